@@ -1,0 +1,57 @@
+// Package conversation holds what is sent: conversations of turns, as plain data. Datasets make them, endpoints put them into
+// words, the load generator decides when their turns leave.
+package conversation
+
+import "encoding/json"
+
+// Mode says how the history of a conversation is made part of the next request.
+type Mode string
+
+// The modes of the contract (datasets, section 1.4).
+const (
+	DeltasWithoutResponses    Mode = "deltas_without_responses"     // earlier turns + live answers + this turn (default)
+	DeltasWithResponses       Mode = "deltas_with_responses"        // earlier turns + this turn; they hold the answers
+	MessageArrayWithResponses Mode = "message_array_with_responses" // this turn alone is the whole request
+)
+
+// Conversation is one entry of a dataset.
+type Conversation struct {
+	ID          string // session id: unique in the dataset, key into inputs.json
+	Turns       []Turn // never empty
+	System      string // system message, "" = none
+	UserContext string // user message before the first turn, "" = none
+	Mode        Mode   // "" = DeltasWithoutResponses
+}
+
+// Turn is one request of a conversation.
+type Turn struct {
+	Model     string   // "" = the first model of the run
+	Role      string   // "" = user
+	MaxTokens *int     // requested output length in tokens; nil = not asked
+	Timestamp *float64 // ms on the trace's own clock; nil = none
+	Delay     *float64 // ms after the end of the previous turn's answer; nil = none
+
+	Texts  []Media
+	Images []Media
+	Audios []Media
+	Videos []Media
+
+	RawMessages  []json.RawMessage // ready messages, replace the media; nil = build from the media, empty = add nothing
+	RawTools     json.RawMessage   // tool definitions beside RawMessages; nil = none
+	RawPayload   []byte            // whole request body, sent verbatim; nil = build one
+	ExtraBody    json.RawMessage   // JSON object merged over the body, keys in the order given; nil = none
+	ExtraHeaders []Header          // headers of this request alone
+
+	// Origin is where the turn was read ("file:line"), for error messages; "" for generated turns.
+	Origin string
+}
+
+// Media is one part of a turn: a named list of texts, URLs, data URLs or "format,base64" clips.
+type Media struct {
+	Name     string // rankings use "query" and "passages"
+	Contents []string
+	UUIDs    []string // images only: authored ids beside the contents
+}
+
+// Header is one HTTP header.
+type Header struct{ Name, Value string }

@@ -1,0 +1,122 @@
+// Package record is the raw timeline of one request: who it was, what was sent, what came back and when. Plain data: the transport
+// fills it, endpoints and metrics read it, artifacts write it down.
+//
+// Instants are int64 ns as package clock counts them (monotonic); 0 means "did not happen". Record.Wall converts them.
+package record
+
+// Record is one finished request.
+type Record struct {
+	Meta
+
+	// WallOffset is wall time (Unix ns) minus monotonic ns, one pair for the whole record.
+	WallOffset int64
+
+	// Schedule. Intended is 0 in closed-loop modes, where no instant was asked for.
+	Intended int64 // the instant at which the arrival process wanted the request to leave
+	Issued   int64 // the instant at which the load generator let it go (slots obtained)
+
+	// Wire.
+	Start       int64 // just before the HTTP exchange (before any connect); origin of every wire latency
+	Ack         int64 // response headers of a 2xx status complete
+	End         int64 // last message, failure or cancellation
+	CancelledAt int64 // the client cut the request
+
+	Status          int // HTTP status, 0 = none
+	RequestHeaders  []Header
+	ResponseHeaders []Header
+	Payload         []byte    // request body as sent
+	Messages        []Message // in order of arrival
+	Error           *Error    // nil = the transport saw no error
+	Trace           *Trace    // nil = no socket-level instants (imported records)
+
+	release func()
+}
+
+// Meta says which request of the run a record is. It is what the exports call metadata.
+type Meta struct {
+	SessionNum     int64  // number of the request in its phase, in issue order from 0
+	RequestID      string // X-Request-ID
+	CorrelationID  string // X-Correlation-ID, constant in a session
+	ConversationID string
+	TurnIndex      int
+	Model          string // the model that the request named
+	URLIndex       int
+	WorkerID       string
+	ProcessorID    string
+	Warmup         bool
+	PhaseIndex     int // over all phases
+	ProfilingIndex int // over profiling phases; -1 in warm-up
+	PhaseName      string
+	MaxTokens      int      // output length asked for, 0 = not asked
+	TurnTimestamp  *float64 // ms, trace time of the turn, fixed schedules
+}
+
+// Wall converts an instant of this record to Unix ns.
+func (r *Record) Wall(at int64) int64 { return at + r.WallOffset }
+
+// WasCancelled tells whether the client cut the request.
+func (r *Record) WasCancelled() bool { return r.CancelledAt != 0 }
+
+// OnRelease registers what gives the record's pooled bytes back.
+func (r *Record) OnRelease(f func()) { r.release = f }
+
+// Release gives the record's pooled bytes back; Messages, Payload and texts cut from them must not be used afterwards.
+func (r *Record) Release() {
+	if r.release != nil {
+		f := r.release
+		r.release = nil
+		f()
+	}
+}
+
+// Header is one HTTP header, spelled as sent or received.
+type Header struct{ Name, Value string }
+
+// Message is one server-sent event or one whole response body.
+type Message struct {
+	At   int64  // instant of the read that completed it (kernel receive stamp where there is one)
+	Body bool   // a whole body, not an event
+	Raw  []byte // the event's lines without the empty line that ends it, or the decoded body
+	// Fields of an event that was read from an export instead of a wire; nil = parse Raw (package sse).
+	Fields      []Field
+	ContentType string // of a body
+	Size        int    // bytes of a binary body whose content was not kept (Raw nil)
+}
+
+// Field is one line of an event.
+type Field struct{ Name, Value string }
+
+// Error is what went wrong with a request. Equal code, type and message make one group in the error summary.
+type Error struct {
+	Code    int    // HTTP status or 499; 0 = none
+	Type    string // class of the failure, spelled as the Python tool does (transport, section 8.1)
+	Message string
+	Cause   string
+	Chain   []string
+}
+
+// Trace holds the socket-level instants of one request (0 = did not happen) and byte counts.
+type Trace struct {
+	PoolWaitStart, PoolWaitEnd int64
+	DNSStart, DNSEnd           int64
+	DNSCacheHit                int64
+	ConnectStart, ConnectEnd   int64 // TLS handshake included
+	Reused                     int64 // instant at which an idle connection was taken
+	SendStart, HeadersSent     int64
+	SendEnd                    int64
+	HeadersReceived            int64
+	FirstChunk, LastChunk      int64 // body bytes
+	ErrorAt                    int64
+	ChunksSent, BytesSent      int // body
+	ChunksReceived             int // reads that brought body bytes
+	BytesReceived              int // body bytes after content decoding
+	StatusReason               string
+	LocalIP, RemoteIP          string
+	LocalPort, RemotePort      int
+
+	// Client's own delay: the sum and the largest of (user-space read instant - kernel receive stamp), over Reads reads with a stamp.
+	Reads                      int
+	ReadDelaySum, ReadDelayMax int64
+	// Coalesced counts messages that share their read with a later one: their instant is an upper bound.
+	Coalesced int
+}
