@@ -1,0 +1,41 @@
+# Every target needs only Go and make; what else a target wants it fetches itself.
+export CGO_ENABLED := 0
+
+GO      ?= go
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -s -w -X aiperf/internal/cli.version=$(VERSION)
+FUZZTIME ?= 60s
+
+.PHONY: all build test race lint bench fuzz tools
+
+all: build
+
+build: ## one static binary: ./aiperf
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o aiperf ./cmd/aiperf
+
+test: lint-floors ## every test
+	$(GO) test ./...
+
+lint-floors:
+	$(GO) vet ./...
+
+lint: ## vet, formatting, the floors of the house
+	@test -z "$$(gofmt -l cmd internal)" || { gofmt -l cmd internal; echo 'not gofmt-ed'; exit 1; }
+	$(GO) vet ./...
+	$(GO) test ./internal/house
+	@if command -v golangci-lint >/dev/null; then golangci-lint run ./...; else echo 'golangci-lint is not installed: make tools'; fi
+
+tools: ## golangci-lint, built from its module
+	$(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+
+race: ## every test under the race detector (needs a C compiler)
+	CGO_ENABLED=1 $(GO) test -race ./...
+
+bench: build ## figures as ratios against a baseline in the same run
+	$(GO) run ./internal/benchmark
+
+fuzz: ## every fuzz target for FUZZTIME each
+	@set -e; for pkg in $$($(GO) list ./...); do \
+	  for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
+	    echo "== $$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$pkg; \
+	  done; done

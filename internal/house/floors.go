@@ -1,0 +1,56 @@
+// Package house keeps the plan of the house: which floor each package stands on. Its test enforces that packages import lower floors
+// only, so that data flows one way.
+package house
+
+import "strings"
+
+// Floors gives the floor of every package, by import path below the module. A package may import packages on lower floors only.
+var Floors = map[string]int{
+	"cmd/aiperf": 6,
+
+	"internal/cli": 5,
+
+	"internal/plan": 4,
+
+	"internal/bench": 3,
+
+	"internal/ui":       2,
+	"internal/artifact": 2,
+	"internal/report":   2,
+	"internal/load":     2,
+
+	"internal/metric":     1,
+	"internal/endpoint":   1,
+	"internal/transport":  1,
+	"internal/dataset":    1,
+	"internal/mockserver": 1,
+
+	"internal/clock":        0,
+	"internal/config":       0,
+	"internal/conversation": 0,
+	"internal/house":        0,
+	"internal/record":       0,
+	"internal/redact":       0,
+	"internal/rng":          0,
+	"internal/sse":          0,
+	"internal/stats":        0,
+	"internal/tokenizer":    0,
+}
+
+// Floor returns the floor of a package; one below a package of the plan stands on its parent's floor.
+func Floor(name string) (int, bool) {
+	if f, ok := Floors[name]; ok {
+		return f, true
+	}
+	f, ok := Floors[room(name)]
+	return f, ok
+}
+
+// room is the package of the plan that a path belongs to: its first two elements.
+func room(name string) string {
+	parts := strings.SplitN(name, "/", 3)
+	if len(parts) < 2 {
+		return name
+	}
+	return parts[0] + "/" + parts[1]
+}
