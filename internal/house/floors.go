@@ -16,6 +16,7 @@ var Floors = map[string]int{
 
 	"internal/ui":       2,
 	"internal/artifact": 2,
+	"internal/pipeline": 2,
 	"internal/report":   2,
 	"internal/load":     2,
 
@@ -29,6 +30,7 @@ var Floors = map[string]int{
 	"internal/config":       0,
 	"internal/conversation": 0,
 	"internal/house":        0,
+	"internal/jinja":        0,
 	"internal/record":       0,
 	"internal/redact":       0,
 	"internal/rng":          0,
