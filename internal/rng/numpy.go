@@ -1,0 +1,75 @@
+package rng
+
+import "math/bits"
+
+// Numpy draws as numpy's default Generator does (PCG64 seeded through a SeedSequence).
+type Numpy struct{ pcg pcg64 }
+
+// NewNumpy returns the generator of default_rng(seed).
+func NewNumpy(seed uint64) *Numpy { return &Numpy{pcg: newPCG64(seed)} }
+
+// Uint64 returns the next raw word.
+func (n *Numpy) Uint64() uint64 { return n.pcg.uint64() }
+
+// Float64 returns a uniform number in [0, 1) with 53 bits.
+func (n *Numpy) Float64() float64 { return float64(n.pcg.uint64()>>11) / (1 << 53) }
+
+// Integers returns a uniform integer in [low, high), as integers(low, high) with 64-bit integers does. high must exceed low.
+func (n *Numpy) Integers(low, high int) int {
+	if high <= low {
+		panic("rng: Integers needs low < high")
+	}
+	return low + int(n.upTo(uint64(high)-uint64(low)-1))
+}
+
+// Shuffle puts count things in random order through swap.
+func (n *Numpy) Shuffle(count int, swap func(i, j int)) {
+	for i := count - 1; i > 0; i-- {
+		swap(i, int(n.masked(uint64(i))))
+	}
+}
+
+// masked returns a uniform integer in [0, limit] by drawing as many bits as limit has until they fit; shuffle draws this way.
+func (n *Numpy) masked(limit uint64) uint64 {
+	mask := uint64(1)<<bits.Len64(limit) - 1
+	for {
+		var v uint64
+		if limit <= 1<<32-1 {
+			v = uint64(n.pcg.uint32()) & mask
+		} else {
+			v = n.pcg.uint64() & mask
+		}
+		if v <= limit {
+			return v
+		}
+	}
+}
+
+// upTo returns a uniform integer in [0, limit] by Lemire's method, in 32 bits where the limit allows it.
+func (n *Numpy) upTo(limit uint64) uint64 {
+	switch {
+	case limit == 0:
+		return 0
+	case limit == 1<<32-1:
+		return uint64(n.pcg.uint32())
+	case limit == 1<<64-1:
+		return n.pcg.uint64()
+	case limit < 1<<32-1:
+		size := uint32(limit) + 1
+		threshold := -size % size
+		for {
+			m := uint64(n.pcg.uint32()) * uint64(size)
+			if uint32(m) >= threshold {
+				return m >> 32
+			}
+		}
+	}
+	size := limit + 1
+	threshold := -size % size
+	for {
+		hi, lo := bits.Mul64(n.pcg.uint64(), size)
+		if lo >= threshold {
+			return hi
+		}
+	}
+}

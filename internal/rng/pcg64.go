@@ -1,0 +1,92 @@
+package rng
+
+import "math/bits"
+
+// pcg64 is O'Neill's PCG XSL-RR 128/64 with numpy's way of handing out 32 bits: the low half of a word first, the high half kept.
+type pcg64 struct {
+	hi, lo       uint64 // state
+	incHi, incLo uint64 // stream, odd
+	half         uint32
+	held         bool // half is there
+}
+
+const (
+	pcgMulHi = 2549297995355413924
+	pcgMulLo = 4865540595714422341
+)
+
+func newPCG64(seed uint64) pcg64 {
+	words := seedSequence(seed)
+	var g pcg64
+	g.incHi = words[2]<<1 | words[3]>>63
+	g.incLo = words[3]<<1 | 1
+	g.step()
+	var carry uint64
+	g.lo, carry = bits.Add64(g.lo, words[1], 0)
+	g.hi, _ = bits.Add64(g.hi, words[0], carry)
+	g.step()
+	return g
+}
+
+func (g *pcg64) step() {
+	hi, lo := bits.Mul64(g.lo, pcgMulLo)
+	hi += g.hi*pcgMulLo + g.lo*pcgMulHi
+	var carry uint64
+	g.lo, carry = bits.Add64(lo, g.incLo, 0)
+	g.hi, _ = bits.Add64(hi, g.incHi, carry)
+}
+
+func (g *pcg64) uint64() uint64 {
+	g.step()
+	return bits.RotateLeft64(g.hi^g.lo, -int(g.hi>>58))
+}
+
+func (g *pcg64) uint32() uint32 {
+	if g.held {
+		g.held = false
+		return g.half
+	}
+	w := g.uint64()
+	g.half, g.held = uint32(w>>32), true
+	return uint32(w)
+}
+
+// seedSequence spreads the seed over four 64-bit words the way numpy's SeedSequence does (a pool of four hashed and mixed words).
+func seedSequence(seed uint64) [4]uint64 {
+	const poolSize = 4
+	hash := uint32(0x43b0d7e5)
+	hashWord := func(v uint32) uint32 {
+		v ^= hash
+		hash *= 0x931e8875
+		v *= hash
+		return v ^ v>>16
+	}
+	mix := func(x, y uint32) uint32 {
+		r := x*0xca01f9dd - y*0x4973f715
+		return r ^ r>>16
+	}
+	pool := [poolSize]uint32{uint32(seed), uint32(seed >> 32)}
+	for i := range pool {
+		pool[i] = hashWord(pool[i])
+	}
+	for from := range pool {
+		for to := range pool {
+			if from != to {
+				pool[to] = mix(pool[to], hashWord(pool[from]))
+			}
+		}
+	}
+	hash = 0x8b51f9dd
+	var words [8]uint32
+	for i := range words {
+		v := pool[i%poolSize] ^ hash
+		hash *= 0x58f38ded
+		v *= hash
+		words[i] = v ^ v>>16
+	}
+	var out [4]uint64
+	for i := range out {
+		out[i] = uint64(words[2*i]) | uint64(words[2*i+1])<<32
+	}
+	return out
+}

@@ -1,0 +1,79 @@
+// Package rng holds named, deterministic streams of random numbers.
+//
+// Every consumer of randomness owns one stream, named by an identifier such as "dataset.prompt.length". The stream's seed is derived
+// from the root seed and that name alone, so a new consumer never shifts another one, and the same root seed gives the same work on
+// any machine with any number of cores. The generators are those of the Python tool (CPython's random.Random for scalars, numpy's
+// default Generator for arrays), so that the same seed also gives the same texts and lengths as there.
+package rng
+
+import (
+	crand "crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"strconv"
+)
+
+// Root is the seed of one run, from which the streams are derived.
+type Root struct {
+	seed   uint64
+	seeded bool
+}
+
+// New returns the root for the seed that the user gave; nil takes a fresh one from the operating system.
+func New(seed *uint64) *Root {
+	if seed != nil {
+		return &Root{seed: *seed, seeded: true}
+	}
+	var b [8]byte
+	_, _ = crand.Read(b[:]) // never fails: crypto/rand crashes the program where the system has no entropy
+	return &Root{seed: binary.BigEndian.Uint64(b[:])}
+}
+
+// Seed is the root seed in use, the user's or the one drawn.
+func (r *Root) Seed() uint64 { return r.seed }
+
+// Seeded tells whether the user gave the seed.
+func (r *Root) Seeded() bool { return r.seeded }
+
+// Stream returns a new stream for the identifier, at its beginning. The caller owns it: a stream is not safe for concurrent use.
+func (r *Root) Stream(identifier string) *Stream {
+	return NewStream(ChildSeed(r.seed, identifier))
+}
+
+// Variation returns the root of one variation of a sweep.
+func (r *Root) Variation(label string) *Root {
+	return &Root{seed: ChildSeed(r.seed, "variation:"+label) & (1<<63 - 1), seeded: r.seeded}
+}
+
+// ChildSeed derives the seed of a stream: the first eight bytes, big-endian, of the SHA-256 of "<seed>:<identifier>".
+func ChildSeed(seed uint64, identifier string) uint64 {
+	text := append(strconv.AppendUint(make([]byte, 0, 21+len(identifier)), seed, 10), ':')
+	sum := sha256.Sum256(append(text, identifier...))
+	return binary.BigEndian.Uint64(sum[:8])
+}
+
+// Stream is one named sequence of draws. Its scalar draws come from the embedded Python generator; Numpy has the array draws. The two
+// engines start from the same seed and do not move each other.
+type Stream struct {
+	Python
+	seed  uint64
+	numpy *Numpy
+}
+
+// NewStream returns the stream of a child seed.
+func NewStream(seed uint64) *Stream {
+	s := &Stream{seed: seed}
+	s.Python.mt.seed(seed)
+	return s
+}
+
+// Seed is the stream's own seed, from which further seeds can be derived.
+func (s *Stream) Seed() uint64 { return s.seed }
+
+// Numpy returns the stream's array generator.
+func (s *Stream) Numpy() *Numpy {
+	if s.numpy == nil {
+		s.numpy = NewNumpy(s.seed)
+	}
+	return s.numpy
+}
