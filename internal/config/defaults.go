@@ -1,0 +1,65 @@
+package config
+
+// Default returns a run with every value that does not depend on others filled in: one burst phase without a stop condition over
+// synthetic prompts, no model.
+func Default() *Run {
+	return &Run{
+		SchemaVersion: SchemaVersion,
+		Benchmark:     defaultBenchmark(),
+		MultiRun:      MultiRun{NumRuns: 1, ConfidenceLevel: 0.95, SetConsistentSeed: true, DisableWarmupAfterFirst: true},
+	}
+}
+
+func defaultBenchmark() Benchmark {
+	return Benchmark{
+		Models: Models{Strategy: ModelRoundRobin},
+		Endpoint: Endpoint{
+			URLs: []string{"http://localhost:8000"}, URLStrategy: "round_robin", Type: "chat",
+			Timeout: 21600, ConnectionReuse: ReusePooled, WaitForModelEvery: 5, WaitForModelMode: "inference",
+		},
+		Datasets:       []Dataset{DefaultDataset()},
+		Phases:         []Phase{{Name: "profiling", Kind: KindProfiling, Type: PhaseConcurrency}},
+		Artifacts:      Artifacts{Dir: "artifacts", Summary: Formats{"json"}, Records: Formats{"jsonl"}},
+		Tokenizer:      Tokenizer{Revision: "main"},
+		GPUTelemetry:   GPUTelemetry{Enabled: true, URLs: []string{}, Collector: "dcgm", Mode: "summary"},
+		ServerMetrics:  ServerMetrics{Enabled: true, URLs: []string{}, Formats: []string{"json", "csv"}, Discovery: Discovery{Mode: "auto", Timeout: 30}},
+		NetworkLatency: NetworkLatency{PingInterval: 1},
+		OTel:           OTel{StreamMetrics: true, StreamTiming: true},
+		MLflow:         MLflow{Experiment: "aiperf"},
+		Runtime:        Runtime{UI: UINone},
+		Logging:        Logging{Level: "INFO"},
+		Environment:    DefaultEnvironment(),
+	}
+}
+
+// DefaultDataset returns synthetic single-turn prompts of 550 tokens, 100 of them.
+func DefaultDataset() Dataset {
+	return Dataset{
+		Name: "main", Type: DatasetSynthetic, Sampling: SampleSequential, Entries: 100,
+		Prompts: DefaultPrompts(), TurnDelayRatio: 1,
+	}
+}
+
+// DefaultPrompts returns prompts of 550 tokens with no output length.
+func DefaultPrompts() *Prompts {
+	return &Prompts{ISL: Normal(550, 0), BatchSize: 1, CacheBust: CacheBust{Target: "none"}, RandomCorpusStyle: "vllm"}
+}
+
+// DefaultEnvironment returns the values of the AIPERF_* variables when none is set (spec: cli, section 11).
+func DefaultEnvironment() Environment {
+	return Environment{
+		HTTP: HTTPTuning{
+			ConnectionLimit: 2500, KeepaliveTimeout: 300, SSLVerify: true, IPVersion: "4", TTLDNSCache: 300,
+			SendBuffer: 10485760, ReceiveBuffer: 10485760, VideoPollInterval: 0.1, CancelSendTimeout: 300,
+		},
+		Timing:  TimingTuning{CancelDrainTimeout: 10, RateRampUpdateInterval: 0.1, HighResTimer: true, MaxCatchup: 0.01},
+		Metrics: MetricsTuning{UsagePctDiffThreshold: 10, OSLMismatchPct: 5, OSLMismatchMaxTokens: 50, ListBackend: "ragged", TDigestCompression: 500},
+		UI:      UITuning{ConsoleExportWidth: 140, MinUpdatePercent: 1},
+		GPU: CollectTuning{
+			CollectionInterval: 0.333, ReachabilityTimeout: 10,
+			DefaultDCGMEndpoints: []string{"http://localhost:9400/metrics", "http://localhost:9401/metrics"},
+		},
+		Server:  CollectTuning{CollectionInterval: 0.333, FlushPeriod: 2, ReachabilityTimeout: 10},
+		Dataset: DatasetTuning{ConfigurationTimeout: 300, MediaDownloadTimeout: 60, MediaDownloadMax: 10},
+	}
+}

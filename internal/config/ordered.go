@@ -1,0 +1,215 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Header is one request header.
+type Header struct{ Name, Value string }
+
+// Headers are request headers in the order given; names are unique ignoring case.
+type Headers []Header
+
+// Set adds a header; a name that is there already, in any case, is replaced by the new one.
+func (h *Headers) Set(name, value string) {
+	for i := range *h {
+		if strings.EqualFold((*h)[i].Name, name) {
+			(*h)[i] = Header{name, value}
+			return
+		}
+	}
+	*h = append(*h, Header{name, value})
+}
+
+// Get returns the value of a header, whatever its case.
+func (h Headers) Get(name string) (string, bool) {
+	for i := range h {
+		if strings.EqualFold(h[i].Name, name) {
+			return h[i].Value, true
+		}
+	}
+	return "", false
+}
+
+// Member is one member of a JSON object.
+type Member struct {
+	Key   string
+	Value json.RawMessage // compact JSON text
+}
+
+// Extra are members that are added to every request body, in the order given; keys are unique.
+type Extra []Member
+
+// Set adds a member; a key that is there already keeps its place and gets the new value.
+func (e *Extra) Set(key string, value json.RawMessage) {
+	for i := range *e {
+		if (*e)[i].Key == key {
+			(*e)[i].Value = value
+			return
+		}
+	}
+	*e = append(*e, Member{key, value})
+}
+
+// Get returns the value of a key.
+func (e Extra) Get(key string) (json.RawMessage, bool) {
+	for i := range e {
+		if e[i].Key == key {
+			return e[i].Value, true
+		}
+	}
+	return nil, false
+}
+
+// SLO is one goodput threshold in the display unit of its metric.
+type SLO struct {
+	Tag       string
+	Threshold float64
+}
+
+// SLOs are goodput thresholds in the order given; tags are unique.
+type SLOs []SLO
+
+// Set adds a threshold; the last one of a tag wins.
+func (s *SLOs) Set(tag string, threshold float64) {
+	for i := range *s {
+		if (*s)[i].Tag == tag {
+			(*s)[i].Threshold = threshold
+			return
+		}
+	}
+	*s = append(*s, SLO{tag, threshold})
+}
+
+// Formats is a list of file formats; the empty list is written as false, as the file layout has it.
+type Formats []string
+
+// MarshalYAML writes the headers as a mapping in their order.
+func (h Headers) MarshalYAML() (any, error) {
+	n := mapping()
+	for _, one := range h {
+		add(n, one.Name, text(one.Value))
+	}
+	return n, nil
+}
+
+// UnmarshalYAML reads a mapping of names to scalars; a value keeps its text as written.
+func (h *Headers) UnmarshalYAML(n *yaml.Node) error {
+	*h = Headers{}
+	return eachPair(n, func(key string, v *yaml.Node) error {
+		if v.Kind != yaml.ScalarNode {
+			return fmt.Errorf("line %d: header %s must be text", v.Line, key)
+		}
+		h.Set(key, v.Value)
+		return nil
+	})
+}
+
+// MarshalYAML writes the members as a mapping in their order.
+func (e Extra) MarshalYAML() (any, error) {
+	n := mapping()
+	for _, m := range e {
+		v, err := fromJSON(m.Value)
+		if err != nil {
+			return nil, fmt.Errorf("extra input %s: %w", m.Key, err)
+		}
+		add(n, m.Key, v)
+	}
+	return n, nil
+}
+
+// UnmarshalYAML reads a mapping of keys to any value that JSON can hold.
+func (e *Extra) UnmarshalYAML(n *yaml.Node) error {
+	*e = Extra{}
+	return eachPair(n, func(key string, v *yaml.Node) error {
+		raw, err := appendJSON(nil, v)
+		if err != nil {
+			return err
+		}
+		e.Set(key, raw)
+		return nil
+	})
+}
+
+// MarshalYAML writes the thresholds as a mapping in their order.
+func (s SLOs) MarshalYAML() (any, error) {
+	n := mapping()
+	for _, one := range s {
+		add(n, one.Tag, number(one.Threshold))
+	}
+	return n, nil
+}
+
+// UnmarshalYAML reads a mapping of tags to numbers.
+func (s *SLOs) UnmarshalYAML(n *yaml.Node) error {
+	*s = SLOs{}
+	return eachPair(n, func(key string, v *yaml.Node) error {
+		var f float64
+		if err := v.Decode(&f); err != nil {
+			return err
+		}
+		s.Set(key, f)
+		return nil
+	})
+}
+
+// MarshalYAML writes the axes as a mapping in their order.
+func (a Axes) MarshalYAML() (any, error) {
+	n := mapping()
+	for _, axis := range a {
+		list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Style: yaml.FlowStyle}
+		for _, v := range axis.Values {
+			item := &yaml.Node{}
+			if f, ok := v.(float64); ok {
+				item = number(f)
+			} else if err := item.Encode(v); err != nil {
+				return nil, err
+			}
+			list.Content = append(list.Content, item)
+		}
+		add(n, axis.Path, list)
+	}
+	return n, nil
+}
+
+// UnmarshalYAML reads a mapping of dotted paths to lists of numbers.
+func (a *Axes) UnmarshalYAML(n *yaml.Node) error {
+	*a = Axes{}
+	return eachPair(n, func(key string, v *yaml.Node) error {
+		axis := Axis{Path: key}
+		if err := v.Decode(&axis.Values); err != nil {
+			return err
+		}
+		*a = append(*a, axis)
+		return nil
+	})
+}
+
+// MarshalYAML writes false for the empty list.
+func (f Formats) MarshalYAML() (any, error) {
+	if len(f) == 0 {
+		return false, nil
+	}
+	return []string(f), nil
+}
+
+// UnmarshalYAML reads a list, or false for none.
+func (f *Formats) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind == yaml.ScalarNode && n.Value == "false" {
+		*f = nil
+		return nil
+	}
+	var list []string
+	if err := n.Decode(&list); err != nil {
+		return err
+	}
+	if len(list) == 0 {
+		return fmt.Errorf("line %d: the list is empty; write false for none", n.Line)
+	}
+	*f = list
+	return nil
+}

@@ -1,0 +1,56 @@
+package config
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Seconds is a length of time in s; +Inf is "without limit".
+type Seconds float64
+
+// Forever is the length of time that never ends.
+var Forever = Seconds(math.Inf(1))
+
+// Infinite reports whether s never ends.
+func (s Seconds) Infinite() bool { return math.IsInf(float64(s), 1) }
+
+// Duration returns s as a time.Duration, the longest one when s does not fit.
+func (s Seconds) Duration() time.Duration {
+	ns := float64(s) * float64(time.Second)
+	if ns >= math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return time.Duration(math.Round(ns))
+}
+
+// MarshalYAML writes the number with a decimal point.
+func (s Seconds) MarshalYAML() (any, error) { return number(float64(s)), nil }
+
+// FormatFloat prints a number the way Python does: the shortest form that reads back, with a decimal point, "inf" without limit.
+func FormatFloat(f float64) string {
+	if math.IsInf(f, 0) {
+		return strings.ToLower(strings.TrimPrefix(strconv.FormatFloat(f, 'g', -1, 64), "+"))
+	}
+	format := byte('f')
+	if a := math.Abs(f); a != 0 && (a < 1e-4 || a >= 1e16) {
+		format = 'e'
+	}
+	s := strconv.FormatFloat(f, format, -1, 64)
+	if !strings.ContainsAny(s, ".e") {
+		s += ".0"
+	}
+	return s
+}
+
+// number is a scalar that reads back as a float.
+func number(f float64) *yaml.Node {
+	v := FormatFloat(f)
+	if math.IsInf(f, 0) {
+		v = strings.Replace(v, "inf", ".inf", 1)
+	}
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!float", Value: v}
+}
