@@ -1,0 +1,97 @@
+// Package charclass answers which Unicode class a code point is in, by the tables that the reference tokenizer library carries
+// (Unicode 16.0), whatever version the Go tool chain is at. The table was dumped from the reference itself: see testdata/dump.py.
+package charclass
+
+import _ "embed"
+
+// Set is a set of general categories and of two derived properties.
+type Set uint32
+
+// The general categories, one bit each, in the order of the table.
+const (
+	Lu Set = 1 << iota
+	Ll
+	Lt
+	Lm
+	Lo
+	Mn
+	Mc
+	Me
+	Nd
+	Nl
+	No
+	Pc
+	Pd
+	Ps
+	Pe
+	Pi
+	Pf
+	Po
+	Sm
+	Sc
+	Sk
+	So
+	Zs
+	Zl
+	Zp
+	Cc
+	Cf
+	Cs
+	Co
+	Cn
+	Space // White_Space, what \s matches
+	Word  // what \w matches: alphabetic, marks, decimal digits, connectors
+)
+
+// Unions of categories.
+const (
+	L = Lu | Ll | Lt | Lm | Lo
+	M = Mn | Mc | Me
+	N = Nd | Nl | No
+	P = Pc | Pd | Ps | Pe | Pi | Pf | Po
+	S = Sm | Sc | Sk | So
+	Z = Zs | Zl | Zp
+	C = Cc | Cf | Cs | Co | Cn
+)
+
+// Names maps the short names of \p{…} to sets.
+var Names = map[string]Set{
+	"L": L, "Lu": Lu, "Ll": Ll, "Lt": Lt, "Lm": Lm, "Lo": Lo,
+	"M": M, "Mn": Mn, "Mc": Mc, "Me": Me,
+	"N": N, "Nd": Nd, "Nl": Nl, "No": No,
+	"P": P, "Pc": Pc, "Pd": Pd, "Ps": Ps, "Pe": Pe, "Pi": Pi, "Pf": Pf, "Po": Po,
+	"S": S, "Sm": Sm, "Sc": Sc, "Sk": Sk, "So": So,
+	"Z": Z, "Zs": Zs, "Zl": Zl, "Zp": Zp,
+	"C": C, "Cc": Cc, "Cf": Cf, "Cs": Cs, "Co": Co, "Cn": Cn,
+}
+
+// classes holds 0x1100 page numbers, one byte each, then the pages: 256 categories each.
+//
+//go:embed classes.bin
+var classes string
+
+const pages = 0x1100
+
+// sets turns a category of the table into its set. The last three are categories with one derived property more.
+var sets = [64]Set{
+	Lu | Word, Ll | Word, Lt | Word, Lm | Word, Lo | Word, Mn | Word, Mc | Word, Me | Word, Nd | Word, Nl | Word, No,
+	Pc | Word, Pd, Ps, Pe, Pi, Pf, Po, Sm, Sc, Sk, So, Zs | Space, Zl | Space, Zp | Space, Cc, Cf, Cs, Co, Cn,
+	Cc | Space, No | Word, So | Word,
+}
+
+// ASCII holds the sets of the first 128 code points.
+var ASCII = func() (a [128]Set) {
+	for i := range a {
+		a[i] = Of(rune(i))
+	}
+	return a
+}()
+
+// Of returns the set of one code point. Values outside Unicode are unassigned.
+func Of(r rune) Set {
+	if uint32(r) >= pages<<8 {
+		return Cn
+	}
+	page := uint(classes[uint32(r)>>8])
+	return sets[classes[pages+page<<8+uint(r)&255]&63]
+}

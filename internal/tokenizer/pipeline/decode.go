@@ -1,0 +1,32 @@
+package pipeline
+
+import "aiperf/internal/tokenizer/model"
+
+// Decoder turns ids back into bytes; they need not be valid UTF-8.
+type Decoder interface {
+	Decode(ids []int32) string
+}
+
+// Decode is the text of ids.
+func (p *Pipeline) Decode(ids []int32) string { return p.Decoder.Decode(ids) }
+
+// BytesDecoder joins the bytes of tokens.
+type BytesDecoder struct {
+	Vocab *model.Vocab
+	Added map[int32]string // ids that are not in Vocab or stand for something else
+}
+
+var _ Decoder = BytesDecoder{}
+
+// Decode implements Decoder.
+func (d BytesDecoder) Decode(ids []int32) string {
+	out := make([]byte, 0, 5*len(ids))
+	for _, id := range ids {
+		if s, ok := d.Added[id]; ok {
+			out = append(out, s...)
+			continue
+		}
+		out = append(out, d.Vocab.Text(id)...)
+	}
+	return string(out)
+}

@@ -1,0 +1,137 @@
+// Package pipeline runs text through the steps of a tokenizer: added tokens, normaliser, pre-tokenizer, model.
+package pipeline
+
+import (
+	"sync"
+
+	"aiperf/internal/tokenizer/added"
+	"aiperf/internal/tokenizer/model"
+	"aiperf/internal/tokenizer/pretoken"
+	"aiperf/internal/tokenizer/utf"
+)
+
+// Model encodes one piece: it adds the ids of piece to dst.
+type Model interface {
+	Append(dst []int32, piece string, s *model.Scratch) []int32
+}
+
+// Normalizer rewrites a text before it is cut.
+type Normalizer interface {
+	Normalize(s string) string
+}
+
+// Pipeline is one tokenizer's way from text to ids. Its fields are set before the first use and never after; it is safe for
+// concurrent use.
+type Pipeline struct {
+	Raw        *added.Matcher // tokens looked for in the text as given
+	Normalized *added.Matcher // tokens looked for in the normalised text
+	Normalizer Normalizer     // nil = none
+	Stages     []pretoken.Stage
+	Model      Model
+	Decoder    Decoder
+
+	pool sync.Pool // of *encoder
+}
+
+// Append adds the ids of text to dst.
+func (p *Pipeline) Append(dst []int32, text string) []int32 {
+	e := p.encoder()
+	e.dst = dst
+	e.encode(utf.Valid(text))
+	dst, e.dst = e.dst, nil
+	p.release(e)
+	return dst
+}
+
+// Count is the number of ids of text.
+func (p *Pipeline) Count(text string) int {
+	e := p.encoder()
+	e.dst = e.buf[:0]
+	e.encode(utf.Valid(text))
+	n := len(e.dst)
+	if e.buf, e.dst = e.dst, nil; cap(e.buf) > 1<<16 {
+		e.buf = nil
+	}
+	p.release(e)
+	return n
+}
+
+func (p *Pipeline) encoder() *encoder {
+	if e, ok := p.pool.Get().(*encoder); ok {
+		return e
+	}
+	e := &encoder{p: p, links: make([]link, len(p.Stages))}
+	e.head = e
+	for i := len(p.Stages) - 1; i >= 0; i-- {
+		e.links[i] = link{p.Stages[i], e.head}
+		e.head = &e.links[i]
+	}
+	return e
+}
+
+func (p *Pipeline) release(e *encoder) {
+	e.scratch.Trim()
+	p.pool.Put(e)
+}
+
+// encoder is the state of one encode call.
+type encoder struct {
+	p       *Pipeline
+	links   []link
+	head    pretoken.Sink // first stage, or the encoder itself
+	dst     []int32
+	buf     []int32 // for Count
+	scratch model.Scratch
+}
+
+// link is one stage with what comes after it.
+type link struct {
+	stage pretoken.Stage
+	next  pretoken.Sink
+}
+
+// Piece implements pretoken.Sink.
+func (l *link) Piece(s string, first bool) { l.stage.Split(s, first, l.next) }
+
+// Piece implements pretoken.Sink: the end of the chain.
+func (e *encoder) Piece(s string, _ bool) { e.dst = e.p.Model.Append(e.dst, s, &e.scratch) }
+
+// encode looks for the added tokens of the raw text.
+func (e *encoder) encode(s string) {
+	from := 0
+	for {
+		t, begin, end, ok := e.p.Raw.Next(s, from)
+		if !ok {
+			break
+		}
+		e.segment(s[from:begin], from == 0)
+		e.dst = append(e.dst, t.ID)
+		from = end
+	}
+	e.segment(s[from:], from == 0)
+}
+
+// segment normalises a stretch without raw added tokens and looks for the others.
+func (e *encoder) segment(s string, first bool) {
+	if s == "" {
+		return
+	}
+	if e.p.Normalizer != nil {
+		s = e.p.Normalizer.Normalize(s)
+	}
+	from := 0
+	for {
+		t, begin, end, ok := e.p.Normalized.Next(s, from)
+		if !ok {
+			break
+		}
+		if begin > from {
+			e.head.Piece(s[from:begin], first && from == 0)
+		}
+		e.dst = append(e.dst, t.ID)
+		from = end
+	}
+	if from < len(s) {
+		e.head.Piece(s[from:], first && from == 0)
+	}
+}
