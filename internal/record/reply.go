@@ -4,6 +4,8 @@ package record
 type Reply struct {
 	Contents []Content // messages that carried content, in order of arrival
 	Usage    *Usage    // the last non-empty usage object; nil = none
+	// Output is all visible text of Contents joined, Reasoning all reasoning; the texts of Contents are cut from them.
+	Output, Reasoning string
 	// PerChunkTokens is the completion count that came with the first content message (--per-chunk-usage); -1 = none.
 	PerChunkTokens int
 	FinishReason   string

@@ -1,0 +1,105 @@
+package endpoint
+
+import (
+	"encoding/json"
+
+	"aiperf/internal/record"
+)
+
+// Capture makes the message that an answer adds to the conversation for the turns that follow; nil = it adds nothing: the request
+// failed, the answer is empty, or the type keeps no answers.
+func (e *Endpoint) Capture(rec *record.Record) json.RawMessage {
+	if !e.Replies || !e.Built || rec.Error != nil {
+		return nil
+	}
+	d := e.decoder()
+	defer decoders.Put(d)
+	var k keeper
+	d.keeper = &k
+	for i := range rec.Messages {
+		if d.read(&rec.Messages[i], i) != nil {
+			return nil
+		}
+	}
+	return k.message(d.reasoning)
+}
+
+// keeper joins the pieces of an answer.
+type keeper struct {
+	prose []byte
+	calls []wholeCall
+}
+
+// wholeCall is a tool call whose pieces were joined.
+type wholeCall struct {
+	index                     int
+	id, kind, name, arguments []byte
+}
+
+func (k *keeper) take(p *part) {
+	k.prose = p.prose(k.prose)
+	for i := range p.tools {
+		c := &p.tools[i]
+		w := k.call(c.index)
+		if !c.id.empty() {
+			w.id = c.id.append(w.id[:0])
+		}
+		if !c.kind.empty() {
+			w.kind = c.kind.append(w.kind[:0])
+		}
+		w.name = c.name.append(w.name)
+		w.arguments = c.arguments.append(w.arguments)
+	}
+}
+
+// call finds the call with an index, or begins it.
+func (k *keeper) call(index int) *wholeCall {
+	for i := range k.calls {
+		if k.calls[i].index == index {
+			return &k.calls[i]
+		}
+	}
+	k.calls = append(k.calls, wholeCall{index: index, kind: []byte("function")})
+	return &k.calls[len(k.calls)-1]
+}
+
+// message words the answer: its prose; its reasoning where there was nothing else; with tool calls the prose, or null.
+func (k *keeper) message(reasoning []byte) json.RawMessage {
+	content := k.prose
+	if len(content) == 0 && len(k.calls) == 0 {
+		content = reasoning
+	}
+	if len(content) == 0 && len(k.calls) == 0 {
+		return nil
+	}
+	b := []byte(`{"role":"assistant","content":`)
+	if len(content) == 0 {
+		b = append(b, "null"...)
+	} else {
+		b = appendString(b, string(content))
+	}
+	for i := range k.calls {
+		b = k.calls[i].append(b, i == 0)
+	}
+	if len(k.calls) > 0 {
+		b = append(b, ']')
+	}
+	return append(b, '}')
+}
+
+func (c *wholeCall) append(b []byte, first bool) []byte {
+	if first {
+		b = append(b, `,"tool_calls":[`...)
+	} else {
+		b = append(b, ',')
+	}
+	b = append(b, `{"id":`...)
+	b = appendString(b, string(c.id))
+	b = append(b, `,"type":`...)
+	b = appendString(b, string(c.kind))
+	b = append(b, `,"function":{"name":`...)
+	b = appendString(b, string(c.name))
+	b = append(b, `,"arguments":`...)
+	b = appendString(b, string(c.arguments))
+	return append(b, '}', '}')
+}

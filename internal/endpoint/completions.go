@@ -1,0 +1,46 @@
+package endpoint
+
+// encodeCompletions builds the body of a text completion.
+func encodeCompletions(b *body, in *Input) error {
+	t, err := in.onlyTurn("completions")
+	if err != nil {
+		return err
+	}
+	list := texts(t)
+	a := len(b.buf)
+	if len(list) == 1 {
+		b.buf = appendString(b.buf, list[0])
+	} else {
+		b.strings(list)
+	}
+	b.end("prompt", a)
+	b.setString("model", in.modelOf(t))
+	b.setBool("stream", in.Streaming)
+	if t.MaxTokens != nil && *t.MaxTokens != 0 {
+		b.setInt("max_tokens", *t.MaxTokens)
+	}
+	b.streamOptions = true
+	return nil
+}
+
+// completionsMember reads the choices of an answer.
+func completionsMember(d *decoder, s *scanner, key []byte) bool {
+	if string(key) != "choices" {
+		return false
+	}
+	d.chunk.delta.reset()
+	d.chunk.finish = text{}
+	firstChoice(d, s, textChoice)
+	return true
+}
+
+func textChoice(d *decoder, s *scanner, key []byte) {
+	switch string(key) {
+	case "text":
+		d.chunk.delta.content = s.text()
+	case "finish_reason":
+		d.chunk.finish = s.text()
+	default:
+		s.skip()
+	}
+}

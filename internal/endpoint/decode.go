@@ -1,0 +1,302 @@
+package endpoint
+
+import (
+	"bytes"
+	"sync"
+
+	"aiperf/internal/record"
+	"aiperf/internal/sse"
+)
+
+// DecodeOptions say what a reader of answers wants.
+type DecodeOptions struct {
+	// NoInput leaves the request payload alone: InputTexts and InputTokens stay empty.
+	NoInput bool
+}
+
+// decoder reads the answers to one request.
+type decoder struct {
+	*Endpoint
+	chunk     chunk
+	event     sse.Event
+	lines     [][]byte
+	out       []byte // visible text so far
+	reasoning []byte
+	cuts      []cut
+	usage     []byte // last usage object that is not empty
+	perChunk  int
+	finish    []byte
+	failure   []byte // last error object of a document
+	skipped   int
+	unframed  bool // a body that looks like an event stream
+	scratch   []byte
+	keeper    *keeper // set while an answer is captured
+}
+
+// cut is a content response before its texts are made strings.
+type cut struct {
+	at          int64
+	message     int
+	kind        record.Kind
+	text, think [2]int // from, to
+}
+
+var decoders = sync.Pool{New: func() any { return new(decoder) }}
+
+func (e *Endpoint) decoder() *decoder {
+	d := decoders.Get().(*decoder)
+	*d = decoder{Endpoint: e, chunk: d.chunk, event: d.event, lines: d.lines[:0], out: d.out[:0], reasoning: d.reasoning[:0],
+		cuts: d.cuts[:0], usage: d.usage[:0], perChunk: -1, finish: d.finish[:0], failure: d.failure[:0], scratch: d.scratch[:0]}
+	return d
+}
+
+// Decode reads the messages of a record and says whether the request succeeded: the error is the transport's own, one that the server
+// reported inside its answer, or InvalidInferenceResultError where nothing came that is content; nil = a valid record. The reply holds
+// what arrived before an error. Nothing in it points into the record.
+func (e *Endpoint) Decode(rec *record.Record, o DecodeOptions) (*record.Reply, *record.Error) {
+	reply := &record.Reply{PerChunkTokens: -1}
+	if !o.NoInput {
+		e.readInput(reply, rec.Payload)
+	}
+	if e.member == nil {
+		return reply, &record.Error{Type: "NotImplementedError", Message: "endpoint type " + e.Name + " is not built yet"}
+	}
+	d := e.decoder()
+	defer decoders.Put(d)
+	var failure *record.Error
+	for i := range rec.Messages {
+		m := &rec.Messages[i]
+		if failure = d.read(m, i); failure != nil {
+			break
+		}
+	}
+	d.fill(reply)
+	switch {
+	case rec.Error != nil:
+		return reply, rec.Error
+	case failure != nil:
+		return reply, failure
+	case rec.End != 0 && rec.Start >= rec.End:
+		return reply, &record.Error{Type: invalidResult, Message: "Invalid inference result: the request ended before it started"}
+	case len(reply.Contents) == 0:
+		return reply, d.noContent(len(rec.Messages))
+	}
+	return reply, nil
+}
+
+// invalidResult is the class of answers that arrived and are no use.
+const invalidResult = "InvalidInferenceResultError"
+
+func (d *decoder) noContent(messages int) *record.Error {
+	text := "Invalid inference result: No responses with actual content were received"
+	switch {
+	case messages == 0:
+		text = "Invalid inference result: No responses were received"
+	case len(d.failure) > 0:
+		text += "; the server said: " + string(d.failure)
+	case d.unframed:
+		text += "; the body is a stream of events, but its Content-Type is not text/event-stream"
+	case d.skipped > 0:
+		text += "; what came is not JSON"
+	}
+	return &record.Error{Type: invalidResult, Message: text}
+}
+
+// read reads one message.
+func (d *decoder) read(m *record.Message, index int) *record.Error {
+	if m.Body {
+		doc := bytes.TrimSpace(m.Raw)
+		if len(doc) == 0 {
+			return nil
+		}
+		if !d.document(doc) {
+			d.skipped++
+			d.unframed = d.unframed || bytes.HasPrefix(doc, []byte("data:"))
+			return nil
+		}
+		d.keep(m.At, index)
+		return nil
+	}
+	if doc, ok := plainData(m); ok {
+		switch {
+		case string(doc) == "[DONE]" || len(doc) == 0:
+		case !d.document(doc):
+			d.skipped++
+		case d.suspicious():
+			if f, found := sse.FindFailure(m.Raw, true); found {
+				return streamError(f)
+			}
+			d.keep(m.At, index)
+		default:
+			d.keep(m.At, index)
+		}
+		return nil
+	}
+	return d.readEvent(m, index)
+}
+
+// plainData cuts the data out of a message of one line "data: VALUE", which is what nearly all are.
+func plainData(m *record.Message) ([]byte, bool) {
+	const prefix = "data:"
+	raw := m.Raw
+	if m.Fields != nil || len(raw) < len(prefix) || string(raw[:len(prefix)]) != prefix {
+		return nil, false
+	}
+	if bytes.IndexByte(raw, '\n') >= 0 || bytes.IndexByte(raw, '\r') >= 0 {
+		return nil, false
+	}
+	return bytes.Trim(raw[len(prefix):], " \t"), true
+}
+
+// readEvent reads a message of several lines, or one from an export.
+func (d *decoder) readEvent(m *record.Message, index int) *record.Error {
+	raw := m.Raw
+	if m.Fields != nil {
+		raw = d.unparse(m.Fields)
+	}
+	if f, found := sse.FindFailure(raw, false); found {
+		return streamError(f)
+	}
+	d.event.Parse(raw)
+	data := d.event.Data()
+	if len(data) == 0 || string(data) == "[DONE]" {
+		return nil
+	}
+	if d.document(data) {
+		d.keep(m.At, index)
+		return nil
+	}
+	d.lines = d.event.DataLines(d.lines[:0])
+	if len(d.lines) < 2 || !d.eachLine() {
+		d.skipped++
+		return nil
+	}
+	for _, line := range d.lines {
+		if string(line) != "[DONE]" {
+			d.document(line)
+			d.keep(m.At, index)
+		}
+	}
+	return nil
+}
+
+// eachLine tells whether every data line is a document of its own.
+func (d *decoder) eachLine() bool {
+	for _, line := range d.lines {
+		if string(line) != "[DONE]" && !d.document(line) {
+			return false
+		}
+	}
+	return true
+}
+
+// unparse writes the fields of an exported event as the lines they once were.
+func (d *decoder) unparse(fields []record.Field) []byte {
+	b := d.scratch[:0]
+	for _, f := range fields {
+		if f.Name != "comment" {
+			b = append(b, f.Name...)
+		}
+		b = append(b, ": "...)
+		b = append(b, f.Value...)
+		b = append(b, '\n')
+	}
+	d.scratch = b
+	return b
+}
+
+// suspicious tells whether the document may be a report of failure.
+func (d *decoder) suspicious() bool {
+	c := &d.chunk
+	return c.failure.set || string(c.object.raw) == "error" || string(c.typ.raw) == "error" || string(c.typ.raw) == "response.failed"
+}
+
+func streamError(f sse.Failure) *record.Error {
+	return &record.Error{Code: f.Code, Type: "SSEResponseError", Message: f.Message}
+}
+
+// keep takes what counts out of the document that was just read.
+func (d *decoder) keep(at int64, index int) {
+	c := &d.chunk
+	if len(c.usage) > 0 && !emptyObject(c.usage) {
+		d.usage = append(d.usage[:0], c.usage...)
+	}
+	if c.failure.set {
+		d.failure = append(d.failure[:0], c.failure.raw...)
+	}
+	if !c.finish.empty() {
+		d.finish = c.finish.append(d.finish[:0])
+	}
+	if d.keeper != nil {
+		d.keeper.take(c.chosen())
+	}
+	n, r := len(d.out), len(d.reasoning)
+	kind, ok := d.content()
+	if !ok {
+		return
+	}
+	if len(d.cuts) == 0 && len(c.usage) > 0 {
+		if u := parseUsage(c.usage); u.Completion >= 0 {
+			d.perChunk = int(u.Completion)
+		}
+	}
+	d.cuts = append(d.cuts, cut{at, index, kind, [2]int{n, len(d.out)}, [2]int{r, len(d.reasoning)}})
+}
+
+// content appends the texts of the document to the reply and tells of what kind they are; false = no content.
+func (d *decoder) content() (record.Kind, bool) {
+	c := &d.chunk
+	if c.items > 0 {
+		return c.kind, true
+	}
+	p := c.chosen()
+	n := len(d.out)
+	d.out = p.prose(d.out)
+	called := p.called()
+	if called {
+		d.out = p.calls(d.out)
+	}
+	if think := p.thinking(); !think.empty() {
+		d.reasoning = think.append(d.reasoning)
+		return record.Reasoning, true
+	}
+	if called {
+		return record.ToolCall, true
+	}
+	return record.Text, len(d.out) > n || p.sound
+}
+
+func emptyObject(raw []byte) bool {
+	s := scanner{b: raw}
+	return s.open('{') && s.kind() == '}'
+}
+
+// fill makes the reply: one string for all visible text, one for all reasoning, the contents cut from them.
+func (d *decoder) fill(r *record.Reply) {
+	r.Output, r.Reasoning = string(d.out), string(d.reasoning)
+	r.PerChunkTokens = d.perChunk
+	r.FinishReason = string(d.finish)
+	r.Skipped = d.skipped
+	if len(d.usage) > 0 {
+		r.Usage = parseUsage(d.usage)
+	}
+	if len(d.cuts) == 0 {
+		r.ServerError = string(d.failure)
+		return
+	}
+	r.Contents = make([]record.Content, len(d.cuts))
+	for i, c := range d.cuts {
+		r.Contents[i] = record.Content{At: c.at, Message: c.message, Kind: c.kind,
+			Text: r.Output[c.text[0]:c.text[1]], Reasoning: r.Reasoning[c.think[0]:c.think[1]]}
+	}
+}
+
+// FirstContent tells whether a message carries content. It is what releases a prefill slot, and cheap enough for the reading loop.
+func (e *Endpoint) FirstContent(m *record.Message) bool {
+	if e.member == nil {
+		return false
+	}
+	d := e.decoder()
+	defer decoders.Put(d)
+	return d.read(m, 0) == nil && len(d.cuts) > 0
+}

@@ -1,0 +1,238 @@
+package endpoint
+
+import (
+	"math"
+	"strconv"
+)
+
+// appendString writes s as a JSON string: UTF-8 as it is, only quotes, backslashes and control characters escaped.
+func appendString(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	start := 0
+	for i := 0; i < len(s); i++ {
+		if !special[s[i]] {
+			continue
+		}
+		dst = appendUTF8(dst, []byte(s[start:i]))
+		dst = appendEscape(dst, s[i])
+		start = i + 1
+	}
+	dst = appendUTF8(dst, []byte(s[start:]))
+	return append(dst, '"')
+}
+
+func appendEscape(dst []byte, c byte) []byte {
+	const hexDigits = "0123456789abcdef"
+	switch c {
+	case '"', '\\':
+		return append(dst, '\\', c)
+	case '\b':
+		return append(dst, '\\', 'b')
+	case '\f':
+		return append(dst, '\\', 'f')
+	case '\n':
+		return append(dst, '\\', 'n')
+	case '\r':
+		return append(dst, '\\', 'r')
+	case '\t':
+		return append(dst, '\\', 't')
+	}
+	return append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+}
+
+// appendCompact writes the next value of s the way bodies are written: no blanks, strings by appendString, floats in their shortest
+// form that is still a float. Of two members with equal names the last value counts, at the place of the first.
+func appendCompact(dst []byte, s *scanner) []byte {
+	switch s.kind() {
+	case '"':
+		return appendText(dst, s.text())
+	case '[':
+		if s.depth++; s.depth > maxDepth {
+			s.fail()
+			return dst
+		}
+		s.open('[')
+		dst = append(dst, '[')
+		for first := true; s.next(']', first); first = false {
+			if !first {
+				dst = append(dst, ',')
+			}
+			dst = appendCompact(dst, s)
+		}
+		s.depth--
+		return append(dst, ']')
+	case '{':
+		if s.depth++; s.depth > maxDepth {
+			s.fail()
+			return dst
+		}
+		dst = appendObject(dst, s)
+		s.depth--
+		return dst
+	case 't', 'f', 'n':
+		return append(dst, s.raw()...)
+	}
+	return appendNumber(dst, s.raw())
+}
+
+func appendObject(dst []byte, s *scanner) []byte {
+	var o object
+	o.merge(s)
+	return o.append(dst)
+}
+
+func appendText(dst []byte, t text) []byte {
+	if !t.escaped {
+		dst = append(dst, '"')
+		dst = appendUTF8(dst, t.raw)
+		return append(dst, '"')
+	}
+	return appendString(dst, t.String())
+}
+
+// appendNumber spells a number: integers as given, floats shortest, plain between 1e-5 and 1e16, with ".0" where no fraction is left.
+func appendNumber(dst, raw []byte) []byte {
+	isFloat := false
+	for _, c := range raw {
+		if c == '.' || c|0x20 == 'e' {
+			isFloat = true
+		}
+	}
+	if !isFloat {
+		if string(raw) == "-0" {
+			return append(dst, '0')
+		}
+		return append(dst, raw...)
+	}
+	f, err := strconv.ParseFloat(string(raw), 64)
+	if err != nil {
+		return append(dst, raw...)
+	}
+	return AppendFloat(dst, f)
+}
+
+// AppendFloat spells a finite float as bodies do.
+func AppendFloat(dst []byte, f float64) []byte {
+	if a := math.Abs(f); a != 0 && (a < 1e-5 || a >= 1e16) {
+		n := len(dst)
+		dst = strconv.AppendFloat(dst, f, 'e', -1, 64)
+		return trimExponent(dst, n)
+	}
+	n := len(dst)
+	dst = strconv.AppendFloat(dst, f, 'f', -1, 64)
+	for _, c := range dst[n:] {
+		if c == '.' {
+			return dst
+		}
+	}
+	return append(dst, '.', '0')
+}
+
+// trimExponent turns e-07 and e+16 behind from into e-7 and e16.
+func trimExponent(dst []byte, from int) []byte {
+	for i := from; i < len(dst); i++ {
+		if dst[i] != 'e' {
+			continue
+		}
+		exp := dst[i+2:]
+		out := dst[:i+1]
+		if dst[i+1] == '-' {
+			out = append(out, '-')
+		}
+		for len(exp) > 1 && exp[0] == '0' {
+			exp = exp[1:]
+		}
+		return append(out, exp...)
+	}
+	return dst
+}
+
+// object is a JSON object under construction: members in order, values already spelled.
+type object struct {
+	buf     []byte
+	members []member
+}
+
+type member struct {
+	key  string
+	a, b int // value = buf[a:b]
+}
+
+func (o *object) value(i int) []byte { return o.buf[o.members[i].a:o.members[i].b] }
+
+func (o *object) find(key string) int {
+	for i := range o.members {
+		if o.members[i].key == key {
+			return i
+		}
+	}
+	return -1
+}
+
+// end makes what was appended to buf since a the value of key: at its old place if it was there, else as the last member.
+func (o *object) end(key string, a int) {
+	m := member{key, a, len(o.buf)}
+	if i := o.find(key); i >= 0 {
+		o.members[i] = m
+		return
+	}
+	o.members = append(o.members, m)
+}
+
+func (o *object) setString(key, value string) {
+	a := len(o.buf)
+	o.buf = appendString(o.buf, value)
+	o.end(key, a)
+}
+
+func (o *object) setBool(key string, value bool) {
+	a := len(o.buf)
+	o.buf = strconv.AppendBool(o.buf, value)
+	o.end(key, a)
+}
+
+func (o *object) setInt(key string, value int) {
+	a := len(o.buf)
+	o.buf = strconv.AppendInt(o.buf, int64(value), 10)
+	o.end(key, a)
+}
+
+// setRaw reads value as JSON and spells it anew; false = not JSON.
+func (o *object) setRaw(key string, value []byte) bool {
+	s := scanner{b: value}
+	a := len(o.buf)
+	o.buf = appendCompact(o.buf, &s)
+	if !s.done() {
+		o.buf = o.buf[:a]
+		return false
+	}
+	o.end(key, a)
+	return true
+}
+
+// merge puts the members of the object that comes next in s over those that are there.
+func (o *object) merge(s *scanner) {
+	if !s.open('{') {
+		s.fail()
+		return
+	}
+	for first := true; s.next('}', first); first = false {
+		key := string(appendUTF8(nil, s.key()))
+		a := len(o.buf)
+		o.buf = appendCompact(o.buf, s)
+		o.end(key, a)
+	}
+}
+
+func (o *object) append(dst []byte) []byte {
+	dst = append(dst, '{')
+	for i := range o.members {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendString(dst, o.members[i].key)
+		dst = append(dst, ':')
+		dst = append(dst, o.value(i)...)
+	}
+	return append(dst, '}')
+}

@@ -1,0 +1,94 @@
+package endpoint
+
+import (
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"aiperf/internal/sse"
+)
+
+// text is a JSON string as it stands in a document, cut but not yet unescaped.
+type text struct {
+	raw     []byte // between the quotes; or a JSON value that counts as text as it stands
+	escaped bool
+	set     bool // a string was there, maybe an empty one
+}
+
+// empty tells whether there is nothing to read.
+func (t text) empty() bool { return len(t.raw) == 0 }
+
+// append writes the characters to dst: escapes resolved, half surrogates and bytes that are not UTF-8 replaced by U+FFFD.
+func (t text) append(dst []byte) []byte {
+	if !t.escaped {
+		return appendUTF8(dst, t.raw)
+	}
+	b := t.raw
+	for len(b) > 0 {
+		plain := 0
+		for plain < len(b) && b[plain] != '\\' {
+			plain++
+		}
+		dst = appendUTF8(dst, b[:plain])
+		if b = b[plain:]; len(b) < 2 {
+			break
+		}
+		switch b[1] {
+		case 'b':
+			dst = append(dst, '\b')
+		case 'f':
+			dst = append(dst, '\f')
+		case 'n':
+			dst = append(dst, '\n')
+		case 'r':
+			dst = append(dst, '\r')
+		case 't':
+			dst = append(dst, '\t')
+		case 'u':
+			r, n := unicodeEscape(b)
+			dst = utf8.AppendRune(dst, r)
+			b = b[n:]
+			continue
+		default:
+			dst = append(dst, b[1])
+		}
+		b = b[2:]
+	}
+	return dst
+}
+
+// String is the text on its own.
+func (t text) String() string { return string(t.append(nil)) }
+
+// unicodeEscape reads \uXXXX, or two of them that make one character, and says how many bytes they took.
+func unicodeEscape(b []byte) (rune, int) {
+	r := hex4(b[2:6])
+	if !utf16.IsSurrogate(r) {
+		return r, 6
+	}
+	if len(b) >= 12 && b[6] == '\\' && b[7] == 'u' {
+		if both := utf16.DecodeRune(r, hex4(b[8:12])); both != utf8.RuneError {
+			return both, 12
+		}
+	}
+	return utf8.RuneError, 6
+}
+
+func hex4(b []byte) (r rune) {
+	for _, c := range b {
+		r <<= 4
+		if isDigit(c) {
+			r |= rune(c - '0')
+		} else {
+			r |= rune(c|0x20-'a') + 10
+		}
+	}
+	return r
+}
+
+// appendUTF8 copies b, broken UTF-8 replaced.
+func appendUTF8(dst, b []byte) []byte {
+	if utf8.Valid(b) {
+		return append(dst, b...)
+	}
+	return append(dst, sse.ValidUTF8(b)...)
+}

@@ -1,0 +1,169 @@
+package endpoint
+
+import (
+	"math"
+	"strconv"
+
+	"aiperf/internal/record"
+)
+
+// usageKeys are the spellings of every quantity, first hit wins (endpoints, section 6). A dot goes into an object.
+var usageKeys = []struct {
+	set  func(*record.Usage, int64)
+	keys []string
+}{
+	{func(u *record.Usage, n int64) { u.Prompt = n },
+		[]string{"prompt_tokens", "input_tokens", "promptTokenCount", "inputTokens", "input_token_count"}},
+	{func(u *record.Usage, n int64) { u.Completion = n },
+		[]string{"completion_tokens", "output_tokens", "candidatesTokenCount", "outputTokens", "generated_token_count"}},
+	{func(u *record.Usage, n int64) { u.Total = n },
+		[]string{"total_tokens", "totalTokenCount", "totalTokens"}},
+	{func(u *record.Usage, n int64) { u.Reasoning = n },
+		[]string{"completion_tokens_details.reasoning_tokens", "output_tokens_details.reasoning_tokens", "thoughtsTokenCount"}},
+	{func(u *record.Usage, n int64) { u.CacheRead = n },
+		[]string{"prompt_tokens_details.cached_tokens", "input_tokens_details.cached_tokens", "cache_read_input_tokens",
+			"prompt_cache_hit_tokens", "cachedContentTokenCount", "cacheReadInputTokens", "cached_tokens"}},
+	{func(u *record.Usage, n int64) { u.CacheWrite = n },
+		[]string{"cache_creation_input_tokens", "cacheWriteInputTokens"}},
+	{func(u *record.Usage, n int64) { u.CacheMiss = n }, []string{"prompt_cache_miss_tokens"}},
+	{func(u *record.Usage, n int64) { u.ToolUsePrompt = n }, []string{"toolUsePromptTokenCount"}},
+	{func(u *record.Usage, n int64) { u.PromptAudio = n },
+		[]string{"prompt_tokens_details.audio_tokens", "input_tokens_details.audio_tokens"}},
+	{func(u *record.Usage, n int64) { u.CompletionAudio = n },
+		[]string{"completion_tokens_details.audio_tokens", "output_tokens_details.audio_tokens"}},
+	{func(u *record.Usage, n int64) { u.AcceptedPrediction = n },
+		[]string{"completion_tokens_details.accepted_prediction_tokens", "output_tokens_details.accepted_prediction_tokens"}},
+	{func(u *record.Usage, n int64) { u.RejectedPrediction = n },
+		[]string{"completion_tokens_details.rejected_prediction_tokens", "output_tokens_details.rejected_prediction_tokens"}},
+}
+
+// count is one number of a usage object under its path.
+type count struct {
+	path  string
+	n     int64
+	f     float64
+	plain bool // a number, not a numeric string
+}
+
+// counts are the numbers of a usage object, in order.
+type counts []count
+
+// find gives the last value under a path.
+func (c counts) find(path string) (count, bool) {
+	for i := len(c) - 1; i >= 0; i-- {
+		if c[i].path == path {
+			return c[i], true
+		}
+	}
+	return count{}, false
+}
+
+// first gives the value under the first path that has one.
+func (c counts) first(paths []string) (count, bool) {
+	for _, p := range paths {
+		if v, ok := c.find(p); ok {
+			return v, true
+		}
+	}
+	return count{}, false
+}
+
+// wrappers are the envelopes that some vendors put around their counts; what stands outside wins.
+var wrappers = []string{"usageMetadata.", "meta.tokens.", "meta.", "tokens."}
+
+// parseUsage reads a usage object. Numbers and numeric strings count, anything else is as if it were not there.
+func parseUsage(raw []byte) *record.Usage {
+	var all counts
+	s := scanner{b: raw}
+	all = flatten(all, "", &s)
+	u := &record.Usage{Prompt: -1, Completion: -1, Total: -1, Reasoning: -1, CacheRead: -1, CacheWrite: -1, CacheMiss: -1,
+		PromptAudio: -1, CompletionAudio: -1, ToolUsePrompt: -1, AcceptedPrediction: -1, RejectedPrediction: -1, PromptAudioSeconds: -1}
+	all = unwrap(all)
+	for i := range usageKeys {
+		if v, ok := all.first(usageKeys[i].keys); ok {
+			usageKeys[i].set(u, v.n)
+		}
+	}
+	if v, ok := all.find("prompt_audio_seconds"); ok && v.plain {
+		u.PromptAudioSeconds = v.f
+	}
+	addCached(all, u)
+	return u
+}
+
+func unwrap(all counts) counts {
+	for _, w := range wrappers {
+		for _, v := range all {
+			if len(v.path) <= len(w) || v.path[:len(w)] != w {
+				continue
+			}
+			v.path = v.path[len(w):]
+			if _, there := all.find(v.path); !there {
+				all = append(all, v)
+			}
+		}
+	}
+	return all
+}
+
+// addCached makes the prompt count whole for vendors that count cached tokens apart.
+func addCached(all counts, u *record.Usage) {
+	v, ok := all.first(usageKeys[0].keys)
+	if !ok || v.path != "input_tokens" && v.path != "inputTokens" {
+		return
+	}
+	read, _ := all.first([]string{"cache_read_input_tokens", "cacheReadInputTokens"})
+	write, _ := all.first([]string{"cache_creation_input_tokens", "cacheWriteInputTokens"})
+	u.Prompt = v.n + read.n + write.n
+}
+
+// flatten lists the numbers of an object under prefix.
+func flatten(all counts, prefix string, s *scanner) counts {
+	if !s.open('{') {
+		s.skip()
+		return all
+	}
+	for first := true; s.next('}', first); first = false {
+		path := prefix + string(s.key())
+		switch s.kind() {
+		case '{':
+			if s.depth++; s.depth > 8 {
+				s.skip()
+			} else {
+				all = flatten(all, path+".", s)
+			}
+			s.depth--
+		case '"':
+			if f, err := strconv.ParseFloat(s.text().String(), 64); err == nil {
+				all = appendCount(all, path, f, false)
+			}
+		default:
+			if f, ok := number(s); ok {
+				all = appendCount(all, path, f, true)
+			}
+		}
+	}
+	return all
+}
+
+func appendCount(all counts, path string, f float64, plain bool) counts {
+	if math.IsNaN(f) || math.Abs(f) > 1<<53 || f < 0 {
+		return all
+	}
+	return append(all, count{path, int64(f), f, plain})
+}
+
+// number reads a number; values of other kinds are skipped.
+func number(s *scanner) (float64, bool) {
+	c := s.kind()
+	if c != '-' && !isDigit(c) {
+		s.skip()
+		return 0, false
+	}
+	raw := s.raw()
+	if len(raw) == 0 {
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(string(raw), 64)
+	return f, err == nil
+}
