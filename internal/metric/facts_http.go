@@ -1,0 +1,57 @@
+package metric
+
+import "aiperf/internal/record"
+
+// trace makes a per-request value of the socket instants.
+func trace(value func(*record.Trace) float64) func(*facts) float64 {
+	return func(f *facts) float64 {
+		if f.rec.Trace == nil {
+			return absent()
+		}
+		return value(f.rec.Trace)
+	}
+}
+
+// stretch is the time between two instants, 0 if neither happened.
+func stretch(from, to int64) float64 {
+	if from == 0 && to == 0 {
+		return 0
+	}
+	return between(from, to)
+}
+
+func blocked(t *record.Trace) float64 { return stretch(t.PoolWaitStart, t.PoolWaitEnd) }
+
+func lookup(t *record.Trace) float64 {
+	if t.Reused != 0 || t.DNSCacheHit != 0 {
+		return 0
+	}
+	return stretch(t.DNSStart, t.DNSEnd)
+}
+
+// connecting is TCP and TLS; a connection that is new but has no instants was not measured.
+func connecting(t *record.Trace) float64 {
+	if t.Reused != 0 {
+		return 0
+	}
+	return between(t.ConnectStart, t.ConnectEnd)
+}
+
+func sending(t *record.Trace) float64   { return between(t.SendStart, t.SendEnd) }
+func waiting(t *record.Trace) float64   { return between(t.SendEnd, t.FirstChunk) }
+func receiving(t *record.Trace) float64 { return between(t.FirstChunk, t.LastChunk) }
+func exchange(t *record.Trace) float64  { return between(t.SendStart, t.LastChunk) }
+func overhead(t *record.Trace) float64  { return blocked(t) + lookup(t) + connecting(t) }
+func totalTime(t *record.Trace) float64 { return overhead(t) + sending(t) + waiting(t) + receiving(t) }
+
+func reused(t *record.Trace) float64 {
+	if t.Reused != 0 {
+		return 1
+	}
+	return 0
+}
+
+func bytesSent(t *record.Trace) float64      { return known(t.BytesSent) }
+func chunksSent(t *record.Trace) float64     { return known(t.ChunksSent) }
+func bytesReceived(t *record.Trace) float64  { return known(t.BytesReceived) }
+func chunksReceived(t *record.Trace) float64 { return known(t.ChunksReceived) }

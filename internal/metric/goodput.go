@@ -1,0 +1,103 @@
+package metric
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Objective is one service level objective: a request is good if its value of the metric is not worse than the bound.
+type Objective struct {
+	Metric *Metric
+	Bound  float64 // in the metric's unit
+}
+
+// objectives reads and checks "TAG:VALUE TAG:VALUE".
+func (s *Set) objectives(text string) ([]Objective, error) {
+	var goals []Objective
+	for _, word := range strings.Fields(text) {
+		tag, value, ok := strings.Cut(word, ":")
+		if !ok || tag == "" || value == "" {
+			return nil, fmt.Errorf("--goodput: %q is not TAG:VALUE, like request_latency:250", word)
+		}
+		bound, err := strconv.ParseFloat(value, 64)
+		if err != nil || math.IsNaN(bound) || math.IsInf(bound, 0) || bound < 0 {
+			return nil, fmt.Errorf("--goodput: %q of %s is not a number that is 0 or more", value, tag)
+		}
+		m, known := Lookup(tag)
+		switch {
+		case !known:
+			return nil, fmt.Errorf("--goodput: there is no metric %q; metrics of a request here are %s", tag, s.choices())
+		case !s.canBeGoal(m):
+			return nil, fmt.Errorf("--goodput: %s %s; metrics of a request here are %s", tag, s.whyNot(m), s.choices())
+		}
+		for _, g := range goals {
+			if g.Metric == m {
+				return nil, fmt.Errorf("--goodput: %s is given twice", tag)
+			}
+		}
+		goals = append(goals, Objective{m, bound * m.Factor()})
+	}
+	return goals, nil
+}
+
+// canBeGoal tells whether every valid request may have a value of the metric.
+func (s *Set) canBeGoal(m *Metric) bool {
+	return s.use[index[m.Tag]] && m.record != nil && m.InRecords && m.Flags&ErrorOnly == 0
+}
+
+func (s *Set) whyNot(m *Metric) string {
+	switch {
+	case m.Kind != Record || m.gaps || m.Flags&ErrorOnly != 0:
+		return "is not one number per successful request"
+	case !s.use[index[m.Tag]]:
+		return "does not exist in this run (" + m.needs() + ")"
+	}
+	return "is not reported per request"
+}
+
+// needs names what a metric depends on.
+func (m *Metric) needs() string {
+	words := []struct {
+		flag Flags
+		text string
+	}{
+		{Streaming, "needs --streaming"},
+		{Tokens, "needs an endpoint that produces tokens"},
+		{Input, "needs an endpoint with text input"},
+		{Image, "needs an endpoint with image input"},
+		{Audio, "needs an endpoint with audio input"},
+		{UsageDiff, "needs client-side token counts"},
+		{Schedule, "needs a fixed schedule"},
+	}
+	var out []string
+	for _, w := range words {
+		if m.Flags&w.flag != 0 {
+			out = append(out, w.text)
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// choices lists the tags that fit.
+func (s *Set) choices() string {
+	var tags []string
+	for i := range table {
+		if m := &table[i]; s.canBeGoal(m) {
+			tags = append(tags, m.Tag)
+		}
+	}
+	return strings.Join(tags, ", ")
+}
+
+// meets is 1 if the row meets every objective, else 0. A missing value fails, equality passes.
+func (r *Row) meets(goals []Objective) float64 {
+	for _, g := range goals {
+		v, ok := r.Value(g.Metric.Tag)
+		if !ok || g.Metric.Better == Larger && v < g.Bound || g.Metric.Better != Larger && v > g.Bound {
+			return 0
+		}
+	}
+	return 1
+}

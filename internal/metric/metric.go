@@ -1,0 +1,193 @@
+// Package metric defines every number of a report as data, and turns records into them: one row of values per request, columns of
+// values over a run, and from these distributions, rates, curves over time and time slices. Definitions: measurement, metrics.json.
+package metric
+
+import (
+	"math"
+	"slices"
+)
+
+// Metric is one definition. Values are held in Unit and shown in Display.
+type Metric struct {
+	Tag    string // name in files and flags
+	Header string // name in tables
+	Short  string // name where room is scarce; "" = none
+
+	Unit    string
+	Display string
+	Kind    Kind
+	Integer bool // values of records are whole numbers in Unit
+	Flags   Flags
+
+	Group  string // console table: effective, active, usage, default; "" = not on the console
+	Order  int    // row in the table; 0 = after the numbered ones
+	Better Direction
+
+	InRecords bool // a value per request is in the records JSONL
+
+	record func(*facts) float64  // value of one request, NaN = absent
+	derive func(*totals) float64 // value of a run or a slice, NaN = absent
+	gaps   bool                  // one value per gap between content messages
+	of     string                // the metric that an adjustment is made from
+}
+
+// Kind says what a metric is computed from.
+type Kind uint8
+
+// The kinds.
+const (
+	Record     Kind = iota // one value (or list) per request, reported as a distribution
+	Derived                // one value of the run
+	Sweep                  // a curve over time
+	Adjustment             // percentiles with every failure as an infinite value
+)
+
+// Direction says which values are good.
+type Direction int8
+
+// The directions.
+const (
+	Neither Direction = 0
+	Larger  Direction = 1
+	Smaller Direction = -1
+)
+
+// Flags say where a metric applies.
+type Flags uint32
+
+// The flags.
+const (
+	Streaming    Flags = 1 << iota // needs a streaming run
+	Tokens                         // needs an endpoint that produces tokens
+	Input                          // needs an endpoint that tokenizes its input
+	Image                          // needs an endpoint with image input
+	Audio                          // needs an endpoint with audio input
+	Goodput                        // needs service level objectives
+	UsageDiff                      // needs client-side token counts
+	HTTPTrace                      // from socket instants
+	Schedule                       // needs a fixed schedule
+	NoAccuracy                     // not in accuracy mode
+	ErrorOnly                      // over failed requests, not on the console
+	EveryRecord                    // over failed requests too
+	Adjusted                       // has an error-adjusted companion
+	WholeRun                       // not computed for a time slice
+	Experimental                   // hidden from every output
+	Internal                       // hidden from every output
+)
+
+// Hidden tells whether no output shows the metric.
+func (m *Metric) Hidden() bool { return m.Flags&(Experimental|Internal) != 0 }
+
+// Factor is Unit over Display: a value of Unit divided by it is in Display.
+func (m *Metric) Factor() float64 { return factors[[2]string{m.Unit, m.Display}] }
+
+// Gaps tells whether the metric has a list of values per request.
+func (m *Metric) Gaps() bool { return m.gaps }
+
+// The definitions and what is looked up in them. They are filled once, before main, and only read afterwards.
+var (
+	table   []Metric
+	index   map[string]int        // position by tag
+	factors map[[2]string]float64 // by unit and display unit
+)
+
+func init() {
+	table = definitions()
+	index = make(map[string]int, len(table))
+	factors = map[[2]string]float64{{"ns", "ms"}: 1e6, {"ns", "sec"}: 1e9, {"sec", "ms"}: 1e-3, {"B", "KB"}: 1024}
+	for i := range table {
+		m := &table[i]
+		index[m.Tag] = i
+		if m.Unit == m.Display {
+			factors[[2]string{m.Unit, m.Unit}] = 1
+		}
+	}
+}
+
+// All lists the definitions in the order of the exports.
+func All() []*Metric {
+	all := make([]*Metric, len(table))
+	for i := range table {
+		all[i] = &table[i]
+	}
+	return all
+}
+
+// Lookup finds a definition by its tag.
+func Lookup(tag string) (*Metric, bool) {
+	i, ok := index[tag]
+	if !ok {
+		return nil, false
+	}
+	return &table[i], true
+}
+
+// Position is the place of a tag in the order of the exports; unknown tags come last.
+func Position(tag string) int {
+	if i, ok := index[tag]; ok {
+		return i
+	}
+	return len(table)
+}
+
+// Stat is one statistic of a metric, in the order of the summary JSON.
+type Stat uint8
+
+// The statistics.
+const (
+	Avg Stat = iota
+	P1
+	P5
+	P10
+	P25
+	P50
+	P75
+	P90
+	P95
+	P99
+	Min
+	Max
+	Std
+	Count
+	Sum
+	Stats // their number
+)
+
+// statNames in the order of Stat.
+var statNames = [Stats]string{"avg", "p1", "p5", "p10", "p25", "p50", "p75", "p90", "p95", "p99", "min", "max", "std", "count", "sum"}
+
+// String is the statistic's key in files.
+func (s Stat) String() string { return statNames[s] }
+
+// ParseStat finds a statistic by its key.
+func ParseStat(name string) (Stat, bool) {
+	i := slices.Index(statNames[:], name)
+	return Stat(max(i, 0)), i >= 0
+}
+
+// Result is a metric of a run with its statistics in the display unit. NaN = this statistic does not exist or is not finite.
+type Result struct {
+	*Metric
+	Values [Stats]float64
+}
+
+// Has tells whether a statistic exists.
+func (r *Result) Has(s Stat) bool { return !math.IsNaN(r.Values[s]) && !math.IsInf(r.Values[s], 0) }
+
+// Distribution tells whether the result has percentiles.
+func (r *Result) Distribution() bool {
+	for s := P1; s <= P99; s++ {
+		if r.Has(s) {
+			return true
+		}
+	}
+	return false
+}
+
+// noStats is a Result's values before anything is known.
+func noStats() (v [Stats]float64) {
+	for i := range v {
+		v[i] = math.NaN()
+	}
+	return v
+}

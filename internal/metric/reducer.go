@@ -1,0 +1,131 @@
+package metric
+
+import (
+	"math"
+
+	"aiperf/internal/record"
+	"aiperf/internal/stats"
+)
+
+// Reducer collects the rows of one phase kind (profiling, or warm-up) as columns. It is not safe for concurrent use; rows may come in
+// any order. A request takes about 100 bytes, a gap between messages 4.
+type Reducer struct {
+	set  *Set
+	rows int
+	base int64 // wall instant of the first row's start; the start column counts from it
+
+	class  stats.Column // Valid or Failed
+	start  stats.Column // ns from base
+	end    stats.Column // ns from the row's start
+	values []*stats.Column
+	lens   stats.Column // gaps per row
+	gaps   stats.Column // ns
+
+	counts      [3]int64 // by class
+	oneMessage  int64
+	overflow    stats.Column // 1 where the error says that the context was exceeded
+	errors      map[errorKey]*ErrorGroup
+	order       []*ErrorGroup
+	firstIssued int64
+	firstStart  int64
+	lastEnd     int64
+	reads       int64
+	readDelay   int64
+	coalesced   int64
+}
+
+// errorKey is what makes errors equal.
+type errorKey struct {
+	code          int
+	kind, message string
+}
+
+// ErrorGroup is one kind of error and how often it came.
+type ErrorGroup struct {
+	Error record.Error
+	Count int64
+}
+
+// NewReducer makes an empty reducer.
+func (s *Set) NewReducer() *Reducer {
+	r := &Reducer{set: s, values: make([]*stats.Column, len(s.columns)), errors: map[errorKey]*ErrorGroup{}}
+	for i := range r.values {
+		r.values[i] = new(stats.Column)
+	}
+	return r
+}
+
+// Add takes a row in. The row may be used afterwards.
+func (r *Reducer) Add(row *Row) {
+	r.counts[row.Class]++
+	if row.Class == Cut {
+		return
+	}
+	if r.rows == 0 {
+		r.base, r.firstStart, r.lastEnd = row.Start, row.Start, row.End
+	}
+	r.firstStart = min(r.firstStart, row.Start)
+	r.lastEnd = max(r.lastEnd, row.End)
+	if row.Issued != 0 && (r.firstIssued == 0 || row.Issued < r.firstIssued) {
+		r.firstIssued = row.Issued
+	}
+	r.class.Append(float64(row.Class))
+	r.start.Append(float64(row.Start - r.base))
+	r.end.Append(float64(row.End - row.Start))
+	for i, v := range row.values {
+		if !math.IsNaN(v) { // columns of metrics that never occur stay empty
+			r.values[i].Pad(r.rows, absent())
+			r.values[i].Append(v)
+		}
+	}
+	if r.set.gaps {
+		r.lens.Append(float64(len(row.Gaps)))
+		for _, g := range row.Gaps {
+			r.gaps.Append(g)
+		}
+	}
+	overflow := 0.0
+	if row.Class == Failed {
+		r.fail(row.Err)
+		if overflows(row.Err) {
+			overflow = 1
+		}
+	}
+	r.overflow.Append(overflow)
+	if row.OneMessage {
+		r.oneMessage++
+	}
+	r.reads += row.Reads
+	r.readDelay += row.ReadDelay
+	r.coalesced += row.Coalesced
+	r.rows++
+}
+
+// fail counts an error.
+func (r *Reducer) fail(e *record.Error) {
+	k := errorKey{e.Code, e.Type, e.Message}
+	g := r.errors[k]
+	if g == nil {
+		g = &ErrorGroup{Error: *e}
+		r.errors[k] = g
+		r.order = append(r.order, g)
+	}
+	g.Count++
+}
+
+// Counts is the number of valid, failed and cut requests so far.
+func (r *Reducer) Counts() (valid, failed, cut int64) {
+	return r.counts[Valid], r.counts[Failed], r.counts[Cut]
+}
+
+// Window is a stretch of wall time in Unix ns.
+type Window struct{ From, To int64 }
+
+// span is the window that the requests themselves cover: from the first issue (or start) to the last end.
+func (r *Reducer) span() Window {
+	from := r.firstStart
+	if r.firstIssued != 0 {
+		from = min(from, r.firstIssued)
+	}
+	return Window{from, r.lastEnd}
+}

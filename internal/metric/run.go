@@ -1,0 +1,53 @@
+package metric
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Run is everything that a run reports: what the files and the console show. Plain data.
+type Run struct {
+	Version     string // of this program
+	BenchmarkID string // 12 hex digits (32 in multi-run)
+	Title       string // of the metric tables, like "LLM Metrics"
+	Info        RunInfo
+	InputConfig json.RawMessage // the effective configuration, an ordered JSON object; nil = {}
+	Telemetry   json.RawMessage // GPU telemetry object; nil = no telemetry at all, the key is left out
+	// TelemetryEndpoints fills the empty telemetry object of a run without a GPU, where Telemetry is nil and the list is not.
+	TelemetryEndpoints []string
+
+	Start, End time.Time // of the profiling phase; zero = unknown
+
+	Cancelled        bool
+	IncompleteReason string // "" = complete
+
+	Profiling *Summary
+	Warmup    *Summary // nil = no warm-up
+	Slices    []Slice
+
+	Validity *Validity // nil = not judged (a report from files)
+
+	ShowTrace bool   // print the HTTP trace table
+	CacheHint bool   // usage came, but no field on cached tokens
+	LogFile   string // path, "" = none
+	Files     []File // written so far, in the order of the footer
+}
+
+// File is one file that the run left, as the footer names it.
+type File struct{ Kind, Path string }
+
+// RunInfo is run_info of the summary; empty fields are left out.
+type RunInfo struct {
+	BenchmarkID    string          `json:"benchmark_id,omitempty"`
+	SweepID        string          `json:"sweep_id,omitempty"`
+	RandomSeed     *int64          `json:"random_seed,omitempty"`
+	Trial          int             `json:"trial"`
+	RunLabel       string          `json:"run_label,omitempty"`
+	VariationLabel string          `json:"variation_label,omitempty"`
+	VariationIndex *int            `json:"variation_index,omitempty"`
+	Variation      json.RawMessage `json:"variation_values,omitempty"`
+	CLICommand     string          `json:"cli_command,omitempty"`
+}
+
+// AllFailed tells whether requests finished and none was valid.
+func (r *Run) AllFailed() bool { return r.Profiling.Valid == 0 && r.Profiling.Failed > 0 }

@@ -1,0 +1,200 @@
+package metric
+
+import (
+	"cmp"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+
+	"aiperf/internal/stats"
+)
+
+// Summary is the metrics of a run, of its warm-up, or of a slice.
+type Summary struct {
+	Results []Result // in the order of the exports; hidden ones included
+
+	Valid, Failed, Cut int64
+	Errors             []ErrorGroup // most frequent first
+	Span               Window       // what the requests cover, wall
+	// OneMessage counts answers of two tokens or more that came in one message: they have no ITL.
+	OneMessage int64
+	Reads      int64 // socket reads with a kernel stamp
+	ReadDelay  int64 // their summed delay until the client had read, ns
+	Coalesced  int64 // messages that share their read with a later one: their instant is an upper bound
+
+	byTag map[string]int
+}
+
+// Get finds a metric.
+func (s *Summary) Get(tag string) (Result, bool) {
+	i, ok := s.byTag[tag]
+	if !ok {
+		return Result{}, false
+	}
+	return s.Results[i], true
+}
+
+// Value is one statistic of a metric, NaN if it does not exist.
+func (s *Summary) Value(tag string, stat Stat) float64 {
+	if r, ok := s.Get(tag); ok {
+		return r.Values[stat]
+	}
+	return math.NaN()
+}
+
+// Shown lists the results that outputs show.
+func (s *Summary) Shown() []Result {
+	return slices.DeleteFunc(slices.Clone(s.Results), func(r Result) bool { return r.Hidden() })
+}
+
+// Summary reduces all rows. window is the phase (for curves over time), zero = what the requests cover.
+func (r *Reducer) Summary(window Window) *Summary {
+	if window.To <= window.From {
+		window = r.span()
+	}
+	one := bucket{window: window}
+	if r.set.opts.As013 {
+		one.seconds = float64(window.To-window.From) / 1e9
+	}
+	s := r.reduce(nil, []bucket{one})[0]
+	s.Cut = r.counts[Cut]
+	s.OneMessage, s.Reads, s.ReadDelay, s.Coalesced = r.oneMessage, r.reads, r.readDelay, r.coalesced
+	for _, g := range r.order {
+		s.Errors = append(s.Errors, *g)
+	}
+	slices.SortStableFunc(s.Errors, func(a, b ErrorGroup) int { return cmp.Compare(b.Count, a.Count) })
+	s.Span = r.span()
+	return s
+}
+
+// bucket is a set of rows that are summarised together.
+type bucket struct {
+	window  Window  // of the curves
+	seconds float64 // divisor of rates, 0 = the duration of the requests
+	slice   bool
+}
+
+// reduce summarises rows by bucket; of tells the bucket of a row, nil = all in the first.
+func (r *Reducer) reduce(of []int32, buckets []bucket) []*Summary {
+	all := make([]*totals, len(buckets))
+	for i := range all {
+		all[i] = newTotals(r.set, buckets[i])
+	}
+	r.count(of, all)
+	r.describe(of, all)
+	curves := r.curves(buckets)
+	out := make([]*Summary, len(buckets))
+	for i := range out {
+		out[i] = all[i].summary(curves[i])
+	}
+	return out
+}
+
+// count fills the counts of the totals.
+func (r *Reducer) count(of []int32, all []*totals) {
+	cursor := func(tag string) *stats.Cursor { return r.column(tag).Cursor() }
+	class, start, over := r.class.Cursor(), r.start.Cursor(), r.overflow.Cursor()
+	latency, osl, want := cursor("request_latency"), cursor("output_sequence_length"), cursor("requested_osl")
+	diffs := [3]*stats.Cursor{cursor("usage_prompt_tokens_diff_pct"), cursor("usage_completion_tokens_diff_pct"), cursor("usage_reasoning_tokens_diff_pct")}
+	o := &r.set.opts
+	for i := range r.rows {
+		t := all[0]
+		if of != nil {
+			t = all[of[i]]
+		}
+		begin := r.base + int64(start.Next())
+		took := latency.Next()
+		if Class(class.Next()) == Valid {
+			if t.nValid == 0 {
+				t.start, t.response = begin, begin
+			}
+			t.nValid++
+			t.start = min(t.start, begin)
+			if !math.IsNaN(took) {
+				t.response = max(t.response, begin+int64(took))
+			}
+		} else {
+			t.nFailed++
+		}
+		t.nOverflow += int64(over.Next())
+		if n, w := osl.Next(), want.Next(); n >= 0 && w > 0 {
+			t.anyMismatch = true
+			if math.Abs(n-w) > min(w*o.OSLMismatchPct/100, o.OSLMismatchTokens) {
+				t.nMismatch++
+			}
+		}
+		prompt, completion, reasoning := diffs[0].Next(), diffs[1].Next(), diffs[2].Next()
+		if !math.IsNaN(prompt) && !math.IsNaN(completion) {
+			t.anyDiff = true
+			if prompt > o.UsageDiffPct || completion > o.UsageDiffPct || reasoning > o.UsageDiffPct {
+				t.nDiscrepant++
+			}
+		}
+	}
+}
+
+// column is the values of a metric, empty if the set lacks it.
+func (r *Reducer) column(tag string) *stats.Column {
+	if i := r.set.slot[index[tag]]; i >= 0 {
+		return r.values[i]
+	}
+	return new(stats.Column)
+}
+
+// describe fills the distributions of the totals, columns side by side.
+func (r *Reducer) describe(of []int32, all []*totals) {
+	work := make(chan int)
+	var wg sync.WaitGroup
+	for range min(4, runtime.GOMAXPROCS(0)) {
+		wg.Go(func() {
+			for pos := range work {
+				r.describeOne(pos, of, all)
+			}
+		})
+	}
+	for _, pos := range r.set.columns {
+		work <- pos
+	}
+	if i := index["inter_chunk_latency"]; r.set.use[i] {
+		work <- i
+	}
+	close(work)
+	wg.Wait()
+}
+
+func (r *Reducer) describeOne(pos int, of []int32, all []*totals) {
+	split := make([][]float64, len(all))
+	put := func(row int, v float64) {
+		if math.IsNaN(v) {
+			return
+		}
+		b := 0
+		if of != nil {
+			b = int(of[row])
+		}
+		split[b] = append(split[b], v)
+	}
+	if table[pos].gaps {
+		gaps, lens := r.gaps.Cursor(), r.lens.Cursor()
+		for row := range r.rows {
+			for range int(lens.Next()) {
+				put(row, gaps.Next())
+			}
+		}
+	} else {
+		c := r.values[r.set.slot[pos]].Cursor()
+		for row := range r.rows {
+			put(row, c.Next())
+		}
+	}
+	for b, values := range split {
+		if table[pos].Tag == "replay_send_schedule_offset" {
+			all[b].offsets = slices.Clone(values)
+		}
+		all[b].dist[pos] = stats.Describe(values)
+		if table[pos].Flags&Adjusted != 0 && all[b].nFailed > 0 {
+			all[b].adjusted[pos] = adjust(values, all[b].nFailed, table[pos].Factor())
+		}
+	}
+}

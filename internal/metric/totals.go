@@ -1,0 +1,169 @@
+package metric
+
+import (
+	"math"
+	"slices"
+
+	"aiperf/internal/stats"
+)
+
+// totals are what derived metrics read: the distributions (in the metrics' own units) of one bucket of requests and its counts.
+type totals struct {
+	set     *Set
+	dist    []stats.Distribution // by position in the table; Count 0 = none
+	done    map[string]float64   // derived values so far
+	divisor float64              // seconds that rates divide by; 0 = the duration of the requests
+	slice   bool                 // of a time slice, not of a run
+
+	adjusted []*[Stats]float64 // by position: percentiles with failures, display units
+
+	nValid, nFailed, nOverflow int64
+	nMismatch, nDiscrepant     int64
+	anyMismatch, anyDiff       bool
+	start, response            int64     // wall: first start, last content of valid requests
+	offsets                    []float64 // schedule offsets in ns, ascending
+}
+
+func newTotals(set *Set, b bucket) *totals {
+	return &totals{
+		set: set, divisor: b.seconds, slice: b.slice, done: map[string]float64{},
+		dist: make([]stats.Distribution, len(table)), adjusted: make([]*[Stats]float64, len(table)),
+	}
+}
+
+// get is a derived value or the sum of a per-request metric; absent if there is none.
+func (t *totals) get(tag string) float64 {
+	if v, ok := t.done[tag]; ok {
+		return v
+	}
+	i := index[tag]
+	if m := &table[i]; m.derive != nil && t.set.use[i] {
+		v := m.derive(t)
+		t.done[tag] = v
+		return v
+	}
+	return absent()
+}
+
+// sumOf derives the sum of a per-request metric.
+func sumOf(tag string) func(*totals) float64 {
+	return func(t *totals) float64 {
+		if d := &t.dist[index[tag]]; d.Count > 0 {
+			return d.Sum
+		}
+		return absent()
+	}
+}
+
+// rate derives a total per second.
+func rate(tag string) func(*totals) float64 {
+	return func(t *totals) float64 { return t.get(tag) / t.seconds() }
+}
+
+// ratio derives one total over another.
+func ratio(over, under string, scale float64) func(*totals) float64 {
+	return func(t *totals) float64 { return t.get(over) / positive(t.get(under)) * scale }
+}
+
+// seconds is what rates divide by; absent if the requests cover no time.
+func (t *totals) seconds() float64 {
+	if t.divisor > 0 {
+		return t.divisor
+	}
+	return t.get("benchmark_duration") / 1e9
+}
+
+// tokenRate is tokens in and out per second.
+func (t *totals) tokenRate() float64 { return (t.get("total_isl") + t.get("total_osl")) / t.seconds() }
+
+// duration is from the first start to the last content of valid requests, in ns.
+func (t *totals) duration() float64 {
+	from, to := t.set.instant(t.start), t.set.instant(t.response)
+	if t.nValid == 0 || from >= to {
+		return absent()
+	}
+	return float64(to - from)
+}
+
+func (t *totals) firstStart() float64   { return t.wall(t.start) }
+func (t *totals) lastResponse() float64 { return t.wall(t.response) }
+
+func (t *totals) wall(at int64) float64 {
+	if t.nValid == 0 {
+		return absent()
+	}
+	return float64(at)
+}
+
+func (t *totals) valid() float64     { return positive(float64(t.nValid)) }
+func (t *totals) failed() float64    { return positive(float64(t.nFailed)) }
+func (t *totals) completed() float64 { return float64(t.nValid + t.nFailed) }
+func (t *totals) errorRate() float64 {
+	return 100 * float64(t.nFailed) / positive(float64(t.nValid+t.nFailed))
+}
+
+// overflows is the number of prompts too long for the model, 0 if others failed.
+func (t *totals) overflows() float64 {
+	if t.nFailed == 0 {
+		return absent()
+	}
+	return float64(t.nOverflow)
+}
+
+// goodCount is the number of good requests; 0 is a value.
+func (t *totals) goodCount() float64 {
+	i := t.set.good
+	if i < 0 {
+		return absent()
+	}
+	if d := &t.dist[t.set.columns[i]]; d.Count > 0 {
+		return d.Sum
+	}
+	if t.slice { // a slice without valid requests has none to judge
+		return absent()
+	}
+	return 0
+}
+
+func (t *totals) goodFraction() float64 {
+	n := t.nValid + t.nFailed
+	if n == 0 {
+		return t.get("good_request_count")
+	}
+	return t.get("good_request_count") / float64(n)
+}
+
+func (t *totals) mismatches() float64    { return countIf(t.anyMismatch, t.nMismatch) }
+func (t *totals) discrepancies() float64 { return countIf(t.anyDiff, t.nDiscrepant) }
+
+func countIf(any bool, n int64) float64 {
+	if !any {
+		return absent()
+	}
+	return float64(n)
+}
+
+// lag derives a percentile, in ms, of how much later than the least late request each one left.
+func lag(level float64) func(*totals) float64 {
+	return func(t *totals) float64 {
+		if len(t.offsets) == 0 {
+			return absent()
+		}
+		if !slices.IsSorted(t.offsets) {
+			slices.Sort(t.offsets)
+		}
+		return (stats.Percentile(t.offsets, level) - t.offsets[0]) / 1e6
+	}
+}
+
+// degraded is 1 if the p99 of the schedule lag is above 500 ms.
+func (t *totals) degraded() float64 {
+	p := t.get("replay_sched_lag_p99")
+	switch {
+	case math.IsNaN(p):
+		return absent()
+	case p > 500:
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,198 @@
+package stats
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Point is one step of a curve: from instant T (ns) on, the curve has value V.
+type Point struct {
+	T int64
+	V float64
+}
+
+// Curve is a step function of time: 0 before its first point, the value of the last point passed from then on. Points ascend in T,
+// no two share one instant.
+type Curve []Point
+
+// Steps collects the changes of a curve, in any order.
+type Steps []Point
+
+// Add changes the curve by d at instant t.
+func (s *Steps) Add(t int64, d float64) {
+	if k := len(*s) - 1; k >= 0 && (*s)[k].T == t {
+		(*s)[k].V += d // neighbours of one record often meet at one instant
+		return
+	}
+	*s = append(*s, Point{t, d})
+}
+
+// Span adds rate r over [from, to).
+func (s *Steps) Span(from, to int64, r float64) {
+	s.Add(from, r)
+	s.Add(to, -r)
+}
+
+// Curve sums the steps up. Rests of rounding below 1e-9 of the largest value become 0. The steps are used up.
+func (s Steps) Curve() Curve {
+	slices.SortFunc(s, func(a, b Point) int { return cmp.Compare(a.T, b.T) })
+	var sum Sum
+	top := 0.0
+	n := 0
+	for i := 0; i < len(s); {
+		t := s[i].T
+		for ; i < len(s) && s[i].T == t; i++ {
+			sum.Add(s[i].V)
+		}
+		s[n] = Point{t, sum.Value()}
+		top = max(top, math.Abs(s[n].V))
+		n++
+	}
+	c := Curve(s[:n])
+	for i := range c {
+		if math.Abs(c[i].V) < 1e-9*top {
+			c[i].V = 0
+		}
+	}
+	return c
+}
+
+// Per is the curve divided by another, 0 where the other is not above 0.
+func (c Curve) Per(by Curve) Curve {
+	out := make(Curve, 0, len(c)+len(by))
+	merge(c, by, func(t int64, v, d float64) {
+		if d > 0 {
+			v /= d
+		} else {
+			v = 0
+		}
+		if k := len(out) - 1; k >= 0 && out[k].V == v {
+			return
+		}
+		out = append(out, Point{t, v})
+	})
+	return out
+}
+
+// merge walks over all instants of two curves, giving both values from that instant on.
+func merge(a, b Curve, visit func(t int64, a, b float64)) {
+	var va, vb float64
+	for i, j := 0, 0; i < len(a) || j < len(b); {
+		t := int64(math.MaxInt64)
+		if i < len(a) {
+			t = a[i].T
+		}
+		if j < len(b) {
+			t = min(t, b[j].T)
+		}
+		if i < len(a) && a[i].T == t {
+			va = a[i].V
+			i++
+		}
+		if j < len(b) && b[j].T == t {
+			vb = b[j].V
+			j++
+		}
+		visit(t, va, vb)
+	}
+}
+
+// Segment is a stretch of a curve with one value.
+type Segment struct {
+	Dt int64 // ns, > 0
+	V  float64
+}
+
+// Segments cuts the curve to the window [from, to), a leading stretch of 0 included.
+func (c Curve) Segments(from, to int64) []Segment {
+	var out []Segment
+	v, last := 0.0, from
+	start, _ := slices.BinarySearchFunc(c, from, func(p Point, t int64) int {
+		if p.T <= t {
+			return -1
+		}
+		return 1
+	})
+	if start > 0 {
+		v = c[start-1].V
+	}
+	for _, p := range c[start:] {
+		if p.T >= to {
+			break
+		}
+		out = append(out, Segment{p.T - last, v})
+		v, last = p.V, p.T
+	}
+	if to > last {
+		out = append(out, Segment{to - last, v})
+	}
+	return out
+}
+
+// Within is the segments of the curve in [from, to) during which the mask is above 0.
+func (c Curve) Within(mask Curve, from, to int64) []Segment {
+	var out []Segment
+	last, v, m := from, 0.0, 0.0
+	put := func(t int64) {
+		if t > last && m > 0 {
+			out = append(out, Segment{t - last, v})
+		}
+		last = max(last, t)
+	}
+	merge(c, mask, func(t int64, cv, mv float64) {
+		if t > from {
+			put(min(t, to))
+		}
+		v, m = cv, mv
+	})
+	put(to)
+	return out
+}
+
+// TimeWeighted are the statistics of a curve over time.
+type TimeWeighted struct {
+	Avg, Min, Max, Std float64
+	P50, P90, P95, P99 float64
+}
+
+// Weigh describes segments, each value weighted with its time. Without any time everything is 0. The segments are reordered.
+func Weigh(s []Segment) TimeWeighted {
+	var total int64
+	for _, x := range s {
+		total += x.Dt
+	}
+	if total <= 0 {
+		return TimeWeighted{}
+	}
+	var sum, squares Sum
+	for _, x := range s {
+		sum.Add(float64(x.Dt) * x.V)
+	}
+	w := TimeWeighted{Avg: sum.Value() / float64(total)}
+	for _, x := range s {
+		squares.Add(float64(x.Dt) * (x.V - w.Avg) * (x.V - w.Avg))
+	}
+	w.Std = math.Sqrt(squares.Value() / float64(total))
+	slices.SortFunc(s, func(a, b Segment) int { return cmp.Compare(a.V, b.V) })
+	w.Min, w.Max = s[0].V, s[len(s)-1].V
+	levels := [...]struct {
+		share float64
+		to    *float64
+	}{{0.5, &w.P50}, {0.9, &w.P90}, {0.95, &w.P95}, {0.99, &w.P99}}
+	var passed int64
+	next := 0
+	for _, x := range s {
+		passed += x.Dt
+		for next < len(levels) && float64(passed)/float64(total) >= levels[next].share {
+			*levels[next].to = x.V
+			next++
+		}
+	}
+	return w
+}
+
+// Scale multiplies every statistic with k > 0.
+func (w TimeWeighted) Scale(k float64) TimeWeighted {
+	return TimeWeighted{w.Avg * k, w.Min * k, w.Max * k, w.Std * k, w.P50 * k, w.P90 * k, w.P95 * k, w.P99 * k}
+}

@@ -1,0 +1,114 @@
+// Package stats holds the arithmetic of the report: sums that lose nothing, exact percentiles, spreads, Student intervals, step
+// curves over time and compact columns for millions of values. Definitions: measurement, sections 6 and 12.
+package stats
+
+import (
+	"math"
+	"slices"
+)
+
+// Levels are the percentiles that a distribution reports, ascending.
+var Levels = [9]float64{1, 5, 10, 25, 50, 75, 90, 95, 99}
+
+// Sum adds floats with a running compensation (Neumaier), so that the result is correct to the last digits in any order.
+type Sum struct{ hi, lo float64 }
+
+// Add adds v.
+func (s *Sum) Add(v float64) {
+	t := s.hi + v
+	if math.Abs(s.hi) >= math.Abs(v) {
+		s.lo += (s.hi - t) + v
+	} else {
+		s.lo += (v - t) + s.hi
+	}
+	s.hi = t
+}
+
+// Value is the sum so far.
+func (s *Sum) Value() float64 { return s.hi + s.lo }
+
+// Total is the compensated sum of v.
+func Total(v []float64) float64 {
+	var s Sum
+	for _, x := range v {
+		s.Add(x)
+	}
+	return s.Value()
+}
+
+// Mean is the arithmetic mean; NaN for nothing.
+func Mean(v []float64) float64 { return Total(v) / float64(len(v)) }
+
+// PopulationStd is the standard deviation with divisor n.
+func PopulationStd(v []float64) float64 { return math.Sqrt(squares(v) / float64(len(v))) }
+
+// SampleStd is the standard deviation with divisor n-1; 0 for a single value.
+func SampleStd(v []float64) float64 {
+	if len(v) < 2 {
+		return 0
+	}
+	return math.Sqrt(squares(v) / float64(len(v)-1))
+}
+
+// squares is the sum of squared distances from the mean.
+func squares(v []float64) float64 {
+	mean := Mean(v)
+	var s Sum
+	for _, x := range v {
+		s.Add((x - mean) * (x - mean))
+	}
+	return s.Value()
+}
+
+// Percentile interpolates linearly between the two neighbours of position level/100*(n-1) of ascending values; NaN for nothing.
+func Percentile(sorted []float64, level float64) float64 {
+	n := len(sorted)
+	if n == 0 {
+		return math.NaN()
+	}
+	h := level / 100 * float64(n-1)
+	i := int(math.Floor(h))
+	j := min(i+1, n-1)
+	return sorted[i] + (sorted[j]-sorted[i])*(h-float64(i))
+}
+
+// NearestRank is the value at index round-half-even(level/100*(n-1)) of ascending values; NaN for nothing.
+func NearestRank(sorted []float64, level float64) float64 {
+	if len(sorted) == 0 {
+		return math.NaN()
+	}
+	return sorted[int(math.RoundToEven(level/100*float64(len(sorted)-1)))]
+}
+
+// Distribution describes a set of values.
+type Distribution struct {
+	Count    int
+	Avg, Sum float64
+	Min, Max float64
+	Std      float64    // divisor n
+	P        [9]float64 // Levels
+}
+
+// Describe sorts v in place and describes it. Of no values, everything but Count is NaN.
+func Describe(v []float64) Distribution {
+	n := len(v)
+	if n == 0 {
+		d := Distribution{Avg: math.NaN(), Sum: math.NaN(), Min: math.NaN(), Max: math.NaN(), Std: math.NaN()}
+		for i := range d.P {
+			d.P[i] = math.NaN()
+		}
+		return d
+	}
+	slices.Sort(v)
+	d := Distribution{Count: n, Sum: Total(v), Min: v[0], Max: v[n-1]}
+	d.Avg = d.Sum / float64(n)
+	if d.Min == d.Max {
+		d.Avg = d.Min // a constant has no spread, whatever the rounding of its sum
+	} else {
+		d.Std = PopulationStd(v)
+	}
+	for i, level := range Levels {
+		d.P[i] = Percentile(v, level)
+	}
+	return d
+}
