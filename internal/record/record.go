@@ -20,6 +20,8 @@ type Record struct {
 	Ack         int64 // response headers of a 2xx status complete
 	End         int64 // last message, failure or cancellation
 	CancelledAt int64 // the client cut the request
+	// Cut says why the run itself ended the request (deadline, interrupt); such a request is listed but is in no metric. "" = it did not.
+	Cut string
 
 	Status          int // HTTP status, 0 = none
 	RequestHeaders  []Header
