@@ -1,0 +1,43 @@
+// Package dataset is what is sent: conversations by index, made or read, and the order in which they are taken.
+//
+// Its rooms: synth makes text, custom reads the user's files, trace reads recorded traffic, rows is the line reader that both share. A
+// prompt is made when its conversation is asked for, not all up front, and is the same for the same seed whatever the number of cores.
+package dataset
+
+import "aiperf/internal/conversation"
+
+// Dataset is a source of conversations. Its methods may be called from several goroutines.
+type Dataset interface {
+	// Len is the number of conversations, at least 1.
+	Len() int
+	// Conversation returns conversation i, 0 ≤ i < Len. The value is the caller's own.
+	Conversation(i int) *conversation.Conversation
+	// Timings returns when the turns of conversation i are to leave, without making their texts.
+	Timings(i int) []Timing
+	// Facts describes the whole set.
+	Facts() Facts
+}
+
+// Timing is when a turn is to leave; nil fields were not given.
+type Timing struct {
+	Timestamp *float64 // ms on the trace's own clock
+	Delay     *float64 // ms after the end of the previous turn's answer, already scaled by the delay ratio
+}
+
+// Facts describes a dataset as a whole.
+type Facts struct {
+	Type          string            // file type; "synthetic" or "rankings" for generated data
+	Stated        bool              // the user named the type, it was not recognised from the content
+	Trace         bool              // the type is recorded traffic
+	Verbatim      bool              // bodies are sent as they were read
+	Mode          conversation.Mode // default of the type, "" = the global default
+	Turns         int               // over all conversations
+	Timestamps    bool              // some turn has a timestamp
+	Delays        bool              // some turn after the first of its conversation has a delay
+	FirstHasTime  bool              // the first record of the file has a timestamp
+	UntimedOrigin string            // where the first conversation whose first turn has no timestamp was read, "" = all have one
+	OutsideWindow int               // rows that the schedule's window left out
+	TooLong       int               // rows left out because their input is above the limit
+	Capped        int               // rows whose output length was lowered to the limit
+	Warnings      []string          // what the user should know, one line each
+}

@@ -1,0 +1,193 @@
+// Package synth makes conversations: prompts of an exact number of tokens cut from the works of Shakespeare, prefixes, system prompts
+// and contexts, lengths by several laws. The same seed gives the same bytes as the Python tool, on any machine.
+package synth
+
+import (
+	_ "embed"
+	"encoding/binary"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// Tokenizer is what the generators need of a tokenizer. Neither direction adds special tokens; Decode keeps those it is given.
+type Tokenizer interface {
+	Append(dst []int32, text string) []int32
+	Count(text string) int
+	Decode(ids []int32) string
+}
+
+// The collected works of Shakespeare (public domain), plain ASCII text.
+//
+//go:embed shakespeare.txt.zst
+var shakespeare []byte
+
+// Number of o200k_base tokens of every chunk, 16 bits little-endian each.
+//
+//go:embed o200k_counts.bin
+var o200kCounts []byte
+
+// chunkChars is the sum of line lengths at which a chunk is full.
+const chunkChars = 10_000
+
+// Corpus is the token ids of the collected works, tokenized chunk by chunk; chunk borders do not depend on the machine.
+type Corpus struct {
+	tok     Tokenizer
+	chunks  []chunk
+	offsets []int // offsets[i] is the position of the first token of chunk i; the last entry is the size
+}
+
+type chunk struct {
+	text string
+	once sync.Once
+	ids  []int32
+}
+
+// NewCorpus tokenizes the corpus, on all cores.
+func NewCorpus(tok Tokenizer) (*Corpus, error) {
+	c, err := newCorpus(tok)
+	if err != nil {
+		return nil, err
+	}
+	each(len(c.chunks), func(i int) { c.chunks[i].tokenize(tok) })
+	for i := range c.chunks {
+		c.offsets[i+1] = c.offsets[i] + len(c.chunks[i].ids)
+	}
+	if c.Size() == 0 {
+		return nil, fmt.Errorf("the tokenizer makes no token of the prompt corpus")
+	}
+	return c, nil
+}
+
+// NewO200kCorpus returns the corpus for the built-in tokenizer, whose chunk lengths are known: chunks are tokenized when they are needed.
+func NewO200kCorpus(tok Tokenizer) (*Corpus, error) {
+	c, err := newCorpus(tok)
+	if err != nil {
+		return nil, err
+	}
+	if len(o200kCounts) != 2*len(c.chunks) {
+		return nil, fmt.Errorf("prompt corpus: %d chunks, lengths of %d", len(c.chunks), len(o200kCounts)/2)
+	}
+	for i := range c.chunks {
+		c.offsets[i+1] = c.offsets[i] + int(binary.LittleEndian.Uint16(o200kCounts[2*i:]))
+	}
+	return c, nil
+}
+
+func newCorpus(tok Tokenizer) (*Corpus, error) {
+	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		return nil, fmt.Errorf("prompt corpus: %w", err)
+	}
+	defer z.Close()
+	text, err := z.DecodeAll(shakespeare, nil)
+	if err != nil {
+		return nil, fmt.Errorf("prompt corpus: %w", err)
+	}
+	texts := cut(string(text))
+	c := &Corpus{tok: tok, chunks: make([]chunk, len(texts)), offsets: make([]int, len(texts)+1)}
+	for i := range texts {
+		c.chunks[i].text = texts[i]
+	}
+	return c, nil
+}
+
+// cut drops empty lines and white space around lines, and joins lines by blanks into chunks.
+func cut(text string) []string {
+	var chunks []string
+	var b strings.Builder
+	b.Grow(2 * chunkChars)
+	chars := 0
+	flush := func() {
+		if b.Len() > 0 {
+			chunks = append(chunks, strings.Clone(b.String()))
+			b.Reset()
+			b.Grow(2 * chunkChars)
+			chars = 0
+		}
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(line)
+		if chars += len(line); chars >= chunkChars {
+			flush()
+		}
+	}
+	flush()
+	return chunks
+}
+
+func (c *chunk) tokenize(tok Tokenizer) []int32 {
+	c.once.Do(func() { c.ids = tok.Append(make([]int32, 0, len(c.text)/3), c.text) })
+	return c.ids
+}
+
+// Size is the number of tokens.
+func (c *Corpus) Size() int { return c.offsets[len(c.offsets)-1] }
+
+// Append appends n tokens from position start on to dst, going round as often as needed.
+func (c *Corpus) Append(dst []int32, start, n int) []int32 {
+	i := c.chunkAt(start)
+	for skip := start - c.offsets[i]; n > 0; skip = 0 {
+		ids := c.chunks[i].tokenize(c.tok)
+		if want := c.offsets[i+1] - c.offsets[i]; len(ids) != want {
+			panic(fmt.Sprintf("synth: chunk %d of the corpus has %d tokens, not %d: the tokenizer is not the one of the table", i, len(ids), want))
+		}
+		ids = ids[skip:]
+		if len(ids) > n {
+			ids = ids[:n]
+		}
+		dst = append(dst, ids...)
+		n -= len(ids)
+		if i++; i == len(c.chunks) {
+			i = 0
+		}
+	}
+	return dst
+}
+
+// chunkAt returns the chunk that holds a position.
+func (c *Corpus) chunkAt(position int) int {
+	low, high := 0, len(c.chunks)
+	for high-low > 1 {
+		if mid := (low + high) / 2; c.offsets[mid] <= position {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return low
+}
+
+// each calls f for 0…n-1 on all cores and waits.
+func each(n int, f func(i int)) {
+	workers := min(n, runtime.GOMAXPROCS(0))
+	if workers <= 1 {
+		for i := range n {
+			f(i)
+		}
+		return
+	}
+	var wg sync.WaitGroup
+	next := make(chan int, n)
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	for range workers {
+		wg.Go(func() {
+			for i := range next {
+				f(i)
+			}
+		})
+	}
+	wg.Wait()
+}

@@ -1,0 +1,76 @@
+package synth
+
+import (
+	"fmt"
+
+	"aiperf/internal/dataset"
+	"aiperf/internal/rng"
+)
+
+// Options describe generated conversations. Lengths are in tokens.
+type Options struct {
+	Root      *rng.Root
+	Tokenizer Tokenizer
+	Corpus    *Corpus // made by NewCorpus or NewO200kCorpus
+	// Special is the number of special tokens that an encode of this tokenizer adds; the mean input length is lowered by it.
+	Special int
+	// Template lowers input lengths further by what a chat template adds; zero without --apply-chat-template.
+	Template TemplateCost
+
+	Entries    int         // conversations, ≥ 1
+	Turns      dataset.Law // turns of a conversation; a zero mean is one turn
+	Delay      dataset.Law // ms before every turn but the first; a mean of 0 = none
+	DelayRatio float64     // multiplies delays
+	ISL        dataset.Law // tokens of one text; a mean of 0 = no text
+	Batch      int         // texts of one turn; 0 = no text
+	Pairs      []Pair      // replaces ISL and OSL when not empty
+	Context    Context
+	Assignment dataset.Assignment
+	Rankings   *Rankings // a query and passages instead of a prompt; nil = prompts
+}
+
+// Context is text around the turns. Lengths of 0 = none.
+type Context struct {
+	PrefixLength, PrefixPool int    // a prompt out of a pool in front of every text of a first turn
+	SharedSystem             int    // one system message, the same for all conversations
+	User                     int    // a user message of its own before each conversation
+	System                   string // system message in the user's own words
+}
+
+// Rankings describes generated ranking requests: one query and several passages.
+type Rankings struct {
+	Passages      dataset.Law // passages of a request
+	PassageTokens dataset.Law
+	QueryTokens   dataset.Law
+}
+
+// TemplateCost is what a chat template adds to the messages, in tokens.
+type TemplateCost struct {
+	Request int // once a request
+	Message int // for every message
+}
+
+func (o Options) check() error {
+	switch {
+	case o.Entries < 1:
+		return fmt.Errorf("--num-dataset-entries %d: must be at least 1", o.Entries)
+	case o.Turns.Mean < 0:
+		return fmt.Errorf("--conversation-turn-mean %d: must be at least 1", o.Turns.Mean)
+	case o.Rankings == nil && !o.hasText():
+		return fmt.Errorf("all generated data are switched off: set --isl (now %d) and --prompt-batch-size (now %d) above 0", o.ISL.Mean, o.Batch)
+	case o.Context.System != "" && o.Context.SharedSystem > 0:
+		return fmt.Errorf("--system-prompt and --shared-system-prompt-length exclude each other")
+	case o.hasPool() && (o.Context.SharedSystem > 0 || o.Context.User > 0):
+		return fmt.Errorf("--prefix-prompt-length excludes --shared-system-prompt-length and --user-context-prompt-length")
+	}
+	if len(o.Pairs) > 0 {
+		if err := CheckPairs(o.Pairs); err != nil {
+			return fmt.Errorf("--seq-dist: %w", err)
+		}
+	}
+	return nil
+}
+
+func (o Options) hasText() bool { return o.Batch > 0 && (o.ISL.Mean > 0 || len(o.Pairs) > 0) }
+
+func (o Options) hasPool() bool { return o.Context.PrefixLength > 0 && o.Context.PrefixPool > 0 }

@@ -1,0 +1,95 @@
+package synth
+
+import (
+	"aiperf/internal/dataset"
+	"aiperf/internal/rng"
+)
+
+// plan draws the conversations before the given one that were not drawn yet. The caller holds mu or is the only one.
+func (s *Set) plan(until int) {
+	for i := len(s.starts) - 1; i < until; i++ {
+		if s.rankings != nil {
+			s.turns = append(s.turns, s.planRanking())
+		} else {
+			for k := range drawTurns(s.opts, s.counts) {
+				s.turns = append(s.turns, s.planTurn(k == 0))
+			}
+		}
+		s.starts = append(s.starts, int32(len(s.turns)))
+	}
+}
+
+// planTurn draws one turn in the order: lengths and prefixes of its texts, delay, model, output length.
+func (s *Set) planTurn(first bool) turn {
+	isl, maxTokens := max(0, s.opts.ISL.Mean-s.opts.Special), -1
+	if s.pairs != nil {
+		isl, maxTokens = s.pairs.draw()
+	}
+	pooled := first && s.opts.hasPool()
+	isl = s.lower(isl, first, pooled)
+
+	t := turn{texts: int32(s.opts.Batch)}
+	for k := range s.opts.Batch {
+		n := isl
+		if s.pairs == nil {
+			n = s.lengths.PositiveInt(float64(isl), float64(s.opts.ISL.StdDev))
+		}
+		prefix := -1
+		if pooled {
+			prefix = s.prefix.Below(s.opts.Context.PrefixPool)
+		}
+		if id := s.texts.Add(n, prefix); k == 0 {
+			t.first = int32(id)
+		}
+	}
+	if !first && s.opts.Delay.Mean > 0 {
+		ms := s.delays.PositiveInt(float64(s.opts.Delay.Mean), float64(s.opts.Delay.StdDev))
+		t.delay, t.delayed = float64(ms)*s.opts.DelayRatio, true
+	}
+	t.model = int32(s.assign.Model())
+	if maxTokens < 0 {
+		maxTokens = s.assign.MaxTokens()
+	}
+	t.maxTokens = int32(maxTokens)
+	return t
+}
+
+// lower takes the cost of a chat template off an input length. At least one token is left, or none behind a prefix.
+func (s *Set) lower(isl int, first, pooled bool) int {
+	isl -= s.opts.Template.Message
+	if first {
+		isl -= s.opts.Template.Request
+	}
+	if pooled {
+		return max(0, isl)
+	}
+	return max(1, isl)
+}
+
+// rankingLaw draws the shape of ranking requests.
+type rankingLaw struct {
+	Rankings
+	passages *rng.Stream
+}
+
+func newRankingLaw(r Rankings, root *rng.Root) *rankingLaw {
+	return &rankingLaw{Rankings: r, passages: root.Stream("dataset.rankings.passages")}
+}
+
+// planRanking draws one ranking request: number of passages, length of the query, length of every passage. All lengths come from the
+// stream of prompt lengths, as in the Python tool.
+func (s *Set) planRanking() turn {
+	draw := func(stream *rng.Stream, law dataset.Law) int {
+		return stream.PositiveInt(float64(law.Mean), float64(law.StdDev))
+	}
+	r := s.rankings
+	passages := draw(r.passages, r.Passages)
+	t := turn{texts: int32(1 + passages)}
+	t.first = int32(s.texts.Add(draw(s.lengths, r.QueryTokens), -1))
+	for range passages {
+		s.texts.Add(draw(s.lengths, r.PassageTokens), -1)
+	}
+	t.model = int32(s.assign.Model())
+	t.maxTokens = int32(s.assign.MaxTokens())
+	return t
+}

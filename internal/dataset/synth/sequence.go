@@ -1,0 +1,200 @@
+package synth
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+
+	"aiperf/internal/rng"
+)
+
+const (
+	blockPrompts = 64     // prompts checked together at most
+	blockTokens  = 65_536 // tokens at which a block is large enough
+)
+
+// Sequence makes prompts of exact lengths in the order in which they were asked for. The order of the draws is that of the Python tool:
+// one start in the corpus for each prompt, then, rarely, more draws to repair a prompt whose text does not count as many tokens as it
+// was cut from. So prompt i can be made only when all before it have been; that happens a block ahead of its use. Only the places in the
+// corpus are kept: the text is decoded again when it is asked for.
+type Sequence struct {
+	corpus   *Corpus
+	tok      Tokenizer
+	prefixes [][]int32
+
+	making  sync.Mutex  // held by the one that makes the next block
+	stream  *rng.Stream // starts and repairs; guarded by making
+	retries uint64      // seed of the draws that the Python tool does not make
+
+	mu      sync.RWMutex
+	prompts []prompt
+	made    int            // prompts whose place is settled
+	fixed   map[int]string // texts of prompts that had to be repaired
+	inexact int            // prompts that could not be made exact
+	ahead   bool           // a goroutine makes the next block
+}
+
+// prompt is one text: tokens of the corpus from start on, behind a prefix.
+type prompt struct {
+	start, tokens, prefix int32 // prefix: -1 = none
+}
+
+// NewSequence returns an empty sequence over the corpus.
+func NewSequence(corpus *Corpus, tok Tokenizer, root *rng.Root) *Sequence {
+	return &Sequence{
+		corpus:  corpus,
+		tok:     tok,
+		stream:  root.Stream("dataset.prompt.corpus"),
+		retries: rng.ChildSeed(root.Seed(), "dataset.prompt.retry"),
+		fixed:   map[int]string{},
+	}
+}
+
+// AddPool makes count prefixes of the given length, the next prompts of the sequence.
+func (s *Sequence) AddPool(count, tokens int) {
+	for range count {
+		text := s.Text(s.Add(tokens, -1))
+		s.prefixes = append(s.prefixes, s.tok.Append(nil, text))
+	}
+}
+
+// Add asks for one more prompt, of the given number of tokens behind prefix (an index into the pool, -1 = none), and returns its index.
+func (s *Sequence) Add(tokens, prefix int) int {
+	if tokens < 1 && prefix < 0 {
+		panic(fmt.Sprintf("synth: prompt of %d tokens", tokens))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.prompts = append(s.prompts, prompt{tokens: int32(tokens), prefix: int32(prefix)})
+	return len(s.prompts) - 1
+}
+
+// Text returns the text of prompt i.
+func (s *Sequence) Text(i int) string {
+	for {
+		s.mu.RLock()
+		p, ready := s.prompts[i], i < s.made
+		text, repaired := s.fixed[i]
+		hurry := ready && !s.ahead && s.made < len(s.prompts) && s.made-i < blockPrompts/2
+		s.mu.RUnlock()
+		if hurry {
+			s.makeAhead()
+		}
+		switch {
+		case repaired:
+			return text
+		case ready:
+			return s.tok.Decode(s.ids(nil, p))
+		}
+		s.making.Lock()
+		s.makeBlock(i)
+		s.making.Unlock()
+	}
+}
+
+// Inexact is the number of prompts so far whose text does not count exactly as many tokens as asked for.
+func (s *Sequence) Inexact() int {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.inexact
+}
+
+// makeAhead makes one block in the background unless that is being done.
+func (s *Sequence) makeAhead() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ahead {
+		return
+	}
+	s.ahead = true
+	go func() {
+		s.making.Lock()
+		s.mu.RLock()
+		next := s.made
+		s.mu.RUnlock()
+		s.makeBlock(next)
+		s.making.Unlock()
+		s.mu.Lock()
+		s.ahead = false
+		s.mu.Unlock()
+	}()
+}
+
+// makeBlock settles the next block of prompts, if prompt i is not settled yet. The caller holds making.
+func (s *Sequence) makeBlock(i int) {
+	s.mu.RLock()
+	first, all := s.made, s.prompts
+	s.mu.RUnlock()
+	if i < first || first == len(all) {
+		return
+	}
+	var block []prompt
+	for tokens := 0; first+len(block) < len(all) && len(block) < blockPrompts; {
+		p := all[first+len(block)]
+		block = append(block, p)
+		if tokens += int(p.tokens); tokens >= blockTokens && len(block) >= runtime.GOMAXPROCS(0) {
+			break
+		}
+	}
+	fixed := map[int]string{}
+	inexact := s.settle(block, first, fixed)
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	copy(s.prompts[first:], block)
+	for k, text := range fixed {
+		s.fixed[k] = text
+	}
+	s.made += len(block)
+	s.inexact += inexact
+}
+
+// settle draws the starts of the block as if no prompt needed a repair and checks them on all cores. From the first that does need one
+// the draws are made again, in order.
+func (s *Sequence) settle(block []prompt, first int, fixed map[int]string) (inexact int) {
+	for len(block) > 0 {
+		before := s.stream.Python
+		for i := range block {
+			block[i].start = int32(s.stream.Below(s.corpus.Size()))
+		}
+		good := make([]bool, len(block))
+		each(len(block), func(i int) {
+			good[i] = s.tok.Count(s.tok.Decode(s.ids(nil, block[i]))) == s.length(block[i])
+		})
+		bad := 0
+		for bad < len(good) && good[bad] {
+			bad++
+		}
+		if bad == len(block) {
+			return inexact
+		}
+		s.stream.Python = before
+		for i := range block[:bad+1] {
+			block[i].start = int32(s.stream.Below(s.corpus.Size()))
+		}
+		text, exact := s.repair(block[bad], first+bad)
+		fixed[first+bad] = text
+		if !exact {
+			inexact++
+		}
+		first += bad + 1
+		block = block[bad+1:]
+	}
+	return inexact
+}
+
+// ids appends the tokens that a prompt is cut from.
+func (s *Sequence) ids(dst []int32, p prompt) []int32 {
+	if p.prefix >= 0 {
+		dst = append(dst, s.prefixes[p.prefix]...)
+	}
+	return s.corpus.Append(dst, int(p.start), int(p.tokens))
+}
+
+// length is the number of tokens that the text of a prompt must have.
+func (s *Sequence) length(p prompt) int {
+	if p.prefix >= 0 {
+		return len(s.prefixes[p.prefix]) + int(p.tokens)
+	}
+	return int(p.tokens)
+}

@@ -1,0 +1,188 @@
+package synth
+
+import (
+	"sync"
+
+	"aiperf/internal/conversation"
+	"aiperf/internal/dataset"
+	"aiperf/internal/rng"
+)
+
+// lookahead is how many conversations are planned beyond the one asked for, so that their prompts can be made together.
+const lookahead = blockPrompts
+
+// Set is a dataset of generated conversations. Its draws are made in the order of the conversations, a little ahead of their use.
+type Set struct {
+	opts     Options
+	texts    *Sequence
+	assign   *dataset.Assigner
+	counts   *rng.Stream // turns of a conversation
+	delays   *rng.Stream
+	lengths  *rng.Stream
+	prefix   *rng.Stream
+	pairs    *pairLaw
+	rankings *rankingLaw
+	system   string
+
+	mu     sync.Mutex
+	starts []int32 // first turn of every conversation planned, and one more
+	turns  []turn
+	users  int // prompt of the first conversation's user context, -1 = none
+	total  int // turns of the whole set
+}
+
+// turn is what was drawn for one turn.
+type turn struct {
+	first, texts     int32 // prompts of the turn
+	model, maxTokens int32
+	delay            float64 // ms
+	delayed          bool
+}
+
+// New returns the dataset of the options.
+func New(o Options) (*Set, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	assign, err := dataset.NewAssigner(o.Assignment, o.Root)
+	if err != nil {
+		return nil, err
+	}
+	s := &Set{
+		opts:    o,
+		texts:   NewSequence(o.Corpus, o.Tokenizer, o.Root),
+		assign:  assign,
+		counts:  o.Root.Stream("composer.conversation.turn_count"),
+		delays:  o.Root.Stream("composer.conversation.turn_delay"),
+		lengths: o.Root.Stream("dataset.prompt.length"),
+		prefix:  o.Root.Stream("dataset.prompt.prefix"),
+		system:  o.Context.System,
+		starts:  []int32{0},
+		users:   -1,
+	}
+	if len(o.Pairs) > 0 {
+		s.pairs = newPairLaw(o.Pairs, o.Root)
+	}
+	if o.Rankings != nil {
+		s.rankings = newRankingLaw(*o.Rankings, o.Root)
+	}
+	s.total = countTurns(o)
+	if o.Context.SharedSystem > 0 {
+		s.system = s.texts.Text(s.texts.Add(o.Context.SharedSystem, -1))
+	}
+	if o.hasPool() {
+		s.texts.AddPool(o.Context.PrefixPool, o.Context.PrefixLength)
+	}
+	if o.Context.User > 0 {
+		// The Python tool draws the contexts after all turns, so the turns are drawn first.
+		s.plan(o.Entries)
+		for i := range o.Entries {
+			if n := s.texts.Add(o.Context.User, -1); i == 0 {
+				s.users = n
+			}
+		}
+	}
+	return s, nil
+}
+
+// countTurns draws the turn counts from a stream of its own that starts where the set's starts.
+func countTurns(o Options) int {
+	if o.Rankings != nil {
+		return o.Entries
+	}
+	if o.Turns.StdDev <= 0 {
+		return o.Entries * max(1, o.Turns.Mean)
+	}
+	stream := o.Root.Stream("composer.conversation.turn_count")
+	total := 0
+	for range o.Entries {
+		total += drawTurns(o, stream)
+	}
+	return total
+}
+
+func drawTurns(o Options, stream *rng.Stream) int {
+	return stream.PositiveInt(float64(max(1, o.Turns.Mean)), float64(o.Turns.StdDev))
+}
+
+// Len is the number of conversations.
+func (s *Set) Len() int { return s.opts.Entries }
+
+// Inexact is the number of prompts so far that could not be made exactly as long as asked for.
+func (s *Set) Inexact() int { return s.texts.Inexact() }
+
+// Facts describes the set.
+func (s *Set) Facts() dataset.Facts {
+	f := dataset.Facts{Type: "synthetic", Turns: s.total, Delays: s.opts.Delay.Mean > 0 && s.total > s.opts.Entries}
+	if s.rankings != nil {
+		f.Type = "rankings"
+	}
+	return f
+}
+
+// Timings returns the delays of conversation i.
+func (s *Set) Timings(i int) []dataset.Timing {
+	planned := s.planned(i)
+	out := make([]dataset.Timing, len(planned))
+	for k := range planned {
+		out[k].Delay = planned[k].wait()
+	}
+	return out
+}
+
+// planned returns the turns of conversation i, planning up to it and a little further.
+func (s *Set) planned(i int) []turn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if i+lookahead >= len(s.starts) {
+		s.plan(min(s.opts.Entries, i+2*lookahead))
+	}
+	return s.turns[s.starts[i]:s.starts[i+1]:s.starts[i+1]]
+}
+
+func (t turn) wait() *float64 {
+	if !t.delayed {
+		return nil
+	}
+	delay := t.delay
+	return &delay
+}
+
+// Conversation makes conversation i.
+func (s *Set) Conversation(i int) *conversation.Conversation {
+	planned := s.planned(i)
+	c := &conversation.Conversation{
+		ID:     dataset.SessionID(s.opts.Root, i),
+		Turns:  make([]conversation.Turn, len(planned)),
+		System: s.system,
+	}
+	if s.users >= 0 {
+		c.UserContext = s.texts.Text(s.users + i)
+	}
+	for k, t := range planned {
+		c.Turns[k] = s.make(t)
+	}
+	return c
+}
+
+// make writes one turn out.
+func (s *Set) make(t turn) conversation.Turn {
+	out := conversation.Turn{Model: s.opts.Assignment.Models[t.model], Delay: t.wait()}
+	if t.maxTokens > 0 {
+		n := int(t.maxTokens)
+		out.MaxTokens = &n
+	}
+	contents := make([]string, t.texts)
+	for k := range contents {
+		contents[k] = s.texts.Text(int(t.first) + k)
+	}
+	if s.rankings != nil {
+		out.Texts = []conversation.Media{
+			{Name: "query", Contents: contents[:1:1]},
+			{Name: "passages", Contents: contents[1:]},
+		}
+	} else {
+		out.Texts = []conversation.Media{{Name: "text", Contents: contents}}
+	}
+	return out
+}
