@@ -1,0 +1,65 @@
+package pipeline
+
+import (
+	"strings"
+
+	"aiperf/internal/record"
+)
+
+// counts are the token counts of one request (measurement, section 4).
+func (p *Pipeline) counts(reply *record.Reply) record.Counts {
+	o := p.opts.Metrics.Options()
+	c := record.Counts{Input: -1, Output: -1, Reasoning: -1}
+	if reply == nil {
+		return c
+	}
+	if o.ServerTokens {
+		c = serverCounts(reply.Usage)
+	} else {
+		if o.TokenizesInput {
+			c.Input = p.inputTokens(reply)
+		}
+		if o.ProducesTokens {
+			c.Output, c.Reasoning = p.tokens(reply.Output), p.tokens(reply.Reasoning)
+		}
+	}
+	if !o.TokenizesInput {
+		c.Input = -1
+	}
+	if !o.ProducesTokens {
+		c.Output, c.Reasoning = -1, -1
+	}
+	return c
+}
+
+// tokens counts a joined text with one encode; no text is unknown, not 0.
+func (p *Pipeline) tokens(text string) int {
+	if text == "" {
+		return -1
+	}
+	return p.opts.Count(text)
+}
+
+// inputTokens counts the texts of the payload, joined by blanks, and the ids that were tokens already.
+func (p *Pipeline) inputTokens(reply *record.Reply) int {
+	if len(reply.InputTexts) == 0 {
+		if reply.InputTokens > 0 {
+			return reply.InputTokens
+		}
+		return -1
+	}
+	return p.opts.Count(strings.Join(reply.InputTexts, " ")) + reply.InputTokens
+}
+
+// serverCounts takes the counts from the server's last usage object.
+func serverCounts(u *record.Usage) record.Counts {
+	c := record.Counts{Input: -1, Output: -1, Reasoning: -1}
+	if u == nil {
+		return c
+	}
+	c.Input, c.Reasoning = int(u.Prompt), int(u.Reasoning)
+	if u.Completion >= 0 {
+		c.Output = int(max(0, u.Completion-max(0, u.Reasoning)))
+	}
+	return c
+}

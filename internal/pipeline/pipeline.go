@@ -1,0 +1,192 @@
+// Package pipeline turns finished requests into rows of metrics and lines of files, beside the load and without ever holding it up:
+// workers decode and count, one collector reduces and writes, and when all are busy finished records wait in a temporary file.
+package pipeline
+
+import (
+	"errors"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"aiperf/internal/metric"
+	"aiperf/internal/record"
+)
+
+// Options wire a pipeline.
+type Options struct {
+	Metrics *metric.Set
+	// Decode reads the answer to a request; the error says why the request failed, nil = it is valid.
+	Decode func(*record.Record) (*record.Reply, *record.Error)
+	// Count is the number of tokens of a text, without special tokens. It is not called when counts come from the server.
+	Count func(text string) int
+	// Sinks get every request. They are closed by the pipeline.
+	Sinks []Sink
+	// Seen, if set, is called with every row, by one goroutine at a time.
+	Seen func(*metric.Row)
+
+	Workers  int    // 0 = one per core
+	Queue    int    // finished records that may wait in memory; 0 = 1024
+	SpillDir string // directory of the temporary file; "" = the system's
+}
+
+// Sink is a file that gets something of every request.
+type Sink interface {
+	// Encode appends what the file gets of a request to dst; workers call it side by side.
+	Encode(dst []byte, rec *record.Record, reply *record.Reply, row *metric.Row) []byte
+	// Write writes what Encode made; one goroutine calls it.
+	Write(p []byte) error
+	// Close completes the file.
+	Close() error
+}
+
+// Pipeline takes finished records in. Put may be called by any goroutine until Close.
+type Pipeline struct {
+	opts      Options
+	queue     chan *record.Record
+	done      chan result
+	spill     spill
+	profiling *metric.Reducer
+	warmup    *metric.Reducer
+	broken    []error // by sink: the error that ended it
+
+	workers   sync.WaitGroup
+	collector sync.WaitGroup
+	backlog   atomic.Int64
+}
+
+// result is what the collector gets of one request.
+type result struct {
+	row   *metric.Row
+	lines *[]byte // of all sinks, one after the other
+	ends  []int   // where each sink's part ends
+}
+
+// New starts a pipeline.
+func New(opts Options) *Pipeline {
+	if opts.Workers <= 0 {
+		opts.Workers = runtime.GOMAXPROCS(0)
+	}
+	if opts.Queue <= 0 {
+		opts.Queue = 1024
+	}
+	p := &Pipeline{
+		opts: opts, queue: make(chan *record.Record, opts.Queue), done: make(chan result, 256),
+		spill:     spill{dir: opts.SpillDir},
+		profiling: opts.Metrics.NewReducer(), warmup: opts.Metrics.NewReducer(),
+		broken: make([]error, len(opts.Sinks)),
+	}
+	for range opts.Workers {
+		p.workers.Go(p.work)
+	}
+	p.collector.Go(p.collect)
+	return p
+}
+
+// Put hands a finished record over; the pipeline releases it. It does not wait: when the queue is full the record goes to the temporary
+// file, and only if that cannot be written does Put wait for room.
+func (p *Pipeline) Put(rec *record.Record) {
+	select {
+	case p.queue <- rec:
+		p.raise()
+		return
+	default:
+	}
+	if p.spill.put(rec) == nil {
+		rec.Release()
+		return
+	}
+	p.queue <- rec
+	p.raise()
+}
+
+// raise keeps the largest backlog.
+func (p *Pipeline) raise() {
+	n := int64(len(p.queue))
+	for {
+		top := p.backlog.Load()
+		if n <= top || p.backlog.CompareAndSwap(top, n) {
+			return
+		}
+	}
+}
+
+// Backlog is the largest number of records that waited in memory at once, and how many went through the temporary file.
+func (p *Pipeline) Backlog() (largest, spilled int64) { return p.backlog.Load(), p.spill.count() }
+
+// Close waits until every record is reduced, completes the files and returns what went wrong with them. The reducers may be read afterwards.
+func (p *Pipeline) Close() error {
+	err := p.spill.drain(func(rec *record.Record) { p.queue <- rec })
+	close(p.queue)
+	p.workers.Wait()
+	close(p.done)
+	p.collector.Wait()
+	errs := append(p.broken, err)
+	for i, s := range p.opts.Sinks {
+		if err := s.Close(); err != nil && p.broken[i] == nil {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Profiling and Warmup give the reduced requests of either kind; valid after Close.
+func (p *Pipeline) Profiling() *metric.Reducer { return p.profiling }
+
+// Warmup is the reducer of warm-up requests; valid after Close.
+func (p *Pipeline) Warmup() *metric.Reducer { return p.warmup }
+
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// work decodes, counts and encodes.
+func (p *Pipeline) work() {
+	for rec := range p.queue {
+		p.done <- p.reduce(rec)
+	}
+}
+
+func (p *Pipeline) reduce(rec *record.Record) result {
+	reply, failure := p.opts.Decode(rec)
+	if rec.Error == nil {
+		rec.Error = failure
+	}
+	row := p.opts.Metrics.Row(rec, reply, p.counts(reply))
+	if rec.Error == nil {
+		rec.Error = row.Err
+	}
+	res := result{row: row}
+	if len(p.opts.Sinks) > 0 {
+		res.lines = buffers.Get().(*[]byte)
+		b := (*res.lines)[:0]
+		for _, s := range p.opts.Sinks {
+			b = s.Encode(b, rec, reply, row)
+			res.ends = append(res.ends, len(b))
+		}
+		*res.lines = b
+	}
+	rec.Release()
+	return res
+}
+
+// collect reduces rows and writes lines, in the order in which workers finish.
+func (p *Pipeline) collect() {
+	for res := range p.done {
+		if res.row.Meta.Warmup {
+			p.warmup.Add(res.row)
+		} else {
+			p.profiling.Add(res.row)
+		}
+		if p.opts.Seen != nil {
+			p.opts.Seen(res.row)
+		}
+		from := 0
+		for i, end := range res.ends {
+			if part := (*res.lines)[from:end]; len(part) > 0 && p.broken[i] == nil {
+				p.broken[i] = p.opts.Sinks[i].Write(part) // a full disk ends this file, not the run
+			}
+			from = end
+		}
+		if res.lines != nil {
+			buffers.Put(res.lines)
+		}
+	}
+}
