@@ -5,8 +5,10 @@ func chatMember(d *decoder, s *scanner, key []byte) bool {
 	if string(key) != "choices" {
 		return false
 	}
-	d.chunk.delta.reset()
-	d.chunk.message.reset()
+	if d.chunk.delta.set || d.chunk.message.set { // a second list of choices: the last one counts
+		d.chunk.delta.reset()
+		d.chunk.message.reset()
+	}
 	d.chunk.finish = text{}
 	firstChoice(d, s, chatChoice)
 	return true
@@ -27,7 +29,9 @@ func chatChoice(d *decoder, s *scanner, key []byte) {
 
 // read reads a message or delta. Values of an unexpected kind are no data.
 func (p *part) read(s *scanner) {
-	p.reset()
+	if p.set {
+		p.reset()
+	}
 	if !s.open('{') {
 		s.skip()
 		return

@@ -76,9 +76,13 @@ func (p *part) calls(dst []byte) []byte {
 }
 
 func (c *chunk) reset() {
-	c.delta.reset()
-	c.message.reset()
-	*c = chunk{delta: c.delta, message: c.message}
+	if c.delta.set {
+		c.delta.reset()
+	}
+	if c.message.set {
+		c.message.reset()
+	}
+	c.object, c.typ, c.failure, c.usage, c.finish, c.items = text{}, text{}, text{}, nil, text{}, 0
 }
 
 // chosen is the part that counts: the one that the object's name promises, else the one that is there.
@@ -95,12 +99,13 @@ func (c *chunk) chosen() *part {
 // document reads one JSON document; false = it is not JSON. A document that is no object has no data, unless the endpoint reads lists.
 func (d *decoder) document(doc []byte) bool {
 	d.chunk.reset()
-	s := scanner{b: doc}
+	d.scan = scanner{b: doc}
+	s := &d.scan
 	switch s.kind() {
 	case '{':
-		d.top(&s)
+		d.top(s)
 	case '[':
-		if d.array == nil || !d.array(d, &s) {
+		if d.array == nil || !d.array(d, s) {
 			s.skip()
 		}
 	default:

@@ -29,6 +29,7 @@ func completionsMember(d *decoder, s *scanner, key []byte) bool {
 		return false
 	}
 	d.chunk.delta.reset()
+	d.chunk.delta.set = true
 	d.chunk.finish = text{}
 	firstChoice(d, s, textChoice)
 	return true

@@ -18,6 +18,7 @@ type DecodeOptions struct {
 type decoder struct {
 	*Endpoint
 	chunk     chunk
+	scan      scanner // over the document that chunk points into
 	event     sse.Event
 	lines     [][]byte
 	out       []byte // visible text so far

@@ -35,6 +35,15 @@ func (s *scanner) space() {
 
 // kind looks at the first byte of the next value: one of {["tfn-0123456789, or 0 at the end.
 func (s *scanner) kind() byte {
+	if s.i < len(s.b) {
+		if c := s.b[s.i]; c > ' ' {
+			return c
+		}
+	}
+	return s.afterSpace()
+}
+
+func (s *scanner) afterSpace() byte {
 	s.space()
 	if s.i < len(s.b) {
 		return s.b[s.i]
@@ -113,10 +122,11 @@ func (s *scanner) text() text {
 	b, start := s.b, s.i+1
 	escaped := false
 	for i := start; i < len(b); i++ {
-		if !special[b[i]] {
+		c := b[i]
+		if !special[c] {
 			continue
 		}
-		switch b[i] {
+		switch c {
 		case '"':
 			s.i = i + 1
 			return text{raw: b[start:i], escaped: escaped, set: true}
