@@ -1,0 +1,6 @@
+//go:build !linux || !(amd64 || arm64 || ppc64le || s390x || riscv64 || loong64)
+
+package clock
+
+// NewWaiter returns the best waiter of the platform.
+func NewWaiter() Waiter { return NewTimerWaiter() }

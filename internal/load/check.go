@@ -1,0 +1,47 @@
+package load
+
+import "fmt"
+
+// check refuses a plan that cannot run. The wording for users, by flag, is given where flags are known; this names fields.
+func (plan *Plan) check() error {
+	if len(plan.Phases) == 0 {
+		return fmt.Errorf("a plan needs at least one phase")
+	}
+	for i := range plan.Phases {
+		if err := plan.Phases[i].check(); err != nil {
+			return fmt.Errorf("phase %d (%q): %w", i+1, plan.Phases[i].Name, err)
+		}
+	}
+	if plan.Phases[0].Seamless {
+		return fmt.Errorf("phase 1 (%q): the first phase cannot be seamless", plan.Phases[0].Name)
+	}
+	return nil
+}
+
+func (p *Phase) check() error {
+	rules := []struct {
+		broken bool
+		text   string
+	}{
+		{p.Mode != Burst && p.Mode != Rate && p.Mode != FixedSchedule && p.Mode != UserCentric, fmt.Sprintf("mode %q: allowed are burst, request_rate, fixed_schedule, user_centric", p.Mode)},
+		{p.Mode == Burst && p.Concurrency < 1, fmt.Sprintf("concurrency %d: burst needs at least 1", p.Concurrency)},
+		{p.Mode == Rate && len(p.Series) == 0 && !(p.Rate > 0), fmt.Sprintf("rate %v: must be above 0", p.Rate)},
+		{p.Mode == Rate && p.Pattern != Constant && p.Pattern != Poisson && p.Pattern != Gamma, fmt.Sprintf("pattern %q: allowed are constant, poisson, gamma", p.Pattern)},
+		{p.Mode == UserCentric && !(p.Rate > 0), fmt.Sprintf("user-centric rate %v: must be above 0", p.Rate)},
+		{p.Mode == UserCentric && p.Users < 1, fmt.Sprintf("users %d: must be at least 1", p.Users)},
+		{p.Mode != FixedSchedule && p.Requests <= 0 && p.Sessions <= 0 && p.Duration <= 0, "no stop rule: give requests, sessions or duration"},
+		{p.Warmup && p.Seamless, "a warm-up phase cannot be seamless"},
+		{p.Cancellation.Percent < 0 || p.Cancellation.Percent > 100, fmt.Sprintf("cancellation %v %%: allowed is 0 to 100", p.Cancellation.Percent)},
+	}
+	for _, r := range rules {
+		if r.broken {
+			return fmt.Errorf("%s", r.text)
+		}
+	}
+	for i, point := range p.Series {
+		if !(point.Rate > 0) || point.At < 0 || i > 0 && point.At <= p.Series[i-1].At {
+			return fmt.Errorf("rate series, point %d (%v s, %v/s): times must rise from 0 on, rates must be above 0", i+1, point.At, point.Rate)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,100 @@
+package load
+
+import (
+	"time"
+
+	"aiperf/internal/clock"
+)
+
+// drain takes a phase that has sent everything to its end (4.3): wait for the returns until start + duration + grace, then cut what is in
+// flight, then wait a little for the returns of what was cut, then complete without them.
+func (g *Generator) drain(p *phase) {
+	cut := false
+	var deadline <-chan time.Time
+	if p.Duration > 0 && p.Grace >= 0 {
+		timer := time.NewTimer(time.Duration(p.t0 + int64(p.Duration+p.Grace) - clock.Now()))
+		defer timer.Stop()
+		deadline = timer.C
+	}
+	select {
+	case <-p.idle:
+	case <-deadline:
+		g.mu.Lock()
+		if len(p.inFlight) > 0 {
+			p.facts.GraceExpired = true
+			p.cut(ErrGrace)
+			cut = true
+		}
+		g.mu.Unlock()
+	case <-p.cutting:
+		cut = true
+	}
+	if cut {
+		timer := time.NewTimer(g.plan.CancelDrain)
+		defer timer.Stop()
+		select {
+		case <-p.idle:
+		case <-timer.C:
+		}
+	}
+	g.complete(p)
+}
+
+// complete freezes the phase's numbers and takes back what stuck requests hold.
+func (g *Generator) complete(p *phase) {
+	g.mu.Lock()
+	now := clock.Now()
+	for t := range p.inFlight {
+		t.finished = true
+		p.facts.Abandoned++
+		p.count.cancelled.Add(1)
+		g.givePrefill(t, now)
+		p.endSession(t.ses, t.req.Turn, false, now) // the executor closes it when it comes back, if it does
+	}
+	clear(p.inFlight)
+	for i, other := range g.active {
+		if other == p {
+			g.active = append(g.active[:i:i], g.active[i+1:]...)
+			break
+		}
+	}
+	p.freeze(now)
+	p.cancel(ErrPhaseOver)
+	g.poke(now)
+	w := g.takeWork()
+	g.mu.Unlock()
+	g.do(w, false)
+	if after := g.opts.Hooks.After; after != nil {
+		after(&p.facts)
+	}
+}
+
+// freeze copies the counters to the facts.
+func (p *phase) freeze(now int64) {
+	c, f := &p.count, &p.facts
+	p.lagMu.Lock()
+	p.frozen = true
+	p.lagMu.Unlock()
+	c.ended.Store(now)
+	f.Ended = now
+	f.Sent, f.Completed, f.Errors, f.Cancelled = c.sent.Load(), c.completed.Load(), c.errors.Load(), c.cancelled.Load()
+	f.SessionsSent, f.SessionsCompleted, f.SessionsCancelled = c.sessions.Load(), c.finished.Load(), c.cutSessions.Load()
+	f.PrefillsReleased = c.prefills.Load()
+	f.Interrupted = p.g.interrupted
+	f.Schedule.TicksSkipped, f.Schedule.Reanchors = c.skipped.Load(), c.reanchors.Load()
+}
+
+// cut ends the context of everything in flight.
+func (p *phase) cut(cause error) {
+	p.cutOnce.Do(func() {
+		p.cancel(cause)
+		close(p.cutting)
+	})
+}
+
+// checkIdle notices that everything was sent and has returned.
+func (p *phase) checkIdle() {
+	if !p.sending && len(p.inFlight) == 0 {
+		p.idleOnce.Do(func() { close(p.idle) })
+	}
+}

@@ -1,0 +1,169 @@
+package load
+
+import (
+	"time"
+
+	"aiperf/internal/clock"
+)
+
+// step advances the current phase to now and returns the next instant at which it has something to do. The mutex is held.
+func (g *Generator) step(now int64) int64 {
+	p := g.current
+	if p == nil || !p.sending {
+		return never
+	}
+	next := min(g.session.advance(now), g.prefill.advance(now), p.stopAt)
+	if now >= p.stopAt {
+		p.facts.TimedOut = true
+		p.stop(StopDuration, now)
+		return now
+	}
+	next = min(next, p.mature(now))
+	next = min(next, p.driver.advance(now))
+	if p.sending && p.exhausted() {
+		p.stop(p.exhaustedBy(), now)
+	}
+	if !p.sending {
+		return now
+	}
+	return next
+}
+
+// poke advances the machine after something other than time has changed, and wakes the scheduler when that concerns it.
+func (g *Generator) poke(now int64) {
+	p := g.current
+	if p == nil || !p.sending {
+		return
+	}
+	next := g.step(now)
+	if next < g.sleepsUntil || !p.sending {
+		g.sleepsUntil = next
+		g.wait.Wake()
+	}
+}
+
+// fed is called by the feed when a conversation has come that was missed.
+func (g *Generator) fed() {
+	g.mu.Lock()
+	g.poke(clock.Now())
+	w := g.takeWork()
+	g.mu.Unlock()
+	g.changed()
+	g.do(w, false)
+}
+
+// grant lets a ticket leave: the gate of section 5, whose checks its caller has made. It takes the slots, numbers the request and decides
+// whether it is the last one.
+func (p *phase) grant(t *ticket, intended, now int64) {
+	g, s := p.g, t.ses
+	if t.req.Turn == 0 {
+		g.session.take(now)
+		s.slot = true
+		p.count.sessions.Add(1)
+		p.owed += int64(s.Turns)
+	}
+	g.prefill.take(now)
+	t.prefill = true
+	p.owed--
+	number := p.count.sent.Add(1) - 1
+	p.inFlight[t] = struct{}{}
+
+	cancelAfter := time.Duration(-1)
+	if !p.Warmup && p.Cancellation.Percent > 0 && g.cuts.Float64() < p.Cancellation.Percent/100 {
+		cancelAfter = p.Cancellation.Delay
+	}
+	byCount := p.Requests > 0 && number+1 >= p.Requests
+	final := byCount || p.exhausted()
+	t.issue = Issue{Number: number, Intended: intended, Granted: now, CancelAfter: cancelAfter, Final: final}
+
+	if t.launched {
+		p.armedUnsent--
+	}
+	t.punctual = t.armed != nil && !t.waited
+	if t.armed == nil && t.launched {
+		p.facts.Schedule.LateArmed++
+	}
+	t.verdict = fire
+	switch {
+	case !t.launched:
+		g.launch(t)
+	case t.armed != nil:
+		g.batch = append(g.batch, t)
+	}
+	switch {
+	case byCount:
+		p.stop(StopRequests, now)
+	case final:
+		p.stop(p.exhaustedBy(), now)
+	}
+}
+
+// returned takes a request back.
+func (g *Generator) returned(t *ticket, out Outcome) {
+	now := clock.Now()
+	p, s := t.p, t.ses
+	g.mu.Lock()
+	if t.finished { // abandoned: its phase was completed without it
+		g.mu.Unlock()
+		g.exec.Close(&s.Session)
+		return
+	}
+	t.finished = true
+	delete(p.inFlight, t)
+	if out.Cancelled {
+		p.count.cancelled.Add(1)
+	} else {
+		p.count.completed.Add(1)
+		if out.Failed {
+			p.count.errors.Add(1)
+		}
+	}
+	g.givePrefill(t, now)
+	last := t.req.Turn+1 >= s.Turns
+	switch {
+	case last || out.Cancelled || !p.sending:
+		p.endSession(s, t.req.Turn, last && !out.Cancelled, now)
+		g.closing = append(g.closing, &s.Session)
+	default:
+		p.follow(t, now)
+	}
+	if p.tooManyFail() {
+		g.failures = true
+		p.facts.TooManyFails = true
+		g.abort(StopFailures, ErrFailures)
+	}
+	p.checkIdle()
+	g.poke(now)
+	w := g.takeWork()
+	g.mu.Unlock()
+	g.do(w, false)
+}
+
+// follow schedules the turn after a returned one.
+func (p *phase) follow(t *ticket, now int64) {
+	next := &ticket{p: p, ses: t.ses, req: t.req}
+	next.req.Turn++
+	next.due = p.driver.due(t, next, now)
+	if next.due <= now {
+		p.ready.push(next)
+		return
+	}
+	next.wakeAt = max(now, next.due-int64(p.g.plan.ArmLead))
+	p.timed.push(next)
+}
+
+// endSession takes a session's slot back after the last of its turns that was sent.
+func (p *phase) endSession(s *session, turn int, complete bool, now int64) {
+	if complete {
+		p.count.finished.Add(1)
+	} else {
+		p.count.cutSessions.Add(1)
+	}
+	unsent := int64(s.Turns - turn - 1)
+	p.owed -= unsent
+	p.facts.Unsent += unsent
+	if s.slot {
+		s.slot = false
+		p.g.session.give(now)
+	}
+}

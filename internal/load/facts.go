@@ -1,0 +1,92 @@
+package load
+
+import "sync/atomic"
+
+// Facts are what a finished phase says about itself. Instants are those of package clock.
+type Facts struct {
+	Info    PhaseInfo
+	Started int64
+	SentAll int64 // sending complete
+	Ended   int64
+
+	Sent, Completed, Errors, Cancelled int64 // requests; errors are a part of the completed
+	Abandoned                          int64 // cut, and not returned in time; a part of the cancelled
+	Unsent                             int64 // turns of started sessions that were never sent
+
+	SessionsSent, SessionsCompleted, SessionsCancelled int64
+	PrefillsReleased                                   int64
+
+	StoppedBy    Stop
+	TimedOut     bool // the duration ended the sending
+	GraceExpired bool // requests were cut at the end of the grace period
+	Interrupted  bool
+	TooManyFails bool
+
+	Schedule ScheduleFacts
+}
+
+// Stop is the rule that ended the sending of a phase.
+type Stop string
+
+// What ends the sending.
+const (
+	StopRequests    Stop = "request count"
+	StopSessions    Stop = "session count"
+	StopDuration    Stop = "duration"
+	StopData        Stop = "end of the data"
+	StopInterrupted Stop = "interrupted"
+	StopFailures    Stop = "failed-request threshold"
+	StopSource      Stop = "data set error"
+)
+
+// ScheduleFacts tell how well the schedule was kept.
+type ScheduleFacts struct {
+	Precise        bool      // the kernel kept the deadlines
+	Lag            Histogram // issued minus intended, ns; open-loop modes
+	Armed          Histogram // issued minus intended of those requests alone that were prepared in time and had their slots, ns
+	LateArmed      int64     // requests that were not prepared in time
+	Ticks          int64     // arrivals of the rate schedule that came due
+	TicksSkipped   int64     // of these, the ones at which nothing could start
+	Reanchors      int64
+	LostSeconds    float64 // schedule lost to re-anchoring
+	CapSeconds     float64 // time without a free session slot while sending
+	PrefillSeconds float64 // time without a free prefill slot while sending
+	SendSeconds    float64 // length of the sending interval
+}
+
+// CapShare is the share of the sending interval without a free session slot.
+func (s *ScheduleFacts) CapShare() float64 {
+	if s.SendSeconds <= 0 {
+		return 0
+	}
+	return s.CapSeconds / s.SendSeconds
+}
+
+// Snapshot is the state of the current phase, for a live view.
+type Snapshot struct {
+	Info       *PhaseInfo // nil before the first phase
+	Phase      *Phase
+	Started    int64 // 0 = not yet
+	SentAll    int64 // 0 = still sending
+	Ended      int64 // 0 = not yet
+	Sent       int64
+	Completed  int64
+	Errors     int64
+	Cancelled  int64
+	Sessions   int64 // started
+	Finished   int64 // sessions completed
+	FirstToken int64 // prefills released
+	Skipped    int64 // ticks
+	Reanchors  int64
+}
+
+// InFlight is the number of requests that were sent and have not returned.
+func (s *Snapshot) InFlight() int64 { return max(0, s.Sent-s.Completed-s.Cancelled) }
+
+// counters are the live numbers of a phase: written under the engine's mutex, read by anybody.
+type counters struct {
+	started, sentAll, ended            atomic.Int64
+	sent, completed, errors, cancelled atomic.Int64
+	sessions, finished, cutSessions    atomic.Int64
+	prefills, skipped, reanchors       atomic.Int64
+}

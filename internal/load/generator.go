@@ -1,0 +1,305 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"aiperf/internal/clock"
+	"aiperf/internal/rng"
+)
+
+// Defaults of a plan's waits.
+const (
+	defaultCatchUp     = 10 * time.Millisecond
+	defaultCancelDrain = 10 * time.Second
+	defaultArmLead     = 50 * time.Millisecond
+	primeLimit         = 2 * time.Second  // longest wait for the first requests to be ready before a phase starts
+	longestSleep       = 10 * time.Second // the scheduler looks around at least this often
+)
+
+// Options are what a Generator works with.
+type Options struct {
+	Source   Source
+	Executor Executor
+	Root     *rng.Root
+	Waiter   clock.Waiter // nil = the best of the platform
+	Hooks    Hooks
+}
+
+// Result is what a run of the generator left.
+type Result struct {
+	Phases      []*Facts // in the order of the plan; phases that never began are missing
+	Interrupted bool     // the context ended
+	TooManyFail bool     // the failed-request threshold ended the run
+}
+
+// Generator runs one plan, once.
+type Generator struct {
+	plan  Plan
+	opts  Options
+	exec  Executor
+	wait  clock.Waiter
+	feed  *feed
+	cuts  *rng.Stream // request cancellation; advances in profiling phases alone
+	view  atomic.Pointer[phase]
+	ready chan struct{} // something that prime waits for has changed
+
+	mu          sync.Mutex
+	session     slots
+	prefill     slots
+	current     *phase // the one that is sending
+	active      []*phase
+	nextURL     int
+	sleepsUntil int64 // when the scheduler will look again
+	batch       []*ticket
+	closing     []*Session
+	live        int // goroutines of requests
+	interrupted bool
+	failures    bool
+	err         error
+}
+
+// New checks the plan and returns its generator.
+func New(plan Plan, opts Options) (*Generator, error) {
+	plan.URLs = max(1, plan.URLs)
+	switch {
+	case plan.CatchUp == 0:
+		plan.CatchUp = defaultCatchUp
+	case plan.CatchUp < 0:
+		plan.CatchUp = 0
+	}
+	if plan.CancelDrain <= 0 {
+		plan.CancelDrain = defaultCancelDrain
+	}
+	if plan.ArmLead <= 0 {
+		plan.ArmLead = defaultArmLead
+	}
+	if err := plan.check(); err != nil {
+		return nil, err
+	}
+	if opts.Source.Len() == 0 {
+		return nil, errors.New("the data set holds no conversation")
+	}
+	g := &Generator{plan: plan, opts: opts, exec: opts.Executor, wait: opts.Waiter, ready: make(chan struct{}, 1)}
+	if g.wait == nil {
+		g.wait = clock.NewWaiter()
+	}
+	g.cuts = opts.Root.Stream("timing.request.cancellation")
+	next, err := newSampler(plan.Sampling, opts.Source.Len(), opts.Root)
+	if err != nil {
+		return nil, err
+	}
+	g.feed = newFeed(opts.Source, next, g.fed)
+	return g, nil
+}
+
+// Run runs the phases. The context's end is the first Ctrl-C: nothing more is sent, what is in flight is cut, and what there is so far is
+// returned without an error. It returns within CancelDrain of that, whatever the executor does.
+func (g *Generator) Run(ctx context.Context) (*Result, error) {
+	feeding, stopFeed := context.WithCancel(context.WithoutCancel(ctx))
+	fed := make(chan struct{})
+	go func() {
+		defer close(fed)
+		g.feed.run(feeding)
+	}()
+	stopWatch := context.AfterFunc(ctx, g.interrupt)
+	defer func() {
+		stopWatch()
+		stopFeed()
+		select {
+		case <-fed:
+		case <-time.After(g.plan.CancelDrain): // the source hangs
+		}
+	}()
+
+	result := &Result{}
+	var drains sync.WaitGroup
+	for i := range g.plan.Phases {
+		p, err := g.open(ctx, i)
+		if err != nil {
+			if ctx.Err() == nil { // else the run was interrupted before the phase began
+				g.fail(err)
+			}
+			break
+		}
+		if p == nil {
+			break
+		}
+		result.Phases = append(result.Phases, &p.facts)
+		g.send(p)
+		seamless := i+1 < len(g.plan.Phases) && g.plan.Phases[i+1].Seamless
+		drains.Go(func() { g.drain(p) })
+		if !seamless {
+			drains.Wait()
+		}
+	}
+	drains.Wait()
+	g.settle()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	result.Interrupted, result.TooManyFail = g.interrupted, g.failures
+	return result, g.err
+}
+
+// open makes a phase ready and starts its clock. It returns nil when the run is over.
+func (g *Generator) open(ctx context.Context, index int) (*phase, error) {
+	p := g.newPhase(ctx, index)
+	if g.over() {
+		return nil, nil
+	}
+	if before := g.opts.Hooks.Before; before != nil {
+		if err := before(ctx, &p.info); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.build(ctx); err != nil {
+		p.cancel(err)
+		return nil, err
+	}
+	g.mu.Lock()
+	g.active = append(g.active, p)
+	over := g.interrupted
+	g.mu.Unlock()
+	if over {
+		g.interrupt()
+	}
+	g.prime(ctx, p)
+	g.mu.Lock()
+	p.begin(clock.Now())
+	g.current = p
+	g.mu.Unlock()
+	g.view.Store(p)
+	if started := g.opts.Hooks.Started; started != nil {
+		started(&p.info, p.t0)
+	}
+	return p, nil
+}
+
+// prime prepares what leaves first, so that the first instants find their requests armed.
+func (g *Generator) prime(ctx context.Context, p *phase) {
+	timer := time.NewTimer(primeLimit)
+	defer timer.Stop()
+	for {
+		g.mu.Lock()
+		short := p.sending && p.driver.prime()
+		waiting := short || p.unarmed > 0
+		g.mu.Unlock()
+		if !waiting {
+			return
+		}
+		select {
+		case <-g.ready:
+		case <-timer.C:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// send is the scheduler: it runs the phase's machine at its instants until nothing more is to be sent.
+func (g *Generator) send(p *phase) {
+	g.wait.Attach()
+	defer g.wait.Detach()
+	for {
+		g.mu.Lock()
+		now := clock.Now()
+		g.sleepsUntil = min(g.step(now), now+int64(longestSleep))
+		until, sending := g.sleepsUntil, p.sending
+		w := g.takeWork()
+		g.mu.Unlock()
+		g.do(w, true)
+		if !sending {
+			break
+		}
+		g.wait.Until(until)
+	}
+	if sent := g.opts.Hooks.Sent; sent != nil {
+		sent(&p.info, p.count.sentAll.Load())
+	}
+}
+
+// settle waits, not for long, for the goroutines of dropped requests.
+func (g *Generator) settle() {
+	timer := time.NewTimer(g.plan.CancelDrain)
+	defer timer.Stop()
+	for {
+		g.mu.Lock()
+		live := g.live
+		g.mu.Unlock()
+		if live == 0 {
+			return
+		}
+		select {
+		case <-g.ready:
+		case <-timer.C:
+			return
+		}
+	}
+}
+
+// over tells whether no further phase is to begin.
+func (g *Generator) over() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.interrupted || g.failures || g.err != nil
+}
+
+// interrupt is the first Ctrl-C.
+func (g *Generator) interrupt() {
+	g.mu.Lock()
+	g.interrupted = true
+	g.abort(StopInterrupted, ErrInterrupted)
+	w := g.takeWork()
+	g.mu.Unlock()
+	g.do(w, false)
+}
+
+// fail ends the run with an error.
+func (g *Generator) fail(err error) {
+	g.mu.Lock()
+	if g.err == nil {
+		g.err = err
+	}
+	g.abort(StopSource, ErrInterrupted)
+	w := g.takeWork()
+	g.mu.Unlock()
+	g.do(w, false)
+}
+
+// abort stops the sending and cuts what is in flight, in all phases.
+func (g *Generator) abort(why Stop, cause error) {
+	now := clock.Now()
+	for _, p := range g.active {
+		p.stop(why, now)
+		p.cut(cause)
+	}
+	g.wait.Wake()
+}
+
+// changed tells prime and settle to look again.
+func (g *Generator) changed() {
+	select {
+	case g.ready <- struct{}{}:
+	default:
+	}
+}
+
+// Snapshot returns the state of the current phase without disturbing it.
+func (g *Generator) Snapshot() Snapshot {
+	p := g.view.Load()
+	if p == nil {
+		return Snapshot{}
+	}
+	c := &p.count
+	return Snapshot{
+		Info: &p.info, Phase: &p.Phase,
+		Started: c.started.Load(), SentAll: c.sentAll.Load(), Ended: c.ended.Load(),
+		Sent: c.sent.Load(), Completed: c.completed.Load(), Errors: c.errors.Load(), Cancelled: c.cancelled.Load(),
+		Sessions: c.sessions.Load(), Finished: c.finished.Load(), FirstToken: c.prefills.Load(),
+		Skipped: c.skipped.Load(), Reanchors: c.reanchors.Load(),
+	}
+}

@@ -1,0 +1,106 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Source describes the conversations of a data set by index. Shape may be slow (it may generate the conversation): it is called ahead of
+// use, from one goroutine at a time, in the order of sampling.
+type Source interface {
+	Len() int
+	Shape(index int) (Shape, error)
+}
+
+// Shape is what timing needs to know of a conversation.
+type Shape struct {
+	ID    string
+	Turns []TurnTime
+}
+
+// TurnTime is when a turn wants to leave.
+type TurnTime struct {
+	Timestamp *float64 // ms on the trace's clock; nil = none
+	Delay     *float64 // ms after the end of the previous answer, ratio applied; nil = none
+}
+
+// Session is one execution of a conversation.
+type Session struct {
+	ID           string // correlation id
+	Conversation int    // index in the source
+	Shape        Shape
+	Turns        int // turns that this session runs; a staged user runs fewer than its conversation has
+	URL          int // index of the target, the same for all turns
+	// State belongs to the executor: history, connection. Turns of a session never overlap.
+	State any
+}
+
+// Request is one turn, known before it is allowed to leave.
+type Request struct {
+	Phase   *PhaseInfo
+	Session *Session
+	Turn    int
+}
+
+// PhaseInfo names a phase of the run.
+type PhaseInfo struct {
+	Name      string
+	Index     int // over all phases
+	Profiling int // over profiling phases; -1 in warm-up
+	Warmup    bool
+	Mode      Mode
+}
+
+// Issue is the permission to send, given at the instant itself.
+type Issue struct {
+	Number   int64 // of the request in its phase, from 0
+	Intended int64 // the instant at which the schedule wanted it to leave; 0 = none was asked for (burst)
+	Granted  int64 // slots obtained
+	At       int64 // the instant right before Fire
+	// CancelAfter is how long after the last byte was written the request is to be cut; negative = not at all.
+	CancelAfter time.Duration
+	Final       bool // nothing is sent after it in this phase
+}
+
+// Executor carries requests out. Its methods are called from many goroutines.
+type Executor interface {
+	// Prepare encodes the request and gets its connection ready; it may take long. It never fails: what went wrong is the outcome.
+	// The context ends when the request is to be cut; context.Cause says why (ErrGrace, ErrInterrupted, ErrFailures, ErrPhaseOver).
+	Prepare(ctx context.Context, r *Request) Armed
+	// Close ends a session; none of its turns is or will be under way. It must not block.
+	Close(s *Session)
+}
+
+// Armed is a request that only waits for its instant. Either Discard is called, or Fire and then Wait.
+type Armed interface {
+	// Fire writes the request. It must not block: it runs on the scheduler's thread. Once the context has ended it writes nothing.
+	Fire(issue Issue)
+	// Wait reads the answer to its end. It calls firstToken, at most once, at the first content of a streamed answer.
+	Wait(firstToken func()) Outcome
+	// Discard drops a request that will not be sent. It must not block.
+	Discard()
+}
+
+// Outcome is how a request ended.
+type Outcome struct {
+	Failed    bool // an error record, a request cut by Cancellation included
+	Cancelled bool // cut because its context ended
+}
+
+// Why a request was cut: causes of its context's end.
+var (
+	ErrGrace       = errors.New("the phase's duration and grace period are over")
+	ErrInterrupted = errors.New("the run was interrupted")
+	ErrFailures    = errors.New("too many requests failed (--failed-request-threshold)")
+	ErrPhaseOver   = errors.New("the phase is complete")
+)
+
+// Hooks are called around phases, on the goroutine of Run. Each may be nil.
+type Hooks struct {
+	Before  func(ctx context.Context, p *PhaseInfo) error // before anything of the phase; an error ends the run
+	Started func(p *PhaseInfo, at int64)                  // the phase's clock runs
+	Sent    func(p *PhaseInfo, at int64)                  // nothing more will be sent
+	// After is called when the phase is complete. With seamless phases that may be after the next one has started, on another goroutine.
+	After func(f *Facts)
+}

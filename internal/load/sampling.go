@@ -1,0 +1,44 @@
+package load
+
+import (
+	"fmt"
+
+	"aiperf/internal/rng"
+)
+
+// Random streams of the sampling orders.
+const (
+	randomStream  = "dataset.sampler.random"
+	shuffleStream = "dataset.sampler.shuffle"
+)
+
+// newSampler returns the indices of n > 0 conversations in sampling order, without end.
+func newSampler(order Sampling, n int, root *rng.Root) (func() int, error) {
+	switch order {
+	case Sequential, "":
+		next := -1
+		return func() int {
+			next = (next + 1) % n
+			return next
+		}, nil
+	case Random:
+		s := root.Stream(randomStream)
+		return func() int { return s.Below(n) }, nil
+	case Shuffle:
+		s := root.Stream(shuffleStream).Numpy()
+		list := make([]int, n)
+		for i := range list {
+			list[i] = i
+		}
+		at := n
+		return func() int {
+			if at == n {
+				s.Shuffle(n, func(i, j int) { list[i], list[j] = list[j], list[i] }) // in place, from the last order
+				at = 0
+			}
+			at++
+			return list[at-1]
+		}, nil
+	}
+	return nil, fmt.Errorf("sampling order %q: allowed are sequential, random, shuffle", order)
+}

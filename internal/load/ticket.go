@@ -1,0 +1,150 @@
+package load
+
+import (
+	"aiperf/internal/clock"
+)
+
+// session is a Session with what the machine keeps about it.
+type session struct {
+	Session
+	drawn draw
+	slot  bool // holds a session slot
+}
+
+// ticket is one turn on its way: prepared early, granted when its instant and its slots are there, fired, returned. Guarded by the
+// generator's mutex until it is fired.
+type ticket struct {
+	p   *phase
+	ses *session
+	req Request
+
+	due    int64 // instant at which it may leave; 0 = as soon as there are slots
+	wakeAt int64 // due, or the time to prepare before it
+	waited bool  // was due and found no slot
+
+	launched bool // its goroutine runs
+	armed    Armed
+	verdict  verdict
+	signal   chan verdict
+	issue    Issue
+	prefill  bool // holds a prefill slot
+	finished bool
+	punctual bool // armed when granted, and had not to wait for slots
+}
+
+// verdict is what becomes of a prepared request.
+type verdict uint8
+
+const (
+	undecided verdict = iota
+	fire              // write it yourself
+	fired             // it was written
+	drop
+)
+
+// launch prepares a ticket on a goroutine of its own.
+func (g *Generator) launch(t *ticket) {
+	t.launched = true
+	t.signal = make(chan verdict, 1)
+	t.p.unarmed++
+	g.live++
+	go g.serve(t)
+}
+
+// serve is the life of one request.
+func (g *Generator) serve(t *ticket) {
+	a := g.exec.Prepare(t.p.ctx, &t.req)
+	g.mu.Lock()
+	t.armed = a
+	t.p.unarmed--
+	v := t.verdict
+	if t.p.unarmed == 0 {
+		g.changed()
+	}
+	g.mu.Unlock()
+	if v == undecided {
+		v = <-t.signal // every ticket is granted or dropped by the end of its phase
+	}
+	switch v {
+	case drop:
+		a.Discard()
+		g.exec.Close(&t.ses.Session)
+	case fire:
+		t.fire()
+		fallthrough
+	default:
+		out := a.Wait(t.firstToken)
+		g.returned(t, out)
+	}
+	g.mu.Lock()
+	g.live--
+	if g.live == 0 {
+		g.changed()
+	}
+	g.mu.Unlock()
+}
+
+// fire stamps the instant and writes.
+func (t *ticket) fire() {
+	t.issue.At = clock.Now()
+	t.armed.Fire(t.issue)
+	t.p.lag(t)
+}
+
+// firstToken gives the prefill slot back.
+func (t *ticket) firstToken() {
+	g := t.p.g
+	g.mu.Lock()
+	if t.prefill && !t.finished {
+		t.p.count.prefills.Add(1)
+		g.givePrefill(t, clock.Now())
+	}
+	w := g.takeWork()
+	g.mu.Unlock()
+	g.do(w, false)
+}
+
+// givePrefill returns the slot, once, and lets others have it.
+func (g *Generator) givePrefill(t *ticket, now int64) {
+	if !t.prefill {
+		return
+	}
+	t.prefill = false
+	full := g.prefill.free() == 0
+	g.prefill.give(now)
+	if full {
+		g.poke(now)
+	}
+}
+
+// work is what has to be done outside the mutex.
+type work struct {
+	fire  []*ticket
+	close []*Session
+}
+
+// takeWork collects it; the mutex is held.
+func (g *Generator) takeWork() work {
+	w := work{g.batch, g.closing}
+	g.batch, g.closing = nil, nil
+	return w
+}
+
+// inlineMost is how many requests the scheduler writes itself when they are due together; more are spread over the cores.
+const inlineMost = 2
+
+// do does it; the mutex is not held. The scheduler writes single requests itself, which spares them the way to another goroutine.
+func (g *Generator) do(w work, scheduler bool) {
+	inline := scheduler && len(w.fire) <= inlineMost
+	for _, t := range w.fire {
+		if inline {
+			t.fire()
+			t.signal <- fired
+		} else {
+			t.signal <- fire
+		}
+	}
+	for _, s := range w.close {
+		g.exec.Close(s)
+	}
+}

@@ -1,0 +1,98 @@
+package load
+
+import "context"
+
+// timetable starts sessions at instants that are known beforehand: fixed schedule (6.4) and user-centric (6.5). An entry that finds no
+// slot waits; the instants of the others do not move.
+type timetable struct {
+	p      *phase
+	starts starter
+}
+
+// starter knows the instants at which sessions start.
+type starter interface {
+	build(ctx context.Context) error
+	// peek is the offset of the next session from the start of the phase, ns; false when there is none.
+	peek() (offset int64, ok bool)
+	// pop makes its ticket; nil while the data is not there yet.
+	pop(t0 int64) *ticket
+	// due is the instant of the turn after t.
+	due(t, next *ticket, now int64) int64
+}
+
+func (d *timetable) build(ctx context.Context) error { return d.starts.build(ctx) }
+
+func (d *timetable) prime() (short bool) {
+	_, short = d.bring(0)
+	return short && d.p.sending
+}
+
+func (d *timetable) begin(t0 int64) {
+	for t := range d.p.starts.all() { // those brought before the clock ran
+		t.due += t0
+	}
+}
+
+func (d *timetable) over() bool {
+	_, more := d.starts.peek()
+	return !more && d.p.starts.len() == 0
+}
+
+func (d *timetable) due(t, next *ticket, now int64) int64 { return d.starts.due(t, next, now) }
+
+func (d *timetable) advance(now int64) int64 {
+	p := d.p
+	next, _ := d.bring(now)
+	for p.sending && p.g.prefill.free() > 0 {
+		t := p.starts.head()
+		if t != nil && (t.due > now || p.g.session.free() == 0 || !p.mayStart()) {
+			t = nil
+		}
+		if r := p.ready.head(); r != nil && (t == nil || r.due <= t.due) {
+			p.grant(p.ready.pop(), r.due, now)
+			continue
+		}
+		if t == nil {
+			break
+		}
+		p.grant(p.starts.pop(), t.due, now)
+	}
+	for t := range p.ready.all() {
+		t.waited = true
+	}
+	for t := range p.starts.all() {
+		if t.due > now {
+			next = min(next, t.due)
+			break
+		}
+		t.waited = true
+	}
+	return next
+}
+
+// bring takes the sessions that start within the lead from the timetable and prepares them. It returns the instant of the next one to be
+// brought, and whether the data kept it waiting.
+func (d *timetable) bring(now int64) (next int64, short bool) {
+	p := d.p
+	for p.sending && p.starts.len() < mostArmed {
+		offset, ok := d.starts.peek()
+		if !ok {
+			return never, false
+		}
+		if at := p.t0 + offset - int64(p.g.plan.ArmLead); at > now {
+			return at, false
+		}
+		if !p.mayStock() {
+			return never, false
+		}
+		t := d.starts.pop(p.t0)
+		if t == nil {
+			return never, true
+		}
+		p.starts.push(t)
+		if p.g.session.free() >= p.starts.len() {
+			p.arm(t)
+		}
+	}
+	return never, false
+}

@@ -1,0 +1,196 @@
+package load
+
+import (
+	"container/heap"
+	"context"
+	"math"
+	"time"
+)
+
+// userStarts spawns users (6.5): a staged population that looks like the steady state from the first second, then one successor for each
+// user when its conversation would be over, whatever the server does.
+//
+//	gap     = users / rate      between two turns of one user
+//	stagger = 1 / rate          between neighbouring users
+type userStarts struct {
+	p      *phase
+	gap    float64 // s
+	nextID int
+	spawns spawns
+}
+
+// spawn is a user to come.
+type spawn struct {
+	at   float64 // s after the start of the phase
+	user *user   // nil: a successor, whose id and conversation are chosen at its turn
+}
+
+// user is one whose conversation is known.
+type user struct {
+	id    int
+	drawn draw
+	turns int
+}
+
+// staged is a place in the first population.
+type staged struct {
+	id    int // 1..n; n+1 is the fresh user
+	order int // in units of the stagger
+	left  int // turns; 0 = all
+}
+
+// stage lays out the first population for a mean of so many turns per conversation. Orders 0..users-1 are each used once.
+func stage(users, turns int) []staged {
+	life := max(1, turns-1)
+	shared := gcd(users, life) > 1
+	step := spacing(users)
+	var list []staged
+	for i := range users {
+		age := (users - i) * life
+		left := life - age/users
+		if left <= 0 {
+			continue // the user's id is used up
+		}
+		slot := age % users
+		if shared {
+			slot = (i * step) % users
+		}
+		list = append(list, staged{id: i + 1, order: users - slot, left: left})
+	}
+	return append(list, staged{id: users + 1})
+}
+
+// spacing is the smallest step above 1 that visits all places, 1 for one or two users.
+func spacing(users int) int {
+	for step := 2; step < users; step++ {
+		if gcd(users, step) == 1 {
+			return step
+		}
+	}
+	return 1
+}
+
+func gcd(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+func (u *userStarts) build(ctx context.Context) error {
+	g := u.p.g
+	u.gap = float64(u.p.Users) / u.p.Rate
+	stagger := 1 / u.p.Rate
+	mean, err := meanTurns(ctx, g.opts.Source)
+	if err != nil {
+		return err
+	}
+	list := stage(u.p.Users, int(math.RoundToEven(mean)))
+	g.feed.deepen(len(list))
+	for _, s := range list {
+		d, err := u.await(ctx)
+		if err != nil {
+			return err
+		}
+		turns := len(d.shape.Turns)
+		if s.left > 0 {
+			turns = min(turns, s.left)
+		}
+		heap.Push(&u.spawns, spawn{at: float64(s.order) * stagger, user: &user{id: s.id, drawn: d, turns: turns}})
+	}
+	u.nextID = u.p.Users + 2
+	return nil
+}
+
+// meanTurns is the average number of turns of the data's conversations.
+func meanTurns(ctx context.Context, source Source) (float64, error) {
+	sum := 0
+	for i := range source.Len() {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		shape, err := source.Shape(i)
+		if err != nil {
+			return 0, err
+		}
+		sum += len(shape.Turns)
+	}
+	return float64(sum) / float64(source.Len()), nil
+}
+
+// await takes a conversation, before the phase, when there is time to wait for it.
+func (u *userStarts) await(ctx context.Context) (draw, error) {
+	for {
+		d, ok, err := u.p.g.feed.take()
+		if err != nil {
+			return d, err
+		}
+		if ok {
+			return d, checkShape(d)
+		}
+		timer := time.NewTimer(primeLimit)
+		select {
+		case <-u.p.g.ready:
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return d, ctx.Err()
+		}
+		timer.Stop()
+	}
+}
+
+func (u *userStarts) peek() (int64, bool) {
+	if len(u.spawns) == 0 {
+		return 0, false
+	}
+	return ns(u.spawns[0].at), true
+}
+
+func (u *userStarts) pop(t0 int64) *ticket {
+	s := u.spawns[0]
+	who := s.user
+	if who == nil {
+		d, ok, err := u.p.g.feed.take()
+		if err == nil && ok {
+			err = checkShape(d)
+		}
+		if err != nil {
+			if u.p.g.err == nil {
+				u.p.g.err = err
+			}
+			u.p.g.abort(StopSource, ErrInterrupted)
+			return nil
+		}
+		if !ok {
+			return nil
+		}
+		who = &user{id: u.nextID, drawn: d, turns: len(d.shape.Turns)}
+		u.nextID++
+	}
+	heap.Pop(&u.spawns)
+	heap.Push(&u.spawns, spawn{at: s.at + float64(who.turns)*u.gap})
+	return u.p.newSession(who.drawn, userID(who.id), who.turns, t0+ns(s.at))
+}
+
+// due keeps the user's gap; a late answer moves its later turns.
+func (u *userStarts) due(t, _ *ticket, now int64) int64 { return max(now, t.due+ns(u.gap)) }
+
+// spawns is a heap by time; users known beforehand come before successors of the same instant.
+type spawns []spawn
+
+func (s spawns) Len() int { return len(s) }
+func (s spawns) Less(i, j int) bool {
+	if s[i].at != s[j].at {
+		return s[i].at < s[j].at
+	}
+	return s[i].user != nil && s[j].user == nil
+}
+func (s spawns) Swap(i, j int) { s[i], s[j] = s[j], s[i] }
+func (s *spawns) Push(x any)   { *s = append(*s, x.(spawn)) }
+func (s *spawns) Pop() any {
+	old := *s
+	v := old[len(old)-1]
+	*s = old[:len(old)-1]
+	return v
+}
