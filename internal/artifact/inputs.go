@@ -1,0 +1,61 @@
+package artifact
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// Inputs writes inputs.json conversation by conversation, so that no more than one is held.
+type Inputs struct {
+	*stream
+	n int
+}
+
+// CreateInputs begins the file.
+func CreateInputs(path string) (*Inputs, error) {
+	s, err := create(path)
+	if err != nil {
+		return nil, err
+	}
+	w := &Inputs{stream: s}
+	return w, w.stream.Write([]byte("{\n  \"data\": ["))
+}
+
+// Add appends a conversation: the request body of every turn as it would be sent first, in JSON.
+func (w *Inputs) Add(session string, payloads [][]byte) error {
+	o := open(nil)
+	o.str("session_id", session)
+	o.key("payloads")
+	for i, p := range payloads {
+		o.b = append(o.b, "[,"[min(i, 1)])
+		o.b = appendPayload(o.b, p)
+	}
+	if len(payloads) == 0 {
+		o.b = append(o.b, '[')
+	}
+	o.b = append(o.b, ']')
+	var buf bytes.Buffer
+	if w.n > 0 {
+		buf.WriteByte(',')
+	}
+	w.n++
+	buf.WriteString("\n    ")
+	if err := json.Indent(&buf, o.close(), "    ", "  "); err != nil {
+		return fmt.Errorf("inputs.json: conversation %s: %w", session, err)
+	}
+	return w.stream.Write(buf.Bytes())
+}
+
+// Close completes the file.
+func (w *Inputs) Close() error {
+	end := "\n  ]\n}"
+	if w.n == 0 {
+		end = "]\n}"
+	}
+	err := w.stream.Write([]byte(end))
+	if e := w.stream.Close(); err == nil {
+		err = e
+	}
+	return err
+}

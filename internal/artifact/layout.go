@@ -1,0 +1,88 @@
+package artifact
+
+import (
+	"path/filepath"
+	"strings"
+)
+
+// Layout names the files of one run.
+type Layout struct {
+	Dir    string
+	prefix string // without any suffix; "" = the default names
+}
+
+// knownSuffixes are cut off a prefix, the first that fits.
+var knownSuffixes = []string{
+	"_server_metrics.parquet", "_server_metrics.jsonl", "_server_metrics.json", "_server_metrics.csv", "_network_latency.jsonl",
+	"_gpu_telemetry.jsonl", "_timeslices.json", "_timeslices.csv", "_accuracy.jsonl", "_console.txt", "_raw.jsonl",
+	".parquet", ".jsonl", ".json", ".csv",
+}
+
+// NewLayout places the files of a run: prefix is --profile-export-prefix ("" = default names), relative to dir or absolute.
+func NewLayout(dir, prefix string) Layout {
+	for _, s := range knownSuffixes {
+		if cut, ok := strings.CutSuffix(prefix, s); ok && cut != "" {
+			prefix = cut
+			break
+		}
+	}
+	return Layout{Dir: dir, prefix: prefix}
+}
+
+// named is the path of a file whose name follows the prefix.
+func (l Layout) named(standard, suffix string) string {
+	switch {
+	case l.prefix == "":
+		return filepath.Join(l.Dir, standard)
+	case filepath.IsAbs(l.prefix):
+		return l.prefix + suffix
+	}
+	return filepath.Join(l.Dir, l.prefix+suffix)
+}
+
+// The files.
+func (l Layout) SummaryJSON() string { return l.named("profile_export_aiperf.json", ".json") }
+func (l Layout) SummaryCSV() string  { return l.named("profile_export_aiperf.csv", ".csv") }
+func (l Layout) Records() string     { return l.named("profile_export.jsonl", ".jsonl") }
+func (l Layout) Raw() string         { return l.named("profile_export_raw.jsonl", "_raw.jsonl") }
+func (l Layout) SlicesCSV() string {
+	return l.named("profile_export_aiperf_timeslices.csv", "_timeslices.csv")
+}
+func (l Layout) SlicesJSON() string {
+	return l.named("profile_export_aiperf_timeslices.json", "_timeslices.json")
+}
+func (l Layout) Console() string { return l.named("profile_export_console.txt", "_console.txt") }
+func (l Layout) GPUTelemetry() string {
+	return l.named("gpu_telemetry_export.jsonl", "_gpu_telemetry.jsonl")
+}
+
+// ServerMetrics is the file of server metrics in a format (json, csv, jsonl, parquet).
+func (l Layout) ServerMetrics(format string) string {
+	return l.named("server_metrics_export."+format, "_server_metrics."+format)
+}
+
+// The files that ignore the prefix.
+func (l Layout) Inputs() string  { return filepath.Join(l.Dir, "inputs.json") }
+func (l Layout) Outputs() string { return filepath.Join(l.Dir, "outputs.json") }
+func (l Layout) Log() string     { return filepath.Join(l.Dir, "logs", "aiperf.log") }
+
+// Stimulus says how load was made, for the name of the default directory.
+type Stimulus struct {
+	Concurrency   int     // 0 = none given
+	RequestRate   float64 // 0 = none given
+	FixedSchedule bool
+	Users         int     // user-centric mode
+	UserRate      float64 // its rate over all users, requests/s
+}
+
+// DefaultDir is the directory of a run without --artifact-dir.
+func DefaultDir(models []string, endpoint string, s Stimulus) string {
+	model := "model"
+	if len(models) > 0 {
+		model = strings.ReplaceAll(models[0], "/", "_")
+	}
+	if len(models) > 1 {
+		model += "_multi"
+	}
+	return filepath.Join("artifacts", strings.Join([]string{model, "openai", endpoint, s.String()}, "-"))
+}

@@ -1,0 +1,117 @@
+package artifact
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"aiperf/internal/metric"
+	"aiperf/internal/record"
+	"aiperf/internal/sse"
+)
+
+// Raw writes the raw JSONL: one line per request with all that was sent and received. It is what a report can be made from again.
+type Raw struct{ *stream }
+
+// CreateRaw begins the file.
+func CreateRaw(path string) (*Raw, error) {
+	s, err := create(path)
+	return &Raw{s}, err
+}
+
+// Encode appends the line of a request.
+func (w *Raw) Encode(dst []byte, rec *record.Record, _ *record.Reply, row *metric.Row) []byte {
+	o := open(dst)
+	o.key("metadata")
+	o.b = appendMetadata(o.b, rec)
+	o.int("start_perf_ns", rec.Start)
+	appendHeaders(&o, "request_headers", rec.RequestHeaders)
+	if rec.Status != 0 {
+		o.int("status", int64(rec.Status))
+	}
+	o.key("responses")
+	o.b = append(o.b, '[')
+	for i := range rec.Messages {
+		if i > 0 {
+			o.b = append(o.b, ',')
+		}
+		o.b = appendMessage(o.b, &rec.Messages[i])
+	}
+	o.b = append(o.b, ']')
+	if row.Err != nil {
+		o.key("error")
+		o.b = appendError(o.b, row.Err)
+	}
+	if len(rec.Payload) > 0 {
+		o.key("payload")
+		o.b = appendPayload(o.b, rec.Payload)
+	}
+	if rec.MaxTokens > 0 {
+		o.int("requested_osl", int64(rec.MaxTokens))
+	}
+	if rec.Trace != nil {
+		traced := *rec
+		traced.RequestHeaders, traced.ResponseHeaders = nil, nil // they stand above
+		o.key("trace_data")
+		o.b = appendTrace(o.b, &traced)
+	}
+	return append(o.close(), '\n')
+}
+
+// appendMessage writes one event with its fields, or one body.
+func appendMessage(b []byte, m *record.Message) []byte {
+	o := open(b)
+	o.int("perf_ns", m.At)
+	switch {
+	case m.Body && m.Raw == nil && m.Size > 0:
+		o.str("content_type", m.ContentType)
+		o.int("size", int64(m.Size))
+	case m.Body:
+		o.str("text", string(m.Raw))
+		o.text("content_type", m.ContentType)
+	default:
+		o.key("packets")
+		o.b = appendPackets(o.b, m)
+	}
+	return o.close()
+}
+
+func appendPackets(b []byte, m *record.Message) []byte {
+	b = append(b, '[')
+	n := 0
+	put := func(name, value string, null bool) {
+		if n++; n > 1 {
+			b = append(b, ',')
+		}
+		p := open(b)
+		p.str("name", name)
+		if !null {
+			p.str("value", value)
+		}
+		b = p.close()
+	}
+	if m.Fields != nil {
+		for _, f := range m.Fields {
+			put(f.Name, f.Value, false)
+		}
+	} else {
+		for _, f := range sse.Fields(m.Raw) {
+			put(f.Name, f.Value, f.Null)
+		}
+	}
+	return append(b, ']')
+}
+
+// appendPayload writes a request body: JSON as it is but on one line, anything else as a string.
+func appendPayload(b, payload []byte) []byte {
+	if !json.Valid(payload) {
+		return appendString(b, string(payload))
+	}
+	if bytes.IndexByte(payload, '\n') < 0 && bytes.IndexByte(payload, '\r') < 0 {
+		return append(b, payload...)
+	}
+	var line bytes.Buffer
+	if err := json.Compact(&line, payload); err != nil {
+		return appendString(b, string(payload))
+	}
+	return append(b, line.Bytes()...)
+}

@@ -1,0 +1,134 @@
+package artifact
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/valyala/fastjson"
+
+	"aiperf/internal/record"
+)
+
+// maxLine bounds a line of an export.
+const maxLine = 1 << 30
+
+// ReadRaw reads a raw export, ours or the Python tool's, request by request. visit keeps what it gets.
+func ReadRaw(path string, visit func(*record.Record) error) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("raw export: %w", err)
+	}
+	defer f.Close()
+	var p fastjson.Parser
+	return eachLine(f, func(n int, line []byte) error {
+		v, err := p.ParseBytes(line)
+		if err != nil {
+			return fmt.Errorf("%s:%d: not a JSON object: %w", path, n, err)
+		}
+		rec, err := rawRecord(v)
+		if err != nil {
+			return fmt.Errorf("%s:%d: %w", path, n, err)
+		}
+		return visit(rec)
+	})
+}
+
+// eachLine visits the lines that are not blank. A last line without its end that is no complete object is what a killed run leaves; it
+// is left out.
+func eachLine(r io.Reader, visit func(n int, line []byte) error) error {
+	br := bufio.NewReaderSize(r, 1<<20)
+	var long []byte
+	for n := 1; ; {
+		part, err := br.ReadSlice('\n')
+		if err == bufio.ErrBufferFull {
+			if long = append(long, part...); len(long) > maxLine {
+				return fmt.Errorf("line %d is longer than %d bytes", n, maxLine)
+			}
+			continue
+		}
+		line := part
+		if long != nil {
+			line = append(long, part...)
+			long = nil
+		}
+		switch {
+		case err == io.EOF && (len(line) == 0 || !json.Valid(line)):
+			return nil
+		case err != nil && err != io.EOF:
+			return err
+		}
+		if !blank(line) {
+			if e := visit(n, line); e != nil {
+				return e
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+		n++
+	}
+}
+
+func blank(line []byte) bool {
+	for _, c := range line {
+		if c != ' ' && c != '\t' && c != '\r' && c != '\n' {
+			return false
+		}
+	}
+	return true
+}
+
+// rawRecord rebuilds the record of one line. Instants are those of the exporting process; wall instants are placed on its monotonic
+// clock with the pair that the line itself gives.
+func rawRecord(v *fastjson.Value) (*record.Record, error) {
+	md := v.Get("metadata")
+	if md == nil || md.Type() != fastjson.TypeObject {
+		return nil, fmt.Errorf("no metadata: this is not a raw export (profile_export_raw.jsonl)")
+	}
+	start := v.GetInt64("start_perf_ns")
+	wall := md.GetInt64("request_start_ns")
+	if start <= 0 || wall <= 0 {
+		return nil, fmt.Errorf("start_perf_ns is %d and request_start_ns is %d: a raw export has both", start, wall)
+	}
+	r := &record.Record{Meta: readMeta(md), Start: start, WallOffset: wall - start, Status: v.GetInt("status")}
+	at := func(key string) int64 { return place(md, key, r.WallOffset) }
+	r.Intended, r.Issued, r.Ack, r.End = at("scheduled_ns"), at("credit_issued_ns"), at("request_ack_ns"), at("request_end_ns")
+	r.CancelledAt = at("cancellation_time_ns")
+	if md.GetBool("was_cancelled") && r.CancelledAt == 0 {
+		r.CancelledAt = max(r.End, r.Start)
+	}
+	r.Cut = text(md.Get("cut_reason"))
+	readHeaders(v.Get("request_headers"), &r.RequestHeaders)
+	readHeaders(v.Get("response_headers"), &r.ResponseHeaders)
+	for _, m := range v.GetArray("responses") {
+		r.Messages = append(r.Messages, readMessage(m))
+	}
+	r.Error = readError(v.Get("error"))
+	if p := v.Get("payload"); p != nil {
+		if p.Type() == fastjson.TypeString {
+			r.Payload = append([]byte(nil), p.GetStringBytes()...)
+		} else {
+			r.Payload = p.MarshalTo(nil)
+		}
+		r.Model = text(p.Get("model"))
+		r.MaxTokens = requestedTokens(p)
+	}
+	if n := v.GetInt("requested_osl"); n > 0 {
+		r.MaxTokens = n
+	}
+	r.Trace = readTrace(v.Get("trace_data"), r.WallOffset)
+	return r, nil
+}
+
+// requestedTokens is the output length that a payload asks for, 0 = none.
+func requestedTokens(p *fastjson.Value) int {
+	for _, key := range []string{"max_completion_tokens", "max_tokens", "max_output_tokens", "max_new_tokens"} {
+		if n := p.GetInt(key); n > 0 {
+			return n
+		}
+	}
+	return p.GetInt("parameters", "max_new_tokens")
+}

@@ -1,0 +1,30 @@
+package artifact
+
+import (
+	"errors"
+
+	"aiperf/internal/metric"
+)
+
+// WriteReport writes what is made when a run is over: summary JSON and CSV, and the time slices if there are any. It notes the files in
+// run.Files in the order of the footer; the raw export, if there is one, must be named by the caller between them (rawPath "" = none).
+// csvMore is appended to the CSV.
+func WriteReport(l Layout, run *metric.Run, rawPath, csvMore string) error {
+	var errs []error
+	put := func(kind, path string, err error) {
+		errs = append(errs, err)
+		if err == nil {
+			run.Files = append(run.Files, metric.File{Kind: kind, Path: path})
+		}
+	}
+	put("CSV Export", l.SummaryCSV(), WriteSummaryCSV(l.SummaryCSV(), run, csvMore))
+	put("JSON Export", l.SummaryJSON(), WriteSummaryJSON(l.SummaryJSON(), run))
+	if rawPath != "" {
+		put("Raw Records", rawPath, nil)
+	}
+	if run.Slices != nil {
+		put("Timeslice CSV Export", l.SlicesCSV(), WriteSlicesCSV(l.SlicesCSV(), run))
+		put("Timeslice JSON Export", l.SlicesJSON(), WriteSlicesJSON(l.SlicesJSON(), run))
+	}
+	return errors.Join(errs...)
+}
