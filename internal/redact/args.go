@@ -1,0 +1,62 @@
+package redact
+
+import "strings"
+
+// Args redacts a command line for the record. Flags are given as "--flag value", "--flag=value" or "-x value"; a flag may take
+// several values, up to the next item that starts with a dash.
+func Args(args []string) []string {
+	out := make([]string, len(args))
+	kind := keep
+	for i, a := range args {
+		name, value, inline := strings.Cut(a, "=")
+		switch {
+		case strings.HasPrefix(a, "--") && inline:
+			kind = flagKind(name)
+			out[i] = name + "=" + kind.redact(value)
+		case strings.HasPrefix(a, "-") && len(a) > 1 && !negative(a):
+			kind = flagKind(a)
+			out[i] = a
+		default:
+			out[i] = kind.redact(a)
+		}
+	}
+	return out
+}
+
+// argKind says what the values of a flag are.
+type argKind int
+
+const (
+	keep argKind = iota
+	secret
+	headerItem
+	urlValue
+)
+
+func (k argKind) redact(v string) string {
+	switch k {
+	case secret:
+		return Placeholder
+	case headerItem:
+		return HeaderItem(v)
+	case urlValue:
+		return URL(v)
+	}
+	return v
+}
+
+func flagKind(flag string) argKind {
+	if k, ok := flagKinds[flag]; ok {
+		return k
+	}
+	flag = strings.ReplaceAll(flag, "_", "-")
+	for _, part := range secretFlags {
+		if strings.Contains(flag, part) {
+			return secret
+		}
+	}
+	return keep
+}
+
+// negative tells whether a dash begins a number rather than a flag.
+func negative(a string) bool { return a[1] >= '0' && a[1] <= '9' || a[1] == '.' }

@@ -1,0 +1,87 @@
+// Package redact takes credentials out of everything that leaves the program: headers, URLs, error texts, recorded command lines
+// (spec: transport, section 4). Pure functions; request and response bodies are never altered.
+package redact
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Placeholder stands where a credential stood.
+const Placeholder = "<redacted>"
+
+// SecretHeader tells whether the value of a header is a credential.
+func SecretHeader(name string) bool {
+	name = strings.ToLower(name)
+	if secretHeaders[name] {
+		return true
+	}
+	for _, part := range secretParts {
+		if strings.Contains(name, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// Header is the value of a header as it may be shown.
+func Header(name, value string) string {
+	if SecretHeader(name) {
+		return Placeholder
+	}
+	return value
+}
+
+// HeaderItem redacts one "Name: value" item of --header.
+func HeaderItem(item string) string {
+	name, _, ok := strings.Cut(item, ":")
+	if !ok || !SecretHeader(strings.TrimSpace(name)) {
+		return item
+	}
+	return name + ":" + Placeholder
+}
+
+// Text redacts free text such as error messages: Authorization values, key=value and key: value pairs with a telling key,
+// credential headers, and URLs.
+func Text(s string) string {
+	if !mayTell(s) {
+		return s
+	}
+	s = authPattern.ReplaceAllString(s, "${1}"+Placeholder)
+	s = pairPattern.ReplaceAllString(s, "${1}"+Placeholder)
+	return urlPattern.ReplaceAllStringFunc(s, URL)
+}
+
+// Values is Text for a text that may echo credentials which are known: each of them is replaced wherever it stands.
+func Values(s string, secrets ...string) string {
+	for _, v := range secrets {
+		if len(v) >= minSecret {
+			s = strings.ReplaceAll(s, v, Placeholder)
+		}
+	}
+	return Text(s)
+}
+
+// minSecret is the length below which a credential is too short to be looked for in texts: it would hit ordinary words.
+const minSecret = 4
+
+// mayTell is a cheap test for texts without anything to redact, the usual case.
+func mayTell(s string) bool {
+	return strings.ContainsAny(s, ":=") && tellPattern.MatchString(s)
+}
+
+var (
+	keys        = alternatives(append(append([]string{}, textKeys...), headerNames()...))
+	tellPattern = regexp.MustCompile(`(?i)authorization|://|` + keys)
+	authPattern = regexp.MustCompile(`(?i)(\b(?:proxy-)?authorization["']?\s*[:=]?\s*["']?(?:(?:bearer|basic|digest|token|negotiate)\s+)?)[^\s"',;<>]+`)
+	pairPattern = regexp.MustCompile(`(?i)((?:^|[^a-z0-9_-])["']?(?:` + keys + `)["']?\s*[:=]\s*["']?)[^\s"',;&<>]+`)
+	urlPattern  = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>]+`)
+)
+
+func alternatives(words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = regexp.QuoteMeta(w)
+	}
+	return strings.Join(quoted, "|")
+}

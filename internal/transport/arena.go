@@ -1,0 +1,95 @@
+package transport
+
+import (
+	"sync"
+
+	"aiperf/internal/record"
+)
+
+// arena holds the bytes of the messages of one record in pooled pages. Messages never move once they are complete. A record that
+// waits costs one small page; one that receives much gets bigger ones.
+type arena struct {
+	full     []*page
+	cur      *page
+	total    int // bytes in full pages
+	messages []record.Message
+}
+
+type page struct {
+	buf   []byte
+	class int8 // index into pageSizes, -1 = made to measure
+}
+
+var pageSizes = [...]int{4 << 10, 16 << 10, 64 << 10}
+
+var pagePools [len(pageSizes)]sync.Pool
+
+var arenaPool = sync.Pool{New: func() any { return new(arena) }}
+
+func newArena() *arena { return arenaPool.Get().(*arena) }
+
+// add appends bytes to the current page; keep is the index of its first byte that must stay together with them. It returns the page's
+// bytes and by how much the kept bytes moved down (into a new page).
+func (a *arena) add(b []byte, keep int) (all []byte, moved int) {
+	if a.cur == nil {
+		a.cur = newPage(len(b), a.total)
+	}
+	if have := len(a.cur.buf); have+len(b) > cap(a.cur.buf) {
+		kept := have - keep
+		p := newPage(max(kept+len(b), min(2*kept, 1<<30)), a.total+keep)
+		p.buf = append(p.buf, a.cur.buf[keep:]...)
+		a.total += keep
+		if keep == 0 {
+			a.cur.free() // the whole page was one unfinished message
+		} else {
+			a.cur.buf = a.cur.buf[:keep]
+			a.full = append(a.full, a.cur)
+		}
+		a.cur, moved = p, keep
+	}
+	a.cur.buf = append(a.cur.buf, b...)
+	return a.cur.buf, moved
+}
+
+// newPage gives a page with room for need bytes in a record that already holds some.
+func newPage(need, held int) *page {
+	for class, size := range pageSizes {
+		if need <= size && (held < 2*size || class == len(pageSizes)-1) {
+			if p, ok := pagePools[class].Get().(*page); ok {
+				return p
+			}
+			return &page{buf: make([]byte, 0, size), class: int8(class)}
+		}
+	}
+	return &page{buf: make([]byte, 0, need), class: -1}
+}
+
+func (p *page) free() {
+	if p.class >= 0 {
+		p.buf = p.buf[:0]
+		pagePools[p.class].Put(p)
+	}
+}
+
+// maxKeptMessages is the length above which a message list is left to the garbage collector.
+const maxKeptMessages = 4096
+
+// free gives everything back.
+func (a *arena) free() {
+	for _, p := range a.full {
+		p.free()
+	}
+	clear(a.full)
+	a.full = a.full[:0]
+	if a.cur != nil {
+		a.cur.free()
+		a.cur = nil
+	}
+	a.total = 0
+	clear(a.messages)
+	a.messages = a.messages[:0]
+	if cap(a.messages) > maxKeptMessages {
+		a.messages = nil
+	}
+	arenaPool.Put(a)
+}

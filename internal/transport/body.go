@@ -1,0 +1,245 @@
+package transport
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+)
+
+// bodyKind says how the end of a body is known.
+type bodyKind uint8
+
+const (
+	noBody bodyKind = iota
+	fixedLength
+	chunkedBody
+	untilClose
+)
+
+// bodyReader gives the bytes of a body as they come from the connection, freed of the transfer coding.
+type bodyReader struct {
+	conn *conn
+	kind bodyKind
+	buf  []byte // bytes read and not given yet
+	left int64  // bytes of the body or of the current chunk still to come
+	got  int64
+	size int64 // of the whole body, fixedLength only
+	over bool
+	dec  chunkDecoder
+}
+
+func newBody(c *conn, h *head, rest []byte) *bodyReader {
+	b := &bodyReader{conn: c, buf: rest}
+	switch {
+	case h.bodyless():
+		b.kind, b.over = noBody, true
+	case h.chunked:
+		b.kind = chunkedBody
+	case h.length >= 0:
+		b.kind, b.left, b.size, b.over = fixedLength, h.length, h.length, h.length == 0
+	default:
+		b.kind = untilClose
+	}
+	return b
+}
+
+// next gives the next bytes of the body, never none; io.EOF = the body is complete, io.ErrUnexpectedEOF = the server closed before.
+// The bytes are valid until the next call.
+func (b *bodyReader) next() ([]byte, error) {
+	for {
+		if b.over {
+			b.conn.release()
+			return nil, io.EOF
+		}
+		if len(b.buf) > 0 {
+			span, err := b.cut()
+			if err != nil {
+				return nil, err
+			}
+			if len(span) > 0 {
+				b.got += int64(len(span))
+				return span, nil
+			}
+			continue
+		}
+		if err := b.fill(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (b *bodyReader) fill() error {
+	got, err := b.conn.fill()
+	b.buf = got
+	if len(got) > 0 {
+		return nil
+	}
+	if err == io.EOF {
+		if b.kind == untilClose {
+			b.over = true
+			return nil
+		}
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// cut takes body bytes from the buffer.
+func (b *bodyReader) cut() ([]byte, error) {
+	switch b.kind {
+	case untilClose:
+		span := b.buf
+		b.buf = nil
+		return span, nil
+	case fixedLength:
+		n := min(int64(len(b.buf)), b.left)
+		span := b.buf[:n]
+		b.buf = b.buf[n:]
+		b.left -= n
+		b.over = b.left == 0
+		return span, nil
+	}
+	span, rest, err := b.dec.cut(b.buf)
+	b.buf, b.over = rest, b.dec.over
+	return span, err
+}
+
+// progress words how much came of how much.
+func (b *bodyReader) progress() string {
+	if b.kind == fixedLength {
+		return fmt.Sprintf("received %d of %d bytes", b.got, b.size)
+	}
+	return fmt.Sprintf("received %d bytes without the final chunk", b.got)
+}
+
+// chunkDecoder takes the chunked transfer coding off, at arbitrary byte boundaries.
+type chunkDecoder struct {
+	state  chunkState
+	left   int64 // data bytes of the chunk
+	digits int
+	line   int // bytes of the line so far: extension or trailer
+	over   bool
+}
+
+type chunkState uint8
+
+const (
+	chunkSize chunkState = iota
+	chunkExtension
+	chunkData
+	chunkDataEnd
+	chunkTrailer
+)
+
+const (
+	maxChunkDigits = 15
+	maxChunkLine   = 64 << 10
+)
+
+// cut gives the first data bytes of b, none if there is only framing, and what follows them.
+func (d *chunkDecoder) cut(b []byte) (span, rest []byte, err error) {
+	for len(b) > 0 && !d.over {
+		if d.state == chunkData {
+			n := min(int64(len(b)), d.left)
+			if d.left -= n; d.left == 0 {
+				d.state = chunkDataEnd
+			}
+			return b[:n], b[n:], nil
+		}
+		if b, err = d.step(b); err != nil {
+			return nil, nil, err
+		}
+	}
+	return nil, b, nil
+}
+
+// step passes over one piece of framing.
+func (d *chunkDecoder) step(b []byte) ([]byte, error) {
+	switch d.state {
+	case chunkSize:
+		return d.size(b)
+	case chunkExtension:
+		i := bytes.IndexByte(b, '\n')
+		if i < 0 {
+			return nil, d.longer(len(b))
+		}
+		d.sizeDone()
+		return b[i+1:], nil
+	case chunkDataEnd:
+		switch b[0] {
+		case '\r':
+		case '\n':
+			d.state = chunkSize
+		default:
+			return nil, malformed("Bad chunk: %s after its data", quote(b))
+		}
+		return b[1:], nil
+	}
+	return d.trailer(b)
+}
+
+// size reads the digits of a chunk size.
+func (d *chunkDecoder) size(b []byte) ([]byte, error) {
+	for i, c := range b {
+		v := hexValue(c)
+		switch {
+		case v >= 0 && d.digits < maxChunkDigits:
+			d.left = d.left<<4 | int64(v)
+			d.digits++
+		case v < 0 && d.digits > 0 && (c == ';' || c == '\r' || c == ' ' || c == '\t'):
+			d.state = chunkExtension
+			return b[i:], nil
+		case c == '\n' && d.digits > 0:
+			d.sizeDone()
+			return b[i+1:], nil
+		default:
+			return nil, malformed("Bad chunk size: %s", quote(b))
+		}
+	}
+	return nil, nil
+}
+
+func (d *chunkDecoder) sizeDone() {
+	d.state = chunkData
+	if d.left == 0 {
+		d.state = chunkTrailer
+	}
+	d.digits, d.line = 0, 0
+}
+
+// trailer passes over the lines after the last chunk up to the empty one.
+func (d *chunkDecoder) trailer(b []byte) ([]byte, error) {
+	for i, c := range b {
+		switch {
+		case c == '\n' && d.line == 0:
+			d.over = true
+			return b[i+1:], nil
+		case c == '\n':
+			d.line = 0
+		case c != '\r':
+			if err := d.longer(1); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return nil, nil
+}
+
+func (d *chunkDecoder) longer(n int) error {
+	if d.line += n; d.line > maxChunkLine {
+		return malformed("Chunk extension or trailer longer than %d bytes", maxChunkLine)
+	}
+	return nil
+}
+
+func hexValue(c byte) int {
+	switch {
+	case c >= '0' && c <= '9':
+		return int(c - '0')
+	case c >= 'a' && c <= 'f':
+		return int(c-'a') + 10
+	case c >= 'A' && c <= 'F':
+		return int(c-'A') + 10
+	}
+	return -1
+}

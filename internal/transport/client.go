@@ -1,0 +1,83 @@
+package transport
+
+import (
+	"crypto/tls"
+	"sync"
+	"sync/atomic"
+
+	"aiperf/internal/clock"
+)
+
+// Client sends requests and owns the connections. Safe for concurrent use. It starts no goroutines of its own.
+type Client struct {
+	opt  Options
+	tls  *tls.Config
+	tie  *clock.Tie
+	dns  resolver
+	pool pool
+
+	warned sync.Map // kinds of warnings given
+	count  counters
+}
+
+type counters struct {
+	dialled, replaced, stamped, unstamped atomic.Int64
+}
+
+// Stats tell what a client did so far.
+type Stats struct {
+	Dialled       int64 // connections made
+	Replaced      int64 // idle connections found dead before a byte was written, and replaced
+	KernelReads   int64 // reads of finished requests with a kernel stamp
+	UserReads     int64 // reads of finished requests without one
+	ClockStepNs   int64 // the real-time clock was set during the run by this much; kernel stamps were given up then
+	OpenConns     int   // connections open now, idle ones included
+	MostOpenConns int
+}
+
+// NewClient makes a client. It reads the certificates that opt names.
+func NewClient(opt Options) (*Client, error) {
+	cfg, err := opt.TLS.config()
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{opt: opt, tls: cfg, tie: clock.NewTie()}
+	c.dns.ttl = opt.DNSTTL
+	if !opt.DNSCache {
+		c.dns.ttl = 0
+	}
+	c.pool.init(opt)
+	if opt.TLS.Insecure {
+		c.warn("tls-insecure", "TLS certificates are not verified")
+	}
+	return c, nil
+}
+
+// Close closes all idle connections with FIN; those in use are closed when their requests end.
+func (c *Client) Close() { c.pool.close() }
+
+// CloseSession closes the connection of a session that ends early (sticky connections).
+func (c *Client) CloseSession(session string) { c.pool.drop(session) }
+
+// ClockStepped checks whether the real-time clock was set since the client was made; kernel stamps are not used after that.
+func (c *Client) ClockStepped() bool { return c.tie.Stepped() }
+
+// Stats reads the counters.
+func (c *Client) Stats() Stats {
+	open, most := c.pool.open()
+	return Stats{
+		Dialled: c.count.dialled.Load(), Replaced: c.count.replaced.Load(),
+		KernelReads: c.count.stamped.Load(), UserReads: c.count.unstamped.Load(),
+		ClockStepNs: c.tie.Step(), OpenConns: open, MostOpenConns: most,
+	}
+}
+
+// warn passes on the first warning of a kind.
+func (c *Client) warn(kind, text string) {
+	if c.opt.Warn == nil {
+		return
+	}
+	if _, again := c.warned.LoadOrStore(kind, true); !again {
+		c.opt.Warn(text)
+	}
+}

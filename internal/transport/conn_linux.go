@@ -1,0 +1,136 @@
+//go:build linux && (amd64 || arm64)
+
+package transport
+
+import (
+	"io"
+	"net"
+	"os"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// stamper reads with recvmsg, so that the kernel's software receive timestamp comes with the bytes. It allocates nothing a read.
+type stamper struct {
+	conn  *conn
+	recv  func(fd uintptr) bool
+	iov   unix.Iovec
+	msg   unix.Msghdr
+	oob   [96]byte // one SCM_TIMESTAMPING message takes 64
+	n     int
+	errno syscall.Errno
+}
+
+func (s *stamper) init(c *conn, kernelStamps bool) {
+	s.conn = c
+	s.recv = s.receive
+	if kernelStamps {
+		c.raw.Control(func(fd uintptr) { // a kernel without the option stamps nothing: user time serves
+			unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TIMESTAMPING,
+				unix.SOF_TIMESTAMPING_RX_SOFTWARE|unix.SOF_TIMESTAMPING_SOFTWARE)
+		})
+	}
+}
+
+// read reads once into b, or into the scratch buffer if b is nil.
+func (c *conn) read(b []byte) (int, error) {
+	c.dst = b
+	if err := c.raw.Read(c.recv); err != nil {
+		c.release()
+		return 0, err
+	}
+	c.dst = nil
+	if c.errno != 0 {
+		c.release()
+		return 0, &net.OpError{Op: "read", Net: "tcp", Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: os.NewSyscallError("recvmsg", c.errno)}
+	}
+	if c.n == 0 {
+		c.release()
+		return 0, io.EOF
+	}
+	return c.n, nil
+}
+
+// receive is called by the runtime's poller: at once, and then whenever the socket is readable.
+func (s *stamper) receive(fd uintptr) bool {
+	c := s.conn
+	if c.dst != nil {
+		s.iov.Base = &c.dst[0]
+		s.iov.SetLen(len(c.dst))
+	} else {
+		if c.scratch == nil {
+			c.scratch = scratchPool.Get().(*[scratchSize]byte)
+		}
+		s.iov.Base = &c.scratch[0]
+		s.iov.SetLen(scratchSize)
+	}
+	s.msg.Iov, s.msg.Iovlen = &s.iov, 1
+	for {
+		s.msg.Control = &s.oob[0]
+		s.msg.SetControllen(len(s.oob))
+		// The socket is non-blocking: the call cannot wait, so the scheduler need not be told.
+		n, _, errno := syscall.RawSyscall(unix.SYS_RECVMSG, fd, uintptr(unsafe.Pointer(&s.msg)), 0)
+		if errno == syscall.EINTR {
+			continue
+		}
+		if errno == syscall.EAGAIN {
+			if c.dst == nil {
+				c.release()
+			}
+			return false
+		}
+		s.n, s.errno = int(n), errno
+		if errno != 0 {
+			s.n = 0
+		}
+		c.stamp(s.n, s.kernelStamp())
+		return true
+	}
+}
+
+// kernelStamp walks the control messages; 0 = no stamp.
+func (s *stamper) kernelStamp() int64 {
+	const header = int(unsafe.Sizeof(unix.Cmsghdr{}))
+	left := min(int(s.msg.Controllen), len(s.oob))
+	for at := 0; left-at >= header; {
+		h := (*unix.Cmsghdr)(unsafe.Pointer(&s.oob[at]))
+		size := int(h.Len)
+		if size < header || size > left-at {
+			return 0
+		}
+		if h.Level == unix.SOL_SOCKET && h.Type == unix.SCM_TIMESTAMPING && size >= header+16 {
+			t := (*unix.Timespec)(unsafe.Pointer(&s.oob[at+header]))
+			return t.Nano()
+		}
+		at += (size + 7) &^ 7
+	}
+	return 0
+}
+
+// alive tells whether an idle connection can carry a request: open, and nothing unasked for has come in.
+func (c *conn) alive() bool {
+	ok := false
+	err := c.raw.Control(func(fd uintptr) {
+		var b [1]byte
+		_, _, err := unix.Recvfrom(int(fd), b[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
+		ok = err == unix.EAGAIN || err == unix.EINTR
+	})
+	return err == nil && ok
+}
+
+// control sets the socket options that must be set before the connection is made, or that only Linux has.
+func (o *Options) control(_, _ string, raw syscall.RawConn) error {
+	return raw.Control(func(fd uintptr) {
+		set := func(level, name, value int) {
+			if value > 0 {
+				unix.SetsockoptInt(int(fd), level, name, value) // what the system does not grant, it does not need
+			}
+		}
+		set(unix.SOL_SOCKET, unix.SO_RCVBUF, o.ReceiveBuffer)
+		set(unix.SOL_SOCKET, unix.SO_SNDBUF, o.SendBuffer)
+		set(unix.IPPROTO_TCP, unix.TCP_QUICKACK, 1)
+		set(unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(o.UserTimeout.Milliseconds()))
+	})
+}

@@ -1,0 +1,184 @@
+package transport
+
+import (
+	"compress/flate"
+	"compress/gzip"
+	"compress/zlib"
+	"errors"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// source gives a body piece by piece; io.EOF = complete.
+type source interface {
+	next() ([]byte, error)
+}
+
+// decoded takes the content codings off a body. Nothing is ever asked for, so this serves servers that compress all the same.
+// What comes out is given as soon as the server flushed it.
+type decoded struct {
+	wire *wireBytes
+	r    io.Reader
+	buf  []byte
+}
+
+// content gives the body of a response freed of its codings. warn is told of a coding that nobody knows: its bytes pass as they are.
+func content(b *bodyReader, codings []string, warn func(kind, text string)) (source, error) {
+	d := &decoded{wire: &wireBytes{body: b}}
+	for i := len(codings) - 1; i >= 0; i-- {
+		from := io.Reader(d.wire)
+		if d.r != nil {
+			from = d.r
+		}
+		switch c := codings[i]; c {
+		case "", "identity":
+		case "gzip", "x-gzip":
+			d.r = &lazy{from: from, open: openGzip}
+		case "deflate":
+			d.r = &lazy{from: from, open: openDeflate}
+		case "zstd":
+			d.r = &lazy{from: from, open: openZstd}
+		case "br":
+			return nil, &formatError{ErrEncoding, "Can not decode content-encoding: br"}
+		default:
+			warn("content-encoding "+c, "the server uses an unknown content encoding ("+c+"): its bytes are used as they are")
+		}
+	}
+	if d.r == nil {
+		return b, nil
+	}
+	return d, nil
+}
+
+func (d *decoded) next() ([]byte, error) {
+	if d.buf == nil {
+		d.buf = make([]byte, 16<<10)
+	}
+	for {
+		n, err := d.r.Read(d.buf)
+		if n > 0 {
+			return d.buf[:n], nil
+		}
+		switch {
+		case err == nil:
+			continue
+		case d.wire.err != nil && d.wire.err != io.EOF:
+			return nil, d.wire.err
+		case err == io.EOF:
+			return nil, d.wire.drain()
+		case errors.Is(err, io.ErrUnexpectedEOF):
+			return nil, &formatError{ErrPayload, "Response payload is not completed: the compressed body is cut"}
+		}
+		return nil, &formatError{ErrEncoding, "Can not decode the compressed body: " + err.Error()}
+	}
+}
+
+// wireBytes reads a body byte by byte, as decoders want it that must not read ahead.
+type wireBytes struct {
+	body *bodyReader
+	span []byte
+	err  error // how the body ended
+}
+
+func (w *wireBytes) more() error {
+	for len(w.span) == 0 {
+		if w.err != nil {
+			return w.err
+		}
+		w.span, w.err = w.body.next()
+	}
+	return nil
+}
+
+func (w *wireBytes) Read(p []byte) (int, error) {
+	if err := w.more(); err != nil {
+		return 0, err
+	}
+	n := copy(p, w.span)
+	w.span = w.span[n:]
+	return n, nil
+}
+
+func (w *wireBytes) ReadByte() (byte, error) {
+	if err := w.more(); err != nil {
+		return 0, err
+	}
+	c := w.span[0]
+	w.span = w.span[1:]
+	return c, nil
+}
+
+// drain reads what follows the compressed data, so that the connection can be used again.
+func (w *wireBytes) drain() error {
+	for {
+		if err := w.more(); err != nil {
+			return err
+		}
+		w.span = nil
+	}
+}
+
+// lazy opens a decoder at the first read: its header may come late.
+type lazy struct {
+	from io.Reader
+	open func(io.Reader) (io.Reader, error)
+	r    io.Reader
+}
+
+func (l *lazy) Read(p []byte) (int, error) {
+	if l.r == nil {
+		r, err := l.open(l.from)
+		if err != nil {
+			return 0, err
+		}
+		l.r = r
+	}
+	return l.r.Read(p)
+}
+
+func openGzip(from io.Reader) (io.Reader, error) {
+	r, err := gzip.NewReader(from)
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func openZstd(from io.Reader) (io.Reader, error) {
+	return zstd.NewReader(from, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
+}
+
+// openDeflate tells the zlib format from raw deflate by its header: both are sent under the name.
+func openDeflate(from io.Reader) (io.Reader, error) {
+	var two [2]byte
+	if _, err := io.ReadFull(from, two[:]); err != nil {
+		return nil, err
+	}
+	again := &prefixed{head: two[:], from: from}
+	if two[0]&0x0f == 8 && (int(two[0])<<8|int(two[1]))%31 == 0 {
+		return zlib.NewReader(again)
+	}
+	return flate.NewReader(again), nil
+}
+
+// prefixed gives bytes that were looked at once more, then the rest, without reading ahead.
+type prefixed struct {
+	head []byte
+	from io.Reader
+	one  [1]byte
+}
+
+func (p *prefixed) Read(b []byte) (int, error) {
+	if len(p.head) > 0 {
+		n := copy(b, p.head)
+		p.head = p.head[n:]
+		return n, nil
+	}
+	return p.from.Read(b)
+}
+
+func (p *prefixed) ReadByte() (byte, error) {
+	_, err := io.ReadFull(p, p.one[:])
+	return p.one[0], err
+}

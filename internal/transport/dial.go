@@ -1,0 +1,131 @@
+package transport
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+
+	"aiperf/internal/clock"
+	"aiperf/internal/record"
+)
+
+// dial makes a connection to a target: name, TCP, TLS. The addresses are tried one after the other in the resolver's order.
+func (c *Client) dial(ctx context.Context, t *Target, tr *record.Trace) (*conn, error) {
+	addrs, err := c.dns.find(ctx, t, c.opt.IPVersion, tr)
+	if err != nil {
+		return nil, &dialError{stage: stageDNS, err: err}
+	}
+	tr.ConnectStart = clock.Now()
+	var tcp *net.TCPConn
+	for _, a := range addrs {
+		if tcp, err = c.dialTCP(ctx, a, t.Port); err == nil || ctx.Err() != nil {
+			break
+		}
+	}
+	if err != nil {
+		return nil, &dialError{stage: stageTCP, err: err}
+	}
+	k, err := newConn(tcp, t.key, c.tie, !c.opt.UserStamps)
+	if err != nil {
+		tcp.Close()
+		return nil, &dialError{stage: stageTCP, err: err}
+	}
+	if t.TLS {
+		if err := c.handshake(ctx, k, t); err != nil {
+			k.close()
+			return nil, &dialError{stage: stageTLS, err: err}
+		}
+	}
+	tr.ConnectEnd = clock.Now()
+	c.count.dialled.Add(1)
+	return k, nil
+}
+
+func (c *Client) dialTCP(ctx context.Context, a netip.Addr, port int) (*net.TCPConn, error) {
+	network := "tcp4"
+	if a.Is6() {
+		network = "tcp6"
+	}
+	d := net.Dialer{
+		FallbackDelay: -1,
+		KeepAliveConfig: net.KeepAliveConfig{
+			Enable: true, Idle: c.opt.KeepIdle, Interval: c.opt.KeepInterval, Count: c.opt.KeepCount,
+		},
+		Control: c.opt.control,
+	}
+	n, err := d.DialContext(ctx, network, netip.AddrPortFrom(a, uint16(port)).String())
+	if err != nil {
+		return nil, err
+	}
+	return n.(*net.TCPConn), nil
+}
+
+// handshake puts TLS over a connection. Stamps keep coming from the TCP reads below it.
+func (c *Client) handshake(ctx context.Context, k *conn, t *Target) error {
+	cfg := c.tls
+	if cfg.ServerName == "" {
+		cfg = cfg.Clone()
+		cfg.ServerName = t.Host
+	}
+	if c.opt.TLS.SkipNameVerify && !c.opt.TLS.Insecure {
+		cfg = chainOnly(cfg)
+	}
+	s := tls.Client(k, cfg)
+	if err := s.HandshakeContext(ctx); err != nil {
+		return err
+	}
+	k.tls = s
+	return nil
+}
+
+// config reads the certificates.
+func (o *TLS) config() (*tls.Config, error) {
+	cfg := &tls.Config{
+		MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
+		ServerName: o.ServerName, InsecureSkipVerify: o.Insecure,
+	}
+	if o.CAFile != "" {
+		pem, err := os.ReadFile(o.CAFile)
+		if err != nil {
+			return nil, fmt.Errorf("TLS CA file: %w", err)
+		}
+		cfg.RootCAs = x509.NewCertPool()
+		if !cfg.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("TLS CA file %s: holds no PEM certificate", o.CAFile)
+		}
+	}
+	if (o.CertFile == "") != (o.KeyFile == "") {
+		return nil, errors.New("TLS client certificate and private key must be given together")
+	}
+	if o.CertFile != "" {
+		pair, err := tls.LoadX509KeyPair(o.CertFile, o.KeyFile)
+		if err != nil {
+			return nil, fmt.Errorf("TLS client certificate %s with key %s: %w", o.CertFile, o.KeyFile, err)
+		}
+		cfg.Certificates = []tls.Certificate{pair}
+	}
+	return cfg, nil
+}
+
+// chainOnly verifies the chain of certificates but not the host name.
+func chainOnly(cfg *tls.Config) *tls.Config {
+	cfg = cfg.Clone()
+	roots := cfg.RootCAs
+	cfg.InsecureSkipVerify = true
+	cfg.VerifyConnection = func(s tls.ConnectionState) error {
+		o := x509.VerifyOptions{Roots: roots, Intermediates: x509.NewCertPool()}
+		for _, c := range s.PeerCertificates[1:] {
+			o.Intermediates.AddCert(c)
+		}
+		if _, err := s.PeerCertificates[0].Verify(o); err != nil {
+			return &tls.CertificateVerificationError{UnverifiedCertificates: s.PeerCertificates, Err: err}
+		}
+		return nil
+	}
+	return cfg
+}

@@ -1,0 +1,180 @@
+package transport
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"syscall"
+	"time"
+	"unicode/utf8"
+
+	"aiperf/internal/record"
+	"aiperf/internal/redact"
+)
+
+// Error types as the error summary names them (spec: transport, section 8.1).
+const (
+	ErrDNS         = "ClientConnectorDNSError"
+	ErrConnect     = "ClientConnectorError"
+	ErrCertificate = "ClientConnectorCertificateError"
+	ErrTLS         = "ClientConnectorSSLError"
+	ErrClosed      = "ServerDisconnectedError" // FIN before the headers were complete
+	ErrSocket      = "ClientOSError"           // RST, broken pipe
+	ErrPayload     = "ClientPayloadError"      // the body was cut
+	ErrResponse    = "ClientResponseError"     // not HTTP
+	ErrEncoding    = "ContentEncodingError"
+	ErrStream      = "SSEResponseError"
+	ErrTimeout     = "TimeoutError"
+	ErrCancelled   = "RequestCancellationError"
+	ErrSendTimeout = "RequestSendTimeout"
+)
+
+// maxMessage is the length in characters above which an error text is cut. Bodies of HTTP errors are kept whole.
+const maxMessage = 4096
+
+func newError(kind string, code int, text string) *record.Error {
+	text = redact.Text(text)
+	if utf8.RuneCountInString(text) > maxMessage {
+		text = string([]rune(text)[:maxMessage]) + "…"
+	}
+	return &record.Error{Type: kind, Code: code, Message: text}
+}
+
+// wrapError makes an error of a Go error, with its causes.
+func wrapError(kind string, err error) *record.Error {
+	e := newError(kind, 0, err.Error())
+	for cause := errors.Unwrap(err); cause != nil; cause = errors.Unwrap(cause) {
+		e.Chain = append(e.Chain, redact.Text(cause.Error()))
+	}
+	if len(e.Chain) > 0 {
+		e.Cause = e.Chain[len(e.Chain)-1]
+	}
+	return e
+}
+
+func timeoutError() *record.Error {
+	return &record.Error{Type: ErrTimeout, Message: "TimeoutError()"}
+}
+
+func cancelError(after time.Duration) *record.Error {
+	return newError(ErrCancelled, 499, fmt.Sprintf("Request cancelled %.3fs after being sent", after.Seconds()))
+}
+
+func externalError() *record.Error {
+	return newError(ErrCancelled, 499, "Request cancelled by external signal")
+}
+
+// stage is how far making a connection had come.
+type stage int
+
+const (
+	stageDNS stage = iota
+	stageTCP
+	stageTLS
+)
+
+// dialError is a connection that did not come about.
+type dialError struct {
+	stage stage
+	err   error
+}
+
+func (e *dialError) Error() string { return e.err.Error() }
+func (e *dialError) Unwrap() error { return e.err }
+
+// connectError classifies the failure of making a connection.
+func connectError(err error) *record.Error {
+	if isTimeout(err) || errors.Is(err, context.DeadlineExceeded) {
+		return timeoutError()
+	}
+	var d *dialError
+	if !errors.As(err, &d) {
+		return wrapError(ErrConnect, err)
+	}
+	switch d.stage {
+	case stageDNS:
+		return wrapError(ErrDNS, d.err)
+	case stageTLS:
+		if certificateError(d.err) {
+			return wrapError(ErrCertificate, d.err)
+		}
+		return wrapError(ErrTLS, d.err)
+	}
+	return wrapError(ErrConnect, d.err)
+}
+
+func certificateError(err error) bool {
+	var verify *tls.CertificateVerificationError
+	var unknown x509.UnknownAuthorityError
+	var host x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	return errors.As(err, &verify) || errors.As(err, &unknown) || errors.As(err, &host) || errors.As(err, &invalid)
+}
+
+// headError classifies the end of a connection before the response headers were complete.
+func headError(err error) *record.Error {
+	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
+		return newError(ErrClosed, 0, "Server disconnected")
+	}
+	return socketError(err)
+}
+
+// socketError is a connection that broke; its text names no ports, so that equal failures make one group.
+func socketError(err error) *record.Error {
+	e := wrapError(ErrSocket, err)
+	e.Message = redact.Text(plainReason(err))
+	return e
+}
+
+// bodyError classifies the end of a connection inside a body.
+func bodyError(err error, b *bodyReader) *record.Error {
+	var bad *formatError
+	switch {
+	case errors.As(err, &bad):
+		return newError(bad.kind, 0, bad.text)
+	case b.kind == untilClose && err != io.ErrUnexpectedEOF:
+		return socketError(err)
+	}
+	text := "Response payload is not completed: " + b.progress()
+	if err != io.ErrUnexpectedEOF {
+		text += ": " + plainReason(err)
+	}
+	return newError(ErrPayload, 0, text)
+}
+
+// plainReason words a socket error without its addresses.
+func plainReason(err error) string {
+	var errno syscall.Errno
+	if errors.As(err, &errno) {
+		return errno.Error()
+	}
+	var op *net.OpError
+	if errors.As(err, &op) {
+		return op.Err.Error()
+	}
+	return err.Error()
+}
+
+// formatError is a response that breaks the rules of HTTP.
+type formatError struct{ kind, text string }
+
+func (e *formatError) Error() string { return e.text }
+
+func malformed(format string, args ...any) error {
+	return &formatError{ErrResponse, fmt.Sprintf(format, args...)}
+}
+
+// quote shows the beginning of bytes that were not understood.
+func quote(b []byte) string {
+	const most = 60
+	s := string(b[:min(len(b), most)])
+	if len(b) > most {
+		s += "…"
+	}
+	return fmt.Sprintf("%q", strings.ToValidUTF8(s, "\uFFFD"))
+}

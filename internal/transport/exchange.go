@@ -1,0 +1,228 @@
+package transport
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"sync"
+
+	"aiperf/internal/clock"
+	"aiperf/internal/record"
+)
+
+// Exchange is one request on its way. Prepare makes it; then Send and Receive are called once each, in this order.
+type Exchange struct {
+	client *Client
+	ctx    context.Context
+	req    *Request
+	conn   *conn
+	err    *record.Error // the request failed before it was sent
+	cancel bool          // err is a cut from outside
+
+	out      []byte  // bytes of the request that the socket has not taken yet (TLS: the whole request)
+	buffer   *[]byte // pooled, holds out
+	start    int64
+	deadline int64 // instant of the total timeout, 0 = none
+	ready    int64 // Prepare was done
+	sent     int64 // the last byte was taken by the socket, 0 = not yet
+	sendErr  error
+	trace    record.Trace
+	sendOver chan struct{} // closed when the goroutine that sends the rest is done; nil = there is none
+
+	mu       sync.Mutex // guards what deadlines are made of: sent, sendErr and the following
+	doneMark int64      // a stream's end mark came, 0 = not yet
+	cut      bool       // cut from outside
+	stopSend bool       // the answer came first
+
+	// Receiving.
+	rec   *record.Record
+	head  *head
+	body  *bodyReader
+	arena *arena
+	count int // number of the last read that brought body bytes
+}
+
+// Prepare gets a connection and builds the head. It may wait for a connection, a name or a server, but never beyond the request's
+// timeout or the context. A failure is kept for Receive to report; Err tells it at once.
+func (c *Client) Prepare(ctx context.Context, req *Request) *Exchange {
+	x := &Exchange{client: c, ctx: ctx, req: req}
+	x.build()
+	began := clock.Now()
+	if !req.Armed {
+		x.start = began
+	}
+	x.deadline = c.deadline(began)
+	x.connect(c.opt.Reuse == Never)
+	x.ready = clock.Now()
+	return x
+}
+
+// Do is Prepare, Send and Receive in one, for closed loops.
+func (c *Client) Do(ctx context.Context, req *Request, rec *record.Record, onMessage OnMessage) {
+	x := c.Prepare(ctx, req)
+	x.Send()
+	x.Receive(rec, onMessage)
+}
+
+// Err is the failure that Prepare or Send met; nil = none so far.
+func (x *Exchange) Err() *record.Error { return x.err }
+
+// Drop gives up an exchange that will not be sent after all.
+func (x *Exchange) Drop() {
+	if x.conn != nil {
+		x.finish(x.conn.tls == nil && x.conn.alive())
+	}
+	x.freeRequest()
+}
+
+func (c *Client) deadline(start int64) int64 {
+	if c.opt.Timeout <= 0 {
+		return 0
+	}
+	return start + int64(c.opt.Timeout)
+}
+
+// connect gets a connection: the session's, an idle one, or a new one.
+func (x *Exchange) connect(fresh bool) {
+	k, err := x.acquire(fresh)
+	if err == nil {
+		x.conn = k
+		if k.tls == nil {
+			return
+		}
+		if err = k.encrypt(x.out); err == nil {
+			return
+		}
+		x.conn = nil
+		k.close()
+		x.client.pool.release(k.key)
+	}
+	x.trace.ErrorAt = clock.Now()
+	if x.ctx.Err() != nil && x.ctx.Err() != context.DeadlineExceeded {
+		x.err, x.cancel = externalError(), true
+		return
+	}
+	x.err = connectError(err)
+}
+
+func (x *Exchange) acquire(fresh bool) (*conn, error) {
+	p, t := &x.client.pool, x.req.Target
+	if err := x.ctx.Err(); err != nil {
+		return nil, err
+	}
+	if x.client.opt.Reuse == Sticky && !fresh {
+		if k := p.session(x.req.Session, t.key); k != nil && x.take(k) {
+			return k, nil
+		}
+		fresh = true
+	}
+	for {
+		k, err := p.get(x.ctx, t.key, fresh, x.waiting)
+		if x.trace.PoolWaitStart != 0 && x.trace.PoolWaitEnd == 0 {
+			x.trace.PoolWaitEnd = clock.Now()
+		}
+		if err != nil {
+			return nil, err
+		}
+		if k == nil {
+			return x.dial()
+		}
+		if x.take(k) {
+			return k, nil
+		}
+	}
+}
+
+// waiting is called when no connection is free.
+func (x *Exchange) waiting() (context.Context, context.CancelFunc) {
+	if x.trace.PoolWaitStart == 0 {
+		x.trace.PoolWaitStart = clock.Now()
+	}
+	return until(x.ctx, x.deadline)
+}
+
+// take checks an idle connection; a dead one is closed and forgotten.
+func (x *Exchange) take(k *conn) bool {
+	if k.alive() {
+		x.trace.Reused = clock.Now()
+		return true
+	}
+	x.client.count.replaced.Add(1)
+	k.close()
+	x.client.pool.release(k.key)
+	return false
+}
+
+// dial makes a connection, for which the permit is held.
+func (x *Exchange) dial() (*conn, error) {
+	ctx, stop := until(x.ctx, x.deadline)
+	defer stop()
+	x.trace.Reused = 0
+	k, err := x.client.dial(ctx, x.req.Target, &x.trace)
+	if err != nil {
+		x.client.pool.release(x.req.Target.key)
+		return nil, err
+	}
+	return k, nil
+}
+
+// maxPooledRequest is the size in bytes above which a request's buffer is left to the garbage collector.
+const maxPooledRequest = 1 << 20
+
+// build puts the head and the body into one buffer.
+func (x *Exchange) build() {
+	r := x.req
+	method := r.Method
+	if method == "" {
+		method = "POST"
+	}
+	x.buffer = requestPool.Get().(*[]byte)
+	b := (*x.buffer)[:0]
+	b = append(append(append(b, method...), ' '), r.Target.Path...)
+	b = append(append(b, " HTTP/1.1\r\nHost: "...), r.Target.host...)
+	b = append(b, "\r\n"...)
+	authorized := false
+	for _, h := range r.Headers {
+		if clientsOwn(h.Name) {
+			continue
+		}
+		authorized = authorized || strings.EqualFold(h.Name, "Authorization")
+		b = append(append(append(append(b, h.Name...), ": "...), h.Value...), "\r\n"...)
+	}
+	if r.Target.auth != "" && !authorized {
+		b = append(append(append(b, "Authorization: "...), r.Target.auth...), "\r\n"...)
+	}
+	if len(r.Body) > 0 || method != "GET" && method != "HEAD" {
+		b = append(b, "Content-Length: "...)
+		b = strconv.AppendInt(b, int64(len(r.Body)), 10)
+		b = append(b, "\r\n"...)
+	}
+	if x.client.opt.Reuse == Never || x.client.opt.ForceClose {
+		b = append(b, "Connection: close\r\n"...)
+	}
+	b = append(b, "\r\n"...)
+	x.out = append(b, r.Body...)
+	if cap(x.out) > maxPooledRequest {
+		x.buffer = nil
+		return
+	}
+	*x.buffer = x.out
+}
+
+// finish ends the use of the connection: it goes back to where the strategy wants it, or is closed.
+func (x *Exchange) finish(reusable bool) {
+	k, o := x.conn, &x.client.opt
+	x.conn = nil
+	k.release()
+	x.client.count.stamped.Add(int64(k.reads))
+	x.client.count.unstamped.Add(int64(k.unstamped))
+	switch {
+	case !reusable || o.ForceClose || o.Reuse == Never || o.Reuse == Sticky && x.req.LastTurn:
+		k.close()
+		x.client.pool.release(k.key)
+	case o.Reuse == Sticky:
+		x.client.pool.keep(x.req.Session, k)
+	default:
+		x.client.pool.put(k)
+	}
+}

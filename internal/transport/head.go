@@ -1,0 +1,222 @@
+package transport
+
+import (
+	"bytes"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"aiperf/internal/record"
+)
+
+// maxHead is the size in bytes above which a response head is an error.
+const maxHead = 1 << 20
+
+// head is a parsed response head.
+type head struct {
+	status    int
+	reason    string
+	headers   []record.Header
+	http10    bool
+	length    int64 // Content-Length, -1 = none
+	chunked   bool
+	close     bool // the server closes after this response
+	keep      bool // the server offers to keep an HTTP/1.0 connection
+	mediaType string
+	charset   string
+	encoding  []string // content codings in the order in which they were applied, lower case
+}
+
+// headEnd finds the end of a response head: the index after its empty line, -1 = not there yet. from is where to go on looking.
+func headEnd(b []byte, from int) int {
+	for i := max(from-3, 0); i < len(b); {
+		j := bytes.IndexByte(b[i:], '\n')
+		if j < 0 {
+			return -1
+		}
+		i += j + 1
+		rest := b[i:]
+		if len(rest) > 0 && rest[0] == '\n' {
+			return i + 1
+		}
+		if len(rest) > 1 && rest[0] == '\r' && rest[1] == '\n' {
+			return i + 2
+		}
+	}
+	return -1
+}
+
+// plausible tells whether b can be the beginning of a response; it finds other protocols before their head is complete.
+func plausible(b []byte) bool {
+	const want = "HTTP/1."
+	n := min(len(b), len(want))
+	return string(b[:n]) == want[:n]
+}
+
+// parseHead reads a complete head. Lines end with CRLF or LF; folded lines are unfolded.
+func parseHead(raw []byte) (*head, error) {
+	text := strings.TrimRight(string(raw), "\r\n")
+	line, rest, _ := strings.Cut(text, "\n")
+	h := &head{length: -1}
+	if err := h.statusLine(strings.TrimSuffix(line, "\r")); err != nil {
+		return nil, err
+	}
+	h.headers = make([]record.Header, 0, strings.Count(rest, "\n")+1)
+	for rest != "" {
+		line, rest, _ = strings.Cut(rest, "\n")
+		line = strings.TrimSuffix(line, "\r")
+		if err := h.line(line); err != nil {
+			return nil, err
+		}
+	}
+	return h, h.framing()
+}
+
+func (h *head) statusLine(line string) error {
+	proto, rest, _ := strings.Cut(line, " ")
+	code, reason, _ := strings.Cut(rest, " ")
+	if len(proto) != len("HTTP/1.1") || proto[:7] != "HTTP/1." || proto[7] < '0' || proto[7] > '9' || len(code) != 3 {
+		return malformed("Bad status line: %s", quote([]byte(line)))
+	}
+	n, err := strconv.ParseUint(code, 10, 16)
+	if err != nil || n < 100 {
+		return malformed("Bad status line: %s", quote([]byte(line)))
+	}
+	h.status, h.http10 = int(n), proto[7] == '0'
+	if h.reason = strings.TrimSpace(reason); h.reason == "" {
+		h.reason = http.StatusText(h.status)
+	}
+	return nil
+}
+
+func (h *head) line(line string) error {
+	if line == "" {
+		return malformed("Empty line in the response head")
+	}
+	if line[0] == ' ' || line[0] == '\t' {
+		if len(h.headers) == 0 {
+			return malformed("Continuation line without a header: %s", quote([]byte(line)))
+		}
+		last := &h.headers[len(h.headers)-1]
+		last.Value = strings.TrimSpace(last.Value + " " + strings.TrimSpace(line))
+		return nil
+	}
+	name, value, ok := strings.Cut(line, ":")
+	if !ok || !token(name) {
+		return malformed("Bad header line: %s", quote([]byte(line)))
+	}
+	if strings.IndexByte(value, 0) >= 0 {
+		return malformed("Header %s holds a zero byte", name)
+	}
+	h.headers = append(h.headers, record.Header{Name: name, Value: strings.TrimSpace(value)})
+	return nil
+}
+
+// framing reads the headers that say where the body ends and how it is coded.
+func (h *head) framing() error {
+	length := ""
+	coded := false
+	for _, f := range h.headers {
+		switch {
+		case strings.EqualFold(f.Name, "Content-Length"):
+			if err := h.contentLength(f.Value, &length); err != nil {
+				return err
+			}
+		case strings.EqualFold(f.Name, "Transfer-Encoding"):
+			coded = true
+			h.chunked = strings.EqualFold(lastItem(f.Value), "chunked")
+		case strings.EqualFold(f.Name, "Connection"):
+			h.close = h.close || hasItem(f.Value, "close")
+			h.keep = h.keep || hasItem(f.Value, "keep-alive")
+		case strings.EqualFold(f.Name, "Content-Type"):
+			h.contentType(f.Value)
+		case strings.EqualFold(f.Name, "Content-Encoding"):
+			for _, c := range strings.Split(f.Value, ",") {
+				h.encoding = append(h.encoding, strings.ToLower(strings.TrimSpace(c)))
+			}
+		}
+	}
+	if coded && length != "" {
+		return malformed("Both Content-Length and Transfer-Encoding in the response")
+	}
+	return nil
+}
+
+// contentLength takes one Content-Length header; several must agree.
+func (h *head) contentLength(value string, seen *string) error {
+	for _, v := range strings.Split(value, ",") {
+		v = strings.TrimSpace(v)
+		n, err := strconv.ParseUint(v, 10, 63)
+		if err != nil {
+			return malformed("Bad Content-Length: %s", quote([]byte(value)))
+		}
+		if *seen != "" && int64(n) != h.length {
+			return malformed("Two different Content-Length values: %d and %d", h.length, n)
+		}
+		h.length, *seen = int64(n), v
+	}
+	return nil
+}
+
+// contentType keeps the media type, lower case and without parameters, and the charset.
+func (h *head) contentType(value string) {
+	media, params, _ := strings.Cut(value, ";")
+	h.mediaType = strings.ToLower(strings.TrimSpace(media))
+	for params != "" {
+		var p string
+		p, params, _ = strings.Cut(params, ";")
+		if name, v, ok := strings.Cut(p, "="); ok && strings.EqualFold(strings.TrimSpace(name), "charset") {
+			h.charset = strings.ToLower(strings.Trim(strings.TrimSpace(v), `"'`))
+		}
+	}
+}
+
+// ok tells whether the status is a success.
+func (h *head) ok() bool { return h.status >= 200 && h.status <= 299 }
+
+// bodyless tells whether the status forbids a body.
+func (h *head) bodyless() bool { return h.status < 200 || h.status == 204 || h.status == 304 }
+
+// reusable tells whether the connection may carry another request once the body was read.
+func (h *head) reusable() bool {
+	if h.close || h.status < 200 {
+		return false
+	}
+	return !h.http10 || h.keep
+}
+
+// kind of the error that a response of this status is: the reason phrase, or the number where nobody has words for it.
+func (h *head) kind() string {
+	if h.reason == "" {
+		return "HTTP " + strconv.Itoa(h.status)
+	}
+	return h.reason
+}
+
+func lastItem(list string) string {
+	return strings.TrimSpace(list[strings.LastIndexByte(list, ',')+1:])
+}
+
+func hasItem(list, item string) bool {
+	for _, v := range strings.Split(list, ",") {
+		if strings.EqualFold(strings.TrimSpace(v), item) {
+			return true
+		}
+	}
+	return false
+}
+
+// token tells whether a header name is made of the characters that RFC 9110 allows.
+func token(s string) bool {
+	if s == "" {
+		return false
+	}
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		alnum := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+		if !alnum && strings.IndexByte("!#$%&'*+-.^_`|~", c) < 0 {
+			return false
+		}
+	}
+	return true
+}

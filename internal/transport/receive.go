@@ -1,0 +1,286 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"time"
+
+	"aiperf/internal/clock"
+	"aiperf/internal/record"
+	"aiperf/internal/redact"
+)
+
+// afterDone is how long, in ns, the end of a stream is waited for once its end mark came.
+const afterDone = int64(5 * time.Second)
+
+// Receive reads the answer to the end and fills the record's wire fields: instants, status, headers, messages, trace and error.
+// It always returns: at the latest at the request's timeout, or when the context ends.
+func (x *Exchange) Receive(rec *record.Record, onMessage OnMessage) {
+	x.rec = rec
+	if x.err == nil && x.nothingWritten() {
+		x.resend()
+	}
+	reusable := false
+	if x.err == nil {
+		stop := x.guard()
+		x.mu.Lock()
+		x.armRead()
+		x.mu.Unlock()
+		x.startRest()
+		reusable = x.read(onMessage)
+		x.endSending()
+		reusable = stop() && reusable && x.sent != 0
+	}
+	x.fill()
+	if x.conn != nil {
+		x.finish(reusable)
+	}
+	x.freeRequest()
+}
+
+// nothingWritten tells whether an idle connection proved dead before a byte of the request was written.
+func (x *Exchange) nothingWritten() bool {
+	return x.sendErr != nil && x.trace.Reused != 0 && x.trace.ChunksSent == 0
+}
+
+// guard lets the end of the context interrupt the connection. stop tells whether it did not happen and no longer can.
+func (x *Exchange) guard() (stop func() bool) {
+	if x.ctx.Done() == nil {
+		return func() bool { return true }
+	}
+	k := x.conn
+	return context.AfterFunc(x.ctx, func() {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		x.cut = true
+		k.interrupt()
+	})
+}
+
+// armRead sets the instant at which reading is given up. x.mu is held.
+func (x *Exchange) armRead() {
+	if x.cut {
+		return
+	}
+	var t time.Time
+	if end := x.readEnd(); end != 0 {
+		t = wallTime(end)
+	}
+	x.conn.SetReadDeadline(t)
+}
+
+// readEnd is the earliest of the instants that end the reading; 0 = none.
+func (x *Exchange) readEnd() int64 {
+	end := x.deadline
+	if x.req.Cancel && x.sent != 0 {
+		end = earliest(end, x.sent+int64(x.req.CancelAfter))
+	}
+	if x.doneMark != 0 {
+		end = earliest(end, x.doneMark+afterDone)
+	}
+	return end
+}
+
+func earliest(a, b int64) int64 {
+	if a == 0 || b < a {
+		return b
+	}
+	return a
+}
+
+// read reads the whole answer; it tells whether the connection may be used again.
+func (x *Exchange) read(onMessage OnMessage) bool {
+	rest, err := x.readHead()
+	if err != nil {
+		x.failHead(err)
+		return false
+	}
+	x.endSending()
+	h := x.head
+	x.body = newBody(x.conn, h, rest)
+	src, err := content(x.body, h.encoding, x.client.warn)
+	if err == nil {
+		switch {
+		case !h.ok():
+			err = x.readError(src)
+		case h.mediaType == "text/event-stream" && (x.req.Method == "" || x.req.Method == "POST"):
+			err = x.readStream(src, onMessage)
+		default:
+			err = x.readBody(src, onMessage)
+		}
+	}
+	if err != nil {
+		x.failBody(err)
+		return false
+	}
+	if x.err != nil && h.ok() {
+		return false // an error inside a stream
+	}
+	return x.body.over && len(x.body.buf) == 0 && x.body.kind != untilClose && h.reusable()
+}
+
+// readHead reads up to the end of the final response head; rest are the bytes of the body that came with it.
+func (x *Exchange) readHead() (rest []byte, err error) {
+	var buf []byte
+	owned := false // buf is no longer the connection's
+	for looked := 0; ; {
+		end := headEnd(buf, looked)
+		if end < 0 {
+			if looked = len(buf); !plausible(buf) {
+				return nil, malformed("Bad status line: %s", quote(buf))
+			}
+			if looked > maxHead {
+				return nil, malformed("Response head larger than %d bytes", maxHead)
+			}
+			if looked > 0 && !owned {
+				buf, owned = append(make([]byte, 0, 2*looked), buf...), true
+			}
+			got, err := x.conn.fill()
+			if len(got) == 0 {
+				return nil, err
+			}
+			if owned {
+				buf = append(buf, got...)
+			} else {
+				buf = got
+			}
+			continue
+		}
+		h, err := parseHead(buf[:end])
+		if err != nil {
+			return nil, err
+		}
+		buf, looked = buf[end:], 0
+		if h.status >= 200 || h.status == 101 {
+			x.gotHead(h)
+			return buf, nil
+		}
+	}
+}
+
+func (x *Exchange) gotHead(h *head) {
+	x.head = h
+	at := x.conn.at
+	x.trace.HeadersReceived = at
+	x.rec.Status, x.rec.ResponseHeaders = h.status, h.headers
+	x.trace.StatusReason = h.reason
+	if h.ok() {
+		x.rec.Ack = at
+	}
+}
+
+// gotBytes notes body bytes that came out of the last read.
+func (x *Exchange) gotBytes(n int) {
+	t, k := &x.trace, x.conn
+	if t.FirstChunk == 0 {
+		t.FirstChunk = k.at
+	}
+	t.LastChunk = k.at
+	t.BytesReceived += n
+	if c := k.reads + k.unstamped; c != x.count {
+		x.count = c
+		t.ChunksReceived++
+	}
+}
+
+// failHead reports that no complete head came.
+func (x *Exchange) failHead(err error) {
+	if x.interrupted(err) {
+		return
+	}
+	var bad *formatError
+	switch {
+	case errors.As(err, &bad):
+		x.err = newError(bad.kind, 0, bad.text)
+	case x.sendErr != nil && err == io.EOF:
+		x.err = socketError(x.sendErr)
+	default:
+		x.err = headError(err)
+	}
+}
+
+// failBody reports that the body did not come to its end.
+func (x *Exchange) failBody(err error) {
+	if x.doneMark != 0 {
+		return // everything that counts had arrived
+	}
+	if x.interrupted(err) {
+		return
+	}
+	x.err = bodyError(err, x.body)
+	x.err.Message = x.redacted(x.err.Message)
+}
+
+// interrupted reports a read that ended because the client wanted so.
+func (x *Exchange) interrupted(err error) bool {
+	if !isTimeout(err) {
+		return false
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	now := clock.Now()
+	switch {
+	case x.cut && x.ctx.Err() != context.DeadlineExceeded:
+		x.err = externalError()
+		x.rec.CancelledAt = now
+	case x.req.Cancel && x.sent != 0 && x.readEnd() != x.deadline:
+		x.err = cancelError(x.req.CancelAfter)
+		x.rec.CancelledAt = now
+	case x.req.Cancel && x.sent == 0:
+		x.err = newError(ErrSendTimeout, 0, "the request could not be sent in time")
+	default:
+		x.err = timeoutError()
+	}
+	return true
+}
+
+// fill completes the record.
+func (x *Exchange) fill() {
+	r, t := x.rec, &x.trace
+	r.WallOffset = clock.Wall(0)
+	r.Start = x.start
+	r.RequestHeaders, r.Payload = x.req.Headers, x.req.Body
+	r.Error = x.err
+	if k := x.conn; k != nil {
+		t.LocalIP, t.LocalPort, t.RemoteIP, t.RemotePort = k.localIP, k.localPort, k.remoteIP, k.remotePort
+		t.Reads, t.ReadDelaySum, t.ReadDelayMax = k.reads, k.delaySum, k.delayMax
+		r.End = k.at
+		if t.HeadersReceived != 0 && t.SendEnd > t.HeadersReceived {
+			t.SendEnd = t.HeadersReceived // the answer's stamp is the kernel's: it may precede our return from the write
+		}
+		t.HeadersSent = t.SendEnd
+	}
+	if x.err != nil {
+		r.End = max(clock.Now(), x.start+1)
+		if t.ErrorAt == 0 {
+			t.ErrorAt = r.End
+		}
+		if x.cancel {
+			r.CancelledAt = r.End
+		}
+	}
+	r.Trace = t
+	if a := x.arena; a != nil {
+		r.Messages = a.messages
+		r.OnRelease(a.free)
+	}
+}
+
+// redacted takes the credentials of the request out of a text of the server's.
+func (x *Exchange) redacted(s string) string {
+	secrets := make([]string, 0, 2)
+	for _, h := range x.req.Headers {
+		if redact.SecretHeader(h.Name) && !strings.Contains(strings.ToLower(h.Name), "session") {
+			secrets = append(secrets, h.Value)
+			if _, word, ok := strings.Cut(h.Value, " "); ok {
+				secrets = append(secrets, word)
+			}
+		}
+	}
+	if _, word, ok := strings.Cut(x.req.Target.auth, " "); ok {
+		secrets = append(secrets, word)
+	}
+	return redact.Values(s, secrets...)
+}

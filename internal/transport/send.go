@@ -1,0 +1,173 @@
+package transport
+
+import (
+	"errors"
+	"sync"
+	"time"
+
+	"aiperf/internal/clock"
+)
+
+// staleAfter is how long, in ns, an armed connection may wait before it is checked once more ahead of the write.
+const staleAfter = int64(500 * time.Microsecond)
+
+// errStale is an idle connection that died between Prepare and Send; nothing was written.
+var errStale = errors.New("idle connection closed by the server")
+
+// Send stamps the start (of an armed request) and writes what the socket takes at once. It never waits, so that a scheduler may call
+// it on its own thread; Receive goes on with the rest.
+func (x *Exchange) Send() {
+	if x.err != nil {
+		if x.start == 0 {
+			x.start = clock.Now()
+		}
+		return
+	}
+	stale := x.trace.Reused != 0 && clock.Now()-x.ready > staleAfter && !x.conn.alive()
+	now := clock.Now()
+	if x.req.Armed {
+		x.start = now
+		x.deadline = x.client.deadline(now)
+	}
+	if stale {
+		x.sendErr = errStale
+		return
+	}
+	x.push(now)
+}
+
+// push begins the sending at an instant.
+func (x *Exchange) push(now int64) {
+	x.trace.SendStart = now
+	x.conn.begin(now)
+	rest := x.unsent()
+	n, err := x.conn.tryWrite(rest)
+	x.took(n)
+	if err != nil {
+		x.sendErr = err
+		return
+	}
+	if n == len(rest) {
+		x.allSent()
+	}
+}
+
+// unsent gives the bytes for the socket: the request, or what TLS made of it.
+func (x *Exchange) unsent() []byte {
+	if x.conn.tls == nil {
+		return x.out
+	}
+	x.conn.outMu.Lock()
+	defer x.conn.outMu.Unlock()
+	return x.conn.out
+}
+
+// took notes that the socket took n more bytes.
+func (x *Exchange) took(n int) {
+	if n > 0 {
+		x.trace.ChunksSent++
+	}
+	if x.conn.tls == nil {
+		x.out = x.out[n:]
+		return
+	}
+	x.conn.outMu.Lock()
+	defer x.conn.outMu.Unlock()
+	x.conn.out = x.conn.out[n:]
+}
+
+func (x *Exchange) allSent() {
+	x.sent = clock.Now()
+	x.trace.SendEnd = x.sent
+	x.trace.BytesSent = len(x.req.Body)
+	x.freeRequest()
+}
+
+// freeRequest gives back the buffers of the request.
+func (x *Exchange) freeRequest() {
+	if x.buffer != nil {
+		requestPool.Put(x.buffer)
+		x.buffer, x.out = nil, nil
+	}
+	if x.conn != nil && x.conn.tls != nil {
+		x.conn.outMu.Lock()
+		if len(x.conn.out) == 0 {
+			x.conn.out = nil
+		}
+		x.conn.outMu.Unlock()
+	}
+}
+
+// requestPool holds the buffers in which requests are put together.
+var requestPool = sync.Pool{New: func() any { return new([]byte) }}
+
+// resend replaces an idle connection that proved dead before any byte of the request was written.
+func (x *Exchange) resend() {
+	x.client.count.replaced.Add(1)
+	x.conn.close()
+	x.client.pool.release(x.conn.key)
+	x.conn, x.sendErr = nil, nil
+	x.connect(true)
+	if x.err == nil {
+		x.push(clock.Now())
+	}
+}
+
+// sendRest goes on where push stopped, on a goroutine of its own: the answer may come before the request is out.
+func (x *Exchange) sendRest() {
+	defer close(x.sendOver)
+	k := x.conn
+	var err error
+	for rest := x.unsent(); len(rest) > 0 && err == nil; rest = x.unsent() {
+		var n int
+		n, err = k.TCPConn.Write(rest)
+		x.took(n)
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if err == nil {
+		x.allSent()
+		x.armRead()
+		return
+	}
+	x.sendErr = err
+	if isTimeout(err) && !x.stopSend {
+		k.SetReadDeadline(expired) // the time for sending is over: nobody need wait for an answer
+	}
+}
+
+// startRest starts sendRest if there is a rest. The sending ends with the request, or with its own bound if it is to be cancelled.
+func (x *Exchange) startRest() {
+	if x.sent != 0 || x.sendErr != nil {
+		return
+	}
+	end := x.deadline
+	if end == 0 && x.req.Cancel {
+		end = x.trace.SendStart + int64(x.client.opt.SendTimeout)
+	}
+	var at time.Time
+	if end != 0 {
+		at = wallTime(end)
+	}
+	x.conn.SetWriteDeadline(at)
+	x.sendOver = make(chan struct{})
+	go x.sendRest()
+}
+
+// endSending stops sendRest if it still runs, and waits for it.
+func (x *Exchange) endSending() {
+	if x.sendOver == nil {
+		return
+	}
+	select {
+	case <-x.sendOver:
+	default:
+		x.mu.Lock()
+		x.stopSend = true
+		x.mu.Unlock()
+		x.conn.SetWriteDeadline(expired)
+		<-x.sendOver
+	}
+	x.sendOver = nil
+	x.conn.SetWriteDeadline(time.Time{})
+}

@@ -1,0 +1,171 @@
+package transport
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"aiperf/internal/record"
+	"aiperf/internal/sse"
+)
+
+// maxBody is the size in bytes above which a body that is no stream is an error.
+const maxBody = 1 << 30
+
+// readStream reads server-sent events. Every message gets the stamp of the read that completed it.
+func (x *Exchange) readStream(src source, onMessage OnMessage) error {
+	a := newArena()
+	x.arena = a
+	var f sse.Framer
+	for {
+		span, err := src.next()
+		if err == io.EOF {
+			if a.cur != nil {
+				if s, ok := f.Finish(a.cur.buf); ok {
+					x.message(a.cur.buf[s.Start:s.End:s.End], s.Lines == 1, &onMessage)
+				}
+			}
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		x.gotBytes(len(span))
+		all, moved := a.add(span, f.Pending())
+		f.Rebase(moved)
+		before := len(a.messages)
+		for s, ok := f.Next(all); ok; s, ok = f.Next(all) {
+			if !x.message(all[s.Start:s.End:s.End], s.Lines == 1, &onMessage) {
+				return nil
+			}
+		}
+		if err := x.coalesced(len(a.messages)-before, len(all)-f.Pending()); err != nil {
+			return err
+		}
+	}
+}
+
+// coalesced counts the messages of one read that are not the last thing in it: their stamp is that of a later segment, perhaps.
+func (x *Exchange) coalesced(messages, pending int) error {
+	if pending > sse.MaxMessage {
+		return &formatError{ErrPayload, fmt.Sprintf("A message of the stream is larger than %d bytes", sse.MaxMessage)}
+	}
+	if pending == 0 && messages > 0 {
+		messages--
+	}
+	x.trace.Coalesced += messages
+	return nil
+}
+
+// message takes in one event; false = it ends the reading, because the server reports an error.
+func (x *Exchange) message(raw []byte, single bool, onMessage *OnMessage) bool {
+	if f, failed := sse.FindFailure(raw, single); failed {
+		x.err = newError(ErrStream, f.Code, x.redacted(f.Message))
+		return false
+	}
+	a, at := x.arena, x.conn.at
+	a.messages = append(a.messages, record.Message{At: at, Raw: raw})
+	if *onMessage != nil && !(*onMessage)(raw, at) {
+		*onMessage = nil
+	}
+	if sse.IsDone(raw) && x.doneMark == 0 {
+		x.mu.Lock()
+		x.doneMark = at
+		x.armRead()
+		x.mu.Unlock()
+	}
+	return true
+}
+
+// readBody reads a whole body as one message.
+func (x *Exchange) readBody(src source, onMessage OnMessage) error {
+	if err := x.strayBytes(); err != nil {
+		return err
+	}
+	h := x.head
+	m := record.Message{Body: true, ContentType: h.mediaType}
+	octets := h.mediaType == "application/octet-stream"
+	binary := octets || strings.HasPrefix(h.mediaType, "video/") || strings.HasPrefix(h.mediaType, "image/") ||
+		strings.HasPrefix(h.mediaType, "audio/")
+	body, size, err := x.collect(src, !binary || octets || x.req.KeepBinary)
+	if err != nil {
+		return err
+	}
+	m.At = x.conn.at
+	switch {
+	case !binary:
+		m.Raw = text(body, h.charset)
+	case x.req.KeepBinary || octets && textual(body):
+		m.Raw, m.Size = body, size
+	default:
+		m.Size = size
+	}
+	x.arena.messages = append(x.arena.messages, m)
+	if onMessage != nil {
+		onMessage(m.Raw, m.At)
+	}
+	return nil
+}
+
+// textual tells whether a body that is called binary holds JSON all the same.
+func textual(b []byte) bool {
+	t := bytes.TrimLeft(b, " \t\r\n")
+	return len(t) > 0 && (t[0] == '{' || t[0] == '[') && utf8.Valid(b)
+}
+
+// collect reads a body; its bytes are kept in the arena, or only counted.
+func (x *Exchange) collect(src source, keep bool) (body []byte, size int, err error) {
+	x.arena = newArena()
+	for {
+		span, err := src.next()
+		if err == io.EOF {
+			return body, size, nil
+		}
+		if err != nil {
+			return body, size, err
+		}
+		x.gotBytes(len(span))
+		if size += len(span); size > maxBody {
+			return body, size, &formatError{ErrPayload, fmt.Sprintf("The body is larger than %d bytes", maxBody)}
+		}
+		if keep {
+			body, _ = x.arena.add(span, 0)
+		}
+	}
+}
+
+// readError reads the body of a status that is no success. What came of it is the message, also when the server closed too early.
+func (x *Exchange) readError(src source) error {
+	body, _, err := x.collect(src, true)
+	if err != nil && isTimeout(err) {
+		return err
+	}
+	h := x.head
+	x.err = &record.Error{Code: h.status, Type: h.kind(), Message: x.redacted(string(text(body, h.charset)))}
+	return nil
+}
+
+// strayWait is how long bytes are waited for that should not come.
+const strayWait = 5 * time.Millisecond
+
+// strayBytes looks for a body behind a success that announced none: a server that contradicts itself, whose answer must not pass for
+// an empty one. The answer's instant is stamped already.
+func (x *Exchange) strayBytes() error {
+	if x.body.kind != fixedLength || x.body.size != 0 {
+		return nil
+	}
+	stray := x.body.buf
+	if len(stray) == 0 && x.conn.tls == nil {
+		at := x.conn.at
+		x.conn.SetReadDeadline(time.Now().Add(strayWait))
+		stray, _ = x.conn.fill()
+		x.conn.at = at
+	}
+	if len(stray) > 0 {
+		return malformed("Bytes after a complete answer: %s", quote(stray))
+	}
+	return nil
+}
