@@ -170,7 +170,7 @@ func options(t *testing.T, c goldenCase) Options {
 func base(t testing.TB, seed uint64) Options {
 	c := testCorpus(t)
 	return Options{
-		Root: rng.New(&seed), Tokenizer: c.tok, Corpus: c, Entries: 1, Turns: dataset.Law{Mean: 1}, DelayRatio: 1,
+		Root: rng.New(&seed), Corpus: c, Entries: 1, Turns: dataset.Law{Mean: 1}, DelayRatio: 1,
 		ISL: dataset.Law{Mean: 550}, Batch: 1, Assignment: dataset.Assignment{Models: []string{"test-model-x"}},
 	}
 }
@@ -249,7 +249,7 @@ func compareLengths(t *testing.T, c goldenCase, s *Set, got [][]message, turns [
 			for _, m := range body {
 				for _, text := range m.texts {
 					if m.role == "user" {
-						lengths = append(lengths, s.opts.Tokenizer.Count(text))
+						lengths = append(lengths, s.opts.Corpus.tok.Count(text))
 					}
 				}
 			}

@@ -9,9 +9,8 @@ import (
 
 // Options describe generated conversations. Lengths are in tokens.
 type Options struct {
-	Root      *rng.Root
-	Tokenizer Tokenizer
-	Corpus    *Corpus // made by NewCorpus or NewO200kCorpus
+	Root   *rng.Root
+	Corpus *Corpus // made by NewCorpus or NewO200kCorpus
 	// Special is the number of special tokens that an encode of this tokenizer adds; the mean input length is lowered by it.
 	Special int
 	// Template lowers input lengths further by what a chat template adds; zero without --apply-chat-template.

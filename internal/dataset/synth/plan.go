@@ -34,7 +34,7 @@ func (s *Set) planTurn(first bool) turn {
 		if s.pairs == nil {
 			n = s.lengths.PositiveInt(float64(isl), float64(s.opts.ISL.StdDev))
 		}
-		prefix := -1
+		prefix := NoPrefix
 		if pooled {
 			prefix = s.prefix.Below(s.opts.Context.PrefixPool)
 		}
@@ -85,7 +85,7 @@ func (s *Set) planRanking() turn {
 	r := s.rankings
 	passages := draw(r.passages, r.Passages)
 	t := turn{texts: int32(1 + passages)}
-	t.first = int32(s.texts.Add(draw(s.lengths, r.QueryTokens), -1))
+	t.first = int32(s.texts.Add(draw(s.lengths, r.QueryTokens), NoPrefix))
 	for range passages {
 		s.texts.Add(draw(s.lengths, r.PassageTokens), -1)
 	}

@@ -36,55 +36,90 @@ type Sequence struct {
 
 // prompt is one text: tokens of the corpus from start on, behind a prefix.
 type prompt struct {
-	start, tokens, prefix int32 // prefix: -1 = none
+	start, tokens int32
+	prefix        int32 // index into the pool, or one of those below
 }
 
+const (
+	// NoPrefix stands for a prompt without a prefix.
+	NoPrefix = -1
+	// loose tokens are used as they are, whatever their text would count.
+	loose = -2
+)
+
 // NewSequence returns an empty sequence over the corpus.
-func NewSequence(corpus *Corpus, tok Tokenizer, root *rng.Root) *Sequence {
+func NewSequence(corpus *Corpus, root *rng.Root) *Sequence {
 	return &Sequence{
 		corpus:  corpus,
-		tok:     tok,
+		tok:     corpus.tok,
 		stream:  root.Stream("dataset.prompt.corpus"),
 		retries: rng.ChildSeed(root.Seed(), "dataset.prompt.retry"),
 		fixed:   map[int]string{},
 	}
 }
 
+// Corpus is what the prompts are cut from.
+func (s *Sequence) Corpus() *Corpus { return s.corpus }
+
 // AddPool makes count prefixes of the given length, the next prompts of the sequence.
 func (s *Sequence) AddPool(count, tokens int) {
 	for range count {
-		text := s.Text(s.Add(tokens, -1))
+		text := s.Text(s.Add(tokens, NoPrefix))
 		s.prefixes = append(s.prefixes, s.tok.Append(nil, text))
 	}
 }
 
-// Add asks for one more prompt, of the given number of tokens behind prefix (an index into the pool, -1 = none), and returns its index.
+// Add asks for one more prompt, of the given number of tokens behind prefix (an index into the pool, or NoPrefix), and returns its index.
 func (s *Sequence) Add(tokens, prefix int) int {
 	if tokens < 1 && prefix < 0 {
 		panic(fmt.Sprintf("synth: prompt of %d tokens", tokens))
 	}
+	return s.add(prompt{tokens: int32(tokens), prefix: int32(prefix)})
+}
+
+// AddLoose asks for tokens that are part of a larger text: they are drawn in their turn but not checked.
+func (s *Sequence) AddLoose(tokens int) int {
+	return s.add(prompt{tokens: int32(tokens), prefix: loose})
+}
+
+func (s *Sequence) add(p prompt) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.prompts = append(s.prompts, prompt{tokens: int32(tokens), prefix: int32(prefix)})
+	s.prompts = append(s.prompts, p)
 	return len(s.prompts) - 1
 }
 
 // Text returns the text of prompt i.
 func (s *Sequence) Text(i int) string {
+	p, repaired := s.settled(i)
+	if repaired != nil {
+		return *repaired
+	}
+	return s.tok.Decode(s.ids(nil, p))
+}
+
+// Tokens appends the tokens of prompt i, asked for with AddLoose.
+func (s *Sequence) Tokens(dst []int32, i int) []int32 {
+	p, _ := s.settled(i)
+	return s.ids(dst, p)
+}
+
+// settled returns the place of prompt i, or its text if it had to be repaired.
+func (s *Sequence) settled(i int) (p prompt, repaired *string) {
 	for {
 		s.mu.RLock()
 		p, ready := s.prompts[i], i < s.made
-		text, repaired := s.fixed[i]
+		text, fixed := s.fixed[i]
 		hurry := ready && !s.ahead && s.made < len(s.prompts) && s.made-i < blockPrompts/2
 		s.mu.RUnlock()
 		if hurry {
 			s.makeAhead()
 		}
 		switch {
-		case repaired:
-			return text
+		case fixed:
+			return p, &text
 		case ready:
-			return s.tok.Decode(s.ids(nil, p))
+			return p, nil
 		}
 		s.making.Lock()
 		s.makeBlock(i)
@@ -159,7 +194,7 @@ func (s *Sequence) settle(block []prompt, first int, fixed map[int]string) (inex
 		}
 		good := make([]bool, len(block))
 		each(len(block), func(i int) {
-			good[i] = s.tok.Count(s.tok.Decode(s.ids(nil, block[i]))) == s.length(block[i])
+			good[i] = block[i].prefix == loose || s.tok.Count(s.tok.Decode(s.ids(nil, block[i]))) == s.length(block[i])
 		})
 		bad := 0
 		for bad < len(good) && good[bad] {

@@ -50,7 +50,7 @@ func New(o Options) (*Set, error) {
 	}
 	s := &Set{
 		opts:    o,
-		texts:   NewSequence(o.Corpus, o.Tokenizer, o.Root),
+		texts:   NewSequence(o.Corpus, o.Root),
 		assign:  assign,
 		counts:  o.Root.Stream("composer.conversation.turn_count"),
 		delays:  o.Root.Stream("composer.conversation.turn_delay"),
@@ -68,7 +68,7 @@ func New(o Options) (*Set, error) {
 	}
 	s.total = countTurns(o)
 	if o.Context.SharedSystem > 0 {
-		s.system = s.texts.Text(s.texts.Add(o.Context.SharedSystem, -1))
+		s.system = s.texts.Text(s.texts.Add(o.Context.SharedSystem, NoPrefix))
 	}
 	if o.hasPool() {
 		s.texts.AddPool(o.Context.PrefixPool, o.Context.PrefixLength)
@@ -77,7 +77,7 @@ func New(o Options) (*Set, error) {
 		// The Python tool draws the contexts after all turns, so the turns are drawn first.
 		s.plan(o.Entries)
 		for i := range o.Entries {
-			if n := s.texts.Add(o.Context.User, -1); i == 0 {
+			if n := s.texts.Add(o.Context.User, NoPrefix); i == 0 {
 				s.users = n
 			}
 		}

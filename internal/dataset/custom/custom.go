@@ -1,0 +1,142 @@
+package custom
+
+import (
+	"fmt"
+	"strings"
+
+	"aiperf/internal/conversation"
+	"aiperf/internal/dataset"
+	"aiperf/internal/dataset/rows"
+	"aiperf/internal/dataset/synth"
+	"aiperf/internal/dataset/trace"
+	"aiperf/internal/rng"
+)
+
+// Options say how a file is read.
+type Options struct {
+	Root       *rng.Root
+	Type       string // format named by the user, "" = recognised from the content
+	Assignment dataset.Assignment
+	DelayRatio float64  // multiplies delays
+	DelayCap   *float64 // ms, no delay is longer before it is scaled; nil = no limit
+	Limits     trace.Limits
+	Synthesis  *trace.Synthesis // rescales recorded traffic; nil = as it was
+	// HoistSystem: the endpoint sends system messages, so a leading system turn becomes one.
+	HoistSystem bool
+	Context     synth.Context // text around the conversations; a prefix pool is for generated data only
+
+	// Corpus opens the text that prompts of a given length are cut from. It is called only if the file needs it.
+	Corpus    func() (*synth.Corpus, error)
+	BlockSize int    // tokens of a block of hash ids, 0 = the format's own
+	Separator *int32 // first token of a block, nil = none
+}
+
+// Set is a dataset read from a file.
+type Set struct {
+	conversations []conversation.Conversation
+	fill          func(i int, c *conversation.Conversation) // makes the texts that are not literal; nil = none
+	facts         dataset.Facts
+	root          *rng.Root
+	prompts       *synth.Sequence
+}
+
+// loader is a file on its way to be a Set.
+type loader struct {
+	Options
+	set    *Set
+	faults dataset.Faults
+	ids    int // session ids given out
+	rowNo  int // rows read
+}
+
+// Open reads the file. Its error has a line for each of the first ten faults.
+func Open(path string, o Options) (*Set, error) {
+	name := o.Type
+	if name == "" {
+		var err error
+		if name, err = detect(path); err != nil {
+			return nil, err
+		}
+	}
+	format, ok := find(name)
+	if !ok {
+		return nil, CheckType(name)
+	}
+	if format.read == nil {
+		return nil, fmt.Errorf("%s: files of type %s are not built yet", path, name)
+	}
+	if o.Synthesis != nil && !format.Trace {
+		return nil, fmt.Errorf("--synthesis-*: %s is %s, the flags are for recorded traffic", path, name)
+	}
+	if o.Context.PrefixLength > 0 || o.Context.PrefixPool > 0 {
+		return nil, fmt.Errorf("--prefix-prompt-length, --prefix-prompt-pool-size: only with generated data, not with --input-file")
+	}
+	l := &loader{Options: o, set: &Set{root: o.Root}}
+	l.set.facts = dataset.Facts{Type: format.Name, Stated: o.Type != "", Trace: format.Trace, Verbatim: format.verbatim, Mode: format.mode}
+	if err := format.read(l, path); err != nil {
+		return nil, err
+	}
+	if err := l.faults.Err(); err != nil {
+		return nil, err
+	}
+	if len(l.set.conversations) == 0 {
+		return nil, l.nothingLeft(path)
+	}
+	if err := l.finish(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return l.set, nil
+}
+
+func (l *loader) nothingLeft(path string) error {
+	f := l.set.facts
+	switch {
+	case f.OutsideWindow > 0:
+		return fmt.Errorf("%s: no row is left: %d outside the window (%s), %d with an input above --synthesis-max-isl", path, f.OutsideWindow, l.Limits.Window(), f.TooLong)
+	case f.TooLong > 0:
+		return fmt.Errorf("%s: no row is left: %d with an input above --synthesis-max-isl %d", path, f.TooLong, l.Limits.MaxISL)
+	}
+	return fmt.Errorf("%s: no records", path)
+}
+
+// newID gives out the session id of a conversation that brought none.
+func (l *loader) newID() string {
+	l.ids++
+	return dataset.SessionID(l.Root, l.ids-1)
+}
+
+// rows reads the objects of a file and warns once of keys that are ignored.
+func (l *loader) rows(path string, known []string, f func(*rows.Row)) error {
+	where, unknown := "", []string(nil)
+	err := rows.Objects(path, &l.faults, func(r *rows.Row) {
+		if unknown == nil {
+			if unknown = strange(r, known); unknown != nil {
+				where = r.Where
+			}
+		}
+		if l.rowNo == 0 {
+			l.set.facts.FirstHasTime = r.Has("timestamp")
+		}
+		l.rowNo++
+		f(r)
+	})
+	if unknown != nil {
+		l.warn("%s: unknown key %s is ignored (first seen here)", where, strings.Join(unknown, ", "))
+	}
+	return err
+}
+
+func (l *loader) warn(format string, args ...any) {
+	l.set.facts.Warnings = append(l.set.facts.Warnings, fmt.Sprintf(format, args...))
+}
+
+// strange lists the keys of a row that are not known.
+func strange(r *rows.Row, known []string) []string {
+	var out []string
+	for _, key := range r.Keys() {
+		if !contains(known, key) {
+			out = append(out, key)
+		}
+	}
+	return out
+}

@@ -1,0 +1,187 @@
+package custom
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+
+	"aiperf/internal/conversation"
+	"aiperf/internal/dataset/rows"
+	"aiperf/internal/dataset/synth"
+	"aiperf/internal/dataset/trace"
+)
+
+// mooncakeBlock is the number of tokens that a hash id of a mooncake file stands for.
+const mooncakeBlock = 512
+
+// readMooncake reads recorded traffic in the mooncake format.
+func readMooncake(l *loader, path string) error {
+	var records []trace.Record
+	err := l.rows(path, trace.MooncakeKeys, func(r *rows.Row) {
+		rec := trace.Mooncake(r)
+		if l.Limits.Take(&rec, &l.set.facts) {
+			records = append(records, rec)
+		}
+	})
+	if err != nil || l.faults.Count() > 0 {
+		return err
+	}
+	return l.replay(path, records, mooncakeBlock)
+}
+
+// replay makes conversations of recorded traffic.
+func (l *loader) replay(path string, records []trace.Record, block int) error {
+	if l.BlockSize > 0 {
+		block = l.BlockSize
+	}
+	sessions := trace.Group(records, l.newID)
+	if l.Synthesis != nil {
+		if err := l.Synthesis.Apply(sessions, block, l.Root); err != nil {
+			return err
+		}
+	}
+	made := &replayed{turns: make([][]made, len(sessions))}
+	for i := range sessions {
+		s := &sessions[i]
+		s.Check(&l.faults)
+		l.Limits.Cap(s.Records, &l.set.facts)
+		c := conversation.Conversation{ID: s.ID, Turns: make([]conversation.Turn, len(s.Records))}
+		if s.Literal() {
+			c.Mode = conversation.MessageArrayWithResponses
+		}
+		for k := range s.Records {
+			rec := &s.Records[k]
+			trace.CheckBlocks(rec, block, &l.faults)
+			c.Turns[k] = l.recorded(rec)
+		}
+		l.set.conversations = append(l.set.conversations, c)
+	}
+	if l.faults.Count() > 0 {
+		return nil
+	}
+	return l.planPrompts(path, sessions, made, block)
+}
+
+// recorded makes the turn of a record, all but a prompt that has to be made.
+func (l *loader) recorded(rec *trace.Record) conversation.Turn {
+	t := conversation.Turn{
+		Timestamp:   rec.Timestamp,
+		Delay:       delay(rec.Delay, l.DelayRatio, l.DelayCap),
+		MaxTokens:   rec.OutputLength,
+		RawMessages: rec.Messages,
+		RawTools:    rec.Tools,
+		RawPayload:  rec.Payload,
+		Origin:      rec.Where,
+	}
+	if rec.Payload == nil {
+		t.ExtraBody = rec.Extra
+	}
+	if rec.Text != nil {
+		t.Texts = []conversation.Media{{Name: "text", Contents: []string{*rec.Text}}}
+	}
+	return t
+}
+
+// made is what a prompt is made from: a prompt of the sequence, or blocks of hash ids with a rest from the sequence behind them.
+type made struct {
+	sequence int // index in the sequence, -1 = none
+	ids      []int64
+	length   int
+}
+
+// replayed makes the prompts of recorded traffic.
+type replayed struct {
+	turns  [][]made // per conversation, nil = nothing to make
+	corpus *synth.Corpus
+	texts  *synth.Sequence
+	blocks *synth.Blocks
+}
+
+// planPrompts asks for the prompts in the order of the conversations.
+func (l *loader) planPrompts(path string, sessions []trace.Session, r *replayed, block int) error {
+	for i, s := range sessions {
+		for k := range s.Records {
+			rec := &s.Records[k]
+			if rec.InputLength == 0 {
+				continue
+			}
+			if r.turns[i] == nil {
+				if err := l.openBlocks(path, r, block); err != nil {
+					return err
+				}
+				r.turns[i] = make([]made, len(s.Records))
+			}
+			r.turns[i][k] = r.plan(rec, block)
+		}
+	}
+	if r.corpus != nil {
+		l.set.prompts = r.texts
+		l.set.fill = r.fill
+	}
+	return nil
+}
+
+func (r *replayed) plan(rec *trace.Record, block int) made {
+	m := made{sequence: -1, ids: rec.HashIDs, length: rec.InputLength}
+	switch rest := rec.InputLength - len(rec.HashIDs)*block; {
+	case len(rec.HashIDs) == 0:
+		m.sequence = r.texts.Add(rec.InputLength, synth.NoPrefix)
+	case rest > 0:
+		m.sequence = r.texts.AddLoose(rest)
+	}
+	return m
+}
+
+// openBlocks opens the corpus once, when the first prompt has to be made.
+func (l *loader) openBlocks(path string, r *replayed, block int) error {
+	if r.corpus != nil {
+		return nil
+	}
+	sequence, err := l.sequence()
+	if err != nil {
+		return err
+	}
+	namespace, err := fileHash(path)
+	if err != nil {
+		return err
+	}
+	r.texts, r.corpus = sequence, sequence.Corpus()
+	r.blocks = synth.NewBlocks(r.corpus, l.Root, namespace, block, l.Separator)
+	return nil
+}
+
+// fill makes the prompts of conversation i.
+func (r *replayed) fill(i int, c *conversation.Conversation) {
+	for k, m := range r.turns[i] {
+		var text string
+		switch {
+		case m.length == 0:
+			continue
+		case m.ids == nil:
+			text = r.texts.Text(m.sequence)
+		default:
+			tokens := r.blocks.Append(make([]int32, 0, m.length), m.ids, m.length)
+			if m.sequence >= 0 {
+				tokens = r.texts.Tokens(tokens, m.sequence)
+			}
+			text = r.corpus.Text(tokens)
+		}
+		c.Turns[k].Texts = []conversation.Media{{Name: "text", Contents: []string{text}}}
+	}
+}
+
+// fileHash is the namespace of a file's hash ids: the first 16 hexadecimal digits of the SHA-256 of its bytes.
+func fileHash(path string) (string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("--input-file %w", err)
+	}
+	defer file.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, file); err != nil {
+		return "", fmt.Errorf("%s: %w", path, err)
+	}
+	return hex.EncodeToString(h.Sum(nil))[:16], nil
+}

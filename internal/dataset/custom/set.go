@@ -1,0 +1,137 @@
+package custom
+
+import (
+	"errors"
+	"slices"
+
+	"aiperf/internal/conversation"
+	"aiperf/internal/dataset"
+	"aiperf/internal/dataset/synth"
+)
+
+// sequence opens the sequence of prompts, whose first is the shared system message if there is one.
+func (l *loader) sequence() (*synth.Sequence, error) {
+	if l.set.prompts != nil {
+		return l.set.prompts, nil
+	}
+	if l.Corpus == nil {
+		return nil, errors.New("prompts of a given length need a tokenizer (--tokenizer)")
+	}
+	corpus, err := l.Corpus()
+	if err != nil {
+		return nil, err
+	}
+	s := synth.NewSequence(corpus, l.Root)
+	if l.Context.SharedSystem > 0 {
+		s.Add(l.Context.SharedSystem, synth.NoPrefix)
+	}
+	l.set.prompts = s
+	return s, nil
+}
+
+// finish gives every turn its model and output length, puts context around the conversations and counts what the set holds.
+func (l *loader) finish() error {
+	assign, err := dataset.NewAssigner(l.Assignment, l.Root)
+	if err != nil {
+		return err
+	}
+	facts := &l.set.facts
+	for i := range l.set.conversations {
+		c := &l.set.conversations[i]
+		if c.Turns[0].Timestamp == nil && facts.UntimedOrigin == "" {
+			facts.UntimedOrigin = c.Turns[0].Origin
+		}
+		for k := range c.Turns {
+			t := &c.Turns[k]
+			t.Model = assign.Models[assign.Model()]
+			if t.MaxTokens == nil {
+				if n := assign.MaxTokens(); n > 0 && t.RawPayload == nil {
+					t.MaxTokens = &n
+				}
+			}
+			facts.Timestamps = facts.Timestamps || t.Timestamp != nil
+			facts.Delays = facts.Delays || k > 0 && t.Delay != nil
+		}
+		facts.Turns += len(c.Turns)
+	}
+	return l.surround()
+}
+
+// surround puts the system message and the user contexts around the conversations. The contexts are drawn after all prompts.
+func (l *loader) surround() error {
+	system := l.Context.System
+	if l.Context.SharedSystem > 0 || l.Context.User > 0 {
+		texts, err := l.sequence()
+		if err != nil {
+			return err
+		}
+		if l.Context.SharedSystem > 0 {
+			system = texts.Text(0)
+		}
+		if l.Context.User > 0 {
+			l.addContexts(texts)
+		}
+	}
+	if system == "" {
+		return nil
+	}
+	for i := range l.set.conversations {
+		c := &l.set.conversations[i]
+		if c.System != "" {
+			c.System = "\n\n" + c.System
+		}
+		c.System = system + c.System
+	}
+	return nil
+}
+
+// addContexts asks for a user context for every conversation and makes it with the conversation.
+func (l *loader) addContexts(texts *synth.Sequence) {
+	first := 0
+	for i := range l.set.conversations {
+		if n := texts.Add(l.Context.User, synth.NoPrefix); i == 0 {
+			first = n
+		}
+	}
+	inner := l.set.fill
+	l.set.fill = func(i int, c *conversation.Conversation) {
+		if inner != nil {
+			inner(i, c)
+		}
+		c.UserContext = texts.Text(first + i)
+	}
+}
+
+// Len is the number of conversations.
+func (s *Set) Len() int { return len(s.conversations) }
+
+// Facts describes the set.
+func (s *Set) Facts() dataset.Facts { return s.facts }
+
+// Inexact is the number of prompts so far that could not be made exactly as long as asked for.
+func (s *Set) Inexact() int {
+	if s.prompts == nil {
+		return 0
+	}
+	return s.prompts.Inexact()
+}
+
+// Timings returns the times of conversation i.
+func (s *Set) Timings(i int) []dataset.Timing {
+	turns := s.conversations[i].Turns
+	out := make([]dataset.Timing, len(turns))
+	for k := range turns {
+		out[k] = dataset.Timing{Timestamp: turns[k].Timestamp, Delay: turns[k].Delay}
+	}
+	return out
+}
+
+// Conversation returns conversation i.
+func (s *Set) Conversation(i int) *conversation.Conversation {
+	c := s.conversations[i]
+	c.Turns = slices.Clone(c.Turns)
+	if s.fill != nil {
+		s.fill(i, &c)
+	}
+	return &c
+}

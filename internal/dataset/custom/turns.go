@@ -1,0 +1,122 @@
+package custom
+
+import (
+	"slices"
+	"strings"
+
+	"aiperf/internal/conversation"
+	"aiperf/internal/dataset/rows"
+)
+
+func contains(list []string, s string) bool { return slices.Contains(list, s) }
+
+// conversation returns the place of the conversation with an id, making it if it is new.
+func (l *loader) conversation(id string, places map[string]int) *conversation.Conversation {
+	at, known := places[id]
+	if !known {
+		at = len(l.set.conversations)
+		places[id] = at
+		l.set.conversations = append(l.set.conversations, conversation.Conversation{ID: id})
+	}
+	return &l.set.conversations[at]
+}
+
+func (l *loader) sessionID(r *rows.Row) string {
+	if id := r.String("session_id"); id != nil && *id != "" {
+		return *id
+	}
+	return l.newID()
+}
+
+// checkType notes a row that names another format.
+func checkType(r *rows.Row, want string) {
+	if name := r.String("type"); name != nil && *name != want {
+		r.Fault("type", "must be %q, got %q", want, *name)
+	}
+}
+
+// readSingleTurn reads one request a row. Rows with the same session id run one after the other, each whole in itself.
+func readSingleTurn(l *loader, path string) error {
+	places := map[string]int{}
+	return l.rows(path, turnKeys, func(r *rows.Row) {
+		checkType(r, "single_turn")
+		t := readTurn(r, l.DelayRatio, l.DelayCap)
+		if !l.Limits.Inside(t.Timestamp) {
+			l.set.facts.OutsideWindow++
+			return
+		}
+		c := l.conversation(l.sessionID(r), places)
+		c.Turns = append(c.Turns, t)
+		if len(c.Turns) > 1 {
+			c.Mode = conversation.MessageArrayWithResponses
+		}
+	})
+}
+
+// readMultiTurn reads one conversation a row; rows with the same session id continue it.
+func readMultiTurn(l *loader, path string) error {
+	places := map[string]int{}
+	err := l.rows(path, []string{"type", "session_id", "turns"}, func(r *rows.Row) {
+		checkType(r, "multi_turn")
+		turns := l.turns(r)
+		if len(turns) > 0 && !l.Limits.Inside(turns[0].Timestamp) {
+			l.set.facts.OutsideWindow++
+			return
+		}
+		c := l.conversation(l.sessionID(r), places)
+		c.Turns = append(c.Turns, turns...)
+	})
+	if l.HoistSystem {
+		for i := range l.set.conversations {
+			hoist(&l.set.conversations[i])
+		}
+	}
+	return err
+}
+
+// turns reads the turns of a multi_turn row.
+func (l *loader) turns(r *rows.Row) []conversation.Turn {
+	if !r.Has("turns") {
+		r.Fault("turns", "missing")
+		return nil
+	}
+	items := r.List("turns")
+	if items != nil && len(items) == 0 {
+		r.Fault("turns", "at least one turn is needed")
+	}
+	turns := make([]conversation.Turn, 0, len(items))
+	for i, raw := range items {
+		item := r.Item("turns", i, raw)
+		if item == nil {
+			continue
+		}
+		checkType(item, "single_turn")
+		turns = append(turns, readTurn(item, l.DelayRatio, l.DelayCap))
+		if len(turns) == 1 && l.rowNo == 1 {
+			l.set.facts.FirstHasTime = turns[0].Timestamp != nil
+		}
+	}
+	return turns
+}
+
+// hoist turns a leading system turn of texts alone into the system message of the conversation, so that it is not a request of its
+// own. It stays a turn where nothing would follow it, or another system turn.
+func hoist(c *conversation.Conversation) {
+	if len(c.Turns) < 2 || c.Turns[1].Role == "system" {
+		return
+	}
+	t := &c.Turns[0]
+	if t.Role != "system" || t.Timestamp != nil || t.Delay != nil || t.MaxTokens != nil || t.ExtraBody != nil {
+		return
+	}
+	var contents []string
+	for _, m := range t.Texts {
+		contents = append(contents, m.Contents...)
+	}
+	text := strings.Join(contents, "\n")
+	if text == "" {
+		return
+	}
+	c.System = text
+	c.Turns = c.Turns[1:]
+}

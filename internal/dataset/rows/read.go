@@ -1,0 +1,98 @@
+// Package rows reads files of one JSON object a line and takes fields out of them. What is wrong is noted with file, line and field, so
+// that the user sees up to ten faults at once.
+package rows
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"aiperf/internal/dataset"
+)
+
+// Line is one line of a file that is not blank.
+type Line struct {
+	Path   string
+	Number int    // counts from 1 over all lines, blank ones included
+	Text   []byte // without white space around it
+}
+
+// Where is the line's place, "path:line".
+func (l Line) Where() string { return fmt.Sprintf("%s:%d", l.Path, l.Number) }
+
+// Read calls f for every line of the file that is not blank, until f returns false. A byte order mark is skipped; a name that ends in
+// .gz is read through gzip. A file without a line is an error.
+func Read(path string, f func(Line) bool) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return openError(path, err)
+	}
+	defer file.Close()
+	var source io.Reader = file
+	if strings.HasSuffix(path, ".gz") {
+		z, err := gzip.NewReader(bufio.NewReader(file))
+		if err != nil {
+			return fmt.Errorf("%s: not a gzip file: %w", path, err)
+		}
+		source = z
+	}
+	return read(path, source, f)
+}
+
+func openError(path string, err error) error {
+	if errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("--input-file %s: no such file", path)
+	}
+	return fmt.Errorf("--input-file %w", err)
+}
+
+func read(path string, source io.Reader, f func(Line) bool) error {
+	in := bufio.NewReaderSize(source, 1<<16)
+	found := false
+	for number := 1; ; number++ {
+		text, err := in.ReadBytes('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return fmt.Errorf("%s:%d: %w", path, number, err)
+		}
+		if number == 1 {
+			text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
+		}
+		if text = bytes.TrimSpace(text); len(text) > 0 {
+			found = true
+			if !f(Line{Path: path, Number: number, Text: text}) {
+				return nil
+			}
+		}
+		if err != nil {
+			break
+		}
+	}
+	if !found {
+		return fmt.Errorf("%s: no records", path)
+	}
+	return nil
+}
+
+// Objects calls f for every row of the file. Rows that are no JSON object are noted as faults and left out.
+func Objects(path string, faults *dataset.Faults, f func(*Row)) error {
+	return Read(path, func(l Line) bool {
+		if row := Parse(l.Where(), l.Text, faults); row != nil {
+			f(row)
+		}
+		return true
+	})
+}
+
+// validText tells why bytes are no text, "" if they are.
+func validText(text []byte) string {
+	if !utf8.Valid(text) {
+		return "not UTF-8"
+	}
+	return ""
+}

@@ -1,0 +1,264 @@
+package rows
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"aiperf/internal/dataset"
+)
+
+// Row is one JSON object. Its methods note a fault and return nothing for a field that is not what it must be; null counts as absent.
+type Row struct {
+	Where  string // path:line
+	prefix string // path of the object inside its row: "turns[0]."
+	fields map[string]json.RawMessage
+	faults *dataset.Faults
+}
+
+// Parse reads a JSON object; nil, with the fault noted, if it is none.
+func Parse(where string, text []byte, faults *dataset.Faults) *Row {
+	return parse(where, "", text, faults)
+}
+
+func parse(where, prefix string, text []byte, faults *dataset.Faults) *Row {
+	field := strings.TrimSuffix(prefix, ".")
+	if why := invalid(text); why != "" {
+		faults.Add(where, field, "invalid JSON: %s", why)
+		return nil
+	}
+	if kind := Kind(text); kind != "object" {
+		faults.Add(where, field, "must be a JSON object, got %s", kind)
+		return nil
+	}
+	r := &Row{Where: where, prefix: prefix, faults: faults}
+	if err := json.Unmarshal(text, &r.fields); err != nil {
+		faults.Add(where, field, "invalid JSON: %v", err)
+		return nil
+	}
+	maps.DeleteFunc(r.fields, func(_ string, v json.RawMessage) bool { return bytes.Equal(v, []byte("null")) })
+	return r
+}
+
+// invalid tells why a text is not JSON, "" if it is.
+func invalid(text []byte) string {
+	if why := validText(text); why != "" {
+		return why
+	}
+	if json.Valid(text) {
+		return ""
+	}
+	var v json.RawMessage
+	err := json.Unmarshal(text, &v)
+	if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
+		return syntax.Error() + " (column " + strconv.FormatInt(syntax.Offset, 10) + ")"
+	}
+	return "cannot be read"
+}
+
+// Kind names what a JSON value is, the way an error message says it.
+func Kind(raw []byte) string {
+	if len(raw) == 0 {
+		return "nothing"
+	}
+	switch raw[0] {
+	case '{':
+		return "object"
+	case '[':
+		return "array"
+	case '"':
+		return "string"
+	case 't', 'f':
+		return "boolean"
+	case 'n':
+		return "null"
+	}
+	return "number"
+}
+
+// article puts "a" or "an" before a kind.
+func article(kind string) string {
+	switch kind {
+	case "object", "array":
+		return "an " + kind
+	case "null", "nothing":
+		return kind
+	}
+	return "a " + kind
+}
+
+// Fault notes a fault of a field; "" is the whole row.
+func (r *Row) Fault(field, reason string, args ...any) {
+	r.faults.Add(r.Where, strings.TrimSuffix(r.prefix+field, "."), reason, args...)
+}
+
+// Has tells whether a field is there and not null.
+func (r *Row) Has(field string) bool { return r.fields[field] != nil }
+
+// Keys lists the keys of the row in alphabetical order.
+func (r *Row) Keys() []string { return slices.Sorted(maps.Keys(r.fields)) }
+
+// Raw returns a field as it was written, nil if it is absent.
+func (r *Row) Raw(field string) json.RawMessage { return r.fields[field] }
+
+// String returns a text field, nil if it is absent or wrong.
+func (r *Row) String(field string) *string {
+	raw := r.fields[field]
+	if raw == nil {
+		return nil
+	}
+	return r.text(field, raw)
+}
+
+func (r *Row) text(field string, raw json.RawMessage) *string {
+	var s string
+	if Kind(raw) != "string" || json.Unmarshal(raw, &s) != nil {
+		r.Fault(field, "must be a string, got %s", article(Kind(raw)))
+		return nil
+	}
+	return &s
+}
+
+// Number returns a number that is not negative, nil if it is absent or wrong. A number written as a string counts.
+func (r *Row) Number(field string) *float64 {
+	raw := r.fields[field]
+	if raw == nil {
+		return nil
+	}
+	f, ok := number(raw)
+	switch {
+	case !ok:
+		r.Fault(field, "must be a number, got %s", shown(raw))
+		return nil
+	case f < 0:
+		r.Fault(field, "must not be negative, got %s", raw)
+		return nil
+	}
+	return &f
+}
+
+// Int returns a whole number of at least low, nil if it is absent or wrong. 12.0 and "12" count.
+func (r *Row) Int(field string, low int) *int {
+	raw := r.fields[field]
+	if raw == nil {
+		return nil
+	}
+	n, ok := whole(raw)
+	switch {
+	case !ok:
+		r.Fault(field, "must be an integer, got %s", shown(raw))
+		return nil
+	case n < int64(low):
+		r.Fault(field, "must be at least %d, got %s", low, raw)
+		return nil
+	case n > math.MaxInt32:
+		r.Fault(field, "must be at most %d, got %s", math.MaxInt32, raw)
+		return nil
+	}
+	i := int(n)
+	return &i
+}
+
+// Ints returns a list of whole numbers of 64 bits, nil if it is absent or wrong.
+func (r *Row) Ints(field string) []int64 {
+	items := r.List(field)
+	out := make([]int64, 0, len(items))
+	for i, raw := range items {
+		n, ok := whole(raw)
+		if !ok {
+			r.Fault(field+"["+strconv.Itoa(i)+"]", "must be an integer of 64 bits, got %s", shown(raw))
+			return nil
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+// List returns the items of a list, nil if it is absent or wrong.
+func (r *Row) List(field string) []json.RawMessage {
+	raw := r.fields[field]
+	if raw == nil {
+		return nil
+	}
+	items := []json.RawMessage{}
+	if Kind(raw) != "array" || json.Unmarshal(raw, &items) != nil {
+		r.Fault(field, "must be a list, got %s", article(Kind(raw)))
+		return nil
+	}
+	return items
+}
+
+// Object returns an object field without white space, nil if it is absent or wrong.
+func (r *Row) Object(field string) json.RawMessage {
+	raw := r.fields[field]
+	if raw == nil {
+		return nil
+	}
+	if Kind(raw) != "object" {
+		r.Fault(field, "must be an object, got %s", article(Kind(raw)))
+		return nil
+	}
+	return Compact(raw)
+}
+
+// Compact takes the white space out of JSON; keys keep their order and numbers their spelling.
+func Compact(raw json.RawMessage) json.RawMessage {
+	var b bytes.Buffer
+	b.Grow(len(raw))
+	if json.Compact(&b, raw) != nil {
+		return raw
+	}
+	return b.Bytes()
+}
+
+// Item returns the object at place i of a list, nil, with the fault noted, if it is none.
+func (r *Row) Item(field string, i int, raw json.RawMessage) *Row {
+	return parse(r.Where, r.prefix+field+"["+strconv.Itoa(i)+"].", raw, r.faults)
+}
+
+// number reads a JSON number, or a string that holds one.
+func number(raw json.RawMessage) (float64, bool) {
+	f, err := strconv.ParseFloat(digits(raw), 64)
+	return f, err == nil && !math.IsInf(f, 0) && !math.IsNaN(f)
+}
+
+// whole reads an integer of 64 bits: 12, 12.0, "12".
+func whole(raw json.RawMessage) (int64, bool) {
+	s := digits(raw)
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return n, true
+	}
+	f, ok := number(raw)
+	return int64(f), ok && f == math.Trunc(f) && math.Abs(f) < 1<<53
+}
+
+// digits is the text of a number, "" where the value is none.
+func digits(raw json.RawMessage) string {
+	switch Kind(raw) {
+	case "number":
+		return string(raw)
+	case "string":
+		var s string
+		if json.Unmarshal(raw, &s) == nil && !strings.ContainsAny(s, "xX_pPnN") {
+			return strings.TrimSpace(s)
+		}
+	}
+	return ""
+}
+
+// shown is a value as an error message shows it: numbers, strings and booleans themselves, cut, of others the kind.
+func shown(raw json.RawMessage) string {
+	switch Kind(raw) {
+	case "object", "array":
+		return article(Kind(raw))
+	}
+	if len(raw) > 40 {
+		return string(raw[:40]) + "…"
+	}
+	return string(raw)
+}

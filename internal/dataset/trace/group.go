@@ -1,0 +1,116 @@
+package trace
+
+import (
+	"fmt"
+
+	"aiperf/internal/dataset"
+)
+
+// Limits says which records are taken.
+type Limits struct {
+	Start, End *float64 // ms, both included, on the trace's clock; records without a timestamp pass
+	MaxISL     int      // records with longer inputs are left out; 0 = no limit
+	MaxOSL     int      // output lengths above it are lowered to it; 0 = no limit
+}
+
+// Inside tells whether a timestamp lies in the window.
+func (l Limits) Inside(timestamp *float64) bool {
+	return timestamp == nil || (l.Start == nil || *timestamp >= *l.Start) && (l.End == nil || *timestamp <= *l.End)
+}
+
+// Window names the window for messages.
+func (l Limits) Window() string {
+	show := func(v *float64) string {
+		if v == nil {
+			return "open"
+		}
+		return fmt.Sprintf("%g ms", *v)
+	}
+	return fmt.Sprintf("--fixed-schedule-start-offset %s, --fixed-schedule-end-offset %s", show(l.Start), show(l.End))
+}
+
+// Take tells whether a record is within the limits and counts it in the facts if it is not.
+func (l Limits) Take(rec *Record, facts *dataset.Facts) bool {
+	switch {
+	case !l.Inside(rec.Timestamp):
+		facts.OutsideWindow++
+		return false
+	case l.MaxISL > 0 && rec.InputLength > l.MaxISL:
+		facts.TooLong++
+		return false
+	}
+	return true
+}
+
+// Cap lowers the output lengths that are above the limit.
+func (l Limits) Cap(records []Record, facts *dataset.Facts) {
+	for i := range records {
+		if n := records[i].OutputLength; l.MaxOSL > 0 && n != nil && *n > l.MaxOSL {
+			records[i].OutputLength = &l.MaxOSL
+			facts.Capped++
+		}
+	}
+}
+
+// Session is the requests of one conversation, in the order of the file.
+type Session struct {
+	ID      string
+	Records []Record
+}
+
+// Group puts records with the same session id together, in the order of their first appearance. newID makes the id of a record that
+// has none.
+func Group(records []Record, newID func() string) []Session {
+	var sessions []Session
+	place := map[string]int{}
+	for _, rec := range records {
+		id := rec.Session
+		if id == "" {
+			id = newID()
+		}
+		at, known := place[id]
+		if !known {
+			at = len(sessions)
+			place[id] = at
+			sessions = append(sessions, Session{ID: id})
+		}
+		sessions[at].Records = append(sessions[at].Records, rec)
+	}
+	return sessions
+}
+
+// Check notes a session that mixes ways of saying what is sent: a literal history beside prompts that build one up.
+func (s Session) Check(faults *dataset.Faults) {
+	way := func(r *Record) string {
+		switch {
+		case r.Messages != nil:
+			return "messages"
+		case r.Payload != nil:
+			return "payload"
+		}
+		return "prompt"
+	}
+	first := &s.Records[0]
+	for i := range s.Records[1:] {
+		rec := &s.Records[i+1]
+		if a, b := way(first), way(rec); a != b {
+			faults.Add(rec.Where, b, "session %q mixes it with the %s of %s: a session must use one of the two", s.ID, a, first.Where)
+			return
+		}
+	}
+}
+
+// Literal tells whether the session's requests are whole in themselves (messages or bodies).
+func (s Session) Literal() bool {
+	return s.Records[0].Messages != nil || s.Records[0].Payload != nil
+}
+
+// CheckBlocks notes records whose hash ids stand for more tokens than the input has.
+func CheckBlocks(rec *Record, block int, faults *dataset.Faults) {
+	if n := len(rec.HashIDs); n > 0 {
+		if last := rec.InputLength - (n-1)*block; last < 1 {
+			faults.Add(rec.Where, "hash_ids", "%d ids of %d tokens do not fit into input_length %d: the last block would have %d tokens (allowed: 1 to %d; --isl-block-size sets the block)",
+				n, block, rec.InputLength, last, block)
+		}
+	}
+}

@@ -1,0 +1,145 @@
+// Package trace reads recorded traffic: rows of times, lengths and hash ids, some with literal texts, grouped into sessions. It filters
+// and rescales them; the texts that lengths and ids stand for are made by package synth when a conversation is asked for.
+package trace
+
+import (
+	"encoding/json"
+	"strings"
+
+	"aiperf/internal/dataset/rows"
+)
+
+// Record is one request of recorded traffic.
+type Record struct {
+	Where        string   // path:line
+	Session      string   // "" = a conversation of its own
+	Timestamp    *float64 // ms
+	Delay        *float64 // ms before this request, after the answer of the previous one of its session
+	InputLength  int      // tokens of the prompt, 0 = not given
+	OutputLength *int     // tokens asked for
+	HashIDs      []int64  // blocks of the prompt
+	Text         *string  // literal prompt
+
+	Messages []json.RawMessage // literal messages
+	Tools    json.RawMessage   // tool definitions beside them
+	Payload  json.RawMessage   // literal request body
+	Extra    json.RawMessage   // object merged over the body
+}
+
+// MooncakeType is the name of the mooncake format.
+const MooncakeType = "mooncake_trace"
+
+// MooncakeKeys are the keys that a row of the format may have; others are ignored with a warning. priority is read and not used.
+var MooncakeKeys = []string{
+	"type", "timestamp", "delay", "session_id", "input_length", "output_length", "hash_ids", "text_input", "messages", "tools",
+	"payload", "extra", "priority", "message_mode", "context_mode",
+}
+
+// prompts are the keys of which a mooncake row has exactly one.
+var prompts = []string{"input_length", "text_input", "messages", "payload"}
+
+// Mooncake reads a row of the mooncake format. What is wrong is noted as a fault of the row.
+func Mooncake(r *rows.Row) Record {
+	rec := Record{
+		Where:        r.Where,
+		Timestamp:    r.Number("timestamp"),
+		Delay:        r.Number("delay"),
+		OutputLength: r.Int("output_length", 1),
+		Text:         r.String("text_input"),
+		Payload:      r.Object("payload"),
+		Extra:        r.Object("extra"),
+	}
+	if t := r.String("type"); t != nil && *t != MooncakeType {
+		r.Fault("type", "must be %q, got %q", MooncakeType, *t)
+	}
+	if id := r.String("session_id"); id != nil {
+		rec.Session = *id
+	}
+	if n := r.Int("input_length", 1); n != nil {
+		rec.InputLength = *n
+	}
+	if string(rec.Payload) == "{}" {
+		r.Fault("payload", "must not be empty")
+	}
+	mooncakeMessages(r, &rec)
+	mooncakePrompt(r, &rec)
+	return rec
+}
+
+// mooncakeMessages reads messages and what belongs to them.
+func mooncakeMessages(r *rows.Row, rec *Record) {
+	if r.Has("messages") {
+		rec.Messages = messages(r)
+	}
+	if r.Has("tools") {
+		tools := r.List("tools")
+		switch {
+		case !r.Has("messages"):
+			r.Fault("tools", "needs messages")
+		case tools != nil && len(tools) == 0:
+			r.Fault("tools", "must not be empty")
+		default:
+			rec.Tools = rows.Compact(r.Raw("tools"))
+		}
+	}
+	if mode := r.String("message_mode"); mode != nil && *mode != "history" {
+		r.Fault("message_mode", "%q is not built yet (only history)", *mode)
+	}
+	if r.Has("context_mode") {
+		r.Fault("context_mode", "not built yet")
+	}
+}
+
+// messages reads a message array: objects with a role each.
+func messages(r *rows.Row) []json.RawMessage {
+	items := r.List("messages")
+	if items != nil && len(items) == 0 {
+		r.Fault("messages", "must not be empty")
+	}
+	out := make([]json.RawMessage, 0, len(items))
+	for i, raw := range items {
+		item := r.Item("messages", i, raw)
+		if item == nil {
+			continue
+		}
+		if !item.Has("role") {
+			item.Fault("role", "missing")
+		}
+		out = append(out, rows.Compact(raw))
+	}
+	return out
+}
+
+// mooncakePrompt checks that the row says in exactly one way what is sent. A literal text may state its length beside it.
+func mooncakePrompt(r *rows.Row, rec *Record) {
+	var given []string
+	for _, key := range prompts {
+		if r.Has(key) {
+			given = append(given, key)
+		}
+	}
+	switch {
+	case len(given) == 0:
+		r.Fault("", "exactly one of %s is needed, the row has %s", strings.Join(prompts, ", "), keys(r))
+	case len(given) == 2 && given[0] == "input_length" && given[1] == "text_input":
+		rec.InputLength = 0 // the text wins
+	case len(given) > 1:
+		r.Fault("", "%s exclude each other", strings.Join(given, ", "))
+	}
+	if !r.Has("hash_ids") {
+		return
+	}
+	if len(given) != 1 || given[0] != "input_length" {
+		r.Fault("hash_ids", "needs input_length")
+		return
+	}
+	rec.HashIDs = r.Ints("hash_ids")
+}
+
+// keys lists the keys of a row for an error message.
+func keys(r *rows.Row) string {
+	if names := r.Keys(); len(names) > 0 {
+		return strings.Join(names, ", ")
+	}
+	return "no key"
+}
