@@ -12,7 +12,8 @@ var Floors = map[string]int{
 
 	"internal/plan": 4,
 
-	"internal/bench": 3,
+	"internal/bench":  3,
+	"internal/reduce": 3,
 
 	"internal/ui":       2,
 	"internal/artifact": 2,

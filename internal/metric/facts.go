@@ -134,12 +134,12 @@ func (f *facts) fromSchedule() float64        { return between(f.rec.Intended, f
 func (f *facts) latencyFromSchedule() float64 { return between(f.rec.Intended, f.last) }
 func (f *facts) ttftFromSchedule() float64    { return between(f.rec.Intended, f.first) }
 
-// dispatchLag is from issue to the first byte written.
+// dispatchLag is from issue to the first byte written, where the socket instants are known.
 func (f *facts) dispatchLag() float64 {
-	if f.rec.Trace != nil && f.rec.Trace.SendStart != 0 {
-		return between(f.rec.Issued, f.rec.Trace.SendStart)
+	if f.rec.Trace == nil {
+		return absent()
 	}
-	return between(f.rec.Issued, f.rec.Start)
+	return between(f.rec.Issued, f.rec.Trace.SendStart)
 }
 
 // readDelay is the client's own longest delay between the kernel's receive stamp and its read.

@@ -42,11 +42,12 @@ type Sink interface {
 // Pipeline takes finished records in. Put may be called by any goroutine until Close.
 type Pipeline struct {
 	opts      Options
-	queue     chan *record.Record
+	queue     chan item
 	done      chan result
 	spill     spill
 	profiling *metric.Reducer
 	warmup    *metric.Reducer
+	fed       int64
 	broken    []error // by sink: the error that ended it
 
 	workers   sync.WaitGroup
@@ -54,8 +55,15 @@ type Pipeline struct {
 	backlog   atomic.Int64
 }
 
+// item is a record on its way; place counts those that Feed took in, from 1, and is 0 for others.
+type item struct {
+	rec   *record.Record
+	place int64
+}
+
 // result is what the collector gets of one request.
 type result struct {
+	place int64
 	row   *metric.Row
 	lines *[]byte // of all sinks, one after the other
 	ends  []int   // where each sink's part ends
@@ -70,7 +78,7 @@ func New(opts Options) *Pipeline {
 		opts.Queue = 1024
 	}
 	p := &Pipeline{
-		opts: opts, queue: make(chan *record.Record, opts.Queue), done: make(chan result, 256),
+		opts: opts, queue: make(chan item, opts.Queue), done: make(chan result, 256),
 		spill:     spill{dir: opts.SpillDir},
 		profiling: opts.Metrics.NewReducer(), warmup: opts.Metrics.NewReducer(),
 		broken: make([]error, len(opts.Sinks)),
@@ -86,7 +94,7 @@ func New(opts Options) *Pipeline {
 // file, and only if that cannot be written does Put wait for room.
 func (p *Pipeline) Put(rec *record.Record) {
 	select {
-	case p.queue <- rec:
+	case p.queue <- item{rec: rec}:
 		p.raise()
 		return
 	default:
@@ -95,8 +103,14 @@ func (p *Pipeline) Put(rec *record.Record) {
 		rec.Release()
 		return
 	}
-	p.queue <- rec
+	p.queue <- item{rec: rec}
 	p.raise()
+}
+
+// Feed hands a record over and waits for room. What one goroutine feeds is reduced and written in its order.
+func (p *Pipeline) Feed(rec *record.Record) {
+	p.fed++
+	p.queue <- item{rec, p.fed}
 }
 
 // raise keeps the largest backlog.
@@ -115,7 +129,7 @@ func (p *Pipeline) Backlog() (largest, spilled int64) { return p.backlog.Load(),
 
 // Close waits until every record is reduced, completes the files and returns what went wrong with them. The reducers may be read afterwards.
 func (p *Pipeline) Close() error {
-	err := p.spill.drain(func(rec *record.Record) { p.queue <- rec })
+	err := p.spill.drain(func(rec *record.Record) { p.queue <- item{rec: rec} })
 	close(p.queue)
 	p.workers.Wait()
 	close(p.done)
@@ -139,8 +153,10 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // work decodes, counts and encodes.
 func (p *Pipeline) work() {
-	for rec := range p.queue {
-		p.done <- p.reduce(rec)
+	for it := range p.queue {
+		res := p.reduce(it.rec)
+		res.place = it.place
+		p.done <- res
 	}
 }
 
@@ -167,26 +183,46 @@ func (p *Pipeline) reduce(rec *record.Record) result {
 	return res
 }
 
-// collect reduces rows and writes lines, in the order in which workers finish.
+// collect takes results in the order in which workers finish, but those that were fed in the order of feeding.
 func (p *Pipeline) collect() {
+	early := map[int64]result{}
+	next := int64(1)
 	for res := range p.done {
-		if res.row.Meta.Warmup {
-			p.warmup.Add(res.row)
-		} else {
-			p.profiling.Add(res.row)
+		if res.place == 0 {
+			p.take(res)
+			continue
 		}
-		if p.opts.Seen != nil {
-			p.opts.Seen(res.row)
-		}
-		from := 0
-		for i, end := range res.ends {
-			if part := (*res.lines)[from:end]; len(part) > 0 && p.broken[i] == nil {
-				p.broken[i] = p.opts.Sinks[i].Write(part) // a full disk ends this file, not the run
+		early[res.place] = res
+		for {
+			res, ok := early[next]
+			if !ok {
+				break
 			}
-			from = end
+			delete(early, next)
+			next++
+			p.take(res)
 		}
-		if res.lines != nil {
-			buffers.Put(res.lines)
+	}
+}
+
+// take reduces a row and writes its lines.
+func (p *Pipeline) take(res result) {
+	if res.row.Meta.Warmup {
+		p.warmup.Add(res.row)
+	} else {
+		p.profiling.Add(res.row)
+	}
+	if p.opts.Seen != nil {
+		p.opts.Seen(res.row)
+	}
+	from := 0
+	for i, end := range res.ends {
+		if part := (*res.lines)[from:end]; len(part) > 0 && p.broken[i] == nil {
+			p.broken[i] = p.opts.Sinks[i].Write(part) // a full disk ends this file, not the run
 		}
+		from = end
+	}
+	if res.lines != nil {
+		buffers.Put(res.lines)
 	}
 }

@@ -1,0 +1,125 @@
+package reduce
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"aiperf/internal/artifact"
+	"aiperf/internal/endpoint"
+	"aiperf/internal/metric"
+	"aiperf/internal/record"
+)
+
+// past is what the summary of the run itself tells, where it stands beside the raw export.
+type past struct {
+	BenchmarkID      string          `json:"benchmark_id"`
+	InputConfig      json.RawMessage `json:"input_config"`
+	Info             metric.RunInfo  `json:"run_info"`
+	Cancelled        bool            `json:"was_cancelled"`
+	Complete         *bool           `json:"is_complete"`
+	IncompleteReason string          `json:"incomplete_reason"`
+}
+
+// readPast reads the summary; without one the benchmark gets a new id.
+func readPast(input string) past {
+	var p past
+	dir := input
+	if info, err := os.Stat(input); err == nil && !info.IsDir() {
+		dir = filepath.Dir(input)
+	}
+	if data, err := os.ReadFile(artifact.NewLayout(dir, "").SummaryJSON()); err == nil {
+		if json.Unmarshal(data, &p) != nil {
+			p = past{}
+		}
+	}
+	if p.BenchmarkID == "" {
+		var b [6]byte
+		rand.Read(b[:])
+		p.BenchmarkID = hex.EncodeToString(b[:])
+	}
+	return p
+}
+
+// endpointType is what the configuration of the run says.
+func (p past) endpointType() string {
+	var c struct {
+		Endpoint struct {
+			Type string `json:"type"`
+		} `json:"endpoint"`
+	}
+	if json.Unmarshal(p.InputConfig, &c) != nil {
+		return ""
+	}
+	return c.Endpoint.Type
+}
+
+// errEnough ends the look at the first record.
+var errEnough = errors.New("seen enough")
+
+// complete fills the endpoint type and streaming from the run itself.
+func (o *Options) complete(files []string, p past) error {
+	var first *record.Record
+	streams := false
+	for _, f := range files {
+		err := artifact.ReadRaw(f, func(rec *record.Record) error {
+			if first == nil {
+				first = rec
+			}
+			for i := range rec.Messages {
+				if !rec.Messages[i].Body {
+					streams = true
+				}
+			}
+			if streams || len(rec.Messages) > 0 {
+				return errEnough
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errEnough) {
+			return err
+		}
+	}
+	if first == nil {
+		return fmt.Errorf("report: %s holds no request", o.Input)
+	}
+	if o.Streaming == nil {
+		streams = streams || bytes.Contains(first.Payload, []byte(`"stream":true`))
+		o.Streaming = &streams
+	}
+	if o.Endpoint != nil {
+		return nil
+	}
+	name := p.endpointType()
+	if name == "" {
+		name = guess(first.Payload)
+	}
+	if name == "" {
+		return errors.New("report: the requests do not tell the endpoint type; give --endpoint-type")
+	}
+	e, _, err := endpoint.Lookup(name)
+	o.Endpoint = e
+	return err
+}
+
+// guess tells the endpoint type from the keys of a request body; "" = unknown.
+func guess(payload []byte) string {
+	var body map[string]json.RawMessage
+	if json.Unmarshal(payload, &body) != nil {
+		return ""
+	}
+	for _, g := range []struct{ key, name string }{
+		{"messages", "chat"}, {"passages", "nim_rankings"}, {"documents", "cohere_rankings"}, {"texts", "hf_tei_rankings"},
+		{"prompt", "completions"}, {"input", "embeddings"},
+	} {
+		if _, ok := body[g.key]; ok {
+			return g.name
+		}
+	}
+	return ""
+}
