@@ -1,0 +1,111 @@
+package mockserver
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/valyala/fastjson"
+
+	"aiperf/internal/tokenizer"
+)
+
+// ask is what a request body asks for.
+type ask struct {
+	model      string
+	stream     bool
+	usage      bool // stream_options.include_usage
+	perChunk   bool // stream_options.continuous_usage_stats
+	max, min   int  // 0 = not given
+	ignoreEOS  bool
+	base64     bool // encoding_format
+	items      int  // texts to embed, passages to rank
+	text       string
+	tokenCount int // token ids in the prompt
+}
+
+// prompt keys, in the order in which their texts are joined.
+var promptKeys = []string{"messages", "prompt", "input", "query", "passages", "documents", "texts"}
+
+// readAsk reads a body; nil = not a JSON object.
+func readAsk(p *fastjson.Parser, body []byte) *ask {
+	v, err := p.ParseBytes(body)
+	if err != nil || v.Type() != fastjson.TypeObject {
+		return nil
+	}
+	a := &ask{
+		model:     string(v.GetStringBytes("model")),
+		stream:    v.GetBool("stream"),
+		usage:     v.GetBool("stream_options", "include_usage"),
+		perChunk:  v.GetBool("stream_options", "continuous_usage_stats"),
+		ignoreEOS: v.GetBool("ignore_eos"),
+		base64:    string(v.GetStringBytes("encoding_format")) == "base64",
+		min:       v.GetInt("min_tokens"),
+		max:       v.GetInt("max_tokens"),
+	}
+	if n := v.GetInt("max_completion_tokens"); n > 0 {
+		a.max = n
+	}
+	var texts []string
+	for _, key := range promptKeys {
+		value := v.Get(key)
+		if value == nil {
+			continue
+		}
+		texts = a.collect(texts, value, key)
+		if list := value.GetArray(); key != "messages" && len(list) > 0 && list[0].Type() != fastjson.TypeNumber {
+			a.items = len(list)
+		}
+	}
+	a.items = max(a.items, 1)
+	a.text = strings.Join(texts, " ")
+	return a
+}
+
+// collect finds the texts of a prompt: strings, lists of them, messages with a content, parts and passages with a text.
+func (a *ask) collect(texts []string, v *fastjson.Value, key string) []string {
+	switch v.Type() {
+	case fastjson.TypeString:
+		return append(texts, string(v.GetStringBytes()))
+	case fastjson.TypeNumber:
+		a.tokenCount++
+	case fastjson.TypeArray:
+		for _, e := range v.GetArray() {
+			texts = a.collect(texts, e, key)
+		}
+	case fastjson.TypeObject:
+		for _, name := range []string{"content", "text"} {
+			if inner := v.Get(name); inner != nil {
+				texts = a.collect(texts, inner, name)
+			}
+		}
+	}
+	return texts
+}
+
+// tokens is the length of the answer and why it ends there.
+func (a *ask) tokens(natural int) (n int, finish string) {
+	n = max(natural, a.min)
+	if a.max > 0 && (n >= a.max || a.ignoreEOS) {
+		return a.max, "length"
+	}
+	return n, "stop"
+}
+
+// counter counts the tokens of prompts; the tokenizer is made when it is first needed.
+var counter = sync.OnceValue(func() *tokenizer.Tokenizer {
+	t, err := tokenizer.Builtin()
+	if err != nil {
+		return nil
+	}
+	return t
+})
+
+// promptTokens counts the prompt.
+func (a *ask) promptTokens(exact bool) int {
+	if exact {
+		if t := counter(); t != nil {
+			return a.tokenCount + t.Count(a.text)
+		}
+	}
+	return a.tokenCount + len(strings.Fields(a.text))
+}

@@ -1,0 +1,278 @@
+package mockserver
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/valyala/fastjson"
+
+	"aiperf/internal/clock"
+)
+
+// past is a deadline that has passed.
+var past = time.Unix(1, 0)
+
+// conn answers the requests of one connection, one after the other.
+type conn struct {
+	*Server
+	tcp    *net.TCPConn
+	sock   *socket
+	in     reader
+	parser fastjson.Parser
+	st     stream // room of the last answer, used again
+	out    []byte
+}
+
+func newConn(s *Server, c *net.TCPConn, sock *socket) *conn {
+	return &conn{Server: s, tcp: c, sock: sock, in: reader{Reader: bufio.NewReaderSize(c, maxLine)},
+		st: stream{back: make(chan struct{}, 1)}}
+}
+
+func (c *conn) run() {
+	for c.next() {
+	}
+}
+
+// next reads and answers a request; false = the connection is over.
+func (c *conn) next() bool {
+	req, err := c.in.head()
+	if err == nil {
+		if req.expect && c.sock.write([]byte("HTTP/1.1 100 Continue\r\n\r\n")) != nil {
+			return false
+		}
+		err = c.in.readBody(&req)
+	}
+	if err != nil {
+		var bad *badRequest
+		if errors.As(err, &bad) {
+			c.plain(&req, bad.status, "text/plain", bad.reason+"\n", true)
+		}
+		return false
+	}
+	return c.route(&req) && !req.close
+}
+
+// route answers a complete request.
+func (c *conn) route(req *request) bool {
+	if answer := c.page(req.path); answer != nil {
+		if req.method != "GET" && req.method != "HEAD" {
+			return c.plain(req, 405, "text/plain", "use GET\n", false)
+		}
+		return answer(req)
+	}
+	_, ranks := rankings[req.path]
+	switch {
+	case req.path != "/v1/chat/completions" && req.path != "/v1/completions" && req.path != "/v1/embeddings" && !ranks:
+		return c.plain(req, 404, "application/json", notFound, false)
+	case req.method != "POST":
+		return c.plain(req, 405, "text/plain", "use POST\n", false)
+	}
+	return c.infer(req)
+}
+
+const notFound = `{"error":{"message":"unknown path; this server answers /v1/chat/completions, /v1/completions, /v1/embeddings, ` +
+	`/v1/ranking, /v2/rerank, /rerank, /v1/models, /metrics and /health","type":"not_found","code":404}}`
+
+// page gives what answers a path that only informs; nil = no such path.
+func (c *conn) page(path string) func(*request) bool {
+	switch path {
+	case "/health", "/v1/health/ready", "/v1/health/live":
+		return func(r *request) bool { return c.plain(r, 200, "application/json", `{"status":"ok"}`, false) }
+	case "/metrics":
+		return func(r *request) bool {
+			return c.plain(r, 200, "text/plain; version=0.0.4; charset=utf-8", c.metrics.text(c.opts.Model), false)
+		}
+	case "/v1/models":
+		return func(r *request) bool {
+			body := append([]byte(`{"object":"list","data":[{"id":`), appendJSON(nil, c.opts.Model)...)
+			return c.plain(r, 200, "application/json", string(body)+`,"object":"model","created":0,"owned_by":"aiperf"}]}`, false)
+		}
+	}
+	return nil
+}
+
+// plain writes an answer in one piece at once.
+func (c *conn) plain(req *request, status int, kind, body string, last bool) bool {
+	c.out = appendHead(c.out[:0], status, kind, len(body), last || req.close)
+	if req.method != "HEAD" {
+		c.out = append(c.out, body...)
+	}
+	return c.sock.write(c.out) == nil && !last
+}
+
+// appendHead writes status line and headers; length -1 = chunked, -2 = until the connection closes.
+func appendHead(b []byte, status int, kind string, length int, last bool) []byte {
+	b = append(b, "HTTP/1.1 "...)
+	b = strconv.AppendInt(b, int64(status), 10)
+	b = append(b, ' ')
+	b = append(b, reason(status)...)
+	b = append(b, "\r\nContent-Type: "...)
+	b = append(b, kind...)
+	switch {
+	case length >= 0:
+		b = append(b, "\r\nContent-Length: "...)
+		b = strconv.AppendInt(b, int64(length), 10)
+	case length == -1:
+		b = append(b, "\r\nTransfer-Encoding: chunked\r\nCache-Control: no-cache"...)
+	}
+	if last {
+		b = append(b, "\r\nConnection: close"...)
+	}
+	return append(b, "\r\n\r\n"...)
+}
+
+// infer answers a request for inference.
+func (c *conn) infer(req *request) bool {
+	arrival := clock.Now()
+	t := &Truth{Number: c.number.Add(1), RequestID: req.id, Correlation: req.correlation, Path: req.path, Arrival: arrival + c.offset}
+	c.metrics.running.Add(1)
+	defer c.metrics.running.Add(-1)
+	a := readAsk(&c.parser, req.body)
+	if a == nil {
+		t.Status, t.Outcome = 400, outcomeBad
+		c.done(t, 0)
+		return c.plain(req, 400, "application/json", `{"error":{"message":"the body is not a JSON object","type":"invalid_request_error","code":400}}`, false)
+	}
+	st := c.prepare(req, a, t, arrival)
+	if status := httpStatus(st.plan.kind); status != 0 {
+		t.Status, t.Outcome = status, st.plan.kind
+		ok := c.plain(req, status, "application/json", simulated(status), false)
+		c.done(t, 0)
+		return ok
+	}
+	t.Status = 200
+	if !c.open(req, st) {
+		t.Outcome = outcomeGone
+		c.done(t, 0)
+		return false
+	}
+	c.deliver(st)
+	if t.Outcome = st.failed; t.Outcome == "" {
+		t.Outcome = outcomeOK
+		if st.plan.kind == kindSlow {
+			t.Outcome = kindSlow
+		}
+	}
+	c.done(t, st.firstWrite)
+	return c.aftermath(st.failed)
+}
+
+func (c *conn) done(t *Truth, first int64) {
+	c.metrics.finished(t, first)
+	c.Server.truth.write(t)
+}
+
+// aftermath does to the connection what the failure asks for; true = it can carry another request.
+func (c *conn) aftermath(failed string) bool {
+	switch failed {
+	case "", kindSSE:
+		return true
+	case kindReset:
+		_ = c.tcp.SetLinger(0)
+	case kindStall:
+		_, _ = io.Copy(io.Discard, c.tcp) // until the client gives up or the server closes
+	}
+	return false
+}
+
+// prepare plans the answer.
+func (c *conn) prepare(req *request, a *ask, t *Truth, arrival int64) *stream {
+	shape := &completionsShape
+	if req.path == "/v1/chat/completions" {
+		shape = &chatShape
+	}
+	c.st = stream{sink: c.sock, shape: shape, opts: &c.opts, ask: a, truth: t, logged: c.Server.truth != nil,
+		plan: c.opts.plan(t.Number, a, shape.reasons), offset: c.offset, framed: !req.oldProtocol,
+		prefix: c.st.prefix, buf: c.st.buf, back: c.st.back}
+	st := &c.st
+	st.next = arrival + int64(st.plan.first)
+	return st
+}
+
+// open writes the head of the answer and what comes at once; bodies in one piece are made here.
+func (c *conn) open(req *request, st *stream) bool {
+	id := fmt.Sprintf("mock-%08x", st.truth.Number)
+	created := time.Now().Unix()
+	model := st.ask.model
+	if model == "" {
+		model = c.opts.Model
+	}
+	generates := req.path == "/v1/chat/completions" || req.path == "/v1/completions"
+	streams := generates && st.ask.stream
+	if c.opts.Usage && (!streams || st.ask.usage || st.ask.perChunk) {
+		st.prompt = st.ask.promptTokens(c.opts.CountPrompt)
+		st.truth.Prompt = st.prompt
+	}
+	if streams {
+		return c.openStream(req, st, id, created, model)
+	}
+	switch {
+	case generates:
+		st.whole = st.generated(id, created, model)
+		st.next = st.truth.Arrival - st.offset + int64(st.wait())
+	case req.path == "/v1/embeddings":
+		st.whole = st.embeddings(model)
+	default:
+		st.whole = st.scores(rankings[req.path])
+	}
+	st.breakWhole(req)
+	return true
+}
+
+func (c *conn) openStream(req *request, st *stream, id string, created int64, model string) bool {
+	st.truth.Stream = true
+	st.begin(id, created, model)
+	length := -1
+	if req.oldProtocol {
+		length = -2
+	}
+	st.buf = appendHead(st.buf[:0], 200, "text/event-stream; charset=utf-8", length, req.close)
+	if st.shape.role != "" {
+		at := st.open()
+		st.choice(st.shape.role)
+		st.close(at, "}")
+	}
+	st.send(0, 0, true)
+	return !st.over
+}
+
+// breakWhole puts the head in front of a body in one piece and breaks it as its plan says.
+func (st *stream) breakWhole(req *request) {
+	body := st.whole
+	if st.plan.kind == kindSSE {
+		body = []byte(simulated(503))
+	}
+	head := appendHead(nil, 200, "application/json", len(body), req.close)
+	switch st.plan.kind {
+	case kindSSE, kindClose, kindReset, kindStall:
+		st.failed = st.plan.kind
+		st.truth.Tokens, st.truth.Reasoning = 0, 0
+		if st.plan.kind != kindSSE {
+			body = body[:len(body)/2]
+		}
+	}
+	st.whole = append(head, body...)
+}
+
+// deliver writes the events, each at its instant.
+func (c *conn) deliver(st *stream) {
+	for !st.over || len(st.rest) > 0 {
+		switch {
+		case len(st.rest) > 0:
+			st.flush()
+		case st.next > clock.Now():
+			if !c.pacer.add(st) {
+				st.over, st.failed = true, outcomeShutdown
+				return
+			}
+			<-st.back
+		default:
+			st.step(true)
+		}
+	}
+}

@@ -1,0 +1,226 @@
+package mockserver
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Options are the knobs of the server.
+type Options struct {
+	TTFT           time.Duration // request complete to first content event
+	ITL            time.Duration // between content events
+	Jitter         float64       // every gap is stretched by a factor drawn evenly from 1-Jitter .. 1+Jitter
+	TokensPerEvent int
+	Tokens         int      // length of an answer that ends by itself
+	Reasoning      float64  // share of the tokens that is reasoning (chat)
+	ErrorRate      float64  // share of the requests that fail
+	ErrorKinds     []string // how they fail, drawn evenly
+	Usage          bool     // report token counts where the request asks for them
+	CountPrompt    bool     // count the prompt's tokens exactly (costs CPU); else report words
+	Seed           uint64
+	Model          string // what /v1/models names
+	Dimensions     int    // length of embedding vectors
+	TruthLog       string // file for the server's own instants, "" = none
+}
+
+// Defaults are the knobs nobody turned.
+func Defaults() Options {
+	var o Options
+	for _, k := range knobs {
+		if err := k.set(&o, k.Default); err != nil {
+			panic("mockserver: default of " + k.Name + ": " + err.Error())
+		}
+	}
+	return o
+}
+
+// Knob is one option: a flag of `aiperf mock-server` and a parameter of a mock:// URL.
+type Knob struct {
+	Name    string
+	Default string
+	Usage   string
+	set     func(o *Options, v string) error
+}
+
+// Error kinds beside http-NNN.
+const (
+	kindSSE   = "sse"
+	kindClose = "close"
+	kindReset = "reset"
+	kindStall = "stall"
+	kindSlow  = "slow"
+)
+
+var errorKinds = []string{kindSSE, kindClose, kindReset, kindStall, kindSlow}
+
+var knobs = []Knob{
+	{"ttft", "20ms", "time from the complete request to the first content event",
+		func(o *Options, v string) (err error) { o.TTFT, err = duration(v); return }},
+	{"itl", "5ms", "time between content events",
+		func(o *Options, v string) (err error) { o.ITL, err = duration(v); return }},
+	{"jitter", "0", "stretch every gap by a factor drawn from 1-jitter to 1+jitter (0 to 1)",
+		func(o *Options, v string) (err error) { o.Jitter, err = share(v); return }},
+	{"tokens-per-event", "1", "tokens in one streamed event",
+		func(o *Options, v string) (err error) { o.TokensPerEvent, err = whole(v, 1, 10000); return }},
+	{"tokens", "64", "tokens of an answer that ends by itself; max_tokens, min_tokens and ignore_eos of the request are honoured",
+		func(o *Options, v string) (err error) { o.Tokens, err = whole(v, 1, 10_000_000); return }},
+	{"reasoning", "0", "share of the tokens that is reasoning, chat only (0 to 1)",
+		func(o *Options, v string) (err error) { o.Reasoning, err = share(v); return }},
+	{"error-rate", "0", "share of the requests that fail (0 to 1)",
+		func(o *Options, v string) (err error) { o.ErrorRate, err = share(v); return }},
+	{"error-kinds", "http-500", "how they fail, a comma list of http-NNN, sse, close, reset, stall, slow",
+		func(o *Options, v string) (err error) { o.ErrorKinds, err = kinds(v); return }},
+	{"usage", "true", "report token counts where the request asks for them",
+		func(o *Options, v string) (err error) { o.Usage, err = yes(v); return }},
+	{"count-prompt", "true", "count the prompt's tokens with the built-in tokenizer; false reports its words",
+		func(o *Options, v string) (err error) { o.CountPrompt, err = yes(v); return }},
+	{"seed", "1", "the same seed gives the n-th request the same answer",
+		func(o *Options, v string) (err error) { o.Seed, err = strconv.ParseUint(v, 10, 64); return }},
+	{"model", "mock", "model that /v1/models names",
+		func(o *Options, v string) error { o.Model = v; return nil }},
+	{"dimensions", "8", "length of embedding vectors",
+		func(o *Options, v string) (err error) { o.Dimensions, err = whole(v, 1, 1<<20); return }},
+	{"truth-log", "", "file for the server's own instants, one JSON line for each request",
+		func(o *Options, v string) error { o.TruthLog = v; return nil }},
+}
+
+// Knobs lists the options in the order of the documentation.
+func Knobs() []Knob { return slices.Clone(knobs) }
+
+// Set turns one knob.
+func (o *Options) Set(name, value string) error {
+	for i := range knobs {
+		if knobs[i].Name != name {
+			continue
+		}
+		if err := knobs[i].set(o, value); err != nil {
+			return fmt.Errorf("mock server option %s=%q: %w", name, value, plain(err))
+		}
+		return nil
+	}
+	names := make([]string, len(knobs))
+	for i := range knobs {
+		names[i] = knobs[i].Name
+	}
+	return fmt.Errorf("unknown mock server option %q; allowed: %s", name, strings.Join(names, ", "))
+}
+
+// ParseQuery reads the parameters of a mock:// URL (RawQuery).
+func ParseQuery(query string) (Options, error) {
+	o := Defaults()
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return o, fmt.Errorf("mock server options %q: %w", query, err)
+	}
+	for _, name := range sorted(values) {
+		for _, v := range values[name] {
+			if err := o.Set(name, v); err != nil {
+				return o, err
+			}
+		}
+	}
+	return o, nil
+}
+
+// Args are the flags of `aiperf mock-server` that turn the knobs as the parameters of a mock:// URL do.
+func Args(query string) ([]string, error) {
+	if _, err := ParseQuery(query); err != nil {
+		return nil, err
+	}
+	values, _ := url.ParseQuery(query)
+	var args []string
+	for _, name := range sorted(values) {
+		for _, v := range values[name] {
+			args = append(args, "--"+name+"="+v)
+		}
+	}
+	return args, nil
+}
+
+func sorted(values url.Values) []string {
+	var names []string
+	for name := range values {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func plain(err error) error {
+	if e, ok := err.(*strconv.NumError); ok {
+		return fmt.Errorf("want a whole number: %w", e.Err)
+	}
+	return err
+}
+
+func duration(v string) (time.Duration, error) {
+	d, err := time.ParseDuration(v)
+	if v == "0" {
+		d, err = 0, nil
+	}
+	if err != nil || d < 0 || d > time.Hour {
+		return 0, fmt.Errorf("want a duration from 0 to 1h, such as 50ms")
+	}
+	return d, nil
+}
+
+func share(v string) (float64, error) {
+	f, err := strconv.ParseFloat(v, 64)
+	if err != nil || !(f >= 0 && f <= 1) {
+		return 0, fmt.Errorf("want a number from 0 to 1")
+	}
+	return f, nil
+}
+
+func whole(v string, lo, hi int) (int, error) {
+	n, err := strconv.Atoi(v)
+	if err != nil || n < lo || n > hi {
+		return 0, fmt.Errorf("want a whole number from %d to %d", lo, hi)
+	}
+	return n, nil
+}
+
+func yes(v string) (bool, error) {
+	b, err := strconv.ParseBool(v)
+	if err != nil {
+		return false, fmt.Errorf("want true or false")
+	}
+	return b, nil
+}
+
+func kinds(v string) ([]string, error) {
+	list := strings.Split(v, ",")
+	for i, k := range list {
+		list[i] = strings.TrimSpace(k)
+		if slices.Contains(errorKinds, list[i]) || httpStatus(list[i]) != 0 {
+			continue
+		}
+		return nil, fmt.Errorf("unknown error kind %q; allowed: http-400 to http-599, %s", k, strings.Join(errorKinds, ", "))
+	}
+	return list, nil
+}
+
+// httpStatus is the status of an error kind http-NNN; 0 = another kind.
+func httpStatus(kind string) int {
+	digits, ok := strings.CutPrefix(kind, "http-")
+	if !ok || len(digits) != 3 {
+		return 0
+	}
+	n, err := strconv.Atoi(digits)
+	if err != nil || n < 400 || n > 599 {
+		return 0
+	}
+	return n
+}
+
+func reason(status int) string {
+	if s := http.StatusText(status); s != "" {
+		return s
+	}
+	return "Unknown"
+}

@@ -1,0 +1,142 @@
+package mockserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"sync/atomic"
+
+	"aiperf/internal/clock"
+)
+
+// Server is a simulated inference server.
+type Server struct {
+	opts    Options
+	truth   *truthLog
+	pacer   *pacer
+	metrics metrics
+	offset  int64 // wall time minus instant
+	number  atomic.Uint64
+
+	mu       sync.Mutex
+	listener *net.TCPListener
+	conns    map[*net.TCPConn]struct{}
+	closed   bool
+	wg       sync.WaitGroup
+}
+
+// New makes a server; its truth log is created at once.
+func New(o Options) (*Server, error) {
+	log, err := openTruth(o.TruthLog)
+	if err != nil {
+		return nil, err
+	}
+	at := clock.Now()
+	return &Server{opts: o, truth: log, pacer: newPacer(), offset: wallNow() - at, conns: map[*net.TCPConn]struct{}{}}, nil
+}
+
+// Listen binds an address ("127.0.0.1:0" = any free port) and begins to answer. Close ends it.
+func (s *Server) Listen(address string) error {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return fmt.Errorf("mock server: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return errors.Join(errors.New("mock server: listen after close"), l.Close())
+	}
+	s.listener = l.(*net.TCPListener)
+	s.wg.Go(s.pacer.run)
+	s.wg.Go(func() { s.accept(s.listener) })
+	if s.opts.CountPrompt {
+		s.wg.Go(func() { counter() }) // ready before the first prompt, without making the start wait
+	}
+	return nil
+}
+
+// Addr is the address that Listen bound.
+func (s *Server) Addr() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.listener.Addr().String()
+}
+
+// URL is where clients find the server.
+func (s *Server) URL() string { return "http://" + s.Addr() }
+
+func (s *Server) accept(l *net.TCPListener) {
+	for {
+		c, err := l.AcceptTCP()
+		if err != nil {
+			if errors.Is(err, net.ErrClosed) {
+				return
+			}
+			continue // this client is gone; the next may not be
+		}
+		s.mu.Lock()
+		if s.closed {
+			s.mu.Unlock()
+			_ = c.Close()
+			return
+		}
+		s.conns[c] = struct{}{}
+		s.wg.Go(func() { s.serve(c) })
+		s.mu.Unlock()
+	}
+}
+
+func (s *Server) serve(c *net.TCPConn) {
+	defer func() {
+		s.mu.Lock()
+		delete(s.conns, c)
+		s.mu.Unlock()
+		_ = c.Close()
+	}()
+	sock, err := newSocket(c)
+	if err != nil {
+		return
+	}
+	newConn(s, c, sock).run()
+}
+
+// Close stops listening, ends every answer under way, and returns when nothing of the server runs any more.
+func (s *Server) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	s.closed = true
+	var err error
+	if s.listener != nil {
+		err = s.listener.Close()
+	}
+	for c := range s.conns {
+		// Wakes the connection's goroutine without freeing the descriptor that the pacer may be writing to.
+		_ = c.CloseRead()
+		_ = c.SetDeadline(past)
+	}
+	s.mu.Unlock()
+	s.pacer.stop()
+	s.wg.Wait()
+	return errors.Join(err, s.truth.close())
+}
+
+// Run listens and answers until the context ends.
+func Run(ctx context.Context, o Options, address string, ready func(url string)) error {
+	s, err := New(o)
+	if err != nil {
+		return err
+	}
+	if err := s.Listen(address); err != nil {
+		return errors.Join(err, s.Close())
+	}
+	if ready != nil {
+		ready(s.URL())
+	}
+	<-ctx.Done()
+	return s.Close()
+}

@@ -1,0 +1,254 @@
+package mockserver
+
+import (
+	"strconv"
+	"time"
+)
+
+// shape is how an API words its events: what stands between the head of an event and its text, and behind the text.
+type shape struct {
+	object, streamObject string
+	content, reasoning   string
+	after                string
+	role                 string // first event, "" = none
+	last                 string // event with the finish reason, up to the reason
+	reasons              bool   // knows reasoning
+}
+
+var chatShape = shape{
+	object: "chat.completion", streamObject: "chat.completion.chunk", reasons: true,
+	content: `"delta":{"content":"`, reasoning: `"delta":{"reasoning_content":"`, after: `"},"logprobs":null,"finish_reason":null}]`,
+	role: `"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}]`,
+	last: `"delta":{},"logprobs":null,"finish_reason":"`,
+}
+
+var completionsShape = shape{
+	object: "text_completion", streamObject: "text_completion",
+	content: `"text":"`, after: `","logprobs":null,"finish_reason":null}]`,
+	last: `"text":"","logprobs":null,"finish_reason":"`,
+}
+
+// sink takes bytes. try writes what the socket takes without waiting and says how much that was; write waits.
+type sink interface {
+	try(b []byte) (int, error)
+	write(b []byte) error
+}
+
+// Outcomes beside the error kinds.
+const (
+	outcomeOK       = "ok"
+	outcomeGone     = "client-gone"
+	outcomeShutdown = "shutdown"
+	outcomeBad      = "bad-request"
+)
+
+// stream is an answer under way. One goroutine has it at a time: that of its connection, or the pacer.
+type stream struct {
+	sink   sink
+	shape  *shape
+	opts   *Options
+	ask    *ask
+	plan   plan
+	truth  *Truth
+	logged bool // keep the writes
+
+	whole  []byte // a body in one piece instead of events
+	prefix []byte // of every event
+	buf    []byte
+	rest   []byte // what the socket did not take at once
+	next   int64  // instant at which the next event is due
+	due    int64  // the same as wall time, of the event in buf
+	offset int64  // wall time minus instant
+	events int    // content events made
+	left   int    // visible tokens to come
+	think  int    // reasoning tokens to come
+	prompt int    // prompt tokens
+	framed bool   // chunked transfer coding
+	over   bool
+	failed string // what ended it early, "" = nothing
+
+	firstWrite int64         // wall ns after the first content event
+	back       chan struct{} // the pacer gives the stream back
+}
+
+// begin prepares the events.
+func (st *stream) begin(id string, created int64, model string) {
+	b := append(st.prefix[:0], `data: {"id":"`...)
+	b = append(b, id...)
+	b = append(b, `","object":"`...)
+	b = append(b, st.shape.streamObject...)
+	b = append(b, `","created":`...)
+	b = strconv.AppendInt(b, created, 10)
+	b = append(b, `,"model":`...)
+	st.prefix = appendJSON(b, model)
+	st.left, st.think = st.plan.tokens, st.plan.reasoning
+}
+
+// step makes and writes the next event; with the last one goes what ends the answer.
+func (st *stream) step(wait bool) {
+	st.due = st.next + st.offset
+	st.buf = st.buf[:0]
+	if st.whole != nil {
+		st.buf = append(st.buf, st.whole...)
+		st.over = true
+		st.send(1, st.truth.Tokens+st.truth.Reasoning, wait)
+		return
+	}
+	if st.events == st.plan.cut {
+		st.breakOff(wait)
+		return
+	}
+	tokens := st.event()
+	if st.left+st.think == 0 && st.events != st.plan.cut {
+		st.end()
+	}
+	st.next += int64(st.plan.stretch(st.plan.itl, st.opts.Jitter))
+	st.send(1, tokens, wait)
+}
+
+// event appends the next content event to the buffer.
+func (st *stream) event() (tokens int) {
+	open, left, sum := st.shape.content, &st.left, &st.truth.Tokens
+	if st.think > 0 {
+		open, left, sum = st.shape.reasoning, &st.think, &st.truth.Reasoning
+	}
+	tokens = min(*left, st.plan.perEvent)
+	*left -= tokens
+	*sum += tokens
+	st.events++
+	at := st.open()
+	st.choice(open)
+	for range tokens {
+		st.buf = append(st.buf, st.plan.word()...)
+	}
+	st.buf = append(st.buf, st.shape.after...)
+	if st.ask.perChunk && st.opts.Usage {
+		st.usage()
+	}
+	st.close(at, "}")
+	return tokens
+}
+
+// end appends the finish reason, the usage where it was asked for, the end mark and the end of the body.
+func (st *stream) end() {
+	at := st.open()
+	st.choice(st.shape.last)
+	st.buf = append(st.buf, st.plan.finish...)
+	st.close(at, `"}]}`)
+	if st.opts.Usage && st.ask.usage {
+		at = st.open()
+		st.buf = append(st.buf, st.prefix...)
+		st.buf = append(st.buf, `,"choices":[]`...)
+		st.usage()
+		st.close(at, "}")
+	}
+	st.mark()
+}
+
+// mark ends the stream and the body.
+func (st *stream) mark() {
+	st.close(st.open(), "data: [DONE]")
+	if st.framed {
+		st.buf = append(st.buf, "0\r\n\r\n"...)
+	}
+	st.over = true
+}
+
+// breakOff ends the answer the way its plan says.
+func (st *stream) breakOff(wait bool) {
+	st.failed, st.over = st.plan.kind, true
+	if st.plan.kind != kindSSE {
+		return
+	}
+	at := st.open()
+	st.buf = append(st.buf, "event: error\n"...)
+	st.close(at, "data: "+simulated(503))
+	st.mark()
+	st.send(0, 0, wait)
+}
+
+// sizeDigits is the fixed number of hexadecimal digits of a chunk size.
+const sizeDigits = 7
+
+// open begins a chunk of the body and tells where.
+func (st *stream) open() int {
+	if st.framed {
+		st.buf = append(st.buf, "0000000\r\n"...)
+	}
+	return len(st.buf)
+}
+
+// close ends the event that open began with tail, and fills in the size of the chunk.
+func (st *stream) close(at int, tail string) {
+	st.buf = append(st.buf, tail...)
+	st.buf = append(st.buf, '\n', '\n')
+	if !st.framed {
+		return
+	}
+	n := len(st.buf) - at
+	for i := at - 3; n > 0 && i >= at-2-sizeDigits; i-- {
+		st.buf[i] = "0123456789abcdef"[n&15]
+		n >>= 4
+	}
+	st.buf = append(st.buf, '\r', '\n')
+}
+
+func (st *stream) choice(open string) {
+	st.buf = append(st.buf, st.prefix...)
+	st.buf = append(st.buf, `,"choices":[{"index":0,`...)
+	st.buf = append(st.buf, open...)
+}
+
+func (st *stream) usage() {
+	st.buf = append(st.buf, `,"usage":`...)
+	st.buf = appendUsage(st.buf, st.prompt, st.truth.Tokens, st.truth.Reasoning)
+}
+
+// send writes the buffer and notes when.
+func (st *stream) send(events, tokens int, wait bool) {
+	w := Write{Due: st.due, Events: events, Tokens: tokens}
+	if st.logged || st.firstWrite == 0 {
+		w.Before = wallNow()
+	}
+	n := len(st.buf)
+	var err error
+	if wait {
+		err = st.sink.write(st.buf)
+	} else {
+		n, err = st.sink.try(st.buf)
+	}
+	if st.logged || st.firstWrite == 0 {
+		w.After = wallNow()
+	}
+	if st.firstWrite == 0 && events > 0 {
+		st.firstWrite = w.After
+	}
+	if st.logged {
+		st.truth.Writes = append(st.truth.Writes, w)
+	}
+	st.rest = st.buf[n:]
+	if err != nil {
+		st.rest, st.over, st.failed = nil, true, outcomeGone
+	}
+}
+
+// flush waits until the socket has taken the rest.
+func (st *stream) flush() {
+	err := st.sink.write(st.rest)
+	st.rest = nil
+	if st.logged && len(st.truth.Writes) > 0 {
+		st.truth.Writes[len(st.truth.Writes)-1].After = wallNow()
+	}
+	if err != nil {
+		st.over, st.failed = true, outcomeGone
+	}
+}
+
+// wait is how long a body in one piece takes to make.
+func (st *stream) wait() time.Duration {
+	d := st.plan.first
+	for range st.plan.events() - 1 {
+		d += st.plan.stretch(st.plan.itl, st.opts.Jitter)
+	}
+	return d
+}
