@@ -1,0 +1,151 @@
+package sse
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestEvent(t *testing.T) {
+	for _, c := range []struct {
+		name, raw, data, text string
+		fields                []Field
+	}{
+		{"plain", "data: {}", "{}", "{}", []Field{{Name: "data", Value: "{}"}}},
+		{"no blank", "data:{}", "{}", "{}", []Field{{Name: "data", Value: "{}"}}},
+		{"blanks", "data:  {}  ", "{}", " {}  ", []Field{{Name: "data", Value: "{}"}}},
+		{"leading blanks", "   data: {}", "{}", "{}", []Field{{Name: "data", Value: "{}"}}},
+		{"any case", "Data: {}", "{}", "{}", []Field{{Name: "Data", Value: "{}"}}},
+		{"no colon", "data", "", "", []Field{{Name: "data", Null: true}}},
+		{"no value", "data:", "", "", []Field{{Name: "data"}}},
+		{"comment", ": ping\ndata: a", "a", "a", []Field{{Name: "comment", Value: "ping"}, {Name: "data", Value: "a"}}},
+		{"joined", "data: {\"a\":\ndata: 1}", "{\"a\":\n1}", "{\"a\":\n1}", []Field{{Name: "data", Value: "{\"a\":"}, {Name: "data", Value: "1}"}}},
+		{"empty data dropped", "data: \ndata: a", "a", "a", []Field{{Name: "data"}, {Name: "data", Value: "a"}}},
+		{"others", "event: e\nid: 7\nretry: 10\nx-y: z\ndata: a", "a", "a", []Field{{Name: "event", Value: "e"},
+			{Name: "id", Value: "7"}, {Name: "retry", Value: "10"}, {Name: "x-y", Value: "z"}, {Name: "data", Value: "a"}}},
+		{"pretty printed", "data: {\n  \"a\": [\n    1\n  ]\n}", "{\n  \"a\": [\n    1\n  ]\n}", "{\n  \"a\": [\n    1\n  ]\n}", nil},
+		{"line break in a string", "data: {\"a\":\"b\nc\"}", `{"a":"b\nc"}`, `{"a":"b\nc"}`, nil},
+		{"braces in a string", "data: {\"a\":\"}\nid: {\"}", `{"a":"}\nid: {"}`, `{"a":"}\nid: {"}`, nil},
+		{"closed value is not continued", "data: {}\nid: 1", "{}", "{}", []Field{{Name: "data", Value: "{}"}, {Name: "id", Value: "1"}}},
+		{"broken UTF-8", "data: a\xFFb", "a\uFFFDb", "a\uFFFDb", []Field{{Name: "data", Value: "a\uFFFDb"}}},
+		{"leading blank of a token", "data:  tok", "tok", " tok", nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, eol := range []string{"\n", "\r\n", "\r"} {
+				raw := strings.ReplaceAll(c.raw, "\n", eol)
+				var e Event
+				e.Parse([]byte(raw))
+				if got := string(e.Data()); got != c.data {
+					t.Errorf("%q: data %q, want %q", raw, got, c.data)
+				}
+				if got := string(e.Text()); got != c.text {
+					t.Errorf("%q: text %q, want %q", raw, got, c.text)
+				}
+				if got := Fields([]byte(raw)); c.fields != nil && !slices.Equal(got, c.fields) {
+					t.Errorf("%q: fields %v, want %v", raw, got, c.fields)
+				}
+			}
+		})
+	}
+}
+
+func TestGluedValuesAreJSON(t *testing.T) {
+	for _, raw := range []string{
+		"data: {\n  \"a\": [\n    1\n  ]\n}", "data: {\"a\":\"b\nc\"}", "data: {\"a\":\"\\\"\nc\"}", "data: {\"a\":\ndata: 1}",
+	} {
+		var e Event
+		e.Parse([]byte(raw))
+		if !json.Valid(e.Data()) {
+			t.Errorf("%q became %q", raw, e.Data())
+		}
+	}
+}
+
+func TestEventFromAnExport(t *testing.T) {
+	var e Event
+	e.Parse([]byte("data: old"))
+	e.Reset()
+	e.Add("event", "x")
+	e.Add("data", "[DONE]")
+	if string(e.Name()) != "x" || !e.Done() {
+		t.Errorf("name %q, data %q", e.Name(), e.Data())
+	}
+}
+
+func TestIsDone(t *testing.T) {
+	for raw, want := range map[string]bool{
+		"data: [DONE]": true, "data:[DONE]": true, "data: [DONE] ": true, "event: x\ndata: [DONE]": true,
+		"data: [done]": false, "data: {\"a\":\"[DONE]\"}": false, ": [DONE]": false, "data: [DONE]\ndata: x": false,
+	} {
+		if IsDone([]byte(raw)) != want {
+			t.Errorf("IsDone(%q) = %v", raw, !want)
+		}
+	}
+}
+
+func TestFindFailure(t *testing.T) {
+	for _, c := range []struct {
+		raw  string
+		code int // 0 = no failure
+		text string
+	}{
+		{`data: {"error":{"code":429,"message":"slow"}}`, 429, "slow"},
+		{`data: {"error":{"code":"429","message":"slow"}}`, 502, "slow"},
+		{`data: {"error":{"code":200,"message":"m"}}`, 502, "m"},
+		{`data: {"error":{"code":99999,"message":"m"}}`, 502, "m"},
+		{`data: {"error":"text"}`, 502, "text"},
+		{`data: {"error":{"x":1}}`, 502, `{"x":1}`},
+		{`data: {"error":true}`, 502, "true"},
+		{`data: {"object":"error","message":"boom","code":400}`, 400, "boom"},
+		{`data: {"type":"error","message":"x"}`, 502, "x"},
+		{`data: {"type":"response.failed","response":{"error":{"code":"server_error","message":"no"}}}`, 502, "no"},
+		{"event: error\ndata: {\"error\":{\"message\":\"boom\",\"code\":503}}", 503, "boom"},
+		{"event: ERROR\n: overload", 502, "overload"},
+		{"event: error\ndata: x\n: late", 502, "late"},
+		{"event: error\ndata: {\"type\":\"error\",\"message\":\"x\"}", 502, "x"},
+		{"event: error\ndata: {\"message\":\"x\",\"code\":500}", 500, "x"},
+		{"event: error", 502, "Unknown error in SSE response: event: error"},
+		{"event: error\ndata: plain", 502, "Unknown error in SSE response: plain"},
+		{`data: {"error":null,"a":1}`, 0, ""},
+		{`data: {"error":""}`, 0, ""},
+		{`data: {"error":{}}`, 0, ""},
+		{`data: {"error":[]}`, 0, ""},
+		{`data: {"error":0}`, 0, ""},
+		{`data: {"error":false}`, 0, ""},
+		{`data: {"choices":[{"error":"x"}]}`, 0, ""},
+		{`data: {"content":"the \"error\" of"}`, 0, ""},
+		{`data: {"message":"error"}`, 0, ""},
+		{`data: {"error":`, 0, ""},
+		{": error", 0, ""},
+		{`data: "error"`, 0, ""},
+	} {
+		for _, single := range []bool{false, !strings.Contains(c.raw, "\n")} {
+			f, ok := FindFailure([]byte(c.raw), single)
+			if ok != (c.code != 0) || f.Code != c.code && ok || ok && f.Message != c.text {
+				t.Errorf("%s (single %v): %+v %v, want %d %q", c.raw, single, f, ok, c.code, c.text)
+			}
+		}
+	}
+}
+
+func TestValidUTF8(t *testing.T) {
+	for in, want := range map[string]string{
+		"ok é 😀": "ok é 😀", "a\xFFb": "a\uFFFDb", "\xE2\x82": "\uFFFD", "\xE2\x82a": "\uFFFDa", "\xF0\x9F\x98": "\uFFFD",
+		"\xC0\x80": "\uFFFD\uFFFD", "\xED\xA0\x80": "\uFFFD\uFFFD\uFFFD", "\xF4\x90": "\uFFFD\uFFFD", "\xFF\xFE": "\uFFFD\uFFFD",
+	} {
+		if got := string(ValidUTF8([]byte(in))); got != want {
+			t.Errorf("ValidUTF8(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func BenchmarkEventOfAChunk(b *testing.B) {
+	raw := []byte(`data: {"id":"chatcmpl-123456789012","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":" token"},"finish_reason":null}]}`)
+	var e Event
+	for b.Loop() {
+		FindFailure(raw, true)
+		e.Parse(raw)
+		e.Data()
+	}
+}

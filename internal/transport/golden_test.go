@@ -1,0 +1,216 @@
+package transport
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"aiperf/internal/record"
+)
+
+// goldenCase is one recorded response and what the Python tool, or we on purpose, make of it.
+type goldenCase struct {
+	Group    string
+	Name     string
+	Response []goldenWrite
+	Close    string
+	Early    bool
+	Upstream struct {
+		Outcome   string
+		Status    *int
+		Responses int
+		Error     struct {
+			Code    int
+			Type    string
+			Message string
+		}
+		Messages []json.RawMessage
+	}
+	Ours *struct {
+		Outcome, Type, Message string
+		Code                   int
+	}
+}
+
+type goldenWrite struct {
+	Text   string
+	Bytes  []byte `json:"bytes_b64"`
+	Repeat int
+	Delay  int `json:"delay_ms"`
+}
+
+func goldenCases(t *testing.T) []goldenCase {
+	t.Helper()
+	f, err := os.Open("testdata/responses.jsonl.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []goldenCase
+	for d := json.NewDecoder(z); d.More(); {
+		var c goldenCase
+		if err := d.Decode(&c); err != nil {
+			t.Fatal(err)
+		}
+		cases = append(cases, c)
+	}
+	return cases
+}
+
+// rawServer hands every connection to serve.
+func rawServer(t testing.TB, serve func(c *net.TCPConn, r *bufio.Reader)) *Target {
+	t.Helper()
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close()
+				serve(c.(*net.TCPConn), bufio.NewReader(c))
+			}()
+		}
+	}()
+	return mustTarget(t, "http://"+l.Addr().String()+"/v1/chat/completions")
+}
+
+// readRequest reads one request and gives its head lines; false = the client has gone.
+func readRequest(r *bufio.Reader) (head []string, ok bool) {
+	length := 0
+	for {
+		line, err := r.ReadString('\n')
+		if err != nil {
+			return nil, false
+		}
+		line = strings.TrimRight(line, "\r\n")
+		if line == "" {
+			break
+		}
+		fmt.Sscanf(strings.ToLower(line), "content-length: %d", &length)
+		head = append(head, line)
+	}
+	_, err := r.Discard(length)
+	return head, err == nil
+}
+
+func (g *goldenCase) serve(c *net.TCPConn, r *bufio.Reader) {
+	if !g.Early {
+		if _, ok := readRequest(r); !ok {
+			return
+		}
+	}
+	for _, w := range g.Response {
+		if w.Delay > 0 {
+			time.Sleep(time.Duration(w.Delay) * time.Millisecond)
+		}
+		b := w.Bytes
+		if w.Bytes == nil {
+			b = []byte(strings.Repeat(w.Text, max(w.Repeat, 1)))
+		}
+		if len(b) > 0 {
+			c.Write(b)
+		}
+	}
+	switch {
+	case g.Close == "reset":
+		c.SetLinger(0)
+	case g.Close == "hang" || g.Close == "keep":
+		r.ReadByte() // until the client goes
+	case g.Early:
+		c.CloseWrite()
+		for _, ok := readRequest(r); ok; _, ok = readRequest(r) {
+		}
+	}
+}
+
+// contentLevel are the error types that the endpoint finds in a response that the transport is content with.
+var contentLevel = map[string]bool{
+	"InvalidInferenceResultError": true, "TypeError": true, "AttributeError": true, "ValueError": true, "KeyError": true,
+	"ValidationError": true, "UnicodeDecodeError": true,
+}
+
+// want is what the transport has to report.
+func (g *goldenCase) want() (kind string, code int, text *string) {
+	if o := g.Ours; o != nil && (o.Outcome != "" || o.Type != "") {
+		if o.Outcome != "error" || contentLevel[o.Type] {
+			return "", 0, nil
+		}
+		if o.Message != "" {
+			text = &o.Message
+		}
+		return o.Type, o.Code, text
+	}
+	e := g.Upstream.Error
+	if e.Type == "" || contentLevel[e.Type] {
+		return "", 0, nil
+	}
+	if e.Code >= 300 && e.Type != ErrStream {
+		text = &e.Message
+	}
+	return e.Type, e.Code, text
+}
+
+func TestGoldenResponses(t *testing.T) {
+	cases := goldenCases(t)
+	recs := make([]record.Record, len(cases))
+	var all sync.WaitGroup
+	for i := range cases {
+		c := mustClient(t, func(o *Options) { o.Timeout = 2 * time.Second })
+		req := &Request{Target: rawServer(t, cases[i].serve), Body: []byte(`{"messages":[]}`)}
+		all.Go(func() { c.Do(context.Background(), req, &recs[i], nil) })
+	}
+	all.Wait()
+	for i, g := range cases {
+		t.Run(g.Group+"/"+g.Name, func(t *testing.T) { g.check(t, &recs[i]) })
+	}
+}
+
+func (g *goldenCase) check(t *testing.T, rec *record.Record) {
+	kind, code, text := g.want()
+	var got record.Error
+	if rec.Error != nil {
+		got = *rec.Error
+	}
+	switch {
+	case kind == "" && code == 0 && rec.Error != nil:
+		t.Fatalf("error %+v, want none", got)
+	case kind == ErrResponse && got.Type == ErrPayload:
+	case kind != "" && got.Type != kind, got.Code != code:
+		t.Fatalf("error %d %q (%s), want %d %q", got.Code, got.Type, got.Message, code, kind)
+	}
+	if text != nil { // of long bodies the recording shows the beginning and the length
+		if short, cut := strings.CutSuffix(*text, fmt.Sprintf("…(%d)", len(got.Message))); cut {
+			got.Message, text = got.Message[:len(short)], &short
+		}
+	}
+	if text != nil && got.Message != *text {
+		t.Errorf("message %.200q, want %.200q", got.Message, *text)
+	}
+	if s := g.Upstream.Status; s != nil && g.Ours == nil && rec.Status != *s {
+		t.Errorf("status %d, want %d", rec.Status, *s)
+	}
+	if g.Ours == nil && len(rec.Messages) != g.Upstream.Responses {
+		t.Errorf("%d messages, want %d", len(rec.Messages), g.Upstream.Responses)
+	}
+	if rec.Start == 0 || rec.End <= rec.Start || rec.Trace == nil {
+		t.Errorf("start %d, end %d, trace %v", rec.Start, rec.End, rec.Trace)
+	}
+}
