@@ -1,0 +1,212 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"aiperf/internal/metric"
+)
+
+// Brand stands before every title.
+const Brand = "AIPerf"
+
+// Widths in characters.
+const (
+	minWidth    = 100
+	ExportWidth = 140 // of the console text file
+)
+
+// longHeader is the length of a name from which on its unit goes to a line of its own.
+const longHeader = 30
+
+// Options say how to draw.
+type Options struct {
+	Width  int  // of the terminal; less than 100 counts as 100
+	Colour bool // only on a terminal
+}
+
+// Console writes everything above the footer: notices, error table, metric tables, panels and the verdict.
+func Console(w io.Writer, run *metric.Run, o Options) error {
+	d := &drawing{w: w, run: run, style: style{o.Colour}, width: max(o.Width, minWidth)}
+	d.incomplete()
+	d.advice()
+	d.errorTable()
+	if run.ShowTrace {
+		d.metrics("HTTP Trace Timing", func(m *metric.Metric) bool { return m.Flags&metric.HTTPTrace != 0 })
+	}
+	if run.Profiling.Valid > 0 {
+		for _, g := range groups {
+			title := run.Title
+			if g.name != "" {
+				title += ": " + g.name
+			}
+			d.metrics(title, func(m *metric.Metric) bool { return m.Group == g.key && m.Flags&metric.ErrorOnly == 0 })
+		}
+		d.cacheHint()
+		d.discrepancies()
+		d.lengths()
+	}
+	if run.AllFailed() {
+		d.allFailed()
+	}
+	d.verdict()
+	return d.err
+}
+
+// ConsoleText is the console as the text file keeps it.
+func ConsoleText(run *metric.Run) []byte {
+	var b bytes.Buffer
+	b.WriteString("\n")
+	Console(&b, run, Options{Width: ExportWidth}) // a buffer takes everything
+	return b.Bytes()
+}
+
+// groups are the metric tables in their order; the one without a name is the main table.
+var groups = []struct{ key, name string }{
+	{"effective", "Effective"}, {"active", "Active"}, {"usage", "Usage"}, {"cache", "Cache"}, {"prediction", "Prediction"},
+	{"audio", "Audio"}, {"reasoning", "Reasoning"}, {"default", ""},
+}
+
+// drawing collects the first error of a sequence of writes.
+type drawing struct {
+	w     io.Writer
+	run   *metric.Run
+	style style
+	width int
+	err   error
+}
+
+func (d *drawing) print(format string, args ...any) {
+	if d.err == nil {
+		_, d.err = fmt.Fprintf(d.w, format, args...)
+	}
+}
+
+func (d *drawing) table(t *table) {
+	if d.err == nil {
+		d.err = t.render(d.w, d.style)
+	}
+}
+
+func (d *drawing) panel(title string, lines ...string) {
+	if d.err == nil {
+		d.err = panel(d.w, d.style, title, lines)
+	}
+}
+
+// columns of a metric table.
+var columns = []metric.Stat{metric.Avg, metric.Min, metric.Max, metric.P99, metric.P90, metric.P50, metric.Std}
+
+// metrics writes the table of the metrics that belong to it; nothing if there are none.
+func (d *drawing) metrics(title string, belongs func(*metric.Metric) bool) {
+	t := &table{title: Brand + " | " + title, head: []string{"Metric"}}
+	for _, s := range columns {
+		t.head = append(t.head, s.String())
+	}
+	results := slices.DeleteFunc(d.run.Profiling.Shown(), func(r metric.Result) bool { return !belongs(r.Metric) })
+	slices.SortStableFunc(results, func(a, b metric.Result) int { return rank(a.Metric) - rank(b.Metric) })
+	for i := range results {
+		row := []string{label(results[i].Metric)}
+		for _, s := range columns {
+			row = append(row, number(&results[i], s))
+		}
+		t.rows = append(t.rows, row)
+	}
+	if len(t.rows) > 0 {
+		d.table(t)
+	}
+}
+
+// rank orders rows: the numbered ones, then the others, adjusted ones at the end.
+func rank(m *metric.Metric) int {
+	switch {
+	case m.Kind == metric.Adjustment:
+		return math.MaxInt32
+	case m.Order == 0:
+		return math.MaxInt32 - 1
+	}
+	return m.Order
+}
+
+// label is a metric's name with its unit.
+func label(m *metric.Metric) string {
+	switch {
+	case m.Display == "":
+		return m.Header
+	case len(m.Header) > longHeader:
+		return m.Header + "\n(" + m.Display + ")"
+	}
+	return m.Header + " (" + m.Display + ")"
+}
+
+// number is a statistic with two decimals and thousands separators.
+func number(r *metric.Result, s metric.Stat) string {
+	if !r.Has(s) {
+		return missing
+	}
+	return thousands(strconv.FormatFloat(r.Values[s], 'f', 2, 64))
+}
+
+// thousands puts commas between the groups of three digits before the point.
+func thousands(digits string) string {
+	sign := ""
+	if strings.HasPrefix(digits, "-") {
+		sign, digits = "-", digits[1:]
+	}
+	whole, rest, point := strings.Cut(digits, ".")
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	if point {
+		whole += "." + rest
+	}
+	return sign + whole
+}
+
+// errorTable lists what went wrong.
+func (d *drawing) errorTable() {
+	if len(d.run.Profiling.Errors) == 0 {
+		return
+	}
+	t := &table{title: Brand + " | Error Summary", head: []string{"Code", "Type", "Message", "Count"}, left: []bool{false, false, true, false}}
+	room := 0
+	for _, g := range d.run.Profiling.Errors {
+		room = max(room, len(g.Error.Type)+len(strconv.FormatInt(g.Count, 10)))
+	}
+	room = max(30, d.width-room-25)
+	for _, g := range d.run.Profiling.Errors {
+		code, kind, text := missing, missing, missing
+		if g.Error.Code != 0 {
+			code = strconv.Itoa(g.Error.Code)
+		}
+		if g.Error.Type != "" {
+			kind = g.Error.Type
+		}
+		if g.Error.Message != "" {
+			text = wrap(shorten(g.Error.Message), room)
+		}
+		t.rows = append(t.rows, []string{code, kind, text, thousands(strconv.FormatInt(g.Count, 10))})
+	}
+	d.print("\n")
+	d.table(t)
+}
+
+// shorten keeps a table readable when a server answers with a page.
+func shorten(message string) string {
+	const most = 600
+	message = strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\n' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, strings.TrimSpace(message))
+	if r := []rune(message); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return message
+}

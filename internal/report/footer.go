@@ -1,0 +1,42 @@
+package report
+
+import (
+	"io"
+	"math"
+
+	"aiperf/internal/metric"
+)
+
+// Footer writes how the run was started, how long it took and which files it left.
+func Footer(w io.Writer, run *metric.Run, o Options) error {
+	d := &drawing{w: w, run: run, style: style{o.Colour}, width: max(o.Width, minWidth)}
+	d.print("\n")
+	if run.Info.CLICommand != "" {
+		d.print("%s %s\n", d.style.bold("CLI Command:"), run.Info.CLICommand)
+	}
+	seconds := run.Profiling.Value("benchmark_duration", metric.Avg)
+	if math.IsNaN(seconds) {
+		seconds = 0
+	}
+	early := ""
+	if run.Cancelled {
+		early = " (cancelled early)"
+	}
+	d.print("%s %.2f sec%s\n", d.style.bold("Benchmark Duration:"), seconds, early)
+	for _, f := range run.Files {
+		d.print("%s %s\n", d.style.bold(f.Kind+":"), f.Path)
+	}
+	if run.LogFile != "" {
+		d.print("%s %s\n", d.style.bold("Log File:"), run.LogFile)
+	}
+	if n := run.Profiling.Cut; n > 0 {
+		d.print("%d requests were cut off at the end of the run; they are listed in the records and in no metric.\n", n)
+	}
+	if run.Validity != nil && run.Validity.Verdict != metric.VerdictValid {
+		d.print("%s\n", d.style.red("Not a clean measurement: "+run.Validity.Sentence()))
+	}
+	if run.Cancelled {
+		d.print("%s\n", d.style.paint("3", "The run was cancelled early: the results cover a part of it."))
+	}
+	return d.err
+}

@@ -1,0 +1,135 @@
+package report
+
+import (
+	"strings"
+
+	"aiperf/internal/metric"
+)
+
+// incomplete says that the numbers cover a part of the run only.
+func (d *drawing) incomplete() {
+	if d.run.IncompleteReason == "" {
+		return
+	}
+	d.print("\n%s\n%s\n%s\n\n", d.style.bold(Brand+" | INCOMPLETE RESULTS"), d.run.IncompleteReason,
+		"The numbers cover a part of the run: do not compare them with those of a complete one.")
+}
+
+// advices are what to do about errors that have a usual cause.
+var advices = []struct {
+	matches func(code int, kind, text string) bool
+	says    []string
+}{
+	{
+		func(code int, _, _ string) bool { return code == 401 || code == 403 },
+		[]string{"The server does not accept the credentials.", "Check --api-key, or the header that carries the key (--header)."},
+	},
+	{
+		func(code int, _, text string) bool { return code == 404 && strings.Contains(text, "model") },
+		[]string{"The server does not know the model.", "Check --model against the list that GET /v1/models returns."},
+	},
+	{
+		func(code int, _, _ string) bool { return code == 404 || code == 405 },
+		[]string{"The server has no such path.", "Check --url, --endpoint-type and --custom-endpoint."},
+	},
+	{
+		func(code int, _, text string) bool {
+			return code >= 400 && code < 500 && (strings.Contains(text, "context length") || strings.Contains(text, "max_model_len"))
+		},
+		[]string{"Prompts and requested outputs are longer than the model's context.", "Lower the input or output length, or serve the model with a longer context."},
+	},
+	{
+		func(code int, _, _ string) bool { return code == 429 },
+		[]string{"The server limits the rate.", "Lower --request-rate or --concurrency, or lift the limit."},
+	},
+	{
+		func(_ int, kind, _ string) bool { return kind == "ClientConnectorError" },
+		[]string{"No connection to the server could be made.", "Check --url and that the server listens there."},
+	},
+	{
+		func(_ int, kind, _ string) bool { return kind == "ClientConnectorDNSError" },
+		[]string{"The name of the server could not be resolved.", "Check the host in --url."},
+	},
+}
+
+// advice explains the most frequent error if it hit at least half of the requests and its cause is a usual one.
+func (d *drawing) advice() {
+	s := d.run.Profiling
+	if len(s.Errors) == 0 || 2*s.Errors[0].Count < s.Valid+s.Failed {
+		return
+	}
+	e := s.Errors[0].Error
+	for _, a := range advices {
+		if a.matches(e.Code, e.Type, strings.ToLower(e.Message)) {
+			d.panel("API Error", a.says...)
+			return
+		}
+	}
+}
+
+// cacheHint tells how to see the prefix cache at work.
+func (d *drawing) cacheHint() {
+	if !d.run.CacheHint {
+		return
+	}
+	d.print("\n%s\n", wrap("The server reports token usage but no cached prompt tokens. If it caches prefixes, let it report them "+
+		"(vLLM: --enable-prompt-tokens-details, SGLang: --enable-cache-report) to get the cache metrics.", d.width))
+}
+
+// CacheHint tells whether usage came without a word on cached prompt tokens.
+func CacheHint(s *metric.Summary) bool {
+	_, prompt := s.Get("usage_prompt_tokens")
+	_, cached := s.Get("usage_prompt_cache_read_tokens")
+	return prompt && !cached
+}
+
+// discrepancies warns when the server counts other tokens than we do.
+func (d *drawing) discrepancies() {
+	r, ok := d.run.Profiling.Get("usage_discrepancy_count")
+	if !ok || r.Values[metric.Avg] == 0 {
+		return
+	}
+	d.panel("Token Counts Differ",
+		d.share(r.Values[metric.Avg])+" have a server-side token count that is more than 10 % away from ours.",
+		"",
+		"Usual causes: another tokenizer than the model's, a chat template or system prompt that the server adds.",
+		"- The usage_*_diff_pct values of each request are in the records JSONL.",
+		"- --tokenizer chooses the tokenizer of the model.",
+		"- --use-server-token-count takes the server's counts instead.",
+		"- AIPERF_METRICS_USAGE_PCT_DIFF_THRESHOLD moves the threshold.")
+}
+
+// lengths warns when answers are not as long as asked.
+func (d *drawing) lengths() {
+	r, ok := d.run.Profiling.Get("osl_mismatch_count")
+	if !ok || r.Values[metric.Avg] == 0 {
+		return
+	}
+	lines := []string{d.share(r.Values[metric.Avg]) + " did not get the output length that was asked for."}
+	if m, ok := d.run.Profiling.Get("osl_mismatch_diff_pct"); ok {
+		lines = append(lines, "On average the length was off by "+number(&m, metric.Avg)+" %.")
+	}
+	d.panel("Output Lengths Differ", append(lines,
+		"",
+		"The model may end its answer by itself. To get full lengths:",
+		"- --extra-inputs ignore_eos:true (vLLM, TensorRT-LLM)",
+		"- --extra-inputs min_tokens:N (vLLM, TensorRT-LLM, SGLang)")...)
+}
+
+// share is "n of m requests (p %)".
+func (d *drawing) share(n float64) string {
+	total := float64(d.run.Profiling.Valid)
+	return trim(n) + " of " + trim(total) + " requests (" + trim1(100*n/total) + " %)"
+}
+
+// allFailed is shown instead of metric tables.
+func (d *drawing) allFailed() {
+	lines := []string{
+		"All " + trim(float64(d.run.Profiling.Failed)) + " requests failed; there is nothing to measure.",
+		"Check the server's URL, the endpoint path and the format of its answers; the table above lists the errors.",
+	}
+	if d.run.LogFile != "" {
+		lines = append(lines, "Log: "+d.run.LogFile)
+	}
+	d.panel(Brand+" System Exit Errors", lines...)
+}

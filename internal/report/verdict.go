@@ -1,0 +1,59 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"aiperf/internal/metric"
+)
+
+// verdict writes whether the numbers may be taken for the server's, and what that rests on.
+func (d *drawing) verdict() {
+	v := d.run.Validity
+	if v == nil {
+		return
+	}
+	word := d.style.bold(string(v.Verdict))
+	if v.Verdict != metric.VerdictValid {
+		word = d.style.red(word)
+	}
+	d.print("\nValidity: %s. %s\n", word, v.Reason)
+	if v.OpenLoop {
+		d.print("  Schedule lag: p50 %s, p99 %s, max %s\n", span(v.LagP50), span(v.LagP99), span(v.LagMax))
+	}
+	if v.TargetRate > 0 {
+		d.print("  Rate: %.2f of %.2f requests/s (%.1f %%)\n", v.AchievedRate, v.TargetRate, 100*v.AchievedRate/v.TargetRate)
+	}
+	if v.ReadDelays > 0 {
+		d.print("  Read delay (kernel to client): p50 %s, p99 %s; coalesced messages: %s\n", span(v.ReadDelayP50), span(v.ReadDelayP99), coalesced(v))
+	}
+	d.print("  Client: CPU %.0f %% of %d cores, longest stop %s, record backlog %d of %d\n", 100*v.CPUShare, v.Cores, span(v.GCPauseMax), v.BacklogMax, v.BacklogSize)
+	for _, n := range v.Notes {
+		d.print("  Note: %s\n", n)
+	}
+}
+
+func coalesced(v *metric.Validity) string {
+	if v.Messages == 0 {
+		return strconv.FormatInt(v.Coalesced, 10)
+	}
+	return fmt.Sprintf("%.1f %%", 100*float64(v.Coalesced)/float64(v.Messages))
+}
+
+// span is a duration with three digits at most.
+func span(d time.Duration) string {
+	switch {
+	case d == 0:
+		return "0 µs"
+	case d >= time.Second:
+		return fmt.Sprintf("%.3g s", d.Seconds())
+	case d >= time.Millisecond:
+		return fmt.Sprintf("%.3g ms", float64(d)/1e6)
+	}
+	return fmt.Sprintf("%.3g µs", float64(d)/1e3)
+}
+
+// trim is a whole number with thousands separators, trim1 one with one decimal.
+func trim(v float64) string  { return thousands(strconv.FormatFloat(v, 'f', 0, 64)) }
+func trim1(v float64) string { return thousands(strconv.FormatFloat(v, 'f', 1, 64)) }
