@@ -1,18 +1,21 @@
 package mockserver
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 )
 
-// TestMain lets the test binary stand in for the aiperf binary: called with the arguments that Start gives, it is a server.
+// TestMain lets the test binary stand in for the aiperf binary: called as `mock-server FLAGS` it is a server.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "mock-server" {
 		if err := stand(os.Args[2:]); err != nil {
@@ -31,7 +34,7 @@ func stand(args []string) error {
 		name, value, _ := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
 		switch name {
 		case "host", "port":
-		case ParentFlag:
+		case LifelineFlag:
 			ctx = UntilEOF(ctx, os.Stdin)
 		default:
 			if err := o.Set(name, value); err != nil {
@@ -42,22 +45,65 @@ func stand(args []string) error {
 	return Run(ctx, o, address, func(url string) { fmt.Println(ReadyLine(url)) })
 }
 
-func executable(t testing.TB) string {
+// child is a server in a process of its own, as `aiperf mock-server` runs it.
+type child struct {
+	cmd   *exec.Cmd
+	stdin io.Closer
+	url   string
+}
+
+func startChild(t testing.TB, query string) *child {
 	t.Helper()
+	args, err := Args(query)
+	if err != nil {
+		t.Fatal(err)
+	}
 	path, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return path
-}
-
-func TestChild(t *testing.T) {
-	c, err := Start(t.Context(), executable(t), "ttft=1ms&model=tiny")
+	cmd := exec.Command(path, append([]string{"mock-server", "--port=0", "--" + LifelineFlag}, args...)...)
+	cmd.Stderr = os.Stderr
+	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	c := &child{cmd: cmd, stdin: stdin}
+	t.Cleanup(func() { c.stop(t) })
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.url = line[strings.Index(line, "http://") : len(line)-1]
+	return c
+}
+
+// stop hangs up and waits for the process to end by itself.
+func (c *child) stop(t testing.TB) {
+	t.Helper()
+	if c.cmd.ProcessState != nil {
+		return
+	}
+	c.stdin.Close()
+	if err := c.cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// cpu is the processor time of a child that has ended.
+func (c *child) cpu() time.Duration { return c.cmd.ProcessState.UserTime() + c.cmd.ProcessState.SystemTime() }
+
+func TestChildEndsWithItsLifeline(t *testing.T) {
+	c := startChild(t, "ttft=1ms&model=tiny")
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	resp, err := client.Get(c.URL + "/v1/models")
+	resp, err := client.Get(c.url + "/v1/models")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,22 +112,17 @@ func TestChild(t *testing.T) {
 	if !strings.Contains(string(b), "tiny") {
 		t.Errorf("%s", b)
 	}
-	if err := c.Stop(); err != nil {
-		t.Error(err)
-	}
-	if _, err := client.Get(c.URL + "/health"); err == nil {
+	c.stop(t)
+	if _, err := client.Get(c.url + "/health"); err == nil {
 		t.Error("the server lives on")
 	}
 }
 
-func TestChildThatDoesNotStart(t *testing.T) {
-	if _, err := Start(t.Context(), executable(t), "tokens=none"); err == nil || !strings.Contains(err.Error(), "tokens") {
+func TestServerThatCannotStart(t *testing.T) {
+	if _, err := New(Options{TruthLog: "/nonexistent/dir/x"}); err == nil || !strings.Contains(err.Error(), "truth log") {
 		t.Errorf("%v", err)
 	}
-	if _, err := Start(t.Context(), "/nonexistent/aiperf", ""); err == nil {
+	if err := Run(t.Context(), Defaults(), "256.0.0.1:0", nil); err == nil {
 		t.Error("no error")
-	}
-	if _, err := Start(t.Context(), executable(t), "truth-log=/nonexistent/dir/x"); err == nil || !strings.Contains(err.Error(), "truth log") {
-		t.Errorf("%v", err)
 	}
 }

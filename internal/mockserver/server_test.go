@@ -16,11 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"aiperf/internal/tokenizer"
 )
-
 
 // serve starts a server with the knobs of a query and gives a client for it.
 func serve(t testing.TB, query string) (*Server, *http.Client) {

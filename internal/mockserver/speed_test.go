@@ -9,9 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"syscall"
 	"testing"
-	"time"
 )
 
 // drain sends one streaming request and reads until the end of the answer's body.
@@ -38,13 +36,10 @@ func drain(t testing.TB, addr string, body string) {
 	}
 }
 
-// BenchmarkEvents measures the CPU that the server process spends on a streamed event when nothing paces it: one write a event.
+// BenchmarkEvents measures the CPU that the server process spends on a streamed event when nothing paces it: one write for each event.
 func BenchmarkEvents(b *testing.B) {
-	child, err := Start(b.Context(), executable(b), "ttft=0&itl=0&count-prompt=false")
-	if err != nil {
-		b.Fatal(err)
-	}
-	addr := child.URL[len("http://"):]
+	child := startChild(b, "ttft=0&itl=0&count-prompt=false")
+	addr := child.url[len("http://"):]
 	const events = 20000
 	body := chatBody(true, fmt.Sprintf(`,"max_tokens":%d,"ignore_eos":true`, events))
 	n := 0
@@ -53,14 +48,8 @@ func BenchmarkEvents(b *testing.B) {
 		n += events
 	}
 	wall := b.Elapsed()
-	if err := child.Stop(); err != nil {
-		b.Fatal(err)
-	}
-	usage, ok := child.cmd.ProcessState.SysUsage().(*syscall.Rusage)
-	if !ok {
-		b.Fatal("no usage of the child")
-	}
-	cpu := time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+	child.stop(b)
+	cpu := child.cpu()
 	b.ReportMetric(float64(n)/cpu.Seconds(), "events/cpu-s")
 	b.ReportMetric(float64(n)/wall.Seconds(), "events/s")
 }
@@ -74,24 +63,18 @@ func BenchmarkLateness(b *testing.B) {
 
 func lateness(b *testing.B, streams int) {
 	path := filepath.Join(b.TempDir(), "truth.jsonl")
-	child, err := Start(b.Context(), executable(b), "ttft=50ms&itl=10ms&tokens=200&count-prompt=false&truth-log="+path)
-	if err != nil {
-		b.Fatal(err)
-	}
+	child := startChild(b, "ttft=50ms&itl=10ms&tokens=200&count-prompt=false&truth-log="+path)
 	n := 0
 	for b.Loop() {
 		var wg sync.WaitGroup
 		for range streams {
-			wg.Go(func() { drain(b, child.URL[len("http://"):], chatBody(true, "")) })
+			wg.Go(func() { drain(b, child.url[len("http://"):], chatBody(true, "")) })
 		}
 		wg.Wait()
 		n++
 	}
-	if err := child.Stop(); err != nil {
-		b.Fatal(err)
-	}
-	usage := child.cmd.ProcessState.SysUsage().(*syscall.Rusage)
-	cpu := time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+	child.stop(b)
+	cpu := child.cpu()
 	log, err := os.ReadFile(path)
 	if err != nil {
 		b.Fatal(err)

@@ -1,7 +1,0 @@
-//go:build !unix
-
-package mockserver
-
-import "os/exec"
-
-func isolate(*exec.Cmd) {}
