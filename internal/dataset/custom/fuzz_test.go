@@ -1,0 +1,40 @@
+package custom
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// FuzzOpen reads any file as every format that is built: it is an error or a set whose conversations can be made.
+func FuzzOpen(f *testing.F) {
+	for _, seed := range []string{
+		`{"text":"a"}`, `{"texts":[{"name":"n","contents":["a"]}]}`, `{"turns":[{"role":"system","text":"s"},{"text":"a","delay":1}]}`,
+		`{"text_input":"a","timestamp":1}`, `{"messages":[{"role":"user"}],"tools":[1]}`, `{"payload":{"a":1}}`,
+		`{"data":[{"session_id":"s","payloads":[{}]}]}`, `{"type":"weka_trace"}`, `{"texts":[null]}`, "PAR1", "Timestamp,Request tokens,Response tokens",
+	} {
+		f.Add([]byte(seed))
+	}
+	path := filepath.Join(f.TempDir(), "in.jsonl")
+	f.Fuzz(func(t *testing.T, content []byte) {
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, format := range []string{"", "single_turn", "multi_turn", "mooncake_trace", "raw_payload", "inputs_json"} {
+			o := base(format)
+			o.Corpus = nil // no prompts of a length: the time is better spent on the parsers
+			s, err := Open(path, o)
+			if (s == nil) == (err == nil) {
+				t.Fatalf("set %v, error %v", s, err)
+			}
+			if s == nil {
+				continue
+			}
+			for i := range s.Len() {
+				if c := s.Conversation(i); len(c.Turns) == 0 || len(s.Timings(i)) != len(c.Turns) {
+					t.Fatalf("conversation %d has %d turns", i, len(c.Turns))
+				}
+			}
+		}
+	})
+}

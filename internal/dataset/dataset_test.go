@@ -1,0 +1,114 @@
+package dataset
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"aiperf/internal/rng"
+)
+
+func root(seed uint64) *rng.Root { return rng.New(&seed) }
+
+func take(t *testing.T, strategy string, n, draws int, root *rng.Root) []int {
+	t.Helper()
+	s, err := NewSampler(strategy, n, root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := make([]int, draws)
+	for i := range out {
+		out[i] = s.Next()
+	}
+	return out
+}
+
+func TestSamplers(t *testing.T) {
+	if got, want := take(t, "", 3, 7, root(7)), []int{0, 1, 2, 0, 1, 2, 0}; !slices.Equal(got, want) {
+		t.Errorf("sequential: got %v, want %v", got, want)
+	}
+	// The order in which the Python tool sent a file of four rows with --dataset-sampling-strategy shuffle --random-seed 7.
+	if got, want := take(t, Shuffle, 4, 8, root(7)), []int{2, 1, 3, 0, 3, 0, 1, 2}; !slices.Equal(got, want) {
+		t.Errorf("shuffle: got %v, want %v", got, want)
+	}
+	stream := root(7).Stream("dataset.sampler.random")
+	for i, got := range take(t, Random, 5, 50, root(7)) {
+		if want := stream.Below(5); got != want {
+			t.Errorf("random: draw %d is %d, want %d", i, got, want)
+		}
+	}
+	for _, strategy := range []string{Random, Shuffle} {
+		if slices.Equal(take(t, strategy, 50, 50, root(1)), take(t, strategy, 50, 50, root(2))) {
+			t.Errorf("%s: two seeds give one order", strategy)
+		}
+	}
+}
+
+func TestSamplerErrors(t *testing.T) {
+	if _, err := NewSampler(Sequential, 0, root(1)); err == nil {
+		t.Error("an empty dataset can be sampled")
+	}
+	_, err := NewSampler("sorted", 1, root(1))
+	if err == nil || !strings.Contains(err.Error(), "sorted") || !strings.Contains(err.Error(), Shuffle) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestSessionID(t *testing.T) {
+	if got := SessionID(root(42), 17); got != "session_000017" {
+		t.Errorf("got %q", got)
+	}
+	uuid := regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
+	r := rng.New(nil)
+	seen := map[string]bool{}
+	for i := range 1000 {
+		id := SessionID(r, i)
+		if !uuid.MatchString(id) || seen[id] {
+			t.Fatalf("id %d is %q", i, id)
+		}
+		seen[id] = true
+	}
+	if seen[SessionID(rng.New(nil), 0)] {
+		t.Error("two runs have the same id")
+	}
+}
+
+func TestAssigner(t *testing.T) {
+	a, err := NewAssigner(Assignment{Models: []string{"a", "b", "c"}, Strategy: RandomModels, OSL: &Law{Mean: 64, StdDev: 20}}, root(42))
+	if err != nil {
+		t.Fatal(err)
+	}
+	models := root(42).Stream("composer.turn.model_selection")
+	for i := range 20 {
+		if got, want := a.Model(), models.Below(3); got != want {
+			t.Errorf("model %d is %d, want %d", i, got, want)
+		}
+	}
+	var lengths []int
+	for range 3 {
+		lengths = append(lengths, a.MaxTokens())
+	}
+	if want := []int{90, 30, 61}; !slices.Equal(lengths, want) { // as the Python tool's
+		t.Errorf("got %v, want %v", lengths, want)
+	}
+	for _, bad := range []Assignment{{}, {Models: []string{"a"}, Strategy: "best"}} {
+		if _, err := NewAssigner(bad, root(1)); err == nil {
+			t.Errorf("%+v is accepted", bad)
+		}
+	}
+}
+
+func TestFaults(t *testing.T) {
+	var f Faults
+	if f.Err() != nil {
+		t.Error("an error without a fault")
+	}
+	for i := range 12 {
+		f.Add("a.jsonl:1", "text", "number %d", i)
+	}
+	want := "a.jsonl:1: text: number 9\nand 2 more"
+	if f.Count() != 12 || !strings.HasSuffix(f.Err().Error(), want) {
+		t.Errorf("%d faults: %v", f.Count(), f.Err())
+	}
+}

@@ -1,0 +1,114 @@
+package rows
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"aiperf/internal/dataset"
+)
+
+func TestReadLines(t *testing.T) {
+	var got []Line
+	err := read("f", strings.NewReader("\xef\xbb\xbfa\r\n\n  b \nc"), func(l Line) bool { got = append(got, l); return true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text []string
+	for _, l := range got {
+		text = append(text, l.Where()+"="+string(l.Text))
+	}
+	if want := []string{"f:1=a", "f:3=b", "f:4=c"}; !slices.Equal(text, want) {
+		t.Errorf("got %q, want %q", text, want)
+	}
+	for _, empty := range []string{"", "\n", " \r\n\t\n", "\xef\xbb\xbf"} {
+		if err := read("f", strings.NewReader(empty), nil); err == nil || err.Error() != "f: no records" {
+			t.Errorf("%q: %v", empty, err)
+		}
+	}
+}
+
+func TestReadGzip(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "in.jsonl.gz")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := gzip.NewWriter(file)
+	if _, err := z.Write([]byte("{}\n{}\n")); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	var faults dataset.Faults
+	if err := Objects(path, &faults, func(*Row) { n++ }); err != nil || n != 2 {
+		t.Errorf("%d rows, %v", n, err)
+	}
+	if err := os.WriteFile(path, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := Objects(path, &faults, func(*Row) {}); err == nil || !strings.Contains(err.Error(), "gzip") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestFields(t *testing.T) {
+	var faults dataset.Faults
+	r := Parse("f:1", []byte(`{"s":"x","n":null,"i":"12","f":12.5,"neg":-1,"l":[1,"2",3.0],"bad":[1,{}],"o":{ "b": 1 },"big":99999999999,"inf":"1e999","hex":"0x10"}`), &faults)
+	if r == nil || faults.Count() != 0 {
+		t.Fatal(faults.Err())
+	}
+	if *r.String("s") != "x" || r.String("n") != nil || *r.Int("i", 0) != 12 || *r.Number("f") != 12.5 || string(r.Object("o")) != `{"b":1}` {
+		t.Error("good fields are not read")
+	}
+	if !slices.Equal(r.Ints("l"), []int64{1, 2, 3}) || r.Has("n") || r.Has("none") || faults.Count() != 0 {
+		t.Errorf("good fields are not read: %v", faults.Err())
+	}
+	if r.Int("neg", 0) != nil || r.Number("neg") != nil || r.Ints("bad") != nil || r.Int("big", 0) != nil || r.Number("inf") != nil ||
+		r.Int("hex", 0) != nil || r.Int("f", 0) != nil || r.String("i") == nil || r.Object("s") != nil || r.List("s") != nil {
+		t.Error("bad fields are read")
+	}
+	if faults.Count() != 9 {
+		t.Errorf("%d faults:\n%v", faults.Count(), faults.Err())
+	}
+}
+
+// FuzzRow reads fields of any row; nothing may panic, and what is returned must be what the row holds.
+func FuzzRow(f *testing.F) {
+	for _, seed := range []string{`{"a":1}`, `{"a":"1"}`, `{"a":[1,2]}`, `{"a":{"b":null}}`, `[`, `{"a":1e400}`, `{"a":-0.0}`, "\xff", `{"a":"\ud800"}`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var faults dataset.Faults
+		r := Parse("f:1", text, &faults)
+		if (r == nil) != (faults.Count() > 0) {
+			t.Fatalf("row %v with %d faults", r, faults.Count())
+		}
+		if r == nil {
+			return
+		}
+		for _, key := range r.Keys() {
+			if n := r.Int(key, 0); n != nil && *n < 0 {
+				t.Errorf("negative: %d", *n)
+			}
+			r.Number(key)
+			r.String(key)
+			r.Ints(key)
+			if o := r.Object(key); o != nil && !json.Valid(o) {
+				t.Errorf("not JSON: %s", o)
+			}
+			for i, raw := range r.List(key) {
+				r.Item(key, i, raw)
+			}
+		}
+	})
+}
