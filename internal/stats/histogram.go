@@ -1,0 +1,79 @@
+package stats
+
+import (
+	"math"
+	"math/bits"
+)
+
+// subBits is the number of bits below the leading one that choose a bucket: 1/32 relative width.
+const subBits = 5
+
+// Histogram counts nanoseconds in buckets of constant relative width (3 %), in constant space whatever the number of samples. The zero
+// value is empty. Negative samples count as zero.
+type Histogram struct {
+	Count int64
+	Sum   float64 // ns
+	Max   int64   // ns, exact
+	bins  [(64 - subBits) << subBits]uint32
+}
+
+// Add counts one sample of ns.
+func (h *Histogram) Add(ns int64) {
+	ns = max(0, ns)
+	h.Count++
+	h.Sum += float64(ns)
+	h.Max = max(h.Max, ns)
+	h.bins[binOf(ns)]++
+}
+
+// Mean is the exact mean in ns; 0 of no samples.
+func (h *Histogram) Mean() float64 {
+	if h.Count == 0 {
+		return 0
+	}
+	return h.Sum / float64(h.Count)
+}
+
+// Quantile is the q-quantile (0..1) in ns, to the precision of a bucket (the upper end, never above Max); 0 of no samples.
+func (h *Histogram) Quantile(q float64) int64 {
+	if h.Count == 0 {
+		return 0
+	}
+	rank := max(1, int64(math.Ceil(q*float64(h.Count))))
+	var seen int64
+	for i, n := range h.bins {
+		seen += int64(n)
+		if seen >= rank {
+			return min(binEnd(i), h.Max)
+		}
+	}
+	return h.Max
+}
+
+// binOf maps small numbers to themselves, larger ones to their leading bit and the subBits below it.
+func binOf(ns int64) int {
+	lead := bits.Len64(uint64(ns)) - 1 - subBits
+	if lead <= 0 {
+		return int(ns)
+	}
+	return lead<<subBits + int(ns>>lead)
+}
+
+// binEnd is the largest number of a bucket.
+func binEnd(bin int) int64 {
+	lead := bin>>subBits - 1
+	if lead <= 0 {
+		return int64(bin)
+	}
+	return (int64(bin&(1<<subBits-1)|1<<subBits)+1)<<lead - 1
+}
+
+// Merge adds the samples of another histogram.
+func (h *Histogram) Merge(o *Histogram) {
+	h.Count += o.Count
+	h.Sum += o.Sum
+	h.Max = max(h.Max, o.Max)
+	for i, n := range o.bins {
+		h.bins[i] += n
+	}
+}
