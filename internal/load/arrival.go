@@ -65,8 +65,11 @@ func (a *arrivals) pass() {
 	a.base = a.ahead[a.spent].sum
 	a.spent++
 	if a.spent == len(a.ahead) {
-		a.ahead, a.spent = a.ahead[:0], 0
 		a.draw()
+	}
+	if a.spent >= 64 { // keep the slice short
+		a.ahead = a.ahead[:copy(a.ahead, a.ahead[a.spent:])]
+		a.spent = 0
 	}
 }
 
@@ -100,10 +103,6 @@ func (a *arrivals) draw() {
 	sum := a.base
 	if n := len(a.ahead); n > a.spent {
 		sum = a.ahead[n-1].sum
-	}
-	if a.spent > 256 { // keep the slice short
-		a.ahead = a.ahead[:copy(a.ahead, a.ahead[a.spent:])]
-		a.spent = 0
 	}
 	a.ahead = append(a.ahead, arrival{gap: a.law()})
 	a.place(len(a.ahead)-1, sum)

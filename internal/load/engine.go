@@ -88,7 +88,7 @@ func (p *phase) grant(t *ticket, intended, now int64) {
 	case !t.launched:
 		g.launch(t)
 	case t.armed != nil:
-		g.batch = append(g.batch, t)
+		g.work.fire = append(g.work.fire, t)
 	}
 	switch {
 	case byCount:
@@ -123,7 +123,7 @@ func (g *Generator) returned(t *ticket, out Outcome) {
 	switch {
 	case last || out.Cancelled || !p.sending:
 		p.endSession(s, t.req.Turn, last && !out.Cancelled, now)
-		g.closing = append(g.closing, &s.Session)
+		g.work.close = append(g.work.close, &s.Session)
 	default:
 		p.follow(t, now)
 	}

@@ -54,9 +54,8 @@ type Generator struct {
 	active      []*phase
 	nextURL     int
 	sleepsUntil int64 // when the scheduler will look again
-	batch       []*ticket
-	closing     []*Session
-	live        int // goroutines of requests
+	work        work  // to be done once the mutex is free
+	live        int   // goroutines of requests
 	interrupted bool
 	failures    bool
 	err         error
@@ -147,6 +146,9 @@ func (g *Generator) Run(ctx context.Context) (*Result, error) {
 // open makes a phase ready and starts its clock. It returns nil when the run is over.
 func (g *Generator) open(ctx context.Context, index int) (*phase, error) {
 	p := g.newPhase(ctx, index)
+	if ctx.Err() != nil {
+		g.interrupt()
+	}
 	if g.over() {
 		return nil, nil
 	}
@@ -186,7 +188,9 @@ func (g *Generator) prime(ctx context.Context, p *phase) {
 		g.mu.Lock()
 		short := p.sending && p.driver.prime()
 		waiting := short || p.unarmed > 0
+		w := g.takeWork()
 		g.mu.Unlock()
+		g.do(w, false)
 		if !waiting {
 			return
 		}

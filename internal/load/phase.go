@@ -147,7 +147,7 @@ func (p *phase) stop(why Stop, now int64) {
 	p.facts.SentAll = now
 	p.count.sentAll.Store(now)
 	s := &p.facts.Schedule
-	if p.t0 > 0 {
+	if p.t0 != 0 {
 		s.SendSeconds = seconds(now - p.t0)
 		s.CapSeconds = p.g.session.fullSeconds(now)
 		s.PrefillSeconds = p.g.prefill.fullSeconds(now)
@@ -179,7 +179,7 @@ func (p *phase) drop(t *ticket) {
 	switch {
 	case !t.launched:
 		if t.req.Turn > 0 { // the executor knows the session
-			p.g.closing = append(p.g.closing, &t.ses.Session)
+			p.g.work.close = append(p.g.work.close, &t.ses.Session)
 		}
 	case t.armed != nil:
 		t.signal <- drop

@@ -42,13 +42,13 @@ const (
 	drop
 )
 
-// launch prepares a ticket on a goroutine of its own.
+// launch prepares a ticket on a goroutine of its own, once the mutex is free.
 func (g *Generator) launch(t *ticket) {
 	t.launched = true
 	t.signal = make(chan verdict, 1)
 	t.p.unarmed++
 	g.live++
-	go g.serve(t)
+	g.work.launch = append(g.work.launch, t)
 }
 
 // serve is the life of one request.
@@ -119,22 +119,27 @@ func (g *Generator) givePrefill(t *ticket, now int64) {
 
 // work is what has to be done outside the mutex.
 type work struct {
-	fire  []*ticket
-	close []*Session
+	close  []*Session
+	fire   []*ticket
+	launch []*ticket
 }
 
 // takeWork collects it; the mutex is held.
 func (g *Generator) takeWork() work {
-	w := work{g.batch, g.closing}
-	g.batch, g.closing = nil, nil
+	w := g.work
+	g.work = work{}
 	return w
 }
 
 // inlineMost is how many requests the scheduler writes itself when they are due together; more are spread over the cores.
 const inlineMost = 2
 
-// do does it; the mutex is not held. The scheduler writes single requests itself, which spares them the way to another goroutine.
+// do does it; the mutex is not held. Sessions are closed before the requests that take their slots leave. The scheduler writes single
+// requests itself, which spares them the way to another goroutine.
 func (g *Generator) do(w work, scheduler bool) {
+	for _, s := range w.close {
+		g.exec.Close(s)
+	}
 	inline := scheduler && len(w.fire) <= inlineMost
 	for _, t := range w.fire {
 		if inline {
@@ -144,7 +149,7 @@ func (g *Generator) do(w work, scheduler bool) {
 			t.signal <- fire
 		}
 	}
-	for _, s := range w.close {
-		g.exec.Close(s)
+	for _, t := range w.launch {
+		go g.serve(t)
 	}
 }
