@@ -3,6 +3,7 @@ package metric
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -32,11 +33,7 @@ func (s *Set) objectives(text string) ([]Objective, error) {
 		case !s.canBeGoal(m):
 			return nil, fmt.Errorf("--goodput: %s %s; metrics of a request here are %s", tag, s.whyNot(m), s.choices())
 		}
-		for _, g := range goals {
-			if g.Metric == m {
-				return nil, fmt.Errorf("--goodput: %s is given twice", tag)
-			}
-		}
+		goals = slices.DeleteFunc(goals, func(g Objective) bool { return g.Metric == m }) // the last one of a metric counts
 		goals = append(goals, Objective{m, bound * m.Factor()})
 	}
 	return goals, nil

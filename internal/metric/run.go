@@ -28,7 +28,6 @@ type Run struct {
 	Validity *Validity // nil = not judged (a report from files)
 
 	ShowTrace bool   // print the HTTP trace table
-	CacheHint bool   // usage came, but no field on cached tokens
 	LogFile   string // path, "" = none
 	Files     []File // written so far, in the order of the footer
 }

@@ -81,6 +81,7 @@ func (r *Reducer) reduce(of []int32, buckets []bucket) []*Summary {
 	for i := range all {
 		all[i] = newTotals(r.set, buckets[i])
 	}
+	all[0].nCut = r.counts[Cut]
 	r.count(of, all)
 	r.describe(of, all)
 	curves := r.curves(buckets)

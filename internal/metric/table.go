@@ -126,6 +126,7 @@ func definitions() []Metric {
 		{Tag: "latency_from_schedule", Header: "Latency from Schedule", Short: "Sched Latency", Unit: "ns", Display: "ms", Kind: Record, Integer: true, Better: Smaller, InRecords: true, record: (*facts).fromSchedule},
 		{Tag: "request_latency_from_schedule", Header: "Request Latency from Schedule", Unit: "ns", Display: "ms", Kind: Record, Integer: true, Group: "default", Order: 303, Better: Smaller, InRecords: true, record: (*facts).latencyFromSchedule},
 		{Tag: "time_to_first_token_from_schedule", Header: "Time to First Token from Schedule", Unit: "ns", Display: "ms", Kind: Record, Integer: true, Flags: Streaming | Tokens, Group: "default", Order: 102, Better: Smaller, InRecords: true, record: (*facts).ttftFromSchedule},
+		{Tag: "cut_request_count", Header: "Cut Off Requests", Unit: "requests", Display: "requests", Kind: Derived, Integer: true, Flags: WholeRun, derive: (*totals).cuts},
 		{Tag: "read_delay_max", Header: "Client Read Delay (max)", Unit: "ns", Display: "ms", Kind: Record, Integer: true, Flags: EveryRecord, Better: Smaller, InRecords: true, record: (*facts).readDelay},
 	}
 }

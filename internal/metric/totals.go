@@ -17,11 +17,11 @@ type totals struct {
 
 	adjusted []*[Stats]float64 // by position: percentiles with failures, display units
 
-	nValid, nFailed, nOverflow int64
-	nMismatch, nDiscrepant     int64
-	anyMismatch, anyDiff       bool
-	start, response            int64     // wall: first start, last content of valid requests
-	offsets                    []float64 // schedule offsets in ns, ascending
+	nValid, nFailed, nOverflow, nCut int64
+	nMismatch, nDiscrepant           int64
+	anyMismatch, anyDiff             bool
+	start, response                  int64     // wall: first start, last content of valid requests
+	offsets                          []float64 // schedule offsets in ns, ascending
 }
 
 func newTotals(set *Set, b bucket) *totals {
@@ -97,6 +97,7 @@ func (t *totals) wall(at int64) float64 {
 
 func (t *totals) valid() float64     { return positive(float64(t.nValid)) }
 func (t *totals) failed() float64    { return positive(float64(t.nFailed)) }
+func (t *totals) cuts() float64      { return positive(float64(t.nCut)) }
 func (t *totals) completed() float64 { return float64(t.nValid + t.nFailed) }
 func (t *totals) errorRate() float64 {
 	return 100 * float64(t.nFailed) / positive(float64(t.nValid+t.nFailed))

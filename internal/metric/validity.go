@@ -14,6 +14,7 @@ type Evidence struct {
 	LagP50, LagP99  time.Duration // issue after the intended instant
 	LagMax          time.Duration
 	TargetRate      float64       // requests/s asked for, 0 = none
+	DrawnRate       float64       // requests/s that the arrival law drew, ramps included: what could be sent, 0 = none
 	AchievedRate    float64       // requests/s sent over the sending interval, ramp excluded
 	CapShare        float64       // 0..1: share of the sending interval without a free slot
 	Reanchors       int           // times the schedule was given up and begun anew
@@ -80,7 +81,7 @@ const (
 func Judge(e Evidence) *Validity {
 	v := &Validity{Evidence: e, Verdict: VerdictValid}
 	client := e.clientFaults()
-	short := e.TargetRate > 0 && !e.CancelledByUser && e.AchievedRate < rateShare*e.TargetRate
+	short := e.DrawnRate > 0 && !e.CancelledByUser && e.AchievedRate < rateShare*e.DrawnRate
 	capped := e.OpenLoop && e.CapShare > capShare
 	late := e.OpenLoop && e.LagP99 > e.lagLimit()
 	switch {

@@ -7,7 +7,7 @@ import (
 )
 
 // counts are the token counts of one request (measurement, section 4).
-func (p *Pipeline) counts(reply *record.Reply) record.Counts {
+func (p *Pipeline) counts(model string, reply *record.Reply) record.Counts {
 	o := p.opts.Metrics.Options()
 	c := record.Counts{Input: -1, Output: -1, Reasoning: -1}
 	if reply == nil {
@@ -17,10 +17,10 @@ func (p *Pipeline) counts(reply *record.Reply) record.Counts {
 		c = serverCounts(reply.Usage)
 	} else {
 		if o.TokenizesInput {
-			c.Input = p.inputTokens(reply)
+			c.Input = p.inputTokens(model, reply)
 		}
 		if o.ProducesTokens {
-			c.Output, c.Reasoning = p.tokens(reply.Output), p.tokens(reply.Reasoning)
+			c.Output, c.Reasoning = p.tokens(model, reply.Output), p.tokens(model, reply.Reasoning)
 		}
 	}
 	if !o.TokenizesInput {
@@ -33,22 +33,29 @@ func (p *Pipeline) counts(reply *record.Reply) record.Counts {
 }
 
 // tokens counts a joined text with one encode; no text is unknown, not 0.
-func (p *Pipeline) tokens(text string) int {
+func (p *Pipeline) tokens(model, text string) int {
 	if text == "" {
 		return -1
+	}
+	return p.count(model, text)
+}
+
+func (p *Pipeline) count(model, text string) int {
+	if p.opts.CountFor != nil {
+		return p.opts.CountFor(model, text)
 	}
 	return p.opts.Count(text)
 }
 
 // inputTokens counts the texts of the payload, joined by blanks, and the ids that were tokens already.
-func (p *Pipeline) inputTokens(reply *record.Reply) int {
+func (p *Pipeline) inputTokens(model string, reply *record.Reply) int {
 	if len(reply.InputTexts) == 0 {
 		if reply.InputTokens > 0 {
 			return reply.InputTokens
 		}
 		return -1
 	}
-	return p.opts.Count(strings.Join(reply.InputTexts, " ")) + reply.InputTokens
+	return p.count(model, strings.Join(reply.InputTexts, " ")) + reply.InputTokens
 }
 
 // serverCounts takes the counts from the server's last usage object.

@@ -19,6 +19,8 @@ type Options struct {
 	Decode func(*record.Record) (*record.Reply, *record.Error)
 	// Count is the number of tokens of a text, without special tokens. It is not called when counts come from the server.
 	Count func(text string) int
+	// CountFor, if set, is called in place of Count, with the model that the request named.
+	CountFor func(model, text string) int
 	// Sinks get every request. They are closed by the pipeline.
 	Sinks []Sink
 	// Seen, if set, is called with every row, by one goroutine at a time.
@@ -165,7 +167,7 @@ func (p *Pipeline) reduce(rec *record.Record) result {
 	if rec.Error == nil {
 		rec.Error = failure
 	}
-	row := p.opts.Metrics.Row(rec, reply, p.counts(reply))
+	row := p.opts.Metrics.Row(rec, reply, p.counts(rec.Model, reply))
 	if rec.Error == nil {
 		rec.Error = row.Err
 	}

@@ -69,15 +69,15 @@ func (d *drawing) advice() {
 
 // cacheHint tells how to see the prefix cache at work.
 func (d *drawing) cacheHint() {
-	if !d.run.CacheHint {
+	if !uncached(d.run.Profiling) {
 		return
 	}
 	d.print("\n%s\n", wrap("The server reports token usage but no cached prompt tokens. If it caches prefixes, let it report them "+
 		"(vLLM: --enable-prompt-tokens-details, SGLang: --enable-cache-report) to get the cache metrics.", d.width))
 }
 
-// CacheHint tells whether usage came without a word on cached prompt tokens.
-func CacheHint(s *metric.Summary) bool {
+// uncached tells whether usage came without a word on cached prompt tokens.
+func uncached(s *metric.Summary) bool {
 	_, prompt := s.Get("usage_prompt_tokens")
 	_, cached := s.Get("usage_prompt_cache_read_tokens")
 	return prompt && !cached
