@@ -2,6 +2,7 @@ package custom
 
 import (
 	"fmt"
+	"os"
 	"strings"
 
 	"aiperf/internal/conversation"
@@ -40,6 +41,8 @@ type Set struct {
 	prompts       *synth.Sequence
 }
 
+var _ dataset.Dataset = (*Set)(nil)
+
 // loader is a file on its way to be a Set.
 type loader struct {
 	Options
@@ -51,6 +54,9 @@ type loader struct {
 
 // Open reads the file. Its error has a line for each of the first ten faults.
 func Open(path string, o Options) (*Set, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("--input-file %s: directories are not built yet", path)
+	}
 	name := o.Type
 	if name == "" {
 		var err error

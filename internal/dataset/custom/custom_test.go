@@ -127,6 +127,14 @@ func TestMissingFile(t *testing.T) {
 	}
 }
 
+func TestDirectory(t *testing.T) {
+	for _, format := range []string{"", "raw_payload"} {
+		if _, err := Open(t.TempDir(), base(format)); err == nil || !strings.Contains(err.Error(), "directories are not built yet") {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
 // brief prints a conversation the way the tests compare it.
 func brief(c *conversation.Conversation) string {
 	var b strings.Builder

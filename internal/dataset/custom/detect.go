@@ -3,9 +3,7 @@ package custom
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -75,13 +73,6 @@ var rules = []struct {
 
 // detect finds the format of a file by its first rows.
 func detect(path string) (string, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return "", rows.Read(path, func(rows.Line) bool { return true })
-	}
-	if info.IsDir() {
-		return "", fmt.Errorf("--input-file %s: directories are not built yet", path)
-	}
 	var first rows.Line
 	if err := rows.Read(path, func(l rows.Line) bool { first = l; return false }); err != nil {
 		return "", err

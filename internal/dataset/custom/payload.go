@@ -13,9 +13,6 @@ import (
 
 // readRawPayload reads one request body a row. The body is sent as it stands.
 func readRawPayload(l *loader, path string) error {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return fmt.Errorf("--input-file %s: directories are not built yet", path)
-	}
 	return rows.Read(path, func(line rows.Line) bool {
 		if rows.Parse(line.Where(), line.Text, &l.faults) != nil {
 			l.set.conversations = append(l.set.conversations, conversation.Conversation{

@@ -31,6 +31,8 @@ type Set struct {
 	total  int // turns of the whole set
 }
 
+var _ dataset.Dataset = (*Set)(nil)
+
 // turn is what was drawn for one turn.
 type turn struct {
 	first, texts     int32 // prompts of the turn
@@ -116,6 +118,9 @@ func (s *Set) Facts() dataset.Facts {
 	f := dataset.Facts{Type: "synthetic", Turns: s.total, Delays: s.opts.Delay.Mean > 0 && s.total > s.opts.Entries}
 	if s.rankings != nil {
 		f.Type = "rankings"
+	}
+	if s.opts.Context.PrefixLength > 0 && s.opts.Context.PrefixPool < 1 {
+		f.Warnings = append(f.Warnings, "--prefix-prompt-length without --prefix-prompt-pool-size: there is no prompt to draw, so no prefix is sent")
 	}
 	return f
 }
