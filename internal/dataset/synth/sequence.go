@@ -3,6 +3,7 @@ package synth
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 
 	"aiperf/internal/rng"
@@ -24,6 +25,7 @@ type Sequence struct {
 
 	making  sync.Mutex  // held by the one that makes the next block
 	stream  *rng.Stream // starts and repairs; guarded by making
+	bet     int         // prompts drawn at once in the hope that none needs a repair; guarded by making
 	retries uint64      // seed of the draws that the Python tool does not make
 
 	mu      sync.RWMutex
@@ -54,6 +56,7 @@ func NewSequence(corpus *Corpus, root *rng.Root) *Sequence {
 		tok:     corpus.tok,
 		stream:  root.Stream("dataset.prompt.corpus"),
 		retries: rng.ChildSeed(root.Seed(), "dataset.prompt.retry"),
+		bet:     blockPrompts,
 		fixed:   map[int]string{},
 	}
 }
@@ -184,30 +187,28 @@ func (s *Sequence) makeBlock(i int) {
 	s.inexact += inexact
 }
 
-// settle draws the starts of the block as if no prompt needed a repair and checks them on all cores. From the first that does need one
-// the draws are made again, in order.
+// settle draws the starts of some prompts as if none needed a repair and checks them on all cores. From the first that does need one
+// the draws are made again, in order. The fewer prompts pass the check, the fewer are tried at once.
 func (s *Sequence) settle(block []prompt, first int, fixed map[int]string) (inexact int) {
 	for len(block) > 0 {
 		before := s.stream.Python
-		for i := range block {
-			block[i].start = int32(s.stream.Below(s.corpus.Size()))
-		}
-		good := make([]bool, len(block))
-		each(len(block), func(i int) {
-			good[i] = block[i].prefix == loose || s.tok.Count(s.tok.Decode(s.ids(nil, block[i]))) == s.length(block[i])
+		tried := block[:min(len(block), s.bet)]
+		s.place(tried)
+		good := make([]bool, len(tried))
+		each(len(tried), func(i int) {
+			good[i] = tried[i].prefix == loose || s.tok.Count(s.tok.Decode(s.ids(nil, tried[i]))) == s.length(tried[i])
 		})
-		bad := 0
-		for bad < len(good) && good[bad] {
-			bad++
+		bad := slices.Index(good, false)
+		if bad < 0 {
+			s.bet = min(2*s.bet, blockPrompts)
+			first += len(tried)
+			block = block[len(tried):]
+			continue
 		}
-		if bad == len(block) {
-			return inexact
-		}
+		s.bet = max(1, s.bet/4)
 		s.stream.Python = before
-		for i := range block[:bad+1] {
-			block[i].start = int32(s.stream.Below(s.corpus.Size()))
-		}
-		text, exact := s.repair(block[bad], first+bad)
+		s.place(tried[:bad+1])
+		text, exact := s.repair(tried[bad], first+bad)
 		fixed[first+bad] = text
 		if !exact {
 			inexact++
@@ -216,6 +217,13 @@ func (s *Sequence) settle(block []prompt, first int, fixed map[int]string) (inex
 		block = block[bad+1:]
 	}
 	return inexact
+}
+
+// place draws where in the corpus prompts start.
+func (s *Sequence) place(prompts []prompt) {
+	for i := range prompts {
+		prompts[i].start = int32(s.stream.Below(s.corpus.Size()))
+	}
 }
 
 // ids appends the tokens that a prompt is cut from.
