@@ -1,0 +1,200 @@
+package args
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Set is what the user gave: only flags that stand on the command line.
+type Set struct {
+	Words []string // words that belong to no flag
+	given map[string]*Given
+	order []*Given
+}
+
+// Given is one flag as given.
+type Given struct {
+	Flag    *Flag
+	Spelled []string // spellings, one for each use, with dashes
+	Values  []string // raw values, one for each token; a Bool has "true" or "false"
+	typed
+}
+
+// Problems are all mistakes of a command line, one sentence each.
+type Problems []string
+
+// Error joins the problems, one a line.
+func (p Problems) Error() string { return strings.Join(p, "\n") }
+
+func (p *Problems) addf(format string, a ...any) { *p = append(*p, fmt.Sprintf(format, a...)) }
+
+// Scan assigns tokens to flags and checks every value. All mistakes are reported, not only the first.
+func Scan(t *Table, tokens []string) (*Set, Problems) {
+	s := &scanner{table: t, rest: tokens, set: &Set{given: map[string]*Given{}}}
+	for len(s.rest) > 0 {
+		s.step()
+	}
+	s.set.order = slices.DeleteFunc(s.set.order, func(g *Given) bool {
+		absent := g.Flag.Absent && len(g.Values) > 0 && strings.TrimSpace(strings.Join(g.Values, "")) == ""
+		if absent {
+			delete(s.set.given, g.Flag.Name())
+		} else {
+			g.convert(&s.problems)
+		}
+		return absent
+	})
+	return s.set, s.problems
+}
+
+type scanner struct {
+	table    *Table
+	rest     []string
+	set      *Set
+	problems Problems
+	after    *Given // the swept flag whose value came just before
+}
+
+// step takes one flag with its values, or one word.
+func (s *scanner) step() {
+	token := s.rest[0]
+	s.rest = s.rest[1:]
+	after := s.after
+	s.after = nil
+	switch {
+	case token == "--":
+		if len(s.rest) > 0 {
+			s.problems.addf("%s after \"--\": arguments are not passed on to another program", strings.Join(s.rest, " "))
+			s.rest = nil
+		}
+	case isFlag(token):
+		s.flag(token)
+	case after != nil:
+		s.problems.addf("%s takes one value; a list of values to sweep is one word: %s %s,%s",
+			after.spelled(), after.spelled(), after.Values[len(after.Values)-1], token)
+	default:
+		s.set.Words = append(s.set.Words, token)
+	}
+}
+
+// isFlag tells flags from words; a lone "-" is a word.
+func isFlag(token string) bool { return len(token) > 1 && token[0] == '-' }
+
+func (s *scanner) flag(token string) {
+	name, value, hasValue := strings.Cut(token, "=")
+	f, positive, ok := s.table.Lookup(name)
+	if !ok {
+		s.unknown(name)
+		return
+	}
+	g := s.use(f, name)
+	switch {
+	case f.Kind == Bool:
+		s.boolean(g, positive, value, hasValue)
+	case f.List || f.Tokens:
+		s.list(g, value, hasValue)
+	case hasValue && (value != "" || !f.numeric() || len(s.rest) == 0 || !isNumber(s.rest[0])):
+		g.Values = append(g.Values, value)
+	case len(s.rest) > 0 && (!isFlag(s.rest[0]) || f.numeric() && isNumber(s.rest[0])):
+		g.Values = append(g.Values, s.rest[0])
+		s.rest = s.rest[1:]
+	default:
+		s.problems.addf("%s needs a value%s", name, f.wants())
+	}
+	if f.Sweep && len(g.Values) > 0 {
+		s.after = g
+	}
+}
+
+// unknown reports a flag that is in no table and skips the words that look like its values.
+func (s *scanner) unknown(name string) {
+	hint := ""
+	if near := s.table.Suggest(name); near != "" {
+		hint = "; did you mean " + near + "?"
+	}
+	s.problems.addf("unknown flag %s%s", name, hint)
+	for len(s.rest) > 0 && !isFlag(s.rest[0]) {
+		s.rest = s.rest[1:]
+	}
+}
+
+// use enters one occurrence of a flag; a second one of a scalar is a mistake.
+func (s *scanner) use(f *Flag, spelled string) *Given {
+	g := s.set.given[f.Name()]
+	if g == nil {
+		g = &Given{Flag: f}
+		s.set.given[f.Name()] = g
+		s.set.order = append(s.set.order, g)
+	} else if !f.List && !f.repeats() {
+		s.problems.addf("%s is given twice (%s and %s); give it once", f.Name(), g.Spelled[0], spelled)
+	}
+	g.Spelled = append(g.Spelled, spelled)
+	return g
+}
+
+// repeats reports whether a flag may stand again: -v -v is -vv.
+func (f *Flag) repeats() bool { return f.Name() == "--verbose" }
+
+func (f *Flag) numeric() bool { return f.Kind == Int || f.Kind == Float }
+
+func isNumber(token string) bool {
+	first, _, _ := strings.Cut(token, ",")
+	_, err := strconv.ParseFloat(first, 64)
+	return err == nil
+}
+
+func (s *scanner) boolean(g *Given, positive bool, value string, hasValue bool) {
+	if !hasValue && g.Flag.Words && len(s.rest) > 0 {
+		if w := strings.ToLower(s.rest[0]); w == "true" || w == "false" {
+			value, hasValue = w, true
+			s.rest = s.rest[1:]
+		}
+	}
+	if hasValue {
+		b, err := ParseBool(value)
+		if err != nil {
+			s.problems.addf("%s: %q %v", g.spelled(), value, err)
+			return
+		}
+		positive = positive == b
+	}
+	g.Values = append(g.Values, strconv.FormatBool(positive))
+}
+
+// list takes the tokens up to the next flag.
+func (s *scanner) list(g *Given, value string, hasValue bool) {
+	if hasValue {
+		g.Values = append(g.Values, value)
+		return
+	}
+	n := 0
+	for len(s.rest) > 0 && !isFlag(s.rest[0]) {
+		g.Values = append(g.Values, s.rest[0])
+		s.rest = s.rest[1:]
+		n++
+	}
+	if n == 0 && !g.Flag.Optional {
+		s.problems.addf("%s needs a value%s", g.spelled(), g.Flag.wants())
+	}
+}
+
+// spelled is the latest spelling of a flag.
+func (g *Given) spelled() string { return g.Spelled[len(g.Spelled)-1] }
+
+// wants says in brackets what a flag takes.
+func (f *Flag) wants() string {
+	switch {
+	case f.Kind == Enum:
+		return ": " + strings.Join(f.Choices, ", ")
+	case f.Kind == Int && f.Bounds != "":
+		return ": an integer " + spoken(f.Bounds)
+	case f.Kind == Int:
+		return ": an integer"
+	case f.Kind == Float && f.Bounds != "":
+		return ": a number " + spoken(f.Bounds)
+	case f.Kind == Float:
+		return ": a number"
+	}
+	return ""
+}

@@ -1,0 +1,197 @@
+package args
+
+import (
+	"fmt"
+	"strings"
+)
+
+// typed holds the values of a flag by its kind; the slices are as long as the values given.
+type typed struct {
+	ints   []int64
+	floats []float64
+	texts  []string
+	truth  bool
+	// Repeated tells that a sweep axis named a value more than once; the repetitions are gone.
+	Repeated bool
+}
+
+// convert checks the raw values of one flag and keeps them typed.
+func (g *Given) convert(problems *Problems) {
+	f := g.Flag
+	if f.Kind == Bool {
+		for _, v := range g.Values {
+			g.truth = v == "true"
+		}
+		return
+	}
+	values := g.Values
+	if f.Tokens {
+		values = []string{strings.Join(values, " ")}
+	}
+	for _, item := range g.items(values, problems) {
+		if err := g.add(item); err != nil {
+			problems.addf("%s: %q %v", g.spelled(), item, err)
+		}
+	}
+}
+
+// items splits raw values into what is checked one by one.
+func (g *Given) items(values []string, problems *Problems) []string {
+	f := g.Flag
+	var items []string
+	for _, v := range values {
+		switch {
+		case f.Sweep || f.List && !f.Whole:
+			n := len(items)
+			for piece := range strings.SplitSeq(v, ",") {
+				if piece = strings.TrimSpace(piece); piece != "" {
+					items = append(items, piece)
+				}
+			}
+			if len(items) == n {
+				problems.addf("%s: %q holds no value%s", g.spelled(), v, f.wants())
+			}
+		case strings.TrimSpace(v) == "" && !f.Empty:
+			problems.addf("%s: the value is empty%s", g.spelled(), f.wants())
+		case f.Kind == Text || f.Kind == Path:
+			items = append(items, v)
+		default:
+			items = append(items, strings.TrimSpace(v))
+		}
+	}
+	return items
+}
+
+func (g *Given) add(item string) error {
+	f := g.Flag
+	switch f.Kind {
+	case Int:
+		n, err := ParseInt(item)
+		if err == nil {
+			err = f.bounds(float64(n))
+		}
+		if err != nil {
+			return err
+		}
+		if !g.repeated(func(i int) bool { return g.ints[i] == n }, len(g.ints)) {
+			g.ints = append(g.ints, n)
+		}
+	case Float:
+		v, err := ParseFloat(item, f.Inf)
+		if err == nil {
+			err = f.bounds(v)
+		}
+		if err != nil {
+			return err
+		}
+		if !g.repeated(func(i int) bool { return g.floats[i] == v }, len(g.floats)) {
+			g.floats = append(g.floats, v)
+		}
+	case Enum:
+		c, ok := Choice(item, f.Choices)
+		if !ok {
+			return unknownChoice(item, f.Choices)
+		}
+		g.texts = append(g.texts, c)
+	default:
+		g.texts = append(g.texts, item)
+	}
+	return nil
+}
+
+// repeated tells whether a sweep axis has the value already.
+func (g *Given) repeated(same func(int) bool, n int) bool {
+	if !g.Flag.Sweep {
+		return false
+	}
+	for i := range n {
+		if same(i) {
+			g.Repeated = true
+			return true
+		}
+	}
+	return false
+}
+
+func (f *Flag) bounds(v float64) error {
+	if v == 0 && f.Zero {
+		return nil
+	}
+	return CheckBounds(v, f.Bounds)
+}
+
+func unknownChoice(word string, choices []string) error {
+	hint := ""
+	if near := Nearest(word, choices); near != "" {
+		hint = fmt.Sprintf(" (did you mean %s?)", near)
+	}
+	return fmt.Errorf("is not one of %s%s", strings.Join(choices, ", "), hint)
+}
+
+// Get returns a flag as given by the first name of its row, nil when it is not given.
+func (s *Set) Get(name string) *Given { return s.given[name] }
+
+// All lists the flags given, in order.
+func (s *Set) All() []*Given { return s.order }
+
+// Has reports whether a flag is given. A number that is given as 0 where that means off counts as not given.
+func (s *Set) Has(name string) bool {
+	g := s.given[name]
+	return g != nil && !g.off()
+}
+
+func (g *Given) off() bool {
+	f := g.Flag
+	if !f.Zero {
+		return false
+	}
+	return len(g.ints) == 1 && g.ints[0] == 0 || len(g.floats) == 1 && g.floats[0] == 0
+}
+
+// Spelled is the flag as the user wrote it, its own name when it is not given.
+func (s *Set) Spelled(name string) string {
+	if g := s.given[name]; g != nil {
+		return g.spelled()
+	}
+	return name
+}
+
+// True reports whether a boolean flag is on; def when it is not given.
+func (s *Set) True(name string, def bool) bool {
+	if g := s.given[name]; g != nil && len(g.Values) > 0 {
+		return g.truth
+	}
+	return def
+}
+
+// Ints returns the integers of a flag, none when it is off or not given.
+func (s *Set) Ints(name string) []int64 {
+	if !s.Has(name) {
+		return nil
+	}
+	return s.given[name].ints
+}
+
+// Floats returns the numbers of a flag, none when it is off or not given.
+func (s *Set) Floats(name string) []float64 {
+	if !s.Has(name) {
+		return nil
+	}
+	return s.given[name].floats
+}
+
+// Texts returns the texts of a flag, none when it is not given.
+func (s *Set) Texts(name string) []string {
+	if g := s.given[name]; g != nil {
+		return g.texts
+	}
+	return nil
+}
+
+// Text returns the one text of a flag; def when it is not given.
+func (s *Set) Text(name, def string) string {
+	if t := s.Texts(name); len(t) > 0 {
+		return t[0]
+	}
+	return def
+}

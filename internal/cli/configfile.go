@@ -1,0 +1,132 @@
+package cli
+
+import (
+	"strings"
+
+	"aiperf/internal/cli/args"
+	"aiperf/internal/config"
+)
+
+// besideFile are the flags that may stand beside --config: they say where and how, not what is measured.
+var besideFile = []string{
+	"--config", "--dry-run", "--url", "--api-key", "--header", "--artifact-dir", "--profile-export-prefix", "--ui", "--log-level",
+	"--verbose", "--extra-verbose", "--stats-interval", "--random-seed", "--no-sweep-table",
+}
+
+// resolveFile reads a run from --config and puts the flags beside it on top.
+func resolveFile(set *args.Set, environ []string, terminal bool) (run *config.Run, problems, warnings []string) {
+	run, err := config.Load(set.Text("--config", ""))
+	if err != nil {
+		return nil, []string{set.Spelled("--config") + ": " + err.Error()}, nil
+	}
+	r := &resolver{set: set, terminal: terminal, run: run}
+	r.problems, r.warnings = readEnvironment(environ, &run.Environment)
+	r.onlyBeside()
+	r.overlay()
+	if len(r.problems) == 0 {
+		r.endpointOf(run.Endpoint.Type)
+		r.builtFile()
+		if err := run.Validate(); err != nil {
+			for line := range strings.SplitSeq(err.Error(), "\n") {
+				r.fail("%s: %s", set.Text("--config", ""), line)
+			}
+		}
+	}
+	return run, r.problems, r.warnings
+}
+
+func (r *resolver) onlyBeside() {
+	allowed := map[string]bool{}
+	for _, f := range besideFile {
+		allowed[f] = true
+	}
+	for _, g := range r.set.All() {
+		if !allowed[g.Flag.Name()] {
+			r.fail("%s beside %s: not built yet; change the file, or give flags only", r.as(g.Flag.Name()), r.as("--config"))
+		}
+	}
+	if len(r.set.Words) > 0 {
+		r.fail("unexpected word %q beside %s", r.set.Words[0], r.as("--config"))
+	}
+}
+
+// overlay puts the flags that are given over the file's values.
+func (r *resolver) overlay() {
+	run := r.run
+	r.urls()
+	run.Endpoint.APIKey = r.set.Text("--api-key", run.Endpoint.APIKey)
+	if r.has("--header") {
+		before := run.Endpoint.Headers
+		r.headers()
+		merged := append(config.Headers{}, before...)
+		for _, h := range run.Endpoint.Headers {
+			merged.Set(h.Name, h.Value)
+		}
+		run.Endpoint.Headers = merged
+	}
+	run.Artifacts.Dir = r.set.Text("--artifact-dir", run.Artifacts.Dir)
+	if err := dirExists(run.Artifacts.Dir); err != nil {
+		r.fail("%s %s: %v", r.as("--artifact-dir"), run.Artifacts.Dir, err)
+	}
+	run.Artifacts.Prefix = r.set.Text("--profile-export-prefix", run.Artifacts.Prefix)
+	if s := r.set.Ints("--random-seed"); s != nil {
+		run.RandomSeed = &s[0]
+		if len(run.Datasets) == 1 {
+			run.Dataset().RandomSeed = &s[0]
+		}
+	}
+	if f := r.set.Floats("--stats-interval"); f != nil {
+		s := config.Seconds(f[0])
+		run.Runtime.StatsInterval = &s
+	}
+	if r.has("--ui") || r.terminal || run.Runtime.UI == config.UIDashboard {
+		run.Runtime.UI = r.view()
+	}
+	run.Logging.Level = r.level()
+	run.NoSweepTable = run.NoSweepTable || r.on("--no-sweep-table")
+}
+
+// builtFile refuses what a file may name and this build cannot run.
+func (r *resolver) builtFile() {
+	run := r.run
+	for _, e := range run.Endpoint.URLs {
+		if u, err := parseURL(e); err != nil {
+			r.fail("benchmark.endpoint.urls: %v", err)
+		} else if u != e {
+			r.fail("benchmark.endpoint.urls: write %s for %s", config.MaskURL(u), config.MaskURL(e))
+		}
+	}
+	if len(run.Datasets) != 1 {
+		return
+	}
+	d := run.Dataset()
+	switch d.Type {
+	case config.DatasetPublic:
+		r.fail("benchmark.datasets.%s.type public: not built yet", d.Name)
+	case config.DatasetFile:
+		f, err := lookInto(d.Path, d.Format)
+		if err != nil {
+			r.fail("benchmark.datasets.%s.path: %v", d.Name, err)
+		} else if !f.kind.built {
+			r.fail("benchmark.datasets.%s.path %s is a %s file: not built yet", d.Name, d.Path, f.kind.name)
+		}
+	}
+	for _, unbuilt := range []struct {
+		there bool
+		key   string
+	}{
+		{d.Images != nil || d.Audio != nil || d.Video != nil, "images, audio and video of datasets"},
+		{run.Accuracy != nil, "accuracy"}, {run.Scenario != "", "scenario"},
+		{run.OTel.MetricsURL != "", "otel"}, {run.MLflow.TrackingURI != "", "mlflow"}, {run.WandB.Project != "", "wandb"},
+		{run.NetworkLatency.Enabled, "network_latency"}, {run.Artifacts.AutoPlot || run.Artifacts.PlotRequired, "artifacts.auto_plot"},
+		{run.Artifacts.OutputsJSON, "artifacts.export_outputs_json"}, {run.Runtime.APIPort != nil, "runtime.api_port"},
+		{run.MultiRun.Convergence != nil, "multi_run.convergence"}, {run.Endpoint.WaitForModelTimeout > 0, "endpoint.wait_for_model_timeout"},
+		{run.Endpoint.ResetKVCache != nil, "endpoint.reset_kv_cache"}, {run.Endpoint.ServerProfiler != nil, "endpoint.server_profiler"},
+		{run.Endpoint.Template != nil, "endpoint.template"}, {run.Endpoint.UUIDAndStrip, "endpoint.uuid_and_strip"},
+		{len(run.GPUTelemetry.URLs) > 0, "gpu_telemetry.urls"}, {len(run.ServerMetrics.URLs) > 0, "server_metrics.urls"},
+	} {
+		if unbuilt.there {
+			r.fail("%s: %s: not built yet", r.set.Text("--config", ""), unbuilt.key)
+		}
+	}
+}

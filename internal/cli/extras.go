@@ -1,0 +1,151 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"aiperf/internal/config"
+)
+
+// parseExtras reads the items of --extra-inputs: "key:value,key:value", a JSON object, or a JSON array of such items.
+// Later keys override earlier ones.
+func parseExtras(items []string) (config.Extra, error) {
+	extra := config.Extra{}
+	for _, item := range items {
+		if err := addExtra(&extra, item, true); err != nil {
+			return nil, err
+		}
+	}
+	return extra, nil
+}
+
+func addExtra(extra *config.Extra, item string, arrays bool) error {
+	item = strings.TrimSpace(item)
+	switch {
+	case item == "":
+		return fmt.Errorf("an item is empty; write key:value")
+	case item[0] == '{':
+		return addObject(item, extra.Set)
+	case item[0] == '[' && arrays:
+		var list []string
+		if err := json.Unmarshal([]byte(item), &list); err != nil {
+			return fmt.Errorf("%q is not a JSON array of \"key:value\" texts", item)
+		}
+		for _, one := range list {
+			if err := addExtra(extra, one, false); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for piece := range strings.SplitSeq(item, ",") {
+		key, value, ok := strings.Cut(piece, ":")
+		key = strings.TrimSpace(key)
+		if !ok {
+			return fmt.Errorf("%q has no \":\"; write key:value, or a JSON object for values with commas, brackets or braces", strings.TrimSpace(piece))
+		}
+		if key == "" {
+			return fmt.Errorf("%q has an empty key", piece)
+		}
+		extra.Set(key, typedValue(strings.TrimSpace(value)))
+	}
+	return nil
+}
+
+// typedValue gives a bare word its JSON type: true, false, null, an integer without leading zeros, a number with one point; the rest
+// is text.
+func typedValue(word string) json.RawMessage {
+	switch strings.ToLower(word) {
+	case "true", "false":
+		return json.RawMessage(strings.ToLower(word))
+	case "none", "null":
+		return json.RawMessage("null")
+	}
+	if n, ok := numberText(word); ok {
+		return json.RawMessage(n)
+	}
+	return quote(word)
+}
+
+// numberText returns the JSON spelling of a plain decimal number.
+func numberText(word string) (string, bool) {
+	body, negative := strings.CutPrefix(word, "-")
+	whole, fraction, point := strings.Cut(body, ".")
+	if !digits(whole) || !digits(fraction) || whole == "" && fraction == "" {
+		return "", false
+	}
+	if len(whole) > 1 && whole[0] == '0' {
+		return "", false
+	}
+	if point {
+		f, err := strconv.ParseFloat(word, 64)
+		if err != nil {
+			return "", false
+		}
+		return config.FormatFloat(f), true
+	}
+	if negative && whole == "0" {
+		return "0", true
+	}
+	return word, true
+}
+
+func digits(s string) bool {
+	for _, c := range []byte(s) {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// quote writes text as JSON without escaping what HTML fears.
+func quote(s string) json.RawMessage {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(s) // a string always encodes
+	return bytes.TrimRight(b.Bytes(), "\n")
+}
+
+// addObject hands every member of a JSON object to set, in order, as compact JSON.
+func addObject(text string, set func(key string, value json.RawMessage)) error {
+	dec := json.NewDecoder(strings.NewReader(text))
+	if _, err := dec.Token(); err != nil {
+		return badObject(text, err)
+	}
+	for dec.More() {
+		tok, err := dec.Token()
+		if err != nil {
+			return badObject(text, err)
+		}
+		key, _ := tok.(string)
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			return badObject(text, err)
+		}
+		if strings.TrimSpace(key) == "" {
+			return fmt.Errorf("%s has an empty key", text)
+		}
+		var compact bytes.Buffer
+		if err := json.Compact(&compact, value); err != nil {
+			return badObject(text, err)
+		}
+		set(key, compact.Bytes())
+	}
+	if _, err := dec.Token(); err != nil {
+		return badObject(text, err)
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return fmt.Errorf("%s: text after the JSON object", text)
+	}
+	return nil
+}
+
+func badObject(text string, err error) error {
+	return fmt.Errorf("%s is not a JSON object: %v", text, err)
+}

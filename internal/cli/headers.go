@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"aiperf/internal/config"
+)
+
+// parseHeaders reads the items of --header: "Name: value" kept as text, or a JSON object of several.
+func parseHeaders(items []string) (config.Headers, error) {
+	headers := config.Headers{}
+	for _, item := range items {
+		if strings.HasPrefix(strings.TrimSpace(item), "{") {
+			if err := addHeaderObject(&headers, item); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		name, value, ok := strings.Cut(item, ":")
+		if !ok {
+			return nil, fmt.Errorf("%q has no \":\"; write \"Name: value\"", item)
+		}
+		if err := setHeader(&headers, name, value); err != nil {
+			return nil, err
+		}
+	}
+	return headers, nil
+}
+
+func addHeaderObject(headers *config.Headers, item string) error {
+	var bad error
+	err := addObject(item, func(key string, raw json.RawMessage) {
+		var text string
+		if json.Unmarshal(raw, &text) != nil {
+			text = string(raw) // a number or a truth value keeps its spelling
+		}
+		if err := setHeader(headers, key, text); err != nil && bad == nil {
+			bad = err
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return bad
+}
+
+func setHeader(headers *config.Headers, name, value string) error {
+	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+	if name == "" {
+		return fmt.Errorf("the header of value %q has no name", value)
+	}
+	for _, c := range []byte(name) {
+		if !headerByte(c) {
+			return fmt.Errorf("%q is not a header name: %q may not be in one", name, c)
+		}
+	}
+	if i := strings.IndexFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }); i >= 0 {
+		return fmt.Errorf("the value of header %s holds the control character %q", name, value[i])
+	}
+	headers.Set(name, value)
+	return nil
+}
+
+// headerByte tells the bytes of an HTTP token.
+func headerByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0
+}

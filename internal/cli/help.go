@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"aiperf/internal/cli/args"
+)
+
+// helpIndent is the column where the text of a flag begins.
+const helpIndent = 34
+
+// writeHelp prints the flags of profile by group, fitted to a width in columns.
+func writeHelp(w io.Writer, t *args.Table, width int) error {
+	width = min(max(width, 60), 140)
+	out := bufio.NewWriter(w)
+	fmt.Fprintln(out, "Usage: aiperf profile --model NAME --url URL [flags]")
+	fmt.Fprintln(out)
+	for _, line := range wrap("Sends load to an inference server, measures every answer, prints a report and writes it to a directory. "+
+		"Try it without a server: aiperf profile --url mock:// --streaming --concurrency 8 --request-count 200", width) {
+		fmt.Fprintln(out, line)
+	}
+	group := ""
+	for i := range t.Flags {
+		f := &t.Flags[i]
+		if f.Group != group {
+			group = f.Group
+			fmt.Fprintf(out, "\n%s\n", group)
+		}
+		writeFlag(out, f, width)
+	}
+	fmt.Fprintln(out)
+	for _, line := range wrap("N,… is a list: several words, one word with commas, or the flag again. N[,N…] is one value, or a list in one word to sweep over. "+
+		"Enum values ignore case, - and _ are the same.", width) {
+		fmt.Fprintln(out, line)
+	}
+	return out.Flush()
+}
+
+func writeFlag(out *bufio.Writer, f *args.Flag, width int) {
+	head := "  " + strings.Join(append(append([]string(nil), f.Names...), f.Not...), ", ")
+	if v := placeholder(f); v != "" {
+		head += " " + v
+	}
+	text := f.Help
+	if note := remarks(f); note != "" {
+		text += " [" + note + "]"
+	}
+	lines := wrap(text, width-helpIndent)
+	if len(head) >= helpIndent-1 {
+		for _, line := range wrapIndent(head, width, "    ") {
+			fmt.Fprintln(out, line)
+		}
+		head = ""
+	}
+	for _, line := range lines {
+		fmt.Fprintf(out, "%-*s%s\n", helpIndent, head, line)
+		head = ""
+	}
+}
+
+// placeholder is what stands for the value of a flag.
+func placeholder(f *args.Flag) string {
+	v := map[args.Kind]string{args.Int: "N", args.Float: "X", args.Text: "TEXT", args.Path: "PATH", args.Enum: "NAME"}[f.Kind]
+	switch {
+	case f.List:
+		v += ",…"
+	case f.Sweep:
+		v += "[," + v + "…]"
+	}
+	if f.Optional {
+		v = "[" + v + "]"
+	}
+	return v
+}
+
+// remarks are choices, bounds and default.
+func remarks(f *args.Flag) string {
+	var notes []string
+	if f.NotBuilt {
+		notes = append(notes, "not built yet")
+	}
+	if len(f.Choices) > 0 && len(f.Choices) <= 12 {
+		notes = append(notes, strings.Join(f.Choices, ", "))
+	} else if len(f.Choices) > 0 {
+		notes = append(notes, strings.Join(f.Choices[:6], ", ")+fmt.Sprintf(" and %d more", len(f.Choices)-6))
+	}
+	if f.Bounds != "" {
+		notes = append(notes, f.Bounds)
+	}
+	if f.Default != "" {
+		notes = append(notes, "default: "+f.Default)
+	}
+	return strings.Join(notes, "; ")
+}
+
+// wrap breaks text at blanks into lines of at most width columns; a longer word stands alone.
+func wrap(text string, width int) []string { return wrapIndent(text, width, "") }
+
+func wrapIndent(text string, width int, indent string) []string {
+	lead := text[:len(text)-len(strings.TrimLeft(text, " "))]
+	var lines []string
+	line := lead
+	for _, word := range strings.Fields(text) {
+		switch {
+		case strings.TrimSpace(line) == "":
+			line += word
+		case len([]rune(line))+1+len([]rune(word)) > width:
+			lines = append(lines, line)
+			line = lead + indent + word
+		default:
+			line += " " + word
+		}
+	}
+	return append(lines, line)
+}

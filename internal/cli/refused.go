@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+// refusedCommand is a command of the contract that this build knows and does not run.
+type refusedCommand struct {
+	name, summary string
+	children      []refusedCommand
+}
+
+// refusedCommands are listed in help and refused by name.
+var refusedCommands = []refusedCommand{
+	{name: "plot", summary: "draw charts of one or more runs"},
+	{name: "plugins", summary: "list what this build can do, by category"},
+	{name: "analyze-trace", summary: "lengths, prefix reuse and cache hit rate of a trace"},
+	{name: "synthesize", summary: "rewrite or generate a trace"},
+	{name: "service", summary: "a part of a cluster run in a process of its own"},
+	{name: "validate", summary: "check an artifact directory or a trace"},
+	{name: "speed-bench-report", summary: "join SPEED-Bench runs into one table"},
+	{name: "analyze", summary: "look into finished runs", children: []refusedCommand{
+		{name: "swim-lane", summary: "one lane a session, as a picture"},
+		{name: "turn-messages", summary: "the messages of every turn, as a page"},
+	}},
+	{name: "chat", summary: "talk to a server and see the figures of each answer"},
+	{name: "config", summary: "configuration files", children: []refusedCommand{
+		{name: "init", summary: "print a template"},
+		{name: "expand", summary: "show the cells of a sweep"},
+		{name: "validate", summary: "check a file"},
+		{name: "show", summary: "print a file with every default"},
+		{name: "schema", summary: "print the JSON Schema"},
+		{name: "diff", summary: "compare two files"},
+		{name: "generate", summary: "turn flags into a file"},
+	}},
+	{name: "create-template", summary: "GenAI-Perf's template of a configuration file"},
+	{name: "process-export-files", summary: "GenAI-Perf's merge of distributed runs"},
+	{name: "kube", summary: "runs on a Kubernetes cluster", children: kubeCommands()},
+	{name: "proxy", summary: "a message proxy of the Python tool; one process needs none"},
+}
+
+func kubeCommands() []refusedCommand {
+	var list []refusedCommand
+	for _, name := range []string{
+		"init", "validate", "profile", "sweep", "generate", "delete", "cleanup", "shutdown", "cancel", "attach", "list", "logs", "results",
+		"show", "debug", "preflight", "dashboard",
+	} {
+		list = append(list, refusedCommand{name: name, summary: "needs a cluster"})
+	}
+	return list
+}
+
+// addRefused hangs the refused commands below a parent. A word that only groups others prints help when it stands alone.
+func addRefused(parent *cobra.Command) {
+	for _, c := range refusedCommands {
+		parent.AddCommand(c.command())
+	}
+}
+
+func (c refusedCommand) command() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:                c.name,
+		Short:              c.summary + " (not built yet)",
+		DisableFlagParsing: true,
+		RunE: func(cmd *cobra.Command, words []string) error {
+			for _, w := range words {
+				if w == "-h" || w == "--help" {
+					return cmd.Help()
+				}
+			}
+			if cmd.HasSubCommands() && len(words) == 0 {
+				return cmd.Help()
+			}
+			if cmd.HasSubCommands() && words[0][:min(1, len(words[0]))] != "-" {
+				return unknownCommand(cmd, words[0])
+			}
+			return fmt.Errorf("%s: not built yet", cmd.CommandPath())
+		},
+	}
+	for _, child := range c.children {
+		cmd.AddCommand(child.command())
+	}
+	return cmd
+}

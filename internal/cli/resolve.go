@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"aiperf/internal/cli/args"
+	"aiperf/internal/config"
+	"aiperf/internal/endpoint"
+)
+
+// resolver turns what was given into a run. Problems and warnings are collected; a problem means that the run must not be used.
+type resolver struct {
+	set      *args.Set
+	terminal bool // standard output is a terminal
+	run      *config.Run
+	endpoint *endpoint.Endpoint
+	file     *inputFile // nil without an input file
+	load     load
+	problems []string
+	warnings []string
+}
+
+func (r *resolver) fail(format string, a ...any) {
+	r.problems = append(r.problems, fmt.Sprintf(format, a...))
+}
+
+func (r *resolver) warn(format string, a ...any) {
+	r.warnings = append(r.warnings, fmt.Sprintf(format, a...))
+}
+
+// has reports whether a flag is given (and not as a 0 that means off).
+func (r *resolver) has(flag string) bool { return r.set.Has(flag) }
+
+// on reports whether a boolean flag is given as true.
+func (r *resolver) on(flag string) bool { return r.set.True(flag, false) }
+
+// as is a flag as the user spelled it.
+func (r *resolver) as(flag string) string { return r.set.Spelled(flag) }
+
+// given lists those of some flags that are given, as the user spelled them.
+func (r *resolver) given(flags ...string) []string {
+	var names []string
+	for _, f := range flags {
+		if r.has(f) {
+			names = append(names, r.as(f))
+		}
+	}
+	return names
+}
+
+// resolve fills a run from flags and environment. The run is complete only if there are no problems.
+func resolve(set *args.Set, environ []string, terminal bool) (run *config.Run, problems, warnings []string) {
+	r := &resolver{set: set, terminal: terminal, run: config.Default()}
+	r.problems, r.warnings = readEnvironment(environ, &r.run.Environment)
+	r.oldNames()
+	r.endpointSection()
+	r.models()
+	r.dataset()
+	r.loadShape()
+	r.phases()
+	r.repetition()
+	r.tokenizer()
+	r.output()
+	r.runtime()
+	r.check()
+	if len(r.problems) == 0 {
+		if err := r.run.Validate(); err != nil {
+			r.problems = append(r.problems, err.Error())
+		}
+	}
+	return r.run, r.problems, r.warnings
+}
+
+// oldNames says what GenAI-Perf's flags without effect do here, and what they stand for.
+func (r *resolver) oldNames() {
+	for _, g := range r.set.All() {
+		if g.Flag.NoEffect != "" {
+			r.warn("%s has no effect: %s", r.as(g.Flag.Name()), g.Flag.NoEffect)
+		}
+	}
+	if r.has("--measurement-interval") {
+		r.warn("%s: three windows in one, as --benchmark-duration", r.as("--measurement-interval"))
+	}
+}
+
+// models takes the names of --model, of one bare word, or "mock" for the embedded server.
+func (r *resolver) models() {
+	names := r.set.Texts("--model")
+	if words := r.set.Words; len(words) > 0 {
+		switch {
+		case len(words) == 1 && !r.has("--model"):
+			for name := range strings.SplitSeq(words[0], ",") {
+				if name = strings.TrimSpace(name); name != "" {
+					names = append(names, name)
+				}
+			}
+		case r.has("--model"):
+			r.fail("unexpected word %q: profile takes flags only", words[0])
+		default:
+			r.fail("unexpected words %q: one bare word is the model, the rest are flags", strings.Join(words, " "))
+		}
+	}
+	if len(names) == 0 && !r.has("--model") && len(r.set.Words) == 0 {
+		if !r.mocked() {
+			r.fail("no model: name it with --model")
+			return
+		}
+		names = []string{"mock"}
+	}
+	r.run.Models.Strategy = config.ModelStrategy(r.set.Text("--model-selection-strategy", string(config.ModelRoundRobin)))
+	if r.run.Models.Strategy == config.ModelWeighted {
+		r.fail("%s weighted: weights stand in a configuration file, which is not built yet; allowed are round_robin and random", r.as("--model-selection-strategy"))
+	}
+	for _, n := range names {
+		r.run.Models.Items = append(r.run.Models.Items, config.Model{Name: n})
+	}
+}
+
+// mocked reports whether every URL is the embedded server.
+func (r *resolver) mocked() bool {
+	for _, u := range r.run.Endpoint.URLs {
+		if !isMock(u) {
+			return false
+		}
+	}
+	return len(r.run.Endpoint.URLs) > 0
+}

@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"aiperf/internal/config"
+	"aiperf/internal/endpoint"
+)
+
+// endpointSection fills what is asked of whom.
+func (r *resolver) endpointSection() {
+	e := &r.run.Endpoint
+	r.endpointType()
+	r.urls()
+	if r.set.Get("--endpoint") != nil {
+		path := strings.TrimSpace(r.set.Text("--endpoint", ""))
+		if path != "" && !strings.HasPrefix(path, "/") {
+			path = "/" + path
+		}
+		e.Path = &path
+	}
+	e.Streaming = r.on("--streaming")
+	if e.Streaming && r.endpoint != nil && !r.endpoint.Streams {
+		r.warn("%s: endpoint type %s cannot stream; streaming is switched off", r.as("--streaming"), e.Type)
+		e.Streaming = false
+	}
+	e.APIKey = r.set.Text("--api-key", "")
+	if t := r.set.Floats("--request-timeout-seconds"); t != nil {
+		e.Timeout = config.Seconds(t[0])
+	}
+	e.Transport = r.set.Text("--transport", "")
+	e.ConnectionReuse = config.ConnectionReuse(r.set.Text("--connection-reuse-strategy", string(e.ConnectionReuse)))
+	e.UseLegacyMaxTokens = r.on("--use-legacy-max-tokens")
+	e.UseServerTokenCount = r.on("--use-server-token-count")
+	e.PerChunkUsage = r.on("--per-chunk-usage")
+	e.SessionHeader = r.set.Text("--session-header", "")
+	r.extraInputs()
+	r.headers()
+	if !r.run.Environment.HTTP.SSLVerify {
+		r.warn("AIPERF_HTTP_SSL_VERIFY is off: certificates of servers are not checked")
+	}
+}
+
+func (r *resolver) endpointType() {
+	r.endpointOf(r.set.Text("--endpoint-type", r.run.Endpoint.Type))
+}
+
+// endpointOf looks an endpoint type up; one that is not built is refused.
+func (r *resolver) endpointOf(name string) {
+	e, notice, err := endpoint.Lookup(name)
+	if err != nil {
+		r.fail("%s: %v", r.as("--endpoint-type"), err)
+		return
+	}
+	if notice != "" {
+		r.warn("%s: %s", r.as("--endpoint-type"), notice)
+	}
+	if !e.Built {
+		r.fail("%s %s: not built yet; built are %s", r.as("--endpoint-type"), e.Name, strings.Join(builtEndpoints(), ", "))
+	}
+	r.endpoint, r.run.Endpoint.Type = e, e.Name
+}
+
+func builtEndpoints() []string {
+	var names []string
+	for _, e := range endpoint.All() {
+		if e.Built {
+			names = append(names, e.Name)
+		}
+	}
+	return names
+}
+
+func (r *resolver) urls() {
+	given := r.set.Texts("--url")
+	if given == nil {
+		return
+	}
+	r.run.Endpoint.URLs = nil
+	for _, text := range given {
+		u, err := parseURL(text)
+		if err != nil {
+			r.fail("%s: %v", r.as("--url"), err)
+			continue
+		}
+		r.run.Endpoint.URLs = append(r.run.Endpoint.URLs, u)
+	}
+}
+
+func (r *resolver) extraInputs() {
+	extra, err := parseExtras(r.set.Texts("--extra-inputs"))
+	if err != nil {
+		r.fail("%s: %v", r.as("--extra-inputs"), err)
+		return
+	}
+	if r.on("--output-tokens-mean-deterministic") {
+		osl := r.set.Ints("--osl")
+		if osl == nil {
+			r.fail("%s needs --osl", r.as("--output-tokens-mean-deterministic"))
+			return
+		}
+		extra.Set("min_tokens", json.RawMessage(fmt.Sprint(osl[0])))
+		extra.Set("ignore_eos", json.RawMessage("true"))
+	}
+	r.run.Endpoint.Extra = extra
+}
+
+func (r *resolver) headers() {
+	h, err := parseHeaders(r.set.Texts("--header"))
+	if err != nil {
+		r.fail("%s: %v", r.as("--header"), err)
+		return
+	}
+	r.run.Endpoint.Headers = h
+}

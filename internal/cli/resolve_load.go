@@ -1,0 +1,200 @@
+package cli
+
+import (
+	"strings"
+
+	"aiperf/internal/config"
+)
+
+// load is what the load flags mean before phases are made of them.
+type load struct {
+	fixed    bool // a schedule, written or promoted
+	promoted bool
+	users    bool
+	rated    bool // a rate or a rate series
+
+	concurrency []int64 // values, several when swept; nil when not given
+	prefill     []int64
+	requests    []int64
+	sessions    []int64
+	duration    []float64
+	rate        []float64
+}
+
+// loadFlagsOfPace are the flags that choose a pace and so speak against the timestamps of a file.
+var loadFlagsOfPace = []string{
+	"--concurrency", "--session-concurrency", "--prefill-concurrency", "--request-rate", "--request-rate-series", "--user-centric-rate",
+}
+
+// loadShape decides which mode runs.
+func (r *resolver) loadShape() {
+	l := &r.load
+	l.concurrency = r.set.Ints("--concurrency")
+	if old := r.set.Ints("--session-concurrency"); old != nil {
+		if l.concurrency != nil && (len(l.concurrency) > 1 || l.concurrency[0] != old[0]) {
+			r.fail("%s and %s differ; give one of them", r.as("--session-concurrency"), r.as("--concurrency"))
+		}
+		l.concurrency = old
+	}
+	l.prefill = r.set.Ints("--prefill-concurrency")
+	l.requests, l.sessions = r.set.Ints("--request-count"), r.set.Ints("--num-sessions")
+	l.rate = r.set.Floats("--request-rate")
+	l.duration = r.set.Floats("--benchmark-duration")
+	if ms := r.set.Ints("--measurement-interval"); ms != nil && l.duration == nil {
+		l.duration = []float64{3 * float64(ms[0]) / 1000}
+	}
+	l.rated = r.has("--request-rate") || r.has("--request-rate-series")
+	l.users = r.has("--user-centric-rate")
+	l.fixed = r.on("--fixed-schedule")
+	if !l.fixed && r.promotes() {
+		l.fixed, l.promoted = true, true
+		r.warn("the rows of %s have times: they are replayed as a fixed schedule; --no-fixed-schedule turns that off", r.file.path)
+	}
+}
+
+// promotes reports whether the times of the file make the run a schedule though nobody asked.
+func (r *resolver) promotes() bool {
+	f := r.file
+	if f == nil || !f.timed || r.on("--no-fixed-schedule") || r.set.Get("--fixed-schedule") != nil {
+		return false
+	}
+	if pace := r.given(loadFlagsOfPace...); f.recognised && len(pace) > 0 {
+		r.warn("%s has times, but %s sets the pace: the times are ignored; --fixed-schedule replays them", f.path, strings.Join(pace, " and "))
+		return false
+	}
+	return true
+}
+
+// phases makes the warm-up and the profiling phase.
+func (r *resolver) phases() {
+	profiling := r.profiling()
+	r.run.Phases = []config.Phase{profiling}
+	if warmup := r.warmup(); warmup != nil {
+		r.run.Phases = []config.Phase{*warmup, profiling}
+	}
+}
+
+func (r *resolver) profiling() config.Phase {
+	l := &r.load
+	p := config.Phase{Name: "profiling", Kind: config.KindProfiling, Type: config.PhaseConcurrency}
+	p.Concurrency, p.PrefillConcurrency = first(l.concurrency), first(l.prefill)
+	switch {
+	case l.fixed:
+		p.Type = config.PhaseFixedSchedule
+		r.offsets(&p)
+	case l.users:
+		p.Type = config.PhaseUserCentric
+		p.Rate = &r.set.Floats("--user-centric-rate")[0]
+		p.Users = first(r.set.Ints("--num-users"))
+	case l.rated:
+		p.Type = r.arrival(r.set.Text("--arrival-pattern", ""))
+		if l.rate != nil {
+			p.Rate = &l.rate[0]
+		}
+		p.RateSeries = r.set.Text("--request-rate-series", "")
+		p.Smoothness = r.smoothness(p.Type)
+	case p.Concurrency == nil && p.PrefillConcurrency == nil:
+		one := 1
+		p.Concurrency = &one
+	}
+	r.stops(&p)
+	p.ConcurrencyRamp = r.ramp("--concurrency-ramp-duration")
+	p.PrefillRamp = r.ramp("--prefill-concurrency-ramp-duration")
+	p.RateRamp = r.ramp("--request-rate-ramp-duration")
+	if rate := r.set.Floats("--request-cancellation-rate"); rate != nil {
+		p.Cancellation = &config.Cancellation{Rate: rate[0]}
+		if delay := r.set.Floats("--request-cancellation-delay"); delay != nil {
+			p.Cancellation.Delay = config.Seconds(delay[0])
+		}
+	}
+	if f := r.set.Floats("--failed-request-threshold"); f != nil {
+		p.FailedRequestThreshold = &f[0]
+	}
+	return p
+}
+
+// offsets reads the window of a schedule; without a start the first timestamp is the origin.
+func (r *resolver) offsets(p *config.Phase) {
+	if v := r.set.Ints("--fixed-schedule-start-offset"); v != nil {
+		p.StartOffset = &v[0]
+	}
+	if v := r.set.Ints("--fixed-schedule-end-offset"); v != nil {
+		p.EndOffset = &v[0]
+	}
+	auto := r.set.True("--fixed-schedule-auto-offset", p.StartOffset == nil)
+	p.AutoOffset = &auto
+}
+
+// stops fills the stop conditions; a phase without one gets the default count.
+func (r *resolver) stops(p *config.Phase) {
+	l := &r.load
+	p.Requests, p.Sessions = first(l.requests), first(l.sessions)
+	if l.duration != nil {
+		d := config.Seconds(l.duration[0])
+		grace := config.Seconds(30)
+		if g := r.set.Floats("--benchmark-grace-period"); g != nil {
+			grace = config.Seconds(g[0])
+		}
+		p.Duration, p.GracePeriod = &d, &grace
+	}
+	if p.Requests != nil || p.Sessions != nil || p.Duration != nil {
+		if p.Type == config.PhaseFixedSchedule && p.Requests == nil && p.Sessions == nil && r.file != nil {
+			p.Requests = &r.file.records
+		}
+		return
+	}
+	switch p.Type {
+	case config.PhaseUserCentric: // no default: ten requests cannot show a steady state
+	case config.PhaseFixedSchedule:
+		if r.file != nil {
+			p.Requests = &r.file.records
+		}
+	default:
+		n := config.DefaultRequests(p)
+		p.Requests = &n
+	}
+}
+
+// arrival is the law of a rate: as written, gamma when only its shape is given, else poisson.
+func (r *resolver) arrival(pattern string) config.PhaseType {
+	switch pattern {
+	case "constant":
+		return config.PhaseConstant
+	case "gamma":
+		return config.PhaseGamma
+	case "":
+		if r.has("--arrival-smoothness") {
+			return config.PhaseGamma
+		}
+	}
+	return config.PhasePoisson
+}
+
+func (r *resolver) smoothness(t config.PhaseType) *float64 {
+	if t != config.PhaseGamma {
+		return nil
+	}
+	s := 1.0
+	if f := r.set.Floats("--arrival-smoothness"); f != nil {
+		s = f[0]
+	}
+	return &s
+}
+
+func (r *resolver) ramp(flags ...string) *config.Ramp {
+	for _, flag := range flags {
+		if f := r.set.Floats(flag); f != nil {
+			return &config.Ramp{Duration: config.Seconds(f[0])}
+		}
+	}
+	return nil
+}
+
+// first is the first value of a flag as an int, nil when it is not given.
+func first(values []int64) *int {
+	if len(values) == 0 {
+		return nil
+	}
+	n := int(values[0])
+	return &n
+}

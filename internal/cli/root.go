@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"aiperf/internal/cli/args"
+)
+
+// exit is the error that carries an exit status; what there was to say has been said.
+type exit int
+
+func (e exit) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+
+// Main runs one command line (without the program's name) and returns the exit status.
+func Main(ctx context.Context, p *Program, argv []string) int {
+	if wantsVersion(argv) {
+		fmt.Fprintln(p.Out, "aiperf", Version())
+		return 0
+	}
+	root := p.root()
+	root.SetArgs(argv)
+	root.SetIn(p.In)
+	root.SetOut(p.Out)
+	root.SetErr(p.Err)
+	err := root.ExecuteContext(ctx)
+	switch err := err.(type) {
+	case nil:
+		return 0
+	case exit:
+		return int(err)
+	}
+	p.errorf("%v", err)
+	return 1
+}
+
+// wantsVersion reports whether --version stands anywhere before "--".
+func wantsVersion(argv []string) bool {
+	for _, a := range argv {
+		if a == "--" {
+			return false
+		}
+		if a == "--version" {
+			return true
+		}
+	}
+	return false
+}
+
+// root builds the tree of commands.
+func (p *Program) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "aiperf",
+		Short:         "Benchmark LLM inference servers",
+		Long:          "aiperf sends load to an inference server and measures every answer.",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, words []string) error {
+			if len(words) == 0 {
+				return cmd.Help()
+			}
+			return unknownCommand(cmd, words[0])
+		},
+	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
+	})
+	root.AddCommand(p.profileCommand(), p.mockServerCommand())
+	p.completionCommands(root)
+	addRefused(root)
+	return root
+}
+
+// unknownCommand names the nearest command and lists all.
+func unknownCommand(parent *cobra.Command, word string) error {
+	var names []string
+	for _, c := range parent.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	hint := ""
+	if near := args.Nearest(word, names); near != "" {
+		hint = "; did you mean " + near + "?"
+	}
+	return fmt.Errorf("unknown command %q%s\ncommands: %s", word, hint, strings.Join(names, ", "))
+}

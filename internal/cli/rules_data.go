@@ -1,0 +1,68 @@
+package cli
+
+import "strings"
+
+func withFile(r *resolver) bool { return r.file != nil }
+
+// ownData reports whether conversations come from outside: a file or a public set.
+func ownData(r *resolver) bool { return r.run.Dataset().Path != "" || r.has("--public-dataset") }
+
+// neither reports whether the endpoint type takes and gives no text.
+func neither(r *resolver) bool {
+	return r.endpoint != nil && !r.endpoint.TokenizesInput && !r.endpoint.ProducesTokens
+}
+
+func unranked(r *resolver) bool { return !r.ranks() }
+
+var rankingFlags = []string{
+	"--rankings-passages-mean", "--rankings-passages-stddev", "--rankings-passages-prompt-token-mean", "--rankings-passages-prompt-token-stddev",
+	"--rankings-query-prompt-token-mean", "--rankings-query-prompt-token-stddev",
+}
+
+// dataRules say which data flags exclude or need each other.
+var dataRules = []rule{
+	{row: "32", test: together("--public-dataset", "--input-file", "give one source of data")},
+	{row: "32", test: together("--public-dataset", "--custom-dataset-type", "the type is for --input-file")},
+	{row: "33", test: needs("--custom-dataset-type", "--input-file", "it is the format of that file")},
+	{row: "35", test: func(r *resolver) (string, bool) {
+		s := r.set.Floats("--synthesis-speedup-ratio")
+		given := len(s) > 0 && s[0] != 1
+		return r.as("--synthesis-speedup-ratio") + " needs a trace as --input-file", given && (r.file == nil || !r.file.kind.trace)
+	}},
+	{row: "36", test: func(r *resolver) (string, bool) {
+		pool := r.given("--num-prefix-prompts", "--prefix-prompt-length")
+		shared := r.given("--shared-system-prompt-length", "--user-context-prompt-length")
+		return strings.Join(pool, ", ") + " and " + strings.Join(shared, ", ") + ": give a prefix pool or shared lengths, not both", len(pool) > 0 && len(shared) > 0
+	}},
+	{row: "38", test: anyWhen(ownData, "is for generated prompts and has no place beside --input-file or --public-dataset",
+		"--isl", "--isl-stddev", "--seq-dist", "--num-prefix-prompts", "--prefix-prompt-length", "--batch-size-text", "--audio-batch-size",
+		"--image-batch-size", "--video-batch-size", "--image-source", "--image-source-sampling", "--session-turns-mean", "--session-turns-stddev",
+		"--session-turn-delay-mean", "--session-turn-delay-stddev")},
+	{row: "39", test: func(r *resolver) (string, bool) {
+		return r.as("--isl-block-size") + " is for traces with hash ids", r.has("--isl-block-size") && r.file != nil && !r.file.kind.trace
+	}},
+	{row: "40", test: anyWhen(unranked, "has no effect: the endpoint type does not rank", rankingFlags...), warn: true},
+	{row: "41", test: anyWhen((*resolver).ranks, "has no effect on a ranking type; see --rankings-query-prompt-token-mean and --rankings-passages-prompt-token-mean",
+		"--isl", "--isl-stddev"), warn: true},
+	{row: "5.3", test: func(r *resolver) (string, bool) {
+		return r.as("--osl-stddev") + " needs --osl: there is no length to spread", r.has("--osl-stddev") && !r.has("--osl")
+	}},
+	{row: "6.1", test: anyWhen(func(r *resolver) bool { return r.has("--seq-dist") }, "has no effect: --seq-dist overrides it", "--isl", "--isl-stddev", "--osl", "--osl-stddev"), warn: true},
+	{row: "7", test: anyWhen(func(r *resolver) bool { return r.endpoint != nil && !r.endpoint.ProducesTokens }, "has no effect: the endpoint type produces no tokens", "--osl", "--osl-stddev"), warn: true},
+	{row: "61", test: anyWhen(neither, "is for text, which --endpoint-type neither takes nor gives",
+		"--isl", "--isl-stddev", "--osl", "--osl-stddev", "--seq-dist", "--batch-size-text", "--num-prefix-prompts", "--prefix-prompt-length",
+		"--shared-system-prompt-length", "--user-context-prompt-length", "--tokenizer", "--tokenizer-revision", "--tokenizer-trust-remote-code")},
+	{row: "2.1 MustStream", test: func(r *resolver) (string, bool) {
+		return "--endpoint-type " + r.run.Endpoint.Type + " works with --streaming only", r.endpoint != nil && r.endpoint.MustStream && !r.run.Endpoint.Streaming
+	}},
+	{row: "13", test: func(r *resolver) (string, bool) {
+		_, eos := r.run.Endpoint.Extra.Get("ignore_eos")
+		_, least := r.run.Endpoint.Extra.Get("min_tokens")
+		return r.as("--osl") + " without ignore_eos or min_tokens in --extra-inputs: answers may end earlier",
+			r.has("--osl") && r.endpoint != nil && r.endpoint.ProducesTokens && !eos && !least && !r.mocked()
+	}, warn: true},
+	{row: "prompt corpus", test: func(r *resolver) (string, bool) {
+		c := r.set.Text("--prompt-corpus", "sonnet")
+		return r.as("--prompt-corpus") + " " + c + ": not built yet; built is sonnet", c != "sonnet"
+	}},
+}

@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"aiperf/internal/config"
+	"aiperf/internal/metric"
+)
+
+// once reports whether the benchmark runs a single time.
+func once(r *resolver) bool { return r.run.MultiRun.NumRuns == 1 && r.run.Sweep == nil }
+
+// outputRules say which output, telemetry and repetition flags exclude or need each other.
+var outputRules = []rule{
+	{row: "2.6", test: func(r *resolver) (string, bool) {
+		message := r.goodputFault()
+		return message, message != ""
+	}},
+	{row: "67", test: func(r *resolver) (string, bool) {
+		return r.as("--gpu-telemetry") + " and " + r.as("--no-gpu-telemetry") + " contradict each other", r.has("--gpu-telemetry") && r.on("--no-gpu-telemetry")
+	}},
+	{row: "67", test: func(r *resolver) (string, bool) {
+		return r.as("--server-metrics") + " and " + r.as("--no-server-metrics") + " contradict each other", r.has("--server-metrics") && r.on("--no-server-metrics")
+	}},
+	{row: "74", test: together("--zmq-host", "--zmq-ipc-path", "neither has an effect"), warn: true},
+	{row: "75", test: anyWhen(func(r *resolver) bool { return r.run.MultiRun.NumRuns == 1 }, "needs --num-profile-runs above 1", "--profile-run-cooldown-seconds")},
+	{row: "75", test: anyWhen(func(r *resolver) bool { return r.run.MultiRun.NumRuns == 1 }, "has no effect with one run; see --num-profile-runs",
+		"--confidence-level", "--profile-run-disable-warmup-after-first"), warn: true},
+	{row: "75", test: anyWhen(once, "needs --num-profile-runs above 1 or a sweep", "--set-consistent-seed", "--vary-seed-per-trial")},
+	{row: "8", test: anyWhen(func(r *resolver) bool { return r.run.Sweep == nil }, "has no effect without a list of values to sweep",
+		"--sweep-type", "--parameter-sweep-mode", "--parameter-sweep-cooldown-seconds", "--parameter-sweep-same-seed", "--no-sweep-table"), warn: true},
+	{row: "78", test: func(r *resolver) (string, bool) {
+		s := r.run.Sweep
+		if s == nil || s.Type != config.SweepZip {
+			return "", false
+		}
+		for _, a := range s.Parameters {
+			if len(a.Values) != len(s.Parameters[0].Values) {
+				return fmt.Sprintf("%s zip pairs value by value: %s need lists of one length", r.as("--sweep-type"), strings.Join(r.swept(), ", ")), true
+			}
+		}
+		return "", false
+	}},
+}
+
+// goodputFault says which threshold cannot be judged in this run, empty when all can.
+func (r *resolver) goodputFault() string {
+	if len(r.run.SLOs) == 0 || r.endpoint == nil {
+		return ""
+	}
+	var words []string
+	for _, s := range r.run.SLOs {
+		words = append(words, s.Tag+":"+config.FormatFloat(s.Threshold))
+	}
+	_, err := metric.NewSet(metric.Options{
+		Streaming: r.run.Endpoint.Streaming, ProducesTokens: r.endpoint.ProducesTokens, TokenizesInput: r.endpoint.TokenizesInput,
+		ImageInput: r.endpoint.Images, AudioInput: r.endpoint.Audio, FixedSchedule: r.load.fixed,
+		ServerTokens: r.run.Endpoint.UseServerTokenCount, Goodput: strings.Join(words, " "),
+	})
+	if err == nil {
+		return ""
+	}
+	return r.as("--goodput") + ": " + strings.TrimPrefix(err.Error(), "--goodput: ")
+}

@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"aiperf/internal/mockserver"
+)
+
+// parseURL completes and checks one base URL; "mock://…" is the embedded server.
+func parseURL(text string) (string, error) {
+	s := strings.TrimSpace(text)
+	if s == "" {
+		return "", fmt.Errorf("the URL is empty")
+	}
+	if strings.ContainsAny(s, " \t\r\n") {
+		return "", fmt.Errorf("%q holds a blank", text)
+	}
+	if strings.HasPrefix(strings.ToLower(s), "mock://") {
+		return parseMockURL(s)
+	}
+	if scheme, ok := wordScheme(s); ok {
+		return "", fmt.Errorf("%q: scheme %s is not http or https", text, scheme)
+	}
+	if !strings.Contains(s, "://") {
+		s = "http://" + s
+	}
+	u, err := url.Parse(s)
+	if err != nil {
+		return "", fmt.Errorf("%q is not a URL: %v", text, unwrapURL(err))
+	}
+	if scheme := strings.ToLower(u.Scheme); scheme != "http" && scheme != "https" {
+		return "", fmt.Errorf("%q: scheme %s is not http or https", text, u.Scheme)
+	}
+	if u.Hostname() == "" {
+		return "", fmt.Errorf("%q names no host", text)
+	}
+	if err := checkPort(u, text); err != nil {
+		return "", err
+	}
+	if u.RawQuery == "" && u.Fragment == "" {
+		s = strings.TrimRight(s, "/")
+	}
+	return s, nil
+}
+
+func checkPort(u *url.URL, text string) error {
+	port := u.Port()
+	if port == "" {
+		if strings.HasSuffix(u.Host, ":") {
+			return fmt.Errorf("%q ends in \":\" without a port", text)
+		}
+		return nil
+	}
+	if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
+		return fmt.Errorf("%q: port %s is not 1 to 65535", text, port)
+	}
+	return nil
+}
+
+// wordScheme finds schemes that are written without "//" and would otherwise pass for a host and port.
+func wordScheme(s string) (string, bool) {
+	if strings.Contains(s, "://") {
+		return "", false
+	}
+	head, _, ok := strings.Cut(s, ":")
+	switch strings.ToLower(head) {
+	case "ftp", "ws", "wss", "file", "mailto", "javascript", "data", "http", "https", "grpc", "grpcs":
+		return head, ok
+	}
+	return "", false
+}
+
+// parseMockURL checks a URL of the embedded server: its knobs are query parameters, a path is put before the endpoint's own.
+func parseMockURL(s string) (string, error) {
+	u, err := url.Parse(s)
+	if err != nil {
+		return "", fmt.Errorf("%q is not a URL: %v", s, unwrapURL(err))
+	}
+	if u.Host != "" {
+		return "", fmt.Errorf("%q: the embedded server has no host; write mock:// or mock://?ttft=50ms", s)
+	}
+	if _, err := mockserver.ParseQuery(u.RawQuery); err != nil {
+		return "", fmt.Errorf("%q: %v", s, err)
+	}
+	return "mock://" + s[len("mock://"):], nil
+}
+
+func unwrapURL(err error) error {
+	if e, ok := err.(*url.Error); ok {
+		return e.Err
+	}
+	return err
+}
+
+// isMock reports whether a URL is the embedded server.
+func isMock(u string) bool { return strings.HasPrefix(strings.ToLower(u), "mock://") }

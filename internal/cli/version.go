@@ -1,0 +1,23 @@
+package cli
+
+import "runtime/debug"
+
+// version is set by the linker of a release build.
+var version = ""
+
+// Version names this build: the release, else the revision that it was built from, else dev.
+func Version() string {
+	if version != "" {
+		return version
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "dev"
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+			return "dev-" + s.Value[:12]
+		}
+	}
+	return "dev"
+}

@@ -1,0 +1,17 @@
+//go:build unix
+
+package cli
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
+
+// writable reports whether files can be made in a directory.
+func writable(dir string) error {
+	if err := unix.Access(dir, unix.W_OK|unix.X_OK); err != nil {
+		return fmt.Errorf("%s cannot be written: %w", dir, err)
+	}
+	return nil
+}

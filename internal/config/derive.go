@@ -1,0 +1,63 @@
+package config
+
+import "strings"
+
+// DefaultRequests is the number of requests of a phase without a stop condition: max(10, 2 x concurrency), where prefill concurrency
+// stands in for an unlimited concurrency.
+func DefaultRequests(p *Phase) int {
+	limit := 1
+	switch {
+	case p.Concurrency != nil:
+		limit = *p.Concurrency
+	case p.PrefillConcurrency != nil:
+		limit = *p.PrefillConcurrency
+	}
+	return max(10, 2*limit)
+}
+
+// DefaultDir is the artifact directory of a run for which none was given: artifacts/<model>-openai-<type>-<load>.
+func DefaultDir(b *Benchmark) string {
+	model := "model"
+	if len(b.Models.Items) > 0 {
+		model = strings.NewReplacer("/", "_", `\`, "_").Replace(b.Models.Items[0].Name)
+	}
+	if len(b.Models.Items) > 1 {
+		model += "_multi"
+	}
+	return "artifacts/" + strings.Join([]string{model, "openai", b.Endpoint.Type, stimulus(b.Profiling())}, "-")
+}
+
+// stimulus is the load of a phase in a few letters.
+func stimulus(p *Phase) string {
+	concurrency := "concurrency"
+	if p.Concurrency != nil {
+		concurrency += itoa(*p.Concurrency)
+	}
+	switch {
+	case p.Type == PhaseFixedSchedule:
+		return "fixed_schedule"
+	case p.Type == PhaseUserCentric:
+		return "user_centric-users" + itoa(value(p.Users)) + "-qps" + FormatFloat(value(p.Rate))
+	case p.Type.HasRate():
+		rate := "request_rate"
+		if p.Rate != nil {
+			rate += FormatFloat(*p.Rate)
+		} else {
+			rate += "_series"
+		}
+		if p.Concurrency != nil {
+			return concurrency + "-" + rate
+		}
+		return rate
+	case p.Concurrency == nil && p.PrefillConcurrency != nil:
+		return "prefill_concurrency" + itoa(*p.PrefillConcurrency)
+	}
+	return concurrency
+}
+
+func value[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}

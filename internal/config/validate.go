@@ -1,0 +1,136 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// Validate checks the run and changes nothing. All violations are reported, one a line, each with the path of its key.
+func (r *Run) Validate() error {
+	v := &violations{}
+	v.when(r.SchemaVersion != SchemaVersion, "schemaVersion", "must be \"%s\", not %q", SchemaVersion, r.SchemaVersion)
+	v.when(r.RandomSeed != nil && *r.RandomSeed < 0, "random_seed", "must be >= 0")
+	v.endpoint(&r.Benchmark)
+	v.dataset(&r.Benchmark)
+	v.phases(&r.Benchmark)
+	v.repetition(r)
+	if len(v.list) == 0 {
+		return nil
+	}
+	return errors.New(strings.Join(v.list, "\n"))
+}
+
+// violations collects what is wrong.
+type violations struct{ list []string }
+
+func (v *violations) when(wrong bool, path, format string, a ...any) {
+	if wrong {
+		v.list = append(v.list, path+" "+fmt.Sprintf(format, a...))
+	}
+}
+
+func (v *violations) endpoint(b *Benchmark) {
+	v.when(len(b.Models.Items) == 0, "benchmark.models", "names no model")
+	for i, m := range b.Models.Items {
+		v.when(m.Name == "", fmt.Sprintf("benchmark.models.items[%d].name", i), "is empty")
+	}
+	e := &b.Endpoint
+	v.when(len(e.URLs) == 0, "benchmark.endpoint.urls", "is empty")
+	for i, u := range e.URLs {
+		scheme, host, ok := strings.Cut(u, "://")
+		scheme = strings.ToLower(scheme)
+		path := fmt.Sprintf("benchmark.endpoint.urls[%d]", i)
+		v.when(!ok || scheme != "http" && scheme != "https" && scheme != "mock", path, "%q is not an http or https URL", MaskURL(u))
+		v.when(ok && host == "" && scheme != "mock", path, "names no host")
+	}
+	v.when(e.APIKey == Redacted, "benchmark.endpoint.api_key", "is masked; give the key with --api-key")
+	for _, h := range e.Headers {
+		v.when(h.Value == Redacted, "benchmark.endpoint.headers."+h.Name, "is masked; give the header with --header")
+	}
+	v.when(!(e.Timeout >= 0), "benchmark.endpoint.timeout", "must be >= 0")
+	v.oneOf("benchmark.endpoint.connection_reuse", string(e.ConnectionReuse), "pooled", "never", "sticky-user-sessions")
+	v.oneOf("benchmark.models.strategy", string(b.Models.Strategy), "round_robin", "random", "weighted")
+	v.oneOf("benchmark.runtime.ui", string(b.Runtime.UI), "dashboard", "simple", "none")
+	v.oneOf("benchmark.logging.level", b.Logging.Level, "TRACE", "DEBUG", "INFO", "NOTICE", "WARNING", "SUCCESS", "ERROR", "CRITICAL")
+	v.when(b.Artifacts.Dir == "", "benchmark.artifacts.dir", "is empty")
+	v.when(b.Artifacts.SliceDuration != nil && !(*b.Artifacts.SliceDuration > 0), "benchmark.artifacts.slice_duration", "must be > 0")
+}
+
+func (v *violations) oneOf(path, value string, allowed ...string) {
+	for _, a := range allowed {
+		if a == value {
+			return
+		}
+	}
+	v.when(true, path, "%q is not one of %s", value, strings.Join(allowed, ", "))
+}
+
+func (v *violations) dataset(b *Benchmark) {
+	if len(b.Datasets) != 1 {
+		v.when(true, "benchmark.datasets", "must hold one dataset, not %d", len(b.Datasets))
+		return
+	}
+	d := b.Dataset()
+	path := "benchmark.datasets." + d.Name
+	v.when(d.Name == "", "benchmark.datasets[0].name", "is empty")
+	v.oneOf(path+".type", string(d.Type), "synthetic", "file", "public")
+	v.oneOf(path+".sampling", string(d.Sampling), "sequential", "random", "shuffle")
+	v.when(!(d.TurnDelayRatio >= 0), path+".turn_delay_ratio", "must be >= 0")
+	v.when(d.Entries < 0, path+".entries", "must be >= 1")
+	switch d.Type {
+	case DatasetFile:
+		v.when(d.Path == "", path+".path", "is empty")
+	case DatasetSynthetic:
+		v.when(d.Entries < 1, path+".entries", "must be >= 1")
+		v.when(d.Prompts == nil || d.Prompts.ISL == nil, path+".prompts.isl", "is missing")
+		v.when(d.Prompts != nil && d.Prompts.BatchSize < 1, path+".prompts.batch_size", "must be >= 1")
+	}
+	if p := d.Prompts; p != nil {
+		v.distribution(path+".prompts.isl", p.ISL)
+		v.distribution(path+".prompts.osl", p.OSL)
+	}
+	v.distribution(path+".turns", d.Turns)
+	v.distribution(path+".turn_delay", d.TurnDelay)
+	if p := d.PrefixPrompts; p != nil {
+		v.when((p.PoolSize > 0 || p.Length > 0) && (p.SharedSystemLength > 0 || p.UserContextLength > 0), path+".prefix_prompts",
+			"holds both a pool and a shared system or user context length")
+	}
+}
+
+func (v *violations) distribution(path string, d *Distribution) {
+	if d == nil {
+		return
+	}
+	v.when(d.Mean != nil && !(*d.Mean >= 0), path+".mean", "must be >= 0")
+	v.when(d.Stddev != nil && !(*d.Stddev >= 0), path+".stddev", "must be >= 0")
+	v.when(d.Mean == nil && d.Value == nil, path, "has neither mean nor value")
+	v.when(d.Min != nil && d.Max != nil && *d.Min > *d.Max, path, "min is above max")
+}
+
+func (v *violations) repetition(r *Run) {
+	m := &r.MultiRun
+	v.when(m.NumRuns < 1 || m.NumRuns > 10, "multi_run.num_runs", "must be 1 to 10, not %d", m.NumRuns)
+	v.when(!(m.Cooldown >= 0), "multi_run.cooldown_seconds", "must be >= 0")
+	v.when(!(m.ConfidenceLevel > 0 && m.ConfidenceLevel < 1), "multi_run.confidence_level", "must be between 0 and 1")
+	s := r.Sweep
+	if s == nil {
+		return
+	}
+	v.oneOf("sweep.type", string(s.Type), "grid", "zip")
+	v.oneOf("sweep.iteration_order", s.IterationOrder, "repeated", "independent")
+	v.when(len(s.Parameters) == 0, "sweep.parameters", "is empty")
+	for _, a := range s.Parameters {
+		v.when(len(a.Values) == 0, "sweep.parameters."+a.Path, "has no values")
+		v.when(s.Type == SweepZip && len(a.Values) != len(s.Parameters[0].Values), "sweep.parameters."+a.Path,
+			"has %d values, %s has %d: zip pairs lists of one length", len(a.Values), s.Parameters[0].Path, len(s.Parameters[0].Values))
+	}
+	if len(v.list) == 0 {
+		if _, err := r.Cells(); err != nil {
+			v.list = append(v.list, err.Error())
+		}
+	}
+}
