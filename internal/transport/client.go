@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"aiperf/internal/clock"
 )
@@ -16,8 +17,10 @@ type Client struct {
 	dns  resolver
 	pool pool
 
-	warned sync.Map // kinds of warnings given
-	count  counters
+	doneWait int64    // ns for which the end of a stream is waited for once its end mark came
+	warned   sync.Map // kinds of warnings given
+	count    counters
+	delays   delayLog
 }
 
 type counters struct {
@@ -35,13 +38,16 @@ type Stats struct {
 	MostOpenConns int
 }
 
+// afterDone is how long a server may keep a stream open after its end mark (spec: transport, section 7.6).
+const afterDone = 5 * time.Second
+
 // NewClient makes a client. It reads the certificates that opt names.
 func NewClient(opt Options) (*Client, error) {
 	cfg, err := opt.TLS.config()
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{opt: opt, tls: cfg, tie: clock.NewTie()}
+	c := &Client{opt: opt, tls: cfg, tie: clock.NewTie(), doneWait: int64(afterDone)}
 	c.dns.ttl = opt.DNSTTL
 	if !opt.DNSCache {
 		c.dns.ttl = 0

@@ -44,6 +44,7 @@ type conn struct {
 	reads              int // with a kernel stamp, in this request
 	unstamped          int
 	delaySum, delayMax int64 // ns from kernel stamp to return of the read
+	delays             delayNotes
 }
 
 const (
@@ -127,6 +128,7 @@ func (c *conn) stamp(n int, kernel int64) {
 	c.reads++
 	c.delaySum += delay
 	c.delayMax = max(c.delayMax, delay)
+	c.delays.add(delay)
 }
 
 // Write is what TLS writes through. While bytes of a request are held back, everything else queues behind them.

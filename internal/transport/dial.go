@@ -35,6 +35,7 @@ func (c *Client) dial(ctx context.Context, t *Target, tr *record.Trace) (*conn, 
 		tcp.Close()
 		return nil, &dialError{stage: stageTCP, err: err}
 	}
+	k.delays.log = &c.delays
 	if t.TLS {
 		if err := c.handshake(ctx, k, t); err != nil {
 			k.close()

@@ -214,6 +214,7 @@ func (x *Exchange) finish(reusable bool) {
 	k, o := x.conn, &x.client.opt
 	x.conn = nil
 	k.release()
+	k.delays.flush()
 	x.client.count.stamped.Add(int64(k.reads))
 	x.client.count.unstamped.Add(int64(k.unstamped))
 	switch {

@@ -12,9 +12,6 @@ import (
 	"aiperf/internal/redact"
 )
 
-// afterDone is how long, in ns, the end of a stream is waited for once its end mark came.
-const afterDone = int64(5 * time.Second)
-
 // Receive reads the answer to the end and fills the record's wire fields: instants, status, headers, messages, trace and error.
 // It always returns: at the latest at the request's timeout, or when the context ends.
 func (x *Exchange) Receive(rec *record.Record, onMessage OnMessage) {
@@ -78,7 +75,7 @@ func (x *Exchange) readEnd() int64 {
 		end = earliest(end, x.sent+int64(x.req.CancelAfter))
 	}
 	if x.doneMark != 0 {
-		end = earliest(end, x.doneMark+afterDone)
+		end = earliest(end, x.doneMark+x.client.doneWait)
 	}
 	return end
 }

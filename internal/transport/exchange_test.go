@@ -1,0 +1,433 @@
+package transport
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"aiperf/internal/clock"
+	"aiperf/internal/record"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const okAnswer = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
+
+// answers is a server that gives the same answer to every request of every connection and counts both.
+type answers struct {
+	target             *Target
+	conns, requests    atomic.Int32
+	mu                 sync.Mutex
+	heads              [][]string
+	closeAfter, perReq int // close each connection after so many requests (0 = never)
+}
+
+func newAnswers(t testing.TB, answer string) *answers {
+	a := &answers{}
+	a.target = rawServer(t, func(c *net.TCPConn, r *bufio.Reader) {
+		a.conns.Add(1)
+		for n := 1; ; n++ {
+			head, ok := readRequest(r)
+			if !ok {
+				return
+			}
+			a.requests.Add(1)
+			a.mu.Lock()
+			a.heads = append(a.heads, head)
+			a.mu.Unlock()
+			io.WriteString(c, answer)
+			if a.closeAfter == n {
+				return
+			}
+		}
+	})
+	return a
+}
+
+// do sends one request and gives its record.
+func do(c *Client, req *Request) *record.Record {
+	rec := new(record.Record)
+	c.Do(context.Background(), req, rec, nil)
+	return rec
+}
+
+func wantError(t *testing.T, rec *record.Record, kind string, code int) {
+	t.Helper()
+	if rec.Error == nil || rec.Error.Type != kind || rec.Error.Code != code {
+		t.Fatalf("error %+v, want %d %s", rec.Error, code, kind)
+	}
+	if rec.Trace.ErrorAt == 0 || rec.End < rec.Start {
+		t.Errorf("error at %d, start %d, end %d", rec.Trace.ErrorAt, rec.Start, rec.End)
+	}
+}
+
+func TestWireImage(t *testing.T) {
+	a := newAnswers(t, okAnswer)
+	h := HeaderSet{
+		UserAgent: "aiperf/x", APIKey: "k", Streaming: true, SessionAffinity: true,
+		User: []record.Header{{Name: "authorization", Value: "z"}, {Name: "x-ODD", Value: "1"}, {Name: "accept", Value: "x"},
+			{Name: "content-length", Value: "7"}, {Name: "x-session-affinity", Value: "mine"}},
+	}
+	c := mustClient(t, nil)
+	rec := do(c, &Request{Target: a.target, Headers: h.Build(Identity{RequestID: "r", CorrelationID: "c"}), Body: []byte("{}")})
+	if rec.Error != nil {
+		t.Fatal(rec.Error)
+	}
+	want := []string{
+		"POST /v1/chat/completions HTTP/1.1", "Host: " + a.target.Address(), "User-Agent: aiperf/x", "X-Request-ID: r", "X-Correlation-ID: c",
+		"Authorization: Bearer k", "x-ODD: 1", "Accept: text/event-stream", "Content-Type: application/json",
+		"X-Session-Affinity: c", "Content-Length: 2",
+	}
+	if got := a.heads[0]; !slices.Equal(got, want) {
+		t.Errorf("on the wire:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if got := h.Overridden(); !slices.Equal(got, []string{"authorization", "accept", "content-length", "x-session-affinity"}) {
+		t.Errorf("overridden: %q", got)
+	}
+}
+
+func TestUserInformationIsBasicAuth(t *testing.T) {
+	a := newAnswers(t, okAnswer)
+	target := mustTarget(t, strings.Replace(a.target.URL, "://", "://u:p@", 1))
+	c := mustClient(t, nil)
+	do(c, &Request{Target: target, Body: []byte("{}")})
+	h := HeaderSet{APIKey: "k"}
+	do(c, &Request{Target: target, Headers: h.Build(Identity{}), Body: []byte("{}")})
+	if got := a.heads[0]; got[len(got)-2] != "Authorization: Basic dTpw" {
+		t.Errorf("head %q", got)
+	}
+	if got := strings.Join(a.heads[1], "\n"); strings.Contains(got, "Basic") || !strings.Contains(got, "Bearer k") {
+		t.Errorf("head %q", got)
+	}
+	if strings.Contains(target.URL, "u:p") {
+		t.Errorf("URL %q shows its user information", target.URL)
+	}
+}
+
+func TestReuse(t *testing.T) {
+	for _, tc := range []struct {
+		reuse  Reuse
+		conns  int32
+		header string
+	}{{Pooled, 1, ""}, {Never, 6, "Connection: close"}, {Sticky, 2, ""}} {
+		t.Run(string(tc.reuse), func(t *testing.T) {
+			a := newAnswers(t, okAnswer)
+			c := mustClient(t, func(o *Options) { o.Reuse = tc.reuse })
+			reused := 0
+			for turn := range 3 {
+				for _, session := range []string{"a", "b"} {
+					rec := do(c, &Request{Target: a.target, Body: []byte("{}"), Session: session, LastTurn: turn == 2})
+					if rec.Error != nil {
+						t.Fatal(rec.Error)
+					}
+					if rec.Trace.Reused != 0 {
+						reused++
+					}
+				}
+			}
+			if got := a.conns.Load(); got != tc.conns || reused != 6-int(tc.conns) {
+				t.Errorf("%d connections, %d reused, want %d", got, reused, tc.conns)
+			}
+			last := a.heads[0][len(a.heads[0])-1]
+			if (last == "Connection: close") != (tc.header != "") {
+				t.Errorf("last header %q", last)
+			}
+			open := c.Stats().OpenConns
+			if want := map[Reuse]int{Pooled: 1, Never: 0, Sticky: 0}[tc.reuse]; open != want {
+				t.Errorf("%d connections open, want %d", open, want)
+			}
+		})
+	}
+}
+
+func TestStickyConnectionIsDroppedAfterAnError(t *testing.T) {
+	a := newAnswers(t, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"+
+		"15\r\ndata: {\"error\":\"x\"}\n\n\r\n0\r\n\r\n")
+	c := mustClient(t, func(o *Options) { o.Reuse = Sticky })
+	for range 2 {
+		rec := do(c, &Request{Target: a.target, Body: []byte("{}"), Session: "s"})
+		wantError(t, rec, ErrStream, 502)
+		if rec.Trace.Reused != 0 {
+			t.Error("the connection was used again after an error")
+		}
+	}
+	if a.conns.Load() != 2 || c.Stats().OpenConns != 0 {
+		t.Errorf("%d connections, %d open", a.conns.Load(), c.Stats().OpenConns)
+	}
+}
+
+func TestConnectionLimit(t *testing.T) {
+	a := newAnswers(t, okAnswer)
+	c := mustClient(t, func(o *Options) { o.Connections = 2 })
+	var all sync.WaitGroup
+	var waited atomic.Int32
+	for range 30 {
+		all.Go(func() {
+			rec := do(c, &Request{Target: a.target, Body: []byte("{}")})
+			if rec.Error != nil {
+				t.Error(rec.Error)
+			}
+			if tr := rec.Trace; tr.PoolWaitStart != 0 {
+				waited.Add(1)
+				if tr.PoolWaitEnd < tr.PoolWaitStart || tr.SendStart < tr.PoolWaitEnd || rec.Start > tr.PoolWaitStart {
+					t.Errorf("waited %d..%d, start %d, sent %d", tr.PoolWaitStart, tr.PoolWaitEnd, rec.Start, tr.SendStart)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if s := c.Stats(); a.conns.Load() > 2 || s.MostOpenConns > 2 || s.OpenConns > 2 {
+		t.Errorf("%d connections, stats %+v", a.conns.Load(), s)
+	}
+}
+
+func TestWaitForAConnectionIsBounded(t *testing.T) {
+	target := rawServer(t, func(c *net.TCPConn, r *bufio.Reader) { io.Copy(io.Discard, r) })
+	c := mustClient(t, func(o *Options) { o.Connections, o.Timeout = 1, 200*time.Millisecond })
+	var all sync.WaitGroup
+	for range 3 {
+		all.Go(func() { wantError(t, do(c, &Request{Target: target}), ErrTimeout, 0) })
+	}
+	all.Wait()
+	if n := c.Stats().OpenConns; n != 0 {
+		t.Errorf("%d connections open", n)
+	}
+}
+
+func TestDeadIdleConnectionIsReplacedSilently(t *testing.T) {
+	a := newAnswers(t, okAnswer)
+	a.closeAfter = 1
+	c := mustClient(t, nil)
+	for i := range 5 {
+		if i > 0 { // until the FIN is here
+			waitFor(t, func() bool {
+				c.pool.mu.Lock()
+				defer c.pool.mu.Unlock()
+				idle := c.pool.hosts[a.target.key].idle
+				return len(idle) == 1 && !idle[0].alive()
+			})
+		}
+		if rec := do(c, &Request{Target: a.target, Body: []byte("{}")}); rec.Error != nil || rec.Trace.Reused != 0 {
+			t.Fatalf("error %v, reused %d", rec.Error, rec.Trace.Reused)
+		}
+	}
+	if a.requests.Load() != 5 || c.Stats().Replaced != 4 {
+		t.Errorf("%d requests, %d replaced", a.requests.Load(), c.Stats().Replaced)
+	}
+}
+
+// waitFor polls a condition that another goroutine or the kernel is about to make true.
+func waitFor(t *testing.T, what func() bool) {
+	t.Helper()
+	for end := time.Now().Add(5 * time.Second); !what(); {
+		if time.Now().After(end) {
+			t.Fatal("condition did not come true within 5 s")
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func TestArmedConnectionThatDiesIsReplaced(t *testing.T) {
+	kill := make(chan struct{})
+	var requests atomic.Int32
+	target := rawServer(t, func(c *net.TCPConn, r *bufio.Reader) {
+		for {
+			if _, ok := readRequest(r); !ok {
+				return
+			}
+			io.WriteString(c, okAnswer)
+			if requests.Add(1) == 1 {
+				<-kill
+				return
+			}
+		}
+	})
+	c := mustClient(t, nil)
+	do(c, &Request{Target: target})
+	x := c.Prepare(context.Background(), &Request{Target: target, Armed: true})
+	if x.trace.Reused == 0 {
+		t.Fatal("idle connection not taken")
+	}
+	close(kill)
+	waitFor(t, func() bool { return !x.conn.alive() })
+	x.ready -= 2 * staleAfter
+	before := clock.Now()
+	x.Send()
+	var rec record.Record
+	x.Receive(&rec, nil)
+	if rec.Error != nil || rec.Trace.Reused != 0 || rec.Start < before || requests.Load() != 2 {
+		t.Errorf("error %v, reused %d, start %d (before %d), %d requests", rec.Error, rec.Trace.Reused, rec.Start, before, requests.Load())
+	}
+}
+
+func TestReusedConnectionClosedAfterTheRequestIsNotRetried(t *testing.T) {
+	var requests atomic.Int32
+	target := rawServer(t, func(c *net.TCPConn, r *bufio.Reader) {
+		for {
+			if _, ok := readRequest(r); !ok {
+				return
+			}
+			if requests.Add(1) > 1 {
+				return
+			}
+			io.WriteString(c, okAnswer)
+		}
+	})
+	c := mustClient(t, nil)
+	do(c, &Request{Target: target})
+	wantError(t, do(c, &Request{Target: target}), ErrClosed, 0)
+	if requests.Load() != 2 {
+		t.Errorf("%d requests arrived, want 2", requests.Load())
+	}
+}
+
+func TestEarlyAnswerStopsTheBody(t *testing.T) {
+	target := rawServer(t, func(c *net.TCPConn, r *bufio.Reader) {
+		c.SetReadBuffer(4096)
+		r.ReadString('\n')
+		io.WriteString(c, "HTTP/1.1 413 Payload Too Large\r\nContent-Length: 7\r\n\r\ntoo big")
+		time.Sleep(300 * time.Millisecond) // the body is not read
+	})
+	c := mustClient(t, nil)
+	rec := do(c, &Request{Target: target, Body: bytes.Repeat([]byte("x"), 64<<20)})
+	wantError(t, rec, "Payload Too Large", 413)
+	if rec.Error.Message != "too big" || rec.Trace.SendEnd != 0 || c.Stats().OpenConns != 0 {
+		t.Errorf("message %q, send end %d, open %d", rec.Error.Message, rec.Trace.SendEnd, c.Stats().OpenConns)
+	}
+}
+
+func TestBigBodyArrivesWhole(t *testing.T) {
+	got := make(chan int, 2)
+	target := rawServer(t, func(c *net.TCPConn, r *bufio.Reader) {
+		for {
+			n := 0
+			for {
+				line, err := r.ReadString('\n')
+				if err != nil {
+					return
+				}
+				fmt.Sscanf(line, "Content-Length: %d", &n)
+				if line == "\r\n" {
+					break
+				}
+			}
+			m, _ := io.CopyN(io.Discard, r, int64(n))
+			got <- int(m)
+			io.WriteString(c, okAnswer)
+		}
+	})
+	c := mustClient(t, nil)
+	for i := range 2 {
+		rec := do(c, &Request{Target: target, Body: make([]byte, 32<<20)})
+		if n := <-got; rec.Error != nil || n != 32<<20 || rec.Trace.BytesSent != n || (rec.Trace.Reused != 0) != (i == 1) {
+			t.Fatalf("error %v, %d bytes, trace %+v", rec.Error, n, rec.Trace)
+		}
+	}
+}
+
+func TestCancellation(t *testing.T) {
+	slow := rawServer(t, func(c *net.TCPConn, r *bufio.Reader) {
+		readRequest(r)
+		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: a\n\n")
+		r.ReadByte()
+	})
+	c := mustClient(t, nil)
+	rec := do(c, &Request{Target: slow, Cancel: true, CancelAfter: 50 * time.Millisecond})
+	wantError(t, rec, ErrCancelled, 499)
+	if rec.Error.Message != "Request cancelled 0.050s after being sent" || !rec.WasCancelled() || len(rec.Messages) != 1 {
+		t.Errorf("record %+v", rec)
+	}
+	if late := rec.CancelledAt - rec.Trace.SendEnd - int64(50*time.Millisecond); late < 0 || late > int64(200*time.Millisecond) {
+		t.Errorf("cut %v late", time.Duration(late))
+	}
+	rec = do(c, &Request{Target: slow, Cancel: true})
+	wantError(t, rec, ErrCancelled, 499)
+	fast := newAnswers(t, okAnswer)
+	if rec := do(c, &Request{Target: fast.target, Cancel: true, CancelAfter: 5 * time.Second}); rec.Error != nil || rec.WasCancelled() {
+		t.Errorf("answered before the cut: %+v", rec.Error)
+	}
+}
+
+func TestCancelledRequestThatCannotBeSent(t *testing.T) {
+	target := rawServer(t, func(c *net.TCPConn, r *bufio.Reader) { time.Sleep(500 * time.Millisecond) })
+	c := mustClient(t, func(o *Options) { o.Timeout, o.SendTimeout = 0, 100*time.Millisecond })
+	rec := do(c, &Request{Target: target, Body: make([]byte, 64<<20), Cancel: true})
+	wantError(t, rec, ErrSendTimeout, 0)
+}
+
+func TestContextEndsARequestAnywhere(t *testing.T) {
+	hang := rawServer(t, func(c *net.TCPConn, r *bufio.Reader) {
+		readRequest(r)
+		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: a\n\n")
+		r.ReadByte()
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	c := mustClient(t, nil)
+	var rec record.Record
+	c.Do(ctx, &Request{Target: hang}, &rec, func([]byte, int64) bool { cancel(); return true })
+	wantError(t, &rec, ErrCancelled, 499)
+	if rec.Error.Message != "Request cancelled by external signal" || rec.CancelledAt == 0 || len(rec.Messages) != 1 {
+		t.Errorf("record %+v, error %+v", rec, rec.Error)
+	}
+	rec = record.Record{}
+	c.Do(ctx, &Request{Target: hang}, &rec, nil) // before the connection
+	wantError(t, &rec, ErrCancelled, 499)
+	if c.Stats().OpenConns != 0 {
+		t.Errorf("%d connections open", c.Stats().OpenConns)
+	}
+}
+
+func TestConnectFailures(t *testing.T) {
+	l, _ := net.Listen("tcp4", "127.0.0.1:0")
+	refused := l.Addr().String()
+	l.Close()
+	c := mustClient(t, func(o *Options) { o.Timeout = time.Second })
+	wantError(t, do(c, &Request{Target: mustTarget(t, refused)}), ErrConnect, 0)
+	rec := do(c, &Request{Target: mustTarget(t, "http://does-not-exist.invalid/")})
+	if rec.Error == nil || rec.Error.Type != ErrDNS && rec.Error.Type != ErrTimeout {
+		t.Errorf("unknown host: %+v", rec.Error)
+	}
+	if c.Stats().OpenConns != 0 {
+		t.Errorf("%d permits lost", c.Stats().OpenConns)
+	}
+}
+
+func TestNamesAreLookedUpOnce(t *testing.T) {
+	a := newAnswers(t, okAnswer)
+	c := mustClient(t, func(o *Options) { o.Reuse = Never })
+	target := mustTarget(t, fmt.Sprintf("http://localhost:%d/", a.target.Port))
+	first, second := do(c, &Request{Target: target}), do(c, &Request{Target: target})
+	if first.Error != nil || second.Error != nil {
+		t.Fatal(first.Error, second.Error)
+	}
+	if first.Trace.DNSEnd == 0 || first.Trace.DNSCacheHit != 0 || second.Trace.DNSEnd != 0 || second.Trace.DNSCacheHit == 0 {
+		t.Errorf("first %+v\nsecond %+v", first.Trace, second.Trace)
+	}
+}
+
+func TestOpenConnectionAfterTheEndMark(t *testing.T) {
+	release := make(chan struct{})
+	target := rawServer(t, func(c *net.TCPConn, r *bufio.Reader) {
+		readRequest(r)
+		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: a\n\ndata: [DONE]\n\n")
+		<-release
+	})
+	c := mustClient(t, nil)
+	c.doneWait = int64(50 * time.Millisecond)
+	rec := do(c, &Request{Target: target})
+	close(release)
+	if rec.Error != nil || len(rec.Messages) != 2 || rec.End != rec.Messages[1].At {
+		t.Errorf("error %v, %d messages, end %d", rec.Error, len(rec.Messages), rec.End)
+	}
+}
