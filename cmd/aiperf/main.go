@@ -1,0 +1,24 @@
+// Command aiperf benchmarks LLM inference servers.
+package main
+
+import (
+	"context"
+	"os"
+
+	"aiperf/internal/cli"
+	"aiperf/internal/config"
+	"aiperf/internal/plan"
+)
+
+func main() {
+	p := &cli.Program{Streams: cli.Standard(), Profile: profile}
+	os.Exit(cli.Main(context.Background(), p, os.Args[1:]))
+}
+
+func profile(ctx context.Context, run *config.Run, s cli.Streams) int {
+	to := plan.Streams{Out: s.Out, Err: s.Err, Width: s.Width, Color: s.Terminal, Version: cli.Version(), Args: os.Args[1:]}
+	if s.Progress {
+		to.Progress = s.Width
+	}
+	return plan.Profile(ctx, run, to)
+}

@@ -1,0 +1,288 @@
+// Package bench is one run: it wires dataset, load, endpoint, transport, pipeline and report together, from a resolved configuration to
+// the files that a run leaves, and owns its lifecycle.
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+
+	"aiperf/internal/artifact"
+	"aiperf/internal/clock"
+	"aiperf/internal/config"
+	"aiperf/internal/dataset"
+	"aiperf/internal/endpoint"
+	"aiperf/internal/load"
+	"aiperf/internal/metric"
+	"aiperf/internal/pipeline"
+	"aiperf/internal/rng"
+	"aiperf/internal/transport"
+	"aiperf/internal/ui"
+)
+
+// Options are what a run gets beside its configuration.
+type Options struct {
+	Version     string // of this program
+	BenchmarkID string // "" = a new one
+	Info        metric.RunInfo
+	Err         io.Writer // warnings and progress
+	Progress    int       // columns of the terminal that shows progress, 0 = none does
+	InputConfig []byte    // the configuration as the summary shows it
+}
+
+// room is a run with all that is open.
+type room struct {
+	cfg  *config.Benchmark
+	opts Options
+	log  *slog.Logger
+
+	endpoint *endpoint.Endpoint
+	metrics  *metric.Set
+	root     *rng.Root
+	words    func() (*tokenizers, error)
+	data     dataset.Dataset
+	plan     load.Plan
+	client   *transport.Client
+	targets  []*transport.Target
+	layout   artifact.Layout
+	rawPath  string
+	pipe     *pipeline.Pipeline
+	load     *load.Generator
+
+	closers []func()
+
+	mu     sync.Mutex
+	phases []*load.Facts
+	unheld []string // warnings that came before there was a log
+}
+
+// Run carries a benchmark out and writes its files. Before the first request an error leaves nothing behind but the directory; afterwards
+// there is always a report. The context's end is the user's interruption: the run drains and reports what it has.
+func Run(ctx context.Context, cfg *config.Benchmark, seed *int64, opts Options) (*metric.Run, error) {
+	if opts.BenchmarkID == "" {
+		opts.BenchmarkID = rng.UUID()[24:]
+	}
+	r := &room{cfg: cfg, opts: opts, log: slog.New(slog.DiscardHandler)}
+	defer r.close()
+	if err := r.prepare(ctx, seed); err != nil {
+		return nil, err
+	}
+	if err := r.open(ctx); err != nil {
+		return nil, err
+	}
+	m := startMeter()
+	progress := r.showProgress()
+	result, loadErr := r.load.Run(ctx)
+	if progress != nil {
+		progress.Stop()
+	}
+	used := m.stop()
+	pipeErr := r.pipe.Close()
+	run := r.summarise(result, used)
+	writeErr := r.write(run)
+	if loadErr != nil {
+		return run, loadErr
+	}
+	return run, errors.Join(pipeErr, writeErr)
+}
+
+// close releases everything in the opposite order.
+func (r *room) close() {
+	for i := len(r.closers) - 1; i >= 0; i-- {
+		r.closers[i]()
+	}
+}
+
+// warn tells the user something that does not stop the run.
+func (r *room) warn(text string) {
+	fmt.Fprintf(r.opts.Err, "aiperf: warning: %s\n", text)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.unheld = append(r.unheld, text)
+	r.log.Warn(text)
+}
+
+// prepare resolves everything that may be refused, without writing or sending anything.
+func (r *room) prepare(ctx context.Context, seed *int64) error {
+	b := r.cfg
+	var notice string
+	var err error
+	if r.endpoint, notice, err = endpoint.Lookup(b.Endpoint.Type); err != nil {
+		return err
+	}
+	if notice != "" {
+		r.warn(notice)
+	}
+	if !r.endpoint.Built {
+		return fmt.Errorf("--endpoint-type %s is not built yet", r.endpoint.Name)
+	}
+	if r.metrics, err = metric.NewSet(r.metricOptions()); err != nil {
+		return err
+	}
+	r.root = rng.New(unsigned(seed))
+	r.words = sync.OnceValues(func() (*tokenizers, error) {
+		return openTokenizers(ctx, b, func(text string) { fmt.Fprintln(r.opts.Err, "aiperf:", text) })
+	})
+	if r.data, err = openDataset(b, r.endpoint, r.root, lazyTokenizer(ctx, r.words)); err != nil {
+		return err
+	}
+	for _, w := range r.data.Facts().Warnings {
+		r.warn(w)
+	}
+	if err := checkSchedule(b, r.data.Facts()); err != nil {
+		return err
+	}
+	if r.counts() {
+		if _, err := r.words(); err != nil {
+			return err
+		}
+	}
+	r.plan, err = plan(b)
+	return err
+}
+
+func unsigned(seed *int64) *uint64 {
+	if seed == nil {
+		return nil
+	}
+	u := uint64(*seed)
+	return &u
+}
+
+// counts tells whether the client counts tokens itself.
+func (r *room) counts() bool {
+	return !r.cfg.Endpoint.UseServerTokenCount && (r.endpoint.ProducesTokens || r.endpoint.TokenizesInput)
+}
+
+// checkSchedule refuses a schedule without times.
+func checkSchedule(b *config.Benchmark, f dataset.Facts) error {
+	p := b.Profiling()
+	if p == nil || p.Type != config.PhaseFixedSchedule || f.UntimedOrigin == "" {
+		return nil
+	}
+	return fmt.Errorf("%s: the first turn has no timestamp, which --fixed-schedule needs", f.UntimedOrigin)
+}
+
+func (r *room) metricOptions() metric.Options {
+	b, e := r.cfg, r.endpoint
+	p := b.Profiling()
+	o := metric.Options{
+		Streaming: b.Endpoint.Streaming && e.Streams, ProducesTokens: e.ProducesTokens, TokenizesInput: e.TokenizesInput,
+		ImageInput: e.Images, AudioInput: e.Audio, FixedSchedule: p != nil && p.Type == config.PhaseFixedSchedule,
+		ServerTokens: b.Endpoint.UseServerTokenCount, PerChunkUsage: b.Endpoint.PerChunkUsage,
+		UsageDiffPct:      b.Environment.Metrics.UsagePctDiffThreshold,
+		OSLMismatchPct:    b.Environment.Metrics.OSLMismatchPct,
+		OSLMismatchTokens: float64(b.Environment.Metrics.OSLMismatchMaxTokens),
+	}
+	for i, s := range b.SLOs {
+		if i > 0 {
+			o.Goodput += " "
+		}
+		o.Goodput += s.Tag + ":" + config.FormatFloat(s.Threshold)
+	}
+	return o
+}
+
+// open makes the connections, files and workers of the run.
+func (r *room) open(ctx context.Context) error {
+	b := r.cfg
+	urls, stop, err := mocks(ctx, b.Endpoint.URLs)
+	if err != nil {
+		return err
+	}
+	r.closers = append(r.closers, stop)
+	if r.targets, err = targets(urls, b, r.endpoint); err != nil {
+		return err
+	}
+	connections := transportOptions(b, r.warn)
+	warnings, err := machineBudget().check(r.plan, r.targets, connections.Reuse)
+	if err != nil {
+		return err
+	}
+	for _, w := range warnings {
+		r.warn(w)
+	}
+	if r.client, err = transport.NewClient(connections); err != nil {
+		return err
+	}
+	r.closers = append(r.closers, r.client.Close)
+	if err := r.openFiles(); err != nil {
+		return err
+	}
+	exec := r.newExecutor(connections.Reuse)
+	if err := r.writeInputs(exec); err != nil {
+		return err
+	}
+	if r.pipe, err = r.newPipeline(); err != nil {
+		return err
+	}
+	exec.put = r.pipe.Put
+	r.load, err = load.New(r.plan, load.Options{
+		Source: source{r.data}, Executor: exec, Root: r.root,
+		Hooks: load.Hooks{After: r.phaseOver},
+	})
+	return err
+}
+
+func (r *room) newExecutor(reuse transport.Reuse) *executor {
+	b := r.cfg
+	e := &executor{
+		data: r.data, endpoint: r.endpoint, client: r.client, targets: r.targets,
+		headers:  headers(b, r.opts.Version),
+		dialLate: reuse == transport.Never,
+		sticky:   reuse == transport.Sticky,
+		worker:   "worker_" + rng.UUID()[:8], processor: "record_processor_" + rng.UUID()[:8],
+	}
+	e.headers.Streaming = r.metrics.Options().Streaming
+	e.input = endpoint.Input{
+		Model: b.Models.Items[0].Name, Streaming: e.headers.Streaming,
+		Options: endpoint.Options{
+			LegacyMaxTokens: b.Endpoint.UseLegacyMaxTokens, ServerTokenCount: b.Endpoint.UseServerTokenCount, PerChunkUsage: b.Endpoint.PerChunkUsage,
+		},
+	}
+	for _, m := range b.Endpoint.Extra {
+		e.input.Extras = append(e.input.Extras, endpoint.Member{Key: m.Key, Value: m.Value})
+	}
+	for _, p := range r.plan.Phases {
+		e.firstToken = e.firstToken || p.Prefill > 0
+	}
+	for _, name := range e.headers.Overridden() {
+		r.warn(fmt.Sprintf("--header %s: this header is set by the client itself; the given value is not sent", name))
+	}
+	return e
+}
+
+// phaseOver keeps what a phase says about itself.
+func (r *room) phaseOver(f *load.Facts) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.phases = append(r.phases, f)
+	r.log.Info("phase complete", "phase", f.Info.Name, "sent", f.Sent, "completed", f.Completed, "errors", f.Errors, "cancelled", f.Cancelled,
+		"seconds", float64(f.Ended-f.Started)/1e9, "stopped_by", string(f.StoppedBy))
+}
+
+// showProgress starts the live line, if there is a terminal for it.
+func (r *room) showProgress() *ui.Progress {
+	if r.opts.Progress == 0 {
+		return nil
+	}
+	return ui.Start(r.opts.Err, r.opts.Progress, func() (ui.Snapshot, bool) { return snapshot(r.load.Snapshot()) })
+}
+
+func snapshot(s load.Snapshot) (ui.Snapshot, bool) {
+	if s.Info == nil || s.Started == 0 {
+		return ui.Snapshot{}, false
+	}
+	now := clock.Now()
+	if s.Ended != 0 {
+		now = s.Ended
+	}
+	return ui.Snapshot{
+		Phase: s.Info.Name, Sent: s.Sent, Finished: s.Completed + s.Cancelled, Errors: s.Errors, InFlight: s.InFlight(),
+		Requests: s.Phase.Requests, Duration: s.Phase.Duration, Elapsed: time.Duration(now - s.Started), Sending: s.SentAll == 0,
+	}, true
+}

@@ -1,0 +1,143 @@
+package bench
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"aiperf/internal/artifact"
+	"aiperf/internal/endpoint"
+	"aiperf/internal/metric"
+	"aiperf/internal/pipeline"
+	"aiperf/internal/record"
+)
+
+// levels maps the names of --log-level.
+var levels = map[string]slog.Level{
+	"TRACE": slog.LevelDebug - 4, "DEBUG": slog.LevelDebug, "INFO": slog.LevelInfo, "NOTICE": slog.LevelInfo + 2,
+	"WARNING": slog.LevelWarn, "SUCCESS": slog.LevelWarn + 1, "ERROR": slog.LevelError, "CRITICAL": slog.LevelError + 4,
+}
+
+// openFiles makes the artifact directory and the log.
+func (r *room) openFiles() error {
+	a := &r.cfg.Artifacts
+	r.layout = artifact.NewLayout(a.Dir, a.Prefix)
+	if err := os.MkdirAll(filepath.Dir(r.layout.Log()), 0o755); err != nil {
+		return fmt.Errorf("--artifact-dir %s: %w", a.Dir, err)
+	}
+	f, err := os.Create(r.layout.Log())
+	if err != nil {
+		return fmt.Errorf("--artifact-dir %s: %w", a.Dir, err)
+	}
+	r.closers = append(r.closers, func() { f.Close() })
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.log = slog.New(slog.NewTextHandler(f, &slog.HandlerOptions{Level: levels[r.cfg.Logging.Level]}))
+	for _, text := range r.unheld {
+		r.log.Warn(text)
+	}
+	r.log.Info("run", "version", r.opts.Version, "benchmark_id", r.opts.BenchmarkID, "command", r.opts.Info.CLICommand)
+	return nil
+}
+
+// writeInputs writes inputs.json: the body of every turn formatted alone. A turn that cannot be formatted ends the run here, before
+// anything is sent.
+func (r *room) writeInputs(e *executor) error {
+	var file *artifact.Inputs
+	if !r.data.Facts().Trace && !r.data.Facts().Verbatim {
+		var err error
+		if file, err = artifact.CreateInputs(r.layout.Inputs()); err != nil {
+			return err
+		}
+	}
+	in := e.input
+	for i := range r.data.Len() {
+		c := r.data.Conversation(i)
+		in.Conversation = c
+		payloads := make([][]byte, len(c.Turns))
+		for k := range c.Turns {
+			alone := *c
+			alone.Turns = c.Turns[k : k+1]
+			in.Conversation, in.Turn = &alone, 0
+			body, err := r.endpoint.Encode(nil, &in)
+			if err != nil {
+				return fmt.Errorf("conversation %s, turn %d: %w", c.ID, k+1, err)
+			}
+			payloads[k] = body
+		}
+		if file != nil {
+			if err := file.Add(c.ID, payloads); err != nil {
+				return err
+			}
+		}
+	}
+	if file == nil {
+		return nil
+	}
+	return file.Close()
+}
+
+// newPipeline starts the workers that turn records into rows and lines.
+func (r *room) newPipeline() (*pipeline.Pipeline, error) {
+	a := &r.cfg.Artifacts
+	var sinks []pipeline.Sink
+	if len(a.Records) > 0 {
+		w, err := artifact.CreateRecords(r.layout.Records(), a.Trace)
+		if err != nil {
+			return nil, err
+		}
+		sinks = append(sinks, w)
+	}
+	if a.Raw {
+		w, err := artifact.CreateRaw(r.layout.Raw())
+		if err != nil {
+			return nil, err
+		}
+		sinks = append(sinks, w)
+		r.rawPath = r.layout.Raw()
+	}
+	words, err := r.countingWords()
+	if err != nil {
+		return nil, err
+	}
+	input := endpoint.DecodeOptions{NoInput: !r.counts()}
+	return pipeline.New(pipeline.Options{
+		Metrics: r.metrics,
+		Decode: func(rec *record.Record) (*record.Reply, *record.Error) {
+			return r.endpoint.Decode(rec, input)
+		},
+		Count:    words,
+		Sinks:    sinks,
+		SpillDir: r.layout.Dir,
+	}), nil
+}
+
+// countingWords is how tokens are counted; never called when the server counts.
+func (r *room) countingWords() (func(string) int, error) {
+	if !r.counts() {
+		return func(string) int { return -1 }, nil
+	}
+	words, err := r.words()
+	if err != nil {
+		return nil, err
+	}
+	return words.first.Count, nil
+}
+
+// write leaves the summary files; what fails is reported together.
+func (r *room) write(run *metric.Run) error {
+	run.LogFile = r.layout.Log()
+	return artifact.WriteReport(r.layout, run, r.rawPath, "")
+}
+
+// localLimit tells whether an error message speaks of a limit of this machine: files or ports.
+func localLimit(message string) bool {
+	for _, sign := range []string{"too many open files", "cannot assign requested address", "address already in use"} {
+		if strings.Contains(message, sign) {
+			return true
+		}
+	}
+	return false
+}

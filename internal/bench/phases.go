@@ -1,0 +1,172 @@
+package bench
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"aiperf/internal/config"
+	"aiperf/internal/load"
+)
+
+// plan turns the phases of a run into the load generator's terms.
+func plan(b *config.Benchmark) (load.Plan, error) {
+	tuning := b.Environment.Timing
+	p := load.Plan{
+		Sampling:    load.Sampling(b.Dataset().Sampling),
+		URLs:        len(b.Endpoint.URLs),
+		CatchUp:     noneIfZero(duration(&tuning.MaxCatchup)),
+		CancelDrain: duration(&tuning.CancelDrainTimeout),
+	}
+	for i := range b.Phases {
+		phase, err := phaseOf(&b.Phases[i])
+		if err != nil {
+			return p, fmt.Errorf("phase %s: %w", b.Phases[i].Name, err)
+		}
+		p.Phases = append(p.Phases, phase)
+	}
+	return p, nil
+}
+
+// noneIfZero spells "none" as package load does: 0 stands for the default there.
+func noneIfZero(d time.Duration) time.Duration {
+	if d == 0 {
+		return -1
+	}
+	return d
+}
+
+// modes maps the type of a phase to the algorithm and, where it has one, the law of its arrivals.
+var modes = map[config.PhaseType]struct {
+	mode    load.Mode
+	pattern load.Pattern
+}{
+	config.PhaseConcurrency:   {load.Burst, ""},
+	config.PhaseConstant:      {load.Rate, load.Constant},
+	config.PhasePoisson:       {load.Rate, load.Poisson},
+	config.PhaseGamma:         {load.Rate, load.Gamma},
+	config.PhaseUserCentric:   {load.UserCentric, ""},
+	config.PhaseFixedSchedule: {load.FixedSchedule, ""},
+}
+
+func phaseOf(c *config.Phase) (load.Phase, error) {
+	m, ok := modes[c.Type]
+	if !ok {
+		return load.Phase{}, fmt.Errorf("type %q is not known", c.Type)
+	}
+	p := load.Phase{
+		Name:             c.Name,
+		Warmup:           c.Kind == config.KindWarmup,
+		Mode:             m.mode,
+		Pattern:          m.pattern,
+		Rate:             value(c.Rate),
+		Smoothness:       value(c.Smoothness),
+		RateRamp:         ramp(c.RateRamp),
+		Concurrency:      value(c.Concurrency),
+		ConcurrencyRamp:  ramp(c.ConcurrencyRamp),
+		Prefill:          value(c.PrefillConcurrency),
+		PrefillRamp:      ramp(c.PrefillRamp),
+		Users:            value(c.Users),
+		Requests:         int64(value(c.Requests)),
+		Sessions:         int64(value(c.Sessions)),
+		Duration:         duration(c.Duration),
+		Grace:            grace(c.GracePeriod),
+		Seamless:         c.Seamless,
+		FailureThreshold: c.FailedRequestThreshold,
+	}
+	if m.mode == load.FixedSchedule {
+		p.Schedule = load.ScheduleZero{Auto: value(c.AutoOffset), Start: float64(value(c.StartOffset))}
+	}
+	if c.Cancellation != nil {
+		p.Cancellation = load.Cancellation{Percent: c.Cancellation.Rate, Delay: duration(&c.Cancellation.Delay)}
+	}
+	if c.RateSeries != "" {
+		var err error
+		if p.Series, err = readSeries(c.RateSeries); err != nil {
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+// value is what a pointer points to, zero for nil.
+func value[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
+func duration(s *config.Seconds) time.Duration {
+	if s == nil {
+		return 0
+	}
+	return s.Duration()
+}
+
+// grace is how long answers may come after the duration; negative = for ever.
+func grace(s *config.Seconds) time.Duration {
+	if s == nil || s.Infinite() {
+		return -1
+	}
+	return s.Duration()
+}
+
+func ramp(r *config.Ramp) load.Ramp {
+	if r == nil {
+		return load.Ramp{}
+	}
+	return load.Ramp{Duration: duration(&r.Duration), Strategy: load.RampStrategy(r.Strategy)}
+}
+
+// point is one corner of a rate series file.
+type point struct {
+	TimeS *float64 `json:"time_s"`
+	QPS   *float64 `json:"qps"`
+}
+
+// readSeries reads --request-rate-series: a JSON list of {"time_s", "qps"}, or an object with such a list under "points".
+func readSeries(path string) ([]load.RatePoint, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("--request-rate-series: %w", err)
+	}
+	points, err := parseSeries(data)
+	if err != nil {
+		return nil, fmt.Errorf("--request-rate-series %s: %w", path, err)
+	}
+	return points, nil
+}
+
+func parseSeries(data []byte) ([]load.RatePoint, error) {
+	var list []point
+	if err := json.Unmarshal(data, &list); err != nil {
+		var object map[string]json.RawMessage
+		if json.Unmarshal(data, &object) != nil || len(object) != 1 || object["points"] == nil {
+			return nil, errors.New(`must be a JSON list of {"time_s": seconds, "qps": rate}, or {"points": [...]}`)
+		}
+		if err := json.Unmarshal(object["points"], &list); err != nil {
+			return nil, fmt.Errorf("points: %w", err)
+		}
+	}
+	if len(list) == 0 {
+		return nil, errors.New("has no points")
+	}
+	points := make([]load.RatePoint, len(list))
+	last := -1.0
+	for i, p := range list {
+		switch {
+		case p.TimeS == nil || p.QPS == nil:
+			return nil, fmt.Errorf("point %d: needs both time_s and qps", i)
+		case *p.TimeS < 0 || *p.TimeS <= last:
+			return nil, fmt.Errorf("point %d: time_s %v must be 0 or more and above the one before it", i, *p.TimeS)
+		case *p.QPS <= 0:
+			return nil, fmt.Errorf("point %d: qps %v must be above 0", i, *p.QPS)
+		}
+		points[i] = load.RatePoint{At: *p.TimeS, Rate: *p.QPS}
+		last = *p.TimeS
+	}
+	return points, nil
+}

@@ -1,0 +1,51 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+
+	"aiperf/internal/config"
+	"aiperf/internal/tokenizer"
+)
+
+// tokenizers are those of a run's models, opened once each.
+type tokenizers struct {
+	byModel map[string]*tokenizer.Tokenizer
+	first   *tokenizer.Tokenizer
+}
+
+// openTokenizers opens the tokenizer that --tokenizer names for all models, or else each model's own.
+func openTokenizers(ctx context.Context, b *config.Benchmark, notify func(string)) (*tokenizers, error) {
+	t := &tokenizers{byModel: map[string]*tokenizer.Tokenizer{}}
+	opened := map[string]*tokenizer.Tokenizer{}
+	for _, model := range b.Models.Items {
+		name := b.Tokenizer.Name
+		if name == "" {
+			name = model.Tokenizer
+		}
+		if name == "" {
+			name = model.Name
+		}
+		if opened[name] == nil {
+			tok, err := tokenizer.Builtin()
+			if err != nil {
+				return nil, fmt.Errorf("--tokenizer %s: %w", name, err)
+			}
+			opened[name] = tok
+		}
+		t.byModel[model.Name] = opened[name]
+		if t.first == nil {
+			t.first = opened[name]
+		}
+	}
+	return t, nil
+}
+
+// count is the number of tokens of a text for a model.
+func (t *tokenizers) count(model, text string) int {
+	tok := t.byModel[model]
+	if tok == nil {
+		tok = t.first
+	}
+	return tok.Count(text)
+}

@@ -1,0 +1,105 @@
+package config
+
+import "go.yaml.in/yaml/v3"
+
+// alwaysShown are the values of the input configuration that stand there even when they are the defaults.
+var alwaysShown = map[string]bool{
+	"models.items": true, "models.items.name": true,
+	"endpoint.urls": true, "endpoint.type": true, "endpoint.streaming": true,
+	"datasets.name": true, "datasets.type": true, "datasets.entries": true, "datasets.prompts.isl.mean": true, "datasets.prompts.osl.mean": true,
+	"phases.name": true, "phases.kind": true, "phases.type": true,
+	"artifacts.dir": true, "artifacts.records": true, "artifacts.raw": true, "artifacts.auto_plot": true, "artifacts.plot_required": true,
+	"tokenizer.name": true, "gpu_telemetry.enabled": true,
+	"server_metrics.enabled": true, "server_metrics.urls": true, "server_metrics.formats": true,
+	"network_latency.enabled": true, "runtime.ui": true,
+}
+
+// sections are the parts of the input configuration, in their order; each is shown even when nothing in it was set.
+var sections = []string{
+	"models", "endpoint", "datasets", "phases", "artifacts", "slos", "tokenizer", "gpu_telemetry", "server_metrics", "network_latency",
+	"otel", "mlflow", "wandb", "runtime", "environment",
+}
+
+// optionalSections are left out when nothing in them was set.
+var optionalSections = map[string]bool{"slos": true, "environment": true}
+
+// InputConfig returns the effective configuration as the summary shows it: compact JSON in the order of the file layout, the values that
+// were set and a few that always stand there, secrets masked.
+func (r *Run) InputConfig() ([]byte, error) {
+	whole, err := r.node()
+	if err != nil {
+		return nil, err
+	}
+	plain := Default()
+	plain.Phases = []Phase{{}}
+	defaults, err := plain.node()
+	if err != nil {
+		return nil, err
+	}
+	have, usual := step(whole, "benchmark"), step(defaults, "benchmark")
+	out := mapping()
+	for _, name := range sections {
+		n := step(have, name)
+		if n == nil {
+			continue
+		}
+		kept := prune(n, step(usual, name), name)
+		if kept == nil && !optionalSections[name] {
+			kept = mapping()
+		}
+		if kept != nil {
+			add(out, name, kept)
+		}
+	}
+	return appendJSON(nil, out)
+}
+
+// prune returns what of a tree differs from the usual one or is always shown; nil = nothing.
+func prune(n, usual *yaml.Node, path string) *yaml.Node {
+	switch n.Kind {
+	case yaml.MappingNode:
+		out := mapping()
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			key, value := n.Content[i].Value, n.Content[i+1]
+			var u *yaml.Node
+			if usual != nil {
+				u = step(usual, key)
+			}
+			if kept := prune(value, u, path+"."+key); kept != nil {
+				add(out, key, kept)
+			}
+		}
+		if len(out.Content) == 0 && !alwaysShown[path] {
+			return nil
+		}
+		return out
+	case yaml.SequenceNode:
+		if len(n.Content) == 0 || n.Content[0].Kind != yaml.MappingNode {
+			break
+		}
+		out := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
+		for i, entry := range n.Content {
+			var u *yaml.Node
+			if usual != nil && len(usual.Content) > 0 {
+				u = usual.Content[min(i, len(usual.Content)-1)]
+			}
+			kept := prune(entry, u, path)
+			if kept == nil {
+				kept = mapping()
+			}
+			out.Content = append(out.Content, kept)
+		}
+		return out
+	}
+	if !alwaysShown[path] && usual != nil && same(n, usual) {
+		return nil
+	}
+	return n
+}
+
+// same tells whether two values are written alike.
+func same(a, b *yaml.Node) bool {
+	x, errX := appendJSON(nil, a)
+	y, errY := appendJSON(nil, b)
+	return errX == nil && errY == nil && string(x) == string(y)
+}

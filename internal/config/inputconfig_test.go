@@ -1,0 +1,33 @@
+package config
+
+import "testing"
+
+func TestInputConfigShowsWhatWasSet(t *testing.T) {
+	r := Default()
+	r.Models.Items = []Model{{Name: "plain"}}
+	r.Endpoint.URLs = []string{"http://user:secret@h:1"}
+	r.Endpoint.Streaming = true
+	r.Endpoint.APIKey = "sk-1"
+	r.Datasets[0].Entries = 6
+	r.Datasets[0].Prompts.ISL = Normal(64, 0)
+	r.Datasets[0].Prompts.OSL = Normal(16, 0)
+	six, two := 6, 2
+	r.Phases[0].Requests, r.Phases[0].Concurrency = &six, &two
+	r.Artifacts.Dir, r.Artifacts.Raw = "d", true
+	r.Tokenizer.Name = "builtin"
+	got, err := r.InputConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"models":{"items":[{"name":"plain"}]},` +
+		`"endpoint":{"urls":["http://<redacted>@h:1"],"type":"chat","api_key":"<redacted>","streaming":true},` +
+		`"datasets":[{"name":"main","type":"synthetic","entries":6,"prompts":{"isl":{"mean":64.0},"osl":{"mean":16.0,"stddev":0.0}}}],` +
+		`"phases":[{"name":"profiling","kind":"profiling","type":"concurrency","requests":6,"concurrency":2}],` +
+		`"artifacts":{"dir":"d","records":["jsonl"],"raw":true,"auto_plot":false,"plot_required":false},` +
+		`"tokenizer":{"name":"builtin"},"gpu_telemetry":{"enabled":true},` +
+		`"server_metrics":{"enabled":true,"urls":[],"formats":["json","csv"]},"network_latency":{"enabled":false},` +
+		`"otel":{},"mlflow":{},"wandb":{},"runtime":{"ui":"none"}}`
+	if string(got) != want {
+		t.Errorf("\n got %s\nwant %s", got, want)
+	}
+}

@@ -1,0 +1,111 @@
+// Package plan is what one invocation does: one run, the same run several times, or a sweep over the values of its parameters, and what
+// they add up to.
+package plan
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"syscall"
+
+	"aiperf/internal/artifact"
+	"aiperf/internal/bench"
+	"aiperf/internal/config"
+	"aiperf/internal/metric"
+	"aiperf/internal/report"
+)
+
+// Streams are where an invocation talks to.
+type Streams struct {
+	Out, Err io.Writer
+	Width    int      // columns of Out
+	Color    bool     // Out shows colours
+	Progress int      // columns of the terminal behind Err, 0 = none
+	Version  string   // of this program
+	Args     []string // the command line after the program's name
+}
+
+// Profile carries out a resolved run and returns the exit status.
+func Profile(ctx context.Context, run *config.Run, s Streams) int {
+	ctx, signals := bench.Watch(ctx, s.Err)
+	defer signals.Stop()
+	i := invocation{Streams: s, ctx: ctx, run: run, command: commandLine(s.Args)}
+	status, err := i.do()
+	if err != nil {
+		fmt.Fprintf(s.Err, "error: %v\n", err)
+		status = 1
+	}
+	return signals.Exit(status)
+}
+
+// invocation is one command line under way.
+type invocation struct {
+	Streams
+	ctx     context.Context
+	run     *config.Run
+	command string
+}
+
+func (i *invocation) do() (status int, err error) {
+	cells, err := i.run.Cells()
+	if err != nil {
+		return 1, err
+	}
+	if len(cells) == 1 && i.run.Sweep == nil && i.run.MultiRun.NumRuns <= 1 {
+		return i.single()
+	}
+	return 1, errors.New("repeated runs and sweeps are not built yet")
+}
+
+// single is one run.
+func (i *invocation) single() (int, error) {
+	done, err := i.bench(&i.run.Benchmark, i.run.RandomSeed, metric.RunInfo{}, "")
+	if done == nil {
+		return 1, err
+	}
+	if e := i.show(done, &i.run.Benchmark); err == nil {
+		err = e
+	}
+	return status(done), err
+}
+
+// bench runs one benchmark.
+func (i *invocation) bench(b *config.Benchmark, seed *int64, info metric.RunInfo, id string) (*metric.Run, error) {
+	info.CLICommand = i.command
+	settings, err := (&config.Run{SchemaVersion: i.run.SchemaVersion, RandomSeed: seed, Benchmark: *b}).InputConfig()
+	if err != nil {
+		return nil, err
+	}
+	progress := 0
+	if b.Runtime.UI != config.UINone {
+		progress = i.Progress
+	}
+	return bench.Run(i.ctx, b, seed, bench.Options{
+		Version: i.Version, BenchmarkID: id, Info: info, Err: i.Err, Progress: progress, InputConfig: json.RawMessage(settings),
+	})
+}
+
+// show prints the report of a run and leaves it as a file.
+func (i *invocation) show(run *metric.Run, b *config.Benchmark) error {
+	path := artifact.NewLayout(b.Artifacts.Dir, b.Artifacts.Prefix).Console()
+	err := artifact.WriteFile(path, report.ConsoleText(run))
+	o := report.Options{Width: i.Width, Colour: i.Color}
+	e := report.Console(i.Out, run, o)
+	if e == nil {
+		e = report.Footer(i.Out, run, o)
+	}
+	if errors.Is(e, syscall.EPIPE) { // the reader of the report went away; the files are complete
+		e = nil
+	}
+	return errors.Join(err, e)
+}
+
+// status is the exit status of a finished run: 1 if no request succeeded, or the failed-request threshold ended it.
+func status(run *metric.Run) int {
+	if run.Profiling.Valid == 0 || run.IncompleteReason != "" && !run.Cancelled {
+		return 1
+	}
+	return 0
+}
