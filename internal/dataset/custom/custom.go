@@ -46,10 +46,11 @@ var _ dataset.Dataset = (*Set)(nil)
 // loader is a file on its way to be a Set.
 type loader struct {
 	Options
-	set    *Set
-	faults dataset.Faults
-	ids    int // session ids given out
-	rowNo  int // rows read
+	set     *Set
+	faults  dataset.Faults
+	ids     int    // session ids given out
+	rowNo   int    // rows read
+	unknown string // warning of the first keys that are ignored
 }
 
 // Open reads the file. Its error has a line for each of the first ten faults.
@@ -113,27 +114,28 @@ func (l *loader) newID() string {
 
 // rows reads the objects of a file and warns once of keys that are ignored.
 func (l *loader) rows(path string, known []string, f func(*rows.Row)) error {
-	where, unknown := "", []string(nil)
 	err := rows.Objects(path, &l.faults, func(r *rows.Row) {
-		if unknown == nil {
-			if unknown = strange(r, known); unknown != nil {
-				where = r.Where
-			}
-		}
+		l.look(r, known)
 		if l.rowNo == 0 {
 			l.set.facts.FirstHasTime = r.Has("timestamp")
 		}
 		l.rowNo++
 		f(r)
 	})
-	if unknown != nil {
-		l.warn("%s: unknown key %s is ignored (first seen here)", where, strings.Join(unknown, ", "))
+	if l.unknown != "" {
+		l.set.facts.Warnings = append(l.set.facts.Warnings, l.unknown)
 	}
 	return err
 }
 
-func (l *loader) warn(format string, args ...any) {
-	l.set.facts.Warnings = append(l.set.facts.Warnings, fmt.Sprintf(format, args...))
+// look notes the first keys of the file that are not known.
+func (l *loader) look(r *rows.Row, known []string) {
+	if l.unknown != "" {
+		return
+	}
+	if keys := strange(r, known); keys != nil {
+		l.unknown = fmt.Sprintf("%s: unknown key %s is ignored (first seen here)", r.Where, strings.Join(keys, ", "))
+	}
 }
 
 // strange lists the keys of a row that are not known.

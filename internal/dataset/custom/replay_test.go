@@ -193,6 +193,10 @@ func TestUnknownKeys(t *testing.T) {
 	if len(warnings) != 1 || !strings.Contains(warnings[0], ":2: unknown key txt") {
 		t.Errorf("got %q", warnings)
 	}
+	warnings = open(t, `{"turns":[{"text":"a"},{"text":"b","txt":"c"}]}`, base("")).Facts().Warnings
+	if len(warnings) != 1 || !strings.Contains(warnings[0], ":1: unknown key txt") {
+		t.Errorf("got %q", warnings)
+	}
 }
 
 // TestConversationIsOwn: what a caller does to a conversation must not be seen by the next one.

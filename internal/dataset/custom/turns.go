@@ -91,6 +91,7 @@ func (l *loader) turns(r *rows.Row) []conversation.Turn {
 			continue
 		}
 		checkType(item, "single_turn")
+		l.look(item, turnKeys)
 		turns = append(turns, readTurn(item, l.DelayRatio, l.DelayCap))
 		if len(turns) == 1 && l.rowNo == 1 {
 			l.set.facts.FirstHasTime = turns[0].Timestamp != nil
