@@ -75,8 +75,15 @@ func (f *facts) prefill() float64 { return between(f.rec.Ack, f.first) }
 func (f *facts) isl() float64       { return known(f.counts.Input) }
 func (f *facts) output() float64    { return positive(known(f.counts.Output)) }
 func (f *facts) reasoning() float64 { return known(f.counts.Reasoning) }
-func (f *facts) osl() float64       { return known(f.counts.OSL()) }
 func (f *facts) thinking() float64  { return f.reasoning() / f.output() }
+
+// osl is output and reasoning tokens together.
+func (f *facts) osl() float64 {
+	if o := &f.set.opts; o.EmptyOutput && !o.ProducesTokens {
+		return 0
+	}
+	return known(f.counts.OSL())
+}
 
 // itl is the mean time per token after the first message. An answer that came in one message was not measured.
 func (f *facts) itl() float64 {

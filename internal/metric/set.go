@@ -26,6 +26,8 @@ type Options struct {
 	OSLMismatchPct    float64 // a larger one counts as a mismatch, percent of the length asked for; 0 = 5
 	OSLMismatchTokens float64 // or this many tokens, if that is less; 0 = 50
 
+	// EmptyOutput gives answers without tokens (embeddings, rankings) an output length of 0, as the Python tool does, in place of none.
+	EmptyOutput bool
 	// As013 computes as the Python tool 0.13 does where ours differs on purpose: rates over the phase window, wall instants rounded
 	// to float64, an ITL of 0 for an answer in one message. For comparison with its recordings only.
 	As013 bool
@@ -51,7 +53,7 @@ func NewSet(opts Options) (*Set, error) {
 	for i := range table {
 		m := &table[i]
 		s.slot[i] = -1
-		s.use[i] = opts.allows(m.Flags)
+		s.use[i] = opts.allows(m.Flags) || opts.EmptyOutput && m.Tag == "output_sequence_length"
 		if s.use[i] && m.gaps {
 			s.gaps = true
 		}

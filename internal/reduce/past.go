@@ -1,7 +1,6 @@
 package reduce
 
 import (
-	"bytes"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
@@ -46,23 +45,27 @@ func readPast(input string) past {
 	return p
 }
 
-// endpointType is what the configuration of the run says.
-func (p past) endpointType() string {
-	var c struct {
-		Endpoint struct {
-			Type string `json:"type"`
-		} `json:"endpoint"`
+// settings are what the configuration of the run says.
+type settings struct {
+	Endpoint struct {
+		Type string `json:"type"`
+	} `json:"endpoint"`
+	Tokenizer struct {
+		Name string `json:"name"`
+	} `json:"tokenizer"`
+}
+
+func (p past) settings() (s settings) {
+	if json.Unmarshal(p.InputConfig, &s) != nil {
+		return settings{}
 	}
-	if json.Unmarshal(p.InputConfig, &c) != nil {
-		return ""
-	}
-	return c.Endpoint.Type
+	return s
 }
 
 // errEnough ends the look at the first record.
 var errEnough = errors.New("seen enough")
 
-// complete fills the endpoint type and streaming from the run itself.
+// complete fills the endpoint type, streaming and the tokenizer from the run itself.
 func (o *Options) complete(files []string, p past) error {
 	var first *record.Record
 	streams := false
@@ -88,14 +91,22 @@ func (o *Options) complete(files []string, p past) error {
 	if first == nil {
 		return fmt.Errorf("report: %s holds no request", o.Input)
 	}
+	o.python = fromPython(first)
 	if o.Streaming == nil {
-		streams = streams || bytes.Contains(first.Payload, []byte(`"stream":true`))
+		streams = streamed(first.Payload, streams)
 		o.Streaming = &streams
+	}
+	was := p.settings()
+	if o.Tokenizer == "" {
+		o.Tokenizer = was.Tokenizer.Name
+	}
+	if o.Tokenizer == "" {
+		o.Tokenizer = "builtin"
 	}
 	if o.Endpoint != nil {
 		return nil
 	}
-	name := p.endpointType()
+	name := was.Endpoint.Type
 	if name == "" {
 		name = guess(first.Payload)
 	}
@@ -105,6 +116,17 @@ func (o *Options) complete(files []string, p past) error {
 	e, _, err := endpoint.Lookup(name)
 	o.Endpoint = e
 	return err
+}
+
+// streamed tells whether the run asked for streams: what the body says, else whether streams came.
+func streamed(payload []byte, came bool) bool {
+	var body struct {
+		Stream *bool `json:"stream"`
+	}
+	if json.Unmarshal(payload, &body) == nil && body.Stream != nil {
+		return *body.Stream
+	}
+	return came
 }
 
 // guess tells the endpoint type from the keys of a request body; "" = unknown.

@@ -29,10 +29,14 @@ type Options struct {
 	PerChunkUsage bool
 	Goodput       string
 	SliceSeconds  float64 // 0 = no slices
-	Count         func(text string) int
+	Tokenizer     string  // "" = the run's own; the one inside the program if that is not known
+	// Open finds a tokenizer by name and gives its count of tokens; not called when counts come from the server.
+	Open func(name string) (func(text string) int, error)
 
 	Version    string
 	CLICommand string
+
+	python bool // the export is the Python tool's
 }
 
 // Report reads the raw export and writes records JSONL, summary JSON and CSV, and slices. The caller prints the console.
@@ -54,17 +58,23 @@ func Report(o Options) (*metric.Run, artifact.Layout, error) {
 	set, err := metric.NewSet(metric.Options{
 		Streaming: *o.Streaming, ProducesTokens: o.Endpoint.ProducesTokens, TokenizesInput: o.Endpoint.TokenizesInput,
 		ImageInput: o.Endpoint.Images, AudioInput: o.Endpoint.Audio,
-		ServerTokens: o.ServerTokens, PerChunkUsage: o.PerChunkUsage, Goodput: o.Goodput,
+		ServerTokens: o.ServerTokens, PerChunkUsage: o.PerChunkUsage, Goodput: o.Goodput, EmptyOutput: o.python,
 	})
 	if err != nil {
 		return nil, layout, err
+	}
+	count := func(string) int { return -1 }
+	if !o.ServerTokens {
+		if count, err = o.Open(o.Tokenizer); err != nil {
+			return nil, layout, fmt.Errorf("--tokenizer %s: %w", o.Tokenizer, err)
+		}
 	}
 	records, err := artifact.CreateRecords(layout.Records(), false)
 	if err != nil {
 		return nil, layout, err
 	}
 	p := pipeline.New(pipeline.Options{
-		Metrics: set, Count: o.Count, Sinks: []pipeline.Sink{records},
+		Metrics: set, Count: count, Sinks: []pipeline.Sink{records},
 		Decode: decoder(o.Endpoint, endpoint.DecodeOptions{NoInput: o.ServerTokens && !o.Endpoint.Images}),
 	})
 	for _, f := range files {
