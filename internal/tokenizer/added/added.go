@@ -170,11 +170,11 @@ func (m *Matcher) Next(s string, from int) (t *Token, begin, end int, ok bool) {
 
 // alone tells that no word character stands next to s[begin:end].
 func alone(s string, begin, end int) bool {
-	if r, n := utf8.DecodeLastRuneInString(s[:begin]); n > 0 && cc.Of(r)&cc.Word != 0 {
+	if r, n := utf8.DecodeLastRuneInString(s[:begin]); n > 0 && cc.WordRust().Has(r) {
 		return false
 	}
 	r, n := utf8.DecodeRuneInString(s[end:])
-	return n == 0 || cc.Of(r)&cc.Word == 0
+	return n == 0 || !cc.WordRust().Has(r)
 }
 
 // trimRight is the length of s without the white space at its end.

@@ -1,5 +1,5 @@
 // Package charclass answers which Unicode class a code point is in, by the tables that the reference tokenizer library carries
-// (Unicode 16.0), whatever version the Go tool chain is at. The table was dumped from the reference itself: see testdata/dump.py.
+// (Unicode 16.0), whatever version the Go tool chain is at. The table was dumped from the reference itself: see testdata/*.py.
 package charclass
 
 import _ "embed"

@@ -27,6 +27,9 @@ type Scratch struct {
 
 	prev, next []int32
 	heap       []candidate
+
+	path []node // Unigram: best way to each byte
+	segs []span
 }
 
 // keep is the length above which the buffers of a Scratch are given back after use.
@@ -34,7 +37,7 @@ const keep = 1 << 16
 
 // Trim drops buffers that one huge piece has blown up, so that a pool of scratches stays small.
 func (s *Scratch) Trim() {
-	if cap(s.ids) > keep {
+	if cap(s.ids) > keep || cap(s.path) > keep {
 		*s = Scratch{}
 	}
 }

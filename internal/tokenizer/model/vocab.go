@@ -104,6 +104,20 @@ func (v *Vocab) ID(text string) int32 {
 	}
 }
 
+// id is ID for a slice of bytes.
+func (v *Vocab) id(text []byte) int32 {
+	mask := uint64(len(v.table) - 1)
+	for h := maphash.Bytes(v.seed, text) & mask; ; h = (h + 1) & mask {
+		e := v.table[h] - 1
+		if e < 0 {
+			return None
+		}
+		if string(v.blob[v.off[e]:v.off[e+1]]) == string(text) {
+			return v.ids[e]
+		}
+	}
+}
+
 // Index makes the table from id to entry that Text needs. It is called once, after the last Add.
 func (v *Vocab) Index() {
 	v.byID = make([]int32, v.maxID+1)

@@ -2,7 +2,12 @@
 // piece and hands smaller ones on. Stages are immutable and safe for concurrent use.
 package pretoken
 
-import "aiperf/internal/tokenizer/scan"
+import (
+	"unicode/utf8"
+
+	"aiperf/internal/tokenizer/regex"
+	"aiperf/internal/tokenizer/scan"
+)
 
 // Sink takes pieces in order. first tells that a piece stands at the very beginning of the input.
 type Sink interface {
@@ -40,5 +45,28 @@ func (f Isolated) Split(s string, first bool, next Sink) {
 	}
 	if gap >= 0 {
 		next.Piece(s[gap:], first)
+	}
+}
+
+// Regex is the scanner of a pattern: a hand-written one where the pattern is in common use, else the engine.
+func Regex(pattern string) (scan.Func, error) {
+	if f, ok := scan.Known[pattern]; ok {
+		return f, nil
+	}
+	re, err := regex.Compile(pattern)
+	if err != nil {
+		return nil, err
+	}
+	return Engine(re), nil
+}
+
+// Engine is the scanner that asks the regular expression engine.
+func Engine(re *regex.Regexp) scan.Func {
+	return func(s string, i int) (int, bool) {
+		if end := re.Match(s, i); end > i {
+			return end, false
+		}
+		_, n := utf8.DecodeRuneInString(s[i:])
+		return i + n, true
 	}
 }

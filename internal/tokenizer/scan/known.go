@@ -27,4 +27,8 @@ var Known = map[string]Func{
 	PatternQwen:   cl100k(1),
 	PatternO200K:  o200k(3, true),
 	PatternTekken: o200k(1, false),
+
+	patternDigits3:  digits3,
+	patternCJK:      cjk,
+	patternDeepSeek: deepseek,
 }

@@ -1,0 +1,194 @@
+// Package hf reads tokenizer.json, the tokenizer file of the Hugging Face ecosystem. What it does not know is an error that names the
+// part; nothing is ever approximated.
+package hf
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"aiperf/internal/tokenizer/added"
+	"aiperf/internal/tokenizer/model"
+	"aiperf/internal/tokenizer/normal"
+	"aiperf/internal/tokenizer/pipeline"
+)
+
+// Options are settings from outside the file; nil = as the file says.
+type Options struct {
+	PrefixSpace *bool // add_prefix_space of ByteLevel and Metaspace
+	Bert        BertFlags
+	Tokens      []added.Token // tokens to append where the file lacks them
+}
+
+// File is a loaded tokenizer.json.
+type File struct {
+	Pipeline *pipeline.Pipeline
+	Vocab    *model.Vocab // of the model, without added tokens
+	Raw      bool         // Vocab holds bytes instead of the byte alphabet
+	Added    []added.Token
+	Wrap     Wrap
+}
+
+// ID is the id of a token by its text, added tokens first; model.None if there is none.
+func (f *File) ID(text string) int32 {
+	for _, t := range f.Added {
+		if t.Content == text {
+			return t.ID
+		}
+	}
+	if f.Raw {
+		return f.Vocab.ID(string(appendBytes(nil, []byte(text))))
+	}
+	return f.Vocab.ID(text)
+}
+
+// addedPart is one entry of added_tokens.
+type addedPart struct {
+	ID         int32
+	Content    string
+	SingleWord bool `json:"single_word"`
+	LStrip     bool
+	RStrip     bool
+	Normalized *bool
+	Special    bool
+}
+
+func (p addedPart) token() added.Token {
+	normalized := !p.Special
+	override(&normalized, p.Normalized)
+	return added.Token{
+		ID: p.ID, Content: p.Content, SingleWord: p.SingleWord, LStrip: p.LStrip, RStrip: p.RStrip, Normalized: normalized,
+		Special: p.Special,
+	}
+}
+
+// sections are the parts of the file, as text.
+type sections struct {
+	added, normalizer, pretokenizer, model, post, decoder []byte
+}
+
+// Parse reads a tokenizer.json.
+func Parse(text []byte, o Options) (*File, error) {
+	var s sections
+	parts := map[string]*[]byte{
+		"added_tokens": &s.added, "normalizer": &s.normalizer, "pre_tokenizer": &s.pretokenizer, "model": &s.model,
+		"post_processor": &s.post, "decoder": &s.decoder,
+	}
+	l := &lexer{b: text}
+	err := l.object(func(key string) error {
+		v, err := l.skip()
+		if p := parts[key]; p != nil {
+			*p = v
+		}
+		return err
+	})
+	if err == nil && l.peek() != 0 {
+		err = l.fail("the end")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if s.model == nil {
+		return nil, fmt.Errorf("model is missing: this is no tokenizer.json")
+	}
+	return s.build(o)
+}
+
+func (s *sections) build(o Options) (*File, error) {
+	st := &stages{prefixSpace: o.PrefixSpace}
+	if err := st.read(s.pretokenizer, "pre_tokenizer", 0); err != nil {
+		return nil, err
+	}
+	m, err := readModel(s.model)
+	if err != nil {
+		return nil, err
+	}
+	raw := st.bytes && st.bytesAt == len(st.list) && m.Type == "BPE" && or(m.Prefix, "") == "" && or(m.Suffix, "") == ""
+	if st.bytes && !raw {
+		st.alphabet()
+	}
+	f := &File{Raw: raw, Pipeline: &pipeline.Pipeline{Stages: st.list}}
+	n, err := newNormalizer(s.normalizer, "normalizer", &o.Bert, 0)
+	if err != nil {
+		return nil, err
+	}
+	if n != nil {
+		f.Pipeline.Normalizer = n
+	}
+	if f.Pipeline.Model, f.Vocab, err = m.build(raw); err != nil {
+		return nil, err
+	}
+	if err := f.Wrap.read(s.post, "post_processor", 0); err != nil {
+		return nil, err
+	}
+	if err := f.readAdded(s.added, n, o.Tokens); err != nil {
+		return nil, err
+	}
+	return f, f.readDecoder(s.decoder)
+}
+
+// readAdded makes the matchers of added tokens.
+func (f *File) readAdded(raw json.RawMessage, n normal.Normalizer, more []added.Token) error {
+	var parts []addedPart
+	if !null(raw) {
+		if err := json.Unmarshal(raw, &parts); err != nil {
+			return fmt.Errorf("added_tokens: %w", err)
+		}
+	}
+	next := f.Vocab.MaxID() + 1
+	have := map[string]bool{}
+	for i, p := range parts {
+		if p.ID < 0 || p.ID > maxID {
+			return fmt.Errorf("added_tokens[%d] (%q): id %d is not from 0 to %d", i, p.Content, p.ID, maxID)
+		}
+		f.Added = append(f.Added, p.token())
+		have[p.Content] = true
+		next = max(next, p.ID+1)
+	}
+	for _, t := range more {
+		if have[t.Content] || t.Content == "" {
+			continue
+		}
+		have[t.Content] = true
+		if t.ID == model.None {
+			if t.ID = f.ID(t.Content); t.ID == model.None {
+				t.ID = next
+				next++
+			}
+		}
+		f.Added = append(f.Added, t)
+	}
+	var asIs, normalized []added.Token
+	for _, t := range f.Added {
+		if !t.Normalized {
+			asIs = append(asIs, t)
+			continue
+		}
+		if n != nil {
+			t.Content = n.Normalize(t.Content)
+		}
+		normalized = append(normalized, t)
+	}
+	f.Pipeline.Raw, f.Pipeline.Normalized = added.NewMatcher(asIs), added.NewMatcher(normalized)
+	return nil
+}
+
+// readDecoder makes the decoder: joined bytes for a plain ByteLevel one, a chain of steps otherwise.
+func (f *File) readDecoder(raw json.RawMessage) error {
+	steps, byteLevel, err := newDecoder(raw, "decoder", 0)
+	if err != nil {
+		return err
+	}
+	texts := make(map[int32]string, len(f.Added))
+	for _, t := range f.Added {
+		texts[t.ID] = t.Content
+		if byteLevel && f.Raw {
+			texts[t.ID] = string(pipeline.AppendAlphabet(nil, t.Content))
+		}
+	}
+	if byteLevel && f.Raw {
+		f.Pipeline.Decoder = pipeline.BytesDecoder{Vocab: f.Vocab, Added: texts}
+		return nil
+	}
+	f.Pipeline.Decoder = pipeline.ChainDecoder{Vocab: f.Vocab, Raw: f.Raw, Added: texts, Steps: steps}
+	return nil
+}

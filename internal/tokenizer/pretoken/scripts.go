@@ -1,0 +1,72 @@
+package pretoken
+
+import (
+	"sync"
+	"unicode/utf8"
+
+	cc "aiperf/internal/tokenizer/charclass"
+)
+
+// Rewrite is a stage that changes the text of pieces.
+type Rewrite func(string) string
+
+// Split implements Stage.
+func (f Rewrite) Split(s string, first bool, next Sink) { next.Piece(f(s), first) }
+
+// Scripts cuts where the script of the letters changes. Japanese counts as one script with Han; spaces and characters that many
+// scripts share go with what stands before them.
+type Scripts struct{ scripts []scriptTable }
+
+type scriptTable struct {
+	name string
+	has  *cc.Table
+}
+
+// NewScripts returns the stage.
+func NewScripts() Scripts { return Scripts{scriptTables()} }
+
+var scriptTables = sync.OnceValue(func() (all []scriptTable) {
+	for _, n := range cc.ScriptNames() {
+		if n != "Common" && n != "Inherited" {
+			all = append(all, scriptTable{n, cc.NewTable(cc.Script(n))})
+		}
+	}
+	return all
+})
+
+// script of r, "" for any.
+func (p Scripts) script(r rune) string {
+	switch {
+	case r == ' ':
+		return ""
+	case r == 0x30FC:
+		return "Han"
+	}
+	for _, t := range p.scripts {
+		if t.has.Has(r) {
+			if t.name == "Hiragana" || t.name == "Katakana" {
+				return "Han"
+			}
+			return t.name
+		}
+	}
+	return "Common"
+}
+
+// Split implements Stage.
+func (p Scripts) Split(s string, first bool, next Sink) {
+	last, begin := "", 0
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		sc := p.script(r)
+		if sc != "" && last != "" && sc != last {
+			next.Piece(s[begin:i], first && begin == 0)
+			begin = i
+		}
+		if sc != "" {
+			last = sc
+		}
+		i += n
+	}
+	next.Piece(s[begin:], first && begin == 0)
+}

@@ -1,0 +1,295 @@
+// Package regex is a small backtracking engine for the split patterns of tokenizer files: look-around, atomic groups, lazy and
+// possessive repeats, class intersection, Unicode classes by the reference's tables. It works on UTF-8 in place and keeps its own
+// stack, so that a long text cannot overflow one.
+package regex
+
+import (
+	"fmt"
+	"sync"
+	"unicode/utf8"
+
+	cc "aiperf/internal/tokenizer/charclass"
+)
+
+// Regexp is a compiled pattern, safe for concurrent use.
+type Regexp struct {
+	prog   []inst
+	starts [2]uint64 // ASCII characters that a match can begin with
+	stacks sync.Pool // of *[]state
+}
+
+// inst is one instruction. Programs end in iMatch.
+type inst struct {
+	op     iop
+	set    *class
+	x, y   int // targets; iRepeat: counts
+	mode   mode
+	neg    bool
+	behind bool
+	sub    []inst // iLook, iAtomic
+}
+
+type iop uint8
+
+const (
+	iMatch  iop = iota
+	iSet        // one character of set
+	iSplit      // try x, then y
+	iJump       // go to x
+	iRepeat     // x to y characters of set
+	iAtomic     // sub, without a way back into it
+	iLook       // sub matches here, or not
+	iAssert     // x is the op of a place
+	iMark       // remembers the place in the loop counter x
+	iMoved      // fails if the place is still the one of iMark x
+)
+
+// Compile parses a pattern. What it does not know is an error that names it.
+func Compile(pattern string) (*Regexp, error) {
+	if len(pattern) > maxPattern {
+		return nil, fmt.Errorf("pattern of %d bytes: at most %d are allowed", len(pattern), maxPattern)
+	}
+	p := &parser{src: pattern}
+	n, err := p.alternation()
+	if err == nil && p.more() {
+		err = p.fail("a closing bracket too many")
+	}
+	if err != nil {
+		return nil, err
+	}
+	c := &compiler{}
+	prog, err := c.program(n)
+	if err != nil {
+		return nil, fmt.Errorf("pattern %q: %w", clip(pattern), err)
+	}
+	re := &Regexp{prog: prog}
+	re.starts = firsts(prog)
+	return re, nil
+}
+
+// Match returns the end of the match that begins exactly at s[at:], -1 for none.
+func (re *Regexp) Match(s string, at int) int {
+	if at < len(s) {
+		if c := s[at]; c < utf8.RuneSelf && re.starts[c>>6]>>(c&63)&1 == 0 {
+			return -1
+		}
+	}
+	m, ok := re.stacks.Get().(*machine)
+	if !ok {
+		m = &machine{}
+	}
+	m.stack = m.stack[:0]
+	end := m.run(re.prog, s, at)
+	if cap(m.stack) < 1<<16 {
+		re.stacks.Put(m)
+	}
+	return end
+}
+
+// Find returns the first match at or behind from; ok is false if there is none. Empty matches are passed over.
+func (re *Regexp) Find(s string, from int) (begin, end int, ok bool) {
+	for i := from; i < len(s); {
+		if e := re.Match(s, i); e > i {
+			return i, e, true
+		}
+		_, n := utf8.DecodeRuneInString(s[i:])
+		i += n
+	}
+	return 0, 0, false
+}
+
+// state is a place to go back to: try program counter pc at pos. For a repeat, more characters may be given back down to low (greedy)
+// or taken up to left more (lazy).
+type state struct {
+	pc, pos int
+	low     int
+	left    int
+	kind    backKind
+}
+
+type backKind uint8
+
+const (
+	backPlain backKind = iota
+	backGive           // greedy repeat: give back one character
+	backTake           // lazy repeat: take one more
+	backMark           // restore a loop mark: pc = index, pos = value
+)
+
+type machine struct {
+	stack []state
+	marks []int
+}
+
+// run executes prog at pos and returns the end of the match, -1 for none. The stack above its length at entry is its own.
+func (m *machine) run(prog []inst, s string, pos int) int {
+	base := len(m.stack)
+	pc := 0
+	for {
+		in := &prog[pc]
+		ok := true
+		switch in.op {
+		case iMatch:
+			m.stack = m.stack[:base]
+			return pos
+		case iSet:
+			var n int
+			if n, ok = step(in.set, s, pos); ok {
+				pos += n
+				pc++
+			}
+		case iSplit:
+			m.stack = append(m.stack, state{pc: in.y, pos: pos})
+			pc = in.x
+		case iJump:
+			pc = in.x
+		case iRepeat:
+			if pos, ok = m.repeat(in, pc, s, pos); ok {
+				pc++
+			}
+		case iAtomic:
+			if end := m.run(in.sub, s, pos); end >= 0 {
+				pos = end
+				pc++
+			} else {
+				ok = false
+			}
+		case iLook:
+			if ok = m.look(in, s, pos) != in.neg; ok {
+				pc++
+			}
+		case iAssert:
+			if ok = assert(op(in.x), s, pos); ok {
+				pc++
+			}
+		case iMark:
+			for len(m.marks) <= in.x {
+				m.marks = append(m.marks, -1)
+			}
+			m.stack = append(m.stack, state{pc: in.x, pos: m.marks[in.x], kind: backMark})
+			m.marks[in.x] = pos
+			pc++
+		case iMoved:
+			if ok = m.marks[in.x] != pos; ok {
+				pc++
+			}
+		}
+		if ok {
+			continue
+		}
+		if pc, pos, ok = m.back(prog, s, base); !ok {
+			return -1
+		}
+	}
+}
+
+// back takes the last place to go back to.
+func (m *machine) back(prog []inst, s string, base int) (pc, pos int, ok bool) {
+	for len(m.stack) > base {
+		top := &m.stack[len(m.stack)-1]
+		switch top.kind {
+		case backMark:
+			m.marks[top.pc] = top.pos
+			m.stack = m.stack[:len(m.stack)-1]
+			continue
+		case backGive:
+			_, n := utf8.DecodeLastRuneInString(s[top.low:top.pos])
+			top.pos -= n
+			pc, pos = top.pc+1, top.pos
+			if pos <= top.low {
+				m.stack = m.stack[:len(m.stack)-1]
+			}
+			return pc, pos, true
+		case backTake:
+			n, fits := step(prog[top.pc].set, s, top.pos)
+			if !fits || top.left == 0 {
+				m.stack = m.stack[:len(m.stack)-1]
+				continue
+			}
+			top.pos += n
+			top.left--
+			return top.pc + 1, top.pos, true
+		}
+		pc, pos = top.pc, top.pos
+		m.stack = m.stack[:len(m.stack)-1]
+		return pc, pos, true
+	}
+	return 0, 0, false
+}
+
+// repeat takes characters of a set as its mode asks for.
+func (m *machine) repeat(in *inst, pc int, s string, pos int) (int, bool) {
+	count := 0
+	for ; count < in.x; count++ {
+		n, ok := step(in.set, s, pos)
+		if !ok {
+			return pos, false
+		}
+		pos += n
+	}
+	if in.mode == lazy {
+		m.stack = append(m.stack, state{pc: pc, pos: pos, left: in.y - count, kind: backTake})
+		return pos, true
+	}
+	low := pos
+	for ; in.y == unlimited || count < in.y; count++ {
+		n, ok := step(in.set, s, pos)
+		if !ok {
+			break
+		}
+		pos += n
+	}
+	if in.mode == greedy && pos > low {
+		m.stack = append(m.stack, state{pc: pc, pos: pos, low: low, kind: backGive})
+	}
+	return pos, true
+}
+
+// look runs a look-around at pos.
+func (m *machine) look(in *inst, s string, pos int) bool {
+	if !in.behind {
+		return m.run(in.sub, s, pos) >= 0
+	}
+	for at := pos; ; {
+		if m.run(in.sub, s[:pos], at) == pos {
+			return true
+		}
+		if at == 0 || pos-at > 255 {
+			return false
+		}
+		_, n := utf8.DecodeLastRuneInString(s[:at])
+		at -= n
+	}
+}
+
+// step reports the width of the character at pos if it is in set.
+func step(set *class, s string, pos int) (int, bool) {
+	if pos >= len(s) {
+		return 0, false
+	}
+	if c := s[pos]; c < utf8.RuneSelf {
+		return 1, set.ascii[c>>6]>>(c&63)&1 != 0
+	}
+	r, n := utf8.DecodeRuneInString(s[pos:])
+	return n, set.slow(r)
+}
+
+// assert decides the places. Line ends are line feeds; ^ and $ match at lines, as the reference engine has it.
+func assert(o op, s string, pos int) bool {
+	switch o {
+	case opLineStart:
+		return pos == 0 || s[pos-1] == '\n'
+	case opLineEnd:
+		return pos == len(s) || s[pos] == '\n'
+	case opTextStart:
+		return pos == 0
+	case opTextEnd:
+		return pos == len(s)
+	case opTextEndBreak:
+		return pos == len(s) || pos == len(s)-1 && s[pos] == '\n'
+	}
+	before, _ := utf8.DecodeLastRuneInString(s[:pos])
+	after, _ := utf8.DecodeRuneInString(s[pos:])
+	edge := (pos > 0 && cc.Of(before)&cc.Word != 0) != (pos < len(s) && cc.Of(after)&cc.Word != 0)
+	return edge == (o == opWordEdge)
+}
