@@ -14,7 +14,7 @@ func (s source) Len() int { return s.data.Len() }
 
 func (s source) Shape(i int) (load.Shape, error) {
 	timings := s.data.Timings(i)
-	shape := load.Shape{Turns: make([]load.TurnTime, len(timings))}
+	shape := load.Shape{ID: s.data.ID(i), Turns: make([]load.TurnTime, len(timings))}
 	for k, t := range timings {
 		shape.Turns[k] = load.TurnTime{Timestamp: t.Timestamp, Delay: t.Delay}
 	}

@@ -12,6 +12,8 @@ type Dataset interface {
 	Len() int
 	// Conversation returns conversation i, 0 ≤ i < Len. The value is the caller's own.
 	Conversation(i int) *conversation.Conversation
+	// ID is the session id of conversation i.
+	ID(i int) string
 	// Timings returns when the turns of conversation i are to leave, without making their texts.
 	Timings(i int) []Timing
 	// Facts describes the whole set.

@@ -126,6 +126,9 @@ func (s *Set) Timings(i int) []dataset.Timing {
 	return out
 }
 
+// ID is the session id of conversation i.
+func (s *Set) ID(i int) string { return s.conversations[i].ID }
+
 // Conversation returns conversation i.
 func (s *Set) Conversation(i int) *conversation.Conversation {
 	c := s.conversations[i]

@@ -153,11 +153,14 @@ func (t turn) wait() *float64 {
 	return &delay
 }
 
+// ID is the session id of conversation i.
+func (s *Set) ID(i int) string { return dataset.SessionID(s.opts.Root, i) }
+
 // Conversation makes conversation i.
 func (s *Set) Conversation(i int) *conversation.Conversation {
 	planned := s.planned(i)
 	c := &conversation.Conversation{
-		ID:     dataset.SessionID(s.opts.Root, i),
+		ID:     s.ID(i),
 		Turns:  make([]conversation.Turn, len(planned)),
 		System: s.system,
 	}
