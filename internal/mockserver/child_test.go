@@ -98,7 +98,9 @@ func (c *child) stop(t testing.TB) {
 }
 
 // cpu is the processor time of a child that has ended.
-func (c *child) cpu() time.Duration { return c.cmd.ProcessState.UserTime() + c.cmd.ProcessState.SystemTime() }
+func (c *child) cpu() time.Duration {
+	return c.cmd.ProcessState.UserTime() + c.cmd.ProcessState.SystemTime()
+}
 
 func TestChildEndsWithItsLifeline(t *testing.T) {
 	c := startChild(t, "ttft=1ms&model=tiny")
