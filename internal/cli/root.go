@@ -69,7 +69,7 @@ func (p *Program) root() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
 	})
-	root.AddCommand(p.profileCommand(), p.mockServerCommand())
+	root.AddCommand(p.profileCommand(), p.mockServerCommand(), p.newReportCommand())
 	p.completionCommands(root)
 	addRefused(root)
 	return root

@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"aiperf/internal/artifact"
+	"aiperf/internal/cli/args"
+	"aiperf/internal/endpoint"
+	"aiperf/internal/redact"
+	"aiperf/internal/reduce"
+	"aiperf/internal/report"
+)
+
+// reportFlags are the flags of profile that mean something for a run that is over; a default where report has one of its own.
+var reportFlags = []struct{ name, standard string }{
+	{"--artifact-dir", "report/ beside the raw export"}, {"--profile-export-prefix", ""}, {"--endpoint-type", "the run's own"},
+	{"--streaming", "as the run was"}, {"--tokenizer", "the run's own, else builtin"}, {"--tokenizer-revision", "main"},
+	{"--use-server-token-count", ""}, {"--per-chunk-usage", ""}, {"--goodput", ""}, {"--slice-duration", ""}, {"--show-trace-timing", ""},
+}
+
+// reportTable is the flags of report.
+func reportTable() *args.Table {
+	var rows []args.Flag
+	for _, r := range reportFlags {
+		if f, _, ok := profileTable.Lookup(r.name); ok {
+			row := *f
+			row.Default = r.standard
+			rows = append(rows, row)
+		}
+	}
+	return args.NewTable(rows)
+}
+
+const reportLong = "Reads the raw export of a run (profile_export_raw.jsonl, of this program or of the Python tool), alone or in the directory of its run, " +
+	"and makes records, summaries, time slices and tables of it again, without a server. What no flag says is taken from the run."
+
+// newReportCommand makes a report again from a raw export.
+func (p *Program) newReportCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:                "report RAW.jsonl|RUN-DIR [flags]",
+		Short:              "Make the report of a run again from its raw export",
+		Long:               reportLong,
+		DisableFlagParsing: true,
+		ValidArgsFunction: func(_ *cobra.Command, words []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+			return completeFlags(reportTable(), words, toComplete)
+		},
+		RunE: func(cmd *cobra.Command, words []string) error {
+			table := reportTable()
+			if wantsHelp(words) {
+				return p.reportHelp(table)
+			}
+			if status := p.report(cmd.Context(), table, words); status != 0 {
+				return exit(status)
+			}
+			return nil
+		},
+	}
+}
+
+func (p *Program) reportHelp(table *args.Table) error {
+	width := min(max(p.Width, 60), 140)
+	out := bufio.NewWriter(p.Out)
+	fmt.Fprintln(out, "Usage: aiperf report RAW.jsonl|RUN-DIR [flags]")
+	fmt.Fprintln(out)
+	for _, line := range wrap(reportLong, width) {
+		fmt.Fprintln(out, line)
+	}
+	fmt.Fprintln(out)
+	for i := range table.Flags {
+		writeFlag(out, &table.Flags[i], width)
+	}
+	return out.Flush()
+}
+
+// report reads the command line, makes the files and prints the tables.
+func (p *Program) report(ctx context.Context, table *args.Table, words []string) int {
+	set, problems := args.Scan(table, words)
+	if len(problems) == 0 && len(set.Words) != 1 {
+		problems = append(problems, fmt.Sprintf("report takes one raw export or one run directory, not %d; see aiperf report --help", len(set.Words)))
+	}
+	if len(problems) > 0 {
+		for _, line := range problems {
+			p.errorf("%s", line)
+		}
+		return 1
+	}
+	opts, err := p.reportOptions(ctx, set)
+	if err != nil {
+		p.errorf("%v", err)
+		return 1
+	}
+	opts.CLICommand = strings.Join(append([]string{"aiperf", "report"}, redact.Args(words)...), " ")
+	run, layout, err := reduce.Report(opts)
+	if err != nil {
+		p.errorf("%v", err)
+		return 1
+	}
+	run.ShowTrace = set.True("--show-trace-timing", false)
+	look := report.Options{Width: p.Width, Colour: p.Terminal}
+	err = errors.Join(
+		artifact.WriteFile(layout.Console(), report.ConsoleText(run)),
+		report.Console(p.Out, run, look),
+		report.Footer(p.Out, run, look),
+	)
+	if err != nil {
+		p.errorf("%v", err)
+		return 1
+	}
+	if run.AllFailed() {
+		p.errorf("all %d requests failed", run.Profiling.Failed)
+		return 1
+	}
+	return 0
+}
+
+// reportOptions turns the flags into options.
+func (p *Program) reportOptions(ctx context.Context, set *args.Set) (reduce.Options, error) {
+	o := reduce.Options{
+		Input: set.Words[0], Dir: set.Text("--artifact-dir", ""), Prefix: set.Text("--profile-export-prefix", ""),
+		ServerTokens: set.True("--use-server-token-count", false), PerChunkUsage: set.True("--per-chunk-usage", false),
+		Goodput: strings.Join(set.Texts("--goodput"), " "), Version: Version(),
+	}
+	if o.Dir == "" {
+		o.Dir = o.Input
+		if info, err := os.Stat(o.Input); err == nil && !info.IsDir() {
+			o.Dir = filepath.Dir(o.Input)
+		}
+		o.Dir = filepath.Join(o.Dir, "report")
+	}
+	if dir, err := filepath.Abs(o.Dir); err == nil {
+		o.Dir = dir
+	}
+	if v := set.Floats("--slice-duration"); len(v) > 0 {
+		o.SliceSeconds = v[0]
+	}
+	if name := set.Text("--endpoint-type", ""); name != "" {
+		e, notice, err := endpoint.Lookup(name)
+		if err != nil {
+			return o, fmt.Errorf("%s: %w", set.Spelled("--endpoint-type"), err)
+		}
+		if notice != "" {
+			p.warnf("%s", notice)
+		}
+		o.Endpoint = e
+	}
+	if set.Has("--streaming") {
+		streaming := set.True("--streaming", false)
+		o.Streaming = &streaming
+	}
+	revision := set.Text("--tokenizer-revision", "")
+	o.Tokenizer = set.Text("--tokenizer", "")
+	o.Open = func(name string) (func(string) int, error) {
+		t, err := p.openTokenizer(ctx, name, revision)
+		if err != nil {
+			return nil, err
+		}
+		return t.Count, nil
+	}
+	return o, nil
+}
