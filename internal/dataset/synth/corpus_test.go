@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"slices"
 	"strconv"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
@@ -29,13 +31,18 @@ func TestCorpusText(t *testing.T) {
 	}
 }
 
-// TestCorpusTokens: all ids of the corpus are those of the Python tool, and the table of chunk lengths is right.
-func TestCorpusTokens(t *testing.T) {
+// whole is the corpus tokenized at once, the way it is done for tokenizers that have no table.
+var whole = sync.OnceValues(func() (*Corpus, error) {
 	tok, err := tokenizer.Builtin()
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	c, err := NewCorpus(tok)
+	return NewCorpus(tok)
+})
+
+// TestCorpusTokens: all ids of the corpus are those of the Python tool, and the table of chunk lengths is right.
+func TestCorpusTokens(t *testing.T) {
+	c, err := whole()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,16 +68,19 @@ func TestCorpusTokens(t *testing.T) {
 
 // TestCorpusGoesRound: a slice over the end continues at the beginning, as often as needed.
 func TestCorpusGoesRound(t *testing.T) {
-	c := testCorpus(t)
+	c, err := whole()
+	if err != nil {
+		t.Fatal(err)
+	}
 	size := c.Size()
-	whole := c.Append(nil, 0, size)
+	all := c.Append(nil, 0, size)
 	for _, test := range []struct{ start, n int }{{0, 1}, {size - 1, 1}, {size - 3, 10}, {0, 0}, {5, size}, {7, 2*size + 11}, {c.offsets[1], 5}, {c.offsets[1] - 1, 5}} {
 		got := c.Append(nil, test.start, test.n)
 		if len(got) != test.n {
 			t.Fatalf("%d ids from %d, want %d", len(got), test.start, test.n)
 		}
 		for i, id := range got {
-			if id != whole[(test.start+i)%size] {
+			if id != all[(test.start+i)%size] {
 				t.Fatalf("id %d from %d differs", i, test.start)
 			}
 		}
@@ -78,10 +88,7 @@ func TestCorpusGoesRound(t *testing.T) {
 }
 
 func TestCut(t *testing.T) {
-	long := string(make([]byte, 0))
-	for range chunkChars {
-		long += "x"
-	}
+	long := strings.Repeat("x", chunkChars)
 	got := cut("a\n\n  b \n" + long + "\n\t\nc")
 	if len(got) != 2 || got[0] != "a b "+long || got[1] != "c" {
 		t.Errorf("%d chunks", len(got))
