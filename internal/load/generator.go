@@ -17,6 +17,7 @@ const (
 	defaultCancelDrain = 10 * time.Second
 	defaultArmLead     = 50 * time.Millisecond
 	primeLimit         = 2 * time.Second  // longest wait for the first requests to be ready before a phase starts
+	settleLimit        = time.Second      // longest wait, at the end, for goroutines whose requests are over
 	longestSleep       = 10 * time.Second // the scheduler looks around at least this often
 )
 
@@ -96,7 +97,7 @@ func New(plan Plan, opts Options) (*Generator, error) {
 }
 
 // Run runs the phases. The context's end is the first Ctrl-C: nothing more is sent, what is in flight is cut, and what there is so far is
-// returned without an error. It returns within CancelDrain of that, whatever the executor does.
+// returned without an error. It returns within CancelDrain and a second of that, whatever the executor does.
 func (g *Generator) Run(ctx context.Context) (*Result, error) {
 	feeding, stopFeed := context.WithCancel(context.WithoutCancel(ctx))
 	fed := make(chan struct{})
@@ -110,7 +111,7 @@ func (g *Generator) Run(ctx context.Context) (*Result, error) {
 		stopFeed()
 		select {
 		case <-fed:
-		case <-time.After(g.plan.CancelDrain): // the source hangs
+		case <-time.After(settleLimit): // the source hangs
 		}
 	}()
 
@@ -228,7 +229,7 @@ func (g *Generator) send(p *phase) {
 
 // settle waits, not for long, for the goroutines of dropped requests.
 func (g *Generator) settle() {
-	timer := time.NewTimer(g.plan.CancelDrain)
+	timer := time.NewTimer(settleLimit)
 	defer timer.Stop()
 	for {
 		g.mu.Lock()
