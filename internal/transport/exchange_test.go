@@ -55,6 +55,13 @@ func newAnswers(t testing.TB, answer string) *answers {
 	return a
 }
 
+// head is the head of the i-th request.
+func (a *answers) head(i int) []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.heads[i]
+}
+
 // do sends one request and gives its record.
 func do(c *Client, req *Request) *record.Record {
 	rec := new(record.Record)
@@ -89,7 +96,7 @@ func TestWireImage(t *testing.T) {
 		"Authorization: Bearer k", "x-ODD: 1", "Accept: text/event-stream", "Content-Type: application/json",
 		"X-Session-Affinity: c", "Content-Length: 2",
 	}
-	if got := a.heads[0]; !slices.Equal(got, want) {
+	if got := a.head(0); !slices.Equal(got, want) {
 		t.Errorf("on the wire:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	if got := h.Overridden(); !slices.Equal(got, []string{"authorization", "accept", "content-length", "x-session-affinity"}) {
@@ -104,10 +111,10 @@ func TestUserInformationIsBasicAuth(t *testing.T) {
 	do(c, &Request{Target: target, Body: []byte("{}")})
 	h := HeaderSet{APIKey: "k"}
 	do(c, &Request{Target: target, Headers: h.Build(Identity{}), Body: []byte("{}")})
-	if got := a.heads[0]; got[len(got)-2] != "Authorization: Basic dTpw" {
+	if got := a.head(0); got[len(got)-2] != "Authorization: Basic dTpw" {
 		t.Errorf("head %q", got)
 	}
-	if got := strings.Join(a.heads[1], "\n"); strings.Contains(got, "Basic") || !strings.Contains(got, "Bearer k") {
+	if got := strings.Join(a.head(1), "\n"); strings.Contains(got, "Basic") || !strings.Contains(got, "Bearer k") {
 		t.Errorf("head %q", got)
 	}
 	if strings.Contains(target.URL, "u:p") {
@@ -139,7 +146,7 @@ func TestReuse(t *testing.T) {
 			if got := a.conns.Load(); got != tc.conns || reused != 6-int(tc.conns) {
 				t.Errorf("%d connections, %d reused, want %d", got, reused, tc.conns)
 			}
-			last := a.heads[0][len(a.heads[0])-1]
+			last := a.head(0)[len(a.head(0))-1]
 			if (last == "Connection: close") != (tc.header != "") {
 				t.Errorf("last header %q", last)
 			}
@@ -300,7 +307,7 @@ func TestEarlyAnswerStopsTheBody(t *testing.T) {
 		time.Sleep(300 * time.Millisecond) // the body is not read
 	})
 	c := mustClient(t, nil)
-	rec := do(c, &Request{Target: target, Body: bytes.Repeat([]byte("x"), 64<<20)})
+	rec := do(c, &Request{Target: target, Body: bytes.Repeat([]byte("x"), 24<<20)})
 	wantError(t, rec, "Payload Too Large", 413)
 	if rec.Error.Message != "too big" || rec.Trace.SendEnd != 0 || c.Stats().OpenConns != 0 {
 		t.Errorf("message %q, send end %d, open %d", rec.Error.Message, rec.Trace.SendEnd, c.Stats().OpenConns)
@@ -329,8 +336,8 @@ func TestBigBodyArrivesWhole(t *testing.T) {
 	})
 	c := mustClient(t, nil)
 	for i := range 2 {
-		rec := do(c, &Request{Target: target, Body: make([]byte, 32<<20)})
-		if n := <-got; rec.Error != nil || n != 32<<20 || rec.Trace.BytesSent != n || (rec.Trace.Reused != 0) != (i == 1) {
+		rec := do(c, &Request{Target: target, Body: make([]byte, 12<<20)})
+		if n := <-got; rec.Error != nil || n != 12<<20 || rec.Trace.BytesSent != n || (rec.Trace.Reused != 0) != (i == 1) {
 			t.Fatalf("error %v, %d bytes, trace %+v", rec.Error, n, rec.Trace)
 		}
 	}
@@ -362,7 +369,7 @@ func TestCancellation(t *testing.T) {
 func TestCancelledRequestThatCannotBeSent(t *testing.T) {
 	target := rawServer(t, func(c *net.TCPConn, r *bufio.Reader) { time.Sleep(500 * time.Millisecond) })
 	c := mustClient(t, func(o *Options) { o.Timeout, o.SendTimeout = 0, 100*time.Millisecond })
-	rec := do(c, &Request{Target: target, Body: make([]byte, 64<<20), Cancel: true})
+	rec := do(c, &Request{Target: target, Body: make([]byte, 24<<20), Cancel: true})
 	wantError(t, rec, ErrSendTimeout, 0)
 }
 

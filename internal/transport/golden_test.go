@@ -76,19 +76,33 @@ func rawServer(t testing.TB, serve func(c *net.TCPConn, r *bufio.Reader)) *Targe
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
+	var serving sync.WaitGroup
+	var mu sync.Mutex
+	var conns []net.Conn
+	serving.Go(func() {
 		for {
 			c, err := l.Accept()
 			if err != nil {
 				return
 			}
-			go func() {
+			mu.Lock()
+			conns = append(conns, c)
+			mu.Unlock()
+			serving.Go(func() {
 				defer c.Close()
 				serve(c.(*net.TCPConn), bufio.NewReader(c))
-			}()
+			})
 		}
-	}()
+	})
+	t.Cleanup(func() {
+		l.Close()
+		mu.Lock()
+		for _, c := range conns {
+			c.Close()
+		}
+		mu.Unlock()
+		serving.Wait()
+	})
 	return mustTarget(t, "http://"+l.Addr().String()+"/v1/chat/completions")
 }
 
@@ -125,8 +139,11 @@ func (g *goldenCase) serve(c *net.TCPConn, r *bufio.Reader) {
 		if w.Bytes == nil {
 			b = []byte(strings.Repeat(w.Text, max(w.Repeat, 1)))
 		}
-		if len(b) > 0 {
-			c.Write(b)
+		if len(b) == 0 {
+			continue
+		}
+		if _, err := c.Write(b); err != nil {
+			return
 		}
 	}
 	switch {

@@ -124,12 +124,12 @@ func (x *Exchange) readHead() (rest []byte, err error) {
 	owned := false // buf is no longer the connection's
 	for looked := 0; ; {
 		end := headEnd(buf, looked)
+		if end > maxHead || end < 0 && len(buf) > maxHead {
+			return nil, malformed("Response head larger than %d bytes", maxHead)
+		}
 		if end < 0 {
 			if looked = len(buf); !plausible(buf) {
 				return nil, malformed("Bad status line: %s", quote(buf))
-			}
-			if looked > maxHead {
-				return nil, malformed("Response head larger than %d bytes", maxHead)
 			}
 			if looked > 0 && !owned {
 				buf, owned = append(make([]byte, 0, 2*looked), buf...), true

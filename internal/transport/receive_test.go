@@ -1,0 +1,184 @@
+package transport
+
+import (
+	"bufio"
+	"bytes"
+	"compress/zlib"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"aiperf/internal/record"
+)
+
+// answer sends one canned answer and gives the record.
+func answer(t *testing.T, req *Request, format string, args ...any) *record.Record {
+	t.Helper()
+	reply := fmt.Sprintf(strings.ReplaceAll(format, "\n", "\r\n"), args...)
+	req.Target = rawServer(t, func(c *net.TCPConn, r *bufio.Reader) {
+		readRequest(r)
+		io.WriteString(c, reply)
+	})
+	return do(mustClient(t, func(o *Options) { o.Timeout = 2 * time.Second }), req)
+}
+
+func TestBodies(t *testing.T) {
+	var zl, zs bytes.Buffer
+	w := zlib.NewWriter(&zl)
+	io.WriteString(w, `{"a":"é"}`)
+	w.Close()
+	e, _ := zstd.NewWriter(&zs)
+	io.WriteString(e, `{"a":"é"}`)
+	e.Close()
+	for _, c := range []struct {
+		name, headers, body string
+		want                string
+		size                int
+		keep                bool
+	}{
+		{name: "JSON", headers: "Content-Type: application/json", body: "{}", want: "{}"},
+		{name: "no type", body: "{}", want: "{}"},
+		{name: "latin-1", headers: "Content-Type: text/plain; charset=latin-1", body: "\xe9", want: "é"},
+		{name: "windows", headers: "Content-Type: text/plain; charset=windows-1252", body: "\x80", want: "€"},
+		{name: "utf-16", headers: "Content-Type: text/plain; charset=utf-16le", body: "a\x00", want: "a"},
+		{name: "unknown charset", headers: "Content-Type: text/plain; charset=klingon", body: "é", want: "é"},
+		{name: "broken UTF-8", headers: "Content-Type: text/plain", body: "a\xff", want: "a\uFFFD"},
+		{name: "image", headers: "Content-Type: image/png", body: "\x89PNG", size: 4},
+		{name: "image kept", headers: "Content-Type: image/png", body: "\x89PNG", want: "\x89PNG", size: 4, keep: true},
+		{name: "octets", headers: "Content-Type: application/octet-stream", body: "\xff\xfe", size: 2},
+		{name: "octets that are JSON", headers: "Content-Type: application/octet-stream", body: " {}", want: " {}", size: 3},
+		{name: "zlib", headers: "Content-Encoding: deflate", body: zl.String(), want: `{"a":"é"}`},
+		{name: "zstd", headers: "Content-Encoding: zstd", body: zs.String(), want: `{"a":"é"}`},
+		{name: "events of another type", headers: "Content-Type: application/json", body: "data: a\n\n", want: "data: a\n\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			headers := c.headers
+			if headers != "" {
+				headers += "\n"
+			}
+			rec := answer(t, &Request{KeepBinary: c.keep}, "HTTP/1.1 200 OK\n%sContent-Length: %d\n\n%s",
+				strings.ReplaceAll(headers, "\n", "\r\n"), len(c.body), c.body)
+			if rec.Error != nil || len(rec.Messages) != 1 {
+				t.Fatalf("error %+v, %d messages", rec.Error, len(rec.Messages))
+			}
+			if m := rec.Messages[0]; string(m.Raw) != c.want || m.Size != c.size || !m.Body || m.At != rec.End {
+				t.Errorf("message %q, %+v", m.Raw, m)
+			}
+			if tr := rec.Trace; tr.ChunksReceived != 1 || tr.FirstChunk == 0 || c.headers != "" && tr.HeadersReceived != rec.Ack {
+				t.Errorf("trace %+v", tr)
+			}
+		})
+	}
+}
+
+func TestCredentialsDoNotReturnInErrors(t *testing.T) {
+	h := HeaderSet{APIKey: "SECRET99", User: []record.Header{{Name: "X-API-Key", Value: "S2S2S2"}}}
+	rec := answer(t, &Request{Headers: h.Build(Identity{RequestID: "r", CorrelationID: "c"})},
+		"HTTP/1.1 401 Unauthorized\nContent-Length: 40\n\n%-40s", "you sent SECRET99 and S2S2S2")
+	wantError(t, rec, "Unauthorized", 401)
+	if m := strings.TrimSpace(rec.Error.Message); m != "you sent <redacted> and <redacted>" {
+		t.Errorf("message %q", m)
+	}
+	rec = answer(t, &Request{Headers: h.Build(Identity{})},
+		"HTTP/1.1 200 OK\nContent-Type: text/event-stream\n\ndata: {\"error\":\"key SECRET99 is bad\"}\n\n")
+	if wantError(t, rec, ErrStream, 502); rec.Error.Message != "key <redacted> is bad" {
+		t.Errorf("message %q", rec.Error.Message)
+	}
+}
+
+func TestErrorStatusKeepsItsBody(t *testing.T) {
+	rec := answer(t, &Request{}, "HTTP/1.1 500 Oops\nContent-Length: 50\n\ncut")
+	if wantError(t, rec, "Oops", 500); rec.Error.Message != "cut" || rec.Ack != 0 || rec.Status != 500 {
+		t.Errorf("%+v, ack %d", rec.Error, rec.Ack)
+	}
+	rec = answer(t, &Request{}, "HTTP/1.1 429 Too Many Requests\nRetry-After: 1\nContent-Type: text/event-stream\nContent-Length: 2\n\nno")
+	wantError(t, rec, "Too Many Requests", 429)
+}
+
+func TestEventsThatShareARead(t *testing.T) {
+	var want strings.Builder
+	for i := range 50 {
+		fmt.Fprintf(&want, "data: %d\r\n\r\n", i)
+	}
+	rec := answer(t, &Request{}, "HTTP/1.1 200 OK\nContent-Type: text/event-stream\n\n%s", want.String())
+	if rec.Error != nil || len(rec.Messages) != 50 || rec.Trace.Coalesced < 40 {
+		t.Fatalf("error %+v, %d messages, %d coalesced", rec.Error, len(rec.Messages), rec.Trace.Coalesced)
+	}
+}
+
+// Every byte in a write of its own: head, chunk framing and events are all cut everywhere.
+func TestBytewiseStream(t *testing.T) {
+	reply := "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n" +
+		"9;x=y\r\ndata: a\n\n\r\n3\r\n: c\r\n6\r\n\r\r\ndat\r\n11\r\na: \xf0\x9f\x98\x80\r\n\r\nda\r\nt\r\n1\r\nt\r\n0\r\nT: x\r\n\r\n"
+	reply = strings.Replace(reply, "11\r\na: \xf0\x9f\x98\x80\r\n\r\nda\r\nt\r\n1\r\nt\r\n", "b\r\na: \xf0\x9f\x98\x80\r\n\r\n\r\n7\r\ndata: z\r\n", 1)
+	target := rawServer(t, func(c *net.TCPConn, r *bufio.Reader) {
+		for {
+			if _, ok := readRequest(r); !ok {
+				return
+			}
+			for i := range len(reply) {
+				io.WriteString(c, reply[i:i+1])
+			}
+		}
+	})
+	c := mustClient(t, nil)
+	for range 2 {
+		rec := do(c, &Request{Target: target})
+		var got []string
+		for _, m := range rec.Messages {
+			got = append(got, string(m.Raw))
+		}
+		if rec.Error != nil || strings.Join(got, "|") != "data: a|: c|data: \U0001F600|data: z" {
+			t.Fatalf("error %+v, messages %q", rec.Error, got)
+		}
+		for i := 1; i < len(rec.Messages); i++ {
+			if rec.Messages[i].At < rec.Messages[i-1].At {
+				t.Error("stamps go backwards")
+			}
+		}
+	}
+	if c.Stats().Dialled != 1 {
+		t.Errorf("%d connections", c.Stats().Dialled)
+	}
+}
+
+func TestOnMessageUntilItSaysStop(t *testing.T) {
+	target := rawServer(t, func(c *net.TCPConn, r *bufio.Reader) {
+		readRequest(r)
+		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: 1\n\ndata: 2\n\ndata: 3")
+	})
+	var seen []string
+	var rec record.Record
+	mustClient(t, nil).Do(context.Background(), &Request{Target: target}, &rec, func(raw []byte, at int64) bool {
+		seen = append(seen, string(raw))
+		return len(seen) < 2
+	})
+	if strings.Join(seen, "|") != "data: 1|data: 2" || len(rec.Messages) != 3 {
+		t.Errorf("seen %q, %d messages", seen, len(rec.Messages))
+	}
+}
+
+func TestOddities(t *testing.T) {
+	rec := answer(t, &Request{}, "HTTP/1.1 200 OK\nContent-Length: 0\n\n{}")
+	wantError(t, rec, ErrResponse, 0)
+	rec = answer(t, &Request{}, "HTTP/1.1 200 OK\nContent-Length: 0\n\n")
+	if rec.Error != nil || len(rec.Messages) != 1 || len(rec.Messages[0].Raw) != 0 {
+		t.Errorf("empty answer: %+v, %d messages", rec.Error, len(rec.Messages))
+	}
+	rec = answer(t, &Request{}, "HTTP/1.1 200 OK\nContent-Length: 2\n\n{}surplus")
+	if rec.Error != nil || string(rec.Messages[0].Raw) != "{}" {
+		t.Errorf("surplus bytes: %+v", rec.Error)
+	}
+	rec = answer(t, &Request{}, "HTTP/1.1 101 Switching Protocols\nUpgrade: x\n\n")
+	wantError(t, rec, "Switching Protocols", 101)
+	rec = answer(t, &Request{}, "SSH-2.0-x\n")
+	wantError(t, rec, ErrResponse, 0)
+	rec = answer(t, &Request{}, "HTTP/1.1 200 OK\nX: %s\n\n", strings.Repeat("x", maxHead))
+	wantError(t, rec, ErrResponse, 0)
+}
