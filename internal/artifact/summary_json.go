@@ -62,6 +62,13 @@ func SummaryJSON(run *metric.Run) ([]byte, error) {
 		}
 		o.b = w.close()
 	}
+	if p := run.Profiling.Window; p.To > p.From {
+		o.key("window")
+		w := open(o.b)
+		w.int("start_ns", p.From)
+		w.int("end_ns", p.To)
+		o.b = w.close()
+	}
 	if run.Validity != nil {
 		o.key("validity")
 		o.b = appendValidity(o.b, run.Validity)

@@ -121,8 +121,8 @@ func (r *Reducer) Counts() (valid, failed, cut int64) {
 // Window is a stretch of wall time in Unix ns.
 type Window struct{ From, To int64 }
 
-// span is the window that the requests themselves cover: from the first issue (or start) to the last end.
-func (r *Reducer) span() Window {
+// Span is the window that the requests themselves cover: from the first issue (or start) to the last end.
+func (r *Reducer) Span() Window {
 	from := r.firstStart
 	if r.firstIssued != 0 {
 		from = min(from, r.firstIssued)

@@ -153,6 +153,7 @@ func (s *Set) Row(rec *record.Record, reply *record.Reply, counts record.Counts)
 	if t := rec.Trace; t != nil {
 		r.Reads, r.ReadDelay, r.Coalesced = int64(t.Reads), t.ReadDelaySum, int64(t.Coalesced)
 	}
+	r.Coalesced = max(r.Coalesced, shared(reply))
 	switch {
 	case rec.Cut != "":
 		r.Class = Cut
@@ -174,6 +175,19 @@ func (s *Set) Row(rec *record.Record, reply *record.Reply, counts record.Counts)
 		}
 	}
 	return r
+}
+
+// shared counts content messages that have the instant of a later one: one read brought both.
+func shared(reply *record.Reply) (n int64) {
+	if reply == nil {
+		return 0
+	}
+	for i := 1; i < len(reply.Contents); i++ {
+		if reply.Contents[i].At == reply.Contents[i-1].At {
+			n++
+		}
+	}
+	return n
 }
 
 // covers tells whether requests of a class have the metric.

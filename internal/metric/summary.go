@@ -17,6 +17,7 @@ type Summary struct {
 	Valid, Failed, Cut int64
 	Errors             []ErrorGroup // most frequent first
 	Span               Window       // what the requests cover, wall
+	Window             Window       // what the curves were made of
 	// OneMessage counts answers of two tokens or more that came in one message: they have no ITL.
 	OneMessage int64
 	Reads      int64 // socket reads with a kernel stamp
@@ -51,7 +52,7 @@ func (s *Summary) Shown() []Result {
 // Summary reduces all rows. window is the phase (for curves over time), zero = what the requests cover.
 func (r *Reducer) Summary(window Window) *Summary {
 	if window.To <= window.From {
-		window = r.span()
+		window = r.Span()
 	}
 	one := bucket{window: window}
 	if r.set.opts.As013 {
@@ -64,7 +65,7 @@ func (r *Reducer) Summary(window Window) *Summary {
 		s.Errors = append(s.Errors, *g)
 	}
 	slices.SortStableFunc(s.Errors, func(a, b ErrorGroup) int { return cmp.Compare(b.Count, a.Count) })
-	s.Span = r.span()
+	s.Span, s.Window = r.Span(), window
 	return s
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"aiperf/internal/artifact"
 	"aiperf/internal/endpoint"
@@ -23,6 +24,32 @@ type past struct {
 	Cancelled        bool            `json:"was_cancelled"`
 	Complete         *bool           `json:"is_complete"`
 	IncompleteReason string          `json:"incomplete_reason"`
+	Telemetry        json.RawMessage `json:"telemetry_data"`
+	StartTime        string          `json:"start_time"`
+	EndTime          string          `json:"end_time"`
+	Window           struct {
+		Start int64 `json:"start_ns"`
+		End   int64 `json:"end_ns"`
+	} `json:"window"`
+}
+
+// window is the profiling phase as the run knew it; without that, or if it is not about these requests (another time zone, another
+// run), what the requests cover.
+func (p past) window(span metric.Window) metric.Window {
+	w := metric.Window{From: p.Window.Start, To: p.Window.End}
+	if w.To == 0 {
+		from, err1 := time.ParseInLocation("2006-01-02T15:04:05.999999", p.StartTime, time.Local)
+		to, err2 := time.ParseInLocation("2006-01-02T15:04:05.999999", p.EndTime, time.Local)
+		if err1 != nil || err2 != nil {
+			return span
+		}
+		w = metric.Window{From: from.UnixNano(), To: to.UnixNano()}
+	}
+	const slack = int64(time.Second)
+	if w.From > span.From+slack || w.To < span.To-slack || w.From < span.From-int64(time.Hour) {
+		return span
+	}
+	return w
 }
 
 // readPast reads the summary; without one the benchmark gets a new id.

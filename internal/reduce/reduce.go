@@ -92,10 +92,11 @@ func Report(o Options) (*metric.Run, artifact.Layout, error) {
 
 // run gathers what the files and the console show.
 func (o *Options) run(p *pipeline.Pipeline, past past) *metric.Run {
+	window := past.window(p.Profiling().Span())
 	run := &metric.Run{
-		Version: o.Version, BenchmarkID: past.BenchmarkID, Title: o.Endpoint.Title, InputConfig: past.InputConfig, Info: past.Info,
+		Version: o.Version, BenchmarkID: past.BenchmarkID, Title: o.Endpoint.Title, InputConfig: past.InputConfig, Info: past.Info, Telemetry: past.Telemetry,
 		Cancelled: past.Cancelled, IncompleteReason: past.IncompleteReason,
-		Profiling: p.Profiling().Summary(metric.Window{}),
+		Profiling: p.Profiling().Summary(window),
 	}
 	if past.Complete != nil && !*past.Complete && run.IncompleteReason == "" {
 		run.IncompleteReason = "The run was not complete."
@@ -104,8 +105,8 @@ func (o *Options) run(p *pipeline.Pipeline, past past) *metric.Run {
 	if run.Info.CLICommand == "" {
 		run.Info.CLICommand = o.CLICommand
 	}
-	if span := run.Profiling.Span; span.To > 0 {
-		run.Start, run.End = time.Unix(0, span.From), time.Unix(0, span.To)
+	if window.To > window.From {
+		run.Start, run.End = time.Unix(0, window.From), time.Unix(0, window.To)
 	}
 	if w := p.Warmup().Summary(metric.Window{}); w.Valid+w.Failed > 0 {
 		run.Warmup = w

@@ -3,6 +3,7 @@ package report
 import (
 	"io"
 	"math"
+	"path/filepath"
 
 	"aiperf/internal/metric"
 )
@@ -24,10 +25,10 @@ func Footer(w io.Writer, run *metric.Run, o Options) error {
 	}
 	d.print("%s %.2f sec%s\n", d.style.bold("Benchmark Duration:"), seconds, early)
 	for _, f := range run.Files {
-		d.print("%s %s\n", d.style.bold(f.Kind+":"), f.Path)
+		d.print("%s %s\n", d.style.bold(f.Kind+":"), absolute(f.Path))
 	}
 	if run.LogFile != "" {
-		d.print("%s %s\n", d.style.bold("Log File:"), run.LogFile)
+		d.print("%s %s\n", d.style.bold("Log File:"), absolute(run.LogFile))
 	}
 	if n := run.Profiling.Cut; n > 0 {
 		d.print("%d requests were cut off at the end of the run; they are listed in the records and in no metric.\n", n)
@@ -39,4 +40,12 @@ func Footer(w io.Writer, run *metric.Run, o Options) error {
 		d.print("%s\n", d.style.paint("3", "The run was cancelled early: the results cover a part of it."))
 	}
 	return d.err
+}
+
+// absolute is a path that can be used anywhere.
+func absolute(path string) string {
+	if full, err := filepath.Abs(path); err == nil {
+		return full
+	}
+	return path
 }
