@@ -128,8 +128,8 @@ func appendHead(b []byte, status int, kind string, length int, last bool) []byte
 
 // infer answers a request for inference.
 func (c *conn) infer(req *request) bool {
-	arrival := clock.Now()
-	t := &Truth{Number: c.number.Add(1), RequestID: req.id, Correlation: req.correlation, Path: req.path, Arrival: arrival + c.offset}
+	arrival, wall := bothClocks()
+	t := &Truth{Number: c.number.Add(1), RequestID: req.id, Correlation: req.correlation, Path: req.path, Arrival: wall}
 	c.metrics.running.Add(1)
 	defer c.metrics.running.Add(-1)
 	a := readAsk(&c.parser, req.body)
@@ -144,6 +144,11 @@ func (c *conn) infer(req *request) bool {
 		ok := c.plain(req, status, "application/json", simulated(status), false)
 		c.done(t, 0)
 		return ok
+	}
+	if st.plan.kind == kindHang {
+		t.Outcome = kindHang
+		c.done(t, 0)
+		return c.aftermath(kindHang)
 	}
 	t.Status = 200
 	if !c.open(req, st) {
@@ -174,7 +179,7 @@ func (c *conn) aftermath(failed string) bool {
 		return true
 	case kindReset:
 		_ = c.tcp.SetLinger(0)
-	case kindStall:
+	case kindStall, kindHang:
 		_, _ = io.Copy(io.Discard, c.tcp) // until the client gives up or the server closes
 	}
 	return false
@@ -187,7 +192,7 @@ func (c *conn) prepare(req *request, a *ask, t *Truth, arrival int64) *stream {
 		shape = &chatShape
 	}
 	c.st = stream{sink: c.sock, shape: shape, opts: &c.opts, ask: a, truth: t, logged: c.Server.truth != nil,
-		plan: c.opts.plan(t.Number, a, shape.reasons), offset: c.offset, framed: !req.oldProtocol,
+		plan: c.opts.plan(t.Number, a, shape.reasons), offset: t.Arrival - arrival, framed: !req.oldProtocol,
 		prefix: c.st.prefix, buf: c.st.buf, back: c.st.back}
 	st := &c.st
 	st.next = arrival + int64(st.plan.first)
@@ -226,6 +231,9 @@ func (c *conn) open(req *request, st *stream) bool {
 
 func (c *conn) openStream(req *request, st *stream, id string, created int64, model string) bool {
 	st.truth.Stream = true
+	if st.logged {
+		st.truth.Writes = make([]Write, 0, st.plan.events()+2)
+	}
 	st.begin(id, created, model)
 	length := -1
 	if req.oldProtocol {

@@ -54,9 +54,10 @@ const (
 	kindReset = "reset"
 	kindStall = "stall"
 	kindSlow  = "slow"
+	kindHang  = "hang" // no answer at all
 )
 
-var errorKinds = []string{kindSSE, kindClose, kindReset, kindStall, kindSlow}
+var errorKinds = []string{kindSSE, kindClose, kindReset, kindStall, kindSlow, kindHang}
 
 var knobs = []Knob{
 	{"ttft", "20ms", "time from the complete request to the first content event",
@@ -73,7 +74,7 @@ var knobs = []Knob{
 		func(o *Options, v string) (err error) { o.Reasoning, err = share(v); return }},
 	{"error-rate", "0", "share of the requests that fail (0 to 1)",
 		func(o *Options, v string) (err error) { o.ErrorRate, err = share(v); return }},
-	{"error-kinds", "http-500", "how they fail, a comma list of http-NNN, sse, close, reset, stall, slow",
+	{"error-kinds", "http-500", "how they fail, a comma list of http-NNN, sse, close, reset, stall (in the middle of the answer), slow, hang (no answer)",
 		func(o *Options, v string) (err error) { o.ErrorKinds, err = kinds(v); return }},
 	{"usage", "true", "report token counts where the request asks for them",
 		func(o *Options, v string) (err error) { o.Usage, err = yes(v); return }},

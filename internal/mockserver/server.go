@@ -7,8 +7,6 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
-
-	"aiperf/internal/clock"
 )
 
 // Server is a simulated inference server.
@@ -17,7 +15,6 @@ type Server struct {
 	truth   *truthLog
 	pacer   *pacer
 	metrics metrics
-	offset  int64 // wall time minus instant
 	number  atomic.Uint64
 
 	mu       sync.Mutex
@@ -33,8 +30,7 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := clock.Now()
-	return &Server{opts: o, truth: log, pacer: newPacer(), offset: wallNow() - at, conns: map[*net.TCPConn]struct{}{}}, nil
+	return &Server{opts: o, truth: log, pacer: newPacer(), conns: map[*net.TCPConn]struct{}{}}, nil
 }
 
 // Listen binds an address ("127.0.0.1:0" = any free port) and begins to answer. Close ends it.

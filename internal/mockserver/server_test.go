@@ -215,12 +215,13 @@ func TestFailures(t *testing.T) {
 			"close":    func(a answer) bool { return errors.Is(a.err, io.ErrUnexpectedEOF) && !a.done },
 			"reset":    func(a answer) bool { return a.err != nil && !a.done },
 			"stall":    func(a answer) bool { return errors.Is(a.err, context.DeadlineExceeded) && !a.done },
+			"hang":     func(a answer) bool { return errors.Is(a.err, context.DeadlineExceeded) && a.status == 0 },
 			"slow":     func(a answer) bool { return a.err == nil && a.events > 0 && a.text != "" },
 		} {
 			t.Run(fmt.Sprintf("%s stream=%v", kind, stream), func(t *testing.T) {
 				s, c := serve(t, "tokens=20&ttft=0&itl=100us&error-rate=1&error-kinds="+kind)
 				limit := 5 * time.Second
-				if kind == kindStall {
+				if kind == kindStall || kind == kindHang {
 					limit = 100 * time.Millisecond
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), limit)
@@ -386,7 +387,8 @@ func checkWrites(t *testing.T, tr *Truth) {
 		if !tr.Stream {
 			due = tr.Arrival + 4e6 + 4*2e6
 		}
-		if w.Due != due || w.Before < due {
+		const slack = 100_000 // the real-time clock is set by others: it may run a little apart from the one that paces
+		if w.Due != due || w.Before < due-slack {
 			t.Errorf("event %d due at +%d, written at +%d, want +%d", k, w.Due-tr.Arrival, w.Before-tr.Arrival, due-tr.Arrival)
 		}
 		k++
@@ -400,8 +402,10 @@ func TestCloseEndsAnswersUnderWay(t *testing.T) {
 	s, c := serve(t, "tokens=100&ttft=1h")
 	got := make(chan answer, 1)
 	go func() { got <- ask1(context.Background(), c, s.URL(), chatPath, chatBody(true, ""), "") }()
-	for s.metrics.running.Load() == 0 {
-		time.Sleep(time.Millisecond)
+	for limit := time.Now().Add(5 * time.Second); s.metrics.running.Load() == 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatal("the request did not arrive")
+		}
 	}
 	if err := s.Close(); err != nil {
 		t.Error(err)

@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strconv"
 	"sync"
 	"time"
+
+	"aiperf/internal/clock"
 )
 
 // Truth is one line of the truth log: what the server did for one request. Instants are Unix ns of the real-time clock.
@@ -33,8 +36,16 @@ type Write struct {
 }
 
 // MarshalJSON writes [due, before, after, events, tokens].
-func (w Write) MarshalJSON() ([]byte, error) {
-	return fmt.Appendf(nil, "[%d,%d,%d,%d,%d]", w.Due, w.Before, w.After, w.Events, w.Tokens), nil
+func (w Write) MarshalJSON() ([]byte, error) { return w.append(nil), nil }
+
+func (w Write) append(b []byte) []byte {
+	b = append(b, '[')
+	for _, n := range []int64{w.Due, w.Before, w.After, int64(w.Events)} {
+		b = strconv.AppendInt(b, n, 10)
+		b = append(b, ',')
+	}
+	b = strconv.AppendInt(b, int64(w.Tokens), 10)
+	return append(b, ']')
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
@@ -49,6 +60,18 @@ func (w *Write) UnmarshalJSON(b []byte) error {
 
 // wallNow reads the real-time clock.
 func wallNow() int64 { return time.Now().UnixNano() }
+
+// bothClocks reads the monotonic and the real-time clock at one moment: it reads again when it lost the processor in between.
+func bothClocks() (at, wall int64) {
+	for range 5 {
+		at = clock.Now()
+		wall = wallNow()
+		if clock.Now()-at < int64(time.Microsecond) {
+			break
+		}
+	}
+	return at, wall
+}
 
 // truthLog writes the lines. A nil log writes none.
 type truthLog struct {
