@@ -109,15 +109,11 @@ func (s *stamper) kernelStamp() int64 {
 	return 0
 }
 
-// alive tells whether an idle connection can carry a request: open, and nothing unasked for has come in.
-func (c *conn) alive() bool {
-	ok := false
-	err := c.raw.Control(func(fd uintptr) {
-		var b [1]byte
-		_, _, err := unix.Recvfrom(int(fd), b[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
-		ok = err == unix.EAGAIN || err == unix.EINTR
-	})
-	return err == nil && ok
+// halfClosed tells whether the server has closed its side, also when bytes that came before are still unread.
+func halfClosed(fd uintptr) bool {
+	p := [1]unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
+	n, err := unix.Poll(p[:], 0)
+	return err == nil && n > 0
 }
 
 // control sets the socket options that must be set before the connection is made, or that only Linux has.

@@ -2,10 +2,7 @@
 
 package transport
 
-import (
-	"syscall"
-	"time"
-)
+import "syscall"
 
 // stamper takes user time: this platform gives no receive timestamps.
 type stamper struct{}
@@ -28,13 +25,8 @@ func (c *conn) read(b []byte) (int, error) {
 	return n, err
 }
 
-// alive tells whether an idle connection can carry a request: open, and nothing unasked for has come in.
-func (c *conn) alive() bool {
-	var b [1]byte
-	c.SetReadDeadline(time.Now().Add(time.Microsecond))
-	n, err := c.TCPConn.Read(b[:])
-	return n == 0 && isTimeout(err)
-}
+// halfClosed is not told by this platform.
+func halfClosed(uintptr) bool { return false }
 
 // control sets the socket options that must be set before the connection is made.
 func (o *Options) control(_, _ string, _ syscall.RawConn) error { return nil }

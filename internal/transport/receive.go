@@ -39,7 +39,7 @@ func (x *Exchange) Receive(rec *record.Record, onMessage OnMessage) {
 
 // nothingWritten tells whether an idle connection proved dead before a byte of the request was written.
 func (x *Exchange) nothingWritten() bool {
-	return x.sendErr != nil && x.trace.Reused != 0 && x.trace.ChunksSent == 0
+	return x.sendErr == errStale || x.sendErr != nil && x.trace.Reused != 0 && x.trace.ChunksSent == 0
 }
 
 // guard lets the end of the context interrupt the connection. stop tells whether it did not happen and no longer can.

@@ -23,7 +23,7 @@ func (x *Exchange) Send() {
 		}
 		return
 	}
-	stale := x.trace.Reused != 0 && clock.Now()-x.ready > staleAfter && !x.conn.alive()
+	stale := clock.Now()-x.ready > staleAfter && !x.conn.alive()
 	now := clock.Now()
 	if x.req.Armed {
 		x.start = now

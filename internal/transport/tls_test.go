@@ -118,3 +118,29 @@ func TestMutualTLS(t *testing.T) {
 		t.Errorf("%+v", rec.Error)
 	}
 }
+
+// An armed connection lies idle with the server's session tickets unread; that must not pass for a dead one.
+func TestArmedTLS(t *testing.T) {
+	srv, ca := tlsServer(t, nil)
+	c := mustClient(t, func(o *Options) { o.TLS.CAFile = ca })
+	for range 3 {
+		x := c.Prepare(context.Background(), &Request{Target: mustTarget(t, srv.URL), Body: []byte("{}"), Armed: true})
+		x.ready -= 2 * staleAfter
+		x.Send()
+		var rec record.Record
+		x.Receive(&rec, nil)
+		if rec.Error != nil || len(rec.Messages) != 2 || rec.Start < rec.Trace.ConnectEnd {
+			t.Fatalf("%+v, start %d, trace %+v", rec.Error, rec.Start, rec.Trace)
+		}
+	}
+	if s := c.Stats(); s.Dialled != 1 || s.Replaced != 0 {
+		t.Errorf("stats %+v", s)
+	}
+	x := c.Prepare(context.Background(), &Request{Target: mustTarget(t, srv.URL), Armed: true})
+	srv.CloseClientConnections()
+	waitFor(t, func() bool { return !x.conn.alive() })
+	x.Drop()
+	if n := c.Stats().OpenConns; n != 0 {
+		t.Errorf("%d connections open", n)
+	}
+}

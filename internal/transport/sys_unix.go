@@ -1,0 +1,57 @@
+//go:build unix
+
+package transport
+
+import (
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// tlsApplicationData is the type of the only TLS records that may come in on an idle connection: session tickets.
+const tlsApplicationData = 23
+
+// alive tells whether an idle connection can carry a request: open, and nothing unasked for has come in.
+func (c *conn) alive() bool {
+	ok := false
+	err := c.raw.Control(func(fd uintptr) {
+		var b [1]byte
+		n, _, err := unix.Recvfrom(int(fd), b[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
+		switch {
+		case err == unix.EAGAIN || err == unix.EINTR:
+			ok = true
+		case err == nil && n > 0 && c.tls != nil:
+			ok = b[0] == tlsApplicationData && !halfClosed(fd)
+		}
+	})
+	return err == nil && ok
+}
+
+// tryWrite writes what the socket takes at once and never waits, so that a scheduler's thread can call it.
+func (c *conn) tryWrite(b []byte) (n int, err error) {
+	ctlErr := c.raw.Write(func(fd uintptr) bool {
+		for n < len(b) {
+			var m int
+			m, err = syscall.Write(int(fd), b[n:])
+			if err == syscall.EINTR {
+				continue
+			}
+			if err != nil {
+				break
+			}
+			n += m
+		}
+		return true
+	})
+	if ctlErr != nil {
+		return n, ctlErr
+	}
+	if err == syscall.EAGAIN {
+		return n, nil
+	}
+	if err != nil {
+		err = os.NewSyscallError("write", err)
+	}
+	return n, err
+}
