@@ -2,8 +2,10 @@ package endpoint
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
+	"aiperf/internal/conversation"
 	"aiperf/internal/record"
 )
 
@@ -46,4 +48,21 @@ func BenchmarkFirstContent(b *testing.B) {
 			b.Fatal("no content")
 		}
 	}
+}
+
+func BenchmarkEncode(b *testing.B) {
+	e, _, _ := Lookup("chat")
+	n := 128
+	conv := conversation.Conversation{Turns: []conversation.Turn{{MaxTokens: &n,
+		Texts: []conversation.Media{{Contents: []string{strings.Repeat("Shall I compare thee to a summer's day? ", 50)}}}}}}
+	in := Input{Conversation: &conv, Model: "m", Streaming: true}
+	var dst []byte
+	b.ReportAllocs()
+	for b.Loop() {
+		var err error
+		if dst, err = e.Encode(dst[:0], &in); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.SetBytes(int64(len(dst)))
 }
