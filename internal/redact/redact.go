@@ -5,6 +5,7 @@ package redact
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Placeholder stands where a credential stood.
@@ -44,12 +45,16 @@ func HeaderItem(item string) string {
 // Text redacts free text such as error messages: Authorization values, key=value and key: value pairs with a telling key,
 // credential headers, and URLs.
 func Text(s string) string {
-	if !mayTell(s) {
+	if !strings.ContainsAny(s, ":=") && !strings.Contains(strings.ToLower(s), "authorization") {
 		return s
 	}
-	s = authPattern.ReplaceAllString(s, "${1}"+Placeholder)
-	s = pairPattern.ReplaceAllString(s, "${1}"+Placeholder)
-	return urlPattern.ReplaceAllStringFunc(s, URL)
+	p := compiled()
+	if !p.tell.MatchString(s) {
+		return s
+	}
+	s = p.auth.ReplaceAllString(s, "${1}"+Placeholder)
+	s = p.pair.ReplaceAllString(s, "${1}"+Placeholder)
+	return p.url.ReplaceAllStringFunc(s, URL)
 }
 
 // Values is Text for a text that may echo credentials which are known: each of them is replaced wherever it stands.
@@ -65,18 +70,18 @@ func Values(s string, secrets ...string) string {
 // minSecret is the length below which a credential is too short to be looked for in texts: it would hit ordinary words.
 const minSecret = 4
 
-// mayTell is a cheap test for texts without anything to redact, the usual case.
-func mayTell(s string) bool {
-	return strings.ContainsAny(s, ":=") && tellPattern.MatchString(s)
-}
+// patterns are compiled when the first text needs them: most runs show none.
+type patterns struct{ tell, auth, pair, url *regexp.Regexp }
 
-var (
-	keys        = alternatives(append(append([]string{}, textKeys...), headerNames()...))
-	tellPattern = regexp.MustCompile(`(?i)authorization|://|` + keys)
-	authPattern = regexp.MustCompile(`(?i)(\b(?:proxy-)?authorization["']?\s*[:=]?\s*["']?(?:(?:bearer|basic|digest|token|negotiate)\s+)?)[^\s"',;<>]+`)
-	pairPattern = regexp.MustCompile(`(?i)((?:^|[^a-z0-9_-])["']?(?:` + keys + `)["']?\s*[:=]\s*["']?)[^\s"',;&<>]+`)
-	urlPattern  = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>]+`)
-)
+var compiled = sync.OnceValue(func() *patterns {
+	keys := alternatives(append(append([]string{}, textKeys...), headerNames()...))
+	return &patterns{
+		tell: regexp.MustCompile(`(?i)authorization|://|` + keys),
+		auth: regexp.MustCompile(`(?i)(\b(?:proxy-)?authorization["']?\s*[:=]?\s*["']?(?:(?:bearer|basic|digest|token|negotiate)\s+)?)[^\s"',;<>]+`),
+		pair: regexp.MustCompile(`(?i)((?:^|[^a-z0-9_-])["']?(?:` + keys + `)["']?\s*[:=]\s*["']?)[^\s"',;&<>]+`),
+		url:  regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>]+`),
+	}
+})
 
 func alternatives(words []string) string {
 	quoted := make([]string, len(words))

@@ -235,7 +235,8 @@ func (x *Exchange) interrupted(err error) bool {
 
 // fill completes the record.
 func (x *Exchange) fill() {
-	r, t := x.rec, &x.trace
+	r, t := x.rec, new(record.Trace) // of its own: the record outlives the exchange and its connection
+	*t = x.trace
 	r.WallOffset = clock.Wall(0)
 	r.Start = x.start
 	r.RequestHeaders, r.Payload = x.req.Headers, x.req.Body
