@@ -74,7 +74,7 @@ var knobs = []Knob{
 		func(o *Options, v string) (err error) { o.Reasoning, err = share(v); return }},
 	{"error-rate", "0", "share of the requests that fail (0 to 1)",
 		func(o *Options, v string) (err error) { o.ErrorRate, err = share(v); return }},
-	{"error-kinds", "http-500", "how they fail, a comma list of http-NNN, sse, close, reset, stall (in the middle of the answer), slow, hang (no answer)",
+	{"error-kinds", "http-500", "how they fail: kinds joined by a comma or a plus (in URLs use the plus), drawn evenly: http-NNN, sse, close, reset, stall (in the middle of the answer), slow, hang (no answer)",
 		func(o *Options, v string) (err error) { o.ErrorKinds, err = kinds(v); return }},
 	{"usage", "true", "report token counts where the request asks for them",
 		func(o *Options, v string) (err error) { o.Usage, err = yes(v); return }},
@@ -195,10 +195,12 @@ func yes(v string) (bool, error) {
 }
 
 func kinds(v string) ([]string, error) {
-	list := strings.Split(v, ",")
-	for i, k := range list {
-		list[i] = strings.TrimSpace(k)
-		if slices.Contains(errorKinds, list[i]) || httpStatus(list[i]) != 0 {
+	list := strings.FieldsFunc(v, func(r rune) bool { return strings.ContainsRune(",+ ", r) })
+	if len(list) == 0 {
+		return nil, fmt.Errorf("want at least one kind")
+	}
+	for _, k := range list {
+		if slices.Contains(errorKinds, k) || httpStatus(k) != 0 {
 			continue
 		}
 		return nil, fmt.Errorf("unknown error kind %q; allowed: http-400 to http-599, %s", k, strings.Join(errorKinds, ", "))

@@ -433,11 +433,16 @@ func TestSlowReader(t *testing.T) {
 
 func TestOptionErrors(t *testing.T) {
 	for query, want := range map[string]string{
-		"ttft=x": "ttft", "itl=-1s": "duration", "jitter=2": "0 to 1", "tokens=0": "1 to", "error-kinds=boom": "http-400",
+		"ttft=x": "ttft", "itl=-1s": "duration", "jitter=2": "0 to 1", "tokens=0": "1 to", "error-kinds=boom": "http-400", "error-kinds=": "at least one",
 		"speed=9": "unknown mock server option", "usage=maybe": "true or false", "seed=-1": "whole number",
 	} {
 		if _, err := ParseQuery(query); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", query, err)
+		}
+	}
+	for _, query := range []string{"error-kinds=sse,stall", "error-kinds=sse+stall", "error-kinds=sse%2Bstall"} {
+		if o, err := ParseQuery(query); err != nil || strings.Join(o.ErrorKinds, " ") != "sse stall" {
+			t.Errorf("%s: %q %v", query, o.ErrorKinds, err)
 		}
 	}
 	args, err := Args("ttft=50ms&error-kinds=http-500,sse")
