@@ -36,7 +36,7 @@ func (p *Program) completionCommands(root *cobra.Command) {
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(&cobra.Command{
 		Use:   "completion SHELL",
-		Short: "Print a shell completion script (" + shellNames() + ")",
+		Short: "print a shell completion script (" + shellNames() + ")",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, words []string) error {
 			script, _, err := completionScript(root, words[0])

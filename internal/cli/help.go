@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"aiperf/internal/cli/args"
@@ -22,14 +23,11 @@ func writeHelp(w io.Writer, t *args.Table, width int) error {
 		"Try it without a server: aiperf profile --url mock:// --streaming --concurrency 8 --request-count 200", width) {
 		fmt.Fprintln(out, line)
 	}
-	group := ""
-	for i := range t.Flags {
-		f := &t.Flags[i]
-		if f.Group != group {
-			group = f.Group
-			fmt.Fprintf(out, "\n%s\n", group)
+	for _, group := range groups(t) {
+		fmt.Fprintf(out, "\n%s\n", group.name)
+		for _, f := range group.flags {
+			writeFlag(out, f, width)
 		}
-		writeFlag(out, f, width)
 	}
 	fmt.Fprintln(out)
 	for _, line := range wrap("N,… is a list: several words, one word with commas, or the flag again. N[,N…] is one value, or a list in one word to sweep over. "+
@@ -37,6 +35,36 @@ func writeHelp(w io.Writer, t *args.Table, width int) error {
 		fmt.Fprintln(out, line)
 	}
 	return out.Flush()
+}
+
+// helpGroup is the flags under one heading: those of this build first.
+type helpGroup struct {
+	name  string
+	flags []*args.Flag
+}
+
+func groups(t *args.Table) []helpGroup {
+	var list []helpGroup
+	for i := range t.Flags {
+		f := &t.Flags[i]
+		if len(list) == 0 || list[len(list)-1].name != f.Group {
+			list = append(list, helpGroup{name: f.Group})
+		}
+		g := &list[len(list)-1]
+		g.flags = append(g.flags, f)
+	}
+	for _, g := range list {
+		slices.SortStableFunc(g.flags, func(a, b *args.Flag) int {
+			switch {
+			case a.NotBuilt == b.NotBuilt:
+				return 0
+			case b.NotBuilt:
+				return -1
+			}
+			return 1
+		})
+	}
+	return list
 }
 
 func writeFlag(out *bufio.Writer, f *args.Flag, width int) {
@@ -82,13 +110,20 @@ func remarks(f *args.Flag) string {
 	if f.NotBuilt {
 		notes = append(notes, "not built yet")
 	}
-	if len(f.Choices) > 0 && len(f.Choices) <= 12 {
-		notes = append(notes, strings.Join(f.Choices, ", "))
-	} else if len(f.Choices) > 0 {
-		notes = append(notes, strings.Join(f.Choices[:6], ", ")+fmt.Sprintf(" and %d more", len(f.Choices)-6))
+	shown := f.Shown
+	switch {
+	case shown == nil && len(f.Choices) <= 12:
+		shown = f.Choices
+	case shown == nil:
+		shown = f.Choices[:6]
+	}
+	if more := len(f.Choices) - len(shown); more > 0 {
+		notes = append(notes, strings.Join(shown, ", ")+fmt.Sprintf(" and %d more", more))
+	} else if len(shown) > 0 {
+		notes = append(notes, strings.Join(shown, ", "))
 	}
 	if f.Bounds != "" {
-		notes = append(notes, f.Bounds)
+		notes = append(notes, strings.NewReplacer("= ", "=", "> ", ">", "< ", "<").Replace(f.Bounds))
 	}
 	if f.Default != "" {
 		notes = append(notes, "default: "+f.Default)

@@ -22,7 +22,7 @@ func (p *Program) mockServerCommand() *cobra.Command {
 	knobs := map[string]*string{}
 	cmd := &cobra.Command{
 		Use:   "mock-server",
-		Short: "Simulate an inference server with known timing",
+		Short: "simulate an inference server with known timing",
 		Long: "Serves chat, completions, embeddings and rankings with timing that you set, until Ctrl-C. " +
 			"The first line on standard output ends in its address.\n\n" +
 			"The same options are the parameters of a mock:// URL: aiperf profile --url 'mock://?ttft=50ms&itl=10ms'",

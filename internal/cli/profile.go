@@ -15,7 +15,7 @@ import (
 func (p *Program) profileCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:                "profile [flags]",
-		Short:              "Benchmark one or more servers",
+		Short:              "benchmark one or more servers",
 		DisableFlagParsing: true,
 		ValidArgsFunction: func(_ *cobra.Command, words []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 			return completeFlags(profileTable, words, toComplete)

@@ -55,14 +55,17 @@ func kubeCommands() []refusedCommand {
 // addRefused hangs the refused commands below a parent. A word that only groups others prints help when it stands alone.
 func addRefused(parent *cobra.Command) {
 	for _, c := range refusedCommands {
-		parent.AddCommand(c.command())
+		cmd := c.command()
+		cmd.GroupID = groupLater
+		parent.AddCommand(cmd)
 	}
 }
 
 func (c refusedCommand) command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:                c.name,
-		Short:              c.summary + " (not built yet)",
+		Short:              c.summary,
+		Long:               c.summary + "\n\nNot built yet.",
 		DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, words []string) error {
 			for _, w := range words {

@@ -54,7 +54,7 @@ func wantsVersion(argv []string) bool {
 func (p *Program) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "aiperf",
-		Short:         "Benchmark LLM inference servers",
+		Short:         "benchmark LLM inference servers",
 		Long:          "aiperf sends load to an inference server and measures every answer.",
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -71,9 +71,20 @@ func (p *Program) root() *cobra.Command {
 	})
 	root.AddCommand(p.profileCommand(), p.mockServerCommand(), p.newReportCommand())
 	p.completionCommands(root)
+	root.AddGroup(&cobra.Group{ID: groupBuilt, Title: "Commands:"}, &cobra.Group{ID: groupLater, Title: "Known, not built yet:"})
+	root.SetHelpCommandGroupID(groupBuilt)
+	for _, c := range root.Commands() {
+		c.GroupID = groupBuilt
+	}
 	addRefused(root)
 	return root
 }
+
+// The groups of commands in the help of the root.
+const (
+	groupBuilt = "built"
+	groupLater = "later"
+)
 
 // unknownCommand names the nearest command and lists all.
 func unknownCommand(parent *cobra.Command, word string) error {

@@ -20,7 +20,7 @@ type Streams struct {
 	Out      io.Writer // reports, and nothing else
 	Err      io.Writer // log lines, progress, warnings, errors
 	Terminal bool      // Out is a terminal
-	Progress bool      // Err is a terminal: lines may be redrawn
+	Progress int       // columns of the terminal behind Err, 0 when it is none
 	Width    int       // columns of Out
 	Environ  []string  // "KEY=value"
 }
@@ -34,7 +34,12 @@ func Standard() Streams {
 			s.Width = w
 		}
 	}
-	s.Progress = term.IsTerminal(int(os.Stderr.Fd()))
+	if fd := int(os.Stderr.Fd()); term.IsTerminal(fd) {
+		s.Progress = s.Width
+		if w, _, err := term.GetSize(fd); err == nil && w > 0 {
+			s.Progress = w
+		}
+	}
 	if w, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && w >= 40 {
 		s.Width = w
 	}

@@ -49,7 +49,7 @@ func DefaultPrompts() *Prompts {
 func DefaultEnvironment() Environment {
 	return Environment{
 		HTTP: HTTPTuning{
-			ConnectionLimit: 2500, KeepaliveTimeout: 300, SSLVerify: true, IPVersion: "4", TTLDNSCache: 300,
+			ConnectionLimit: 2500, KeepaliveTimeout: 300, SSLVerify: true, SessionAffinity: true, IPVersion: "4", TTLDNSCache: 300,
 			SendBuffer: 10485760, ReceiveBuffer: 10485760, VideoPollInterval: 0.1, CancelSendTimeout: 300,
 		},
 		Timing:  TimingTuning{CancelDrainTimeout: 10, RateRampUpdateInterval: 0.1, HighResTimer: true, MaxCatchup: 0.01},

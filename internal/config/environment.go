@@ -2,14 +2,16 @@ package config
 
 // Environment is what AIPERF_* variables tune; the zero value is not valid, see Default.
 type Environment struct {
-	HTTP    HTTPTuning    `yaml:"http"`
-	Timing  TimingTuning  `yaml:"timing"`
-	Metrics MetricsTuning `yaml:"metrics"`
-	UI      UITuning      `yaml:"ui"`
-	GPU     CollectTuning `yaml:"gpu"`
-	Server  CollectTuning `yaml:"server_metrics"`
-	Dataset DatasetTuning `yaml:"dataset"`
-	Dev     DevTuning     `yaml:"dev"`
+	HTTP HTTPTuning `yaml:"http"`
+	// ForceContentParts writes the content of chat messages as a list of parts always.
+	ForceContentParts bool          `yaml:"endpoint_force_content_parts"`
+	Timing            TimingTuning  `yaml:"timing"`
+	Metrics           MetricsTuning `yaml:"metrics"`
+	UI                UITuning      `yaml:"ui"`
+	GPU               CollectTuning `yaml:"gpu"`
+	Server            CollectTuning `yaml:"server_metrics"`
+	Dataset           DatasetTuning `yaml:"dataset"`
+	Dev               DevTuning     `yaml:"dev"`
 }
 
 // HTTPTuning tunes connections.
@@ -25,6 +27,7 @@ type HTTPTuning struct {
 	ReceiveBuffer       int     `yaml:"so_rcvbuf"`           // bytes
 	VideoPollInterval   Seconds `yaml:"video_poll_interval"` // of the endpoint type video_generation
 	CancelSendTimeout   Seconds `yaml:"request_cancellation_send_timeout"`
+	SessionAffinity     bool    `yaml:"x_session_affinity_from_correlation_id"`
 	SessionIDHeader     bool    `yaml:"x_session_id_from_correlation_id"`
 	SMGRoutingKeyHeader bool    `yaml:"x_smg_routing_key_from_correlation_id"`
 	DynamoSessionHeader bool    `yaml:"x_dynamo_session_id_from_correlation_id"`

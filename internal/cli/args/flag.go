@@ -25,6 +25,7 @@ type Flag struct {
 	Group   string   // heading in the help
 	Kind    Kind
 	Choices []string // of an Enum, snake case unless written with "-"
+	Shown   []string // the Choices that help names; empty names all
 	Bounds  string   // of numbers: ">= 1", "> 0, <= 100"
 	Default string   // as help prints it; empty prints none
 	Help    string   // one line

@@ -1,0 +1,33 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"aiperf/internal/config"
+)
+
+// TestMain lets the scripts call the program by its name. A run prints where it would write instead of sending anything.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"aiperf": func() {
+			p := &Program{
+				Streams: Standard(),
+				Profile: func(_ context.Context, run *config.Run, s Streams) int {
+					fmt.Fprintln(s.Out, "would run into", run.Artifacts.Dir)
+					return 0
+				},
+				FindTokenizer: offline,
+			}
+			os.Exit(Main(context.Background(), p, os.Args[1:]))
+		},
+	})
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{Dir: "testdata/script", RequireExplicitExec: true})
+}

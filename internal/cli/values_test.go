@@ -1,0 +1,205 @@
+package cli
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	"aiperf/internal/config"
+)
+
+func TestParseExtras(t *testing.T) {
+	for _, c := range []struct {
+		items []string
+		want  string // members as key=JSON, or an error's words after "!"
+	}{
+		{[]string{"n:007,t:1e5,x:-3,f:1.5,b:TRUE,z:null"}, `n="007" t="1e5" x=-3 f=1.5 b=true z=null`},
+		{[]string{"a:.5,b:5.,c:-0,d:-007,e:00,f:+3,g:1_000,h:0x10"}, `a=0.5 b=5.0 c=0 d="-007" e="00" f="+3" g="1_000" h="0x10"`},
+		{[]string{"a:b:c", "u:http://h:1/x"}, `a="b:c" u="http://h:1/x"`},
+		{[]string{"temperature:0.7,top_p:1", `{"stop":["a,b"]}`}, `temperature=0.7 top_p=1 stop=["a,b"]`},
+		{[]string{`{"a":"true","b":null,"c":{"z":1,"a":[1, 2.50]}}`}, `a="true" b=null c={"z":1,"a":[1,2.50]}`},
+		{[]string{`["a:1","b:2"]`}, `a=1 b=2`},
+		{[]string{"a:1", "a:2"}, `a=2`},
+		{[]string{" a : 1 , b : two "}, `a=1 b="two"`},
+		{[]string{"a:"}, `a=""`},
+		{[]string{`a:"x"`}, `a="\"x\""`},
+		{[]string{"a:<b>&"}, `a="<b>&"`},
+		{[]string{"abc"}, `!has no ":"`},
+		{[]string{"a:[1,2]"}, `!JSON object for values with commas`},
+		{[]string{":1"}, `!empty key`},
+		{[]string{`{"a":1`}, `!is not a JSON object`},
+		{[]string{`{"a":1} x`}, `!after the JSON object`},
+		{[]string{`[1]`}, `!is not a JSON array`},
+		{[]string{`["[]"]`}, `!has no ":"`},
+	} {
+		got, err := parseExtras(c.items)
+		if words, bad := strings.CutPrefix(c.want, "!"); bad {
+			if err == nil || !strings.Contains(err.Error(), words) {
+				t.Errorf("%q: error %v, want %q", c.items, err, words)
+			}
+			continue
+		}
+		if s := spellExtras(got); err != nil || s != c.want {
+			t.Errorf("%q: %s (%v), want %s", c.items, s, err, c.want)
+		}
+	}
+}
+
+func spellExtras(e config.Extra) string {
+	var parts []string
+	for _, m := range e {
+		parts = append(parts, m.Key+"="+string(m.Value))
+	}
+	return strings.Join(parts, " ")
+}
+
+func FuzzParseExtras(f *testing.F) {
+	for _, s := range []string{"a:1,b:x", `{"a":[1,{"b":null}]}`, `["a:1"]`, "a:[1,2]", "n:007", ":", "{", "\xff:\xff"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		extra, err := parseExtras([]string{s})
+		if err != nil {
+			return
+		}
+		seen := map[string]bool{}
+		for _, m := range extra {
+			if m.Key == "" || seen[m.Key] || !json.Valid(m.Value) {
+				t.Fatalf("%q: member %q = %s", s, m.Key, m.Value)
+			}
+			seen[m.Key] = true
+		}
+		run := config.Default()
+		run.Endpoint.Extra = extra
+		if _, err := run.YAML(); err != nil {
+			t.Fatalf("%q does not print: %v", s, err)
+		}
+	})
+}
+
+func TestParseHeaders(t *testing.T) {
+	got, err := parseHeaders([]string{"Accept: a, b", "X-Flag: true", "x-a:1", "X-A: 2 ", `{"N": 7, "T": "a:b"}`, "U:http://h:1"})
+	want := config.Headers{{Name: "Accept", Value: "a, b"}, {Name: "X-Flag", Value: "true"}, {Name: "X-A", Value: "2"}, {Name: "N", Value: "7"}, {Name: "T", Value: "a:b"}, {Name: "U", Value: "http://h:1"}}
+	if err != nil || len(got) != len(want) {
+		t.Fatalf("%v %v", got, err)
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("header %d: %q, want %q", i, got[i], want[i])
+		}
+	}
+	for item, words := range map[string]string{"abc": `has no ":"`, ":v": "has no name", "a b:1": "not a header name", "A:x\ny": "control character", `{"A":1`: "not a JSON object"} {
+		if _, err := parseHeaders([]string{item}); err == nil || !strings.Contains(err.Error(), words) {
+			t.Errorf("%q: error %v, want %q", item, err, words)
+		}
+	}
+}
+
+func TestParseURL(t *testing.T) {
+	for text, want := range map[string]string{
+		"localhost:8000": "http://localhost:8000", "h:8000/v1": "http://h:8000/v1", "[::1]:8000": "http://[::1]:8000", "8000": "http://8000",
+		" http://h:1 ": "http://h:1", "HTTP://h": "HTTP://h", "http://h:1/": "http://h:1", "http://h:1/v1?x=1": "http://h:1/v1?x=1",
+		"https://u:p@h": "https://u:p@h", "mock://": "mock://", "mock://?ttft=50ms&itl=10ms": "mock://?ttft=50ms&itl=10ms", "MOCK://?ttft=1ms": "mock://?ttft=1ms",
+	} {
+		if got, err := parseURL(text); err != nil || got != want {
+			t.Errorf("%q: %q, %v; want %q", text, got, err, want)
+		}
+	}
+	for _, text := range []string{
+		"", "ftp:h", "ws://h:1", "file:x", "mailto:x@y", "javascript:x", "grpc://h:1", "http://", ":8000", "http://h:0", "http://h:65536", "http://h:abc",
+		"http://h:", "a b", "http:h", "mock://?ttft=x", "mock://?no=1", "mock://host",
+	} {
+		if got, err := parseURL(text); err == nil {
+			t.Errorf("%q: accepted as %q", text, got)
+		}
+	}
+}
+
+func TestParseSeqDist(t *testing.T) {
+	const twice = "256±10,128±5:40 512±0,256±0:60"
+	for text, want := range map[string]string{
+		"256|10,128|5:40;512,256:60": twice, " 256|10 , 128|5 : 40 ;; 512 ,256:60 ": twice, "[(256|10,128|5):40,(512,256):60]": twice,
+		"[(256|10,128|5):40;(512,256):60]": twice,
+		`{"pairs":[{"isl":256,"osl":128,"prob":40,"isl_stddev":10,"osl_stddev":5},{"isl":512,"osl":256,"prob":60}]}`: twice,
+		"1,1:33.3333;1,1:33.3333;1,1:33.3333": "1±0,1±0:33.3333 1±0,1±0:33.3333 1±0,1±0:33.3333",
+		"1,1:100;2,2:0":                       "1±0,1±0:100 2±0,2±0:0",
+	} {
+		pairs, err := parseSeqDist(text)
+		var parts []string
+		for _, p := range pairs {
+			parts = append(parts, trim(*p.ISL.Mean)+"±"+trim(*p.ISL.Stddev)+","+trim(*p.OSL.Mean)+"±"+trim(*p.OSL.Stddev)+":"+trim(p.Probability))
+		}
+		if got := strings.Join(parts, " "); err != nil || got != want {
+			t.Errorf("%s: %s (%v), want %s", text, got, err, want)
+		}
+	}
+	for text, words := range map[string]string{
+		"": "empty", "abc": "is not ISL", "256,128:0.4;512,256:0.6": "percent", "256,128:40;512,256:50": "90 percent", "0,1:100": "at least 1",
+		`{"x":1}`: "unknown field", `{"pairs":[]}`: "no pair", `{"pairs":[{"isl":1,"osl":1}]}`: "pair 0 needs", "256,128:40,512,256:60": "is not ISL",
+		"256.5,128:100": "is not ISL", "[(1,2):40 junk (3,4):60]": "does not begin", "1,1:101": "0 to 100", "1,1:1e2": "is not ISL", "-1,1:100": "is not ISL",
+		`{"pairs":[{"isl":1,"osl":1,"prob":100,"isl_stddev":-1}]}`: "negative stddev", "1 |2,1:100": "is not ISL",
+	} {
+		if _, err := parseSeqDist(text); err == nil || !strings.Contains(err.Error(), words) {
+			t.Errorf("%s: error %v, want %q", text, err, words)
+		}
+	}
+}
+
+func trim(f float64) string { return strings.TrimSuffix(config.FormatFloat(f), ".0") }
+
+func FuzzParseSeqDist(f *testing.F) {
+	for _, s := range []string{"1,2:100", "256|10,128|5:40;512,256:60", "[(1,2):100]", `{"pairs":[{"isl":1,"osl":2,"prob":100}]}`, "[", "1,2:.5"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		pairs, err := parseSeqDist(s)
+		if err != nil {
+			return
+		}
+		sum := 0.0
+		for _, p := range pairs {
+			sum += p.Probability
+			if *p.ISL.Mean < 1 || *p.OSL.Mean < 1 || *p.ISL.Stddev < 0 || *p.OSL.Stddev < 0 || *p.ISL.Mean != math.Trunc(*p.ISL.Mean) {
+				t.Fatalf("%q: pair %+v", s, p)
+			}
+		}
+		if math.Abs(sum-100) > 1.1e-4 {
+			t.Fatalf("%q: shares sum to %g", s, sum)
+		}
+	})
+}
+
+func TestReadEnvironment(t *testing.T) {
+	e := config.DefaultEnvironment()
+	problems, warnings := readEnvironment([]string{
+		"AIPERF_HTTP_SSL_VERIFY=false", "AIPERF_TIMING_CANCEL_DRAIN_TIMEOUT=0.5", "AIPERF_HTTP_IP_VERSION=AUTO", "AIPERF_GPU_COLLECTION_INTERVAL=1.5",
+		"AIPERF_GPU_COLECTION_INTERVAL=2", "AIPERF_OTEL_MAX_BATCH_RECORDS=1", "AIPERF_GPU_DEFAULT_DCGM_ENDPOINTS=[\"http://a:1\", \"http://b:2\"]", "HOME=/x",
+	}, &e)
+	if e.HTTP.SSLVerify || e.HTTP.IPVersion != "auto" || e.GPU.CollectionInterval != 1.5 || len(e.GPU.DefaultDCGMEndpoints) != 2 {
+		t.Errorf("%+v", e)
+	}
+	if len(problems) != 1 || !strings.Contains(problems[0], `AIPERF_TIMING_CANCEL_DRAIN_TIMEOUT: "0.5" must be >= 1 and <= 300`) {
+		t.Errorf("problems: %q", problems)
+	}
+	if len(warnings) != 2 || !strings.Contains(warnings[0], "did you mean AIPERF_GPU_COLLECTION_INTERVAL?") || !strings.Contains(warnings[1], "not built yet") {
+		t.Errorf("warnings: %q", warnings)
+	}
+}
+
+func TestRecognise(t *testing.T) {
+	for row, want := range map[string]string{
+		`{"text":"a"}`: "single_turn", `{"turns":[{"text":"a"}]}`: "multi_turn", `{"input_length":1}`: "mooncake_trace",
+		`{"turns":[{"messages":[]}]}`: "dag_jsonl", `{"messages":[],"delay":1}`: "mooncake_trace", `{"messages":[]}`: "raw_payload",
+		`{"type":"random_pool","text":"a"}`: "random_pool", `{"type":"text","chat_id":1,"timestamp":1,"input_length":1,"output_length":1}`: "bailian_trace",
+		`{"captureData":{}}`: "sagemaker_data_capture", `{"foo":1}`: "", `{"turns":1}`: "",
+	} {
+		var keys map[string]json.RawMessage
+		if err := json.Unmarshal([]byte(row), &keys); err != nil {
+			t.Fatal(err)
+		}
+		if got := recognise(keys); got != want {
+			t.Errorf("%s: %q, want %q", row, got, want)
+		}
+	}
+}
