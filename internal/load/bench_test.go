@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -146,6 +147,45 @@ func BenchmarkLag(b *testing.B) {
 				}
 			})
 		}
+	}
+}
+
+// idler is an executor that waits: what is left is the generator's own cost.
+type idler struct{ time.Duration }
+
+func (d idler) Prepare(context.Context, *Request) Armed { return d }
+func (d idler) Close(*Session)                          {}
+func (d idler) Fire(Issue)                              {}
+func (d idler) Discard()                                {}
+func (d idler) Wait(firstToken func()) Outcome {
+	time.Sleep(d.Duration / 2)
+	firstToken()
+	time.Sleep(d.Duration / 2)
+	return Outcome{}
+}
+
+// BenchmarkSessions reports what ten thousand open sessions of three turns cost.
+func BenchmarkSessions(b *testing.B) {
+	for b.Loop() {
+		g, err := New(one(Phase{Mode: Burst, Concurrency: 10000, Sessions: 20000}), Options{
+			Source: talk(100, 3, 100), Executor: idler{200 * time.Millisecond}, Root: rng.New(&testSeed),
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+		var before, during runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		timer := time.AfterFunc(500*time.Millisecond, func() { runtime.ReadMemStats(&during) })
+		begin := time.Now()
+		r, err := g.Run(b.Context())
+		timer.Stop()
+		if err != nil || r.Phases[0].Sent != 60000 {
+			b.Fatal(err, r.Phases[0].Sent)
+		}
+		b.ReportMetric(float64(int64(during.StackInuse+during.HeapInuse)-int64(before.StackInuse+before.HeapInuse))/10000, "bytes/session")
+		b.ReportMetric(60000/time.Since(begin).Seconds(), "requests/s")
+		b.ReportMetric(0, "ns/op")
 	}
 }
 

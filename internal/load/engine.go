@@ -80,7 +80,7 @@ func (p *phase) grant(t *ticket, intended, now int64) {
 		p.armedUnsent--
 	}
 	t.punctual = t.armed != nil && !t.waited
-	if t.armed == nil && t.launched {
+	if intended != 0 && t.armed == nil && !t.waited {
 		p.facts.Schedule.LateArmed++
 	}
 	t.verdict = fire

@@ -44,7 +44,7 @@ type ScheduleFacts struct {
 	Precise        bool      // the kernel kept the deadlines
 	Lag            Histogram // issued minus intended, ns; open-loop modes
 	Armed          Histogram // issued minus intended of those requests alone that were prepared in time and had their slots, ns
-	LateArmed      int64     // requests that were not prepared in time
+	LateArmed      int64     // requests that had their slots in time and were not prepared then
 	Ticks          int64     // arrivals of the rate schedule that came due
 	TicksSkipped   int64     // of these, the ones at which nothing could start
 	Reanchors      int64

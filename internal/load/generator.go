@@ -130,6 +130,9 @@ func (g *Generator) Run(ctx context.Context) (*Result, error) {
 		}
 		result.Phases = append(result.Phases, &p.facts)
 		g.send(p)
+		if sent := g.opts.Hooks.Sent; sent != nil {
+			sent(&p.info, p.count.sentAll.Load())
+		}
 		seamless := i+1 < len(g.plan.Phases) && g.plan.Phases[i+1].Seamless
 		drains.Go(func() { g.drain(p) })
 		if !seamless {
@@ -218,12 +221,9 @@ func (g *Generator) send(p *phase) {
 		g.mu.Unlock()
 		g.do(w, true)
 		if !sending {
-			break
+			return
 		}
 		g.wait.Until(until)
-	}
-	if sent := g.opts.Hooks.Sent; sent != nil {
-		sent(&p.info, p.count.sentAll.Load())
 	}
 }
 

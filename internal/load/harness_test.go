@@ -283,7 +283,18 @@ func playCtx(t *testing.T, ctx context.Context, plan Plan, opts Options) (*Resul
 	if err != nil {
 		t.Fatal(err)
 	}
-	return g.Run(ctx)
+	r, err := g.Run(ctx)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.session.used != 0 || g.prefill.used != 0 {
+		t.Errorf("%d session slots and %d prefill slots were not given back", g.session.used, g.prefill.used)
+	}
+	for _, p := range r.Phases {
+		if p.PrefillsReleased > p.Sent {
+			t.Errorf("%d first tokens of %d requests", p.PrefillsReleased, p.Sent)
+		}
+	}
+	return r, err
 }
 
 // bubble runs a test on the virtual clock.

@@ -2,6 +2,7 @@ package load
 
 import (
 	"math"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -66,7 +67,8 @@ func ksExponential(x []float64, rate float64) float64 {
 
 func TestPoissonRate(t *testing.T) { // row 2
 	var first []float64
-	for range 2 {
+	for _, cores := range []int{1, 16} {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cores))
 		bubble(t, "200 per second", func(t *testing.T) {
 			s := newSim(t, manner{total: 5 * ms})
 			r := play(t, one(Phase{Mode: Rate, Pattern: Poisson, Rate: 200, Duration: 60 * sec}), talk(10, 1, 0), s)
