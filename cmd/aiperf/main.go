@@ -16,9 +16,7 @@ func main() {
 }
 
 func profile(ctx context.Context, run *config.Run, s cli.Streams) int {
-	to := plan.Streams{Out: s.Out, Err: s.Err, Width: s.Width, Color: s.Terminal, Version: cli.Version(), Args: os.Args[1:]}
-	if s.Progress {
-		to.Progress = s.Width
-	}
-	return plan.Profile(ctx, run, to)
+	return plan.Profile(ctx, run, plan.Streams{
+		Out: s.Out, Err: s.Err, Width: s.Width, Color: s.Terminal, Progress: s.Progress, Version: cli.Version(), Args: os.Args[1:],
+	})
 }

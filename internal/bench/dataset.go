@@ -143,16 +143,18 @@ func corpusFor(tok *tokenizer.Tokenizer) (*synth.Corpus, error) {
 
 func openFile(b *config.Benchmark, d *config.Dataset, e *endpoint.Endpoint, root *rng.Root, around synth.Context, assignment dataset.Assignment,
 	open func() (*tokenizer.Tokenizer, error)) (dataset.Dataset, error) {
+	var tok *tokenizer.Tokenizer
 	o := custom.Options{
 		Root: root, Type: d.Format, Assignment: assignment, DelayRatio: d.TurnDelayRatio,
 		HoistSystem: e.SystemMessage, Context: around, BlockSize: d.BlockSize,
 		Corpus: func() (*synth.Corpus, error) {
-			tok, err := open()
-			if err != nil {
+			var err error
+			if tok, err = open(); err != nil {
 				return nil, err
 			}
 			return corpusFor(tok)
 		},
+		Separator: func() *int32 { return separator(tok) },
 	}
 	if d.InterTurnDelayCap != nil {
 		ms := float64(*d.InterTurnDelayCap) * 1000
@@ -163,9 +165,23 @@ func openFile(b *config.Benchmark, d *config.Dataset, e *endpoint.Endpoint, root
 	}
 	if s := d.Synthesis; s != nil {
 		o.Limits.MaxISL, o.Limits.MaxOSL = value(s.MaxISL), value(s.MaxOSL)
-		o.Synthesis = &trace.Synthesis{}
+		o.Synthesis = &trace.Synthesis{
+			Speedup: s.SpeedupRatio, PrefixLen: s.PrefixLenMultiplier, PrefixRoot: s.PrefixRootMultiplier, PromptLen: s.PromptLenMultiplier,
+			OutputLen: s.OutputLenMultiplier, MaxISL: value(s.MaxISL), MaxOSL: value(s.MaxOSL),
+		}
 	}
 	return custom.Open(d.Path, o)
+}
+
+// separator is the token that keeps neighbouring blocks of hash ids apart: the tokenizer's first token of a text, else its last one.
+func separator(tok *tokenizer.Tokenizer) *int32 {
+	if id, ok := tok.BOS(); ok {
+		return &id
+	}
+	if id, ok := tok.EOS(); ok {
+		return &id
+	}
+	return nil
 }
 
 func milliseconds(v *int64) *float64 {

@@ -59,7 +59,7 @@ func headers(b *config.Benchmark, version string) transport.HeaderSet {
 		APIKey:            b.Endpoint.APIKey,
 		Streaming:         b.Endpoint.Streaming,
 		ContentType:       b.Endpoint.RequestContentType,
-		SessionAffinity:   true,
+		SessionAffinity:   tuning.SessionAffinity,
 		SessionID:         tuning.SessionIDHeader,
 		SMGRoutingKey:     tuning.SMGRoutingKeyHeader,
 		DynamoSession:     tuning.DynamoSessionHeader,

@@ -56,7 +56,7 @@ func (i *invocation) do() (status int, err error) {
 	if len(cells) == 1 && i.run.Sweep == nil && i.run.MultiRun.NumRuns <= 1 {
 		return i.single()
 	}
-	return 1, errors.New("repeated runs and sweeps are not built yet")
+	return i.several(cells)
 }
 
 // single is one run.

@@ -28,8 +28,9 @@ type Options struct {
 
 	// Corpus opens the text that prompts of a given length are cut from. It is called only if the file needs it.
 	Corpus    func() (*synth.Corpus, error)
-	BlockSize int    // tokens of a block of hash ids, 0 = the format's own
-	Separator *int32 // first token of a block, nil = none
+	BlockSize int // tokens of a block of hash ids, 0 = the format's own
+	// Separator is the first token of a block, nil = none. It is asked for after the corpus was opened; nil = no format has one.
+	Separator func() *int32
 }
 
 // Set is a dataset read from a file.

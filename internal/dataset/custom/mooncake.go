@@ -148,7 +148,11 @@ func (l *loader) openBlocks(path string, r *replayed, block int) error {
 		return err
 	}
 	r.texts, r.corpus = sequence, sequence.Corpus()
-	r.blocks = synth.NewBlocks(r.corpus, l.Root, namespace, block, l.Separator)
+	var separator *int32
+	if l.Separator != nil {
+		separator = l.Separator()
+	}
+	r.blocks = synth.NewBlocks(r.corpus, l.Root, namespace, block, separator)
 	return nil
 }
 

@@ -44,7 +44,7 @@ func TestPromptsFromLengths(t *testing.T) {
 		" would ill become me to be",
 	}
 	o := base("mooncake_trace")
-	o.BlockSize, o.Separator = 16, &endOfText
+	o.BlockSize, o.Separator = 16, func() *int32 { return &endOfText }
 	s := open(t, file, o)
 	for _, i := range []int{2, 0, 1} {
 		if got := text(t, s.Conversation(i), 0); got != want[i] {

@@ -1,0 +1,203 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"aiperf/internal/artifact"
+	"aiperf/internal/config"
+	"aiperf/internal/metric"
+)
+
+// conclude writes and prints what the trials add up to.
+func (i *invocation) conclude(cells []config.Cell, trials []trial) (int, error) {
+	byCell := make([][]*trial, len(cells))
+	good := 0
+	for k := range trials {
+		t := &trials[k]
+		byCell[t.cell] = append(byCell[t.cell], t)
+		if t.ok() {
+			good++
+		}
+	}
+	var errs []error
+	if i.run.MultiRun.NumRuns > 1 {
+		for k := range cells {
+			errs = append(errs, i.aggregate(&cells[k], byCell[k]))
+		}
+	}
+	if i.run.Sweep != nil {
+		errs = append(errs, i.sweep(cells, byCell))
+	}
+	if good == 0 {
+		return 1, errors.Join(append(errs, errNothing)...)
+	}
+	return 0, errors.Join(errs...)
+}
+
+// aggregate writes the confidence intervals of one cell's trials.
+func (i *invocation) aggregate(cell *config.Cell, trials []*trial) error {
+	r := metric.Repeated{
+		Version: i.Version, Confidence: i.run.MultiRun.ConfidenceLevel, Runs: i.run.MultiRun.NumRuns, Cooldown: float64(i.run.MultiRun.Cooldown),
+	}
+	var runs []*metric.Run
+	for _, t := range trials {
+		label := fmt.Sprintf("run_%04d", t.n+1)
+		switch {
+		case t.ok():
+			runs = append(runs, t.run)
+			r.Labels = append(r.Labels, label)
+		default:
+			r.Failed = append(r.Failed, metric.FailedRun{Label: label, Error: t.fault()})
+		}
+	}
+	if len(runs) == 0 {
+		return nil
+	}
+	r.Values = metric.Repeat(runs, r.Confidence)
+	dir := i.aggregateDir(cell)
+	if err := artifact.WriteAggregate(dir, &r); err != nil {
+		return err
+	}
+	return i.printAggregate(cell, &r, dir)
+}
+
+// fault says why a trial gave no result.
+func (t *trial) fault() string {
+	switch {
+	case t.err != nil:
+		return t.err.Error()
+	case t.run == nil:
+		return "not run"
+	case t.run.IncompleteReason != "":
+		return t.run.IncompleteReason
+	}
+	return "no request succeeded"
+}
+
+func (i *invocation) aggregateDir(cell *config.Cell) string {
+	base := i.run.Artifacts.Dir
+	switch {
+	case i.run.Sweep == nil:
+		return filepath.Join(base, "aggregate")
+	case i.run.Sweep.IterationOrder == "independent":
+		return filepath.Join(base, cell.Dir, "aggregate")
+	}
+	return filepath.Join(base, "aggregate", cell.Dir)
+}
+
+// headline are the statistics that the closing tables show.
+var headline = []struct {
+	tag  string
+	stat metric.Stat
+}{
+	{"request_throughput", metric.Avg}, {"request_latency", metric.Avg}, {"request_latency", metric.P99},
+	{"time_to_first_token", metric.Avg}, {"time_to_first_token", metric.P99}, {"inter_token_latency", metric.Avg},
+	{"output_token_throughput", metric.Avg}, {"goodput", metric.Avg},
+}
+
+// printAggregate shows the intervals of the headline statistics.
+func (i *invocation) printAggregate(cell *config.Cell, r *metric.Repeated, dir string) error {
+	title := fmt.Sprintf("%d of %d runs", len(r.Labels), r.Runs)
+	if cell.Label != "" {
+		title = cell.Label + ": " + title
+	}
+	fmt.Fprintf(i.Out, "\n%s, %g %% confidence\n", title, 100*r.Confidence)
+	w := tabwriter.NewWriter(i.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "metric\tmean\tlow\thigh\tcv %\tunit\t")
+	for _, h := range headline {
+		for k := range r.Values {
+			if v := &r.Values[k]; v.Tag == h.tag && v.Stat == h.stat {
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t\n", v.Name(), show(v.Mean), show(v.Low), show(v.High), show(100*v.CV), v.Display)
+			}
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(i.Out, "Aggregate: %s\n", dir)
+	return err
+}
+
+// sweep shows all cells side by side.
+func (i *invocation) sweep(cells []config.Cell, byCell [][]*trial) error {
+	if i.run.NoSweepTable {
+		return nil
+	}
+	fmt.Fprintf(i.Out, "\nSweep: %d cells\n", len(cells))
+	w := tabwriter.NewWriter(i.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	writeSweepHead(w, cells)
+	for k := range cells {
+		for _, v := range cells[k].Values {
+			fmt.Fprintf(w, "%v\t", v.Values[0])
+		}
+		for _, h := range headline {
+			fmt.Fprintf(w, "%s\t", show(meanOf(byCell[k], h.tag, h.stat)))
+		}
+		fmt.Fprintf(w, "%s\t\n", verdict(byCell[k]))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(i.Out, "Cells: %s\n", i.run.Artifacts.Dir)
+	return err
+}
+
+func writeSweepHead(w io.Writer, cells []config.Cell) {
+	for _, v := range cells[0].Values {
+		fmt.Fprintf(w, "%s\t", v.Path[strings.LastIndexByte(v.Path, '.')+1:])
+	}
+	for _, h := range headline {
+		m, _ := metric.Lookup(h.tag)
+		name := m.Short
+		if name == "" {
+			name = m.Header
+		}
+		fmt.Fprintf(w, "%s %s (%s)\t", name, h.stat, m.Display)
+	}
+	fmt.Fprint(w, "verdict\t\n")
+}
+
+// meanOf is the mean of a statistic over the successful trials of a cell, NaN if none has it.
+func meanOf(trials []*trial, tag string, stat metric.Stat) float64 {
+	sum, n := 0.0, 0
+	for _, t := range trials {
+		if !t.ok() {
+			continue
+		}
+		if v := t.run.Profiling.Value(tag, stat); !math.IsNaN(v) {
+			sum += v
+			n++
+		}
+	}
+	if n == 0 {
+		return math.NaN()
+	}
+	return sum / float64(n)
+}
+
+// verdict is the worst that was said of a cell's trials.
+func verdict(trials []*trial) string {
+	word := string(metric.VerdictValid)
+	for _, t := range trials {
+		switch {
+		case !t.ok():
+			return "failed: " + t.fault()
+		case t.run.Validity != nil && t.run.Validity.Verdict != metric.VerdictValid:
+			word = string(t.run.Validity.Verdict)
+		}
+	}
+	return word
+}
+
+func show(v float64) string {
+	if math.IsNaN(v) {
+		return "-"
+	}
+	return fmt.Sprintf("%.2f", v)
+}

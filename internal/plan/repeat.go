@@ -1,0 +1,174 @@
+package plan
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"aiperf/internal/config"
+	"aiperf/internal/metric"
+	"aiperf/internal/rng"
+)
+
+// trial is one run of a cell.
+type trial struct {
+	cell  int // index into the cells
+	n     int // of the cell, from 0
+	label string
+	dir   string
+	pause time.Duration // before it
+	run   *metric.Run   // nil = it did not happen
+	err   error
+}
+
+// ok tells whether the trial may be counted among the results.
+func (t *trial) ok() bool {
+	return t.err == nil && t.run != nil && t.run.Profiling.Valid > 0 && t.run.IncompleteReason == ""
+}
+
+// several carries out all trials of all cells, then what they add up to. A trial that fails is noted, and the others go on.
+func (i *invocation) several(cells []config.Cell) (int, error) {
+	trials := i.schedule(cells)
+	sweepID := id()
+	for k := range trials {
+		t := &trials[k]
+		if !i.pause(t.pause) {
+			break
+		}
+		i.announce(t, cells, k, len(trials))
+		t.run, t.err = i.trial(t, &cells[t.cell], sweepID)
+		if t.run != nil {
+			if err := i.show(t.run, &config.Benchmark{Artifacts: config.Artifacts{Dir: t.dir, Prefix: i.run.Artifacts.Prefix}}); t.err == nil {
+				t.err = err
+			}
+		}
+		if t.err != nil {
+			fmt.Fprintf(i.Err, "error: %s: %v\n", t.label, t.err)
+		}
+	}
+	return i.conclude(cells, trials)
+}
+
+// schedule lists the trials in their order: all cells, then all again (repeated), or all trials of a cell, then the next (independent).
+func (i *invocation) schedule(cells []config.Cell) []trial {
+	n := max(1, i.run.MultiRun.NumRuns)
+	byCell := i.run.Sweep != nil && i.run.Sweep.IterationOrder == "independent"
+	list := make([]trial, 0, n*len(cells))
+	for k := range n * len(cells) {
+		t := trial{cell: k % len(cells), n: k / len(cells)}
+		if byCell {
+			t = trial{cell: k / n, n: k % n}
+		}
+		t.label, t.dir = i.place(&cells[t.cell], t.n, n, byCell)
+		if k > 0 {
+			last := list[k-1]
+			if t.cell != last.cell && i.run.Sweep != nil {
+				t.pause = max(t.pause, i.run.Sweep.Cooldown.Duration())
+			}
+			if t.n != last.n {
+				t.pause = max(t.pause, i.run.MultiRun.Cooldown.Duration())
+			}
+		}
+		list = append(list, t)
+	}
+	return list
+}
+
+// place is the name and the directory of a trial (timing, section 13).
+func (i *invocation) place(cell *config.Cell, n, of int, byCell bool) (label, dir string) {
+	base := i.run.Artifacts.Dir
+	run, trial := fmt.Sprintf("run_%04d", n+1), fmt.Sprintf("trial_%04d", n+1)
+	switch {
+	case i.run.Sweep == nil:
+		return run, filepath.Join(base, "profile_runs", run)
+	case of == 1:
+		return cell.Dir, filepath.Join(base, cell.Dir)
+	case byCell:
+		return cell.Dir + "/" + trial, filepath.Join(base, cell.Dir, "profile_runs", trial)
+	}
+	return trial + "/" + cell.Dir, filepath.Join(base, "profile_runs", trial, cell.Dir)
+}
+
+// pause waits between two runs; false = the user interrupted.
+func (i *invocation) pause(d time.Duration) bool {
+	if i.ctx.Err() != nil {
+		return false
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-i.ctx.Done():
+		return false
+	}
+}
+
+func (i *invocation) announce(t *trial, cells []config.Cell, k, of int) {
+	what := t.label
+	if l := cells[t.cell].Label; l != "" {
+		what += " (" + l + ")"
+	}
+	fmt.Fprintf(i.Err, "aiperf: run %d of %d: %s\n", k+1, of, what)
+}
+
+// trial runs one.
+func (i *invocation) trial(t *trial, cell *config.Cell, sweepID string) (*metric.Run, error) {
+	b := cell.Run.Benchmark
+	b.Artifacts.Dir = t.dir
+	if t.n > 0 && i.run.MultiRun.DisableWarmupAfterFirst {
+		b.Phases = withoutWarmup(b.Phases)
+	}
+	info := metric.RunInfo{SweepID: sweepID, RandomSeed: cell.Run.RandomSeed, Trial: t.n, RunLabel: fmt.Sprintf("run_%04d", t.n+1)}
+	if i.run.Sweep != nil {
+		info.VariationLabel, info.VariationIndex = cell.Label, &t.cell
+		values, err := variation(cell.Values)
+		if err != nil {
+			return nil, err
+		}
+		info.Variation = values
+	}
+	return i.bench(&b, cell.Run.RandomSeed, info, id())
+}
+
+// withoutWarmup leaves the phases that count.
+func withoutWarmup(phases []config.Phase) []config.Phase {
+	var kept []config.Phase
+	for _, p := range phases {
+		if p.Kind != config.KindWarmup {
+			kept = append(kept, p)
+		}
+	}
+	return kept
+}
+
+// variation is the values of a cell as a JSON object, in the order of the axes.
+func variation(values []config.Axis) (json.RawMessage, error) {
+	out := []byte{'{'}
+	for k, a := range values {
+		if k > 0 {
+			out = append(out, ',')
+		}
+		key, err := json.Marshal(a.Path)
+		if err != nil {
+			return nil, err
+		}
+		v, err := json.Marshal(a.Values[0])
+		if err != nil {
+			return nil, err
+		}
+		out = append(append(append(out, key...), ':'), v...)
+	}
+	return append(out, '}'), nil
+}
+
+// id is 32 hex digits.
+func id() string {
+	u := rng.UUID()
+	return u[:8] + u[9:13] + u[14:18] + u[19:23] + u[24:]
+}
+
+// errNothing says that no run gave a result.
+var errNothing = errors.New("no run succeeded")
