@@ -4,3 +4,6 @@ package clock
 
 // NewWaiter returns the best waiter of the platform.
 func NewWaiter() Waiter { return NewTimerWaiter() }
+
+// NewThriftyWaiter returns a waiter that never spins; here every waiter is one.
+func NewThriftyWaiter() Waiter { return NewTimerWaiter() }

@@ -274,7 +274,7 @@ func (c *conn) deliver(st *stream) {
 		case len(st.rest) > 0:
 			st.flush()
 		case st.next > clock.Now():
-			if !c.pacer.add(st) {
+			if !c.pacers[st.truth.Number%uint64(len(c.pacers))].add(st) {
 				st.over, st.failed = true, outcomeShutdown
 				return
 			}

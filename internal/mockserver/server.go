@@ -13,7 +13,7 @@ import (
 type Server struct {
 	opts    Options
 	truth   *truthLog
-	pacer   *pacer
+	pacers  []*pacer
 	metrics metrics
 	number  atomic.Uint64
 
@@ -30,7 +30,7 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Server{opts: o, truth: log, pacer: newPacer(), conns: map[*net.TCPConn]struct{}{}}, nil
+	return &Server{opts: o, truth: log, pacers: newPacers(), conns: map[*net.TCPConn]struct{}{}}, nil
 }
 
 // Listen binds an address ("127.0.0.1:0" = any free port) and begins to answer. Close ends it.
@@ -45,7 +45,9 @@ func (s *Server) Listen(address string) error {
 		return errors.Join(errors.New("mock server: listen after close"), l.Close())
 	}
 	s.listener = l.(*net.TCPListener)
-	s.wg.Go(s.pacer.run)
+	for _, p := range s.pacers {
+		s.wg.Go(p.run)
+	}
 	s.wg.Go(func() { s.accept(s.listener) })
 	if s.opts.CountPrompt {
 		s.wg.Go(func() { counter() }) // ready before the first prompt, without making the start wait
@@ -116,7 +118,9 @@ func (s *Server) Close() error {
 		_ = c.SetDeadline(past)
 	}
 	s.mu.Unlock()
-	s.pacer.stop()
+	for _, p := range s.pacers {
+		p.stop()
+	}
 	s.wg.Wait()
 	return errors.Join(err, s.truth.close())
 }
