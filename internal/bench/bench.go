@@ -242,6 +242,7 @@ func (r *room) newExecutor(reuse transport.Reuse) *executor {
 		Model: b.Models.Items[0].Name, Streaming: e.headers.Streaming,
 		Options: endpoint.Options{
 			LegacyMaxTokens: b.Endpoint.UseLegacyMaxTokens, ServerTokenCount: b.Endpoint.UseServerTokenCount, PerChunkUsage: b.Endpoint.PerChunkUsage,
+			ForceContentParts: b.Environment.ForceContentParts,
 		},
 	}
 	for _, m := range b.Endpoint.Extra {
