@@ -150,6 +150,30 @@ func BenchmarkLag(b *testing.B) {
 	}
 }
 
+// BenchmarkLagBusy is BenchmarkLag at 1,000 requests per second while goroutines of this process keep every core busy.
+func BenchmarkLagBusy(b *testing.B) {
+	ctx, stop := context.WithCancel(b.Context())
+	defer stop()
+	for range runtime.NumCPU() {
+		go func() {
+			for x := uint64(1); ctx.Err() == nil; x++ {
+				for range 1000 {
+					x *= 6364136223846793005
+				}
+			}
+		}()
+	}
+	for b.Loop() {
+		w := newWire(b, 5*time.Millisecond)
+		f := w.run(b, Phase{Mode: Rate, Pattern: Constant, Rate: 1000, Duration: 3 * time.Second, Grace: time.Second})
+		b.ReportMetric(float64(f.Schedule.Lag.Quantile(0.5))/1e3, "issue-p50-µs")
+		b.ReportMetric(float64(f.Schedule.Lag.Quantile(0.99))/1e3, "issue-p99-µs")
+		b.ReportMetric(float64(f.Sent)/3, "sent/s")
+		b.ReportMetric(float64(f.Schedule.LateArmed), "late-armed")
+		b.ReportMetric(0, "ns/op")
+	}
+}
+
 // idler is an executor that waits: what is left is the generator's own cost.
 type idler struct{ time.Duration }
 
