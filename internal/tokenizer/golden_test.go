@@ -114,7 +114,7 @@ func BenchmarkLoadBuiltin(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := newRankTokenizer("builtin", v, encodings["o200k_base"]); err != nil {
+		if _, err := newRankTokenizer("builtin", v, encodings["o200k_base"].ranks); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -16,10 +16,13 @@ type Tokenizer struct {
 
 // meta is what a tokenizer file says beside the way from text to ids.
 type meta struct {
-	vocabSize int            // ids of the model, added tokens included where the format counts them
-	bos, eos  int32          // -1 = none
-	added     int            // special tokens that one encode with special tokens adds
-	special   map[int32]bool // ids of special tokens
+	vocabSize int               // ids of the model, added tokens included where the format counts them
+	bos, eos  int32             // -1 = none
+	before    []int32           // special tokens that an encode with special tokens puts in front
+	after     []int32           // and behind
+	special   map[int32]bool    // ids of special tokens
+	texts     map[string]string // bos_token … -> text, for templates
+	templates []template        // chat templates
 }
 
 // Name is what the tokenizer was asked for by: an encoding name, a repository, a path.
@@ -28,6 +31,12 @@ func (t *Tokenizer) Name() string { return t.name }
 // Append adds the ids of text to dst. No special tokens are added; the texts of special tokens inside text become their ids. Bytes
 // that are not UTF-8 count as U+FFFD, one for each maximal invalid part.
 func (t *Tokenizer) Append(dst []int32, text string) []int32 { return t.pipe.Append(dst, text) }
+
+// AppendSpecial is Append with the special tokens that the tokenizer puts around a text.
+func (t *Tokenizer) AppendSpecial(dst []int32, text string) []int32 {
+	dst = append(dst, t.meta.before...)
+	return append(t.pipe.Append(dst, text), t.meta.after...)
+}
 
 // Count is the number of ids that Append would add. It allocates nothing once it is warm.
 func (t *Tokenizer) Count(text string) int { return t.pipe.Count(text) }
@@ -46,7 +55,10 @@ func (t *Tokenizer) BOS() (id int32, ok bool) { return t.meta.bos, t.meta.bos >=
 func (t *Tokenizer) EOS() (id int32, ok bool) { return t.meta.eos, t.meta.eos >= 0 }
 
 // NumSpecialAdded is the number of tokens that an encode with special tokens would add to one text.
-func (t *Tokenizer) NumSpecialAdded() int { return t.meta.added }
+func (t *Tokenizer) NumSpecialAdded() int { return len(t.meta.before) + len(t.meta.after) }
 
 // IsSpecial tells whether id is a special token.
 func (t *Tokenizer) IsSpecial(id int32) bool { return t.meta.special[id] }
+
+// Known tells whether id stands for a token at all; rank lists have gaps below their highest id.
+func (t *Tokenizer) Known(id int32) bool { return t.pipe.Decoder.Known(id) }

@@ -5,6 +5,7 @@ import "aiperf/internal/tokenizer/model"
 // Decoder turns ids back into bytes; they need not be valid UTF-8.
 type Decoder interface {
 	Decode(ids []int32) string
+	Known(id int32) bool // whether id is a token
 }
 
 // Decode is the text of ids.
@@ -13,6 +14,7 @@ func (p *Pipeline) Decode(ids []int32) string { return p.Decoder.Decode(ids) }
 // BytesDecoder joins the bytes of tokens.
 type BytesDecoder struct {
 	Vocab *model.Vocab
+	Shift int32            // id = place in Vocab + Shift
 	Added map[int32]string // ids that are not in Vocab or stand for something else
 }
 
@@ -26,7 +28,15 @@ func (d BytesDecoder) Decode(ids []int32) string {
 			out = append(out, s...)
 			continue
 		}
-		out = append(out, d.Vocab.Text(id)...)
+		out = append(out, d.Vocab.Text(id-d.Shift)...)
 	}
 	return string(out)
+}
+
+// Known implements Decoder.
+func (d BytesDecoder) Known(id int32) bool { return known(d.Vocab, d.Added, id, d.Shift) }
+
+func known(v *model.Vocab, added map[int32]string, id, shift int32) bool {
+	_, ok := added[id]
+	return ok || v.Text(id-shift) != nil
 }

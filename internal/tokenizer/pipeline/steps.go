@@ -42,6 +42,9 @@ func (d ChainDecoder) Decode(ids []int32) string {
 	return strings.Join(tokens, "")
 }
 
+// Known implements Decoder.
+func (d ChainDecoder) Known(id int32) bool { return known(d.Vocab, d.Added, id, 0) }
+
 // each makes a step of a function of one token.
 func each(f func(i int, s string) string) Step {
 	return func(tokens []string) []string {

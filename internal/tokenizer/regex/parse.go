@@ -128,6 +128,7 @@ func (p *parser) repeated() (*node, error) {
 		return nil, err
 	}
 	for p.more() {
+		interval := p.has("{")
 		lo, hi, ok := p.quantifier()
 		if !ok {
 			break
@@ -139,7 +140,7 @@ func (p *parser) repeated() (*node, error) {
 		switch {
 		case p.take("?"):
 			r.mode = lazy
-		case p.take("+"):
+		case !interval && p.take("+"): // behind {m,n} a plus repeats, as in the reference's syntax
 			r.mode = possessive
 		}
 		n = r

@@ -1,5 +1,7 @@
 package scan
 
+import cc "aiperf/internal/tokenizer/charclass"
+
 // Parts of the published patterns.
 const (
 	clHead      = `[^\r\n\p{L}\p{N}]?\p{L}+|`
@@ -19,6 +21,19 @@ const (
 	PatternO200K  = oWord + oContracted + `|` + oUpper + oContracted + `|\p{N}{1,3}` + oTail
 	PatternTekken = oWord + `|` + oUpper + `|\p{N}` + oTail
 )
+
+// CL100KRanks is what the rank file of cl100k_base is published with today: as PatternCL100K, but white space at the end of the text is
+// one piece, line breaks or not.
+func CL100KRanks(s string, i int) (int, bool) {
+	if c, _, _ := at(s, i); c&cc.Space != 0 {
+		if e := run(s, i, cc.Space); e == len(s) {
+			return e, false
+		}
+	}
+	return cl100kRanks(s, i)
+}
+
+var cl100kRanks = cl100k(3)
 
 // Known holds the hand-written scanners by the exact text of their pattern.
 var Known = map[string]Func{

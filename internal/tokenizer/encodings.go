@@ -1,0 +1,184 @@
+package tokenizer
+
+import (
+	"context"
+	"crypto/sha1" //nolint:gosec // the name of a cached file
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"aiperf/internal/tokenizer/added"
+	"aiperf/internal/tokenizer/hub"
+	"aiperf/internal/tokenizer/rankfile"
+	"aiperf/internal/tokenizer/scan"
+)
+
+// encoding describes a published rank list.
+type encoding struct {
+	file   string // name of the list
+	sha256 string // of the list, hex
+	ranks  ranks
+}
+
+const endOfText = "<|endoftext|>"
+
+// The published lists.
+const (
+	o200kSum  = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
+	cl100kSum = "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"
+	p50kSum   = "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069"
+	r50kSum   = "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930"
+)
+
+var o200k = scan.Known[scan.PatternO200K]
+
+// encodings are the published rank lists by the name of the encoding.
+var encodings = map[string]encoding{
+	"o200k_base": {"o200k_base", o200kSum, ranks{scan: o200k, vocab: 200019, eos: endOfText, special: specials(map[string]int32{
+		endOfText: 199999, "<|endofprompt|>": 200018})}},
+	"o200k_harmony": {"o200k_base", o200kSum, ranks{scan: o200k, vocab: 201088, eos: endOfText, special: harmony()}},
+	"cl100k_base": {"cl100k_base", cl100kSum, ranks{scan: scan.CL100KRanks, vocab: 100277, eos: endOfText, special: specials(map[string]int32{
+		endOfText: 100257, "<|fim_prefix|>": 100258, "<|fim_middle|>": 100259, "<|fim_suffix|>": 100260, "<|endofprompt|>": 100276})}},
+	"p50k_base": {"p50k_base", p50kSum, ranks{scan: scan.GPT2, vocab: 50281, eos: endOfText, special: specials(map[string]int32{endOfText: 50256})}},
+	"p50k_edit": {"p50k_base", p50kSum, ranks{scan: scan.GPT2, vocab: 50284, eos: endOfText, special: specials(map[string]int32{
+		endOfText: 50256, "<|fim_prefix|>": 50281, "<|fim_middle|>": 50282, "<|fim_suffix|>": 50283})}},
+	"r50k_base": {"r50k_base", r50kSum, ranks{scan: scan.GPT2, vocab: 50257, eos: endOfText, special: specials(map[string]int32{endOfText: 50256})}},
+}
+
+func specials(ids map[string]int32) (list []added.Token) {
+	for _, text := range slices.Sorted(maps.Keys(ids)) {
+		list = append(list, added.Token{ID: ids[text], Content: text, Special: true})
+	}
+	return list
+}
+
+// harmony are the special tokens of o200k_harmony: a few with names, all others reserved.
+func harmony() []added.Token {
+	named := map[string]int32{
+		"<|startoftext|>": 199998, endOfText: 199999, "<|return|>": 200002, "<|constrain|>": 200003, "<|channel|>": 200005,
+		"<|start|>": 200006, "<|end|>": 200007, "<|message|>": 200008, "<|call|>": 200012,
+	}
+	taken := map[int32]bool{}
+	for _, id := range named {
+		taken[id] = true
+	}
+	for id := int32(200000); id < 201088; id++ {
+		if !taken[id] {
+			named[fmt.Sprintf("<|reserved_%d|>", id)] = id
+		}
+	}
+	list := specials(named)
+	return append(list, added.Token{ID: 200018, Content: "<|endofprompt|>", Special: true}) // beside its reserved name
+}
+
+// ranksURL is where the lists are published.
+const ranksURL = "https://openaipublic.blob.core.windows.net/encodings/"
+
+// maxRanks is above the size of every list.
+const maxRanks = 64 << 20
+
+// openEncoding loads a published encoding: o200k lists from the binary, others from the rank cache or the network.
+func openEncoding(ctx context.Context, name string, o Options) (*Tokenizer, error) {
+	e := encodings[name]
+	text := []byte(nil)
+	if e.sha256 == o200kSum {
+		v, err := rankfile.Unpack(packed)
+		if err != nil {
+			return nil, err
+		}
+		return newRankTokenizer(name, v, e.ranks)
+	}
+	url := ranksURL + e.file + ".tiktoken"
+	key := sha1.Sum([]byte(url)) //nolint:gosec // the name of a cached file
+	dir := rankCache(o.getenv())
+	path := filepath.Join(dir, hex.EncodeToString(key[:]))
+	if dir != "" {
+		if b, err := os.ReadFile(path); err == nil && sum(b) == e.sha256 {
+			text = b
+		}
+	}
+	if text == nil {
+		c := hub.FromEnv(o.getenv())
+		if c.Offline != "" {
+			return nil, fmt.Errorf("tokenizer %q: its rank list is not at %s and %s forbids the network; unset it, or put the list there, "+
+				"or use --tokenizer builtin", name, path, c.Offline)
+		}
+		b, err := fetchRanks(ctx, o, url)
+		if err != nil {
+			return nil, fmt.Errorf("tokenizer %q: its rank list is not at %s and cannot be fetched: %w; put the list there, or use "+
+				"--tokenizer builtin", name, path, err)
+		}
+		if got := sum(b); got != e.sha256 {
+			return nil, fmt.Errorf("tokenizer %q: the rank list from %s has the SHA-256 %s, want %s", name, url, got, e.sha256)
+		}
+		if text = b; dir != "" {
+			keepRanks(path, b)
+		}
+	}
+	v, err := rankfile.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("tokenizer %q: %w", name, err)
+	}
+	return newRankTokenizer(name, v, e.ranks)
+}
+
+func sum(b []byte) string {
+	s := sha256.Sum256(b)
+	return hex.EncodeToString(s[:])
+}
+
+// rankCache is the directory that tiktoken keeps lists in, "" for none.
+func rankCache(getenv func(string) string) string {
+	for _, name := range []string{"TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR"} {
+		if v := getenv(name); v != "" {
+			return v
+		}
+	}
+	return filepath.Join(os.TempDir(), "data-gym-cache")
+}
+
+// keepRanks writes a list into the cache. A cache that cannot be written to is no failure: the list is at hand.
+func keepRanks(path string, text []byte) {
+	if os.MkdirAll(filepath.Dir(path), 0o755) != nil {
+		return
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), "ranks*.tmp")
+	if err != nil {
+		return
+	}
+	_, err = tmp.Write(text)
+	if cerr := tmp.Close(); err != nil || cerr != nil || os.Rename(tmp.Name(), path) != nil {
+		_ = os.Remove(tmp.Name())
+	}
+}
+
+// fetchRanks downloads a list.
+func fetchRanks(ctx context.Context, o Options, url string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	client := o.HTTP
+	if client == nil {
+		client = http.DefaultClient
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s: %s", url, strings.TrimSpace(resp.Status))
+	}
+	return io.ReadAll(io.LimitReader(resp.Body, maxRanks))
+}

@@ -1,0 +1,154 @@
+package hub
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// folder is the cache directory of a repository.
+func (c Config) folder(repo string) string {
+	return filepath.Join(c.Cache, "models--"+strings.ReplaceAll(repo, "/", "--"))
+}
+
+// validRepo refuses names that would leave the cache directory.
+func validRepo(repo string) error {
+	parts := strings.Split(repo, "/")
+	for _, p := range parts {
+		if p == "" || p == "." || p == ".." || strings.ContainsAny(p, `\:`) || strings.Contains(p, "--") && len(parts) > 2 {
+			return fmt.Errorf("%q is no repository name: want owner/name", repo)
+		}
+	}
+	if len(parts) > 2 {
+		return fmt.Errorf("%q is no repository name: want owner/name", repo)
+	}
+	return nil
+}
+
+// validName refuses file names that would leave a snapshot.
+func validName(name string) bool { return name != "" && filepath.IsLocal(filepath.FromSlash(name)) }
+
+// commit of a revision, as the cache knows it; "" if it does not.
+func (c Config) commit(repo, rev string) string {
+	dir := c.folder(repo)
+	if validName(rev) {
+		if b, err := os.ReadFile(filepath.Join(dir, "refs", filepath.FromSlash(rev))); err == nil {
+			if hash := strings.TrimSpace(string(b)); validName(hash) {
+				return hash
+			}
+		}
+	}
+	if isHash(rev) {
+		return rev
+	}
+	return ""
+}
+
+func isHash(s string) bool {
+	return len(s) == 40 && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+// Cached returns the wanted files of a revision that are in the cache: name -> path.
+func (c Config) Cached(repo, rev string, want func(name string) bool) map[string]string {
+	hash := c.commit(repo, rev)
+	if validRepo(repo) != nil || hash == "" {
+		return nil
+	}
+	root := filepath.Join(c.folder(repo), "snapshots", hash)
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		return nil
+	}
+	found := map[string]string{}
+	for _, e := range entries {
+		path := filepath.Join(root, e.Name())
+		if info, err := os.Stat(path); want(e.Name()) && err == nil && info.Mode().IsRegular() {
+			found[e.Name()] = path
+		}
+	}
+	return found
+}
+
+// absent tells that the cache knows that a file does not exist in a revision.
+func (c Config) absent(repo, rev, name string) bool {
+	_, err := os.Stat(filepath.Join(c.folder(repo), ".no_exist", c.commit(repo, rev), name))
+	return err == nil
+}
+
+// Alias finds the one cached repository whose name is name, whatever its owner and case; "" if there is none or more than one.
+func (c Config) Alias(name string) string {
+	entries, err := os.ReadDir(c.Cache)
+	if err != nil {
+		return ""
+	}
+	found := ""
+	for _, e := range entries {
+		rest, ok := strings.CutPrefix(e.Name(), "models--")
+		if !ok {
+			continue
+		}
+		repo := strings.Replace(rest, "--", "/", 1)
+		if _, short, _ := strings.Cut(repo, "/"); !strings.EqualFold(repo, name) && !strings.EqualFold(short, name) {
+			continue
+		}
+		if found != "" {
+			return ""
+		}
+		found = repo
+	}
+	return found
+}
+
+// store puts a downloaded blob into the snapshot of a commit: a link to blobs/etag, or a copy where links are not possible.
+func (c Config) store(repo, hash, name, tmp, etag string) (string, error) {
+	dir := c.folder(repo)
+	blob := filepath.Join(dir, "blobs", etag)
+	if err := os.Rename(tmp, blob); err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "snapshots", hash, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return "", err
+	}
+	target, err := filepath.Rel(filepath.Dir(path), blob)
+	if err != nil {
+		return "", err
+	}
+	next := path + ".link"
+	_ = os.Remove(next)
+	if err := os.Symlink(target, next); err != nil {
+		b, err := os.ReadFile(blob)
+		if err != nil {
+			return "", err
+		}
+		if err := os.WriteFile(next, b, 0o644); err != nil {
+			return "", err
+		}
+	}
+	return path, os.Rename(next, path)
+}
+
+// setRef notes which commit a revision stands for.
+func (c Config) setRef(repo, rev, hash string) error {
+	if rev == hash || !validName(rev) {
+		return nil
+	}
+	path := filepath.Join(c.folder(repo), "refs", filepath.FromSlash(rev))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".ref*")
+	if err != nil {
+		return err
+	}
+	_, werr := tmp.WriteString(hash)
+	if err := errors.Join(werr, tmp.Close()); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), path)
+}
+
+func isPermission(err error) bool { return errors.Is(err, fs.ErrPermission) }

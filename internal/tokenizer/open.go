@@ -1,0 +1,142 @@
+package tokenizer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"aiperf/internal/tokenizer/hub"
+)
+
+// Options say how a tokenizer is looked for. The zero value is ready to use.
+type Options struct {
+	Revision string                               // branch, tag or commit of a repository; "" = main
+	Progress func(file string, done, total int64) // told about downloads, possibly from several goroutines; total -1 = unknown
+	Getenv   func(string) string                  // environment; nil = the process's
+	HTTP     *http.Client                         // nil = one with the proxy of the environment
+	Info     func(format string, args ...any)     // told in one line what a short name stands for; nil = nobody listens
+}
+
+func (o Options) getenv() func(string) string {
+	if o.Getenv != nil {
+		return o.Getenv
+	}
+	return os.Getenv
+}
+
+func (o Options) info(format string, args ...any) {
+	if o.Info != nil {
+		o.Info(format, args...)
+	}
+}
+
+// Open loads the tokenizer that spec names: "builtin", a tiktoken encoding, a file, a directory, or a repository of the Hugging Face
+// hub, which is looked for in the cache on disk first.
+func Open(ctx context.Context, spec string, o Options) (*Tokenizer, error) {
+	switch {
+	case spec == "":
+		return nil, errors.New(`--tokenizer is empty: want builtin, an encoding name, a path, or owner/name`)
+	case spec == BuiltinName:
+		return Builtin()
+	}
+	if _, ok := encodings[spec]; ok {
+		return openEncoding(ctx, spec, o)
+	}
+	if local, err := isLocal(spec); err != nil || local {
+		if err != nil {
+			return nil, err
+		}
+		return openLocal(spec)
+	}
+	c := hub.FromEnv(o.getenv())
+	c.Progress, c.HTTP = o.Progress, o.HTTP
+	rev := o.Revision
+	if rev == "" {
+		rev = "main"
+	}
+	id, files, err := find(ctx, c, spec, rev, o)
+	if err != nil {
+		return nil, err
+	}
+	t, err := load(id, files)
+	if err != nil {
+		return nil, fmt.Errorf("tokenizer %q (revision %q): %w", id, rev, err)
+	}
+	return t, nil
+}
+
+// isLocal tells whether spec is a path: absolute, beginning with ./ or ../, or an existing directory or tokenizer file.
+func isLocal(spec string) (bool, error) {
+	info, err := os.Stat(spec)
+	exists := err == nil
+	slash := filepath.ToSlash(spec)
+	if filepath.IsAbs(spec) || strings.HasPrefix(slash, "./") || strings.HasPrefix(slash, "../") || spec == "." || spec == ".." {
+		switch {
+		case exists:
+			return true, nil
+		case errors.Is(err, fs.ErrNotExist):
+			return false, fmt.Errorf("tokenizer %q: directory not found", spec)
+		}
+		return false, fmt.Errorf("tokenizer %q: %w", spec, err)
+	}
+	return exists && (info.IsDir() || isTokenizerFile(spec)), nil
+}
+
+// find brings the files of a repository, by its full name or a short one.
+func find(ctx context.Context, c hub.Config, spec, rev string, o Options) (string, map[string]string, error) {
+	id := spec
+	if !strings.Contains(spec, "/") && !loadable(c.Cached(spec, rev, wanted)) {
+		if alias := c.Alias(spec); alias != "" {
+			id = alias
+		} else if c.Offline == "" {
+			found, err := c.Resolve(ctx, spec)
+			if err != nil {
+				return "", nil, err
+			}
+			id = found
+		}
+		if id != spec {
+			o.info("tokenizer %s → %s", spec, id)
+		}
+	}
+	files, err := c.Files(ctx, id, rev, wanted, loadable)
+	var e *hub.Error
+	if errors.As(err, &e) && e.Kind == hub.NotFound && strings.Contains(spec, "/") {
+		if found, rerr := c.Resolve(ctx, spec); rerr == nil && found != spec {
+			o.info("tokenizer %s → %s", spec, found)
+			id = found
+			files, err = c.Files(ctx, id, rev, wanted, loadable)
+		}
+	}
+	return id, files, err
+}
+
+// placeholders are names that nobody's model has: whole names, and parts of names.
+var (
+	placeholders     = []string{"test", "mock", "fake", "dummy", "example", "sample", "placeholder"}
+	placeholderParts = []string{"mock-", "-mock", "fake-", "-fake", "test-model", "-test-model", "your-model", "my-model", "model-name", "model-id"}
+)
+
+// IsPlaceholder tells whether a model name stands for no real model, so that the built-in tokenizer may stand for its own.
+func IsPlaceholder(name string) bool {
+	if strings.ContainsAny(name, `/\`) || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "~") {
+		return false
+	}
+	name = strings.ReplaceAll(strings.ToLower(name), "_", "-")
+	for _, p := range placeholders {
+		if name == p {
+			return true
+		}
+	}
+	for _, p := range placeholderParts {
+		if strings.Contains(name, p) {
+			return true
+		}
+	}
+	return false
+}

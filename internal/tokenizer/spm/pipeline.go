@@ -1,0 +1,164 @@
+package spm
+
+import (
+	"strings"
+
+	"aiperf/internal/tokenizer/added"
+	"aiperf/internal/tokenizer/model"
+	"aiperf/internal/tokenizer/normal"
+	"aiperf/internal/tokenizer/pipeline"
+)
+
+// mark is what stands for a space.
+const mark = "▁"
+
+// Pipeline builds the way from text to ids. tokens are found in the text as given, beside the model's user-defined pieces.
+func (m *Model) Pipeline(tokens []added.Token) (*pipeline.Pipeline, error) {
+	chars, err := normal.NewCharsmap(m.charsmap)
+	if err != nil {
+		return nil, err
+	}
+	id := m.ID(tokens)
+	var raw, user []added.Token
+	texts := map[int32]string{}
+	for _, t := range tokens {
+		if t.ID = id(t.Content); t.ID != model.None {
+			texts[t.ID] = t.Content
+			raw = append(raw, t)
+		}
+	}
+	for i, p := range m.Pieces {
+		if p.Kind == UserDefined {
+			user = append(user, added.Token{ID: int32(i), Content: p.Text})
+		}
+	}
+	users := added.NewMatcher(user)
+	pl := &pipeline.Pipeline{
+		Raw: added.NewMatcher(raw), Normalized: users,
+		Normalizer: normalizer{m: m, chars: normal.Longest{Charsmap: chars}, users: users},
+	}
+	vocab := model.NewVocab(len(m.Pieces), 8*len(m.Pieces))
+	for i, p := range m.Pieces {
+		vocab.Add([]byte(p.Text), int32(i))
+	}
+	vocab.Index()
+	if m.kind == typeBPE {
+		pl.Model, err = m.bpe(vocab)
+	} else {
+		pl.Model, err = m.unigram()
+	}
+	if err != nil {
+		return nil, err
+	}
+	steps := []pipeline.Step{pipeline.ReplaceStep(normal.ReplaceText{Old: mark, New: " "}), pipeline.ByteFallbackStep, pipeline.Fuse}
+	if m.dummyPrefix {
+		steps = append(steps, pipeline.StripStep(" ", 1, 0))
+	}
+	pl.Decoder = pipeline.ChainDecoder{Vocab: vocab, Added: texts, Steps: steps}
+	return pl, nil
+}
+
+// ID returns the lookup of a token by its text: the given tokens by their own ids, those without one and all others by their piece.
+func (m *Model) ID(tokens []added.Token) func(text string) int32 {
+	ids := make(map[string]int32, len(m.Pieces))
+	for i, p := range m.Pieces {
+		ids[p.Text] = int32(i)
+	}
+	for _, t := range tokens {
+		if t.ID != model.None {
+			ids[t.Content] = t.ID
+		}
+	}
+	return func(text string) int32 {
+		if id, ok := ids[text]; ok {
+			return id
+		}
+		return model.None
+	}
+}
+
+func (m *Model) unigram() (pipeline.Model, error) {
+	c := model.UnigramConfig{Unk: m.UNK, ByteFallback: m.byteFallback, Single: true}
+	for _, p := range m.Pieces {
+		c.Texts = append(c.Texts, p.Text)
+		c.Scores = append(c.Scores, float64(p.Score))
+		c.Match = append(c.Match, p.Kind == Normal || p.Kind == UserDefined)
+	}
+	return model.NewUnigram(c)
+}
+
+func (m *Model) bpe(vocab *model.Vocab) (pipeline.Model, error) {
+	c := model.ScoredConfig{Vocab: vocab, Unk: m.UNK, ByteFallback: m.byteFallback}
+	for i, p := range m.Pieces {
+		c.Scores = append(c.Scores, p.Score)
+		c.Match = append(c.Match, p.Kind == Normal || p.Kind == UserDefined)
+		if p.Kind == Unused {
+			return nil, unused(i, p.Text)
+		}
+	}
+	return model.NewScored(c)
+}
+
+type unusedError struct {
+	id   int
+	text string
+}
+
+func unused(id int, text string) error { return unusedError{id, text} }
+
+func (e unusedError) Error() string {
+	return "SentencePiece model: piece " + e.text + " is of the kind 5 (unused), which is not known for BPE; use a tokenizer.json"
+}
+
+// normalizer does what the library does before it cuts: the character map, extra spaces, the space in front, marks for spaces.
+// User-defined pieces pass as they are.
+type normalizer struct {
+	m     *Model
+	chars normal.Longest
+	users *added.Matcher
+}
+
+// Normalize implements pipeline.Normalizer.
+func (n normalizer) Normalize(s string) string {
+	var b strings.Builder
+	from := 0
+	for {
+		_, begin, end, ok := n.users.Next(s, from)
+		if !ok {
+			break
+		}
+		b.WriteString(n.chars.Normalize(s[from:begin]))
+		b.WriteString(s[begin:end])
+		from = end
+	}
+	b.WriteString(n.chars.Normalize(s[from:]))
+	s = b.String()
+	if n.m.removeSpaces {
+		s = squeeze(s)
+	}
+	if s == "" {
+		return s
+	}
+	if n.m.dummyPrefix {
+		s = " " + s
+	}
+	if n.m.escapeSpaces {
+		s = strings.ReplaceAll(s, " ", mark)
+	}
+	return s
+}
+
+// squeeze drops spaces at the ends and makes one of many in a row.
+func squeeze(s string) string {
+	s = strings.Trim(s, " ")
+	if !strings.Contains(s, "  ") {
+		return s
+	}
+	var b strings.Builder
+	for i := range len(s) {
+		if s[i] != ' ' || s[i-1] != ' ' {
+			b.WriteByte(s[i])
+		}
+	}
+	return b.String()
+}
