@@ -1,13 +1,175 @@
 package config
 
 import (
+	"encoding/json"
+	"math"
+	"strings"
 	"testing"
+	"time"
 )
 
-func TestYAMLOfDefault(t *testing.T) {
-	out, err := Default().YAML()
+// sample is a run that uses most of the layout.
+func sample() *Run {
+	r := Default()
+	seed, path, smooth, rate, seconds, slice := int64(7), "", 2.5, 10.0, Seconds(90), Seconds(0.5)
+	count, users := 20, 4
+	r.RandomSeed = &seed
+	r.Models.Items = []Model{{Name: "org/m"}, {Name: "007"}}
+	r.Endpoint.Path = &path
+	r.Endpoint.Timeout = Forever
+	r.Endpoint.Headers = Headers{{"X-B", "1, 2"}, {"X-A", "true"}}
+	r.Endpoint.Extra = Extra{{"z", json.RawMessage(`{"b":[1,2.50,null,true],"a":"x"}`)}, {"a", json.RawMessage(`"007"`)}}
+	r.Dataset().RandomSeed = &seed
+	r.Dataset().Prompts.OSL = Normal(20, 1.5)
+	r.Dataset().Prompts.SequenceDistribution = []SequencePair{{ISL: *Normal(1, 0), OSL: *Normal(2, 0), Probability: 100}}
+	r.Dataset().PrefixPrompts = &PrefixPrompts{PoolSize: 3, Length: 10}
+	r.Phases = []Phase{
+		{Name: "warmup", Kind: KindWarmup, Type: PhaseConcurrency, ExcludeFromResults: true, Requests: &count, Concurrency: &users},
+		{Name: "profiling", Kind: KindProfiling, Type: PhaseGamma, Rate: &rate, Smoothness: &smooth, Duration: &seconds, GracePeriod: &Forever,
+			RateRamp: &Ramp{Duration: 5}, Cancellation: &Cancellation{Rate: 50, Delay: 0.1}},
+	}
+	r.Artifacts.Records, r.Artifacts.SliceDuration = nil, &slice
+	r.SLOs = SLOs{{"request_latency", 250}, {"time_to_first_token", 50.5}}
+	r.Sweep = &Sweep{Type: SweepGrid, IterationOrder: "repeated", Parameters: Axes{{"datasets.main.prompts.isl.mean", []any{100, 200}}, {"phases.profiling.rate", []any{1.0, 2.5}}}}
+	return r
+}
+
+func mustYAML(t *testing.T, r *Run) string {
+	t.Helper()
+	out, err := r.YAML()
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Log(string(out))
+	return string(out)
+}
+
+func TestWhatIsPrintedReadsBack(t *testing.T) {
+	first := mustYAML(t, sample())
+	r, err := Parse([]byte(first))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, first)
+	}
+	if second := mustYAML(t, r); second != first {
+		t.Errorf("printed\n%s\nread and printed again\n%s", first, second)
+	}
+	if got := string(r.Endpoint.Extra[0].Value); got != `{"b":[1,2.50,null,true],"a":"x"}` {
+		t.Errorf("extra input z became %s", got)
+	}
+	if v := r.Sweep.Parameters[1].Values[0]; v != 1.0 {
+		t.Errorf("the rate 1.0 became %v (%T)", v, v)
+	}
+	if !r.Endpoint.Timeout.Infinite() || r.Artifacts.Records != nil || *r.Endpoint.Path != "" || r.Models.Items[1].Name != "007" {
+		t.Errorf("read back: %+v", r.Endpoint)
+	}
+	if err := r.Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	out, err := sample().YAML()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(string(out))
+	f.Add("benchmark: {slos: {a: 1}, endpoint: {extra: {x: [1, {y: .inf}]}}}")
+	f.Add("sweep: {parameters: {a.b: [1, 2.0, x]}}")
+	f.Fuzz(func(t *testing.T, s string) {
+		r, err := Parse([]byte(s))
+		if err != nil {
+			return
+		}
+		_ = r.Validate()
+		first, err := r.YAML()
+		if err != nil {
+			return
+		}
+		again, err := Parse([]byte(strings.ReplaceAll(string(first), Redacted, "x")))
+		if err != nil {
+			t.Fatalf("%v\n%s", err, first)
+		}
+		if _, err := again.YAML(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestSecretsAreMasked(t *testing.T) {
+	r := sample()
+	r.Endpoint.APIKey = "sk-1"
+	r.Endpoint.URLs = []string{"https://user:word@host/v1", "http://plain"}
+	r.Endpoint.Headers.Set("authorization", "Bearer t-2")
+	r.Endpoint.Headers.Set("X-My-Api-Key", "t-3")
+	r.Endpoint.Headers.Set("Cookie", "t-4")
+	out := mustYAML(t, r)
+	for _, secret := range []string{"sk-1", "user", "word@", "t-2", "t-3", "t-4"} {
+		if strings.Contains(out, secret) {
+			t.Errorf("%s is printed", secret)
+		}
+	}
+	if !strings.Contains(out, "https://<redacted>@host/v1") || r.Endpoint.APIKey != "sk-1" || r.Endpoint.Headers[0].Value != "1, 2" {
+		t.Error("masking changed the run, or the host is gone")
+	}
+	r.Endpoint.APIKey = Redacted
+	if err := r.Validate(); err == nil || !strings.Contains(err.Error(), "give the key with --api-key") {
+		t.Errorf("a masked key passes: %v", err)
+	}
+}
+
+func TestLoadRefuses(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                      "the file is empty",
+		"a: 1":                  "line 1: unknown key a in run",
+		"benchmark: {modls: x}": "unknown key modls in benchmark",
+		"benchmark:\n  endpoint:\n    timeout: x":             "line 3",
+		"random_seed: 1\nrandom_seed: 2":                      "already defined",
+		"[1]":                                                 "cannot unmarshal",
+		"random_seed: 1\n---\nrandom_seed: 2":                 "more than one document",
+		"benchmark: {datasets: [{prompts: {isl: {men: 1}}}]}": "men is not a key of a distribution",
+		"benchmark: {artifacts: {records: []}}":               "write false for none",
+	} {
+		if _, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+func TestFormatFloat(t *testing.T) {
+	for f, want := range map[float64]string{
+		10: "10.0", 2.5: "2.5", 0.1: "0.1", 0: "0.0", 1e16: "1e+16", 123456789012345680: "1.2345678901234568e+17", 1e15: "1000000000000000.0",
+		0.0001: "0.0001", 0.00001: "1e-05", math.Inf(1): "inf", -3: "-3.0",
+	} {
+		if got := FormatFloat(f); got != want {
+			t.Errorf("%v: %s, want %s", f, got, want)
+		}
+	}
+}
+
+func TestSeconds(t *testing.T) {
+	if Seconds(1.5).Duration() != 1500*time.Millisecond || Forever.Duration() != math.MaxInt64 || !Forever.Infinite() || Seconds(1e300).Duration() != math.MaxInt64 {
+		t.Error("seconds do not convert")
+	}
+}
+
+func TestDefaultDir(t *testing.T) {
+	five, rate, users := 5, 10.0, 3
+	for _, c := range []struct {
+		models []Model
+		phase  Phase
+		want   string
+	}{
+		{[]Model{{Name: "a/b"}}, Phase{Type: PhasePoisson, Rate: &rate, Concurrency: &five}, "a_b-openai-chat-concurrency5-request_rate10.0"},
+		{[]Model{{Name: "a"}, {Name: "b"}}, Phase{Type: PhaseConcurrency, Concurrency: &five}, "a_multi-openai-chat-concurrency5"},
+		{[]Model{{Name: "a"}}, Phase{Type: PhaseConstant, Rate: &rate}, "a-openai-chat-request_rate10.0"},
+		{[]Model{{Name: "a"}}, Phase{Type: PhaseFixedSchedule, Concurrency: &five}, "a-openai-chat-fixed_schedule"},
+		{[]Model{{Name: "a"}}, Phase{Type: PhaseUserCentric, Rate: &rate, Users: &users}, "a-openai-chat-user_centric-users3-qps10.0"},
+		{[]Model{{Name: "a"}}, Phase{Type: PhaseConcurrency, PrefillConcurrency: &users}, "a-openai-chat-prefill_concurrency3"},
+	} {
+		b := Default().Benchmark
+		c.phase.Kind = KindProfiling
+		b.Models.Items, b.Phases = c.models, []Phase{c.phase}
+		if got := DefaultDir(&b); got != "artifacts/"+c.want {
+			t.Errorf("%s, want %s", got, c.want)
+		}
+	}
 }

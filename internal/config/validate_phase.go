@@ -8,6 +8,10 @@ const maxConcurrency = 1 << 20
 func (v *violations) phases(b *Benchmark) {
 	v.when(b.Profiling() == nil, "benchmark.phases", "hold no profiling phase")
 	names := map[string]bool{}
+	data := &Dataset{}
+	if len(b.Datasets) == 1 {
+		data = b.Dataset()
+	}
 	for i := range b.Phases {
 		p := &b.Phases[i]
 		path := "benchmark.phases." + p.Name
@@ -20,7 +24,7 @@ func (v *violations) phases(b *Benchmark) {
 		v.when(p.Seamless && i == 0, path+".seamless", "is for phases that follow another")
 		v.limits(path, p, b.Endpoint.Streaming)
 		v.stops(path, p)
-		v.pace(path, p, b.Dataset())
+		v.pace(path, p, data)
 	}
 }
 

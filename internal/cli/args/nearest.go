@@ -2,10 +2,16 @@ package args
 
 import "strings"
 
+// longestWord is the longest word that a candidate is sought for: no name is as long.
+const longestWord = 80
+
 // Nearest returns the candidate that differs least from word, empty when all differ by more than a third of the word's letters.
 func Nearest(word string, candidates []string) string {
 	bare := func(s string) string { return strings.ReplaceAll(strings.ToLower(strings.TrimLeft(s, "-")), "_", "-") }
 	w := bare(word)
+	if len(w) > longestWord {
+		return ""
+	}
 	best, limit := "", len(w)/3+1
 	if len(w) < 4 {
 		limit = 2

@@ -1,0 +1,90 @@
+package config
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func swept(kind SweepType, axes ...Axis) *Run {
+	r := Default()
+	one, ten, seed := 1, 10, int64(42)
+	rate := 1.0
+	r.RandomSeed = &seed
+	r.Models.Items = []Model{{Name: "m"}}
+	r.Phases[0].Requests, r.Phases[0].Concurrency = &ten, &one
+	r.Phases[0].Type, r.Phases[0].Rate = PhasePoisson, &rate
+	r.Sweep = &Sweep{Type: kind, IterationOrder: "repeated", Parameters: axes}
+	return r
+}
+
+var (
+	concurrencies = Axis{"phases.profiling.concurrency", []any{5, 6}}
+	rates         = Axis{"phases.profiling.rate", []any{1.0, 2.5}}
+)
+
+func TestCellsOfAGrid(t *testing.T) {
+	cells, err := swept(SweepGrid, concurrencies, rates).Cells()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dirs []string
+	for i, c := range cells {
+		dirs = append(dirs, c.Dir)
+		p := c.Run.Profiling()
+		if *p.Concurrency != c.Values[0].Values[0] || *p.Rate != c.Values[1].Values[0] || *c.Run.RandomSeed != 42+int64(i) || c.Run.Sweep != nil {
+			t.Errorf("cell %d: %+v", i, c)
+		}
+	}
+	want := []string{"concurrency_5__rate_1.0", "concurrency_5__rate_2.5", "concurrency_6__rate_1.0", "concurrency_6__rate_2.5"}
+	if !reflect.DeepEqual(dirs, want) {
+		t.Errorf("%v", dirs)
+	}
+	if cells[1].Label != "phases.profiling.concurrency=5, phases.profiling.rate=2.5" {
+		t.Error(cells[1].Label)
+	}
+}
+
+func TestCellsOfAZip(t *testing.T) {
+	cells, err := swept(SweepZip, concurrencies, rates).Cells()
+	if err != nil || len(cells) != 2 || cells[1].Dir != "concurrency_6__rate_2.5" {
+		t.Fatalf("%v %v", cells, err)
+	}
+	r := swept(SweepZip, concurrencies, Axis{"phases.profiling.rate", []any{1.0}})
+	if err := r.Validate(); err == nil || !strings.Contains(err.Error(), "one length") {
+		t.Errorf("lists of two lengths: %v", err)
+	}
+}
+
+func TestCellsDeriveTheirRequests(t *testing.T) {
+	r := swept(SweepGrid, Axis{"phases.profiling.concurrency", []any{1, 40}})
+	r.Sweep.DeriveRequests, r.Sweep.SameSeed = true, true
+	cells, err := r.Cells()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := *cells[0].Run.Profiling().Requests, *cells[1].Run.Profiling().Requests; a != 10 || b != 80 {
+		t.Errorf("requests %d and %d, want 10 and 80", a, b)
+	}
+	if *cells[1].Run.RandomSeed != 42 || *r.Profiling().Requests != 10 {
+		t.Error("the seed moved, or the base changed")
+	}
+}
+
+func TestCellsRefuse(t *testing.T) {
+	for path, want := range map[string]string{"phases.profiling.speed": "there is no key speed", "phases.nobody.rate": "there is no key nobody", "phases.profiling.concurrency": "must be >= 1"} {
+		if _, err := swept(SweepGrid, Axis{path, []any{0, 1}}).Cells(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", path, err, want)
+		}
+	}
+	wide := Axis{"phases.profiling.requests", make([]any, 200)}
+	for i := range wide.Values {
+		wide.Values[i] = i + 1
+	}
+	if _, err := swept(SweepGrid, wide, Axis{"phases.profiling.concurrency", wide.Values}).Cells(); err == nil || !strings.Contains(err.Error(), "more than 10000 cells") {
+		t.Errorf("40,000 cells: %v", err)
+	}
+	if cells, err := Default().Cells(); err != nil || len(cells) != 1 || cells[0].Dir != "" {
+		t.Errorf("no sweep: %v %v", cells, err)
+	}
+}

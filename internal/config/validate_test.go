@@ -1,0 +1,81 @@
+package config
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestValidate(t *testing.T) {
+	n := func(v int) *int { return &v }
+	f := func(v float64) *float64 { return &v }
+	s := func(v Seconds) *Seconds { return &v }
+	ms := func(v int64) *int64 { return &v }
+	yes := true
+	for name, c := range map[string]struct {
+		change func(r *Run, p *Phase)
+		want   string
+	}{
+		"schema":       {func(r *Run, _ *Phase) { r.SchemaVersion = "1" }, `schemaVersion must be "2.0"`},
+		"seed":         {func(r *Run, _ *Phase) { r.RandomSeed = ms(-1) }, "random_seed must be >= 0"},
+		"no model":     {func(r *Run, _ *Phase) { r.Models.Items = nil }, "benchmark.models names no model"},
+		"empty model":  {func(r *Run, _ *Phase) { r.Models.Items[0].Name = "" }, "benchmark.models.items[0].name is empty"},
+		"url":          {func(r *Run, _ *Phase) { r.Endpoint.URLs = []string{"ws://u:p@h"} }, `benchmark.endpoint.urls[0] "ws://<redacted>@h" is not`},
+		"no host":      {func(r *Run, _ *Phase) { r.Endpoint.URLs = []string{"http://"} }, "names no host"},
+		"reuse":        {func(r *Run, _ *Phase) { r.Endpoint.ConnectionReuse = "x" }, "connection_reuse"},
+		"datasets":     {func(r *Run, _ *Phase) { r.Datasets = nil }, "must hold one dataset, not 0"},
+		"file":         {func(r *Run, _ *Phase) { r.Dataset().Type = DatasetFile }, "benchmark.datasets.main.path is empty"},
+		"isl":          {func(r *Run, _ *Phase) { r.Dataset().Prompts.ISL = Normal(-1, 0) }, "prompts.isl.mean must be >= 0"},
+		"prefixes":     {func(r *Run, _ *Phase) { r.Dataset().PrefixPrompts = &PrefixPrompts{Length: 1, SharedSystemLength: 1} }, "both a pool"},
+		"no phase":     {func(r *Run, _ *Phase) { r.Phases = nil }, "hold no profiling phase"},
+		"no stop":      {func(_ *Run, p *Phase) { p.Requests = nil }, "benchmark.phases.profiling has no stop condition"},
+		"requests":     {func(_ *Run, p *Phase) { p.Requests = n(0) }, "profiling.requests must be >= 1"},
+		"duration":     {func(_ *Run, p *Phase) { p.Duration = s(0) }, "duration must be > 0"},
+		"grace":        {func(_ *Run, p *Phase) { p.GracePeriod = s(1) }, "grace_period needs a duration"},
+		"concurrency":  {func(_ *Run, p *Phase) { p.Concurrency = n(1 << 21) }, "more than one machine has ports for"},
+		"prefill":      {func(_ *Run, p *Phase) { p.PrefillConcurrency = n(1) }, "prefill_concurrency needs streaming"},
+		"prefill high": {func(r *Run, p *Phase) { r.Endpoint.Streaming = true; p.PrefillConcurrency, p.Concurrency = n(3), n(2) }, "3 is above concurrency 2"},
+		"rate":         {func(_ *Run, p *Phase) { p.Type, p.Rate = PhasePoisson, f(0) }, "rate must be > 0"},
+		"no rate":      {func(_ *Run, p *Phase) { p.Type = PhasePoisson }, "needs either rate or rate_series"},
+		"smoothness":   {func(_ *Run, p *Phase) { p.Smoothness = f(1) }, "smoothness is for type gamma"},
+		"rate ramp":    {func(_ *Run, p *Phase) { p.RateRamp = &Ramp{Duration: 1} }, "rate_ramp needs a type with a rate"},
+		"users":        {func(_ *Run, p *Phase) { p.Users = n(1) }, "users is for type user_centric"},
+		"few requests": {func(r *Run, p *Phase) {
+			p.Type, p.Users, p.Rate, p.Requests = PhaseUserCentric, n(5), f(1), n(4)
+			r.Dataset().Turns = Normal(2, 0)
+		}, "requests 4 is below users 5"},
+		"single turns": {func(_ *Run, p *Phase) { p.Type, p.Users, p.Rate = PhaseUserCentric, n(1), f(1) }, "at least 2 turns"},
+		"schedule":     {func(_ *Run, p *Phase) { p.Type = PhaseFixedSchedule }, "needs a dataset with times"},
+		"offsets":      {func(_ *Run, p *Phase) { p.StartOffset = ms(1) }, "which are for type fixed_schedule"},
+		"auto offset": {func(r *Run, p *Phase) {
+			r.Dataset().Type, r.Dataset().Path, p.Type, p.AutoOffset, p.StartOffset = DatasetFile, "x", PhaseFixedSchedule, &yes, ms(1)
+		}, "auto_offset excludes start_offset"},
+		"window":       {func(_ *Run, p *Phase) { p.StartOffset, p.EndOffset = ms(2), ms(1) }, "start_offset is above end_offset"},
+		"cancellation": {func(_ *Run, p *Phase) { p.Cancellation = &Cancellation{Rate: 101} }, "cancellation.rate must be > 0 and <= 100"},
+		"threshold":    {func(_ *Run, p *Phase) { p.FailedRequestThreshold = f(2) }, "failed_request_threshold must be 0 to 1"},
+		"seamless":     {func(_ *Run, p *Phase) { p.Seamless = true }, "seamless is for phases that follow another"},
+		"results":      {func(_ *Run, p *Phase) { p.ExcludeFromResults = true }, "contradicts kind profiling"},
+		"runs":         {func(r *Run, _ *Phase) { r.MultiRun.NumRuns = 11 }, "multi_run.num_runs must be 1 to 10, not 11"},
+		"confidence":   {func(r *Run, _ *Phase) { r.MultiRun.ConfidenceLevel = 1 }, "confidence_level must be between 0 and 1"},
+		"empty sweep":  {func(r *Run, _ *Phase) { r.Sweep = &Sweep{Type: SweepGrid, IterationOrder: "repeated"} }, "sweep.parameters is empty"},
+	} {
+		r := Default()
+		r.Models.Items = []Model{{Name: "m"}}
+		r.Phases[0].Requests = n(10)
+		if err := r.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		c.change(r, &r.Phases[0])
+		if err := r.Validate(); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+func TestValidateReportsAll(t *testing.T) {
+	r := Default()
+	r.Models.Items = nil
+	r.MultiRun.NumRuns = 0
+	if err := r.Validate(); err == nil || strings.Count(err.Error(), "\n") != 2 {
+		t.Errorf("%v, want three lines: model, stop, runs", err)
+	}
+}
