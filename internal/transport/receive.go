@@ -255,7 +255,11 @@ func (x *Exchange) fill() {
 		if t.ErrorAt == 0 {
 			t.ErrorAt = r.End
 		}
-		if x.cancel {
+		switch {
+		case x.cancel:
+			r.CancelledAt = r.End
+		case r.CancelledAt != 0: // cut on purpose: the request ended at that instant
+			r.End = max(r.CancelledAt, x.start+1)
 			r.CancelledAt = r.End
 		}
 	}
