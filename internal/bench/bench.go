@@ -51,6 +51,7 @@ type room struct {
 	layout   artifact.Layout
 	rawPath  string
 	pipe     *pipeline.Pipeline
+	gate     gate
 	load     *load.Generator
 
 	closers []func()
@@ -67,13 +68,10 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *int64, opts Options) 
 		opts.BenchmarkID = rng.UUID()[24:]
 	}
 	r := &room{cfg: cfg, opts: opts, log: slog.New(slog.DiscardHandler)}
+	if err := r.start(ctx, seed); err != nil {
+		return nil, err
+	}
 	defer r.close()
-	if err := r.prepare(ctx, seed); err != nil {
-		return nil, err
-	}
-	if err := r.open(ctx); err != nil {
-		return nil, err
-	}
 	m := startMeter()
 	progress := r.showProgress()
 	result, loadErr := r.load.Run(ctx)
@@ -81,9 +79,11 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *int64, opts Options) 
 		progress.Stop()
 	}
 	used := m.stop()
+	r.gate.shut()
 	pipeErr := r.pipe.Close()
 	run := r.summarise(result, used)
 	writeErr := r.write(run)
+	r.complain(run, result)
 	if loadErr != nil {
 		return run, loadErr
 	}
@@ -214,24 +214,27 @@ func (r *room) open(ctx context.Context) error {
 		return err
 	}
 	exec := r.newExecutor(connections.Reuse)
-	if err := r.writeInputs(exec); err != nil {
+	if err := r.writeInputs(ctx, exec); err != nil {
 		return err
 	}
 	if r.pipe, err = r.newPipeline(); err != nil {
 		return err
 	}
-	exec.put = r.pipe.Put
+	r.gate.into = r.pipe.Put
 	r.load, err = load.New(r.plan, load.Options{
 		Source: source{r.data}, Executor: exec, Root: r.root,
 		Hooks: load.Hooks{After: r.phaseOver},
 	})
-	return err
+	if err != nil {
+		return errors.Join(err, r.pipe.Close())
+	}
+	return nil
 }
 
 func (r *room) newExecutor(reuse transport.Reuse) *executor {
 	b := r.cfg
 	e := &executor{
-		data: r.data, endpoint: r.endpoint, client: r.client, targets: r.targets,
+		data: r.data, endpoint: r.endpoint, client: r.client, targets: r.targets, put: r.gate.put,
 		headers:  headers(b, r.opts.Version),
 		dialLate: reuse == transport.Never,
 		sticky:   reuse == transport.Sticky,

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"os"
@@ -43,8 +44,8 @@ func (r *room) openFiles() error {
 }
 
 // writeInputs writes inputs.json: the body of every turn formatted alone. A turn that cannot be formatted ends the run here, before
-// anything is sent.
-func (r *room) writeInputs(e *executor) error {
+// anything is sent, and leaves no file.
+func (r *room) writeInputs(ctx context.Context, e *executor) error {
 	var file *artifact.Inputs
 	if !r.data.Facts().Trace && !r.data.Facts().Verbatim {
 		var err error
@@ -52,10 +53,27 @@ func (r *room) writeInputs(e *executor) error {
 			return err
 		}
 	}
+	err := r.formatAll(ctx, e, file)
+	if file == nil {
+		return err
+	}
+	if e := file.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		os.Remove(r.layout.Inputs())
+	}
+	return err
+}
+
+// formatAll formats every turn alone, into the file if there is one.
+func (r *room) formatAll(ctx context.Context, e *executor, file *artifact.Inputs) error {
 	in := e.input
 	for i := range r.data.Len() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		c := r.data.Conversation(i)
-		in.Conversation = c
 		payloads := make([][]byte, len(c.Turns))
 		for k := range c.Turns {
 			alone := *c
@@ -73,10 +91,7 @@ func (r *room) writeInputs(e *executor) error {
 			}
 		}
 	}
-	if file == nil {
-		return nil
-	}
-	return file.Close()
+	return nil
 }
 
 // newPipeline starts the workers that turn records into rows and lines.

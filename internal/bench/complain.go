@@ -1,0 +1,62 @@
+package bench
+
+import (
+	"fmt"
+	"strings"
+
+	"aiperf/internal/load"
+	"aiperf/internal/metric"
+	"aiperf/internal/record"
+)
+
+// kindsTold is the number of distinct errors that one line names.
+const kindsTold = 3
+
+// complain says on the error stream, in one line, why a run gives no result. The report says more, but may go elsewhere.
+func (r *room) complain(run *metric.Run, result *load.Result) {
+	if result != nil {
+		var abandoned int
+		for _, f := range result.Phases {
+			abandoned += int(f.Abandoned)
+		}
+		if abandoned > 0 {
+			r.warn(fmt.Sprintf("%d requests did not come back after they were cut off; they are in no file", abandoned))
+		}
+	}
+	if text := complaint(run.Profiling); text != "" {
+		fmt.Fprintf(r.opts.Err, "error: %s; log: %s\n", text, r.layout.Log())
+		r.log.Error(text)
+	}
+}
+
+// complaint is why no request can be reported; "" = one can.
+func complaint(s *metric.Summary) string {
+	switch {
+	case s.Valid > 0:
+		return ""
+	case s.Failed == 0:
+		return "no request finished"
+	}
+	told := make([]string, 0, kindsTold)
+	for _, g := range s.Errors[:min(kindsTold, len(s.Errors))] {
+		told = append(told, fmt.Sprintf("%d × %s", g.Count, named(&g.Error)))
+	}
+	text := fmt.Sprintf("all %d requests failed: %s", s.Failed, strings.Join(told, "; "))
+	if more := len(s.Errors) - len(told); more > 0 {
+		text += fmt.Sprintf("; and %d other errors", more)
+	}
+	return text
+}
+
+// named is an error in one line.
+func named(e *record.Error) string {
+	const most = 160
+	text := strings.Join(strings.Fields(e.Message), " ")
+	if runes := []rune(text); len(runes) > most {
+		text = string(runes[:most]) + "…"
+	}
+	if e.Code != 0 {
+		return fmt.Sprintf("%d %s: %s", e.Code, e.Type, text)
+	}
+	return e.Type + ": " + text
+}
