@@ -73,9 +73,11 @@ func (a *arrivals) pass() {
 	}
 }
 
-// reanchor makes now the next target in place of one that was missed; later ones keep their intervals from it.
-func (a *arrivals) reanchor(now int64) {
+// reanchor makes now the next target in place of one that was missed; later ones keep their intervals from it. It returns how many
+// arrivals are expected in the time that is skipped.
+func (a *arrivals) reanchor(now int64) (lost float64) {
 	head := &a.ahead[a.spent]
+	missed := head.sum
 	head.sum = a.rate.integral(seconds(now - a.t0))
 	head.gap = head.sum - a.base
 	head.at = now
@@ -83,6 +85,7 @@ func (a *arrivals) reanchor(now int64) {
 	for i := a.spent + 1; i < len(a.ahead); i++ {
 		sum = a.place(i, sum)
 	}
+	return a.ahead[a.spent].sum - missed
 }
 
 // within is the number of arrivals up to an instant, and the instant of the first one after it.

@@ -49,9 +49,19 @@ type ScheduleFacts struct {
 	TicksSkipped   int64     // of these, the ones at which nothing could start
 	Reanchors      int64
 	LostSeconds    float64 // schedule lost to re-anchoring
+	LostArrivals   float64 // requests expected in it
+	Expected       float64 // requests that the rate asks for in the sending interval: its integral
+	Steady         Steady
 	CapSeconds     float64 // time without a free session slot while sending
 	PrefillSeconds float64 // time without a free prefill slot while sending
 	SendSeconds    float64 // length of the sending interval
+}
+
+// Steady is the part of a rate phase's sending interval after its ramps.
+type Steady struct {
+	Seconds  float64
+	Expected float64 // requests that the rate asks for
+	Sent     int64
 }
 
 // CapShare is the share of the sending interval without a free session slot.

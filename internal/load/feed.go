@@ -6,7 +6,7 @@ import (
 )
 
 // feedDepth is how many conversations the feed keeps ready at the least.
-const feedDepth = 64
+const feedDepth = 128
 
 // draw is a sampled conversation.
 type draw struct {
@@ -24,20 +24,49 @@ type feed struct {
 	mu      sync.Mutex
 	ready   []draw
 	depth   int
+	left    int64 // conversations that can still be of use; the feed takes no more
 	starved bool
 	err     error
 	more    chan struct{}
 }
 
-func newFeed(source Source, next func() int, notify func()) *feed {
-	return &feed{source: source, next: next, notify: notify, depth: feedDepth, more: make(chan struct{}, 1)}
+func newFeed(source Source, next func() int, most int64, notify func()) *feed {
+	return &feed{source: source, next: next, notify: notify, depth: feedDepth, left: most, more: make(chan struct{}, 1)}
+}
+
+// draws is the largest number of conversations that a plan can use.
+func draws(phases []Phase) int64 {
+	sum := int64(0)
+	for i := range phases {
+		p := &phases[i]
+		if p.Mode == FixedSchedule { // uses every entry once, by itself
+			continue
+		}
+		most := int64(never)
+		for _, limit := range []int64{p.Requests, p.Sessions} {
+			if limit > 0 {
+				most = min(most, limit)
+			}
+		}
+		if p.Mode == UserCentric { // the first users are there whether they get to send or not
+			most = max(most, int64(p.Users)+1)
+		}
+		if most > never/2-sum {
+			return never
+		}
+		sum += most
+	}
+	return sum
 }
 
 // run fills the feed until the context ends.
 func (f *feed) run(ctx context.Context) {
 	for {
 		f.mu.Lock()
-		full := len(f.ready) >= f.depth
+		full := len(f.ready) >= f.depth || f.left <= 0
+		if !full {
+			f.left--
+		}
 		f.mu.Unlock()
 		if full {
 			select {
@@ -92,11 +121,11 @@ func (f *feed) putBack(list []draw) {
 	f.ready = append(list, f.ready...)
 }
 
-// deepen makes the feed keep at least n conversations ready.
+// deepen makes the feed keep n conversations ready, at the least feedDepth.
 func (f *feed) deepen(n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.depth = max(f.depth, n)
+	f.depth = max(feedDepth, n)
 	f.wake()
 }
 

@@ -93,7 +93,7 @@ func New(plan Plan, opts Options) (*Generator, error) {
 	if err != nil {
 		return nil, err
 	}
-	g.feed = newFeed(opts.Source, next, g.fed)
+	g.feed = newFeed(opts.Source, next, draws(plan.Phases), g.fed)
 	return g, nil
 }
 

@@ -115,6 +115,7 @@ func (p *phase) begin(now int64) {
 	p.facts.Started = now
 	p.facts.Schedule.Precise = p.g.wait.Precise()
 	p.count.started.Store(now)
+	p.g.feed.deepen(0)
 	p.driver.begin(now)
 }
 
@@ -147,6 +148,9 @@ func (p *phase) stop(why Stop, now int64) {
 	p.facts.SentAll = now
 	p.count.sentAll.Store(now)
 	s := &p.facts.Schedule
+	if d, ok := p.driver.(*rateDriver); ok && p.t0 != 0 {
+		d.account(now)
+	}
 	if p.t0 != 0 {
 		s.SendSeconds = seconds(now - p.t0)
 		s.CapSeconds = p.g.session.fullSeconds(now)

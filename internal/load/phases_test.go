@@ -207,6 +207,37 @@ func TestSourceFails(t *testing.T) {
 	})
 }
 
+func TestDataIsNotMadeInVain(t *testing.T) {
+	for name, c := range map[string]struct {
+		p    Phase
+		most int
+	}{
+		"count":        {Phase{Mode: Burst, Concurrency: 2, Requests: 7}, 7},
+		"sessions":     {Phase{Mode: Burst, Concurrency: 2, Requests: 70, Sessions: 5}, 5},
+		"duration":     {Phase{Mode: Burst, Concurrency: 2, Duration: sec}, 20 + 2 + feedDepth},
+		"users":        {Phase{Mode: UserCentric, Users: 9, Rate: 10, Requests: 3}, 10 + 20}, // the mean of turns needs all 20
+		"large bursts": {Phase{Mode: Burst, Concurrency: 500, Duration: 150 * ms}, 1000 + feedDepth + 1},
+	} {
+		bubble(t, name, func(t *testing.T) {
+			src := &counted{Source: talk(20, 1, 0)}
+			play(t, one(c.p), src, newSim(t, manner{total: 100 * ms}))
+			if src.n > c.most {
+				t.Errorf("%d conversations made, at most %d are of use", src.n, c.most)
+			}
+		})
+	}
+}
+
+type counted struct {
+	Source
+	n int
+}
+
+func (c *counted) Shape(i int) (Shape, error) {
+	c.n++
+	return c.Source.Shape(i)
+}
+
 func TestSlowPreparation(t *testing.T) {
 	bubble(t, "longer than the lead", func(t *testing.T) {
 		s := newSim(t, manner{prepare: 80 * ms, total: 10 * ms})

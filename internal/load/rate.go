@@ -12,6 +12,7 @@ type rateDriver struct {
 	p        *phase
 	arrivals *arrivals
 
+	steadyAt int64 // the end of the phase's ramps
 	held     bool  // a tick that came due waits for a prefill slot, or for the data
 	intended int64 // its instant
 }
@@ -21,8 +22,6 @@ func (d *rateDriver) build(context.Context) error {
 	root := p.g.opts.Root
 	rate := newProfile(&p.Phase, func() *rng.Stream { return root.Stream(rampStream) })
 	d.arrivals = newArrivals(newLaw(&p.Phase, root), rate, 0)
-	n, _ := d.arrivals.within(int64(p.g.plan.ArmLead), mostAhead)
-	p.g.feed.deepen(2 * n)
 	return nil
 }
 
@@ -35,7 +34,29 @@ func (d *rateDriver) prime() (short bool) {
 	return d.p.sending && d.wants(n)
 }
 
-func (d *rateDriver) begin(t0 int64) { d.arrivals.restart(t0) }
+func (d *rateDriver) begin(t0 int64) {
+	d.arrivals.restart(t0)
+	p := d.p
+	d.steadyAt = t0 + int64(max(p.RateRamp.Duration, p.ConcurrencyRamp.Duration, p.PrefillRamp.Duration))
+}
+
+// account says what the rate asked for, at the end of the sending.
+func (d *rateDriver) account(now int64) {
+	s, rate := &d.p.facts.Schedule, d.arrivals.rate
+	s.Expected = rate.integral(seconds(now - d.p.t0))
+	if now > d.steadyAt {
+		s.Steady.Seconds = seconds(now - d.steadyAt)
+		s.Steady.Expected = s.Expected - rate.integral(seconds(d.steadyAt-d.p.t0))
+	}
+}
+
+// grant spends the tick that is due on a ticket.
+func (d *rateDriver) grant(t *ticket, now int64) {
+	if d.intended >= d.steadyAt {
+		d.p.facts.Schedule.Steady.Sent++
+	}
+	d.p.grant(t, d.intended, now)
+}
 
 func (d *rateDriver) over() bool { return false }
 
@@ -56,7 +77,7 @@ func (d *rateDriver) advance(now int64) int64 {
 		}
 		p.facts.Schedule.Ticks++
 		if late := now - at; late > int64(p.g.plan.CatchUp) {
-			d.arrivals.reanchor(now)
+			p.facts.Schedule.LostArrivals += d.arrivals.reanchor(now)
 			p.count.reanchors.Add(1)
 			p.facts.Schedule.LostSeconds += seconds(late)
 		}
@@ -79,7 +100,7 @@ func (d *rateDriver) spend(now int64) bool {
 			t.waited = true
 			return false
 		}
-		p.grant(p.ready.pop(), d.intended, now)
+		d.grant(p.ready.pop(), now)
 		return true
 	}
 	if !room || p.g.session.free() == 0 || !p.mayStart() {
@@ -91,7 +112,7 @@ func (d *rateDriver) spend(now int64) bool {
 			return false
 		}
 	}
-	p.grant(p.starts.pop(), d.intended, now)
+	d.grant(p.starts.pop(), now)
 	return true
 }
 

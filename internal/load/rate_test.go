@@ -180,6 +180,9 @@ func TestReanchor(t *testing.T) { // row 6
 		if f.Schedule.Reanchors != 1 || math.Abs(f.Schedule.LostSeconds-0.995) > 1e-6 || math.Abs(float64(f.Sent)-800) > 2 {
 			t.Errorf("re-anchored %d times, lost %v s, sent %d", f.Schedule.Reanchors, f.Schedule.LostSeconds, f.Sent)
 		}
+		if l := f.Schedule.LostArrivals; math.Abs(l-199) > 1e-6 {
+			t.Errorf("lost %v arrivals", l)
+		}
 		if f.Schedule.Lag.Max != int64(995*ms) {
 			t.Errorf("largest lag %v", time.Duration(f.Schedule.Lag.Max))
 		}
@@ -241,6 +244,25 @@ func TestRateSeries(t *testing.T) { // row 24
 			if n < c.want-1 || n > c.want+1 {
 				t.Errorf("by %v ms: %d, want %d", c.by, n, c.want)
 			}
+		}
+	})
+}
+
+func TestWhatTheRateAskedFor(t *testing.T) {
+	bubble(t, "ramp excluded", func(t *testing.T) {
+		s := newSim(t, manner{total: ms})
+		r := play(t, one(Phase{Mode: Rate, Pattern: Constant, Rate: 10, RateRamp: Ramp{Duration: 8 * sec}, Duration: 20 * sec}), talk(10, 1, 0), s)
+		f := r.Phases[0].Schedule
+		if math.Abs(f.Expected-160.5) > 1e-6 || math.Abs(f.Steady.Expected-120) > 1e-6 || f.Steady.Seconds != 12 || f.Steady.Sent != 120 {
+			t.Errorf("expected %v, steady %+v of %d", f.Expected, f.Steady, r.Phases[0].Sent)
+		}
+	})
+	bubble(t, "cap", func(t *testing.T) {
+		s := newSim(t, manner{total: 450 * ms})
+		r := play(t, one(Phase{Mode: Rate, Pattern: Constant, Rate: 5, Concurrency: 1, Duration: 6 * sec}), talk(10, 1, 0), s)
+		f := r.Phases[0].Schedule
+		if f.Steady.Expected != 30 || f.Steady.Sent != 10 || f.LostArrivals != 0 {
+			t.Errorf("%+v", f.Steady)
 		}
 	})
 }
