@@ -140,11 +140,14 @@ func bodyError(err error, b *bodyReader) *record.Error {
 	case b.kind == untilClose && err != io.ErrUnexpectedEOF:
 		return socketError(err)
 	}
-	text := "Response payload is not completed: " + b.progress()
+	text := "Response payload is not completed"
 	if err != io.ErrUnexpectedEOF {
 		text += ": " + plainReason(err)
 	}
-	return newError(ErrPayload, 0, text)
+	e := newError(ErrPayload, 0, text)
+	e.Cause = b.progress() // not in the message: equal failures make one group
+	e.Chain = []string{e.Cause}
+	return e
 }
 
 // plainReason words a socket error without its addresses.

@@ -126,9 +126,10 @@ func (p *pool) expire(h *hostPool) {
 	}
 }
 
-// permit counts one more open connection if the limits allow it; an idle connection of another host makes room.
+// permit counts one more open connection if the limits allow it; an idle connection makes room, so that nobody waits for one that
+// nobody uses.
 func (p *pool) permit(h *hostPool) bool {
-	if p.perHost > 0 && h.opened >= p.perHost {
+	if p.perHost > 0 && h.opened >= p.perHost && !p.closeIdle(h) {
 		return false
 	}
 	if p.limit > 0 && p.opened >= p.limit && !p.makeRoom() {
@@ -140,21 +141,31 @@ func (p *pool) permit(h *hostPool) bool {
 	return true
 }
 
+// makeRoom closes one idle connection of any host.
 func (p *pool) makeRoom() bool {
 	for _, h := range p.hosts {
-		if len(h.idle) > 0 {
-			c := h.idle[0]
-			h.idle = append(h.idle[:0], h.idle[1:]...)
+		if h.opened > 0 && p.closeIdle(h) {
+			return true
+		}
+	}
+	return false
+}
+
+// closeIdle closes the oldest idle connection of a host, else that of an idle session.
+func (p *pool) closeIdle(h *hostPool) bool {
+	if len(h.idle) > 0 {
+		h.idle[0].close()
+		h.idle = append(h.idle[:0], h.idle[1:]...)
+		p.forget(h)
+		return true
+	}
+	for s, c := range p.sessions {
+		if p.hosts[c.key] == h {
+			delete(p.sessions, s)
 			c.close()
 			p.forget(h)
 			return true
 		}
-	}
-	for s, c := range p.sessions {
-		delete(p.sessions, s)
-		c.close()
-		p.forget(p.host(c.key))
-		return true
 	}
 	return false
 }
@@ -175,7 +186,7 @@ func (p *pool) putLocked(c *conn) {
 	h := p.host(c.key)
 	if p.closed {
 		c.close()
-		p.forget(h)
+		p.releaseLocked(h)
 		return
 	}
 	c.idleSince = clock.Now()
@@ -186,12 +197,8 @@ func (p *pool) putLocked(c *conn) {
 			return
 		}
 	}
-	if len(p.waiters) > 0 { // all wait for other hosts: this one makes room
-		c.close()
-		p.releaseLocked(h)
-		return
-	}
 	h.idle = append(h.idle, c)
+	p.grant()
 }
 
 // release gives back the permit of a connection that was closed, or never came about.
@@ -203,13 +210,21 @@ func (p *pool) release(key string) {
 
 func (p *pool) releaseLocked(h *hostPool) {
 	p.forget(h)
-	for i, w := range p.waiters {
+	p.grant()
+}
+
+// grant gives permits to all waiters that the limits allow one, in order of arrival.
+func (p *pool) grant() {
+	kept := p.waiters[:0]
+	for _, w := range p.waiters {
 		if p.permit(w.host) {
-			p.waiters = append(p.waiters[:i], p.waiters[i+1:]...)
 			w.got <- nil
-			return
+		} else {
+			kept = append(kept, w)
 		}
 	}
+	clear(p.waiters[len(kept):])
+	p.waiters = kept
 }
 
 // session takes the idle connection of a session; nil = none.
@@ -227,16 +242,15 @@ func (p *pool) session(id, key string) *conn {
 // keep stores the connection of a session until its next turn.
 func (p *pool) keep(id string, c *conn) {
 	p.mu.Lock()
-	old := p.sessions[id]
-	if p.closed || old != nil || len(p.waiters) > 0 {
-		p.mu.Unlock()
+	defer p.mu.Unlock()
+	if p.closed || p.sessions[id] != nil {
 		c.close()
-		p.release(c.key)
+		p.releaseLocked(p.host(c.key))
 		return
 	}
 	c.idleSince = clock.Now()
 	p.sessions[id] = c
-	p.mu.Unlock()
+	p.grant()
 }
 
 // drop closes the idle connection of a session.
