@@ -53,6 +53,7 @@ const (
 	VerdictClientLimited  Verdict = "client limited"
 	VerdictServerLimited  Verdict = "server limited"
 	VerdictRateNotReached Verdict = "rate not reached"
+	VerdictNoResult       Verdict = "no result" // nothing succeeded: there are no numbers to judge
 )
 
 // Validity is the judgement: may the numbers be taken for the server's?
@@ -85,6 +86,8 @@ func Judge(e Evidence) *Validity {
 	capped := e.OpenLoop && e.CapShare > capShare
 	late := e.OpenLoop && e.LagP99 > e.lagLimit()
 	switch {
+	case e.Valid == 0 && e.FileLimitHits == 0:
+		v.Verdict, v.Reason = VerdictNoResult, "No request succeeded."
 	case len(client) > 0:
 		v.Verdict, v.Reason = VerdictClientLimited, "The client was the bottleneck: "+join(client)+"."
 	case capped:
