@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"math"
+	"slices"
 	"strconv"
 )
 
@@ -75,10 +76,63 @@ func appendCompact(dst []byte, s *scanner) []byte {
 	return appendNumber(dst, s.raw())
 }
 
+// spelled is a member that was written to a buffer: its name (with quotes) and its value.
+type spelled struct{ key, colon, end int }
+
+// appendObject writes an object straight to dst; only names that come twice make it arrange the members anew.
 func appendObject(dst []byte, s *scanner) []byte {
-	var o object
-	o.merge(s)
-	return o.append(dst)
+	var room [16]spelled
+	list, twice := room[:0], false
+	var index map[string]int // of the members, once there are many
+	s.open('{')
+	start := len(dst)
+	dst = append(dst, '{')
+	for first := true; s.next('}', first); first = false {
+		if !first {
+			dst = append(dst, ',')
+		}
+		m := spelled{key: len(dst)}
+		dst = appendString(dst, string(s.key()))
+		m.colon = len(dst)
+		dst = append(dst, ':')
+		dst = appendCompact(dst, s)
+		m.end = len(dst)
+		name := dst[m.key:m.colon]
+		at := -1
+		if index != nil {
+			if i, ok := index[string(name)]; ok {
+				at = i
+			}
+		} else {
+			at = slices.IndexFunc(list, func(o spelled) bool { return string(dst[o.key:o.colon]) == string(name) })
+		}
+		if at >= 0 {
+			list[at], twice = m, true
+			continue
+		}
+		list = append(list, m)
+		switch {
+		case index != nil:
+			index[string(name)] = len(list) - 1
+		case len(list) == len(room):
+			index = make(map[string]int, 4*len(room))
+			for i, o := range list {
+				index[string(dst[o.key:o.colon])] = i
+			}
+		}
+	}
+	if !twice {
+		return append(dst, '}')
+	}
+	old := slices.Clone(dst[start:])
+	dst = append(dst[:start], '{')
+	for i, m := range list {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, old[m.key-start:m.end-start]...)
+	}
+	return append(dst, '}')
 }
 
 func appendText(dst []byte, t text) []byte {

@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -53,6 +54,33 @@ func TestNumbersAreSpelledAsUpstreamDoes(t *testing.T) {
 		if got := string(appendNumber(nil, []byte(raw))); got != want {
 			t.Errorf("%s: %s, want %s", raw, got, want)
 		}
+	}
+}
+
+func TestCompactKeepsTheLastOfEqualNames(t *testing.T) {
+	many, want := `{"a":1`, `{"a":2`
+	for i := range 40 {
+		many += fmt.Sprintf(`, "k%d": {"x" : %d}`, i, i)
+		want += fmt.Sprintf(`,"k%d":{"x":%d}`, i, i)
+	}
+	for doc, want := range map[string]string{
+		`{"a":1, "b":[{"a":1,"a":2}], "a":{"c":1.50}}`: `{"a":{"c":1.5},"b":[{"a":2}]}`,
+		many + `,"a":2}`:     want + `}`,
+		`{"\u0061":1,"a":2}`: `{"a":2}`,
+		` [ ] `:              `[]`,
+	} {
+		s := scanner{b: []byte(doc)}
+		if got := string(appendCompact(nil, &s)); got != want || !s.done() {
+			t.Errorf("%s\n got %s\nwant %s", doc, got, want)
+		}
+	}
+	huge := []byte(`{"":0`)
+	for i := range 200_000 {
+		huge = fmt.Appendf(huge, `,"%x":{}`, i)
+	}
+	s := scanner{b: append(huge, '}')}
+	if got := appendCompact(nil, &s); len(got) != len(huge)+1 || !s.done() {
+		t.Errorf("%d bytes became %d", len(huge), len(got))
 	}
 }
 

@@ -146,8 +146,12 @@ func flatten(all counts, prefix string, s *scanner) counts {
 	return all
 }
 
+// mostCounts bounds the work that a usage object can ask for; real ones hold a dozen numbers.
+const mostCounts = 256
+
+// appendCount adds a count; what cannot be one (negative, not a number) is left out.
 func appendCount(all counts, path string, f float64, plain bool) counts {
-	if math.IsNaN(f) || math.Abs(f) > 1<<53 || f < 0 {
+	if len(all) == mostCounts || math.IsNaN(f) || f > 1<<53 || f < 0 {
 		return all
 	}
 	return append(all, count{path, int64(f), f, plain})
