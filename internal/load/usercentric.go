@@ -4,6 +4,7 @@ import (
 	"container/heap"
 	"context"
 	"math"
+	"strconv"
 	"time"
 )
 
@@ -151,17 +152,7 @@ func (u *userStarts) pop(t0 int64) *ticket {
 	s := u.spawns[0]
 	who := s.user
 	if who == nil {
-		d, ok, err := u.p.g.feed.take()
-		if err == nil && ok {
-			err = checkShape(d)
-		}
-		if err != nil {
-			if u.p.g.err == nil {
-				u.p.g.err = err
-			}
-			u.p.g.abort(StopSource, ErrInterrupted)
-			return nil
-		}
+		d, ok := u.p.draw()
 		if !ok {
 			return nil
 		}
@@ -170,7 +161,7 @@ func (u *userStarts) pop(t0 int64) *ticket {
 	}
 	heap.Pop(&u.spawns)
 	heap.Push(&u.spawns, spawn{at: s.at + float64(who.turns)*u.gap})
-	return u.p.newSession(who.drawn, userID(who.id), who.turns, t0+ns(s.at))
+	return u.p.newSession(who.drawn, strconv.Itoa(who.id), who.turns, t0+ns(s.at))
 }
 
 // due keeps the user's gap; a late answer moves its later turns.

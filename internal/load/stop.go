@@ -1,0 +1,84 @@
+package load
+
+// mayStart tells whether the session count allows another session.
+func (p *phase) mayStart() bool { return p.Sessions <= 0 || p.count.sessions.Load() < p.Sessions }
+
+// mayStock tells whether another session may be taken from the data: it could still be started.
+func (p *phase) mayStock() bool {
+	n := int64(p.starts.len())
+	return (p.Sessions <= 0 || p.count.sessions.Load()+n < p.Sessions) && (p.Requests <= 0 || p.count.sent.Load()+n < p.Requests)
+}
+
+// exhausted tells whether nothing can ever be sent again.
+func (p *phase) exhausted() bool { return p.owed == 0 && (!p.mayStart() || p.driver.over()) }
+
+func (p *phase) exhaustedBy() Stop {
+	if !p.mayStart() {
+		return StopSessions
+	}
+	return StopData
+}
+
+// stop ends the sending: nothing that was not granted leaves any more.
+func (p *phase) stop(why Stop, now int64) {
+	if !p.sending {
+		return
+	}
+	p.sending = false
+	p.facts.StoppedBy = why
+	p.facts.SentAll = now
+	p.count.sentAll.Store(now)
+	s := &p.facts.Schedule
+	if d, ok := p.driver.(*rateDriver); ok && p.t0 != 0 {
+		d.account(now)
+	}
+	if p.t0 != 0 {
+		s.SendSeconds = seconds(now - p.t0)
+		s.CapSeconds = p.g.session.fullSeconds(now)
+		s.PrefillSeconds = p.g.prefill.fullSeconds(now)
+	}
+	var unused []draw
+	for t := range p.starts.all() {
+		if p.Mode != FixedSchedule {
+			unused = append(unused, t.ses.drawn)
+		}
+		p.g.nextURL--
+		p.drop(t)
+	}
+	p.g.feed.putBack(unused)
+	for t := range p.ready.all() {
+		p.endSession(t.ses, t.req.Turn-1, false, now)
+		p.drop(t)
+	}
+	for _, t := range p.timed {
+		p.endSession(t.ses, t.req.Turn-1, false, now)
+		p.drop(t)
+	}
+	p.starts, p.ready, p.timed = queue{}, queue{}, nil
+	p.checkIdle()
+}
+
+// drop gives up a ticket that was not granted, and its session.
+func (p *phase) drop(t *ticket) {
+	t.verdict = drop
+	switch {
+	case !t.launched:
+		if t.req.Turn > 0 { // the executor knows the session
+			p.g.work.close = append(p.g.work.close, &t.ses.Session)
+		}
+	case t.armed != nil:
+		t.signal <- drop
+	}
+	if t.launched {
+		p.armedUnsent--
+	}
+}
+
+// tooManyFail applies the failed-request threshold.
+func (p *phase) tooManyFail() bool {
+	if p.FailureThreshold == nil || p.Warmup || p.g.failures {
+		return false
+	}
+	finished, failed := p.count.completed.Load(), p.count.errors.Load()
+	return finished >= int64(max(p.Concurrency, 10)) && float64(failed) > *p.FailureThreshold*float64(finished)
+}
