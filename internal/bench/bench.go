@@ -106,6 +106,23 @@ func (r *room) warn(text string) {
 	r.log.Warn(text)
 }
 
+// note tells the user something that is no reason to worry.
+func (r *room) note(format string, args ...any) {
+	fmt.Fprintf(r.opts.Err, "aiperf: "+format+"\n", args...)
+}
+
+// download tells when a file of a tokenizer begins to come, and when it is there.
+func (r *room) download(file string, done, total int64) {
+	switch {
+	case done == 0 && total > 0:
+		r.note("downloading %s (%.1f MB)", file, float64(total)/1e6)
+	case done == 0:
+		r.note("downloading %s", file)
+	case done == total:
+		r.note("downloaded %s", file)
+	}
+}
+
 // prepare resolves everything that may be refused, without writing or sending anything.
 func (r *room) prepare(ctx context.Context, seed *int64) error {
 	b := r.cfg
@@ -125,7 +142,7 @@ func (r *room) prepare(ctx context.Context, seed *int64) error {
 	}
 	r.root = rng.New(unsigned(seed))
 	r.words = sync.OnceValues(func() (*tokenizers, error) {
-		return openTokenizers(ctx, b, func(text string) { fmt.Fprintln(r.opts.Err, "aiperf:", text) })
+		return openTokenizers(ctx, b, r.note, r.download)
 	})
 	if r.data, err = openDataset(b, r.endpoint, r.root, lazyTokenizer(ctx, r.words)); err != nil {
 		return err

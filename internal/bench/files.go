@@ -130,15 +130,15 @@ func (r *room) newPipeline() (*pipeline.Pipeline, error) {
 }
 
 // countingWords is how tokens are counted; never called when the server counts.
-func (r *room) countingWords() (func(string) int, error) {
+func (r *room) countingWords() (func(model, text string) int, error) {
 	if !r.counts() {
-		return func(string) int { return -1 }, nil
+		return func(string, string) int { return -1 }, nil
 	}
 	words, err := r.words()
 	if err != nil {
 		return nil, err
 	}
-	return words.first.Count, nil
+	return words.count, nil
 }
 
 // write leaves the summary files; what fails is reported together.

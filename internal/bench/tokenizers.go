@@ -15,7 +15,7 @@ type tokenizers struct {
 }
 
 // openTokenizers opens the tokenizer that --tokenizer names for all models, or else each model's own.
-func openTokenizers(ctx context.Context, b *config.Benchmark, notify func(string)) (*tokenizers, error) {
+func openTokenizers(ctx context.Context, b *config.Benchmark, info func(string, ...any), progress func(string, int64, int64)) (*tokenizers, error) {
 	t := &tokenizers{byModel: map[string]*tokenizer.Tokenizer{}}
 	opened := map[string]*tokenizer.Tokenizer{}
 	for _, model := range b.Models.Items {
@@ -27,7 +27,7 @@ func openTokenizers(ctx context.Context, b *config.Benchmark, notify func(string
 			name = model.Name
 		}
 		if opened[name] == nil {
-			tok, err := tokenizer.Builtin()
+			tok, err := tokenizer.Open(ctx, name, tokenizer.Options{Revision: b.Tokenizer.Revision, Progress: progress, Info: info})
 			if err != nil {
 				return nil, fmt.Errorf("--tokenizer %s: %w", name, err)
 			}

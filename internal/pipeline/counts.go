@@ -44,7 +44,7 @@ func (p *Pipeline) count(model, text string) int {
 	if p.opts.CountFor != nil {
 		return p.opts.CountFor(model, text)
 	}
-	return p.opts.Count(text)
+	return p.opts.Count(model, text)
 }
 
 // inputTokens counts the texts of the payload, joined by blanks, and the ids that were tokens already.

@@ -17,8 +17,11 @@ type Options struct {
 	Metrics *metric.Set
 	// Decode reads the answer to a request; the error says why the request failed, nil = it is valid.
 	Decode func(*record.Record) (*record.Reply, *record.Error)
-	// Count is the number of tokens of a text, without special tokens. It is not called when counts come from the server.
-	Count func(text string) int
+	// Count is the number of tokens of a text for a model, without special tokens. It is not called when counts come from the server.
+	Count func(model, text string) int
+	// Input counts the tokens of a request where the bare rule (texts joined by blanks, one encode) is not wanted; -1 = use that rule.
+	// nil = always use it.
+	Input func(rec *record.Record, reply *record.Reply) int
 	// CountFor, if set, is called in place of Count, with the model that the request named.
 	CountFor func(model, text string) int
 	// Sinks get every request. They are closed by the pipeline.

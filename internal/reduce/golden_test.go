@@ -189,9 +189,10 @@ func (g *golden) reduced(t *testing.T, raw string, as013 bool) (rows map[string]
 	if err != nil {
 		t.Fatal(err)
 	}
+	countText := count(t)
 	rows = map[string]*metric.Row{}
 	p = pipeline.New(pipeline.Options{
-		Metrics: set, Count: count(t),
+		Metrics: set, Count: func(_, text string) int { return countText(text) },
 		Decode: decoder(e, endpoint.DecodeOptions{}),
 		Seen:   func(r *metric.Row) { rows[r.Meta.RequestID] = r },
 	})

@@ -74,7 +74,7 @@ func Report(o Options) (*metric.Run, artifact.Layout, error) {
 		return nil, layout, err
 	}
 	p := pipeline.New(pipeline.Options{
-		Metrics: set, Count: count, Sinks: []pipeline.Sink{records},
+		Metrics: set, Count: func(_, text string) int { return count(text) }, Sinks: []pipeline.Sink{records},
 		Decode: decoder(o.Endpoint, endpoint.DecodeOptions{NoInput: o.ServerTokens && !o.Endpoint.Images}),
 	})
 	for _, f := range files {
