@@ -1,0 +1,148 @@
+package metric
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// contract is the list of definitions that the table is made from.
+type contract struct {
+	Tag, Header, Unit string
+	Display           string `json:"display_unit"`
+	Kind              string
+	ValueType         string `json:"value_type"`
+	Flags             []string
+	Group             string `json:"console_group"`
+	Order             *int   `json:"console_order"`
+	Larger            *bool  `json:"larger_is_better"`
+	InRecords         bool   `json:"in_records_jsonl"`
+	In013             string `json:"in_0_13"`
+}
+
+func contracts(t *testing.T) []contract {
+	t.Helper()
+	f, err := os.Open("testdata/metrics.json.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []contract
+	if err := json.NewDecoder(z).Decode(&list); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// elsewhere are metrics of the contract that other parts of the program give, or that need endpoints which have none of them.
+func elsewhere(tag string) bool {
+	for _, p := range []string{"video_", "spec_decode", "network_", "nvidia_", "amd_", "total_spec", "total_accepted_draft", "total_draft", "audio_duration", "rtfx", "credit_drop"} {
+		if strings.HasPrefix(tag, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestTable compares every definition with the contract.
+func TestTable(t *testing.T) {
+	var last int
+	checked := 0
+	for _, c := range contracts(t) {
+		if c.In013 == "no" || elsewhere(c.Tag) {
+			continue
+		}
+		m, ok := Lookup(c.Tag)
+		if !ok {
+			t.Errorf("%s is missing", c.Tag)
+			continue
+		}
+		checked++
+		if at := Position(c.Tag); at < last {
+			t.Errorf("%s stands too early", c.Tag)
+		} else {
+			last = at
+		}
+		group, order, better := c.Group, 0, Neither
+		if group == "none" {
+			group = ""
+		}
+		if c.Order != nil {
+			order = *c.Order
+		}
+		if c.Larger != nil {
+			better = Smaller
+			if *c.Larger {
+				better = Larger
+			}
+		}
+		if m.Header != c.Header || m.Unit != c.Unit || m.Display != c.Display || m.Group != group || m.Order != order || m.Better != better {
+			t.Errorf("%s: %+v, not %+v", c.Tag, *m, c)
+		}
+		if in := c.InRecords || c.Tag == "good_request_count"; m.InRecords != in {
+			t.Errorf("%s: in records %v, not %v", c.Tag, m.InRecords, in)
+		}
+		for _, f := range []struct {
+			name string
+			flag Flags
+		}{
+			{"STREAMING_ONLY", Streaming}, {"PRODUCES_TOKENS_ONLY", Tokens}, {"TOKENIZES_INPUT_ONLY", Input}, {"GOODPUT", Goodput}, {"HTTP_TRACE_ONLY", HTTPTrace},
+			{"USAGE_DIFF_ONLY", UsageDiff}, {"ERROR_ONLY", ErrorOnly}, {"EXPERIMENTAL", Experimental}, {"INTERNAL", Internal}, {"SUPPORTS_IMAGE_ONLY", Image},
+			{"SUPPORTS_AUDIO_ONLY", Audio}, {"FIXED_SCHEDULE_ONLY", Schedule}, {"PERCENTILE_INCLUDES_FAILED_REQUESTS", Adjusted},
+		} {
+			if slices.Contains(c.Flags, f.name) != (m.Flags&f.flag != 0) {
+				t.Errorf("%s: flag %s", c.Tag, f.name)
+			}
+		}
+	}
+	if checked < 100 {
+		t.Errorf("only %d definitions compared", checked)
+	}
+}
+
+// TestTableIsWhole: every definition can be computed and shown.
+func TestTableIsWhole(t *testing.T) {
+	seen := map[string]bool{}
+	for i := range table {
+		m := &table[i]
+		if seen[m.Tag] {
+			t.Errorf("%s is defined twice", m.Tag)
+		}
+		seen[m.Tag] = true
+		if m.Factor() == 0 {
+			t.Errorf("%s: no way from %s to %s", m.Tag, m.Unit, m.Display)
+		}
+		switch m.Kind {
+		case Record:
+			if m.record == nil && !m.gaps {
+				t.Errorf("%s: no computation", m.Tag)
+			}
+		case Derived:
+			if m.derive == nil {
+				t.Errorf("%s: no derivation", m.Tag)
+			}
+		case Adjustment:
+			if of, ok := Lookup(m.of); !ok || of.Flags&Adjusted == 0 {
+				t.Errorf("%s: adjusts %s", m.Tag, m.of)
+			}
+		}
+	}
+}
+
+func TestStatNames(t *testing.T) {
+	for s := Avg; s < Stats; s++ {
+		if got, ok := ParseStat(s.String()); !ok || got != s {
+			t.Errorf("%s is read as %s", s, got)
+		}
+	}
+	if _, ok := ParseStat("p42"); ok {
+		t.Error("p42 is no statistic")
+	}
+}

@@ -1,0 +1,95 @@
+package stats
+
+import (
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestCurve(t *testing.T) {
+	var s Steps
+	s.Span(10, 30, 1)
+	s.Span(20, 40, 1)
+	s.Span(40, 40, 7) // no time, no trace
+	c := s.Curve()
+	want := Curve{{10, 1}, {20, 2}, {30, 1}, {40, 0}}
+	if len(c) != len(want) {
+		t.Fatalf("%v", c)
+	}
+	for i := range want {
+		if c[i] != want[i] {
+			t.Errorf("point %d is %v, not %v", i, c[i], want[i])
+		}
+	}
+	w := Weigh(c.Segments(0, 50)) // 0 for 20 ns, 1 for 20, 2 for 10
+	if w.Avg != 0.8 || w.Min != 0 || w.Max != 2 || w.P50 != 1 || w.P90 != 2 || math.Abs(w.Std-math.Sqrt(0.56)) > 1e-15 {
+		t.Errorf("%+v", w)
+	}
+	if w := Weigh(c.Within(c, 0, 50)); w.Avg != 4.0/3 || w.Min != 1 {
+		t.Errorf("active: %+v", w)
+	}
+	if w := Weigh(c.Within(c, 41, 50)); w != (TimeWeighted{}) {
+		t.Errorf("nothing active: %+v", w)
+	}
+	if w := Weigh(c.Segments(25, 35)); w.Avg != 1.5 {
+		t.Errorf("inner window: %+v", w)
+	}
+	if w := Weigh(c.Segments(50, 50)); w != (TimeWeighted{}) {
+		t.Errorf("no window: %+v", w)
+	}
+}
+
+func TestPer(t *testing.T) {
+	rate := Curve{{0, 10}, {20, 30}, {40, 0}}
+	users := Curve{{10, 2}, {30, 0}}
+	got := rate.Per(users)
+	for _, c := range []struct {
+		at   int64
+		want float64
+	}{{0, 0}, {10, 5}, {20, 15}, {30, 0}, {40, 0}} {
+		v := 0.0
+		for _, p := range got {
+			if p.T <= c.at {
+				v = p.V
+			}
+		}
+		if v != c.want {
+			t.Errorf("at %d: %v, not %v", c.at, v, c.want)
+		}
+	}
+}
+
+// TestCurveAgainstSampling compares the integral with one made ns by ns.
+func TestCurveAgainstSampling(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		type span struct {
+			a, b int64
+			r    float64
+		}
+		spans := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) span {
+			a := rapid.Int64Range(0, 50).Draw(t, "from")
+			return span{a, a + rapid.Int64Range(0, 30).Draw(t, "len"), float64(rapid.IntRange(1, 9).Draw(t, "rate"))}
+		}), 1, 12).Draw(t, "spans")
+		var s Steps
+		for _, x := range spans {
+			s.Span(x.a, x.b, x.r)
+		}
+		from, to := rapid.Int64Range(-5, 40).Draw(t, "window from"), rapid.Int64Range(41, 90).Draw(t, "window to")
+		got := Weigh(s.Curve().Segments(from, to))
+		sum, top := 0.0, 0.0
+		for at := from; at < to; at++ {
+			v := 0.0
+			for _, x := range spans {
+				if x.a <= at && at < x.b {
+					v += x.r
+				}
+			}
+			sum += v
+			top = max(top, v)
+		}
+		if math.Abs(got.Avg-sum/float64(to-from)) > 1e-12*math.Max(1, got.Avg) || got.Max != top {
+			t.Fatalf("avg %v max %v, not %v %v", got.Avg, got.Max, sum/float64(to-from), top)
+		}
+	})
+}
