@@ -9,6 +9,7 @@ import (
 
 	"aiperf/internal/cli/args"
 	"aiperf/internal/config"
+	"aiperf/internal/tokenizer"
 )
 
 // profileCommand is the benchmark.
@@ -48,9 +49,14 @@ func wantsHelp(words []string) bool {
 // profile resolves the command line and runs it, or prints it.
 func (p *Program) profile(ctx context.Context, words []string) int {
 	run, set, problems, warnings := p.resolve(words)
-	if len(problems) == 0 {
-		if err := p.tokenizerFault(ctx, run, set); err != "" {
-			problems = append(problems, err)
+	dry := set.True("--dry-run", false)
+	if len(problems) == 0 && dry {
+		switch fault := p.tokenizerFault(ctx, run, set); {
+		case fault == "":
+		case encodingName(run.Tokenizer.Name):
+			warnings = append(warnings, fault)
+		default:
+			problems = append(problems, fault)
 		}
 	}
 	if run == nil || !quiet(run.Logging.Level) {
@@ -64,7 +70,7 @@ func (p *Program) profile(ctx context.Context, words []string) int {
 		}
 		return 1
 	}
-	if set.True("--dry-run", false) {
+	if dry {
 		return p.print(run)
 	}
 	return p.Profile(ctx, run, p.Streams)
@@ -100,10 +106,14 @@ func notBuilt(set *args.Set) []string {
 
 // tokenizerFault says why the tokenizer of a run cannot be had, empty when it can or is not needed.
 func (p *Program) tokenizerFault(ctx context.Context, run *config.Run, set *args.Set) string {
-	if p.FindTokenizer == nil || run.Tokenizer.Name == "builtin" || !needsTokenizer(run) {
+	if run.Tokenizer.Name == tokenizer.BuiltinName || !needsTokenizer(run) {
 		return ""
 	}
-	err := p.FindTokenizer(ctx, run)
+	find := p.FindTokenizer
+	if find == nil {
+		find = findTokenizers
+	}
+	err := find(ctx, run)
 	if err == nil {
 		return ""
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"aiperf/internal/config"
+	"aiperf/internal/tokenizer"
 )
 
 // output fills what is written and where.
@@ -102,22 +103,11 @@ func (r *resolver) tokenizer() {
 		return
 	}
 	names := r.run.Models.Names()
-	if slices.ContainsFunc(names, func(n string) bool { return !standIn(n) }) {
+	if slices.ContainsFunc(names, func(n string) bool { return !tokenizer.IsPlaceholder(n) }) {
 		return
 	}
 	t.Name = "builtin"
 	if r.has("--model") || len(r.set.Words) > 0 {
 		r.warn("model %s looks like a stand-in: counting with the builtin tokenizer; --tokenizer names another", strings.Join(names, ", "))
 	}
-}
-
-// standIn tells model names that no hub knows.
-func standIn(model string) bool {
-	if strings.ContainsAny(model, `/\`) || strings.HasPrefix(model, ".") || strings.HasPrefix(model, "~") {
-		return false
-	}
-	name := strings.ReplaceAll(strings.ToLower(model), "_", "-")
-	whole := []string{"test", "mock", "fake", "dummy", "example", "sample", "placeholder"}
-	parts := []string{"mock-", "-mock", "fake-", "-fake", "test-model", "your-model", "my-model", "model-name", "model-id"}
-	return slices.Contains(whole, name) || slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(name, p) })
 }

@@ -54,7 +54,7 @@ type Program struct {
 	Streams
 	// Profile executes the run of the profile command.
 	Profile Runner
-	// FindTokenizer reports why a run's tokenizer cannot be had, nil when it can; nil does not check before the run.
+	// FindTokenizer reports to a dry run why a tokenizer cannot be had; nil looks where a run would look.
 	FindTokenizer func(ctx context.Context, run *config.Run) error
 }
 
