@@ -1,0 +1,209 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestOneSignal: the first signal ends the sending, cuts what is in flight and leaves the report of what was done.
+func TestOneSignal(t *testing.T) {
+	for _, c := range []struct {
+		signal syscall.Signal
+		status int
+	}{{syscall.SIGINT, 0}, {syscall.SIGTERM, 143}, {syscall.SIGHUP, 143}} {
+		t.Run(c.signal.String(), func(t *testing.T) {
+			t.Parallel()
+			server := newScripted(t, 3)
+			p := program(t, towards(server.URL, "--concurrency", "2", "--request-count", "100")...).start()
+			server.await(t, 2)
+			from := time.Now()
+			p.signal(c.signal)
+			if got := p.wait(); got != c.status {
+				t.Errorf("exit status %d, want %d\n%s", got, c.status, p.stderr.String())
+			}
+			t.Logf("gone after %v", time.Since(from))
+			p.complete(5)
+			cut := 0
+			for _, l := range p.records() {
+				if l.Metadata.Cancelled {
+					cut++
+					if l.Error == nil || !strings.Contains(l.Error.Message, "cancelled") {
+						t.Errorf("a request that was cut has the error %+v", l.Error)
+					}
+				}
+			}
+			s := p.summary()
+			if cut != 2 || s.avg(t, "request_count") != 3 || s.avg(t, "error_request_count") != 0 {
+				t.Errorf("%d cut, %v counted, %v errors; want 2, 3, 0", cut, s.avg(t, "request_count"), s.avg(t, "error_request_count"))
+			}
+			if s.text("was_cancelled") != "true" || s.text("is_complete") != "false" || s.text("incomplete_reason") == "" {
+				t.Errorf("was_cancelled %s, is_complete %s, reason %s", s.text("was_cancelled"), s.text("is_complete"), s.text("incomplete_reason"))
+			}
+			if out := p.stdout.String(); !strings.Contains(out, "(cancelled early)") || !strings.Contains(out, "2 requests were cut off") {
+				t.Errorf("the report does not say what was cut:\n%s", out)
+			}
+		})
+	}
+}
+
+// TestNothingFinished: a signal before the first answer, or in the warm-up, leaves the files and status 1, and says why.
+func TestNothingFinished(t *testing.T) {
+	for name, flags := range map[string][]string{
+		"profiling":               {"--request-count", "10"},
+		"warm-up":                 {"--request-count", "10", "--warmup-request-count", "10"},
+		"warm-up without its end": {"--request-count", "10", "--warmup-duration", "3600"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := newScripted(t, 0)
+			p := program(t, towards(server.URL, append(flags, "--concurrency", "2")...)...).start()
+			server.await(t, 2)
+			from := time.Now()
+			p.signal(os.Interrupt)
+			if got := p.wait(); got != 1 {
+				t.Errorf("exit status %d, want 1", got)
+			}
+			if d := time.Since(from); d > 2*time.Second {
+				t.Errorf("took %v", d)
+			}
+			if !strings.Contains(p.stderr.String(), "error: no request finished") {
+				t.Errorf("stderr does not say why:\n%s", p.stderr.String())
+			}
+			p.complete(2)
+		})
+	}
+}
+
+// TestInterruptedStart: a signal while the run still makes its data ends it at once; nothing is sent and no report is left.
+func TestInterruptedStart(t *testing.T) {
+	t.Parallel()
+	server := newScripted(t, 0)
+	args := append(towards(server.URL, "--request-count", "10"), "--num-dataset-entries", "400000")
+	p := program(t, without(args, "--num-dataset-entries", "4")...).start()
+	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) { // the log is made before the data is written out
+		if _, err := os.Stat(filepath.Join(p.dir, "logs", "aiperf.log")); err == nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("no log")
+		}
+	}
+	from := time.Now()
+	p.signal(os.Interrupt)
+	if got := p.wait(); got != 1 {
+		t.Errorf("exit status %d, want 1", got)
+	}
+	if d := time.Since(from); d > 2*time.Second {
+		t.Errorf("took %v", d)
+	}
+	if !strings.Contains(p.stderr.String(), "before the first request") {
+		t.Errorf("stderr does not say why:\n%s", p.stderr.String())
+	}
+	for _, name := range []string{"inputs.json", "profile_export_aiperf.json"} {
+		if _, err := os.Stat(filepath.Join(p.dir, name)); err == nil {
+			t.Errorf("%s was left behind", name)
+		}
+	}
+}
+
+// without removes a flag with this value.
+func without(args []string, name, value string) []string {
+	for i := range args[:len(args)-1] {
+		if args[i] == name && args[i+1] == value {
+			return append(args[:i:i], args[i+2:]...)
+		}
+	}
+	return args
+}
+
+// TestTwoSignals: the second leaves at once, although nobody takes the report, and what was written is readable.
+func TestTwoSignals(t *testing.T) {
+	for _, c := range []struct {
+		second syscall.Signal
+		status int
+	}{{syscall.SIGINT, 130}, {syscall.SIGTERM, 143}} {
+		t.Run(c.second.String(), func(t *testing.T) {
+			t.Parallel()
+			server := newScripted(t, 3)
+			p := program(t, towards(server.URL, "--concurrency", "2", "--request-count", "100")...)
+			r, w := fullPipe(t)
+			defer r.Close()
+			p.cmd.Stdout = w
+			p.start()
+			w.Close()
+			server.await(t, 2)
+			p.signal(os.Interrupt)
+			p.says("interrupt")
+			from := time.Now()
+			p.signal(c.second)
+			if got := p.wait(); got != c.status {
+				t.Errorf("exit status %d, want %d\n%s", got, c.status, p.stderr.String())
+			}
+			if d := time.Since(from); d > time.Second {
+				t.Errorf("took %v", d)
+			}
+			p.records() // whole lines
+		})
+	}
+}
+
+// fullPipe is a pipe that takes no more bytes.
+func fullPipe(t *testing.T) (r, w *os.File) {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.SetWriteDeadline(time.Now().Add(50 * time.Millisecond)) // makes writes end when the pipe is full
+	for buf := make([]byte, 4096); err == nil; {
+		_, err = w.Write(buf)
+	}
+	return r, w
+}
+
+// TestNoReader: a reader of the report, or of the messages too, that goes away is no failure, and the files are complete.
+func TestNoReader(t *testing.T) {
+	for name, both := range map[string]bool{"stdout": false, "stdout and stderr": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := newScripted(t, 10)
+			p := program(t, towards(server.URL, "--concurrency", "2", "--request-count", "10")...)
+			r, w, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Close()
+			p.cmd.Stdout = w
+			if both {
+				p.cmd.Stderr = w
+				p.cmd.Args = append(p.cmd.Args, "--api-key", "k", "--header", "Authorization: x") // something to say
+			}
+			if got := p.run(); got != 0 {
+				t.Errorf("exit status %d, want 0\n%s", got, p.stderr.String())
+			}
+			w.Close()
+			if text := p.stderr.String(); text != "" {
+				t.Errorf("stderr says %s", text)
+			}
+			p.complete(10)
+		})
+	}
+}
+
+// TestNohup: a hang-up that was ignored when the program began stays ignored.
+func TestNohup(t *testing.T) {
+	t.Parallel()
+	server := newScripted(t, 2)
+	p := program(t, towards(server.URL, "--concurrency", "2", "--request-count", "4")...).underShell(`trap "" HUP`).start()
+	server.await(t, 2)
+	p.signal(syscall.SIGHUP)
+	close(server.release)
+	if got := p.wait(); got != 0 {
+		t.Errorf("exit status %d, want 0\n%s", got, p.stderr.String())
+	}
+	p.complete(4)
+}
