@@ -14,10 +14,10 @@ var besideFile = []string{
 }
 
 // resolveFile reads a run from --config and puts the flags beside it on top.
-func resolveFile(set *args.Set, environ []string, terminal bool) (run *config.Run, problems, warnings []string) {
+func resolveFile(set *args.Set, environ []string, terminal bool) (*config.Run, findings) {
 	run, err := config.Load(set.Text("--config", ""))
 	if err != nil {
-		return nil, []string{set.Spelled("--config") + ": " + err.Error()}, nil
+		return nil, findings{problems: []string{set.Spelled("--config") + ": " + err.Error()}}
 	}
 	r := &resolver{set: set, terminal: terminal, run: run}
 	r.problems, r.warnings = readEnvironment(environ, &run.Environment)
@@ -32,7 +32,7 @@ func resolveFile(set *args.Set, environ []string, terminal bool) (run *config.Ru
 			}
 		}
 	}
-	return run, r.problems, r.warnings
+	return run, r.findings
 }
 
 func (r *resolver) onlyBeside() {

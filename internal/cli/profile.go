@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,7 +15,7 @@ import (
 
 // profileCommand is the benchmark.
 func (p *Program) profileCommand() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:                "profile [flags]",
 		Short:              "benchmark one or more servers",
 		DisableFlagParsing: true,
@@ -31,6 +32,10 @@ func (p *Program) profileCommand() *cobra.Command {
 			return nil
 		},
 	}
+	cmd.SetHelpFunc(func(*cobra.Command, []string) {
+		_ = writeHelp(p.Out, profileTable, p.Width) // there is nobody to tell that standard output is gone
+	})
+	return cmd
 }
 
 // wantsHelp reports whether -h or --help stands before "--".
@@ -48,26 +53,19 @@ func wantsHelp(words []string) bool {
 
 // profile resolves the command line and runs it, or prints it.
 func (p *Program) profile(ctx context.Context, words []string) int {
-	run, set, problems, warnings := p.resolve(words)
+	run, set, found := p.resolve(words)
 	dry := set.True("--dry-run", false)
-	if len(problems) == 0 && dry {
+	if len(found.problems) == 0 && dry {
 		switch fault := p.tokenizerFault(ctx, run, set); {
 		case fault == "":
 		case encodingName(run.Tokenizer.Name):
-			warnings = append(warnings, fault)
+			found.warnings = append(found.warnings, fault)
 		default:
-			problems = append(problems, fault)
+			found.problems = append(found.problems, fault)
 		}
 	}
-	if run == nil || !quiet(run.Logging.Level) {
-		for _, w := range warnings {
-			p.warnf("%s", w)
-		}
-	}
-	if len(problems) > 0 {
-		for _, line := range problems {
-			p.errorf("%s", line)
-		}
+	p.say(run, found)
+	if len(found.problems) > 0 {
 		return 1
 	}
 	if dry {
@@ -76,21 +74,39 @@ func (p *Program) profile(ctx context.Context, words []string) int {
 	return p.Profile(ctx, run, p.Streams)
 }
 
-// quiet reports whether a log level leaves out warnings.
-func quiet(level string) bool { return level == "ERROR" || level == "CRITICAL" }
+// say prints what there is to say, as far as the log level lets it through.
+func (p *Program) say(run *config.Run, found findings) {
+	level := "INFO"
+	if run != nil {
+		level = run.Logging.Level
+	}
+	if len(found.problems) == 0 && slices.Contains([]string{"TRACE", "DEBUG", "INFO"}, level) {
+		for _, n := range found.notes {
+			fmt.Fprintf(p.Err, "note: %s\n", n)
+		}
+	}
+	if level != "ERROR" && level != "CRITICAL" {
+		for _, w := range found.warnings {
+			p.warnf("%s", w)
+		}
+	}
+	for _, line := range found.problems {
+		p.errorf("%s", line)
+	}
+}
 
 // resolve reads the command line. Mistakes in single flags are reported alone: what follows from a wrong value helps nobody.
-func (p *Program) resolve(words []string) (run *config.Run, set *args.Set, problems, warnings []string) {
+func (p *Program) resolve(words []string) (run *config.Run, set *args.Set, found findings) {
 	set, faults := args.Scan(profileTable, words)
 	if faults = append(faults, notBuilt(set)...); len(faults) > 0 {
-		return nil, set, faults, nil
+		return nil, set, findings{problems: faults}
 	}
 	if set.Has("--config") {
-		run, problems, warnings = resolveFile(set, p.Environ, p.Terminal)
+		run, found = resolveFile(set, p.Environ, p.Terminal)
 	} else {
-		run, problems, warnings = resolve(set, p.Environ, p.Terminal)
+		run, found = resolve(set, p.Environ, p.Terminal)
 	}
-	return run, set, problems, warnings
+	return run, set, found
 }
 
 // notBuilt refuses flags that this build only knows. Turning one off that is off anyway is no harm.

@@ -9,7 +9,7 @@ import (
 	"aiperf/internal/endpoint"
 )
 
-// resolver turns what was given into a run. Problems and warnings are collected; a problem means that the run must not be used.
+// resolver turns what was given into a run. Everything worth saying is collected.
 type resolver struct {
 	set      *args.Set
 	terminal bool // standard output is a terminal
@@ -17,9 +17,11 @@ type resolver struct {
 	endpoint *endpoint.Endpoint
 	file     *inputFile // nil without an input file
 	load     load
-	problems []string
-	warnings []string
+	findings
 }
+
+// findings is what there is to say about a command line. A problem means that the run must not be used; a note is for information.
+type findings struct{ problems, warnings, notes []string }
 
 func (r *resolver) fail(format string, a ...any) {
 	r.problems = append(r.problems, fmt.Sprintf(format, a...))
@@ -27,6 +29,10 @@ func (r *resolver) fail(format string, a ...any) {
 
 func (r *resolver) warn(format string, a ...any) {
 	r.warnings = append(r.warnings, fmt.Sprintf(format, a...))
+}
+
+func (r *resolver) note(format string, a ...any) {
+	r.notes = append(r.notes, fmt.Sprintf(format, a...))
 }
 
 // has reports whether a flag is given (and not as a 0 that means off).
@@ -50,7 +56,7 @@ func (r *resolver) given(flags ...string) []string {
 }
 
 // resolve fills a run from flags and environment. The run is complete only if there are no problems.
-func resolve(set *args.Set, environ []string, terminal bool) (run *config.Run, problems, warnings []string) {
+func resolve(set *args.Set, environ []string, terminal bool) (*config.Run, findings) {
 	r := &resolver{set: set, terminal: terminal, run: config.Default()}
 	r.problems, r.warnings = readEnvironment(environ, &r.run.Environment)
 	r.oldNames()
@@ -64,12 +70,13 @@ func resolve(set *args.Set, environ []string, terminal bool) (run *config.Run, p
 	r.output()
 	r.runtime()
 	r.check()
+	r.advise()
 	if len(r.problems) == 0 {
 		if err := r.run.Validate(); err != nil {
-			r.problems = append(r.problems, err.Error())
+			r.problems = append(r.problems, strings.Split(err.Error(), "\n")...)
 		}
 	}
-	return r.run, r.problems, r.warnings
+	return r.run, r.findings
 }
 
 // oldNames says what GenAI-Perf's flags without effect do here, and what they stand for.

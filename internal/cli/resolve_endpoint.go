@@ -38,9 +38,6 @@ func (r *resolver) endpointSection() {
 	e.SessionHeader = r.set.Text("--session-header", "")
 	r.extraInputs()
 	r.headers()
-	if !r.run.Environment.HTTP.SSLVerify {
-		r.warn("AIPERF_HTTP_SSL_VERIFY is off: certificates of servers are not checked")
-	}
 }
 
 func (r *resolver) endpointType() {

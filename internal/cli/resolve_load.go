@@ -48,7 +48,7 @@ func (r *resolver) loadShape() {
 	l.fixed = r.on("--fixed-schedule")
 	if !l.fixed && r.promotes() {
 		l.fixed, l.promoted = true, true
-		r.warn("the rows of %s have times: they are replayed as a fixed schedule; --no-fixed-schedule turns that off", r.file.path)
+		r.note("the rows of %s have times: they are replayed as a fixed schedule; --no-fixed-schedule turns that off", r.file.path)
 	}
 }
 

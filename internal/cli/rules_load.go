@@ -140,17 +140,10 @@ var loadRules = []rule{
 		c := r.load.concurrency
 		return fmt.Sprintf("%s: more than %d sessions at once are more than one machine has ports for", r.as("--concurrency"), maxSessions), len(c) > 0 && slices.Max(c) > maxSessions
 	}},
-	{row: "13 N", test: func(r *resolver) (string, bool) {
-		return "a rate without --concurrency has no ceiling: a slow server gets more and more requests at once",
-			(r.load.rated && !r.load.users) && len(r.load.concurrency) == 0 && len(r.load.prefill) == 0 && r.verbose()
-	}, warn: true},
 }
 
 // maxSessions is the most sessions at once that a run may ask for.
 const maxSessions = 1 << 20
-
-// verbose reports whether the user asked for more than the usual words.
-func (r *resolver) verbose() bool { return r.on("--verbose") || r.on("--extra-verbose") }
 
 // fewerThanUsers refuses a stop count below the number of users: some would never be served.
 func fewerThanUsers(flag string) func(*resolver) (string, bool) {

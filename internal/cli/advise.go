@@ -1,0 +1,42 @@
+package cli
+
+import "aiperf/internal/config"
+
+// advise says what was chosen for the user and what may surprise (spec: cli, section 13).
+func (r *resolver) advise() {
+	p := r.run.Profiling()
+	if p == nil {
+		return
+	}
+	if p.Type == config.PhaseConcurrency && len(r.load.concurrency) == 0 && p.Concurrency != nil {
+		r.note("one session at a time; --concurrency sets how many")
+	}
+	if len(r.load.requests) == 0 && len(r.load.sessions) == 0 && len(r.load.duration) == 0 && p.Requests != nil {
+		r.note("the run ends after %d requests; --request-count, --num-sessions or --benchmark-duration sets the end", *p.Requests)
+	}
+	if p.Type == config.PhaseGamma && r.set.Get("--arrival-pattern") == nil {
+		r.note("%s: gaps follow a gamma law", r.as("--arrival-smoothness"))
+	}
+	if p.Type.HasRate() && p.Concurrency == nil && p.PrefillConcurrency == nil {
+		r.note("the rate has no ceiling: a slow server gets more and more requests at once; --concurrency sets one")
+	}
+	r.adviseWarmup(p)
+	if !r.run.Environment.HTTP.SSLVerify {
+		r.warn("AIPERF_HTTP_SSL_VERIFY is off: certificates of servers are not checked")
+	}
+	if r.run.Environment.Dev.Mode {
+		r.warn("AIPERF_DEV_MODE is on: metrics may appear that mean little")
+	}
+}
+
+// adviseWarmup warns when the run sends prompts that the warm-up has sent: a prefix cache answers them from memory.
+func (r *resolver) adviseWarmup(p *config.Phase) {
+	w, d := r.run.Warmup(), r.run.Dataset()
+	if w == nil || w.Requests == nil || p.Requests == nil || d.Type != config.DatasetSynthetic || d.Turns.MeanOr(1) > 1 {
+		return
+	}
+	if sent := *w.Requests + *p.Requests; sent > d.Entries {
+		r.warn("%d prompts for %d requests with the warm-up: the run repeats prompts that a prefix cache may know; %s raises their number",
+			d.Entries, sent, "--num-dataset-entries")
+	}
+}
