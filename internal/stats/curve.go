@@ -174,7 +174,7 @@ func Weigh(s []Segment) TimeWeighted {
 		squares.Add(float64(x.Dt) * (x.V - w.Avg) * (x.V - w.Avg))
 	}
 	w.Std = math.Sqrt(squares.Value() / float64(total))
-	slices.SortFunc(s, func(a, b Segment) int { return cmp.Compare(a.V, b.V) })
+	slices.SortFunc(s, func(a, b Segment) int { return ascending(a.V, b.V) })
 	w.Min, w.Max = s[0].V, s[len(s)-1].V
 	levels := [...]struct {
 		share float64
@@ -190,6 +190,17 @@ func Weigh(s []Segment) TimeWeighted {
 		}
 	}
 	return w
+}
+
+// ascending compares numbers that are no NaN; it is cheaper than cmp.Compare.
+func ascending(a, b float64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
 }
 
 // Scale multiplies every statistic with k > 0.
