@@ -1,8 +1,10 @@
 package tokenizer
 
 import (
+	"aiperf/internal/jinja"
 	"encoding/json"
 	"fmt"
+	"time"
 )
 
 // template is a chat template with its name; "default" where the files give none.
@@ -64,4 +66,71 @@ func (t *Tokenizer) ChatTemplate(tools bool) (source string, ok bool) {
 		}
 	}
 	return "", false
+}
+
+// ChatOptions is what a chat template is rendered with beside the messages.
+type ChatOptions struct {
+	Tools               json.RawMessage        // list of tool definitions; nil = none
+	AddGenerationPrompt bool                   // ends in the beginning of the model's answer
+	Extra               map[string]jinja.Value // further variables, such as enable_thinking
+	Now                 func() time.Time       // for strftime_now; nil = the clock
+}
+
+// RenderChat renders messages, a JSON list of {"role": …, "content": …}, through the tokenizer's chat template. The result is encoded
+// with Append: its special tokens are in it.
+func (t *Tokenizer) RenderChat(messages json.RawMessage, o ChatOptions) (string, error) {
+	vars := map[string]jinja.Value{"add_generation_prompt": o.AddGenerationPrompt, "documents": nil, "tools": nil}
+	for k, v := range t.meta.texts {
+		if v != "" {
+			vars[k] = v
+		}
+	}
+	for k, v := range o.Extra {
+		vars[k] = v
+	}
+	m, err := jinja.FromJSON(messages)
+	if err != nil {
+		return "", fmt.Errorf("chat messages: %w", err)
+	}
+	vars["messages"] = m
+	if len(o.Tools) > 0 {
+		if vars["tools"], err = jinja.FromJSON(o.Tools); err != nil {
+			return "", fmt.Errorf("chat tools: %w", err)
+		}
+	}
+	source, ok := t.ChatTemplate(len(o.Tools) > 0)
+	if !ok {
+		return "", fmt.Errorf("tokenizer %q has no chat template", t.name)
+	}
+	parsed, err := t.parsed(source, o.Now)
+	if err != nil {
+		return "", fmt.Errorf("chat template of %q: %w", t.name, err)
+	}
+	text, err := parsed.Render(vars)
+	if err != nil {
+		return "", fmt.Errorf("chat template of %q: %w", t.name, err)
+	}
+	return text, nil
+}
+
+// parsed compiles a template, once for each source unless the clock is a given one.
+func (t *Tokenizer) parsed(source string, now func() time.Time) (*jinja.Template, error) {
+	if now == nil {
+		if p, ok := t.meta.parsed.Load(source); ok {
+			return p.(*jinja.Template), nil
+		}
+	}
+	clock := now
+	if clock == nil {
+		clock = time.Now
+	}
+	env := jinja.Chat()
+	env.Globals["strftime_now"] = jinja.Func(func(c *jinja.Call) (jinja.Value, error) {
+		return jinja.Strftime(clock(), jinja.Str(c.Arg(0, "format", "")))
+	})
+	p, err := env.Parse(source)
+	if err == nil && now == nil {
+		t.meta.parsed.Store(source, p)
+	}
+	return p, err
 }

@@ -3,6 +3,8 @@
 package tokenizer
 
 import (
+	"sync"
+
 	"aiperf/internal/tokenizer/pipeline"
 	"aiperf/internal/tokenizer/utf"
 )
@@ -23,6 +25,7 @@ type meta struct {
 	special   map[int32]bool    // ids of special tokens
 	texts     map[string]string // bos_token … -> text, for templates
 	templates []template        // chat templates
+	parsed    sync.Map          // source -> *jinja.Template
 }
 
 // Name is what the tokenizer was asked for by: an encoding name, a repository, a path.

@@ -1,0 +1,455 @@
+package jinja
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// text makes a filter of a function of one string.
+func text(f func(string) string) Filter {
+	return func(v Value, _ *Call) (Value, error) { return f(Str(v)), nil }
+}
+
+// listed makes a filter of a function of a list.
+func listed(f func(l []Value, c *Call) (Value, error)) Filter {
+	return func(v Value, c *Call) (Value, error) {
+		l, err := items(v)
+		if err != nil {
+			return nil, err
+		}
+		return f(l, c)
+	}
+}
+
+// viaMethod makes a filter of a string method.
+func viaMethod(name string) Filter {
+	return func(v Value, c *Call) (Value, error) { return stringMethods[name](Str(v), c) }
+}
+
+// filters are what may stand behind a bar; tojson is the environment's.
+var filters map[string]Filter
+
+func init() { // the table and the environment refer to each other
+	f := map[string]Filter{
+		"upper": text(strings.ToUpper), "lower": text(strings.ToLower), "capitalize": text(capitalize), "title": text(title),
+		"string": text(func(s string) string { return s }), "safe": func(v Value, _ *Call) (Value, error) { return v, nil },
+		"escape": text(escapeHTML), "forceescape": text(escapeHTML), "urlencode": text(func(s string) string {
+			return strings.ReplaceAll(strings.ReplaceAll(url.QueryEscape(s), "+", "%20"), "%2F", "/")
+		}),
+		"trim": viaMethod("strip"), "replace": viaMethod("replace"), "center": func(v Value, c *Call) (Value, error) {
+			if len(c.Args) == 0 {
+				c.Args = []Value{c.Arg(0, "width", int64(80))}
+			}
+			return stringMethods["center"](Str(v), c)
+		},
+		"length": length, "count": length, "first": end(true), "last": end(false),
+		"list": listed(func(l []Value, _ *Call) (Value, error) { return &List{append([]Value{}, l...)}, nil }),
+		"join": listed(join), "sum": listed(sum), "sort": listed(sorted), "unique": listed(unique), "min": listed(extreme(-1)), "max": listed(extreme(1)),
+		"batch": listed(batch), "groupby": listed(groupby), "map": mapped,
+		"select": listed(choose(false, true)), "reject": listed(choose(false, false)),
+		"selectattr": listed(choose(true, true)), "rejectattr": listed(choose(true, false)),
+		"reverse": reverse, "default": otherwise, "items": itemsOf, "dictsort": dictsort, "int": toInt, "float": toFloat, "abs": absolute,
+		"round": round, "indent": indent, "wordcount": func(v Value, _ *Call) (Value, error) { return int64(len(strings.Fields(Str(v)))), nil },
+		"format": func(v Value, c *Call) (Value, error) {
+			if len(c.Names) > 0 {
+				d := NewDict()
+				for _, n := range c.Names {
+					d.Set(n, c.Named[n])
+				}
+				return printf(Str(v), d)
+			}
+			return printf(Str(v), Tuple(c.Args))
+		},
+		"attr":     func(v Value, c *Call) (Value, error) { return c.run.attribute(v, Str(c.Arg(0, "name", ""))) },
+		"truncate": truncate, "pprint": func(v Value, _ *Call) (Value, error) { return repr(v), nil },
+	}
+	f["d"], f["e"] = f["default"], f["escape"]
+	filters = f
+}
+
+func escapeHTML(s string) string {
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;").Replace(s)
+}
+
+func length(v Value, _ *Call) (Value, error) {
+	if s, ok := v.(string); ok {
+		return int64(utf8.RuneCountInString(s)), nil
+	}
+	l, err := items(v)
+	if err != nil {
+		return nil, fmt.Errorf("object of type '%s' has no len()", typeName(v))
+	}
+	return int64(len(l)), nil
+}
+
+// end makes first and last.
+func end(front bool) Filter {
+	return listed(func(l []Value, _ *Call) (Value, error) {
+		switch {
+		case len(l) == 0:
+			return Undefined{"No item, sequence was empty."}, nil
+		case front:
+			return l[0], nil
+		}
+		return l[len(l)-1], nil
+	})
+}
+
+func join(l []Value, c *Call) (Value, error) {
+	by := path(c.run, c.Arg(1, "attribute", nil), nil)
+	parts := make([]string, len(l))
+	for i, v := range l {
+		x, err := by(v)
+		if err != nil {
+			return nil, err
+		}
+		parts[i] = Str(x)
+	}
+	return strings.Join(parts, Str(c.Arg(0, "d", ""))), nil
+}
+
+func sum(l []Value, c *Call) (Value, error) {
+	by := path(c.run, c.Arg(0, "attribute", nil), nil)
+	total := c.Arg(1, "start", int64(0))
+	for _, v := range l {
+		x, err := by(v)
+		if err == nil {
+			total, err = add(total, x)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return total, nil
+}
+
+// folded is v as sort, unique and min compare it: strings without regard to case unless asked for.
+func folded(c *Call, i int) func(Value) Value {
+	if truth(c.Arg(i, "case_sensitive", false)) {
+		return func(v Value) Value { return v }
+	}
+	return func(v Value) Value {
+		if s, ok := v.(string); ok {
+			return strings.ToLower(s)
+		}
+		return v
+	}
+}
+
+func sorted(l []Value, c *Call) (Value, error) {
+	by, fold := path(c.run, c.Arg(2, "attribute", nil), nil), folded(c, 1)
+	out, err := sortValues(l, func(v Value) (Value, error) { x, err := by(v); return fold(x), err }, truth(c.Arg(0, "reverse", false)))
+	return &List{out}, err
+}
+
+func unique(l []Value, c *Call) (Value, error) {
+	by, fold := path(c.run, c.Arg(1, "attribute", nil), nil), folded(c, 0)
+	seen, out := NewDict(), []Value{}
+	for _, v := range l {
+		x, err := by(v)
+		if err != nil {
+			return nil, err
+		}
+		if _, ok := seen.Get(fold(x)); !ok {
+			seen.Set(fold(x), true)
+			out = append(out, v)
+		}
+	}
+	return &List{out}, nil
+}
+
+// extreme makes min and max.
+func extreme(want int) func(l []Value, c *Call) (Value, error) {
+	return func(l []Value, c *Call) (Value, error) {
+		if len(l) == 0 {
+			return Undefined{"No aggregated item, sequence was empty."}, nil
+		}
+		by, fold := path(c.run, c.Arg(1, "attribute", nil), nil), folded(c, 0)
+		best := l[0]
+		for _, v := range l[1:] {
+			x, err := by(v)
+			if err != nil {
+				return nil, err
+			}
+			y, err := by(best)
+			if err != nil {
+				return nil, err
+			}
+			if o, err := compare(fold(x), fold(y)); err != nil {
+				return nil, err
+			} else if o == want {
+				best = v
+			}
+		}
+		return best, nil
+	}
+}
+
+func batch(l []Value, c *Call) (Value, error) {
+	n, err := intArg(c, 0, "linecount", 1)
+	if err != nil || n < 1 {
+		return nil, errors.New("batch wants a positive number of items")
+	}
+	out := []Value{}
+	for len(l) > 0 {
+		k := min(int(min(n, maxRange)), len(l))
+		part := append([]Value{}, l[:k]...)
+		if fill := c.Arg(1, "fill_with", nil); fill != nil {
+			for len(part) < int(min(n, maxRange)) {
+				part = append(part, fill)
+			}
+		}
+		out = append(out, &List{part})
+		l = l[k:]
+	}
+	return &List{out}, nil
+}
+
+func groupby(l []Value, c *Call) (Value, error) {
+	by := path(c.run, c.Arg(0, "attribute", nil), c.Arg(1, "default", nil))
+	order, err := sortValues(l, by, false)
+	if err != nil {
+		return nil, err
+	}
+	out := []Value{}
+	for _, v := range order {
+		k, _ := by(v)
+		if n := len(out); n > 0 && equal(out[n-1].(Tuple)[0], k) {
+			g := out[n-1].(Tuple)[1].(*List)
+			g.Items = append(g.Items, v)
+			continue
+		}
+		out = append(out, Tuple{k, &List{[]Value{v}}})
+	}
+	return &List{out}, nil
+}
+
+// mapped is map(attribute=…) or map('filter', …).
+func mapped(v Value, c *Call) (Value, error) {
+	l, err := items(v)
+	if err != nil {
+		return nil, err
+	}
+	var f func(Value) (Value, error)
+	if attr, ok := c.Named["attribute"]; ok && len(c.Args) == 0 {
+		f = path(c.run, attr, c.Named["default"])
+	} else {
+		name := Str(c.Arg(0, "", ""))
+		filter, ok := c.run.env.filter(name)
+		if !ok {
+			return nil, fmt.Errorf("no filter named %q", name)
+		}
+		rest := &Call{Args: c.Args[1:], Names: c.Names, Named: c.Named, run: c.run}
+		f = func(v Value) (Value, error) { return filter(v, rest) }
+	}
+	out := make([]Value, len(l))
+	for i, x := range l {
+		if out[i], err = f(x); err != nil {
+			return nil, err
+		}
+	}
+	return &List{out}, nil
+}
+
+// choose makes select, reject and their attr kin.
+func choose(attr, want bool) func(l []Value, c *Call) (Value, error) {
+	return func(l []Value, c *Call) (Value, error) {
+		by := func(v Value) (Value, error) { return v, nil }
+		args := c.Args
+		if attr {
+			if len(args) == 0 {
+				return nil, errors.New("missing parameter for attribute name")
+			}
+			by, args = path(c.run, args[0], nil), args[1:]
+		}
+		test := Test(func(v Value, _ *Call) (bool, error) { return truth(v), nil })
+		rest := &Call{run: c.run}
+		if len(args) > 0 {
+			name := Str(args[0])
+			if alias, ok := map[string]string{"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}[name]; ok {
+				name = alias
+			}
+			var ok bool
+			if test, ok = c.run.env.test(name); !ok {
+				return nil, fmt.Errorf("no test named %q", name)
+			}
+			rest.Args = args[1:]
+		}
+		out := []Value{}
+		for _, v := range l {
+			x, err := by(v)
+			if err != nil {
+				return nil, err
+			}
+			ok, err := test(x, rest)
+			if err != nil {
+				return nil, err
+			}
+			if ok == want {
+				out = append(out, v)
+			}
+		}
+		return &List{out}, nil
+	}
+}
+
+func reverse(v Value, _ *Call) (Value, error) {
+	l, err := items(v)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Value, 0, len(l))
+	for i := len(l) - 1; i >= 0; i-- {
+		out = append(out, l[i])
+	}
+	if _, ok := v.(string); ok {
+		return joinStrings("", &Call{Args: []Value{&List{out}}})
+	}
+	return &List{out}, nil
+}
+
+func otherwise(v Value, c *Call) (Value, error) {
+	if isType[Undefined](v) || truth(c.Arg(1, "boolean", false)) && !truth(v) {
+		return c.Arg(0, "default_value", ""), nil
+	}
+	return v, nil
+}
+
+func itemsOf(v Value, _ *Call) (Value, error) {
+	switch d := v.(type) {
+	case Undefined:
+		return &List{}, nil
+	case *Dict:
+		return dictMethods["items"](nil, d, nil)
+	}
+	return nil, errors.New("Can only get item pairs from a mapping.")
+}
+
+func dictsort(v Value, c *Call) (Value, error) {
+	pairs, err := itemsOf(v, nil)
+	if err != nil {
+		return nil, err
+	}
+	at, fold := 0, folded(c, 0)
+	if Str(c.Arg(1, "by", "key")) == "value" {
+		at = 1
+	}
+	out, err := sortValues(pairs.(*List).Items, func(v Value) (Value, error) { return fold(v.(Tuple)[at]), nil }, truth(c.Arg(2, "reverse", false)))
+	return &List{out}, err
+}
+
+func toInt(v Value, c *Call) (Value, error) {
+	switch x := v.(type) {
+	case string:
+		s := strings.TrimSpace(x)
+		base, err := intArg(c, 1, "base", 10)
+		if err != nil {
+			return nil, err
+		}
+		if n, err := strconv.ParseInt(strings.ReplaceAll(s, "_", ""), int(base), 64); err == nil {
+			return n, nil
+		}
+		if f, err := strconv.ParseFloat(s, 64); err == nil && !math.IsInf(f, 0) && !math.IsNaN(f) {
+			return int64(f), nil
+		}
+	case float64:
+		if !math.IsInf(x, 0) && !math.IsNaN(x) {
+			return int64(x), nil
+		}
+	default:
+		if n, ok := integer(v); ok {
+			return n, nil
+		}
+	}
+	return c.Arg(0, "default", int64(0)), nil
+}
+
+func toFloat(v Value, c *Call) (Value, error) {
+	if x, ok := number(v); ok {
+		return x, nil
+	}
+	if s, ok := v.(string); ok {
+		if x, err := strconv.ParseFloat(strings.TrimSpace(s), 64); err == nil {
+			return x, nil
+		}
+	}
+	return c.Arg(0, "default", 0.0), nil
+}
+
+func absolute(v Value, _ *Call) (Value, error) {
+	if n, ok := integer(v); ok {
+		return max(n, -n), nil
+	}
+	x, ok := number(v)
+	if !ok {
+		return nil, fmt.Errorf("bad operand type for abs(): '%s'", typeName(v))
+	}
+	return math.Abs(x), nil
+}
+
+// round is exact: the decimal digits of the number as it is stored decide, half to even.
+func round(v Value, c *Call) (Value, error) {
+	x, ok := number(v)
+	digits, err := intArg(c, 0, "precision", 0)
+	if !ok || err != nil || digits < -300 || digits > 300 {
+		return nil, fmt.Errorf("round wants a number and a precision, found %s", typeName(v))
+	}
+	scale := math.Pow(10, float64(digits))
+	switch method := Str(c.Arg(1, "method", "common")); method {
+	case "ceil":
+		return math.Ceil(x*scale) / scale, nil
+	case "floor":
+		return math.Floor(x*scale) / scale, nil
+	case "common":
+	default:
+		return nil, fmt.Errorf("method must be common, ceil or floor, found %q", method)
+	}
+	if digits < 0 {
+		return math.RoundToEven(x*scale) / scale, nil
+	}
+	out, err := strconv.ParseFloat(new(big.Float).SetFloat64(x).Text('f', int(digits)), 64)
+	return out, err
+}
+
+func indent(v Value, c *Call) (Value, error) {
+	by := "    "
+	switch w := c.Arg(0, "width", int64(4)).(type) {
+	case int64:
+		by = strings.Repeat(" ", int(max(0, min(w, 1000))))
+	case string:
+		by = w
+	}
+	lines := strings.Split(Str(v), "\n")
+	for i, s := range lines {
+		if i == 0 && !truth(c.Arg(1, "first", false)) || s == "" && !truth(c.Arg(2, "blank", false)) {
+			continue
+		}
+		lines[i] = by + s
+	}
+	return strings.Join(lines, "\n"), nil
+}
+
+func truncate(v Value, c *Call) (Value, error) {
+	n, err := intArg(c, 0, "length", 255)
+	leeway, err2 := intArg(c, 3, "leeway", 5)
+	if err = errors.Join(err, err2); err != nil {
+		return nil, err
+	}
+	s, tail := []rune(Str(v)), Str(c.Arg(2, "end", "..."))
+	if int64(len(s)) <= n+leeway {
+		return string(s), nil
+	}
+	cut := string(s[:max(0, n-int64(utf8.RuneCountInString(tail)))])
+	if !truth(c.Arg(1, "killwords", false)) {
+		if k := strings.LastIndexByte(cut, ' '); k >= 0 {
+			cut = cut[:k]
+		}
+	}
+	return cut + tail, nil
+}

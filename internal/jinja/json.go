@@ -1,0 +1,222 @@
+package jinja
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"sort"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+)
+
+// FromJSON reads a JSON text into values: objects keep the order of their keys, numbers without point or exponent are ints.
+func FromJSON(raw []byte) (Value, error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	v, err := decode(d, 0)
+	if err == nil && d.More() {
+		err = fmt.Errorf("text behind the JSON value")
+	}
+	return v, err
+}
+
+func decode(d *json.Decoder, depth int) (Value, error) {
+	t, err := d.Token()
+	if err != nil {
+		return nil, err
+	}
+	if depth > maxDepth {
+		return nil, fmt.Errorf("JSON nested deeper than %d", maxDepth)
+	}
+	switch x := t.(type) {
+	case json.Delim:
+		if x == '[' {
+			l := &List{Items: []Value{}}
+			for d.More() {
+				v, err := decode(d, depth+1)
+				if err != nil {
+					return nil, err
+				}
+				l.Items = append(l.Items, v)
+			}
+			_, err = d.Token()
+			return l, err
+		}
+		o := NewDict()
+		for d.More() {
+			k, err := d.Token()
+			if err != nil {
+				return nil, err
+			}
+			v, err := decode(d, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			o.Set(k.(string), v)
+		}
+		_, err = d.Token()
+		return o, err
+	case json.Number:
+		if n, err := strconv.ParseInt(string(x), 10, 64); err == nil {
+			return n, nil
+		}
+		return strconv.ParseFloat(string(x), 64)
+	case nil:
+		return nil, nil
+	}
+	return t, nil // string or bool
+}
+
+// layout is how values are written as JSON.
+type layout struct {
+	indent     string // "" = one line
+	pretty     bool
+	item, pair string // separators
+	ascii      bool   // everything else as \u escapes
+	sorted     bool   // keys in order
+}
+
+// tojson is the filter of that name: Python's json.dumps, by default with sorted keys and HTML characters escaped, in chat templates
+// as it is.
+func (e *Environment) tojson(v Value, c *Call) (Value, error) {
+	l := layout{item: ", ", pair: ": ", ascii: !e.PlainJSON, sorted: !e.PlainJSON}
+	indentAt := 0
+	if e.PlainJSON { // tojson(x, ensure_ascii, indent, separators, sort_keys)
+		l.ascii = truth(c.Arg(0, "ensure_ascii", false))
+		l.sorted = truth(c.Arg(3, "sort_keys", false))
+		indentAt = 1
+	}
+	switch w := c.Arg(indentAt, "indent", nil).(type) {
+	case int64:
+		l.pretty, l.indent, l.item = true, strings.Repeat(" ", int(max(0, min(w, 100)))), ","
+	case string:
+		l.pretty, l.indent, l.item = true, w, ","
+	}
+	if e.PlainJSON {
+		if s, ok := c.Arg(2, "separators", nil).(Tuple); ok && len(s) == 2 {
+			l.item, l.pair = Str(s[0]), Str(s[1])
+		} else if s, ok := c.Arg(2, "separators", nil).(*List); ok && len(s.Items) == 2 {
+			l.item, l.pair = Str(s.Items[0]), Str(s.Items[1])
+		}
+	}
+	var b strings.Builder
+	if err := l.write(&b, v, 0); err != nil {
+		return nil, err
+	}
+	if e.PlainJSON {
+		return b.String(), nil
+	}
+	return strings.NewReplacer("<", `\u003c`, ">", `\u003e`, "&", `\u0026`, "'", `\u0027`).Replace(b.String()), nil
+}
+
+// ToJSON writes a value as Python's json.dumps does by default, non-ASCII characters kept.
+func ToJSON(v Value) (string, error) {
+	var b strings.Builder
+	err := layout{item: ", ", pair: ": "}.write(&b, v, 0)
+	return b.String(), err
+}
+
+func (l layout) write(b *strings.Builder, v Value, depth int) error {
+	if depth > maxDepth {
+		return fmt.Errorf("values nested deeper than %d", maxDepth)
+	}
+	switch x := v.(type) {
+	case nil:
+		b.WriteString("null")
+	case bool:
+		b.WriteString(strconv.FormatBool(x))
+	case float64:
+		switch {
+		case math.IsInf(x, 1):
+			b.WriteString("Infinity")
+		case math.IsInf(x, -1):
+			b.WriteString("-Infinity")
+		case math.IsNaN(x):
+			b.WriteString("NaN")
+		default:
+			b.WriteString(floatRepr(x))
+		}
+	case int64:
+		b.WriteString(strconv.FormatInt(x, 10))
+	case string:
+		l.quote(b, x)
+	case *List:
+		return l.list(b, "[", "]", len(x.Items), depth, func(i int) error { return l.write(b, x.Items[i], depth+1) })
+	case Tuple:
+		return l.list(b, "[", "]", len(x), depth, func(i int) error { return l.write(b, x[i], depth+1) })
+	case *Dict:
+		keys := append([]Value{}, x.keys...)
+		if l.sorted {
+			sort.SliceStable(keys, func(i, j int) bool { return jsonKey(keys[i]) < jsonKey(keys[j]) })
+		}
+		return l.list(b, "{", "}", len(keys), depth, func(i int) error {
+			l.quote(b, jsonKey(keys[i]))
+			b.WriteString(l.pair)
+			return l.write(b, x.values[key(keys[i])], depth+1)
+		})
+	case Undefined:
+		return fmt.Errorf("Object of type Undefined is not JSON serializable (%s is undefined)", x.what)
+	default:
+		return fmt.Errorf("Object of type %s is not JSON serializable", typeName(v))
+	}
+	return nil
+}
+
+func (l layout) list(b *strings.Builder, open, end string, n, depth int, item func(i int) error) error {
+	b.WriteString(open)
+	for i := range n {
+		if i > 0 {
+			b.WriteString(l.item)
+		}
+		l.newline(b, depth+1)
+		if err := item(i); err != nil {
+			return err
+		}
+	}
+	if n > 0 {
+		l.newline(b, depth)
+	}
+	b.WriteString(end)
+	return nil
+}
+
+func (l layout) newline(b *strings.Builder, depth int) {
+	if l.pretty {
+		b.WriteByte('\n')
+		b.WriteString(strings.Repeat(l.indent, depth))
+	}
+}
+
+// jsonKey is a key as text.
+func jsonKey(v Value) string {
+	switch x := v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return strconv.FormatBool(x)
+	}
+	return Str(v)
+}
+
+var jsonEscapes = map[rune]string{'"': `\"`, '\\': `\\`, '\n': `\n`, '\r': `\r`, '\t': `\t`, '\b': `\b`, '\f': `\f`}
+
+func (l layout) quote(b *strings.Builder, s string) {
+	b.WriteByte('"')
+	for _, r := range s {
+		e, ok := jsonEscapes[r]
+		switch {
+		case ok:
+			b.WriteString(e)
+		case r < ' ' || l.ascii && r > 0x7F && r <= 0xFFFF:
+			fmt.Fprintf(b, `\u%04x`, r)
+		case l.ascii && r > 0xFFFF:
+			hi, lo := utf16.EncodeRune(r)
+			fmt.Fprintf(b, `\u%04x\u%04x`, hi, lo)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+}

@@ -1,0 +1,109 @@
+package jinja
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// printf is format % args.
+func printf(format string, args Value) (string, error) {
+	list, single := args.(Tuple), false
+	dict, _ := args.(*Dict)
+	if list == nil {
+		list, single = Tuple{args}, true
+	}
+	var b strings.Builder
+	used := 0
+	for i := 0; i < len(format); i++ {
+		if format[i] != '%' {
+			b.WriteByte(format[i])
+			continue
+		}
+		var v Value
+		named := false
+		if i++; i < len(format) && format[i] == '(' {
+			end := strings.IndexByte(format[i:], ')')
+			if end < 0 || dict == nil {
+				return "", fmt.Errorf("format requires a mapping")
+			}
+			var ok bool
+			if v, ok = dict.Get(format[i+1 : i+end]); !ok {
+				return "", fmt.Errorf("the format names %q, which is not there", format[i+1:i+end])
+			}
+			named = true
+			i += end + 1
+		}
+		begin := i
+		for i < len(format) && strings.IndexByte("-+ #0123456789.", format[i]) >= 0 {
+			i++
+		}
+		if i >= len(format) {
+			return "", fmt.Errorf("incomplete format")
+		}
+		spec, verb := format[begin:i], format[i]
+		if verb == '%' {
+			b.WriteByte('%')
+			continue
+		}
+		if len(spec) > 8 {
+			return "", fmt.Errorf("format %%%s is too wide", spec)
+		}
+		if !named {
+			if used >= len(list) {
+				return "", fmt.Errorf("not enough arguments for format string")
+			}
+			v = list[used]
+			used++
+		}
+		s, err := directive(spec, verb, v)
+		if err != nil {
+			return "", err
+		}
+		b.WriteString(s)
+	}
+	if used < len(list) && !(single && (dict != nil || used > 0)) {
+		return "", fmt.Errorf("not all arguments converted during string formatting")
+	}
+	return b.String(), nil
+}
+
+// directive formats one value.
+func directive(spec string, verb byte, v Value) (string, error) {
+	switch verb {
+	case 's':
+		return fmt.Sprintf("%"+spec+"s", Str(v)), nil
+	case 'r':
+		return fmt.Sprintf("%"+spec+"s", repr(v)), nil
+	case 'd', 'i', 'u', 'x', 'X', 'o', 'c':
+		x, ok := number(v)
+		if s, isString := v.(string); isString && verb == 'c' {
+			return fmt.Sprintf("%"+spec+"s", s), nil
+		}
+		if !ok {
+			return "", fmt.Errorf("%%%c format: a number is required, not %s", verb, typeName(v))
+		}
+		if verb == 'i' || verb == 'u' {
+			verb = 'd'
+		}
+		if n, ok := integer(v); ok {
+			return fmt.Sprintf("%"+spec+string(verb), n), nil
+		}
+		return fmt.Sprintf("%"+spec+string(verb), int64(x)), nil
+	case 'f', 'F', 'e', 'E', 'g', 'G':
+		x, ok := number(v)
+		if !ok {
+			return "", fmt.Errorf("%%%c format: a number is required, not %s", verb, typeName(v))
+		}
+		if verb == 'g' && !strings.Contains(spec, ".") {
+			return pad(spec, strconv.FormatFloat(x, 'g', 6, 64)), nil
+		}
+		if (verb == 'e' || verb == 'E') && !strings.Contains(spec, ".") {
+			spec += ".6"
+		}
+		return fmt.Sprintf("%"+spec+string(verb), x), nil
+	}
+	return "", fmt.Errorf("unsupported format character %q", verb)
+}
+
+func pad(spec, s string) string { return fmt.Sprintf("%"+strings.Trim(spec, "+# ")+"s", s) }
