@@ -2,6 +2,9 @@ package artifact
 
 import (
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 
 	"aiperf/internal/metric"
 )
@@ -10,6 +13,9 @@ import (
 // run.Files in the order of the footer; the raw export, if there is one, must be named by the caller between them (rawPath "" = none).
 // csvMore is appended to the CSV.
 func WriteReport(l Layout, run *metric.Run, rawPath, csvMore string) error {
+	if err := os.MkdirAll(filepath.Dir(l.SummaryJSON()), 0o755); err != nil {
+		return fmt.Errorf("artifact directory: %w", err)
+	}
 	var errs []error
 	put := func(kind, path string, err error) {
 		errs = append(errs, err)

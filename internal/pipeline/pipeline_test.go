@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"aiperf/internal/metric"
@@ -75,10 +76,10 @@ func TestPut(t *testing.T) {
 	o.Queue, o.Workers = 4, 2
 	p := New(o)
 	const n = 200
-	released := 0
+	var released atomic.Int64
 	for i := range n { // no worker moves: Put must not wait
 		rec := request(i)
-		rec.OnRelease(func() { released++ })
+		rec.OnRelease(func() { released.Add(1) })
 		p.Put(rec)
 	}
 	largest, spilled := p.Backlog()
@@ -88,6 +89,9 @@ func TestPut(t *testing.T) {
 	close(gate)
 	if err := p.Close(); err != nil {
 		t.Fatal(err)
+	}
+	if released.Load() != n {
+		t.Errorf("%d of %d records were released", released.Load(), n)
 	}
 	seen := map[string]bool{}
 	for line := range strings.Lines(sink.got.String()) {
