@@ -1,0 +1,125 @@
+package report
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"aiperf/internal/metric"
+	"aiperf/internal/record"
+)
+
+// run is one valid request and failures of one kind.
+func run(t *testing.T, valid, failures int) *metric.Run {
+	t.Helper()
+	set, err := metric.NewSet(metric.Options{Streaming: true, ProducesTokens: true, TokenizesInput: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := set.NewReducer()
+	const ms = 1_000_000
+	for i := range valid + failures {
+		rec := &record.Record{Start: 100 * ms, End: 2000 * ms, WallOffset: 1e18}
+		reply := &record.Reply{PerChunkTokens: -1, Contents: []record.Content{{At: 150 * ms, Text: "a"}, {At: 1600 * ms, Text: "b"}}}
+		if i >= valid {
+			rec.Error = &record.Error{Code: 429, Type: "Too Many Requests", Message: strings.Repeat("slow down ", 30)}
+		}
+		r.Add(set.Row(rec, reply, record.Counts{Input: 5, Output: 8, Reasoning: -1}))
+	}
+	return &metric.Run{Title: "LLM Metrics", Profiling: r.Summary(metric.Window{}), Info: metric.RunInfo{CLICommand: "aiperf profile"}, LogFile: "/x/logs/aiperf.log"}
+}
+
+func TestThousands(t *testing.T) {
+	for in, want := range map[string]string{"0.00": "0.00", "999.50": "999.50", "1000.00": "1,000.00", "-1234567.1": "-1,234,567.1", "12": "12", "123456": "123,456"} {
+		if got := thousands(in); got != want {
+			t.Errorf("%s is shown as %s, not %s", in, got, want)
+		}
+	}
+}
+
+func TestWrap(t *testing.T) {
+	if got := wrap("aaa bbb ccc", 7); got != "aaa bbb\nccc" {
+		t.Errorf("%q", got)
+	}
+	if got := wrap("aaaaaaaaaaaa", 5); got != "aaaaa\naaaaa\naa" {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestTables: every line of a table has one width, names with a long header have their unit below.
+func TestTables(t *testing.T) {
+	var b bytes.Buffer
+	if err := Console(&b, run(t, 3, 2), Options{}); err != nil {
+		t.Fatal(err)
+	}
+	text := b.String()
+	width := 0
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		switch first, _ := utf8.DecodeRuneInString(line); first {
+		case '┏', '╭':
+			width = utf8.RuneCountInString(line)
+		case '┃', '┡', '│', '└', '╰':
+			if n := utf8.RuneCountInString(line); n != width {
+				t.Errorf("a line of %d in a table of %d: %s", n, width, line)
+			}
+		}
+		if n := utf8.RuneCountInString(line); n > 140 {
+			t.Errorf("a line of %d characters: %s", n, line)
+		}
+	}
+	order := []string{"AIPerf | Error Summary", "429 │ Too Many Requests │ slow down", "AIPerf | LLM Metrics: Effective", "AIPerf | LLM Metrics: Active", "AIPerf | LLM Metrics\n",
+		"Time to First Token (ms)", "1,500.00", "(tokens/sec/user)", "Request Count (requests)", "Request Latency (error-adjusted) │"}
+	from := 0
+	for _, s := range order {
+		i := strings.Index(text[from:], s)
+		if i < 0 {
+			t.Errorf("%q does not follow in\n%s", s, text)
+			continue
+		}
+		from += i
+	}
+	if strings.Contains(text, "\x1b") {
+		t.Error("colour without a terminal")
+	}
+	for _, hidden := range []string{"Stream Setup", "Error Request Count", "Prefill Throughput Per User (tokens", "Inter Chunk"} {
+		if strings.Contains(strings.ReplaceAll(text, "Effective Prefill", ""), hidden) && hidden != "Prefill Throughput Per User (tokens" {
+			t.Errorf("%s is shown", hidden)
+		}
+	}
+}
+
+func TestNotices(t *testing.T) {
+	r := run(t, 0, 4)
+	r.IncompleteReason, r.Cancelled = "Run cancelled.", true
+	r.Validity = metric.Judge(metric.Evidence{OpenLoop: true, TargetRate: 10, DrawnRate: 10, AchievedRate: 5, LagMax: time.Second, ReadDelays: 9, ReadDelayP99: 20 * time.Microsecond, Cores: 2, Valid: 4, Failed: 4})
+	var b bytes.Buffer
+	if err := errors.Join(Console(&b, r, Options{Colour: true, Width: 200}), Footer(&b, r, Options{})); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []string{"INCOMPLETE RESULTS", "Run cancelled.", "The server limits the rate.", "All 4 requests failed", "rate not reached", "5.00 of 10.00 requests/s (50.0 %)",
+		"Schedule lag: p50 0 µs, p99 0 µs, max 1 s", "20 µs", "Note: 4 of 8 requests failed", "CLI Command: aiperf profile\nBenchmark Duration: 0.00 sec (cancelled early)\nLog File: /x/logs/aiperf.log\n",
+		"Not a clean measurement: rate not reached: 5.0 requests/s were sent of the 10.0 asked for.", "\x1b[1m"} {
+		if !strings.Contains(b.String(), s) {
+			t.Errorf("no %q in\n%s", s, b.String())
+		}
+	}
+	if strings.Contains(b.String(), "LLM Metrics") {
+		t.Error("a metric table without metrics")
+	}
+}
+
+// full is a writer that has no room.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no room") }
+
+func TestWriteError(t *testing.T) {
+	r := run(t, 1, 0)
+	if Console(full{}, r, Options{}) == nil || Footer(full{}, r, Options{}) == nil {
+		t.Error("no error from a full disk")
+	}
+}
