@@ -1,7 +1,7 @@
 package artifact
 
 import (
-	"bufio"
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -37,16 +37,17 @@ func WriteFile(path string, data []byte) error {
 // stream is a file that grows line by line while the run goes on. Whatever ends the process, the file ends with a whole line.
 type stream struct {
 	f       *os.File
-	w       *bufio.Writer
-	n       int // lines written since the last flush
+	buf     []byte // whole lines
+	n       int    // of them
 	flushed time.Time
 	whole   int64 // bytes in the file, all of them whole lines
 	failed  error // nothing more is written
 }
 
-// The file is brought up to date every flushLines lines, and with a line that comes flushAfter the last time.
+// The file is brought up to date every flushLines lines or flushBytes bytes, and with a line that comes flushAfter the last time.
 const (
 	flushLines = 100
+	flushBytes = 64 << 10
 	flushAfter = time.Second
 )
 
@@ -59,7 +60,7 @@ func create(path string) (*stream, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create artifact: %w", err)
 	}
-	return &stream{f: f, w: bufio.NewWriterSize(f, 64<<10), flushed: time.Now()}, nil
+	return &stream{f: f, flushed: time.Now()}, nil
 }
 
 // Write appends whole lines.
@@ -67,20 +68,8 @@ func (s *stream) Write(p []byte) error {
 	if s.failed != nil {
 		return s.failed
 	}
-	if len(p) > s.w.Available() { // else the buffer would empty itself in the middle of a line
-		if err := s.Flush(); err != nil {
-			return err
-		}
-	}
-	if len(p) > s.w.Available() {
-		if _, err := s.f.Write(p); err != nil {
-			return s.broken(err)
-		}
-		s.whole += int64(len(p))
-		return nil
-	}
-	s.w.Write(p) // fits
-	if s.n++; s.n >= flushLines || time.Since(s.flushed) >= flushAfter {
+	s.buf = append(s.buf, p...)
+	if s.n++; s.n >= flushLines || len(s.buf) >= flushBytes || time.Since(s.flushed) >= flushAfter {
 		return s.Flush()
 	}
 	return nil
@@ -92,19 +81,15 @@ func (s *stream) Flush() error {
 		return s.failed
 	}
 	s.n, s.flushed = 0, time.Now()
-	size := s.w.Buffered()
-	if err := s.w.Flush(); err != nil {
-		return s.broken(err)
+	n, err := s.f.Write(s.buf)
+	if err != nil { // a full disk: the part of a line that it took is cut off
+		s.failed = wrap(err)
+		_ = s.f.Truncate(s.whole + int64(bytes.LastIndexByte(s.buf[:n], '\n')) + 1) // a pipe cannot be cut
+		return s.failed
 	}
-	s.whole += int64(size)
+	s.whole += int64(n)
+	s.buf = s.buf[:0]
 	return nil
-}
-
-// broken cuts off the part of a line that a full disk left.
-func (s *stream) broken(err error) error {
-	_ = s.f.Truncate(s.whole) // a pipe cannot be cut
-	s.failed = wrap(err)
-	return s.failed
 }
 
 // Close completes the file.
