@@ -324,3 +324,9 @@ func (s *scripted) await(t *testing.T, n int) {
 func towards(url string, more ...string) []string {
 	return append([]string{"--url", url, "--model", "m", "--tokenizer", "builtin", "--isl", "8", "--num-dataset-entries", "4"}, more...)
 }
+
+// grown is the records JSONL as it is while the run goes on.
+func (p *process) grown() []byte {
+	text, _ := os.ReadFile(filepath.Join(p.dir, "profile_export.jsonl"))
+	return text
+}
