@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"aiperf/internal/artifact"
@@ -124,6 +125,7 @@ func (r *room) newPipeline() (*pipeline.Pipeline, error) {
 			return r.endpoint.Decode(rec, input)
 		},
 		Count:    words,
+		Workers:  max(1, runtime.GOMAXPROCS(0)-1), // one core stays free for the load: a read that comes late joins messages
 		Sinks:    sinks,
 		SpillDir: r.layout.Dir,
 	}), nil
