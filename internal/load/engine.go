@@ -76,19 +76,21 @@ func (p *phase) grant(t *ticket, intended, now int64) {
 	final := byCount || p.exhausted()
 	t.issue = Issue{Number: number, Intended: intended, Granted: now, CancelAfter: cancelAfter, Final: final}
 
+	prepared := false
 	if t.launched {
 		p.armedUnsent--
+		prepared = !t.decide(fire) // else it is its goroutine's from here on
 	}
-	t.punctual = t.armed != nil && !t.waited
-	if intended != 0 && t.armed == nil && !t.waited {
+	if intended != 0 && !prepared && !t.waited {
 		p.facts.Schedule.LateArmed++
 	}
-	t.verdict = fire
 	switch {
-	case !t.launched:
-		g.launch(t)
-	case t.armed != nil:
+	case prepared:
+		t.punctual = !t.waited
 		g.work.fire = append(g.work.fire, t)
+	case !t.launched:
+		t.state.Store(uint32(fire))
+		g.launch(t)
 	}
 	switch {
 	case byCount:
@@ -118,14 +120,17 @@ func (g *Generator) returned(t *ticket, out Outcome) {
 			p.count.errors.Add(1)
 		}
 	}
+	matters := g.session.free() == 0 // to the rest of the machine
 	g.givePrefill(t, now)
 	last := t.req.Turn+1 >= s.Turns
 	switch {
 	case last || out.Cancelled || !p.sending:
 		p.endSession(s, t.req.Turn, last && !out.Cancelled, now)
 		g.work.close = append(g.work.close, &s.Session)
+		matters = matters || !last
 	default:
 		p.follow(t, now)
+		matters = true
 	}
 	if p.tooManyFail() {
 		g.failures = true
@@ -133,7 +138,9 @@ func (g *Generator) returned(t *ticket, out Outcome) {
 		g.abort(StopFailures, ErrFailures)
 	}
 	p.checkIdle()
-	g.poke(now)
+	if matters {
+		g.poke(now)
+	}
 	w := g.takeWork()
 	g.mu.Unlock()
 	g.do(w, false)

@@ -40,14 +40,16 @@ type Result struct {
 
 // Generator runs one plan, once.
 type Generator struct {
-	plan  Plan
-	opts  Options
-	exec  Executor
-	wait  clock.Waiter
-	feed  *feed
-	cuts  *rng.Stream // request cancellation; advances in profiling phases alone
-	view  atomic.Pointer[phase]
-	ready chan struct{} // something that prime waits for has changed
+	plan          Plan
+	opts          Options
+	exec          Executor
+	wait          clock.Waiter
+	feed          *feed
+	cuts          *rng.Stream // request cancellation; advances in profiling phases alone
+	view          atomic.Pointer[phase]
+	live          atomic.Int64  // goroutines of requests
+	limitsPrefill bool          // some phase does
+	ready         chan struct{} // something that prime waits for has changed
 
 	mu          sync.Mutex
 	session     slots
@@ -57,7 +59,6 @@ type Generator struct {
 	nextURL     int
 	sleepsUntil int64 // when the scheduler will look again
 	work        work  // to be done once the mutex is free
-	live        int   // goroutines of requests
 	interrupted bool
 	failures    bool
 	err         error
@@ -87,6 +88,9 @@ func New(plan Plan, opts Options) (*Generator, error) {
 	g := &Generator{plan: plan, opts: opts, exec: opts.Executor, wait: opts.Waiter, ready: make(chan struct{}, 1)}
 	if g.wait == nil {
 		g.wait = clock.NewWaiter()
+	}
+	for i := range plan.Phases {
+		g.limitsPrefill = g.limitsPrefill || plan.Phases[i].Prefill > 0
 	}
 	g.cuts = opts.Root.Stream("timing.request.cancellation")
 	next, err := newSampler(plan.Sampling, opts.Source.Len(), opts.Root)
@@ -205,7 +209,7 @@ func (g *Generator) prime(ctx context.Context, p *phase) {
 	for {
 		g.mu.Lock()
 		short := p.sending && p.driver.prime()
-		waiting := short || p.unarmed > 0
+		waiting := short || p.unarmed.Load() > 0
 		w := g.takeWork()
 		g.mu.Unlock()
 		g.do(w, false)
@@ -246,10 +250,7 @@ func (g *Generator) settle() {
 	timer := time.NewTimer(settleLimit)
 	defer timer.Stop()
 	for {
-		g.mu.Lock()
-		live := g.live
-		g.mu.Unlock()
-		if live == 0 {
+		if g.live.Load() == 0 {
 			return
 		}
 		select {

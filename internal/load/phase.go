@@ -3,6 +3,7 @@ package load
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"aiperf/internal/rng"
 )
@@ -39,7 +40,7 @@ type phase struct {
 	starts      queue // first turns to come, in order
 	ready       queue // continuations that are due
 	timed       schedule
-	unarmed     int           // tickets under preparation
+	unarmed     atomic.Int64  // tickets under preparation
 	armedUnsent int           // tickets launched and not yet granted
 	idle        chan struct{} // closed when everything was sent and has returned
 	cutting     chan struct{} // closed when the requests in flight are cut

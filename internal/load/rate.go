@@ -26,7 +26,7 @@ func (d *rateDriver) build(context.Context) error {
 }
 
 // mostAhead bounds how many arrivals are prepared ahead.
-const mostAhead = 32
+const mostAhead = 128
 
 func (d *rateDriver) prime() (short bool) {
 	d.restock(0)

@@ -60,17 +60,15 @@ func (p *phase) stop(why Stop, now int64) {
 
 // drop gives up a ticket that was not granted, and its session.
 func (p *phase) drop(t *ticket) {
-	t.verdict = drop
-	switch {
-	case !t.launched:
+	if !t.launched {
 		if t.req.Turn > 0 { // the executor knows the session
 			p.g.work.close = append(p.g.work.close, &t.ses.Session)
 		}
-	case t.armed != nil:
-		t.signal <- drop
+		return
 	}
-	if t.launched {
-		p.armedUnsent--
+	p.armedUnsent--
+	if !t.decide(drop) {
+		t.signal <- drop
 	}
 }
 

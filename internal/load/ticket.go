@@ -1,6 +1,8 @@
 package load
 
 import (
+	"sync/atomic"
+
 	"aiperf/internal/clock"
 )
 
@@ -24,7 +26,7 @@ type ticket struct {
 
 	launched bool // its goroutine runs
 	armed    Armed
-	verdict  verdict
+	state    atomic.Uint32 // a verdict
 	signal   chan verdict
 	issue    Issue
 	prefill  bool // holds a prefill slot
@@ -36,33 +38,36 @@ type ticket struct {
 type verdict uint8
 
 const (
-	undecided verdict = iota
-	fire              // write it yourself
-	fired             // it was written
+	preparing verdict = iota // and undecided
+	waiting                  // prepared, and undecided
+	fire                     // write it yourself
+	fired                    // it was written
 	drop
 )
+
+// decide gives the verdict to a ticket that is still under preparation: its goroutine will find it. False means that the goroutine is
+// waiting for the signal.
+func (t *ticket) decide(v verdict) bool { return t.state.CompareAndSwap(uint32(preparing), uint32(v)) }
 
 // launch prepares a ticket on a goroutine of its own, once the mutex is free.
 func (g *Generator) launch(t *ticket) {
 	t.launched = true
 	t.signal = make(chan verdict, 1)
-	t.p.unarmed++
-	g.live++
+	t.p.unarmed.Add(1)
+	g.live.Add(1)
 	g.work.launch = append(g.work.launch, t)
 }
 
 // serve is the life of one request.
 func (g *Generator) serve(t *ticket) {
 	a := g.exec.Prepare(t.p.ctx, &t.req)
-	g.mu.Lock()
 	t.armed = a
-	t.p.unarmed--
-	v := t.verdict
-	if t.p.unarmed == 0 {
+	t.decide(waiting)
+	v := verdict(t.state.Load())
+	if t.p.unarmed.Add(-1) == 0 {
 		g.changed()
 	}
-	g.mu.Unlock()
-	if v == undecided {
+	if v == waiting {
 		v = <-t.signal // every ticket is granted or dropped by the end of its phase
 	}
 	switch v {
@@ -76,12 +81,9 @@ func (g *Generator) serve(t *ticket) {
 		out := a.Wait(t.firstToken)
 		g.returned(t, out)
 	}
-	g.mu.Lock()
-	g.live--
-	if g.live == 0 {
+	if g.live.Add(-1) == 0 {
 		g.changed()
 	}
-	g.mu.Unlock()
 }
 
 // fire stamps the instant and writes.
@@ -94,6 +96,10 @@ func (t *ticket) fire() {
 // firstToken gives the prefill slot back.
 func (t *ticket) firstToken() {
 	g := t.p.g
+	if !g.limitsPrefill { // nobody waits for it
+		t.p.count.prefills.Add(1)
+		return
+	}
 	g.mu.Lock()
 	if t.prefill && !t.finished {
 		t.p.count.prefills.Add(1)
@@ -131,8 +137,9 @@ func (g *Generator) takeWork() work {
 	return w
 }
 
-// inlineMost is how many requests the scheduler writes itself when they are due together; more are spread over the cores.
-const inlineMost = 2
+// inlineMost is how many requests the scheduler writes itself when they are due together (some ten microseconds each, and at its
+// priority); more are spread over the cores.
+const inlineMost = 32
 
 // do does it; the mutex is not held. Sessions are closed before the requests that take their slots leave. The scheduler writes single
 // requests itself, which spares them the way to another goroutine.
