@@ -87,7 +87,7 @@ func (r *run) member(v Value, name string) (Value, bool) {
 		return bind(r, listMethods, x, name)
 	case Tuple:
 		if name == "index" || name == "count" {
-			return bind(r, listMethods, &List{x}, name)
+			return bind(r, listMethods, &List{Items: x}, name)
 		}
 	case *Namespace:
 		return x.Get(name)
@@ -111,15 +111,15 @@ var dictMethods = map[string]method[*Dict]{
 		for _, k := range d.keys {
 			out = append(out, Tuple{k, d.values[key(k)]})
 		}
-		return &List{out}, nil
+		return &List{Items: out}, nil
 	},
-	"keys": func(_ *run, d *Dict, _ *Call) (Value, error) { return &List{append([]Value{}, d.keys...)}, nil },
+	"keys": func(_ *run, d *Dict, _ *Call) (Value, error) { return &List{Items: append([]Value{}, d.keys...)}, nil },
 	"values": func(_ *run, d *Dict, _ *Call) (Value, error) {
 		out := make([]Value, 0, d.Len())
 		for _, k := range d.keys {
 			out = append(out, d.values[key(k)])
 		}
-		return &List{out}, nil
+		return &List{Items: out}, nil
 	},
 	"get": func(_ *run, d *Dict, c *Call) (Value, error) {
 		if v, ok := d.Get(c.Arg(0, "key", nil)); ok {
@@ -197,7 +197,7 @@ var listMethods = map[string]method[*List]{
 		}
 		return n, nil
 	},
-	"copy": func(_ *run, l *List, _ *Call) (Value, error) { return &List{append([]Value{}, l.Items...)}, nil },
+	"copy": func(_ *run, l *List, _ *Call) (Value, error) { return &List{Items: append([]Value{}, l.Items...)}, nil },
 	"append": func(r *run, l *List, c *Call) (Value, error) {
 		if err := r.frozen("append"); err != nil {
 			return nil, err

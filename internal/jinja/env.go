@@ -279,5 +279,5 @@ func rangeOf(c *Call) (Value, error) {
 		}
 		out = append(out, i)
 	}
-	return &List{out}, nil
+	return &List{Items: out}, nil
 }

@@ -16,6 +16,20 @@ func text(f func(string) string) Filter {
 	return func(v Value, _ *Call) (Value, error) { return f(Str(v)), nil }
 }
 
+// lazily makes a filter whose result is a generator; what is false gives an empty one.
+func lazily(f func(l []Value, c *Call) (Value, error)) Filter {
+	return func(v Value, c *Call) (Value, error) {
+		if !truth(v) {
+			return &List{lazy: true}, nil
+		}
+		out, err := listed(f)(v, c)
+		if l, ok := out.(*List); ok {
+			l.lazy = true
+		}
+		return out, err
+	}
+}
+
 // listed makes a filter of a function of a list.
 func listed(f func(l []Value, c *Call) (Value, error)) Filter {
 	return func(v Value, c *Call) (Value, error) {
@@ -49,11 +63,11 @@ func init() { // the table and the environment refer to each other
 			return stringMethods["center"](Str(v), c)
 		},
 		"length": length, "count": length, "first": end(true), "last": end(false),
-		"list": listed(func(l []Value, _ *Call) (Value, error) { return &List{append([]Value{}, l...)}, nil }),
-		"join": listed(join), "sum": listed(sum), "sort": listed(sorted), "unique": listed(unique), "min": listed(extreme(-1)), "max": listed(extreme(1)),
-		"batch": listed(batch), "groupby": listed(groupby), "map": mapped,
-		"select": listed(choose(false, true)), "reject": listed(choose(false, false)),
-		"selectattr": listed(choose(true, true)), "rejectattr": listed(choose(true, false)),
+		"list": listed(func(l []Value, _ *Call) (Value, error) { return &List{Items: append([]Value{}, l...)}, nil }),
+		"join": listed(join), "sum": listed(sum), "sort": listed(sorted), "unique": lazily(unique), "min": listed(extreme(-1)), "max": listed(extreme(1)),
+		"batch": lazily(batch), "groupby": listed(groupby), "map": lazily(mapped),
+		"select": lazily(choose(false, true)), "reject": lazily(choose(false, false)),
+		"selectattr": lazily(choose(true, true)), "rejectattr": lazily(choose(true, false)),
 		"reverse": reverse, "default": otherwise, "items": itemsOf, "dictsort": dictsort, "int": toInt, "float": toFloat, "abs": absolute,
 		"round": round, "indent": indent, "wordcount": func(v Value, _ *Call) (Value, error) { return int64(len(strings.Fields(Str(v)))), nil },
 		"format": func(v Value, c *Call) (Value, error) {
@@ -82,7 +96,7 @@ func length(v Value, _ *Call) (Value, error) {
 		return int64(utf8.RuneCountInString(s)), nil
 	}
 	l, err := items(v)
-	if err != nil {
+	if g, ok := v.(*List); err != nil || ok && g.lazy {
 		return nil, fmt.Errorf("object of type '%s' has no len()", typeName(v))
 	}
 	return int64(len(l)), nil
@@ -145,7 +159,7 @@ func folded(c *Call, i int) func(Value) Value {
 func sorted(l []Value, c *Call) (Value, error) {
 	by, fold := path(c.run, c.Arg(2, "attribute", nil), nil), folded(c, 1)
 	out, err := sortValues(l, func(v Value) (Value, error) { x, err := by(v); return fold(x), err }, truth(c.Arg(0, "reverse", false)))
-	return &List{out}, err
+	return &List{Items: out}, err
 }
 
 func unique(l []Value, c *Call) (Value, error) {
@@ -161,7 +175,7 @@ func unique(l []Value, c *Call) (Value, error) {
 			out = append(out, v)
 		}
 	}
-	return &List{out}, nil
+	return &List{Items: out}, nil
 }
 
 // extreme makes min and max.
@@ -205,10 +219,10 @@ func batch(l []Value, c *Call) (Value, error) {
 				part = append(part, fill)
 			}
 		}
-		out = append(out, &List{part})
+		out = append(out, &List{Items: part})
 		l = l[k:]
 	}
-	return &List{out}, nil
+	return &List{Items: out}, nil
 }
 
 func groupby(l []Value, c *Call) (Value, error) {
@@ -225,17 +239,14 @@ func groupby(l []Value, c *Call) (Value, error) {
 			g.Items = append(g.Items, v)
 			continue
 		}
-		out = append(out, Tuple{k, &List{[]Value{v}}})
+		out = append(out, Tuple{k, &List{Items: []Value{v}}})
 	}
-	return &List{out}, nil
+	return &List{Items: out}, nil
 }
 
 // mapped is map(attribute=…) or map('filter', …).
-func mapped(v Value, c *Call) (Value, error) {
-	l, err := items(v)
-	if err != nil {
-		return nil, err
-	}
+func mapped(l []Value, c *Call) (Value, error) {
+	var err error
 	var f func(Value) (Value, error)
 	if attr, ok := c.Named["attribute"]; ok && len(c.Args) == 0 {
 		f = path(c.run, attr, c.Named["default"])
@@ -254,7 +265,7 @@ func mapped(v Value, c *Call) (Value, error) {
 			return nil, err
 		}
 	}
-	return &List{out}, nil
+	return &List{Items: out}, nil
 }
 
 // choose makes select, reject and their attr kin.
@@ -295,7 +306,7 @@ func choose(attr, want bool) func(l []Value, c *Call) (Value, error) {
 				out = append(out, v)
 			}
 		}
-		return &List{out}, nil
+		return &List{Items: out}, nil
 	}
 }
 
@@ -309,9 +320,9 @@ func reverse(v Value, _ *Call) (Value, error) {
 		out = append(out, l[i])
 	}
 	if _, ok := v.(string); ok {
-		return joinStrings("", &Call{Args: []Value{&List{out}}})
+		return joinStrings("", &Call{Args: []Value{&List{Items: out}}})
 	}
-	return &List{out}, nil
+	return &List{Items: out}, nil
 }
 
 func otherwise(v Value, c *Call) (Value, error) {
@@ -341,7 +352,7 @@ func dictsort(v Value, c *Call) (Value, error) {
 		at = 1
 	}
 	out, err := sortValues(pairs.(*List).Items, func(v Value) (Value, error) { return fold(v.(Tuple)[at]), nil }, truth(c.Arg(2, "reverse", false)))
-	return &List{out}, err
+	return &List{Items: out}, err
 }
 
 func toInt(v Value, c *Call) (Value, error) {
@@ -407,6 +418,9 @@ func round(v Value, c *Call) (Value, error) {
 	case "floor":
 		return math.Floor(x*scale) / scale, nil
 	case "common":
+		if n, ok := integer(v); ok && digits >= 0 {
+			return n, nil
+		}
 	default:
 		return nil, fmt.Errorf("method must be common, ceil or floor, found %q", method)
 	}

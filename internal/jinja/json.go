@@ -143,6 +143,9 @@ func (l layout) write(b *strings.Builder, v Value, depth int) error {
 	case string:
 		l.quote(b, x)
 	case *List:
+		if x.lazy {
+			return fmt.Errorf("Object of type generator is not JSON serializable")
+		}
 		return l.list(b, "[", "]", len(x.Items), depth, func(i int) error { return l.write(b, x.Items[i], depth+1) })
 	case Tuple:
 		return l.list(b, "[", "]", len(x), depth, func(i int) error { return l.write(b, x[i], depth+1) })

@@ -124,8 +124,8 @@ func (l *lexer) text(s string, strip bool, open string, mod byte) {
 		s = strings.TrimRight(s, " \t\n\r\v\f")
 	case l.env.LstripBlocks && mod != '+' && (open == "{%" || open == "{#"):
 		cut := strings.LastIndexByte(s, '\n') + 1
-		atStart := cut > 0 || l.pos == 0 || l.src[l.pos-1] == '\n'
-		if atStart && strings.Trim(s[cut:], " \t") == "" && !strip {
+		atStart := cut > 0 || !strip && (l.pos == 0 || l.src[l.pos-1] == '\n')
+		if atStart && strings.Trim(s[cut:], " \t") == "" {
 			s = s[:cut]
 		}
 	}

@@ -46,7 +46,7 @@ func add(a, b Value) (Value, error) {
 		}
 	case *List:
 		if y, ok := b.(*List); ok {
-			return &List{append(append([]Value{}, x.Items...), y.Items...)}, nil
+			return &List{Items: append(append([]Value{}, x.Items...), y.Items...)}, nil
 		}
 	case Tuple:
 		if y, ok := b.(Tuple); ok {
@@ -92,7 +92,7 @@ func multiply(a, b Value) (Value, error) {
 			for range n {
 				out = append(out, x.Items...)
 			}
-			return &List{out}, nil
+			return &List{Items: out}, nil
 		}
 	}
 	return numbers("*", a, b, func(x, y int64) (Value, error) {
@@ -233,7 +233,7 @@ func sliceOf(v Value, bounds [3]Value) (Value, error) {
 			return b.String()
 		}
 	case *List:
-		part, pick = x.Items, func(l []Value) Value { return &List{l} }
+		part, pick = x.Items, func(l []Value) Value { return &List{Items: l} }
 	case Tuple:
 		part, pick = x, func(l []Value) Value { return Tuple(l) }
 	case Undefined:

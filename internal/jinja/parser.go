@@ -324,6 +324,9 @@ func (p *parser) unary(filters bool) (expr, error) {
 			if err != nil {
 				return nil, err
 			}
+			if x, ok := v.(float64); ok {
+				return -x, nil
+			}
 			return subtract(int64(0), v)
 		})
 	case p.take(tOp, "+"):
@@ -387,7 +390,7 @@ func (p *parser) primary() (expr, error) {
 		list, err := p.list("]")
 		return func(r *run) (Value, error) {
 			v, err := r.all(list)
-			return &List{v}, err
+			return &List{Items: v}, err
 		}, err
 	case t.kind == tOp && t.text == "{":
 		return p.dict()

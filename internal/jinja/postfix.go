@@ -265,8 +265,8 @@ func (p *parser) filter(e expr) (expr, error) {
 		name += "." + more
 	}
 	f, ok := p.env.filter(name)
-	if !ok {
-		return nil, errorAt(line, "no filter named %q", name)
+	if !ok { // an error only where it is reached
+		f = func(Value, *Call) (Value, error) { return nil, fmt.Errorf("no filter named %q", name) }
 	}
 	var a *arguments
 	if p.take(tOp, "(") {

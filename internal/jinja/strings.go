@@ -205,7 +205,7 @@ func zfill(s string, c *Call) (Value, error) {
 }
 
 func texts(parts []string) *List {
-	l := &List{make([]Value, 0, len(parts))}
+	l := &List{Items: make([]Value, 0, len(parts))}
 	for _, p := range parts {
 		l.Items = append(l.Items, p)
 	}

@@ -17,7 +17,10 @@ func versus(op string) Test {
 func isType[T any](v Value) bool { _, ok := v.(T); return ok }
 
 func isSequence(v Value) bool {
-	return isType[*List](v) || isType[Tuple](v) || isType[string](v) || isType[*Dict](v) || isType[Undefined](v)
+	if l, ok := v.(*List); ok {
+		return !l.lazy
+	}
+	return isType[Tuple](v) || isType[string](v) || isType[*Dict](v) || isType[Undefined](v)
 }
 
 // tests are what may stand behind "is".
@@ -35,7 +38,7 @@ var tests = sync.OnceValue(func() map[string]Test {
 		"string":    a(isType[string]),
 		"mapping":   a(isType[*Dict]),
 		"sequence":  a(isSequence),
-		"iterable":  a(isSequence),
+		"iterable":  a(func(v Value) bool { return isSequence(v) || isType[*List](v) }),
 		"callable":  a(func(v Value) bool { return isType[Func](v) || isType[*loop](v) }),
 		"escaped":   a(func(Value) bool { return false }),
 		"lower":     a(func(v Value) bool { s := Str(v); return s == strings.ToLower(s) && s != strings.ToUpper(s) }),

@@ -14,8 +14,11 @@ import (
 // Value is a Python value: nil (None), bool, int64, float64, string, *List, Tuple, *Dict, *Namespace, Undefined, Func.
 type Value any
 
-// List is a Python list.
-type List struct{ Items []Value }
+// List is a Python list. A lazy one stands for a generator, which filters such as map give: it is always true, and has no length.
+type List struct {
+	Items []Value
+	lazy  bool
+}
 
 // Tuple is a Python tuple.
 type Tuple []Value
@@ -110,7 +113,7 @@ func truth(v Value) bool {
 	case string:
 		return x != ""
 	case *List:
-		return len(x.Items) > 0
+		return x.lazy || len(x.Items) > 0
 	case Tuple:
 		return len(x) > 0
 	case *Dict:
@@ -121,7 +124,7 @@ func truth(v Value) bool {
 
 // typeName is what error messages call the type of v.
 func typeName(v Value) string {
-	switch v.(type) {
+	switch x := v.(type) {
 	case nil:
 		return "NoneType"
 	case bool:
@@ -133,6 +136,9 @@ func typeName(v Value) string {
 	case string:
 		return "str"
 	case *List:
+		if x.lazy {
+			return "generator"
+		}
 		return "list"
 	case Tuple:
 		return "tuple"
