@@ -2,47 +2,109 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"os/exec"
+	"math"
+	"strconv"
+	"strings"
 	"time"
 )
 
-// cost runs a child and returns the CPU time that it took, user and system together.
-func cost(name string, args ...string) (time.Duration, error) {
-	cmd := exec.Command(name, args...)
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		return 0, fmt.Errorf("%s %v: %w\n%s", name, args, err, tail(out))
-	}
-	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), nil
+// task is a unit of work whose cost is compared.
+type task struct {
+	title       string
+	tokens      int // events of one request
+	streaming   bool
+	server      []string
+	clients     int
+	short, long int // requests
+	rounds      int
+	aim         string
 }
 
-func tail(out []byte) []byte {
-	const keep = 2000
-	if len(out) > keep {
-		return out[len(out)-keep:]
-	}
-	return out
+// contestant is one way to do it; it returns the CPU time of so many requests.
+type contestant struct {
+	name string
+	cost func(requests int) (time.Duration, error)
 }
 
-// marginal returns what one more unit costs: the difference between a long and a short run, so that start-up does not count.
-func marginal(run func(units int) (time.Duration, error), short, long int) (time.Duration, error) {
-	a, err := run(short)
+var tasks = []task{
+	{"event, 100 streams x 100 tokens/s", 100, true, []string{"--ttft=10ms", "--itl=10ms"}, 100, 100, 500, 3, "≤ 1.5"},
+	{"event, 100 streams flat out", 100, true, []string{"--ttft=0", "--itl=0"}, 100, 200, 4200, 3, ""},
+	{"request, not streamed, 1 token", 1, false, []string{"--ttft=0", "--itl=0"}, 10, 200, 20200, 3, ""},
+}
+
+func cpuFigure(b *bench) error {
+	b.row("unit", "client", "CPU/unit", "ratio", "aim")
+	for _, t := range tasks {
+		if b.quick {
+			t.rounds, t.long = 1, t.short+(t.long-t.short)/2
+		}
+		if err := b.compare(t); err != nil {
+			return fmt.Errorf("%s: %w", t.title, err)
+		}
+	}
+	return nil
+}
+
+// compare measures every contestant in turn, round by round, and prints the least cost of each.
+func (b *bench) compare(t task) error {
+	return b.withServer(func(s *server) error {
+		list := b.contestants(t, s)
+		least := make([]float64, len(list))
+		for i := range least {
+			least[i] = math.Inf(1)
+		}
+		for range t.rounds {
+			for i, c := range list {
+				ns, err := marginal(c.cost, t.short, t.long)
+				if err != nil {
+					return err
+				}
+				least[i] = min(least[i], ns/float64(t.tokens))
+			}
+		}
+		for i, c := range list {
+			aim := ""
+			if i == len(list)-1 {
+				aim = t.aim
+			}
+			b.row(t.title, c.name, span(least[i]), fmt.Sprintf("%.2f", least[i]/least[0]), aim)
+		}
+		return nil
+	}, append(t.server, "--tokens="+strconv.Itoa(t.tokens))...)
+}
+
+// marginal is the CPU time in ns of one more request: the difference between a long and a short run, so that start-up does not count.
+func marginal(cost func(requests int) (time.Duration, error), short, long int) (float64, error) {
+	a, err := cost(short)
 	if err != nil {
 		return 0, err
 	}
-	b, err := run(long)
+	z, err := cost(long)
 	if err != nil {
 		return 0, err
 	}
-	return max(b-a, 0) / time.Duration(long-short), nil
+	return float64(max(z-a, 0)) / float64(long-short), nil
 }
 
-// self is this program, which also plays the floor.
-func self() string {
-	exe, err := os.Executable()
-	if err != nil {
-		return os.Args[0]
+func (b *bench) contestants(t task, s *server) []contestant {
+	body := `{"messages":[{"role":"user","content":"` + strings.Repeat("word ", 16) + `"}],"model":"mock","stream":` +
+		strconv.FormatBool(t.streaming) + `}`
+	baseline := func(role string) func(int) (time.Duration, error) {
+		return func(requests int) (time.Duration, error) {
+			u, err := run(self(), target{strings.TrimPrefix(s.url, "http://"), body, t.clients, int64(requests)}.args(role)...)
+			return u.cpu, err
+		}
 	}
-	return exe
+	return []contestant{
+		{"raw sockets", baseline("floor")},
+		{"net/http", baseline("nethttp")},
+		{"aiperf: records, metrics, JSONL", func(requests int) (time.Duration, error) {
+			args := []string{"--url", s.url, "--isl", "16", "--concurrency", strconv.Itoa(t.clients), "--request-count", strconv.Itoa(requests)}
+			if t.streaming {
+				args = append(args, "--streaming")
+			}
+			_, u, err := b.profile(args...)
+			return u.cpu, err
+		}},
+	}
 }

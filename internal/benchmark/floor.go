@@ -4,36 +4,47 @@ import (
 	"bytes"
 	"fmt"
 	"net"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 )
 
-// floor is the cheapest client that one can write in Go with its own network poller: raw sockets, one goroutine a stream, no HTTP library,
-// no JSON, no stamps kept. It counts events and finds the end of each answer; that is all. Its cost is what everything else is
-// compared with.
-type floor struct {
-	addr    string // host:port
-	path    string
-	body    string
-	clients int
-	want    int64 // requests in all
-
-	left     atomic.Int64
-	requests atomic.Int64
-	events   atomic.Int64
+// target is what the baselines are asked to do: so many requests in all, from so many clients, each of them one after the other.
+type target struct {
+	addr     string // host:port
+	body     string
+	clients  int
+	requests int64
 }
 
-// run sends all requests over f.clients keep-alive connections.
-func (f *floor) run() error {
-	f.left.Store(f.want)
-	head := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", f.path, f.addr, len(f.body), f.body)
-	errs := make(chan error, f.clients)
-	var wg sync.WaitGroup
-	for range f.clients {
-		wg.Go(func() { errs <- f.client([]byte(head)) })
+// args are the arguments of a child that plays a baseline; parseTarget reads them.
+func (t target) args(role string) []string {
+	return []string{role, t.addr, t.body, strconv.Itoa(t.clients), strconv.FormatInt(t.requests, 10)}
+}
+
+func parseTarget(args []string) (t target, err error) {
+	if len(args) != 4 {
+		return t, fmt.Errorf("want address, body, clients and requests, got %q", args)
 	}
-	wg.Wait()
+	t.addr, t.body = args[0], args[1]
+	if t.clients, err = strconv.Atoi(args[2]); err == nil {
+		t.requests, err = strconv.ParseInt(args[3], 10, 64)
+	}
+	return t, err
+}
+
+// each runs all clients and gives the first error.
+func (t target) each(client func(next func() bool) error) error {
+	var left atomic.Int64
+	left.Store(t.requests)
+	next := func() bool { return left.Add(-1) >= 0 }
+	errs := make(chan error, t.clients)
+	var all sync.WaitGroup
+	for range t.clients {
+		all.Go(func() { errs <- client(next) })
+	}
+	all.Wait()
 	close(errs)
 	for err := range errs {
 		if err != nil {
@@ -43,66 +54,91 @@ func (f *floor) run() error {
 	return nil
 }
 
+// floor is the cheapest client that one can write in Go on its network poller: raw sockets, one goroutine a stream, no HTTP
+// library, no JSON, no stamps. It counts events and finds the end of each answer; that is all.
+type floor struct {
+	request []byte
+	addr    string
+	events  atomic.Int64
+}
+
+func playFloor(args []string) error {
+	t, err := parseTarget(args)
+	if err != nil {
+		return err
+	}
+	f := &floor{addr: t.addr, request: fmt.Appendf(nil,
+		"POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", chatPath, t.addr, len(t.body), t.body)}
+	err = t.each(f.client)
+	fmt.Println(f.events.Load(), "events")
+	return err
+}
+
+const chatPath = "/v1/chat/completions"
+
 var (
 	eventMark = []byte("data: {")
 	lastChunk = []byte("\r\n0\r\n\r\n")
 )
 
-func (f *floor) client(request []byte) error {
+func (f *floor) client(next func() bool) error {
 	conn, err := net.Dial("tcp", f.addr)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	buf := make([]byte, 16<<10)
-	for f.left.Add(-1) >= 0 {
-		if _, err := conn.Write(request); err != nil {
+	buf := make([]byte, 64<<10)
+	for next() {
+		if _, err := conn.Write(f.request); err != nil {
 			return err
 		}
 		if err := f.answer(conn, buf); err != nil {
 			return err
 		}
-		f.requests.Add(1)
 	}
 	return nil
 }
 
 // answer reads one answer to its end: the last chunk, or Content-Length bytes.
 func (f *floor) answer(conn net.Conn, buf []byte) error {
-	n, length := 0, -1
+	kept, total, length := 0, 0, unknown
 	for {
-		k, err := conn.Read(buf[n:])
+		k, err := conn.Read(buf[kept:])
 		if err != nil {
 			return fmt.Errorf("the server ended an answer early: %w", err)
 		}
-		f.events.Add(int64(bytes.Count(buf[n:n+k], eventMark)))
-		n += k
-		if length < 0 {
-			length = bodyEnd(buf[:n])
+		f.events.Add(int64(bytes.Count(buf[kept:kept+k], eventMark)))
+		kept, total = kept+k, total+k
+		if length == unknown {
+			length = answerLength(buf[:kept])
 		}
-		if length > 0 && n >= length || length == 0 && bytes.HasSuffix(buf[:n], lastChunk) {
+		switch {
+		case length > 0 && total >= length, length == chunked && bytes.HasSuffix(buf[:kept], lastChunk):
 			return nil
-		}
-		if length == 0 && n > len(buf)/2 { // only the tail matters
-			n = copy(buf, buf[n-len(lastChunk):n])
+		case length != unknown: // only the tail matters
+			n := min(kept, len(lastChunk))
+			kept = copy(buf, buf[kept-n:kept])
 		}
 	}
 }
 
-// bodyEnd returns where an answer of known length ends, 0 for a chunked one, -1 while its head is not complete.
-func bodyEnd(answer []byte) int {
+// Lengths of answers that are no number of bytes.
+const (
+	unknown = -1 // the head is not complete
+	chunked = 0
+)
+
+// answerLength is the number of bytes of an answer, head included.
+func answerLength(answer []byte) int {
 	head, _, ok := bytes.Cut(answer, []byte("\r\n\r\n"))
 	if !ok {
-		return -1
+		return unknown
 	}
 	for line := range strings.SplitSeq(string(head), "\r\n") {
 		name, value, _ := strings.Cut(line, ":")
-		if strings.EqualFold(name, "content-length") {
-			var n int
-			if _, err := fmt.Sscan(value, &n); err == nil {
-				return len(head) + 4 + n
-			}
+		if n, err := strconv.Atoi(strings.TrimSpace(value)); err == nil && strings.EqualFold(name, "content-length") {
+			return len(head) + 4 + n
 		}
 	}
-	return 0
+	return chunked
 }

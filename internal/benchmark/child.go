@@ -1,0 +1,135 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// roles are what this program plays as its own child.
+var roles = map[string]func(args []string) error{
+	"floor":   playFloor,
+	"nethttp": playNetHTTP,
+	"spin":    playSpin,
+}
+
+// self is this program.
+func self() string {
+	exe, err := os.Executable()
+	if err != nil {
+		return os.Args[0]
+	}
+	return exe
+}
+
+// usage is what a child took.
+type usage struct {
+	cpu  time.Duration // user and system
+	peak int64         // largest resident set, bytes
+	wall time.Duration
+}
+
+// run runs a child to its end. Exit status 1 is an error, others that the program under test has for spoilt measurements are not looked at here.
+func run(name string, args ...string) (usage, error) {
+	cmd := exec.Command(name, args...)
+	began := time.Now()
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return usage{}, fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, tail(out))
+	}
+	u := usage{cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), wall: time.Since(began)}
+	if r, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		u.peak = int64(r.Maxrss) << 10
+	}
+	return u, nil
+}
+
+func tail(out []byte) []byte {
+	const keep = 2000
+	return out[max(0, len(out)-keep):]
+}
+
+// profile runs a benchmark with the program under test; its files are in the folder that it returns.
+func (b *bench) profile(args ...string) (dir string, u usage, err error) {
+	b.runs++
+	dir = fmt.Sprintf("%s/run%d", b.dir, b.runs)
+	args = append([]string{"profile", "--model", "mock", "--ui", "none", "--random-seed", "1", "--artifact-dir", dir}, args...)
+	u, err = run(b.aiperf, args...)
+	return dir, u, err
+}
+
+// server is a simulated server in a process of its own.
+type server struct {
+	cmd *exec.Cmd
+	url string
+}
+
+// serve starts one on a free port.
+func (b *bench) serve(args ...string) (*server, error) {
+	cmd := exec.Command(b.aiperf, append([]string{"mock-server", "--port", "0", "--count-prompt=false"}, args...)...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	words := strings.Fields(line)
+	if err != nil || len(words) == 0 {
+		cmd.Process.Kill()
+		return nil, errors.Join(errors.New("the mock server did not start"), err, cmd.Wait())
+	}
+	return &server{cmd, words[len(words)-1]}, nil
+}
+
+// stop ends it in good order: its log is complete afterwards.
+func (s *server) stop() {
+	s.cmd.Process.Signal(os.Interrupt)
+	s.cmd.Wait()
+}
+
+// withServer serves while f runs.
+func (b *bench) withServer(f func(s *server) error, args ...string) error {
+	s, err := b.serve(args...)
+	if err != nil {
+		return err
+	}
+	defer s.stop()
+	return f(s)
+}
+
+// whileBusy keeps every core busy with a process of its own while f runs.
+func whileBusy(cores int, f func() error) error {
+	var spinners []*exec.Cmd
+	defer func() {
+		for _, c := range spinners {
+			c.Process.Kill()
+			c.Wait()
+		}
+	}()
+	for range cores {
+		c := exec.Command(self(), "spin", strconv.Itoa(os.Getpid()))
+		if err := c.Start(); err != nil {
+			return err
+		}
+		spinners = append(spinners, c)
+	}
+	return f()
+}
+
+// playSpin keeps one core busy until its parent is gone.
+func playSpin(args []string) error {
+	for len(args) == 1 && strconv.Itoa(os.Getppid()) == args[0] {
+		for end := time.Now().Add(100 * time.Millisecond); time.Now().Before(end); {
+		}
+	}
+	return nil
+}

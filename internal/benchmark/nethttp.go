@@ -1,0 +1,52 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+)
+
+// playNetHTTP is the reader that one writes first: the standard client and a scanner for lines. It parses nothing and keeps nothing.
+func playNetHTTP(args []string) error {
+	t, err := parseTarget(args)
+	if err != nil {
+		return err
+	}
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: t.clients, DisableCompression: true}}
+	var events atomic.Int64
+	err = t.each(func(next func() bool) error {
+		for next() {
+			n, err := readAnswer(client, t)
+			if err != nil {
+				return err
+			}
+			events.Add(n)
+		}
+		return nil
+	})
+	fmt.Println(events.Load(), "events")
+	return err
+}
+
+func readAnswer(client *http.Client, t target) (events int64, err error) {
+	resp, err := client.Post("http://"+t.addr+chatPath, "application/json", strings.NewReader(t.body))
+	if err != nil {
+		return 0, err
+	}
+	defer resp.Body.Close()
+	if !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
+		_, err = io.Copy(io.Discard, resp.Body)
+		return 0, err
+	}
+	lines := bufio.NewScanner(resp.Body)
+	for lines.Scan() {
+		if bytes.HasPrefix(lines.Bytes(), eventMark) {
+			events++
+		}
+	}
+	return events, lines.Err()
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"aiperf/internal/mockserver"
+)
+
+func stampFigure(b *bench) error {
+	cores := runtime.NumCPU()
+	b.row("load", "instants", "number", "p50", "p99", "max", "read late p50", "aim")
+	for _, c := range []struct {
+		streams, seconds, busy int
+		aim                    string
+	}{
+		{100, 5, 0, "p50 < 20 µs, p99 < 100 µs"},
+		{400, 4, 0, "p50 < 20 µs, p99 < 100 µs"},
+		{100, 5, cores, "p50 < 100 µs"},
+	} {
+		if b.quick {
+			c.seconds = 2
+		}
+		title := fmt.Sprintf("%d streams x 100 tokens/s", c.streams)
+		f := func() error { return b.stamps(title, c.streams, c.seconds, c.aim) }
+		if c.busy > 0 {
+			title += ", all cores busy"
+			if err := whileBusy(c.busy, f); err != nil {
+				return err
+			}
+		} else if err := f(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stamps runs streams for some seconds and compares the instants of their messages with the server's.
+func (b *bench) stamps(title string, streams, seconds int, aim string) error {
+	truth := filepath.Join(b.dir, "truth.jsonl")
+	var dir string
+	err := b.withServer(func(s *server) (err error) {
+		dir, _, err = b.profile("--url", s.url, "--streaming", "--isl", "16", "--concurrency", strconv.Itoa(streams),
+			"--request-count", strconv.Itoa(streams*seconds), "--export-level", "raw")
+		return err
+	}, "--ttft=10ms", "--itl=10ms", "--tokens=100", "--truth-log="+truth)
+	if err != nil {
+		return err
+	}
+	first, rest, err := errorsOf(truth, dir)
+	if err != nil {
+		return err
+	}
+	v, err := readValidity(dir)
+	if err != nil {
+		return err
+	}
+	for _, r := range []struct {
+		name string
+		s    sample
+	}{{"first tokens", first}, {"all tokens", rest}} {
+		p50, p99, largest := r.s.spread()
+		b.row(title, r.name, len(r.s), p50, p99, largest, span(v.ReadDelay*1e6), aim)
+	}
+	return nil
+}
+
+// errorsOf is how far the instants of tokens lie behind the server's instants right before it wrote them.
+func errorsOf(truth, dir string) (first, all sample, err error) {
+	writes := map[string][]int64{}
+	err = eachLine(truth, func(t *mockserver.Truth) {
+		var at []int64
+		for _, w := range t.Writes {
+			for range w.Events {
+				at = append(at, w.Before)
+			}
+		}
+		writes[t.RequestID] = at
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	var wrong error
+	err = eachLine(dir+"/profile_export_raw.jsonl", func(r *rawLine) {
+		tokens, sent := r.tokens(), writes[r.Metadata.RequestID]
+		if len(tokens) != len(sent) {
+			wrong = fmt.Errorf("request %s: %d tokens received, %d sent", r.Metadata.RequestID, len(tokens), len(sent))
+			return
+		}
+		for i, at := range tokens {
+			all.add(at - sent[i])
+			if i == 0 {
+				first.add(at - sent[i])
+			}
+		}
+	})
+	return first, all, errors.Join(err, wrong)
+}
+
+// rawLine is what the figures read of a line of the raw export.
+type rawLine struct {
+	Metadata struct {
+		RequestID string `json:"x_request_id"`
+		Start     int64  `json:"request_start_ns"`
+	} `json:"metadata"`
+	StartPerf int64 `json:"start_perf_ns"`
+	Responses []struct {
+		PerfNS  int64 `json:"perf_ns"`
+		Packets []struct{ Name, Value string }
+	}
+}
+
+// tokens are the instants of messages that carry text, in Unix ns.
+func (r *rawLine) tokens() []int64 {
+	var at []int64
+	for _, m := range r.Responses {
+		for _, p := range m.Packets {
+			if p.Name == "data" && strings.Contains(p.Value, `"content":"`) && !strings.Contains(p.Value, `"content":""`) {
+				at = append(at, r.Metadata.Start-r.StartPerf+m.PerfNS)
+			}
+		}
+	}
+	return at
+}
