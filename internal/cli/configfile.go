@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 
 	"aiperf/internal/cli/args"
@@ -22,17 +23,40 @@ func resolveFile(set *args.Set, environ []string, terminal bool) (*config.Run, f
 	r := &resolver{set: set, terminal: terminal, run: run}
 	r.problems, r.warnings = readEnvironment(environ, &run.Environment)
 	r.onlyBeside()
+	r.fileURLs()
 	r.overlay()
-	if len(r.problems) == 0 {
-		r.endpointOf(run.Endpoint.Type)
-		r.builtFile()
-		if err := run.Validate(); err != nil {
-			for line := range strings.SplitSeq(err.Error(), "\n") {
-				r.fail("%s: %s", set.Text("--config", ""), line)
-			}
+	r.endpointOf(run.Endpoint.Type)
+	r.builtFile()
+	if p := run.Profiling(); p != nil {
+		r.load.fixed = p.Type == config.PhaseFixedSchedule
+	}
+	if fault := r.goodputFault(); fault != "" {
+		r.fail("%s: benchmark.slos: %s", set.Text("--config", ""), strings.TrimPrefix(fault, "--goodput: "))
+	}
+	if err := run.Validate(); err != nil {
+		for line := range strings.SplitSeq(err.Error(), "\n") {
+			r.fail("%s: %s", set.Text("--config", ""), line)
 		}
 	}
 	return run, r.findings
+}
+
+// fileURLs completes and checks the URLs of a file, unless --url replaces them.
+func (r *resolver) fileURLs() {
+	if r.has("--url") {
+		return
+	}
+	for i, given := range r.run.Endpoint.URLs {
+		u, err := parseURL(given)
+		switch {
+		case strings.Contains(given, config.Redacted):
+			r.fail("%s: benchmark.endpoint.urls[%d] is masked; give the URL with --url", r.set.Text("--config", ""), i)
+		case err != nil:
+			r.fail("%s: benchmark.endpoint.urls[%d]: %v", r.set.Text("--config", ""), i, err)
+		default:
+			r.run.Endpoint.URLs[i] = u
+		}
+	}
 }
 
 func (r *resolver) onlyBeside() {
@@ -89,13 +113,6 @@ func (r *resolver) overlay() {
 // builtFile refuses what a file may name and this build cannot run.
 func (r *resolver) builtFile() {
 	run := r.run
-	for _, e := range run.Endpoint.URLs {
-		if u, err := parseURL(e); err != nil {
-			r.fail("benchmark.endpoint.urls: %v", err)
-		} else if u != e {
-			r.fail("benchmark.endpoint.urls: write %s for %s", config.MaskURL(u), config.MaskURL(e))
-		}
-	}
 	if len(run.Datasets) != 1 {
 		return
 	}
@@ -116,7 +133,13 @@ func (r *resolver) builtFile() {
 		key   string
 	}{
 		{d.Images != nil || d.Audio != nil || d.Video != nil, "images, audio and video of datasets"},
-		{run.Accuracy != nil, "accuracy"}, {run.Scenario != "", "scenario"},
+		{d.SystemPrompt != "" || d.SystemPromptFile != "", "system_prompt of datasets"},
+		{d.IgnoreTraceDelays || d.InterTurnDelayCap != nil, "delay rules of traces"},
+		{d.Synthesis != nil && rescales(d.Synthesis), "synthesis other than speedup_ratio"},
+		{d.Prompts != nil && unbuiltPrompts(d.Prompts), "corpus, cache_bust and random ranges of prompts"},
+		{slices.ContainsFunc([]*config.Distribution{d.Turns, d.TurnDelay, d.OSL}, shaped) || d.Prompts != nil && (shaped(d.Prompts.ISL) || shaped(d.Prompts.OSL)),
+			"distributions with median, min or max"},
+		{run.Models.Strategy == config.ModelWeighted, "models.strategy weighted"}, {run.Accuracy != nil, "accuracy"}, {run.Scenario != "", "scenario"},
 		{run.OTel.MetricsURL != "", "otel"}, {run.MLflow.TrackingURI != "", "mlflow"}, {run.WandB.Project != "", "wandb"},
 		{run.NetworkLatency.Enabled, "network_latency"}, {run.Artifacts.AutoPlot || run.Artifacts.PlotRequired, "artifacts.auto_plot"},
 		{run.Artifacts.OutputsJSON, "artifacts.export_outputs_json"}, {run.Runtime.APIPort != nil, "runtime.api_port"},
@@ -129,4 +152,19 @@ func (r *resolver) builtFile() {
 			r.fail("%s: %s: not built yet", r.set.Text("--config", ""), unbuilt.key)
 		}
 	}
+}
+
+// rescales reports whether a trace is changed in more than its pace.
+func rescales(s *config.Synthesis) bool {
+	return s.PrefixLenMultiplier != 1 || s.PrefixRootMultiplier != 1 || s.PromptLenMultiplier != 1 || s.OutputLenMultiplier != 1 ||
+		s.MaxISL != nil || s.MaxOSL != nil || s.AllowDatasetWrap
+}
+
+func unbuiltPrompts(p *config.Prompts) bool {
+	return p.Corpus != "" && p.Corpus != "sonnet" || p.CacheBust.Target != "none" && p.CacheBust.Target != "" || p.RandomRangeRatio != ""
+}
+
+// shaped reports whether a distribution is more than a number or a normal law.
+func shaped(d *config.Distribution) bool {
+	return d != nil && (d.Median != nil || d.Min != nil || d.Max != nil)
 }

@@ -119,13 +119,14 @@ func TestSecretsAreMasked(t *testing.T) {
 func TestLoadRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                      "the file is empty",
-		"a: 1":                  "line 1: unknown key a in run",
-		"benchmark: {modls: x}": "unknown key modls in benchmark",
+		"a: 1":                  "line 1: unknown key a; known here are benchmark, multi_run",
+		"benchmark: {modls: x}": "line 1: unknown key benchmark.modls; known here are accuracy, artifacts",
 		"benchmark:\n  endpoint:\n    timeout: x":             "line 3",
 		"random_seed: 1\nrandom_seed: 2":                      "already defined",
-		"[1]":                                                 "cannot unmarshal",
+		"[1]":                                                 "must be a mapping",
 		"random_seed: 1\n---\nrandom_seed: 2":                 "more than one document",
 		"benchmark: {datasets: [{prompts: {isl: {men: 1}}}]}": "men is not a key of a distribution",
+		"a: &x [1]\nb: *x":                                    "aliases are not read",
 		"benchmark: {artifacts: {records: []}}":               "write false for none",
 	} {
 		if _, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
@@ -171,5 +172,39 @@ func TestDefaultDir(t *testing.T) {
 		if got := DefaultDir(&b); got != "artifacts/"+c.want {
 			t.Errorf("%s, want %s", got, c.want)
 		}
+	}
+}
+
+func TestShortForms(t *testing.T) {
+	r, err := Parse([]byte(`
+schemaVersion: 2.0
+randomSeed: 7
+benchmark:
+  model: [a, b]
+  endpoint: {url: http://h, useServerTokenCount: true, headers: {X-aB: 1}}
+  dataset: {entries: 50, isl: 32, prompts: {osl: {mean: 4}}}
+  phases:
+    - {name: warmup, type: concurrency, requests: 3}
+    - {name: low, kind: profiling, type: poisson, rate: 5, duration: 2m, rate_ramp: 10}
+    - {name: high, kind: profiling, type: gamma, rate: 5, sessions: 6, seamless: true}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Validate(); err != nil {
+		t.Error(err)
+	}
+	d, low := r.Dataset(), &r.Phases[1]
+	switch {
+	case len(r.Models.Items) != 2 || r.Models.Items[1].Name != "b" || *r.RandomSeed != 7:
+		t.Errorf("models %+v, seed %d", r.Models, *r.RandomSeed)
+	case !r.Endpoint.UseServerTokenCount || r.Endpoint.Headers[0] != (Header{"X-aB", "1"}) || r.Endpoint.Timeout != 21600:
+		t.Errorf("endpoint %+v", r.Endpoint)
+	case d.Name != "default" || d.Type != DatasetSynthetic || d.TurnDelayRatio != 1 || *d.Prompts.ISL.Value != 32 || d.Prompts.ISL.Mean != nil || d.Prompts.BatchSize != 1:
+		t.Errorf("dataset %+v, prompts %+v", d, d.Prompts)
+	case r.Phases[0].Kind != KindWarmup || !r.Phases[0].ExcludeFromResults || *r.Phases[0].Concurrency != 1:
+		t.Errorf("warm-up %+v", r.Phases[0])
+	case *low.Duration != 120 || *low.GracePeriod != 30 || low.RateRamp.Duration != 10 || *r.Phases[2].Smoothness != 1 || !r.Phases[2].Seamless:
+		t.Errorf("phases %+v", r.Phases)
 	}
 }

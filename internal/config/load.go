@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
+	"reflect"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -28,30 +28,88 @@ func Load(path string) (*Run, error) {
 
 // Parse reads a run from text.
 func Parse(text []byte) (*Run, error) {
-	r := Default()
 	dec := yaml.NewDecoder(bytes.NewReader(text))
-	dec.KnownFields(true)
-	switch err := dec.Decode(r); {
+	var doc, more yaml.Node
+	switch err := dec.Decode(&doc); {
 	case errors.Is(err, io.EOF):
 		return nil, errors.New("the file is empty")
 	case err != nil:
 		return nil, plainer(err)
 	}
-	var more yaml.Node
 	if err := dec.Decode(&more); !errors.Is(err, io.EOF) {
 		return nil, errors.New("the file holds more than one document")
 	}
-	return r, nil
+	root := doc.Content[0]
+	if root.Kind != yaml.MappingNode {
+		return nil, fmt.Errorf("line %d: the file must be a mapping", root.Line)
+	}
+	if err := plainTree(root, 0); err != nil {
+		return nil, err
+	}
+	if line := templated(root); line > 0 {
+		return nil, fmt.Errorf("line %d: ${…} and {{…}} are not built yet; write the value", line)
+	}
+	normalise(root)
+	if wrong := unknownKeys(root, reflect.TypeFor[Run](), ""); len(wrong) > 0 {
+		return nil, errors.New(strings.Join(wrong, "\n"))
+	}
+	r := Default()
+	if err := root.Decode(r); err != nil {
+		return nil, plainer(err)
+	}
+	return r, missing(step(root, "benchmark"))
 }
 
-var unknownKey = regexp.MustCompile(`field (\S+) not found in type config\.(\S+)`)
+// missing names the sections that a file must have: none of them has a default there.
+func missing(body *yaml.Node) error {
+	var names []string
+	for _, key := range []string{"models", "endpoint", "datasets", "phases"} {
+		if body == nil || step(body, key) == nil {
+			names = append(names, "benchmark."+key)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s missing: a file has no default for it", strings.Join(names, ", "))
+}
 
-// plainer says what is wrong without naming Go types.
+// deepest is the deepest nesting of a file.
+const deepest = 100
+
+// plainTree refuses what a configuration has no use for: aliases, which can make a small file huge, and endless nesting.
+func plainTree(n *yaml.Node, depth int) error {
+	if n.Kind == yaml.AliasNode {
+		return fmt.Errorf("line %d: aliases are not read; write the value again", n.Line)
+	}
+	if depth > deepest {
+		return fmt.Errorf("line %d: nested more than %d deep", n.Line, deepest)
+	}
+	for _, c := range n.Content {
+		if err := plainTree(c, depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// templated returns the line of the first value that is to be computed, 0 when there is none. Free-form mappings may hold such text.
+func templated(n *yaml.Node) int {
+	if n.Kind == yaml.ScalarNode && (strings.Contains(n.Value, "${") || strings.Contains(n.Value, "{{") || strings.Contains(n.Value, "{%")) {
+		return n.Line
+	}
+	for i, c := range n.Content {
+		if n.Kind == yaml.MappingNode && i%2 == 1 && freeForm[n.Content[i-1].Value] {
+			continue
+		}
+		if line := templated(c); line > 0 {
+			return line
+		}
+	}
+	return 0
+}
+
+// plainer drops what only the YAML library's authors need.
 func plainer(err error) error {
-	text := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "yaml: "), "unmarshal errors:\n  ")
-	text = unknownKey.ReplaceAllStringFunc(text, func(s string) string {
-		m := unknownKey.FindStringSubmatch(s)
-		return "unknown key " + m[1] + " in " + strings.ToLower(m[2])
-	})
-	return errors.New(text)
+	return errors.New(strings.TrimPrefix(strings.TrimPrefix(err.Error(), "yaml: "), "unmarshal errors:\n  "))
 }

@@ -3,6 +3,7 @@ package config
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -176,10 +177,10 @@ func (a Axes) MarshalYAML() (any, error) {
 	return n, nil
 }
 
-// UnmarshalYAML reads a mapping of dotted paths to lists of numbers.
+// UnmarshalYAML reads a mapping of dotted paths to lists of numbers; the axes are sorted by path.
 func (a *Axes) UnmarshalYAML(n *yaml.Node) error {
 	*a = Axes{}
-	return eachPair(n, func(key string, v *yaml.Node) error {
+	err := eachPair(n, func(key string, v *yaml.Node) error {
 		axis := Axis{Path: key}
 		if err := v.Decode(&axis.Values); err != nil {
 			return err
@@ -187,6 +188,8 @@ func (a *Axes) UnmarshalYAML(n *yaml.Node) error {
 		*a = append(*a, axis)
 		return nil
 	})
+	slices.SortStableFunc(*a, func(x, y Axis) int { return strings.Compare(x.Path, y.Path) })
+	return err
 }
 
 // MarshalYAML writes false for the empty list.

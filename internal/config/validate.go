@@ -38,6 +38,7 @@ func (v *violations) endpoint(b *Benchmark) {
 	for i, m := range b.Models.Items {
 		v.when(m.Name == "", fmt.Sprintf("benchmark.models.items[%d].name", i), "is empty")
 	}
+	v.weights(&b.Models)
 	e := &b.Endpoint
 	v.when(len(e.URLs) == 0, "benchmark.endpoint.urls", "is empty")
 	for i, u := range e.URLs {
@@ -58,6 +59,20 @@ func (v *violations) endpoint(b *Benchmark) {
 	v.oneOf("benchmark.logging.level", b.Logging.Level, "TRACE", "DEBUG", "INFO", "NOTICE", "WARNING", "SUCCESS", "ERROR", "CRITICAL")
 	v.when(b.Artifacts.Dir == "", "benchmark.artifacts.dir", "is empty")
 	v.when(b.Artifacts.SliceDuration != nil && !(*b.Artifacts.SliceDuration > 0), "benchmark.artifacts.slice_duration", "must be > 0")
+}
+
+// weights checks the shares of models that are chosen by weight.
+func (v *violations) weights(m *Models) {
+	if m.Strategy != ModelWeighted {
+		return
+	}
+	sum := 0.0
+	for i := range m.Items {
+		w := value(m.Items[i].Weight)
+		v.when(m.Items[i].Weight == nil || !(w >= 0 && w <= 1), fmt.Sprintf("benchmark.models.items[%d].weight", i), "must be a share from 0 to 1")
+		sum += w
+	}
+	v.when(!(sum > 0.99 && sum < 1.01), "benchmark.models", "have weights that sum to %g, not 1", sum)
 }
 
 func (v *violations) oneOf(path, value string, allowed ...string) {
@@ -108,6 +123,7 @@ func (v *violations) distribution(path string, d *Distribution) {
 	v.when(d.Mean != nil && !(*d.Mean >= 0), path+".mean", "must be >= 0")
 	v.when(d.Stddev != nil && !(*d.Stddev >= 0), path+".stddev", "must be >= 0")
 	v.when(d.Mean == nil && d.Value == nil, path, "has neither mean nor value")
+	v.when(d.Median != nil && (d.Mean == nil || *d.Median > *d.Mean || !(*d.Median > 0)), path+".median", "must be > 0 and not above mean")
 	v.when(d.Min != nil && d.Max != nil && *d.Min > *d.Max, path, "min is above max")
 }
 

@@ -1,6 +1,16 @@
 package config
 
-import "fmt"
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// Names of phases become names of directories.
+var (
+	phaseName  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
+	deviceName = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[0-9]|lpt[0-9])$`)
+)
 
 // maxConcurrency bounds sessions in flight: each may hold a connection, and no machine has more ports.
 const maxConcurrency = 1 << 20
@@ -16,8 +26,10 @@ func (v *violations) phases(b *Benchmark) {
 		p := &b.Phases[i]
 		path := "benchmark.phases." + p.Name
 		v.when(p.Name == "", fmt.Sprintf("benchmark.phases[%d].name", i), "is empty")
-		v.when(names[p.Name], path, "is there twice")
-		names[p.Name] = true
+		v.when(p.Name != "" && !phaseName.MatchString(p.Name), path, "is not a name: a letter or _, then letters, digits, _ and -")
+		v.when(deviceName.MatchString(p.Name), path, "is the name of a device on some systems")
+		v.when(names[strings.ToLower(p.Name)], path, "is there twice")
+		names[strings.ToLower(p.Name)] = true
 		v.oneOf(path+".kind", string(p.Kind), "warmup", "profiling")
 		v.oneOf(path+".type", string(p.Type), "concurrency", "poisson", "gamma", "constant", "user_centric", "fixed_schedule")
 		v.when(p.ExcludeFromResults != (p.Kind == KindWarmup), path+".exclude_from_results", "contradicts kind %s", p.Kind)

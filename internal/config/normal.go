@@ -1,0 +1,267 @@
+package config
+
+import (
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// freeForm are the mappings whose keys are the user's own.
+var freeForm = map[string]bool{
+	"headers": true, "extra": true, "slos": true, "filters": true, "tags": true, "parameters": true, "custom_resource_attributes": true,
+}
+
+// normalise brings the short forms of the file layout (spec: config, sections 2 to 4) into the one that a Run has, and fills in the
+// defaults of list entries. What it does not know it leaves for the check of keys.
+func normalise(root *yaml.Node) {
+	snake(root)
+	if v := step(root, "schemaVersion"); v != nil && v.ShortTag() == "!!float" {
+		v.Tag = "!!str"
+	}
+	if s := step(root, "sweep"); s != nil && s.Kind == yaml.MappingNode {
+		ensure(s, "iteration_order", text("repeated"))
+		ensure(s, "type", text(string(SweepGrid)))
+	}
+	body := step(root, "benchmark")
+	if body == nil || body.Kind != yaml.MappingNode {
+		return
+	}
+	rename(body, "model", "models")
+	if m := step(body, "models"); m != nil && m.Kind != yaml.MappingNode {
+		*m = *pairs("items", named(m))
+	}
+	if e := step(body, "endpoint"); e != nil && e.Kind == yaml.MappingNode {
+		rename(e, "url", "urls")
+		listed(step(e, "urls"))
+	}
+	if rename(body, "dataset", "datasets") {
+		if d := step(body, "datasets"); d.Kind == yaml.MappingNode {
+			ensure(d, "name", text("default"))
+		}
+	}
+	datasets := listed(step(body, "datasets"))
+	for _, d := range datasets {
+		normalDataset(d)
+	}
+	for _, p := range phaseList(body) {
+		normalPhase(p)
+	}
+	if s := step(root, "sweep"); s != nil {
+		normalAxes(step(s, "parameters"), datasets)
+	}
+}
+
+// shortAxes are the keys of the profiling phase that a sweep may name alone.
+var shortAxes = map[string]bool{
+	"concurrency": true, "prefill_concurrency": true, "rate": true, "requests": true, "duration": true, "sessions": true, "users": true,
+	"smoothness": true, "grace_period": true, "concurrency_ramp": true, "prefill_ramp": true, "rate_ramp": true,
+}
+
+// normalAxes writes the paths of a sweep in full.
+func normalAxes(parameters *yaml.Node, datasets []*yaml.Node) {
+	if parameters == nil || parameters.Kind != yaml.MappingNode {
+		return
+	}
+	for i := 0; i+1 < len(parameters.Content); i += 2 {
+		key := parameters.Content[i]
+		rest, dataset := strings.CutPrefix(key.Value, "dataset.")
+		switch {
+		case shortAxes[key.Value]:
+			key.Value = "phases.profiling." + key.Value
+		case key.Value == "model" || key.Value == "models":
+			key.Value = "models.items.0.name"
+		case dataset && len(datasets) == 1 && step(datasets[0], "name") != nil:
+			key.Value = "datasets." + step(datasets[0], "name").Value + "." + rest
+		}
+	}
+}
+
+// snake turns camelCase keys into snake_case, but for free-form mappings and for schemaVersion.
+func snake(n *yaml.Node) {
+	for i, c := range n.Content {
+		if n.Kind != yaml.MappingNode {
+			snake(c)
+			continue
+		}
+		if i%2 == 0 {
+			c.Value = snakeKey(c.Value)
+		} else if !freeForm[n.Content[i-1].Value] {
+			snake(c)
+		}
+	}
+}
+
+func snakeKey(key string) string {
+	if key == "schemaVersion" || key == "schema_version" {
+		return "schemaVersion"
+	}
+	var b strings.Builder
+	for _, c := range key {
+		if c >= 'A' && c <= 'Z' {
+			b.WriteByte('_')
+			c += 'a' - 'A'
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
+}
+
+// rename renames a key, unless the new name is there too; it reports whether it did.
+func rename(n *yaml.Node, from, to string) bool {
+	if step(n, to) != nil {
+		return false
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == from {
+			n.Content[i].Value = to
+			return true
+		}
+	}
+	return false
+}
+
+// listed makes a list of a single value and returns its entries.
+func listed(n *yaml.Node) []*yaml.Node {
+	if n == nil {
+		return nil
+	}
+	if n.Kind != yaml.SequenceNode {
+		one := *n
+		*n = yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Line: n.Line, Content: []*yaml.Node{&one}}
+	}
+	return n.Content
+}
+
+// named makes {name: x} of every scalar x.
+func named(n *yaml.Node) *yaml.Node {
+	one := *n
+	for _, c := range listed(&one) {
+		if c.Kind == yaml.ScalarNode {
+			name := *c
+			*c = *pairs("name", &name)
+		}
+	}
+	return &one
+}
+
+func pairs(key string, value *yaml.Node) *yaml.Node {
+	n := mapping()
+	n.Line = value.Line
+	add(n, key, value)
+	return n
+}
+
+// ensure adds a key that is absent.
+func ensure(n *yaml.Node, key string, value *yaml.Node) {
+	if step(n, key) == nil {
+		add(n, key, value)
+	}
+}
+
+// fill adds the keys of a default that are absent, in mappings of both sides likewise; a length that is there stays as it is.
+func fill(n, def *yaml.Node) {
+	for i := 0; i+1 < len(def.Content); i += 2 {
+		key := def.Content[i].Value
+		have := step(n, key)
+		switch {
+		case have == nil:
+			add(n, key, def.Content[i+1])
+		case have.Kind == yaml.MappingNode && def.Content[i+1].Kind == yaml.MappingNode && key != "isl" && key != "osl":
+			fill(have, def.Content[i+1])
+		}
+	}
+}
+
+func normalDataset(d *yaml.Node) {
+	if d.Kind != yaml.MappingNode {
+		return
+	}
+	def := &yaml.Node{}
+	standard := DefaultDataset()
+	if step(d, "synthesis") != nil {
+		standard.Synthesis = &Synthesis{SpeedupRatio: 1, PrefixLenMultiplier: 1, PrefixRootMultiplier: 1, PromptLenMultiplier: 1, OutputLenMultiplier: 1}
+	}
+	if t := step(d, "type"); t != nil && t.Value != string(DatasetSynthetic) {
+		standard.Entries, standard.Prompts = 0, nil
+	} else {
+		for _, key := range []string{"isl", "osl"} {
+			if v := take(d, key); v != nil {
+				ensure(d, "prompts", mapping())
+				ensure(step(d, "prompts"), key, v)
+			}
+		}
+	}
+	if err := def.Encode(standard); err == nil { // plain data always encodes
+		fill(d, def)
+	}
+}
+
+// take removes a key and returns its value.
+func take(n *yaml.Node, key string) *yaml.Node {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			v := n.Content[i+1]
+			n.Content = append(n.Content[:i:i], n.Content[i+2:]...)
+			return v
+		}
+	}
+	return nil
+}
+
+// phaseList returns the phases of a body in any of their forms: a list, one mapping, or the keys warmup and profiling.
+func phaseList(body *yaml.Node) []*yaml.Node {
+	if step(body, "phases") == nil {
+		list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
+		for _, name := range []string{"warmup", "profiling"} {
+			if p := take(body, name); p != nil {
+				ensure(p, "name", text(name))
+				list.Content = append(list.Content, p)
+			}
+		}
+		if len(list.Content) > 0 {
+			add(body, "phases", list)
+		}
+		return list.Content
+	}
+	p := step(body, "phases")
+	if p.Kind == yaml.MappingNode {
+		ensure(p, "name", text("profiling"))
+	}
+	return listed(p)
+}
+
+// normalPhase infers the kind from the name and fills in what depends on other keys of the phase.
+func normalPhase(p *yaml.Node) {
+	if p.Kind != yaml.MappingNode {
+		return
+	}
+	is := func(key, value string) bool { v := step(p, key); return v != nil && v.Value == value }
+	if is("name", "warmup") || is("name", "profiling") {
+		ensure(p, "kind", text(step(p, "name").Value))
+	}
+	ensure(p, "exclude_from_results", boolean(is("kind", string(KindWarmup))))
+	for _, key := range []string{"concurrency_ramp", "prefill_ramp", "rate_ramp"} {
+		if v := step(p, key); v != nil && v.Kind == yaml.ScalarNode {
+			seconds := *v
+			*v = *pairs("duration", &seconds)
+		}
+	}
+	switch {
+	case is("type", string(PhaseConcurrency)):
+		if step(p, "prefill_concurrency") == nil {
+			ensure(p, "concurrency", &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: "1"})
+		}
+	case is("type", string(PhaseGamma)):
+		ensure(p, "smoothness", number(1))
+	case is("type", string(PhaseFixedSchedule)):
+		ensure(p, "auto_offset", boolean(step(p, "start_offset") == nil))
+	}
+	if step(p, "duration") != nil && is("kind", string(KindProfiling)) {
+		ensure(p, "grace_period", number(30))
+	}
+}
+
+func boolean(b bool) *yaml.Node {
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: strconv.FormatBool(b)}
+}
