@@ -78,10 +78,10 @@ func TestEveryRequestFails(t *testing.T) {
 		{"refused", deadPort, "ClientConnectorError", 0, nil},
 		{"no such name", func(*testing.T) string { return "http://no-such-host.invalid" }, "ClientConnectorDNSError", 0, nil},
 		{"status 500", func(t *testing.T) string {
-			return says(t, "HTTP/1.1 500 Internal Server Error\r\nContent-Length: 4\r\n\r\nboom")
+			return says(t, "HTTP/1.1 500 Internal Server Error\r\nConnection: close\r\nContent-Length: 4\r\n\r\nboom")
 		}, "Internal Server Error", 500, nil},
 		{"redirect", func(t *testing.T) string {
-			return says(t, "HTTP/1.1 307 Temporary Redirect\r\nLocation: http://elsewhere.invalid/\r\nContent-Length: 0\r\n\r\n")
+			return says(t, "HTTP/1.1 307 Temporary Redirect\r\nLocation: http://elsewhere.invalid/\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
 		}, "Temporary Redirect", 307, nil},
 		{"closes without an answer", func(t *testing.T) string { return wire(t, func(*net.TCPConn) {}) }, "ServerDisconnectedError", 0, nil},
 		{"resets", func(t *testing.T) string { return wire(t, func(c *net.TCPConn) { c.SetLinger(0) }) }, "ClientOSError", 0, nil},
@@ -111,7 +111,7 @@ func TestEveryRequestFails(t *testing.T) {
 		}, "TimeoutError", 0, []string{"--request-timeout-seconds", "0.3"}},
 		{"an empty stream", func(t *testing.T) string { return says(t, sse+"\r\ndata: [DONE]\n\n") }, "", 0, nil},
 		{"an empty body", func(t *testing.T) string {
-			return says(t, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 0\r\n\r\n")
+			return says(t, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
 		}, "", 0, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -197,11 +197,7 @@ func TestServerDies(t *testing.T) {
 	words := strings.Fields(first)
 	p := program(t, towards(words[len(words)-1], "--streaming", "--concurrency", "4", "--request-count", "5000", "--failed-request-threshold", "1")...)
 	p.start()
-	for deadline := time.Now().Add(patience); len(p.grown()) < 20; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("no records appear")
-		}
-	}
+	until(t, "a record", func() bool { return len(p.grown()) > 0 })
 	server.Process.Kill()
 	server.Wait()
 	if got := p.wait(); got != 0 {

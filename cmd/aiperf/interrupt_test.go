@@ -84,14 +84,10 @@ func TestInterruptedStart(t *testing.T) {
 	server := newScripted(t, 0)
 	args := append(towards(server.URL, "--request-count", "10"), "--num-dataset-entries", "400000")
 	p := program(t, without(args, "--num-dataset-entries", "4")...).start()
-	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) { // the log is made before the data is written out
-		if _, err := os.Stat(filepath.Join(p.dir, "logs", "aiperf.log")); err == nil {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("no log")
-		}
-	}
+	until(t, "the log, which is made before the data is written out", func() bool {
+		_, err := os.Stat(filepath.Join(p.dir, "logs", "aiperf.log"))
+		return err == nil
+	})
 	from := time.Now()
 	p.signal(os.Interrupt)
 	if got := p.wait(); got != 1 {

@@ -128,7 +128,7 @@ func TestDuration(t *testing.T) {
 		t.Run("grace "+c.grace, func(t *testing.T) {
 			t.Parallel()
 			server := newScripted(t, 3)
-			args := towards(server.URL, "--concurrency", "2", "--benchmark-duration", "0.3")
+			args := towards(server.URL, "--concurrency", "2", "--benchmark-duration", "0.5")
 			if c.grace != "" {
 				args = append(args, "--benchmark-grace-period", c.grace)
 			}

@@ -330,3 +330,13 @@ func (p *process) grown() []byte {
 	text, _ := os.ReadFile(filepath.Join(p.dir, "profile_export.jsonl"))
 	return text
 }
+
+// until waits for something that other processes bring about.
+func until(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); !is(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s does not come", what)
+		}
+	}
+}
