@@ -25,7 +25,7 @@ type decoder struct {
 	reasoning []byte
 	cuts      []cut
 	usage     []byte // last usage object that is not empty
-	perChunk  int
+	early     []byte // usage object of the first content
 	finish    []byte
 	failure   []byte // last error object of a document
 	skipped   int
@@ -47,7 +47,7 @@ var decoders = sync.Pool{New: func() any { return new(decoder) }}
 func (e *Endpoint) decoder() *decoder {
 	d := decoders.Get().(*decoder)
 	*d = decoder{Endpoint: e, chunk: d.chunk, event: d.event, lines: d.lines[:0], out: d.out[:0], reasoning: d.reasoning[:0],
-		cuts: d.cuts[:0], usage: d.usage[:0], perChunk: -1, finish: d.finish[:0], failure: d.failure[:0], scratch: d.scratch[:0]}
+		cuts: d.cuts[:0], usage: d.usage[:0], early: d.early[:0], finish: d.finish[:0], failure: d.failure[:0], scratch: d.scratch[:0]}
 	return d
 }
 
@@ -236,10 +236,8 @@ func (d *decoder) keep(at int64, index int) {
 	if !ok {
 		return
 	}
-	if len(d.cuts) == 0 && len(c.usage) > 0 {
-		if u := parseUsage(c.usage); u.Completion >= 0 {
-			d.perChunk = int(u.Completion)
-		}
+	if len(d.cuts) == 0 {
+		d.early = append(d.early[:0], c.usage...)
 	}
 	d.cuts = append(d.cuts, cut{at, index, kind, [2]int{n, len(d.out)}, [2]int{r, len(d.reasoning)}})
 }
@@ -275,11 +273,18 @@ func emptyObject(raw []byte) bool {
 // fill makes the reply: one string for all visible text, one for all reasoning, the contents cut from them.
 func (d *decoder) fill(r *record.Reply) {
 	r.Output, r.Reasoning = string(d.out), string(d.reasoning)
-	r.PerChunkTokens = d.perChunk
+	r.PerChunkTokens = -1
 	r.FinishReason = string(d.finish)
 	r.Skipped = d.skipped
 	if len(d.usage) > 0 {
 		r.Usage = parseUsage(d.usage)
+	}
+	if len(d.early) > 0 {
+		u := r.Usage
+		if !bytes.Equal(d.early, d.usage) {
+			u = parseUsage(d.early)
+		}
+		r.PerChunkTokens = max(-1, int(u.Completion))
 	}
 	if len(d.cuts) == 0 {
 		r.ServerError = string(d.failure)
