@@ -165,8 +165,19 @@ func (r *Reducer) describe(of []int32, all []*totals) {
 	wg.Wait()
 }
 
+// length is the number of values of a metric, absent ones included.
+func (r *Reducer) length(pos int) int {
+	if table[pos].gaps {
+		return r.gaps.Len()
+	}
+	return r.values[r.set.slot[pos]].Len()
+}
+
 func (r *Reducer) describeOne(pos int, of []int32, all []*totals) {
 	split := make([][]float64, len(all))
+	if of == nil { // a slice that grows leaves its size behind several times
+		split[0] = make([]float64, 0, r.length(pos))
+	}
 	put := func(row int, v float64) {
 		if math.IsNaN(v) {
 			return

@@ -53,44 +53,48 @@ func (r *Reducer) curves(buckets []bucket) []map[string]stats.TimeWeighted {
 	window := func(i int) (int64, int64) {
 		return r.set.instant(buckets[i].window.From), r.set.instant(buckets[i].window.To)
 	}
+	var buf []stats.Segment // one for all curves: they are long
 	put := func(tag string, c stats.Curve, scale float64) {
 		for i := range buckets {
 			from, to := window(i)
-			out[i][tag] = stats.Weigh(c.Segments(from, to)).Scale(scale)
+			buf = c.Segments(buf[:0], from, to)
+			out[i][tag] = stats.Weigh(buf).Scale(scale)
 		}
 	}
 	active := func(tag string, c, mask stats.Curve) {
 		for i := range buckets {
 			from, to := window(i)
-			out[i][tag] = stats.Weigh(c.Within(mask, from, to)).Scale(perSecond)
+			buf = c.Within(buf[:0], mask, from, to)
+			out[i][tag] = stats.Weigh(buf).Scale(perSecond)
 		}
 	}
-	all := r.curve(concurrency)
+	all := r.curve(0, concurrency)
 	put("effective_concurrency", all, 1)
-	total := r.curve(totalRate)
+	total := r.curve(r.rows, totalRate)
 	put("effective_total_throughput", total, perSecond)
 	active("active_total_throughput", total, all)
 
 	for _, phase := range [...]struct {
 		name       string
 		users, per func(*Reducer, *timeline, *stats.Steps)
-	}{{"prefill", prefillUsers, prefillRate}, {"decode", decodeUsers, decodeRate}} {
-		users := r.curve(phase.users)
+		extra      int
+	}{{"prefill", prefillUsers, prefillRate, 0}, {"decode", decodeUsers, decodeRate, r.gaps.Len()}} {
+		users := r.curve(0, phase.users)
 		put("effective_"+phase.name+"_concurrency", users, 1)
-		rate := r.curve(phase.per)
+		rate := r.curve(phase.extra, phase.per)
 		put("effective_"+phase.name+"_throughput", rate, perSecond)
 		active("active_"+phase.name+"_throughput", rate, users)
 		rate = rate.Per(users)
 		put("effective_"+phase.name+"_throughput_per_user", rate, perSecond)
 		active("active_"+phase.name+"_throughput_per_user", rate, users)
 	}
-	put("tokens_in_flight", r.curve(inFlight), 1)
+	put("tokens_in_flight", r.curve(r.rows+r.gaps.Len(), inFlight), 1)
 	return out
 }
 
-// curve builds one curve from all timelines.
-func (r *Reducer) curve(steps func(*Reducer, *timeline, *stats.Steps)) stats.Curve {
-	var s stats.Steps
+// curve builds one curve from all timelines: two steps a request and extra ones, more or less.
+func (r *Reducer) curve(extra int, steps func(*Reducer, *timeline, *stats.Steps)) stats.Curve {
+	s := make(stats.Steps, 0, 2*r.rows+extra)
 	r.each(func(t *timeline) { steps(r, t, &s) })
 	return s.Curve()
 }

@@ -104,9 +104,9 @@ type Segment struct {
 	V  float64
 }
 
-// Segments cuts the curve to the window [from, to), a leading stretch of 0 included.
-func (c Curve) Segments(from, to int64) []Segment {
-	var out []Segment
+// Segments cuts the curve to the window [from, to), a leading stretch of 0 included, and appends what it is made of to out.
+func (c Curve) Segments(out []Segment, from, to int64) []Segment {
+	out = slices.Grow(out, len(c)+1)
 	v, last := 0.0, from
 	start, _ := slices.BinarySearchFunc(c, from, func(p Point, t int64) int {
 		if p.T <= t {
@@ -130,9 +130,9 @@ func (c Curve) Segments(from, to int64) []Segment {
 	return out
 }
 
-// Within is the segments of the curve in [from, to) during which the mask is above 0.
-func (c Curve) Within(mask Curve, from, to int64) []Segment {
-	var out []Segment
+// Within appends the segments of the curve in [from, to) during which the mask is above 0 to out.
+func (c Curve) Within(out []Segment, mask Curve, from, to int64) []Segment {
+	out = slices.Grow(out, len(c)+len(mask)+1)
 	last, v, m := from, 0.0, 0.0
 	put := func(t int64) {
 		if t > last && m > 0 {

@@ -22,20 +22,20 @@ func TestCurve(t *testing.T) {
 			t.Errorf("point %d is %v, not %v", i, c[i], want[i])
 		}
 	}
-	w := Weigh(c.Segments(0, 50)) // 0 for 20 ns, 1 for 20, 2 for 10
+	w := Weigh(c.Segments(nil, 0, 50)) // 0 for 20 ns, 1 for 20, 2 for 10
 	if w.Avg != 0.8 || w.Min != 0 || w.Max != 2 || w.P50 != 1 || w.P90 != 2 || math.Abs(w.Std-math.Sqrt(0.56)) > 1e-15 {
 		t.Errorf("%+v", w)
 	}
-	if w := Weigh(c.Within(c, 0, 50)); w.Avg != 4.0/3 || w.Min != 1 {
+	if w := Weigh(c.Within(nil, c, 0, 50)); w.Avg != 4.0/3 || w.Min != 1 {
 		t.Errorf("active: %+v", w)
 	}
-	if w := Weigh(c.Within(c, 41, 50)); w != (TimeWeighted{}) {
+	if w := Weigh(c.Within(nil, c, 41, 50)); w != (TimeWeighted{}) {
 		t.Errorf("nothing active: %+v", w)
 	}
-	if w := Weigh(c.Segments(25, 35)); w.Avg != 1.5 {
+	if w := Weigh(c.Segments(nil, 25, 35)); w.Avg != 1.5 {
 		t.Errorf("inner window: %+v", w)
 	}
-	if w := Weigh(c.Segments(50, 50)); w != (TimeWeighted{}) {
+	if w := Weigh(c.Segments(nil, 50, 50)); w != (TimeWeighted{}) {
 		t.Errorf("no window: %+v", w)
 	}
 }
@@ -76,7 +76,7 @@ func TestCurveAgainstSampling(t *testing.T) {
 			s.Span(x.a, x.b, x.r)
 		}
 		from, to := rapid.Int64Range(-5, 40).Draw(t, "window from"), rapid.Int64Range(41, 90).Draw(t, "window to")
-		got := Weigh(s.Curve().Segments(from, to))
+		got := Weigh(s.Curve().Segments(nil, from, to))
 		sum, top := 0.0, 0.0
 		for at := from; at < to; at++ {
 			v := 0.0
