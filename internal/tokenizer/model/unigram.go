@@ -55,6 +55,7 @@ func NewUnigram(c UnigramConfig) (*Unigram, error) {
 			texts, values = append(texts, t), append(values, int32(i))
 		}
 	}
+	m.vocab.Index()
 	m.trie = newTrie(texts, values)
 	m.fallbackID = newByteIDs(m.vocab)
 	return m, nil

@@ -13,8 +13,8 @@ type Rewrite func(string) string
 // Split implements Stage.
 func (f Rewrite) Split(s string, first bool, next Sink) { next.Piece(f(s), first) }
 
-// Scripts cuts where the script of the letters changes. Japanese counts as one script with Han; spaces and characters that many
-// scripts share go with what stands before them.
+// Scripts cuts where the script of the letters changes. Japanese counts as one script with Han; spaces go
+// with what stands before them.
 type Scripts struct{ scripts []scriptTable }
 
 type scriptTable struct {
@@ -53,20 +53,24 @@ func (p Scripts) script(r rune) string {
 	return "Common"
 }
 
-// Split implements Stage.
+// Split implements Stage. Spaces before the first letter are lost, as in the reference.
 func (p Scripts) Split(s string, first bool, next Sink) {
-	last, begin := "", 0
+	last, begin := "", len(s)
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
-		sc := p.script(r)
-		if sc != "" && last != "" && sc != last {
-			next.Piece(s[begin:i], first && begin == 0)
-			begin = i
-		}
-		if sc != "" {
+		if sc := p.script(r); sc != "" {
+			switch {
+			case last == "":
+				begin = i
+			case sc != last:
+				next.Piece(s[begin:i], first && begin == 0)
+				begin = i
+			}
 			last = sc
 		}
 		i += n
 	}
-	next.Piece(s[begin:], first && begin == 0)
+	if begin < len(s) {
+		next.Piece(s[begin:], first && begin == 0)
+	}
 }

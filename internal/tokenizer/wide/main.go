@@ -148,7 +148,10 @@ func compare(file string, all []string, answers []byte, show int) (int, error) {
 			}
 		}
 	}
-	name := strings.TrimPrefix(filepath.Base(filepath.Dir(filepath.Dir(file))), "tokenizer-")
+	name := filepath.Base(file)
+	if name == "tokenizer.json" {
+		name = strings.TrimPrefix(filepath.Base(filepath.Dir(filepath.Dir(file))), "tokenizer-")
+	}
 	fmt.Printf("%-24s load %4d ms  ids equal %d of %d  texts equal %d of %d\n", name, load.Milliseconds(), len(all)-ids, len(all),
 		len(all)-backs, len(all))
 	return ids + backs, nil
