@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -164,10 +165,10 @@ func TestDuration(t *testing.T) {
 
 // TestInputsFirst: inputs.json is complete when the first request arrives.
 func TestInputsFirst(t *testing.T) {
-	var p *process
+	var dir atomic.Value
 	seen := make(chan error, 100)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		text, err := os.ReadFile(filepath.Join(p.dir, "inputs.json"))
+		text, err := os.ReadFile(filepath.Join(dir.Load().(string), "inputs.json"))
 		var inputs struct {
 			Data []struct{ Payloads []json.RawMessage }
 		}
@@ -179,7 +180,8 @@ func TestInputsFirst(t *testing.T) {
 		w.Write([]byte(answer))
 	}))
 	t.Cleanup(server.Close)
-	p = program(t, towards(server.URL, "--request-count", "4", "--concurrency", "2")...)
+	p := program(t, towards(server.URL, "--request-count", "4", "--concurrency", "2")...)
+	dir.Store(p.dir)
 	if got := p.run(); got != 0 {
 		t.Fatalf("exit status %d\n%s", got, p.stderr.String())
 	}

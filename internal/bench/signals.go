@@ -34,9 +34,13 @@ type Signals struct {
 	first    atomic.Int32 // signal number, 0 = none yet
 }
 
+func newSignals(exit func(int)) *Signals {
+	return &Signals{received: make(chan os.Signal, 4), pipes: make(chan os.Signal, 1), done: make(chan struct{}), exit: exit}
+}
+
 // Watch begins to listen. w gets a word about what the first signal does. Stop ends it.
 func Watch(parent context.Context, w io.Writer) (context.Context, *Signals) {
-	s := &Signals{received: make(chan os.Signal, 4), pipes: make(chan os.Signal, 1), done: make(chan struct{}), exit: os.Exit}
+	s := newSignals(os.Exit)
 	ctx, cancel := context.WithCancelCause(parent)
 	signal.Notify(s.received, os.Interrupt, syscall.SIGTERM)
 	if !signal.Ignored(syscall.SIGHUP) { // nohup
