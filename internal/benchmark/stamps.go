@@ -11,28 +11,43 @@ import (
 	"aiperf/internal/mockserver"
 )
 
+// watched is a load whose stamps are looked at.
+type watched struct {
+	streams, seconds int
+	spread           bool // starts over a second, so that answers do not all end together
+	busy             bool // other processes keep every core busy
+	aim              string
+}
+
+func (w watched) String() string {
+	text := fmt.Sprintf("%d streams x 100 tokens/s, in step", w.streams)
+	if w.spread {
+		text = fmt.Sprintf("%d streams x 100 tokens/s", w.streams)
+	}
+	if w.busy {
+		text += ", all cores busy"
+	}
+	return text
+}
+
 func stampFigure(b *bench) error {
-	cores := runtime.NumCPU()
+	const idle, busy = "p50 < 20 µs, p99 < 100 µs", "p50 < 100 µs"
 	b.row("load", "instants", "number", "p50", "p99", "max", "read late p50", "aim")
-	for _, c := range []struct {
-		streams, seconds, busy int
-		aim                    string
-	}{
-		{100, 5, 0, "p50 < 20 µs, p99 < 100 µs"},
-		{400, 4, 0, "p50 < 20 µs, p99 < 100 µs"},
-		{100, 5, cores, "p50 < 100 µs"},
+	for _, w := range []watched{
+		{100, 5, false, false, idle},
+		{100, 5, true, false, idle},
+		{400, 4, true, false, idle},
+		{400, 4, false, false, ""},
+		{100, 5, true, true, busy},
 	} {
 		if b.quick {
-			c.seconds = 2
+			w.seconds = 2
 		}
-		title := fmt.Sprintf("%d streams x 100 tokens/s", c.streams)
-		f := func() error { return b.stamps(title, c.streams, c.seconds, c.aim) }
-		if c.busy > 0 {
-			title += ", all cores busy"
-			if err := whileBusy(c.busy, f); err != nil {
-				return err
-			}
-		} else if err := f(); err != nil {
+		f := func() error { return b.stamps(w) }
+		if w.busy {
+			f = func() error { return whileBusy(runtime.NumCPU(), func() error { return b.stamps(w) }) }
+		}
+		if err := f(); err != nil {
 			return err
 		}
 	}
@@ -40,12 +55,16 @@ func stampFigure(b *bench) error {
 }
 
 // stamps runs streams for some seconds and compares the instants of their messages with the server's.
-func (b *bench) stamps(title string, streams, seconds int, aim string) error {
+func (b *bench) stamps(w watched) error {
 	truth := filepath.Join(b.dir, "truth.jsonl")
 	var dir string
 	err := b.withServer(func(s *server) (err error) {
-		dir, _, err = b.profile("--url", s.url, "--streaming", "--isl", "16", "--concurrency", strconv.Itoa(streams),
-			"--request-count", strconv.Itoa(streams*seconds), "--export-level", "raw")
+		args := []string{"--url", s.url, "--streaming", "--isl", "16", "--concurrency", strconv.Itoa(w.streams),
+			"--request-count", strconv.Itoa(w.streams * w.seconds), "--export-level", "raw"}
+		if w.spread {
+			args = append(args, "--concurrency-ramp-duration", "1")
+		}
+		dir, _, err = b.profile(args...)
 		return err
 	}, "--ttft=10ms", "--itl=10ms", "--tokens=100", "--truth-log="+truth)
 	if err != nil {
@@ -64,7 +83,7 @@ func (b *bench) stamps(title string, streams, seconds int, aim string) error {
 		s    sample
 	}{{"first tokens", first}, {"all tokens", rest}} {
 		p50, p99, largest := r.s.spread()
-		b.row(title, r.name, len(r.s), p50, p99, largest, span(v.ReadDelay*1e6), aim)
+		b.row(w, r.name, len(r.s), p50, p99, largest, span(v.ReadDelay*1e6), w.aim)
 	}
 	return nil
 }
