@@ -58,3 +58,26 @@ func TestServerLimited(t *testing.T) {
 		t.Error("the end of the report does not say so")
 	}
 }
+
+// TestClientLimited: connections that fail for want of files of this process are the client's fault, not the server's.
+func TestClientLimited(t *testing.T) {
+	t.Parallel()
+	server := newScripted(t, 0)
+	p := program(t, towards(server.URL, "--request-rate", "1000", "--request-rate-mode", "constant", "--request-count", "150", "--request-timeout-seconds", "1")...).
+		underShell("ulimit -n 80")
+	p.start()
+	server.await(t, 20)
+	close(server.release)
+	if got := p.wait(); got != 0 {
+		t.Errorf("exit status %d, want 0\n%s", got, p.stderr.String())
+	}
+	p.complete(150)
+	var v struct {
+		Verdict, Reason string
+		Hits            int `json:"client_limit_hits"`
+	}
+	p.summary().read(t, "validity", &v)
+	if v.Verdict != "client limited" || v.Hits == 0 || !strings.Contains(v.Reason, "its own limits") {
+		t.Errorf("%s (%d hits): %s", v.Verdict, v.Hits, v.Reason)
+	}
+}
