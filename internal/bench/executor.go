@@ -195,8 +195,7 @@ func (a *armed) outcome(rec *record.Record) load.Outcome {
 	if rec.Error == nil {
 		return load.Outcome{Failed: !a.answered(rec)}
 	}
-	if cause := context.Cause(a.ctx); cause != nil && rec.CancelledAt != 0 && !a.wire.Cancel {
-		rec.Cut = cause.Error()
+	if rec.Cut != "" {
 		rec.Error.Message = "Request cancelled: " + rec.Cut
 		return load.Outcome{Failed: true, Cancelled: true}
 	}

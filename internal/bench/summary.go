@@ -99,7 +99,7 @@ func (r *room) evidence(run *metric.Run, phases []*load.Facts, used usage) metri
 			e.FileLimitHits += g.Count
 		}
 	}
-	r.schedule(&e, phases)
+	schedule(&e, phases)
 	return e
 }
 
@@ -124,7 +124,7 @@ func messages(s *metric.Summary) int64 {
 }
 
 // schedule adds how well the profiling phases kept their schedules.
-func (r *room) schedule(e *metric.Evidence, phases []*load.Facts) {
+func schedule(e *metric.Evidence, phases []*load.Facts) {
 	var lag load.Histogram
 	var sent int64
 	var seconds, capped, asked, drawn float64
@@ -142,13 +142,8 @@ func (r *room) schedule(e *metric.Evidence, phases []*load.Facts) {
 		seconds += s.SendSeconds
 		capped += s.CapSeconds
 		if f.Info.Mode == load.Rate {
-			drawn += float64(s.Ticks)
-			for _, p := range r.plan.Phases {
-				if p.Name == f.Info.Name {
-					drawn += s.LostSeconds * p.Rate
-					asked += p.Rate * s.SendSeconds
-				}
-			}
+			drawn += float64(s.Ticks) + s.LostArrivals
+			asked += s.Expected
 		}
 	}
 	if !e.OpenLoop {

@@ -258,6 +258,7 @@ func (x *Exchange) fill() {
 		switch {
 		case x.cancel:
 			r.CancelledAt = r.End
+			r.Cut = context.Cause(x.ctx).Error()
 		case r.CancelledAt != 0: // cut on purpose: the request ended at that instant
 			r.End = max(r.CancelledAt, x.start+1)
 			r.CancelledAt = r.End
