@@ -26,14 +26,14 @@ type File struct {
 	Raw      bool         // Vocab holds bytes instead of the byte alphabet
 	Added    []added.Token
 	Wrap     Wrap
+
+	byText map[string]int32 // of the added tokens
 }
 
 // ID is the id of a token by its text, added tokens first; model.None if there is none.
 func (f *File) ID(text string) int32 {
-	for _, t := range f.Added {
-		if t.Content == text {
-			return t.ID
-		}
+	if id, ok := f.byText[text]; ok {
+		return id
 	}
 	if f.Raw {
 		return f.Vocab.ID(string(appendBytes(nil, []byte(text))))
@@ -136,11 +136,21 @@ func (f *File) readAdded(raw json.RawMessage, n normal.Normalizer, more []added.
 	}
 	next := f.Vocab.MaxID() + 1
 	have := map[string]bool{}
+	defer func() { // before this, ID asks the vocabulary alone
+		f.byText = make(map[string]int32, len(f.Added))
+		for _, t := range f.Added {
+			f.byText[t.Content] = t.ID
+		}
+	}()
 	for i, p := range parts {
 		if p.ID < 0 || p.ID > maxID {
 			return fmt.Errorf("added_tokens[%d] (%q): id %d is not from 0 to %d", i, p.Content, p.ID, maxID)
 		}
-		f.Added = append(f.Added, p.token())
+		t := p.token()
+		if id := f.ID(p.Content); id != model.None {
+			t.ID = id // the reference trusts the vocabulary more than the list
+		}
+		f.Added = append(f.Added, t)
 		have[p.Content] = true
 		next = max(next, p.ID+1)
 	}
