@@ -82,7 +82,7 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *int64, opts Options) 
 	r.gate.shut()
 	pipeErr := r.pipe.Close()
 	run := r.summarise(result, used)
-	writeErr := r.write(run)
+	writeErr := r.write(run, result)
 	r.complain(run, result)
 	if loadErr != nil {
 		return run, loadErr

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -11,6 +12,7 @@ import (
 
 	"aiperf/internal/artifact"
 	"aiperf/internal/endpoint"
+	"aiperf/internal/load"
 	"aiperf/internal/metric"
 	"aiperf/internal/pipeline"
 	"aiperf/internal/record"
@@ -128,6 +130,7 @@ func (r *room) newPipeline() (*pipeline.Pipeline, error) {
 		Workers:  max(1, runtime.GOMAXPROCS(0)-1), // one core stays free for the load: a read that comes late joins messages
 		Sinks:    sinks,
 		SpillDir: r.layout.Dir,
+		Split:    r.splitPhases(),
 	}), nil
 }
 
@@ -144,9 +147,9 @@ func (r *room) countingWords() (func(model, text string) int, error) {
 }
 
 // write leaves the summary files; what fails is reported together.
-func (r *room) write(run *metric.Run) error {
+func (r *room) write(run *metric.Run, result *load.Result) error {
 	run.LogFile = r.layout.Log()
-	return artifact.WriteReport(r.layout, run, r.rawPath, "")
+	return errors.Join(artifact.WriteReport(r.layout, run, r.rawPath, ""), r.writePhases(run, result))
 }
 
 // localLimit tells whether an error message speaks of a limit of this machine: files or ports.

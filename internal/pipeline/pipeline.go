@@ -29,6 +29,9 @@ type Options struct {
 	// Seen, if set, is called with every row, by one goroutine at a time.
 	Seen func(*metric.Row)
 
+	// Split lists the phases (by index over all phases) that get a reducer of their own beside the one of their kind.
+	Split []int
+
 	Workers  int    // 0 = one per core
 	Queue    int    // finished records that may wait in memory; 0 = 1024
 	SpillDir string // directory of the temporary file; "" = the system's
@@ -52,6 +55,7 @@ type Pipeline struct {
 	spill     spill
 	profiling *metric.Reducer
 	warmup    *metric.Reducer
+	phases    map[int]*metric.Reducer // those of Split
 	fed       int64
 	broken    []error // by sink: the error that ended it
 
@@ -86,7 +90,11 @@ func New(opts Options) *Pipeline {
 		opts: opts, queue: make(chan item, opts.Queue), done: make(chan result, 256),
 		spill:     spill{dir: opts.SpillDir},
 		profiling: opts.Metrics.NewReducer(), warmup: opts.Metrics.NewReducer(),
+		phases: map[int]*metric.Reducer{},
 		broken: make([]error, len(opts.Sinks)),
+	}
+	for _, index := range opts.Split {
+		p.phases[index] = opts.Metrics.NewReducer()
 	}
 	for range opts.Workers {
 		p.workers.Go(p.work)
@@ -154,6 +162,9 @@ func (p *Pipeline) Profiling() *metric.Reducer { return p.profiling }
 // Warmup is the reducer of warm-up requests; valid after Close.
 func (p *Pipeline) Warmup() *metric.Reducer { return p.warmup }
 
+// Phase is the reducer of a phase of Split; valid after Close.
+func (p *Pipeline) Phase(index int) *metric.Reducer { return p.phases[index] }
+
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // work decodes, counts and encodes.
@@ -216,6 +227,9 @@ func (p *Pipeline) take(res result) {
 		p.warmup.Add(res.row)
 	} else {
 		p.profiling.Add(res.row)
+	}
+	if r := p.phases[res.row.Meta.PhaseIndex]; r != nil {
+		r.Add(res.row)
 	}
 	if p.opts.Seen != nil {
 		p.opts.Seen(res.row)

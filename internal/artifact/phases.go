@@ -1,0 +1,73 @@
+package artifact
+
+import (
+	"path/filepath"
+
+	"aiperf/internal/metric"
+)
+
+// Phase is one phase of a run of several: its place, and its figures as a run of its own.
+type Phase struct {
+	metric.Run
+	Name           string
+	Index          int // over all phases
+	ProfilingIndex int // over profiling phases; -1 in warm-up
+	Warmup         bool
+}
+
+// manifestVersion is the schema of phase_manifest.json.
+const manifestVersion = 1
+
+// WritePhases writes phases/NAME/profile_export_aiperf.{json,csv} of every phase and phase_manifest.json, which lists them.
+func WritePhases(l Layout, phases []Phase) error {
+	o := open(nil)
+	o.key("phases")
+	o.b = append(o.b, '[')
+	for i := range phases {
+		p := &phases[i]
+		dir := NewLayout(filepath.Join(l.Dir, "phases", p.Name), "")
+		if err := WriteSummaryJSON(dir.SummaryJSON(), &p.Run); err != nil {
+			return err
+		}
+		if err := WriteSummaryCSV(dir.SummaryCSV(), &p.Run, ""); err != nil {
+			return err
+		}
+		if i > 0 {
+			o.b = append(o.b, ',')
+		}
+		o.b = appendPhase(o.b, p)
+	}
+	o.b = append(o.b, ']')
+	o.int("schema_version", manifestVersion)
+	data, err := indented(o.close())
+	if err != nil {
+		return err
+	}
+	return WriteFile(filepath.Join(l.Dir, "phase_manifest.json"), data)
+}
+
+// appendPhase writes an entry of the manifest. Keys stand in alphabetical order, as in the Python tool's; what does not apply is left out.
+func appendPhase(b []byte, p *Phase) []byte {
+	kind := profilingPhase
+	if p.Warmup {
+		kind = warmupPhase
+	}
+	s := p.Run.Profiling
+	o := open(b)
+	o.int("end_ns", p.End.UnixNano())
+	o.int("error_request_count", s.Failed)
+	appendErrors(&o, s.Errors)
+	o.str("metrics_csv", "phases/"+p.Name+"/profile_export_aiperf.csv")
+	o.str("metrics_json", "phases/"+p.Name+"/profile_export_aiperf.json")
+	o.int("phase_index", int64(p.Index))
+	o.str("phase_kind", kind)
+	o.str("phase_name", p.Name)
+	if !p.Warmup {
+		o.int("profiling_index", int64(p.ProfilingIndex))
+	}
+	o.int("start_ns", p.Start.UnixNano())
+	o.int("successful_request_count", s.Valid)
+	o.int("total_request_count", s.Valid+s.Failed)
+	o.bool("was_cancelled", p.Cancelled)
+	return o.close()
+}
