@@ -1,0 +1,185 @@
+package cli
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"aiperf/internal/tokenizer"
+)
+
+// maxLine is the longest line of --jsonl.
+const maxLine = 256 << 20
+
+// tokenizerFlags are the flags of the tokenizer commands.
+type tokenizerFlags struct {
+	name, revision       string
+	jsonl, special, chat bool
+}
+
+// newTokenizerCommand builds "tokenizer info|count|encode|decode", for people who doubt a count.
+func newTokenizerCommand() *cobra.Command {
+	f := &tokenizerFlags{}
+	root := &cobra.Command{
+		Use:   "tokenizer",
+		Short: "count, encode and decode with the tokenizer of a run",
+		Long: "Shows what a tokenizer makes of a text: from the arguments, else from standard input.\n" +
+			"With --jsonl every line of the input is a JSON value and gives one line of output.",
+	}
+	root.PersistentFlags().StringVar(&f.name, "tokenizer", tokenizer.BuiltinName, "builtin, an encoding name, a file, a directory, or owner/name")
+	root.PersistentFlags().StringVar(&f.revision, "tokenizer-revision", "main", "branch, tag or commit of a repository")
+	for _, c := range []struct {
+		use, short string
+		run        func(cmd *cobra.Command, f *tokenizerFlags, t *tokenizer.Tokenizer, args []string) error
+	}{
+		{"info", "what the tokenizer says about itself", tokenizerInfo},
+		{"count [TEXT…]", "number of tokens", tokenizerText(func(ids []int32) any { return len(ids) })},
+		{"encode [TEXT…]", "token ids", tokenizerText(func(ids []int32) any { return ids })},
+		{"decode [ID…]", "text of token ids", tokenizerDecode},
+	} {
+		cmd := &cobra.Command{
+			Use: c.use, Short: c.short, Args: cobra.ArbitraryArgs,
+			RunE: func(cmd *cobra.Command, args []string) error {
+				t, err := tokenizer.Open(cmd.Context(), f.name, tokenizer.Options{Revision: f.revision})
+				if err != nil {
+					return err
+				}
+				return c.run(cmd, f, t, args)
+			},
+		}
+		name, _, _ := strings.Cut(c.use, " ")
+		if name != "info" {
+			cmd.Flags().BoolVar(&f.jsonl, "jsonl", false, "one JSON value a line in, one a line out")
+		}
+		if name == "count" || name == "encode" {
+			cmd.Flags().BoolVar(&f.special, "special", false, "add the special tokens that begin and end a sequence")
+			cmd.Flags().BoolVar(&f.chat, "chat", false, "the input is a JSON list of messages, put through the chat template")
+		}
+		root.AddCommand(cmd)
+	}
+	return root
+}
+
+// tokenizerInfo prints facts, one a line.
+func tokenizerInfo(cmd *cobra.Command, _ *tokenizerFlags, t *tokenizer.Tokenizer, _ []string) error {
+	out := cmd.OutOrStdout()
+	fmt.Fprintf(out, "name             %s\nvocabulary size  %d\nspecial added    %d\n", t.Name(), t.VocabSize(), t.NumSpecialAdded())
+	for _, x := range []struct {
+		name string
+		get  func() (int32, bool)
+	}{{"BOS", t.BOS}, {"EOS", t.EOS}} {
+		if id, ok := x.get(); ok {
+			fmt.Fprintf(out, "%-16s %d %q\n", x.name, id, t.Decode([]int32{id}))
+		} else {
+			fmt.Fprintf(out, "%-16s none\n", x.name)
+		}
+	}
+	_, chat := t.ChatTemplate(false)
+	_, err := fmt.Fprintf(out, "chat template    %v\n", chat)
+	return err
+}
+
+// tokenizerText makes the commands that encode: result is what is printed of the ids.
+func tokenizerText(result func(ids []int32) any) func(*cobra.Command, *tokenizerFlags, *tokenizer.Tokenizer, []string) error {
+	return func(cmd *cobra.Command, f *tokenizerFlags, t *tokenizer.Tokenizer, args []string) error {
+		var ids []int32
+		return f.each(cmd, args, func(raw []byte) (any, error) {
+			text, err := f.text(t, raw)
+			if err != nil {
+				return nil, err
+			}
+			if f.special {
+				ids = t.AppendSpecial(ids[:0], text)
+			} else {
+				ids = t.Append(ids[:0], text)
+			}
+			if ids == nil {
+				ids = []int32{}
+			}
+			return result(ids), nil
+		})
+	}
+}
+
+// text is the text to encode: the input, or what the chat template makes of it.
+func (f *tokenizerFlags) text(t *tokenizer.Tokenizer, raw []byte) (string, error) {
+	if f.chat {
+		return t.RenderChat(raw, tokenizer.ChatOptions{AddGenerationPrompt: true})
+	}
+	if !f.jsonl {
+		return string(raw), nil
+	}
+	var s string
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return "", fmt.Errorf("found %.40q, want a JSON string", raw)
+	}
+	return s, nil
+}
+
+// tokenizerDecode prints the text of ids.
+func tokenizerDecode(cmd *cobra.Command, f *tokenizerFlags, t *tokenizer.Tokenizer, args []string) error {
+	return f.each(cmd, args, func(raw []byte) (any, error) {
+		if !f.jsonl {
+			raw = []byte("[" + strings.Join(strings.FieldsFunc(strings.Trim(string(raw), "[] \t\r\n"), func(r rune) bool {
+				return strings.ContainsRune(", \t\r\n", r)
+			}), ",") + "]")
+		}
+		var ids []int32
+		if err := json.Unmarshal(raw, &ids); err != nil {
+			return nil, fmt.Errorf("found %.40q, want token ids", raw)
+		}
+		return t.Decode(ids), nil
+	})
+}
+
+// each runs do over the input and prints what it gives: as JSON, a line for a line, or plain.
+func (f *tokenizerFlags) each(cmd *cobra.Command, args []string, do func(raw []byte) (any, error)) error {
+	out := bufio.NewWriter(cmd.OutOrStdout())
+	err := f.run(cmd.InOrStdin(), args, func(raw []byte) error {
+		v, err := do(raw)
+		if err != nil {
+			return err
+		}
+		if s, ok := v.(string); ok && !f.jsonl {
+			_, err = fmt.Fprintln(out, s)
+			return err
+		}
+		enc := json.NewEncoder(out)
+		enc.SetEscapeHTML(false)
+		return enc.Encode(v)
+	})
+	return errors.Join(err, out.Flush())
+}
+
+// run calls do for each input.
+func (f *tokenizerFlags) run(in io.Reader, args []string, do func(raw []byte) error) error {
+	switch {
+	case len(args) > 0 && !f.jsonl:
+		return do([]byte(strings.Join(args, " ")))
+	case !f.jsonl:
+		b, err := io.ReadAll(in)
+		if err != nil {
+			return err
+		}
+		return do(b)
+	}
+	if len(args) > 0 {
+		in = strings.NewReader(strings.Join(args, "\n"))
+	}
+	lines := bufio.NewScanner(in)
+	lines.Buffer(make([]byte, 1<<16), maxLine)
+	for n := 1; lines.Scan(); n++ {
+		if len(strings.TrimSpace(lines.Text())) == 0 {
+			continue
+		}
+		if err := do(lines.Bytes()); err != nil {
+			return fmt.Errorf("line %d: %w", n, err)
+		}
+	}
+	return lines.Err()
+}
