@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"strings"
 	"syscall"
 	"time"
@@ -89,7 +90,7 @@ func (e *dialError) Unwrap() error { return e.err }
 
 // connectError classifies the failure of making a connection.
 func connectError(err error) *record.Error {
-	if isTimeout(err) || errors.Is(err, context.DeadlineExceeded) {
+	if isTimeout(err) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
 		return timeoutError()
 	}
 	var d *dialError
