@@ -109,6 +109,29 @@ func TestEveryRequestFails(t *testing.T) {
 				untilGone(c)
 			})
 		}, "TimeoutError", 0, []string{"--request-timeout-seconds", "0.3"}},
+		{"trickles", func(t *testing.T) string {
+			return wire(t, func(c *net.TCPConn) {
+				io.WriteString(c, sse+"Content-Length: 100000\r\n\r\n")
+				forever(c, "x")
+			})
+		}, "TimeoutError", 0, []string{"--request-timeout-seconds", "0.3"}},
+		{"a stream without end", func(t *testing.T) string {
+			return wire(t, func(c *net.TCPConn) {
+				io.WriteString(c, sse+"\r\n")
+				forever(c, event)
+			})
+		}, "TimeoutError", 0, []string{"--request-timeout-seconds", "0.3"}},
+		{"headers without end", func(t *testing.T) string {
+			return wire(t, func(c *net.TCPConn) {
+				io.WriteString(c, "HTTP/1.1 200 OK\r\n")
+				for err := error(nil); err == nil; {
+					_, err = io.WriteString(c, strings.Repeat("X-Again: yes\r\n", 1000))
+				}
+			})
+		}, "ClientResponseError", 0, nil},
+		{"interim answers without end", func(t *testing.T) string {
+			return wire(t, func(c *net.TCPConn) { forever(c, "HTTP/1.1 100 Continue\r\n\r\n") })
+		}, "TimeoutError", 0, []string{"--request-timeout-seconds", "0.3"}},
 		{"an empty stream", func(t *testing.T) string { return says(t, sse+"\r\ndata: [DONE]\n\n") }, "", 0, nil},
 		{"an empty body", func(t *testing.T) string {
 			return says(t, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
@@ -156,6 +179,15 @@ func TestEveryRequestFails(t *testing.T) {
 func untilGone(c *net.TCPConn) {
 	c.SetReadDeadline(time.Now().Add(patience))
 	io.Copy(io.Discard, c)
+}
+
+// forever repeats a text, a thousand times a second, until the client gives up.
+func forever(c *net.TCPConn, text string) {
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for err := error(nil); err == nil; <-tick.C {
+		_, err = io.WriteString(c, text)
+	}
 }
 
 // TestManyErrors: ten thousand failures in a row are quick and small.

@@ -203,3 +203,29 @@ func TestNohup(t *testing.T) {
 	}
 	p.complete(4)
 }
+
+// TestInterruptedRepeats: a signal in the second of three runs ends the series; what is complete adds up.
+func TestInterruptedRepeats(t *testing.T) {
+	t.Parallel()
+	server := newScripted(t, 6)
+	p := program(t, towards(server.URL, "--concurrency", "2", "--request-count", "6", "--num-profile-runs", "3")...).start()
+	server.await(t, 2)
+	p.signal(os.Interrupt)
+	if got := p.wait(); got != 0 {
+		t.Errorf("exit status %d, want 0\n%s", got, p.stderr.String())
+	}
+	for name, want := range map[string]bool{
+		"aggregate/profile_export_aiperf_aggregate.json":   true,
+		"profile_runs/run_0001/profile_export_aiperf.json": true,
+		"profile_runs/run_0002/profile_export_aiperf.json": true, // of what was cut
+		"profile_runs/run_0003":                            false,
+	} {
+		if _, err := os.Stat(filepath.Join(p.dir, filepath.FromSlash(name))); (err == nil) != want {
+			t.Errorf("%s: there: %v, want %v", name, err == nil, want)
+		}
+	}
+	second := readSummary(t, filepath.Join(p.dir, "profile_runs", "run_0002", "profile_export_aiperf.json"))
+	if second.text("was_cancelled") != "true" {
+		t.Errorf("the run that was cut says was_cancelled %s", second.text("was_cancelled"))
+	}
+}

@@ -31,7 +31,11 @@ func Footer(w io.Writer, run *metric.Run, o Options) error {
 		d.print("%s %s\n", d.style.bold("Log File:"), absolute(run.LogFile))
 	}
 	if n := run.Profiling.Cut; n > 0 {
-		d.print("%d requests were cut off at the end of the run; they are listed in the records and in no metric.\n", n)
+		if n == 1 {
+			d.print("1 request was cut off at the end of the run; it is listed in the records and in no metric.\n")
+		} else {
+			d.print("%d requests were cut off at the end of the run; they are listed in the records and in no metric.\n", n)
+		}
 	}
 	if run.Validity != nil && run.Validity.Verdict != metric.VerdictValid {
 		d.print("%s\n", d.style.red("Not a clean measurement: "+run.Validity.Sentence()))
