@@ -23,6 +23,9 @@ func openDataset(b *config.Benchmark, e *endpoint.Endpoint, root *rng.Root, tok 
 	if err != nil {
 		return nil, err
 	}
+	if system != "" && !e.SystemMessage {
+		return nil, fmt.Errorf("--system-prompt: endpoint type %s takes no system messages", e.Name)
+	}
 	around := synth.Context{System: system}
 	if p := d.PrefixPrompts; p != nil {
 		around.PrefixLength, around.PrefixPool = p.Length, p.PoolSize

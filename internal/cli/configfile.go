@@ -6,6 +6,7 @@ import (
 
 	"aiperf/internal/cli/args"
 	"aiperf/internal/config"
+	"aiperf/internal/dataset/custom"
 )
 
 // besideFile are the flags that may stand beside --config: they say where and how, not what is measured.
@@ -30,8 +31,12 @@ func resolveFile(set *args.Set, environ []string, terminal bool) (*config.Run, f
 	if p := run.Profiling(); p != nil {
 		r.load.fixed = p.Type == config.PhaseFixedSchedule
 	}
-	if fault := r.goodputFault(); fault != "" {
-		r.fail("%s: benchmark.slos: %s", set.Text("--config", ""), strings.TrimPrefix(fault, "--goodput: "))
+	if fault, gated := r.goodputFault(); fault != "" {
+		say := r.fail
+		if gated && r.on("--dry-run") {
+			say = r.warn
+		}
+		say("%s: benchmark.slos: %s", set.Text("--config", ""), strings.TrimPrefix(fault, "--goodput: "))
 	}
 	if err := run.Validate(); err != nil {
 		for line := range strings.SplitSeq(err.Error(), "\n") {
@@ -121,11 +126,11 @@ func (r *resolver) builtFile() {
 	case config.DatasetPublic:
 		r.fail("benchmark.datasets.%s.type public: not built yet", d.Name)
 	case config.DatasetFile:
-		f, err := lookInto(d.Path, d.Format)
+		f, err := custom.LookInto(d.Path, d.Format)
 		if err != nil {
 			r.fail("benchmark.datasets.%s.path: %v", d.Name, err)
-		} else if !f.kind.built {
-			r.fail("benchmark.datasets.%s.path %s is a %s file: not built yet", d.Name, d.Path, f.kind.name)
+		} else if !f.Format.Built() {
+			r.fail("benchmark.datasets.%s.path %s is a %s file: not built yet", d.Name, d.Path, f.Format.Name)
 		}
 	}
 	for _, unbuilt := range []struct {
@@ -133,9 +138,8 @@ func (r *resolver) builtFile() {
 		key   string
 	}{
 		{d.Images != nil || d.Audio != nil || d.Video != nil, "images, audio and video of datasets"},
-		{d.SystemPrompt != "" || d.SystemPromptFile != "", "system_prompt of datasets"},
-		{d.IgnoreTraceDelays || d.InterTurnDelayCap != nil, "delay rules of traces"},
-		{d.Synthesis != nil && rescales(d.Synthesis), "synthesis other than speedup_ratio"},
+		{d.IgnoreTraceDelays, "ignore_trace_delays of datasets"},
+		{d.Synthesis != nil && d.Synthesis.AllowDatasetWrap, "synthesis.allow_dataset_wrap of datasets"},
 		{d.Prompts != nil && unbuiltPrompts(d.Prompts), "corpus, cache_bust and random ranges of prompts"},
 		{slices.ContainsFunc([]*config.Distribution{d.Turns, d.TurnDelay, d.OSL}, shaped) || d.Prompts != nil && (shaped(d.Prompts.ISL) || shaped(d.Prompts.OSL)),
 			"distributions with median, min or max"},
@@ -152,12 +156,6 @@ func (r *resolver) builtFile() {
 			r.fail("%s: %s: not built yet", r.set.Text("--config", ""), unbuilt.key)
 		}
 	}
-}
-
-// rescales reports whether a trace is changed in more than its pace.
-func rescales(s *config.Synthesis) bool {
-	return s.PrefixLenMultiplier != 1 || s.PrefixRootMultiplier != 1 || s.PromptLenMultiplier != 1 || s.OutputLenMultiplier != 1 ||
-		s.MaxISL != nil || s.MaxOSL != nil || s.AllowDatasetWrap
 }
 
 func unbuiltPrompts(p *config.Prompts) bool {

@@ -50,15 +50,13 @@ type variation struct {
 
 // settledOtherwise are the recordings that the contract overrules elsewhere; the key that differs stands before the reason.
 var settledOtherwise = map[string][2]string{
-	"goodput-two":           {"exit", "an objective that cannot exist without --streaming is refused at start"},
-	"goodput-ttft-nostream": {"exit", "an objective that cannot exist without --streaming is refused at start"},
-	"file-auto":             {"phases.profiling.requests", "max(10, 2 x concurrency) for burst, also with a file"},
-	"file-conc50":           {"phases.profiling.requests", "max(10, 2 x concurrency) for burst, also with a file"},
-	"file-sampling":         {"phases.profiling.requests", "max(10, 2 x concurrency) for burst, also with a file"},
-	"fs-no":                 {"phases.profiling.requests", "max(10, 2 x concurrency) for burst, also with a file"},
-	"tok-servercount":       {"phases.profiling.requests", "max(10, 2 x concurrency) for burst, also with a file"},
-	"extra-jsonlist":        {"endpoint.extra.a:1", "an array of key:value items is two keys, not one"},
-	"prefix-exp-abs":        {"artifacts.prefix", "an absolute prefix is kept: files are written there"},
+	"file-auto":       {"phases.profiling.requests", "max(10, 2 x concurrency) for burst, also with a file"},
+	"file-conc50":     {"phases.profiling.requests", "max(10, 2 x concurrency) for burst, also with a file"},
+	"file-sampling":   {"phases.profiling.requests", "max(10, 2 x concurrency) for burst, also with a file"},
+	"fs-no":           {"phases.profiling.requests", "max(10, 2 x concurrency) for burst, also with a file"},
+	"tok-servercount": {"phases.profiling.requests", "max(10, 2 x concurrency) for burst, also with a file"},
+	"extra-jsonlist":  {"endpoint.extra.a:1", "an array of key:value items is two keys, not one"},
+	"prefix-exp-abs":  {"artifacts.prefix", "an absolute prefix is kept: files are written there"},
 }
 
 func readGolden[T any](t *testing.T, name string) []T {

@@ -1,5 +1,7 @@
 package cli
 
+import "aiperf/internal/dataset/custom"
+
 // publicDatasets are the names of --public-dataset.
 var publicDatasets = []string{
 	"sharegpt", "aimo", "aimo_aime", "aimo_numina_cot", "aimo_numina_1_5", "mmstar", "mmvu", "vision_arena",
@@ -14,31 +16,6 @@ var publicDatasets = []string{
 	"semianalysis_cc_traces_weka_061326_256k", "semianalysis_cc_traces_weka_061526",
 	"semianalysis_cc_traces_weka_061526_256k", "semianalysis_cc_traces_weka_062126",
 	"semianalysis_cc_traces_weka_062126_256k",
-}
-
-// fileType is one value of --custom-dataset-type.
-type fileType struct {
-	name  string
-	built bool
-	trace bool // replays recorded requests: synthesis and fixed schedules apply
-	timed bool // every row has a time; else the first row tells
-}
-
-// fileTypeTable lists the formats of input files, the speed_bench ones apart.
-var fileTypeTable = []fileType{
-	{name: "single_turn", built: true},
-	{name: "multi_turn", built: true},
-	{name: "random_pool"},
-	{name: "mooncake_trace", built: true, trace: true},
-	{name: "bailian_trace", trace: true, timed: true},
-	{name: "burst_gpt_trace", trace: true, timed: true},
-	{name: "baseten_trace", trace: true, timed: true},
-	{name: "sagemaker_data_capture", trace: true, timed: true},
-	{name: "raw_payload"},
-	{name: "inputs_json"},
-	{name: "dag_jsonl"},
-	{name: "weka_trace", trace: true},
-	{name: "tracelab", trace: true},
 }
 
 // speedBench are the parts of SPEED-Bench, each a file type of its own.
@@ -60,18 +37,23 @@ var speedBench = []string{
 // fileTypes are the names of --custom-dataset-type.
 func fileTypes() []string {
 	var names []string
-	for _, t := range fileTypeTable {
-		names = append(names, t.name)
+	for _, f := range custom.Formats {
+		if f.Name == "speed_bench" {
+			names = append(names, speedBench...)
+			continue
+		}
+		names = append(names, f.Name)
 	}
-	return append(names, speedBench...)
+	return names
 }
 
-// fileTypeOf returns what is known of a format; an unknown one is not built.
-func fileTypeOf(name string) fileType {
-	for _, t := range fileTypeTable {
-		if t.name == name {
-			return t
+// builtFileTypes are those that can be read.
+func builtFileTypes() []string {
+	var names []string
+	for _, f := range custom.Formats {
+		if f.Built() {
+			names = append(names, f.Name)
 		}
 	}
-	return fileType{name: name}
+	return names
 }

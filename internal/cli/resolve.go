@@ -6,6 +6,7 @@ import (
 
 	"aiperf/internal/cli/args"
 	"aiperf/internal/config"
+	"aiperf/internal/dataset/custom"
 	"aiperf/internal/endpoint"
 )
 
@@ -15,7 +16,7 @@ type resolver struct {
 	terminal bool // standard output is a terminal
 	run      *config.Run
 	endpoint *endpoint.Endpoint
-	file     *inputFile // nil without an input file
+	file     *custom.Look // nil without an input file
 	load     load
 	findings
 }

@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"bytes"
+	"os"
 	"slices"
 	"strings"
 
 	"aiperf/internal/config"
+	"aiperf/internal/dataset/custom"
 )
 
 // dataset fills where conversations come from and what they look like.
@@ -17,6 +20,11 @@ func (r *resolver) dataset() {
 	if f := r.set.Floats("--session-delay-ratio"); f != nil {
 		d.TurnDelayRatio = f[0]
 	}
+	if f := r.set.Floats("--inter-turn-delay-cap-seconds"); f != nil {
+		limit := config.Seconds(f[0])
+		d.InterTurnDelayCap = &limit
+	}
+	r.systemPrompt(d)
 	r.prefixes(d)
 	path, kind := r.set.Text("--input-file", ""), r.set.Text("--custom-dataset-type", "")
 	if rest, ok := strings.CutPrefix(path, "payload:"); ok {
@@ -30,6 +38,20 @@ func (r *resolver) dataset() {
 	r.prompts(d)
 	r.turns(d)
 	r.rankings(d)
+}
+
+// systemPrompt takes the user's own system message. Its file is read when the run begins, and looked into now.
+func (r *resolver) systemPrompt(d *config.Dataset) {
+	d.SystemPrompt, d.SystemPromptFile = r.set.Text("--system-prompt", ""), r.set.Text("--system-prompt-file", "")
+	if d.SystemPromptFile == "" {
+		return
+	}
+	switch text, err := os.ReadFile(d.SystemPromptFile); {
+	case err != nil:
+		r.fail("%s: %v", r.as("--system-prompt-file"), err)
+	case len(bytes.TrimSpace(text)) == 0:
+		r.fail("%s %s: the file is empty", r.as("--system-prompt-file"), d.SystemPromptFile)
+	}
 }
 
 // entries is the number of conversations to generate.
@@ -47,38 +69,46 @@ func (r *resolver) fileDataset(d *config.Dataset, path, kind string) {
 	if r.has("--num-dataset-entries") || r.has("--num-sessions") || r.has("--request-count") {
 		d.Entries = r.entries()
 	}
-	if kind != "" && !fileTypeOf(kind).built {
-		r.fail("%s %s: not built yet; built are %s", r.as("--custom-dataset-type"), kind, strings.Join(builtFileTypes(), ", "))
-		return
-	}
-	f, err := lookInto(path, kind)
-	if err != nil {
+	look, err := custom.LookInto(path, kind)
+	switch {
+	case err != nil:
 		r.fail("%s: %v", r.as("--input-file"), err)
 		return
+	case !look.Format.Built() && kind != "":
+		r.fail("%s %s: not built yet; built are %s", r.as("--custom-dataset-type"), kind, strings.Join(builtFileTypes(), ", "))
+		return
+	case !look.Format.Built():
+		r.fail("%s %s is a %s file: not built yet; built are %s", r.as("--input-file"), path, look.Format.Name, strings.Join(builtFileTypes(), ", "))
 	}
-	r.file = f
-	if !f.kind.built {
-		r.fail("%s %s is a %s file: not built yet; built are %s", r.as("--input-file"), path, f.kind.name, strings.Join(builtFileTypes(), ", "))
-	}
+	r.file = look
 	if n := r.set.Ints("--isl-block-size"); n != nil {
 		d.BlockSize = int(n[0])
 	}
 	if osl := r.osl(); osl != nil {
 		d.OSL = osl
 	}
-	if s := r.set.Floats("--synthesis-speedup-ratio"); s != nil && s[0] != 1 {
-		d.Synthesis = &config.Synthesis{SpeedupRatio: s[0], PrefixLenMultiplier: 1, PrefixRootMultiplier: 1, PromptLenMultiplier: 1, OutputLenMultiplier: 1}
-	}
+	d.Synthesis = r.synthesis()
 }
 
-func builtFileTypes() []string {
-	var names []string
-	for _, t := range fileTypeTable {
-		if t.built {
-			names = append(names, t.name)
+// synthesis is what is changed in recorded traffic, nil when nothing is.
+func (r *resolver) synthesis() *config.Synthesis {
+	s := config.DefaultSynthesis()
+	for flag, field := range map[string]*float64{
+		"--synthesis-speedup-ratio": &s.SpeedupRatio, "--synthesis-prefix-len-multiplier": &s.PrefixLenMultiplier,
+		"--synthesis-prompt-len-multiplier": &s.PromptLenMultiplier, "--synthesis-output-len-multiplier": &s.OutputLenMultiplier,
+	} {
+		if f := r.set.Floats(flag); f != nil {
+			*field = f[0]
 		}
 	}
-	return names
+	if n := r.set.Ints("--synthesis-prefix-root-multiplier"); n != nil {
+		s.PrefixRootMultiplier = int(n[0])
+	}
+	s.MaxISL, s.MaxOSL = first(r.set.Ints("--synthesis-max-isl")), first(r.set.Ints("--synthesis-max-osl"))
+	if s == config.DefaultSynthesis() {
+		return nil
+	}
+	return &s
 }
 
 func (r *resolver) prompts(d *config.Dataset) {

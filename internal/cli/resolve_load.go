@@ -48,18 +48,18 @@ func (r *resolver) loadShape() {
 	l.fixed = r.on("--fixed-schedule")
 	if !l.fixed && r.promotes() {
 		l.fixed, l.promoted = true, true
-		r.note("the rows of %s have times: they are replayed as a fixed schedule; --no-fixed-schedule turns that off", r.file.path)
+		r.note("the rows of %s have times: they are replayed as a fixed schedule; --no-fixed-schedule turns that off", r.run.Dataset().Path)
 	}
 }
 
 // promotes reports whether the times of the file make the run a schedule though nobody asked.
 func (r *resolver) promotes() bool {
 	f := r.file
-	if f == nil || !f.timed || r.on("--no-fixed-schedule") || r.set.Get("--fixed-schedule") != nil {
+	if f == nil || !f.Format.Trace || !f.Timed || r.on("--no-fixed-schedule") || r.set.Get("--fixed-schedule") != nil {
 		return false
 	}
-	if pace := r.given(loadFlagsOfPace...); f.recognised && len(pace) > 0 {
-		r.warn("%s has times, but %s sets the pace: the times are ignored; --fixed-schedule replays them", f.path, strings.Join(pace, " and "))
+	if pace := r.given(loadFlagsOfPace...); f.Recognised && len(pace) > 0 {
+		r.warn("%s has times, but %s sets the pace: the times are ignored; --fixed-schedule replays them", r.run.Dataset().Path, strings.Join(pace, " and "))
 		return false
 	}
 	return true
@@ -139,7 +139,7 @@ func (r *resolver) stops(p *config.Phase) {
 	}
 	if p.Requests != nil || p.Sessions != nil || p.Duration != nil {
 		if p.Type == config.PhaseFixedSchedule && p.Requests == nil && p.Sessions == nil && r.file != nil {
-			p.Requests = &r.file.records
+			p.Requests = &r.file.Records
 		}
 		return
 	}
@@ -147,7 +147,7 @@ func (r *resolver) stops(p *config.Phase) {
 	case config.PhaseUserCentric: // no default: ten requests cannot show a steady state
 	case config.PhaseFixedSchedule:
 		if r.file != nil {
-			p.Requests = &r.file.records
+			p.Requests = &r.file.Records
 		}
 	default:
 		n := config.DefaultRequests(p)

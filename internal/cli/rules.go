@@ -52,7 +52,7 @@ func anyWhen(when func(*resolver) bool, message string, flags ...string) func(*r
 // schedule says how the schedule came about and how to be rid of it.
 func (r *resolver) schedule() string {
 	if r.load.promoted {
-		return "the fixed schedule of " + r.as("--input-file") + " " + r.file.path + " (its rows have times; --no-fixed-schedule turns it off)"
+		return "the fixed schedule of " + r.as("--input-file") + " " + r.run.Dataset().Path + " (its rows have times; --no-fixed-schedule turns it off)"
 	}
 	return r.as("--fixed-schedule")
 }

@@ -14,6 +14,14 @@ func neither(r *resolver) bool {
 
 func unranked(r *resolver) bool { return !r.ranks() }
 
+// untraced reports whether there is no recorded traffic to replay.
+func untraced(r *resolver) bool { return r.file == nil || !r.file.Format.Trace }
+
+var synthesisFlags = []string{
+	"--synthesis-speedup-ratio", "--synthesis-prefix-len-multiplier", "--synthesis-prefix-root-multiplier", "--synthesis-prompt-len-multiplier",
+	"--synthesis-output-len-multiplier", "--synthesis-max-isl", "--synthesis-max-osl",
+}
+
 var rankingFlags = []string{
 	"--rankings-passages-mean", "--rankings-passages-stddev", "--rankings-passages-prompt-token-mean", "--rankings-passages-prompt-token-stddev",
 	"--rankings-query-prompt-token-mean", "--rankings-query-prompt-token-stddev",
@@ -24,11 +32,17 @@ var dataRules = []rule{
 	{row: "32", test: together("--public-dataset", "--input-file", "give one source of data")},
 	{row: "32", test: together("--public-dataset", "--custom-dataset-type", "the type is for --input-file")},
 	{row: "33", test: needs("--custom-dataset-type", "--input-file", "it is the format of that file")},
-	{row: "35", test: func(r *resolver) (string, bool) {
-		s := r.set.Floats("--synthesis-speedup-ratio")
-		given := len(s) > 0 && s[0] != 1
-		return r.as("--synthesis-speedup-ratio") + " needs a trace as --input-file", given && (r.file == nil || !r.file.kind.trace)
+	{row: "35", test: anyWhen(func(r *resolver) bool { return untraced(r) && r.synthesis() != nil }, "needs a trace as --input-file", synthesisFlags...)},
+	{row: "5.2", test: together("--system-prompt", "--system-prompt-file", "give one of them")},
+	{row: "5.2", test: func(r *resolver) (string, bool) {
+		own := r.given("--system-prompt", "--system-prompt-file")
+		made := r.given("--shared-system-prompt-length", "--num-prefix-prompts", "--prefix-prompt-length")
+		return strings.Join(own, ", ") + " and " + strings.Join(made, ", ") + ": give your own text or generated text, not both", len(own) > 0 && len(made) > 0
 	}},
+	{row: "5.2", test: anyWhen(func(r *resolver) bool { return r.endpoint != nil && !r.endpoint.SystemMessage },
+		"is for endpoint types that take system messages", "--system-prompt", "--system-prompt-file")},
+	{row: "5.2", test: anyWhen(func(r *resolver) bool { return r.file != nil && r.file.Format.Verbatim() },
+		"has no place beside bodies that are sent as they stand in --input-file", "--system-prompt", "--system-prompt-file")},
 	{row: "36", test: func(r *resolver) (string, bool) {
 		pool := r.given("--num-prefix-prompts", "--prefix-prompt-length")
 		shared := r.given("--shared-system-prompt-length", "--user-context-prompt-length")
@@ -39,7 +53,7 @@ var dataRules = []rule{
 		"--image-batch-size", "--video-batch-size", "--image-source", "--image-source-sampling", "--session-turns-mean", "--session-turns-stddev",
 		"--session-turn-delay-mean", "--session-turn-delay-stddev")},
 	{row: "39", test: func(r *resolver) (string, bool) {
-		return r.as("--isl-block-size") + " is for traces with hash ids", r.has("--isl-block-size") && r.file != nil && !r.file.kind.trace
+		return r.as("--isl-block-size") + " is for traces with hash ids", r.has("--isl-block-size") && untraced(r) && withFile(r)
 	}},
 	{row: "40", test: anyWhen(unranked, "has no effect: the endpoint type does not rank", rankingFlags...), warn: true},
 	{row: "41", test: anyWhen((*resolver).ranks, "has no effect on a ranking type; see --rankings-query-prompt-token-mean and --rankings-passages-prompt-token-mean",

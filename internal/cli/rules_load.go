@@ -15,8 +15,10 @@ func unstreamed(r *resolver) bool { return !r.run.Endpoint.Streaming }
 var loadRules = []rule{
 	{row: "1", test: needs("--fixed-schedule", "--input-file", "a schedule is the times of a file's rows")},
 	{row: "1", test: func(r *resolver) (string, bool) {
-		return r.as("--fixed-schedule") + ": the first row of " + r.as("--input-file") + " has no time to replay",
-			r.on("--fixed-schedule") && r.file != nil && r.file.kind.built && !r.file.timed
+		if r.file == nil || !r.file.Format.Built() || r.file.Timed {
+			return "", false
+		}
+		return r.file.First + ": the first row has no timestamp, which " + r.as("--fixed-schedule") + " needs", r.on("--fixed-schedule")
 	}},
 	{row: "2", test: func(r *resolver) (string, bool) {
 		return r.as("--fixed-schedule") + " and " + r.as("--no-fixed-schedule") + " contradict each other",
@@ -65,7 +67,7 @@ var loadRules = []rule{
 	}},
 	{row: "12 E10", test: func(r *resolver) (string, bool) {
 		return r.as("--user-centric-rate") + " needs conversations of several turns; " + r.as("--input-file") + " is a single_turn file",
-			r.load.users && r.file != nil && r.file.kind.name == "single_turn"
+			r.load.users && r.file != nil && r.file.Format.Name == "single_turn"
 	}},
 	{row: "13 E14", test: fewerThanUsers("--request-count")},
 	{row: "13 E14", test: fewerThanUsers("--num-sessions")},

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -14,9 +15,13 @@ func once(r *resolver) bool { return r.run.MultiRun.NumRuns == 1 && r.run.Sweep 
 // outputRules say which output, telemetry and repetition flags exclude or need each other.
 var outputRules = []rule{
 	{row: "2.6", test: func(r *resolver) (string, bool) {
-		message := r.goodputFault()
-		return message, message != ""
+		message, gated := r.goodputFault()
+		return message, message != "" && !(gated && r.on("--dry-run"))
 	}},
+	{row: "2.6", test: func(r *resolver) (string, bool) {
+		message, gated := r.goodputFault()
+		return message + "; a run would be refused", gated && r.on("--dry-run")
+	}, warn: true},
 	{row: "67", test: func(r *resolver) (string, bool) {
 		return r.as("--gpu-telemetry") + " and " + r.as("--no-gpu-telemetry") + " contradict each other", r.has("--gpu-telemetry") && r.on("--no-gpu-telemetry")
 	}},
@@ -44,10 +49,10 @@ var outputRules = []rule{
 	}},
 }
 
-// goodputFault says which threshold cannot be judged in this run, empty when all can.
-func (r *resolver) goodputFault() string {
+// goodputFault says which threshold cannot be judged in this run, empty when all can; gated: only because of what else is asked for.
+func (r *resolver) goodputFault() (message string, gated bool) {
 	if len(r.run.SLOs) == 0 || r.endpoint == nil {
-		return ""
+		return "", false
 	}
 	var words []string
 	for _, s := range r.run.SLOs {
@@ -59,7 +64,8 @@ func (r *resolver) goodputFault() string {
 		ServerTokens: r.run.Endpoint.UseServerTokenCount, Goodput: strings.Join(words, " "),
 	})
 	if err == nil {
-		return ""
+		return "", false
 	}
-	return r.as("--goodput") + ": " + strings.TrimPrefix(err.Error(), "--goodput: ")
+	goal := (*metric.GoalError)(nil)
+	return r.as("--goodput") + ": " + strings.TrimPrefix(err.Error(), "--goodput: "), errors.As(err, &goal) && goal.Gated
 }

@@ -10,7 +10,7 @@ var endpointFlags = concat(
 		{Names: []string{"--endpoint", "--custom-endpoint"}, Kind: args.Text, Empty: true, Tier: "S", Help: "request path in place of the one of the endpoint type"},
 		{Names: []string{"--endpoint-type"}, Kind: args.Enum, Choices: endpointTypes(), Shown: builtEndpoints(), Default: "chat", Tier: "S", Help: "API that the server speaks"},
 		{Names: []string{"--streaming"}, Kind: args.Bool, Tier: "S", Help: "ask for streamed answers; switched off where the type cannot stream"},
-		{Names: []string{"--url", "-u"}, Kind: args.Text, Default: "http://localhost:8000", List: true, Tier: "S", Help: "base URL of the server, several in turn; mock://?ttft=50ms starts a simulated one"},
+		{Names: []string{"--url", "-u"}, Kind: args.Text, Default: "http://localhost:8000", List: true, Split: splitURLs, Tier: "S", Help: "base URL of the server, several in turn; mock://?ttft=50ms starts a simulated one"},
 		{Names: []string{"--url-strategy"}, Kind: args.Enum, Choices: []string{"round_robin"}, Default: "round_robin", Tier: "S", Help: "how one of several URLs is chosen"},
 		{Names: []string{"--request-timeout-seconds"}, Kind: args.Float, Bounds: "> 0", Default: "21600", Inf: true, Tier: "S", Help: "longest time of one request, in s"},
 		{Names: []string{"--wait-for-model-timeout"}, Kind: args.Float, Bounds: ">= 0", Default: "0", NotBuilt: true, Tier: "U", Help: "wait up to this many s until the model answers before the run"},

@@ -9,6 +9,20 @@ import (
 	"aiperf/internal/mockserver"
 )
 
+// splitURLs cuts one value of --url at commas. The settings of an embedded server may hold commas: there a comma ends the URL only when
+// another scheme follows.
+func splitURLs(token string) []string {
+	var urls []string
+	for piece := range strings.SplitSeq(token, ",") {
+		if n := len(urls); n > 0 && isMock(strings.TrimSpace(urls[n-1])) && !strings.Contains(piece, "://") {
+			urls[n-1] += "," + piece
+			continue
+		}
+		urls = append(urls, piece)
+	}
+	return urls
+}
+
 // parseURL completes and checks one base URL; "mock://…" is the embedded server.
 func parseURL(text string) (string, error) {
 	s := strings.TrimSpace(text)

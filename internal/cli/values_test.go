@@ -186,20 +186,3 @@ func TestReadEnvironment(t *testing.T) {
 		t.Errorf("warnings: %q", warnings)
 	}
 }
-
-func TestRecognise(t *testing.T) {
-	for row, want := range map[string]string{
-		`{"text":"a"}`: "single_turn", `{"turns":[{"text":"a"}]}`: "multi_turn", `{"input_length":1}`: "mooncake_trace",
-		`{"turns":[{"messages":[]}]}`: "dag_jsonl", `{"messages":[],"delay":1}`: "mooncake_trace", `{"messages":[]}`: "raw_payload",
-		`{"type":"random_pool","text":"a"}`: "random_pool", `{"type":"text","chat_id":1,"timestamp":1,"input_length":1,"output_length":1}`: "bailian_trace",
-		`{"captureData":{}}`: "sagemaker_data_capture", `{"foo":1}`: "", `{"turns":1}`: "",
-	} {
-		var keys map[string]json.RawMessage
-		if err := json.Unmarshal([]byte(row), &keys); err != nil {
-			t.Fatal(err)
-		}
-		if got := recognise(keys); got != want {
-			t.Errorf("%s: %q, want %q", row, got, want)
-		}
-	}
-}

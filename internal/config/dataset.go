@@ -105,3 +105,8 @@ type Synthesis struct {
 	MaxOSL               *int    `yaml:"max_osl,omitempty"`
 	AllowDatasetWrap     bool    `yaml:"allow_dataset_wrap,omitempty"`
 }
+
+// DefaultSynthesis changes nothing.
+func DefaultSynthesis() Synthesis {
+	return Synthesis{SpeedupRatio: 1, PrefixLenMultiplier: 1, PrefixRootMultiplier: 1, PromptLenMultiplier: 1, OutputLenMultiplier: 1}
+}

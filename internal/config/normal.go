@@ -180,7 +180,8 @@ func normalDataset(d *yaml.Node) {
 	def := &yaml.Node{}
 	standard := DefaultDataset()
 	if step(d, "synthesis") != nil {
-		standard.Synthesis = &Synthesis{SpeedupRatio: 1, PrefixLenMultiplier: 1, PrefixRootMultiplier: 1, PromptLenMultiplier: 1, OutputLenMultiplier: 1}
+		s := DefaultSynthesis()
+		standard.Synthesis = &s
 	}
 	if t := step(d, "type"); t != nil && t.Value != string(DatasetSynthetic) {
 		standard.Entries, standard.Prompts = 0, nil

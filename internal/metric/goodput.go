@@ -31,7 +31,8 @@ func (s *Set) objectives(text string) ([]Objective, error) {
 		case !known:
 			return nil, fmt.Errorf("--goodput: there is no metric %q; metrics of a request here are %s", tag, s.choices())
 		case !s.canBeGoal(m):
-			return nil, fmt.Errorf("--goodput: %s %s; metrics of a request here are %s", tag, s.whyNot(m), s.choices())
+			text := fmt.Sprintf("--goodput: %s %s; metrics of a request here are %s", tag, s.whyNot(m), s.choices())
+			return nil, &GoalError{text: text, Gated: perRequest(m) && !s.use[index[tag]]}
 		}
 		goals = slices.DeleteFunc(goals, func(g Objective) bool { return g.Metric == m }) // the last one of a metric counts
 		goals = append(goals, Objective{m, bound * m.Factor()})
@@ -39,14 +40,27 @@ func (s *Set) objectives(text string) ([]Objective, error) {
 	return goals, nil
 }
 
+// GoalError is an objective that this run cannot judge.
+type GoalError struct {
+	text  string
+	Gated bool // the metric is one number per request, but does not exist in this run
+}
+
+// Error says which objective and why.
+func (e *GoalError) Error() string { return e.text }
+
 // canBeGoal tells whether every valid request may have a value of the metric.
 func (s *Set) canBeGoal(m *Metric) bool {
 	return s.use[index[m.Tag]] && m.record != nil && m.InRecords && m.Flags&ErrorOnly == 0
 }
 
+// perRequest tells whether a metric is one number per successful request.
+func perRequest(m *Metric) bool { return m.Kind == Record && !m.gaps && m.Flags&ErrorOnly == 0 }
+
+// whyNot says what keeps a metric from being an objective.
 func (s *Set) whyNot(m *Metric) string {
 	switch {
-	case m.Kind != Record || m.gaps || m.Flags&ErrorOnly != 0:
+	case !perRequest(m):
 		return "is not one number per successful request"
 	case !s.use[index[m.Tag]]:
 		return "does not exist in this run (" + m.needs() + ")"

@@ -30,8 +30,10 @@ type Flag struct {
 	Default string   // as help prints it; empty prints none
 	Help    string   // one line
 
-	List     bool // several values: more tokens, repetition, and commas unless Whole
-	Whole    bool // a comma is part of the value
+	List  bool // several values: more tokens, repetition, and commas unless Whole
+	Whole bool // a comma is part of the value
+	// Split cuts one token of a List into values; nil cuts at commas.
+	Split    func(token string) []string
 	Optional bool // a List that may stand without a value
 	Sweep    bool // a comma list of numbers in one token is a sweep axis
 	Inf      bool // "inf" is a value

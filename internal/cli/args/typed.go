@@ -43,7 +43,7 @@ func (g *Given) items(values []string, problems *Problems) []string {
 		switch {
 		case f.Sweep || f.List && !f.Whole:
 			n := len(items)
-			for piece := range strings.SplitSeq(v, ",") {
+			for _, piece := range f.split(v) {
 				if piece = strings.TrimSpace(piece); piece != "" {
 					items = append(items, piece)
 				}
@@ -60,6 +60,14 @@ func (g *Given) items(values []string, problems *Problems) []string {
 		}
 	}
 	return items
+}
+
+// split cuts one token into values.
+func (f *Flag) split(token string) []string {
+	if f.Split != nil {
+		return f.Split(token)
+	}
+	return strings.Split(token, ",")
 }
 
 func (g *Given) add(item string) error {

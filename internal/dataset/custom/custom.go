@@ -66,7 +66,7 @@ func Open(path string, o Options) (*Set, error) {
 			return nil, err
 		}
 	}
-	format, ok := find(name)
+	format, ok := Find(name)
 	if !ok {
 		return nil, CheckType(name)
 	}

@@ -29,7 +29,7 @@ func (r row) typed() (string, bool) {
 	if !r.is("type", "string") || json.Unmarshal(r["type"], &name) != nil {
 		return "", false
 	}
-	_, known := find(name)
+	_, known := Find(name)
 	return name, known
 }
 

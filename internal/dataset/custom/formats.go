@@ -17,8 +17,16 @@ type Format struct {
 	read func(*loader, string) error
 	// verbatim: the bodies are sent as they stand in the file.
 	verbatim bool
-	mode     conversation.Mode
+	// whole: the file is one JSON value, not a row a line.
+	whole bool
+	mode  conversation.Mode
 }
+
+// Verbatim tells whether bodies are sent as they stand in the file.
+func (f Format) Verbatim() bool { return f.verbatim }
+
+// Built tells whether files of the format can be read.
+func (f Format) Built() bool { return f.read != nil }
 
 // Formats lists every format, built or not, in the order in which they are shown.
 var Formats = []Format{
@@ -26,7 +34,7 @@ var Formats = []Format{
 	{Name: "multi_turn", read: readMultiTurn},
 	{Name: trace.MooncakeType, Trace: true, read: readMooncake},
 	{Name: "raw_payload", read: readRawPayload, verbatim: true, mode: conversation.MessageArrayWithResponses},
-	{Name: "inputs_json", read: readInputs, verbatim: true, mode: conversation.MessageArrayWithResponses},
+	{Name: "inputs_json", read: readInputs, verbatim: true, whole: true, mode: conversation.MessageArrayWithResponses},
 	{Name: "random_pool"},
 	{Name: "bailian_trace", Trace: true},
 	{Name: "burst_gpt_trace", Trace: true},
@@ -41,8 +49,8 @@ var Formats = []Format{
 // speedBench is the beginning of the names of the speed_bench family; the rest names a split.
 const speedBench = "speed_bench_"
 
-// find returns the format of a name.
-func find(name string) (Format, bool) {
+// Find returns the format of a name.
+func Find(name string) (Format, bool) {
 	if strings.HasPrefix(name, speedBench) {
 		name = "speed_bench"
 	}
@@ -65,7 +73,7 @@ func names() string {
 
 // CheckType tells whether a format name given by the user is one that can be read.
 func CheckType(name string) error {
-	f, ok := find(name)
+	f, ok := Find(name)
 	switch {
 	case !ok:
 		return fmt.Errorf("--custom-dataset-type %q: must be one of %s", name, names())

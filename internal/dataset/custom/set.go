@@ -2,6 +2,7 @@ package custom
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"aiperf/internal/conversation"
@@ -77,6 +78,9 @@ func (l *loader) surround() error {
 	}
 	for i := range l.set.conversations {
 		c := &l.set.conversations[i]
+		if first := &c.Turns[0]; first.RawPayload != nil {
+			return fmt.Errorf("%s: a body that is sent as it stands takes no --system-prompt or --shared-system-prompt-length", first.Origin)
+		}
 		if c.System != "" {
 			c.System = "\n\n" + c.System
 		}

@@ -1,0 +1,69 @@
+package custom
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func lookAt(t *testing.T, content, named string) (*Look, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "in.jsonl")
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return LookInto(path, named)
+}
+
+func TestLookInto(t *testing.T) {
+	for _, c := range []struct {
+		content, named string
+		format         string
+		records        int
+		timed          bool
+	}{
+		{`{"text":"a"}` + "\n\n" + `{"text":"b"}`, "", "single_turn", 2, false},
+		{`{"text":"a","timestamp":1}`, "", "single_turn", 1, true},
+		{`{"text":"a","timestamp":null}`, "single_turn", "single_turn", 1, false},
+		{`{"turns":[{"text":"a"}]}`, "", "multi_turn", 1, false},
+		{`{"turns":[{"text":"a","timestamp":5}]}`, "", "multi_turn", 1, true},
+		{`{"turns":[{"messages":[]}]}`, "", "dag_jsonl", 0, false},
+		{`{"input_length":1,"timestamp":0}`, "", "mooncake_trace", 1, true},
+		{`{"messages":[],"delay":1}`, "", "mooncake_trace", 1, false},
+		{`{"messages":[]}`, "", "raw_payload", 1, false},
+		{`{"type":"random_pool","text":"a"}`, "", "random_pool", 0, false},
+		{`{"type":"text","chat_id":1,"timestamp":1,"input_length":1,"output_length":1}`, "", "bailian_trace", 0, false},
+		{`{"captureData":{}}`, "", "sagemaker_data_capture", 0, false},
+		{"{\n \"data\": [\n  {\"session_id\": \"s\", \"payloads\": [{\"a\": 1}]}\n ]\n}\n", "", "inputs_json", 0, false},
+		{"not JSON", "weka_trace", "weka_trace", 0, false},
+	} {
+		l, err := lookAt(t, c.content, c.named)
+		if err != nil {
+			t.Errorf("%s: %v", c.content, err)
+			continue
+		}
+		if l.Format.Name != c.format || l.Records != c.records || l.Timed != c.timed || l.Recognised != (c.named == "") {
+			t.Errorf("%s: %s, %d records, timed %v, recognised %v", c.content, l.Format.Name, l.Records, l.Timed, l.Recognised)
+		}
+	}
+}
+
+func TestLookIntoFaults(t *testing.T) {
+	for content, want := range map[string]string{
+		`{"foo":1}`:           "cannot tell the format of the file (keys: foo)",
+		`{"turns":1}`:         "cannot tell the format",
+		"{\"text\":\"a\"}\n[": "in.jsonl:2: invalid JSON",
+		"":                    "no records",
+	} {
+		if l, err := lookAt(t, content, ""); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, %v, want %q", content, l, err, want)
+		}
+	}
+	if _, err := LookInto(t.TempDir(), ""); err == nil || !strings.Contains(err.Error(), "is a directory") {
+		t.Errorf("directory: %v", err)
+	}
+	if _, err := LookInto(filepath.Join(t.TempDir(), "gone"), ""); err == nil || !strings.Contains(err.Error(), "does not exist") {
+		t.Errorf("missing file: %v", err)
+	}
+}
