@@ -2,6 +2,7 @@ package sse
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/valyala/fastjson"
 )
@@ -39,8 +40,23 @@ func suspicious(raw []byte, single bool) bool {
 	if single && len(raw) > 0 && raw[0] == 'd' {
 		return bytes.Contains(raw, []byte(`rror"`)) && bytes.Contains(raw, []byte(`"error"`)) || bytes.Contains(raw, []byte(`.failed"`))
 	}
-	return bytes.Contains(raw, []byte("rror")) && bytes.Contains(raw, []byte("error")) || bytes.Contains(raw, []byte(".failed")) ||
-		bytes.Contains(bytes.ToLower(raw), []byte("error"))
+	return namesError(raw) || bytes.Contains(raw, []byte(`.failed`))
+}
+
+// namesError tells whether the word error occurs, in any case. One of the two letters in its middle stands at an even place.
+func namesError(b []byte) bool {
+	const word = "error"
+	for i := 2; i < len(b); i += 2 {
+		if b[i]|0x20 != 'r' {
+			continue
+		}
+		for _, from := range [2]int{i - 1, i - 2} {
+			if to := from + len(word); to <= len(b) && strings.EqualFold(string(b[from:to]), word) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // eventFailure words an error event: its comment, else the structured error of its data, else a quotation.
