@@ -179,7 +179,7 @@ func appendBytes(dst, text []byte) []byte {
 func (m *modelFile) bpe(v *model.Vocab, raw bool) (*model.BPE, error) {
 	b, err := model.NewBPE(model.BPEConfig{
 		Vocab: v, Bytes: raw, IgnoreMerges: m.IgnoreMerges, ByteFallback: m.ByteFallback, Unk: or(m.UnkToken, ""), FuseUnk: m.FuseUnk,
-		Prefix: or(m.Prefix, ""), Suffix: or(m.Suffix, ""), Merges: bytes.Count(m.merges, []byte{'\n'}),
+		Prefix: or(m.Prefix, ""), Suffix: or(m.Suffix, ""), Merges: bytes.Count(m.merges, []byte(`",`)) + 1,
 	})
 	if err != nil || m.merges == nil {
 		return b, err
