@@ -134,7 +134,7 @@ func (e *Evidence) lagLimit() time.Duration {
 
 func (e *Evidence) lateReason() string {
 	if e.Reanchors > 0 {
-		return fmt.Sprintf("The client fell behind its schedule %d times and gave up %s of it.", e.Reanchors, shown(e.ReanchorLost))
+		return fmt.Sprintf("The client fell behind its schedule (%d times) and gave up %s of it.", e.Reanchors, shown(e.ReanchorLost))
 	}
 	return fmt.Sprintf("Requests left %s late at p99 (allowed: %s).", shown(e.LagP99), shown(e.lagLimit()))
 }

@@ -26,7 +26,7 @@ func TestJudge(t *testing.T) {
 		{"slots taken, rate missed", open, func(e *Evidence) { e.CapShare, e.AchievedRate = 0.4, 60 }, VerdictServerLimited, "60.0 requests/s were sent"},
 		{"late", open, func(e *Evidence) { e.LagP99 = 11 * time.Millisecond }, VerdictClientLimited, "left 11 ms late at p99 (allowed: 10 ms)"},
 		{"late, slow rate", open, func(e *Evidence) { e.LagP99, e.TargetRate, e.DrawnRate, e.AchievedRate = 11*time.Millisecond, 2, 2, 2 }, VerdictValid, ""},
-		{"reanchored", open, func(e *Evidence) { e.Reanchors, e.ReanchorLost = 2, 3*time.Second }, VerdictClientLimited, "2 times and gave up 3.00 s"},
+		{"reanchored", open, func(e *Evidence) { e.Reanchors, e.ReanchorLost = 2, 3*time.Second }, VerdictClientLimited, "(2 times) and gave up 3.00 s"},
 		{"busy", calm, func(e *Evidence) { e.CPUShare = 0.97 }, VerdictClientLimited, "97 % of its 2 cores"},
 		{"slow reads", calm, func(e *Evidence) { e.ReadDelayP99 = 8 * time.Millisecond }, VerdictClientLimited, "8 ms late at p99"},
 		{"slow reads, slower server", calm, func(e *Evidence) { e.ReadDelayP99, e.TTFTP50 = 8*time.Millisecond, time.Second }, VerdictValid, ""},

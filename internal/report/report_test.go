@@ -100,7 +100,7 @@ func TestNotices(t *testing.T) {
 	if err := errors.Join(Console(&b, r, Options{Colour: true, Width: 200}), Footer(&b, r, Options{})); err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range []string{"INCOMPLETE RESULTS", "Run cancelled.", "The server limits the rate.", "All 4 requests failed", "rate not reached", "5.00 of 10.00 requests/s (50.0 %)",
+	for _, s := range []string{"INCOMPLETE RESULTS", "Run cancelled.", "The server limits the rate.", "All 4 requests failed", "rate not reached", "5.00 requests/s of 10.00 asked for; the arrival law drew 10.00, of which 50.0 % were sent",
 		"Schedule lag: p50 0 µs, p99 0 µs, max 1 s", "20 µs", "Note: 4 of 8 requests failed", "CLI Command: aiperf profile\nBenchmark Duration: 0.00 sec (cancelled early)\nLog File: /x/logs/aiperf.log\n",
 		"Not a clean measurement: rate not reached: 5.0 requests/s were sent of the 10.0 asked for.", "\x1b[1m"} {
 		if !strings.Contains(b.String(), s) {

@@ -23,7 +23,8 @@ func (d *drawing) verdict() {
 		d.print("  Schedule lag: p50 %s, p99 %s, max %s\n", span(v.LagP50), span(v.LagP99), span(v.LagMax))
 	}
 	if v.TargetRate > 0 {
-		d.print("  Rate: %.2f of %.2f requests/s (%.1f %%)\n", v.AchievedRate, v.TargetRate, 100*v.AchievedRate/v.TargetRate)
+		d.print("  Rate: %.2f requests/s of %.2f asked for; the arrival law drew %.2f, of which %.1f %% were sent\n",
+			v.AchievedRate, v.TargetRate, v.DrawnRate, 100*v.AchievedRate/max(v.DrawnRate, v.AchievedRate))
 	}
 	if v.ReadDelays > 0 {
 		d.print("  Read delay (kernel to client): p50 %s, p99 %s; coalesced messages: %s\n", span(v.ReadDelayP50), span(v.ReadDelayP99), coalesced(v))
