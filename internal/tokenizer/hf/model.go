@@ -124,7 +124,7 @@ func or(s *string, otherwise string) string {
 // texts reads the object from text to id.
 func (m *modelFile) texts(raw bool) (*model.Vocab, error) {
 	n := bytes.Count(m.vocab, []byte(`":`))
-	v := model.NewVocab(n, len(m.vocab)-n*8)
+	v := model.NewVocab(n, max(0, len(m.vocab)-n*8))
 	l := &lexer{b: m.vocab}
 	var buf []byte
 	if err := l.expect('{'); err != nil {

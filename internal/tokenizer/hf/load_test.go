@@ -1,0 +1,82 @@
+package hf
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+const small = `{"version": "1.0", "truncation": {"max_length": 2}, "added_tokens": [{"id": 9, "content": "<s>", "special": true}],
+ "normalizer": {"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": "▁"}, {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}]},
+ "pre_tokenizer": null, "post_processor": {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}],
+ "special_tokens": {"<s>": {"id": "<s>", "ids": [9], "tokens": ["<s>"]}}},
+ "decoder": {"type": "Sequence", "decoders": [{"type": "Replace", "pattern": {"String": "▁"}, "content": " "}, {"type": "ByteFallback"}, {"type": "Fuse"}, {"type": "Strip", "content": " ", "start": 1, "stop": 0}]},
+ "model": {"type": "BPE", "unk_token": "<unk>", "fuse_unk": true, "byte_fallback": true, "vocab": {"<unk>": 0, "▁": 1, "a": 2, "b": 3, "ab": 4, "▁ab": 5, "<0x0A>": 6, "\u0022": 7}, "merges": ["a b", ["▁", "ab"]]}}`
+
+func TestParseSmall(t *testing.T) {
+	f, err := Parse([]byte(small), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string][]int32{
+		"": nil, "ab": {5}, "ab ab": {5, 5}, "a": {1, 2}, "xyz\n": {1, 6, 0}, "<s>ab": {9, 5}, `"`: {1, 7}, "ab  b": {5, 1, 1, 3},
+	} {
+		if got := f.Pipeline.Append(nil, text); !slices.Equal(got, want) {
+			t.Errorf("%q gives %v, want %v", text, got, want)
+		}
+	}
+	if got := f.Pipeline.Decode([]int32{9, 5, 6, 5}); got != "<s> ab\n ab" || !slices.Equal(f.Wrap.Before, []int32{9}) {
+		t.Errorf("Decode = %q, wrap %v", got, f.Wrap)
+	}
+}
+
+// Each change of the small file must be refused with an error that names the part.
+func TestParseRefuses(t *testing.T) {
+	for _, c := range []struct{ old, by, says string }{
+		{`"type": "Prepend"`, `"type": "Foo"`, `normalizer.normalizers[0].type "Foo" is not known`},
+		{`"pre_tokenizer": null`, `"pre_tokenizer": {"type": "Foo"}`, `pre_tokenizer.type "Foo"`},
+		{`"pre_tokenizer": null`, `"pre_tokenizer": {"type": "Split", "pattern": {"Regex": "(a)\\1"}, "behavior": "Isolated"}`, "back references"},
+		{`"pre_tokenizer": null`, `"pre_tokenizer": {"type": "Split", "pattern": {"Regex": "a"}, "behavior": "Odd"}`, `behavior "Odd"`},
+		{`"type": "Fuse"`, `"type": "Foo"`, `decoder.decoders[2].type "Foo"`},
+		{`"type": "TemplateProcessing"`, `"type": "Foo"`, `post_processor.type "Foo"`},
+		{`"type": "BPE"`, `"type": "Foo"`, `model.type "Foo"`},
+		{`"type": "BPE"`, `"type": "BPE", "dropout": 0.1`, "model.dropout is 0.1"},
+		{`"unk_token": "<unk>"`, `"unk_token": "nope"`, `model.unk_token "nope"`},
+		{`"a b"`, `"a c"`, `"c" is not in model.vocab`},
+		{`"a b"`, `"ab"`, "two tokens"},
+		{`["▁", "ab"]`, `["▁"]`, "want two"},
+		{`"ab": 4`, `"ab": -4`, "an id"},
+		{`"ab": 4`, `"ab": 99999999999`, "an id of at most"},
+		{`"model":`, `"mode":`, "model is missing"},
+		{`"id": 9`, `"id": -1`, "added_tokens[0]"},
+	} {
+		changed := strings.Replace(small, c.old, c.by, 1)
+		if changed == small {
+			t.Fatalf("%s is not in the file", c.old)
+		}
+		if _, err := Parse([]byte(changed), Options{}); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: error %v, want %q", c.by, err, c.says)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(small), "ab ab")
+	f.Add([]byte(`{"model": {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0], ["a", -1.5]]}, "normalizer": {"type": "Precompiled", "precompiled_charsmap": "AAAAAA=="}}`), "aé")
+	f.Add([]byte(`{"model": {"vocab": {"[UNK]": 0, "a": 1, "##b": 2}, "max_input_chars_per_word": 10, "type": "WordPiece"}, "pre_tokenizer": {"type": "BertPreTokenizer"}, "normalizer": {"type": "BertNormalizer"}}`), "ab, c")
+	f.Add([]byte(`{"model": {"vocab": {"a": 1}, "merges": []}, "pre_tokenizer": {"type": "ByteLevel"}, "decoder": {"type": "ByteLevel"}}`), "a")
+	f.Fuzz(func(t *testing.T, file []byte, text string) {
+		if len(file) > 2000 || len(text) > 12 {
+			return
+		}
+		x, err := Parse(file, Options{})
+		if err != nil {
+			return
+		}
+		ids := x.Pipeline.Append(nil, text)
+		if x.Pipeline.Count(text) != len(ids) {
+			t.Errorf("Count = %d of %d ids", x.Pipeline.Count(text), len(ids))
+		}
+		_ = x.Pipeline.Decode(ids)
+	})
+}

@@ -1,0 +1,89 @@
+package spm
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// field writes a protobuf field of bytes.
+func field(n int, b []byte) []byte {
+	out := binary.AppendUvarint(nil, uint64(n<<3|2))
+	return append(binary.AppendUvarint(out, uint64(len(b))), b...)
+}
+
+// num writes a protobuf field of a number.
+func num(n int, v uint64) []byte {
+	return binary.AppendUvarint(binary.AppendUvarint(nil, uint64(n<<3)), v)
+}
+
+// file writes a model of pieces: text, score, kind.
+func file(kind int, pieces ...Piece) []byte {
+	var out []byte
+	for _, p := range pieces {
+		b := field(1, []byte(p.Text))
+		b = append(b, 2<<3|5)
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(p.Score))
+		out = append(out, field(1, append(b, num(3, uint64(p.Kind))...))...)
+	}
+	return append(out, field(2, num(3, uint64(kind)))...)
+}
+
+var pieces = []Piece{
+	{"<unk>", 0, Unknown}, {"<s>", 0, Control}, {"</s>", 0, Control}, {"▁", -3, Normal}, {"a", -2, Normal}, {"b", -2.5, Normal},
+	{"ab", -1, Normal}, {"▁ab", -0.5, Normal}, {"<x>", 0, UserDefined},
+}
+
+func TestEncode(t *testing.T) {
+	for _, kind := range []int{typeUnigram, typeBPE} {
+		m, err := Parse(file(kind, pieces...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := m.Pipeline(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for text, want := range map[string][]int32{
+			"": nil, "ab": {7}, "  ab   ab ": {7, 7}, "ba": {3, 5, 4}, "a??b": {3, 4, 0, 5}, "ab<x>b": {7, 8, 5}, "<s>": {3, 0},
+		} {
+			if got := p.Append(nil, text); !slices.Equal(got, want) {
+				t.Errorf("kind %d: %q gives %v, want %v", kind, text, got, want)
+			}
+		}
+		if got := p.Decode([]int32{7, 7, 8}); got != "ab ab<x>" {
+			t.Errorf("Decode = %q", got)
+		}
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	for says, b := range map[string][]byte{
+		"no pieces": nil, "model_type 4": file(4, pieces...), "cut": {0x0A, 0x7F}, "wire type": {0x0F},
+	} {
+		if _, err := Parse(b); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("error %v, want %q", err, says)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add(file(typeBPE, pieces...), "ab <x>")
+	f.Add(append(file(typeUnigram, pieces...), field(3, field(2, make([]byte, 40)))...), "aé")
+	f.Fuzz(func(t *testing.T, b []byte, text string) {
+		if len(text) > 100 {
+			return
+		}
+		m, err := Parse(b)
+		if err != nil {
+			return
+		}
+		p, err := m.Pipeline(nil)
+		if err != nil {
+			return
+		}
+		_ = p.Decode(p.Append(nil, text))
+	})
+}
