@@ -98,7 +98,7 @@ func TestContextEndsARequestAnywhere(t *testing.T) {
 	var rec record.Record
 	c.Do(ctx, &Request{Target: hang}, &rec, func([]byte, int64) bool { cancel(); return true })
 	wantError(t, &rec, ErrCancelled, 499)
-	if rec.Error.Message != "Request cancelled by external signal" || rec.CancelledAt == 0 || len(rec.Messages) != 1 {
+	if rec.Error.Message != "Request cancelled by external signal" || rec.CancelledAt == 0 || rec.Cut == "" || len(rec.Messages) != 1 {
 		t.Errorf("record %+v, error %+v", rec, rec.Error)
 	}
 	rec = record.Record{}

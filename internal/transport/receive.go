@@ -222,6 +222,7 @@ func (x *Exchange) interrupted(err error) bool {
 	case x.cut && x.ctx.Err() != context.DeadlineExceeded:
 		x.err = externalError()
 		x.rec.CancelledAt = now
+		x.rec.Cut = context.Cause(x.ctx).Error()
 	case x.req.Cancel && x.sent != 0 && x.readEnd() != x.deadline:
 		x.err = cancelError(x.req.CancelAfter)
 		x.rec.CancelledAt = now
