@@ -62,13 +62,10 @@ func TestServerLimited(t *testing.T) {
 // TestClientLimited: connections that fail for want of files of this process are the client's fault, not the server's.
 func TestClientLimited(t *testing.T) {
 	t.Parallel()
-	server := newScripted(t, 0)
+	server := newScripted(t, 5) // and holds the rest, so that connections pile up
 	p := program(t, towards(server.URL, "--request-rate", "1000", "--request-rate-mode", "constant", "--request-count", "150", "--request-timeout-seconds", "1")...).
 		underShell("ulimit -n 80")
-	p.start()
-	server.await(t, 20)
-	close(server.release)
-	if got := p.wait(); got != 0 {
+	if got := p.run(); got != 0 {
 		t.Errorf("exit status %d, want 0\n%s", got, p.stderr.String())
 	}
 	p.complete(150)
