@@ -2,6 +2,7 @@ package bench
 
 import (
 	"math"
+	"runtime/debug"
 	"time"
 
 	"aiperf/internal/clock"
@@ -9,8 +10,13 @@ import (
 	"aiperf/internal/metric"
 )
 
+// reduceGC is the collector's target while a run is reduced: it makes sorted copies of whole columns, and nothing is measured any more that
+// a collection could disturb.
+const reduceGC = 25
+
 // summarise reduces the finished run.
 func (r *room) summarise(result *load.Result, used usage) *metric.Run {
+	defer debug.SetGCPercent(debug.SetGCPercent(reduceGC))
 	window, profiling := profilingWindow(result)
 	reducer := r.pipe.Profiling()
 	info := r.opts.Info
