@@ -43,7 +43,7 @@ func complaint(s *metric.Summary) string {
 	}
 	text := fmt.Sprintf("all %d requests failed: %s", s.Failed, strings.Join(told, "; "))
 	if more := len(s.Errors) - len(told); more > 0 {
-		text += fmt.Sprintf("; and %d other errors", more)
+		text += fmt.Sprintf("; and %d more", more)
 	}
 	return text
 }
@@ -55,8 +55,12 @@ func named(e *record.Error) string {
 	if runes := []rune(text); len(runes) > most {
 		text = string(runes[:most]) + "…"
 	}
+	kind := e.Type
 	if e.Code != 0 {
-		return fmt.Sprintf("%d %s: %s", e.Code, e.Type, text)
+		kind = fmt.Sprintf("%d %s", e.Code, e.Type)
 	}
-	return e.Type + ": " + text
+	if text == "" {
+		return kind
+	}
+	return kind + ": " + text
 }
