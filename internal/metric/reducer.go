@@ -101,12 +101,23 @@ func (r *Reducer) Add(row *Row) {
 	r.rows++
 }
 
+// maxErrorGroups bounds the groups of errors; servers put ids and times into their messages. Errors beyond it are counted by code and type.
+const maxErrorGroups = 1000
+
+// otherMessages stands for the messages beyond the bound.
+const otherMessages = "(one of more than 1000 different messages)"
+
 // fail counts an error.
 func (r *Reducer) fail(e *record.Error) {
 	k := errorKey{e.Code, e.Type, e.Message}
 	g := r.errors[k]
+	if g == nil && len(r.order) >= maxErrorGroups {
+		k.message = otherMessages
+		g = r.errors[k]
+	}
 	if g == nil {
 		g = &ErrorGroup{Error: *e}
+		g.Error.Message = k.message
 		r.errors[k] = g
 		r.order = append(r.order, g)
 	}

@@ -263,3 +263,19 @@ func BenchmarkSummary(b *testing.B) {
 		r.Summary(Window{})
 	}
 }
+
+func TestErrorGroupsAreBounded(t *testing.T) {
+	r := newSet(t, chat).NewReducer()
+	const n = maxErrorGroups + 500
+	for i := range n {
+		rec, reply := failed(500, "X", fmt.Sprintf("request %d broke", i))
+		add(r, rec, reply, record.Counts{Input: -1, Output: -1, Reasoning: -1})
+	}
+	groups := r.Summary(Window{}).Errors
+	if len(groups) != maxErrorGroups+1 {
+		t.Fatalf("%d groups", len(groups))
+	}
+	if first := groups[0]; first.Count != 500 || first.Error.Message != otherMessages || first.Error.Code != 500 {
+		t.Errorf("the rest is %+v", first)
+	}
+}

@@ -251,8 +251,9 @@ func TestArmedConnectionThatDiesIsReplaced(t *testing.T) {
 			if _, ok := readRequest(r); !ok {
 				return
 			}
+			n := requests.Add(1) // before the answer: the client looks at it as soon as that has come
 			io.WriteString(c, okAnswer)
-			if requests.Add(1) == 1 {
+			if n == 1 {
 				<-kill
 				return
 			}
