@@ -9,7 +9,6 @@ import (
 	"io"
 	"log/slog"
 	"sync"
-	"time"
 
 	"aiperf/internal/artifact"
 	"aiperf/internal/clock"
@@ -21,7 +20,6 @@ import (
 	"aiperf/internal/pipeline"
 	"aiperf/internal/rng"
 	"aiperf/internal/transport"
-	"aiperf/internal/ui"
 )
 
 // Options are what a run gets beside its configuration.
@@ -50,6 +48,7 @@ type room struct {
 	targets  []*transport.Target
 	layout   artifact.Layout
 	rawPath  string
+	chat     *chatCounter // nil = inputs are counted without a chat template
 	pipe     *pipeline.Pipeline
 	gate     gate
 	load     *load.Generator
@@ -73,11 +72,9 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *int64, opts Options) 
 	}
 	defer r.close()
 	m := startMeter()
-	progress := r.showProgress()
+	hide := r.showProgress()
 	result, loadErr := r.load.Run(ctx)
-	if progress != nil {
-		progress.Stop()
-	}
+	hide()
 	used := m.stop()
 	r.gate.shut()
 	pipeErr := r.pipe.Close()
@@ -97,9 +94,11 @@ func (r *room) close() {
 	}
 }
 
-// warn tells the user something that does not stop the run.
+// warn tells the user something that does not stop the run, unless --log-level lets only errors through.
 func (r *room) warn(text string) {
-	fmt.Fprintf(r.opts.Err, "aiperf: warning: %s\n", text)
+	if r.aloud(slog.LevelWarn) {
+		fmt.Fprintf(r.opts.Err, "aiperf: warning: %s\n", text)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.unheld = append(r.unheld, text)
@@ -108,8 +107,13 @@ func (r *room) warn(text string) {
 
 // note tells the user something that is no reason to worry.
 func (r *room) note(format string, args ...any) {
-	fmt.Fprintf(r.opts.Err, "aiperf: "+format+"\n", args...)
+	if r.aloud(slog.LevelInfo) {
+		fmt.Fprintf(r.opts.Err, "aiperf: "+format+"\n", args...)
+	}
 }
+
+// aloud tells whether lines of a level are wanted.
+func (r *room) aloud(level slog.Level) bool { return levels[r.cfg.Logging.Level] <= level }
 
 // download tells when a file of a tokenizer begins to come, and when it is there.
 func (r *room) download(file string, done, total int64) {
@@ -144,7 +148,7 @@ func (r *room) prepare(ctx context.Context, seed *int64) error {
 	r.words = sync.OnceValues(func() (*tokenizers, error) {
 		return openTokenizers(ctx, b, r.note, r.download)
 	})
-	if r.data, err = openDataset(b, r.endpoint, r.root, lazyTokenizer(ctx, r.words)); err != nil {
+	if r.data, err = openDataset(b, r.endpoint, datasetRoot(b, r.root), lazyTokenizer(ctx, r.words)); err != nil {
 		return err
 	}
 	for _, w := range r.data.Facts().Warnings {
@@ -158,8 +162,19 @@ func (r *room) prepare(ctx context.Context, seed *int64) error {
 			return err
 		}
 	}
+	if err := r.warnOfTemplates(); err != nil {
+		return err
+	}
 	r.plan, err = plan(b)
 	return err
+}
+
+// waiter sleeps to the instants of the schedule; nil = as exactly as the platform can.
+func (r *room) waiter() clock.Waiter {
+	if r.cfg.Environment.Timing.HighResTimer {
+		return nil
+	}
+	return clock.NewTimerWaiter()
 }
 
 func unsigned(seed *int64) *uint64 {
@@ -239,7 +254,7 @@ func (r *room) open(ctx context.Context) error {
 	}
 	r.gate.into = r.pipe.Put
 	r.load, err = load.New(r.plan, load.Options{
-		Source: source{r.data}, Executor: exec, Root: r.root,
+		Source: source{r.data}, Executor: exec, Root: r.root, Waiter: r.waiter(),
 		Hooks: load.Hooks{After: r.phaseOver},
 	})
 	if err != nil {
@@ -284,26 +299,4 @@ func (r *room) phaseOver(f *load.Facts) {
 	r.phases = append(r.phases, f)
 	r.log.Info("phase complete", "phase", f.Info.Name, "sent", f.Sent, "completed", f.Completed, "errors", f.Errors, "cancelled", f.Cancelled,
 		"seconds", float64(f.Ended-f.Started)/1e9, "stopped_by", string(f.StoppedBy))
-}
-
-// showProgress starts the live line, if there is a terminal for it.
-func (r *room) showProgress() *ui.Progress {
-	if r.opts.Progress == 0 {
-		return nil
-	}
-	return ui.Start(r.opts.Err, r.opts.Progress, func() (ui.Snapshot, bool) { return snapshot(r.load.Snapshot()) })
-}
-
-func snapshot(s load.Snapshot) (ui.Snapshot, bool) {
-	if s.Info == nil || s.Started == 0 {
-		return ui.Snapshot{}, false
-	}
-	now := clock.Now()
-	if s.Ended != 0 {
-		now = s.Ended
-	}
-	return ui.Snapshot{
-		Phase: s.Info.Name, Sent: s.Sent, Finished: s.Completed + s.Cancelled, Errors: s.Errors, InFlight: s.InFlight(),
-		Requests: s.Phase.Requests, Duration: s.Phase.Duration, Elapsed: time.Duration(now - s.Started), Sending: s.SentAll == 0,
-	}, true
 }

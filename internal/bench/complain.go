@@ -23,6 +23,11 @@ func (r *room) complain(run *metric.Run, result *load.Result) {
 			r.warn(fmt.Sprintf("%d requests did not come back after they were cut off; they are in no file", abandoned))
 		}
 	}
+	if r.chat != nil {
+		if n := r.chat.failed.Load(); n > 0 {
+			r.warn(fmt.Sprintf("--apply-chat-template: the template refused the messages of %d requests; their input tokens are those of the texts alone", n))
+		}
+	}
 	if text := complaint(run.Profiling); text != "" {
 		fmt.Fprintf(r.opts.Err, "error: %s; log: %s\n", text, r.layout.Log())
 		r.log.Error(text)

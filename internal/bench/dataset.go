@@ -41,6 +41,14 @@ func openDataset(b *config.Benchmark, e *endpoint.Endpoint, root *rng.Root, tok 
 	return nil, fmt.Errorf("datasets of type %s are not built yet", d.Type)
 }
 
+// datasetRoot is where a dataset draws from: the run's own root, unless the dataset has a seed of its own.
+func datasetRoot(b *config.Benchmark, root *rng.Root) *rng.Root {
+	if seed := b.Dataset().RandomSeed; seed != nil {
+		return rng.New(unsigned(seed))
+	}
+	return root
+}
+
 // systemPrompt is the user's own system message: the text, or what the file holds.
 func systemPrompt(d *config.Dataset) (string, error) {
 	if d.SystemPromptFile == "" {
@@ -91,6 +99,9 @@ func openSynthetic(b *config.Benchmark, d *config.Dataset, e *endpoint.Endpoint,
 		Root: root, Corpus: corpus, Special: tok.NumSpecialAdded(),
 		Entries: d.Entries, Turns: law(d.Turns), Delay: law(d.TurnDelay), DelayRatio: d.TurnDelayRatio,
 		Context: around, Assignment: assignment,
+	}
+	if b.Tokenizer.ApplyChatTemplate && e.SystemMessage {
+		o.Template = templateCost(tok)
 	}
 	if p := d.Prompts; p != nil {
 		o.ISL, o.Batch = law(p.ISL), p.BatchSize

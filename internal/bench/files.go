@@ -121,7 +121,7 @@ func (r *room) newPipeline() (*pipeline.Pipeline, error) {
 		return nil, err
 	}
 	input := endpoint.DecodeOptions{NoInput: !r.counts()}
-	return pipeline.New(pipeline.Options{
+	o := pipeline.Options{
 		Metrics: r.metrics,
 		Decode: func(rec *record.Record) (*record.Reply, *record.Error) {
 			return r.endpoint.Decode(rec, input)
@@ -131,7 +131,17 @@ func (r *room) newPipeline() (*pipeline.Pipeline, error) {
 		Sinks:    sinks,
 		SpillDir: r.layout.Dir,
 		Split:    r.splitPhases(),
-	}), nil
+		Seen:     r.seen(),
+	}
+	if r.templated() && r.counts() {
+		all, err := r.words()
+		if err != nil {
+			return nil, err
+		}
+		r.chat = &chatCounter{words: all}
+		o.Input = r.chat.input
+	}
+	return pipeline.New(o), nil
 }
 
 // countingWords is how tokens are counted; never called when the server counts.

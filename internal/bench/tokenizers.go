@@ -41,11 +41,13 @@ func openTokenizers(ctx context.Context, b *config.Benchmark, info func(string, 
 	return t, nil
 }
 
-// count is the number of tokens of a text for a model.
-func (t *tokenizers) count(model, text string) int {
-	tok := t.byModel[model]
-	if tok == nil {
-		tok = t.first
+// of is the tokenizer of a model.
+func (t *tokenizers) of(model string) *tokenizer.Tokenizer {
+	if tok := t.byModel[model]; tok != nil {
+		return tok
 	}
-	return tok.Count(text)
+	return t.first
 }
+
+// count is the number of tokens of a text for a model.
+func (t *tokenizers) count(model, text string) int { return t.of(model).Count(text) }

@@ -7,7 +7,7 @@ import (
 )
 
 // counts are the token counts of one request (measurement, section 4).
-func (p *Pipeline) counts(model string, reply *record.Reply) record.Counts {
+func (p *Pipeline) counts(rec *record.Record, reply *record.Reply) record.Counts {
 	o := p.opts.Metrics.Options()
 	c := record.Counts{Input: -1, Output: -1, Reasoning: -1}
 	if reply == nil {
@@ -17,10 +17,10 @@ func (p *Pipeline) counts(model string, reply *record.Reply) record.Counts {
 		c = serverCounts(reply.Usage)
 	} else {
 		if o.TokenizesInput {
-			c.Input = p.inputTokens(model, reply)
+			c.Input = p.inputTokens(rec, reply)
 		}
 		if o.ProducesTokens {
-			c.Output, c.Reasoning = p.tokens(model, reply.Output), p.tokens(model, reply.Reasoning)
+			c.Output, c.Reasoning = p.tokens(rec.Model, reply.Output), p.tokens(rec.Model, reply.Reasoning)
 		}
 	}
 	if !o.TokenizesInput {
@@ -48,14 +48,19 @@ func (p *Pipeline) count(model, text string) int {
 }
 
 // inputTokens counts the texts of the payload, joined by blanks, and the ids that were tokens already.
-func (p *Pipeline) inputTokens(model string, reply *record.Reply) int {
+func (p *Pipeline) inputTokens(rec *record.Record, reply *record.Reply) int {
+	if p.opts.Input != nil {
+		if n := p.opts.Input(rec, reply); n >= 0 {
+			return n
+		}
+	}
 	if len(reply.InputTexts) == 0 {
 		if reply.InputTokens > 0 {
 			return reply.InputTokens
 		}
 		return -1
 	}
-	return p.count(model, strings.Join(reply.InputTexts, " ")) + reply.InputTokens
+	return p.count(rec.Model, strings.Join(reply.InputTexts, " ")) + reply.InputTokens
 }
 
 // serverCounts takes the counts from the server's last usage object.

@@ -181,7 +181,7 @@ func (p *Pipeline) reduce(rec *record.Record) result {
 	if rec.Error == nil {
 		rec.Error = failure
 	}
-	row := p.opts.Metrics.Row(rec, reply, p.counts(rec.Model, reply))
+	row := p.opts.Metrics.Row(rec, reply, p.counts(rec, reply))
 	if rec.Error == nil {
 		rec.Error = row.Err
 	}

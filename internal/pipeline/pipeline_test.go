@@ -210,7 +210,7 @@ func TestCounts(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := &Pipeline{opts: Options{Metrics: set, Count: words}}
-		if got := p.counts("m", c.reply); got != c.want {
+		if got := p.counts(&record.Record{Meta: record.Meta{Model: "m"}}, c.reply); got != c.want {
 			t.Errorf("%s: %+v, not %+v", c.name, got, c.want)
 		}
 	}

@@ -61,7 +61,7 @@ func bar(share float64, width int) string {
 	return "[" + strings.Repeat("=", full) + strings.Repeat(" ", width-full) + "]"
 }
 
-// Progress redraws one line on a terminal until it is stopped.
+// Progress shows the state of a run until it is stopped.
 type Progress struct {
 	w    io.Writer
 	snap func() (Snapshot, bool) // false: nothing to show yet
@@ -79,7 +79,31 @@ func Start(w io.Writer, width int, snap func() (Snapshot, bool)) *Progress {
 	return p
 }
 
-// Stop ends the redrawing and clears the line.
+// Lines hands say a line now and then, until it is stopped.
+func Lines(pause time.Duration, snap func() (Snapshot, bool), say func(line string)) *Progress {
+	p := &Progress{snap: snap, stop: make(chan struct{}), done: make(chan struct{})}
+	go p.speak(pause, say)
+	return p
+}
+
+func (p *Progress) speak(pause time.Duration, say func(string)) {
+	defer close(p.done)
+	tick := time.NewTicker(pause)
+	defer tick.Stop()
+	rate := meter{keep: 2}
+	for {
+		select {
+		case <-p.stop:
+			return
+		case <-tick.C:
+			if s, ok := p.snap(); ok {
+				say(s.Line(rate.add(s)))
+			}
+		}
+	}
+}
+
+// Stop ends it; a line that is redrawn is cleared.
 func (p *Progress) Stop() {
 	close(p.stop)
 	<-p.done
@@ -89,7 +113,7 @@ func (p *Progress) run(width int) {
 	defer close(p.done)
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
-	var rate meter
+	rate := meter{keep: window}
 	for {
 		select {
 		case <-p.stop:
@@ -109,8 +133,9 @@ func (p *Progress) run(width int) {
 	}
 }
 
-// meter averages the rate of finished requests over the last few redraws.
+// meter averages the rate of finished requests over the last few lines.
 type meter struct {
+	keep    int // lines that count, this one included
 	phase   string
 	samples []Snapshot
 }
@@ -123,7 +148,7 @@ func (m *meter) add(s Snapshot) float64 {
 		m.phase, m.samples = s.Phase, m.samples[:0]
 	}
 	m.samples = append(m.samples, s)
-	if len(m.samples) > window {
+	if len(m.samples) > m.keep {
 		m.samples = append(m.samples[:0], m.samples[1:]...)
 	}
 	first := m.samples[0]

@@ -65,3 +65,19 @@ func TestProgressRedrawsAndClears(t *testing.T) {
 		}
 	})
 }
+
+func TestLines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var said []string
+		n := int64(0)
+		p := Lines(5*time.Second, func() (Snapshot, bool) {
+			n++
+			return Snapshot{Phase: "profiling", Finished: 10 * n * n, Elapsed: time.Duration(n) * 5 * time.Second, Sending: true}, n > 1
+		}, func(line string) { said = append(said, line) })
+		time.Sleep(16 * time.Second)
+		p.Stop()
+		if len(said) != 2 || !strings.Contains(said[0], "4.0/s") || !strings.Contains(said[1], "10.0/s") {
+			t.Errorf("said %q: want the state at 10 s with the rate so far, at 15 s with the rate of the last 5 s", said)
+		}
+	})
+}
