@@ -6,20 +6,18 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X aiperf/internal/cli.version=$(VERSION)
 FUZZTIME ?= 60s
 
-.PHONY: all build test race lint bench fuzz tools
+.PHONY: all build test test-wide race lint bench fuzz tools
 
 all: build
 
 build: ## one static binary: ./aiperf
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o aiperf ./cmd/aiperf
 
-test: lint-floors ## every test
+test: ## every test
+	$(GO) vet ./...
 	$(GO) test ./...
 
-lint-floors:
-	$(GO) vet ./...
-
-lint: ## vet, formatting, the floors of the house
+lint: ## formatting, vet, the floors of the house, golangci-lint where it is installed
 	@test -z "$$(gofmt -l cmd internal)" || { gofmt -l cmd internal; echo 'not gofmt-ed'; exit 1; }
 	$(GO) vet ./...
 	$(GO) test ./internal/house
@@ -32,10 +30,10 @@ race: ## every test under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race ./...
 
 bench: build ## figures as ratios against a baseline in the same run
-	$(GO) run ./internal/benchmark
+	$(GO) run ./internal/benchmark -aiperf ./aiperf
 
 fuzz: ## every fuzz target for FUZZTIME each
 	@set -e; for pkg in $$($(GO) list ./...); do \
 	  for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
-	    echo "== $$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$pkg; \
+	    echo "== $$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$pkg; \
 	  done; done
