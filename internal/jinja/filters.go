@@ -250,8 +250,10 @@ func mapped(l []Value, c *Call) (Value, error) {
 	var f func(Value) (Value, error)
 	if attr, ok := c.Named["attribute"]; ok && len(c.Args) == 0 {
 		f = path(c.run, attr, c.Named["default"])
+	} else if len(c.Args) == 0 {
+		return nil, errors.New("map requires a filter argument")
 	} else {
-		name := Str(c.Arg(0, "", ""))
+		name := Str(c.Args[0])
 		filter, ok := c.run.env.filter(name)
 		if !ok {
 			return nil, fmt.Errorf("no filter named %q", name)

@@ -217,7 +217,7 @@ func (l *lexer) raw(strip bool) (bool, error) {
 		i += k
 		rest := strings.TrimLeft(l.src[i+2:], "-+")
 		mod := byte(0)
-		if l.src[i+2] == '-' || l.src[i+2] == '+' {
+		if i+2 < len(l.src) && (l.src[i+2] == '-' || l.src[i+2] == '+') {
 			mod = l.src[i+2]
 		}
 		rest, ok := strings.CutPrefix(strings.TrimLeft(rest, " \t\n"), "endraw")

@@ -23,6 +23,9 @@ const maxNesting = 200
 
 func (p *parser) peek() token { return p.toks[p.pos] }
 
+// ahead is the token behind the next one.
+func (p *parser) ahead() token { return p.toks[min(p.pos+1, len(p.toks)-1)] }
+
 func (p *parser) next() token {
 	t := p.toks[p.pos]
 	if t.kind != tEnd {
@@ -229,7 +232,7 @@ func (p *parser) compare() (expr, error) {
 			op = t.text
 		case t.kind == tName && t.text == "in":
 			op = "in"
-		case t.kind == tName && t.text == "not" && p.toks[p.pos+1].kind == tName && p.toks[p.pos+1].text == "in":
+		case t.kind == tName && t.text == "not" && p.ahead().kind == tName && p.ahead().text == "in":
 			op = "not in"
 			p.pos++
 		}

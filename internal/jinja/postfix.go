@@ -140,7 +140,7 @@ func (p *parser) arguments() (*arguments, error) {
 			}
 			a.stars = e
 			continue
-		case p.peek().kind == tName && p.toks[p.pos+1].kind == tOp && p.toks[p.pos+1].text == "=":
+		case p.peek().kind == tName && p.ahead().kind == tOp && p.ahead().text == "=":
 			a.names = append(a.names, p.next().text)
 			p.pos++
 			e, err := p.expression(true)

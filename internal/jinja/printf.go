@@ -8,10 +8,10 @@ import (
 
 // printf is format % args.
 func printf(format string, args Value) (string, error) {
-	list, single := args.(Tuple), false
+	list, many := args.(Tuple)
 	dict, _ := args.(*Dict)
-	if list == nil {
-		list, single = Tuple{args}, true
+	if !many {
+		list = Tuple{args}
 	}
 	var b strings.Builder
 	used := 0
@@ -62,7 +62,7 @@ func printf(format string, args Value) (string, error) {
 		}
 		b.WriteString(s)
 	}
-	if used < len(list) && !(single && (dict != nil || used > 0)) {
+	if used < len(list) && (many || dict == nil) {
 		return "", fmt.Errorf("not all arguments converted during string formatting")
 	}
 	return b.String(), nil

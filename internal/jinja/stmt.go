@@ -64,7 +64,7 @@ func (p *parser) block(ends ...string) (stmt, error) {
 			})
 			continue
 		}
-		name := p.toks[p.pos+1]
+		name := p.ahead()
 		if slices.Contains(ends, name.text) && name.kind == tName {
 			p.pos += 2
 			return sequence(list), nil
