@@ -98,7 +98,7 @@ func (m *Unigram) Append(dst []int32, piece string, s *Scratch) []int32 {
 
 // unknown encodes a stretch of unknown characters.
 func (m *Unigram) unknown(dst []int32, text string) []int32 {
-	if id := m.vocab.ID(text); id != None {
+	if id := m.vocab.ID(text); id != None && !m.single { // the SentencePiece library never looks back
 		return append(dst, id)
 	}
 	if m.fallback {
