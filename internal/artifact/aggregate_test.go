@@ -2,7 +2,6 @@ package artifact
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/csv"
 	"encoding/json"
 	"math"
@@ -11,41 +10,26 @@ import (
 	"strings"
 	"testing"
 
+	"aiperf/internal/golden"
 	"aiperf/internal/metric"
 	"aiperf/internal/stats"
 )
-
-func readGz(t *testing.T, name string, into any) {
-	t.Helper()
-	f, err := os.Open(filepath.Join("testdata", "multi_run", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.NewDecoder(z).Decode(into); err != nil {
-		t.Fatal(err)
-	}
-}
 
 // TestAggregateOfTheRecordedRuns makes the aggregate of three recorded runs again and compares every interval with the recorded one.
 func TestAggregateOfTheRecordedRuns(t *testing.T) {
 	runs := make([]map[string]json.RawMessage, 3)
 	for i := range runs {
-		readGz(t, "run_000"+string(rune('1'+i))+".json.gz", &runs[i])
+		golden.JSON(t, "testdata/multi_run/run_000"+string(rune('1'+i))+".json.gz", &runs[i])
 	}
-	var golden struct {
+	var recorded struct {
 		Metrics map[string]map[string]any `json:"metrics"`
 	}
-	readGz(t, "aggregate.json.gz", &golden)
+	golden.JSON(t, "testdata/multi_run/aggregate.json.gz", &recorded)
 	compared := 0
 	r := metric.Repeated{Confidence: 0.95, Runs: 3, Labels: []string{"run_0001", "run_0002", "run_0003"}}
 	for _, m := range metric.All() {
 		for s := metric.Avg; s < metric.Stats; s++ {
-			want, ok := golden.Metrics[m.Tag+"_"+s.String()]
+			want, ok := recorded.Metrics[m.Tag+"_"+s.String()]
 			if !ok {
 				continue
 			}

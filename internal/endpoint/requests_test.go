@@ -1,15 +1,13 @@
 package endpoint
 
 import (
-	"compress/gzip"
 	"encoding/json"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 	"testing"
 
 	"aiperf/internal/conversation"
+	"aiperf/internal/golden"
 	"aiperf/internal/record"
 )
 
@@ -94,26 +92,11 @@ func (c *bodyCase) stub(last string, streaming bool) *record.Record {
 }
 
 func TestGoldenBodies(t *testing.T) {
-	f, err := os.Open("testdata/requests.jsonl.gz")
-	if err != nil {
-		t.Fatal(err)
+	list := golden.Lines[bodyCase](t, "testdata/requests.jsonl.gz")
+	for i := range list {
+		t.Run(list[i].Name, func(t *testing.T) { list[i].check(t) })
 	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := 0
-	for dec := json.NewDecoder(z); ; n++ {
-		var c bodyCase
-		if err := dec.Decode(&c); err == io.EOF {
-			break
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		t.Run(c.Name, func(t *testing.T) { c.check(t) })
-	}
-	if n != 33 {
+	if n := len(list); n != 33 {
 		t.Errorf("%d cases, want 33", n)
 	}
 }

@@ -3,17 +3,15 @@ package endpoint
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"encoding/base64"
-	"encoding/json"
 	"io"
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 
 	"golang.org/x/text/encoding/charmap"
 
+	"aiperf/internal/golden"
 	"aiperf/internal/record"
 	"aiperf/internal/sse"
 )
@@ -67,25 +65,7 @@ type goldenCase struct {
 
 func goldenCases(t *testing.T) []goldenCase {
 	t.Helper()
-	f, err := os.Open("testdata/responses.jsonl.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var list []goldenCase
-	for dec := json.NewDecoder(z); ; {
-		var c goldenCase
-		if err := dec.Decode(&c); err == io.EOF {
-			break
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		list = append(list, c)
-	}
+	list := golden.Lines[goldenCase](t, "testdata/responses.jsonl.gz")
 	if len(list) != 141 {
 		t.Fatalf("%d golden cases, want 141", len(list))
 	}

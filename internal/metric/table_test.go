@@ -1,12 +1,11 @@
 package metric
 
 import (
-	"compress/gzip"
-	"encoding/json"
-	"os"
 	"slices"
 	"strings"
 	"testing"
+
+	"aiperf/internal/golden"
 )
 
 // contract is the list of definitions that the table is made from.
@@ -25,19 +24,8 @@ type contract struct {
 
 func contracts(t *testing.T) []contract {
 	t.Helper()
-	f, err := os.Open("testdata/metrics.json.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var list []contract
-	if err := json.NewDecoder(z).Decode(&list); err != nil {
-		t.Fatal(err)
-	}
+	golden.JSON(t, "testdata/metrics.json.gz", &list)
 	return list
 }
 

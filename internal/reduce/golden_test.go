@@ -3,9 +3,7 @@ package reduce
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -15,6 +13,7 @@ import (
 
 	"aiperf/internal/artifact"
 	"aiperf/internal/endpoint"
+	recording "aiperf/internal/golden"
 	"aiperf/internal/metric"
 	"aiperf/internal/pipeline"
 	"aiperf/internal/record"
@@ -52,23 +51,10 @@ type goldenRecord struct {
 
 func unzip(t *testing.T, path string) []byte {
 	t.Helper()
-	f, err := os.Open(path)
-	if os.IsNotExist(err) {
+	if _, err := os.Stat(path); os.IsNotExist(err) {
 		return nil
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return recording.Read(t, path)
 }
 
 // cases reads all recorded runs.

@@ -2,17 +2,16 @@ package transport
 
 import (
 	"bufio"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net"
-	"os"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"aiperf/internal/golden"
 	"aiperf/internal/record"
 )
 
@@ -49,24 +48,7 @@ type goldenWrite struct {
 
 func goldenCases(t *testing.T) []goldenCase {
 	t.Helper()
-	f, err := os.Open("testdata/responses.jsonl.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var cases []goldenCase
-	for d := json.NewDecoder(z); d.More(); {
-		var c goldenCase
-		if err := d.Decode(&c); err != nil {
-			t.Fatal(err)
-		}
-		cases = append(cases, c)
-	}
-	return cases
+	return golden.Lines[goldenCase](t, "testdata/responses.jsonl.gz")
 }
 
 // rawServer hands every connection to serve.
