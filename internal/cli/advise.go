@@ -24,9 +24,6 @@ func (r *resolver) advise() {
 	if !r.run.Environment.HTTP.SSLVerify {
 		r.warn("AIPERF_HTTP_SSL_VERIFY is off: certificates of servers are not checked")
 	}
-	if r.run.Environment.Dev.Mode {
-		r.warn("AIPERF_DEV_MODE is on: metrics may appear that mean little")
-	}
 }
 
 // adviseWarmup warns when the run sends prompts that the warm-up has sent: a prefix cache answers them from memory.

@@ -12,13 +12,13 @@ import (
 // envPrefix begins every variable that is ours.
 const envPrefix = "AIPERF_"
 
-// envVar is one variable: where its value goes, or that it has no effect in this build.
+// envVar is one variable and where its value goes.
 type envVar struct {
 	name string // without the prefix
 	set  func(e *config.Environment, value string) error
 }
 
-// envVars are all variables of the contract (spec: cli, section 11). Those with a nil set tune what is not built yet.
+// envVars are all variables of the contract (spec: cli, section 11). What some of them tune has no effect, see tunings.
 var envVars = []envVar{
 	{"HTTP_CONNECTION_LIMIT", envInt(">= 1", func(e *config.Environment) *int { return &e.HTTP.ConnectionLimit })},
 	{"HTTP_KEEPALIVE_TIMEOUT", envSeconds(">= 0", func(e *config.Environment) *config.Seconds { return &e.HTTP.KeepaliveTimeout })},

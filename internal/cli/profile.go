@@ -24,7 +24,7 @@ func (p *Program) profileCommand() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, words []string) error {
 			if wantsHelp(words) {
-				return writeHelp(p.Out, profileTable, p.Width)
+				return writeHelp(p.Out, profileTable, p.columns())
 			}
 			if status := p.profile(cmd.Context(), words); status != 0 {
 				return exit(status)
@@ -33,7 +33,7 @@ func (p *Program) profileCommand() *cobra.Command {
 		},
 	}
 	cmd.SetHelpFunc(func(*cobra.Command, []string) {
-		_ = writeHelp(p.Out, profileTable, p.Width) // there is nobody to tell that standard output is gone
+		_ = writeHelp(p.Out, profileTable, p.columns()) // there is nobody to tell that standard output is gone
 	})
 	return cmd
 }

@@ -13,6 +13,7 @@ import (
 
 	"aiperf/internal/artifact"
 	"aiperf/internal/cli/args"
+	"aiperf/internal/config"
 	"aiperf/internal/endpoint"
 	"aiperf/internal/redact"
 	"aiperf/internal/reduce"
@@ -66,7 +67,7 @@ func (p *Program) newReportCommand() *cobra.Command {
 }
 
 func (p *Program) reportHelp(table *args.Table) error {
-	width := min(max(p.Width, 60), 140)
+	width := min(max(p.columns(), 60), 140)
 	out := bufio.NewWriter(p.Out)
 	fmt.Fprintln(out, "Usage: aiperf report RAW.jsonl|RUN-DIR [flags]")
 	fmt.Fprintln(out)
@@ -104,9 +105,17 @@ func (p *Program) report(ctx context.Context, table *args.Table, words []string)
 		return 1
 	}
 	run.ShowTrace = set.True("--show-trace-timing", false)
+	environment := config.DefaultEnvironment()
+	problems, _ = readEnvironment(p.Environ, &environment) // what else is wrong there is no matter of a report
+	for _, line := range problems {
+		p.warnf("%s", line)
+	}
 	look := report.Options{Width: p.Width, Colour: p.Terminal}
+	if look.Width == 0 {
+		look.Width = environment.UI.ConsoleExportWidth
+	}
 	err = errors.Join(
-		artifact.WriteFile(layout.Console(), report.ConsoleText(run)),
+		artifact.WriteFile(layout.Console(), report.ConsoleText(run, environment.UI.ConsoleExportWidth)),
 		report.Console(p.Out, run, look),
 		report.Footer(p.Out, run, look),
 	)

@@ -60,6 +60,7 @@ func (r *resolver) given(flags ...string) []string {
 func resolve(set *args.Set, environ []string, terminal bool) (*config.Run, findings) {
 	r := &resolver{set: set, terminal: terminal, run: config.Default()}
 	r.problems, r.warnings = readEnvironment(environ, &r.run.Environment)
+	r.tuned()
 	r.oldNames()
 	r.endpointSection()
 	r.models()

@@ -4,6 +4,11 @@ import "strings"
 
 func withFile(r *resolver) bool { return r.file != nil }
 
+// verbatim reports whether bodies come ready from a file.
+func verbatim(r *resolver) bool { return r.file != nil && r.file.Format.Verbatim() }
+
+func generated(r *resolver) bool { return !ownData(r) }
+
 // ownData reports whether conversations come from outside: a file or a public set.
 func ownData(r *resolver) bool { return r.run.Dataset().Path != "" || r.has("--public-dataset") }
 
@@ -41,8 +46,7 @@ var dataRules = []rule{
 	}},
 	{row: "5.2", test: anyWhen(func(r *resolver) bool { return r.endpoint != nil && !r.endpoint.SystemMessage },
 		"is for endpoint types that take system messages", "--system-prompt", "--system-prompt-file")},
-	{row: "5.2", test: anyWhen(func(r *resolver) bool { return r.file != nil && r.file.Format.Verbatim() },
-		"has no place beside bodies that are sent as they stand in --input-file", "--system-prompt", "--system-prompt-file")},
+	{row: "5.2", test: anyWhen(verbatim, "has no place beside bodies that are sent as they stand in --input-file", "--system-prompt", "--system-prompt-file")},
 	{row: "36", test: func(r *resolver) (string, bool) {
 		pool := r.given("--num-prefix-prompts", "--prefix-prompt-length")
 		shared := r.given("--shared-system-prompt-length", "--user-context-prompt-length")
@@ -75,6 +79,14 @@ var dataRules = []rule{
 		return r.as("--osl") + " without ignore_eos or min_tokens in --extra-inputs: answers may end earlier",
 			r.has("--osl") && r.endpoint != nil && r.endpoint.ProducesTokens && !eos && !least && !r.mocked()
 	}, warn: true},
+	{row: "honest", test: anyWhen(withFile, "has no effect: a file has as many entries as it holds; see --num-sessions and --request-count", "--num-dataset-entries"), warn: true},
+	{row: "honest", test: anyWhen(verbatim, "has no effect: bodies are sent as they stand in --input-file",
+		"--osl", "--osl-stddev", "--extra-inputs", "--use-legacy-max-tokens", "--output-tokens-mean-deterministic"), warn: true},
+	{row: "honest", test: anyWhen(generated, "has no effect: generated prompts have no hash ids", "--isl-block-size"), warn: true},
+	{row: "honest", test: anyWhen(generated, "has no effect: it is for pauses that a file states", "--inter-turn-delay-cap-seconds"), warn: true},
+	{row: "honest", test: anyWhen(func(r *resolver) bool { return r.endpoint != nil && !r.endpoint.SystemMessage },
+		"has no effect: the endpoint type takes no system messages", "--shared-system-prompt-length", "--user-context-prompt-length"), warn: true},
+	{row: "honest", test: anyWhen(unstreamed, "has no effect without --streaming", "--per-chunk-usage"), warn: true},
 	{row: "prompt corpus", test: func(r *resolver) (string, bool) {
 		c := r.set.Text("--prompt-corpus", "sonnet")
 		return r.as("--prompt-corpus") + " " + c + ": not built yet; built is sonnet", c != "sonnet"

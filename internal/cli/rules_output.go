@@ -22,6 +22,10 @@ var outputRules = []rule{
 		message, gated := r.goodputFault()
 		return message + "; a run would be refused", gated && r.on("--dry-run")
 	}, warn: true},
+	{row: "honest", test: func(r *resolver) (string, bool) {
+		return r.as("--export-http-trace") + " has no effect with --export-level summary: no record files are written",
+			r.on("--export-http-trace") && len(r.run.Artifacts.Records) == 0 && !r.run.Artifacts.Raw
+	}, warn: true},
 	{row: "67", test: func(r *resolver) (string, bool) {
 		return r.as("--gpu-telemetry") + " and " + r.as("--no-gpu-telemetry") + " contradict each other", r.has("--gpu-telemetry") && r.on("--no-gpu-telemetry")
 	}},

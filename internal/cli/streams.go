@@ -21,21 +21,21 @@ type Streams struct {
 	Err      io.Writer // log lines, progress, warnings, errors
 	Terminal bool      // Out is a terminal
 	Progress int       // columns of the terminal behind Err, 0 when it is none
-	Width    int       // columns of Out
+	Width    int       // columns of Out, 0 when it is no terminal and nobody said
 	Environ  []string  // "KEY=value"
 }
 
 // Standard returns the process's own streams.
 func Standard() Streams {
-	s := Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Width: 100, Environ: os.Environ()}
+	s := Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Environ: os.Environ()}
 	if fd := int(os.Stdout.Fd()); term.IsTerminal(fd) {
-		s.Terminal = true
+		s.Terminal, s.Width = true, helpWidth
 		if w, _, err := term.GetSize(fd); err == nil && w > 0 {
 			s.Width = w
 		}
 	}
 	if fd := int(os.Stderr.Fd()); term.IsTerminal(fd) {
-		s.Progress = s.Width
+		s.Progress = helpWidth
 		if w, _, err := term.GetSize(fd); err == nil && w > 0 {
 			s.Progress = w
 		}
@@ -44,6 +44,17 @@ func Standard() Streams {
 		s.Width = w
 	}
 	return s
+}
+
+// helpWidth is the width of text for which nothing is known.
+const helpWidth = 100
+
+// columns is the width for help.
+func (s Streams) columns() int {
+	if s.Width == 0 {
+		return helpWidth
+	}
+	return s.Width
 }
 
 // Runner executes a resolved run and returns the exit status.

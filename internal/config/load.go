@@ -12,14 +12,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Load reads a run from a file in the layout that YAML writes. Keys that are absent have the values of Default; unknown keys are
-// errors. The run is not validated.
-func Load(path string) (*Run, error) {
+// Load reads a run from a file in the layout that YAML writes. Keys that are absent have the values of Default, those of the
+// environment section the given ones; unknown keys are errors. The run is not validated.
+func Load(path string, environment Environment) (*Run, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	r, err := Parse(text)
+	r, err := parse(text, environment)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -27,7 +27,9 @@ func Load(path string) (*Run, error) {
 }
 
 // Parse reads a run from text.
-func Parse(text []byte) (*Run, error) {
+func Parse(text []byte) (*Run, error) { return parse(text, DefaultEnvironment()) }
+
+func parse(text []byte, environment Environment) (*Run, error) {
 	dec := yaml.NewDecoder(bytes.NewReader(text))
 	var doc, more yaml.Node
 	switch err := dec.Decode(&doc); {
@@ -54,6 +56,7 @@ func Parse(text []byte) (*Run, error) {
 		return nil, errors.New(strings.Join(wrong, "\n"))
 	}
 	r := Default()
+	r.Environment = environment
 	if err := root.Decode(r); err != nil {
 		return nil, plainer(err)
 	}

@@ -54,6 +54,8 @@ func (v *violations) endpoint(b *Benchmark) {
 	}
 	v.when(!(e.Timeout >= 0), "benchmark.endpoint.timeout", "must be >= 0")
 	v.oneOf("benchmark.endpoint.connection_reuse", string(e.ConnectionReuse), "pooled", "never", "sticky-user-sessions")
+	v.oneOf("benchmark.endpoint.url_strategy", e.URLStrategy, "round_robin")
+	v.when(e.Transport != "" && e.Transport != "http", "benchmark.endpoint.transport", "%q is not http", e.Transport)
 	v.oneOf("benchmark.models.strategy", string(b.Models.Strategy), "round_robin", "random", "weighted")
 	v.oneOf("benchmark.runtime.ui", string(b.Runtime.UI), "dashboard", "simple", "none")
 	v.oneOf("benchmark.logging.level", b.Logging.Level, "TRACE", "DEBUG", "INFO", "NOTICE", "WARNING", "SUCCESS", "ERROR", "CRITICAL")

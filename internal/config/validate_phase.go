@@ -49,6 +49,9 @@ func (v *violations) limits(path string, p *Phase, streaming bool) {
 	v.when(p.PrefillConcurrency != nil && p.Concurrency != nil && *p.PrefillConcurrency > *p.Concurrency, path+".prefill_concurrency", "%d is above concurrency %d", value(p.PrefillConcurrency), value(p.Concurrency))
 	for name, r := range map[string]*Ramp{"concurrency_ramp": p.ConcurrencyRamp, "prefill_ramp": p.PrefillRamp, "rate_ramp": p.RateRamp} {
 		v.when(r != nil && !(r.Duration > 0), path+"."+name+".duration", "must be > 0")
+		if r != nil && r.Strategy != "" {
+			v.oneOf(path+"."+name+".strategy", r.Strategy, "linear", "exponential", "poisson")
+		}
 	}
 	v.when(p.RateRamp != nil && !p.Type.HasRate(), path+".rate_ramp", "needs a type with a rate")
 	if c := p.Cancellation; c != nil {

@@ -20,7 +20,7 @@ import (
 // Streams are where an invocation talks to.
 type Streams struct {
 	Out, Err io.Writer
-	Width    int      // columns of Out
+	Width    int      // columns of Out, 0 = it is no terminal
 	Color    bool     // Out shows colours
 	Progress int      // columns of the terminal behind Err, 0 = none
 	Version  string   // of this program
@@ -90,8 +90,12 @@ func (i *invocation) bench(b *config.Benchmark, seed *int64, info metric.RunInfo
 // show prints the report of a run and leaves it as a file.
 func (i *invocation) show(run *metric.Run, b *config.Benchmark) error {
 	path := artifact.NewLayout(b.Artifacts.Dir, b.Artifacts.Prefix).Console()
-	err := artifact.WriteFile(path, report.ConsoleText(run))
+	width := i.run.Environment.UI.ConsoleExportWidth
+	err := artifact.WriteFile(path, report.ConsoleText(run, width))
 	o := report.Options{Width: i.Width, Colour: i.Color}
+	if o.Width == 0 {
+		o.Width = width
+	}
 	e := report.Console(i.Out, run, o)
 	if e == nil {
 		e = report.Footer(i.Out, run, o)

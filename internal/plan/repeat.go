@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"aiperf/internal/config"
@@ -121,7 +123,15 @@ func (i *invocation) trial(t *trial, cell *config.Cell, sweepID string) (*metric
 	if t.n > 0 && i.run.MultiRun.DisableWarmupAfterFirst {
 		b.Phases = withoutWarmup(b.Phases)
 	}
-	info := metric.RunInfo{SweepID: sweepID, RandomSeed: cell.Run.RandomSeed, Trial: t.n, RunLabel: fmt.Sprintf("run_%04d", t.n+1)}
+	seed := cell.Run.RandomSeed
+	if i.run.MultiRun.VarySeedPerTrial {
+		seed = trialSeed(i.run.RandomSeed, cell, t.n)
+		b.Datasets = slices.Clone(b.Datasets)
+		if d := b.Dataset(); d.RandomSeed != nil {
+			d.RandomSeed = seed
+		}
+	}
+	info := metric.RunInfo{SweepID: sweepID, RandomSeed: seed, Trial: t.n, RunLabel: fmt.Sprintf("run_%04d", t.n+1)}
 	if i.run.Sweep != nil {
 		info.VariationLabel, info.VariationIndex = cell.Label, &t.cell
 		values, err := variation(cell.Values)
@@ -130,7 +140,20 @@ func (i *invocation) trial(t *trial, cell *config.Cell, sweepID string) (*metric
 		}
 		info.Variation = values
 	}
-	return i.bench(&b, cell.Run.RandomSeed, info, id())
+	return i.bench(&b, seed, info, id())
+}
+
+// trialSeed is the seed of one trial of a cell, of its own for every pair of them; nil = there is no seed to derive it from.
+func trialSeed(base *int64, cell *config.Cell, n int) *int64 {
+	if base == nil {
+		return nil
+	}
+	label := cell.Label
+	if label == "" {
+		label = "base"
+	}
+	seed := int64(rng.ChildSeed(uint64(*base), fmt.Sprintf("variation:%s:trial:%d", label, n)) & math.MaxInt64)
+	return &seed
 }
 
 // withoutWarmup leaves the phases that count.

@@ -18,7 +18,7 @@ const Brand = "AIPerf"
 // Widths in characters.
 const (
 	minWidth    = 100
-	ExportWidth = 140 // of the console text file
+	ExportWidth = 140 // of the console text file, unless told otherwise
 )
 
 // longHeader is the length of a name from which on its unit goes to a line of its own.
@@ -58,11 +58,11 @@ func Console(w io.Writer, run *metric.Run, o Options) error {
 	return d.err
 }
 
-// ConsoleText is the console as the text file keeps it.
-func ConsoleText(run *metric.Run) []byte {
+// ConsoleText is the console as the text file keeps it, so many columns wide.
+func ConsoleText(run *metric.Run, width int) []byte {
 	var b bytes.Buffer
 	b.WriteString("\n")
-	Console(&b, run, Options{Width: ExportWidth}) // a buffer takes everything
+	Console(&b, run, Options{Width: width}) // a buffer takes everything
 	return b.Bytes()
 }
 
