@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"aiperf/internal/cli/args"
+	"aiperf/internal/config"
+)
+
+// trials are, for every flag that is accepted, other than those that say they have no effect: its arguments and what must stand beside it.
+// Files: t.jsonl is a trace, s.json a rate series, p.txt a text, c.yaml a configuration.
+var trials = map[string][2]string{
+	"--num-sessions": {"3", ""}, "--num-dataset-entries": {"7", ""}, "--session-turns-mean": {"2", ""}, "--session-turns-stddev": {"1", ""},
+	"--session-turn-delay-mean": {"5", ""}, "--session-turn-delay-stddev": {"2", ""}, "--session-delay-ratio": {"0.5", ""},
+	"--inter-turn-delay-cap-seconds": {"1", "--input-file t.jsonl"}, "--batch-size-text": {"2", ""}, "--prompt-corpus": {"coding", ""},
+	"--num-prefix-prompts": {"2", ""}, "--prefix-prompt-length": {"9", "--num-prefix-prompts 2"}, "--shared-system-prompt-length": {"9", ""},
+	"--user-context-prompt-length": {"9", ""}, "--system-prompt": {"x", ""}, "--system-prompt-file": {"p.txt", ""},
+	"--isl": {"9", ""}, "--isl-stddev": {"9", ""}, "--isl-block-size": {"16", "--input-file t.jsonl"}, "--seq-dist": {"5,5:100", ""},
+	"--osl": {"9", ""}, "--osl-stddev": {"2", "--osl 9"},
+	"--rankings-passages-mean": {"3", rankingType}, "--rankings-passages-stddev": {"3", rankingType},
+	"--rankings-passages-prompt-token-mean": {"3", rankingType}, "--rankings-passages-prompt-token-stddev": {"3", rankingType},
+	"--rankings-query-prompt-token-mean": {"3", rankingType}, "--rankings-query-prompt-token-stddev": {"3", rankingType},
+	"--synthesis-speedup-ratio": {"2", "--input-file t.jsonl"}, "--synthesis-prefix-len-multiplier": {"2", "--input-file t.jsonl"},
+	"--synthesis-prefix-root-multiplier": {"2", "--input-file t.jsonl"}, "--synthesis-prompt-len-multiplier": {"2", "--input-file t.jsonl"},
+	"--synthesis-output-len-multiplier": {"2", "--input-file t.jsonl"}, "--synthesis-max-isl": {"99", "--input-file t.jsonl"}, "--synthesis-max-osl": {"99", "--input-file t.jsonl"},
+	"--model": {"other", ""}, "--model-selection-strategy": {"random", ""}, "--endpoint": {"/x", ""}, "--endpoint-type": {"completions", ""}, "--streaming": {},
+	"--url": {"h:1", ""}, "--url-strategy": {"round_robin", ""}, "--request-timeout-seconds": {"3", ""}, "--api-key": {"k", ""}, "--transport": {"http", ""},
+	"--use-legacy-max-tokens": {}, "--use-server-token-count": {}, "--connection-reuse-strategy": {"never", ""}, "--session-header": {"X-A", ""},
+	"--per-chunk-usage": {"", "--streaming"}, "--tokenizer": {"cl100k_base", ""}, "--tokenizer-revision": {"r", ""}, "--tokenizer-trust-remote-code": {},
+	"--apply-chat-template": {}, "--extra-inputs": {"a:1", ""}, "--header": {"A:b", ""}, "--input-file": {"t.jsonl", ""},
+	"--custom-dataset-type": {"mooncake_trace", "--input-file t.jsonl"}, "--dataset-sampling-strategy": {"random", ""}, "--random-seed": {"5", ""}, "--config": {"c.yaml", ""},
+	"--fixed-schedule": {"", "--input-file t.jsonl --concurrency 1"}, "--no-fixed-schedule": {"", "--input-file t.jsonl"},
+	"--fixed-schedule-auto-offset": {"false", "--input-file t.jsonl --fixed-schedule"}, "--fixed-schedule-start-offset": {"1", "--input-file t.jsonl --fixed-schedule"},
+	"--fixed-schedule-end-offset": {"9", "--input-file t.jsonl --fixed-schedule"}, "--goodput": {"request_latency:5", ""},
+	"--benchmark-duration": {"5", ""}, "--benchmark-grace-period": {"5", "--benchmark-duration 5"}, "--concurrency": {"5", ""}, "--prefill-concurrency": {"2", "--streaming"},
+	"--request-rate": {"5", ""}, "--arrival-pattern": {"constant", "--request-rate 5"}, "--arrival-smoothness": {"2", "--request-rate 5"}, "--request-count": {"5", ""},
+	"--concurrency-ramp-duration": {"2", "--concurrency 5"}, "--prefill-concurrency-ramp-duration": {"2", "--streaming --prefill-concurrency 2"},
+	"--request-rate-ramp-duration": {"2", "--request-rate 5"}, "--request-rate-series": {"s.json", ""}, "--failed-request-threshold": {"0.5", ""},
+	"--user-centric-rate": {"5", "--num-users 2 --session-turns-mean 2 --request-count 9"}, "--num-users": {"3", "--user-centric-rate 5 --session-turns-mean 2 --request-count 9"},
+	"--warmup-request-count": {"2", ""}, "--warmup-duration": {"2", ""}, "--num-warmup-sessions": {"2", ""}, "--warmup-concurrency": {"2", warm},
+	"--warmup-prefill-concurrency": {"1", warm + " --streaming"}, "--warmup-request-rate": {"2", warm}, "--warmup-arrival-pattern": {"constant", warm + " --warmup-request-rate 2"},
+	"--warmup-grace-period": {"2", "--warmup-duration 3"}, "--warmup-concurrency-ramp-duration": {"2", warm + " --warmup-concurrency 4"},
+	"--warmup-prefill-concurrency-ramp-duration": {"2", warm + " --warmup-prefill-concurrency 4 --streaming"}, "--warmup-request-rate-ramp-duration": {"2", warm + " --warmup-request-rate 2"},
+	"--request-cancellation-rate": {"5", ""}, "--request-cancellation-delay": {"5", "--request-cancellation-rate 5"},
+	"--artifact-dir": {"x", ""}, "--profile-export-prefix": {"x", ""}, "--export-level": {"raw", ""}, "--slice-duration": {"2", ""},
+	"--export-http-trace": {}, "--show-trace-timing": {}, "--no-server-metrics": {}, "--no-gpu-telemetry": {},
+	"--ui": {"simple", ""}, "--log-level": {"debug", ""}, "--verbose": {}, "--extra-verbose": {}, "--stats-interval": {"2", ""},
+	"--num-profile-runs": {"2", ""}, "--profile-run-cooldown-seconds": {"2", "--num-profile-runs 2"}, "--confidence-level": {"0.9", "--num-profile-runs 2"},
+	"--profile-run-disable-warmup-after-first": {"false", "--num-profile-runs 2"}, "--set-consistent-seed": {"false", "--num-profile-runs 2"}, "--vary-seed-per-trial": {"", "--num-profile-runs 2"},
+	"--parameter-sweep-cooldown-seconds": {"2", "--concurrency 1,2"}, "--parameter-sweep-same-seed": {"", "--concurrency 1,2"}, "--parameter-sweep-mode": {"independent", "--concurrency 1,2"},
+	"--sweep-type": {"zip", "--concurrency 1,2"}, "--no-sweep-table": {"", "--concurrency 1,2"}, "--output-tokens-mean-deterministic": {"", "--osl 5"},
+	"--measurement-interval": {"5000", ""}, "--session-concurrency": {"5", ""},
+}
+
+const (
+	rankingType = "--endpoint-type nim_rankings"
+	warm        = "--warmup-request-count 5"
+)
+
+// single are the flags with one legal value, which is what happens anyway.
+var single = map[string]bool{"--url-strategy": true}
+
+// TestEveryFlagDoesSomething: no flag is taken in silence. It changes the resolved run, or standard error says what becomes of it.
+func TestEveryFlagDoesSomething(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	for name, text := range map[string]string{
+		"t.jsonl": `{"timestamp":1,"input_length":9,"hash_ids":[1]}`, "s.json": `[{"time_s":0,"qps":1}]`, "p.txt": "words",
+		"c.yaml": "benchmark:\n  model: q\n  endpoint: {url: h}\n  tokenizer: {name: builtin}\n  dataset: {type: synthetic}\n  phases: {type: concurrency, requests: 1}\n",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// told is what a command line resolves to and what is said about it.
+	told := func(words string) string {
+		var out, errs strings.Builder
+		p := &Program{Streams: Streams{Out: &out, Err: &errs}, FindTokenizer: offline}
+		Main(t.Context(), p, append([]string{"profile", "--dry-run"}, strings.Fields(words)...))
+		return out.String() + errs.String()
+	}
+	for i := range profileTable.Flags {
+		f := &profileTable.Flags[i]
+		if f.NotBuilt || f.Name() == "--dry-run" {
+			continue
+		}
+		trial, listed := trials[f.Name()]
+		if f.NoEffect != "" {
+			trial = [2]string{map[args.Kind]string{args.Bool: "", args.Enum: strings.Join(f.Choices[:min(1, len(f.Choices))], "")}[f.Kind], ""}
+			if f.Kind != args.Bool && f.Kind != args.Enum {
+				trial[0] = "2"
+			}
+		} else if !listed {
+			t.Errorf("%s is in no trial", f.Name())
+			continue
+		}
+		beside := trial[1]
+		for _, d := range [][2]string{{"--model", "m"}, {"--tokenizer", "builtin"}} {
+			if f.Name() != d[0] && f.Name() != "--config" {
+				beside += " " + d[0] + " " + d[1]
+			}
+		}
+		flag := f.Name()
+		if trial[0] != "" {
+			flag += "=" + trial[0]
+		}
+		with, without := told(beside+" "+flag), told(beside)
+		if with == without && !single[f.Name()] {
+			t.Errorf("%s %s changes nothing and nothing is said", flag, beside)
+		}
+		if strings.Contains(with, "error: ") && !strings.Contains(with, "not built yet") {
+			t.Errorf("%s %s: %s", flag, beside, with)
+		}
+	}
+}
+
+// TestEveryVariableDoesSomething: a variable of the table changes the environment that the run gets, and what the run cannot follow is told.
+func TestEveryVariableDoesSomething(t *testing.T) {
+	idle := map[string]bool{}
+	for _, one := range tunings {
+		idle[one.name] = true
+	}
+	for _, v := range envVars {
+		changed := false
+		for _, value := range []string{"true", "false", "7", "2000000", "0.5", "6", "tdigest", "http://h"} {
+			e := config.DefaultEnvironment()
+			if v.set(&e, value) != nil {
+				continue
+			}
+			r := &resolver{run: &config.Run{Benchmark: config.Benchmark{Environment: e}}}
+			r.tuned()
+			said := len(r.warnings)+len(r.problems) > 0
+			if said && !idle[v.name] {
+				t.Errorf("%s=%s: %v %v", v.name, value, r.warnings, r.problems)
+			}
+			before := config.DefaultEnvironment()
+			differs := spelled(t, e) != spelled(t, before)
+			if differs && idle[v.name] && !said {
+				t.Errorf("%s=%s has no effect and nothing is said", v.name, value)
+			}
+			changed = changed || differs
+		}
+		if !changed {
+			t.Errorf("%s: no value changes anything", v.name)
+		}
+	}
+}
+
+func spelled(t *testing.T, e config.Environment) string {
+	t.Helper()
+	run := config.Default()
+	run.Environment = e
+	text, err := run.YAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
