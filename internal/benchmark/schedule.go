@@ -14,6 +14,7 @@ func scheduleFigure(b *bench) error {
 		seconds = 2
 	}
 	b.row("asked", "arrivals", "lag p50", "p99", "max", "drift", "sent/s", "KS distance", "verdict", "aim")
+	b.bareThread(1000, seconds)
 	for _, rate := range []int{50, 200, 1000, 5000} {
 		aim := ""
 		if rate == 1000 {
