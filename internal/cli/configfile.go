@@ -7,40 +7,22 @@ import (
 
 	"aiperf/internal/cli/args"
 	"aiperf/internal/config"
-	"aiperf/internal/dataset/custom"
 )
-
-// besideFile are the flags that may stand beside --config: they say where and how, not what is measured.
-var besideFile = []string{
-	"--config", "--dry-run", "--url", "--api-key", "--header", "--artifact-dir", "--profile-export-prefix", "--ui", "--log-level",
-	"--verbose", "--extra-verbose", "--stats-interval", "--random-seed", "--no-sweep-table",
-}
 
 // resolveFile reads a run from --config and puts the flags beside it on top.
 func resolveFile(set *args.Set, environ []string, terminal bool) (*config.Run, findings) {
 	environment := config.DefaultEnvironment()
 	problems, warnings := readEnvironment(environ, &environment)
-	run, err := config.Load(set.Text("--config", ""), environment)
+	run, notes, err := config.Load(set.Text("--config", ""), environment)
 	if err != nil {
 		return nil, findings{problems: append(problems, set.Spelled("--config")+": "+err.Error())}
 	}
-	r := &resolver{set: set, terminal: terminal, run: run, findings: findings{problems: problems, warnings: warnings}}
-	r.tuned()
-	r.onlyBeside()
-	r.fileURLs()
-	r.overlay()
-	r.endpointOf(run.Endpoint.Type)
-	r.builtFile()
-	r.idleKeys()
-	if p := run.Profiling(); p != nil {
-		r.load.fixed = p.Type == config.PhaseFixedSchedule
-	}
-	if fault, gated := r.goodputFault(); fault != "" {
-		say := r.fail
-		if gated && r.on("--dry-run") {
-			say = r.warn
-		}
-		say("%s: benchmark.slos: %s", set.Text("--config", ""), strings.TrimPrefix(fault, "--goodput: "))
+	r := &resolver{set: set, terminal: terminal, run: run, over: true, findings: findings{problems: problems, warnings: append(warnings, notes...)}}
+	run.TakeFirst()
+	if len(run.Datasets) == 1 && run.Profiling() != nil {
+		r.builtFile()
+		r.idleKeys()
+		r.sections()
 	}
 	if err := run.Validate(); err != nil {
 		for line := range strings.SplitSeq(err.Error(), "\n") {
@@ -50,11 +32,8 @@ func resolveFile(set *args.Set, environ []string, terminal bool) (*config.Run, f
 	return run, r.findings
 }
 
-// fileURLs completes and checks the URLs of a file, unless --url replaces them.
+// fileURLs completes and checks the URLs of a file.
 func (r *resolver) fileURLs() {
-	if r.has("--url") {
-		return
-	}
 	for i, given := range r.run.Endpoint.URLs {
 		u, err := parseURL(given)
 		switch {
@@ -68,74 +47,12 @@ func (r *resolver) fileURLs() {
 	}
 }
 
-func (r *resolver) onlyBeside() {
-	allowed := map[string]bool{}
-	for _, f := range besideFile {
-		allowed[f] = true
-	}
-	for _, g := range r.set.All() {
-		if !allowed[g.Flag.Name()] {
-			r.fail("%s beside %s: not built yet; change the file, or give flags only", r.as(g.Flag.Name()), r.as("--config"))
-		}
-	}
-	if len(r.set.Words) > 0 {
-		r.fail("unexpected word %q beside %s", r.set.Words[0], r.as("--config"))
-	}
-}
-
-// overlay puts the flags that are given over the file's values.
-func (r *resolver) overlay() {
-	run := r.run
-	r.urls()
-	run.Endpoint.APIKey = r.set.Text("--api-key", run.Endpoint.APIKey)
-	if r.has("--header") {
-		before := run.Endpoint.Headers
-		r.headers()
-		merged := append(config.Headers{}, before...)
-		for _, h := range run.Endpoint.Headers {
-			merged.Set(h.Name, h.Value)
-		}
-		run.Endpoint.Headers = merged
-	}
-	run.Artifacts.Dir = r.set.Text("--artifact-dir", run.Artifacts.Dir)
-	if err := dirExists(run.Artifacts.Dir); err != nil {
-		r.fail("%s %s: %v", r.as("--artifact-dir"), run.Artifacts.Dir, err)
-	}
-	run.Artifacts.Prefix = r.set.Text("--profile-export-prefix", run.Artifacts.Prefix)
-	if s := r.set.Ints("--random-seed"); s != nil {
-		run.RandomSeed = &s[0]
-		if len(run.Datasets) == 1 {
-			run.Dataset().RandomSeed = &s[0]
-		}
-	}
-	if f := r.set.Floats("--stats-interval"); f != nil {
-		s := config.Seconds(f[0])
-		run.Runtime.StatsInterval = &s
-	}
-	if r.has("--ui") || r.terminal || run.Runtime.UI == config.UIDashboard {
-		run.Runtime.UI = r.view()
-	}
-	run.Logging.Level = r.level()
-	run.NoSweepTable = run.NoSweepTable || r.on("--no-sweep-table")
-}
-
 // builtFile refuses what a file may name and this build cannot run.
 func (r *resolver) builtFile() {
 	run := r.run
-	if len(run.Datasets) != 1 {
-		return
-	}
 	d := run.Dataset()
-	switch d.Type {
-	case config.DatasetPublic:
+	if d.Type == config.DatasetPublic {
 		r.fail("benchmark.datasets.%s.type public: not built yet", d.Name)
-	case config.DatasetFile:
-		f, err := custom.LookInto(d.Path, d.Format)
-		if err != nil {
-			r.fail("benchmark.datasets.%s.path: %v", d.Name, err)
-		} else if !f.Format.Built() {
-			r.fail("benchmark.datasets.%s.path %s is a %s file: not built yet", d.Name, d.Path, f.Format.Name)
-		}
 	}
 	for _, unbuilt := range []struct {
 		there bool

@@ -35,7 +35,11 @@ type recorded struct {
 	Variations *[]variation   `json:"variations"`
 	Warns      bool           `json:"warns"`
 	MultiRun   map[string]any `json:"multi_run"`
-	Ours       *struct {
+	// Of configuration files alone: the files themselves, the environment, and words that all must be in the message.
+	Contents map[string]string `json:"contents"`
+	Env      map[string]string `json:"env"`
+	All      []string          `json:"stderr_contains"`
+	Ours     *struct {
 		Exit       *int           `json:"exit"`
 		Resolved   map[string]any `json:"resolved"`
 		Variations *[]variation   `json:"variations"`

@@ -14,6 +14,7 @@ import (
 type resolver struct {
 	set      *args.Set
 	terminal bool // standard output is a terminal
+	over     bool // the run comes from a file: what is not given stays as it is
 	run      *config.Run
 	endpoint *endpoint.Endpoint
 	file     *custom.Look // nil without an input file
@@ -60,6 +61,18 @@ func (r *resolver) given(flags ...string) []string {
 func resolve(set *args.Set, environ []string, terminal bool) (*config.Run, findings) {
 	r := &resolver{set: set, terminal: terminal, run: config.Default()}
 	r.problems, r.warnings = readEnvironment(environ, &r.run.Environment)
+	r.sections()
+	r.advise()
+	if len(r.problems) == 0 {
+		if err := r.run.Validate(); err != nil {
+			r.problems = append(r.problems, strings.Split(err.Error(), "\n")...)
+		}
+	}
+	return r.run, r.findings
+}
+
+// sections puts what is given into every section of the run, and checks how it goes together.
+func (r *resolver) sections() {
 	r.tuned()
 	r.oldNames()
 	r.endpointSection()
@@ -72,13 +85,6 @@ func resolve(set *args.Set, environ []string, terminal bool) (*config.Run, findi
 	r.output()
 	r.runtime()
 	r.check()
-	r.advise()
-	if len(r.problems) == 0 {
-		if err := r.run.Validate(); err != nil {
-			r.problems = append(r.problems, strings.Split(err.Error(), "\n")...)
-		}
-	}
-	return r.run, r.findings
 }
 
 // oldNames says what GenAI-Perf's flags without effect do here, and what they stand for.
@@ -110,6 +116,13 @@ func (r *resolver) models() {
 			r.fail("unexpected words %q: one bare word is the model, the rest are flags", strings.Join(words, " "))
 		}
 	}
+	r.run.Models.Strategy = config.ModelStrategy(r.set.Text("--model-selection-strategy", string(r.run.Models.Strategy)))
+	if r.run.Models.Strategy == config.ModelWeighted {
+		r.fail("%s weighted: not built yet; allowed are round_robin and random", r.as("--model-selection-strategy"))
+	}
+	if len(names) == 0 && len(r.run.Models.Items) > 0 {
+		return
+	}
 	if len(names) == 0 && !r.has("--model") && len(r.set.Words) == 0 {
 		if !r.mocked() {
 			r.fail("no model: name it with --model")
@@ -117,10 +130,7 @@ func (r *resolver) models() {
 		}
 		names = []string{"mock"}
 	}
-	r.run.Models.Strategy = config.ModelStrategy(r.set.Text("--model-selection-strategy", string(config.ModelRoundRobin)))
-	if r.run.Models.Strategy == config.ModelWeighted {
-		r.fail("%s weighted: weights stand in a configuration file, which is not built yet; allowed are round_robin and random", r.as("--model-selection-strategy"))
-	}
+	r.run.Models.Items = nil
 	for _, n := range names {
 		r.run.Models.Items = append(r.run.Models.Items, config.Model{Name: n})
 	}

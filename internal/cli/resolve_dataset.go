@@ -26,15 +26,21 @@ func (r *resolver) dataset() {
 	}
 	r.systemPrompt(d)
 	r.prefixes(d)
-	path, kind := r.set.Text("--input-file", ""), r.set.Text("--custom-dataset-type", "")
+	path, kind := r.set.Text("--input-file", d.Path), r.set.Text("--custom-dataset-type", d.Format)
 	if rest, ok := strings.CutPrefix(path, "payload:"); ok {
 		path, kind = rest, "mooncake_trace"
 	}
 	if path != "" && !strings.HasPrefix(path, "synthetic:") {
+		if r.over && d.Type != config.DatasetFile {
+			r.fail("%s: the dataset of %s is of type %s; a flag does not change the type", r.as("--input-file"), r.as("--config"), d.Type)
+			return
+		}
 		r.fileDataset(d, path, kind)
 		return
 	}
-	d.Entries = r.entries()
+	if !r.over || r.has("--num-dataset-entries") {
+		d.Entries = r.entries()
+	}
 	r.prompts(d)
 	r.turns(d)
 	r.rankings(d)
@@ -42,7 +48,9 @@ func (r *resolver) dataset() {
 
 // systemPrompt takes the user's own system message. Its file is read when the run begins, and looked into now.
 func (r *resolver) systemPrompt(d *config.Dataset) {
-	d.SystemPrompt, d.SystemPromptFile = r.set.Text("--system-prompt", ""), r.set.Text("--system-prompt-file", "")
+	if r.has("--system-prompt") || r.has("--system-prompt-file") {
+		d.SystemPrompt, d.SystemPromptFile = r.set.Text("--system-prompt", ""), r.set.Text("--system-prompt-file", "")
+	}
 	if d.SystemPromptFile == "" {
 		return
 	}
@@ -65,8 +73,11 @@ func (r *resolver) entries() int {
 }
 
 func (r *resolver) fileDataset(d *config.Dataset, path, kind string) {
-	d.Type, d.Path, d.Format, d.Entries, d.Prompts = config.DatasetFile, path, kind, 0, nil
-	if r.has("--num-dataset-entries") || r.has("--num-sessions") || r.has("--request-count") {
+	d.Type, d.Path, d.Format = config.DatasetFile, path, kind
+	if !r.over {
+		d.Entries, d.Prompts = 0, nil
+	}
+	if r.has("--num-dataset-entries") || !r.over && (r.has("--num-sessions") || r.has("--request-count")) {
 		d.Entries = r.entries()
 	}
 	look, err := custom.LookInto(path, kind)
@@ -84,15 +95,16 @@ func (r *resolver) fileDataset(d *config.Dataset, path, kind string) {
 	if n := r.set.Ints("--isl-block-size"); n != nil {
 		d.BlockSize = int(n[0])
 	}
-	if osl := r.osl(); osl != nil {
-		d.OSL = osl
-	}
-	d.Synthesis = r.synthesis()
+	r.normal("--osl", &d.OSL, 0)
+	d.Synthesis = r.synthesis(d.Synthesis)
 }
 
-// synthesis is what is changed in recorded traffic, nil when nothing is.
-func (r *resolver) synthesis() *config.Synthesis {
+// synthesis is what is changed in recorded traffic beside what was changed before, nil when nothing is.
+func (r *resolver) synthesis(before *config.Synthesis) *config.Synthesis {
 	s := config.DefaultSynthesis()
+	if before != nil {
+		s = *before
+	}
 	for flag, field := range map[string]*float64{
 		"--synthesis-speedup-ratio": &s.SpeedupRatio, "--synthesis-prefix-len-multiplier": &s.PrefixLenMultiplier,
 		"--synthesis-prompt-len-multiplier": &s.PromptLenMultiplier, "--synthesis-output-len-multiplier": &s.OutputLenMultiplier,
@@ -104,7 +116,8 @@ func (r *resolver) synthesis() *config.Synthesis {
 	if n := r.set.Ints("--synthesis-prefix-root-multiplier"); n != nil {
 		s.PrefixRootMultiplier = int(n[0])
 	}
-	s.MaxISL, s.MaxOSL = first(r.set.Ints("--synthesis-max-isl")), first(r.set.Ints("--synthesis-max-osl"))
+	setFirst(&s.MaxISL, r.set.Ints("--synthesis-max-isl"))
+	setFirst(&s.MaxOSL, r.set.Ints("--synthesis-max-osl"))
 	if s == config.DefaultSynthesis() {
 		return nil
 	}
@@ -113,20 +126,18 @@ func (r *resolver) synthesis() *config.Synthesis {
 
 func (r *resolver) prompts(d *config.Dataset) {
 	p := d.Prompts
-	if n := r.set.Ints("--isl"); n != nil {
-		*p.ISL.Mean = float64(n[0])
+	if p == nil {
+		return // only a file can lack them, and Validate says so
 	}
-	if f := r.set.Floats("--isl-stddev"); f != nil {
-		*p.ISL.Stddev = f[0]
-	}
-	p.OSL = r.osl()
+	r.normal("--isl", &p.ISL, 550)
+	r.normal("--osl", &p.OSL, 0)
 	if n := r.set.Ints("--isl-block-size"); n != nil {
 		p.BlockSize = int(n[0])
 	}
 	if n := r.set.Ints("--batch-size-text"); n != nil {
 		p.BatchSize = int(n[0])
 	}
-	p.Corpus = r.set.Text("--prompt-corpus", "")
+	p.Corpus = r.set.Text("--prompt-corpus", p.Corpus)
 	if r.has("--seq-dist") {
 		pairs, err := parseSeqDist(r.set.Text("--seq-dist", ""))
 		if err != nil {
@@ -136,22 +147,12 @@ func (r *resolver) prompts(d *config.Dataset) {
 	}
 }
 
-// osl is the requested output length, nil when none is asked for.
-func (r *resolver) osl() *config.Distribution {
-	mean := r.set.Ints("--osl")
-	if mean == nil {
-		return nil
-	}
-	osl := config.Normal(float64(mean[0]), 0)
-	if f := r.set.Floats("--osl-stddev"); f != nil {
-		*osl.Stddev = f[0]
-	}
-	return osl
-}
-
 // prefixes fills the text in front of prompts; GenAI-Perf's pool without a length has prefixes of 100 tokens.
 func (r *resolver) prefixes(d *config.Dataset) {
 	p := config.PrefixPrompts{}
+	if d.PrefixPrompts != nil {
+		p = *d.PrefixPrompts
+	}
 	for flag, field := range map[string]*int{
 		"--num-prefix-prompts": &p.PoolSize, "--prefix-prompt-length": &p.Length,
 		"--shared-system-prompt-length": &p.SharedSystemLength, "--user-context-prompt-length": &p.UserContextLength,
@@ -160,7 +161,7 @@ func (r *resolver) prefixes(d *config.Dataset) {
 			*field = int(n[0])
 		}
 	}
-	if p.PoolSize > 0 && r.set.Get("--prefix-prompt-length") == nil {
+	if p.PoolSize > 0 && p.Length == 0 && r.set.Get("--prefix-prompt-length") == nil {
 		p.Length = 100
 	}
 	if p != (config.PrefixPrompts{}) {
@@ -169,24 +170,8 @@ func (r *resolver) prefixes(d *config.Dataset) {
 }
 
 func (r *resolver) turns(d *config.Dataset) {
-	if r.has("--session-turns-mean") || r.has("--session-turns-stddev") {
-		d.Turns = config.Normal(1, 0)
-		if n := r.set.Ints("--session-turns-mean"); n != nil {
-			*d.Turns.Mean = float64(n[0])
-		}
-		if n := r.set.Ints("--session-turns-stddev"); n != nil {
-			*d.Turns.Stddev = float64(n[0])
-		}
-	}
-	if r.has("--session-turn-delay-mean") || r.has("--session-turn-delay-stddev") {
-		d.TurnDelay = config.Normal(0, 0)
-		if f := r.set.Floats("--session-turn-delay-mean"); f != nil {
-			*d.TurnDelay.Mean = f[0]
-		}
-		if f := r.set.Floats("--session-turn-delay-stddev"); f != nil {
-			*d.TurnDelay.Stddev = f[0]
-		}
-	}
+	r.normal("--session-turns", &d.Turns, 1)
+	r.normal("--session-turn-delay", &d.TurnDelay, 0)
 }
 
 // rankings fills queries and passages for the types that rank.
@@ -194,11 +179,12 @@ func (r *resolver) rankings(d *config.Dataset) {
 	if !r.ranks() {
 		return
 	}
-	d.Rankings = &config.Rankings{
-		Passages:      r.normal("--rankings-passages", 1),
-		PassageTokens: r.normal("--rankings-passages-prompt-token", 550),
-		QueryTokens:   r.normal("--rankings-query-prompt-token", 550),
+	if d.Rankings == nil {
+		d.Rankings = &config.Rankings{Passages: config.Normal(1, 0), PassageTokens: config.Normal(550, 0), QueryTokens: config.Normal(550, 0)}
 	}
+	r.normal("--rankings-passages", &d.Rankings.Passages, 1)
+	r.normal("--rankings-passages-prompt-token", &d.Rankings.PassageTokens, 550)
+	r.normal("--rankings-query-prompt-token", &d.Rankings.QueryTokens, 550)
 }
 
 // ranks reports whether the endpoint type takes a query and passages.
@@ -206,14 +192,31 @@ func (r *resolver) ranks() bool {
 	return r.endpoint != nil && strings.HasSuffix(r.endpoint.Name, "_rankings")
 }
 
-// normal reads a pair of integer flags that end in -mean and -stddev.
-func (r *resolver) normal(stem string, mean float64) *config.Distribution {
-	n := config.Normal(mean, 0)
-	if v := r.set.Ints(stem + "-mean"); v != nil {
-		*n.Mean = float64(v[0])
+// normal puts the flags of a mean (STEM-mean, or STEM alone) and of a deviation (STEM-stddev) over a distribution; when neither is given
+// it stays as it is.
+func (r *resolver) normal(stem string, d **config.Distribution, mean float64) {
+	given := func(flags ...string) *float64 {
+		for _, flag := range flags {
+			if n := r.set.Ints(flag); n != nil {
+				f := float64(n[0])
+				return &f
+			}
+			if f := r.set.Floats(flag); f != nil {
+				return &f[0]
+			}
+		}
+		return nil
 	}
-	if v := r.set.Ints(stem + "-stddev"); v != nil {
-		*n.Stddev = float64(v[0])
+	m, s := given(stem+"-mean", stem), given(stem+"-stddev")
+	if m == nil && s == nil {
+		return
 	}
-	return n
+	n := config.Normal((*d).MeanOr(mean), (*d).StddevOr0())
+	if m != nil {
+		n.Mean = m
+	}
+	if s != nil {
+		n.Stddev = s
+	}
+	*d = n
 }

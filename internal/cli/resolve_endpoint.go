@@ -21,21 +21,21 @@ func (r *resolver) endpointSection() {
 		}
 		e.Path = &path
 	}
-	e.Streaming = r.on("--streaming")
+	e.Streaming = r.set.True("--streaming", e.Streaming)
 	if e.Streaming && r.endpoint != nil && !r.endpoint.Streams {
 		r.warn("%s: endpoint type %s cannot stream; streaming is switched off", r.as("--streaming"), e.Type)
 		e.Streaming = false
 	}
-	e.APIKey = r.set.Text("--api-key", "")
+	e.APIKey = r.set.Text("--api-key", e.APIKey)
 	if t := r.set.Floats("--request-timeout-seconds"); t != nil {
 		e.Timeout = config.Seconds(t[0])
 	}
-	e.Transport = r.set.Text("--transport", "")
+	e.Transport = r.set.Text("--transport", e.Transport)
 	e.ConnectionReuse = config.ConnectionReuse(r.set.Text("--connection-reuse-strategy", string(e.ConnectionReuse)))
-	e.UseLegacyMaxTokens = r.on("--use-legacy-max-tokens")
-	e.UseServerTokenCount = r.on("--use-server-token-count")
-	e.PerChunkUsage = r.on("--per-chunk-usage")
-	e.SessionHeader = r.set.Text("--session-header", "")
+	e.UseLegacyMaxTokens = r.set.True("--use-legacy-max-tokens", e.UseLegacyMaxTokens)
+	e.UseServerTokenCount = r.set.True("--use-server-token-count", e.UseServerTokenCount)
+	e.PerChunkUsage = r.set.True("--per-chunk-usage", e.PerChunkUsage)
+	e.SessionHeader = r.set.Text("--session-header", e.SessionHeader)
 	r.extraInputs()
 	r.headers()
 }
@@ -73,6 +73,7 @@ func builtEndpoints() []string {
 func (r *resolver) urls() {
 	given := r.set.Texts("--url")
 	if given == nil {
+		r.fileURLs()
 		return
 	}
 	r.run.Endpoint.URLs = nil
@@ -101,7 +102,11 @@ func (r *resolver) extraInputs() {
 		extra.Set("min_tokens", json.RawMessage(fmt.Sprint(osl[0])))
 		extra.Set("ignore_eos", json.RawMessage("true"))
 	}
-	r.run.Endpoint.Extra = extra
+	merged := append(config.Extra{}, r.run.Endpoint.Extra...)
+	for _, m := range extra {
+		merged.Set(m.Key, m.Value)
+	}
+	r.run.Endpoint.Extra = merged
 }
 
 func (r *resolver) headers() {
@@ -110,5 +115,9 @@ func (r *resolver) headers() {
 		r.fail("%s: %v", r.as("--header"), err)
 		return
 	}
-	r.run.Endpoint.Headers = h
+	merged := append(config.Headers{}, r.run.Endpoint.Headers...)
+	for _, one := range h {
+		merged.Set(one.Name, one.Value)
+	}
+	r.run.Endpoint.Headers = merged
 }

@@ -46,6 +46,9 @@ func (r *resolver) loadShape() {
 	l.rated = r.has("--request-rate") || r.has("--request-rate-series")
 	l.users = r.has("--user-centric-rate")
 	l.fixed = r.on("--fixed-schedule")
+	if r.over {
+		return
+	}
 	if !l.fixed && r.promotes() {
 		l.fixed, l.promoted = true, true
 		r.note("the rows of %s have times: they are replayed as a fixed schedule; --no-fixed-schedule turns that off", r.run.Dataset().Path)
@@ -67,6 +70,10 @@ func (r *resolver) promotes() bool {
 
 // phases makes the warm-up and the profiling phase.
 func (r *resolver) phases() {
+	if r.over {
+		r.phasesOver()
+		return
+	}
 	profiling := r.profiling()
 	r.run.Phases = []config.Phase{profiling}
 	if warmup := r.warmup(); warmup != nil {
@@ -98,19 +105,31 @@ func (r *resolver) profiling() config.Phase {
 		p.Concurrency = &one
 	}
 	r.stops(&p)
-	p.ConcurrencyRamp = r.ramp("--concurrency-ramp-duration")
-	p.PrefillRamp = r.ramp("--prefill-concurrency-ramp-duration")
-	p.RateRamp = r.ramp("--request-rate-ramp-duration")
-	if rate := r.set.Floats("--request-cancellation-rate"); rate != nil {
-		p.Cancellation = &config.Cancellation{Rate: rate[0]}
-		if delay := r.set.Floats("--request-cancellation-delay"); delay != nil {
-			p.Cancellation.Delay = config.Seconds(delay[0])
+	r.trim(&p)
+	return p
+}
+
+// trim puts ramps, cancellation and the failure threshold on a phase, those that are given.
+func (r *resolver) trim(p *config.Phase) {
+	for flag, field := range map[string]**config.Ramp{
+		"--concurrency-ramp-duration": &p.ConcurrencyRamp, "--prefill-concurrency-ramp-duration": &p.PrefillRamp, "--request-rate-ramp-duration": &p.RateRamp,
+	} {
+		if given := r.ramp(flag); given != nil {
+			*field = given
 		}
+	}
+	if rate := r.set.Floats("--request-cancellation-rate"); rate != nil {
+		if p.Cancellation == nil {
+			p.Cancellation = &config.Cancellation{}
+		}
+		p.Cancellation.Rate = rate[0]
+	}
+	if delay := r.set.Floats("--request-cancellation-delay"); delay != nil && p.Cancellation != nil {
+		p.Cancellation.Delay = config.Seconds(delay[0])
 	}
 	if f := r.set.Floats("--failed-request-threshold"); f != nil {
 		p.FailedRequestThreshold = &f[0]
 	}
-	return p
 }
 
 // offsets reads the window of a schedule; without a start the first timestamp is the origin.
@@ -197,4 +216,11 @@ func first(values []int64) *int {
 	}
 	n := int(values[0])
 	return &n
+}
+
+// setFirst puts the first value of a flag into a field, if the flag is given.
+func setFirst(field **int, values []int64) {
+	if n := first(values); n != nil {
+		*field = n
+	}
 }

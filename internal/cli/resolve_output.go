@@ -11,37 +11,47 @@ import (
 // output fills what is written and where.
 func (r *resolver) output() {
 	a := &r.run.Artifacts
-	a.Dir = r.set.Text("--artifact-dir", config.DefaultDir(&r.run.Benchmark))
+	if a.Dir = r.set.Text("--artifact-dir", a.Dir); a.Dir == "" {
+		a.Dir = config.DefaultDir(&r.run.Benchmark)
+	}
 	if err := dirExists(a.Dir); err != nil {
 		r.fail("%s %s: %v", r.as("--artifact-dir"), a.Dir, err)
 	}
-	a.Prefix = r.set.Text("--profile-export-prefix", "")
-	switch r.set.Text("--export-level", "records") {
+	a.Prefix = r.set.Text("--profile-export-prefix", a.Prefix)
+	switch r.set.Text("--export-level", "") {
 	case "summary":
-		a.Records = nil
+		a.Records, a.Raw = nil, false
+	case "records":
+		a.Records, a.Raw = config.Formats{"jsonl"}, false
 	case "raw":
-		a.Raw = true
+		a.Records, a.Raw = config.Formats{"jsonl"}, true
 	}
 	if f := r.set.Floats("--slice-duration"); f != nil {
 		d := config.Seconds(f[0])
 		a.SliceDuration = &d
 	}
-	a.Trace, a.ShowTraceTiming = r.on("--export-http-trace"), r.on("--show-trace-timing")
+	a.Trace = r.set.True("--export-http-trace", a.Trace)
+	a.ShowTraceTiming = r.set.True("--show-trace-timing", a.ShowTraceTiming)
 	if r.has("--goodput") {
 		slos, err := parseGoodput(r.set.Text("--goodput", ""))
 		if err != nil {
 			r.fail("%s: %v", r.as("--goodput"), err)
 		}
-		r.run.SLOs = slos
+		merged := append(config.SLOs{}, r.run.SLOs...)
+		for _, one := range slos {
+			merged.Set(one.Tag, one.Threshold)
+		}
+		r.run.SLOs = merged
 	}
-	r.run.GPUTelemetry.Enabled = !r.on("--no-gpu-telemetry")
-	r.run.ServerMetrics.Enabled = !r.on("--no-server-metrics")
+	r.run.GPUTelemetry.Enabled = !r.set.True("--no-gpu-telemetry", !r.run.GPUTelemetry.Enabled)
+	r.run.ServerMetrics.Enabled = !r.set.True("--no-server-metrics", !r.run.ServerMetrics.Enabled)
 }
 
 // runtime fills how the tool itself runs and shows itself.
 func (r *resolver) runtime() {
 	rt := &r.run.Runtime
-	rt.Workers, rt.RecordProcessors = first(r.set.Ints("--workers-max")), first(r.set.Ints("--record-processor-service-count"))
+	setFirst(&rt.Workers, r.set.Ints("--workers-max"))
+	setFirst(&rt.RecordProcessors, r.set.Ints("--record-processor-service-count"))
 	if f := r.set.Floats("--stats-interval"); f != nil {
 		s := config.Seconds(f[0])
 		rt.StatsInterval = &s
@@ -59,6 +69,9 @@ func (r *resolver) runtime() {
 // view chooses the live view. The dashboard stands for simple until it is built, unless it is asked for by name.
 func (r *resolver) view() config.UI {
 	asked := config.UI(r.set.Text("--ui", ""))
+	if r.over && asked == "" && r.run.Runtime.UI != config.UINone {
+		asked = r.run.Runtime.UI
+	}
 	switch {
 	case asked == config.UIDashboard && !r.terminal:
 		r.warn("%s dashboard needs a terminal; using simple", r.as("--ui"))
@@ -92,11 +105,11 @@ func (r *resolver) level() string {
 // tokenizer names the tokenizer; a model name that looks like a stand-in gets the built-in one.
 func (r *resolver) tokenizer() {
 	t := &r.run.Tokenizer
-	t.Name = r.set.Text("--tokenizer", "")
+	t.Name = r.set.Text("--tokenizer", t.Name)
 	t.Revision = r.set.Text("--tokenizer-revision", t.Revision)
-	t.TrustRemoteCode = r.on("--tokenizer-trust-remote-code")
-	t.ApplyChatTemplate = r.on("--apply-chat-template")
-	if t.TrustRemoteCode {
+	t.TrustRemoteCode = r.set.True("--tokenizer-trust-remote-code", t.TrustRemoteCode)
+	t.ApplyChatTemplate = r.set.True("--apply-chat-template", t.ApplyChatTemplate)
+	if r.on("--tokenizer-trust-remote-code") {
 		r.warn("%s: code of a repository is never run; the tokenizer's files are used", r.as("--tokenizer-trust-remote-code"))
 	}
 	if t.Name != "" || len(r.run.Models.Items) == 0 || !needsTokenizer(r.run) {
@@ -107,7 +120,7 @@ func (r *resolver) tokenizer() {
 		return
 	}
 	t.Name = "builtin"
-	if r.has("--model") || len(r.set.Words) > 0 {
+	if r.has("--model") || len(r.set.Words) > 0 || r.over {
 		r.warn("model %s looks like a stand-in: counting with the builtin tokenizer; --tokenizer names another", strings.Join(names, ", "))
 	}
 }

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"slices"
 	"sort"
+	"strings"
 
 	"aiperf/internal/config"
 )
@@ -48,14 +50,14 @@ func (r *resolver) repetition() {
 	if f := r.set.Floats("--confidence-level"); f != nil {
 		m.ConfidenceLevel = f[0]
 	}
-	m.DisableWarmupAfterFirst = r.set.True("--profile-run-disable-warmup-after-first", true)
-	m.SetConsistentSeed = r.set.True("--set-consistent-seed", true)
-	m.VarySeedPerTrial = r.on("--vary-seed-per-trial")
-	r.run.NoSweepTable = r.on("--no-sweep-table")
+	m.DisableWarmupAfterFirst = r.set.True("--profile-run-disable-warmup-after-first", m.DisableWarmupAfterFirst)
+	m.SetConsistentSeed = r.set.True("--set-consistent-seed", m.SetConsistentSeed)
+	m.VarySeedPerTrial = r.set.True("--vary-seed-per-trial", m.VarySeedPerTrial)
+	r.run.NoSweepTable = r.set.True("--no-sweep-table", r.run.NoSweepTable)
 	r.sweep()
 	if s := r.set.Ints("--random-seed"); s != nil {
 		r.run.RandomSeed = &s[0]
-	} else if (m.NumRuns > 1 || r.run.Sweep != nil) && m.SetConsistentSeed {
+	} else if r.run.RandomSeed == nil && (m.NumRuns > 1 || r.run.Sweep != nil) && m.SetConsistentSeed {
 		seed := int64(consistentSeed)
 		r.run.RandomSeed = &seed
 	}
@@ -74,25 +76,48 @@ func (r *resolver) sweep() {
 		for _, f := range r.set.Floats(k.flag) {
 			values = append(values, f)
 		}
+		if len(values) == 1 && r.run.Sweep != nil && slices.ContainsFunc(r.run.Sweep.Parameters, func(a config.Axis) bool { return a.Path == r.axisPath(k.path) }) {
+			r.fail("%s: %s sweeps it; a list of values takes the place of that", r.as(k.flag), r.set.Text("--config", ""))
+		}
 		if len(values) > 1 {
-			axes = append(axes, config.Axis{Path: k.path, Values: values})
+			axes = append(axes, config.Axis{Path: r.axisPath(k.path), Values: values})
+		}
+	}
+	s := &config.Sweep{Type: config.SweepGrid, IterationOrder: "repeated"}
+	if r.run.Sweep != nil {
+		s = r.run.Sweep
+		for _, a := range s.Parameters {
+			if !slices.ContainsFunc(axes, func(b config.Axis) bool { return a.Path == b.Path }) {
+				axes = append(axes, a)
+			}
 		}
 	}
 	if len(axes) == 0 {
 		return
 	}
 	sort.Slice(axes, func(i, j int) bool { return axes[i].Path < axes[j].Path })
-	s := &config.Sweep{
-		Type:           config.SweepType(r.set.Text("--sweep-type", string(config.SweepGrid))),
-		Parameters:     axes,
-		IterationOrder: r.set.Text("--parameter-sweep-mode", "repeated"),
-		SameSeed:       r.on("--parameter-sweep-same-seed"),
-	}
+	s.Type = config.SweepType(r.set.Text("--sweep-type", string(s.Type)))
+	s.Parameters = axes
+	s.IterationOrder = r.set.Text("--parameter-sweep-mode", s.IterationOrder)
+	s.SameSeed = r.set.True("--parameter-sweep-same-seed", s.SameSeed)
 	if f := r.set.Floats("--parameter-sweep-cooldown-seconds"); f != nil {
 		s.Cooldown = config.Seconds(f[0])
 	}
 	l := &r.load
-	s.DeriveRequests = l.requests == nil && l.sessions == nil && l.duration == nil && !l.fixed && !l.users &&
+	s.DeriveRequests = s.DeriveRequests || l.requests == nil && l.sessions == nil && l.duration == nil && !l.fixed && !l.users &&
 		(len(l.concurrency) > 1 || len(l.prefill) > 1)
 	r.run.Sweep = s
+}
+
+// axisPath puts the names that a file gave to its phase and its dataset into the path of an axis.
+func (r *resolver) axisPath(path string) string {
+	if p := r.run.Profiling(); p != nil {
+		if rest, ok := strings.CutPrefix(path, "phases.profiling."); ok {
+			return "phases." + p.Name + "." + rest
+		}
+	}
+	if rest, ok := strings.CutPrefix(path, "datasets.main."); ok && len(r.run.Datasets) == 1 {
+		return "datasets." + r.run.Dataset().Name + "." + rest
+	}
+	return path
 }

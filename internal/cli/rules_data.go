@@ -4,6 +4,12 @@ import "strings"
 
 func withFile(r *resolver) bool { return r.file != nil }
 
+// asks reports whether a file already asks for an output length.
+func (r *resolver) asks() bool {
+	d := r.run.Dataset()
+	return r.over && (d.OSL.MeanOr(0) > 0 || d.Prompts != nil && d.Prompts.OSL.MeanOr(0) > 0)
+}
+
 // verbatim reports whether bodies come ready from a file.
 func verbatim(r *resolver) bool { return r.file != nil && r.file.Format.Verbatim() }
 
@@ -36,8 +42,10 @@ var rankingFlags = []string{
 var dataRules = []rule{
 	{row: "32", test: together("--public-dataset", "--input-file", "give one source of data")},
 	{row: "32", test: together("--public-dataset", "--custom-dataset-type", "the type is for --input-file")},
-	{row: "33", test: needs("--custom-dataset-type", "--input-file", "it is the format of that file")},
-	{row: "35", test: anyWhen(func(r *resolver) bool { return untraced(r) && r.synthesis() != nil }, "needs a trace as --input-file", synthesisFlags...)},
+	{row: "33", test: func(r *resolver) (string, bool) {
+		return r.as("--custom-dataset-type") + " needs --input-file: it is the format of that file", r.has("--custom-dataset-type") && !ownData(r)
+	}},
+	{row: "35", test: anyWhen(func(r *resolver) bool { return untraced(r) && r.synthesis(nil) != nil }, "needs a trace as --input-file", synthesisFlags...)},
 	{row: "5.2", test: together("--system-prompt", "--system-prompt-file", "give one of them")},
 	{row: "5.2", test: func(r *resolver) (string, bool) {
 		own := r.given("--system-prompt", "--system-prompt-file")
@@ -63,7 +71,7 @@ var dataRules = []rule{
 	{row: "41", test: anyWhen((*resolver).ranks, "has no effect on a ranking type; see --rankings-query-prompt-token-mean and --rankings-passages-prompt-token-mean",
 		"--isl", "--isl-stddev"), warn: true},
 	{row: "5.3", test: func(r *resolver) (string, bool) {
-		return r.as("--osl-stddev") + " needs --osl: there is no length to spread", r.has("--osl-stddev") && !r.has("--osl")
+		return r.as("--osl-stddev") + " needs --osl: there is no length to spread", r.has("--osl-stddev") && !r.has("--osl") && !r.asks()
 	}},
 	{row: "6.1", test: anyWhen(func(r *resolver) bool { return r.has("--seq-dist") }, "has no effect: --seq-dist overrides it", "--isl", "--isl-stddev", "--osl", "--osl-stddev"), warn: true},
 	{row: "7", test: anyWhen(func(r *resolver) bool { return r.endpoint != nil && !r.endpoint.ProducesTokens }, "has no effect: the endpoint type produces no tokens", "--osl", "--osl-stddev"), warn: true},

@@ -63,6 +63,9 @@ var loadRules = []rule{
 			return "", false
 		}
 		turns := r.set.Ints("--session-turns-mean")
+		if r.over && len(turns) == 0 {
+			turns = []int64{int64(r.run.Dataset().Turns.MeanOr(1))}
+		}
 		return r.as("--user-centric-rate") + " needs conversations of at least 2 turns: give --session-turns-mean 2 or more", len(turns) == 0 || slices.Min(turns) < 2
 	}},
 	{row: "12 E10", test: func(r *resolver) (string, bool) {

@@ -71,5 +71,9 @@ func (r *resolver) goodputFault() (message string, gated bool) {
 		return "", false
 	}
 	goal := (*metric.GoalError)(nil)
-	return r.as("--goodput") + ": " + strings.TrimPrefix(err.Error(), "--goodput: "), errors.As(err, &goal) && goal.Gated
+	where := r.as("--goodput")
+	if !r.has("--goodput") {
+		where = r.set.Text("--config", "") + ": benchmark.slos"
+	}
+	return where + ": " + strings.TrimPrefix(err.Error(), "--goodput: "), errors.As(err, &goal) && goal.Gated
 }

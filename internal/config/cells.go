@@ -125,6 +125,19 @@ func clone(b *Benchmark) (*Benchmark, error) {
 	return c, n.Decode(c)
 }
 
+// TakeFirst gives the run the values of the first cell of its sweep. Paths that lead nowhere are left for Validate.
+func (r *Run) TakeFirst() {
+	if r.Sweep == nil {
+		return
+	}
+	for _, a := range r.Sweep.Parameters {
+		before := r.Benchmark
+		if len(a.Values) > 0 && r.set(a.Path, a.Values[0]) != nil {
+			r.Benchmark = before
+		}
+	}
+}
+
 // set puts a value at a dotted path; entries of datasets and phases go by name or number.
 func (r *Run) set(path string, v any) error {
 	var body yaml.Node
@@ -132,6 +145,9 @@ func (r *Run) set(path string, v any) error {
 		return err
 	}
 	n := &body
+	if path == "model" || path == "models" {
+		path = "models.items.0.name"
+	}
 	for part := range strings.SplitSeq(path, ".") {
 		next := step(n, part)
 		if next == nil {

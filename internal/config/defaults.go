@@ -19,7 +19,7 @@ func defaultBenchmark() Benchmark {
 		},
 		Datasets:       []Dataset{DefaultDataset()},
 		Phases:         []Phase{{Name: "profiling", Kind: KindProfiling, Type: PhaseConcurrency}},
-		Artifacts:      Artifacts{Dir: "artifacts", Summary: Formats{"json"}, Records: Formats{"jsonl"}},
+		Artifacts:      Artifacts{Summary: Formats{"json"}, Records: Formats{"jsonl"}},
 		Tokenizer:      Tokenizer{Revision: "main"},
 		GPUTelemetry:   GPUTelemetry{Enabled: true, URLs: []string{}, Collector: "dcgm", Mode: "summary"},
 		ServerMetrics:  ServerMetrics{Enabled: true, URLs: []string{}, Formats: []string{"json", "csv"}, Discovery: Discovery{Mode: "auto", Timeout: 30}},

@@ -69,7 +69,12 @@ func (d *Distribution) UnmarshalYAML(n *yaml.Node) error {
 	if n.Kind == yaml.ScalarNode {
 		return n.Decode(&d.Value)
 	}
-	return eachPair(n, func(key string, v *yaml.Node) error {
+	kind := ""
+	err := eachPair(n, func(key string, v *yaml.Node) error {
+		if key == "type" {
+			kind = v.Value
+			return nil
+		}
 		var names []string
 		for _, k := range d.keys() {
 			if k.name == key {
@@ -79,4 +84,26 @@ func (d *Distribution) UnmarshalYAML(n *yaml.Node) error {
 		}
 		return fmt.Errorf("line %d: %s is not a key of a distribution; known are %s", v.Line, key, strings.Join(names, ", "))
 	})
+	if err != nil || kind == "" {
+		return err
+	}
+	return d.mustBe(kind, n.Line)
+}
+
+// mustBe checks the keys against the law that the file names.
+func (d *Distribution) mustBe(kind string, line int) error {
+	needs := ""
+	switch {
+	case kind != "fixed" && kind != "normal" && kind != "lognormal":
+		return fmt.Errorf("line %d: a distribution of type %s is not read; known are fixed, normal, lognormal", line, kind)
+	case kind == "fixed" && (d.Value == nil || d.Mean != nil):
+		needs = "value"
+	case kind == "normal" && (d.Mean == nil || d.Median != nil || d.Value != nil):
+		needs = "mean and stddev"
+	case kind == "lognormal" && (d.Mean == nil || d.Median == nil || d.Value != nil):
+		needs = "mean and median"
+	default:
+		return nil
+	}
+	return fmt.Errorf("line %d: a distribution of type %s has %s and no other law's keys", line, kind, needs)
 }

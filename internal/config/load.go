@@ -13,23 +13,50 @@ import (
 )
 
 // Load reads a run from a file in the layout that YAML writes. Keys that are absent have the values of Default, those of the
-// environment section the given ones; unknown keys are errors. The run is not validated.
-func Load(path string, environment Environment) (*Run, error) {
+// environment section the given ones; unknown keys are errors. notes say what the user should know. The run is not validated.
+func Load(path string, environment Environment) (run *Run, notes []string, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	r, err := parse(text, environment)
+	run, flat, err := parse(text, environment)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return r, nil
+	if flat {
+		notes = append(notes, path+": the keys of the benchmark stand at the top; they belong below \"benchmark:\"")
+	}
+	return run, notes, nil
 }
 
 // Parse reads a run from text.
-func Parse(text []byte) (*Run, error) { return parse(text, DefaultEnvironment()) }
+func Parse(text []byte) (*Run, error) {
+	run, _, err := parse(text, DefaultEnvironment())
+	return run, err
+}
 
-func parse(text []byte, environment Environment) (*Run, error) {
+// parse reads a run; flat: its body stands at the top.
+func parse(text []byte, environment Environment) (run *Run, flat bool, err error) {
+	root, err := tree(text)
+	if err != nil {
+		return nil, false, err
+	}
+	if flat, err = normalise(root); err != nil {
+		return nil, false, err
+	}
+	if wrong := unknownKeys(root, reflect.TypeFor[Run](), ""); len(wrong) > 0 {
+		return nil, false, errors.New(strings.Join(wrong, "\n"))
+	}
+	run = Default()
+	run.Environment = environment
+	if err := root.Decode(run); err != nil {
+		return nil, false, plainer(err)
+	}
+	return run, flat, missing(step(root, "benchmark"))
+}
+
+// tree reads the one mapping of a file.
+func tree(text []byte) (*yaml.Node, error) {
 	dec := yaml.NewDecoder(bytes.NewReader(text))
 	var doc, more yaml.Node
 	switch err := dec.Decode(&doc); {
@@ -51,16 +78,7 @@ func parse(text []byte, environment Environment) (*Run, error) {
 	if line := templated(root); line > 0 {
 		return nil, fmt.Errorf("line %d: ${…} and {{…}} are not built yet; write the value", line)
 	}
-	normalise(root)
-	if wrong := unknownKeys(root, reflect.TypeFor[Run](), ""); len(wrong) > 0 {
-		return nil, errors.New(strings.Join(wrong, "\n"))
-	}
-	r := Default()
-	r.Environment = environment
-	if err := root.Decode(r); err != nil {
-		return nil, plainer(err)
-	}
-	return r, missing(step(root, "benchmark"))
+	return root, nil
 }
 
 // missing names the sections that a file must have: none of them has a default there.

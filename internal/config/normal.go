@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -13,9 +14,14 @@ var freeForm = map[string]bool{
 }
 
 // normalise brings the short forms of the file layout (spec: config, sections 2 to 4) into the one that a Run has, and fills in the
-// defaults of list entries. What it does not know it leaves for the check of keys.
-func normalise(root *yaml.Node) {
+// defaults of list entries. What it does not know it leaves for the check of keys. flat: the body
+// stood at the top.
+func normalise(root *yaml.Node) (flat bool, err error) {
 	snake(root)
+	if genaiPerf(root) {
+		return false, fmt.Errorf("line %d: a file of GenAI-Perf: not built yet", root.Line)
+	}
+	flat = lift(root)
 	if v := step(root, "schemaVersion"); v != nil && v.ShortTag() == "!!float" {
 		v.Tag = "!!str"
 	}
@@ -25,8 +31,9 @@ func normalise(root *yaml.Node) {
 	}
 	body := step(root, "benchmark")
 	if body == nil || body.Kind != yaml.MappingNode {
-		return
+		return flat, nil
 	}
+	normalTelemetry(body)
 	rename(body, "model", "models")
 	if m := step(body, "models"); m != nil && m.Kind != yaml.MappingNode {
 		*m = *pairs("items", named(m))
@@ -50,6 +57,10 @@ func normalise(root *yaml.Node) {
 	if s := step(root, "sweep"); s != nil {
 		normalAxes(step(s, "parameters"), datasets)
 	}
+	if what := unbuilt(root); what != "" {
+		return flat, fmt.Errorf("%s: not built yet", what)
+	}
+	return flat, sweepLists(root)
 }
 
 // shortAxes are the keys of the profiling phase that a sweep may name alone.
@@ -69,8 +80,6 @@ func normalAxes(parameters *yaml.Node, datasets []*yaml.Node) {
 		switch {
 		case shortAxes[key.Value]:
 			key.Value = "phases.profiling." + key.Value
-		case key.Value == "model" || key.Value == "models":
-			key.Value = "models.items.0.name"
 		case dataset && len(datasets) == 1 && step(datasets[0], "name") != nil:
 			key.Value = "datasets." + step(datasets[0], "name").Value + "." + rest
 		}

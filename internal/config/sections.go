@@ -2,7 +2,7 @@ package config
 
 // Artifacts says what a run leaves on disk.
 type Artifacts struct {
-	Dir    string `yaml:"dir"`
+	Dir    string `yaml:"dir"`              // empty until DefaultDir is filled in
 	Prefix string `yaml:"prefix,omitempty"` // as given; empty: the default names
 	// Summary lists the summary files beside the CSV, which is always written; empty: none.
 	Summary Formats `yaml:"summary"`

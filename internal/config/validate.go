@@ -59,7 +59,6 @@ func (v *violations) endpoint(b *Benchmark) {
 	v.oneOf("benchmark.models.strategy", string(b.Models.Strategy), "round_robin", "random", "weighted")
 	v.oneOf("benchmark.runtime.ui", string(b.Runtime.UI), "dashboard", "simple", "none")
 	v.oneOf("benchmark.logging.level", b.Logging.Level, "TRACE", "DEBUG", "INFO", "NOTICE", "WARNING", "SUCCESS", "ERROR", "CRITICAL")
-	v.when(b.Artifacts.Dir == "", "benchmark.artifacts.dir", "is empty")
 	v.when(b.Artifacts.SliceDuration != nil && !(*b.Artifacts.SliceDuration > 0), "benchmark.artifacts.slice_duration", "must be > 0")
 }
 

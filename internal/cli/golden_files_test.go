@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"aiperf/internal/config"
+)
+
+// filesSettledOtherwise are the recordings of configuration files that the contract overrules; the key that differs stands before the
+// reason.
+var filesSettledOtherwise = map[string][2]string{}
+
+// TestRecordedFiles: configuration files are accepted, refused and resolved as recorded, with flags beside them and without.
+func TestRecordedFiles(t *testing.T) {
+	unbuilt := 0
+	for _, c := range readGolden[recorded](t, "yaml.jsonl.gz") {
+		t.Run(c.Name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			for name, text := range c.Contents {
+				if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o600)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var out, errs bytes.Buffer
+			p := &Program{
+				Streams:       Streams{In: strings.NewReader(""), Out: &out, Err: &errs},
+				Profile:       func(context.Context, *config.Run, Streams) int { return 0 },
+				FindTokenizer: offline,
+			}
+			for k, v := range c.Env {
+				p.Environ = append(p.Environ, k+"="+v)
+			}
+			status := Main(t.Context(), p, append(c.Args, "--dry-run"))
+			if strings.Contains(errs.String(), "not built yet") {
+				if status != 1 {
+					t.Errorf("not built, yet status %d", status)
+				}
+				unbuilt++
+				return
+			}
+			differs, reason := compare(c, status, out.String(), errs.String())
+			for _, word := range c.All {
+				if differs == "" && !strings.Contains(errs.String(), word) {
+					differs, reason = "words", word
+				}
+			}
+			want, settled := filesSettledOtherwise[c.Name]
+			switch {
+			case settled && differs != want[0]:
+				t.Errorf("should differ in %s (%s), differs in %q: %s", want[0], want[1], differs, reason)
+			case !settled && differs != "":
+				t.Errorf("%s: %s\n%s", differs, reason, errs.String())
+			}
+		})
+	}
+	t.Logf("%d files use what is not built", unbuilt)
+}

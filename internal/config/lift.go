@@ -1,0 +1,129 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// envelope are the keys that stand beside the body of a benchmark.
+var envelope = []string{"schemaVersion", "random_seed", "benchmark", "sweep", "multi_run", "no_sweep_table"}
+
+// lift wraps a flat file, whose body keys stand at the top, and reports whether it did.
+func lift(root *yaml.Node) bool {
+	if step(root, "benchmark") != nil || step(root, "endpoint") == nil {
+		return false
+	}
+	body, top := mapping(), mapping()
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		to := body
+		if slices.Contains(envelope, root.Content[i].Value) {
+			to = top
+		}
+		to.Content = append(to.Content, root.Content[i], root.Content[i+1])
+	}
+	if d := step(body, "dataset"); d != nil && d.Kind == yaml.MappingNode {
+		ensure(d, "name", text("main"))
+	}
+	body.Line, top.Line = root.Line, root.Line
+	add(top, "benchmark", body)
+	*root = *top
+	return true
+}
+
+// perfKeys are top keys of GenAI-Perf's files, which look like flat ones otherwise.
+var perfKeys = []string{"model_name", "model_names", "perf_analyzer", "analyze", "input", "output", "process"}
+
+// genaiPerf reports whether a file is one of GenAI-Perf's.
+func genaiPerf(root *yaml.Node) bool {
+	return step(root, "benchmark") == nil && slices.ContainsFunc(perfKeys, func(key string) bool { return step(root, key) != nil })
+}
+
+// listAxes are the keys of a profiling phase that may hold a list: every value is a cell of a sweep.
+var listAxes = []string{"concurrency", "prefill_concurrency", "rate", "requests", "duration", "sessions", "users", "smoothness"}
+
+// sweepLists makes a grid of the lists in profiling phases. The phase keeps the first value of each.
+func sweepLists(root *yaml.Node) error {
+	body := step(root, "benchmark")
+	if body == nil {
+		return nil
+	}
+	phases := step(body, "phases")
+	if phases == nil || phases.Kind != yaml.SequenceNode {
+		return nil
+	}
+	axes := mapping()
+	for _, p := range phases.Content {
+		name, kind := step(p, "name"), step(p, "kind")
+		if p.Kind != yaml.MappingNode || name == nil || kind == nil || kind.Value != string(KindProfiling) {
+			continue
+		}
+		for _, key := range listAxes {
+			v := step(p, key)
+			if v == nil || v.Kind != yaml.SequenceNode || len(v.Content) == 0 {
+				continue
+			}
+			if step(root, "sweep") != nil {
+				return fmt.Errorf("line %d: %s holds a list and there is a sweep; put the list into sweep.parameters", v.Line, key)
+			}
+			values, first := *v, *v.Content[0]
+			add(axes, "phases."+name.Value+"."+key, &values)
+			*v = first
+		}
+	}
+	if len(axes.Content) > 0 {
+		sweep := pairs("parameters", axes)
+		ensure(sweep, "type", text(string(SweepGrid)))
+		ensure(sweep, "iteration_order", text("repeated"))
+		add(root, "sweep", sweep)
+	}
+	return nil
+}
+
+// normalTelemetry reads the short forms of the two collectors: false is off, a word names the collector of GPU figures, other text is a
+// URL.
+func normalTelemetry(body *yaml.Node) {
+	for _, key := range []string{"gpu_telemetry", "server_metrics"} {
+		v := step(body, key)
+		switch {
+		case v == nil:
+		case v.Kind == yaml.ScalarNode && v.ShortTag() == "!!bool":
+			on := *v
+			*v = *pairs("enabled", &on)
+		case v.Kind == yaml.ScalarNode && v.ShortTag() == "!!str":
+			said := *v
+			if key == "gpu_telemetry" && (said.Value == "pynvml" || said.Value == "amdsmi") {
+				*v = *pairs("collector", &said)
+			} else {
+				*v = *pairs("urls", &said)
+				listed(step(v, "urls"))
+			}
+		case v.Kind == yaml.MappingNode:
+			rename(v, "url", "urls")
+			listed(step(v, "urls"))
+		}
+	}
+}
+
+// unbuilt names the first thing of a file that this build only knows by name, empty when there is none.
+func unbuilt(root *yaml.Node) string {
+	if s := step(root, "sweep"); s != nil {
+		if t := step(s, "type"); t != nil && slices.Contains([]string{"scenarios", "sobol", "latin_hypercube", "adaptive_search"}, t.Value) {
+			return "sweep.type " + t.Value
+		}
+	}
+	for _, key := range []string{"plot", "variables"} {
+		if step(root, key) != nil {
+			return key
+		}
+	}
+	if body := step(root, "benchmark"); body != nil {
+		for _, d := range listed(step(body, "datasets")) {
+			if step(d, "records") != nil {
+				return "records of datasets"
+			}
+		}
+	}
+	return ""
+}
