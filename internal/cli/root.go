@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,11 +16,17 @@ type exit int
 
 func (e exit) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
+// oldName is the program whose command lines are understood too; people link it to this one.
+const oldName = "genai-perf"
+
 // Main runs one command line (without the program's name) and returns the exit status.
 func Main(ctx context.Context, p *Program, argv []string) int {
 	if wantsVersion(argv) {
 		fmt.Fprintln(p.Out, "aiperf", Version())
 		return 0
+	}
+	if strings.TrimSuffix(filepath.Base(p.Name), ".exe") == oldName {
+		fmt.Fprintf(p.Err, "note: this is aiperf under the name of %s\n", oldName)
 	}
 	root := p.root()
 	root.SetArgs(argv)
@@ -69,7 +76,7 @@ func (p *Program) root() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
 	})
-	root.AddCommand(p.profileCommand(), p.mockServerCommand(), p.newReportCommand())
+	root.AddCommand(p.profileCommand(), p.mockServerCommand(), p.newReportCommand(), newTokenizerCommand())
 	p.completionCommands(root)
 	root.AddGroup(&cobra.Group{ID: groupBuilt, Title: "Commands:"}, &cobra.Group{ID: groupLater, Title: "Known, not built yet:"})
 	root.SetHelpCommandGroupID(groupBuilt)

@@ -13,19 +13,19 @@ import (
 
 // TestMain lets the scripts call the program by its name. A run prints where it would write instead of sending anything.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
-		"aiperf": func() {
-			p := &Program{
-				Streams: Standard(),
-				Profile: func(_ context.Context, run *config.Run, s Streams) int {
-					fmt.Fprintln(s.Out, "would run into", run.Artifacts.Dir)
-					return 0
-				},
-				FindTokenizer: offline,
-			}
-			os.Exit(Main(context.Background(), p, os.Args[1:]))
-		},
-	})
+	program := func() {
+		p := &Program{
+			Name:    os.Args[0],
+			Streams: Standard(),
+			Profile: func(_ context.Context, run *config.Run, s Streams) int {
+				fmt.Fprintln(s.Out, "would run into", run.Artifacts.Dir)
+				return 0
+			},
+			FindTokenizer: offline,
+		}
+		os.Exit(Main(context.Background(), p, os.Args[1:]))
+	}
+	testscript.Main(m, map[string]func(){"aiperf": program, oldName: program})
 }
 
 func TestScripts(t *testing.T) {

@@ -63,6 +63,7 @@ type Runner func(ctx context.Context, run *config.Run, streams Streams) int
 // Program is everything that the commands need from outside.
 type Program struct {
 	Streams
+	Name string // that the program was called by; "" = its own
 	// Profile executes the run of the profile command.
 	Profile Runner
 	// FindTokenizer reports to a dry run why a tokenizer cannot be had; nil looks where a run would look.
