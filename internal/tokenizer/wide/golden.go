@@ -1,0 +1,66 @@
+package main
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+
+	"aiperf/internal/tokenizer/hf"
+)
+
+// recorded is one line of the recorded vectors: a text and its ids by tokenizer, and the decoded text where it is another one.
+type recorded struct {
+	Text          string
+	IDs           map[string][]int32
+	DecodeDiffers map[string]string `json:"decode_differs"`
+}
+
+// readRecorded reads a file of recorded vectors, one JSON object a line, gzipped.
+func readRecorded(path string) ([]recorded, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	var all []recorded
+	lines := bufio.NewScanner(z)
+	lines.Buffer(nil, 1<<24)
+	for lines.Scan() {
+		var r recorded
+		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", path, len(all)+1, err)
+		}
+		all = append(all, r)
+	}
+	return all, lines.Err()
+}
+
+// checkRecorded compares f with the vectors under name; total is 0 if there are none.
+func checkRecorded(f *hf.File, name string, all []recorded, show int) (bad, total int) {
+	for _, r := range all {
+		want, ok := r.IDs[name]
+		if !ok {
+			continue
+		}
+		total++
+		text, ok := r.DecodeDiffers[name]
+		if !ok {
+			text = r.Text
+		}
+		got, back := f.Pipeline.Append(nil, r.Text), f.Pipeline.Decode(want)
+		if slices.Equal(got, want) && back == text {
+			continue
+		}
+		if bad++; bad <= show {
+			fmt.Printf("  recorded vector %.200q\n    got  %v %.200q\n    want %v %.200q\n", r.Text, clip(got), back, clip(want), text)
+		}
+	}
+	return bad, total
+}
