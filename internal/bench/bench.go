@@ -266,7 +266,7 @@ func (r *room) open(ctx context.Context) error {
 func (r *room) newExecutor(reuse transport.Reuse) *executor {
 	b := r.cfg
 	e := &executor{
-		data: r.data, endpoint: r.endpoint, client: r.client, targets: r.targets, put: r.gate.put,
+		data: &prepared{data: r.data}, endpoint: r.endpoint, client: r.client, targets: r.targets, put: r.gate.put,
 		headers:  headers(b, r.opts.Version),
 		dialLate: reuse == transport.Never,
 		sticky:   reuse == transport.Sticky,

@@ -7,7 +7,6 @@ import (
 
 	"aiperf/internal/clock"
 	"aiperf/internal/conversation"
-	"aiperf/internal/dataset"
 	"aiperf/internal/endpoint"
 	"aiperf/internal/load"
 	"aiperf/internal/record"
@@ -18,7 +17,7 @@ import (
 // executor carries requests out: it puts turns into words, sends them, reads the answers, remembers them for the turns that follow, and
 // hands the finished records on.
 type executor struct {
-	data     dataset.Dataset
+	data     *prepared
 	endpoint *endpoint.Endpoint
 	input    endpoint.Input // what all requests share
 	headers  transport.HeaderSet
@@ -40,23 +39,36 @@ var _ load.Executor = (*executor)(nil)
 // session is the state of a running session. Its turns never overlap.
 type session struct {
 	conversation *conversation.Conversation
+	body         []byte            // of the first request, if it is known already
 	replies      []json.RawMessage // captured answers by turn
 }
 
 func (e *executor) session(s *load.Session) *session {
 	if s.State == nil {
-		s.State = &session{conversation: e.data.Conversation(s.Conversation)}
+		s.State = e.data.session(s.Conversation)
 	}
 	return s.State.(*session)
+}
+
+// encode words a turn.
+func (e *executor) encode(ses *session, r *load.Request) ([]byte, error) {
+	if r.Turn == 0 && ses.body != nil {
+		return ses.body, nil
+	}
+	in := e.input
+	in.Conversation, in.Turn, in.Replies = ses.conversation, r.Turn, ses.replies
+	body, err := e.endpoint.Encode(nil, &in)
+	if r.Turn == 0 && err == nil {
+		e.data.keep(r.Session.Conversation, ses.conversation, body)
+	}
+	return body, err
 }
 
 // Prepare implements load.Executor.
 func (e *executor) Prepare(ctx context.Context, r *load.Request) load.Armed {
 	ses := e.session(r.Session)
 	a := &armed{executor: e, ctx: ctx, request: r, session: ses, id: rng.UUID()}
-	in := e.input
-	in.Conversation, in.Turn, in.Replies = ses.conversation, r.Turn, ses.replies
-	a.wire.Body, a.formatError = e.endpoint.Encode(nil, &in)
+	a.wire.Body, a.formatError = e.encode(ses, r)
 	if a.formatError != nil {
 		return a
 	}
