@@ -63,7 +63,7 @@ var settledOtherwise = map[string][2]string{
 	"prefix-exp-abs":  {"artifacts.prefix", "an absolute prefix is kept: files are written there"},
 }
 
-func readGolden[T any](t *testing.T, name string) []T {
+func readGolden[T any](t testing.TB, name string) []T {
 	t.Helper()
 	f, err := os.Open(filepath.Join("testdata", "golden", name))
 	if err != nil {
