@@ -316,6 +316,6 @@ func path(r *run, attr Value, otherwise Value) func(Value) (Value, error) {
 				v = otherwise
 			}
 		}
-		return v, nil
+		return v, r.charge(v)
 	}
 }

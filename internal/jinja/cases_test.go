@@ -67,7 +67,9 @@ func FuzzRender(f *testing.F) {
 		if len(src) > 300 {
 			return
 		}
-		_, _ = render(Chat(), src, map[string]Value{"y": int64(3)})
-		_, _ = render(&Environment{}, src, nil)
+		chat := Chat()
+		chat.MaxSteps = 50_000
+		_, _ = render(chat, src, map[string]Value{"y": int64(3)})
+		_, _ = render(&Environment{MaxSteps: 50_000}, src, nil)
 	})
 }

@@ -15,6 +15,8 @@ type Environment struct {
 	Frozen              bool // lists and dicts cannot be changed by methods
 	PlainJSON           bool // tojson keeps order, non-ASCII and <>&' as they are, as chat templates expect
 
+	MaxSteps int // work that one rendering may do, 0 = 10 million; an operation is a step, and so are 256 bytes of a string
+
 	Globals map[string]Value
 	Filters map[string]Filter // beside the built-in ones
 }
@@ -78,22 +80,18 @@ func (e *Environment) Parse(src string) (*Template, error) {
 	return &Template{e, body}, nil
 }
 
-// Limits of one rendering: a template cannot run for ever, nor fill the memory.
-const (
-	maxSteps  = 20_000_000
-	maxOutput = 256 << 20
-	maxCalls  = 200
-)
-
 // Render runs the template with variables.
-func (t *Template) Render(vars map[string]Value) (string, error) {
-	r := &run{env: t.env, out: &strings.Builder{}, scope: &scope{vars: map[string]Value{}}}
+func (t *Template) Render(vars map[string]Value) (text string, err error) {
+	defer catch(&err)
+	r := &run{env: t.env, out: &strings.Builder{}, scope: &scope{vars: map[string]Value{}}, maxSteps: t.env.MaxSteps}
+	if r.maxSteps == 0 {
+		r.maxSteps = maxSteps
+	}
 	for k, v := range vars {
 		r.scope.vars[k] = v
 	}
 	r.globals = &scope{vars: r.scope.vars}
-	err := t.body(r)
-	if err != nil {
+	if err := t.body(r); err != nil {
 		return "", err
 	}
 	return r.out.String(), nil
@@ -107,12 +105,13 @@ type scope struct {
 
 // run is one rendering.
 type run struct {
-	env     *Environment
-	out     *strings.Builder
-	scope   *scope
-	globals *scope
-	steps   int
-	calls   int
+	env      *Environment
+	out      *strings.Builder
+	scope    *scope
+	globals  *scope
+	steps    int
+	maxSteps int
+	calls    int
 }
 
 // wrap gives err a line unless it has one.
@@ -122,14 +121,6 @@ func (r *run) wrap(line int, err error) error {
 		return err
 	}
 	return &Error{line, err}
-}
-
-// step counts work.
-func (r *run) step() error {
-	if r.steps++; r.steps > maxSteps || r.out.Len() > maxOutput {
-		return fmt.Errorf("the template runs too long or writes too much")
-	}
-	return nil
 }
 
 func (r *run) lookup(name string) Value {

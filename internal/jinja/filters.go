@@ -37,6 +37,9 @@ func listed(f func(l []Value, c *Call) (Value, error)) Filter {
 		if err != nil {
 			return nil, err
 		}
+		if err := c.run.chargeAll(l); err != nil {
+			return nil, err
+		}
 		return f(l, c)
 	}
 }
@@ -125,7 +128,7 @@ func join(l []Value, c *Call) (Value, error) {
 		}
 		parts[i] = Str(x)
 	}
-	return strings.Join(parts, Str(c.Arg(0, "d", ""))), nil
+	return joined(parts, Str(c.Arg(0, "d", "")))
 }
 
 func sum(l []Value, c *Call) (Value, error) {

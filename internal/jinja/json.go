@@ -119,6 +119,9 @@ func ToJSON(v Value) (string, error) {
 }
 
 func (l layout) write(b *strings.Builder, v Value, depth int) error {
+	if b.Len() > maxString {
+		return errString
+	}
 	if depth > maxDepth {
 		return fmt.Errorf("values nested deeper than %d", maxDepth)
 	}

@@ -169,6 +169,9 @@ func keep(r *run, list []Value, target func(*run, Value) error, test expr) (out 
 				return err
 			}
 			v, err := test(r)
+			if err == nil {
+				err = r.step()
+			}
 			if err == nil && truth(v) {
 				out = append(out, x)
 			}

@@ -10,9 +10,6 @@ import (
 
 var errOverflow = errors.New("an integer beyond 64 bits")
 
-// maxString bounds what one operation may build.
-const maxString = 64 << 20
-
 func mismatch(op string, a, b Value) error {
 	if u, ok := a.(Undefined); ok {
 		return fmt.Errorf("%s is undefined", u.what)
@@ -81,12 +78,12 @@ func multiply(a, b Value) (Value, error) {
 		switch x := a.(type) {
 		case string:
 			if int64(len(x))*min(n, maxString) > maxString {
-				return nil, errors.New("a string beyond 64 MiB")
+				return nil, errString
 			}
 			return strings.Repeat(x, int(n)), nil
 		case *List:
-			if int64(len(x.Items))*min(n, maxString) > maxString/16 {
-				return nil, errors.New("a list beyond 4 million items")
+			if int64(len(x.Items))*min(n, maxString) > maxItems {
+				return nil, errItems
 			}
 			var out []Value
 			for range n {

@@ -77,6 +77,9 @@ func at(line int, e expr) expr {
 		if err != nil {
 			return nil, r.wrap(line, err)
 		}
+		if err := r.charge(v); err != nil {
+			return nil, r.wrap(line, err)
+		}
 		return v, nil
 	}
 }
@@ -361,7 +364,7 @@ func (p *parser) primary() (expr, error) {
 		if v, ok := constants[t.text]; ok {
 			return constant(v), nil
 		}
-		return func(r *run) (Value, error) { return r.lookup(t.text), nil }, nil
+		return at(t.line, func(r *run) (Value, error) { return r.lookup(t.text), nil }), nil
 	case t.kind == tString:
 		s := t.text
 		for p.peek().kind == tString {

@@ -302,7 +302,7 @@ func joinStrings(s string, c *Call) (Value, error) {
 		}
 		parts[i] = x
 	}
-	return strings.Join(parts, s), nil
+	return joined(parts, s)
 }
 
 func replaceString(s string, c *Call) (Value, error) {
@@ -315,7 +315,10 @@ func replaceString(s string, c *Call) (Value, error) {
 		return nil, err
 	}
 	n, err := intArg(c, 2, "count", -1)
-	return strings.Replace(s, from, to, int(n)), err
+	if err != nil {
+		return nil, err
+	}
+	return replaced(s, from, to, int(n))
 }
 
 func countString(s string, c *Call) (Value, error) {

@@ -176,6 +176,9 @@ func repr(v Value) string {
 const maxDepth = 200
 
 func writeRepr(b *strings.Builder, v Value, depth int) {
+	if b.Len() > maxString {
+		panic(tooMuch{errString})
+	}
 	if depth > maxDepth {
 		b.WriteString("...")
 		return
@@ -290,6 +293,15 @@ func quoted(b *strings.Builder, s string) {
 
 // equal is a == b.
 func equal(a, b Value) bool {
+	left := maxEqual
+	return equalWithin(a, b, &left)
+}
+
+// equalWithin is equal for at most left values: lists that hold each other many times are small in memory and endless to walk.
+func equalWithin(a, b Value, left *int) bool {
+	if *left--; *left < 0 {
+		panic(errEqual)
+	}
 	if x, ok := number(a); ok {
 		y, ok := number(b)
 		return ok && x == y
@@ -297,17 +309,17 @@ func equal(a, b Value) bool {
 	switch x := a.(type) {
 	case *List:
 		y, ok := b.(*List)
-		return ok && equalAll(x.Items, y.Items)
+		return ok && equalEach(x.Items, y.Items, left)
 	case Tuple:
 		y, ok := b.(Tuple)
-		return ok && equalAll(x, y)
+		return ok && equalEach(x, y, left)
 	case *Dict:
 		y, ok := b.(*Dict)
 		if !ok || x.Len() != y.Len() {
 			return false
 		}
 		for k, v := range x.values {
-			if w, ok := y.values[k]; !ok || !equal(v, w) {
+			if w, ok := y.values[k]; !ok || !equalWithin(v, w, left) {
 				return false
 			}
 		}
@@ -328,11 +340,16 @@ func equal(a, b Value) bool {
 }
 
 func equalAll(a, b []Value) bool {
+	left := maxEqual
+	return equalEach(a, b, &left)
+}
+
+func equalEach(a, b []Value, left *int) bool {
 	if len(a) != len(b) {
 		return false
 	}
 	for i := range a {
-		if !equal(a[i], b[i]) {
+		if !equalWithin(a[i], b[i], left) {
 			return false
 		}
 	}
