@@ -147,7 +147,11 @@ func (r *resolver) prompts(d *config.Dataset) {
 	}
 }
 
-// prefixes fills the text in front of prompts; GenAI-Perf's pool without a length has prefixes of 100 tokens.
+// poolOfGenAIPerf is that program's name of the flag for the number of prefixes; its prefixes have 100 tokens where no length is given.
+// Under the other names a pool without a length is no prefix at all, as in the Python tool.
+const poolOfGenAIPerf, prefixOfGenAIPerf = "--num-prefix-prompts", 100
+
+// prefixes fills the text in front of prompts.
 func (r *resolver) prefixes(d *config.Dataset) {
 	p := config.PrefixPrompts{}
 	if d.PrefixPrompts != nil {
@@ -161,8 +165,8 @@ func (r *resolver) prefixes(d *config.Dataset) {
 			*field = int(n[0])
 		}
 	}
-	if p.PoolSize > 0 && p.Length == 0 && r.set.Get("--prefix-prompt-length") == nil {
-		p.Length = 100
+	if p.PoolSize > 0 && p.Length == 0 && r.set.Get("--prefix-prompt-length") == nil && r.as(poolOfGenAIPerf) == poolOfGenAIPerf && r.has(poolOfGenAIPerf) {
+		p.Length = prefixOfGenAIPerf
 	}
 	if p != (config.PrefixPrompts{}) {
 		d.PrefixPrompts = &p
