@@ -2,6 +2,7 @@ package transport
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 )
@@ -74,7 +75,7 @@ func (b *bodyReader) fill() error {
 	if len(got) > 0 {
 		return nil
 	}
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		if b.kind == untilClose {
 			b.over = true
 			return nil

@@ -180,7 +180,9 @@ var expired = time.Unix(1, 0)
 // interrupt makes pending and later reads and writes end with a timeout.
 func (c *conn) interrupt() { c.SetDeadline(expired) }
 
-func isTimeout(err error) bool {
+// isTimeout tells whether a deadline has passed. It does not look inside an error: a system call that failed with ETIMEDOUT is a
+// connection that broke.
+func isTimeout(err error) bool { //nolint:errorlint // see above
 	e, ok := err.(net.Error)
 	return ok && e.Timeout() || err == os.ErrDeadlineExceeded
 }

@@ -63,9 +63,9 @@ func (d *decoded) next() ([]byte, error) {
 		switch {
 		case err == nil:
 			continue
-		case d.wire.err != nil && d.wire.err != io.EOF:
+		case d.wire.err != nil && !errors.Is(d.wire.err, io.EOF):
 			return nil, d.wire.err
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			return nil, d.wire.drain()
 		case errors.Is(err, io.ErrUnexpectedEOF):
 			return nil, &formatError{ErrPayload, "Response payload is not completed: the compressed body is cut"}

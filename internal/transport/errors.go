@@ -119,7 +119,7 @@ func certificateError(err error) bool {
 
 // headError classifies the end of a connection before the response headers were complete.
 func headError(err error) *record.Error {
-	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return newError(ErrClosed, 0, "Server disconnected")
 	}
 	return socketError(err)
@@ -138,11 +138,11 @@ func bodyError(err error, b *bodyReader) *record.Error {
 	switch {
 	case errors.As(err, &bad):
 		return newError(bad.kind, 0, bad.text)
-	case b.kind == untilClose && err != io.ErrUnexpectedEOF:
+	case b.kind == untilClose && !errors.Is(err, io.ErrUnexpectedEOF):
 		return socketError(err)
 	}
 	text := "Response payload is not completed"
-	if err != io.ErrUnexpectedEOF {
+	if !errors.Is(err, io.ErrUnexpectedEOF) {
 		text += ": " + plainReason(err)
 	}
 	e := newError(ErrPayload, 0, text)

@@ -117,7 +117,7 @@ func (x *Exchange) acquire(fresh bool) (*conn, error) {
 		fresh = true
 	}
 	for {
-		k, err := p.get(x.ctx, t.key, fresh, x.waiting)
+		k, err := p.get(t.key, fresh, x.waiting)
 		if x.trace.PoolWaitStart != 0 && x.trace.PoolWaitEnd == 0 {
 			x.trace.PoolWaitEnd = clock.Now()
 		}

@@ -24,11 +24,11 @@ const okAnswer = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-L
 
 // answers is a server that gives the same answer to every request of every connection and counts both.
 type answers struct {
-	target             *Target
-	conns, requests    atomic.Int32
-	mu                 sync.Mutex
-	heads              [][]string
-	closeAfter, perReq int // close each connection after so many requests (0 = never)
+	target          *Target
+	conns, requests atomic.Int32
+	mu              sync.Mutex
+	heads           [][]string
+	closeAfter      int // close each connection after so many requests (0 = never)
 }
 
 func newAnswers(t testing.TB, answer string) *answers {

@@ -50,7 +50,7 @@ func (p *pool) host(key string) *hostPool {
 }
 
 // get gives an idle connection, or nil and with it the permit to dial one. wait is called once if no permit is free.
-func (p *pool) get(ctx context.Context, key string, fresh bool, wait func() (context.Context, context.CancelFunc)) (*conn, error) {
+func (p *pool) get(key string, fresh bool, wait func() (context.Context, context.CancelFunc)) (*conn, error) {
 	p.mu.Lock()
 	h := p.host(key)
 	if !fresh {

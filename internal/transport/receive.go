@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/http"
 	"strings"
 	"time"
 
@@ -39,7 +40,7 @@ func (x *Exchange) Receive(rec *record.Record, onMessage OnMessage) {
 
 // nothingWritten tells whether an idle connection proved dead before a byte of the request was written.
 func (x *Exchange) nothingWritten() bool {
-	return x.sendErr == errStale || x.sendErr != nil && x.trace.Reused != 0 && x.trace.ChunksSent == 0
+	return errors.Is(x.sendErr, errStale) || x.sendErr != nil && x.trace.Reused != 0 && x.trace.ChunksSent == 0
 }
 
 // guard lets the end of the context interrupt the connection. stop tells whether it did not happen and no longer can.
@@ -102,7 +103,7 @@ func (x *Exchange) read(onMessage OnMessage) bool {
 		switch {
 		case !h.ok():
 			err = x.readError(src)
-		case h.mediaType == "text/event-stream" && (x.req.Method == "" || x.req.Method == "POST"):
+		case h.mediaType == "text/event-stream" && (x.req.Method == "" || x.req.Method == http.MethodPost):
 			err = x.readStream(src, onMessage)
 		default:
 			err = x.readBody(src, onMessage)
@@ -191,7 +192,7 @@ func (x *Exchange) failHead(err error) {
 	switch {
 	case errors.As(err, &bad):
 		x.err = newError(bad.kind, 0, bad.text)
-	case x.sendErr != nil && err == io.EOF:
+	case x.sendErr != nil && errors.Is(err, io.EOF):
 		x.err = socketError(x.sendErr)
 	default:
 		x.err = headError(err)

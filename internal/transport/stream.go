@@ -2,6 +2,7 @@ package transport
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -22,7 +23,7 @@ func (x *Exchange) readStream(src source, onMessage OnMessage) error {
 	var f sse.Framer
 	for {
 		span, err := src.next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			if a.cur != nil {
 				if s, ok := f.Finish(a.cur.buf); ok {
 					x.message(a.cur.buf[s.Start:s.End:s.End], s.Lines == 1, &onMessage)
@@ -121,7 +122,7 @@ func (x *Exchange) collect(src source, keep bool) (body []byte, size int, err er
 	x.arena = newArena()
 	for {
 		span, err := src.next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return body, size, nil
 		}
 		if err != nil {

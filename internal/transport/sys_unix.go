@@ -3,6 +3,7 @@
 package transport
 
 import (
+	"errors"
 	"os"
 	"syscall"
 
@@ -19,7 +20,7 @@ func (c *conn) alive() bool {
 		var b [1]byte
 		n, _, err := unix.Recvfrom(int(fd), b[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
 		switch {
-		case err == unix.EAGAIN || err == unix.EINTR:
+		case errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR):
 			ok = true
 		case err == nil && n > 0 && c.tls != nil:
 			ok = b[0] == tlsApplicationData && !halfClosed(fd)
@@ -34,7 +35,7 @@ func (c *conn) tryWrite(b []byte) (n int, err error) {
 		for n < len(b) {
 			var m int
 			m, err = syscall.Write(int(fd), b[n:])
-			if err == syscall.EINTR {
+			if errors.Is(err, syscall.EINTR) {
 				continue
 			}
 			if err != nil {
@@ -47,7 +48,7 @@ func (c *conn) tryWrite(b []byte) (n int, err error) {
 	if ctlErr != nil {
 		return n, ctlErr
 	}
-	if err == syscall.EAGAIN {
+	if errors.Is(err, syscall.EAGAIN) {
 		return n, nil
 	}
 	if err != nil {

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -32,7 +33,8 @@ func NormalizeURL(raw string) (string, error) {
 	}
 	u, err := url.Parse(full)
 	if err != nil {
-		if e, ok := err.(*url.Error); ok {
+		var e *url.Error
+		if errors.As(err, &e) {
 			err = e.Err
 		}
 		return bad("%v", err)
