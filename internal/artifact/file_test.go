@@ -2,6 +2,7 @@ package artifact
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -53,7 +54,7 @@ func TestStreamAfterFailure(t *testing.T) {
 	if first == nil {
 		t.Fatal("flushing to a closed file gave no error")
 	}
-	if err := s.Write([]byte("two\n")); err != first {
+	if err := s.Write([]byte("two\n")); !errors.Is(err, first) {
 		t.Errorf("a later write gives %v, want %v", err, first)
 	}
 }

@@ -40,18 +40,32 @@ func (l Layout) named(standard, suffix string) string {
 	return filepath.Join(l.Dir, l.prefix+suffix)
 }
 
-// The files.
+// SummaryJSON is the file of the summary in JSON.
 func (l Layout) SummaryJSON() string { return l.named("profile_export_aiperf.json", ".json") }
-func (l Layout) SummaryCSV() string  { return l.named("profile_export_aiperf.csv", ".csv") }
-func (l Layout) Records() string     { return l.named("profile_export.jsonl", ".jsonl") }
-func (l Layout) Raw() string         { return l.named("profile_export_raw.jsonl", "_raw.jsonl") }
+
+// SummaryCSV is the file of the summary in CSV.
+func (l Layout) SummaryCSV() string { return l.named("profile_export_aiperf.csv", ".csv") }
+
+// Records is the file of the records, one line a request.
+func (l Layout) Records() string { return l.named("profile_export.jsonl", ".jsonl") }
+
+// Raw is the file of requests and answers as they went over the wire.
+func (l Layout) Raw() string { return l.named("profile_export_raw.jsonl", "_raw.jsonl") }
+
+// SlicesCSV is the file of the time slices in CSV.
 func (l Layout) SlicesCSV() string {
 	return l.named("profile_export_aiperf_timeslices.csv", "_timeslices.csv")
 }
+
+// SlicesJSON is the file of the time slices in JSON.
 func (l Layout) SlicesJSON() string {
 	return l.named("profile_export_aiperf_timeslices.json", "_timeslices.json")
 }
+
+// Console is the file of the console's text.
 func (l Layout) Console() string { return l.named("profile_export_console.txt", "_console.txt") }
+
+// GPUTelemetry is the file of GPU samples.
 func (l Layout) GPUTelemetry() string {
 	return l.named("gpu_telemetry_export.jsonl", "_gpu_telemetry.jsonl")
 }
@@ -61,10 +75,14 @@ func (l Layout) ServerMetrics(format string) string {
 	return l.named("server_metrics_export."+format, "_server_metrics."+format)
 }
 
-// The files that ignore the prefix.
-func (l Layout) Inputs() string  { return filepath.Join(l.Dir, "inputs.json") }
+// Inputs is the file of request bodies; it ignores the prefix.
+func (l Layout) Inputs() string { return filepath.Join(l.Dir, "inputs.json") }
+
+// Outputs is the file of answers; it ignores the prefix.
 func (l Layout) Outputs() string { return filepath.Join(l.Dir, "outputs.json") }
-func (l Layout) Log() string     { return filepath.Join(l.Dir, "logs", "aiperf.log") }
+
+// Log is the program's log; it ignores the prefix.
+func (l Layout) Log() string { return filepath.Join(l.Dir, "logs", "aiperf.log") }
 
 // Stimulus says how load was made, for the name of the default directory.
 type Stimulus struct {

@@ -3,6 +3,7 @@ package artifact
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -43,7 +44,7 @@ func eachLine(r io.Reader, visit func(n int, line []byte) error) error {
 	var long []byte
 	for n := 1; ; {
 		part, err := br.ReadSlice('\n')
-		if err == bufio.ErrBufferFull {
+		if errors.Is(err, bufio.ErrBufferFull) {
 			if long = append(long, part...); len(long) > maxLine {
 				return fmt.Errorf("line %d is longer than %d bytes", n, maxLine)
 			}
@@ -51,13 +52,12 @@ func eachLine(r io.Reader, visit func(n int, line []byte) error) error {
 		}
 		line := part
 		if long != nil {
-			line = append(long, part...)
-			long = nil
+			line, long = append(long, part...), nil
 		}
 		switch {
-		case err == io.EOF && (len(line) == 0 || !json.Valid(line)):
+		case errors.Is(err, io.EOF) && (len(line) == 0 || !json.Valid(line)):
 			return nil
-		case err != nil && err != io.EOF:
+		case err != nil && !errors.Is(err, io.EOF):
 			return err
 		}
 		if !blank(line) {
