@@ -84,7 +84,7 @@ func law(d *config.Distribution) dataset.Law {
 
 func openSynthetic(b *config.Benchmark, d *config.Dataset, e *endpoint.Endpoint, root *rng.Root, around synth.Context, assignment dataset.Assignment,
 	open func() (*tokenizer.Tokenizer, error)) (dataset.Dataset, error) {
-	if err := notBuilt(b, d); err != nil {
+	if err := notBuilt(d); err != nil {
 		return nil, err
 	}
 	tok, err := open()
@@ -120,7 +120,7 @@ func openSynthetic(b *config.Benchmark, d *config.Dataset, e *endpoint.Endpoint,
 }
 
 // notBuilt refuses what generated data cannot hold yet. The command line refuses the flags already; a file may still ask.
-func notBuilt(b *config.Benchmark, d *config.Dataset) error {
+func notBuilt(d *config.Dataset) error {
 	asked := []struct {
 		key string
 		on  bool

@@ -35,7 +35,7 @@ func (r *room) openFiles() error {
 	if err != nil {
 		return fmt.Errorf("--artifact-dir %s: %w", a.Dir, err)
 	}
-	r.closers = append(r.closers, func() { f.Close() })
+	r.closers = append(r.closers, func() { _ = f.Close() })
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.log = slog.New(slog.NewTextHandler(f, &slog.HandlerOptions{Level: levels[r.cfg.Logging.Level]}))

@@ -17,7 +17,7 @@ func TestBudget(t *testing.T) {
 		return tg
 	}
 	one := []*transport.Target{target("http://127.0.0.1:9000/x")}
-	two := append(one, target("http://127.0.0.2:9000/x"))
+	two := []*transport.Target{one[0], target("http://127.0.0.2:9000/x")}
 	b := budget{files: 1064, ports: 500}
 	tests := []struct {
 		name    string

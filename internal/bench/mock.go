@@ -96,7 +96,7 @@ func announced(ctx context.Context, out io.Reader) (string, error) {
 
 // stop ends the server.
 func (m *mockChild) stop() {
-	m.life.Close()
+	_ = m.life.Close()
 	done := make(chan error, 1)
 	go func() { done <- m.cmd.Wait() }()
 	select {

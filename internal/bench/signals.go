@@ -91,7 +91,7 @@ func say(w io.Writer, text string) {
 	said := make(chan struct{})
 	go func() {
 		defer close(said)
-		io.WriteString(w, text)
+		_, _ = io.WriteString(w, text)
 	}()
 	timer := time.NewTimer(lastWords)
 	defer timer.Stop()

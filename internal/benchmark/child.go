@@ -45,7 +45,7 @@ func run(name string, args ...string) (usage, error) {
 	}
 	u := usage{cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), wall: time.Since(began)}
 	if r, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		u.peak = int64(r.Maxrss) << 10
+		u.peak = int64(r.Maxrss) << 10 //nolint:unconvert // 32 bits on some systems
 	}
 	return u, nil
 }
@@ -93,7 +93,7 @@ func (b *bench) serve(args ...string) (*server, error) {
 // stop ends it in good order: its log is complete afterwards.
 func (s *server) stop() {
 	s.cmd.Process.Signal(os.Interrupt)
-	s.cmd.Wait()
+	_ = s.cmd.Wait() // it ended by a signal
 }
 
 // withServer serves while f runs.
@@ -112,7 +112,7 @@ func whileBusy(cores int, f func() error) error {
 	defer func() {
 		for _, c := range spinners {
 			c.Process.Kill()
-			c.Wait()
+			_ = c.Wait() // it was killed
 		}
 	}()
 	for range cores {

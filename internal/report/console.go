@@ -62,7 +62,7 @@ func Console(w io.Writer, run *metric.Run, o Options) error {
 func ConsoleText(run *metric.Run, width int) []byte {
 	var b bytes.Buffer
 	b.WriteString("\n")
-	Console(&b, run, Options{Width: width}) // a buffer takes everything
+	_ = Console(&b, run, Options{Width: width}) // a buffer takes everything
 	return b.Bytes()
 }
 
