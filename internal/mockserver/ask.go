@@ -51,7 +51,7 @@ func readAsk(p *fastjson.Parser, body []byte) *ask {
 		if value == nil {
 			continue
 		}
-		texts = a.collect(texts, value, key)
+		texts = a.collect(texts, value)
 		if list := value.GetArray(); key != "messages" && len(list) > 0 && list[0].Type() != fastjson.TypeNumber {
 			a.items = len(list)
 		}
@@ -62,7 +62,7 @@ func readAsk(p *fastjson.Parser, body []byte) *ask {
 }
 
 // collect finds the texts of a prompt: strings, lists of them, messages with a content, parts and passages with a text.
-func (a *ask) collect(texts []string, v *fastjson.Value, key string) []string {
+func (a *ask) collect(texts []string, v *fastjson.Value) []string {
 	switch v.Type() {
 	case fastjson.TypeString:
 		return append(texts, string(v.GetStringBytes()))
@@ -70,12 +70,12 @@ func (a *ask) collect(texts []string, v *fastjson.Value, key string) []string {
 		a.tokenCount++
 	case fastjson.TypeArray:
 		for _, e := range v.GetArray() {
-			texts = a.collect(texts, e, key)
+			texts = a.collect(texts, e)
 		}
 	case fastjson.TypeObject:
 		for _, name := range []string{"content", "text"} {
 			if inner := v.Get(name); inner != nil {
-				texts = a.collect(texts, inner, name)
+				texts = a.collect(texts, inner)
 			}
 		}
 	}

@@ -115,7 +115,8 @@ func TestChildEndsWithItsLifeline(t *testing.T) {
 		t.Errorf("%s", b)
 	}
 	c.stop(t)
-	if _, err := client.Get(c.url + "/health"); err == nil {
+	if resp, err := client.Get(c.url + "/health"); err == nil {
+		resp.Body.Close()
 		t.Error("the server lives on")
 	}
 }

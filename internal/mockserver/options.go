@@ -1,6 +1,7 @@
 package mockserver
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -153,7 +154,8 @@ func sorted(values url.Values) []string {
 }
 
 func plain(err error) error {
-	if e, ok := err.(*strconv.NumError); ok {
+	var e *strconv.NumError
+	if errors.As(err, &e) {
 		return fmt.Errorf("want a whole number: %w", e.Err)
 	}
 	return err

@@ -63,7 +63,7 @@ type answer struct {
 }
 
 func ask1(ctx context.Context, c *http.Client, url, path, body, id string) answer {
-	req, err := http.NewRequestWithContext(ctx, "POST", url+path, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url+path, strings.NewReader(body))
 	if err != nil {
 		return answer{err: err}
 	}
@@ -270,7 +270,7 @@ func TestEmbeddingsAndRankings(t *testing.T) {
 		}
 		raw, err := io.ReadAll(resp.Body)
 		resp.Body.Close()
-		if err != nil || resp.StatusCode != 200 || !json.Valid(raw) || strings.Count(string(raw), `"`+tt.key+`":`) != 2 {
+		if err != nil || resp.StatusCode != http.StatusOK || !json.Valid(raw) || strings.Count(string(raw), `"`+tt.key+`":`) != 2 {
 			t.Errorf("%s: %d %v %s", tt.path, resp.StatusCode, err, raw)
 		}
 	}
@@ -290,7 +290,7 @@ func TestPages(t *testing.T) {
 		if !strings.Contains(string(raw), want) {
 			t.Errorf("%s: %s", path, raw)
 		}
-		if (resp.StatusCode == 404) != (path == "/nowhere") {
+		if (resp.StatusCode == http.StatusNotFound) != (path == "/nowhere") {
 			t.Errorf("%s: status %d", path, resp.StatusCode)
 		}
 	}
