@@ -29,7 +29,8 @@ func (e *Endpoint) readInput(r *record.Reply, payload []byte) {
 		return
 	}
 	r.InputTokens, r.Images = x.tokens, x.images
-	if all := append(x.texts, x.last...); len(all) > 0 {
+	x.texts = append(x.texts, x.last...)
+	if all := x.texts; len(all) > 0 {
 		r.InputTexts = make([]string, len(all))
 		for i, t := range all {
 			r.InputTexts[i] = t.String()

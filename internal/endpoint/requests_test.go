@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -163,7 +164,8 @@ func TestBodiesThatCannotBeBuilt(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = e.Encode(nil, &tt.in)
-		if _, ok := err.(*FormatError); !ok || !strings.Contains(err.Error(), tt.want) {
+		var bad *FormatError
+		if !errors.As(err, &bad) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q in it", tt.endpoint, err, tt.want)
 		}
 	}

@@ -90,6 +90,7 @@ func (c *goldenCase) record(t *testing.T) *record.Record {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
 	if err != nil {
 		t.Fatal(err)
