@@ -3,6 +3,7 @@ package main
 import (
 	"net/url"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"aiperf/internal/mockserver"
@@ -36,7 +37,7 @@ func TestTokensAreTheServers(t *testing.T) {
 			for k, v := range c.mock {
 				mock[k] = v
 			}
-			args := append(c.args, "--url", "mock://?"+mock.Encode(), "--concurrency", "4", "--isl", "8", "--num-dataset-entries", "10")
+			args := append(slices.Clone(c.args), "--url", "mock://?"+mock.Encode(), "--concurrency", "4", "--isl", "8", "--num-dataset-entries", "10")
 			if !has(args, "--num-sessions") {
 				args = append(args, "--request-count", "40")
 			}

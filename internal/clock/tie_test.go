@@ -25,7 +25,7 @@ func TestTieNoticesAStep(t *testing.T) {
 		if _, ok := tie.Now(); ok {
 			t.Errorf("step of %v not noticed", step)
 		}
-		if d := tie.Step() - int64(step); d > int64(maxStep) || d < -int64(maxStep) {
+		if d := tie.Step() - int64(step); d > maxStep || d < -maxStep {
 			t.Errorf("step of %v measured as %v", step, time.Duration(tie.Step()))
 		}
 		tie.offset += int64(step)

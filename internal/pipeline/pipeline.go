@@ -5,6 +5,7 @@ package pipeline
 import (
 	"errors"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -147,7 +148,7 @@ func (p *Pipeline) Close() error {
 	p.workers.Wait()
 	close(p.done)
 	p.collector.Wait()
-	errs := append(p.broken, err)
+	errs := append(slices.Clone(p.broken), err)
 	for i, s := range p.opts.Sinks {
 		if err := s.Close(); err != nil && p.broken[i] == nil {
 			errs = append(errs, err)

@@ -152,7 +152,8 @@ func (p *Python) gammaCheng(shape float64) float64 {
 func (p *Python) gammaAhrensDieter(shape float64) float64 {
 	b := (math.E + shape) / math.E
 	for {
-		x, q := 0.0, b*p.Float64()
+		var x float64
+		q := b * p.Float64()
 		if q <= 1 {
 			x = math.Pow(q, 1/shape)
 		} else {
