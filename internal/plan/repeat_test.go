@@ -1,27 +1,123 @@
 package plan
 
 import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"aiperf/internal/config"
+	"aiperf/internal/metric"
 )
 
-// TestTrialSeed: the seeds are those of the Python tool, SHA-256 of "<seed>:variation:<label>:trial:<n>", cut to 63 bits.
-func TestTrialSeed(t *testing.T) {
-	base := int64(42)
-	for _, c := range []struct {
-		label string
-		n     int
-		want  int64
+// sweep is a run over two concurrencies, with a warm-up, several times each.
+func sweep(runs int, order string) *config.Run {
+	r := config.Default()
+	r.Artifacts.Dir = "base"
+	r.MultiRun.NumRuns, r.MultiRun.Cooldown = runs, 5
+	r.Phases = []config.Phase{
+		{Name: "warmup", Kind: config.KindWarmup, Type: config.PhaseConcurrency},
+		{Name: "profiling", Kind: config.KindProfiling, Type: config.PhaseConcurrency},
+	}
+	if order != "" {
+		r.Sweep = &config.Sweep{Type: config.SweepGrid, IterationOrder: order, Cooldown: 2,
+			Parameters: config.Axes{{Path: "phases.profiling.concurrency", Values: []any{2, 4}}}}
+	}
+	return r
+}
+
+func TestTrialsStandInTheContractsOrderAndPlaces(t *testing.T) {
+	two := []config.Cell{{Dir: "concurrency_2"}, {Dir: "concurrency_4"}}
+	tests := []struct {
+		name  string
+		runs  int
+		order string
+		cells []config.Cell
+		want  string // "pause dir" of every trial
 	}{
-		{"", 0, 6858774025263032934}, {"", 1, 4337237111802998792}, {"phases.profiling.concurrency=2", 0, 2639850759700845630},
-	} {
-		got := trialSeed(&base, &config.Cell{Label: c.label}, c.n)
-		if got == nil || *got != c.want {
-			t.Errorf("%q, trial %d: %v, want %d", c.label, c.n, got, c.want)
+		{"repeats", 3, "", []config.Cell{{}}, "0s profile_runs/run_0001, 5s profile_runs/run_0002, 5s profile_runs/run_0003"},
+		{"a sweep", 1, "repeated", two, "0s concurrency_2, 2s concurrency_4"},
+		{"a sweep, repeated", 2, "repeated", two,
+			"0s profile_runs/trial_0001/concurrency_2, 2s profile_runs/trial_0001/concurrency_4, 5s profile_runs/trial_0002/concurrency_2, 2s profile_runs/trial_0002/concurrency_4"},
+		{"a sweep, independent", 2, "independent", two,
+			"0s concurrency_2/profile_runs/trial_0001, 5s concurrency_2/profile_runs/trial_0002, 5s concurrency_4/profile_runs/trial_0001, 5s concurrency_4/profile_runs/trial_0002"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			i := invocation{run: sweep(tt.runs, tt.order)}
+			var got []string
+			for _, one := range i.schedule(tt.cells) {
+				dir, err := filepath.Rel("base", one.dir)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, fmt.Sprint(one.pause, " ", filepath.ToSlash(dir)))
+			}
+			if s := strings.Join(got, ", "); s != tt.want {
+				t.Errorf("\n got %s\nwant %s", s, tt.want)
+			}
+		})
+	}
+}
+
+func TestOnlyTheFirstTrialOfACellWarmsUp(t *testing.T) {
+	kept := withoutWarmup(sweep(2, "").Phases)
+	if len(kept) != 1 || kept[0].Name != "profiling" {
+		t.Errorf("%+v", kept)
+	}
+}
+
+func TestAPauseEndsWithTheInterruption(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		i := invocation{ctx: ctx}
+		begin := time.Now()
+		if !i.pause(time.Minute) || time.Since(begin) != time.Minute {
+			t.Errorf("an undisturbed pause took %v", time.Since(begin))
+		}
+		time.AfterFunc(time.Second, cancel)
+		begin = time.Now()
+		if i.pause(time.Minute) || time.Since(begin) != time.Second {
+			t.Errorf("an interrupted pause took %v", time.Since(begin))
+		}
+	})
+}
+
+func TestVariationKeepsTheOrderOfTheAxes(t *testing.T) {
+	got, err := variation([]config.Axis{{Path: "b", Values: []any{2}}, {Path: "a", Values: []any{0.5}}})
+	if err != nil || string(got) != `{"b":2,"a":0.5}` || !json.Valid(got) {
+		t.Errorf("%s, %v", got, err)
+	}
+}
+
+// finished is a trial with so many valid requests and a verdict.
+func finished(cell, n int, valid int64, v metric.Verdict) trial {
+	return trial{cell: cell, n: n, run: &metric.Run{Profiling: &metric.Summary{Valid: valid}, Validity: &metric.Validity{Verdict: v}}}
+}
+
+func TestConclusion(t *testing.T) {
+	var out strings.Builder
+	i := invocation{Streams: Streams{Out: &out, Err: io.Discard}, run: sweep(1, "repeated")}
+	cells := []config.Cell{
+		{Dir: "concurrency_2", Values: []config.Axis{{Path: "phases.profiling.concurrency", Values: []any{2}}}},
+		{Dir: "concurrency_4", Values: []config.Axis{{Path: "phases.profiling.concurrency", Values: []any{4}}}},
+	}
+	failed := trial{cell: 1, err: fmt.Errorf("the server is gone")}
+	status, err := i.conclude(cells, []trial{finished(0, 0, 5, metric.VerdictServerLimited), failed})
+	if status != 0 || err != nil {
+		t.Errorf("status %d, %v: one cell succeeded", status, err)
+	}
+	for _, want := range []string{"Sweep: 2 cells", "server limited", "failed: the server is gone"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
 		}
 	}
-	if got := trialSeed(nil, &config.Cell{}, 0); got != nil {
-		t.Errorf("without a seed: %d", *got)
+	if status, err = i.conclude(cells, []trial{finished(0, 0, 0, metric.VerdictValid), failed}); status != 1 || err == nil {
+		t.Errorf("status %d, %v: nothing succeeded", status, err)
 	}
 }
