@@ -131,9 +131,19 @@ func (l *lexer) hex() (rune, bool) {
 	if l.i+4 > len(l.b) {
 		return 0, false
 	}
-	v, err := strconv.ParseUint(string(l.b[l.i:l.i+4]), 16, 32)
+	v := rune(0)
+	for _, c := range l.b[l.i : l.i+4] {
+		switch {
+		case '0' <= c && c <= '9':
+			v = v<<4 | rune(c-'0')
+		case 'a' <= c|0x20 && c|0x20 <= 'f':
+			v = v<<4 | rune(c|0x20-'a'+10)
+		default:
+			return 0, false
+		}
+	}
 	l.i += 4
-	return rune(v), err == nil
+	return v, true
 }
 
 // integer reads a number that must be an integer from 0 up to what fits an id.

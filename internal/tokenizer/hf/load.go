@@ -63,18 +63,23 @@ func (p addedPart) token() added.Token {
 
 // sections are the parts of the file, as text.
 type sections struct {
-	added, normalizer, pretokenizer, model, post, decoder []byte
+	added, normalizer, pretokenizer, post, decoder []byte
+	model                                          *modelFile
 }
 
 // Parse reads a tokenizer.json.
 func Parse(text []byte, o Options) (*File, error) {
 	var s sections
 	parts := map[string]*[]byte{
-		"added_tokens": &s.added, "normalizer": &s.normalizer, "pre_tokenizer": &s.pretokenizer, "model": &s.model,
-		"post_processor": &s.post, "decoder": &s.decoder,
+		"added_tokens": &s.added, "normalizer": &s.normalizer, "pre_tokenizer": &s.pretokenizer, "post_processor": &s.post,
+		"decoder": &s.decoder,
 	}
 	l := &lexer{b: text}
-	err := l.object(func(key string) error {
+	err := l.object(func(key string) (err error) {
+		if key == "model" && l.peek() != 'n' {
+			s.model, err = readModel(l)
+			return err
+		}
 		v, err := l.skip()
 		if p := parts[key]; p != nil {
 			*p = v
@@ -98,10 +103,7 @@ func (s *sections) build(o Options) (*File, error) {
 	if err := st.read(s.pretokenizer, "pre_tokenizer", 0); err != nil {
 		return nil, err
 	}
-	m, err := readModel(s.model)
-	if err != nil {
-		return nil, err
-	}
+	m := s.model
 	raw := st.bytes && st.bytesAt == len(st.list) && m.Type == "BPE" && or(m.Prefix, "") == "" && or(m.Suffix, "") == ""
 	if st.bytes && !raw {
 		st.alphabet()

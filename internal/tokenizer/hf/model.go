@@ -29,10 +29,9 @@ type modelFile struct {
 	MaxChars     *int    `json:"max_input_chars_per_word"`
 }
 
-// readModel splits the model section.
-func readModel(raw []byte) (*modelFile, error) {
+// readModel splits the model section, which the lexer stands before.
+func readModel(l *lexer) (*modelFile, error) {
 	m := &modelFile{}
-	l := &lexer{b: raw}
 	small := []byte{'{'}
 	err := l.object(func(key string) error {
 		v, err := l.skip()
@@ -123,7 +122,10 @@ func or(s *string, otherwise string) string {
 
 // texts reads the object from text to id.
 func (m *modelFile) texts(raw bool) (*model.Vocab, error) {
-	n := bytes.Count(m.vocab, []byte(`":`))
+	n := bytes.Count(m.vocab, []byte{'\n'})
+	if n < 2 { // all in one line
+		n = bytes.Count(m.vocab, []byte{':'})
+	}
 	v := model.NewVocab(n, max(0, len(m.vocab)-n*8))
 	l := &lexer{b: m.vocab}
 	var buf []byte
@@ -175,23 +177,33 @@ func appendBytes(dst, text []byte) []byte {
 	return dst
 }
 
+// rules is about the number of merges.
+func (m *modelFile) rules() int {
+	n := bytes.Count(m.merges, []byte{'"'}) / 2
+	if bytes.IndexByte(m.merges[min(1, len(m.merges)):min(100, len(m.merges))], '[') >= 0 { // a list of pairs
+		n /= 2
+	}
+	return n
+}
+
 // bpe reads the merges: "a b" or [a, b].
 func (m *modelFile) bpe(v *model.Vocab, raw bool) (*model.BPE, error) {
 	b, err := model.NewBPE(model.BPEConfig{
 		Vocab: v, Bytes: raw, IgnoreMerges: m.IgnoreMerges, ByteFallback: m.ByteFallback, Unk: or(m.UnkToken, ""), FuseUnk: m.FuseUnk,
-		Prefix: or(m.Prefix, ""), Suffix: or(m.Suffix, ""), Merges: bytes.Count(m.merges, []byte(`",`)) + 1,
+		Prefix: or(m.Prefix, ""), Suffix: or(m.Suffix, ""), Merges: m.rules(),
 	})
 	if err != nil || m.merges == nil {
 		return b, err
 	}
 	l := &lexer{b: m.merges}
-	var left, right, buf []byte
+	var left, right []byte
 	conv := func(dst, text []byte) []byte {
 		if raw {
 			return appendBytes(dst[:0], text)
 		}
 		return append(dst[:0], text...)
 	}
+	rules := model.NewRules(b)
 	err = l.array(func(i int) error {
 		if l.peek() != '[' {
 			s, err := l.str()
@@ -203,7 +215,8 @@ func (m *modelFile) bpe(v *model.Vocab, raw bool) (*model.BPE, error) {
 				return fmt.Errorf("model.merges[%d]: found %q, want two tokens with a blank between", i, s)
 			}
 			left, right = conv(left, a), conv(right, c)
-			return b.Merge(left, right, i, &buf)
+			rules.Add(left, right)
+			return nil
 		}
 		n := 0
 		err := l.array(func(k int) error {
@@ -224,8 +237,12 @@ func (m *modelFile) bpe(v *model.Vocab, raw bool) (*model.BPE, error) {
 		if err != nil {
 			return err
 		}
-		return b.Merge(left, right, i, &buf)
+		rules.Add(left, right)
+		return nil
 	})
+	if missing := rules.Close(); missing != nil { // of an earlier rule than err
+		return nil, missing
+	}
 	return b, err
 }
 

@@ -41,7 +41,7 @@ type BPEConfig struct {
 	Merges       int    // expected number of rules
 }
 
-// NewBPE returns a model without rules; they are added by Merge in order of their rank.
+// NewBPE returns a model without rules; Rules adds them.
 func NewBPE(c BPEConfig) (*BPE, error) {
 	m := &BPE{
 		vocab: c.Vocab, pairs: newPairTable(c.Merges), cache: newCache(), bytes: c.Bytes, ignoreMerges: c.IgnoreMerges,
@@ -60,27 +60,6 @@ func NewBPE(c BPEConfig) (*BPE, error) {
 	m.fallbackID = newByteIDs(c.Vocab)
 	m.words = !m.bytes && m.prefix == "" && m.suffix == "" && !m.ignoreMerges && c.Vocab.ID(space) != None
 	return m, nil
-}
-
-// Merge adds the next rule: the tokens a and b, side by side, become one.
-func (m *BPE) Merge(a, b []byte, rank int, buf *[]byte) error {
-	l, r := m.vocab.id(a), m.vocab.id(b)
-	*buf = append((*buf)[:0], a...)
-	*buf = append(*buf, strings.TrimPrefix(string(b), m.prefix)...)
-	id := m.vocab.id(*buf)
-	for _, x := range []struct {
-		id   int32
-		text []byte
-	}{{l, a}, {r, b}, {id, *buf}} {
-		if x.id == None {
-			return fmt.Errorf("model.merges[%d] (%q %q): the token %q is not in model.vocab", rank, a, b, x.text)
-		}
-	}
-	m.pairs.put(l, r, uint32(rank), id)
-	if m.words && strings.HasPrefix(string(b), space) && !strings.HasSuffix(string(a), space) {
-		m.words = false
-	}
-	return nil
 }
 
 func (m *BPE) pair(l, r int32, _ string, _, _ int32) uint64 { return m.pairs.get(l, r) }

@@ -1,0 +1,155 @@
+package model
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+)
+
+// Rules adds the rules of a BPE model, in order of their rank. Their tokens are looked up side by side on all processors, batch by
+// batch, as lookups in a large vocabulary mostly wait for memory; a batch goes into the table when all before it are in.
+type Rules struct {
+	m     *BPE
+	fill  *ruleBatch
+	count int
+	queue chan *ruleBatch
+	used  chan *ruleBatch // batches to be filled again
+	done  chan error
+}
+
+// perBatch is the number of rules that are looked up in one go.
+const perBatch = 4096
+
+// ruleBatch is some rules that follow each other: their texts, then their tokens.
+type ruleBatch struct {
+	first int      // rank of the first rule
+	text  []byte   // left and right text of each rule, back to back
+	ends  []uint32 // where each ends
+	rules []rule
+	words bool  // none reaches across the beginning of a word
+	err   error // of the first rule that cannot be
+	ready chan struct{}
+}
+
+type rule struct{ left, right, merged int32 }
+
+// NewRules returns the adder of m's rules. Close must be called, and m must not be used before.
+func NewRules(m *BPE) *Rules {
+	n := runtime.GOMAXPROCS(0)
+	r := &Rules{m: m, queue: make(chan *ruleBatch, n), used: make(chan *ruleBatch, n+2), done: make(chan error, 1)}
+	go func() { r.done <- r.insert() }()
+	return r
+}
+
+// Add adds the next rule: the tokens a and b, side by side, become one.
+func (r *Rules) Add(a, b []byte) {
+	if r.fill == nil {
+		r.fill = r.batch()
+	}
+	f := r.fill
+	f.text = append(f.text, a...)
+	f.ends = append(f.ends, uint32(len(f.text)))
+	f.text = append(f.text, b...)
+	f.ends = append(f.ends, uint32(len(f.text)))
+	if r.count++; len(f.ends) == 2*perBatch {
+		r.send()
+	}
+}
+
+// batch is an empty batch, an old one if there is any.
+func (r *Rules) batch() *ruleBatch {
+	b := &ruleBatch{}
+	select {
+	case b = <-r.used:
+	default:
+		b.text, b.ends, b.rules = make([]byte, 0, 16*perBatch), make([]uint32, 0, 2*perBatch), make([]rule, 0, perBatch)
+	}
+	b.first, b.text, b.ends, b.rules, b.ready = r.count, b.text[:0], b.ends[:0], b.rules[:0], make(chan struct{})
+	return b
+}
+
+func (r *Rules) send() {
+	if b := r.fill; b != nil {
+		go r.m.resolve(b)
+		r.queue <- b
+		r.fill = nil
+	}
+}
+
+// Close waits until all rules are in the model. The error is that of the first rule whose tokens are not in the vocabulary.
+func (r *Rules) Close() error {
+	r.send()
+	close(r.queue)
+	return <-r.done
+}
+
+// insert puts the rules into the table, batch after batch.
+func (r *Rules) insert() (err error) {
+	for b := range r.queue {
+		<-b.ready
+		if err != nil {
+			continue
+		}
+		r.m.words = r.m.words && b.words
+		for i, x := range b.rules {
+			r.m.pairs.put(x.left, x.right, uint32(b.first+i), x.merged)
+		}
+		err = b.err
+		select {
+		case r.used <- b:
+		default:
+		}
+	}
+	return err
+}
+
+// resolve looks the tokens of a batch up.
+func (m *BPE) resolve(b *ruleBatch) {
+	defer close(b.ready)
+	b.words = true
+	var buf []byte
+	last, begin := None, uint32(0)
+	for i := 0; i < len(b.ends); i += 2 {
+		left, right := b.text[begin:b.ends[i]], b.text[b.ends[i]:b.ends[i+1]]
+		joined := b.text[begin:b.ends[i+1]]
+		begin = b.ends[i+1]
+		if m.prefix != "" {
+			buf = append(append(buf[:0], left...), strings.TrimPrefix(string(right), m.prefix)...)
+			joined = buf
+		}
+		x := rule{left: m.symbol(left), right: m.symbol(right), merged: m.near(joined, last)}
+		last = x.merged
+		for _, y := range []struct {
+			id   int32
+			text []byte
+		}{{x.left, left}, {x.right, right}, {x.merged, joined}} {
+			if y.id == None {
+				b.err = fmt.Errorf("model.merges[%d] (%q %q): the token %q is not in model.vocab", b.first+i/2, left, right, y.text)
+				return
+			}
+		}
+		b.rules = append(b.rules, x)
+		if strings.HasPrefix(string(right), space) && !strings.HasSuffix(string(left), space) {
+			b.words = false
+		}
+	}
+}
+
+// symbol finds a token of a rule.
+func (m *BPE) symbol(text []byte) int32 {
+	if m.bytes && len(text) == 1 {
+		return m.one[text[0]]
+	}
+	return m.vocab.id(text)
+}
+
+// near finds a token that probably is last or its neighbour: rules come in the order of their results, whose texts then are in the
+// processor's cache.
+func (m *BPE) near(text []byte, last int32) int32 {
+	for _, id := range [...]int32{last, last + 1} {
+		if t := m.vocab.Text(id); t != nil && string(t) == string(text) {
+			return id
+		}
+	}
+	return m.vocab.id(text)
+}
