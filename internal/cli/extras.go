@@ -147,5 +147,5 @@ func addObject(text string, set func(key string, value json.RawMessage)) error {
 }
 
 func badObject(text string, err error) error {
-	return fmt.Errorf("%s is not a JSON object: %v", text, err)
+	return fmt.Errorf("%s is not a JSON object: %w", text, err)
 }

@@ -211,8 +211,7 @@ func compareCells(c recorded, run *config.Run) (differs, reason string) {
 		want = *c.Variations
 	}
 	if c.Ours != nil && c.Ours.Variations != nil {
-		want = *c.Ours.Variations
-		return "", ""
+		want, c.Seeds = *c.Ours.Variations, nil // the recorded seeds are those of the recorded cells
 	}
 	if len(want) > 0 && len(want) != len(cells) {
 		return "variations", fmt.Sprintf("%d cells, want %d", len(cells), len(want))

@@ -19,7 +19,7 @@ func parseGoodput(text string) (config.SLOs, error) {
 		}
 		v, err := args.ParseFloat(number, true)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %q %v; items are separated by blanks", tag, number, err)
+			return nil, fmt.Errorf("%s: %q %w; items are separated by blanks", tag, number, err)
 		}
 		if v < 0 || math.IsInf(v, 0) {
 			return nil, fmt.Errorf("%s: the threshold %s must be finite and not negative", tag, number)

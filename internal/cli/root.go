@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -34,11 +35,12 @@ func Main(ctx context.Context, p *Program, argv []string) int {
 	root.SetOut(p.Out)
 	root.SetErr(p.Err)
 	err := root.ExecuteContext(ctx)
-	switch err := err.(type) {
-	case nil:
+	var status exit
+	switch {
+	case err == nil:
 		return 0
-	case exit:
-		return int(err)
+	case errors.As(err, &status):
+		return int(status)
 	}
 	p.errorf("%v", err)
 	return 1

@@ -6,7 +6,6 @@ import (
 	"strings"
 )
 
-func fixed(r *resolver) bool      { return r.load.fixed }
 func unfixed(r *resolver) bool    { return !r.on("--fixed-schedule") }
 func unrated(r *resolver) bool    { return !r.load.rated }
 func unstreamed(r *resolver) bool { return !r.run.Endpoint.Streaming }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -43,7 +44,7 @@ func parseURL(text string) (string, error) {
 	}
 	u, err := url.Parse(s)
 	if err != nil {
-		return "", fmt.Errorf("%q is not a URL: %v", text, unwrapURL(err))
+		return "", fmt.Errorf("%q is not a URL: %w", text, unwrapURL(err))
 	}
 	if scheme := strings.ToLower(u.Scheme); scheme != "http" && scheme != "https" {
 		return "", fmt.Errorf("%q: scheme %s is not http or https", text, u.Scheme)
@@ -97,13 +98,14 @@ func parseMockURL(s string) (string, error) {
 		return "", fmt.Errorf("%q: the embedded server has no host; write mock:// or mock://?ttft=50ms", s)
 	}
 	if _, err := mockserver.ParseQuery(u.RawQuery); err != nil {
-		return "", fmt.Errorf("%q: %v", s, err)
+		return "", fmt.Errorf("%q: %w", s, err)
 	}
 	return "mock://" + s[len("mock://"):], nil
 }
 
 func unwrapURL(err error) error {
-	if e, ok := err.(*url.Error); ok {
+	var e *url.Error
+	if errors.As(err, &e) {
 		return e.Err
 	}
 	return err

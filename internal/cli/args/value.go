@@ -1,6 +1,7 @@
 package args
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -15,7 +16,7 @@ func ParseInt(s string) (int64, error) {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		if e, ok := err.(*strconv.NumError); ok && e.Err == strconv.ErrRange {
+		if errors.Is(err, strconv.ErrRange) {
 			return 0, fmt.Errorf("does not fit in 64 bits")
 		}
 		return 0, fmt.Errorf("is not an integer")
