@@ -92,7 +92,7 @@ func (d *Distribution) UnmarshalYAML(n *yaml.Node) error {
 
 // mustBe checks the keys against the law that the file names.
 func (d *Distribution) mustBe(kind string, line int) error {
-	needs := ""
+	var needs string
 	switch {
 	case kind != "fixed" && kind != "normal" && kind != "lognormal":
 		return fmt.Errorf("line %d: a distribution of type %s is not read; known are fixed, normal, lognormal", line, kind)
