@@ -38,10 +38,10 @@ func (o Options) info(format string, args ...any) {
 // Open loads the tokenizer that spec names: "builtin", a tiktoken encoding, a file, a directory, or a repository of the Hugging Face
 // hub, which is looked for in the cache on disk first.
 func Open(ctx context.Context, spec string, o Options) (*Tokenizer, error) {
-	switch {
-	case spec == "":
+	switch spec {
+	case "":
 		return nil, errors.New(`--tokenizer is empty: want builtin, an encoding name, a path, or owner/name`)
-	case spec == BuiltinName:
+	case BuiltinName:
 		return Builtin()
 	}
 	if _, ok := encodings[spec]; ok {

@@ -17,7 +17,6 @@ type ranks struct {
 	eos     string
 	special []added.Token
 	literal bool // texts of special tokens inside a text are plain text
-	wrap    []string
 }
 
 // newRankTokenizer builds a tokenizer over a rank list.

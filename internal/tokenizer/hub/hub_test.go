@@ -224,7 +224,10 @@ func TestFetchFailures(t *testing.T) {
 			s.refuse = func(w http.ResponseWriter, _ *http.Request) bool { io.WriteString(w, "<html>"); return true }
 		}, Down, "no JSON"},
 		"loop": {func(s *standIn, _ *Config) {
-			s.refuse = func(w http.ResponseWriter, r *http.Request) bool { http.Redirect(w, r, r.URL.Path, 302); return true }
+			s.refuse = func(w http.ResponseWriter, r *http.Request) bool {
+				http.Redirect(w, r, r.URL.Path, http.StatusFound)
+				return true
+			}
 		}, Down, "redirects"},
 		"cache is a file": {func(_ *standIn, c *Config) {
 			c.Cache = filepath.Join(c.Cache, "f")

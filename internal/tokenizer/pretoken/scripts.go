@@ -36,10 +36,10 @@ var scriptTables = sync.OnceValue(func() (all []scriptTable) {
 
 // script of r, "" for any.
 func (p Scripts) script(r rune) string {
-	switch {
-	case r == ' ':
+	switch r {
+	case ' ':
 		return ""
-	case r == 0x30FC:
+	case 0x30FC:
 		return "Han"
 	}
 	for _, t := range p.scripts {

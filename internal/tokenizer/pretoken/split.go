@@ -20,10 +20,10 @@ const (
 
 // NewSplit returns the stage that cuts by a scanner. invert swaps matches and the stretches between them.
 func NewSplit(f scan.Func, b Behavior, invert bool) (Stage, error) {
-	switch {
-	case b == IsolatedBehavior:
+	switch b {
+	case IsolatedBehavior:
 		return Isolated(f), nil // the same for both
-	case b == Removed, b == MergedWithPrevious, b == MergedWithNext, b == Contiguous:
+	case Removed, MergedWithPrevious, MergedWithNext, Contiguous:
 		return Split{Scan: f, Behavior: b, Invert: invert}, nil
 	}
 	return nil, fmt.Errorf("behavior %q is not known: want %s, %s, %s, %s or %s", b, Removed, IsolatedBehavior, MergedWithPrevious,

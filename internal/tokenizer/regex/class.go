@@ -45,13 +45,6 @@ func (c *class) seal() *class {
 	return c
 }
 
-func (c *class) has(r rune) bool {
-	if uint32(r) < 128 {
-		return c.ascii[r>>6]>>(r&63)&1 != 0
-	}
-	return c.slow(r)
-}
-
 // fold adds the other cases of everything in c: the characters with which simple folding connects it.
 func (c *class) fold() *class {
 	if c.cats|c.foldable() == 0 {

@@ -70,7 +70,7 @@ func (p *parser) class() (*class, error) {
 
 // hex parses \xHH, \x{H…}, \uHHHH.
 func (p *parser) hex(digits int) (*class, error) {
-	text := ""
+	var text string
 	if p.take("{") {
 		end := strings.IndexByte(p.src[p.pos:], '}')
 		if end < 0 {

@@ -165,7 +165,6 @@ func (p *parser) quantifier() (lo, hi int, ok bool) {
 		return 0, 0, false
 	}
 	a, b, comma := strings.Cut(p.src[p.pos+1:p.pos+end], ",")
-	hi = unlimited
 	var err error
 	if lo, err = number(a, 0, comma); err != nil {
 		return 0, 0, false
