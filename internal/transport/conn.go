@@ -3,7 +3,6 @@ package transport
 import (
 	"crypto/tls"
 	"net"
-	"os"
 	"sync"
 	"syscall"
 	"time"
@@ -182,7 +181,7 @@ func (c *conn) interrupt() { c.SetDeadline(expired) }
 
 // isTimeout tells whether a deadline has passed. It does not look inside an error: a system call that failed with ETIMEDOUT is a
 // connection that broke.
-func isTimeout(err error) bool { //nolint:errorlint // see above
-	e, ok := err.(net.Error)
-	return ok && e.Timeout() || err == os.ErrDeadlineExceeded
+func isTimeout(err error) bool {
+	e, ok := err.(net.Error) //nolint:errorlint // see above
+	return ok && e.Timeout()
 }
