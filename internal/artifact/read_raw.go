@@ -52,7 +52,8 @@ func eachLine(r io.Reader, visit func(n int, line []byte) error) error {
 		}
 		line := part
 		if long != nil {
-			line, long = append(long, part...), nil
+			long = append(long, part...)
+			line, long = long, nil
 		}
 		switch {
 		case errors.Is(err, io.EOF) && (len(line) == 0 || !json.Valid(line)):
