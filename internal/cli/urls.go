@@ -92,7 +92,7 @@ func wordScheme(s string) (string, bool) {
 func parseMockURL(s string) (string, error) {
 	u, err := url.Parse(s)
 	if err != nil {
-		return "", fmt.Errorf("%q is not a URL: %v", s, unwrapURL(err))
+		return "", fmt.Errorf("%q is not a URL: %w", s, unwrapURL(err))
 	}
 	if u.Host != "" {
 		return "", fmt.Errorf("%q: the embedded server has no host; write mock:// or mock://?ttft=50ms", s)
