@@ -93,8 +93,8 @@ func (m *BPE) word(dst []int32, piece string, s *Scratch) []int32 {
 		}
 	}
 	n := len(dst)
-	if id := None; m.ignoreMerges {
-		if id = m.vocab.ID(piece); id != None {
+	if m.ignoreMerges {
+		if id := m.vocab.ID(piece); id != None {
 			dst = append(dst, id)
 			m.cache.put(slot, piece, dst[n:])
 			return dst
