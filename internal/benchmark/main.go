@@ -2,7 +2,7 @@
 // a schedule, and what it needs at scale. Every figure that depends on the machine stands beside a baseline of the same run. It asserts nothing:
 // read the table.
 //
-//	go run ./internal/benchmark [-quick] [-run NAME] [-aiperf BINARY]
+//	go run ./internal/benchmark [-quick] [-run NAME] [-aiperf BINARY] [-python PYTHON] [-tokenizer-file PATH,PATH]
 package main
 
 import (
@@ -31,6 +31,7 @@ var figures = []figure{
 	{"burst", "A burst", false, burstFigure},
 	{"crowd", "Many slow streams at once", false, crowdFigure},
 	{"replay", "Replay of a trace", false, replayFigure},
+	{"tokenizer", "Tokenizer: loading, encoding and decoding; medians", false, tokenizerFigure},
 	{"million", "A million short requests", true, millionFigure},
 }
 
@@ -40,6 +41,9 @@ type bench struct {
 	dir    string // scratch
 	quick  bool
 	runs   int
+	python string // that may have tiktoken, "" = the one in PATH
+
+	tokenizerFiles string // more tokenizers to measure, a comma list
 	table
 }
 
@@ -53,8 +57,12 @@ func main() {
 	quick := flag.Bool("quick", false, "short runs: a look, not a figure")
 	only := flag.String("run", "", "comma list of the figures to take: "+names())
 	aiperf := flag.String("aiperf", "", "the program under test (default: built from this module)")
+	b := &bench{table: table{out: os.Stdout}}
+	flag.StringVar(&b.python, "python", "", "a Python with tiktoken, to compare the tokenizer with (default: the one in PATH, if it has it)")
+	flag.StringVar(&b.tokenizerFiles, "tokenizer-file", "", "comma list of further tokenizer files or folders to measure")
 	flag.Parse()
-	exit(measure(*quick, *only, *aiperf))
+	b.quick, b.aiperf = *quick, *aiperf
+	exit(b.measure(*only))
 }
 
 func exit(err error) {
@@ -72,7 +80,7 @@ func names() string {
 	return strings.Join(list, ", ")
 }
 
-func measure(quick bool, only, aiperf string) error {
+func (b *bench) measure(only string) error {
 	chosen, err := choose(only)
 	if err != nil {
 		return err
@@ -82,7 +90,7 @@ func measure(quick bool, only, aiperf string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	b := &bench{aiperf: aiperf, dir: dir, quick: quick, table: table{out: os.Stdout}}
+	b.dir = dir
 	if b.aiperf == "" {
 		b.aiperf = filepath.Join(dir, "aiperf")
 		if out, err := exec.Command("go", "build", "-o", b.aiperf, "./cmd/aiperf").CombinedOutput(); err != nil {

@@ -23,9 +23,10 @@ type BPE struct {
 	fallbackID   byteIDs
 	unk          int32 // None = unknown symbols are dropped
 	fuseUnk      bool
-	prefix       string // of symbols that are not the first of a piece
-	suffix       string // of the last symbol of a piece
-	words        bool   // no rule reaches across the beginning of a word
+	prefix       string    // of symbols that are not the first of a piece
+	suffix       string    // of the last symbol of a piece
+	words        bool      // pieces are cut where words begin, as far as no rule reaches across:
+	glue         [256]bool // bytes in front of a word behind which some rule does
 }
 
 // BPEConfig is what a file says about a BPE model.
@@ -75,7 +76,7 @@ func (m *BPE) Append(dst []int32, piece string, s *Scratch) []int32 {
 		if k < 0 {
 			break
 		}
-		if i += k; !strings.HasSuffix(piece[begin:i], space) {
+		if i += k; !strings.HasSuffix(piece[begin:i], space) && !m.glue[piece[i-1]] {
 			dst = m.word(dst, piece[begin:i], s)
 			begin = i
 		}

@@ -26,8 +26,8 @@ type ruleBatch struct {
 	text  []byte   // left and right text of each rule, back to back
 	ends  []uint32 // where each ends
 	rules []rule
-	words bool  // none reaches across the beginning of a word
-	err   error // of the first rule that cannot be
+	glue  []byte // last bytes in front of the word beginnings that rules reach across
+	err   error  // of the first rule that cannot be
 	ready chan struct{}
 }
 
@@ -90,7 +90,9 @@ func (r *Rules) insert() (err error) {
 		if err != nil {
 			continue
 		}
-		r.m.words = r.m.words && b.words
+		for _, c := range b.glue {
+			r.m.glue[c] = true
+		}
 		for i, x := range b.rules {
 			r.m.pairs.put(x.left, x.right, uint32(b.first+i), x.merged)
 		}
@@ -106,7 +108,7 @@ func (r *Rules) insert() (err error) {
 // resolve looks the tokens of a batch up.
 func (m *BPE) resolve(b *ruleBatch) {
 	defer close(b.ready)
-	b.words = true
+	b.glue = b.glue[:0]
 	var buf []byte
 	last, begin := None, uint32(0)
 	for i := 0; i < len(b.ends); i += 2 {
@@ -129,8 +131,8 @@ func (m *BPE) resolve(b *ruleBatch) {
 			}
 		}
 		b.rules = append(b.rules, x)
-		if strings.HasPrefix(string(right), space) && !strings.HasSuffix(string(left), space) {
-			b.words = false
+		if len(left) > 0 && strings.HasPrefix(string(right), space) && !strings.HasSuffix(string(left), space) {
+			b.glue = append(b.glue, left[len(left)-1])
 		}
 	}
 }
