@@ -2,11 +2,17 @@ package tokenizer
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/binary"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+
+	"aiperf/internal/tokenizer/utf"
 )
 
 // ggufHeader writes a header of string and string-list keys.
@@ -54,24 +60,122 @@ func FuzzGGUF(f *testing.F) {
 	f.Fuzz(func(_ *testing.T, b []byte) { _, _ = readGGUF(bytes.NewReader(b)) })
 }
 
-// FuzzEncode looks for texts on which counting, encoding and decoding contradict each other.
+// FuzzEncode looks for texts on which counting, encoding and decoding contradict each other, or themselves in another goroutine.
 func FuzzEncode(f *testing.F) {
 	f.Add("Hello, wörld! 漢字 👍🏽\n\n  <|endoftext|>")
 	f.Add("\xf0\x9f e\u0301\u0323")
 	f.Fuzz(func(t *testing.T, s string) {
-		tk := mustBuiltin(t)
-		ids := tk.Append(nil, s)
-		if tk.Count(s) != len(ids) {
-			t.Errorf("Count(%q) = %d of %d", s, tk.Count(s), len(ids))
-		}
-		if back := tk.Decode(ids); back != string([]rune(back)) || len(back) < len(s)/2 {
-			t.Errorf("%q came back as %q", s, back)
-		}
 		for _, name := range realTokenizers {
 			tk := openTest(t, name)
-			if n := tk.Count(s); n != len(tk.Append(nil, s)) {
-				t.Errorf("%s: Count(%q) = %d", name, s, n)
+			ids := tk.Append(nil, s)
+			if n := tk.Count(s); n != len(ids) {
+				t.Errorf("%s: Count(%q) = %d of %d", name, s, n, len(ids))
+			}
+			again := make(chan []int32)
+			go func() { again <- tk.Append(nil, s) }()
+			tk.Count(s)
+			if got := <-again; !slices.Equal(got, ids) {
+				t.Errorf("%s: %q gives %v beside another encode, %v alone", name, s, got, ids)
+			}
+			back := tk.Decode(ids)
+			if back != utf.Valid(back) {
+				t.Errorf("%s: %q came back as %q, which is no UTF-8", name, s, back)
+			}
+			if byteLevel := name == "gpt2" || name == "builtin"; byteLevel && back != utf.Valid(s) {
+				t.Errorf("%s: %q came back as %q", name, s, back)
+			}
+			for _, id := range ids {
+				if !tk.Known(id) {
+					t.Errorf("%s: %q gives the id %d, which is none", name, s, id)
+				}
 			}
 		}
 	})
+}
+
+// FuzzRecorded splices texts whose ids the reference library has given, with a special token between them, so that the ids of the
+// whole are those of the parts.
+func FuzzRecorded(f *testing.F) {
+	all := readAnswers(f)
+	f.Add(uint16(1), uint16(2), uint16(3))
+	f.Add(uint16(700), uint16(11), uint16(1234))
+	f.Fuzz(func(t *testing.T, a, b, c uint16) {
+		for _, name := range []string{"gpt2", "qwen2_5"} {
+			tk := openTest(t, name)
+			text, want := "", []int32{}
+			for _, k := range []uint16{a, b, c} {
+				i := int(k) % len(all.Texts)
+				if !spliceable(all.Texts[i]) {
+					return
+				}
+				text += all.Texts[i] + between
+				want = append(append(want, all.Answers[name].IDs[i]...), tk.Append(nil, between)...)
+			}
+			if got := tk.Append(nil, text); !slices.Equal(got, want) {
+				t.Errorf("%s: ids of %q\n got %v\nwant %v", name, text, got, want)
+			}
+		}
+	})
+}
+
+// between parts texts: a token of its own, which no text can reach across.
+const between = "<|endoftext|>"
+
+// spliceable tells whether a text ends and begins in nothing that the one beside it could change.
+func spliceable(s string) bool { return s == utf.Valid(s) && !strings.ContainsAny(s, "<|>") }
+
+func FuzzTekken(f *testing.F) {
+	f.Add([]byte(tinyTekken()))
+	f.Add([]byte(`{"config":{"pattern":"[","default_vocab_size":1,"default_num_special_tokens":-1},"vocab":[{"rank":0,"token_bytes":"AA=="}]}`))
+	fuzzFile(f, "tekken.json", nil)
+}
+
+func FuzzTokenizerConfig(f *testing.F) {
+	f.Add([]byte(`{"bos_token":"<s>","eos_token":{"content":"</s>"},"add_bos_token":true,"add_eos_token":true,"add_prefix_space":true,` +
+		`"added_tokens_decoder":{"7":{"content":"<x>","special":true,"lstrip":true}},"additional_special_tokens":["<y>"],` +
+		`"chat_template":[{"name":"default","template":"{{ messages }}"}],"tokenizer_class":"LlamaTokenizer","do_lower_case":true}`))
+	f.Add([]byte(`{"added_tokens_decoder":{"99999999":{"content":"a"}},"chat_template":"{% for m in messages %}{{ m.content }}{% endfor %}"}`))
+	fuzzFile(f, "tokenizer_config.json", map[string]string{"tokenizer.json": `{"model":{"type":"BPE","vocab":{"a":0,"b":1,"ab":2,"<s>":3},"merges":["a b"]}}`})
+}
+
+func FuzzAddedTokens(f *testing.F) {
+	f.Add([]byte(`{"<x>": 5, "a b": 6}`))
+	f.Add([]byte(`{"": -1, "ab": 2147483647}`))
+	fuzzFile(f, "added_tokens.json", map[string]string{"tokenizer.json": `{"model":{"type":"BPE","vocab":{"a":0,"b":1,"ab":2},"merges":["a b"]}}`})
+}
+
+// fuzzFile opens folders with a hostile file, and uses what opens.
+func fuzzFile(f *testing.F, name string, beside map[string]string) {
+	f.Fuzz(func(t *testing.T, b []byte) {
+		dir := t.TempDir()
+		files := map[string]string{name: string(b)}
+		maps.Copy(files, beside)
+		for n, text := range files {
+			if err := os.WriteFile(filepath.Join(dir, n), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		tk, err := Open(t.Context(), dir, Options{})
+		if err != nil {
+			return
+		}
+		ids := tk.Append(nil, "ab <s> <x> ab\n")
+		if n := tk.Count("ab <s> <x> ab\n"); n != len(ids) {
+			t.Errorf("Count = %d of %d", n, len(ids))
+		}
+		_ = tk.Decode(ids)
+		_ = tk.AppendSpecial(nil, "a")
+		_, _ = tk.RenderChat([]byte(`[{"role":"user","content":"a"}]`), ChatOptions{})
+	})
+}
+
+// tinyTekken is a tekken.json of single bytes and one pair.
+func tinyTekken() string {
+	var b strings.Builder
+	b.WriteString(`{"config":{"pattern":"\\s+|\\S+","default_vocab_size":260,"default_num_special_tokens":3},"vocab":[`)
+	for i := range 256 {
+		fmt.Fprintf(&b, `{"rank":%d,"token_bytes":%q},`, i, base64.StdEncoding.EncodeToString([]byte{byte(i)}))
+	}
+	fmt.Fprintf(&b, `{"rank":256,"token_bytes":%q}]}`, base64.StdEncoding.EncodeToString([]byte("ab")))
+	return b.String()
 }

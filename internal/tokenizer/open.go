@@ -65,7 +65,7 @@ func Open(ctx context.Context, spec string, o Options) (*Tokenizer, error) {
 	}
 	t, err := load(id, files)
 	if err != nil {
-		return nil, fmt.Errorf("tokenizer %q (revision %q): %w", id, rev, err)
+		return nil, fmt.Errorf("tokenizer %q (revision %q, of %s or the cache %s): %w", id, rev, c.Endpoint, c.Cache, err)
 	}
 	return t, nil
 }
@@ -80,7 +80,8 @@ func isLocal(spec string) (bool, error) {
 		case exists:
 			return true, nil
 		case errors.Is(err, fs.ErrNotExist):
-			return false, fmt.Errorf("tokenizer %q: directory not found", spec)
+			return false, fmt.Errorf("tokenizer %q: file or directory not found; pass --tokenizer with a path that exists, with owner/name, "+
+				"or with builtin", spec)
 		}
 		return false, fmt.Errorf("tokenizer %q: %w", spec, err)
 	}

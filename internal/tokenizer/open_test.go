@@ -69,8 +69,10 @@ func TestOpenRefusals(t *testing.T) {
 	empty := t.TempDir()
 	bad := folderWith(t, map[string]string{"tokenizer.json": `{"model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}, "normalizer": {"type": "Nope"}}`})
 	ranks := folderWith(t, map[string]string{"odd.tiktoken": "YQ== 0\n"})
+	custom := folderWith(t, map[string]string{"tokenizer_config.json": `{"tokenizer_class": "OddTokenizer", "auto_map": {"AutoTokenizer": ["x.Odd", null]}}`})
 	for spec, says := range map[string]string{
 		"":                        "--tokenizer is empty",
+		custom:                    `tokenizer_class "OddTokenizer"`,
 		filepath.Join(empty, "x"): "directory not found",
 		"./nowhere":               "directory not found",
 		empty:                     "No Standard Tokenizer",

@@ -56,20 +56,28 @@ func openTest(t testing.TB, name string) *Tokenizer {
 	return tk
 }
 
+// answers is what the reference library gave for texts, by tokenizer.
+type answers struct {
+	Texts   []string
+	Answers map[string]struct {
+		IDs   [][]int32
+		Text  []string
+		Added int
+	}
+}
+
+func readAnswers(t testing.TB) (a answers) {
+	t.Helper()
+	if err := json.Unmarshal(unpack(t, "answers.json"), &a); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
 // TestReferenceAnswers compares ids, counts and decoded texts with those that the reference library gave for 1,500 texts: many
 // scripts, NFD, emoji, Unicode 16, white space, special tokens, random code points.
 func TestReferenceAnswers(t *testing.T) {
-	var file struct {
-		Texts   []string
-		Answers map[string]struct {
-			IDs   [][]int32
-			Text  []string
-			Added int
-		}
-	}
-	if err := json.Unmarshal(unpack(t, "answers.json"), &file); err != nil {
-		t.Fatal(err)
-	}
+	file := readAnswers(t)
 	if len(file.Texts) < 1000 || len(file.Answers) != 4 {
 		t.Fatalf("%d texts, %d tokenizers", len(file.Texts), len(file.Answers))
 	}

@@ -50,7 +50,6 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // remedies are what to do, by cause.
 var remedies = map[Kind][]string{
-	Gated:       {"accept the terms on the repository's page", "set HF_TOKEN to a token with read access"},
 	NotFound:    {"check the name", "pass --tokenizer with owner/name, a local directory, or builtin"},
 	BadRevision: {"pass --tokenizer-revision with a branch, tag or commit of the repository"},
 	NoFiles:     {"pass --tokenizer with the base model of this one", "or use --use-server-token-count"},

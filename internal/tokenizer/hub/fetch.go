@@ -39,7 +39,7 @@ func (c Config) Files(ctx context.Context, repo, rev string, want func(string) b
 	}
 	if c.Offline != "" {
 		e := fail(Offline, repo, rev, errors.New("is not present in the HuggingFace cache"), c.folder(repo))
-		e.Do = []string{"Run online once to populate the cache, or unset " + c.Offline}
+		e.Do = []string{"Run online once to populate the cache, or unset " + c.Offline, "or pass --tokenizer with a local directory, or builtin"}
 		return nil, e
 	}
 	f := &fetcher{Config: c, http: c.client(), repo: repo, rev: rev}

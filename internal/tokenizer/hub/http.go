@@ -112,10 +112,23 @@ func (f *fetcher) refused(resp *http.Response, address string) error {
 	if kind == BadRevision {
 		e.Err = fmt.Errorf("the repository has no revision %q (%w)", f.rev, s)
 	}
+	if kind == Gated {
+		e.Do = f.gatedAdvice()
+	}
 	if kind == NotFound && f.Token == "" {
 		e.Do = append(e.Do[:len(e.Do):len(e.Do)], "set HF_TOKEN if the repository is private")
 	}
 	return permanent{e}
+}
+
+// gatedAdvice is what to do about a repository whose terms must be accepted.
+func (f *fetcher) gatedAdvice() []string {
+	accept := "accept the terms at " + f.Endpoint + "/" + f.repo
+	if f.Token == "" {
+		return []string{accept, "set HF_TOKEN to a read token of the account that did (no token was sent)"}
+	}
+	return []string{accept, "with the account whose token is used: the token that was sent (HF_TOKEN, else the token file) was refused; " +
+		"or pass --tokenizer with a local directory, or builtin"}
 }
 
 // model is one hit of the hub's search.

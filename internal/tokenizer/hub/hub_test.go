@@ -201,7 +201,7 @@ func TestFetchFailures(t *testing.T) {
 		kind Kind
 		says string
 	}{
-		"gated":       {func(s *standIn, _ *Config) { s.refuse = code(403, "GatedRepo") }, Gated, "HF_TOKEN"},
+		"gated":       {func(s *standIn, _ *Config) { s.refuse = code(403, "GatedRepo") }, Gated, "was refused"},
 		"no repo":     {func(s *standIn, _ *Config) { s.refuse = code(401, "RepoNotFound") }, NotFound, "--tokenizer"},
 		"no revision": {func(s *standIn, _ *Config) { s.refuse = code(404, "RevisionNotFound") }, BadRevision, `revision "main"`},
 		"no entry":    {func(s *standIn, _ *Config) { s.refuse = code(404, "EntryNotFound") }, NoFiles, "base model"},
@@ -296,5 +296,14 @@ func TestFromEnv(t *testing.T) {
 	c = FromEnv(func(k string) string { return env[k] })
 	if c.Endpoint != "https://huggingface.co" || c.Token != "a" || c.Cache != "/c/huggingface/hub" || c.Offline != "" {
 		t.Errorf("%+v", c)
+	}
+}
+
+func TestGatedAdviceSaysWhetherATokenWasSent(t *testing.T) {
+	for token, says := range map[string]string{"": "no token was sent", "hf_x": "was refused"} {
+		f := &fetcher{Config: Config{Endpoint: "https://hub", Token: token}, repo: "o/m"}
+		if got := strings.Join(f.gatedAdvice(), "; "); !strings.Contains(got, says) || !strings.Contains(got, "https://hub/o/m") || strings.Contains(got, "hf_x") {
+			t.Errorf("token %q: %s", token, got)
+		}
 	}
 }
