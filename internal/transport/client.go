@@ -21,6 +21,7 @@ type Client struct {
 	warned   sync.Map // kinds of warnings given
 	count    counters
 	delays   delayLog
+	manners  manners
 }
 
 type counters struct {

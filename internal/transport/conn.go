@@ -35,6 +35,7 @@ type conn struct {
 	hold  bool
 
 	idleSince int64
+	uses      int // requests that were carried
 	closeOnce sync.Once
 
 	localIP, remoteIP     string

@@ -143,10 +143,12 @@ func (x *Exchange) waiting() (context.Context, context.CancelFunc) {
 
 // take checks an idle connection; a dead one is closed and forgotten.
 func (x *Exchange) take(k *conn) bool {
+	x.settle(k)
 	if k.alive() {
 		x.trace.Reused = clock.Now()
 		return true
 	}
+	x.client.manners.closed(k)
 	x.client.count.replaced.Add(1)
 	k.close()
 	x.client.pool.release(k.key)
@@ -215,6 +217,7 @@ func (x *Exchange) finish(reusable bool) {
 	x.conn = nil
 	k.release()
 	k.delays.flush()
+	k.uses++
 	x.client.count.stamped.Add(int64(k.reads))
 	x.client.count.unstamped.Add(int64(k.unstamped))
 	switch {
