@@ -129,13 +129,19 @@ func (m *Matcher) step(n int32, b byte) int32 {
 	return 0
 }
 
-// Next returns the first token in s[from:] and the stretch of s that it takes, never beginning before from. ok is false when there is
-// none.
-func (m *Matcher) Next(s string, from int) (t *Token, begin, end int, ok bool) {
+// Match is a token found in a text.
+type Match struct {
+	Token      *Token
+	Begin, End int // the stretch of the text that it takes, with white space
+	Next       int // where the next token may begin: white space that was taken may be a token all the same, as in the reference
+}
+
+// Next returns the first token in s[search:]; s[:from] is taken already. ok is false when there is none.
+func (m *Matcher) Next(s string, from, search int) (x Match, ok bool) {
 	if m == nil {
-		return nil, 0, 0, false
+		return Match{}, false
 	}
-	for i := from; i < len(s); {
+	for i := search; i < len(s); {
 		if m.only >= 0 {
 			k := strings.IndexByte(s[i:], byte(m.only))
 			if k < 0 {
@@ -152,20 +158,27 @@ func (m *Matcher) Next(s string, from int) (t *Token, begin, end int, ok bool) {
 			i++
 			continue
 		}
-		t, begin, end = &m.tokens[k], i, i+n
-		if t.SingleWord && !alone(s, begin, end) {
-			i = end
+		x = Match{&m.tokens[k], i, i + n, i + n}
+		if x.Token.SingleWord && !alone(s, x.Begin, x.End) {
+			i = x.End
 			continue
 		}
-		if t.LStrip {
-			begin = max(from, trimRight(s[:begin]))
+		if x.Token.LStrip {
+			x.Begin = from + trimRight(s[from:max(from, x.Begin)])
 		}
-		if t.RStrip {
-			end += leading(s[end:])
+		if x.Token.RStrip {
+			if x.End < from { // inside of white space that the token before has taken
+				x.End = from
+			}
+			x.End += leading(s[x.End:])
 		}
-		return t, begin, end, true
+		if x.End <= x.Begin { // nothing is left of it
+			i = x.Next
+			continue
+		}
+		return x, true
 	}
-	return nil, 0, 0, false
+	return Match{}, false
 }
 
 // alone tells that no word character stands next to s[begin:end].

@@ -28,6 +28,7 @@ type File struct {
 	Wrap     Wrap
 
 	byText map[string]int32 // of the added tokens
+	shown  map[int32]string // what they decode to: the reference gives the normalised text
 }
 
 // ID is the id of a token by its text, added tokens first; model.None if there is none.
@@ -36,7 +37,11 @@ func (f *File) ID(text string) int32 {
 		return id
 	}
 	if f.Raw {
-		return f.Vocab.ID(string(appendBytes(nil, []byte(text))))
+		b, ok := appendBytes(nil, []byte(text))
+		if !ok {
+			return f.Vocab.Foreign(text)
+		}
+		return f.Vocab.ID(string(b))
 	}
 	return f.Vocab.ID(text)
 }
@@ -170,15 +175,17 @@ func (f *File) readAdded(raw json.RawMessage, n normal.Normalizer, more []added.
 		f.Added = append(f.Added, t)
 	}
 	var asIs, normalized []added.Token
+	f.shown = make(map[int32]string, len(f.Added))
 	for _, t := range f.Added {
 		if !t.Normalized {
 			asIs = append(asIs, t)
-			continue
+		} else {
+			if n != nil {
+				t.Content = n.Normalize(t.Content)
+			}
+			normalized = append(normalized, t)
 		}
-		if n != nil {
-			t.Content = n.Normalize(t.Content)
-		}
-		normalized = append(normalized, t)
+		f.shown[t.ID] = t.Content
 	}
 	f.Pipeline.Raw, f.Pipeline.Normalized = added.NewMatcher(asIs), added.NewMatcher(normalized)
 	return nil
@@ -190,11 +197,10 @@ func (f *File) readDecoder(raw json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	texts := make(map[int32]string, len(f.Added))
-	for _, t := range f.Added {
-		texts[t.ID] = t.Content
-		if byteLevel && f.Raw {
-			texts[t.ID] = string(pipeline.AppendAlphabet(nil, t.Content))
+	texts := f.shown
+	if byteLevel && f.Raw {
+		for id, s := range texts {
+			texts[id] = string(pipeline.AppendAlphabet(nil, s))
 		}
 	}
 	if byteLevel && f.Raw {

@@ -80,3 +80,31 @@ func FuzzParse(f *testing.F) {
 		_ = x.Pipeline.Decode(ids)
 	})
 }
+
+// What the reference library makes of rare files, recorded from it.
+func TestRareFiles(t *testing.T) {
+	const vocab = `"vocab": {"a": 0, "b": 1, "ab": 2, " ": 3, "\n": 4, "Ġ": 5, "ü": 6, "<u>": 7, "你": 8, "¼": 9}, "merges": ["a b"]`
+	for name, c := range map[string]struct {
+		file, text string
+		ids        []int32
+		back       string
+	}{
+		"a token beyond the byte alphabet is never met": {`{"pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false}, "decoder": {"type": "ByteLevel"},
+			"model": {"type": "BPE", "unk_token": "<u>", ` + vocab + `}}`, "ab 你", []int32{2, 5, 7, 7, 7}, "ab <u><u><u>"},
+		"white space that a token has taken is a token all the same": {`{"added_tokens": [{"id": 3, "content": " ", "rstrip": true, "normalized": false}],
+			"model": {"type": "BPE", ` + vocab + `}, "decoder": {"type": "Fuse"}}`, "a   b", []int32{0, 3, 3, 3, 1}, "a   b"},
+		"but not one of which nothing is left": {`{"added_tokens": [{"id": 3, "content": " ", "rstrip": true, "lstrip": true, "normalized": false}],
+			"model": {"type": "BPE", ` + vocab + `}, "decoder": {"type": "Fuse"}}`, "a   b", []int32{0, 3, 1}, "a b"},
+		"a normalized token decodes to what the normalizer makes of it": {`{"added_tokens": [{"id": 10, "content": "Don't", "normalized": true}],
+			"normalizer": {"type": "Lowercase"}, "model": {"type": "BPE", ` + vocab + `}, "decoder": {"type": "Fuse"}}`, "aDON'T", []int32{0, 10}, "adon't"},
+	} {
+		f, err := Parse([]byte(c.file), Options{})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		got := f.Pipeline.Append(nil, c.text)
+		if back := f.Pipeline.Decode(got); !slices.Equal(got, c.ids) || back != c.back {
+			t.Errorf("%s: %v %q, want %v %q", name, got, back, c.ids, c.back)
+		}
+	}
+}

@@ -142,14 +142,19 @@ func (m *modelFile) texts(raw bool) (*model.Vocab, error) {
 			text, err = l.str()
 		}
 		if err == nil {
+			add := v.Add
 			if raw {
-				buf = appendBytes(buf[:0], text)
-				text = buf
+				var ok bool
+				if buf, ok = appendBytes(buf[:0], text); ok {
+					text = buf
+				} else {
+					add = v.AddForeign
+				}
 			}
 			if err = l.expect(':'); err == nil {
 				var id int32
 				if id, err = l.integer(); err == nil {
-					v.Add(text, id)
+					add(text, id)
 				}
 			}
 		}
@@ -164,17 +169,17 @@ func (m *modelFile) texts(raw bool) (*model.Vocab, error) {
 	return v, nil
 }
 
-// appendBytes adds the bytes that a text of the byte alphabet stands for; a text with any other character stands for itself.
-func appendBytes(dst, text []byte) []byte {
+// appendBytes adds the bytes that a text of the byte alphabet stands for; ok is false for a text with any other character.
+func appendBytes(dst, text []byte) (out []byte, ok bool) {
 	n := len(dst)
 	for _, r := range string(text) {
 		b, ok := normal.AlphabetByte(r)
 		if !ok {
-			return append(dst[:n], text...)
+			return dst[:n], false
 		}
 		dst = append(dst, b)
 	}
-	return dst
+	return dst, true
 }
 
 // rules is about the number of merges.
@@ -196,14 +201,23 @@ func (m *modelFile) bpe(v *model.Vocab, raw bool) (*model.BPE, error) {
 		return b, err
 	}
 	l := &lexer{b: m.merges}
+	rules := model.NewRules(b)
 	var left, right []byte
+	known := true // both tokens of the rule may occur
 	conv := func(dst, text []byte) []byte {
 		if raw {
-			return appendBytes(dst[:0], text)
+			dst, ok := appendBytes(dst[:0], text)
+			known = known && ok
+			return dst
 		}
 		return append(dst[:0], text...)
 	}
-	rules := model.NewRules(b)
+	add := func(rank int) {
+		if known { // a rule over characters beyond the byte alphabet never applies
+			rules.Add(left, right, rank)
+		}
+		known = true
+	}
 	err = l.array(func(i int) error {
 		if l.peek() != '[' {
 			s, err := l.str()
@@ -215,7 +229,7 @@ func (m *modelFile) bpe(v *model.Vocab, raw bool) (*model.BPE, error) {
 				return fmt.Errorf("model.merges[%d]: found %q, want two tokens with a blank between", i, s)
 			}
 			left, right = conv(left, a), conv(right, c)
-			rules.Add(left, right)
+			add(i)
 			return nil
 		}
 		n := 0
@@ -237,7 +251,7 @@ func (m *modelFile) bpe(v *model.Vocab, raw bool) (*model.BPE, error) {
 		if err != nil {
 			return err
 		}
-		rules.Add(left, right)
+		add(i)
 		return nil
 	})
 	if missing := rules.Close(); missing != nil { // of an earlier rule than err

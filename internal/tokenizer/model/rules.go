@@ -11,7 +11,6 @@ import (
 type Rules struct {
 	m     *BPE
 	fill  *ruleBatch
-	count int
 	queue chan *ruleBatch
 	used  chan *ruleBatch // batches to be filled again
 	done  chan error
@@ -22,7 +21,7 @@ const perBatch = 4096
 
 // ruleBatch is some rules that follow each other: their texts, then their tokens.
 type ruleBatch struct {
-	first int      // rank of the first rule
+	ranks []uint32
 	text  []byte   // left and right text of each rule, back to back
 	ends  []uint32 // where each ends
 	rules []rule
@@ -41,8 +40,8 @@ func NewRules(m *BPE) *Rules {
 	return r
 }
 
-// Add adds the next rule: the tokens a and b, side by side, become one.
-func (r *Rules) Add(a, b []byte) {
+// Add adds a rule: the tokens a and b, side by side, become one. Ranks must rise.
+func (r *Rules) Add(a, b []byte, rank int) {
 	if r.fill == nil {
 		r.fill = r.batch()
 	}
@@ -51,7 +50,8 @@ func (r *Rules) Add(a, b []byte) {
 	f.ends = append(f.ends, uint32(len(f.text)))
 	f.text = append(f.text, b...)
 	f.ends = append(f.ends, uint32(len(f.text)))
-	if r.count++; len(f.ends) == 2*perBatch {
+	f.ranks = append(f.ranks, uint32(rank))
+	if len(f.ranks) == perBatch {
 		r.send()
 	}
 }
@@ -63,8 +63,9 @@ func (r *Rules) batch() *ruleBatch {
 	case b = <-r.used:
 	default:
 		b.text, b.ends, b.rules = make([]byte, 0, 16*perBatch), make([]uint32, 0, 2*perBatch), make([]rule, 0, perBatch)
+		b.ranks = make([]uint32, 0, perBatch)
 	}
-	b.first, b.text, b.ends, b.rules, b.ready = r.count, b.text[:0], b.ends[:0], b.rules[:0], make(chan struct{})
+	b.ranks, b.text, b.ends, b.rules, b.ready = b.ranks[:0], b.text[:0], b.ends[:0], b.rules[:0], make(chan struct{})
 	return b
 }
 
@@ -94,7 +95,7 @@ func (r *Rules) insert() (err error) {
 			r.m.glue[c] = true
 		}
 		for i, x := range b.rules {
-			r.m.pairs.put(x.left, x.right, uint32(b.first+i), x.merged)
+			r.m.pairs.put(x.left, x.right, b.ranks[i], x.merged)
 		}
 		err = b.err
 		select {
@@ -126,7 +127,7 @@ func (m *BPE) resolve(b *ruleBatch) {
 			text []byte
 		}{{x.left, left}, {x.right, right}, {x.merged, joined}} {
 			if y.id == None {
-				b.err = fmt.Errorf("model.merges[%d] (%q %q): the token %q is not in model.vocab", b.first+i/2, left, right, y.text)
+				b.err = fmt.Errorf("model.merges[%d] (%q %q): the token %q is not in model.vocab", b.ranks[i/2], left, right, y.text)
 				return
 			}
 		}
@@ -142,7 +143,7 @@ func (m *BPE) symbol(text []byte) int32 {
 	if m.bytes && len(text) == 1 {
 		return m.one[text[0]]
 	}
-	return m.vocab.id(text)
+	return m.vocab.id(text, 0)
 }
 
 // near finds a token that probably is last or its neighbour: rules come in the order of their results, whose texts then are in the
@@ -153,5 +154,5 @@ func (m *BPE) near(text []byte, last int32) int32 {
 			return id
 		}
 	}
-	return m.vocab.id(text)
+	return m.vocab.id(text, 0)
 }

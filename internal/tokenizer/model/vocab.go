@@ -56,12 +56,21 @@ func (v *Vocab) Entry(i int) (text []byte, id int32) { return v.text(uint32(i)),
 func (v *Vocab) text(i uint32) []byte { return v.blob[v.entries[i].off:v.entries[i+1].off] }
 
 // Add maps text to id. A text that is there already keeps its place and takes the new id.
-func (v *Vocab) Add(text []byte, id int32) {
+func (v *Vocab) Add(text []byte, id int32) { v.add(text, id, 0) }
+
+// AddForeign maps a text that is not written as the others are: ID does not find it, Foreign does. So a vocabulary of bytes can hold
+// tokens that no bytes of a text ever make.
+func (v *Vocab) AddForeign(text []byte, id int32) { v.add(text, id, foreign) }
+
+// foreign sets the hashes of foreign texts apart from those of the others.
+const foreign = 0x9E3779B9
+
+func (v *Vocab) add(text []byte, id int32, salt uint64) {
 	if 3*v.Len() >= 2*len(v.table) {
 		v.grow()
 	}
 	v.maxID = max(v.maxID, id)
-	h, mask := maphash.Bytes(v.seed, text)>>32, uint64(len(v.table)-1)
+	h, mask := maphash.Bytes(v.seed, text)>>32^salt, uint64(len(v.table)-1)
 	at := h & mask
 	for ; v.table[at] != 0; at = (at + 1) & mask {
 		if e := uint32(v.table[at]) - 1; v.table[at]>>32 == h && string(v.text(e)) == string(text) {
@@ -110,9 +119,18 @@ func (v *Vocab) ID(text string) int32 {
 	}
 }
 
+// Foreign returns the id of a text added by AddForeign, None if it is none.
+func (v *Vocab) Foreign(text string) int32 { return v.id([]byte(text), foreign) }
+
+// IsForeign tells whether the text of an id was added by AddForeign.
+func (v *Vocab) IsForeign(id int32) bool {
+	t := v.Text(id)
+	return t != nil && v.id(t, foreign) == id
+}
+
 // id is ID for a slice of bytes.
-func (v *Vocab) id(text []byte) int32 {
-	h, mask := maphash.Bytes(v.seed, text)>>32, uint64(len(v.table)-1)
+func (v *Vocab) id(text []byte, salt uint64) int32 {
+	h, mask := maphash.Bytes(v.seed, text)>>32^salt, uint64(len(v.table)-1)
 	for at := h & mask; ; at = (at + 1) & mask {
 		slot := v.table[at]
 		if slot == 0 {

@@ -98,15 +98,17 @@ func (e *encoder) Piece(s string, _ bool) { e.dst = e.p.Model.Append(e.dst, s, &
 
 // encode looks for the added tokens of the raw text.
 func (e *encoder) encode(s string) {
-	from := 0
+	from, search := 0, 0
 	for {
-		t, begin, end, ok := e.p.Raw.Next(s, from)
+		x, ok := e.p.Raw.Next(s, from, search)
 		if !ok {
 			break
 		}
-		e.segment(s[from:begin], from == 0)
-		e.dst = append(e.dst, t.ID)
-		from = end
+		if x.Begin > from {
+			e.segment(s[from:x.Begin], from == 0)
+		}
+		e.dst = append(e.dst, x.Token.ID)
+		from, search = x.End, x.Next
 	}
 	e.segment(s[from:], from == 0)
 }
@@ -119,17 +121,17 @@ func (e *encoder) segment(s string, first bool) {
 	if e.p.Normalizer != nil {
 		s = e.p.Normalizer.Normalize(s)
 	}
-	from := 0
+	from, search := 0, 0
 	for {
-		t, begin, end, ok := e.p.Normalized.Next(s, from)
+		x, ok := e.p.Normalized.Next(s, from, search)
 		if !ok {
 			break
 		}
-		if begin > from {
-			e.head.Piece(s[from:begin], first && from == 0)
+		if x.Begin > from {
+			e.head.Piece(s[from:x.Begin], first && from == 0)
 		}
-		e.dst = append(e.dst, t.ID)
-		from = end
+		e.dst = append(e.dst, x.Token.ID)
+		from, search = x.End, x.Next
 	}
 	if from < len(s) {
 		e.head.Piece(s[from:], first && from == 0)

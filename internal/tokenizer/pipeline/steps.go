@@ -29,7 +29,7 @@ func (d ChainDecoder) Decode(ids []int32) string {
 		if s, ok := d.Added[id]; ok {
 			tokens = append(tokens, s)
 		} else if t := d.Vocab.Text(id); t != nil {
-			if d.Raw {
+			if d.Raw && !d.Vocab.IsForeign(id) {
 				tokens = append(tokens, normal.ByteLevel(string(t)))
 			} else {
 				tokens = append(tokens, string(t))

@@ -118,8 +118,8 @@ func (p *parser) bracket() (*class, error) {
 				operands = append(operands, cur)
 			}
 			cur = &class{}
-		case p.has("[:") && strings.Contains(p.src[p.pos:], ":]"):
-			end := strings.Index(p.src[p.pos:], ":]")
+		case p.has("[:") && strings.Contains(p.src[p.pos+2:], ":]"):
+			end := 2 + strings.Index(p.src[p.pos+2:], ":]")
 			name, neg := strings.CutPrefix(p.src[p.pos+2:p.pos+end], "^")
 			set := posix[name]
 			if set == nil {

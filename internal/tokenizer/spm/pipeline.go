@@ -123,13 +123,13 @@ func (n normalizer) Normalize(s string) string {
 	var b strings.Builder
 	from := 0
 	for {
-		_, begin, end, ok := n.users.Next(s, from)
+		x, ok := n.users.Next(s, from, from)
 		if !ok {
 			break
 		}
-		b.WriteString(n.chars.Normalize(s[from:begin]))
-		b.WriteString(s[begin:end])
-		from = end
+		b.WriteString(n.chars.Normalize(s[from:x.Begin]))
+		b.WriteString(s[x.Begin:x.End])
+		from = x.End
 	}
 	b.WriteString(n.chars.Normalize(s[from:]))
 	s = b.String()
