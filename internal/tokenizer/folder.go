@@ -28,12 +28,18 @@ func suffix(s string) func(string) bool {
 	return func(name string) bool { return strings.HasSuffix(strings.ToLower(name), s) }
 }
 
+// isTekken tells Mistral's files: tekken.json in repositories, tekken_240911.json and the like elsewhere.
+func isTekken(name string) bool {
+	name = strings.ToLower(name)
+	return strings.HasPrefix(name, "tekken") && strings.HasSuffix(name, ".json")
+}
+
 // formats are the files that a tokenizer can be loaded from, in order of preference.
 func formats() []format {
 	return []format{
 		{named("tokenizer.json"), loadJSON},
 		{named("tokenizer.model", "spiece.model", "sentencepiece.bpe.model", "sentencepiece.model"), loadModelFile},
-		{named("tekken.json"), loadTekken},
+		{isTekken, loadTekken},
 		{named("tiktoken.model"), loadRankFile},
 		{suffix(".tiktoken"), loadRankFile},
 		{named("vocab.json"), loadVocabMerges},

@@ -88,6 +88,21 @@ func TestOpenRefusals(t *testing.T) {
 	}
 }
 
+func TestOpenTekkenByEitherName(t *testing.T) {
+	for _, name := range []string{"tekken.json", "tekken_240718.json"} {
+		dir := folderWith(t, map[string]string{name: tinyTekken()})
+		for _, spec := range []string{dir, filepath.Join(dir, name)} {
+			tk, err := Open(t.Context(), spec, Options{})
+			if err != nil {
+				t.Fatalf("%s: %v", spec, err)
+			}
+			if got := tk.Append(nil, "ab<s>"); !slices.Equal(got, []int32{3 + 256, 3 + '<', 3 + 's', 3 + '>'}) {
+				t.Errorf("%s: %v", name, got)
+			}
+		}
+	}
+}
+
 func TestOpenEncodings(t *testing.T) {
 	tk, err := Open(t.Context(), "o200k_harmony", Options{})
 	if err != nil {
