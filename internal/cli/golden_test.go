@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"bufio"
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,6 +16,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"aiperf/internal/config"
+	"aiperf/internal/golden"
 )
 
 // recorded is one command line with what the Python tool 0.13.0 made of it and what we make of it where that differs.
@@ -65,27 +64,9 @@ var settledOtherwise = map[string][2]string{
 
 func readGolden[T any](t testing.TB, name string) []T {
 	t.Helper()
-	f, err := os.Open(filepath.Join("testdata", "golden", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var list []T
-	lines := bufio.NewScanner(z)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		var c T
-		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
-			t.Fatal(err)
-		}
-		list = append(list, c)
-	}
-	if lines.Err() != nil || len(list) == 0 {
-		t.Fatalf("%s: %d lines, %v", name, len(list), lines.Err())
+	list := golden.Lines[T](t, filepath.Join("testdata", "golden", name))
+	if len(list) == 0 {
+		t.Fatalf("%s: no lines", name)
 	}
 	return list
 }

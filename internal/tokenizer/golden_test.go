@@ -1,15 +1,12 @@
 package tokenizer
 
 import (
-	"bufio"
-	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
-	"os"
 	"slices"
 	"testing"
 
+	"aiperf/internal/golden"
 	"aiperf/internal/tokenizer/rankfile"
 )
 
@@ -24,27 +21,9 @@ type vector struct {
 
 func vectors(t testing.TB) []vector {
 	t.Helper()
-	f, err := os.Open("testdata/ids.jsonl.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all []vector
-	lines := bufio.NewScanner(z)
-	lines.Buffer(nil, 1<<24)
-	for lines.Scan() {
-		var v vector
-		if err := json.Unmarshal(lines.Bytes(), &v); err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, v)
-	}
-	if err := lines.Err(); err != nil || len(all) < 190 {
-		t.Fatalf("%d vectors, %v", len(all), err)
+	all := golden.Lines[vector](t, "testdata/ids.jsonl.gz")
+	if len(all) < 190 {
+		t.Fatalf("%d vectors", len(all))
 	}
 	return all
 }
