@@ -2,14 +2,14 @@ package config
 
 import (
 	"bytes"
-	"net/url"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"aiperf/internal/redact"
 )
 
 // Redacted is what stands in place of a secret in everything that is written.
-const Redacted = "<redacted>"
+const Redacted = redact.Placeholder
 
 // YAML returns the whole run as a file that Load reads again, secrets masked.
 func (r *Run) YAML() ([]byte, error) {
@@ -44,41 +44,18 @@ func (r *Run) masked() *Run {
 	}
 	c.Endpoint.URLs = make([]string, len(r.Endpoint.URLs))
 	for i, u := range r.Endpoint.URLs {
-		c.Endpoint.URLs[i] = MaskURL(u)
+		c.Endpoint.URLs[i] = redact.URL(u)
 	}
 	c.Endpoint.Headers = make(Headers, len(r.Endpoint.Headers))
 	for i, h := range r.Endpoint.Headers {
-		if SecretHeader(h.Name) {
+		if redact.SecretHeader(h.Name) {
 			h.Value = Redacted
 		}
 		c.Endpoint.Headers[i] = h
 	}
-	c.MLflow.TrackingURI = MaskURL(c.MLflow.TrackingURI)
-	c.OTel.MetricsURL = MaskURL(c.OTel.MetricsURL)
+	c.MLflow.TrackingURI = redact.URL(c.MLflow.TrackingURI)
+	c.OTel.MetricsURL = redact.URL(c.OTel.MetricsURL)
 	return &c
-}
-
-// MaskURL removes the user information from a URL.
-func MaskURL(s string) string {
-	if !strings.Contains(s, "@") {
-		return s
-	}
-	u, err := url.Parse(s)
-	if err != nil || u.User == nil {
-		return s
-	}
-	head, rest, _ := strings.Cut(s, "://")
-	_, rest, _ = strings.Cut(rest, "@")
-	return head + "://" + Redacted + "@" + rest
-}
-
-// SecretHeader reports whether the value of a header is a credential.
-func SecretHeader(name string) bool {
-	switch name = strings.ToLower(name); name {
-	case "authorization", "proxy-authorization", "cookie", "set-cookie", "api-key", "x-api-key", "x-auth-token", "x-goog-api-key", "ocp-apim-subscription-key":
-		return true
-	}
-	return strings.Contains(name, "api-key") || strings.Contains(name, "secret") || strings.Contains(name, "token")
 }
 
 // tidy puts lists of scalars on one line.

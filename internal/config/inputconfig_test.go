@@ -1,6 +1,9 @@
 package config
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestInputConfigShowsWhatWasSet(t *testing.T) {
 	r := Default()
@@ -29,5 +32,27 @@ func TestInputConfigShowsWhatWasSet(t *testing.T) {
 		`"otel":{},"mlflow":{},"wandb":{},"runtime":{"ui":"none"}}`
 	if string(got) != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
+	}
+}
+
+// TestWhatIsWrittenHoldsNoSecret covers the kinds of secrets that a configuration can hold.
+func TestWhatIsWrittenHoldsNoSecret(t *testing.T) {
+	r := Default()
+	r.Models.Items = []Model{{Name: "m"}}
+	r.Endpoint.URLs = []string{"http://user:hush1@h:1", "http://h:1/v1?api_key=hush2&v=3"}
+	r.Endpoint.APIKey = "hush3"
+	r.Endpoint.Headers = Headers{{"X-Amz-Credential", "hush4"}, {"X-Request-Signature", "hush5"}, {"Proxy-Password", "hush6"}, {"X-Plain", "shown"}}
+	file, err := r.YAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	summary, err := r.InputConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{string(file), string(summary)} {
+		if strings.Contains(text, "hush") || !strings.Contains(text, "shown") || !strings.Contains(text, "v=3") {
+			t.Errorf("a secret is shown, or too much is hidden:\n%s", text)
+		}
 	}
 }

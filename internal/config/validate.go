@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"aiperf/internal/redact"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -45,7 +47,7 @@ func (v *violations) endpoint(b *Benchmark) {
 		scheme, host, ok := strings.Cut(u, "://")
 		scheme = strings.ToLower(scheme)
 		path := fmt.Sprintf("benchmark.endpoint.urls[%d]", i)
-		v.when(!ok || scheme != "http" && scheme != "https" && scheme != "mock", path, "%q is not an http or https URL", MaskURL(u))
+		v.when(!ok || scheme != "http" && scheme != "https" && scheme != "mock", path, "%q is not an http or https URL", redact.URL(u))
 		v.when(ok && host == "" && scheme != "mock", path, "names no host")
 	}
 	v.when(e.APIKey == Redacted, "benchmark.endpoint.api_key", "is masked; give the key with --api-key")
