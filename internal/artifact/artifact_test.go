@@ -58,25 +58,6 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-func TestDefaultDir(t *testing.T) {
-	for _, c := range []struct {
-		models []string
-		s      Stimulus
-		want   string
-	}{
-		{[]string{"meta-llama/L"}, Stimulus{Concurrency: 64}, "artifacts/meta-llama_L-openai-chat-concurrency64"},
-		{[]string{"a", "b"}, Stimulus{}, "artifacts/a_multi-openai-chat-concurrency1"},
-		{[]string{"a"}, Stimulus{RequestRate: 10}, "artifacts/a-openai-chat-request_rate10.0"},
-		{[]string{"a"}, Stimulus{Concurrency: 4, RequestRate: 2.5}, "artifacts/a-openai-chat-concurrency4-request_rate2.5"},
-		{[]string{"a"}, Stimulus{FixedSchedule: true}, "artifacts/a-openai-chat-fixed_schedule"},
-		{[]string{"a"}, Stimulus{Users: 3, UserRate: 1}, "artifacts/a-openai-chat-user_centric-users3-qps1.0"},
-	} {
-		if got := DefaultDir(c.models, "chat", c.s); got != c.want {
-			t.Errorf("%s, not %s", got, c.want)
-		}
-	}
-}
-
 // sample is one request with everything, its row, and its run.
 func sample(t *testing.T) (*record.Record, *metric.Row, *metric.Run) {
 	t.Helper()

@@ -83,24 +83,3 @@ func (l Layout) Outputs() string { return filepath.Join(l.Dir, "outputs.json") }
 
 // Log is the program's log; it ignores the prefix.
 func (l Layout) Log() string { return filepath.Join(l.Dir, "logs", "aiperf.log") }
-
-// Stimulus says how load was made, for the name of the default directory.
-type Stimulus struct {
-	Concurrency   int     // 0 = none given
-	RequestRate   float64 // 0 = none given
-	FixedSchedule bool
-	Users         int     // user-centric mode
-	UserRate      float64 // its rate over all users, requests/s
-}
-
-// DefaultDir is the directory of a run without --artifact-dir.
-func DefaultDir(models []string, endpoint string, s Stimulus) string {
-	model := "model"
-	if len(models) > 0 {
-		model = strings.ReplaceAll(models[0], "/", "_")
-	}
-	if len(models) > 1 {
-		model += "_multi"
-	}
-	return filepath.Join("artifacts", strings.Join([]string{model, "openai", endpoint, s.String()}, "-"))
-}
