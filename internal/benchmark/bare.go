@@ -7,10 +7,14 @@ import (
 	"aiperf/internal/clock"
 )
 
-// bareThread is how late this machine lets a thread be that does nothing but sleep to absolute instants: what no client on it can beat
-// except by spinning and by priority.
+// bareThread is how late this machine lets a thread be that does nothing but wait for absolute instants: asleep, and with the spin and the
+// priority of the scheduler's own waiter. No client on it can do better.
 func (b *bench) bareThread(rate, seconds int) {
-	w := clock.NewThriftyWaiter()
+	b.waitWith(clock.NewThriftyWaiter(), rate, seconds, "asleep")
+	b.waitWith(clock.NewWaiter(), rate, seconds, "asleep and spinning")
+}
+
+func (b *bench) waitWith(w clock.Waiter, rate, seconds int, how string) {
 	w.Attach()
 	defer w.Detach()
 	var lags sample
@@ -22,5 +26,5 @@ func (b *bench) bareThread(rate, seconds int) {
 		lags.add(clock.Now() - at)
 	}
 	p50, p99, largest := lags.spread()
-	b.row(fmt.Sprintf("%d/s, a bare thread", rate), "constant", p50, p99, largest, "", "", "", "", "the baseline")
+	b.row(fmt.Sprintf("%d/s, a bare thread %s", rate, how), "constant", p50, p99, largest, "", "", "", "", "the baseline")
 }

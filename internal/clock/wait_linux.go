@@ -27,27 +27,30 @@ const (
 // FutexWaiter sleeps in the kernel: a futex with an absolute deadline on the monotonic clock, on a thread of its own whose timer slack
 // is one nanosecond. The runtime's poller, which counts in milliseconds, is not involved.
 //
-// A core that idles needs some tens of microseconds to come back. The waiter learns how long and asks the kernel to be woken that much
-// earlier; what is left to the instant it spins, never longer than mostEarly.
+// A core that idles needs some tens of microseconds to come back, on a virtual machine hundreds. The waiter learns how long and asks the
+// kernel to be woken that much earlier; what is left to the instant it spins, as far as its budget of processor time allows.
 type FutexWaiter struct {
 	word   atomic.Uint32
 	offset int64 // kernel's monotonic ns minus our instant
 	early  int64 // ns by which the kernel is asked to wake before the instant
-	nice   int   // of the thread, before Attach
-	thrift bool  // no spin, no priority
+	budget budget
+	nice   int  // of the thread, before Attach
+	thrift bool // no spin, no priority
 }
 
 // The spin before a deadline.
 const (
-	mostEarly  = 100_000 // ns; at 1,000 deadlines per second at most a tenth of a core
-	earlyDown  = 500     // ns by which early shrinks after a wake-up that came in time
-	earlyUp    = 4_500   // ns by which it grows after one that did not: in balance nine of ten come in time
+	mostEarly  = 1_000_000 // ns
+	earlyDown  = 500       // ns by which early shrinks after a wake-up that came in time
+	earlyUp    = 49_500    // ns by which it grows after one that did not: in balance 99 of 100 come in time
 	bestNice   = -20
 	niceOffset = 20 // the system call counts 40..1
 )
 
 // NewWaiter returns the best waiter of the platform.
-func NewWaiter() Waiter { return &FutexWaiter{offset: monotonicOffset()} }
+func NewWaiter() Waiter {
+	return &FutexWaiter{offset: monotonicOffset(), budget: newBudget(runtime.GOMAXPROCS(0), Now())}
+}
 
 // NewThriftyWaiter returns a waiter of the same kind that never spins and asks for no priority: its deadlines are met tens of
 // microseconds late, at a fraction of the processor time. It suits those who note when they really acted.
@@ -100,7 +103,7 @@ func (w *FutexWaiter) Precise() bool { return true }
 
 // Until sleeps until the instant or the next Wake.
 func (w *FutexWaiter) Until(at int64) bool {
-	ask := at - w.early
+	ask := at - w.budget.grant(w.early, Now())
 	deadline := unix.NsecToTimespec(ask + w.offset)
 	slept := false
 	for {
@@ -112,7 +115,7 @@ func (w *FutexWaiter) Until(at int64) bool {
 			if slept && !w.thrift {
 				w.learn(now > at)
 			}
-			return w.spin(at)
+			return w.spin(now, at)
 		}
 		slept = true
 		if !w.word.CompareAndSwap(idle, sleeping) {
@@ -124,7 +127,7 @@ func (w *FutexWaiter) Until(at int64) bool {
 	}
 }
 
-// learn moves early towards the point at which nine of ten wake-ups come before the instant.
+// learn moves early towards the point at which 99 of 100 wake-ups come before the instant.
 func (w *FutexWaiter) learn(late bool) {
 	if late {
 		w.early = min(mostEarly, w.early+earlyUp)
@@ -134,12 +137,16 @@ func (w *FutexWaiter) learn(late bool) {
 }
 
 // spin waits out the rest.
-func (w *FutexWaiter) spin(at int64) bool {
-	for Now() < at {
+func (w *FutexWaiter) spin(begin, at int64) bool {
+	now := begin
+	for now < at {
 		if w.word.CompareAndSwap(woken, idle) {
+			w.budget.spend(now - begin)
 			return false
 		}
+		now = Now()
 	}
+	w.budget.spend(now - begin)
 	return true
 }
 

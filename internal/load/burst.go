@@ -61,6 +61,8 @@ func (d *burst) advance(now int64) int64 {
 	return never
 }
 
+func (d *burst) ahead(int64) int64 { return never }
+
 // thinkTime is the delay of a turn after the answer before it, ns.
 func thinkTime(t *ticket) int64 {
 	delay := t.ses.Shape.Turns[t.req.Turn].Delay

@@ -23,10 +23,10 @@ func (g *Generator) step(now int64) int64 {
 	if p.sending && p.exhausted() {
 		p.stop(p.exhaustedBy(), now)
 	}
-	if !p.sending {
+	if !p.sending || len(g.work.fire) > 0 { // what is due leaves before what comes next is prepared
 		return now
 	}
-	return next
+	return min(next, p.driver.ahead(now))
 }
 
 // poke advances the machine after something other than time has changed, and wakes the scheduler when that concerns it.

@@ -18,6 +18,8 @@ type driver interface {
 	begin(t0 int64)
 	// advance grants everything that may leave by now and returns the next instant at which it wants to be asked.
 	advance(now int64) int64
+	// ahead prepares what comes next and returns the next instant at which there is something to prepare.
+	ahead(now int64) int64
 	// due is the instant of the turn after t, which has just returned.
 	due(t, next *ticket, now int64) int64
 	// over tells that no further session will ever start.

@@ -29,7 +29,7 @@ func (d *rateDriver) build(context.Context) error {
 const mostAhead = 128
 
 func (d *rateDriver) prime() (short bool) {
-	d.restock(0)
+	d.ahead(0)
 	n, _ := d.arrivals.within(int64(d.p.g.plan.ArmLead), mostAhead)
 	return d.p.sending && d.wants(n)
 }
@@ -88,7 +88,7 @@ func (d *rateDriver) advance(now int64) int64 {
 	if !p.sending {
 		return never
 	}
-	return min(d.arrivals.next(), d.restock(now))
+	return d.arrivals.next()
 }
 
 // spend uses the tick; false means that it has to wait.
@@ -116,8 +116,8 @@ func (d *rateDriver) spend(now int64) bool {
 	return true
 }
 
-// restock prepares what the next arrivals will probably carry, and returns when to look again.
-func (d *rateDriver) restock(now int64) int64 {
+// ahead prepares what the next arrivals will probably carry.
+func (d *rateDriver) ahead(now int64) int64 {
 	p := d.p
 	lead := int64(p.g.plan.ArmLead)
 	n, after := d.arrivals.within(now+lead, mostAhead)

@@ -23,7 +23,7 @@ type starter interface {
 func (d *timetable) build(ctx context.Context) error { return d.starts.build(ctx) }
 
 func (d *timetable) prime() (short bool) {
-	_, short = d.bring(0)
+	_, short = d.bring(0, d.lead())
 	return short && d.p.sending
 }
 
@@ -42,7 +42,7 @@ func (d *timetable) due(t, next *ticket, now int64) int64 { return d.starts.due(
 
 func (d *timetable) advance(now int64) int64 {
 	p := d.p
-	next, _ := d.bring(now)
+	next, _ := d.bring(now, 0)
 	for p.sending && p.g.prefill.free() > 0 {
 		t := p.starts.head()
 		if t != nil && (t.due > now || p.g.session.free() == 0 || !p.mayStart()) {
@@ -70,16 +70,24 @@ func (d *timetable) advance(now int64) int64 {
 	return next
 }
 
-// bring takes the sessions that start within the lead from the timetable and prepares them. It returns the instant of the next one to be
+func (d *timetable) ahead(now int64) int64 {
+	next, _ := d.bring(now, d.lead())
+	return next
+}
+
+// lead is how long before its start a session is prepared, ns.
+func (d *timetable) lead() int64 { return int64(d.p.g.plan.ArmLead) }
+
+// bring takes the sessions that start within the lead, ns, from the timetable and prepares them. It returns the instant of the next one to be
 // brought, and whether the data kept it waiting.
-func (d *timetable) bring(now int64) (next int64, short bool) {
+func (d *timetable) bring(now, lead int64) (next int64, short bool) {
 	p := d.p
 	for p.sending && p.starts.len() < mostArmed {
 		offset, ok := d.starts.peek()
 		if !ok {
 			return never, false
 		}
-		if at := p.t0 + offset - int64(p.g.plan.ArmLead); at > now {
+		if at := p.t0 + offset - lead; at > now {
 			return at, false
 		}
 		if !p.mayStock() {
