@@ -42,7 +42,7 @@ func (d *timetable) due(t, next *ticket, now int64) int64 { return d.starts.due(
 
 func (d *timetable) advance(now int64) int64 {
 	p := d.p
-	next, _ := d.bring(now, 0)
+	d.bring(now, 0)
 	for p.sending && p.g.prefill.free() > 0 {
 		t := p.starts.head()
 		if t != nil && (t.due > now || p.g.session.free() == 0 || !p.mayStart()) {
@@ -62,17 +62,26 @@ func (d *timetable) advance(now int64) int64 {
 	}
 	for t := range p.starts.all() {
 		if t.due > now {
-			next = min(next, t.due)
 			break
 		}
 		t.waited = true
 	}
-	return next
+	return never // ahead looks further
 }
 
 func (d *timetable) ahead(now int64) int64 {
 	next, _ := d.bring(now, d.lead())
-	return next
+	return min(next, d.nextStart(now))
+}
+
+// nextStart is the instant of the next session that is here and not due yet.
+func (d *timetable) nextStart(now int64) int64 {
+	for t := range d.p.starts.all() {
+		if t.due > now {
+			return t.due
+		}
+	}
+	return never
 }
 
 // lead is how long before its start a session is prepared, ns.

@@ -22,6 +22,8 @@ func TestFixedSchedule(t *testing.T) { // rows 14, 15 and 6.4
 		{"start 100", []float64{100, 250}, ScheduleZero{Start: 100}, 0, 5, Phase{}, []float64{0, 150}},
 		{"start 50", []float64{100, 250}, ScheduleZero{Start: 50}, 0, 5, Phase{}, []float64{50, 200}},
 		{"raw times, file order does not matter", []float64{300.25, 100, 300.25, 0}, ScheduleZero{}, 0, 5, Phase{}, []float64{0, 100, 300.25, 300.25}},
+		{"many at a time", []float64{0, 0, 100, 100, 100, 200, 200, 300}, ScheduleZero{Auto: true}, 0, 40, Phase{}, []float64{0, 0, 100, 100, 100, 200, 200, 300}},
+		{"close together", []float64{0, 60, 70, 130, 131, 132, 400}, ScheduleZero{Auto: true}, 0, 40, Phase{}, []float64{0, 60, 70, 130, 131, 132, 400}},
 		{"ceiling", []float64{0, 100, 200, 300, 1200}, ScheduleZero{Auto: true}, 1, 250, Phase{}, []float64{0, 250, 500, 750, 1200}},
 		{"duration", []float64{0, 400, 800, 1200, 1600}, ScheduleZero{Auto: true}, 0, 40, Phase{Duration: sec, Grace: 30 * sec}, []float64{0, 400, 800}},
 		{"count is one more limit", []float64{0, 400, 800}, ScheduleZero{Auto: true}, 0, 40, Phase{Requests: 2}, []float64{0, 400}},
