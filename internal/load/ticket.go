@@ -148,13 +148,15 @@ func (g *Generator) do(w work, scheduler bool) {
 		g.exec.Close(s)
 	}
 	inline := scheduler && len(w.fire) <= inlineMost
-	for _, t := range w.fire {
-		if inline {
+	v := fire
+	if inline {
+		v = fired
+		for _, t := range w.fire {
 			t.fire()
-			t.signal <- fired
-		} else {
-			t.signal <- fire
 		}
+	}
+	for _, t := range w.fire { // after the writes: to wake a goroutine costs about as much as to write a request
+		t.signal <- v
 	}
 	for _, t := range w.launch {
 		go g.serve(t)
