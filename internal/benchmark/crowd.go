@@ -3,13 +3,14 @@ package main
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 )
 
 func burstFigure(b *bench) error {
 	const requests = 1000
-	b.row("requests", "first to last send", "aim")
-	for range 3 {
+	b.row("requests", "first to last send", "a bare thread, the same", "aim")
+	for range 5 {
 		err := b.withServer(func(s *server) error {
 			dir, _, err := b.profile("--url", s.url, "--isl", "16", "--concurrency", strconv.Itoa(requests), "--request-count", strconv.Itoa(requests))
 			if err != nil {
@@ -23,7 +24,11 @@ func burstFigure(b *bench) error {
 			for _, r := range list {
 				sends.add(r.Metadata.Start)
 			}
-			b.row(len(sends), span(sends.at(1)-sends.at(0)), "< 20 ms")
+			bare, err := bareBurst(strings.TrimPrefix(s.url, "http://"), requests)
+			if err != nil {
+				return err
+			}
+			b.row(len(sends), span(sends.at(1)-sends.at(0)), span(float64(bare)), "< 20 ms")
 			return nil
 		}, "--ttft=500ms", "--itl=0", "--tokens=1")
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 )
 
 // trace is the first ten minutes of the Mooncake project's conversation trace (Apache-2.0).
@@ -23,6 +24,10 @@ func replayFigure(b *bench) error {
 	}
 	path := filepath.Join(b.dir, "mooncake.jsonl")
 	if err := unpack(path); err != nil {
+		return err
+	}
+	var rows []traceRow
+	if err := eachLine(path, func(r *traceRow) { rows = append(rows, *r) }); err != nil {
 		return err
 	}
 	b.row("trace", "requests", "lag p50", "p99", "max", "verdict", "aim")
@@ -40,7 +45,13 @@ func replayFigure(b *bench) error {
 		if err != nil {
 			return err
 		}
-		p50, p99, largest := lagsOf(list).spread()
+		bare, err := bareReplay(strings.TrimPrefix(s.url, "http://"), rows, float64(speed))
+		if err != nil {
+			return err
+		}
+		p50, p99, largest := bare.spread()
+		b.row("a bare thread, the same", len(bare), p50, p99, largest, "", "the baseline")
+		p50, p99, largest = lagsOf(list).spread()
 		b.row(fmt.Sprintf("mooncake, 10 minutes, %d times as fast", speed), len(list), p50, p99, largest, v.Verdict, "p99 < 1 ms")
 		return nil
 	}, "--ttft=20ms", "--itl=2ms")

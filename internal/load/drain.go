@@ -63,7 +63,7 @@ func (g *Generator) complete(p *phase) {
 	g.poke(now)
 	w := g.takeWork()
 	g.mu.Unlock()
-	g.do(w, false)
+	g.do(w)
 	if after := g.opts.Hooks.After; after != nil {
 		after(&p.facts)
 	}

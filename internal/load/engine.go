@@ -49,7 +49,7 @@ func (g *Generator) fed() {
 	w := g.takeWork()
 	g.mu.Unlock()
 	g.changed()
-	g.do(w, false)
+	g.do(w)
 }
 
 // grant lets a ticket leave: the gate of section 5, whose checks its caller has made. It takes the slots, numbers the request and decides
@@ -143,7 +143,7 @@ func (g *Generator) returned(t *ticket, out Outcome) {
 	}
 	w := g.takeWork()
 	g.mu.Unlock()
-	g.do(w, false)
+	g.do(w)
 }
 
 // follow schedules the turn after a returned one.

@@ -212,7 +212,7 @@ func (g *Generator) prime(ctx context.Context, p *phase) {
 		waiting := short || p.unarmed.Load() > 0
 		w := g.takeWork()
 		g.mu.Unlock()
-		g.do(w, false)
+		g.do(w)
 		if !waiting {
 			return
 		}
@@ -237,7 +237,7 @@ func (g *Generator) send(p *phase) {
 		until, sending := g.sleepsUntil, p.sending
 		w := g.takeWork()
 		g.mu.Unlock()
-		g.do(w, true)
+		g.do(w)
 		if !sending {
 			return
 		}
@@ -275,7 +275,7 @@ func (g *Generator) interrupt() {
 	g.abort(StopInterrupted, ErrInterrupted)
 	w := g.takeWork()
 	g.mu.Unlock()
-	g.do(w, false)
+	g.do(w)
 }
 
 // fail ends the run with an error.
@@ -287,7 +287,7 @@ func (g *Generator) fail(err error) {
 	g.abort(StopSource, ErrInterrupted)
 	w := g.takeWork()
 	g.mu.Unlock()
-	g.do(w, false)
+	g.do(w)
 }
 
 // abort stops the sending and cuts what is in flight, in all phases.

@@ -1,6 +1,8 @@
 package load
 
 import (
+	"runtime"
+	"slices"
 	"sync/atomic"
 
 	"aiperf/internal/clock"
@@ -74,7 +76,7 @@ func (g *Generator) serve(t *ticket) {
 	case drop:
 		a.Discard()
 		g.exec.Close(&t.ses.Session)
-	case fire:
+	case fire: // it was not ready at its instant
 		t.fire()
 		fallthrough
 	default:
@@ -107,7 +109,7 @@ func (t *ticket) firstToken() {
 	}
 	w := g.takeWork()
 	g.mu.Unlock()
-	g.do(w, false)
+	g.do(w)
 }
 
 // givePrefill returns the slot, once, and lets others have it.
@@ -137,28 +139,35 @@ func (g *Generator) takeWork() work {
 	return w
 }
 
-// inlineMost is how many requests the scheduler writes itself when they are due together (some ten microseconds each, and at its
-// priority); more are spread over the cores.
-const inlineMost = 32
+// batchMost is how many requests one goroutine writes when they are due together (some ten microseconds each); more are spread over the
+// cores.
+const batchMost = 32
 
-// do does it; the mutex is not held. Sessions are closed before the requests that take their slots leave. The scheduler writes single
-// requests itself, which spares them the way to another goroutine.
-func (g *Generator) do(w work, scheduler bool) {
+// do does it; the mutex is not held. Sessions are closed before the requests that take their slots leave. The caller, which is the
+// scheduler as a rule, writes its share itself, which spares it the way to another goroutine.
+func (g *Generator) do(w work) {
 	for _, s := range w.close {
 		g.exec.Close(s)
 	}
-	inline := scheduler && len(w.fire) <= inlineMost
-	v := fire
-	if inline {
-		v = fired
-		for _, t := range w.fire {
-			t.fire()
+	if n := len(w.fire); n > 0 {
+		share := max(batchMost, (n+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
+		batches := slices.Collect(slices.Chunk(w.fire, share))
+		for _, b := range batches[1:] {
+			go fireAll(b)
 		}
-	}
-	for _, t := range w.fire { // after the writes: to wake a goroutine costs about as much as to write a request
-		t.signal <- v
+		fireAll(batches[0])
 	}
 	for _, t := range w.launch {
 		go g.serve(t)
+	}
+}
+
+// fireAll writes requests, and only then wakes their goroutines, which costs about as much as to write one.
+func fireAll(list []*ticket) {
+	for _, t := range list {
+		t.fire()
+	}
+	for _, t := range list {
+		t.signal <- fired
 	}
 }
