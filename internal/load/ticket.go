@@ -2,7 +2,6 @@ package load
 
 import (
 	"runtime"
-	"slices"
 	"sync/atomic"
 
 	"aiperf/internal/clock"
@@ -139,35 +138,43 @@ func (g *Generator) takeWork() work {
 	return w
 }
 
-// batchMost is how many requests one goroutine writes when they are due together (some ten microseconds each); more are spread over the
-// cores.
+// batchMost is how many requests one goroutine writes when they are due together (some ten microseconds each); with more, the other cores
+// help.
 const batchMost = 32
 
 // do does it; the mutex is not held. Sessions are closed before the requests that take their slots leave. The caller, which is the
-// scheduler as a rule, writes its share itself, which spares it the way to another goroutine.
+// scheduler as a rule, writes requests itself, which spares them the way to another goroutine.
 func (g *Generator) do(w work) {
 	for _, s := range w.close {
 		g.exec.Close(s)
 	}
-	if n := len(w.fire); n > 0 {
-		share := max(batchMost, (n+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
-		batches := slices.Collect(slices.Chunk(w.fire, share))
-		for _, b := range batches[1:] {
-			go fireAll(b)
+	if len(w.fire) > 0 {
+		b := &batch{list: w.fire}
+		for range min(runtime.GOMAXPROCS(0), (len(w.fire)+batchMost-1)/batchMost) - 1 {
+			go b.fire()
 		}
-		fireAll(batches[0])
+		b.fire()
 	}
 	for _, t := range w.launch {
 		go g.serve(t)
 	}
 }
 
-// fireAll writes requests, and only then wakes their goroutines, which costs about as much as to write one.
-func fireAll(list []*ticket) {
-	for _, t := range list {
+// batch is what is due together. Each that helps takes one request after the other: who is kept from its core keeps no other waiting.
+type batch struct {
+	list []*ticket
+	next atomic.Int64
+}
+
+// fire writes requests until all are taken, and only then wakes their goroutines, which costs about as much as to write one.
+func (b *batch) fire() {
+	var mine []*ticket
+	for i := b.next.Add(1) - 1; i < int64(len(b.list)); i = b.next.Add(1) - 1 {
+		t := b.list[i]
 		t.fire()
+		mine = append(mine, t)
 	}
-	for _, t := range list {
+	for _, t := range mine {
 		t.signal <- fired
 	}
 }
