@@ -138,9 +138,9 @@ func (g *Generator) takeWork() work {
 	return w
 }
 
-// batchMost is how many requests one goroutine writes when they are due together (some ten microseconds each); with more, the other cores
-// help.
-const batchMost = 32
+// batchMost is how many requests one goroutine writes when they are due together (ten to fifty microseconds each); with more, the other
+// cores help.
+const batchMost = 4
 
 // do does it; the mutex is not held. Sessions are closed before the requests that take their slots leave. The caller, which is the
 // scheduler as a rule, writes requests itself, which spares them the way to another goroutine.
