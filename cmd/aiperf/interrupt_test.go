@@ -106,6 +106,44 @@ func TestInterruptedStart(t *testing.T) {
 	}
 }
 
+// TestInterruptedResolution: a signal while the command line is still being resolved, here by an input file that does not answer, ends the
+// program in good order; nothing is written.
+func TestInterruptedResolution(t *testing.T) {
+	for _, c := range []struct {
+		signal syscall.Signal
+		status int
+		flags  []string
+	}{{syscall.SIGINT, 1, nil}, {syscall.SIGTERM, 143, nil}, {syscall.SIGHUP, 143, nil}, {syscall.SIGINT, 1, []string{"--dry-run"}}} {
+		t.Run(strings.Join(append(c.flags, c.signal.String()), " "), func(t *testing.T) {
+			t.Parallel()
+			pipe := filepath.Join(t.TempDir(), "rows.jsonl")
+			if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			p := program(t, towards("http://127.0.0.1:9", append(c.flags, "--system-prompt-file", pipe)...)...).start()
+			w, err := os.OpenFile(pipe, os.O_WRONLY, 0) // waits until the program reads
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer w.Close()
+			from := time.Now()
+			p.signal(c.signal)
+			if got := p.wait(); got != c.status {
+				t.Errorf("exit status %d, want %d\n%s", got, c.status, p.stderr.String())
+			}
+			if d := time.Since(from); d > 2*time.Second {
+				t.Errorf("took %v", d)
+			}
+			if !strings.Contains(p.stderr.String(), "before the first request") || p.stdout.Len() > 0 {
+				t.Errorf("stderr does not say why, or stdout says something:\n%s\n%s", p.stderr.String(), p.stdout.String())
+			}
+			if _, err := os.Stat(p.dir); err == nil {
+				t.Error("the directory of the run was made")
+			}
+		})
+	}
+}
+
 // without removes a flag with this value.
 func without(args []string, name, value string) []string {
 	for i := range args[:len(args)-1] {

@@ -10,6 +10,7 @@ import (
 	"go.uber.org/goleak"
 
 	"aiperf/internal/cli"
+	"aiperf/internal/plan"
 )
 
 // TestNothingIsLeftRunning: a whole invocation in this process, whatever becomes of it, ends all its goroutines.
@@ -34,7 +35,7 @@ func TestNothingIsLeftRunning(t *testing.T) {
 			url := c.server(t)
 			before := goleak.IgnoreCurrent()
 			var out, err bytes.Buffer
-			p := &cli.Program{Profile: profile, Streams: cli.Streams{In: &bytes.Buffer{}, Out: &out, Err: &err, Width: 100}}
+			p := &cli.Program{Profile: profile, Watch: plan.Watch, Streams: cli.Streams{In: &bytes.Buffer{}, Out: &out, Err: &err, Width: 100}}
 			args := append(towards(url, "--artifact-dir", t.TempDir(), "--concurrency", strconv.Itoa(4)), c.args...)
 			if got := cli.Main(context.Background(), p, append([]string{"profile"}, args...)); got != c.status {
 				t.Errorf("exit status %d, want %d\n%s", got, c.status, err.String())

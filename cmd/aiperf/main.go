@@ -11,7 +11,7 @@ import (
 )
 
 func main() {
-	p := &cli.Program{Name: os.Args[0], Streams: cli.Standard(), Profile: profile}
+	p := &cli.Program{Name: os.Args[0], Streams: cli.Standard(), Profile: profile, Watch: plan.Watch}
 	os.Exit(cli.Main(context.Background(), p, os.Args[1:]))
 }
 

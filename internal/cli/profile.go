@@ -2,9 +2,11 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -51,18 +53,28 @@ func wantsHelp(words []string) bool {
 	return false
 }
 
-// profile resolves the command line and runs it, or prints it.
+// profile resolves the command line and runs it, or prints it. It can be interrupted from the beginning.
 func (p *Program) profile(ctx context.Context, words []string) int {
-	run, set, found := p.resolve(words)
-	dry := set.True("--dry-run", false)
-	if len(found.problems) == 0 && dry {
-		switch fault := p.tokenizerFault(ctx, run, set); {
-		case fault == "":
-		case encodingName(run.Tokenizer.Name):
-			found.warnings = append(found.warnings, fault)
-		default:
-			found.problems = append(found.problems, fault)
+	done := func(status int) int { return status }
+	if p.Watch != nil {
+		ctx, done = p.Watch(ctx, p.Err)
+	}
+	return done(p.profileWatched(ctx, words))
+}
+
+func (p *Program) profileWatched(ctx context.Context, words []string) int {
+	var run *config.Run
+	var dry bool
+	var found findings
+	if !within(ctx, func() {
+		var set *args.Set
+		run, set, found = p.resolve(words)
+		if dry = set.True("--dry-run", false); dry && len(found.problems) == 0 {
+			p.tokenizerFinding(ctx, run, set, &found)
 		}
+	}) {
+		p.errorf("%v before the first request; nothing was written", context.Cause(ctx))
+		return 1
 	}
 	p.say(run, found)
 	if len(found.problems) > 0 {
@@ -72,6 +84,33 @@ func (p *Program) profile(ctx context.Context, words []string) int {
 		return p.print(run)
 	}
 	return p.Profile(ctx, run, p.Streams)
+}
+
+// within does something that may take long, such as reading a file that does not answer, and waits for it while nobody interrupts; what it
+// does must have no effect when it is left alone.
+func within(ctx context.Context, do func()) bool {
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		do()
+	}()
+	select {
+	case <-over:
+		return ctx.Err() == nil
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// tokenizerFinding adds what is wrong with the tokenizer of a run that is only checked.
+func (p *Program) tokenizerFinding(ctx context.Context, run *config.Run, set *args.Set, found *findings) {
+	switch fault := p.tokenizerFault(ctx, run, set); {
+	case fault == "":
+	case encodingName(run.Tokenizer.Name):
+		found.warnings = append(found.warnings, fault)
+	default:
+		found.problems = append(found.problems, fault)
+	}
 }
 
 // say prints what there is to say, as far as the log level lets it through.
@@ -141,6 +180,9 @@ func (p *Program) print(run *config.Run) int {
 	out, err := run.YAML()
 	if err == nil {
 		_, err = p.Out.Write(out)
+	}
+	if errors.Is(err, syscall.EPIPE) { // whoever reads has seen enough
+		return 0
 	}
 	if err != nil {
 		p.errorf("--dry-run: %v", err)

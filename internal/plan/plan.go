@@ -27,17 +27,25 @@ type Streams struct {
 	Args     []string // the command line after the program's name
 }
 
-// Profile carries out a resolved run and returns the exit status.
+// Watch begins to listen for the signals that interrupt an invocation: the first ends the context, the second the process. done ends it,
+// and turns the exit status into the one that a signal gives.
+func Watch(ctx context.Context, w io.Writer) (watched context.Context, done func(status int) int) {
+	watched, signals := bench.Watch(ctx, w)
+	return watched, func(status int) int {
+		defer signals.Stop()
+		return signals.Exit(status)
+	}
+}
+
+// Profile carries out a resolved run and returns the exit status. The context is one of Watch: its end is the user's interruption.
 func Profile(ctx context.Context, run *config.Run, s Streams) int {
-	ctx, signals := bench.Watch(ctx, s.Err)
-	defer signals.Stop()
 	i := invocation{Streams: s, ctx: ctx, run: run, command: commandLine(s.Args)}
 	status, err := i.do()
 	if err != nil {
 		fmt.Fprintf(s.Err, "error: %v\n", err)
-		status = 1
+		return 1
 	}
-	return signals.Exit(status)
+	return status
 }
 
 // invocation is one command line under way.
