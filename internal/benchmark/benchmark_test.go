@@ -115,3 +115,12 @@ func TestExponential(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestResident: a largest resident set is in bytes whatever the system counts in.
+func TestResident(t *testing.T) {
+	for system, want := range map[string]int64{"linux": 2 << 20, "freebsd": 2 << 20, "darwin": 2048} {
+		if got := resident(2048, system); got != want {
+			t.Errorf("%s: %d bytes, want %d", system, got, want)
+		}
+	}
+}

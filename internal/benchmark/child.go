@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -45,9 +46,17 @@ func run(name string, args ...string) (usage, error) {
 	}
 	u := usage{cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), wall: time.Since(began)}
 	if r, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		u.peak = int64(r.Maxrss) << 10 //nolint:unconvert // 32 bits on some systems
+		u.peak = resident(int64(r.Maxrss), runtime.GOOS) //nolint:unconvert // 32 bits on some systems
 	}
 	return u, nil
+}
+
+// resident is a largest resident set in bytes. macOS counts it in bytes, the other systems in KiB.
+func resident(counted int64, system string) int64 {
+	if system == "darwin" {
+		return counted
+	}
+	return counted << 10
 }
 
 func tail(out []byte) []byte {
