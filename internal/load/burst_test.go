@@ -89,6 +89,13 @@ func TestPrefillSlots(t *testing.T) { // row 13
 		wantCount(t, "peak in flight", s.peak, 10)
 		wantCount(t, "first tokens", int(r.Phases[0].PrefillsReleased), 10)
 	})
+	bubble(t, "without a limit of sessions", func(t *testing.T) {
+		s := newSim(t, manner{ttft: sec, total: 5500 * ms})
+		r := play(t, one(Phase{Mode: Burst, Prefill: 2, Requests: 20}), talk(10, 1, 0), s)
+		wantCount(t, "peak before first token", s.peakWait, 2)
+		wantCount(t, "peak in flight", s.peak, 12)
+		wantCount(t, "sent", int(r.Phases[0].Sent), 20)
+	})
 	bubble(t, "released by the return", func(t *testing.T) {
 		s := newSim(t, manner{total: sec, fail: true})
 		r := play(t, one(Phase{Mode: Burst, Concurrency: 4, Prefill: 1, Requests: 4}), talk(10, 1, 0), s)
