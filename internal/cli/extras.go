@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"aiperf/internal/config"
+	"aiperf/internal/redact"
 )
 
 // parseExtras reads the items of --extra-inputs: "key:value,key:value", a JSON object, or a JSON array of such items.
@@ -129,7 +130,7 @@ func addObject(text string, set func(key string, value json.RawMessage)) error {
 			return badObject(text, err)
 		}
 		if strings.TrimSpace(key) == "" {
-			return fmt.Errorf("%s has an empty key", text)
+			return fmt.Errorf("a member of the JSON object has an empty key")
 		}
 		var compact bytes.Buffer
 		if err := json.Compact(&compact, value); err != nil {
@@ -141,11 +142,11 @@ func addObject(text string, set func(key string, value json.RawMessage)) error {
 		return badObject(text, err)
 	}
 	if _, err := dec.Token(); err != io.EOF {
-		return fmt.Errorf("%s: text after the JSON object", text)
+		return fmt.Errorf("%s: text after the JSON object", redact.Text(text))
 	}
 	return nil
 }
 
 func badObject(text string, err error) error {
-	return fmt.Errorf("%s is not a JSON object: %w", text, err)
+	return fmt.Errorf("%s is not a JSON object: %w", redact.Text(text), err)
 }

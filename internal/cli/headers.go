@@ -20,7 +20,8 @@ func parseHeaders(items []string) (config.Headers, error) {
 		}
 		name, value, ok := strings.Cut(item, ":")
 		if !ok {
-			return nil, fmt.Errorf("%q has no \":\"; write \"Name: value\"", item)
+			word, _, _ := strings.Cut(strings.TrimSpace(item), " ") // the rest may be a secret
+			return nil, fmt.Errorf("%q has no \":\"; write \"Name: value\"", word)
 		}
 		if err := setHeader(&headers, name, value); err != nil {
 			return nil, err
@@ -49,7 +50,7 @@ func addHeaderObject(headers *config.Headers, item string) error {
 func setHeader(headers *config.Headers, name, value string) error {
 	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 	if name == "" {
-		return fmt.Errorf("the header of value %q has no name", value)
+		return fmt.Errorf("a header has no name; write \"Name: value\"")
 	}
 	for _, c := range []byte(name) {
 		if !headerByte(c) {

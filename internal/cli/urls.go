@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"aiperf/internal/mockserver"
+	"aiperf/internal/redact"
 )
 
 // splitURLs cuts one value of --url at commas. The settings of an embedded server may hold commas: there a comma ends the URL only when
@@ -24,35 +25,38 @@ func splitURLs(token string) []string {
 	return urls
 }
 
-// parseURL completes and checks one base URL; "mock://…" is the embedded server.
+// parseURL completes and checks one base URL; "mock://…" is the embedded server. Errors show it without its credentials.
 func parseURL(text string) (string, error) {
-	s := strings.TrimSpace(text)
+	s, shown := strings.TrimSpace(text), redact.URL(text)
 	if s == "" {
 		return "", fmt.Errorf("the URL is empty")
 	}
 	if strings.ContainsAny(s, " \t\r\n") {
-		return "", fmt.Errorf("%q holds a blank", text)
+		return "", fmt.Errorf("%q holds a blank", shown)
 	}
 	if strings.HasPrefix(strings.ToLower(s), "mock://") {
 		return parseMockURL(s)
 	}
-	if scheme, ok := wordScheme(s); ok {
-		return "", fmt.Errorf("%q: scheme %s is not http or https", text, scheme)
+	switch scheme, ok := wordScheme(s); {
+	case ok && strings.HasPrefix(strings.ToLower(scheme), "http"):
+		return "", fmt.Errorf("%q: %s is not followed by //; write %s://host:port", shown, scheme, scheme)
+	case ok:
+		return "", fmt.Errorf("%q: scheme %s is not http or https", shown, scheme)
 	}
 	if !strings.Contains(s, "://") {
 		s = "http://" + s
 	}
 	u, err := url.Parse(s)
 	if err != nil {
-		return "", fmt.Errorf("%q is not a URL: %w", text, unwrapURL(err))
+		return "", fmt.Errorf("%q is not a URL: %w", shown, unwrapURL(err))
 	}
 	if scheme := strings.ToLower(u.Scheme); scheme != "http" && scheme != "https" {
-		return "", fmt.Errorf("%q: scheme %s is not http or https", text, u.Scheme)
+		return "", fmt.Errorf("%q: scheme %s is not http or https", shown, u.Scheme)
 	}
 	if u.Hostname() == "" {
-		return "", fmt.Errorf("%q names no host", text)
+		return "", fmt.Errorf("%q names no host", shown)
 	}
-	if err := checkPort(u, text); err != nil {
+	if err := checkPort(u, shown); err != nil {
 		return "", err
 	}
 	if u.RawQuery == "" && u.Fragment == "" {

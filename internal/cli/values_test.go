@@ -116,6 +116,23 @@ func TestParseURL(t *testing.T) {
 	}
 }
 
+// TestErrorsShowNoSecret: a value that is refused is quoted without its credentials.
+func TestErrorsShowNoSecret(t *testing.T) {
+	for _, u := range []string{
+		"http://u:hush@h:x", "mailto:u:hush@h", "http://u:hush@h:70000", "http://u:hush@ h", "ws://u:hush@h?token=hush", "http://h:x?api_key=hush",
+		"http:u:hush@h", "u:hush@",
+	} {
+		if got, err := parseURL(u); err == nil || strings.Contains(err.Error(), "hush") {
+			t.Errorf("%s: %q, %v", u, got, err)
+		}
+	}
+	for _, h := range []string{"Authorization Bearer hush", ": hush", `{"Authorization": "Bearer hush"`, `{"Authorization": "hush"} x`, "Authorization: hush\x01", `{"": "hush"}`} {
+		if got, err := parseHeaders([]string{h}); err == nil || strings.Contains(err.Error(), "hush") {
+			t.Errorf("%s: %v, %v", h, got, err)
+		}
+	}
+}
+
 func TestParseSeqDist(t *testing.T) {
 	const twice = "256±10,128±5:40 512±0,256±0:60"
 	for text, want := range map[string]string{

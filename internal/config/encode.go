@@ -42,9 +42,16 @@ func (r *Run) masked() *Run {
 	if c.Endpoint.APIKey != "" {
 		c.Endpoint.APIKey = Redacted
 	}
-	c.Endpoint.URLs = make([]string, len(r.Endpoint.URLs))
-	for i, u := range r.Endpoint.URLs {
-		c.Endpoint.URLs[i] = redact.URL(u)
+	for _, list := range []*[]string{&c.Endpoint.URLs, &c.GPUTelemetry.URLs, &c.ServerMetrics.URLs} {
+		shown := make([]string, len(*list))
+		for i, u := range *list {
+			shown[i] = redact.URL(u)
+		}
+		*list = shown
+	}
+	if c.Endpoint.Path != nil {
+		path := redact.URL(*c.Endpoint.Path)
+		c.Endpoint.Path = &path
 	}
 	c.Endpoint.Headers = make(Headers, len(r.Endpoint.Headers))
 	for i, h := range r.Endpoint.Headers {

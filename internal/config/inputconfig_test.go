@@ -42,6 +42,9 @@ func TestWhatIsWrittenHoldsNoSecret(t *testing.T) {
 	r.Endpoint.URLs = []string{"http://user:hush1@h:1", "http://h:1/v1?api_key=hush2&v=3"}
 	r.Endpoint.APIKey = "hush3"
 	r.Endpoint.Headers = Headers{{"X-Amz-Credential", "hush4"}, {"X-Request-Signature", "hush5"}, {"Proxy-Password", "hush6"}, {"X-Plain", "shown"}}
+	path := "/v1/chat?token=hush7"
+	r.Endpoint.Path = &path
+	r.GPUTelemetry.URLs, r.ServerMetrics.URLs = []string{"http://u:hush8@h"}, []string{"http://u:hush9@h"}
 	file, err := r.YAML()
 	if err != nil {
 		t.Fatal(err)

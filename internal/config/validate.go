@@ -50,6 +50,7 @@ func (v *violations) endpoint(b *Benchmark) {
 		v.when(!ok || scheme != "http" && scheme != "https" && scheme != "mock", path, "%q is not an http or https URL", redact.URL(u))
 		v.when(ok && host == "" && scheme != "mock", path, "names no host")
 	}
+	v.when(e.Path != nil && strings.Contains(*e.Path, Redacted), "benchmark.endpoint.path", "is masked; give the path with --endpoint")
 	v.when(e.APIKey == Redacted, "benchmark.endpoint.api_key", "is masked; give the key with --api-key")
 	for _, h := range e.Headers {
 		v.when(h.Value == Redacted, "benchmark.endpoint.headers."+h.Name, "is masked; give the header with --header")

@@ -2,22 +2,21 @@ package redact
 
 import "strings"
 
-// Args redacts a command line for the record. Flags are given as "--flag value", "--flag=value" or "-x value"; a flag may take
+// Args redacts a command line for the record. Flags are given as "--flag value", "--flag=value", "-x value" or "-x=value"; a flag may take
 // several values, up to the next item that starts with a dash.
 func Args(args []string) []string {
 	out := make([]string, len(args))
 	kind := keep
 	for i, a := range args {
-		name, value, inline := strings.Cut(a, "=")
-		switch {
-		case strings.HasPrefix(a, "--") && inline:
-			kind = flagKind(name)
-			out[i] = name + "=" + kind.redact(value)
-		case strings.HasPrefix(a, "-") && len(a) > 1 && !negative(a):
-			kind = flagKind(a)
-			out[i] = a
-		default:
+		if !strings.HasPrefix(a, "-") || len(a) == 1 || negative(a) {
 			out[i] = kind.redact(a)
+			continue
+		}
+		name, value, inline := strings.Cut(a, "=")
+		kind = flagKind(name)
+		out[i] = a
+		if inline {
+			out[i] = name + "=" + kind.redact(value)
 		}
 	}
 	return out
@@ -40,16 +39,25 @@ func (k argKind) redact(v string) string {
 	case headerItem:
 		return HeaderItem(v)
 	case urlValue:
-		return URL(v)
+		return urls(v)
 	}
 	return v
 }
 
+// urls redacts a list of URLs with commas between them.
+func urls(v string) string {
+	list := strings.Split(v, ",")
+	for i, u := range list {
+		list[i] = URL(u)
+	}
+	return strings.Join(list, ",")
+}
+
 func flagKind(flag string) argKind {
+	flag = strings.ReplaceAll(flag, "_", "-")
 	if k, ok := flagKinds[flag]; ok {
 		return k
 	}
-	flag = strings.ReplaceAll(flag, "_", "-")
 	for _, part := range secretFlags {
 		if strings.Contains(flag, part) {
 			return secret

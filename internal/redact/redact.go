@@ -3,6 +3,8 @@
 package redact
 
 import (
+	"bytes"
+	"encoding/json"
 	"regexp"
 	"strings"
 	"sync"
@@ -33,13 +35,40 @@ func Header(name, value string) string {
 	return value
 }
 
-// HeaderItem redacts one "Name: value" item of --header.
+// HeaderItem redacts one item of --header: "Name: value", or a JSON object of several.
 func HeaderItem(item string) string {
+	if strings.HasPrefix(strings.TrimSpace(item), "{") {
+		return headerObject(item)
+	}
 	name, _, ok := strings.Cut(item, ":")
 	if !ok || !SecretHeader(strings.TrimSpace(name)) {
 		return item
 	}
 	return name + ":" + Placeholder
+}
+
+// headerObject redacts the members of a JSON object that are credentials; of what is no object nothing is shown.
+func headerObject(item string) string {
+	var members map[string]json.RawMessage
+	if json.Unmarshal([]byte(item), &members) != nil {
+		return Placeholder
+	}
+	hidden := false
+	for name := range members {
+		if SecretHeader(name) {
+			members[name], hidden = json.RawMessage(`"`+Placeholder+`"`), true
+		}
+	}
+	if !hidden {
+		return item
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(members) != nil {
+		return Placeholder
+	}
+	return strings.TrimSpace(b.String())
 }
 
 // Text redacts free text such as error messages: Authorization values, key=value and key: value pairs with a telling key,

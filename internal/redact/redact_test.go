@@ -65,6 +65,29 @@ func TestArgs(t *testing.T) {
 	}
 }
 
+// TestArgsForms: every way to write a flag hides what it holds.
+func TestArgsForms(t *testing.T) {
+	for line, want := range map[string]string{
+		"-H=Authorization: S":                       "-H=Authorization:<redacted>",
+		"--H|Authorization: S":                      "--H|Authorization:<redacted>",
+		"-u=http://u:S@h":                           "-u=http://<redacted>@h",
+		"-u|http://a,http://u:S@h":                  "-u|http://a,http://<redacted>@h",
+		"--mlflow_tracking_uri|http://u:S@h":        "--mlflow_tracking_uri|http://<redacted>@h",
+		"--endpoint|/v1?token=S":                    "--endpoint|/v1?token=<redacted>",
+		"--server-metrics|http://u:S@h|u:S@h":       "--server-metrics|http://<redacted>@h|<redacted>@h",
+		`-H|{"X-B":"1","Authorization":"S"}`:        `-H|{"Authorization":"<redacted>","X-B":"1"}`,
+		`-H|{"X-B": "1"}`:                           `-H|{"X-B": "1"}`,
+		`-H|{"Authorization":"S"`:                   "-H|<redacted>",
+		"--api_key=S":                               "--api_key=<redacted>",
+		"--concurrency=4|-m=a|--extra-inputs|b:-1":  "--concurrency=4|-m=a|--extra-inputs|b:-1",
+		"-u|mock://?ttft=5ms,itl=1ms|-b|-1|-|--x=-": "-u|mock://?ttft=5ms,itl=1ms|-b|-1|-|--x=-",
+	} {
+		if got := strings.Join(Args(strings.Split(line, "|")), "|"); got != want {
+			t.Errorf("Args(%q) = %q, want %q", line, got, want)
+		}
+	}
+}
+
 func FuzzText(f *testing.F) {
 	f.Add("Authorization: Bearer SECRETVALUE")
 	f.Add("http://u:SECRETVALUE@h/?token=1")

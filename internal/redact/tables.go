@@ -32,8 +32,10 @@ var secretFlags = []string{
 
 // flagKinds are the flags whose values are redacted in part.
 var flagKinds = map[string]argKind{
-	"-H": headerItem, "--header": headerItem,
+	"-H": headerItem, "--header": headerItem, "--H": headerItem,
 	"-u": urlValue, "--url": urlValue, "--otel-url": urlValue, "--mlflow-tracking-uri": urlValue,
+	"--endpoint": urlValue, "--custom-endpoint": urlValue,
+	"--gpu-telemetry": urlValue, "--server-metrics": urlValue, "--server-metrics-urls": urlValue, "--server-metrics-url": urlValue,
 }
 
 // textKeys are the words of free text after which "=" or ":" leads to a credential.
