@@ -70,6 +70,9 @@ var dataRules = []rule{
 	{row: "40", test: anyWhen(unranked, "has no effect: the endpoint type does not rank", rankingFlags...), warn: true},
 	{row: "41", test: anyWhen((*resolver).ranks, "has no effect on a ranking type; see --rankings-query-prompt-token-mean and --rankings-passages-prompt-token-mean",
 		"--isl", "--isl-stddev"), warn: true},
+	{row: "honest", test: anyWhen((*resolver).ranks, "has no effect on a ranking type: a request is one query and its passages",
+		"--seq-dist", "--batch-size-text", "--num-prefix-prompts", "--prefix-prompt-length", "--session-turns-mean", "--session-turns-stddev",
+		"--session-turn-delay-mean", "--session-turn-delay-stddev"), warn: true},
 	{row: "5.3", test: func(r *resolver) (string, bool) {
 		return r.as("--osl-stddev") + " needs --osl: there is no length to spread", r.has("--osl-stddev") && !r.has("--osl") && !r.asks()
 	}},
@@ -92,7 +95,9 @@ var dataRules = []rule{
 		"--osl", "--osl-stddev", "--extra-inputs", "--use-legacy-max-tokens", "--output-tokens-mean-deterministic"), warn: true},
 	{row: "honest", test: anyWhen(generated, "has no effect: generated prompts have no hash ids", "--isl-block-size"), warn: true},
 	{row: "honest", test: anyWhen(generated, "has no effect: it is for pauses that a file states", "--inter-turn-delay-cap-seconds"), warn: true},
-	{row: "honest", test: anyWhen(func(r *resolver) bool { return r.endpoint != nil && !r.endpoint.SystemMessage },
+	{row: "honest", test: anyWhen(func(r *resolver) bool {
+		return r.endpoint != nil && !r.endpoint.SystemMessage && !r.endpoint.ContextText
+	},
 		"has no effect: the endpoint type takes no system messages", "--shared-system-prompt-length", "--user-context-prompt-length"), warn: true},
 	{row: "honest", test: anyWhen(unstreamed, "has no effect without --streaming", "--per-chunk-usage"), warn: true},
 	{row: "prompt corpus", test: func(r *resolver) (string, bool) {

@@ -7,7 +7,7 @@ var catalogue = []Endpoint{
 		SystemMessage: true, History: true, Replies: true, Built: true,
 		encode: encodeChat, member: chatMember, input: chatInput},
 	{Name: "completions", Path: "/v1/completions", Title: "LLM Metrics", Summary: "OpenAI text completions",
-		Streams: true, ProducesTokens: true, TokenizesInput: true, Built: true,
+		Streams: true, ProducesTokens: true, TokenizesInput: true, ContextText: true, Built: true,
 		encode: encodeCompletions, member: completionsMember, input: promptInput},
 	{Name: "responses", Path: "/v1/responses", Title: "LLM Metrics", Summary: "OpenAI responses",
 		Streams: true, ProducesTokens: true, TokenizesInput: true, Images: true, Audio: true,

@@ -1,5 +1,7 @@
 package endpoint
 
+import "aiperf/internal/conversation"
+
 // encodeCompletions builds the body of a text completion.
 func encodeCompletions(b *body, in *Input) error {
 	t, err := in.onlyTurn("completions")
@@ -7,6 +9,11 @@ func encodeCompletions(b *body, in *Input) error {
 		return err
 	}
 	list := texts(t)
+	if front := contextText(in.Conversation); front != "" {
+		for i := range list {
+			list[i] = front + list[i]
+		}
+	}
 	a := len(b.buf)
 	if len(list) == 1 {
 		b.buf = appendString(b.buf, list[0])
@@ -21,6 +28,17 @@ func encodeCompletions(b *body, in *Input) error {
 	}
 	b.streamOptions = true
 	return nil
+}
+
+// contextText is the system message and the user context as they stand in front of a prompt: a blank line behind each.
+func contextText(c *conversation.Conversation) string {
+	text := ""
+	for _, s := range []string{c.System, c.UserContext} {
+		if s != "" {
+			text += s + "\n\n"
+		}
+	}
+	return text
 }
 
 // completionsMember reads the choices of an answer.

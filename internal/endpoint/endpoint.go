@@ -25,6 +25,7 @@ type Endpoint struct {
 	ProducesImages  bool
 	ProducesVideo   bool
 	SystemMessage   bool // takes the generated system and user-context messages
+	ContextText     bool // has no messages: puts those texts in front of the prompt
 	History         bool // sends the turns before this one
 	Replies         bool // captured replies become part of the history
 	MultipartOnly   bool // bodies are multipart/form-data

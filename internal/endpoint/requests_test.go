@@ -171,6 +171,32 @@ func TestBodiesThatCannotBeBuilt(t *testing.T) {
 	}
 }
 
+// TestContextInFrontOfPrompts: a type without messages sends the generated texts in front of every prompt, a blank line behind each.
+func TestContextInFrontOfPrompts(t *testing.T) {
+	e, _, err := Lookup("completions")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		system, context string
+		prompts         []string
+		want            string
+	}{
+		{"S", "C", []string{"p"}, `"S\n\nC\n\np"`},
+		{"S", "", []string{"p", "q"}, `["S\n\np","S\n\nq"]`},
+		{"", "C", []string{"p"}, `"C\n\np"`},
+		{"", "", []string{"p"}, `"p"`},
+	}
+	for _, test := range tests {
+		c := conversation.Conversation{System: test.system, UserContext: test.context,
+			Turns: []conversation.Turn{{Texts: []conversation.Media{{Name: "text", Contents: test.prompts}}}}}
+		got, err := e.Encode(nil, &Input{Conversation: &c, Model: "m"})
+		if want := `{"prompt":` + test.want + `,"model":"m","stream":false}`; err != nil || string(got) != want {
+			t.Errorf("got %s, %v, want %s", got, err, want)
+		}
+	}
+}
+
 func TestSystemMessages(t *testing.T) {
 	user := conversation.Turn{Texts: []conversation.Media{{Contents: []string{"Hi"}}}}
 	authored := conversation.Turn{Role: "system", Texts: []conversation.Media{{Contents: []string{"A"}}}}
