@@ -97,8 +97,12 @@ func openSynthetic(b *config.Benchmark, d *config.Dataset, e *endpoint.Endpoint,
 	}
 	o := synth.Options{
 		Root: root, Corpus: corpus, Special: tok.NumSpecialAdded(),
-		Entries: d.Entries, Turns: law(d.Turns), Delay: law(d.TurnDelay), DelayRatio: d.TurnDelayRatio,
+		Entries: d.Entries, Turns: law(d.Turns), DelayRatio: d.TurnDelayRatio,
 		Context: around, Assignment: assignment,
+	}
+	if d.TurnDelay.MeanOr(0) > 0 { // half a millisecond is cut to a law of 0, whose draws are at least 1
+		l := law(d.TurnDelay)
+		o.Delay = &l
 	}
 	if b.Tokenizer.ApplyChatTemplate && e.SystemMessage {
 		o.Template = templateCost(tok)

@@ -16,13 +16,13 @@ type Options struct {
 	// Template lowers input lengths further by what a chat template adds; zero without --apply-chat-template.
 	Template TemplateCost
 
-	Entries    int         // conversations, ≥ 1
-	Turns      dataset.Law // turns of a conversation; a zero mean is one turn
-	Delay      dataset.Law // ms before every turn but the first; a mean of 0 = none
-	DelayRatio float64     // multiplies delays
-	ISL        dataset.Law // tokens of one text; a mean of 0 = no text
-	Batch      int         // texts of one turn; 0 = no text
-	Pairs      []Pair      // replaces ISL and OSL when not empty
+	Entries    int          // conversations, ≥ 1
+	Turns      dataset.Law  // turns of a conversation; a zero mean is one turn
+	Delay      *dataset.Law // ms before every turn but the first; nil = none
+	DelayRatio float64      // multiplies delays
+	ISL        dataset.Law  // tokens of one text; a mean of 0 = no text
+	Batch      int          // texts of one turn; 0 = no text
+	Pairs      []Pair       // replaces ISL and OSL when not empty
 	Context    Context
 	Assignment dataset.Assignment
 	Rankings   *Rankings // a query and passages instead of a prompt; nil = prompts
@@ -72,4 +72,7 @@ func (o Options) check() error {
 
 func (o Options) hasText() bool { return o.Batch > 0 && (o.ISL.Mean > 0 || len(o.Pairs) > 0) }
 
-func (o Options) hasPool() bool { return o.Context.PrefixLength > 0 && o.Context.PrefixPool > 0 }
+// hasPool tells whether there are prefixes. Queries and passages take none.
+func (o Options) hasPool() bool {
+	return o.Rankings == nil && o.Context.PrefixLength > 0 && o.Context.PrefixPool > 0
+}

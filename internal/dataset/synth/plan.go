@@ -42,8 +42,8 @@ func (s *Set) planTurn(first bool) turn {
 			t.first = int32(id)
 		}
 	}
-	if !first && s.opts.Delay.Mean > 0 {
-		ms := s.delays.PositiveInt(float64(s.opts.Delay.Mean), float64(s.opts.Delay.StdDev))
+	if d := s.opts.Delay; !first && d != nil {
+		ms := s.delays.PositiveInt(float64(d.Mean), float64(d.StdDev))
 		t.delay, t.delayed = float64(ms)*s.opts.DelayRatio, true
 	}
 	t.model = int32(s.assign.Model())

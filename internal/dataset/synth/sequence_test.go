@@ -169,7 +169,7 @@ func TestExactLengths(t *testing.T) {
 func TestAnyOrder(t *testing.T) {
 	o := base(t, 9)
 	o.Entries, o.ISL = 200, dataset.Law{Mean: 20, StdDev: 8}
-	o.Turns, o.Delay = dataset.Law{Mean: 2, StdDev: 1}, dataset.Law{Mean: 100, StdDev: 30}
+	o.Turns, o.Delay = dataset.Law{Mean: 2, StdDev: 1}, &dataset.Law{Mean: 100, StdDev: 30}
 	a, err := New(o)
 	if err != nil {
 		t.Fatal(err)

@@ -115,7 +115,7 @@ func (s *Set) Inexact() int { return s.texts.Inexact() }
 
 // Facts describes the set.
 func (s *Set) Facts() dataset.Facts {
-	f := dataset.Facts{Type: "synthetic", Turns: s.total, Delays: s.opts.Delay.Mean > 0 && s.total > s.opts.Entries}
+	f := dataset.Facts{Type: "synthetic", Turns: s.total, Delays: s.opts.Delay != nil && s.total > s.opts.Entries}
 	if s.rankings != nil {
 		f.Type = "rankings"
 	}

@@ -1,0 +1,40 @@
+package synth
+
+import (
+	"slices"
+	"testing"
+
+	"aiperf/internal/dataset"
+)
+
+// TestRankingsTakeNoPrefix: the Python tool's bodies for these flags. It makes no pool of prefixes for rankings, so the first place in
+// the corpus is that of the first query.
+func TestRankingsTakeNoPrefix(t *testing.T) {
+	o := base(t, 3)
+	o.Entries, o.Rankings = 3, &Rankings{Passages: dataset.Law{Mean: 2}, PassageTokens: dataset.Law{Mean: 20}, QueryTokens: dataset.Law{Mean: 8}}
+	o.Context = Context{PrefixLength: 10, PrefixPool: 2}
+	s, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := s.Conversation(0).Turns[0].Texts[0].Contents[0], " for thou swearst to me thou art"; got != want {
+		t.Errorf("the first query is %q, want %q", got, want)
+	}
+}
+
+// TestShortDelay: a mean below one millisecond is a delay all the same. Its law is cut to a mean of 0, whose draws are at least 1.
+func TestShortDelay(t *testing.T) {
+	o := base(t, 3)
+	o.Turns.Mean, o.Delay, o.DelayRatio = 3, &dataset.Law{}, 0.5
+	s, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []float64
+	for _, timing := range s.Timings(0)[1:] {
+		got = append(got, *timing.Delay)
+	}
+	if !slices.Equal(got, []float64{0.5, 0.5}) || !s.Facts().Delays {
+		t.Errorf("delays %v, facts %+v", got, s.Facts())
+	}
+}
