@@ -95,7 +95,7 @@ func (r *resolver) fileDataset(d *config.Dataset, path, kind string) {
 	if n := r.set.Ints("--isl-block-size"); n != nil {
 		d.BlockSize = int(n[0])
 	}
-	r.normal("--osl", &d.OSL, 0)
+	r.outputLength(&d.OSL)
 	d.Synthesis = r.synthesis(d.Synthesis)
 }
 
@@ -130,7 +130,7 @@ func (r *resolver) prompts(d *config.Dataset) {
 		return // only a file can lack them, and Validate says so
 	}
 	r.normal("--isl", &p.ISL, 550)
-	r.normal("--osl", &p.OSL, 0)
+	r.outputLength(&p.OSL)
 	if n := r.set.Ints("--isl-block-size"); n != nil {
 		p.BlockSize = int(n[0])
 	}
@@ -144,6 +144,13 @@ func (r *resolver) prompts(d *config.Dataset) {
 			r.fail("%s: %v", r.as("--seq-dist"), err)
 		}
 		p.SequenceDistribution = pairs
+	}
+}
+
+// outputLength puts the flags of the output length over what was there before. A spread without a length asks for nothing.
+func (r *resolver) outputLength(d **config.Distribution) {
+	if r.has("--osl") || (*d).MeanOr(0) > 0 {
+		r.normal("--osl", d, 0)
 	}
 }
 

@@ -74,8 +74,8 @@ var dataRules = []rule{
 		"--seq-dist", "--batch-size-text", "--num-prefix-prompts", "--prefix-prompt-length", "--session-turns-mean", "--session-turns-stddev",
 		"--session-turn-delay-mean", "--session-turn-delay-stddev"), warn: true},
 	{row: "5.3", test: func(r *resolver) (string, bool) {
-		return r.as("--osl-stddev") + " needs --osl: there is no length to spread", r.has("--osl-stddev") && !r.has("--osl") && !r.asks()
-	}},
+		return r.as("--osl-stddev") + " has no effect without --osl: there is no length to spread", r.has("--osl-stddev") && !r.has("--osl") && !r.asks()
+	}, warn: true},
 	{row: "6.1", test: anyWhen(func(r *resolver) bool { return r.has("--seq-dist") }, "has no effect: --seq-dist overrides it", "--isl", "--isl-stddev", "--osl", "--osl-stddev"), warn: true},
 	{row: "7", test: anyWhen(func(r *resolver) bool { return r.endpoint != nil && !r.endpoint.ProducesTokens }, "has no effect: the endpoint type produces no tokens", "--osl", "--osl-stddev"), warn: true},
 	{row: "61", test: anyWhen(neither, "is for text, which --endpoint-type neither takes nor gives",
