@@ -213,6 +213,7 @@ func TestConversations(t *testing.T) {
 				`session_000003 message_array_with_responses: {"model":"z","prompt":"abc"} at=30`,
 			}},
 		{"text with length", "mooncake_trace", `{"text_input":"x","input_length":5,"output_length":4}`, []string{"session_000000 : text[x] max=4"}},
+		{"text with length and ids", "mooncake_trace", `{"text_input":"x","input_length":5,"hash_ids":[1],"output_length":4}`, []string{"session_000000 : text[x] max=4"}},
 		{"mooncake sessions", "mooncake_trace", `{"session_id":"a","text_input":"one"}
 {"session_id":"b","text_input":"x"}
 {"session_id":"a","delay":20,"text_input":"two"}`,

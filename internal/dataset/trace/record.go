@@ -110,7 +110,8 @@ func messages(r *rows.Row) []json.RawMessage {
 	return out
 }
 
-// mooncakePrompt checks that the row says in exactly one way what is sent. A literal text may state its length beside it.
+// mooncakePrompt checks that the row says in exactly one way what is sent. A literal text may state its length, and the ids of its
+// blocks, beside it.
 func mooncakePrompt(r *rows.Row, rec *Record) {
 	var given []string
 	for _, key := range prompts {
@@ -129,11 +130,13 @@ func mooncakePrompt(r *rows.Row, rec *Record) {
 	if !r.Has("hash_ids") {
 		return
 	}
-	if len(given) != 1 || given[0] != "input_length" {
+	if !r.Has("input_length") {
 		r.Fault("hash_ids", "needs input_length")
 		return
 	}
-	rec.HashIDs = r.Ints("hash_ids")
+	if ids := r.Ints("hash_ids"); rec.Text == nil {
+		rec.HashIDs = ids
+	}
 }
 
 // keys lists the keys of a row for an error message.

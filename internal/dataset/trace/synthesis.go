@@ -39,7 +39,7 @@ func (s Synthesis) Apply(sessions []Session, block int, root *rng.Root) error {
 	}
 	s.rescalePrompts(records, block, root)
 	for _, rec := range records {
-		s.rescaleRest(rec)
+		s.rescaleRest(rec, block)
 	}
 	return nil
 }
@@ -143,10 +143,12 @@ func (s Synthesis) copyRoots(records []*Record, step int64, root *rng.Root) {
 	}
 }
 
-// rescaleRest applies the limit to the input and rescales time and output. Delays are think time, not load, and stay.
-func (s Synthesis) rescaleRest(rec *Record) {
+// rescaleRest applies the limit to the input, with as many ids as are left of it, and rescales time and output. Delays are think time,
+// not load, and stay.
+func (s Synthesis) rescaleRest(rec *Record, block int) {
 	if s.MaxISL > 0 && rec.InputLength > s.MaxISL {
 		rec.InputLength = s.MaxISL
+		rec.HashIDs = rec.HashIDs[:min(len(rec.HashIDs), (s.MaxISL+block-1)/block)]
 	}
 	if rec.Timestamp != nil {
 		at := math.Trunc(*rec.Timestamp / s.Speedup)

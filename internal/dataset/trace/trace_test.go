@@ -68,6 +68,34 @@ func TestSynthesis(t *testing.T) {
 	}
 }
 
+// TestLongestInput: a prompt that became too long is cut, its ids with it, so that it can be made.
+func TestLongestInput(t *testing.T) {
+	s := neutral()
+	s.PromptLen, s.MaxISL = 3, 1100
+	sessions := one([]prompt{{700, []int64{1, 2}, 1}, {600, []int64{1, 3}, 1}})
+	seed := uint64(1)
+	if err := s.Apply(sessions, 512, rng.New(&seed)); err != nil {
+		t.Fatal(err)
+	}
+	var faults dataset.Faults
+	for i, want := range []struct{ length, ids int }{{1076, 3}, {776, 2}} {
+		rec := &sessions[0].Records[i]
+		CheckBlocks(rec, 512, &faults)
+		if rec.InputLength != want.length || len(rec.HashIDs) != want.ids {
+			t.Errorf("row %d: %d tokens, ids %v, want %+v", i, rec.InputLength, rec.HashIDs, want)
+		}
+	}
+	s.MaxISL = 700
+	if err := s.Apply(sessions, 512, rng.New(&seed)); err != nil {
+		t.Fatal(err)
+	}
+	rec := &sessions[0].Records[0]
+	CheckBlocks(rec, 512, &faults)
+	if rec.InputLength != 700 || len(rec.HashIDs) != 2 || faults.Err() != nil {
+		t.Errorf("%d tokens, ids %v, %v", rec.InputLength, rec.HashIDs, faults.Err())
+	}
+}
+
 func TestSpeedup(t *testing.T) {
 	s := neutral()
 	s.Speedup = 3
