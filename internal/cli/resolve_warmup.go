@@ -47,22 +47,16 @@ func (r *resolver) warmup() *config.Phase {
 	return &p
 }
 
-// warmupRate turns the warm-up into a rate phase when a rate is in force; a written burst pattern drops an inherited rate.
+// warmupRate turns the warm-up into a rate phase when a rate is in force; a written burst pattern drops an inherited rate. A rate series is
+// the course of the measured phase and is not inherited.
 func (r *resolver) warmupRate(p *config.Phase) {
 	rate := own(r.set.Floats("--warmup-request-rate"), r.load.rate)
-	series := ""
-	if rate == nil {
-		series = r.set.Text("--request-rate-series", "")
-	}
 	pattern := r.set.Text("--warmup-arrival-pattern", r.set.Text("--arrival-pattern", "poisson"))
-	if rate == nil && series == "" || pattern == "concurrency_burst" {
+	if rate == nil || pattern == "concurrency_burst" {
 		return
 	}
 	p.Type = r.arrival(pattern)
-	p.RateSeries = series
-	if rate != nil {
-		p.Rate = &rate[0]
-	}
+	p.Rate = &rate[0]
 	p.Smoothness = r.smoothness(p.Type)
 }
 
