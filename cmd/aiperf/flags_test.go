@@ -207,7 +207,9 @@ func TestFlagsReachTheRun(t *testing.T) {
 		{name: "goodput", args: "--goodput request_latency:0.000001", holds: func(o *outcome) bool {
 			return strings.Contains(o.file("profile_export_aiperf.json"), `"good_request_count"`)
 		}},
-		{name: "threshold of failures", args: "--failed-request-threshold 0.1 --request-count 500", status: 500, exit: 1, holds: func(o *outcome) bool { return len(o.asked) < 500 }},
+		{name: "threshold of failures", args: "--failed-request-threshold 0.1 --request-count 500", status: 500, exit: 1, holds: func(o *outcome) bool {
+			return len(o.asked) < 500 && strings.Contains(o.stderr.String(), "more than --failed-request-threshold allows")
+		}},
 		{name: "log", holds: func(o *outcome) bool { return !strings.Contains(o.file("logs/aiperf.log"), "msg=request") }},
 		{name: "debug log", args: "-v", holds: func(o *outcome) bool {
 			return strings.Count(o.file("logs/aiperf.log"), "msg=request ") == 3 && !strings.Contains(o.file("logs/aiperf.log"), "read_delay_ns")

@@ -23,6 +23,11 @@ func (r *room) complain(run *metric.Run, result *load.Result) {
 			r.warn(fmt.Sprintf("%d requests did not come back after they were cut off; they are in no file", abandoned))
 		}
 	}
+	if result != nil && result.TooManyFail {
+		text := threshold(result.Phases)
+		fmt.Fprintf(r.opts.Err, "error: %s; log: %s\n", text, r.layout.Log())
+		r.log.Error(text)
+	}
 	if r.chat != nil {
 		if n := r.chat.failed.Load(); n > 0 {
 			r.warn(fmt.Sprintf("--apply-chat-template: the template refused the messages of %d requests; their input tokens are those of the texts alone", n))
@@ -32,6 +37,17 @@ func (r *room) complain(run *metric.Run, result *load.Result) {
 		fmt.Fprintf(r.opts.Err, "error: %s; log: %s\n", text, r.layout.Log())
 		r.log.Error(text)
 	}
+}
+
+// threshold says how many requests had failed when the run was ended for it.
+func threshold(phases []*load.Facts) string {
+	for _, f := range phases {
+		if f.TooManyFails {
+			return fmt.Sprintf("the run was ended: %d of the %d requests of phase %s that finished had failed, more than --failed-request-threshold allows",
+				f.Errors, f.Completed, f.Info.Name)
+		}
+	}
+	return "the run was ended: more requests failed than --failed-request-threshold allows"
 }
 
 // complaint is why no request can be reported; "" = one can.
