@@ -16,6 +16,10 @@ import (
 // on a text in the public domain, in the shape of XLM-R.
 var realTokenizers = []string{"gpt2", "qwen2_5", "bert", "unigram", "builtin"}
 
+// sonnet is prose with a little of everything.
+const sonnet = "Shall I compare thee to a summer's day? Thou art more lovely and more temperate: rough winds do shake the darling buds of May, " +
+	"And summer's lease hath all too short a date; 1609 — naïve “quotes”, 漢字かな, Ελληνικά, emoji 👩‍👩‍👧 and\ttabs\n\n\n  too."
+
 func unpack(t testing.TB, name string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("testdata", name+".zst"))

@@ -2,15 +2,15 @@ package synth
 
 import (
 	"strconv"
-	"strings"
+	"unicode/utf8"
 
 	"aiperf/internal/rng"
 )
 
 const (
-	repairRounds = 10 // rounds of cutting and topping up, as the Python tool makes them
-	repairStarts = 20 // further places in the corpus, where that tool gives up
-	repairWords  = 64 // words added or taken off one by one, the last resort
+	repairRounds = 10  // rounds of cutting and topping up, as the Python tool makes them
+	repairStarts = 20  // further places in the corpus, where that tool gives up
+	padRounds    = 256 // characters and words taken off or added one by one, the last resort
 )
 
 // repair makes the text of prompt number i count exactly its tokens and tells whether that worked. Its draws come from the shared stream
@@ -28,7 +28,10 @@ func (s *Sequence) repair(p prompt, i int) (text string, exact bool) {
 			return other, true
 		}
 	}
-	return s.byWords(text, want)
+	if other, ok := s.pad(text, want); ok {
+		return other, true
+	}
+	return text, false
 }
 
 // rounds decodes and encodes again: what is too long is cut, what is too short is topped up from the corpus.
@@ -49,23 +52,30 @@ func (s *Sequence) rounds(ids []int32, want int, stream *rng.Stream) (string, bo
 	return text, s.tok.Count(text) == want
 }
 
-// byWords takes words off the end until the text is not too long and adds short ones until it is long enough.
-func (s *Sequence) byWords(text string, want int) (string, bool) {
-	best := text
-	for range repairWords {
-		n := s.tok.Count(text)
-		switch {
-		case n == want:
-			return text, true
-		case n < want:
-			text += " a"
-		default:
-			cut := strings.LastIndexByte(strings.TrimRight(text, " "), ' ')
-			if cut <= 0 {
-				return best, false
+// pads are what pad tries to add, in turn: the first that adds a token without going past the goal is taken.
+var pads = []string{" the", " a", ".", "a", " ", "\n", "0", "。"}
+
+// pad takes single characters off the end of a text and adds pads until it counts the wanted number of tokens.
+func (s *Sequence) pad(text string, want int) (string, bool) {
+	count := s.tok.Count(text)
+	for i := 0; i < padRounds && count != want; i++ {
+		before := count
+		if count > want {
+			_, width := utf8.DecodeLastRuneInString(text)
+			text = text[:len(text)-width]
+			count = s.tok.Count(text)
+			continue
+		}
+		for k := range pads {
+			longer := text + pads[(i+k)%len(pads)]
+			if n := s.tok.Count(longer); n > count && n <= want {
+				text, count = longer, n
+				break
 			}
-			text = text[:cut]
+		}
+		if count == before {
+			break
 		}
 	}
-	return best, false
+	return text, count == want
 }
