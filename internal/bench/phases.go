@@ -20,14 +20,32 @@ func plan(b *config.Benchmark) (load.Plan, error) {
 		CatchUp:     noneIfZero(duration(&tuning.MaxCatchup)),
 		CancelDrain: duration(&tuning.CancelDrainTimeout),
 	}
+	cut := cancellation(b.Phases)
 	for i := range b.Phases {
 		phase, err := phaseOf(&b.Phases[i])
 		if err != nil {
 			return p, fmt.Errorf("phase %s: %w", b.Phases[i].Name, err)
 		}
+		if b.Phases[i].Cancellation == nil {
+			phase.Cancellation = cut // never applied in a warm-up
+		}
 		p.Phases = append(p.Phases, phase)
 	}
 	return p, nil
+}
+
+// cancellation is that of the phases that have none of their own: the first one written on a profiling phase.
+func cancellation(phases []config.Phase) load.Cancellation {
+	for i := range phases {
+		if c := phases[i].Cancellation; c != nil && phases[i].Kind == config.KindProfiling {
+			return cancellationOf(c)
+		}
+	}
+	return load.Cancellation{}
+}
+
+func cancellationOf(c *config.Cancellation) load.Cancellation {
+	return load.Cancellation{Percent: c.Rate, Delay: duration(&c.Delay)}
 }
 
 // noneIfZero spells "none" as package load does: 0 stands for the default there.
@@ -80,7 +98,7 @@ func phaseOf(c *config.Phase) (load.Phase, error) {
 		p.Schedule = load.ScheduleZero{Auto: value(c.AutoOffset), Start: float64(value(c.StartOffset))}
 	}
 	if c.Cancellation != nil {
-		p.Cancellation = load.Cancellation{Percent: c.Cancellation.Rate, Delay: duration(&c.Cancellation.Delay)}
+		p.Cancellation = cancellationOf(c.Cancellation)
 	}
 	if c.RateSeries != "" {
 		var err error

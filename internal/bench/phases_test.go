@@ -1,0 +1,35 @@
+package bench
+
+import (
+	"testing"
+	"time"
+
+	"aiperf/internal/config"
+	"aiperf/internal/load"
+)
+
+// TestCancellationOfPhases: a profiling phase without a cancellation has the first one that another profiling phase has.
+func TestCancellationOfPhases(t *testing.T) {
+	one, two := 1, &config.Cancellation{Rate: 20, Delay: 0.5}
+	b := config.Default().Benchmark
+	b.Phases = []config.Phase{
+		{Name: "warmup", Kind: config.KindWarmup, Cancellation: &config.Cancellation{Rate: 90}},
+		{Name: "a", Kind: config.KindProfiling},
+		{Name: "b", Kind: config.KindProfiling, Cancellation: two},
+		{Name: "c", Kind: config.KindProfiling, Cancellation: &config.Cancellation{Rate: 100}},
+		{Name: "d", Kind: config.KindProfiling},
+	}
+	for i := range b.Phases {
+		b.Phases[i].Type, b.Phases[i].Requests, b.Phases[i].Concurrency = config.PhaseConcurrency, &one, &one
+	}
+	p, err := plan(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inherited := load.Cancellation{Percent: 20, Delay: 500 * time.Millisecond}
+	for i, want := range []load.Cancellation{{Percent: 90}, inherited, inherited, {Percent: 100}, inherited} {
+		if got := p.Phases[i].Cancellation; got != want {
+			t.Errorf("phase %s: %+v, want %+v", p.Phases[i].Name, got, want)
+		}
+	}
+}
