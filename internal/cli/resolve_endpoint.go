@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"aiperf/internal/config"
@@ -40,22 +41,25 @@ func (r *resolver) endpointSection() {
 	r.headers()
 }
 
-func (r *resolver) endpointType() {
-	r.endpointOf(r.set.Text("--endpoint-type", r.run.Endpoint.Type))
-}
+// serverKinds are the values of GenAI-Perf's --service-kind that name an endpoint type of their own.
+var serverKinds = []string{"tensorrtllm_engine", "dynamic_grpc"}
 
-// endpointOf looks an endpoint type up; one that is not built is refused.
-func (r *resolver) endpointOf(name string) {
+// endpointType looks the type up; one that is not built is refused.
+func (r *resolver) endpointType() {
+	flag, name := "--endpoint-type", r.set.Text("--endpoint-type", r.run.Endpoint.Type)
+	if kind := r.set.Text("--service-kind", ""); slices.Contains(serverKinds, kind) {
+		flag, name = "--service-kind", kind
+	}
 	e, notice, err := endpoint.Lookup(name)
 	if err != nil {
-		r.fail("%s: %v", r.as("--endpoint-type"), err)
+		r.fail("%s: %v", r.as(flag), err)
 		return
 	}
 	if notice != "" {
-		r.warn("%s: %s", r.as("--endpoint-type"), notice)
+		r.warn("%s: %s", r.as(flag), notice)
 	}
 	if !e.Built {
-		r.fail("%s %s: not built yet; built are %s", r.as("--endpoint-type"), e.Name, strings.Join(builtEndpoints(), ", "))
+		r.fail("%s %s: not built yet; built are %s", r.as(flag), e.Name, strings.Join(builtEndpoints(), ", "))
 	}
 	r.endpoint, r.run.Endpoint.Type = e, e.Name
 }

@@ -12,7 +12,9 @@ func unstreamed(r *resolver) bool { return !r.run.Endpoint.Streaming }
 
 // loadRules say which load flags exclude or need each other.
 var loadRules = []rule{
-	{row: "1", test: needs("--fixed-schedule", "--input-file", "a schedule is the times of a file's rows")},
+	{row: "1", test: func(r *resolver) (string, bool) {
+		return r.as("--fixed-schedule") + " needs --input-file: a schedule is the times of a file's rows", r.on("--fixed-schedule") && r.run.Dataset().Path == ""
+	}},
 	{row: "1", test: func(r *resolver) (string, bool) {
 		if r.file == nil || !r.file.Format.Built() || r.file.Timed {
 			return "", false
@@ -121,6 +123,10 @@ var loadRules = []rule{
 	}},
 	{row: "21 E21", test: surplus("--request-count"), warn: true},
 	{row: "21 E21", test: surplus("--num-sessions"), warn: true},
+	{row: "8", test: anyWhen(func(r *resolver) bool { return r.load.users }, "has no effect: the users' rate sets their pauses",
+		"--session-turn-delay-mean", "--session-turn-delay-stddev", "--session-delay-ratio", "--inter-turn-delay-cap-seconds"), warn: true},
+	{row: "15.1", test: together("--measurement-interval", "--request-count", "give one of them")},
+	{row: "15.1", test: together("--measurement-interval", "--benchmark-duration", "give one of them")},
 	{row: "23 E18", test: func(r *resolver) (string, bool) {
 		return r.as("--benchmark-grace-period") + " needs --benchmark-duration: there is no deadline without one", r.has("--benchmark-grace-period") && r.load.duration == nil
 	}},

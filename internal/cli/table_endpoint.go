@@ -36,7 +36,7 @@ var endpointFlags = concat(
 	}),
 	group("Tokenizer", []args.Flag{
 		{Names: []string{"--tokenizer"}, Kind: args.Text, Default: "the model's own", Tier: "S", Help: "tokenizer: model id, folder, encoding name or builtin"},
-		{Names: []string{"--tokenizer-revision"}, Kind: args.Text, Default: "main", Tier: "S", Help: "branch, tag or commit of the tokenizer"},
+		{Names: []string{"--tokenizer-revision"}, Kind: args.Text, Absent: true, Default: "main", Tier: "S", Help: "branch, tag or commit of the tokenizer"},
 		{Names: []string{"--tokenizer-trust-remote-code"}, Kind: args.Bool, Tier: "S", Help: "accepted: code of a repository is never run here"},
 		{Names: []string{"--apply-chat-template"}, Kind: args.Bool, Tier: "U", Help: "count tokens after the model's chat template"},
 	}),

@@ -16,7 +16,7 @@ var loadFlags = concat(
 		{Names: []string{"--concurrency-ramp-duration"}, Kind: args.Float, Bounds: "> 0", Tier: "S", Help: "raise the concurrency to its value in this many s"},
 		{Names: []string{"--prefill-concurrency-ramp-duration"}, Kind: args.Float, Bounds: "> 0", Tier: "S", Help: "raise the prefill concurrency in this many s"},
 		{Names: []string{"--request-rate-ramp-duration"}, Kind: args.Float, Bounds: "> 0", Tier: "S", Help: "raise the request rate in this many s"},
-		{Names: []string{"--request-rate-series"}, Kind: args.Path, Tier: "U", Help: "file with a rate that changes over time"},
+		{Names: []string{"--request-rate-series"}, Kind: args.Path, Absent: true, Tier: "U", Help: "file with a rate that changes over time"},
 		{Names: []string{"--failed-request-threshold"}, Kind: args.Float, Bounds: ">= 0, <= 1", Tier: "U", Help: "end the run when more than this share of requests fails"},
 		{Names: []string{"--trajectory-start-min-ratio"}, Kind: args.Float, Bounds: ">= 0, <= 1", Default: "0.25", NotBuilt: true, Tier: "U", Help: "earliest start inside a trajectory"},
 		{Names: []string{"--trajectory-start-max-ratio"}, Kind: args.Float, Bounds: ">= 0, <= 1", Default: "0.75", NotBuilt: true, Tier: "U", Help: "latest start inside a trajectory"},

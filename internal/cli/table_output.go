@@ -5,7 +5,7 @@ import "aiperf/internal/cli/args"
 // outputFlags are the flags of profile for what is written, shown and collected.
 var outputFlags = concat(
 	group("Output", []args.Flag{
-		{Names: []string{"--artifact-dir", "--output-artifact-dir"}, Kind: args.Path, Default: "artifacts/<model>-openai-<type>-<load>", Tier: "S", Help: "directory of everything that the run writes"},
+		{Names: []string{"--artifact-dir", "--output-artifact-dir"}, Kind: args.Path, Absent: true, Default: "artifacts/<model>-openai-<type>-<load>", Tier: "S", Help: "directory of everything that the run writes"},
 		{Names: []string{"--profile-export-prefix", "--profile-export-file"}, Kind: args.Path, Tier: "S", Help: "name of the result files in place of profile_export"},
 		{Names: []string{"--export-level", "--profile-export-level"}, Kind: args.Enum, Choices: []string{"summary", "records", "raw"}, Default: "records", Tier: "S", Help: "how much is written: figures, also a line a request, also all bytes"},
 		{Names: []string{"--slice-duration"}, Kind: args.Float, Bounds: "> 0", Tier: "S", Help: "figures for every stretch of this many s as well"},
@@ -61,8 +61,8 @@ var outputFlags = concat(
 		{Names: []string{"--workers-max", "--max-workers"}, Kind: args.Int, Bounds: ">= 1", NoEffect: "one process carries every connection", Tier: "S", Help: "accepted for old command lines"},
 	}),
 	group("ZMQ Communication", []args.Flag{
-		{Names: []string{"--zmq-host"}, Kind: args.Text, NoEffect: "there is no message bus inside one process", Tier: "S", Help: "accepted for old command lines"},
-		{Names: []string{"--zmq-ipc-path"}, Kind: args.Path, NoEffect: "there is no message bus inside one process", Tier: "S", Help: "accepted for old command lines"},
+		{Names: []string{"--zmq-host"}, Kind: args.Text, Absent: true, NoEffect: "there is no message bus inside one process", Tier: "S", Help: "accepted for old command lines"},
+		{Names: []string{"--zmq-ipc-path"}, Kind: args.Path, Absent: true, NoEffect: "there is no message bus inside one process", Tier: "S", Help: "accepted for old command lines"},
 		{Names: []string{"--zmq-dual-bind"}, Kind: args.Bool, NoEffect: "there is no message bus inside one process", Tier: "U", Help: "accepted for old command lines"},
 	}),
 	group("Accuracy", []args.Flag{

@@ -1,0 +1,170 @@
+package cli
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// ruleFiles are what the command lines of TestRules read.
+var ruleFiles = map[string]string{
+	"trace.jsonl":  `{"timestamp":0,"input_length":9,"hash_ids":[1]}` + "\n" + `{"timestamp":50,"input_length":9,"hash_ids":[1]}`,
+	"bare.jsonl":   `{"input_length":9,"hash_ids":[1]}`,
+	"single.jsonl": `{"text":"a"}` + "\n" + `{"text":"b"}`,
+	"multi.jsonl":  `{"session_id":"s","turns":[{"text":"a"},{"text":"b"}]}`,
+	"series.json":  `[{"time_s":0,"qps":1}]`,
+	"prompt.txt":   "words",
+}
+
+const (
+	trace  = " --input-file trace.jsonl --custom-dataset-type mooncake_trace"
+	rows   = " --input-file single.jsonl --custom-dataset-type single_turn"
+	users  = " --user-centric-rate 2 --num-users 2"
+	turns2 = " --session-turns-mean 2"
+)
+
+// ruleLines are command lines with what becomes of them: words of an error after "!", of a warning after "?", nothing when it is accepted
+// and nobody warns. Every rule stands here with a line that breaks it and its twin that does not.
+var ruleLines = []struct{ line, want string }{
+	{"--fixed-schedule", "!--fixed-schedule needs --input-file"},
+	{"--fixed-schedule=false", ""},
+	{"--fixed-schedule false", ""},
+	{"--fixed-schedule --input-file bare.jsonl --custom-dataset-type mooncake_trace", "!has no timestamp"},
+	{"--fixed-schedule" + trace, ""},
+	{"--fixed-schedule --no-fixed-schedule" + trace, "!contradict each other"},
+	{"--no-fixed-schedule" + trace, ""},
+	{"--fixed-schedule --request-rate 5" + trace, "!--request-rate cannot be combined with --fixed-schedule"},
+	{"--request-rate 5" + trace, "!--no-fixed-schedule turns it off"},
+	{"--request-rate-series series.json" + trace, "!cannot be combined"},
+	{"--arrival-smoothness 2" + trace, "!cannot be combined"},
+	{users + trace, "!cannot be combined"},
+	{"--request-rate 5 --no-fixed-schedule" + trace, ""},
+	{"--concurrency 5" + trace, ""},
+	{"--fixed-schedule --fixed-schedule-auto-offset --fixed-schedule-start-offset 5" + trace, "!the start offset is the origin already"},
+	{"--fixed-schedule --no-fixed-schedule-auto-offset --fixed-schedule-start-offset 5" + trace, ""},
+	{"--fixed-schedule --fixed-schedule-start-offset 5 --fixed-schedule-end-offset 4" + trace, "!5 is after --fixed-schedule-end-offset 4"},
+	{"--fixed-schedule --fixed-schedule-start-offset 5 --fixed-schedule-end-offset 5" + trace, ""},
+	{"--fixed-schedule --fixed-schedule-start-offset -5" + trace, "!must be >= 0"},
+	{"--fixed-schedule-end-offset 5", "!without --fixed-schedule"},
+	{"--dataset-sampling-strategy random --fixed-schedule" + trace, "!allowed is sequential"},
+	{"--dataset-sampling-strategy sequential" + trace, ""},
+	{"--concurrency 1,2" + trace, "!cannot be swept"},
+	{"--session-turns-mean 2 --num-sessions 4 --request-rate 5" + users, "!give one of them"},
+	{"--session-turns-mean 2 --num-sessions 4 --request-rate-series series.json" + users, "!give one of them"},
+	{"--session-turns-mean 2 --num-sessions 4 --arrival-smoothness 2" + users, "!do not arrive by a law"},
+	{"--session-turns-mean 2 --num-sessions 4 --arrival-pattern constant" + users, "?no effect in this mode"},
+	{"--num-sessions 4" + users + turns2, ""},
+	{"--num-sessions 4 --session-turn-delay-mean 100 --session-delay-ratio 2" + users + turns2, "?--session-turn-delay-mean, --session-delay-ratio has no effect"},
+	{"--num-sessions 4 --user-centric-rate 2" + turns2, "!needs --num-users"},
+	{"--num-users 2", "!needs --user-centric-rate"},
+	{"--num-sessions 4" + users, "!at least 2 turns"},
+	{"--num-sessions 4 --session-turns-mean 1,3" + users, "!at least 2 turns"},
+	{"--num-sessions 4" + users + rows, "!is a single_turn file"},
+	{"--num-sessions 4 --input-file multi.jsonl" + users, ""},
+	{"--num-sessions 1" + users + turns2, "!--num-sessions 1 is below --num-users 2"},
+	{"--request-count 1" + users + turns2, "!--request-count 1 is below --num-users 2"},
+	{users + turns2, "!has no end"},
+	{"--request-rate 5 --arrival-pattern concurrency_burst", "!contradicts a rate"},
+	{"--arrival-pattern concurrency_burst", ""},
+	{"--arrival-smoothness 2", "!needs --request-rate"},
+	{"--arrival-pattern gamma", "?has no effect without --request-rate"},
+	{"--request-rate 5 --arrival-smoothness 2", ""},
+	{"--request-rate 5 --arrival-smoothness 2 --arrival-pattern poisson", "!is for gamma gaps"},
+	{"--request-rate-ramp-duration 2", "!needs --request-rate"},
+	{"--request-rate-ramp-duration 2 --num-sessions 4" + users + turns2, "!needs --request-rate"},
+	{"--request-rate-ramp-duration 2 --request-rate 5", ""},
+	{"--request-rate 5 --request-rate-series series.json", "!give one of them"},
+	{"--prefill-concurrency 2", "!needs --streaming"},
+	{"--prefill-concurrency 2 --streaming --endpoint-type embeddings", "!needs --streaming"},
+	{"--prefill-concurrency 2 --streaming", ""},
+	{"--prefill-concurrency 5 --streaming --concurrency 4", "!5 is above --concurrency 4"},
+	{"--prefill-concurrency 2,5 --streaming --concurrency 4,8", "!5 is above --concurrency 4"},
+	{"--warmup-prefill-concurrency 5 --warmup-request-count 3 --streaming --concurrency 4", "!above the warm-up's concurrency 4"},
+	{"--prefill-concurrency 4 --warmup-request-count 3 --warmup-concurrency 2 --streaming --concurrency 4", ""},
+	{"--concurrency 20 --request-count 10", "?cannot be reached"},
+	{"--concurrency 20 --num-sessions 10", "?cannot be reached"},
+	{"--request-count 10 --num-sessions 5", ""},
+	{"--warmup-request-count 10 --num-warmup-sessions 5 --num-dataset-entries 90", ""},
+	{"--benchmark-grace-period 5", "!needs --benchmark-duration"},
+	{"--benchmark-grace-period inf --benchmark-duration 5", ""},
+	{"--warmup-grace-period 5 --warmup-request-count 5", "!needs --warmup-duration"},
+	{"--warmup-grace-period 5 --warmup-duration 5", ""},
+	{"--request-cancellation-delay 0", "!needs --request-cancellation-rate"},
+	{"--request-cancellation-delay 0 --request-cancellation-rate 5", ""},
+	{"--slice-duration 5 --benchmark-duration 5", "?there will be one slice"},
+	{"--custom-dataset-type single_turn", "!needs --input-file"},
+	{"--input-file none.jsonl", "!none.jsonl does not exist"},
+	{"--synthesis-speedup-ratio 2" + rows, "!needs a trace"},
+	{"--synthesis-max-isl 5", "!needs a trace"},
+	{"--synthesis-speedup-ratio 1", ""},
+	{"--synthesis-speedup-ratio 2" + trace, ""},
+	{"--prefix-prompt-length 5 --shared-system-prompt-length 5", "!not both"},
+	{"--num-prefix-prompts 5 --user-context-prompt-length 5", "!not both"},
+	{"--num-prefix-prompts 0 --user-context-prompt-length 5", ""},
+	{"--system-prompt x --system-prompt-file prompt.txt", "!give one of them"},
+	{"--system-prompt x --num-prefix-prompts 2", "!not both"},
+	{"--system-prompt x" + rows, ""},
+	{"--isl 5" + rows, "!is for generated prompts"}, {"--isl-stddev 5" + rows, "!is for generated prompts"}, {"--seq-dist 5,5:100" + rows, "!is for generated prompts"},
+	{"--num-prefix-prompts 5" + rows, "!is for generated prompts"}, {"--batch-size-text 2" + rows, "!is for generated prompts"},
+	{"--session-turns-mean 2" + rows, "!is for generated prompts"}, {"--session-turn-delay-stddev 2" + rows, "!is for generated prompts"},
+	{"--shared-system-prompt-length 5" + rows, ""}, {"--user-context-prompt-length 5" + rows, ""}, {"--session-delay-ratio 2" + rows, ""},
+	{"--isl-block-size 5" + rows, "!is for traces with hash ids"},
+	{"--isl-block-size 512" + trace, ""},
+	{"--rankings-passages-mean 5", "?does not rank"},
+	{"--endpoint-type cohere_rankings --isl 5", "?has no effect on a ranking type"},
+	{"--gpu-telemetry --no-gpu-telemetry", "!not built yet"},
+	{"--artifact-dir trace.jsonl", "!is a file"},
+	{"--artifact-dir=", ""},
+	{"--zmq-host a --zmq-ipc-path b", "?neither has an effect"},
+	{"--profile-run-cooldown-seconds 5", "!needs --num-profile-runs above 1"},
+	{"--profile-run-cooldown-seconds 5 --num-profile-runs 2", ""},
+	{"--no-set-consistent-seed", "!needs --num-profile-runs above 1 or a sweep"},
+	{"--no-set-consistent-seed --concurrency 1,2", ""},
+	{"--parameter-sweep-same-seed --concurrency 1,2", ""},
+	{"--sweep-type zip --concurrency 1,2 --isl 1,2,3", "!need lists of one length"},
+	{"--sweep-type zip --concurrency 1,2 --isl 1,2", ""},
+	{"--streaming --endpoint-type embeddings", "?cannot stream"},
+	{"--osl 5 --endpoint-type embeddings", "?has no effect"},
+	{"--measurement-interval 1000", "?as --benchmark-duration"},
+	{"--measurement-interval 1000 --request-count 5", "!--measurement-interval and --request-count"},
+	{"-p 1000 --benchmark-duration 5", "!-p and --benchmark-duration"},
+	{"-p 0", "!must be >= 1"},
+	{"--session-concurrency 4 --concurrency 5", "!differ"},
+	{"--session-concurrency 4 --concurrency 4", ""},
+	{"--session-concurrency 0", ""},
+	{"--session-concurrency -1", "!must be >= 1"},
+	{"--service-kind openai", "?--endpoint-type decides"},
+	{"--service-kind tensorrtllm_engine", "!--service-kind: "},
+	{"--service-kind dynamic_grpc", "!--service-kind dynamic_grpc: not built yet"},
+	{"--output-tokens-mean-deterministic", "!needs --osl"},
+}
+
+// TestRules: what excludes or needs what, each rule broken alone and kept; nothing is written.
+func TestRules(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	for name, text := range ruleFiles {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range ruleLines {
+		var out, errs strings.Builder
+		p := &Program{Streams: Streams{Out: &out, Err: &errs}, FindTokenizer: offline}
+		status := Main(t.Context(), p, append(strings.Fields("profile --dry-run -m m --tokenizer builtin"), strings.Fields(c.line)...))
+		said := errs.String()
+		kind, words := map[byte]string{'!': "error: ", '?': "warning: "}[(c.want + " ")[0]], strings.TrimLeft(c.want, "!?")
+		switch {
+		case (status != 0) != (kind == "error: "):
+			t.Errorf("%s: exit status %d, want %q\n%s", c.line, status, c.want, said)
+		case kind == "" && strings.Contains(said, "warning: "):
+			t.Errorf("%s: nothing to warn about\n%s", c.line, said)
+		case !strings.Contains(said, kind) || !strings.Contains(said, words):
+			t.Errorf("%s: want %q\n%s", c.line, c.want, said)
+		}
+	}
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) != len(ruleFiles) {
+		t.Errorf("%d files instead of %d (%v)", len(left), len(ruleFiles), err)
+	}
+}
