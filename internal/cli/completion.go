@@ -35,9 +35,15 @@ func shellNames() string {
 func (p *Program) completionCommands(root *cobra.Command) {
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(&cobra.Command{
-		Use:   "completion SHELL",
-		Short: "print a shell completion script (" + shellNames() + ")",
-		Args:  cobra.ExactArgs(1),
+		Use:       "completion SHELL",
+		Short:     "print a shell completion script (" + shellNames() + ")",
+		ValidArgs: strings.Split(shellNames(), ", "),
+		Args: func(_ *cobra.Command, words []string) error {
+			if len(words) != 1 {
+				return fmt.Errorf("completion takes the name of one shell: %s", shellNames())
+			}
+			return nil
+		},
 		RunE: func(_ *cobra.Command, words []string) error {
 			script, _, err := completionScript(root, words[0])
 			if err != nil {

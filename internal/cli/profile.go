@@ -191,16 +191,13 @@ func (p *Program) print(run *config.Run) int {
 	return 0
 }
 
-// completeFlags offers the flags of a table, or the choices of the flag before.
+// completeFlags offers the flags of a table, or the choices of the flag before or before "=". A shell puts what stands before "=" back itself.
 func completeFlags(t *args.Table, words []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+	if name, _, inline := strings.Cut(toComplete, "="); inline && strings.HasPrefix(name, "-") {
+		return completeValue(t, name)
+	}
 	if len(words) > 0 && !strings.HasPrefix(toComplete, "-") {
-		if f, _, ok := t.Lookup(words[len(words)-1]); ok {
-			if f.Kind == args.Path {
-				return nil, cobra.ShellCompDirectiveDefault
-			}
-			return f.Choices, cobra.ShellCompDirectiveNoFileComp
-		}
-		return nil, cobra.ShellCompDirectiveDefault
+		return completeValue(t, words[len(words)-1])
 	}
 	var names []string
 	for i := range t.Flags {
@@ -213,4 +210,16 @@ func completeFlags(t *args.Table, words []string, toComplete string) ([]string, 
 		}
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeValue offers the values of a flag, files where it takes a path or is no flag.
+func completeValue(t *args.Table, name string) ([]string, cobra.ShellCompDirective) {
+	f, _, ok := t.Lookup(name)
+	switch {
+	case !ok || f.Kind == args.Path:
+		return nil, cobra.ShellCompDirectiveDefault
+	case f.Shown != nil:
+		return f.Shown, cobra.ShellCompDirectiveNoFileComp
+	}
+	return f.Choices, cobra.ShellCompDirectiveNoFileComp
 }

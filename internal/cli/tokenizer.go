@@ -30,6 +30,13 @@ func newTokenizerCommand() *cobra.Command {
 		Short: "count, encode and decode with the tokenizer of a run",
 		Long: "Shows what a tokenizer makes of a text: from the arguments, else from standard input.\n" +
 			"With --jsonl every line of the input is a JSON value and gives one line of output.",
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, words []string) error {
+			if len(words) == 0 {
+				return cmd.Help()
+			}
+			return unknownCommand(cmd, words[0])
+		},
 	}
 	root.PersistentFlags().StringVar(&f.name, "tokenizer", tokenizer.BuiltinName, "builtin, an encoding name, a file, a directory, or owner/name")
 	root.PersistentFlags().StringVar(&f.revision, "tokenizer-revision", "main", "branch, tag or commit of a repository")
