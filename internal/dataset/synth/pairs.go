@@ -81,10 +81,14 @@ func CheckPairs(pairs []Pair) error {
 		}
 		sum += p.Percent
 	}
-	if math.Abs(sum-100) > 1e-6+1e-6*100 {
-		return fmt.Errorf("Probabilities must sum to 100.0, got %.6f. Pairs: %v", sum, pairs)
+	if math.Abs(sum-100) <= 1e-6+1e-6*100 {
+		return nil
 	}
-	return nil
+	hint := ""
+	if math.Abs(sum-1) < 1e-4 {
+		hint = "; they are percentages, not fractions"
+	}
+	return fmt.Errorf("Probabilities must sum to 100.0, got %.6f%s. Pairs: %v", sum, hint, pairs)
 }
 
 func plainPairs(text string) ([]Pair, error) {

@@ -37,6 +37,11 @@ func TestBadPairs(t *testing.T) {
 		{"1,0:100", "Output sequence length must be positive, got 0"},
 		{"1,1:101", "Probability must be in [0,100], got 101"},
 		{"256.5,128:100", "Invalid pair format: '256.5,128:100'"},
+		{"256,128:0.4;512,256:0.6", "got 1.000000; they are percentages, not fractions"},
+		{"256,128:40,512,256:60", "Invalid pair format"},
+		{"-1,1:100", "Invalid pair format"},
+		{"1 |2,1:100", "Invalid pair format"},
+		{"1,1:1e2", "Invalid pair format"},
 		{"256,128", "Invalid pair format: '256,128'. Expected 'ISL[|ISL_STDDEV],OSL[|OSL_STDDEV]:PROB'"},
 		{"[(1,2):40 junk (3,4):60]", "Invalid pair format: 'junk (3,4):60'"},
 		{"[]", "must contain at least one"},
@@ -104,6 +109,28 @@ func FuzzPairs(f *testing.F) {
 		}
 		if err == nil && math.Abs(sum-100) > 1.02e-4 {
 			t.Errorf("%s: sum %g", text, sum)
+		}
+	})
+}
+
+func FuzzParsePairs(f *testing.F) {
+	for _, s := range []string{"1,2:100", "256|10,128|5:40;512,256:60", "[(1,2):100]", `{"pairs":[{"isl":1,"osl":2,"prob":100}]}`, "[", "1,2:.5"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		pairs, err := ParsePairs(s)
+		if err != nil {
+			return
+		}
+		sum := 0.0
+		for _, p := range pairs {
+			sum += p.Percent
+			if p.ISL < 1 || p.OSL < 1 || p.ISLDev < 0 || p.OSLDev < 0 {
+				t.Fatalf("%q: pair %v", s, p)
+			}
+		}
+		if math.Abs(sum-100) > 1.1e-4 {
+			t.Fatalf("%q: shares sum to %g", s, sum)
 		}
 	})
 }
