@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"aiperf/internal/dataset"
 	"aiperf/internal/dataset/rows"
 )
 
@@ -79,6 +80,7 @@ func detect(path string) (string, error) {
 	}
 	text := string(first.Text)
 	switch {
+	case text[0] == '{': // not a table, whatever words its texts hold
 	case strings.HasPrefix(text, "PAR1"), strings.HasPrefix(text, "ARROW1"):
 		return "baseten_trace", nil
 	case strings.Contains(text, "Timestamp") && strings.Contains(text, "Request tokens") && strings.Contains(text, "Response tokens"):
@@ -88,6 +90,10 @@ func detect(path string) (string, error) {
 	if json.Unmarshal(first.Text, &r) != nil {
 		if isInputs(path) {
 			return "inputs_json", nil
+		}
+		var faults dataset.Faults
+		if rows.Parse(first.Where(), first.Text, &faults); text[0] == '{' || text[0] == '[' {
+			return "", faults.Err()
 		}
 		return "", unknown(first.Where(), "the first line is no JSON object")
 	}

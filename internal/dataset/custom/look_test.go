@@ -37,6 +37,8 @@ func TestLookInto(t *testing.T) {
 		{`{"captureData":{}}`, "", "sagemaker_data_capture", 0, false},
 		{"{\n \"data\": [\n  {\"session_id\": \"s\", \"payloads\": [{\"a\": 1}]}\n ]\n}\n", "", "inputs_json", 0, false},
 		{"not JSON", "weka_trace", "weka_trace", 0, false},
+		{"Timestamp,Model,Request tokens,Response tokens\n5,m,1,1\n", "", "burst_gpt_trace", 0, false},
+		{`{"text":"Timestamp, Request tokens and Response tokens are its columns"}`, "", "single_turn", 1, false},
 	} {
 		l, err := lookAt(t, c.content, c.named)
 		if err != nil {
@@ -55,6 +57,9 @@ func TestLookIntoFaults(t *testing.T) {
 		`{"turns":1}`:         "cannot tell the format",
 		"{\"text\":\"a\"}\n[": "in.jsonl:2: invalid JSON",
 		"":                    "no records",
+		"\n{\"text\":\"a\"":   "in.jsonl:2: invalid JSON: unexpected end",
+		`[{"text":"a"}]`:      "in.jsonl:1: must be a JSON object, got array",
+		"a,b\n1,2":            "the first line is no JSON object",
 	} {
 		if l, err := lookAt(t, content, ""); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, %v, want %q", content, l, err, want)
