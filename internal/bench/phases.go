@@ -1,10 +1,7 @@
 package bench
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"aiperf/internal/config"
@@ -101,9 +98,12 @@ func phaseOf(c *config.Phase) (load.Phase, error) {
 		p.Cancellation = cancellationOf(c.Cancellation)
 	}
 	if c.RateSeries != "" {
-		var err error
-		if p.Series, err = readSeries(c.RateSeries); err != nil {
-			return p, err
+		points, err := config.ReadRateSeries(c.RateSeries)
+		if err != nil {
+			return p, fmt.Errorf("--request-rate-series: %w", err)
+		}
+		for _, one := range points {
+			p.Series = append(p.Series, load.RatePoint{At: one.TimeS, Rate: one.QPS})
 		}
 	}
 	return p, nil
@@ -137,54 +137,4 @@ func ramp(r *config.Ramp) load.Ramp {
 		return load.Ramp{}
 	}
 	return load.Ramp{Duration: duration(&r.Duration), Strategy: load.RampStrategy(r.Strategy)}
-}
-
-// point is one corner of a rate series file.
-type point struct {
-	TimeS *float64 `json:"time_s"`
-	QPS   *float64 `json:"qps"`
-}
-
-// readSeries reads --request-rate-series: a JSON list of {"time_s", "qps"}, or an object with such a list under "points".
-func readSeries(path string) ([]load.RatePoint, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("--request-rate-series: %w", err)
-	}
-	points, err := parseSeries(data)
-	if err != nil {
-		return nil, fmt.Errorf("--request-rate-series %s: %w", path, err)
-	}
-	return points, nil
-}
-
-func parseSeries(data []byte) ([]load.RatePoint, error) {
-	var list []point
-	if err := json.Unmarshal(data, &list); err != nil {
-		var object map[string]json.RawMessage
-		if json.Unmarshal(data, &object) != nil || len(object) != 1 || object["points"] == nil {
-			return nil, errors.New(`must be a JSON list of {"time_s": seconds, "qps": rate}, or {"points": [...]}`)
-		}
-		if err := json.Unmarshal(object["points"], &list); err != nil {
-			return nil, fmt.Errorf("points: %w", err)
-		}
-	}
-	if len(list) == 0 {
-		return nil, errors.New("has no points")
-	}
-	points := make([]load.RatePoint, len(list))
-	last := -1.0
-	for i, p := range list {
-		switch {
-		case p.TimeS == nil || p.QPS == nil:
-			return nil, fmt.Errorf("point %d: needs both time_s and qps", i)
-		case *p.TimeS < 0 || *p.TimeS <= last:
-			return nil, fmt.Errorf("point %d: time_s %v must be 0 or more and above the one before it", i, *p.TimeS)
-		case *p.QPS <= 0:
-			return nil, fmt.Errorf("point %d: qps %v must be above 0", i, *p.QPS)
-		}
-		points[i] = load.RatePoint{At: *p.TimeS, Rate: *p.QPS}
-		last = *p.TimeS
-	}
-	return points, nil
 }

@@ -99,7 +99,11 @@ var dataRules = []rule{
 		return r.endpoint != nil && !r.endpoint.SystemMessage && !r.endpoint.ContextText
 	},
 		"has no effect: the endpoint type takes no system messages", "--shared-system-prompt-length", "--user-context-prompt-length"), warn: true},
-	{row: "honest", test: anyWhen(unstreamed, "has no effect without --streaming", "--per-chunk-usage"), warn: true},
+	{row: "per-chunk usage", test: func(r *resolver) (string, bool) {
+		e := &r.run.Endpoint
+		return r.as("--per-chunk-usage") + " needs --endpoint-type chat, --streaming and --use-server-token-count: the count of the first content is the server's",
+			e.PerChunkUsage && r.endpoint != nil && !(e.Type == "chat" && e.Streaming && e.UseServerTokenCount)
+	}},
 	{row: "prompt corpus", test: func(r *resolver) (string, bool) {
 		c := r.set.Text("--prompt-corpus", "sonnet")
 		return r.as("--prompt-corpus") + " " + c + ": not built yet; built is sonnet", c != "sonnet"

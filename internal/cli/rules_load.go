@@ -2,8 +2,11 @@ package cli
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
+
+	"aiperf/internal/config"
 )
 
 func unfixed(r *resolver) bool    { return !r.on("--fixed-schedule") }
@@ -103,6 +106,7 @@ var loadRules = []rule{
 		return r.as("--warmup-request-rate-ramp-duration") + " needs --warmup-request-rate or --request-rate",
 			r.has("--warmup-request-rate-ramp-duration") && w != nil && !w.Type.HasRate()
 	}},
+	{row: "18", test: (*resolver).seriesFault},
 	{row: "18 E7", test: together("--request-rate-series", "--request-rate", "give one of them")},
 	{row: "19 E1", test: anyWhen(unstreamed, "needs --streaming: only a stream shows its first token",
 		"--prefill-concurrency", "--warmup-prefill-concurrency", "--prefill-concurrency-ramp-duration", "--warmup-prefill-concurrency-ramp-duration")},
@@ -150,6 +154,19 @@ var loadRules = []rule{
 		c := r.load.concurrency
 		return fmt.Sprintf("%s: more than %d sessions at once are more than one machine has ports for", r.as("--concurrency"), maxSessions), len(c) > 0 && slices.Max(c) > maxSessions
 	}},
+}
+
+// seriesFault says what is wrong with the file of a rate series. A pipe gives its text once, so that is left to the run.
+func (r *resolver) seriesFault() (string, bool) {
+	p := r.run.Profiling()
+	if p == nil || p.RateSeries == "" {
+		return "", false
+	}
+	if info, err := os.Stat(p.RateSeries); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return "", false
+	}
+	_, err := config.ReadRateSeries(p.RateSeries)
+	return fmt.Sprintf("%s: %v", r.as("--request-rate-series"), err), err != nil
 }
 
 // maxSessions is the most sessions at once that a run may ask for.

@@ -1,0 +1,62 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+)
+
+// RatePoint is one corner of a piecewise-linear request rate.
+type RatePoint struct {
+	TimeS float64 // seconds from the start of the phase
+	QPS   float64 // requests per second at that instant
+}
+
+// ReadRateSeries reads the file of a rate series: a JSON list of {"time_s", "qps"}, or an object with such a list under "points". The
+// times rise from 0 on, the rates are above 0.
+func ReadRateSeries(path string) ([]RatePoint, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	points, err := parseRateSeries(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return points, nil
+}
+
+func parseRateSeries(data []byte) ([]RatePoint, error) {
+	var list []struct {
+		TimeS *float64 `json:"time_s"`
+		QPS   *float64 `json:"qps"`
+	}
+	if err := json.Unmarshal(data, &list); err != nil {
+		var object map[string]json.RawMessage
+		if json.Unmarshal(data, &object) != nil || len(object) != 1 || object["points"] == nil {
+			return nil, errors.New(`must be a JSON list of {"time_s": seconds, "qps": rate}, or {"points": [...]}`)
+		}
+		if err := json.Unmarshal(object["points"], &list); err != nil {
+			return nil, fmt.Errorf("points: %w", err)
+		}
+	}
+	if len(list) == 0 {
+		return nil, errors.New("has no points")
+	}
+	points := make([]RatePoint, len(list))
+	last := -1.0
+	for i, p := range list {
+		switch {
+		case p.TimeS == nil || p.QPS == nil:
+			return nil, fmt.Errorf("point %d: needs both time_s and qps", i)
+		case *p.TimeS < 0 || *p.TimeS <= last:
+			return nil, fmt.Errorf("point %d: time_s %v must be 0 or more and above the one before it", i, *p.TimeS)
+		case *p.QPS <= 0:
+			return nil, fmt.Errorf("point %d: qps %v must be above 0", i, *p.QPS)
+		}
+		points[i] = RatePoint{TimeS: *p.TimeS, QPS: *p.QPS}
+		last = *p.TimeS
+	}
+	return points, nil
+}
