@@ -11,7 +11,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"unicode/utf8"
 
 	"aiperf/internal/dataset"
 )
@@ -87,12 +86,4 @@ func Objects(path string, faults *dataset.Faults, f func(*Row)) error {
 		}
 		return true
 	})
-}
-
-// validText tells why bytes are no text, "" if they are.
-func validText(text []byte) string {
-	if !utf8.Valid(text) {
-		return "not UTF-8"
-	}
-	return ""
 }

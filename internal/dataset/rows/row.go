@@ -3,7 +3,6 @@ package rows
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"maps"
 	"math"
 	"slices"
@@ -43,22 +42,6 @@ func parse(where, prefix string, text []byte, faults *dataset.Faults) *Row {
 	}
 	maps.DeleteFunc(r.fields, func(_ string, v json.RawMessage) bool { return bytes.Equal(v, []byte("null")) })
 	return r
-}
-
-// invalid tells why a text is not JSON, "" if it is.
-func invalid(text []byte) string {
-	if why := validText(text); why != "" {
-		return why
-	}
-	if json.Valid(text) {
-		return ""
-	}
-	var v json.RawMessage
-	err := json.Unmarshal(text, &v)
-	if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
-		return syntax.Error() + " (column " + strconv.FormatInt(syntax.Offset, 10) + ")"
-	}
-	return "cannot be read"
 }
 
 // Kind names what a JSON value is, the way an error message says it.

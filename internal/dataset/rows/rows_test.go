@@ -61,6 +61,27 @@ func TestReadGzip(t *testing.T) {
 	}
 }
 
+// TestHalfCharacters: an escaped surrogate without its other half is refused, as the Python tool refuses it; it would be sent as U+FFFD.
+func TestHalfCharacters(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"a":"\ud83d\ude00 \u00e9 \\ud800"}`: "",
+		`{"a":"x\ud800y"}`:                    `f:1: invalid JSON: \ud800 is half a character (column 8)`,
+		`{"a":"\uDC00"}`:                      `f:1: invalid JSON: \uDC00 is half a character (column 7)`,
+		`{"a":"\ud800\u0041"}`:                `f:1: invalid JSON: \ud800 is half a character (column 7)`,
+		`{"\ud800":1}`:                        `f:1: invalid JSON: \ud800 is half a character (column 3)`,
+	} {
+		var faults dataset.Faults
+		r := Parse("f:1", []byte(text), &faults)
+		got := ""
+		if err := faults.Err(); err != nil {
+			got = err.Error()
+		}
+		if got != want || (r == nil) != (want != "") {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestFields(t *testing.T) {
 	var faults dataset.Faults
 	r := Parse("f:1", []byte(`{"s":"x","n":null,"i":"12","f":12.5,"neg":-1,"l":[1,"2",3.0],"bad":[1,{}],"o":{ "b": 1 },"big":99999999999,"inf":"1e999","hex":"0x10"}`), &faults)

@@ -1,0 +1,63 @@
+package rows
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// invalid tells why a text is not JSON, "" if it is.
+func invalid(text []byte) string {
+	if !utf8.Valid(text) {
+		return "not UTF-8"
+	}
+	if json.Valid(text) {
+		if at := halfCharacter(text); at >= 0 {
+			return fmt.Sprintf("%s is half a character (column %d)", text[at:at+6], at+1)
+		}
+		return ""
+	}
+	var v json.RawMessage
+	err := json.Unmarshal(text, &v)
+	if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
+		return syntax.Error() + " (column " + strconv.FormatInt(syntax.Offset, 10) + ")"
+	}
+	return "cannot be read"
+}
+
+// halfCharacter finds a surrogate in escaped form that does not stand beside its other half: no text can hold it. -1 = there is none.
+func halfCharacter(text []byte) int {
+	for at := 0; ; {
+		next := bytes.IndexByte(text[at:], '\\')
+		if next < 0 {
+			return -1
+		}
+		at += next
+		switch r := escaped(text[at:]); {
+		case r < 0:
+			at += 2
+		case !utf16.IsSurrogate(r):
+			at += 6
+		case utf16.DecodeRune(r, escaped(text[at+6:])) != utf8.RuneError:
+			at += 12
+		default:
+			return at
+		}
+	}
+}
+
+// escaped is the code of \uXXXX at the beginning of a text, -1 where it does not begin with one.
+func escaped(text []byte) rune {
+	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
+		return -1
+	}
+	n, err := strconv.ParseUint(string(text[2:6]), 16, 16)
+	if err != nil {
+		return -1
+	}
+	return rune(n)
+}
