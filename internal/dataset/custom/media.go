@@ -19,7 +19,7 @@ var turnKeys = []string{
 
 // readTurn reads what single_turn rows and the turns of multi_turn rows have in common.
 func readTurn(r *rows.Row, ratio float64, cap *float64) conversation.Turn {
-	wait := r.Number("delay")
+	wait := r.Duration("delay")
 	t := conversation.Turn{
 		Timestamp: r.Number("timestamp"),
 		Delay:     delay(wait, ratio, cap),

@@ -107,22 +107,28 @@ func (r *Row) text(field string, raw json.RawMessage) *string {
 	return &s
 }
 
-// Number returns a number that is not negative, nil if it is absent or wrong. A number written as a string counts.
+// Number returns a number, nil if it is absent or wrong. A number written as a string counts.
 func (r *Row) Number(field string) *float64 {
 	raw := r.fields[field]
 	if raw == nil {
 		return nil
 	}
 	f, ok := number(raw)
-	switch {
-	case !ok:
+	if !ok {
 		r.Fault(field, "must be a number, got %s", shown(raw))
-		return nil
-	case f < 0:
-		r.Fault(field, "must not be negative, got %s", raw)
 		return nil
 	}
 	return &f
+}
+
+// Duration returns a number that is not negative, nil if it is absent or wrong.
+func (r *Row) Duration(field string) *float64 {
+	f := r.Number(field)
+	if f != nil && *f < 0 {
+		r.Fault(field, "must not be negative, got %s", r.fields[field])
+		return nil
+	}
+	return f
 }
 
 // Int returns a whole number of at least low, nil if it is absent or wrong. 12.0 and "12" count.

@@ -94,7 +94,7 @@ func TestFields(t *testing.T) {
 	if !slices.Equal(r.Ints("l"), []int64{1, 2, 3}) || r.Has("n") || r.Has("none") || faults.Count() != 0 {
 		t.Errorf("good fields are not read: %v", faults.Err())
 	}
-	if r.Int("neg", 0) != nil || r.Number("neg") != nil || r.Ints("bad") != nil || r.Int("big", 0) != nil || r.Number("inf") != nil ||
+	if r.Int("neg", 0) != nil || *r.Number("neg") != -1 || r.Duration("neg") != nil || r.Ints("bad") != nil || r.Int("big", 0) != nil || r.Number("inf") != nil ||
 		r.Int("hex", 0) != nil || r.Int("f", 0) != nil || r.String("i") == nil || r.Object("s") != nil || r.List("s") != nil {
 		t.Error("bad fields are read")
 	}
@@ -122,6 +122,7 @@ func FuzzRow(f *testing.F) {
 				t.Errorf("negative: %d", *n)
 			}
 			r.Number(key)
+			r.Duration(key)
 			r.String(key)
 			r.Ints(key)
 			if o := r.Object(key); o != nil && !json.Valid(o) {

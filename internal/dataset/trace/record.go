@@ -13,7 +13,7 @@ import (
 type Record struct {
 	Where        string   // path:line
 	Session      string   // "" = a conversation of its own
-	Timestamp    *float64 // ms
+	Timestamp    *float64 // ms, maybe below 0: the trace's own clock begins where it likes
 	Delay        *float64 // ms before this request, after the answer of the previous one of its session
 	InputLength  int      // tokens of the prompt, 0 = not given
 	OutputLength *int     // tokens asked for
@@ -43,7 +43,7 @@ func Mooncake(r *rows.Row) Record {
 	rec := Record{
 		Where:        r.Where,
 		Timestamp:    r.Number("timestamp"),
-		Delay:        r.Number("delay"),
+		Delay:        r.Duration("delay"),
 		OutputLength: r.Int("output_length", 1),
 		Text:         r.String("text_input"),
 		Payload:      r.Object("payload"),
