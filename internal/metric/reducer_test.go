@@ -179,6 +179,33 @@ func TestSlices(t *testing.T) {
 	value(t, last[1].Summary, "request_throughput", Avg, 1/0.11)
 }
 
+// TestSlicesOfANanosecond: the grid may be much finer than the run is long; only slices with a request exist.
+func TestSlicesOfANanosecond(t *testing.T) {
+	r := newSet(t, chat).NewReducer()
+	for _, start := range []float64{0, 4000, 90_000} { // 90 s are more ns than an int32 holds
+		rec, reply := streamed(0, 150)
+		rec.Start += ms(start)
+		rec.End += ms(start)
+		for i := range reply.Contents {
+			reply.Contents[i].At += ms(start)
+		}
+		add(r, rec, reply, record.Counts{Input: 1, Output: 2, Reasoning: -1})
+	}
+	for _, seconds := range []float64{1e-9, 1e-12} {
+		list := r.Slices(seconds)
+		if len(list) != 3 || list[1].Index != 4_000_000_000 || list[2].Index != 90_000_000_000 {
+			t.Fatalf("slices of %v s: %+v", seconds, list)
+		}
+		if w := list[2].Window; w.To-w.From != 1 {
+			t.Errorf("window %+v", w)
+		}
+		value(t, list[2].Summary, "request_count", Avg, 1)
+	}
+	if list := r.Slices(1e300); len(list) != 1 || list[0].Complete {
+		t.Errorf("one endless slice: %+v", list)
+	}
+}
+
 // TestOrder: results do not depend on the order of the rows.
 func TestOrder(t *testing.T) {
 	set := newSet(t, chat)

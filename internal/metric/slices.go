@@ -1,6 +1,10 @@
 package metric
 
-import "math"
+import (
+	"maps"
+	"math"
+	"slices"
+)
 
 // Slice is a stretch of a run with the metrics of the requests that started in it.
 type Slice struct {
@@ -10,42 +14,34 @@ type Slice struct {
 	*Summary
 }
 
-// Slices cuts the run into a grid of seconds from the first start on. Rates divide by the length of the slice.
+// Slices cuts the run into a grid of seconds from the first start on. Rates divide by the length of the slice. Only slices that own a
+// request cost anything, so that the grid may be as fine as a nanosecond.
 func (r *Reducer) Slices(seconds float64) []Slice {
-	step := int64(math.Round(seconds * 1e9))
-	if r.rows == 0 || step <= 0 {
+	if r.rows == 0 || !(seconds > 0) {
 		return nil
 	}
-	origin := r.set.instant(r.firstStart)
-	end := r.set.instant(r.lastEnd)
-	of := make([]int32, r.rows)
-	number := map[int]int32{} // grid position -> bucket
+	step := max(1, int64(math.Round(math.Min(seconds*1e9, math.MaxInt64/4))))
+	origin, end := r.set.instant(r.firstStart), r.set.instant(r.lastEnd)
+	at := make([]int64, r.rows) // place of a row's slice in the grid
+	number := map[int64]int32{} // grid place -> bucket
 	start := r.start.Cursor()
-	for i := range of {
-		of[i] = int32((r.set.instant(r.base+int64(start.Next())) - origin) / step)
+	for i := range at {
+		at[i] = (r.set.instant(r.base+int64(start.Next())) - origin) / step
+		number[at[i]] = 0
 	}
-	var grid []bool
-	for _, k := range of {
-		for int(k) >= len(grid) {
-			grid = append(grid, false)
-		}
-		grid[k] = true
-	}
-	var list []Slice
-	var buckets []bucket
-	for k, used := range grid {
-		if !used {
-			continue
-		}
-		w := Window{origin + int64(k)*step, origin + int64(k+1)*step}
+	list := make([]Slice, 0, len(number))
+	buckets := make([]bucket, 0, len(number))
+	for _, k := range slices.Sorted(maps.Keys(number)) {
+		w := Window{origin + k*step, origin + (k+1)*step}
 		complete := w.To <= end
 		w.To = min(w.To, end)
 		number[k] = int32(len(list))
-		list = append(list, Slice{Index: k, Window: w, Complete: complete})
+		list = append(list, Slice{Index: int(k), Window: w, Complete: complete})
 		buckets = append(buckets, bucket{window: w, seconds: float64(w.To-w.From) / 1e9, slice: true})
 	}
-	for i, k := range of {
-		of[i] = number[int(k)]
+	of := make([]int32, r.rows)
+	for i, k := range at {
+		of[i] = number[k]
 	}
 	for i, s := range r.reduce(of, buckets) {
 		list[i].Summary = s

@@ -61,7 +61,7 @@ func (s Steps) Curve() Curve {
 // Per is the curve divided by another, 0 where the other is not above 0.
 func (c Curve) Per(by Curve) Curve {
 	out := make(Curve, 0, len(c)+len(by))
-	merge(c, by, func(t int64, v, d float64) {
+	merge(c, by, 0, 0, func(t int64, v, d float64) {
 		if d > 0 {
 			v /= d
 		} else {
@@ -75,9 +75,8 @@ func (c Curve) Per(by Curve) Curve {
 	return out
 }
 
-// merge walks over all instants of two curves, giving both values from that instant on.
-func merge(a, b Curve, visit func(t int64, a, b float64)) {
-	var va, vb float64
+// merge walks over all instants of two curves, giving both values from that instant on; before the first they are va and vb.
+func merge(a, b Curve, va, vb float64, visit func(t int64, a, b float64)) {
 	for i, j := 0, 0; i < len(a) || j < len(b); {
 		t := int64(math.MaxInt64)
 		if i < len(a) {
@@ -106,21 +105,10 @@ type Segment struct {
 
 // Segments cuts the curve to the window [from, to), a leading stretch of 0 included, and appends what it is made of to out.
 func (c Curve) Segments(out []Segment, from, to int64) []Segment {
-	out = slices.Grow(out, len(c)+1)
-	v, last := 0.0, from
-	start, _ := slices.BinarySearchFunc(c, from, func(p Point, t int64) int {
-		if p.T <= t {
-			return -1
-		}
-		return 1
-	})
-	if start > 0 {
-		v = c[start-1].V
-	}
-	for _, p := range c[start:] {
-		if p.T >= to {
-			break
-		}
+	v, inner := c.cut(from, to)
+	out = slices.Grow(out, len(inner)+1)
+	last := from
+	for _, p := range inner {
 		out = append(out, Segment{p.T - last, v})
 		v, last = p.V, p.T
 	}
@@ -132,22 +120,38 @@ func (c Curve) Segments(out []Segment, from, to int64) []Segment {
 
 // Within appends the segments of the curve in [from, to) during which the mask is above 0 to out.
 func (c Curve) Within(out []Segment, mask Curve, from, to int64) []Segment {
-	out = slices.Grow(out, len(c)+len(mask)+1)
-	last, v, m := from, 0.0, 0.0
+	v, inner := c.cut(from, to)
+	m, innerMask := mask.cut(from, to)
+	out = slices.Grow(out, len(inner)+len(innerMask)+1)
+	last := from
 	put := func(t int64) {
 		if t > last && m > 0 {
 			out = append(out, Segment{t - last, v})
 		}
 		last = max(last, t)
 	}
-	merge(c, mask, func(t int64, cv, mv float64) {
-		if t > from {
-			put(min(t, to))
-		}
+	merge(inner, innerMask, v, m, func(t int64, cv, mv float64) {
+		put(t)
 		v, m = cv, mv
 	})
 	put(to)
 	return out
+}
+
+// cut gives the value at an instant and the points behind it that lie before to. What it costs does not depend on the rest of the curve.
+func (c Curve) cut(from, to int64) (at float64, inner Curve) {
+	after := func(p Point, t int64) int {
+		if p.T <= t {
+			return -1
+		}
+		return 1
+	}
+	start, _ := slices.BinarySearchFunc(c, from, after)
+	if start > 0 {
+		at = c[start-1].V
+	}
+	n, _ := slices.BinarySearchFunc(c[start:], to-1, after)
+	return at, c[start : start+n]
 }
 
 // TimeWeighted are the statistics of a curve over time.

@@ -93,3 +93,50 @@ func TestCurveAgainstSampling(t *testing.T) {
 		}
 	})
 }
+
+// TestWithinAgainstSampling compares what a mask leaves of a curve with one made ns by ns.
+func TestWithinAgainstSampling(t *testing.T) {
+	type span struct{ a, b int64 }
+	draw := func(t *rapid.T, name string) []span {
+		return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) span {
+			a := rapid.Int64Range(0, 50).Draw(t, "from")
+			return span{a, a + rapid.Int64Range(0, 30).Draw(t, "len")}
+		}), 0, 8).Draw(t, name)
+	}
+	curve := func(list []span) (Curve, func(int64) float64) {
+		var s Steps
+		for _, x := range list {
+			s.Span(x.a, x.b, 1)
+		}
+		return s.Curve(), func(at int64) (v float64) {
+			for _, x := range list {
+				if x.a <= at && at < x.b {
+					v++
+				}
+			}
+			return v
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		c, value := curve(draw(t, "curve"))
+		mask, open := curve(draw(t, "mask"))
+		from, to := rapid.Int64Range(-5, 60).Draw(t, "window from"), rapid.Int64Range(-5, 90).Draw(t, "window to")
+		var ns int64
+		var sum float64
+		for at := from; at < to; at++ {
+			if open(at) > 0 {
+				ns++
+				sum += value(at)
+			}
+		}
+		var gotNs int64
+		var got float64
+		for _, x := range c.Within(nil, mask, from, to) {
+			gotNs += x.Dt
+			got += float64(x.Dt) * x.V
+		}
+		if gotNs != ns || got != sum {
+			t.Fatalf("%d ns with an integral of %v, not %d and %v", gotNs, got, ns, sum)
+		}
+	})
+}
