@@ -57,7 +57,7 @@ func addExtra(extra *config.Extra, item string, arrays bool) error {
 	return nil
 }
 
-// typedValue gives a bare word its JSON type: true, false, null, an integer without leading zeros, a number with one point; the rest
+// typedValue gives a bare word its JSON type: true, false, null, an integer without leading zeros, digits with one point; the rest
 // is text.
 func typedValue(word string) json.RawMessage {
 	switch strings.ToLower(word) {
@@ -79,15 +79,15 @@ func numberText(word string) (string, bool) {
 	if !digits(whole) || !digits(fraction) || whole == "" && fraction == "" {
 		return "", false
 	}
-	if len(whole) > 1 && whole[0] == '0' {
-		return "", false
-	}
 	if point {
 		f, err := strconv.ParseFloat(word, 64)
 		if err != nil {
 			return "", false
 		}
 		return config.FormatFloat(f), true
+	}
+	if len(whole) > 1 && whole[0] == '0' {
+		return "", false
 	}
 	if negative && whole == "0" {
 		return "0", true
