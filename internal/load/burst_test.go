@@ -2,6 +2,7 @@ package load
 
 import (
 	"errors"
+	"math"
 	"testing"
 	"time"
 )
@@ -50,6 +51,7 @@ func TestStopRules(t *testing.T) { // rows 9, 10, and 4.4
 		{"sessions before count", 4, 2, 0, 1, 1, 2, 2, StopSessions},
 		{"count before duration", 2, 0, 3 * sec, 1, 1, 2, 2, StopRequests},
 		{"duration before count", 500, 0, 1050 * ms, 1, 1, 11, 11, StopDuration},
+		{"a duration beyond the clock", 3, 0, math.MaxInt64, 1, 1, 3, 3, StopRequests},
 		{"more slots than requests", 3, 0, 0, 50, 1, 3, 3, StopRequests},
 		{"more slots than sessions", 0, 3, 0, 50, 2, 6, 3, StopSessions},
 	} {

@@ -12,7 +12,7 @@ func (g *Generator) drain(p *phase) {
 	cut := false
 	var deadline <-chan time.Time
 	if p.Duration > 0 && p.Grace >= 0 {
-		timer := time.NewTimer(time.Duration(p.t0 + int64(p.Duration+p.Grace) - clock.Now()))
+		timer := time.NewTimer(time.Duration(later(later(p.t0, p.Duration), p.Grace) - clock.Now()))
 		defer timer.Stop()
 		deadline = timer.C
 	}

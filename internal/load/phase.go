@@ -109,7 +109,7 @@ func (p *phase) setLimits(t0 int64) {
 func (p *phase) begin(now int64) {
 	p.t0 = now
 	if p.Duration > 0 {
-		p.stopAt = now + int64(p.Duration)
+		p.stopAt = later(now, p.Duration)
 	}
 	p.setLimits(now)
 	p.facts.Started = now

@@ -2,6 +2,7 @@ package load
 
 import (
 	"math"
+	"time"
 
 	"aiperf/internal/rng"
 )
@@ -90,6 +91,14 @@ func (l *limit) at(now int64) (value int, next int64) {
 
 // never is an instant that does not come.
 const never = math.MaxInt64
+
+// later is d, 0 or more, after an instant; never, if the clock does not reach that far.
+func later(at int64, d time.Duration) int64 {
+	if sum := at + int64(d); sum >= at {
+		return sum
+	}
+	return never
+}
 
 // ns converts seconds to nanoseconds, to the nearest; times beyond the clock become never.
 func ns(seconds float64) int64 {

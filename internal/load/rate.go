@@ -37,7 +37,7 @@ func (d *rateDriver) prime() (short bool) {
 func (d *rateDriver) begin(t0 int64) {
 	d.arrivals.restart(t0)
 	p := d.p
-	d.steadyAt = t0 + int64(max(p.RateRamp.Duration, p.ConcurrencyRamp.Duration, p.PrefillRamp.Duration))
+	d.steadyAt = later(t0, max(p.RateRamp.Duration, p.ConcurrencyRamp.Duration, p.PrefillRamp.Duration))
 }
 
 // account says what the rate asked for, at the end of the sending.
