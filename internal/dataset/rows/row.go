@@ -216,9 +216,12 @@ func number(raw json.RawMessage) (float64, bool) {
 	return f, err == nil && !math.IsInf(f, 0) && !math.IsNaN(f)
 }
 
-// whole reads an integer of 64 bits: 12, 12.0, "12".
+// whole reads an integer of 64 bits: 12, 12.0, 1e2, "12", "12.0".
 func whole(raw json.RawMessage) (int64, bool) {
 	s := digits(raw)
+	if Kind(raw) == "string" && strings.ContainsAny(s, "eE") {
+		return 0, false
+	}
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return n, true
 	}

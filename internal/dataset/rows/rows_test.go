@@ -84,7 +84,7 @@ func TestHalfCharacters(t *testing.T) {
 
 func TestFields(t *testing.T) {
 	var faults dataset.Faults
-	r := Parse("f:1", []byte(`{"s":"x","n":null,"i":"12","f":12.5,"neg":-1,"l":[1,"2",3.0],"bad":[1,{}],"o":{ "b": 1 },"big":99999999999,"inf":"1e999","hex":"0x10"}`), &faults)
+	r := Parse("f:1", []byte(`{"s":"x","n":null,"i":"12","f":12.5,"neg":-1,"l":[1,"2",3.0],"bad":[1,{}],"o":{ "b": 1 },"big":99999999999,"inf":"1e999","hex":"0x10","power":"1e2"}`), &faults)
 	if r == nil || faults.Count() != 0 {
 		t.Fatal(faults.Err())
 	}
@@ -95,10 +95,10 @@ func TestFields(t *testing.T) {
 		t.Errorf("good fields are not read: %v", faults.Err())
 	}
 	if r.Int("neg", 0) != nil || *r.Number("neg") != -1 || r.Duration("neg") != nil || r.Ints("bad") != nil || r.Int("big", 0) != nil || r.Number("inf") != nil ||
-		r.Int("hex", 0) != nil || r.Int("f", 0) != nil || r.String("i") == nil || r.Object("s") != nil || r.List("s") != nil {
+		r.Int("hex", 0) != nil || r.Int("power", 0) != nil || r.Int("f", 0) != nil || r.String("i") == nil || r.Object("s") != nil || r.List("s") != nil {
 		t.Error("bad fields are read")
 	}
-	if faults.Count() != 9 {
+	if faults.Count() != 10 {
 		t.Errorf("%d faults:\n%v", faults.Count(), faults.Err())
 	}
 }
