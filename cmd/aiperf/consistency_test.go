@@ -57,6 +57,7 @@ func TestFilesAgree(t *testing.T) {
 			a.eachLine()
 			a.plainJSON()
 			a.slices()
+			a.phases()
 			for _, name := range footer(p.stdout.String()) {
 				if _, err := os.Stat(name); err != nil {
 					t.Errorf("the footer names %v", err)
@@ -271,4 +272,23 @@ func (a *agreement) slices() {
 		n += s.avg(a.T, "request_count")
 	}
 	a.near("requests of all slices", n, float64(len(a.valid)))
+}
+
+// phases: the summaries of single phases hold what is of the phase, not what was measured once for the whole run.
+func (a *agreement) phases() {
+	names, err := filepath.Glob(filepath.Join(a.p.dir, "phases", "*", "profile_export_aiperf.json"))
+	if err != nil {
+		a.Fatal(err)
+	}
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			a.Fatal(err)
+		}
+		for _, key := range []string{`"telemetry_data"`, `"warmup_metrics"`, `"validity"`} {
+			if bytes.Contains(data, []byte(key)) {
+				a.Errorf("%s holds %s", name, key)
+			}
+		}
+	}
 }

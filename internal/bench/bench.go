@@ -206,9 +206,11 @@ func (r *room) metricOptions() metric.Options {
 		Streaming: b.Endpoint.Streaming && e.Streams, ProducesTokens: e.ProducesTokens, TokenizesInput: e.TokenizesInput,
 		ImageInput: e.Images, AudioInput: e.Audio, FixedSchedule: p != nil && p.Type == config.PhaseFixedSchedule,
 		ServerTokens: b.Endpoint.UseServerTokenCount, PerChunkUsage: b.Endpoint.PerChunkUsage,
-		UsageDiffPct:      b.Environment.Metrics.UsagePctDiffThreshold,
-		OSLMismatchPct:    b.Environment.Metrics.OSLMismatchPct,
-		OSLMismatchTokens: float64(b.Environment.Metrics.OSLMismatchMaxTokens),
+		Thresholds: &metric.Thresholds{
+			UsagePct:  b.Environment.Metrics.UsagePctDiffThreshold,
+			OSLPct:    b.Environment.Metrics.OSLMismatchPct,
+			OSLTokens: float64(b.Environment.Metrics.OSLMismatchMaxTokens),
+		},
 	}
 	for i, s := range b.SLOs {
 		if i > 0 {

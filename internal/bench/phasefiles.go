@@ -36,6 +36,7 @@ func (r *room) writePhases(run *metric.Run, result *load.Result) error {
 		p := artifact.Phase{Run: *run, Name: f.Info.Name, Index: f.Info.Index, ProfilingIndex: f.Info.Profiling, Warmup: f.Info.Warmup}
 		p.Start, p.End = time.Unix(0, window.From), time.Unix(0, window.To)
 		p.Run.Warmup, p.Run.Slices, p.Run.Validity = nil, nil, nil
+		p.Run.Telemetry, p.Run.TelemetryEndpoints = nil, nil // of the whole run, not of a phase
 		p.Run.Cancelled = f.Interrupted
 		if !f.Interrupted {
 			p.IncompleteReason = ""

@@ -179,6 +179,43 @@ func TestSlices(t *testing.T) {
 	value(t, last[1].Summary, "request_throughput", Avg, 1/0.11)
 }
 
+// TestThresholds: a threshold of 0 counts every difference, none given means the defaults.
+func TestThresholds(t *testing.T) {
+	for _, tt := range []struct {
+		limits          *Thresholds
+		usage, mismatch float64
+	}{
+		{nil, 1, 1},
+		{&Thresholds{}, 2, 2},
+		{&Thresholds{UsagePct: 60, OSLPct: 100, OSLTokens: 50}, 0, 0},
+		{&Thresholds{UsagePct: 10, OSLPct: 100, OSLTokens: 2}, 1, 1},
+	} {
+		o := chat
+		o.Thresholds = tt.limits
+		r := newSet(t, o).NewReducer()
+		for _, n := range []int64{100, 104, 150} { // we count 100, and 100 were asked for
+			rec, reply := streamed(0, 150, 160)
+			rec.MaxTokens = 100
+			reply.Usage = parsedUsage(100, n)
+			add(r, rec, reply, record.Counts{Input: 100, Output: 100, Reasoning: -1})
+		}
+		for _, n := range []int{101, 150} {
+			rec, reply := streamed(0, 150, 160)
+			rec.MaxTokens = 100
+			add(r, rec, reply, record.Counts{Input: 100, Output: n, Reasoning: -1})
+		}
+		s := r.Summary(Window{})
+		value(t, s, "usage_discrepancy_count", Avg, tt.usage)
+		value(t, s, "osl_mismatch_count", Avg, tt.mismatch)
+	}
+}
+
+// parsedUsage is a usage object with two counts.
+func parsedUsage(prompt, completion int64) *record.Usage {
+	return &record.Usage{Prompt: prompt, Completion: completion, Total: -1, Reasoning: -1, CacheRead: -1, CacheWrite: -1, CacheMiss: -1,
+		PromptAudio: -1, CompletionAudio: -1, ToolUsePrompt: -1, AcceptedPrediction: -1, RejectedPrediction: -1, PromptAudioSeconds: -1}
+}
+
 // TestSlicesOfANanosecond: the grid may be much finer than the run is long; only slices with a request exist.
 func TestSlicesOfANanosecond(t *testing.T) {
 	r := newSet(t, chat).NewReducer()

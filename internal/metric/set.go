@@ -22,9 +22,7 @@ type Options struct {
 	PerChunkUsage bool   // the first message's own count is taken out of the ITL divisor
 	Goodput       string // objectives, "TAG:VALUE TAG:VALUE", values in display units; "" = none
 
-	UsageDiffPct      float64 // a larger difference counts as a discrepancy, percent; 0 = 10
-	OSLMismatchPct    float64 // a larger one counts as a mismatch, percent of the length asked for; 0 = 5
-	OSLMismatchTokens float64 // or this many tokens, if that is less; 0 = 50
+	Thresholds *Thresholds // nil = DefaultThresholds
 
 	// EmptyOutput gives answers without tokens (embeddings, rankings) an output length of 0, as the Python tool does, in place of none.
 	EmptyOutput bool
@@ -32,6 +30,16 @@ type Options struct {
 	// to float64, an ITL of 0 for an answer in one message. For comparison with its recordings only.
 	As013 bool
 }
+
+// Thresholds say which requests are counted as differing; 0 counts every difference.
+type Thresholds struct {
+	UsagePct  float64 // of the server's token counts from ours, percent
+	OSLPct    float64 // of the output length from the one asked for, percent of it
+	OSLTokens float64 // or this many tokens, if that is less
+}
+
+// DefaultThresholds are those of a run that names none.
+func DefaultThresholds() Thresholds { return Thresholds{UsagePct: 10, OSLPct: 5, OSLTokens: 50} }
 
 // Set is the metrics of one run. It is safe for concurrent use.
 type Set struct {
@@ -46,9 +54,10 @@ type Set struct {
 
 // NewSet chooses the metrics that apply. It fails if the objectives name anything that cannot be one.
 func NewSet(opts Options) (*Set, error) {
-	setDefault(&opts.UsageDiffPct, 10)
-	setDefault(&opts.OSLMismatchPct, 5)
-	setDefault(&opts.OSLMismatchTokens, 50)
+	if opts.Thresholds == nil {
+		limits := DefaultThresholds()
+		opts.Thresholds = &limits
+	}
 	s := &Set{opts: opts, use: make([]bool, len(table)), slot: make([]int, len(table)), good: -1}
 	for i := range table {
 		m := &table[i]
@@ -68,12 +77,6 @@ func NewSet(opts Options) (*Set, error) {
 	var err error
 	s.goals, err = s.objectives(opts.Goodput)
 	return s, err
-}
-
-func setDefault(v *float64, d float64) {
-	if *v == 0 {
-		*v = d
-	}
 }
 
 // allows tells whether a metric with these flags exists in the run.

@@ -23,6 +23,7 @@ type Summary struct {
 	Reads      int64 // socket reads with a kernel stamp
 	ReadDelay  int64 // their summed delay until the client had read, ns
 	Coalesced  int64 // messages that share their read with a later one: their instant is an upper bound
+	Thresholds Thresholds
 
 	byTag map[string]int
 }
@@ -65,7 +66,7 @@ func (r *Reducer) Summary(window Window) *Summary {
 		s.Errors = append(s.Errors, *g)
 	}
 	slices.SortStableFunc(s.Errors, func(a, b ErrorGroup) int { return cmp.Compare(b.Count, a.Count) })
-	s.Span, s.Window = r.Span(), window
+	s.Span, s.Window, s.Thresholds = r.Span(), window, *r.set.opts.Thresholds
 	return s
 }
 
@@ -99,7 +100,7 @@ func (r *Reducer) count(of []int32, all []*totals) {
 	class, start, over := r.class.Cursor(), r.start.Cursor(), r.overflow.Cursor()
 	latency, osl, want := cursor("request_latency"), cursor("output_sequence_length"), cursor("requested_osl")
 	diffs := [3]*stats.Cursor{cursor("usage_prompt_tokens_diff_pct"), cursor("usage_completion_tokens_diff_pct"), cursor("usage_reasoning_tokens_diff_pct")}
-	o := &r.set.opts
+	limits := r.set.opts.Thresholds
 	for i := range r.rows {
 		t := all[0]
 		if of != nil {
@@ -122,14 +123,14 @@ func (r *Reducer) count(of []int32, all []*totals) {
 		t.nOverflow += int64(over.Next())
 		if n, w := osl.Next(), want.Next(); n >= 0 && w > 0 {
 			t.anyMismatch = true
-			if math.Abs(n-w) > min(w*o.OSLMismatchPct/100, o.OSLMismatchTokens) {
+			if math.Abs(n-w) > min(w*limits.OSLPct/100, limits.OSLTokens) {
 				t.nMismatch++
 			}
 		}
 		prompt, completion, reasoning := diffs[0].Next(), diffs[1].Next(), diffs[2].Next()
 		if !math.IsNaN(prompt) && !math.IsNaN(completion) {
 			t.anyDiff = true
-			if prompt > o.UsageDiffPct || completion > o.UsageDiffPct || reasoning > o.UsageDiffPct {
+			if prompt > limits.UsagePct || completion > limits.UsagePct || reasoning > limits.UsagePct {
 				t.nDiscrepant++
 			}
 		}

@@ -90,7 +90,7 @@ func (d *drawing) discrepancies() {
 		return
 	}
 	d.panel("Token Counts Differ",
-		d.share(r.Values[metric.Avg])+" have a server-side token count that is more than 10 % away from ours.",
+		d.share(r.Values[metric.Avg])+" have a server-side token count that is more than "+plain(d.run.Profiling.Thresholds.UsagePct)+" % away from ours.",
 		"",
 		"Usual causes: another tokenizer than the model's, a chat template or system prompt that the server adds.",
 		"- The usage_*_diff_pct values of each request are in the records JSONL.",

@@ -112,6 +112,27 @@ func TestNotices(t *testing.T) {
 	}
 }
 
+// TestDiscrepancies: the panel names the threshold that was counted with.
+func TestDiscrepancies(t *testing.T) {
+	for _, c := range []struct {
+		limit float64
+		want  string
+	}{{10, "more than 10 % away"}, {0, "more than 0 % away"}, {2.5, "more than 2.5 % away"}, {50, ""}} {
+		set, err := metric.NewSet(metric.Options{Streaming: true, ProducesTokens: true, TokenizesInput: true, Thresholds: &metric.Thresholds{UsagePct: c.limit}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := set.NewReducer()
+		rec := &record.Record{Start: 1, End: 1000, WallOffset: 1e18}
+		usage := &record.Usage{Prompt: 5, Completion: 9, Reasoning: -1, PromptAudioSeconds: -1}
+		r.Add(set.Row(rec, &record.Reply{Contents: []record.Content{{At: 50, Text: "a"}, {At: 500, Text: "b"}}, Usage: usage}, record.Counts{Input: 5, Output: 8, Reasoning: -1}))
+		text := string(ConsoleText(&metric.Run{Title: "LLM Metrics", Profiling: r.Summary(metric.Window{})}, 140))
+		if c.want == "" && strings.Contains(text, "Token Counts Differ") || !strings.Contains(text, c.want) {
+			t.Errorf("threshold %v:\n%s", c.limit, text)
+		}
+	}
+}
+
 // full is a writer that has no room.
 type full struct{}
 

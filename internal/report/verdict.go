@@ -58,3 +58,6 @@ func span(d time.Duration) string {
 // trim is a whole number with thousands separators, trim1 one with one decimal.
 func trim(v float64) string  { return thousands(strconv.FormatFloat(v, 'f', 0, 64)) }
 func trim1(v float64) string { return thousands(strconv.FormatFloat(v, 'f', 1, 64)) }
+
+// plain spells a number that a user gave.
+func plain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
