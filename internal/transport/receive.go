@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -124,6 +125,9 @@ func (x *Exchange) readHead() (rest []byte, err error) {
 	var buf []byte
 	owned := false // buf is no longer the connection's
 	for looked := 0; ; {
+		if looked == 0 {
+			buf = bytes.TrimLeft(buf, "\r\n") // empty lines that a server left behind its last answer
+		}
 		end := headEnd(buf, looked)
 		if end > maxHead || end < 0 && len(buf) > maxHead {
 			return nil, malformed("Response head larger than %d bytes", maxHead)

@@ -148,6 +148,34 @@ func TestBytewiseStream(t *testing.T) {
 	}
 }
 
+// Empty lines ahead of a head, in whatever reads they come, are what a sloppy server left behind its last answer.
+func TestEmptyLinesAheadOfTheHead(t *testing.T) {
+	for _, pieces := range [][]string{
+		{"\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"},
+		{"\r", "\n\r\nHTT", "P/1.1 100 Continue\r\n\r\n\n", "\nHTTP/1.1 200 OK\nContent-Length: 2\n\n{}"},
+		{"\n\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"},
+	} {
+		target := rawServer(t, func(c *net.TCPConn, r *bufio.Reader) {
+			for {
+				if _, ok := readRequest(r); !ok {
+					return
+				}
+				for _, p := range pieces {
+					io.WriteString(c, p)
+				}
+			}
+		})
+		c := mustClient(t, nil)
+		for range 2 {
+			if rec := do(c, &Request{Target: target}); rec.Error != nil || rec.Status != 200 || string(rec.Messages[0].Raw) != "{}" {
+				t.Errorf("%q: error %+v, status %d", pieces, rec.Error, rec.Status)
+			}
+		}
+	}
+	rec := answer(t, &Request{}, "\n\n")
+	wantError(t, rec, ErrClosed, 0)
+}
+
 func TestOnMessageUntilItSaysStop(t *testing.T) {
 	target := rawServer(t, func(c *net.TCPConn, r *bufio.Reader) {
 		readRequest(r)
