@@ -72,6 +72,7 @@ func (r *room) writeInputs(ctx context.Context, e *executor) error {
 // formatAll formats every turn alone, into the file if there is one.
 func (r *room) formatAll(ctx context.Context, e *executor, file *artifact.Inputs) error {
 	in := e.input
+	told := map[string]bool{}
 	for i := range r.data.Len() {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -87,6 +88,12 @@ func (r *room) formatAll(ctx context.Context, e *executor, file *artifact.Inputs
 				return fmt.Errorf("conversation %s, turn %d: %w", c.ID, k+1, err)
 			}
 			payloads[k] = body
+			for _, text := range r.endpoint.Remarks(&c.Turns[k]) {
+				if !told[text] {
+					told[text] = true
+					r.warn(c.Turns[k].Origin + ": " + text + " (first seen here)")
+				}
+			}
 		}
 		if file != nil {
 			if err := file.Add(c.ID, payloads); err != nil {

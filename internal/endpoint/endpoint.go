@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+
+	"aiperf/internal/conversation"
 )
 
 // Endpoint is one endpoint type: what it is called, where it lives, what it can do, and how it speaks. The zero functions of a type
@@ -40,6 +42,16 @@ type Endpoint struct {
 	member func(d *decoder, s *scanner, key []byte) bool // reads one top-level member of an answer; false = not consumed
 	array  func(d *decoder, s *scanner) bool             // reads a top-level array; nil = such an answer has no data
 	input  func(x *inputTexts, s *scanner, key []byte) bool
+
+	remarks func(t *conversation.Turn) []string // what a body leaves out of a turn; nil = nothing
+}
+
+// Remarks tells what the user should know about the body of a turn: what it leaves out, what it lacks.
+func (e *Endpoint) Remarks(t *conversation.Turn) []string {
+	if e.remarks == nil || t.RawPayload != nil {
+		return nil
+	}
+	return e.remarks(t)
 }
 
 // URLPath is the default path of a request.

@@ -1,6 +1,8 @@
 package endpoint
 
 import (
+	"fmt"
+
 	"aiperf/internal/conversation"
 	"aiperf/internal/record"
 )
@@ -25,6 +27,28 @@ func ranking(in *Input, name string) (t *conversation.Turn, query string, passag
 		return nil, "", nil, invalid(t, "endpoint type %s needs a text named query (and texts named passages)", name)
 	}
 	return t, query, passages, nil
+}
+
+// rankingRemarks tells what a ranking request leaves out of a turn, and what it lacks.
+func rankingRemarks(t *conversation.Turn) (remarks []string) {
+	queries, passages := 0, 0
+	for i := range t.Texts {
+		switch m := &t.Texts[i]; m.Name {
+		case "query", "queries":
+			queries += len(m.Contents)
+		case "passages":
+			passages += len(m.Contents)
+		default:
+			remarks = append(remarks, fmt.Sprintf("a text named %q is left out: a ranking request takes a query and passages", m.Name))
+		}
+	}
+	if queries > 1 {
+		remarks = append(remarks, "a ranking request takes one query: the first is sent, the others are left out")
+	}
+	if passages == 0 {
+		remarks = append(remarks, "there are no passages to rank: the list goes out empty")
+	}
+	return remarks
 }
 
 func encodeNIMRankings(b *body, in *Input) error {

@@ -171,6 +171,33 @@ func TestBodiesThatCannotBeBuilt(t *testing.T) {
 	}
 }
 
+// TestRankingRemarks: what a ranking request leaves out is not left out in silence.
+func TestRankingRemarks(t *testing.T) {
+	text := func(name string, contents ...string) conversation.Media {
+		return conversation.Media{Name: name, Contents: contents}
+	}
+	for _, test := range []struct {
+		texts []conversation.Media
+		want  []string
+	}{
+		{[]conversation.Media{text("query", "q"), text("passages", "a", "b")}, nil},
+		{[]conversation.Media{text("queries", "q", "r"), text("passages", "a")}, []string{"one query"}},
+		{[]conversation.Media{text("query", "q"), text("", "x")}, []string{`a text named ""`, "no passages"}},
+	} {
+		e, _, _ := Lookup("cohere_rankings")
+		got := e.Remarks(&conversation.Turn{Texts: test.texts})
+		if len(got) != len(test.want) {
+			t.Errorf("%v: %q", test.texts, got)
+			continue
+		}
+		for i, want := range test.want {
+			if !strings.Contains(got[i], want) {
+				t.Errorf("%v: %q, want %q", test.texts, got[i], want)
+			}
+		}
+	}
+}
+
 // TestContextInFrontOfPrompts: a type without messages sends the generated texts in front of every prompt, a blank line behind each.
 func TestContextInFrontOfPrompts(t *testing.T) {
 	e, _, err := Lookup("completions")
