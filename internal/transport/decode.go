@@ -2,7 +2,6 @@ package transport
 
 import (
 	"compress/flate"
-	"compress/gzip"
 	"compress/zlib"
 	"errors"
 	"io"
@@ -135,14 +134,6 @@ func (l *lazy) Read(p []byte) (int, error) {
 		l.r = r
 	}
 	return l.r.Read(p)
-}
-
-func openGzip(from io.Reader) (io.Reader, error) {
-	r, err := gzip.NewReader(from)
-	if err != nil {
-		return nil, err
-	}
-	return r, nil
 }
 
 func openZstd(from io.Reader) (io.Reader, error) {

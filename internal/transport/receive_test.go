@@ -3,6 +3,7 @@ package transport
 import (
 	"bufio"
 	"bytes"
+	"compress/gzip"
 	"compress/zlib"
 	"context"
 	"fmt"
@@ -33,6 +34,15 @@ func TestBodies(t *testing.T) {
 	w := zlib.NewWriter(&zl)
 	io.WriteString(w, `{"a":"é"}`)
 	w.Close()
+	var members, twice bytes.Buffer
+	for _, s := range []string{`{"a":`, `"é"}`} {
+		g := gzip.NewWriter(&members)
+		io.WriteString(g, s)
+		g.Close()
+	}
+	g := gzip.NewWriter(&twice)
+	g.Write(members.Bytes())
+	g.Close()
 	e, _ := zstd.NewWriter(&zs)
 	io.WriteString(e, `{"a":"é"}`)
 	e.Close()
@@ -54,6 +64,8 @@ func TestBodies(t *testing.T) {
 		{name: "octets", headers: "Content-Type: application/octet-stream", body: "\xff\xfe", size: 2},
 		{name: "octets that are JSON", headers: "Content-Type: application/octet-stream", body: " {}", want: " {}", size: 3},
 		{name: "zlib", headers: "Content-Encoding: deflate", body: zl.String(), want: `{"a":"é"}`},
+		{name: "gzip in two members", headers: "Content-Encoding: gzip", body: members.String(), want: `{"a":"é"}`},
+		{name: "gzip twice", headers: "Content-Encoding: gzip, gzip", body: twice.String(), want: `{"a":"é"}`},
 		{name: "zstd", headers: "Content-Encoding: zstd", body: zs.String(), want: `{"a":"é"}`},
 		{name: "events of another type", headers: "Content-Type: application/json", body: "data: a\n\n", want: "data: a\n\n"},
 	} {
@@ -174,6 +186,38 @@ func TestEmptyLinesAheadOfTheHead(t *testing.T) {
 	}
 	rec := answer(t, &Request{}, "\n\n")
 	wantError(t, rec, ErrClosed, 0)
+}
+
+// A message is stamped and given when its bytes are there, also if the compressed data ends with it and the body does not yet.
+func TestCompressedDataEndsBeforeTheBody(t *testing.T) {
+	var z bytes.Buffer
+	for _, text := range []string{"data: 1\n\n", "data: 2\n\n"} { // two members
+		w := gzip.NewWriter(&z)
+		io.WriteString(w, text)
+		w.Close()
+	}
+	seen := make(chan struct{})
+	target := rawServer(t, func(c *net.TCPConn, r *bufio.Reader) {
+		readRequest(r)
+		fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n", z.Len(), z.Bytes())
+		<-seen
+		io.WriteString(c, "0\r\n\r\n")
+	})
+	var rec record.Record
+	c := mustClient(t, func(o *Options) { o.Timeout = 2 * time.Second })
+	n := 0
+	c.Do(context.Background(), &Request{Target: target}, &rec, func([]byte, int64) bool {
+		if n++; n == 2 {
+			close(seen)
+		}
+		return true
+	})
+	if n < 2 {
+		close(seen)
+	}
+	if rec.Error != nil || len(rec.Messages) != 2 || rec.Trace.LastChunk != rec.Messages[1].At {
+		t.Errorf("error %+v, %d messages, %d given", rec.Error, len(rec.Messages), n)
+	}
 }
 
 func TestOnMessageUntilItSaysStop(t *testing.T) {
