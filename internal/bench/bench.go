@@ -157,6 +157,9 @@ func (r *room) prepare(ctx context.Context, seed *int64) error {
 	if err := checkSchedule(b, r.data.Facts()); err != nil {
 		return err
 	}
+	if err := checkTurns(b, r.data); err != nil {
+		return err
+	}
 	if r.counts() {
 		if _, err := r.words(); err != nil {
 			return err
@@ -197,6 +200,20 @@ func checkSchedule(b *config.Benchmark, f dataset.Facts) error {
 		return nil
 	}
 	return fmt.Errorf("%s: the first turn has no timestamp, which --fixed-schedule needs", f.UntimedOrigin)
+}
+
+// checkTurns refuses users without a second turn to come back for. Generated conversations are checked where their mean is known.
+func checkTurns(b *config.Benchmark, d dataset.Dataset) error {
+	if b.Dataset().Type == config.DatasetSynthetic {
+		return nil
+	}
+	mean := float64(d.Facts().Turns) / float64(d.Len())
+	for i := range b.Phases {
+		if b.Phases[i].Type == config.PhaseUserCentric && mean < 2 {
+			return fmt.Errorf("--user-centric-rate needs conversations of at least 2 turns; those of %s have %.3g on average", b.Dataset().Path, mean)
+		}
+	}
+	return nil
 }
 
 func (r *room) metricOptions() metric.Options {

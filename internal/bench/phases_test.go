@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"aiperf/internal/config"
+	"aiperf/internal/dataset"
 	"aiperf/internal/load"
 )
 
@@ -30,6 +31,37 @@ func TestCancellationOfPhases(t *testing.T) {
 	for i, want := range []load.Cancellation{{Percent: 90}, inherited, inherited, {Percent: 100}, inherited} {
 		if got := p.Phases[i].Cancellation; got != want {
 			t.Errorf("phase %s: %+v, want %+v", p.Phases[i].Name, got, want)
+		}
+	}
+}
+
+// sized is data of which only the numbers are known.
+type sized struct {
+	dataset.Dataset
+	conversations, turns int
+}
+
+func (c sized) Len() int             { return c.conversations }
+func (c sized) Facts() dataset.Facts { return dataset.Facts{Turns: c.turns} }
+
+// TestUsersNeedASecondTurn: files are refused by their own turns, generated data is not looked at, nor that of other modes.
+func TestUsersNeedASecondTurn(t *testing.T) {
+	for _, c := range []struct {
+		mode    config.PhaseType
+		data    config.DatasetType
+		turns   int // of four conversations
+		refused bool
+	}{
+		{config.PhaseUserCentric, config.DatasetFile, 4, true},
+		{config.PhaseUserCentric, config.DatasetFile, 7, true},
+		{config.PhaseUserCentric, config.DatasetFile, 8, false},
+		{config.PhaseUserCentric, config.DatasetSynthetic, 4, false},
+		{config.PhaseConcurrency, config.DatasetFile, 4, false},
+	} {
+		b := config.Default().Benchmark
+		b.Datasets[0].Type, b.Phases[0].Type = c.data, c.mode
+		if err := checkTurns(&b, sized{conversations: 4, turns: c.turns}); (err != nil) != c.refused {
+			t.Errorf("%+v: %v", c, err)
 		}
 	}
 }
