@@ -23,6 +23,8 @@ func resolveFile(set *args.Set, environ []string, terminal bool) (*config.Run, f
 		r.builtFile()
 		r.idleKeys()
 		r.sections()
+	} else {
+		r.urls() // what else is wrong is not to be blamed on a URL without a scheme
 	}
 	if err := run.Validate(); err != nil {
 		for line := range strings.SplitSeq(err.Error(), "\n") {

@@ -7,6 +7,7 @@ import (
 
 	"aiperf/internal/cli/args"
 	"aiperf/internal/config"
+	"aiperf/internal/nearest"
 )
 
 // envPrefix begins every variable that is ours.
@@ -107,7 +108,7 @@ func readEnvironment(environ []string, into *config.Environment) (problems, warn
 			warnings = append(warnings, key+" is set, but what it tunes is not built yet")
 		default:
 			hint := ""
-			if near := args.Nearest(key, names); near != "" {
+			if near := nearest.Name(key, names); near != "" {
 				hint = "; did you mean " + near + "?"
 			}
 			warnings = append(warnings, key+" is set, but no such variable exists"+hint)

@@ -22,7 +22,7 @@ var loadRules = []rule{
 		if r.file == nil || !r.file.Format.Built() || r.file.Timed {
 			return "", false
 		}
-		return r.file.First + ": the first row has no timestamp, which " + r.as("--fixed-schedule") + " needs", r.on("--fixed-schedule")
+		return r.file.First + ": the first row has no timestamp, which " + r.as("--fixed-schedule") + " needs", r.load.fixed
 	}},
 	{row: "2", test: func(r *resolver) (string, bool) {
 		return r.as("--fixed-schedule") + " and " + r.as("--no-fixed-schedule") + " contradict each other",

@@ -41,7 +41,7 @@ var outputRules = []rule{
 		"--sweep-type", "--parameter-sweep-mode", "--parameter-sweep-cooldown-seconds", "--parameter-sweep-same-seed", "--no-sweep-table"), warn: true},
 	{row: "78", test: func(r *resolver) (string, bool) {
 		s := r.run.Sweep
-		if s == nil || s.Type != config.SweepZip {
+		if s == nil || s.Type != config.SweepZip || r.over { // of a file the axes are named elsewhere
 			return "", false
 		}
 		for _, a := range s.Parameters {

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -161,8 +162,11 @@ func (r *Run) set(path string, v any) error {
 	}
 	*n = style
 	r.Benchmark = Benchmark{}
+	if fractional(n) && len(misfits(&body, reflect.TypeFor[Benchmark](), "")) > 0 {
+		return fmt.Errorf("sweep.parameters.%s: %s is not an integer", path, n.Value)
+	}
 	if err := body.Decode(&r.Benchmark); err != nil {
-		return fmt.Errorf("sweep.parameters.%s: %w", path, err)
+		return fmt.Errorf("sweep.parameters.%s: %s", path, strings.TrimPrefix(plainer(err).Error(), "line 0: "))
 	}
 	return nil
 }

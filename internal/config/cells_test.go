@@ -77,6 +77,11 @@ func TestCellsRefuse(t *testing.T) {
 			t.Errorf("%s: %v, want %q", path, err, want)
 		}
 	}
+	for value, want := range map[any]string{1.5: "profiling.concurrency: 1.5 is not an integer", "x": "profiling.concurrency: x is not an integer"} {
+		if _, err := swept(SweepGrid, Axis{"phases.profiling.concurrency", []any{1, value}}).Cells(); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%v: %v, want %q", value, err, want)
+		}
+	}
 	wide := Axis{"phases.profiling.requests", make([]any, 200)}
 	for i := range wide.Values {
 		wide.Values[i] = i + 1

@@ -120,14 +120,21 @@ func TestLoadRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                      "the file is empty",
 		"a: 1":                  "line 1: unknown key a; known here are benchmark, multi_run",
-		"benchmark: {modls: x}": "line 1: unknown key benchmark.modls; known here are accuracy, artifacts",
+		"benchmark: {modls: x}": "line 1: unknown key benchmark.modls (did you mean models?); known here are accuracy, artifacts",
 		"benchmark:\n  endpoint:\n    timeout: x":             "line 3",
-		"random_seed: 1\nrandom_seed: 2":                      "already defined",
+		"random_seed: 1\nrandom_seed: 2":                      "line 2, column 1: the key random_seed is there twice",
 		"[1]":                                                 "must be a mapping",
 		"random_seed: 1\n---\nrandom_seed: 2":                 "more than one document",
 		"benchmark: {datasets: [{prompts: {isl: {men: 1}}}]}": "men is not a key of a distribution",
 		"a: &x [1]\nb: *x":                                    "aliases are not read",
 		"benchmark: {artifacts: {records: []}}":               "write false for none",
+		"benchmark: {phases: [{concurrency: 1.5}]}":           "line 1: benchmark.phases[0].concurrency: 1.5 is not an integer",
+		"random_seed: 2.5":                                    "line 1: random_seed: 2.5 is not an integer",
+		"benchmark: {datasets: [{entries: 1_0.5}]}":           "benchmark.datasets[0].entries: 1_0.5 is not an integer",
+		"benchmark: {phases: [{concurrency: yes}]}":           "line 1: yes is not an integer",
+		"benchmark: {phases: [5]}":                            "line 1: 5 is not a mapping",
+		"benchmark: {endpoint: {streaming: maybe}}":           "line 1: maybe is not true or false",
+		"benchmark: {endpoint: {urls: {a: b}}}":               "line 1: a mapping is not text",
 	} {
 		if _, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)

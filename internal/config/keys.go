@@ -2,16 +2,20 @@ package config
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"aiperf/internal/nearest"
 )
 
-// unknownKeys lists the keys of a tree that a type does not have, each with its line and path. Types that read themselves check their
-// own keys.
-func unknownKeys(n *yaml.Node, t reflect.Type, path string) []string {
+// misfits lists what of a tree a type has no place for, each with its line and path: unknown keys, and fractions where it has integers,
+// which the YAML library would cut. Types that read themselves check their own keys.
+func misfits(n *yaml.Node, t reflect.Type, path string) []string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -20,9 +24,11 @@ func unknownKeys(n *yaml.Node, t reflect.Type, path string) []string {
 	}
 	var wrong []string
 	switch {
+	case (t.Kind() == reflect.Int || t.Kind() == reflect.Int64) && fractional(n):
+		wrong = append(wrong, fmt.Sprintf("line %d: %s: %s is not an integer", n.Line, path, n.Value))
 	case t.Kind() == reflect.Slice && n.Kind == yaml.SequenceNode:
 		for i, c := range n.Content {
-			wrong = append(wrong, unknownKeys(c, t.Elem(), fmt.Sprintf("%s[%d]", path, i))...)
+			wrong = append(wrong, misfits(c, t.Elem(), fmt.Sprintf("%s[%d]", path, i))...)
 		}
 	case t.Kind() == reflect.Struct && n.Kind == yaml.MappingNode:
 		fields := map[string]reflect.Type{}
@@ -34,16 +40,34 @@ func unknownKeys(n *yaml.Node, t reflect.Type, path string) []string {
 			key := n.Content[i]
 			at := strings.TrimPrefix(path+"."+key.Value, ".")
 			if f, ok := fields[key.Value]; ok {
-				wrong = append(wrong, unknownKeys(n.Content[i+1], f, at)...)
-				continue
+				wrong = append(wrong, misfits(n.Content[i+1], f, at)...)
+			} else {
+				wrong = append(wrong, unknownKey(key, at, fields))
 			}
-			var known []string
-			for k := range fields {
-				known = append(known, k)
-			}
-			slices.Sort(known)
-			wrong = append(wrong, fmt.Sprintf("line %d: unknown key %s; known here are %s", key.Line, at, strings.Join(known, ", ")))
 		}
 	}
 	return wrong
+}
+
+// unknownKey says that a key is none of some fields, and which it may be meant to be.
+func unknownKey(key *yaml.Node, at string, fields map[string]reflect.Type) string {
+	var known []string
+	for k := range fields {
+		known = append(known, k)
+	}
+	slices.Sort(known)
+	hint := ""
+	if near := nearest.Name(key.Value, known); near != "" {
+		hint = " (did you mean " + near + "?)"
+	}
+	return fmt.Sprintf("line %d: unknown key %s%s; known here are %s", key.Line, at, hint, strings.Join(known, ", "))
+}
+
+// fractional tells whether a node is a number that is no integer.
+func fractional(n *yaml.Node) bool {
+	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!float" {
+		return false
+	}
+	f, err := strconv.ParseFloat(strings.ReplaceAll(n.Value, "_", ""), 64)
+	return err == nil && f != math.Trunc(f)
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"reflect"
+	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -44,7 +45,7 @@ func parse(text []byte, environment Environment) (run *Run, flat bool, err error
 	if flat, err = normalise(root); err != nil {
 		return nil, false, err
 	}
-	if wrong := unknownKeys(root, reflect.TypeFor[Run](), ""); len(wrong) > 0 {
+	if wrong := misfits(root, reflect.TypeFor[Run](), ""); len(wrong) > 0 {
 		return nil, false, errors.New(strings.Join(wrong, "\n"))
 	}
 	run = Default()
@@ -98,7 +99,8 @@ func missing(body *yaml.Node) error {
 // deepest is the deepest nesting of a file.
 const deepest = 100
 
-// plainTree refuses what a configuration has no use for: aliases, which can make a small file huge, and endless nesting.
+// plainTree refuses what a configuration has no use for: aliases, which can make a small file huge, endless nesting, and keys that are
+// there twice.
 func plainTree(n *yaml.Node, depth int) error {
 	if n.Kind == yaml.AliasNode {
 		return fmt.Errorf("line %d: aliases are not read; write the value again", n.Line)
@@ -106,7 +108,14 @@ func plainTree(n *yaml.Node, depth int) error {
 	if depth > deepest {
 		return fmt.Errorf("line %d: nested more than %d deep", n.Line, deepest)
 	}
-	for _, c := range n.Content {
+	keys := map[string]int{}
+	for i, c := range n.Content {
+		if n.Kind == yaml.MappingNode && i%2 == 0 {
+			if line, twice := keys[c.Value]; twice {
+				return fmt.Errorf("line %d, column %d: the key %s is there twice, first in line %d", c.Line, c.Column, c.Value, line)
+			}
+			keys[c.Value] = c.Line
+		}
 		if err := plainTree(c, depth+1); err != nil {
 			return err
 		}
@@ -130,7 +139,39 @@ func templated(n *yaml.Node) int {
 	return 0
 }
 
-// plainer drops what only the YAML library's authors need.
+// goTypes are the YAML library's words for what it found and what it wanted, which nobody knows who writes a file.
+var goTypes = regexp.MustCompile("cannot unmarshal !!(\\w+)(?: `([^`]*)`)? into (\\S+)")
+
+// plainer says in the words of a file what only the YAML library's authors understand, on one line.
 func plainer(err error) error {
-	return errors.New(strings.TrimPrefix(strings.TrimPrefix(err.Error(), "yaml: "), "unmarshal errors:\n  "))
+	text := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "yaml: "), "unmarshal errors:\n  ")
+	text = goTypes.ReplaceAllStringFunc(text, func(s string) string {
+		m := goTypes.FindStringSubmatch(s)
+		found := m[2]
+		switch {
+		case m[1] == "map":
+			found = "a mapping"
+		case m[1] == "seq":
+			found = "a list"
+		}
+		return found + " is not " + spokenType(m[3])
+	})
+	return errors.New(strings.ReplaceAll(text, "\n  ", "; "))
+}
+
+// spokenType is a Go type in the words of a file.
+func spokenType(name string) string {
+	switch name = strings.TrimLeft(name, "*"); {
+	case strings.HasPrefix(name, "int"), strings.HasPrefix(name, "uint"):
+		return "an integer"
+	case strings.HasPrefix(name, "float"), name == "config.Seconds":
+		return "a number"
+	case name == "bool":
+		return "true or false"
+	case name == "string":
+		return "text"
+	case strings.HasPrefix(name, "[]"):
+		return "a list"
+	}
+	return "a mapping"
 }

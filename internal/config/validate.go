@@ -88,49 +88,6 @@ func (v *violations) oneOf(path, value string, allowed ...string) {
 	v.when(true, path, "%q is not one of %s", value, strings.Join(allowed, ", "))
 }
 
-func (v *violations) dataset(b *Benchmark) {
-	if len(b.Datasets) != 1 {
-		v.when(true, "benchmark.datasets", "must hold one dataset, not %d", len(b.Datasets))
-		return
-	}
-	d := b.Dataset()
-	path := "benchmark.datasets." + d.Name
-	v.when(d.Name == "", "benchmark.datasets[0].name", "is empty")
-	v.oneOf(path+".type", string(d.Type), "synthetic", "file", "public")
-	v.oneOf(path+".sampling", string(d.Sampling), "sequential", "random", "shuffle")
-	v.when(!(d.TurnDelayRatio >= 0), path+".turn_delay_ratio", "must be >= 0")
-	v.when(d.Entries < 0, path+".entries", "must be >= 1")
-	switch d.Type {
-	case DatasetFile:
-		v.when(d.Path == "", path+".path", "is empty")
-	case DatasetSynthetic:
-		v.when(d.Entries < 1, path+".entries", "must be >= 1")
-		v.when(d.Prompts == nil || d.Prompts.ISL == nil, path+".prompts.isl", "is missing")
-		v.when(d.Prompts != nil && d.Prompts.BatchSize < 1, path+".prompts.batch_size", "must be >= 1")
-	}
-	if p := d.Prompts; p != nil {
-		v.distribution(path+".prompts.isl", p.ISL)
-		v.distribution(path+".prompts.osl", p.OSL)
-	}
-	v.distribution(path+".turns", d.Turns)
-	v.distribution(path+".turn_delay", d.TurnDelay)
-	if p := d.PrefixPrompts; p != nil {
-		v.when((p.PoolSize > 0 || p.Length > 0) && (p.SharedSystemLength > 0 || p.UserContextLength > 0), path+".prefix_prompts",
-			"holds both a pool and a shared system or user context length")
-	}
-}
-
-func (v *violations) distribution(path string, d *Distribution) {
-	if d == nil {
-		return
-	}
-	v.when(d.Mean != nil && !(*d.Mean >= 0), path+".mean", "must be >= 0")
-	v.when(d.Stddev != nil && !(*d.Stddev >= 0), path+".stddev", "must be >= 0")
-	v.when(d.Mean == nil && d.Value == nil, path, "has neither mean nor value")
-	v.when(d.Median != nil && (d.Mean == nil || *d.Median > *d.Mean || !(*d.Median > 0)), path+".median", "must be > 0 and not above mean")
-	v.when(d.Min != nil && d.Max != nil && *d.Min > *d.Max, path, "min is above max")
-}
-
 func (v *violations) repetition(r *Run) {
 	m := &r.MultiRun
 	v.when(m.NumRuns < 1 || m.NumRuns > 10, "multi_run.num_runs", "must be 1 to 10, not %d", m.NumRuns)

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"strings"
 )
@@ -73,7 +74,7 @@ func (v *violations) stops(path string, p *Phase) {
 
 // pace checks what belongs to one type only.
 func (v *violations) pace(path string, p *Phase, d *Dataset) {
-	v.when(p.Rate != nil && !(*p.Rate > 0), path+".rate", "must be > 0")
+	v.when(p.Rate != nil && !(*p.Rate > 0 && *p.Rate <= math.MaxFloat64), path+".rate", "must be > 0 and finite")
 	v.when(p.Smoothness != nil && p.Type != PhaseGamma, path+".smoothness", "is for type gamma")
 	v.when(p.Smoothness != nil && !(*p.Smoothness > 0), path+".smoothness", "must be > 0")
 	v.when(p.Type.HasRate() && (p.Rate == nil) == (p.RateSeries == ""), path, "needs either rate or rate_series")
@@ -81,6 +82,8 @@ func (v *violations) pace(path string, p *Phase, d *Dataset) {
 	v.when(p.Users != nil && !users, path+".users", "is for type user_centric")
 	v.when(users && (p.Users == nil || p.Rate == nil), path, "of type user_centric needs users and rate")
 	v.atLeast1(path+".users", p.Users)
+	v.when(p.Rate != nil && !users && !p.Type.HasRate(), path+".rate", "is not for type %s", p.Type)
+	v.when(p.RateSeries != "" && !p.Type.HasRate(), path+".rate_series", "is not for type %s", p.Type)
 	if users && p.Users != nil {
 		v.when(p.Requests != nil && *p.Requests < *p.Users, path+".requests", "%d is below users %d", value(p.Requests), *p.Users)
 		v.when(p.Sessions != nil && *p.Sessions < *p.Users, path+".sessions", "%d is below users %d", value(p.Sessions), *p.Users)

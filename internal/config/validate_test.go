@@ -1,6 +1,7 @@
 package config
 
 import (
+	"math"
 	"strings"
 	"testing"
 )
@@ -15,17 +16,26 @@ func TestValidate(t *testing.T) {
 		change func(r *Run, p *Phase)
 		want   string
 	}{
-		"schema":       {func(r *Run, _ *Phase) { r.SchemaVersion = "1" }, `schemaVersion must be "2.0"`},
-		"seed":         {func(r *Run, _ *Phase) { r.RandomSeed = ms(-1) }, "random_seed must be >= 0"},
-		"no model":     {func(r *Run, _ *Phase) { r.Models.Items = nil }, "benchmark.models names no model"},
-		"empty model":  {func(r *Run, _ *Phase) { r.Models.Items[0].Name = "" }, "benchmark.models.items[0].name is empty"},
-		"url":          {func(r *Run, _ *Phase) { r.Endpoint.URLs = []string{"ws://u:p@h"} }, `benchmark.endpoint.urls[0] "ws://<redacted>@h" is not`},
-		"no host":      {func(r *Run, _ *Phase) { r.Endpoint.URLs = []string{"http://"} }, "names no host"},
-		"reuse":        {func(r *Run, _ *Phase) { r.Endpoint.ConnectionReuse = "x" }, "connection_reuse"},
-		"datasets":     {func(r *Run, _ *Phase) { r.Datasets = nil }, "must hold one dataset, not 0"},
-		"file":         {func(r *Run, _ *Phase) { r.Dataset().Type = DatasetFile }, "benchmark.datasets.main.path is empty"},
-		"isl":          {func(r *Run, _ *Phase) { r.Dataset().Prompts.ISL = Normal(-1, 0) }, "prompts.isl.mean must be >= 0"},
-		"prefixes":     {func(r *Run, _ *Phase) { r.Dataset().PrefixPrompts = &PrefixPrompts{Length: 1, SharedSystemLength: 1} }, "both a pool"},
+		"schema":      {func(r *Run, _ *Phase) { r.SchemaVersion = "1" }, `schemaVersion must be "2.0"`},
+		"seed":        {func(r *Run, _ *Phase) { r.RandomSeed = ms(-1) }, "random_seed must be >= 0"},
+		"no model":    {func(r *Run, _ *Phase) { r.Models.Items = nil }, "benchmark.models names no model"},
+		"empty model": {func(r *Run, _ *Phase) { r.Models.Items[0].Name = "" }, "benchmark.models.items[0].name is empty"},
+		"url":         {func(r *Run, _ *Phase) { r.Endpoint.URLs = []string{"ws://u:p@h"} }, `benchmark.endpoint.urls[0] "ws://<redacted>@h" is not`},
+		"no host":     {func(r *Run, _ *Phase) { r.Endpoint.URLs = []string{"http://"} }, "names no host"},
+		"reuse":       {func(r *Run, _ *Phase) { r.Endpoint.ConnectionReuse = "x" }, "connection_reuse"},
+		"datasets":    {func(r *Run, _ *Phase) { r.Datasets = nil }, "must hold one dataset, not 0"},
+		"file":        {func(r *Run, _ *Phase) { r.Dataset().Type = DatasetFile }, "benchmark.datasets.main.path is empty"},
+		"isl":         {func(r *Run, _ *Phase) { r.Dataset().Prompts.ISL = Normal(-1, 0) }, "prompts.isl.mean must be >= 0"},
+		"prefixes":    {func(r *Run, _ *Phase) { r.Dataset().PrefixPrompts = &PrefixPrompts{Length: 1, SharedSystemLength: 1} }, "both a pool"},
+		"prefix":      {func(r *Run, _ *Phase) { r.Dataset().PrefixPrompts = &PrefixPrompts{PoolSize: -1} }, "pool_size must be >= 1"},
+		"isl value":   {func(r *Run, _ *Phase) { r.Dataset().Prompts.ISL = &Distribution{Value: f(-1)} }, "prompts.isl must be >= 0"},
+		"isl stddev":  {func(r *Run, _ *Phase) { r.Dataset().Prompts.ISL = Normal(1, math.Inf(1)) }, "prompts.isl.stddev must be >= 0 and finite"},
+		"prompts":     {func(r *Run, _ *Phase) { r.Dataset().SystemPrompt, r.Dataset().SystemPromptFile = "a", "b" }, "system_prompt excludes"},
+		"rankings":    {func(r *Run, _ *Phase) { r.Dataset().Rankings = &Rankings{Passages: Normal(-1, 0)} }, "rankings.passages.mean must be >= 0"},
+		"synthesis":   {func(r *Run, _ *Phase) { r.Dataset().Synthesis = &Synthesis{PrefixRootMultiplier: 1} }, "synthesis.speedup_ratio must be > 0"},
+		"pairs": {func(r *Run, _ *Phase) {
+			r.Dataset().Prompts.SequenceDistribution = []SequencePair{{ISL: *Normal(1, 0), OSL: *Normal(1, 0), Probability: 40}}
+		}, "probabilities that sum to 40, not 100"},
 		"no phase":     {func(r *Run, _ *Phase) { r.Phases = nil }, "hold no profiling phase"},
 		"no stop":      {func(_ *Run, p *Phase) { p.Requests = nil }, "benchmark.phases.profiling has no stop condition"},
 		"requests":     {func(_ *Run, p *Phase) { p.Requests = n(0) }, "profiling.requests must be >= 1"},
@@ -34,6 +44,9 @@ func TestValidate(t *testing.T) {
 		"concurrency":  {func(_ *Run, p *Phase) { p.Concurrency = n(1 << 21) }, "more than one machine has ports for"},
 		"prefill":      {func(_ *Run, p *Phase) { p.PrefillConcurrency = n(1) }, "prefill_concurrency needs streaming"},
 		"prefill high": {func(r *Run, p *Phase) { r.Endpoint.Streaming = true; p.PrefillConcurrency, p.Concurrency = n(3), n(2) }, "3 is above concurrency 2"},
+		"inf rate":     {func(_ *Run, p *Phase) { p.Type, p.Rate = PhasePoisson, f(math.Inf(1)) }, "rate must be > 0 and finite"},
+		"idle rate":    {func(_ *Run, p *Phase) { p.Rate = f(2) }, "profiling.rate is not for type concurrency"},
+		"idle series":  {func(_ *Run, p *Phase) { p.RateSeries = "x" }, "profiling.rate_series is not for type concurrency"},
 		"rate":         {func(_ *Run, p *Phase) { p.Type, p.Rate = PhasePoisson, f(0) }, "rate must be > 0"},
 		"no rate":      {func(_ *Run, p *Phase) { p.Type = PhasePoisson }, "needs either rate or rate_series"},
 		"smoothness":   {func(_ *Run, p *Phase) { p.Smoothness = f(1) }, "smoothness is for type gamma"},

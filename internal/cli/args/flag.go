@@ -2,7 +2,11 @@
 // user meant by a word that is in no table. It knows no flag by name.
 package args
 
-import "strings"
+import (
+	"strings"
+
+	"aiperf/internal/nearest"
+)
 
 // Kind is the type of a flag's value.
 type Kind int
@@ -117,5 +121,5 @@ func (t *Table) Suggest(token string) string {
 		names = append(names, t.Flags[i].Names...)
 		names = append(names, t.Flags[i].Not...)
 	}
-	return Nearest(token, names)
+	return nearest.Name(token, names)
 }

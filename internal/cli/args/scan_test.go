@@ -152,17 +152,6 @@ func TestGivenIsNotEffective(t *testing.T) {
 	}
 }
 
-func TestNearest(t *testing.T) {
-	names := []string{"--concurrency", "--request-rate", "--isl", "--osl", "--url", "--streaming"}
-	for word, want := range map[string]string{
-		"--concurency": "--concurrency", "--reqest_rate": "--request-rate", "--foo": "", "--streamign": "--streaming", "--isk": "--isl", "--x": "",
-	} {
-		if got := Nearest(word, names); got != want {
-			t.Errorf("nearest to %s: %q, want %q", word, got, want)
-		}
-	}
-}
-
 func TestCheckBounds(t *testing.T) {
 	for _, c := range []struct {
 		v      float64

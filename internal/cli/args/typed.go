@@ -3,6 +3,8 @@ package args
 import (
 	"fmt"
 	"strings"
+
+	"aiperf/internal/nearest"
 )
 
 // typed holds the values of a flag by its kind; the slices are as long as the values given.
@@ -130,7 +132,7 @@ func (f *Flag) bounds(v float64) error {
 
 func unknownChoice(word string, choices []string) error {
 	hint := ""
-	if near := Nearest(word, choices); near != "" {
+	if near := nearest.Name(word, choices); near != "" {
 		hint = fmt.Sprintf(" (did you mean %s?)", near)
 	}
 	return fmt.Errorf("is not one of %s%s", strings.Join(choices, ", "), hint)

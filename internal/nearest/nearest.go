@@ -1,12 +1,13 @@
-package args
+// Package nearest finds the name that a misspelt word was meant to be.
+package nearest
 
 import "strings"
 
 // longestWord is the longest word that a candidate is sought for: no name is as long.
 const longestWord = 80
 
-// Nearest returns the candidate that differs least from word, empty when all differ by more than a third of the word's letters.
-func Nearest(word string, candidates []string) string {
+// Name returns the candidate that differs least from word, empty when all differ by more than a third of the word's letters.
+func Name(word string, candidates []string) string {
 	bare := func(s string) string { return strings.ReplaceAll(strings.ToLower(strings.TrimLeft(s, "-")), "_", "-") }
 	w := bare(word)
 	if len(w) > longestWord {
