@@ -91,9 +91,10 @@ func TestSummaryEmpty(t *testing.T) {
 	rec, reply := failed(500, "X", "boom")
 	add(r, rec, reply, record.Counts{Input: 3, Output: -1, Reasoning: -1})
 	s = r.Summary(Window{})
-	none(t, s, "request_count", "request_throughput", "benchmark_duration", "goodput", "adj_request_latency", "request_latency")
+	none(t, s, "request_count", "request_throughput", "benchmark_duration", "adj_request_latency", "request_latency")
 	value(t, s, "error_request_count", Avg, 1)
 	value(t, s, "good_request_count", Avg, 0)
+	value(t, s, "goodput", Avg, 0)
 	value(t, s, "good_request_fraction", Avg, 0)
 }
 

@@ -126,6 +126,15 @@ func (t *totals) goodCount() float64 {
 	return 0
 }
 
+// goodput is good requests per second; none are none a second, also where no valid request covered any time.
+func (t *totals) goodput() float64 {
+	n := t.get("good_request_count")
+	if n == 0 {
+		return 0
+	}
+	return n / t.seconds()
+}
+
 func (t *totals) goodFraction() float64 {
 	n := t.nValid + t.nFailed
 	if n == 0 {
