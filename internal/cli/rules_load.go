@@ -109,7 +109,8 @@ var loadRules = []rule{
 	{row: "18", test: (*resolver).seriesFault},
 	{row: "18 E7", test: together("--request-rate-series", "--request-rate", "give one of them")},
 	{row: "19 E1", test: anyWhen(unstreamed, "needs --streaming: only a stream shows its first token",
-		"--prefill-concurrency", "--warmup-prefill-concurrency", "--prefill-concurrency-ramp-duration", "--warmup-prefill-concurrency-ramp-duration")},
+		"--prefill-concurrency", "--warmup-prefill-concurrency", "--prefill-concurrency-ramp-duration")},
+	{row: "8", test: anyWhen(unstreamed, "has no effect without --streaming", "--warmup-prefill-concurrency-ramp-duration"), warn: true},
 	{row: "20 E1", test: func(r *resolver) (string, bool) {
 		p, c := r.load.prefill, r.load.concurrency
 		if len(p) == 0 || len(c) == 0 {

@@ -33,10 +33,12 @@ var outputRules = []rule{
 		return r.as("--server-metrics") + " and " + r.as("--no-server-metrics") + " contradict each other", r.has("--server-metrics") && r.on("--no-server-metrics")
 	}},
 	{row: "74", test: together("--zmq-host", "--zmq-ipc-path", "neither has an effect"), warn: true},
-	{row: "75", test: anyWhen(func(r *resolver) bool { return r.run.MultiRun.NumRuns == 1 }, "needs --num-profile-runs above 1", "--profile-run-cooldown-seconds")},
+	{row: "75", test: anyWhen(func(r *resolver) bool { return r.run.MultiRun.NumRuns == 1 }, "needs --num-profile-runs above 1",
+		"--profile-run-cooldown-seconds", "--profile-run-disable-warmup-after-first")},
 	{row: "75", test: anyWhen(func(r *resolver) bool { return r.run.MultiRun.NumRuns == 1 }, "has no effect with one run; see --num-profile-runs",
-		"--confidence-level", "--profile-run-disable-warmup-after-first"), warn: true},
-	{row: "75", test: anyWhen(once, "needs --num-profile-runs above 1 or a sweep", "--set-consistent-seed", "--vary-seed-per-trial")},
+		"--confidence-level"), warn: true},
+	{row: "75", test: anyWhen(once, "needs --num-profile-runs above 1 or a sweep", "--set-consistent-seed")},
+	{row: "75", test: anyWhen(once, "has no effect with one run; see --num-profile-runs", "--vary-seed-per-trial"), warn: true},
 	{row: "8", test: anyWhen(func(r *resolver) bool { return r.run.Sweep == nil }, "has no effect without a list of values to sweep",
 		"--sweep-type", "--parameter-sweep-mode", "--parameter-sweep-cooldown-seconds", "--parameter-sweep-same-seed", "--no-sweep-table"), warn: true},
 	{row: "78", test: func(r *resolver) (string, bool) {

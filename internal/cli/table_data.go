@@ -32,8 +32,8 @@ var dataFlags = concat(
 		{Names: []string{"--prefix-prompt-length", "--prompt-prefix-length"}, Kind: args.Int, Bounds: ">= 0", Default: "0; 100 with --num-prefix-prompts", Zero: true, Tier: "S", Help: "length of a shared prefix, in tokens"},
 		{Names: []string{"--shared-system-prompt-length"}, Kind: args.Int, Bounds: ">= 1", Tier: "S", Help: "length of the system prompt that all sessions share, in tokens"},
 		{Names: []string{"--user-context-prompt-length"}, Kind: args.Int, Bounds: ">= 1", Tier: "S", Help: "length of the context of each session, in tokens"},
-		{Names: []string{"--system-prompt"}, Kind: args.Text, Absent: true, Tier: "U", Help: "system prompt of every conversation"},
-		{Names: []string{"--system-prompt-file"}, Kind: args.Path, Absent: true, Tier: "U", Help: "file with that system prompt"},
+		{Names: []string{"--system-prompt"}, Kind: args.Text, Tier: "U", Help: "system prompt of every conversation"},
+		{Names: []string{"--system-prompt-file"}, Kind: args.Path, Tier: "U", Help: "file with that system prompt"},
 	}),
 	group("Input Sequence Length (ISL)", []args.Flag{
 		{Names: []string{"--isl", "--prompt-input-tokens-mean", "--synthetic-input-tokens-mean"}, Kind: args.Int, Bounds: ">= 0", Default: "550", Sweep: true, Tier: "S", Help: "mean length of a prompt, in tokens"},

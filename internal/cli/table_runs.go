@@ -6,7 +6,7 @@ import "aiperf/internal/cli/args"
 var runFlags = concat(
 	group("Multi-Run", []args.Flag{
 		{Names: []string{"--num-profile-runs"}, Kind: args.Int, Bounds: ">= 1, <= 10", Default: "1", Tier: "S", Help: "repeat the benchmark and report confidence intervals"},
-		{Names: []string{"--profile-run-cooldown-seconds"}, Kind: args.Float, Bounds: ">= 0", Default: "0", Tier: "S", Help: "pause between two repetitions, in s"},
+		{Names: []string{"--profile-run-cooldown-seconds"}, Kind: args.Float, Bounds: ">= 0, <= 86400", Default: "0", Tier: "S", Help: "pause between two repetitions, in s"},
 		{Names: []string{"--confidence-level"}, Kind: args.Float, Bounds: "> 0, < 1", Default: "0.95", Tier: "S", Help: "level of the confidence intervals"},
 		{Names: []string{"--profile-run-disable-warmup-after-first"}, Not: []string{"--no-profile-run-disable-warmup-after-first"}, Kind: args.Bool, Default: "on", Tier: "S", Help: "warm up before the first repetition only"},
 		{Names: []string{"--set-consistent-seed"}, Not: []string{"--no-set-consistent-seed"}, Kind: args.Bool, Default: "on", Tier: "U", Help: "use seed 42 when repeating or sweeping without --random-seed"},

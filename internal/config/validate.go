@@ -91,7 +91,7 @@ func (v *violations) oneOf(path, value string, allowed ...string) {
 func (v *violations) repetition(r *Run) {
 	m := &r.MultiRun
 	v.when(m.NumRuns < 1 || m.NumRuns > 10, "multi_run.num_runs", "must be 1 to 10, not %d", m.NumRuns)
-	v.when(!(m.Cooldown >= 0), "multi_run.cooldown_seconds", "must be >= 0")
+	v.when(!(m.Cooldown >= 0 && m.Cooldown <= 86400), "multi_run.cooldown_seconds", "must be 0 to 86400, a day")
 	v.when(!(m.ConfidenceLevel > 0 && m.ConfidenceLevel < 1), "multi_run.confidence_level", "must be between 0 and 1")
 	s := r.Sweep
 	if s == nil {

@@ -68,6 +68,7 @@ func TestValidate(t *testing.T) {
 		"seamless":     {func(_ *Run, p *Phase) { p.Seamless = true }, "seamless is for phases that follow another"},
 		"results":      {func(_ *Run, p *Phase) { p.ExcludeFromResults = true }, "contradicts kind profiling"},
 		"runs":         {func(r *Run, _ *Phase) { r.MultiRun.NumRuns = 11 }, "multi_run.num_runs must be 1 to 10, not 11"},
+		"cooldown":     {func(r *Run, _ *Phase) { r.MultiRun.Cooldown = 86401 }, "cooldown_seconds must be 0 to 86400"},
 		"confidence":   {func(r *Run, _ *Phase) { r.MultiRun.ConfidenceLevel = 1 }, "confidence_level must be between 0 and 1"},
 		"empty sweep":  {func(r *Run, _ *Phase) { r.Sweep = &Sweep{Type: SweepGrid, IterationOrder: "repeated"} }, "sweep.parameters is empty"},
 	} {
