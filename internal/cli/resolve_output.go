@@ -12,7 +12,8 @@ import (
 func (r *resolver) output() {
 	a := &r.run.Artifacts
 	if a.Dir = r.set.Text("--artifact-dir", a.Dir); a.Dir == "" {
-		a.Dir = config.DefaultDir(&r.run.Benchmark)
+		series, _ := r.series() // a rule reports what is wrong with it
+		a.Dir = config.DefaultDir(&r.run.Benchmark, series)
 	}
 	if err := dirExists(a.Dir); err != nil {
 		r.fail("%s %s: %v", r.as("--artifact-dir"), a.Dir, err)

@@ -157,17 +157,22 @@ var loadRules = []rule{
 	}},
 }
 
-// seriesFault says what is wrong with the file of a rate series. A pipe gives its text once, so that is left to the run.
+// seriesFault says what is wrong with the file of a rate series.
 func (r *resolver) seriesFault() (string, bool) {
+	_, err := r.series()
+	return fmt.Sprintf("%s: %v", r.as("--request-rate-series"), err), err != nil
+}
+
+// series reads the rate series of the measured phase, if it has one. A pipe gives its text once, so that is left to the run.
+func (r *resolver) series() ([]config.RatePoint, error) {
 	p := r.run.Profiling()
 	if p == nil || p.RateSeries == "" {
-		return "", false
+		return nil, nil
 	}
 	if info, err := os.Stat(p.RateSeries); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-		return "", false
+		return nil, nil
 	}
-	_, err := config.ReadRateSeries(p.RateSeries)
-	return fmt.Sprintf("%s: %v", r.as("--request-rate-series"), err), err != nil
+	return config.ReadRateSeries(p.RateSeries)
 }
 
 // maxSessions is the most sessions at once that a run may ask for.

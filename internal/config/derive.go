@@ -15,8 +15,9 @@ func DefaultRequests(p *Phase) int {
 	return max(10, 2*limit)
 }
 
-// DefaultDir is the artifact directory of a run for which none was given: artifacts/<model>-openai-<type>-<load>.
-func DefaultDir(b *Benchmark) string {
+// DefaultDir is the artifact directory of a run for which none was given: artifacts/<model>-openai-<type>-<load>. series is the rate series
+// of the measured phase, empty when there is none or it is not known yet.
+func DefaultDir(b *Benchmark, series []RatePoint) string {
 	model := "model"
 	if len(b.Models.Items) > 0 {
 		model = strings.NewReplacer("/", "_", `\`, "_").Replace(b.Models.Items[0].Name)
@@ -24,11 +25,11 @@ func DefaultDir(b *Benchmark) string {
 	if len(b.Models.Items) > 1 {
 		model += "_multi"
 	}
-	return "artifacts/" + strings.Join([]string{model, "openai", b.Endpoint.Type, stimulus(b.Profiling())}, "-")
+	return "artifacts/" + strings.Join([]string{model, "openai", b.Endpoint.Type, stimulus(b.Profiling(), series)}, "-")
 }
 
-// stimulus is the load of a phase in a few letters.
-func stimulus(p *Phase) string {
+// stimulus is the load of a phase in a few letters. A rate series goes by its first rate.
+func stimulus(p *Phase, series []RatePoint) string {
 	concurrency := "concurrency"
 	if p.Concurrency != nil {
 		concurrency += itoa(*p.Concurrency)
@@ -40,9 +41,12 @@ func stimulus(p *Phase) string {
 		return "user_centric-users" + itoa(value(p.Users)) + "-qps" + FormatFloat(value(p.Rate))
 	case p.Type.HasRate():
 		rate := "request_rate"
-		if p.Rate != nil {
+		switch {
+		case p.Rate != nil:
 			rate += FormatFloat(*p.Rate)
-		} else {
+		case len(series) > 0:
+			rate += FormatFloat(series[0].QPS)
+		default:
 			rate += "_series"
 		}
 		if p.Concurrency != nil {

@@ -169,6 +169,8 @@ func TestDefaultDir(t *testing.T) {
 		{[]Model{{Name: "a/b"}}, Phase{Type: PhasePoisson, Rate: &rate, Concurrency: &five}, "a_b-openai-chat-concurrency5-request_rate10.0"},
 		{[]Model{{Name: "a"}, {Name: "b"}}, Phase{Type: PhaseConcurrency, Concurrency: &five}, "a_multi-openai-chat-concurrency5"},
 		{[]Model{{Name: "a"}}, Phase{Type: PhaseConstant, Rate: &rate}, "a-openai-chat-request_rate10.0"},
+		{[]Model{{Name: "a"}}, Phase{Type: PhasePoisson, RateSeries: "known", Concurrency: &five}, "a-openai-chat-concurrency5-request_rate2.5"},
+		{[]Model{{Name: "a"}}, Phase{Type: PhasePoisson, RateSeries: "a pipe"}, "a-openai-chat-request_rate_series"},
 		{[]Model{{Name: "a"}}, Phase{Type: PhaseFixedSchedule, Concurrency: &five}, "a-openai-chat-fixed_schedule"},
 		{[]Model{{Name: "a"}}, Phase{Type: PhaseUserCentric, Rate: &rate, Users: &users}, "a-openai-chat-user_centric-users3-qps10.0"},
 		{[]Model{{Name: "a"}}, Phase{Type: PhaseConcurrency, PrefillConcurrency: &users}, "a-openai-chat-prefill_concurrency3"},
@@ -176,7 +178,11 @@ func TestDefaultDir(t *testing.T) {
 		b := Default().Benchmark
 		c.phase.Kind = KindProfiling
 		b.Models.Items, b.Phases = c.models, []Phase{c.phase}
-		if got := DefaultDir(&b); got != "artifacts/"+c.want {
+		var series []RatePoint
+		if c.phase.RateSeries == "known" {
+			series = []RatePoint{{TimeS: 0, QPS: 2.5}, {TimeS: 9, QPS: 4}}
+		}
+		if got := DefaultDir(&b, series); got != "artifacts/"+c.want {
 			t.Errorf("%s, want %s", got, c.want)
 		}
 	}
