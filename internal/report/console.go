@@ -199,12 +199,7 @@ func (d *drawing) errorTable() {
 // shorten keeps a table readable when a server answers with a page.
 func shorten(message string) string {
 	const most = 600
-	message = strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' || r == 0x7f {
-			return ' '
-		}
-		return r
-	}, strings.TrimSpace(message))
+	message = strings.Map(printable, strings.TrimSpace(message))
 	if r := []rune(message); len(r) > most {
 		return string(r[:most]) + "…"
 	}

@@ -112,6 +112,27 @@ func TestNotices(t *testing.T) {
 	}
 }
 
+// TestForeignMessages: what servers write neither moves the table's lines nor steers the terminal.
+func TestForeignMessages(t *testing.T) {
+	r := run(t, 1, 1)
+	e := &r.Profiling.Errors[0].Error
+	e.Message = strings.Repeat("日本語🙂e\u0301", 30) + "\x1b[31m\u009b31m\u0085\u2028\r\x07"
+	text := string(ConsoleText(r, 140))
+	if strings.ContainsAny(text, "\x1b\u009b\u0085\u2028\r\x07") {
+		t.Errorf("control characters in\n%q", text)
+	}
+	table, _, _ := strings.Cut(text[strings.Index(text, "┏"):], "└")
+	lines := strings.Split(strings.TrimSpace(table), "\n")
+	for _, l := range lines {
+		if columnsOf(l) != columnsOf(lines[0]) || columnsOf(l) > 140 {
+			t.Errorf("%d columns, not %d: %s", columnsOf(l), columnsOf(lines[0]), l)
+		}
+	}
+	if n := strings.Count(table, "日"); n != 30 {
+		t.Errorf("%d of 30 repetitions", n)
+	}
+}
+
 // TestDiscrepancies: the panel names the threshold that was counted with.
 func TestDiscrepancies(t *testing.T) {
 	for _, c := range []struct {

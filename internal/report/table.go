@@ -5,7 +5,6 @@ package report
 import (
 	"io"
 	"strings"
-	"unicode/utf8"
 )
 
 // style draws with or without colour.
@@ -38,7 +37,7 @@ func (t *table) render(w io.Writer, s style) error {
 	for _, n := range width {
 		total += n + 3
 	}
-	if pad := (total - utf8.RuneCountInString(t.title)) / 2; pad > 0 {
+	if pad := (total - columnsOf(t.title)) / 2; pad > 0 {
 		b.WriteString(strings.Repeat(" ", pad))
 	}
 	b.WriteString(s.bold(t.title) + "\n")
@@ -58,7 +57,7 @@ func (t *table) widths() []int {
 	for _, r := range append([][]string{t.head}, t.rows...) {
 		for i, cell := range r {
 			for line := range strings.SplitSeq(cell, "\n") {
-				width[i] = max(width[i], utf8.RuneCountInString(line))
+				width[i] = max(width[i], columnsOf(line))
 			}
 		}
 	}
@@ -91,7 +90,7 @@ func (t *table) row(b *strings.Builder, s style, width []int, cells []string, ba
 			if k < len(parts[i]) {
 				text = parts[i][k]
 			}
-			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(text))
+			pad := strings.Repeat(" ", width[i]-columnsOf(text))
 			switch {
 			case head:
 				text = s.bold(text)
@@ -114,15 +113,15 @@ const missing = "N/A"
 
 // panel is a framed text.
 func panel(w io.Writer, s style, title string, lines []string) error {
-	width := utf8.RuneCountInString(title) + 2
+	width := columnsOf(title) + 2
 	for _, l := range lines {
-		width = max(width, utf8.RuneCountInString(l))
+		width = max(width, columnsOf(l))
 	}
 	var b strings.Builder
-	side := width + 2 - utf8.RuneCountInString(title) - 2
+	side := width + 2 - columnsOf(title) - 2
 	b.WriteString("\n╭" + strings.Repeat("─", side/2) + " " + s.bold(title) + " " + strings.Repeat("─", side-side/2) + "╮\n")
 	for _, l := range lines {
-		b.WriteString("│ " + l + strings.Repeat(" ", width-utf8.RuneCountInString(l)) + " │\n")
+		b.WriteString("│ " + l + strings.Repeat(" ", width-columnsOf(l)) + " │\n")
 	}
 	b.WriteString("╰" + strings.Repeat("─", width+2) + "╯\n")
 	_, err := io.WriteString(w, b.String())
@@ -134,9 +133,9 @@ func wrap(text string, width int) string {
 	var out []string
 	for line := range strings.SplitSeq(text, "\n") {
 		runes := []rune(strings.TrimRight(line, "\r"))
-		for len(runes) > width {
-			cut := width
-			for i := width; i > width/2; i-- {
+		for fits(runes, width) < len(runes) {
+			cut := fits(runes, width)
+			for i := cut; i > cut/2; i-- {
 				if runes[i] == ' ' {
 					cut = i
 					break
