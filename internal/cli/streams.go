@@ -20,7 +20,8 @@ type Streams struct {
 	Out      io.Writer // reports, and nothing else
 	Err      io.Writer // log lines, progress, warnings, errors
 	Terminal bool      // Out is a terminal
-	Progress int       // columns of the terminal behind Err, 0 when it is none
+	Color    bool      // Out is a terminal that shows colours, and nobody asked for none
+	Progress int       // columns of the terminal behind Err, 0 when it is none, or one that cannot write over a line
 	Width    int       // columns of Out, 0 when it is no terminal and nobody said
 	Environ  []string  // "KEY=value"
 }
@@ -29,12 +30,12 @@ type Streams struct {
 func Standard() Streams {
 	s := Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Environ: os.Environ()}
 	if fd := int(os.Stdout.Fd()); term.IsTerminal(fd) {
-		s.Terminal, s.Width = true, helpWidth
+		s.Terminal, s.Color, s.Width = true, colours(s.Environ), helpWidth
 		if w, _, err := term.GetSize(fd); err == nil && w > 0 {
 			s.Width = w
 		}
 	}
-	if fd := int(os.Stderr.Fd()); term.IsTerminal(fd) {
+	if fd := int(os.Stderr.Fd()); term.IsTerminal(fd) && lookup(s.Environ, "TERM") != "dumb" {
 		s.Progress = helpWidth
 		if w, _, err := term.GetSize(fd); err == nil && w > 0 {
 			s.Progress = w
@@ -44,6 +45,11 @@ func Standard() Streams {
 		s.Width = w
 	}
 	return s
+}
+
+// colours reports whether a terminal gets colours: not when NO_COLOR says so, nor when it is a dumb one.
+func colours(environ []string) bool {
+	return lookup(environ, "NO_COLOR") == "" && lookup(environ, "TERM") != "dumb"
 }
 
 // helpWidth is the width of text for which nothing is known.

@@ -159,6 +159,14 @@ func TestParseSeqDist(t *testing.T) {
 
 func trim(f float64) string { return strings.TrimSuffix(config.FormatFloat(f), ".0") }
 
+func TestColours(t *testing.T) {
+	for line, want := range map[string]bool{"": true, "TERM=xterm": true, "TERM=dumb": false, "TERM=xterm NO_COLOR=1": false, "NO_COLOR=": true} {
+		if got := colours(strings.Fields(line)); got != want {
+			t.Errorf("%q: %v, want %v", line, got, want)
+		}
+	}
+}
+
 func TestReadEnvironment(t *testing.T) {
 	e := config.DefaultEnvironment()
 	problems, warnings := readEnvironment([]string{
