@@ -17,13 +17,11 @@ import (
 // conclude writes and prints what the trials add up to.
 func (i *invocation) conclude(cells []config.Cell, trials []trial) (int, error) {
 	byCell := make([][]*trial, len(cells))
-	good := 0
+	served := false // some trial left results: one that was cut by the user too, although it does not add up
 	for k := range trials {
 		t := &trials[k]
 		byCell[t.cell] = append(byCell[t.cell], t)
-		if t.ok() {
-			good++
-		}
+		served = served || t.err == nil && t.run != nil && status(t.run) == 0
 	}
 	var errs []error
 	if i.run.MultiRun.NumRuns > 1 {
@@ -34,7 +32,7 @@ func (i *invocation) conclude(cells []config.Cell, trials []trial) (int, error) 
 	if i.run.Sweep != nil {
 		errs = append(errs, i.sweep(cells, byCell))
 	}
-	if good == 0 {
+	if !served {
 		return 1, errors.Join(append(errs, errNothing)...)
 	}
 	return 0, errors.Join(errs...)

@@ -120,4 +120,9 @@ func TestConclusion(t *testing.T) {
 	if status, err = i.conclude(cells, []trial{finished(0, 0, 0, metric.VerdictValid), failed}); status != 1 || err == nil {
 		t.Errorf("status %d, %v: nothing succeeded", status, err)
 	}
+	cut := finished(0, 0, 3, metric.VerdictValid)
+	cut.run.Cancelled, cut.run.IncompleteReason = true, "cancelled"
+	if status, err = i.conclude(cells, []trial{cut}); status != 0 || err != nil {
+		t.Errorf("status %d, %v: the user cut the first run, whose results are there", status, err)
+	}
 }
