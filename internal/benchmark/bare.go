@@ -44,7 +44,7 @@ func bareRequest(addr string, prompt, tokens int, stream bool) []byte {
 func bareConns(addr string, n int) (list []net.Conn, closeAll func(), err error) {
 	closeAll = func() {
 		for _, c := range list {
-			c.Close()
+			_ = c.Close() // only written to
 		}
 	}
 	for range n {

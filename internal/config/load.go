@@ -148,10 +148,10 @@ func plainer(err error) error {
 	text = goTypes.ReplaceAllStringFunc(text, func(s string) string {
 		m := goTypes.FindStringSubmatch(s)
 		found := m[2]
-		switch {
-		case m[1] == "map":
+		switch m[1] {
+		case "map":
 			found = "a mapping"
-		case m[1] == "seq":
+		case "seq":
 			found = "a list"
 		}
 		return found + " is not " + spokenType(m[3])

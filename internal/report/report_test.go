@@ -121,7 +121,8 @@ func TestForeignMessages(t *testing.T) {
 	if strings.ContainsAny(text, "\x1b\u009b\u0085\u2028\r\x07") {
 		t.Errorf("control characters in\n%q", text)
 	}
-	table, _, _ := strings.Cut(text[strings.Index(text, "┏"):], "└")
+	_, table, _ := strings.Cut(text, "\n┏")
+	table, _, _ = strings.Cut("┏"+table, "└")
 	lines := strings.Split(strings.TrimSpace(table), "\n")
 	for _, l := range lines {
 		if columnsOf(l) != columnsOf(lines[0]) || columnsOf(l) > 140 {
