@@ -16,7 +16,7 @@ func (v *violations) dataset(b *Benchmark) {
 	v.oneOf(path+".type", string(d.Type), "synthetic", "file", "public")
 	v.oneOf(path+".sampling", string(d.Sampling), "sequential", "random", "shuffle")
 	v.when(d.SystemPrompt != "" && d.SystemPromptFile != "", path+".system_prompt", "excludes system_prompt_file")
-	v.when(!finite(d.TurnDelayRatio), path+".turn_delay_ratio", "must be >= 0 and finite")
+	v.when(!measure(d.TurnDelayRatio), path+".turn_delay_ratio", "must be >= 0 and finite, not %v", d.TurnDelayRatio)
 	v.when(d.InterTurnDelayCap != nil && !(*d.InterTurnDelayCap >= 0), path+".inter_turn_delay_cap_seconds", "must be >= 0")
 	v.when(d.Entries < 0, path+".entries", "must be >= 1")
 	v.when(d.BlockSize < 0, path+".block_size", "must be >= 1")
@@ -53,7 +53,7 @@ func (v *violations) prompts(path string, p *Prompts) {
 		at := fmt.Sprintf("%s.sequence_distribution[%d]", path, i)
 		v.distribution(at+".isl", &pair.ISL)
 		v.distribution(at+".osl", &pair.OSL)
-		v.when(!(pair.Probability >= 0 && pair.Probability <= 100), at+".probability", "must be 0 to 100 percent")
+		v.when(!(pair.Probability >= 0 && pair.Probability <= 100), at+".probability", "must be 0 to 100 percent, not %v", pair.Probability)
 		sum += pair.Probability
 	}
 	v.when(len(p.SequenceDistribution) > 0 && !(math.Abs(sum-100) <= 1e-4), path+".sequence_distribution", "has probabilities that sum to %g, not 100 percent", sum)
@@ -69,7 +69,7 @@ func (v *violations) prefixes(path string, p *PrefixPrompts) {
 		key string
 		n   int
 	}{{"pool_size", p.PoolSize}, {"length", p.Length}, {"shared_system_length", p.SharedSystemLength}, {"user_context_length", p.UserContextLength}} {
-		v.when(one.n < 0, path+"."+one.key, "must be >= 1")
+		v.when(one.n < 0, path+"."+one.key, "must be >= 1, not %d", one.n)
 	}
 }
 
@@ -84,9 +84,9 @@ func (v *violations) synthesis(path string, s *Synthesis) {
 		{"speedup_ratio", s.SpeedupRatio}, {"prefix_len_multiplier", s.PrefixLenMultiplier}, {"prompt_len_multiplier", s.PromptLenMultiplier},
 		{"output_len_multiplier", s.OutputLenMultiplier},
 	} {
-		v.when(!(one.f > 0 && finite(one.f)), path+"."+one.key, "must be > 0 and finite")
+		v.when(!(one.f > 0 && measure(one.f)), path+"."+one.key, "must be > 0 and finite, not %v", one.f)
 	}
-	v.when(s.PrefixRootMultiplier < 1, path+".prefix_root_multiplier", "must be >= 1")
+	v.when(s.PrefixRootMultiplier < 1, path+".prefix_root_multiplier", "must be >= 1, not %d", s.PrefixRootMultiplier)
 	v.atLeast1(path+".max_isl", s.MaxISL)
 	v.atLeast1(path+".max_osl", s.MaxOSL)
 }
@@ -99,12 +99,12 @@ func (v *violations) distribution(path string, d *Distribution) {
 		key string
 		f   *float64
 	}{{"", d.Value}, {".mean", d.Mean}, {".stddev", d.Stddev}} {
-		v.when(one.f != nil && !finite(*one.f), path+one.key, "must be >= 0 and finite")
+		v.when(one.f != nil && !measure(*one.f), path+one.key, "must be >= 0 and finite, not %v", value(one.f))
 	}
 	v.when(d.Mean == nil && d.Value == nil, path, "has neither mean nor value")
 	v.when(d.Median != nil && (d.Mean == nil || *d.Median > *d.Mean || !(*d.Median > 0)), path+".median", "must be > 0 and not above mean")
 	v.when(d.Min != nil && d.Max != nil && *d.Min > *d.Max, path, "min is above max")
 }
 
-// finite tells numbers from 0 on from negative ones, infinity and NaN.
-func finite(f float64) bool { return f >= 0 && f <= math.MaxFloat64 }
+// measure tells whether a number can be an amount of something: from 0 on, not infinite, not NaN.
+func measure(f float64) bool { return f >= 0 && f <= math.MaxFloat64 }

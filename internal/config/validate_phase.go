@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"math"
 	"regexp"
 	"strings"
 )
@@ -74,7 +73,7 @@ func (v *violations) stops(path string, p *Phase) {
 
 // pace checks what belongs to one type only.
 func (v *violations) pace(path string, p *Phase, d *Dataset) {
-	v.when(p.Rate != nil && !(*p.Rate > 0 && *p.Rate <= math.MaxFloat64), path+".rate", "must be > 0 and finite")
+	v.when(p.Rate != nil && !(*p.Rate > 0 && measure(*p.Rate)), path+".rate", "must be > 0 and finite, not %v", value(p.Rate))
 	v.when(p.Smoothness != nil && p.Type != PhaseGamma, path+".smoothness", "is for type gamma")
 	v.when(p.Smoothness != nil && !(*p.Smoothness > 0), path+".smoothness", "must be > 0")
 	v.when(p.Type.HasRate() && (p.Rate == nil) == (p.RateSeries == ""), path, "needs either rate or rate_series")

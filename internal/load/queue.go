@@ -3,6 +3,7 @@ package load
 import (
 	"container/heap"
 	"iter"
+	"slices"
 )
 
 // queue is first in, first out.
@@ -35,6 +36,21 @@ func (q *queue) pop() *ticket {
 	q.list[q.gone] = nil
 	q.gone++
 	return t
+}
+
+// after is the first ticket due after an instant, nil if there is none; the queue must be in the order of what is due.
+func (q *queue) after(now int64) *ticket {
+	list := q.list[q.gone:]
+	i, _ := slices.BinarySearchFunc(list, now, func(t *ticket, now int64) int {
+		if t.due <= now {
+			return -1
+		}
+		return 1
+	})
+	if i == len(list) {
+		return nil
+	}
+	return list[i]
 }
 
 // all gives the tickets from the oldest on.

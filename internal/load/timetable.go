@@ -71,17 +71,10 @@ func (d *timetable) advance(now int64) int64 {
 
 func (d *timetable) ahead(now int64) int64 {
 	next, _ := d.bring(now, d.lead())
-	return min(next, d.nextStart(now))
-}
-
-// nextStart is the instant of the next session that is here and not due yet.
-func (d *timetable) nextStart(now int64) int64 {
-	for t := range d.p.starts.all() {
-		if t.due > now {
-			return t.due
-		}
+	if t := d.p.starts.after(now); t != nil {
+		next = min(next, t.due)
 	}
-	return never
+	return next
 }
 
 // lead is how long before its start a session is prepared, ns.

@@ -14,12 +14,14 @@ import (
 )
 
 func TestEarlyAnswerStopsTheBody(t *testing.T) {
+	over := make(chan struct{})
 	target := rawServer(t, func(c *net.TCPConn, r *bufio.Reader) {
 		c.SetReadBuffer(4096)
 		r.ReadString('\n')
 		io.WriteString(c, "HTTP/1.1 413 Payload Too Large\r\nContent-Length: 7\r\n\r\ntoo big")
-		time.Sleep(300 * time.Millisecond) // the body is not read
+		<-over // the body is not read
 	})
+	defer close(over)
 	c := mustClient(t, nil)
 	rec := do(c, &Request{Target: target, Body: bytes.Repeat([]byte("x"), 24<<20)})
 	wantError(t, rec, "Payload Too Large", 413)
@@ -81,7 +83,9 @@ func TestCancellation(t *testing.T) {
 }
 
 func TestCancelledRequestThatCannotBeSent(t *testing.T) {
-	target := rawServer(t, func(c *net.TCPConn, r *bufio.Reader) { time.Sleep(500 * time.Millisecond) })
+	over := make(chan struct{})
+	target := rawServer(t, func(*net.TCPConn, *bufio.Reader) { <-over }) // nothing is read
+	defer close(over)
 	c := mustClient(t, func(o *Options) { o.Timeout, o.SendTimeout = 0, 100*time.Millisecond })
 	rec := do(c, &Request{Target: target, Body: make([]byte, 24<<20), Cancel: true})
 	wantError(t, rec, ErrSendTimeout, 0)
