@@ -38,7 +38,7 @@ race: ## every test under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race ./...
 
 bench: build ## figures as ratios against a baseline in the same run
-	$(GO) run ./internal/benchmark -aiperf ./aiperf
+	$(GO) run ./internal/selfbench -aiperf ./aiperf
 
 fuzz: ## every fuzz target for FUZZTIME each
 	@set -e; for pkg in $$($(GO) list ./...); do \

@@ -142,7 +142,7 @@ func TestRecordsLine(t *testing.T) {
 
 func TestSummaryFiles(t *testing.T) {
 	_, _, run := sample(t)
-	run.Validity = metric.Judge(metric.Evidence{Valid: 1, ReadDelays: 1})
+	run.Validity = metric.Assess(metric.ClientStats{Valid: 1, ReadDelays: 1})
 	run.InputConfig = json.RawMessage(`{"z":1,"a":{}}`)
 	l := NewLayout(t.TempDir(), "")
 	if err := WriteReport(l, run, l.Raw(), "\r\n\r\nEndpoint\r\n"); err != nil {

@@ -103,6 +103,6 @@ func readTrace(v *fastjson.Value, offset int64) *record.Trace {
 		LocalIP:      text(v.Get("local_ip")), RemoteIP: text(v.Get("remote_ip")),
 		LocalPort: v.GetInt("local_port"), RemotePort: v.GetInt("remote_port"),
 		Reads: v.GetInt("read_count"), ReadDelaySum: v.GetInt64("read_delay_sum_ns"), ReadDelayMax: v.GetInt64("read_delay_max_ns"),
-		Coalesced: v.GetInt("coalesced_messages"),
+		SharedReads: v.GetInt("coalesced_messages"),
 	}
 }

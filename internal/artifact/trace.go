@@ -57,8 +57,8 @@ func appendTrace(b []byte, r *record.Record) []byte {
 		o.int("read_delay_sum_ns", t.ReadDelaySum)
 		o.int("read_delay_max_ns", t.ReadDelayMax)
 	}
-	if t.Coalesced > 0 {
-		o.int("coalesced_messages", int64(t.Coalesced))
+	if t.SharedReads > 0 {
+		o.int("coalesced_messages", int64(t.SharedReads))
 	}
 	return o.close()
 }

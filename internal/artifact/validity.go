@@ -52,7 +52,7 @@ func appendValidity(b []byte, v *metric.Validity) []byte {
 	o.int("spilled_records", v.Spilled)
 	o.int("client_limit_hits", v.FileLimitHits)
 	o.int("messages", v.Messages)
-	o.int("coalesced_messages", v.Coalesced)
+	o.int("coalesced_messages", v.SharedReads)
 	o.int("one_message_answers", v.OneMessage)
 	return o.close()
 }

@@ -7,7 +7,7 @@ import (
 
 	"aiperf/internal/cli/args"
 	"aiperf/internal/config"
-	"aiperf/internal/nearest"
+	"aiperf/internal/suggest"
 )
 
 // envPrefix begins every variable that is ours.
@@ -19,7 +19,7 @@ type envVar struct {
 	set  func(e *config.Environment, value string) error
 }
 
-// envVars are all variables of the contract (spec: cli, section 11). What some of them tune has no effect, see tunings.
+// envVars are all variables of the contract (spec: cli, section 11). What some of them tune has no effect, see ignoredSettings.
 var envVars = []envVar{
 	{"HTTP_CONNECTION_LIMIT", envInt(">= 1", func(e *config.Environment) *int { return &e.HTTP.ConnectionLimit })},
 	{"HTTP_KEEPALIVE_TIMEOUT", envSeconds(">= 0", func(e *config.Environment) *config.Seconds { return &e.HTTP.KeepaliveTimeout })},
@@ -65,8 +65,8 @@ var envVars = []envVar{
 	{"DEV_SHOW_EXPERIMENTAL_METRICS", envBool(func(e *config.Environment) *bool { return &e.Dev.ExperimentalMetrics })},
 }
 
-// idleVars are known variables of what is not built yet, or of what one process has no use for.
-var idleVars = []string{
+// unsupportedVars are known variables of what is not built yet, or of what one process has no use for.
+var unsupportedVars = []string{
 	"DATASET_PUBLIC_DATASET_TIMEOUT", "DATASET_MMAP_CACHE_ENABLED", "DATASET_MMAP_CACHE_DIR", "DATASET_INLINE_RECORDS_WARN_THRESHOLD",
 	"UI_REALTIME_METRICS_INTERVAL", "UI_REALTIME_METRICS_ENABLED", "WORKER_CPU_UTILIZATION_FACTOR", "WORKER_MAX_WORKERS_CAP",
 	"RECORD_PROCESSOR_SCALE_FACTOR", "RECORD_PROCESS_RECORDS_TIMEOUT", "SERVICE_PROFILE_CONFIGURE_TIMEOUT", "SERVICE_HEALTH_HOST",
@@ -80,13 +80,13 @@ var idleVars = []string{
 // readEnvironment reads the AIPERF_* variables of an environment ("KEY=value").
 func readEnvironment(environ []string, into *config.Environment) (problems, warnings []string) {
 	known := map[string]envVar{}
-	names := make([]string, 0, len(envVars)+len(idleVars))
+	names := make([]string, 0, len(envVars)+len(unsupportedVars))
 	for _, v := range envVars {
 		known[v.name] = v
 		names = append(names, envPrefix+v.name)
 	}
 	idle := map[string]bool{}
-	for _, n := range idleVars {
+	for _, n := range unsupportedVars {
 		idle[n] = true
 		names = append(names, envPrefix+n)
 	}
@@ -108,7 +108,7 @@ func readEnvironment(environ []string, into *config.Environment) (problems, warn
 			warnings = append(warnings, key+" is set, but what it tunes is not built yet")
 		default:
 			hint := ""
-			if near := nearest.Name(key, names); near != "" {
+			if near := suggest.Name(key, names); near != "" {
 				hint = "; did you mean " + near + "?"
 			}
 			warnings = append(warnings, key+" is set, but no such variable exists"+hint)

@@ -119,7 +119,7 @@ func TestEveryFlagDoesSomething(t *testing.T) {
 // TestEveryVariableDoesSomething: a variable of the table changes the environment that the run gets, and what the run cannot follow is told.
 func TestEveryVariableDoesSomething(t *testing.T) {
 	idle := map[string]bool{}
-	for _, one := range tunings {
+	for _, one := range ignoredSettings {
 		idle[one.name] = true
 	}
 	for _, v := range envVars {

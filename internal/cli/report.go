@@ -15,8 +15,8 @@ import (
 	"aiperf/internal/cli/args"
 	"aiperf/internal/config"
 	"aiperf/internal/endpoint"
+	"aiperf/internal/reanalyze"
 	"aiperf/internal/redact"
-	"aiperf/internal/reduce"
 	"aiperf/internal/report"
 )
 
@@ -99,7 +99,7 @@ func (p *Program) report(ctx context.Context, table *args.Table, words []string)
 		return 1
 	}
 	opts.CLICommand = strings.Join(append([]string{"aiperf", "report"}, redact.Args(words)...), " ")
-	run, layout, err := reduce.Report(opts)
+	run, layout, err := reanalyze.Report(opts)
 	if err != nil {
 		p.errorf("%v", err)
 		return 1
@@ -131,8 +131,8 @@ func (p *Program) report(ctx context.Context, table *args.Table, words []string)
 }
 
 // reportOptions turns the flags into options.
-func (p *Program) reportOptions(ctx context.Context, set *args.Set) (reduce.Options, error) {
-	o := reduce.Options{
+func (p *Program) reportOptions(ctx context.Context, set *args.Set) (reanalyze.Options, error) {
+	o := reanalyze.Options{
 		Input: set.Words[0], Dir: set.Text("--artifact-dir", ""), Prefix: set.Text("--profile-export-prefix", ""),
 		ServerTokens: set.True("--use-server-token-count", false), PerChunkUsage: set.True("--per-chunk-usage", false),
 		Goodput: strings.Join(set.Texts("--goodput"), " "), Version: Version(),

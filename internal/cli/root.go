@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"aiperf/internal/nearest"
+	"aiperf/internal/suggest"
 )
 
 // exit is the error that carries an exit status; what there was to say has been said.
@@ -104,7 +104,7 @@ func unknownCommand(parent *cobra.Command, word string) error {
 		}
 	}
 	hint := ""
-	if near := nearest.Name(word, names); near != "" {
+	if near := suggest.Name(word, names); near != "" {
 		hint = "; did you mean " + near + "?"
 	}
 	return fmt.Errorf("unknown command %q%s\ncommands: %s", word, hint, strings.Join(names, ", "))

@@ -10,7 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"aiperf/internal/nearest"
+	"aiperf/internal/suggest"
 )
 
 // misfits lists what of a tree a type has no place for, each with its line and path: unknown keys, and fractions where it has integers,
@@ -57,7 +57,7 @@ func unknownKey(key *yaml.Node, at string, fields map[string]reflect.Type) strin
 	}
 	slices.Sort(known)
 	hint := ""
-	if near := nearest.Name(key.Value, known); near != "" {
+	if near := suggest.Name(key.Value, known); near != "" {
 		hint = " (did you mean " + near + "?)"
 	}
 	return fmt.Sprintf("line %d: unknown key %s%s; known here are %s", key.Line, at, hint, strings.Join(known, ", "))

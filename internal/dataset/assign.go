@@ -6,8 +6,8 @@ import (
 	"aiperf/internal/rng"
 )
 
-// Law is a normal distribution of whole numbers; without a deviation it is the mean.
-type Law struct {
+// Distribution is a normal distribution of whole numbers; without a deviation it is the mean.
+type Distribution struct {
 	Mean   int
 	StdDev int
 }
@@ -20,9 +20,9 @@ const (
 
 // Assignment says which model and which output length the turns get that name none.
 type Assignment struct {
-	Models   []string // at least one
-	Strategy string   // "" = RoundRobin
-	OSL      *Law     // tokens; nil or a mean below 1 = no output length is asked for
+	Models   []string      // at least one
+	Strategy string        // "" = RoundRobin
+	OSL      *Distribution // tokens; nil or a mean below 1 = no output length is asked for
 }
 
 // Assigner hands out models and output lengths in the order of the turns.

@@ -75,7 +75,7 @@ func TestSessionID(t *testing.T) {
 }
 
 func TestAssigner(t *testing.T) {
-	a, err := NewAssigner(Assignment{Models: []string{"a", "b", "c"}, Strategy: RandomModels, OSL: &Law{Mean: 64, StdDev: 20}}, root(42))
+	a, err := NewAssigner(Assignment{Models: []string{"a", "b", "c"}, Strategy: RandomModels, OSL: &Distribution{Mean: 64, StdDev: 20}}, root(42))
 	if err != nil {
 		t.Fatal(err)
 	}

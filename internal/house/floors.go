@@ -7,14 +7,14 @@ import "strings"
 // Floors gives the floor of every package, by import path below the module. A package may import packages on lower floors only.
 var Floors = map[string]int{
 	"cmd/aiperf":         6,
-	"internal/benchmark": 6,
+	"internal/selfbench": 6,
 
 	"internal/cli": 5,
 
 	"internal/plan": 4,
 
-	"internal/bench":  3,
-	"internal/reduce": 3,
+	"internal/run":       3,
+	"internal/reanalyze": 3,
 
 	"internal/ui":       2,
 	"internal/artifact": 2,
@@ -42,7 +42,7 @@ var Floors = map[string]int{
 	"internal/golden":  -1,
 	"internal/redact":  -1,
 	"internal/jinja":   -1,
-	"internal/nearest": -1,
+	"internal/suggest": -1,
 }
 
 // Floor returns the floor of a package; one below a package of the plan stands on its parent's floor.

@@ -30,7 +30,7 @@ func newLaw(p *Phase, root *rng.Root) func() float64 {
 // what leaves at that instant is none of its business.
 type arrivals struct {
 	law  func() float64
-	rate *profile
+	rate *rateCurve
 	t0   int64
 
 	base  float64   // expected number of arrivals up to the last target
@@ -45,7 +45,7 @@ type arrival struct {
 }
 
 // newArrivals starts the process at t0: the first arrival comes one interval later.
-func newArrivals(law func() float64, rate *profile, t0 int64) *arrivals {
+func newArrivals(law func() float64, rate *rateCurve, t0 int64) *arrivals {
 	a := &arrivals{law: law, rate: rate, t0: t0}
 	a.draw()
 	return a

@@ -191,7 +191,7 @@ func (d idler) Wait(firstToken func()) Outcome {
 // BenchmarkSessions reports what ten thousand open sessions of three turns cost.
 func BenchmarkSessions(b *testing.B) {
 	for b.Loop() {
-		g, err := New(one(Phase{Mode: Burst, Concurrency: 10000, Sessions: 20000}), Options{
+		g, err := New(one(Phase{Mode: ClosedLoop, Concurrency: 10000, Sessions: 20000}), Options{
 			Source: talk(100, 3, 100), Executor: idler{200 * time.Millisecond}, Root: rng.New(&testSeed),
 		})
 		if err != nil {
@@ -218,7 +218,7 @@ func BenchmarkBurst(b *testing.B) {
 	b.Run("1000", func(b *testing.B) {
 		for b.Loop() {
 			w := newWire(b, 100*time.Millisecond)
-			f := w.run(b, Phase{Mode: Burst, Concurrency: 1000, Requests: 1000})
+			f := w.run(b, Phase{Mode: ClosedLoop, Concurrency: 1000, Requests: 1000})
 			slices.Sort(w.at)
 			b.ReportMetric(float64(w.at[len(w.at)-1]-w.at[0])/1e6, "first-to-last-ms")
 			b.ReportMetric(float64(w.at[len(w.at)-1]-f.Started)/1e6, "start-to-last-ms")
@@ -227,6 +227,6 @@ func BenchmarkBurst(b *testing.B) {
 	})
 	b.Run("one by one", func(b *testing.B) {
 		w := newWire(b, 0)
-		w.run(b, Phase{Mode: Burst, Concurrency: 1, Requests: int64(b.N)})
+		w.run(b, Phase{Mode: ClosedLoop, Concurrency: 1, Requests: int64(b.N)})
 	})
 }

@@ -23,8 +23,8 @@ func (p *Phase) check() error {
 		broken bool
 		text   string
 	}{
-		{p.Mode != Burst && p.Mode != Rate && p.Mode != FixedSchedule && p.Mode != UserCentric, fmt.Sprintf("mode %q: allowed are burst, request_rate, fixed_schedule, user_centric", p.Mode)},
-		{p.Mode == Burst && p.Concurrency < 1 && p.Prefill < 1, fmt.Sprintf("concurrency %d: burst needs at least 1, or a prefill limit", p.Concurrency)},
+		{p.Mode != ClosedLoop && p.Mode != Rate && p.Mode != FixedSchedule && p.Mode != UserCentric, fmt.Sprintf("mode %q: allowed are burst, request_rate, fixed_schedule, user_centric", p.Mode)},
+		{p.Mode == ClosedLoop && p.Concurrency < 1 && p.Prefill < 1, fmt.Sprintf("concurrency %d: burst needs at least 1, or a prefill limit", p.Concurrency)},
 		{p.Mode == Rate && len(p.Series) == 0 && !(p.Rate > 0), fmt.Sprintf("rate %v: must be above 0", p.Rate)},
 		{p.Mode == Rate && p.Pattern != Constant && p.Pattern != Poisson && p.Pattern != Gamma, fmt.Sprintf("pattern %q: allowed are constant, poisson, gamma", p.Pattern)},
 		{p.Mode == UserCentric && !(p.Rate > 0), fmt.Sprintf("user-centric rate %v: must be above 0", p.Rate)},

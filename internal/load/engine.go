@@ -42,7 +42,7 @@ func (g *Generator) poke(now int64) {
 	}
 }
 
-// fed is called by the feed when a conversation has come that was missed.
+// fed is called by the prefetcher when a conversation has come that was missed.
 func (g *Generator) fed() {
 	g.mu.Lock()
 	g.poke(clock.Now())
@@ -52,9 +52,9 @@ func (g *Generator) fed() {
 	g.do(w)
 }
 
-// grant lets a ticket leave: the gate of section 5, whose checks its caller has made. It takes the slots, numbers the request and decides
+// admit lets a ticket leave: the gate of section 5, whose checks its caller has made. It takes the slots, numbers the request and decides
 // whether it is the last one.
-func (p *phase) grant(t *ticket, intended, now int64) {
+func (p *phase) admit(t *ticket, intended, now int64) {
 	g, s := p.g, t.ses
 	if t.req.Turn == 0 {
 		g.session.take(now)

@@ -14,7 +14,7 @@ type fixedStarts struct {
 }
 
 type entry struct {
-	draw
+	sample
 	at float64 // ms on the trace's clock
 }
 
@@ -28,8 +28,8 @@ func (f *fixedStarts) build(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		e := entry{draw: draw{index: i, shape: shape}}
-		if err := checkShape(e.draw); err != nil {
+		e := entry{sample: sample{index: i, shape: shape}}
+		if err := checkShape(e.sample); err != nil {
 			return err
 		}
 		if shape.Turns[0].Timestamp == nil {
@@ -67,7 +67,7 @@ func (f *fixedStarts) peek() (int64, bool) {
 func (f *fixedStarts) pop(t0 int64) *ticket {
 	e := f.entries[0]
 	f.entries = f.entries[1:]
-	return f.p.newSession(e.draw, "fixed-schedule-"+e.shape.ID, len(e.shape.Turns), t0+f.offset(e.at))
+	return f.p.newSession(e.sample, "fixed-schedule-"+e.shape.ID, len(e.shape.Turns), t0+f.offset(e.at))
 }
 
 // due is the turn's own timestamp, else its delay after the answer, else at once; never before the answer.

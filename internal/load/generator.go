@@ -44,7 +44,7 @@ type Generator struct {
 	opts          Options
 	exec          Executor
 	wait          clock.Waiter
-	feed          *feed
+	prefetcher    *prefetcher
 	cuts          *rng.Stream // request cancellation; advances in profiling phases alone
 	view          atomic.Pointer[phase]
 	live          atomic.Int64  // goroutines of requests
@@ -97,7 +97,7 @@ func New(plan Plan, opts Options) (*Generator, error) {
 	if err != nil {
 		return nil, err
 	}
-	g.feed = newFeed(opts.Source, next, draws(plan.Phases), g.fed)
+	g.prefetcher = newPrefetcher(opts.Source, next, draws(plan.Phases), g.fed)
 	return g, nil
 }
 
@@ -109,7 +109,7 @@ func (g *Generator) Run(ctx context.Context) (*Result, error) {
 	fed := make(chan struct{})
 	go func() {
 		defer close(fed)
-		g.feed.run(feeding)
+		g.prefetcher.run(feeding)
 	}()
 	stopWatch := context.AfterFunc(ctx, g.interrupt)
 	defer func() {

@@ -28,7 +28,7 @@ func TestProfileInverts(t *testing.T) {
 			p.Series = append(p.Series, RatePoint{at, rapid.Float64Range(0.01, 1000).Draw(r, "qps")})
 			at += rapid.Float64Range(0.01, 10).Draw(r, "step")
 		}
-		f := newProfile(&p, testStream)
+		f := newRateCurve(&p, testStream)
 		u, last := 0.0, 0.0
 		for range 100 {
 			u += rapid.Float64Range(0, 50).Draw(r, "gap")
@@ -60,7 +60,7 @@ func TestProfileValues(t *testing.T) {
 		{"series after a ramp", Phase{Series: []RatePoint{{1, 4}, {2, 8}}, RateRamp: Ramp{Duration: 2 * sec, From: 4}},
 			map[float64]float64{0: 4, 2: 4, 3: 4, 3.5: 6, 4: 8, 9: 8}, map[float64]float64{3: 12, 4: 18, 5: 26}},
 	} {
-		f := newProfile(&c.p, testStream)
+		f := newRateCurve(&c.p, testStream)
 		for at, want := range c.at {
 			if got := f.at(at); math.Abs(got-want) > 1e-3 {
 				t.Errorf("%s: rate at %v: %v, want %v", c.name, at, got, want)
@@ -130,7 +130,7 @@ func TestArrivalsAhead(t *testing.T) {
 	// What is known ahead is what comes, whoever asks first.
 	p := Phase{Mode: Rate, Pattern: Gamma, Smoothness: 0.5, Rate: 100, RateRamp: Ramp{Duration: 2 * sec}}
 	make := func() *arrivals {
-		return newArrivals(newLaw(&p, rng.New(&testSeed)), newProfile(&p, testStream), 0)
+		return newArrivals(newLaw(&p, rng.New(&testSeed)), newRateCurve(&p, testStream), 0)
 	}
 	a, b := make(), make()
 	for i := range 500 {
@@ -179,7 +179,7 @@ func TestSampling(t *testing.T) {
 }
 
 func TestPlanIsChecked(t *testing.T) {
-	good := Phase{Mode: Burst, Concurrency: 1, Requests: 1}
+	good := Phase{Mode: ClosedLoop, Concurrency: 1, Requests: 1}
 	for name, change := range map[string]func(p *Phase){
 		"mode":         func(p *Phase) { p.Mode = "fast" },
 		"concurrency":  func(p *Phase) { p.Concurrency = 0 },

@@ -115,7 +115,7 @@ func (p *phase) begin(now int64) {
 	p.facts.Started = now
 	p.facts.Schedule.Precise = p.g.wait.Precise()
 	p.count.started.Store(now)
-	p.g.feed.deepen(0)
+	p.g.prefetcher.deepen(0)
 	p.driver.begin(now)
 }
 

@@ -29,7 +29,7 @@ func TestDrainLadder(t *testing.T) { // rows 11, 12 and 4.3
 	} {
 		bubble(t, c.name, func(t *testing.T) {
 			s := newSim(t, manner{total: 5 * sec, deaf: c.deaf})
-			r := play(t, one(Phase{Mode: Burst, Concurrency: 4, Duration: 2 * sec, Grace: c.grace}), talk(9, 2, 0), s)
+			r := play(t, one(Phase{Mode: ClosedLoop, Concurrency: 4, Duration: 2 * sec, Grace: c.grace}), talk(9, 2, 0), s)
 			close(s.release)
 			synctest.Wait()
 			f := r.Phases[0]
@@ -56,8 +56,8 @@ func TestDrainLadder(t *testing.T) { // rows 11, 12 and 4.3
 		s := newSim(t, manner{})
 		s.behave = func(r *Request) manner { return manner{total: 100 * ms, deaf: r.Phase.Warmup} }
 		r := play(t, Plan{Phases: []Phase{
-			{Name: "warmup", Warmup: true, Mode: Burst, Concurrency: 2, Duration: sec, Grace: 0},
-			{Name: "profiling", Mode: Burst, Concurrency: 2, Requests: 10},
+			{Name: "warmup", Warmup: true, Mode: ClosedLoop, Concurrency: 2, Duration: sec, Grace: 0},
+			{Name: "profiling", Mode: ClosedLoop, Concurrency: 2, Requests: 10},
 		}}, talk(9, 1, 0), s)
 		close(s.release)
 		wantCount(t, "profiling", int(r.Phases[1].Completed), 10)
@@ -69,7 +69,7 @@ func TestDrainLadder(t *testing.T) { // rows 11, 12 and 4.3
 
 func TestInterrupt(t *testing.T) {
 	for _, mode := range []Phase{
-		{Mode: Burst, Concurrency: 4, Requests: 1000},
+		{Mode: ClosedLoop, Concurrency: 4, Requests: 1000},
 		{Mode: Rate, Pattern: Poisson, Rate: 5, Requests: 1000},
 		{Mode: UserCentric, Users: 5, Rate: 5, Requests: 1000},
 		{Mode: FixedSchedule},
@@ -84,7 +84,7 @@ func TestInterrupt(t *testing.T) {
 				src.list[i].Turns[0].Timestamp = &at
 			}
 			begin := clock.Now()
-			r, err := playCtx(t, ctx, Plan{Phases: []Phase{mode, {Name: "never", Mode: Burst, Concurrency: 1, Requests: 1}}}, Options{Source: src, Executor: s})
+			r, err := playCtx(t, ctx, Plan{Phases: []Phase{mode, {Name: "never", Mode: ClosedLoop, Concurrency: 1, Requests: 1}}}, Options{Source: src, Executor: s})
 			if err != nil || !r.Interrupted || len(r.Phases) != 1 {
 				t.Fatalf("%v %+v", err, r)
 			}
@@ -98,7 +98,7 @@ func TestInterrupt(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		s := newSim(t, manner{total: sec})
-		r, err := playCtx(t, ctx, one(Phase{Mode: Burst, Concurrency: 1, Requests: 1}), Options{Source: talk(1, 1, 0), Executor: s})
+		r, err := playCtx(t, ctx, one(Phase{Mode: ClosedLoop, Concurrency: 1, Requests: 1}), Options{Source: talk(1, 1, 0), Executor: s})
 		if err != nil || !r.Interrupted || len(s.list) != 0 {
 			t.Errorf("%v %+v", err, r)
 		}
@@ -108,7 +108,7 @@ func TestInterrupt(t *testing.T) {
 		time.AfterFunc(sec, cancel)
 		s := newSim(t, manner{total: sec, deaf: true})
 		begin := clock.Now()
-		_, err := playCtx(t, ctx, one(Phase{Mode: Burst, Concurrency: 3, Requests: 5}), Options{Source: talk(1, 1, 0), Executor: s})
+		_, err := playCtx(t, ctx, one(Phase{Mode: ClosedLoop, Concurrency: 3, Requests: 5}), Options{Source: talk(1, 1, 0), Executor: s})
 		if err != nil || clock.Now()-begin > int64(13*sec) {
 			t.Errorf("%v after %v", err, time.Duration(clock.Now()-begin))
 		}
@@ -122,15 +122,15 @@ func TestWarmup(t *testing.T) { // row 21, 4.6
 		warm Phase
 		next int // first entry of profiling
 	}{
-		{"by count", Phase{Mode: Burst, Concurrency: 2, Requests: 5}, 5},
-		{"by sessions", Phase{Mode: Burst, Concurrency: 2, Sessions: 5}, 5},
-		{"by duration", Phase{Mode: Burst, Concurrency: 2, Duration: 350 * ms, Grace: -1}, 8},
+		{"by count", Phase{Mode: ClosedLoop, Concurrency: 2, Requests: 5}, 5},
+		{"by sessions", Phase{Mode: ClosedLoop, Concurrency: 2, Sessions: 5}, 5},
+		{"by duration", Phase{Mode: ClosedLoop, Concurrency: 2, Duration: 350 * ms, Grace: -1}, 8},
 		{"by rate and duration", Phase{Mode: Rate, Pattern: Constant, Rate: 10, Duration: 550 * ms, Grace: -1}, 5},
 	} {
 		bubble(t, c.name, func(t *testing.T) {
 			s := newSim(t, manner{total: 100 * ms})
 			c.warm.Name, c.warm.Warmup = "warmup", true
-			r := play(t, Plan{Phases: []Phase{c.warm, {Name: "profiling", Mode: Burst, Concurrency: 1, Requests: 4}}}, talk(20, 1, 0), s)
+			r := play(t, Plan{Phases: []Phase{c.warm, {Name: "profiling", Mode: ClosedLoop, Concurrency: 1, Requests: 4}}}, talk(20, 1, 0), s)
 			for i, v := range s.phase("profiling") {
 				wantCount(t, "entry", v.Conversation, c.next+i)
 			}
@@ -156,8 +156,8 @@ func TestSeamless(t *testing.T) { // row 27
 			order = append(order, what+" "+name)
 		}
 		r, err := playCtx(t, t.Context(), Plan{Phases: []Phase{
-			{Name: "low", Mode: Burst, Concurrency: 4, Requests: 4},
-			{Name: "high", Mode: Burst, Concurrency: 2, Requests: 6, Seamless: true},
+			{Name: "low", Mode: ClosedLoop, Concurrency: 4, Requests: 4},
+			{Name: "high", Mode: ClosedLoop, Concurrency: 2, Requests: 6, Seamless: true},
 		}}, Options{Source: talk(20, 1, 0), Executor: s, Hooks: Hooks{
 			Before:  func(_ context.Context, p *PhaseInfo) error { note("before", p.Name); return nil },
 			Started: func(p *PhaseInfo, _ int64) { note("started", p.Name) },
@@ -183,7 +183,7 @@ func TestSourceFails(t *testing.T) {
 		src := talk(20, 1, 0)
 		src.broken = 6
 		src.slow = ms
-		r, err := playCtx(t, t.Context(), one(Phase{Mode: Burst, Concurrency: 1, Requests: 20}), Options{Source: src, Executor: s})
+		r, err := playCtx(t, t.Context(), one(Phase{Mode: ClosedLoop, Concurrency: 1, Requests: 20}), Options{Source: src, Executor: s})
 		if err == nil || err.Error() != "conversation 5 is broken" || r.Phases[0].Sent != 5 {
 			t.Errorf("%v after %d", err, r.Phases[0].Sent)
 		}
@@ -199,7 +199,7 @@ func TestSourceFails(t *testing.T) {
 	})
 	bubble(t, "hook", func(t *testing.T) {
 		s := newSim(t, manner{})
-		_, err := playCtx(t, t.Context(), one(Phase{Mode: Burst, Concurrency: 1, Requests: 1}), Options{Source: talk(1, 1, 0), Executor: s,
+		_, err := playCtx(t, t.Context(), one(Phase{Mode: ClosedLoop, Concurrency: 1, Requests: 1}), Options{Source: talk(1, 1, 0), Executor: s,
 			Hooks: Hooks{Before: func(context.Context, *PhaseInfo) error { return fmt.Errorf("no profiler") }}})
 		if err == nil || len(s.list) != 0 {
 			t.Error(err)
@@ -212,11 +212,11 @@ func TestDataIsNotMadeInVain(t *testing.T) {
 		p    Phase
 		most int
 	}{
-		"count":        {Phase{Mode: Burst, Concurrency: 2, Requests: 7}, 7},
-		"sessions":     {Phase{Mode: Burst, Concurrency: 2, Requests: 70, Sessions: 5}, 5},
-		"duration":     {Phase{Mode: Burst, Concurrency: 2, Duration: sec}, 20 + 2 + feedDepth},
+		"count":        {Phase{Mode: ClosedLoop, Concurrency: 2, Requests: 7}, 7},
+		"sessions":     {Phase{Mode: ClosedLoop, Concurrency: 2, Requests: 70, Sessions: 5}, 5},
+		"duration":     {Phase{Mode: ClosedLoop, Concurrency: 2, Duration: sec}, 20 + 2 + prefetchDepth},
 		"users":        {Phase{Mode: UserCentric, Users: 9, Rate: 10, Requests: 3}, 10 + 20}, // the mean of turns needs all 20
-		"large bursts": {Phase{Mode: Burst, Concurrency: 500, Duration: 150 * ms}, 1000 + feedDepth + 1},
+		"large bursts": {Phase{Mode: ClosedLoop, Concurrency: 500, Duration: 150 * ms}, 1000 + prefetchDepth + 1},
 	} {
 		bubble(t, name, func(t *testing.T) {
 			src := &counted{Source: talk(20, 1, 0)}
@@ -260,7 +260,7 @@ func TestSlowPreparation(t *testing.T) {
 		src := talk(10, 1, 0)
 		src.slow = 200 * ms
 		s := newSim(t, manner{total: 10 * ms})
-		r := play(t, one(Phase{Mode: Burst, Concurrency: 3, Requests: 12}), src, s)
+		r := play(t, one(Phase{Mode: ClosedLoop, Concurrency: 3, Requests: 12}), src, s)
 		wantCount(t, "sent", int(r.Phases[0].Sent), 12)
 	})
 }

@@ -61,7 +61,7 @@ type Mode string
 
 // The modes.
 const (
-	Burst         Mode = "burst"
+	ClosedLoop    Mode = "burst"
 	Rate          Mode = "request_rate"
 	FixedSchedule Mode = "fixed_schedule"
 	UserCentric   Mode = "user_centric"

@@ -89,10 +89,10 @@ func (c *complaints) Errorf(format string, args ...any) {
 }
 
 func anyPhase(r *rapid.T) Phase {
-	p := Phase{Mode: rapid.SampledFrom([]Mode{Burst, Rate, FixedSchedule, UserCentric}).Draw(r, "mode")}
+	p := Phase{Mode: rapid.SampledFrom([]Mode{ClosedLoop, Rate, FixedSchedule, UserCentric}).Draw(r, "mode")}
 	limit := func(name string, most int) int { return rapid.IntRange(0, most).Draw(r, name) }
 	p.Concurrency, p.Prefill = limit("concurrency", 6), limit("prefill", 3)
-	if p.Mode == Burst {
+	if p.Mode == ClosedLoop {
 		p.Concurrency = max(1, p.Concurrency)
 	}
 	p.Pattern = rapid.SampledFrom([]Pattern{Constant, Poisson, Gamma}).Draw(r, "pattern")

@@ -20,7 +20,7 @@ type rateDriver struct {
 func (d *rateDriver) build(context.Context) error {
 	p := d.p
 	root := p.g.opts.Root
-	rate := newProfile(&p.Phase, func() *rng.Stream { return root.Stream(rampStream) })
+	rate := newRateCurve(&p.Phase, func() *rng.Stream { return root.Stream(rampStream) })
 	d.arrivals = newArrivals(newLaw(&p.Phase, root), rate, 0)
 	return nil
 }
@@ -50,12 +50,12 @@ func (d *rateDriver) account(now int64) {
 	}
 }
 
-// grant spends the tick that is due on a ticket.
-func (d *rateDriver) grant(t *ticket, now int64) {
+// admit spends the tick that is due on a ticket.
+func (d *rateDriver) admit(t *ticket, now int64) {
 	if d.intended >= d.steadyAt {
 		d.p.facts.Schedule.Steady.Sent++
 	}
-	d.p.grant(t, d.intended, now)
+	d.p.admit(t, d.intended, now)
 }
 
 func (d *rateDriver) over() bool { return false }
@@ -100,7 +100,7 @@ func (d *rateDriver) spend(now int64) bool {
 			t.waited = true
 			return false
 		}
-		d.grant(p.ready.pop(), now)
+		d.admit(p.ready.pop(), now)
 		return true
 	}
 	if !room || p.g.session.free() == 0 || !p.mayStart() {
@@ -108,11 +108,11 @@ func (d *rateDriver) spend(now int64) bool {
 		return true
 	}
 	if p.starts.len() == 0 {
-		if _, ok := p.stock(); !ok {
+		if _, ok := p.prefetch(); !ok {
 			return false
 		}
 	}
-	d.grant(p.starts.pop(), now)
+	d.admit(p.starts.pop(), now)
 	return true
 }
 
@@ -130,7 +130,7 @@ func (d *rateDriver) ahead(now int64) int64 {
 		left--
 	}
 	for d.wants(left) {
-		t, ok := p.stock()
+		t, ok := p.prefetch()
 		if !ok {
 			break
 		}

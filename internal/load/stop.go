@@ -37,7 +37,7 @@ func (p *phase) stop(why Stop, now int64) {
 		s.CapSeconds = p.g.session.fullSeconds(now)
 		s.PrefillSeconds = p.g.prefill.fullSeconds(now)
 	}
-	var unused []draw
+	var unused []sample
 	for t := range p.starts.all() {
 		if p.Mode != FixedSchedule {
 			unused = append(unused, t.ses.drawn)
@@ -45,7 +45,7 @@ func (p *phase) stop(why Stop, now int64) {
 		p.g.nextURL--
 		p.drop(t)
 	}
-	p.g.feed.putBack(unused)
+	p.g.prefetcher.putBack(unused)
 	for t := range p.ready.all() {
 		p.endSession(t.ses, t.req.Turn-1, false, now)
 		p.drop(t)

@@ -10,7 +10,7 @@ import (
 // session is a Session with what the machine keeps about it.
 type session struct {
 	Session
-	drawn draw
+	drawn sample
 	slot  bool // holds a session slot
 }
 

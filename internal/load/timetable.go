@@ -49,13 +49,13 @@ func (d *timetable) advance(now int64) int64 {
 			t = nil
 		}
 		if r := p.ready.head(); r != nil && (t == nil || r.due <= t.due) {
-			p.grant(p.ready.pop(), r.due, now)
+			p.admit(p.ready.pop(), r.due, now)
 			continue
 		}
 		if t == nil {
 			break
 		}
-		p.grant(p.starts.pop(), t.due, now)
+		p.admit(p.starts.pop(), t.due, now)
 	}
 	for t := range p.ready.all() {
 		t.waited = true

@@ -29,7 +29,7 @@ type spawn struct {
 // user is one whose conversation is known.
 type user struct {
 	id    int
-	drawn draw
+	drawn sample
 	turns int
 }
 
@@ -87,7 +87,7 @@ func (u *userStarts) build(ctx context.Context) error {
 		return err
 	}
 	list := stage(u.p.Users, int(math.RoundToEven(mean)))
-	g.feed.deepen(len(list))
+	g.prefetcher.deepen(len(list))
 	for _, s := range list {
 		d, err := u.await(ctx)
 		if err != nil {
@@ -120,9 +120,9 @@ func meanTurns(ctx context.Context, source Source) (float64, error) {
 }
 
 // await takes a conversation, before the phase, when there is time to wait for it.
-func (u *userStarts) await(ctx context.Context) (draw, error) {
+func (u *userStarts) await(ctx context.Context) (sample, error) {
 	for {
-		d, ok, err := u.p.g.feed.take()
+		d, ok, err := u.p.g.prefetcher.take()
 		if err != nil {
 			return d, err
 		}
@@ -152,7 +152,7 @@ func (u *userStarts) pop(t0 int64) *ticket {
 	s := u.spawns[0]
 	who := s.user
 	if who == nil {
-		d, ok := u.p.draw()
+		d, ok := u.p.nextSample()
 		if !ok {
 			return nil
 		}

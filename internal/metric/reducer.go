@@ -31,7 +31,7 @@ type Reducer struct {
 	lastEnd     int64
 	reads       int64
 	readDelay   int64
-	coalesced   int64
+	sharedReads int64
 }
 
 // errorKey is what makes errors equal.
@@ -97,7 +97,7 @@ func (r *Reducer) Add(row *Row) {
 	}
 	r.reads += row.Reads
 	r.readDelay += row.ReadDelay
-	r.coalesced += row.Coalesced
+	r.sharedReads += row.SharedReads
 	r.rows++
 }
 

@@ -138,10 +138,10 @@ type Row struct {
 	Issued int64         // wall, Unix ns; 0 = unknown
 	Gaps   []float64     // ns between content messages; nil = fewer than two messages, or not a streaming run
 	// OneMessage marks an answer of two tokens or more that came in one message, so that its ITL could not be measured.
-	OneMessage bool
-	Reads      int64 // reads with a kernel stamp
-	ReadDelay  int64 // their summed delay in ns
-	Coalesced  int64 // messages that share their read with a later one
+	OneMessage  bool
+	Reads       int64 // reads with a kernel stamp
+	ReadDelay   int64 // their summed delay in ns
+	SharedReads int64 // messages that share their read with a later one
 
 	set    *Set
 	values []float64 // by column, NaN = absent
@@ -154,9 +154,9 @@ func (s *Set) Row(rec *record.Record, reply *record.Reply, counts record.Counts)
 		r.Issued = rec.Wall(rec.Issued)
 	}
 	if t := rec.Trace; t != nil {
-		r.Reads, r.ReadDelay, r.Coalesced = int64(t.Reads), t.ReadDelaySum, int64(t.Coalesced)
+		r.Reads, r.ReadDelay, r.SharedReads = int64(t.Reads), t.ReadDelaySum, int64(t.SharedReads)
 	}
-	r.Coalesced = max(r.Coalesced, shared(reply))
+	r.SharedReads = max(r.SharedReads, shared(reply))
 	switch {
 	case rec.Cut != "":
 		r.Class = Cut

@@ -19,11 +19,11 @@ type Summary struct {
 	Span               Window       // what the requests cover, wall
 	Window             Window       // what the curves were made of
 	// OneMessage counts answers of two tokens or more that came in one message: they have no ITL.
-	OneMessage int64
-	Reads      int64 // socket reads with a kernel stamp
-	ReadDelay  int64 // their summed delay until the client had read, ns
-	Coalesced  int64 // messages that share their read with a later one: their instant is an upper bound
-	Thresholds Thresholds
+	OneMessage  int64
+	Reads       int64 // socket reads with a kernel stamp
+	ReadDelay   int64 // their summed delay until the client had read, ns
+	SharedReads int64 // messages that share their read with a later one: their instant is an upper bound
+	Thresholds  Thresholds
 
 	byTag map[string]int
 }
@@ -61,7 +61,7 @@ func (r *Reducer) Summary(window Window) *Summary {
 	}
 	s := r.reduce(nil, []bucket{one})[0]
 	s.Cut = r.counts[Cut]
-	s.OneMessage, s.Reads, s.ReadDelay, s.Coalesced = r.oneMessage, r.reads, r.readDelay, r.coalesced
+	s.OneMessage, s.Reads, s.ReadDelay, s.SharedReads = r.oneMessage, r.reads, r.readDelay, r.sharedReads
 	for _, g := range r.order {
 		s.Errors = append(s.Errors, *g)
 	}

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Evidence is what the client measured about itself during a run. Durations; NaN-free: a figure that was not measured stays zero and its
+// ClientStats is what the client measured about itself during a run. Durations; NaN-free: a figure that was not measured stays zero and its
 // flag says so.
-type Evidence struct {
+type ClientStats struct {
 	// Schedule, for runs that had intended instants (OpenLoop).
 	OpenLoop        bool
 	LagP50, LagP99  time.Duration // issue after the intended instant
@@ -38,7 +38,7 @@ type Evidence struct {
 	// Requests.
 	Valid, Failed int64
 	Messages      int64 // content messages
-	Coalesced     int64 // messages that share their read with a later one
+	SharedReads   int64 // messages that share their read with a later one
 	OneMessage    int64 // answers in one message, without ITL
 	LatencyP50    time.Duration
 	TTFTP50       time.Duration // 0 = not streaming
@@ -61,26 +61,26 @@ type Validity struct {
 	Verdict Verdict
 	Reason  string   // one sentence
 	Notes   []string // what to keep in mind although the verdict stands
-	Evidence
+	ClientStats
 }
 
 // The limits of the judgement (timing, section 16.2).
 const (
-	rateShare      = 0.99 // achieved of asked
-	lagFloor       = 10 * time.Millisecond
-	lagOfInterval  = 0.1 // of the mean time between requests
-	capShare       = 0.01
-	busyCPU        = 0.9
-	slowRead       = 5 * time.Millisecond // p99 of the read delay where there is no TTFT to compare with
-	slowReadOfTTFT = 0.05
-	longPause      = 10 * time.Millisecond
-	coalescedShare = 0.05
-	failedShare    = 0.01
+	rateShare       = 0.99 // achieved of asked
+	lagFloor        = 10 * time.Millisecond
+	lagOfInterval   = 0.1 // of the mean time between requests
+	capShare        = 0.01
+	busyCPU         = 0.9
+	slowRead        = 5 * time.Millisecond // p99 of the read delay where there is no TTFT to compare with
+	slowReadOfTTFT  = 0.05
+	longPause       = 10 * time.Millisecond
+	sharedReadLimit = 0.05
+	failedShare     = 0.01
 )
 
-// Judge weighs the evidence.
-func Judge(e Evidence) *Validity {
-	v := &Validity{Evidence: e, Verdict: VerdictValid}
+// Assess weighs what the client measured.
+func Assess(e ClientStats) *Validity {
+	v := &Validity{ClientStats: e, Verdict: VerdictValid}
 	client := e.clientFaults()
 	short := e.DrawnRate > 0 && !e.CancelledByUser && e.AchievedRate < rateShare*e.DrawnRate
 	capped := e.OpenLoop && e.CapShare > capShare
@@ -105,7 +105,7 @@ func Judge(e Evidence) *Validity {
 }
 
 // clientFaults lists what only the client can be blamed for.
-func (e *Evidence) clientFaults() []string {
+func (e *ClientStats) clientFaults() []string {
 	var out []string
 	if e.CPUShare > busyCPU {
 		out = append(out, fmt.Sprintf("it used %.0f %% of its %d cores", 100*e.CPUShare, e.Cores))
@@ -120,33 +120,33 @@ func (e *Evidence) clientFaults() []string {
 }
 
 // readLimit is the read delay from which on latencies are no longer the server's. Kernel stamps keep the numbers right below it.
-func (e *Evidence) readLimit() time.Duration {
+func (e *ClientStats) readLimit() time.Duration {
 	return max(slowRead, time.Duration(slowReadOfTTFT*float64(e.TTFTP50)))
 }
 
 // lagLimit is the schedule lag at p99 that is still in order.
-func (e *Evidence) lagLimit() time.Duration {
+func (e *ClientStats) lagLimit() time.Duration {
 	if e.TargetRate <= 0 {
 		return lagFloor
 	}
 	return max(lagFloor, time.Duration(lagOfInterval*1e9/e.TargetRate))
 }
 
-func (e *Evidence) lateReason() string {
+func (e *ClientStats) lateReason() string {
 	if e.Reanchors > 0 {
 		return fmt.Sprintf("The client fell behind its schedule (%d times) and gave up %s of it.", e.Reanchors, shown(e.ReanchorLost))
 	}
 	return fmt.Sprintf("Requests left %s late at p99 (allowed: %s).", shown(e.LagP99), shown(e.lagLimit()))
 }
 
-func (e *Evidence) rateClause(short bool) string {
+func (e *ClientStats) rateClause(short bool) string {
 	if !short {
 		return ""
 	}
 	return fmt.Sprintf(", and %.1f requests/s were sent of the %.1f asked for", e.AchievedRate, e.TargetRate)
 }
 
-func (e *Evidence) allWell() string {
+func (e *ClientStats) allWell() string {
 	if e.OpenLoop {
 		return fmt.Sprintf("The schedule was kept (p99 %s late) and the client had room to spare.", shown(e.LagP99))
 	}
@@ -154,7 +154,7 @@ func (e *Evidence) allWell() string {
 }
 
 // notes are facts that a reader of the numbers should know.
-func (e *Evidence) notes() []string {
+func (e *ClientStats) notes() []string {
 	var out []string
 	note := func(yes bool, format string, args ...any) {
 		if yes {
@@ -165,8 +165,8 @@ func (e *Evidence) notes() []string {
 	note(total > 0 && float64(e.Failed) > failedShare*float64(total), "%d of %d requests failed; their time is in no latency.", e.Failed, total)
 	note(e.ReadDelays == 0 && total > 0, "Instants were taken by the client, not by the kernel: its own delays are in them.")
 	note(e.GCPauseMax > longPause, "The longest stop of the client was %s.", shown(e.GCPauseMax))
-	note(e.Messages > 0 && float64(e.Coalesced) > coalescedShare*float64(e.Messages),
-		"%.0f %% of the messages arrived together with a later one: their instant is an upper bound.", 100*float64(e.Coalesced)/math.Max(1, float64(e.Messages)))
+	note(e.Messages > 0 && float64(e.SharedReads) > sharedReadLimit*float64(e.Messages),
+		"%.0f %% of the messages arrived together with a later one: their instant is an upper bound.", 100*float64(e.SharedReads)/math.Max(1, float64(e.Messages)))
 	note(e.OneMessage > 0, "%d answers came in one message and have no inter token latency.", e.OneMessage)
 	note(e.Spilled > 0, "Record processing fell behind: %d records went through a temporary file (no effect on the measurement).", e.Spilled)
 	note(e.TicksSkipped > 0, "%d planned sends were skipped.", e.TicksSkipped)

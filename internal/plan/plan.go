@@ -11,10 +11,10 @@ import (
 	"syscall"
 
 	"aiperf/internal/artifact"
-	"aiperf/internal/bench"
 	"aiperf/internal/config"
 	"aiperf/internal/metric"
 	"aiperf/internal/report"
+	"aiperf/internal/run"
 )
 
 // Streams are where an invocation talks to.
@@ -30,7 +30,7 @@ type Streams struct {
 // Watch begins to listen for the signals that interrupt an invocation: the first ends the context, the second the process. done ends it,
 // and turns the exit status into the one that a signal gives.
 func Watch(ctx context.Context, w io.Writer) (watched context.Context, done func(status int) int) {
-	watched, signals := bench.Watch(ctx, w)
+	watched, signals := run.Watch(ctx, w)
 	return watched, func(status int) int {
 		defer signals.Stop()
 		return signals.Exit(status)
@@ -69,7 +69,7 @@ func (i *invocation) do() (status int, err error) {
 
 // single is one run.
 func (i *invocation) single() (int, error) {
-	done, err := i.bench(&i.run.Benchmark, i.run.RandomSeed, metric.RunInfo{}, "")
+	done, err := i.benchmark(&i.run.Benchmark, i.run.RandomSeed, metric.RunInfo{}, "")
 	if done == nil {
 		return 1, err
 	}
@@ -79,8 +79,8 @@ func (i *invocation) single() (int, error) {
 	return status(done), err
 }
 
-// bench runs one benchmark.
-func (i *invocation) bench(b *config.Benchmark, seed *int64, info metric.RunInfo, id string) (*metric.Run, error) {
+// benchmark runs one benchmark.
+func (i *invocation) benchmark(b *config.Benchmark, seed *int64, info metric.RunInfo, id string) (*metric.Run, error) {
 	info.CLICommand = i.command
 	settings, err := (&config.Run{SchemaVersion: i.run.SchemaVersion, RandomSeed: seed, Benchmark: *b}).InputConfig()
 	if err != nil {
@@ -90,7 +90,7 @@ func (i *invocation) bench(b *config.Benchmark, seed *int64, info metric.RunInfo
 	if b.Runtime.UI != config.UINone {
 		progress = i.Progress
 	}
-	return bench.Run(i.ctx, b, seed, bench.Options{
+	return run.Run(i.ctx, b, seed, run.Options{
 		Version: i.Version, BenchmarkID: id, Info: info, Err: i.Err, Progress: progress, InputConfig: json.RawMessage(settings),
 	})
 }

@@ -140,7 +140,7 @@ func (i *invocation) trial(t *trial, cell *config.Cell, sweepID string) (*metric
 		}
 		info.Variation = values
 	}
-	return i.bench(&b, seed, info, id())
+	return i.benchmark(&b, seed, info, id())
 }
 
 // trialSeed is the seed of one trial of a cell, of its own for every pair of them; nil = there is no seed to derive it from.

@@ -119,6 +119,6 @@ type Trace struct {
 	// Client's own delay: the sum and the largest of (user-space read instant - kernel receive stamp), over Reads reads with a stamp.
 	Reads                      int
 	ReadDelaySum, ReadDelayMax int64
-	// Coalesced counts messages that share their read with a later one: their instant is an upper bound.
-	Coalesced int
+	// SharedReads counts messages that share their read with a later one: their instant is an upper bound.
+	SharedReads int
 }

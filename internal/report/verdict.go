@@ -27,7 +27,7 @@ func (d *drawing) verdict() {
 			v.AchievedRate, v.TargetRate, v.DrawnRate, 100*v.AchievedRate/max(v.DrawnRate, v.AchievedRate))
 	}
 	if v.ReadDelays > 0 {
-		d.print("  Read delay (kernel to client): p50 %s, p99 %s; coalesced messages: %s\n", span(v.ReadDelayP50), span(v.ReadDelayP99), coalesced(v))
+		d.print("  Read delay (kernel to client): p50 %s, p99 %s; coalesced messages: %s\n", span(v.ReadDelayP50), span(v.ReadDelayP99), sharedReads(v))
 	}
 	d.print("  Client: CPU %.0f %% of %d cores, longest stop %s, record backlog %d of %d\n", 100*v.CPUShare, v.Cores, span(v.GCPauseMax), v.BacklogMax, v.BacklogSize)
 	for _, n := range v.Notes {
@@ -35,11 +35,11 @@ func (d *drawing) verdict() {
 	}
 }
 
-func coalesced(v *metric.Validity) string {
+func sharedReads(v *metric.Validity) string {
 	if v.Messages == 0 {
-		return strconv.FormatInt(v.Coalesced, 10)
+		return strconv.FormatInt(v.SharedReads, 10)
 	}
-	return fmt.Sprintf("%.1f %%", 100*float64(v.Coalesced)/float64(v.Messages))
+	return fmt.Sprintf("%.1f %%", 100*float64(v.SharedReads)/float64(v.Messages))
 }
 
 // span is a duration with three digits at most.

@@ -17,11 +17,11 @@ type Client struct {
 	dns  resolver
 	pool pool
 
-	doneWait int64    // ns for which the end of a stream is waited for once its end mark came
-	warned   sync.Map // kinds of warnings given
-	count    counters
-	delays   delayLog
-	manners  manners
+	doneWait    int64    // ns for which the end of a stream is waited for once its end mark came
+	warned      sync.Map // kinds of warnings given
+	count       counters
+	delays      delayLog
+	closePolicy closePolicy
 }
 
 type counters struct {

@@ -148,7 +148,7 @@ func (x *Exchange) take(k *conn) bool {
 		x.trace.Reused = clock.Now()
 		return true
 	}
-	x.client.manners.closed(k)
+	x.client.closePolicy.closed(k)
 	x.client.count.replaced.Add(1)
 	k.close()
 	x.client.pool.release(k.key)

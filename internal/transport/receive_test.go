@@ -119,8 +119,8 @@ func TestEventsThatShareARead(t *testing.T) {
 		fmt.Fprintf(&want, "data: %d\r\n\r\n", i)
 	}
 	rec := answer(t, &Request{}, "HTTP/1.1 200 OK\nContent-Type: text/event-stream\n\n%s", want.String())
-	if rec.Error != nil || len(rec.Messages) != 50 || rec.Trace.Coalesced < 40 {
-		t.Fatalf("error %+v, %d messages, %d coalesced", rec.Error, len(rec.Messages), rec.Trace.Coalesced)
+	if rec.Error != nil || len(rec.Messages) != 50 || rec.Trace.SharedReads < 40 {
+		t.Fatalf("error %+v, %d messages, %d coalesced", rec.Error, len(rec.Messages), rec.Trace.SharedReads)
 	}
 }
 

@@ -17,19 +17,19 @@ const (
 	quickClosing = int64(time.Second)
 )
 
-// manners remembers the servers that close connections right after an answer, unannounced.
-type manners struct{ rude sync.Map } // pool key -> true
+// closePolicy remembers the servers that close connections right after an answer, unannounced.
+type closePolicy struct{ closesEarly sync.Map } // pool key -> true
 
 // closed notes how long a connection had been idle when it was found dead.
-func (m *manners) closed(k *conn) {
+func (m *closePolicy) closed(k *conn) {
 	if clock.Now()-k.idleSince < quickClosing {
-		m.rude.Store(k.key, true)
+		m.closesEarly.Store(k.key, true)
 	}
 }
 
 // pause is how long an idle connection must be left alone before it may be used.
-func (m *manners) pause(k *conn) time.Duration {
-	if _, rude := m.rude.Load(k.key); !rude && k.uses >= youngUses {
+func (m *closePolicy) pause(k *conn) time.Duration {
+	if _, closesEarly := m.closesEarly.Load(k.key); !closesEarly && k.uses >= youngUses {
 		return 0
 	}
 	return settleTime - time.Duration(clock.Now()-k.idleSince)
@@ -37,7 +37,7 @@ func (m *manners) pause(k *conn) time.Duration {
 
 // settle waits until a connection may be used again, or the request's context ends.
 func (x *Exchange) settle(k *conn) {
-	d := x.client.manners.pause(k)
+	d := x.client.closePolicy.pause(k)
 	if d <= 0 {
 		return
 	}

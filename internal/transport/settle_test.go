@@ -11,7 +11,7 @@ import (
 )
 
 func TestConnectionsAreLeftAloneWhileTheyAreYoungOrTheServerIsRude(t *testing.T) {
-	m := &manners{}
+	m := &closePolicy{}
 	now := clock.Now()
 	fresh := func(uses int) *conn { return &conn{key: "http://h:1", idleSince: clock.Now(), uses: uses} }
 	if d := m.pause(fresh(1)); d <= 0 || d > settleTime {
@@ -26,7 +26,7 @@ func TestConnectionsAreLeftAloneWhileTheyAreYoungOrTheServerIsRude(t *testing.T)
 	old := fresh(youngUses)
 	old.idleSince -= 2 * quickClosing
 	if m.closed(old); m.pause(fresh(youngUses)) != 0 {
-		t.Error("a server that closes connections after a long idle time is not rude")
+		t.Error("a server that closes connections after a long idle time is not closesEarly")
 	}
 	if m.closed(fresh(youngUses)); m.pause(fresh(youngUses)) <= 0 {
 		t.Error("a server that closed right after an answer is trusted")

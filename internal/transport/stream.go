@@ -43,21 +43,21 @@ func (x *Exchange) readStream(src source, onMessage OnMessage) error {
 				return nil
 			}
 		}
-		if err := x.coalesced(len(a.messages)-before, len(all)-f.Pending()); err != nil {
+		if err := x.countShared(len(a.messages)-before, len(all)-f.Pending()); err != nil {
 			return err
 		}
 	}
 }
 
-// coalesced counts the messages of one read that are not the last thing in it: their stamp is that of a later segment, perhaps.
-func (x *Exchange) coalesced(messages, pending int) error {
+// countShared counts the messages of one read that are not the last thing in it: their stamp is that of a later segment, perhaps.
+func (x *Exchange) countShared(messages, pending int) error {
 	if pending > sse.MaxMessage {
 		return &formatError{ErrPayload, fmt.Sprintf("A message of the stream is larger than %d bytes", sse.MaxMessage)}
 	}
 	if pending == 0 && messages > 0 {
 		messages--
 	}
-	x.trace.Coalesced += messages
+	x.trace.SharedReads += messages
 	return nil
 }
 

@@ -5,7 +5,7 @@ package args
 import (
 	"strings"
 
-	"aiperf/internal/nearest"
+	"aiperf/internal/suggest"
 )
 
 // Kind is the type of a flag's value.
@@ -121,5 +121,5 @@ func (t *Table) Suggest(token string) string {
 		names = append(names, t.Flags[i].Names...)
 		names = append(names, t.Flags[i].Not...)
 	}
-	return nearest.Name(token, names)
+	return suggest.Name(token, names)
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"aiperf/internal/nearest"
+	"aiperf/internal/suggest"
 )
 
 // typed holds the values of a flag by its kind; the slices are as long as the values given.
@@ -132,7 +132,7 @@ func (f *Flag) bounds(v float64) error {
 
 func unknownChoice(word string, choices []string) error {
 	hint := ""
-	if near := nearest.Name(word, choices); near != "" {
+	if near := suggest.Name(word, choices); near != "" {
 		hint = fmt.Sprintf(" (did you mean %s?)", near)
 	}
 	return fmt.Errorf("is not one of %s%s", strings.Join(choices, ", "), hint)

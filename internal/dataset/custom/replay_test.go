@@ -92,7 +92,7 @@ func TestNoTokenizer(t *testing.T) {
 
 func TestModelsAndLengths(t *testing.T) {
 	o := base("")
-	o.Assignment = dataset.Assignment{Models: []string{"ma", "mb"}, OSL: &dataset.Law{Mean: 12}}
+	o.Assignment = dataset.Assignment{Models: []string{"ma", "mb"}, OSL: &dataset.Distribution{Mean: 12}}
 	s := open(t, `{"turns":[{"text":"a"},{"text":"b","output_length":3},{"text":"c"}]}
 {"turns":[{"text":"d"}]}
 `, o)

@@ -68,7 +68,7 @@ func readMultiTurn(l *loader, path string) error {
 	})
 	if l.HoistSystem {
 		for i := range l.set.conversations {
-			hoist(&l.set.conversations[i])
+			liftSystemTurn(&l.set.conversations[i])
 		}
 	}
 	return err
@@ -100,9 +100,9 @@ func (l *loader) turns(r *rows.Row) []conversation.Turn {
 	return turns
 }
 
-// hoist turns a leading system turn of texts alone into the system message of the conversation, so that it is not a request of its
+// liftSystemTurn turns a leading system turn of texts alone into the system message of the conversation, so that it is not a request of its
 // own. It stays a turn where nothing would follow it, or another system turn.
-func hoist(c *conversation.Conversation) {
+func liftSystemTurn(c *conversation.Conversation) {
 	if len(c.Turns) < 2 || c.Turns[1].Role == "system" {
 		return
 	}

@@ -101,9 +101,9 @@ func options(t *testing.T, c goldenCase) Options {
 	o := base(t, 42)
 	words := strings.Fields(strings.ReplaceAll(c.Cmd, "'You are terse.'", "You_are_terse."))
 	requests, entries, sessions := 0, 0, 0
-	var osl dataset.Law
+	var osl dataset.Distribution
 	var models []string
-	ranking := Rankings{Passages: dataset.Law{Mean: 10}, PassageTokens: dataset.Law{Mean: 128}, QueryTokens: dataset.Law{Mean: 32}}
+	ranking := Rankings{Passages: dataset.Distribution{Mean: 10}, PassageTokens: dataset.Distribution{Mean: 128}, QueryTokens: dataset.Distribution{Mean: 32}}
 	seeded := false
 	numbers := map[string]*int{
 		"--isl": &o.ISL.Mean, "--isl-stddev": &o.ISL.StdDev, "--osl": &osl.Mean, "--osl-stddev": &osl.StdDev,
@@ -170,8 +170,8 @@ func options(t *testing.T, c goldenCase) Options {
 func base(t testing.TB, seed uint64) Options {
 	c := testCorpus(t)
 	return Options{
-		Root: rng.New(&seed), Corpus: c, Entries: 1, Turns: dataset.Law{Mean: 1}, DelayRatio: 1,
-		ISL: dataset.Law{Mean: 550}, Batch: 1, Assignment: dataset.Assignment{Models: []string{"test-model-x"}},
+		Root: rng.New(&seed), Corpus: c, Entries: 1, Turns: dataset.Distribution{Mean: 1}, DelayRatio: 1,
+		ISL: dataset.Distribution{Mean: 550}, Batch: 1, Assignment: dataset.Assignment{Models: []string{"test-model-x"}},
 	}
 }
 

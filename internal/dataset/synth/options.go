@@ -16,13 +16,13 @@ type Options struct {
 	// Template lowers input lengths further by what a chat template adds; zero without --apply-chat-template.
 	Template TemplateCost
 
-	Entries    int          // conversations, ≥ 1
-	Turns      dataset.Law  // turns of a conversation; a zero mean is one turn
-	Delay      *dataset.Law // ms before every turn but the first; nil = none
-	DelayRatio float64      // multiplies delays
-	ISL        dataset.Law  // tokens of one text; a mean of 0 = no text
-	Batch      int          // texts of one turn; 0 = no text
-	Pairs      []Pair       // replaces ISL and OSL when not empty
+	Entries    int                   // conversations, ≥ 1
+	Turns      dataset.Distribution  // turns of a conversation; a zero mean is one turn
+	Delay      *dataset.Distribution // ms before every turn but the first; nil = none
+	DelayRatio float64               // multiplies delays
+	ISL        dataset.Distribution  // tokens of one text; a mean of 0 = no text
+	Batch      int                   // texts of one turn; 0 = no text
+	Pairs      []Pair                // replaces ISL and OSL when not empty
 	Context    Context
 	Assignment dataset.Assignment
 	Rankings   *Rankings // a query and passages instead of a prompt; nil = prompts
@@ -38,9 +38,9 @@ type Context struct {
 
 // Rankings describes generated ranking requests: one query and several passages.
 type Rankings struct {
-	Passages      dataset.Law // passages of a request
-	PassageTokens dataset.Law
-	QueryTokens   dataset.Law
+	Passages      dataset.Distribution // passages of a request
+	PassageTokens dataset.Distribution
+	QueryTokens   dataset.Distribution
 }
 
 // TemplateCost is what a chat template adds to the messages, in tokens.

@@ -79,7 +79,7 @@ func newRankingLaw(r Rankings, root *rng.Root) *rankingLaw {
 // planRanking draws one ranking request: number of passages, length of the query, length of every passage. All lengths come from the
 // stream of prompt lengths, as in the Python tool.
 func (s *Set) planRanking() turn {
-	draw := func(stream *rng.Stream, law dataset.Law) int {
+	draw := func(stream *rng.Stream, law dataset.Distribution) int {
 		return stream.PositiveInt(float64(law.Mean), float64(law.StdDev))
 	}
 	r := s.rankings

@@ -168,8 +168,8 @@ func TestExactLengths(t *testing.T) {
 // TestAnyOrder: conversations do not depend on the order in which they are asked for.
 func TestAnyOrder(t *testing.T) {
 	o := base(t, 9)
-	o.Entries, o.ISL = 200, dataset.Law{Mean: 20, StdDev: 8}
-	o.Turns, o.Delay = dataset.Law{Mean: 2, StdDev: 1}, &dataset.Law{Mean: 100, StdDev: 30}
+	o.Entries, o.ISL = 200, dataset.Distribution{Mean: 20, StdDev: 8}
+	o.Turns, o.Delay = dataset.Distribution{Mean: 2, StdDev: 1}, &dataset.Distribution{Mean: 100, StdDev: 30}
 	a, err := New(o)
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 // the corpus is that of the first query.
 func TestRankingsTakeNoPrefix(t *testing.T) {
 	o := base(t, 3)
-	o.Entries, o.Rankings = 3, &Rankings{Passages: dataset.Law{Mean: 2}, PassageTokens: dataset.Law{Mean: 20}, QueryTokens: dataset.Law{Mean: 8}}
+	o.Entries, o.Rankings = 3, &Rankings{Passages: dataset.Distribution{Mean: 2}, PassageTokens: dataset.Distribution{Mean: 20}, QueryTokens: dataset.Distribution{Mean: 8}}
 	o.Context = Context{PrefixLength: 10, PrefixPool: 2}
 	s, err := New(o)
 	if err != nil {
@@ -25,7 +25,7 @@ func TestRankingsTakeNoPrefix(t *testing.T) {
 // TestShortDelay: a mean below one millisecond is a delay all the same. Its law is cut to a mean of 0, whose draws are at least 1.
 func TestShortDelay(t *testing.T) {
 	o := base(t, 3)
-	o.Turns.Mean, o.Delay, o.DelayRatio = 3, &dataset.Law{}, 0.5
+	o.Turns.Mean, o.Delay, o.DelayRatio = 3, &dataset.Distribution{}, 0.5
 	s, err := New(o)
 	if err != nil {
 		t.Fatal(err)

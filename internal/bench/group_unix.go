@@ -1,8 +1,0 @@
-//go:build unix
-
-package bench
-
-import "syscall"
-
-// ownGroup keeps the signals of the terminal from a child.
-func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

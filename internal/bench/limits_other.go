@@ -1,5 +1,0 @@
-//go:build !unix
-
-package bench
-
-func openFileLimit() int { return 0 }

@@ -1,0 +1,79 @@
+package load
+
+import (
+	"fmt"
+
+	"aiperf/internal/rng"
+)
+
+// mature moves continuations whose time has come to the ready queue, prepares those whose time is near, and returns the next instant.
+func (p *phase) mature(now int64) int64 {
+	for len(p.timed) > 0 && p.timed[0].wakeAt <= now {
+		t := p.timed.pop()
+		if t.due <= now {
+			p.ready.push(t)
+			continue
+		}
+		p.arm(t)
+		t.wakeAt = t.due
+		p.timed.push(t)
+	}
+	if len(p.timed) > 0 {
+		return p.timed[0].wakeAt
+	}
+	return never
+}
+
+// mostArmed bounds the requests that are prepared and not yet allowed to leave.
+const mostArmed = 4096
+
+// arm prepares a ticket ahead, if it looks as if it could leave at its instant.
+func (p *phase) arm(t *ticket) {
+	if t.launched || p.armedUnsent >= mostArmed || p.g.prefill.free() <= p.armedUnsent {
+		return
+	}
+	p.armedUnsent++
+	p.g.launch(t)
+}
+
+// newSession makes the first ticket of a session of a drawn conversation.
+func (p *phase) newSession(d sample, id string, turns int, due int64) *ticket {
+	s := &session{drawn: d}
+	s.Session = Session{ID: id, Conversation: d.index, Shape: d.shape, Turns: turns, URL: p.g.nextURL % p.g.plan.URLs}
+	p.g.nextURL++
+	return &ticket{p: p, ses: s, req: Request{Phase: &p.info, Session: &s.Session}, due: due}
+}
+
+// prefetch takes the next conversation of the data and makes its first ticket ready to be started.
+func (p *phase) prefetch() (*ticket, bool) {
+	d, ok := p.nextSample()
+	if !ok {
+		return nil, false
+	}
+	t := p.newSession(d, rng.UUID(), len(d.shape.Turns), 0)
+	p.starts.push(t)
+	return t, true
+}
+
+// nextSample takes the next conversation of the data, if it is there. Broken data ends the run.
+func (p *phase) nextSample() (sample, bool) {
+	d, ok, err := p.g.prefetcher.take()
+	if err == nil && ok {
+		err = checkShape(d)
+	}
+	if err != nil {
+		if p.g.err == nil {
+			p.g.err = err
+		}
+		p.g.abort(StopSource, ErrInterrupted)
+		return sample{}, false
+	}
+	return d, ok
+}
+
+func checkShape(d sample) error {
+	if len(d.shape.Turns) == 0 {
+		return fmt.Errorf("conversation %d (%q) of the data set has no turn", d.index, d.shape.ID)
+	}
+	return nil
+}

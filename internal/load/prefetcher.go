@@ -1,0 +1,138 @@
+package load
+
+import (
+	"context"
+	"sync"
+)
+
+// prefetchDepth is how many conversations the prefetcher keeps ready at the least.
+const prefetchDepth = 128
+
+// sample is a sampled conversation.
+type sample struct {
+	index int
+	shape Shape
+}
+
+// prefetcher takes conversations from the source in sampling order, a little ahead of their use, on a goroutine of its own. It lives as long as
+// the run: what one phase does not use is there for the next.
+type prefetcher struct {
+	source Source
+	next   func() int
+	notify func() // something has come after the prefetcher was found empty
+
+	mu      sync.Mutex
+	ready   []sample
+	depth   int
+	left    int64 // conversations that can still be of use; the prefetcher takes no more
+	starved bool
+	err     error
+	more    chan struct{}
+}
+
+func newPrefetcher(source Source, next func() int, most int64, notify func()) *prefetcher {
+	return &prefetcher{source: source, next: next, notify: notify, depth: prefetchDepth, left: most, more: make(chan struct{}, 1)}
+}
+
+// draws is the largest number of conversations that a plan can use.
+func draws(phases []Phase) int64 {
+	sum := int64(0)
+	for i := range phases {
+		p := &phases[i]
+		if p.Mode == FixedSchedule { // uses every entry once, by itself
+			continue
+		}
+		most := int64(never)
+		for _, limit := range []int64{p.Requests, p.Sessions} {
+			if limit > 0 {
+				most = min(most, limit)
+			}
+		}
+		if p.Mode == UserCentric { // the first users are there whether they get to send or not
+			most = max(most, int64(p.Users)+1)
+		}
+		if most > never/2-sum {
+			return never
+		}
+		sum += most
+	}
+	return sum
+}
+
+// run fills the prefetcher until the context ends.
+func (f *prefetcher) run(ctx context.Context) {
+	for {
+		f.mu.Lock()
+		full := len(f.ready) >= f.depth || f.left <= 0
+		if !full {
+			f.left--
+		}
+		f.mu.Unlock()
+		if full {
+			select {
+			case <-f.more:
+				continue
+			case <-ctx.Done():
+				return
+			}
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		d := sample{index: f.next()}
+		var err error
+		d.shape, err = f.source.Shape(d.index)
+		f.mu.Lock()
+		if err != nil {
+			f.err = err
+		} else {
+			f.ready = append(f.ready, d)
+		}
+		hungry := f.starved
+		f.starved = false
+		f.mu.Unlock()
+		if hungry {
+			f.notify()
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// take returns the next conversation, if one is ready. The error is the source's.
+func (f *prefetcher) take() (sample, bool, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.ready) == 0 {
+		f.starved = true
+		return sample{}, false, f.err
+	}
+	d := f.ready[0]
+	f.ready = f.ready[1:]
+	f.wake()
+	return d, true, nil
+}
+
+// putBack returns conversations that were taken and not used, in the order in which they were taken.
+func (f *prefetcher) putBack(list []sample) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ready = append(list, f.ready...)
+}
+
+// deepen makes the prefetcher keep n conversations ready, at the least prefetchDepth.
+func (f *prefetcher) deepen(n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.depth = max(prefetchDepth, n)
+	f.wake()
+}
+
+// wake tells the filling goroutine to look again.
+func (f *prefetcher) wake() {
+	select {
+	case f.more <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,141 @@
+package load
+
+import (
+	"math"
+
+	"aiperf/internal/rng"
+)
+
+// rateCurve is a rate over time: piecewise linear, steps allowed, constant after the last piece. Arrivals of any law follow it by a change
+// of time (6.2): if the law of the unit rate wants its next arrival e later, the next arrival solves: integral of the rate = e.
+//
+//	rate    ___/|      integral over [0, t] = number of arrivals expected by t
+//	       /    |___
+type rateCurve struct{ pieces []piece }
+
+type piece struct {
+	at    float64 // s since the start of the phase
+	span  float64 // s; +Inf for the last
+	rate  float64 // requests/s at its beginning
+	slope float64 // requests/s per s
+	sum   float64 // integral up to its beginning
+}
+
+// rateStep is the update interval of a rate ramp in the Python tool; a linear ramp starts that far up its way.
+const rateStep = 0.1
+
+// curvePieces is how many straight pieces stand for a curved ramp.
+const curvePieces = 256
+
+// newRateCurve makes the rate of a phase: its ramp, then its series or its constant rate.
+func newRateCurve(p *Phase, stream func() *rng.Stream) *rateCurve {
+	series := p.Series
+	if len(series) == 0 {
+		series = []RatePoint{{Rate: p.Rate}}
+	}
+	f := &rateCurve{}
+	start := f.ramp(p.RateRamp, series[0].Rate, stream)
+	for i, point := range series {
+		at := start + point.At
+		if i == 0 && point.At > 0 { // before the first point its own rate
+			f.add(start, point.At, point.Rate, point.Rate)
+		}
+		if i+1 < len(series) {
+			f.add(at, series[i+1].At-point.At, point.Rate, series[i+1].Rate)
+			continue
+		}
+		f.add(at, math.Inf(1), point.Rate, point.Rate)
+	}
+	return f
+}
+
+// ramp adds the ramp up to the target and returns where it ends.
+func (f *rateCurve) ramp(r Ramp, target float64, stream func() *rng.Stream) float64 {
+	d := r.Duration.Seconds()
+	if d <= 0 {
+		return 0
+	}
+	from := r.From
+	if from <= 0 {
+		from = target * min(1, rateStep/d)
+	}
+	switch r.Strategy {
+	case PoissonRamp:
+		at, value := 0.0, from
+		for _, s := range poissonSteps(from, target, d, stream()) {
+			f.add(at, s.at-at, value, value)
+			at, value = s.at, s.value
+		}
+	case Exponential:
+		curve := func(i int) float64 {
+			x := float64(i) / curvePieces
+			return from + (target-from)*x*x
+		}
+		for i := range curvePieces {
+			f.add(d*float64(i)/curvePieces, d/curvePieces, curve(i), curve(i+1))
+		}
+	default:
+		f.add(0, d, from, target)
+	}
+	return d
+}
+
+// add appends a piece whose rate goes from a to b.
+func (f *rateCurve) add(at, span, a, b float64) {
+	if span <= 0 {
+		return
+	}
+	p := piece{at: at, span: span, rate: a}
+	if !math.IsInf(span, 1) {
+		p.slope = (b - a) / span
+	}
+	if n := len(f.pieces); n > 0 {
+		last := f.pieces[n-1]
+		p.sum = last.sum + last.integral(last.span)
+	}
+	f.pieces = append(f.pieces, p)
+}
+
+// integral of the rate over the first x seconds of the piece.
+func (p piece) integral(x float64) float64 { return x * (p.rate + p.slope*x/2) }
+
+// at returns the rate at t seconds.
+func (f *rateCurve) at(t float64) float64 {
+	p := f.pieces[f.find(func(p piece) bool { return p.at <= t })]
+	return p.rate + p.slope*max(0, t-p.at)
+}
+
+// integral is the number of arrivals expected in the first t seconds.
+func (f *rateCurve) integral(t float64) float64 {
+	if t <= 0 {
+		return 0
+	}
+	p := f.pieces[f.find(func(p piece) bool { return p.at <= t })]
+	return p.sum + p.integral(t-p.at)
+}
+
+// invert is the time at which the expected number of arrivals reaches u.
+func (f *rateCurve) invert(u float64) float64 {
+	p := f.pieces[f.find(func(p piece) bool { return p.sum <= u })]
+	need := u - p.sum
+	if need <= 0 {
+		return p.at
+	}
+	// rate*x + slope*x*x/2 = need, in the form that neither cancels nor divides by a small slope.
+	root := math.Sqrt(max(0, p.rate*p.rate+2*p.slope*need))
+	return p.at + 2*need/(p.rate+root)
+}
+
+// find returns the last piece for which the ordered condition holds, 0 if none.
+func (f *rateCurve) find(holds func(piece) bool) int {
+	lo, hi := 0, len(f.pieces)
+	for lo < hi {
+		mid := (lo + hi) / 2
+		if holds(f.pieces[mid]) {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return max(0, lo-1)
+}

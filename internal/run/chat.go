@@ -1,0 +1,106 @@
+package run
+
+import (
+	"encoding/json"
+	"fmt"
+	"sync/atomic"
+
+	"aiperf/internal/dataset/synth"
+	"aiperf/internal/record"
+	"aiperf/internal/tokenizer"
+)
+
+// templated tells whether inputs are measured as the server's chat template writes them (--apply-chat-template).
+func (r *runner) templated() bool {
+	return r.cfg.Tokenizer.ApplyChatTemplate && r.endpoint.SystemMessage
+}
+
+// templateCost is what the chat template adds to generated prompts; nothing for a tokenizer without a template.
+func templateCost(tok *tokenizer.Tokenizer) synth.TemplateCost {
+	return synth.MeasureTemplate(tok, tok.NumSpecialAdded(), func(list []synth.Message) (string, error) {
+		messages := make([]map[string]string, len(list))
+		for i, m := range list {
+			messages[i] = map[string]string{"role": m.Role, "content": m.Content}
+		}
+		raw, err := json.Marshal(messages)
+		if err != nil {
+			return "", err
+		}
+		return tok.RenderChat(raw, tokenizer.ChatOptions{AddGenerationPrompt: true})
+	})
+}
+
+// chatCounter counts the input tokens of chat requests as the chat template writes them.
+type chatCounter struct {
+	tokenizers *tokenizers
+	failed     atomic.Int64 // requests whose messages the template refused
+}
+
+// input is the number of tokens of a request; -1 = it has no messages, or there is no template for them.
+func (c *chatCounter) input(rec *record.Record, reply *record.Reply) int {
+	var body struct {
+		Messages []map[string]json.RawMessage `json:"messages"`
+		Tools    json.RawMessage              `json:"tools"`
+	}
+	if json.Unmarshal(rec.Payload, &body) != nil || len(body.Messages) == 0 {
+		return -1
+	}
+	tok := c.tokenizers.of(rec.Model)
+	if _, ok := tok.ChatTemplate(len(body.Tools) > 0); !ok {
+		return -1
+	}
+	for _, m := range body.Messages {
+		m["content"] = plainContent(m["content"])
+	}
+	raw, err := json.Marshal(body.Messages)
+	if err == nil {
+		var text string
+		if text, err = tok.RenderChat(raw, tokenizer.ChatOptions{Tools: body.Tools, AddGenerationPrompt: true}); err == nil {
+			return tok.Count(text) + reply.InputTokens
+		}
+	}
+	c.failed.Add(1)
+	return -1
+}
+
+// plainContent is the content of a message as one text: chat templates take no list of parts, and parts without text add none.
+func plainContent(raw json.RawMessage) json.RawMessage {
+	var parts []struct {
+		Text string `json:"text"`
+	}
+	if json.Unmarshal(raw, &parts) != nil {
+		return raw
+	}
+	text := ""
+	for _, p := range parts {
+		text += p.Text
+	}
+	joined, err := json.Marshal(text)
+	if err != nil {
+		return raw
+	}
+	return joined
+}
+
+// warnOfTemplates says where --apply-chat-template does nothing.
+func (r *runner) warnOfTemplates() error {
+	if !r.cfg.Tokenizer.ApplyChatTemplate {
+		return nil
+	}
+	if !r.templated() {
+		r.warn(fmt.Sprintf("--apply-chat-template has no effect: endpoint type %s sends no chat messages", r.endpoint.Name))
+		return nil
+	}
+	tokenizers, err := r.tokenizers()
+	if err != nil {
+		return err
+	}
+	told := map[*tokenizer.Tokenizer]bool{}
+	for _, tok := range tokenizers.byModel {
+		if _, ok := tok.ChatTemplate(false); !ok && !told[tok] {
+			told[tok] = true
+			r.warn(fmt.Sprintf("--apply-chat-template: tokenizer %s has no chat template; input tokens are those of the texts alone", tok.Name()))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,222 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"aiperf/internal/config"
+	"aiperf/internal/dataset"
+	"aiperf/internal/dataset/custom"
+	"aiperf/internal/dataset/synth"
+	"aiperf/internal/dataset/trace"
+	"aiperf/internal/endpoint"
+	"aiperf/internal/rng"
+	"aiperf/internal/tokenizer"
+)
+
+// openDataset opens what a run sends. tok is called only if prompts have to be made.
+func openDataset(b *config.Benchmark, e *endpoint.Endpoint, root *rng.Root, tok func() (*tokenizer.Tokenizer, error)) (dataset.Dataset, error) {
+	d := b.Dataset()
+	system, err := systemPrompt(d)
+	if err != nil {
+		return nil, err
+	}
+	if system != "" && !e.SystemMessage {
+		return nil, fmt.Errorf("--system-prompt: endpoint type %s takes no system messages", e.Name)
+	}
+	around := synth.Context{System: system}
+	if p := d.PrefixPrompts; p != nil {
+		around.PrefixLength, around.PrefixPool = p.Length, p.PoolSize
+		around.SharedSystem, around.User = p.SharedSystemLength, p.UserContextLength
+	}
+	assignment := dataset.Assignment{Models: b.Models.Names(), Strategy: string(b.Models.Strategy), OSL: outputLength(d)}
+	switch d.Type {
+	case config.DatasetSynthetic:
+		return openSynthetic(b, d, e, root, around, assignment, tok)
+	case config.DatasetFile:
+		return openFile(b, d, e, root, around, assignment, tok)
+	}
+	return nil, fmt.Errorf("datasets of type %s are not built yet", d.Type)
+}
+
+// datasetRoot is where a dataset draws from: the run's own root, unless the dataset has a seed of its own.
+func datasetRoot(b *config.Benchmark, root *rng.Root) *rng.Root {
+	if seed := b.Dataset().RandomSeed; seed != nil {
+		return rng.New(unsigned(seed))
+	}
+	return root
+}
+
+// systemPrompt is the user's own system message: the text, or what the file holds.
+func systemPrompt(d *config.Dataset) (string, error) {
+	if d.SystemPromptFile == "" {
+		return d.SystemPrompt, nil
+	}
+	text, err := os.ReadFile(d.SystemPromptFile)
+	if err != nil {
+		return "", fmt.Errorf("--system-prompt-file: %w", err)
+	}
+	if strings.TrimSpace(string(text)) == "" {
+		return "", fmt.Errorf("--system-prompt-file %s: is empty", d.SystemPromptFile)
+	}
+	return string(text), nil
+}
+
+// outputLength is the law of requested output lengths; nil = none is asked for.
+func outputLength(d *config.Dataset) *dataset.Distribution {
+	osl := d.OSL
+	if d.Prompts != nil && d.Prompts.OSL != nil {
+		osl = d.Prompts.OSL
+	}
+	if osl == nil {
+		return nil
+	}
+	l := law(osl)
+	return &l
+}
+
+// law cuts means and deviations to whole numbers, as the contract has it.
+func law(d *config.Distribution) dataset.Distribution {
+	return dataset.Distribution{Mean: int(d.MeanOr(0)), StdDev: int(d.StddevOr0())}
+}
+
+func openSynthetic(b *config.Benchmark, d *config.Dataset, e *endpoint.Endpoint, root *rng.Root, around synth.Context, assignment dataset.Assignment,
+	open func() (*tokenizer.Tokenizer, error)) (dataset.Dataset, error) {
+	if err := notBuilt(d); err != nil {
+		return nil, err
+	}
+	tok, err := open()
+	if err != nil {
+		return nil, err
+	}
+	corpus, err := corpusFor(tok)
+	if err != nil {
+		return nil, err
+	}
+	o := synth.Options{
+		Root: root, Corpus: corpus, Special: tok.NumSpecialAdded(),
+		Entries: d.Entries, Turns: law(d.Turns), DelayRatio: d.TurnDelayRatio,
+		Context: around, Assignment: assignment,
+	}
+	if d.TurnDelay.MeanOr(0) > 0 { // half a millisecond is cut to a law of 0, whose draws are at least 1
+		l := law(d.TurnDelay)
+		o.Delay = &l
+	}
+	if b.Tokenizer.ApplyChatTemplate && e.SystemMessage {
+		o.Template = templateCost(tok)
+	}
+	if p := d.Prompts; p != nil {
+		o.ISL, o.Batch = law(p.ISL), p.BatchSize
+		for _, s := range p.SequenceDistribution {
+			o.Pairs = append(o.Pairs, synth.Pair{
+				ISL: int(s.ISL.MeanOr(0)), ISLDev: s.ISL.StddevOr0(),
+				OSL: int(s.OSL.MeanOr(0)), OSLDev: s.OSL.StddevOr0(),
+				Percent: s.Probability,
+			})
+		}
+	}
+	if d.Rankings != nil && !e.ProducesTokens {
+		o.Rankings = &synth.Rankings{Passages: law(d.Rankings.Passages), PassageTokens: law(d.Rankings.PassageTokens), QueryTokens: law(d.Rankings.QueryTokens)}
+	}
+	return synth.New(o)
+}
+
+// notBuilt refuses what generated data cannot hold yet. The command line refuses the flags already; a file may still ask.
+func notBuilt(d *config.Dataset) error {
+	asked := []struct {
+		key string
+		on  bool
+	}{
+		{"images", d.Images != nil && d.Images.BatchSize > 0},
+		{"audio", d.Audio != nil && d.Audio.BatchSize > 0},
+		{"video", d.Video != nil && d.Video.BatchSize > 0},
+	}
+	if p := d.Prompts; p != nil {
+		asked = append(asked, []struct {
+			key string
+			on  bool
+		}{
+			{"prompts.corpus " + p.Corpus, p.Corpus != "" && p.Corpus != "sonnet"},
+			{"prompts.random_range_ratio", p.RandomRangeRatio != ""},
+			{"prompts.cache_bust", p.CacheBust.Target != "" && p.CacheBust.Target != "none"},
+		}...)
+	}
+	for _, a := range asked {
+		if a.on {
+			return fmt.Errorf("dataset %s: %s is not built yet", d.Name, a.key)
+		}
+	}
+	return nil
+}
+
+// corpusFor tokenizes the prompt corpus. The built-in tokenizer's chunk lengths are known, so that it begins at once.
+func corpusFor(tok *tokenizer.Tokenizer) (*synth.Corpus, error) {
+	if tok.Name() == tokenizer.BuiltinName {
+		return synth.NewO200kCorpus(tok)
+	}
+	return synth.NewCorpus(tok)
+}
+
+func openFile(b *config.Benchmark, d *config.Dataset, e *endpoint.Endpoint, root *rng.Root, around synth.Context, assignment dataset.Assignment,
+	open func() (*tokenizer.Tokenizer, error)) (dataset.Dataset, error) {
+	var tok *tokenizer.Tokenizer
+	o := custom.Options{
+		Root: root, Type: d.Format, Assignment: assignment, DelayRatio: d.TurnDelayRatio,
+		HoistSystem: e.SystemMessage, Context: around, BlockSize: d.BlockSize,
+		Corpus: func() (*synth.Corpus, error) {
+			var err error
+			if tok, err = open(); err != nil {
+				return nil, err
+			}
+			return corpusFor(tok)
+		},
+		Separator: func() *int32 { return separator(tok) },
+	}
+	if d.InterTurnDelayCap != nil {
+		ms := float64(*d.InterTurnDelayCap) * 1000
+		o.DelayCap = &ms
+	}
+	if p := b.Profiling(); p != nil && p.Type == config.PhaseFixedSchedule {
+		o.Limits.Start, o.Limits.End = milliseconds(p.StartOffset), milliseconds(p.EndOffset)
+	}
+	if s := d.Synthesis; s != nil {
+		o.Limits.MaxISL, o.Limits.MaxOSL = value(s.MaxISL), value(s.MaxOSL)
+		o.Synthesis = &trace.Synthesis{
+			Speedup: s.SpeedupRatio, PrefixLen: s.PrefixLenMultiplier, PrefixRoot: s.PrefixRootMultiplier, PromptLen: s.PromptLenMultiplier,
+			OutputLen: s.OutputLenMultiplier, MaxISL: value(s.MaxISL), MaxOSL: value(s.MaxOSL),
+		}
+	}
+	return custom.Open(d.Path, o)
+}
+
+// separator is the token that keeps neighbouring blocks of hash ids apart: the tokenizer's first token of a text, else its last one.
+func separator(tok *tokenizer.Tokenizer) *int32 {
+	if id, ok := tok.BOS(); ok {
+		return &id
+	}
+	if id, ok := tok.EOS(); ok {
+		return &id
+	}
+	return nil
+}
+
+func milliseconds(v *int64) *float64 {
+	if v == nil {
+		return nil
+	}
+	f := float64(*v)
+	return &f
+}
+
+// lazyTokenizer opens the first model's tokenizer when it is first asked for, and remembers how that went.
+func lazyTokenizer(ctx context.Context, t func() (*tokenizers, error)) func() (*tokenizer.Tokenizer, error) {
+	return func() (*tokenizer.Tokenizer, error) {
+		all, err := t()
+		if err != nil {
+			return nil, err
+		}
+		return all.first, ctx.Err()
+	}
+}

@@ -1,0 +1,87 @@
+package run
+
+import (
+	"fmt"
+	"strings"
+
+	"aiperf/internal/load"
+	"aiperf/internal/metric"
+	"aiperf/internal/record"
+)
+
+// kindsTold is the number of distinct errors that one line names.
+const kindsTold = 3
+
+// reportFailure says on the error stream, in one line, why a run gives no result. The report says more, but may go elsewhere.
+func (r *runner) reportFailure(run *metric.Run, result *load.Result) {
+	if result != nil {
+		var abandoned int
+		for _, f := range result.Phases {
+			abandoned += int(f.Abandoned)
+		}
+		if abandoned > 0 {
+			r.warn(fmt.Sprintf("%d requests did not come back after they were cut off; they are in no file", abandoned))
+		}
+	}
+	if result != nil && result.TooManyFail {
+		text := threshold(result.Phases)
+		fmt.Fprintf(r.opts.Err, "error: %s; log: %s\n", text, r.layout.Log())
+		r.log.Error(text)
+	}
+	if r.chat != nil {
+		if n := r.chat.failed.Load(); n > 0 {
+			r.warn(fmt.Sprintf("--apply-chat-template: the template refused the messages of %d requests; their input tokens are those of the texts alone", n))
+		}
+	}
+	if text := complaint(run.Profiling); text != "" {
+		fmt.Fprintf(r.opts.Err, "error: %s; log: %s\n", text, r.layout.Log())
+		r.log.Error(text)
+	}
+}
+
+// threshold says how many requests had failed when the run was ended for it.
+func threshold(phases []*load.Facts) string {
+	for _, f := range phases {
+		if f.TooManyFails {
+			return fmt.Sprintf("the run was ended: %d of the %d requests of phase %s that finished had failed, more than --failed-request-threshold allows",
+				f.Errors, f.Completed, f.Info.Name)
+		}
+	}
+	return "the run was ended: more requests failed than --failed-request-threshold allows"
+}
+
+// complaint is why no request can be reported; "" = one can.
+func complaint(s *metric.Summary) string {
+	switch {
+	case s.Valid > 0:
+		return ""
+	case s.Failed == 0:
+		return "no request finished"
+	}
+	told := make([]string, 0, kindsTold)
+	for _, g := range s.Errors[:min(kindsTold, len(s.Errors))] {
+		told = append(told, fmt.Sprintf("%d × %s", g.Count, named(&g.Error)))
+	}
+	text := fmt.Sprintf("all %d requests failed: %s", s.Failed, strings.Join(told, "; "))
+	if more := len(s.Errors) - len(told); more > 0 {
+		text += fmt.Sprintf("; and %d more", more)
+	}
+	return text
+}
+
+// named is an error in one line.
+func named(e *record.Error) string {
+	const most = 160
+	text := strings.Join(strings.Fields(e.Message), " ")
+	if runes := []rune(text); len(runes) > most {
+		text = string(runes[:most]) + "…"
+	}
+	kind := e.Type
+	if e.Code != 0 {
+		kind = fmt.Sprintf("%d %s", e.Code, e.Type)
+	}
+	if text == "" {
+		return kind
+	}
+	return kind + ": " + text
+}

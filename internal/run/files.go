@@ -1,0 +1,180 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"aiperf/internal/artifact"
+	"aiperf/internal/endpoint"
+	"aiperf/internal/load"
+	"aiperf/internal/metric"
+	"aiperf/internal/pipeline"
+	"aiperf/internal/record"
+)
+
+// levels maps the names of --log-level.
+var levels = map[string]slog.Level{
+	"TRACE": slog.LevelDebug - 4, "DEBUG": slog.LevelDebug, "INFO": slog.LevelInfo, "NOTICE": slog.LevelInfo + 2,
+	"WARNING": slog.LevelWarn, "SUCCESS": slog.LevelWarn + 1, "ERROR": slog.LevelError, "CRITICAL": slog.LevelError + 4,
+}
+
+// openFiles makes the artifact directory and the log.
+func (r *runner) openFiles() error {
+	a := &r.cfg.Artifacts
+	r.layout = artifact.NewLayout(a.Dir, a.Prefix)
+	if err := os.MkdirAll(filepath.Dir(r.layout.Log()), 0o755); err != nil {
+		return fmt.Errorf("--artifact-dir %s: %w", a.Dir, err)
+	}
+	f, err := os.Create(r.layout.Log())
+	if err != nil {
+		return fmt.Errorf("--artifact-dir %s: %w", a.Dir, err)
+	}
+	r.closers = append(r.closers, func() { _ = f.Close() })
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.log = slog.New(slog.NewTextHandler(f, &slog.HandlerOptions{Level: levels[r.cfg.Logging.Level]}))
+	for _, text := range r.unheld {
+		r.log.Warn(text)
+	}
+	r.log.Info("run", "version", r.opts.Version, "benchmark_id", r.opts.BenchmarkID, "command", r.opts.Info.CLICommand)
+	return nil
+}
+
+// writeInputs writes inputs.json: the body of every turn formatted alone. A turn that cannot be formatted ends the run here, before
+// anything is sent, and leaves no file.
+func (r *runner) writeInputs(ctx context.Context, e *executor) error {
+	var file *artifact.Inputs
+	if !r.data.Facts().Trace && !r.data.Facts().Verbatim {
+		var err error
+		if file, err = artifact.CreateInputs(r.layout.Inputs()); err != nil {
+			return err
+		}
+	}
+	err := r.formatAll(ctx, e, file)
+	if file == nil {
+		return err
+	}
+	if e := file.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		os.Remove(r.layout.Inputs())
+	}
+	return err
+}
+
+// formatAll formats every turn alone, into the file if there is one.
+func (r *runner) formatAll(ctx context.Context, e *executor, file *artifact.Inputs) error {
+	in := e.input
+	told := map[string]bool{}
+	for i := range r.data.Len() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		c := r.data.Conversation(i)
+		payloads := make([][]byte, len(c.Turns))
+		for k := range c.Turns {
+			alone := *c
+			alone.Turns = c.Turns[k : k+1]
+			in.Conversation, in.Turn = &alone, 0
+			body, err := r.endpoint.Encode(nil, &in)
+			if err != nil {
+				return fmt.Errorf("conversation %s, turn %d: %w", c.ID, k+1, err)
+			}
+			payloads[k] = body
+			for _, text := range r.endpoint.Remarks(&c.Turns[k]) {
+				if !told[text] {
+					told[text] = true
+					r.warn(c.Turns[k].Origin + ": " + text + " (first seen here)")
+				}
+			}
+		}
+		if file != nil {
+			if err := file.Add(c.ID, payloads); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// newPipeline starts the workers that turn records into rows and lines.
+func (r *runner) newPipeline() (*pipeline.Pipeline, error) {
+	a := &r.cfg.Artifacts
+	var sinks []pipeline.Sink
+	if len(a.Records) > 0 {
+		w, err := artifact.CreateRecords(r.layout.Records(), a.Trace)
+		if err != nil {
+			return nil, err
+		}
+		sinks = append(sinks, w)
+	}
+	if a.Raw {
+		w, err := artifact.CreateRaw(r.layout.Raw())
+		if err != nil {
+			return nil, err
+		}
+		sinks = append(sinks, w)
+		r.rawPath = r.layout.Raw()
+	}
+	count, err := r.countingWords()
+	if err != nil {
+		return nil, err
+	}
+	input := endpoint.DecodeOptions{NoInput: !r.counts()}
+	o := pipeline.Options{
+		Metrics: r.metrics,
+		Decode: func(rec *record.Record) (*record.Reply, *record.Error) {
+			return r.endpoint.Decode(rec, input)
+		},
+		Count:    count,
+		Workers:  max(1, runtime.GOMAXPROCS(0)-1), // one core stays free for the load: a read that comes late joins messages
+		Sinks:    sinks,
+		SpillDir: r.layout.Dir,
+		Split:    r.splitPhases(),
+		Seen:     r.seen(),
+	}
+	if r.templated() && r.counts() {
+		all, err := r.tokenizers()
+		if err != nil {
+			return nil, err
+		}
+		r.chat = &chatCounter{tokenizers: all}
+		o.Input = r.chat.input
+	}
+	return pipeline.New(o), nil
+}
+
+// countingWords is how tokens are counted; never called when the server counts.
+func (r *runner) countingWords() (func(model, text string) int, error) {
+	if !r.counts() {
+		return func(string, string) int { return -1 }, nil
+	}
+	opened, err := r.tokenizers()
+	if err != nil {
+		return nil, err
+	}
+	return opened.count, nil
+}
+
+// write leaves the summary files; what fails is reported together.
+func (r *runner) write(run *metric.Run, result *load.Result) error {
+	run.LogFile = r.layout.Log()
+	return errors.Join(artifact.WriteReport(r.layout, run, r.rawPath, ""), r.writePhases(run, result))
+}
+
+// localLimit tells whether an error message speaks of a limit of this machine: files or ports.
+func localLimit(message string) bool {
+	for _, sign := range []string{"too many open files", "cannot assign requested address", "address already in use"} {
+		if strings.Contains(message, sign) {
+			return true
+		}
+	}
+	return false
+}

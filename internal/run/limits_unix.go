@@ -1,0 +1,17 @@
+//go:build unix
+
+package run
+
+import (
+	"math"
+	"syscall"
+)
+
+// openFileLimit is the number of files that this process may have open; 0 = unknown or unlimited.
+func openFileLimit() int {
+	var r syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &r) != nil || uint64(r.Cur) > math.MaxInt32 { //nolint:unconvert // signed on FreeBSD
+		return 0
+	}
+	return int(r.Cur)
+}

@@ -1,0 +1,136 @@
+package run
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"aiperf/internal/mockserver"
+)
+
+// mockScheme marks a URL that stands for the simulated server.
+const mockScheme = "mock://"
+
+// mockStart is the longest that a simulated server may take to listen.
+const mockStart = 10 * time.Second
+
+// mockChild is a simulated server in a process of its own: in this one it would share the scheduler and the collector with the client, and
+// spoil what it is there to prove.
+type mockChild struct {
+	cmd  *exec.Cmd
+	life io.WriteCloser // its standard input: the child ends when it is closed, also when this process dies
+	url  string
+}
+
+// startMock starts the server that a mock:// URL describes and waits until it listens. Its path becomes part of the returned URL.
+func startMock(ctx context.Context, raw string) (*mockChild, error) {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return nil, fmt.Errorf("--url %s: %w", raw, err)
+	}
+	args, err := mockserver.Args(u.RawQuery)
+	if err != nil {
+		return nil, fmt.Errorf("--url %s: %w", raw, err)
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("--url %s: this program cannot find itself to start the simulated server: %w", raw, err)
+	}
+	cmd := exec.Command(exe, append([]string{"mock-server", "--port=0", "--lifeline"}, args...)...)
+	cmd.Stderr = os.Stderr
+	cmd.SysProcAttr = ownGroup() // Ctrl-C is for the client, which ends the server when it is done
+	life, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, fmt.Errorf("simulated server: %w", err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, fmt.Errorf("simulated server: %w", err)
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("simulated server: %w", err)
+	}
+	m := &mockChild{cmd: cmd, life: life}
+	m.url, err = announced(ctx, out)
+	if err != nil {
+		m.stop()
+		return nil, fmt.Errorf("simulated server: %w", err)
+	}
+	m.url += strings.TrimSuffix(u.Path, "/")
+	return m, nil
+}
+
+// announced reads the address that the server prints once it listens, as the last word of its first line.
+func announced(ctx context.Context, out io.Reader) (string, error) {
+	type result struct {
+		line string
+		err  error
+	}
+	lines := make(chan result, 1)
+	go func() {
+		line, err := bufio.NewReader(out).ReadString('\n')
+		lines <- result{line, err}
+	}()
+	timer := time.NewTimer(mockStart)
+	defer timer.Stop()
+	select {
+	case r := <-lines:
+		words := strings.Fields(r.line)
+		if r.err != nil || len(words) == 0 {
+			return "", fmt.Errorf("ended before it listened: %w", r.err)
+		}
+		return words[len(words)-1], nil
+	case <-timer.C:
+		return "", fmt.Errorf("did not listen within %v", mockStart)
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+}
+
+// stop ends the server.
+func (m *mockChild) stop() {
+	_ = m.life.Close()
+	done := make(chan error, 1)
+	go func() { done <- m.cmd.Wait() }()
+	select {
+	case <-done:
+	case <-time.After(2 * time.Second):
+		if err := m.cmd.Process.Kill(); err == nil || errors.Is(err, os.ErrProcessDone) {
+			<-done
+		}
+	}
+}
+
+// mocks starts the servers of all mock:// URLs, one for each distinct URL, and puts their addresses in place.
+func mocks(ctx context.Context, urls []string) (resolved []string, stop func(), err error) {
+	children := map[string]*mockChild{}
+	stop = func() {
+		for _, m := range children {
+			m.stop()
+		}
+	}
+	resolved = make([]string, len(urls))
+	for i, u := range urls {
+		resolved[i] = u
+		if !strings.HasPrefix(u, mockScheme) {
+			continue
+		}
+		if children[u] == nil {
+			m, err := startMock(ctx, u)
+			if err != nil {
+				stop()
+				return nil, nil, err
+			}
+			children[u] = m
+		}
+		resolved[i] = children[u].url
+	}
+	return resolved, stop, nil
+}

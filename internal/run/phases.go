@@ -1,0 +1,140 @@
+package run
+
+import (
+	"fmt"
+	"time"
+
+	"aiperf/internal/config"
+	"aiperf/internal/load"
+)
+
+// plan turns the phases of a run into the load generator's terms.
+func plan(b *config.Benchmark) (load.Plan, error) {
+	tuning := b.Environment.Timing
+	p := load.Plan{
+		Sampling:    load.Sampling(b.Dataset().Sampling),
+		URLs:        len(b.Endpoint.URLs),
+		CatchUp:     noneIfZero(duration(&tuning.MaxCatchup)),
+		CancelDrain: duration(&tuning.CancelDrainTimeout),
+	}
+	cut := cancellation(b.Phases)
+	for i := range b.Phases {
+		phase, err := phaseOf(&b.Phases[i])
+		if err != nil {
+			return p, fmt.Errorf("phase %s: %w", b.Phases[i].Name, err)
+		}
+		if b.Phases[i].Cancellation == nil {
+			phase.Cancellation = cut // never applied in a warm-up
+		}
+		p.Phases = append(p.Phases, phase)
+	}
+	return p, nil
+}
+
+// cancellation is that of the phases that have none of their own: the first one written on a profiling phase.
+func cancellation(phases []config.Phase) load.Cancellation {
+	for i := range phases {
+		if c := phases[i].Cancellation; c != nil && phases[i].Kind == config.KindProfiling {
+			return cancellationOf(c)
+		}
+	}
+	return load.Cancellation{}
+}
+
+func cancellationOf(c *config.Cancellation) load.Cancellation {
+	return load.Cancellation{Percent: c.Rate, Delay: duration(&c.Delay)}
+}
+
+// noneIfZero spells "none" as package load does: 0 stands for the default there.
+func noneIfZero(d time.Duration) time.Duration {
+	if d == 0 {
+		return -1
+	}
+	return d
+}
+
+// modes maps the type of a phase to the algorithm and, where it has one, the law of its arrivals.
+var modes = map[config.PhaseType]struct {
+	mode    load.Mode
+	pattern load.Pattern
+}{
+	config.PhaseConcurrency:   {load.ClosedLoop, ""},
+	config.PhaseConstant:      {load.Rate, load.Constant},
+	config.PhasePoisson:       {load.Rate, load.Poisson},
+	config.PhaseGamma:         {load.Rate, load.Gamma},
+	config.PhaseUserCentric:   {load.UserCentric, ""},
+	config.PhaseFixedSchedule: {load.FixedSchedule, ""},
+}
+
+func phaseOf(c *config.Phase) (load.Phase, error) {
+	m, ok := modes[c.Type]
+	if !ok {
+		return load.Phase{}, fmt.Errorf("type %q is not known", c.Type)
+	}
+	p := load.Phase{
+		Name:             c.Name,
+		Warmup:           c.Kind == config.KindWarmup,
+		Mode:             m.mode,
+		Pattern:          m.pattern,
+		Rate:             value(c.Rate),
+		Smoothness:       value(c.Smoothness),
+		RateRamp:         ramp(c.RateRamp),
+		Concurrency:      value(c.Concurrency),
+		ConcurrencyRamp:  ramp(c.ConcurrencyRamp),
+		Prefill:          value(c.PrefillConcurrency),
+		PrefillRamp:      ramp(c.PrefillRamp),
+		Users:            value(c.Users),
+		Requests:         int64(value(c.Requests)),
+		Sessions:         int64(value(c.Sessions)),
+		Duration:         duration(c.Duration),
+		Grace:            grace(c.GracePeriod),
+		Seamless:         c.Seamless,
+		FailureThreshold: c.FailedRequestThreshold,
+	}
+	if m.mode == load.FixedSchedule {
+		p.Schedule = load.ScheduleZero{Auto: value(c.AutoOffset), Start: float64(value(c.StartOffset))}
+	}
+	if c.Cancellation != nil {
+		p.Cancellation = cancellationOf(c.Cancellation)
+	}
+	if c.RateSeries != "" {
+		points, err := config.ReadRateSeries(c.RateSeries)
+		if err != nil {
+			return p, fmt.Errorf("--request-rate-series: %w", err)
+		}
+		for _, one := range points {
+			p.Series = append(p.Series, load.RatePoint{At: one.TimeS, Rate: one.QPS})
+		}
+	}
+	return p, nil
+}
+
+// value is what a pointer points to, zero for nil.
+func value[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
+func duration(s *config.Seconds) time.Duration {
+	if s == nil {
+		return 0
+	}
+	return s.Duration()
+}
+
+// grace is how long answers may come after the duration; negative = for ever.
+func grace(s *config.Seconds) time.Duration {
+	if s == nil || s.Infinite() {
+		return -1
+	}
+	return s.Duration()
+}
+
+func ramp(r *config.Ramp) load.Ramp {
+	if r == nil {
+		return load.Ramp{}
+	}
+	return load.Ramp{Duration: duration(&r.Duration), Strategy: load.RampStrategy(r.Strategy)}
+}

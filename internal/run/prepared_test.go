@@ -1,0 +1,42 @@
+package run
+
+import (
+	"strings"
+	"testing"
+
+	"aiperf/internal/conversation"
+	"aiperf/internal/dataset"
+)
+
+// counted is a dataset that counts how often its conversations are made.
+type counted struct {
+	dataset.Dataset
+	made int
+}
+
+func (c *counted) Conversation(i int) *conversation.Conversation {
+	c.made++
+	return &conversation.Conversation{ID: string(rune('a' + i))}
+}
+
+func TestPreparedConversationsAreMadeOnceUpToTheLimit(t *testing.T) {
+	data := &counted{}
+	p := &prepared{data: data}
+	big := []byte(strings.Repeat("x", preparedLimit/4))
+	for range 3 {
+		for i := range 4 {
+			s := p.session(i)
+			if s.conversation.ID != string(rune('a'+i)) {
+				t.Fatalf("conversation %d is %s", i, s.conversation.ID)
+			}
+			if s.body == nil {
+				p.keep(i, s.conversation, big)
+			} else if i >= 2 {
+				t.Errorf("conversation %d is held beyond the limit", i)
+			}
+		}
+	}
+	if want := 4 + 2 + 2; data.made != want {
+		t.Errorf("%d conversations were made, want %d: two of four fit", data.made, want)
+	}
+}

@@ -1,0 +1,59 @@
+package run
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"aiperf/internal/metric"
+	"aiperf/internal/record"
+)
+
+// TestGate: after the gate is shut no record gets through, and each that comes late is released.
+func TestGate(t *testing.T) {
+	var through, released int
+	var mu sync.Mutex
+	g := gate{into: func(*record.Record) { mu.Lock(); defer mu.Unlock(); through++ }}
+	come := func() {
+		rec := new(record.Record)
+		rec.OnRelease(func() { mu.Lock(); defer mu.Unlock(); released++ })
+		g.put(rec)
+	}
+	for range 3 {
+		come()
+	}
+	g.shut()
+	var late sync.WaitGroup
+	for range 2 {
+		late.Go(come)
+	}
+	late.Wait()
+	if through != 3 || released != 2 {
+		t.Errorf("%d got through and %d were released, want 3 and 2", through, released)
+	}
+}
+
+// TestComplaint: one line says why a run has no result, and nothing if it has one.
+func TestComplaint(t *testing.T) {
+	group := func(n int64, code int, kind, message string) metric.ErrorGroup {
+		return metric.ErrorGroup{Error: record.Error{Code: code, Type: kind, Message: message}, Count: n}
+	}
+	for _, c := range []struct {
+		from metric.Summary
+		want string
+	}{
+		{metric.Summary{Valid: 1, Failed: 9}, ""},
+		{metric.Summary{Cut: 3}, "no request finished"},
+		{metric.Summary{Failed: 2, Errors: []metric.ErrorGroup{group(2, 0, "TimeoutError", "TimeoutError()")}}, "all 2 requests failed: 2 × TimeoutError: TimeoutError()"},
+		{metric.Summary{Failed: 10, Errors: []metric.ErrorGroup{
+			group(4, 500, "Internal Server Error", "a\n  b"), group(3, 0, "A", ""), group(2, 0, "B", ""), group(1, 0, "C", ""),
+		}}, "all 10 requests failed: 4 × 500 Internal Server Error: a b; 3 × A; 2 × B; and 1 more"},
+	} {
+		if got := complaint(&c.from); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+	if long := named(&record.Error{Type: "E", Message: strings.Repeat("é", 500)}); len([]rune(long)) > 170 {
+		t.Errorf("a long message is %d characters", len([]rune(long)))
+	}
+}

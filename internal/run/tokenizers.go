@@ -1,0 +1,53 @@
+package run
+
+import (
+	"context"
+	"fmt"
+
+	"aiperf/internal/config"
+	"aiperf/internal/tokenizer"
+)
+
+// tokenizers are those of a run's models, opened once each.
+type tokenizers struct {
+	byModel map[string]*tokenizer.Tokenizer
+	first   *tokenizer.Tokenizer
+}
+
+// openTokenizers opens the tokenizer that --tokenizer names for all models, or else each model's own.
+func openTokenizers(ctx context.Context, b *config.Benchmark, info func(string, ...any), progress func(string, int64, int64)) (*tokenizers, error) {
+	t := &tokenizers{byModel: map[string]*tokenizer.Tokenizer{}}
+	opened := map[string]*tokenizer.Tokenizer{}
+	for _, model := range b.Models.Items {
+		name := b.Tokenizer.Name
+		if name == "" {
+			name = model.Tokenizer
+		}
+		if name == "" {
+			name = model.Name
+		}
+		if opened[name] == nil {
+			tok, err := tokenizer.Open(ctx, name, tokenizer.Options{Revision: b.Tokenizer.Revision, Progress: progress, Info: info})
+			if err != nil {
+				return nil, fmt.Errorf("--tokenizer %s: %w", name, err)
+			}
+			opened[name] = tok
+		}
+		t.byModel[model.Name] = opened[name]
+		if t.first == nil {
+			t.first = opened[name]
+		}
+	}
+	return t, nil
+}
+
+// of is the tokenizer of a model.
+func (t *tokenizers) of(model string) *tokenizer.Tokenizer {
+	if tok := t.byModel[model]; tok != nil {
+		return tok
+	}
+	return t.first
+}
+
+// count is the number of tokens of a text for a model.
+func (t *tokenizers) count(model, text string) int { return t.of(model).Count(text) }

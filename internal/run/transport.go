@@ -1,0 +1,71 @@
+package run
+
+import (
+	"fmt"
+
+	"aiperf/internal/config"
+	"aiperf/internal/endpoint"
+	"aiperf/internal/record"
+	"aiperf/internal/transport"
+)
+
+// transportOptions are the connections that a run asks for. The number of connections is not limited: a limit below the requests in
+// flight would be a hidden concurrency cap.
+func transportOptions(b *config.Benchmark, warn func(string)) transport.Options {
+	o, tuning := transport.DefaultOptions(), b.Environment.HTTP
+	o.Reuse = transport.Reuse(b.Endpoint.ConnectionReuse)
+	o.Timeout = 0
+	if !b.Endpoint.Timeout.Infinite() {
+		o.Timeout = b.Endpoint.Timeout.Duration()
+	}
+	o.SendTimeout = tuning.CancelSendTimeout.Duration()
+	o.Connections = 0
+	o.IdleTimeout = tuning.KeepaliveTimeout.Duration()
+	o.ForceClose = tuning.ForceClose
+	o.DNSTTL = tuning.TTLDNSCache.Duration()
+	o.DNSCache = o.DNSTTL > 0
+	o.IPVersion = tuning.IPVersion
+	o.SendBuffer, o.ReceiveBuffer = tuning.SendBuffer, tuning.ReceiveBuffer
+	o.TLS.Insecure = !tuning.SSLVerify
+	o.Warn = warn
+	return o
+}
+
+// targets are the complete URLs of requests, one for each base URL.
+func targets(urls []string, b *config.Benchmark, e *endpoint.Endpoint) ([]*transport.Target, error) {
+	path := e.URLPath(b.Endpoint.Streaming)
+	if b.Endpoint.Path != nil {
+		path = *b.Endpoint.Path
+	}
+	list := make([]*transport.Target, len(urls))
+	for i, base := range urls {
+		full, err := transport.JoinURL(base, path)
+		if err != nil {
+			return nil, fmt.Errorf("--url: %w", err)
+		}
+		if list[i], err = transport.NewTarget(full); err != nil {
+			return nil, fmt.Errorf("--url: %w", err)
+		}
+	}
+	return list, nil
+}
+
+// headers are the request headers of a run.
+func headers(b *config.Benchmark, version string) transport.HeaderSet {
+	tuning := b.Environment.HTTP
+	h := transport.HeaderSet{
+		UserAgent:         "aiperf/" + version,
+		CorrelationHeader: b.Endpoint.SessionHeader,
+		APIKey:            b.Endpoint.APIKey,
+		Streaming:         b.Endpoint.Streaming,
+		ContentType:       b.Endpoint.RequestContentType,
+		SessionAffinity:   tuning.SessionAffinity,
+		SessionID:         tuning.SessionIDHeader,
+		SMGRoutingKey:     tuning.SMGRoutingKeyHeader,
+		DynamoSession:     tuning.DynamoSessionHeader,
+	}
+	for _, u := range b.Endpoint.Headers {
+		h.User = append(h.User, record.Header{Name: u.Name, Value: u.Value})
+	}
+	return h
+}
