@@ -5,9 +5,7 @@ package redact
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 	"strings"
-	"sync"
 )
 
 // Placeholder stands where a credential stood.
@@ -72,18 +70,10 @@ func headerObject(item string) string {
 }
 
 // Text redacts free text such as error messages: Authorization values, key=value and key: value pairs with a telling key,
-// credential headers, and URLs.
+// credential headers, and URLs. It goes over the text once.
 func Text(s string) string {
-	if !strings.ContainsAny(s, ":=") && !strings.Contains(strings.ToLower(s), "authorization") {
-		return s
-	}
-	p := compiled()
-	if !p.tell.MatchString(s) {
-		return s
-	}
-	s = p.auth.ReplaceAllString(s, "${1}"+Placeholder)
-	s = p.pair.ReplaceAllString(s, "${1}"+Placeholder)
-	return p.url.ReplaceAllStringFunc(s, URL)
+	t := scanner{in: s}
+	return t.text(true)
 }
 
 // Values is Text for a text that may echo credentials which are known: each of them is replaced wherever it stands.
@@ -98,24 +88,3 @@ func Values(s string, secrets ...string) string {
 
 // minSecret is the length below which a credential is too short to be looked for in texts: it would hit ordinary words.
 const minSecret = 4
-
-// patterns are compiled when the first text needs them: most runs show none.
-type patterns struct{ tell, auth, pair, url *regexp.Regexp }
-
-var compiled = sync.OnceValue(func() *patterns {
-	keys := alternatives(append(append([]string{}, textKeys...), headerNames()...))
-	return &patterns{
-		tell: regexp.MustCompile(`(?i)authorization|://|` + keys),
-		auth: regexp.MustCompile(`(?i)(\b(?:proxy-)?authorization["']?\s*[:=]?\s*["']?(?:(?:bearer|basic|digest|token|negotiate)\s+)?)[^\s"',;<>]+`),
-		pair: regexp.MustCompile(`(?i)((?:^|[^a-z0-9_-])["']?(?:` + keys + `)["']?\s*[:=]\s*["']?)[^\s"',;&<>]+`),
-		url:  regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>]+`),
-	}
-})
-
-func alternatives(words []string) string {
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		quoted[i] = regexp.QuoteMeta(w)
-	}
-	return strings.Join(quoted, "|")
-}

@@ -1,0 +1,198 @@
+package redact
+
+import (
+	"slices"
+	"strings"
+)
+
+// scanner walks over a text once, word by word, and copies it with the credentials replaced. Its work is linear in the text, whatever a
+// server puts into it: bodies of errors are looked through while requests are measured.
+type scanner struct {
+	in   string
+	out  []byte
+	from int // first byte of in that is not in out yet
+}
+
+// Classes of bytes.
+const (
+	wordByte   = 1 << iota // of a key: letters, digits, "_" and "-"
+	schemeByte             // of the scheme of a URL, behind its first letter
+	letterByte
+	blankByte
+	authStop // ends a value of Authorization
+	pairStop // ends a value of a pair
+	urlStop
+)
+
+var classes = func() (c [256]uint8) {
+	mark := func(class uint8, bytes string) {
+		for i := range len(bytes) {
+			c[bytes[i]] |= class
+		}
+	}
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	const blanks = " \t\n\f\r"
+	mark(letterByte, letters)
+	mark(wordByte, letters+"0123456789_-")
+	mark(schemeByte, letters+"0123456789+.-")
+	mark(blankByte, blanks)
+	mark(authStop, blanks+`"',;<>`)
+	mark(pairStop, blanks+`"',;&<>`)
+	mark(urlStop, blanks+`"'<>`)
+	return c
+}()
+
+// pairKeys are the words before "=" or ":" that lead to a credential, lower case; longestKey is the length of the longest.
+var (
+	pairKeys   = set(slices.Concat(textKeys, headerNames())...)
+	longestKey = func() (n int) {
+		for k := range pairKeys {
+			n = max(n, len(k))
+		}
+		return n
+	}()
+)
+
+// authSchemes stand between Authorization and the credential.
+var authSchemes = set("bearer", "basic", "digest", "token", "negotiate")
+
+// text replaces the values of pairs and of Authorization, and what URLs hide.
+func (s *scanner) text(urls bool) string {
+	for i := 0; i < len(s.in); {
+		switch c := s.in[i]; {
+		case classes[c]&wordByte != 0:
+			end := s.run(i, wordByte)
+			i = s.word(i, end)
+		case urls && c == ':' && s.scheme(i):
+			i = s.url(i)
+		default:
+			i++
+		}
+	}
+	if s.out == nil {
+		return s.in
+	}
+	return string(append(s.out, s.in[s.from:]...))
+}
+
+// run is the end of the bytes of a class from i on.
+func (s *scanner) run(i int, class uint8) int {
+	for i < len(s.in) && classes[s.in[i]]&class != 0 {
+		i++
+	}
+	return i
+}
+
+// value is the end of the bytes from i on that are none of a class.
+func (s *scanner) value(i int, stop uint8) int {
+	for i < len(s.in) && classes[s.in[i]]&stop == 0 {
+		i++
+	}
+	return i
+}
+
+// replace puts other bytes in the place of in[from:to] and returns to.
+func (s *scanner) replace(from, to int, by string) int {
+	s.out = append(append(s.out, s.in[s.from:from]...), by...)
+	s.from = to
+	return to
+}
+
+// word takes in the word in[i:end] and what it leads to; it returns where to go on.
+func (s *scanner) word(i, end int) int {
+	if s.authWord(i, end) {
+		return s.authorized(end)
+	}
+	if end-i > longestKey || !s.key(i, end) {
+		return end
+	}
+	at := s.blanks(s.quoteMark(end))
+	if at == len(s.in) || s.in[at] != ':' && s.in[at] != '=' {
+		return end
+	}
+	at = s.quoteMark(s.blanks(at + 1))
+	if s.authWord(at, s.run(at, wordByte)) {
+		return at
+	}
+	if to := s.value(at, pairStop); to > at {
+		return s.replace(at, to, Placeholder)
+	}
+	return at
+}
+
+const authorization = "authorization"
+
+// authWord tells whether a word is Authorization, or ends with it behind a dash.
+func (s *scanner) authWord(i, end int) bool {
+	from := end - len(authorization)
+	return from >= i && (from == i || s.in[from-1] == '-') && strings.EqualFold(s.in[from:end], authorization)
+}
+
+// key tells whether a word is one of pairKeys, in any case.
+func (s *scanner) key(i, end int) bool {
+	var low [64]byte
+	n := copy(low[:], s.in[i:end])
+	for k, c := range low[:n] {
+		if c >= 'A' && c <= 'Z' {
+			low[k] = c | 0x20
+		}
+	}
+	return pairKeys[string(low[:n])]
+}
+
+// authorized replaces what follows the word Authorization.
+func (s *scanner) authorized(end int) int {
+	at := s.blanks(s.quoteMark(end))
+	if at < len(s.in) && (s.in[at] == ':' || s.in[at] == '=') {
+		at++
+	}
+	at = s.quoteMark(s.blanks(at))
+	to := s.value(at, authStop)
+	if to == at {
+		return at
+	}
+	if authSchemes[strings.ToLower(s.in[at:min(to, at+16)])] {
+		next := s.blanks(to)
+		if strings.HasPrefix(s.in[next:], Placeholder) { // it has been here before
+			return next
+		}
+		if last := s.value(next, authStop); next > to && last > next {
+			at, to = next, last
+		}
+	}
+	return s.replace(at, to, Placeholder)
+}
+
+func (s *scanner) blanks(i int) int { return s.run(i, blankByte) }
+
+// quoteMark passes over one quotation mark, if there is one.
+func (s *scanner) quoteMark(i int) int {
+	if i < len(s.in) && (s.in[i] == '"' || s.in[i] == '\'') {
+		return i + 1
+	}
+	return i
+}
+
+// scheme tells whether the colon at i ends the scheme of a URL.
+func (s *scanner) scheme(i int) bool {
+	if !strings.HasPrefix(s.in[i:], "://") {
+		return false
+	}
+	for k := i - 1; k >= s.from && classes[s.in[k]]&schemeByte != 0; k-- {
+		if classes[s.in[k]]&letterByte != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// url redacts the URL whose scheme ends at i.
+func (s *scanner) url(i int) int {
+	to := s.value(i, urlStop)
+	was := s.in[i:to]
+	inner := scanner{in: URL(was)}
+	if now := inner.text(false); now != was {
+		s.replace(i, to, now)
+	}
+	return to
+}
