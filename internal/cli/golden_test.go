@@ -30,7 +30,7 @@ type recorded struct {
 	Resolved   map[string]any `json:"resolved"`
 	Dir        string         `json:"artifact_dir"`
 	Trials     int            `json:"trials"`
-	Seeds      []int64        `json:"seeds"`
+	Seeds      []json.Number  `json:"seeds"`
 	Variations *[]variation   `json:"variations"`
 	Warns      bool           `json:"warns"`
 	MultiRun   map[string]any `json:"multi_run"`
@@ -209,8 +209,8 @@ func compareCells(c recorded, run *config.Run) (differs, reason string) {
 		}
 	}
 	for i, seed := range c.Seeds {
-		if s := cells[i].Run.RandomSeed; s == nil || *s != seed {
-			return "seeds", fmt.Sprintf("cell %d has %v, want %d", i, s, seed)
+		if s := cells[i].Run.RandomSeed; s == nil || string(*s) != seed.String() {
+			return "seeds", fmt.Sprintf("cell %d has %v, want %s", i, s, seed)
 		}
 	}
 	if c.Trials != 0 && run.MultiRun.NumRuns != c.Trials {

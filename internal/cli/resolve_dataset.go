@@ -13,8 +13,8 @@ import (
 // dataset fills where conversations come from and what they look like.
 func (r *resolver) dataset() {
 	d := r.run.Dataset()
-	if s := r.set.Ints("--random-seed"); s != nil {
-		d.RandomSeed = &s[0]
+	if s := r.randomSeed(); s != nil {
+		d.RandomSeed = s
 	}
 	d.Sampling = config.Sampling(r.set.Text("--dataset-sampling-strategy", string(d.Sampling)))
 	if f := r.set.Floats("--session-delay-ratio"); f != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // consistentSeed is the seed of repeated and swept runs for which nobody gave one.
-const consistentSeed = 42
+const consistentSeed config.Seed = "42"
 
 // sweepKeys are the flags that a comma list sweeps, with the key of each axis.
 var sweepKeys = []struct{ flag, path string }{
@@ -55,12 +55,22 @@ func (r *resolver) repetition() {
 	m.VarySeedPerTrial = r.set.True("--vary-seed-per-trial", m.VarySeedPerTrial)
 	r.run.NoSweepTable = r.set.True("--no-sweep-table", r.run.NoSweepTable)
 	r.sweep()
-	if s := r.set.Ints("--random-seed"); s != nil {
-		r.run.RandomSeed = &s[0]
+	if s := r.randomSeed(); s != nil {
+		r.run.RandomSeed = s
 	} else if r.run.RandomSeed == nil && (m.NumRuns > 1 || r.run.Sweep != nil) && m.SetConsistentSeed {
-		seed := int64(consistentSeed)
+		seed := consistentSeed
 		r.run.RandomSeed = &seed
 	}
+}
+
+// randomSeed is the seed of the command line, nil = none is given.
+func (r *resolver) randomSeed() *config.Seed {
+	text := r.set.Text("--random-seed", "")
+	if text == "" {
+		return nil
+	}
+	seed := config.Seed(text)
+	return &seed
 }
 
 func (r *resolver) sweep() {

@@ -54,7 +54,7 @@ var endpointFlags = concat(
 		{Names: []string{"--max-context-length"}, Kind: args.Int, Bounds: ">= 1", NotBuilt: true, Tier: "U", Help: "leave out what is longer than this many tokens"},
 		{Names: []string{"--dataset-sampling-strategy"}, Kind: args.Enum, Choices: []string{"sequential", "random", "shuffle"}, Default: "sequential", Tier: "S", Help: "order in which conversations are taken"},
 		{Names: []string{"--allow-dataset-wrap"}, Not: []string{"--no-allow-dataset-wrap"}, Kind: args.Bool, NotBuilt: true, Tier: "U", Help: "start again at the first entry when a trace runs out"},
-		{Names: []string{"--random-seed"}, Kind: args.Int, Bounds: ">= 0", Default: "entropy; 42 when repeating or sweeping", Tier: "S", Help: "seed of everything random; the same seed sends the same requests"},
+		{Names: []string{"--random-seed"}, Kind: args.Int, Bounds: ">= 0", Big: true, Default: "entropy; 42 when repeating or sweeping", Tier: "S", Help: "seed of everything random; the same seed sends the same requests"},
 		{Names: []string{"--trace-session-sample-ratio"}, Kind: args.Float, Bounds: "> 0, <= 1", NotBuilt: true, Tier: "U", Help: "share of a trace's sessions to take"},
 		{Names: []string{"--config", "-f"}, Hidden: []string{"--user-config-file"}, Kind: args.Path, Absent: true, Tier: "U", Help: "read a configuration, such as --dry-run prints"},
 	}),

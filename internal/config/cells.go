@@ -88,7 +88,7 @@ func (r *Run) cell(index int, values []any) (Cell, error) {
 		p.Requests = &n
 	}
 	if r.RandomSeed != nil && !r.Sweep.SameSeed {
-		seed := *r.RandomSeed + int64(index)
+		seed := r.RandomSeed.Plus(index)
 		c.Run.RandomSeed = &seed
 		if d := c.Run.Dataset(); d.RandomSeed != nil {
 			d.RandomSeed = &seed

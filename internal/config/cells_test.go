@@ -8,7 +8,7 @@ import (
 
 func swept(kind SweepType, axes ...Axis) *Run {
 	r := Default()
-	one, ten, seed := 1, 10, int64(42)
+	one, ten, seed := 1, 10, Seed("42")
 	rate := 1.0
 	r.RandomSeed = &seed
 	r.Models.Items = []Model{{Name: "m"}}
@@ -32,7 +32,7 @@ func TestCellsOfAGrid(t *testing.T) {
 	for i, c := range cells {
 		dirs = append(dirs, c.Dir)
 		p := c.Run.Profiling()
-		if *p.Concurrency != c.Values[0].Values[0] || *p.Rate != c.Values[1].Values[0] || *c.Run.RandomSeed != 42+int64(i) || c.Run.Sweep != nil {
+		if *p.Concurrency != c.Values[0].Values[0] || *p.Rate != c.Values[1].Values[0] || *c.Run.RandomSeed != Seed("42").Plus(i) || c.Run.Sweep != nil {
 			t.Errorf("cell %d: %+v", i, c)
 		}
 	}
@@ -66,7 +66,7 @@ func TestCellsDeriveTheirRequests(t *testing.T) {
 	if a, b := *cells[0].Run.Profiling().Requests, *cells[1].Run.Profiling().Requests; a != 10 || b != 80 {
 		t.Errorf("requests %d and %d, want 10 and 80", a, b)
 	}
-	if *cells[1].Run.RandomSeed != 42 || *r.Profiling().Requests != 10 {
+	if *cells[1].Run.RandomSeed != "42" || *r.Profiling().Requests != 10 {
 		t.Error("the seed moved, or the base changed")
 	}
 }

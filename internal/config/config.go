@@ -15,7 +15,7 @@ const SchemaVersion = "2.0"
 type Run struct {
 	SchemaVersion string `yaml:"schemaVersion"`
 	// RandomSeed is the base seed of all named random streams; nil draws one from the system's entropy.
-	RandomSeed *int64 `yaml:"random_seed,omitempty"`
+	RandomSeed *Seed `yaml:"random_seed,omitempty"`
 	// Benchmark is what one cell of the run does; its fields are promoted.
 	Benchmark `yaml:"benchmark"`
 	// Sweep lists the cells of a parameter sweep; nil is one cell. The Benchmark then holds the values of the first cell.

@@ -26,7 +26,7 @@ type Dataset struct {
 	Type             DatasetType `yaml:"type"`
 	SystemPrompt     string      `yaml:"system_prompt,omitempty"`
 	SystemPromptFile string      `yaml:"system_prompt_file,omitempty"`
-	RandomSeed       *int64      `yaml:"random_seed,omitempty"` // nil: the run's seed
+	RandomSeed       *Seed       `yaml:"random_seed,omitempty"` // nil: the run's seed
 	Sampling         Sampling    `yaml:"sampling"`
 	// Entries is the number of conversations to make or to take; 0 with a file or a public set is all of them.
 	Entries int `yaml:"entries,omitempty"`

@@ -11,7 +11,7 @@ import (
 // sample is a run that uses most of the layout.
 func sample() *Run {
 	r := Default()
-	seed, path, smooth, rate, seconds, slice := int64(7), "", 2.5, 10.0, Seconds(90), Seconds(0.5)
+	seed, path, smooth, rate, seconds, slice := Seed("7"), "", 2.5, 10.0, Seconds(90), Seconds(0.5)
 	count, users := 20, 4
 	r.RandomSeed = &seed
 	r.Models.Items = []Model{{Name: "org/m"}, {Name: "007"}}
@@ -209,8 +209,8 @@ benchmark:
 	}
 	d, low := r.Dataset(), &r.Phases[1]
 	switch {
-	case len(r.Models.Items) != 2 || r.Models.Items[1].Name != "b" || *r.RandomSeed != 7:
-		t.Errorf("models %+v, seed %d", r.Models, *r.RandomSeed)
+	case len(r.Models.Items) != 2 || r.Models.Items[1].Name != "b" || *r.RandomSeed != "7":
+		t.Errorf("models %+v, seed %s", r.Models, *r.RandomSeed)
 	case !r.Endpoint.UseServerTokenCount || r.Endpoint.Headers[0] != (Header{"X-aB", "1"}) || r.Endpoint.Timeout != 21600:
 		t.Errorf("endpoint %+v", r.Endpoint)
 	case d.Name != "default" || d.Type != DatasetSynthetic || d.TurnDelayRatio != 1 || *d.Prompts.ISL.Value != 32 || d.Prompts.ISL.Mean != nil || d.Prompts.BatchSize != 1:

@@ -15,7 +15,6 @@ func itoa(n int) string { return strconv.Itoa(n) }
 func (r *Run) Validate() error {
 	v := &violations{}
 	v.when(r.SchemaVersion != SchemaVersion, "schemaVersion", "must be \"%s\", not %q", SchemaVersion, r.SchemaVersion)
-	v.when(r.RandomSeed != nil && *r.RandomSeed < 0, "random_seed", "must be >= 0")
 	v.endpoint(&r.Benchmark)
 	v.dataset(&r.Benchmark)
 	v.phases(&r.Benchmark)

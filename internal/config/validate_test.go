@@ -17,7 +17,6 @@ func TestValidate(t *testing.T) {
 		want   string
 	}{
 		"schema":      {func(r *Run, _ *Phase) { r.SchemaVersion = "1" }, `schemaVersion must be "2.0"`},
-		"seed":        {func(r *Run, _ *Phase) { r.RandomSeed = ms(-1) }, "random_seed must be >= 0"},
 		"no model":    {func(r *Run, _ *Phase) { r.Models.Items = nil }, "benchmark.models names no model"},
 		"empty model": {func(r *Run, _ *Phase) { r.Models.Items[0].Name = "" }, "benchmark.models.items[0].name is empty"},
 		"url":         {func(r *Run, _ *Phase) { r.Endpoint.URLs = []string{"ws://u:p@h"} }, `benchmark.endpoint.urls[0] "ws://<redacted>@h" is not`},

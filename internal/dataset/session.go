@@ -15,7 +15,7 @@ func SessionID(root *rng.Root, n int) string {
 		return fmt.Sprintf("session_%06d", n)
 	}
 	var b [16]byte
-	binary.BigEndian.PutUint64(b[:], root.Seed())
+	binary.BigEndian.PutUint64(b[:], root.Child("dataset.session"))
 	binary.BigEndian.PutUint64(b[8:], uint64(n))
 	sum := sha256.Sum256(b[:])
 	sum[6] = sum[6]&0x0f | 0x40

@@ -39,7 +39,7 @@ type File struct{ Kind, Path string }
 type RunInfo struct {
 	BenchmarkID    string          `json:"benchmark_id,omitempty"`
 	SweepID        string          `json:"sweep_id,omitempty"`
-	RandomSeed     *int64          `json:"random_seed,omitempty"`
+	RandomSeed     json.Number     `json:"random_seed,omitempty"` // an integer of any size
 	Trial          int             `json:"trial"`
 	RunLabel       string          `json:"run_label,omitempty"`
 	VariationLabel string          `json:"variation_label,omitempty"`

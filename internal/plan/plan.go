@@ -80,7 +80,7 @@ func (i *invocation) single() (int, error) {
 }
 
 // benchmark runs one benchmark.
-func (i *invocation) benchmark(b *config.Benchmark, seed *int64, info metric.RunInfo, id string) (*metric.Run, error) {
+func (i *invocation) benchmark(b *config.Benchmark, seed *config.Seed, info metric.RunInfo, id string) (*metric.Run, error) {
 	info.CLICommand = i.command
 	settings, err := (&config.Run{SchemaVersion: i.run.SchemaVersion, RandomSeed: seed, Benchmark: *b}).InputConfig()
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"time"
 
 	"aiperf/internal/config"
@@ -131,7 +132,7 @@ func (i *invocation) trial(t *trial, cell *config.Cell, sweepID string) (*metric
 			d.RandomSeed = seed
 		}
 	}
-	info := metric.RunInfo{SweepID: sweepID, RandomSeed: seed, Trial: t.n, RunLabel: fmt.Sprintf("run_%04d", t.n+1)}
+	info := metric.RunInfo{SweepID: sweepID, RandomSeed: digits(seed), Trial: t.n, RunLabel: fmt.Sprintf("run_%04d", t.n+1)}
 	if i.run.Sweep != nil {
 		info.VariationLabel, info.VariationIndex = cell.Label, &t.cell
 		values, err := variation(cell.Values)
@@ -144,7 +145,7 @@ func (i *invocation) trial(t *trial, cell *config.Cell, sweepID string) (*metric
 }
 
 // trialSeed is the seed of one trial of a cell, of its own for every pair of them; nil = there is no seed to derive it from.
-func trialSeed(base *int64, cell *config.Cell, n int) *int64 {
+func trialSeed(base *config.Seed, cell *config.Cell, n int) *config.Seed {
 	if base == nil {
 		return nil
 	}
@@ -152,8 +153,17 @@ func trialSeed(base *int64, cell *config.Cell, n int) *int64 {
 	if label == "" {
 		label = "base"
 	}
-	seed := int64(rng.ChildSeed(uint64(*base), fmt.Sprintf("variation:%s:trial:%d", label, n)) & math.MaxInt64)
+	child := rng.NewDecimal(string(*base)).Child(fmt.Sprintf("variation:%s:trial:%d", label, n)) & math.MaxInt64
+	seed := config.Seed(strconv.FormatUint(child, 10))
 	return &seed
+}
+
+// digits is a seed as the summary shows it, with all its digits; nil = none.
+func digits(seed *config.Seed) json.Number {
+	if seed == nil {
+		return ""
+	}
+	return json.Number(*seed)
 }
 
 // withoutWarmup leaves the phases that count.

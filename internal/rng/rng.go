@@ -13,42 +13,52 @@ import (
 	"strconv"
 )
 
-// Root is the seed of one run, from which the streams are derived.
+// Root is the seed of one run, from which the streams are derived. It is an integer >= 0 of any size: only its decimal digits count
+// (spec: synthetic, section 9.2).
 type Root struct {
-	seed   uint64
+	digits string // without leading zeros
 	seeded bool
 }
 
 // New returns the root for the seed that the user gave; nil takes a fresh one from the operating system.
 func New(seed *uint64) *Root {
 	if seed != nil {
-		return &Root{seed: *seed, seeded: true}
+		return NewDecimal(strconv.FormatUint(*seed, 10))
 	}
 	var b [8]byte
 	_, _ = crand.Read(b[:]) // never fails: crypto/rand crashes the program where the system has no entropy
-	return &Root{seed: binary.BigEndian.Uint64(b[:])}
+	return &Root{digits: strconv.FormatUint(binary.BigEndian.Uint64(b[:]), 10)}
 }
 
-// Seed is the root seed in use, the user's or the one drawn.
-func (r *Root) Seed() uint64 { return r.seed }
+// NewDecimal returns the root for a seed of the user's in decimal digits, without sign and leading zeros.
+func NewDecimal(digits string) *Root { return &Root{digits: digits, seeded: true} }
+
+// Seed is the root seed in use in decimal digits, the user's or the one drawn.
+func (r *Root) Seed() string { return r.digits }
 
 // Seeded tells whether the user gave the seed.
 func (r *Root) Seeded() bool { return r.seeded }
 
 // Stream returns a new stream for the identifier, at its beginning. The caller owns it: a stream is not safe for concurrent use.
 func (r *Root) Stream(identifier string) *Stream {
-	return NewStream(ChildSeed(r.seed, identifier))
+	return NewStream(r.Child(identifier))
 }
+
+// Child derives the seed of a stream of the root.
+func (r *Root) Child(identifier string) uint64 { return childSeed([]byte(r.digits), identifier) }
 
 // Variation returns the root of one variation of a sweep.
 func (r *Root) Variation(label string) *Root {
-	return &Root{seed: ChildSeed(r.seed, "variation:"+label) & (1<<63 - 1), seeded: r.seeded}
+	return &Root{digits: strconv.FormatUint(r.Child("variation:"+label)&(1<<63-1), 10), seeded: r.seeded}
 }
 
 // ChildSeed derives the seed of a stream: the first eight bytes, big-endian, of the SHA-256 of "<seed>:<identifier>".
 func ChildSeed(seed uint64, identifier string) uint64 {
-	text := append(strconv.AppendUint(make([]byte, 0, 21+len(identifier)), seed, 10), ':')
-	sum := sha256.Sum256(append(text, identifier...))
+	return childSeed(strconv.AppendUint(make([]byte, 0, 21+len(identifier)), seed, 10), identifier)
+}
+
+func childSeed(digits []byte, identifier string) uint64 {
+	sum := sha256.Sum256(append(append(digits, ':'), identifier...))
 	return binary.BigEndian.Uint64(sum[:8])
 }
 

@@ -36,10 +36,23 @@ func TestChildSeeds(t *testing.T) {
 	}
 }
 
+// TestBigRoots: a root beyond 64 bits enters as its digits. The wanted values are CPython's: int.from_bytes(sha256(text).digest()[:8], "big").
+func TestBigRoots(t *testing.T) {
+	for digits, want := range map[string]uint64{
+		"18446744073709551615": 15087594977180901356,
+		"18446744073709551616": 871978923364472614,
+		"99999999999999999999": 918431826713579787,
+	} {
+		if got := NewDecimal(digits).Child("dataset.prompt.corpus"); got != want {
+			t.Errorf("root %s: %d, want %d", digits, got, want)
+		}
+	}
+}
+
 func TestVariation(t *testing.T) {
 	seed := uint64(42)
-	if got := New(&seed).Variation("concurrency=8").Seed(); got != 1916920559497348049 {
-		t.Errorf("got %d", got)
+	if got := New(&seed).Variation("concurrency=8").Seed(); got != "1916920559497348049" {
+		t.Errorf("got %s", got)
 	}
 }
 
@@ -52,7 +65,7 @@ func TestRootWithoutSeed(t *testing.T) {
 		t.Error("two drawn seeds are equal")
 	}
 	seed := uint64(3)
-	if r := New(&seed); !r.Seeded() || r.Seed() != 3 {
+	if r := New(&seed); !r.Seeded() || r.Seed() != "3" {
 		t.Errorf("got %+v", r)
 	}
 }

@@ -44,7 +44,7 @@ func openDataset(b *config.Benchmark, e *endpoint.Endpoint, root *rng.Root, tok 
 // datasetRoot is where a dataset draws from: the run's own root, unless the dataset has a seed of its own.
 func datasetRoot(b *config.Benchmark, root *rng.Root) *rng.Root {
 	if seed := b.Dataset().RandomSeed; seed != nil {
-		return rng.New(unsigned(seed))
+		return rng.NewDecimal(string(*seed))
 	}
 	return root
 }

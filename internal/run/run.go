@@ -62,7 +62,7 @@ type runner struct {
 
 // Run carries a benchmark out and writes its files. Before the first request an error leaves nothing behind but the directory; afterwards
 // there is always a report. The context's end is the user's interruption: the run drains and reports what it has.
-func Run(ctx context.Context, cfg *config.Benchmark, seed *int64, opts Options) (*metric.Run, error) {
+func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Options) (*metric.Run, error) {
 	if opts.BenchmarkID == "" {
 		opts.BenchmarkID = rng.UUID()[24:]
 	}
@@ -128,7 +128,7 @@ func (r *runner) download(file string, done, total int64) {
 }
 
 // prepare resolves everything that may be refused, without writing or sending anything.
-func (r *runner) prepare(ctx context.Context, seed *int64) error {
+func (r *runner) prepare(ctx context.Context, seed *config.Seed) error {
 	b := r.cfg
 	var notice string
 	var err error
@@ -144,7 +144,7 @@ func (r *runner) prepare(ctx context.Context, seed *int64) error {
 	if r.metrics, err = metric.NewSet(r.metricOptions()); err != nil {
 		return err
 	}
-	r.root = rng.New(unsigned(seed))
+	r.root = root(seed)
 	r.tokenizers = sync.OnceValues(func() (*tokenizers, error) {
 		return openTokenizers(ctx, b, r.note, r.download)
 	})
@@ -180,12 +180,12 @@ func (r *runner) waiter() clock.Waiter {
 	return clock.NewTimerWaiter()
 }
 
-func unsigned(seed *int64) *uint64 {
+// root is where everything random is drawn from; nil = a seed of the system's.
+func root(seed *config.Seed) *rng.Root {
 	if seed == nil {
-		return nil
+		return rng.New(nil)
 	}
-	u := uint64(*seed)
-	return &u
+	return rng.NewDecimal(string(*seed))
 }
 
 // counts tells whether the client counts tokens itself.

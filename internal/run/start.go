@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"aiperf/internal/config"
 	"aiperf/internal/record"
 )
 
@@ -14,7 +15,7 @@ const patience = time.Second
 
 // start prepares and opens the run. When the context ends it gives up within patience, whatever the rooms are busy with: a tokenizer that
 // loads, a file that does not answer, a terminal that takes nothing. What it opened is released unless it returns nil.
-func (r *runner) start(ctx context.Context, seed *int64) error {
+func (r *runner) start(ctx context.Context, seed *config.Seed) error {
 	done := make(chan error, 1)
 	go func() {
 		err := r.prepare(ctx, seed)

@@ -41,6 +41,7 @@ type Flag struct {
 	Optional bool // a List that may stand without a value
 	Sweep    bool // a comma list of numbers in one token is a sweep axis
 	Inf      bool // "inf" is a value
+	Big      bool // an Int of any size; it is a text of digits, without sign and leading zeros
 	Zero     bool // 0 is accepted below the bounds and means off
 	Empty    bool // the empty text is a value
 	Absent   bool // the empty text means not given

@@ -183,3 +183,21 @@ func FuzzScan(f *testing.F) {
 		}
 	})
 }
+
+// TestBigInteger: an integer of any size keeps its digits, and no others.
+func TestBigInteger(t *testing.T) {
+	table := NewTable([]Flag{{Names: []string{"--seed"}, Kind: Int, Bounds: ">= 0", Big: true}})
+	for text, want := range map[string]string{"99999999999999999999": "99999999999999999999", "007": "7", "+7": "7", "1_0": "10"} {
+		set, problems := Scan(table, []string{"--seed", text})
+		if got := set.Text("--seed", ""); len(problems) > 0 || got != want {
+			t.Errorf("%s: %q %v", text, got, problems)
+		}
+	}
+	for text, want := range map[string]string{
+		"-1": "must be >= 0", "1e3": "not an integer", "1.5": "not an integer", strings.Repeat("9", 4301): "more than 4300 digits",
+	} {
+		if _, problems := Scan(table, []string{"--seed", text}); !strings.Contains(problems.Error(), want) {
+			t.Errorf("%.20s: %v, want %q", text, problems, want)
+		}
+	}
+}

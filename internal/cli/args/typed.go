@@ -2,6 +2,7 @@ package args
 
 import (
 	"fmt"
+	"math/big"
 	"strings"
 
 	"aiperf/internal/suggest"
@@ -76,6 +77,9 @@ func (g *Given) add(item string) error {
 	f := g.Flag
 	switch f.Kind {
 	case Int:
+		if f.Big {
+			return g.addBig(item)
+		}
 		n, err := ParseInt(item)
 		if err == nil {
 			err = f.bounds(float64(n))
@@ -108,6 +112,30 @@ func (g *Given) add(item string) error {
 	}
 	return nil
 }
+
+// addBig keeps an integer of any size as its digits.
+func (g *Given) addBig(item string) error {
+	digits, err := plain(item)
+	if err != nil {
+		return err
+	}
+	if len(digits) > mostDigits {
+		return fmt.Errorf("has more than %d digits", mostDigits)
+	}
+	n, ok := new(big.Int).SetString(digits, 10)
+	if !ok {
+		return fmt.Errorf("is not an integer")
+	}
+	approximate, _ := new(big.Float).SetInt(n).Float64()
+	if err := g.Flag.bounds(approximate); err != nil {
+		return err
+	}
+	g.texts = append(g.texts, n.String())
+	return nil
+}
+
+// mostDigits is the length of the longest integer, the most that Python reads.
+const mostDigits = 4300
 
 // repeated tells whether a sweep axis has the value already.
 func (g *Given) repeated(same func(int) bool, n int) bool {

@@ -55,7 +55,7 @@ func NewSequence(corpus *Corpus, root *rng.Root) *Sequence {
 		corpus:  corpus,
 		tok:     corpus.tok,
 		stream:  root.Stream("dataset.prompt.corpus"),
-		retries: rng.ChildSeed(root.Seed(), "dataset.prompt.retry"),
+		retries: root.Child("dataset.prompt.retry"),
 		bet:     blockPrompts,
 		fixed:   map[int]string{},
 	}

@@ -1,0 +1,70 @@
+package config
+
+import (
+	"fmt"
+	"math/big"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Seed is the root of the random streams: an integer >= 0 of any size in decimal digits, without sign and leading zeros
+// (spec: synthetic, section 9.2).
+type Seed string
+
+// mostSeedDigits is the number of digits that a seed may have, the most that Python reads.
+const mostSeedDigits = 4300
+
+// ParseSeed reads an integer >= 0: digits, with a "+" before them or "_" between them as Python reads them.
+func ParseSeed(text string) (Seed, error) {
+	text = strings.TrimSpace(text)
+	digits, minus := strings.CutPrefix(text, "-")
+	if !minus {
+		digits = strings.TrimPrefix(text, "+")
+	}
+	for part := range strings.SplitSeq(digits, "_") {
+		if part == "" || strings.Trim(part, "0123456789") != "" {
+			return "", fmt.Errorf("is not an integer")
+		}
+	}
+	digits = strings.TrimLeft(strings.ReplaceAll(digits, "_", ""), "0")
+	switch {
+	case len(digits) > mostSeedDigits:
+		return "", fmt.Errorf("has more than %d digits", mostSeedDigits)
+	case digits == "":
+		return "0", nil
+	case minus:
+		return "", fmt.Errorf("must be >= 0")
+	}
+	return Seed(digits), nil
+}
+
+// Plus is the seed n higher.
+func (s Seed) Plus(n int) Seed {
+	sum, ok := new(big.Int).SetString(string(s), 10)
+	if !ok {
+		panic("a seed that is no number: " + string(s)) // ParseSeed lets none through
+	}
+	return Seed(sum.Add(sum, big.NewInt(int64(n))).String())
+}
+
+// MarshalYAML writes the integer with all its digits.
+func (s Seed) MarshalYAML() (any, error) {
+	return &yaml.Node{Kind: yaml.ScalarNode, Value: string(s)}, nil
+}
+
+// MarshalJSON writes the integer with all its digits.
+func (s Seed) MarshalJSON() ([]byte, error) { return []byte(s), nil }
+
+// UnmarshalYAML reads an integer. What YAML takes for a number because it is too long for an integer is one here.
+func (s *Seed) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind != yaml.ScalarNode {
+		return fmt.Errorf("line %d: a random_seed is an integer >= 0", n.Line)
+	}
+	seed, err := ParseSeed(n.Value)
+	if err != nil {
+		return fmt.Errorf("line %d: random_seed: %s %w", n.Line, n.Value, err)
+	}
+	*s = seed
+	return nil
+}
