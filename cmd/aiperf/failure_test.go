@@ -154,6 +154,9 @@ func TestEveryRequestFails(t *testing.T) {
 					t.Errorf("error %+v, want %d %s", l.Error, c.code, c.want)
 					continue
 				}
+				if c.want == "TimeoutError" && !strings.HasPrefix(l.Error.Message, "the request timeout of 300ms passed while ") {
+					t.Errorf("message %q", l.Error.Message)
+				}
 				groups[l.Error.Type+": "+l.Error.Message] = true
 			}
 			if c.want != "" && len(groups) != 1 {

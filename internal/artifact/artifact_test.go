@@ -90,7 +90,7 @@ func sample(t *testing.T) (*record.Record, *metric.Row, *metric.Run) {
 func TestRawRoundTrip(t *testing.T) {
 	rec, row, _ := sample(t)
 	path := filepath.Join(t.TempDir(), "raw.jsonl")
-	w, err := CreateRaw(path)
+	w, err := CreateRaw(path, false)
 	if err != nil {
 		t.Fatal(err)
 	}

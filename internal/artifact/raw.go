@@ -10,12 +10,15 @@ import (
 )
 
 // Raw writes the raw JSONL: one line per request with all that was sent and received. It is what a report can be made from again.
-type Raw struct{ *stream }
+type Raw struct {
+	*stream
+	trace bool
+}
 
-// CreateRaw begins the file.
-func CreateRaw(path string) (*Raw, error) {
+// CreateRaw begins the file; trace adds the headers of both sides to the socket instants of every request.
+func CreateRaw(path string, trace bool) (*Raw, error) {
 	s, err := create(path)
-	return &Raw{s}, err
+	return &Raw{s, trace}, err
 }
 
 // Encode appends the line of a request.
@@ -50,7 +53,9 @@ func (w *Raw) Encode(dst []byte, rec *record.Record, _ *record.Reply, row *metri
 	}
 	if rec.Trace != nil {
 		traced := *rec
-		traced.RequestHeaders, traced.ResponseHeaders = nil, nil // they stand above
+		if !w.trace {
+			traced.RequestHeaders, traced.ResponseHeaders = nil, nil // nobody asked for them
+		}
 		o.key("trace_data")
 		o.b = appendTrace(o.b, &traced)
 	}

@@ -99,6 +99,7 @@ func readTrace(v *fastjson.Value, offset int64) *record.Trace {
 		FirstChunk: at("response_receive_start_ns"), LastChunk: at("response_receive_end_ns"),
 		ChunksSent: v.GetInt("request_chunks_count"), BytesSent: v.GetInt("request_bytes_total"),
 		ChunksReceived: v.GetInt("response_chunks_count"), BytesReceived: v.GetInt("response_bytes_total"),
+		Host:         text(v.Get("request_headers", "Host")),
 		StatusReason: text(v.Get("response_reason")),
 		LocalIP:      text(v.Get("local_ip")), RemoteIP: text(v.Get("remote_ip")),
 		LocalPort: v.GetInt("local_port"), RemotePort: v.GetInt("remote_port"),

@@ -103,7 +103,7 @@ func rawRecord(v *fastjson.Value) (*record.Record, error) {
 	}
 	r.Cut = text(md.Get("cut_reason"))
 	readHeaders(v.Get("request_headers"), &r.RequestHeaders)
-	readHeaders(v.Get("response_headers"), &r.ResponseHeaders)
+	readHeaders(v.Get("trace_data", "response_headers"), &r.ResponseHeaders)
 	for _, m := range v.GetArray("responses") {
 		r.Messages = append(r.Messages, readMessage(m))
 	}

@@ -1,6 +1,9 @@
 package artifact
 
 import (
+	"strconv"
+	"strings"
+
 	"aiperf/internal/record"
 	"aiperf/internal/redact"
 )
@@ -17,7 +20,7 @@ func appendTrace(b []byte, r *record.Record) []byte {
 	o := open(b)
 	o.str("trace_type", "aiohttp") // the one value that readers know
 	o.instant("request_send_start_ns", wall(t.SendStart))
-	appendHeaders(&o, "request_headers", r.RequestHeaders)
+	appendHeaders(&o, "request_headers", sentHeaders(r))
 	o.instant("request_headers_sent_ns", wall(t.HeadersSent))
 	o.raw("request_chunks", []byte("[]"))
 	o.instant("request_send_end_ns", wall(t.SendEnd))
@@ -61,6 +64,21 @@ func appendTrace(b []byte, r *record.Record) []byte {
 		o.int("coalesced_messages", int64(t.SharedReads))
 	}
 	return o.close()
+}
+
+// sentHeaders are the headers of a request as they went over the wire: the client's own around those that the run chose.
+func sentHeaders(r *record.Record) []record.Header {
+	if r.Trace.Host == "" || len(r.RequestHeaders) == 0 {
+		return r.RequestHeaders
+	}
+	all := make([]record.Header, 0, len(r.RequestHeaders)+2)
+	all = append(all, record.Header{Name: "Host", Value: r.Trace.Host})
+	for _, h := range r.RequestHeaders {
+		if !strings.EqualFold(h.Name, "Host") && !strings.EqualFold(h.Name, "Content-Length") {
+			all = append(all, h)
+		}
+	}
+	return append(all, record.Header{Name: "Content-Length", Value: strconv.Itoa(len(r.Payload))})
 }
 
 // span writes a duration if both its ends happened.

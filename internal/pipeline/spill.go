@@ -2,7 +2,7 @@ package pipeline
 
 import (
 	"bufio"
-	"encoding/gob"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -13,17 +13,19 @@ import (
 )
 
 // spill is a temporary file of records that found the queue full. Its name is removed as soon as it is open, so that a crash leaves
-// nothing behind.
+// nothing behind. Each record stands behind its length, in the binary form of package record: what comes back is what was put in.
 type spill struct {
 	dir string
 
 	mu     sync.Mutex
 	file   *os.File
-	buf    *bufio.Writer
-	enc    *gob.Encoder
+	buf    []byte // of one record
 	n      int64
 	failed error // the file cannot be written any more
 }
+
+// head is the length of a record in the file, in bytes.
+const head = 8
 
 // put appends a record.
 func (s *spill) put(rec *record.Record) error {
@@ -39,10 +41,9 @@ func (s *spill) put(rec *record.Record) error {
 	}
 	at, err := s.file.Seek(0, io.SeekCurrent)
 	if err == nil {
-		err = s.enc.Encode(rec)
-	}
-	if err == nil {
-		err = s.buf.Flush()
+		s.buf = rec.Append(append(s.buf[:0], make([]byte, head)...))
+		binary.LittleEndian.PutUint64(s.buf, uint64(len(s.buf)-head))
+		_, err = s.file.Write(s.buf)
 	}
 	if err != nil { // a record half written must not be read
 		s.failed = errors.Join(err, s.file.Truncate(at))
@@ -58,8 +59,7 @@ func (s *spill) open() error {
 		return fmt.Errorf("backlog file: %w", err)
 	}
 	os.Remove(f.Name())
-	s.file, s.buf = f, bufio.NewWriterSize(f, 64<<10)
-	s.enc = gob.NewEncoder(s.buf)
+	s.file = f
 	return nil
 }
 
@@ -80,13 +80,27 @@ func (s *spill) drain(visit func(*record.Record)) error {
 	if _, err := s.file.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("backlog file: %w", err)
 	}
-	dec := gob.NewDecoder(bufio.NewReaderSize(s.file, 256<<10))
+	r := bufio.NewReaderSize(s.file, 256<<10)
 	for i := range s.n {
-		rec := new(record.Record)
-		if err := dec.Decode(rec); err != nil {
+		rec, err := next(r)
+		if err != nil {
 			return fmt.Errorf("backlog file: record %d of %d: %w", i+1, s.n, err)
 		}
 		visit(rec)
 	}
 	return nil
+}
+
+// next reads a record with memory of its own.
+func next(r io.Reader) (*record.Record, error) {
+	var size [head]byte
+	if _, err := io.ReadFull(r, size[:]); err != nil {
+		return nil, err
+	}
+	b := make([]byte, binary.LittleEndian.Uint64(size[:]))
+	if _, err := io.ReadFull(r, b); err != nil {
+		return nil, err
+	}
+	rec := new(record.Record)
+	return rec, rec.Read(b)
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"syscall"
 
 	"aiperf/internal/artifact"
@@ -69,7 +70,7 @@ func (i *invocation) do() (status int, err error) {
 
 // single is one run.
 func (i *invocation) single() (int, error) {
-	done, err := i.benchmark(&i.run.Benchmark, i.run.RandomSeed, metric.RunInfo{}, "")
+	done, err := i.benchmark(&i.run.Benchmark, i.run.RandomSeed, metric.RunInfo{RandomSeed: digits(i.run.RandomSeed)}, "")
 	if done == nil {
 		return 1, err
 	}
@@ -82,7 +83,11 @@ func (i *invocation) single() (int, error) {
 // benchmark runs one benchmark.
 func (i *invocation) benchmark(b *config.Benchmark, seed *config.Seed, info metric.RunInfo, id string) (*metric.Run, error) {
 	info.CLICommand = i.command
-	settings, err := (&config.Run{SchemaVersion: i.run.SchemaVersion, RandomSeed: seed, Benchmark: *b}).InputConfig()
+	shown := *b
+	if dir, err := filepath.Abs(shown.Artifacts.Dir); err == nil {
+		shown.Artifacts.Dir = dir
+	}
+	settings, err := (&config.Run{SchemaVersion: i.run.SchemaVersion, RandomSeed: seed, Benchmark: shown}).InputConfig()
 	if err != nil {
 		return nil, err
 	}

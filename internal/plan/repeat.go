@@ -132,16 +132,28 @@ func (i *invocation) trial(t *trial, cell *config.Cell, sweepID string) (*metric
 			d.RandomSeed = seed
 		}
 	}
-	info := metric.RunInfo{SweepID: sweepID, RandomSeed: digits(seed), Trial: t.n, RunLabel: fmt.Sprintf("run_%04d", t.n+1)}
-	if i.run.Sweep != nil {
-		info.VariationLabel, info.VariationIndex = cell.Label, &t.cell
-		values, err := variation(cell.Values)
-		if err != nil {
-			return nil, err
-		}
-		info.Variation = values
+	info, err := t.info(cell, sweepID, seed)
+	if err != nil {
+		return nil, err
 	}
 	return i.benchmark(&b, seed, info, id())
+}
+
+// info says which run of the series a trial is; without a sweep it is of the one variation "base".
+func (t *trial) info(cell *config.Cell, sweepID string, seed *config.Seed) (metric.RunInfo, error) {
+	values, err := variation(cell.Values)
+	return metric.RunInfo{
+		SweepID: sweepID, RandomSeed: digits(seed), Trial: t.n, RunLabel: fmt.Sprintf("run_%04d", t.n+1),
+		VariationLabel: variationLabel(cell), VariationIndex: &t.cell, Variation: values,
+	}, err
+}
+
+// variationLabel names a cell.
+func variationLabel(cell *config.Cell) string {
+	if cell.Label == "" {
+		return "base"
+	}
+	return cell.Label
 }
 
 // trialSeed is the seed of one trial of a cell, of its own for every pair of them; nil = there is no seed to derive it from.
@@ -149,11 +161,7 @@ func trialSeed(base *config.Seed, cell *config.Cell, n int) *config.Seed {
 	if base == nil {
 		return nil
 	}
-	label := cell.Label
-	if label == "" {
-		label = "base"
-	}
-	child := rng.NewDecimal(string(*base)).Child(fmt.Sprintf("variation:%s:trial:%d", label, n)) & math.MaxInt64
+	child := rng.NewDecimal(string(*base)).Child(fmt.Sprintf("variation:%s:trial:%d", variationLabel(cell), n)) & math.MaxInt64
 	seed := config.Seed(strconv.FormatUint(child, 10))
 	return &seed
 }

@@ -109,9 +109,10 @@ type Trace struct {
 	HeadersReceived            int64
 	FirstChunk, LastChunk      int64 // body bytes
 	ErrorAt                    int64
-	ChunksSent, BytesSent      int // body
-	ChunksReceived             int // reads that brought body bytes
-	BytesReceived              int // body bytes after content decoding
+	ChunksSent, BytesSent      int    // body
+	ChunksReceived             int    // reads that brought body bytes
+	BytesReceived              int    // body bytes after content decoding
+	Host                       string // Host header as sent
 	StatusReason               string
 	LocalIP, RemoteIP          string
 	LocalPort, RemotePort      int

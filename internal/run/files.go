@@ -116,7 +116,7 @@ func (r *runner) newPipeline() (*pipeline.Pipeline, error) {
 		sinks = append(sinks, w)
 	}
 	if a.Raw {
-		w, err := artifact.CreateRaw(r.layout.Raw())
+		w, err := artifact.CreateRaw(r.layout.Raw(), a.Trace)
 		if err != nil {
 			return nil, err
 		}
@@ -127,7 +127,7 @@ func (r *runner) newPipeline() (*pipeline.Pipeline, error) {
 	if err != nil {
 		return nil, err
 	}
-	input := endpoint.DecodeOptions{NoInput: !r.counts()}
+	input := endpoint.DecodeOptions{NoInput: !r.counts() && !r.endpoint.Images} // the payload also tells the images of a request
 	o := pipeline.Options{
 		Metrics: r.metrics,
 		Decode: func(rec *record.Record) (*record.Reply, *record.Error) {

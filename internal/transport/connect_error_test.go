@@ -23,7 +23,7 @@ func TestConnectErrors(t *testing.T) {
 		{tcp(os.NewSyscallError("connect", syscall.ETIMEDOUT)), ErrConnect},
 		{&dialError{stageTLS, syscall.ECONNRESET}, ErrTLS},
 	} {
-		if got := connectError(c.err); got.Type != c.want {
+		if got := connectError(c.err, 0); got.Type != c.want {
 			t.Errorf("%v: %s, want %s", c.err, got.Type, c.want)
 		}
 	}

@@ -58,8 +58,13 @@ func wrapError(kind string, err error) *record.Error {
 	return e
 }
 
-func timeoutError() *record.Error {
-	return &record.Error{Type: ErrTimeout, Message: "TimeoutError()"}
+// timeoutError is the end of the time for a whole request; equal limits and doings make one group.
+func timeoutError(limit time.Duration, doing string) *record.Error {
+	text := "the request timeout"
+	if limit > 0 {
+		text = fmt.Sprintf("the request timeout of %v", limit)
+	}
+	return &record.Error{Type: ErrTimeout, Message: text + " passed while " + doing}
 }
 
 func cancelError(after time.Duration) *record.Error {
@@ -88,13 +93,20 @@ type dialError struct {
 func (e *dialError) Error() string { return e.err.Error() }
 func (e *dialError) Unwrap() error { return e.err }
 
-// connectError classifies the failure of making a connection.
-func connectError(err error) *record.Error {
-	if isTimeout(err) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
-		return timeoutError()
-	}
+// doings say what was under way at each stage.
+var doings = map[stage]string{stageDNS: "looking up the server's name", stageTCP: "connecting", stageTLS: "shaking hands over TLS"}
+
+// connectError classifies the failure of making a connection; limit is the request timeout.
+func connectError(err error, limit time.Duration) *record.Error {
 	var d *dialError
-	if !errors.As(err, &d) {
+	dialled := errors.As(err, &d)
+	if isTimeout(err) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
+		if !dialled {
+			return timeoutError(limit, "waiting for a free connection")
+		}
+		return timeoutError(limit, doings[d.stage])
+	}
+	if !dialled {
 		return wrapError(ErrConnect, err)
 	}
 	switch d.stage {

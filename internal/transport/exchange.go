@@ -102,7 +102,7 @@ func (x *Exchange) connect(fresh bool) {
 		x.err, x.cancel = externalError(), true
 		return
 	}
-	x.err = connectError(err)
+	x.err = connectError(err, x.client.opt.Timeout)
 }
 
 func (x *Exchange) acquire(fresh bool) (*conn, error) {

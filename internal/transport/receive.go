@@ -234,15 +234,29 @@ func (x *Exchange) interrupted(err error) bool {
 	case x.req.Cancel && x.sent == 0:
 		x.err = newError(ErrSendTimeout, 0, "the request could not be sent in time")
 	default:
-		x.err = timeoutError()
+		x.err = timeoutError(x.client.opt.Timeout, x.doing())
 	}
 	return true
+}
+
+// doing is what the exchange is at when its time is over.
+func (x *Exchange) doing() string {
+	switch {
+	case x.sent == 0:
+		return "sending the request"
+	case x.head == nil:
+		return "waiting for the response headers"
+	case x.trace.FirstChunk == 0:
+		return "waiting for the first byte of the response body"
+	}
+	return "the response body was still arriving"
 }
 
 // fill completes the record.
 func (x *Exchange) fill() {
 	r, t := x.rec, new(record.Trace) // of its own: the record outlives the exchange and its connection
 	*t = x.trace
+	t.Host = x.req.Target.host
 	r.WallOffset = clock.Wall(0)
 	r.Start = x.start
 	r.RequestHeaders, r.Payload = x.req.Headers, x.req.Body

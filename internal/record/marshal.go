@@ -1,0 +1,98 @@
+package record
+
+import "aiperf/internal/marshal"
+
+// layout is the version of the binary form of a record; another one is refused.
+const layout = 1
+
+// Append writes the record behind dst, whole but for what releases it.
+func (r *Record) Append(dst []byte) []byte {
+	c := marshal.NewWriter(dst)
+	r.visit(c)
+	return c.Bytes()
+}
+
+// Read fills the record from what Append wrote. Byte slices are cut from b.
+func (r *Record) Read(b []byte) error {
+	c := marshal.NewReader(b)
+	r.visit(c)
+	if c.Err() == nil && len(c.Bytes()) > 0 {
+		c.Fail("%d bytes behind the record", len(c.Bytes()))
+	}
+	return c.Err()
+}
+
+// visit is the binary form: every field in turn.
+func (r *Record) visit(c *marshal.Coder) {
+	version := layout
+	if c.Int(&version); c.Err() == nil && version != layout {
+		c.Fail("a record of layout %d; this program reads %d", version, layout)
+		return
+	}
+	r.Meta.visit(c)
+	for _, at := range []*int64{&r.WallOffset, &r.Intended, &r.Issued, &r.Start, &r.Ack, &r.End, &r.CancelledAt} {
+		c.Int64(at)
+	}
+	c.String(&r.Cut)
+	c.Int(&r.Status)
+	marshal.Slice(c, &r.RequestHeaders, visitHeader)
+	marshal.Slice(c, &r.ResponseHeaders, visitHeader)
+	c.ByteSlice(&r.Payload)
+	marshal.Slice(c, &r.Messages, visitMessage)
+	marshal.Pointer(c, &r.Error, VisitError)
+	marshal.Pointer(c, &r.Trace, visitTrace)
+}
+
+func (m *Meta) visit(c *marshal.Coder) {
+	c.Int64(&m.SessionNum)
+	for _, text := range []*string{&m.RequestID, &m.CorrelationID, &m.ConversationID, &m.Model, &m.WorkerID, &m.ProcessorID, &m.PhaseName} {
+		c.String(text)
+	}
+	for _, n := range []*int{&m.TurnIndex, &m.URLIndex, &m.PhaseIndex, &m.ProfilingIndex, &m.MaxTokens} {
+		c.Int(n)
+	}
+	c.Bool(&m.Warmup)
+	marshal.Pointer(c, &m.TurnTimestamp, (*marshal.Coder).Float64)
+}
+
+func visitHeader(c *marshal.Coder, h *Header) {
+	c.String(&h.Name)
+	c.String(&h.Value)
+}
+
+func visitMessage(c *marshal.Coder, m *Message) {
+	c.Int64(&m.At)
+	c.Bool(&m.Body)
+	c.ByteSlice(&m.Raw)
+	marshal.Slice(c, &m.Fields, func(c *marshal.Coder, f *Field) {
+		c.String(&f.Name)
+		c.String(&f.Value)
+	})
+	c.String(&m.ContentType)
+	c.Int(&m.Size)
+}
+
+// VisitError is the binary form of an error.
+func VisitError(c *marshal.Coder, e *Error) {
+	c.Int(&e.Code)
+	c.String(&e.Type)
+	c.String(&e.Message)
+	c.String(&e.Cause)
+	marshal.Slice(c, &e.Chain, (*marshal.Coder).String)
+}
+
+func visitTrace(c *marshal.Coder, t *Trace) {
+	for _, at := range []*int64{
+		&t.PoolWaitStart, &t.PoolWaitEnd, &t.DNSStart, &t.DNSEnd, &t.DNSCacheHit, &t.ConnectStart, &t.ConnectEnd, &t.Reused,
+		&t.SendStart, &t.HeadersSent, &t.SendEnd, &t.HeadersReceived, &t.FirstChunk, &t.LastChunk, &t.ErrorAt,
+		&t.ReadDelaySum, &t.ReadDelayMax,
+	} {
+		c.Int64(at)
+	}
+	for _, n := range []*int{&t.ChunksSent, &t.BytesSent, &t.ChunksReceived, &t.BytesReceived, &t.LocalPort, &t.RemotePort, &t.Reads, &t.SharedReads} {
+		c.Int(n)
+	}
+	for _, text := range []*string{&t.Host, &t.StatusReason, &t.LocalIP, &t.RemoteIP} {
+		c.String(text)
+	}
+}
