@@ -24,7 +24,7 @@ import (
 var reportFlags = []struct{ name, standard string }{
 	{"--artifact-dir", "report/ beside the raw export"}, {"--profile-export-prefix", ""}, {"--endpoint-type", "the run's own"},
 	{"--streaming", "as the run was"}, {"--tokenizer", "the run's own, else builtin"}, {"--tokenizer-revision", "main"},
-	{"--use-server-token-count", ""}, {"--per-chunk-usage", ""}, {"--goodput", ""}, {"--slice-duration", ""}, {"--show-trace-timing", ""},
+	{"--use-server-token-count", ""}, {"--per-chunk-usage", ""}, {"--goodput", ""}, {"--slice-duration", ""}, {"--show-trace-timing", ""}, {"--tables", "main"},
 }
 
 // reportTable is the flags of report.
@@ -110,7 +110,7 @@ func (p *Program) report(ctx context.Context, table *args.Table, words []string)
 	for _, line := range problems {
 		p.warnf("%s", line)
 	}
-	look := report.Options{Width: p.Width, Colour: p.Terminal}
+	look := report.Options{Width: p.Width, Colour: p.Color, Terminal: p.Terminal, AllTables: set.Text("--tables", "") == string(config.TablesAll)}
 	if look.Width == 0 {
 		look.Width = environment.UI.ConsoleExportWidth
 	}
@@ -119,6 +119,9 @@ func (p *Program) report(ctx context.Context, table *args.Table, words []string)
 		report.Console(p.Out, run, look),
 		report.Footer(p.Out, run, look),
 	)
+	if err == nil && p.Terminal {
+		err = report.Headline(p.Out, run, layout.Dir, layout.Count(), look)
+	}
 	if err != nil {
 		p.errorf("%v", err)
 		return 1

@@ -64,6 +64,7 @@ func (r *resolver) runtime() {
 		rt.Communication = &config.Communication{Type: "ipc", Path: r.set.Text("--zmq-ipc-path", "")}
 	}
 	rt.UI = r.view()
+	r.run.Tables = config.Tables(r.set.Text("--tables", string(r.run.Tables)))
 	r.run.Logging.Level = r.level()
 }
 

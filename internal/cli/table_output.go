@@ -47,6 +47,7 @@ var outputFlags = concat(
 	}),
 	group("UI", []args.Flag{
 		{Names: []string{"--ui", "--ui-type"}, Kind: args.Enum, Choices: []string{"dashboard", "simple", "none"}, Default: "dashboard; none without a terminal", Tier: "S", Help: "live view of the run"},
+		{Names: []string{"--tables"}, Kind: args.Enum, Choices: []string{"main", "all"}, Default: "main", Tier: "N", Help: "metric tables that a terminal gets; files and pipes get all"},
 	}),
 	group("Service", []args.Flag{
 		{Names: []string{"--log-level"}, Kind: args.Enum, Choices: []string{"TRACE", "DEBUG", "INFO", "NOTICE", "WARNING", "SUCCESS", "ERROR", "CRITICAL"}, Default: "INFO", Tier: "S", Help: "least severe log lines to keep"},

@@ -24,7 +24,18 @@ type Run struct {
 	MultiRun MultiRun `yaml:"multi_run"`
 	// NoSweepTable drops the console table of a sweep.
 	NoSweepTable bool `yaml:"no_sweep_table"`
+	// Tables says which metric tables a terminal gets; empty is TablesMain. Files and pipes get all.
+	Tables Tables `yaml:"tables,omitempty"`
 }
+
+// Tables names the metric tables that a terminal gets.
+type Tables string
+
+// The choices of Tables.
+const (
+	TablesMain Tables = "main"
+	TablesAll  Tables = "all"
+)
 
 // Benchmark is the body of one benchmark.
 type Benchmark struct {

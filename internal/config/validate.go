@@ -15,6 +15,9 @@ func itoa(n int) string { return strconv.Itoa(n) }
 func (r *Run) Validate() error {
 	v := &violations{}
 	v.when(r.SchemaVersion != SchemaVersion, "schemaVersion", "must be \"%s\", not %q", SchemaVersion, r.SchemaVersion)
+	if r.Tables != "" {
+		v.oneOf("tables", string(r.Tables), string(TablesMain), string(TablesAll))
+	}
 	v.endpoint(&r.Benchmark)
 	v.dataset(&r.Benchmark)
 	v.phases(&r.Benchmark)

@@ -22,6 +22,7 @@ import (
 type Streams struct {
 	Out, Err io.Writer
 	Width    int      // columns of Out, 0 = it is no terminal
+	Terminal bool     // Out is a terminal
 	Color    bool     // Out shows colours
 	Progress int      // columns of the terminal behind Err, 0 = none
 	Version  string   // of this program
@@ -102,21 +103,39 @@ func (i *invocation) benchmark(b *config.Benchmark, seed *config.Seed, info metr
 
 // show prints the report of a run and leaves it as a file.
 func (i *invocation) show(run *metric.Run, b *config.Benchmark) error {
-	path := artifact.NewLayout(b.Artifacts.Dir, b.Artifacts.Prefix).Console()
-	width := i.run.Environment.UI.ConsoleExportWidth
-	err := artifact.WriteFile(path, report.ConsoleText(run, width))
-	o := report.Options{Width: i.Width, Colour: i.Color}
-	if o.Width == 0 {
-		o.Width = width
-	}
+	layout := artifact.NewLayout(b.Artifacts.Dir, b.Artifacts.Prefix)
+	err := i.keep(run, layout)
+	o := i.look()
 	e := report.Console(i.Out, run, o)
 	if e == nil {
 		e = report.Footer(i.Out, run, o)
 	}
-	if errors.Is(e, syscall.EPIPE) { // the reader of the report went away; the files are complete
-		e = nil
+	if e == nil && i.Terminal {
+		e = report.Headline(i.Out, run, b.Artifacts.Dir, layout.Count(), o)
 	}
-	return errors.Join(err, e)
+	return errors.Join(err, ignoreGone(e))
+}
+
+// keep leaves the report of a run as a file.
+func (i *invocation) keep(run *metric.Run, layout artifact.Layout) error {
+	return artifact.WriteFile(layout.Console(), report.ConsoleText(run, i.run.Environment.UI.ConsoleExportWidth))
+}
+
+// look is how reports are drawn.
+func (i *invocation) look() report.Options {
+	o := report.Options{Width: i.Width, Colour: i.Color, Terminal: i.Terminal, AllTables: i.run.Tables == config.TablesAll}
+	if o.Width == 0 {
+		o.Width = i.run.Environment.UI.ConsoleExportWidth
+	}
+	return o
+}
+
+// ignoreGone takes no offence at a reader of the report that went away; the files are complete.
+func ignoreGone(err error) error {
+	if errors.Is(err, syscall.EPIPE) {
+		return nil
+	}
+	return err
 }
 
 // status is the exit status of a finished run: 1 if no request succeeded, or the failed-request threshold ended it.

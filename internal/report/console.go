@@ -26,13 +26,15 @@ const longHeader = 30
 
 // Options say how to draw.
 type Options struct {
-	Width  int  // of the terminal; less than 100 counts as 100
-	Colour bool // only on a terminal
+	Width     int  // of the terminal; where there is none, less than 100 counts as 100
+	Colour    bool // only on a terminal
+	Terminal  bool // tables and texts fit the width, and a metric table has no cells without a value; else the layout is the contract's
+	AllTables bool // on a terminal: all metric tables, not the main one alone
 }
 
 // Console writes everything above the footer: notices, error table, metric tables, panels and the verdict.
 func Console(w io.Writer, run *metric.Run, o Options) error {
-	d := &drawing{w: w, run: run, style: style{o.Colour}, width: max(o.Width, minWidth)}
+	d := newDrawing(w, run, o)
 	d.incomplete()
 	d.advice()
 	d.errorTable()
@@ -40,13 +42,7 @@ func Console(w io.Writer, run *metric.Run, o Options) error {
 		d.metrics("HTTP Trace Timing", func(m *metric.Metric) bool { return m.Flags&metric.HTTPTrace != 0 })
 	}
 	if run.Profiling.Valid > 0 {
-		for _, g := range groups {
-			title := run.Title
-			if g.name != "" {
-				title += ": " + g.name
-			}
-			d.metrics(title, func(m *metric.Metric) bool { return m.Group == g.key && m.Flags&metric.ErrorOnly == 0 })
-		}
+		d.metricTables()
 		d.cacheHint()
 		d.discrepancies()
 		d.lengths()
@@ -78,13 +74,35 @@ type drawing struct {
 	run   *metric.Run
 	style style
 	width int
+	fits  bool // everything is made to fit the width
+	all   bool // all metric tables
 	err   error
+}
+
+// leastWidth is the narrowest terminal that texts are fitted to.
+const leastWidth = 40
+
+func newDrawing(w io.Writer, run *metric.Run, o Options) *drawing {
+	d := &drawing{w: w, run: run, style: style{o.Colour}, width: max(o.Width, minWidth), fits: o.Terminal, all: o.AllTables || !o.Terminal}
+	if o.Terminal {
+		d.width = max(o.Width, leastWidth)
+	}
+	return d
 }
 
 func (d *drawing) print(format string, args ...any) {
 	if d.err == nil {
 		_, d.err = fmt.Fprintf(d.w, format, args...)
 	}
+}
+
+// say is print for prose, which a terminal gets folded.
+func (d *drawing) say(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if d.fits {
+		text = flow(text, d.width, 2)
+	}
+	d.print("%s", text)
 }
 
 func (d *drawing) table(t *table) {
@@ -94,9 +112,39 @@ func (d *drawing) table(t *table) {
 }
 
 func (d *drawing) panel(title string, lines ...string) {
+	if d.fits {
+		lines = strings.Split(flow(strings.Join(lines, "\n"), d.width-4, 2), "\n")
+	}
 	if d.err == nil {
 		d.err = panel(d.w, d.style, title, lines)
 	}
+}
+
+// metricTables writes the tables of all groups; a terminal gets the main one unless all are asked for, and is told of the others.
+func (d *drawing) metricTables() {
+	rows, left := 0, []string(nil)
+	for _, g := range groups {
+		title := d.run.Title
+		if g.name != "" {
+			title += ": " + g.name
+		}
+		belongs := func(m *metric.Metric) bool { return m.Group == g.key && m.Flags&metric.ErrorOnly == 0 }
+		if d.all || g.name == "" {
+			d.metrics(title, belongs)
+			continue
+		}
+		if n := len(d.belonging(belongs)); n > 0 {
+			rows, left = rows+n, append(left, g.name)
+		}
+	}
+	if rows > 0 {
+		d.say("%s\n", d.style.dim(plural(rows, "more row")+" ("+strings.Join(left, ", ")+") in the console file; --tables all shows them"))
+	}
+}
+
+// belonging are the shown results of the metrics that a table takes.
+func (d *drawing) belonging(belongs func(*metric.Metric) bool) []metric.Result {
+	return slices.DeleteFunc(d.run.Profiling.Shown(), func(r metric.Result) bool { return !belongs(r.Metric) })
 }
 
 // columns of a metric table.
@@ -108,7 +156,7 @@ func (d *drawing) metrics(title string, belongs func(*metric.Metric) bool) {
 	for _, s := range columns {
 		t.head = append(t.head, s.String())
 	}
-	results := slices.DeleteFunc(d.run.Profiling.Shown(), func(r metric.Result) bool { return !belongs(r.Metric) })
+	results := d.belonging(belongs)
 	slices.SortStableFunc(results, func(a, b metric.Result) int { return rank(a.Metric) - rank(b.Metric) })
 	for i := range results {
 		row := []string{label(results[i].Metric)}
@@ -116,6 +164,9 @@ func (d *drawing) metrics(title string, belongs func(*metric.Metric) bool) {
 			row = append(row, number(&results[i], s))
 		}
 		t.rows = append(t.rows, row)
+	}
+	if d.fits {
+		t.fit(d.width)
 	}
 	if len(t.rows) > 0 {
 		d.table(t)
@@ -178,7 +229,11 @@ func (d *drawing) errorTable() {
 	for _, g := range d.run.Profiling.Errors {
 		room = max(room, len(g.Error.Type)+len(strconv.FormatInt(g.Count, 10)))
 	}
-	room = max(30, d.width-room-25)
+	least := 30
+	if d.fits {
+		least = 16
+	}
+	room = max(least, d.width-room-25)
 	for _, g := range d.run.Profiling.Errors {
 		code, kind, text := missing, missing, missing
 		if g.Error.Code != 0 {

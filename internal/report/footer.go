@@ -10,7 +10,7 @@ import (
 
 // Footer writes how the run was started, how long it took and which files it left.
 func Footer(w io.Writer, run *metric.Run, o Options) error {
-	d := &drawing{w: w, run: run, style: style{o.Colour}, width: max(o.Width, minWidth)}
+	d := newDrawing(w, run, o)
 	d.print("\n")
 	if run.Info.CLICommand != "" {
 		d.print("%s %s\n", d.style.bold("CLI Command:"), run.Info.CLICommand)
@@ -32,16 +32,16 @@ func Footer(w io.Writer, run *metric.Run, o Options) error {
 	}
 	if n := run.Profiling.Cut; n > 0 {
 		if n == 1 {
-			d.print("1 request was cut off at the end of the run; it is listed in the records and in no metric.\n")
+			d.say("1 request was cut off at the end of the run; it is listed in the records and in no metric.\n")
 		} else {
-			d.print("%d requests were cut off at the end of the run; they are listed in the records and in no metric.\n", n)
+			d.say("%d requests were cut off at the end of the run; they are listed in the records and in no metric.\n", n)
 		}
 	}
-	if run.Validity != nil && run.Validity.Verdict != metric.VerdictValid {
+	if run.Validity != nil && run.Validity.Verdict != metric.VerdictValid && !o.Terminal { // there the headline says so
 		d.print("%s\n", d.style.red("Not a clean measurement: "+run.Validity.Sentence()))
 	}
 	if run.Cancelled {
-		d.print("%s\n", d.style.paint("3", "The run was cancelled early: the results cover a part of it."))
+		d.say("%s\n", d.style.paint("3", "The run was cancelled early: the results cover a part of it."))
 	}
 	return d.err
 }

@@ -11,7 +11,7 @@ func (d *drawing) incomplete() {
 	if d.run.IncompleteReason == "" {
 		return
 	}
-	d.print("\n%s\n%s\n%s\n\n", d.style.bold(Brand+" | INCOMPLETE RESULTS"), d.run.IncompleteReason,
+	d.say("\n%s\n%s\n%s\n\n", d.style.bold(Brand+" | INCOMPLETE RESULTS"), d.run.IncompleteReason,
 		"The numbers cover a part of the run: do not compare them with those of a complete one.")
 }
 

@@ -18,20 +18,20 @@ func (d *drawing) verdict() {
 	if v.Verdict != metric.VerdictValid {
 		word = d.style.red(word)
 	}
-	d.print("\nValidity: %s. %s\n", word, v.Reason)
+	d.say("\nValidity: %s. %s\n", word, v.Reason)
 	if v.OpenLoop {
-		d.print("  Schedule lag: p50 %s, p99 %s, max %s\n", span(v.LagP50), span(v.LagP99), span(v.LagMax))
+		d.say("  Schedule lag: p50 %s, p99 %s, max %s\n", span(v.LagP50), span(v.LagP99), span(v.LagMax))
 	}
 	if v.TargetRate > 0 {
-		d.print("  Rate: %.2f requests/s of %.2f asked for; the arrival law drew %.2f, of which %.1f %% were sent\n",
+		d.say("  Rate: %.2f requests/s of %.2f asked for; the arrival law drew %.2f, of which %.1f %% were sent\n",
 			v.AchievedRate, v.TargetRate, v.DrawnRate, 100*v.AchievedRate/max(v.DrawnRate, v.AchievedRate))
 	}
 	if v.ReadDelays > 0 {
-		d.print("  Read delay (kernel to client): p50 %s, p99 %s; coalesced messages: %s\n", span(v.ReadDelayP50), span(v.ReadDelayP99), sharedReads(v))
+		d.say("  Read delay (kernel to client): p50 %s, p99 %s; coalesced messages: %s\n", span(v.ReadDelayP50), span(v.ReadDelayP99), sharedReads(v))
 	}
-	d.print("  Client: CPU %.0f %% of %d cores, longest stop %s, record backlog %d of %d\n", 100*v.CPUShare, v.Cores, span(v.GCPauseMax), v.BacklogMax, v.BacklogSize)
+	d.say("  Client: CPU %.0f %% of %d cores, longest stop %s, record backlog %d of %d\n", 100*v.CPUShare, v.Cores, span(v.GCPauseMax), v.BacklogMax, v.BacklogSize)
 	for _, n := range v.Notes {
-		d.print("  Note: %s\n", n)
+		d.say("  Note: %s\n", n)
 	}
 }
 

@@ -1,0 +1,28 @@
+package artifact
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// Count is how many files of a run are there, the log and those of its phases included.
+func (l Layout) Count() (n int) {
+	paths := []string{
+		l.SummaryJSON(), l.SummaryCSV(), l.Records(), l.Raw(), l.SlicesCSV(), l.SlicesJSON(), l.Console(), l.GPUTelemetry(), l.Inputs(),
+		l.Outputs(), l.Log(), filepath.Join(l.Dir, "phase_manifest.json"),
+	}
+	for _, format := range []string{"json", "csv", "jsonl", "parquet"} {
+		paths = append(paths, l.ServerMetrics(format))
+	}
+	dirs, _ := os.ReadDir(filepath.Join(l.Dir, "phases")) // most runs have none
+	for _, d := range dirs {
+		phase := NewLayout(filepath.Join(l.Dir, "phases", d.Name()), "")
+		paths = append(paths, phase.SummaryJSON(), phase.SummaryCSV())
+	}
+	for _, p := range paths {
+		if info, err := os.Stat(p); err == nil && info.Mode().IsRegular() {
+			n++
+		}
+	}
+	return n
+}
