@@ -58,11 +58,16 @@ func (r *resolver) loadShape() {
 // promotes reports whether the times of the file make the run a schedule though nobody asked.
 func (r *resolver) promotes() bool {
 	f := r.file
-	if f == nil || !f.Format.Trace || !f.Timed || r.on("--no-fixed-schedule") || r.set.Get("--fixed-schedule") != nil {
+	if f == nil || !f.Format.Times || !f.Timed || r.on("--no-fixed-schedule") || r.set.Get("--fixed-schedule") != nil {
 		return false
 	}
-	if pace := r.given(loadFlagsOfPace...); f.Recognised && len(pace) > 0 {
+	written := f.Format.Trace && !f.Recognised // a recording by name: its times come first
+	switch pace := r.given(loadFlagsOfPace...); {
+	case !written && len(pace) > 0:
 		r.warn("%s has times, but %s sets the pace: the times are ignored; --fixed-schedule replays them", r.run.Dataset().Path, strings.Join(pace, " and "))
+		return false
+	case !f.Format.Trace && !f.AllTimed:
+		r.warn("%s: only some rows have times: they are ignored", r.run.Dataset().Path)
 		return false
 	}
 	return true
@@ -158,7 +163,7 @@ func (r *resolver) stops(p *config.Phase) {
 	}
 	if p.Requests != nil || p.Sessions != nil || p.Duration != nil {
 		if p.Type == config.PhaseFixedSchedule && p.Requests == nil && p.Sessions == nil && r.file != nil {
-			p.Requests = &r.file.Records
+			p.Requests = &r.file.Turns
 		}
 		return
 	}
@@ -166,7 +171,7 @@ func (r *resolver) stops(p *config.Phase) {
 	case config.PhaseUserCentric: // no default: ten requests cannot show a steady state
 	case config.PhaseFixedSchedule:
 		if r.file != nil {
-			p.Requests = &r.file.Records
+			p.Requests = &r.file.Turns
 		}
 	default:
 		n := config.DefaultRequests(p)

@@ -50,7 +50,7 @@ var loadRules = []rule{
 		"--fixed-schedule-auto-offset", "--fixed-schedule-start-offset", "--fixed-schedule-end-offset")},
 	{row: "8 E13", test: func(r *resolver) (string, bool) {
 		s := r.set.Text("--dataset-sampling-strategy", "sequential")
-		return r.as("--dataset-sampling-strategy") + " " + s + ": a schedule has its own order; allowed is sequential", r.load.fixed && s != "sequential"
+		return r.as("--dataset-sampling-strategy") + " " + s + ": " + r.schedule() + " has an order of its own; allowed is sequential", r.load.fixed && s != "sequential"
 	}},
 	{row: "9 E17", test: func(r *resolver) (string, bool) {
 		swept := r.swept()

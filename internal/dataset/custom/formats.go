@@ -13,6 +13,7 @@ import (
 type Format struct {
 	Name  string
 	Trace bool // recorded traffic
+	Times bool // rows, or their turns, may have timestamps
 	// read reads the file; nil = the format is known but not built yet.
 	read func(*loader, string) error
 	// verbatim: the bodies are sent as they stand in the file.
@@ -30,18 +31,18 @@ func (f Format) Built() bool { return f.read != nil }
 
 // Formats lists every format, built or not, in the order in which they are shown.
 var Formats = []Format{
-	{Name: "single_turn", read: readSingleTurn},
-	{Name: "multi_turn", read: readMultiTurn},
-	{Name: trace.MooncakeType, Trace: true, read: readMooncake},
+	{Name: "single_turn", Times: true, read: readSingleTurn},
+	{Name: "multi_turn", Times: true, read: readMultiTurn},
+	{Name: trace.MooncakeType, Trace: true, Times: true, read: readMooncake},
 	{Name: "raw_payload", read: readRawPayload, verbatim: true, mode: conversation.MessageArrayWithResponses},
 	{Name: "inputs_json", read: readInputs, verbatim: true, whole: true, mode: conversation.MessageArrayWithResponses},
 	{Name: "random_pool"},
-	{Name: "bailian_trace", Trace: true},
-	{Name: "burst_gpt_trace", Trace: true},
-	{Name: "sagemaker_data_capture", Trace: true},
-	{Name: "baseten_trace", Trace: true},
-	{Name: "weka_trace", Trace: true},
-	{Name: "tracelab", Trace: true},
+	{Name: "bailian_trace", Trace: true, Times: true},
+	{Name: "burst_gpt_trace", Trace: true, Times: true},
+	{Name: "sagemaker_data_capture", Trace: true, Times: true},
+	{Name: "baseten_trace", Trace: true, Times: true},
+	{Name: "weka_trace", Trace: true, Times: true},
+	{Name: "tracelab", Trace: true, Times: true},
 	{Name: "dag_jsonl"},
 	{Name: "speed_bench"},
 }

@@ -15,7 +15,9 @@ type Look struct {
 	Format     Format
 	Recognised bool   // by its content: nobody named the format
 	Records    int    // rows that are not blank; 0 for a format that is not built
+	Turns      int    // of all rows: the requests of one pass; a leading system message is not counted as one
 	Timed      bool   // the first row has a timestamp
+	AllTimed   bool   // every row has one
 	First      string // where the first row stands, "path:line"
 }
 
@@ -49,28 +51,37 @@ func LookInto(path, named string) (*Look, error) {
 		return l, nil
 	}
 	var faults dataset.Faults
+	untimed := 0
 	err = rows.Objects(path, &faults, func(r *rows.Row) {
+		turns, has := glance(r)
+		l.Turns += turns
+		if !has {
+			untimed++
+		}
 		if l.Records++; l.Records == 1 {
-			l.First, l.Timed = r.Where, timed(r)
+			l.First, l.Timed = r.Where, has
 		}
 	})
+	l.AllTimed = l.Records > 0 && untimed == 0
 	if err == nil {
 		err = faults.Err()
 	}
 	return l, err
 }
 
-// timed tells whether a row has a timestamp, in itself or in its first turn.
-func timed(r *rows.Row) bool {
-	if r.Has("timestamp") {
-		return true
+// glance counts the turns of a row and tells whether it has a timestamp, in itself or in its first turn. A system message in front is not
+// a turn of its own.
+func glance(r *rows.Row) (turns int, timed bool) {
+	var list []struct {
+		Role      string
+		Timestamp *json.RawMessage
 	}
-	var turns []struct {
-		Timestamp json.RawMessage `json:"timestamp"`
+	if !r.Has("turns") || json.Unmarshal(r.Raw("turns"), &list) != nil || len(list) == 0 {
+		return 1, r.Has("timestamp")
 	}
-	if json.Unmarshal(r.Raw("turns"), &turns) != nil || len(turns) == 0 {
-		return false
+	first := 0
+	if len(list) > 1 && list[0].Role == "system" && list[0].Timestamp == nil && list[1].Role != "system" {
+		first = 1
 	}
-	t := turns[0].Timestamp
-	return t != nil && string(t) != "null"
+	return len(list) - first, r.Has("timestamp") || list[first].Timestamp != nil
 }

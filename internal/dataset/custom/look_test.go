@@ -51,6 +51,26 @@ func TestLookInto(t *testing.T) {
 	}
 }
 
+func TestLookIntoCountsTurns(t *testing.T) {
+	for _, c := range []struct {
+		content string
+		turns   int
+		all     bool
+	}{
+		{`{"text":"a","timestamp":0}` + "\n" + `{"text":"b"}`, 2, false},
+		{`{"turns":[{"text":"a","timestamp":0},{"text":"b"}]}` + "\n" + `{"turns":[{"text":"c","timestamp":1},{"text":"d"},{"text":"e"}]}`, 5, true},
+		{`{"turns":[{"role":"system","text":"s"},{"text":"a","timestamp":0}]}`, 1, true},
+		{`{"turns":[{"role":"system","text":"s","timestamp":0},{"text":"a"}]}`, 2, true},
+		{`{"turns":[{"role":"system","text":"s"}]}`, 1, false},
+		{`{"input_length":1,"timestamp":0}` + "\n" + `{"input_length":1,"timestamp":0}`, 2, true},
+	} {
+		l, err := lookAt(t, c.content, "")
+		if err != nil || l.Turns != c.turns || l.AllTimed != c.all {
+			t.Errorf("%s: %+v, %v", c.content, l, err)
+		}
+	}
+}
+
 func TestLookIntoFaults(t *testing.T) {
 	for content, want := range map[string]string{
 		`{"foo":1}`:           "cannot tell the format of the file (keys: foo)",
