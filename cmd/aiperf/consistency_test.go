@@ -24,7 +24,7 @@ func TestFilesAgree(t *testing.T) {
 		{"errors", "&error-rate=0.3&error-kinds=http-500+sse+close+reset", []string{"--streaming", "--request-count", "80"}},
 		{"turns and a warm-up", "&jitter=1&error-rate=0.1", []string{"--streaming", "--num-sessions", "15", "--session-turns-mean", "3", "--warmup-request-count", "9"}},
 		{"a rate", "&reasoning=0.5", []string{"--streaming", "--request-rate", "300", "--request-count", "60"}},
-		{"cut at the end", "&jitter=1", []string{"--streaming", "--benchmark-duration", "0.3", "--benchmark-grace-period", "0"}},
+		{"cut at the end", "&jitter=1", []string{"--streaming", "--benchmark-duration", "1", "--benchmark-grace-period", "0"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
