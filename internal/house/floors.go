@@ -39,11 +39,12 @@ var Floors = map[string]int{
 	"internal/tokenizer":    0,
 
 	// The cellar: engines that know nothing of benchmarks.
-	"internal/golden":  -1,
-	"internal/redact":  -1,
-	"internal/jinja":   -1,
-	"internal/marshal": -1,
-	"internal/suggest": -1,
+	"internal/golden":   -1,
+	"internal/redact":   -1,
+	"internal/jinja":    -1,
+	"internal/marshal":  -1,
+	"internal/suggest":  -1,
+	"internal/terminal": -1,
 }
 
 // Floor returns the floor of a package; one below a package of the plan stands on its parent's floor.

@@ -1,22 +1,31 @@
 package redact
 
-import "strings"
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
 
 // Args redacts a command line for the record. Flags are given as "--flag value", "--flag=value", "-x value" or "-x=value"; a flag may take
 // several values, up to the next item that starts with a dash.
 func Args(args []string) []string {
+	return eachValue(args, argKind.redact)
+}
+
+// eachValue is a command line with every value, known by the flag before it, replaced by what show makes of it.
+func eachValue(args []string, show func(kind argKind, value string) string) []string {
 	out := make([]string, len(args))
 	kind := keep
 	for i, a := range args {
 		if !strings.HasPrefix(a, "-") || len(a) == 1 || negative(a) {
-			out[i] = kind.redact(a)
+			out[i] = show(kind, a)
 			continue
 		}
 		name, value, inline := strings.Cut(a, "=")
 		kind = flagKind(name)
 		out[i] = a
 		if inline {
-			out[i] = name + "=" + kind.redact(value)
+			out[i] = name + "=" + show(kind, value)
 		}
 	}
 	return out
@@ -30,6 +39,7 @@ const (
 	secret
 	headerItem
 	urlValue
+	extraItem
 )
 
 func (k argKind) redact(v string) string {
@@ -40,6 +50,8 @@ func (k argKind) redact(v string) string {
 		return HeaderItem(v)
 	case urlValue:
 		return urls(v)
+	case extraItem:
+		return extras(v)
 	}
 	return v
 }
@@ -51,6 +63,73 @@ func urls(v string) string {
 		list[i] = URL(u)
 	}
 	return strings.Join(list, ",")
+}
+
+// extras redacts one item of --extra-inputs: key:value pairs with commas between them, a JSON object, or a JSON array of pairs.
+func extras(v string) string {
+	if strings.HasPrefix(strings.TrimSpace(v), "{") {
+		return string(Members("", json.RawMessage(v)))
+	}
+	for _, piece := range extraPieces(v) {
+		name, value, ok := strings.Cut(piece, ":")
+		if value = strings.TrimSpace(value); ok && value != "" && SecretMember(name) {
+			v = strings.ReplaceAll(v, value, Placeholder)
+		}
+	}
+	return v
+}
+
+// extraPieces are the key:value pairs of an item of --extra-inputs that is no JSON object.
+func extraPieces(v string) []string {
+	var list []string
+	if json.Unmarshal([]byte(v), &list) != nil {
+		list = []string{v}
+	}
+	var pieces []string
+	for _, item := range list {
+		pieces = append(pieces, strings.Split(item, ",")...)
+	}
+	return pieces
+}
+
+// Members is a JSON value with the texts replaced that its members give away; of what is no JSON nothing is shown. It is the argument if
+// there is nothing to hide.
+func Members(name string, value json.RawMessage) json.RawMessage {
+	dec := json.NewDecoder(bytes.NewReader(value))
+	dec.UseNumber()
+	var v any
+	if dec.Decode(&v) != nil {
+		return json.RawMessage(`"` + Placeholder + `"`)
+	}
+	if len(MemberSecrets(name, value)) == 0 {
+		return value
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(hide(SecretMember(name), v)) != nil {
+		return json.RawMessage(`"` + Placeholder + `"`)
+	}
+	return bytes.TrimRight(b.Bytes(), "\n")
+}
+
+// hide replaces texts below a telling name.
+func hide(secret bool, v any) any {
+	switch v := v.(type) {
+	case string:
+		if secret {
+			return Placeholder
+		}
+	case []any:
+		for i := range v {
+			v[i] = hide(secret, v[i])
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = hide(secret || SecretMember(k), v[k])
+		}
+	}
+	return v
 }
 
 func flagKind(flag string) argKind {

@@ -25,12 +25,12 @@ func SecretHeader(name string) bool {
 	return false
 }
 
-// Header is the value of a header as it may be shown.
+// Header is the value of a header as it may be shown. Of others than credentials it is Text: a Location may hold a key.
 func Header(name, value string) string {
 	if SecretHeader(name) {
 		return Placeholder
 	}
-	return value
+	return Text(value)
 }
 
 // HeaderItem redacts one item of --header: "Name: value", or a JSON object of several.

@@ -18,6 +18,7 @@ const (
 	wordByte   = 1 << iota // of a key: letters, digits, "_" and "-"
 	schemeByte             // of the scheme of a URL, behind its first letter
 	letterByte
+	numberByte // of a number, and what may stand beside one
 	blankByte
 	authStop // ends a value of Authorization
 	pairStop // ends a value of a pair
@@ -35,6 +36,7 @@ var classes = func() (c [256]uint8) {
 	mark(letterByte, letters)
 	mark(wordByte, letters+"0123456789_-")
 	mark(schemeByte, letters+"0123456789+.-")
+	mark(numberByte, letters+"0123456789_.,")
 	mark(blankByte, blanks)
 	mark(authStop, blanks+`"',;<>`)
 	mark(pairStop, blanks+`"',;&<>`)
@@ -103,6 +105,12 @@ func (s *scanner) word(i, end int) int {
 	if s.authWord(i, end) {
 		return s.authorized(end)
 	}
+	if s.queryKey(i, end) {
+		if to := s.value(end+1, pairStop); to > end+1 {
+			return s.replace(end+1, to, Placeholder)
+		}
+		return end
+	}
 	if end-i > longestKey || !s.key(i, end) {
 		return end
 	}
@@ -131,13 +139,27 @@ func (s *scanner) authWord(i, end int) bool {
 // key tells whether a word is one of pairKeys, in any case.
 func (s *scanner) key(i, end int) bool {
 	var low [64]byte
+	return pairKeys[string(s.lower(&low, i, end))]
+}
+
+// queryKey tells whether a word is the name of a telling query value: of a path, or of a URL that says nothing of its scheme.
+func (s *scanner) queryKey(i, end int) bool {
+	if i == 0 || end == len(s.in) || s.in[end] != '=' || !strings.ContainsRune("?&;", rune(s.in[i-1])) {
+		return false
+	}
+	var low [64]byte
+	return secretQuery[string(s.lower(&low, i, end))]
+}
+
+// lower copies the beginning of a word in small letters.
+func (s *scanner) lower(low *[64]byte, i, end int) []byte {
 	n := copy(low[:], s.in[i:end])
 	for k, c := range low[:n] {
 		if c >= 'A' && c <= 'Z' {
 			low[k] = c | 0x20
 		}
 	}
-	return pairKeys[string(low[:n])]
+	return low[:n]
 }
 
 // authorized replaces what follows the word Authorization.

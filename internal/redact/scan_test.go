@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"maps"
 	"math/rand/v2"
 	"regexp"
 	"slices"
@@ -8,12 +9,13 @@ import (
 	"testing"
 )
 
-// rules are the three rules of Text as regular expressions, the slow way to say what the scanner does.
-var rules = func() (r struct{ auth, pair, url *regexp.Regexp }) {
+// rules are the four rules of Text as regular expressions, the slow way to say what the scanner does.
+var rules = func() (r struct{ auth, pair, url, query *regexp.Regexp }) {
 	keys := strings.Join(slices.Concat(textKeys, headerNames()), "|")
 	r.auth = regexp.MustCompile(`(?i)(\b(?:proxy-)?authorization["']?\s*[:=]?\s*["']?(?:(?:bearer|basic|digest|token|negotiate)\s+)?)[^\s"',;<>]+`)
 	r.pair = regexp.MustCompile(`(?i)((?:^|[^a-z0-9_-])["']?(?:` + keys + `)["']?\s*[:=]\s*["']?)[^\s"',;&<>]+`)
 	r.url = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>]+`)
+	r.query = regexp.MustCompile(`(?i)([?&;](?:` + strings.Join(slices.Sorted(maps.Keys(secretQuery)), "|") + `)=)[^\s"',;&<>]+`)
 	return r
 }()
 
@@ -21,6 +23,7 @@ func slowText(s string) string {
 	s = rules.auth.ReplaceAllString(s, "${1}"+Placeholder)
 	s = rules.pair.ReplaceAllString(s, "${1}"+Placeholder)
 	s = rules.url.ReplaceAllStringFunc(s, URL)
+	s = rules.query.ReplaceAllString(s, "${1}"+Placeholder)
 	return strings.ReplaceAll(s, Placeholder+Placeholder, Placeholder) // what both a pair and a URL hide
 }
 
@@ -39,7 +42,7 @@ func TestScannerFollowsTheRules(t *testing.T) {
 			case 1:
 				b.WriteString(pick("api_key", "API_KEY", "X-Api-Key", "token", "max_tokens", "my-secret", "cookie", `"password`) + mark() + "v" + value())
 			case 2:
-				b.WriteString(pick("http://u:p@h/", "see HTTPS://h:1/x?token=S&a=b#f", "h?sig=1", "1://x", "://", "s3://k?KEY=1&x-api-key=2"))
+				b.WriteString(pick("http://u:p@h/", "see HTTPS://h:1/x?token=S&a=b#f", "h?sig=1", "/v1/x?a=1&KEY=ab&sig='", "1://x", "://", "s3://k?KEY=1&x-api-key=2"))
 			default:
 				b.WriteString(pick("This model's", "maximum token", "5", "a:b", "x=y", "é", "\"quoted\""))
 			}

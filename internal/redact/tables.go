@@ -25,6 +25,12 @@ var secretQuery = set(
 	"x-amz-security-token", "x-amz-credential", "x-goog-signature", "x-goog-credential",
 )
 
+// memberParts make a member of a request a credential whose name contains one of them.
+var memberParts = []string{
+	"api_key", "api-key", "apikey", "secret", "password", "passwd", "credential", "authorization", "auth_token", "access_token",
+	"access-token", "access_key", "private_key", "bearer",
+}
+
 // secretFlags make any command-line flag a credential whose name contains one of them.
 var secretFlags = []string{
 	"api-key", "api-token", "auth-token", "access-token", "bearer-token", "id-token", "refresh-token", "authorization",
@@ -35,6 +41,7 @@ var flagKinds = map[string]argKind{
 	"-H": headerItem, "--header": headerItem, "--H": headerItem,
 	"-u": urlValue, "--url": urlValue, "--otel-url": urlValue, "--mlflow-tracking-uri": urlValue,
 	"--endpoint": urlValue, "--custom-endpoint": urlValue,
+	"--extra-inputs": extraItem, "--extra-input": extraItem,
 	"--gpu-telemetry": urlValue, "--server-metrics": urlValue, "--server-metrics-urls": urlValue, "--server-metrics-url": urlValue,
 }
 

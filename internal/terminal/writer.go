@@ -1,0 +1,131 @@
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+// Writer writes text for people. Everything that goes through it is made harmless as Text does it; with Colour its own colours stay.
+// It keeps back a character that a write leaves incomplete until the next. Its methods may be called by several goroutines.
+type Writer struct {
+	out    io.Writer
+	colour bool
+	hide   func(string) string
+
+	mu   sync.Mutex
+	held []byte // the beginning of a character or of a colour
+}
+
+// NewWriter returns a writer to out. colour lets colours through, which only a program that cleans what it colours may ask for. hide takes
+// secrets out of what is written; nil = nothing is taken out.
+func NewWriter(out io.Writer, colour bool, hide func(string) string) *Writer {
+	if hide == nil {
+		hide = func(s string) string { return s }
+	}
+	return &Writer{out: out, colour: colour, hide: hide}
+}
+
+// Write implements io.Writer. It reports all of p as written or an error.
+func (w *Writer) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	text := string(append(w.held, p...))
+	cut := w.complete(text)
+	w.held = append(w.held[:0], text[cut:]...)
+	if err := w.put(w.clean(w.hide(text[:cut]))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// Redraw writes a line over the one in which the cursor stands; only a terminal is asked for it.
+func (w *Writer) Redraw(line string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.put("\r\x1b[K" + Line(w.hide(line)))
+}
+
+func (w *Writer) put(text string) error {
+	if text == "" {
+		return nil
+	}
+	_, err := io.WriteString(w.out, text)
+	return err
+}
+
+// Redraw writes a line over the last one on a terminal. Of a Writer it uses the way past the filter.
+func Redraw(w io.Writer, line string) error {
+	if t, ok := w.(*Writer); ok {
+		return t.Redraw(line)
+	}
+	_, err := fmt.Fprintf(w, "\r\x1b[K%s", Line(line))
+	return err
+}
+
+// complete is the length of the text without a character or colour that has only begun.
+func (w *Writer) complete(text string) int {
+	if at := strings.LastIndexByte(text, '\x1b'); w.colour && at >= 0 && len(text)-at < maxColour && colourLength(text[at:]) < 0 {
+		return at
+	}
+	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
+		if c := text[len(text)-n]; utf8.RuneStart(c) {
+			if c >= utf8.RuneSelf && !utf8.FullRuneInString(text[len(text)-n:]) {
+				return len(text) - n
+			}
+			break
+		}
+	}
+	return len(text)
+}
+
+// clean is Text, but for colours.
+func (w *Writer) clean(text string) string {
+	if !w.colour || strings.IndexByte(text, '\x1b') < 0 {
+		return Text(text)
+	}
+	var b strings.Builder
+	for {
+		at := strings.IndexByte(text, '\x1b')
+		if at < 0 {
+			b.WriteString(Text(text))
+			return b.String()
+		}
+		n := max(colourLength(text[at:]), 0)
+		b.WriteString(Text(text[:at]))
+		if b.WriteString(text[at : at+n]); n == 0 {
+			b.WriteString(Text(text[at : at+1]))
+			n = 1
+		}
+		text = text[at+n:]
+	}
+}
+
+// maxColour is the length of the longest colour: ESC [ 3 1 m.
+const maxColour = 5
+
+// colourLength is the length of the colour with which a text begins: plain, bold, dim, italic, underlined, or one of the eight colours,
+// dark or bright; 0 = there is none, -1 = the text ends before that is known.
+func colourLength(text string) int {
+	const begin = "\x1b["
+	if len(text) < len(begin) && strings.HasPrefix(begin, text) {
+		return -1
+	}
+	rest, ok := strings.CutPrefix(text, begin)
+	if !ok {
+		return 0
+	}
+	n := 0
+	for n < len(rest) && n < 2 && rest[n] >= '0' && rest[n] <= '9' {
+		n++
+	}
+	switch {
+	case n == len(rest):
+		return -1
+	case rest[n] != 'm' || !strings.Contains(" 0 1 2 3 4 30 31 32 33 34 35 36 37 90 91 92 93 94 95 96 97 ", " "+rest[:n]+" "):
+		return 0
+	}
+	return len(begin) + n + 1
+}
