@@ -7,7 +7,7 @@ LDFLAGS := -s -w -X aiperf/internal/cli.version=$(VERSION)
 FUZZTIME ?= 60s
 TEXTS    ?= 1500
 
-.PHONY: all build test test-wide race lint bench fuzz tools
+.PHONY: all build test test-wide race race-fast lint bench fuzz tools
 
 all: build
 
@@ -25,17 +25,21 @@ test-wide: ## ids of twenty published vocabularies against the reference library
 	$(GO) run ./internal/tokenizer/wide -dir .node -n $(TEXTS) -recorded internal/tokenizer/testdata/ids.jsonl.gz \
 	  -need gpt2,qwen2_5,llama3_1,gpt4o
 
-lint: ## formatting, vet, the floors of the house, golangci-lint where it is installed
+lint: ## formatting, vet, the floors of the house, golangci-lint (make tools installs it)
 	@test -z "$$(gofmt -l cmd internal)" || { gofmt -l cmd internal; echo 'not gofmt-ed'; exit 1; }
 	$(GO) vet ./...
 	$(GO) test ./internal/house
-	@if command -v golangci-lint >/dev/null; then golangci-lint run ./...; else echo 'golangci-lint is not installed: make tools'; fi
+	@command -v golangci-lint >/dev/null || { echo 'golangci-lint is not installed: make tools'; exit 1; }
+	golangci-lint run ./...
 
 tools: ## golangci-lint, built from its module
 	$(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 race: ## every test under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race ./...
+
+race-fast: ## the same on the packages where goroutines meet
+	CGO_ENABLED=1 $(GO) test -race $(addprefix ./internal/,clock load metric pipeline plan record report run sse stats transport ui)
 
 bench: build ## figures as ratios against a baseline in the same run
 	$(GO) run ./internal/selfbench -aiperf ./aiperf
