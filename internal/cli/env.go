@@ -30,6 +30,7 @@ var envVars = []envVar{
 	{"HTTP_FORCE_CLOSE", envBool(func(e *config.Environment) *bool { return &e.HTTP.ForceClose })},
 	{"HTTP_SO_RCVBUF", envInt(">= 1024", func(e *config.Environment) *int { return &e.HTTP.ReceiveBuffer })},
 	{"HTTP_SO_SNDBUF", envInt(">= 1024", func(e *config.Environment) *int { return &e.HTTP.SendBuffer })},
+	{"HTTP_MAX_RESPONSE_BYTES", envInt(">= 65536", func(e *config.Environment) *int { return &e.HTTP.MaxResponseBytes })},
 	{"HTTP_VIDEO_POLL_INTERVAL", envSeconds("> 0", func(e *config.Environment) *config.Seconds { return &e.HTTP.VideoPollInterval })},
 	{"HTTP_REQUEST_CANCELLATION_SEND_TIMEOUT", envSeconds("> 0", func(e *config.Environment) *config.Seconds { return &e.HTTP.CancelSendTimeout })},
 	{"HTTP_X_SESSION_AFFINITY_FROM_CORRELATION_ID", envBool(func(e *config.Environment) *bool { return &e.HTTP.SessionAffinity })},

@@ -50,7 +50,7 @@ func DefaultEnvironment() Environment {
 	return Environment{
 		HTTP: HTTPTuning{
 			ConnectionLimit: 2500, KeepaliveTimeout: 300, SSLVerify: true, SessionAffinity: true, IPVersion: "4", TTLDNSCache: 300,
-			SendBuffer: 10485760, ReceiveBuffer: 10485760, VideoPollInterval: 0.1, CancelSendTimeout: 300,
+			SendBuffer: 10485760, ReceiveBuffer: 10485760, MaxResponseBytes: 64 << 20, VideoPollInterval: 0.1, CancelSendTimeout: 300,
 		},
 		Timing:  TimingTuning{CancelDrainTimeout: 10, RateRampUpdateInterval: 0.1, HighResTimer: true, MaxCatchup: 0.01},
 		Metrics: MetricsTuning{UsagePctDiffThreshold: 10, OSLMismatchPct: 5, OSLMismatchMaxTokens: 50, ListBackend: "ragged", TDigestCompression: 500},

@@ -25,6 +25,7 @@ type HTTPTuning struct {
 	ForceClose          bool    `yaml:"force_close"`
 	SendBuffer          int     `yaml:"so_sndbuf"`           // bytes
 	ReceiveBuffer       int     `yaml:"so_rcvbuf"`           // bytes
+	MaxResponseBytes    int     `yaml:"max_response_bytes"`  // largest answer, inflated
 	VideoPollInterval   Seconds `yaml:"video_poll_interval"` // of the endpoint type video_generation
 	CancelSendTimeout   Seconds `yaml:"request_cancellation_send_timeout"`
 	SessionAffinity     bool    `yaml:"x_session_affinity_from_correlation_id"`

@@ -18,6 +18,8 @@ type Options struct {
 	Metrics *metric.Set
 	// Decode reads the answer to a request; the error says why the request failed, nil = it is valid.
 	Decode func(*record.Record) (*record.Reply, *record.Error)
+	// Clean takes credentials out of the error of a record, before anything else sees it; nil = there are none.
+	Clean func(*record.Record)
 	// Count is the number of tokens of a text for a model, without special tokens. It is not called when counts come from the server.
 	Count func(model, text string) int
 	// Input counts the tokens of a request where the bare rule (texts joined by blanks, one encode) is not wanted; -1 = use that rule.
@@ -181,6 +183,9 @@ func (p *Pipeline) reduce(rec *record.Record) result {
 	reply, failure := p.opts.Decode(rec)
 	if rec.Error == nil {
 		rec.Error = failure
+	}
+	if rec.Error != nil && p.opts.Clean != nil {
+		p.opts.Clean(rec)
 	}
 	row := p.opts.Metrics.Row(rec, reply, p.counts(rec, reply))
 	if rec.Error == nil {

@@ -16,6 +16,7 @@ import (
 	"aiperf/internal/metric"
 	"aiperf/internal/pipeline"
 	"aiperf/internal/record"
+	"aiperf/internal/transport"
 )
 
 // levels maps the names of --log-level.
@@ -133,6 +134,7 @@ func (r *runner) newPipeline() (*pipeline.Pipeline, error) {
 		Decode: func(rec *record.Record) (*record.Reply, *record.Error) {
 			return r.endpoint.Decode(rec, input)
 		},
+		Clean:    transport.NewCleaner(r.targets).Clean,
 		Count:    count,
 		Workers:  max(1, runtime.GOMAXPROCS(0)-1), // one core stays free for the load: a read that comes late joins messages
 		Sinks:    sinks,

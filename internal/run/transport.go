@@ -26,6 +26,7 @@ func transportOptions(b *config.Benchmark, warn func(string)) transport.Options 
 	o.DNSCache = o.DNSTTL > 0
 	o.IPVersion = tuning.IPVersion
 	o.SendBuffer, o.ReceiveBuffer = tuning.SendBuffer, tuning.ReceiveBuffer
+	o.MaxResponse = int64(tuning.MaxResponseBytes)
 	o.TLS.Insecure = !tuning.SSLVerify
 	o.Warn = warn
 	return o

@@ -119,6 +119,8 @@ type chunkDecoder struct {
 	left   int64 // data bytes of the chunk
 	digits int
 	line   int // bytes of the line so far: extension or trailer
+	excess int // bytes of extensions that no data stands against
+	tail   int // bytes of the trailer
 	over   bool
 }
 
@@ -134,7 +136,8 @@ const (
 
 const (
 	maxChunkDigits = 15
-	maxChunkLine   = 64 << 10
+	maxChunkLine   = 64 << 10 // bytes of one extension, of all the trailer, and of extensions beyond the fair share of their data
+	fairExtension  = 64       // bytes of an extension that every chunk may have, beside twice its data
 )
 
 // cut gives the first data bytes of b, none if there is only framing, and what follows them.
@@ -164,13 +167,23 @@ func (d *chunkDecoder) step(b []byte) ([]byte, error) {
 		if i < 0 {
 			return nil, d.longer(len(b))
 		}
+		if err := d.longer(i); err != nil {
+			return nil, err
+		}
+		d.excess = max(0, d.excess+d.line-fairExtension-int(min(2*d.left, maxChunkLine)))
+		if d.excess > maxChunkLine {
+			return nil, malformed("Chunk extensions without data of more than %d bytes", maxChunkLine)
+		}
 		d.sizeDone()
 		return b[i+1:], nil
 	case chunkDataEnd:
 		switch b[0] {
 		case '\r':
+			if err := d.longer(1); err != nil {
+				return nil, err
+			}
 		case '\n':
-			d.state = chunkSize
+			d.state, d.line = chunkSize, 0
 		default:
 			return nil, malformed("Bad chunk: %s after its data", quote(b))
 		}
@@ -218,9 +231,10 @@ func (d *chunkDecoder) trailer(b []byte) ([]byte, error) {
 		case c == '\n':
 			d.line = 0
 		case c != '\r':
-			if err := d.longer(1); err != nil {
-				return nil, err
-			}
+			d.line++
+		}
+		if d.tail++; d.tail > maxChunkLine {
+			return nil, malformed("Trailer longer than %d bytes", maxChunkLine)
 		}
 	}
 	return nil, nil
@@ -228,7 +242,7 @@ func (d *chunkDecoder) trailer(b []byte) ([]byte, error) {
 
 func (d *chunkDecoder) longer(n int) error {
 	if d.line += n; d.line > maxChunkLine {
-		return malformed("Chunk extension or trailer longer than %d bytes", maxChunkLine)
+		return malformed("Chunk extension longer than %d bytes", maxChunkLine)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"bytes"
 	"strings"
 
 	"golang.org/x/text/encoding"
@@ -10,14 +11,14 @@ import (
 	"aiperf/internal/sse"
 )
 
-// text gives a body as valid UTF-8. An unknown charset counts as UTF-8; invalid bytes are replaced.
+// text gives a body as valid UTF-8 without a byte order mark. An unknown charset counts as UTF-8; invalid bytes are replaced.
 func text(body []byte, charset string) []byte {
 	if e := encodingOf(charset); e != nil {
 		if out, err := e.NewDecoder().Bytes(body); err == nil {
 			body = out
 		}
 	}
-	return sse.ValidUTF8(body)
+	return sse.ValidUTF8(bytes.TrimPrefix(body, []byte("\uFEFF")))
 }
 
 // encodingOf knows the single-byte charsets and UTF-16; nil = UTF-8.

@@ -17,7 +17,7 @@ type Client struct {
 	dns  resolver
 	pool pool
 
-	doneWait    int64    // ns for which the end of a stream is waited for once its end mark came
+	doneWait    int64    // ns for which the end of a stream is waited for once its end mark came, and that of an error's body after its head
 	warned      sync.Map // kinds of warnings given
 	count       counters
 	delays      delayLog
@@ -39,7 +39,8 @@ type Stats struct {
 	MostOpenConns int
 }
 
-// afterDone is how long a server may keep a stream open after its end mark (spec: transport, section 7.6).
+// afterDone is how long a server may keep a stream open after its end mark (spec: transport, section 7.6), and how long the body of an HTTP
+// error may take: what counts has come, and what is still to come is not worth a slot of the load.
 const afterDone = 5 * time.Second
 
 // NewClient makes a client. It reads the certificates that opt names.
@@ -49,6 +50,9 @@ func NewClient(opt Options) (*Client, error) {
 		return nil, err
 	}
 	c := &Client{opt: opt, tls: cfg, tie: clock.NewTie(), doneWait: int64(afterDone)}
+	if c.opt.MaxResponse <= 0 {
+		c.opt.MaxResponse = DefaultMaxResponse
+	}
 	c.dns.ttl = opt.DNSTTL
 	if !opt.DNSCache {
 		c.dns.ttl = 0

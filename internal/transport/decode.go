@@ -41,7 +41,7 @@ func content(b *bodyReader, codings []string, warn func(kind, text string)) (sou
 		case "br":
 			return nil, &formatError{ErrEncoding, "Can not decode content-encoding: br"}
 		default:
-			warn("content-encoding "+c, "the server uses an unknown content encoding ("+c+"): its bytes are used as they are")
+			warn("content-encoding", "the server uses an unknown content encoding ("+quote([]byte(c))+"): its bytes are used as they are")
 		}
 	}
 	if d.r == nil {
@@ -136,8 +136,11 @@ func (l *lazy) Read(p []byte) (int, error) {
 	return l.r.Read(p)
 }
 
+// maxWindow is the largest window that zstd may ask for as a content coding (RFC 9659).
+const maxWindow = 8 << 20
+
 func openZstd(from io.Reader) (io.Reader, error) {
-	return zstd.NewReader(from, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
+	return zstd.NewReader(from, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 }
 
 // openDeflate tells the zlib format from raw deflate by its header: both are sent under the name.

@@ -12,10 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
-	"unicode/utf8"
 
 	"aiperf/internal/record"
-	"aiperf/internal/redact"
 )
 
 // Error types as the error summary names them (spec: transport, section 8.1).
@@ -35,22 +33,16 @@ const (
 	ErrSendTimeout = "RequestSendTimeout"
 )
 
-// maxMessage is the length in characters above which an error text is cut. Bodies of HTTP errors are kept whole.
-const maxMessage = 4096
-
+// newError makes an error of a text of which no more is kept than a Cleaner needs.
 func newError(kind string, code int, text string) *record.Error {
-	text = redact.Text(text)
-	if utf8.RuneCountInString(text) > maxMessage {
-		text = string([]rune(text)[:maxMessage]) + "…"
-	}
-	return &record.Error{Type: kind, Code: code, Message: text}
+	return &record.Error{Type: kind, Code: code, Message: keep(text)}
 }
 
 // wrapError makes an error of a Go error, with its causes.
 func wrapError(kind string, err error) *record.Error {
 	e := newError(kind, 0, err.Error())
 	for cause := errors.Unwrap(err); cause != nil; cause = errors.Unwrap(cause) {
-		e.Chain = append(e.Chain, redact.Text(cause.Error()))
+		e.Chain = append(e.Chain, keep(cause.Error()))
 	}
 	if len(e.Chain) > 0 {
 		e.Cause = e.Chain[len(e.Chain)-1]
@@ -140,7 +132,7 @@ func headError(err error) *record.Error {
 // socketError is a connection that broke; its text names no ports, so that equal failures make one group.
 func socketError(err error) *record.Error {
 	e := wrapError(ErrSocket, err)
-	e.Message = redact.Text(plainReason(err))
+	e.Message = plainReason(err)
 	return e
 }
 

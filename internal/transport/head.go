@@ -9,8 +9,14 @@ import (
 	"aiperf/internal/record"
 )
 
-// maxHead is the size in bytes above which a response head is an error.
-const maxHead = 1 << 20
+// What a response head may hold. More is an error: a server that goes on for ever must cost neither memory nor time.
+const (
+	maxHead    = 1 << 20 // bytes, those of interim responses (1xx) and of empty lines ahead of it included
+	maxHeaders = 4096    // lines
+	maxInterim = 100     // interim responses
+	maxReason  = 256     // bytes kept of a reason phrase
+	maxCodings = 4       // content and transfer codings of a body
+)
 
 // head is a parsed response head.
 type head struct {
@@ -24,7 +30,8 @@ type head struct {
 	keep      bool // the server offers to keep an HTTP/1.0 connection
 	mediaType string
 	charset   string
-	encoding  []string // content codings in the order in which they were applied, lower case
+	encoding  []string // content codings, then transfer codings other than chunked, in the order in which they were applied, lower case
+	location  string   // where a redirect leads
 }
 
 // headEnd finds the end of a response head: the index after its empty line, -1 = not there yet. from is where to go on looking.
@@ -53,7 +60,7 @@ func plausible(b []byte) bool {
 	return string(b[:n]) == want[:n]
 }
 
-// parseHead reads a complete head. Lines end with CRLF or LF; folded lines are unfolded.
+// parseHead reads a complete head. Lines end with CRLF or LF; folded lines are unfolded, in time linear in their length.
 func parseHead(raw []byte) (*head, error) {
 	text := strings.TrimRight(string(raw), "\r\n")
 	line, rest, _ := strings.Cut(text, "\n")
@@ -61,15 +68,37 @@ func parseHead(raw []byte) (*head, error) {
 	if err := h.statusLine(strings.TrimSuffix(line, "\r")); err != nil {
 		return nil, err
 	}
-	h.headers = make([]record.Header, 0, strings.Count(rest, "\n")+1)
+	if n := strings.Count(rest, "\n"); n >= maxHeaders {
+		return nil, malformed("Response head of more than %d lines", maxHeaders)
+	} else if rest != "" {
+		h.headers = make([]record.Header, 0, n+1)
+	}
 	for rest != "" {
 		line, rest, _ = strings.Cut(rest, "\n")
 		line = strings.TrimSuffix(line, "\r")
+		if folded(rest) {
+			line, rest = unfold(line, rest)
+		}
 		if err := h.line(line); err != nil {
 			return nil, err
 		}
 	}
 	return h, h.framing()
+}
+
+// folded tells whether the first line of a text continues the line before it.
+func folded(rest string) bool { return rest != "" && (rest[0] == ' ' || rest[0] == '\t') }
+
+// unfold joins a line and those that continue it with one blank each.
+func unfold(line, rest string) (string, string) {
+	var b strings.Builder
+	b.WriteString(strings.TrimRight(line, " \t"))
+	for folded(rest) {
+		line, rest, _ = strings.Cut(rest, "\n")
+		b.WriteByte(' ')
+		b.WriteString(strings.Trim(line, " \t\r"))
+	}
+	return b.String(), rest
 }
 
 func (h *head) statusLine(line string) error {
@@ -83,7 +112,10 @@ func (h *head) statusLine(line string) error {
 		return malformed("Bad status line: %s", quote([]byte(line)))
 	}
 	h.status, h.http10 = int(n), proto[7] == '0'
-	if h.reason = strings.TrimSpace(reason); h.reason == "" {
+	if h.reason = strings.TrimSpace(reason); len(h.reason) > maxReason {
+		h.reason = strings.ToValidUTF8(h.reason[:maxReason], "") + "…"
+	}
+	if h.reason == "" {
 		h.reason = http.StatusText(h.status)
 	}
 	return nil
@@ -94,12 +126,7 @@ func (h *head) line(line string) error {
 		return malformed("Empty line in the response head")
 	}
 	if line[0] == ' ' || line[0] == '\t' {
-		if len(h.headers) == 0 {
-			return malformed("Continuation line without a header: %s", quote([]byte(line)))
-		}
-		last := &h.headers[len(h.headers)-1]
-		last.Value = strings.TrimSpace(last.Value + " " + strings.TrimSpace(line))
-		return nil
+		return malformed("Continuation line without a header: %s", quote([]byte(line)))
 	}
 	name, value, ok := strings.Cut(line, ":")
 	if !ok || !token(name) {
@@ -115,7 +142,7 @@ func (h *head) line(line string) error {
 // framing reads the headers that say where the body ends and how it is coded.
 func (h *head) framing() error {
 	length := ""
-	coded := false
+	var transfer []string
 	for _, f := range h.headers {
 		switch {
 		case strings.EqualFold(f.Name, "Content-Length"):
@@ -123,21 +150,51 @@ func (h *head) framing() error {
 				return err
 			}
 		case strings.EqualFold(f.Name, "Transfer-Encoding"):
-			coded = true
-			h.chunked = strings.EqualFold(lastItem(f.Value), "chunked")
+			transfer = appendCodings(transfer, f.Value)
 		case strings.EqualFold(f.Name, "Connection"):
 			h.close = h.close || hasItem(f.Value, "close")
 			h.keep = h.keep || hasItem(f.Value, "keep-alive")
 		case strings.EqualFold(f.Name, "Content-Type"):
 			h.contentType(f.Value)
 		case strings.EqualFold(f.Name, "Content-Encoding"):
-			for _, c := range strings.Split(f.Value, ",") {
-				h.encoding = append(h.encoding, strings.ToLower(strings.TrimSpace(c)))
-			}
+			h.encoding = appendCodings(h.encoding, f.Value)
+		case strings.EqualFold(f.Name, "Location"):
+			h.location = f.Value
 		}
 	}
-	if coded && length != "" {
+	if transfer != nil && length != "" {
 		return malformed("Both Content-Length and Transfer-Encoding in the response")
+	}
+	return h.codings(transfer)
+}
+
+// appendCodings adds the items of a list of codings, as many as need be looked at.
+func appendCodings(to []string, list string) []string {
+	for more := true; more && len(to) <= maxCodings; {
+		var item string
+		item, list, more = strings.Cut(list, ",")
+		to = append(to, strings.ToLower(strings.TrimSpace(item)))
+	}
+	return to
+}
+
+// codings takes in the transfer codings: chunked as the last one frames the body, what else can be decoded is taken off like a content
+// coding, and anything else is refused by its name.
+func (h *head) codings(transfer []string) error {
+	if n := len(transfer); n > 0 && transfer[n-1] == "chunked" {
+		h.chunked, transfer = true, transfer[:n-1]
+	}
+	for _, c := range transfer {
+		switch c {
+		case "", "identity":
+		case "gzip", "x-gzip", "deflate", "zstd":
+			h.encoding = append(h.encoding, c)
+		default:
+			return malformed("Transfer-Encoding %s is not understood", quote([]byte(c)))
+		}
+	}
+	if len(h.encoding) > maxCodings {
+		return malformed("A body with more than %d codings", maxCodings)
 	}
 	return nil
 }
@@ -191,10 +248,6 @@ func (h *head) kind() string {
 		return "HTTP " + strconv.Itoa(h.status)
 	}
 	return h.reason
-}
-
-func lastItem(list string) string {
-	return strings.TrimSpace(list[strings.LastIndexByte(list, ',')+1:])
 }
 
 func hasItem(list, item string) bool {

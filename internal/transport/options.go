@@ -45,6 +45,10 @@ type Options struct {
 	KeepCount                 int
 	UserTimeout               time.Duration // TCP_USER_TIMEOUT, Linux; 0 = the system's
 
+	// MaxResponse is the size in bytes, compressed data inflated, above which an answer is an error; 0 = DefaultMaxResponse. A stream
+	// may have one event for each eventShare bytes of it. Bodies that are only counted (KeepBinary false) may have maxCounted bytes.
+	MaxResponse int64
+
 	TLS TLS
 
 	UserStamps bool              // take instants in user space even where the kernel stamps
@@ -60,6 +64,9 @@ type TLS struct {
 	ServerName     string // name to verify and to send instead of the URL's host
 	SkipNameVerify bool   // verify the chain but not the host name
 }
+
+// DefaultMaxResponse is the largest answer unless Options say otherwise: what a server sends must fit beside the answers of many others.
+const DefaultMaxResponse = 64 << 20
 
 // DefaultOptions are the documented defaults (spec: transport, section 10.2).
 func DefaultOptions() Options {
@@ -78,5 +85,6 @@ func DefaultOptions() Options {
 		KeepInterval:  30 * time.Second,
 		KeepCount:     1,
 		UserTimeout:   30 * time.Second,
+		MaxResponse:   DefaultMaxResponse,
 	}
 }

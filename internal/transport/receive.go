@@ -6,12 +6,10 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"strings"
 	"time"
 
 	"aiperf/internal/clock"
 	"aiperf/internal/record"
-	"aiperf/internal/redact"
 )
 
 // Receive reads the answer to the end and fills the record's wire fields: instants, status, headers, messages, trace and error.
@@ -79,6 +77,9 @@ func (x *Exchange) readEnd() int64 {
 	if x.doneMark != 0 {
 		end = earliest(end, x.doneMark+x.client.doneWait)
 	}
+	if x.failMark != 0 {
+		end = earliest(end, x.failMark+x.client.doneWait)
+	}
 	return end
 }
 
@@ -123,13 +124,16 @@ func (x *Exchange) read(onMessage OnMessage) bool {
 // readHead reads up to the end of the final response head; rest are the bytes of the body that came with it.
 func (x *Exchange) readHead() (rest []byte, err error) {
 	var buf []byte
-	owned := false // buf is no longer the connection's
+	owned := false          // buf is no longer the connection's
+	passed, interim := 0, 0 // bytes and interim responses before the head
 	for looked := 0; ; {
 		if looked == 0 {
+			before := len(buf)
 			buf = bytes.TrimLeft(buf, "\r\n") // empty lines that a server left behind its last answer
+			passed += before - len(buf)
 		}
 		end := headEnd(buf, looked)
-		if end > maxHead || end < 0 && len(buf) > maxHead {
+		if passed+max(end, 0) > maxHead || end < 0 && len(buf) > maxHead {
 			return nil, malformed("Response head larger than %d bytes", maxHead)
 		}
 		if end < 0 {
@@ -154,10 +158,13 @@ func (x *Exchange) readHead() (rest []byte, err error) {
 		if err != nil {
 			return nil, err
 		}
-		buf, looked = buf[end:], 0
+		buf, looked, passed = buf[end:], 0, passed+end
 		if h.status >= 200 || h.status == 101 {
 			x.gotHead(h)
 			return buf, nil
+		}
+		if interim++; interim > maxInterim {
+			return nil, malformed("More than %d interim responses", maxInterim)
 		}
 	}
 }
@@ -212,7 +219,6 @@ func (x *Exchange) failBody(err error) {
 		return
 	}
 	x.err = bodyError(err, x.body)
-	x.err.Message = x.redacted(x.err.Message)
 }
 
 // interrupted reports a read that ended because the client wanted so.
@@ -289,21 +295,4 @@ func (x *Exchange) fill() {
 		r.Messages = a.messages
 		r.OnRelease(a.free)
 	}
-}
-
-// redacted takes the credentials of the request out of a text of the server's.
-func (x *Exchange) redacted(s string) string {
-	secrets := make([]string, 0, 2)
-	for _, h := range x.req.Headers {
-		if redact.SecretHeader(h.Name) && !strings.Contains(strings.ToLower(h.Name), "session") {
-			secrets = append(secrets, h.Value)
-			if _, word, ok := strings.Cut(h.Value, " "); ok {
-				secrets = append(secrets, word)
-			}
-		}
-	}
-	if _, word, ok := strings.Cut(x.req.Target.auth, " "); ok {
-		secrets = append(secrets, word)
-	}
-	return redact.Values(s, secrets...)
 }

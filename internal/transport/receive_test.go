@@ -26,7 +26,9 @@ func answer(t *testing.T, req *Request, format string, args ...any) *record.Reco
 		readRequest(r)
 		io.WriteString(c, reply)
 	})
-	return do(mustClient(t, func(o *Options) { o.Timeout = 2 * time.Second }), req)
+	rec := do(mustClient(t, func(o *Options) { o.Timeout = 2 * time.Second }), req)
+	NewCleaner([]*Target{req.Target}).Clean(rec)
+	return rec
 }
 
 func TestBodies(t *testing.T) {

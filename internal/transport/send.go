@@ -9,7 +9,7 @@ import (
 )
 
 // staleAfter is how long, in ns, an armed connection may wait before it is checked once more ahead of the write.
-const staleAfter = int64(500 * time.Microsecond)
+const staleAfter = int64(50 * time.Microsecond)
 
 // errStale is an idle connection that died between Prepare and Send; nothing was written.
 var errStale = errors.New("idle connection closed by the server")
@@ -23,17 +23,21 @@ func (x *Exchange) Send() {
 		}
 		return
 	}
-	stale := clock.Now()-x.ready > staleAfter && !x.conn.alive()
+	early := x.trace.Reused == 0 && x.conn.answeredAlready()
+	stale := !early && clock.Now()-x.ready > staleAfter && !x.conn.alive()
 	now := clock.Now()
 	if x.req.Armed {
 		x.start = now
 		x.deadline = x.client.deadline(now)
 	}
-	if stale {
+	switch {
+	case early: // a new connection would bring the same; an idle one is replaced
+		x.err = newError(ErrResponse, 0, "The response came before its request was sent")
+	case stale:
 		x.sendErr = errStale
-		return
+	default:
+		x.push(now)
 	}
-	x.push(now)
 }
 
 // push begins the sending at an instant.

@@ -13,18 +13,24 @@ import (
 	"aiperf/internal/sse"
 )
 
-// maxBody is the size in bytes above which a body that is no stream is an error.
-const maxBody = 1 << 30
+// Bounds that no option moves.
+const (
+	maxCounted   = 1 << 30  // bytes of a body that is counted and not kept
+	maxErrorBody = 1 << 20  // bytes of an error's body that are read
+	eventShare   = 128      // bytes of MaxResponse for each event of a stream: a record of an event takes about as much
+	keptAfterEnd = 64 << 10 // bytes of a stream that are kept after its end mark: usage may follow it; more is counted only
+)
 
 // readStream reads server-sent events. Every message gets the stamp of the read that completed it.
 func (x *Exchange) readStream(src source, onMessage OnMessage) error {
 	a := newArena()
 	x.arena = a
 	var f sse.Framer
+	after := 0 // bytes since the read that brought the end mark
 	for {
 		span, err := src.next()
 		if errors.Is(err, io.EOF) {
-			if a.cur != nil {
+			if a.cur != nil && after <= keptAfterEnd {
 				if s, ok := f.Finish(a.cur.buf); ok {
 					x.message(a.cur.buf[s.Start:s.End:s.End], s.Lines == 1, &onMessage)
 				}
@@ -35,6 +41,14 @@ func (x *Exchange) readStream(src source, onMessage OnMessage) error {
 			return err
 		}
 		x.gotBytes(len(span))
+		if err := x.tooLarge("stream"); err != nil {
+			return err
+		}
+		if x.doneMark != 0 {
+			if after += len(span); after > keptAfterEnd {
+				continue // counted, not kept
+			}
+		}
 		all, moved := a.add(span, f.Pending())
 		f.Rebase(moved)
 		before := len(a.messages)
@@ -47,6 +61,19 @@ func (x *Exchange) readStream(src source, onMessage OnMessage) error {
 			return err
 		}
 	}
+}
+
+// tooLarge tells that an answer has grown beyond what is kept of one.
+func (x *Exchange) tooLarge(what string) error {
+	limit := x.client.opt.MaxResponse
+	switch {
+	case int64(x.trace.BytesReceived) > limit:
+		return &formatError{ErrPayload, fmt.Sprintf("The %s is larger than %d bytes (AIPERF_HTTP_MAX_RESPONSE_BYTES)", what, limit)}
+	case x.arena != nil && int64(len(x.arena.messages)) > max(limit/eventShare, 1):
+		return &formatError{ErrPayload, fmt.Sprintf("The %s has more than %d events (one for %d bytes of AIPERF_HTTP_MAX_RESPONSE_BYTES)",
+			what, limit/eventShare, eventShare)}
+	}
+	return nil
 }
 
 // countShared counts the messages of one read that are not the last thing in it: their stamp is that of a later segment, perhaps.
@@ -64,7 +91,7 @@ func (x *Exchange) countShared(messages, pending int) error {
 // message takes in one event; false = it ends the reading, because the server reports an error.
 func (x *Exchange) message(raw []byte, single bool, onMessage *OnMessage) bool {
 	if f, failed := sse.FindFailure(raw, single); failed {
-		x.err = newError(ErrStream, f.Code, x.redacted(f.Message))
+		x.err = newError(ErrStream, f.Code, f.Message)
 		return false
 	}
 	a, at := x.arena, x.conn.at
@@ -120,6 +147,9 @@ func textual(b []byte) bool {
 // collect reads a body; its bytes are kept in the arena, or only counted.
 func (x *Exchange) collect(src source, keep bool) (body []byte, size int, err error) {
 	x.arena = newArena()
+	if limit := x.client.opt.MaxResponse; keep && x.head.length > limit {
+		return nil, 0, &formatError{ErrPayload, fmt.Sprintf("The body is larger than %d bytes (AIPERF_HTTP_MAX_RESPONSE_BYTES)", limit)}
+	}
 	for {
 		span, err := src.next()
 		if errors.Is(err, io.EOF) {
@@ -129,24 +159,52 @@ func (x *Exchange) collect(src source, keep bool) (body []byte, size int, err er
 			return body, size, err
 		}
 		x.gotBytes(len(span))
-		if size += len(span); size > maxBody {
-			return body, size, &formatError{ErrPayload, fmt.Sprintf("The body is larger than %d bytes", maxBody)}
+		if size += len(span); size > maxCounted {
+			return body, size, &formatError{ErrPayload, fmt.Sprintf("The body is larger than %d bytes", maxCounted)}
 		}
 		if keep {
+			if err := x.tooLarge("body"); err != nil {
+				return body, size, err
+			}
 			body, _ = x.arena.add(span, 0)
 		}
 	}
 }
 
-// readError reads the body of a status that is no success. What came of it is the message, also when the server closed too early.
-func (x *Exchange) readError(src source) error {
-	body, _, err := x.collect(src, true)
-	if err != nil && isTimeout(err) {
+// readError reads the body of a status that is no success. What came of it is the message, also when the server closed too early, took
+// too long over it, or did not end it.
+func (x *Exchange) readError(src source) (err error) {
+	x.mu.Lock()
+	x.failMark = x.conn.at
+	x.armRead()
+	x.mu.Unlock()
+	var body []byte
+	for err == nil && x.trace.BytesReceived < maxErrorBody {
+		var span []byte
+		if span, err = src.next(); err == nil {
+			x.gotBytes(len(span))
+			body = append(body, span[:min(len(span), maxKept-len(body))]...)
+		}
+	}
+	if err != nil && isTimeout(err) && !x.errorWaitOver() {
 		return err
 	}
 	h := x.head
-	x.err = &record.Error{Code: h.status, Type: h.kind(), Message: x.redacted(string(text(body, h.charset)))}
+	x.err = newError(h.kind(), h.status, string(text(body, h.charset)))
+	if x.trace.BytesReceived > len(body) {
+		x.err.Message += "…"
+	}
+	if h.status <= 399 && h.location != "" {
+		x.err = newError(h.kind(), h.status, fmt.Sprintf("The redirect to %s is not followed", h.location))
+	}
 	return nil
+}
+
+// errorWaitOver tells whether a read ended because the body of an HTTP error was waited for long enough.
+func (x *Exchange) errorWaitOver() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return !x.cut && x.readEnd() == x.failMark+x.client.doneWait
 }
 
 // strayWait is how long bytes are waited for that should not come.

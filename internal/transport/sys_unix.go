@@ -29,6 +29,18 @@ func (c *conn) alive() bool {
 	return err == nil && ok
 }
 
+// answeredAlready tells whether bytes have come in that nothing asked for. Over TLS they may be session tickets and tell nothing.
+func (c *conn) answeredAlready() bool {
+	n := 0
+	if c.tls == nil {
+		c.raw.Control(func(fd uintptr) {
+			var b [1]byte
+			n, _, _ = unix.Recvfrom(int(fd), b[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
+		})
+	}
+	return n > 0
+}
+
 // tryWrite writes what the socket takes at once and never waits, so that a scheduler's thread can call it.
 func (c *conn) tryWrite(b []byte) (n int, err error) {
 	ctlErr := c.raw.Write(func(fd uintptr) bool {
