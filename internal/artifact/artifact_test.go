@@ -72,9 +72,11 @@ func sample(t *testing.T) (*record.Record, *metric.Row, *metric.Run) {
 		RequestHeaders: []record.Header{{Name: "Authorization", Value: "Bearer secret"}, {Name: "X-A", Value: "1"}, {Name: "X-A", Value: "2"}},
 		Payload:        []byte("{\n\"model\": \"m\", \"max_tokens\": 4}"),
 		Messages: []record.Message{
-			{At: 150 * ms, Raw: []byte("event: delta\ndata: {\"a\":\"<ü>\"}")}, {At: 160 * ms, Raw: []byte(": ping\ndata: {}")}, {At: 170 * ms, Raw: []byte("data: [DONE]")},
+			{At: 150 * ms, Clock: record.KernelClock, UncertainNs: 7 * ms, Raw: []byte("event: delta\ndata: {\"a\":\"<ü>\"}")},
+			{At: 160 * ms, Clock: record.PacketClock, Raw: []byte(": ping\ndata: {}")},
+			{At: 170 * ms, Clock: record.KernelClock, Raw: []byte("data: [DONE]")},
 		},
-		Trace: &record.Trace{SendStart: 101 * ms, SendEnd: 102 * ms, FirstChunk: 150 * ms, LastChunk: 190 * ms, Reused: 99 * ms, BytesSent: 33, Reads: 3, ReadDelaySum: 30, ReadDelayMax: 20},
+		Trace: &record.Trace{SendStart: 101 * ms, SendEnd: 102 * ms, FirstChunk: 150 * ms, LastChunk: 190 * ms, Reused: 99 * ms, BytesSent: 33, Reads: 3, ReadDelaySum: 30, ReadDelayMax: 20, FirstUncertainNs: 7 * ms, GapUncertainNs: 8 * ms},
 	}
 	reply := &record.Reply{PerChunkTokens: -1, Contents: []record.Content{{At: 150 * ms, Text: "a"}, {At: 160 * ms, Text: "b"}}}
 	row := set.Row(rec, reply, record.Counts{Input: 5, Output: 2, Reasoning: -1})
@@ -117,7 +119,7 @@ func TestRawRoundTrip(t *testing.T) {
 	}
 	want := [][]record.Field{{{Name: "event", Value: "delta"}, {Name: "data", Value: `{"a":"<ü>"}`}}, {{Name: "comment", Value: "ping"}, {Name: "data", Value: "{}"}}, {{Name: "data", Value: "[DONE]"}}}
 	for i, fields := range want {
-		if m := got.Messages[i]; m.At != rec.Messages[i].At || len(m.Fields) != len(fields) || m.Fields[0] != fields[0] {
+		if m, sent := got.Messages[i], rec.Messages[i]; m.At != sent.At || m.UncertainNs != sent.UncertainNs || m.Clock != sent.Clock || len(m.Fields) != len(fields) || m.Fields[0] != fields[0] {
 			t.Errorf("message %d: %+v", i, m)
 		}
 	}
@@ -130,6 +132,7 @@ func TestRecordsLine(t *testing.T) {
 		`{"metadata":{"session_num":3,"x_request_id":"id"`, `"request_latency":{"value":60.0,"unit":"ms"}`, `"inter_chunk_latency":{"value":[10.0],"unit":"ms"}`,
 		`"output_sequence_length":{"value":2,"unit":"tokens"}`, `"scheduled_ns":1800000000090000000,"credit_issued_ns":1800000000095000000`, `"trace_data":{"trace_type":"aiohttp"`,
 		`"X-A":"1, 2"`, `"Authorization":"<redacted>"`, `"was_cancelled":false,"context_overflow_skip":false,"agent_depth":0,"root_correlation_id":"co"}`,
+		`"clock":"kernel","first_event_uncertain_ns":7000000,"gap_uncertain_max_ns":8000000`,
 	} {
 		if !strings.Contains(line, part) {
 			t.Errorf("no %s in %s", part, line)

@@ -37,7 +37,7 @@ func (w *Raw) Encode(dst []byte, rec *record.Record, _ *record.Reply, row *metri
 		if i > 0 {
 			o.b = append(o.b, ',')
 		}
-		o.b = appendMessage(o.b, &rec.Messages[i])
+		o.b = appendMessage(o.b, &rec.Messages[i], rec.Messages[0].Clock)
 	}
 	o.b = append(o.b, ']')
 	if row.Err != nil {
@@ -62,10 +62,15 @@ func (w *Raw) Encode(dst []byte, rec *record.Record, _ *record.Reply, row *metri
 	return append(o.close(), '\n')
 }
 
-// appendMessage writes one event with its fields, or one body.
-func appendMessage(b []byte, m *record.Message) []byte {
+// appendMessage writes one event with its fields, or one body. How uncertain its instant is stands beside it; its clock where it is
+// not that of the first message, which stands in the trace.
+func appendMessage(b []byte, m *record.Message, first record.Clock) []byte {
 	o := open(b)
 	o.int("perf_ns", m.At)
+	o.instant("uncertain_ns", m.UncertainNs)
+	if m.Clock != first {
+		o.str("clock", m.Clock.String())
+	}
 	switch {
 	case m.Body && m.Raw == nil && m.Size > 0:
 		o.str("content_type", m.ContentType)

@@ -55,9 +55,12 @@ func readHeaders(v *fastjson.Value, to *[]record.Header) {
 	})
 }
 
-// readMessage reads an event with its packets, or a body.
-func readMessage(v *fastjson.Value) record.Message {
-	m := record.Message{At: v.GetInt64("perf_ns")}
+// readMessage reads an event with its packets, or a body; first is the clock of messages that name none.
+func readMessage(v *fastjson.Value, first record.Clock) record.Message {
+	m := record.Message{At: v.GetInt64("perf_ns"), UncertainNs: v.GetInt64("uncertain_ns"), Clock: first}
+	if c := v.Get("clock"); c != nil {
+		m.Clock = record.ParseClock(text(c))
+	}
 	packets := v.Get("packets")
 	if packets == nil {
 		m.Body, m.ContentType, m.Size = true, text(v.Get("content_type")), v.GetInt("size")
@@ -104,6 +107,7 @@ func readTrace(v *fastjson.Value, offset int64) *record.Trace {
 		LocalIP:      text(v.Get("local_ip")), RemoteIP: text(v.Get("remote_ip")),
 		LocalPort: v.GetInt("local_port"), RemotePort: v.GetInt("remote_port"),
 		Reads: v.GetInt("read_count"), ReadDelaySum: v.GetInt64("read_delay_sum_ns"), ReadDelayMax: v.GetInt64("read_delay_max_ns"),
-		SharedReads: v.GetInt("coalesced_messages"),
+		SharedReads:      v.GetInt("coalesced_messages"),
+		FirstUncertainNs: v.GetInt64("first_event_uncertain_ns"), GapUncertainNs: v.GetInt64("gap_uncertain_max_ns"),
 	}
 }

@@ -104,8 +104,9 @@ func rawRecord(v *fastjson.Value) (*record.Record, error) {
 	r.Cut = text(md.Get("cut_reason"))
 	readHeaders(v.Get("request_headers"), &r.RequestHeaders)
 	readHeaders(v.Get("trace_data", "response_headers"), &r.ResponseHeaders)
+	first := record.ParseClock(text(v.Get("trace_data", "clock")))
 	for _, m := range v.GetArray("responses") {
-		r.Messages = append(r.Messages, readMessage(m))
+		r.Messages = append(r.Messages, readMessage(m, first))
 	}
 	r.Error = readError(v.Get("error"))
 	if p := v.Get("payload"); p != nil {

@@ -60,6 +60,11 @@ func appendTrace(b []byte, r *record.Record) []byte {
 		o.int("read_delay_sum_ns", t.ReadDelaySum)
 		o.int("read_delay_max_ns", t.ReadDelayMax)
 	}
+	if len(r.Messages) > 0 {
+		o.str("clock", r.Messages[0].Clock.String())
+		o.int("first_event_uncertain_ns", t.FirstUncertainNs)
+		o.int("gap_uncertain_max_ns", t.GapUncertainNs)
+	}
 	if t.SharedReads > 0 {
 		o.int("coalesced_messages", int64(t.SharedReads))
 	}

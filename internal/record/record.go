@@ -76,9 +76,14 @@ type Header struct{ Name, Value string }
 
 // Message is one server-sent event or one whole response body.
 type Message struct {
-	At   int64  // instant of the read that completed it (kernel receive stamp where there is one)
-	Body bool   // a whole body, not an event
-	Raw  []byte // the event's lines without the empty line that ends it, or the decoded body
+	At int64 // instant of the arrival that completed it, by Clock
+	// UncertainNs is by how many ns the message may have arrived before At: it shared its read with later bytes, and the stamp of a
+	// read is that of its last byte. All of them came after the read before had left nothing behind, and after the request was
+	// sent. 0 = At is the arrival, as exactly as Clock tells it.
+	UncertainNs int64
+	Clock       Clock
+	Body        bool   // a whole body, not an event
+	Raw         []byte // the event's lines without the empty line that ends it, or the decoded body
 	// Fields of an event that was read from an export instead of a wire; nil = parse Raw (package sse).
 	Fields      []Field
 	ContentType string // of a body
@@ -117,9 +122,13 @@ type Trace struct {
 	LocalIP, RemoteIP          string
 	LocalPort, RemotePort      int
 
-	// Client's own delay: the sum and the largest of (user-space read instant - kernel receive stamp), over Reads reads with a stamp.
+	// Client's own delay. The sum of (user-space read instant - stamp of the read's last byte), over Reads reads with a stamp; the
+	// longest that a byte may have waited to be read, its earliest possible arrival taken.
 	Reads                      int
 	ReadDelaySum, ReadDelayMax int64
-	// SharedReads counts messages that share their read with a later one: their instant is an upper bound.
+	// SharedReads counts messages that share their read with a later one: their instant is an upper bound, unless it is a packet's.
 	SharedReads int
+	// FirstUncertainNs is the uncertainty of the first message, GapUncertainNs the largest of any gap between two events, which may
+	// be wrong by that much in either direction; the end mark of a stream is no event here. ns, 0 = certain.
+	FirstUncertainNs, GapUncertainNs int64
 }

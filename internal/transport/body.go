@@ -27,6 +27,8 @@ type bodyReader struct {
 	size int64 // of the whole body, fixedLength only
 	over bool
 	dec  chunkDecoder
+	// clean tells that nothing but the end of a chunk had come behind the last bytes given when the connection was read once more.
+	clean bool
 }
 
 func newBody(c *conn, h *head, rest []byte) *bodyReader {
@@ -70,6 +72,7 @@ func (b *bodyReader) next() ([]byte, error) {
 }
 
 func (b *bodyReader) fill() error {
+	b.clean = b.kind != chunkedBody || b.dec.between()
 	got, err := b.conn.fill()
 	b.buf = got
 	if len(got) > 0 {
@@ -155,6 +158,11 @@ func (d *chunkDecoder) cut(b []byte) (span, rest []byte, err error) {
 		}
 	}
 	return nil, b, nil
+}
+
+// between tells whether the decoder stands right behind the data of a chunk, or behind its line end.
+func (d *chunkDecoder) between() bool {
+	return d.state == chunkDataEnd || d.state == chunkSize && d.digits == 0
 }
 
 // step passes over one piece of framing.

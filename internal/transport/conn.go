@@ -8,12 +8,15 @@ import (
 	"time"
 
 	"aiperf/internal/clock"
+	"aiperf/internal/record"
 )
 
 // conn is one connection that stamps what it reads. At most one goroutine reads it at a time and at most one writes.
 //
 // A stamp is the kernel's receive timestamp of the last segment that a read took bytes from, converted to an instant. It never goes
 // backwards, never lies before the request was sent (floor), and never after the instant at which the read returned.
+//
+// Ciphertext is handed to crypto/tls record by record, so that it is known which bytes have arrived when a record's plaintext is there.
 type conn struct {
 	*net.TCPConn
 	raw syscall.RawConn
@@ -21,13 +24,16 @@ type conn struct {
 	key string    // of the pool
 	tie *clock.Tie
 
-	// Reading. dst is what the current read fills; nil = scratch, which is held only while there are bytes to look at, so that a
-	// connection that waits costs no buffer.
-	dst     []byte
+	// Reading. scratch is what a read fills; it is held only while there are bytes to look at, so that a connection that waits costs
+	// no buffer.
 	scratch *[scratchSize]byte
-	plain   []byte // decrypted bytes, TLS only
+	plain   []byte       // decrypted bytes, TLS only
+	cipher  []byte       // bytes read and not handed to TLS yet
+	records recordCutter // of cipher
 	stamper
-	at int64 // stamp of the last read
+	arrival       // of the last read
+	began   int64 // the request was sent
+	drained int64 // just before the last read, or look, that left nothing in the socket
 
 	// Writing. out holds what TLS has encrypted and the socket has not taken yet; hold makes Write collect instead of send.
 	outMu sync.Mutex
@@ -43,7 +49,7 @@ type conn struct {
 
 	reads              int // with a kernel stamp, in this request
 	unstamped          int
-	delaySum, delayMax int64 // ns from kernel stamp to return of the read
+	delaySum, delayMax int64 // ns from arrival to return of the read: of the last byte, and the longest possible
 	delays             delayNotes
 }
 
@@ -76,14 +82,14 @@ func hostPort(a net.Addr) (string, int) {
 
 // begin prepares for a request that is sent at an instant.
 func (c *conn) begin(at int64) {
-	c.at = at
+	c.at, c.began = at, at
 	c.reads, c.unstamped, c.delaySum, c.delayMax = 0, 0, 0, 0
 }
 
 // fill reads once. The bytes are valid until the next call of fill or release.
 func (c *conn) fill() ([]byte, error) {
 	if c.tls == nil {
-		n, err := c.read(nil)
+		n, err := c.read()
 		if err != nil {
 			return nil, err
 		}
@@ -98,33 +104,55 @@ func (c *conn) fill() ([]byte, error) {
 
 // release gives the read buffer back.
 func (c *conn) release() {
+	if len(c.cipher) > 0 {
+		c.cipher = append([]byte(nil), c.cipher...) // the rest is for the next request
+	}
 	if c.scratch != nil {
 		scratchPool.Put(c.scratch)
 		c.scratch = nil
 	}
 }
 
-// Read is what TLS reads through.
+// Read is what TLS reads through. It never gives bytes of two records.
 func (c *conn) Read(b []byte) (int, error) {
 	if len(b) == 0 {
 		return 0, nil
 	}
-	return c.read(b)
+	if len(c.cipher) == 0 {
+		n, err := c.read()
+		if err != nil {
+			return 0, err
+		}
+		c.cipher = c.scratch[:n]
+	}
+	n := c.records.take(c.cipher, len(b))
+	copy(b, c.cipher[:n])
+	c.cipher = c.cipher[n:]
+	if len(c.cipher) == 0 {
+		c.cipher = nil
+		c.release()
+	}
+	return n, nil
 }
 
-// stamp takes in the outcome of a read of n bytes: kernel is its real-time stamp, 0 = none.
-func (c *conn) stamp(n int, kernel int64) {
+// stamp takes in the outcome of a read of n bytes that began at an instant: kernel is its real-time stamp, 0 = none.
+func (c *conn) stamp(began int64, n int, kernel int64) {
 	user, steady := c.tie.Now()
+	c.user, c.since = user, c.drained
+	c.fills++
+	if c.full = n == scratchSize; !c.full {
+		c.drained = began
+	}
 	if n == 0 || kernel == 0 || !steady {
 		if n > 0 {
 			c.unstamped++
 		}
-		c.at = max(user, c.at)
+		c.at, c.clock = max(user, c.at), record.UserClock
 		return
 	}
 	at := min(max(c.tie.Instant(kernel), c.at), user)
 	delay := user - at
-	c.at = at
+	c.at, c.clock = at, record.KernelClock
 	c.reads++
 	c.delaySum += delay
 	c.delayMax = max(c.delayMax, delay)

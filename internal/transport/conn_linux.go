@@ -10,6 +10,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"aiperf/internal/clock"
 )
 
 // stamper reads with recvmsg, so that the kernel's software receive timestamp comes with the bytes. It allocates nothing a read.
@@ -34,14 +36,12 @@ func (s *stamper) init(c *conn, kernelStamps bool) {
 	}
 }
 
-// read reads once into b, or into the scratch buffer if b is nil.
-func (c *conn) read(b []byte) (int, error) {
-	c.dst = b
+// read reads once into the scratch buffer.
+func (c *conn) read() (int, error) {
 	if err := c.raw.Read(c.recv); err != nil {
 		c.release()
 		return 0, err
 	}
-	c.dst = nil
 	if c.errno != 0 {
 		c.release()
 		return 0, &net.OpError{Op: "read", Net: "tcp", Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: os.NewSyscallError("recvmsg", c.errno)}
@@ -56,17 +56,13 @@ func (c *conn) read(b []byte) (int, error) {
 // receive is called by the runtime's poller: at once, and then whenever the socket is readable.
 func (s *stamper) receive(fd uintptr) bool {
 	c := s.conn
-	if c.dst != nil {
-		s.iov.Base = &c.dst[0]
-		s.iov.SetLen(len(c.dst))
-	} else {
-		if c.scratch == nil {
-			c.scratch = scratchPool.Get().(*[scratchSize]byte)
-		}
-		s.iov.Base = &c.scratch[0]
-		s.iov.SetLen(scratchSize)
+	if c.scratch == nil {
+		c.scratch = scratchPool.Get().(*[scratchSize]byte)
 	}
+	s.iov.Base = &c.scratch[0]
+	s.iov.SetLen(scratchSize)
 	s.msg.Iov, s.msg.Iovlen = &s.iov, 1
+	began := clock.Now()
 	for {
 		s.msg.Control = &s.oob[0]
 		s.msg.SetControllen(len(s.oob))
@@ -76,16 +72,15 @@ func (s *stamper) receive(fd uintptr) bool {
 			continue
 		}
 		if errno == syscall.EAGAIN {
-			if c.dst == nil {
-				c.release()
-			}
+			c.drained = began
+			c.release()
 			return false
 		}
 		s.n, s.errno = int(n), errno
 		if errno != 0 {
 			s.n = 0
 		}
-		c.stamp(s.n, s.kernelStamp())
+		c.stamp(began, s.n, s.kernelStamp())
 		return true
 	}
 }

@@ -2,23 +2,25 @@
 
 package transport
 
-import "syscall"
+import (
+	"syscall"
+
+	"aiperf/internal/clock"
+)
 
 // stamper takes user time: this platform gives no receive timestamps.
 type stamper struct{}
 
 func (s *stamper) init(*conn, bool) {}
 
-// read reads once into b, or into the scratch buffer if b is nil.
-func (c *conn) read(b []byte) (int, error) {
-	if b == nil {
-		if c.scratch == nil {
-			c.scratch = scratchPool.Get().(*[scratchSize]byte)
-		}
-		b = c.scratch[:]
+// read reads once into the scratch buffer.
+func (c *conn) read() (int, error) {
+	if c.scratch == nil {
+		c.scratch = scratchPool.Get().(*[scratchSize]byte)
 	}
-	n, err := c.TCPConn.Read(b)
-	c.stamp(n, 0)
+	began := clock.Now()
+	n, err := c.TCPConn.Read(c.scratch[:])
+	c.stamp(began, n, 0)
 	if err != nil {
 		c.release()
 	}

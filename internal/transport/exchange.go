@@ -41,6 +41,7 @@ type Exchange struct {
 	body  *bodyReader
 	arena *arena
 	count int // number of the last read that brought body bytes
+	tail  tail
 }
 
 // Prepare gets a connection and builds the head. It may wait for a connection, a name or a server, but never beyond the request's

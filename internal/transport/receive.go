@@ -293,6 +293,7 @@ func (x *Exchange) fill() {
 	r.Trace = t
 	if a := x.arena; a != nil {
 		r.Messages = a.messages
+		t.FirstUncertainNs, t.GapUncertainNs = uncertainty(a.messages)
 		r.OnRelease(a.free)
 	}
 }

@@ -29,6 +29,7 @@ func (x *Exchange) readStream(src source, onMessage OnMessage) error {
 	after := 0 // bytes since the read that brought the end mark
 	for {
 		span, err := src.next()
+		x.settleTail()
 		if errors.Is(err, io.EOF) {
 			if a.cur != nil && after <= keptAfterEnd {
 				if s, ok := f.Finish(a.cur.buf); ok {
@@ -57,9 +58,11 @@ func (x *Exchange) readStream(src source, onMessage OnMessage) error {
 				return nil
 			}
 		}
-		if err := x.countShared(len(a.messages)-before, len(all)-f.Pending()); err != nil {
-			return err
+		pending := len(all) - f.Pending()
+		if pending > sse.MaxMessage {
+			return &formatError{ErrPayload, fmt.Sprintf("A message of the stream is larger than %d bytes", sse.MaxMessage)}
 		}
+		x.spanOver(len(a.messages)-before, pending > 0)
 	}
 }
 
@@ -76,18 +79,6 @@ func (x *Exchange) tooLarge(what string) error {
 	return nil
 }
 
-// countShared counts the messages of one read that are not the last thing in it: their stamp is that of a later segment, perhaps.
-func (x *Exchange) countShared(messages, pending int) error {
-	if pending > sse.MaxMessage {
-		return &formatError{ErrPayload, fmt.Sprintf("A message of the stream is larger than %d bytes", sse.MaxMessage)}
-	}
-	if pending == 0 && messages > 0 {
-		messages--
-	}
-	x.trace.SharedReads += messages
-	return nil
-}
-
 // message takes in one event; false = it ends the reading, because the server reports an error.
 func (x *Exchange) message(raw []byte, single bool, onMessage *OnMessage) bool {
 	if f, failed := sse.FindFailure(raw, single); failed {
@@ -95,7 +86,7 @@ func (x *Exchange) message(raw []byte, single bool, onMessage *OnMessage) bool {
 		return false
 	}
 	a, at := x.arena, x.conn.at
-	a.messages = append(a.messages, record.Message{At: at, Raw: raw})
+	a.messages = append(a.messages, x.stamped(record.Message{Raw: raw}))
 	if *onMessage != nil && !(*onMessage)(raw, at) {
 		*onMessage = nil
 	}
@@ -122,7 +113,12 @@ func (x *Exchange) readBody(src source, onMessage OnMessage) error {
 	if err != nil {
 		return err
 	}
-	m.At = x.conn.at
+	m = x.stamped(m)
+	if x.body.kind != untilClose && len(x.body.buf) == 0 && !x.conn.left() {
+		x.certain(&m)
+	} else {
+		x.waited()
+	}
 	switch {
 	case !binary:
 		m.Raw = text(body, h.charset)
@@ -218,10 +214,10 @@ func (x *Exchange) strayBytes() error {
 	}
 	stray := x.body.buf
 	if len(stray) == 0 && x.conn.tls == nil {
-		at := x.conn.at
+		last := x.conn.arrival
 		x.conn.SetReadDeadline(time.Now().Add(strayWait))
 		stray, _ = x.conn.fill()
-		x.conn.at = at
+		x.conn.arrival = last
 	}
 	if len(stray) > 0 {
 		return malformed("Bytes after a complete answer: %s", quote(stray))

@@ -15,6 +15,9 @@ const tlsApplicationData = 23
 
 // alive tells whether an idle connection can carry a request: open, and nothing unasked for has come in.
 func (c *conn) alive() bool {
+	if len(c.cipher) > 0 && c.cipher[0] != tlsApplicationData {
+		return false
+	}
 	ok := false
 	err := c.raw.Control(func(fd uintptr) {
 		var b [1]byte
