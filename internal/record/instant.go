@@ -13,7 +13,12 @@ const (
 var clockNames = [...]string{"user", "kernel", "packet"}
 
 // String is the name of a clock as exports spell it.
-func (c Clock) String() string { return clockNames[c] }
+func (c Clock) String() string {
+	if int(c) < len(clockNames) {
+		return clockNames[c]
+	}
+	return clockNames[UserClock]
+}
 
 // ParseClock reads the name of a clock; a name that is not known is the user's clock, which promises least.
 func ParseClock(name string) Clock {

@@ -62,6 +62,8 @@ func visitHeader(c *marshal.Coder, h *Header) {
 
 func visitMessage(c *marshal.Coder, m *Message) {
 	c.Int64(&m.At)
+	c.Int64(&m.UncertainNs)
+	c.Byte((*byte)(&m.Clock))
 	c.Bool(&m.Body)
 	c.ByteSlice(&m.Raw)
 	marshal.Slice(c, &m.Fields, func(c *marshal.Coder, f *Field) {
@@ -85,7 +87,7 @@ func visitTrace(c *marshal.Coder, t *Trace) {
 	for _, at := range []*int64{
 		&t.PoolWaitStart, &t.PoolWaitEnd, &t.DNSStart, &t.DNSEnd, &t.DNSCacheHit, &t.ConnectStart, &t.ConnectEnd, &t.Reused,
 		&t.SendStart, &t.HeadersSent, &t.SendEnd, &t.HeadersReceived, &t.FirstChunk, &t.LastChunk, &t.ErrorAt,
-		&t.ReadDelaySum, &t.ReadDelayMax,
+		&t.ReadDelaySum, &t.ReadDelayMax, &t.FirstUncertainNs, &t.GapUncertainNs,
 	} {
 		c.Int64(at)
 	}
