@@ -10,14 +10,14 @@ import (
 )
 
 // resolveFile reads a run from --config and puts the flags beside it on top.
-func resolveFile(set *args.Set, environ []string, terminal bool) (*config.Run, findings) {
+func resolveFile(set *args.Set, environ []string, terminal bool, ask lister) (*config.Run, findings) {
 	environment := config.DefaultEnvironment()
 	problems, warnings := readEnvironment(environ, &environment)
 	run, notes, err := config.Load(set.Text("--config", ""), environment)
 	if err != nil {
 		return nil, findings{problems: append(problems, set.Spelled("--config")+": "+err.Error())}
 	}
-	r := &resolver{set: set, terminal: terminal, run: run, over: true, findings: findings{problems: problems, warnings: append(warnings, notes...)}}
+	r := &resolver{set: set, terminal: terminal, run: run, over: true, ask: ask, findings: findings{problems: problems, warnings: append(warnings, notes...)}}
 	run.TakeFirst()
 	if len(run.Datasets) == 1 && run.Profiling() != nil {
 		r.builtFile()

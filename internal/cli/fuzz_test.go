@@ -35,7 +35,7 @@ func FuzzResolveFile(f *testing.F) {
 		if faults = append(faults, notBuilt(set)...); len(faults) > 0 || set.Text("--config", "") != path {
 			return
 		}
-		run, found := resolveFile(set, nil, false)
+		run, found := resolveFile(set, nil, false, nil)
 		if len(found.problems) > 0 {
 			return
 		}

@@ -68,7 +68,7 @@ func (p *Program) profileWatched(ctx context.Context, words []string) int {
 	var found findings
 	if !within(ctx, func() {
 		var set *args.Set
-		run, set, found = p.resolve(words)
+		run, set, found = p.resolve(ctx, words)
 		if dry = set.True("--dry-run", false); dry && len(found.problems) == 0 {
 			p.tokenizerFinding(ctx, run, set, &found)
 		}
@@ -135,15 +135,16 @@ func (p *Program) say(run *config.Run, found findings) {
 }
 
 // resolve reads the command line. Mistakes in single flags are reported alone: what follows from a wrong value helps nobody.
-func (p *Program) resolve(words []string) (run *config.Run, set *args.Set, found findings) {
+func (p *Program) resolve(ctx context.Context, words []string) (run *config.Run, set *args.Set, found findings) {
 	set, faults := args.Scan(profileTable, words)
 	if faults = append(faults, notBuilt(set)...); len(faults) > 0 {
 		return nil, set, findings{problems: faults}
 	}
+	ask := served(ctx, set.True("--dry-run", false))
 	if set.Has("--config") {
-		run, found = resolveFile(set, p.Environ, p.Terminal)
+		run, found = resolveFile(set, p.Environ, p.Terminal, ask)
 	} else {
-		run, found = resolve(set, p.Environ, p.Terminal)
+		run, found = resolve(set, p.Environ, p.Terminal, ask)
 	}
 	return run, set, found
 }

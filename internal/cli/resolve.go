@@ -19,6 +19,9 @@ type resolver struct {
 	endpoint *endpoint.Endpoint
 	file     *custom.Look // nil without an input file
 	load     load
+	ask      lister // for the models of the server; nil = nothing may be sent
+	// simulated: the model was asked for, and a simulated server of this program answered.
+	simulated bool
 	findings
 }
 
@@ -58,8 +61,8 @@ func (r *resolver) given(flags ...string) []string {
 }
 
 // resolve fills a run from flags and environment. The run is complete only if there are no problems.
-func resolve(set *args.Set, environ []string, terminal bool) (*config.Run, findings) {
-	r := &resolver{set: set, terminal: terminal, run: config.Default()}
+func resolve(set *args.Set, environ []string, terminal bool, ask lister) (*config.Run, findings) {
+	r := &resolver{set: set, terminal: terminal, run: config.Default(), ask: ask}
 	r.problems, r.warnings = readEnvironment(environ, &r.run.Environment)
 	r.sections()
 	r.advise()
@@ -125,7 +128,9 @@ func (r *resolver) models() {
 	}
 	if len(names) == 0 && !r.has("--model") && len(r.set.Words) == 0 {
 		if !r.mocked() {
-			r.fail("no model: name it with --model")
+			if m, ok := r.servedModel(); ok {
+				r.run.Models.Items = []config.Model{m}
+			}
 			return
 		}
 		names = []string{"mock"}

@@ -117,6 +117,11 @@ func (r *resolver) tokenizer() {
 	if t.Name != "" || len(r.run.Models.Items) == 0 || !needsTokenizer(r.run) {
 		return
 	}
+	if r.simulated {
+		t.Name = tokenizer.BuiltinName
+		r.note("a simulated server answers: counting with the builtin tokenizer; --tokenizer names another")
+		return
+	}
 	names := r.run.Models.Names()
 	if slices.ContainsFunc(names, func(n string) bool { return !tokenizer.IsPlaceholder(n) }) {
 		return

@@ -32,6 +32,7 @@ var Floors = map[string]int{
 	"internal/config":       0,
 	"internal/conversation": 0,
 	"internal/house":        0,
+	"internal/models":       0,
 	"internal/record":       0,
 	"internal/rng":          0,
 	"internal/sse":          0,

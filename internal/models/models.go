@@ -1,0 +1,145 @@
+// Package models asks a server which models it serves: GET /v1/models, as OpenAI defined it and vLLM, SGLang, TGI, llama.cpp, Ollama and
+// others answer it.
+package models
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// Path is where the list stands below the base URL of a server.
+const Path = "/v1/models"
+
+const (
+	patience = 5 * time.Second // for the whole answer
+	maxBody  = 4 << 20         // bytes of the answer that are read; a list of 10,000 models is smaller
+	maxName  = 256             // bytes of a name
+	maxNames = 10_000
+)
+
+// Options say how to ask.
+type Options struct {
+	Headers   http.Header // of the request, credentials included
+	Insecure  bool        // take any certificate
+	IPVersion string      // "4", "6"; anything else is both
+}
+
+// List is what a server serves.
+type List struct {
+	Names     []string // in the server's order, each once
+	Simulated bool     // by a simulated server of this program
+}
+
+// owner is what our simulated server says that its model belongs to.
+const owner = "aiperf"
+
+// Get asks the full URL of a list. It follows no redirect and uses no proxy: who answers is the server that the run would measure. The
+// error says in a few words what went wrong, without the URL.
+func Get(ctx context.Context, address string, o Options) (List, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return List{}, errors.New("the URL cannot be asked")
+	}
+	for name, values := range o.Headers {
+		req.Header[name] = values
+	}
+	req.Header.Set("Accept", "application/json")
+	client := o.client()
+	defer client.CloseIdleConnections()
+	resp, err := client.Do(req)
+	if err != nil {
+		return List{}, plain(ctx, err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return List{}, fmt.Errorf("%d %s", resp.StatusCode, http.StatusText(resp.StatusCode))
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
+	switch {
+	case err != nil:
+		return List{}, plain(ctx, err)
+	case len(body) > maxBody:
+		return List{}, fmt.Errorf("the answer is longer than %d bytes", maxBody)
+	}
+	return Parse(body)
+}
+
+func (o Options) client() *http.Client {
+	network := map[string]string{"4": "tcp4", "6": "tcp6"}[o.IPVersion]
+	if network == "" {
+		network = "tcp"
+	}
+	dialer := &net.Dialer{}
+	return &http.Client{
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: &http.Transport{
+			DialContext: func(ctx context.Context, _, address string) (net.Conn, error) {
+				return dialer.DialContext(ctx, network, address)
+			},
+			TLSClientConfig: &tls.Config{InsecureSkipVerify: o.Insecure}, //nolint:gosec // the user's own choice, and warned about
+		},
+	}
+}
+
+// plain is the cause of a failure without the URL, which the caller knows and shows without its secrets.
+func plain(ctx context.Context, err error) error {
+	if ctx.Err() != nil && errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("no answer within %v", patience)
+	}
+	var wrapped *url.Error
+	if errors.As(err, &wrapped) {
+		err = wrapped.Err
+	}
+	return err
+}
+
+// Parse reads an answer: {"data": [{"id": …}]}, or the older {"models": [{"name": …}]}.
+func Parse(body []byte) (List, error) {
+	type entry struct {
+		ID    string `json:"id"`
+		Name  string `json:"name"`
+		Owner string `json:"owned_by"`
+	}
+	var answer struct{ Data, Models []entry }
+	if err := json.Unmarshal(body, &answer); err != nil {
+		return List{}, errors.New("the answer is no list of models")
+	}
+	entries := answer.Data
+	if len(entries) == 0 {
+		entries = answer.Models
+	}
+	if len(entries) > maxNames {
+		return List{}, fmt.Errorf("the answer lists more than %d models", maxNames)
+	}
+	list := List{Simulated: len(entries) > 0}
+	for _, e := range entries {
+		name := e.ID
+		if name == "" {
+			name = e.Name
+		}
+		if !usable(name) || slices.Contains(list.Names, name) {
+			continue
+		}
+		list.Names = append(list.Names, name)
+		list.Simulated = list.Simulated && e.Owner == owner
+	}
+	return list, nil
+}
+
+// usable tells whether a name can be shown and sent: no control or formatting characters, and of a sensible length.
+func usable(name string) bool {
+	return name != "" && len(name) <= maxName && !strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar })
+}
