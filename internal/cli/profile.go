@@ -106,7 +106,7 @@ func within(ctx context.Context, do func()) bool {
 func (p *Program) tokenizerFinding(ctx context.Context, run *config.Run, set *args.Set, found *findings) {
 	switch fault := p.tokenizerFault(ctx, run, set); {
 	case fault == "":
-	case encodingName(run.Tokenizer.Name):
+	case published(run):
 		found.warnings = append(found.warnings, fault)
 	default:
 		found.problems = append(found.problems, fault)
@@ -172,6 +172,9 @@ func (p *Program) tokenizerFault(ctx context.Context, run *config.Run, set *args
 	err := find(ctx, run)
 	if err == nil {
 		return ""
+	}
+	if tokenizer.IsMissing(err) { // says what to do
+		return err.Error()
 	}
 	return fmt.Sprintf("%s: %v; --tokenizer builtin needs no files", set.Spelled("--tokenizer"), err)
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"aiperf/internal/config"
@@ -17,24 +16,32 @@ const findLimit = 15 * time.Second
 func findTokenizers(ctx context.Context, run *config.Run) error {
 	ctx, cancel := context.WithTimeout(ctx, findLimit)
 	defer cancel()
-	names := []string{run.Tokenizer.Name}
-	if names[0] == "" {
-		names = run.Models.Names()
-	}
-	for _, name := range names {
+	for _, name := range tokenizerNames(run) {
 		if _, err := tokenizer.Open(ctx, name, tokenizer.Options{Revision: run.Tokenizer.Revision}); err != nil {
+			if tokenizer.IsMissing(err) {
+				return err
+			}
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	return nil
 }
 
-// encodingName reports whether a tokenizer is a published encoding: the name is right, only its list may have to be fetched before the run.
-func encodingName(name string) bool {
-	for _, ending := range []string{"_base", "_edit", "_harmony"} {
-		if strings.HasSuffix(name, ending) && !strings.ContainsAny(name, `/\`) {
-			return true
+// published reports whether all tokenizers of a run are published encodings: the names are right, only the lists may have to be fetched
+// before the run.
+func published(run *config.Run) bool {
+	for _, name := range tokenizerNames(run) {
+		if _, ok := tokenizer.EncodingOf(name); !ok {
+			return false
 		}
 	}
-	return false
+	return true
+}
+
+// tokenizerNames are the tokenizers that a run opens: the one that is named, else each model's own.
+func tokenizerNames(run *config.Run) []string {
+	if run.Tokenizer.Name != "" {
+		return []string{run.Tokenizer.Name}
+	}
+	return run.Models.Names()
 }

@@ -29,7 +29,7 @@ func openTokenizers(ctx context.Context, b *config.Benchmark, info func(string, 
 		if opened[name] == nil {
 			tok, err := tokenizer.Open(ctx, name, tokenizer.Options{Revision: b.Tokenizer.Revision, Progress: progress, Info: info})
 			if err != nil {
-				return nil, fmt.Errorf("--tokenizer %s: %w", name, err)
+				return nil, tokenizerError(b, name, err)
 			}
 			opened[name] = tok
 		}
@@ -39,6 +39,17 @@ func openTokenizers(ctx context.Context, b *config.Benchmark, info func(string, 
 		}
 	}
 	return t, nil
+}
+
+// tokenizerError names the flag where it was given; a model's own name was not.
+func tokenizerError(b *config.Benchmark, name string, err error) error {
+	switch {
+	case tokenizer.IsMissing(err):
+		return err // says it all
+	case b.Tokenizer.Name == "":
+		return fmt.Errorf("tokenizer of model %s: %w", name, err)
+	}
+	return fmt.Errorf("--tokenizer %s: %w", name, err)
 }
 
 // of is the tokenizer of a model.

@@ -53,6 +53,10 @@ func Open(ctx context.Context, spec string, o Options) (*Tokenizer, error) {
 		}
 		return openLocal(spec)
 	}
+	if name, ok := EncodingOf(spec); ok {
+		o.info("tokenizer %s → %s", spec, name)
+		return openEncoding(ctx, name, o)
+	}
 	c := hub.FromEnv(o.getenv())
 	c.Progress, c.HTTP = o.Progress, o.HTTP
 	rev := o.Revision
@@ -80,12 +84,26 @@ func isLocal(spec string) (bool, error) {
 		case exists:
 			return true, nil
 		case errors.Is(err, fs.ErrNotExist):
-			return false, fmt.Errorf("tokenizer %q: file or directory not found; pass --tokenizer with a path that exists, with owner/name, "+
-				"or with builtin", spec)
+			return false, &MissingError{spec, "file or directory not found", "nothing has that path",
+				"--tokenizer DIRECTORY, or --tokenizer OWNER/NAME, or --tokenizer builtin (its counts are not the model's own)"}
 		}
 		return false, fmt.Errorf("tokenizer %q: %w", spec, err)
 	}
 	return exists && (info.IsDir() || isTokenizerFile(spec)), nil
+}
+
+// MissingError says that there is no such tokenizer: what, why, and what to type, a line each.
+type MissingError struct{ Name, What, Why, Try string }
+
+func (e *MissingError) Error() string {
+	return "no tokenizer " + e.Name + ": " + e.What + "\n  why: " + e.Why + "\n  try: " + e.Try
+}
+
+// IsMissing reports whether an error says that there is no such tokenizer, in words that need none before them.
+func IsMissing(err error) bool {
+	var here *MissingError
+	var there *hub.Error
+	return errors.As(err, &here) || errors.As(err, &there)
 }
 
 // find brings the files of a repository, by its full name or a short one.

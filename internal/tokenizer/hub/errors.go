@@ -31,32 +31,48 @@ type Error struct {
 	Err      error    // the cause, may be nil
 }
 
+// Error says in three lines what there is not, why, and what to type.
 func (e *Error) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: tokenizer '%s' (revision '%s')", e.Kind, e.Repo, e.Revision)
+	fmt.Fprintf(&b, "no tokenizer %s", e.Repo)
+	if e.Revision != "main" {
+		fmt.Fprintf(&b, " (revision %s)", e.Revision)
+	}
+	fmt.Fprintf(&b, ": %s", e.Kind)
+	if e.Err != nil || len(e.Tried) > 0 {
+		b.WriteString("\n  why: ")
+	}
 	if e.Err != nil {
-		fmt.Fprintf(&b, ": %v", e.Err)
+		b.WriteString(e.Err.Error())
 	}
 	if len(e.Tried) > 0 {
-		fmt.Fprintf(&b, "; tried: %s", strings.Join(e.Tried, ", "))
+		if e.Err != nil {
+			b.WriteString("; ")
+		}
+		fmt.Fprintf(&b, "looked at %s", strings.Join(e.Tried, ", "))
 	}
 	if len(e.Do) > 0 {
-		fmt.Fprintf(&b, "; %s", strings.Join(e.Do, "; "))
+		fmt.Fprintf(&b, "\n  try: %s", strings.Join(e.Do, ", "))
 	}
 	return b.String()
 }
 
 func (e *Error) Unwrap() error { return e.Err }
 
+// elsewhere is what to type where the model's own tokenizer cannot be had.
+const elsewhere = "or --tokenizer DIRECTORY, or --tokenizer builtin (its counts are not the model's own)"
+
 // remedies are what to do, by cause.
 var remedies = map[Kind][]string{
-	NotFound:    {"check the name", "pass --tokenizer with owner/name, a local directory, or builtin"},
-	BadRevision: {"pass --tokenizer-revision with a branch, tag or commit of the repository"},
-	NoFiles:     {"pass --tokenizer with the base model of this one", "or use --use-server-token-count"},
-	Timeout:     {"check HF_ENDPOINT and the proxy", "or pass --tokenizer with a local directory, or builtin"},
-	Down:        {"try again later", "or set HF_HUB_OFFLINE=1 if the files are cached", "or pass --tokenizer with a local directory"},
+	Gated:       {"ask for access on the model's page and set HF_TOKEN", elsewhere},
+	NotFound:    {"--tokenizer OWNER/NAME, spelled as on the hub", elsewhere},
+	BadRevision: {"--tokenizer-revision with a branch, tag or commit of the repository"},
+	NoFiles:     {"--tokenizer with the base model of this one", elsewhere},
+	Timeout:     {"check HF_ENDPOINT and the proxy", elsewhere},
+	Down:        {"again later, or HF_HUB_OFFLINE=1 if the files are cached", elsewhere},
 	Permission:  {"make the directory writable, or set HF_HUB_CACHE to one that is"},
-	Ambiguous:   {"pass --tokenizer with the full owner/name"},
+	Ambiguous:   {"--tokenizer with the full OWNER/NAME"},
+	Offline:     {"run once online", elsewhere},
 }
 
 func fail(kind Kind, repo, rev string, err error, tried ...string) *Error {

@@ -38,8 +38,8 @@ func (c Config) Files(ctx context.Context, repo, rev string, want func(string) b
 		return cached, nil
 	}
 	if c.Offline != "" {
-		e := fail(Offline, repo, rev, errors.New("is not present in the HuggingFace cache"), c.folder(repo))
-		e.Do = []string{"Run online once to populate the cache, or unset " + c.Offline, "or pass --tokenizer with a local directory, or builtin"}
+		e := fail(Offline, repo, rev, fmt.Errorf("Tokenizer '%s' (revision '%s') is not present in the HuggingFace cache", repo, rev), c.folder(repo))
+		e.Do = []string{"Run online once to populate the cache, or unset " + c.Offline, elsewhere}
 		return nil, e
 	}
 	f := &fetcher{Config: c, http: c.client(), repo: repo, rev: rev}
@@ -289,10 +289,5 @@ func (f *fetcher) network(ctx context.Context, address string, err error) error 
 	case ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled):
 		kind = Timeout
 	}
-	e := fail(kind, f.repo, f.rev, err, address, f.folder(f.repo))
-	if kind == Offline {
-		e.Do = []string{"the hub at " + f.Endpoint + " cannot be reached and the files are not in the cache",
-			"run online once, or pass --tokenizer with a local directory, or builtin"}
-	}
-	return e
+	return fail(kind, f.repo, f.rev, err, address, f.folder(f.repo))
 }
