@@ -5,12 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	"aiperf/internal/cli/args"
 	"aiperf/internal/config"
+	"aiperf/internal/setting"
 )
 
 // resolveFile reads a run from --config and puts the flags beside it on top.
-func resolveFile(set *args.Set, environ []string, terminal bool, ask lister) (*config.Run, findings) {
+func resolveFile(set *setting.Set, environ []string, terminal bool, ask lister) (*config.Run, findings) {
 	environment := config.DefaultEnvironment()
 	problems, warnings := readEnvironment(environ, &environment)
 	run, notes, err := config.Load(set.Text("--config", ""), environment)

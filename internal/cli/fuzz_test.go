@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/cli/args"
+	"aiperf/internal/setting"
 )
 
 // FuzzResolveFile puts flags over any file: there is a run that may be printed, or something is said, and nothing panics.
@@ -31,7 +31,7 @@ func FuzzResolveFile(f *testing.F) {
 				words = append(words, w)
 			}
 		}
-		set, faults := args.Scan(profileTable, append(words, "--config", path))
+		set, faults := setting.Scan(profileTable, append(words, "--config", path))
 		if faults = append(faults, notBuilt(set)...); len(faults) > 0 || set.Text("--config", "") != path {
 			return
 		}

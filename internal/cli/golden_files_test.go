@@ -14,7 +14,7 @@ import (
 
 // filesSettledOtherwise are the recordings of configuration files that the contract overrules; the key that differs stands before the
 // reason.
-var filesSettledOtherwise = map[string][2]string{}
+var filesSettledOtherwise = map[string][2]string{"phase_dur_ms": {"exit", "a length of time may be in milliseconds"}}
 
 // TestRecordedFiles: configuration files are accepted, refused and resolved as recorded, with flags beside them and without.
 func TestRecordedFiles(t *testing.T) {

@@ -59,6 +59,8 @@ var settledOtherwise = map[string][2]string{
 	"fs-no":           {"phases.profiling.requests", "max(10, 2 x concurrency) for burst, also with a file"},
 	"tok-servercount": {"phases.profiling.requests", "max(10, 2 x concurrency) for burst, also with a file"},
 	"extra-jsonlist":  {"endpoint.extra.a:1", "an array of key:value items is two keys, not one"},
+	"duration-sfx":    {"exit", "a length of time may name its unit"},
+	"timeout-sfx":     {"exit", "a length of time may name its unit"},
 	"prefix-exp-abs":  {"artifacts.prefix", "an absolute prefix is kept: files are written there"},
 }
 

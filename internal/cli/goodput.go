@@ -5,8 +5,8 @@ import (
 	"math"
 	"strings"
 
-	"aiperf/internal/cli/args"
 	"aiperf/internal/config"
+	"aiperf/internal/setting"
 )
 
 // parseGoodput reads "tag:number tag:number"; the last one of a tag wins.
@@ -17,7 +17,7 @@ func parseGoodput(text string) (config.SLOs, error) {
 		if !ok || tag == "" || number == "" {
 			return nil, fmt.Errorf("%q is not tag:number", item)
 		}
-		v, err := args.ParseFloat(number, true)
+		v, err := setting.ParseFloat(number, true)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %q %w; items are separated by blanks", tag, number, err)
 		}

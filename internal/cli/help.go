@@ -7,14 +7,14 @@ import (
 	"slices"
 	"strings"
 
-	"aiperf/internal/cli/args"
+	"aiperf/internal/setting"
 )
 
 // helpIndent is the column where the text of a flag begins.
 const helpIndent = 34
 
 // writeHelp prints the flags of profile by group, fitted to a width in columns.
-func writeHelp(w io.Writer, t *args.Table, width int) error {
+func writeHelp(w io.Writer, t *setting.Table, width int) error {
 	width = min(max(width, 60), 140)
 	out := bufio.NewWriter(w)
 	fmt.Fprintln(out, "Usage: aiperf profile --model NAME --url URL [flags]")
@@ -40,13 +40,13 @@ func writeHelp(w io.Writer, t *args.Table, width int) error {
 // helpGroup is the flags under one heading: those of this build first.
 type helpGroup struct {
 	name  string
-	flags []*args.Flag
+	flags []*setting.Row
 }
 
-func groups(t *args.Table) []helpGroup {
+func groups(t *setting.Table) []helpGroup {
 	var list []helpGroup
-	for i := range t.Flags {
-		f := &t.Flags[i]
+	for i := range t.Rows {
+		f := &t.Rows[i]
 		if len(list) == 0 || list[len(list)-1].name != f.Group {
 			list = append(list, helpGroup{name: f.Group})
 		}
@@ -54,7 +54,7 @@ func groups(t *args.Table) []helpGroup {
 		g.flags = append(g.flags, f)
 	}
 	for _, g := range list {
-		slices.SortStableFunc(g.flags, func(a, b *args.Flag) int {
+		slices.SortStableFunc(g.flags, func(a, b *setting.Row) int {
 			switch {
 			case a.NotBuilt == b.NotBuilt:
 				return 0
@@ -67,8 +67,8 @@ func groups(t *args.Table) []helpGroup {
 	return list
 }
 
-func writeFlag(out *bufio.Writer, f *args.Flag, width int) {
-	head := "  " + strings.Join(append(append([]string(nil), f.Names...), f.Not...), ", ")
+func writeFlag(out *bufio.Writer, f *setting.Row, width int) {
+	head := "  " + strings.Join(append(append([]string(nil), f.Flags...), f.Not...), ", ")
 	if v := placeholder(f); v != "" {
 		head += " " + v
 	}
@@ -90,8 +90,8 @@ func writeFlag(out *bufio.Writer, f *args.Flag, width int) {
 }
 
 // placeholder is what stands for the value of a flag.
-func placeholder(f *args.Flag) string {
-	v := map[args.Kind]string{args.Int: "N", args.Float: "X", args.Text: "TEXT", args.Path: "PATH", args.Enum: "NAME"}[f.Kind]
+func placeholder(f *setting.Row) string {
+	v := map[setting.Kind]string{setting.Int: "N", setting.Float: "X", setting.Text: "TEXT", setting.Path: "PATH", setting.Enum: "NAME"}[f.Kind]
 	switch {
 	case f.List:
 		v += ",…"
@@ -105,7 +105,7 @@ func placeholder(f *args.Flag) string {
 }
 
 // remarks are choices, bounds and default.
-func remarks(f *args.Flag) string {
+func remarks(f *setting.Row) string {
 	var notes []string
 	if f.NotBuilt {
 		notes = append(notes, "not built yet")

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/cli/args"
 	"aiperf/internal/config"
+	"aiperf/internal/setting"
 )
 
 // trials are, for every flag that is accepted, other than those that say they have no effect: its arguments and what must stand beside it.
@@ -81,15 +81,15 @@ func TestEveryFlagDoesSomething(t *testing.T) {
 		Main(t.Context(), p, append([]string{"profile", "--dry-run"}, strings.Fields(words)...))
 		return out.String() + errs.String()
 	}
-	for i := range profileTable.Flags {
-		f := &profileTable.Flags[i]
+	for i := range profileTable.Rows {
+		f := &profileTable.Rows[i]
 		if f.NotBuilt || f.Name() == "--dry-run" {
 			continue
 		}
 		trial, listed := trials[f.Name()]
 		if f.NoEffect != "" {
-			trial = [2]string{map[args.Kind]string{args.Bool: "", args.Enum: strings.Join(f.Choices[:min(1, len(f.Choices))], "")}[f.Kind], ""}
-			if f.Kind != args.Bool && f.Kind != args.Enum {
+			trial = [2]string{map[setting.Kind]string{setting.Bool: "", setting.Enum: strings.Join(f.Choices[:min(1, len(f.Choices))], "")}[f.Kind], ""}
+			if f.Kind != setting.Bool && f.Kind != setting.Enum {
 				trial[0] = "2"
 			}
 		} else if !listed {
@@ -118,32 +118,26 @@ func TestEveryFlagDoesSomething(t *testing.T) {
 
 // TestEveryVariableDoesSomething: a variable of the table changes the environment that the run gets, and what the run cannot follow is told.
 func TestEveryVariableDoesSomething(t *testing.T) {
-	idle := map[string]bool{}
-	for _, one := range ignoredSettings {
-		idle[one.name] = true
-	}
-	for _, v := range envVars {
+	for _, v := range config.Rows() {
+		if v.Env == "" {
+			continue
+		}
 		changed := false
 		for _, value := range []string{"true", "false", "7", "2000000", "0.5", "6", "tdigest", "http://h"} {
-			e := config.DefaultEnvironment()
-			if v.set(&e, value) != nil {
+			e, before := config.DefaultEnvironment(), config.DefaultEnvironment()
+			if problems, _ := readEnvironment([]string{config.EnvPrefix + v.Env + "=" + value}, &e); len(problems) > 0 {
 				continue
 			}
 			r := &resolver{run: &config.Run{Benchmark: config.Benchmark{Environment: e}}}
 			r.tuned()
-			said := len(r.warnings)+len(r.problems) > 0
-			if said && !idle[v.name] {
-				t.Errorf("%s=%s: %v %v", v.name, value, r.warnings, r.problems)
-			}
-			before := config.DefaultEnvironment()
 			differs := spelled(t, e) != spelled(t, before)
-			if differs && idle[v.name] && !said {
-				t.Errorf("%s=%s has no effect and nothing is said", v.name, value)
+			if said := len(r.warnings)+len(r.problems) > 0; said != (differs && v.NoEffect != "") {
+				t.Errorf("%s=%s (%q): %v %v", v.Env, value, v.NoEffect, r.warnings, r.problems)
 			}
 			changed = changed || differs
 		}
 		if !changed {
-			t.Errorf("%s: no value changes anything", v.name)
+			t.Errorf("%s: no value changes anything", v.Env)
 		}
 	}
 }

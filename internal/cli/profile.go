@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"aiperf/internal/cli/args"
 	"aiperf/internal/config"
+	"aiperf/internal/setting"
 	"aiperf/internal/tokenizer"
 )
 
@@ -67,7 +67,7 @@ func (p *Program) profileWatched(ctx context.Context, words []string) int {
 	var dry bool
 	var found findings
 	if !within(ctx, func() {
-		var set *args.Set
+		var set *setting.Set
 		run, set, found = p.resolve(ctx, words)
 		if dry = set.True("--dry-run", false); dry && len(found.problems) == 0 {
 			p.tokenizerFinding(ctx, run, set, &found)
@@ -103,7 +103,7 @@ func within(ctx context.Context, do func()) bool {
 }
 
 // tokenizerFinding adds what is wrong with the tokenizer of a run that is only checked.
-func (p *Program) tokenizerFinding(ctx context.Context, run *config.Run, set *args.Set, found *findings) {
+func (p *Program) tokenizerFinding(ctx context.Context, run *config.Run, set *setting.Set, found *findings) {
 	switch fault := p.tokenizerFault(ctx, run, set); {
 	case fault == "":
 	case published(run):
@@ -135,8 +135,8 @@ func (p *Program) say(run *config.Run, found findings) {
 }
 
 // resolve reads the command line. Mistakes in single flags are reported alone: what follows from a wrong value helps nobody.
-func (p *Program) resolve(ctx context.Context, words []string) (run *config.Run, set *args.Set, found findings) {
-	set, faults := args.Scan(profileTable, words)
+func (p *Program) resolve(ctx context.Context, words []string) (run *config.Run, set *setting.Set, found findings) {
+	set, faults := setting.Scan(profileTable, words)
 	if faults = append(faults, notBuilt(set)...); len(faults) > 0 {
 		return nil, set, findings{problems: faults}
 	}
@@ -150,10 +150,10 @@ func (p *Program) resolve(ctx context.Context, words []string) (run *config.Run,
 }
 
 // notBuilt refuses flags that this build only knows. Turning one off that is off anyway is no harm.
-func notBuilt(set *args.Set) []string {
+func notBuilt(set *setting.Set) []string {
 	var problems []string
 	for _, g := range set.All() {
-		if f := g.Flag; f.NotBuilt && (f.Kind != args.Bool || set.True(f.Name(), true)) {
+		if f := g.Row; f.NotBuilt && (f.Kind != setting.Bool || set.True(f.Name(), true)) {
 			problems = append(problems, set.Spelled(f.Name())+": not built yet")
 		}
 	}
@@ -161,7 +161,7 @@ func notBuilt(set *args.Set) []string {
 }
 
 // tokenizerFault says why the tokenizer of a run cannot be had, empty when it can or is not needed.
-func (p *Program) tokenizerFault(ctx context.Context, run *config.Run, set *args.Set) string {
+func (p *Program) tokenizerFault(ctx context.Context, run *config.Run, set *setting.Set) string {
 	if run.Tokenizer.Name == tokenizer.BuiltinName || !needsTokenizer(run) {
 		return ""
 	}
@@ -196,7 +196,7 @@ func (p *Program) print(run *config.Run) int {
 }
 
 // completeFlags offers the flags of a table, or the choices of the flag before or before "=". A shell puts what stands before "=" back itself.
-func completeFlags(t *args.Table, words []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+func completeFlags(t *setting.Table, words []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 	if name, _, inline := strings.Cut(toComplete, "="); inline && strings.HasPrefix(name, "-") {
 		return completeValue(t, name)
 	}
@@ -204,9 +204,9 @@ func completeFlags(t *args.Table, words []string, toComplete string) ([]string, 
 		return completeValue(t, words[len(words)-1])
 	}
 	var names []string
-	for i := range t.Flags {
-		if f := &t.Flags[i]; !f.NotBuilt {
-			for _, n := range append(append([]string(nil), f.Names...), f.Not...) {
+	for i := range t.Rows {
+		if f := &t.Rows[i]; !f.NotBuilt {
+			for _, n := range append(append([]string(nil), f.Flags...), f.Not...) {
 				if strings.HasPrefix(n, toComplete) && strings.HasPrefix(n, "--") {
 					names = append(names, n+"\t"+f.Help)
 				}
@@ -217,10 +217,10 @@ func completeFlags(t *args.Table, words []string, toComplete string) ([]string, 
 }
 
 // completeValue offers the values of a flag, files where it takes a path or is no flag.
-func completeValue(t *args.Table, name string) ([]string, cobra.ShellCompDirective) {
+func completeValue(t *setting.Table, name string) ([]string, cobra.ShellCompDirective) {
 	f, _, ok := t.Lookup(name)
 	switch {
-	case !ok || f.Kind == args.Path:
+	case !ok || f.Kind == setting.Path:
 		return nil, cobra.ShellCompDirectiveDefault
 	case f.Shown != nil:
 		return f.Shown, cobra.ShellCompDirectiveNoFileComp

@@ -12,12 +12,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"aiperf/internal/artifact"
-	"aiperf/internal/cli/args"
 	"aiperf/internal/config"
 	"aiperf/internal/endpoint"
 	"aiperf/internal/reanalyze"
 	"aiperf/internal/redact"
 	"aiperf/internal/report"
+	"aiperf/internal/setting"
 )
 
 // reportFlags are the flags of profile that mean something for a run that is over; a default where report has one of its own.
@@ -28,8 +28,8 @@ var reportFlags = []struct{ name, standard string }{
 }
 
 // reportTable is the flags of report.
-func reportTable() *args.Table {
-	var rows []args.Flag
+func reportTable() *setting.Table {
+	var rows []setting.Row
 	for _, r := range reportFlags {
 		if f, _, ok := profileTable.Lookup(r.name); ok {
 			row := *f
@@ -37,7 +37,7 @@ func reportTable() *args.Table {
 			rows = append(rows, row)
 		}
 	}
-	return args.NewTable(rows)
+	return setting.NewTable(rows)
 }
 
 const reportLong = "Reads the raw export of a run (profile_export_raw.jsonl, of this program or of the Python tool), alone or in the directory of its run, " +
@@ -66,7 +66,7 @@ func (p *Program) newReportCommand() *cobra.Command {
 	}
 }
 
-func (p *Program) reportHelp(table *args.Table) error {
+func (p *Program) reportHelp(table *setting.Table) error {
 	width := min(max(p.columns(), 60), 140)
 	out := bufio.NewWriter(p.Out)
 	fmt.Fprintln(out, "Usage: aiperf report RAW.jsonl|RUN-DIR [flags]")
@@ -75,15 +75,15 @@ func (p *Program) reportHelp(table *args.Table) error {
 		fmt.Fprintln(out, line)
 	}
 	fmt.Fprintln(out)
-	for i := range table.Flags {
-		writeFlag(out, &table.Flags[i], width)
+	for i := range table.Rows {
+		writeFlag(out, &table.Rows[i], width)
 	}
 	return out.Flush()
 }
 
 // report reads the command line, makes the files and prints the tables.
-func (p *Program) report(ctx context.Context, table *args.Table, words []string) int {
-	set, problems := args.Scan(table, words)
+func (p *Program) report(ctx context.Context, table *setting.Table, words []string) int {
+	set, problems := setting.Scan(table, words)
 	if len(problems) == 0 && len(set.Words) != 1 {
 		problems = append(problems, fmt.Sprintf("report takes one raw export or one run directory, not %d; see aiperf report --help", len(set.Words)))
 	}
@@ -134,7 +134,7 @@ func (p *Program) report(ctx context.Context, table *args.Table, words []string)
 }
 
 // reportOptions turns the flags into options.
-func (p *Program) reportOptions(ctx context.Context, set *args.Set) (reanalyze.Options, error) {
+func (p *Program) reportOptions(ctx context.Context, set *setting.Set) (reanalyze.Options, error) {
 	o := reanalyze.Options{
 		Input: set.Words[0], Dir: set.Text("--artifact-dir", ""), Prefix: set.Text("--profile-export-prefix", ""),
 		ServerTokens: set.True("--use-server-token-count", false), PerChunkUsage: set.True("--per-chunk-usage", false),

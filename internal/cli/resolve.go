@@ -4,15 +4,15 @@ import (
 	"fmt"
 	"strings"
 
-	"aiperf/internal/cli/args"
 	"aiperf/internal/config"
 	"aiperf/internal/dataset/custom"
 	"aiperf/internal/endpoint"
+	"aiperf/internal/setting"
 )
 
 // resolver turns what was given into a run. Everything worth saying is collected.
 type resolver struct {
-	set      *args.Set
+	set      *setting.Set
 	terminal bool // standard output is a terminal
 	over     bool // the run comes from a file: what is not given stays as it is
 	run      *config.Run
@@ -61,7 +61,7 @@ func (r *resolver) given(flags ...string) []string {
 }
 
 // resolve fills a run from flags and environment. The run is complete only if there are no problems.
-func resolve(set *args.Set, environ []string, terminal bool, ask lister) (*config.Run, findings) {
+func resolve(set *setting.Set, environ []string, terminal bool, ask lister) (*config.Run, findings) {
 	r := &resolver{set: set, terminal: terminal, run: config.Default(), ask: ask}
 	r.problems, r.warnings = readEnvironment(environ, &r.run.Environment)
 	r.sections()
@@ -93,8 +93,8 @@ func (r *resolver) sections() {
 // oldNames says what GenAI-Perf's flags without effect do here, and what they stand for.
 func (r *resolver) oldNames() {
 	for _, g := range r.set.All() {
-		if g.Flag.NoEffect != "" {
-			r.warn("%s has no effect: %s", r.as(g.Flag.Name()), g.Flag.NoEffect)
+		if g.Row.NoEffect != "" {
+			r.warn("%s has no effect: %s", r.as(g.Row.Name()), g.Row.NoEffect)
 		}
 	}
 	if r.has("--measurement-interval") {
@@ -119,7 +119,7 @@ func (r *resolver) models() {
 			r.fail("unexpected words %q: one bare word is the model, the rest are flags", strings.Join(words, " "))
 		}
 	}
-	r.run.Models.Strategy = config.ModelStrategy(r.set.Text("--model-selection-strategy", string(r.run.Models.Strategy)))
+	r.bind("models.")
 	if r.run.Models.Strategy == config.ModelWeighted {
 		r.fail("%s weighted: not built yet; allowed are round_robin and random", r.as("--model-selection-strategy"))
 	}

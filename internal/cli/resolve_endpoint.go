@@ -22,21 +22,11 @@ func (r *resolver) endpointSection() {
 		}
 		e.Path = &path
 	}
-	e.Streaming = r.set.True("--streaming", e.Streaming)
+	r.bind("endpoint.")
 	if e.Streaming && r.endpoint != nil && !r.endpoint.Streams {
 		r.warn("%s: endpoint type %s cannot stream; streaming is switched off", r.as("--streaming"), e.Type)
 		e.Streaming = false
 	}
-	e.APIKey = r.set.Text("--api-key", e.APIKey)
-	if t := r.set.Floats("--request-timeout-seconds"); t != nil {
-		e.Timeout = config.Seconds(t[0])
-	}
-	e.Transport = r.set.Text("--transport", e.Transport)
-	e.ConnectionReuse = config.ConnectionReuse(r.set.Text("--connection-reuse-strategy", string(e.ConnectionReuse)))
-	e.UseLegacyMaxTokens = r.set.True("--use-legacy-max-tokens", e.UseLegacyMaxTokens)
-	e.UseServerTokenCount = r.set.True("--use-server-token-count", e.UseServerTokenCount)
-	e.PerChunkUsage = r.set.True("--per-chunk-usage", e.PerChunkUsage)
-	e.SessionHeader = r.set.Text("--session-header", e.SessionHeader)
 	r.extraInputs()
 	r.headers()
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"aiperf/internal/config"
+	"aiperf/internal/setting"
 )
 
 // load is what the load flags mean before phases are made of them.
@@ -22,9 +23,7 @@ type load struct {
 }
 
 // loadFlagsOfPace are the flags that choose a pace and so speak against the timestamps of a file.
-var loadFlagsOfPace = []string{
-	"--concurrency", "--session-concurrency", "--prefill-concurrency", "--request-rate", "--request-rate-series", "--user-centric-rate",
-}
+var loadFlagsOfPace = flagsOf(func(f *setting.Row) bool { return f.Pace })
 
 // loadShape decides which mode runs.
 func (r *resolver) loadShape() {
@@ -86,42 +85,33 @@ func (r *resolver) phases() {
 	}
 }
 
+// profiling makes the measured phase of flags alone.
 func (r *resolver) profiling() config.Phase {
-	l := &r.load
-	p := config.Phase{Name: "profiling", Kind: config.KindProfiling, Type: config.PhaseConcurrency}
-	p.Concurrency, p.PrefillConcurrency = first(l.concurrency), first(l.prefill)
-	switch {
-	case l.fixed:
-		p.Type = config.PhaseFixedSchedule
-		r.offsets(&p)
-	case l.users:
-		p.Type = config.PhaseUserCentric
-		p.Rate = &r.set.Floats("--user-centric-rate")[0]
-		p.Users = first(r.set.Ints("--num-users"))
-	case l.rated:
-		p.Type = r.arrival(r.set.Text("--arrival-pattern", ""))
-		if l.rate != nil {
-			p.Rate = &l.rate[0]
-		}
-		p.RateSeries = r.set.Text("--request-rate-series", "")
-		p.Smoothness = r.smoothness(p.Type)
-	case p.Concurrency == nil && p.PrefillConcurrency == nil:
+	r.run.Phases = []config.Phase{{Name: "profiling", Kind: config.KindProfiling, Type: config.PhaseConcurrency}}
+	p := &r.run.Phases[0]
+	r.shape(p)
+	if p.Type == config.PhaseConcurrency && p.Concurrency == nil && p.PrefillConcurrency == nil {
 		one := 1
 		p.Concurrency = &one
 	}
-	r.stops(&p)
-	r.trim(&p)
-	return p
+	r.stops(p)
+	return *p
 }
 
-// trim puts ramps, cancellation and the failure threshold on a phase, those that are given.
-func (r *resolver) trim(p *config.Phase) {
-	for flag, field := range map[string]**config.Ramp{
-		"--concurrency-ramp-duration": &p.ConcurrencyRamp, "--prefill-concurrency-ramp-duration": &p.PrefillRamp, "--request-rate-ramp-duration": &p.RateRamp,
-	} {
-		if given := r.ramp(flag); given != nil {
-			*field = given
+// shape puts the flags of the measured phase on it: what stands at their keys, and what they say together.
+func (r *resolver) shape(p *config.Phase) {
+	l := &r.load
+	r.bind(measuredPhase)
+	setFirst(&p.Concurrency, l.concurrency)
+	r.mode(p)
+	if d := l.duration; d != nil {
+		p.Duration = ptr(config.Seconds(d[0]))
+		if p.GracePeriod == nil {
+			p.GracePeriod = ptr(config.Seconds(30))
 		}
+	}
+	if g := r.set.Floats("--benchmark-grace-period"); g != nil && p.Duration != nil {
+		p.GracePeriod = ptr(config.Seconds(g[0]))
 	}
 	if rate := r.set.Floats("--request-cancellation-rate"); rate != nil {
 		if p.Cancellation == nil {
@@ -132,35 +122,42 @@ func (r *resolver) trim(p *config.Phase) {
 	if delay := r.set.Floats("--request-cancellation-delay"); delay != nil && p.Cancellation != nil {
 		p.Cancellation.Delay = config.Seconds(delay[0])
 	}
-	if f := r.set.Floats("--failed-request-threshold"); f != nil {
-		p.FailedRequestThreshold = &f[0]
-	}
 }
 
-// offsets reads the window of a schedule; without a start the first timestamp is the origin.
-func (r *resolver) offsets(p *config.Phase) {
-	if v := r.set.Ints("--fixed-schedule-start-offset"); v != nil {
-		p.StartOffset = &v[0]
-	}
-	if v := r.set.Ints("--fixed-schedule-end-offset"); v != nil {
-		p.EndOffset = &v[0]
-	}
-	auto := r.set.True("--fixed-schedule-auto-offset", p.StartOffset == nil)
-	p.AutoOffset = &auto
-}
-
-// stops fills the stop conditions; a phase without one gets the default count.
-func (r *resolver) stops(p *config.Phase) {
+// mode chooses the type of the measured phase and what belongs to it.
+func (r *resolver) mode(p *config.Phase) {
 	l := &r.load
-	p.Requests, p.Sessions = first(l.requests), first(l.sessions)
-	if l.duration != nil {
-		d := config.Seconds(l.duration[0])
-		grace := config.Seconds(30)
-		if g := r.set.Floats("--benchmark-grace-period"); g != nil {
-			grace = config.Seconds(g[0])
+	switch {
+	case l.fixed:
+		p.Type = config.PhaseFixedSchedule
+	case l.users:
+		p.Type, p.Rate, p.Smoothness = config.PhaseUserCentric, &r.set.Floats("--user-centric-rate")[0], nil
+	case l.rated:
+		if l.rate != nil {
+			p.Rate, p.RateSeries = &l.rate[0], ""
+		} else {
+			p.Rate, p.RateSeries = nil, r.set.Text("--request-rate-series", "")
 		}
-		p.Duration, p.GracePeriod = &d, &grace
+		if !p.Type.HasRate() {
+			p.Type = config.PhasePoisson
+		}
 	}
+	if p.Type.HasRate() && (r.has("--arrival-pattern") || r.has("--arrival-smoothness")) {
+		p.Type = r.arrival(r.set.Text("--arrival-pattern", ""))
+		p.Smoothness = nil
+	}
+	if p.Type == config.PhaseGamma && (p.Smoothness == nil || r.has("--arrival-smoothness")) {
+		p.Smoothness = r.smoothness(p.Type)
+	}
+	asked := r.given("--fixed-schedule", "--fixed-schedule-auto-offset", "--fixed-schedule-start-offset", "--fixed-schedule-end-offset")
+	if p.Type == config.PhaseFixedSchedule && (!r.over || len(asked) > 0) {
+		auto := r.set.True("--fixed-schedule-auto-offset", p.StartOffset == nil)
+		p.AutoOffset = &auto
+	}
+}
+
+// stops gives a phase without a stop condition the default count.
+func (r *resolver) stops(p *config.Phase) {
 	if p.Requests != nil || p.Sessions != nil || p.Duration != nil {
 		if p.Type == config.PhaseFixedSchedule && p.Requests == nil && p.Sessions == nil && r.file != nil {
 			p.Requests = &r.file.Turns
@@ -203,15 +200,6 @@ func (r *resolver) smoothness(t config.PhaseType) *float64 {
 		s = f[0]
 	}
 	return &s
-}
-
-func (r *resolver) ramp(flags ...string) *config.Ramp {
-	for _, flag := range flags {
-		if f := r.set.Floats(flag); f != nil {
-			return &config.Ramp{Duration: config.Seconds(f[0])}
-		}
-	}
-	return nil
 }
 
 // first is the first value of a flag as an int, nil when it is not given.

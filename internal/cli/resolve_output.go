@@ -11,14 +11,14 @@ import (
 // output fills what is written and where.
 func (r *resolver) output() {
 	a := &r.run.Artifacts
-	if a.Dir = r.set.Text("--artifact-dir", a.Dir); a.Dir == "" {
+	r.bind("artifacts.")
+	if a.Dir == "" {
 		series, _ := r.series() // a rule reports what is wrong with it
 		a.Dir = config.DefaultDir(&r.run.Benchmark, series)
 	}
 	if err := dirExists(a.Dir); err != nil {
 		r.fail("%s %s: %v", r.as("--artifact-dir"), a.Dir, err)
 	}
-	a.Prefix = r.set.Text("--profile-export-prefix", a.Prefix)
 	switch r.set.Text("--export-level", "") {
 	case "summary":
 		a.Records, a.Raw = nil, false
@@ -27,12 +27,6 @@ func (r *resolver) output() {
 	case "raw":
 		a.Records, a.Raw = config.Formats{"jsonl"}, true
 	}
-	if f := r.set.Floats("--slice-duration"); f != nil {
-		d := config.Seconds(f[0])
-		a.SliceDuration = &d
-	}
-	a.Trace = r.set.True("--export-http-trace", a.Trace)
-	a.ShowTraceTiming = r.set.True("--show-trace-timing", a.ShowTraceTiming)
 	if r.has("--goodput") {
 		slos, err := parseGoodput(r.set.Text("--goodput", ""))
 		if err != nil {
@@ -51,12 +45,9 @@ func (r *resolver) output() {
 // runtime fills how the tool itself runs and shows itself.
 func (r *resolver) runtime() {
 	rt := &r.run.Runtime
-	setFirst(&rt.Workers, r.set.Ints("--workers-max"))
-	setFirst(&rt.RecordProcessors, r.set.Ints("--record-processor-service-count"))
-	if f := r.set.Floats("--stats-interval"); f != nil {
-		s := config.Seconds(f[0])
-		rt.StatsInterval = &s
-	}
+	r.bind("runtime.")
+	r.bind("gpu_telemetry.")
+	r.bind("server_metrics.")
 	switch {
 	case r.has("--zmq-host"):
 		rt.Communication = &config.Communication{Type: "tcp", Host: r.set.Text("--zmq-host", "")}
@@ -64,7 +55,7 @@ func (r *resolver) runtime() {
 		rt.Communication = &config.Communication{Type: "ipc", Path: r.set.Text("--zmq-ipc-path", "")}
 	}
 	rt.UI = r.view()
-	r.run.Tables = config.Tables(r.set.Text("--tables", string(r.run.Tables)))
+	r.bind("tables")
 	r.run.Logging.Level = r.level()
 }
 
@@ -107,10 +98,7 @@ func (r *resolver) level() string {
 // tokenizer names the tokenizer; a model name that looks like a stand-in gets the built-in one.
 func (r *resolver) tokenizer() {
 	t := &r.run.Tokenizer
-	t.Name = r.set.Text("--tokenizer", t.Name)
-	t.Revision = r.set.Text("--tokenizer-revision", t.Revision)
-	t.TrustRemoteCode = r.set.True("--tokenizer-trust-remote-code", t.TrustRemoteCode)
-	t.ApplyChatTemplate = r.set.True("--apply-chat-template", t.ApplyChatTemplate)
+	r.bind("tokenizer.")
 	if r.on("--tokenizer-trust-remote-code") {
 		r.warn("%s: code of a repository is never run; the tokenizer's files are used", r.as("--tokenizer-trust-remote-code"))
 	}

@@ -6,33 +6,29 @@ import (
 	"strings"
 
 	"aiperf/internal/config"
+	"aiperf/internal/setting"
 )
 
 // consistentSeed is the seed of repeated and swept runs for which nobody gave one.
 const consistentSeed config.Seed = "42"
 
-// sweepKeys are the flags that a comma list sweeps, with the key of each axis.
-var sweepKeys = []struct{ flag, path string }{
-	{"--concurrency", "phases.profiling.concurrency"},
-	{"--prefill-concurrency", "phases.profiling.prefill_concurrency"},
-	{"--request-rate", "phases.profiling.rate"},
-	{"--request-count", "phases.profiling.requests"},
-	{"--num-sessions", "phases.profiling.sessions"},
-	{"--benchmark-duration", "phases.profiling.duration"},
-	{"--num-users", "phases.profiling.users"},
-	{"--isl", "datasets.main.prompts.isl.mean"},
-	{"--isl-stddev", "datasets.main.prompts.isl.stddev"},
-	{"--osl", "datasets.main.prompts.osl.mean"},
-	{"--osl-stddev", "datasets.main.prompts.osl.stddev"},
-	{"--session-turns-mean", "datasets.main.turns.mean"},
+// sweepable are the rows that a comma list sweeps over their keys.
+func sweepable() []*setting.Row {
+	var rows []*setting.Row
+	for i := range profileTable.Rows {
+		if f := &profileTable.Rows[i]; f.Sweep && !f.NotBuilt {
+			rows = append(rows, f)
+		}
+	}
+	return rows
 }
 
 // swept lists the flags that hold several values, as the user spelled them.
 func (r *resolver) swept() []string {
 	var names []string
-	for _, k := range sweepKeys {
-		if len(r.set.Ints(k.flag)) > 1 || len(r.set.Floats(k.flag)) > 1 {
-			names = append(names, r.as(k.flag))
+	for _, f := range sweepable() {
+		if g := r.set.Get(f.Name()); g != nil && len(g.Numbers()) > 1 {
+			names = append(names, r.as(f.Name()))
 		}
 	}
 	return names
@@ -41,19 +37,8 @@ func (r *resolver) swept() []string {
 // repetition fills repeats, sweeps and the seed that they share.
 func (r *resolver) repetition() {
 	m := &r.run.MultiRun
-	if n := r.set.Ints("--num-profile-runs"); n != nil {
-		m.NumRuns = int(n[0])
-	}
-	if f := r.set.Floats("--profile-run-cooldown-seconds"); f != nil {
-		m.Cooldown = config.Seconds(f[0])
-	}
-	if f := r.set.Floats("--confidence-level"); f != nil {
-		m.ConfidenceLevel = f[0]
-	}
-	m.DisableWarmupAfterFirst = r.set.True("--profile-run-disable-warmup-after-first", m.DisableWarmupAfterFirst)
-	m.SetConsistentSeed = r.set.True("--set-consistent-seed", m.SetConsistentSeed)
-	m.VarySeedPerTrial = r.set.True("--vary-seed-per-trial", m.VarySeedPerTrial)
-	r.run.NoSweepTable = r.set.True("--no-sweep-table", r.run.NoSweepTable)
+	r.bind("multi_run.")
+	r.bind("no_sweep_table")
 	r.sweep()
 	if s := r.randomSeed(); s != nil {
 		r.run.RandomSeed = s
@@ -75,22 +60,25 @@ func (r *resolver) randomSeed() *config.Seed {
 
 func (r *resolver) sweep() {
 	var axes config.Axes
-	for _, k := range sweepKeys {
-		if g := r.set.Get(k.flag); g != nil && g.Repeated {
-			r.warn("%s names a value twice; each is run once", r.as(k.flag))
+	for _, f := range sweepable() {
+		g, path := r.set.Get(f.Name()), r.axisPath(f.Key)
+		if g == nil || !r.has(f.Name()) {
+			continue
 		}
-		var values []any
-		for _, n := range r.set.Ints(k.flag) {
-			values = append(values, int(n))
+		if g.Repeated {
+			r.warn("%s names a value twice; each is run once", r.as(f.Name()))
 		}
-		for _, f := range r.set.Floats(k.flag) {
-			values = append(values, f)
+		values := g.Numbers()
+		for i, v := range values {
+			if n, whole := v.(int64); whole {
+				values[i] = int(n)
+			}
 		}
-		if len(values) == 1 && r.run.Sweep != nil && slices.ContainsFunc(r.run.Sweep.Parameters, func(a config.Axis) bool { return a.Path == r.axisPath(k.path) }) {
-			r.fail("%s: %s sweeps it; a list of values takes the place of that", r.as(k.flag), r.set.Text("--config", ""))
+		if len(values) == 1 && r.run.Sweep != nil && slices.ContainsFunc(r.run.Sweep.Parameters, func(a config.Axis) bool { return a.Path == path }) {
+			r.fail("%s: %s sweeps it; a list of values takes the place of that", r.as(f.Name()), r.set.Text("--config", ""))
 		}
 		if len(values) > 1 {
-			axes = append(axes, config.Axis{Path: r.axisPath(k.path), Values: values})
+			axes = append(axes, config.Axis{Path: path, Values: values})
 		}
 	}
 	s := &config.Sweep{Type: config.SweepGrid, IterationOrder: "repeated"}
@@ -106,17 +94,12 @@ func (r *resolver) sweep() {
 		return
 	}
 	sort.Slice(axes, func(i, j int) bool { return axes[i].Path < axes[j].Path })
-	s.Type = config.SweepType(r.set.Text("--sweep-type", string(s.Type)))
 	s.Parameters = axes
-	s.IterationOrder = r.set.Text("--parameter-sweep-mode", s.IterationOrder)
-	s.SameSeed = r.set.True("--parameter-sweep-same-seed", s.SameSeed)
-	if f := r.set.Floats("--parameter-sweep-cooldown-seconds"); f != nil {
-		s.Cooldown = config.Seconds(f[0])
-	}
 	l := &r.load
 	s.DeriveRequests = s.DeriveRequests || l.requests == nil && l.sessions == nil && l.duration == nil && !l.fixed && !l.users &&
 		(len(l.concurrency) > 1 || len(l.prefill) > 1)
 	r.run.Sweep = s
+	r.bind("sweep.")
 }
 
 // axisPath puts the names that a file gave to its phase and its dataset into the path of an axis.

@@ -4,15 +4,16 @@ import (
 	"strings"
 
 	"aiperf/internal/config"
+	"aiperf/internal/setting"
 )
 
 // warmupTriggers are the flags that make a warm-up; the other warm-up flags only shape it.
-var warmupTriggers = []string{"--warmup-request-count", "--num-warmup-sessions", "--warmup-duration"}
+var warmupTriggers = flagsOf(func(f *setting.Row) bool { return f.Trigger })
 
-var warmupShape = []string{
-	"--warmup-concurrency", "--warmup-prefill-concurrency", "--warmup-request-rate", "--warmup-arrival-pattern",
-	"--warmup-concurrency-ramp-duration", "--warmup-prefill-concurrency-ramp-duration", "--warmup-request-rate-ramp-duration",
-}
+// warmupShape are those others; a grace period without a duration is refused by a rule.
+var warmupShape = flagsOf(func(f *setting.Row) bool {
+	return withKey(warmupPhase)(f) && !f.Trigger && !strings.HasSuffix(f.Key, ".grace_period")
+})
 
 // warmup makes the warm-up phase, nil without a trigger. What is not given is inherited from the profiling phase, swept lists are not.
 func (r *resolver) warmup() *config.Phase {
@@ -22,29 +23,22 @@ func (r *resolver) warmup() *config.Phase {
 		}
 		return nil
 	}
-	p := config.Phase{Name: "warmup", Kind: config.KindWarmup, Type: config.PhaseConcurrency, ExcludeFromResults: true}
-	p.Requests, p.Sessions = first(r.set.Ints("--warmup-request-count")), first(r.set.Ints("--num-warmup-sessions"))
-	if d := r.set.Floats("--warmup-duration"); d != nil {
-		length := config.Seconds(d[0])
-		p.Duration = &length
-	}
-	if g := r.set.Floats("--warmup-grace-period"); g != nil {
-		grace := config.Seconds(g[0])
-		p.GracePeriod = &grace
-	}
-	p.Concurrency = first(own(r.set.Ints("--warmup-concurrency"), r.load.concurrency))
-	r.warmupRate(&p)
-	r.warmupPrefill(&p)
+	phases := r.run.Phases
+	defer func() { r.run.Phases = phases }()
+	r.run.Phases = []config.Phase{{Name: "warmup", Kind: config.KindWarmup, Type: config.PhaseConcurrency, ExcludeFromResults: true}}
+	p := &r.run.Phases[0]
+	r.inherit()
+	r.bind(warmupPhase)
+	r.warmupRate(p)
+	r.warmupPrefill(p)
 	if p.Concurrency == nil && p.PrefillConcurrency == nil && p.Type == config.PhaseConcurrency {
 		one := 1
 		p.Concurrency = &one
 	}
-	p.ConcurrencyRamp = r.ramp("--warmup-concurrency-ramp-duration", "--concurrency-ramp-duration")
-	p.PrefillRamp = r.ramp("--warmup-prefill-concurrency-ramp-duration", "--prefill-concurrency-ramp-duration")
-	if p.Type.HasRate() {
-		p.RateRamp = r.ramp("--warmup-request-rate-ramp-duration", "--request-rate-ramp-duration")
+	if !p.Type.HasRate() && !r.has("--warmup-request-rate-ramp-duration") {
+		p.RateRamp = nil
 	}
-	return &p
+	return p
 }
 
 // warmupRate turns the warm-up into a rate phase when a rate is in force; a written burst pattern drops an inherited rate. A rate series is
@@ -60,9 +54,8 @@ func (r *resolver) warmupRate(p *config.Phase) {
 	p.Smoothness = r.smoothness(p.Type)
 }
 
-// warmupPrefill takes the prefill limit; an inherited one gives way to a smaller concurrency.
+// warmupPrefill lets an inherited prefill limit give way to a smaller concurrency.
 func (r *resolver) warmupPrefill(p *config.Phase) {
-	p.PrefillConcurrency = first(own(r.set.Ints("--warmup-prefill-concurrency"), r.load.prefill))
 	if p.PrefillConcurrency == nil || p.Concurrency == nil || r.has("--warmup-prefill-concurrency") {
 		return
 	}

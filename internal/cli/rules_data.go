@@ -28,15 +28,10 @@ func unranked(r *resolver) bool { return !r.ranks() }
 // untraced reports whether there is no recorded traffic to replay.
 func untraced(r *resolver) bool { return r.file == nil || !r.file.Format.Trace }
 
-var synthesisFlags = []string{
-	"--synthesis-speedup-ratio", "--synthesis-prefix-len-multiplier", "--synthesis-prefix-root-multiplier", "--synthesis-prompt-len-multiplier",
-	"--synthesis-output-len-multiplier", "--synthesis-max-isl", "--synthesis-max-osl",
-}
-
-var rankingFlags = []string{
-	"--rankings-passages-mean", "--rankings-passages-stddev", "--rankings-passages-prompt-token-mean", "--rankings-passages-prompt-token-stddev",
-	"--rankings-query-prompt-token-mean", "--rankings-query-prompt-token-stddev",
-}
+var (
+	synthesisFlags = flagsOf(withKey("datasets.main.synthesis."))
+	rankingFlags   = flagsOf(withKey("datasets.main.rankings."))
+)
 
 // dataRules say which data flags exclude or need each other.
 var dataRules = []rule{
@@ -45,7 +40,7 @@ var dataRules = []rule{
 	{row: "33", test: func(r *resolver) (string, bool) {
 		return r.as("--custom-dataset-type") + " needs --input-file: it is the format of that file", r.has("--custom-dataset-type") && !ownData(r)
 	}},
-	{row: "35", test: anyWhen(func(r *resolver) bool { return untraced(r) && r.synthesis(nil) != nil }, "needs a trace as --input-file", synthesisFlags...)},
+	{row: "35", test: anyWhen(func(r *resolver) bool { return untraced(r) && r.run.Dataset().Synthesis != nil }, "needs a trace as --input-file", synthesisFlags...)},
 	{row: "5.2", test: together("--system-prompt", "--system-prompt-file", "give one of them")},
 	{row: "5.2", test: func(r *resolver) (string, bool) {
 		own := r.given("--system-prompt", "--system-prompt-file")

@@ -1,33 +1,30 @@
 package cli
 
 import (
-	"aiperf/internal/cli/args"
+	"aiperf/internal/config"
 	"aiperf/internal/endpoint"
+	"aiperf/internal/setting"
 )
 
-// group puts flags under one heading of the help.
-func group(name string, flags []args.Flag) []args.Flag {
-	for i := range flags {
-		flags[i].Group = name
-	}
-	return flags
-}
-
-func concat(groups ...[]args.Flag) []args.Flag {
-	var all []args.Flag
-	for _, g := range groups {
-		all = append(all, g...)
-	}
-	return all
-}
-
-// ourFlags are in no other tool.
-var ourFlags = group("Ours", []args.Flag{
-	{Names: []string{"--dry-run"}, Kind: args.Bool, Tier: "N", Help: "check everything, print the resolved configuration as YAML, send nothing"},
-})
-
 // profileTable is the table of profile; it is made once, before anything runs.
-var profileTable = args.NewTable(endpointFlags, dataFlags, mediaFlags, loadFlags, outputFlags, runFlags, ourFlags)
+var profileTable = setting.NewTable(registered(config.Rows()))
+
+// registered fills in what rows take from the registries of other packages.
+func registered(rows []setting.Row) []setting.Row {
+	for i := range rows {
+		switch f := &rows[i]; f.Name() {
+		case "--endpoint-type":
+			f.Choices, f.Shown = endpointTypes(), builtEndpoints()
+		case "--custom-dataset-type":
+			f.Choices, f.Shown = fileTypes(), builtFileTypes()
+		case "--public-dataset":
+			f.Choices = publicDatasets
+		case "--url":
+			f.Split = splitURLs
+		}
+	}
+	return rows
+}
 
 // endpointTypes are the names of --endpoint-type, old ones included.
 func endpointTypes() []string {

@@ -1,5 +1,7 @@
 package config
 
+import "aiperf/internal/setting"
+
 // DatasetType tells where conversations come from.
 type DatasetType string
 
@@ -110,3 +112,90 @@ type Synthesis struct {
 func DefaultSynthesis() Synthesis {
 	return Synthesis{SpeedupRatio: 1, PrefixLenMultiplier: 1, PrefixRootMultiplier: 1, PromptLenMultiplier: 1, OutputLenMultiplier: 1}
 }
+
+var inputRows = group("Input", []setting.Row{
+	{Flags: []string{"--extra-inputs"}, Key: "endpoint.extra", Manual: true, Common: true, Kind: setting.Text, List: true, Whole: true, Help: "members added to every request body: key:value or a JSON object"},
+	{Flags: []string{"--header", "-H"}, Hidden: []string{"--H"}, Key: "endpoint.headers", Manual: true, Common: true, Kind: setting.Text, List: true, Whole: true, Help: "header of every request: \"Name: value\""},
+	{Flags: []string{"--input-file"}, Key: "datasets.main.path", Manual: true, Common: true, Kind: setting.Path, Absent: true, Help: "prompts from this file or directory"},
+	{Flags: []string{"--public-dataset"}, Key: "datasets.main.dataset", Kind: setting.Enum, NotBuilt: true, Help: "prompts from a public dataset"},
+	{Flags: []string{"--hf-subset"}, Key: "datasets.main.hf_subset", Kind: setting.Text, NotBuilt: true, Help: "subset of the public dataset"},
+	{Flags: []string{"--hf-weka-dataset"}, Key: "datasets.main.hf_weka_dataset", Kind: setting.Text, NotBuilt: true, Help: "Weka trace from the Hugging Face hub"},
+	{Flags: []string{"--dataset-filter"}, Key: "datasets.main.filters", Kind: setting.Text, List: true, NotBuilt: true, Help: "keep rows of the public dataset where column=value"},
+	{Flags: []string{"--custom-dataset-type"}, Key: "datasets.main.format", Manual: true, Common: true, Kind: setting.Enum, Help: "format of the input file; recognised from its content when absent"},
+	{Flags: []string{"--ignore-trace-delays"}, Key: "datasets.main.ignore_trace_delays", Kind: setting.Bool, NotBuilt: true, Help: "drop the delays of a trace"},
+	{Flags: []string{"--use-think-time-only"}, Kind: setting.Bool, NotBuilt: true, Help: "keep only the think time of a trace"},
+	{Flags: []string{"--max-context-length"}, Kind: setting.Int, Bounds: ">= 1", NotBuilt: true, Help: "leave out what is longer than this many tokens"},
+	{Flags: []string{"--dataset-sampling-strategy"}, Key: "datasets.main.sampling", Kind: setting.Enum, Choices: []string{"sequential", "random", "shuffle"}, Default: "sequential", Help: "order in which conversations are taken"},
+	{Flags: []string{"--allow-dataset-wrap"}, Not: []string{"--no-allow-dataset-wrap"}, Key: "datasets.main.synthesis.allow_dataset_wrap", Kind: setting.Bool, NotBuilt: true, Help: "start again at the first entry when a trace runs out"},
+	{Flags: []string{"--random-seed"}, Key: "random_seed", Manual: true, Common: true, Kind: setting.Int, Bounds: ">= 0", Big: true, Default: "entropy; 42 when repeating or sweeping", Help: "seed of everything random; the same seed sends the same requests"},
+	{Flags: []string{"--trace-session-sample-ratio"}, Kind: setting.Float, Bounds: "> 0, <= 1", NotBuilt: true, Help: "share of a trace's sessions to take"},
+	{Flags: []string{"--config", "-f"}, Hidden: []string{"--user-config-file"}, Common: true, Kind: setting.Path, Absent: true, Help: "read a configuration, such as --dry-run prints"},
+})
+
+var conversationInputRows = group("Conversation Input", []setting.Row{
+	{Flags: []string{"--num-sessions", "--conversation-num", "--num-conversations"}, Key: "phases.profiling.sessions", Common: true, Kind: setting.Int, Bounds: ">= 1", Zero: true, Sweep: true, Help: "stop starting sessions after this many"},
+	{Flags: []string{"--num-dataset-entries", "--num-prompts"}, Key: "datasets.main.entries", Manual: true, Common: true, Kind: setting.Int, Bounds: ">= 1", Default: "--num-sessions, else --request-count, else 100", Help: "conversations to generate"},
+	{Flags: []string{"--session-turns-mean", "--conversation-turn-mean"}, Key: "datasets.main.turns.mean", Common: true, Kind: setting.Int, Bounds: ">= 1", Default: "1", Sweep: true, Help: "mean number of turns of a conversation"},
+	{Flags: []string{"--session-turns-stddev", "--conversation-turn-stddev"}, Key: "datasets.main.turns.stddev", Kind: setting.Int, Bounds: ">= 0", Default: "0", Help: "spread of the number of turns"},
+	{Flags: []string{"--session-turn-delay-mean", "--conversation-turn-delay-mean"}, Key: "datasets.main.turn_delay.mean", Common: true, Unit: "ms", Kind: setting.Float, Bounds: ">= 0", Default: "0", Help: "mean pause before a following turn, in ms"},
+	{Flags: []string{"--session-turn-delay-stddev", "--conversation-turn-delay-stddev"}, Key: "datasets.main.turn_delay.stddev", Unit: "ms", Kind: setting.Float, Bounds: ">= 0", Default: "0", Help: "spread of that pause, in ms"},
+	{Flags: []string{"--session-delay-ratio", "--conversation-turn-delay-ratio"}, Key: "datasets.main.turn_delay_ratio", Kind: setting.Float, Bounds: ">= 0", Default: "1", Help: "factor for every pause, generated or read"},
+	{Flags: []string{"--inter-turn-delay-cap-seconds"}, Key: "datasets.main.inter_turn_delay_cap_seconds", Unit: "s", Kind: setting.Float, Bounds: ">= 0", Help: "longest pause between turns of a trace, in s"},
+	{Flags: []string{"--max-idle-gap-cap-seconds"}, Unit: "s", Kind: setting.Float, Bounds: "> 0", NotBuilt: true, Help: "longest idle gap of a trace, in s"},
+	{Flags: []string{"--replay-speedup"}, Kind: setting.Float, Bounds: "> 0", NotBuilt: true, Help: "replay a Baseten trace faster by this factor"},
+	{Flags: []string{"--open-loop-replay"}, Not: []string{"--no-open-loop-replay"}, Kind: setting.Bool, Default: "on", NotBuilt: true, Help: "keep the trace's instants whatever the server does"},
+	{Flags: []string{"--open-loop-strict"}, Kind: setting.Bool, NotBuilt: true, Help: "fail when an instant cannot be kept"},
+	{Flags: []string{"--omit-kv-hints"}, Kind: setting.Bool, NotBuilt: true, Help: "leave cache hints out of the bodies"},
+	{Flags: []string{"--force-min-tokens"}, Not: []string{"--no-force-min-tokens"}, Kind: setting.Bool, Default: "on", NotBuilt: true, Help: "make the server produce the traced length"},
+})
+
+var promptRows = group("Prompt", []setting.Row{
+	{Flags: []string{"--batch-size-text", "--prompt-batch-size", "--batch-size", "-b"}, Key: "datasets.main.prompts.batch_size", Kind: setting.Int, Bounds: ">= 1", Default: "1", Help: "texts in one request"},
+	{Flags: []string{"--prompt-corpus"}, Key: "datasets.main.prompts.corpus", Kind: setting.Enum, Choices: []string{"sonnet", "coding", "random"}, Default: "sonnet", Help: "text that prompts are cut from"},
+})
+
+var cacheBustRows = group("Cache Bust", []setting.Row{
+	{Flags: []string{"--cache-bust"}, Key: "datasets.main.prompts.cache_bust.target", Kind: setting.Enum, Choices: []string{"none", "system_prefix", "system_suffix", "first_turn_prefix", "first_turn_suffix", "warmup_isolation_system", "warmup_isolation_first_turn"}, Default: "none", NotBuilt: true, Help: "where a marker goes that defeats prefix caches"},
+})
+
+var prefixPromptRows = group("Prefix Prompt", []setting.Row{
+	{Flags: []string{"--num-prefix-prompts", "--prompt-prefix-pool-size", "--prefix-prompt-pool-size"}, Key: "datasets.main.prefix_prompts.pool_size", Kind: setting.Int, Bounds: ">= 0", Default: "0", Zero: true, Help: "number of shared prefixes; 0 is none"},
+	{Flags: []string{"--prefix-prompt-length", "--prompt-prefix-length"}, Key: "datasets.main.prefix_prompts.length", Kind: setting.Int, Bounds: ">= 0", Default: "0; 100 with --num-prefix-prompts", Zero: true, Help: "length of a shared prefix, in tokens"},
+	{Flags: []string{"--shared-system-prompt-length"}, Key: "datasets.main.prefix_prompts.shared_system_length", Common: true, Kind: setting.Int, Bounds: ">= 1", Help: "length of the system prompt that all sessions share, in tokens"},
+	{Flags: []string{"--user-context-prompt-length"}, Key: "datasets.main.prefix_prompts.user_context_length", Kind: setting.Int, Bounds: ">= 1", Help: "length of the context of each session, in tokens"},
+	{Flags: []string{"--system-prompt"}, Key: "datasets.main.system_prompt", Manual: true, Kind: setting.Text, Help: "system prompt of every conversation"},
+	{Flags: []string{"--system-prompt-file"}, Key: "datasets.main.system_prompt_file", Manual: true, Kind: setting.Path, Help: "file with that system prompt"},
+})
+
+var islRows = group("Input Sequence Length (ISL)", []setting.Row{
+	{Flags: []string{"--isl", "--prompt-input-tokens-mean", "--synthetic-input-tokens-mean"}, Key: "datasets.main.prompts.isl.mean", Common: true, Kind: setting.Int, Bounds: ">= 0", Default: "550", Sweep: true, Help: "mean length of a prompt, in tokens"},
+	{Flags: []string{"--isl-stddev", "--prompt-input-tokens-stddev", "--synthetic-input-tokens-stddev"}, Key: "datasets.main.prompts.isl.stddev", Common: true, Kind: setting.Float, Bounds: ">= 0", Default: "0", Sweep: true, Help: "spread of that length"},
+	{Flags: []string{"--isl-block-size", "--prompt-input-tokens-block-size", "--synthetic-input-tokens-block-size"}, Key: "datasets.main.prompts.block_size", Manual: true, Kind: setting.Int, Bounds: ">= 1", Default: "512; 16 for bailian_trace", Help: "tokens behind one hash id of a trace"},
+	{Flags: []string{"--seq-dist", "--sequence-distribution"}, Key: "datasets.main.prompts.sequence_distribution", Manual: true, Common: true, Kind: setting.Text, Help: "weighted pairs of lengths: \"256,128:40;512,256:60\", shares in percent"},
+	{Flags: []string{"--random-range-ratio"}, Key: "datasets.main.prompts.random_range_ratio", Kind: setting.Text, NotBuilt: true, Help: "draw lengths evenly around the mean, by this ratio"},
+	{Flags: []string{"--random-corpus-style"}, Key: "datasets.main.prompts.random_corpus_style", Kind: setting.Enum, Choices: []string{"vllm", "sglang"}, Default: "vllm", NotBuilt: true, Help: "whose random prompts to imitate"},
+})
+
+var oslRows = group("Output Sequence Length (OSL)", []setting.Row{
+	{Flags: []string{"--osl", "--prompt-output-tokens-mean", "--output-tokens-mean"}, Key: "datasets.main.prompts.osl.mean", Manual: true, Common: true, Kind: setting.Int, Bounds: ">= 0", Sweep: true, Help: "output length to ask for, in tokens"},
+	{Flags: []string{"--osl-stddev", "--prompt-output-tokens-stddev", "--output-tokens-stddev"}, Key: "datasets.main.prompts.osl.stddev", Manual: true, Common: true, Kind: setting.Float, Bounds: ">= 0", Default: "0", Sweep: true, Help: "spread of that length"},
+})
+
+var rankingsRows = group("Rankings", []setting.Row{
+	{Flags: []string{"--rankings-passages-mean"}, Key: "datasets.main.rankings.passages.mean", Kind: setting.Int, Bounds: ">= 1", Default: "1", Help: "mean number of passages of a request"},
+	{Flags: []string{"--rankings-passages-stddev"}, Key: "datasets.main.rankings.passages.stddev", Kind: setting.Int, Bounds: ">= 0", Default: "0", Help: "spread of that number"},
+	{Flags: []string{"--rankings-passages-prompt-token-mean"}, Key: "datasets.main.rankings.passage_tokens.mean", Kind: setting.Int, Bounds: ">= 1", Default: "550", Help: "mean length of a passage, in tokens"},
+	{Flags: []string{"--rankings-passages-prompt-token-stddev"}, Key: "datasets.main.rankings.passage_tokens.stddev", Kind: setting.Int, Bounds: ">= 0", Default: "0", Help: "spread of that length"},
+	{Flags: []string{"--rankings-query-prompt-token-mean"}, Key: "datasets.main.rankings.query_tokens.mean", Kind: setting.Int, Bounds: ">= 1", Default: "550", Help: "mean length of a query, in tokens"},
+	{Flags: []string{"--rankings-query-prompt-token-stddev"}, Key: "datasets.main.rankings.query_tokens.stddev", Kind: setting.Int, Bounds: ">= 0", Default: "0", Help: "spread of that length"},
+})
+
+var synthesisRows = group("Synthesis", []setting.Row{
+	{Flags: []string{"--synthesis-speedup-ratio"}, Key: "datasets.main.synthesis.speedup_ratio", Kind: setting.Float, Bounds: "> 0", Default: "1", Help: "replay a trace faster by this factor"},
+	{Flags: []string{"--synthesis-prefix-len-multiplier"}, Key: "datasets.main.synthesis.prefix_len_multiplier", Kind: setting.Float, Bounds: "> 0", Default: "1", Help: "factor for shared prefix lengths of a trace"},
+	{Flags: []string{"--synthesis-prefix-root-multiplier"}, Key: "datasets.main.synthesis.prefix_root_multiplier", Kind: setting.Int, Bounds: ">= 1", Default: "1", Help: "split the prefix tree of a trace into this many"},
+	{Flags: []string{"--synthesis-prompt-len-multiplier"}, Key: "datasets.main.synthesis.prompt_len_multiplier", Kind: setting.Float, Bounds: "> 0", Default: "1", Help: "factor for unshared prompt lengths of a trace"},
+	{Flags: []string{"--synthesis-output-len-multiplier"}, Key: "datasets.main.synthesis.output_len_multiplier", Kind: setting.Float, Bounds: "> 0", Default: "1", Help: "factor for output lengths of a trace"},
+	{Flags: []string{"--synthesis-max-isl"}, Key: "datasets.main.synthesis.max_isl", Kind: setting.Int, Bounds: ">= 1", Help: "leave out trace rows with longer inputs"},
+	{Flags: []string{"--synthesis-max-osl"}, Key: "datasets.main.synthesis.max_osl", Kind: setting.Int, Bounds: ">= 1", Help: "cut output lengths of a trace"},
+})

@@ -1,5 +1,7 @@
 package config
 
+import "aiperf/internal/setting"
+
 // Models names what is asked for and how several are chosen.
 type Models struct {
 	Strategy ModelStrategy `yaml:"strategy"`
@@ -92,3 +94,34 @@ type ServerProfiler struct {
 	StopPath  string   `yaml:"stop_path,omitempty"`  // empty: /stop_profile
 	Timeout   *Seconds `yaml:"timeout_seconds,omitempty"`
 }
+
+var endpointRows = group("Endpoint", []setting.Row{
+	{Flags: []string{"--model", "--model-names", "-m"}, Key: "models.items", Manual: true, Common: true, Kind: setting.Text, List: true, Help: "models to ask for; several are used in turn"},
+	{Flags: []string{"--model-selection-strategy"}, Key: "models.strategy", Kind: setting.Enum, Choices: []string{"round_robin", "random", "weighted"}, Default: "round_robin", Help: "how one of several models is chosen for a prompt"},
+	{Flags: []string{"--endpoint", "--custom-endpoint"}, Key: "endpoint.path", Manual: true, Common: true, Kind: setting.Text, Empty: true, Help: "request path in place of the one of the endpoint type"},
+	{Flags: []string{"--endpoint-type"}, Key: "endpoint.type", Manual: true, Common: true, Kind: setting.Enum, Default: "chat", Help: "API that the server speaks"},
+	{Flags: []string{"--streaming"}, Key: "endpoint.streaming", Common: true, Kind: setting.Bool, Help: "ask for streamed answers; switched off where the type cannot stream"},
+	{Flags: []string{"--url", "-u"}, Key: "endpoint.urls", Manual: true, Common: true, Kind: setting.Text, Default: "http://localhost:8000", List: true, Help: "base URL of the server, several in turn; mock://?ttft=50ms starts a simulated one"},
+	{Flags: []string{"--url-strategy"}, Key: "endpoint.url_strategy", Kind: setting.Enum, Choices: []string{"round_robin"}, Default: "round_robin", Help: "how one of several URLs is chosen"},
+	{Flags: []string{"--request-timeout-seconds"}, Key: "endpoint.timeout", Common: true, Unit: "s", Kind: setting.Float, Bounds: "> 0", Default: "21600", Inf: true, Help: "longest time of one request, in s"},
+	{Flags: []string{"--wait-for-model-timeout"}, Key: "endpoint.wait_for_model_timeout", Unit: "s", Kind: setting.Float, Bounds: ">= 0", Default: "0", NotBuilt: true, Help: "wait up to this many s until the model answers before the run"},
+	{Flags: []string{"--wait-for-model-mode"}, Key: "endpoint.wait_for_model_mode", Kind: setting.Enum, Choices: []string{"models", "inference", "both"}, Default: "inference", NotBuilt: true, Help: "what proves that the model is ready"},
+	{Flags: []string{"--wait-for-model-interval"}, Key: "endpoint.wait_for_model_interval", Unit: "s", Kind: setting.Float, Bounds: "> 0", Default: "5", NotBuilt: true, Help: "pause between two readiness probes, in s"},
+	{Flags: []string{"--reset-kv-cache"}, Key: "endpoint.reset_kv_cache", Kind: setting.Bool, NotBuilt: true, Help: "empty the server's prefix cache before each run"},
+	{Flags: []string{"--reset-kv-cache-timeout-seconds"}, Key: "endpoint.reset_kv_cache.timeout_seconds", Unit: "s", Kind: setting.Float, Bounds: "> 0", NotBuilt: true, Help: "longest time of the cache reset, in s"},
+	{Flags: []string{"--reset-kv-cache-path"}, Key: "endpoint.reset_kv_cache.path", Kind: setting.Text, NotBuilt: true, Help: "path of the cache reset"},
+	{Flags: []string{"--server-profiler"}, Key: "endpoint.server_profiler", Kind: setting.Bool, NotBuilt: true, Help: "start and stop the server's own profiler around the run"},
+	{Flags: []string{"--server-profiler-timeout-seconds"}, Key: "endpoint.server_profiler.timeout_seconds", Unit: "s", Kind: setting.Float, Bounds: "> 0", NotBuilt: true, Help: "longest time of a profiler call, in s"},
+	{Flags: []string{"--server-profiler-start-path"}, Key: "endpoint.server_profiler.start_path", Kind: setting.Text, NotBuilt: true, Help: "path that starts the profiler"},
+	{Flags: []string{"--server-profiler-stop-path"}, Key: "endpoint.server_profiler.stop_path", Kind: setting.Text, NotBuilt: true, Help: "path that stops the profiler"},
+	{Flags: []string{"--api-key"}, Key: "endpoint.api_key", Common: true, Kind: setting.Text, Absent: true, Help: "key sent as bearer token; never written anywhere"},
+	{Flags: []string{"--transport", "--transport-type"}, Key: "endpoint.transport", Kind: setting.Enum, Choices: []string{"http"}, Help: "transport in place of the one of the URL scheme"},
+	{Flags: []string{"--use-legacy-max-tokens"}, Key: "endpoint.use_legacy_max_tokens", Kind: setting.Bool, Help: "send max_tokens, not max_completion_tokens"},
+	{Flags: []string{"--use-server-token-count"}, Key: "endpoint.use_server_token_count", Common: true, Kind: setting.Bool, Help: "take token counts from the server's usage"},
+	{Flags: []string{"--connection-reuse-strategy"}, Key: "endpoint.connection_reuse", Kind: setting.Enum, Choices: []string{"pooled", "never", "sticky-user-sessions"}, Default: "pooled", Help: "how requests share connections"},
+	{Flags: []string{"--download-video-content"}, Key: "endpoint.download_video_content", Kind: setting.Bool, NotBuilt: true, Help: "fetch finished videos as part of the request"},
+	{Flags: []string{"--request-content-type"}, Key: "endpoint.request_content_type", Kind: setting.Enum, Choices: []string{"application/json", "multipart/form-data"}, NotBuilt: true, Help: "encoding of request bodies"},
+	{Flags: []string{"--session-header"}, Key: "endpoint.session_header", Kind: setting.Text, Absent: true, Help: "header that carries the session id"},
+	{Flags: []string{"--uuid-and-strip"}, Key: "endpoint.uuid_and_strip", Kind: setting.Bool, NotBuilt: true, Help: "replace prompts by ids that the server knows already"},
+	{Flags: []string{"--per-chunk-usage"}, Key: "endpoint.per_chunk_usage", Kind: setting.Bool, Help: "read usage from every chunk of a stream"},
+})

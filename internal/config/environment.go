@@ -1,5 +1,7 @@
 package config
 
+import "aiperf/internal/setting"
+
 // Environment is what AIPERF_* variables tune; the zero value is not valid, see Default.
 type Environment struct {
 	HTTP HTTPTuning `yaml:"http"`
@@ -77,4 +79,63 @@ type DevTuning struct {
 	Mode                bool `yaml:"mode"`
 	InternalMetrics     bool `yaml:"show_internal_metrics"`
 	ExperimentalMetrics bool `yaml:"show_experimental_metrics"`
+}
+
+// EnvPrefix begins every variable that is ours.
+const EnvPrefix = "AIPERF_"
+
+// environmentRows are the variables of the contract (spec: cli, section 11) that tune what this build has.
+var environmentRows = group("Environment", []setting.Row{
+	{Env: "HTTP_CONNECTION_LIMIT", Key: "environment.http.connection_limit", Kind: setting.Int, Bounds: ">= 1", NoEffect: "connections are not limited, a limit would be a hidden concurrency", Help: "open connections"},
+	{Env: "HTTP_KEEPALIVE_TIMEOUT", Key: "environment.http.keepalive_timeout", Kind: setting.Float, Bounds: ">= 0", Unit: "s", Help: "life of an idle connection"},
+	{Env: "HTTP_SSL_VERIFY", Key: "environment.http.ssl_verify", Kind: setting.Bool, Help: "check the certificates of servers"},
+	{Env: "HTTP_TRUST_ENV", Key: "environment.http.trust_env", Kind: setting.Bool, NotBuilt: true, NoEffect: "proxies are not built yet", Help: "honour HTTP_PROXY and its kin"},
+	{Env: "HTTP_IP_VERSION", Key: "environment.http.ip_version", Kind: setting.Enum, Choices: []string{"4", "6", "auto"}, Help: "addresses to connect to"},
+	{Env: "HTTP_TTL_DNS_CACHE", Key: "environment.http.ttl_dns_cache", Kind: setting.Float, Bounds: ">= 0", Unit: "s", Help: "how long a resolved name is kept"},
+	{Env: "HTTP_FORCE_CLOSE", Key: "environment.http.force_close", Kind: setting.Bool, Help: "close the connection after every request"},
+	{Env: "HTTP_SO_RCVBUF", Key: "environment.http.so_rcvbuf", Kind: setting.Int, Bounds: ">= 1024", Help: "receive buffer of a socket, in bytes"},
+	{Env: "HTTP_SO_SNDBUF", Key: "environment.http.so_sndbuf", Kind: setting.Int, Bounds: ">= 1024", Help: "send buffer of a socket, in bytes"},
+	{Env: "HTTP_MAX_RESPONSE_BYTES", Key: "environment.http.max_response_bytes", Kind: setting.Int, Bounds: ">= 65536", Help: "largest answer, inflated, in bytes"},
+	{Env: "HTTP_VIDEO_POLL_INTERVAL", Key: "environment.http.video_poll_interval", Kind: setting.Float, Bounds: "> 0", Unit: "s", NoEffect: "not built yet: no endpoint type polls", Help: "pause between two looks at a job"},
+	{Env: "HTTP_REQUEST_CANCELLATION_SEND_TIMEOUT", Key: "environment.http.request_cancellation_send_timeout", Kind: setting.Float, Bounds: "> 0", Unit: "s", Help: "how long a request may take to be sent before its cancel timer"},
+	{Env: "HTTP_X_SESSION_AFFINITY_FROM_CORRELATION_ID", Key: "environment.http.x_session_affinity_from_correlation_id", Kind: setting.Bool, Help: "send X-Session-Affinity"},
+	{Env: "HTTP_X_SESSION_ID_FROM_CORRELATION_ID", Key: "environment.http.x_session_id_from_correlation_id", Kind: setting.Bool, Help: "send X-Session-ID"},
+	{Env: "HTTP_X_SMG_ROUTING_KEY_FROM_CORRELATION_ID", Key: "environment.http.x_smg_routing_key_from_correlation_id", Kind: setting.Bool, Help: "send X-SMG-Routing-Key"},
+	{Env: "HTTP_X_DYNAMO_SESSION_ID_FROM_CORRELATION_ID", Key: "environment.http.x_dynamo_session_id_from_correlation_id", Kind: setting.Bool, Help: "send X-Dynamo-Session-ID"},
+	{Env: "ENDPOINT_FORCE_CONTENT_PARTS", Key: "environment.endpoint_force_content_parts", Kind: setting.Bool, Help: "write the content of chat messages as a list of parts always"},
+	{Env: "TIMING_CANCEL_DRAIN_TIMEOUT", Key: "environment.timing.cancel_drain_timeout", Kind: setting.Float, Bounds: ">= 1, <= 300", Unit: "s", Help: "how long answers may come after Ctrl-C"},
+	{Env: "TIMING_RATE_RAMP_UPDATE_INTERVAL", Key: "environment.timing.rate_ramp_update_interval", Kind: setting.Float, Bounds: ">= 0.01, <= 10", Unit: "s", NoEffect: "a rate ramp has no steps", Help: "step of a rate ramp"},
+	{Env: "TIMING_HIGH_RES_TIMER", Key: "environment.timing.high_res_timer", Kind: setting.Bool, Help: "wake early and spin the rest"},
+	{Env: "TIMING_MAX_CATCHUP_SECONDS", Key: "environment.timing.max_catchup_seconds", Kind: setting.Float, Bounds: ">= 0, <= 10", Unit: "s", Help: "how far a late schedule may run to catch up"},
+	{Env: "METRICS_USAGE_PCT_DIFF_THRESHOLD", Key: "environment.metrics.usage_pct_diff_threshold", Kind: setting.Float, Bounds: ">= 0", Help: "difference of token counts that is told, in percent"},
+	{Env: "METRICS_OSL_MISMATCH_PCT_THRESHOLD", Key: "environment.metrics.osl_mismatch_pct_threshold", Kind: setting.Float, Bounds: ">= 0", Help: "difference of output lengths that is told, in percent"},
+	{Env: "METRICS_OSL_MISMATCH_MAX_TOKEN_THRESHOLD", Key: "environment.metrics.osl_mismatch_max_token_threshold", Kind: setting.Int, Bounds: ">= 0", Help: "the most of it, in tokens"},
+	{Env: "METRICS_LIST_BACKEND", Key: "environment.metrics.list_backend", Kind: setting.Enum, Choices: []string{"ragged", "tdigest"}, NotBuilt: true, NoEffect: "sketches are not built yet; built is ragged, which is exact", Help: "exact or sketched list metrics"},
+	{Env: "METRICS_TDIGEST_COMPRESSION", Key: "environment.metrics.tdigest_compression", Kind: setting.Int, Bounds: ">= 1", NoEffect: "list metrics are exact", Help: "size of a sketch"},
+	{Env: "UI_CONSOLE_EXPORT_WIDTH", Key: "environment.ui.console_export_width", Kind: setting.Int, Bounds: ">= 1", Help: "columns of tables without a terminal"},
+	{Env: "UI_MIN_UPDATE_PERCENT", Key: "environment.ui.min_update_percent", Kind: setting.Float, Bounds: ">= 0", NoEffect: "the progress line is drawn by time", Help: "step of the progress line, in percent"},
+	{Env: "GPU_COLLECTION_INTERVAL", Key: "environment.gpu.collection_interval", Kind: setting.Float, Bounds: "> 0", Unit: "s", NoEffect: "not built yet: nothing is collected", Help: "pause between two readings"},
+	{Env: "GPU_REACHABILITY_TIMEOUT", Key: "environment.gpu.reachability_timeout", Kind: setting.Float, Bounds: "> 0", Unit: "s", NoEffect: "not built yet: nothing is collected", Help: "how long an exporter may take to answer"},
+	{Env: "GPU_DEFAULT_DCGM_ENDPOINTS", Key: "environment.gpu.default_dcgm_endpoints", Kind: setting.Text, List: true, NoEffect: "not built yet: nothing is collected", Help: "exporters that are looked for"},
+	{Env: "SERVER_METRICS_COLLECTION_INTERVAL", Key: "environment.server_metrics.collection_interval", Kind: setting.Float, Bounds: "> 0", Unit: "s", NoEffect: "not built yet: nothing is collected", Help: "pause between two readings"},
+	{Env: "SERVER_METRICS_COLLECTION_FLUSH_PERIOD", Key: "environment.server_metrics.collection_flush_period", Kind: setting.Float, Bounds: ">= 0", Unit: "s", NoEffect: "not built yet: nothing is collected", Help: "how long readings go on after the run"},
+	{Env: "SERVER_METRICS_REACHABILITY_TIMEOUT", Key: "environment.server_metrics.reachability_timeout", Kind: setting.Float, Bounds: "> 0", Unit: "s", NoEffect: "not built yet: nothing is collected", Help: "how long a server may take to answer"},
+	{Env: "DATASET_CONFIGURATION_TIMEOUT", Key: "environment.dataset.configuration_timeout", Kind: setting.Float, Bounds: "> 0", Unit: "s", NoEffect: "prompts are made one by one; Ctrl-C ends a long start", Help: "how long the preparation of data may take"},
+	{Env: "DATASET_MEDIA_DOWNLOAD_TIMEOUT", Key: "environment.dataset.media_download_timeout", Kind: setting.Float, Bounds: "> 0", Unit: "s", NoEffect: "not built yet: no media are fetched", Help: "how long a download may take"},
+	{Env: "DATASET_MEDIA_DOWNLOAD_MAX_CONCURRENCY", Key: "environment.dataset.media_download_max_concurrency", Kind: setting.Int, Bounds: ">= 1", NoEffect: "not built yet: no media are fetched", Help: "downloads at once"},
+	{Env: "DEV_MODE", Key: "environment.dev.mode", Kind: setting.Bool, NoEffect: "not built yet: there are no hidden metrics", Help: "show hidden metrics"},
+	{Env: "DEV_SHOW_INTERNAL_METRICS", Key: "environment.dev.show_internal_metrics", Kind: setting.Bool, NoEffect: "not built yet: there are no hidden metrics", Help: "show internal metrics"},
+	{Env: "DEV_SHOW_EXPERIMENTAL_METRICS", Key: "environment.dev.show_experimental_metrics", Kind: setting.Bool, NoEffect: "not built yet: there are no hidden metrics", Help: "show experimental metrics"},
+})
+
+// UnsupportedVariables are known variables of what is not built yet, or of what one process has no use for, without the prefix.
+var UnsupportedVariables = []string{
+	"DATASET_PUBLIC_DATASET_TIMEOUT", "DATASET_MMAP_CACHE_ENABLED", "DATASET_MMAP_CACHE_DIR", "DATASET_INLINE_RECORDS_WARN_THRESHOLD",
+	"UI_REALTIME_METRICS_INTERVAL", "UI_REALTIME_METRICS_ENABLED", "WORKER_CPU_UTILIZATION_FACTOR", "WORKER_MAX_WORKERS_CAP",
+	"RECORD_PROCESSOR_SCALE_FACTOR", "RECORD_PROCESS_RECORDS_TIMEOUT", "SERVICE_PROFILE_CONFIGURE_TIMEOUT", "SERVICE_HEALTH_HOST",
+	"SERVICE_HEALTH_PORT", "SERVICE_WARMUP_PROGRESS_LOG_INTERVAL", "API_SERVER_HOST", "API_SERVER_PORT", "API_SERVER_CORS_ORIGINS",
+	"CHAT_CONNECT_TIMEOUT", "CHAT_READ_TIMEOUT", "NETWORK_LATENCY_DEFAULT_PROBE_INTERVAL", "NETWORK_LATENCY_MIN_SAMPLES",
+	"NETWORK_LATENCY_CONNECT_TIMEOUT", "OTEL_FLUSH_INTERVAL_SECONDS", "OTEL_MAX_BATCH_RECORDS", "OTEL_MAX_BUFFERED_RECORDS",
+	"OTEL_REQUEST_TIMEOUT_SECONDS", "MLFLOW_EXPORT_TIMEOUT_SECONDS", "WANDB_EXPORT_TIMEOUT_SECONDS", "TOKENIZER_PRELOAD_TIMEOUT",
+	"ACCURACY_LCB_RELEASE_TAG", "SEARCH_PLANNER_SLA_PRECISION_DEFAULT", "SEARCH_PLANNER_DEFAULT_WARMUP_SECONDS", "DAG_FAIL_FAST",
 }

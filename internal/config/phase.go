@@ -1,5 +1,7 @@
 package config
 
+import "aiperf/internal/setting"
+
 // PhaseKind tells whether a phase counts.
 type PhaseKind string
 
@@ -71,3 +73,63 @@ type Cancellation struct {
 	Rate  float64 `yaml:"rate"`  // percent of requests, 0 < rate <= 100
 	Delay Seconds `yaml:"delay"` // after the request was sent in full
 }
+
+var fixedScheduleRows = group("Fixed Schedule", []setting.Row{
+	{Flags: []string{"--fixed-schedule"}, Key: "phases.profiling.type", Manual: true, Common: true, Kind: setting.Bool, Words: true, Help: "replay the timestamps of the input file"},
+	{Flags: []string{"--no-fixed-schedule"}, Key: "phases.profiling.type", Manual: true, Kind: setting.Bool, Help: "ignore the timestamps of the input file"},
+	{Flags: []string{"--fixed-schedule-auto-offset"}, Not: []string{"--no-fixed-schedule-auto-offset"}, Key: "phases.profiling.auto_offset", Manual: true, Kind: setting.Bool, Default: "on unless a start offset is given", Help: "let the first timestamp be the start of the run"},
+	{Flags: []string{"--fixed-schedule-start-offset"}, Key: "phases.profiling.start_offset", Unit: "ms", Kind: setting.Int, Bounds: ">= 0", Help: "replay from this timestamp on, in ms"},
+	{Flags: []string{"--fixed-schedule-end-offset"}, Key: "phases.profiling.end_offset", Unit: "ms", Kind: setting.Int, Bounds: ">= 0", Help: "replay up to this timestamp, in ms"},
+})
+
+var loadGeneratorRows = group("Load Generator", []setting.Row{
+	{Flags: []string{"--benchmark-duration"}, Key: "phases.profiling.duration", Manual: true, Common: true, Unit: "s", Kind: setting.Float, Bounds: "> 0", Sweep: true, Help: "stop sending after this many s"},
+	{Flags: []string{"--benchmark-grace-period"}, Key: "phases.profiling.grace_period", Manual: true, Unit: "s", Kind: setting.Float, Bounds: ">= 0", Default: "30", Inf: true, Help: "wait this long for answers after the duration, in s"},
+	{Flags: []string{"--concurrency"}, Key: "phases.profiling.concurrency", Pace: true, Common: true, Kind: setting.Int, Bounds: ">= 1", Default: "1 without a rate, schedule or users; else unlimited", Sweep: true, Help: "sessions in flight: the driver without a rate, else a ceiling"},
+	{Flags: []string{"--prefill-concurrency"}, Key: "phases.profiling.prefill_concurrency", Pace: true, Common: true, Kind: setting.Int, Bounds: ">= 1", Sweep: true, Help: "requests that may wait for their first token; needs --streaming"},
+	{Flags: []string{"--request-rate"}, Key: "phases.profiling.rate", Manual: true, Pace: true, Common: true, Kind: setting.Float, Bounds: "> 0", Sweep: true, Help: "requests per second, sent whatever the answers do"},
+	{Flags: []string{"--arrival-pattern", "--request-rate-mode"}, Key: "phases.profiling.type", Manual: true, Common: true, Kind: setting.Enum, Choices: []string{"constant", "poisson", "gamma", "concurrency_burst"}, Default: "poisson", Help: "law of the gaps between requests of a rate"},
+	{Flags: []string{"--arrival-smoothness", "--vllm-burstiness"}, Key: "phases.profiling.smoothness", Manual: true, Kind: setting.Float, Bounds: "> 0", Default: "1", Help: "shape of gamma gaps: 1 is poisson, larger is smoother"},
+	{Flags: []string{"--request-count", "--num-requests"}, Key: "phases.profiling.requests", Common: true, Kind: setting.Int, Bounds: ">= 1", Default: "max(10, 2 x concurrency); the rows of a schedule", Sweep: true, Help: "stop after this many requests"},
+	{Flags: []string{"--concurrency-ramp-duration"}, Key: "phases.profiling.concurrency_ramp.duration", Unit: "s", Kind: setting.Float, Bounds: "> 0", Help: "raise the concurrency to its value in this many s"},
+	{Flags: []string{"--prefill-concurrency-ramp-duration"}, Key: "phases.profiling.prefill_ramp.duration", Unit: "s", Kind: setting.Float, Bounds: "> 0", Help: "raise the prefill concurrency in this many s"},
+	{Flags: []string{"--request-rate-ramp-duration"}, Key: "phases.profiling.rate_ramp.duration", Unit: "s", Kind: setting.Float, Bounds: "> 0", Help: "raise the request rate in this many s"},
+	{Flags: []string{"--request-rate-series"}, Key: "phases.profiling.rate_series", Manual: true, Pace: true, Kind: setting.Path, Absent: true, Help: "file with a rate that changes over time"},
+	{Flags: []string{"--failed-request-threshold"}, Key: "phases.profiling.failed_request_threshold", Kind: setting.Float, Bounds: ">= 0, <= 1", Help: "end the run when more than this share of requests fails"},
+	{Flags: []string{"--trajectory-start-min-ratio"}, Kind: setting.Float, Bounds: ">= 0, <= 1", Default: "0.25", NotBuilt: true, Help: "earliest start inside a trajectory"},
+	{Flags: []string{"--trajectory-start-max-ratio"}, Kind: setting.Float, Bounds: ">= 0, <= 1", Default: "0.75", NotBuilt: true, Help: "latest start inside a trajectory"},
+	{Flags: []string{"--burst-phase-starts"}, Kind: setting.Bool, NotBuilt: true, Help: "start all trajectories of a phase together"},
+	{Flags: []string{"--trace-idle-gap-cap-seconds"}, Unit: "s", Kind: setting.Float, Bounds: ">= 0", NotBuilt: true, Help: "longest idle gap inside a trace, in s"},
+	{Flags: []string{"--system-idle-gap-cap-seconds"}, Unit: "s", Kind: setting.Float, Bounds: ">= 0", NotBuilt: true, Help: "longest idle gap of the whole system, in s"},
+})
+
+var userCentricRateRows = group("User-Centric Rate", []setting.Row{
+	{Flags: []string{"--user-centric-rate"}, Key: "phases.profiling.rate", Manual: true, Pace: true, Kind: setting.Float, Bounds: "> 0", Help: "requests per second of all users together, each user waiting for its answers"},
+	{Flags: []string{"--num-users"}, Key: "phases.profiling.users", Kind: setting.Int, Bounds: ">= 1", Sweep: true, Help: "number of those users"},
+})
+
+var warmupRows = group("Warmup", []setting.Row{
+	{Flags: []string{"--warmup-request-count", "--num-warmup-requests"}, Key: "phases.warmup.requests", Trigger: true, Common: true, Kind: setting.Int, Bounds: "> 0", Zero: true, Help: "warm up with this many requests"},
+	{Flags: []string{"--warmup-duration"}, Key: "phases.warmup.duration", Trigger: true, Unit: "s", Kind: setting.Float, Bounds: "> 0", Help: "warm up for this many s"},
+	{Flags: []string{"--agentic-cache-warmup-duration"}, Unit: "s", Kind: setting.Float, Bounds: "> 0", NotBuilt: true, Help: "prime caches of an agentic replay, in s"},
+	{Flags: []string{"--agentic-warmup-grace-period"}, Unit: "s", Kind: setting.Float, Bounds: ">= 0", NotBuilt: true, Help: "wait this long after that, in s"},
+	{Flags: []string{"--num-warmup-sessions"}, Hidden: []string{"--warmup-num-sessions"}, Key: "phases.warmup.sessions", Trigger: true, Kind: setting.Int, Bounds: ">= 1", Help: "warm up with this many sessions"},
+	{Flags: []string{"--warmup-concurrency"}, Key: "phases.warmup.concurrency", Kind: setting.Int, Bounds: ">= 1", Default: "as in the run", Help: "concurrency of the warm-up"},
+	{Flags: []string{"--warmup-prefill-concurrency"}, Key: "phases.warmup.prefill_concurrency", Kind: setting.Int, Bounds: ">= 1", Default: "as in the run", Help: "prefill concurrency of the warm-up"},
+	{Flags: []string{"--warmup-request-rate"}, Key: "phases.warmup.rate", Manual: true, Kind: setting.Float, Bounds: "> 0", Default: "as in the run", Help: "request rate of the warm-up"},
+	{Flags: []string{"--warmup-arrival-pattern"}, Key: "phases.warmup.type", Manual: true, Kind: setting.Enum, Choices: []string{"constant", "poisson", "gamma", "concurrency_burst"}, Default: "as in the run", Help: "arrival pattern of the warm-up"},
+	{Flags: []string{"--warmup-grace-period"}, Key: "phases.warmup.grace_period", Unit: "s", Kind: setting.Float, Bounds: ">= 0", Default: "unlimited", Inf: true, Help: "wait this long for answers after --warmup-duration, in s"},
+	{Flags: []string{"--warmup-concurrency-ramp-duration"}, Key: "phases.warmup.concurrency_ramp.duration", Unit: "s", Kind: setting.Float, Bounds: "> 0", Help: "concurrency ramp of the warm-up, in s"},
+	{Flags: []string{"--warmup-prefill-concurrency-ramp-duration"}, Key: "phases.warmup.prefill_ramp.duration", Unit: "s", Kind: setting.Float, Bounds: "> 0", Help: "prefill ramp of the warm-up, in s"},
+	{Flags: []string{"--warmup-request-rate-ramp-duration"}, Key: "phases.warmup.rate_ramp.duration", Unit: "s", Kind: setting.Float, Bounds: "> 0", Help: "rate ramp of the warm-up, in s"},
+})
+
+var requestCancellationRows = group("Request Cancellation", []setting.Row{
+	{Flags: []string{"--request-cancellation-rate"}, Key: "phases.profiling.cancellation.rate", Manual: true, Kind: setting.Float, Bounds: "> 0, <= 100", Zero: true, Help: "percent of requests to cut short; 0 is none"},
+	{Flags: []string{"--request-cancellation-delay"}, Key: "phases.profiling.cancellation.delay", Manual: true, Unit: "s", Kind: setting.Float, Bounds: ">= 0", Default: "0", Help: "cut them this many s after they were sent"},
+})
+
+var scenarioRows = group("Scenario", []setting.Row{
+	{Flags: []string{"--scenario"}, Kind: setting.Text, NotBuilt: true, Help: "named set of locked values"},
+	{Flags: []string{"--unsafe-override"}, Kind: setting.Bool, NotBuilt: true, Help: "allow values that break the scenario's lock"},
+})

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"aiperf/internal/setting"
 )
 
 // Seconds is a length of time in s; +Inf is "without limit".
@@ -31,28 +33,17 @@ func (s Seconds) Duration() time.Duration {
 // MarshalYAML writes the number with a decimal point.
 func (s Seconds) MarshalYAML() (any, error) { return number(float64(s)), nil }
 
-// units are the endings of a length of time in a file, in s.
-var units = map[string]float64{"": 1, "s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600, "hr": 3600, "hour": 3600}
-
-// UnmarshalYAML reads a number of seconds, or a number and a unit: 90s, 5 min, 2h.
+// UnmarshalYAML reads a number of seconds, or a number and a unit: 500ms, 90s, 5 min, 2h.
 func (s *Seconds) UnmarshalYAML(n *yaml.Node) error {
 	if n.Decode((*float64)(s)) == nil {
 		return nil
 	}
-	text := strings.ToLower(strings.TrimSpace(n.Value))
-	if text == "inf" {
-		*s = Forever
-		return nil
+	v, err := setting.ParseTime(n.Value, "s", true)
+	if err != nil {
+		return fmt.Errorf("line %d: %q is not a time; write seconds, or 500ms, 90s, 5m, 2h, inf", n.Line, n.Value)
 	}
-	end := strings.IndexFunc(text, func(r rune) bool { return (r < '0' || r > '9') && r != '.' })
-	if end > 0 {
-		v, err := strconv.ParseFloat(text[:end], 64)
-		if unit, ok := units[strings.TrimSpace(text[end:])]; ok && err == nil {
-			*s = Seconds(v * unit)
-			return nil
-		}
-	}
-	return fmt.Errorf("line %d: %q is not a time; write seconds, or 90s, 5m, 2h, inf", n.Line, n.Value)
+	*s = Seconds(v)
+	return nil
 }
 
 // FormatFloat prints a number the way Python does: the shortest form that reads back, with a decimal point, "inf" without limit.

@@ -1,5 +1,7 @@
 package config
 
+import "aiperf/internal/setting"
+
 // Artifacts says what a run leaves on disk.
 type Artifacts struct {
 	Dir    string `yaml:"dir"`              // empty until DefaultDir is filled in
@@ -128,3 +130,95 @@ type Accuracy struct {
 	SystemPrompt *string  `yaml:"system_prompt,omitempty"`
 	Verbose      bool     `yaml:"verbose,omitempty"`
 }
+
+var tokenizerRows = group("Tokenizer", []setting.Row{
+	{Flags: []string{"--tokenizer"}, Key: "tokenizer.name", Common: true, Kind: setting.Text, Default: "the model's own", Help: "tokenizer: model id, folder, encoding name or builtin"},
+	{Flags: []string{"--tokenizer-revision"}, Key: "tokenizer.revision", Kind: setting.Text, Absent: true, Default: "main", Help: "branch, tag or commit of the tokenizer"},
+	{Flags: []string{"--tokenizer-trust-remote-code"}, Key: "tokenizer.trust_remote_code", Kind: setting.Bool, Help: "accepted: code of a repository is never run here"},
+	{Flags: []string{"--apply-chat-template"}, Key: "tokenizer.apply_chat_template", Kind: setting.Bool, Help: "count tokens after the model's chat template"},
+})
+
+var goodputRows = group("Goodput", []setting.Row{
+	{Flags: []string{"--goodput", "-g"}, Key: "slos", Manual: true, Common: true, Kind: setting.Text, Tokens: true, Help: "thresholds that make a request good: \"tag:number tag:number\""},
+})
+
+var outputRows = group("Output", []setting.Row{
+	{Flags: []string{"--artifact-dir", "--output-artifact-dir"}, Key: "artifacts.dir", Common: true, Kind: setting.Path, Absent: true, Default: "artifacts/<model>-openai-<type>-<load>", Help: "directory of everything that the run writes"},
+	{Flags: []string{"--profile-export-prefix", "--profile-export-file"}, Key: "artifacts.prefix", Common: true, Kind: setting.Path, Help: "name of the result files in place of profile_export"},
+	{Flags: []string{"--export-level", "--profile-export-level"}, Key: "artifacts.records", Manual: true, Common: true, Kind: setting.Enum, Choices: []string{"summary", "records", "raw"}, Default: "records", Help: "how much is written: figures, also a line a request, also all bytes"},
+	{Flags: []string{"--slice-duration"}, Key: "artifacts.slice_duration", Common: true, Unit: "s", Kind: setting.Float, Bounds: "> 0", Help: "figures for every stretch of this many s as well"},
+	{Flags: []string{"--auto-plot"}, Not: []string{"--no-auto-plot"}, Key: "artifacts.auto_plot", Kind: setting.Bool, NotBuilt: true, Help: "draw plots after the run"},
+	{Flags: []string{"--plot-required"}, Key: "artifacts.plot_required", Kind: setting.Bool, NotBuilt: true, Help: "fail when plots cannot be drawn"},
+	{Flags: []string{"--export-outputs-json"}, Key: "artifacts.export_outputs_json", Kind: setting.Bool, NotBuilt: true, Help: "write all answers into outputs.json"},
+	{Flags: []string{"--otel-url"}, Key: "otel.metrics_url", Kind: setting.Text, NotBuilt: true, Help: "stream metrics to this OpenTelemetry collector"},
+	{Flags: []string{"--stream"}, Kind: setting.Enum, Choices: []string{"metrics", "timing", "default"}, List: true, NotBuilt: true, Help: "what to stream there"},
+	{Flags: []string{"--otel-resource-attributes"}, Key: "otel.custom_resource_attributes", Kind: setting.Text, List: true, NotBuilt: true, Help: "attributes of the stream: key=value"},
+	{Flags: []string{"--gen-ai-provider"}, Key: "otel.gen_ai_provider", Kind: setting.Text, NotBuilt: true, Help: "provider name in the stream"},
+	{Flags: []string{"--mlflow-tracking-uri"}, Key: "mlflow.tracking_uri", Kind: setting.Text, NotBuilt: true, Help: "upload results to this MLflow server"},
+	{Flags: []string{"--mlflow-experiment"}, Key: "mlflow.experiment", Kind: setting.Text, NotBuilt: true, Help: "MLflow experiment"},
+	{Flags: []string{"--mlflow-run-name"}, Key: "mlflow.run_name", Kind: setting.Text, NotBuilt: true, Help: "MLflow run name"},
+	{Flags: []string{"--mlflow-tag"}, Key: "mlflow.tags", Kind: setting.Text, List: true, Whole: true, NotBuilt: true, Help: "MLflow tags: key:value"},
+	{Flags: []string{"--mlflow-parent-run-id"}, Key: "mlflow.parent_run_id", Kind: setting.Text, NotBuilt: true, Help: "MLflow parent run"},
+	{Flags: []string{"--mlflow-artifact-glob"}, Key: "mlflow.artifact_globs", Kind: setting.Text, List: true, NotBuilt: true, Help: "files to upload to MLflow"},
+	{Flags: []string{"--wandb-project"}, Key: "wandb.project", Kind: setting.Text, NotBuilt: true, Help: "upload results to this Weights & Biases project"},
+	{Flags: []string{"--wandb-entity"}, Key: "wandb.entity", Kind: setting.Text, NotBuilt: true, Help: "Weights & Biases entity"},
+	{Flags: []string{"--wandb-run-name"}, Key: "wandb.run_name", Kind: setting.Text, NotBuilt: true, Help: "Weights & Biases run name"},
+	{Flags: []string{"--wandb-tag"}, Key: "wandb.tags", Kind: setting.Text, List: true, NotBuilt: true, Help: "Weights & Biases tags"},
+})
+
+var httpTraceRows = group("HTTP Trace", []setting.Row{
+	{Flags: []string{"--export-http-trace"}, Key: "artifacts.trace", Kind: setting.Bool, Help: "write the instants of every request into the record files"},
+	{Flags: []string{"--show-trace-timing"}, Key: "artifacts.show_trace_timing", Kind: setting.Bool, Help: "print the table of HTTP phases"},
+})
+
+var serverMetricsRows = group("Server Metrics", []setting.Row{
+	{Flags: []string{"--server-metrics"}, Key: "server_metrics.urls", Kind: setting.Text, List: true, Optional: true, NotBuilt: true, Help: "collect metrics of these Prometheus endpoints"},
+	{Flags: []string{"--no-server-metrics"}, Key: "server_metrics.enabled", Manual: true, Kind: setting.Bool, Help: "do not collect server metrics"},
+	{Flags: []string{"--server-metrics-formats"}, Key: "server_metrics.formats", Kind: setting.Enum, Choices: []string{"json", "csv", "jsonl", "parquet"}, Default: "json csv", List: true, NotBuilt: true, Help: "files to write for server metrics"},
+})
+
+var gpuTelemetryRows = group("GPU Telemetry", []setting.Row{
+	{Flags: []string{"--gpu-telemetry"}, Key: "gpu_telemetry.urls", Kind: setting.Text, List: true, Optional: true, NotBuilt: true, Help: "collect GPU figures: exporter URLs, pynvml, amdsmi, dashboard, a CSV of metrics"},
+	{Flags: []string{"--no-gpu-telemetry"}, Key: "gpu_telemetry.enabled", Manual: true, Kind: setting.Bool, Help: "do not collect GPU figures"},
+})
+
+var networkLatencyRows = group("Network Latency", []setting.Row{
+	{Flags: []string{"--network-latency-automatic"}, Key: "network_latency.enabled", Kind: setting.Bool, NotBuilt: true, Help: "measure the network's share of the latency"},
+	{Flags: []string{"--network-latency-mean"}, Key: "network_latency.mean_ms", Unit: "ms", Kind: setting.Float, Bounds: ">= 0", NotBuilt: true, Help: "subtract this network latency, in ms"},
+	{Flags: []string{"--network-latency-ping-interval"}, Key: "network_latency.ping_interval", Unit: "s", Kind: setting.Float, Bounds: "> 0", NotBuilt: true, Help: "pause between two measurements, in s"},
+})
+
+var uiRows = group("UI", []setting.Row{
+	{Flags: []string{"--ui", "--ui-type"}, Key: "runtime.ui", Manual: true, Common: true, Kind: setting.Enum, Choices: []string{"dashboard", "simple", "none"}, Default: "dashboard; none without a terminal", Help: "live view of the run"},
+	{Flags: []string{"--tables"}, Key: "tables", Kind: setting.Enum, Choices: []string{"main", "all"}, Default: "main", Help: "metric tables that a terminal gets; files and pipes get all"},
+})
+
+var serviceRows = group("Service", []setting.Row{
+	{Flags: []string{"--log-level"}, Key: "logging.level", Manual: true, Kind: setting.Enum, Choices: []string{"TRACE", "DEBUG", "INFO", "NOTICE", "WARNING", "SUCCESS", "ERROR", "CRITICAL"}, Default: "INFO", Help: "least severe log lines to keep"},
+	{Flags: []string{"--verbose", "-v"}, Again: true, Key: "logging.level", Manual: true, Kind: setting.Bool, Help: "debug log lines; twice: trace"},
+	{Flags: []string{"--extra-verbose", "-vv"}, Key: "logging.level", Manual: true, Kind: setting.Bool, Help: "trace log lines"},
+	{Flags: []string{"--record-processor-service-count", "--record-processors"}, Key: "runtime.record_processors", Kind: setting.Int, Bounds: ">= 1", NoEffect: "records are worked on by as many goroutines as there are cores", Help: "accepted for old command lines"},
+	{Flags: []string{"--api-port"}, Key: "runtime.api_port", Kind: setting.Int, Bounds: ">= 1, <= 65535", NotBuilt: true, Help: "serve the live HTTP API on this port"},
+	{Flags: []string{"--api-host"}, Key: "runtime.api_host", Kind: setting.Text, NotBuilt: true, Help: "address of the live HTTP API"},
+	{Flags: []string{"--stats-interval"}, Key: "runtime.stats_interval", Unit: "s", Kind: setting.Float, Bounds: ">= 0, <= 1000", Default: "5 with the dashboard, else 30", Help: "pause between two progress lines, in s"},
+})
+
+var workersRows = group("Workers", []setting.Row{
+	{Flags: []string{"--workers-max", "--max-workers"}, Key: "runtime.workers", Kind: setting.Int, Bounds: ">= 1", NoEffect: "one process carries every connection", Help: "accepted for old command lines"},
+})
+
+var zmqCommunicationRows = group("ZMQ Communication", []setting.Row{
+	{Flags: []string{"--zmq-host"}, Key: "runtime.communication.host", Manual: true, Kind: setting.Text, Absent: true, NoEffect: "there is no message bus inside one process", Help: "accepted for old command lines"},
+	{Flags: []string{"--zmq-ipc-path"}, Key: "runtime.communication.path", Manual: true, Kind: setting.Path, Absent: true, NoEffect: "there is no message bus inside one process", Help: "accepted for old command lines"},
+	{Flags: []string{"--zmq-dual-bind"}, Kind: setting.Bool, NoEffect: "there is no message bus inside one process", Help: "accepted for old command lines"},
+})
+
+var accuracyRows = group("Accuracy", []setting.Row{
+	{Flags: []string{"--accuracy-benchmark"}, Key: "accuracy.benchmark", Kind: setting.Enum, Choices: []string{"mmlu", "mmlu_pro", "aime", "aime24", "aime25", "hellaswag", "bigbench", "math_500", "gsm8k", "gpqa_diamond", "lcb_codegeneration"}, NotBuilt: true, Help: "grade answers to the problems of this benchmark"},
+	{Flags: []string{"--accuracy-tasks"}, Key: "accuracy.tasks", Kind: setting.Text, List: true, NotBuilt: true, Help: "tasks of the benchmark"},
+	{Flags: []string{"--accuracy-n-shots"}, Key: "accuracy.n_shots", Kind: setting.Int, Bounds: ">= 0, <= 32", NotBuilt: true, Help: "worked examples before each problem"},
+	{Flags: []string{"--accuracy-enable-cot"}, Not: []string{"--accuracy-no-enable-cot"}, Key: "accuracy.enable_cot", Kind: setting.Bool, NotBuilt: true, Help: "ask for reasoning before the answer"},
+	{Flags: []string{"--accuracy-grader"}, Key: "accuracy.grader", Kind: setting.Enum, Choices: []string{"exact_match", "math", "multiple_choice", "code_execution", "lighteval_expr", "lighteval_latex", "lighteval_gpqa", "lighteval_gsm8k", "mmlu_pro"}, NotBuilt: true, Help: "how answers are graded"},
+	{Flags: []string{"--accuracy-system-prompt"}, Key: "accuracy.system_prompt", Kind: setting.Text, Empty: true, NotBuilt: true, Help: "system prompt of the problems"},
+	{Flags: []string{"--accuracy-verbose"}, Key: "accuracy.verbose", Kind: setting.Bool, NotBuilt: true, Help: "print every graded answer"},
+})

@@ -44,7 +44,8 @@ var Floors = map[string]int{
 	"internal/redact":   -1,
 	"internal/jinja":    -1,
 	"internal/marshal":  -1,
-	"internal/suggest":  -1,
+	"internal/setting":  -1,
+	"internal/suggest":  -2,
 	"internal/terminal": -1,
 }
 

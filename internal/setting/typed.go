@@ -1,4 +1,4 @@
-package args
+package setting
 
 import (
 	"fmt"
@@ -20,7 +20,7 @@ type typed struct {
 
 // convert checks the raw values of one flag and keeps them typed.
 func (g *Given) convert(problems *Problems) {
-	f := g.Flag
+	f := g.Row
 	if f.Kind == Bool {
 		for _, v := range g.Values {
 			g.truth = v == "true"
@@ -40,7 +40,7 @@ func (g *Given) convert(problems *Problems) {
 
 // items splits raw values into what is checked one by one.
 func (g *Given) items(values []string, problems *Problems) []string {
-	f := g.Flag
+	f := g.Row
 	var items []string
 	for _, v := range values {
 		switch {
@@ -66,7 +66,7 @@ func (g *Given) items(values []string, problems *Problems) []string {
 }
 
 // split cuts one token into values.
-func (f *Flag) split(token string) []string {
+func (f *Row) split(token string) []string {
 	if f.Split != nil {
 		return f.Split(token)
 	}
@@ -74,13 +74,13 @@ func (f *Flag) split(token string) []string {
 }
 
 func (g *Given) add(item string) error {
-	f := g.Flag
+	f := g.Row
 	switch f.Kind {
 	case Int:
 		if f.Big {
 			return g.addBig(item)
 		}
-		n, err := ParseInt(item)
+		n, err := f.parseInt(item)
 		if err == nil {
 			err = f.bounds(float64(n))
 		}
@@ -91,7 +91,7 @@ func (g *Given) add(item string) error {
 			g.ints = append(g.ints, n)
 		}
 	case Float:
-		v, err := ParseFloat(item, f.Inf)
+		v, err := f.parseFloat(item)
 		if err == nil {
 			err = f.bounds(v)
 		}
@@ -127,7 +127,7 @@ func (g *Given) addBig(item string) error {
 		return fmt.Errorf("is not an integer")
 	}
 	approximate, _ := new(big.Float).SetInt(n).Float64()
-	if err := g.Flag.bounds(approximate); err != nil {
+	if err := g.Row.bounds(approximate); err != nil {
 		return err
 	}
 	g.texts = append(g.texts, n.String())
@@ -139,7 +139,7 @@ const mostDigits = 4300
 
 // repeated tells whether a sweep axis has the value already.
 func (g *Given) repeated(same func(int) bool, n int) bool {
-	if !g.Flag.Sweep {
+	if !g.Row.Sweep {
 		return false
 	}
 	for i := range n {
@@ -151,7 +151,7 @@ func (g *Given) repeated(same func(int) bool, n int) bool {
 	return false
 }
 
-func (f *Flag) bounds(v float64) error {
+func (f *Row) bounds(v float64) error {
 	if v == 0 && f.Zero {
 		return nil
 	}
@@ -164,6 +164,35 @@ func unknownChoice(word string, choices []string) error {
 		hint = fmt.Sprintf(" (did you mean %s?)", near)
 	}
 	return fmt.Errorf("is not one of %s%s", strings.Join(choices, ", "), hint)
+}
+
+// Value is the first value by the kind of the flag: int64, float64, string or bool; of a list all texts.
+func (g *Given) Value() any {
+	switch f := g.Row; {
+	case f.Kind == Bool:
+		return g.truth
+	case len(g.ints) > 0:
+		return g.ints[0]
+	case len(g.floats) > 0:
+		return g.floats[0]
+	case f.List:
+		return g.texts
+	case len(g.texts) > 0:
+		return g.texts[0]
+	}
+	return nil
+}
+
+// Numbers are the numbers of a flag, several when it is swept: int64 or float64.
+func (g *Given) Numbers() []any {
+	var all []any
+	for _, n := range g.ints {
+		all = append(all, n)
+	}
+	for _, f := range g.floats {
+		all = append(all, f)
+	}
+	return all
 }
 
 // Get returns a flag as given by the first name of its row, nil when it is not given.
@@ -179,7 +208,7 @@ func (s *Set) Has(name string) bool {
 }
 
 func (g *Given) off() bool {
-	f := g.Flag
+	f := g.Row
 	if !f.Zero {
 		return false
 	}
@@ -232,4 +261,19 @@ func (s *Set) Text(name, def string) string {
 		return t[0]
 	}
 	return def
+}
+
+// Parse reads the value of a row from one text, as a variable of the environment has it: int64, float64, string, bool, or of a list []string.
+func (f *Row) Parse(text string) (any, error) {
+	switch {
+	case f.Kind == Bool:
+		return ParseBool(text)
+	case f.List:
+		return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(` ,"[]`, r) }), nil
+	}
+	g := &Given{Row: f}
+	if err := g.add(strings.TrimSpace(text)); err != nil {
+		return nil, err
+	}
+	return g.Value(), nil
 }

@@ -1,28 +1,29 @@
-package args
+package setting
 
 import (
+	"math"
 	"reflect"
 	"strings"
 	"testing"
 )
 
 func sample() *Table {
-	return NewTable([]Flag{
-		{Names: []string{"--concurrency", "-c"}, Kind: Int, Bounds: ">= 1", Sweep: true},
-		{Names: []string{"--rate"}, Kind: Float, Bounds: "> 0", Inf: true},
-		{Names: []string{"--offset"}, Kind: Int},
-		{Names: []string{"--count"}, Kind: Int, Bounds: ">= 1", Zero: true},
-		{Names: []string{"--streaming"}, Not: []string{"--no-streaming"}, Kind: Bool},
-		{Names: []string{"--plain"}, Kind: Bool},
-		{Names: []string{"--schedule"}, Kind: Bool, Words: true},
-		{Names: []string{"--verbose", "-v"}, Kind: Bool},
-		{Names: []string{"--model", "-m"}, Kind: Text, List: true},
-		{Names: []string{"--header"}, Kind: Text, List: true, Whole: true},
-		{Names: []string{"--gpu"}, Kind: Text, List: true, Optional: true},
-		{Names: []string{"--kind"}, Kind: Enum, Choices: []string{"round_robin", "sticky-user"}},
-		{Names: []string{"--goodput"}, Kind: Text, Tokens: true},
-		{Names: []string{"--path"}, Kind: Path, Absent: true},
-		{Names: []string{"--endpoint"}, Kind: Text, Empty: true},
+	return NewTable([]Row{
+		{Flags: []string{"--concurrency", "-c"}, Kind: Int, Bounds: ">= 1", Sweep: true},
+		{Flags: []string{"--rate"}, Kind: Float, Bounds: "> 0", Inf: true},
+		{Flags: []string{"--offset"}, Kind: Int},
+		{Flags: []string{"--count"}, Kind: Int, Bounds: ">= 1", Zero: true},
+		{Flags: []string{"--streaming"}, Not: []string{"--no-streaming"}, Kind: Bool},
+		{Flags: []string{"--plain"}, Kind: Bool},
+		{Flags: []string{"--schedule"}, Kind: Bool, Words: true},
+		{Flags: []string{"--verbose", "-v"}, Kind: Bool, Again: true},
+		{Flags: []string{"--model", "-m"}, Kind: Text, List: true},
+		{Flags: []string{"--header"}, Kind: Text, List: true, Whole: true},
+		{Flags: []string{"--gpu"}, Kind: Text, List: true, Optional: true},
+		{Flags: []string{"--kind"}, Kind: Enum, Choices: []string{"round_robin", "sticky-user"}},
+		{Flags: []string{"--goodput"}, Kind: Text, Tokens: true},
+		{Flags: []string{"--path"}, Kind: Path, Absent: true},
+		{Flags: []string{"--endpoint"}, Kind: Text, Empty: true},
 	})
 }
 
@@ -173,10 +174,10 @@ func FuzzScan(f *testing.F) {
 		set, problems := Scan(table, strings.Split(line, " "))
 		for _, g := range set.All() {
 			if len(g.Spelled) == 0 {
-				t.Fatalf("%q: %s is given without a spelling", line, g.Flag.Name())
+				t.Fatalf("%q: %s is given without a spelling", line, g.Row.Name())
 			}
 			for _, n := range g.ints {
-				if g.Flag.bounds(float64(n)) != nil && len(problems) == 0 {
+				if g.Row.bounds(float64(n)) != nil && len(problems) == 0 {
 					t.Fatalf("%q: %d is out of bounds and nobody says so", line, n)
 				}
 			}
@@ -186,7 +187,7 @@ func FuzzScan(f *testing.F) {
 
 // TestBigInteger: an integer of any size keeps its digits, and no others.
 func TestBigInteger(t *testing.T) {
-	table := NewTable([]Flag{{Names: []string{"--seed"}, Kind: Int, Bounds: ">= 0", Big: true}})
+	table := NewTable([]Row{{Flags: []string{"--seed"}, Kind: Int, Bounds: ">= 0", Big: true}})
 	for text, want := range map[string]string{"99999999999999999999": "99999999999999999999", "007": "7", "+7": "7", "1_0": "10"} {
 		set, problems := Scan(table, []string{"--seed", text})
 		if got := set.Text("--seed", ""); len(problems) > 0 || got != want {
@@ -200,4 +201,47 @@ func TestBigInteger(t *testing.T) {
 			t.Errorf("%.20s: %v, want %q", text, problems, want)
 		}
 	}
+}
+
+// TestTimes: a length of time is a number of the row's unit, or says its unit itself.
+func TestTimes(t *testing.T) {
+	seconds, ms := &Row{Kind: Float, Unit: "s", Inf: true}, &Row{Kind: Float, Unit: "ms"}
+	for _, c := range []struct {
+		row  *Row
+		text string
+		want float64
+	}{
+		{seconds, "90", 90}, {seconds, "90s", 90}, {seconds, "2m", 120}, {seconds, "1h", 3600}, {seconds, "500ms", 0.5}, {seconds, "1m30s", 90}, {seconds, "5 min", 300},
+		{seconds, "1.5H", 5400}, {seconds, "250us", 0.00025}, {seconds, "1e3", 1000}, {ms, "250", 250}, {ms, "250ms", 250}, {ms, "2s", 2000}, {ms, "0.5s", 500},
+	} {
+		if got, err := c.row.parseFloat(c.text); err != nil || got != c.want {
+			t.Errorf("%s of %s: %v, %v; want %v", c.text, c.row.Unit, got, err, c.want)
+		}
+	}
+	for _, text := range []string{"5x", "5d", "s", "-5s", "5s5", "1..2s", "nan", "", "s5", "infs", "5 s x"} {
+		if got, err := seconds.parseFloat(text + " "); err == nil {
+			t.Errorf("%q: accepted as %v", text, got)
+		}
+	}
+	whole := &Row{Kind: Int, Unit: "ms"}
+	if n, err := whole.parseInt("1.5s"); err != nil || n != 1500 {
+		t.Errorf("1.5s: %d ms, %v", n, err)
+	}
+	if n, err := whole.parseInt("1us"); err == nil {
+		t.Errorf("1us: accepted as %d ms", n)
+	}
+	if _, err := (&Row{Kind: Float}).parseFloat("5s"); err == nil {
+		t.Error("a unit is accepted where no length of time is")
+	}
+}
+
+func FuzzParseTime(f *testing.F) {
+	for _, s := range []string{"90s", "1m30s", "500ms", "inf", "5 min", "1e3", "-1s", "µs", "9.9.s"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if v, err := ParseTime(s, "s", false); err == nil && (math.IsNaN(v) || math.IsInf(v, 0)) {
+			t.Fatalf("%q: %v", s, v)
+		}
+	})
 }

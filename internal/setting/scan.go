@@ -1,4 +1,4 @@
-package args
+package setting
 
 import (
 	"fmt"
@@ -16,7 +16,7 @@ type Set struct {
 
 // Given is one flag as given.
 type Given struct {
-	Flag    *Flag
+	Row     *Row
 	Spelled []string // spellings, one for each use, with dashes
 	Values  []string // raw values, one for each token; a Bool has "true" or "false"
 	typed
@@ -37,9 +37,9 @@ func Scan(t *Table, tokens []string) (*Set, Problems) {
 		s.step()
 	}
 	s.set.order = slices.DeleteFunc(s.set.order, func(g *Given) bool {
-		absent := g.Flag.Absent && len(g.Values) > 0 && strings.TrimSpace(strings.Join(g.Values, "")) == ""
+		absent := g.Row.Absent && len(g.Values) > 0 && strings.TrimSpace(strings.Join(g.Values, "")) == ""
 		if absent {
-			delete(s.set.given, g.Flag.Name())
+			delete(s.set.given, g.Row.Name())
 		} else {
 			g.convert(&s.problems)
 		}
@@ -120,32 +120,33 @@ func (s *scanner) unknown(name string) {
 }
 
 // use enters one occurrence of a flag; a second one of a scalar is a mistake.
-func (s *scanner) use(f *Flag, spelled string) *Given {
+func (s *scanner) use(f *Row, spelled string) *Given {
 	g := s.set.given[f.Name()]
 	if g == nil {
-		g = &Given{Flag: f}
+		g = &Given{Row: f}
 		s.set.given[f.Name()] = g
 		s.set.order = append(s.set.order, g)
-	} else if !f.List && !f.repeats() {
+	} else if !f.List && !f.Again {
 		s.problems.addf("%s is given twice (%s and %s); give it once", f.Name(), g.Spelled[0], spelled)
 	}
 	g.Spelled = append(g.Spelled, spelled)
 	return g
 }
 
-// repeats reports whether a flag may stand again: -v -v is -vv.
-func (f *Flag) repeats() bool { return f.Name() == "--verbose" }
-
-func (f *Flag) numeric() bool { return f.Kind == Int || f.Kind == Float }
+func (f *Row) numeric() bool { return f.Kind == Int || f.Kind == Float }
 
 func isNumber(token string) bool {
 	first, _, _ := strings.Cut(token, ",")
+	if len(first) > 1 && first[0] == '-' {
+		first = first[1:]
+	}
+	end := strings.IndexFunc(first, func(r rune) bool { return (r < '0' || r > '9') && r != '.' })
 	_, err := strconv.ParseFloat(first, 64)
-	return err == nil
+	return err == nil || end > 0
 }
 
 func (s *scanner) boolean(g *Given, positive bool, value string, hasValue bool) {
-	if !hasValue && g.Flag.Words && len(s.rest) > 0 {
+	if !hasValue && g.Row.Words && len(s.rest) > 0 {
 		if w := strings.ToLower(s.rest[0]); w == "true" || w == "false" {
 			value, hasValue = w, true
 			s.rest = s.rest[1:]
@@ -174,8 +175,8 @@ func (s *scanner) list(g *Given, value string, hasValue bool) {
 		s.rest = s.rest[1:]
 		n++
 	}
-	if n == 0 && !g.Flag.Optional {
-		s.problems.addf("%s needs a value%s", g.spelled(), g.Flag.wants())
+	if n == 0 && !g.Row.Optional {
+		s.problems.addf("%s needs a value%s", g.spelled(), g.Row.wants())
 	}
 }
 
@@ -183,10 +184,12 @@ func (s *scanner) list(g *Given, value string, hasValue bool) {
 func (g *Given) spelled() string { return g.Spelled[len(g.Spelled)-1] }
 
 // wants says in brackets what a flag takes.
-func (f *Flag) wants() string {
+func (f *Row) wants() string {
 	switch {
 	case f.Kind == Enum:
 		return ": " + strings.Join(f.Choices, ", ")
+	case f.Unit != "":
+		return strings.TrimRight(": a length of time "+spoken(f.Bounds), " ") + ", such as 500ms, 90s, 2m"
 	case f.Kind == Int && f.Bounds != "":
 		return ": an integer " + spoken(f.Bounds)
 	case f.Kind == Int:

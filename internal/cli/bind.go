@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"aiperf/internal/config"
+	"aiperf/internal/setting"
+)
+
+// bind puts the values of the given flags whose key begins with a prefix, but for some, where the key says. Flags that need code of their own are left out.
+func (r *resolver) bind(prefix string, except ...string) {
+	for _, g := range r.set.All() {
+		f := g.Row
+		if f.Manual || f.NotBuilt || !strings.HasPrefix(f.Key, prefix) || f.Key == "" || !r.has(f.Name()) || slices.ContainsFunc(except, func(e string) bool { return strings.HasPrefix(f.Key, e) }) {
+			continue
+		}
+		if err := r.run.Put(f.Key, g.Value()); err != nil {
+			r.fail("%s: %v", r.as(f.Name()), err)
+		}
+	}
+}
+
+// flagsOf lists the flags whose rows a test picks.
+func flagsOf(pick func(*setting.Row) bool) []string {
+	var names []string
+	for i := range profileTable.Rows {
+		if f := &profileTable.Rows[i]; !f.NotBuilt && pick(f) {
+			names = append(names, f.Name())
+		}
+	}
+	return names
+}
+
+// measuredPhase and warmupPhase begin the keys of the settings of a phase.
+const (
+	measuredPhase = "phases.profiling."
+	warmupPhase   = "phases.warmup."
+)
+
+func withKey(prefix string) func(*setting.Row) bool {
+	return func(f *setting.Row) bool { return strings.HasPrefix(f.Key, prefix) }
+}
+
+// put puts one value at a key of the run, which has it.
+func (r *resolver) put(key string, value any) {
+	if err := r.run.Put(key, value); err != nil {
+		r.fail("%v", err)
+	}
+}
+
+// inherit gives the warm-up what it has no value of its own for: the value of the same key of the measured phase, if a flag gives one that
+// is not swept. Its stops are its own.
+func (r *resolver) inherit() {
+	for _, f := range config.Rows() {
+		rest, ok := strings.CutPrefix(f.Key, warmupPhase)
+		if !ok || f.Manual || f.Trigger || f.NotBuilt || r.has(f.Name()) || rest == "grace_period" {
+			continue
+		}
+		for _, from := range config.RowsOf(measuredPhase + rest) {
+			if g := r.set.Get(from.Name()); g != nil && r.has(from.Name()) && len(g.Numbers()) < 2 {
+				r.put(f.Key, g.Value())
+			}
+		}
+	}
+}

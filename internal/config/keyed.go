@@ -1,0 +1,152 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"aiperf/internal/setting"
+)
+
+// Put sets what stands at the key of a setting, in the words of setting.Row.Key; what the way there lacks is made. A number becomes the
+// type of its place. Mean and spread of a distribution make it a normal one; what of the two is not put keeps its value, else its default.
+func (r *Run) Put(key string, value any) error {
+	v, ok := r.place(key, true)
+	if !ok {
+		return fmt.Errorf("there is no key %s", key)
+	}
+	if v.Kind() == reflect.Pointer {
+		v.Set(reflect.New(v.Type().Elem()))
+		v = v.Elem()
+	}
+	given := reflect.ValueOf(value)
+	if !given.IsValid() || !given.CanConvert(v.Type()) || (v.Kind() == reflect.String) != (given.Kind() == reflect.String) {
+		return fmt.Errorf("%v does not fit %s", value, key)
+	}
+	v.Set(given.Convert(v.Type()))
+	return nil
+}
+
+// Lookup returns what stands at the key of a setting, nil where it or the way there is missing.
+func (r *Run) Lookup(key string) any {
+	v, ok := r.place(key, false)
+	if !ok || v.Kind() == reflect.Pointer && v.IsNil() {
+		return nil
+	}
+	return reflect.Indirect(v).Interface()
+}
+
+// place finds the field of a key; build makes what is missing on the way.
+func (r *Run) place(key string, build bool) (reflect.Value, bool) {
+	parts := strings.Split(key, ".")
+	v := reflect.ValueOf(&r.Benchmark).Elem()
+	if slices.Contains(envelope, parts[0]) {
+		v = reflect.ValueOf(r).Elem()
+	}
+	for i, part := range parts {
+		if v.Kind() == reflect.Pointer {
+			if v.IsNil() {
+				if !build {
+					return v, false
+				}
+				v.Set(fresh(v.Type().Elem()))
+			}
+			if d, ok := v.Interface().(*Distribution); ok && build {
+				*d = *Normal(d.MeanOr(defaultMean(parts[:i])), d.StddevOr0())
+			}
+			v = v.Elem()
+		}
+		next, ok := r.enter(v, part)
+		if !ok {
+			return v, false
+		}
+		v = next
+	}
+	return v, true
+}
+
+// fresh makes what a key lacks on its way, with the defaults that do not depend on others.
+func fresh(t reflect.Type) reflect.Value {
+	v := reflect.New(t)
+	switch p := v.Interface().(type) {
+	case *Prompts:
+		*p = *DefaultPrompts()
+		p.ISL = nil
+	case *Synthesis:
+		*p = DefaultSynthesis()
+	}
+	return v
+}
+
+// enter goes one part of a key down.
+func (r *Run) enter(v reflect.Value, part string) (reflect.Value, bool) {
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if fieldKey(v.Type().Field(i)) == part {
+				return v.Field(i), true
+			}
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			switch one := v.Index(i).Addr().Interface().(type) {
+			case *Phase:
+				if p := r.firstOf(PhaseKind(part)); p == one || one.Name == part {
+					return v.Index(i), true
+				}
+			case *Dataset:
+				if i == 0 && (part == "main" || part == one.Name) {
+					return v.Index(i), true
+				}
+			}
+		}
+	}
+	return v, false
+}
+
+// fieldKey is the key of a field in a file; a distribution, which reads itself, has the names of its fields.
+func fieldKey(f reflect.StructField) string {
+	key, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+	if key == "" {
+		key = strings.ToLower(f.Name)
+	}
+	return key
+}
+
+// keyed are the rows by key. Of several flags with one key the first one whose value stands there as it is comes first.
+var keyed = sync.OnceValue(func() map[string][]setting.Row {
+	by := map[string][]setting.Row{}
+	for _, row := range Rows() {
+		if row.Key != "" {
+			by[row.Key] = append(by[row.Key], row)
+		}
+	}
+	for _, rows := range by {
+		slices.SortStableFunc(rows, func(a, b setting.Row) int {
+			switch {
+			case a.Manual == b.Manual:
+				return 0
+			case a.Manual:
+				return 1
+			}
+			return -1
+		})
+	}
+	return by
+})
+
+// RowsOf returns the settings of a key, none when no flag and no variable sets it.
+func RowsOf(key string) []setting.Row { return keyed()[key] }
+
+// defaultMean is the mean of a distribution for which only a spread is given.
+func defaultMean(distribution []string) float64 {
+	for _, row := range RowsOf(strings.Join(distribution, ".") + ".mean") {
+		if f, err := strconv.ParseFloat(row.Default, 64); err == nil {
+			return f
+		}
+	}
+	return 0
+}

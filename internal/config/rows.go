@@ -1,0 +1,60 @@
+package config
+
+import (
+	"slices"
+
+	"aiperf/internal/setting"
+)
+
+// group puts rows under one heading of the help.
+func group(name string, rows []setting.Row) []setting.Row {
+	for i := range rows {
+		rows[i].Group = name
+	}
+	return rows
+}
+
+// Rows returns the settings of a run in the order of the help: every flag of profile and every AIPERF_* variable. Each stands beside the
+// structure that holds its value. The copy is the caller's.
+func Rows() []setting.Row {
+	return slices.Concat(
+		endpointRows,
+		tokenizerRows,
+		inputRows,
+		fixedScheduleRows,
+		goodputRows,
+		conversationInputRows,
+		promptRows,
+		cacheBustRows,
+		prefixPromptRows,
+		islRows,
+		oslRows,
+		rankingsRows,
+		synthesisRows,
+		audioInputRows,
+		imageInputRows,
+		videoInputRows,
+		loadGeneratorRows,
+		userCentricRateRows,
+		warmupRows,
+		requestCancellationRows,
+		scenarioRows,
+		outputRows,
+		httpTraceRows,
+		serverMetricsRows,
+		gpuTelemetryRows,
+		networkLatencyRows,
+		uiRows,
+		serviceRows,
+		workersRows,
+		zmqCommunicationRows,
+		accuracyRows,
+		multiRunRows,
+		genaiPerfCompatibilityRows,
+		ourRows, environmentRows,
+	)
+}
+
+var ourRows = group("Ours", []setting.Row{
+	{Flags: []string{"--dry-run"}, Common: true, Kind: setting.Bool, Help: "check everything, print the resolved configuration as YAML, send nothing"},
+})
