@@ -92,7 +92,7 @@ func sample(t *testing.T) (*record.Record, *metric.Row, *metric.Run) {
 func TestRawRoundTrip(t *testing.T) {
 	rec, row, _ := sample(t)
 	path := filepath.Join(t.TempDir(), "raw.jsonl")
-	w, err := CreateRaw(path, false)
+	w, err := CreateRaw(path, RawOptions{BenchmarkID: "b"})
 	if err != nil {
 		t.Fatal(err)
 	}

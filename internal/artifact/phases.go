@@ -1,8 +1,6 @@
 package artifact
 
 import (
-	"path/filepath"
-
 	"aiperf/internal/metric"
 )
 
@@ -25,7 +23,7 @@ func WritePhases(l Layout, phases []Phase) error {
 	o.b = append(o.b, '[')
 	for i := range phases {
 		p := &phases[i]
-		dir := NewLayout(filepath.Join(l.Dir, "phases", p.Name), "")
+		dir := l.phase(p.Name)
 		if err := WriteSummaryJSON(dir.SummaryJSON(), &p.Run); err != nil {
 			return err
 		}
@@ -43,7 +41,7 @@ func WritePhases(l Layout, phases []Phase) error {
 	if err != nil {
 		return err
 	}
-	return WriteFile(filepath.Join(l.Dir, "phase_manifest.json"), data)
+	return WriteFile(l.phaseManifest(), data)
 }
 
 // appendPhase writes an entry of the manifest. Keys stand in alphabetical order, as in the Python tool's; what does not apply is left out.

@@ -12,13 +12,19 @@ import (
 // Raw writes the raw JSONL: one line per request with all that was sent and received. It is what a report can be made from again.
 type Raw struct {
 	*stream
-	trace bool
+	RawOptions
 }
 
-// CreateRaw begins the file; trace adds the headers of both sides to the socket instants of every request.
-func CreateRaw(path string, trace bool) (*Raw, error) {
+// RawOptions say what the lines of a raw export hold beside the exchange itself.
+type RawOptions struct {
+	BenchmarkID string // of the run, so that its lines are known as its own; "" = left out
+	Trace       bool   // the headers of both sides among the socket instants
+}
+
+// CreateRaw begins the file.
+func CreateRaw(path string, o RawOptions) (*Raw, error) {
 	s, err := create(path)
-	return &Raw{s, trace}, err
+	return &Raw{s, o}, err
 }
 
 // Encode appends the line of a request.
@@ -53,12 +59,13 @@ func (w *Raw) Encode(dst []byte, rec *record.Record, _ *record.Reply, row *metri
 	}
 	if rec.Trace != nil {
 		traced := *rec
-		if !w.trace {
+		if !w.Trace {
 			traced.RequestHeaders, traced.ResponseHeaders = nil, nil // nobody asked for them
 		}
 		o.key("trace_data")
 		o.b = appendTrace(o.b, &traced)
 	}
+	o.text("benchmark_id", w.BenchmarkID)
 	return append(o.close(), '\n')
 }
 

@@ -121,6 +121,7 @@ func rawRecord(v *fastjson.Value) (*record.Record, error) {
 	if n := v.GetInt("requested_osl"); n > 0 {
 		r.MaxTokens = n
 	}
+	r.BenchmarkID = text(v.Get("benchmark_id"))
 	r.Trace = readTrace(v.Get("trace_data"), r.WallOffset)
 	return r, nil
 }

@@ -36,6 +36,7 @@ type Record struct {
 
 // Meta says which request of the run a record is. It is what the exports call metadata.
 type Meta struct {
+	BenchmarkID    string // of the run, in records that were read from an export; "" = unknown
 	SessionNum     int64  // number of the request in its phase, in issue order from 0
 	RequestID      string // X-Request-ID
 	CorrelationID  string // X-Correlation-ID, constant in a session

@@ -29,6 +29,9 @@ var levels = map[string]slog.Level{
 func (r *runner) openFiles() error {
 	a := &r.cfg.Artifacts
 	r.layout = artifact.NewLayout(a.Dir, a.Prefix)
+	if err := r.claim(); err != nil {
+		return fmt.Errorf("--artifact-dir %w", err)
+	}
 	if err := os.MkdirAll(filepath.Dir(r.layout.Log()), 0o755); err != nil {
 		return fmt.Errorf("--artifact-dir %s: %w", a.Dir, err)
 	}
@@ -45,6 +48,38 @@ func (r *runner) openFiles() error {
 	}
 	r.log.Info("run", "version", r.opts.Version, "benchmark_id", r.opts.BenchmarkID, "command", r.opts.Info.CLICommand)
 	return nil
+}
+
+// claim takes the directory for this run and removes what an earlier run left there under the names of this one.
+func (r *runner) claim() error {
+	release, err := artifact.Claim(r.layout.Dir)
+	if err != nil {
+		return err
+	}
+	r.closers = append(r.closers, release)
+	n, err := r.layout.Clear(r.reads)
+	if n > 0 {
+		r.note("removed the files of an earlier run from %s (%d)", r.layout.Dir, n)
+	}
+	return err
+}
+
+// reads tells whether a file is one that this run reads.
+func (r *runner) reads(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil {
+		return false
+	}
+	paths := []string{r.cfg.Dataset().Path, r.cfg.Dataset().SystemPromptFile}
+	for i := range r.cfg.Phases {
+		paths = append(paths, r.cfg.Phases[i].RateSeries)
+	}
+	for _, p := range paths {
+		if other, err := os.Stat(p); p != "" && err == nil && os.SameFile(info, other) {
+			return true
+		}
+	}
+	return false
 }
 
 // writeInputs writes inputs.json: the body of every turn formatted alone. A turn that cannot be formatted ends the run here, before
@@ -117,7 +152,7 @@ func (r *runner) newPipeline() (*pipeline.Pipeline, error) {
 		sinks = append(sinks, w)
 	}
 	if a.Raw {
-		w, err := artifact.CreateRaw(r.layout.Raw(), a.Trace)
+		w, err := artifact.CreateRaw(r.layout.Raw(), artifact.RawOptions{BenchmarkID: r.opts.BenchmarkID, Trace: a.Trace})
 		if err != nil {
 			return nil, err
 		}
