@@ -76,5 +76,8 @@ func appendError(b []byte, e *record.Error) []byte {
 		}
 		o.b = append(o.b, ']')
 	}
+	if e.Local {
+		o.bool("local_limit", true)
+	}
 	return o.close()
 }

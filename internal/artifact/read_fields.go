@@ -81,6 +81,7 @@ func readError(v *fastjson.Value) *record.Error {
 		return nil
 	}
 	e := &record.Error{Code: v.GetInt("code"), Type: text(v.Get("type")), Message: text(v.Get("message")), Cause: text(v.Get("cause"))}
+	e.Local = v.GetBool("local_limit")
 	for _, c := range v.GetArray("cause_chain") {
 		e.Chain = append(e.Chain, text(c))
 	}

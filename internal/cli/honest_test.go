@@ -38,6 +38,7 @@ var trials = map[string][2]string{
 	"--request-rate": {"5", ""}, "--arrival-pattern": {"constant", "--request-rate 5"}, "--arrival-smoothness": {"2", "--request-rate 5"}, "--request-count": {"5", ""},
 	"--concurrency-ramp-duration": {"2", "--concurrency 5"}, "--prefill-concurrency-ramp-duration": {"2", "--streaming --prefill-concurrency 2"},
 	"--request-rate-ramp-duration": {"2", "--request-rate 5"}, "--request-rate-series": {"s.json", ""}, "--failed-request-threshold": {"0.5", ""},
+	"--no-fail-fast":      {},
 	"--user-centric-rate": {"5", "--num-users 2 --session-turns-mean 2 --request-count 9"}, "--num-users": {"3", "--user-centric-rate 5 --session-turns-mean 2 --request-count 9"},
 	"--warmup-request-count": {"2", ""}, "--warmup-duration": {"2", ""}, "--num-warmup-sessions": {"2", ""}, "--warmup-concurrency": {"2", warm},
 	"--warmup-prefill-concurrency": {"1", warm + " --streaming"}, "--warmup-request-rate": {"2", warm}, "--warmup-arrival-pattern": {"constant", warm + " --warmup-request-rate 2"},

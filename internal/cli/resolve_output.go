@@ -48,6 +48,7 @@ func (r *resolver) runtime() {
 	r.bind("runtime.")
 	r.bind("gpu_telemetry.")
 	r.bind("server_metrics.")
+	r.bind("environment.timing.no_fail_fast")
 	switch {
 	case r.has("--zmq-host"):
 		rt.Communication = &config.Communication{Type: "tcp", Host: r.set.Text("--zmq-host", "")}

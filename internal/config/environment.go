@@ -42,6 +42,7 @@ type TimingTuning struct {
 	RateRampUpdateInterval Seconds `yaml:"rate_ramp_update_interval"`
 	HighResTimer           bool    `yaml:"high_res_timer"`
 	MaxCatchup             Seconds `yaml:"max_catchup_seconds"`
+	NoFailFast             bool    `yaml:"no_fail_fast"` // go on while no connection can be made; --no-fail-fast
 }
 
 // MetricsTuning tunes notices and list metrics.

@@ -137,6 +137,10 @@ func (g *Generator) returned(t *ticket, out Outcome) {
 		p.facts.TooManyFails = true
 		g.abort(StopFailures, ErrFailures)
 	}
+	if g.streak.add(out, now) && p.Duration > 0 && g.plan.FailFast && g.unreachable == nil {
+		g.unreachable = &Unreachable{g.streak.n, time.Duration(now - g.streak.since)}
+		g.abort(StopUnreachable, ErrUnreachable)
+	}
 	p.checkIdle()
 	if matters {
 		g.poke(now)

@@ -36,6 +36,7 @@ const (
 	StopData        Stop = "end of the data"
 	StopInterrupted Stop = "interrupted"
 	StopFailures    Stop = "failed-request threshold"
+	StopUnreachable Stop = "server unreachable"
 	StopSource      Stop = "data set error"
 )
 

@@ -33,9 +33,10 @@ type Options struct {
 
 // Result is what a run of the generator left.
 type Result struct {
-	Phases      []*Facts // in the order of the plan; phases that never began are missing
-	Interrupted bool     // the context ended
-	TooManyFail bool     // the failed-request threshold ended the run
+	Phases      []*Facts     // in the order of the plan; phases that never began are missing
+	Interrupted bool         // the context ended
+	TooManyFail bool         // the failed-request threshold ended the run
+	Unreachable *Unreachable // the run was ended because no connection could be made; nil = it was not
 }
 
 // Generator runs one plan, once.
@@ -61,6 +62,8 @@ type Generator struct {
 	work        work  // to be done once the mutex is free
 	interrupted bool
 	failures    bool
+	streak      streak // of connection failures
+	unreachable *Unreachable
 	err         error
 }
 
@@ -149,7 +152,7 @@ func (g *Generator) Run(ctx context.Context) (*Result, error) {
 	g.settle()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	result.Interrupted, result.TooManyFail = g.interrupted, g.failures
+	result.Interrupted, result.TooManyFail, result.Unreachable = g.interrupted, g.failures, g.unreachable
 	return result, g.err
 }
 
@@ -265,7 +268,7 @@ func (g *Generator) settle() {
 func (g *Generator) over() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.interrupted || g.failures || g.err != nil
+	return g.interrupted || g.failures || g.unreachable != nil || g.err != nil
 }
 
 // interrupt is the first Ctrl-C.

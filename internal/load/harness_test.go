@@ -73,7 +73,9 @@ type manner struct {
 	ttft    time.Duration // 0 = not streamed: no first token
 	total   time.Duration // from the write to the end
 	fail    bool
-	deaf    bool // does not notice that it was cut, and never ends before the test does
+	// unreachable: it fails because no connection can be made
+	unreachable bool
+	deaf        bool // does not notice that it was cut, and never ends before the test does
 }
 
 // sending is what the simulated server saw of one request.
@@ -230,7 +232,7 @@ func (r *simRequest) Wait(firstToken func()) Outcome {
 	delete(r.s.busy, r.key)
 	r.seen.end = clock.Now()
 	r.s.sessions[r.key] = visit{r.req.Phase.Index, r.seen.end}
-	r.seen.outcome = Outcome{Failed: r.m.fail, Cancelled: !ok}
+	r.seen.outcome = Outcome{Failed: r.m.fail, Cancelled: !ok, NoConnection: ok && r.m.unreachable}
 	r.seen.cause = context.Cause(r.ctx)
 	return r.seen.outcome
 }

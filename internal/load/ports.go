@@ -86,6 +86,8 @@ type Armed interface {
 type Outcome struct {
 	Failed    bool // an error record, a request cut by Cancellation included
 	Cancelled bool // cut because its context ended
+	// NoConnection tells that the server was not reached, for a reason that lies outside this machine.
+	NoConnection bool
 }
 
 // Why a request was cut: causes of its context's end.

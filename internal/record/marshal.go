@@ -81,6 +81,7 @@ func VisitError(c *marshal.Coder, e *Error) {
 	c.String(&e.Message)
 	c.String(&e.Cause)
 	marshal.Slice(c, &e.Chain, (*marshal.Coder).String)
+	c.Bool(&e.Local)
 }
 
 func visitTrace(c *marshal.Coder, t *Trace) {

@@ -101,6 +101,8 @@ type Error struct {
 	Message string
 	Cause   string
 	Chain   []string
+	// Local tells that a limit of this machine caused the failure: files, ports, memory of sockets.
+	Local bool
 }
 
 // Trace holds the socket-level instants of one request (0 = did not happen) and byte counts.

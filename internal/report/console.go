@@ -30,6 +30,7 @@ type Options struct {
 	Colour    bool // only on a terminal
 	Terminal  bool // tables and texts fit the width, and a metric table has no cells without a value; else the layout is the contract's
 	AllTables bool // on a terminal: all metric tables, not the main one alone
+	AllErrors bool // every group of errors, not the most frequent ones alone
 }
 
 // Console writes everything above the footer: notices, error table, metric tables, panels and the verdict.
@@ -58,7 +59,7 @@ func Console(w io.Writer, run *metric.Run, o Options) error {
 func ConsoleText(run *metric.Run, width int) []byte {
 	var b bytes.Buffer
 	b.WriteString("\n")
-	_ = Console(&b, run, Options{Width: width}) // a buffer takes everything
+	_ = Console(&b, run, Options{Width: width, AllErrors: true}) // a buffer takes everything
 	return b.Bytes()
 }
 
@@ -75,6 +76,7 @@ type drawing struct {
 	style style
 	width int
 	fits  bool // everything is made to fit the width
+	most  int  // groups of errors to show
 	all   bool // all metric tables
 	err   error
 }
@@ -86,6 +88,10 @@ func newDrawing(w io.Writer, run *metric.Run, o Options) *drawing {
 	d := &drawing{w: w, run: run, style: style{o.Colour}, width: max(o.Width, minWidth), fits: o.Terminal, all: o.AllTables || !o.Terminal}
 	if o.Terminal {
 		d.width = max(o.Width, leastWidth)
+	}
+	d.most = errorsShown
+	if o.AllErrors {
+		d.most = math.MaxInt
 	}
 	return d
 }
@@ -219,14 +225,19 @@ func thousands(digits string) string {
 	return sign + whole
 }
 
-// errorTable lists what went wrong.
+// errorsShown is how many groups of errors a person gets to see; all of them stand in the files.
+const errorsShown = 20
+
+// errorTable lists what went wrong, the most frequent first.
 func (d *drawing) errorTable() {
-	if len(d.run.Profiling.Errors) == 0 {
+	groups := d.run.Profiling.Errors
+	if len(groups) == 0 {
 		return
 	}
+	groups, others := groups[:min(len(groups), d.most)], groups[min(len(groups), d.most):]
 	t := &table{title: Brand + " | Error Summary", head: []string{"Code", "Type", "Message", "Count"}, left: []bool{false, false, true, false}}
 	room := 0
-	for _, g := range d.run.Profiling.Errors {
+	for _, g := range groups {
 		room = max(room, len(g.Error.Type)+len(strconv.FormatInt(g.Count, 10)))
 	}
 	least := 30
@@ -234,7 +245,7 @@ func (d *drawing) errorTable() {
 		least = 16
 	}
 	room = max(least, d.width-room-25)
-	for _, g := range d.run.Profiling.Errors {
+	for _, g := range groups {
 		code, kind, text := missing, missing, missing
 		if g.Error.Code != 0 {
 			code = strconv.Itoa(g.Error.Code)
@@ -249,6 +260,14 @@ func (d *drawing) errorTable() {
 	}
 	d.print("\n")
 	d.table(t)
+	if len(others) > 0 {
+		var n int64
+		for _, g := range others {
+			n += g.Count
+		}
+		d.say("%s\n", d.style.dim("and "+thousands(strconv.Itoa(len(others)))+" more kinds of errors, of "+thousands(strconv.FormatInt(n, 10))+
+			" requests; the files list them all"))
+	}
 }
 
 // shorten keeps a table readable when a server answers with a page.

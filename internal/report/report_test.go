@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -164,5 +165,25 @@ func TestWriteError(t *testing.T) {
 	r := run(t, 1, 0)
 	if Console(full{}, r, Options{}) == nil || Footer(full{}, r, Options{}) == nil {
 		t.Error("no error from a full disk")
+	}
+}
+
+// TestManyKindsOfErrors: a person sees the twenty most frequent ones and how many there are beside them; the file has all.
+func TestManyKindsOfErrors(t *testing.T) {
+	r := run(t, 1, 1)
+	r.Profiling.Errors = nil
+	for i := range 33 {
+		r.Profiling.Errors = append(r.Profiling.Errors, metric.ErrorGroup{Error: record.Error{Type: "E", Message: fmt.Sprintf("kind-%02d", i)}, Count: 100})
+	}
+	var b bytes.Buffer
+	if err := Console(&b, r, Options{Width: 120}); err != nil {
+		t.Fatal(err)
+	}
+	file := string(ConsoleText(r, 120))
+	if n := strings.Count(b.String(), "kind-"); n != 20 || !strings.Contains(b.String(), "and 13 more kinds of errors, of 1,300 requests") {
+		t.Errorf("%d kinds\n%s", n, b.String())
+	}
+	if n := strings.Count(file, "kind-"); n != 33 || strings.Contains(file, "more kinds") {
+		t.Errorf("%d kinds in the file", n)
 	}
 }

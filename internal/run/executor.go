@@ -211,7 +211,18 @@ func (a *armed) outcome(rec *record.Record) load.Outcome {
 		rec.Error.Message = "Request cancelled: " + rec.Cut
 		return load.Outcome{Failed: true, Cancelled: true}
 	}
-	return load.Outcome{Failed: true}
+	return load.Outcome{Failed: true, NoConnection: noConnection(rec)}
+}
+
+// noConnection tells whether a request failed because the server was not reached, and not for want of room on this machine.
+func noConnection(rec *record.Record) bool {
+	switch e := rec.Error; e.Type {
+	case transport.ErrDNS, transport.ErrConnect, transport.ErrTLS, transport.ErrCertificate:
+		return !e.Local
+	case transport.ErrTimeout:
+		return rec.Trace != nil && rec.Trace.ConnectStart != 0 && rec.Trace.ConnectEnd == 0
+	}
+	return false
 }
 
 // answered tells whether some message of the answer carries content.

@@ -28,6 +28,11 @@ func (r *runner) reportFailure(run *metric.Run, result *load.Result) {
 		fmt.Fprintf(r.opts.Err, "error: %s; log: %s\n", text, r.layout.Log())
 		r.log.Error(text)
 	}
+	if result != nil && result.Unreachable != nil {
+		text := "the run was ended: " + unreachable(result.Unreachable, run.Profiling)
+		fmt.Fprintf(r.opts.Err, "error: %s; log: %s\n", text, r.layout.Log())
+		r.log.Error(text)
+	}
 	if r.chat != nil {
 		if n := r.chat.failed.Load(); n > 0 {
 			r.warn(fmt.Sprintf("--apply-chat-template: the template refused the messages of %d requests; their input tokens are those of the texts alone", n))
@@ -48,6 +53,15 @@ func threshold(phases []*load.Facts) string {
 		}
 	}
 	return "the run was ended: more requests failed than --failed-request-threshold allows"
+}
+
+// unreachable says that no connection could be made any more, and why.
+func unreachable(u *load.Unreachable, s *metric.Summary) string {
+	text := fmt.Sprintf("no connection to the server could be made, %d times in a row for %.1f s", u.Failures, u.For.Seconds())
+	if len(s.Errors) > 0 {
+		text += " (" + named(&s.Errors[0].Error) + ")"
+	}
+	return text + "; --no-fail-fast goes on all the same"
 }
 
 // complaint is why no request can be reported; "" = one can.

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 
 	"aiperf/internal/artifact"
 	"aiperf/internal/endpoint"
@@ -204,14 +203,4 @@ func (r *runner) countingWords() (func(model, text string) int, error) {
 func (r *runner) write(run *metric.Run, result *load.Result) error {
 	run.LogFile = r.layout.Log()
 	return errors.Join(artifact.WriteReport(r.layout, run, r.rawPath, ""), r.writePhases(run, result))
-}
-
-// localLimit tells whether an error message speaks of a limit of this machine: files or ports.
-func localLimit(message string) bool {
-	for _, sign := range []string{"too many open files", "cannot assign requested address", "address already in use"} {
-		if strings.Contains(message, sign) {
-			return true
-		}
-	}
-	return false
 }

@@ -16,6 +16,7 @@ func plan(b *config.Benchmark) (load.Plan, error) {
 		URLs:        len(b.Endpoint.URLs),
 		CatchUp:     noneIfZero(duration(&tuning.MaxCatchup)),
 		CancelDrain: duration(&tuning.CancelDrainTimeout),
+		FailFast:    !tuning.NoFailFast,
 	}
 	cut := cancellation(b.Phases)
 	for i := range b.Phases {

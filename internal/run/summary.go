@@ -40,6 +40,8 @@ func (r *runner) summarise(result *load.Result, used usage) *metric.Run {
 			run.IncompleteReason = "Run cancelled before all records were processed."
 		case result.TooManyFail:
 			run.IncompleteReason = "Run aborted: " + load.ErrFailures.Error() + "."
+		case result.Unreachable != nil:
+			run.IncompleteReason = "Run aborted: " + unreachable(result.Unreachable, run.Profiling) + "."
 		}
 	}
 	if hasWarmup(result) {
@@ -101,7 +103,7 @@ func (r *runner) clientStats(run *metric.Run, phases []*load.Facts, used usage) 
 	e.ReadDelays = delays.Count
 	e.ReadDelayP50, e.ReadDelayP99 = time.Duration(delays.Quantile(0.5)), time.Duration(delays.Quantile(0.99))
 	for _, g := range s.Errors {
-		if localLimit(g.Error.Message) || localLimit(g.Error.Cause) {
+		if g.Error.Local {
 			e.FileLimitHits += g.Count
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"os"
 	"strings"
 	"syscall"
@@ -38,9 +39,10 @@ func newError(kind string, code int, text string) *record.Error {
 	return &record.Error{Type: kind, Code: code, Message: keep(text)}
 }
 
-// wrapError makes an error of a Go error, with its causes.
+// wrapError makes an error of a Go error, with its causes. Its message is the same for equal failures; the causes are as they were.
 func wrapError(kind string, err error) *record.Error {
-	e := newError(kind, 0, err.Error())
+	e := newError(kind, 0, timeless(portless(err.Error())))
+	e.Local = localLimit(err)
 	for cause := errors.Unwrap(err); cause != nil; cause = errors.Unwrap(cause) {
 		e.Chain = append(e.Chain, keep(cause.Error()))
 	}
@@ -65,6 +67,47 @@ func cancelError(after time.Duration) *record.Error {
 
 func externalError() *record.Error {
 	return newError(ErrCancelled, 499, "Request cancelled by external signal")
+}
+
+// localLimits are what the system says when this machine, and not the server, has no room for another connection.
+var localLimits = []error{syscall.EMFILE, syscall.ENFILE, syscall.EADDRNOTAVAIL, syscall.EADDRINUSE, syscall.ENOBUFS, syscall.ENOMEM}
+
+func localLimit(err error) bool {
+	for _, limit := range localLimits {
+		if errors.Is(err, limit) {
+			return true
+		}
+	}
+	return false
+}
+
+// portless takes our own side, whose port differs each time, out of the "local->remote" that Go puts into errors of sockets.
+func portless(text string) string {
+	from := 0
+	for {
+		i := strings.Index(text[from:], "->")
+		if i < 0 {
+			return text
+		}
+		i += from
+		start := strings.LastIndexByte(text[:i], ' ') + 1
+		if _, err := netip.ParseAddrPort(text[start:i]); err != nil {
+			from = i + len("->")
+			continue
+		}
+		text, from = text[:start]+text[i+len("->"):], start
+	}
+}
+
+// timeless takes the time of day out of what is said of a certificate that is not valid now.
+func timeless(text string) string {
+	const clock = ": current time "
+	head, rest, found := strings.Cut(text, clock)
+	now, verdict, ok := strings.Cut(rest, " ")
+	if _, err := time.Parse(time.RFC3339, now); !found || !ok || err != nil {
+		return text
+	}
+	return head + ": now " + verdict
 }
 
 // stage is how far making a connection had come.
