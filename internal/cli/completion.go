@@ -17,7 +17,7 @@ var shells = []struct {
 	name, place, hint string
 	write             func(root *cobra.Command, w io.Writer) error
 }{
-	{"bash", ".local/share/bash-completion/completions/aiperf", "", func(c *cobra.Command, w io.Writer) error { return c.GenBashCompletionV2(w, true) }},
+	{"bash", ".local/share/bash-completion/completions/aiperf", "", writeBash},
 	{"zsh", ".zfunc/_aiperf", "add 'fpath+=~/.zfunc' before 'compinit' in ~/.zshrc", (*cobra.Command).GenZshCompletion},
 	{"fish", ".config/fish/completions/aiperf.fish", "", func(c *cobra.Command, w io.Writer) error { return c.GenFishCompletion(w, true) }},
 	{"powershell", "", "", (*cobra.Command).GenPowerShellCompletionWithDesc},

@@ -8,63 +8,157 @@ import (
 	"strings"
 
 	"aiperf/internal/setting"
+	"aiperf/internal/suggest"
 )
 
 // helpIndent is the column where the text of a flag begins.
 const helpIndent = 34
 
-// writeHelp prints the flags of profile by group, fitted to a width in columns.
-func writeHelp(w io.Writer, t *setting.Table, width int) error {
+// topic is one page of the help of profile: the groups of rows that it shows.
+type topic struct {
+	name, text string
+	groups     []string
+}
+
+// topics are the pages of the help; every group of the table stands on one.
+var topics = []topic{
+	{"endpoint", "server, API, credentials, connections, tokenizer", []string{"Endpoint", "Tokenizer"}},
+	{"input", "prompts: files, generated text, lengths, conversations", []string{
+		"Input", "Conversation Input", "Prompt", "Cache Bust", "Prefix Prompt", "Input Sequence Length (ISL)", "Output Sequence Length (OSL)", "Rankings",
+	}},
+	{"media", "generated audio, images and video", []string{"Audio Input", "Image Input", "Video Input"}},
+	{"trace", "recorded traffic: schedules, synthesis", []string{"Fixed Schedule", "Synthesis", "Scenario"}},
+	{"load", "when requests leave, warm-up, cancellation, the end", []string{"Load Generator", "User-Centric Rate", "Warmup", "Request Cancellation"}},
+	{"output", "files, tables, goodput, live view, log", []string{"Output", "Goodput", "HTTP Trace", "UI", "Service"}},
+	{"telemetry", "GPU and server metrics, network latency", []string{"Server Metrics", "GPU Telemetry", "Network Latency"}},
+	{"runs", "repetitions, sweeps, searches", []string{"Multi-Run"}},
+	{"accuracy", "graded answers", []string{"Accuracy"}},
+	{"compat", "flags of older tools, and what has no effect here", []string{"Workers", "ZMQ Communication", "GenAI-Perf compatibility", "Ours"}},
+}
+
+// examples are the command lines of the short help.
+var examples = [][2]string{
+	{"try it without a server", "--url mock:// --streaming --concurrency 8 --request-count 200"},
+	{"16 requests at a time for two minutes", "--model Qwen/Qwen3-0.6B --url localhost:8000 --streaming --concurrency 16 --benchmark-duration 2m"},
+	{"10 requests a second of given lengths", "--model m --streaming --request-rate 10 --isl 512 --osl 128 --extra-inputs ignore_eos:true --request-count 300"},
+	{"replay a trace, count what meets the objectives", `--model m --streaming --input-file trace.jsonl --fixed-schedule --goodput "time_to_first_token:500 request_latency:5000"`},
+	{"sweep the concurrency, three runs each", "--model m --streaming --concurrency 1,2,4,8 --num-profile-runs 3"},
+	{"print what a file means, then run it", "--config run.yaml --dry-run"},
+}
+
+// helpPage is what stands after -h or --help: the name of a topic or of a flag, "all", empty for the short help.
+func helpPage(words []string) string {
+	for i, w := range words {
+		if w != "-h" && w != "--help" {
+			continue
+		}
+		if i+1 < len(words) && !strings.HasPrefix(words[i+1], "-") {
+			return words[i+1]
+		}
+		break
+	}
+	return ""
+}
+
+// writeHelp prints a page of the help of profile, fitted to a width in columns.
+func writeHelp(w io.Writer, t *setting.Table, page string, width int) error {
 	width = min(max(width, 60), 140)
 	out := bufio.NewWriter(w)
-	fmt.Fprintln(out, "Usage: aiperf profile --model NAME --url URL [flags]")
-	fmt.Fprintln(out)
-	for _, line := range wrap("Sends load to an inference server, measures every answer, prints a report and writes it to a directory. "+
-		"Try it without a server: aiperf profile --url mock:// --streaming --concurrency 8 --request-count 200", width) {
-		fmt.Fprintln(out, line)
-	}
-	for _, group := range groups(t) {
-		fmt.Fprintf(out, "\n%s\n", group.name)
-		for _, f := range group.flags {
-			writeFlag(out, f, width)
+	i := slices.IndexFunc(topics, func(one topic) bool { return one.name == page })
+	f, _, known := t.Lookup("--" + page)
+	switch {
+	case page == "":
+		shortHelp(out, t, width)
+	case page == "all":
+		for _, one := range topics {
+			writeTopic(out, t, one, width)
 		}
-	}
-	fmt.Fprintln(out)
-	for _, line := range wrap("N,… is a list: several words, one word with commas, or the flag again. N[,N…] is one value, or a list in one word to sweep over. "+
-		"Enum values ignore case, - and _ are the same.", width) {
-		fmt.Fprintln(out, line)
+		writeNotation(out, width)
+	case i >= 0:
+		writeTopic(out, t, topics[i], width)
+		writeNotation(out, width)
+	case known:
+		writeFlag(out, f, width)
+	default:
+		var names []string
+		for _, one := range topics {
+			names = append(names, one.name)
+		}
+		hint := ""
+		if near := suggest.Name(page, names); near != "" {
+			hint = "; did you mean " + near + "?"
+		}
+		return fmt.Errorf("--help %s: there is no such page%s; pages are all, %s, and the name of every flag", page, hint, strings.Join(names, ", "))
 	}
 	return out.Flush()
 }
 
-// helpGroup is the flags under one heading: those of this build first.
-type helpGroup struct {
-	name  string
-	flags []*setting.Row
+// shortHelp is one screen or two: examples, the flags that most people use, the names of the other pages.
+func shortHelp(out *bufio.Writer, t *setting.Table, width int) {
+	fmt.Fprintln(out, "Usage: aiperf profile --model NAME --url URL [flags]")
+	fmt.Fprintln(out)
+	for _, line := range wrap("Sends load to an inference server, measures every answer, prints a report and writes it to a directory.", width) {
+		fmt.Fprintln(out, line)
+	}
+	fmt.Fprintln(out, "\nExamples")
+	for _, e := range examples {
+		fmt.Fprintf(out, "  # %s\n", e[0])
+		for i, line := range wrapIndent("  aiperf profile "+quoted(e[1]), width-2, "    ") {
+			if i > 0 {
+				fmt.Fprint(out, " \\\n")
+			}
+			fmt.Fprint(out, strings.ReplaceAll(line, hard, " "))
+		}
+		fmt.Fprintln(out)
+	}
+	fmt.Fprintln(out, "\nFlags that most people use")
+	for i := range t.Rows {
+		if f := &t.Rows[i]; f.Common && !f.NotBuilt {
+			writeFlag(out, f, width)
+		}
+	}
+	fmt.Fprintln(out, "\nMore help: aiperf profile --help PAGE")
+	for _, one := range topics {
+		fmt.Fprintf(out, "  %-12s%s\n", one.name, one.text)
+	}
+	fmt.Fprintf(out, "  %-12s%s\n", "all", "every flag, those included that are not built yet")
+	fmt.Fprintf(out, "  %-12s%s\n", "FLAG", "one flag: --help concurrency")
+	writeNotation(out, width)
 }
 
-func groups(t *setting.Table) []helpGroup {
-	var list []helpGroup
-	for i := range t.Rows {
-		f := &t.Rows[i]
-		if len(list) == 0 || list[len(list)-1].name != f.Group {
-			list = append(list, helpGroup{name: f.Group})
-		}
-		g := &list[len(list)-1]
-		g.flags = append(g.flags, f)
+// hard is a blank that is no place to break a line.
+const hard = "\u2060"
+
+// quoted keeps what stands in quotes on one line.
+func quoted(line string) string {
+	parts := strings.Split(line, `"`)
+	for i := 1; i < len(parts); i += 2 {
+		parts[i] = strings.ReplaceAll(parts[i], " ", hard)
 	}
-	for _, g := range list {
-		slices.SortStableFunc(g.flags, func(a, b *setting.Row) int {
-			switch {
-			case a.NotBuilt == b.NotBuilt:
-				return 0
-			case b.NotBuilt:
-				return -1
+	return strings.Join(parts, `"`)
+}
+
+// writeTopic prints the groups of a topic: the flags of this build, then those that it only knows.
+func writeTopic(out *bufio.Writer, t *setting.Table, one topic, width int) {
+	for _, group := range one.groups {
+		fmt.Fprintf(out, "%s\n", group)
+		for _, later := range []bool{false, true} {
+			for i := range t.Rows {
+				if f := &t.Rows[i]; f.Group == group && f.NotBuilt == later {
+					writeFlag(out, f, width)
+				}
 			}
-			return 1
-		})
+		}
+		fmt.Fprintln(out)
 	}
-	return list
+}
+
+func writeNotation(out *bufio.Writer, width int) {
+	fmt.Fprintln(out)
+	for _, line := range wrap("N,… is a list: several words, one word with commas, or the flag again. N[,N…] is one value, or a list in one word to sweep over. "+
+		"TIME is a number, or 500ms, 90s, 2m, 1h. Enum values ignore case, - and _ are the same.", width) {
+		fmt.Fprintln(out, line)
+	}
 }
 
 func writeFlag(out *bufio.Writer, f *setting.Row, width int) {
@@ -92,6 +186,9 @@ func writeFlag(out *bufio.Writer, f *setting.Row, width int) {
 // placeholder is what stands for the value of a flag.
 func placeholder(f *setting.Row) string {
 	v := map[setting.Kind]string{setting.Int: "N", setting.Float: "X", setting.Text: "TEXT", setting.Path: "PATH", setting.Enum: "NAME"}[f.Kind]
+	if f.Unit != "" {
+		v = "TIME"
+	}
 	switch {
 	case f.List:
 		v += ",…"
@@ -109,6 +206,9 @@ func remarks(f *setting.Row) string {
 	var notes []string
 	if f.NotBuilt {
 		notes = append(notes, "not built yet")
+	}
+	if f.NoEffect != "" && f.Env == "" {
+		notes = append(notes, "no effect: "+f.NoEffect)
 	}
 	shown := f.Shown
 	switch {

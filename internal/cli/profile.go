@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -22,11 +21,11 @@ func (p *Program) profileCommand() *cobra.Command {
 		Short:              "benchmark one or more servers",
 		DisableFlagParsing: true,
 		ValidArgsFunction: func(_ *cobra.Command, words []string, toComplete string) ([]string, cobra.ShellCompDirective) {
-			return completeFlags(profileTable, words, toComplete)
+			return completeFlags(profileTable, words, toComplete, cobra.ShellCompDirectiveNoFileComp)
 		},
 		RunE: func(cmd *cobra.Command, words []string) error {
 			if wantsHelp(words) {
-				return writeHelp(p.Out, profileTable, p.columns())
+				return writeHelp(p.Out, profileTable, helpPage(words), p.columns())
 			}
 			if status := p.profile(cmd.Context(), words); status != 0 {
 				return exit(status)
@@ -35,7 +34,7 @@ func (p *Program) profileCommand() *cobra.Command {
 		},
 	}
 	cmd.SetHelpFunc(func(*cobra.Command, []string) {
-		_ = writeHelp(p.Out, profileTable, p.columns()) // there is nobody to tell that standard output is gone
+		_ = writeHelp(p.Out, profileTable, "", p.columns()) // there is nobody to tell that standard output is gone
 	})
 	return cmd
 }
@@ -193,37 +192,4 @@ func (p *Program) print(run *config.Run) int {
 		return 1
 	}
 	return 0
-}
-
-// completeFlags offers the flags of a table, or the choices of the flag before or before "=". A shell puts what stands before "=" back itself.
-func completeFlags(t *setting.Table, words []string, toComplete string) ([]string, cobra.ShellCompDirective) {
-	if name, _, inline := strings.Cut(toComplete, "="); inline && strings.HasPrefix(name, "-") {
-		return completeValue(t, name)
-	}
-	if len(words) > 0 && !strings.HasPrefix(toComplete, "-") {
-		return completeValue(t, words[len(words)-1])
-	}
-	var names []string
-	for i := range t.Rows {
-		if f := &t.Rows[i]; !f.NotBuilt {
-			for _, n := range append(append([]string(nil), f.Flags...), f.Not...) {
-				if strings.HasPrefix(n, toComplete) && strings.HasPrefix(n, "--") {
-					names = append(names, n+"\t"+f.Help)
-				}
-			}
-		}
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
-}
-
-// completeValue offers the values of a flag, files where it takes a path or is no flag.
-func completeValue(t *setting.Table, name string) ([]string, cobra.ShellCompDirective) {
-	f, _, ok := t.Lookup(name)
-	switch {
-	case !ok || f.Kind == setting.Path:
-		return nil, cobra.ShellCompDirectiveDefault
-	case f.Shown != nil:
-		return f.Shown, cobra.ShellCompDirectiveNoFileComp
-	}
-	return f.Choices, cobra.ShellCompDirectiveNoFileComp
 }

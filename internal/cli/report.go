@@ -51,7 +51,7 @@ func (p *Program) newReportCommand() *cobra.Command {
 		Long:               reportLong,
 		DisableFlagParsing: true,
 		ValidArgsFunction: func(_ *cobra.Command, words []string, toComplete string) ([]string, cobra.ShellCompDirective) {
-			return completeFlags(reportTable(), words, toComplete)
+			return completeFlags(reportTable(), words, toComplete, cobra.ShellCompDirectiveDefault)
 		},
 		RunE: func(cmd *cobra.Command, words []string) error {
 			table := reportTable()

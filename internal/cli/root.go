@@ -23,7 +23,7 @@ const oldName = "genai-perf"
 // Main runs one command line (without the program's name) and returns the exit status.
 func Main(ctx context.Context, p *Program, argv []string) int {
 	if wantsVersion(argv) {
-		fmt.Fprintln(p.Out, "aiperf", Version())
+		fmt.Fprintf(p.Out, "aiperf %s (command line, files and numbers of NVIDIA AIPerf %s)\n", Version(), ContractVersion)
 		return 0
 	}
 	if strings.TrimSuffix(filepath.Base(p.Name), ".exe") == oldName {
@@ -34,7 +34,10 @@ func Main(ctx context.Context, p *Program, argv []string) int {
 	root.SetIn(p.In)
 	root.SetOut(p.Out)
 	root.SetErr(p.Err)
-	err := root.ExecuteContext(ctx)
+	err := strayCommand(root, argv)
+	if err == nil {
+		err = root.ExecuteContext(ctx)
+	}
 	var status exit
 	switch {
 	case err == nil:
@@ -94,6 +97,24 @@ const (
 	groupBuilt = "built"
 	groupLater = "later"
 )
+
+// strayCommand tells of a first word that is no command, whatever flags follow it, and of a flag of profile without that word.
+func strayCommand(root *cobra.Command, argv []string) error {
+	if len(argv) == 0 || strings.HasPrefix(argv[0], "__") {
+		return nil
+	}
+	if !strings.HasPrefix(argv[0], "-") {
+		if found, _, err := root.Find(argv[:1]); err == nil && found == root && argv[0] != "help" {
+			return unknownCommand(root, argv[0])
+		}
+		return nil
+	}
+	name, _, _ := strings.Cut(argv[0], "=")
+	if _, _, ok := profileTable.Lookup(name); ok && root.Flags().Lookup(strings.TrimLeft(name, "-")) == nil {
+		return fmt.Errorf("%s is a flag of profile: aiperf profile %s …", name, name)
+	}
+	return nil
+}
 
 // unknownCommand names the nearest command and lists all.
 func unknownCommand(parent *cobra.Command, word string) error {

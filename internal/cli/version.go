@@ -5,6 +5,9 @@ import "runtime/debug"
 // version is set by the linker of a release build.
 var version = ""
 
+// ContractVersion is the release of the Python tool whose command line, files and numbers this program follows.
+const ContractVersion = "0.13"
+
 // Version names this build: the release, else the revision that it was built from, else dev.
 func Version() string {
 	if version != "" {

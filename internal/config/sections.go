@@ -132,7 +132,7 @@ type Accuracy struct {
 }
 
 var tokenizerRows = group("Tokenizer", []setting.Row{
-	{Flags: []string{"--tokenizer"}, Key: "tokenizer.name", Common: true, Kind: setting.Text, Default: "the model's own", Help: "tokenizer: model id, folder, encoding name or builtin"},
+	{Flags: []string{"--tokenizer"}, Files: true, Key: "tokenizer.name", Common: true, Kind: setting.Text, Default: "the model's own", Help: "tokenizer: model id, folder, encoding name or builtin"},
 	{Flags: []string{"--tokenizer-revision"}, Key: "tokenizer.revision", Kind: setting.Text, Absent: true, Default: "main", Help: "branch, tag or commit of the tokenizer"},
 	{Flags: []string{"--tokenizer-trust-remote-code"}, Key: "tokenizer.trust_remote_code", Kind: setting.Bool, Help: "accepted: code of a repository is never run here"},
 	{Flags: []string{"--apply-chat-template"}, Key: "tokenizer.apply_chat_template", Kind: setting.Bool, Help: "count tokens after the model's chat template"},
@@ -143,10 +143,10 @@ var goodputRows = group("Goodput", []setting.Row{
 })
 
 var outputRows = group("Output", []setting.Row{
-	{Flags: []string{"--artifact-dir", "--output-artifact-dir"}, Key: "artifacts.dir", Common: true, Kind: setting.Path, Absent: true, Default: "artifacts/<model>-openai-<type>-<load>", Help: "directory of everything that the run writes"},
+	{Flags: []string{"--artifact-dir", "--output-artifact-dir"}, Folder: true, Key: "artifacts.dir", Common: true, Kind: setting.Path, Absent: true, Default: "artifacts/<model>-openai-<type>-<load>", Help: "directory of everything that the run writes"},
 	{Flags: []string{"--profile-export-prefix", "--profile-export-file"}, Key: "artifacts.prefix", Common: true, Kind: setting.Path, Help: "name of the result files in place of profile_export"},
 	{Flags: []string{"--export-level", "--profile-export-level"}, Key: "artifacts.records", Manual: true, Common: true, Kind: setting.Enum, Choices: []string{"summary", "records", "raw"}, Default: "records", Help: "how much is written: figures, also a line a request, also all bytes"},
-	{Flags: []string{"--slice-duration"}, Key: "artifacts.slice_duration", Common: true, Unit: "s", Kind: setting.Float, Bounds: "> 0", Help: "figures for every stretch of this many s as well"},
+	{Flags: []string{"--slice-duration"}, Key: "artifacts.slice_duration", Unit: "s", Kind: setting.Float, Bounds: "> 0", Help: "figures for every stretch of this many s as well"},
 	{Flags: []string{"--auto-plot"}, Not: []string{"--no-auto-plot"}, Key: "artifacts.auto_plot", Kind: setting.Bool, NotBuilt: true, Help: "draw plots after the run"},
 	{Flags: []string{"--plot-required"}, Key: "artifacts.plot_required", Kind: setting.Bool, NotBuilt: true, Help: "fail when plots cannot be drawn"},
 	{Flags: []string{"--export-outputs-json"}, Key: "artifacts.export_outputs_json", Kind: setting.Bool, NotBuilt: true, Help: "write all answers into outputs.json"},

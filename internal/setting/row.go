@@ -44,6 +44,8 @@ type Row struct {
 	Default   string // as help prints it; empty prints none
 	Help      string // one line
 	Common    bool   // in the short help
+	Files     bool   // a Text that may be a path: completion offers files
+	Folder    bool   // a Path that is a folder
 
 	List  bool // several values: more tokens, repetition, and commas unless Whole
 	Whole bool // a comma is part of the value

@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"aiperf/internal/setting"
+)
+
+// completeFlags offers the flags of a table, or the values of the flag before or before "=". A shell puts what stands before "=" back
+// itself. bare is what may stand where no flag waits for a value.
+func completeFlags(t *setting.Table, words []string, toComplete string, bare cobra.ShellCompDirective) ([]string, cobra.ShellCompDirective) {
+	if name, _, inline := strings.Cut(toComplete, "="); inline && strings.HasPrefix(name, "-") {
+		if f, _, ok := t.Lookup(name); ok {
+			return completeValue(f)
+		}
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	if !strings.HasPrefix(toComplete, "-") {
+		if f := waiting(t, words); f != nil {
+			return completeValue(f)
+		}
+		if bare == cobra.ShellCompDirectiveDefault || toComplete != "" {
+			return nil, bare
+		}
+	}
+	var names []string
+	for i := range t.Rows {
+		if f := &t.Rows[i]; !f.NotBuilt {
+			for _, n := range append(append([]string(nil), f.Flags...), f.Not...) {
+				if strings.HasPrefix(n, toComplete) && strings.HasPrefix(n, "--") {
+					names = append(names, n+"\t"+f.Help)
+				}
+			}
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// waiting is the flag whose value comes next: the last word, or of a list the last flag. nil when none waits.
+func waiting(t *setting.Table, words []string) *setting.Row {
+	for i := len(words) - 1; i >= 0; i-- {
+		if !strings.HasPrefix(words[i], "-") {
+			continue
+		}
+		f, _, ok := t.Lookup(words[i])
+		if ok && f.Kind != setting.Bool && (i == len(words)-1 || f.List || f.Tokens) {
+			return f
+		}
+		break
+	}
+	return nil
+}
+
+// completeValue offers the values of a flag: names, or files and folders where it takes a path.
+func completeValue(f *setting.Row) ([]string, cobra.ShellCompDirective) {
+	switch {
+	case f.Folder:
+		return nil, cobra.ShellCompDirectiveFilterDirs
+	case f.Kind == setting.Path || f.Files:
+		return nil, cobra.ShellCompDirectiveDefault
+	case f.Shown != nil:
+		return f.Shown, cobra.ShellCompDirectiveNoFileComp
+	}
+	return f.Choices, cobra.ShellCompDirectiveNoFileComp
+}
