@@ -215,9 +215,9 @@ func TestFlagsReachTheRun(t *testing.T) {
 			return strings.Count(o.file("logs/aiperf.log"), "msg=request ") == 3 && !strings.Contains(o.file("logs/aiperf.log"), "read_delay_ns")
 		}},
 		{name: "trace log", args: "--log-level trace", holds: func(o *outcome) bool { return strings.Count(o.file("logs/aiperf.log"), "read_delay_ns") == 3 }},
-		{name: "statistics", args: "--ui simple --stats-interval 0.1 --request-count 5 --request-rate 10 --request-rate-mode constant",
+		{name: "statistics", args: "--stats-interval 0.1 --request-count 5 --request-rate 10 --request-rate-mode constant",
 			holds: func(o *outcome) bool {
-				return strings.Contains(o.stderr.String(), "in flight") && strings.Contains(o.file("logs/aiperf.log"), "msg=progress")
+				return strings.Contains(o.stderr.String(), "in flight") && strings.Contains(o.file("logs/aiperf.log"), "1 in flight")
 			}},
 		{name: "no statistics", args: "--ui simple --stats-interval 0 --request-count 5 --request-rate 10 --request-rate-mode constant",
 			holds: func(o *outcome) bool { return !strings.Contains(o.stderr.String(), "in flight") }},

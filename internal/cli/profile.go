@@ -82,7 +82,9 @@ func (p *Program) profileWatched(ctx context.Context, words []string) int {
 	if dry {
 		return p.print(run)
 	}
-	return p.Profile(ctx, run, p.Streams)
+	streams := p.Streams
+	streams.Notes, streams.Warnings = found.notes, found.warnings
+	return p.Profile(ctx, run, streams)
 }
 
 // within does something that may take long, such as reading a file that does not answer, and waits for it while nobody interrupts; what it

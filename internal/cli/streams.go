@@ -24,6 +24,8 @@ type Streams struct {
 	Progress int       // columns of the terminal behind Err, 0 when it is none, or one that cannot write over a line
 	Width    int       // columns of Out, 0 when it is no terminal and nobody said
 	Environ  []string  // "KEY=value"
+	Notes    []string  // what was said before the run; its log repeats it
+	Warnings []string
 }
 
 // Standard returns the process's own streams.

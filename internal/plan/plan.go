@@ -27,6 +27,8 @@ type Streams struct {
 	Progress int      // columns of the terminal behind Err, 0 = none
 	Version  string   // of this program
 	Args     []string // the command line after the program's name
+	Notes    []string // what the user was told before; the log of every run repeats it
+	Warnings []string
 }
 
 // Watch begins to listen for the signals that interrupt an invocation: the first ends the context, the second the process. done ends it,
@@ -98,6 +100,7 @@ func (i *invocation) benchmark(b *config.Benchmark, seed *config.Seed, info metr
 	}
 	return run.Run(i.ctx, b, seed, run.Options{
 		Version: i.Version, BenchmarkID: id, Info: info, Err: i.Err, Progress: progress, InputConfig: json.RawMessage(settings),
+		Notes: i.Notes, Warnings: i.Warnings,
 	})
 }
 

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strconv"
 
 	"aiperf/internal/metric"
+	"aiperf/internal/terminal"
 )
 
 // Headline writes what most people want to know of a run, one line a figure, to stand next to the prompt: it comes last. dir is where the
@@ -19,7 +19,7 @@ func Headline(w io.Writer, run *metric.Run, dir string, files int, o Options) er
 	} {
 		if r, ok := run.Profiling.Get(l.tag); ok && !math.IsNaN(r.Values[metric.P50]) {
 			unit := r.Metric.Display
-			d.headline(l.name, fmt.Sprintf("p50 %9s %s   p99 %9s %s", Figure(r.Values[metric.P50]), unit, Figure(r.Values[metric.P99]), unit))
+			d.headline(l.name, fmt.Sprintf("p50 %9s %s   p99 %9s %s", terminal.Figure(r.Values[metric.P50]), unit, terminal.Figure(r.Values[metric.P99]), unit))
 		}
 	}
 	d.headline("Throughput", throughput(run.Profiling))
@@ -50,7 +50,7 @@ func throughput(s *metric.Summary) string {
 	text := ""
 	for _, l := range []struct{ tag, unit string }{{"output_token_throughput", "tokens/s"}, {"request_throughput", "requests/s"}} {
 		if v := s.Value(l.tag, metric.Avg); !math.IsNaN(v) {
-			text += Figure(v) + " " + l.unit + ", "
+			text += terminal.Figure(v) + " " + l.unit + ", "
 		}
 	}
 	all := s.Valid + s.Failed
@@ -66,22 +66,4 @@ func plural(n int, noun string) string {
 		return "1 " + noun
 	}
 	return trim(float64(n)) + " " + noun + "s"
-}
-
-// Figure is a number with three significant digits and thousands separators, as headlines show it: 9.02, 34.5, 120, 2,488; a dash for none.
-func Figure(v float64) string {
-	size := math.Abs(v)
-	switch {
-	case math.IsNaN(v):
-		return "–"
-	case v == 0:
-		return "0"
-	case size >= 99.95:
-		return thousands(strconv.FormatFloat(v, 'f', 0, 64))
-	case size >= 9.995:
-		return strconv.FormatFloat(v, 'f', 1, 64)
-	case size >= 0.9995:
-		return strconv.FormatFloat(v, 'f', 2, 64)
-	}
-	return strconv.FormatFloat(v, 'g', 3, 64)
 }

@@ -25,8 +25,7 @@ func (r *runner) reportFailure(run *metric.Run, result *load.Result) {
 	}
 	if result != nil && result.TooManyFail {
 		text := threshold(result.Phases)
-		fmt.Fprintf(r.opts.Err, "error: %s; log: %s\n", text, r.layout.Log())
-		r.log.Error(text)
+		r.fail(text)
 	}
 	if result != nil && result.Unreachable != nil {
 		text := "the run was ended: " + unreachable(result.Unreachable, run.Profiling)
@@ -39,8 +38,7 @@ func (r *runner) reportFailure(run *metric.Run, result *load.Result) {
 		}
 	}
 	if text := complaint(run.Profiling); text != "" {
-		fmt.Fprintf(r.opts.Err, "error: %s; log: %s\n", text, r.layout.Log())
-		r.log.Error(text)
+		r.fail(text)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -17,12 +16,6 @@ import (
 	"aiperf/internal/record"
 	"aiperf/internal/transport"
 )
-
-// levels maps the names of --log-level.
-var levels = map[string]slog.Level{
-	"TRACE": slog.LevelDebug - 4, "DEBUG": slog.LevelDebug, "INFO": slog.LevelInfo, "NOTICE": slog.LevelInfo + 2,
-	"WARNING": slog.LevelWarn, "SUCCESS": slog.LevelWarn + 1, "ERROR": slog.LevelError, "CRITICAL": slog.LevelError + 4,
-}
 
 // openFiles makes the artifact directory and the log.
 func (r *runner) openFiles() error {
@@ -39,12 +32,7 @@ func (r *runner) openFiles() error {
 		return fmt.Errorf("--artifact-dir %s: %w", a.Dir, err)
 	}
 	r.closers = append(r.closers, func() { _ = f.Close() })
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.log = slog.New(slog.NewTextHandler(f, &slog.HandlerOptions{Level: levels[r.cfg.Logging.Level]}))
-	for _, text := range r.unheld {
-		r.log.Warn(text)
-	}
+	r.events.into(f)
 	r.log.Info("run", "version", r.opts.Version, "benchmark_id", r.opts.BenchmarkID, "command", r.opts.Info.CLICommand)
 	return nil
 }

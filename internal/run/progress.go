@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"aiperf/internal/clock"
-	"aiperf/internal/config"
 	"aiperf/internal/load"
 	"aiperf/internal/ui"
 )
@@ -13,23 +12,23 @@ import (
 const statsInterval = 30 * time.Second
 
 // showProgress starts the live line, if there is a terminal for it, and the lines of statistics: into the log, and to the error stream
-// when that is no terminal but a view was asked for.
+// where nothing is drawn.
 func (r *runner) showProgress() (stop func()) {
-	look := func() (ui.Snapshot, bool) { return snapshot(r.load.Snapshot()) }
+	look := func() (ui.Snapshot, bool) { return r.snapshot(r.load.Snapshot()) }
 	pause := statsInterval
 	if s := r.cfg.Runtime.StatsInterval; s != nil {
 		pause = s.Duration()
 	}
 	var live, lines *ui.Progress
-	if r.opts.Progress > 0 {
-		live = ui.Start(r.opts.Err, r.opts.Progress, look)
+	if r.screen != nil {
+		live = ui.Start(r.screen, r.opts.Progress, look)
 	}
 	if pause > 0 {
-		levelEnabled := r.opts.Progress == 0 && r.cfg.Runtime.UI != config.UINone
 		lines = ui.Lines(pause, look, func(line string) {
-			r.log.Info("progress", "state", line)
-			if levelEnabled {
+			if r.screen == nil {
 				r.note("%s", line)
+			} else {
+				r.log.Info(line)
 			}
 		})
 	}
@@ -42,7 +41,7 @@ func (r *runner) showProgress() (stop func()) {
 	}
 }
 
-func snapshot(s load.Snapshot) (ui.Snapshot, bool) {
+func (r *runner) snapshot(s load.Snapshot) (ui.Snapshot, bool) {
 	if s.Info == nil || s.Started == 0 {
 		return ui.Snapshot{}, false
 	}
@@ -50,8 +49,10 @@ func snapshot(s load.Snapshot) (ui.Snapshot, bool) {
 	if s.Ended != 0 {
 		now = s.Ended
 	}
-	return ui.Snapshot{
+	shown := ui.Snapshot{
 		Phase: s.Info.Name, Sent: s.Sent, Finished: s.Completed + s.Cancelled, Errors: s.Errors, InFlight: s.InFlight(),
 		Requests: s.Phase.Requests, Duration: s.Phase.Duration, Elapsed: time.Duration(now - s.Started), Sending: s.SentAll == 0,
-	}, true
+	}
+	r.live.Fill(s.Info.Index, &shown)
+	return shown, true
 }

@@ -20,6 +20,7 @@ import (
 	"aiperf/internal/pipeline"
 	"aiperf/internal/rng"
 	"aiperf/internal/transport"
+	"aiperf/internal/ui"
 )
 
 // Options are what a run gets beside its configuration.
@@ -30,6 +31,8 @@ type Options struct {
 	Err         io.Writer // warnings and progress
 	Progress    int       // columns of the terminal that shows progress, 0 = none does
 	InputConfig []byte    // the configuration as the summary shows it
+	Notes       []string  // what the user was told before the run; the log repeats it
+	Warnings    []string
 }
 
 // runner is a run with all that is open.
@@ -57,7 +60,9 @@ type runner struct {
 
 	mu     sync.Mutex
 	phases []*load.Facts
-	unheld []string // warnings that came before there was a log
+	events events     // where the log goes
+	screen *ui.Screen // the error stream, where it shows the live line; nil = it shows none
+	live   *ui.Live   // what finished requests tell while the run goes on
 }
 
 // Run carries a benchmark out and writes its files. Before the first request an error leaves nothing behind but the directory; afterwards
@@ -66,7 +71,12 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 	if opts.BenchmarkID == "" {
 		opts.BenchmarkID = rng.UUID()[24:]
 	}
-	r := &runner{cfg: cfg, opts: opts, log: slog.New(slog.DiscardHandler)}
+	r := &runner{cfg: cfg, opts: opts, live: &ui.Live{}}
+	if opts.Progress > 0 {
+		r.screen = ui.NewScreen(opts.Err)
+		r.opts.Err = r.screen
+	}
+	r.startLog()
 	if err := r.start(ctx, seed); err != nil {
 		return nil, err
 	}
@@ -80,6 +90,7 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 	pipeErr := r.pipe.Close()
 	run := r.summarise(result, used)
 	writeErr := r.write(run, result)
+	r.logVerdict(run)
 	r.reportFailure(run, result)
 	if loadErr != nil {
 		return run, loadErr
@@ -91,39 +102,6 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 func (r *runner) close() {
 	for i := len(r.closers) - 1; i >= 0; i-- {
 		r.closers[i]()
-	}
-}
-
-// warn tells the user something that does not stop the run, unless --log-level lets only errors through.
-func (r *runner) warn(text string) {
-	if r.levelEnabled(slog.LevelWarn) {
-		fmt.Fprintf(r.opts.Err, "aiperf: warning: %s\n", text)
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.unheld = append(r.unheld, text)
-	r.log.Warn(text)
-}
-
-// note tells the user something that is no reason to worry.
-func (r *runner) note(format string, args ...any) {
-	if r.levelEnabled(slog.LevelInfo) {
-		fmt.Fprintf(r.opts.Err, "aiperf: "+format+"\n", args...)
-	}
-}
-
-// levelEnabled tells whether lines of a level are wanted.
-func (r *runner) levelEnabled(level slog.Level) bool { return levels[r.cfg.Logging.Level] <= level }
-
-// download tells when a file of a tokenizer begins to come, and when it is there.
-func (r *runner) download(file string, done, total int64) {
-	switch {
-	case done == 0 && total > 0:
-		r.note("downloading %s (%.1f MB)", file, float64(total)/1e6)
-	case done == 0:
-		r.note("downloading %s", file)
-	case done == total:
-		r.note("downloaded %s", file)
 	}
 }
 
@@ -146,7 +124,7 @@ func (r *runner) prepare(ctx context.Context, seed *config.Seed) error {
 	}
 	r.root = root(seed)
 	r.tokenizers = sync.OnceValues(func() (*tokenizers, error) {
-		return openTokenizers(ctx, b, r.note, r.download)
+		return openTokenizers(ctx, b, r.log, r.note, r.download)
 	})
 	if r.data, err = openDataset(b, r.endpoint, datasetRoot(b, r.root), lazyTokenizer(ctx, r.tokenizers)); err != nil {
 		return err
@@ -154,6 +132,7 @@ func (r *runner) prepare(ctx context.Context, seed *config.Seed) error {
 	for _, w := range r.data.Facts().Warnings {
 		r.warn(w)
 	}
+	r.logDataset()
 	if err := checkSchedule(b, r.data.Facts()); err != nil {
 		return err
 	}
@@ -274,7 +253,7 @@ func (r *runner) open(ctx context.Context) error {
 	r.gate.into = r.pipe.Put
 	r.load, err = load.New(r.plan, load.Options{
 		Source: source{r.data}, Executor: exec, Root: r.root, Waiter: r.waiter(),
-		Hooks: load.Hooks{After: r.phaseOver},
+		Hooks: load.Hooks{Started: r.phaseBegun, After: r.phaseOver},
 	})
 	if err != nil {
 		return errors.Join(err, r.pipe.Close())
@@ -309,6 +288,11 @@ func (r *runner) newExecutor(reuse transport.Reuse) *executor {
 		r.warn(fmt.Sprintf("--header %s: this header is set by the client itself; the given value is not sent", name))
 	}
 	return e
+}
+
+// phaseBegun notes in the log that a phase's clock runs.
+func (r *runner) phaseBegun(p *load.PhaseInfo, _ int64) {
+	r.log.Info("phase begins", "phase", p.Name, "mode", string(p.Mode))
 }
 
 // phaseOver keeps what a phase says about itself.

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"log/slog"
 
 	"aiperf/internal/config"
 	"aiperf/internal/tokenizer"
@@ -15,7 +16,7 @@ type tokenizers struct {
 }
 
 // openTokenizers opens the tokenizer that --tokenizer names for all models, or else each model's own.
-func openTokenizers(ctx context.Context, b *config.Benchmark, info func(string, ...any), progress func(string, int64, int64)) (*tokenizers, error) {
+func openTokenizers(ctx context.Context, b *config.Benchmark, log *slog.Logger, info func(string, ...any), progress func(string, int64, int64)) (*tokenizers, error) {
 	t := &tokenizers{byModel: map[string]*tokenizer.Tokenizer{}}
 	opened := map[string]*tokenizer.Tokenizer{}
 	for _, model := range b.Models.Items {
@@ -32,6 +33,7 @@ func openTokenizers(ctx context.Context, b *config.Benchmark, info func(string, 
 				return nil, tokenizerError(b, name, err)
 			}
 			opened[name] = tok
+			log.Info("tokenizer", "name", tok.Name(), "vocabulary", tok.VocabSize(), "model", model.Name)
 		}
 		t.byModel[model.Name] = opened[name]
 		if t.first == nil {

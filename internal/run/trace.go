@@ -3,19 +3,21 @@ package run
 import (
 	"context"
 	"log/slog"
+	"math"
 	"time"
 
 	"aiperf/internal/metric"
 )
 
-// seen writes a line of the log for every finished request at level DEBUG, and how its answer was read as well at TRACE; nil when the log
-// takes neither.
+// seen keeps the live figures, and writes a line of the log for every finished request at level DEBUG, and how its answer was read as well
+// at TRACE.
 func (r *runner) seen() func(*metric.Row) {
 	if !r.log.Enabled(context.Background(), slog.LevelDebug) {
-		return nil
+		return r.count
 	}
 	trace := r.log.Enabled(context.Background(), levels["TRACE"])
 	return func(row *metric.Row) {
+		r.count(row)
 		m := &row.Meta
 		about := []any{
 			"id", m.RequestID, "phase", m.PhaseName, "session", m.CorrelationID, "conversation", m.ConversationID, "turn", m.TurnIndex, "model", m.Model,
@@ -29,4 +31,18 @@ func (r *runner) seen() func(*metric.Row) {
 		}
 		r.log.Debug("request", about...)
 	}
+}
+
+// count adds a valid answer to the live figures.
+func (r *runner) count(row *metric.Row) {
+	if row.Class != metric.Valid {
+		return
+	}
+	value := func(tag string) float64 {
+		if v, ok := row.Value(tag); ok {
+			return v
+		}
+		return math.NaN()
+	}
+	r.live.Add(row.Meta.PhaseIndex, value("time_to_first_token"), value("request_latency"), value("output_sequence_length"))
 }

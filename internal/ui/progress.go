@@ -1,69 +1,11 @@
 // Package ui shows a run while it goes on. It reads snapshots and knows nothing of how load is made.
 package ui
 
-import (
-	"fmt"
-	"io"
-	"strings"
-	"time"
-)
-
-// Snapshot is the state of a running phase at one instant.
-type Snapshot struct {
-	Phase    string
-	Sent     int64
-	Finished int64 // errors included
-	Errors   int64
-	InFlight int64
-	Requests int64         // requests to send, 0 = not limited by count
-	Elapsed  time.Duration // since the phase began
-	Duration time.Duration // sending time of the phase, 0 = not limited by time
-	Sending  bool          // false once nothing more will be sent (draining)
-}
-
-// Share returns how much of the phase is done, 0 to 1; false when nothing limits it.
-func (s Snapshot) Share() (float64, bool) {
-	share, known := 0.0, false
-	if s.Requests > 0 {
-		share, known = float64(s.Finished)/float64(s.Requests), true
-	}
-	if s.Duration > 0 {
-		share, known = max(share, s.Elapsed.Seconds()/s.Duration.Seconds()), true
-	}
-	return min(share, 1), known
-}
-
-// Line is the snapshot in one line: phase, share, counts, rate, and what is left. rate is requests finished per second.
-func (s Snapshot) Line(rate float64) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s", s.Phase)
-	share, known := s.Share()
-	if known {
-		fmt.Fprintf(&b, " %s %3.0f%%", bar(share, 20), 100*share)
-	}
-	fmt.Fprintf(&b, "  %d", s.Finished)
-	if s.Requests > 0 {
-		fmt.Fprintf(&b, "/%d", s.Requests)
-	}
-	fmt.Fprintf(&b, " done  %.1f/s  %d in flight  %d errors  %s", rate, s.InFlight, s.Errors, s.Elapsed.Round(time.Second))
-	switch {
-	case !s.Sending:
-		b.WriteString("  draining")
-	case known && share > 0 && share < 1:
-		left := time.Duration(float64(s.Elapsed) * (1 - share) / share)
-		fmt.Fprintf(&b, "  ETA %s", left.Round(time.Second))
-	}
-	return b.String()
-}
-
-func bar(share float64, width int) string {
-	full := int(share * float64(width))
-	return "[" + strings.Repeat("=", full) + strings.Repeat(" ", width-full) + "]"
-}
+import "time"
 
 // Progress shows the state of a run until it is stopped.
 type Progress struct {
-	w    io.Writer
+	w    *Screen
 	snap func() (Snapshot, bool) // false: nothing to show yet
 	stop chan struct{}
 	done chan struct{}
@@ -72,8 +14,8 @@ type Progress struct {
 // interval is the time between two redraws.
 const interval = 200 * time.Millisecond
 
-// Start begins to redraw on w, which should be a terminal, what snap reports.
-func Start(w io.Writer, width int, snap func() (Snapshot, bool)) *Progress {
+// Start begins to redraw on a terminal of so many columns what snap reports.
+func Start(w *Screen, width int, snap func() (Snapshot, bool)) *Progress {
 	p := &Progress{w: w, snap: snap, stop: make(chan struct{}), done: make(chan struct{})}
 	go p.run(max(width, 20))
 	return p
@@ -97,7 +39,7 @@ func (p *Progress) speak(pause time.Duration, say func(string)) {
 			return
 		case <-tick.C:
 			if s, ok := p.snap(); ok {
-				say(s.Line(rate.add(s)))
+				say(s.Line(rate.add(s), 0))
 			}
 		}
 	}
@@ -117,23 +59,19 @@ func (p *Progress) run(width int) {
 	for {
 		select {
 		case <-p.stop:
-			fmt.Fprint(p.w, "\r\x1b[K")
+			p.w.Clear()
 			return
 		case <-tick.C:
 			s, ok := p.snap()
 			if !ok {
 				continue
 			}
-			line := s.Line(rate.add(s))
-			if len(line) >= width {
-				line = line[:width-1]
-			}
-			fmt.Fprintf(p.w, "\r\x1b[K%s", line)
+			p.w.Draw(s.Line(rate.add(s), width))
 		}
 	}
 }
 
-// meter averages the rate of finished requests over the last few lines.
+// meter averages the rates over the last few lines.
 type meter struct {
 	keep    int // lines that count, this one included
 	phase   string
@@ -143,7 +81,7 @@ type meter struct {
 // window is how many redraws the rate is taken over: 3 s.
 const window = 15
 
-func (m *meter) add(s Snapshot) float64 {
+func (m *meter) add(s Snapshot) Rates {
 	if s.Phase != m.phase {
 		m.phase, m.samples = s.Phase, m.samples[:0]
 	}
@@ -157,7 +95,7 @@ func (m *meter) add(s Snapshot) float64 {
 	}
 	dt := (s.Elapsed - first.Elapsed).Seconds()
 	if dt <= 0 {
-		return 0
+		return Rates{}
 	}
-	return float64(s.Finished-first.Finished) / dt
+	return Rates{Requests: float64(s.Finished-first.Finished) / dt, Tokens: float64(s.Tokens-first.Tokens) / dt}
 }
