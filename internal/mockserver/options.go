@@ -26,6 +26,7 @@ type Options struct {
 	Seed           uint64
 	Model          string // what /v1/models names
 	Dimensions     int    // length of embedding vectors
+	Nagle          bool   // leave Nagle's algorithm on: a small event waits until the client has acknowledged the one before
 	TruthLog       string // file for the server's own instants, "" = none
 }
 
@@ -87,6 +88,8 @@ var knobs = []Knob{
 		func(o *Options, v string) error { o.Model = v; return nil }},
 	{"dimensions", "8", "length of embedding vectors",
 		func(o *Options, v string) (err error) { o.Dimensions, err = whole(v, 1, 1<<20); return }},
+	{"nagle", "false", "leave Nagle's algorithm on, as some servers do: small events wait until the client has acknowledged those before",
+		func(o *Options, v string) (err error) { o.Nagle, err = yes(v); return }},
 	{"truth-log", "", "file for the server's own instants, one JSON line for each request",
 		func(o *Options, v string) error { o.TruthLog = v; return nil }},
 }

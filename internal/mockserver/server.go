@@ -93,6 +93,9 @@ func (s *Server) serve(c *net.TCPConn) {
 		s.mu.Unlock()
 		_ = c.Close()
 	}()
+	if s.opts.Nagle {
+		_ = c.SetNoDelay(false) // a connection that is gone is noticed by the first read
+	}
 	sock, err := newSocket(c)
 	if err != nil {
 		return

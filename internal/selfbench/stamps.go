@@ -16,6 +16,7 @@ type watched struct {
 	streams, seconds int
 	spread           bool // starts over a second, so that answers do not all end together
 	busy             bool // other processes keep every core busy
+	nagle            bool // the server leaves Nagle's algorithm on
 	aim              string
 }
 
@@ -27,6 +28,9 @@ func (w watched) String() string {
 	if w.busy {
 		text += ", all cores busy"
 	}
+	if w.nagle {
+		text += ", Nagle server"
+	}
 	return text
 }
 
@@ -34,11 +38,12 @@ func stampFigure(b *bench) error {
 	const idle, busy = "p50 < 20 µs, p99 < 100 µs", "p50 < 100 µs"
 	b.row("load", "instants", "number", "p50", "p99", "max", "read late p50", "aim")
 	for _, w := range []watched{
-		{100, 5, false, false, idle},
-		{100, 5, true, false, idle},
-		{400, 4, true, false, idle},
-		{400, 4, false, false, ""},
-		{100, 5, true, true, busy},
+		{streams: 100, seconds: 5, aim: idle},
+		{streams: 100, seconds: 5, spread: true, aim: idle},
+		{streams: 100, seconds: 5, spread: true, nagle: true, aim: "p50 < 100 µs"},
+		{streams: 400, seconds: 4, spread: true, aim: idle},
+		{streams: 400, seconds: 4},
+		{streams: 100, seconds: 5, spread: true, busy: true, aim: busy},
 	} {
 		if b.quick {
 			w.seconds = 2
@@ -66,7 +71,7 @@ func (b *bench) stamps(w watched) error {
 		}
 		dir, _, err = b.profile(args...)
 		return err
-	}, "--ttft=10ms", "--itl=10ms", "--tokens=100", "--truth-log="+truth)
+	}, "--ttft=10ms", "--itl=10ms", "--tokens=100", "--truth-log="+truth, "--nagle="+strconv.FormatBool(w.nagle))
 	if err != nil {
 		return err
 	}

@@ -321,3 +321,26 @@ func TestKernelStamps(t *testing.T) {
 	}
 	t.Logf("busy client: p50 %.1f µs, p99 %.1f µs, max %.1f µs", d.at(.5), d.at(.99), d.at(1))
 }
+
+// A connection that has sent a request acknowledges at once, also its second one: else a server with Nagle's algorithm waits.
+func TestNoDelayedAcknowledgements(t *testing.T) {
+	target := rawServer(t, func(c *net.TCPConn, r *bufio.Reader) {
+		for {
+			if _, ok := readRequest(r); !ok {
+				return
+			}
+			io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+		}
+	})
+	c := mustClient(t, nil)
+	for i := range 5 {
+		x := c.Prepare(context.Background(), &Request{Target: target})
+		x.Send()
+		quick := 0
+		err := x.conn.raw.Control(func(fd uintptr) { quick, _ = unix.GetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_QUICKACK) })
+		if err != nil || quick != 1 {
+			t.Errorf("request %d: quick acknowledgements %d, %v", i, quick, err)
+		}
+		x.Receive(new(record.Record), nil)
+	}
+}

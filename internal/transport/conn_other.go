@@ -27,6 +27,9 @@ func (c *conn) read() (int, error) {
 	return n, err
 }
 
+// quickAck is not to be had on this platform.
+func (c *conn) quickAck() {}
+
 // halfClosed is not told by this platform.
 func halfClosed(uintptr) bool { return false }
 

@@ -171,6 +171,7 @@ func (x *Exchange) readHead() (rest []byte, err error) {
 
 func (x *Exchange) gotHead(h *head) {
 	x.head = h
+	x.conn.quickAck() // the end of a long request may have left the socket after its last write returned
 	at := x.conn.at
 	x.trace.HeadersReceived = at
 	x.rec.Status, x.rec.ResponseHeaders = h.status, h.headers

@@ -84,6 +84,7 @@ func (x *Exchange) allSent() {
 	x.sent = clock.Now()
 	x.trace.SendEnd = x.sent
 	x.trace.BytesSent = len(x.req.Body)
+	x.conn.quickAck()
 	x.freeRequest()
 }
 
