@@ -1,10 +1,95 @@
 package artifact
 
 import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
 	"time"
 
 	"aiperf/internal/metric"
 )
+
+// validityKey is one figure of the validity object. ref points to it: *time.Duration (in the file
+// seconds where the key says so, else ms), *float64, *int, *int64 or *bool.
+type validityKey struct {
+	key string
+	ref func(*metric.ClientStats) any
+}
+
+// validityKeys are what the verdict rests on, all of it: a report reads them and judges again. What is zero is left out, and zero when it
+// is read.
+var validityKeys = []validityKey{
+	{"open_loop", func(s *metric.ClientStats) any { return &s.OpenLoop }},
+	{"cancelled_by_user", func(s *metric.ClientStats) any { return &s.CancelledByUser }},
+	{"schedule_lag_p50_ms", func(s *metric.ClientStats) any { return &s.LagP50 }},
+	{"schedule_lag_p99_ms", func(s *metric.ClientStats) any { return &s.LagP99 }},
+	{"schedule_lag_max_ms", func(s *metric.ClientStats) any { return &s.LagMax }},
+	{"client_lag_p99_ms", func(s *metric.ClientStats) any { return &s.OwnLagP99 }},
+	{"rate_seconds", func(s *metric.ClientStats) any { return &s.RateSeconds }},
+	{"requests_asked_for", func(s *metric.ClientStats) any { return &s.Asked }},
+	{"arrivals_drawn", func(s *metric.ClientStats) any { return &s.Drawn }},
+	{"arrivals_sent", func(s *metric.ClientStats) any { return &s.Sent }},
+	{"arrivals_lost_to_client", func(s *metric.ClientStats) any { return &s.Lost.Client }},
+	{"arrivals_lost_to_concurrency_cap", func(s *metric.ClientStats) any { return &s.Lost.Cap }},
+	{"arrivals_lost_to_session_delays", func(s *metric.ClientStats) any { return &s.Lost.Rest }},
+	{"arrivals_lost_to_prefill_cap", func(s *metric.ClientStats) any { return &s.Lost.Prefill }},
+	{"arrivals_lost_to_missing_turns", func(s *metric.ClientStats) any { return &s.Lost.NoTurn }},
+	{"late_answers", func(s *metric.ClientStats) any { return &s.LateAnswers }},
+	{"time_at_concurrency_cap", func(s *metric.ClientStats) any { return &s.CapShare }},
+	{"time_at_concurrency_cap_in_flight", func(s *metric.ClientStats) any { return &s.BusyShare }},
+	{"time_at_prefill_cap", func(s *metric.ClientStats) any { return &s.PrefillShare }},
+	{"reanchor_count", func(s *metric.ClientStats) any { return &s.Reanchors }},
+	{"reanchor_lost_seconds", func(s *metric.ClientStats) any { return &s.ReanchorLost }},
+	{"ticks_skipped", func(s *metric.ClientStats) any { return &s.TicksSkipped }},
+	{"sent_rate", func(s *metric.ClientStats) any { return &s.SentRate }},
+	{"answered_rate", func(s *metric.ClientStats) any { return &s.AnsweredRate }},
+	{"early_latency_p50_ms", func(s *metric.ClientStats) any { return &s.EarlyLatency }},
+	{"late_latency_p50_ms", func(s *metric.ClientStats) any { return &s.LateLatency }},
+	{"client_cpu_share", func(s *metric.ClientStats) any { return &s.CPUShare }},
+	{"client_cores", func(s *metric.ClientStats) any { return &s.Cores }},
+	{"client_cpu_ms", func(s *metric.ClientStats) any { return &s.CPUTime }},
+	{"run_queue_wait_ms", func(s *metric.ClientStats) any { return &s.ThreadWait }},
+	{"stall_count", func(s *metric.ClientStats) any { return &s.Stalls }},
+	{"stall_longest_ms", func(s *metric.ClientStats) any { return &s.StallLongest }},
+	{"stall_total_ms", func(s *metric.ClientStats) any { return &s.StallTotal }},
+	{"gc_pause_max_ms", func(s *metric.ClientStats) any { return &s.GCPauseMax }},
+	{"gc_pause_total_ms", func(s *metric.ClientStats) any { return &s.GCPauseTotal }},
+	{"stamped_reads", func(s *metric.ClientStats) any { return &s.ReadDelays }},
+	{"read_delay_p50_ms", func(s *metric.ClientStats) any { return &s.ReadDelayP50 }},
+	{"read_delay_p99_ms", func(s *metric.ClientStats) any { return &s.ReadDelayP99 }},
+	{"backlog_max", func(s *metric.ClientStats) any { return &s.BacklogMax }},
+	{"backlog_capacity", func(s *metric.ClientStats) any { return &s.BacklogSize }},
+	{"spilled_records", func(s *metric.ClientStats) any { return &s.Spilled }},
+	{"client_limit_hits", func(s *metric.ClientStats) any { return &s.FileLimitHits }},
+	{"valid_requests", func(s *metric.ClientStats) any { return &s.Valid }},
+	{"failed_requests", func(s *metric.ClientStats) any { return &s.Failed }},
+	{"messages", func(s *metric.ClientStats) any { return &s.Messages }},
+	{"coalesced_messages", func(s *metric.ClientStats) any { return &s.SharedReads }},
+	{"packet_stamps", func(s *metric.ClientStats) any { return &s.PacketStamps }},
+	{"one_message_answers", func(s *metric.ClientStats) any { return &s.OneMessage }},
+	{"first_p99_ms", func(s *metric.ClientStats) any { return &s.FirstP99 }},
+	{"first_p99_at_least_ms", func(s *metric.ClientStats) any { return &s.FirstP99Low }},
+	{"uncertain_requests", func(s *metric.ClientStats) any { return &s.Uncertain }},
+	{"uncertain_first_messages", func(s *metric.ClientStats) any { return &s.UncertainFirst }},
+	{"uncertain_gaps", func(s *metric.ClientStats) any { return &s.UncertainGaps }},
+	{"first_uncertain_max_ms", func(s *metric.ClientStats) any { return &s.FirstErrorMax }},
+	{"gap_uncertain_max_ms", func(s *metric.ClientStats) any { return &s.GapErrorMax }},
+}
+
+// always are the keys that are written also where they are zero.
+var always = map[string]bool{
+	"client_cpu_share": true, "client_cores": true, "stall_count": true, "stall_longest_ms": true, "stall_total_ms": true,
+	"gc_pause_max_ms": true, "gc_pause_total_ms": true, "stamped_reads": true, "backlog_max": true, "backlog_capacity": true,
+	"spilled_records": true, "client_limit_hits": true, "messages": true, "coalesced_messages": true, "one_message_answers": true,
+	"uncertain_requests": true,
+}
+
+// alwaysOpen are those of them that are about a schedule.
+var alwaysOpen = map[string]bool{
+	"schedule_lag_p50_ms": true, "schedule_lag_p99_ms": true, "schedule_lag_max_ms": true, "time_at_concurrency_cap": true,
+	"reanchor_count": true, "reanchor_lost_seconds": true, "ticks_skipped": true,
+}
 
 // appendValidity writes the verdict and what it rests on; durations in ms.
 func appendValidity(b []byte, v *metric.Validity) []byte {
@@ -20,39 +105,75 @@ func appendValidity(b []byte, v *metric.Validity) []byte {
 		o.b = appendString(o.b, n)
 	}
 	o.b = append(o.b, ']')
-	ms := func(key string, d time.Duration) { o.float(key, float64(d)/1e6) }
-	if v.OpenLoop {
-		ms("schedule_lag_p50_ms", v.LagP50)
-		ms("schedule_lag_p99_ms", v.LagP99)
-		ms("schedule_lag_max_ms", v.LagMax)
+	if r := v.TargetRate(); r > 0 { // derived from the counts below
+		o.float("target_rate", r)
 	}
-	if v.TargetRate > 0 {
-		o.float("target_rate", v.TargetRate)
+	if r := v.AchievedRate(); r > 0 {
+		o.float("achieved_send_rate", r)
 	}
-	if v.AchievedRate > 0 {
-		o.float("achieved_send_rate", v.AchievedRate)
+	for _, k := range validityKeys {
+		appendFigure(&o, k.key, k.ref(&v.ClientStats), always[k.key] || v.OpenLoop && alwaysOpen[k.key])
 	}
-	if v.OpenLoop {
-		o.float("time_at_concurrency_cap", v.CapShare)
-		o.int("reanchor_count", int64(v.Reanchors))
-		o.float("reanchor_lost_seconds", v.ReanchorLost.Seconds())
-		o.int("ticks_skipped", int64(v.TicksSkipped))
-	}
-	o.float("client_cpu_share", v.CPUShare)
-	o.int("client_cores", int64(v.Cores))
-	ms("gc_pause_max_ms", v.GCPauseMax)
-	ms("gc_pause_total_ms", v.GCPauseTotal)
-	o.int("stamped_reads", v.ReadDelays)
-	if v.ReadDelays > 0 {
-		ms("read_delay_p50_ms", v.ReadDelayP50)
-		ms("read_delay_p99_ms", v.ReadDelayP99)
-	}
-	o.int("backlog_max", int64(v.BacklogMax))
-	o.int("backlog_capacity", int64(v.BacklogSize))
-	o.int("spilled_records", v.Spilled)
-	o.int("client_limit_hits", v.FileLimitHits)
-	o.int("messages", v.Messages)
-	o.int("coalesced_messages", v.SharedReads)
-	o.int("one_message_answers", v.OneMessage)
 	return o.close()
+}
+
+func appendFigure(o *object, key string, ref any, zero bool) {
+	switch p := ref.(type) {
+	case *bool:
+		if *p {
+			o.bool(key, true)
+		}
+	case *time.Duration:
+		if *p != 0 || zero {
+			o.float(key, float64(*p)/unitOf(key))
+		}
+	case *float64:
+		if *p != 0 || zero {
+			o.float(key, *p)
+		}
+	case *int:
+		if *p != 0 || zero {
+			o.int(key, int64(*p))
+		}
+	case *int64:
+		if *p != 0 || zero {
+			o.int(key, *p)
+		}
+	}
+}
+
+// unitOf is the unit of a duration in ns.
+func unitOf(key string) float64 {
+	if strings.HasSuffix(key, "_seconds") {
+		return 1e9
+	}
+	return 1e6
+}
+
+// ReadValidity reads what the verdict of a run rested on from the validity object of its summary. Keys that are not known are passed
+// over; a value of the wrong type is an error that names its key.
+func ReadValidity(data []byte) (s metric.ClientStats, err error) {
+	var values map[string]json.RawMessage
+	if err := json.Unmarshal(data, &values); err != nil {
+		return s, fmt.Errorf("validity: %w", err)
+	}
+	for _, k := range validityKeys {
+		raw, ok := values[k.key]
+		if !ok {
+			continue
+		}
+		ref := k.ref(&s)
+		d, isDuration := ref.(*time.Duration)
+		var number float64
+		if isDuration {
+			ref = &number
+		}
+		if err := json.Unmarshal(raw, ref); err != nil {
+			return metric.ClientStats{}, fmt.Errorf("validity: %s: %w", k.key, err)
+		}
+		if isDuration {
+			*d = time.Duration(math.Round(number * unitOf(k.key)))
+		}
+	}
+	return s, nil
 }

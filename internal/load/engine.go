@@ -12,6 +12,7 @@ func (g *Generator) step(now int64) int64 {
 	if p == nil || !p.sending {
 		return never
 	}
+	p.passRamps(now)
 	next := min(g.session.advance(now), g.prefill.advance(now), p.stopAt)
 	if now >= p.stopAt {
 		p.facts.TimedOut = true
@@ -158,6 +159,10 @@ func (p *phase) follow(t *ticket, now int64) {
 	if next.due <= now {
 		p.ready.push(next)
 		return
+	}
+	if next.ses.slot {
+		next.rests = true
+		p.g.session.rest(+1, now)
 	}
 	next.wakeAt = max(now, next.due-int64(p.g.plan.ArmLead))
 	p.timed.push(next)

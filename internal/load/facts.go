@@ -42,27 +42,60 @@ const (
 
 // ScheduleFacts tell how well the schedule was kept.
 type ScheduleFacts struct {
-	Precise        bool      // the kernel kept the deadlines
-	Lag            Histogram // issued minus intended, ns; open-loop modes
-	Armed          Histogram // issued minus intended of those requests alone that were prepared in time and had their slots, ns
-	LateArmed      int64     // requests that had their slots in time and were not prepared then
-	Ticks          int64     // arrivals of the rate schedule that came due
-	TicksSkipped   int64     // of these, the ones at which nothing could start
-	Reanchors      int64
-	LostSeconds    float64 // schedule lost to re-anchoring
-	LostArrivals   float64 // requests expected in it
-	Expected       float64 // requests that the rate asks for in the sending interval: its integral
-	Steady         Steady
-	CapSeconds     float64 // time without a free session slot while sending
-	PrefillSeconds float64 // time without a free prefill slot while sending
-	SendSeconds    float64 // length of the sending interval
+	Precise      bool      // the kernel kept the deadlines
+	Lag          Histogram // issued minus intended, ns; open-loop modes
+	Armed        Histogram // issued minus intended of those requests alone that were prepared in time and had their slots, ns
+	Own          Histogram // lag of those that waited for no slot, from when they could leave, ns
+	LateArmed    int64     // requests that had their slots in time and were not prepared then
+	Ticks        int64     // arrivals of the rate schedule that came due
+	TicksSkipped int64     // of these, the ones at which nothing could start
+	Reanchors    int64     // because nobody looked at the schedule in time
+	CapReanchors int64     // because of a wait for a prefill slot
+	LostSeconds  float64   // schedule lost to re-anchoring
+	LostArrivals float64   // requests expected in it
+	Expected     float64   // requests that the rate asks for in the sending interval: its integral
+	Steady       Steady
+	Caps         Caps    // while sending
+	SendSeconds  float64 // length of the sending interval
+	Answered     int64   // requests that had returned when the sending ended
+	LateAnswers  int64   // turns of users that were due before the answer to the turn before was there
 }
 
-// Steady is the part of a rate phase's sending interval after its ramps.
+// Caps is for how long limits of the user were reached, in s.
+type Caps struct {
+	Seconds        float64 // no session slot was free
+	BusySeconds    float64 // and none would have been without the sessions that were in a delay of their own
+	PrefillSeconds float64 // no prefill slot was free
+}
+
+// Add adds another stretch of time.
+func (c *Caps) Add(o Caps) {
+	c.Seconds += o.Seconds
+	c.BusySeconds += o.BusySeconds
+	c.PrefillSeconds += o.PrefillSeconds
+}
+
+func (c Caps) minus(o Caps) Caps {
+	return Caps{max(0, c.Seconds-o.Seconds), max(0, c.BusySeconds-o.BusySeconds), max(0, c.PrefillSeconds-o.PrefillSeconds)}
+}
+
+// Steady is the part of a phase's sending interval after its ramps.
 type Steady struct {
 	Seconds  float64
+	Caps     Caps
 	Expected float64 // requests that the rate asks for
-	Sent     int64
+	Drawn    float64 // arrivals that the law drew, those lost to re-anchoring included
+	Sent     int64   // of the arrivals drawn
+	Lost     Lost
+}
+
+// Lost are the arrivals that were not sent, by what kept them. The rest of them was not due yet, or the data was not there.
+type Lost struct {
+	Client  float64 // the schedule was given up because nobody looked at it in time
+	Cap     float64 // all session slots were held by requests under way
+	Rest    float64 // all session slots were held, by sessions in delays of their own among others
+	Prefill float64 // no prefill slot was free
+	NoTurn  float64 // every session had been started, and none of them had a turn to send
 }
 
 // CapShare is the share of the sending interval without a free session slot.
@@ -70,7 +103,7 @@ func (s *ScheduleFacts) CapShare() float64 {
 	if s.SendSeconds <= 0 {
 		return 0
 	}
-	return s.CapSeconds / s.SendSeconds
+	return s.Caps.Seconds / s.SendSeconds
 }
 
 // Snapshot is the state of the current phase, for a live view.

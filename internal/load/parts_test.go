@@ -114,8 +114,8 @@ func TestSlots(t *testing.T) {
 	s.take(1200)
 	s.give(1500)
 	s.take(1600)
-	if s.free() != 0 || s.fullSeconds(1900) != 600e-9 {
-		t.Errorf("free %d, full %v", s.free(), s.fullSeconds(1900))
+	if s.free() != 0 || s.full.until(1900) != 600e-9 {
+		t.Errorf("free %d, full %v", s.free(), s.full.until(1900))
 	}
 	s.begin(limitSteps(Ramp{}, 1, testStream), 2000) // lowered with two in use
 	if s.give(2100); s.free() != 0 {

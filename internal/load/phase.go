@@ -36,6 +36,9 @@ type phase struct {
 	cancel context.CancelCauseFunc
 
 	t0, stopAt  int64
+	steadyAt    int64 // the end of all ramps
+	rampsOver   bool
+	rampCaps    Caps // up to steadyAt
 	sending     bool
 	owed        int64 // turns of started sessions that are still to be sent
 	inFlight    map[*ticket]struct{}
@@ -111,6 +114,7 @@ func (p *phase) begin(now int64) {
 	if p.Duration > 0 {
 		p.stopAt = later(now, p.Duration)
 	}
+	p.steadyAt = later(now, max(p.RateRamp.Duration, p.ConcurrencyRamp.Duration, p.PrefillRamp.Duration))
 	p.setLimits(now)
 	p.facts.Started = now
 	p.facts.Schedule.Precise = p.g.wait.Precise()
@@ -119,10 +123,27 @@ func (p *phase) begin(now int64) {
 	p.driver.begin(now)
 }
 
-// lag records how late a request left.
+// capsUntil is for how long limits were reached, up to an instant that is not long past.
+func (p *phase) capsUntil(at int64) Caps {
+	return Caps{Seconds: p.g.session.full.until(at), BusySeconds: p.g.session.busy.until(at), PrefillSeconds: p.g.prefill.full.until(at)}
+}
+
+// passRamps notes the end of the ramps.
+func (p *phase) passRamps(now int64) {
+	if !p.rampsOver && now >= p.steadyAt {
+		p.rampsOver = true
+		p.rampCaps = p.capsUntil(p.steadyAt)
+	}
+}
+
+// lag records how late a request left, and how much of it was the client's own: that an answer came late is not its fault.
 func (p *phase) lag(t *ticket) {
 	if t.issue.Intended == 0 {
 		return
+	}
+	from := t.issue.Intended
+	if t.asked != 0 {
+		from = t.due
 	}
 	late := t.issue.At - t.issue.Intended
 	p.lagMu.Lock()
@@ -131,6 +152,9 @@ func (p *phase) lag(t *ticket) {
 		return
 	}
 	p.facts.Schedule.Lag.Add(late)
+	if !t.waited {
+		p.facts.Schedule.Own.Add(t.issue.At - from)
+	}
 	if t.punctual {
 		p.facts.Schedule.Armed.Add(late)
 	}

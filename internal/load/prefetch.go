@@ -11,6 +11,7 @@ func (p *phase) mature(now int64) int64 {
 	for len(p.timed) > 0 && p.timed[0].wakeAt <= now {
 		t := p.timed.pop()
 		if t.due <= now {
+			p.wakes(t, now)
 			p.ready.push(t)
 			continue
 		}
@@ -22,6 +23,14 @@ func (p *phase) mature(now int64) int64 {
 		return p.timed[0].wakeAt
 	}
 	return never
+}
+
+// wakes ends the delay in which a ticket held its session's slot.
+func (p *phase) wakes(t *ticket, now int64) {
+	if t.rests {
+		t.rests = false
+		p.g.session.rest(-1, now)
+	}
 }
 
 // mostArmed bounds the requests that are prepared and not yet allowed to leave.

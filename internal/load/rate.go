@@ -12,9 +12,10 @@ type rateDriver struct {
 	p        *phase
 	arrivals *arrivals
 
-	steadyAt int64 // the end of the phase's ramps
 	held     bool  // a tick that came due waits for a prefill slot, or for the data
 	intended int64 // its instant
+	blocked  bool  // it waits for a prefill slot
+	freedAt  int64 // instant at which the last such wait ended
 }
 
 func (d *rateDriver) build(context.Context) error {
@@ -36,24 +37,44 @@ func (d *rateDriver) prime() (short bool) {
 
 func (d *rateDriver) begin(t0 int64) {
 	d.arrivals.restart(t0)
-	p := d.p
-	d.steadyAt = later(t0, max(p.RateRamp.Duration, p.ConcurrencyRamp.Duration, p.PrefillRamp.Duration))
+	d.freedAt = t0
 }
 
 // account says what the rate asked for, at the end of the sending.
 func (d *rateDriver) account(now int64) {
 	s, rate := &d.p.facts.Schedule, d.arrivals.rate
 	s.Expected = rate.integral(seconds(now - d.p.t0))
-	if now > d.steadyAt {
-		s.Steady.Seconds = seconds(now - d.steadyAt)
-		s.Steady.Expected = s.Expected - rate.integral(seconds(d.steadyAt-d.p.t0))
+	if now <= d.p.steadyAt {
+		return
 	}
+	s.Steady.Expected = s.Expected - rate.integral(seconds(d.p.steadyAt-d.p.t0))
+	missed := &s.Steady.Lost.Client
+	if d.held && d.blocked {
+		missed = &s.Steady.Lost.Prefill
+		*missed++ // the tick that waits
+	}
+	if limit := min(now, d.p.stopAt-1); d.arrivals.next() <= limit { // nobody has looked since
+		n, _ := d.arrivals.within(limit, mostMissed)
+		s.Steady.Drawn += float64(n)
+		*missed += float64(n)
+	}
+}
+
+// mostMissed bounds how many arrivals are counted that nobody looked at before the end.
+const mostMissed = 1 << 20
+
+// steady is where arrivals of an instant are counted: nil before the end of the ramps.
+func (d *rateDriver) steady(at int64) *Steady {
+	if at < d.p.steadyAt {
+		return nil
+	}
+	return &d.p.facts.Schedule.Steady
 }
 
 // admit spends the tick that is due on a ticket.
 func (d *rateDriver) admit(t *ticket, now int64) {
-	if d.intended >= d.steadyAt {
-		d.p.facts.Schedule.Steady.Sent++
+	if s := d.steady(d.intended); s != nil {
+		s.Sent++
 	}
 	d.p.admit(t, d.intended, now)
 }
@@ -76,10 +97,11 @@ func (d *rateDriver) advance(now int64) int64 {
 			break
 		}
 		p.facts.Schedule.Ticks++
+		if s := d.steady(at); s != nil {
+			s.Drawn++
+		}
 		if late := now - at; late > int64(p.g.plan.CatchUp) {
-			p.facts.Schedule.LostArrivals += d.arrivals.reanchor(now)
-			p.count.reanchors.Add(1)
-			p.facts.Schedule.LostSeconds += seconds(late)
+			d.reanchor(at, now)
 		}
 		d.arrivals.pass()
 		d.intended = at
@@ -91,20 +113,45 @@ func (d *rateDriver) advance(now int64) int64 {
 	return d.arrivals.next()
 }
 
+// reanchor gives up the schedule between an arrival that was missed and now. The fault is the prefill limit's where the arrival fell into
+// a wait for one of its slots, else the client's.
+func (d *rateDriver) reanchor(at, now int64) {
+	s := &d.p.facts.Schedule
+	lost := d.arrivals.reanchor(now)
+	if st := d.steady(at); st != nil {
+		st.Drawn += lost
+		if at < d.freedAt {
+			st.Lost.Prefill += lost
+		} else {
+			st.Lost.Client += lost
+		}
+	}
+	if at < d.freedAt {
+		s.CapReanchors++
+		return
+	}
+	s.LostArrivals += lost
+	s.LostSeconds += seconds(now - at)
+	d.p.count.reanchors.Add(1)
+}
+
 // spend uses the tick; false means that it has to wait.
 func (d *rateDriver) spend(now int64) bool {
 	p := d.p
 	room := p.g.prefill.free() > 0
 	if t := p.ready.head(); t != nil {
 		if !room {
-			t.waited = true
+			t.waited, d.blocked = true, true
 			return false
+		}
+		if d.blocked {
+			d.blocked, d.freedAt = false, now
 		}
 		d.admit(p.ready.pop(), now)
 		return true
 	}
 	if !room || p.g.session.free() == 0 || !p.mayStart() {
-		p.count.skipped.Add(1)
+		d.skip()
 		return true
 	}
 	if p.starts.len() == 0 {
@@ -114,6 +161,24 @@ func (d *rateDriver) spend(now int64) bool {
 	}
 	d.admit(p.starts.pop(), now)
 	return true
+}
+
+// skip loses the tick.
+func (d *rateDriver) skip() {
+	p := d.p
+	p.count.skipped.Add(1)
+	s := d.steady(d.intended)
+	switch {
+	case s == nil:
+	case !p.mayStart():
+		s.Lost.NoTurn++
+	case p.g.session.free() > 0:
+		s.Lost.Prefill++
+	case p.g.session.busy.since == 0:
+		s.Lost.Rest++
+	default:
+		s.Lost.Cap++
+	}
 }
 
 // ahead prepares what the next arrivals will probably carry.

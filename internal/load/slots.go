@@ -6,15 +6,41 @@ type slots struct {
 	limit limit
 	max   int // the limit's present value
 	used  int
+	idle  int // used by those who wait for nobody: sessions in a delay of their own
 
-	fullSince int64 // instant since which none is free; 0 = one is free
-	full      int64 // ns without a free slot since begin
+	full fullTime // none is free
+	busy fullTime // none would be free without those that are idle, either
+}
+
+// fullTime is for how long a limit was reached since begin.
+type fullTime struct {
+	since int64 // instant since which it is reached; 0 = it is not
+	total int64 // ns before that
+}
+
+func (f *fullTime) set(full bool, now int64) {
+	switch {
+	case full && f.since == 0:
+		f.since = now
+	case !full && f.since != 0:
+		f.total += now - f.since
+		f.since = 0
+	}
+}
+
+// until is the time up to an instant, in s.
+func (f *fullTime) until(at int64) float64 {
+	d := f.total
+	if f.since != 0 && at > f.since {
+		d += at - f.since
+	}
+	return seconds(d)
 }
 
 // begin starts a phase with its limits.
 func (s *slots) begin(steps []step, t0 int64) {
 	s.limit = limit{steps: steps, t0: t0}
-	s.full, s.fullSince = 0, 0
+	s.full, s.busy = fullTime{}, fullTime{}
 	s.advance(t0)
 }
 
@@ -41,22 +67,14 @@ func (s *slots) give(now int64) {
 	s.account(now)
 }
 
-// account keeps the time without a free slot.
-func (s *slots) account(now int64) {
-	switch full := s.free() == 0; {
-	case full && s.fullSince == 0:
-		s.fullSince = now
-	case !full && s.fullSince != 0:
-		s.full += now - s.fullSince
-		s.fullSince = 0
-	}
+// rest tells that the holder of a slot begins (+1) or ends (-1) a delay of its own.
+func (s *slots) rest(by int, now int64) {
+	s.idle += by
+	s.account(now)
 }
 
-// fullSeconds is the time without a free slot since begin.
-func (s *slots) fullSeconds(now int64) float64 {
-	d := s.full
-	if s.fullSince != 0 {
-		d += now - s.fullSince
-	}
-	return seconds(d)
+// account keeps the time without a free slot.
+func (s *slots) account(now int64) {
+	s.full.set(s.free() == 0, now)
+	s.busy.set(s.used-s.idle >= s.max, now)
 }

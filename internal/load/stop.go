@@ -29,13 +29,18 @@ func (p *phase) stop(why Stop, now int64) {
 	p.facts.SentAll = now
 	p.count.sentAll.Store(now)
 	s := &p.facts.Schedule
-	if d, ok := p.driver.(*rateDriver); ok && p.t0 != 0 {
-		d.account(now)
-	}
 	if p.t0 != 0 {
 		s.SendSeconds = seconds(now - p.t0)
-		s.CapSeconds = p.g.session.fullSeconds(now)
-		s.PrefillSeconds = p.g.prefill.fullSeconds(now)
+		s.Caps = p.capsUntil(now)
+		p.passRamps(now)
+		if now > p.steadyAt {
+			s.Steady.Seconds = seconds(now - p.steadyAt)
+			s.Steady.Caps = s.Caps.minus(p.rampCaps)
+		}
+		s.Answered = p.count.completed.Load()
+		if d, ok := p.driver.(interface{ account(now int64) }); ok {
+			d.account(now)
+		}
 	}
 	var unused []sample
 	for t := range p.starts.all() {
@@ -51,6 +56,7 @@ func (p *phase) stop(why Stop, now int64) {
 		p.drop(t)
 	}
 	for _, t := range p.timed {
+		p.wakes(t, now)
 		p.endSession(t.ses, t.req.Turn-1, false, now)
 		p.drop(t)
 	}

@@ -22,38 +22,40 @@ type ticket struct {
 	req Request
 
 	due    int64 // instant at which it may leave; 0 = as soon as there are slots
+	asked  int64 // instant at which the schedule wanted it to leave, where the answer before it came later than that; 0 = due
+	rests  bool  // waits for a delay of its own, with the slot of its session
 	wakeAt int64 // due, or the time to prepare before it
 	waited bool  // was due and found no slot
 
 	launched bool // its goroutine runs
 	armed    Armed
-	state    atomic.Uint32 // a verdict
-	signal   chan verdict
+	state    atomic.Uint32 // a decision
+	signal   chan decision
 	issue    Issue
 	prefill  bool // holds a prefill slot
 	finished bool
 	punctual bool // armed when granted, and had not to wait for slots
 }
 
-// verdict is what becomes of a prepared request.
-type verdict uint8
+// decision is what becomes of a prepared request.
+type decision uint8
 
 const (
-	preparing verdict = iota // and undecided
-	waiting                  // prepared, and undecided
-	fire                     // write it yourself
-	fired                    // it was written
+	preparing decision = iota // and undecided
+	waiting                   // prepared, and undecided
+	fire                      // write it yourself
+	fired                     // it was written
 	drop
 )
 
-// decide gives the verdict to a ticket that is still under preparation: its goroutine will find it. False means that the goroutine is
+// decide tells its decision to a ticket that is still under preparation: its goroutine will find it. False means that the goroutine is
 // waiting for the signal.
-func (t *ticket) decide(v verdict) bool { return t.state.CompareAndSwap(uint32(preparing), uint32(v)) }
+func (t *ticket) decide(v decision) bool { return t.state.CompareAndSwap(uint32(preparing), uint32(v)) }
 
 // launch prepares a ticket on a goroutine of its own, once the mutex is free.
 func (g *Generator) launch(t *ticket) {
 	t.launched = true
-	t.signal = make(chan verdict, 1)
+	t.signal = make(chan decision, 1)
 	t.p.unarmed.Add(1)
 	g.live.Add(1)
 	g.work.launch = append(g.work.launch, t)
@@ -64,7 +66,7 @@ func (g *Generator) serve(t *ticket) {
 	a := g.exec.Prepare(t.p.ctx, &t.req)
 	t.armed = a
 	t.decide(waiting)
-	v := verdict(t.state.Load())
+	v := decision(t.state.Load())
 	if t.p.unarmed.Add(-1) == 0 {
 		g.changed()
 	}

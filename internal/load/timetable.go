@@ -49,13 +49,13 @@ func (d *timetable) advance(now int64) int64 {
 			t = nil
 		}
 		if r := p.ready.head(); r != nil && (t == nil || r.due <= t.due) {
-			p.admit(p.ready.pop(), r.due, now)
+			d.admit(p.ready.pop(), now)
 			continue
 		}
 		if t == nil {
 			break
 		}
-		p.admit(p.starts.pop(), t.due, now)
+		d.admit(p.starts.pop(), now)
 	}
 	for t := range p.ready.all() {
 		t.waited = true
@@ -67,6 +67,30 @@ func (d *timetable) advance(now int64) int64 {
 		t.waited = true
 	}
 	return never // ahead looks further
+}
+
+// admit lets a ticket leave, at the instant that the schedule asked for.
+func (d *timetable) admit(t *ticket, now int64) {
+	intended := t.due
+	if t.asked != 0 {
+		intended = t.asked
+		d.p.facts.Schedule.LateAnswers++
+	}
+	if intended >= d.p.steadyAt {
+		d.p.facts.Schedule.Steady.Sent++
+	}
+	d.p.admit(t, intended, now)
+}
+
+// account says what the rate asked for, at the end of the sending; a trace asks for none.
+func (d *timetable) account(int64) {
+	s := &d.p.facts.Schedule
+	if d.p.Mode != UserCentric {
+		return
+	}
+	s.Expected = d.p.Rate * s.SendSeconds
+	s.Steady.Expected = d.p.Rate * s.Steady.Seconds
+	s.Steady.Drawn = s.Steady.Expected
 }
 
 func (d *timetable) ahead(now int64) int64 {

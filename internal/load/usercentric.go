@@ -164,8 +164,16 @@ func (u *userStarts) pop(t0 int64) *ticket {
 	return u.p.newSession(who.drawn, strconv.Itoa(who.id), who.turns, t0+ns(s.at))
 }
 
-// due keeps the user's gap; a late answer moves its later turns.
-func (u *userStarts) due(t, _ *ticket, now int64) int64 { return max(now, t.due+ns(u.gap)) }
+// due keeps the user's gap; a late answer moves its later turns. The schedule's clock keeps the instant that was asked for all the same:
+// it is the user who waits.
+func (u *userStarts) due(t, next *ticket, now int64) int64 {
+	at := t.due + ns(u.gap)
+	if at < now {
+		next.asked = at
+		return now
+	}
+	return at
+}
 
 // spawns is a heap by time; users known beforehand come before successors of the same instant.
 type spawns []spawn

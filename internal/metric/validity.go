@@ -1,31 +1,21 @@
 package metric
 
-import (
-	"fmt"
-	"math"
-	"time"
-)
+import "time"
 
-// ClientStats is what the client measured about itself during a run. Durations; NaN-free: a figure that was not measured stays zero and its
-// flag says so.
+// ClientStats is what the client measured about itself during the profiling phases, all that the verdict rests on. A figure that was not
+// measured is zero. Two runs with equal ClientStats get equal verdicts.
 type ClientStats struct {
-	// Schedule, for runs that had intended instants (OpenLoop).
-	OpenLoop        bool
-	LagP50, LagP99  time.Duration // issue after the intended instant
-	LagMax          time.Duration
-	TargetRate      float64       // requests/s asked for, 0 = none
-	DrawnRate       float64       // requests/s that the arrival law drew, ramps included: what could be sent, 0 = none
-	AchievedRate    float64       // requests/s sent over the sending interval, ramp excluded
-	CapShare        float64       // 0..1: share of the sending interval without a free slot
-	Reanchors       int           // times the schedule was given up and begun anew
-	ReanchorLost    time.Duration // what they lost
-	TicksSkipped    int
-	CancelledByUser bool // the run was cut short, so totals say nothing about the rate
+	ScheduleStats
 
 	// Client.
 	CPUShare      float64       // 0..1 of the cores that the process may use
 	Cores         int           // that many
-	GCPauseMax    time.Duration // longest stop of the program
+	CPUTime       time.Duration // user and system, all threads
+	ThreadWait    time.Duration // that all threads together waited for a processor; 0 = the system does not tell
+	Stalls        int64         // times that the whole process did not run for 5 ms or more
+	StallLongest  time.Duration // longest time that it did not run, as the heartbeat noticed it
+	StallTotal    time.Duration
+	GCPauseMax    time.Duration // longest pause of the garbage collector, rounded up by the runtime
 	GCPauseTotal  time.Duration
 	ReadDelays    int64 // reads with a kernel stamp; 0 = the platform has none
 	ReadDelayP50  time.Duration
@@ -40,8 +30,83 @@ type ClientStats struct {
 	Messages      int64 // content messages
 	SharedReads   int64 // messages that share their read with a later one
 	OneMessage    int64 // answers in one message, without ITL
-	LatencyP50    time.Duration
-	TTFTP50       time.Duration // 0 = not streaming
+	Certainty
+	Trend
+}
+
+// ScheduleStats is how well the instants that were asked for were kept. Everything but the lags and the re-anchoring is about the time after
+// the ramps.
+type ScheduleStats struct {
+	OpenLoop        bool          // there were such instants
+	LagP50, LagP99  time.Duration // issue after the intended instant, whatever the reason
+	LagMax          time.Duration
+	OwnLagP99       time.Duration // the same of requests that waited for no slot, from when they could leave: the client's own lateness
+	RateSeconds     float64       // length of the sending
+	Asked           float64       // requests that the rate asks for in it, 0 = no rate was asked for
+	Drawn           float64       // arrivals that the arrival law drew: what could be sent
+	Sent            int64         // of them
+	Lost            Lost          // the others, by what kept them
+	LateAnswers     int64         // turns that were due before the answer to the turn before was there
+	CapShare        float64       // 0..1 of the sending: no slot was free
+	BusyShare       float64       // and none would have been without sessions in delays of their own
+	PrefillShare    float64       // no prefill slot was free
+	Reanchors       int           // times the client gave the schedule up and began it anew
+	ReanchorLost    time.Duration // what they lost
+	TicksSkipped    int
+	CancelledByUser bool // the run was cut short, so totals say nothing about the rate
+}
+
+// Lost are arrivals that were drawn and not sent.
+type Lost struct {
+	Client  float64 // the client did not look at the schedule in time
+	Cap     float64 // requests under way held every slot
+	Rest    float64 // sessions held every slot, some in delays of their own
+	Prefill float64 // no prefill slot was free
+	NoTurn  float64 // every session had been started, and none had a turn to send
+}
+
+// TargetRate, DrawnRate and AchievedRate are requests/s that were asked for, drawn by the arrival law, and sent; 0 = none.
+func (s *ScheduleStats) TargetRate() float64   { return rateOf(s.Asked, s.RateSeconds) }
+func (s *ScheduleStats) DrawnRate() float64    { return rateOf(s.Drawn, s.RateSeconds) }
+func (s *ScheduleStats) AchievedRate() float64 { return rateOf(float64(s.Sent), s.RateSeconds) }
+
+func rateOf(n, seconds float64) float64 {
+	if seconds <= 0 {
+		return 0
+	}
+	return n / seconds
+}
+
+// Certainty is how far the instants of messages can be wrong. A message that shares its read with a later one may have arrived earlier
+// than its stamp says, by no more than the client was blind.
+type Certainty struct {
+	// First is about the time to the first token of streams, else about the request latency: p99 over all valid requests, and what it
+	// would be at least.
+	FirstP99, FirstP99Low time.Duration
+	// Requests whose first message, or any gap between messages, may be wrong by more than max(1 ms, 1 %), and the largest such error.
+	UncertainFirst, UncertainGaps int64
+	Uncertain                     int64 // either
+	FirstErrorMax, GapErrorMax    time.Duration
+	PacketStamps                  int64 // messages whose instant is a captured packet's
+}
+
+// FirstError is how much too high the p99 may be, as a share of its lower bound.
+func (c *Certainty) FirstError() float64 {
+	if c.FirstP99Low <= 0 {
+		if c.FirstP99 > 0 {
+			return 1
+		}
+		return 0
+	}
+	return float64(c.FirstP99-c.FirstP99Low) / float64(c.FirstP99Low)
+}
+
+// Trend tells a server that falls behind its open loop from one that keeps up.
+type Trend struct {
+	SentRate     float64       // requests/s between the first and the last start
+	AnsweredRate float64       // of them, ended by the last start
+	EarlyLatency time.Duration // median from start to end of the first third of the requests, by start
+	LateLatency  time.Duration // of the last third
 }
 
 // Verdict is the word that sums a run up.
@@ -64,139 +129,5 @@ type Validity struct {
 	ClientStats
 }
 
-// The limits of the judgement (timing, section 16.2).
-const (
-	rateShare       = 0.99 // achieved of asked
-	lagFloor        = 10 * time.Millisecond
-	lagOfInterval   = 0.1 // of the mean time between requests
-	capShare        = 0.01
-	busyCPU         = 0.9
-	slowRead        = 5 * time.Millisecond // p99 of the read delay where there is no TTFT to compare with
-	slowReadOfTTFT  = 0.05
-	longPause       = 10 * time.Millisecond
-	sharedReadLimit = 0.05
-	failedShare     = 0.01
-)
-
-// Assess weighs what the client measured.
-func Assess(e ClientStats) *Validity {
-	v := &Validity{ClientStats: e, Verdict: VerdictValid}
-	client := e.clientFaults()
-	short := e.DrawnRate > 0 && !e.CancelledByUser && e.AchievedRate < rateShare*e.DrawnRate
-	capped := e.OpenLoop && e.CapShare > capShare
-	late := e.OpenLoop && e.LagP99 > e.lagLimit()
-	switch {
-	case e.Valid == 0 && e.FileLimitHits == 0:
-		v.Verdict, v.Reason = VerdictNoResult, "No request succeeded."
-	case len(client) > 0:
-		v.Verdict, v.Reason = VerdictClientLimited, "The client was the bottleneck: "+join(client)+"."
-	case capped:
-		v.Verdict = VerdictServerLimited
-		v.Reason = fmt.Sprintf("The server answered too slowly for the rate asked for: every slot was taken for %.1f %% of the sending time%s.", 100*e.CapShare, e.rateClause(short))
-	case short:
-		v.Verdict, v.Reason = VerdictRateNotReached, fmt.Sprintf("%.1f requests/s were sent of the %.1f asked for.", e.AchievedRate, e.TargetRate)
-	case late || e.Reanchors > 0:
-		v.Verdict, v.Reason = VerdictClientLimited, e.lateReason()
-	default:
-		v.Reason = e.allWell()
-	}
-	v.Notes = e.notes()
-	return v
-}
-
-// clientFaults lists what only the client can be blamed for.
-func (e *ClientStats) clientFaults() []string {
-	var out []string
-	if e.CPUShare > busyCPU {
-		out = append(out, fmt.Sprintf("it used %.0f %% of its %d cores", 100*e.CPUShare, e.Cores))
-	}
-	if e.ReadDelays > 0 && e.ReadDelayP99 > e.readLimit() && e.ReadDelayP99 > 0 {
-		out = append(out, fmt.Sprintf("it read arrived bytes %s late at p99", shown(e.ReadDelayP99)))
-	}
-	if e.FileLimitHits > 0 {
-		out = append(out, fmt.Sprintf("%d connections failed on its own limits (open files or ports)", e.FileLimitHits))
-	}
-	return out
-}
-
-// readLimit is the read delay from which on latencies are no longer the server's. Kernel stamps keep the numbers right below it.
-func (e *ClientStats) readLimit() time.Duration {
-	return max(slowRead, time.Duration(slowReadOfTTFT*float64(e.TTFTP50)))
-}
-
-// lagLimit is the schedule lag at p99 that is still in order.
-func (e *ClientStats) lagLimit() time.Duration {
-	if e.TargetRate <= 0 {
-		return lagFloor
-	}
-	return max(lagFloor, time.Duration(lagOfInterval*1e9/e.TargetRate))
-}
-
-func (e *ClientStats) lateReason() string {
-	if e.Reanchors > 0 {
-		return fmt.Sprintf("The client fell behind its schedule (%d times) and gave up %s of it.", e.Reanchors, shown(e.ReanchorLost))
-	}
-	return fmt.Sprintf("Requests left %s late at p99 (allowed: %s).", shown(e.LagP99), shown(e.lagLimit()))
-}
-
-func (e *ClientStats) rateClause(short bool) string {
-	if !short {
-		return ""
-	}
-	return fmt.Sprintf(", and %.1f requests/s were sent of the %.1f asked for", e.AchievedRate, e.TargetRate)
-}
-
-func (e *ClientStats) allWell() string {
-	if e.OpenLoop {
-		return fmt.Sprintf("The schedule was kept (p99 %s late) and the client had room to spare.", shown(e.LagP99))
-	}
-	return "The client had room to spare."
-}
-
-// notes are facts that a reader of the numbers should know.
-func (e *ClientStats) notes() []string {
-	var out []string
-	note := func(yes bool, format string, args ...any) {
-		if yes {
-			out = append(out, fmt.Sprintf(format, args...))
-		}
-	}
-	total := e.Valid + e.Failed
-	note(total > 0 && float64(e.Failed) > failedShare*float64(total), "%d of %d requests failed; their time is in no latency.", e.Failed, total)
-	note(e.ReadDelays == 0 && total > 0, "Instants were taken by the client, not by the kernel: its own delays are in them.")
-	note(e.GCPauseMax > longPause, "The longest stop of the client was %s.", shown(e.GCPauseMax))
-	note(e.Messages > 0 && float64(e.SharedReads) > sharedReadLimit*float64(e.Messages),
-		"%.0f %% of the messages arrived together with a later one: their instant is an upper bound.", 100*float64(e.SharedReads)/math.Max(1, float64(e.Messages)))
-	note(e.OneMessage > 0, "%d answers came in one message and have no inter token latency.", e.OneMessage)
-	note(e.Spilled > 0, "Record processing fell behind: %d records went through a temporary file (no effect on the measurement).", e.Spilled)
-	note(e.TicksSkipped > 0, "%d planned sends were skipped.", e.TicksSkipped)
-	return out
-}
-
 // Sentence is the verdict in words, one line.
 func (v *Validity) Sentence() string { return string(v.Verdict) + ": " + v.Reason }
-
-func join(parts []string) string {
-	switch len(parts) {
-	case 0:
-		return ""
-	case 1:
-		return parts[0]
-	}
-	out := parts[0]
-	for _, p := range parts[1 : len(parts)-1] {
-		out += ", " + p
-	}
-	return out + " and " + parts[len(parts)-1]
-}
-
-// shown is a duration with three digits at most.
-func shown(d time.Duration) string {
-	switch {
-	case d >= time.Second:
-		return fmt.Sprintf("%.2f s", d.Seconds())
-	case d >= time.Millisecond:
-		return fmt.Sprintf("%.3g ms", float64(d)/1e6)
-	}
-	return fmt.Sprintf("%.3g µs", float64(d)/1e3)
-}

@@ -6,10 +6,22 @@ import (
 	"time"
 )
 
-func TestJudge(t *testing.T) {
-	calm := ClientStats{CPUShare: 0.2, Cores: 2, ReadDelays: 100, ReadDelayP50: 10 * time.Microsecond, ReadDelayP99: 100 * time.Microsecond, Valid: 100, Messages: 1000, BacklogSize: 1024}
-	open := calm
-	open.OpenLoop, open.TargetRate, open.DrawnRate, open.AchievedRate, open.LagP99 = true, 100, 100, 100, 80*time.Microsecond
+const msec = time.Millisecond
+
+// calm is a closed loop that went well, open an open one.
+func calm() ClientStats {
+	return ClientStats{CPUShare: 0.2, Cores: 2, CPUTime: time.Second, ReadDelays: 100, ReadDelayP50: 10 * time.Microsecond, ReadDelayP99: 100 * time.Microsecond,
+		Valid: 100, Messages: 1000, BacklogSize: 1024, StallLongest: msec / 5,
+		Certainty: Certainty{FirstP99: 140 * msec, FirstP99Low: 140 * msec}}
+}
+
+func open() ClientStats {
+	e := calm()
+	e.ScheduleStats = ScheduleStats{OpenLoop: true, RateSeconds: 10, Asked: 1000, Drawn: 1000, Sent: 1000, LagP99: 80 * time.Microsecond, OwnLagP99: 80 * time.Microsecond}
+	return e
+}
+
+func TestAssess(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		from    ClientStats
@@ -17,25 +29,41 @@ func TestJudge(t *testing.T) {
 		verdict Verdict
 		says    string
 	}{
-		{"closed loop", calm, func(*ClientStats) {}, VerdictValid, "room to spare"},
-		{"open loop", open, func(*ClientStats) {}, VerdictValid, "schedule was kept (p99 80 µs late)"},
-		{"rate just reached", open, func(e *ClientStats) { e.AchievedRate = 99.1 }, VerdictValid, ""},
-		{"rate missed", open, func(e *ClientStats) { e.AchievedRate = 90 }, VerdictRateNotReached, "90.0 requests/s were sent of the 100.0"},
-		{"cut short", open, func(e *ClientStats) { e.AchievedRate, e.CancelledByUser = 50, true }, VerdictValid, ""},
-		{"slots taken", open, func(e *ClientStats) { e.CapShare = 0.4 }, VerdictServerLimited, "40.0 % of the sending time"},
-		{"slots taken, rate missed", open, func(e *ClientStats) { e.CapShare, e.AchievedRate = 0.4, 60 }, VerdictServerLimited, "60.0 requests/s were sent"},
-		{"late", open, func(e *ClientStats) { e.LagP99 = 11 * time.Millisecond }, VerdictClientLimited, "left 11 ms late at p99 (allowed: 10 ms)"},
-		{"late, slow rate", open, func(e *ClientStats) {
-			e.LagP99, e.TargetRate, e.DrawnRate, e.AchievedRate = 11*time.Millisecond, 2, 2, 2
-		}, VerdictValid, ""},
-		{"reanchored", open, func(e *ClientStats) { e.Reanchors, e.ReanchorLost = 2, 3*time.Second }, VerdictClientLimited, "(2 times) and gave up 3.00 s"},
-		{"busy", calm, func(e *ClientStats) { e.CPUShare = 0.97 }, VerdictClientLimited, "97 % of its 2 cores"},
-		{"slow reads", calm, func(e *ClientStats) { e.ReadDelayP99 = 8 * time.Millisecond }, VerdictClientLimited, "8 ms late at p99"},
-		{"slow reads, slower server", calm, func(e *ClientStats) { e.ReadDelayP99, e.TTFTP50 = 8*time.Millisecond, time.Second }, VerdictValid, ""},
-		{"out of ports", calm, func(e *ClientStats) { e.FileLimitHits = 4 }, VerdictClientLimited, "4 connections failed on its own limits"},
-		{"nothing succeeded", calm, func(e *ClientStats) { e.Valid, e.Failed, e.CPUShare = 0, 100, 0.97 }, VerdictNoResult, "No request succeeded"},
-		{"nothing succeeded, out of ports", calm, func(e *ClientStats) { e.Valid, e.Failed, e.FileLimitHits = 0, 100, 100 }, VerdictClientLimited, "own limits"},
-		{"busy and capped", open, func(e *ClientStats) { e.CPUShare, e.CapShare = 0.97, 0.5 }, VerdictClientLimited, "97 %"},
+		{"closed loop", calm(), func(*ClientStats) {}, VerdictValid, "room to spare"},
+		{"open loop", open(), func(*ClientStats) {}, VerdictValid, "schedule was kept (p99 80 µs late)"},
+		{"rate just reached", open(), func(e *ClientStats) { e.Sent = 991 }, VerdictValid, ""},
+		{"rate missed, nobody knows why", open(), func(e *ClientStats) { e.Sent = 900 }, VerdictRateNotReached, "90.0 % of the schedule was sent (900 of 1000 requests, 90 of 100 requests/s)"},
+		{"cut short", open(), func(e *ClientStats) { e.Sent, e.CancelledByUser = 500, true }, VerdictValid, ""},
+		{"a draw below its mean is no cause", open(), func(e *ClientStats) { e.Drawn, e.Sent = 900, 900 }, VerdictValid, ""},
+		{"the sentence uses the figures of its test", open(), func(e *ClientStats) { e.Drawn, e.Sent = 1100, 1000 }, VerdictRateNotReached, "90.9 % of the schedule was sent (1000 of 1100 requests, 100 of 110 requests/s)"},
+		{"slots taken by requests", open(), func(e *ClientStats) { e.CapShare, e.BusyShare = 0.4, 0.4 }, VerdictServerLimited, "every slot was taken by requests under way for 40.0 %"},
+		{"slots taken, rate missed", open(), func(e *ClientStats) { e.CapShare, e.BusyShare, e.Sent, e.Lost.Cap = 0.4, 0.4, 600, 400 }, VerdictServerLimited, "60.0 % of the schedule was sent"},
+		{"slots taken in the users' own delays", open(), func(e *ClientStats) { e.CapShare = 0.4 }, VerdictValid, ""},
+		{"such delays keep the rate down", open(), func(e *ClientStats) { e.CapShare, e.Sent, e.Lost.Rest = 0.4, 600, 400 }, VerdictRateNotReached, "sessions that were in delays of their own"},
+		{"prefill cap", open(), func(e *ClientStats) { e.PrefillShare, e.Sent, e.Lost.Prefill = 0.9, 600, 400 }, VerdictRateNotReached, "limit of requests in prefill was reached for 90.0 %"},
+		{"no turn to send", open(), func(e *ClientStats) { e.Sent, e.Lost.NoTurn = 600, 400 }, VerdictRateNotReached, "none had a turn to send"},
+		{"users waited for answers", open(), func(e *ClientStats) { e.Sent, e.LateAnswers = 600, 70 }, VerdictServerLimited, "70 turns were due before the server had answered"},
+		{"the client gave arrivals up", open(), func(e *ClientStats) {
+			e.Sent, e.Lost.Client, e.Reanchors, e.ReanchorLost, e.Stalls, e.StallLongest = 900, 100, 1, time.Second, 1, time.Second
+		}, VerdictClientLimited, "its schedule began anew once and lost 1.00 s; it stood still once, longest 1.00 s"},
+		{"late", open(), func(e *ClientStats) { e.LagP99, e.OwnLagP99 = 11*msec, 11*msec }, VerdictClientLimited, "left 11 ms late at p99 (allowed: 10 ms)"},
+		{"late for want of slots", open(), func(e *ClientStats) { e.LagP99 = time.Second }, VerdictValid, ""},
+		{"late, slow rate", open(), func(e *ClientStats) { e.OwnLagP99, e.Asked, e.Drawn, e.Sent = 11*msec, 20, 20, 20 }, VerdictValid, ""},
+		{"reanchored", open(), func(e *ClientStats) { e.Reanchors, e.ReanchorLost = 2, 3*time.Second }, VerdictClientLimited, "began anew 2 times and lost 3.00 s"},
+		{"busy", calm(), func(e *ClientStats) { e.CPUShare = 0.97 }, VerdictClientLimited, "97 % of its 2 cores"},
+		{"slow reads of kernel stamps", calm(), func(e *ClientStats) { e.ReadDelayP99 = 80 * msec }, VerdictValid, ""},
+		{"stopped three times", calm(), func(e *ClientStats) {
+			e.FirstP99, e.FirstP99Low, e.Stalls, e.StallLongest, e.StallTotal = 361*msec, 140*msec, 3, 298*msec, 890*msec
+		}, VerdictClientLimited, "time to first token at p99 lies between 140 ms and 361 ms, because bytes waited unread while the process stood still (3 times, longest 298 ms); packet capture (--capture"},
+		{"starved", calm(), func(e *ClientStats) { e.FirstP99, e.ThreadWait = 150*msec, 3*time.Second }, VerdictClientLimited, "its threads waited for processors (3.00 s in all, 75 % of what they needed)"},
+		{"first messages off by 5 %", calm(), func(e *ClientStats) { e.FirstP99 = 147 * msec }, VerdictClientLimited, ""},
+		{"first messages off by 1 %", calm(), func(e *ClientStats) { e.FirstP99 = 1414 * msec / 10 }, VerdictValid, ""},
+		{"stopped, and captured", calm(), func(e *ClientStats) { e.Stalls, e.StallLongest, e.StallTotal = 3, 298*msec, 890*msec }, VerdictValid, ""},
+		{"gaps alone", calm(), func(e *ClientStats) { e.Uncertain, e.UncertainGaps = 40, 40 }, VerdictValid, "Latencies are certain. Gaps between messages are not: in 40.0 % of the requests."},
+		{"out of ports", calm(), func(e *ClientStats) { e.FileLimitHits = 4 }, VerdictClientLimited, "4 connections failed on its own limits"},
+		{"nothing succeeded", calm(), func(e *ClientStats) { e.Valid, e.Failed, e.CPUShare = 0, 100, 0.97 }, VerdictNoResult, "No request succeeded"},
+		{"nothing succeeded, out of ports", calm(), func(e *ClientStats) { e.Valid, e.Failed, e.FileLimitHits = 0, 100, 100 }, VerdictClientLimited, "own limits"},
+		{"busy and capped", open(), func(e *ClientStats) { e.CPUShare, e.BusyShare = 0.97, 0.5 }, VerdictClientLimited, "97 %"},
 	} {
 		e := c.from
 		c.turn(&e)
@@ -46,15 +74,64 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// TestAssessBounds: whatever else was measured, a p99 that may be wrong by more than 5 % is never valid, and one that is wrong by less than
+// 1 % is no reason to blame the client.
+func TestAssessBounds(t *testing.T) {
+	for low := msec; low < 10*time.Second; low = low * 5 / 4 {
+		for per := range time.Duration(200) { // thousandths
+			e := calm()
+			e.FirstP99Low, e.FirstP99 = low, low+low*per/1000
+			v := Assess(e).Verdict
+			if per > 50 && v == VerdictValid || per < 10 && v == VerdictClientLimited {
+				t.Fatalf("%v, %d thousandths too high: %s", low, per, v)
+			}
+		}
+	}
+}
+
 func TestNotes(t *testing.T) {
-	v := Assess(ClientStats{Valid: 90, Failed: 10, GCPauseMax: 30 * time.Millisecond, Messages: 100, SharedReads: 50, OneMessage: 3, Spilled: 7, TicksSkipped: 2})
-	all := strings.Join(v.Notes, "\n")
-	for _, say := range []string{"10 of 100 requests failed", "not by the kernel", "30 ms", "50 % of the messages", "3 answers came in one message", "7 records went through", "2 planned sends"} {
+	e := ClientStats{Valid: 90, Failed: 10, GCPauseMax: 30 * msec, Messages: 100, SharedReads: 50, OneMessage: 3, Spilled: 7,
+		StallLongest: 300 * msec, Stalls: 3, StallTotal: 900 * msec, CPUTime: time.Second, ThreadWait: time.Second,
+		ScheduleStats: ScheduleStats{TicksSkipped: 2, OpenLoop: true, LagP99: time.Second, CapShare: 0.3, BusyShare: 0.1, PrefillShare: 0.2},
+		Trend:         Trend{SentRate: 7.7, AnsweredRate: 2.8, EarlyLatency: time.Second, LateLatency: 9 * time.Second}}
+	all := strings.Join(Assess(e).Notes, "\n")
+	for _, say := range []string{"10 of 100 requests failed", "not by the kernel", "30 ms at most", "50 % of the messages", "3 answers came in one message", "7 records went through", "2 planned sends",
+		"stood still for 300 ms at the longest, 3 times, 900 ms in all", "50 % of the time", "answered 2.8/s of 7.7/s sent", "1.00 s after their instants", "20.0 % of the sending time", "every slot for 20.0 %"} {
 		if !strings.Contains(all, say) {
 			t.Errorf("no note says %q:\n%s", say, all)
 		}
 	}
-	if v := Assess(ClientStats{Valid: 100, ReadDelays: 5}); len(v.Notes) != 0 {
-		t.Errorf("notes without a reason: %v", v.Notes)
+	for _, e := range []ClientStats{{Valid: 100, ReadDelays: 5}, calm(), open()} {
+		if v := Assess(e); len(v.Notes) != 0 {
+			t.Errorf("notes without a reason: %v", v.Notes)
+		}
+	}
+}
+
+// TestTrend: a server that falls behind is told from one that keeps up, also where answers take as long as the run.
+func TestTrend(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		latency func(i int) time.Duration // of request i of 100, one every 100 ms
+		behind  bool
+	}{
+		{"keeps up", func(int) time.Duration { return 300 * msec }, false},
+		{"answers take as long as the run", func(int) time.Duration { return 9 * time.Second }, false},
+		{"answers one in 300 ms", func(i int) time.Duration { return time.Duration(i+1)*300*msec - time.Duration(i)*100*msec }, true},
+	} {
+		set, err := NewSet(Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := set.NewReducer()
+		for i := range 100 {
+			start := int64(i) * int64(100*msec)
+			r.Add(&Row{set: set, Start: start, End: start + int64(c.latency(i)), values: make([]float64, len(set.columns))})
+		}
+		e := open()
+		e.Trend = r.Trend()
+		if said := strings.Contains(strings.Join(Assess(e).Notes, ""), "fell behind"); said != c.behind {
+			t.Errorf("%s: %+v", c.name, e.Trend)
+		}
 	}
 }

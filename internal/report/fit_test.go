@@ -25,7 +25,7 @@ func onTerminal(t *testing.T, r *metric.Run, o Options) string {
 func judged(t *testing.T) *metric.Run {
 	r := run(t, 3, 2)
 	r.IncompleteReason = "Run cancelled before all records were processed."
-	r.Validity = metric.Assess(metric.ClientStats{OpenLoop: true, TargetRate: 10, DrawnRate: 10, AchievedRate: 5, LagMax: time.Second, ReadDelays: 9, ReadDelayP99: 20 * time.Microsecond, Cores: 2, Valid: 3, Failed: 2})
+	r.Validity = metric.Assess(metric.ClientStats{ScheduleStats: metric.ScheduleStats{OpenLoop: true, RateSeconds: 1, Asked: 10, Drawn: 10, Sent: 5, LagMax: time.Second}, ReadDelays: 9, ReadDelayP99: 20 * time.Microsecond, Cores: 2, Valid: 3, Failed: 2})
 	return r
 }
 
@@ -88,7 +88,7 @@ func TestHeadline(t *testing.T) {
 ITL         p50       207 ms   p99       207 ms
 Latency     p50     1,500 ms   p99     1,500 ms
 Throughput  16.0 tokens/s, 2.00 requests/s, 2 of 5 failed (40.0 %)
-Verdict     rate not reached. 5.0 requests/s were sent of t…
+Verdict     rate not reached. 50.0 % of the schedule was se…
 Results     1 file in artifacts/x
 `
 	if b.String() != want {

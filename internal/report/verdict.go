@@ -22,14 +22,14 @@ func (d *drawing) verdict() {
 	if v.OpenLoop {
 		d.say("  Schedule lag: p50 %s, p99 %s, max %s\n", span(v.LagP50), span(v.LagP99), span(v.LagMax))
 	}
-	if v.TargetRate > 0 {
-		d.say("  Rate: %.2f requests/s of %.2f asked for; the arrival law drew %.2f, of which %.1f %% were sent\n",
-			v.AchievedRate, v.TargetRate, v.DrawnRate, 100*v.AchievedRate/max(v.DrawnRate, v.AchievedRate))
+	if target := v.TargetRate(); target > 0 {
+		d.say("  Rate: %.2f requests/s of %.2f asked for; the schedule drew %.2f, of which %.1f %% were sent\n",
+			v.AchievedRate(), target, v.DrawnRate(), 100*min(1, float64(v.Sent)/max(v.Drawn, 1)))
 	}
 	if v.ReadDelays > 0 {
 		d.say("  Read delay (kernel to client): p50 %s, p99 %s; coalesced messages: %s\n", span(v.ReadDelayP50), span(v.ReadDelayP99), sharedReads(v))
 	}
-	d.say("  Client: CPU %.0f %% of %d cores, longest stop %s, record backlog %d of %d\n", 100*v.CPUShare, v.Cores, span(v.GCPauseMax), v.BacklogMax, v.BacklogSize)
+	d.say("  Client: CPU %.0f %% of %d cores, longest stop %s, record backlog %d of %d\n", 100*v.CPUShare, v.Cores, span(v.StallLongest), v.BacklogMax, v.BacklogSize)
 	for _, n := range v.Notes {
 		d.say("  Note: %s\n", n)
 	}

@@ -4,24 +4,71 @@ import (
 	"math"
 	"runtime"
 	"runtime/metrics"
+	"sync"
 	"syscall"
 	"time"
 
 	"aiperf/internal/clock"
 )
 
-// meter measures what the client itself used between two instants: processor time and garbage-collection pauses.
+// meter measures what the client itself used during the profiling phases, from the start of the first to the end of the last: processor
+// time, pauses of the garbage collector, stops of the process and waits of its threads.
 type meter struct {
+	cores int
+	heart *clock.Heartbeat
+
+	mu    sync.Mutex
+	begun *reading
+	used  usage
+}
+
+// reading is what the system tells at an instant.
+type reading struct {
 	at     int64
 	cpu    time.Duration
 	pauses *metrics.Float64Histogram
 }
 
+func read() *reading { return &reading{at: clock.Now(), cpu: processCPU(), pauses: readPauses()} }
+
 // pauseMetric is the runtime's histogram of stop-the-world pauses of the garbage collector, in seconds.
 const pauseMetric = "/sched/pauses/total/gc:seconds"
 
-func startMeter() meter {
-	return meter{at: clock.Now(), cpu: processCPU(), pauses: readPauses()}
+// startMeter starts the heartbeat; after is called with every instant up to which what it says is final.
+func startMeter(after func(upTo int64)) *meter {
+	return &meter{cores: runtime.GOMAXPROCS(0), heart: clock.StartHeartbeat(after)}
+}
+
+// phaseStarted is called when a profiling phase starts.
+func (m *meter) phaseStarted() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.begun == nil {
+		m.begun = read()
+		m.heart.Mark()
+	}
+}
+
+// phaseEnded is called when a profiling phase is complete.
+func (m *meter) phaseEnded() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.begun == nil {
+		return
+	}
+	now := read()
+	m.used = usage{Wall: time.Duration(now.at - m.begun.at), CPU: now.cpu - m.begun.cpu, Cores: m.cores, Stalls: m.heart.Stalls()}
+	m.used.MaxPause, m.used.TotalPause = pauses(m.begun.pauses, now.pauses)
+}
+
+// stop ends the heartbeat.
+func (m *meter) stop() { m.heart.Stop() }
+
+// usage is what the profiling phases used, so far as they are complete.
+func (m *meter) usage() usage {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.used
 }
 
 // usage is what a meter found.
@@ -31,6 +78,7 @@ type usage struct {
 	Cores int           // that the process may use
 	// Collection pauses, as the runtime's histogram tells them: upper bounds.
 	MaxPause, TotalPause time.Duration
+	Stalls               clock.Stalls
 }
 
 // share is the part of the available cores that the process used, 0 to 1.
@@ -39,12 +87,6 @@ func (u usage) share() float64 {
 		return 0
 	}
 	return float64(u.CPU) / (float64(u.Wall) * float64(u.Cores))
-}
-
-func (m meter) stop() usage {
-	u := usage{Wall: time.Duration(clock.Now() - m.at), CPU: processCPU() - m.cpu, Cores: runtime.GOMAXPROCS(0)}
-	u.MaxPause, u.TotalPause = pauses(m.pauses, readPauses())
-	return u
 }
 
 // processCPU is the processor time of the process so far; 0 where the system does not tell.

@@ -54,6 +54,7 @@ type runner struct {
 	chat       *chatCounter // nil = inputs are counted without a chat template
 	pipe       *pipeline.Pipeline
 	gate       gate
+	meter      *meter
 	load       *load.Generator
 
 	closers []func()
@@ -81,14 +82,14 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 		return nil, err
 	}
 	defer r.close()
-	m := startMeter()
+	r.meter = startMeter(nil)
 	hide := r.showProgress()
 	result, loadErr := r.load.Run(ctx)
 	hide()
-	used := m.stop()
+	r.meter.stop()
 	r.gate.shut()
 	pipeErr := r.pipe.Close()
-	run := r.summarise(result, used)
+	run := r.summarise(result)
 	writeErr := r.write(run, result)
 	r.logVerdict(run)
 	r.reportFailure(run, result)
@@ -290,13 +291,20 @@ func (r *runner) newExecutor(reuse transport.Reuse) *executor {
 	return e
 }
 
-// phaseBegun notes in the log that a phase's clock runs.
+// phaseBegun notes in the log that a phase's clock runs. With the first profiling phase the measurement of the client itself begins: what
+// a warm-up did is in no verdict.
 func (r *runner) phaseBegun(p *load.PhaseInfo, _ int64) {
 	r.log.Info("phase begins", "phase", p.Name, "mode", string(p.Mode))
+	if !p.Warmup {
+		r.meter.phaseStarted()
+	}
 }
 
 // phaseOver keeps what a phase says about itself.
 func (r *runner) phaseOver(f *load.Facts) {
+	if !f.Info.Warmup {
+		r.meter.phaseEnded()
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.phases = append(r.phases, f)

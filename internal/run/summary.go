@@ -1,7 +1,6 @@
 package run
 
 import (
-	"math"
 	"runtime/debug"
 	"time"
 
@@ -15,7 +14,7 @@ import (
 const reduceGC = 25
 
 // summarise reduces the finished run.
-func (r *runner) summarise(result *load.Result, used usage) *metric.Run {
+func (r *runner) summarise(result *load.Result) *metric.Run {
 	defer debug.SetGCPercent(debug.SetGCPercent(reduceGC))
 	window, profiling := profilingWindow(result)
 	reducer := r.pipe.Profiling()
@@ -50,7 +49,7 @@ func (r *runner) summarise(result *load.Result, used usage) *metric.Run {
 	if d := r.cfg.Artifacts.SliceDuration; d != nil {
 		run.Slices = reducer.Slices(float64(*d))
 	}
-	run.Validity = metric.Assess(r.clientStats(run, profiling, used))
+	run.Validity = metric.Assess(r.clientStats(run, profiling))
 	return run
 }
 
@@ -86,81 +85,4 @@ func profilingWindow(result *load.Result) (metric.Window, []*load.Facts) {
 		}
 	}
 	return w, list
-}
-
-// evidence gathers what the client measured about itself.
-func (r *runner) clientStats(run *metric.Run, phases []*load.Facts, used usage) metric.ClientStats {
-	s := run.Profiling
-	backlog, spilled := r.pipe.Backlog()
-	e := metric.ClientStats{
-		CancelledByUser: run.Cancelled,
-		CPUShare:        used.share(), Cores: used.Cores, GCPauseMax: used.MaxPause, GCPauseTotal: used.TotalPause,
-		BacklogMax: int(backlog), BacklogSize: pipelineQueue, Spilled: spilled,
-		Valid: s.Valid, Failed: s.Failed, SharedReads: s.SharedReads, OneMessage: s.OneMessage, Messages: messages(s),
-		LatencyP50: quantile(s, "request_latency"), TTFTP50: quantile(s, "time_to_first_token"),
-	}
-	delays := r.client.ReadDelays()
-	e.ReadDelays = delays.Count
-	e.ReadDelayP50, e.ReadDelayP99 = time.Duration(delays.Quantile(0.5)), time.Duration(delays.Quantile(0.99))
-	for _, g := range s.Errors {
-		if g.Error.Local {
-			e.FileLimitHits += g.Count
-		}
-	}
-	schedule(&e, phases)
-	return e
-}
-
-// pipelineQueue is how many finished records may wait in memory.
-const pipelineQueue = 1024
-
-func quantile(s *metric.Summary, tag string) time.Duration {
-	v := s.Value(tag, metric.P50) // display unit: ms
-	if math.IsNaN(v) {
-		return 0
-	}
-	return time.Duration(v * float64(time.Millisecond))
-}
-
-// messages is the number of content messages: one more than the gaps of each streamed answer.
-func messages(s *metric.Summary) int64 {
-	n := s.Value("inter_chunk_latency", metric.Count)
-	if math.IsNaN(n) {
-		return s.Valid
-	}
-	return s.Valid + int64(n)
-}
-
-// schedule adds how well the profiling phases kept their schedules.
-func schedule(e *metric.ClientStats, phases []*load.Facts) {
-	var lag load.Histogram
-	var sent int64
-	var seconds, capped, asked, drawn float64
-	for _, f := range phases {
-		s := &f.Schedule
-		e.Reanchors += int(s.Reanchors)
-		e.ReanchorLost += time.Duration(s.LostSeconds * float64(time.Second))
-		e.TicksSkipped += int(s.TicksSkipped)
-		if f.Info.Mode == load.ClosedLoop {
-			continue
-		}
-		e.OpenLoop = true
-		lag.Merge(&s.Lag)
-		sent += f.Sent
-		seconds += s.SendSeconds
-		capped += s.CapSeconds
-		if f.Info.Mode == load.Rate {
-			drawn += float64(s.Ticks) + s.LostArrivals
-			asked += s.Expected
-		}
-	}
-	if !e.OpenLoop {
-		return
-	}
-	e.LagP50, e.LagP99, e.LagMax = time.Duration(lag.Quantile(0.5)), time.Duration(lag.Quantile(0.99)), time.Duration(lag.Max)
-	if seconds > 0 {
-		e.AchievedRate = float64(sent) / seconds
-		e.CapShare = capped / seconds
-		e.TargetRate, e.DrawnRate = asked/seconds, drawn/seconds
-	}
 }

@@ -1,0 +1,182 @@
+package metric
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// The limits of the judgement (timing, section 16.2).
+const (
+	rateShare       = 0.99 // sent of drawn
+	lagFloor        = 10 * time.Millisecond
+	lagOfInterval   = 0.1 // of the mean time between requests
+	capShare        = 0.01
+	busyCPU         = 0.9
+	firstError      = 0.04                  // of the p99 of the first message's latency: 5 % must never pass for valid
+	firstErrorLeast = 50 * time.Microsecond // below it the stamps themselves are no better
+)
+
+// Assess weighs what the client measured.
+func Assess(e ClientStats) *Validity {
+	v := &Validity{ClientStats: e, Verdict: VerdictValid}
+	client := e.clientFaults()
+	short := e.Drawn > 0 && !e.CancelledByUser && float64(e.Sent) < rateShare*e.Drawn
+	late := e.OpenLoop && e.OwnLagP99 > e.lagLimit()
+	switch {
+	case e.Valid == 0 && e.FileLimitHits == 0:
+		v.Verdict, v.Reason = VerdictNoResult, "No request succeeded."
+	case len(client) > 0:
+		v.Verdict, v.Reason = VerdictClientLimited, "The client was the bottleneck: "+join(client)+"."
+	case short:
+		v.Verdict, v.Reason = e.shortfall()
+	case e.OpenLoop && e.BusyShare > capShare:
+		v.Verdict, v.Reason = VerdictServerLimited, "The server answered too slowly for the load asked for: "+e.capClause()+"."
+	case late || e.Reanchors > 0:
+		v.Verdict, v.Reason = VerdictClientLimited, e.lateReason()
+	default:
+		v.Reason = e.allWell()
+	}
+	v.Notes = e.notes()
+	return v
+}
+
+// clientFaults lists what only the client can be blamed for.
+func (e *ClientStats) clientFaults() []string {
+	var out []string
+	if e.wrongFirst() {
+		out = append(out, e.firstClause())
+	}
+	if e.CPUShare > busyCPU {
+		out = append(out, fmt.Sprintf("it used %.0f %% of its %d cores", 100*e.CPUShare, e.Cores))
+	}
+	if e.FileLimitHits > 0 {
+		out = append(out, fmt.Sprintf("%d connections failed on its own limits (open files or ports)", e.FileLimitHits))
+	}
+	return out
+}
+
+// wrongFirst tells whether the p99 of the first message's latency may be wrong by too much.
+func (e *ClientStats) wrongFirst() bool {
+	return e.FirstP99-e.FirstP99Low > firstErrorLeast && e.FirstError() > firstError
+}
+
+// firstClause says by how much the latency of the first message may be wrong, why, and what would help.
+func (e *ClientStats) firstClause() string {
+	what := "request latency"
+	if e.Messages > e.Valid {
+		what = "time to first token"
+	}
+	text := fmt.Sprintf("the %s at p99 lies between %s and %s, because bytes waited unread", what, shown(e.FirstP99Low), shown(e.FirstP99))
+	switch {
+	case e.Stalls > 0 && e.StallTotal > e.ThreadWait/4:
+		text += fmt.Sprintf(" while the process stood still (%s, longest %s)", times(e.Stalls), shown(e.StallLongest))
+	case e.ThreadWait > 0:
+		text += fmt.Sprintf(" while its threads waited for processors (%s in all, %.0f %% of what they needed)", shown(e.ThreadWait), 100*e.waitShare())
+	}
+	return text + "; packet capture (--capture auto) would tell when they arrived"
+}
+
+// waitShare is the part of the time in which threads could have run that they waited.
+func (e *ClientStats) waitShare() float64 {
+	if e.ThreadWait <= 0 {
+		return 0
+	}
+	return float64(e.ThreadWait) / float64(e.ThreadWait+e.CPUTime)
+}
+
+// shortfall judges arrivals that were drawn and not sent by what kept most of them.
+func (e *ClientStats) shortfall() (Verdict, string) {
+	sent := fmt.Sprintf("%.1f %% of the schedule was sent (%d of %.0f requests, %.4g of %.4g requests/s)",
+		100*float64(e.Sent)/e.Drawn, e.Sent, e.Drawn, e.AchievedRate(), e.DrawnRate())
+	most := max(e.Lost.Client, e.Lost.Cap, e.Lost.Rest, e.Lost.Prefill, e.Lost.NoTurn)
+	switch {
+	case most == 0 && e.LateAnswers > 0:
+		return VerdictServerLimited, fmt.Sprintf("%s: %d turns were due before the server had answered the turn before.", sent, e.LateAnswers)
+	case most == 0:
+		return VerdictRateNotReached, sent + "; what kept the rest was not measured."
+	case e.Lost.Client == most:
+		return VerdictClientLimited, fmt.Sprintf("%s: the client fell behind and gave the rest up (%s).", sent, e.behindClause())
+	case e.Lost.Cap == most:
+		return VerdictServerLimited, sent + ": the server answered too slowly, and " + e.capClause() + "."
+	case e.Lost.Prefill == most:
+		return VerdictRateNotReached, fmt.Sprintf("%s: the limit of requests in prefill was reached for %.1f %% of the sending time.", sent, 100*e.PrefillShare)
+	case e.Lost.Rest == most:
+		return VerdictRateNotReached, fmt.Sprintf("%s: the concurrency limit was reached for %.1f %% of the sending time, by sessions that were in delays of their own.", sent, 100*e.CapShare)
+	}
+	return VerdictRateNotReached, sent + ": every session had been started, and none had a turn to send."
+}
+
+// behindClause says how the client fell behind.
+func (e *ClientStats) behindClause() string {
+	var parts []string
+	if e.Reanchors > 0 {
+		parts = append(parts, fmt.Sprintf("its schedule began anew %s and lost %s", times(int64(e.Reanchors)), shown(e.ReanchorLost)))
+	}
+	if e.Stalls > 0 {
+		parts = append(parts, fmt.Sprintf("it stood still %s, longest %s", times(e.Stalls), shown(e.StallLongest)))
+	}
+	if len(parts) == 0 {
+		return "at the end of the sending"
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (e *ClientStats) capClause() string {
+	return fmt.Sprintf("every slot was taken by requests under way for %.1f %% of the sending time", 100*e.BusyShare)
+}
+
+// lagLimit is the schedule lag at p99 that is still in order.
+func (e *ClientStats) lagLimit() time.Duration {
+	rate := e.TargetRate()
+	if rate <= 0 {
+		return lagFloor
+	}
+	return max(lagFloor, time.Duration(lagOfInterval*1e9/rate))
+}
+
+func (e *ClientStats) lateReason() string {
+	if e.Reanchors > 0 {
+		return fmt.Sprintf("The client fell behind its schedule: %s.", e.behindClause())
+	}
+	return fmt.Sprintf("Requests that nothing but the client kept left %s late at p99 (allowed: %s).", shown(e.OwnLagP99), shown(e.lagLimit()))
+}
+
+func (e *ClientStats) allWell() string {
+	text := "The client had room to spare."
+	if e.OpenLoop {
+		text = fmt.Sprintf("The schedule was kept (p99 %s late) and the client had room to spare.", shown(e.OwnLagP99))
+	}
+	if e.gapsDoubtful() {
+		text = strings.Replace(text, "the client had room to spare", "latencies are certain", 1)
+		text = strings.Replace(text, "The client had room to spare", "Latencies are certain", 1)
+		text += fmt.Sprintf(" Gaps between messages are not: in %.1f %% of the requests.", 100*float64(e.UncertainGaps)/float64(max(1, e.Valid)))
+	}
+	return text
+}
+
+// join lists parts as a sentence does.
+func join(parts []string) string {
+	if n := len(parts); n > 1 {
+		return strings.Join(parts[:n-1], ", ") + " and " + parts[n-1]
+	}
+	return strings.Join(parts, "")
+}
+
+func times(n int64) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// shown is a duration with three digits at most.
+func shown(d time.Duration) string {
+	switch {
+	case d >= time.Second:
+		return fmt.Sprintf("%.2f s", d.Seconds())
+	case d >= time.Millisecond:
+		return fmt.Sprintf("%.3g ms", float64(d)/1e6)
+	}
+	return fmt.Sprintf("%.3g µs", float64(d)/1e3)
+}

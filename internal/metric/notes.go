@@ -1,0 +1,52 @@
+package metric
+
+import (
+	"fmt"
+	"time"
+)
+
+// The limits beyond which a fact becomes a note.
+const (
+	longPause       = 10 * time.Millisecond
+	longWait        = 0.2 // of what the threads needed
+	sharedReadLimit = 0.05
+	failedShare     = 0.01
+	uncertainShare  = 0.01 // of the requests
+	behindRate      = 0.9  // answered of sent
+	behindLatency   = 1.5  // latency of the last third over that of the first
+)
+
+// gapsDoubtful tells whether gaps between messages may be wrong in more than a few requests.
+func (e *ClientStats) gapsDoubtful() bool {
+	return float64(e.UncertainGaps) > uncertainShare*float64(e.Valid)
+}
+
+// notes are facts that a reader of the numbers should know.
+func (e *ClientStats) notes() []string {
+	var out []string
+	note := func(yes bool, format string, args ...any) {
+		if yes {
+			out = append(out, fmt.Sprintf(format, args...))
+		}
+	}
+	total := e.Valid + e.Failed
+	note(total > 0 && float64(e.Failed) > failedShare*float64(total), "%d of %d requests failed; their time is in no latency.", e.Failed, total)
+	note(e.OpenLoop && e.AnsweredRate < behindRate*e.SentRate && e.LateLatency > time.Duration(behindLatency*float64(e.EarlyLatency)),
+		"The server fell behind: answered %.3g/s of %.3g/s sent. Latency measures the length of the run.", e.AnsweredRate, e.SentRate)
+	note(e.ReadDelays == 0 && total > 0 && e.PacketStamps == 0, "Instants were taken by the client, not by the kernel: its own delays are in them.")
+	note(e.Uncertain > 0, "%d of %d requests may be off by more than max(1 ms, 1 %%): the first message by up to %s (%d requests), gaps by up to %s (%d requests). The summary gives all requests and the certain ones.",
+		e.Uncertain, e.Valid, shown(e.FirstErrorMax), e.UncertainFirst, shown(e.GapErrorMax), e.UncertainGaps)
+	note(e.Uncertain > 0 && !e.wrongFirst() && e.gapsDoubtful(), "Packet capture (--capture auto) would make the gaps certain.")
+	note(e.StallLongest > longPause, "The client stood still for %s at the longest, %s, %s in all; in that time it sent nothing.", shown(e.StallLongest), times(e.Stalls), shown(e.StallTotal))
+	note(e.waitShare() > longWait, "Its threads waited for processors %.0f %% of the time that they needed: other programs kept the cores busy.", 100*e.waitShare())
+	note(e.GCPauseMax > longPause, "The longest pause of its garbage collector was %s at most.", shown(e.GCPauseMax))
+	note(e.Messages > 0 && float64(e.SharedReads) > sharedReadLimit*float64(e.Messages) && e.Uncertain == 0,
+		"%.0f %% of the messages arrived together with a later one.", 100*float64(e.SharedReads)/float64(max(1, e.Messages)))
+	note(e.OneMessage > 0, "%d answers came in one message and have no inter token latency.", e.OneMessage)
+	note(e.OpenLoop && e.LagP99 > e.lagLimit() && e.OwnLagP99 <= e.lagLimit(), "Requests left %s after their instants at p99, because they waited for slots or for the answers before them.", shown(e.LagP99))
+	note(e.OpenLoop && e.CapShare-e.BusyShare > capShare, "Sessions in delays of their own held every slot for %.1f %% of the sending time.", 100*(e.CapShare-e.BusyShare))
+	note(e.OpenLoop && e.PrefillShare > capShare, "Every prefill slot was taken for %.1f %% of the sending time.", 100*e.PrefillShare)
+	note(e.Spilled > 0, "Record processing fell behind: %d records went through a temporary file (no effect on the measurement).", e.Spilled)
+	note(e.TicksSkipped > 0, "%d planned sends were skipped.", e.TicksSkipped)
+	return out
+}

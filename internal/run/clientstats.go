@@ -1,0 +1,104 @@
+package run
+
+import (
+	"math"
+	"time"
+
+	"aiperf/internal/load"
+	"aiperf/internal/metric"
+)
+
+// pipelineQueue is how many finished records may wait in memory.
+const pipelineQueue = 1024
+
+// clientStats gathers what the client measured about itself during the profiling phases.
+func (r *runner) clientStats(run *metric.Run, phases []*load.Facts) metric.ClientStats {
+	s := run.Profiling
+	used := r.meter.usage()
+	backlog, spilled := r.pipe.Backlog()
+	e := metric.ClientStats{
+		CPUShare: used.share(), Cores: used.Cores, CPUTime: used.CPU, GCPauseMax: used.MaxPause, GCPauseTotal: used.TotalPause,
+		ThreadWait: used.Stalls.ThreadWait, Stalls: used.Stalls.Count, StallLongest: used.Stalls.Longest, StallTotal: used.Stalls.Total,
+		BacklogMax: int(backlog), BacklogSize: pipelineQueue, Spilled: spilled,
+		Valid: s.Valid, Failed: s.Failed, SharedReads: s.SharedReads, OneMessage: s.OneMessage, Messages: messages(s),
+	}
+	delays := r.client.ReadDelays()
+	e.ReadDelays = delays.Count
+	e.ReadDelayP50, e.ReadDelayP99 = time.Duration(delays.Quantile(0.5)), time.Duration(delays.Quantile(0.99))
+	for _, g := range s.Errors {
+		if g.Error.Local {
+			e.FileLimitHits += g.Count
+		}
+	}
+	e.ScheduleStats = scheduleStats(s, phases)
+	e.CancelledByUser = run.Cancelled
+	if e.OpenLoop {
+		e.Trend = r.pipe.Profiling().Trend()
+	}
+	return e
+}
+
+// messages is the number of content messages: one more than the gaps of each streamed answer.
+func messages(s *metric.Summary) int64 {
+	n := s.Value("inter_chunk_latency", metric.Count)
+	if math.IsNaN(n) {
+		return s.Valid
+	}
+	return s.Valid + int64(n)
+}
+
+// scheduleStats tells how well the profiling phases kept their schedules. The lags are those of the metric, so that a report has one p99 of
+// one thing.
+func scheduleStats(s *metric.Summary, phases []*load.Facts) metric.ScheduleStats {
+	var e metric.ScheduleStats
+	var own load.Histogram
+	var caps load.Caps
+	var issued int64
+	for _, f := range phases {
+		p := &f.Schedule
+		if f.Info.Mode == load.ClosedLoop {
+			continue
+		}
+		e.OpenLoop = true
+		own.Merge(&p.Own)
+		issued += p.Lag.Count
+		e.Reanchors += int(p.Reanchors)
+		e.ReanchorLost += time.Duration(p.LostSeconds * float64(time.Second))
+		e.TicksSkipped += int(p.TicksSkipped)
+		e.LateAnswers += p.LateAnswers
+		steady := &p.Steady
+		e.RateSeconds += steady.Seconds
+		caps.Add(steady.Caps)
+		e.Asked += steady.Expected
+		e.Drawn += steady.Drawn
+		e.Sent += steady.Sent
+		e.Lost.Client += steady.Lost.Client
+		e.Lost.Cap += steady.Lost.Cap
+		e.Lost.Rest += steady.Lost.Rest
+		e.Lost.Prefill += steady.Lost.Prefill
+		e.Lost.NoTurn += steady.Lost.NoTurn
+	}
+	if !e.OpenLoop {
+		return e
+	}
+	e.LagP50, e.LagP99, e.LagMax = lagStat(s, metric.P50), lagStat(s, metric.P99), lagStat(s, metric.Max)
+	e.OwnLagP99 = min(time.Duration(own.Quantile(0.99)), e.LagMax)
+	if own.Count == issued && e.LateAnswers == 0 { // nobody waited for anything else: it is the very same distribution
+		e.OwnLagP99 = e.LagP99
+	}
+	if e.RateSeconds > 0 {
+		e.CapShare = caps.Seconds / e.RateSeconds
+		e.BusyShare = caps.BusySeconds / e.RateSeconds
+		e.PrefillShare = caps.PrefillSeconds / e.RateSeconds
+	}
+	return e
+}
+
+// lagStat is a statistic of the schedule lag; 0 = there is none.
+func lagStat(s *metric.Summary, stat metric.Stat) time.Duration {
+	v := s.Value("schedule_lag", stat)
+	if math.IsNaN(v) {
+		return 0
+	}
+	return time.Duration(math.Round(v * float64(time.Millisecond)))
+}
