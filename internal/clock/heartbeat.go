@@ -16,8 +16,8 @@ const (
 
 // Stalls tell how long the process, or threads of it, did not run although they wanted to.
 type Stalls struct {
-	Count   int64         // beats that came 5 ms late or more: the process was stopped, or starved of processors
-	Longest time.Duration // by which a beat was late, stall or not
+	Count   int64         // times that the whole process did not run for 5 ms or more: beats that came so late for no want of a processor
+	Longest time.Duration // longest time that it did not run
 	Total   time.Duration // of the stalls
 	// ThreadWait is what all threads together spent on run queues, runnable and without a processor; 0 where the system does not tell.
 	ThreadWait time.Duration
@@ -77,10 +77,18 @@ func (h *Heartbeat) run() {
 			return
 		default:
 		}
-		if reached {
-			h.beat(Now()-due, false)
+		if late := Now() - due; reached {
+			h.beat(late-h.waited(), false)
 		}
 	}
+}
+
+// waited is how long the heartbeat's own thread waited for a processor since it was asked before, ns: that it is late for that reason does
+// not say that other threads did not run.
+func (h *Heartbeat) waited() int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.threads.ownWait()
 }
 
 // beat takes in a beat that came late by some ns, and ends the tick when it is time.
@@ -108,12 +116,12 @@ func (h *Heartbeat) beat(late int64, last bool) {
 
 // endTick closes the tick under way and begins the next one.
 func (h *Heartbeat) endTick() (upTo int64) {
-	all, two, own := h.threads.look()
+	all, two := h.threads.look()
 	h.sum.ThreadWait += time.Duration(all)
 	upTo = Now()
 	t := h.tick
 	t.to = upTo
-	t.blind = two + max(0, t.late-own) // what the beat waited for a processor is no stop of the process
+	t.blind = two + t.late
 	h.log.add(t)
 	h.tick = blindTick{from: upTo}
 	h.next = beatsPerTick

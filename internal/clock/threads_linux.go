@@ -15,7 +15,7 @@ const scanEvery = 10
 type threadWaits struct {
 	files map[int]*threadFile
 	looks int
-	me    int // id of the thread that looks
+	me    *threadFile // the thread that looks
 }
 
 type threadFile struct {
@@ -24,32 +24,50 @@ type threadFile struct {
 }
 
 // own names the calling thread as the one that looks.
-func (w *threadWaits) own() { w.me = unix.Gettid() }
+func (w *threadWaits) own() {
+	if f, err := os.Open("/proc/self/task/" + strconv.Itoa(unix.Gettid()) + "/schedstat"); err == nil {
+		w.me = &threadFile{file: f}
+		w.me.grown()
+	}
+}
 
-// look tells, in ns since the look before, what all threads waited together, the sum of the two that waited longest (a byte passes
-// through two at most: the one that polls and the one that reads), and what the looking thread waited, which is in no other sum.
-func (w *threadWaits) look() (all, two, own int64) {
+// ownWait is how long the thread that looks waited since this was asked before, ns; 0 where the system does not tell.
+func (w *threadWaits) ownWait() int64 {
+	if w.me == nil {
+		return 0
+	}
+	d, _ := w.me.grown()
+	return d
+}
+
+// grown is what the thread waited since the last call; false = it has ended.
+func (f *threadFile) grown() (d int64, ok bool) {
+	var buf [64]byte
+	n, err := f.file.ReadAt(buf[:], 0)
+	if n == 0 && err != nil {
+		return 0, false
+	}
+	wait := secondNumber(buf[:n])
+	d = wait - f.last
+	f.last = wait
+	return d, true
+}
+
+// look tells, in ns since the look before, what all threads waited together, and the sum of the two that waited longest: a byte passes
+// through two at most, the one that polls and the one that reads.
+func (w *threadWaits) look() (all, two int64) {
 	first := w.files == nil
 	if w.looks%scanEvery == 0 {
 		w.scan()
 	}
 	w.looks++
 	var top, second int64
-	var buf [64]byte
 	for id, f := range w.files {
-		n, err := f.file.ReadAt(buf[:], 0)
-		if n == 0 && err != nil { // the thread has ended
+		d, ok := f.grown()
+		switch {
+		case !ok:
 			f.file.Close()
 			delete(w.files, id)
-			continue
-		}
-		wait := secondNumber(buf[:n])
-		d := wait - f.last
-		f.last = wait
-		switch {
-		case id == w.me:
-			own = d
-			continue
 		case d > top:
 			top, second = d, top
 		case d > second:
@@ -58,9 +76,9 @@ func (w *threadWaits) look() (all, two, own int64) {
 		all += d
 	}
 	if first { // what threads waited before anybody looked
-		return 0, 0, 0
+		return 0, 0
 	}
-	return all, top + second, own
+	return all, top + second
 }
 
 // scan opens the files of threads that are new.
@@ -94,6 +112,10 @@ func (w *threadWaits) close() {
 		f.file.Close()
 	}
 	w.files = map[int]*threadFile{}
+	if w.me != nil {
+		w.me.file.Close()
+		w.me = nil
+	}
 }
 
 // secondNumber reads the second of the decimal numbers in a line.
