@@ -7,6 +7,7 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // Server is a simulated inference server.
@@ -22,6 +23,9 @@ type Server struct {
 	conns    map[*net.TCPConn]struct{}
 	closed   bool
 	wg       sync.WaitGroup
+	over     chan struct{} // closed with the server
+	load     func()        // loads what prompts are counted with
+	warm     chan struct{} // closed when that is there
 }
 
 // New makes a server; its truth log is created at once.
@@ -30,7 +34,8 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Server{opts: o, truth: log, pacers: newPacers(), conns: map[*net.TCPConn]struct{}{}}, nil
+	return &Server{opts: o, truth: log, pacers: newPacers(), conns: map[*net.TCPConn]struct{}{},
+		over: make(chan struct{}), warm: make(chan struct{}), load: func() { counter() }}, nil
 }
 
 // Listen binds an address ("127.0.0.1:0" = any free port) and begins to answer. Close ends it.
@@ -49,9 +54,12 @@ func (s *Server) Listen(address string) error {
 		s.wg.Go(p.run)
 	}
 	s.wg.Go(func() { s.accept(s.listener) })
-	if s.opts.CountPrompt {
-		s.wg.Go(func() { counter() }) // ready before the first prompt, without making the start wait
-	}
+	s.wg.Go(func() {
+		defer close(s.warm)
+		if s.opts.CountPrompt {
+			s.load()
+		}
+	})
 	return nil
 }
 
@@ -65,15 +73,32 @@ func (s *Server) Addr() string {
 // URL is where clients find the server.
 func (s *Server) URL() string { return "http://" + s.Addr() }
 
-func (s *Server) accept(l *net.TCPListener) {
+// Pauses after a connection that could not be accepted, doubled each time: a process without free descriptors must not spin on it.
+const (
+	firstPause   = 5 * time.Millisecond
+	longestPause = time.Second
+)
+
+// acceptor is where connections come from.
+type acceptor interface {
+	AcceptTCP() (*net.TCPConn, error)
+}
+
+func (s *Server) accept(l acceptor) {
+	pause := firstPause
 	for {
 		c, err := l.AcceptTCP()
-		if err != nil {
-			if errors.Is(err, net.ErrClosed) {
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil { // this client is gone, or there is no descriptor for it; the next may do better
+			if !s.rest(pause) {
 				return
 			}
-			continue // this client is gone; the next may not be
+			pause = min(2*pause, longestPause)
+			continue
 		}
+		pause = firstPause
 		s.mu.Lock()
 		if s.closed {
 			s.mu.Unlock()
@@ -83,6 +108,18 @@ func (s *Server) accept(l *net.TCPListener) {
 		s.conns[c] = struct{}{}
 		s.wg.Go(func() { s.serve(c) })
 		s.mu.Unlock()
+	}
+}
+
+// rest waits for a while; it tells whether the server is still open then.
+func (s *Server) rest(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-s.over:
+		return false
 	}
 }
 
@@ -111,6 +148,7 @@ func (s *Server) Close() error {
 		return nil
 	}
 	s.closed = true
+	close(s.over)
 	var err error
 	if s.listener != nil {
 		err = s.listener.Close()
@@ -128,18 +166,27 @@ func (s *Server) Close() error {
 	return errors.Join(err, s.truth.close())
 }
 
-// Run listens and answers until the context ends.
+// Run listens and answers until the context ends. ready is called when the first request will be answered as all others: it does not pay
+// for what the server loads.
 func Run(ctx context.Context, o Options, address string, ready func(url string)) error {
 	s, err := New(o)
 	if err != nil {
 		return err
 	}
+	return s.run(ctx, address, ready)
+}
+
+func (s *Server) run(ctx context.Context, address string, ready func(url string)) error {
 	if err := s.Listen(address); err != nil {
 		return errors.Join(err, s.Close())
 	}
-	if ready != nil {
-		ready(s.URL())
+	select {
+	case <-s.warm:
+		if ready != nil {
+			ready(s.URL())
+		}
+		<-ctx.Done()
+	case <-ctx.Done():
 	}
-	<-ctx.Done()
 	return s.Close()
 }
