@@ -70,7 +70,7 @@ func sample(t *testing.T) (*record.Record, *metric.Row, *metric.Run) {
 		Meta:       record.Meta{SessionNum: 3, RequestID: "id", CorrelationID: "co", ConversationID: "c", TurnIndex: 1, WorkerID: "worker_0", ProcessorID: "record_processor_0", PhaseName: "profiling", MaxTokens: 4},
 		WallOffset: 1_800_000_000_000_000_000, Intended: 90 * ms, Issued: 95 * ms, Start: 100 * ms, Ack: 101 * ms, End: 190 * ms, Status: 200,
 		RequestHeaders: []record.Header{{Name: "Authorization", Value: "Bearer secret"}, {Name: "X-A", Value: "1"}, {Name: "X-A", Value: "2"}},
-		Payload:        []byte("{\n\"model\": \"m\", \"max_tokens\": 4}"),
+		Payload:        record.Plain([]byte("{\n\"model\": \"m\", \"max_tokens\": 4}")),
 		Messages: []record.Message{
 			{At: 150 * ms, Clock: record.KernelClock, UncertainNs: 7 * ms, Raw: []byte("event: delta\ndata: {\"a\":\"<ü>\"}")},
 			{At: 160 * ms, Clock: record.PacketClock, Raw: []byte(": ping\ndata: {}")},

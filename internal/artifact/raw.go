@@ -50,9 +50,9 @@ func (w *Raw) Encode(dst []byte, rec *record.Record, _ *record.Reply, row *metri
 		o.key("error")
 		o.b = appendError(o.b, row.Err)
 	}
-	if len(rec.Payload) > 0 {
+	if rec.Payload.Len() > 0 {
 		o.key("payload")
-		o.b = appendPayload(o.b, rec.Payload)
+		o.b = appendPayload(o.b, rec.Payload.Bytes())
 	}
 	if rec.MaxTokens > 0 {
 		o.int("requested_osl", int64(rec.MaxTokens))

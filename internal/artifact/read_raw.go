@@ -111,9 +111,9 @@ func rawRecord(v *fastjson.Value) (*record.Record, error) {
 	r.Error = readError(v.Get("error"))
 	if p := v.Get("payload"); p != nil {
 		if p.Type() == fastjson.TypeString {
-			r.Payload = append([]byte(nil), p.GetStringBytes()...)
+			r.Payload = record.Plain(append([]byte(nil), p.GetStringBytes()...))
 		} else {
-			r.Payload = p.MarshalTo(nil)
+			r.Payload = record.Plain(p.MarshalTo(nil))
 		}
 		r.Model = text(p.Get("model"))
 		r.MaxTokens = requestedTokens(p)

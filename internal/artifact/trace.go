@@ -83,7 +83,7 @@ func sentHeaders(r *record.Record) []record.Header {
 			all = append(all, h)
 		}
 	}
-	return append(all, record.Header{Name: "Content-Length", Value: strconv.Itoa(len(r.Payload))})
+	return append(all, record.Header{Name: "Content-Length", Value: strconv.Itoa(r.Payload.Len())})
 }
 
 // span writes a duration if both its ends happened.

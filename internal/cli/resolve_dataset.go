@@ -149,5 +149,5 @@ func (r *resolver) prefixes(d *config.Dataset) {
 
 // ranks reports whether the endpoint type takes a query and passages.
 func (r *resolver) ranks() bool {
-	return r.endpoint != nil && strings.HasSuffix(r.endpoint.Name, "_rankings")
+	return r.endpoint != nil && r.endpoint.Ranks()
 }

@@ -48,7 +48,7 @@ func (r *resolver) endpointType() {
 	if notice != "" {
 		r.warn("%s: %s", r.as(flag), notice)
 	}
-	if !e.Built {
+	if !e.Built() {
 		r.fail("%s %s: not built yet; built are %s", r.as(flag), e.Name, strings.Join(builtEndpoints(), ", "))
 	}
 	r.endpoint, r.run.Endpoint.Type = e, e.Name
@@ -57,7 +57,7 @@ func (r *resolver) endpointType() {
 func builtEndpoints() []string {
 	var names []string
 	for _, e := range endpoint.All() {
-		if e.Built {
+		if e.Built() {
 			names = append(names, e.Name)
 		}
 	}

@@ -23,6 +23,9 @@ type Conversation struct {
 	Mode        Mode   // "" = DeltasWithoutResponses
 }
 
+// Live tells whether the answers that come are part of what later turns send.
+func (c *Conversation) Live() bool { return c.Mode == "" || c.Mode == DeltasWithoutResponses }
+
 // Turn is one request of a conversation.
 type Turn struct {
 	Model     string   // "" = the first model of the run
@@ -31,12 +34,9 @@ type Turn struct {
 	Timestamp *float64 // ms on the trace's own clock; nil = none
 	Delay     *float64 // ms after the end of the previous turn's answer; nil = none
 
-	Texts  []Media
-	Images []Media
-	Audios []Media
-	Videos []Media
+	Parts []Part // what the turn says, in order
 
-	RawMessages  []json.RawMessage // ready messages, replace the media; nil = build from the media, empty = add nothing
+	RawMessages  []json.RawMessage // ready messages, replace the parts; nil = build from the parts, empty = add nothing
 	RawTools     json.RawMessage   // tool definitions beside RawMessages; nil = none
 	RawPayload   []byte            // whole request body, sent verbatim; nil = build one
 	ExtraBody    json.RawMessage   // JSON object merged over the body, keys in the order given; nil = none
@@ -44,13 +44,6 @@ type Turn struct {
 
 	// Origin is where the turn was read ("file:line"), for error messages; "" for generated turns.
 	Origin string
-}
-
-// Media is one part of a turn: a named list of texts, URLs, data URLs or "format,base64" clips.
-type Media struct {
-	Name     string // rankings use "query" and "passages"
-	Contents []string
-	UUIDs    []string // images only: authored ids beside the contents
 }
 
 // Header is one HTTP header.

@@ -1,7 +1,7 @@
 package endpoint
 
 // chatMember reads the choices of a chat answer.
-func chatMember(d *decoder, s *scanner, key []byte) bool {
+func chatMember(d *jsonAnswer, s *scanner, key []byte) bool {
 	if string(key) != "choices" {
 		return false
 	}
@@ -14,7 +14,7 @@ func chatMember(d *decoder, s *scanner, key []byte) bool {
 	return true
 }
 
-func chatChoice(d *decoder, s *scanner, key []byte) {
+func chatChoice(d *jsonAnswer, s *scanner, key []byte) {
 	switch string(key) {
 	case "delta":
 		d.chunk.delta.read(s)

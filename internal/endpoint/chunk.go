@@ -97,7 +97,7 @@ func (c *chunk) chosen() *part {
 }
 
 // document reads one JSON document; false = it is not JSON. A document that is no object has no data, unless the endpoint reads lists.
-func (d *decoder) document(doc []byte) bool {
+func (d *jsonAnswer) document(doc []byte) bool {
 	d.chunk.reset()
 	d.scan = scanner{b: doc}
 	s := &d.scan
@@ -111,14 +111,17 @@ func (d *decoder) document(doc []byte) bool {
 	default:
 		s.skip()
 	}
-	if s.done() {
-		return true
+	if !s.done() {
+		d.chunk.reset()
+		return false
 	}
-	d.chunk.reset()
-	return false
+	if d.after != nil {
+		d.after(d)
+	}
+	return true
 }
 
-func (d *decoder) top(s *scanner) {
+func (d *jsonAnswer) top(s *scanner) {
 	c := &d.chunk
 	s.open('{')
 	for first := true; s.next('}', first); first = false {
@@ -162,7 +165,7 @@ func meaningful(v []byte) bool {
 }
 
 // firstChoice reads the first element of a list of choices, member by member, and skips the others.
-func firstChoice(d *decoder, s *scanner, member func(d *decoder, s *scanner, key []byte)) {
+func firstChoice(d *jsonAnswer, s *scanner, member func(d *jsonAnswer, s *scanner, key []byte)) {
 	if !s.open('[') {
 		s.skip()
 		return

@@ -2,14 +2,16 @@ package endpoint
 
 import "aiperf/internal/conversation"
 
+// completionsType is OpenAI's text completions.
+var completionsType = jsonType{encode: encodeCompletions, input: promptInput, member: completionsMember}
+
 // encodeCompletions builds the body of a text completion.
-func encodeCompletions(b *body, in *Input) error {
-	t, err := in.onlyTurn("completions")
-	if err != nil {
+func encodeCompletions(b *body, t *conversation.Turn, h *History) error {
+	if err := alone(t, h, "completions"); err != nil {
 		return err
 	}
-	list := texts(t)
-	if front := contextText(in.Conversation); front != "" {
+	list := t.Contents()
+	if front := h.text(); front != "" {
 		for i := range list {
 			list[i] = front + list[i]
 		}
@@ -21,8 +23,8 @@ func encodeCompletions(b *body, in *Input) error {
 		b.strings(list)
 	}
 	b.end("prompt", a)
-	b.setString("model", in.modelOf(t))
-	b.setBool("stream", in.Streaming)
+	b.setString("model", b.set.model(t))
+	b.setBool("stream", b.set.Streaming)
 	if t.MaxTokens != nil && *t.MaxTokens != 0 {
 		b.setInt("max_tokens", *t.MaxTokens)
 	}
@@ -30,10 +32,10 @@ func encodeCompletions(b *body, in *Input) error {
 	return nil
 }
 
-// contextText is the system message and the user context as they stand in front of a prompt: a blank line behind each.
-func contextText(c *conversation.Conversation) string {
+// text is the system message and the user context as they stand in front of a prompt: a blank line behind each.
+func (h *History) text() string {
 	text := ""
-	for _, s := range []string{c.System, c.UserContext} {
+	for _, s := range []string{h.System, h.UserContext} {
 		if s != "" {
 			text += s + "\n\n"
 		}
@@ -42,7 +44,7 @@ func contextText(c *conversation.Conversation) string {
 }
 
 // completionsMember reads the choices of an answer.
-func completionsMember(d *decoder, s *scanner, key []byte) bool {
+func completionsMember(d *jsonAnswer, s *scanner, key []byte) bool {
 	if string(key) != "choices" {
 		return false
 	}
@@ -53,7 +55,7 @@ func completionsMember(d *decoder, s *scanner, key []byte) bool {
 	return true
 }
 
-func textChoice(d *decoder, s *scanner, key []byte) {
+func textChoice(d *jsonAnswer, s *scanner, key []byte) {
 	switch string(key) {
 	case "text":
 		d.chunk.delta.content = s.text()

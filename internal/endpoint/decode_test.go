@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -9,13 +10,26 @@ import (
 	"aiperf/internal/record"
 )
 
-func chat(t testing.TB) *Endpoint {
+// codec opens a type as a run does.
+func codec(t testing.TB, name string, set Settings) Codec {
 	t.Helper()
-	e, _, err := Lookup("chat")
+	e, _, err := Lookup(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return e
+	c, err := e.Open(set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func chatCodec(t testing.TB) Codec { return codec(t, "chat", Settings{}) }
+
+// capture is what an answer leaves for later turns, as text.
+func capture(c Codec, rec *record.Record) string {
+	m, _ := NewReading(c, true).Memory(rec).(json.RawMessage)
+	return string(m)
 }
 
 // events makes a record of a stream; message i arrives at instant i+1.
@@ -74,7 +88,7 @@ func TestTheLastUsageCountsAndTheFirstChunkHasItsOwn(t *testing.T) {
 	withUsage := func(text, usage string) string {
 		return `data: {"object":"chat.completion.chunk","choices":[{"delta":{"content":"` + text + `"}}],"usage":` + usage + `}`
 	}
-	r, err := chat(t).Decode(events(delta(`"role":"assistant","content":""`), withUsage("a", `{"completion_tokens":3}`),
+	r, err := Decode(chatCodec(t), events(delta(`"role":"assistant","content":""`), withUsage("a", `{"completion_tokens":3}`),
 		withUsage("b", `{"completion_tokens":5}`), withUsage("c", "null"), withUsage("d", "{}"), "data: [DONE]"), DecodeOptions{})
 	if err != nil || r.PerChunkTokens != 3 || r.Usage.Completion != 5 || r.Usage.Prompt != -1 || r.Output != "abcd" {
 		t.Errorf("%v %+v %+v", err, r, r.Usage)
@@ -86,11 +100,11 @@ func TestEventsFromAnExportReadAsFromTheWire(t *testing.T) {
 	chunk := strings.TrimPrefix(delta(`"content":"a"`), "data: ")
 	rec := &record.Record{Messages: []record.Message{fields(record.Field{Name: "comment", Value: "ping"}),
 		fields(record.Field{Name: "data", Value: chunk}), fields(record.Field{Name: "data", Value: "[DONE]"})}}
-	if r, err := chat(t).Decode(rec, DecodeOptions{}); err != nil || r.Output != "a" || r.Contents[0].Message != 1 {
+	if r, err := Decode(chatCodec(t), rec, DecodeOptions{}); err != nil || r.Output != "a" || r.Contents[0].Message != 1 {
 		t.Errorf("%v %+v", err, r)
 	}
 	rec.Messages = append(rec.Messages, fields(record.Field{Name: "event", Value: "error"}, record.Field{Name: "comment", Value: "boom"}))
-	r, err := chat(t).Decode(rec, DecodeOptions{})
+	r, err := Decode(chatCodec(t), rec, DecodeOptions{})
 	if err == nil || err.Type != "SSEResponseError" || err.Message != "boom" || err.Code != 502 || r.Output != "a" {
 		t.Errorf("%+v %+v", err, r)
 	}
@@ -122,7 +136,7 @@ func TestErrorsOfARecord(t *testing.T) {
 		"two documents":  {body(`{"choices":[]} {}`), invalidResult, "not JSON", ""},
 		"error document": {body(`{"error":"boom"}`), invalidResult, "boom", ""},
 	} {
-		r, err := chat(t).Decode(tt.rec, DecodeOptions{})
+		r, err := Decode(chatCodec(t), tt.rec, DecodeOptions{})
 		if (err == nil) != (tt.kind == "") || err != nil && (err.Type != tt.kind || !strings.Contains(err.Message, tt.message)) || r.Output != tt.text {
 			t.Errorf("%s: %+v, text %q", name, err, r.Output)
 		}
@@ -148,7 +162,7 @@ func TestCapture(t *testing.T) {
 		"failed":      {failed, ""},
 		"error event": {events(delta(`"content":"a"`), `data: {"error":"x"}`), ""},
 	} {
-		if got := string(chat(t).Capture(tt.rec)); got != tt.want {
+		if got := capture(chatCodec(t), tt.rec); got != tt.want {
 			t.Errorf("%s: %s, want %s", name, got, tt.want)
 		}
 	}
@@ -173,15 +187,13 @@ func TestInputTexts(t *testing.T) {
 		{"chat", `not JSON`, "", 0, 0},
 		{"chat", `{"messages":[{"content":"a"}]`, "", 0, 0},
 	} {
-		e, _, err := Lookup(tt.endpoint)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, _ := e.Decode(&record.Record{Payload: []byte(tt.payload)}, DecodeOptions{})
+		c := codec(t, tt.endpoint, Settings{})
+		rec := &record.Record{Payload: record.Plain([]byte(tt.payload))}
+		r, _ := Decode(c, rec, DecodeOptions{})
 		if got := strings.Join(r.InputTexts, "|"); got != tt.want || r.InputTokens != tt.tokens || r.Images != tt.images {
 			t.Errorf("%s: %q, %d tokens, %d images", tt.payload, got, r.InputTokens, r.Images)
 		}
-		if r, _ = e.Decode(&record.Record{Payload: []byte(tt.payload)}, DecodeOptions{NoInput: true}); len(r.InputTexts)+r.InputTokens > 0 {
+		if r, _ = Decode(c, rec, DecodeOptions{NoInput: true}); len(r.InputTexts)+r.InputTokens > 0 {
 			t.Error("input was read against the options")
 		}
 	}
@@ -201,11 +213,11 @@ func TestLookup(t *testing.T) {
 	}
 	built := 0
 	for _, e := range All() {
-		if e.Built {
+		if e.Built() {
 			built++
 		}
-		if e.Built != (e.encode != nil && e.member != nil && e.input != nil) || e.Title == "" || e.Summary == "" {
-			t.Errorf("%s is half built", e.Name)
+		if e.Title == "" || e.Summary == "" {
+			t.Errorf("%s does not describe itself", e.Name)
 		}
 	}
 	if built != 6 || len(All()) != 25 {

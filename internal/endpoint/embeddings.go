@@ -1,22 +1,27 @@
 package endpoint
 
-import "aiperf/internal/record"
+import (
+	"aiperf/internal/conversation"
+	"aiperf/internal/record"
+)
+
+// embeddingsType is OpenAI's embeddings.
+var embeddingsType = jsonType{encode: encodeEmbeddings, input: embeddingsInput, member: embeddingsMember}
 
 // encodeEmbeddings builds the body of an embeddings request; the input is always a list.
-func encodeEmbeddings(b *body, in *Input) error {
-	t, err := in.onlyTurn("embeddings")
-	if err != nil {
+func encodeEmbeddings(b *body, t *conversation.Turn, h *History) error {
+	if err := alone(t, h, "embeddings"); err != nil {
 		return err
 	}
-	b.setString("model", in.modelOf(t))
+	b.setString("model", b.set.model(t))
 	a := len(b.buf)
-	b.strings(texts(t))
+	b.strings(t.Contents())
 	b.end("input", a)
 	return nil
 }
 
 // embeddingsMember counts the vectors of an answer: lists that are not empty, or base64 text.
-func embeddingsMember(d *decoder, s *scanner, key []byte) bool {
+func embeddingsMember(d *jsonAnswer, s *scanner, key []byte) bool {
 	if string(key) != "data" {
 		return false
 	}

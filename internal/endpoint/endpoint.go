@@ -6,10 +6,11 @@ import (
 	"strings"
 
 	"aiperf/internal/conversation"
+	"aiperf/internal/record"
 )
 
-// Endpoint is one endpoint type: what it is called, where it lives, what it can do, and how it speaks. The zero functions of a type
-// that is not built are nil; Built tells.
+// Endpoint is one endpoint type: what it is called, where it lives, what it can do, and how it speaks. Everything that the rest of the
+// program wants to know of a type is a field here; nobody looks at names.
 type Endpoint struct {
 	Name       string // value of --endpoint-type
 	Path       string // default path, "" = the base URL itself
@@ -17,41 +18,37 @@ type Endpoint struct {
 	Title      string // title of the console table
 	Summary    string // one line for help and listings
 
-	Streams         bool // --streaming changes something
-	MustStream      bool // refuses to run without --streaming
-	ProducesTokens  bool // OSL family of metrics
-	TokenizesInput  bool // ISL family of metrics
-	Images          bool // accepts images, and so on
-	Audio           bool
-	Video           bool
-	ProducesImages  bool
-	ProducesVideo   bool
-	SystemMessage   bool // takes the generated system and user-context messages
-	ContextText     bool // has no messages: puts those texts in front of the prompt
-	History         bool // sends the turns before this one
-	Replies         bool // captured replies become part of the history
-	MultipartOnly   bool // bodies are multipart/form-data
-	MultipartByUser bool // bodies may be multipart/form-data
-	InlineMedia     bool // media must be inside the body
-	Polls           bool // the answer is fetched later
-	Replays         bool // sends ready bodies only
+	Streams        bool        // --streaming changes something
+	MustStream     bool        // refuses to run without --streaming
+	ProducesTokens bool        // OSL family of metrics
+	TokenizesInput bool        // ISL family of metrics
+	Produces       record.Kind // what answers hold; Text where it is text
+	Images         bool        // accepts images, and so on
+	Audio          bool
+	Video          bool
+	SystemMessage  bool // takes the generated system and user-context messages
+	ContextText    bool // has no messages: puts those texts in front of the prompt
+	Replies        bool // answers become part of the history
+	FollowsUp      bool // an answer may take further requests: polls, downloads
 
-	Built bool // this build can run it
-
-	encode func(b *body, in *Input) error
-	member func(d *decoder, s *scanner, key []byte) bool // reads one top-level member of an answer; false = not consumed
-	array  func(d *decoder, s *scanner) bool             // reads a top-level array; nil = such an answer has no data
-	input  func(x *inputTexts, s *scanner, key []byte) bool
-
-	remarks func(t *conversation.Turn) []string // what a body leaves out of a turn; nil = nothing
+	// Open makes the codec of a run; nil = this build cannot run the type. An error names the flag that is to blame.
+	Open func(Settings) (Codec, error)
+	// Remarks tells what the user should know about a turn: what its body leaves out, what it lacks; nil = nothing.
+	Remarks func(*conversation.Turn) []string
 }
 
-// Remarks tells what the user should know about the body of a turn: what it leaves out, what it lacks.
-func (e *Endpoint) Remarks(t *conversation.Turn) []string {
-	if e.remarks == nil || t.RawPayload != nil {
+// Built tells whether this build can run the type.
+func (e *Endpoint) Built() bool { return e.Open != nil }
+
+// Ranks tells whether requests hold a query and passages.
+func (e *Endpoint) Ranks() bool { return e.Produces == record.Rankings }
+
+// RemarksOn gives the remarks on a turn; a ready body gets none.
+func (e *Endpoint) RemarksOn(t *conversation.Turn) []string {
+	if e.Remarks == nil || t.RawPayload != nil {
 		return nil
 	}
-	return e.remarks(t)
+	return e.Remarks(t)
 }
 
 // URLPath is the default path of a request.

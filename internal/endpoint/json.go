@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"aiperf/internal/record"
 )
 
 // appendString writes s as a JSON string: UTF-8 as it is, only quotes, backslashes and control characters escaped.
@@ -205,6 +207,62 @@ func trimExponent(dst []byte, from int) []byte {
 type object struct {
 	buf     []byte
 	members []member
+	shared  []splice
+}
+
+// splice is where bytes stand in a value that are not copied into buf, because others hold them too.
+type splice struct {
+	at    int // index into buf
+	bytes []byte
+}
+
+// shareFrom is the size in bytes from which content is shared and not copied.
+const shareFrom = 4 << 10
+
+// share appends bytes that need no escapes and are never changed to the value under construction.
+func (o *object) share(b []byte) {
+	if len(b) < shareFrom {
+		o.buf = append(o.buf, b...)
+		return
+	}
+	o.shared = append(o.shared, splice{len(o.buf), b})
+}
+
+// reset forgets everything but the room.
+func (o *object) reset() {
+	clear(o.shared)
+	o.buf, o.members, o.shared = o.buf[:0], o.members[:0], o.shared[:0]
+}
+
+// ranges gives the object as a body: one range, or several where bytes are shared.
+func (o *object) ranges() record.Body {
+	size := 2
+	for _, m := range o.members {
+		size += len(m.key) + m.b - m.a + 8
+	}
+	out, cuts := append(make([]byte, 0, size), '{'), []splice(nil)
+	for i, m := range o.members {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(appendString(out, m.key), ':')
+		from := m.a
+		for _, s := range o.shared {
+			if m.a <= s.at && s.at <= m.b {
+				out = append(out, o.buf[from:s.at]...)
+				cuts, from = append(cuts, splice{len(out), s.bytes}), s.at
+			}
+		}
+		out = append(out, o.buf[from:m.b]...)
+	}
+	out = append(out, '}')
+	var all [][]byte
+	from := 0
+	for _, c := range cuts {
+		all = append(all, out[from:c.at:c.at], c.bytes)
+		from = c.at
+	}
+	return record.Plain(append(all, out[from:])...)
 }
 
 type member struct {

@@ -2,44 +2,54 @@ package endpoint
 
 import (
 	"fmt"
+	"slices"
 
 	"aiperf/internal/conversation"
 	"aiperf/internal/record"
 )
 
+// The rankings of three servers.
+var (
+	nimRankingsType    = jsonType{encode: encodeNIMRankings, input: rankingsInput, member: listMember("rankings")}
+	cohereRankingsType = jsonType{encode: encodeCohereRankings, input: rankingsInput, member: listMember("results")}
+	teiRankingsType    = jsonType{encode: encodeTEIRankings, input: rankingsInput, member: listMember("results"), array: rankingArray}
+)
+
 // ranking is the query and the passages of a turn.
-func ranking(in *Input, name string) (t *conversation.Turn, query string, passages []string, err error) {
-	if t, err = in.onlyTurn(name); err != nil {
-		return nil, "", nil, err
+func ranking(t *conversation.Turn, h *History, name string) (query string, passages []string, err error) {
+	if err := alone(t, h, name); err != nil {
+		return "", nil, err
 	}
 	found := false
-	for i := range t.Texts {
-		switch m := &t.Texts[i]; m.Name {
+	for i := range t.Parts {
+		switch p := &t.Parts[i]; p.Name {
 		case "query", "queries":
-			if !found && len(m.Contents) > 0 {
-				query, found = m.Contents[0], true
+			if !found {
+				query, found = p.Text, true
 			}
 		case "passages":
-			passages = append(passages, m.Contents...)
+			passages = append(passages, p.Text)
 		}
 	}
 	if !found {
-		return nil, "", nil, invalid(t, "endpoint type %s needs a text named query (and texts named passages)", name)
+		return "", nil, invalid(t, "endpoint type %s needs a text named query (and texts named passages)", name)
 	}
-	return t, query, passages, nil
+	return query, passages, nil
 }
 
 // rankingRemarks tells what a ranking request leaves out of a turn, and what it lacks.
 func rankingRemarks(t *conversation.Turn) (remarks []string) {
 	queries, passages := 0, 0
-	for i := range t.Texts {
-		switch m := &t.Texts[i]; m.Name {
+	for i := range t.Parts {
+		switch p := &t.Parts[i]; p.Name {
 		case "query", "queries":
-			queries += len(m.Contents)
+			queries++
 		case "passages":
-			passages += len(m.Contents)
+			passages++
 		default:
-			remarks = append(remarks, fmt.Sprintf("a text named %q is left out: a ranking request takes a query and passages", m.Name))
+			if text := fmt.Sprintf("a text named %q is left out: a ranking request takes a query and passages", p.Name); !slices.Contains(remarks, text) {
+				remarks = append(remarks, text)
+			}
 		}
 	}
 	if queries > 1 {
@@ -51,12 +61,12 @@ func rankingRemarks(t *conversation.Turn) (remarks []string) {
 	return remarks
 }
 
-func encodeNIMRankings(b *body, in *Input) error {
-	t, query, passages, err := ranking(in, "nim_rankings")
+func encodeNIMRankings(b *body, t *conversation.Turn, h *History) error {
+	query, passages, err := ranking(t, h, "nim_rankings")
 	if err != nil {
 		return err
 	}
-	b.setString("model", in.modelOf(t))
+	b.setString("model", b.set.model(t))
 	a := len(b.buf)
 	b.textObject(query)
 	b.end("query", a)
@@ -79,12 +89,12 @@ func (b *body) textObject(s string) {
 	b.buf = append(b.buf, '}')
 }
 
-func encodeCohereRankings(b *body, in *Input) error {
-	t, query, passages, err := ranking(in, "cohere_rankings")
+func encodeCohereRankings(b *body, t *conversation.Turn, h *History) error {
+	query, passages, err := ranking(t, h, "cohere_rankings")
 	if err != nil {
 		return err
 	}
-	b.setString("model", in.modelOf(t))
+	b.setString("model", b.set.model(t))
 	b.setString("query", query)
 	a := len(b.buf)
 	b.strings(passages)
@@ -92,8 +102,8 @@ func encodeCohereRankings(b *body, in *Input) error {
 	return nil
 }
 
-func encodeTEIRankings(b *body, in *Input) error {
-	_, query, passages, err := ranking(in, "hf_tei_rankings")
+func encodeTEIRankings(b *body, t *conversation.Turn, h *History) error {
+	query, passages, err := ranking(t, h, "hf_tei_rankings")
 	if err != nil {
 		return err
 	}
@@ -105,14 +115,14 @@ func encodeTEIRankings(b *body, in *Input) error {
 }
 
 // listMember counts the scores under the type's own key.
-func listMember(name string) func(*decoder, *scanner, []byte) bool {
-	return func(d *decoder, s *scanner, key []byte) bool {
+func listMember(name string) func(*jsonAnswer, *scanner, []byte) bool {
+	return func(d *jsonAnswer, s *scanner, key []byte) bool {
 		return string(key) == name && rankingArray(d, s)
 	}
 }
 
 // rankingArray counts the scores of a list.
-func rankingArray(d *decoder, s *scanner) bool {
+func rankingArray(d *jsonAnswer, s *scanner) bool {
 	d.chunk.kind, d.chunk.items = record.Rankings, 0
 	if !s.open('[') {
 		s.skip()

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,7 +30,7 @@ type bodyCase struct {
 		Turns  []struct {
 			Role                          string
 			MaxTokens                     *int
-			Texts, Images, Audios, Videos []conversation.Media
+			Texts, Images, Audios, Videos []media
 			RawMessages                   []json.RawMessage
 			RawTools                      json.RawMessage
 			RawPayload                    *string
@@ -44,8 +45,15 @@ func (c *bodyCase) conversations() []conversation.Conversation {
 	for _, v := range c.Conversations {
 		conv := conversation.Conversation{System: v.System, Mode: v.Mode}
 		for _, t := range v.Turns {
-			turn := conversation.Turn{Role: t.Role, MaxTokens: t.MaxTokens, Texts: t.Texts, Images: t.Images, Audios: t.Audios, Videos: t.Videos,
-				RawMessages: t.RawMessages, RawTools: t.RawTools, ExtraBody: t.ExtraBody}
+			turn := conversation.Turn{Role: t.Role, MaxTokens: t.MaxTokens, RawMessages: t.RawMessages, RawTools: t.RawTools, ExtraBody: t.ExtraBody}
+			for _, e := range t.Texts {
+				turn.Parts = append(turn.Parts, conversation.Texts(e.Name, e.Contents...)...)
+			}
+			for kind, list := range [][]media{conversation.Image: t.Images, conversation.Audio: t.Audios, conversation.Video: t.Videos} {
+				for _, m := range list {
+					turn.Parts = append(turn.Parts, m.parts(conversation.Kind(kind))...)
+				}
+			}
 			if t.RawPayload != nil {
 				turn.RawPayload = []byte(*t.RawPayload)
 			}
@@ -54,6 +62,26 @@ func (c *bodyCase) conversations() []conversation.Conversation {
 		list = append(list, conv)
 	}
 	return list
+}
+
+// media is a list of media as the recordings write it down.
+type media struct {
+	Name            string
+	Contents, UUIDs []string
+}
+
+func (m media) parts(kind conversation.Kind) []conversation.Part {
+	parts := make([]conversation.Part, max(len(m.Contents), len(m.UUIDs)))
+	for i := range parts {
+		parts[i].Kind = kind
+		if i < len(m.Contents) && m.Contents[i] != "" {
+			parts[i].Blob = conversation.Authored(kind, m.Contents[i])
+		}
+		if i < len(m.UUIDs) {
+			parts[i].ID = m.UUIDs[i]
+		}
+	}
+	return parts
 }
 
 // stub answers a request as the recording's server did: "re: " and the first 24 characters of the last text.
@@ -107,26 +135,28 @@ func (c *bodyCase) check(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := Input{Model: "m", Streaming: c.Streaming && e.Streams,
-		Options: Options{LegacyMaxTokens: c.Legacy, PerChunkUsage: c.PerChunk, ServerTokenCount: c.Server, ForceContentParts: c.Force}}
+	set := Settings{Model: "m", Streaming: c.Streaming && e.Streams, LegacyMaxTokens: c.Legacy, PerChunkUsage: c.PerChunk, ServerTokenCount: c.Server, ForceContentParts: c.Force}
 	for _, m := range c.Extras {
-		in.Extras = append(in.Extras, Member{m.Key, json.RawMessage(m.Value)})
+		set.Extras = append(set.Extras, Member{m.Key, json.RawMessage(m.Value)})
 	}
+	spoken := codec(t, c.Endpoint, set)
 	var got []string
 	convs := c.conversations()
 	for i := range convs {
-		in.Conversation, in.Replies = &convs[i], nil
-		for in.Turn = range convs[i].Turns {
-			body, err := e.Encode(nil, &in)
+		var replies []Memory
+		for k := range convs[i].Turns {
+			turn := &convs[i].Turns[k]
+			r, err := spoken.Encode(turn, Before(&convs[i], k, replies))
 			if err != nil {
-				if in.Turn > 0 && !e.History {
+				if k > 0 && !e.Replies {
 					continue // the second turn of a type that sends one
 				}
 				t.Fatal(err)
 			}
-			got = append(got, string(body))
-			if texts := convs[i].Turns[in.Turn].Texts; len(texts) > 0 {
-				in.Replies = append(in.Replies, e.Capture(c.stub(texts[0].Contents[0], in.Streaming)))
+			got = append(got, string(r.Body.Bytes()))
+			if texts := turn.Contents(); len(texts) > 0 {
+				rec := c.stub(texts[0], set.Streaming)
+				replies = append(replies, NewReading(spoken, true).Memory(rec))
 			}
 		}
 	}
@@ -141,51 +171,43 @@ func (c *bodyCase) check(t *testing.T) {
 }
 
 func TestBodiesThatCannotBeBuilt(t *testing.T) {
-	conv := func(turns ...conversation.Turn) *conversation.Conversation {
-		return &conversation.Conversation{Turns: turns}
-	}
-	text := func(name, s string) []conversation.Media {
-		return []conversation.Media{{Name: name, Contents: []string{s}}}
-	}
 	for _, tt := range []struct {
 		endpoint, want string
-		in             Input
+		turn           conversation.Turn
+		past           []Past
 	}{
-		{"chat", "f.jsonl:3: audio", Input{Conversation: conv(conversation.Turn{Origin: "f.jsonl:3", Audios: text("", "AAAA")})}},
-		{"chat", "2 image ids for 1 images", Input{Conversation: conv(conversation.Turn{Images: []conversation.Media{{Contents: []string{"u"}, UUIDs: []string{"a", "b"}}}})}},
-		{"completions", "exactly one turn", Input{Turn: 1, Conversation: conv(conversation.Turn{}, conversation.Turn{})}},
-		{"nim_rankings", "query", Input{Conversation: conv(conversation.Turn{Texts: text("passages", "p")})}},
-		{"chat", "not JSON", Input{Conversation: conv(conversation.Turn{}), Extras: []Member{{"a", json.RawMessage("{")}}}},
-		{"chat", "extra body", Input{Conversation: conv(conversation.Turn{ExtraBody: json.RawMessage("[]")})}},
-		{"messages", "not built", Input{Conversation: conv(conversation.Turn{})}},
+		{"chat", "f.jsonl:3: audio", conversation.Turn{Origin: "f.jsonl:3",
+			Parts: []conversation.Part{{Kind: conversation.Audio, Blob: conversation.Authored(conversation.Audio, "AAAA")}}}, nil},
+		{"completions", "exactly one turn", conversation.Turn{}, []Past{{Turn: &conversation.Turn{}}}},
+		{"nim_rankings", "query", conversation.Turn{Parts: conversation.Texts("passages", "p")}, nil},
+		{"chat", "extra body", conversation.Turn{ExtraBody: json.RawMessage("[]")}, nil},
+		{"chat", "tools", conversation.Turn{RawTools: json.RawMessage("[")}, nil},
 	} {
-		e, _, err := Lookup(tt.endpoint)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = e.Encode(nil, &tt.in)
+		_, err := codec(t, tt.endpoint, Settings{}).Encode(&tt.turn, &History{Past: tt.past})
 		var bad *FormatError
 		if !errors.As(err, &bad) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q in it", tt.endpoint, err, tt.want)
 		}
 	}
+	e, _, _ := Lookup("chat")
+	if _, err := e.Open(Settings{Extras: []Member{{"a", json.RawMessage("{")}}}); err == nil || !strings.Contains(err.Error(), "--extra-inputs a") {
+		t.Error(err)
+	}
 }
 
 // TestRankingRemarks: what a ranking request leaves out is not left out in silence.
 func TestRankingRemarks(t *testing.T) {
-	text := func(name string, contents ...string) conversation.Media {
-		return conversation.Media{Name: name, Contents: contents}
-	}
+	text := conversation.Texts
 	for _, test := range []struct {
-		texts []conversation.Media
+		texts [][]conversation.Part
 		want  []string
 	}{
-		{[]conversation.Media{text("query", "q"), text("passages", "a", "b")}, nil},
-		{[]conversation.Media{text("queries", "q", "r"), text("passages", "a")}, []string{"one query"}},
-		{[]conversation.Media{text("query", "q"), text("", "x")}, []string{`a text named ""`, "no passages"}},
+		{[][]conversation.Part{text("query", "q"), text("passages", "a", "b")}, nil},
+		{[][]conversation.Part{text("queries", "q", "r"), text("passages", "a")}, []string{"one query"}},
+		{[][]conversation.Part{text("query", "q"), text("", "x", "y")}, []string{`a text named ""`, "no passages"}},
 	} {
 		e, _, _ := Lookup("cohere_rankings")
-		got := e.Remarks(&conversation.Turn{Texts: test.texts})
+		got := e.RemarksOn(&conversation.Turn{Parts: slices.Concat(test.texts...)})
 		if len(got) != len(test.want) {
 			t.Errorf("%v: %q", test.texts, got)
 			continue
@@ -200,10 +222,7 @@ func TestRankingRemarks(t *testing.T) {
 
 // TestContextInFrontOfPrompts: a type without messages sends the generated texts in front of every prompt, a blank line behind each.
 func TestContextInFrontOfPrompts(t *testing.T) {
-	e, _, err := Lookup("completions")
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := codec(t, "completions", Settings{Model: "m"})
 	tests := []struct {
 		system, context string
 		prompts         []string
@@ -215,18 +234,16 @@ func TestContextInFrontOfPrompts(t *testing.T) {
 		{"", "", []string{"p"}, `"p"`},
 	}
 	for _, test := range tests {
-		c := conversation.Conversation{System: test.system, UserContext: test.context,
-			Turns: []conversation.Turn{{Texts: []conversation.Media{{Name: "text", Contents: test.prompts}}}}}
-		got, err := e.Encode(nil, &Input{Conversation: &c, Model: "m"})
-		if want := `{"prompt":` + test.want + `,"model":"m","stream":false}`; err != nil || string(got) != want {
-			t.Errorf("got %s, %v, want %s", got, err, want)
+		got, err := c.Encode(&conversation.Turn{Parts: conversation.Texts("text", test.prompts...)}, &History{System: test.system, UserContext: test.context})
+		if want := `{"prompt":` + test.want + `,"model":"m","stream":false}`; err != nil || string(got.Body.Bytes()) != want {
+			t.Errorf("got %s, %v, want %s", got.Body, err, want)
 		}
 	}
 }
 
 func TestSystemMessages(t *testing.T) {
-	user := conversation.Turn{Texts: []conversation.Media{{Contents: []string{"Hi"}}}}
-	authored := conversation.Turn{Role: "system", Texts: []conversation.Media{{Contents: []string{"A"}}}}
+	user := conversation.Turn{Parts: conversation.Texts("", "Hi")}
+	authored := conversation.Turn{Role: "system", Parts: conversation.Texts("", "A")}
 	ready := func(list ...string) (t conversation.Turn) {
 		for _, m := range list {
 			t.RawMessages = append(t.RawMessages, json.RawMessage(m))
@@ -245,9 +262,10 @@ func TestSystemMessages(t *testing.T) {
 			`{"role":"system","content":[{"type":"text","text":"S"},{"type":"text","text":"A"}]},` + ctx + `,` + hi},
 		{[]conversation.Turn{ready(hi)}, `{"role":"system","content":"S"},` + ctx + `,` + hi},
 	} {
-		e, _, _ := Lookup("chat")
 		conv := conversation.Conversation{System: "S", UserContext: "C", Turns: tt.turns}
-		body, err := e.Encode(nil, &Input{Conversation: &conv, Turn: len(tt.turns) - 1, Model: "m"})
+		last := len(tt.turns) - 1
+		r, err := codec(t, "chat", Settings{Model: "m"}).Encode(&conv.Turns[last], Before(&conv, last, nil))
+		body := r.Body.Bytes()
 		want := fmt.Sprintf(`{"messages":[%s],"model":"m","stream":false}`, tt.want)
 		if err != nil || string(body) != want {
 			t.Errorf("%d: %v\n got %s\nwant %s", i, err, body, want)

@@ -117,12 +117,13 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte("event: error\ndata: {\"error\":{\"message\":\"m\",\"code\":429}}"), false)
 	f.Add([]byte(`{"data":[{"embedding":[1,2]}],"results":[{"index":0}],"rankings":[{}]}`), true)
 	f.Fuzz(func(t *testing.T, raw []byte, body bool) {
-		rec := &record.Record{Payload: raw, Messages: []record.Message{{At: 1, Raw: raw, Body: body}, {At: 2, Raw: raw, Body: body}}}
+		rec := &record.Record{Payload: record.Plain(raw), Messages: []record.Message{{At: 1, Raw: raw, Body: body}, {At: 2, Raw: raw, Body: body}}}
 		for _, e := range All() {
-			if !e.Built {
+			if !e.Built() {
 				continue
 			}
-			reply, failure := e.Decode(rec, DecodeOptions{})
+			c := codec(t, e.Name, Settings{})
+			reply, failure := Decode(c, rec, DecodeOptions{})
 			if failure == nil && len(reply.Contents) == 0 {
 				t.Fatal("success without content")
 			}
@@ -133,11 +134,12 @@ func FuzzDecode(f *testing.F) {
 			if text != reply.Output || !utf8.ValidString(reply.Output+reply.Reasoning) {
 				t.Fatalf("%q is not %q", text, reply.Output)
 			}
-			if m := e.Capture(rec); m != nil && !json.Valid(m) {
+			if m := capture(c, rec); m != "" && !json.Valid([]byte(m)) {
 				t.Fatalf("captured %q", m)
 			}
-			if e.FirstContent(&rec.Messages[0]) != (len(reply.Contents) > 0 && reply.Contents[0].Message == 0) {
-				t.Fatal("FirstContent and Decode disagree")
+			first, failed := NewReading(c, false).Content(rec.Messages[:1])
+			if first != (len(reply.Contents) > 0 && reply.Contents[0].Message == 0) || failed != nil && failure == nil {
+				t.Fatal("the first look and the whole reading disagree")
 			}
 			if e.Name == "chat" && reply.Contents != nil {
 				compareContent(t, raw, body, &record.Reply{Output: reply.Contents[0].Text})

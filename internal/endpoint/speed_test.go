@@ -12,7 +12,7 @@ import (
 // streamRecord is a chat stream of n content chunks.
 func streamRecord(n int) *record.Record {
 	rec := &record.Record{Start: 1, End: 1 << 40,
-		Payload: []byte(`{"messages":[{"role":"user","content":"Name three rivers."}],"model":"m","stream":true}`)}
+		Payload: record.Plain([]byte(`{"messages":[{"role":"user","content":"Name three rivers."}],"model":"m","stream":true}`))}
 	add := func(s string) {
 		rec.Messages = append(rec.Messages, record.Message{At: int64(len(rec.Messages) + 2), Raw: []byte(s)})
 	}
@@ -27,12 +27,12 @@ func streamRecord(n int) *record.Record {
 }
 
 func BenchmarkDecodeChunk(b *testing.B) {
-	e, _, _ := Lookup("chat")
+	c := chatCodec(b)
 	const n = 100
 	rec := streamRecord(n)
 	b.ReportAllocs()
 	for b.Loop() {
-		if r, err := e.Decode(rec, DecodeOptions{}); err != nil || len(r.Contents) != n {
+		if r, err := Decode(c, rec, DecodeOptions{}); err != nil || len(r.Contents) != n {
 			b.Fatal(err, len(r.Contents))
 		}
 	}
@@ -40,29 +40,30 @@ func BenchmarkDecodeChunk(b *testing.B) {
 }
 
 func BenchmarkFirstContent(b *testing.B) {
-	e, _, _ := Lookup("chat")
-	m := &streamRecord(1).Messages[1]
+	c := chatCodec(b)
+	rec := streamRecord(1)
 	b.ReportAllocs()
 	for b.Loop() {
-		if !e.FirstContent(m) {
+		r := NewReading(c, false)
+		if ok, _ := r.Content(rec.Messages); !ok {
 			b.Fatal("no content")
 		}
+		r.Finish(rec)
 	}
 }
 
 func BenchmarkEncode(b *testing.B) {
-	e, _, _ := Lookup("chat")
+	c := codec(b, "chat", Settings{Model: "m", Streaming: true})
 	n := 128
-	conv := conversation.Conversation{Turns: []conversation.Turn{{MaxTokens: &n,
-		Texts: []conversation.Media{{Contents: []string{strings.Repeat("Shall I compare thee to a summer's day? ", 50)}}}}}}
-	in := Input{Conversation: &conv, Model: "m", Streaming: true}
-	var dst []byte
+	turn := conversation.Turn{MaxTokens: &n, Parts: conversation.Texts("", strings.Repeat("Shall I compare thee to a summer's day? ", 50))}
+	size := 0
 	b.ReportAllocs()
 	for b.Loop() {
-		var err error
-		if dst, err = e.Encode(dst[:0], &in); err != nil {
+		r, err := c.Encode(&turn, &History{})
+		if err != nil {
 			b.Fatal(err)
 		}
+		size = r.Body.Len()
 	}
-	b.SetBytes(int64(len(dst)))
+	b.SetBytes(int64(size))
 }

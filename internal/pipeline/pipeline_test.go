@@ -172,7 +172,7 @@ func TestSpillRoundTrip(t *testing.T) {
 	rec.Error = &record.Error{Code: 500, Type: "X", Message: "m", Chain: []string{"a"}}
 	rec.Trace = &record.Trace{SendStart: 5, LocalIP: "::1"}
 	rec.TurnTimestamp = &at
-	rec.Payload = []byte(`{"a":1}`)
+	rec.Payload = record.Plain([]byte(`{"a":1}`))
 	if err := s.put(rec); err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func TestSpillRoundTrip(t *testing.T) {
 	if err := s.drain(func(r *record.Record) { got = r }); err != nil {
 		t.Fatal(err)
 	}
-	if got.RequestID != "7" || got.Error.Chain[0] != "a" || got.Trace.LocalIP != "::1" || got.TurnTimestamp == nil || *got.TurnTimestamp != at || string(got.Payload) != `{"a":1}` || string(got.Messages[0].Raw) != "data: a" {
+	if got.RequestID != "7" || got.Error.Chain[0] != "a" || got.Trace.LocalIP != "::1" || got.TurnTimestamp == nil || *got.TurnTimestamp != at || string(got.Payload.Bytes()) != `{"a":1}` || string(got.Messages[0].Raw) != "data: a" {
 		t.Errorf("%+v", got)
 	}
 	if _, err := os.Stat(s.file.Name()); !os.IsNotExist(err) {

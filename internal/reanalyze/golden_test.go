@@ -175,11 +175,15 @@ func (g *golden) reduced(t *testing.T, raw string, as013 bool) (rows map[string]
 	if err != nil {
 		t.Fatal(err)
 	}
+	codec, err := e.Open(endpoint.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	countText := count(t)
 	rows = map[string]*metric.Row{}
 	p = pipeline.New(pipeline.Options{
 		Metrics: set, Count: func(_, text string) int { return countText(text) },
-		Decode: decoder(e, endpoint.DecodeOptions{}),
+		Decode: decoder(e, codec, endpoint.DecodeOptions{}),
 		Seen:   func(r *metric.Row) { rows[r.Meta.RequestID] = r },
 	})
 	if err := artifact.ReadRaw(raw, func(rec *record.Record) error { p.Feed(rec); return nil }); err != nil {

@@ -212,10 +212,14 @@ func TestRankingsInput(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rec := record.Record{Start: 1, End: 9, Payload: []byte(c.payload), Messages: []record.Message{{At: 5, Body: true, Raw: []byte(c.answer)}}}
+		codec, err := e.Open(endpoint.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rec := record.Record{Start: 1, End: 9, Payload: record.Plain([]byte(c.payload)), Messages: []record.Message{{At: 5, Body: true, Raw: []byte(c.answer)}}}
 		ours := rec
 		ours.Trace = &record.Trace{}
-		read := decoder(e, endpoint.DecodeOptions{})
+		read := decoder(e, codec, endpoint.DecodeOptions{})
 		if reply, failure := read(&ours); failure != nil || reply.Usage == nil || len(reply.InputTexts) == 0 {
 			t.Errorf("%s: %+v %v", c.name, reply, failure)
 		}

@@ -120,7 +120,7 @@ func (o *Options) complete(files []string, p priorSummary) error {
 	}
 	o.python = fromPython(first)
 	if o.Streaming == nil {
-		streams = streamed(first.Payload, streams)
+		streams = streamed(first.Payload.Bytes(), streams)
 		o.Streaming = &streams
 	}
 	was := p.settings()
@@ -135,7 +135,7 @@ func (o *Options) complete(files []string, p priorSummary) error {
 	}
 	name := was.Endpoint.Type
 	if name == "" {
-		name = guess(first.Payload)
+		name = guess(first.Payload.Bytes())
 	}
 	if name == "" {
 		return errors.New("report: the requests do not tell the endpoint type; give --endpoint-type")

@@ -1,8 +1,6 @@
 package reanalyze
 
 import (
-	"strings"
-
 	"aiperf/internal/endpoint"
 	"aiperf/internal/record"
 )
@@ -14,16 +12,15 @@ import (
 func fromPython(rec *record.Record) bool { return rec.Trace == nil }
 
 // decoder reads answers; those from an export of the Python tool with its restraint.
-func decoder(e *endpoint.Endpoint, o endpoint.DecodeOptions) func(*record.Record) (*record.Reply, *record.Error) {
-	rankings := strings.HasSuffix(e.Name, "_rankings")
-	silent := rankings || strings.HasSuffix(e.Name, "embeddings")
+func decoder(e *endpoint.Endpoint, c endpoint.Codec, o endpoint.DecodeOptions) func(*record.Record) (*record.Reply, *record.Error) {
+	silent := e.Ranks() || e.Produces == record.Embeddings
 	return func(rec *record.Record) (*record.Reply, *record.Error) {
-		reply, err := e.Decode(rec, o)
+		reply, err := endpoint.Decode(c, rec, o)
 		if !fromPython(rec) || !silent {
 			return reply, err
 		}
 		reply.Usage = nil
-		if rankings {
+		if e.Ranks() {
 			reply.InputTexts, reply.InputTokens = nil, 0
 		}
 		return reply, err

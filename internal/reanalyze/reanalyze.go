@@ -63,6 +63,13 @@ func Report(o Options) (*metric.Run, artifact.Layout, error) {
 	if err != nil {
 		return nil, layout, err
 	}
+	if !o.Endpoint.Built() {
+		return nil, layout, fmt.Errorf("report: --endpoint-type %s is not built yet", o.Endpoint.Name)
+	}
+	codec, err := o.Endpoint.Open(endpoint.Settings{Streaming: *o.Streaming})
+	if err != nil {
+		return nil, layout, err
+	}
 	count := func(string) int { return -1 }
 	if !o.ServerTokens {
 		if count, err = o.Open(o.Tokenizer); err != nil {
@@ -75,7 +82,7 @@ func Report(o Options) (*metric.Run, artifact.Layout, error) {
 	}
 	p := pipeline.New(pipeline.Options{
 		Metrics: set, Count: func(_, text string) int { return count(text) }, Sinks: []pipeline.Sink{records},
-		Decode: decoder(o.Endpoint, endpoint.DecodeOptions{NoInput: o.ServerTokens && !o.Endpoint.Images}),
+		Decode: decoder(o.Endpoint, codec, endpoint.DecodeOptions{NoInput: o.ServerTokens && !o.Endpoint.Images}),
 	})
 	for _, f := range files {
 		if err = artifact.ReadRaw(f, func(rec *record.Record) error { p.Feed(rec); return nil }); err != nil {

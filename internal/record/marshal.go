@@ -37,8 +37,9 @@ func (r *Record) visit(c *marshal.Coder) {
 	c.Int(&r.Status)
 	marshal.Slice(c, &r.RequestHeaders, visitHeader)
 	marshal.Slice(c, &r.ResponseHeaders, visitHeader)
-	c.ByteSlice(&r.Payload)
+	marshal.Slice(c, &r.Payload.ranges, (*marshal.Coder).ByteSlice)
 	marshal.Slice(c, &r.Messages, visitMessage)
+	marshal.Slice(c, &r.Exchanges, visitExchange)
 	marshal.Pointer(c, &r.Error, VisitError)
 	marshal.Pointer(c, &r.Trace, visitTrace)
 }
@@ -65,6 +66,7 @@ func visitMessage(c *marshal.Coder, m *Message) {
 	c.Int64(&m.UncertainNs)
 	c.Byte((*byte)(&m.Clock))
 	c.Bool(&m.Body)
+	c.Bool(&m.Line)
 	c.ByteSlice(&m.Raw)
 	marshal.Slice(c, &m.Fields, func(c *marshal.Coder, f *Field) {
 		c.String(&f.Name)
@@ -72,6 +74,16 @@ func visitMessage(c *marshal.Coder, m *Message) {
 	})
 	c.String(&m.ContentType)
 	c.Int(&m.Size)
+}
+
+func visitExchange(c *marshal.Coder, x *Exchange) {
+	c.String(&x.Method)
+	c.String(&x.URL)
+	for _, at := range []*int64{&x.Start, &x.Ack, &x.End} {
+		c.Int64(at)
+	}
+	c.Int(&x.Status)
+	c.Int(&x.Bytes)
 }
 
 // VisitError is the binary form of an error.

@@ -26,12 +26,14 @@ type Record struct {
 	Status          int // HTTP status, 0 = none
 	RequestHeaders  []Header
 	ResponseHeaders []Header
-	Payload         []byte    // request body as sent
-	Messages        []Message // in order of arrival
-	Error           *Error    // nil = the transport saw no error
-	Trace           *Trace    // nil = no socket-level instants (imported records)
+	Payload         Body       // request body as sent
+	Messages        []Message  // in order of arrival
+	Exchanges       []Exchange // those that followed the first (polls, downloads); nil = there was one
+	Error           *Error     // nil = the transport saw no error
+	Trace           *Trace     // nil = no socket-level instants (imported records)
 
-	release func()
+	release  func()
+	attached any
 }
 
 // Meta says which request of the run a record is. It is what the exports call metadata.
@@ -72,6 +74,38 @@ func (r *Record) Release() {
 	}
 }
 
+// Follow takes in an exchange that followed: its messages, its end and, if it failed, its error. The bytes of both are released together.
+func (r *Record) Follow(method, url string, x *Record) {
+	e := Exchange{Method: method, URL: url, Start: x.Start, Ack: x.Ack, End: x.End, Status: x.Status}
+	if x.Trace != nil {
+		e.Bytes = x.Trace.BytesReceived
+	}
+	r.Exchanges = append(r.Exchanges, e)
+	r.Messages = append(r.Messages[:len(r.Messages):len(r.Messages)], x.Messages...)
+	r.End, r.Status, r.Error, r.CancelledAt, r.Cut = x.End, x.Status, x.Error, x.CancelledAt, x.Cut
+	release := r.release
+	r.release = func() {
+		if release != nil {
+			release()
+		}
+		x.Release()
+	}
+}
+
+// Attach keeps with the record what was already made of its messages, for whoever reads it next. It does not survive a file.
+func (r *Record) Attach(v any) { r.attached = v }
+
+// Attached is what Attach was given; nil = nothing.
+func (r *Record) Attached() any { return r.attached }
+
+// Exchange is one of several exchanges of a request. Instants as in a Record.
+type Exchange struct {
+	Method, URL     string
+	Start, Ack, End int64
+	Status          int
+	Bytes           int // of the body
+}
+
 // Header is one HTTP header, spelled as sent or received.
 type Header struct{ Name, Value string }
 
@@ -84,6 +118,7 @@ type Message struct {
 	UncertainNs int64
 	Clock       Clock
 	Body        bool   // a whole body, not an event
+	Line        bool   // Raw is one line
 	Raw         []byte // the event's lines without the empty line that ends it, or the decoded body
 	// Fields of an event that was read from an export instead of a wire; nil = parse Raw (package sse).
 	Fields      []Field

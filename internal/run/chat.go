@@ -42,7 +42,7 @@ func (c *chatCounter) input(rec *record.Record, reply *record.Reply) int {
 		Messages []map[string]json.RawMessage `json:"messages"`
 		Tools    json.RawMessage              `json:"tools"`
 	}
-	if json.Unmarshal(rec.Payload, &body) != nil || len(body.Messages) == 0 {
+	if json.Unmarshal(rec.Payload.Bytes(), &body) != nil || len(body.Messages) == 0 {
 		return -1
 	}
 	tok := c.tokenizers.of(rec.Model)

@@ -74,7 +74,7 @@ func TestChatCounter(t *testing.T) {
 		{`{"messages":[{"role":"system","content":"s"},{"role":"user","content":"hello"}],"tools":[{"name":"f"}]}`, len("T1<system>s;<user>hello;<a>")},
 		{`{"prompt":"hello"}`, -1}, {`{"messages":[]}`, -1}, {`not JSON`, -1},
 	} {
-		if got := c.input(&record.Record{Payload: []byte(one.body)}, &record.Reply{}); got != one.want {
+		if got := c.input(&record.Record{Payload: record.Plain([]byte(one.body))}, &record.Reply{}); got != one.want {
 			t.Errorf("%s: %d, want %d", one.body, got, one.want)
 		}
 	}
@@ -82,11 +82,11 @@ func TestChatCounter(t *testing.T) {
 		t.Errorf("%d failures", n)
 	}
 	c.tokenizers.first = bytewise(t, `{{ raise_exception("no") }}`)
-	if got := c.input(&record.Record{Payload: []byte(`{"messages":[{"role":"user","content":"a"}]}`)}, &record.Reply{}); got != -1 || c.failed.Load() != 1 {
+	if got := c.input(&record.Record{Payload: record.Plain([]byte(`{"messages":[{"role":"user","content":"a"}]}`))}, &record.Reply{}); got != -1 || c.failed.Load() != 1 {
 		t.Errorf("a template that refuses: %d, %d failures", got, c.failed.Load())
 	}
 	c.tokenizers.first = bytewise(t, "")
-	if got := c.input(&record.Record{Payload: []byte(`{"messages":[{"role":"user","content":"a"}]}`)}, &record.Reply{}); got != -1 || c.failed.Load() != 1 {
+	if got := c.input(&record.Record{Payload: record.Plain([]byte(`{"messages":[{"role":"user","content":"a"}]}`))}, &record.Reply{}); got != -1 || c.failed.Load() != 1 {
 		t.Errorf("no template: %d, %d failures", got, c.failed.Load())
 	}
 }

@@ -117,7 +117,7 @@ func openSynthetic(b *config.Benchmark, d *config.Dataset, e *endpoint.Endpoint,
 			})
 		}
 	}
-	if d.Rankings != nil && !e.ProducesTokens {
+	if d.Rankings != nil && e.Ranks() {
 		o.Rankings = &synth.Rankings{Passages: law(d.Rankings.Passages), PassageTokens: law(d.Rankings.PassageTokens), QueryTokens: law(d.Rankings.QueryTokens)}
 	}
 	return synth.New(o)

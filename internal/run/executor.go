@@ -2,8 +2,8 @@ package run
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
+	"time"
 
 	"aiperf/internal/clock"
 	"aiperf/internal/conversation"
@@ -11,25 +11,29 @@ import (
 	"aiperf/internal/load"
 	"aiperf/internal/record"
 	"aiperf/internal/rng"
+	"aiperf/internal/sse"
 	"aiperf/internal/transport"
 )
 
-// executor carries requests out: it puts turns into words, sends them, reads the answers, remembers them for the turns that follow, and
-// hands the finished records on.
+// executor carries requests out: it has turns put into words, sends them, has the answers read as far as the load needs it, remembers what
+// they leave for the turns that follow, and hands the finished records on.
 type executor struct {
-	data     *prepared
-	endpoint *endpoint.Endpoint
-	input    endpoint.Input // what all requests share
-	headers  transport.HeaderSet
-	client   *transport.Client
-	targets  []*transport.Target
-	put      func(*record.Record) // the pipeline
+	data      *prepared
+	codec     endpoint.Codec
+	headers   transport.HeaderSet
+	carrier   carrier
+	addresses *addresses
+	model     string               // of turns that name none
+	put       func(*record.Record) // the pipeline
+	timeout   time.Duration        // of the follow-ups of a request together; 0 = none
 
 	// dialLate connects at the instant instead of before it: with a connection of its own for every request, connecting is part of
 	// what is measured.
 	dialLate   bool
 	sticky     bool
 	firstToken bool // somebody waits for first tokens: look for content while reading
+	replies    bool // answers become part of the history
+	followsUp  bool // answers may ask for further requests
 	worker     string
 	processor  string
 }
@@ -39,8 +43,8 @@ var _ load.Executor = (*executor)(nil)
 // session is the state of a running session. Its turns never overlap.
 type session struct {
 	conversation *conversation.Conversation
-	body         []byte            // of the first request, if it is known already
-	replies      []json.RawMessage // captured answers by turn
+	first        *endpoint.Request // of the first turn, if it is known already
+	replies      []endpoint.Memory // what the answers left, by turn
 }
 
 func (e *executor) session(s *load.Session) *session {
@@ -51,35 +55,38 @@ func (e *executor) session(s *load.Session) *session {
 }
 
 // encode words a turn.
-func (e *executor) encode(ses *session, r *load.Request) ([]byte, error) {
-	if r.Turn == 0 && ses.body != nil {
-		return ses.body, nil
+func (e *executor) encode(ses *session, r *load.Request, id string) (endpoint.Request, error) {
+	if r.Turn == 0 && ses.first != nil {
+		return *ses.first, nil
 	}
-	in := e.input
-	in.Conversation, in.Turn, in.Replies = ses.conversation, r.Turn, ses.replies
-	body, err := e.endpoint.Encode(nil, &in)
-	if r.Turn == 0 && err == nil {
-		e.data.keep(r.Session.Conversation, ses.conversation, body)
+	history := endpoint.Before(ses.conversation, r.Turn, ses.replies)
+	history.RequestID = id
+	req, err := e.codec.Encode(&ses.conversation.Turns[r.Turn], history)
+	if r.Turn == 0 && err == nil && !req.Once {
+		e.data.keep(r.Session.Conversation, ses.conversation, &req)
 	}
-	return body, err
+	return req, err
 }
 
 // Prepare implements load.Executor.
 func (e *executor) Prepare(ctx context.Context, r *load.Request) load.Armed {
 	ses := e.session(r.Session)
 	a := &armed{executor: e, ctx: ctx, request: r, session: ses, id: rng.UUID()}
-	a.wire.Body, a.formatError = e.encode(ses, r)
-	if a.formatError != nil {
+	req, err := e.encode(ses, r, a.id)
+	if err == nil {
+		a.wire.Target, err = e.addresses.of(r.Session.URL, req.Path)
+	}
+	if a.formatError = err; err != nil {
 		return a
 	}
-	turn := a.turn()
-	a.wire.Target = e.targets[r.Session.URL]
-	a.wire.Headers = e.headers.Build(transport.Identity{RequestID: a.id, CorrelationID: r.Session.ID, Extra: extraHeaders(turn)})
+	a.wire.Method, a.wire.Body = req.Method, req.Body
+	a.wire.Headers = e.headers.Build(transport.Identity{RequestID: a.id, CorrelationID: r.Session.ID, ContentType: req.ContentType,
+		Extra: append(extraHeaders(a.turn()), req.Headers...)})
 	a.wire.Session = r.Session.ID
 	a.wire.LastTurn = r.Turn+1 >= r.Session.Turns
 	a.wire.Armed = !e.dialLate
 	if !e.dialLate {
-		a.exchange = e.client.Prepare(ctx, &a.wire)
+		a.exchange = e.carrier.Prepare(ctx, &a.wire)
 	}
 	return a
 }
@@ -95,7 +102,7 @@ func extraHeaders(t *conversation.Turn) []record.Header {
 // Close implements load.Executor.
 func (e *executor) Close(s *load.Session) {
 	if e.sticky {
-		e.client.CloseSession(s.ID)
+		e.carrier.CloseSession(s.ID)
 	}
 }
 
@@ -107,7 +114,8 @@ type armed struct {
 	session     *session
 	id          string
 	wire        transport.Request
-	exchange    *transport.Exchange
+	exchange    exchange
+	reading     *endpoint.Reading // nil = nobody has looked into the answer yet
 	formatError error
 	issue       load.Issue
 }
@@ -115,6 +123,9 @@ type armed struct {
 var _ load.Armed = (*armed)(nil)
 
 func (a *armed) turn() *conversation.Turn { return &a.session.conversation.Turns[a.request.Turn] }
+
+// clock is now, for instants that no socket stamps.
+func (a *armed) clock() int64 { return clock.Now() }
 
 // Fire implements load.Armed.
 func (a *armed) Fire(issue load.Issue) {
@@ -142,14 +153,18 @@ func (a *armed) Wait(firstToken func()) load.Outcome {
 		a.refuse(rec)
 	default:
 		if a.exchange == nil {
-			a.exchange = a.client.Prepare(a.ctx, &a.wire)
+			a.exchange = a.carrier.Prepare(a.ctx, &a.wire)
 			a.exchange.Send()
 		}
 		a.exchange.Receive(rec, a.watch(firstToken))
+		if a.followsUp {
+			a.followUp(rec)
+		}
 	}
 	out := a.outcome(rec)
-	if !out.Failed && a.request.Turn+1 < a.request.Session.Turns {
-		a.remember(rec)
+	a.remember(rec)
+	if a.reading != nil {
+		rec.Attach(a.reading)
 	}
 	a.put(rec)
 	return out
@@ -164,7 +179,7 @@ func (a *armed) meta() record.Meta {
 		Warmup: p.Warmup, PhaseIndex: p.Index, ProfilingIndex: p.Profiling, PhaseName: p.Name,
 	}
 	if m.Model == "" {
-		m.Model = a.input.Model
+		m.Model = a.model
 	}
 	if t.MaxTokens != nil {
 		m.MaxTokens = *t.MaxTokens
@@ -175,24 +190,41 @@ func (a *armed) meta() record.Meta {
 	return m
 }
 
-// watch looks for the first content while the answer arrives, if anybody waits for it.
-func (a *armed) watch(firstToken func()) transport.OnMessage {
-	if !a.firstToken {
-		return nil
+// read is the reading of the answer, begun when somebody first needs it.
+func (a *armed) read() *endpoint.Reading {
+	if a.reading == nil {
+		remember := a.replies && a.request.Turn+1 < a.request.Session.Turns && a.session.conversation.Live()
+		a.reading = endpoint.NewReading(a.codec, remember)
 	}
-	return func(raw []byte, at int64) bool {
-		if !a.endpoint.FirstContent(&record.Message{Raw: raw, At: at}) {
-			return true
+	return a.reading
+}
+
+// watch looks at the messages of a stream as they arrive: for the first content, if anybody waits for it, and for reports of failure,
+// which end the request. Everything else is read later and elsewhere.
+func (a *armed) watch(firstToken func()) transport.OnMessage {
+	waiting := a.firstToken
+	return func(all []record.Message) *record.Error {
+		if waiting {
+			content, failure := a.read().Content(all)
+			if failure != nil {
+				return failure
+			}
+			if content {
+				waiting = false
+				firstToken()
+			}
 		}
-		firstToken()
-		return false
+		if last := &all[len(all)-1]; last.Body || !sse.MayFail(last.Raw, last.Line) {
+			return nil
+		}
+		return a.read().All(all)
 	}
 }
 
 // refuse makes the record of a request that could not be put into words: nothing went over the wire.
 func (a *armed) refuse(rec *record.Record) {
 	rec.Start = a.issue.At
-	rec.End = clock.Now()
+	rec.End = a.clock()
 	rec.WallOffset = clock.Wall(rec.Start) - rec.Start
 	class := "ValueError"
 	var format *endpoint.FormatError
@@ -205,7 +237,7 @@ func (a *armed) refuse(rec *record.Record) {
 // outcome says how the request ended, and marks records that the run itself cut.
 func (a *armed) outcome(rec *record.Record) load.Outcome {
 	if rec.Error == nil {
-		return load.Outcome{Failed: !a.answered(rec)}
+		return load.Outcome{Failed: a.read().Failed(rec)}
 	}
 	if rec.Cut != "" {
 		rec.Error.Message = "Request cancelled: " + rec.Cut
@@ -225,23 +257,13 @@ func noConnection(rec *record.Record) bool {
 	return false
 }
 
-// answered tells whether some message of the answer carries content.
-func (a *armed) answered(rec *record.Record) bool {
-	for i := range rec.Messages {
-		if a.endpoint.FirstContent(&rec.Messages[i]) {
-			return true
-		}
-	}
-	return false
-}
-
-// remember keeps the answer for the history of the turns that follow.
+// remember keeps what the answer leaves for the turns that follow.
 func (a *armed) remember(rec *record.Record) {
-	if mode := a.session.conversation.Mode; mode != "" && mode != conversation.DeltasWithoutResponses {
+	if !a.replies || a.request.Turn+1 >= a.request.Session.Turns || !a.session.conversation.Live() {
 		return
 	}
 	for len(a.session.replies) <= a.request.Turn {
 		a.session.replies = append(a.session.replies, nil)
 	}
-	a.session.replies[a.request.Turn] = a.endpoint.Capture(rec)
+	a.session.replies[a.request.Turn] = a.read().Memory(rec)
 }

@@ -94,7 +94,6 @@ func (r *runner) writeInputs(ctx context.Context, e *executor) error {
 
 // formatAll formats every turn alone, into the file if there is one.
 func (r *runner) formatAll(ctx context.Context, e *executor, file *artifact.Inputs) error {
-	in := e.input
 	told := map[string]bool{}
 	for i := range r.data.Len() {
 		if err := ctx.Err(); err != nil {
@@ -105,13 +104,12 @@ func (r *runner) formatAll(ctx context.Context, e *executor, file *artifact.Inpu
 		for k := range c.Turns {
 			alone := *c
 			alone.Turns = c.Turns[k : k+1]
-			in.Conversation, in.Turn = &alone, 0
-			body, err := r.endpoint.Encode(nil, &in)
+			req, err := r.codec.Encode(&c.Turns[k], endpoint.Before(&alone, 0, nil))
 			if err != nil {
 				return fmt.Errorf("conversation %s, turn %d: %w", c.ID, k+1, err)
 			}
-			payloads[k] = body
-			for _, text := range r.endpoint.Remarks(&c.Turns[k]) {
+			payloads[k] = req.Body.Bytes()
+			for _, text := range r.endpoint.RemarksOn(&c.Turns[k]) {
 				if !told[text] {
 					told[text] = true
 					r.warn(c.Turns[k].Origin + ": " + text + " (first seen here)")
@@ -154,9 +152,9 @@ func (r *runner) newPipeline() (*pipeline.Pipeline, error) {
 	o := pipeline.Options{
 		Metrics: r.metrics,
 		Decode: func(rec *record.Record) (*record.Reply, *record.Error) {
-			return r.endpoint.Decode(rec, input)
+			return endpoint.Decode(r.codec, rec, input)
 		},
-		Clean:    transport.NewCleaner(r.targets).Clean,
+		Clean:    transport.NewCleaner(r.addresses.list).Clean,
 		Count:    count,
 		Workers:  max(1, runtime.GOMAXPROCS(0)-1), // one core stays free for the load: a read that comes late joins messages
 		Sinks:    sinks,

@@ -6,6 +6,8 @@ import (
 
 	"aiperf/internal/conversation"
 	"aiperf/internal/dataset"
+	"aiperf/internal/endpoint"
+	"aiperf/internal/record"
 )
 
 // counted is a dataset that counts how often its conversations are made.
@@ -22,14 +24,14 @@ func (c *counted) Conversation(i int) *conversation.Conversation {
 func TestPreparedConversationsAreMadeOnceUpToTheLimit(t *testing.T) {
 	data := &counted{}
 	p := &prepared{data: data}
-	big := []byte(strings.Repeat("x", preparedLimit/4))
+	big := &endpoint.Request{Body: record.Plain([]byte(strings.Repeat("x", preparedLimit/4)))}
 	for range 3 {
 		for i := range 4 {
 			s := p.session(i)
 			if s.conversation.ID != string(rune('a'+i)) {
 				t.Fatalf("conversation %d is %s", i, s.conversation.ID)
 			}
-			if s.body == nil {
+			if s.first == nil {
 				p.keep(i, s.conversation, big)
 			} else if i >= 2 {
 				t.Errorf("conversation %d is held beyond the limit", i)

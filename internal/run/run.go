@@ -48,7 +48,8 @@ type runner struct {
 	data       dataset.Dataset
 	plan       load.Plan
 	client     *transport.Client
-	targets    []*transport.Target
+	codec      endpoint.Codec
+	addresses  *addresses
 	layout     artifact.Layout
 	rawPath    string
 	chat       *chatCounter // nil = inputs are counted without a chat template
@@ -117,10 +118,13 @@ func (r *runner) prepare(ctx context.Context, seed *config.Seed) error {
 	if notice != "" {
 		r.warn(notice)
 	}
-	if !r.endpoint.Built {
+	if !r.endpoint.Built() {
 		return fmt.Errorf("--endpoint-type %s is not built yet", r.endpoint.Name)
 	}
 	if r.metrics, err = metric.NewSet(r.metricOptions()); err != nil {
+		return err
+	}
+	if r.codec, err = r.endpoint.Open(r.settings()); err != nil {
 		return err
 	}
 	r.root = root(seed)
@@ -226,11 +230,11 @@ func (r *runner) open(ctx context.Context) error {
 		return err
 	}
 	r.closers = append(r.closers, stop)
-	if r.targets, err = targets(urls, b, r.endpoint); err != nil {
+	if r.addresses, err = newAddresses(urls, b, r.endpoint); err != nil {
 		return err
 	}
 	connections := transportOptions(b, r.warn)
-	warnings, err := machineBudget().check(r.plan, r.targets, connections.Reuse)
+	warnings, err := machineBudget().check(r.plan, r.addresses.list, connections.Reuse)
 	if err != nil {
 		return err
 	}
@@ -260,35 +264,6 @@ func (r *runner) open(ctx context.Context) error {
 		return errors.Join(err, r.pipe.Close())
 	}
 	return nil
-}
-
-func (r *runner) newExecutor(reuse transport.Reuse) *executor {
-	b := r.cfg
-	e := &executor{
-		data: &prepared{data: r.data}, endpoint: r.endpoint, client: r.client, targets: r.targets, put: r.gate.put,
-		headers:  headers(b, r.opts.Version),
-		dialLate: reuse == transport.Never,
-		sticky:   reuse == transport.Sticky,
-		worker:   "worker_" + rng.UUID()[:8], processor: "record_processor_" + rng.UUID()[:8],
-	}
-	e.headers.Streaming = r.metrics.Options().Streaming
-	e.input = endpoint.Input{
-		Model: b.Models.Items[0].Name, Streaming: e.headers.Streaming,
-		Options: endpoint.Options{
-			LegacyMaxTokens: b.Endpoint.UseLegacyMaxTokens, ServerTokenCount: b.Endpoint.UseServerTokenCount, PerChunkUsage: b.Endpoint.PerChunkUsage,
-			ForceContentParts: b.Environment.ForceContentParts,
-		},
-	}
-	for _, m := range b.Endpoint.Extra {
-		e.input.Extras = append(e.input.Extras, endpoint.Member{Key: m.Key, Value: m.Value})
-	}
-	for _, p := range r.plan.Phases {
-		e.firstToken = e.firstToken || p.Prefill > 0
-	}
-	for _, name := range e.headers.Overridden() {
-		r.warn(fmt.Sprintf("--header %s: this header is set by the client itself; the given value is not sent", name))
-	}
-	return e
 }
 
 // phaseBegun notes in the log that a phase's clock runs. With the first profiling phase the measurement of the client itself begins: what

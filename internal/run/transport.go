@@ -1,10 +1,7 @@
 package run
 
 import (
-	"fmt"
-
 	"aiperf/internal/config"
-	"aiperf/internal/endpoint"
 	"aiperf/internal/record"
 	"aiperf/internal/transport"
 )
@@ -30,25 +27,6 @@ func transportOptions(b *config.Benchmark, warn func(string)) transport.Options 
 	o.TLS.Insecure = !tuning.SSLVerify
 	o.Warn = warn
 	return o
-}
-
-// targets are the complete URLs of requests, one for each base URL.
-func targets(urls []string, b *config.Benchmark, e *endpoint.Endpoint) ([]*transport.Target, error) {
-	path := e.URLPath(b.Endpoint.Streaming)
-	if b.Endpoint.Path != nil {
-		path = *b.Endpoint.Path
-	}
-	list := make([]*transport.Target, len(urls))
-	for i, base := range urls {
-		full, err := transport.JoinURL(base, path)
-		if err != nil {
-			return nil, fmt.Errorf("--url: %w", err)
-		}
-		if list[i], err = transport.NewTarget(full); err != nil {
-			return nil, fmt.Errorf("--url: %w", err)
-		}
-	}
-	return list, nil
 }
 
 // headers are the request headers of a run.

@@ -47,7 +47,7 @@ func TestPlainRequests(t *testing.T) {
 	defer srv.Close()
 	c := mustClient(t, nil)
 	for i := range 3 {
-		req := &Request{Target: mustTarget(t, srv.URL+"/x?y=1"), Body: []byte(`{"a":1}`)}
+		req := &Request{Target: mustTarget(t, srv.URL+"/x?y=1"), Body: record.Plain([]byte(`{"a":1}`))}
 		var rec record.Record
 		before := clock.Now()
 		c.Do(context.Background(), req, &rec, nil)

@@ -194,7 +194,7 @@ func ourStream(c *Client, addr string, events int, gap time.Duration, d *delays)
 	}
 	var rec record.Record
 	first := true
-	c.Do(context.Background(), &Request{Target: t, Body: []byte("{}")}, &rec, func([]byte, int64) bool { first = false; return false })
+	c.Do(context.Background(), &Request{Target: t, Body: record.Plain([]byte("{}"))}, &rec, func([]record.Message) *record.Error { first = false; return nil })
 	if rec.Error != nil || first {
 		return fmt.Errorf("%+v", rec.Error)
 	}
@@ -274,7 +274,7 @@ func BenchmarkRequest(b *testing.B) {
 	})
 	b.Run("ours", func(b *testing.B) {
 		c := mustClient(b, nil)
-		req := &Request{Target: mustTarget(b, "http://"+addr+"/0/0"), Body: []byte("{}")}
+		req := &Request{Target: mustTarget(b, "http://"+addr+"/0/0"), Body: record.Plain([]byte("{}"))}
 		measure(b, func() error {
 			var rec record.Record
 			c.Do(context.Background(), req, &rec, nil)

@@ -23,7 +23,7 @@ func TestEarlyAnswerStopsTheBody(t *testing.T) {
 	})
 	defer close(over)
 	c := mustClient(t, nil)
-	rec := do(c, &Request{Target: target, Body: bytes.Repeat([]byte("x"), 24<<20)})
+	rec := do(c, &Request{Target: target, Body: record.Plain(bytes.Repeat([]byte("x"), 24<<20))})
 	wantError(t, rec, "Payload Too Large", 413)
 	if rec.Error.Message != "too big" || rec.Trace.SendEnd != 0 || c.Stats().OpenConns != 0 {
 		t.Errorf("message %q, send end %d, open %d", rec.Error.Message, rec.Trace.SendEnd, c.Stats().OpenConns)
@@ -52,7 +52,7 @@ func TestBigBodyArrivesWhole(t *testing.T) {
 	})
 	c := mustClient(t, nil)
 	for i := range 2 {
-		rec := do(c, &Request{Target: target, Body: make([]byte, 12<<20)})
+		rec := do(c, &Request{Target: target, Body: record.Plain(make([]byte, 12<<20))})
 		if n := <-got; rec.Error != nil || n != 12<<20 || rec.Trace.BytesSent != n || (rec.Trace.Reused != 0) != (i == 1) {
 			t.Fatalf("error %v, %d bytes, trace %+v", rec.Error, n, rec.Trace)
 		}
@@ -87,7 +87,7 @@ func TestCancelledRequestThatCannotBeSent(t *testing.T) {
 	target := rawServer(t, func(*net.TCPConn, *bufio.Reader) { <-over }) // nothing is read
 	defer close(over)
 	c := mustClient(t, func(o *Options) { o.Timeout, o.SendTimeout = 0, 100*time.Millisecond })
-	rec := do(c, &Request{Target: target, Body: make([]byte, 24<<20), Cancel: true})
+	rec := do(c, &Request{Target: target, Body: record.Plain(make([]byte, 24<<20)), Cancel: true})
 	wantError(t, rec, ErrSendTimeout, 0)
 }
 
@@ -100,7 +100,7 @@ func TestContextEndsARequestAnywhere(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	c := mustClient(t, nil)
 	var rec record.Record
-	c.Do(ctx, &Request{Target: hang}, &rec, func([]byte, int64) bool { cancel(); return true })
+	c.Do(ctx, &Request{Target: hang}, &rec, func([]record.Message) *record.Error { cancel(); return nil })
 	wantError(t, &rec, ErrCancelled, 499)
 	if rec.Error.Message != "Request cancelled by external signal" || rec.CancelledAt == 0 || rec.Cut == "" || len(rec.Messages) != 1 {
 		t.Errorf("record %+v, error %+v", rec, rec.Error)

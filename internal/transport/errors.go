@@ -28,7 +28,6 @@ const (
 	ErrPayload     = "ClientPayloadError"      // the body was cut
 	ErrResponse    = "ClientResponseError"     // not HTTP
 	ErrEncoding    = "ContentEncodingError"
-	ErrStream      = "SSEResponseError"
 	ErrTimeout     = "TimeoutError"
 	ErrCancelled   = "RequestCancellationError"
 	ErrSendTimeout = "RequestSendTimeout"

@@ -19,8 +19,9 @@ type Exchange struct {
 	err    *record.Error // the request failed before it was sent
 	cancel bool          // err is a cut from outside
 
-	out      []byte  // bytes of the request that the socket has not taken yet (TLS: the whole request)
-	buffer   *[]byte // pooled, holds out
+	out      []byte   // bytes of the request that the socket has not taken yet (TLS: the whole head)
+	ranges   [][]byte // what follows out
+	buffer   *[]byte  // pooled, holds the head
 	start    int64
 	deadline int64 // instant of the total timeout, 0 = none
 	ready    int64 // Prepare was done
@@ -92,7 +93,7 @@ func (x *Exchange) connect(fresh bool) {
 		if k.tls == nil {
 			return
 		}
-		if err = k.encrypt(x.out); err == nil {
+		if err = k.encrypt(append([][]byte{x.out}, x.ranges...)...); err == nil {
 			return
 		}
 		x.conn = nil
@@ -170,10 +171,10 @@ func (x *Exchange) dial() (*conn, error) {
 	return k, nil
 }
 
-// maxPooledRequest is the size in bytes above which a request's buffer is left to the garbage collector.
-const maxPooledRequest = 1 << 20
+// shareFrom is the size in bytes from which a range of a body is written from where it lies, and not copied behind the head.
+const shareFrom = 64 << 10
 
-// build puts the head and the body into one buffer.
+// build puts the head into a buffer, and the body up to its first large range.
 func (x *Exchange) build() {
 	r := x.req
 	method := r.Method
@@ -196,20 +197,21 @@ func (x *Exchange) build() {
 	if r.Target.auth != "" && !authorized {
 		b = append(append(append(b, "Authorization: "...), r.Target.auth...), "\r\n"...)
 	}
-	if len(r.Body) > 0 || method != "GET" && method != "HEAD" {
+	size := r.Body.Len()
+	if size > 0 || method != "GET" && method != "HEAD" {
 		b = append(b, "Content-Length: "...)
-		b = strconv.AppendInt(b, int64(len(r.Body)), 10)
+		b = strconv.AppendInt(b, int64(size), 10)
 		b = append(b, "\r\n"...)
 	}
 	if x.client.opt.Reuse == Never || x.client.opt.ForceClose {
 		b = append(b, "Connection: close\r\n"...)
 	}
 	b = append(b, "\r\n"...)
-	x.out = append(b, r.Body...)
-	if cap(x.out) > maxPooledRequest {
-		x.buffer = nil
-		return
+	x.ranges = r.Body.Ranges()
+	for len(x.ranges) > 0 && len(x.ranges[0]) < shareFrom && len(b) < shareFrom {
+		b, x.ranges = append(b, x.ranges[0]...), x.ranges[1:]
 	}
+	x.out = b
 	*x.buffer = x.out
 }
 

@@ -85,7 +85,7 @@ func TestWireImage(t *testing.T) {
 			{Name: "content-length", Value: "7"}, {Name: "x-session-affinity", Value: "mine"}},
 	}
 	c := mustClient(t, nil)
-	rec := do(c, &Request{Target: a.target, Headers: h.Build(Identity{RequestID: "r", CorrelationID: "c"}), Body: []byte("{}")})
+	rec := do(c, &Request{Target: a.target, Headers: h.Build(Identity{RequestID: "r", CorrelationID: "c"}), Body: record.Plain([]byte("{}"))})
 	if rec.Error != nil {
 		t.Fatal(rec.Error)
 	}
@@ -106,9 +106,9 @@ func TestUserInformationIsBasicAuth(t *testing.T) {
 	a := newAnswers(t, okAnswer)
 	target := mustTarget(t, strings.Replace(a.target.URL, "://", "://u:p@", 1))
 	c := mustClient(t, nil)
-	do(c, &Request{Target: target, Body: []byte("{}")})
+	do(c, &Request{Target: target, Body: record.Plain([]byte("{}"))})
 	h := HeaderSet{APIKey: "k"}
-	do(c, &Request{Target: target, Headers: h.Build(Identity{}), Body: []byte("{}")})
+	do(c, &Request{Target: target, Headers: h.Build(Identity{}), Body: record.Plain([]byte("{}"))})
 	if got := a.head(0); got[len(got)-2] != "Authorization: Basic dTpw" {
 		t.Errorf("head %q", got)
 	}
@@ -132,7 +132,7 @@ func TestReuse(t *testing.T) {
 			reused := 0
 			for turn := range 3 {
 				for _, session := range []string{"a", "b"} {
-					rec := do(c, &Request{Target: a.target, Body: []byte("{}"), Session: session, LastTurn: turn == 2})
+					rec := do(c, &Request{Target: a.target, Body: record.Plain([]byte("{}")), Session: session, LastTurn: turn == 2})
 					if rec.Error != nil {
 						t.Fatal(rec.Error)
 					}
@@ -161,8 +161,11 @@ func TestStickyConnectionIsDroppedAfterAnError(t *testing.T) {
 		"15\r\ndata: {\"error\":\"x\"}\n\n\r\n0\r\n\r\n")
 	c := mustClient(t, func(o *Options) { o.Reuse = Sticky })
 	for range 2 {
-		rec := do(c, &Request{Target: a.target, Body: []byte("{}"), Session: "s"})
-		wantError(t, rec, ErrStream, 502)
+		rec := new(record.Record)
+		c.Do(context.Background(), &Request{Target: a.target, Session: "s"}, rec, func([]record.Message) *record.Error {
+			return &record.Error{Code: 502, Type: "SSEResponseError"}
+		})
+		wantError(t, rec, "SSEResponseError", 502)
 		if rec.Trace.Reused != 0 {
 			t.Error("the connection was used again after an error")
 		}
@@ -179,7 +182,7 @@ func TestConnectionLimit(t *testing.T) {
 	var waited atomic.Int32
 	for range 30 {
 		all.Go(func() {
-			rec := do(c, &Request{Target: a.target, Body: []byte("{}")})
+			rec := do(c, &Request{Target: a.target, Body: record.Plain([]byte("{}"))})
 			if rec.Error != nil {
 				t.Error(rec.Error)
 			}
@@ -223,7 +226,7 @@ func TestDeadIdleConnectionIsReplacedSilently(t *testing.T) {
 				return len(idle) == 1 && !idle[0].alive()
 			})
 		}
-		if rec := do(c, &Request{Target: a.target, Body: []byte("{}")}); rec.Error != nil || rec.Trace.Reused != 0 {
+		if rec := do(c, &Request{Target: a.target, Body: record.Plain([]byte("{}"))}); rec.Error != nil || rec.Trace.Reused != 0 {
 			t.Fatalf("error %v, reused %d", rec.Error, rec.Trace.Reused)
 		}
 	}

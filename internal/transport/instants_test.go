@@ -71,12 +71,12 @@ func newPaced(t testing.TB, secret bool) *paced {
 func (p *paced) ask(c *Client) *record.Record {
 	rec := new(record.Record)
 	n := 0
-	c.Do(context.Background(), &Request{Target: p.target}, rec, func([]byte, int64) bool {
+	c.Do(context.Background(), &Request{Target: p.target}, rec, func([]record.Message) *record.Error {
 		if n++; n == 1 {
 			close(p.stop)
 			<-p.goOn
 		}
-		return true
+		return nil
 	})
 	return rec
 }
@@ -136,11 +136,11 @@ func TestInstantsOfAPromptClientAreCertain(t *testing.T) {
 			})
 			var rec record.Record
 			seen := 0
-			mustClient(t, nil).Do(context.Background(), &Request{Target: target}, &rec, func([]byte, int64) bool {
+			mustClient(t, nil).Do(context.Background(), &Request{Target: target}, &rec, func([]record.Message) *record.Error {
 				if seen++; seen == 1 {
 					next <- struct{}{}
 				}
-				return true
+				return nil
 			})
 			if rec.Error != nil || rec.Trace.FirstUncertainNs != 0 || rec.Messages[0].UncertainNs != 0 {
 				t.Errorf("error %+v, uncertain by %d", rec.Error, rec.Trace.FirstUncertainNs)

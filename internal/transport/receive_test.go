@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -99,9 +101,15 @@ func TestCredentialsDoNotReturnInErrors(t *testing.T) {
 	if m := strings.TrimSpace(rec.Error.Message); m != "you sent <redacted> and <redacted>" {
 		t.Errorf("message %q", m)
 	}
-	rec = answer(t, &Request{Headers: h.Build(Identity{})},
-		"HTTP/1.1 200 OK\nContent-Type: text/event-stream\n\ndata: {\"error\":\"key SECRET99 is bad\"}\n\n")
-	if wantError(t, rec, ErrStream, 502); rec.Error.Message != "key <redacted> is bad" {
+	target := rawServer(t, func(c *net.TCPConn, r *bufio.Reader) {
+		readRequest(r)
+		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: x\n\n")
+	})
+	mustClient(t, nil).Do(context.Background(), &Request{Target: target, Headers: h.Build(Identity{})}, rec, func([]record.Message) *record.Error {
+		return &record.Error{Code: 502, Type: "SSEResponseError", Message: "key SECRET99 is bad"}
+	})
+	NewCleaner([]*Target{target}).Clean(rec)
+	if wantError(t, rec, "SSEResponseError", 502); rec.Error.Message != "key <redacted> is bad" {
 		t.Errorf("message %q", rec.Error.Message)
 	}
 }
@@ -208,11 +216,11 @@ func TestCompressedDataEndsBeforeTheBody(t *testing.T) {
 	var rec record.Record
 	c := mustClient(t, func(o *Options) { o.Timeout = 2 * time.Second })
 	n := 0
-	c.Do(context.Background(), &Request{Target: target}, &rec, func([]byte, int64) bool {
+	c.Do(context.Background(), &Request{Target: target}, &rec, func([]record.Message) *record.Error {
 		if n++; n == 2 {
 			close(seen)
 		}
-		return true
+		return nil
 	})
 	if n < 2 {
 		close(seen)
@@ -222,19 +230,44 @@ func TestCompressedDataEndsBeforeTheBody(t *testing.T) {
 	}
 }
 
-func TestOnMessageUntilItSaysStop(t *testing.T) {
+// TestAFailureOfTheReaderEndsTheReading: what came before it is kept, the message itself is not, and nothing is read behind it.
+func TestAFailureOfTheReaderEndsTheReading(t *testing.T) {
 	target := rawServer(t, func(c *net.TCPConn, r *bufio.Reader) {
 		readRequest(r)
-		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: 1\n\ndata: 2\n\ndata: 3")
+		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: 1\n\ndata: 2\n\ndata: 3\n\ndata: 4\n\n")
+		r.ReadByte() // until the client goes
 	})
 	var seen []string
 	var rec record.Record
-	mustClient(t, nil).Do(context.Background(), &Request{Target: target}, &rec, func(raw []byte, at int64) bool {
-		seen = append(seen, string(raw))
-		return len(seen) < 2
+	mustClient(t, nil).Do(context.Background(), &Request{Target: target}, &rec, func(all []record.Message) *record.Error {
+		m := &all[len(all)-1]
+		if seen = append(seen, string(m.Raw)); len(seen) < 3 {
+			return nil
+		}
+		return &record.Error{Code: 429, Type: "T", Message: "m"}
 	})
-	if strings.Join(seen, "|") != "data: 1|data: 2" || len(rec.Messages) != 3 {
+	wantError(t, &rec, "T", 429)
+	if strings.Join(seen, "|") != "data: 1|data: 2|data: 3" || len(rec.Messages) != 2 || !rec.Messages[0].Line {
 		t.Errorf("seen %q, %d messages", seen, len(rec.Messages))
+	}
+}
+
+// TestBodiesInRanges: a large range is written from where it lies; the server gets the ranges in order, over TLS as well.
+func TestBodiesInRanges(t *testing.T) {
+	big := bytes.Repeat([]byte("0123456789abcdef"), shareFrom/16)
+	body := record.Plain([]byte("{a"), big, []byte("b"), []byte("c"), big, big, []byte("}"))
+	var got []byte
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got, _ = io.ReadAll(r.Body)
+		io.WriteString(w, "{}")
+	})
+	for name, start := range map[string]func(http.Handler) *httptest.Server{"plain": httptest.NewServer, "tls": httptest.NewTLSServer} {
+		srv := start(handler)
+		rec := do(mustClient(t, func(o *Options) { o.TLS.Insecure = true }), &Request{Target: mustTarget(t, srv.URL), Body: body})
+		srv.Close()
+		if rec.Error != nil || !bytes.Equal(got, body.Bytes()) || rec.Trace.BytesSent != body.Len() || rec.Payload.Len() != body.Len() {
+			t.Errorf("%s: %+v, %d bytes of %d", name, rec.Error, len(got), body.Len())
+		}
 	}
 }
 

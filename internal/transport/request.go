@@ -11,7 +11,7 @@ type Request struct {
 	Target  *Target
 	Method  string          // "" = POST
 	Headers []record.Header // in wire order and spelling; Host and Content-Length are the client's
-	Body    []byte          // whole body; must not change until the record is released
+	Body    record.Body     // must not change until the record is released
 
 	Session  string // identity of the session, for sticky connections
 	LastTurn bool   // no request of the session follows
@@ -26,5 +26,6 @@ type Request struct {
 	KeepBinary bool // keep the bytes of image, audio and video bodies, not only their size
 }
 
-// OnMessage is called with every message as it arrives until it returns false. raw must not be kept.
-type OnMessage func(raw []byte, at int64) (more bool)
+// OnMessage is called whenever a message has come, with all of them so far. An error says that the server reports a failure: the message is
+// not kept, the reading ends, and the request fails with it.
+type OnMessage func(all []record.Message) *record.Error

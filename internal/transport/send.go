@@ -44,21 +44,26 @@ func (x *Exchange) Send() {
 func (x *Exchange) push(now int64) {
 	x.trace.SendStart = now
 	x.conn.begin(now)
-	rest := x.unsent()
-	n, err := x.conn.tryWrite(rest)
-	x.took(n)
-	if err != nil {
-		x.sendErr = err
-		return
+	for rest := x.unsent(); len(rest) > 0; rest = x.unsent() {
+		n, err := x.conn.tryWrite(rest)
+		x.took(n)
+		if err != nil {
+			x.sendErr = err
+			return
+		}
+		if n < len(rest) {
+			return
+		}
 	}
-	if n == len(rest) {
-		x.allSent()
-	}
+	x.allSent()
 }
 
-// unsent gives the bytes for the socket: the request, or what TLS made of it.
+// unsent gives the next bytes for the socket: of the request, or of what TLS made of it.
 func (x *Exchange) unsent() []byte {
 	if x.conn.tls == nil {
+		for len(x.out) == 0 && len(x.ranges) > 0 {
+			x.out, x.ranges = x.ranges[0], x.ranges[1:]
+		}
 		return x.out
 	}
 	x.conn.outMu.Lock()
@@ -83,7 +88,7 @@ func (x *Exchange) took(n int) {
 func (x *Exchange) allSent() {
 	x.sent = clock.Now()
 	x.trace.SendEnd = x.sent
-	x.trace.BytesSent = len(x.req.Body)
+	x.trace.BytesSent = x.req.Body.Len()
 	x.conn.quickAck()
 	x.freeRequest()
 }
@@ -92,7 +97,7 @@ func (x *Exchange) allSent() {
 func (x *Exchange) freeRequest() {
 	if x.buffer != nil {
 		requestPool.Put(x.buffer)
-		x.buffer, x.out = nil, nil
+		x.buffer, x.out, x.ranges = nil, nil, nil
 	}
 	if x.conn != nil && x.conn.tls != nil {
 		x.conn.outMu.Lock()

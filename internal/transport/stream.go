@@ -33,7 +33,7 @@ func (x *Exchange) readStream(src source, onMessage OnMessage) error {
 		if errors.Is(err, io.EOF) {
 			if a.cur != nil && after <= keptAfterEnd {
 				if s, ok := f.Finish(a.cur.buf); ok {
-					x.message(a.cur.buf[s.Start:s.End:s.End], s.Lines == 1, &onMessage)
+					x.message(a.cur.buf[s.Start:s.End:s.End], s.Lines == 1, onMessage)
 				}
 			}
 			return nil
@@ -54,7 +54,7 @@ func (x *Exchange) readStream(src source, onMessage OnMessage) error {
 		f.Rebase(moved)
 		before := len(a.messages)
 		for s, ok := f.Next(all); ok; s, ok = f.Next(all) {
-			if !x.message(all[s.Start:s.End:s.End], s.Lines == 1, &onMessage) {
+			if !x.message(all[s.Start:s.End:s.End], s.Lines == 1, onMessage) {
 				return nil
 			}
 		}
@@ -80,15 +80,13 @@ func (x *Exchange) tooLarge(what string) error {
 }
 
 // message takes in one event; false = it ends the reading, because the server reports an error.
-func (x *Exchange) message(raw []byte, single bool, onMessage *OnMessage) bool {
-	if f, failed := sse.FindFailure(raw, single); failed {
-		x.err = newError(ErrStream, f.Code, f.Message)
-		return false
-	}
+func (x *Exchange) message(raw []byte, single bool, onMessage OnMessage) bool {
 	a, at := x.arena, x.conn.at
-	a.messages = append(a.messages, x.stamped(record.Message{Raw: raw}))
-	if *onMessage != nil && !(*onMessage)(raw, at) {
-		*onMessage = nil
+	a.messages = append(a.messages, x.stamped(record.Message{Raw: raw, Line: single}))
+	if x.fails(onMessage) {
+		a.messages = a.messages[:len(a.messages)-1]
+		x.trace.SharedReads--
+		return false
 	}
 	if sse.IsDone(raw) && x.doneMark == 0 {
 		x.mu.Lock()
@@ -97,6 +95,18 @@ func (x *Exchange) message(raw []byte, single bool, onMessage *OnMessage) bool {
 		x.mu.Unlock()
 	}
 	return true
+}
+
+// fails shows what has come to the reader of the answer; true = it ends the request.
+func (x *Exchange) fails(onMessage OnMessage) bool {
+	if onMessage == nil {
+		return false
+	}
+	failure := onMessage(x.arena.messages)
+	if failure != nil {
+		x.err = newError(failure.Type, failure.Code, failure.Message)
+	}
+	return failure != nil
 }
 
 // readBody reads a whole body as one message.
@@ -128,9 +138,7 @@ func (x *Exchange) readBody(src source, onMessage OnMessage) error {
 		m.Size = size
 	}
 	x.arena.messages = append(x.arena.messages, m)
-	if onMessage != nil {
-		onMessage(m.Raw, m.At)
-	}
+	x.fails(onMessage)
 	return nil
 }
 

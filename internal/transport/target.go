@@ -60,5 +60,8 @@ func NewTarget(raw string) (*Target, error) {
 	return t, nil
 }
 
+// SameOrigin tells whether another target is on the same server: scheme, host and port.
+func (t *Target) SameOrigin(o *Target) bool { return t.key == o.key }
+
 // Address is host:port, for messages.
 func (t *Target) Address() string { return net.JoinHostPort(t.Host, strconv.Itoa(t.Port)) }

@@ -56,7 +56,7 @@ func TestTLS(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := mustClient(t, change)
 			for i, size := range []int{2, 8 << 20, 2} {
-				rec := do(c, &Request{Target: mustTarget(t, srv.URL), Body: make([]byte, size)})
+				rec := do(c, &Request{Target: mustTarget(t, srv.URL), Body: record.Plain(make([]byte, size))})
 				if rec.Error != nil {
 					t.Fatalf("%+v", rec.Error)
 				}
@@ -113,7 +113,7 @@ func TestMutualTLS(t *testing.T) {
 	}
 	with := mustClient(t, func(o *Options) { o.TLS.CAFile, o.TLS.CertFile, o.TLS.KeyFile = ca, ca, keyFile })
 	var rec record.Record
-	with.Do(context.Background(), &Request{Target: target, Body: []byte("{}")}, &rec, nil)
+	with.Do(context.Background(), &Request{Target: target, Body: record.Plain([]byte("{}"))}, &rec, nil)
 	if rec.Error != nil {
 		t.Errorf("%+v", rec.Error)
 	}
@@ -124,7 +124,7 @@ func TestArmedTLS(t *testing.T) {
 	srv, ca := tlsServer(t, nil)
 	c := mustClient(t, func(o *Options) { o.TLS.CAFile = ca })
 	for range 3 {
-		x := c.Prepare(context.Background(), &Request{Target: mustTarget(t, srv.URL), Body: []byte("{}"), Armed: true})
+		x := c.Prepare(context.Background(), &Request{Target: mustTarget(t, srv.URL), Body: record.Plain([]byte("{}")), Armed: true})
 		x.ready -= 2 * staleAfter
 		x.Send()
 		var rec record.Record

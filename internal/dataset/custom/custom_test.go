@@ -145,9 +145,14 @@ func brief(c *conversation.Conversation) string {
 		if t.Role != "" {
 			b.WriteString(t.Role + ":")
 		}
-		for _, m := range t.Texts {
-			b.WriteString(m.Name + "[" + strings.Join(m.Contents, "|") + "]")
+		for k, p := range t.Parts {
+			if k > 0 && t.Parts[k-1].Name == p.Name {
+				b.WriteString("|" + p.Text)
+			} else {
+				b.WriteString(strings.Repeat("]", min(k, 1)) + p.Name + "[" + p.Text)
+			}
 		}
+		b.WriteString(strings.Repeat("]", min(len(t.Parts), 1)))
 		for _, m := range t.RawMessages {
 			b.Write(m)
 		}

@@ -25,16 +25,16 @@ func readTurn(r *rows.Row, ratio float64, cap *float64) conversation.Turn {
 		Delay:     delay(wait, ratio, cap),
 		MaxTokens: r.Int("output_length", 1),
 		ExtraBody: r.Object("extra"),
-		Texts:     texts(r),
 		Origin:    r.Where,
 	}
+	var contents bool
+	t.Parts, contents = texts(r)
 	if role := r.String("role"); role != nil {
 		t.Role = *role
 	}
 	if t.Timestamp != nil && *t.Timestamp != 0 && wait != nil && *wait != 0 {
 		r.Fault("", "timestamp and delay cannot be set together")
 	}
-	contents := len(t.Texts) > 0
 	for _, kind := range modalities[1:] {
 		for _, key := range []string{kind, kind + "s"} {
 			if filled(r, key) {
@@ -72,36 +72,31 @@ func filled(r *rows.Row, key string) bool {
 	return raw != "" && raw != `""` && strings.Join(strings.Fields(raw), "") != "[]"
 }
 
-// texts reads text or texts. A list of plain strings is one part with several contents, a list of objects is several parts.
-func texts(r *rows.Row) []conversation.Media {
+// texts reads text or texts. A list of plain strings is one entry with several contents, a list of objects is several entries. given
+// tells whether there is an entry, maybe one that is empty or wrong: the row is then not said to be empty as well.
+func texts(r *rows.Row) (parts []conversation.Part, given bool) {
 	switch {
 	case filled(r, "text") && filled(r, "texts"):
 		r.Fault("", "text and texts cannot be set together")
-		return unread
+		return nil, true
 	case filled(r, "texts"):
 		items := r.List("texts")
 		if items == nil {
-			return unread
+			return nil, true
 		}
 		if rows.Kind(items[0]) == "string" {
-			return plainTexts(r, items)
+			return plainTexts(r, items), true
 		}
-		return namedTexts(r, items)
+		return namedTexts(r, items), true
 	}
 	text := r.String("text")
-	switch {
-	case text != nil && *text != "":
-		return []conversation.Media{{Contents: []string{*text}}}
-	case filled(r, "text"):
-		return unread
+	if text != nil && *text != "" {
+		return conversation.Texts("", *text), true
 	}
-	return nil
+	return nil, filled(r, "text")
 }
 
-// unread stands for a part that is there but wrong, so that the row is not also said to be empty.
-var unread = []conversation.Media{{}}
-
-func plainTexts(r *rows.Row, items []json.RawMessage) []conversation.Media {
+func plainTexts(r *rows.Row, items []json.RawMessage) []conversation.Part {
 	contents := make([]string, len(items))
 	for i, raw := range items {
 		if rows.Kind(raw) != "string" || json.Unmarshal(raw, &contents[i]) != nil {
@@ -109,32 +104,27 @@ func plainTexts(r *rows.Row, items []json.RawMessage) []conversation.Media {
 			break
 		}
 	}
-	return []conversation.Media{{Contents: contents}}
+	return conversation.Texts("", contents...)
 }
 
-func namedTexts(r *rows.Row, items []json.RawMessage) []conversation.Media {
-	parts := make([]conversation.Media, 0, len(items))
+func namedTexts(r *rows.Row, items []json.RawMessage) []conversation.Part {
+	var parts []conversation.Part
 	for i, raw := range items {
 		item := r.Item("texts", i, raw)
 		if item == nil {
 			continue
 		}
-		var m conversation.Media
+		p := conversation.Part{}
 		if name := item.String("name"); name != nil {
-			m.Name = *name
+			p.Name = *name
 		}
 		for k, content := range item.List("contents") {
-			var s string
-			if rows.Kind(content) != "string" || json.Unmarshal(content, &s) != nil {
+			if rows.Kind(content) != "string" || json.Unmarshal(content, &p.Text) != nil {
 				item.Fault("contents", "must be strings: item %d is not", k)
 				break
 			}
-			m.Contents = append(m.Contents, s)
+			parts = append(parts, p)
 		}
-		parts = append(parts, m)
-	}
-	if len(parts) == 0 {
-		return unread
 	}
 	return parts
 }

@@ -79,7 +79,7 @@ func (l *loader) recorded(rec *trace.Record) conversation.Turn {
 		t.ExtraBody = rec.Extra
 	}
 	if rec.Text != nil {
-		t.Texts = []conversation.Media{{Name: "text", Contents: []string{*rec.Text}}}
+		t.Parts = conversation.Texts("text", *rec.Text)
 	}
 	return t
 }
@@ -172,7 +172,7 @@ func (r *replayed) fill(i int, c *conversation.Conversation) {
 			}
 			text = r.corpus.Text(tokens)
 		}
-		c.Turns[k].Texts = []conversation.Media{{Name: "text", Contents: []string{text}}}
+		c.Turns[k].Parts = conversation.Texts("text", text)
 	}
 }
 

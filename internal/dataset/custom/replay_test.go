@@ -17,10 +17,10 @@ var endOfText = int32(199999)
 
 func text(t *testing.T, c *conversation.Conversation, turn int) string {
 	t.Helper()
-	if len(c.Turns[turn].Texts) != 1 || len(c.Turns[turn].Texts[0].Contents) != 1 {
-		t.Fatalf("turn %d has the texts %q", turn, c.Turns[turn].Texts)
+	if len(c.Turns[turn].Parts) != 1 {
+		t.Fatalf("turn %d has the parts %+v", turn, c.Turns[turn].Parts)
 	}
-	return c.Turns[turn].Texts[0].Contents[0]
+	return c.Turns[turn].Parts[0].Text
 }
 
 func count(t *testing.T, s string) int {

@@ -110,11 +110,7 @@ func liftSystemTurn(c *conversation.Conversation) {
 	if t.Role != "system" || t.Timestamp != nil || t.Delay != nil || t.MaxTokens != nil || t.ExtraBody != nil {
 		return
 	}
-	var contents []string
-	for _, m := range t.Texts {
-		contents = append(contents, m.Contents...)
-	}
-	text := strings.Join(contents, "\n")
+	text := strings.Join(t.Contents(), "\n")
 	if text == "" {
 		return
 	}

@@ -187,12 +187,17 @@ func requests(s *Set, n int) (bodies [][]message, turns []conversation.Turn) {
 			history = append(history, message{"user", []string{c.UserContext}})
 		}
 		for _, t := range c.Turns {
-			for _, m := range t.Texts {
+			for k, p := range t.Parts {
 				role := "user"
-				if m.Name != "text" {
-					role = m.Name
+				if p.Name != "text" {
+					role = p.Name
 				}
-				history = append(history, message{role, m.Contents})
+				if k > 0 && t.Parts[k-1].Name == p.Name {
+					last := &history[len(history)-1]
+					last.texts = append(last.texts, p.Text)
+				} else {
+					history = append(history, message{role, []string{p.Text}})
+				}
 			}
 			bodies = append(bodies, slices.Clone(history))
 			turns = append(turns, t)

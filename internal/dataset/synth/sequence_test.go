@@ -183,7 +183,7 @@ func TestAnyOrder(t *testing.T) {
 	for _, i := range order {
 		x, y := a.Conversation(i), b.Conversation(o.Entries-1-i)
 		turns += len(x.Turns)
-		if got, want := fmt.Sprintf("%+v", b.Conversation(i).Turns[0].Texts), fmt.Sprintf("%+v", x.Turns[0].Texts); got != want {
+		if got, want := fmt.Sprintf("%+v", b.Conversation(i).Turns[0].Parts), fmt.Sprintf("%+v", x.Turns[0].Parts); got != want {
 			t.Fatalf("conversation %d: %s, %s", i, got, want)
 		}
 		if len(a.Timings(i)) != len(x.Turns) || a.Timings(i)[0].Delay != nil || y.ID == x.ID && i*2 != o.Entries-1 {
@@ -210,7 +210,7 @@ func TestTemplateCost(t *testing.T) {
 	c := s.Conversation(0)
 	var got []int
 	for _, turn := range c.Turns {
-		got = append(got, o.Corpus.tok.Count(turn.Texts[0].Contents[0]))
+		got = append(got, o.Corpus.tok.Count(turn.Parts[0].Text))
 	}
 	if want := []int{90, 94}; !slices.Equal(got, want) {
 		t.Errorf("got %v tokens, want %v", got, want)
@@ -227,7 +227,7 @@ func TestPrefixWithoutPool(t *testing.T) {
 	if w := s.Facts().Warnings; len(w) != 1 || !strings.Contains(w[0], "--prefix-prompt-pool-size") {
 		t.Errorf("warnings %q", w)
 	}
-	if n := o.Corpus.tok.Count(s.Conversation(0).Turns[0].Texts[0].Contents[0]); n != 550 {
+	if n := o.Corpus.tok.Count(s.Conversation(0).Turns[0].Parts[0].Text); n != 550 {
 		t.Errorf("%d tokens, want 550", n)
 	}
 }

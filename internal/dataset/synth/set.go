@@ -185,12 +185,9 @@ func (s *Set) make(t turn) conversation.Turn {
 		contents[k] = s.texts.Text(int(t.first) + k)
 	}
 	if s.rankings != nil {
-		out.Texts = []conversation.Media{
-			{Name: "query", Contents: contents[:1:1]},
-			{Name: "passages", Contents: contents[1:]},
-		}
+		out.Parts = append(conversation.Texts("query", contents[0]), conversation.Texts("passages", contents[1:]...)...)
 	} else {
-		out.Texts = []conversation.Media{{Name: "text", Contents: contents}}
+		out.Parts = conversation.Texts("text", contents...)
 	}
 	return out
 }

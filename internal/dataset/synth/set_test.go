@@ -17,7 +17,7 @@ func TestRankingsTakeNoPrefix(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := s.Conversation(0).Turns[0].Texts[0].Contents[0], " for thou swearst to me thou art"; got != want {
+	if got, want := s.Conversation(0).Turns[0].Parts[0].Text, " for thou swearst to me thou art"; got != want {
 		t.Errorf("the first query is %q, want %q", got, want)
 	}
 }

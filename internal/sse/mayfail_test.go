@@ -26,7 +26,7 @@ func TestNamesError(t *testing.T) {
 }
 
 // What the cheap test lets pass must hold no error, for messages of one line and of several.
-func TestSuspicious(t *testing.T) {
+func TestMayFail(t *testing.T) {
 	filler := strings.Repeat(`{"role":"mirror","x":"r"},`, 20)
 	for _, c := range []struct {
 		raw          string
@@ -41,19 +41,19 @@ func TestSuspicious(t *testing.T) {
 		{"event: response.failed\ndata: {}", false, true},
 		{"event: token\ndata: " + filler, false, false},
 	} {
-		if got := suspicious([]byte(c.raw), c.single); got != c.want {
+		if got := MayFail([]byte(c.raw), c.single); got != c.want {
 			t.Errorf("%q: %v, want %v", c.raw, got, c.want)
 		}
 	}
 }
 
-func BenchmarkSuspicious(b *testing.B) {
+func BenchmarkMayFail(b *testing.B) {
 	one := []byte(`data: {"id":"chatcmpl-00000001","object":"chat.completion.chunk","created":1795271830,"model":"mock","choices":[{"index":0,"delta":{"content":" energy"},"logprobs":null,"finish_reason":null}]}`)
 	for name, raw := range map[string][]byte{"one line": one, "two lines": append([]byte("event: token\n"), one...)} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if suspicious(raw, !bytes.Contains(raw, []byte("\n"))) {
+				if MayFail(raw, !bytes.Contains(raw, []byte("\n"))) {
 					b.Fatal("suspicious")
 				}
 			}

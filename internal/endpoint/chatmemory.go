@@ -1,31 +1,9 @@
 package endpoint
 
-import (
-	"encoding/json"
+import "encoding/json"
 
-	"aiperf/internal/record"
-)
-
-// Capture makes the message that an answer adds to the conversation for the turns that follow; nil = it adds nothing: the request
-// failed, the answer is empty, or the type keeps no answers.
-func (e *Endpoint) Capture(rec *record.Record) json.RawMessage {
-	if !e.Replies || !e.Built || rec.Error != nil {
-		return nil
-	}
-	d := e.decoder()
-	defer decoders.Put(d)
-	var k keeper
-	d.keeper = &k
-	for i := range rec.Messages {
-		if d.read(&rec.Messages[i], i) != nil {
-			return nil
-		}
-	}
-	return k.message(d.reasoning)
-}
-
-// keeper joins the pieces of an answer.
-type keeper struct {
+// chatKeeper joins the pieces of a chat answer to the message that the turns after it repeat.
+type chatKeeper struct {
 	prose []byte
 	calls []wholeCall
 }
@@ -36,7 +14,8 @@ type wholeCall struct {
 	id, kind, name, arguments []byte
 }
 
-func (k *keeper) take(p *part) {
+func (k *chatKeeper) take(d *jsonAnswer) {
+	p := d.chunk.chosen()
 	k.prose = p.prose(k.prose)
 	for i := range p.tools {
 		c := &p.tools[i]
@@ -53,7 +32,7 @@ func (k *keeper) take(p *part) {
 }
 
 // call finds the call with an index, or begins it.
-func (k *keeper) call(index int) *wholeCall {
+func (k *chatKeeper) call(index int) *wholeCall {
 	for i := range k.calls {
 		if k.calls[i].index == index {
 			return &k.calls[i]
@@ -63,11 +42,11 @@ func (k *keeper) call(index int) *wholeCall {
 	return &k.calls[len(k.calls)-1]
 }
 
-// message words the answer: its prose; its reasoning where there was nothing else; with tool calls the prose, or null.
-func (k *keeper) message(reasoning []byte) json.RawMessage {
+// memory words the answer: its prose; its reasoning where there was nothing else; with tool calls the prose, or null.
+func (k *chatKeeper) memory(d *jsonAnswer) Memory {
 	content := k.prose
 	if len(content) == 0 && len(k.calls) == 0 {
-		content = reasoning
+		content = d.reasoning
 	}
 	if len(content) == 0 && len(k.calls) == 0 {
 		return nil
@@ -84,7 +63,7 @@ func (k *keeper) message(reasoning []byte) json.RawMessage {
 	if len(k.calls) > 0 {
 		b = append(b, ']')
 	}
-	return append(b, '}')
+	return json.RawMessage(append(b, '}'))
 }
 
 func (c *wholeCall) append(b []byte, first bool) []byte {

@@ -8,15 +8,9 @@ import (
 	"aiperf/internal/sse"
 )
 
-// DecodeOptions say what a reader of answers wants.
-type DecodeOptions struct {
-	// NoInput leaves the request payload alone: InputTexts and InputTokens stay empty.
-	NoInput bool
-}
-
-// decoder reads the answers to one request.
-type decoder struct {
-	*Endpoint
+// jsonAnswer reads an answer of JSON documents: events of a stream, or one body.
+type jsonAnswer struct {
+	*jsonType
 	chunk     chunk
 	scan      scanner // over the document that chunk points into
 	event     sse.Event
@@ -27,11 +21,22 @@ type decoder struct {
 	usage     []byte // last usage object that is not empty
 	early     []byte // usage object of the first content
 	finish    []byte
-	failure   []byte // last error object of a document
+	failure   []byte        // last error object of a document
+	failed    *record.Error // the server reported that the request failed
+	messages  int
 	skipped   int
 	unframed  bool // a body that looks like an event stream
 	scratch   []byte
-	keeper    *keeper // set while an answer is captured
+	keeper    keeper // nil = nobody asked for a Memory
+	state     any    // what the type remembers from document to document
+}
+
+// keeper makes the Memory of an answer.
+type keeper interface {
+	// take looks at the document that was just read.
+	take(d *jsonAnswer)
+	// memory is asked for at the end of an answer; nil = it leaves nothing.
+	memory(d *jsonAnswer) Memory
 }
 
 // cut is a content response before its texts are made strings.
@@ -42,56 +47,48 @@ type cut struct {
 	text, think [2]int // from, to
 }
 
-var decoders = sync.Pool{New: func() any { return new(decoder) }}
+var answers = sync.Pool{New: func() any { return new(jsonAnswer) }}
 
-func (e *Endpoint) decoder() *decoder {
-	d := decoders.Get().(*decoder)
-	*d = decoder{Endpoint: e, chunk: d.chunk, event: d.event, lines: d.lines[:0], out: d.out[:0], reasoning: d.reasoning[:0],
+// newAnswer takes an answer out of the pool; Result gives it back.
+func (t *jsonType) newAnswer(remember bool) *jsonAnswer {
+	d := answers.Get().(*jsonAnswer)
+	*d = jsonAnswer{jsonType: t, chunk: d.chunk, event: d.event, lines: d.lines[:0], out: d.out[:0], reasoning: d.reasoning[:0],
 		cuts: d.cuts[:0], usage: d.usage[:0], early: d.early[:0], finish: d.finish[:0], failure: d.failure[:0], scratch: d.scratch[:0]}
+	if remember && t.keeper != nil {
+		d.keeper = t.keeper()
+	}
 	return d
 }
 
-// Decode reads the messages of a record and says whether the request succeeded: the error is the transport's own, one that the server
-// reported inside its answer, or InvalidInferenceResultError where nothing came that is content; nil = a valid record. The reply holds
-// what arrived before an error. Nothing in it points into the record.
-func (e *Endpoint) Decode(rec *record.Record, o DecodeOptions) (*record.Reply, *record.Error) {
-	reply := &record.Reply{PerChunkTokens: -1}
-	if !o.NoInput {
-		e.readInput(reply, rec.Payload)
-	}
-	if e.member == nil {
-		return reply, &record.Error{Type: "NotImplementedError", Message: "endpoint type " + e.Name + " is not built yet"}
-	}
-	d := e.decoder()
-	defer decoders.Put(d)
-	var failure *record.Error
-	for i := range rec.Messages {
-		m := &rec.Messages[i]
-		if failure = d.read(m, i); failure != nil {
-			break
-		}
-	}
-	d.fill(reply)
-	switch {
-	case rec.Error != nil:
-		return reply, rec.Error
-	case failure != nil:
-		return reply, failure
-	case rec.End != 0 && rec.Start >= rec.End:
-		return reply, &record.Error{Type: invalidResult, Message: "Invalid inference result: the request ended before it started"}
-	case len(reply.Contents) == 0:
-		return reply, d.noContent(len(rec.Messages))
-	}
-	return reply, nil
+// Add implements Answer.
+func (d *jsonAnswer) Add(m *record.Message, index int) (content bool, failure *record.Error) {
+	n := len(d.cuts)
+	d.messages++
+	d.failed = d.read(m, index)
+	return len(d.cuts) > n, d.failed
 }
 
-// invalidResult is the class of answers that arrived and are no use.
-const invalidResult = "InvalidInferenceResultError"
+// Next implements Answer: nothing follows.
+func (d *jsonAnswer) Next() *FollowUp { return nil }
 
-func (d *decoder) noContent(messages int) *record.Error {
+// Result implements Answer.
+func (d *jsonAnswer) Result() Result {
+	res := Result{Reply: new(record.Reply), Failure: d.failed}
+	d.fill(res.Reply)
+	if d.failed == nil && len(d.cuts) == 0 {
+		res.Failure = d.noContent()
+	}
+	if d.keeper != nil && d.failed == nil {
+		res.Memory = d.keeper.memory(d)
+	}
+	answers.Put(d)
+	return res
+}
+
+func (d *jsonAnswer) noContent() *record.Error {
 	text := "Invalid inference result: No responses with actual content were received"
 	switch {
-	case messages == 0:
+	case d.messages == 0:
 		text = "Invalid inference result: No responses were received"
 	case len(d.failure) > 0:
 		text += "; the server said: " + string(d.failure)
@@ -104,7 +101,7 @@ func (d *decoder) noContent(messages int) *record.Error {
 }
 
 // read reads one message.
-func (d *decoder) read(m *record.Message, index int) *record.Error {
+func (d *jsonAnswer) read(m *record.Message, index int) *record.Error {
 	if m.Body {
 		doc := bytes.TrimSpace(m.Raw)
 		if len(doc) == 0 {
@@ -124,8 +121,8 @@ func (d *decoder) read(m *record.Message, index int) *record.Error {
 		case !d.document(doc):
 			d.skipped++
 		case d.suspicious():
-			if f, found := sse.FindFailure(m.Raw, true); found {
-				return streamError(f)
+			if f := streamFailure(m.Raw, true); f != nil {
+				return f
 			}
 			d.keep(m.At, index)
 		default:
@@ -143,20 +140,20 @@ func plainData(m *record.Message) ([]byte, bool) {
 	if m.Fields != nil || len(raw) < len(prefix) || string(raw[:len(prefix)]) != prefix {
 		return nil, false
 	}
-	if bytes.IndexByte(raw, '\n') >= 0 || bytes.IndexByte(raw, '\r') >= 0 {
+	if !m.Line && (bytes.IndexByte(raw, '\n') >= 0 || bytes.IndexByte(raw, '\r') >= 0) {
 		return nil, false
 	}
 	return bytes.Trim(raw[len(prefix):], " \t"), true
 }
 
 // readEvent reads a message of several lines, or one from an export.
-func (d *decoder) readEvent(m *record.Message, index int) *record.Error {
+func (d *jsonAnswer) readEvent(m *record.Message, index int) *record.Error {
 	raw := m.Raw
 	if m.Fields != nil {
 		raw = d.unparse(m.Fields)
 	}
-	if f, found := sse.FindFailure(raw, false); found {
-		return streamError(f)
+	if f := streamFailure(raw, false); f != nil {
+		return f
 	}
 	d.event.Parse(raw)
 	data := d.event.Data()
@@ -182,7 +179,7 @@ func (d *decoder) readEvent(m *record.Message, index int) *record.Error {
 }
 
 // eachLine tells whether every data line is a document of its own.
-func (d *decoder) eachLine() bool {
+func (d *jsonAnswer) eachLine() bool {
 	for _, line := range d.lines {
 		if string(line) != "[DONE]" && !d.document(line) {
 			return false
@@ -192,7 +189,7 @@ func (d *decoder) eachLine() bool {
 }
 
 // unparse writes the fields of an exported event as the lines they once were.
-func (d *decoder) unparse(fields []record.Field) []byte {
+func (d *jsonAnswer) unparse(fields []record.Field) []byte {
 	b := d.scratch[:0]
 	for _, f := range fields {
 		if f.Name != "comment" {
@@ -207,17 +204,13 @@ func (d *decoder) unparse(fields []record.Field) []byte {
 }
 
 // suspicious tells whether the document may be a report of failure.
-func (d *decoder) suspicious() bool {
+func (d *jsonAnswer) suspicious() bool {
 	c := &d.chunk
 	return c.failure.set || string(c.object.raw) == "error" || string(c.typ.raw) == "error" || string(c.typ.raw) == "response.failed"
 }
 
-func streamError(f sse.Failure) *record.Error {
-	return &record.Error{Code: f.Code, Type: "SSEResponseError", Message: f.Message}
-}
-
 // keep takes what counts out of the document that was just read.
-func (d *decoder) keep(at int64, index int) {
+func (d *jsonAnswer) keep(at int64, index int) {
 	c := &d.chunk
 	if len(c.usage) > 0 && !emptyObject(c.usage) {
 		d.usage = append(d.usage[:0], c.usage...)
@@ -229,7 +222,7 @@ func (d *decoder) keep(at int64, index int) {
 		d.finish = c.finish.append(d.finish[:0])
 	}
 	if d.keeper != nil {
-		d.keeper.take(c.chosen())
+		d.keeper.take(d)
 	}
 	n, r := len(d.out), len(d.reasoning)
 	kind, ok := d.content()
@@ -243,7 +236,7 @@ func (d *decoder) keep(at int64, index int) {
 }
 
 // content appends the texts of the document to the reply and tells of what kind they are; false = no content.
-func (d *decoder) content() (record.Kind, bool) {
+func (d *jsonAnswer) content() (record.Kind, bool) {
 	c := &d.chunk
 	if c.items > 0 {
 		return c.kind, true
@@ -271,7 +264,7 @@ func emptyObject(raw []byte) bool {
 }
 
 // fill makes the reply: one string for all visible text, one for all reasoning, the contents cut from them.
-func (d *decoder) fill(r *record.Reply) {
+func (d *jsonAnswer) fill(r *record.Reply) {
 	r.Output, r.Reasoning = string(d.out), string(d.reasoning)
 	r.PerChunkTokens = -1
 	r.FinishReason = string(d.finish)
@@ -295,14 +288,4 @@ func (d *decoder) fill(r *record.Reply) {
 		r.Contents[i] = record.Content{At: c.at, Message: c.message, Kind: c.kind,
 			Text: r.Output[c.text[0]:c.text[1]], Reasoning: r.Reasoning[c.think[0]:c.think[1]]}
 	}
-}
-
-// FirstContent tells whether a message carries content. It is what releases a prefill slot, and cheap enough for the reading loop.
-func (e *Endpoint) FirstContent(m *record.Message) bool {
-	if e.member == nil {
-		return false
-	}
-	d := e.decoder()
-	defer decoders.Put(d)
-	return d.read(m, 0) == nil && len(d.cuts) > 0
 }

@@ -1,0 +1,127 @@
+package endpoint
+
+import (
+	"fmt"
+	"sync"
+
+	"aiperf/internal/conversation"
+	"aiperf/internal/record"
+)
+
+// jsonType is an endpoint type whose bodies are JSON objects and whose answers are JSON documents. Its functions know nothing of each other.
+type jsonType struct {
+	encode func(b *body, t *conversation.Turn, h *History) error
+	input  func(x *inputTexts, s *scanner, key []byte) bool // reads one top-level member of a payload; false = not consumed
+
+	member func(d *jsonAnswer, s *scanner, key []byte) bool // reads one top-level member of an answer; false = not consumed
+	array  func(d *jsonAnswer, s *scanner) bool             // reads a top-level array; nil = such an answer has no data
+	after  func(d *jsonAnswer)                              // makes sense of the document that was read; nil = nothing to do
+	keeper func() keeper                                    // makes the Memory of an answer; nil = answers leave nothing
+}
+
+// open makes the codec of a run. It refuses extras that are no JSON.
+func (t *jsonType) open(s Settings) (Codec, error) {
+	c := &jsonCodec{jsonType: t, set: s}
+	for _, m := range s.Extras {
+		if !c.extras.setRaw(m.Key, m.Value) {
+			return nil, fmt.Errorf("--extra-inputs %s: %q is not JSON", m.Key, m.Value)
+		}
+	}
+	return c, nil
+}
+
+// jsonCodec is a jsonType in a run.
+type jsonCodec struct {
+	*jsonType
+	set    Settings
+	extras object
+}
+
+// NewAnswer implements Codec.
+func (c *jsonCodec) NewAnswer(remember bool) Answer { return c.newAnswer(remember) }
+
+// Input implements Codec.
+func (c *jsonCodec) Input(payload []byte) Input { return readInput(c.input, payload) }
+
+// body is a request body under construction.
+type body struct {
+	object
+	set           *Settings
+	streamOptions bool // ask for usage when the finished body streams
+}
+
+var bodies = sync.Pool{New: func() any { return new(body) }}
+
+// Encode implements Codec: compact JSON, UTF-8, members in the order of the contract.
+func (c *jsonCodec) Encode(turn *conversation.Turn, h *History) (Request, error) {
+	if turn.RawPayload != nil {
+		return Request{Body: record.Plain(turn.RawPayload)}, nil
+	}
+	b := bodies.Get().(*body)
+	defer bodies.Put(b)
+	b.reset()
+	b.set, b.streamOptions = &c.set, false
+	if err := c.encode(b, turn, h); err != nil {
+		return Request{}, err
+	}
+	for i := range c.extras.members {
+		a := len(b.buf)
+		b.buf = append(b.buf, c.extras.value(i)...)
+		b.end(c.extras.members[i].key, a)
+	}
+	if turn.ExtraBody != nil {
+		s := scanner{b: turn.ExtraBody}
+		b.merge(&s)
+		if !s.done() {
+			return Request{}, invalid(turn, "extra body: %.80q is not a JSON object", turn.ExtraBody)
+		}
+	}
+	if b.streamOptions {
+		b.askForUsage(c.set.PerChunkUsage)
+	}
+	return Request{Body: b.ranges()}, nil
+}
+
+// askForUsage adds the request for usage to a body that streams, unless the author said something about it.
+func (b *body) askForUsage(perChunk bool) {
+	i := b.find("stream")
+	if i < 0 || !truthy(b.value(i)) {
+		return
+	}
+	var options object
+	if i = b.find("stream_options"); i >= 0 && string(b.value(i)) != "null" {
+		if b.value(i)[0] != '{' {
+			return
+		}
+		options.merge(&scanner{b: b.value(i)})
+	}
+	if options.find("include_usage") < 0 {
+		options.setBool("include_usage", true)
+	}
+	if perChunk && options.find("continuous_usage_stats") < 0 {
+		options.setBool("continuous_usage_stats", true)
+	}
+	a := len(b.buf)
+	b.buf = options.append(b.buf)
+	b.end("stream_options", a)
+}
+
+// truthy tells whether a spelled JSON value counts as true where any value may stand for a bool.
+func truthy(v []byte) bool {
+	switch string(v) {
+	case "", "null", "false", "0", "0.0", "-0.0", `""`, "[]", "{}":
+		return false
+	}
+	return true
+}
+
+func (b *body) strings(list []string) {
+	b.buf = append(b.buf, '[')
+	for i, s := range list {
+		if i > 0 {
+			b.buf = append(b.buf, ',')
+		}
+		b.buf = appendString(b.buf, s)
+	}
+	b.buf = append(b.buf, ']')
+}

@@ -1,0 +1,70 @@
+package run
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+
+	"aiperf/internal/config"
+	"aiperf/internal/endpoint"
+	"aiperf/internal/transport"
+)
+
+// addresses are where the requests of a run go.
+type addresses struct {
+	bases  []string            // the base URLs
+	full   []string            // the complete URLs, one for each base
+	list   []*transport.Target // of full
+	fixed  bool                // the user gave the path himself
+	others sync.Map            // complete URL -> *transport.Target: paths that a codec names, a handful
+}
+
+// newAddresses joins the base URLs with the path of the endpoint.
+func newAddresses(urls []string, b *config.Benchmark, e *endpoint.Endpoint) (*addresses, error) {
+	path := e.URLPath(b.Endpoint.Streaming)
+	if b.Endpoint.Path != nil {
+		path = *b.Endpoint.Path
+	}
+	a := &addresses{bases: urls, fixed: b.Endpoint.Path != nil}
+	for _, base := range urls {
+		full, err := transport.JoinURL(base, path)
+		if err != nil {
+			return nil, fmt.Errorf("--url: %w", err)
+		}
+		target, err := transport.NewTarget(full)
+		if err != nil {
+			return nil, fmt.Errorf("--url: %w", err)
+		}
+		a.full, a.list = append(a.full, full), append(a.list, target)
+	}
+	return a, nil
+}
+
+// of finds the target of a path as a codec gives it (endpoint.Request.Path), for the base URL with an index.
+func (a *addresses) of(url int, path string) (*transport.Target, error) {
+	switch below, under := strings.CutPrefix(path, "./"); {
+	case path == "", strings.HasPrefix(path, "/") && a.fixed:
+		return a.list[url], nil
+	case under:
+		return join(a.full[url], below)
+	case !strings.HasPrefix(path, "/"):
+		return transport.NewTarget(path)
+	}
+	key := a.bases[url] + " " + path
+	if t, ok := a.others.Load(key); ok {
+		return t.(*transport.Target), nil
+	}
+	t, err := join(a.bases[url], path)
+	if err == nil {
+		a.others.Store(key, t)
+	}
+	return t, err
+}
+
+func join(base, path string) (*transport.Target, error) {
+	full, err := transport.JoinURL(base, path)
+	if err != nil {
+		return nil, err
+	}
+	return transport.NewTarget(full)
+}

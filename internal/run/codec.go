@@ -1,0 +1,46 @@
+package run
+
+import (
+	"fmt"
+
+	"aiperf/internal/endpoint"
+	"aiperf/internal/rng"
+	"aiperf/internal/transport"
+)
+
+// settings are what the codec of the run needs to know of the configuration.
+func (r *runner) settings() endpoint.Settings {
+	b := r.cfg
+	s := endpoint.Settings{
+		Model: b.Models.Items[0].Name, Streaming: r.metrics.Options().Streaming,
+		LegacyMaxTokens: b.Endpoint.UseLegacyMaxTokens, ServerTokenCount: b.Endpoint.UseServerTokenCount, PerChunkUsage: b.Endpoint.PerChunkUsage,
+		ForceContentParts: b.Environment.ForceContentParts,
+	}
+	for _, m := range b.Endpoint.Extra {
+		s.Extras = append(s.Extras, endpoint.Member{Key: m.Key, Value: m.Value})
+	}
+	return s
+}
+
+func (r *runner) newExecutor(reuse transport.Reuse) *executor {
+	e := &executor{
+		data: &prepared{data: r.data}, codec: r.codec, carrier: http1{r.client}, addresses: r.addresses, put: r.gate.put,
+		model:    r.cfg.Models.Items[0].Name,
+		headers:  headers(r.cfg, r.opts.Version),
+		dialLate: reuse == transport.Never,
+		sticky:   reuse == transport.Sticky,
+		replies:  r.endpoint.Replies, followsUp: r.endpoint.FollowsUp,
+		worker: "worker_" + rng.UUID()[:8], processor: "record_processor_" + rng.UUID()[:8],
+	}
+	e.headers.Streaming = r.metrics.Options().Streaming
+	if t := r.cfg.Endpoint.Timeout; !t.Infinite() {
+		e.timeout = t.Duration()
+	}
+	for _, p := range r.plan.Phases {
+		e.firstToken = e.firstToken || p.Prefill > 0
+	}
+	for _, name := range e.headers.Overridden() {
+		r.warn(fmt.Sprintf("--header %s: this header is set by the client itself; the given value is not sent", name))
+	}
+	return e
+}

@@ -1,0 +1,36 @@
+package run
+
+import (
+	"context"
+
+	"aiperf/internal/record"
+	"aiperf/internal/transport"
+)
+
+// carrier carries requests over one protocol. HTTP/1.1 is one; the executor knows of none.
+type carrier interface {
+	// Prepare gets everything ready that can be ready before the instant at which the request leaves. What fails is for Receive to report.
+	Prepare(ctx context.Context, r *transport.Request) exchange
+	// CloseSession ends what is kept for a session. It must not block.
+	CloseSession(id string)
+}
+
+// exchange is one request on its way: Send and then Receive are called once each, or Drop alone.
+type exchange interface {
+	// Send stamps the start and writes; it must not block.
+	Send()
+	// Receive reads the answer to its end and fills the record; it always returns, at the latest when the context ends.
+	Receive(rec *record.Record, onMessage transport.OnMessage)
+	// Drop gives up a request that will not be sent; it must not block.
+	Drop()
+}
+
+// http1 carries requests over HTTP/1.1.
+type http1 struct{ *transport.Client }
+
+var _ carrier = http1{}
+
+// Prepare implements carrier.
+func (h http1) Prepare(ctx context.Context, r *transport.Request) exchange {
+	return h.Client.Prepare(ctx, r)
+}
