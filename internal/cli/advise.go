@@ -11,7 +11,11 @@ func (r *resolver) advise() {
 	if p.Type == config.PhaseConcurrency && len(r.load.concurrency) == 0 && p.Concurrency != nil {
 		r.note("one session at a time; --concurrency sets how many")
 	}
-	if len(r.load.requests) == 0 && len(r.load.sessions) == 0 && len(r.load.duration) == 0 && p.Requests != nil {
+	switch unlimited := len(r.load.requests) == 0 && len(r.load.sessions) == 0 && len(r.load.duration) == 0; {
+	case !unlimited || p.Requests == nil:
+	case p.Type == config.PhaseFixedSchedule:
+		r.note("the run ends when the schedule of %s is over: %d requests", r.run.Dataset().Path, *p.Requests)
+	default:
 		r.note("the run ends after %d requests; --request-count, --num-sessions or --benchmark-duration sets the end", *p.Requests)
 	}
 	if p.Type == config.PhaseGamma && r.set.Get("--arrival-pattern") == nil {
@@ -19,6 +23,9 @@ func (r *resolver) advise() {
 	}
 	if p.Type.HasRate() && p.Concurrency == nil && p.PrefillConcurrency == nil {
 		r.note("the rate has no ceiling: a slow server gets more and more requests at once; --concurrency sets one")
+	}
+	if off := r.uncollected(); off != "" && !r.mocked() {
+		r.note("%s", off)
 	}
 	r.adviseWarmup(p)
 	if !r.run.Environment.HTTP.SSLVerify {
@@ -36,4 +43,18 @@ func (r *resolver) adviseWarmup(p *config.Phase) {
 		r.warn("%d prompts for %d requests with the warm-up: the run repeats prompts that a prefix cache may know; %s raises their number",
 			d.Entries, sent, "--num-dataset-entries")
 	}
+}
+
+// uncollected says which figures beside the requests' own this build does not collect, though nobody turned them off.
+func (r *resolver) uncollected() string {
+	gpu, server := r.run.GPUTelemetry.Enabled, r.run.ServerMetrics.Enabled
+	switch {
+	case gpu && server:
+		return "GPU and server metrics are not collected yet; --no-gpu-telemetry --no-server-metrics take this line away"
+	case gpu:
+		return "GPU metrics are not collected yet; --no-gpu-telemetry takes this line away"
+	case server:
+		return "server metrics are not collected yet; --no-server-metrics takes this line away"
+	}
+	return ""
 }

@@ -53,15 +53,16 @@ type variation struct {
 
 // settledOtherwise are the recordings that the contract overrules elsewhere; the key that differs stands before the reason.
 var settledOtherwise = map[string][2]string{
-	"file-auto":       {"phases.profiling.requests", "max(10, 2 x concurrency) for burst, also with a file"},
-	"file-conc50":     {"phases.profiling.requests", "max(10, 2 x concurrency) for burst, also with a file"},
-	"file-sampling":   {"phases.profiling.requests", "max(10, 2 x concurrency) for burst, also with a file"},
-	"fs-no":           {"phases.profiling.requests", "max(10, 2 x concurrency) for burst, also with a file"},
-	"tok-servercount": {"phases.profiling.requests", "max(10, 2 x concurrency) for burst, also with a file"},
-	"extra-jsonlist":  {"endpoint.extra.a:1", "an array of key:value items is two keys, not one"},
-	"duration-sfx":    {"exit", "a length of time may name its unit"},
-	"timeout-sfx":     {"exit", "a length of time may name its unit"},
-	"prefix-exp-abs":  {"artifacts.prefix", "an absolute prefix is kept: files are written there"},
+	"file-auto":             {"phases.profiling.requests", "max(10, 2 x concurrency) for burst, also with a file"},
+	"file-conc50":           {"phases.profiling.requests", "max(10, 2 x concurrency) for burst, also with a file"},
+	"file-sampling":         {"phases.profiling.requests", "max(10, 2 x concurrency) for burst, also with a file"},
+	"fs-no":                 {"phases.profiling.requests", "max(10, 2 x concurrency) for burst, also with a file"},
+	"tok-servercount":       {"phases.profiling.requests", "max(10, 2 x concurrency) for burst, also with a file"},
+	"extra-jsonlist":        {"endpoint.extra.a:1", "an array of key:value items is two keys, not one"},
+	"duration-sfx":          {"exit", "a length of time may name its unit"},
+	"timeout-sfx":           {"exit", "a length of time may name its unit"},
+	"goodput-ttft-nostream": {"exit", "a goodput without an objective that the run can judge is refused"},
+	"prefix-exp-abs":        {"artifacts.prefix", "an absolute prefix is kept: files are written there"},
 }
 
 func readGolden[T any](t testing.TB, name string) []T {

@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strings"
 
 	"aiperf/internal/config"
+	"aiperf/internal/metric"
 	"aiperf/internal/setting"
 )
 
@@ -30,4 +32,47 @@ func parseGoodput(text string) (config.SLOs, error) {
 		return nil, fmt.Errorf("the value is empty; write tag:number")
 	}
 	return slos, nil
+}
+
+// objectives warns of the thresholds whose metric this run does not have, and says what would bring it: the run leaves them out. What is no
+// metric of a request is refused, and so is a goodput of which nothing is left.
+func (r *resolver) objectives() {
+	if len(r.run.SLOs) == 0 || r.endpoint == nil {
+		return
+	}
+	where := r.as("--goodput")
+	if !r.has("--goodput") {
+		where = r.set.Text("--config", "") + ": benchmark.slos"
+	}
+	kept, dropped := 0, []string(nil)
+	for _, one := range r.run.SLOs {
+		err := r.objective(one)
+		var gated *metric.GoalError
+		switch {
+		case err == nil:
+			kept++
+		case errors.As(err, &gated) && gated.Gated:
+			dropped = append(dropped, one.Tag+" "+gated.Why)
+		default:
+			r.fail("%s: %s", where, strings.TrimPrefix(err.Error(), "--goodput: "))
+			return
+		}
+	}
+	if kept == 0 {
+		r.fail("%s: no objective is left: %s", where, strings.Join(dropped, "; "))
+		return
+	}
+	for _, why := range dropped {
+		r.warn("%s: %s; it is left out", where, why)
+	}
+}
+
+// objective says what keeps a threshold from being judged in this run, nil when nothing does.
+func (r *resolver) objective(one config.SLO) error {
+	_, err := metric.NewSet(metric.Options{
+		Streaming: r.run.Endpoint.Streaming, ProducesTokens: r.endpoint.ProducesTokens, TokenizesInput: r.endpoint.TokenizesInput,
+		ImageInput: r.endpoint.Images, AudioInput: r.endpoint.Audio, FixedSchedule: r.load.fixed,
+		ServerTokens: r.run.Endpoint.UseServerTokenCount, Goodput: one.Tag + ":" + config.FormatFloat(one.Threshold),
+	})
+	return err
 }

@@ -11,6 +11,7 @@ type rule struct {
 
 // check applies every rule; all violations are reported.
 func (r *resolver) check() {
+	r.objectives()
 	for _, table := range [][]rule{loadRules, dataRules, outputRules} {
 		for _, one := range table {
 			message, wrong := one.test(r)

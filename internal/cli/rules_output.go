@@ -1,12 +1,10 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
 	"aiperf/internal/config"
-	"aiperf/internal/metric"
 )
 
 // once reports whether the benchmark runs a single time.
@@ -14,14 +12,6 @@ func once(r *resolver) bool { return r.run.MultiRun.NumRuns == 1 && r.run.Sweep 
 
 // outputRules say which output, telemetry and repetition flags exclude or need each other.
 var outputRules = []rule{
-	{row: "2.6", test: func(r *resolver) (string, bool) {
-		message, gated := r.goodputFault()
-		return message, message != "" && !(gated && r.on("--dry-run"))
-	}},
-	{row: "2.6", test: func(r *resolver) (string, bool) {
-		message, gated := r.goodputFault()
-		return message + "; a run would be refused", gated && r.on("--dry-run")
-	}, warn: true},
 	{row: "honest", test: func(r *resolver) (string, bool) {
 		return r.as("--export-http-trace") + " has no effect with --export-level summary: no record files are written",
 			r.on("--export-http-trace") && len(r.run.Artifacts.Records) == 0 && !r.run.Artifacts.Raw
@@ -53,29 +43,4 @@ var outputRules = []rule{
 		}
 		return "", false
 	}},
-}
-
-// goodputFault says which threshold cannot be judged in this run, empty when all can; gated: only because of what else is asked for.
-func (r *resolver) goodputFault() (message string, gated bool) {
-	if len(r.run.SLOs) == 0 || r.endpoint == nil {
-		return "", false
-	}
-	var words []string
-	for _, s := range r.run.SLOs {
-		words = append(words, s.Tag+":"+config.FormatFloat(s.Threshold))
-	}
-	_, err := metric.NewSet(metric.Options{
-		Streaming: r.run.Endpoint.Streaming, ProducesTokens: r.endpoint.ProducesTokens, TokenizesInput: r.endpoint.TokenizesInput,
-		ImageInput: r.endpoint.Images, AudioInput: r.endpoint.Audio, FixedSchedule: r.load.fixed,
-		ServerTokens: r.run.Endpoint.UseServerTokenCount, Goodput: strings.Join(words, " "),
-	})
-	if err == nil {
-		return "", false
-	}
-	goal := (*metric.GoalError)(nil)
-	where := r.as("--goodput")
-	if !r.has("--goodput") {
-		where = r.set.Text("--config", "") + ": benchmark.slos"
-	}
-	return where + ": " + strings.TrimPrefix(err.Error(), "--goodput: "), errors.As(err, &goal) && goal.Gated
 }

@@ -14,9 +14,11 @@ type Objective struct {
 	Bound  float64 // in the metric's unit
 }
 
-// objectives reads and checks "TAG:VALUE TAG:VALUE".
+// objectives reads and checks "TAG:VALUE TAG:VALUE". One whose metric this run does not have is left out, as long as another is left; whoever
+// asked is told by the command line.
 func (s *Set) objectives(text string) ([]Objective, error) {
 	var goals []Objective
+	var leftOut error
 	for _, word := range strings.Fields(text) {
 		tag, value, ok := strings.Cut(word, ":")
 		if !ok || tag == "" || value == "" {
@@ -32,10 +34,17 @@ func (s *Set) objectives(text string) ([]Objective, error) {
 			return nil, fmt.Errorf("--goodput: there is no metric %q; metrics of a request here are %s", tag, s.choices())
 		case !s.canBeGoal(m):
 			text := fmt.Sprintf("--goodput: %s %s; metrics of a request here are %s", tag, s.whyNot(m), s.choices())
-			return nil, &GoalError{text: text, Gated: perRequest(m) && !s.use[index[tag]]}
+			gated := perRequest(m) && !s.use[index[tag]]
+			if leftOut = (&GoalError{text: text, Gated: gated, Why: s.whyNot(m)}); !gated {
+				return nil, leftOut
+			}
+			continue
 		}
 		goals = slices.DeleteFunc(goals, func(g Objective) bool { return g.Metric == m }) // the last one of a metric counts
 		goals = append(goals, Objective{m, bound * m.Factor()})
+	}
+	if len(goals) == 0 {
+		return nil, leftOut
 	}
 	return goals, nil
 }
@@ -43,7 +52,8 @@ func (s *Set) objectives(text string) ([]Objective, error) {
 // GoalError is an objective that this run cannot judge.
 type GoalError struct {
 	text  string
-	Gated bool // the metric is one number per request, but does not exist in this run
+	Gated bool   // the metric is one number per request, but does not exist in this run
+	Why   string // what keeps the metric from being an objective, to be read behind its tag
 }
 
 // Error says which objective and why.
@@ -63,28 +73,30 @@ func (s *Set) whyNot(m *Metric) string {
 	case !perRequest(m):
 		return "is not one number per successful request"
 	case !s.use[index[m.Tag]]:
-		return "does not exist in this run (" + m.needs() + ")"
+		return "does not exist in this run (" + s.needs(m) + ")"
 	}
 	return "is not reported per request"
 }
 
-// needs names what a metric depends on.
-func (m *Metric) needs() string {
+// needs says what the metric wants that the run has not.
+func (s *Set) needs(m *Metric) string {
+	o := &s.opts
 	words := []struct {
 		flag Flags
+		has  bool
 		text string
 	}{
-		{Streaming, "needs --streaming"},
-		{Tokens, "needs an endpoint that produces tokens"},
-		{Input, "needs an endpoint with text input"},
-		{Image, "needs an endpoint with image input"},
-		{Audio, "needs an endpoint with audio input"},
-		{UsageDiff, "needs client-side token counts"},
-		{Schedule, "needs a fixed schedule"},
+		{Streaming, o.Streaming, "needs --streaming"},
+		{Tokens, o.ProducesTokens, "needs an endpoint that produces tokens"},
+		{Input, o.TokenizesInput, "needs an endpoint with text input"},
+		{Image, o.ImageInput, "needs an endpoint with image input"},
+		{Audio, o.AudioInput, "needs an endpoint with audio input"},
+		{UsageDiff, !o.ServerTokens, "needs client-side token counts"},
+		{Schedule, o.FixedSchedule, "needs a fixed schedule"},
 	}
 	var out []string
 	for _, w := range words {
-		if m.Flags&w.flag != 0 {
+		if m.Flags&w.flag != 0 && !w.has {
 			out = append(out, w.text)
 		}
 	}

@@ -231,4 +231,9 @@ func TestGoodput(t *testing.T) {
 	if _, err := NewSet(o); err == nil || !strings.Contains(err.Error(), "needs --streaming") {
 		t.Errorf("TTFT without streaming: %v", err)
 	}
+	o.Goodput += " request_latency:60" // which alone is judged
+	rec, reply := streamed(0, 150, 160)
+	if v, ok := newSet(t, o).Row(rec, reply, record.Counts{Input: 1, Output: 2, Reasoning: -1}).Value("good_request_count"); !ok || v != 1 {
+		t.Errorf("an objective that cannot be judged spoils the others: %v", v)
+	}
 }

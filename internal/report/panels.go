@@ -1,6 +1,7 @@
 package report
 
 import (
+	"regexp"
 	"strings"
 
 	"aiperf/internal/metric"
@@ -15,6 +16,10 @@ func (d *drawing) incomplete() {
 		"The numbers cover a part of the run: do not compare them with those of a complete one.")
 }
 
+// unknownModel is how servers say that they have no such model; the word alone may stand in a path.
+var unknownModel = regexp.MustCompile("model_?not_?found|model['\"`: ]+[^ ]+ (does not exist|not found|is not found|was not found)|" +
+	"(no such|unknown|invalid) model|model (does not exist|not found)")
+
 // advices are what to do about errors that have a usual cause.
 var advices = []struct {
 	matches func(code int, kind, text string) bool
@@ -25,12 +30,17 @@ var advices = []struct {
 		[]string{"The server does not accept the credentials.", "Check --api-key, or the header that carries the key (--header)."},
 	},
 	{
-		func(code int, _, text string) bool { return code == 404 && strings.Contains(text, "model") },
+		func(code int, _, text string) bool { return code == 404 && unknownModel.MatchString(text) },
 		[]string{"The server does not know the model.", "Check --model against the list that GET /v1/models returns."},
 	},
 	{
 		func(code int, _, _ string) bool { return code == 404 || code == 405 },
-		[]string{"The server has no such path.", "Check --url, --endpoint-type and --custom-endpoint."},
+		[]string{
+			"The server has no such path, or does not take such requests there.",
+			"- --url: the server's root, such as http://localhost:8000, or what stands before /v1",
+			"- --endpoint-type: the kind of API, which chooses the path (chat: /v1/chat/completions)",
+			"- --endpoint: another path than the one of the type",
+		},
 	},
 	{
 		func(code int, _, text string) bool {

@@ -77,7 +77,7 @@ func TestLookIntoFaults(t *testing.T) {
 		`{"turns":1}`:         "cannot tell the format",
 		"{\"text\":\"a\"}\n[": "in.jsonl:2: invalid JSON",
 		"":                    "no records",
-		"\n{\"text\":\"a\"":   "in.jsonl:2: invalid JSON: unexpected end",
+		"\n{\"text\":\"a\"":   "in.jsonl:2: invalid JSON: the line ends inside a value; a JSONL file holds one object a line",
 		`[{"text":"a"}]`:      "in.jsonl:1: must be a JSON object, got array",
 		"a,b\n1,2":            "the first line is no JSON object",
 	} {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -21,12 +22,32 @@ func invalid(text []byte) string {
 		}
 		return ""
 	}
+	if why := notALine(text); why != "" {
+		return why
+	}
 	var v json.RawMessage
 	err := json.Unmarshal(text, &v)
 	if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
 		return syntax.Error() + " (column " + strconv.FormatInt(syntax.Offset, 10) + ")"
 	}
 	return "cannot be read"
+}
+
+// notALine tells of a line that is JSON but for the places of its line ends: a value that goes on in the next line, or two in one. "" = it
+// is neither.
+func notALine(text []byte) string {
+	const rule = "; a JSONL file holds one object a line"
+	in := json.NewDecoder(bytes.NewReader(text))
+	var v json.RawMessage
+	switch err := in.Decode(&v); {
+	case errors.Is(err, io.ErrUnexpectedEOF) && text[0] == '[':
+		return "the line ends inside a value" + rule + " (jq -c '.[]' FILE makes one)"
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return "the line ends inside a value" + rule + " (jq -c . FILE makes one)"
+	case err == nil && in.Decode(&v) == nil:
+		return "two values stand in one line" + rule
+	}
+	return ""
 }
 
 // halfCharacter finds a surrogate in escaped form that does not stand beside its other half: no text can hold it. -1 = there is none.

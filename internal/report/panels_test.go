@@ -1,0 +1,28 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"aiperf/internal/record"
+)
+
+// TestAdvice404: a path that does not exist is not taken for a model that does not, though the answer lists paths with that word in it.
+func TestAdvice404(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"error":{"message":"unknown path; this server answers /v1/chat/completions, /v1/models, /metrics and /health","type":"not_found","code":404}}`: "has no such path",
+		`{"detail":"Not Found"}`: "has no such path",
+		``:                       "has no such path",
+		`{"object":"error","message":"The model ` + "`llama`" + ` does not exist.","type":"NotFoundError","code":404}`:       "does not know the model",
+		`{"error":{"message":"The model 'gpt-9' does not exist or you do not have access to it.","code":"model_not_found"}}`: "does not know the model",
+		`{"error":"model \"llama\" not found, try pulling it first"}`:                                                        "does not know the model",
+		`model "llama" not found`: "does not know the model",
+	} {
+		r := run(t, 0, 3)
+		r.Profiling.Errors[0].Error = record.Error{Code: 404, Type: "Not Found", Message: text}
+		got := string(ConsoleText(r, 140))
+		if !strings.Contains(got, want) {
+			t.Errorf("%s: no %q in\n%s", text, want, got)
+		}
+	}
+}
