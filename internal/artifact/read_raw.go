@@ -1,8 +1,6 @@
 package artifact
 
 import (
-	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,9 +11,6 @@ import (
 	"aiperf/internal/record"
 )
 
-// maxLine bounds a line of an export.
-const maxLine = 1 << 30
-
 // ReadRaw reads a raw export, ours or the Python tool's, request by request. visit keeps what it gets.
 func ReadRaw(path string, visit func(*record.Record) error) error {
 	f, err := os.Open(path)
@@ -23,68 +18,30 @@ func ReadRaw(path string, visit func(*record.Record) error) error {
 		return fmt.Errorf("raw export: %w", err)
 	}
 	defer f.Close()
-	var p fastjson.Parser
-	return eachLine(f, func(n int, line []byte) error {
-		v, err := p.ParseBytes(line)
-		if err != nil {
-			return fmt.Errorf("%s:%d: not a JSON object: %w", path, n, err)
-		}
-		rec, err := rawRecord(v)
-		if err != nil {
-			return fmt.Errorf("%s:%d: %w", path, n, err)
-		}
-		return visit(rec)
-	})
-}
-
-// eachLine visits the lines that are not blank. A last line without its end that is no complete object is what a killed run leaves; it
-// is left out.
-func eachLine(r io.Reader, visit func(n int, line []byte) error) error {
-	br := bufio.NewReaderSize(r, 1<<20)
-	var long []byte
-	for n := 1; ; {
-		part, err := br.ReadSlice('\n')
-		if errors.Is(err, bufio.ErrBufferFull) {
-			if long = append(long, part...); len(long) > maxLine {
-				return fmt.Errorf("line %d is longer than %d bytes", n, maxLine)
-			}
-			continue
-		}
-		line := part
-		if long != nil {
-			long = append(long, part...)
-			line, long = long, nil
-		}
-		switch {
-		case errors.Is(err, io.EOF) && (len(line) == 0 || !json.Valid(line)):
+	for lines := newRawLines(f, path); ; {
+		v, messages, err := lines.next()
+		if errors.Is(err, io.EOF) {
 			return nil
-		case err != nil && !errors.Is(err, io.EOF):
+		}
+		if err != nil {
 			return err
 		}
-		if !blank(line) {
-			if e := visit(n, line); e != nil {
-				return e
-			}
+		rec, err := rawRecord(v, messages)
+		if err != nil {
+			return fmt.Errorf("%s:%d: %w", path, lines.n, err)
 		}
-		if err == io.EOF {
-			return nil
+		if err := visit(rec); err != nil {
+			return err
 		}
-		n++
 	}
 }
 
-func blank(line []byte) bool {
-	for _, c := range line {
-		if c != ' ' && c != '\t' && c != '\r' && c != '\n' {
-			return false
-		}
-	}
-	return true
-}
+// ownClock stands in a message whose line does not say by which clock its instant is; the record's clock takes its place.
+const ownClock = record.Clock(255)
 
 // rawRecord rebuilds the record of one line. Instants are those of the exporting process; wall instants are placed on its monotonic
 // clock with the pair that the line itself gives.
-func rawRecord(v *fastjson.Value) (*record.Record, error) {
+func rawRecord(v *fastjson.Value, messages []record.Message) (*record.Record, error) {
 	md := v.Get("metadata")
 	if md == nil || md.Type() != fastjson.TypeObject {
 		return nil, fmt.Errorf("no metadata: this is not a raw export (profile_export_raw.jsonl)")
@@ -105,9 +62,15 @@ func rawRecord(v *fastjson.Value) (*record.Record, error) {
 	readHeaders(v.Get("request_headers"), &r.RequestHeaders)
 	readHeaders(v.Get("trace_data", "response_headers"), &r.ResponseHeaders)
 	first := record.ParseClock(text(v.Get("trace_data", "clock")))
-	for _, m := range v.GetArray("responses") {
-		r.Messages = append(r.Messages, readMessage(m, first))
+	for _, m := range v.GetArray("responses") { // none, unless the key was spelled in an odd way
+		messages = append(messages, readMessage(m, ownClock))
 	}
+	for i := range messages {
+		if messages[i].Clock == ownClock {
+			messages[i].Clock = first
+		}
+	}
+	r.Messages = messages
 	r.Error = readError(v.Get("error"))
 	if p := v.Get("payload"); p != nil {
 		if p.Type() == fastjson.TypeString {
