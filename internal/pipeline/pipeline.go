@@ -37,6 +37,7 @@ type Options struct {
 
 	Workers  int    // 0 = one per core
 	Queue    int    // finished records that may wait in memory; 0 = 1024
+	Memory   int64  // bytes of answers that may wait in memory; 0 = 256 MiB
 	SpillDir string // directory of the temporary file; "" = the system's
 }
 
@@ -62,6 +63,7 @@ type Pipeline struct {
 	fed       int64
 	broken    []error // by sink: the error that ended it
 
+	held      held
 	workers   sync.WaitGroup
 	collector sync.WaitGroup
 	backlog   atomic.Int64
@@ -71,11 +73,13 @@ type Pipeline struct {
 type item struct {
 	rec   *record.Record
 	place int64
+	size  int64 // that is held for it
 }
 
 // result is what the collector gets of one request.
 type result struct {
 	place int64
+	size  int64
 	row   *metric.Row
 	lines *[]byte // of all sinks, one after the other
 	ends  []int   // where each sink's part ends
@@ -96,6 +100,7 @@ func New(opts Options) *Pipeline {
 		phases: map[int]*metric.Reducer{},
 		broken: make([]error, len(opts.Sinks)),
 	}
+	p.held.init(opts.Memory)
 	for _, index := range opts.Split {
 		p.phases[index] = opts.Metrics.NewReducer()
 	}
@@ -106,27 +111,37 @@ func New(opts Options) *Pipeline {
 	return p
 }
 
-// Put hands a finished record over; the pipeline releases it. It does not wait: when the queue is full the record goes to the temporary
-// file, and only if that cannot be written does Put wait for room.
+// Put hands a finished record over; the pipeline releases it. It does not wait: when the queue or the memory is full the record goes to the
+// temporary file, and only if that cannot be written does Put wait for room.
 func (p *Pipeline) Put(rec *record.Record) {
-	select {
-	case p.queue <- item{rec: rec}:
-		p.raise()
-		return
-	default:
+	it := item{rec: rec, size: size(rec)}
+	if p.held.try(it.size) {
+		select {
+		case p.queue <- it:
+			p.raise()
+			return
+		default:
+			p.held.give(it.size)
+		}
 	}
 	if p.spill.put(rec) == nil {
 		rec.Release()
 		return
 	}
-	p.queue <- item{rec: rec}
+	p.wait(it)
 	p.raise()
+}
+
+// wait hands a record over once there is room for it.
+func (p *Pipeline) wait(it item) {
+	p.held.take(it.size)
+	p.queue <- it
 }
 
 // Feed hands a record over and waits for room. What one goroutine feeds is reduced and written in its order.
 func (p *Pipeline) Feed(rec *record.Record) {
 	p.fed++
-	p.queue <- item{rec, p.fed}
+	p.wait(item{rec, p.fed, size(rec)})
 }
 
 // raise keeps the largest backlog.
@@ -145,7 +160,7 @@ func (p *Pipeline) Backlog() (largest, spilled int64) { return p.backlog.Load(),
 
 // Close waits until every record is reduced, completes the files and returns what went wrong with them. The reducers may be read afterwards.
 func (p *Pipeline) Close() error {
-	err := p.spill.drain(func(rec *record.Record) { p.queue <- item{rec: rec} })
+	err := p.spill.drain(func(rec *record.Record) { p.wait(item{rec: rec, size: size(rec)}) })
 	close(p.queue)
 	p.workers.Wait()
 	close(p.done)
@@ -174,7 +189,7 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 func (p *Pipeline) work() {
 	for it := range p.queue {
 		res := p.reduce(it.rec)
-		res.place = it.place
+		res.place, res.size = it.place, it.size
 		p.done <- res
 	}
 }
@@ -250,4 +265,5 @@ func (p *Pipeline) take(res result) {
 	if res.lines != nil {
 		buffers.Put(res.lines)
 	}
+	p.held.give(res.size)
 }
