@@ -17,7 +17,7 @@ func resolveFile(set *setting.Set, environ []string, terminal bool, ask lister) 
 	if err != nil {
 		return nil, findings{problems: append(problems, set.Spelled("--config")+": "+err.Error())}
 	}
-	r := &resolver{set: set, terminal: terminal, run: run, over: true, ask: ask, findings: findings{problems: problems, warnings: append(warnings, notes...)}}
+	r := &resolver{set: set, terminal: terminal, run: run, over: true, ask: ask, place: run.Spelling, findings: findings{problems: problems, warnings: append(warnings, notes...)}}
 	run.TakeFirst()
 	if len(run.Datasets) == 1 && run.Profiling() != nil {
 		r.builtFile()
@@ -26,11 +26,7 @@ func resolveFile(set *setting.Set, environ []string, terminal bool, ask lister) 
 	} else {
 		r.urls() // what else is wrong is not to be blamed on a URL without a scheme
 	}
-	if err := run.Validate(); err != nil {
-		for line := range strings.SplitSeq(err.Error(), "\n") {
-			r.fail("%s: %s", set.Text("--config", ""), line)
-		}
-	}
+	r.validate()
 	return run, r.findings
 }
 

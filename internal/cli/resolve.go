@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"aiperf/internal/config"
@@ -16,6 +17,7 @@ type resolver struct {
 	terminal bool // standard output is a terminal
 	over     bool // the run comes from a file: what is not given stays as it is
 	run      *config.Run
+	place    func(path string) string // where a value stands in the file; nil without a file
 	endpoint *endpoint.Endpoint
 	file     *custom.Look // nil without an input file
 	load     load
@@ -66,12 +68,56 @@ func resolve(set *setting.Set, environ []string, terminal bool, ask lister) (*co
 	r.problems, r.warnings = readEnvironment(environ, &r.run.Environment)
 	r.sections()
 	r.advise()
-	if len(r.problems) == 0 {
-		if err := r.run.Validate(); err != nil {
-			r.problems = append(r.problems, strings.Split(err.Error(), "\n")...)
+	r.validate()
+	return r.run, r.findings
+}
+
+// validate adds what is wrong with the resolved run. A setting that is complained of already is not complained of again.
+func (r *resolver) validate() {
+	before := r.problems
+	r.run.Spelling = r.spell
+	for _, one := range r.run.Violations() {
+		told := func(p string) bool {
+			return strings.HasPrefix(p, r.spell(one.Key)+":") || strings.HasPrefix(p, r.spell(one.Key)+" ") || one.Key == "benchmark.models" && strings.HasPrefix(p, "no model")
+		}
+		if !slices.ContainsFunc(before, told) {
+			r.problems = append(r.problems, one.Text)
 		}
 	}
-	return r.run, r.findings
+}
+
+// spell words the path of a value as the user wrote it: the flag that is given, else file and line, else the flag that there is.
+func (r *resolver) spell(path string) string {
+	key := r.run.ShortKey(path)
+	if i := strings.IndexByte(key, '['); i > 0 {
+		key = key[:i]
+	}
+	if axis, ok := strings.CutPrefix(key, "sweep.parameters."); ok {
+		key = r.run.ShortKey(axis)
+	}
+	if key == "models" {
+		key = "models.items"
+	}
+	flag := ""
+	for _, row := range config.RowsOf(key) {
+		switch {
+		case row.Name() != "" && r.has(row.Name()):
+			return r.as(row.Name())
+		case flag == "":
+			flag = row.Name()
+		}
+	}
+	switch {
+	case r.place != nil:
+		return r.place(path)
+	case flag != "":
+		return flag
+	case key == "phases.profiling":
+		return "the run"
+	case key == "phases.warmup":
+		return "the warm-up"
+	}
+	return path
 }
 
 // sections puts what is given into every section of the run, and checks how it goes together.

@@ -110,9 +110,6 @@ func (r *resolver) shape(p *config.Phase) {
 			p.GracePeriod = ptr(config.Seconds(30))
 		}
 	}
-	if g := r.set.Floats("--benchmark-grace-period"); g != nil && p.Duration != nil {
-		p.GracePeriod = ptr(config.Seconds(g[0]))
-	}
 	if rate := r.set.Floats("--request-cancellation-rate"); rate != nil {
 		if p.Cancellation == nil {
 			p.Cancellation = &config.Cancellation{}

@@ -41,7 +41,6 @@ var dataRules = []rule{
 		return r.as("--custom-dataset-type") + " needs --input-file: it is the format of that file", r.has("--custom-dataset-type") && !ownData(r)
 	}},
 	{row: "35", test: anyWhen(func(r *resolver) bool { return untraced(r) && r.run.Dataset().Synthesis != nil }, "needs a trace as --input-file", synthesisFlags...)},
-	{row: "5.2", test: together("--system-prompt", "--system-prompt-file", "give one of them")},
 	{row: "5.2", test: func(r *resolver) (string, bool) {
 		own := r.given("--system-prompt", "--system-prompt-file")
 		made := r.given("--shared-system-prompt-length", "--num-prefix-prompts", "--prefix-prompt-length")
@@ -50,11 +49,6 @@ var dataRules = []rule{
 	{row: "5.2", test: anyWhen(func(r *resolver) bool { return r.endpoint != nil && !r.endpoint.SystemMessage },
 		"is for endpoint types that take system messages", "--system-prompt", "--system-prompt-file")},
 	{row: "5.2", test: anyWhen(verbatim, "has no place beside bodies that are sent as they stand in --input-file", "--system-prompt", "--system-prompt-file")},
-	{row: "36", test: func(r *resolver) (string, bool) {
-		pool := r.given("--num-prefix-prompts", "--prefix-prompt-length")
-		shared := r.given("--shared-system-prompt-length", "--user-context-prompt-length")
-		return strings.Join(pool, ", ") + " and " + strings.Join(shared, ", ") + ": give a prefix pool or shared lengths, not both", len(pool) > 0 && len(shared) > 0
-	}},
 	{row: "38", test: anyWhen(ownData, "is for generated prompts and has no place beside --input-file or --public-dataset",
 		"--isl", "--isl-stddev", "--seq-dist", "--num-prefix-prompts", "--prefix-prompt-length", "--batch-size-text", "--audio-batch-size",
 		"--image-batch-size", "--video-batch-size", "--image-source", "--image-source-sampling", "--session-turns-mean", "--session-turns-stddev",

@@ -9,15 +9,11 @@ import (
 	"aiperf/internal/config"
 )
 
-func unfixed(r *resolver) bool    { return !r.on("--fixed-schedule") }
 func unrated(r *resolver) bool    { return !r.load.rated }
 func unstreamed(r *resolver) bool { return !r.run.Endpoint.Streaming }
 
 // loadRules say which load flags exclude or need each other.
 var loadRules = []rule{
-	{row: "1", test: func(r *resolver) (string, bool) {
-		return r.as("--fixed-schedule") + " needs --input-file: a schedule is the times of a file's rows", r.on("--fixed-schedule") && r.run.Dataset().Path == ""
-	}},
 	{row: "1", test: func(r *resolver) (string, bool) {
 		if r.file == nil || !r.file.Format.Built() || r.file.Timed {
 			return "", false
@@ -35,18 +31,7 @@ var loadRules = []rule{
 		}
 		return strings.Join(names, ", ") + " cannot be combined with " + r.schedule(), r.load.fixed && len(names) > 0
 	}},
-	{row: "4 E12", test: func(r *resolver) (string, bool) {
-		return r.as("--fixed-schedule-auto-offset") + " and " + r.as("--fixed-schedule-start-offset") + ": the start offset is the origin already",
-			r.on("--fixed-schedule-auto-offset") && r.has("--fixed-schedule-start-offset")
-	}},
-	{row: "5 E12", test: func(r *resolver) (string, bool) {
-		start, end := r.set.Ints("--fixed-schedule-start-offset"), r.set.Ints("--fixed-schedule-end-offset")
-		if len(start) == 0 || len(end) == 0 {
-			return "", false
-		}
-		return fmt.Sprintf("%s %d is after %s %d", r.as("--fixed-schedule-start-offset"), start[0], r.as("--fixed-schedule-end-offset"), end[0]), start[0] > end[0]
-	}},
-	{row: "6 E11", test: anyWhen(unfixed, "without --fixed-schedule: there is no schedule to shift",
+	{row: "6 E11", test: anyWhen(func(r *resolver) bool { return r.load.promoted }, "without --fixed-schedule: a schedule that nobody wrote is not shifted",
 		"--fixed-schedule-auto-offset", "--fixed-schedule-start-offset", "--fixed-schedule-end-offset")},
 	{row: "8 E13", test: func(r *resolver) (string, bool) {
 		s := r.set.Text("--dataset-sampling-strategy", "sequential")
@@ -63,25 +48,8 @@ var loadRules = []rule{
 	{row: "11 E9", test: needs("--user-centric-rate", "--num-users", "say how many users share the rate")},
 	{row: "11 E8", test: needs("--num-users", "--user-centric-rate", "users are for that mode only")},
 	{row: "12 E10", test: func(r *resolver) (string, bool) {
-		if !r.load.users || r.file != nil {
-			return "", false
-		}
-		turns := r.set.Ints("--session-turns-mean")
-		if r.over && len(turns) == 0 {
-			turns = []int64{int64(r.run.Dataset().Turns.MeanOr(1))}
-		}
-		return r.as("--user-centric-rate") + " needs conversations of at least 2 turns: give --session-turns-mean 2 or more", len(turns) == 0 || slices.Min(turns) < 2
-	}},
-	{row: "12 E10", test: func(r *resolver) (string, bool) {
 		return r.as("--user-centric-rate") + " needs conversations of several turns; " + r.as("--input-file") + " is a single_turn file",
 			r.load.users && r.file != nil && r.file.Format.Name == "single_turn"
-	}},
-	{row: "13 E14", test: fewerThanUsers("--request-count")},
-	{row: "13 E14", test: fewerThanUsers("--num-sessions")},
-	{row: "5.1", test: func(r *resolver) (string, bool) {
-		l := &r.load
-		return r.as("--user-centric-rate") + " has no end: give --request-count, --num-sessions or --benchmark-duration",
-			l.users && l.requests == nil && l.sessions == nil && l.duration == nil
 	}},
 	{row: "14 E20", test: func(r *resolver) (string, bool) {
 		return r.as("--arrival-pattern") + " concurrency_burst contradicts a rate; allowed are constant, poisson, gamma",
@@ -100,41 +68,17 @@ var loadRules = []rule{
 		p := r.set.Text("--arrival-pattern", "gamma")
 		return r.as("--arrival-smoothness") + " is for gamma gaps, not for " + r.as("--arrival-pattern") + " " + p, r.has("--arrival-smoothness") && p != "gamma"
 	}},
-	{row: "17 E4 E6", test: anyWhen(func(r *resolver) bool { return unrated(r) || r.load.users || r.load.fixed }, "needs --request-rate", "--request-rate-ramp-duration")},
-	{row: "17", test: func(r *resolver) (string, bool) {
-		w := r.run.Warmup()
-		return r.as("--warmup-request-rate-ramp-duration") + " needs --warmup-request-rate or --request-rate",
-			r.has("--warmup-request-rate-ramp-duration") && w != nil && !w.Type.HasRate()
-	}},
 	{row: "18", test: (*resolver).seriesFault},
 	{row: "18 E7", test: together("--request-rate-series", "--request-rate", "give one of them")},
 	{row: "19 E1", test: anyWhen(unstreamed, "needs --streaming: only a stream shows its first token",
-		"--prefill-concurrency", "--warmup-prefill-concurrency", "--prefill-concurrency-ramp-duration")},
+		"--prefill-concurrency-ramp-duration")},
 	{row: "8", test: anyWhen(unstreamed, "has no effect without --streaming", "--warmup-prefill-concurrency-ramp-duration"), warn: true},
-	{row: "20 E1", test: func(r *resolver) (string, bool) {
-		p, c := r.load.prefill, r.load.concurrency
-		if len(p) == 0 || len(c) == 0 {
-			return "", false
-		}
-		return fmt.Sprintf("%s %d is above --concurrency %d", r.as("--prefill-concurrency"), slices.Max(p), slices.Min(c)), slices.Max(p) > slices.Min(c)
-	}},
-	{row: "20 E1", test: func(r *resolver) (string, bool) {
-		w := r.run.Warmup()
-		if w == nil || w.Concurrency == nil || w.PrefillConcurrency == nil {
-			return "", false
-		}
-		return fmt.Sprintf("%s %d is above the warm-up's concurrency %d", r.as("--warmup-prefill-concurrency"), *w.PrefillConcurrency, *w.Concurrency),
-			*w.PrefillConcurrency > *w.Concurrency
-	}},
 	{row: "21 E21", test: surplus("--request-count"), warn: true},
 	{row: "21 E21", test: surplus("--num-sessions"), warn: true},
 	{row: "8", test: anyWhen(func(r *resolver) bool { return r.load.users }, "has no effect: the users' rate sets their pauses",
 		"--session-turn-delay-mean", "--session-turn-delay-stddev", "--session-delay-ratio", "--inter-turn-delay-cap-seconds"), warn: true},
 	{row: "15.1", test: together("--measurement-interval", "--request-count", "give one of them")},
 	{row: "15.1", test: together("--measurement-interval", "--benchmark-duration", "give one of them")},
-	{row: "23 E18", test: func(r *resolver) (string, bool) {
-		return r.as("--benchmark-grace-period") + " needs --benchmark-duration: there is no deadline without one", r.has("--benchmark-grace-period") && r.load.duration == nil
-	}},
 	{row: "24 E18", test: needs("--warmup-grace-period", "--warmup-duration", "there is no deadline without one")},
 	{row: "25 E16", test: func(r *resolver) (string, bool) {
 		return r.as("--request-cancellation-delay") + " needs --request-cancellation-rate",
@@ -151,10 +95,6 @@ var loadRules = []rule{
 		return r.as("--prefill-concurrency-ramp-duration") + " has no effect without --prefill-concurrency",
 			r.has("--prefill-concurrency-ramp-duration") && len(r.load.prefill) == 0
 	}, warn: true},
-	{row: "concurrency", test: func(r *resolver) (string, bool) {
-		c := r.load.concurrency
-		return fmt.Sprintf("%s: more than %d sessions at once are more than one machine has ports for", r.as("--concurrency"), maxSessions), len(c) > 0 && slices.Max(c) > maxSessions
-	}},
 }
 
 // seriesFault says what is wrong with the file of a rate series.
@@ -173,20 +113,6 @@ func (r *resolver) series() ([]config.RatePoint, error) {
 		return nil, nil
 	}
 	return config.ReadRateSeries(p.RateSeries)
-}
-
-// maxSessions is the most sessions at once that a run may ask for.
-const maxSessions = 1 << 20
-
-// fewerThanUsers refuses a stop count below the number of users: some would never be served.
-func fewerThanUsers(flag string) func(*resolver) (string, bool) {
-	return func(r *resolver) (string, bool) {
-		n, users := r.set.Ints(flag), r.set.Ints("--num-users")
-		if !r.load.users || len(n) == 0 || len(users) == 0 {
-			return "", false
-		}
-		return fmt.Sprintf("%s %d is below %s %d", r.as(flag), slices.Min(n), r.as("--num-users"), slices.Max(users)), slices.Min(n) < slices.Max(users)
-	}
 }
 
 // surplus warns of slots that can never be filled.

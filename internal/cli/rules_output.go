@@ -1,12 +1,5 @@
 package cli
 
-import (
-	"fmt"
-	"strings"
-
-	"aiperf/internal/config"
-)
-
 // once reports whether the benchmark runs a single time.
 func once(r *resolver) bool { return r.run.MultiRun.NumRuns == 1 && r.run.Sweep == nil }
 
@@ -31,16 +24,4 @@ var outputRules = []rule{
 	{row: "75", test: anyWhen(once, "has no effect with one run; see --num-profile-runs", "--vary-seed-per-trial"), warn: true},
 	{row: "8", test: anyWhen(func(r *resolver) bool { return r.run.Sweep == nil }, "has no effect without a list of values to sweep",
 		"--sweep-type", "--parameter-sweep-mode", "--parameter-sweep-cooldown-seconds", "--parameter-sweep-same-seed", "--no-sweep-table"), warn: true},
-	{row: "78", test: func(r *resolver) (string, bool) {
-		s := r.run.Sweep
-		if s == nil || s.Type != config.SweepZip || r.over { // of a file the axes are named elsewhere
-			return "", false
-		}
-		for _, a := range s.Parameters {
-			if len(a.Values) != len(s.Parameters[0].Values) {
-				return fmt.Sprintf("%s zip pairs value by value: %s need lists of one length", r.as("--sweep-type"), strings.Join(r.swept(), ", ")), true
-			}
-		}
-		return "", false
-	}},
 }

@@ -71,7 +71,7 @@ func (r *Run) cell(index int, values []any) (Cell, error) {
 	if err != nil {
 		return Cell{}, err
 	}
-	c := Cell{Run: &Run{SchemaVersion: r.SchemaVersion, RandomSeed: r.RandomSeed, Benchmark: *body, MultiRun: r.MultiRun, NoSweepTable: r.NoSweepTable, Tables: r.Tables}}
+	c := Cell{Run: &Run{SchemaVersion: r.SchemaVersion, RandomSeed: r.RandomSeed, Benchmark: *body, MultiRun: r.MultiRun, NoSweepTable: r.NoSweepTable, Spelling: r.Spelling, Tables: r.Tables}}
 	var dirs, labels []string
 	for i, a := range r.Sweep.Parameters {
 		if err := c.Run.set(a.Path, values[i]); err != nil {

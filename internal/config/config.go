@@ -26,6 +26,8 @@ type Run struct {
 	NoSweepTable bool `yaml:"no_sweep_table"`
 	// Tables says which metric tables a terminal gets; empty is TablesMain. Files and pipes get all.
 	Tables Tables `yaml:"tables,omitempty"`
+	// Spelling words the path of a value as the user wrote it: a flag, or line and key of a file. nil: the path itself.
+	Spelling func(path string) string `yaml:"-"`
 }
 
 // Tables names the metric tables that a terminal gets.

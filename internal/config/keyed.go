@@ -14,7 +14,7 @@ import (
 // Put sets what stands at the key of a setting, in the words of setting.Row.Key; what the way there lacks is made. A number becomes the
 // type of its place. Mean and spread of a distribution make it a normal one; what of the two is not put keeps its value, else its default.
 func (r *Run) Put(key string, value any) error {
-	v, ok := r.place(key, true)
+	v, _, ok := r.place(key, true)
 	if !ok {
 		return fmt.Errorf("there is no key %s", key)
 	}
@@ -32,15 +32,15 @@ func (r *Run) Put(key string, value any) error {
 
 // Lookup returns what stands at the key of a setting, nil where it or the way there is missing.
 func (r *Run) Lookup(key string) any {
-	v, ok := r.place(key, false)
+	v, _, ok := r.place(key, false)
 	if !ok || v.Kind() == reflect.Pointer && v.IsNil() {
 		return nil
 	}
 	return reflect.Indirect(v).Interface()
 }
 
-// place finds the field of a key; build makes what is missing on the way.
-func (r *Run) place(key string, build bool) (reflect.Value, bool) {
+// place finds the field of a key; build makes what is missing on the way. omitted: a file leaves the zero value of the field out.
+func (r *Run) place(key string, build bool) (field reflect.Value, omitted, ok bool) {
 	parts := strings.Split(key, ".")
 	v := reflect.ValueOf(&r.Benchmark).Elem()
 	if slices.Contains(envelope, parts[0]) {
@@ -50,7 +50,7 @@ func (r *Run) place(key string, build bool) (reflect.Value, bool) {
 		if v.Kind() == reflect.Pointer {
 			if v.IsNil() {
 				if !build {
-					return v, false
+					return v, false, false
 				}
 				v.Set(fresh(v.Type().Elem()))
 			}
@@ -59,13 +59,13 @@ func (r *Run) place(key string, build bool) (reflect.Value, bool) {
 			}
 			v = v.Elem()
 		}
-		next, ok := r.enter(v, part)
+		next, omit, ok := r.enter(v, part)
 		if !ok {
-			return v, false
+			return v, false, false
 		}
-		v = next
+		v, omitted = next, omit
 	}
-	return v, true
+	return v, omitted, true
 }
 
 // fresh makes what a key lacks on its way, with the defaults that do not depend on others.
@@ -82,12 +82,12 @@ func fresh(t reflect.Type) reflect.Value {
 }
 
 // enter goes one part of a key down.
-func (r *Run) enter(v reflect.Value, part string) (reflect.Value, bool) {
+func (r *Run) enter(v reflect.Value, part string) (field reflect.Value, omitted, ok bool) {
 	switch v.Kind() {
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if fieldKey(v.Type().Field(i)) == part {
-				return v.Field(i), true
+				return v.Field(i), strings.Contains(v.Type().Field(i).Tag.Get("yaml"), "omitempty"), true
 			}
 		}
 	case reflect.Slice:
@@ -95,16 +95,16 @@ func (r *Run) enter(v reflect.Value, part string) (reflect.Value, bool) {
 			switch one := v.Index(i).Addr().Interface().(type) {
 			case *Phase:
 				if p := r.firstOf(PhaseKind(part)); p == one || one.Name == part {
-					return v.Index(i), true
+					return v.Index(i), false, true
 				}
 			case *Dataset:
 				if i == 0 && (part == "main" || part == one.Name) {
-					return v.Index(i), true
+					return v.Index(i), false, true
 				}
 			}
 		}
 	}
-	return v, false
+	return v, false, false
 }
 
 // fieldKey is the key of a field in a file; a distribution, which reads itself, has the names of its fields.
@@ -140,6 +140,16 @@ var keyed = sync.OnceValue(func() map[string][]setting.Row {
 
 // RowsOf returns the settings of a key, none when no flag and no variable sets it.
 func RowsOf(key string) []setting.Row { return keyed()[key] }
+
+// flagOf is the first flag of a key, the key itself when no flag sets it.
+func flagOf(key string) string {
+	for _, row := range RowsOf(key) {
+		if row.Name() != "" {
+			return row.Name()
+		}
+	}
+	return key
+}
 
 // defaultMean is the mean of a distribution for which only a spread is given.
 func defaultMean(distribution []string) float64 {

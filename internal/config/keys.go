@@ -34,7 +34,9 @@ func misfits(n *yaml.Node, t reflect.Type, path string) []string {
 		fields := map[string]reflect.Type{}
 		for i := range t.NumField() {
 			key, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ",")
-			fields[key] = t.Field(i).Type
+			if key != "-" {
+				fields[key] = t.Field(i).Type
+			}
 		}
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			key := n.Content[i]

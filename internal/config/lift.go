@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -40,8 +41,16 @@ func genaiPerf(root *yaml.Node) bool {
 	return step(root, "benchmark") == nil && slices.ContainsFunc(perfKeys, func(key string) bool { return step(root, key) != nil })
 }
 
-// listAxes are the keys of a profiling phase that may hold a list: every value is a cell of a sweep.
-var listAxes = []string{"concurrency", "prefill_concurrency", "rate", "requests", "duration", "sessions", "users", "smoothness"}
+// phaseAxes are the keys of a profiling phase that a flag sweeps, and smoothness: a file may hold a list there, every value is a cell.
+func phaseAxes() []string {
+	axes := []string{"smoothness"}
+	for _, row := range Rows() {
+		if rest, ok := strings.CutPrefix(row.Key, "phases.profiling."); ok && row.Sweep {
+			axes = append(axes, rest)
+		}
+	}
+	return axes
+}
 
 // sweepLists makes a grid of the lists in profiling phases. The phase keeps the first value of each.
 func sweepLists(root *yaml.Node) error {
@@ -59,7 +68,7 @@ func sweepLists(root *yaml.Node) error {
 		if p.Kind != yaml.MappingNode || name == nil || kind == nil || kind.Value != string(KindProfiling) {
 			continue
 		}
-		for _, key := range listAxes {
+		for _, key := range phaseAxes() {
 			v := step(p, key)
 			if v == nil || v.Kind != yaml.SequenceNode || len(v.Content) == 0 {
 				continue

@@ -20,9 +20,17 @@ func Load(path string, environment Environment) (run *Run, notes []string, err e
 	if err != nil {
 		return nil, nil, err
 	}
-	run, flat, err := parse(text, environment)
+	run, root, flat, err := parse(text, environment)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	lines := map[string]int{}
+	linesOf(root, "", lines)
+	run.Spelling = func(key string) string {
+		if line := lines[key]; line > 0 {
+			return fmt.Sprintf("%s:%d: %s", path, line, key)
+		}
+		return path + ": " + key
 	}
 	if flat {
 		notes = append(notes, path+": the keys of the benchmark stand at the top; they belong below \"benchmark:\"")
@@ -32,28 +40,50 @@ func Load(path string, environment Environment) (run *Run, notes []string, err e
 
 // Parse reads a run from text.
 func Parse(text []byte) (*Run, error) {
-	run, _, err := parse(text, DefaultEnvironment())
+	run, _, _, err := parse(text, DefaultEnvironment())
 	return run, err
 }
 
-// parse reads a run; flat: its body stands at the top.
-func parse(text []byte, environment Environment) (run *Run, flat bool, err error) {
-	root, err := tree(text)
+// linesOf enters the line of every key below a node, entries of lists by name and by number.
+func linesOf(n *yaml.Node, path string, lines map[string]int) {
+	enter := func(key string, line int, value *yaml.Node) {
+		key = strings.TrimPrefix(key, ".")
+		if lines[key] == 0 {
+			lines[key] = line
+		}
+		linesOf(value, key, lines)
+	}
+	for i, c := range n.Content {
+		switch {
+		case n.Kind == yaml.MappingNode && i%2 == 1:
+			enter(path+"."+n.Content[i-1].Value, max(n.Content[i-1].Line, c.Line), c)
+		case n.Kind == yaml.SequenceNode:
+			enter(fmt.Sprintf("%s[%d]", path, i), c.Line, c)
+			if name := step(c, "name"); name != nil && c.Kind == yaml.MappingNode {
+				enter(path+"."+name.Value, c.Line, c)
+			}
+		}
+	}
+}
+
+// parse reads a run and the tree that it was read from; flat: its body stands at the top.
+func parse(text []byte, environment Environment) (run *Run, root *yaml.Node, flat bool, err error) {
+	root, err = tree(text)
 	if err != nil {
-		return nil, false, err
+		return nil, nil, false, err
 	}
 	if flat, err = normalise(root); err != nil {
-		return nil, false, err
+		return nil, nil, false, err
 	}
 	if wrong := misfits(root, reflect.TypeFor[Run](), ""); len(wrong) > 0 {
-		return nil, false, errors.New(strings.Join(wrong, "\n"))
+		return nil, nil, false, errors.New(strings.Join(wrong, "\n"))
 	}
 	run = Default()
 	run.Environment = environment
 	if err := root.Decode(run); err != nil {
-		return nil, false, plainer(err)
+		return nil, nil, false, plainer(err)
 	}
-	return run, flat, missing(step(root, "benchmark"))
+	return run, root, flat, missing(step(root, "benchmark"))
 }
 
 // tree reads the one mapping of a file.

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -63,10 +64,9 @@ func normalise(root *yaml.Node) (flat bool, err error) {
 	return flat, sweepLists(root)
 }
 
-// shortAxes are the keys of the profiling phase that a sweep may name alone.
-var shortAxes = map[string]bool{
-	"concurrency": true, "prefill_concurrency": true, "rate": true, "requests": true, "duration": true, "sessions": true, "users": true,
-	"smoothness": true, "grace_period": true, "concurrency_ramp": true, "prefill_ramp": true, "rate_ramp": true,
+// shortAxis reports whether a sweep may name a key of the profiling phase alone.
+func shortAxis(key string) bool {
+	return slices.Contains(phaseAxes(), key) || slices.Contains([]string{"grace_period", "concurrency_ramp", "prefill_ramp", "rate_ramp"}, key)
 }
 
 // normalAxes writes the paths of a sweep in full.
@@ -78,7 +78,7 @@ func normalAxes(parameters *yaml.Node, datasets []*yaml.Node) {
 		key := parameters.Content[i]
 		rest, dataset := strings.CutPrefix(key.Value, "dataset.")
 		switch {
-		case shortAxes[key.Value]:
+		case shortAxis(key.Value):
 			key.Value = "phases.profiling." + key.Value
 		case dataset && len(datasets) == 1 && step(datasets[0], "name") != nil:
 			key.Value = "datasets." + step(datasets[0], "name").Value + "." + rest

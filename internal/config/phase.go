@@ -77,14 +77,14 @@ type Cancellation struct {
 var fixedScheduleRows = group("Fixed Schedule", []setting.Row{
 	{Flags: []string{"--fixed-schedule"}, Key: "phases.profiling.type", Manual: true, Common: true, Kind: setting.Bool, Words: true, Help: "replay the timestamps of the input file"},
 	{Flags: []string{"--no-fixed-schedule"}, Key: "phases.profiling.type", Manual: true, Kind: setting.Bool, Help: "ignore the timestamps of the input file"},
-	{Flags: []string{"--fixed-schedule-auto-offset"}, Not: []string{"--no-fixed-schedule-auto-offset"}, Key: "phases.profiling.auto_offset", Manual: true, Kind: setting.Bool, Default: "on unless a start offset is given", Help: "let the first timestamp be the start of the run"},
+	{Flags: []string{"--fixed-schedule-auto-offset"}, Not: []string{"--no-fixed-schedule-auto-offset"}, Key: "phases.profiling.auto_offset", Kind: setting.Bool, Default: "on unless a start offset is given", Help: "let the first timestamp be the start of the run"},
 	{Flags: []string{"--fixed-schedule-start-offset"}, Key: "phases.profiling.start_offset", Unit: "ms", Kind: setting.Int, Bounds: ">= 0", Help: "replay from this timestamp on, in ms"},
 	{Flags: []string{"--fixed-schedule-end-offset"}, Key: "phases.profiling.end_offset", Unit: "ms", Kind: setting.Int, Bounds: ">= 0", Help: "replay up to this timestamp, in ms"},
 })
 
 var loadGeneratorRows = group("Load Generator", []setting.Row{
 	{Flags: []string{"--benchmark-duration"}, Key: "phases.profiling.duration", Manual: true, Common: true, Unit: "s", Kind: setting.Float, Bounds: "> 0", Sweep: true, Help: "stop sending after this many s"},
-	{Flags: []string{"--benchmark-grace-period"}, Key: "phases.profiling.grace_period", Manual: true, Unit: "s", Kind: setting.Float, Bounds: ">= 0", Default: "30", Inf: true, Help: "wait this long for answers after the duration, in s"},
+	{Flags: []string{"--benchmark-grace-period"}, Key: "phases.profiling.grace_period", Unit: "s", Kind: setting.Float, Bounds: ">= 0", Default: "30", Inf: true, Help: "wait this long for answers after the duration, in s"},
 	{Flags: []string{"--concurrency"}, Key: "phases.profiling.concurrency", Pace: true, Common: true, Kind: setting.Int, Bounds: ">= 1", Default: "1 without a rate, schedule or users; else unlimited", Sweep: true, Help: "sessions in flight: the driver without a rate, else a ceiling"},
 	{Flags: []string{"--prefill-concurrency"}, Key: "phases.profiling.prefill_concurrency", Pace: true, Common: true, Kind: setting.Int, Bounds: ">= 1", Sweep: true, Help: "requests that may wait for their first token; needs --streaming"},
 	{Flags: []string{"--request-rate"}, Key: "phases.profiling.rate", Manual: true, Pace: true, Common: true, Kind: setting.Float, Bounds: "> 0", Sweep: true, Help: "requests per second, sent whatever the answers do"},

@@ -14,10 +14,7 @@ func (v *violations) dataset(b *Benchmark) {
 	path := "benchmark.datasets." + d.Name
 	v.when(d.Name == "", "benchmark.datasets[0].name", "is empty")
 	v.oneOf(path+".type", string(d.Type), "synthetic", "file", "public")
-	v.oneOf(path+".sampling", string(d.Sampling), "sequential", "random", "shuffle")
-	v.when(d.SystemPrompt != "" && d.SystemPromptFile != "", path+".system_prompt", "excludes system_prompt_file")
-	v.when(!measure(d.TurnDelayRatio), path+".turn_delay_ratio", "must be >= 0 and finite, not %v", d.TurnDelayRatio)
-	v.when(d.InterTurnDelayCap != nil && !(*d.InterTurnDelayCap >= 0), path+".inter_turn_delay_cap_seconds", "must be >= 0")
+	v.when(d.SystemPrompt != "" && d.SystemPromptFile != "", path+".system_prompt", "excludes %s", v.as(path+".system_prompt_file"))
 	v.when(d.Entries < 0, path+".entries", "must be >= 1")
 	v.when(d.BlockSize < 0, path+".block_size", "must be >= 1")
 	switch d.Type {
@@ -26,7 +23,6 @@ func (v *violations) dataset(b *Benchmark) {
 	case DatasetSynthetic:
 		v.when(d.Entries < 1, path+".entries", "must be >= 1")
 		v.when(d.Prompts == nil || d.Prompts.ISL == nil, path+".prompts.isl", "is missing")
-		v.when(d.Prompts != nil && d.Prompts.BatchSize < 1, path+".prompts.batch_size", "must be >= 1")
 	}
 	v.prompts(path+".prompts", d.Prompts)
 	v.distribution(path+".osl", d.OSL)
@@ -38,7 +34,6 @@ func (v *violations) dataset(b *Benchmark) {
 		v.distribution(path+".rankings.query_tokens", r.QueryTokens)
 	}
 	v.prefixes(path+".prefix_prompts", d.PrefixPrompts)
-	v.synthesis(path+".synthesis", d.Synthesis)
 }
 
 func (v *violations) prompts(path string, p *Prompts) {
@@ -63,32 +58,15 @@ func (v *violations) prefixes(path string, p *PrefixPrompts) {
 	if p == nil {
 		return
 	}
-	v.when((p.PoolSize > 0 || p.Length > 0) && (p.SharedSystemLength > 0 || p.UserContextLength > 0), path,
-		"holds both a pool and a shared system or user context length")
-	for _, one := range []struct {
-		key string
-		n   int
-	}{{"pool_size", p.PoolSize}, {"length", p.Length}, {"shared_system_length", p.SharedSystemLength}, {"user_context_length", p.UserContextLength}} {
-		v.when(one.n < 0, path+"."+one.key, "must be >= 1, not %d", one.n)
+	pool, shared := path+".pool_size", path+".shared_system_length"
+	if p.PoolSize == 0 {
+		pool = path + ".length"
 	}
-}
-
-func (v *violations) synthesis(path string, s *Synthesis) {
-	if s == nil {
-		return
+	if p.SharedSystemLength == 0 {
+		shared = path + ".user_context_length"
 	}
-	for _, one := range []struct {
-		key string
-		f   float64
-	}{
-		{"speedup_ratio", s.SpeedupRatio}, {"prefix_len_multiplier", s.PrefixLenMultiplier}, {"prompt_len_multiplier", s.PromptLenMultiplier},
-		{"output_len_multiplier", s.OutputLenMultiplier},
-	} {
-		v.when(!(one.f > 0 && measure(one.f)), path+"."+one.key, "must be > 0 and finite, not %v", one.f)
-	}
-	v.when(s.PrefixRootMultiplier < 1, path+".prefix_root_multiplier", "must be >= 1, not %d", s.PrefixRootMultiplier)
-	v.atLeast1(path+".max_isl", s.MaxISL)
-	v.atLeast1(path+".max_osl", s.MaxOSL)
+	v.when((p.PoolSize > 0 || p.Length > 0) && (p.SharedSystemLength > 0 || p.UserContextLength > 0), pool,
+		"and %s: give a prefix pool or shared lengths, not both", v.as(shared))
 }
 
 func (v *violations) distribution(path string, d *Distribution) {

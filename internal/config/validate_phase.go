@@ -42,59 +42,50 @@ func (v *violations) phases(b *Benchmark) {
 
 // limits checks slots, ramps and cancellation.
 func (v *violations) limits(path string, p *Phase, streaming bool) {
-	v.atLeast1(path+".concurrency", p.Concurrency)
 	v.when(p.Concurrency != nil && *p.Concurrency > maxConcurrency, path+".concurrency", "%d is above %d, more than one machine has ports for", value(p.Concurrency), maxConcurrency)
-	v.atLeast1(path+".prefill_concurrency", p.PrefillConcurrency)
-	v.when(p.PrefillConcurrency != nil && !streaming, path+".prefill_concurrency", "needs streaming")
-	v.when(p.PrefillConcurrency != nil && p.Concurrency != nil && *p.PrefillConcurrency > *p.Concurrency, path+".prefill_concurrency", "%d is above concurrency %d", value(p.PrefillConcurrency), value(p.Concurrency))
+	v.when(p.PrefillConcurrency != nil && !streaming, path+".prefill_concurrency", "needs %s: only a stream shows its first token", v.as("benchmark.endpoint.streaming"))
+	v.when(p.PrefillConcurrency != nil && p.Concurrency != nil && *p.PrefillConcurrency > *p.Concurrency, path+".prefill_concurrency", "%d is above %s %d", value(p.PrefillConcurrency), v.as(path+".concurrency"), value(p.Concurrency))
 	for name, r := range map[string]*Ramp{"concurrency_ramp": p.ConcurrencyRamp, "prefill_ramp": p.PrefillRamp, "rate_ramp": p.RateRamp} {
 		v.when(r != nil && !(r.Duration > 0), path+"."+name+".duration", "must be > 0")
 		if r != nil && r.Strategy != "" {
 			v.oneOf(path+"."+name+".strategy", r.Strategy, "linear", "exponential", "poisson")
 		}
 	}
-	v.when(p.RateRamp != nil && !p.Type.HasRate(), path+".rate_ramp", "needs a type with a rate")
+	v.when(p.RateRamp != nil && !p.Type.HasRate(), path+".rate_ramp.duration", "needs a request rate, which a phase of type %s has not", p.Type)
 	if c := p.Cancellation; c != nil {
 		v.when(!(c.Rate > 0 && c.Rate <= 100), path+".cancellation.rate", "must be > 0 and <= 100 percent")
-		v.when(!(c.Delay >= 0), path+".cancellation.delay", "must be >= 0")
 	}
-	v.when(p.FailedRequestThreshold != nil && !(*p.FailedRequestThreshold >= 0 && *p.FailedRequestThreshold <= 1), path+".failed_request_threshold", "must be 0 to 1")
 }
 
 func (v *violations) stops(path string, p *Phase) {
-	v.atLeast1(path+".requests", p.Requests)
-	v.atLeast1(path+".sessions", p.Sessions)
-	v.when(p.Duration != nil && !(*p.Duration > 0), path+".duration", "must be > 0")
-	v.when(p.GracePeriod != nil && !(*p.GracePeriod >= 0), path+".grace_period", "must be >= 0")
-	v.when(p.GracePeriod != nil && p.Duration == nil, path+".grace_period", "needs a duration")
+	v.when(p.GracePeriod != nil && p.Duration == nil, path+".grace_period", "needs %s: there is no deadline without one", v.as(path+".duration"))
 	none := p.Requests == nil && p.Sessions == nil && p.Duration == nil
-	v.when(none && p.Type != PhaseFixedSchedule, path, "has no stop condition: requests, sessions or duration")
+	whose := path
+	if p.Type == PhaseUserCentric {
+		whose += ".rate"
+	}
+	v.when(none && p.Type != PhaseFixedSchedule, whose, "has no end: no stop condition of %s, %s or %s", v.as(path+".requests"), v.as(path+".sessions"), v.as(path+".duration"))
 }
 
 // pace checks what belongs to one type only.
 func (v *violations) pace(path string, p *Phase, d *Dataset) {
-	v.when(p.Rate != nil && !(*p.Rate > 0 && measure(*p.Rate)), path+".rate", "must be > 0 and finite, not %v", value(p.Rate))
 	v.when(p.Smoothness != nil && p.Type != PhaseGamma, path+".smoothness", "is for type gamma")
-	v.when(p.Smoothness != nil && !(*p.Smoothness > 0), path+".smoothness", "must be > 0")
 	v.when(p.Type.HasRate() && (p.Rate == nil) == (p.RateSeries == ""), path, "needs either rate or rate_series")
 	users := p.Type == PhaseUserCentric
 	v.when(p.Users != nil && !users, path+".users", "is for type user_centric")
 	v.when(users && (p.Users == nil || p.Rate == nil), path, "of type user_centric needs users and rate")
-	v.atLeast1(path+".users", p.Users)
 	v.when(p.Rate != nil && !users && !p.Type.HasRate(), path+".rate", "is not for type %s", p.Type)
 	v.when(p.RateSeries != "" && !p.Type.HasRate(), path+".rate_series", "is not for type %s", p.Type)
 	if users && p.Users != nil {
-		v.when(p.Requests != nil && *p.Requests < *p.Users, path+".requests", "%d is below users %d", value(p.Requests), *p.Users)
-		v.when(p.Sessions != nil && *p.Sessions < *p.Users, path+".sessions", "%d is below users %d", value(p.Sessions), *p.Users)
-		v.when(d.Type == DatasetSynthetic && d.Turns.MeanOr(1) < 2, path, "of type user_centric needs conversations of at least 2 turns")
+		v.when(p.Requests != nil && *p.Requests < *p.Users, path+".requests", "%d is below %s %d", value(p.Requests), v.as(path+".users"), *p.Users)
+		v.when(p.Sessions != nil && *p.Sessions < *p.Users, path+".sessions", "%d is below %s %d", value(p.Sessions), v.as(path+".users"), *p.Users)
+		v.when(d.Type == DatasetSynthetic && d.Turns.MeanOr(1) < 2, path+".rate", "of user_centric load needs conversations of at least 2 turns: %s 2 or more", v.as("benchmark.datasets."+d.Name+".turns.mean"))
 	}
 	fixed := p.Type == PhaseFixedSchedule
-	v.when(fixed && d.Type == DatasetSynthetic, path+".type", "fixed_schedule needs a dataset with times")
-	v.when(!fixed && (p.StartOffset != nil || p.EndOffset != nil || p.AutoOffset != nil), path, "has offsets, which are for type fixed_schedule")
-	v.when(fixed && value(p.AutoOffset) && p.StartOffset != nil, path+".auto_offset", "excludes start_offset")
-	v.when(p.StartOffset != nil && p.EndOffset != nil && *p.StartOffset > *p.EndOffset, path+".start_offset", "is above end_offset")
-}
-
-func (v *violations) atLeast1(path string, n *int) {
-	v.when(n != nil && *n < 1, path, "must be >= 1")
+	v.when(fixed && d.Type == DatasetSynthetic, path+".type", "asks for a fixed schedule, which needs a dataset with times: %s", v.as("benchmark.datasets."+d.Name+".path"))
+	for key, given := range map[string]bool{"start_offset": p.StartOffset != nil, "end_offset": p.EndOffset != nil, "auto_offset": p.AutoOffset != nil} {
+		v.when(!fixed && given, path+"."+key, "is for type fixed_schedule: there is no schedule to shift")
+	}
+	v.when(fixed && value(p.AutoOffset) && p.StartOffset != nil, path+".auto_offset", "excludes %s: the start offset is the origin already", v.as(path+".start_offset"))
+	v.when(p.StartOffset != nil && p.EndOffset != nil && *p.StartOffset > *p.EndOffset, path+".start_offset", "%d is after %s %d", value(p.StartOffset), v.as(path+".end_offset"), value(p.EndOffset))
 }

@@ -189,13 +189,13 @@ func (f *Row) wants() string {
 	case f.Kind == Enum:
 		return ": " + strings.Join(f.Choices, ", ")
 	case f.Unit != "":
-		return strings.TrimRight(": a length of time "+spoken(f.Bounds), " ") + ", such as 500ms, 90s, 2m"
+		return strings.TrimRight(": a length of time "+Spoken(f.Bounds), " ") + ", such as 500ms, 90s, 2m"
 	case f.Kind == Int && f.Bounds != "":
-		return ": an integer " + spoken(f.Bounds)
+		return ": an integer " + Spoken(f.Bounds)
 	case f.Kind == Int:
 		return ": an integer"
 	case f.Kind == Float && f.Bounds != "":
-		return ": a number " + spoken(f.Bounds)
+		return ": a number " + Spoken(f.Bounds)
 	case f.Kind == Float:
 		return ": a number"
 	}

@@ -109,11 +109,11 @@ func CheckBounds(v float64, bounds string) error {
 			ok = v < limit
 		}
 		if !ok {
-			return fmt.Errorf("must be %s", spoken(bounds))
+			return fmt.Errorf("must be %s", Spoken(bounds))
 		}
 	}
 	return nil
 }
 
-// spoken puts bounds in words: "> 0, <= 100" is "> 0 and <= 100".
-func spoken(bounds string) string { return strings.ReplaceAll(bounds, ",", " and") }
+// Spoken puts bounds in words: "> 0, <= 100" is "> 0 and <= 100".
+func Spoken(bounds string) string { return strings.ReplaceAll(bounds, ",", " and") }

@@ -1,0 +1,98 @@
+package config
+
+import (
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+
+	"aiperf/internal/setting"
+)
+
+// rows checks every value that a setting has against the bounds and the choices of its row, whoever put it there. The bounds of the measured
+// phase hold for every phase. Of several flags with one key the first one speaks.
+func (v *violations) rows(r *Run) {
+	for _, row := range Rows() {
+		rest, phase := strings.CutPrefix(row.Key, "phases.profiling.")
+		switch {
+		case row.Key == "" || RowsOf(row.Key)[0].Name() != row.Name() || row.NoEffect != "" && row.Env == "" || row.Manual && row.Kind == setting.Enum:
+		case phase:
+			for i := range r.Phases {
+				v.row(r, &row, "phases."+r.Phases[i].Name+"."+rest)
+			}
+		case strings.HasPrefix(row.Key, "phases."):
+		default:
+			v.row(r, &row, row.Key)
+		}
+	}
+}
+
+func (v *violations) row(r *Run, row *setting.Row, key string) {
+	at, omitted, ok := r.place(key, false)
+	if !ok || at.Kind() == reflect.Pointer && at.IsNil() {
+		return
+	}
+	optional := at.Kind() == reflect.Pointer
+	at = reflect.Indirect(at)
+	if at.IsZero() && !optional && (omitted || row.Zero) {
+		return
+	}
+	path := r.longKey(key)
+	switch {
+	case row.Kind == setting.Enum && at.Kind() == reflect.String && row.Choices != nil:
+		if !slices.Contains(row.Choices, at.String()) {
+			v.when(true, path, "%q is not one of %s", at.String(), strings.Join(row.Choices, ", "))
+		}
+	case at.CanInt():
+		v.number(path, row, float64(at.Int()))
+	case at.CanFloat():
+		v.number(path, row, at.Float())
+	}
+}
+
+func (v *violations) number(path string, row *setting.Row, f float64) {
+	bounds := row.Bounds
+	if row.KeyBounds != "" {
+		bounds = row.KeyBounds
+	}
+	if f == 0 && row.Zero || strings.Contains(path, ".cancellation.") && f == 0 && bounds == "" {
+		return
+	}
+	err := setting.CheckBounds(f, bounds)
+	switch {
+	case math.IsNaN(f) || math.IsInf(f, 0) && !row.Inf && row.Kind == setting.Float:
+		v.when(true, path, "must be %s, not %v", strings.TrimPrefix(setting.Spoken(bounds)+" and finite", " and "), f)
+	case err != nil:
+		v.when(true, path, "%v, not %v", err, f)
+	}
+}
+
+// longKey is the key of a setting as a file has it: below "benchmark:" or beside it, with the names of the data set and the phases.
+func (r *Run) longKey(key string) string {
+	head, rest, _ := strings.Cut(key, ".")
+	switch {
+	case slices.Contains(envelope, head):
+		return key
+	case head == "datasets" && len(r.Datasets) > 0:
+		_, tail, _ := strings.Cut(rest, ".")
+		return "benchmark.datasets." + r.Dataset().Name + "." + tail
+	}
+	return "benchmark." + key
+}
+
+// ShortKey is a key of a file as the rows of settings have it, see setting.Row.Key.
+func (r *Run) ShortKey(path string) string {
+	key := strings.TrimPrefix(path, "benchmark.")
+	parts := strings.Split(key, ".")
+	switch {
+	case parts[0] == "datasets" && len(parts) > 1:
+		parts[1] = "main"
+	case parts[0] == "phases" && len(parts) > 1:
+		for i := range r.Phases {
+			if p := &r.Phases[i]; p.Name == parts[1] && r.firstOf(p.Kind) == p {
+				parts[1] = string(p.Kind)
+			}
+		}
+	}
+	return strings.Join(parts, ".")
+}
