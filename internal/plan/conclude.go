@@ -3,10 +3,8 @@ package plan
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"path/filepath"
-	"strings"
 	"text/tabwriter"
 
 	"aiperf/internal/artifact"
@@ -120,45 +118,6 @@ func (i *invocation) printAggregate(cell *config.Cell, r *metric.Repeated, dir s
 	}
 	_, err := fmt.Fprintf(i.Out, "Aggregate: %s\n", dir)
 	return err
-}
-
-// sweep shows all cells side by side.
-func (i *invocation) sweep(cells []config.Cell, byCell [][]*trial) error {
-	if i.run.NoSweepTable {
-		return nil
-	}
-	fmt.Fprintf(i.Out, "\nSweep: %d cells\n", len(cells))
-	w := tabwriter.NewWriter(i.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	writeSweepHead(w, cells)
-	for k := range cells {
-		for _, v := range cells[k].Values {
-			fmt.Fprintf(w, "%v\t", v.Values[0])
-		}
-		for _, h := range headline {
-			fmt.Fprintf(w, "%s\t", show(meanOf(byCell[k], h.tag, h.stat)))
-		}
-		fmt.Fprintf(w, "%s\t\n", verdict(byCell[k]))
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(i.Out, "Cells: %s\n", i.run.Artifacts.Dir)
-	return err
-}
-
-func writeSweepHead(w io.Writer, cells []config.Cell) {
-	for _, v := range cells[0].Values {
-		fmt.Fprintf(w, "%s\t", v.Path[strings.LastIndexByte(v.Path, '.')+1:])
-	}
-	for _, h := range headline {
-		m, _ := metric.Lookup(h.tag)
-		name := m.Short
-		if name == "" {
-			name = m.Header
-		}
-		fmt.Fprintf(w, "%s %s (%s)\t", name, h.stat, m.Display)
-	}
-	fmt.Fprint(w, "verdict\t\n")
 }
 
 // meanOf is the mean of a statistic over the successful trials of a cell, NaN if none has it.

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"aiperf/internal/artifact"
 	"aiperf/internal/config"
 	"aiperf/internal/metric"
 	"aiperf/internal/rng"
@@ -43,7 +44,7 @@ func (i *invocation) several(cells []config.Cell) (int, error) {
 		i.announce(t, cells, k, len(trials))
 		t.run, t.err = i.trial(t, &cells[t.cell], sweepID)
 		if t.run != nil {
-			if err := i.show(t.run, &config.Benchmark{Artifacts: config.Artifacts{Dir: t.dir, Prefix: i.run.Artifacts.Prefix}}); t.err == nil {
+			if err := i.showOne(t); t.err == nil {
 				t.err = err
 			}
 		}
@@ -52,6 +53,17 @@ func (i *invocation) several(cells []config.Cell) (int, error) {
 		}
 	}
 	return i.conclude(cells, trials)
+}
+
+// showOne prints a run in one line, or its whole report when all tables are asked for, and leaves the report as a file.
+func (i *invocation) showOne(t *trial) error {
+	artifacts := config.Artifacts{Dir: t.dir, Prefix: i.run.Artifacts.Prefix}
+	if i.run.Tables == config.TablesAll {
+		return i.show(t.run, &config.Benchmark{Artifacts: artifacts})
+	}
+	err := i.keep(t.run, artifact.NewLayout(artifacts.Dir, artifacts.Prefix))
+	_, e := fmt.Fprintln(i.Out, brief(t.label, t.run))
+	return errors.Join(err, ignoreGone(e))
 }
 
 // schedule lists the trials in their order: all cells, then all again (repeated), or all trials of a cell, then the next (independent).

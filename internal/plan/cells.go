@@ -1,0 +1,106 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"text/tabwriter"
+
+	"aiperf/internal/config"
+	"aiperf/internal/metric"
+	"aiperf/internal/terminal"
+)
+
+// brief shows one run of several in one line, no wider than 80 columns where names and figures are of the usual length. Its whole report is
+// in its console file; --tables all prints it as well.
+func brief(label string, run *metric.Run) string {
+	s := run.Profiling
+	var parts []string
+	for _, l := range []struct{ tag, unit string }{{"output_token_throughput", "tok/s"}, {"request_throughput", "req/s"}} {
+		if v := s.Value(l.tag, metric.Avg); !math.IsNaN(v) {
+			parts = append(parts, terminal.Figure(v)+" "+l.unit)
+		}
+	}
+	median := "p50 " // said once
+	for _, l := range []struct{ tag, name string }{{"time_to_first_token", "TTFT"}, {"request_latency", "latency"}} {
+		if v := s.Value(l.tag, metric.P50); !math.IsNaN(v) {
+			parts = append(parts, median+l.name+" "+terminal.Figure(v)+" ms")
+			median = ""
+		}
+	}
+	switch {
+	case s.Valid+s.Failed == 0:
+		parts = append(parts, "no request finished")
+	case s.Failed > 0:
+		parts = append(parts, fmt.Sprintf("%d of %d failed", s.Failed, s.Valid+s.Failed))
+	}
+	if run.IncompleteReason != "" {
+		parts = append(parts, "incomplete")
+	}
+	if v := run.Validity; v != nil && v.Verdict != metric.VerdictValid {
+		parts = append(parts, string(v.Verdict))
+	}
+	return label + ": " + strings.Join(parts, ", ")
+}
+
+// column is one of the figures of a cell in the closing table.
+type column struct {
+	name, stat string
+	tag        string
+	of         metric.Stat
+}
+
+// closing are the columns of the closing table; latencies are in ms.
+var closing = []column{
+	{"req/s", "", "request_throughput", metric.Avg}, {"latency", "avg", "request_latency", metric.Avg}, {"latency", "p99", "request_latency", metric.P99},
+	{"TTFT", "avg", "time_to_first_token", metric.Avg}, {"TTFT", "p99", "time_to_first_token", metric.P99}, {"ITL", "avg", "inter_token_latency", metric.Avg},
+	{"tok/s", "", "output_token_throughput", metric.Avg}, {"goodput", "req/s", "goodput", metric.Avg},
+}
+
+// sweep shows all cells side by side, the mean over the runs of each.
+func (i *invocation) sweep(cells []config.Cell, byCell [][]*trial) error {
+	if i.run.NoSweepTable {
+		return nil
+	}
+	fmt.Fprintf(i.Out, "\nSweep: %d cells, latencies in ms\n", len(cells))
+	var shown []column // what no cell has is left out
+	for _, c := range closing {
+		for k := range cells {
+			if !math.IsNaN(meanOf(byCell[k], c.tag, c.of)) {
+				shown = append(shown, c)
+				break
+			}
+		}
+	}
+	w := tabwriter.NewWriter(i.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	var head, below strings.Builder
+	for _, v := range cells[0].Values {
+		head.WriteString(axisName(v.Path) + "\t")
+		below.WriteString("\t")
+	}
+	for _, c := range shown {
+		head.WriteString(c.name + "\t")
+		below.WriteString(c.stat + "\t")
+	}
+	fmt.Fprintf(w, "%sverdict\t\n%s\t\n", head.String(), below.String())
+	for k := range cells {
+		for _, v := range cells[k].Values {
+			fmt.Fprintf(w, "%v\t", v.Values[0])
+		}
+		for _, c := range shown {
+			fmt.Fprintf(w, "%s\t", terminal.Figure(meanOf(byCell[k], c.tag, c.of)))
+		}
+		fmt.Fprintf(w, "%s\t\n", verdict(byCell[k]))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(i.Out, "Cells: %s\n", i.run.Artifacts.Dir)
+	return err
+}
+
+// axisName is the last word of an axis' key; a mean is called by what it is the mean of.
+func axisName(path string) string {
+	path = strings.TrimSuffix(path, ".mean")
+	return path[strings.LastIndexByte(path, '.')+1:]
+}
