@@ -189,7 +189,7 @@ func TestSummaryFiles(t *testing.T) {
 
 func TestInputs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "inputs.json")
-	w, err := CreateInputs(path)
+	w, err := CreateInputs(path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,9 @@ package artifact
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -10,19 +12,16 @@ import (
 
 // WriteFile writes a whole file in one step: a reader sees the old one or the new one, never a part.
 func WriteFile(path string, data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return fmt.Errorf("artifact directory: %w", err)
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	f, err := createBeside(path)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	_, err = f.Write(data)
 	if e := f.Close(); err == nil {
 		err = e
-	}
-	if err == nil {
-		err = os.Chmod(f.Name(), 0o644)
 	}
 	if err == nil {
 		err = os.Rename(f.Name(), path)
@@ -32,6 +31,32 @@ func WriteFile(path string, data []byte) error {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil
+}
+
+// createBeside makes a new file in the directory of another one, readable for whom the user's mask lets.
+func createBeside(path string) (*os.File, error) {
+	for n := os.Getpid(); ; n++ {
+		f, err := os.OpenFile(filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%d", filepath.Base(path), n)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if !errors.Is(err, fs.ErrExist) {
+			return f, err
+		}
+	}
+}
+
+// MakeDir makes the directory of a run and what is above it. private: what it will hold is for its owner alone, bodies and headers as they
+// went over the wire; a directory that is there already stays as it is.
+func MakeDir(dir string, private bool) error {
+	if err := os.MkdirAll(filepath.Dir(filepath.Clean(dir)), 0o777); err != nil {
+		return err
+	}
+	perm := os.FileMode(0o777)
+	if private {
+		perm = 0o700
+	}
+	if err := os.Mkdir(dir, perm); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return os.MkdirAll(dir, 0o777) // an error if there is a file of that name
 }
 
 // stream is a file that grows line by line while the run goes on. Whatever ends the process, the file ends with a whole line.
@@ -51,14 +76,21 @@ const (
 	flushAfter = time.Second
 )
 
-// create makes the file and its directory, and cuts an older one to nothing.
-func create(path string) (*stream, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+// create makes the file and its directory, and cuts an older one to nothing. A private file is for its owner alone.
+func create(path string, private bool) (*stream, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return nil, fmt.Errorf("artifact directory: %w", err)
 	}
-	f, err := os.Create(path)
+	perm := os.FileMode(0o666)
+	if private {
+		perm = 0o600
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, perm)
 	if err != nil {
 		return nil, fmt.Errorf("create artifact: %w", err)
+	}
+	if info, err := f.Stat(); private && err == nil && info.Mode().IsRegular() && info.Mode().Perm() != perm {
+		_ = f.Chmod(perm) // an older one of somebody else: whoever may write it reads what they like
 	}
 	return &stream{f: f, flushed: time.Now()}, nil
 }

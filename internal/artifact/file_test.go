@@ -11,7 +11,7 @@ import (
 // TestStreamEndsWithWholeLines: whatever part of it was flushed, the file never ends inside a line, also with lines above the buffer.
 func TestStreamEndsWithWholeLines(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new", "lines.jsonl")
-	s, err := create(path)
+	s, err := create(path, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func TestStreamEndsWithWholeLines(t *testing.T) {
 
 // TestStreamAfterFailure: the first error stays, and nothing more is written.
 func TestStreamAfterFailure(t *testing.T) {
-	s, err := create(filepath.Join(t.TempDir(), "lines.jsonl"))
+	s, err := create(filepath.Join(t.TempDir(), "lines.jsonl"), false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,21 +4,24 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+
+	"aiperf/internal/redact"
 )
 
 // Inputs writes inputs.json conversation by conversation, so that no more than one is held.
 type Inputs struct {
 	*stream
-	n int
+	n    int
+	hide *redact.Secrets
 }
 
-// CreateInputs begins the file.
-func CreateInputs(path string) (*Inputs, error) {
-	s, err := create(path)
+// CreateInputs begins the file, for its owner alone; hide are the secrets that no body may show.
+func CreateInputs(path string, hide *redact.Secrets) (*Inputs, error) {
+	s, err := create(path, true)
 	if err != nil {
 		return nil, err
 	}
-	w := &Inputs{stream: s}
+	w := &Inputs{stream: s, hide: hide}
 	return w, w.stream.Write([]byte("{\n  \"data\": ["))
 }
 
@@ -41,7 +44,7 @@ func (w *Inputs) Add(session string, payloads [][]byte) error {
 	}
 	w.n++
 	buf.WriteString("\n    ")
-	if err := json.Indent(&buf, o.close(), "    ", "  "); err != nil {
+	if err := json.Indent(&buf, w.hide.JSON(o.close()), "    ", "  "); err != nil {
 		return fmt.Errorf("inputs.json: conversation %s: %w", session, err)
 	}
 	return w.stream.Write(buf.Bytes())

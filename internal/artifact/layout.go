@@ -3,12 +3,15 @@ package artifact
 import (
 	"path/filepath"
 	"strings"
+
+	"aiperf/internal/redact"
 )
 
 // Layout names the files of one run.
 type Layout struct {
-	Dir    string
-	prefix string // without any suffix; "" = the default names
+	Dir     string
+	Secrets *redact.Secrets // what no file may show; nil = nothing is known
+	prefix  string          // without any suffix; "" = the default names
 }
 
 // knownSuffixes are cut off a prefix, the first that fits.

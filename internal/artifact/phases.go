@@ -24,7 +24,7 @@ func WritePhases(l Layout, phases []Phase) error {
 	for i := range phases {
 		p := &phases[i]
 		dir := l.phase(p.Name)
-		if err := WriteSummaryJSON(dir.SummaryJSON(), &p.Run); err != nil {
+		if err := WriteSummaryJSON(dir.SummaryJSON(), &p.Run, l.Secrets); err != nil {
 			return err
 		}
 		if err := WriteSummaryCSV(dir.SummaryCSV(), &p.Run, ""); err != nil {
@@ -41,7 +41,7 @@ func WritePhases(l Layout, phases []Phase) error {
 	if err != nil {
 		return err
 	}
-	return WriteFile(l.phaseManifest(), data)
+	return WriteFile(l.phaseManifest(), l.Secrets.JSON(data))
 }
 
 // appendPhase writes an entry of the manifest. Keys stand in alphabetical order, as in the Python tool's; what does not apply is left out.

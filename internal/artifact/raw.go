@@ -21,9 +21,9 @@ type RawOptions struct {
 	Trace       bool   // the headers of both sides among the socket instants
 }
 
-// CreateRaw begins the file.
+// CreateRaw begins the file, for its owner alone.
 func CreateRaw(path string, o RawOptions) (*Raw, error) {
-	s, err := create(path)
+	s, err := create(path, true)
 	return &Raw{s, o}, err
 }
 

@@ -13,9 +13,10 @@ type Records struct {
 	trace bool
 }
 
-// CreateRecords begins the file; trace adds the socket instants of every request.
+// CreateRecords begins the file; trace adds the socket instants and headers of every request, which make
+// it a file for its owner alone.
 func CreateRecords(path string, trace bool) (*Records, error) {
-	s, err := create(path)
+	s, err := create(path, trace)
 	return &Records{s, trace}, err
 }
 

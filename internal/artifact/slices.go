@@ -8,10 +8,11 @@ import (
 	"strings"
 
 	"aiperf/internal/metric"
+	"aiperf/internal/redact"
 )
 
 // WriteSlicesJSON writes the time slices of a run.
-func WriteSlicesJSON(path string, run *metric.Run) error {
+func WriteSlicesJSON(path string, run *metric.Run, hide *redact.Secrets) error {
 	o := open(nil)
 	o.key("timeslices")
 	o.b = append(o.b, '[')
@@ -38,7 +39,7 @@ func WriteSlicesJSON(path string, run *metric.Run) error {
 	if err != nil {
 		return err
 	}
-	return WriteFile(path, data)
+	return WriteFile(path, hide.JSON(data))
 }
 
 // WriteSlicesCSV writes the time slices of a run in long form: one row per slice, metric and statistic.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"aiperf/internal/metric"
+	"aiperf/internal/redact"
 )
 
 // SchemaVersion of the summary JSON.
@@ -19,13 +20,13 @@ var declared = []string{
 	"error_request_count", "error_isl", "total_error_isl",
 }
 
-// WriteSummaryJSON writes the summary of a run.
-func WriteSummaryJSON(path string, run *metric.Run) error {
+// WriteSummaryJSON writes the summary of a run without the secrets.
+func WriteSummaryJSON(path string, run *metric.Run, hide *redact.Secrets) error {
 	data, err := SummaryJSON(run)
 	if err != nil {
 		return err
 	}
-	return WriteFile(path, data)
+	return WriteFile(path, hide.JSON(data))
 }
 
 // SummaryJSON is the summary of a run: two blanks of indentation, no line end at the end.

@@ -24,13 +24,13 @@ func WriteReport(l Layout, run *metric.Run, rawPath, csvMore string) error {
 		}
 	}
 	put("CSV Export", l.SummaryCSV(), WriteSummaryCSV(l.SummaryCSV(), run, csvMore))
-	put("JSON Export", l.SummaryJSON(), WriteSummaryJSON(l.SummaryJSON(), run))
+	put("JSON Export", l.SummaryJSON(), WriteSummaryJSON(l.SummaryJSON(), run, l.Secrets))
 	if rawPath != "" {
 		put("Raw Records", rawPath, nil)
 	}
 	if run.Slices != nil {
 		put("Timeslice CSV Export", l.SlicesCSV(), WriteSlicesCSV(l.SlicesCSV(), run))
-		put("Timeslice JSON Export", l.SlicesJSON(), WriteSlicesJSON(l.SlicesJSON(), run))
+		put("Timeslice JSON Export", l.SlicesJSON(), WriteSlicesJSON(l.SlicesJSON(), run, l.Secrets))
 	}
 	return errors.Join(errs...)
 }

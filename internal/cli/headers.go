@@ -52,19 +52,12 @@ func setHeader(headers *config.Headers, name, value string) error {
 	if name == "" {
 		return fmt.Errorf("a header has no name; write \"Name: value\"")
 	}
-	for _, c := range []byte(name) {
-		if !headerByte(c) {
-			return fmt.Errorf("%q is not a header name: %q may not be in one", name, c)
-		}
+	if c, bad := config.BadHeaderByte(name); bad {
+		return fmt.Errorf("%q is not a header name: %q may not be in one", name, c)
 	}
-	if i := strings.IndexFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }); i >= 0 {
-		return fmt.Errorf("the value of header %s holds the control character %q", name, value[i])
+	if c, bad := config.BadValueByte(value); bad {
+		return fmt.Errorf("the value of header %s holds the control character %q", name, c)
 	}
 	headers.Set(name, value)
 	return nil
-}
-
-// headerByte tells the bytes of an HTTP token.
-func headerByte(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0
 }

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"aiperf/internal/config"
+	"aiperf/internal/redact"
 	"aiperf/internal/setting"
 	"aiperf/internal/tokenizer"
 )
@@ -65,6 +67,7 @@ func (p *Program) profileWatched(ctx context.Context, words []string) int {
 	var run *config.Run
 	var dry bool
 	var found findings
+	p.Secrets.Add(redact.ArgSecrets(words)...)
 	if !within(ctx, func() {
 		var set *setting.Set
 		run, set, found = p.resolve(ctx, words)
@@ -74,6 +77,9 @@ func (p *Program) profileWatched(ctx context.Context, words []string) int {
 	}) {
 		p.errorf("%v before the first request; nothing was written", context.Cause(ctx))
 		return 1
+	}
+	if run != nil {
+		p.Secrets.Add(run.Secrets()...)
 	}
 	p.say(run, found)
 	if len(found.problems) > 0 {
@@ -122,7 +128,7 @@ func (p *Program) say(run *config.Run, found findings) {
 	}
 	if len(found.problems) == 0 && slices.Contains([]string{"TRACE", "DEBUG", "INFO"}, level) {
 		for _, n := range found.notes {
-			fmt.Fprintf(p.Err, "note: %s\n", n)
+			p.printErr("note: %s", n)
 		}
 	}
 	if level != "ERROR" && level != "CRITICAL" {
@@ -184,7 +190,7 @@ func (p *Program) tokenizerFault(ctx context.Context, run *config.Run, set *sett
 func (p *Program) print(run *config.Run) int {
 	out, err := run.YAML()
 	if err == nil {
-		_, err = p.Out.Write(out)
+		_, err = io.WriteString(p.data(), p.Secrets.Values(string(out)))
 	}
 	if errors.Is(err, syscall.EPIPE) { // whoever reads has seen enough
 		return 0

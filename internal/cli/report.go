@@ -83,6 +83,7 @@ func (p *Program) reportHelp(table *setting.Table) error {
 
 // report reads the command line, makes the files and prints the tables.
 func (p *Program) report(ctx context.Context, table *setting.Table, words []string) int {
+	p.Secrets.Add(redact.ArgSecrets(words)...)
 	set, problems := setting.Scan(table, words)
 	if len(problems) == 0 && len(set.Words) != 1 {
 		problems = append(problems, fmt.Sprintf("report takes one raw export or one run directory, not %d; see aiperf report --help", len(set.Words)))

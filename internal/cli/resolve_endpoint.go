@@ -27,6 +27,12 @@ func (r *resolver) endpointSection() {
 		r.warn("%s: endpoint type %s cannot stream; streaming is switched off", r.as("--streaming"), e.Type)
 		e.Streaming = false
 	}
+	if c, bad := config.BadValueByte(e.APIKey); bad && r.set.Has("--api-key") {
+		r.fail("%s: the key holds the control character %q", r.as("--api-key"), c)
+	}
+	if c, bad := config.BadHeaderByte(e.SessionHeader); bad && r.set.Has("--session-header") {
+		r.fail("%s: %q is not a header name: %q may not be in one", r.as("--session-header"), e.SessionHeader, c)
+	}
 	r.extraInputs()
 	r.headers()
 }

@@ -81,7 +81,9 @@ func (p *Program) root() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
 	})
-	root.AddCommand(p.profileCommand(), p.mockServerCommand(), p.newReportCommand(), newTokenizerCommand())
+	tokenizers := newTokenizerCommand()
+	tokenizers.SetOut(p.data()) // texts and ids as they are
+	root.AddCommand(p.profileCommand(), p.mockServerCommand(), p.newReportCommand(), tokenizers)
 	p.completionCommands(root)
 	root.AddGroup(&cobra.Group{ID: groupBuilt, Title: "Commands:"}, &cobra.Group{ID: groupLater, Title: "Known, not built yet:"})
 	root.SetHelpCommandGroupID(groupBuilt)

@@ -12,6 +12,8 @@ import (
 	"golang.org/x/term"
 
 	"aiperf/internal/config"
+	"aiperf/internal/redact"
+	"aiperf/internal/terminal"
 )
 
 // Streams are the standard streams and what the program is told about them.
@@ -26,6 +28,9 @@ type Streams struct {
 	Environ  []string  // "KEY=value"
 	Notes    []string  // what was said before the run; its log repeats it
 	Warnings []string
+	// Data is where commands write what programs read: as Out, but without a filter where that is no terminal. nil = Out.
+	Data    io.Writer
+	Secrets *redact.Secrets // that are known so far; what is written goes through them. nil = none are
 }
 
 // Standard returns the process's own streams.
@@ -46,7 +51,33 @@ func Standard() Streams {
 	if w, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && w >= 40 {
 		s.Width = w
 	}
+	s.Secrets = redact.NewSecrets(environSecrets(s.Environ)...)
+	s.Data = s.Out
+	s.Out = terminal.NewWriter(s.Out, s.Color, s.Secrets.Values)
+	s.Err = terminal.NewWriter(s.Err, false, s.Secrets.Values)
+	if s.Terminal {
+		s.Data = s.Out
+	}
 	return s
+}
+
+// environSecrets are the credentials that the environment gives to this program.
+func environSecrets(environ []string) (found []string) {
+	for _, name := range []string{"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"} {
+		found = append(found, lookup(environ, name))
+	}
+	for _, name := range []string{"HF_ENDPOINT", "HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy", "ALL_PROXY", "all_proxy"} {
+		found = append(found, redact.URLSecrets(lookup(environ, name))...)
+	}
+	return found
+}
+
+// data is where a command writes what programs read.
+func (s Streams) data() io.Writer {
+	if s.Data == nil {
+		return s.Out
+	}
+	return s.Data
 }
 
 // colours reports whether a terminal gets colours: not when NO_COLOR says so, nor when it is a dumb one.
@@ -82,10 +113,15 @@ type Program struct {
 
 // warnf prints one warning.
 func (s Streams) warnf(format string, a ...any) {
-	fmt.Fprintf(s.Err, "warning: "+format+"\n", a...)
+	s.printErr("warning: "+format, a...)
 }
 
 // errorf prints one error.
 func (s Streams) errorf(format string, a ...any) {
-	fmt.Fprintf(s.Err, "error: "+format+"\n", a...)
+	s.printErr("error: "+format, a...)
+}
+
+// printErr writes a line without secrets and without what steers a terminal.
+func (s Streams) printErr(format string, a ...any) {
+	fmt.Fprintln(s.Err, terminal.Text(s.Secrets.Text(fmt.Sprintf(format, a...))))
 }

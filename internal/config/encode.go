@@ -60,6 +60,11 @@ func (r *Run) masked() *Run {
 		}
 		c.Endpoint.Headers[i] = h
 	}
+	c.Endpoint.Extra = make(Extra, len(r.Endpoint.Extra))
+	for i, m := range r.Endpoint.Extra {
+		m.Value = redact.Members(m.Key, m.Value)
+		c.Endpoint.Extra[i] = m
+	}
 	c.MLflow.TrackingURI = redact.URL(c.MLflow.TrackingURI)
 	c.OTel.MetricsURL = redact.URL(c.OTel.MetricsURL)
 	return &c

@@ -79,11 +79,54 @@ func (v *violations) endpoint(b *Benchmark) {
 	}
 	v.when(e.Path != nil && strings.Contains(*e.Path, Redacted), "benchmark.endpoint.path", "is masked; give the path with %s", flagOf("endpoint.path"))
 	v.when(e.APIKey == Redacted, "benchmark.endpoint.api_key", "is masked; give the key with %s", flagOf("endpoint.api_key"))
+	v.headerValue("benchmark.endpoint.api_key", e.APIKey)
+	v.headerName("benchmark.endpoint.session_header", e.SessionHeader)
+	v.headerValue("benchmark.endpoint.request_content_type", e.RequestContentType)
+	for _, m := range e.Extra {
+		v.when(strings.Contains(string(m.Value), Redacted), "benchmark.endpoint.extra."+m.Key, "is masked; give the value with %s", flagOf("endpoint.extra"))
+	}
 	for _, h := range e.Headers {
+		v.headerName("benchmark.endpoint.headers", h.Name)
+		v.headerValue("benchmark.endpoint.headers."+h.Name, h.Value)
 		v.when(h.Value == Redacted, "benchmark.endpoint.headers."+h.Name, "is masked; give the header with %s", flagOf("endpoint.headers"))
 	}
 	v.oneOf("benchmark.runtime.ui", string(b.Runtime.UI), "dashboard", "simple", "none")
 	v.oneOf("benchmark.logging.level", b.Logging.Level, "TRACE", "DEBUG", "INFO", "NOTICE", "WARNING", "SUCCESS", "ERROR", "CRITICAL")
+}
+
+// headerName refuses what would not be one header: a name is a token (RFC 9110, section 5.6.2). Empty is none.
+func (v *violations) headerName(path, name string) {
+	if c, bad := BadHeaderByte(name); bad {
+		v.when(true, path, "%q is not a header name: %q may not be in one", name, c)
+	}
+}
+
+// headerValue refuses a value that would end its line; the message does not show it.
+func (v *violations) headerValue(path, value string) {
+	if c, bad := BadValueByte(value); bad {
+		v.when(true, path, "holds the control character %q", c)
+	}
+}
+
+// BadHeaderByte finds a byte that may not be in the name of a header.
+func BadHeaderByte(name string) (c byte, bad bool) {
+	for _, c := range []byte(name) {
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+		if !letter && strings.IndexByte("!#$%&'*+-.^_`|~", c) < 0 {
+			return c, true
+		}
+	}
+	return 0, false
+}
+
+// BadValueByte finds a control character, which may not be in the value of a header.
+func BadValueByte(value string) (c byte, bad bool) {
+	for _, c := range []byte(value) {
+		if c < ' ' && c != '\t' || c == 0x7f {
+			return c, true
+		}
+	}
+	return 0, false
 }
 
 // weights checks the shares of models that are chosen by weight.

@@ -11,6 +11,7 @@ import (
 
 	"aiperf/internal/metric"
 	"aiperf/internal/record"
+	"aiperf/internal/redact"
 )
 
 // Options wire a pipeline.
@@ -18,8 +19,8 @@ type Options struct {
 	Metrics *metric.Set
 	// Decode reads the answer to a request; the error says why the request failed, nil = it is valid.
 	Decode func(*record.Record) (*record.Reply, *record.Error)
-	// Clean takes credentials out of the error of a record, before anything else sees it; nil = there are none.
-	Clean func(*record.Record)
+	// Clean takes secrets out of the error of a record, before anything else sees it; nil = it stays as it is.
+	Clean func(*record.Record, *redact.Secrets)
 	// Count is the number of tokens of a text for a model, without special tokens. It is not called when counts come from the server.
 	Count func(model, text string) int
 	// Input counts the tokens of a request where the bare rule (texts joined by blanks, one encode) is not wanted; -1 = use that rule.
@@ -29,6 +30,8 @@ type Options struct {
 	CountFor func(model, text string) int
 	// Sinks get every request. They are closed by the pipeline.
 	Sinks []Sink
+	// Secrets, if set, are the values that nothing written of a request may show.
+	Secrets func(*record.Record) *redact.Secrets
 	// Seen, if set, is called with every row, by one goroutine at a time.
 	Seen func(*metric.Row)
 
@@ -199,25 +202,41 @@ func (p *Pipeline) reduce(rec *record.Record) result {
 	if rec.Error == nil {
 		rec.Error = failure
 	}
-	if rec.Error != nil && p.opts.Clean != nil {
-		p.opts.Clean(rec)
-	}
+	hide := p.secrets(rec)
+	p.clean(rec, hide)
 	row := p.opts.Metrics.Row(rec, reply, p.counts(rec, reply))
 	if rec.Error == nil {
 		rec.Error = row.Err
+		p.clean(rec, hide)
 	}
 	res := result{row: row}
 	if len(p.opts.Sinks) > 0 {
 		res.lines = buffers.Get().(*[]byte)
 		b := (*res.lines)[:0]
 		for _, s := range p.opts.Sinks {
+			from := len(b)
 			b = s.Encode(b, rec, reply, row)
+			b = append(b[:from], hide.JSON(b[from:])...)
 			res.ends = append(res.ends, len(b))
 		}
 		*res.lines = b
 	}
 	rec.Release()
 	return res
+}
+
+// secrets are the values that nothing written of a request may show; nil = none are known.
+func (p *Pipeline) secrets(rec *record.Record) *redact.Secrets {
+	if p.opts.Secrets == nil {
+		return nil
+	}
+	return p.opts.Secrets(rec)
+}
+
+func (p *Pipeline) clean(rec *record.Record, hide *redact.Secrets) {
+	if rec.Error != nil && p.opts.Clean != nil {
+		p.opts.Clean(rec, hide)
+	}
 }
 
 // collect takes results in the order in which workers finish, but those that were fed in the order of feeding.

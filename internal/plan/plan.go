@@ -14,8 +14,10 @@ import (
 	"aiperf/internal/artifact"
 	"aiperf/internal/config"
 	"aiperf/internal/metric"
+	"aiperf/internal/redact"
 	"aiperf/internal/report"
 	"aiperf/internal/run"
+	"aiperf/internal/terminal"
 )
 
 // Streams are where an invocation talks to.
@@ -29,6 +31,7 @@ type Streams struct {
 	Args     []string // the command line after the program's name
 	Notes    []string // what the user was told before; the log of every run repeats it
 	Warnings []string
+	Secrets  *redact.Secrets // that are known; nil = none yet
 }
 
 // Watch begins to listen for the signals that interrupt an invocation: the first ends the context, the second the process. done ends it,
@@ -43,10 +46,14 @@ func Watch(ctx context.Context, w io.Writer) (watched context.Context, done func
 
 // Profile carries out a resolved run and returns the exit status. The context is one of Watch: its end is the user's interruption.
 func Profile(ctx context.Context, run *config.Run, s Streams) int {
+	if s.Secrets == nil {
+		s.Secrets = redact.NewSecrets()
+	}
+	s.Secrets.Add(run.Secrets()...)
 	i := invocation{Streams: s, ctx: ctx, run: run, command: commandLine(s.Args)}
 	status, err := i.do()
 	if err != nil {
-		fmt.Fprintf(s.Err, "error: %v\n", err)
+		fmt.Fprintf(s.Err, "error: %s\n", terminal.Text(s.Secrets.Text(err.Error())))
 		return 1
 	}
 	return status
@@ -100,7 +107,7 @@ func (i *invocation) benchmark(b *config.Benchmark, seed *config.Seed, info metr
 	}
 	return run.Run(i.ctx, b, seed, run.Options{
 		Version: i.Version, BenchmarkID: id, Info: info, Err: i.Err, Progress: progress, InputConfig: json.RawMessage(settings),
-		Notes: i.Notes, Warnings: i.Warnings,
+		Notes: i.Notes, Warnings: i.Warnings, Secrets: i.Secrets,
 	})
 }
 
@@ -121,7 +128,7 @@ func (i *invocation) show(run *metric.Run, b *config.Benchmark) error {
 
 // keep leaves the report of a run as a file.
 func (i *invocation) keep(run *metric.Run, layout artifact.Layout) error {
-	return artifact.WriteFile(layout.Console(), report.ConsoleText(run, i.run.Environment.UI.ConsoleExportWidth))
+	return artifact.WriteFile(layout.Console(), []byte(i.Secrets.Values(string(report.ConsoleText(run, i.run.Environment.UI.ConsoleExportWidth)))))
 }
 
 // look is how reports are drawn.

@@ -14,6 +14,7 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/metric"
 	"aiperf/internal/rng"
+	"aiperf/internal/terminal"
 )
 
 // trial is one run of a cell.
@@ -49,7 +50,7 @@ func (i *invocation) several(cells []config.Cell) (int, error) {
 			}
 		}
 		if t.err != nil {
-			fmt.Fprintf(i.Err, "error: %s: %v\n", t.label, t.err)
+			fmt.Fprintf(i.Err, "error: %s: %s\n", terminal.Text(t.label), terminal.Text(i.Secrets.Text(t.err.Error())))
 		}
 	}
 	return i.conclude(cells, trials)
@@ -126,7 +127,7 @@ func (i *invocation) announce(t *trial, cells []config.Cell, k, of int) {
 	if l := cells[t.cell].Label; l != "" {
 		what += " (" + l + ")"
 	}
-	fmt.Fprintf(i.Err, "aiperf: run %d of %d: %s\n", k+1, of, what)
+	fmt.Fprintf(i.Err, "aiperf: run %d of %d: %s\n", k+1, of, terminal.Line(what))
 }
 
 // trial runs one.

@@ -134,6 +134,22 @@ func (m *matcher) replace(text string, name bool) string {
 	return out.String()
 }
 
+// minPart is the length of the beginning of a value that is replaced at the end of a text that was cut.
+const minPart = 6
+
+// replaceEnd puts the placeholder in the place of the beginning of a value with which a text ends, an ellipsis behind it or not.
+func (m *matcher) replaceEnd(text string) string {
+	body := strings.TrimSuffix(text, "…")
+	for _, p := range m.patterns {
+		for n := min(len(p.text)-1, len(body)); n >= minPart; n-- {
+			if strings.HasSuffix(body, p.text[:n]) {
+				return body[:len(body)-n] + Placeholder + text[len(body):]
+			}
+		}
+	}
+	return text
+}
+
 // at is the length of the pattern that stands at a place; 0 = none does.
 func (m *matcher) at(text string, i int, name bool) int {
 	if n := pair(text[i:]); m.begins[n>>6]&(1<<(n&63)) == 0 {

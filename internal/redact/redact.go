@@ -75,16 +75,3 @@ func Text(s string) string {
 	t := scanner{in: s}
 	return t.text(true)
 }
-
-// Values is Text for a text that may echo credentials which are known: each of them is replaced wherever it stands.
-func Values(s string, secrets ...string) string {
-	for _, v := range secrets {
-		if len(v) >= minSecret {
-			s = strings.ReplaceAll(s, v, Placeholder)
-		}
-	}
-	return Text(s)
-}
-
-// minSecret is the length below which a credential is too short to be looked for in texts: it would hit ordinary words.
-const minSecret = 4

@@ -50,9 +50,6 @@ func TestText(t *testing.T) {
 			t.Errorf("Text(%q) = %q, want %q", in, got, want)
 		}
 	}
-	if got := Values("you sent SECRET1", "SECRET1", ""); got != "you sent <redacted>" {
-		t.Errorf("Values = %q", got)
-	}
 }
 
 func TestArgs(t *testing.T) {

@@ -2,6 +2,8 @@ package redact
 
 import (
 	"bytes"
+	"io"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -43,19 +45,18 @@ func (s *Secrets) Add(values ...string) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	changed := false
-	for _, v := range values {
-		v = strings.TrimSpace(v)
-		if s.values[v] || len(v) < minWord || v == Placeholder || len(v) < minAnywhere && lowerLetters(v) {
-			continue
-		}
-		if s.values == nil {
-			s.values = map[string]bool{}
-		}
-		s.values[v], changed = true, true
+	all := maps.Clone(s.values) // whoever reads the old one goes on with it
+	if all == nil {
+		all = map[string]bool{}
 	}
-	if changed {
-		s.now.Store(newMatcher(s.values))
+	for _, v := range values {
+		if v, ok := sought(v); ok {
+			all[v] = true
+		}
+	}
+	if len(all) > len(s.values) {
+		s.values = all
+		s.now.Store(newMatcher(all))
 	}
 }
 
@@ -76,8 +77,14 @@ func (s *Secrets) Values(text string) string {
 	return m.replace(text, false)
 }
 
-// Text is the function Text for a text that may also hold the values.
-func (s *Secrets) Text(text string) string { return Text(s.Values(text)) }
+// Text is the function Text for a text that may also hold the values, and may have been cut inside the last.
+func (s *Secrets) Text(text string) string {
+	text = s.Values(text)
+	if m := s.matcher(); m != nil {
+		text = m.replaceEnd(text)
+	}
+	return Text(text)
+}
 
 // JSON replaces the values inside the strings of JSON text, one value or a line each; numbers and literals keep what they are. In the
 // names of members, where our own words stand, a value of letters and underscores alone is not looked for. The result may be the argument.
@@ -104,6 +111,41 @@ func (s *Secrets) JSON(text []byte) []byte {
 		return text
 	}
 	return append(out, text[from:]...)
+}
+
+// Writer returns a writer to w that replaces the values in what each Write brings: whole lines.
+func (s *Secrets) Writer(w io.Writer) io.Writer { return hidden{s, w} }
+
+type hidden struct {
+	secrets *Secrets
+	to      io.Writer
+}
+
+func (h hidden) Write(p []byte) (int, error) {
+	if _, err := io.WriteString(h.to, h.secrets.Values(string(p))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// With returns the set with some more values; it is the set itself if there is nothing to add.
+func (s *Secrets) With(values ...string) *Secrets {
+	if s == nil {
+		return NewSecrets(values...)
+	}
+	s.mu.Lock()
+	known := s.values
+	s.mu.Unlock()
+	if !slices.ContainsFunc(values, func(v string) bool { v, ok := sought(v); return ok && !known[v] }) {
+		return s
+	}
+	return NewSecrets(slices.Concat(values, slices.Collect(maps.Keys(known)))...)
+}
+
+// sought is a value as it is looked for; ok: it is long enough for that.
+func sought(v string) (trimmed string, ok bool) {
+	v = strings.TrimSpace(v)
+	return v, len(v) >= minWord && v != Placeholder && (len(v) >= minAnywhere || !lowerLetters(v))
 }
 
 // stringEnd is the index behind the JSON string that begins at a quotation mark.

@@ -36,6 +36,7 @@ type Options struct {
 // Console writes everything above the footer: notices, error table, metric tables, panels and the verdict.
 func Console(w io.Writer, run *metric.Run, o Options) error {
 	d := newDrawing(w, run, o)
+	run = d.run
 	d.incomplete()
 	d.advice()
 	d.errorTable()
@@ -85,7 +86,7 @@ type drawing struct {
 const leastWidth = 40
 
 func newDrawing(w io.Writer, run *metric.Run, o Options) *drawing {
-	d := &drawing{w: w, run: run, style: style{o.Colour}, width: max(o.Width, minWidth), fits: o.Terminal, all: o.AllTables || !o.Terminal}
+	d := &drawing{w: w, run: shown(run), style: style{o.Colour}, width: max(o.Width, minWidth), fits: o.Terminal, all: o.AllTables || !o.Terminal}
 	if o.Terminal {
 		d.width = max(o.Width, leastWidth)
 	}

@@ -6,11 +6,13 @@ import (
 	"path/filepath"
 
 	"aiperf/internal/metric"
+	"aiperf/internal/terminal"
 )
 
 // Footer writes how the run was started, how long it took and which files it left.
 func Footer(w io.Writer, run *metric.Run, o Options) error {
 	d := newDrawing(w, run, o)
+	run = d.run
 	d.print("\n")
 	if run.Info.CLICommand != "" {
 		d.print("%s %s\n", d.style.bold("CLI Command:"), run.Info.CLICommand)
@@ -49,7 +51,7 @@ func Footer(w io.Writer, run *metric.Run, o Options) error {
 // absolute is a path that can be used anywhere.
 func absolute(path string) string {
 	if full, err := filepath.Abs(path); err == nil {
-		return full
+		return terminal.Line(full)
 	}
 	return path
 }

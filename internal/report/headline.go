@@ -13,6 +13,7 @@ import (
 // run's files are, and files how many.
 func Headline(w io.Writer, run *metric.Run, dir string, files int, o Options) error {
 	d := newDrawing(w, run, o)
+	run = d.run
 	d.print("\n")
 	for _, l := range []struct{ name, tag string }{
 		{"TTFT", "time_to_first_token"}, {"ITL", "inter_token_latency"}, {"Latency", "request_latency"},
@@ -31,7 +32,7 @@ func Headline(w io.Writer, run *metric.Run, dir string, files int, o Options) er
 		text := cut(word+". "+v.Reason, max(d.width-labelled, len(word)))
 		d.headline("Verdict", paint(text[:len(word)])+text[len(word):])
 	}
-	d.headline("Results", plural(files, "file")+" in "+dir)
+	d.headline("Results", plural(files, "file")+" in "+terminal.Line(dir))
 	return d.err
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"aiperf/internal/metric"
+	"aiperf/internal/terminal"
 )
 
 // levels maps the names of --log-level.
@@ -58,7 +59,7 @@ func (r *runner) startLog() {
 	if r.verbose() {
 		r.events.live = r.opts.Err
 	}
-	r.log = slog.New(slog.NewTextHandler(&r.events, &slog.HandlerOptions{Level: levels[r.cfg.Logging.Level]}))
+	r.log = slog.New(slog.NewTextHandler(r.opts.Secrets.Writer(&r.events), &slog.HandlerOptions{Level: levels[r.cfg.Logging.Level]}))
 	for _, text := range r.opts.Notes {
 		r.log.Info(text)
 	}
@@ -70,10 +71,15 @@ func (r *runner) startLog() {
 // verbose tells whether the error stream gets the lines of the log: -v and -vv, or a level like theirs.
 func (r *runner) verbose() bool { return levels[r.cfg.Logging.Level] < slog.LevelInfo }
 
+// tell writes a line on the error stream, without secrets and without what steers a terminal.
+func (r *runner) tell(text string) {
+	fmt.Fprintln(r.opts.Err, terminal.Text(r.opts.Secrets.Text(text)))
+}
+
 // warn tells the user something that does not stop the run, unless --log-level lets only errors through.
 func (r *runner) warn(text string) {
 	if r.levelEnabled(slog.LevelWarn) && !r.verbose() {
-		fmt.Fprintf(r.opts.Err, "aiperf: warning: %s\n", text)
+		r.tell("aiperf: warning: " + text)
 	}
 	r.log.Warn(text)
 }
@@ -82,14 +88,14 @@ func (r *runner) warn(text string) {
 func (r *runner) note(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if r.levelEnabled(slog.LevelInfo) && !r.verbose() {
-		fmt.Fprintf(r.opts.Err, "aiperf: %s\n", text)
+		r.tell("aiperf: " + text)
 	}
 	r.log.Info(text)
 }
 
 // fail tells the user why a run gives no result.
 func (r *runner) fail(text string) {
-	fmt.Fprintf(r.opts.Err, "error: %s; log: %s\n", text, r.layout.Log())
+	r.tell(fmt.Sprintf("error: %s; log: %s", text, r.layout.Log()))
 	r.log.Error(text)
 }
 

@@ -28,9 +28,7 @@ func (r *runner) reportFailure(run *metric.Run, result *load.Result) {
 		r.fail(text)
 	}
 	if result != nil && result.Unreachable != nil {
-		text := "the run was ended: " + unreachable(result.Unreachable, run.Profiling)
-		fmt.Fprintf(r.opts.Err, "error: %s; log: %s\n", text, r.layout.Log())
-		r.log.Error(text)
+		r.fail("the run was ended: " + unreachable(result.Unreachable, run.Profiling))
 	}
 	if r.chat != nil {
 		if n := r.chat.failed.Load(); n > 0 {

@@ -21,10 +21,14 @@ import (
 func (r *runner) openFiles() error {
 	a := &r.cfg.Artifacts
 	r.layout = artifact.NewLayout(a.Dir, a.Prefix)
+	r.layout.Secrets = r.opts.Secrets
+	if err := artifact.MakeDir(a.Dir, a.Raw || a.Trace); err != nil {
+		return fmt.Errorf("--artifact-dir %s: %w", a.Dir, err)
+	}
 	if err := r.claim(); err != nil {
 		return fmt.Errorf("--artifact-dir %w", err)
 	}
-	if err := os.MkdirAll(filepath.Dir(r.layout.Log()), 0o755); err != nil {
+	if err := artifact.MakeDir(filepath.Dir(r.layout.Log()), false); err != nil {
 		return fmt.Errorf("--artifact-dir %s: %w", a.Dir, err)
 	}
 	f, err := os.Create(r.layout.Log())
@@ -75,7 +79,7 @@ func (r *runner) writeInputs(ctx context.Context, e *executor) error {
 	var file *artifact.Inputs
 	if !r.data.Facts().Trace && !r.data.Facts().Verbatim {
 		var err error
-		if file, err = artifact.CreateInputs(r.layout.Inputs()); err != nil {
+		if file, err = artifact.CreateInputs(r.layout.Inputs(), r.opts.Secrets); err != nil {
 			return err
 		}
 	}
@@ -154,13 +158,14 @@ func (r *runner) newPipeline() (*pipeline.Pipeline, error) {
 		Decode: func(rec *record.Record) (*record.Reply, *record.Error) {
 			return endpoint.Decode(r.codec, rec, input)
 		},
-		Clean:    transport.NewCleaner(r.addresses.list).Clean,
+		Clean:    transport.CleanError,
 		Count:    count,
 		Workers:  max(1, runtime.GOMAXPROCS(0)-1), // one core stays free for the load: a read that comes late joins messages
 		Sinks:    sinks,
 		SpillDir: r.layout.Dir,
 		Split:    r.splitPhases(),
 		Seen:     r.seen(),
+		Secrets:  r.secretsOf,
 	}
 	if r.templated() && r.counts() {
 		all, err := r.tokenizers()

@@ -18,6 +18,7 @@ import (
 	"aiperf/internal/load"
 	"aiperf/internal/metric"
 	"aiperf/internal/pipeline"
+	"aiperf/internal/redact"
 	"aiperf/internal/rng"
 	"aiperf/internal/transport"
 	"aiperf/internal/ui"
@@ -33,6 +34,7 @@ type Options struct {
 	InputConfig []byte    // the configuration as the summary shows it
 	Notes       []string  // what the user was told before the run; the log repeats it
 	Warnings    []string
+	Secrets     *redact.Secrets // that are known besides those of the configuration
 }
 
 // runner is a run with all that is open.
@@ -73,6 +75,7 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 	if opts.BenchmarkID == "" {
 		opts.BenchmarkID = rng.UUID()[24:]
 	}
+	opts.Secrets = opts.Secrets.With(cfg.Secrets()...)
 	r := &runner{cfg: cfg, opts: opts, live: &ui.Live{}}
 	if opts.Progress > 0 {
 		r.screen = ui.NewScreen(opts.Err)

@@ -15,37 +15,14 @@ const (
 	maxKept    = maxMessage + 1024
 )
 
-// Cleaner takes credentials out of the errors of records and cuts them to their length. The transport keeps the words of servers as they
-// came: looking through them is work, and is done where nothing is measured.
-type Cleaner struct{ secrets []string }
-
-// NewCleaner makes a cleaner that knows the credentials in the URLs of a run. Those in request headers it takes from each record.
-func NewCleaner(targets []*Target) *Cleaner {
-	c := &Cleaner{}
-	for _, t := range targets {
-		if _, word, ok := strings.Cut(t.auth, " "); ok {
-			c.secrets = append(c.secrets, word)
-		}
-	}
-	return c
-}
-
-// Clean cleans the error of a record, if it has one.
-func (c *Cleaner) Clean(rec *record.Record) {
+// CleanError takes what hide knows out of the error of a record, if it has one, and cuts it to its length. The transport keeps the words of
+// servers as they came: looking through them is work, and is done where nothing is measured.
+func CleanError(rec *record.Record, hide *redact.Secrets) {
 	e := rec.Error
 	if e == nil {
 		return
 	}
-	secrets := c.secrets[:len(c.secrets):len(c.secrets)]
-	for _, h := range rec.RequestHeaders {
-		if redact.SecretHeader(h.Name) && !strings.Contains(strings.ToLower(h.Name), "session") {
-			secrets = append(secrets, h.Value)
-			if _, word, ok := strings.Cut(h.Value, " "); ok {
-				secrets = append(secrets, word)
-			}
-		}
-	}
-	clean := func(s string) string { return cut(redact.Values(keep(s), secrets...), maxMessage) }
+	clean := func(s string) string { return cut(hide.Text(keep(s)), maxMessage) }
 	e.Type, e.Message, e.Cause = clean(e.Type), clean(e.Message), clean(e.Cause)
 	for i := range e.Chain {
 		e.Chain[i] = clean(e.Chain[i])

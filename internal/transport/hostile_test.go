@@ -103,7 +103,7 @@ func TestEndlessErrorBody(t *testing.T) {
 	if n := len(rec.Error.Message); n > maxKept+10 || rec.Trace.BytesReceived > maxErrorBody+(1<<20) || c.Stats().OpenConns != 0 {
 		t.Errorf("%d bytes of message, %d read, %d connections", n, rec.Trace.BytesReceived, c.Stats().OpenConns)
 	}
-	NewCleaner(nil).Clean(rec)
+	CleanError(rec, requestSecrets(rec))
 	if m := rec.Error.Message; len([]rune(m)) != maxMessage+1 || strings.Contains(m, "S3CR3T") {
 		t.Errorf("%d characters: %.80q", len([]rune(m)), m)
 	}
