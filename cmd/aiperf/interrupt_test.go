@@ -205,7 +205,7 @@ func TestNoReader(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := newScripted(t, 10)
-			p := program(t, towards(server.URL, "--concurrency", "2", "--request-count", "10")...)
+			p := program(t, towards(server.URL, "--concurrency", "2", "--request-count", "10", "--no-gpu-telemetry", "--no-server-metrics")...)
 			r, w, err := os.Pipe()
 			if err != nil {
 				t.Fatal(err)
