@@ -163,11 +163,10 @@ func TestDuration(t *testing.T) {
 	}
 }
 
-// TestInputsFirst: inputs.json is complete when the first request arrives.
-func TestInputsFirst(t *testing.T) {
+// TestInputsBesideTheRun: requests do not wait for inputs.json, which lists the whole dataset when the run is over.
+func TestInputsBesideTheRun(t *testing.T) {
 	var dir atomic.Value
-	seen := make(chan error, 100)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	listed := func() (int, error) {
 		text, err := os.ReadFile(filepath.Join(dir.Load().(string), "inputs.json"))
 		var inputs struct {
 			Data []struct{ Payloads []json.RawMessage }
@@ -175,20 +174,28 @@ func TestInputsFirst(t *testing.T) {
 		if err == nil {
 			err = json.Unmarshal(text, &inputs)
 		}
-		seen <- err
+		return len(inputs.Data), err
+	}
+	early := make(chan error, 100)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, err := listed()
+		early <- err
 		w.Header().Set("Content-Type", "application/json")
 		w.Write([]byte(answer))
 	}))
 	t.Cleanup(server.Close)
-	p := program(t, towards(server.URL, "--request-count", "4", "--concurrency", "2")...)
+	p := program(t, "--url", server.URL, "--model", "m", "--tokenizer", "builtin", "--isl", "8", "--num-dataset-entries", "300", "--request-count", "4")
 	dir.Store(p.dir)
 	if got := p.run(); got != 0 {
 		t.Fatalf("exit status %d\n%s", got, p.stderr.String())
 	}
 	for range 4 {
-		if err := <-seen; err != nil {
-			t.Error(err)
+		if err := <-early; err == nil {
+			t.Error("a request waited for the whole of inputs.json")
 		}
+	}
+	if n, err := listed(); n != 300 || err != nil {
+		t.Errorf("%d conversations are listed, %v", n, err)
 	}
 }
 

@@ -12,6 +12,9 @@ type Dataset interface {
 	Len() int
 	// Conversation returns conversation i, 0 ≤ i < Len. The value is the caller's own.
 	Conversation(i int) *conversation.Conversation
+	// Draft returns conversation i as far as somebody wrote it: without the texts that are made when it is asked for; whole = there are
+	// none. nil = the whole set is made.
+	Draft(i int) (c *conversation.Conversation, whole bool)
 	// ID is the session id of conversation i.
 	ID(i int) string
 	// Timings returns when the turns of conversation i are to leave, without making their texts.

@@ -92,6 +92,8 @@ func (r *Reading) Finish(rec *record.Record) (*record.Reply, *record.Error) {
 	switch {
 	case rec.Error != nil:
 		return res.Reply, rec.Error
+	case r.failure != nil:
+		return res.Reply, r.failure
 	case res.Failure != nil:
 		return res.Reply, res.Failure
 	case rec.End != 0 && rec.Start >= rec.End:

@@ -19,6 +19,7 @@ import (
 // they leave for the turns that follow, and hands the finished records on.
 type executor struct {
 	data      *prepared
+	inputs    *listing // what goes into inputs.json; nil = there is none
 	codec     endpoint.Codec
 	headers   transport.HeaderSet
 	carrier   carrier
@@ -64,6 +65,7 @@ func (e *executor) encode(ses *session, r *load.Request, id string) (endpoint.Re
 	req, err := e.codec.Encode(&ses.conversation.Turns[r.Turn], history)
 	if r.Turn == 0 && err == nil && !req.Once {
 		e.data.keep(r.Session.Conversation, ses.conversation, &req)
+		e.inputs.offer(r.Session.Conversation, ses.conversation, &req)
 	}
 	return req, err
 }

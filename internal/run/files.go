@@ -1,7 +1,6 @@
 package run
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -71,62 +70,6 @@ func (r *runner) reads(path string) bool {
 		}
 	}
 	return false
-}
-
-// writeInputs writes inputs.json: the body of every turn formatted alone. A turn that cannot be formatted ends the run here, before
-// anything is sent, and leaves no file.
-func (r *runner) writeInputs(ctx context.Context, e *executor) error {
-	var file *artifact.Inputs
-	if !r.data.Facts().Trace && !r.data.Facts().Verbatim {
-		var err error
-		if file, err = artifact.CreateInputs(r.layout.Inputs(), r.opts.Secrets); err != nil {
-			return err
-		}
-	}
-	err := r.formatAll(ctx, e, file)
-	if file == nil {
-		return err
-	}
-	if e := file.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
-		os.Remove(r.layout.Inputs())
-	}
-	return err
-}
-
-// formatAll formats every turn alone, into the file if there is one.
-func (r *runner) formatAll(ctx context.Context, e *executor, file *artifact.Inputs) error {
-	told := map[string]bool{}
-	for i := range r.data.Len() {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		c := r.data.Conversation(i)
-		payloads := make([][]byte, len(c.Turns))
-		for k := range c.Turns {
-			alone := *c
-			alone.Turns = c.Turns[k : k+1]
-			req, err := r.codec.Encode(&c.Turns[k], endpoint.Before(&alone, 0, nil))
-			if err != nil {
-				return fmt.Errorf("conversation %s, turn %d: %w", c.ID, k+1, err)
-			}
-			payloads[k] = req.Body.Bytes()
-			for _, text := range r.endpoint.RemarksOn(&c.Turns[k]) {
-				if !told[text] {
-					told[text] = true
-					r.warn(c.Turns[k].Origin + ": " + text + " (first seen here)")
-				}
-			}
-		}
-		if file != nil {
-			if err := file.Add(c.ID, payloads); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // newPipeline starts the workers that turn records into rows and lines.

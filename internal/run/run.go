@@ -52,6 +52,7 @@ type runner struct {
 	client     *transport.Client
 	codec      endpoint.Codec
 	addresses  *addresses
+	inputs     *listing // nil = the dataset has no inputs.json
 	layout     artifact.Layout
 	rawPath    string
 	chat       *chatCounter // nil = inputs are counted without a chat template
@@ -92,7 +93,7 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 	hide()
 	r.meter.stop()
 	r.gate.shut()
-	pipeErr := r.pipe.Close()
+	pipeErr := errors.Join(r.pipe.Close(), r.closeInputs(ctx))
 	run := r.summarise(result)
 	writeErr := r.write(run, result)
 	r.logVerdict(run)
@@ -252,7 +253,7 @@ func (r *runner) open(ctx context.Context) error {
 		return err
 	}
 	exec := r.newExecutor(connections.Reuse)
-	if err := r.writeInputs(ctx, exec); err != nil {
+	if err := r.checkBodies(ctx, exec.data); err != nil {
 		return err
 	}
 	if r.pipe, err = r.newPipeline(); err != nil {
@@ -263,6 +264,9 @@ func (r *runner) open(ctx context.Context) error {
 		Source: source{r.data}, Executor: exec, Root: r.root, Waiter: r.waiter(),
 		Hooks: load.Hooks{Started: r.phaseBegun, After: r.phaseOver},
 	})
+	if err == nil {
+		err = r.listInputs(exec)
+	}
 	if err != nil {
 		return errors.Join(err, r.pipe.Close())
 	}

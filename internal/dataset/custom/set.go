@@ -135,10 +135,16 @@ func (s *Set) ID(i int) string { return s.conversations[i].ID }
 
 // Conversation returns conversation i.
 func (s *Set) Conversation(i int) *conversation.Conversation {
-	c := s.conversations[i]
-	c.Turns = slices.Clone(c.Turns)
-	if s.fill != nil {
-		s.fill(i, &c)
+	c, whole := s.Draft(i)
+	if !whole {
+		s.fill(i, c)
 	}
-	return &c
+	return c
+}
+
+// Draft returns conversation i without the texts that are made.
+func (s *Set) Draft(i int) (c *conversation.Conversation, whole bool) {
+	copied := s.conversations[i]
+	copied.Turns = slices.Clone(copied.Turns)
+	return &copied, s.fill == nil
 }

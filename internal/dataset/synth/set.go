@@ -173,6 +173,9 @@ func (s *Set) Conversation(i int) *conversation.Conversation {
 	return c
 }
 
+// Draft tells that all of the set is made.
+func (s *Set) Draft(int) (*conversation.Conversation, bool) { return nil, false }
+
 // make writes one turn out.
 func (s *Set) make(t turn) conversation.Turn {
 	out := conversation.Turn{Model: s.opts.Assignment.Models[t.model], Delay: t.wait()}

@@ -1,0 +1,201 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"aiperf/internal/artifact"
+	"aiperf/internal/conversation"
+	"aiperf/internal/endpoint"
+	"aiperf/internal/redact"
+)
+
+// checkBodies formats every turn that somebody wrote, alone, and the first conversation of those that are made: a turn that cannot be sent
+// ends the run before anything is. What the bodies leave out is told once.
+func (r *runner) checkBodies(ctx context.Context, data *prepared) error {
+	told := map[string]bool{}
+	for i := range r.data.Len() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		c, whole := r.data.Draft(i)
+		if c == nil {
+			if i > 0 {
+				return nil
+			}
+			c, whole = r.data.Conversation(i), true
+		}
+		for k := range c.Turns {
+			req, err := alone(r.codec, c, k)
+			if err != nil {
+				return fmt.Errorf("conversation %s, turn %d: %w", c.ID, k+1, err)
+			}
+			if k == 0 && whole && !req.Once {
+				data.keep(i, c, &req)
+			}
+			for _, text := range r.endpoint.RemarksOn(&c.Turns[k]) {
+				if !told[text] {
+					told[text] = true
+					r.warn(c.Turns[k].Origin + ": " + text + " (first seen here)")
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// alone words a turn as if it were the only one of its conversation.
+func alone(codec endpoint.Codec, c *conversation.Conversation, turn int) (endpoint.Request, error) {
+	return codec.Encode(&c.Turns[turn], endpoint.Before(c, 0, nil))
+}
+
+// listing writes inputs.json: the body of every turn, formatted alone, of every conversation in the order of the dataset. What requests
+// are made of anyway is written down beside the load; the rest is made when the load is over, so that nothing is made for the file alone
+// while requests are measured.
+type listing struct {
+	data  *prepared
+	codec endpoint.Codec
+	path  string
+	file  *artifact.Inputs
+	given chan draft
+	over  chan struct{} // the load is over
+	idle  chan struct{} // run has ended
+	next  int           // conversation to be written
+	early map[int]draft // those that came before their turn
+	err   error
+}
+
+// draft is a conversation that a request has made.
+type draft struct {
+	index        int
+	conversation *conversation.Conversation
+	first        []byte // body of its first turn
+}
+
+// mostEarly bounds the conversations that wait for those before them; what is refused is made again at the end.
+const mostEarly = 256
+
+// mostLate is how many conversations are still made when the user has ended the run.
+const mostLate = 1000
+
+// openListing begins the file. hide are the secrets that it must not show.
+func openListing(path string, hide *redact.Secrets, data *prepared, codec endpoint.Codec) (*listing, error) {
+	file, err := artifact.CreateInputs(path, hide)
+	if err != nil {
+		return nil, err
+	}
+	l := &listing{data: data, codec: codec, path: path, file: file, given: make(chan draft, mostEarly), over: make(chan struct{}),
+		idle: make(chan struct{}), early: map[int]draft{}}
+	go l.run()
+	return l, nil
+}
+
+// offer hands a conversation over that a request has made, and the body of its first turn. It never waits. A nil listing takes nothing.
+func (l *listing) offer(i int, c *conversation.Conversation, first *endpoint.Request) {
+	if l == nil {
+		return
+	}
+	select {
+	case l.given <- draft{i, c, first.Body.Bytes()}:
+	default:
+	}
+}
+
+func (l *listing) run() {
+	defer close(l.idle)
+	for {
+		select {
+		case d := <-l.given:
+			if d.index >= l.next && len(l.early) < mostEarly {
+				l.early[d.index] = d
+			}
+			for d, ok := l.early[l.next]; ok && l.err == nil; d, ok = l.early[l.next] {
+				l.write(d)
+			}
+		case <-l.over:
+			return
+		}
+	}
+}
+
+// write appends the next conversation.
+func (l *listing) write(d draft) {
+	payloads := make([][]byte, len(d.conversation.Turns))
+	for k := range payloads {
+		if k == 0 && d.first != nil {
+			payloads[0] = d.first
+			continue
+		}
+		req, err := alone(l.codec, d.conversation, k)
+		if err != nil {
+			l.err = fmt.Errorf("%s: conversation %s, turn %d: %w", l.path, d.conversation.ID, k+1, err)
+			return
+		}
+		payloads[k] = req.Body.Bytes()
+	}
+	delete(l.early, l.next)
+	l.next++
+	l.err = l.file.Add(d.conversation.ID, payloads)
+}
+
+// finish makes what no request was made of and completes the file. Once the context has ended it makes mostLate
+// more at the most: missing is the number of conversations that the file lacks. On an error there is no file.
+func (l *listing) finish(ctx context.Context) (missing int, err error) {
+	if l == nil {
+		return 0, nil
+	}
+	close(l.over)
+	<-l.idle
+	n, late := l.data.data.Len(), 0
+	for l.next < n && l.err == nil && late < mostLate {
+		if ctx.Err() != nil {
+			late++
+		}
+		l.write(l.make())
+	}
+	missing = n - l.next
+	if err := l.file.Close(); l.err == nil {
+		l.err = err
+	}
+	if l.err != nil {
+		os.Remove(l.path)
+	}
+	return missing, l.err
+}
+
+// make gives the next conversation: as a request has made it, or made now.
+func (l *listing) make() draft {
+	if d, ok := l.early[l.next]; ok {
+		return d
+	}
+	s := l.data.session(l.next)
+	d := draft{index: l.next, conversation: s.conversation}
+	if s.first != nil {
+		d.first = s.first.Body.Bytes()
+	}
+	return d
+}
+
+// listInputs begins inputs.json, for the datasets that have one.
+func (r *runner) listInputs(e *executor) error {
+	f := r.data.Facts()
+	if f.Trace || f.Verbatim {
+		return nil
+	}
+	var err error
+	if r.inputs, err = openListing(r.layout.Inputs(), r.opts.Secrets, e.data, r.codec); err != nil {
+		return err
+	}
+	e.inputs = r.inputs
+	return nil
+}
+
+// closeInputs completes inputs.json.
+func (r *runner) closeInputs(ctx context.Context) error {
+	missing, err := r.inputs.finish(ctx)
+	if missing > 0 {
+		r.warn(fmt.Sprintf("%s lists %d of %d conversations: the run was interrupted", r.layout.Inputs(), r.data.Len()-missing, r.data.Len()))
+	}
+	return err
+}

@@ -1,0 +1,139 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"aiperf/internal/conversation"
+	"aiperf/internal/dataset"
+	"aiperf/internal/endpoint"
+)
+
+// generated is a dataset whose texts are made; it counts how often.
+type generated struct {
+	dataset.Dataset
+	n    int
+	made map[int]int
+}
+
+func (g *generated) Len() int                                     { return g.n }
+func (g *generated) Draft(int) (*conversation.Conversation, bool) { return nil, false }
+func (g *generated) Facts() dataset.Facts                         { return dataset.Facts{} }
+func (g *generated) Conversation(i int) *conversation.Conversation {
+	g.made[i]++
+	return &conversation.Conversation{ID: fmt.Sprint("s", i), System: "S", Turns: []conversation.Turn{
+		{Parts: conversation.Texts("", fmt.Sprint("a", i))}, {Parts: conversation.Texts("", fmt.Sprint("b", i))}}}
+}
+
+func listed(t *testing.T, path string) (ids []string, payloads []string) {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Data []struct {
+			ID       string            `json:"session_id"`
+			Payloads []json.RawMessage `json:"payloads"`
+		} `json:"data"`
+	}
+	if err := json.Unmarshal(raw, &file); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range file.Data {
+		ids = append(ids, d.ID)
+		for _, p := range d.Payloads {
+			payloads = append(payloads, string(p))
+		}
+	}
+	return ids, payloads
+}
+
+// TestInputsAreListedBesideTheRun: what requests made comes in any order and is made once; the rest follows when the load is over, in the
+// order of the dataset, every turn alone.
+func TestInputsAreListedBesideTheRun(t *testing.T) {
+	data := &generated{n: 6, made: map[int]int{}}
+	p, codec, path := &prepared{data: data}, chat(t), filepath.Join(t.TempDir(), "inputs.json")
+	r := &runner{data: data, codec: codec, endpoint: &endpoint.Endpoint{}}
+	if err := r.checkBodies(context.Background(), p); err != nil || len(data.made) != 1 {
+		t.Fatalf("%v; %d conversations were made before the run", err, len(data.made))
+	}
+	l, err := openListing(path, nil, p, codec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data.made = map[int]int{}
+	for _, i := range []int{2, 1, 4, 1} {
+		s := p.session(i)
+		first, err := alone(codec, s.conversation, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.first == nil {
+			p.keep(i, s.conversation, &first)
+		}
+		l.offer(i, s.conversation, &first)
+	}
+	if missing, err := l.finish(context.Background()); missing != 0 || err != nil {
+		t.Fatal(missing, err)
+	}
+	ids, payloads := listed(t, path)
+	if strings.Join(ids, " ") != "s0 s1 s2 s3 s4 s5" || len(payloads) != 12 || !strings.Contains(payloads[5], `"b2"`) || strings.Contains(payloads[5], `"a2"`) ||
+		!strings.Contains(payloads[5], `"S"`) {
+		t.Errorf("%q %q", ids, payloads)
+	}
+	for i, n := range data.made {
+		if n != 1 {
+			t.Errorf("conversation %d was made %d times", i, n)
+		}
+	}
+}
+
+// TestInterruptedListing: what is there is a whole file.
+func TestInterruptedListing(t *testing.T) {
+	data := &generated{n: 1 << 40, made: map[int]int{}}
+	path := filepath.Join(t.TempDir(), "inputs.json")
+	l, err := openListing(path, nil, &prepared{data: data}, chat(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(errors.New("interrupted"))
+	missing, err := l.finish(ctx)
+	if err != nil || data.n-missing != mostLate {
+		t.Fatal(missing, err)
+	}
+	if ids, _ := listed(t, path); len(ids) != data.n-missing {
+		t.Errorf("%d listed, %d missing of %d", len(ids), missing, data.n)
+	}
+}
+
+// refusing is a codec that cannot word some turns.
+type refusing struct{ endpoint.Codec }
+
+func (r refusing) Encode(t *conversation.Turn, h *endpoint.History) (endpoint.Request, error) {
+	if t.Parts[0].Text == "b3" {
+		return endpoint.Request{}, &endpoint.FormatError{Class: "ValueError", Message: "no"}
+	}
+	return r.Codec.Encode(t, h)
+}
+
+func TestAListingThatCannotBeMadeIsNoFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "inputs.json")
+	l, err := openListing(path, nil, &prepared{data: &generated{n: 6, made: map[int]int{}}}, refusing{chat(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.finish(context.Background()); err == nil || !strings.Contains(err.Error(), "conversation s3, turn 2: no") {
+		t.Error(err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+}
