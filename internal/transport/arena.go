@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"bytes"
 	"sync"
 
 	"aiperf/internal/record"
@@ -74,8 +75,29 @@ func (p *page) free() {
 // maxKeptMessages is the length above which a message list is left to the garbage collector.
 const maxKeptMessages = 4096
 
+// shorten keeps the first messages, of so many bytes together, and gives the pages back: what a server sent too much of is not carried
+// through the run.
+func (a *arena) shorten(keep int) {
+	var kept []record.Message
+	for _, m := range a.messages {
+		if keep -= len(m.Raw); keep < 0 {
+			break
+		}
+		m.Raw = bytes.Clone(m.Raw)
+		kept = append(kept, m)
+	}
+	a.reset()
+	a.messages = kept
+}
+
 // free gives everything back.
 func (a *arena) free() {
+	a.reset()
+	arenaPool.Put(a)
+}
+
+// reset gives the pages and the messages back.
+func (a *arena) reset() {
 	for _, p := range a.full {
 		p.free()
 	}
@@ -91,5 +113,4 @@ func (a *arena) free() {
 	if cap(a.messages) > maxKeptMessages {
 		a.messages = nil
 	}
-	arenaPool.Put(a)
 }

@@ -21,6 +21,9 @@ const (
 	keptAfterEnd = 64 << 10 // bytes of a stream that are kept after its end mark: usage may follow it; more is counted only
 )
 
+// keptTooLarge is how many bytes of events are kept of an answer that was too large.
+const keptTooLarge = 1 << 20
+
 // readStream reads server-sent events. Every message gets the stamp of the read that completed it.
 func (x *Exchange) readStream(src source, onMessage OnMessage) error {
 	a := newArena()
@@ -66,13 +69,22 @@ func (x *Exchange) readStream(src source, onMessage OnMessage) error {
 	}
 }
 
-// tooLarge tells that an answer has grown beyond what is kept of one.
+// tooLarge tells that an answer has grown beyond what is kept of one. Of a failure its beginning is kept; behind its end mark an answer has
+// not failed.
 func (x *Exchange) tooLarge(what string) error {
+	err := x.overLimit(what)
+	if err != nil && x.doneMark == 0 {
+		x.arena.shorten(keptTooLarge)
+	}
+	return err
+}
+
+func (x *Exchange) overLimit(what string) error {
 	limit := x.client.opt.MaxResponse
 	switch {
 	case int64(x.trace.BytesReceived) > limit:
 		return &formatError{ErrPayload, fmt.Sprintf("The %s is larger than %d bytes (AIPERF_HTTP_MAX_RESPONSE_BYTES)", what, limit)}
-	case x.arena != nil && int64(len(x.arena.messages)) > max(limit/eventShare, 1):
+	case int64(len(x.arena.messages)) > max(limit/eventShare, 1):
 		return &formatError{ErrPayload, fmt.Sprintf("The %s has more than %d events (one for %d bytes of AIPERF_HTTP_MAX_RESPONSE_BYTES)",
 			what, limit/eventShare, eventShare)}
 	}
