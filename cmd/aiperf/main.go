@@ -11,7 +11,7 @@ import (
 )
 
 func main() {
-	p := &cli.Program{Name: os.Args[0], Streams: cli.Standard(), Profile: profile, Watch: plan.Watch}
+	p := &cli.Program{Name: os.Args[0], Streams: cli.Standard(), Profile: profile, Check: check, Watch: plan.Watch}
 	os.Exit(cli.Main(context.Background(), p, os.Args[1:]))
 }
 
@@ -20,4 +20,8 @@ func profile(ctx context.Context, run *config.Run, s cli.Streams) int {
 		Out: s.Out, Err: s.Err, Width: s.Width, Terminal: s.Terminal, Color: s.Color, Progress: s.Progress, Version: cli.Version(), Args: os.Args[1:],
 		Notes: s.Notes, Warnings: s.Warnings, Secrets: s.Secrets,
 	})
+}
+
+func check(ctx context.Context, run *config.Run, s cli.Streams) (string, error) {
+	return plan.Check(ctx, run, plan.Streams{Err: s.Err, Version: cli.Version()})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"aiperf/internal/config"
+	"aiperf/internal/dataset"
 	"aiperf/internal/redact"
 	"aiperf/internal/setting"
 	"aiperf/internal/tokenizer"
@@ -67,12 +68,14 @@ func (p *Program) profileWatched(ctx context.Context, words []string) int {
 	var run *config.Run
 	var dry bool
 	var found findings
+	var forecast string
 	p.Secrets.Add(redact.ArgSecrets(words)...)
 	if !within(ctx, func() {
 		var set *setting.Set
 		run, set, found = p.resolve(ctx, words)
 		if dry = set.True("--dry-run", false); dry && len(found.problems) == 0 {
 			p.tokenizerFinding(ctx, run, set, &found)
+			forecast = p.check(ctx, run, &found)
 		}
 	}) {
 		p.errorf("%v before the first request; nothing was written", context.Cause(ctx))
@@ -86,7 +89,11 @@ func (p *Program) profileWatched(ctx context.Context, words []string) int {
 		return 1
 	}
 	if dry {
-		return p.print(run)
+		status := p.print(run)
+		if forecast != "" && status == 0 && informs(run) {
+			fmt.Fprintf(p.Err, "dry run: %s\n", forecast)
+		}
+		return status
 	}
 	streams := p.Streams
 	streams.Notes, streams.Warnings = found.notes, found.warnings
@@ -114,10 +121,31 @@ func (p *Program) tokenizerFinding(ctx context.Context, run *config.Run, set *se
 	switch fault := p.tokenizerFault(ctx, run, set); {
 	case fault == "":
 	case published(run):
-		found.warnings = append(found.warnings, fault)
+		found.warnings, found.unfetched = append(found.warnings, fault), true
 	default:
 		found.problems = append(found.problems, fault)
 	}
+}
+
+// check tries what the run would refuse beside its flags, and says what it would do; "" when that cannot be told.
+func (p *Program) check(ctx context.Context, run *config.Run, found *findings) string {
+	if p.Check == nil || len(found.problems) > 0 || found.unfetched {
+		return ""
+	}
+	text, err := p.Check(ctx, run, p.Streams)
+	var nothing *dataset.NothingError
+	switch {
+	case errors.As(err, &nothing): // the configuration is a valid one, and its run is refused
+		found.warnings = append(found.warnings, err.Error()+"; a run would be refused")
+	case err != nil:
+		found.problems = append(found.problems, err.Error())
+	}
+	return text
+}
+
+// informs tells whether the log level lets information through.
+func informs(run *config.Run) bool {
+	return slices.Contains([]string{"TRACE", "DEBUG", "INFO"}, run.Logging.Level)
 }
 
 // say prints what there is to say, as far as the log level lets it through.

@@ -28,7 +28,10 @@ type resolver struct {
 }
 
 // findings is what there is to say about a command line. A problem means that the run must not be used; a note is for information.
-type findings struct{ problems, warnings, notes []string }
+type findings struct {
+	problems, warnings, notes []string
+	unfetched                 bool // the tokenizer's list has to be fetched before the run
+}
 
 func (r *resolver) fail(format string, a ...any) {
 	r.problems = append(r.problems, fmt.Sprintf(format, a...))

@@ -105,6 +105,8 @@ type Program struct {
 	Name string // that the program was called by; "" = its own
 	// Profile executes the run of the profile command.
 	Profile Runner
+	// Check tries what a run would refuse before its first request, and says in one line what it would do; nil tries nothing.
+	Check func(ctx context.Context, run *config.Run, streams Streams) (string, error)
 	// Watch makes a context that ends when the user interrupts; done ends the watch and gives the exit status after that. nil watches nothing.
 	Watch func(ctx context.Context, w io.Writer) (watched context.Context, done func(status int) int)
 	// FindTokenizer reports to a dry run why a tokenizer cannot be had; nil looks where a run would look.

@@ -100,9 +100,9 @@ func (l *loader) nothingLeft(path string) error {
 	f := l.set.facts
 	switch {
 	case f.OutsideWindow > 0:
-		return fmt.Errorf("%s: no row is left: %d outside the window (%s), %d with an input above --synthesis-max-isl", path, f.OutsideWindow, l.Limits.Window(), f.TooLong)
+		return dataset.Nothing("%s: no row is left: %d outside the window (%s), %d with an input above --synthesis-max-isl", path, f.OutsideWindow, l.Limits.Window(), f.TooLong)
 	case f.TooLong > 0:
-		return fmt.Errorf("%s: no row is left: %d with an input above --synthesis-max-isl %d", path, f.TooLong, l.Limits.MaxISL)
+		return dataset.Nothing("%s: no row is left: %d with an input above --synthesis-max-isl %d", path, f.TooLong, l.Limits.MaxISL)
 	}
 	return fmt.Errorf("%s: no records", path)
 }

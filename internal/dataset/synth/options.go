@@ -56,7 +56,7 @@ func (o Options) check() error {
 	case o.Turns.Mean < 0:
 		return fmt.Errorf("--conversation-turn-mean %d: must be at least 1", o.Turns.Mean)
 	case o.Rankings == nil && !o.hasText():
-		return fmt.Errorf("all generated data are switched off: set --isl (now %d) and --prompt-batch-size (now %d) above 0", o.ISL.Mean, o.Batch)
+		return dataset.Nothing("all generated data are switched off: set --isl (now %d) and --prompt-batch-size (now %d) above 0", o.ISL.Mean, o.Batch)
 	case o.Context.System != "" && o.Context.SharedSystem > 0:
 		return fmt.Errorf("--system-prompt and --shared-system-prompt-length exclude each other")
 	case o.hasPool() && (o.Context.SharedSystem > 0 || o.Context.User > 0):

@@ -1,0 +1,46 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"aiperf/internal/config"
+	"aiperf/internal/run"
+)
+
+// Check tries what the runs of an invocation would refuse before their first request, without writing or sending anything, and says in one
+// line what they would do.
+func Check(ctx context.Context, r *config.Run, s Streams) (string, error) {
+	cells, err := r.Cells()
+	if err != nil {
+		return "", err
+	}
+	var first *run.Forecast
+	total := time.Duration(0)
+	for k := range cells {
+		c := cells[k].Run
+		f, err := run.Check(ctx, &c.Benchmark, c.RandomSeed, run.Options{Version: s.Version, Err: s.Err})
+		switch {
+		case err != nil && len(cells) > 1:
+			return "", fmt.Errorf("%s: %w", cells[k].Label, err)
+		case err != nil:
+			return "", err
+		}
+		if first == nil {
+			first = f
+		}
+		if total += f.Time; f.Time == 0 {
+			total = -1 << 62 // unknown once, unknown for all
+		}
+	}
+	n := max(1, r.MultiRun.NumRuns)
+	if len(cells) == 1 && n == 1 {
+		return first.String(), nil
+	}
+	text := fmt.Sprintf("%d runs", n*len(cells))
+	if total > 0 {
+		text += ", " + run.About(time.Duration(n)*total) + " in all"
+	}
+	return text + "; the first: " + first.String(), nil
+}

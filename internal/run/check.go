@@ -1,0 +1,194 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"aiperf/internal/config"
+	"aiperf/internal/ui"
+)
+
+// Forecast is what a run would send, as far as it can be told before.
+type Forecast struct {
+	Prompts  int           // request bodies of the dataset
+	Tokens   float64       // of a prompt, on average; NaN = they are not counted here
+	Requests int           // that end the run; 0 = nothing but time or sessions does
+	Time     time.Duration // of sending; 0 = the server's speed decides
+}
+
+// Check tries everything that a run may refuse before its first request: every row of the data as a request body, the tokenizer, the
+// schedule, the limits of this machine. It writes no file and sends nothing. Warnings go where those of the run would.
+func Check(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Options) (*Forecast, error) {
+	r := &runner{cfg: cfg, opts: opts, live: &ui.Live{}}
+	r.startLog()
+	if err := r.prepare(ctx, seed); err != nil {
+		return nil, err
+	}
+	if err := r.checkMachine(); err != nil {
+		return nil, err
+	}
+	if err := r.checkBodies(ctx, &prepared{data: r.data}); err != nil {
+		return nil, err
+	}
+	f := &Forecast{Prompts: r.data.Facts().Turns, Tokens: math.NaN()}
+	if err := r.countPrompts(ctx, f); err != nil {
+		return nil, err
+	}
+	if p := cfg.Profiling(); p != nil {
+		f.Requests = value(p.Requests)
+	}
+	f.Time = r.sendingTime()
+	return f, nil
+}
+
+// countedConversations is about how many conversations of a dataset are counted for the mean.
+const countedConversations = 500
+
+// countPrompts takes the mean over conversations from all over the dataset.
+func (r *runner) countPrompts(ctx context.Context, f *Forecast) error {
+	count, err := r.promptCounter()
+	if err != nil || count == nil {
+		return err
+	}
+	n, tokens := 0, 0
+	for i := 0; i < r.data.Len(); i += max(1, r.data.Len()/countedConversations) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		c := r.data.Conversation(i)
+		for k := range c.Turns {
+			req, err := alone(r.codec, c, k)
+			if err != nil {
+				return fmt.Errorf("conversation %s, turn %d: %w", c.ID, k+1, err)
+			}
+			n++
+			tokens += count(req.Body.Bytes())
+		}
+	}
+	if n > 0 {
+		f.Tokens = float64(tokens) / float64(n)
+	}
+	return nil
+}
+
+// checkMachine checks the limits of the machine. A simulated server stands for any.
+func (r *runner) checkMachine() error {
+	urls := make([]string, len(r.cfg.Endpoint.URLs))
+	for i, u := range r.cfg.Endpoint.URLs {
+		if urls[i] = u; strings.HasPrefix(u, mockScheme) {
+			urls[i] = "http://127.0.0.1:1"
+		}
+	}
+	addresses, err := newAddresses(urls, r.cfg, r.endpoint)
+	if err != nil {
+		return err
+	}
+	warnings, err := machineBudget().check(r.plan, addresses.list, transportOptions(r.cfg, r.warn).Reuse)
+	for _, w := range warnings {
+		r.warn(w)
+	}
+	return err
+}
+
+// promptCounter counts the tokens of a request body as the run counts its input; nil where the run does not.
+func (r *runner) promptCounter() (func(payload []byte) int, error) {
+	if !r.counts() || !r.endpoint.TokenizesInput {
+		return nil, nil
+	}
+	all, err := r.tokenizers()
+	if err != nil {
+		return nil, err
+	}
+	return func(payload []byte) int {
+		in := r.codec.Input(payload)
+		n := in.Tokens
+		if len(in.Texts) > 0 {
+			n += all.first.Count(strings.Join(in.Texts, " "))
+		}
+		return n
+	}, nil
+}
+
+// sendingTime is how long the phases send, one after the other; 0 when one of them goes as fast as the server answers.
+func (r *runner) sendingTime() time.Duration {
+	total := time.Duration(0)
+	for i := range r.cfg.Phases {
+		p := &r.cfg.Phases[i]
+		t := duration(p.Duration)
+		switch paced := (p.Type.HasRate() || p.Type == config.PhaseUserCentric) && value(p.Rate) > 0; {
+		case paced && value(p.Requests) > 0:
+			t = shorter(t, time.Duration(float64(*p.Requests) / *p.Rate * float64(time.Second)))
+		case p.Type == config.PhaseFixedSchedule:
+			t = shorter(t, r.scheduleLength())
+		}
+		if t == 0 {
+			return 0
+		}
+		total += t
+	}
+	return total
+}
+
+// shorter is the shorter of two times of which 0 is none.
+func shorter(a, b time.Duration) time.Duration {
+	if a == 0 || b > 0 && b < a {
+		return b
+	}
+	return a
+}
+
+// scheduleLength is the time between the first and the last instant of the data.
+func (r *runner) scheduleLength() time.Duration {
+	first, last := math.Inf(1), math.Inf(-1)
+	for i := range r.data.Len() {
+		at := math.NaN()
+		for _, t := range r.data.Timings(i) {
+			switch {
+			case t.Timestamp != nil:
+				at = *t.Timestamp
+			case t.Delay != nil:
+				at += *t.Delay
+			}
+			if !math.IsNaN(at) {
+				first, last = min(first, at), max(last, at)
+			}
+		}
+	}
+	if first >= last {
+		return 0
+	}
+	return time.Duration((last - first) * float64(time.Millisecond))
+}
+
+// String is the forecast in one line: "37 prompts, mean 512 tokens, about 3 min".
+func (f *Forecast) String() string {
+	text := strconv.Itoa(f.Prompts) + " prompts"
+	if f.Prompts == 1 {
+		text = "1 prompt"
+	}
+	if !math.IsNaN(f.Tokens) {
+		text += fmt.Sprintf(", mean %.0f tokens", f.Tokens)
+	}
+	switch {
+	case f.Time > 0:
+		text += ", " + About(f.Time)
+	case f.Requests > 0:
+		text += fmt.Sprintf(", %d requests as fast as the server answers", f.Requests)
+	}
+	return text
+}
+
+// About is a length of time in words, no more exact than a forecast is.
+func About(d time.Duration) string {
+	switch {
+	case d < 90*time.Second:
+		return fmt.Sprintf("about %d s", max(1, int(math.Round(d.Seconds()))))
+	case d < 90*time.Minute:
+		return fmt.Sprintf("about %d min", int(math.Round(d.Minutes())))
+	}
+	return fmt.Sprintf("about %.1f h", d.Hours())
+}

@@ -1,0 +1,25 @@
+package run
+
+import (
+	"math"
+	"testing"
+	"time"
+)
+
+func TestForecast(t *testing.T) {
+	for _, c := range []struct {
+		f    Forecast
+		want string
+	}{
+		{Forecast{Prompts: 37, Tokens: 512.4, Time: 170 * time.Second}, "37 prompts, mean 512 tokens, about 3 min"},
+		{Forecast{Prompts: 1, Tokens: math.NaN(), Requests: 10}, "1 prompt, 10 requests as fast as the server answers"},
+		{Forecast{Prompts: 2, Tokens: 7, Time: 45 * time.Second, Requests: 9}, "2 prompts, mean 7 tokens, about 45 s"},
+		{Forecast{Prompts: 2, Tokens: 7, Time: 2 * time.Hour}, "2 prompts, mean 7 tokens, about 2.0 h"},
+		{Forecast{Prompts: 2, Tokens: 7, Time: time.Millisecond}, "2 prompts, mean 7 tokens, about 1 s"},
+		{Forecast{Prompts: 2, Tokens: 7}, "2 prompts, mean 7 tokens"},
+	} {
+		if got := c.f.String(); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
