@@ -22,6 +22,9 @@ func NewTie() *Tie { return &Tie{offset: measure()} }
 // Instant converts real-time ns to an instant.
 func (t *Tie) Instant(real int64) int64 { return real - t.offset }
 
+// Real converts an instant to real-time ns.
+func (t *Tie) Real(at int64) int64 { return at + t.offset }
+
 // Now reads both clocks: the current instant, and whether the real-time clock still runs beside it as it did when they were tied.
 func (t *Tie) Now() (at int64, ok bool) {
 	now := time.Now()

@@ -71,8 +71,22 @@ func (r *Reading) end(rec *record.Record) *Result {
 		r.All(rec.Messages)
 		r.result, r.over = r.answer.Result(), true
 		r.answer = nil
+		r.restamp(rec.Messages)
 	}
 	return &r.result
+}
+
+// restamp gives the contents the instants that their messages have now: those that were read as they came had the read's own, before the
+// packets were asked.
+func (r *Reading) restamp(messages []record.Message) {
+	if r.result.Reply == nil {
+		return
+	}
+	for i := range r.result.Reply.Contents {
+		if c := &r.result.Reply.Contents[i]; c.Message < len(messages) {
+			c.At = messages[c.Message].At
+		}
+	}
 }
 
 // Failed tells whether the request failed as far as the load needs to know: it reads on to the first content and no further.

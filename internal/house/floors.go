@@ -28,6 +28,7 @@ var Floors = map[string]int{
 	"internal/dataset":    1,
 	"internal/mockserver": 1,
 
+	"internal/capture":      0,
 	"internal/clock":        0,
 	"internal/config":       0,
 	"internal/conversation": 0,

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"aiperf/internal/capture"
 	"aiperf/internal/clock"
 )
 
@@ -22,10 +23,14 @@ type Client struct {
 	count       counters
 	delays      delayLog
 	closePolicy closePolicy
+
+	capture        *capture.Capture // nil = none
+	captureMissing string           // why
 }
 
 type counters struct {
 	dialled, replaced, stamped, unstamped atomic.Int64
+	messages, packets                     atomic.Int64 // counted with a capture only
 }
 
 // Stats tell what a client did so far.
@@ -61,11 +66,14 @@ func NewClient(opt Options) (*Client, error) {
 	if opt.TLS.Insecure {
 		c.warn("tls-insecure", "TLS certificates are not verified")
 	}
-	return c, nil
+	return c, c.openCapture()
 }
 
-// Close closes all idle connections with FIN; those in use are closed when their requests end.
-func (c *Client) Close() { c.pool.close() }
+// Close closes all idle connections with FIN; those in use are closed when their requests end. A capture ends at once.
+func (c *Client) Close() {
+	c.pool.close()
+	c.closeCapture()
+}
 
 // CloseSession closes the connection of a session that ends early (sticky connections).
 func (c *Client) CloseSession(session string) { c.pool.drop(session) }

@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"time"
 
+	"aiperf/internal/capture"
 	"aiperf/internal/clock"
 	"aiperf/internal/record"
 )
@@ -31,9 +32,11 @@ type conn struct {
 	cipher  []byte       // bytes read and not handed to TLS yet
 	records recordCutter // of cipher
 	stamper
-	arrival       // of the last read
-	began   int64 // the request was sent
-	drained int64 // just before the last read, or look, that left nothing in the socket
+	arrival               // of the last read
+	began   int64         // the request was sent
+	drained int64         // just before the last read, or look, that left nothing in the socket
+	end     uint64        // bytes of the stream that were handed out
+	flow    *capture.Flow // nil = its packets are not captured
 
 	// Writing. out holds what TLS has encrypted and the socket has not taken yet; hold makes Write collect instead of send.
 	outMu sync.Mutex
@@ -93,6 +96,7 @@ func (c *conn) fill() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
+		c.end += uint64(n)
 		return c.scratch[:n], nil
 	}
 	if c.plain == nil {
@@ -127,6 +131,7 @@ func (c *conn) Read(b []byte) (int, error) {
 	}
 	n := c.records.take(c.cipher, len(b))
 	copy(b, c.cipher[:n])
+	c.end += uint64(n)
 	c.cipher = c.cipher[n:]
 	if len(c.cipher) == 0 {
 		c.cipher = nil
@@ -156,7 +161,9 @@ func (c *conn) stamp(began int64, n int, kernel int64) {
 	c.reads++
 	c.delaySum += delay
 	c.delayMax = max(c.delayMax, delay)
-	c.delays.add(delay)
+	if c.flow == nil { // else by message, when the packets are known
+		c.delays.add(delay)
+	}
 }
 
 // Write is what TLS writes through. While bytes of a request are held back, everything else queues behind them.
@@ -199,6 +206,7 @@ func (c *conn) close() {
 			c.tls.CloseWrite() // close-notify; an error says that the peer is gone already
 		}
 		c.TCPConn.Close()
+		c.flow.Close()
 	})
 }
 

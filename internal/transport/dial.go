@@ -22,7 +22,10 @@ func (c *Client) dial(ctx context.Context, t *Target, tr *record.Trace) (*conn, 
 	}
 	tr.ConnectStart = clock.Now()
 	var tcp *net.TCPConn
+	var dialled int64
 	for _, a := range addrs {
+		c.watch(netip.AddrPortFrom(a, uint16(t.Port)))
+		dialled = clock.Now()
 		if tcp, err = c.dialTCP(ctx, a, t.Port); err == nil || ctx.Err() != nil {
 			break
 		}
@@ -36,6 +39,7 @@ func (c *Client) dial(ctx context.Context, t *Target, tr *record.Trace) (*conn, 
 		return nil, &dialError{stage: stageTCP, err: err}
 	}
 	k.delays.log = &c.delays
+	k.flow = c.track(tcp, dialled)
 	if t.TLS {
 		if err := c.handshake(ctx, k, t); err != nil {
 			k.close()

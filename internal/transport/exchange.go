@@ -43,6 +43,9 @@ type Exchange struct {
 	arena *arena
 	count int // number of the last read that brought body bytes
 	tail  tail
+	wire  *wireBytes // what a content coding is fed from; nil = there is none
+	ended int64      // instant at which the answer was over, as packets tell; 0 = they do not
+	packets
 }
 
 // Prepare gets a connection and builds the head. It may wait for a connection, a name or a server, but never beyond the request's

@@ -51,6 +51,7 @@ type Options struct {
 
 	TLS TLS
 
+	Capture    CaptureMode
 	UserStamps bool              // take instants in user space even where the kernel stamps
 	Warn       func(text string) // called once per kind of oddity; nil = nobody listens
 }

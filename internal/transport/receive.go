@@ -101,6 +101,9 @@ func (x *Exchange) read(onMessage OnMessage) bool {
 	h := x.head
 	x.body = newBody(x.conn, h, rest)
 	src, err := content(x.body, h.encoding, x.client.warn)
+	if d, ok := src.(*decoded); ok {
+		x.wire = d.wire
+	}
 	if err == nil {
 		switch {
 		case !h.ok():
@@ -161,6 +164,7 @@ func (x *Exchange) readHead() (rest []byte, err error) {
 		buf, looked, passed = buf[end:], 0, passed+end
 		if h.status >= 200 || h.status == 101 {
 			x.gotHead(h)
+			x.note(noteHead, x.position(len(buf)))
 			return buf, nil
 		}
 		if interim++; interim > maxInterim {
@@ -186,8 +190,10 @@ func (x *Exchange) gotBytes(n int) {
 	t, k := &x.trace, x.conn
 	if t.FirstChunk == 0 {
 		t.FirstChunk = k.at
+		x.note(noteFirst, x.position(n-1))
 	}
 	t.LastChunk = k.at
+	x.lastEnd, x.lastUser = x.position(0), k.user
 	t.BytesReceived += n
 	if c := k.reads + k.unstamped; c != x.count {
 		x.count = c
@@ -261,6 +267,9 @@ func (x *Exchange) doing() string {
 
 // fill completes the record.
 func (x *Exchange) fill() {
+	if x.conn != nil {
+		x.packetsOver()
+	}
 	r, t := x.rec, new(record.Trace) // of its own: the record outlives the exchange and its connection
 	*t = x.trace
 	t.Host = x.req.Target.host
@@ -271,7 +280,9 @@ func (x *Exchange) fill() {
 	if k := x.conn; k != nil {
 		t.LocalIP, t.LocalPort, t.RemoteIP, t.RemotePort = k.localIP, k.localPort, k.remoteIP, k.remotePort
 		t.Reads, t.ReadDelaySum, t.ReadDelayMax = k.reads, k.delaySum, k.delayMax
-		r.End = k.at
+		if r.End = k.at; x.ended != 0 {
+			r.End = x.ended
+		}
 		if t.HeadersReceived != 0 && t.SendEnd > t.HeadersReceived {
 			t.SendEnd = t.HeadersReceived // the answer's stamp is the kernel's: it may precede our return from the write
 		}

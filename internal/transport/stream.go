@@ -36,7 +36,7 @@ func (x *Exchange) readStream(src source, onMessage OnMessage) error {
 		if errors.Is(err, io.EOF) {
 			if a.cur != nil && after <= keptAfterEnd {
 				if s, ok := f.Finish(a.cur.buf); ok {
-					x.message(a.cur.buf[s.Start:s.End:s.End], s.Lines == 1, onMessage)
+					x.message(a.cur.buf[s.Start:s.End:s.End], s.Lines == 1, x.endPosition(), onMessage)
 				}
 			}
 			return nil
@@ -57,7 +57,7 @@ func (x *Exchange) readStream(src source, onMessage OnMessage) error {
 		f.Rebase(moved)
 		before := len(a.messages)
 		for s, ok := f.Next(all); ok; s, ok = f.Next(all) {
-			if !x.message(all[s.Start:s.End:s.End], s.Lines == 1, onMessage) {
+			if !x.message(all[s.Start:s.End:s.End], s.Lines == 1, x.position(len(all)-f.Pending()), onMessage) {
 				return nil
 			}
 		}
@@ -91,8 +91,9 @@ func (x *Exchange) overLimit(what string) error {
 	return nil
 }
 
-// message takes in one event; false = it ends the reading, because the server reports an error.
-func (x *Exchange) message(raw []byte, single bool, onMessage OnMessage) bool {
+// message takes in one event that was complete at a place of the stream; false = it ends the reading, because the server reports an
+// error.
+func (x *Exchange) message(raw []byte, single bool, end uint64, onMessage OnMessage) bool {
 	a, at := x.arena, x.conn.at
 	a.messages = append(a.messages, x.stamped(record.Message{Raw: raw, Line: single}))
 	if x.fails(onMessage) {
@@ -100,6 +101,7 @@ func (x *Exchange) message(raw []byte, single bool, onMessage OnMessage) bool {
 		x.trace.SharedReads--
 		return false
 	}
+	x.note(int32(len(a.messages)-1), end)
 	if sse.IsDone(raw) && x.doneMark == 0 {
 		x.mu.Lock()
 		x.doneMark = at
@@ -150,6 +152,7 @@ func (x *Exchange) readBody(src source, onMessage OnMessage) error {
 		m.Size = size
 	}
 	x.arena.messages = append(x.arena.messages, m)
+	x.note(0, x.endPosition())
 	x.fails(onMessage)
 	return nil
 }

@@ -1,0 +1,120 @@
+package capture
+
+// flow maps places in the receiving half of a connection to instants.
+type flow struct {
+	base    uint32 // sequence number of the first byte of the stream
+	opened  int64  // instant of the SYN-ACK
+	claimed bool   // by a connection of ours
+	lost    bool   // given up for good
+	front   uint64 // every byte before it has arrived
+	last    int64  // instant of the last mark
+	marks   []mark // ascending, of the bytes not asked for yet
+	head    int    // of marks
+	ahead   []span // beyond front, by start
+}
+
+// mark tells that the stream was there without a gap up to end at an instant.
+type mark struct {
+	end  uint64
+	at   int64
+	sure bool // false: it waited for bytes that no packet told of
+}
+
+// span is a segment beyond a gap.
+type span struct {
+	start, end uint64
+	at         int64
+}
+
+// maxMarks bounds what a flow keeps between two questions, in marks and in segments beyond a gap. Beyond it the flow is given up.
+const maxMarks = 1 << 16
+
+// segment takes in n bytes at a sequence number that arrived at an instant.
+func (f *flow) segment(seq uint32, n int, at int64) {
+	if n <= 0 || f.lost {
+		return
+	}
+	// The distance to the front is less than 2 GiB either way, however often the sequence number has wrapped (RFC 9293, section 3.4).
+	start := int64(f.front) + int64(int32(seq-(f.base+uint32(f.front))))
+	end := start + int64(n)
+	if end <= int64(f.front) {
+		return // sent again
+	}
+	if s := uint64(max(start, int64(f.front))); s > f.front {
+		f.hold(span{s, uint64(end), at})
+		return
+	}
+	f.advance(uint64(end), at, true)
+}
+
+// advance moves the front, and on over what was held beyond it: that has arrived when the front came, or when it came itself.
+func (f *flow) advance(to uint64, at int64, sure bool) {
+	f.front = to
+	f.mark(at, sure)
+	k := 0
+	for ; k < len(f.ahead) && f.ahead[k].start <= f.front; k++ {
+		if s := f.ahead[k]; s.end > f.front {
+			f.front = s.end
+			f.mark(max(at, s.at), sure || s.at >= at)
+		}
+	}
+	if k > 0 {
+		f.ahead = f.ahead[:copy(f.ahead, f.ahead[k:])]
+	}
+}
+
+func (f *flow) mark(at int64, sure bool) {
+	if f.lost {
+		return
+	}
+	at = max(at, f.last) // the processors that take packets in may differ by a little
+	f.last = at
+	if n := len(f.marks); n > f.head && f.marks[n-1].at == at && f.marks[n-1].sure == sure {
+		f.marks[n-1].end = f.front
+		return
+	}
+	if f.head > 0 && len(f.marks) == cap(f.marks) {
+		f.marks = f.marks[:copy(f.marks, f.marks[f.head:])]
+		f.head = 0
+	}
+	if len(f.marks)-f.head >= maxMarks {
+		f.giveUp()
+		return
+	}
+	f.marks = append(f.marks, mark{f.front, at, sure})
+}
+
+func (f *flow) giveUp() { f.lost, f.marks, f.head, f.ahead = true, nil, 0, nil }
+
+// hold keeps a segment beyond a gap, by its start.
+func (f *flow) hold(s span) {
+	if len(f.ahead) >= maxMarks {
+		f.giveUp()
+		return
+	}
+	i := len(f.ahead)
+	for i > 0 && f.ahead[i-1].start > s.start { // nearly always in order
+		i--
+	}
+	f.ahead = append(f.ahead, s)
+	copy(f.ahead[i+1:], f.ahead[i:])
+	f.ahead[i] = s
+}
+
+// arrival gives the instant at which the bytes up to a point had arrived. Points must ascend: what lies before one is forgotten. A byte
+// that no packet told of was there at the point's Read; that closes the gap.
+func (f *flow) arrival(p Point) Arrival {
+	if f.lost {
+		return Arrival{At: p.Read}
+	}
+	if p.End > f.front {
+		f.advance(p.End, p.Read, false)
+	}
+	for f.head < len(f.marks) && f.marks[f.head].end < p.End {
+		f.head++
+	}
+	if f.head == len(f.marks) || !f.marks[f.head].sure || f.marks[f.head].at > p.Read {
+		return Arrival{At: p.Read}
+	}
+	return Arrival{At: f.marks[f.head].at, Known: true}
+}
