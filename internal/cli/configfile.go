@@ -45,40 +45,55 @@ func (r *resolver) fileURLs() {
 	}
 }
 
-// builtFile refuses what a file may name and this build cannot run.
+// builtFile refuses what a file may name and this build cannot run: every key whose settings are not built, and what no row tells.
 func (r *resolver) builtFile() {
 	run := r.run
 	d := run.Dataset()
-	if d.Type == config.DatasetPublic {
-		r.fail("benchmark.datasets.%s.type public: not built yet", d.Name)
+	standard := config.Default()
+	told := map[string]bool{}
+	for _, row := range config.Rows() {
+		if row.Key == "" || row.Env != "" || slices.ContainsFunc(config.RowsOf(row.Key), func(other setting.Row) bool { return !other.NotBuilt }) {
+			continue
+		}
+		section := strings.Join(strings.SplitN(row.Key, ".", 4)[:min(3, strings.Count(row.Key, ".")+1)], ".")
+		if !told[section] && !reflect.DeepEqual(run.Lookup(row.Key), standard.Lookup(row.Key)) && !r.neutral(row.Key) {
+			told[section] = true
+			r.fail("%s: not built yet", r.place(run.LongKey(row.Key)))
+		}
 	}
 	for _, unbuilt := range []struct {
 		there bool
 		key   string
+		what  string // of it
 	}{
-		{d.Images != nil || d.Audio != nil || d.Video != nil, "images, audio and video of datasets"},
-		{d.IgnoreTraceDelays, "ignore_trace_delays of datasets"},
-		{d.Synthesis != nil && d.Synthesis.AllowDatasetWrap, "synthesis.allow_dataset_wrap of datasets"},
-		{d.Prompts != nil && unbuiltPrompts(d.Prompts), "corpus, cache_bust and random ranges of prompts"},
+		{d.Type == config.DatasetPublic, "datasets.main.type", "public"},
+		{d.Prompts != nil && d.Prompts.Corpus != "" && d.Prompts.Corpus != "sonnet", "datasets.main.prompts.corpus", "other than sonnet"},
 		{slices.ContainsFunc(append(lengths(d.Rankings), d.Turns, d.TurnDelay, d.OSL), shaped) || d.Prompts != nil && (shaped(d.Prompts.ISL) || shaped(d.Prompts.OSL)),
-			"distributions with median, min or max"},
-		{run.Models.Strategy == config.ModelWeighted, "models.strategy weighted"}, {run.Accuracy != nil, "accuracy"}, {run.Scenario != "", "scenario"},
-		{run.OTel.MetricsURL != "", "otel"}, {run.MLflow.TrackingURI != "", "mlflow"}, {run.WandB.Project != "", "wandb"},
-		{run.NetworkLatency.Enabled, "network_latency"}, {run.Artifacts.AutoPlot || run.Artifacts.PlotRequired, "artifacts.auto_plot"},
-		{run.Artifacts.OutputsJSON, "artifacts.export_outputs_json"}, {run.Runtime.APIPort != nil, "runtime.api_port"},
-		{run.MultiRun.Convergence != nil, "multi_run.convergence"}, {run.Endpoint.WaitForModelTimeout > 0, "endpoint.wait_for_model_timeout"},
-		{run.Endpoint.ResetKVCache != nil, "endpoint.reset_kv_cache"}, {run.Endpoint.ServerProfiler != nil, "endpoint.server_profiler"},
-		{run.Endpoint.Template != nil, "endpoint.template"}, {run.Endpoint.UUIDAndStrip, "endpoint.uuid_and_strip"},
-		{run.Endpoint.DownloadVideo, "endpoint.download_video_content"}, {run.Endpoint.RequestContentType != "", "endpoint.request_content_type"},
-		{slices.ContainsFunc(run.Models.Items, func(m config.Model) bool { return m.Lora != "" || m.Modalities != nil }), "lora and modalities of models"},
-		{!reflect.DeepEqual(run.Artifacts.Summary, config.Formats{"json"}), "artifacts.summary other than [json]"},
-		{len(run.Artifacts.Records) > 0 && !reflect.DeepEqual(run.Artifacts.Records, config.Formats{"jsonl"}), "artifacts.records other than [jsonl] and false"},
-		{collects(run), "settings of gpu_telemetry and server_metrics other than enabled"},
+			"datasets.main.prompts", "distributions with median, min or max"},
+		{run.Models.Strategy == config.ModelWeighted, "models.strategy", "weighted"},
+		{run.Endpoint.Template != nil, "endpoint.template", ""},
+		{slices.ContainsFunc(run.Models.Items, func(m config.Model) bool { return m.Lora != "" || m.Modalities != nil || m.Tokenizer != "" }), "models.items", "lora, modalities and tokenizer"},
+		{!reflect.DeepEqual(run.Artifacts.Summary, config.Formats{"json"}), "artifacts.summary", "other than [json]"},
+		{len(run.Artifacts.Records) > 0 && !reflect.DeepEqual(run.Artifacts.Records, config.Formats{"jsonl"}), "artifacts.records", "other than [jsonl] and false"},
+		{collects(run), "gpu_telemetry", "and server_metrics: settings other than enabled"},
 	} {
 		if unbuilt.there {
-			r.fail("%s: %s: not built yet", r.set.Text("--config", ""), unbuilt.key)
+			r.fail("%s: not built yet", strings.TrimSpace(r.place(run.LongKey(unbuilt.key))+" "+unbuilt.what))
 		}
 	}
+}
+
+// neutral reports whether a key says what happens anyway though its section is not the default one.
+func (r *resolver) neutral(key string) bool {
+	switch v := r.run.Lookup(key).(type) {
+	case nil:
+		return true
+	case string:
+		return v == "" || key == "datasets.main.prompts.cache_bust.target" && v == "none" || key == "datasets.main.prompts.random_corpus_style" && v == "vllm"
+	case bool:
+		return !v
+	}
+	return false
 }
 
 // collects reports whether more is said of telemetry than whether it is wanted.
@@ -88,24 +103,20 @@ func collects(run *config.Run) bool {
 	return !reflect.DeepEqual(run.GPUTelemetry, standard.GPUTelemetry) || !reflect.DeepEqual(run.ServerMetrics, standard.ServerMetrics)
 }
 
-// idleKeys warns of keys that are accepted and change nothing, like their flags.
+// idleKeys warns of keys that are accepted and change nothing, as their flags do.
 func (r *resolver) idleKeys() {
-	rt := &r.run.Runtime
-	for _, idle := range []struct {
-		there bool
-		key   string
-	}{
-		{rt.Workers != nil, "runtime.workers"}, {rt.RecordProcessors != nil, "runtime.record_processors"},
-		{rt.Communication != nil, "runtime.communication"}, {r.run.Tokenizer.TrustRemoteCode, "tokenizer.trust_remote_code"},
-	} {
-		if idle.there {
-			r.warn("%s: %s has no effect: one process does everything, and code of a repository is never run", r.set.Text("--config", ""), idle.key)
+	standard := config.Default()
+	for _, row := range config.Rows() {
+		if row.NoEffect == "" || row.Env != "" || row.Key == "" || r.set.Get(row.Name()) != nil {
+			continue
+		}
+		if v := r.run.Lookup(row.Key); v != nil && v != "" && !reflect.DeepEqual(v, standard.Lookup(row.Key)) {
+			r.warn("%s has no effect: %s", r.place(r.run.LongKey(row.Key)), row.NoEffect)
 		}
 	}
-}
-
-func unbuiltPrompts(p *config.Prompts) bool {
-	return p.Corpus != "" && p.Corpus != "sonnet" || p.CacheBust.Target != "none" && p.CacheBust.Target != "" || p.RandomRangeRatio != ""
+	if r.run.Tokenizer.TrustRemoteCode && !r.on("--tokenizer-trust-remote-code") {
+		r.warn("%s has no effect: code of a repository is never run", r.place("benchmark.tokenizer.trust_remote_code"))
+	}
 }
 
 func lengths(r *config.Rankings) []*config.Distribution {

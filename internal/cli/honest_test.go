@@ -153,3 +153,55 @@ func spelled(t *testing.T, e config.Environment) string {
 	}
 	return string(text)
 }
+
+// TestEveryKeyIsBuiltOrTold: a key of a file whose settings are not built is refused by name, one without effect is warned of.
+func TestEveryKeyIsBuiltOrTold(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	for _, row := range profileTable.Rows {
+		if row.Key == "" || row.Env != "" || !row.NotBuilt && row.NoEffect == "" || strings.HasPrefix(row.Key, "sweep.") {
+			continue
+		}
+		run := config.Default()
+		run.Models.Items = []config.Model{{Name: "m"}}
+		run.Tokenizer.Name = "builtin"
+		run.Phases[0].Requests = new(int)
+		*run.Phases[0].Requests = 5
+		var value any
+		switch before := run.Lookup(row.Key); {
+		case row.List: // a list may be one word
+			continue
+		case row.Kind == setting.Bool:
+			value = before != true
+		case row.Kind == setting.Int:
+			value = int64(2)
+		case row.Kind == setting.Float:
+			value = 0.75
+		case row.Kind == setting.Enum:
+			value = row.Choices[len(row.Choices)-1]
+		default:
+			value = "word"
+		}
+		if run.Put(row.Key, value) != nil {
+			continue // a flag that stands for a whole section
+		}
+		text, err := run.YAML()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile("c.yaml", text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var out, errs strings.Builder
+		p := &Program{Streams: Streams{Out: &out, Err: &errs}, FindTokenizer: offline}
+		Main(t.Context(), p, []string{"profile", "--config", "c.yaml", "--dry-run"})
+		want := "not built yet"
+		if !row.NotBuilt {
+			want = "has no effect"
+		}
+		section := strings.Split(row.Key, ".")[0]
+		if !strings.Contains(errs.String(), want) || !strings.Contains(errs.String(), section) {
+			t.Errorf("%s %v: want %q\n%s", row.Key, value, want, errs.String())
+		}
+	}
+}

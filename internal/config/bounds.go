@@ -37,7 +37,7 @@ func (v *violations) row(r *Run, row *setting.Row, key string) {
 	if at.IsZero() && !optional && (omitted || row.Zero) {
 		return
 	}
-	path := r.longKey(key)
+	path := r.LongKey(key)
 	switch {
 	case row.Kind == setting.Enum && at.Kind() == reflect.String && row.Choices != nil:
 		if !slices.Contains(row.Choices, at.String()) {
@@ -67,8 +67,8 @@ func (v *violations) number(path string, row *setting.Row, f float64) {
 	}
 }
 
-// longKey is the key of a setting as a file has it: below "benchmark:" or beside it, with the names of the data set and the phases.
-func (r *Run) longKey(key string) string {
+// LongKey is the key of a setting as a file has it: below "benchmark:" or beside it, with the names of the data set and the phases.
+func (r *Run) LongKey(key string) string {
 	head, rest, _ := strings.Cut(key, ".")
 	switch {
 	case slices.Contains(envelope, head):

@@ -130,6 +130,6 @@ var requestCancellationRows = group("Request Cancellation", []setting.Row{
 })
 
 var scenarioRows = group("Scenario", []setting.Row{
-	{Flags: []string{"--scenario"}, Kind: setting.Text, NotBuilt: true, Help: "named set of locked values"},
-	{Flags: []string{"--unsafe-override"}, Kind: setting.Bool, NotBuilt: true, Help: "allow values that break the scenario's lock"},
+	{Flags: []string{"--scenario"}, Key: "scenario", Kind: setting.Text, NotBuilt: true, Help: "named set of locked values"},
+	{Flags: []string{"--unsafe-override"}, Key: "unsafe_override", Kind: setting.Bool, NotBuilt: true, Help: "allow values that break the scenario's lock"},
 })

@@ -1,0 +1,311 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"aiperf/internal/artifact"
+	"aiperf/internal/config"
+	"aiperf/internal/endpoint"
+	"aiperf/internal/metric"
+	"aiperf/internal/setting"
+	"aiperf/internal/tokenizer"
+)
+
+// elsewhere are the leaves of the configuration that show in no option of a room, and where their effect is seen.
+var elsewhere = map[string]string{
+	"datasets.main.name": "a name, for messages", "phases.profiling.exclude_from_results": "follows the kind, Validate refuses another",
+	"phases.warmup.exclude_from_results": "follows the kind, Validate refuses another",
+	"endpoint.transport":                 "one choice", "endpoint.url_strategy": "one choice",
+	"datasets.main.type": "the bases differ in it", "datasets.main.prompts.block_size": "told to have no effect: generated prompts have no hash ids",
+	"datasets.main.prompts.corpus": "one choice is built", "datasets.main.format": "TestRecordedFiles of package cli",
+	"artifacts.summary": "one choice, others are refused", "artifacts.trace": "TestFlagsReachTheRun", "artifacts.slice_duration": "TestFlagsReachTheRun",
+	"artifacts.show_trace_timing": "TestFlagsReachTheRun",
+	"models.items.tokenizer":      "not built: no room reads it", "tokenizer.trust_remote_code": "told to have no effect",
+	"phases.warmup.end_offset": "the window of the data is that of the measured phase",
+	"runtime.ui":               "package plan chooses the progress line by it", "runtime.stats_interval": "TestFlagsReachTheRun", "logging.level": "TestFlagsReachTheRun",
+	"environment.ui.console_export_width": "package plan", "gpu_telemetry.enabled": "the telemetry key of the summary", "server_metrics.enabled": "nothing is collected yet: the summary repeats it",
+}
+
+// refused begin the keys without a row that this build refuses, tells to be without effect, or has no use for.
+var refused = []string{
+	"gpu_telemetry.", "server_metrics.", "otel.", "endpoint.template", "runtime.communication", "models.items.lora", "models.items.modalities",
+	"models.items.weight", "environment.gpu.", "environment.server_metrics.",
+}
+
+// base is a configuration in which most of what can be said is said; mode is how requests leave.
+func base(mode config.PhaseType, dir string) *config.Benchmark {
+	b := &config.Default().Benchmark
+	b.Models.Items = []config.Model{{Name: "m"}, {Name: "n"}}
+	b.Endpoint.URLs = []string{"http://one:1"}
+	b.Endpoint.Path, b.Endpoint.Streaming = ptr("/p"), true
+	b.Endpoint.Headers, b.Endpoint.Extra = config.Headers{{Name: "A", Value: "b"}}, config.Extra{{Key: "k", Value: []byte("1")}}
+	b.Tokenizer.Name = "builtin"
+	b.SLOs = config.SLOs{{Tag: "request_latency", Threshold: 5}}
+	b.Artifacts.Dir, b.Artifacts.Prefix, b.Artifacts.SliceDuration = dir, "x", seconds(2)
+	b.Runtime.StatsInterval = seconds(5)
+	d := b.Dataset()
+	d.Entries, d.RandomSeed, d.SystemPromptFile = 4, ptr(config.Seed("7")), filepath.Join(dir, "system.txt")
+	d.Prompts.ISL, d.Prompts.OSL, d.Turns, d.TurnDelay = config.Normal(20, 5), config.Normal(9, 3), config.Normal(3, 1), config.Normal(40, 20)
+	d.PrefixPrompts = &config.PrefixPrompts{PoolSize: 2, Length: 6}
+	ramp := func() *config.Ramp { return &config.Ramp{Duration: 2, Strategy: "linear"} }
+	phase := config.Phase{
+		Type: mode, Requests: ptr(9), Sessions: ptr(8), Duration: seconds(3), GracePeriod: seconds(4), Concurrency: ptr(4), ConcurrencyRamp: ramp(),
+		PrefillConcurrency: ptr(2), PrefillRamp: ramp(), FailedRequestThreshold: ptr(0.5), Cancellation: &config.Cancellation{Rate: 10, Delay: 1},
+	}
+	switch mode {
+	case config.PhaseGamma:
+		phase.Rate, phase.Smoothness, phase.RateRamp = ptr(3.0), ptr(2.0), ramp()
+	case config.PhasePoisson:
+		phase.RateSeries = filepath.Join(dir, "series.json")
+	case config.PhaseUserCentric:
+		phase.Rate, phase.Users = ptr(3.0), ptr(2)
+	case config.PhaseFixedSchedule:
+		phase.AutoOffset, phase.StartOffset, phase.EndOffset = ptr(false), ptr(int64(1)), ptr(int64(7000))
+		d.Type, d.Path, d.Prompts, d.PrefixPrompts, d.Entries, d.OSL = config.DatasetFile, filepath.Join(dir, "trace.jsonl"), nil, nil, 2, config.Normal(5, 2)
+		d.BlockSize, d.InterTurnDelayCap = 16, seconds(1)
+		d.Synthesis = &config.Synthesis{
+			SpeedupRatio: 2, PrefixLenMultiplier: 2, PrefixRootMultiplier: 2, PromptLenMultiplier: 2, OutputLenMultiplier: 2, MaxISL: ptr(500), MaxOSL: ptr(30),
+		}
+	}
+	warm, measured := phase, phase
+	warm.Name, warm.Kind, warm.ExcludeFromResults = "warmup", config.KindWarmup, true
+	measured.Name, measured.Kind, measured.Seamless = "profiling", config.KindProfiling, true
+	b.Phases = []config.Phase{warm, measured}
+	return b
+}
+
+func ptr[T any](v T) *T { return &v }
+
+func seconds(s config.Seconds) *config.Seconds { return &s }
+
+// bases are the configurations that are changed leaf by leaf.
+func bases(dir string) map[string]func() *config.Benchmark {
+	list := map[string]func() *config.Benchmark{}
+	for _, mode := range []config.PhaseType{config.PhaseGamma, config.PhasePoisson, config.PhaseUserCentric, config.PhaseFixedSchedule} {
+		list[string(mode)] = func() *config.Benchmark { return base(mode, dir) }
+	}
+	list["text"] = func() *config.Benchmark {
+		b := base(config.PhaseGamma, dir)
+		d := b.Dataset()
+		d.SystemPromptFile, d.RandomSeed = "", nil
+		d.PrefixPrompts = &config.PrefixPrompts{SharedSystemLength: 5, UserContextLength: 6}
+		d.Prompts.SequenceDistribution = []config.SequencePair{
+			{ISL: *config.Normal(9, 1), OSL: *config.Normal(5, 1), Probability: 40}, {ISL: *config.Normal(30, 1), OSL: *config.Normal(6, 1), Probability: 60},
+		}
+		return b
+	}
+	list["own text"] = func() *config.Benchmark {
+		b := base(config.PhaseGamma, dir)
+		b.Dataset().SystemPrompt, b.Dataset().SystemPromptFile = "words", ""
+		return b
+	}
+	list["rankings"] = func() *config.Benchmark {
+		b := base(config.PhaseGamma, dir)
+		b.Endpoint.Type, b.Endpoint.Streaming, b.Endpoint.Path = "nim_rankings", false, nil
+		d := b.Dataset()
+		d.SystemPromptFile, d.PrefixPrompts, d.Turns, d.TurnDelay = "", nil, nil, nil
+		d.Rankings = &config.Rankings{Passages: config.Normal(3, 1), PassageTokens: config.Normal(9, 2), QueryTokens: config.Normal(8, 2)}
+		return b
+	}
+	return list
+}
+
+// view is what the rooms are told of a configuration, as text: their options, the first requests, the files that are opened. An error is
+// part of it. The requests, which take long to make, are left out unless data is set.
+func view(b *config.Benchmark, words *tokenizer.Tokenizer, data bool) string {
+	var text strings.Builder
+	say := func(name string, v any) {
+		data, err := json.Marshal(v)
+		fmt.Fprintln(&text, name, string(data), err)
+	}
+	r := &runner{cfg: b, log: slog.New(slog.NewTextHandler(io.Discard, nil)), opts: Options{Version: "v", Err: io.Discard}}
+	var err error
+	if r.endpoint, _, err = endpoint.Lookup(b.Endpoint.Type); err != nil {
+		return err.Error()
+	}
+	say("endpoint", r.endpoint.Name)
+	connections := transportOptions(b, nil)
+	fmt.Fprintf(&text, "transport %+v\n", connections) // functions are nil
+	say("headers", headers(b, "v"))
+	say("metrics", r.metricOptions())
+	say("exact", r.waiter() == nil)
+	fmt.Fprintf(&text, "layout %+v\n", artifact.NewLayout(b.Artifacts.Dir, b.Artifacts.Prefix))
+	say("records", []bool{len(b.Artifacts.Records) > 0, b.Artifacts.Raw})
+	r.plan, err = plan(b)
+	say("plan", []any{r.plan, fmt.Sprint(err)})
+	if r.metrics, err = metric.NewSet(r.metricOptions()); err != nil {
+		return text.String() + err.Error()
+	}
+	say("codec", r.settings())
+	to, err := newAddresses(b.Endpoint.URLs, b, r.endpoint)
+	if err == nil {
+		say("addresses", to.full)
+	}
+	say("tokenizer", []any{b.Tokenizer.Name, b.Tokenizer.Revision, r.templated(), r.counts()})
+	if !data {
+		return text.String()
+	}
+	set, err := openDataset(b, r.endpoint, datasetRoot(b, root(ptr(config.Seed("3")))), func() (*tokenizer.Tokenizer, error) { return words, nil })
+	if err != nil {
+		return text.String() + err.Error()
+	}
+	say("facts", set.Facts())
+	for i := range min(4, set.Len()) {
+		say("conversation", []any{set.Len(), set.Timings(i), set.Conversation(i)})
+	}
+	return text.String()
+}
+
+// leaf is one value of a configuration.
+type leaf struct {
+	key   string
+	value reflect.Value
+}
+
+// leavesOf lists the values below v that can be changed one by one; what is nil has none.
+func leavesOf(v reflect.Value, key string) []leaf {
+	name := func(part string) string { return strings.TrimPrefix(key+"."+part, ".") }
+	switch {
+	case v.Kind() == reflect.Pointer && v.IsNil():
+		return nil
+	case v.Kind() == reflect.Pointer:
+		return leavesOf(v.Elem(), key)
+	case v.Kind() == reflect.Struct:
+		var all []leaf
+		for i := range v.NumField() {
+			f := v.Type().Field(i)
+			part, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+			if part == "" {
+				part = strings.ToLower(f.Name)
+			}
+			if one, ok := v.Field(i).Interface().([]config.Phase); ok {
+				for j := range one {
+					all = append(all, leavesOf(v.Field(i).Index(j), name("phases."+one[j].Name))...)
+				}
+				continue
+			}
+			if part == "datasets" {
+				part += ".main"
+			}
+			all = append(all, leavesOf(v.Field(i), name(part))...)
+		}
+		return all
+	case v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Struct:
+		if v.Len() == 0 {
+			return nil
+		}
+		return leavesOf(v.Index(0), key)
+	}
+	return []leaf{{key, v}}
+}
+
+// change gives a leaf another value that is as good.
+func change(l leaf) {
+	choices := []string{}
+	for _, row := range config.RowsOf(strings.Replace(l.key, "phases.warmup", "phases.profiling", 1)) {
+		choices = append(choices, row.Choices...)
+	}
+	switch v := l.value; v.Kind() {
+	case reflect.Bool:
+		v.SetBool(!v.Bool())
+	case reflect.Int, reflect.Int64:
+		v.SetInt(v.Int()*2 + 1)
+	case reflect.Float64:
+		v.SetFloat(v.Float()*2 + 1)
+	case reflect.String:
+		i := slices.IndexFunc(choices, func(c string) bool { return c != v.String() })
+		switch {
+		case strings.HasSuffix(l.key, ".strategy") && strings.HasPrefix(l.key, "phases."):
+			v.SetString("exponential")
+		case strings.HasSuffix(l.key, ".kind"):
+			v.SetString(map[string]string{"warmup": "profiling", "profiling": "warmup"}[v.String()])
+		case l.key == "endpoint.type":
+			v.SetString("completions")
+		case strings.HasSuffix(l.key, ".random_seed"):
+			v.SetString(v.String() + "1")
+		case i >= 0:
+			v.SetString(choices[i])
+		default:
+			v.SetString(v.String() + "y")
+		}
+	case reflect.Slice:
+		switch v.Interface().(type) {
+		case config.Formats:
+			v.SetZero()
+		case []string:
+			v.Set(reflect.Append(v, reflect.ValueOf("http://two:2")))
+		default: // JSON text of an extra input
+			v.Set(reflect.ValueOf(json.RawMessage("2")))
+		}
+	}
+}
+
+// TestEveryLeafReachesARoom: every value of the configuration that this build follows, changed alone, changes what some room is told.
+func TestEveryLeafReachesARoom(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"system.txt": "a", "system.txty": "b", "series.json": `[{"time_s":0,"qps":1}]`, "series.jsony": `[{"time_s":0,"qps":2}]`,
+		"trace.jsonl": traceRows, "trace.jsonly": strings.ReplaceAll(traceRows, "90", "95"),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	words, err := tokenizer.Open(context.Background(), "builtin", tokenizer.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen, all := map[string]bool{}, map[string]bool{}
+	for name, make := range bases(dir) {
+		before := map[bool]string{true: view(make(), words, true), false: view(make(), words, false)}
+		if view(make(), words, true) != before[true] || !strings.Contains(before[true], "\nconversation ") {
+			t.Fatalf("%s: a view is not whole, or two differ:\n%s", name, before[true])
+		}
+		for i, l := range leavesOf(reflect.ValueOf(make()).Elem(), "") {
+			all[l.key] = true
+			if seen[l.key] || elsewhere[l.key] != "" || isRefused(l.key) {
+				continue
+			}
+			b := make()
+			change(leavesOf(reflect.ValueOf(b).Elem(), "")[i])
+			data := strings.HasPrefix(l.key, "datasets.") || strings.HasPrefix(l.key, "models.") || strings.HasSuffix(l.key, "_offset")
+			seen[l.key] = view(b, words, data) != before[data]
+		}
+	}
+	for key := range all {
+		if !seen[key] && elsewhere[key] == "" && !isRefused(key) {
+			t.Errorf("%s: changed alone, no room is told anything else", key)
+		}
+	}
+	for key := range elsewhere {
+		if !all[key] {
+			t.Errorf("%s is no leaf of any base", key)
+		}
+	}
+	t.Logf("%d leaves, %d seen in options, %d elsewhere", len(all), len(seen), len(elsewhere))
+}
+
+const traceRows = `{"timestamp":1,"session_id":"a","input_length":90,"hash_ids":[1,2,3,4,5,6]}
+{"session_id":"a","delay":4000,"input_length":90,"hash_ids":[1,2,3,4,5,6]}
+{"timestamp":3000,"session_id":"b","input_length":90,"output_length":6,"hash_ids":[1,2,3,7,8,9]}
+{"timestamp":5000,"session_id":"c","input_length":400,"output_length":20,"hash_ids":[1,2,3,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28]}
+{"timestamp":9000,"session_id":"d","input_length":60,"output_length":4,"hash_ids":[1,2,3,4]}
+`
+
+// isRefused tells that no setting of a key is followed by this build; package cli refuses those or says that they have no effect.
+func isRefused(key string) bool {
+	rows := config.RowsOf(key)
+	dead := func(row setting.Row) bool { return row.NotBuilt || row.NoEffect != "" }
+	return len(rows) > 0 && !slices.ContainsFunc(rows, func(row setting.Row) bool { return !dead(row) }) ||
+		slices.ContainsFunc(refused, func(head string) bool { return strings.HasPrefix(key, head) })
+}
