@@ -11,7 +11,7 @@ var catalogue = []Endpoint{
 		Streams: true, ProducesTokens: true, TokenizesInput: true, ContextText: true, Open: completionsType.open},
 	{Name: "responses", Path: "/v1/responses", Title: "LLM Metrics", Summary: "OpenAI responses",
 		Streams: true, ProducesTokens: true, TokenizesInput: true, Images: true, Audio: true,
-		SystemMessage: true, Replies: true},
+		SystemMessage: true, Replies: true, Open: openResponses},
 	{Name: "messages", Path: "/v1/messages", Title: "LLM Metrics", Summary: "Anthropic messages",
 		Streams: true, ProducesTokens: true, TokenizesInput: true, Images: true,
 		SystemMessage: true, Replies: true},

@@ -44,6 +44,9 @@ func (k *chatKeeper) call(index int) *wholeCall {
 
 // memory words the answer: its prose; its reasoning where there was nothing else; with tool calls the prose, or null.
 func (k *chatKeeper) memory(d *jsonAnswer) Memory {
+	if d.failed != nil {
+		return nil
+	}
 	content := k.prose
 	if len(content) == 0 && len(k.calls) == 0 {
 		content = d.reasoning

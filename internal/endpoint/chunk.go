@@ -99,6 +99,9 @@ func (c *chunk) chosen() *part {
 // document reads one JSON document; false = it is not JSON. A document that is no object has no data, unless the endpoint reads lists.
 func (d *jsonAnswer) document(doc []byte) bool {
 	d.chunk.reset()
+	if d.begin != nil {
+		d.begin(d)
+	}
 	d.scan = scanner{b: doc}
 	s := &d.scan
 	switch s.kind() {

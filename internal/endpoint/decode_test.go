@@ -181,6 +181,9 @@ func TestInputTexts(t *testing.T) {
 		{"completions", `{"prompt":[1,2,3]}`, "", 3, 0},
 		{"completions", `{"prompt":[[1,2],[3]]}`, "", 3, 0},
 		{"embeddings", `{"input":["a","b"]}`, "a|b", 0, 0},
+		{"responses", `{"input":[{"role":"user","content":[{"type":"input_text","text":"a"},{"type":"input_image","image_url":"u"}]},{"role":"user","content":"b"},` +
+			`{"type":"function_call","name":"f","arguments":"{}"},{"type":"function_call_output","output":"9"}],"instructions":"i","tools":[{"name":"t"}]}`, "a|b|f|{}|9|i|t", 0, 1},
+		{"responses", `{"input":"x"}`, "x", 0, 0},
 		{"nim_rankings", `{"query":{"text":"q"},"passages":[{"text":"a"},{"text":"b"}]}`, "q|a|b", 0, 0},
 		{"cohere_rankings", `{"query":"q","documents":["a"]}`, "q|a", 0, 0},
 		{"hf_tei_rankings", `{"query":"q","texts":["a"]}`, "q|a", 0, 0},
@@ -220,7 +223,7 @@ func TestLookup(t *testing.T) {
 			t.Errorf("%s does not describe itself", e.Name)
 		}
 	}
-	if built != 6 || len(All()) != 25 {
+	if built != 7 || len(All()) != 25 {
 		t.Errorf("%d types, %d built", len(All()), built)
 	}
 }

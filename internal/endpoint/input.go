@@ -109,7 +109,7 @@ func (x *inputTexts) content(s *scanner) {
 			case "text":
 				t = s.text()
 			case "type":
-				if k := s.text(); string(k.raw) == "image_url" {
+				if k := s.text(); string(k.raw) == "image_url" || string(k.raw) == "input_image" {
 					x.images++
 				}
 			default:

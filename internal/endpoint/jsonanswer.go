@@ -78,7 +78,7 @@ func (d *jsonAnswer) Result() Result {
 	if d.failed == nil && len(d.cuts) == 0 {
 		res.Failure = d.noContent()
 	}
-	if d.keeper != nil && d.failed == nil {
+	if d.keeper != nil {
 		res.Memory = d.keeper.memory(d)
 	}
 	answers.Put(d)

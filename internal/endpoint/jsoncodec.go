@@ -15,6 +15,7 @@ type jsonType struct {
 
 	member func(d *jsonAnswer, s *scanner, key []byte) bool // reads one top-level member of an answer; false = not consumed
 	array  func(d *jsonAnswer, s *scanner) bool             // reads a top-level array; nil = such an answer has no data
+	begin  func(d *jsonAnswer)                              // a document is about to be read; nil = nothing to do
 	after  func(d *jsonAnswer)                              // makes sense of the document that was read; nil = nothing to do
 	keeper func() keeper                                    // makes the Memory of an answer; nil = answers leave nothing
 }

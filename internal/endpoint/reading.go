@@ -59,8 +59,8 @@ func (r *Reading) Next(messages []record.Message) *FollowUp {
 
 // Memory is what the answer leaves for later turns.
 func (r *Reading) Memory(rec *record.Record) Memory {
-	if rec.Error != nil {
-		return nil
+	if rec.Error != nil && r.failure == nil {
+		return nil // it failed on its way; what the server reports inside its answer is the codec's to judge
 	}
 	return r.end(rec).Memory
 }

@@ -162,6 +162,9 @@ func guess(payload []byte) string {
 	if json.Unmarshal(payload, &body) != nil {
 		return ""
 	}
+	if body["input"] != nil && body["stream"] != nil {
+		return "responses"
+	}
 	for _, g := range []struct{ key, name string }{
 		{"messages", "chat"}, {"passages", "nim_rankings"}, {"documents", "cohere_rankings"}, {"texts", "hf_tei_rankings"},
 		{"prompt", "completions"}, {"input", "embeddings"},
