@@ -95,7 +95,9 @@ func (c *compiler) repeat(prog []inst, n *node) ([]inst, error) {
 	}
 	if n.max == unlimited {
 		mark := c.marks
-		c.marks++
+		if c.marks++; c.marks > maxMarks {
+			return nil, fmt.Errorf("needs more than %d loops over groups", maxMarks)
+		}
 		loop := len(prog)
 		prog = append(prog, inst{op: iSplit}, inst{op: iMark, x: mark})
 		if prog, err = c.emit(prog, sub); err != nil {

@@ -1,10 +1,12 @@
 // Package regex is a small backtracking engine for the split patterns of tokenizer files: look-around, atomic groups, lazy and
 // possessive repeats, class intersection, Unicode classes by the reference's tables. It works on UTF-8 in place and keeps its own
-// stack, so that a long text cannot overflow one.
+// stack, so that a long text cannot overflow one. A pattern that goes back often is made to remember where it failed, so that none takes
+// exponential time, see memo.
 package regex
 
 import (
 	"fmt"
+	"math"
 	"sync"
 	"unicode/utf8"
 
@@ -76,7 +78,7 @@ func (re *Regexp) Match(s string, at int) int {
 	}
 	m, ok := re.stacks.Get().(*machine)
 	if !ok {
-		m = &machine{}
+		m = &machine{after: memoAfter}
 	}
 	m.stack = m.stack[:0]
 	end := m.run(re.prog, s, at)
@@ -119,13 +121,20 @@ const (
 type machine struct {
 	stack []state
 	marks []int
+	after int // times to go back before a run remembers its failures
+	steps int // instructions so far: what the bound is told by
 }
 
 // run executes prog at pos and returns the end of the match, -1 for none. The stack above its length at entry is its own.
 func (m *machine) run(prog []inst, s string, pos int) int {
 	base := len(m.stack)
 	pc := 0
+	tried := memo{left: m.after}
+	if m.after < math.MaxInt {
+		tried.left += m.after / memoAfter * perCharacter * (len(s) - pos)
+	}
 	for {
+		m.steps++
 		in := &prog[pc]
 		ok := true
 		switch in.op {
@@ -139,8 +148,10 @@ func (m *machine) run(prog []inst, s string, pos int) int {
 				pc++
 			}
 		case iSplit:
-			m.stack = append(m.stack, state{pc: in.y, pos: pos})
-			pc = in.x
+			if ok = tried.seen == nil || tried.first(m, pc, pos); ok {
+				m.stack = append(m.stack, state{pc: in.y, pos: pos})
+				pc = in.x
+			}
 		case iJump:
 			pc = in.x
 		case iRepeat:
@@ -177,8 +188,10 @@ func (m *machine) run(prog []inst, s string, pos int) int {
 		if ok {
 			continue
 		}
-		if pc, pos, ok = m.back(prog, s, base); !ok {
-			return -1
+		for again := true; again; again = tried.again(m, prog[pc].op, pc, pos) {
+			if pc, pos, ok = m.back(prog, s, base); !ok {
+				return -1
+			}
 		}
 	}
 }
