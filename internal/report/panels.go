@@ -53,6 +53,18 @@ var advices = []struct {
 		[]string{"The server limits the rate.", "Lower --request-rate or --concurrency, or lift the limit."},
 	},
 	{
+		func(code int, kind, text string) bool {
+			return strings.Contains(text, "does not look like a tls handshake") || code == 400 && strings.Contains(text, "http request to an https server")
+		},
+		[]string{"Client and server do not speak the same of http and https.", "Check the scheme of --url."},
+	},
+	{
+		func(_ int, kind, _ string) bool {
+			return strings.HasPrefix(kind, "ClientConnectorSSL") || kind == "ClientConnectorCertificateError"
+		},
+		[]string{"No secure connection to the server could be made.", "Check its certificate; AIPERF_HTTP_SSL_VERIFY=false takes any."},
+	},
+	{
 		func(_ int, kind, _ string) bool { return kind == "ClientConnectorError" },
 		[]string{"No connection to the server could be made.", "Check --url and that the server listens there."},
 	},

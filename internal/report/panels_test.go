@@ -26,3 +26,22 @@ func TestAdvice404(t *testing.T) {
 		}
 	}
 }
+
+// TestAdviceTLS: https against an http server, and the other way round, are told as what they are.
+func TestAdviceTLS(t *testing.T) {
+	for _, c := range []struct {
+		e    record.Error
+		want string
+	}{
+		{record.Error{Type: "ClientConnectorSSLError", Message: "tls: first record does not look like a TLS handshake"}, "do not speak the same"},
+		{record.Error{Code: 400, Type: "Bad Request", Message: "Client sent an HTTP request to an HTTPS server."}, "do not speak the same"},
+		{record.Error{Type: "ClientConnectorCertificateError", Message: "x509: certificate signed by unknown authority"}, "Check its certificate"},
+		{record.Error{Type: "ClientConnectorError", Message: "connection refused"}, "that the server listens there"},
+	} {
+		r := run(t, 0, 3)
+		r.Profiling.Errors[0].Error = c.e
+		if got := string(ConsoleText(r, 140)); !strings.Contains(got, c.want) {
+			t.Errorf("%+v: no %q in\n%s", c.e, c.want, got)
+		}
+	}
+}
