@@ -77,6 +77,9 @@ func (f *Framer) Pending() int {
 	return f.line
 }
 
+// PendingLines is the number of lines of the message that has not ended yet.
+func (f *Framer) PendingLines() int { return f.lines }
+
 // Rebase tells the framer that the caller has dropped the first n bytes of the buffer (n <= Pending).
 func (f *Framer) Rebase(n int) {
 	f.pos -= n

@@ -18,6 +18,7 @@ const (
 	maxCounted   = 1 << 30  // bytes of a body that is counted and not kept
 	maxErrorBody = 1 << 20  // bytes of an error's body that are read
 	eventShare   = 128      // bytes of MaxResponse for each event of a stream: a record of an event takes about as much
+	lineShare    = 64       // bytes of MaxResponse for each line of its events
 	keptAfterEnd = 64 << 10 // bytes of a stream that are kept after its end mark: usage may follow it; more is counted only
 )
 
@@ -30,6 +31,7 @@ func (x *Exchange) readStream(src source, onMessage OnMessage) error {
 	x.arena = a
 	var f sse.Framer
 	after := 0 // bytes since the read that brought the end mark
+	lines := 0 // of complete messages
 	for {
 		span, err := src.next()
 		x.settleTail()
@@ -57,9 +59,13 @@ func (x *Exchange) readStream(src source, onMessage OnMessage) error {
 		f.Rebase(moved)
 		before := len(a.messages)
 		for s, ok := f.Next(all); ok; s, ok = f.Next(all) {
+			lines += s.Lines
 			if !x.message(all[s.Start:s.End:s.End], s.Lines == 1, x.position(len(all)-f.Pending()), onMessage) {
 				return nil
 			}
+		}
+		if most := x.client.opt.MaxResponse / lineShare; int64(lines+f.PendingLines()) > most {
+			return x.shortened(fmt.Sprintf("The events of the stream have more than %d lines (one for %d bytes of AIPERF_HTTP_MAX_RESPONSE_BYTES)", most, lineShare))
 		}
 		pending := len(all) - f.Pending()
 		if pending > sse.MaxMessage {
@@ -69,26 +75,24 @@ func (x *Exchange) readStream(src source, onMessage OnMessage) error {
 	}
 }
 
-// tooLarge tells that an answer has grown beyond what is kept of one. Of a failure its beginning is kept; behind its end mark an answer has
-// not failed.
+// tooLarge tells that an answer has grown beyond what is kept of one.
 func (x *Exchange) tooLarge(what string) error {
-	err := x.overLimit(what)
-	if err != nil && x.doneMark == 0 {
-		x.arena.shorten(keptTooLarge)
-	}
-	return err
-}
-
-func (x *Exchange) overLimit(what string) error {
 	limit := x.client.opt.MaxResponse
 	switch {
 	case int64(x.trace.BytesReceived) > limit:
-		return &formatError{ErrPayload, fmt.Sprintf("The %s is larger than %d bytes (AIPERF_HTTP_MAX_RESPONSE_BYTES)", what, limit)}
-	case int64(len(x.arena.messages)) > max(limit/eventShare, 1):
-		return &formatError{ErrPayload, fmt.Sprintf("The %s has more than %d events (one for %d bytes of AIPERF_HTTP_MAX_RESPONSE_BYTES)",
-			what, limit/eventShare, eventShare)}
+		return x.shortened(fmt.Sprintf("The %s is larger than %d bytes (AIPERF_HTTP_MAX_RESPONSE_BYTES)", what, limit))
+	case int64(len(x.arena.messages)) > limit/eventShare:
+		return x.shortened(fmt.Sprintf("The %s has more than %d events (one for %d bytes of AIPERF_HTTP_MAX_RESPONSE_BYTES)", what, limit/eventShare, eventShare))
 	}
 	return nil
+}
+
+// shortened is the error of an answer that is too large, of which the beginning is kept. Behind its end mark an answer has not failed.
+func (x *Exchange) shortened(text string) error {
+	if x.doneMark == 0 {
+		x.arena.shorten(keptTooLarge)
+	}
+	return &formatError{ErrPayload, text}
 }
 
 // message takes in one event that was complete at a place of the stream; false = it ends the reading, because the server reports an
