@@ -113,18 +113,20 @@ func TestEndlessErrorBody(t *testing.T) {
 // TestTooLargeStreamKeepsItsBeginning: of a stream that was too large there are the first events, whole, and no more than a mebibyte.
 func TestTooLargeStreamKeepsItsBeginning(t *testing.T) {
 	const one = "data: {\"choices\":[{\"delta\":{\"content\":\"a word and another one to make it longer than an event of a stream must be to reach the bound\"}}]}\n\n"
-	c := mustClient(t, func(o *Options) { o.MaxResponse, o.Timeout = 4<<20, 20*time.Second })
-	rec := do(c, &Request{Target: endless(t, eventHead+"\n", one)})
-	wantError(t, rec, ErrPayload, 0)
-	if n := kept(rec); n > keptTooLarge || n < keptTooLarge-len(one) {
-		t.Errorf("%d bytes kept", n)
-	}
-	for i, m := range rec.Messages {
-		if string(m.Raw)+"\n\n" != one || m.At == 0 {
-			t.Fatalf("message %d is %q at %d", i, m.Raw, m.At)
+	for _, mode := range []CaptureMode{CaptureOff, CaptureAuto} { // a capture has notes of messages that are not kept
+		c := mustClient(t, func(o *Options) { o.MaxResponse, o.Timeout, o.Capture = 4<<20, 20*time.Second, mode })
+		rec := do(c, &Request{Target: endless(t, eventHead+"\n", one)})
+		wantError(t, rec, ErrPayload, 0)
+		if n := kept(rec); n > keptTooLarge || n < keptTooLarge-len(one) {
+			t.Errorf("%d bytes kept", n)
 		}
+		for i, m := range rec.Messages {
+			if string(m.Raw)+"\n\n" != one || m.At == 0 {
+				t.Fatalf("message %d is %q at %d", i, m.Raw, m.At)
+			}
+		}
+		rec.Release()
 	}
-	rec.Release()
 }
 
 // TestErrorBodyThatNeverEnds: a status whose body drips holds a slot for a moment only; what came of the body is told.

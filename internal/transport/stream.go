@@ -90,6 +90,7 @@ func (x *Exchange) tooLarge(what string) error {
 // shortened is the error of an answer that is too large, of which the beginning is kept. Behind its end mark an answer has not failed.
 func (x *Exchange) shortened(text string) error {
 	if x.doneMark == 0 {
+		x.askPackets() // what is noted of messages that are not kept
 		x.arena.shorten(keptTooLarge)
 	}
 	return &formatError{ErrPayload, text}
