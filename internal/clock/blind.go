@@ -1,5 +1,7 @@
 package clock
 
+import "sort"
+
 // blindTick is a stretch of time and for how much of it the process may have been blind.
 type blindTick struct {
 	from, to int64 // instants
@@ -21,30 +23,45 @@ func (l *blindLog) add(t blindTick) {
 	l.n++
 }
 
-// unseen walks back from an instant as long as the ticks passed can be blind from one end to the other: blind time counts for the tick
-// in which it ended, and what is more than that tick's length reaches into the tick before.
-func (l *blindLog) unseen(from, to int64) int64 {
-	if to <= from {
+// at is tick i of the log, counted over all that were added.
+func (l *blindLog) at(i int) *blindTick { return &l.ring[i%blindTicks] }
+
+// find is the number of the last kept tick that begins before an instant; below that of the first kept one if there is none.
+func (l *blindLog) find(at int64) int {
+	first := max(0, l.n-blindTicks)
+	return first + sort.Search(l.n-first, func(i int) bool { return l.at(first+i).from >= at }) - 1
+}
+
+// unseen bounds for how long before the instant at bytes may have lain there unseen that were read between at and read: the process was
+// blind without a pause up to the read. Blind time counts for the tick in which it ended, and what is more than that tick's length
+// reaches into the tick before.
+func (l *blindLog) unseen(from, at, read int64) int64 {
+	if at <= from {
 		return 0
 	}
-	credit, pos := int64(0), to
-	for i := l.n - 1; i >= max(0, l.n-blindTicks); i-- {
-		t := &l.ring[i%blindTicks]
-		if t.from >= to {
-			continue
-		}
+	i := l.find(at)
+	longest := l.back(i, from, at, 0)
+	for j := i + 1; j < l.n && l.at(j).from < read; j++ { // the read may have come in a later tick, after a blind time that began before at
+		t := l.at(j)
+		longest = max(longest, l.back(j-1, from, t.from, t.blind)-(t.from-at))
+	}
+	return min(at-from, longest)
+}
+
+// back is how long the blind time before pos is, which lies in tick i, at most back to from; credit is blind time that ended after pos.
+func (l *blindLog) back(i int, from, pos, credit int64) int64 {
+	to := pos
+	for first := max(0, l.n-blindTicks); i >= first && pos > from; i-- {
+		t := l.at(i)
 		credit += t.blind
-		if pos <= from {
-			return to - from
-		}
 		if span := pos - t.from; credit < span {
-			return min(to-from, to-pos+credit)
+			return to - pos + credit
 		}
 		credit -= pos - t.from
 		pos = t.from
 	}
-	if l.n < blindTicks { // the log reaches back to the start
-		return min(to-from, to-pos+credit)
+	if pos > from && l.n > blindTicks {
+		return to - from // the log does not reach back as far
 	}
-	return to - from
+	return to - pos + credit
 }

@@ -144,11 +144,11 @@ func (h *Heartbeat) Stalls() Stalls {
 	return h.sum
 }
 
-// Unseen bounds how long before an instant bytes may have arrived that nobody could look at, in ns: the process was stopped, or its
-// threads waited for processors, without a pause up to that instant. It is never more than to - from. What lies further back than the
-// log goes (a minute or so) counts as unseen.
-func (h *Heartbeat) Unseen(from, to int64) int64 {
+// Unseen bounds how long before the instant at bytes may have arrived that were read between at and read, in ns: the process was stopped,
+// or its threads waited for processors, without a pause from their arrival to the read. It is never more than at - from. What lies further
+// back than the log goes (a minute or so) counts as unseen.
+func (h *Heartbeat) Unseen(from, at, read int64) int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.log.unseen(from, to)
+	return h.log.unseen(from, at, read)
 }

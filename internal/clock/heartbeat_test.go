@@ -26,9 +26,30 @@ func TestUnseen(t *testing.T) {
 		{"back through a tick that is blind from end to end", 0, 1800, 201},
 		{"an empty window", 1000, 1000, 0},
 	} {
-		got := l.unseen(c.from*ms/10, c.to*ms/10)
+		got := l.unseen(c.from*ms/10, c.to*ms/10, c.to*ms/10)
 		if d := got - c.want*ms/10; d < -ms/2 || d > ms/2 {
 			t.Errorf("%s: %v, want %v", c.name, time.Duration(got), time.Duration(c.want*ms/10))
+		}
+	}
+}
+
+// TestUnseenBeforeALaterRead: the stamp of a read is that of its last byte, and the read may come long after it.
+func TestUnseenBeforeALaterRead(t *testing.T) {
+	const ms = int64(time.Millisecond)
+	var l blindLog
+	for i := range int64(10) {
+		l.add(blindTick{from: i * 20 * ms, to: (i + 1) * 20 * ms})
+	}
+	l.ring[5].blind = 50 * ms // ended between 100 and 120: it began at 50 at the earliest
+	for _, c := range []struct{ at, read, want int64 }{
+		{70, 110, 20}, // a byte stamped at 70 and read in the tick of the wait: others of the read may be from 50 on
+		{70, 75, 0},   // read before the wait ended: then it had not begun
+		{40, 110, 0},  // stamped before the wait could begin
+		{110, 115, 50},
+		{130, 135, 0},
+	} {
+		if got := l.unseen(0, c.at*ms, c.read*ms); got != c.want*ms {
+			t.Errorf("stamped at %d, read at %d: %v unseen, want %d ms", c.at, c.read, time.Duration(got), c.want)
 		}
 	}
 }
@@ -41,10 +62,10 @@ func TestUnseenBeyondTheLog(t *testing.T) {
 		calm.add(blindTick{from: i * 10, to: (i + 1) * 10})
 	}
 	end := int64(2 * blindTicks * 10)
-	if got := blind.unseen(5, end); got != end-5 {
+	if got := blind.unseen(5, end, end); got != end-5 {
 		t.Errorf("blind throughout: %d of %d", got, end-5)
 	}
-	if got := calm.unseen(5, end); got != 0 {
+	if got := calm.unseen(5, end, end); got != 0 {
 		t.Errorf("never blind: %d", got)
 	}
 }
@@ -67,7 +88,7 @@ func TestBeats(t *testing.T) {
 	if len(ended) != 2 {
 		t.Errorf("%d ticks ended; a stall ends one at once", len(ended))
 	}
-	if got := h.Unseen(ended[0]-int64(time.Second), ended[0]); got < int64(300*time.Millisecond) || got > int64(310*time.Millisecond) {
+	if got := h.Unseen(ended[0]-int64(time.Second), ended[0], ended[0]); got < int64(300*time.Millisecond) || got > int64(310*time.Millisecond) {
 		t.Errorf("right after a stall of 300 ms %v are unseen", time.Duration(got))
 	}
 	h.Mark()
@@ -93,7 +114,7 @@ func TestHeartbeatLooks(t *testing.T) {
 		t.Errorf("nothing after %d is final", begin)
 	}
 	h.Stop()
-	if u := h.Unseen(begin, begin+1); u < 0 || u > 1 {
+	if u := h.Unseen(begin, begin+1, begin+1); u < 0 || u > 1 {
 		t.Errorf("%d of 1 ns unseen", u)
 	}
 }
