@@ -110,5 +110,6 @@ func readTrace(v *fastjson.Value, offset int64) *record.Trace {
 		Reads: v.GetInt("read_count"), ReadDelaySum: v.GetInt64("read_delay_sum_ns"), ReadDelayMax: v.GetInt64("read_delay_max_ns"),
 		SharedReads:      v.GetInt("coalesced_messages"),
 		FirstUncertainNs: v.GetInt64("first_event_uncertain_ns"), GapUncertainNs: v.GetInt64("gap_uncertain_max_ns"),
+		SendUncertainNs: v.GetInt64("send_uncertain_ns"),
 	}
 }

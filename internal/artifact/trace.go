@@ -64,6 +64,7 @@ func appendTrace(b []byte, r *record.Record) []byte {
 		o.str("clock", r.Messages[0].Clock.String())
 		o.int("first_event_uncertain_ns", t.FirstUncertainNs)
 		o.int("gap_uncertain_max_ns", t.GapUncertainNs)
+		o.instant("send_uncertain_ns", t.SendUncertainNs)
 	}
 	if t.SharedReads > 0 {
 		o.int("coalesced_messages", int64(t.SharedReads))

@@ -100,7 +100,7 @@ func visitTrace(c *marshal.Coder, t *Trace) {
 	for _, at := range []*int64{
 		&t.PoolWaitStart, &t.PoolWaitEnd, &t.DNSStart, &t.DNSEnd, &t.DNSCacheHit, &t.ConnectStart, &t.ConnectEnd, &t.Reused,
 		&t.SendStart, &t.HeadersSent, &t.SendEnd, &t.HeadersReceived, &t.FirstChunk, &t.LastChunk, &t.ErrorAt,
-		&t.ReadDelaySum, &t.ReadDelayMax, &t.FirstUncertainNs, &t.GapUncertainNs,
+		&t.ReadDelaySum, &t.ReadDelayMax, &t.LastByteDelayMax, &t.FirstUncertainNs, &t.GapUncertainNs, &t.SendUncertainNs,
 	} {
 		c.Int64(at)
 	}

@@ -164,9 +164,12 @@ type Trace struct {
 	// longest that a byte may have waited to be read, its earliest possible arrival taken.
 	Reads                      int
 	ReadDelaySum, ReadDelayMax int64
+	LastByteDelayMax           int64 // the longest that the last byte of a read waited
 	// SharedReads counts messages that share their read with a later one: their instant is an upper bound, unless it is a packet's.
 	SharedReads int
 	// FirstUncertainNs is the uncertainty of the first message, GapUncertainNs the largest of any gap between two events, which may
 	// be wrong by that much in either direction; the end mark of a stream is no event here. ns, 0 = certain.
 	FirstUncertainNs, GapUncertainNs int64
+	// SendUncertainNs is by how much later than Start the request may have left, because the client was kept from writing it.
+	SendUncertainNs int64
 }

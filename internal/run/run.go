@@ -87,12 +87,16 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 		return nil, err
 	}
 	defer r.close()
-	r.meter = startMeter(nil)
+	doubts := newCertainty(r.pipe.Put)
+	r.meter = startMeter(doubts.known)
+	doubts.watch(r.meter.heart)
+	r.gate.open(doubts.put)
 	hide := r.showProgress()
 	result, loadErr := r.load.Run(ctx)
 	hide()
-	r.meter.stop()
 	r.gate.shut()
+	r.meter.stop()
+	doubts.close()
 	pipeErr := errors.Join(r.pipe.Close(), r.closeInputs(ctx))
 	run := r.summarise(result)
 	writeErr := r.write(run, result)
@@ -259,7 +263,6 @@ func (r *runner) open(ctx context.Context) error {
 	if r.pipe, err = r.newPipeline(); err != nil {
 		return err
 	}
-	r.gate.into = r.pipe.Put
 	r.load, err = load.New(r.plan, load.Options{
 		Source: source{r.data}, Executor: exec, Root: r.root, Waiter: r.waiter(),
 		Hooks: load.Hooks{Started: r.phaseBegun, After: r.phaseOver},

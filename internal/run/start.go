@@ -73,6 +73,12 @@ func (g *gate) put(rec *record.Record) {
 	}
 }
 
+func (g *gate) open(into func(*record.Record)) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.into = into
+}
+
 func (g *gate) shut() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

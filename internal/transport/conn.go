@@ -53,6 +53,7 @@ type conn struct {
 	reads              int // with a kernel stamp, in this request
 	unstamped          int
 	delaySum, delayMax int64 // ns from arrival to return of the read: of the last byte, and the longest possible
+	lastMax            int64 // the longest of the last bytes
 	delays             delayNotes
 }
 
@@ -86,7 +87,7 @@ func hostPort(a net.Addr) (string, int) {
 // begin prepares for a request that is sent at an instant.
 func (c *conn) begin(at int64) {
 	c.at, c.began = at, at
-	c.reads, c.unstamped, c.delaySum, c.delayMax = 0, 0, 0, 0
+	c.reads, c.unstamped, c.delaySum, c.delayMax, c.lastMax = 0, 0, 0, 0, 0
 }
 
 // fill reads once. The bytes are valid until the next call of fill or release.
@@ -160,7 +161,7 @@ func (c *conn) stamp(began int64, n int, kernel int64) {
 	c.at, c.clock = at, record.KernelClock
 	c.reads++
 	c.delaySum += delay
-	c.delayMax = max(c.delayMax, delay)
+	c.delayMax, c.lastMax = max(c.delayMax, delay), max(c.lastMax, delay)
 	if c.flow == nil { // else by message, when the packets are known
 		c.delays.add(delay)
 	}

@@ -76,8 +76,8 @@ func (x *Exchange) waited() {
 	k.delayMax = max(k.delayMax, k.user-k.at+k.earliest())
 }
 
-// uncertainty sums up the messages of a record: of the first one, and of the worst gap between two events.
-func uncertainty(messages []record.Message) (first, gap int64) {
+// Uncertainty sums up the messages of a record: of the first one, and of the worst gap between two events.
+func Uncertainty(messages []record.Message) (first, gap int64) {
 	for i := range messages {
 		m := &messages[i]
 		if i == 0 {

@@ -210,7 +210,7 @@ func TestUncertainty(t *testing.T) {
 		{[]record.Message{event(0), event(7), event(3), done}, 0, 7},
 		{[]record.Message{event(9), event(0)}, 9, 9},
 	} {
-		if first, gap := uncertainty(c.messages); first != c.first || gap != c.gap {
+		if first, gap := Uncertainty(c.messages); first != c.first || gap != c.gap {
 			t.Errorf("%+v: %d, %d", c, first, gap)
 		}
 	}

@@ -279,7 +279,7 @@ func (x *Exchange) fill() {
 	r.Error = x.err
 	if k := x.conn; k != nil {
 		t.LocalIP, t.LocalPort, t.RemoteIP, t.RemotePort = k.localIP, k.localPort, k.remoteIP, k.remotePort
-		t.Reads, t.ReadDelaySum, t.ReadDelayMax = k.reads, k.delaySum, k.delayMax
+		t.Reads, t.ReadDelaySum, t.ReadDelayMax, t.LastByteDelayMax = k.reads, k.delaySum, k.delayMax, k.lastMax
 		if r.End = k.at; x.ended != 0 {
 			r.End = x.ended
 		}
@@ -305,7 +305,7 @@ func (x *Exchange) fill() {
 	r.Trace = t
 	if a := x.arena; a != nil {
 		r.Messages = a.messages
-		t.FirstUncertainNs, t.GapUncertainNs = uncertainty(a.messages)
+		t.FirstUncertainNs, t.GapUncertainNs = Uncertainty(a.messages)
 		r.OnRelease(a.free)
 	}
 }
