@@ -111,6 +111,14 @@ func appendValidity(b []byte, v *metric.Validity) []byte {
 	if r := v.AchievedRate(); r > 0 {
 		o.float("achieved_send_rate", r)
 	}
+	if len(v.Certain) > 0 {
+		o.key("certain_metrics")
+		c := open(o.b)
+		for i := range v.Certain {
+			appendResult(&c, &v.Certain[i])
+		}
+		o.b = c.close()
+	}
 	for _, k := range validityKeys {
 		appendFigure(&o, k.key, k.ref(&v.ClientStats), always[k.key] || v.OpenLoop && alwaysOpen[k.key])
 	}

@@ -20,6 +20,7 @@ type Reducer struct {
 	values []*stats.Column
 	lens   stats.Column // gaps per row
 	gaps   stats.Column // ns
+	doubts doubts
 
 	counts      [3]int64 // by class
 	oneMessage  int64
@@ -92,6 +93,7 @@ func (r *Reducer) Add(row *Row) {
 		}
 	}
 	r.overflow.Append(overflow)
+	r.doubts.add(&row.doubt, row.Class == Valid)
 	if row.OneMessage {
 		r.oneMessage++
 	}

@@ -142,6 +142,7 @@ type Row struct {
 	Reads       int64 // reads with a kernel stamp
 	ReadDelay   int64 // their summed delay in ns
 	SharedReads int64 // messages that share their read with a later one
+	doubt       doubt
 
 	set    *Set
 	values []float64 // by column, NaN = absent
@@ -171,6 +172,7 @@ func (s *Set) Row(rec *record.Record, reply *record.Reply, counts record.Counts)
 		}
 	}
 	if r.Class == Valid {
+		r.doubt = f.doubt()
 		r.Gaps = f.gaps()
 		r.OneMessage = !f.measured && s.opts.Streaming && s.opts.ProducesTokens && f.osl() >= 2
 		if s.good >= 0 {

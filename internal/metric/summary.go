@@ -24,6 +24,8 @@ type Summary struct {
 	ReadDelay   int64 // their summed delay until the client had read, ns
 	SharedReads int64 // messages that share their read with a later one: their instant is an upper bound
 	Thresholds  Thresholds
+	Certainty   Certainty
+	Certain     []Result // metrics of the certain requests alone, where there are others
 
 	byTag map[string]int
 }
@@ -66,6 +68,7 @@ func (r *Reducer) Summary(window Window) *Summary {
 		s.Errors = append(s.Errors, *g)
 	}
 	slices.SortStableFunc(s.Errors, func(a, b ErrorGroup) int { return cmp.Compare(b.Count, a.Count) })
+	s.Certainty, s.Certain = r.certainty()
 	s.Span, s.Window, s.Thresholds = r.Span(), window, *r.set.opts.Thresholds
 	return s
 }

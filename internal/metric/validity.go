@@ -126,6 +126,7 @@ type Validity struct {
 	Verdict Verdict
 	Reason  string   // one sentence
 	Notes   []string // what to keep in mind although the verdict stands
+	Certain []Result // metrics of the certain requests alone, where there are others
 	ClientStats
 }
 

@@ -30,6 +30,11 @@ func (d *drawing) verdict() {
 		d.say("  Read delay (kernel to client): p50 %s, p99 %s; coalesced messages: %s\n", span(v.ReadDelayP50), span(v.ReadDelayP99), sharedReads(v))
 	}
 	d.say("  Client: CPU %.0f %% of %d cores, longest stop %s, record backlog %d of %d\n", 100*v.CPUShare, v.Cores, span(v.StallLongest), v.BacklogMax, v.BacklogSize)
+	for _, c := range v.Certain {
+		if all, ok := d.run.Profiling.Get(c.Tag); ok && (c.Tag == "time_to_first_token" || c.Tag == "inter_chunk_latency") {
+			d.say("  %s: p99 of all requests %s, of the certain ones %s\n", c.Header, inUnit(all, metric.P99), inUnit(c, metric.P99))
+		}
+	}
 	for _, n := range v.Notes {
 		d.say("  Note: %s\n", n)
 	}
@@ -40,6 +45,11 @@ func sharedReads(v *metric.Validity) string {
 		return strconv.FormatInt(v.SharedReads, 10)
 	}
 	return fmt.Sprintf("%.1f %%", 100*float64(v.SharedReads)/float64(v.Messages))
+}
+
+// inUnit is a statistic with its unit.
+func inUnit(r metric.Result, s metric.Stat) string {
+	return fmt.Sprintf("%s %s", strconv.FormatFloat(r.Values[s], 'f', 2, 64), r.Display)
 }
 
 // span is a duration with three digits at most.

@@ -32,6 +32,7 @@ func (r *runner) clientStats(run *metric.Run, phases []*load.Facts) metric.Clien
 	}
 	e.ScheduleStats = scheduleStats(s, phases)
 	e.CancelledByUser = run.Cancelled
+	e.Certainty = s.Certainty
 	if e.OpenLoop {
 		e.Trend = r.pipe.Profiling().Trend()
 	}

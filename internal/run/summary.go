@@ -50,6 +50,7 @@ func (r *runner) summarise(result *load.Result) *metric.Run {
 		run.Slices = reducer.Slices(float64(*d))
 	}
 	run.Validity = metric.Assess(r.clientStats(run, profiling))
+	run.Validity.Certain = run.Profiling.Certain
 	return run
 }
 

@@ -1,0 +1,160 @@
+package metric
+
+import (
+	"time"
+
+	"aiperf/internal/record"
+	"aiperf/internal/stats"
+)
+
+// The largest error of an instant that still counts as certain: the larger of both.
+const (
+	certainWithin = float64(time.Millisecond)
+	certainShare  = 0.01 // of the latency, or of the gap
+)
+
+// doubt is how wrong the instants of one request may be.
+type doubt struct {
+	first      float64 // ns by which the latency of the first message (of an answer in one piece: the whole latency) may be lower
+	gap        float64 // ns by which some gap may be wrong, the largest
+	firstWrong bool    // beyond what counts as certain
+	gapWrong   bool
+	packets    int64 // content messages with the stamp of a packet
+}
+
+// certain tells whether nothing of the request may be wrong beyond what counts as certain.
+func (d *doubt) certain() bool { return !d.firstWrong && !d.gapWrong }
+
+// doubt sums up the uncertainty of a request's content messages.
+func (f *facts) doubt() (d doubt) {
+	if f.reply == nil || len(f.reply.Contents) == 0 {
+		return d
+	}
+	c := f.reply.Contents
+	uncertain := func(i int) float64 {
+		if k := c[i].Message; k < len(f.rec.Messages) {
+			return float64(f.rec.Messages[k].UncertainNs)
+		}
+		return 0
+	}
+	d.first = uncertain(0)
+	if f.rec.Trace != nil {
+		d.first += float64(f.rec.Trace.SendUncertainNs)
+	}
+	d.firstWrong = wrong(d.first, f.ttft())
+	for i := range c {
+		if k := c[i].Message; k < len(f.rec.Messages) && f.rec.Messages[k].Clock == record.PacketClock {
+			d.packets++
+		}
+		if i == 0 {
+			continue
+		}
+		by := max(uncertain(i-1), uncertain(i))
+		d.gap = max(d.gap, by)
+		d.gapWrong = d.gapWrong || wrong(by, float64(c[i].At-c[i-1].At))
+	}
+	return d
+}
+
+func wrong(by, of float64) bool { return by > certainWithin && by > certainShare*of }
+
+// doubts are the uncertainties of all rows.
+type doubts struct {
+	first stats.Column // ns
+	wrong stats.Column // 1 first, 2 gaps, 3 both
+	sum   Certainty
+}
+
+func (c *doubts) add(d *doubt, valid bool) {
+	bits := 0.0
+	if !valid {
+		d = &doubt{}
+	}
+	if d.firstWrong {
+		bits++
+		c.sum.UncertainFirst++
+	}
+	if d.gapWrong {
+		bits += 2
+		c.sum.UncertainGaps++
+	}
+	if bits > 0 {
+		c.sum.Uncertain++
+	}
+	c.sum.FirstErrorMax = max(c.sum.FirstErrorMax, time.Duration(d.first))
+	c.sum.GapErrorMax = max(c.sum.GapErrorMax, time.Duration(d.gap))
+	c.sum.PacketStamps += d.packets
+	c.first.Append(d.first)
+	c.wrong.Append(bits)
+}
+
+// certainTags are the metrics that are given for the certain requests alone, too.
+var certainTags = []string{"time_to_first_token", "inter_token_latency", "inter_chunk_latency", "request_latency"}
+
+// certainty bounds the p99 of the first message's latency, and gives the metrics of the certain requests where there are others.
+func (r *Reducer) certainty() (sum Certainty, certain []Result) {
+	sum = r.doubts.sum
+	tag := "time_to_first_token"
+	if r.column(tag).Len() == 0 {
+		tag = "request_latency"
+	}
+	sum.FirstP99, sum.FirstP99Low = r.bounds(tag)
+	if sum.Uncertain == 0 {
+		return sum, nil
+	}
+	for _, tag := range certainTags {
+		if !r.set.Uses(tag) {
+			continue
+		}
+		m := &table[index[tag]]
+		if d := stats.Describe(r.certainValues(m)); d.Count > 0 {
+			certain = append(certain, Result{m, distribution(&d, m.Factor())})
+		}
+	}
+	return sum, certain
+}
+
+// bounds are the p99 of a latency as measured, and with every request as much shorter as it may be.
+func (r *Reducer) bounds(tag string) (p99, low time.Duration) {
+	var all, least []float64
+	values, first := r.column(tag).Cursor(), r.doubts.first.Cursor()
+	for range r.rows {
+		v, by := values.Next(), first.Next()
+		if v >= 0 { // not absent
+			all = append(all, v)
+			least = append(least, max(0, v-by))
+		}
+	}
+	at99 := func(v []float64) time.Duration {
+		d := stats.Describe(v)
+		if d.Count == 0 {
+			return 0
+		}
+		return time.Duration(distribution(&d, 1)[P99])
+	}
+	return at99(all), at99(least)
+}
+
+// certainValues are the values of a metric in the rows that are certain.
+func (r *Reducer) certainValues(m *Metric) (out []float64) {
+	wrong := r.doubts.wrong.Cursor()
+	if m.gaps {
+		gaps, lens := r.gaps.Cursor(), r.lens.Cursor()
+		for range r.rows {
+			sure := wrong.Next() == 0
+			for range int(lens.Next()) {
+				if v := gaps.Next(); sure {
+					out = append(out, v)
+				}
+			}
+		}
+		return out
+	}
+	values := r.column(m.Tag).Cursor()
+	for range r.rows {
+		if v, sure := values.Next(), wrong.Next() == 0; sure && v >= 0 {
+			out = append(out, v)
+		}
+	}
+	return out
+}
