@@ -10,46 +10,51 @@ import (
 const (
 	beatPeriod   = 5 * time.Millisecond
 	beatsPerTick = 4                      // beats between two looks at the waits of the threads
-	stallFloor   = 5 * time.Millisecond   // a beat that comes later than this is a stall
-	wakeNoise    = 500 * time.Microsecond // a beat may come that late for no other reason than a core that slept
+	stallFloor   = 10 * time.Millisecond  // a beat that comes later than this is a stall
+	wakeNoise    = 500 * time.Microsecond // what is late by no more may be so because a core slept
+	probePeriod  = time.Millisecond
 )
 
 // Stalls tell how long the process, or threads of it, did not run although they wanted to.
 type Stalls struct {
-	Count   int64         // times that the whole process did not run for 5 ms or more: beats that came so late for no want of a processor
+	Count   int64         // times that the whole process did not run for 10 ms or more: beats that came so late for no want of a processor
 	Longest time.Duration // longest time that it did not run
 	Total   time.Duration // of the stalls
 	// ThreadWait is what all threads together spent on run queues, runnable and without a processor; 0 where the system does not tell.
 	ThreadWait time.Duration
 }
 
-// Heartbeat watches from a thread of its own whether the process runs: it wakes every 5 ms and notes how late it was, and reads how long
-// the threads of the process waited for processors. It spins never and asks for no priority, so that it is kept waiting as readers are.
+// Heartbeat watches whether the process runs. A thread of its own wakes every 5 ms and notes how late it was, and reads how long the threads
+// of the process waited for processors. It spins never and asks for no priority. Beside it a goroutine reads a probe every millisecond, the
+// way connections are read, and notes how late that was.
 type Heartbeat struct {
 	waiter  Waiter
 	threads threadWaits
+	probe   *probe // nil where the system has none
 	stop    chan struct{}
-	done    chan struct{}
+	done    sync.WaitGroup
 	procs   int // to be restored
 
 	mu    sync.Mutex
 	sum   Stalls
-	log   blindLog
-	tick  blindTick // under way
-	next  int       // beats until the tick ends
-	onEnd func(upTo int64)
+	looks lookLog
+	next  int // beats until the threads are looked at
+	after func(upTo int64)
 }
 
-// StartHeartbeat starts one. after, if not nil, is called from the heartbeat's thread after each look at the threads, every 20 ms or so,
-// and a last time by Stop: what Unseen says of windows that end at upTo or before is final.
+// StartHeartbeat starts one. after, if not nil, is called every 20 ms or so: what Unseen says of instants up to upTo is final. It must not
+// take long.
 func StartHeartbeat(after func(upTo int64)) *Heartbeat {
-	h := &Heartbeat{waiter: NewThriftyWaiter(), stop: make(chan struct{}), done: make(chan struct{}), onEnd: after, next: beatsPerTick}
+	h := &Heartbeat{waiter: NewThriftyWaiter(), stop: make(chan struct{}), after: after, next: beatsPerTick}
 	h.threads.look()
-	h.tick.from = Now()
 	// A thread that sleeps in the kernel keeps its processor of the runtime for a while: without one more, readers would lack it.
 	h.procs = runtime.GOMAXPROCS(0)
 	runtime.GOMAXPROCS(h.procs + 1)
-	go h.run()
+	h.done.Go(h.run)
+	if p, err := newProbe(); err == nil {
+		h.probe = p
+		h.done.Go(h.watch)
+	}
 	return h
 }
 
@@ -57,28 +62,52 @@ func StartHeartbeat(after func(upTo int64)) *Heartbeat {
 func (h *Heartbeat) Stop() {
 	close(h.stop)
 	h.waiter.Wake()
-	<-h.done
+	if h.probe != nil {
+		h.probe.close()
+	}
+	h.done.Wait()
 	h.mu.Lock()
+	if now, n := Now(), h.looks.n; n > 0 { // who calls this looks, too
+		h.looks.add(look{min(now, h.looks.at(n-1).ready+int64(probePeriod)), now})
+	}
 	h.threads.close()
 	h.mu.Unlock()
 	runtime.GOMAXPROCS(h.procs)
 }
 
 func (h *Heartbeat) run() {
-	defer close(h.done)
 	h.waiter.Attach()
 	defer h.waiter.Detach()
+	h.mu.Lock()
 	h.threads.own()
+	h.mu.Unlock()
 	for due := Now() + int64(beatPeriod); ; due = Now() + int64(beatPeriod) {
 		reached := h.waiter.Until(due)
 		select {
 		case <-h.stop:
-			h.beat(0, true)
 			return
 		default:
 		}
 		if late := Now() - due; reached {
-			h.beat(late-h.waited(), false)
+			h.beat(late - h.waited())
+		}
+	}
+}
+
+// watch reads the probe until it is closed.
+func (h *Heartbeat) watch() {
+	told := Now()
+	for {
+		k, err := h.probe.wait()
+		if err != nil {
+			return
+		}
+		h.mu.Lock()
+		h.looks.add(k)
+		h.mu.Unlock()
+		if h.after != nil && k.seen-told >= int64(beatsPerTick*beatPeriod) {
+			told = k.seen
+			h.after(k.seen)
 		}
 	}
 }
@@ -91,48 +120,26 @@ func (h *Heartbeat) waited() int64 {
 	return h.threads.ownWait()
 }
 
-// beat takes in a beat that came late by some ns, and ends the tick when it is time.
-func (h *Heartbeat) beat(late int64, last bool) {
+// beat takes in a beat that came late by some ns.
+func (h *Heartbeat) beat(late int64) {
 	h.mu.Lock()
+	defer h.mu.Unlock()
 	if d := time.Duration(late); d >= stallFloor {
 		h.sum.Count++
 		h.sum.Total += d
 	}
 	h.sum.Longest = max(h.sum.Longest, time.Duration(late))
-	if late > int64(wakeNoise) {
-		h.tick.late += late + int64(beatPeriod) // it may have begun right after the beat before
+	if h.next--; h.next <= 0 {
+		h.next = beatsPerTick
+		h.sum.ThreadWait += time.Duration(h.threads.look())
 	}
-	h.next--
-	if h.next > 0 && late < int64(stallFloor) && !last {
-		h.mu.Unlock()
-		return
-	}
-	upTo := h.endTick()
-	h.mu.Unlock()
-	if h.onEnd != nil {
-		h.onEnd(upTo)
-	}
-}
-
-// endTick closes the tick under way and begins the next one.
-func (h *Heartbeat) endTick() (upTo int64) {
-	all, two := h.threads.look()
-	h.sum.ThreadWait += time.Duration(all)
-	upTo = Now()
-	t := h.tick
-	t.to = upTo
-	t.blind = two + t.late
-	h.log.add(t)
-	h.tick = blindTick{from: upTo}
-	h.next = beatsPerTick
-	return upTo
 }
 
 // Mark begins a new count of stalls.
 func (h *Heartbeat) Mark() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.endTick()
+	h.threads.look()
 	h.sum = Stalls{}
 }
 
@@ -140,15 +147,15 @@ func (h *Heartbeat) Mark() {
 func (h *Heartbeat) Stalls() Stalls {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.endTick()
+	h.sum.ThreadWait += time.Duration(h.threads.look())
 	return h.sum
 }
 
-// Unseen bounds how long before the instant at bytes may have arrived that were read between at and read, in ns: the process was stopped,
-// or its threads waited for processors, without a pause from their arrival to the read. It is never more than at - from. What lies further
-// back than the log goes (a minute or so) counts as unseen.
-func (h *Heartbeat) Unseen(from, at, read int64) int64 {
+// Unseen bounds how long before the instant at bytes may have arrived that were read together with what arrived at it, in ns: nobody looked
+// at connections meanwhile. It is never more than at - from. An instant that no look followed, or of longer ago than the log goes (a
+// minute), says nothing: all of at - from counts as unseen.
+func (h *Heartbeat) Unseen(from, at int64) int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.log.unseen(from, at, read)
+	return h.looks.unseen(from, at)
 }

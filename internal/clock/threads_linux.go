@@ -53,32 +53,25 @@ func (f *threadFile) grown() (d int64, ok bool) {
 	return d, true
 }
 
-// look tells, in ns since the look before, what all threads waited together, and the sum of the two that waited longest: a byte passes
-// through two at most, the one that polls and the one that reads.
-func (w *threadWaits) look() (all, two int64) {
+// look tells what all threads waited together since the look before, ns.
+func (w *threadWaits) look() (all int64) {
 	first := w.files == nil
 	if w.looks%scanEvery == 0 {
 		w.scan()
 	}
 	w.looks++
-	var top, second int64
 	for id, f := range w.files {
 		d, ok := f.grown()
-		switch {
-		case !ok:
+		if !ok {
 			f.file.Close()
 			delete(w.files, id)
-		case d > top:
-			top, second = d, top
-		case d > second:
-			second = d
 		}
 		all += d
 	}
 	if first { // what threads waited before anybody looked
-		return 0, 0
+		return 0
 	}
-	return all, top + second
+	return all
 }
 
 // scan opens the files of threads that are new.

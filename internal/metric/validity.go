@@ -12,7 +12,7 @@ type ClientStats struct {
 	Cores         int           // that many
 	CPUTime       time.Duration // user and system, all threads
 	ThreadWait    time.Duration // that all threads together waited for a processor; 0 = the system does not tell
-	Stalls        int64         // times that the whole process did not run for 5 ms or more
+	Stalls        int64         // times that the whole process did not run for 10 ms or more
 	StallLongest  time.Duration // longest time that it did not run, as the heartbeat noticed it
 	StallTotal    time.Duration
 	GCPauseMax    time.Duration // longest pause of the garbage collector, rounded up by the runtime

@@ -13,7 +13,7 @@ const longSend = int64(500_000)
 
 // unseer tells how long bytes may have lain unread before an instant because the client did not run (clock.Heartbeat).
 type unseer interface {
-	Unseen(from, at, read int64) int64
+	Unseen(from, at int64) int64
 }
 
 // certainty narrows down how wrong the instants of finished records may be. The transport knows that a message which shares its read with
@@ -129,14 +129,14 @@ func narrow(rec *record.Record, blind unseer) {
 			from = min(from, before(rec, i))
 		}
 		if from < m.At {
-			m.UncertainNs = blind.Unseen(from, m.At, readBy(rec, i))
+			m.UncertainNs = blind.Unseen(from, m.At)
 		}
 		worst = max(worst, m.UncertainNs)
 	}
 	t.FirstUncertainNs, t.GapUncertainNs = transport.Uncertainty(rec.Messages)
 	t.ReadDelayMax = min(t.ReadDelayMax, t.LastByteDelayMax+worst)
 	if t.SendStart != 0 && t.SendEnd-t.SendStart > longSend {
-		t.SendUncertainNs = blind.Unseen(t.SendStart, t.SendEnd, t.SendEnd)
+		t.SendUncertainNs = blind.Unseen(t.SendStart, t.SendEnd)
 	}
 }
 
@@ -148,16 +148,4 @@ func before(rec *record.Record, i int) int64 {
 		}
 	}
 	return rec.Start
-}
-
-// readBy is an instant at which message i had been read: the bytes of the read after it were not there yet.
-func readBy(rec *record.Record, i int) int64 {
-	at := rec.Messages[i].At
-	by := at + rec.Trace.LastByteDelayMax
-	for _, m := range rec.Messages[i+1:] {
-		if m.At > at {
-			return min(by, m.At)
-		}
-	}
-	return by
 }

@@ -9,8 +9,8 @@ import (
 // spell says that the client was blind in one stretch of time.
 type spell struct{ from, to int64 }
 
-func (s spell) Unseen(from, at, read int64) int64 {
-	if read < s.to || at <= s.from || at > s.to {
+func (s spell) Unseen(from, at int64) int64 {
+	if at <= s.from || at > s.to {
 		return 0
 	}
 	return at - max(from, s.from)

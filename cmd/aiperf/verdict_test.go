@@ -1,0 +1,147 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"aiperf/internal/mockserver"
+)
+
+// judged is what a run says of itself, beside what the server knows.
+type judged struct {
+	Verdict, Reason string
+	Notes           []string
+	Stalls          int                                     `json:"stall_count"`
+	Longest         float64                                 `json:"stall_longest_ms"`
+	Uncertain       int                                     `json:"uncertain_requests"`
+	First           float64                                 `json:"first_p99_ms"`
+	FirstLeast      float64                                 `json:"first_p99_at_least_ms"`
+	Certain         map[string]struct{ Count, P99 float64 } `json:"certain_metrics"`
+	measured, exact float64                                 // p99 of the time to first token, ms
+}
+
+// off is how much too high the measured p99 is.
+func (j *judged) off() float64 { return j.measured/j.exact - 1 }
+
+// closedLoop is a run of 12 streams against a server that logs what it does.
+func closedLoop(t *testing.T, requests string) (p *process, truth string) {
+	truth = filepath.Join(t.TempDir(), "truth.jsonl")
+	mock := url.Values{"ttft": {"70ms"}, "itl": {"5ms"}, "tokens": {"30"}, "jitter": {"0.2"}, "truth-log": {truth}}
+	return program(t, "--url", "mock://?"+mock.Encode(), "--streaming", "--concurrency", "12", "--request-count", requests, "--isl", "8",
+		"--num-dataset-entries", "10"), truth
+}
+
+// judge compares the times to the first token with the server's own: a message that arrived while the server was writing it is right.
+func (p *process) judge(truth string) *judged {
+	p.t.Helper()
+	wrote := map[string]mockserver.Write{}
+	for _, l := range readLines[mockserver.Truth](p.t, truth) {
+		for _, w := range l.Writes {
+			if w.Events > 0 {
+				wrote[l.RequestID] = w
+				break
+			}
+		}
+	}
+	j := new(judged)
+	var measured, exact []float64
+	for _, l := range p.records() {
+		w, ok := wrote[l.Metadata.RequestID]
+		if l.Error != nil || !ok {
+			p.t.Fatalf("request %s: %v", l.Metadata.RequestID, l.Error)
+		}
+		took := l.number(p.t, "time_to_first_token")
+		measured = append(measured, took)
+		exact = append(exact, min(max(took, float64(w.Before-l.Metadata.Start)/1e6), float64(w.After-l.Metadata.Start)/1e6))
+	}
+	p99 := func(v []float64) float64 {
+		slices.Sort(v)
+		return v[(len(v)-1)*99/100]
+	}
+	p.summary().read(p.t, "validity", j)
+	j.measured, j.exact = p99(measured), p99(exact)
+	p.t.Logf("p99 %.1f ms, true %.1f ms; bound %.1f to %.1f ms; %d stalls, longest %.0f ms; %d uncertain\n%s: %s", j.measured, j.exact, j.FirstLeast, j.First,
+		j.Stalls, j.Longest, j.Uncertain, j.Verdict, j.Reason)
+	return j
+}
+
+// holds checks what every verdict promises.
+func (j *judged) holds(t *testing.T) {
+	t.Helper()
+	if j.off() > 0.05 && j.Verdict == "valid" {
+		t.Errorf("valid, and the p99 is %.1f %% too high", 100*j.off())
+	}
+	if j.Verdict == "client limited" && j.off() < 0.01 && j.First-j.FirstLeast < 0.04*j.FirstLeast && !strings.Contains(j.Reason, "cores") {
+		t.Errorf("the client is blamed without a reason: %s", j.Reason)
+	}
+}
+
+// TestVerdictOfStoppedClient: a client that is stopped while answers come says so, and gives the requests that did not suffer.
+func TestVerdictOfStoppedClient(t *testing.T) {
+	p, truth := closedLoop(t, "240")
+	p.start()
+	lines := func() int {
+		text, err := os.ReadFile(truth)
+		if err != nil {
+			return 0
+		}
+		return bytes.Count(text, []byte("\n"))
+	}
+	for _, begin := range []int{30, 90, 150} {
+		until(t, "answers", func() bool { return lines() >= begin })
+		p.signal(syscall.SIGSTOP)
+		at := lines()
+		until(t, "the server to end what is in flight", func() bool { return lines() >= at+8 })
+		p.signal(syscall.SIGCONT)
+	}
+	if got := p.wait(); got != 0 {
+		t.Fatalf("exit status %d\n%s", got, p.stderr.String())
+	}
+	p.complete(240)
+	j := p.judge(truth)
+	j.holds(t)
+	if j.Stalls < 3 || j.Longest < 10 {
+		t.Errorf("%d stalls, the longest of %v ms: three are missing", j.Stalls, j.Longest)
+	}
+	if c := j.Certain["time_to_first_token"]; j.Uncertain == 0 || c.Count != float64(240-j.Uncertain) {
+		t.Errorf("%d of 240 requests are uncertain, %v certain", j.Uncertain, c.Count)
+	}
+	if notes := strings.Join(j.Notes, "\n"); !strings.Contains(notes, "The client stood still for") || !strings.Contains(notes, "may be off by more than max(1 ms, 1 %)") {
+		t.Errorf("notes:\n%s", notes)
+	}
+	if !strings.Contains(p.stdout.String(), "p99 of all requests") {
+		t.Error("the report does not show both figures")
+	}
+}
+
+// TestVerdictBesideBusyLoops: other programs that take the processors are noticed, and blamed no more than they did.
+func TestVerdictBesideBusyLoops(t *testing.T) {
+	for range 4 {
+		loop := exec.Command("timeout", "30", "sh", "-c", "while :; do :; done")
+		if err := loop.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			loop.Process.Signal(syscall.SIGTERM) // timeout ends the loop with itself
+			loop.Wait()
+		})
+	}
+	p, truth := closedLoop(t, "120")
+	if got := p.run(); got != 0 {
+		t.Fatalf("exit status %d\n%s", got, p.stderr.String())
+	}
+	j := p.judge(truth)
+	j.holds(t)
+	if j.First < j.FirstLeast || j.First == 0 {
+		t.Errorf("bounds %v to %v ms", j.FirstLeast, j.First)
+	}
+}

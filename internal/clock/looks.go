@@ -1,0 +1,46 @@
+package clock
+
+import "sort"
+
+// look is one reading of the probe: it became readable at ready and was read at seen (instants).
+type look struct{ ready, seen int64 }
+
+// keptLooks is the length of the log: more than a minute of looks.
+const keptLooks = 1 << 16
+
+// lookLog keeps the latest looks, in their order.
+type lookLog struct {
+	ring [keptLooks]look
+	n    int // looks added so far
+}
+
+func (l *lookLog) add(k look) {
+	l.ring[l.n%keptLooks] = k
+	l.n++
+}
+
+// at is look i of the log, counted over all that were added.
+func (l *lookLog) at(i int) *look { return &l.ring[i%keptLooks] }
+
+// unseen bounds for how long before an instant bytes may have lain unread in a connection from which something was read after it: what was
+// there before a look would have been read with it. Where the looks on both sides were prompt, nothing lay there for longer than they were
+// late; else it may have come at any time since the look before became due.
+func (l *lookLog) unseen(from, at int64) int64 {
+	if at <= from {
+		return 0
+	}
+	first := max(0, l.n-keptLooks)
+	next := first + sort.Search(l.n-first, func(i int) bool { return l.at(first+i).seen > at }) // the first look after it
+	if next == l.n {
+		return at - from // nobody has looked since
+	}
+	if next == first { // nobody looked before it, or that is forgotten
+		return at - from
+	}
+	before, after := l.at(next-1), l.at(next)
+	late := max(before.seen-before.ready, after.seen-after.ready)
+	if late <= int64(wakeNoise) {
+		return min(at-from, late)
+	}
+	return min(at-from, at-before.seen)
+}
