@@ -26,12 +26,12 @@ func TestUnseen(t *testing.T) {
 		from, at, want int64 // in tenths of a ms
 	}{
 		{"between prompt looks", 0, 305, 0},
-		{"in a blind time", 0, 605, 115}, // since the look before it, at 49
-		{"at its end", 0, 699, 209},
+		{"in a blind time", 0, 605, 114}, // since the look before it, at 49.05
+		{"at its end", 0, 699, 208},
 		{"the read before is later than that", 550, 699, 149},
-		{"right after it: the look that ended it was due at 50", 0, 705, 205},
+		{"right after it", 0, 705, 5},
 		{"calm again", 0, 755, 0},
-		{"a shorter one", 0, 825, 35},
+		{"a shorter one", 0, 825, 34},
 		{"after the last look nothing is known", 100, 1005, 905},
 		{"nor before the first", 0, 5, 5},
 		{"an empty window", 500, 500, 0},
