@@ -121,7 +121,7 @@ func narrow(rec *record.Record, blind unseer) {
 	if t == nil || blind == nil {
 		return
 	}
-	worst := int64(0)
+	worst, packets := int64(0), false
 	for i := range rec.Messages {
 		m := &rec.Messages[i]
 		from := m.At - m.UncertainNs
@@ -132,9 +132,12 @@ func narrow(rec *record.Record, blind unseer) {
 			m.UncertainNs = blind.Unseen(from, m.At)
 		}
 		worst = max(worst, m.UncertainNs)
+		packets = packets || m.Clock == record.PacketClock
 	}
 	t.FirstUncertainNs, t.GapUncertainNs = transport.Uncertainty(rec.Messages)
-	t.ReadDelayMax = min(t.ReadDelayMax, t.LastByteDelayMax+worst)
+	if !packets { // else what bytes waited before their read's last one is known
+		t.ReadDelayMax = min(t.ReadDelayMax, t.LastByteDelayMax+worst)
+	}
 	if t.SendStart != 0 && t.SendEnd-t.SendStart > longSend {
 		t.SendUncertainNs = blind.Unseen(t.SendStart, t.SendEnd)
 	}

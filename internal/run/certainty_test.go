@@ -56,6 +56,16 @@ func TestNarrowWithoutStamps(t *testing.T) {
 	}
 }
 
+// TestNarrowKeepsPackets: what a captured packet says stands.
+func TestNarrowKeepsPackets(t *testing.T) {
+	rec := &record.Record{Start: 100, Trace: &record.Trace{SendStart: 1, SendEnd: 9_000_000, LastByteDelayMax: 5, ReadDelayMax: 300},
+		Messages: []record.Message{{At: 500, Clock: record.PacketClock}}}
+	narrow(rec, spell{300, 500})
+	if m := rec.Messages[0]; m.UncertainNs != 0 || rec.Trace.ReadDelayMax != 300 {
+		t.Errorf("uncertain by %d, delay %d; want 0, 300", m.UncertainNs, rec.Trace.ReadDelayMax)
+	}
+}
+
 // TestNarrowSend: a request that took long to write because the client stood still left that much later than it says.
 func TestNarrowSend(t *testing.T) {
 	rec := &record.Record{Trace: &record.Trace{SendStart: 1_000_000, SendEnd: 9_000_000}}
