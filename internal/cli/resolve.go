@@ -81,7 +81,7 @@ func (r *resolver) validate() {
 	r.run.Spelling = r.spell
 	for _, one := range r.run.Violations() {
 		told := func(p string) bool {
-			return strings.HasPrefix(p, r.spell(one.Key)+":") || strings.HasPrefix(p, r.spell(one.Key)+" ") || one.Key == "benchmark.models" && strings.HasPrefix(p, "no model")
+			return strings.HasPrefix(p, r.spell(one.Key)+":") || strings.HasPrefix(p, r.spell(one.Key)+" ") || one.Key == "benchmark.models" && (strings.HasPrefix(p, "no model") || len(r.run.Endpoint.URLs) == 0) // a server without a URL is not asked for its model
 		}
 		if !slices.ContainsFunc(before, told) {
 			r.problems = append(r.problems, one.Text)

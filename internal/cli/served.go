@@ -27,12 +27,15 @@ func served(ctx context.Context, dry bool) lister {
 // servedModel takes the only model that the server serves when nobody named one. It reports whether there is one; else it has said why not.
 func (r *resolver) servedModel() (config.Model, bool) {
 	e := &r.run.Endpoint
-	if len(r.problems) > 0 || len(e.URLs) == 0 { // what is wrong already is to be mended first
-		r.fail("no model: name it with --model")
+	if len(r.problems) > 0 && len(e.URLs) == 0 { // there is nobody to ask until the URL is mended
 		return config.Model{}, false
 	}
 	if r.ask == nil {
 		r.fail("no model: name it with --model; a run asks the server for it, a dry run sends nothing")
+		return config.Model{}, false
+	}
+	if len(r.problems) > 0 { // what is wrong already is to be mended first
+		r.fail("no model: name it with --model")
 		return config.Model{}, false
 	}
 	base := e.URLs[slices.IndexFunc(e.URLs, func(u string) bool { return !isMock(u) })]
