@@ -1,7 +1,10 @@
 package custom
 
 import (
+	"crypto/sha256"
 	"fmt"
+	"hash"
+	"io"
 	"os"
 	"strings"
 
@@ -49,9 +52,10 @@ type loader struct {
 	Options
 	set     *Set
 	faults  dataset.Faults
-	ids     int    // session ids given out
-	rowNo   int    // rows read
-	unknown string // warning of the first keys that are ignored
+	ids     int       // session ids given out
+	rowNo   int       // rows read
+	unknown string    // warning of the first keys that are ignored
+	hash    hash.Hash // of the bytes of a trace, once its rows are read
 }
 
 // Open reads the file. Its error has a line for each of the first ten faults.
@@ -115,7 +119,12 @@ func (l *loader) newID() string {
 
 // rows reads the objects of a file and warns once of keys that are ignored.
 func (l *loader) rows(path string, known []string, f func(*rows.Row)) error {
-	err := rows.Objects(path, &l.faults, func(r *rows.Row) {
+	var raw io.Writer = io.Discard
+	if l.set.facts.Trace {
+		l.hash = sha256.New()
+		raw = l.hash
+	}
+	err := rows.Objects(path, raw, &l.faults, func(r *rows.Row) {
 		l.look(r, known)
 		if l.rowNo == 0 {
 			l.set.facts.FirstHasTime = r.Has("timestamp")

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"aiperf/internal/dataset"
@@ -52,7 +53,7 @@ func LookInto(path, named string) (*Look, error) {
 	}
 	var faults dataset.Faults
 	untimed := 0
-	err = rows.Objects(path, &faults, func(r *rows.Row) {
+	err = rows.Objects(path, io.Discard, &faults, func(r *rows.Row) {
 		turns, has := glance(r)
 		l.Turns += turns
 		if !has {

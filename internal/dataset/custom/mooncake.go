@@ -1,11 +1,7 @@
 package custom
 
 import (
-	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
-	"io"
-	"os"
 
 	"aiperf/internal/conversation"
 	"aiperf/internal/dataset/rows"
@@ -28,11 +24,11 @@ func readMooncake(l *loader, path string) error {
 	if err != nil || l.faults.Count() > 0 {
 		return err
 	}
-	return l.replay(path, records, mooncakeBlock)
+	return l.replay(records, mooncakeBlock)
 }
 
 // replay makes conversations of recorded traffic.
-func (l *loader) replay(path string, records []trace.Record, block int) error {
+func (l *loader) replay(records []trace.Record, block int) error {
 	if l.BlockSize > 0 {
 		block = l.BlockSize
 	}
@@ -61,7 +57,7 @@ func (l *loader) replay(path string, records []trace.Record, block int) error {
 	if l.faults.Count() > 0 {
 		return nil
 	}
-	return l.planPrompts(path, sessions, made, block)
+	return l.planPrompts(sessions, made, block)
 }
 
 // recorded makes the turn of a record, all but a prompt that has to be made.
@@ -100,7 +96,7 @@ type replayed struct {
 }
 
 // planPrompts asks for the prompts in the order of the conversations.
-func (l *loader) planPrompts(path string, sessions []trace.Session, r *replayed, block int) error {
+func (l *loader) planPrompts(sessions []trace.Session, r *replayed, block int) error {
 	for i, s := range sessions {
 		for k := range s.Records {
 			rec := &s.Records[k]
@@ -108,7 +104,7 @@ func (l *loader) planPrompts(path string, sessions []trace.Session, r *replayed,
 				continue
 			}
 			if r.turns[i] == nil {
-				if err := l.openBlocks(path, r, block); err != nil {
+				if err := l.openBlocks(r, block); err != nil {
 					return err
 				}
 				r.turns[i] = make([]made, len(s.Records))
@@ -135,7 +131,7 @@ func (r *replayed) plan(rec *trace.Record, block int) made {
 }
 
 // openBlocks opens the corpus once, when the first prompt has to be made.
-func (l *loader) openBlocks(path string, r *replayed, block int) error {
+func (l *loader) openBlocks(r *replayed, block int) error {
 	if r.corpus != nil {
 		return nil
 	}
@@ -143,10 +139,8 @@ func (l *loader) openBlocks(path string, r *replayed, block int) error {
 	if err != nil {
 		return err
 	}
-	namespace, err := fileHash(path)
-	if err != nil {
-		return err
-	}
+	// The namespace of a file's hash ids is the first 16 hexadecimal digits of the SHA-256 of its bytes.
+	namespace := hex.EncodeToString(l.hash.Sum(nil))[:16]
 	r.texts, r.corpus = sequence, sequence.Corpus()
 	var separator *int32
 	if l.Separator != nil {
@@ -174,18 +168,4 @@ func (r *replayed) fill(i int, c *conversation.Conversation) {
 		}
 		c.Turns[k].Parts = conversation.Texts("text", text)
 	}
-}
-
-// fileHash is the namespace of a file's hash ids: the first 16 hexadecimal digits of the SHA-256 of its bytes.
-func fileHash(path string) (string, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return "", fmt.Errorf("--input-file %w", err)
-	}
-	defer file.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, file); err != nil {
-		return "", fmt.Errorf("%s: %w", path, err)
-	}
-	return hex.EncodeToString(h.Sum(nil))[:16], nil
 }

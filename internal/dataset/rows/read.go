@@ -27,15 +27,19 @@ func (l Line) Where() string { return fmt.Sprintf("%s:%d", l.Path, l.Number) }
 
 // Read calls f for every line of the file that is not blank, until f returns false. A byte order mark is skipped; a name that ends in
 // .gz is read through gzip. A file without a line is an error.
-func Read(path string, f func(Line) bool) error {
+func Read(path string, f func(Line) bool) error { return ReadBytes(path, io.Discard, f) }
+
+// ReadBytes is Read that also writes the bytes of the file, as they lie on the disk, to raw: who wants their hash need not read them again.
+// All of them have been written when it returns, unless f ended it.
+func ReadBytes(path string, raw io.Writer, f func(Line) bool) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return openError(path, err)
 	}
 	defer file.Close()
-	var source io.Reader = file
+	source := io.TeeReader(file, raw)
 	if strings.HasSuffix(path, ".gz") {
-		z, err := gzip.NewReader(bufio.NewReader(file))
+		z, err := gzip.NewReader(bufio.NewReader(source))
 		if err != nil {
 			return fmt.Errorf("%s: not a gzip file: %w", path, err)
 		}
@@ -78,9 +82,9 @@ func read(path string, source io.Reader, f func(Line) bool) error {
 	return nil
 }
 
-// Objects calls f for every row of the file. Rows that are no JSON object are noted as faults and left out.
-func Objects(path string, faults *dataset.Faults, f func(*Row)) error {
-	return Read(path, func(l Line) bool {
+// Objects calls f for every row of the file, whose bytes go to raw as ReadBytes says. Rows that are no JSON object are noted as faults and left out.
+func Objects(path string, raw io.Writer, faults *dataset.Faults, f func(*Row)) error {
+	return ReadBytes(path, raw, func(l Line) bool {
 		if row := Parse(l.Where(), l.Text, faults); row != nil {
 			f(row)
 		}

@@ -1,8 +1,10 @@
 package rows
 
 import (
+	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -50,13 +52,17 @@ func TestReadGzip(t *testing.T) {
 	}
 	n := 0
 	var faults dataset.Faults
-	if err := Objects(path, &faults, func(*Row) { n++ }); err != nil || n != 2 {
+	var raw bytes.Buffer
+	if err := Objects(path, &raw, &faults, func(*Row) { n++ }); err != nil || n != 2 {
 		t.Errorf("%d rows, %v", n, err)
+	}
+	if lies, err := os.ReadFile(path); err != nil || !bytes.Equal(raw.Bytes(), lies) {
+		t.Errorf("%d bytes were passed on, the file has %d, %v", raw.Len(), len(lies), err)
 	}
 	if err := os.WriteFile(path, []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := Objects(path, &faults, func(*Row) {}); err == nil || !strings.Contains(err.Error(), "gzip") {
+	if err := Objects(path, io.Discard, &faults, func(*Row) {}); err == nil || !strings.Contains(err.Error(), "gzip") {
 		t.Errorf("got %v", err)
 	}
 }
