@@ -1,0 +1,87 @@
+package config
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// TestSchema: the schema knows every key of every row with its description, and every key of what is printed.
+func TestSchema(t *testing.T) {
+	text, err := Schema(Rows())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var top map[string]any
+	if err := json.Unmarshal(text, &top); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range Rows() {
+		if row.Key == "" {
+			continue
+		}
+		path := row.Key
+		if head, _, _ := strings.Cut(path, "."); !slices.Contains(envelope, head) {
+			path = "benchmark." + path
+		}
+		path = strings.NewReplacer("datasets.main", "datasets.0", "phases.profiling", "phases.0", "phases.warmup", "phases.0").Replace(path)
+		if !knows(top, strings.Split(path, ".")) {
+			t.Errorf("%s of %s%s is not in the schema", row.Key, row.Name(), row.Env)
+		}
+	}
+	run := Default()
+	run.Models.Items = []Model{{Name: "m"}}
+	printed, err := run.YAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal(printed, &doc); err != nil {
+		t.Fatal(err)
+	}
+	var walk func(n *yaml.Node, path []string)
+	walk = func(n *yaml.Node, path []string) {
+		if len(path) > 0 && !knows(top, path) {
+			t.Errorf("%v is printed and not in the schema", path)
+		}
+		for i, c := range n.Content {
+			switch {
+			case n.Kind == yaml.MappingNode && i%2 == 1:
+				walk(c, append(path[:len(path):len(path)], n.Content[i-1].Value))
+			case n.Kind == yaml.SequenceNode && c.Kind == yaml.MappingNode:
+				walk(c, append(path[:len(path):len(path)], "0"))
+			}
+		}
+	}
+	walk(doc.Content[0], nil)
+	if !strings.Contains(string(text), `"description": "sessions in flight`) || !strings.Contains(string(text), `"exclusiveMinimum": 0`) {
+		t.Error("descriptions or bounds are missing")
+	}
+}
+
+// knows follows a path through properties, items and alternatives.
+func knows(s map[string]any, path []string) bool {
+	if len(path) == 0 {
+		return true
+	}
+	if list, ok := s["anyOf"].([]any); ok {
+		for _, one := range list {
+			if o, ok := one.(map[string]any); ok && knows(o, path) {
+				return true
+			}
+		}
+		return false
+	}
+	if items, ok := s["items"].(map[string]any); ok && path[0] == "0" {
+		return knows(items, path[1:])
+	}
+	members, ok := s["properties"].(map[string]any)
+	if !ok {
+		return s["type"] == "object" // keys of the user's own
+	}
+	next, ok := members[path[0]].(map[string]any)
+	return ok && knows(next, path[1:])
+}
