@@ -64,8 +64,8 @@ func valueOf(f *setting.Row) string {
 		notes = append(notes, "on or off")
 	}
 	choices := f.Choices
-	if f.Shown != nil {
-		choices = f.Shown
+	if f.Shown != nil { // of a registry, which grows by itself
+		choices = []string{"see --help " + strings.TrimPrefix(f.Name(), "--")}
 	}
 	for i := 0; i < len(choices) && i < 12; i++ {
 		if i == 0 {
