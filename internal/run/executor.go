@@ -86,6 +86,7 @@ func (e *executor) Prepare(ctx context.Context, r *load.Request) load.Armed {
 		Extra: append(extraHeaders(a.turn()), req.Headers...)})
 	a.wire.Session = r.Session.ID
 	a.wire.LastTurn = r.Turn+1 >= r.Session.Turns
+	a.wire.WarmUp = r.Phase.Warmup
 	a.wire.Armed = !e.dialLate
 	if !e.dialLate {
 		a.exchange = e.carrier.Prepare(ctx, &a.wire)

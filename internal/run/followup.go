@@ -61,7 +61,7 @@ func (a *armed) following(f *endpoint.FollowUp) (*transport.Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	wire := &transport.Request{Target: target, Method: f.Method, Body: f.Body, Session: a.wire.Session, LastTurn: a.wire.LastTurn}
+	wire := &transport.Request{Target: target, Method: f.Method, Body: f.Body, Session: a.wire.Session, LastTurn: a.wire.LastTurn, WarmUp: a.wire.WarmUp}
 	if wire.Method == "" {
 		wire.Method = "POST"
 	}

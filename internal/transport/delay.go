@@ -18,12 +18,13 @@ const pendingDelays = 16
 // delayNotes are the delays of one connection on their way to the log.
 type delayNotes struct {
 	log  *delayLog
+	off  bool // the request is none of those that count
 	n    int
 	last [pendingDelays]int64
 }
 
 func (d *delayNotes) add(ns int64) {
-	if d.log == nil {
+	if d.log == nil || d.off {
 		return
 	}
 	d.last[d.n] = ns
@@ -45,7 +46,7 @@ func (d *delayNotes) flush() {
 }
 
 // ReadDelays is the distribution, in ns, of the time from the kernel's receive stamp to the return of the read, over the finished
-// requests of the client.
+// requests of the client, those of warm-ups excepted.
 func (c *Client) ReadDelays() *stats.Histogram {
 	c.delays.mu.Lock()
 	defer c.delays.mu.Unlock()

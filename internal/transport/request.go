@@ -16,6 +16,8 @@ type Request struct {
 	Session  string // identity of the session, for sticky connections
 	LastTurn bool   // no request of the session follows
 
+	WarmUp bool // the delays of its reads are in no statistics
+
 	// Armed tells that Prepare runs ahead of the intended instant: the start is stamped by Send. Otherwise it is stamped by
 	// Prepare, before any wait for a connection, as the measurement contract says.
 	Armed bool

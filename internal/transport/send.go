@@ -44,6 +44,7 @@ func (x *Exchange) Send() {
 func (x *Exchange) push(now int64) {
 	x.trace.SendStart = now
 	x.conn.begin(now)
+	x.conn.delays.off = x.req.WarmUp
 	for rest := x.unsent(); len(rest) > 0; rest = x.unsent() {
 		n, err := x.conn.tryWrite(rest)
 		x.took(n)
