@@ -46,16 +46,17 @@ func TestContentIsMadeOnce(t *testing.T) {
 	for limit, want := range map[int64]int{1 << 20: 1, 100: 2} {
 		made := 0
 		b := Made("image/png", -1, NewStore(limit), func() ([]byte, error) { made++; return bytes.Clone(content), nil })
-		first, err := b.Base64()
-		second, _ := b.Base64()
-		if err != nil || string(first) != base64.StdEncoding.EncodeToString(content) || &first[0] != &second[0] || made != 1 {
-			t.Fatalf("limit %d: made %d times, %v", limit, made, err)
-		}
+		func() { // what is shared here is out of use when it returns
+			first, err := b.Base64()
+			second, _ := b.Base64()
+			if err != nil || string(first) != base64.StdEncoding.EncodeToString(content) || &first[0] != &second[0] || made != 1 {
+				t.Fatalf("limit %d: made %d times, %v", limit, made, err)
+			}
+			runtime.KeepAlive(first)
+		}()
 		if b.Size() != int64(len(content)) {
 			t.Errorf("size %d", b.Size())
 		}
-		runtime.KeepAlive(first)
-		first, second = nil, nil
 		for range 3 { // a weak pointer is cleared by a collection
 			runtime.GC()
 		}

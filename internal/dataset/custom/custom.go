@@ -119,7 +119,7 @@ func (l *loader) newID() string {
 
 // rows reads the objects of a file and warns once of keys that are ignored.
 func (l *loader) rows(path string, known []string, f func(*rows.Row)) error {
-	var raw io.Writer = io.Discard
+	raw := io.Discard
 	if l.set.facts.Trace {
 		l.hash = sha256.New()
 		raw = l.hash
