@@ -82,3 +82,38 @@ func TestADirectoryIsClaimedOnce(t *testing.T) {
 		t.Errorf("left: %v", got)
 	}
 }
+
+func TestClearSeries(t *testing.T) {
+	dir := t.TempDir()
+	put := func(name, text string) {
+		if err := WriteFile(filepath.Join(dir, name), []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := `{"run_info":{"sweep_id":"s"}}`
+	for name, text := range map[string]string{
+		"profile_export_aiperf.json": "{}", "profile_export_raw.jsonl": "{}", // of a single run
+		"profile_runs/run_0003/profile_export_aiperf.json": run, "profile_runs/run_0003/inputs.json": "{}", "profile_runs/run_0003/logs/aiperf.log": "x",
+		"concurrency_2/profile_runs/trial_0001/profile_export_aiperf.json": run, "aggregate/profile_export_aiperf_aggregate.csv": "x",
+		// and what stays: a single run in a directory of its own, a report, the user's files
+		"other/profile_export_aiperf.json": "{}", "report/profile_runs/run_0003/profile_export_aiperf.json": run, "concurrency_2/notes.txt": "x",
+	} {
+		put(name, text)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "empty"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	n, err := ClearSeries(dir, "")
+	if err != nil || n != 6 {
+		t.Errorf("%d files removed, %v", n, err)
+	}
+	want := []string{"concurrency_2/notes.txt", "other/profile_export_aiperf.json", "report/profile_runs/run_0003/profile_export_aiperf.json"}
+	if got := left(t, dir); !slices.Equal(got, want) {
+		t.Errorf("left: %v", got)
+	}
+	for name, stays := range map[string]bool{"profile_runs": false, "aggregate": false, "empty": true} {
+		if _, err := os.Stat(filepath.Join(dir, name)); (err == nil) != stays {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

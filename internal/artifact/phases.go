@@ -1,6 +1,13 @@
 package artifact
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
 	"aiperf/internal/metric"
 )
 
@@ -68,4 +75,40 @@ func appendPhase(b []byte, p *Phase) []byte {
 	o.int("total_request_count", s.Valid+s.Failed)
 	o.bool("was_cancelled", p.Cancelled)
 	return o.close()
+}
+
+// ReadPhases reads the list of phases of a run, ours or the Python tool's: who they were and when, not their figures. A run of one phase
+// leaves no list, and gives none.
+func ReadPhases(l Layout) ([]Phase, error) {
+	data, err := os.ReadFile(l.phaseManifest())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("phases: %w", err)
+	}
+	var list struct {
+		Phases []struct {
+			Name      string `json:"phase_name"`
+			Kind      string `json:"phase_kind"`
+			Index     int    `json:"phase_index"`
+			Profiling *int   `json:"profiling_index"`
+			Start     int64  `json:"start_ns"`
+			End       int64  `json:"end_ns"`
+			Cancelled bool   `json:"was_cancelled"`
+		}
+	}
+	if err := json.Unmarshal(data, &list); err != nil {
+		return nil, fmt.Errorf("%s: %w", l.phaseManifest(), err)
+	}
+	var phases []Phase
+	for _, p := range list.Phases {
+		one := Phase{Name: p.Name, Index: p.Index, ProfilingIndex: -1, Warmup: p.Kind == warmupPhase}
+		if p.Profiling != nil {
+			one.ProfilingIndex = *p.Profiling
+		}
+		one.Start, one.End, one.Cancelled = time.Unix(0, p.Start), time.Unix(0, p.End), p.Cancelled
+		phases = append(phases, one)
+	}
+	return phases, nil
 }

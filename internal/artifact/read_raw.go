@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 
 	"github.com/valyala/fastjson"
@@ -79,14 +80,31 @@ func rawRecord(v *fastjson.Value, messages []record.Message) (*record.Record, er
 			r.Payload = record.Plain(p.MarshalTo(nil))
 		}
 		r.Model = text(p.Get("model"))
-		r.MaxTokens = requestedTokens(p)
+		if v.Get("benchmark_id") == nil { // ours says what was asked for below; a length inside a body that came ready was not
+			r.MaxTokens = requestedTokens(p)
+		}
 	}
 	if n := v.GetInt("requested_osl"); n > 0 {
 		r.MaxTokens = n
 	}
+	if r.Error == nil && r.Status >= 400 {
+		r.Error = statusError(r, text(v.Get("trace_data", "response_reason")))
+	}
 	r.BenchmarkID = text(v.Get("benchmark_id"))
 	r.Trace = readTrace(v.Get("trace_data"), r.WallOffset)
 	return r, nil
+}
+
+// statusError is the failure that a status tells where the line names no error.
+func statusError(r *record.Record, reason string) *record.Error {
+	if reason == "" {
+		reason = http.StatusText(r.Status)
+	}
+	e := &record.Error{Code: r.Status, Type: reason}
+	if len(r.Messages) > 0 {
+		e.Message = string(r.Messages[0].Raw)
+	}
+	return e
 }
 
 // requestedTokens is the output length that a payload asks for, 0 = none.

@@ -29,7 +29,7 @@ func (w *Records) Encode(dst []byte, rec *record.Record, _ *record.Reply, row *m
 	o.key("metrics")
 	var some bool
 	o.b, some = appendMetrics(o.b, row)
-	if w.trace && rec.Trace != nil {
+	if w.trace && rec.Trace != nil && !rec.Trace.Spans {
 		o.key("trace_data")
 		o.b = appendTrace(o.b, rec)
 	}

@@ -77,6 +77,10 @@ func sentHeaders(r *record.Record) []record.Header {
 	if r.Trace.Host == "" || len(r.RequestHeaders) == 0 {
 		return r.RequestHeaders
 	}
+	sent := r.Trace.BytesSent
+	if sent == 0 { // cut before the body was out
+		sent = r.Payload.Len()
+	}
 	all := make([]record.Header, 0, len(r.RequestHeaders)+2)
 	all = append(all, record.Header{Name: "Host", Value: r.Trace.Host})
 	for _, h := range r.RequestHeaders {
@@ -84,7 +88,7 @@ func sentHeaders(r *record.Record) []record.Header {
 			all = append(all, h)
 		}
 	}
-	return append(all, record.Header{Name: "Content-Length", Value: strconv.Itoa(r.Payload.Len())})
+	return append(all, record.Header{Name: "Content-Length", Value: strconv.Itoa(sent)})
 }
 
 // span writes a duration if both its ends happened.

@@ -40,13 +40,13 @@ func reportTable() *setting.Table {
 	return setting.NewTable(rows)
 }
 
-const reportLong = "Reads the raw export of a run (profile_export_raw.jsonl, of this program or of the Python tool), alone or in the directory of its run, " +
+const reportLong = "Reads the raw export of a run (profile_export_raw.jsonl, of this program or of the Python tool), alone, in the directory of its run or below that of a series, " +
 	"and makes records, summaries, time slices and tables of it again, without a server. What no flag says is taken from the run."
 
 // newReportCommand makes a report again from a raw export.
 func (p *Program) newReportCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:                "report RAW.jsonl|RUN-DIR [flags]",
+		Use:                "report RAW.jsonl|RUN-DIR|SERIES-DIR [flags]",
 		Short:              "Make the report of a run again from its raw export",
 		Long:               reportLong,
 		DisableFlagParsing: true,
@@ -69,7 +69,7 @@ func (p *Program) newReportCommand() *cobra.Command {
 func (p *Program) reportHelp(table *setting.Table) error {
 	width := min(max(p.columns(), 60), 140)
 	out := bufio.NewWriter(p.Out)
-	fmt.Fprintln(out, "Usage: aiperf report RAW.jsonl|RUN-DIR [flags]")
+	fmt.Fprintln(out, "Usage: aiperf report RAW.jsonl|RUN-DIR|SERIES-DIR [flags]")
 	fmt.Fprintln(out)
 	for _, line := range wrap(reportLong, width) {
 		fmt.Fprintln(out, line)
@@ -94,20 +94,48 @@ func (p *Program) report(ctx context.Context, table *setting.Table, words []stri
 		}
 		return 1
 	}
-	opts, err := p.reportOptions(ctx, set)
+	opts, err := p.reportOptions(set)
 	if err != nil {
 		p.errorf("%v", err)
 		return 1
 	}
 	opts.CLICommand = strings.Join(append([]string{"aiperf", "report"}, redact.Args(words)...), " ")
-	run, layout, err := reanalyze.Report(opts)
+	runs, err := reanalyze.Find(set.Words[0])
 	if err != nil {
 		p.errorf("%v", err)
 		return 1
 	}
-	run.ShowTrace = set.True("--show-trace-timing", false)
-	environment := config.DefaultEnvironment()
-	problems, _ = readEnvironment(p.Environ, &environment) // what else is wrong there is no matter of a report
+	out, failed := opts.Dir, 0
+	for k, run := range runs {
+		opts.Input, opts.Dir = run, out
+		if len(runs) > 1 { // of a series: its runs lie in the report as they lie there
+			rel, err := filepath.Rel(set.Words[0], run.Dir)
+			if err != nil {
+				p.errorf("%v", err)
+				return 1
+			}
+			opts.Dir = filepath.Join(out, rel)
+			fmt.Fprintf(p.Err, "aiperf: report %d of %d: %s\n", k+1, len(runs), rel)
+		}
+		if !p.reportRun(ctx, set, opts) {
+			failed++
+		}
+	}
+	if failed == len(runs) {
+		return 1
+	}
+	return 0
+}
+
+// reportRun makes and prints the report of one run; it tells whether that has a result.
+func (p *Program) reportRun(ctx context.Context, set *setting.Set, opts reanalyze.Options) bool {
+	made, err := reanalyze.Report(ctx, opts)
+	if err != nil {
+		p.errorf("%v", err)
+		return false
+	}
+	run, layout, environment := made.Run, made.Layout, made.Config.Environment
+	problems, _ := readEnvironment(p.Environ, &environment) // what else is wrong there is no matter of a report
 	for _, line := range problems {
 		p.warnf("%s", line)
 	}
@@ -125,34 +153,38 @@ func (p *Program) report(ctx context.Context, table *setting.Table, words []stri
 	}
 	if err != nil {
 		p.errorf("%v", err)
-		return 1
+		return false
 	}
 	if run.AllFailed() {
 		p.errorf("all %d requests failed", run.Profiling.Failed)
-		return 1
 	}
-	return 0
+	return !run.AllFailed()
 }
 
 // reportOptions turns the flags into options.
-func (p *Program) reportOptions(ctx context.Context, set *setting.Set) (reanalyze.Options, error) {
+func (p *Program) reportOptions(set *setting.Set) (reanalyze.Options, error) {
 	o := reanalyze.Options{
-		Input: set.Words[0], Dir: set.Text("--artifact-dir", ""), Prefix: set.Text("--profile-export-prefix", ""),
-		ServerTokens: set.True("--use-server-token-count", false), PerChunkUsage: set.True("--per-chunk-usage", false),
-		Goodput: strings.Join(set.Texts("--goodput"), " "), Version: Version(),
+		Dir: set.Text("--artifact-dir", ""), Prefix: set.Text("--profile-export-prefix", ""),
+		Streaming: truth(set, "--streaming"), ServerTokens: truth(set, "--use-server-token-count"), PerChunkUsage: truth(set, "--per-chunk-usage"),
+		ShowTrace: truth(set, "--show-trace-timing"),
+		Tokenizer: set.Text("--tokenizer", ""), Revision: set.Text("--tokenizer-revision", ""), Info: p.warnf, Version: Version(),
 	}
 	if o.Dir == "" {
-		o.Dir = o.Input
-		if info, err := os.Stat(o.Input); err == nil && !info.IsDir() {
-			o.Dir = filepath.Dir(o.Input)
+		o.Dir = set.Words[0]
+		if info, err := os.Stat(o.Dir); err == nil && !info.IsDir() {
+			o.Dir = filepath.Dir(o.Dir)
 		}
 		o.Dir = filepath.Join(o.Dir, "report")
 	}
 	if dir, err := filepath.Abs(o.Dir); err == nil {
 		o.Dir = dir
 	}
+	if set.Has("--goodput") {
+		goals := strings.Join(set.Texts("--goodput"), " ")
+		o.Goodput = &goals
+	}
 	if v := set.Floats("--slice-duration"); len(v) > 0 {
-		o.SliceSeconds = v[0]
+		o.SliceSeconds = &v[0]
 	}
 	if name := set.Text("--endpoint-type", ""); name != "" {
 		e, notice, err := endpoint.Lookup(name)
@@ -164,18 +196,14 @@ func (p *Program) reportOptions(ctx context.Context, set *setting.Set) (reanalyz
 		}
 		o.Endpoint = e
 	}
-	if set.Has("--streaming") {
-		streaming := set.True("--streaming", false)
-		o.Streaming = &streaming
-	}
-	revision := set.Text("--tokenizer-revision", "")
-	o.Tokenizer = set.Text("--tokenizer", "")
-	o.Open = func(name string) (func(string) int, error) {
-		t, err := p.openTokenizer(ctx, name, revision)
-		if err != nil {
-			return nil, err
-		}
-		return t.Count, nil
-	}
 	return o, nil
+}
+
+// truth is what a switch was set to; nil = it was not given.
+func truth(set *setting.Set, flag string) *bool {
+	if !set.Has(flag) {
+		return nil
+	}
+	v := set.True(flag, false)
+	return &v
 }

@@ -59,3 +59,26 @@ func TestWhatIsWrittenHoldsNoSecret(t *testing.T) {
 		}
 	}
 }
+
+func TestInputConfigReadsBack(t *testing.T) {
+	r := sample()
+	r.Environment.Metrics.OSLMismatchPct = 7
+	r.Tokenizer.ApplyChatTemplate, r.Endpoint.UseServerTokenCount = true, true
+	first, err := r.InputConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := ReadInputConfig(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := (&Run{SchemaVersion: SchemaVersion, Benchmark: *b}).InputConfig()
+	if err != nil || string(second) != string(first) {
+		t.Errorf("written\n%s\nread and written again\n%s (%v)", first, second, err)
+	}
+	for _, bad := range []string{"", "[]", "1", `{"phases":[]}`, `{"artifacts":{"slice_duration":"x"}}`} {
+		if _, err := ReadInputConfig([]byte(bad)); err == nil {
+			t.Errorf("%q was read", bad)
+		}
+	}
+}

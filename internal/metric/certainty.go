@@ -3,6 +3,7 @@ package metric
 import (
 	"time"
 
+	"aiperf/internal/marshal"
 	"aiperf/internal/record"
 	"aiperf/internal/stats"
 )
@@ -86,6 +87,27 @@ func (c *doubts) add(d *doubt, valid bool) {
 	c.sum.PacketStamps += d.packets
 	c.first.Append(d.first)
 	c.wrong.Append(bits)
+}
+
+// merge takes in the uncertainties of rows that come after these.
+func (c *doubts) merge(o *doubts) {
+	c.first.AppendAll(&o.first)
+	c.wrong.AppendAll(&o.wrong)
+	c.sum.UncertainFirst += o.sum.UncertainFirst
+	c.sum.UncertainGaps += o.sum.UncertainGaps
+	c.sum.Uncertain += o.sum.Uncertain
+	c.sum.FirstErrorMax = max(c.sum.FirstErrorMax, o.sum.FirstErrorMax)
+	c.sum.GapErrorMax = max(c.sum.GapErrorMax, o.sum.GapErrorMax)
+	c.sum.PacketStamps += o.sum.PacketStamps
+}
+
+// visit is the binary form.
+func (c *doubts) visit(m *marshal.Coder) {
+	c.first.Visit(m)
+	c.wrong.Visit(m)
+	for _, n := range []*int64{&c.sum.UncertainFirst, &c.sum.UncertainGaps, &c.sum.Uncertain, &c.sum.PacketStamps, (*int64)(&c.sum.FirstErrorMax), (*int64)(&c.sum.GapErrorMax)} {
+		m.Int64(n)
+	}
 }
 
 // certainTags are the metrics that are given for the certain requests alone, too.

@@ -143,7 +143,7 @@ func (f *facts) ttftFromSchedule() float64    { return between(f.rec.Intended, f
 
 // dispatchLag is from issue to the first byte written, where the socket instants are known.
 func (f *facts) dispatchLag() float64 {
-	if f.rec.Trace == nil {
+	if f.rec.Trace == nil || f.rec.Trace.Spans {
 		return absent()
 	}
 	return between(f.rec.Issued, f.rec.Trace.SendStart)

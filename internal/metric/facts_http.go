@@ -40,7 +40,14 @@ func connecting(t *record.Trace) float64 {
 func sending(t *record.Trace) float64   { return between(t.SendStart, t.SendEnd) }
 func waiting(t *record.Trace) float64   { return between(t.SendEnd, t.FirstChunk) }
 func receiving(t *record.Trace) float64 { return between(t.FirstChunk, t.LastChunk) }
-func exchange(t *record.Trace) float64  { return between(t.SendStart, t.LastChunk) }
+
+func exchange(t *record.Trace) float64 {
+	if t.SpanNs > 0 {
+		return float64(t.SpanNs)
+	}
+	return between(t.SendStart, t.LastChunk)
+}
+
 func overhead(t *record.Trace) float64  { return blocked(t) + lookup(t) + connecting(t) }
 func totalTime(t *record.Trace) float64 { return overhead(t) + sending(t) + waiting(t) + receiving(t) }
 

@@ -87,7 +87,7 @@ func (r *Reducer) Add(row *Row) {
 	}
 	overflow := 0.0
 	if row.Class == Failed {
-		r.fail(row.Err)
+		r.failed(row.Err, 1)
 		if overflows(row.Err) {
 			overflow = 1
 		}
@@ -109,8 +109,8 @@ const maxErrorGroups = 1000
 // otherMessages stands for the messages beyond the bound.
 const otherMessages = "(one of more than 1000 different messages)"
 
-// fail counts an error.
-func (r *Reducer) fail(e *record.Error) {
+// failed counts n errors.
+func (r *Reducer) failed(e *record.Error, n int64) {
 	k := errorKey{e.Code, e.Type, e.Message}
 	g := r.errors[k]
 	if g == nil && len(r.order) >= maxErrorGroups {
@@ -123,7 +123,7 @@ func (r *Reducer) fail(e *record.Error) {
 		r.errors[k] = g
 		r.order = append(r.order, g)
 	}
-	g.Count++
+	g.Count += n
 }
 
 // Counts is the number of valid, failed and cut requests so far.

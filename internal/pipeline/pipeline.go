@@ -32,8 +32,8 @@ type Options struct {
 	Sinks []Sink
 	// Secrets, if set, are the values that nothing written of a request may show.
 	Secrets func(*record.Record) *redact.Secrets
-	// Seen, if set, is called with every row, by one goroutine at a time.
-	Seen func(*metric.Row)
+	// Observers see every row.
+	Observers []Observer
 
 	// Split lists the phases (by index over all phases) that get a reducer of their own beside the one of their kind.
 	Split []int
@@ -60,9 +60,8 @@ type Pipeline struct {
 	queue     chan item
 	done      chan result
 	spill     spill
-	profiling *metric.Reducer
-	warmup    *metric.Reducer
-	phases    map[int]*metric.Reducer // those of Split
+	sums      *aggregate
+	observers []Observer
 	fed       int64
 	broken    []error // by sink: the error that ended it
 
@@ -98,15 +97,12 @@ func New(opts Options) *Pipeline {
 	}
 	p := &Pipeline{
 		opts: opts, queue: make(chan item, opts.Queue), done: make(chan result, 256),
-		spill:     spill{dir: opts.SpillDir},
-		profiling: opts.Metrics.NewReducer(), warmup: opts.Metrics.NewReducer(),
-		phases: map[int]*metric.Reducer{},
+		spill:  spill{dir: opts.SpillDir},
+		sums:   newAggregate(opts.Metrics, opts.Split),
 		broken: make([]error, len(opts.Sinks)),
 	}
 	p.held.init(opts.Memory)
-	for _, index := range opts.Split {
-		p.phases[index] = opts.Metrics.NewReducer()
-	}
+	p.observers = append([]Observer{p.sums}, opts.Observers...)
 	for range opts.Workers {
 		p.workers.Go(p.work)
 	}
@@ -178,13 +174,13 @@ func (p *Pipeline) Close() error {
 }
 
 // Profiling and Warmup give the reduced requests of either kind; valid after Close.
-func (p *Pipeline) Profiling() *metric.Reducer { return p.profiling }
+func (p *Pipeline) Profiling() *metric.Reducer { return p.sums.profiling }
 
 // Warmup is the reducer of warm-up requests; valid after Close.
-func (p *Pipeline) Warmup() *metric.Reducer { return p.warmup }
+func (p *Pipeline) Warmup() *metric.Reducer { return p.sums.warmup }
 
 // Phase is the reducer of a phase of Split; valid after Close.
-func (p *Pipeline) Phase(index int) *metric.Reducer { return p.phases[index] }
+func (p *Pipeline) Phase(index int) *metric.Reducer { return p.sums.phases[index] }
 
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
@@ -263,16 +259,8 @@ func (p *Pipeline) collect() {
 
 // take reduces a row and writes its lines.
 func (p *Pipeline) take(res result) {
-	if res.row.Meta.Warmup {
-		p.warmup.Add(res.row)
-	} else {
-		p.profiling.Add(res.row)
-	}
-	if r := p.phases[res.row.Meta.PhaseIndex]; r != nil {
-		r.Add(res.row)
-	}
-	if p.opts.Seen != nil {
-		p.opts.Seen(res.row)
+	for _, o := range p.observers {
+		o.Observe(res.row)
 	}
 	from := 0
 	for i, end := range res.ends {

@@ -43,7 +43,7 @@ func (i *invocation) aggregate(cell *config.Cell, trials []*trial) error {
 	}
 	var runs []*metric.Run
 	for _, t := range trials {
-		label := fmt.Sprintf("run_%04d", t.n+1)
+		label := runLabel(t.n)
 		switch {
 		case t.ok():
 			runs = append(runs, t.run)

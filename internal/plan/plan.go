@@ -51,6 +51,7 @@ func Profile(ctx context.Context, run *config.Run, s Streams) int {
 	}
 	s.Secrets.Add(run.Secrets()...)
 	i := invocation{Streams: s, ctx: ctx, run: run, command: commandLine(s.Args)}
+	i.runner = i.benchmark
 	status, err := i.do()
 	if err != nil {
 		fmt.Fprintf(s.Err, "error: %s\n", terminal.Text(s.Secrets.Text(err.Error())))
@@ -65,6 +66,7 @@ type invocation struct {
 	ctx     context.Context
 	run     *config.Run
 	command string
+	runner  runner
 }
 
 func (i *invocation) do() (status int, err error) {
@@ -80,7 +82,7 @@ func (i *invocation) do() (status int, err error) {
 
 // single is one run.
 func (i *invocation) single() (int, error) {
-	done, err := i.benchmark(&i.run.Benchmark, i.run.RandomSeed, metric.RunInfo{RandomSeed: digits(i.run.RandomSeed)}, "")
+	done, err := i.runner(i.ctx, &i.run.Benchmark, i.run.RandomSeed, metric.RunInfo{RandomSeed: digits(i.run.RandomSeed)}, "")
 	if done == nil {
 		return 1, err
 	}
@@ -91,7 +93,7 @@ func (i *invocation) single() (int, error) {
 }
 
 // benchmark runs one benchmark.
-func (i *invocation) benchmark(b *config.Benchmark, seed *config.Seed, info metric.RunInfo, id string) (*metric.Run, error) {
+func (i *invocation) benchmark(ctx context.Context, b *config.Benchmark, seed *config.Seed, info metric.RunInfo, id string) (*metric.Run, error) {
 	info.CLICommand = i.command
 	shown := *b
 	if dir, err := filepath.Abs(shown.Artifacts.Dir); err == nil {
@@ -105,7 +107,7 @@ func (i *invocation) benchmark(b *config.Benchmark, seed *config.Seed, info metr
 	if b.Runtime.UI != config.UINone {
 		progress = i.Progress
 	}
-	return run.Run(i.ctx, b, seed, run.Options{
+	return run.Run(ctx, b, seed, run.Options{
 		Version: i.Version, BenchmarkID: id, Info: info, Err: i.Err, Progress: progress, InputConfig: json.RawMessage(settings),
 		Notes: i.Notes, Warnings: i.Warnings, Secrets: i.Secrets,
 	})

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
@@ -35,25 +34,51 @@ func (t *trial) ok() bool {
 
 // several carries out all trials of all cells, then what they add up to. A trial that fails is noted, and the others go on.
 func (i *invocation) several(cells []config.Cell) (int, error) {
-	trials := i.schedule(cells)
+	release, err := i.claim()
+	if err != nil {
+		return 1, fmt.Errorf("--artifact-dir %w", err)
+	}
+	defer release()
+	return i.conclude(cells, i.carryOut(generatorOf(i.run, cells), cells))
+}
+
+// claim takes the directory of the series for this process and removes what an earlier series left there.
+func (i *invocation) claim() (release func(), err error) {
+	base := i.run.Artifacts.Dir
+	if release, err = artifact.Claim(base); err != nil {
+		return nil, err
+	}
+	n, err := artifact.ClearSeries(base, i.run.Artifacts.Prefix)
+	if err != nil {
+		release()
+		return nil, err
+	}
+	if n > 0 {
+		fmt.Fprintf(i.Err, "aiperf: removed the files of earlier runs from %s (%d)\n", terminal.Line(base), n)
+	}
+	return release, nil
+}
+
+// carryOut makes the runs that a generator asks for, until it has none left or the user interrupts.
+func (i *invocation) carryOut(g generator, cells []config.Cell) (results []trial) {
 	sweepID := id()
-	for k := range trials {
-		t := &trials[k]
-		if !i.pause(t.pause) {
-			break
+	for {
+		t, more := g.Next(results)
+		if !more || !i.pause(t.pause) {
+			return results
 		}
-		i.announce(t, cells, k, len(trials))
-		t.run, t.err = i.trial(t, &cells[t.cell], sweepID)
+		i.announce(&t, cells, len(results), g.Count())
+		t.run, t.err = i.trial(&t, &cells[t.cell], sweepID)
 		if t.run != nil {
-			if err := i.showOne(t); t.err == nil {
+			if err := i.showOne(&t); t.err == nil {
 				t.err = err
 			}
 		}
 		if t.err != nil {
 			fmt.Fprintf(i.Err, "error: %s: %s\n", terminal.Text(t.label), terminal.Text(i.Secrets.Text(t.err.Error())))
 		}
+		results = append(results, t)
 	}
-	return i.conclude(cells, trials)
 }
 
 // showOne prints a run in one line, or its whole report when all tables are asked for, and leaves the report as a file.
@@ -65,46 +90,6 @@ func (i *invocation) showOne(t *trial) error {
 	err := i.keep(t.run, artifact.NewLayout(artifacts.Dir, artifacts.Prefix))
 	_, e := fmt.Fprintln(i.Out, brief(t.label, t.run))
 	return errors.Join(err, ignoreGone(e))
-}
-
-// schedule lists the trials in their order: all cells, then all again (repeated), or all trials of a cell, then the next (independent).
-func (i *invocation) schedule(cells []config.Cell) []trial {
-	n := max(1, i.run.MultiRun.NumRuns)
-	byCell := i.run.Sweep != nil && i.run.Sweep.IterationOrder == "independent"
-	list := make([]trial, 0, n*len(cells))
-	for k := range n * len(cells) {
-		t := trial{cell: k % len(cells), n: k / len(cells)}
-		if byCell {
-			t = trial{cell: k / n, n: k % n}
-		}
-		t.label, t.dir = i.place(&cells[t.cell], t.n, n, byCell)
-		if k > 0 {
-			last := list[k-1]
-			if t.cell != last.cell && i.run.Sweep != nil {
-				t.pause = max(t.pause, i.run.Sweep.Cooldown.Duration())
-			}
-			if t.n != last.n {
-				t.pause = max(t.pause, i.run.MultiRun.Cooldown.Duration())
-			}
-		}
-		list = append(list, t)
-	}
-	return list
-}
-
-// place is the name and the directory of a trial (timing, section 13).
-func (i *invocation) place(cell *config.Cell, n, of int, byCell bool) (label, dir string) {
-	base := i.run.Artifacts.Dir
-	run, trial := fmt.Sprintf("run_%04d", n+1), fmt.Sprintf("trial_%04d", n+1)
-	switch {
-	case i.run.Sweep == nil:
-		return run, filepath.Join(base, "profile_runs", run)
-	case of == 1:
-		return cell.Dir, filepath.Join(base, cell.Dir)
-	case byCell:
-		return cell.Dir + "/" + trial, filepath.Join(base, cell.Dir, "profile_runs", trial)
-	}
-	return trial + "/" + cell.Dir, filepath.Join(base, "profile_runs", trial, cell.Dir)
 }
 
 // pause waits between two runs; false = the user interrupted.
@@ -127,7 +112,10 @@ func (i *invocation) announce(t *trial, cells []config.Cell, k, of int) {
 	if l := cells[t.cell].Label; l != "" {
 		what += " (" + l + ")"
 	}
-	fmt.Fprintf(i.Err, "aiperf: run %d of %d: %s\n", k+1, of, terminal.Line(what))
+	if of > 0 {
+		what = fmt.Sprintf("of %d: %s", of, what)
+	}
+	fmt.Fprintf(i.Err, "aiperf: run %d %s\n", k+1, terminal.Line(what))
 }
 
 // trial runs one.
@@ -149,14 +137,14 @@ func (i *invocation) trial(t *trial, cell *config.Cell, sweepID string) (*metric
 	if err != nil {
 		return nil, err
 	}
-	return i.benchmark(&b, seed, info, id())
+	return i.runner(i.ctx, &b, seed, info, id())
 }
 
 // info says which run of the series a trial is; without a sweep it is of the one variation "base".
 func (t *trial) info(cell *config.Cell, sweepID string, seed *config.Seed) (metric.RunInfo, error) {
 	values, err := variation(cell.Values)
 	return metric.RunInfo{
-		SweepID: sweepID, RandomSeed: digits(seed), Trial: t.n, RunLabel: fmt.Sprintf("run_%04d", t.n+1),
+		SweepID: sweepID, RandomSeed: digits(seed), Trial: t.n, RunLabel: runLabel(t.n),
 		VariationLabel: variationLabel(cell), VariationIndex: &t.cell, Variation: values,
 	}, err
 }

@@ -49,14 +49,19 @@ func TestTrialsStandInTheContractsOrderAndPlaces(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			i := invocation{run: sweep(tt.runs, tt.order)}
+			g := generatorOf(sweep(tt.runs, tt.order), tt.cells)
 			var got []string
-			for _, one := range i.schedule(tt.cells) {
+			var results []trial
+			for one, more := g.Next(nil); more; one, more = g.Next(results) {
 				dir, err := filepath.Rel("base", one.dir)
 				if err != nil {
 					t.Fatal(err)
 				}
 				got = append(got, fmt.Sprint(one.pause, " ", filepath.ToSlash(dir)))
+				results = append(results, one)
+			}
+			if g.Count() != len(results) {
+				t.Errorf("%d trials, %d promised", len(results), g.Count())
 			}
 			if s := strings.Join(got, ", "); s != tt.want {
 				t.Errorf("\n got %s\nwant %s", s, tt.want)
@@ -124,5 +129,53 @@ func TestConclusion(t *testing.T) {
 	cut.run.Cancelled, cut.run.IncompleteReason = true, "cancelled"
 	if status, err = i.conclude(cells, []trial{cut}); status != 0 || err != nil {
 		t.Errorf("status %d, %v: the user cut the first run, whose results are there", status, err)
+	}
+}
+
+// doubling is a generator that chooses by what came before: it asks for the double of the last run's requests until one fails.
+type doubling struct{ base string }
+
+func (g doubling) Count() int { return 0 }
+
+func (g doubling) Next(results []trial) (trial, bool) {
+	if n := len(results); n > 0 && !results[n-1].ok() {
+		return trial{}, false
+	}
+	return trial{n: len(results), label: runLabel(len(results)), dir: filepath.Join(g.base, runLabel(len(results)))}, true
+}
+
+// TestAGeneratorSeesResults: the runner is injected, the generator ends the series by what it sees, and every run gets what it is about.
+func TestAGeneratorSeesResults(t *testing.T) {
+	var out, told strings.Builder
+	base := t.TempDir()
+	var infos []metric.RunInfo
+	set, err := metric.NewSet(metric.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := invocation{Streams: Streams{Out: &out, Err: &told}, ctx: t.Context(), run: sweep(1, "")}
+	i.runner = func(_ context.Context, b *config.Benchmark, _ *config.Seed, info metric.RunInfo, id string) (*metric.Run, error) {
+		infos = append(infos, info)
+		if len(id) != 32 || !strings.HasPrefix(b.Artifacts.Dir, base) {
+			t.Errorf("id %q, directory %s", id, b.Artifacts.Dir)
+		}
+		if len(infos) == 3 {
+			return nil, fmt.Errorf("the server is gone")
+		}
+		s := set.NewReducer().Summary(metric.Window{})
+		s.Valid = 1
+		return &metric.Run{Profiling: s}, nil
+	}
+	results := i.carryOut(doubling{base}, []config.Cell{{Run: i.run}})
+	if len(results) != 3 || results[2].err == nil || results[1].run == nil {
+		t.Errorf("%d results: %+v", len(results), results)
+	}
+	for n, info := range infos {
+		if info.Trial != n || info.SweepID == "" || info.SweepID != infos[0].SweepID {
+			t.Errorf("run %d: %+v", n, info)
+		}
+	}
+	if !strings.Contains(told.String(), "run 1 run_0001") || !strings.Contains(told.String(), "error: run_0003: the server is gone") {
+		t.Errorf("told:\n%s", told.String())
 	}
 }

@@ -183,8 +183,10 @@ func (g *golden) reduced(t *testing.T, raw string, as013 bool) (rows map[string]
 	rows = map[string]*metric.Row{}
 	p = pipeline.New(pipeline.Options{
 		Metrics: set, Count: func(_, text string) int { return countText(text) },
-		Decode: decoder(e, codec, endpoint.DecodeOptions{}),
-		Seen:   func(r *metric.Row) { rows[r.Meta.RequestID] = r },
+		Decode: func(rec *record.Record) (*record.Reply, *record.Error) {
+			return decoder(e, codec, true)(rec, endpoint.DecodeOptions{})
+		},
+		Observers: []pipeline.Observer{pipeline.ObserverFunc(func(r *metric.Row) { rows[r.Meta.RequestID] = r })},
 	})
 	if err := artifact.ReadRaw(raw, func(rec *record.Record) error { p.Feed(rec); return nil }); err != nil {
 		t.Fatal(err)

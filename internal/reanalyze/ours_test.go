@@ -22,16 +22,19 @@ func (g *golden) reportOf(t *testing.T, input string) (*metric.Run, artifact.Lay
 	t.Helper()
 	streaming := g.has("--streaming")
 	o := g.options(g.endpoint(t), false)
-	opts := Options{
-		Input: input, Dir: filepath.Join(t.TempDir(), "out"), Endpoint: g.endpoint(t), Streaming: &streaming, Version: "test",
-		ServerTokens: o.ServerTokens, PerChunkUsage: o.PerChunkUsage, Goodput: o.Goodput,
-	}
-	opts.Open = func(string) (func(string) int, error) { return count(t), nil }
-	run, layout, err := Report(opts)
+	runs, err := Find(input)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return run, layout
+	opts := Options{
+		Input: runs[0], Dir: filepath.Join(t.TempDir(), "out"), Endpoint: g.endpoint(t), Streaming: &streaming, Version: "test",
+		ServerTokens: &o.ServerTokens, PerChunkUsage: &o.PerChunkUsage, Goodput: &o.Goodput,
+	}
+	made, err := Report(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made.Run, made.Layout
 }
 
 // TestOurs makes every report again by our own rules. What differs from 0.13 is named here, everything else must be equal.
@@ -217,13 +220,10 @@ func TestRankingsInput(t *testing.T) {
 			t.Fatal(err)
 		}
 		rec := record.Record{Start: 1, End: 9, Payload: record.Plain([]byte(c.payload)), Messages: []record.Message{{At: 5, Body: true, Raw: []byte(c.answer)}}}
-		ours := rec
-		ours.Trace = &record.Trace{}
-		read := decoder(e, codec, endpoint.DecodeOptions{})
-		if reply, failure := read(&ours); failure != nil || reply.Usage == nil || len(reply.InputTexts) == 0 {
+		if reply, failure := decoder(e, codec, false)(&rec, endpoint.DecodeOptions{}); failure != nil || reply.Usage == nil || len(reply.InputTexts) == 0 {
 			t.Errorf("%s: %+v %v", c.name, reply, failure)
 		}
-		if reply, failure := read(&rec); failure != nil || reply.Usage != nil {
+		if reply, failure := decoder(e, codec, true)(&rec, endpoint.DecodeOptions{}); failure != nil || reply.Usage != nil {
 			t.Errorf("%s of the Python tool: %+v %v", c.name, reply, failure)
 		}
 	}
@@ -236,12 +236,16 @@ func TestSameDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, in := range []string{dir, filepath.Join(dir, "profile_export_raw.jsonl")} {
-		if _, _, err := Report(Options{Input: in, Dir: dir + "/."}); err == nil || !strings.Contains(err.Error(), "overwritten") {
+		runs, err := Find(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Report(t.Context(), Options{Input: runs[0], Dir: dir + "/."}); err == nil || !strings.Contains(err.Error(), "overwritten") {
 			t.Errorf("%s: %v", in, err)
 		}
 	}
 	for in, says := range map[string]string{filepath.Join(dir, "missing"): "no such file", t.TempDir(): "holds no raw export"} {
-		if _, _, err := Report(Options{Input: in, Dir: filepath.Join(dir, "out")}); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := Find(in); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v does not say %q", in, err, says)
 		}
 	}

@@ -4,16 +4,12 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	"aiperf/internal/artifact"
-	"aiperf/internal/endpoint"
+	"aiperf/internal/assembly"
 	"aiperf/internal/metric"
-	"aiperf/internal/record"
 )
 
 // priorSummary is what the summary of the run itself tells, where it stands beside the raw export.
@@ -27,16 +23,44 @@ type priorSummary struct {
 	Telemetry        json.RawMessage `json:"telemetry_data"`
 	StartTime        string          `json:"start_time"`
 	EndTime          string          `json:"end_time"`
+	Validity         json.RawMessage `json:"validity"`
 	Window           struct {
 		Start int64 `json:"start_ns"`
 		End   int64 `json:"end_ns"`
 	} `json:"window"`
+
+	log string // the run's log file, "" = there is none
 }
 
-// window is the profiling phase as the run knew it; without that, or if it is not about these requests (another time zone, another
-// run), what the requests cover.
-func (p priorSummary) window(span metric.Window) metric.Window {
+// readPrior reads the summary; nothing is known without one.
+func readPrior(l artifact.Layout) (p priorSummary) {
+	if data, err := os.ReadFile(l.SummaryJSON()); err == nil {
+		if json.Unmarshal(data, &p) != nil {
+			p = priorSummary{}
+		}
+	}
+	if _, err := os.Stat(l.Log()); err == nil {
+		p.log = l.Log()
+	}
+	return p
+}
+
+// complete gives a run that has no id a new one.
+func (p *priorSummary) complete() {
+	if p.BenchmarkID == "" {
+		var b [6]byte
+		rand.Read(b[:])
+		p.BenchmarkID = hex.EncodeToString(b[:])
+	}
+}
+
+// window is the profiling phase as the run knew it; without that, or if it is not about these requests (the Python tool's in another
+// time zone, another run's), what the requests cover.
+func (p *priorSummary) window(span metric.Window, python bool) metric.Window {
 	w := metric.Window{From: p.Window.Start, To: p.Window.End}
+	if w.To != 0 && !python {
+		return w
+	}
 	if w.To == 0 {
 		from, err1 := time.ParseInLocation("2006-01-02T15:04:05.999999", p.StartTime, time.Local)
 		to, err2 := time.ParseInLocation("2006-01-02T15:04:05.999999", p.EndTime, time.Local)
@@ -52,126 +76,27 @@ func (p priorSummary) window(span metric.Window) metric.Window {
 	return w
 }
 
-// readPrior reads the summary; without one the benchmark gets a new id.
-func readPrior(input string) priorSummary {
-	var p priorSummary
-	dir := input
-	if info, err := os.Stat(input); err == nil && !info.IsDir() {
-		dir = filepath.Dir(input)
+// verdict is the run's own, made again of what it rested on; nil = the run was not judged.
+func (p *priorSummary) verdict() (*metric.Validity, error) {
+	if p.Validity == nil {
+		return nil, nil
 	}
-	if data, err := os.ReadFile(artifact.NewLayout(dir, "").SummaryJSON()); err == nil {
-		if json.Unmarshal(data, &p) != nil {
-			p = priorSummary{}
-		}
+	stats, err := artifact.ReadValidity(p.Validity)
+	if err != nil {
+		return nil, err
 	}
-	if p.BenchmarkID == "" {
-		var b [6]byte
-		rand.Read(b[:])
-		p.BenchmarkID = hex.EncodeToString(b[:])
-	}
-	return p
+	return metric.Assess(stats), nil
 }
 
-// settings are what the configuration of the run says.
-type settings struct {
-	Endpoint struct {
-		Type string `json:"type"`
-	} `json:"endpoint"`
-	Tokenizer struct {
-		Name string `json:"name"`
-	} `json:"tokenizer"`
-}
-
-func (p priorSummary) settings() (s settings) {
-	if json.Unmarshal(p.InputConfig, &s) != nil {
-		return settings{}
-	}
-	return s
-}
-
-// errEnough ends the look at the first record.
-var errEnough = errors.New("seen enough")
-
-// complete fills the endpoint type, streaming and the tokenizer from the run itself.
-func (o *Options) complete(files []string, p priorSummary) error {
-	var first *record.Record
-	streams := false
-	for _, f := range files {
-		err := artifact.ReadRaw(f, func(rec *record.Record) error {
-			if first == nil {
-				first = rec
-			}
-			for i := range rec.Messages {
-				if !rec.Messages[i].Body {
-					streams = true
-				}
-			}
-			if streams || len(rec.Messages) > 0 {
-				return errEnough
-			}
-			return nil
+// readPhases reads the list of phases that a run of several leaves; nil = there is none.
+func readPhases(l artifact.Layout) ([]assembly.Phase, error) {
+	list, err := artifact.ReadPhases(l)
+	var phases []assembly.Phase
+	for _, p := range list {
+		phases = append(phases, assembly.Phase{
+			Name: p.Name, Index: p.Index, Profiling: p.ProfilingIndex, Warmup: p.Warmup, Cancelled: p.Cancelled,
+			Window: metric.Window{From: p.Start.UnixNano(), To: p.End.UnixNano()},
 		})
-		if err != nil && !errors.Is(err, errEnough) {
-			return err
-		}
 	}
-	if first == nil {
-		return fmt.Errorf("report: %s holds no request", o.Input)
-	}
-	o.python = fromPython(first)
-	if o.Streaming == nil {
-		streams = streamed(first.Payload.Bytes(), streams)
-		o.Streaming = &streams
-	}
-	was := p.settings()
-	if o.Tokenizer == "" {
-		o.Tokenizer = was.Tokenizer.Name
-	}
-	if o.Tokenizer == "" {
-		o.Tokenizer = "builtin"
-	}
-	if o.Endpoint != nil {
-		return nil
-	}
-	name := was.Endpoint.Type
-	if name == "" {
-		name = guess(first.Payload.Bytes())
-	}
-	if name == "" {
-		return errors.New("report: the requests do not tell the endpoint type; give --endpoint-type")
-	}
-	e, _, err := endpoint.Lookup(name)
-	o.Endpoint = e
-	return err
-}
-
-// streamed tells whether the run asked for streams: what the body says, else whether streams came.
-func streamed(payload []byte, came bool) bool {
-	var body struct {
-		Stream *bool `json:"stream"`
-	}
-	if json.Unmarshal(payload, &body) == nil && body.Stream != nil {
-		return *body.Stream
-	}
-	return came
-}
-
-// guess tells the endpoint type from the keys of a request body; "" = unknown.
-func guess(payload []byte) string {
-	var body map[string]json.RawMessage
-	if json.Unmarshal(payload, &body) != nil {
-		return ""
-	}
-	if body["input"] != nil && body["stream"] != nil {
-		return "responses"
-	}
-	for _, g := range []struct{ key, name string }{
-		{"messages", "chat"}, {"passages", "nim_rankings"}, {"documents", "cohere_rankings"}, {"texts", "hf_tei_rankings"},
-		{"prompt", "completions"}, {"input", "embeddings"},
-	} {
-		if _, ok := body[g.key]; ok {
-			return g.name
-		}
-	}
-	return ""
+	return phases, err
 }

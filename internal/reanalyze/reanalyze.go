@@ -1,161 +1,132 @@
-// Package reanalyze makes the report of a run again from its raw export, without a server: the same pipeline, metrics and writers as a
-// live run, fed from a file.
+// Package reanalyze makes the report of a run again from its raw export, without a server: the same assembly as of a live run, fed from
+// a file, by the settings that the run's own summary names.
 package reanalyze
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
-	"time"
 
 	"aiperf/internal/artifact"
+	"aiperf/internal/assembly"
+	"aiperf/internal/config"
 	"aiperf/internal/endpoint"
 	"aiperf/internal/metric"
-	"aiperf/internal/pipeline"
 	"aiperf/internal/record"
 )
 
-// Options say what to read, how to count and where to write.
+// Options say what to read, where to write, and what is not to be as the run had it: nil and "" leave a setting alone.
 type Options struct {
-	Input  string // a raw export, or the directory of a run
+	Input  Found  // one of Find
 	Dir    string // artifact directory of the report
-	Prefix string // of the file names, "" = the default names
+	Prefix string // of the file names
 
-	Endpoint      *endpoint.Endpoint // nil = what the run's own summary or the payloads tell
-	Streaming     *bool              // nil = what the payloads tell
-	ServerTokens  bool
-	PerChunkUsage bool
-	Goodput       string
-	SliceSeconds  float64 // 0 = no slices
-	Tokenizer     string  // "" = the run's own; the one inside the program if that is not known
-	// Open finds a tokenizer by name and gives its count of tokens; not called when counts come from the server.
-	Open func(name string) (func(text string) int, error)
+	Endpoint      *endpoint.Endpoint // of a run that says nothing: what the payloads tell
+	Streaming     *bool              // likewise
+	ServerTokens  *bool
+	PerChunkUsage *bool
+	ShowTrace     *bool
+	Goodput       *string  // objectives, "TAG:VALUE TAG:VALUE"
+	SliceSeconds  *float64 // length of a time slice
+	Tokenizer     string   // of a run that says nothing: the one inside the program
+	Revision      string   // of the tokenizer
+	// Info tells what the user should know; nil = nobody listens.
+	Info func(format string, args ...any)
 
 	Version    string
 	CLICommand string
-
-	python bool // the export is the Python tool's
 }
 
-// Report reads the raw export and writes records JSONL, summary JSON and CSV, and slices. The caller prints the console.
-func Report(o Options) (*metric.Run, artifact.Layout, error) {
-	layout := artifact.NewLayout(o.Dir, o.Prefix)
-	files, err := rawFiles(o.Input)
-	if err != nil {
-		return nil, layout, err
-	}
-	for _, f := range files {
-		if same(filepath.Dir(f), o.Dir) {
-			return nil, layout, fmt.Errorf("--artifact-dir %s is the directory of the raw export itself: its files would be overwritten", o.Dir)
+// Result is a report that was made.
+type Result struct {
+	Run    *metric.Run
+	Layout artifact.Layout
+	Config *config.Benchmark // the settings that it was made by
+}
+
+// Report reads the raw export and writes what the run wrote: records, summaries, slices, phases. The caller prints the console.
+func Report(ctx context.Context, o Options) (*Result, error) {
+	for _, f := range o.Input.Raw {
+		if same(filepath.Dir(f), o.Dir) || same(o.Input.Dir, o.Dir) {
+			return nil, fmt.Errorf("--artifact-dir %s is the directory of the raw export itself: its files would be overwritten", o.Dir)
 		}
 	}
-	prior := readPrior(o.Input)
-	if err := o.complete(files, prior); err != nil {
-		return nil, layout, err
-	}
-	set, err := metric.NewSet(metric.Options{
-		Streaming: *o.Streaming, ProducesTokens: o.Endpoint.ProducesTokens, TokenizesInput: o.Endpoint.TokenizesInput,
-		ImageInput: o.Endpoint.Images, AudioInput: o.Endpoint.Audio,
-		ServerTokens: o.ServerTokens, PerChunkUsage: o.PerChunkUsage, Goodput: o.Goodput, EmptyOutput: o.python,
-	})
+	src, err := openSource(o.Input)
 	if err != nil {
-		return nil, layout, err
+		return nil, err
+	}
+	cfg, err := o.settings(src)
+	if err != nil {
+		return nil, err
 	}
 	if !o.Endpoint.Built() {
-		return nil, layout, fmt.Errorf("report: --endpoint-type %s is not built yet", o.Endpoint.Name)
+		return nil, fmt.Errorf("report: --endpoint-type %s is not built yet", o.Endpoint.Name)
 	}
-	codec, err := o.Endpoint.Open(endpoint.Settings{Streaming: *o.Streaming})
+	r := &Result{Layout: artifact.NewLayout(o.Dir, cfg.Artifacts.Prefix), Config: cfg}
+	release, err := artifact.Claim(o.Dir)
 	if err != nil {
-		return nil, layout, err
+		return nil, fmt.Errorf("--artifact-dir %w", err)
 	}
-	count := func(string) int { return -1 }
-	if !o.ServerTokens {
-		if count, err = o.Open(o.Tokenizer); err != nil {
-			return nil, layout, fmt.Errorf("--tokenizer %s: %w", o.Tokenizer, err)
-		}
+	defer release()
+	if _, err := r.Layout.Clear(func(string) bool { return false }); err != nil {
+		return nil, fmt.Errorf("--artifact-dir %w", err)
 	}
-	records, err := artifact.CreateRecords(layout.Records(), false)
+	results, err := o.assemble(ctx, cfg, src, r.Layout)
 	if err != nil {
-		return nil, layout, err
+		return nil, err
 	}
-	p := pipeline.New(pipeline.Options{
-		Metrics: set, Count: func(_, text string) int { return count(text) }, Sinks: []pipeline.Sink{records},
-		Decode: decoder(o.Endpoint, codec, endpoint.DecodeOptions{NoInput: o.ServerTokens && !o.Endpoint.Images}),
+	how := src.outcome(results)
+	how.Version = o.Version
+	if how.Info.CLICommand == "" {
+		how.Info.CLICommand = o.CLICommand
+	}
+	r.Run = results.Run(how)
+	if r.Run.Validity, err = src.prior.verdict(); err != nil {
+		return nil, fmt.Errorf("report: the summary of the run: %w", err)
+	}
+	if r.Run.Validity != nil {
+		r.Run.Validity.Certain = r.Run.Profiling.Certain
+	}
+	return r, results.Write(r.Run, how)
+}
+
+// assemble feeds every request of the export to an assembly.
+func (o *Options) assemble(ctx context.Context, cfg *config.Benchmark, src *source, layout artifact.Layout) (*assembly.Assembly, error) {
+	choice := assembly.MetricOptions(cfg, o.Endpoint)
+	choice.EmptyOutput = src.python
+	if o.Goodput != nil {
+		choice.Goodput = *o.Goodput
+	}
+	set, err := metric.NewSet(choice)
+	if err != nil {
+		return nil, err
+	}
+	codec, err := o.Endpoint.Open(endpoint.Settings{Streaming: choice.Streaming})
+	if err != nil {
+		return nil, err
+	}
+	a, err := assembly.New(assembly.Options{
+		Config: cfg, Endpoint: o.Endpoint, Codec: codec, Metrics: set, Layout: layout, BenchmarkID: src.prior.BenchmarkID, Phases: src.phases,
+		Decode: decoder(o.Endpoint, codec, src.python),
+		Tokenizers: func() (*assembly.Tokenizers, error) {
+			return assembly.OpenTokenizers(ctx, cfg, slog.New(slog.DiscardHandler), o.Info, nil)
+		},
 	})
-	for _, f := range files {
-		if err = artifact.ReadRaw(f, func(rec *record.Record) error { p.Feed(rec); return nil }); err != nil {
-			break
-		}
-	}
-	if err = errors.Join(err, p.Close()); err != nil {
-		return nil, layout, err
-	}
-	run := o.run(p, prior)
-	err = artifact.WriteReport(layout, run, "", "")
-	return run, layout, err
-}
-
-// run gathers what the files and the console show.
-func (o *Options) run(p *pipeline.Pipeline, prior priorSummary) *metric.Run {
-	window := prior.window(p.Profiling().Span())
-	run := &metric.Run{
-		Version: o.Version, BenchmarkID: prior.BenchmarkID, Title: o.Endpoint.Title, InputConfig: prior.InputConfig, Info: prior.Info, Telemetry: prior.Telemetry,
-		Cancelled: prior.Cancelled, IncompleteReason: prior.IncompleteReason,
-		Profiling: p.Profiling().Summary(window),
-	}
-	if prior.Complete != nil && !*prior.Complete && run.IncompleteReason == "" {
-		run.IncompleteReason = "The run was not complete."
-	}
-	run.Info.BenchmarkID = run.BenchmarkID
-	if run.Info.CLICommand == "" {
-		run.Info.CLICommand = o.CLICommand
-	}
-	if window.To > window.From {
-		run.Start, run.End = time.Unix(0, window.From), time.Unix(0, window.To)
-	}
-	if w := p.Warmup().Summary(metric.Window{}); w.Valid+w.Failed > 0 {
-		run.Warmup = w
-	}
-	if o.SliceSeconds > 0 {
-		run.Slices = p.Profiling().Slices(o.SliceSeconds)
-	}
-	return run
-}
-
-// rawFiles finds the raw exports of the input: a file, or in a directory the default name, the one with a prefix, or the parts that an
-// aborted run of the Python tool leaves.
-func rawFiles(input string) ([]string, error) {
-	info, err := os.Stat(input)
 	if err != nil {
-		return nil, fmt.Errorf("report: %w", err)
+		return nil, err
 	}
-	if !info.IsDir() {
-		return []string{input}, nil
-	}
-	for _, pattern := range []string{"profile_export_raw.jsonl", "*_raw.jsonl", filepath.Join("raw_records", "*.jsonl")} {
-		found, err := filepath.Glob(filepath.Join(escape(input), pattern))
-		if err != nil {
-			return nil, fmt.Errorf("report: %w", err)
-		}
-		if len(found) > 1 && !strings.HasPrefix(pattern, "raw_records") {
-			return nil, fmt.Errorf("report: %s holds %d raw exports (%s, …); name one of them", input, len(found), filepath.Base(found[0]))
-		}
-		if len(found) > 0 {
-			return found, nil
-		}
-	}
-	return nil, fmt.Errorf("report: %s holds no raw export (profile_export_raw.jsonl); run with --export-level raw to get one", input)
-}
-
-// escape takes the pattern characters of a directory name literally.
-func escape(dir string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
+	err = src.each(func(rec *record.Record) error {
+		a.Feed(rec)
+		return ctx.Err()
+	})
+	return a, errors.Join(err, a.Close())
 }
 
 func same(a, b string) bool {
-	x, err1 := filepath.Abs(a)
-	y, err2 := filepath.Abs(b)
-	return err1 == nil && err2 == nil && filepath.Clean(x) == filepath.Clean(y)
+	x, err1 := os.Stat(a)
+	y, err2 := os.Stat(b)
+	return err1 == nil && err2 == nil && os.SameFile(x, y)
 }

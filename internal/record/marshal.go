@@ -97,13 +97,13 @@ func VisitError(c *marshal.Coder, e *Error) {
 }
 
 func visitTrace(c *marshal.Coder, t *Trace) {
-	for _, at := range []*int64{
-		&t.PoolWaitStart, &t.PoolWaitEnd, &t.DNSStart, &t.DNSEnd, &t.DNSCacheHit, &t.ConnectStart, &t.ConnectEnd, &t.Reused,
-		&t.SendStart, &t.HeadersSent, &t.SendEnd, &t.HeadersReceived, &t.FirstChunk, &t.LastChunk, &t.ErrorAt,
-		&t.ReadDelaySum, &t.ReadDelayMax, &t.LastByteDelayMax, &t.FirstUncertainNs, &t.GapUncertainNs, &t.SendUncertainNs,
-	} {
+	for _, at := range t.instants() {
 		c.Int64(at)
 	}
+	for _, d := range []*int64{&t.ReadDelaySum, &t.ReadDelayMax, &t.LastByteDelayMax, &t.FirstUncertainNs, &t.GapUncertainNs, &t.SendUncertainNs, &t.SpanNs} {
+		c.Int64(d)
+	}
+	c.Bool(&t.Spans)
 	for _, n := range []*int{&t.ChunksSent, &t.BytesSent, &t.ChunksReceived, &t.BytesReceived, &t.LocalPort, &t.RemotePort, &t.Reads, &t.SharedReads} {
 		c.Int(n)
 	}

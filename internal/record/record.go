@@ -167,9 +167,30 @@ type Trace struct {
 	LastByteDelayMax           int64 // the longest that the last byte of a read waited
 	// SharedReads counts messages that share their read with a later one: their instant is an upper bound, unless it is a packet's.
 	SharedReads int
+	// Spans: only the lengths of the parts are known, not where they lie (an export of the Python tool without trace_data).
+	Spans bool
+	// SpanNs is then the length of the whole exchange as that tool has it, which its parts need not make up; 0 = not said.
+	SpanNs int64
 	// FirstUncertainNs is the uncertainty of the first message, GapUncertainNs the largest of any gap between two events, which may
 	// be wrong by that much in either direction; the end mark of a stream is no event here. ns, 0 = certain.
 	FirstUncertainNs, GapUncertainNs int64
 	// SendUncertainNs is by how much later than Start the request may have left, because the client was kept from writing it.
 	SendUncertainNs int64
+}
+
+// Shift moves every instant of the trace that happened.
+func (t *Trace) Shift(by int64) {
+	for _, at := range t.instants() {
+		if *at != 0 {
+			*at += by
+		}
+	}
+}
+
+// instants are the fields that hold instants.
+func (t *Trace) instants() []*int64 {
+	return []*int64{
+		&t.PoolWaitStart, &t.PoolWaitEnd, &t.DNSStart, &t.DNSEnd, &t.DNSCacheHit, &t.ConnectStart, &t.ConnectEnd, &t.Reused,
+		&t.SendStart, &t.HeadersSent, &t.SendEnd, &t.HeadersReceived, &t.FirstChunk, &t.LastChunk, &t.ErrorAt,
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"aiperf/internal/assembly"
 	"aiperf/internal/config"
 	"aiperf/internal/ui"
 )
@@ -96,7 +97,7 @@ func (r *runner) checkMachine() error {
 
 // promptCounter counts the tokens of a request body as the run counts its input; nil where the run does not.
 func (r *runner) promptCounter() (func(payload []byte) int, error) {
-	if !r.counts() || !r.endpoint.TokenizesInput {
+	if !assembly.Counts(r.cfg, r.endpoint) || !r.endpoint.TokenizesInput {
 		return nil, nil
 	}
 	all, err := r.tokenizers()
@@ -107,7 +108,7 @@ func (r *runner) promptCounter() (func(payload []byte) int, error) {
 		in := r.codec.Input(payload)
 		n := in.Tokens
 		if len(in.Texts) > 0 {
-			n += all.first.Count(strings.Join(in.Texts, " "))
+			n += all.First().Count(strings.Join(in.Texts, " "))
 		}
 		return n
 	}, nil

@@ -15,7 +15,7 @@ const pipelineQueue = 1024
 func (r *runner) clientStats(run *metric.Run, phases []*load.Facts) metric.ClientStats {
 	s := run.Profiling
 	used := r.meter.usage()
-	backlog, spilled := r.pipe.Backlog()
+	backlog, spilled := r.results.Backlog()
 	e := metric.ClientStats{
 		CPUShare: used.share(), Cores: used.Cores, CPUTime: used.CPU, GCPauseMax: used.MaxPause, GCPauseTotal: used.TotalPause,
 		ThreadWait: used.Stalls.ThreadWait, Stalls: used.Stalls.Count, StallLongest: used.Stalls.Longest, StallTotal: used.Stalls.Total,
@@ -34,7 +34,7 @@ func (r *runner) clientStats(run *metric.Run, phases []*load.Facts) metric.Clien
 	e.CancelledByUser = run.Cancelled
 	e.Certainty = s.Certainty
 	if e.OpenLoop {
-		e.Trend = r.pipe.Profiling().Trend()
+		e.Trend = r.results.Profiling().Trend()
 	}
 	return e
 }

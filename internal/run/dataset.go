@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 
+	"aiperf/internal/assembly"
 	"aiperf/internal/config"
 	"aiperf/internal/dataset"
 	"aiperf/internal/dataset/custom"
@@ -105,7 +106,7 @@ func openSynthetic(b *config.Benchmark, d *config.Dataset, e *endpoint.Endpoint,
 		o.Delay = &l
 	}
 	if b.Tokenizer.ApplyChatTemplate && e.SystemMessage {
-		o.Template = templateCost(tok)
+		o.Template = assembly.TemplateCost(tok)
 	}
 	if p := d.Prompts; p != nil {
 		o.ISL, o.Batch = law(p.ISL), p.BatchSize
@@ -211,12 +212,12 @@ func milliseconds(v *int64) *float64 {
 }
 
 // lazyTokenizer opens the first model's tokenizer when it is first asked for, and remembers how that went.
-func lazyTokenizer(ctx context.Context, t func() (*tokenizers, error)) func() (*tokenizer.Tokenizer, error) {
+func lazyTokenizer(ctx context.Context, t func() (*assembly.Tokenizers, error)) func() (*tokenizer.Tokenizer, error) {
 	return func() (*tokenizer.Tokenizer, error) {
 		all, err := t()
 		if err != nil {
 			return nil, err
 		}
-		return all.first, ctx.Err()
+		return all.First(), ctx.Err()
 	}
 }

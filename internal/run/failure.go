@@ -30,10 +30,8 @@ func (r *runner) reportFailure(run *metric.Run, result *load.Result) {
 	if result != nil && result.Unreachable != nil {
 		r.fail("the run was ended: " + unreachable(result.Unreachable, run.Profiling))
 	}
-	if r.chat != nil {
-		if n := r.chat.failed.Load(); n > 0 {
-			r.warn(fmt.Sprintf("--apply-chat-template: the template refused the messages of %d requests; their input tokens are those of the texts alone", n))
-		}
+	if n := r.results.TemplateFailures(); n > 0 {
+		r.warn(fmt.Sprintf("--apply-chat-template: the template refused the messages of %d requests; their input tokens are those of the texts alone", n))
 	}
 	if text := complaint(run.Profiling); text != "" {
 		r.fail(text)

@@ -1,18 +1,12 @@
 package run
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 
 	"aiperf/internal/artifact"
-	"aiperf/internal/endpoint"
-	"aiperf/internal/load"
-	"aiperf/internal/metric"
-	"aiperf/internal/pipeline"
-	"aiperf/internal/record"
+	"aiperf/internal/assembly"
 	"aiperf/internal/transport"
 )
 
@@ -34,7 +28,7 @@ func (r *runner) openFiles() error {
 	if err != nil {
 		return fmt.Errorf("--artifact-dir %s: %w", a.Dir, err)
 	}
-	r.closers = append(r.closers, func() { _ = f.Close() })
+	r.open.opened(f.Close)
 	r.events.into(f)
 	r.log.Info("run", "version", r.opts.Version, "benchmark_id", r.opts.BenchmarkID, "command", r.opts.Info.CLICommand)
 	return nil
@@ -46,7 +40,7 @@ func (r *runner) claim() error {
 	if err != nil {
 		return err
 	}
-	r.closers = append(r.closers, release)
+	r.open.opened(func() error { release(); return nil })
 	n, err := r.layout.Clear(r.reads)
 	if n > 0 {
 		r.note("removed the files of an earlier run from %s (%d)", r.layout.Dir, n)
@@ -72,69 +66,20 @@ func (r *runner) reads(path string) bool {
 	return false
 }
 
-// newPipeline starts the workers that turn records into rows and lines.
-func (r *runner) newPipeline() (*pipeline.Pipeline, error) {
-	a := &r.cfg.Artifacts
-	var sinks []pipeline.Sink
-	if len(a.Records) > 0 {
-		w, err := artifact.CreateRecords(r.layout.Records(), a.Trace)
-		if err != nil {
-			return nil, err
+// newResults starts what makes the results of finished requests.
+func (r *runner) newResults() (*assembly.Assembly, error) {
+	var phases []assembly.Phase
+	profiling := 0
+	for i, p := range r.plan.Phases {
+		one := assembly.Phase{Name: p.Name, Index: i, Profiling: -1, Warmup: p.Warmup}
+		if !p.Warmup {
+			one.Profiling = profiling
+			profiling++
 		}
-		sinks = append(sinks, w)
+		phases = append(phases, one)
 	}
-	if a.Raw {
-		w, err := artifact.CreateRaw(r.layout.Raw(), artifact.RawOptions{BenchmarkID: r.opts.BenchmarkID, Trace: a.Trace})
-		if err != nil {
-			return nil, err
-		}
-		sinks = append(sinks, w)
-		r.rawPath = r.layout.Raw()
-	}
-	count, err := r.countingWords()
-	if err != nil {
-		return nil, err
-	}
-	input := endpoint.DecodeOptions{NoInput: !r.counts() && !r.endpoint.Images} // the payload also tells the images of a request
-	o := pipeline.Options{
-		Metrics: r.metrics,
-		Decode: func(rec *record.Record) (*record.Reply, *record.Error) {
-			return endpoint.Decode(r.codec, rec, input)
-		},
-		Clean:    transport.CleanError,
-		Count:    count,
-		Workers:  max(1, runtime.GOMAXPROCS(0)-1), // one core stays free for the load: a read that comes late joins messages
-		Sinks:    sinks,
-		SpillDir: r.layout.Dir,
-		Split:    r.splitPhases(),
-		Seen:     r.seen(),
-		Secrets:  r.secretsOf,
-	}
-	if r.templated() && r.counts() {
-		all, err := r.tokenizers()
-		if err != nil {
-			return nil, err
-		}
-		r.chat = &chatCounter{tokenizers: all}
-		o.Input = r.chat.input
-	}
-	return pipeline.New(o), nil
-}
-
-// countingWords is how tokens are counted; never called when the server counts.
-func (r *runner) countingWords() (func(model, text string) int, error) {
-	if !r.counts() {
-		return func(string, string) int { return -1 }, nil
-	}
-	opened, err := r.tokenizers()
-	if err != nil {
-		return nil, err
-	}
-	return opened.count, nil
-}
-
-// write leaves the summary files; what fails is reported together.
-func (r *runner) write(run *metric.Run, result *load.Result) error {
-	run.LogFile = r.layout.Log()
-	return errors.Join(artifact.WriteReport(r.layout, run, r.rawPath, ""), r.writePhases(run, result))
+	return assembly.New(assembly.Options{
+		Config: r.cfg, Endpoint: r.endpoint, Codec: r.codec, Metrics: r.metrics, Tokenizers: r.tokenizers, Layout: r.layout,
+		BenchmarkID: r.opts.BenchmarkID, Phases: phases, Raw: true, Observers: r.observers(), Clean: transport.CleanError, Secrets: r.secretsOf,
+	})
 }

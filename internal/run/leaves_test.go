@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"aiperf/internal/artifact"
+	"aiperf/internal/assembly"
 	"aiperf/internal/config"
 	"aiperf/internal/endpoint"
 	"aiperf/internal/metric"
@@ -137,13 +138,13 @@ func view(b *config.Benchmark, words *tokenizer.Tokenizer, data bool) string {
 	connections := transportOptions(b, nil)
 	fmt.Fprintf(&text, "transport %+v\n", connections) // functions are nil
 	say("headers", headers(b, "v"))
-	say("metrics", r.metricOptions())
+	say("metrics", assembly.MetricOptions(b, r.endpoint))
 	say("exact", r.waiter() == nil)
 	fmt.Fprintf(&text, "layout %+v\n", artifact.NewLayout(b.Artifacts.Dir, b.Artifacts.Prefix))
 	say("records", []bool{len(b.Artifacts.Records) > 0, b.Artifacts.Raw})
 	r.plan, err = plan(b)
 	say("plan", []any{r.plan, fmt.Sprint(err)})
-	if r.metrics, err = metric.NewSet(r.metricOptions()); err != nil {
+	if r.metrics, err = metric.NewSet(assembly.MetricOptions(b, r.endpoint)); err != nil {
 		return text.String() + err.Error()
 	}
 	say("codec", r.settings())
@@ -151,7 +152,7 @@ func view(b *config.Benchmark, words *tokenizer.Tokenizer, data bool) string {
 	if err == nil {
 		say("addresses", to.full)
 	}
-	say("tokenizer", []any{b.Tokenizer.Name, b.Tokenizer.Revision, r.templated(), r.counts()})
+	say("tokenizer", []any{b.Tokenizer.Name, b.Tokenizer.Revision, assembly.Templated(b, r.endpoint), assembly.Counts(b, r.endpoint)})
 	if !data {
 		return text.String()
 	}

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"math"
 	"runtime"
 	"runtime/metrics"
@@ -9,11 +10,14 @@ import (
 	"time"
 
 	"aiperf/internal/clock"
+	"aiperf/internal/load"
 )
 
 // meter measures what the client itself used during the profiling phases, from the start of the first to the end of the last: processor
 // time, pauses of the garbage collector, stops of the process and waits of its threads.
 type meter struct {
+	passive
+	after func(upTo int64) // told every instant up to which what the heartbeat says is final; nil = nobody is
 	cores int
 	heart *clock.Heartbeat
 
@@ -34,13 +38,17 @@ func read() *reading { return &reading{at: clock.Now(), cpu: processCPU(), pause
 // pauseMetric is the runtime's histogram of stop-the-world pauses of the garbage collector, in seconds.
 const pauseMetric = "/sched/pauses/total/gc:seconds"
 
-// startMeter starts the heartbeat; after is called with every instant up to which what it says is final.
-func startMeter(after func(upTo int64)) *meter {
-	return &meter{cores: runtime.GOMAXPROCS(0), heart: clock.StartHeartbeat(after)}
+// Start implements component: the heart begins to beat.
+func (m *meter) Start(context.Context) error {
+	m.cores, m.heart = runtime.GOMAXPROCS(0), clock.StartHeartbeat(m.after)
+	return nil
 }
 
-// phaseStarted is called when a profiling phase starts.
-func (m *meter) phaseStarted() {
+// PhaseStart implements component. With the first profiling phase the measurement begins: what a warm-up did is in no verdict.
+func (m *meter) PhaseStart(p *load.PhaseInfo) {
+	if p.Warmup {
+		return
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.begun == nil {
@@ -49,8 +57,11 @@ func (m *meter) phaseStarted() {
 	}
 }
 
-// phaseEnded is called when a profiling phase is complete.
-func (m *meter) phaseEnded() {
+// PhaseEnd implements component.
+func (m *meter) PhaseEnd(f *load.Facts) {
+	if f.Info.Warmup {
+		return
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.begun == nil {
@@ -61,8 +72,11 @@ func (m *meter) phaseEnded() {
 	m.used.MaxPause, m.used.TotalPause = pauses(m.begun.pauses, now.pauses)
 }
 
-// stop ends the heartbeat.
-func (m *meter) stop() { m.heart.Stop() }
+// Stop implements component.
+func (m *meter) Stop(context.Context) error {
+	m.heart.Stop()
+	return nil
+}
 
 // usage is what the profiling phases used, so far as they are complete.
 func (m *meter) usage() usage {

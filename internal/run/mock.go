@@ -108,29 +108,39 @@ func (m *mockChild) stop() {
 	}
 }
 
-// mocks starts the servers of all mock:// URLs, one for each distinct URL, and puts their addresses in place.
-func mocks(ctx context.Context, urls []string) (resolved []string, stop func(), err error) {
-	children := map[string]*mockChild{}
-	stop = func() {
-		for _, m := range children {
-			m.stop()
-		}
-	}
-	resolved = make([]string, len(urls))
-	for i, u := range urls {
-		resolved[i] = u
+// mockServers is the component that runs the servers of all mock:// URLs, one for each distinct URL.
+type mockServers struct {
+	passive
+	asked    []string // URLs as given
+	urls     []string // where they really lead
+	children map[string]*mockChild
+}
+
+// Start implements component.
+func (s *mockServers) Start(ctx context.Context) error {
+	s.children = map[string]*mockChild{}
+	s.urls = make([]string, len(s.asked))
+	for i, u := range s.asked {
+		s.urls[i] = u
 		if !strings.HasPrefix(u, mockScheme) {
 			continue
 		}
-		if children[u] == nil {
+		if s.children[u] == nil {
 			m, err := startMock(ctx, u)
 			if err != nil {
-				stop()
-				return nil, nil, err
+				return errors.Join(err, s.Stop(ctx))
 			}
-			children[u] = m
+			s.children[u] = m
 		}
-		resolved[i] = children[u].url
+		s.urls[i] = s.children[u].url
 	}
-	return resolved, stop, nil
+	return nil
+}
+
+// Stop implements component.
+func (s *mockServers) Stop(context.Context) error {
+	for _, m := range s.children {
+		m.stop()
+	}
+	return nil
 }

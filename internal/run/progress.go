@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"time"
 
 	"aiperf/internal/clock"
@@ -11,34 +12,43 @@ import (
 // statsInterval is the pause between two lines of statistics when nobody gave one.
 const statsInterval = 30 * time.Second
 
-// showProgress starts the live line, if there is a terminal for it, and the lines of statistics: into the log, and to the error stream
-// where nothing is drawn.
-func (r *runner) showProgress() (stop func()) {
+// progress is the component that shows how the load goes: the live line, if there is a terminal for it, and the lines of statistics, into
+// the log, and to the error stream where nothing is drawn.
+type progress struct {
+	passive
+	*runner
+	shown []*ui.Progress
+}
+
+// Start implements component.
+func (p *progress) Start(context.Context) error {
+	r := p.runner
 	look := func() (ui.Snapshot, bool) { return r.snapshot(r.load.Snapshot()) }
 	pause := statsInterval
 	if s := r.cfg.Runtime.StatsInterval; s != nil {
 		pause = s.Duration()
 	}
-	var live, lines *ui.Progress
 	if r.screen != nil {
-		live = ui.Start(r.screen, r.opts.Progress, look)
+		p.shown = append(p.shown, ui.Start(r.screen, r.opts.Progress, look))
 	}
 	if pause > 0 {
-		lines = ui.Lines(pause, look, func(line string) {
+		p.shown = append(p.shown, ui.Lines(pause, look, func(line string) {
 			if r.screen == nil {
 				r.note("%s", line)
 			} else {
 				r.log.Info(line)
 			}
-		})
+		}))
 	}
-	return func() {
-		for _, p := range []*ui.Progress{live, lines} {
-			if p != nil {
-				p.Stop()
-			}
-		}
+	return nil
+}
+
+// Stop implements component.
+func (p *progress) Stop(context.Context) error {
+	for _, one := range p.shown {
+		one.Stop()
 	}
+	return nil
 }
 
 func (r *runner) snapshot(s load.Snapshot) (ui.Snapshot, bool) {

@@ -11,13 +11,13 @@ import (
 	"sync"
 
 	"aiperf/internal/artifact"
+	"aiperf/internal/assembly"
 	"aiperf/internal/clock"
 	"aiperf/internal/config"
 	"aiperf/internal/dataset"
 	"aiperf/internal/endpoint"
 	"aiperf/internal/load"
 	"aiperf/internal/metric"
-	"aiperf/internal/pipeline"
 	"aiperf/internal/redact"
 	"aiperf/internal/rng"
 	"aiperf/internal/transport"
@@ -46,7 +46,7 @@ type runner struct {
 	endpoint   *endpoint.Endpoint
 	metrics    *metric.Set
 	root       *rng.Root
-	tokenizers func() (*tokenizers, error)
+	tokenizers func() (*assembly.Tokenizers, error)
 	data       dataset.Dataset
 	plan       load.Plan
 	client     *transport.Client
@@ -54,17 +54,14 @@ type runner struct {
 	addresses  *addresses
 	inputs     *listing // nil = the dataset has no inputs.json
 	layout     artifact.Layout
-	rawPath    string
-	chat       *chatCounter // nil = inputs are counted without a chat template
-	pipe       *pipeline.Pipeline
+	results    *assembly.Assembly
 	gate       gate
 	meter      *meter
 	load       *load.Generator
 
-	closers []func()
+	open   components // until the run ends: servers, connections, files
+	beside components // while the load goes on: the meter, the live view, the log of phases
 
-	mu     sync.Mutex
-	phases []*load.Facts
 	events events     // where the log goes
 	screen *ui.Screen // the error stream, where it shows the live line; nil = it shows none
 	live   *ui.Live   // what finished requests tell while the run goes on
@@ -86,20 +83,12 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 	if err := r.start(ctx, seed); err != nil {
 		return nil, err
 	}
-	defer r.close()
-	doubts := newCertainty(r.pipe.Put)
-	r.meter = startMeter(doubts.known)
-	doubts.watch(r.meter.heart)
-	r.gate.open(doubts.put)
-	hide := r.showProgress()
-	result, loadErr := r.load.Run(ctx)
-	hide()
-	r.gate.shut()
-	r.meter.stop()
-	doubts.close()
-	pipeErr := errors.Join(r.pipe.Close(), r.closeInputs(ctx))
-	run := r.summarise(result)
-	writeErr := r.write(run, result)
+	defer r.close(ctx)
+	result, loadErr := r.runLoad(ctx)
+	pipeErr := errors.Join(r.results.Close(), r.closeInputs(ctx))
+	how := r.outcome(result)
+	run := r.summarise(result, how)
+	writeErr := r.results.Write(run, how)
 	r.logVerdict(run)
 	r.reportFailure(run, result)
 	if loadErr != nil {
@@ -108,10 +97,25 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 	return run, errors.Join(pipeErr, writeErr)
 }
 
+// runLoad sends the requests, with everything running that watches them.
+func (r *runner) runLoad(ctx context.Context) (*load.Result, error) {
+	doubts := newCertainty(r.results.Put)
+	r.meter = &meter{after: doubts.known}
+	for _, one := range []component{
+		closing{close: func() error { doubts.close(); return nil }}, r.meter, admission{runner: r, doubts: doubts}, &progress{runner: r}, phaseLog{log: r.log},
+	} {
+		if err := r.beside.start(ctx, one); err != nil {
+			return nil, errors.Join(err, r.beside.stop(ctx))
+		}
+	}
+	result, err := r.load.Run(ctx)
+	return result, errors.Join(err, r.beside.stop(ctx))
+}
+
 // close releases everything in the opposite order.
-func (r *runner) close() {
-	for i := len(r.closers) - 1; i >= 0; i-- {
-		r.closers[i]()
+func (r *runner) close(ctx context.Context) {
+	if err := r.open.stop(ctx); err != nil {
+		r.tell("aiperf: warning: " + err.Error())
 	}
 }
 
@@ -129,15 +133,15 @@ func (r *runner) prepare(ctx context.Context, seed *config.Seed) error {
 	if !r.endpoint.Built() {
 		return fmt.Errorf("--endpoint-type %s is not built yet", r.endpoint.Name)
 	}
-	if r.metrics, err = metric.NewSet(r.metricOptions()); err != nil {
+	if r.metrics, err = metric.NewSet(assembly.MetricOptions(b, r.endpoint)); err != nil {
 		return err
 	}
 	if r.codec, err = r.endpoint.Open(r.settings()); err != nil {
 		return err
 	}
 	r.root = root(seed)
-	r.tokenizers = sync.OnceValues(func() (*tokenizers, error) {
-		return openTokenizers(ctx, b, r.log, r.note, r.download)
+	r.tokenizers = sync.OnceValues(func() (*assembly.Tokenizers, error) {
+		return assembly.OpenTokenizers(ctx, b, r.log, r.note, r.download)
 	})
 	if r.data, err = openDataset(b, r.endpoint, datasetRoot(b, r.root), lazyTokenizer(ctx, r.tokenizers)); err != nil {
 		return err
@@ -152,7 +156,7 @@ func (r *runner) prepare(ctx context.Context, seed *config.Seed) error {
 	if err := checkTurns(b, r.data); err != nil {
 		return err
 	}
-	if r.counts() {
+	if assembly.Counts(b, r.endpoint) {
 		if _, err := r.tokenizers(); err != nil {
 			return err
 		}
@@ -180,11 +184,6 @@ func root(seed *config.Seed) *rng.Root {
 	return rng.NewDecimal(string(*seed))
 }
 
-// counts tells whether the client counts tokens itself.
-func (r *runner) counts() bool {
-	return !r.cfg.Endpoint.UseServerTokenCount && (r.endpoint.ProducesTokens || r.endpoint.TokenizesInput)
-}
-
 // checkSchedule refuses a schedule without times.
 func checkSchedule(b *config.Benchmark, f dataset.Facts) error {
 	p := b.Profiling()
@@ -208,37 +207,15 @@ func checkTurns(b *config.Benchmark, d dataset.Dataset) error {
 	return nil
 }
 
-func (r *runner) metricOptions() metric.Options {
-	b, e := r.cfg, r.endpoint
-	p := b.Profiling()
-	o := metric.Options{
-		Streaming: b.Endpoint.Streaming && e.Streams, ProducesTokens: e.ProducesTokens, TokenizesInput: e.TokenizesInput,
-		ImageInput: e.Images, AudioInput: e.Audio, FixedSchedule: p != nil && p.Type == config.PhaseFixedSchedule,
-		ServerTokens: b.Endpoint.UseServerTokenCount, PerChunkUsage: b.Endpoint.PerChunkUsage,
-		Thresholds: &metric.Thresholds{
-			UsagePct:  b.Environment.Metrics.UsagePctDiffThreshold,
-			OSLPct:    b.Environment.Metrics.OSLMismatchPct,
-			OSLTokens: float64(b.Environment.Metrics.OSLMismatchMaxTokens),
-		},
-	}
-	for i, s := range b.SLOs {
-		if i > 0 {
-			o.Goodput += " "
-		}
-		o.Goodput += s.Tag + ":" + config.FormatFloat(s.Threshold)
-	}
-	return o
-}
-
-// open makes the connections, files and workers of the run.
-func (r *runner) open(ctx context.Context) error {
+// openAll makes the connections, files and workers of the run.
+func (r *runner) openAll(ctx context.Context) error {
 	b := r.cfg
-	urls, stop, err := mocks(ctx, b.Endpoint.URLs)
+	servers := &mockServers{asked: b.Endpoint.URLs}
+	err := r.open.start(ctx, servers)
 	if err != nil {
 		return err
 	}
-	r.closers = append(r.closers, stop)
-	if r.addresses, err = newAddresses(urls, b, r.endpoint); err != nil {
+	if r.addresses, err = newAddresses(servers.urls, b, r.endpoint); err != nil {
 		return err
 	}
 	connections := transportOptions(b, r.warn)
@@ -252,7 +229,7 @@ func (r *runner) open(ctx context.Context) error {
 	if r.client, err = transport.NewClient(connections); err != nil {
 		return err
 	}
-	r.closers = append(r.closers, r.client.Close)
+	r.open.opened(func() error { r.client.Close(); return nil })
 	if err := r.openFiles(); err != nil {
 		return err
 	}
@@ -260,39 +237,18 @@ func (r *runner) open(ctx context.Context) error {
 	if err := r.checkBodies(ctx, exec.data); err != nil {
 		return err
 	}
-	if r.pipe, err = r.newPipeline(); err != nil {
+	if r.results, err = r.newResults(); err != nil {
 		return err
 	}
 	r.load, err = load.New(r.plan, load.Options{
 		Source: source{r.data}, Executor: exec, Root: r.root, Waiter: r.waiter(),
-		Hooks: load.Hooks{Started: r.phaseBegun, After: r.phaseOver},
+		Hooks: load.Hooks{Started: func(p *load.PhaseInfo, _ int64) { r.beside.phaseStart(p) }, After: r.beside.phaseEnd},
 	})
 	if err == nil {
 		err = r.listInputs(exec)
 	}
 	if err != nil {
-		return errors.Join(err, r.pipe.Close())
+		return errors.Join(err, r.results.Close())
 	}
 	return nil
-}
-
-// phaseBegun notes in the log that a phase's clock runs. With the first profiling phase the measurement of the client itself begins: what
-// a warm-up did is in no verdict.
-func (r *runner) phaseBegun(p *load.PhaseInfo, _ int64) {
-	r.log.Info("phase begins", "phase", p.Name, "mode", string(p.Mode))
-	if !p.Warmup {
-		r.meter.phaseStarted()
-	}
-}
-
-// phaseOver keeps what a phase says about itself.
-func (r *runner) phaseOver(f *load.Facts) {
-	if !f.Info.Warmup {
-		r.meter.phaseEnded()
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.phases = append(r.phases, f)
-	r.log.Info("phase complete", "phase", f.Info.Name, "sent", f.Sent, "completed", f.Completed, "errors", f.Errors, "cancelled", f.Cancelled,
-		"seconds", float64(f.Ended-f.Started)/1e9, "stopped_by", string(f.StoppedBy))
 }

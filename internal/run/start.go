@@ -20,7 +20,7 @@ func (r *runner) start(ctx context.Context, seed *config.Seed) error {
 	go func() {
 		err := r.prepare(ctx, seed)
 		if err == nil && ctx.Err() == nil {
-			err = r.open(ctx)
+			err = r.openAll(ctx)
 		}
 		done <- err
 	}()
@@ -35,7 +35,7 @@ func (r *runner) start(ctx context.Context, seed *config.Seed) error {
 		case <-timer.C:
 			go func() {
 				<-done
-				r.close()
+				r.close(ctx)
 			}()
 			return early(ctx)
 		}
@@ -46,7 +46,7 @@ func (r *runner) start(ctx context.Context, seed *config.Seed) error {
 	case err == nil:
 		return nil
 	}
-	r.close()
+	r.close(ctx)
 	return err
 }
 

@@ -1,69 +1,48 @@
 package run
 
 import (
-	"runtime/debug"
-	"time"
-
+	"aiperf/internal/assembly"
 	"aiperf/internal/clock"
 	"aiperf/internal/load"
 	"aiperf/internal/metric"
 )
 
-// reduceGC is the collector's target while a run is reduced: it makes sorted copies of whole columns, and nothing is measured any more that
-// a collection could disturb.
-const reduceGC = 25
+// outcome is how the run went.
+func (r *runner) outcome(result *load.Result) assembly.Outcome {
+	window, _ := profilingWindow(result)
+	o := assembly.Outcome{
+		Version: r.opts.Version, Info: r.opts.Info, InputConfig: r.opts.InputConfig, LookedForGPUs: r.cfg.GPUTelemetry.Enabled,
+		Window: window, LogFile: r.layout.Log(),
+	}
+	if result == nil {
+		return o
+	}
+	o.Cancelled = result.Interrupted
+	switch {
+	case result.Interrupted:
+		o.IncompleteReason = "Run cancelled before all records were processed."
+	case result.TooManyFail:
+		o.IncompleteReason = "Run aborted: " + load.ErrFailures.Error() + "."
+	}
+	for _, f := range result.Phases {
+		o.Phases = append(o.Phases, assembly.Phase{
+			Name: f.Info.Name, Index: f.Info.Index, Profiling: f.Info.Profiling, Warmup: f.Info.Warmup, Cancelled: f.Interrupted,
+			Window: metric.Window{From: clock.Wall(f.Started), To: clock.Wall(f.Ended)},
+		})
+	}
+	return o
+}
 
-// summarise reduces the finished run.
-func (r *runner) summarise(result *load.Result) *metric.Run {
-	defer debug.SetGCPercent(debug.SetGCPercent(reduceGC))
-	window, profiling := profilingWindow(result)
-	reducer := r.pipe.Profiling()
-	info := r.opts.Info
-	info.BenchmarkID = r.opts.BenchmarkID
-	run := &metric.Run{
-		Version: r.opts.Version, BenchmarkID: r.opts.BenchmarkID, Title: r.endpoint.Title, Info: info,
-		InputConfig: r.opts.InputConfig,
-		Profiling:   reducer.Summary(window),
-		ShowTrace:   r.cfg.Artifacts.ShowTraceTiming,
+// summarise reduces the finished run and judges it.
+func (r *runner) summarise(result *load.Result, how assembly.Outcome) *metric.Run {
+	run := r.results.Run(how)
+	if result != nil && result.Unreachable != nil && run.IncompleteReason == "" {
+		run.IncompleteReason = "Run aborted: " + unreachable(result.Unreachable, run.Profiling) + "."
 	}
-	if r.cfg.GPUTelemetry.Enabled {
-		run.TelemetryEndpoints = []string{}
-	}
-	if window.To > window.From {
-		run.Start, run.End = time.Unix(0, window.From), time.Unix(0, window.To)
-	}
-	if result != nil {
-		run.Cancelled = result.Interrupted
-		switch {
-		case result.Interrupted:
-			run.IncompleteReason = "Run cancelled before all records were processed."
-		case result.TooManyFail:
-			run.IncompleteReason = "Run aborted: " + load.ErrFailures.Error() + "."
-		case result.Unreachable != nil:
-			run.IncompleteReason = "Run aborted: " + unreachable(result.Unreachable, run.Profiling) + "."
-		}
-	}
-	if hasWarmup(result) {
-		run.Warmup = r.pipe.Warmup().Summary(metric.Window{})
-	}
-	if d := r.cfg.Artifacts.SliceDuration; d != nil {
-		run.Slices = reducer.Slices(float64(*d))
-	}
+	_, profiling := profilingWindow(result)
 	run.Validity = metric.Assess(r.clientStats(run, profiling))
 	run.Validity.Certain = run.Profiling.Certain
 	return run
-}
-
-func hasWarmup(result *load.Result) bool {
-	if result == nil {
-		return false
-	}
-	for _, f := range result.Phases {
-		if f.Info.Warmup {
-			return true
-		}
-	}
-	return false
 }
 
 // profilingWindow is the wall time from the start of the first profiling phase to the end of the last, and their facts.

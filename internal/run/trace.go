@@ -7,34 +7,46 @@ import (
 	"time"
 
 	"aiperf/internal/metric"
+	"aiperf/internal/pipeline"
+	"aiperf/internal/ui"
 )
 
-// seen keeps the live figures, and writes a line of the log for every finished request at level DEBUG, and how its answer was read as well
-// at TRACE.
-func (r *runner) seen() func(*metric.Row) {
-	if !r.log.Enabled(context.Background(), slog.LevelDebug) {
-		return r.count
+// observers are who sees every finished request while the run goes on: the live figures, and at level DEBUG the log.
+func (r *runner) observers() []pipeline.Observer {
+	list := []pipeline.Observer{liveFigures{r.live}}
+	if r.log.Enabled(context.Background(), slog.LevelDebug) {
+		list = append(list, requestLog{log: r.log, trace: r.log.Enabled(context.Background(), levels["TRACE"])})
 	}
-	trace := r.log.Enabled(context.Background(), levels["TRACE"])
-	return func(row *metric.Row) {
-		r.count(row)
-		m := &row.Meta
-		about := []any{
-			"id", m.RequestID, "phase", m.PhaseName, "session", m.CorrelationID, "conversation", m.ConversationID, "turn", m.TurnIndex, "model", m.Model,
-			"start", time.Unix(0, row.Start).UTC().Format(time.RFC3339Nano), "seconds", float64(row.End-row.Start) / 1e9,
-		}
-		if row.Err != nil {
-			about = append(about, "error", row.Err.Type, "code", row.Err.Code)
-		}
-		if trace {
-			about = append(about, "url", m.URLIndex, "gaps", len(row.Gaps), "reads", row.Reads, "read_delay_ns", row.ReadDelay, "coalesced", row.SharedReads)
-		}
-		r.log.Debug("request", about...)
-	}
+	return list
 }
 
-// count adds a valid answer to the live figures.
-func (r *runner) count(row *metric.Row) {
+// requestLog writes a line of the log for every finished request.
+type requestLog struct {
+	log   *slog.Logger
+	trace bool // tells how the answer was read as well
+}
+
+// Observe implements pipeline.Observer.
+func (l requestLog) Observe(row *metric.Row) {
+	m := &row.Meta
+	about := []any{
+		"id", m.RequestID, "phase", m.PhaseName, "session", m.CorrelationID, "conversation", m.ConversationID, "turn", m.TurnIndex, "model", m.Model,
+		"start", time.Unix(0, row.Start).UTC().Format(time.RFC3339Nano), "seconds", float64(row.End-row.Start) / 1e9,
+	}
+	if row.Err != nil {
+		about = append(about, "error", row.Err.Type, "code", row.Err.Code)
+	}
+	if l.trace {
+		about = append(about, "url", m.URLIndex, "gaps", len(row.Gaps), "reads", row.Reads, "read_delay_ns", row.ReadDelay, "coalesced", row.SharedReads)
+	}
+	l.log.Debug("request", about...)
+}
+
+// liveFigures keeps what the progress line tells of answers.
+type liveFigures struct{ live *ui.Live }
+
+// Observe implements pipeline.Observer: a valid answer counts.
+func (f liveFigures) Observe(row *metric.Row) {
 	if row.Class != metric.Valid {
 		return
 	}
@@ -44,5 +56,5 @@ func (r *runner) count(row *metric.Row) {
 		}
 		return math.NaN()
 	}
-	r.live.Add(row.Meta.PhaseIndex, value("time_to_first_token"), value("request_latency"), value("output_sequence_length"))
+	f.live.Add(row.Meta.PhaseIndex, value("time_to_first_token"), value("request_latency"), value("output_sequence_length"))
 }

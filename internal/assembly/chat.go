@@ -1,8 +1,7 @@
-package run
+package assembly
 
 import (
 	"encoding/json"
-	"fmt"
 	"sync/atomic"
 
 	"aiperf/internal/dataset/synth"
@@ -10,13 +9,8 @@ import (
 	"aiperf/internal/tokenizer"
 )
 
-// templated tells whether inputs are measured as the server's chat template writes them (--apply-chat-template).
-func (r *runner) templated() bool {
-	return r.cfg.Tokenizer.ApplyChatTemplate && r.endpoint.SystemMessage
-}
-
-// templateCost is what the chat template adds to generated prompts; nothing for a tokenizer without a template.
-func templateCost(tok *tokenizer.Tokenizer) synth.TemplateCost {
+// TemplateCost is what the chat template adds to generated prompts; nothing for a tokenizer without a template.
+func TemplateCost(tok *tokenizer.Tokenizer) synth.TemplateCost {
 	return synth.MeasureTemplate(tok, tok.NumSpecialAdded(), func(list []synth.Message) (string, error) {
 		messages := make([]map[string]string, len(list))
 		for i, m := range list {
@@ -32,7 +26,7 @@ func templateCost(tok *tokenizer.Tokenizer) synth.TemplateCost {
 
 // chatCounter counts the input tokens of chat requests as the chat template writes them.
 type chatCounter struct {
-	tokenizers *tokenizers
+	tokenizers *Tokenizers
 	failed     atomic.Int64 // requests whose messages the template refused
 }
 
@@ -45,7 +39,7 @@ func (c *chatCounter) input(rec *record.Record, reply *record.Reply) int {
 	if json.Unmarshal(rec.Payload.Bytes(), &body) != nil || len(body.Messages) == 0 {
 		return -1
 	}
-	tok := c.tokenizers.of(rec.Model)
+	tok := c.tokenizers.Of(rec.Model)
 	if _, ok := tok.ChatTemplate(len(body.Tools) > 0); !ok {
 		return -1
 	}
@@ -80,27 +74,4 @@ func plainContent(raw json.RawMessage) json.RawMessage {
 		return raw
 	}
 	return joined
-}
-
-// warnOfTemplates says where --apply-chat-template does nothing.
-func (r *runner) warnOfTemplates() error {
-	if !r.cfg.Tokenizer.ApplyChatTemplate {
-		return nil
-	}
-	if !r.templated() {
-		r.warn(fmt.Sprintf("--apply-chat-template has no effect: endpoint type %s sends no chat messages", r.endpoint.Name))
-		return nil
-	}
-	tokenizers, err := r.tokenizers()
-	if err != nil {
-		return err
-	}
-	told := map[*tokenizer.Tokenizer]bool{}
-	for _, tok := range tokenizers.byModel {
-		if _, ok := tok.ChatTemplate(false); !ok && !told[tok] {
-			told[tok] = true
-			r.warn(fmt.Sprintf("--apply-chat-template: tokenizer %s has no chat template; input tokens are those of the texts alone", tok.Name()))
-		}
-	}
-	return nil
 }

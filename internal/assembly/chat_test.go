@@ -1,4 +1,4 @@
-package run
+package assembly
 
 import (
 	"os"
@@ -54,17 +54,17 @@ func itoa(n int) string {
 
 func TestTemplateCost(t *testing.T) {
 	// A user message costs "<user>" and ";", an assistant's "<assistant>" and ";": 7 and 12, the answer's beginning 3.
-	if got, want := templateCost(bytewise(t, template)), (synth.TemplateCost{Request: 0, Message: 10}); got != want {
+	if got, want := TemplateCost(bytewise(t, template)), (synth.TemplateCost{Request: 0, Message: 10}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	if got := templateCost(bytewise(t, "")); got != (synth.TemplateCost{}) {
+	if got := TemplateCost(bytewise(t, "")); got != (synth.TemplateCost{}) {
 		t.Errorf("without a template: %+v", got)
 	}
 }
 
 func TestChatCounter(t *testing.T) {
 	tok := bytewise(t, template)
-	c := &chatCounter{tokenizers: &tokenizers{first: tok, byModel: map[string]*tokenizer.Tokenizer{}}}
+	c := &chatCounter{tokenizers: &Tokenizers{first: tok, byModel: map[string]*tokenizer.Tokenizer{}}}
 	for _, one := range []struct {
 		body string
 		want int

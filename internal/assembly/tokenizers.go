@@ -1,4 +1,4 @@
-package run
+package assembly
 
 import (
 	"context"
@@ -9,15 +9,16 @@ import (
 	"aiperf/internal/tokenizer"
 )
 
-// tokenizers are those of a run's models, opened once each.
-type tokenizers struct {
+// Tokenizers are those of a run's models, opened once each.
+type Tokenizers struct {
 	byModel map[string]*tokenizer.Tokenizer
 	first   *tokenizer.Tokenizer
+	all     []*tokenizer.Tokenizer // each once
 }
 
-// openTokenizers opens the tokenizer that --tokenizer names for all models, or else each model's own.
-func openTokenizers(ctx context.Context, b *config.Benchmark, log *slog.Logger, info func(string, ...any), progress func(string, int64, int64)) (*tokenizers, error) {
-	t := &tokenizers{byModel: map[string]*tokenizer.Tokenizer{}}
+// OpenTokenizers opens the tokenizer that --tokenizer names for all models, or else each model's own.
+func OpenTokenizers(ctx context.Context, b *config.Benchmark, log *slog.Logger, info func(string, ...any), progress func(string, int64, int64)) (*Tokenizers, error) {
+	t := &Tokenizers{byModel: map[string]*tokenizer.Tokenizer{}}
 	opened := map[string]*tokenizer.Tokenizer{}
 	for _, model := range b.Models.Items {
 		name := b.Tokenizer.Name
@@ -34,6 +35,7 @@ func openTokenizers(ctx context.Context, b *config.Benchmark, log *slog.Logger, 
 			}
 			opened[name] = tok
 			log.Info("tokenizer", "name", tok.Name(), "vocabulary", tok.VocabSize(), "model", model.Name)
+			t.all = append(t.all, tok)
 		}
 		t.byModel[model.Name] = opened[name]
 		if t.first == nil {
@@ -54,13 +56,19 @@ func tokenizerError(b *config.Benchmark, name string, err error) error {
 	return fmt.Errorf("--tokenizer %s: %w", name, err)
 }
 
-// of is the tokenizer of a model.
-func (t *tokenizers) of(model string) *tokenizer.Tokenizer {
+// Of is the tokenizer of a model.
+func (t *Tokenizers) Of(model string) *tokenizer.Tokenizer {
 	if tok := t.byModel[model]; tok != nil {
 		return tok
 	}
 	return t.first
 }
 
-// count is the number of tokens of a text for a model.
-func (t *tokenizers) count(model, text string) int { return t.of(model).Count(text) }
+// Count is the number of tokens of a text for a model.
+func (t *Tokenizers) Count(model, text string) int { return t.Of(model).Count(text) }
+
+// First is the tokenizer of the first model.
+func (t *Tokenizers) First() *tokenizer.Tokenizer { return t.first }
+
+// All lists every tokenizer once, in the order of the models.
+func (t *Tokenizers) All() []*tokenizer.Tokenizer { return t.all }

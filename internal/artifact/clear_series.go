@@ -1,0 +1,72 @@
+package artifact
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// deepestSeries is how far below the directory of a series its files lie.
+const deepestSeries = 5
+
+// aggregates are the files of what several runs add up to.
+var aggregates = []string{"profile_export_aiperf_aggregate.json", "profile_export_aiperf_aggregate.csv"}
+
+// ClearSeries removes what earlier runs left in the directory of a series: a single run's files, and those of the runs of earlier series
+// below it, which their summaries tell. It returns how many there were.
+func ClearSeries(dir, prefix string) (removed int, err error) {
+	var errs []error
+	clear := func(l Layout) {
+		n, err := l.Clear(func(string) bool { return false })
+		removed += n
+		errs = append(errs, err)
+	}
+	clear(NewLayout(dir, prefix))
+	var below []string // deepest last
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() || path == dir {
+			return err
+		}
+		rel, _ := filepath.Rel(dir, path)
+		if d.Name() == "report" || strings.HasPrefix(d.Name(), ".") || strings.Count(rel, string(filepath.Separator)) >= deepestSeries {
+			return fs.SkipDir
+		}
+		below = append(below, path)
+		return nil
+	})
+	errs = append(errs, err)
+	emptied := map[string]bool{} // directories out of which something was taken
+	for _, path := range slices.Backward(below) {
+		if l := NewLayout(path, prefix); ofSeries(l) {
+			clear(l)
+			_ = os.Remove(l.Log())
+			_ = os.Remove(filepath.Dir(l.Log()))
+			emptied[path] = true
+		}
+		for _, name := range aggregates {
+			if os.Remove(filepath.Join(path, name)) == nil {
+				removed++
+				emptied[path] = true
+			}
+		}
+		if emptied[path] && os.Remove(path) == nil { // it stays if something else lies there
+			emptied[filepath.Dir(path)] = true
+		}
+	}
+	return removed, errors.Join(errs...)
+}
+
+// ofSeries tells whether a run of a series is there.
+func ofSeries(l Layout) bool {
+	var was struct {
+		Info struct {
+			SweepID string `json:"sweep_id"`
+		} `json:"run_info"`
+	}
+	data, err := os.ReadFile(l.SummaryJSON())
+	return err == nil && json.Unmarshal(data, &was) == nil && was.Info.SweepID != ""
+}

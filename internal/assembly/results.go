@@ -1,0 +1,90 @@
+package assembly
+
+import (
+	"encoding/json"
+	"errors"
+	"runtime/debug"
+	"time"
+
+	"aiperf/internal/artifact"
+	"aiperf/internal/metric"
+)
+
+// reduceGC is the collector's target while a run is reduced: it makes sorted copies of whole columns, and nothing is measured any more that
+// a collection could disturb.
+const reduceGC = 25
+
+// Outcome is what is known of a run beside its requests.
+type Outcome struct {
+	Version          string // of the program that made the run
+	Info             metric.RunInfo
+	InputConfig      json.RawMessage
+	Telemetry        json.RawMessage // as the summary shows it; nil = see LookedForGPUs
+	LookedForGPUs    bool
+	Window           metric.Window // of the profiling phases, wall; zero = what the requests cover
+	Phases           []Phase       // in the order in which they ran
+	Cancelled        bool
+	IncompleteReason string // "" = complete
+	LogFile          string
+}
+
+// Run reduces the finished requests. Close comes first. Nothing of the requests is judged here: the caller adds the verdict.
+func (a *Assembly) Run(o Outcome) *metric.Run {
+	defer debug.SetGCPercent(debug.SetGCPercent(reduceGC))
+	reducer := a.pipe.Profiling()
+	run := &metric.Run{
+		Version: o.Version, BenchmarkID: a.BenchmarkID, Title: a.Endpoint.Title, Info: o.Info, InputConfig: o.InputConfig, Telemetry: o.Telemetry,
+		Cancelled: o.Cancelled, IncompleteReason: o.IncompleteReason,
+		Profiling: reducer.Summary(o.Window),
+		ShowTrace: a.Config.Artifacts.ShowTraceTiming, LogFile: o.LogFile,
+	}
+	run.Info.BenchmarkID = a.BenchmarkID
+	if o.LookedForGPUs {
+		run.TelemetryEndpoints = []string{}
+	}
+	if o.Window.To > o.Window.From {
+		run.Start, run.End = time.Unix(0, o.Window.From), time.Unix(0, o.Window.To)
+	}
+	for _, p := range o.Phases {
+		if p.Warmup {
+			run.Warmup = a.pipe.Warmup().Summary(metric.Window{})
+			break
+		}
+	}
+	if d := a.Config.Artifacts.SliceDuration; d != nil {
+		run.Slices = reducer.Slices(float64(*d))
+	}
+	return run
+}
+
+// Write leaves the files that are made when a run is over; what fails is reported together.
+func (a *Assembly) Write(run *metric.Run, o Outcome) error {
+	return errors.Join(artifact.WriteReport(a.Layout, run, a.rawPath, ""), a.writePhases(run, o))
+}
+
+// writePhases leaves a summary of every phase, and the list of phases, when the run had more than one.
+func (a *Assembly) writePhases(run *metric.Run, o Outcome) error {
+	if len(a.Phases) < 2 {
+		return nil
+	}
+	var phases []artifact.Phase
+	for _, f := range o.Phases {
+		p := artifact.Phase{Run: *run, Name: f.Name, Index: f.Index, ProfilingIndex: f.Profiling, Warmup: f.Warmup}
+		p.Start, p.End = time.Unix(0, f.Window.From), time.Unix(0, f.Window.To)
+		p.Run.Warmup, p.Run.Slices, p.Run.Validity = nil, nil, nil
+		p.Run.Telemetry, p.Run.TelemetryEndpoints = nil, nil // of the whole run, not of a phase
+		p.Run.Cancelled = f.Cancelled
+		if !f.Cancelled {
+			p.IncompleteReason = ""
+		}
+		reducer := a.pipe.Phase(f.Index)
+		if reducer == nil && f.Warmup {
+			reducer = a.pipe.Warmup()
+		} else if reducer == nil {
+			reducer = a.pipe.Profiling()
+		}
+		p.Run.Profiling = reducer.Summary(f.Window)
+		phases = append(phases, p)
+	}
+	return artifact.WritePhases(a.Layout, phases)
+}

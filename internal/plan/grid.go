@@ -1,0 +1,53 @@
+package plan
+
+import (
+	"path/filepath"
+	"time"
+
+	"aiperf/internal/config"
+)
+
+// grid is the generator of a sweep: all cells, then all again (repeated), or all runs of a cell, then the next (independent).
+type grid struct {
+	repeats
+	cells   []config.Cell
+	byCell  bool
+	between time.Duration // two cells
+}
+
+// Count implements generator.
+func (g grid) Count() int { return g.runs * len(g.cells) }
+
+// Next implements generator.
+func (g grid) Next(results []trial) (trial, bool) {
+	k := len(results)
+	if k >= g.Count() {
+		return trial{}, false
+	}
+	t := trial{cell: k % len(g.cells), n: k / len(g.cells)}
+	if g.byCell {
+		t = trial{cell: k / g.runs, n: k % g.runs}
+	}
+	t.label, t.dir = g.place(&g.cells[t.cell], t.n)
+	if k > 0 {
+		last := &results[k-1]
+		if t.cell != last.cell {
+			t.pause = g.between
+		}
+		if t.n != last.n {
+			t.pause = max(t.pause, g.cooldown)
+		}
+	}
+	return t, true
+}
+
+// place is the name and the directory of a trial (timing, section 13).
+func (g grid) place(cell *config.Cell, n int) (label, dir string) {
+	switch {
+	case g.runs == 1:
+		return cell.Dir, filepath.Join(g.base, cell.Dir)
+	case g.byCell:
+		return cell.Dir + "/" + trialLabel(n), filepath.Join(g.base, cell.Dir, "profile_runs", trialLabel(n))
+	}
+	return trialLabel(n) + "/" + cell.Dir, filepath.Join(g.base, "profile_runs", trialLabel(n), cell.Dir)
+}

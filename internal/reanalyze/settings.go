@@ -1,0 +1,146 @@
+package reanalyze
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"aiperf/internal/config"
+	"aiperf/internal/endpoint"
+)
+
+// settings are those of the run, or what its requests tell, with the user's own on top. It fills o.Endpoint.
+func (o *Options) settings(s *source) (*config.Benchmark, error) {
+	b, err := s.settings()
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case o.Streaming != nil:
+		b.Endpoint.Streaming = *o.Streaming
+	case s.python || s.prior.InputConfig == nil:
+		b.Endpoint.Streaming = streamed(s.first.Payload.Bytes(), s.came || b.Endpoint.Streaming)
+	}
+	for _, one := range []struct {
+		given *bool
+		field *bool
+	}{{o.ServerTokens, &b.Endpoint.UseServerTokenCount}, {o.PerChunkUsage, &b.Endpoint.PerChunkUsage}, {o.ShowTrace, &b.Artifacts.ShowTraceTiming}} {
+		if one.given != nil {
+			*one.field = *one.given
+		}
+	}
+	if o.SliceSeconds != nil {
+		b.Artifacts.SliceDuration = o.slice()
+	}
+	if o.Tokenizer != "" {
+		b.Tokenizer.Name, b.Tokenizer.Revision = o.Tokenizer, "main"
+	}
+	if o.Revision != "" {
+		b.Tokenizer.Revision = o.Revision
+	}
+	if o.Prefix != "" {
+		b.Artifacts.Prefix = o.Prefix
+	} else if filepath.IsAbs(b.Artifacts.Prefix) { // the run's own files stand there
+		b.Artifacts.Prefix = filepath.Base(b.Artifacts.Prefix)
+	}
+	b.Artifacts.Records = config.Formats{"jsonl"}
+	switch {
+	case o.Endpoint != nil:
+		b.Endpoint.Type = o.Endpoint.Name
+	case b.Endpoint.Type == "":
+		return nil, errors.New("report: the requests do not tell the endpoint type; give --endpoint-type")
+	default:
+		o.Endpoint, _, err = endpoint.Lookup(b.Endpoint.Type)
+	}
+	return b, err
+}
+
+// slice is the length of a slice in the configuration's terms; nil = no slices.
+func (o *Options) slice() *config.Seconds {
+	if !(*o.SliceSeconds > 0) {
+		return nil
+	}
+	s := config.Seconds(*o.SliceSeconds)
+	return &s
+}
+
+// settings are those that the summary names; without one, or with one of the Python tool that cannot be read, what the first request tells.
+func (s *source) settings() (*config.Benchmark, error) {
+	if s.prior.InputConfig != nil {
+		b, err := config.ReadInputConfig(s.prior.InputConfig)
+		switch {
+		case err == nil:
+			s.complete(b)
+			return b, nil
+		case !s.python:
+			return nil, fmt.Errorf("report: the summary of the run: %w", err)
+		}
+	}
+	b := &config.Default().Benchmark
+	was := s.prior.names()
+	b.Tokenizer.Name, b.Endpoint.Type = was.Tokenizer.Name, was.Endpoint.Type
+	if b.Endpoint.Type == "" {
+		b.Endpoint.Type = guess(s.first.Payload.Bytes())
+	}
+	s.complete(b)
+	return b, nil
+}
+
+// complete names a model and a tokenizer where the settings name none: the client of the Python tool had one of its own.
+func (s *source) complete(b *config.Benchmark) {
+	if len(b.Models.Items) == 0 {
+		b.Models.Items = []config.Model{{Name: s.first.Model}}
+	}
+	if b.Tokenizer.Name == "" && (s.python || s.prior.InputConfig == nil) {
+		b.Tokenizer.Name = "builtin"
+	}
+}
+
+// names are the settings that every summary of the Python tool tells.
+type names struct {
+	Endpoint struct {
+		Type string `json:"type"`
+	} `json:"endpoint"`
+	Tokenizer struct {
+		Name string `json:"name"`
+	} `json:"tokenizer"`
+}
+
+func (p *priorSummary) names() (n names) {
+	if json.Unmarshal(p.InputConfig, &n) != nil {
+		return names{}
+	}
+	return n
+}
+
+// streamed tells whether the run asked for streams: what the body says, else what the settings or the answers do.
+func streamed(payload []byte, otherwise bool) bool {
+	var body struct {
+		Stream *bool `json:"stream"`
+	}
+	if json.Unmarshal(payload, &body) == nil && body.Stream != nil {
+		return *body.Stream
+	}
+	return otherwise
+}
+
+// guess tells the endpoint type from the keys of a request body; "" = unknown.
+func guess(payload []byte) string {
+	var body map[string]json.RawMessage
+	if json.Unmarshal(payload, &body) != nil {
+		return ""
+	}
+	if body["input"] != nil && body["stream"] != nil {
+		return "responses"
+	}
+	for _, g := range []struct{ key, name string }{
+		{"messages", "chat"}, {"passages", "nim_rankings"}, {"documents", "cohere_rankings"}, {"texts", "hf_tei_rankings"},
+		{"prompt", "completions"}, {"input", "embeddings"},
+	} {
+		if _, ok := body[g.key]; ok {
+			return g.name
+		}
+	}
+	return ""
+}

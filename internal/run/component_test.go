@@ -1,0 +1,86 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"aiperf/internal/load"
+)
+
+// told is a component that writes down what it is told.
+type told struct {
+	name string
+	log  *[]string
+	fail error
+}
+
+func (c told) note(what string) { *c.log = append(*c.log, what+" "+c.name) }
+
+func (c told) Start(context.Context) error  { c.note("start"); return c.fail }
+func (c told) PhaseStart(p *load.PhaseInfo) { c.note("begin " + p.Name) }
+func (c told) PhaseEnd(f *load.Facts)       { c.note("end " + f.Info.Name) }
+func (c told) Stop(ctx context.Context) error {
+	if _, ok := ctx.Deadline(); !ok || ctx.Err() != nil {
+		c.note("no time to stop")
+	}
+	c.note("stop")
+	return nil
+}
+
+func TestComponentsStopInTheOppositeOrder(t *testing.T) {
+	var log []string
+	var all components
+	ctx, cancel := context.WithCancel(t.Context())
+	for _, one := range []told{{name: "a", log: &log}, {name: "b", log: &log}, {name: "c", log: &log, fail: errors.New("no")}} {
+		if err := all.start(ctx, one); err != one.fail {
+			t.Errorf("%s: %v", one.name, err)
+		}
+	}
+	info := &load.PhaseInfo{Name: "p"}
+	all.phaseStart(info)
+	all.phaseEnd(&load.Facts{Info: *info})
+	cancel() // the user interrupts: there is time to stop all the same
+	for range 2 {
+		if err := all.stop(ctx); err != nil {
+			t.Error(err)
+		}
+	}
+	want := []string{"start a", "start b", "start c", "begin p a", "begin p b", "end p a", "end p b", "stop b", "stop a"}
+	if !slices.Equal(log, want) {
+		t.Errorf("%q, want %q", log, want)
+	}
+}
+
+// stuck is a component that does not stop by itself.
+type stuck struct {
+	passive
+	free chan struct{}
+}
+
+func (c stuck) Stop(context.Context) error { <-c.free; return nil }
+
+func TestAComponentThatHangsIsLeftBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var all components
+		var log []string
+		c := stuck{free: make(chan struct{})}
+		for _, one := range []component{told{name: "a", log: &log}, c} {
+			if err := all.start(t.Context(), one); err != nil {
+				t.Fatal(err)
+			}
+		}
+		from := time.Now()
+		if err := all.stop(t.Context()); err == nil || !strings.Contains(err.Error(), "did not stop within 10s") || time.Since(from) != stopTime {
+			t.Errorf("%v after %v", err, time.Since(from))
+		}
+		if !slices.Contains(log, "stop a") {
+			t.Error("the other one was not stopped")
+		}
+		close(c.free)
+	})
+}

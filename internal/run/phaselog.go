@@ -1,0 +1,24 @@
+package run
+
+import (
+	"log/slog"
+
+	"aiperf/internal/load"
+)
+
+// phaseLog is the component that notes in the log when a phase's clock runs, and what a phase says about itself when it is over.
+type phaseLog struct {
+	passive
+	log *slog.Logger
+}
+
+// PhaseStart implements component.
+func (l phaseLog) PhaseStart(p *load.PhaseInfo) {
+	l.log.Info("phase begins", "phase", p.Name, "mode", string(p.Mode))
+}
+
+// PhaseEnd implements component.
+func (l phaseLog) PhaseEnd(f *load.Facts) {
+	l.log.Info("phase complete", "phase", f.Info.Name, "sent", f.Sent, "completed", f.Completed, "errors", f.Errors, "cancelled", f.Cancelled,
+		"seconds", float64(f.Ended-f.Started)/1e9, "stopped_by", string(f.StoppedBy))
+}
