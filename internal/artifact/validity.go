@@ -105,10 +105,10 @@ func appendValidity(b []byte, v *metric.Validity) []byte {
 		o.b = appendString(o.b, n)
 	}
 	o.b = append(o.b, ']')
-	if r := v.TargetRate(); r > 0 { // derived from the counts below
+	if r := v.TargetRate(); r > 0 && !math.IsInf(r, 0) { // derived from the counts below
 		o.float("target_rate", r)
 	}
-	if r := v.AchievedRate(); r > 0 {
+	if r := v.AchievedRate(); r > 0 && !math.IsInf(r, 0) {
 		o.float("achieved_send_rate", r)
 	}
 	if len(v.Certain) > 0 {
