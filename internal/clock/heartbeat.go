@@ -8,11 +8,11 @@ import (
 
 // Periods of the heartbeat.
 const (
-	beatPeriod   = 5 * time.Millisecond
-	beatsPerTick = 4                      // beats between two looks at the waits of the threads
-	stallFloor   = 10 * time.Millisecond  // a beat that comes later than this is a stall
-	wakeNoise    = 500 * time.Microsecond // what is late by no more may be so because a core slept
-	probePeriod  = time.Millisecond
+	beatPeriod  = 20 * time.Millisecond  // each beat costs the runtime some 100 µs: it watches threads that sleep in the kernel
+	tellEvery   = 20 * time.Millisecond  // between two calls of after
+	stallFloor  = 10 * time.Millisecond  // a beat that comes later than this is a stall
+	wakeNoise   = 500 * time.Microsecond // what is late by no more may be so because a core slept
+	probePeriod = 2 * time.Millisecond
 )
 
 // Stalls tell how long the process, or threads of it, did not run although they wanted to.
@@ -24,8 +24,8 @@ type Stalls struct {
 	ThreadWait time.Duration
 }
 
-// Heartbeat watches whether the process runs. A thread of its own wakes every 5 ms and notes how late it was, and reads how long the threads
-// of the process waited for processors. It spins never and asks for no priority. Beside it a goroutine reads a probe every millisecond, the
+// Heartbeat watches whether the process runs. A thread of its own wakes every 20 ms and notes how late it was, and reads how long the threads
+// of the process waited for processors. It spins never and asks for no priority. Beside it a goroutine reads a probe every 2 ms, the
 // way connections are read, and notes how late that was.
 type Heartbeat struct {
 	waiter  Waiter
@@ -35,17 +35,18 @@ type Heartbeat struct {
 	done    sync.WaitGroup
 	procs   int // to be restored
 
-	mu    sync.Mutex
-	sum   Stalls
-	looks lookLog
-	next  int // beats until the threads are looked at
-	after func(upTo int64)
+	mu     sync.Mutex
+	sum    Stalls // settled beats
+	late   int64  // of the last beat, ns, if it is not settled
+	lateAt int64
+	looks  lookLog
+	after  func(upTo int64)
 }
 
 // StartHeartbeat starts one. after, if not nil, is called every 20 ms or so: what Unseen says of instants up to upTo is final. It must not
 // take long.
 func StartHeartbeat(after func(upTo int64)) *Heartbeat {
-	h := &Heartbeat{waiter: NewThriftyWaiter(), stop: make(chan struct{}), after: after, next: beatsPerTick}
+	h := &Heartbeat{waiter: NewThriftyWaiter(), stop: make(chan struct{}), after: after}
 	h.threads.look()
 	// A thread that sleeps in the kernel keeps its processor of the runtime for a while: without one more, readers would lack it.
 	h.procs = runtime.GOMAXPROCS(0)
@@ -105,7 +106,7 @@ func (h *Heartbeat) watch() {
 		h.mu.Lock()
 		h.looks.add(k)
 		h.mu.Unlock()
-		if h.after != nil && k.seen-told >= int64(beatsPerTick*beatPeriod) {
+		if h.after != nil && k.seen-told >= int64(tellEvery) {
 			told = k.seen
 			h.after(k.seen)
 		}
@@ -124,15 +125,22 @@ func (h *Heartbeat) waited() int64 {
 func (h *Heartbeat) beat(late int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if d := time.Duration(late); d >= stallFloor {
+	h.settle()
+	h.late, h.lateAt = late, Now()
+	h.sum.ThreadWait += time.Duration(h.threads.look())
+}
+
+// settle counts the last beat. Its lateness lacks what passed of a stop before the beat was due; the probe, which is due more often, knows
+// that, as soon as it was read after the stop.
+func (h *Heartbeat) settle() {
+	d := time.Duration(h.late)
+	if d >= stallFloor {
+		d = min(d+beatPeriod, max(d, time.Duration(h.looks.longest(h.lateAt-h.late, h.lateAt))))
 		h.sum.Count++
 		h.sum.Total += d
 	}
-	h.sum.Longest = max(h.sum.Longest, time.Duration(late))
-	if h.next--; h.next <= 0 {
-		h.next = beatsPerTick
-		h.sum.ThreadWait += time.Duration(h.threads.look())
-	}
+	h.sum.Longest = max(h.sum.Longest, d)
+	h.late = 0
 }
 
 // Mark begins a new count of stalls.
@@ -140,13 +148,14 @@ func (h *Heartbeat) Mark() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.threads.look()
-	h.sum = Stalls{}
+	h.sum, h.late = Stalls{}, 0
 }
 
 // Stalls is the count since Mark.
 func (h *Heartbeat) Stalls() Stalls {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.settle()
 	h.sum.ThreadWait += time.Duration(h.threads.look())
 	return h.sum
 }

@@ -58,13 +58,19 @@ func TestUnseenBeyondTheLog(t *testing.T) {
 }
 
 func TestBeats(t *testing.T) {
-	h := &Heartbeat{next: beatsPerTick}
+	h := &Heartbeat{}
 	for _, late := range []time.Duration{100 * time.Microsecond, 300 * time.Millisecond, 16 * time.Millisecond, 9 * time.Millisecond} {
 		h.beat(int64(late))
 	}
 	got := h.Stalls()
 	if got.Count != 2 || got.Longest != 300*time.Millisecond || got.Total != 316*time.Millisecond {
 		t.Errorf("%+v, want two stalls, the longest of 300 ms, 316 ms together", got)
+	}
+	// A stop of 310 ms that began 10 ms before the beat was due: the probe knows.
+	h.beat(int64(300 * time.Millisecond))
+	h.looks.add(look{h.lateAt - int64(310*time.Millisecond), h.lateAt})
+	if got := h.Stalls(); got.Count != 3 || got.Longest != 310*time.Millisecond {
+		t.Errorf("%+v, want a stall of 310 ms", got)
 	}
 	h.Mark()
 	if got := h.Stalls(); got.Count != 0 || got.Longest != 0 || got.Total != 0 {

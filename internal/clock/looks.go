@@ -45,3 +45,13 @@ func (l *lookLog) unseen(from, at int64) int64 {
 	}
 	return min(at-from, at-before.seen)
 }
+
+// longest is the longest time, ns, that a look kept waiting, of those that waited at some instant from one to the other.
+func (l *lookLog) longest(from, to int64) (most int64) {
+	for i := l.n - 1; i >= max(0, l.n-keptLooks) && l.at(i).seen >= from; i-- {
+		if k := l.at(i); k.ready <= to {
+			most = max(most, k.seen-k.ready)
+		}
+	}
+	return most
+}

@@ -69,7 +69,7 @@ func (e *ClientStats) firstClause() string {
 	}
 	text := fmt.Sprintf("the %s at p99 lies between %s and %s, because bytes waited unread", what, shown(e.FirstP99Low), shown(e.FirstP99))
 	switch {
-	case e.Stalls > 0 && e.StallTotal > e.ThreadWait/4:
+	case e.Stalls > 0 && e.StallLongest > (e.FirstP99-e.FirstP99Low)/2:
 		text += fmt.Sprintf(" while the process stood still (%s, longest %s)", times(e.Stalls), shown(e.StallLongest))
 	case e.ThreadWait > 0:
 		text += fmt.Sprintf(" while its threads waited for processors (%s in all, %.0f %% of what they needed)", shown(e.ThreadWait), 100*e.waitShare())
