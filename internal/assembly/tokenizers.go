@@ -53,7 +53,7 @@ func tokenizerError(b *config.Benchmark, name string, err error) error {
 	case b.Tokenizer.Name == "":
 		return fmt.Errorf("tokenizer of model %s: %w", name, err)
 	}
-	return fmt.Errorf("--tokenizer %s: %w", name, err)
+	return fmt.Errorf("%s %s: %w", b.As("tokenizer.name"), name, err)
 }
 
 // Of is the tokenizer of a model.

@@ -112,7 +112,7 @@ func (r *resolver) spell(path string) string {
 	}
 	switch {
 	case r.place != nil:
-		return r.place(path)
+		return r.place(r.run.LongKey(path))
 	case flag != "":
 		return flag
 	case key == "phases.profiling":

@@ -71,7 +71,8 @@ func (r *Run) cell(index int, values []any) (Cell, error) {
 	if err != nil {
 		return Cell{}, err
 	}
-	c := Cell{Run: &Run{SchemaVersion: r.SchemaVersion, RandomSeed: r.RandomSeed, Benchmark: *body, MultiRun: r.MultiRun, NoSweepTable: r.NoSweepTable, Spelling: r.Spelling, Tables: r.Tables}}
+	c := Cell{Run: &Run{SchemaVersion: r.SchemaVersion, RandomSeed: r.RandomSeed, Benchmark: *body, MultiRun: r.MultiRun, NoSweepTable: r.NoSweepTable, Tables: r.Tables}}
+	c.Run.Spelling = r.Spelling
 	var dirs, labels []string
 	for i, a := range r.Sweep.Parameters {
 		if err := c.Run.set(a.Path, values[i]); err != nil {
@@ -161,7 +162,7 @@ func (r *Run) set(path string, v any) error {
 		return err
 	}
 	*n = style
-	r.Benchmark = Benchmark{}
+	r.Benchmark = Benchmark{Spelling: r.Spelling}
 	if fractional(n) && len(misfits(&body, reflect.TypeFor[Benchmark](), "")) > 0 {
 		return fmt.Errorf("sweep.parameters.%s: %s is not an integer", path, n.Value)
 	}

@@ -26,8 +26,6 @@ type Run struct {
 	NoSweepTable bool `yaml:"no_sweep_table"`
 	// Tables says which metric tables a terminal gets; empty is TablesMain. Files and pipes get all.
 	Tables Tables `yaml:"tables,omitempty"`
-	// Spelling words the path of a value as the user wrote it: a flag, or line and key of a file. nil: the path itself.
-	Spelling func(path string) string `yaml:"-"`
 }
 
 // Tables names the metric tables that a terminal gets.
@@ -63,6 +61,17 @@ type Benchmark struct {
 	UnsafeOverride bool   `yaml:"unsafe_override"`
 	// Environment holds what AIPERF_* variables tune (spec: cli, section 11). It is ours: the Python tool keeps it out of the file.
 	Environment Environment `yaml:"environment"`
+	// Spelling words the path of a value as the user wrote it: a flag, or line and key of a file; see As.
+	Spelling func(path string) string `yaml:"-"`
+}
+
+// As is the setting of a key (setting.Row.Key) in the words of the user: the flag that was given, or line and key of a file; the name of its
+// flag when nobody knows.
+func (b *Benchmark) As(key string) string {
+	if b.Spelling == nil {
+		return flagOf(key)
+	}
+	return b.Spelling(key)
 }
 
 // Dataset returns the run's one dataset.

@@ -29,11 +29,11 @@ func newAddresses(urls []string, b *config.Benchmark, e *endpoint.Endpoint) (*ad
 	for _, base := range urls {
 		full, err := transport.JoinURL(base, path)
 		if err != nil {
-			return nil, fmt.Errorf("--url: %w", err)
+			return nil, fmt.Errorf("%s: %w", b.As("endpoint.urls"), err)
 		}
 		target, err := transport.NewTarget(full)
 		if err != nil {
-			return nil, fmt.Errorf("--url: %w", err)
+			return nil, fmt.Errorf("%s: %w", b.As("endpoint.urls"), err)
 		}
 		a.full, a.list = append(a.full, full), append(a.list, target)
 	}

@@ -40,7 +40,7 @@ func (r *runner) newExecutor(reuse transport.Reuse) *executor {
 		e.firstToken = e.firstToken || p.Prefill > 0
 	}
 	for _, name := range e.headers.Overridden() {
-		r.warn(fmt.Sprintf("--header %s: this header is set by the client itself; the given value is not sent", name))
+		r.warn(fmt.Sprintf("%s %s: this header is set by the client itself; the given value is not sent", r.cfg.As("endpoint.headers"), name))
 	}
 	return e
 }

@@ -25,7 +25,7 @@ func openDataset(b *config.Benchmark, e *endpoint.Endpoint, root *rng.Root, tok 
 		return nil, err
 	}
 	if system != "" && !e.SystemMessage {
-		return nil, fmt.Errorf("--system-prompt: endpoint type %s takes no system messages", e.Name)
+		return nil, fmt.Errorf("%s: endpoint type %s takes no system messages", b.As("datasets.main.system_prompt"), e.Name)
 	}
 	around := synth.Context{System: system}
 	if p := d.PrefixPrompts; p != nil {

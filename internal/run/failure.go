@@ -31,7 +31,7 @@ func (r *runner) reportFailure(run *metric.Run, result *load.Result) {
 		r.fail("the run was ended: " + unreachable(result.Unreachable, run.Profiling))
 	}
 	if n := r.results.TemplateFailures(); n > 0 {
-		r.warn(fmt.Sprintf("--apply-chat-template: the template refused the messages of %d requests; their input tokens are those of the texts alone", n))
+		r.warn(fmt.Sprintf("%s: the template refused the messages of %d requests; their input tokens are those of the texts alone", r.cfg.As("tokenizer.apply_chat_template"), n))
 	}
 	if text := complaint(run.Profiling); text != "" {
 		r.fail(text)

@@ -16,17 +16,17 @@ func (r *runner) openFiles() error {
 	r.layout = artifact.NewLayout(a.Dir, a.Prefix)
 	r.layout.Secrets = r.opts.Secrets
 	if err := artifact.MakeDir(a.Dir, a.Raw || a.Trace); err != nil {
-		return fmt.Errorf("--artifact-dir %s: %w", a.Dir, err)
+		return fmt.Errorf("%s %s: %w", r.cfg.As("artifacts.dir"), a.Dir, err)
 	}
 	if err := r.claim(); err != nil {
-		return fmt.Errorf("--artifact-dir %w", err)
+		return fmt.Errorf("%s %w", r.cfg.As("artifacts.dir"), err)
 	}
 	if err := artifact.MakeDir(filepath.Dir(r.layout.Log()), false); err != nil {
-		return fmt.Errorf("--artifact-dir %s: %w", a.Dir, err)
+		return fmt.Errorf("%s %s: %w", r.cfg.As("artifacts.dir"), a.Dir, err)
 	}
 	f, err := os.Create(r.layout.Log())
 	if err != nil {
-		return fmt.Errorf("--artifact-dir %s: %w", a.Dir, err)
+		return fmt.Errorf("%s %s: %w", r.cfg.As("artifacts.dir"), a.Dir, err)
 	}
 	r.open.opened(f.Close)
 	r.events.into(f)

@@ -186,6 +186,9 @@ func leavesOf(v reflect.Value, key string) []leaf {
 		for i := range v.NumField() {
 			f := v.Type().Field(i)
 			part, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+			if part == "-" {
+				continue
+			}
 			if part == "" {
 				part = strings.ToLower(f.Name)
 			}

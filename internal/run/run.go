@@ -131,7 +131,7 @@ func (r *runner) prepare(ctx context.Context, seed *config.Seed) error {
 		r.warn(notice)
 	}
 	if !r.endpoint.Built() {
-		return fmt.Errorf("--endpoint-type %s is not built yet", r.endpoint.Name)
+		return fmt.Errorf("%s %s is not built yet", b.As("endpoint.type"), r.endpoint.Name)
 	}
 	if r.metrics, err = metric.NewSet(assembly.MetricOptions(b, r.endpoint)); err != nil {
 		return err
@@ -190,7 +190,7 @@ func checkSchedule(b *config.Benchmark, f dataset.Facts) error {
 	if p == nil || p.Type != config.PhaseFixedSchedule || f.UntimedOrigin == "" {
 		return nil
 	}
-	return fmt.Errorf("%s: the first turn has no timestamp, which --fixed-schedule needs", f.UntimedOrigin)
+	return fmt.Errorf("%s: the first turn has no timestamp, which %s needs", f.UntimedOrigin, b.As("phases.profiling.type"))
 }
 
 // checkTurns refuses users without a second turn to come back for. Generated conversations are checked where their mean is known.
@@ -201,7 +201,7 @@ func checkTurns(b *config.Benchmark, d dataset.Dataset) error {
 	mean := float64(d.Facts().Turns) / float64(d.Len())
 	for i := range b.Phases {
 		if b.Phases[i].Type == config.PhaseUserCentric && mean < 2 {
-			return fmt.Errorf("--user-centric-rate needs conversations of at least 2 turns; those of %s have %.3g on average", b.Dataset().Path, mean)
+			return fmt.Errorf("%s: users need conversations of at least 2 turns; those of %s have %.3g on average", b.As("phases.profiling.rate"), b.Dataset().Path, mean)
 		}
 	}
 	return nil
