@@ -52,7 +52,7 @@ var trials = map[string][2]string{
 	"--profile-run-disable-warmup-after-first": {"false", "--num-profile-runs 2"}, "--set-consistent-seed": {"false", "--num-profile-runs 2"}, "--vary-seed-per-trial": {"", "--num-profile-runs 2"},
 	"--parameter-sweep-cooldown-seconds": {"2", "--concurrency 1,2"}, "--parameter-sweep-same-seed": {"", "--concurrency 1,2"}, "--parameter-sweep-mode": {"independent", "--concurrency 1,2"},
 	"--sweep-type": {"zip", "--concurrency 1,2"}, "--no-sweep-table": {"", "--concurrency 1,2"}, "--output-tokens-mean-deterministic": {"", "--osl 5"},
-	"--measurement-interval": {"5000", ""}, "--session-concurrency": {"5", ""},
+	"--uuid-and-strip": {"", "--input-file i.jsonl"}, "--measurement-interval": {"5000", ""}, "--session-concurrency": {"5", ""},
 }
 
 const (
@@ -68,6 +68,7 @@ func TestEveryFlagDoesSomething(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	for name, text := range map[string]string{
+		"i.jsonl": `{"images":["http://h/a.png"],"image_uuids":["u"]}`,
 		"t.jsonl": `{"timestamp":1,"input_length":9,"hash_ids":[1]}`, "s.json": `[{"time_s":0,"qps":1}]`, "p.txt": "words",
 		"c.yaml": "benchmark:\n  model: q\n  endpoint: {url: h}\n  tokenizer: {name: builtin}\n  dataset: {type: synthetic}\n  phases: {type: concurrency, requests: 1}\n",
 	} {

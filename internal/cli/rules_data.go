@@ -93,6 +93,14 @@ var dataRules = []rule{
 		return r.as("--per-chunk-usage") + " needs --endpoint-type chat, --streaming and --use-server-token-count: the count of the first content is the server's",
 			e.PerChunkUsage && r.endpoint != nil && !(e.Type == "chat" && e.Streaming && e.UseServerTokenCount)
 	}},
+	{row: "63", test: func(r *resolver) (string, bool) {
+		e := &r.run.Endpoint
+		return r.as("--uuid-and-strip") + " needs --endpoint-type chat: other types send no ids of images", e.UUIDAndStrip && r.endpoint != nil && e.Type != "chat"
+	}},
+	{row: "63", test: func(r *resolver) (string, bool) {
+		return r.as("--uuid-and-strip") + " needs single_turn rows of one session_id as --input-file",
+			r.run.Endpoint.UUIDAndStrip && !(r.file != nil && r.file.Format.Name == "single_turn")
+	}},
 	{row: "prompt corpus", test: func(r *resolver) (string, bool) {
 		c := r.set.Text("--prompt-corpus", "sonnet")
 		return r.as("--prompt-corpus") + " " + c + ": not built yet; built is sonnet", c != "sonnet"

@@ -122,6 +122,6 @@ var endpointRows = group("Endpoint", []setting.Row{
 	{Flags: []string{"--download-video-content"}, Key: "endpoint.download_video_content", Kind: setting.Bool, NotBuilt: true, Help: "fetch finished videos as part of the request"},
 	{Flags: []string{"--request-content-type"}, Key: "endpoint.request_content_type", Kind: setting.Enum, Choices: []string{"application/json", "multipart/form-data"}, NotBuilt: true, Help: "encoding of request bodies"},
 	{Flags: []string{"--session-header"}, Key: "endpoint.session_header", Kind: setting.Text, Absent: true, Help: "header that carries the session id"},
-	{Flags: []string{"--uuid-and-strip"}, Key: "endpoint.uuid_and_strip", Kind: setting.Bool, NotBuilt: true, Help: "replace prompts by ids that the server knows already"},
+	{Flags: []string{"--uuid-and-strip"}, Key: "endpoint.uuid_and_strip", Kind: setting.Bool, Help: "send an image again by its id alone, where a row of the same session_id sent it before"},
 	{Flags: []string{"--per-chunk-usage"}, Key: "endpoint.per_chunk_usage", Kind: setting.Bool, Help: "read usage from every chunk of a stream"},
 })

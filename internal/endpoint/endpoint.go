@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -43,12 +44,25 @@ func (e *Endpoint) Built() bool { return e.Open != nil }
 // Ranks tells whether requests hold a query and passages.
 func (e *Endpoint) Ranks() bool { return e.Produces == record.Rankings }
 
-// RemarksOn gives the remarks on a turn; a ready body gets none.
+// RemarksOn gives the remarks on a turn; ready bodies and messages get none.
 func (e *Endpoint) RemarksOn(t *conversation.Turn) []string {
-	if e.Remarks == nil || t.RawPayload != nil {
+	if t.RawPayload != nil || t.RawMessages != nil {
 		return nil
 	}
-	return e.Remarks(t)
+	var list []string
+	if e.Remarks != nil {
+		list = e.Remarks(t)
+	}
+	for _, m := range []struct {
+		kind  conversation.Kind
+		takes bool
+		name  string
+	}{{conversation.Image, e.Images, "images"}, {conversation.Audio, e.Audio, "audio"}, {conversation.Video, e.Video, "video"}} {
+		if !m.takes && slices.ContainsFunc(t.Parts, func(p conversation.Part) bool { return p.Kind == m.kind }) {
+			list = append(list, "endpoint type "+e.Name+" sends no "+m.name+": they are left out")
+		}
+	}
+	return list
 }
 
 // URLPath is the default path of a request.

@@ -165,7 +165,8 @@ func openFile(b *config.Benchmark, d *config.Dataset, e *endpoint.Endpoint, root
 	var tok *tokenizer.Tokenizer
 	o := custom.Options{
 		Root: root, Type: d.Format, Assignment: assignment, DelayRatio: d.TurnDelayRatio,
-		HoistSystem: e.SystemMessage, Context: around, BlockSize: d.BlockSize,
+		HoistSystem: e.SystemMessage, StripKnown: b.Endpoint.UUIDAndStrip,
+		Context: around, BlockSize: d.BlockSize,
 		Corpus: func() (*synth.Corpus, error) {
 			var err error
 			if tok, err = open(); err != nil {

@@ -110,6 +110,12 @@ func bases(dir string) map[string]func() *config.Benchmark {
 		b.Dataset().SystemPrompt, b.Dataset().SystemPromptFile = "words", ""
 		return b
 	}
+	list["images"] = func() *config.Benchmark {
+		b := base(config.PhaseGamma, dir)
+		d := b.Dataset()
+		d.Type, d.Path, d.Prompts, d.PrefixPrompts, d.Turns, d.TurnDelay = config.DatasetFile, filepath.Join(dir, "images.jsonl"), nil, nil, nil, nil
+		return b
+	}
 	list["rankings"] = func() *config.Benchmark {
 		b := base(config.PhaseGamma, dir)
 		b.Endpoint.Type, b.Endpoint.Streaming, b.Endpoint.Path = "nim_rankings", false, nil
@@ -259,6 +265,7 @@ func TestEveryLeafReachesARoom(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"system.txt": "a", "system.txty": "b", "series.json": `[{"time_s":0,"qps":1}]`, "series.jsony": `[{"time_s":0,"qps":2}]`,
+		"images.jsonl": imageRows, "images.jsonly": imageRows,
 		"trace.jsonl": traceRows, "trace.jsonly": strings.ReplaceAll(traceRows, "90", "95"),
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
@@ -282,7 +289,7 @@ func TestEveryLeafReachesARoom(t *testing.T) {
 			}
 			b := make()
 			change(leavesOf(reflect.ValueOf(b).Elem(), "")[i])
-			data := strings.HasPrefix(l.key, "datasets.") || strings.HasPrefix(l.key, "models.") || strings.HasSuffix(l.key, "_offset")
+			data := strings.HasPrefix(l.key, "datasets.") || strings.HasPrefix(l.key, "models.") || strings.HasSuffix(l.key, "_offset") || l.key == "endpoint.uuid_and_strip"
 			seen[l.key] = view(b, words, data) != before[data]
 		}
 	}
@@ -298,6 +305,10 @@ func TestEveryLeafReachesARoom(t *testing.T) {
 	}
 	t.Logf("%d leaves, %d seen in options, %d elsewhere", len(all), len(seen), len(elsewhere))
 }
+
+const imageRows = `{"session_id":"s","images":["http://h/a.png"],"image_uuids":["u"]}
+{"session_id":"s","images":["http://h/a.png"],"image_uuids":["u"]}
+`
 
 const traceRows = `{"timestamp":1,"session_id":"a","input_length":90,"hash_ids":[1,2,3,4,5,6]}
 {"session_id":"a","delay":4000,"input_length":90,"hash_ids":[1,2,3,4,5,6]}

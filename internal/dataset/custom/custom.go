@@ -27,7 +27,9 @@ type Options struct {
 	Synthesis  *trace.Synthesis // rescales recorded traffic; nil = as it was
 	// HoistSystem: the endpoint sends system messages, so a leading system turn becomes one.
 	HoistSystem bool
-	Context     synth.Context // text around the conversations; a prefix pool is for generated data only
+	// StripKnown sends an image again by its id alone.
+	StripKnown bool
+	Context    synth.Context // text around the conversations; a prefix pool is for generated data only
 
 	// Corpus opens the text that prompts of a given length are cut from. It is called only if the file needs it.
 	Corpus    func() (*synth.Corpus, error)
@@ -56,6 +58,7 @@ type loader struct {
 	rowNo   int       // rows read
 	unknown string    // warning of the first keys that are ignored
 	hash    hash.Hash // of the bytes of a trace, once its rows are read
+	media   *library
 }
 
 // Open reads the file. Its error has a line for each of the first ten faults.
@@ -83,7 +86,7 @@ func Open(path string, o Options) (*Set, error) {
 	if o.Context.PrefixLength > 0 || o.Context.PrefixPool > 0 {
 		return nil, fmt.Errorf("--prefix-prompt-length, --prefix-prompt-pool-size: only with generated data, not with --input-file")
 	}
-	l := &loader{Options: o, set: &Set{root: o.Root}}
+	l := &loader{Options: o, set: &Set{root: o.Root}, media: newLibrary()}
 	l.set.facts = dataset.Facts{Type: format.Name, Stated: o.Type != "", Trace: format.Trace, Verbatim: format.verbatim, Mode: format.mode}
 	if err := format.read(l, path); err != nil {
 		return nil, err

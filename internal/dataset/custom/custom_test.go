@@ -89,7 +89,7 @@ func TestFaults(t *testing.T) {
 		{"text is a number", "single_turn", `{"text":5}`, []string{":1: text: must be a string, got a number"}},
 		{"text and texts", "single_turn", `{"text":"b","texts":["a"]}`, []string{":1: text and texts cannot be set together"}},
 		{"timestamp and delay", "single_turn", `{"text":"b","timestamp":1,"delay":2}`, []string{":1: timestamp and delay cannot be set together"}},
-		{"image", "single_turn", "\n{\"image\":\"x.png\"}", []string{":2: image: not built yet"}},
+		{"image", "single_turn", "\n{\"image\":\"x.png\"}", []string{":2: image: file not found: x.png"}},
 		{"mixed texts", "single_turn", `{"texts":["a",{"contents":["b"]}]}`, []string{":1: texts: must be all strings", "item 1"}},
 		{"type of the row", "single_turn", `{"type":"multi_turn","text":"a"}`, []string{":1: type:", "single_turn", "multi_turn"}},
 		{"latin1", "single_turn", "{\"text\":\"\xe9\"}", []string{":1: invalid JSON: not UTF-8"}},

@@ -11,7 +11,7 @@ func FuzzOpen(f *testing.F) {
 	for _, seed := range []string{
 		`{"text":"a"}`, `{"texts":[{"name":"n","contents":["a"]}]}`, `{"turns":[{"role":"system","text":"s"},{"text":"a","delay":1}]}`,
 		`{"text_input":"a","timestamp":1}`, `{"messages":[{"role":"user"}],"tools":[1]}`, `{"payload":{"a":1}}`,
-		`{"data":[{"session_id":"s","payloads":[{}]}]}`, `{"type":"weka_trace"}`, `{"texts":[null]}`, "PAR1", "Timestamp,Request tokens,Response tokens",
+		`{"data":[{"session_id":"s","payloads":[{}]}]}`, `{"type":"weka_trace"}`, `{"text":"a","image":"x.png","audios":["wav,AAAA"],"video":"http://h/v"}`, `{"images":["data:,"],"image_uuids":["u"]}`, `{"texts":[null]}`, "PAR1", "Timestamp,Request tokens,Response tokens",
 	} {
 		f.Add([]byte(seed))
 	}

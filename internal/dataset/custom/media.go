@@ -2,14 +2,19 @@ package custom
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"aiperf/internal/conversation"
 	"aiperf/internal/dataset/rows"
 )
 
-// modalities are the kinds of content of a turn; each has a singular key (one string) and a plural one (a list).
-var modalities = []string{"text", "image", "audio", "video"}
+// modalities are the kinds of content of a turn, in the order in which they are sent; each has a singular key (one string) and a plural
+// one (a list).
+var modalities = []struct {
+	key  string
+	kind conversation.Kind
+}{{"text", conversation.Text}, {"image", conversation.Image}, {"audio", conversation.Audio}, {"video", conversation.Video}}
 
 // turnKeys are the keys that a turn may have; others are ignored with a warning.
 var turnKeys = []string{
@@ -18,37 +23,21 @@ var turnKeys = []string{
 }
 
 // readTurn reads what single_turn rows and the turns of multi_turn rows have in common.
-func readTurn(r *rows.Row, ratio float64, cap *float64) conversation.Turn {
+func (l *loader) readTurn(r *rows.Row) conversation.Turn {
 	wait := r.Duration("delay")
 	t := conversation.Turn{
 		Timestamp: r.Number("timestamp"),
-		Delay:     delay(wait, ratio, cap),
+		Delay:     delay(wait, l.DelayRatio, l.DelayCap),
 		MaxTokens: r.Int("output_length", 1),
 		ExtraBody: r.Object("extra"),
 		Origin:    r.Where,
 	}
-	var contents bool
-	t.Parts, contents = texts(r)
+	t.Parts = l.parts(r, "")
 	if role := r.String("role"); role != nil {
 		t.Role = *role
 	}
 	if t.Timestamp != nil && *t.Timestamp != 0 && wait != nil && *wait != 0 {
 		r.Fault("", "timestamp and delay cannot be set together")
-	}
-	for _, kind := range modalities[1:] {
-		for _, key := range []string{kind, kind + "s"} {
-			if filled(r, key) {
-				contents = true
-				r.Fault(key, "not built yet (only texts)")
-			}
-		}
-	}
-	if r.Has("image_uuids") {
-		contents = true
-		r.Fault("image_uuids", "not built yet (only texts)")
-	}
-	if !contents {
-		r.Fault("", "at least one of text, texts, image, images, audio, audios, video, videos is needed")
 	}
 	return t
 }
@@ -72,59 +61,132 @@ func filled(r *rows.Row, key string) bool {
 	return raw != "" && raw != `""` && strings.Join(strings.Fields(raw), "") != "[]"
 }
 
-// texts reads text or texts. A list of plain strings is one entry with several contents, a list of objects is several entries. given
-// tells whether there is an entry, maybe one that is empty or wrong: the row is then not said to be empty as well.
-func texts(r *rows.Row) (parts []conversation.Part, given bool) {
+// parts reads what a row says: its texts, images, sounds and clips. A list of plain strings is one entry of several contents, a list of
+// objects is several entries. name is what plain strings are called.
+func (l *loader) parts(r *rows.Row, name string) (parts []conversation.Part) {
+	given := false
+	for _, m := range modalities {
+		e := entries{loader: l, row: r, kind: m.kind, name: name}
+		given = e.read(m.key) || given
+		if m.kind == conversation.Image && r.Has("image_uuids") {
+			e.label()
+			given = true
+		}
+		parts = append(parts, e.parts...)
+	}
+	if !given {
+		r.Fault("", "at least one of text, texts, image, images, audio, audios, video, videos is needed")
+	}
+	return parts
+}
+
+// entries are the parts of one kind that a row holds.
+type entries struct {
+	*loader
+	row   *rows.Row
+	kind  conversation.Kind
+	name  string
+	parts []conversation.Part
+	named bool // given as objects
+}
+
+// read reads the singular key or the plural one. given tells whether there is an entry, maybe one that is empty or wrong: the row is then
+// not said to be empty as well.
+func (e *entries) read(key string) (given bool) {
+	r, keys := e.row, key+"s"
 	switch {
-	case filled(r, "text") && filled(r, "texts"):
-		r.Fault("", "text and texts cannot be set together")
-		return nil, true
-	case filled(r, "texts"):
-		items := r.List("texts")
-		if items == nil {
-			return nil, true
+	case filled(r, key) && filled(r, keys):
+		r.Fault("", "%s and %s cannot be set together", key, keys)
+		return true
+	case filled(r, keys):
+		items := r.List(keys)
+		switch {
+		case items == nil:
+		case rows.Kind(items[0]) == "string":
+			e.plain(keys, items)
+		default:
+			e.objects(keys, items)
 		}
-		if rows.Kind(items[0]) == "string" {
-			return plainTexts(r, items), true
-		}
-		return namedTexts(r, items), true
+		return true
 	}
-	text := r.String("text")
-	if text != nil && *text != "" {
-		return conversation.Texts("", *text), true
+	if text := r.String(key); text != nil && *text != "" {
+		e.add(r, key, e.name, *text)
 	}
-	return nil, filled(r, "text")
+	return filled(r, key)
 }
 
-func plainTexts(r *rows.Row, items []json.RawMessage) []conversation.Part {
-	contents := make([]string, len(items))
-	for i, raw := range items {
-		if rows.Kind(raw) != "string" || json.Unmarshal(raw, &contents[i]) != nil {
-			r.Fault("texts", "must be all strings or all objects: item %d is not a string", i)
-			break
+// add appends one content. Text is what it is; media is looked at.
+func (e *entries) add(r *rows.Row, field, name, content string) {
+	p := conversation.Part{Kind: e.kind, Name: name}
+	switch {
+	case e.kind == conversation.Text:
+		p.Text = content
+	case content != "":
+		var why error
+		if p.Blob, why = e.media.blob(r.Where, e.kind, content); why != nil {
+			r.Fault(field, "%v", why)
 		}
 	}
-	return conversation.Texts("", contents...)
+	e.parts = append(e.parts, p)
 }
 
-func namedTexts(r *rows.Row, items []json.RawMessage) []conversation.Part {
-	var parts []conversation.Part
+func (e *entries) plain(keys string, items []json.RawMessage) {
 	for i, raw := range items {
-		item := r.Item("texts", i, raw)
+		var content string
+		if rows.Kind(raw) != "string" || json.Unmarshal(raw, &content) != nil {
+			e.row.Fault(keys, "must be all strings or all objects: item %d is not a string", i)
+			return
+		}
+		e.add(e.row, fmt.Sprintf("%s[%d]", keys, i), e.name, content)
+	}
+}
+
+func (e *entries) objects(keys string, items []json.RawMessage) {
+	e.named = true
+	for i, raw := range items {
+		item := e.row.Item(keys, i, raw)
 		if item == nil {
 			continue
 		}
-		p := conversation.Part{}
-		if name := item.String("name"); name != nil {
-			p.Name = *name
+		name := ""
+		if given := item.String("name"); given != nil {
+			name = *given
 		}
-		for k, content := range item.List("contents") {
-			if rows.Kind(content) != "string" || json.Unmarshal(content, &p.Text) != nil {
+		for k, raw := range item.List("contents") {
+			var content string
+			if rows.Kind(raw) != "string" || json.Unmarshal(raw, &content) != nil {
 				item.Fault("contents", "must be strings: item %d is not", k)
 				break
 			}
-			parts = append(parts, p)
+			e.add(item, fmt.Sprintf("contents[%d]", k), name, content)
 		}
 	}
-	return parts
+}
+
+// label gives the images their ids; ids alone stand for images that the server knows.
+func (e *entries) label() {
+	r, ids := e.row, e.row.List("image_uuids")
+	switch {
+	case ids == nil:
+		return
+	case filled(r, "image"):
+		r.Fault("image_uuids", "needs images as a list, not image")
+		return
+	case e.named:
+		r.Fault("image_uuids", "needs images as plain strings, not as objects")
+		return
+	case len(e.parts) == 0:
+		e.parts = make([]conversation.Part, len(ids))
+	case len(e.parts) != len(ids):
+		r.Fault("image_uuids", "%d ids for %d images", len(ids), len(e.parts))
+		return
+	}
+	for i, raw := range ids {
+		p := &e.parts[i]
+		p.Kind = conversation.Image
+		if rows.Kind(raw) != "string" || json.Unmarshal(raw, &p.ID) != nil || p.ID == "" {
+			r.Fault("image_uuids", "must be strings that are not empty: item %d is not", i)
+			return
+		}
+	}
 }

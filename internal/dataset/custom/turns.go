@@ -1,6 +1,7 @@
 package custom
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -38,9 +39,9 @@ func checkType(r *rows.Row, want string) {
 // readSingleTurn reads one request a row. Rows with the same session id run one after the other, each whole in itself.
 func readSingleTurn(l *loader, path string) error {
 	places := map[string]int{}
-	return l.rows(path, turnKeys, func(r *rows.Row) {
+	err := l.rows(path, turnKeys, func(r *rows.Row) {
 		checkType(r, "single_turn")
-		t := readTurn(r, l.DelayRatio, l.DelayCap)
+		t := l.readTurn(r)
 		if !l.Limits.Inside(t.Timestamp) {
 			l.set.facts.OutsideWindow++
 			return
@@ -51,10 +52,40 @@ func readSingleTurn(l *loader, path string) error {
 			c.Mode = conversation.MessageArrayWithResponses
 		}
 	})
+	if l.StripKnown {
+		for i := range l.set.conversations {
+			stripKnown(l.set.conversations[i].Turns)
+		}
+	}
+	return err
+}
+
+// stripKnown takes the content out of images whose id an earlier turn has sent; what repeats within one turn keeps it.
+func stripKnown(turns []conversation.Turn) {
+	sent := map[string]bool{}
+	for i := range turns {
+		var ids []string
+		for k := range turns[i].Parts {
+			p := &turns[i].Parts[k]
+			switch {
+			case p.Kind != conversation.Image || p.ID == "":
+			case sent[p.ID]:
+				p.Blob = nil
+			default:
+				ids = append(ids, p.ID)
+			}
+		}
+		for _, id := range ids {
+			sent[id] = true
+		}
+	}
 }
 
 // readMultiTurn reads one conversation a row; rows with the same session id continue it.
 func readMultiTurn(l *loader, path string) error {
+	if l.StripKnown {
+		return fmt.Errorf("--uuid-and-strip: %s is multi_turn, whose turns repeat the history; give single_turn rows of one session_id", path)
+	}
 	places := map[string]int{}
 	err := l.rows(path, []string{"type", "session_id", "turns"}, func(r *rows.Row) {
 		checkType(r, "multi_turn")
@@ -92,7 +123,7 @@ func (l *loader) turns(r *rows.Row) []conversation.Turn {
 		}
 		checkType(item, "single_turn")
 		l.look(item, turnKeys)
-		turns = append(turns, readTurn(item, l.DelayRatio, l.DelayCap))
+		turns = append(turns, l.readTurn(item))
 		if len(turns) == 1 && l.rowNo == 1 {
 			l.set.facts.FirstHasTime = turns[0].Timestamp != nil
 		}
@@ -108,6 +139,9 @@ func liftSystemTurn(c *conversation.Conversation) {
 	}
 	t := &c.Turns[0]
 	if t.Role != "system" || t.Timestamp != nil || t.Delay != nil || t.MaxTokens != nil || t.ExtraBody != nil {
+		return
+	}
+	if slices.ContainsFunc(t.Parts, func(p conversation.Part) bool { return p.Kind != conversation.Text }) {
 		return
 	}
 	text := strings.Join(t.Contents(), "\n")
