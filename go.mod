@@ -20,6 +20,7 @@ require (
 
 require (
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
+	github.com/jmespath/go-jmespath v0.4.0 // indirect
 	github.com/spf13/pflag v1.0.10 // indirect
 	golang.org/x/tools v0.51.0 // indirect
 )

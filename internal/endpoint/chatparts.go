@@ -104,12 +104,19 @@ func (p *partWriter) url(t *conversation.Turn, kind string, part *conversation.P
 
 // mediaURL writes media as one string: the address, or a data URL around the shared content. nil is the empty string.
 func (b *body) mediaURL(t *conversation.Turn, m *conversation.Blob) error {
+	b.buf = append(b.buf, '"')
+	err := b.mediaText(t, m)
+	b.buf = append(b.buf, '"')
+	return err
+}
+
+// mediaText writes what stands between the quotes of mediaURL.
+func (b *body) mediaText(t *conversation.Turn, m *conversation.Blob) error {
 	switch {
 	case m == nil:
-		b.buf = append(b.buf, '"', '"')
 		return nil
 	case !m.Inline():
-		b.buf = appendString(b.buf, m.Address())
+		b.inner(m.Address())
 		return nil
 	}
 	content, err := m.Base64()
@@ -120,10 +127,8 @@ func (b *body) mediaURL(t *conversation.Turn, m *conversation.Blob) error {
 	if a := m.Address(); a != "" { // as the author wrote it
 		head = a[:strings.IndexByte(a, ',')+1]
 	}
-	b.buf = appendString(b.buf, head)
-	b.buf = b.buf[:len(b.buf)-1]
+	b.inner(head)
 	b.share(content)
-	b.buf = append(b.buf, '"')
 	return nil
 }
 

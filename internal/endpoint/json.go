@@ -309,6 +309,29 @@ func (o *object) setInt(key string, value int) {
 	o.end(key, a)
 }
 
+// setObject spells an object out as a value.
+func (o *object) setObject(key string, value *object) {
+	a := len(o.buf)
+	o.buf = value.append(o.buf)
+	o.end(key, a)
+}
+
+// over puts the members of another object over those that are there.
+func (o *object) over(other *object) {
+	for i := range other.members {
+		a := len(o.buf)
+		o.buf = append(o.buf, other.value(i)...)
+		o.end(other.members[i].key, a)
+	}
+}
+
+// inner appends the characters of a string value whose quotes the caller writes.
+func (o *object) inner(s string) {
+	a := len(o.buf)
+	o.buf = appendString(o.buf, s)
+	o.buf = append(o.buf[:a], o.buf[a+1:len(o.buf)-1]...)
+}
+
 // setRaw reads value as JSON and spells it anew; false = not JSON.
 func (o *object) setRaw(key string, value []byte) bool {
 	s := scanner{b: value}

@@ -12,6 +12,9 @@ import (
 type jsonType struct {
 	encode func(b *body, t *conversation.Turn, h *History) error
 	input  func(x *inputTexts, s *scanner, key []byte) bool // reads one top-level member of a payload; false = not consumed
+	path   func(set *Settings, t *conversation.Turn) string // where requests go (Request.Path); nil = the URL of the endpoint
+	// extrasIn is the member, an object, into which --extra-inputs go; "" = the body itself.
+	extrasIn string
 
 	member func(d *jsonAnswer, s *scanner, key []byte) bool // reads one top-level member of an answer; false = not consumed
 	array  func(d *jsonAnswer, s *scanner) bool             // reads a top-level array; nil = such an answer has no data
@@ -55,8 +58,13 @@ var bodies = sync.Pool{New: func() any { return new(body) }}
 
 // Encode implements Codec: compact JSON, UTF-8, members in the order of the contract.
 func (c *jsonCodec) Encode(turn *conversation.Turn, h *History) (Request, error) {
+	req := Request{}
+	if c.path != nil {
+		req.Path = c.path(&c.set, turn)
+	}
 	if turn.RawPayload != nil {
-		return Request{Body: record.Plain(turn.RawPayload)}, nil
+		req.Body = record.Plain(turn.RawPayload)
+		return req, nil
 	}
 	b := bodies.Get().(*body)
 	defer bodies.Put(b)
@@ -65,10 +73,13 @@ func (c *jsonCodec) Encode(turn *conversation.Turn, h *History) (Request, error)
 	if err := c.encode(b, turn, h); err != nil {
 		return Request{}, err
 	}
-	for i := range c.extras.members {
-		a := len(b.buf)
-		b.buf = append(b.buf, c.extras.value(i)...)
-		b.end(c.extras.members[i].key, a)
+	if c.extrasIn == "" {
+		b.over(&c.extras)
+	} else if i := b.find(c.extrasIn); i >= 0 && len(c.extras.members) > 0 {
+		var inner object
+		inner.merge(&scanner{b: b.value(i)})
+		inner.over(&c.extras)
+		b.setObject(c.extrasIn, &inner)
 	}
 	if turn.ExtraBody != nil {
 		s := scanner{b: turn.ExtraBody}
@@ -80,7 +91,8 @@ func (c *jsonCodec) Encode(turn *conversation.Turn, h *History) (Request, error)
 	if b.streamOptions {
 		b.askForUsage(c.set.PerChunkUsage)
 	}
-	return Request{Body: b.ranges()}, nil
+	req.Body = b.ranges()
+	return req, nil
 }
 
 // askForUsage adds the request for usage to a body that streams, unless the author said something about it.
@@ -102,9 +114,7 @@ func (b *body) askForUsage(perChunk bool) {
 	if perChunk && options.find("continuous_usage_stats") < 0 {
 		options.setBool("continuous_usage_stats", true)
 	}
-	a := len(b.buf)
-	b.buf = options.append(b.buf)
-	b.end("stream_options", a)
+	b.setObject("stream_options", &options)
 }
 
 // truthy tells whether a spelled JSON value counts as true where any value may stand for a bool.

@@ -121,12 +121,14 @@ func (c *bodyCase) stub(last string, streaming bool) *record.Record {
 }
 
 func TestGoldenBodies(t *testing.T) {
-	list := golden.Lines[bodyCase](t, "testdata/requests.jsonl.gz")
-	for i := range list {
-		t.Run(list[i].Name, func(t *testing.T) { list[i].check(t) })
-	}
-	if n := len(list); n != 33 {
-		t.Errorf("%d cases, want 33", n)
+	for file, want := range map[string]int{"requests": 33, "requests_text": 7} {
+		list := golden.Lines[bodyCase](t, "testdata/"+file+".jsonl.gz")
+		for i := range list {
+			t.Run(list[i].Name, func(t *testing.T) { list[i].check(t) })
+		}
+		if n := len(list); n != want {
+			t.Errorf("%s: %d cases, want %d", file, n, want)
+		}
 	}
 }
 

@@ -65,9 +65,13 @@ type goldenCase struct {
 
 func goldenCases(t *testing.T) []goldenCase {
 	t.Helper()
-	list := golden.Lines[goldenCase](t, "testdata/responses.jsonl.gz")
-	if len(list) != 160 {
-		t.Fatalf("%d golden cases, want 160", len(list))
+	var list []goldenCase
+	for file, want := range map[string]int{"responses": 160, "responses_text": 19} {
+		some := golden.Lines[goldenCase](t, "testdata/"+file+".jsonl.gz")
+		if len(some) != want {
+			t.Fatalf("%s: %d golden cases, want %d", file, len(some), want)
+		}
+		list = append(list, some...)
 	}
 	return list
 }

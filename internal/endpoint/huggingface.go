@@ -1,0 +1,117 @@
+package endpoint
+
+import (
+	"strings"
+
+	"aiperf/internal/conversation"
+)
+
+// huggingFaceType is Hugging Face's text generation (endpoints, section 9.9). The path tells streams from whole answers, not the body.
+var huggingFaceType = jsonType{encode: encodeHuggingFace, extrasIn: "parameters", input: huggingFaceInput,
+	member: huggingFaceMember, array: huggingFaceArray, begin: beginHuggingFace, after: afterHuggingFace}
+
+func encodeHuggingFace(b *body, t *conversation.Turn, h *History) error {
+	if err := alone(t, h, "huggingface_generate"); err != nil {
+		return err
+	}
+	b.setString("inputs", strings.Join(t.Contents(), " "))
+	var parameters object
+	if t.MaxTokens != nil {
+		parameters.setInt("max_new_tokens", *t.MaxTokens)
+	}
+	b.setObject("parameters", &parameters)
+	return nil
+}
+
+// huggingFaceInput reads the prompt.
+func huggingFaceInput(x *inputTexts, s *scanner, key []byte) bool {
+	if string(key) != "inputs" {
+		return false
+	}
+	x.prompt(s)
+	return true
+}
+
+// huggingFaceDoc is what the document that is being read holds.
+type huggingFaceDoc struct {
+	whole   text // generated_text: the answer, or in a stream a repetition of it
+	token   text // of a stream
+	event   bool // the document is a token of a stream
+	special bool // that is no text, such as the end mark
+	streams bool // a token was seen; of the whole answer
+}
+
+func beginHuggingFace(d *jsonAnswer) {
+	h, ok := d.state.(*huggingFaceDoc)
+	if !ok {
+		h = new(huggingFaceDoc)
+		d.state = h
+	}
+	*h = huggingFaceDoc{streams: h.streams}
+}
+
+// huggingFaceMember reads a member of an answer or of an event.
+func huggingFaceMember(d *jsonAnswer, s *scanner, key []byte) bool {
+	h := d.state.(*huggingFaceDoc)
+	switch string(key) {
+	case "generated_text":
+		h.whole = s.text()
+	case "token":
+		h.event = true
+		members(s, func(key string) {
+			switch key {
+			case "text":
+				h.token = s.text()
+			case "special":
+				h.special = string(s.raw()) == "true"
+			default:
+				s.skip()
+			}
+		})
+	case "details":
+		members(s, func(key string) {
+			if key == "finish_reason" {
+				d.chunk.finish = s.text()
+			} else {
+				s.skip()
+			}
+		})
+	default:
+		return false
+	}
+	return true
+}
+
+// huggingFaceArray reads the first answer of a list.
+func huggingFaceArray(d *jsonAnswer, s *scanner) bool {
+	first := true
+	elements(s, func() {
+		if !first {
+			s.skip()
+			return
+		}
+		first = false
+		members(s, func(key string) {
+			if !huggingFaceMember(d, s, []byte(key)) {
+				s.skip()
+			}
+		})
+	})
+	return true
+}
+
+// afterHuggingFace takes the token of a stream, or the whole answer where no stream came before it.
+func afterHuggingFace(d *jsonAnswer) {
+	h, p := d.state.(*huggingFaceDoc), &d.chunk.delta
+	p.reset()
+	p.set = true
+	switch {
+	case h.event:
+		h.streams = true
+		if !h.special {
+			p.content = h.token
+		}
+	case !h.streams:
+		p.content = h.whole
+	}
+}

@@ -1,0 +1,104 @@
+package endpoint
+
+import (
+	"aiperf/internal/conversation"
+)
+
+// Embeddings of texts and images: NIM's (endpoints, section 9.6), and NV-CLIP's, which takes texts and images as entries of their own
+// (section 2.2).
+var (
+	nimEmbeddingsType = jsonType{encode: encodeNIMEmbeddings, input: embeddingsInput, member: embeddingsMember}
+	nvclipType        = jsonType{encode: encodeNVCLIP, input: nvclipInput, member: embeddingsMember}
+)
+
+// images lists the images of a turn that have content.
+func images(t *conversation.Turn) (list []*conversation.Blob) {
+	for i := range t.Parts {
+		if p := &t.Parts[i]; p.Kind == conversation.Image && p.Blob != nil && (p.Blob.Inline() || p.Blob.Address() != "") {
+			list = append(list, p.Blob)
+		}
+	}
+	return list
+}
+
+// encodeNIMEmbeddings writes texts, or images, or pairs of both: the text, a blank, the image's URL.
+func encodeNIMEmbeddings(b *body, t *conversation.Turn, h *History) error {
+	if err := alone(t, h, "nim_embeddings"); err != nil {
+		return err
+	}
+	texts, pictures := t.Contents(), images(t)
+	if len(texts) > 0 && len(pictures) > 0 && len(texts) != len(pictures) {
+		return invalid(t, "endpoint type nim_embeddings pairs texts with images: found %d texts and %d images; give as many of one as of the other, or one kind alone",
+			len(texts), len(pictures))
+	}
+	b.setString("model", b.set.model(t))
+	a := len(b.buf)
+	b.buf = append(b.buf, '[')
+	for i := range max(len(texts), len(pictures)) {
+		if i > 0 {
+			b.buf = append(b.buf, ',')
+		}
+		if len(pictures) == 0 {
+			b.buf = appendString(b.buf, texts[i])
+			continue
+		}
+		b.buf = append(b.buf, '"')
+		if len(texts) > 0 {
+			b.inner(texts[i] + " ")
+		}
+		if err := b.mediaText(t, pictures[i]); err != nil {
+			return err
+		}
+		b.buf = append(b.buf, '"')
+	}
+	b.buf = append(b.buf, ']')
+	b.end("input", a)
+	return nil
+}
+
+// encodeNVCLIP writes the texts and then the images.
+func encodeNVCLIP(b *body, t *conversation.Turn, h *History) error {
+	if err := alone(t, h, "nvclip"); err != nil {
+		return err
+	}
+	b.setString("model", b.set.model(t))
+	a := len(b.buf)
+	b.strings(t.Contents())
+	b.buf = b.buf[:len(b.buf)-1]
+	for _, m := range images(t) {
+		if b.buf[len(b.buf)-1] != '[' {
+			b.buf = append(b.buf, ',')
+		}
+		if err := b.mediaURL(t, m); err != nil {
+			return err
+		}
+	}
+	b.buf = append(b.buf, ']')
+	b.end("input", a)
+	return nil
+}
+
+// nvclipInput reads the texts to embed and counts the images among them: entries that are URLs.
+func nvclipInput(x *inputTexts, s *scanner, key []byte) bool {
+	if string(key) != "input" {
+		return false
+	}
+	elements(s, func() {
+		if t := s.text(); isURL(t.raw) {
+			x.images++
+		} else {
+			x.add(t)
+		}
+	})
+	return true
+}
+
+// isURL tells whether a text is the address of a picture, or holds one.
+func isURL(raw []byte) bool {
+	for _, scheme := range []string{"data:image/", "http://", "https://"} {
+		if len(raw) > len(scheme) && string(raw[:len(scheme)]) == scheme {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,30 @@
+package endpoint
+
+import "aiperf/internal/conversation"
+
+// solidoType is SOLIDO's retrieval-augmented generation (endpoints, section 9.10). Of a conversation it sends the latest turn.
+var solidoType = jsonType{encode: encodeSolido, input: solidoInput, member: solidoMember}
+
+func encodeSolido(b *body, t *conversation.Turn, _ *History) error {
+	a := len(b.buf)
+	b.strings(t.Contents())
+	b.end("query", a)
+	a = len(b.buf)
+	b.buf = append(b.buf, `{"family":"Solido","tool":"SDE"}`...)
+	b.end("filters", a)
+	b.setString("inference_model", b.set.model(t))
+	return nil
+}
+
+// solidoInput counts nothing: a list of queries is none of the contract's shapes of input (section 12).
+func solidoInput(*inputTexts, *scanner, []byte) bool { return false }
+
+// solidoMember reads the text of an answer; its sources count for nothing.
+func solidoMember(d *jsonAnswer, s *scanner, key []byte) bool {
+	if string(key) != "content" {
+		return false
+	}
+	d.chunk.delta.reset()
+	d.chunk.delta.set, d.chunk.delta.content = true, s.text()
+	return true
+}

@@ -1,0 +1,66 @@
+package endpoint
+
+import (
+	"net/url"
+
+	"aiperf/internal/conversation"
+)
+
+// generateType is Triton's generate extension (endpoints, section 11.3): the model stands in the path.
+var generateType = jsonType{encode: encodeGenerate, path: generatePath, input: generateInput, member: generateMember}
+
+// generatePath is where the requests for a model go.
+func generatePath(set *Settings, t *conversation.Turn) string {
+	path := "/v2/models/" + url.PathEscape(set.model(t)) + "/generate"
+	if set.Streaming {
+		path += "_stream"
+	}
+	return path
+}
+
+// encodeGenerate writes one prompt as a string, several as a list.
+func encodeGenerate(b *body, t *conversation.Turn, h *History) error {
+	if err := alone(t, h, "generate"); err != nil {
+		return err
+	}
+	list := t.Contents()
+	a := len(b.buf)
+	if len(list) == 1 {
+		b.buf = appendString(b.buf, list[0])
+	} else {
+		b.strings(list)
+	}
+	b.end("text_input", a)
+	if t.MaxTokens != nil {
+		b.setInt("max_tokens", *t.MaxTokens)
+	}
+	if b.set.Streaming {
+		b.setBool("stream", true)
+	}
+	return nil
+}
+
+// generateInput reads the prompt.
+func generateInput(x *inputTexts, s *scanner, key []byte) bool {
+	if string(key) != "text_input" {
+		return false
+	}
+	x.prompt(s)
+	return true
+}
+
+// generateMember reads the output: a text, or texts to be joined.
+func generateMember(d *jsonAnswer, s *scanner, key []byte) bool {
+	if string(key) != "text_output" {
+		return false
+	}
+	p := &d.chunk.delta
+	p.reset()
+	p.set = true
+	if s.kind() != '[' {
+		p.content = s.text()
+		return true
+	}
+	elements(s, func() { p.parts = append(p.parts, s.text()) })
+	return true
+}
