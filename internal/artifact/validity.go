@@ -11,7 +11,7 @@ import (
 )
 
 // validityKey is one figure of the validity object. ref points to it: *time.Duration (in the file
-// seconds where the key says so, else ms), *float64, *int, *int64 or *bool.
+// seconds where the key says so, else ms), *float64, *int, *int64, *string or *bool.
 type validityKey struct {
 	key string
 	ref func(*metric.ClientStats) any
@@ -67,6 +67,8 @@ var validityKeys = []validityKey{
 	{"messages", func(s *metric.ClientStats) any { return &s.Messages }},
 	{"coalesced_messages", func(s *metric.ClientStats) any { return &s.SharedReads }},
 	{"packet_stamps", func(s *metric.ClientStats) any { return &s.PacketStamps }},
+	{"packets_lost", func(s *metric.ClientStats) any { return &s.PacketsLost }},
+	{"capture_missing", func(s *metric.ClientStats) any { return &s.CaptureMissing }},
 	{"one_message_answers", func(s *metric.ClientStats) any { return &s.OneMessage }},
 	{"first_p99_ms", func(s *metric.ClientStats) any { return &s.FirstP99 }},
 	{"first_p99_at_least_ms", func(s *metric.ClientStats) any { return &s.FirstP99Low }},
@@ -131,6 +133,8 @@ func appendFigure(o *object, key string, ref any, zero bool) {
 		if *p {
 			o.bool(key, true)
 		}
+	case *string:
+		o.text(key, *p)
 	case *time.Duration:
 		if *p != 0 || zero {
 			o.float(key, float64(*p)/unitOf(key))

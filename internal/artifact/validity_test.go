@@ -17,6 +17,8 @@ func TestValidityComesBack(t *testing.T) {
 		var want metric.ClientStats
 		for _, k := range validityKeys {
 			switch p := k.ref(&want).(type) {
+			case *string:
+				*p = rapid.String().Draw(r, k.key)
 			case *bool:
 				*p = rapid.Bool().Draw(r, k.key)
 			case *time.Duration:
@@ -65,6 +67,9 @@ func TestValidityIsWhole(t *testing.T) {
 // nonzero points to a value other than zero of the same type.
 func nonzero(ref any) any {
 	switch ref.(type) {
+	case *string:
+		v := "x"
+		return &v
 	case *bool:
 		v := true
 		return &v

@@ -27,7 +27,7 @@ var trials = map[string][2]string{
 	"--synthesis-output-len-multiplier": {"2", "--input-file t.jsonl"}, "--synthesis-max-isl": {"99", "--input-file t.jsonl"}, "--synthesis-max-osl": {"99", "--input-file t.jsonl"},
 	"--model": {"other", ""}, "--model-selection-strategy": {"random", ""}, "--endpoint": {"/x", ""}, "--endpoint-type": {"completions", ""}, "--streaming": {},
 	"--url": {"h:1", ""}, "--url-strategy": {"round_robin", ""}, "--request-timeout-seconds": {"3", ""}, "--api-key": {"k", ""}, "--transport": {"http", ""},
-	"--use-legacy-max-tokens": {}, "--use-server-token-count": {}, "--connection-reuse-strategy": {"never", ""}, "--session-header": {"X-A", ""},
+	"--use-legacy-max-tokens": {}, "--use-server-token-count": {}, "--connection-reuse-strategy": {"never", ""}, "--capture": {"auto", ""}, "--session-header": {"X-A", ""},
 	"--per-chunk-usage": {"", "--streaming --use-server-token-count"}, "--tokenizer": {"cl100k_base", ""}, "--tokenizer-revision": {"r", ""}, "--tokenizer-trust-remote-code": {},
 	"--apply-chat-template": {}, "--extra-inputs": {"a:1", ""}, "--header": {"A:b", ""}, "--input-file": {"t.jsonl", ""},
 	"--custom-dataset-type": {"mooncake_trace", "--input-file t.jsonl"}, "--dataset-sampling-strategy": {"random", ""}, "--random-seed": {"5", ""}, "--config": {"c.yaml", ""},

@@ -48,6 +48,7 @@ type Endpoint struct {
 	Streaming           bool            `yaml:"streaming"`
 	Transport           string          `yaml:"transport,omitempty"` // empty: by URL scheme
 	ConnectionReuse     ConnectionReuse `yaml:"connection_reuse"`
+	Capture             string          `yaml:"capture,omitempty"` // of packets, for instants: off (as empty), on, auto
 	UseLegacyMaxTokens  bool            `yaml:"use_legacy_max_tokens"`
 	UseServerTokenCount bool            `yaml:"use_server_token_count"`
 	PerChunkUsage       bool            `yaml:"per_chunk_usage"`
@@ -119,6 +120,7 @@ var endpointRows = group("Endpoint", []setting.Row{
 	{Flags: []string{"--use-legacy-max-tokens"}, Key: "endpoint.use_legacy_max_tokens", Kind: setting.Bool, Help: "send max_tokens, not max_completion_tokens"},
 	{Flags: []string{"--use-server-token-count"}, Key: "endpoint.use_server_token_count", Common: true, Kind: setting.Bool, Help: "take token counts from the server's usage"},
 	{Flags: []string{"--connection-reuse-strategy"}, Key: "endpoint.connection_reuse", Kind: setting.Enum, Choices: []string{"pooled", "never", "sticky-user-sessions"}, Default: "pooled", Help: "how requests share connections"},
+	{Flags: []string{"--capture"}, Key: "endpoint.capture", Kind: setting.Enum, Choices: []string{"off", "on", "auto"}, Default: "off", Help: "take instants of arrival from a packet capture (Linux, CAP_NET_RAW); auto: where it can be had"},
 	{Flags: []string{"--download-video-content"}, Key: "endpoint.download_video_content", Kind: setting.Bool, NotBuilt: true, Help: "fetch finished videos as part of the request"},
 	{Flags: []string{"--request-content-type"}, Key: "endpoint.request_content_type", Kind: setting.Enum, Choices: []string{"application/json", "multipart/form-data"}, NotBuilt: true, Help: "encoding of request bodies"},
 	{Flags: []string{"--session-header"}, Key: "endpoint.session_header", Kind: setting.Text, Absent: true, Help: "header that carries the session id"},

@@ -21,6 +21,25 @@ func (e *ClientStats) gapsDoubtful() bool {
 	return float64(e.UncertainGaps) > uncertainShare*float64(e.Valid)
 }
 
+// Instants says where the instants of messages were taken.
+func (e *ClientStats) Instants() string {
+	switch {
+	case e.PacketStamps > 0 || e.PacketsLost > 0:
+		return fmt.Sprintf("packet stamps, %d of %d events, %d packets lost", e.PacketStamps, e.Messages, e.PacketsLost)
+	case e.ReadDelays == 0:
+		return "taken by the client" + e.captureClause()
+	}
+	return "kernel stamps" + e.captureClause()
+}
+
+// captureClause says why there was no capture, and how to get one.
+func (e *ClientStats) captureClause() string {
+	if e.CaptureMissing == "" {
+		return ""
+	}
+	return ": no packet capture (" + e.CaptureMissing + ")"
+}
+
 // notes are facts that a reader of the numbers should know.
 func (e *ClientStats) notes() []string {
 	var out []string

@@ -8,22 +8,25 @@ type ClientStats struct {
 	ScheduleStats
 
 	// Client.
-	CPUShare      float64       // 0..1 of the cores that the process may use
-	Cores         int           // that many
-	CPUTime       time.Duration // user and system, all threads
-	ThreadWait    time.Duration // that all threads together waited for a processor; 0 = the system does not tell
-	Stalls        int64         // times that the whole process did not run for 10 ms or more
-	StallLongest  time.Duration // longest time that it did not run, as the heartbeat noticed it
-	StallTotal    time.Duration
-	GCPauseMax    time.Duration // longest pause of the garbage collector, rounded up by the runtime
-	GCPauseTotal  time.Duration
-	ReadDelays    int64 // reads with a kernel stamp; 0 = the platform has none
-	ReadDelayP50  time.Duration
-	ReadDelayP99  time.Duration
-	BacklogMax    int   // finished requests that waited for reduction at once
-	BacklogSize   int   // that many fit into memory
-	Spilled       int64 // requests that went through the temporary file
-	FileLimitHits int64 // connections refused by the client's own limits (ports, files)
+	CPUShare     float64       // 0..1 of the cores that the process may use
+	Cores        int           // that many
+	CPUTime      time.Duration // user and system, all threads
+	ThreadWait   time.Duration // that all threads together waited for a processor; 0 = the system does not tell
+	Stalls       int64         // times that the whole process did not run for 10 ms or more
+	StallLongest time.Duration // longest time that it did not run, as the heartbeat noticed it
+	StallTotal   time.Duration
+	GCPauseMax   time.Duration // longest pause of the garbage collector, rounded up by the runtime
+	GCPauseTotal time.Duration
+	ReadDelays   int64 // reads with a kernel stamp; 0 = the platform has none
+	ReadDelayP50 time.Duration
+	ReadDelayP99 time.Duration
+	PacketsLost  int64 // that the packet capture had no room for
+	// CaptureMissing says why there was no packet capture although one was asked for; "" = there was one, or nobody asked.
+	CaptureMissing string
+	BacklogMax     int   // finished requests that waited for reduction at once
+	BacklogSize    int   // that many fit into memory
+	Spilled        int64 // requests that went through the temporary file
+	FileLimitHits  int64 // connections refused by the client's own limits (ports, files)
 
 	// Requests.
 	Valid, Failed int64
@@ -71,7 +74,7 @@ func (s *ScheduleStats) DrawnRate() float64    { return rateOf(s.Drawn, s.RateSe
 func (s *ScheduleStats) AchievedRate() float64 { return rateOf(float64(s.Sent), s.RateSeconds) }
 
 func rateOf(n, seconds float64) float64 {
-	if seconds <= 0 {
+	if seconds < 1e-9 { // clocks count ns
 		return 0
 	}
 	return n / seconds

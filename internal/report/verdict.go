@@ -26,6 +26,9 @@ func (d *drawing) verdict() {
 		d.say("  Rate: %.2f requests/s of %.2f asked for; the schedule drew %.2f, of which %.1f %% were sent\n",
 			v.AchievedRate(), target, v.DrawnRate(), 100*min(1, float64(v.Sent)/max(v.Drawn, 1)))
 	}
+	if v.Valid > 0 {
+		d.say("  Instants: %s\n", v.Instants())
+	}
 	if v.ReadDelays > 0 {
 		d.say("  Read delay (kernel to client): p50 %s, p99 %s; coalesced messages: %s\n", span(v.ReadDelayP50), span(v.ReadDelayP99), sharedReads(v))
 	}

@@ -25,6 +25,8 @@ func (r *runner) clientStats(run *metric.Run, phases []*load.Facts) metric.Clien
 	delays := r.client.ReadDelays()
 	e.ReadDelays = delays.Count
 	e.ReadDelayP50, e.ReadDelayP99 = time.Duration(delays.Quantile(0.5)), time.Duration(delays.Quantile(0.99))
+	captured := r.client.CaptureStats()
+	e.PacketsLost, e.CaptureMissing = int64(captured.Lost), captured.Missing
 	for _, g := range s.Errors {
 		if g.Error.Local {
 			e.FileLimitHits += g.Count

@@ -11,6 +11,7 @@ import (
 func transportOptions(b *config.Benchmark, warn func(string)) transport.Options {
 	o, tuning := transport.DefaultOptions(), b.Environment.HTTP
 	o.Reuse = transport.Reuse(b.Endpoint.ConnectionReuse)
+	o.Capture = transport.CaptureMode(b.Endpoint.Capture)
 	o.Timeout = 0
 	if !b.Endpoint.Timeout.Infinite() {
 		o.Timeout = b.Endpoint.Timeout.Duration()

@@ -62,6 +62,8 @@ type validity struct {
 	Verdict   string  `json:"verdict"`
 	ReadDelay float64 `json:"read_delay_p50_ms"`
 	Achieved  float64 `json:"achieved_send_rate"`
+	Packets   int64   `json:"packet_stamps"`
+	Messages  int64   `json:"messages"`
 }
 
 func readValidity(dir string) (validity, error) {

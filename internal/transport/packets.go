@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"os"
 
 	"aiperf/internal/capture"
 	"aiperf/internal/record"
@@ -39,12 +40,18 @@ func (c *Client) openCapture() error {
 		return nil
 	}
 	c.capture = nil
+	if errors.Is(err, os.ErrPermission) {
+		err = fmt.Errorf("%w: %s", err, privilege)
+	}
 	if c.opt.Capture == CaptureOn {
 		return fmt.Errorf("packet capture: %w", err)
 	}
 	c.captureMissing = err.Error()
 	return nil
 }
+
+// privilege says how to get a capture.
+const privilege = "CAP_NET_RAW is missing; run as root, or give it to the program once: sudo setcap cap_net_raw+ep aiperf"
 
 // CaptureStats reads the counters of the capture.
 func (c *Client) CaptureStats() CaptureStats {

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"aiperf/internal/mockserver"
+)
+
+// hurt is what happens to the client while it measures.
+type hurt struct {
+	name  string
+	stops int // of 300 ms, a second apart
+	busy  int // programs beside it that keep a core each busy
+}
+
+// stopLength is how long the client stands still.
+const stopLength = 300 * time.Millisecond
+
+func badDayFigure(b *bench) error {
+	b.row("what happens", "capture", "TTFT p99", "truth", "error", "instants", "CPU an event", "verdict", "aim")
+	for _, h := range []hurt{
+		{name: "nothing"}, {name: "3 stops of 300 ms", stops: 3},
+		{name: "1 busy loop", busy: 1}, {name: "2 busy loops", busy: 2}, {name: "4 busy loops", busy: 4},
+	} {
+		for _, mode := range []string{"off", "auto"} {
+			if err := whileBusy(h.busy, func() error { return b.badDay(h, mode) }); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// badDay measures while the client is hurt, and compares the time to first token with the server's own instants.
+func (b *bench) badDay(h hurt, mode string) error {
+	truth := filepath.Join(b.dir, "truth.jsonl")
+	const streams, tokens = 12, 20
+	requests := 180
+	if b.quick {
+		requests = 96
+	}
+	var dir string
+	var cpu time.Duration
+	err := b.withServer(func(s *server) (err error) {
+		dir, cpu, err = b.hurtProfile(h, "--url", s.url, "--tokenizer", "builtin", "--streaming", "--isl", "16", "--concurrency", strconv.Itoa(streams),
+			"--request-count", strconv.Itoa(requests), "--export-level", "raw", "--capture", mode)
+		return err
+	}, "--ttft=140ms", "--itl=12ms", "--tokens="+strconv.Itoa(tokens), "--truth-log="+truth)
+	if err != nil {
+		return err
+	}
+	ours, server, err := firstTokens(truth, dir)
+	if err != nil {
+		return err
+	}
+	v, err := readValidity(dir)
+	if err != nil {
+		return err
+	}
+	clock := "kernel"
+	if v.Packets > 0 {
+		clock = fmt.Sprintf("packet %d of %d", v.Packets, v.Messages)
+	}
+	p99, right := ours.at(.99), server.at(.99)
+	b.row(h.name, mode, span(p99), span(right), fmt.Sprintf("%+.1f %%", 100*(p99-right)/right), clock,
+		span(float64(cpu)/float64(requests*tokens)), v.Verdict, "valid under 1 %, never valid over 5 %")
+	return nil
+}
+
+// hurtProfile is profile, hurt.
+func (b *bench) hurtProfile(h hurt, args ...string) (dir string, cpu time.Duration, err error) {
+	b.runs++
+	dir = fmt.Sprintf("%s/run%d", b.dir, b.runs)
+	cmd := exec.Command(b.aiperf, append([]string{"profile", "--model", "mock", "--ui", "none", "--random-seed", "1", "--artifact-dir", dir}, args...)...)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		return dir, 0, err
+	}
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	for range h.stops {
+		time.Sleep(time.Second)
+		cmd.Process.Signal(syscall.SIGSTOP) // one that has ended cannot be stopped
+		time.Sleep(stopLength)
+		cmd.Process.Signal(syscall.SIGCONT)
+	}
+	if err := <-done; err != nil {
+		return dir, 0, fmt.Errorf("%w\n%s", err, tail(out.Bytes()))
+	}
+	return dir, cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), nil
+}
+
+// firstTokens are the times from the start of each request to its first token: as recorded, and to the server's instant right before it
+// wrote it.
+func firstTokens(truth, dir string) (ours, server sample, err error) {
+	wrote := map[string]int64{}
+	err = eachLine(truth, func(t *mockserver.Truth) {
+		for _, w := range t.Writes {
+			if w.Events > 0 {
+				wrote[t.RequestID] = w.Before
+				return
+			}
+		}
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	err = eachLine(dir+"/profile_export_raw.jsonl", func(r *rawLine) {
+		at, known := wrote[r.Metadata.RequestID]
+		if tokens := r.tokens(); known && len(tokens) > 0 {
+			ours.add(tokens[0] - r.Metadata.Start)
+			server.add(at - r.Metadata.Start)
+		}
+	})
+	if err == nil && len(ours) == 0 {
+		err = fmt.Errorf("%s: no first token to compare", dir)
+	}
+	return ours, server, err
+}
