@@ -2,12 +2,12 @@ package cli
 
 import (
 	"bytes"
-	"os"
 	"slices"
 	"strings"
 
 	"aiperf/internal/config"
 	"aiperf/internal/dataset/custom"
+	"aiperf/internal/infile"
 )
 
 // dataset fills where conversations come from and what they look like.
@@ -73,13 +73,16 @@ func (r *resolver) systemPrompt(d *config.Dataset) {
 	if d.SystemPromptFile == "" {
 		return
 	}
-	switch text, err := os.ReadFile(d.SystemPromptFile); {
+	switch text, err := infile.ReadAll(d.SystemPromptFile, maxSystemPrompt); {
 	case err != nil:
 		r.fail("%s: %v", r.as("--system-prompt-file"), err)
 	case len(bytes.TrimSpace(text)) == 0:
 		r.fail("%s %s: the file is empty", r.as("--system-prompt-file"), d.SystemPromptFile)
 	}
 }
+
+// maxSystemPrompt is the length of the longest system prompt, in bytes.
+const maxSystemPrompt = 64 << 20
 
 // entries is the number of conversations to generate.
 func (r *resolver) entries() int {

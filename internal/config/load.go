@@ -5,18 +5,22 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"reflect"
 	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"aiperf/internal/infile"
 )
+
+// maxFile is the size of the largest file of settings, in bytes.
+const maxFile = 16 << 20
 
 // Load reads a run from a file in the layout that YAML writes. Keys that are absent have the values of Default, those of the
 // environment section the given ones; unknown keys are errors. notes say what the user should know. The run is not validated.
 func Load(path string, environment Environment) (run *Run, notes []string, err error) {
-	text, err := os.ReadFile(path)
+	text, err := infile.ReadAll(path, maxFile)
 	if err != nil {
 		return nil, nil, err
 	}

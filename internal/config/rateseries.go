@@ -4,7 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
+
+	"aiperf/internal/infile"
 )
 
 // RatePoint is one corner of a piecewise-linear request rate.
@@ -16,7 +17,7 @@ type RatePoint struct {
 // ReadRateSeries reads the file of a rate series: a JSON list of {"time_s", "qps"}, or an object with such a list under "points". The
 // times rise from 0 on, the rates are above 0.
 func ReadRateSeries(path string) ([]RatePoint, error) {
-	data, err := os.ReadFile(path)
+	data, err := infile.ReadAll(path, maxFile)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,9 @@ import (
 	"math"
 )
 
+// maxPrompt is the mean length of the longest prompts that are made, in tokens: many times the longest context there is.
+const maxPrompt = 10_000_000
+
 func (v *violations) dataset(b *Benchmark) {
 	if len(b.Datasets) != 1 {
 		v.when(true, "benchmark.datasets", "must hold one dataset, not %d", len(b.Datasets))
@@ -41,6 +44,7 @@ func (v *violations) prompts(path string, p *Prompts) {
 		return
 	}
 	v.distribution(path+".isl", p.ISL)
+	v.when(p.ISL != nil && p.ISL.MeanOr(0) > maxPrompt, path+".isl", "must be at most %d tokens on average", maxPrompt)
 	v.distribution(path+".osl", p.OSL)
 	v.when(p.BlockSize < 0, path+".block_size", "must be >= 1")
 	sum := 0.0

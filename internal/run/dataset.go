@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 
 	"aiperf/internal/assembly"
@@ -13,6 +12,7 @@ import (
 	"aiperf/internal/dataset/synth"
 	"aiperf/internal/dataset/trace"
 	"aiperf/internal/endpoint"
+	"aiperf/internal/infile"
 	"aiperf/internal/rng"
 	"aiperf/internal/tokenizer"
 )
@@ -50,12 +50,15 @@ func datasetRoot(b *config.Benchmark, root *rng.Root) *rng.Root {
 	return root
 }
 
+// maxSystemPrompt is the length of the longest system prompt, in bytes.
+const maxSystemPrompt = 64 << 20
+
 // systemPrompt is the user's own system message: the text, or what the file holds.
 func systemPrompt(d *config.Dataset) (string, error) {
 	if d.SystemPromptFile == "" {
 		return d.SystemPrompt, nil
 	}
-	text, err := os.ReadFile(d.SystemPromptFile)
+	text, err := infile.ReadAll(d.SystemPromptFile, maxSystemPrompt)
 	if err != nil {
 		return "", fmt.Errorf("--system-prompt-file: %w", err)
 	}

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"aiperf/internal/infile"
 )
 
 // format is one kind of tokenizer file.
@@ -124,7 +126,7 @@ func (f *folder) read(name string) ([]byte, error) {
 	if info.Size() > maxFile {
 		return nil, fmt.Errorf("%s: %d bytes, at most %d are read", path, info.Size(), maxFile)
 	}
-	return os.ReadFile(path)
+	return infile.ReadAll(path, maxFile)
 }
 
 // openLocal loads a file or a directory.

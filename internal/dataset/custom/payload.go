@@ -3,12 +3,12 @@ package custom
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 
 	"aiperf/internal/conversation"
 	"aiperf/internal/dataset/rows"
+	"aiperf/internal/infile"
 )
 
 // readRawPayload reads one request body a row. The body is sent as it stands.
@@ -25,9 +25,12 @@ func readRawPayload(l *loader, path string) error {
 	})
 }
 
+// maxInputs is the size of the largest inputs.json, in bytes.
+const maxInputs = 4 << 30
+
 // isInputs tells whether the whole file is an inputs.json: an object whose data is a list of sessions with payloads.
 func isInputs(path string) bool {
-	text, err := os.ReadFile(filepath.Clean(path))
+	text, err := infile.ReadAll(filepath.Clean(path), maxInputs)
 	if err != nil {
 		return false
 	}
@@ -41,7 +44,7 @@ func isInputs(path string) bool {
 
 // readInputs reads an inputs.json: the bodies of earlier runs, sent as they stand.
 func readInputs(l *loader, path string) error {
-	text, err := os.ReadFile(filepath.Clean(path))
+	text, err := infile.ReadAll(filepath.Clean(path), maxInputs)
 	if err != nil {
 		return fmt.Errorf("--input-file %w", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"aiperf/internal/dataset"
+	"aiperf/internal/infile"
 )
 
 // Line is one line of a file that is not blank.
@@ -32,7 +33,7 @@ func Read(path string, f func(Line) bool) error { return ReadBytes(path, io.Disc
 // ReadBytes is Read that also writes the bytes of the file, as they lie on the disk, to raw: who wants their hash need not read them again.
 // All of them have been written when it returns, unless f ended it.
 func ReadBytes(path string, raw io.Writer, f func(Line) bool) error {
-	file, err := os.Open(path)
+	file, err := infile.Open(path)
 	if err != nil {
 		return openError(path, err)
 	}
@@ -59,7 +60,7 @@ func read(path string, source io.Reader, f func(Line) bool) error {
 	in := bufio.NewReaderSize(source, 1<<16)
 	found := false
 	for number := 1; ; number++ {
-		text, err := in.ReadBytes('\n')
+		text, err := line(in)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return fmt.Errorf("%s:%d: %w", path, number, err)
 		}
@@ -80,6 +81,24 @@ func read(path string, source io.Reader, f func(Line) bool) error {
 		return fmt.Errorf("%s: no records", path)
 	}
 	return nil
+}
+
+// maxLine is the length of the longest line, in bytes: pictures and sounds stand in lines, but a line without end is none.
+const maxLine = 256 << 20
+
+// line reads up to and with the next line feed.
+func line(in *bufio.Reader) ([]byte, error) {
+	var text []byte
+	for {
+		part, err := in.ReadSlice('\n')
+		text = append(text, part...)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return text, err
+		}
+		if len(text) > maxLine {
+			return nil, fmt.Errorf("the line is longer than %d MiB", maxLine>>20)
+		}
+	}
 }
 
 // Objects calls f for every row of the file, whose bytes go to raw as ReadBytes says. Rows that are no JSON object are noted as faults and left out.

@@ -26,6 +26,9 @@ type Record struct {
 	Extra    json.RawMessage   // object merged over the body
 }
 
+// MaxInput is the length of the longest prompt that is made from a length, in tokens: many times the longest context there is.
+const MaxInput = 10_000_000
+
 // MooncakeType is the name of the mooncake format.
 const MooncakeType = "mooncake_trace"
 
@@ -56,7 +59,9 @@ func Mooncake(r *rows.Row) Record {
 		rec.Session = *id
 	}
 	if n := r.Int("input_length", 1); n != nil {
-		rec.InputLength = *n
+		if rec.InputLength = *n; *n > MaxInput {
+			r.Fault("input_length", "must be at most %d tokens, got %d", MaxInput, *n)
+		}
 	}
 	if string(rec.Payload) == "{}" {
 		r.Fault("payload", "must not be empty")
