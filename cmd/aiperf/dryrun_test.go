@@ -32,7 +32,7 @@ func TestDryRun(t *testing.T) {
 		{"--input-file texts.jsonl --concurrency 2 --request-count 9", 0, "dry run: 2 prompts, mean 4 tokens, 9 requests as fast as the server answers"},
 		{"--input-file texts.jsonl --use-server-token-count --benchmark-duration 60 --warmup-duration 20", 0, "dry run: 2 prompts, about 80 s"},
 		{"--concurrency 1,2 --benchmark-duration 60 --num-profile-runs 3", 0, "dry run: 6 runs, about 6 min in all; the first: 100 prompts, mean 550 tokens, about 60 s"},
-		{"--input-file image.jsonl", 1, "error: image.jsonl:2: image: not built yet (only texts)"},
+		{"--input-file image.jsonl", 1, "error: image.jsonl:2: image: file not found: x.png"},
 		{"--input-file texts.jsonl --user-centric-rate 1 --num-users 2 --request-count 4", 1, "error: --user-centric-rate needs conversations of several turns; --input-file is a single_turn file"},
 		{"--isl 0", 0, "warning: all generated data are switched off: set --isl (now 0) and --prompt-batch-size (now 1) above 0; a run would be refused"},
 		{"--request-rate-series texts.jsonl --benchmark-duration 9", 1, ""},

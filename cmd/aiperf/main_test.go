@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -188,6 +189,11 @@ func (l *line) number(t *testing.T, tag string) float64 {
 func (p *process) records() []line {
 	p.t.Helper()
 	return readLines[line](p.t, filepath.Join(p.dir, "profile_export.jsonl"))
+}
+
+// counted tells whether a record has a value of a metric. Lines stand in the order in which workers finished, not in that of the requests.
+func (p *process) counted(tag string, want float64) bool {
+	return slices.ContainsFunc(p.records(), func(l line) bool { return l.number(p.t, tag) == want })
 }
 
 func readLines[T any](t *testing.T, path string) []T {
