@@ -8,7 +8,9 @@ import (
 	"strings"
 
 	"aiperf/internal/config"
+	"aiperf/internal/endpoint"
 	"aiperf/internal/models"
+	"aiperf/internal/record"
 	"aiperf/internal/redact"
 	"aiperf/internal/transport"
 )
@@ -78,10 +80,22 @@ func listHeaders(e *config.Endpoint) http.Header {
 	for _, u := range e.Headers {
 		h.Set(u.Name, u.Value)
 	}
-	if e.APIKey != "" {
+	switch kind, _, err := endpoint.Lookup(e.Type); {
+	case err == nil && kind.Auth != nil:
+		for _, a := range kind.Auth(e.APIKey, givenHeaders(e)) {
+			h.Set(a.Name, a.Value)
+		}
+	case e.APIKey != "":
 		h.Set("Authorization", "Bearer "+e.APIKey)
 	}
 	return h
+}
+
+func givenHeaders(e *config.Endpoint) (list []record.Header) {
+	for _, u := range e.Headers {
+		list = append(list, record.Header{Name: u.Name, Value: u.Value})
+	}
+	return list
 }
 
 // hintOn is what a failure asks the user to look at.

@@ -14,7 +14,7 @@ var catalogue = []Endpoint{
 		SystemMessage: true, Replies: true, Open: openResponses},
 	{Name: "messages", Path: "/v1/messages", Title: "LLM Metrics", Summary: "Anthropic messages",
 		Streams: true, ProducesTokens: true, TokenizesInput: true, Images: true,
-		SystemMessage: true, Replies: true},
+		SystemMessage: true, Replies: true, Open: messagesType.open, Auth: messagesAuth},
 	{Name: "embeddings", Path: "/v1/embeddings", Title: "Embeddings Metrics", Summary: "OpenAI embeddings",
 		TokenizesInput: true, Produces: record.Embeddings, Open: embeddingsType.open},
 	{Name: "chat_embeddings", Path: "/v1/embeddings", Title: "Embeddings Metrics", Summary: "embeddings of chat messages",

@@ -34,6 +34,9 @@ type Endpoint struct {
 
 	// Open makes the codec of a run; nil = this build cannot run the type. An error names the flag that is to blame.
 	Open func(Settings) (Codec, error)
+	// Auth gives the headers that stand in place of a Bearer token for an API key ("" = none), knowing those that the user gave; nil =
+	// the key goes out as a Bearer token.
+	Auth func(key string, user []record.Header) []record.Header
 	// Remarks tells what the user should know about a turn: what its body leaves out, what it lacks; nil = nothing.
 	Remarks func(*conversation.Turn) []string
 }

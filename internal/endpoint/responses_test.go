@@ -66,7 +66,7 @@ type goldenCase struct {
 func goldenCases(t *testing.T) []goldenCase {
 	t.Helper()
 	var list []goldenCase
-	for file, want := range map[string]int{"responses": 160, "responses_text": 19} {
+	for file, want := range map[string]int{"responses": 160, "responses_text": 31} {
 		some := golden.Lines[goldenCase](t, "testdata/"+file+".jsonl.gz")
 		if len(some) != want {
 			t.Fatalf("%s: %d golden cases, want %d", file, len(some), want)
@@ -196,7 +196,12 @@ func checkUpstream(t *testing.T, c *goldenCase, reply *record.Reply, failure *re
 		t.Fatalf("usage %+v, want %v", reply.Usage, usage)
 	}
 	for _, name := range []string{"prompt_tokens", "input_tokens"} {
-		if v, ok := usage[name].(float64); ok && reply.Usage.Prompt != int64(v) {
+		v, ok := usage[name].(float64)
+		for _, apart := range []string{"cache_read_input_tokens", "cache_creation_input_tokens"} { // Anthropic counts them beside input_tokens
+			n, _ := usage[apart].(float64)
+			v += n
+		}
+		if ok && reply.Usage.Prompt != int64(v) {
 			t.Errorf("%s %d, want %v", name, reply.Usage.Prompt, v)
 		}
 	}

@@ -33,6 +33,9 @@ func (r *runner) newExecutor(reuse transport.Reuse) *executor {
 		worker: "worker_" + rng.UUID()[:8], processor: "record_processor_" + rng.UUID()[:8],
 	}
 	e.headers.Streaming = r.metrics.Options().Streaming
+	if r.endpoint.Auth != nil {
+		e.headers.Auth = r.endpoint.Auth(e.headers.APIKey, e.headers.User)
+	}
 	if t := r.cfg.Endpoint.Timeout; !t.Infinite() {
 		e.timeout = t.Duration()
 	}

@@ -1,0 +1,284 @@
+package endpoint
+
+import (
+	"encoding/json"
+	"strings"
+
+	"aiperf/internal/conversation"
+	"aiperf/internal/record"
+)
+
+// messagesType is Anthropic's messages (endpoints, section 9.4).
+var messagesType = jsonType{encode: encodeMessages, input: messagesInput,
+	begin: beginMessages, member: messagesMember, after: afterMessages, keeper: func() keeper { return new(messagesKeeper) }}
+
+// messagesAuth are the headers of Anthropic's API: the key under a name of its own, and the version that bodies and answers follow unless
+// the user names another.
+func messagesAuth(key string, user []record.Header) (list []record.Header) {
+	if key != "" {
+		list = append(list, record.Header{Name: "x-api-key", Value: key})
+	}
+	for _, h := range user {
+		if strings.EqualFold(h.Name, "anthropic-version") {
+			return append(list, h)
+		}
+	}
+	return append(list, record.Header{Name: "anthropic-version", Value: "2023-06-01"})
+}
+
+// defaultAnswer is the length of an answer in tokens that a body asks for where the turn does not: the API wants a number.
+const defaultAnswer = 1024
+
+func encodeMessages(b *body, t *conversation.Turn, h *History) error {
+	b.setString("model", b.set.model(t))
+	w := claudeWriter{messageWriter: messageWriter{b: b}}
+	if h.System != "" {
+		w.system = append(w.system, appendString(nil, h.System))
+	}
+	if err := w.messages(t, h); err != nil {
+		return err
+	}
+	most := defaultAnswer
+	if t.MaxTokens != nil {
+		most = *t.MaxTokens
+	}
+	b.setInt("max_tokens", most)
+	if b.set.Streaming {
+		b.setBool("stream", true)
+	}
+	w.writeSystem()
+	return b.tools(t, h)
+}
+
+// claudeWriter writes a list of messages of user and assistant; what others say as system goes into a member of its own.
+type claudeWriter struct {
+	messageWriter
+	system []json.RawMessage // strings or lists of blocks, in order
+}
+
+func (w *claudeWriter) messages(t *conversation.Turn, h *History) error {
+	b := w.b
+	a := len(b.buf)
+	b.buf = append(b.buf, '[')
+	if h.UserContext != "" {
+		w.plain("user", h.UserContext)
+	}
+	for i := range h.Past {
+		if err := w.turn(h.Past[i].Turn); err != nil {
+			return err
+		}
+		if reply, ok := h.Past[i].Reply.(json.RawMessage); ok {
+			w.comma()
+			b.buf = append(b.buf, reply...)
+		}
+	}
+	if err := w.turn(t); err != nil {
+		return err
+	}
+	b.buf = append(b.buf, ']')
+	b.end("messages", a)
+	return nil
+}
+
+func (w *claudeWriter) turn(t *conversation.Turn) error {
+	for _, m := range t.RawMessages {
+		if role, content := roleAndContent(m); role == "system" && content != nil {
+			w.system = append(w.system, content)
+		} else if err := w.ready(t, m); err != nil {
+			return err
+		}
+	}
+	if t.RawMessages != nil {
+		return nil
+	}
+	role := t.Role
+	switch role {
+	case "":
+		role = "user"
+	case "system":
+		w.system = append(w.system, appendString(nil, strings.Join(t.Contents(), "\n\n")))
+		return nil
+	}
+	w.open(role)
+	err := w.content(t)
+	w.b.buf = append(w.b.buf, '}')
+	return err
+}
+
+// content writes one text as a string, anything else as a list of blocks.
+func (w *claudeWriter) content(t *conversation.Turn) error {
+	if len(t.Parts) == 1 && t.Parts[0].Kind == conversation.Text {
+		w.b.buf = appendString(w.b.buf, t.Parts[0].Text)
+		return nil
+	}
+	p := partWriter{b: w.b}
+	for i := range t.Parts {
+		if err := p.block(t, &t.Parts[i]); err != nil {
+			return err
+		}
+	}
+	p.end()
+	return nil
+}
+
+// block writes a part as messages know it.
+func (p *partWriter) block(t *conversation.Turn, part *conversation.Part) error {
+	switch part.Kind {
+	case conversation.Text:
+		if part.Text != "" {
+			p.text("text", part.Text)
+		}
+	case conversation.ToolResult:
+		p.open("tool_result")
+		p.b.buf = appendString(append(p.b.buf, `,"tool_use_id":`...), part.ID)
+		p.b.buf = append(appendString(append(p.b.buf, `,"content":`...), part.Text), '}')
+	case conversation.Image:
+		return p.source(t, part.Blob)
+	case conversation.Audio:
+		return invalid(t, "endpoint type messages cannot carry audio; chat and responses can")
+	default:
+		return invalid(t, "endpoint type messages cannot carry video; chat can")
+	}
+	return nil
+}
+
+// source writes an image by its content or by its address.
+func (p *partWriter) source(t *conversation.Turn, m *conversation.Blob) error {
+	switch {
+	case m == nil:
+		return nil
+	case !m.Inline():
+		p.open("image")
+		p.b.buf = append(p.b.buf, `,"source":{"type":"url","url":`...)
+		p.b.buf = append(appendString(p.b.buf, m.Address()), '}', '}')
+		return nil
+	}
+	content, err := m.Base64()
+	if err != nil {
+		return invalid(t, "%v", err)
+	}
+	media := m.MediaType()
+	if media == "" {
+		media = "image/png"
+	}
+	p.open("image")
+	p.b.buf = append(p.b.buf, `,"source":{"type":"base64","media_type":`...)
+	p.b.buf = append(appendString(p.b.buf, media), `,"data":"`...)
+	p.b.share(content)
+	p.b.buf = append(p.b.buf, '"', '}', '}')
+	return nil
+}
+
+// writeSystem writes what is said as system: texts as one, a blank line between them; with blocks among them a list of blocks.
+func (w *claudeWriter) writeSystem() {
+	b := w.b
+	if len(w.system) == 0 {
+		return
+	}
+	a, texts := len(b.buf), []string(nil)
+	for _, v := range w.system {
+		if s := (scanner{b: v}); s.kind() == '"' {
+			texts = append(texts, s.text().String())
+		}
+	}
+	if len(texts) == len(w.system) {
+		b.setString("system", strings.Join(texts, "\n\n"))
+		return
+	}
+	p := partWriter{b: b}
+	for _, v := range w.system {
+		s := scanner{b: v}
+		if s.kind() == '"' {
+			p.text("text", s.text().String())
+			continue
+		}
+		elements(&s, func() {
+			c := byte(',')
+			if !p.some {
+				c = '['
+			}
+			p.some = true
+			b.buf = appendCompact(append(b.buf, c), &s)
+		})
+	}
+	p.end()
+	b.end("system", a)
+}
+
+// roleAndContent reads a ready message; content is nil unless it is a string or a list.
+func roleAndContent(m json.RawMessage) (role string, content json.RawMessage) {
+	s := scanner{b: m}
+	members(&s, func(key string) {
+		switch key {
+		case "role":
+			role = s.text().String()
+		case "content":
+			if c := s.kind(); c == '"' || c == '[' {
+				content = s.raw()
+			} else {
+				s.skip()
+			}
+		default:
+			s.skip()
+		}
+	})
+	if !s.done() {
+		return "", nil
+	}
+	return role, content
+}
+
+// messagesInput reads system, messages and tools.
+func messagesInput(x *inputTexts, s *scanner, key []byte) bool {
+	switch string(key) {
+	case "system":
+		x.blocks(s)
+	case "messages":
+		elements(s, func() {
+			members(s, func(key string) {
+				if key == "content" {
+					x.blocks(s)
+				} else {
+					s.skip()
+				}
+			})
+		})
+	case "tools":
+		elements(s, func() { x.tool(s) })
+	default:
+		return false
+	}
+	return true
+}
+
+// blocks reads a string or the texts of a list of blocks: texts, calls by name and input, the answers of tools.
+func (x *inputTexts) blocks(s *scanner) {
+	if s.kind() == '"' {
+		x.add(s.text())
+		return
+	}
+	elements(s, func() {
+		var name, input text
+		members(s, func(key string) {
+			switch key {
+			case "text":
+				x.add(s.text())
+			case "content":
+				x.blocks(s)
+			case "name":
+				name = s.text()
+			case "input":
+				input = text{raw: appendCompact(nil, s), set: true}
+			case "type":
+				if string(s.text().raw) == "image" {
+					x.images++
+				}
+			default:
+				s.skip()
+			}
+		})
+		for _, t := range present(name, input) {
+			x.add(t)
+		}
+	})
+}

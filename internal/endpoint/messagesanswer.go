@@ -1,0 +1,291 @@
+package endpoint
+
+import "encoding/json"
+
+// messageDoc is what the document that is being read holds: an event of a stream, or a whole message.
+type messageDoc struct {
+	index   int
+	block   messageBlock // content_block of a content_block_start
+	delta   messageBlock // delta of a content_block_delta
+	content []byte       // blocks of a whole message
+	usage   object       // of the whole answer: later members over earlier ones
+}
+
+// messageBlock is a block of a message's content, or a piece of one.
+type messageBlock struct {
+	kind, text, thinking, signature, partial text
+	id, name                                 text
+	input                                    []byte
+	raw                                      []byte
+}
+
+func beginMessages(d *jsonAnswer) {
+	m, ok := d.state.(*messageDoc)
+	if !ok {
+		m = new(messageDoc)
+		d.state = m
+	}
+	*m = messageDoc{usage: m.usage}
+}
+
+// messagesMember reads a top-level member of an event or of a message.
+func messagesMember(d *jsonAnswer, s *scanner, key []byte) bool {
+	m := d.state.(*messageDoc)
+	switch string(key) {
+	case "index":
+		if n, ok := number(s); ok {
+			m.index = int(n)
+		}
+	case "content_block":
+		m.block = readBlock(d, s.raw())
+	case "delta":
+		m.delta = readBlock(d, s.raw())
+	case "content":
+		m.content = s.raw()
+	case "stop_reason":
+		d.chunk.finish = s.text()
+	case "message":
+		members(s, func(key string) {
+			if key == "usage" && s.kind() == '{' {
+				d.chunk.usage = s.raw()
+			} else {
+				s.skip()
+			}
+		})
+	default:
+		return false
+	}
+	return true
+}
+
+// readBlock reads a block or a delta; a delta of the message itself has the reason why it ends.
+func readBlock(d *jsonAnswer, raw []byte) (b messageBlock) {
+	b.raw = raw
+	s := &scanner{b: raw}
+	members(s, func(key string) {
+		switch key {
+		case "type":
+			b.kind = s.text()
+		case "text":
+			b.text = s.text()
+		case "thinking":
+			b.thinking = s.text()
+		case "signature":
+			b.signature = s.text()
+		case "partial_json":
+			b.partial = s.text()
+		case "id":
+			b.id = s.text()
+		case "name":
+			b.name = s.text()
+		case "input":
+			b.input = appendCompact(nil, s)
+		case "stop_reason":
+			d.chunk.finish = s.text()
+		default:
+			s.skip()
+		}
+	})
+	return b
+}
+
+// calls tells whether a block is a tool call. Servers name further kinds of them (server_tool_use, mcp_tool_use).
+func (b *messageBlock) calls() bool { return !b.name.empty() }
+
+// inputText is the input of a call as text; an empty object says nothing.
+func (b *messageBlock) inputText() text {
+	if len(b.input) == 0 || string(b.input) == "{}" || string(b.input) == "null" {
+		return text{}
+	}
+	return text{raw: b.input, set: true}
+}
+
+// afterMessages makes a piece of a message of the document.
+func afterMessages(d *jsonAnswer) {
+	m, p := d.state.(*messageDoc), &d.chunk.delta
+	p.reset()
+	p.set = true
+	m.overlay(d)
+	switch string(d.chunk.typ.raw) {
+	case "content_block_delta":
+		p.content, p.reasoning = m.delta.text, m.delta.thinking
+		if !m.delta.partial.empty() {
+			p.tools = append(p.tools, call{arguments: m.delta.partial})
+		}
+	case "content_block_start":
+		p.content, p.reasoning = m.block.text, m.block.thinking
+		if m.block.calls() {
+			p.tools = append(p.tools, call{name: m.block.name, arguments: m.block.inputText()})
+		}
+	case "message", "":
+		if len(d.cuts) == 0 {
+			p.message(d, m.content)
+		}
+	}
+}
+
+// overlay puts the counts of a document over those that came before: a stream gives some at its start and the others at its end.
+func (m *messageDoc) overlay(d *jsonAnswer) {
+	if len(d.chunk.usage) == 0 {
+		return
+	}
+	var later object
+	later.merge(&scanner{b: d.chunk.usage})
+	for i := range later.members {
+		if v := later.value(i); string(v) != "null" {
+			a := len(m.usage.buf)
+			m.usage.buf = append(m.usage.buf, v...)
+			m.usage.end(later.members[i].key, a)
+		}
+	}
+	d.chunk.usage = m.usage.append(nil)
+}
+
+// message takes all that a whole message says.
+func (p *part) message(d *jsonAnswer, content []byte) {
+	s := &scanner{b: content}
+	if s.kind() == '"' {
+		p.content = s.text()
+		return
+	}
+	var thoughts []byte
+	elements(s, func() {
+		b := readBlock(d, s.raw())
+		if !b.text.empty() {
+			p.parts = append(p.parts, b.text)
+		}
+		thoughts = b.thinking.append(thoughts)
+		if b.calls() {
+			p.tools = append(p.tools, call{name: b.name, arguments: b.inputText()})
+		}
+	})
+	if len(thoughts) > 0 {
+		p.reasoning = text{raw: thoughts, set: true}
+	}
+}
+
+// messagesKeeper gathers the blocks of an answer, each by its index.
+type messagesKeeper struct{ blocks []wholeBlock }
+
+// wholeBlock is a block whose pieces were joined.
+type wholeBlock struct {
+	index                    int
+	kind, said, sign         []byte // said: text or thinking
+	id, name, partial, input []byte
+	verbatim                 []byte // of a kind that is repeated as it came
+}
+
+func (k *messagesKeeper) take(d *jsonAnswer) {
+	m := d.state.(*messageDoc)
+	switch string(d.chunk.typ.raw) {
+	case "content_block_start":
+		k.block(m.index).add(&m.block)
+	case "content_block_delta":
+		k.block(m.index).add(&m.delta)
+	case "message", "":
+		s := &scanner{b: m.content}
+		if s.kind() == '"' {
+			k.block(0).add(&messageBlock{text: s.text()})
+			return
+		}
+		elements(s, func() {
+			b := readBlock(d, s.raw())
+			k.block(len(k.blocks)).add(&b)
+		})
+	}
+}
+
+// block finds the block with an index, or begins it.
+func (k *messagesKeeper) block(index int) *wholeBlock {
+	for i := range k.blocks {
+		if k.blocks[i].index == index {
+			return &k.blocks[i]
+		}
+	}
+	k.blocks = append(k.blocks, wholeBlock{index: index})
+	return &k.blocks[len(k.blocks)-1]
+}
+
+// add joins a piece.
+func (w *wholeBlock) add(b *messageBlock) {
+	switch kind := string(b.kind.raw); kind {
+	case "redacted_thinking":
+		w.verbatim = appendCompact(nil, &scanner{b: b.raw})
+	case "thinking", "thinking_delta", "signature_delta":
+		w.kind = []byte("thinking")
+	}
+	if b.calls() {
+		w.kind = []byte("tool_use")
+		w.id, w.name, w.input = b.id.append(w.id[:0]), b.name.append(w.name[:0]), append(w.input[:0], b.input...)
+	}
+	w.said = b.thinking.append(b.text.append(w.said))
+	w.sign = b.signature.append(w.sign)
+	w.partial = b.partial.append(w.partial)
+}
+
+// memory words the answer: a text alone as a string; else its thoughts, its text and its calls as blocks.
+func (k *messagesKeeper) memory(d *jsonAnswer) Memory {
+	if d.failed != nil {
+		return nil
+	}
+	var thoughts, calls [][]byte
+	var said []byte
+	for i := range k.blocks {
+		w := &k.blocks[i]
+		switch {
+		case w.verbatim != nil:
+			thoughts = append(thoughts, w.verbatim)
+		case string(w.kind) == "thinking":
+			thoughts = append(thoughts, w.thought())
+		case string(w.kind) == "tool_use":
+			calls = append(calls, w.call())
+		default:
+			said = append(said, w.said...)
+		}
+	}
+	if len(said)+len(thoughts)+len(calls) == 0 {
+		return nil
+	}
+	out := []byte(`{"role":"assistant","content":`)
+	if len(thoughts)+len(calls) == 0 {
+		return json.RawMessage(append(appendString(out, string(said)), '}'))
+	}
+	list := thoughts
+	if len(said) > 0 {
+		list = append(list, append(appendString([]byte(`{"type":"text","text":`), string(said)), '}'))
+	}
+	for i, one := range append(list, calls...) {
+		c := byte(',')
+		if i == 0 {
+			c = '['
+		}
+		out = append(append(out, c), one...)
+	}
+	return json.RawMessage(append(out, ']', '}'))
+}
+
+func (w *wholeBlock) thought() []byte {
+	b := appendString([]byte(`{"type":"thinking","thinking":`), string(w.said))
+	if len(w.sign) > 0 {
+		b = appendString(append(b, `,"signature":`...), string(w.sign))
+	}
+	return append(b, '}')
+}
+
+// call words a call. Its input is what came in pieces, else what it began with; pieces that are no JSON object are not repeated.
+func (w *wholeBlock) call() []byte {
+	b := appendString([]byte(`{"type":"tool_use","id":`), string(w.id))
+	b = append(appendString(append(b, `,"name":`...), string(w.name)), `,"input":`...)
+	for _, input := range [][]byte{w.partial, w.input} {
+		s := scanner{b: input}
+		if s.kind() != '{' {
+			continue
+		}
+		a := len(b)
+		if b = appendCompact(b, &s); s.done() {
+			return append(b, '}')
+		}
+		b = b[:a]
+	}
+	return append(b, '{', '}', '}')
+}
