@@ -60,6 +60,12 @@ func (r *resolver) promotes() bool {
 	if f == nil || !f.Format.Times || !f.Timed || r.on("--no-fixed-schedule") || r.set.Get("--fixed-schedule") != nil {
 		return false
 	}
+	if f.Format.Unpromoted {
+		if len(r.given(loadFlagsOfPace...)) == 0 {
+			r.note("%s has times: --fixed-schedule would replay them", r.run.Dataset().Path)
+		}
+		return false
+	}
 	written := f.Format.Trace && !f.Recognised // a recording by name: its times come first
 	switch pace := r.given(loadFlagsOfPace...); {
 	case !written && len(pace) > 0:

@@ -63,9 +63,6 @@ type loader struct {
 
 // Open reads the file. Its error has a line for each of the first ten faults.
 func Open(path string, o Options) (*Set, error) {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return nil, fmt.Errorf("--input-file %s: directories are not built yet", path)
-	}
 	name := o.Type
 	if name == "" {
 		var err error
@@ -79,6 +76,9 @@ func Open(path string, o Options) (*Set, error) {
 	}
 	if format.read == nil {
 		return nil, fmt.Errorf("%s: files of type %s are not built yet", path, name)
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() && !format.Folder {
+		return nil, fmt.Errorf("--input-file %w", notFolder(path, name))
 	}
 	if o.Synthesis != nil && !format.Trace {
 		return nil, fmt.Errorf("--synthesis-*: %s is %s, the flags are for recorded traffic", path, name)

@@ -128,9 +128,9 @@ func TestMissingFile(t *testing.T) {
 }
 
 func TestDirectory(t *testing.T) {
-	for _, format := range []string{"", "raw_payload"} {
-		if _, err := Open(t.TempDir(), base(format)); err == nil || !strings.Contains(err.Error(), "directories are not built yet") {
-			t.Errorf("got %v", err)
+	for format, want := range map[string]string{"": "the folder holds no file", "multi_turn": "is a folder: multi_turn is read from a file"} {
+		if _, err := Open(t.TempDir(), base(format)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
 		}
 	}
 }

@@ -1,9 +1,11 @@
 package custom
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -46,71 +48,57 @@ func (r row) turnsWithMessages() bool {
 	})
 }
 
-// rules tell the format from the first row; the first that fits wins.
-var rules = []struct {
-	format string
-	fits   func(row) bool
-}{
-	{"sagemaker_data_capture", func(r row) bool { return r.has("captureData") }},
-	{"weka_trace", func(r row) bool { return r.is("requests", "array") && r.any("hash_id_scope", "block_size") }},
-	{"dag_jsonl", func(r row) bool {
-		return r.is("turns", "array") && r.turnsWithMessages() || r.any("spawns", "orchestrator", "rounds")
-	}},
-	{"multi_turn", func(r row) bool { return r.is("turns", "array") }},
-	{"bailian_trace", func(r row) bool { return r.has("chat_id", "timestamp", "input_length", "output_length") }},
-	{"tracelab", func(r row) bool { return r.has("round_index", "input_tokens_total") }},
-	{"speed_bench", func(r row) bool { return r.has("question_id", "category", "messages") }},
-	{"mooncake_trace", func(r row) bool { return r.any("input_length", "text_input") || r.is("payload", "object") }},
-	{"mooncake_trace", func(r row) bool {
-		return r.is("messages", "array") && r.any("timestamp", "delay", "output_length", "session_id", "hash_ids", "message_mode")
-	}},
-	{"raw_payload", func(r row) bool {
-		return r.is("messages", "array") && !r.has("conversation_id") && !r.is("data", "array")
-	}},
-	{"single_turn", func(r row) bool {
-		return r.any("text", "texts", "image", "images", "audio", "audios", "video", "videos")
-	}},
+// ranked lists the formats that are told by their first row, in the order in which they are asked: the first that fits wins.
+func ranked() []Format {
+	list := slices.DeleteFunc(slices.Clone(Formats), func(f Format) bool { return f.fits == nil })
+	slices.SortStableFunc(list, func(a, b Format) int { return cmp.Compare(a.rank, b.rank) })
+	return list
 }
 
-// detect finds the format of a file by its first rows.
+// detect finds the format of a file by its first row, that of a folder by its files.
 func detect(path string) (string, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return detectFolder(path)
+	}
+	if isInputs(path) {
+		return inputsType, nil
+	}
 	var first rows.Line
 	if err := rows.Read(path, func(l rows.Line) bool { first = l; return false }); err != nil {
 		return "", err
 	}
-	text := string(first.Text)
-	switch {
-	case text[0] == '{': // not a table, whatever words its texts hold
-	case strings.HasPrefix(text, "PAR1"), strings.HasPrefix(text, "ARROW1"):
-		return "baseten_trace", nil
-	case strings.Contains(text, "Timestamp") && strings.Contains(text, "Request tokens") && strings.Contains(text, "Response tokens"):
-		return "burst_gpt_trace", nil
+	for _, f := range Formats {
+		if f.heads != nil && first.Text[0] != '{' && f.heads(string(first.Text)) { // a row is no table, whatever words its texts hold
+			return f.Name, nil
+		}
 	}
 	var r row
 	if json.Unmarshal(first.Text, &r) != nil {
-		if isInputs(path) {
-			return "inputs_json", nil
-		}
 		var faults dataset.Faults
-		if rows.Parse(first.Where(), first.Text, &faults); text[0] == '{' || text[0] == '[' {
+		if rows.Parse(first.Where(), first.Text, &faults); first.Text[0] == '{' || first.Text[0] == '[' {
 			return "", faults.Err()
 		}
 		return "", unknown(first.Where(), "the first line is no JSON object")
 	}
-	if name, ok := r.typed(); ok {
+	if name, ok := r.format(); ok {
 		return name, nil
-	}
-	maps.DeleteFunc(r, func(_ string, v json.RawMessage) bool { return string(v) == "null" })
-	if r.is("data", "array") && isInputs(path) {
-		return "inputs_json", nil
-	}
-	for _, rule := range rules {
-		if rule.fits(r) {
-			return rule.format, nil
-		}
 	}
 	keys := slices.Sorted(maps.Keys(r))
 	return "", unknown(first.Where(), "keys: "+strings.Join(keys, ", "))
+}
+
+// format is the format of a row: the one that it names, else the first that it fits.
+func (r row) format() (string, bool) {
+	if name, ok := r.typed(); ok {
+		return name, true
+	}
+	maps.DeleteFunc(r, func(_ string, v json.RawMessage) bool { return string(v) == "null" })
+	for _, f := range ranked() {
+		if f.fits(r) {
+			return f.Name, true
+		}
+	}
+	return "", false
 }
 
 func unknown(where, seen string) error {

@@ -14,13 +14,22 @@ type Format struct {
 	Name  string
 	Trace bool // recorded traffic
 	Times bool // rows, or their turns, may have timestamps
+	// Unpromoted: times make the run a schedule only when the user asks for it.
+	Unpromoted bool
+	Folder     bool // a folder may be given in place of a file
+	Sampled    bool // as many conversations are drawn from the rows as the user asks for
 	// read reads the file; nil = the format is known but not built yet.
-	read func(*loader, string) error
+	read func(l *loader, path string) error
+	// glance counts what a look into the file has to know; nil = it is rows of JSON, with keys timestamp and turns if any.
+	glance func(l *Look, path string) error
+	// rank and fits tell the format by the first row: of the formats that it fits, the one of the lowest rank wins. nil = not by a row.
+	rank int
+	fits func(row) bool
+	// heads tells the format by a first line that is no JSON object; nil = not by that.
+	heads func(line string) bool
 	// verbatim: the bodies are sent as they stand in the file.
 	verbatim bool
-	// whole: the file is one JSON value, not a row a line.
-	whole bool
-	mode  conversation.Mode
+	mode     conversation.Mode // "" = the global default
 }
 
 // Verbatim tells whether bodies are sent as they stand in the file.
@@ -29,22 +38,47 @@ func (f Format) Verbatim() bool { return f.verbatim }
 // Built tells whether files of the format can be read.
 func (f Format) Built() bool { return f.read != nil }
 
+// Names of formats that detection speaks of.
+const (
+	inputsType = "inputs_json"
+	poolType   = "random_pool"
+)
+
 // Formats lists every format, built or not, in the order in which they are shown.
 var Formats = []Format{
-	{Name: "single_turn", Times: true, read: readSingleTurn},
-	{Name: "multi_turn", Times: true, read: readMultiTurn},
-	{Name: trace.MooncakeType, Trace: true, Times: true, read: readMooncake},
-	{Name: "raw_payload", read: readRawPayload, verbatim: true, mode: conversation.MessageArrayWithResponses},
-	{Name: "inputs_json", read: readInputs, verbatim: true, whole: true, mode: conversation.MessageArrayWithResponses},
-	{Name: "random_pool"},
-	{Name: "bailian_trace", Trace: true, Times: true},
-	{Name: "burst_gpt_trace", Trace: true, Times: true},
-	{Name: "sagemaker_data_capture", Trace: true, Times: true},
-	{Name: "baseten_trace", Trace: true, Times: true},
-	{Name: "weka_trace", Trace: true, Times: true},
-	{Name: "tracelab", Trace: true, Times: true},
-	{Name: "dag_jsonl"},
-	{Name: "speed_bench"},
+	{Name: "single_turn", Times: true, read: readSingleTurn, rank: 13, fits: hasContent},
+	{Name: "multi_turn", Times: true, read: readMultiTurn, rank: 6, fits: func(r row) bool { return r.is("turns", "array") }},
+	{Name: trace.MooncakeType, Trace: true, Times: true, read: readMooncake, rank: 10, fits: func(r row) bool {
+		return r.any("input_length", "text_input") || r.is("payload", "object") ||
+			r.is("messages", "array") && r.any("timestamp", "delay", "output_length", "session_id", "hash_ids", "message_mode")
+	}},
+	{Name: "raw_payload", read: readRawPayload, rank: 12, verbatim: true, mode: conversation.MessageArrayWithResponses, fits: func(r row) bool {
+		return r.is("messages", "array") && !r.has("conversation_id") && !r.is("data", "array")
+	}},
+	{Name: inputsType, read: readInputs, glance: glanceInputs, verbatim: true, mode: conversation.MessageArrayWithResponses},
+	{Name: poolType},
+	{Name: "bailian_trace", Trace: true, Times: true, read: readBailian, mode: conversation.MessageArrayWithResponses, rank: 7, fits: func(r row) bool {
+		return r.has("chat_id", "timestamp", "input_length", "output_length")
+	}},
+	{Name: "burst_gpt_trace", Trace: true, Times: true, Unpromoted: true, read: readBurst, glance: glanceBurst, heads: isBurst},
+	{Name: "sagemaker_data_capture", Trace: true, Times: true, Unpromoted: true, Folder: true, read: readSageMaker, glance: glanceSageMaker,
+		rank: 3, fits: func(r row) bool { return r.has("captureData") }},
+	{Name: "baseten_trace", Trace: true, Times: true, heads: func(line string) bool {
+		return strings.HasPrefix(line, "PAR1") || strings.HasPrefix(line, "ARROW1")
+	}},
+	{Name: "weka_trace", Trace: true, Times: true, rank: 4, fits: func(r row) bool {
+		return r.is("requests", "array") && r.any("hash_id_scope", "block_size")
+	}},
+	{Name: "tracelab", Trace: true, Times: true, rank: 8, fits: func(r row) bool { return r.has("round_index", "input_tokens_total") }},
+	{Name: "dag_jsonl", rank: 5, fits: func(r row) bool {
+		return r.is("turns", "array") && r.turnsWithMessages() || r.any("spawns", "orchestrator", "rounds")
+	}},
+	{Name: "speed_bench", rank: 9, fits: func(r row) bool { return r.has("question_id", "category", "messages") }},
+}
+
+// hasContent tells whether a row has texts or media.
+func hasContent(r row) bool {
+	return r.any("text", "texts", "image", "images", "audio", "audios", "video", "videos")
 }
 
 // speedBench is the beginning of the names of the speed_bench family; the rest names a split.

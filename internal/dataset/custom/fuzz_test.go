@@ -15,12 +15,20 @@ func FuzzOpen(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
+	for _, seed := range []string{
+		`{"chat_id":1,"parent_chat_id":1,"timestamp":0.5,"input_length":20,"output_length":0,"turn":1,"hash_ids":[1,2]}`,
+		"Timestamp,Request tokens,Response tokens\n1,2,3\n\"x,y\n",
+		`{"captureData":{"endpointInput":{"data":"eyJtZXNzYWdlcyI6W119"}},"eventMetadata":{"eventId":"e","inferenceTime":"2025-03-01T10:00:00Z"}}`,
+		`{"captureData":{"endpointInput":{"data":"{\"messages\":[{\"role\":\"user\"}],\"a\":1}","encoding":"JSON"}},"eventMetadata":{"inferenceTime":"2025-03-01T10:00:00+01:00"}}`,
+	} {
+		f.Add([]byte(seed))
+	}
 	path := filepath.Join(f.TempDir(), "in.jsonl")
 	f.Fuzz(func(t *testing.T, content []byte) {
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		for _, format := range []string{"", "single_turn", "multi_turn", "mooncake_trace", "raw_payload", "inputs_json"} {
+		for _, format := range builtTypes() {
 			o := base(format)
 			o.Corpus = nil // no prompts of a length: the time is better spent on the parsers
 			s, err := Open(path, o)
@@ -37,4 +45,15 @@ func FuzzOpen(f *testing.F) {
 			}
 		}
 	})
+}
+
+// builtTypes are all formats that can be read, and the one that is recognised.
+func builtTypes() []string {
+	list := []string{""}
+	for _, f := range Formats {
+		if f.Built() {
+			list = append(list, f.Name)
+		}
+	}
+	return list
 }

@@ -31,8 +31,6 @@ func LookInto(path, named string) (*Look, error) {
 		return nil, fmt.Errorf("%s does not exist", path)
 	case err != nil:
 		return nil, err
-	case info.IsDir():
-		return nil, fmt.Errorf("%s is a directory: not built yet; give a file", path)
 	}
 	l := &Look{Recognised: named == ""}
 	if named == "" {
@@ -44,45 +42,66 @@ func LookInto(path, named string) (*Look, error) {
 	if l.Format, known = Find(named); !known {
 		return nil, CheckType(named)
 	}
-	if !l.Format.Built() {
+	switch {
+	case !l.Format.Built():
 		return l, nil
+	case info.IsDir() && !l.Format.Folder:
+		return nil, notFolder(path, named)
+	case l.Format.glance != nil:
+		return l, l.Format.glance(l, path)
 	}
-	if l.Format.whole {
-		l.First = path
-		return l, nil
-	}
+	return l, l.rows(path)
+}
+
+// notFolder says that a format is read from a file.
+func notFolder(path, format string) error {
+	return fmt.Errorf("%s is a folder: %s is read from a file", path, format)
+}
+
+// rows looks into a file of rows.
+func (l *Look) rows(path string) error {
 	var faults dataset.Faults
-	untimed := 0
-	err = rows.Objects(path, io.Discard, &faults, func(r *rows.Row) {
-		turns, has := glance(r)
-		l.Turns += turns
-		if !has {
-			untimed++
-		}
-		if l.Records++; l.Records == 1 {
-			l.First, l.Timed = r.Where, has
-		}
-	})
-	l.AllTimed = l.Records > 0 && untimed == 0
+	err := rows.Objects(path, io.Discard, &faults, func(r *rows.Row) { l.add(r.Where, glance(r)) })
 	if err == nil {
 		err = faults.Err()
 	}
-	return l, err
+	return err
+}
+
+// glimpse is what a look sees of a row.
+type glimpse struct {
+	turns int
+	timed bool
+}
+
+// add counts a row.
+func (l *Look) add(where string, g glimpse) {
+	if l.Records++; l.Records == 1 {
+		l.First, l.Timed, l.AllTimed = where, g.timed, true
+	}
+	l.Turns += g.turns
+	l.AllTimed = l.AllTimed && g.timed
+}
+
+// glanceInputs looks at nothing: the bodies of an inputs.json have no times.
+func glanceInputs(l *Look, path string) error {
+	l.First = path
+	return nil
 }
 
 // glance counts the turns of a row and tells whether it has a timestamp, in itself or in its first turn. A system message in front is not
 // a turn of its own.
-func glance(r *rows.Row) (turns int, timed bool) {
+func glance(r *rows.Row) glimpse {
 	var list []struct {
 		Role      string
 		Timestamp *json.RawMessage
 	}
 	if !r.Has("turns") || json.Unmarshal(r.Raw("turns"), &list) != nil || len(list) == 0 {
-		return 1, r.Has("timestamp")
+		return glimpse{1, r.Has("timestamp")}
 	}
 	first := 0
 	if len(list) > 1 && list[0].Role == "system" && list[0].Timestamp == nil && list[1].Role != "system" {
 		first = 1
 	}
-	return len(list) - first, r.Has("timestamp") || list[first].Timestamp != nil
+	return glimpse{len(list) - first, r.Has("timestamp") || list[first].Timestamp != nil}
 }

@@ -33,11 +33,11 @@ func TestLookInto(t *testing.T) {
 		{`{"messages":[],"delay":1}`, "", "mooncake_trace", 1, false},
 		{`{"messages":[]}`, "", "raw_payload", 1, false},
 		{`{"type":"random_pool","text":"a"}`, "", "random_pool", 0, false},
-		{`{"type":"text","chat_id":1,"timestamp":1,"input_length":1,"output_length":1}`, "", "bailian_trace", 0, false},
-		{`{"captureData":{}}`, "", "sagemaker_data_capture", 0, false},
+		{`{"type":"text","chat_id":1,"timestamp":1,"input_length":1,"output_length":1}`, "", "bailian_trace", 1, true},
+		{`{"captureData":{}}`, "", "sagemaker_data_capture", 1, true},
 		{"{\n \"data\": [\n  {\"session_id\": \"s\", \"payloads\": [{\"a\": 1}]}\n ]\n}\n", "", "inputs_json", 0, false},
 		{"not JSON", "weka_trace", "weka_trace", 0, false},
-		{"Timestamp,Model,Request tokens,Response tokens\n5,m,1,1\n", "", "burst_gpt_trace", 0, false},
+		{"Timestamp,Model,Request tokens,Response tokens\n5,m,1,1\n", "", "burst_gpt_trace", 1, true},
 		{`{"text":"Timestamp, Request tokens and Response tokens are its columns"}`, "", "single_turn", 1, false},
 	} {
 		l, err := lookAt(t, c.content, c.named)
@@ -85,7 +85,7 @@ func TestLookIntoFaults(t *testing.T) {
 			t.Errorf("%q: %v, %v, want %q", content, l, err, want)
 		}
 	}
-	if _, err := LookInto(t.TempDir(), ""); err == nil || !strings.Contains(err.Error(), "is a directory") {
+	if _, err := LookInto(t.TempDir(), "multi_turn"); err == nil || !strings.Contains(err.Error(), "is a folder") {
 		t.Errorf("directory: %v", err)
 	}
 	if _, err := LookInto(filepath.Join(t.TempDir(), "gone"), ""); err == nil || !strings.Contains(err.Error(), "does not exist") {

@@ -43,7 +43,7 @@ func (l *loader) replay(records []trace.Record, block int) error {
 		s := &sessions[i]
 		s.Check(&l.faults)
 		l.Limits.Cap(s.Records, &l.set.facts)
-		c := conversation.Conversation{ID: s.ID, Turns: make([]conversation.Turn, len(s.Records))}
+		c := conversation.Conversation{ID: s.ID, Turns: make([]conversation.Turn, len(s.Records)), Mode: l.set.facts.Mode}
 		if s.Literal() {
 			c.Mode = conversation.MessageArrayWithResponses
 		}
@@ -140,7 +140,10 @@ func (l *loader) openBlocks(r *replayed, block int) error {
 		return err
 	}
 	// The namespace of a file's hash ids is the first 16 hexadecimal digits of the SHA-256 of its bytes.
-	namespace := hex.EncodeToString(l.hash.Sum(nil))[:16]
+	namespace := ""
+	if l.hash != nil { // a table has no ids
+		namespace = hex.EncodeToString(l.hash.Sum(nil))[:16]
+	}
 	r.texts, r.corpus = sequence, sequence.Corpus()
 	var separator *int32
 	if l.Separator != nil {

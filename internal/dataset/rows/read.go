@@ -5,15 +5,11 @@ package rows
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"strings"
 
 	"aiperf/internal/dataset"
-	"aiperf/internal/infile"
 )
 
 // Line is one line of a file that is not blank.
@@ -33,27 +29,12 @@ func Read(path string, f func(Line) bool) error { return ReadBytes(path, io.Disc
 // ReadBytes is Read that also writes the bytes of the file, as they lie on the disk, to raw: who wants their hash need not read them again.
 // All of them have been written when it returns, unless f ended it.
 func ReadBytes(path string, raw io.Writer, f func(Line) bool) error {
-	file, err := infile.Open(path)
+	source, err := Open(path, raw)
 	if err != nil {
-		return openError(path, err)
+		return err
 	}
-	defer file.Close()
-	source := io.TeeReader(file, raw)
-	if strings.HasSuffix(path, ".gz") {
-		z, err := gzip.NewReader(bufio.NewReader(source))
-		if err != nil {
-			return fmt.Errorf("%s: not a gzip file: %w", path, err)
-		}
-		source = z
-	}
+	defer source.Close()
 	return read(path, source, f)
-}
-
-func openError(path string, err error) error {
-	if errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("--input-file %s: no such file", path)
-	}
-	return fmt.Errorf("--input-file %w", err)
 }
 
 func read(path string, source io.Reader, f func(Line) bool) error {

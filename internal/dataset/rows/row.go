@@ -16,6 +16,7 @@ import (
 type Row struct {
 	Where  string // path:line
 	prefix string // path of the object inside its row: "turns[0]."
+	whole  []byte // the object itself
 	fields map[string]json.RawMessage
 	faults *dataset.Faults
 }
@@ -23,6 +24,11 @@ type Row struct {
 // Parse reads a JSON object; nil, with the fault noted, if it is none.
 func Parse(where string, text []byte, faults *dataset.Faults) *Row {
 	return parse(where, "", text, faults)
+}
+
+// ParseItem reads a JSON object that stands inside another value; field is its path there: "data[3]".
+func ParseItem(where, field string, text []byte, faults *dataset.Faults) *Row {
+	return parse(where, field+".", text, faults)
 }
 
 func parse(where, prefix string, text []byte, faults *dataset.Faults) *Row {
@@ -35,7 +41,7 @@ func parse(where, prefix string, text []byte, faults *dataset.Faults) *Row {
 		faults.Add(where, field, "must be a JSON object, got %s", kind)
 		return nil
 	}
-	r := &Row{Where: where, prefix: prefix, faults: faults}
+	r := &Row{Where: where, prefix: prefix, whole: text, faults: faults}
 	if err := json.Unmarshal(text, &r.fields); err != nil {
 		faults.Add(where, field, "invalid JSON: %v", err)
 		return nil

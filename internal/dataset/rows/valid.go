@@ -13,6 +13,9 @@ import (
 
 // invalid tells why a text is not JSON, "" if it is.
 func invalid(text []byte) string {
+	if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
+		return "the file is UTF-16, not UTF-8 (iconv -f UTF-16 -t UTF-8 FILE makes one)"
+	}
 	if !utf8.Valid(text) {
 		return "not UTF-8"
 	}

@@ -74,7 +74,7 @@ func Mooncake(r *rows.Row) Record {
 // mooncakeMessages reads messages and what belongs to them.
 func mooncakeMessages(r *rows.Row, rec *Record) {
 	if r.Has("messages") {
-		rec.Messages = messages(r)
+		rec.Messages = Messages(r)
 	}
 	if r.Has("tools") {
 		tools := r.List("tools")
@@ -95,8 +95,8 @@ func mooncakeMessages(r *rows.Row, rec *Record) {
 	}
 }
 
-// messages reads a message array: objects with a role each.
-func messages(r *rows.Row) []json.RawMessage {
+// Messages reads the message array of a row: objects with a role each.
+func Messages(r *rows.Row) []json.RawMessage {
 	items := r.List("messages")
 	if items != nil && len(items) == 0 {
 		r.Fault("messages", "must not be empty")

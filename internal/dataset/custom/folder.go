@@ -1,0 +1,103 @@
+package custom
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"aiperf/internal/dataset/rows"
+)
+
+// members lists the regular files of a folder in the order of their names; ext "" = all. deep looks into sub-folders too.
+func members(dir, ext string, deep bool) ([]string, error) {
+	var list []string
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path != dir && !deep:
+			return filepath.SkipDir
+		case d.IsDir() || !strings.HasSuffix(path, ext):
+			return nil
+		}
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() { // a link counts as what it leads to
+			list = append(list, path)
+		}
+		return nil
+	})
+	if err == nil && len(list) == 0 {
+		what := "file"
+		if ext != "" {
+			what = ext + " file"
+		}
+		err = fmt.Errorf("%s: the folder holds no %s", dir, what)
+	}
+	return list, err
+}
+
+// detectFolder finds the format of a folder: that of its .jsonl files, if they are all of one that takes folders; else it is a pool, if every
+// file of it is rows with texts or media.
+func detectFolder(dir string) (string, error) {
+	lines, _ := members(dir, ".jsonl", true)
+	if common, _, err := commonFormat(lines); err == nil && common != "single_turn" {
+		if common == inputsType {
+			return "raw_payload", nil
+		}
+		if f, _ := Find(common); f.Folder {
+			return common, nil
+		}
+	}
+	all, err := members(dir, "", true)
+	if err != nil {
+		return "", err
+	}
+	common, path, err := commonFormat(all)
+	switch {
+	case err != nil:
+		return "", err
+	case common == "single_turn" || common == poolType:
+		return poolType, nil
+	}
+	return "", fmt.Errorf("%s is a %s file: a folder of such files cannot be read; give the file, or name the format with --custom-dataset-type", path, common)
+}
+
+// commonFormat is the format of all of some files, and the first of them; an error if they differ, or one has none.
+func commonFormat(files []string) (format, first string, err error) {
+	for i, path := range files {
+		name, err := detectMember(path)
+		if err != nil {
+			return "", "", err
+		}
+		if i > 0 && name != format {
+			return "", "", fmt.Errorf("cannot tell the format of the folder: %s is a %s file, %s a %s file; name it with --custom-dataset-type",
+				files[0], format, path, name)
+		}
+		format = name
+	}
+	if format == "" {
+		return "", "", errors.New("no files")
+	}
+	return format, files[0], nil
+}
+
+// detectMember finds the format of a file of a folder by its first row.
+func detectMember(path string) (string, error) {
+	var first rows.Line
+	if err := rows.Read(path, func(l rows.Line) bool { first = l; return false }); err != nil {
+		return "", err
+	}
+	var r row
+	if json.Unmarshal(first.Text, &r) == nil {
+		if name, ok := r.format(); ok {
+			return name, nil
+		}
+	}
+	if name, err := detect(path); err == nil {
+		return name, nil
+	}
+	return "", errors.New(path + ": cannot tell the format of the folder by this file; name it with --custom-dataset-type: " + names())
+}

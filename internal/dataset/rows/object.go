@@ -1,0 +1,63 @@
+package rows
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+)
+
+// Child returns the object at a key, nil, with the fault noted, if there is none.
+func (r *Row) Child(field string) *Row {
+	raw := r.fields[field]
+	if raw == nil {
+		r.Fault(field, "missing")
+		return nil
+	}
+	return parse(r.Where, r.prefix+field+".", raw, r.faults)
+}
+
+// Without returns the object without some of its keys, the others in their order; nil = nothing is left.
+func (r *Row) Without(keys ...string) json.RawMessage {
+	in := json.NewDecoder(bytes.NewReader(r.whole))
+	if _, err := in.Token(); err != nil {
+		return nil
+	}
+	out := []byte{'{'}
+	for in.More() {
+		key, err := in.Token()
+		var value json.RawMessage
+		if err != nil || in.Decode(&value) != nil {
+			return nil
+		}
+		name, _ := key.(string)
+		if slices.Contains(keys, name) {
+			continue
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		quoted, err := json.Marshal(name)
+		if err != nil {
+			return nil
+		}
+		out = append(append(append(out, quoted...), ':'), Compact(value)...)
+	}
+	if len(out) == 1 {
+		return nil
+	}
+	return append(out, '}')
+}
+
+// Int64 returns a whole number of 64 bits, nil if it is absent or wrong.
+func (r *Row) Int64(field string) *int64 {
+	raw := r.fields[field]
+	if raw == nil {
+		return nil
+	}
+	n, ok := whole(raw)
+	if !ok {
+		r.Fault(field, "must be an integer of 64 bits, got %s", shown(raw))
+		return nil
+	}
+	return &n
+}
