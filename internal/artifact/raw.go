@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
+	"aiperf/internal/endpoint"
 	"aiperf/internal/metric"
 	"aiperf/internal/record"
 	"aiperf/internal/sse"
@@ -52,7 +53,11 @@ func (w *Raw) Encode(dst []byte, rec *record.Record, _ *record.Reply, row *metri
 	}
 	if rec.Payload.Len() > 0 {
 		o.key("payload")
-		o.b = appendPayload(o.b, rec.Payload.Bytes())
+		payload := rec.Payload.Bytes()
+		if object, ok := endpoint.FormJSON(payload); ok {
+			payload = object
+		}
+		o.b = appendPayload(o.b, payload)
 	}
 	if rec.MaxTokens > 0 {
 		o.int("requested_osl", int64(rec.MaxTokens))

@@ -52,6 +52,7 @@ var trials = map[string][2]string{
 	"--profile-run-disable-warmup-after-first": {"false", "--num-profile-runs 2"}, "--set-consistent-seed": {"false", "--num-profile-runs 2"}, "--vary-seed-per-trial": {"", "--num-profile-runs 2"},
 	"--parameter-sweep-cooldown-seconds": {"2", "--concurrency 1,2"}, "--parameter-sweep-same-seed": {"", "--concurrency 1,2"}, "--parameter-sweep-mode": {"independent", "--concurrency 1,2"},
 	"--sweep-type": {"zip", "--concurrency 1,2"}, "--no-sweep-table": {"", "--concurrency 1,2"}, "--output-tokens-mean-deterministic": {"", "--osl 5"},
+	"--request-content-type": {"application/json", "--endpoint-type video_generation"}, "--download-video-content": {"", "--endpoint-type video_generation"},
 	"--uuid-and-strip": {"", "--input-file i.jsonl"}, "--measurement-interval": {"5000", ""}, "--session-concurrency": {"5", ""},
 }
 

@@ -1,6 +1,11 @@
 package cli
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"aiperf/internal/endpoint"
+)
 
 func withFile(r *resolver) bool { return r.file != nil }
 
@@ -8,6 +13,20 @@ func withFile(r *resolver) bool { return r.file != nil }
 func (r *resolver) asks() bool {
 	d := r.run.Dataset()
 	return r.over && (d.OSL.MeanOr(0) > 0 || d.Prompts != nil && d.Prompts.OSL.MeanOr(0) > 0)
+}
+
+// encodings says which encodings of bodies an endpoint type knows.
+func encodings(e *endpoint.Endpoint) string {
+	if e == nil || e.Forms == endpoint.FormsOnly {
+		return "the endpoint type sends forms only (multipart/form-data)"
+	}
+	var forms []string
+	for _, other := range endpoint.All() {
+		if other.Forms != endpoint.JSONOnly {
+			forms = append(forms, other.Name)
+		}
+	}
+	return "endpoint type " + e.Name + " sends JSON only; forms are for " + strings.Join(forms, ", ")
 }
 
 // verbatim reports whether bodies come ready from a file.
@@ -93,6 +112,20 @@ var dataRules = []rule{
 		return r.as("--per-chunk-usage") + " needs --endpoint-type chat, --streaming and --use-server-token-count: the count of the first content is the server's",
 			e.PerChunkUsage && r.endpoint != nil && !(e.Type == "chat" && e.Streaming && e.UseServerTokenCount)
 	}},
+	{row: "2.1 content type", test: func(r *resolver) (string, bool) {
+		e, asked := r.endpoint, r.run.Endpoint.RequestContentType
+		return r.as("--request-content-type") + " " + asked + ": " + encodings(e), e != nil && !e.Accepts(asked)
+	}},
+	{row: "honest", test: anyWhen(func(r *resolver) bool { return r.endpoint != nil && !r.endpoint.FollowsUp }, "has no effect: it is for --endpoint-type video_generation", "--download-video-content"), warn: true},
+	{row: "9.12 reserved", test: func(r *resolver) (string, bool) {
+		var lost []string
+		for _, m := range r.run.Endpoint.Extra {
+			if r.endpoint != nil && slices.Contains(r.endpoint.Reserved, m.Key) {
+				lost = append(lost, m.Key)
+			}
+		}
+		return r.as("--extra-inputs") + " " + strings.Join(lost, ", ") + ": not sent; endpoint type " + r.run.Endpoint.Type + " fills these fields from the data", len(lost) > 0
+	}, warn: true},
 	{row: "63", test: func(r *resolver) (string, bool) {
 		e := &r.run.Endpoint
 		return r.as("--uuid-and-strip") + " needs --endpoint-type chat: other types send no ids of images", e.UUIDAndStrip && r.endpoint != nil && e.Type != "chat"

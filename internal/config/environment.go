@@ -97,7 +97,7 @@ var environmentRows = group("Environment", []setting.Row{
 	{Env: "HTTP_SO_RCVBUF", Key: "environment.http.so_rcvbuf", Kind: setting.Int, Bounds: ">= 1024", Help: "receive buffer of a socket, in bytes"},
 	{Env: "HTTP_SO_SNDBUF", Key: "environment.http.so_sndbuf", Kind: setting.Int, Bounds: ">= 1024", Help: "send buffer of a socket, in bytes"},
 	{Env: "HTTP_MAX_RESPONSE_BYTES", Key: "environment.http.max_response_bytes", Kind: setting.Int, Bounds: ">= 65536", Help: "largest answer, inflated, in bytes"},
-	{Env: "HTTP_VIDEO_POLL_INTERVAL", Key: "environment.http.video_poll_interval", Kind: setting.Float, Bounds: "> 0", Unit: "s", NoEffect: "not built yet: no endpoint type polls", Help: "pause between two looks at a job"},
+	{Env: "HTTP_VIDEO_POLL_INTERVAL", Key: "environment.http.video_poll_interval", Kind: setting.Float, Bounds: ">= 0.001, <= 10", Unit: "s", Help: "pause between two looks at a job (video_generation)"},
 	{Env: "HTTP_REQUEST_CANCELLATION_SEND_TIMEOUT", Key: "environment.http.request_cancellation_send_timeout", Kind: setting.Float, Bounds: "> 0", Unit: "s", Help: "how long a request may take to be sent before its cancel timer"},
 	{Env: "HTTP_X_SESSION_AFFINITY_FROM_CORRELATION_ID", Key: "environment.http.x_session_affinity_from_correlation_id", Kind: setting.Bool, Help: "send X-Session-Affinity"},
 	{Env: "HTTP_X_SESSION_ID_FROM_CORRELATION_ID", Key: "environment.http.x_session_id_from_correlation_id", Kind: setting.Bool, Help: "send X-Session-ID"},

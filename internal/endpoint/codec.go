@@ -29,6 +29,16 @@ type Request struct {
 	Headers     []record.Header // of this request alone
 	Body        record.Body
 	Once        bool // holds something of this request alone, so that it is not sent again for the same turn
+	// Listing gives the body as inputs.json shows it; nil = as it is sent. It may be called at any time.
+	Listing func() []byte
+}
+
+// Listed is the body as inputs.json shows it.
+func (r *Request) Listed() []byte {
+	if r.Listing != nil {
+		return r.Listing()
+	}
+	return r.Body.Bytes()
 }
 
 // History is what came before a turn.
@@ -72,6 +82,10 @@ type FollowUp struct {
 	Request
 	After  time.Duration // from the end of the last exchange
 	Forget bool          // the message that led here is no part of the record
+	// Class is the class of the error of this exchange, "" = the transport's own.
+	Class string
+	// Redirects is how often the exchange may be sent on to another address.
+	Redirects int
 	// Late is the error of the record when the request timeout, counted from the first follow-up, has passed; nil = a plain timeout.
 	Late *record.Error
 }
@@ -100,6 +114,11 @@ type Settings struct {
 	ServerTokenCount  bool // the server's token counts are used (responses)
 	PerChunkUsage     bool // ask for usage on every chunk (chat)
 	ForceContentParts bool // content is always a list of parts (chat)
+
+	ContentType  string        // encoding of bodies that the user asked for, "" = the type's own
+	PollInterval time.Duration // between two looks at a job, 0 = 100 ms
+	Timeout      time.Duration // of a request, for messages; 0 = none
+	Download     bool          // fetch what a job made
 }
 
 // Member is one named JSON value.

@@ -31,6 +31,10 @@ type Endpoint struct {
 	ContextText    bool // has no messages: puts those texts in front of the prompt
 	Replies        bool // answers become part of the history
 	FollowsUp      bool // an answer may take further requests: polls, downloads
+	InlineMedia    bool // sends content, no addresses: they are fetched before the run
+
+	Forms    Forms    // encoding of bodies
+	Reserved []string // members that extras do not replace
 
 	// Open makes the codec of a run; nil = this build cannot run the type. An error names the flag that is to blame.
 	Open func(Settings) (Codec, error)
@@ -39,6 +43,27 @@ type Endpoint struct {
 	Auth func(key string, user []record.Header) []record.Header
 	// Remarks tells what the user should know about a turn: what its body leaves out, what it lacks; nil = nothing.
 	Remarks func(*conversation.Turn) []string
+}
+
+// Forms says which encodings of bodies a type knows.
+type Forms uint8
+
+// The encodings.
+const (
+	JSONOnly    Forms = iota
+	FormsOnly         // multipart/form-data
+	FormsOrJSON       // multipart/form-data unless JSON is asked for
+)
+
+// Accepts tells whether bodies may be of a content type that the user asked for, "" = none.
+func (e *Endpoint) Accepts(contentType string) bool {
+	switch contentType {
+	case "application/json":
+		return e.Forms != FormsOnly
+	case "multipart/form-data":
+		return e.Forms != JSONOnly
+	}
+	return true
 }
 
 // Built tells whether this build can run the type.
@@ -56,6 +81,9 @@ func (e *Endpoint) RemarksOn(t *conversation.Turn) []string {
 	if e.Remarks != nil {
 		list = e.Remarks(t)
 	}
+	for _, key := range e.reservedIn(t) {
+		list = append(list, "extra "+key+" is not sent: endpoint type "+e.Name+" fills this field from the data")
+	}
 	for _, m := range []struct {
 		kind  conversation.Kind
 		takes bool
@@ -65,6 +93,21 @@ func (e *Endpoint) RemarksOn(t *conversation.Turn) []string {
 			list = append(list, "endpoint type "+e.Name+" sends no "+m.name+": they are left out")
 		}
 	}
+	return list
+}
+
+// reservedIn are the members of a turn's own extras that are not sent.
+func (e *Endpoint) reservedIn(t *conversation.Turn) (list []string) {
+	if len(e.Reserved) == 0 || t.ExtraBody == nil {
+		return nil
+	}
+	s := scanner{b: t.ExtraBody}
+	members(&s, func(key string) {
+		if slices.Contains(e.Reserved, key) {
+			list = append(list, key)
+		}
+		s.skip()
+	})
 	return list
 }
 

@@ -107,10 +107,14 @@ func (d *jsonAnswer) read(m *record.Message, index int) *record.Error {
 		if len(doc) == 0 {
 			return nil
 		}
-		if !d.document(doc) {
-			d.skipped++
-			d.unframed = d.unframed || bytes.HasPrefix(doc, []byte("data:"))
-			return nil
+		if d.plain && doc[0] != '{' || !d.document(doc) {
+			if !d.plain {
+				d.skipped++
+				d.unframed = d.unframed || bytes.HasPrefix(doc, []byte("data:"))
+				return nil
+			}
+			d.chunk.reset()
+			d.chunk.delta.set, d.chunk.delta.content = true, text{raw: m.Raw, set: true}
 		}
 		d.keep(m.At, index)
 		return nil

@@ -20,6 +20,7 @@ type jsonType struct {
 	array  func(d *jsonAnswer, s *scanner) bool             // reads a top-level array; nil = such an answer has no data
 	begin  func(d *jsonAnswer)                              // a document is about to be read; nil = nothing to do
 	after  func(d *jsonAnswer)                              // makes sense of the document that was read; nil = nothing to do
+	plain  bool                                             // a body that is no JSON object is the text itself
 	keeper func() keeper                                    // makes the Memory of an answer; nil = answers leave nothing
 }
 

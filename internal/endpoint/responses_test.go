@@ -66,7 +66,7 @@ type goldenCase struct {
 func goldenCases(t *testing.T) []goldenCase {
 	t.Helper()
 	var list []goldenCase
-	for file, want := range map[string]int{"responses": 160, "responses_text": 31} {
+	for file, want := range map[string]int{"responses": 160, "responses_text": 31, "responses_media": 17} {
 		some := golden.Lines[goldenCase](t, "testdata/"+file+".jsonl.gz")
 		if len(some) != want {
 			t.Fatalf("%s: %d golden cases, want %d", file, len(some), want)

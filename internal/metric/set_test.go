@@ -109,7 +109,7 @@ func TestGates(t *testing.T) {
 		kept []string
 	}{
 		{Options{ProducesTokens: true, TokenizesInput: true}, []string{"time_to_first_token", "inter_chunk_latency", "decode_duration"}, []string{"output_sequence_length", "request_latency"}},
-		{Options{TokenizesInput: true}, []string{"output_sequence_length", "output_token_throughput", "usage_completion_tokens"}, []string{"input_sequence_length", "usage_prompt_tokens"}},
+		{Options{TokenizesInput: true}, []string{"output_sequence_length", "output_token_throughput", "usage_total_tokens"}, []string{"input_sequence_length", "usage_prompt_tokens"}},
 		{Options{Streaming: true, ProducesTokens: true, TokenizesInput: true, ServerTokens: true}, []string{"usage_prompt_tokens_diff_pct", "usage_discrepancy_count"}, []string{"usage_prompt_tokens"}},
 		{chat, []string{"goodput", "good_request_count", "num_images", "replay_sched_lag_p99"}, nil},
 	} {

@@ -85,6 +85,9 @@ func TestTable(t *testing.T) {
 			{"USAGE_DIFF_ONLY", UsageDiff}, {"ERROR_ONLY", ErrorOnly}, {"EXPERIMENTAL", Experimental}, {"INTERNAL", Internal}, {"SUPPORTS_IMAGE_ONLY", Image},
 			{"SUPPORTS_AUDIO_ONLY", Audio}, {"FIXED_SCHEDULE_ONLY", Schedule}, {"PERCENTILE_INCLUDES_FAILED_REQUESTS", Adjusted},
 		} {
+			if c.Tag == "usage_completion_tokens" && f.flag == Tokens {
+				continue // what a server counts of an image it made is reported too: so the recorded answers of image generation have it
+			}
 			if slices.Contains(c.Flags, f.name) != (m.Flags&f.flag != 0) {
 				t.Errorf("%s: flag %s", c.Tag, f.name)
 			}

@@ -17,6 +17,14 @@ type Reply struct {
 	InputTokens int
 	Images      int // images in the request payload
 	Skipped     int // messages whose data was no usable JSON
+	Job         *Job
+}
+
+// Job is what a service says of a job that it has done. -1 = it did not say.
+type Job struct {
+	InferenceSeconds float64 // the service's own time
+	PeakMemoryMB     float64
+	Seconds          float64 // length of the film
 }
 
 // Content is one message that carried something.

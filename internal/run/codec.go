@@ -15,6 +15,10 @@ func (r *runner) settings() endpoint.Settings {
 		Model: b.Models.Items[0].Name, Streaming: r.metrics.Options().Streaming,
 		LegacyMaxTokens: b.Endpoint.UseLegacyMaxTokens, ServerTokenCount: b.Endpoint.UseServerTokenCount, PerChunkUsage: b.Endpoint.PerChunkUsage,
 		ForceContentParts: b.Environment.ForceContentParts,
+		ContentType:       b.Endpoint.RequestContentType, PollInterval: b.Environment.HTTP.VideoPollInterval.Duration(), Download: b.Endpoint.DownloadVideo,
+	}
+	if t := b.Endpoint.Timeout; !t.Infinite() {
+		s.Timeout = t.Duration()
 	}
 	for _, m := range b.Endpoint.Extra {
 		s.Extras = append(s.Extras, endpoint.Member{Key: m.Key, Value: m.Value})

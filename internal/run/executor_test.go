@@ -245,6 +245,67 @@ func TestPollingEnds(t *testing.T) {
 	}
 }
 
+// TestDownloadsAreSentOn: a download follows redirects, to another server without credentials, as often as it may; its failure has a class of
+// its own. A request without a body has no content type.
+func TestDownloadsAreSentOn(t *testing.T) {
+	film := &endpoint.Endpoint{}
+	for _, e := range endpoint.All() {
+		if e.Name == "video_generation" {
+			film = e
+		}
+	}
+	for name, c := range map[string]struct {
+		hops  int
+		final int
+		want  string
+	}{"sent on": {5, 200, ""}, "too often": {6, 200, "302 VideoDownloadError"}, "gone": {0, 404, "404 VideoDownloadError"}} {
+		codec, err := film.Open(endpoint.Settings{Model: "m", Download: true, PollInterval: time.Nanosecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, hops := &wire{}, 0
+		w.answer = func(r *transport.Request, rec *record.Record, on transport.OnMessage) {
+			switch {
+			case len(w.sent) == 1:
+				says(rec, on, body(`{"id":"v"}`))
+			case len(w.sent) == 2:
+				says(rec, on, body(`{"status":"completed"}`))
+			case hops < c.hops:
+				hops++
+				rec.Status, rec.Error = 302, &record.Error{Code: 302, Type: "Found"}
+				rec.ResponseHeaders = []record.Header{{Name: "location", Value: []string{"../moved?a=b#c", "http://other/film"}[min(1, hops-1)]}}
+			case c.final == 200:
+				says(rec, on, record.Message{Body: true, Size: 7, ContentType: "video/mp4"})
+			default:
+				rec.Status, rec.Error = c.final, &record.Error{Code: c.final, Type: "Not Found"}
+			}
+		}
+		e, done := bench(t, codec, w, conversation.Turn{Parts: conversation.Texts("", "p")})
+		e.followsUp = true
+		serve(e, 1, nil)
+		_, failure := endpoint.Decode(codec, (*done)[0], endpoint.DecodeOptions{})
+		got := ""
+		if failure != nil {
+			got = fmt.Sprint(failure.Code, " ", failure.Type)
+		}
+		if got != c.want || hops != min(c.hops, 6) {
+			t.Errorf("%s: %q after %d redirects, want %q", name, got, hops, c.want)
+		}
+		for i, r := range w.sent {
+			has := func(header string) bool {
+				return slices.ContainsFunc(r.Headers, func(h record.Header) bool { return h.Name == header })
+			}
+			foreign := strings.HasPrefix(r.Target.URL, "http://other")
+			if has("Content-Type") != (i == 0) || has("Authorization") == foreign {
+				t.Errorf("%s: request %d to %s has %v", name, i, r.Target.URL, r.Headers)
+			}
+		}
+		if c.hops > 0 && w.sent[3].Target.URL != "http://h:1/base/v1/videos/moved?a=b" {
+			t.Errorf("%s: sent on to %s", name, w.sent[3].Target.URL)
+		}
+	}
+}
+
 func chat(t *testing.T) *counting {
 	t.Helper()
 	e, _, err := endpoint.Lookup("chat")

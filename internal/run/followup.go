@@ -2,6 +2,9 @@ package run
 
 import (
 	"context"
+	"net/url"
+	"slices"
+	"strings"
 	"time"
 
 	"aiperf/internal/endpoint"
@@ -32,15 +35,71 @@ func (a *armed) followUp(rec *record.Record) {
 			rec.End, rec.Error = a.clock(), &record.Error{Type: "ValueError", Message: err.Error()}
 			return
 		}
+		a.follow(ctx, rec, wire, f)
+	}
+}
+
+// follow makes the exchange of a follow-up, at another address as often as it is sent on and may be.
+func (a *armed) follow(ctx context.Context, rec *record.Record, wire *transport.Request, f *endpoint.FollowUp) {
+	for left := f.Redirects; ; left-- {
 		x := a.carrier.Prepare(ctx, wire)
 		x.Send()
 		var step record.Record
 		x.Receive(&step, nil)
 		rec.Follow(wire.Method, wire.Target.URL, &step)
-		if step.Error != nil && ctx.Err() != nil && a.ctx.Err() == nil {
+		switch {
+		case step.Error == nil:
+			return
+		case ctx.Err() != nil && a.ctx.Err() == nil:
 			rec.Error = late(f)
+			return
 		}
+		if next := a.sentOn(wire, &step); next != nil && left > 0 {
+			wire = next
+			continue
+		}
+		if f.Class != "" && rec.Cut == "" {
+			rec.Error.Type = f.Class
+		}
+		return
 	}
+}
+
+// sentOn is the request to the address that an answer names; nil = it names none.
+func (a *armed) sentOn(wire *transport.Request, step *record.Record) *transport.Request {
+	switch step.Status {
+	case 301, 302, 303, 307, 308:
+	default:
+		return nil
+	}
+	for _, h := range step.ResponseHeaders {
+		if !strings.EqualFold(h.Name, "Location") {
+			continue
+		}
+		at, err := url.Parse(wire.Target.URL)
+		if err != nil {
+			return nil
+		}
+		if at, err = at.Parse(h.Value); err != nil {
+			return nil
+		}
+		at.Fragment = ""
+		target, err := transport.NewTarget(at.String())
+		if err != nil {
+			return nil
+		}
+		next := *wire
+		if next.Target = target; !target.SameOrigin(a.wire.Target) {
+			next.Headers = a.foreign()
+		}
+		return &next
+	}
+	return nil
+}
+
+// foreign are the headers for another server than the endpoint's: no credentials.
+func (a *armed) foreign() []record.Header {
+	return []record.Header{{Name: "User-Agent", Value: a.headers.UserAgent}}
 }
 
 // next is what the answer asks for now; a message that led nowhere but here is taken out of the record.
@@ -65,8 +124,11 @@ func (a *armed) following(f *endpoint.FollowUp) (*transport.Request, error) {
 	if wire.Method == "" {
 		wire.Method = "POST"
 	}
-	if wire.Headers = a.wire.Headers; !target.SameOrigin(a.wire.Target) {
-		wire.Headers = []record.Header{{Name: "User-Agent", Value: a.headers.UserAgent}}
+	wire.Headers = slices.DeleteFunc(slices.Clone(a.wire.Headers), func(h record.Header) bool {
+		return wire.Body.Len() == 0 && strings.EqualFold(h.Name, "Content-Type")
+	})
+	if !target.SameOrigin(a.wire.Target) {
+		wire.Headers = a.foreign()
 	}
 	wire.Headers = append(wire.Headers[:len(wire.Headers):len(wire.Headers)], f.Headers...)
 	return wire, nil

@@ -70,7 +70,7 @@ type listing struct {
 type draft struct {
 	index        int
 	conversation *conversation.Conversation
-	first        []byte // body of its first turn
+	first        *endpoint.Request // of its first turn; nil = not made
 }
 
 // mostEarly bounds the conversations that wait for those before them; what is refused is made again at the end.
@@ -97,7 +97,7 @@ func (l *listing) offer(i int, c *conversation.Conversation, first *endpoint.Req
 		return
 	}
 	select {
-	case l.given <- draft{i, c, first.Body.Bytes()}:
+	case l.given <- draft{i, c, first}:
 	default:
 	}
 }
@@ -124,7 +124,7 @@ func (l *listing) write(d draft) {
 	payloads := make([][]byte, len(d.conversation.Turns))
 	for k := range payloads {
 		if k == 0 && d.first != nil {
-			payloads[0] = d.first
+			payloads[0] = d.first.Listed()
 			continue
 		}
 		req, err := alone(l.codec, d.conversation, k)
@@ -132,7 +132,7 @@ func (l *listing) write(d draft) {
 			l.err = fmt.Errorf("%s: conversation %s, turn %d: %w", l.path, d.conversation.ID, k+1, err)
 			return
 		}
-		payloads[k] = req.Body.Bytes()
+		payloads[k] = req.Listed()
 	}
 	delete(l.early, l.next)
 	l.next++
@@ -171,9 +171,7 @@ func (l *listing) make() draft {
 	}
 	s := l.data.session(l.next)
 	d := draft{index: l.next, conversation: s.conversation}
-	if s.first != nil {
-		d.first = s.first.Body.Bytes()
-	}
+	d.first = s.first
 	return d
 }
 

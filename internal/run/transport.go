@@ -38,7 +38,6 @@ func headers(b *config.Benchmark, version string) transport.HeaderSet {
 		CorrelationHeader: b.Endpoint.SessionHeader,
 		APIKey:            b.Endpoint.APIKey,
 		Streaming:         b.Endpoint.Streaming,
-		ContentType:       b.Endpoint.RequestContentType,
 		SessionAffinity:   tuning.SessionAffinity,
 		SessionID:         tuning.SessionIDHeader,
 		SMGRoutingKey:     tuning.SMGRoutingKeyHeader,

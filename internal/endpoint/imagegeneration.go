@@ -1,0 +1,72 @@
+package endpoint
+
+import (
+	"aiperf/internal/conversation"
+	"aiperf/internal/record"
+)
+
+// imageGenerationType is OpenAI's image generation (endpoints, section 9.11).
+var imageGenerationType = jsonType{encode: encodeImageGeneration, input: promptInput, member: imagesMember}
+
+// encodeImageGeneration sends the first text of the turn alone; earlier turns are no part of it.
+func encodeImageGeneration(b *body, t *conversation.Turn, _ *History) error {
+	text, err := onePrompt(t, "image_generation")
+	if err != nil {
+		return err
+	}
+	b.setString("prompt", text)
+	b.setString("model", b.set.model(t))
+	b.setString("response_format", "b64_json")
+	b.setInt("n", 1)
+	if b.set.Streaming {
+		b.setBool("stream", true)
+	}
+	return nil
+}
+
+// onePrompt is the first text of a turn, for the types that send one.
+func onePrompt(t *conversation.Turn, name string) (string, error) {
+	texts := t.Contents()
+	if len(texts) == 0 {
+		return "", invalid(t, "endpoint type %s needs a text: it is the prompt", name)
+	}
+	return texts[0], nil
+}
+
+// onePromptRemarks tells of texts that are not sent.
+func onePromptRemarks(t *conversation.Turn) []string {
+	if len(t.Contents()) > 1 {
+		return []string{"the first text is the prompt, the others are not sent"}
+	}
+	return nil
+}
+
+// imagesMember counts the images of an answer: those of its list, or the one that an event of a stream holds.
+func imagesMember(d *jsonAnswer, s *scanner, key []byte) bool {
+	switch string(key) {
+	case "b64_json":
+		if !s.text().empty() {
+			d.chunk.kind, d.chunk.items = record.Images, d.chunk.items+1
+		}
+	case "data":
+		elements(s, func() {
+			if holdsImage(s) {
+				d.chunk.kind, d.chunk.items = record.Images, d.chunk.items+1
+			}
+		})
+	default:
+		return false
+	}
+	return true
+}
+
+func holdsImage(s *scanner) (found bool) {
+	members(s, func(key string) {
+		if key == "b64_json" || key == "url" {
+			found = !s.text().empty() || found
+			return
+		}
+		s.skip()
+	})
+	return found
+}
