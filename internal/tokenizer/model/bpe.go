@@ -101,13 +101,12 @@ func (m *BPE) word(dst []int32, piece string, s *Scratch) []int32 {
 			return dst
 		}
 	}
-	s.ids = s.ids[:0]
+	s.begin(piece)
 	if m.bytes {
 		m.byteSymbols(piece, s)
 	} else {
 		m.symbols(piece, s)
 	}
-	s.start = s.start[:0]
 	for i := range len(s.ids) + 1 {
 		s.start = append(s.start, int32(i))
 	}

@@ -1,6 +1,10 @@
 package model
 
-import "math"
+import (
+	"math"
+	"slices"
+	"unicode/utf8"
+)
 
 // symbol merging: the part that all byte-pair models share.
 
@@ -26,6 +30,7 @@ type Scratch struct {
 	rank  []uint64 // rank[i] is the pair value of symbols i and i+1
 
 	prev, next []int32
+	symbols    int32
 	heap       []candidate
 
 	path []node // Unigram: best way to each byte
@@ -34,6 +39,15 @@ type Scratch struct {
 
 // keep is the length above which the buffers of a Scratch are given back after use.
 const keep = 1 << 16
+
+// begin empties the buffers of symbols and makes room for the characters of a long piece, where appending would copy them over and over.
+func (s *Scratch) begin(piece string) {
+	s.ids, s.start = s.ids[:0], s.start[:0]
+	if len(piece) > keep {
+		n := utf8.RuneCountInString(piece)
+		s.ids, s.start = slices.Grow(s.ids, n), slices.Grow(s.start, n+1)
+	}
+}
 
 // Trim drops buffers that one huge piece has blown up, so that a pool of scratches stays small.
 func (s *Scratch) Trim() {
@@ -47,7 +61,11 @@ func merge[P pairer](p P, s *Scratch, piece string) {
 	if len(s.ids) < 2 {
 		return
 	}
-	if len(s.ids) > linear {
+	switch {
+	case len(s.ids) > 2*window:
+		mergeWindows(p, s, piece, window)
+		return
+	case len(s.ids) > linear:
 		mergeHeap(p, s, piece)
 		return
 	}
@@ -58,7 +76,7 @@ func merge[P pairer](p P, s *Scratch, piece string) {
 	for {
 		best, at := noPair, -1
 		for i, r := range rank {
-			if r < best {
+			if r>>32 < best>>32 {
 				best, at = r, i
 			}
 		}
@@ -90,7 +108,8 @@ func (c candidate) before(d candidate) bool {
 	return cr < dr || cr == dr && c.left < d.left
 }
 
-// mergeHeap is merge for long pieces: n log n by a heap whose stale entries are dropped when they come up.
+// mergeHeap is merge for long pieces: n log n by a heap whose stale entries are dropped when they come up. prev then holds the first symbol
+// of each token, and symbols how many there were.
 func mergeHeap[P pairer](p P, s *Scratch, piece string) {
 	ids, start := s.ids, s.start
 	n := int32(len(ids))
@@ -141,9 +160,10 @@ func mergeHeap[P pairer](p P, s *Scratch, piece string) {
 		}
 	}
 	o := 0
-	for _, id := range ids {
+	s.symbols = n
+	for i, id := range ids {
 		if id != dead {
-			ids[o] = id
+			ids[o], s.prev[o] = id, int32(i)
 			o++
 		}
 	}

@@ -66,7 +66,7 @@ func (m *Ranks) Append(dst []int32, piece string, s *Scratch) []int32 {
 			return d
 		}
 	}
-	s.ids, s.start = s.ids[:0], s.start[:0]
+	s.begin(piece)
 	for i := range len(piece) {
 		s.ids = append(s.ids, m.one[piece[i]])
 		s.start = append(s.start, int32(i))

@@ -73,7 +73,7 @@ func (m *Scored) Append(dst []int32, piece string, s *Scratch) []int32 {
 			return d
 		}
 	}
-	s.ids, s.start = s.ids[:0], s.start[:0]
+	s.begin(piece)
 	for i := 0; i < len(piece); {
 		n := 1
 		if piece[i] >= utf8.RuneSelf {
