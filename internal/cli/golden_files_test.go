@@ -40,7 +40,7 @@ func TestRecordedFiles(t *testing.T) {
 			if unbuilt.refused(t, c.Name, status, errs.String()) {
 				return
 			}
-			differs, reason := compare(c, status, out.String(), errs.String())
+			differs, reason := compare(t, c, status, out.String(), errs.String())
 			for _, word := range c.All {
 				if differs == "" && !strings.Contains(errs.String(), word) {
 					differs, reason = "words", word

@@ -119,7 +119,7 @@ func TestRecordedCommandLines(t *testing.T) {
 			if unbuilt.refused(t, c.Name, status, errs) {
 				return
 			}
-			differs, reason := compare(c, status, out, errs)
+			differs, reason := compare(t, c, status, out, errs)
 			want, settled := settledOtherwise[c.Name]
 			switch {
 			case settled && differs != want[0]:
@@ -132,7 +132,7 @@ func TestRecordedCommandLines(t *testing.T) {
 }
 
 // compare returns the first thing that differs and how.
-func compare(c recorded, status int, out, errs string) (differs, reason string) {
+func compare(t *testing.T, c recorded, status int, out, errs string) (differs, reason string) {
 	exit := c.Exit
 	if c.Ours != nil && c.Ours.Exit != nil {
 		exit = *c.Ours.Exit
@@ -151,7 +151,11 @@ func compare(c recorded, status int, out, errs string) (differs, reason string) 
 	case exit != 0 || c.Resolved == nil && strings.HasPrefix(out, "aiperf "):
 		return "", ""
 	}
-	run, err := config.Parse([]byte(unmask(out)))
+	file := filepath.Join(t.TempDir(), "run.yaml")
+	if err := os.WriteFile(file, []byte(unmask(out)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run, _, err := config.Load(file, config.DefaultEnvironment())
 	if err != nil {
 		return "yaml", err.Error()
 	}

@@ -17,6 +17,3 @@ func Now() int64 { return int64(time.Since(base)) + 1 }
 
 // Wall converts an instant to Unix time in ns.
 func Wall(at int64) int64 { return baseWall + at - 1 }
-
-// FromWall converts Unix time in ns, as read from a clock that was never stepped since the process began, to an instant.
-func FromWall(wall int64) int64 { return wall - baseWall + 1 }

@@ -45,7 +45,7 @@ func mustYAML(t *testing.T, r *Run) string {
 
 func TestWhatIsPrintedReadsBack(t *testing.T) {
 	first := mustYAML(t, sample())
-	r, err := Parse([]byte(first))
+	r, err := readRun([]byte(first))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, first)
 	}
@@ -75,7 +75,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("benchmark: {slos: {a: 1}, endpoint: {extra: {x: [1, {y: .inf}]}}}")
 	f.Add("sweep: {parameters: {a.b: [1, 2.0, x]}}")
 	f.Fuzz(func(t *testing.T, s string) {
-		r, err := Parse([]byte(s))
+		r, err := readRun([]byte(s))
 		if err != nil {
 			return
 		}
@@ -84,7 +84,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := Parse([]byte(strings.ReplaceAll(string(first), Redacted, "x")))
+		again, err := readRun([]byte(strings.ReplaceAll(string(first), Redacted, "x")))
 		if err != nil {
 			t.Fatalf("%v\n%s", err, first)
 		}
@@ -136,7 +136,7 @@ func TestLoadRefuses(t *testing.T) {
 		"benchmark: {endpoint: {streaming: maybe}}":           "line 1: maybe is not true or false",
 		"benchmark: {endpoint: {urls: {a: b}}}":               "line 1: a mapping is not text",
 	} {
-		if _, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := readRun([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
@@ -189,7 +189,7 @@ func TestDefaultDir(t *testing.T) {
 }
 
 func TestShortForms(t *testing.T) {
-	r, err := Parse([]byte(`
+	r, err := readRun([]byte(`
 schemaVersion: 2.0
 randomSeed: 7
 benchmark:
@@ -220,4 +220,10 @@ benchmark:
 	case *low.Duration != 120 || *low.GracePeriod != 30 || low.RateRamp.Duration != 10 || *r.Phases[2].Smoothness != 1 || !r.Phases[2].Seamless:
 		t.Errorf("phases %+v", r.Phases)
 	}
+}
+
+// readRun reads a run from text, with the environment's defaults.
+func readRun(text []byte) (*Run, error) {
+	run, _, _, err := parse(text, DefaultEnvironment())
+	return run, err
 }

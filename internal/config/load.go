@@ -42,12 +42,6 @@ func Load(path string, environment Environment) (run *Run, notes []string, err e
 	return run, notes, nil
 }
 
-// Parse reads a run from text.
-func Parse(text []byte) (*Run, error) {
-	run, _, _, err := parse(text, DefaultEnvironment())
-	return run, err
-}
-
 // linesOf enters the line of every key below a node, entries of lists by name and by number.
 func linesOf(n *yaml.Node, path string, lines map[string]int) {
 	enter := func(key string, line int, value *yaml.Node) {

@@ -34,7 +34,7 @@ func TestBigSeed(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), "\nrandom_seed: "+big+"\n") {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	back, err := Parse(text)
+	back, err := readRun(text)
 	if err != nil || *back.RandomSeed != big || *back.Dataset().RandomSeed != big {
 		t.Fatalf("%v %v", back, err)
 	}
@@ -50,7 +50,7 @@ func TestBigSeed(t *testing.T) {
 		t.Errorf("%v %s", err, shown)
 	}
 	for _, bad := range []string{"-1", "1e3", "[1]", "x"} {
-		if _, err := Parse([]byte("random_seed: " + bad)); err == nil || !strings.Contains(err.Error(), "line 1") {
+		if _, err := readRun([]byte("random_seed: " + bad)); err == nil || !strings.Contains(err.Error(), "line 1") {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}

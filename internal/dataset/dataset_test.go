@@ -11,50 +11,6 @@ import (
 
 func root(seed uint64) *rng.Root { return rng.New(&seed) }
 
-func take(t *testing.T, strategy string, n, draws int, root *rng.Root) []int {
-	t.Helper()
-	s, err := NewSampler(strategy, n, root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := make([]int, draws)
-	for i := range out {
-		out[i] = s.Next()
-	}
-	return out
-}
-
-func TestSamplers(t *testing.T) {
-	if got, want := take(t, "", 3, 7, root(7)), []int{0, 1, 2, 0, 1, 2, 0}; !slices.Equal(got, want) {
-		t.Errorf("sequential: got %v, want %v", got, want)
-	}
-	// The order in which the Python tool sent a file of four rows with --dataset-sampling-strategy shuffle --random-seed 7.
-	if got, want := take(t, Shuffle, 4, 8, root(7)), []int{2, 1, 3, 0, 3, 0, 1, 2}; !slices.Equal(got, want) {
-		t.Errorf("shuffle: got %v, want %v", got, want)
-	}
-	stream := root(7).Stream("dataset.sampler.random")
-	for i, got := range take(t, Random, 5, 50, root(7)) {
-		if want := stream.Below(5); got != want {
-			t.Errorf("random: draw %d is %d, want %d", i, got, want)
-		}
-	}
-	for _, strategy := range []string{Random, Shuffle} {
-		if slices.Equal(take(t, strategy, 50, 50, root(1)), take(t, strategy, 50, 50, root(2))) {
-			t.Errorf("%s: two seeds give one order", strategy)
-		}
-	}
-}
-
-func TestSamplerErrors(t *testing.T) {
-	if _, err := NewSampler(Sequential, 0, root(1)); err == nil {
-		t.Error("an empty dataset can be sampled")
-	}
-	_, err := NewSampler("sorted", 1, root(1))
-	if err == nil || !strings.Contains(err.Error(), "sorted") || !strings.Contains(err.Error(), Shuffle) {
-		t.Errorf("got %v", err)
-	}
-}
-
 func TestSessionID(t *testing.T) {
 	if got := SessionID(root(42), 17); got != "session_000017" {
 		t.Errorf("got %q", got)

@@ -111,13 +111,6 @@ func (e *Environment) tojson(v Value, c *Call) (Value, error) {
 	return strings.NewReplacer("<", `\u003c`, ">", `\u003e`, "&", `\u0026`, "'", `\u0027`).Replace(b.String()), nil
 }
 
-// ToJSON writes a value as Python's json.dumps does by default, non-ASCII characters kept.
-func ToJSON(v Value) (string, error) {
-	var b strings.Builder
-	err := layout{item: ", ", pair: ": "}.write(&b, v, 0)
-	return b.String(), err
-}
-
 func (l layout) write(b *strings.Builder, v Value, depth int) error {
 	if b.Len() > maxString {
 		return errString

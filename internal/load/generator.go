@@ -139,9 +139,6 @@ func (g *Generator) Run(ctx context.Context) (*Result, error) {
 		}
 		result.Phases = append(result.Phases, &p.facts)
 		g.send(p)
-		if sent := g.opts.Hooks.Sent; sent != nil {
-			sent(&p.info, p.count.sentAll.Load())
-		}
 		seamless := i+1 < len(g.plan.Phases) && g.plan.Phases[i+1].Seamless
 		drains.Go(func() { g.drain(p) })
 		if !seamless {
@@ -176,11 +173,6 @@ func (g *Generator) open(ctx context.Context, index int) (*phase, error) {
 	}
 	if g.over() {
 		return nil, nil
-	}
-	if before := g.opts.Hooks.Before; before != nil {
-		if err := before(ctx, &p.info); err != nil {
-			return nil, err
-		}
 	}
 	if err := p.build(ctx); err != nil {
 		p.cancel(err)

@@ -3,7 +3,6 @@ package load
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -159,9 +158,7 @@ func TestSeamless(t *testing.T) { // row 27
 			{Name: "low", Mode: ClosedLoop, Concurrency: 4, Requests: 4},
 			{Name: "high", Mode: ClosedLoop, Concurrency: 2, Requests: 6, Seamless: true},
 		}}, Options{Source: talk(20, 1, 0), Executor: s, Hooks: Hooks{
-			Before:  func(_ context.Context, p *PhaseInfo) error { note("before", p.Name); return nil },
 			Started: func(p *PhaseInfo, _ int64) { note("started", p.Name) },
-			Sent:    func(p *PhaseInfo, _ int64) { note("sent", p.Name) },
 			After:   func(f *Facts) { note("after", f.Info.Name) },
 		}})
 		if err != nil {
@@ -170,7 +167,7 @@ func TestSeamless(t *testing.T) { // row 27
 		wantTimes(t, offsets(r.Phases[0], s.phase("high"))[:3], []float64{520, 530, 520 + 540}, 1e-3)
 		wantCount(t, "completed", int(r.Phases[0].Completed+r.Phases[1].Completed), 10)
 		wantCount(t, "peak", s.peak, 4)
-		want := []string{"before low", "started low", "sent low", "before high", "started high", "after low", "sent high", "after high"}
+		want := []string{"started low", "started high", "after low", "after high"}
 		if !slices.Equal(order, want) {
 			t.Errorf("hooks: %v", order)
 		}
@@ -193,14 +190,6 @@ func TestSourceFails(t *testing.T) {
 		src.list[1].Turns[0].Timestamp = nil
 		s := newSim(t, manner{})
 		_, err := playCtx(t, t.Context(), one(Phase{Mode: FixedSchedule}), Options{Source: src, Executor: s})
-		if err == nil || len(s.list) != 0 {
-			t.Error(err)
-		}
-	})
-	bubble(t, "hook", func(t *testing.T) {
-		s := newSim(t, manner{})
-		_, err := playCtx(t, t.Context(), one(Phase{Mode: ClosedLoop, Concurrency: 1, Requests: 1}), Options{Source: talk(1, 1, 0), Executor: s,
-			Hooks: Hooks{Before: func(context.Context, *PhaseInfo) error { return fmt.Errorf("no profiler") }}})
 		if err == nil || len(s.list) != 0 {
 			t.Error(err)
 		}

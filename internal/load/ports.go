@@ -100,9 +100,7 @@ var (
 
 // Hooks are called around phases, on the goroutine of Run. Each may be nil.
 type Hooks struct {
-	Before  func(ctx context.Context, p *PhaseInfo) error // before anything of the phase; an error ends the run
-	Started func(p *PhaseInfo, at int64)                  // the phase's clock runs
-	Sent    func(p *PhaseInfo, at int64)                  // nothing more will be sent
+	Started func(p *PhaseInfo, at int64) // the phase's clock runs
 	// After is called when the phase is complete. With seamless phases that may be after the next one has started, on another goroutine.
 	After func(f *Facts)
 }

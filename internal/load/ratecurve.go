@@ -99,12 +99,6 @@ func (f *rateCurve) add(at, span, a, b float64) {
 // integral of the rate over the first x seconds of the piece.
 func (p piece) integral(x float64) float64 { return x * (p.rate + p.slope*x/2) }
 
-// at returns the rate at t seconds.
-func (f *rateCurve) at(t float64) float64 {
-	p := f.pieces[f.find(func(p piece) bool { return p.at <= t })]
-	return p.rate + p.slope*max(0, t-p.at)
-}
-
 // integral is the number of arrivals expected in the first t seconds.
 func (f *rateCurve) integral(t float64) float64 {
 	if t <= 0 {

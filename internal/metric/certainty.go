@@ -23,9 +23,6 @@ type doubt struct {
 	packets    int64 // content messages with the stamp of a packet
 }
 
-// certain tells whether nothing of the request may be wrong beyond what counts as certain.
-func (d *doubt) certain() bool { return !d.firstWrong && !d.gapWrong }
-
 // doubt sums up the uncertainty of a request's content messages.
 func (f *facts) doubt() (d doubt) {
 	if f.reply == nil || len(f.reply.Contents) == 0 {

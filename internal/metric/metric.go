@@ -4,7 +4,6 @@ package metric
 
 import (
 	"math"
-	"slices"
 )
 
 // Metric is one definition. Values are held in Unit and shown in Display.
@@ -122,14 +121,6 @@ func Lookup(tag string) (*Metric, bool) {
 	return &table[i], true
 }
 
-// Position is the place of a tag in the order of the exports; unknown tags come last.
-func Position(tag string) int {
-	if i, ok := index[tag]; ok {
-		return i
-	}
-	return len(table)
-}
-
 // Stat is one statistic of a metric, in the order of the summary JSON.
 type Stat uint8
 
@@ -158,12 +149,6 @@ var statNames = [Stats]string{"avg", "p1", "p5", "p10", "p25", "p50", "p75", "p9
 
 // String is the statistic's key in files.
 func (s Stat) String() string { return statNames[s] }
-
-// ParseStat finds a statistic by its key.
-func ParseStat(name string) (Stat, bool) {
-	i := slices.Index(statNames[:], name)
-	return Stat(max(i, 0)), i >= 0
-}
 
 // Result is a metric of a run with its statistics in the display unit. NaN = this statistic does not exist or is not finite.
 type Result struct {

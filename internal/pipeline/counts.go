@@ -37,13 +37,6 @@ func (p *Pipeline) tokens(model, text string) int {
 	if text == "" {
 		return -1
 	}
-	return p.count(model, text)
-}
-
-func (p *Pipeline) count(model, text string) int {
-	if p.opts.CountFor != nil {
-		return p.opts.CountFor(model, text)
-	}
 	return p.opts.Count(model, text)
 }
 
@@ -60,7 +53,7 @@ func (p *Pipeline) inputTokens(rec *record.Record, reply *record.Reply) int {
 		}
 		return -1
 	}
-	return p.count(rec.Model, strings.Join(reply.InputTexts, " ")) + reply.InputTokens
+	return p.opts.Count(rec.Model, strings.Join(reply.InputTexts, " ")) + reply.InputTokens
 }
 
 // serverCounts takes the counts from the server's last usage object.

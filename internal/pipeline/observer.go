@@ -8,12 +8,6 @@ type Observer interface {
 	Observe(row *metric.Row)
 }
 
-// ObserverFunc is an observer that is one function.
-type ObserverFunc func(row *metric.Row)
-
-// Observe implements Observer.
-func (f ObserverFunc) Observe(row *metric.Row) { f(row) }
-
 // aggregate is the observer that every pipeline has: it reduces rows by the kind and the phase of their requests.
 type aggregate struct {
 	profiling, warmup *metric.Reducer

@@ -26,8 +26,6 @@ type Options struct {
 	// Input counts the tokens of a request where the bare rule (texts joined by blanks, one encode) is not wanted; -1 = use that rule.
 	// nil = always use it.
 	Input func(rec *record.Record, reply *record.Reply) int
-	// CountFor, if set, is called in place of Count, with the model that the request named.
-	CountFor func(model, text string) int
 	// Sinks get every request. They are closed by the pipeline.
 	Sinks []Sink
 	// Secrets, if set, are the values that nothing written of a request may show.

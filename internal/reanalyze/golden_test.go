@@ -186,7 +186,7 @@ func (g *golden) reduced(t *testing.T, raw string, as013 bool) (rows map[string]
 		Decode: func(rec *record.Record) (*record.Reply, *record.Error) {
 			return decoder(e, codec, true)(rec, endpoint.DecodeOptions{})
 		},
-		Observers: []pipeline.Observer{pipeline.ObserverFunc(func(r *metric.Row) { rows[r.Meta.RequestID] = r })},
+		Observers: []pipeline.Observer{rowsByID(rows)},
 	})
 	if err := artifact.ReadRaw(raw, func(rec *record.Record) error { p.Feed(rec); return nil }); err != nil {
 		t.Fatal(err)
@@ -196,6 +196,12 @@ func (g *golden) reduced(t *testing.T, raw string, as013 bool) (rows map[string]
 	}
 	return rows, p
 }
+
+// rowsByID is the observer that keeps every row under the id of its request.
+type rowsByID map[string]*metric.Row
+
+// Observe implements pipeline.Observer.
+func (m rowsByID) Observe(row *metric.Row) { m[row.Meta.RequestID] = row }
 
 // unmeasured are metrics of socket instants, which a raw export of 0.13 does not hold.
 func unmeasured(tag string) bool {

@@ -6,8 +6,7 @@ import (
 	"aiperf/internal/transport"
 )
 
-// transportOptions are the connections that a run asks for. The number of connections is not limited: a limit below the requests in
-// flight would be a hidden concurrency cap.
+// transportOptions are the connections that a run asks for.
 func transportOptions(b *config.Benchmark, warn func(string)) transport.Options {
 	o, tuning := transport.DefaultOptions(), b.Environment.HTTP
 	o.Reuse = transport.Reuse(b.Endpoint.ConnectionReuse)
@@ -17,7 +16,6 @@ func transportOptions(b *config.Benchmark, warn func(string)) transport.Options 
 		o.Timeout = b.Endpoint.Timeout.Duration()
 	}
 	o.SendTimeout = tuning.CancelSendTimeout.Duration()
-	o.Connections = 0
 	o.IdleTimeout = tuning.KeepaliveTimeout.Duration()
 	o.ForceClose = tuning.ForceClose
 	o.DNSTTL = tuning.TTLDNSCache.Duration()

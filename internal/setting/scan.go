@@ -25,9 +25,6 @@ type Given struct {
 // Problems are all mistakes of a command line, one sentence each.
 type Problems []string
 
-// Error joins the problems, one a line.
-func (p Problems) Error() string { return strings.Join(p, "\n") }
-
 func (p *Problems) addf(format string, a ...any) { *p = append(*p, fmt.Sprintf(format, a...)) }
 
 // Scan assigns tokens to flags and checks every value. All mistakes are reported, not only the first.

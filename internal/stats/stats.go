@@ -72,14 +72,6 @@ func Percentile(sorted []float64, level float64) float64 {
 	return sorted[i] + (sorted[j]-sorted[i])*(h-float64(i))
 }
 
-// NearestRank is the value at index round-half-even(level/100*(n-1)) of ascending values; NaN for nothing.
-func NearestRank(sorted []float64, level float64) float64 {
-	if len(sorted) == 0 {
-		return math.NaN()
-	}
-	return sorted[int(math.RoundToEven(level/100*float64(len(sorted)-1)))]
-}
-
 // Distribution describes a set of values.
 type Distribution struct {
 	Count    int

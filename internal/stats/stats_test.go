@@ -29,15 +29,6 @@ func TestPercentile(t *testing.T) {
 	}
 }
 
-func TestNearestRank(t *testing.T) {
-	v := []float64{1, 2, 3, math.Inf(1), math.Inf(1), math.Inf(1)}
-	for _, c := range []struct{ level, want float64 }{{1, 1}, {25, 2}, {50, 3}, {75, math.Inf(1)}} { // 50 %: position 2.5, rounded to even
-		if got := NearestRank(v, c.level); got != c.want {
-			t.Errorf("p%v = %v, not %v", c.level, got, c.want)
-		}
-	}
-}
-
 // TestSum adds what a plain loop loses.
 func TestSum(t *testing.T) {
 	if got := Total([]float64{1, 1e100, 1, -1e100}); got != 2 {

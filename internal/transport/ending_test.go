@@ -124,7 +124,7 @@ func TestConnectFailures(t *testing.T) {
 		t.Errorf("unknown host: %+v", rec.Error)
 	}
 	if c.Stats().OpenConns != 0 {
-		t.Errorf("%d permits lost", c.Stats().OpenConns)
+		t.Errorf("%d connections are still counted", c.Stats().OpenConns)
 	}
 }
 

@@ -48,7 +48,7 @@ type Exchange struct {
 	packets
 }
 
-// Prepare gets a connection and builds the head. It may wait for a connection, a name or a server, but never beyond the request's
+// Prepare gets a connection and builds the head. It may wait for a name or a server, but never beyond the request's
 // timeout or the context. A failure is kept for Receive to report; Err tells it at once.
 func (c *Client) Prepare(ctx context.Context, req *Request) *Exchange {
 	x := &Exchange{client: c, ctx: ctx, req: req}
@@ -101,7 +101,7 @@ func (x *Exchange) connect(fresh bool) {
 		}
 		x.conn = nil
 		k.close()
-		x.client.pool.release(k.key)
+		x.client.pool.release()
 	}
 	x.trace.ErrorAt = clock.Now()
 	if x.ctx.Err() != nil && x.ctx.Err() != context.DeadlineExceeded {
@@ -123,13 +123,7 @@ func (x *Exchange) acquire(fresh bool) (*conn, error) {
 		fresh = true
 	}
 	for {
-		k, err := p.get(t.key, fresh, x.waiting)
-		if x.trace.PoolWaitStart != 0 && x.trace.PoolWaitEnd == 0 {
-			x.trace.PoolWaitEnd = clock.Now()
-		}
-		if err != nil {
-			return nil, err
-		}
+		k := p.get(t.key, fresh)
 		if k == nil {
 			return x.dial()
 		}
@@ -137,14 +131,6 @@ func (x *Exchange) acquire(fresh bool) (*conn, error) {
 			return k, nil
 		}
 	}
-}
-
-// waiting is called when no connection is free.
-func (x *Exchange) waiting() (context.Context, context.CancelFunc) {
-	if x.trace.PoolWaitStart == 0 {
-		x.trace.PoolWaitStart = clock.Now()
-	}
-	return until(x.ctx, x.deadline)
 }
 
 // take checks an idle connection; a dead one is closed and forgotten.
@@ -157,18 +143,18 @@ func (x *Exchange) take(k *conn) bool {
 	x.client.closePolicy.closed(k)
 	x.client.count.replaced.Add(1)
 	k.close()
-	x.client.pool.release(k.key)
+	x.client.pool.release()
 	return false
 }
 
-// dial makes a connection, for which the permit is held.
+// dial makes a connection, which the pool has counted.
 func (x *Exchange) dial() (*conn, error) {
 	ctx, stop := until(x.ctx, x.deadline)
 	defer stop()
 	x.trace.Reused = 0
 	k, err := x.client.dial(ctx, x.req.Target, &x.trace)
 	if err != nil {
-		x.client.pool.release(x.req.Target.key)
+		x.client.pool.release()
 		return nil, err
 	}
 	return k, nil
@@ -230,7 +216,7 @@ func (x *Exchange) finish(reusable bool) {
 	switch {
 	case !reusable || o.ForceClose || o.Reuse == Never || o.Reuse == Sticky && x.req.LastTurn:
 		k.close()
-		x.client.pool.release(k.key)
+		x.client.pool.release()
 	case o.Reuse == Sticky:
 		x.client.pool.keep(x.req.Session, k)
 	default:

@@ -175,44 +175,6 @@ func TestStickyConnectionIsDroppedAfterAnError(t *testing.T) {
 	}
 }
 
-func TestConnectionLimit(t *testing.T) {
-	a := newAnswers(t, okAnswer)
-	c := mustClient(t, func(o *Options) { o.Connections = 2 })
-	var all sync.WaitGroup
-	var waited atomic.Int32
-	for range 30 {
-		all.Go(func() {
-			rec := do(c, &Request{Target: a.target, Body: record.Plain([]byte("{}"))})
-			if rec.Error != nil {
-				t.Error(rec.Error)
-			}
-			if tr := rec.Trace; tr.PoolWaitStart != 0 {
-				waited.Add(1)
-				if tr.PoolWaitEnd < tr.PoolWaitStart || tr.SendStart < tr.PoolWaitEnd || rec.Start > tr.PoolWaitStart {
-					t.Errorf("waited %d..%d, start %d, sent %d", tr.PoolWaitStart, tr.PoolWaitEnd, rec.Start, tr.SendStart)
-				}
-			}
-		})
-	}
-	all.Wait()
-	if s := c.Stats(); a.conns.Load() > 2 || s.MostOpenConns > 2 || s.OpenConns > 2 {
-		t.Errorf("%d connections, stats %+v", a.conns.Load(), s)
-	}
-}
-
-func TestWaitForAConnectionIsBounded(t *testing.T) {
-	target := rawServer(t, func(c *net.TCPConn, r *bufio.Reader) { io.Copy(io.Discard, r) })
-	c := mustClient(t, func(o *Options) { o.Connections, o.Timeout = 1, 200*time.Millisecond })
-	var all sync.WaitGroup
-	for range 3 {
-		all.Go(func() { wantError(t, do(c, &Request{Target: target}), ErrTimeout, 0) })
-	}
-	all.Wait()
-	if n := c.Stats().OpenConns; n != 0 {
-		t.Errorf("%d connections open", n)
-	}
-}
-
 func TestDeadIdleConnectionIsReplacedSilently(t *testing.T) {
 	a := newAnswers(t, okAnswer)
 	a.closeAfter = 1
@@ -222,7 +184,7 @@ func TestDeadIdleConnectionIsReplacedSilently(t *testing.T) {
 			waitFor(t, func() bool {
 				c.pool.mu.Lock()
 				defer c.pool.mu.Unlock()
-				idle := c.pool.hosts[a.target.key].idle
+				idle := c.pool.idle[a.target.key]
 				return len(idle) == 1 && !idle[0].alive()
 			})
 		}

@@ -1,7 +1,6 @@
 package transport
 
 import (
-	"fmt"
 	"strings"
 
 	"aiperf/internal/record"
@@ -108,19 +107,6 @@ func (s *HeaderSet) Overridden() []string {
 // clientsOwn tells whether a header is written by the client alone.
 func clientsOwn(name string) bool {
 	return strings.EqualFold(name, "Host") || strings.EqualFold(name, "Content-Length") || strings.EqualFold(name, "Transfer-Encoding")
-}
-
-// CheckHeader tells what is wrong with a header that a user gave; nil = it can be sent.
-func CheckHeader(name, value string) error {
-	if !token(name) {
-		return fmt.Errorf("header name %q: must be letters, digits and the marks of RFC 9110, no blanks", name)
-	}
-	for _, c := range []byte(value) {
-		if c < ' ' && c != '\t' || c == 0x7f {
-			return fmt.Errorf("header %s: its value holds the control character %q", name, c)
-		}
-	}
-	return nil
 }
 
 type headerList []record.Header

@@ -28,11 +28,9 @@ const (
 // Options are the settings of a Client. DefaultOptions gives the documented defaults.
 type Options struct {
 	Reuse       Reuse
-	Timeout     time.Duration // whole request: waiting for a connection to last byte; 0 = none
+	Timeout     time.Duration // whole request: dialling to last byte; 0 = none
 	SendTimeout time.Duration // bound on sending a request that is to be cancelled, where Timeout gives none
 
-	Connections int           // most simultaneous connections, idle ones included; 0 = no limit
-	PerHost     int           // the same per host and port; 0 = no limit
 	IdleTimeout time.Duration // an idle connection older than this is not used again; 0 = no limit
 	ForceClose  bool          // close every connection after its request
 
@@ -75,7 +73,6 @@ func DefaultOptions() Options {
 		Reuse:         Pooled,
 		Timeout:       21600 * time.Second,
 		SendTimeout:   300 * time.Second,
-		Connections:   2500,
 		IdleTimeout:   300 * time.Second,
 		DNSCache:      true,
 		DNSTTL:        300 * time.Second,

@@ -23,30 +23,12 @@ func TestIdleConnectionsGrowTooOld(t *testing.T) {
 	}
 }
 
-// An idle connection of one host makes room for another host at the limit.
-func TestIdleConnectionMakesRoom(t *testing.T) {
-	for _, reuse := range []Reuse{Pooled, Sticky} {
-		a, b := newAnswers(t, okAnswer), newAnswers(t, okAnswer)
-		c := mustClient(t, func(o *Options) { o.Connections, o.Timeout, o.Reuse = 1, 2*time.Second, reuse })
-		for i, target := range []*Target{a.target, b.target, a.target} {
-			if rec := do(c, &Request{Target: target, Session: string(rune('a' + i))}); rec.Error != nil || rec.Trace.Reused != 0 {
-				t.Fatalf("%s: %+v, reused %d", reuse, rec.Error, rec.Trace.Reused)
-			}
-		}
-		if s := c.Stats(); s.OpenConns != 1 || s.MostOpenConns != 1 {
-			t.Errorf("%s: %+v", reuse, s)
-		}
-	}
-}
-
-// However requests of several hosts and strategies come, wait, are answered, fail and are cut, no permit is lost and nothing hangs.
-func TestNoPermitIsLost(t *testing.T) {
+// However requests of several hosts and strategies come, are answered, fail and are cut, every open connection is counted and nothing hangs.
+func TestConnectionsAreCounted(t *testing.T) {
 	hosts := []*answers{newAnswers(t, okAnswer), newAnswers(t, okAnswer), newAnswers(t, "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}")}
 	hosts[1].closeAfter = 2
 	for _, reuse := range []Reuse{Pooled, Never, Sticky} {
-		c := mustClient(t, func(o *Options) {
-			o.Connections, o.PerHost, o.Timeout, o.Reuse = 5, 3, 2*time.Second, reuse
-		})
+		c := mustClient(t, func(o *Options) { o.Timeout, o.Reuse = 2*time.Second, reuse })
 		var all sync.WaitGroup
 		for worker := range 20 {
 			all.Go(func() {
@@ -71,19 +53,8 @@ func TestNoPermitIsLost(t *testing.T) {
 		}
 		all.Wait()
 		c.Close()
-		if s := c.Stats(); s.OpenConns != 0 || s.MostOpenConns > 5 {
+		if s := c.Stats(); s.OpenConns != 0 || s.MostOpenConns < 1 || s.MostOpenConns > 60 { // 20 workers, each with one at a time and one idle at each host
 			t.Errorf("%s: %+v", reuse, s)
-		}
-	}
-}
-
-// A host at its limit whose connections are all idle, but belong to other sessions, must not make a request wait.
-func TestIdleSessionMakesRoom(t *testing.T) {
-	a := newAnswers(t, okAnswer)
-	c := mustClient(t, func(o *Options) { o.PerHost, o.Timeout, o.Reuse = 1, 2*time.Second, Sticky })
-	for _, session := range []string{"a", "b", "a"} {
-		if rec := do(c, &Request{Target: a.target, Session: session}); rec.Error != nil || rec.Trace.PoolWaitStart != 0 {
-			t.Fatalf("session %s: %+v, waited from %d", session, rec.Error, rec.Trace.PoolWaitStart)
 		}
 	}
 }

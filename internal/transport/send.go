@@ -116,7 +116,7 @@ var requestPool = sync.Pool{New: func() any { return new([]byte) }}
 func (x *Exchange) resend() {
 	x.client.count.replaced.Add(1)
 	x.conn.close()
-	x.client.pool.release(x.conn.key)
+	x.client.pool.release()
 	x.conn, x.sendErr = nil, nil
 	x.connect(true)
 	if x.err == nil {
