@@ -98,7 +98,7 @@ var dataRules = []rule{
 		return r.as("--osl") + " without ignore_eos or min_tokens in --extra-inputs: answers may end earlier",
 			r.has("--osl") && r.endpoint != nil && r.endpoint.ProducesTokens && !eos && !least && !r.mocked()
 	}, warn: true},
-	{row: "honest", test: anyWhen(withFile, "has no effect: a file has as many entries as it holds; see --num-sessions and --request-count", "--num-dataset-entries"), warn: true},
+	{row: "honest", test: anyWhen(func(r *resolver) bool { return withFile(r) && !r.file.Format.Sampled }, "has no effect: a file has as many entries as it holds; see --num-sessions and --request-count", "--num-dataset-entries"), warn: true},
 	{row: "honest", test: anyWhen(verbatim, "has no effect: bodies are sent as they stand in --input-file",
 		"--osl", "--osl-stddev", "--extra-inputs", "--use-legacy-max-tokens", "--output-tokens-mean-deterministic"), warn: true},
 	{row: "honest", test: anyWhen(generated, "has no effect: generated prompts have no hash ids", "--isl-block-size"), warn: true},

@@ -167,7 +167,7 @@ func openFile(b *config.Benchmark, d *config.Dataset, e *endpoint.Endpoint, root
 	open func() (*tokenizer.Tokenizer, error)) (dataset.Dataset, error) {
 	var tok *tokenizer.Tokenizer
 	o := custom.Options{
-		Root: root, Type: d.Format, Assignment: assignment, DelayRatio: d.TurnDelayRatio,
+		Root: root, Type: d.Format, Entries: d.Entries, Assignment: assignment, DelayRatio: d.TurnDelayRatio,
 		HoistSystem: e.SystemMessage, StripKnown: b.Endpoint.UUIDAndStrip,
 		Context: around, BlockSize: d.BlockSize,
 		Corpus: func() (*synth.Corpus, error) {

@@ -21,6 +21,7 @@ type Options struct {
 	Root       *rng.Root
 	Type       string // format named by the user, "" = recognised from the content
 	Assignment dataset.Assignment
+	Entries    int      // conversations that are drawn from a pool, 0 = 100; other formats have as many as they hold
 	DelayRatio float64  // multiplies delays
 	DelayCap   *float64 // ms, no delay is longer before it is scaled; nil = no limit
 	Limits     trace.Limits
@@ -112,6 +113,14 @@ func (l *loader) nothingLeft(path string) error {
 		return dataset.Nothing("%s: no row is left: %d with an input above --synthesis-max-isl %d", path, f.TooLong, l.Limits.MaxISL)
 	}
 	return fmt.Errorf("%s: no records", path)
+}
+
+// add appends a conversation. One without a mode of its own gets that of its format.
+func (l *loader) add(c conversation.Conversation) {
+	if c.Mode == "" {
+		c.Mode = l.set.facts.Mode
+	}
+	l.set.conversations = append(l.set.conversations, c)
 }
 
 // newID gives out the session id of a conversation that brought none.

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"maps"
 	"os"
 	"slices"
@@ -63,14 +65,12 @@ func detect(path string) (string, error) {
 	if isInputs(path) {
 		return inputsType, nil
 	}
+	if name, err := byHead(path); name != "" || err != nil {
+		return name, err
+	}
 	var first rows.Line
 	if err := rows.Read(path, func(l rows.Line) bool { first = l; return false }); err != nil {
 		return "", err
-	}
-	for _, f := range Formats {
-		if f.heads != nil && first.Text[0] != '{' && f.heads(string(first.Text)) { // a row is no table, whatever words its texts hold
-			return f.Name, nil
-		}
 	}
 	var r row
 	if json.Unmarshal(first.Text, &r) != nil {
@@ -85,6 +85,34 @@ func detect(path string) (string, error) {
 	}
 	keys := slices.Sorted(maps.Keys(r))
 	return "", unknown(first.Where(), "keys: "+strings.Join(keys, ", "))
+}
+
+// headBytes is how much of a file is looked at for a header.
+const headBytes = 4096
+
+// byHead finds the format of a file that is no rows of JSON by its first line, cut to headBytes; "" = none.
+func byHead(path string) (string, error) {
+	file, err := rows.Open(path, io.Discard)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	start := make([]byte, headBytes)
+	n, err := io.ReadFull(file, start)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return "", fmt.Errorf("%s: %w", path, err)
+	}
+	text := strings.TrimSpace(strings.TrimPrefix(string(start[:n]), "\ufeff"))
+	line, _, _ := strings.Cut(text, "\n")
+	if strings.HasPrefix(line, "{") { // a row is no table, whatever words its texts hold
+		return "", nil
+	}
+	for _, f := range Formats {
+		if f.heads != nil && f.heads(line) {
+			return f.Name, nil
+		}
+	}
+	return "", nil
 }
 
 // format is the format of a row: the one that it names, else the first that it fits.

@@ -52,11 +52,11 @@ var Formats = []Format{
 		return r.any("input_length", "text_input") || r.is("payload", "object") ||
 			r.is("messages", "array") && r.any("timestamp", "delay", "output_length", "session_id", "hash_ids", "message_mode")
 	}},
-	{Name: "raw_payload", read: readRawPayload, rank: 12, verbatim: true, mode: conversation.MessageArrayWithResponses, fits: func(r row) bool {
+	{Name: "raw_payload", Folder: true, read: readRawPayload, glance: glancePayload, verbatim: true, mode: conversation.MessageArrayWithResponses, rank: 12, fits: func(r row) bool {
 		return r.is("messages", "array") && !r.has("conversation_id") && !r.is("data", "array")
 	}},
 	{Name: inputsType, read: readInputs, glance: glanceInputs, verbatim: true, mode: conversation.MessageArrayWithResponses},
-	{Name: poolType},
+	{Name: poolType, Folder: true, Sampled: true, read: readPool, glance: glancePool},
 	{Name: "bailian_trace", Trace: true, Times: true, read: readBailian, mode: conversation.MessageArrayWithResponses, rank: 7, fits: func(r row) bool {
 		return r.has("chat_id", "timestamp", "input_length", "output_length")
 	}},

@@ -32,7 +32,7 @@ func TestLookInto(t *testing.T) {
 		{`{"input_length":1,"timestamp":0}`, "", "mooncake_trace", 1, true},
 		{`{"messages":[],"delay":1}`, "", "mooncake_trace", 1, false},
 		{`{"messages":[]}`, "", "raw_payload", 1, false},
-		{`{"type":"random_pool","text":"a"}`, "", "random_pool", 0, false},
+		{`{"type":"random_pool","text":"a"}`, "", "random_pool", 1, false},
 		{`{"type":"text","chat_id":1,"timestamp":1,"input_length":1,"output_length":1}`, "", "bailian_trace", 1, true},
 		{`{"captureData":{}}`, "", "sagemaker_data_capture", 1, true},
 		{"{\n \"data\": [\n  {\"session_id\": \"s\", \"payloads\": [{\"a\": 1}]}\n ]\n}\n", "", "inputs_json", 0, false},

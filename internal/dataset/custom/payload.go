@@ -1,20 +1,54 @@
 package custom
 
 import (
+	"os"
+
 	"aiperf/internal/conversation"
 	"aiperf/internal/dataset/rows"
 )
 
-// readRawPayload reads one request body a row. The body is sent as it stands.
+// payloadFiles lists the files of bodies: the file itself, or the .jsonl files of a folder, each of which is a conversation.
+func payloadFiles(path string) (files []string, folder bool, err error) {
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return []string{path}, false, nil
+	}
+	files, err = members(path, ".jsonl", false)
+	return files, true, err
+}
+
+// readRawPayload reads one request body a row. The body is sent as it stands. A row of a file is a conversation, a file of a folder is one.
 func readRawPayload(l *loader, path string) error {
-	return rows.Read(path, func(line rows.Line) bool {
-		if rows.Parse(line.Where(), line.Text, &l.faults) != nil {
-			l.set.conversations = append(l.set.conversations, conversation.Conversation{
-				ID:    l.newID(),
-				Turns: []conversation.Turn{{RawPayload: line.Text, Origin: line.Where()}},
-				Mode:  conversation.MessageArrayWithResponses,
-			})
+	files, folder, err := payloadFiles(path)
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		var turns []conversation.Turn
+		err := rows.Read(file, func(line rows.Line) bool {
+			if rows.Parse(line.Where(), line.Text, &l.faults) != nil {
+				turns = append(turns, conversation.Turn{RawPayload: line.Text, Origin: line.Where()})
+			}
+			return true
+		})
+		switch {
+		case err != nil:
+			return err
+		case folder:
+			l.add(conversation.Conversation{ID: stem(file), Turns: turns})
+			continue
 		}
-		return true
-	})
+		for i := range turns {
+			l.add(conversation.Conversation{ID: l.newID(), Turns: turns[i : i+1 : i+1]})
+		}
+	}
+	return nil
+}
+
+// glancePayload counts bodies.
+func glancePayload(l *Look, path string) error {
+	files, _, err := payloadFiles(path)
+	if err != nil {
+		return err
+	}
+	return glanceFiles(l, files)
 }

@@ -1,0 +1,104 @@
+package custom
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"aiperf/internal/conversation"
+	"aiperf/internal/dataset/rows"
+)
+
+// readQuiz reads a question a row.
+func readQuiz(l *loader, path string) error {
+	return l.rows(path, []string{"ask", "words"}, func(r *rows.Row) {
+		t := conversation.Turn{MaxTokens: r.Int("words", 1), Origin: r.Where}
+		if ask := r.String("ask"); ask != nil {
+			t.Parts = conversation.Texts("", *ask)
+		} else if !r.Has("ask") {
+			r.Fault("ask", "missing")
+		}
+		l.add(conversation.Conversation{ID: l.newID(), Turns: []conversation.Turn{t}})
+	})
+}
+
+// readColumns reads the column of lengths, then the column of texts.
+func readColumns(l *loader, path string) error {
+	file, err := rows.Open(path, io.Discard)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	in := bufio.NewReader(file)
+	head := make([]byte, 5)
+	if _, err := io.ReadFull(in, head); err != nil {
+		return fmt.Errorf("%s: header: %w", path, err)
+	}
+	lengths := make([]byte, head[4])
+	if _, err := io.ReadFull(in, lengths); err != nil {
+		return fmt.Errorf("%s: lengths of %d texts: %w", path, len(lengths), err)
+	}
+	for i, n := range lengths {
+		where, text := fmt.Sprintf("%s: text %d", path, i), make([]byte, n)
+		if _, err := io.ReadFull(in, text); err != nil {
+			return fmt.Errorf("%s: %w", where, err)
+		}
+		t := conversation.Turn{Parts: conversation.Texts("", string(text)), Origin: where}
+		l.add(conversation.Conversation{ID: l.newID(), Turns: []conversation.Turn{t}})
+	}
+	return nil
+}
+
+// TestHowToAddADataset follows docs/howto/dataset.md: the functions above and the rows below stand there letter by letter.
+func TestHowToAddADataset(t *testing.T) {
+	before := Formats
+	t.Cleanup(func() { Formats = before })
+	Formats = append(Formats[:len(Formats):len(Formats)], []Format{
+		{Name: "quiz", read: readQuiz, rank: 1, fits: func(r row) bool { return r.has("ask") }},
+		{Name: "columns", read: readColumns, glance: glanceInputs, heads: func(line string) bool { return strings.HasPrefix(line, "QUIZ") }},
+	}...)
+	page, err := os.ReadFile("../../../docs/howto/dataset.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	here, err := os.ReadFile("howto_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := strings.Split(string(page), "```go\n")
+	if len(blocks) != 5 {
+		t.Fatalf("%d pieces of code, want 4", len(blocks)-1)
+	}
+	for _, b := range blocks[1:] {
+		if code, _, _ := strings.Cut(b, "```"); !strings.Contains(string(here), strings.TrimSpace(code)) {
+			t.Errorf("this test does not hold the page's\n%s", code)
+		}
+	}
+	for content, want := range map[string]string{
+		`{"ask":"Why?","words":"3"}`: "session_000000: [Why?] max=3",
+		"QUIZ\x02\x04\x03Why?How":    "session_000000: [Why?],session_000001: [How]",
+		`{"ask":1}`:                  "in.jsonl:1: ask: must be a string, got a number",
+		"QUIZ\x02\x04\x03Why?":       "in.jsonl: text 1: EOF",
+	} {
+		s, err := Open(write(t, content), base(""))
+		if err != nil {
+			if !strings.HasSuffix(err.Error(), want) {
+				t.Errorf("%q: %v, want %q", content, err, want)
+			}
+			continue
+		}
+		if got := lines(s); !slices.Equal(got, strings.Split(want, ",")) {
+			t.Errorf("%q: got %q, want %q", content, got, want)
+		}
+		if l, err := LookInto(write(t, content), ""); err != nil || l.Format.Name != s.Facts().Type {
+			t.Errorf("%q: %+v, %v", content, l, err)
+		}
+	}
+	if CheckType("quiz") != nil || !slices.Contains(builtTypes(), "columns") {
+		t.Error("the new formats are not listed")
+	}
+}
