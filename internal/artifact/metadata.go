@@ -50,6 +50,9 @@ func appendMetadata(b []byte, r *record.Record) []byte {
 	o.bool("was_cancelled", r.WasCancelled())
 	o.instant("cancellation_time_ns", wall(r.CancelledAt))
 	o.text("cut_reason", r.Cut)
+	if r.AudioSeconds > 0 {
+		o.float("audio_seconds", r.AudioSeconds)
+	}
 	if r.TurnTimestamp != nil {
 		o.float("turn_timestamp_ms", *r.TurnTimestamp)
 	}

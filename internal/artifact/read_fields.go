@@ -39,6 +39,7 @@ func readMeta(md *fastjson.Value) record.Meta {
 	if !m.Warmup {
 		m.ProfilingIndex = md.GetInt("profiling_index")
 	}
+	m.AudioSeconds = max(0, md.GetFloat64("audio_seconds"))
 	if t := md.Get("turn_timestamp_ms"); t != nil {
 		ms := t.GetFloat64()
 		m.TurnTimestamp = &ms

@@ -4,6 +4,7 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/endpoint"
 	"aiperf/internal/metric"
+	"aiperf/internal/record"
 )
 
 // Counts tells whether the client counts tokens itself.
@@ -21,7 +22,7 @@ func MetricOptions(b *config.Benchmark, e *endpoint.Endpoint) metric.Options {
 	p := b.Profiling()
 	o := metric.Options{
 		Streaming: b.Endpoint.Streaming && e.Streams, ProducesTokens: e.ProducesTokens, TokenizesInput: e.TokenizesInput,
-		ImageInput: e.Images, AudioInput: e.Audio, FixedSchedule: p != nil && p.Type == config.PhaseFixedSchedule,
+		ImageInput: e.Images, AudioInput: e.Audio, VideoOutput: e.Produces == record.Video, FixedSchedule: p != nil && p.Type == config.PhaseFixedSchedule,
 		ServerTokens: b.Endpoint.UseServerTokenCount, PerChunkUsage: b.Endpoint.PerChunkUsage,
 		Thresholds: &metric.Thresholds{
 			UsagePct:  b.Environment.Metrics.UsagePctDiffThreshold,

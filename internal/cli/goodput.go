@@ -8,6 +8,7 @@ import (
 
 	"aiperf/internal/config"
 	"aiperf/internal/metric"
+	"aiperf/internal/record"
 	"aiperf/internal/setting"
 )
 
@@ -71,7 +72,7 @@ func (r *resolver) objectives() {
 func (r *resolver) objective(one config.SLO) error {
 	_, err := metric.NewSet(metric.Options{
 		Streaming: r.run.Endpoint.Streaming, ProducesTokens: r.endpoint.ProducesTokens, TokenizesInput: r.endpoint.TokenizesInput,
-		ImageInput: r.endpoint.Images, AudioInput: r.endpoint.Audio, FixedSchedule: r.load.fixed,
+		ImageInput: r.endpoint.Images, AudioInput: r.endpoint.Audio, VideoOutput: r.endpoint.Produces == record.Video, FixedSchedule: r.load.fixed,
 		ServerTokens: r.run.Endpoint.UseServerTokenCount, Goodput: one.Tag + ":" + config.FormatFloat(one.Threshold),
 	})
 	return err

@@ -21,9 +21,11 @@ type Blob struct {
 	open    func() ([]byte, error)
 	keep    *Store
 
-	mu     sync.Mutex
-	base64 held
-	bytes  held
+	mu      sync.Mutex
+	timed   bool    // seconds was looked for
+	seconds float64 // of a clip
+	base64  held
+	bytes   held
 }
 
 // held is content that was made: kept by the store, or as long as some request uses it.

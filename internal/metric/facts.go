@@ -119,6 +119,20 @@ func (f *facts) images() float64       { return positive(float64(f.reply.Images)
 func (f *facts) imageRate() float64    { return f.images() / (positive(f.latency()) / 1e9) }
 func (f *facts) imageLatency() float64 { return f.latency() / 1e6 / f.images() }
 
+// length is that of the audio sent, in s; rtfx is it over the latency, both in s.
+func (f *facts) length() float64 { return positive(f.rec.AudioSeconds) }
+func (f *facts) rtfx() float64   { return f.length() / (positive(f.latency()) / 1e9) }
+
+// job reads a figure of what a service says of a job.
+func job(of func(*record.Job) float64) func(*facts) float64 {
+	return func(f *facts) float64 {
+		if f.reply.Job == nil || of(f.reply.Job) < 0 {
+			return absent()
+		}
+		return of(f.reply.Job)
+	}
+}
+
 // Latencies from the instant at which the load generator let the request go, on wall instants.
 func (f *facts) effectiveLatency() float64 { return f.sinceIssue(f.rec.End) }
 func (f *facts) creditToStart() float64    { return f.sinceIssue(f.rec.Start) }

@@ -91,6 +91,7 @@ func (s *Set) needs(m *Metric) string {
 		{Input, o.TokenizesInput, "needs an endpoint with text input"},
 		{Image, o.ImageInput, "needs an endpoint with image input"},
 		{Audio, o.AudioInput, "needs an endpoint with audio input"},
+		{VideoOutput, o.VideoOutput, "needs an endpoint that makes films"},
 		{UsageDiff, !o.ServerTokens, "needs client-side token counts"},
 		{Schedule, o.FixedSchedule, "needs a fixed schedule"},
 	}

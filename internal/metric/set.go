@@ -15,6 +15,7 @@ type Options struct {
 	TokenizesInput bool // the endpoint's input is text that is counted
 	ImageInput     bool
 	AudioInput     bool
+	VideoOutput    bool
 	FixedSchedule  bool
 	Accuracy       bool
 
@@ -90,6 +91,7 @@ func (o *Options) allows(f Flags) bool {
 		{Input, o.TokenizesInput},
 		{Image, o.ImageInput},
 		{Audio, o.AudioInput},
+		{VideoOutput, o.VideoOutput},
 		{Goodput, strings.TrimSpace(o.Goodput) != ""},
 		{UsageDiff, !o.ServerTokens},
 		{Schedule, o.FixedSchedule},

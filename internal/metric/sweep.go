@@ -16,6 +16,7 @@ const perSecond = 1e9
 type timeline struct {
 	start, end, first int64 // wall; first = generation start, 0 if there was none
 	isl, osl          float64
+	images            float64   // NaN = none
 	gaps              []float64 // between content messages, ns; nil = not known
 }
 
@@ -23,10 +24,11 @@ type timeline struct {
 func (r *Reducer) each(visit func(t *timeline)) {
 	start, end, lens, gaps := r.start.Cursor(), r.end.Cursor(), r.lens.Cursor(), r.gaps.Cursor()
 	ttft, isl, osl := r.column("time_to_first_token").Cursor(), r.column("input_sequence_length").Cursor(), r.column("output_sequence_length").Cursor()
+	images := r.column("num_images").Cursor()
 	var buf []float64
 	for range r.rows {
 		begin := r.base + int64(start.Next())
-		t := timeline{start: r.set.instant(begin), end: r.set.instant(begin + int64(end.Next())), isl: isl.Next(), osl: osl.Next()}
+		t := timeline{start: r.set.instant(begin), end: r.set.instant(begin + int64(end.Next())), isl: isl.Next(), osl: osl.Next(), images: images.Next()}
 		if v := ttft.Next(); !math.IsNaN(v) {
 			t.first = r.set.instant(begin + int64(v))
 		}
@@ -88,6 +90,12 @@ func (r *Reducer) curves(buckets []bucket) []map[string]stats.TimeWeighted {
 		put("effective_"+phase.name+"_throughput_per_user", rate, perSecond)
 		active("active_"+phase.name+"_throughput_per_user", rate, users)
 	}
+	if r.pictured() {
+		pictures := r.curve(0, imageRate)
+		put("effective_image_samples_per_second", pictures, perSecond)
+		active("active_image_samples_per_second", pictures, r.curve(0, imageUsers))
+		put("effective_image_samples_per_second_per_user", pictures.Per(all), perSecond)
+	}
 	put("tokens_in_flight", r.curve(r.rows+r.gaps.Len(), inFlight), 1)
 	return out
 }
@@ -110,6 +118,31 @@ func prefillUsers(_ *Reducer, t *timeline, s *stats.Steps) {
 func decodeUsers(_ *Reducer, t *timeline, s *stats.Steps) {
 	if t.first != 0 {
 		s.Span(t.first, t.end, 1)
+	}
+}
+
+// pictured tells whether some request had images.
+func (r *Reducer) pictured() bool {
+	images := r.column("num_images").Cursor()
+	for range r.rows {
+		if images.Next() > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// imageUsers are the requests with images.
+func imageUsers(_ *Reducer, t *timeline, s *stats.Steps) {
+	if t.images > 0 {
+		s.Span(t.start, t.end, 1)
+	}
+}
+
+// imageRate: the images of a request, spread over it.
+func imageRate(_ *Reducer, t *timeline, s *stats.Steps) {
+	if t.images > 0 && t.end > t.start {
+		s.Span(t.start, t.end, t.images/float64(t.end-t.start))
 	}
 }
 

@@ -3,7 +3,7 @@ package record
 import "aiperf/internal/marshal"
 
 // layout is the version of the binary form of a record; another one is refused.
-const layout = 1
+const layout = 2
 
 // Append writes the record behind dst, whole but for what releases it.
 func (r *Record) Append(dst []byte) []byte {
@@ -54,6 +54,7 @@ func (m *Meta) visit(c *marshal.Coder) {
 	}
 	c.Bool(&m.Warmup)
 	marshal.Pointer(c, &m.TurnTimestamp, (*marshal.Coder).Float64)
+	c.Float64(&m.AudioSeconds)
 }
 
 func visitHeader(c *marshal.Coder, h *Header) {

@@ -54,6 +54,7 @@ type Meta struct {
 	PhaseName      string
 	MaxTokens      int      // output length asked for, 0 = not asked
 	TurnTimestamp  *float64 // ms, trace time of the turn, fixed schedules
+	AudioSeconds   float64  // length of the first clip that was sent, in s; 0 = none, or not known
 }
 
 // Wall converts an instant of this record to Unix ns.

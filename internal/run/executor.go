@@ -179,7 +179,7 @@ func (a *armed) meta() record.Meta {
 	m := record.Meta{
 		SessionNum: a.issue.Number, RequestID: a.id, CorrelationID: a.request.Session.ID, ConversationID: a.session.conversation.ID,
 		TurnIndex: a.request.Turn, Model: t.Model, URLIndex: a.request.Session.URL, WorkerID: a.worker, ProcessorID: a.processor,
-		Warmup: p.Warmup, PhaseIndex: p.Index, ProfilingIndex: p.Profiling, PhaseName: p.Name,
+		AudioSeconds: t.AudioSeconds(), Warmup: p.Warmup, PhaseIndex: p.Index, ProfilingIndex: p.Profiling, PhaseName: p.Name,
 	}
 	if m.Model == "" {
 		m.Model = a.model

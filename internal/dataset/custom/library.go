@@ -42,6 +42,9 @@ func (l *library) blob(where string, kind conversation.Kind, text string) (*conv
 	b, err := l.open(where, kind, text)
 	if err == nil {
 		l.known[key] = b
+		if kind == conversation.Audio {
+			b.Seconds() // now, so that nobody decodes it beside the load
+		}
 	}
 	return b, err
 }
