@@ -8,6 +8,7 @@ import (
 
 // attribute is v.name: a method or field, else the entry of that name.
 func (r *run) attribute(v Value, name string) (Value, error) {
+	v = plain(v)
 	if m, ok := r.member(v, name); ok {
 		return m, nil
 	}
@@ -24,6 +25,7 @@ func (r *run) attribute(v Value, name string) (Value, error) {
 
 // item is v[i]: the entry, else the attribute of that name.
 func (r *run) item(v, i Value) (Value, error) {
+	v, i = plain(v), plain(i)
 	switch x := v.(type) {
 	case *Dict:
 		switch i.(type) {

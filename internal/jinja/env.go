@@ -13,6 +13,7 @@ type Environment struct {
 	LstripBlocks        bool // blanks in front of a block tag are dropped
 	KeepTrailingNewline bool
 	Frozen              bool // lists and dicts cannot be changed by methods
+	AutoEscape          bool // what is printed has &<>"' as HTML entities, unless it is Markup
 	PlainJSON           bool // tojson keeps order, non-ASCII and <>&' as they are, as chat templates expect
 
 	MaxSteps int // work that one rendering may do, 0 = 10 million; an operation is a step, and so are 256 bytes of a string
@@ -35,6 +36,14 @@ func Chat() *Environment {
 }
 
 func (e *Environment) filter(name string) (Filter, bool) {
+	f, ok := e.plainFilter(name)
+	if ok && e.AutoEscape {
+		f = marked(name, f)
+	}
+	return f, ok
+}
+
+func (e *Environment) plainFilter(name string) (Filter, bool) {
 	if f, ok := e.Filters[name]; ok {
 		return f, true
 	}

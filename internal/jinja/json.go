@@ -118,7 +118,7 @@ func (l layout) write(b *strings.Builder, v Value, depth int) error {
 	if depth > maxDepth {
 		return fmt.Errorf("values nested deeper than %d", maxDepth)
 	}
-	switch x := v.(type) {
+	switch x := plain(v).(type) {
 	case nil:
 		b.WriteString("null")
 	case bool:

@@ -75,7 +75,7 @@ func (l *loop) recurse(r *run, c *Call) (Value, error) {
 		return nil, fmt.Errorf("calls nested deeper than %d", maxCalls)
 	}
 	defer func() { r.calls-- }()
-	return r.capture(func() error { return l.again(r, c.Arg(0, "", nil), l.depth+1) })
+	return r.captured(func() error { return l.again(r, c.Arg(0, "", nil), l.depth+1) })
 }
 
 func (p *parser) forStmt(line int) (stmt, error) {
@@ -245,7 +245,7 @@ func (s signature) function(r *run, name string, body stmt) Func {
 			}
 		}
 		vars["varargs"], vars["kwargs"] = rest, more
-		return r.capture(func() error {
+		return r.captured(func() error {
 			return r.within(home, vars, func() error {
 				for i, n := range s.names {
 					if _, ok := vars[n]; ok {

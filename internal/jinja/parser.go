@@ -262,7 +262,7 @@ func (p *parser) compare() (expr, error) {
 			if err != nil {
 				return nil, err
 			}
-			ok, err := c.test(left, right)
+			ok, err := c.test(plain(left), plain(right))
 			if err != nil || !ok {
 				return false, err
 			}
@@ -291,7 +291,7 @@ func (p *parser) binary(sub func() (expr, error), table map[string]func(a, b Val
 			if err != nil {
 				return nil, err
 			}
-			return f(a, b)
+			return r.env.operate(t.text, f, a, b)
 		})
 	}
 	return left, err

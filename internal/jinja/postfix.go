@@ -325,7 +325,7 @@ func (p *parser) test(e expr) (expr, error) {
 		if err != nil {
 			return nil, err
 		}
-		ok, err := f(v, c)
+		ok, err := f(plain(v), c)
 		return ok != negate, err
 	}), nil
 }

@@ -58,7 +58,7 @@ func (p *parser) block(ends ...string) (stmt, error) {
 				}
 				v, err := e(r)
 				if err == nil {
-					r.out.WriteString(Str(v))
+					r.out.WriteString(r.env.printed(v))
 				}
 				return err
 			})
@@ -264,8 +264,7 @@ func (p *parser) setStmt(line int) (stmt, error) {
 	}
 	body, err := p.body("endset")
 	return func(r *run) error {
-		s, err := r.capture(func() error { return r.within(r.scope, map[string]Value{}, func() error { return body(r) }) })
-		v := Value(s)
+		v, err := r.captured(func() error { return r.within(r.scope, map[string]Value{}, func() error { return body(r) }) })
 		if err == nil && wrap != nil {
 			v, err = wrap(r, v)
 		}
@@ -297,15 +296,15 @@ func (p *parser) filterStmt(line int) (stmt, error) {
 	}
 	body, err := p.body("endfilter")
 	return func(r *run) error {
-		s, err := r.capture(func() error { return r.within(r.scope, map[string]Value{}, func() error { return body(r) }) })
+		v, err := r.captured(func() error { return r.within(r.scope, map[string]Value{}, func() error { return body(r) }) })
 		if err != nil {
 			return err
 		}
-		v, err := wrap(r, s)
+		v, err = wrap(r, v)
 		if err != nil {
 			return r.wrap(line, err)
 		}
-		r.out.WriteString(Str(v))
+		r.out.WriteString(r.env.printed(v))
 		return nil
 	}, err
 }

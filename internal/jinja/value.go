@@ -34,6 +34,7 @@ func NewDict() *Dict { return &Dict{values: map[Value]Value{}} }
 
 // key is what a value is looked up by: equal numbers are equal keys.
 func key(v Value) Value {
+	v = plain(v)
 	switch x := v.(type) {
 	case bool:
 		if x {
@@ -101,7 +102,7 @@ func (c *Call) Arg(i int, name string, otherwise Value) Value {
 
 // truth is bool(v).
 func truth(v Value) bool {
-	switch x := v.(type) {
+	switch x := plain(v).(type) {
 	case nil, Undefined:
 		return false
 	case bool:
@@ -124,7 +125,7 @@ func truth(v Value) bool {
 
 // typeName is what error messages call the type of v.
 func typeName(v Value) string {
-	switch x := v.(type) {
+	switch x := plain(v).(type) {
 	case nil:
 		return "NoneType"
 	case bool:
@@ -156,7 +157,7 @@ func typeName(v Value) string {
 
 // Str is str(v): what {{ v }} prints.
 func Str(v Value) string {
-	switch x := v.(type) {
+	switch x := plain(v).(type) {
 	case string:
 		return x
 	case Undefined:
@@ -193,7 +194,7 @@ func writeRepr(b *strings.Builder, v Value, depth int) {
 		}
 		b.WriteString(end)
 	}
-	switch x := v.(type) {
+	switch x := plain(v).(type) {
 	case nil:
 		b.WriteString("None")
 	case bool:
@@ -436,7 +437,7 @@ func compareAll(a, b []Value) (int, error) {
 
 // items lists what iterating over v gives.
 func items(v Value) ([]Value, error) {
-	switch x := v.(type) {
+	switch x := plain(v).(type) {
 	case *List:
 		return x.Items, nil
 	case Tuple:

@@ -1,0 +1,73 @@
+package jinja
+
+// Markup is text that is printed as it is where everything else is escaped (Environment.AutoEscape): what tojson, safe and escape give, and
+// what blocks and macros have printed. Escaping is Python's markupsafe.
+type Markup string
+
+// plain is a value without the mark.
+func plain(v Value) Value {
+	if m, ok := v.(Markup); ok {
+		return string(m)
+	}
+	return v
+}
+
+// printed is the text of a value in the output.
+func (e *Environment) printed(v Value) string {
+	if m, ok := v.(Markup); ok {
+		return string(m)
+	}
+	if e.AutoEscape {
+		return escapeHTML(Str(v))
+	}
+	return Str(v)
+}
+
+// marking are the filters whose text needs no escaping.
+var marking = map[string]bool{"tojson": true, "safe": true, "escape": true, "e": true, "forceescape": true}
+
+// marked makes a filter that knows of marks: those in marking set one, all others keep it.
+func marked(name string, f Filter) Filter {
+	return func(v Value, c *Call) (Value, error) {
+		m, was := v.(Markup)
+		if was && (name == "escape" || name == "e" || name == "safe") {
+			return m, nil
+		}
+		for i, a := range c.Args {
+			c.Args[i] = plain(a)
+		}
+		out, err := f(plain(v), c)
+		switch s, text := out.(string); {
+		case err != nil:
+			return nil, err
+		case name == "safe":
+			return Markup(Str(out)), nil
+		case text && (was || marking[name]):
+			return Markup(s), nil
+		}
+		return out, nil
+	}
+}
+
+// captured is what f prints, as a value.
+func (r *run) captured(f func() error) (Value, error) {
+	s, err := r.capture(f)
+	if r.env.AutoEscape {
+		return Markup(s), err
+	}
+	return s, err
+}
+
+// operate applies an operator. Joined with marked text, other text is escaped.
+func (e *Environment) operate(op string, f func(a, b Value) (Value, error), a, b Value) (Value, error) {
+	if !e.AutoEscape {
+		return f(a, b)
+	}
+	_, left := a.(Markup)
+	_, right := b.(Markup)
+	_, alsoText := plain(b).(string)
+	if _, ok := plain(a).(string); (left || right) && (op == "~" || op == "+" && ok && alsoText) {
+		return Markup(e.printed(a) + e.printed(b)), nil
+	}
+	return f(plain(a), plain(b))
+}
