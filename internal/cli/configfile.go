@@ -71,7 +71,6 @@ func (r *resolver) builtFile() {
 		{slices.ContainsFunc(append(lengths(d.Rankings), d.Turns, d.TurnDelay, d.OSL), shaped) || d.Prompts != nil && (shaped(d.Prompts.ISL) || shaped(d.Prompts.OSL)),
 			"datasets.main.prompts", "distributions with median, min or max"},
 		{run.Models.Strategy == config.ModelWeighted, "models.strategy", "weighted"},
-		{run.Endpoint.Template != nil, "endpoint.template", ""},
 		{slices.ContainsFunc(run.Models.Items, func(m config.Model) bool { return m.Lora != "" || m.Modalities != nil || m.Tokenizer != "" }), "models.items", "lora, modalities and tokenizer"},
 		{!reflect.DeepEqual(run.Artifacts.Summary, config.Formats{"json"}), "artifacts.summary", "other than [json]"},
 		{len(run.Artifacts.Records) > 0 && !reflect.DeepEqual(run.Artifacts.Records, config.Formats{"jsonl"}), "artifacts.records", "other than [jsonl] and false"},

@@ -92,6 +92,18 @@ var dataRules = []rule{
 	{row: "2.1 MustStream", test: func(r *resolver) (string, bool) {
 		return "--endpoint-type " + r.run.Endpoint.Type + " works with --streaming only", r.endpoint != nil && r.endpoint.MustStream && !r.run.Endpoint.Streaming
 	}},
+	{row: "62", test: func(r *resolver) (string, bool) {
+		_, given := r.run.Endpoint.Extra.Get("payload_template")
+		return "--endpoint-type template needs --extra-inputs payload_template (or endpoint.template.body in a file): the template of its bodies",
+			r.run.Endpoint.Type == "template" && !given && (r.run.Endpoint.Template == nil || r.run.Endpoint.Template.Body == "")
+	}},
+	{row: "9.16", test: func(r *resolver) (string, bool) {
+		return "endpoint.template is for --endpoint-type template", r.run.Endpoint.Template != nil && r.run.Endpoint.Type != "template"
+	}},
+	{row: "11.3", test: func(r *resolver) (string, bool) {
+		return r.as("--output-tokens-mean-deterministic") + ": endpoint type generate has no input for a least length",
+			r.run.Endpoint.Type == "generate" && r.on("--output-tokens-mean-deterministic")
+	}},
 	{row: "13", test: func(r *resolver) (string, bool) {
 		_, eos := r.run.Endpoint.Extra.Get("ignore_eos")
 		_, least := r.run.Endpoint.Extra.Get("min_tokens")

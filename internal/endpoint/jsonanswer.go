@@ -109,8 +109,8 @@ func (d *jsonAnswer) read(m *record.Message, index int) *record.Error {
 		}
 		if d.plain && doc[0] != '{' || !d.document(doc) {
 			if !d.plain {
-				d.skipped++
 				d.unframed = d.unframed || bytes.HasPrefix(doc, []byte("data:"))
+				d.unread(doc, m.At, index)
 				return nil
 			}
 			d.chunk.reset()
@@ -123,7 +123,7 @@ func (d *jsonAnswer) read(m *record.Message, index int) *record.Error {
 		switch {
 		case string(doc) == "[DONE]" || len(doc) == 0:
 		case !d.document(doc):
-			d.skipped++
+			d.unread(doc, m.At, index)
 		case d.suspicious():
 			if f := streamFailure(m.Raw, true); f != nil {
 				return f
@@ -170,7 +170,7 @@ func (d *jsonAnswer) readEvent(m *record.Message, index int) *record.Error {
 	}
 	d.lines = d.event.DataLines(d.lines[:0])
 	if len(d.lines) < 2 || !d.eachLine() {
-		d.skipped++
+		d.unread(data, m.At, index)
 		return nil
 	}
 	for _, line := range d.lines {
@@ -180,6 +180,16 @@ func (d *jsonAnswer) readEvent(m *record.Message, index int) *record.Error {
 		}
 	}
 	return nil
+}
+
+// unread takes what is not JSON in its own way, if the type has one.
+func (d *jsonAnswer) unread(doc []byte, at int64, index int) {
+	if d.loose == nil || d.unframed {
+		d.skipped++
+		return
+	}
+	d.loose(d, doc)
+	d.keep(at, index)
 }
 
 // eachLine tells whether every data line is a document of its own.

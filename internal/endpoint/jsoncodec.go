@@ -21,6 +21,7 @@ type jsonType struct {
 	begin  func(d *jsonAnswer)                              // a document is about to be read; nil = nothing to do
 	after  func(d *jsonAnswer)                              // makes sense of the document that was read; nil = nothing to do
 	plain  bool                                             // a body that is no JSON object is the text itself
+	loose  func(d *jsonAnswer, doc []byte)                  // takes a document, body or event, that is not JSON; nil = it is skipped
 	keeper func() keeper                                    // makes the Memory of an answer; nil = answers leave nothing
 }
 

@@ -121,7 +121,7 @@ func (c *bodyCase) stub(last string, streaming bool) *record.Record {
 }
 
 func TestGoldenBodies(t *testing.T) {
-	for file, want := range map[string]int{"requests": 33, "requests_text": 10} {
+	for file, want := range map[string]int{"requests": 33, "requests_text": 14} {
 		list := golden.Lines[bodyCase](t, "testdata/"+file+".jsonl.gz")
 		for i := range list {
 			t.Run(list[i].Name, func(t *testing.T) { list[i].check(t) })

@@ -122,7 +122,7 @@ func FuzzDecode(f *testing.F) {
 			if !e.Built() {
 				continue
 			}
-			c := codec(t, e.Name, Settings{})
+			c := codec(t, e.Name, Settings{Extras: []Member{extra("payload_template", "{}")}})
 			reply, failure := Decode(c, rec, DecodeOptions{})
 			if failure == nil && len(reply.Contents) == 0 {
 				t.Fatal("success without content")

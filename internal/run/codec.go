@@ -1,6 +1,7 @@
 package run
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"aiperf/internal/endpoint"
@@ -20,10 +21,19 @@ func (r *runner) settings() endpoint.Settings {
 	if t := b.Endpoint.Timeout; !t.Infinite() {
 		s.Timeout = t.Duration()
 	}
+	if t := b.Endpoint.Template; t != nil { // --extra-inputs win over the file's section
+		s.Extras = append(s.Extras, textMember("payload_template", t.Body), textMember("response_field", t.ResponseField))
+	}
 	for _, m := range b.Endpoint.Extra {
 		s.Extras = append(s.Extras, endpoint.Member{Key: m.Key, Value: m.Value})
 	}
 	return s
+}
+
+// textMember is a member whose value is a text.
+func textMember(key, value string) endpoint.Member {
+	raw, _ := json.Marshal(value) // a string always has a JSON form
+	return endpoint.Member{Key: key, Value: raw}
 }
 
 func (r *runner) newExecutor(reuse transport.Reuse) *executor {

@@ -1,0 +1,333 @@
+package endpoint
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/jmespath/go-jmespath"
+
+	"aiperf/internal/record"
+)
+
+// freeType is a type whose answers have no shape of their own: template and raw (endpoints, section 9.16). field picks the value that
+// counts; nil = the first of the well-known members. What is not JSON is the text itself.
+func freeType(field *jmespath.JMESPath) jsonType {
+	t := jsonType{input: freeInput, loose: looseAnswer}
+	if field != nil {
+		t.after = func(d *jsonAnswer) { d.chunk.take(selected(field, d.scan.b)) }
+		t.member = func(*jsonAnswer, *scanner, []byte) bool { return false }
+		return t
+	}
+	t.begin, t.member, t.after = beginFree, freeMember, afterFree
+	t.array = func(d *jsonAnswer, s *scanner) bool {
+		d.state.(*freeDoc).whole = s.raw()
+		return true
+	}
+	return t
+}
+
+// responseField takes response_field out of the extras. The name text stands for looking at the well-known members.
+func responseField(s *Settings) (*jmespath.JMESPath, error) {
+	path, err := consume(s, "response_field")
+	if err != nil || path == "" || path == "text" {
+		return nil, err
+	}
+	field, err := jmespath.Compile(path)
+	if err != nil {
+		return nil, fmt.Errorf("--extra-inputs response_field: %q is not a JMESPath expression: %w", path, err)
+	}
+	return field, nil
+}
+
+// consume takes an extra that is a text out of the list, so that it is not sent.
+func consume(s *Settings, key string) (value string, err error) {
+	var rest []Member
+	for _, m := range s.Extras {
+		if m.Key != key {
+			rest = append(rest, m)
+			continue
+		}
+		if err := json.Unmarshal(m.Value, &value); err != nil {
+			return "", fmt.Errorf("--extra-inputs %s: want a text, found %.80s", key, m.Value)
+		}
+	}
+	s.Extras = rest
+	return value, nil
+}
+
+// selected looks a value up in a document; nil = there is none.
+func selected(field *jmespath.JMESPath, doc []byte) (value any) {
+	defer func() {
+		if recover() != nil { // the library panics on some expressions over some documents: such an answer has no such value
+			value = nil
+		}
+	}()
+	var tree any
+	if json.Unmarshal(doc, &tree) != nil {
+		return nil
+	}
+	found, err := field.Search(tree)
+	if err != nil {
+		return nil
+	}
+	return found
+}
+
+// take makes content of a value that was looked up: a text, a list of numbers or of lists of them (vectors), a list of objects (scores).
+func (c *chunk) take(value any) {
+	switch v := value.(type) {
+	case string:
+		c.delta.reset()
+		c.delta.set, c.delta.content = true, text{raw: []byte(v), set: true}
+	case []any:
+		vectors, scores := 0, 0
+		for _, e := range v {
+			switch e := e.(type) {
+			case float64:
+				vectors = 1
+			case []any:
+				if len(e) > 0 && allNumbers(e) {
+					vectors++
+				}
+			case map[string]any:
+				scores++
+			}
+		}
+		c.listed(vectors, scores)
+	}
+}
+
+func allNumbers(list []any) bool {
+	for _, e := range list {
+		if _, ok := e.(float64); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// listed counts the elements of a list that is content.
+func (c *chunk) listed(vectors, scores int) bool {
+	switch {
+	case vectors > 0:
+		c.kind, c.items = record.Embeddings, vectors
+	case scores > 0:
+		c.kind, c.items = record.Rankings, scores
+	}
+	return vectors+scores > 0
+}
+
+// looseAnswer takes a document that is not JSON as text.
+func looseAnswer(d *jsonAnswer, doc []byte) {
+	d.chunk.reset()
+	d.chunk.delta.reset()
+	d.chunk.delta.set, d.chunk.delta.content = true, text{raw: doc, set: true}
+}
+
+// freeNames are the well-known members in the order in which they are looked at.
+var freeNames = []string{"data", "embeddings", "embedding", "rankings", "results", "text", "content", "response", "output", "result", "choices"}
+
+// Indexes into freeNames.
+const (
+	firstRanking = 3
+	firstText    = 5
+	freeChoices  = 10
+)
+
+// freeDoc is what the document that is being read holds of the well-known members, unread; whole is a document that is a list.
+type freeDoc struct {
+	values [freeChoices + 1][]byte
+	whole  []byte
+}
+
+func beginFree(d *jsonAnswer) {
+	f, ok := d.state.(*freeDoc)
+	if !ok {
+		f = new(freeDoc)
+		d.state = f
+	}
+	*f = freeDoc{}
+}
+
+func freeMember(d *jsonAnswer, s *scanner, key []byte) bool {
+	for i, name := range freeNames {
+		if string(key) == name {
+			d.state.(*freeDoc).values[i] = s.raw()
+			return true
+		}
+	}
+	return false
+}
+
+// afterFree takes the first member that is content of its kind: vectors, scores, text.
+func afterFree(d *jsonAnswer) {
+	f, c := d.state.(*freeDoc), &d.chunk
+	if f.whole != nil {
+		c.listed(counted(f.whole, false))
+		return
+	}
+	if s := (scanner{b: d.scan.b}); s.kind() == '"' || isDigit(s.kind()) || s.kind() == '-' {
+		plainScalar(d, &s)
+		return
+	}
+	for i, v := range f.values[:firstText] {
+		vectors, scores := counted(v, i == 0)
+		if i >= firstRanking {
+			vectors = 0
+		} else {
+			scores = 0
+		}
+		if c.listed(vectors, scores) {
+			return
+		}
+	}
+	p := &c.delta
+	p.reset()
+	p.set = true
+	for _, v := range f.values[firstText:freeChoices] {
+		if p.said(v) {
+			return
+		}
+	}
+	p.choice(f.values[freeChoices])
+}
+
+// plainScalar takes a document of one string or one number as the text that it is.
+func plainScalar(d *jsonAnswer, s *scanner) {
+	d.chunk.delta.reset()
+	d.chunk.delta.set = true
+	if s.kind() == '"' {
+		d.chunk.delta.content = s.text()
+	} else {
+		d.chunk.delta.content = text{raw: s.raw(), set: true}
+	}
+}
+
+// counted counts vectors and objects in a list; with marked only elements whose object is "embedding" are vectors.
+func counted(raw []byte, marked bool) (vectors, scores int) {
+	s := scanner{b: raw}
+	elements(&s, func() {
+		switch c := s.kind(); {
+		case c == '-' || isDigit(c):
+			s.skip()
+			if !marked {
+				vectors = 1
+			}
+		case c == '[':
+			if v := s.raw(); !marked && onlyNumbers(v) {
+				vectors++
+			}
+		case c == '{':
+			scores++
+			if v := s.raw(); marked && embedded(v) {
+				vectors++
+			}
+		default:
+			s.skip()
+		}
+	})
+	return vectors, scores
+}
+
+func onlyNumbers(raw []byte) bool {
+	s, n, all := scanner{b: raw}, 0, true
+	elements(&s, func() {
+		c := s.kind()
+		n, all = n+1, all && (c == '-' || isDigit(c))
+		s.skip()
+	})
+	return n > 0 && all
+}
+
+// embedded tells whether an element of a list is an embedding with a vector.
+func embedded(raw []byte) bool {
+	s, kind := scanner{b: raw}, text{}
+	members(&s, func(key string) {
+		if key == "object" {
+			kind = s.text()
+		} else {
+			s.skip()
+		}
+	})
+	return string(kind.raw) == "embedding" && vector(&scanner{b: raw})
+}
+
+// said takes a string, maybe an empty one, or a list of strings; false = the value is none of both.
+func (p *part) said(raw []byte) bool {
+	s := scanner{b: raw}
+	if s.kind() == '"' {
+		p.content = s.text()
+		return true
+	}
+	if s.kind() != '[' {
+		return false
+	}
+	p.parts = p.parts[:0]
+	strings := true
+	elements(&s, func() {
+		t := s.text()
+		strings = strings && t.set
+		p.parts = append(p.parts, t)
+	})
+	if !strings {
+		p.parts = p.parts[:0]
+	}
+	return len(p.parts) > 0
+}
+
+// choice takes the text of the first choice: its own, its message's or its delta's.
+func (p *part) choice(raw []byte) {
+	s := scanner{b: raw}
+	var own, message, delta text
+	first := true
+	elements(&s, func() {
+		if !first {
+			s.skip()
+			return
+		}
+		first = false
+		content := func(into *text) {
+			members(&s, func(key string) {
+				if key == "content" {
+					*into = s.text()
+				} else {
+					s.skip()
+				}
+			})
+		}
+		members(&s, func(key string) {
+			switch key {
+			case "text":
+				own = s.text()
+			case "message":
+				content(&message)
+			case "delta":
+				content(&delta)
+			default:
+				s.skip()
+			}
+		})
+	})
+	for _, t := range []text{own, message, delta} {
+		if t.set {
+			p.content = t
+			return
+		}
+	}
+}
+
+// freeInput reads a payload by the shapes of the other types; one of another shape has no input that anybody could name.
+func freeInput(x *inputTexts, s *scanner, key []byte) bool {
+	switch string(key) {
+	case "messages", "prompt":
+		return chatInput(x, s, key)
+	case "input", "instructions", "tools":
+		return responsesInput(x, s, key)
+	case "inputs":
+		return huggingFaceInput(x, s, key)
+	case "system":
+		x.blocks(s)
+		return true
+	}
+	return rankingsInput(x, s, key)
+}

@@ -1,0 +1,16 @@
+package endpoint
+
+import "aiperf/internal/conversation"
+
+// openRaw makes the codec of ready bodies (endpoints, section 9.17): they go out as they are, and the answer may be of any shape.
+func openRaw(s Settings) (Codec, error) {
+	field, err := responseField(&s)
+	if err != nil {
+		return nil, err
+	}
+	t := freeType(field)
+	t.encode = func(_ *body, t *conversation.Turn, _ *History) error {
+		return invalid(t, "endpoint type raw sends ready bodies: give them with --input-file and --custom-dataset-type raw_payload or inputs_json; chat, template and others build bodies")
+	}
+	return t.open(s)
+}

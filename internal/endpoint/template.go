@@ -1,0 +1,106 @@
+package endpoint
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"aiperf/internal/conversation"
+	"aiperf/internal/jinja"
+	"aiperf/internal/record"
+)
+
+// templateCodec sends bodies that a Jinja2 template of the user makes (endpoints, section 9.16).
+type templateCodec struct {
+	*jsonCodec
+	page *jinja.Template
+	once bool // the template may say something of a request alone
+}
+
+// namedTemplates are the templates that have a name.
+var namedTemplates = map[string]string{"nv-embedqa": `{"text": {{ texts|tojson }}}`}
+
+func openTemplate(s Settings) (Codec, error) {
+	source, err := consume(&s, "payload_template")
+	if err != nil {
+		return nil, err
+	}
+	if source == "" {
+		return nil, errors.New("--endpoint-type template needs --extra-inputs payload_template: a file, a known name (nv-embedqa) or the text of a Jinja2 template " +
+			`such as {"text": {{ text|tojson }}} (with commas: in a file, or in the JSON form of --extra-inputs)`)
+	}
+	field, err := responseField(&s)
+	if err != nil {
+		return nil, err
+	}
+	where := "--extra-inputs payload_template"
+	if known, ok := namedTemplates[source]; ok {
+		source = known
+	} else if info, err := os.Stat(source); err == nil && !info.IsDir() {
+		where += " " + source
+		raw, err := os.ReadFile(source)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", where, err)
+		}
+		source = string(raw)
+	}
+	page, err := (&jinja.Environment{AutoEscape: true}).Parse(source)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", where, err)
+	}
+	t := freeType(field)
+	inner, err := t.open(s)
+	if err != nil {
+		return nil, err
+	}
+	return &templateCodec{inner.(*jsonCodec), page, strings.Contains(source, "request_info")}, nil
+}
+
+// Encode implements Codec.
+func (c *templateCodec) Encode(t *conversation.Turn, h *History) (Request, error) {
+	if t.RawPayload != nil {
+		return Request{Body: record.Plain(t.RawPayload)}, nil
+	}
+	vars, err := c.vars(t, h)
+	if err != nil {
+		return Request{}, err
+	}
+	said, err := c.page.Render(vars)
+	if err != nil {
+		return Request{}, invalid(t, "payload_template: %v", err)
+	}
+	out, err := c.finish(t, said)
+	return Request{Body: out, Once: c.once}, err
+}
+
+// finish reads what the template has said as JSON and puts extras and the turn's own members over it.
+func (c *templateCodec) finish(t *conversation.Turn, said string) (record.Body, error) {
+	s := scanner{b: []byte(said)}
+	value := appendCompact(nil, &s)
+	if !s.done() {
+		hint := ""
+		if strings.Contains(said, "&#34;") || strings.Contains(said, "&#39;") || strings.Contains(said, "&amp;") || !strings.Contains(said, `"`) {
+			hint = "; quotes are escaped as HTML unless a value is written {{ value|tojson }}"
+		}
+		return record.Body{}, invalid(t, "payload_template does not give JSON: %.120q%s", said, hint)
+	}
+	s = scanner{b: value}
+	if s.kind() != '{' {
+		if len(c.extras.members) > 0 || t.ExtraBody != nil {
+			return record.Body{}, invalid(t, "payload_template gives %.80q: extra inputs and a row's own members need an object to go into", value)
+		}
+		return record.Plain(value), nil
+	}
+	var b object
+	b.merge(&s)
+	b.over(&c.extras)
+	if t.ExtraBody != nil {
+		extra := scanner{b: t.ExtraBody}
+		b.merge(&extra)
+		if !extra.done() {
+			return record.Body{}, invalid(t, "extra body: %.80q is not a JSON object", t.ExtraBody)
+		}
+	}
+	return b.ranges(), nil
+}
