@@ -24,7 +24,7 @@ type ask struct {
 }
 
 // prompt keys, in the order in which their texts are joined.
-var promptKeys = []string{"messages", "prompt", "input", "query", "passages", "documents", "texts"}
+var promptKeys = []string{"messages", "system", "prompt", "input", "instructions", "inputs", "text_input", "query", "passages", "documents", "texts", "text"}
 
 // readAsk reads a body; nil = not a JSON object.
 func readAsk(p *fastjson.Parser, body []byte) *ask {
@@ -44,6 +44,11 @@ func readAsk(p *fastjson.Parser, body []byte) *ask {
 	}
 	if n := v.GetInt("max_completion_tokens"); n > 0 {
 		a.max = n
+	}
+	for _, key := range []string{"max_output_tokens", "parameters.max_new_tokens"} {
+		if n := v.GetInt(strings.Split(key, ".")...); n > 0 {
+			a.max = n
+		}
 	}
 	var texts []string
 	for _, key := range promptKeys {

@@ -66,8 +66,9 @@ func (c *conn) route(req *request) bool {
 		return answer(req)
 	}
 	_, ranks := rankings[req.path]
+	other, _ := wireOf(req.path)
 	switch {
-	case req.path != "/v1/chat/completions" && req.path != "/v1/completions" && req.path != "/v1/embeddings" && !ranks:
+	case req.path != "/v1/chat/completions" && req.path != "/v1/completions" && req.path != "/v1/embeddings" && !ranks && other == nil:
 		return c.plain(req, 404, "application/json", notFound, false)
 	case req.method != "POST":
 		return c.plain(req, 405, "text/plain", "use POST\n", false)
@@ -76,6 +77,7 @@ func (c *conn) route(req *request) bool {
 }
 
 const notFound = `{"error":{"message":"unknown path; this server answers /v1/chat/completions, /v1/completions, /v1/embeddings, ` +
+	`/v1/responses, /v1/messages, /generate, /generate_stream, /v2/models/MODEL/generate, /v2/models/MODEL/generate_stream, /rag/api/prompt, /, ` +
 	`/v1/ranking, /v2/rerank, /rerank, /v1/models, /metrics and /health","type":"not_found","code":404}}`
 
 // page gives what answers a path that only informs; nil = no such path.
@@ -191,8 +193,11 @@ func (c *conn) prepare(req *request, a *ask, t *Truth, arrival int64) *stream {
 	if req.path == "/v1/chat/completions" {
 		shape = &chatShape
 	}
-	c.st = stream{sink: c.sock, shape: shape, opts: &c.opts, ask: a, truth: t, logged: c.Server.truth != nil,
-		plan: c.opts.plan(t.Number, a, shape.reasons), offset: t.Arrival - arrival, framed: !req.oldProtocol,
+	other, streams := wireOf(req.path)
+	a.stream = a.stream || streams
+	reasons := shape.reasons || other != nil && other.reasons
+	c.st = stream{sink: c.sock, shape: shape, wire: other, opts: &c.opts, ask: a, truth: t, logged: c.Server.truth != nil,
+		plan: c.opts.plan(t.Number, a, reasons), offset: t.Arrival - arrival, framed: !req.oldProtocol,
 		prefix: c.st.prefix, buf: c.st.buf, back: c.st.back}
 	st := &c.st
 	st.next = arrival + int64(st.plan.first)
@@ -207,9 +212,9 @@ func (c *conn) open(req *request, st *stream) bool {
 	if model == "" {
 		model = c.opts.Model
 	}
-	generates := req.path == "/v1/chat/completions" || req.path == "/v1/completions"
+	generates := st.wire != nil || req.path == "/v1/chat/completions" || req.path == "/v1/completions"
 	streams := generates && st.ask.stream
-	if c.opts.Usage && (!streams || st.ask.usage || st.ask.perChunk) {
+	if c.opts.Usage && (!streams || st.ask.usage || st.ask.perChunk || st.wire != nil && st.wire.counts) {
 		st.prompt = st.ask.promptTokens(c.opts.CountPrompt)
 		st.truth.Prompt = st.prompt
 	}
@@ -218,7 +223,11 @@ func (c *conn) open(req *request, st *stream) bool {
 	}
 	switch {
 	case generates:
-		st.whole = st.generated(id, created, model)
+		if st.wire != nil {
+			st.whole = st.wire.whole(st, id, model)
+		} else {
+			st.whole = st.generated(id, created, model)
+		}
 		st.next = st.truth.Arrival - st.offset + int64(st.wait())
 	case req.path == "/v1/embeddings":
 		st.whole = st.embeddings(model)
@@ -240,7 +249,11 @@ func (c *conn) openStream(req *request, st *stream, id string, created int64, mo
 		length = -2
 	}
 	st.buf = appendHead(st.buf[:0], 200, "text/event-stream; charset=utf-8", length, req.close)
-	if st.shape.role != "" {
+	if st.wire != nil {
+		if st.wire.begin != nil {
+			st.close(st.open(), st.wire.begin(st, id, model))
+		}
+	} else if st.shape.role != "" {
 		at := st.open()
 		st.choice(st.shape.role)
 		st.close(at, "}")

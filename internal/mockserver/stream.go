@@ -46,6 +46,7 @@ const (
 type stream struct {
 	sink   sink
 	shape  *shape
+	wire   *wire // nil = the answer is worded by shape
 	opts   *Options
 	ask    *ask
 	plan   plan
@@ -65,6 +66,7 @@ type stream struct {
 	prompt int    // prompt tokens
 	framed bool   // chunked transfer coding
 	over   bool
+	turned bool   // the text has begun
 	failed string // what ended it early, "" = nothing
 
 	firstWrite int64         // wall ns after the first content event
@@ -117,20 +119,45 @@ func (st *stream) event() (tokens int) {
 	*sum += tokens
 	st.events++
 	at := st.open()
-	st.choice(open)
+	after, last := st.wording(open, left == &st.think)
 	for range tokens {
 		st.buf = append(st.buf, st.plan.word()...)
 	}
-	st.buf = append(st.buf, st.shape.after...)
-	if st.ask.perChunk && st.opts.Usage {
+	st.buf = append(st.buf, after...)
+	if st.wire == nil && st.ask.perChunk && st.opts.Usage {
 		st.usage()
 	}
-	st.close(at, "}")
+	st.close(at, last)
 	return tokens
+}
+
+// wording begins a content event and tells what stands behind its words, and behind the counts that may follow.
+func (st *stream) wording(open string, thought bool) (after, last string) {
+	switch w := st.wire; {
+	case w == nil:
+		st.choice(open)
+		return st.shape.after, "}"
+	case thought:
+		st.buf = append(st.buf, w.reasoning(st)...)
+	default:
+		if w.turn != "" && st.plan.reasoning > 0 && !st.turned {
+			st.buf = append(append(st.buf, w.turn...), "\n\n"...)
+		}
+		st.turned = true
+		st.buf = append(st.buf, w.content(st)...)
+	}
+	return st.wire.after, ""
 }
 
 // end appends the finish reason, the usage where it was asked for, the end mark and the end of the body.
 func (st *stream) end() {
+	if st.wire != nil {
+		if st.wire.end != nil {
+			st.close(st.open(), st.wire.end(st))
+		}
+		st.mark()
+		return
+	}
 	at := st.open()
 	st.choice(st.shape.last)
 	st.buf = append(st.buf, st.plan.finish...)
@@ -147,7 +174,9 @@ func (st *stream) end() {
 
 // mark ends the stream and the body.
 func (st *stream) mark() {
-	st.close(st.open(), "data: [DONE]")
+	if st.wire == nil || st.wire.done {
+		st.close(st.open(), "data: [DONE]")
+	}
 	if st.framed {
 		st.buf = append(st.buf, "0\r\n\r\n"...)
 	}

@@ -1,0 +1,204 @@
+package mockserver
+
+import (
+	"strconv"
+	"strings"
+)
+
+// wire is how an API other than OpenAI's older ones words its answers: what stands around the words of an event, what comes before and
+// behind them, and the answer in one piece.
+type wire struct {
+	reasons bool // knows reasoning
+	counts  bool // tells token counts unasked
+	done    bool // ends its streams with [DONE]
+
+	begin              func(st *stream, id, model string) string // first events, "" = none
+	content, reasoning func(st *stream) string                   // an event up to its words
+	after              string                                    // and behind them
+	turn               string                                    // events between the reasoning and the text
+	end                func(st *stream) string                   // last events, "" = none
+	whole              func(st *stream, id, model string) []byte
+}
+
+// Ends of the paths whose APIs are told by them: Triton's hold a model's name.
+const (
+	tritonHead   = "/v2/models/"
+	tritonTail   = "/generate"
+	tritonStream = "/generate_stream"
+)
+
+// wireOf finds the API behind a path, and whether the path alone says that the answer is to be streamed; nil = another API.
+func wireOf(path string) (w *wire, streams bool) {
+	switch path {
+	case "/v1/messages":
+		return &messagesWire, false
+	case "/v1/responses":
+		return &responsesWire, false
+	case tritonTail, tritonStream:
+		return &huggingFaceWire, path == tritonStream
+	case "/rag/api/prompt":
+		return &solidoWire, false
+	case "/":
+		return &freeWire, false
+	}
+	if strings.HasPrefix(path, tritonHead) {
+		if strings.HasSuffix(path, tritonStream) {
+			return &tritonWire, true
+		}
+		if strings.HasSuffix(path, tritonTail) {
+			return &tritonWire, false
+		}
+	}
+	return nil, false
+}
+
+// events joins events; the last one's end is the writer's.
+func events(list ...string) string { return strings.Join(list, "\n\n") }
+
+// always makes a function of a constant.
+func always(s string) func(*stream) string { return func(*stream) string { return s } }
+
+// said makes a JSON object around the words of a whole answer.
+func (st *stream) said(head, tail string) []byte {
+	b := st.text([]byte(head), st.plan.tokens, &st.truth.Tokens)
+	return append(b, tail...)
+}
+
+// quoted is a JSON string.
+func quoted(s string) string { return string(appendJSON(nil, s)) }
+
+// counted gives the counts under the names that APIs without OpenAI's older ones use; "" where the server reports none.
+func (st *stream) counted(member string, input bool) string {
+	if !st.opts.Usage {
+		return ""
+	}
+	out := `,"` + member + `":{`
+	if input {
+		out += `"input_tokens":` + strconv.Itoa(st.prompt) + `,`
+	}
+	return out + `"output_tokens":` + strconv.Itoa(st.truth.Tokens+st.truth.Reasoning)
+}
+
+// messagesWire is Anthropic's: named events, a block for the thoughts and one for the text.
+var messagesWire = wire{
+	reasons: true, counts: true,
+	begin: func(st *stream, id, model string) string {
+		usage := ""
+		if st.opts.Usage {
+			usage = `,"usage":{"input_tokens":` + strconv.Itoa(st.prompt) + `,"output_tokens":1}`
+		}
+		kind := `{"type":"text","text":""}`
+		if st.plan.reasoning > 0 {
+			kind = `{"type":"thinking","thinking":""}`
+		}
+		return events("event: message_start\ndata: "+`{"type":"message_start","message":{"id":`+quoted(id)+`,"type":"message","role":"assistant","content":[],"model":`+quoted(model)+usage+`}}`,
+			"event: content_block_start\ndata: "+`{"type":"content_block_start","index":0,"content_block":`+kind+`}`, "event: ping\ndata: "+`{"type":"ping"}`)
+	},
+	reasoning: always("event: content_block_delta\ndata: " + `{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"`),
+	content: func(st *stream) string {
+		if st.plan.reasoning > 0 {
+			return "event: content_block_delta\ndata: " + `{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"`
+		}
+		return "event: content_block_delta\ndata: " + `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"`
+	},
+	after: `"}}`,
+	turn: events("event: content_block_delta\ndata: "+`{"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"c2ln"}}`,
+		"event: content_block_stop\ndata: "+`{"type":"content_block_stop","index":0}`,
+		"event: content_block_start\ndata: "+`{"type":"content_block_start","index":1,"content_block":{"type":"text","text":""}}`),
+	end: func(st *stream) string {
+		usage := st.counted("usage", false)
+		if usage != "" {
+			usage += "}"
+		}
+		return events("event: content_block_stop\ndata: "+`{"type":"content_block_stop","index":0}`,
+			"event: message_delta\ndata: "+`{"type":"message_delta","delta":{"stop_reason":"`+stopReason(st)+`"}`+usage+`}`,
+			"event: message_stop\ndata: "+`{"type":"message_stop"}`)
+	},
+	whole: func(st *stream, id, model string) []byte {
+		b := []byte(`{"id":` + quoted(id) + `,"type":"message","role":"assistant","model":` + quoted(model) + `,"content":[`)
+		if st.plan.reasoning > 0 {
+			b = st.text(append(b, `{"type":"thinking","thinking":`...), st.plan.reasoning, &st.truth.Reasoning)
+			b = append(b, `,"signature":"c2ln"}`...)
+		}
+		if st.plan.tokens > 0 {
+			if st.plan.reasoning > 0 {
+				b = append(b, ',')
+			}
+			b = append(st.text(append(b, `{"type":"text","text":`...), st.plan.tokens, &st.truth.Tokens), '}')
+		}
+		b = append(b, `],"stop_reason":"`+stopReason(st)+`"`...)
+		if st.opts.Usage {
+			b = append(b, st.counted("usage", true)+"}"...)
+		}
+		return append(b, '}')
+	},
+}
+
+// stopReason is why the answer ends, in Anthropic's words.
+func stopReason(st *stream) string {
+	if st.plan.finish == "length" {
+		return "max_tokens"
+	}
+	return "end_turn"
+}
+
+// responsesWire is OpenAI's responses.
+var responsesWire = wire{
+	reasons: true, counts: true,
+	begin: func(st *stream, id, model string) string {
+		return "event: response.created\ndata: " + `{"type":"response.created","response":{"id":` + quoted(id) + `,"object":"response","status":"in_progress","model":` + quoted(model) + `}}`
+	},
+	reasoning: always("event: response.reasoning_text.delta\ndata: " + `{"type":"response.reasoning_text.delta","output_index":0,"content_index":0,"delta":"`),
+	content:   always("event: response.output_text.delta\ndata: " + `{"type":"response.output_text.delta","output_index":1,"content_index":0,"delta":"`),
+	after:     `"}`,
+	end: func(st *stream) string {
+		return "event: response.completed\ndata: " + `{"type":"response.completed","response":{"object":"response","status":"completed"` + responsesUsage(st) + `}}`
+	},
+	whole: func(st *stream, id, model string) []byte {
+		b := []byte(`{"id":` + quoted(id) + `,"object":"response","status":"completed","model":` + quoted(model) + `,"output":[`)
+		if st.plan.reasoning > 0 {
+			b = st.text(append(b, `{"type":"reasoning","id":"rs","summary":[],"content":[{"type":"reasoning_text","text":`...), st.plan.reasoning, &st.truth.Reasoning)
+			b = append(b, `}]},`...)
+		}
+		b = st.text(append(b, `{"type":"message","id":"msg","role":"assistant","content":[{"type":"output_text","text":`...), st.plan.tokens, &st.truth.Tokens)
+		return append(b, `}]}]`+responsesUsage(st)+`}`...)
+	},
+}
+
+func responsesUsage(st *stream) string {
+	if !st.opts.Usage {
+		return ""
+	}
+	return st.counted("usage", true) + `,"output_tokens_details":{"reasoning_tokens":` + strconv.Itoa(st.truth.Reasoning) + `},"total_tokens":` +
+		strconv.Itoa(st.prompt+st.truth.Tokens+st.truth.Reasoning) + `}`
+}
+
+// huggingFaceWire is Hugging Face's text generation: no blank behind the colon, and a last event that says the end mark and repeats a text.
+var huggingFaceWire = wire{
+	content: always(`data:{"index":1,"token":{"id":3,"text":"`), after: `","logprob":-1.0,"special":false},"generated_text":null,"details":null}`,
+	end: func(st *stream) string {
+		return `data:{"index":1,"token":{"id":2,"text":"</s>","logprob":-1.0,"special":true},"generated_text":" and all of it again","details":{"finish_reason":"` +
+			st.plan.finish + `","generated_tokens":` + strconv.Itoa(st.truth.Tokens) + `}}`
+	},
+	whole: func(st *stream, _, _ string) []byte { return st.said(`[{"generated_text":`, `}]`) },
+}
+
+// tritonWire is Triton's generate extension.
+var tritonWire = wire{
+	content: always(`data: {"model_name":"mock","model_version":"1","text_output":"`), after: `"}`,
+	whole: func(st *stream, _, model string) []byte {
+		return st.said(`{"model_name":`+quoted(model)+`,"model_version":"1","text_output":`, `}`)
+	},
+}
+
+// solidoWire answers prompts in one piece.
+var solidoWire = wire{
+	content: always(`data: {"content":"`), after: `"}`,
+	whole: func(st *stream, _, _ string) []byte { return st.said(`{"content":`, `,"sources":[]}`) },
+}
+
+// freeWire answers at the root of the server, where bodies of any shape go.
+var freeWire = wire{
+	done: true, content: always(`data: {"text":"`), after: `"}`,
+	whole: func(st *stream, _, _ string) []byte { return st.said(`{"text":`, `}`) },
+}
