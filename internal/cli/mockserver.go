@@ -23,7 +23,7 @@ func (p *Program) mockServerCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mock-server",
 		Short: "simulate an inference server with known timing",
-		Long: "Serves chat, completions, embeddings and rankings with timing that you set, until Ctrl-C. " +
+		Long: "Serves chat, completions, embeddings, rankings, images, films and transcripts with timing that you set, until Ctrl-C. " +
 			"The first line on standard output ends in its address.\n\n" +
 			"The same options are the parameters of a mock:// URL: aiperf profile --url 'mock://?ttft=50ms&itl=10ms'",
 		Args: cobra.NoArgs,

@@ -18,7 +18,10 @@ type ask struct {
 	max, min   int  // 0 = not given
 	ignoreEOS  bool
 	base64     bool // encoding_format
-	items      int  // texts to embed, passages to rank
+	items      int  // texts to embed, passages to rank, pictures to look at
+	images     int  // pictures to make
+	partial    int  // pictures on the way to the last one, in a stream
+	fixed      int  // content events of the answer, whatever the knobs say; 0 = they do
 	text       string
 	tokenCount int // token ids in the prompt
 }
@@ -62,6 +65,7 @@ func readAsk(p *fastjson.Parser, body []byte) *ask {
 		}
 	}
 	a.items = max(a.items, 1)
+	a.images, a.partial = min(max(v.GetInt("n"), 1), 100), min(max(v.GetInt("partial_images"), 0), 3)
 	a.text = strings.Join(texts, " ")
 	return a
 }
@@ -89,6 +93,9 @@ func (a *ask) collect(texts []string, v *fastjson.Value) []string {
 
 // tokens is the length of the answer and why it ends there.
 func (a *ask) tokens(natural int) (n int, finish string) {
+	if a.fixed > 0 {
+		return a.fixed, "stop"
+	}
 	n = max(natural, a.min)
 	if a.max > 0 && (n >= a.max || a.ignoreEOS) {
 		return a.max, "length"

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/valyala/fastjson"
@@ -65,10 +67,11 @@ func (c *conn) route(req *request) bool {
 		}
 		return answer(req)
 	}
-	_, ranks := rankings[req.path]
-	other, _ := wireOf(req.path)
+	if strings.HasPrefix(req.path, videosPath+"/") && req.method == "GET" {
+		return c.film(req)
+	}
 	switch {
-	case req.path != "/v1/chat/completions" && req.path != "/v1/completions" && req.path != "/v1/embeddings" && !ranks && other == nil:
+	case !answers(req.path):
 		return c.plain(req, 404, "application/json", notFound, false)
 	case req.method != "POST":
 		return c.plain(req, 405, "text/plain", "use POST\n", false)
@@ -76,8 +79,18 @@ func (c *conn) route(req *request) bool {
 	return c.infer(req)
 }
 
+// inferred are the paths that are answered beside rankings.
+var inferred = []string{"/v1/chat/completions", "/v1/completions", "/v1/embeddings", imagesPath, editsPath, retrievalPath, transcriptPath, videosPath}
+
+func answers(path string) bool {
+	_, ranks := rankings[path]
+	other, _ := wireOf(path)
+	return ranks || other != nil || slices.Contains(inferred, path)
+}
+
 const notFound = `{"error":{"message":"unknown path; this server answers /v1/chat/completions, /v1/completions, /v1/embeddings, ` +
 	`/v1/responses, /v1/messages, /generate, /generate_stream, /v2/models/MODEL/generate, /v2/models/MODEL/generate_stream, /rag/api/prompt, /, ` +
+	`/v1/images/generations, /v1/images/edits, /v1/infer, /v1/audio/transcriptions, /v1/videos, ` +
 	`/v1/ranking, /v2/rerank, /rerank, /v1/models, /metrics and /health","type":"not_found","code":404}}`
 
 // page gives what answers a path that only informs; nil = no such path.
@@ -136,9 +149,12 @@ func (c *conn) infer(req *request) bool {
 	defer c.metrics.running.Add(-1)
 	a := readAsk(&c.parser, req.body)
 	if a == nil {
+		a = readFormAsk(req.body)
+	}
+	if a == nil {
 		t.Status, t.Outcome = 400, outcomeBad
 		c.done(t, 0)
-		return c.plain(req, 400, "application/json", `{"error":{"message":"the body is not a JSON object","type":"invalid_request_error","code":400}}`, false)
+		return c.plain(req, 400, "application/json", `{"error":{"message":"the body is neither a JSON object nor a form","type":"invalid_request_error","code":400}}`, false)
 	}
 	st := c.prepare(req, a, t, arrival)
 	if status := httpStatus(st.plan.kind); status != 0 {
@@ -190,8 +206,14 @@ func (c *conn) aftermath(failed string) bool {
 // prepare plans the answer.
 func (c *conn) prepare(req *request, a *ask, t *Truth, arrival int64) *stream {
 	shape := &completionsShape
-	if req.path == "/v1/chat/completions" {
+	switch {
+	case req.path == "/v1/chat/completions":
 		shape = &chatShape
+	case pictures(req.path):
+		shape = &imagesShape
+		if a.fixed = 1; a.stream {
+			a.fixed += a.partial
+		}
 	}
 	other, streams := wireOf(req.path)
 	a.stream = a.stream || streams
@@ -213,8 +235,8 @@ func (c *conn) open(req *request, st *stream) bool {
 		model = c.opts.Model
 	}
 	generates := st.wire != nil || req.path == "/v1/chat/completions" || req.path == "/v1/completions"
-	streams := generates && st.ask.stream
-	if c.opts.Usage && (!streams || st.ask.usage || st.ask.perChunk || st.wire != nil && st.wire.counts) {
+	streams := (generates || req.path == imagesPath) && st.ask.stream
+	if c.opts.Usage && (!streams || !generates || st.ask.usage || st.ask.perChunk || st.wire != nil && st.wire.counts) {
 		st.prompt = st.ask.promptTokens(c.opts.CountPrompt)
 		st.truth.Prompt = st.prompt
 	}
@@ -231,6 +253,7 @@ func (c *conn) open(req *request, st *stream) bool {
 		st.next = st.truth.Arrival - st.offset + int64(st.wait())
 	case req.path == "/v1/embeddings":
 		st.whole = st.embeddings(model)
+	case st.media(req.path, id, &st.whole):
 	default:
 		st.whole = st.scores(rankings[req.path])
 	}

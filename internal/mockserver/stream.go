@@ -12,6 +12,7 @@ type shape struct {
 	after                string
 	role                 string // first event, "" = none
 	last                 string // event with the finish reason, up to the reason
+	pictures             bool   // events hold a picture each, and nothing comes behind the last
 	reasons              bool   // knows reasoning
 }
 
@@ -21,6 +22,8 @@ var chatShape = shape{
 	role: `"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}]`,
 	last: `"delta":{},"logprobs":null,"finish_reason":"`,
 }
+
+var imagesShape = shape{pictures: true}
 
 var completionsShape = shape{
 	object: "text_completion", streamObject: "text_completion",
@@ -110,6 +113,10 @@ func (st *stream) step(wait bool) {
 
 // event appends the next content event to the buffer.
 func (st *stream) event() (tokens int) {
+	if st.shape.pictures {
+		st.imageEvent()
+		return 0
+	}
 	open, left, sum := st.shape.content, &st.left, &st.truth.Tokens
 	if st.think > 0 {
 		open, left, sum = st.shape.reasoning, &st.think, &st.truth.Reasoning
@@ -151,6 +158,13 @@ func (st *stream) wording(open string, thought bool) (after, last string) {
 
 // end appends the finish reason, the usage where it was asked for, the end mark and the end of the body.
 func (st *stream) end() {
+	if st.shape.pictures {
+		if st.framed {
+			st.buf = append(st.buf, "0\r\n\r\n"...)
+		}
+		st.over = true
+		return
+	}
 	if st.wire != nil {
 		if st.wire.end != nil {
 			st.close(st.open(), st.wire.end(st))

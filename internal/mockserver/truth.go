@@ -25,7 +25,8 @@ type Truth struct {
 	Tokens      int     `json:"tokens"` // visible tokens written
 	Reasoning   int     `json:"reasoning_tokens"`
 	Prompt      int     `json:"prompt_tokens"` // 0 where nobody asked
-	Outcome     string  `json:"outcome"`       // ok, an error kind, client-gone, shutdown, bad-request
+	Images      int     `json:"images,omitempty"`
+	Outcome     string  `json:"outcome"` // ok, an error kind, client-gone, shutdown, bad-request
 }
 
 // Write is one write call: the instants right before and right after it, the instant at which it was due (0 = at once), the content
