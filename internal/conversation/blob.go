@@ -108,6 +108,12 @@ func Made(media string, size int64, store *Store, make func() ([]byte, error)) *
 	return &Blob{media: media, size: size, keep: store, open: make}
 }
 
+// Fill makes an address the content that was found there. It must not be called once requests use the blob.
+func (b *Blob) Fill(media string, store *Store, content []byte) {
+	b.address, b.media, b.size, b.keep = "", media, int64(len(content)), store
+	b.open = func() ([]byte, error) { return content, nil }
+}
+
 // Address is the URL or the text as it was authored; "" = there is only content.
 func (b *Blob) Address() string { return b.address }
 

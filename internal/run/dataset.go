@@ -17,8 +17,8 @@ import (
 	"aiperf/internal/tokenizer"
 )
 
-// openDataset opens what a run sends. tok is called only if prompts have to be made.
-func openDataset(b *config.Benchmark, e *endpoint.Endpoint, root *rng.Root, tok func() (*tokenizer.Tokenizer, error)) (dataset.Dataset, error) {
+// openDataset opens what a run sends. agent is the name by which media are fetched, tok is called only if prompts have to be made.
+func openDataset(ctx context.Context, agent string, b *config.Benchmark, e *endpoint.Endpoint, root *rng.Root, tok func() (*tokenizer.Tokenizer, error)) (dataset.Dataset, error) {
 	d := b.Dataset()
 	system, err := systemPrompt(d)
 	if err != nil {
@@ -37,7 +37,7 @@ func openDataset(b *config.Benchmark, e *endpoint.Endpoint, root *rng.Root, tok 
 	case config.DatasetSynthetic:
 		return openSynthetic(b, d, e, root, around, assignment, tok)
 	case config.DatasetFile:
-		return openFile(b, d, e, root, around, assignment, tok)
+		return openFile(ctx, agent, b, d, e, root, around, assignment, tok)
 	}
 	return nil, fmt.Errorf("datasets of type %s are not built yet", d.Type)
 }
@@ -163,7 +163,7 @@ func corpusFor(tok *tokenizer.Tokenizer) (*synth.Corpus, error) {
 	return synth.NewCorpus(tok)
 }
 
-func openFile(b *config.Benchmark, d *config.Dataset, e *endpoint.Endpoint, root *rng.Root, around synth.Context, assignment dataset.Assignment,
+func openFile(ctx context.Context, agent string, b *config.Benchmark, d *config.Dataset, e *endpoint.Endpoint, root *rng.Root, around synth.Context, assignment dataset.Assignment,
 	open func() (*tokenizer.Tokenizer, error)) (dataset.Dataset, error) {
 	var tok *tokenizer.Tokenizer
 	o := custom.Options{
@@ -178,6 +178,9 @@ func openFile(b *config.Benchmark, d *config.Dataset, e *endpoint.Endpoint, root
 			return corpusFor(tok)
 		},
 		Separator: func() *int32 { return separator(tok) },
+	}
+	if e.InlineMedia {
+		o.Fetch = fetcher(ctx, agent, b)
 	}
 	if d.InterTurnDelayCap != nil {
 		ms := float64(*d.InterTurnDelayCap) * 1000

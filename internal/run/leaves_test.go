@@ -34,6 +34,7 @@ var elsewhere = map[string]string{
 	"models.items.tokenizer":      "not built: no room reads it", "tokenizer.trust_remote_code": "told to have no effect",
 	"phases.warmup.end_offset": "the window of the data is that of the measured phase",
 	"runtime.ui":               "package plan chooses the progress line by it", "runtime.stats_interval": "TestFlagsReachTheRun", "logging.level": "TestFlagsReachTheRun",
+	"environment.dataset.media_download_timeout": "TestFetch", "environment.dataset.media_download_max_concurrency": "TestFetch",
 	"environment.ui.console_export_width": "package plan", "gpu_telemetry.enabled": "the telemetry key of the summary", "server_metrics.enabled": "nothing is collected yet: the summary repeats it",
 }
 
@@ -162,7 +163,7 @@ func view(b *config.Benchmark, words *tokenizer.Tokenizer, data bool) string {
 	if !data {
 		return text.String()
 	}
-	set, err := openDataset(b, r.endpoint, datasetRoot(b, root(ptr(config.Seed("3")))), func() (*tokenizer.Tokenizer, error) { return words, nil })
+	set, err := openDataset(context.Background(), "a/1", b, r.endpoint, datasetRoot(b, root(ptr(config.Seed("3")))), func() (*tokenizer.Tokenizer, error) { return words, nil })
 	if err != nil {
 		return text.String() + err.Error()
 	}

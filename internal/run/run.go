@@ -143,7 +143,7 @@ func (r *runner) prepare(ctx context.Context, seed *config.Seed) error {
 	r.tokenizers = sync.OnceValues(func() (*assembly.Tokenizers, error) {
 		return assembly.OpenTokenizers(ctx, b, r.log, r.note, r.download)
 	})
-	if r.data, err = openDataset(b, r.endpoint, datasetRoot(b, r.root), lazyTokenizer(ctx, r.tokenizers)); err != nil {
+	if r.data, err = openDataset(ctx, "aiperf/"+r.opts.Version, b, r.endpoint, datasetRoot(b, r.root), lazyTokenizer(ctx, r.tokenizers)); err != nil {
 		return err
 	}
 	for _, w := range r.data.Facts().Warnings {

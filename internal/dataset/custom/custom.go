@@ -30,7 +30,9 @@ type Options struct {
 	HoistSystem bool
 	// StripKnown sends an image again by its id alone.
 	StripKnown bool
-	Context    synth.Context // text around the conversations; a prefix pool is for generated data only
+	// Fetch downloads images that the file names by their addresses, one result an address; nil = the addresses are sent.
+	Fetch   func(addresses []string) []Download
+	Context synth.Context // text around the conversations; a prefix pool is for generated data only
 
 	// Corpus opens the text that prompts of a given length are cut from. It is called only if the file needs it.
 	Corpus    func() (*synth.Corpus, error)
@@ -92,6 +94,7 @@ func Open(path string, o Options) (*Set, error) {
 	if err := format.read(l, path); err != nil {
 		return nil, err
 	}
+	l.inline()
 	if err := l.faults.Err(); err != nil {
 		return nil, err
 	}

@@ -21,6 +21,8 @@ const keptMedia = 256 << 20
 type library struct {
 	store *conversation.Store
 	known map[mediaKey]*conversation.Blob
+	// remote are the images that have only an address, in the order of the file.
+	remote []remote
 }
 
 type mediaKey struct {
@@ -29,7 +31,7 @@ type mediaKey struct {
 }
 
 func newLibrary() *library {
-	return &library{conversation.NewStore(keptMedia), map[mediaKey]*conversation.Blob{}}
+	return &library{store: conversation.NewStore(keptMedia), known: map[mediaKey]*conversation.Blob{}}
 }
 
 // blob makes media of a value of a row (datasets, section 6): a data URL, FORMAT,BASE64 for sound, the address of a server, or the path of
@@ -64,6 +66,9 @@ func (l *library) open(where string, kind conversation.Kind, text string) (*conv
 	case kind == conversation.Audio && comma && (format == "wav" || format == "mp3"):
 		return nil, fmt.Errorf("%.40q: what follows the comma is not base64", text)
 	case scheme != "" && host != "":
+		if kind == conversation.Image {
+			l.remote = append(l.remote, remote{where, b})
+		}
 		return b, nil
 	case scheme != "" || host != "":
 		return nil, fmt.Errorf("%.80q: a URL needs both a scheme and a host; a file is given by its path", text)

@@ -1,0 +1,71 @@
+package run
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+
+	"aiperf/internal/config"
+	"aiperf/internal/dataset/custom"
+)
+
+// fetcher downloads the media of a file before the run, for endpoint types that send content and no addresses. It uses connections of its
+// own: none of them is measured, and no credentials of the endpoint go with it.
+func fetcher(ctx context.Context, agent string, b *config.Benchmark) func(addresses []string) []custom.Download {
+	tuning := b.Environment.Dataset
+	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: !b.Environment.HTTP.SSLVerify}}
+	client := &http.Client{Transport: transport, Timeout: tuning.MediaDownloadTimeout.Duration()}
+	return func(addresses []string) []custom.Download {
+		defer transport.CloseIdleConnections()
+		got := make([]custom.Download, len(addresses))
+		next := make(chan int)
+		var workers sync.WaitGroup
+		for range min(max(1, tuning.MediaDownloadMax), len(addresses)) {
+			workers.Go(func() {
+				for i := range next {
+					got[i] = fetch(ctx, client, agent, addresses[i], int64(b.Environment.HTTP.MaxResponseBytes))
+				}
+			})
+		}
+		for i := range addresses {
+			next <- i
+		}
+		close(next)
+		workers.Wait()
+		return got
+	}
+}
+
+// fetch downloads one address, limit bytes at the most.
+func fetch(ctx context.Context, client *http.Client, agent, address string, limit int64) (d custom.Download) {
+	if !strings.HasPrefix(address, "http://") && !strings.HasPrefix(address, "https://") {
+		d.Err = errors.New("only http and https addresses can be fetched")
+		return d
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		d.Err = err
+		return d
+	}
+	req.Header.Set("User-Agent", agent)
+	resp, err := client.Do(req)
+	if err != nil {
+		d.Err = err
+		return d
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		d.Err = fmt.Errorf("the server answered %s", resp.Status)
+		return d
+	}
+	d.Media, _, _ = strings.Cut(resp.Header.Get("Content-Type"), ";")
+	if d.Content, d.Err = io.ReadAll(io.LimitReader(resp.Body, limit+1)); int64(len(d.Content)) > limit {
+		d.Err = fmt.Errorf("it is larger than %d bytes (AIPERF_HTTP_MAX_RESPONSE_BYTES)", limit)
+	}
+	return d
+}

@@ -1,0 +1,90 @@
+package run
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"aiperf/internal/config"
+	"aiperf/internal/conversation"
+	"aiperf/internal/endpoint"
+	"aiperf/internal/rng"
+)
+
+// TestFetch: addresses are fetched once each and become content, no more at a time than allowed; what cannot be fetched names its row.
+func TestFetch(t *testing.T) {
+	const most = 3
+	var under, peak, asked atomic.Int64
+	gate, release := make(chan struct{}), sync.Once{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		if n := under.Add(1); n > peak.Load() {
+			peak.Store(n)
+		}
+		defer under.Add(-1)
+		if strings.HasPrefix(r.URL.Path, "/a") {
+			if under.Load() == most {
+				release.Do(func() { close(gate) }) // all that may run do: nobody waits any longer
+			}
+			<-gate
+		}
+		switch {
+		case r.Header.Get("Authorization") != "" || r.UserAgent() != "a/1":
+			t.Errorf("headers of a download: %v", r.Header)
+		case r.URL.Path == "/gone":
+			w.WriteHeader(http.StatusNotFound)
+		case r.URL.Path == "/page":
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			_, _ = w.Write([]byte("<html>")) // the client sees it if it fails
+		case r.URL.Path == "/large":
+			_, _ = w.Write(make([]byte, 5000))
+		default:
+			_, _ = w.Write([]byte("\x89PNG\r\n\x1a\n rest"))
+		}
+	}))
+	defer server.Close()
+	open := func(rows string) (*conversation.Conversation, error) {
+		path := filepath.Join(t.TempDir(), "in.jsonl")
+		if err := os.WriteFile(path, []byte(strings.ReplaceAll(rows, "{url}", server.URL)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		b := &config.Default().Benchmark
+		b.Models.Items, b.Endpoint.APIKey = []config.Model{{Name: "m"}}, "secret"
+		b.Environment.HTTP.MaxResponseBytes, b.Environment.Dataset.MediaDownloadMax = 4096, most
+		d := b.Dataset()
+		d.Type, d.Path, d.Format, d.Prompts = config.DatasetFile, path, "single_turn", nil
+		e, _, err := endpoint.Lookup("image_retrieval")
+		if err != nil {
+			t.Fatal(err)
+		}
+		set, err := openDataset(t.Context(), "a/1", b, e, rng.New(nil), nil)
+		if err != nil {
+			return nil, err
+		}
+		return set.Conversation(0), nil
+	}
+	c, err := open(`{"images":["{url}/a1","{url}/a2","{url}/a3","{url}/b","{url}/b","data:image/png;base64,AAAA"]}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if peak.Load() != most || asked.Load() != 4 {
+		t.Errorf("%d downloads at once, %d in all", peak.Load(), asked.Load())
+	}
+	for i, p := range c.Turns[0].Parts {
+		if raw, err := p.Blob.Bytes(); err != nil || !p.Blob.Inline() || p.Blob.MediaType() != "image/png" || i < 5 && (p.Blob.Address() != "" || !strings.HasSuffix(string(raw), "rest")) {
+			t.Errorf("image %d: %q %v, type %q, address %q", i, raw, err, p.Blob.MediaType(), p.Blob.Address())
+		}
+	}
+	for path, want := range map[string]string{
+		"{url}/gone": "/gone: the server answered 404", "{url}/page": "/page: is no image: text/html", "{url}/large": "larger than 4096 bytes", "ftp://h/x.png": "only http and https",
+	} {
+		if _, err := open("\n{\"image\":\"" + path + "\"}"); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "in.jsonl:2: ") {
+			t.Errorf("%s: %v, want %q", path, err, want)
+		}
+	}
+}
