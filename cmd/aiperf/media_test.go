@@ -59,6 +59,7 @@ func TestMediaTypes(t *testing.T) {
 			if len(list) != 4 || len(did) != 4 {
 				t.Fatalf("%d records of %d requests", len(list), len(did))
 			}
+			p.checkExchanges(followed)
 			for _, l := range list {
 				server := did[l.Metadata.RequestID]
 				if l.Error != nil || server.Outcome != "ok" || server.Images != c.images {
@@ -77,6 +78,41 @@ func TestMediaTypes(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// rawLine is what tests read of a line of the raw export.
+type rawLine struct {
+	Metadata struct {
+		RequestID string `json:"x_request_id"`
+	}
+	Payload   map[string]any
+	Exchanges []struct {
+		Method, URL  string
+		Start        int64 `json:"start_perf_ns"`
+		Ack          int64 `json:"ack_perf_ns"`
+		End          int64 `json:"end_perf_ns"`
+		Status, Size int
+	}
+}
+
+// checkExchanges holds the raw export against the server: every look at the job and the film has a line with its instants in order.
+func (p *process) checkExchanges(followed map[string]int) {
+	p.t.Helper()
+	for _, l := range readLines[rawLine](p.t, filepath.Join(p.dir, "profile_export_raw.jsonl")) {
+		if len(l.Payload) == 0 {
+			p.t.Errorf("payload %v", l.Payload)
+		}
+		if len(l.Exchanges) != followed[l.Metadata.RequestID] {
+			p.t.Errorf("%d exchanges, the server saw %d", len(l.Exchanges), followed[l.Metadata.RequestID])
+		}
+		before := int64(1)
+		for _, x := range l.Exchanges {
+			if x.Method != "GET" || x.Status != 200 || x.Size == 0 || x.Start < before || x.Ack < x.Start || x.End < x.Ack {
+				p.t.Errorf("exchange %+v", x)
+			}
+			before = x.End
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"aiperf/internal/endpoint"
 	"aiperf/internal/metric"
 	"aiperf/internal/record"
+	"aiperf/internal/redact"
 	"aiperf/internal/sse"
 )
 
@@ -47,6 +48,7 @@ func (w *Raw) Encode(dst []byte, rec *record.Record, _ *record.Reply, row *metri
 		o.b = appendMessage(o.b, &rec.Messages[i], rec.Messages[0].Clock)
 	}
 	o.b = append(o.b, ']')
+	appendExchanges(&o, rec.Exchanges)
 	if row.Err != nil {
 		o.key("error")
 		o.b = appendError(o.b, row.Err)
@@ -95,6 +97,27 @@ func appendMessage(b []byte, m *record.Message, first record.Clock) []byte {
 		o.b = appendPackets(o.b, m)
 	}
 	return o.close()
+}
+
+// appendExchanges writes what followed the first exchange of a request, polls and downloads, each with its instants.
+func appendExchanges(o *object, list []record.Exchange) {
+	if len(list) == 0 {
+		return
+	}
+	o.key("exchanges")
+	for i := range list {
+		o.b = append(o.b, "[,"[min(i, 1)])
+		x, e := &list[i], open(o.b)
+		e.str("method", x.Method)
+		e.str("url", redact.URL(x.URL))
+		e.int("start_perf_ns", x.Start)
+		e.instant("ack_perf_ns", x.Ack)
+		e.int("end_perf_ns", x.End)
+		e.int("status", int64(x.Status))
+		e.int("size", int64(x.Bytes))
+		o.b = e.close()
+	}
+	o.b = append(o.b, ']')
 }
 
 func appendPackets(b []byte, m *record.Message) []byte {
