@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"aiperf/internal/conversation"
+	"aiperf/internal/jsontext"
 )
 
 // chatType is OpenAI's chat completions.
@@ -100,14 +101,14 @@ func (w *messageWriter) writePrefix() {
 
 func (w *messageWriter) plain(role, content string) {
 	w.open(role)
-	w.b.buf = appendString(w.b.buf, content)
+	w.b.buf = jsontext.AppendString(w.b.buf, content)
 	w.b.buf = append(w.b.buf, '}')
 }
 
 func (w *messageWriter) open(role string) {
 	w.comma()
 	w.b.buf = append(w.b.buf, `{"role":`...)
-	w.b.buf = appendString(w.b.buf, role)
+	w.b.buf = jsontext.AppendString(w.b.buf, role)
 	w.b.buf = append(w.b.buf, `,"content":`...)
 }
 
@@ -138,16 +139,16 @@ func (w *messageWriter) ready(t *conversation.Turn, m json.RawMessage) error {
 	w.comma()
 	b := w.b
 	a := len(b.buf)
-	s := scanner{b: m}
-	b.buf = appendCompact(b.buf, &s)
-	if !s.done() {
+	s := jsontext.Scanner{Doc: m}
+	b.buf = jsontext.AppendCompact(b.buf, &s)
+	if !s.Done() {
 		return invalid(t, "message %.80q is not JSON", m)
 	}
 	if w.prefix == "" {
 		return nil
 	}
 	var o object
-	o.merge(&scanner{b: b.buf[a:]})
+	o.merge(&jsontext.Scanner{Doc: b.buf[a:]})
 	if i := o.find("content"); i >= 0 {
 		v := append([]byte(nil), o.value(i)...)
 		from := len(o.buf)
@@ -162,12 +163,12 @@ func (w *messageWriter) ready(t *conversation.Turn, m json.RawMessage) error {
 
 // prefixContent writes content with the generated system text in front of it.
 func prefixContent(dst, content []byte, prefix string) []byte {
-	switch s := (scanner{b: content}); s.kind() {
+	switch s := (jsontext.Scanner{Doc: content}); s.Kind() {
 	case '"':
-		return appendString(dst, prefix+"\n\n"+s.text().String())
+		return jsontext.AppendString(dst, prefix+"\n\n"+s.Text().String())
 	case '[':
 		dst = append(dst, `[{"type":"text","text":`...)
-		dst = appendString(dst, prefix)
+		dst = jsontext.AppendString(dst, prefix)
 		dst = append(dst, '}')
 		if rest := content[1:]; len(rest) > 1 {
 			dst = append(dst, ',')
@@ -175,7 +176,7 @@ func prefixContent(dst, content []byte, prefix string) []byte {
 		}
 		return append(dst, ']')
 	}
-	return appendString(dst, prefix)
+	return jsontext.AppendString(dst, prefix)
 }
 
 // startsWithSystem tells whether the first message of a turn is a system message.
@@ -186,16 +187,16 @@ func startsWithSystem(t *conversation.Turn) bool {
 	if len(t.RawMessages) == 0 {
 		return false
 	}
-	s := scanner{b: t.RawMessages[0]}
-	if !s.open('{') {
+	s := jsontext.Scanner{Doc: t.RawMessages[0]}
+	if !s.Open('{') {
 		return false
 	}
 	role := ""
-	for first := true; s.next('}', first); first = false {
-		if string(s.key()) == "role" {
-			role = s.text().String()
+	for first := true; s.Next('}', first); first = false {
+		if string(s.Key()) == "role" {
+			role = s.Text().String()
 		} else {
-			s.skip()
+			s.Skip()
 		}
 	}
 	return role == "system"

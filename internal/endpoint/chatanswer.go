@@ -1,7 +1,9 @@
 package endpoint
 
+import "aiperf/internal/jsontext"
+
 // chatMember reads the choices of a chat answer.
-func chatMember(d *jsonAnswer, s *scanner, key []byte) bool {
+func chatMember(d *jsonAnswer, s *jsontext.Scanner, key []byte) bool {
 	if string(key) != "choices" {
 		return false
 	}
@@ -9,44 +11,44 @@ func chatMember(d *jsonAnswer, s *scanner, key []byte) bool {
 		d.chunk.delta.reset()
 		d.chunk.message.reset()
 	}
-	d.chunk.finish = text{}
+	d.chunk.finish = jsontext.Text{}
 	firstChoice(d, s, chatChoice)
 	return true
 }
 
-func chatChoice(d *jsonAnswer, s *scanner, key []byte) {
+func chatChoice(d *jsonAnswer, s *jsontext.Scanner, key []byte) {
 	switch string(key) {
 	case "delta":
 		d.chunk.delta.read(s)
 	case "message":
 		d.chunk.message.read(s)
 	case "finish_reason":
-		d.chunk.finish = s.text()
+		d.chunk.finish = s.Text()
 	default:
-		s.skip()
+		s.Skip()
 	}
 }
 
 // read reads a message or delta. Values of an unexpected kind are no data.
-func (p *part) read(s *scanner) {
+func (p *part) read(s *jsontext.Scanner) {
 	if p.set {
 		p.reset()
 	}
-	if !s.open('{') {
-		s.skip()
+	if !s.Open('{') {
+		s.Skip()
 		return
 	}
 	p.set = true
-	for first := true; s.next('}', first); first = false {
-		switch string(s.key()) {
+	for first := true; s.Next('}', first); first = false {
+		switch string(s.Key()) {
 		case "content":
 			p.readContent(s)
 		case "reasoning_content":
-			p.reasoning = s.text()
+			p.reasoning = s.Text()
 		case "reasoning":
-			p.thought = s.text()
+			p.thought = s.Text()
 		case "refusal":
-			p.refusal = s.text()
+			p.refusal = s.Text()
 		case "tool_calls":
 			p.readCalls(s)
 		case "function_call":
@@ -56,64 +58,64 @@ func (p *part) read(s *scanner) {
 		case "audio":
 			p.readAudio(s)
 		default:
-			s.skip()
+			s.Skip()
 		}
 	}
 }
 
 // readContent reads a string, or the texts of a list of parts.
-func (p *part) readContent(s *scanner) {
-	p.content, p.parts = text{}, p.parts[:0]
-	if s.kind() != '[' {
-		p.content = s.text()
+func (p *part) readContent(s *jsontext.Scanner) {
+	p.content, p.parts = jsontext.Text{}, p.parts[:0]
+	if s.Kind() != '[' {
+		p.content = s.Text()
 		return
 	}
-	s.open('[')
-	for first := true; s.next(']', first); first = false {
-		if !s.open('{') {
-			s.skip()
+	s.Open('[')
+	for first := true; s.Next(']', first); first = false {
+		if !s.Open('{') {
+			s.Skip()
 			continue
 		}
-		var t text
-		for first := true; s.next('}', first); first = false {
-			if string(s.key()) == "text" {
-				t = s.text()
+		var t jsontext.Text
+		for first := true; s.Next('}', first); first = false {
+			if string(s.Key()) == "text" {
+				t = s.Text()
 			} else {
-				s.skip()
+				s.Skip()
 			}
 		}
-		if !t.empty() {
+		if !t.Empty() {
 			p.parts = append(p.parts, t)
 		}
 	}
 }
 
-func (p *part) readCalls(s *scanner) {
+func (p *part) readCalls(s *jsontext.Scanner) {
 	p.tools = p.tools[:0]
-	if !s.open('[') {
-		s.skip()
+	if !s.Open('[') {
+		s.Skip()
 		return
 	}
-	for first := true; s.next(']', first); first = false {
+	for first := true; s.Next(']', first); first = false {
 		c := call{index: len(p.tools)}
-		if !s.open('{') {
-			s.skip()
+		if !s.Open('{') {
+			s.Skip()
 			continue
 		}
-		for first := true; s.next('}', first); first = false {
-			switch string(s.key()) {
+		for first := true; s.Next('}', first); first = false {
+			switch string(s.Key()) {
 			case "index":
 				if n, ok := number(s); ok {
 					c.index = int(n)
 				}
 			case "id":
-				c.id = s.text()
+				c.id = s.Text()
 			case "type":
-				c.kind = s.text()
+				c.kind = s.Text()
 			case "function":
 				c.readFunction(s)
 			default:
-				s.skip()
+				s.Skip()
 			}
 		}
 		p.tools = append(p.tools, c)
@@ -121,43 +123,43 @@ func (p *part) readCalls(s *scanner) {
 }
 
 // readFunction reads name and arguments; arguments that are no string count as their compact JSON.
-func (c *call) readFunction(s *scanner) {
-	c.name, c.arguments = text{}, text{}
-	if !s.open('{') {
-		s.skip()
+func (c *call) readFunction(s *jsontext.Scanner) {
+	c.name, c.arguments = jsontext.Text{}, jsontext.Text{}
+	if !s.Open('{') {
+		s.Skip()
 		return
 	}
-	for first := true; s.next('}', first); first = false {
-		switch string(s.key()) {
+	for first := true; s.Next('}', first); first = false {
+		switch string(s.Key()) {
 		case "name":
-			c.name = s.text()
+			c.name = s.Text()
 		case "arguments":
-			switch s.kind() {
+			switch s.Kind() {
 			case '{', '[':
-				c.arguments = text{raw: appendCompact(nil, s), set: true}
+				c.arguments = jsontext.Text{Raw: jsontext.AppendCompact(nil, s), Set: true}
 			default:
-				c.arguments = s.text()
+				c.arguments = s.Text()
 			}
 		default:
-			s.skip()
+			s.Skip()
 		}
 	}
 }
 
-func (p *part) readAudio(s *scanner) {
-	p.transcript, p.sound = text{}, false
-	if !s.open('{') {
-		s.skip()
+func (p *part) readAudio(s *jsontext.Scanner) {
+	p.transcript, p.sound = jsontext.Text{}, false
+	if !s.Open('{') {
+		s.Skip()
 		return
 	}
-	for first := true; s.next('}', first); first = false {
-		switch string(s.key()) {
+	for first := true; s.Next('}', first); first = false {
+		switch string(s.Key()) {
 		case "transcript":
-			p.transcript = s.text()
+			p.transcript = s.Text()
 		case "data":
-			p.sound = !s.text().empty()
+			p.sound = !s.Text().Empty()
 		default:
-			s.skip()
+			s.Skip()
 		}
 	}
 }

@@ -1,6 +1,10 @@
 package endpoint
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"aiperf/internal/jsontext"
+)
 
 // chatKeeper joins the pieces of a chat answer to the message that the turns after it repeat.
 type chatKeeper struct {
@@ -20,14 +24,14 @@ func (k *chatKeeper) take(d *jsonAnswer) {
 	for i := range p.tools {
 		c := &p.tools[i]
 		w := k.call(c.index)
-		if !c.id.empty() {
-			w.id = c.id.append(w.id[:0])
+		if !c.id.Empty() {
+			w.id = c.id.Append(w.id[:0])
 		}
-		if !c.kind.empty() {
-			w.kind = c.kind.append(w.kind[:0])
+		if !c.kind.Empty() {
+			w.kind = c.kind.Append(w.kind[:0])
 		}
-		w.name = c.name.append(w.name)
-		w.arguments = c.arguments.append(w.arguments)
+		w.name = c.name.Append(w.name)
+		w.arguments = c.arguments.Append(w.arguments)
 	}
 }
 
@@ -58,7 +62,7 @@ func (k *chatKeeper) memory(d *jsonAnswer) Memory {
 	if len(content) == 0 {
 		b = append(b, "null"...)
 	} else {
-		b = appendString(b, string(content))
+		b = jsontext.AppendString(b, string(content))
 	}
 	for i := range k.calls {
 		b = k.calls[i].append(b, i == 0)
@@ -76,12 +80,12 @@ func (c *wholeCall) append(b []byte, first bool) []byte {
 		b = append(b, ',')
 	}
 	b = append(b, `{"id":`...)
-	b = appendString(b, string(c.id))
+	b = jsontext.AppendString(b, string(c.id))
 	b = append(b, `,"type":`...)
-	b = appendString(b, string(c.kind))
+	b = jsontext.AppendString(b, string(c.kind))
 	b = append(b, `,"function":{"name":`...)
-	b = appendString(b, string(c.name))
+	b = jsontext.AppendString(b, string(c.name))
 	b = append(b, `,"arguments":`...)
-	b = appendString(b, string(c.arguments))
+	b = jsontext.AppendString(b, string(c.arguments))
 	return append(b, '}', '}')
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"aiperf/internal/conversation"
+	"aiperf/internal/jsontext"
 )
 
 // content writes the content of a turn built from its parts: one plain text as a string, anything else as a list.
@@ -14,7 +15,7 @@ func (w *messageWriter) content(t *conversation.Turn) error {
 			if w.prefix != "" {
 				content = w.prefix + "\n\n" + content
 			}
-			b.buf = appendString(b.buf, content)
+			b.buf = jsontext.AppendString(b.buf, content)
 			return nil
 		}
 	}
@@ -46,7 +47,7 @@ func (p *partWriter) open(kind string) {
 	}
 	p.some = true
 	p.b.buf = append(p.b.buf, `{"type":`...)
-	p.b.buf = appendString(p.b.buf, kind)
+	p.b.buf = jsontext.AppendString(p.b.buf, kind)
 }
 
 func (p *partWriter) end() {
@@ -60,7 +61,7 @@ func (p *partWriter) end() {
 func (p *partWriter) text(kind, s string) {
 	p.open(kind)
 	p.b.buf = append(p.b.buf, `,"text":`...)
-	p.b.buf = appendString(p.b.buf, s)
+	p.b.buf = jsontext.AppendString(p.b.buf, s)
 	p.b.buf = append(p.b.buf, '}')
 }
 
@@ -96,7 +97,7 @@ func (p *partWriter) url(t *conversation.Turn, kind string, part *conversation.P
 	p.b.buf = append(p.b.buf, '}')
 	if part.ID != "" {
 		p.b.buf = append(p.b.buf, `,"uuid":`...)
-		p.b.buf = appendString(p.b.buf, part.ID)
+		p.b.buf = jsontext.AppendString(p.b.buf, part.ID)
 	}
 	p.b.buf = append(p.b.buf, '}')
 	return nil
@@ -153,7 +154,7 @@ func (p *partWriter) audio(t *conversation.Turn, part *conversation.Part) error 
 	p.b.buf = append(p.b.buf, `,"input_audio":{"data":"`...)
 	p.b.share(content)
 	p.b.buf = append(p.b.buf, `","format":`...)
-	p.b.buf = appendString(p.b.buf, format)
+	p.b.buf = jsontext.AppendString(p.b.buf, format)
 	p.b.buf = append(p.b.buf, '}', '}')
 	return nil
 }

@@ -1,14 +1,17 @@
 package endpoint
 
-import "aiperf/internal/record"
+import (
+	"aiperf/internal/jsontext"
+	"aiperf/internal/record"
+)
 
 // chunk is what one JSON document of an answer holds: an event of a stream or a whole body. Its texts point into the document.
 type chunk struct {
-	object  text
-	typ     text
-	failure text // value of a top-level error that says something, as it stands
+	object  jsontext.Text
+	typ     jsontext.Text
+	failure jsontext.Text // value of a top-level error that says something, as it stands
 	usage   []byte
-	finish  text
+	finish  jsontext.Text
 	delta   part
 	message part
 	kind    record.Kind // of items
@@ -17,13 +20,13 @@ type chunk struct {
 
 // part is a message or a piece of one.
 type part struct {
-	content    text
-	parts      []text // content given as a list
-	refusal    text
-	transcript text
-	sound      bool // audio bytes without words
-	reasoning  text // reasoning_content
-	thought    text // reasoning
+	content    jsontext.Text
+	parts      []jsontext.Text // content given as a list
+	refusal    jsontext.Text
+	transcript jsontext.Text
+	sound      bool          // audio bytes without words
+	reasoning  jsontext.Text // reasoning_content
+	thought    jsontext.Text // reasoning
 	tools      []call
 	set        bool
 }
@@ -31,16 +34,16 @@ type part struct {
 // call is a tool call or a piece of one.
 type call struct {
 	index           int
-	id, kind        text
-	name, arguments text
+	id, kind        jsontext.Text
+	name, arguments jsontext.Text
 }
 
 // reset forgets everything but the room that lists take.
 func (p *part) reset() { *p = part{parts: p.parts[:0], tools: p.tools[:0]} }
 
 // thinking is the reasoning text.
-func (p *part) thinking() text {
-	if !p.reasoning.empty() {
+func (p *part) thinking() jsontext.Text {
+	if !p.reasoning.Empty() {
 		return p.reasoning
 	}
 	return p.thought
@@ -49,7 +52,7 @@ func (p *part) thinking() text {
 // called tells whether a tool call brought text.
 func (p *part) called() bool {
 	for i := range p.tools {
-		if !p.tools[i].name.empty() || !p.tools[i].arguments.empty() {
+		if !p.tools[i].name.Empty() || !p.tools[i].arguments.Empty() {
 			return true
 		}
 	}
@@ -58,19 +61,19 @@ func (p *part) called() bool {
 
 // prose appends the text that is no tool call.
 func (p *part) prose(dst []byte) []byte {
-	dst = p.content.append(dst)
+	dst = p.content.Append(dst)
 	for _, t := range p.parts {
-		dst = t.append(dst)
+		dst = t.Append(dst)
 	}
-	dst = p.refusal.append(dst)
-	return p.transcript.append(dst)
+	dst = p.refusal.Append(dst)
+	return p.transcript.Append(dst)
 }
 
 // calls appends name and arguments of every tool call.
 func (p *part) calls(dst []byte) []byte {
 	for i := range p.tools {
-		dst = p.tools[i].name.append(dst)
-		dst = p.tools[i].arguments.append(dst)
+		dst = p.tools[i].name.Append(dst)
+		dst = p.tools[i].arguments.Append(dst)
 	}
 	return dst
 }
@@ -82,12 +85,12 @@ func (c *chunk) reset() {
 	if c.message.set {
 		c.message.reset()
 	}
-	c.object, c.typ, c.failure, c.usage, c.finish, c.items = text{}, text{}, text{}, nil, text{}, 0
+	c.object, c.typ, c.failure, c.usage, c.finish, c.items = jsontext.Text{}, jsontext.Text{}, jsontext.Text{}, nil, jsontext.Text{}, 0
 }
 
 // chosen is the part that counts: the one that the object's name promises, else the one that is there.
 func (c *chunk) chosen() *part {
-	if c.delta.set && (!c.message.set || string(c.object.raw) != "chat.completion") {
+	if c.delta.set && (!c.message.set || string(c.object.Raw) != "chat.completion") {
 		return &c.delta
 	}
 	if c.message.set {
@@ -102,19 +105,19 @@ func (d *jsonAnswer) document(doc []byte) bool {
 	if d.begin != nil {
 		d.begin(d)
 	}
-	d.scan = scanner{b: doc}
+	d.scan = jsontext.Scanner{Doc: doc}
 	s := &d.scan
-	switch s.kind() {
+	switch s.Kind() {
 	case '{':
 		d.top(s)
 	case '[':
 		if d.array == nil || !d.array(d, s) {
-			s.skip()
+			s.Skip()
 		}
 	default:
-		s.skip()
+		s.Skip()
 	}
-	if !s.done() {
+	if !s.Done() {
 		d.chunk.reset()
 		return false
 	}
@@ -124,62 +127,62 @@ func (d *jsonAnswer) document(doc []byte) bool {
 	return true
 }
 
-func (d *jsonAnswer) top(s *scanner) {
+func (d *jsonAnswer) top(s *jsontext.Scanner) {
 	c := &d.chunk
-	s.open('{')
-	for first := true; s.next('}', first); first = false {
-		key := s.key()
+	s.Open('{')
+	for first := true; s.Next('}', first); first = false {
+		key := s.Key()
 		if d.member(d, s, key) {
 			continue
 		}
 		switch string(key) {
 		case "object":
-			c.object = s.text()
+			c.object = s.Text()
 		case "type":
-			c.typ = s.text()
+			c.typ = s.Text()
 		case "usage":
 			c.usage = nil
-			if s.kind() == '{' {
-				c.usage = s.raw()
+			if s.Kind() == '{' {
+				c.usage = s.Raw()
 			} else {
-				s.skip()
+				s.Skip()
 			}
 		case "error":
-			c.failure = text{}
-			if v := s.raw(); meaningful(v) {
-				c.failure = text{raw: v, set: true}
+			c.failure = jsontext.Text{}
+			if v := s.Raw(); meaningful(v) {
+				c.failure = jsontext.Text{Raw: v, Set: true}
 			}
 		default:
-			s.skip()
+			s.Skip()
 		}
 	}
 }
 
 // meaningful tells whether the value of an error member says that there is an error.
 func meaningful(v []byte) bool {
-	s := scanner{b: v}
-	if s.open('{') {
-		return s.kind() != '}'
+	s := jsontext.Scanner{Doc: v}
+	if s.Open('{') {
+		return s.Kind() != '}'
 	}
-	if s.open('[') {
-		return s.kind() != ']'
+	if s.Open('[') {
+		return s.Kind() != ']'
 	}
 	return truthy(v)
 }
 
 // firstChoice reads the first element of a list of choices, member by member, and skips the others.
-func firstChoice(d *jsonAnswer, s *scanner, member func(d *jsonAnswer, s *scanner, key []byte)) {
-	if !s.open('[') {
-		s.skip()
+func firstChoice(d *jsonAnswer, s *jsontext.Scanner, member func(d *jsonAnswer, s *jsontext.Scanner, key []byte)) {
+	if !s.Open('[') {
+		s.Skip()
 		return
 	}
-	for first := true; s.next(']', first); first = false {
-		if !first || !s.open('{') {
-			s.skip()
+	for first := true; s.Next(']', first); first = false {
+		if !first || !s.Open('{') {
+			s.Skip()
 			continue
 		}
-		for first := true; s.next('}', first); first = false {
-			member(d, s, s.key())
+		for first := true; s.Next('}', first); first = false {
+			member(d, s, s.Key())
 		}
 	}
 }

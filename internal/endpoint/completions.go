@@ -1,6 +1,9 @@
 package endpoint
 
-import "aiperf/internal/conversation"
+import (
+	"aiperf/internal/conversation"
+	"aiperf/internal/jsontext"
+)
 
 // completionsType is OpenAI's text completions.
 var completionsType = jsonType{encode: encodeCompletions, input: promptInput, member: completionsMember}
@@ -18,7 +21,7 @@ func encodeCompletions(b *body, t *conversation.Turn, h *History) error {
 	}
 	a := len(b.buf)
 	if len(list) == 1 {
-		b.buf = appendString(b.buf, list[0])
+		b.buf = jsontext.AppendString(b.buf, list[0])
 	} else {
 		b.strings(list)
 	}
@@ -44,24 +47,24 @@ func (h *History) text() string {
 }
 
 // completionsMember reads the choices of an answer.
-func completionsMember(d *jsonAnswer, s *scanner, key []byte) bool {
+func completionsMember(d *jsonAnswer, s *jsontext.Scanner, key []byte) bool {
 	if string(key) != "choices" {
 		return false
 	}
 	d.chunk.delta.reset()
 	d.chunk.delta.set = true
-	d.chunk.finish = text{}
+	d.chunk.finish = jsontext.Text{}
 	firstChoice(d, s, textChoice)
 	return true
 }
 
-func textChoice(d *jsonAnswer, s *scanner, key []byte) {
+func textChoice(d *jsonAnswer, s *jsontext.Scanner, key []byte) {
 	switch string(key) {
 	case "text":
-		d.chunk.delta.content = s.text()
+		d.chunk.delta.content = s.Text()
 	case "finish_reason":
-		d.chunk.finish = s.text()
+		d.chunk.finish = s.Text()
 	default:
-		s.skip()
+		s.Skip()
 	}
 }

@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"aiperf/internal/conversation"
+	"aiperf/internal/jsontext"
 	"aiperf/internal/record"
 )
 
@@ -21,16 +22,16 @@ func encodeEmbeddings(b *body, t *conversation.Turn, h *History) error {
 }
 
 // embeddingsMember counts the vectors of an answer: lists that are not empty, or base64 text.
-func embeddingsMember(d *jsonAnswer, s *scanner, key []byte) bool {
+func embeddingsMember(d *jsonAnswer, s *jsontext.Scanner, key []byte) bool {
 	if string(key) != "data" {
 		return false
 	}
 	d.chunk.kind, d.chunk.items = record.Embeddings, 0
-	if !s.open('[') {
-		s.skip()
+	if !s.Open('[') {
+		s.Skip()
 		return true
 	}
-	for first := true; s.next(']', first); first = false {
+	for first := true; s.Next(']', first); first = false {
 		if vector(s) {
 			d.chunk.items++
 		}
@@ -39,24 +40,24 @@ func embeddingsMember(d *jsonAnswer, s *scanner, key []byte) bool {
 }
 
 // vector reads an element of the list and tells whether it holds a vector.
-func vector(s *scanner) bool {
-	if !s.open('{') {
-		s.skip()
+func vector(s *jsontext.Scanner) bool {
+	if !s.Open('{') {
+		s.Skip()
 		return false
 	}
 	found := false
-	for first := true; s.next('}', first); first = false {
-		if string(s.key()) != "embedding" {
-			s.skip()
+	for first := true; s.Next('}', first); first = false {
+		if string(s.Key()) != "embedding" {
+			s.Skip()
 			continue
 		}
-		switch s.kind() {
+		switch s.Kind() {
 		case '"':
-			found = !s.text().empty()
+			found = !s.Text().Empty()
 		case '[':
-			found = !emptyList(s.raw())
+			found = !emptyList(s.Raw())
 		default:
-			s.skip()
+			s.Skip()
 			found = false
 		}
 	}
@@ -64,6 +65,6 @@ func vector(s *scanner) bool {
 }
 
 func emptyList(raw []byte) bool {
-	s := scanner{b: raw}
-	return s.open('[') && s.kind() == ']'
+	s := jsontext.Scanner{Doc: raw}
+	return s.Open('[') && s.Kind() == ']'
 }

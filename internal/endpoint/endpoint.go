@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"aiperf/internal/conversation"
+	"aiperf/internal/jsontext"
 	"aiperf/internal/record"
 )
 
@@ -101,12 +102,12 @@ func (e *Endpoint) reservedIn(t *conversation.Turn) (list []string) {
 	if len(e.Reserved) == 0 || t.ExtraBody == nil {
 		return nil
 	}
-	s := scanner{b: t.ExtraBody}
+	s := jsontext.Scanner{Doc: t.ExtraBody}
 	members(&s, func(key string) {
 		if slices.Contains(e.Reserved, key) {
 			list = append(list, key)
 		}
-		s.skip()
+		s.Skip()
 	})
 	return list
 }

@@ -10,13 +10,14 @@ import (
 	"strings"
 
 	"aiperf/internal/conversation"
+	"aiperf/internal/jsontext"
 	"aiperf/internal/record"
 )
 
 // formType is an endpoint type whose requests are forms (multipart/form-data, RFC 7578) and whose answers are JSON documents or texts.
 type formType struct {
 	fields    func(f *form, t *conversation.Turn, h *History) error
-	input     func(x *inputTexts, s *scanner, key []byte) bool // reads a field of a form as a member of an object
+	input     func(x *inputTexts, s *jsontext.Scanner, key []byte) bool // reads a field of a form as a member of an object
 	newAnswer func(c *formCodec, remember bool) Answer
 	reserved  []string // fields that extras do not replace
 }
@@ -67,9 +68,9 @@ func (c *formCodec) Encode(t *conversation.Turn, h *History) (Request, error) {
 	}
 	if t.ExtraBody != nil {
 		var more object
-		s := scanner{b: t.ExtraBody}
+		s := jsontext.Scanner{Doc: t.ExtraBody}
 		more.merge(&s)
-		if !s.done() {
+		if !s.Done() {
 			return Request{}, invalid(t, "extra body: %.80q is not a JSON object", t.ExtraBody)
 		}
 		for i := range more.members {
@@ -121,7 +122,7 @@ func (f *form) put(name string, value []byte) {
 	f.list[i].value = value
 }
 
-func (f *form) text(name, value string) { f.put(name, appendString(nil, value)) }
+func (f *form) text(name, value string) { f.put(name, jsontext.AppendString(nil, value)) }
 
 // media appends a file with the content of a blob.
 func (f *form) media(t *conversation.Turn, name, filename, media string, b *conversation.Blob) error {
@@ -146,8 +147,8 @@ func (f *form) object() *object {
 			o.buf = append(o.buf, `{"b64_data":"`...)
 			o.share(file.base64)
 			o.buf = append(o.buf, `","filename":`...)
-			o.buf = append(appendString(o.buf, file.name), `,"content_type":`...)
-			o.buf = append(appendString(o.buf, file.media), '}')
+			o.buf = append(jsontext.AppendString(o.buf, file.name), `,"content_type":`...)
+			o.buf = append(jsontext.AppendString(o.buf, file.media), '}')
 		} else {
 			o.buf = append(o.buf, field.value...)
 		}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"io"
 	"mime/multipart"
+
+	"aiperf/internal/jsontext"
 )
 
 // FormJSON gives a form as it was sent (multipart/form-data) as a JSON object: texts as strings, files as content in base64, name and type.
@@ -39,7 +41,7 @@ func readForm(payload []byte, files bool) ([]byte, bool) {
 		} else {
 			var text []byte
 			text, err = io.ReadAll(p)
-			o.buf = appendString(o.buf, string(text))
+			o.buf = jsontext.AppendString(o.buf, string(text))
 		}
 		if err != nil {
 			return nil, false

@@ -6,6 +6,7 @@ import (
 
 	"github.com/jmespath/go-jmespath"
 
+	"aiperf/internal/jsontext"
 	"aiperf/internal/record"
 )
 
@@ -14,13 +15,13 @@ import (
 func freeType(field *jmespath.JMESPath) jsonType {
 	t := jsonType{input: freeInput, loose: looseAnswer}
 	if field != nil {
-		t.after = func(d *jsonAnswer) { d.chunk.take(selected(field, d.scan.b)) }
-		t.member = func(*jsonAnswer, *scanner, []byte) bool { return false }
+		t.after = func(d *jsonAnswer) { d.chunk.take(selected(field, d.scan.Doc)) }
+		t.member = func(*jsonAnswer, *jsontext.Scanner, []byte) bool { return false }
 		return t
 	}
 	t.begin, t.member, t.after = beginFree, freeMember, afterFree
-	t.array = func(d *jsonAnswer, s *scanner) bool {
-		d.state.(*freeDoc).whole = s.raw()
+	t.array = func(d *jsonAnswer, s *jsontext.Scanner) bool {
+		d.state.(*freeDoc).whole = s.Raw()
 		return true
 	}
 	return t
@@ -78,7 +79,7 @@ func (c *chunk) take(value any) {
 	switch v := value.(type) {
 	case string:
 		c.delta.reset()
-		c.delta.set, c.delta.content = true, text{raw: []byte(v), set: true}
+		c.delta.set, c.delta.content = true, jsontext.Text{Raw: []byte(v), Set: true}
 	case []any:
 		vectors, scores := 0, 0
 		for _, e := range v {
@@ -121,7 +122,7 @@ func (c *chunk) listed(vectors, scores int) bool {
 func looseAnswer(d *jsonAnswer, doc []byte) {
 	d.chunk.reset()
 	d.chunk.delta.reset()
-	d.chunk.delta.set, d.chunk.delta.content = true, text{raw: doc, set: true}
+	d.chunk.delta.set, d.chunk.delta.content = true, jsontext.Text{Raw: doc, Set: true}
 }
 
 // freeNames are the well-known members in the order in which they are looked at.
@@ -149,10 +150,10 @@ func beginFree(d *jsonAnswer) {
 	*f = freeDoc{}
 }
 
-func freeMember(d *jsonAnswer, s *scanner, key []byte) bool {
+func freeMember(d *jsonAnswer, s *jsontext.Scanner, key []byte) bool {
 	for i, name := range freeNames {
 		if string(key) == name {
-			d.state.(*freeDoc).values[i] = s.raw()
+			d.state.(*freeDoc).values[i] = s.Raw()
 			return true
 		}
 	}
@@ -166,7 +167,7 @@ func afterFree(d *jsonAnswer) {
 		c.listed(counted(f.whole, false))
 		return
 	}
-	if s := (scanner{b: d.scan.b}); s.kind() == '"' || isDigit(s.kind()) || s.kind() == '-' {
+	if s := (jsontext.Scanner{Doc: d.scan.Doc}); s.Kind() == '"' || digit(s.Kind()) || s.Kind() == '-' {
 		plainScalar(d, &s)
 		return
 	}
@@ -193,80 +194,80 @@ func afterFree(d *jsonAnswer) {
 }
 
 // plainScalar takes a document of one string or one number as the text that it is.
-func plainScalar(d *jsonAnswer, s *scanner) {
+func plainScalar(d *jsonAnswer, s *jsontext.Scanner) {
 	d.chunk.delta.reset()
 	d.chunk.delta.set = true
-	if s.kind() == '"' {
-		d.chunk.delta.content = s.text()
+	if s.Kind() == '"' {
+		d.chunk.delta.content = s.Text()
 	} else {
-		d.chunk.delta.content = text{raw: s.raw(), set: true}
+		d.chunk.delta.content = jsontext.Text{Raw: s.Raw(), Set: true}
 	}
 }
 
 // counted counts vectors and objects in a list; with marked only elements whose object is "embedding" are vectors.
 func counted(raw []byte, marked bool) (vectors, scores int) {
-	s := scanner{b: raw}
+	s := jsontext.Scanner{Doc: raw}
 	elements(&s, func() {
-		switch c := s.kind(); {
-		case c == '-' || isDigit(c):
-			s.skip()
+		switch c := s.Kind(); {
+		case c == '-' || digit(c):
+			s.Skip()
 			if !marked {
 				vectors = 1
 			}
 		case c == '[':
-			if v := s.raw(); !marked && onlyNumbers(v) {
+			if v := s.Raw(); !marked && onlyNumbers(v) {
 				vectors++
 			}
 		case c == '{':
 			scores++
-			if v := s.raw(); marked && embedded(v) {
+			if v := s.Raw(); marked && embedded(v) {
 				vectors++
 			}
 		default:
-			s.skip()
+			s.Skip()
 		}
 	})
 	return vectors, scores
 }
 
 func onlyNumbers(raw []byte) bool {
-	s, n, all := scanner{b: raw}, 0, true
+	s, n, all := jsontext.Scanner{Doc: raw}, 0, true
 	elements(&s, func() {
-		c := s.kind()
-		n, all = n+1, all && (c == '-' || isDigit(c))
-		s.skip()
+		c := s.Kind()
+		n, all = n+1, all && (c == '-' || digit(c))
+		s.Skip()
 	})
 	return n > 0 && all
 }
 
 // embedded tells whether an element of a list is an embedding with a vector.
 func embedded(raw []byte) bool {
-	s, kind := scanner{b: raw}, text{}
+	s, kind := jsontext.Scanner{Doc: raw}, jsontext.Text{}
 	members(&s, func(key string) {
 		if key == "object" {
-			kind = s.text()
+			kind = s.Text()
 		} else {
-			s.skip()
+			s.Skip()
 		}
 	})
-	return string(kind.raw) == "embedding" && vector(&scanner{b: raw})
+	return string(kind.Raw) == "embedding" && vector(&jsontext.Scanner{Doc: raw})
 }
 
 // said takes a string, maybe an empty one, or a list of strings; false = the value is none of both.
 func (p *part) said(raw []byte) bool {
-	s := scanner{b: raw}
-	if s.kind() == '"' {
-		p.content = s.text()
+	s := jsontext.Scanner{Doc: raw}
+	if s.Kind() == '"' {
+		p.content = s.Text()
 		return true
 	}
-	if s.kind() != '[' {
+	if s.Kind() != '[' {
 		return false
 	}
 	p.parts = p.parts[:0]
 	strings := true
 	elements(&s, func() {
-		t := s.text()
-		strings = strings && t.set
+		t := s.Text()
+		strings = strings && t.Set
 		p.parts = append(p.parts, t)
 	})
 	if !strings {
@@ -277,39 +278,39 @@ func (p *part) said(raw []byte) bool {
 
 // choice takes the text of the first choice: its own, its message's or its delta's.
 func (p *part) choice(raw []byte) {
-	s := scanner{b: raw}
-	var own, message, delta text
+	s := jsontext.Scanner{Doc: raw}
+	var own, message, delta jsontext.Text
 	first := true
 	elements(&s, func() {
 		if !first {
-			s.skip()
+			s.Skip()
 			return
 		}
 		first = false
-		content := func(into *text) {
+		content := func(into *jsontext.Text) {
 			members(&s, func(key string) {
 				if key == "content" {
-					*into = s.text()
+					*into = s.Text()
 				} else {
-					s.skip()
+					s.Skip()
 				}
 			})
 		}
 		members(&s, func(key string) {
 			switch key {
 			case "text":
-				own = s.text()
+				own = s.Text()
 			case "message":
 				content(&message)
 			case "delta":
 				content(&delta)
 			default:
-				s.skip()
+				s.Skip()
 			}
 		})
 	})
-	for _, t := range []text{own, message, delta} {
-		if t.set {
+	for _, t := range []jsontext.Text{own, message, delta} {
+		if t.Set {
 			p.content = t
 			return
 		}
@@ -317,7 +318,7 @@ func (p *part) choice(raw []byte) {
 }
 
 // freeInput reads a payload by the shapes of the other types; one of another shape has no input that anybody could name.
-func freeInput(x *inputTexts, s *scanner, key []byte) bool {
+func freeInput(x *inputTexts, s *jsontext.Scanner, key []byte) bool {
 	switch string(key) {
 	case "messages", "prompt":
 		return chatInput(x, s, key)

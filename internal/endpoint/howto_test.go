@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"aiperf/internal/conversation"
+	"aiperf/internal/jsontext"
 	"aiperf/internal/record"
 )
 
@@ -15,16 +16,16 @@ var echoType = jsonType{
 		b.setString("say", strings.Join(t.Contents(), " "))
 		return alone(t, h, "echo")
 	},
-	input: func(x *inputTexts, s *scanner, key []byte) bool {
+	input: func(x *inputTexts, s *jsontext.Scanner, key []byte) bool {
 		if string(key) == "say" {
-			x.add(s.text())
+			x.add(s.Text())
 			return true
 		}
 		return false
 	},
-	member: func(d *jsonAnswer, s *scanner, key []byte) bool {
+	member: func(d *jsonAnswer, s *jsontext.Scanner, key []byte) bool {
 		if string(key) == "echo" {
-			d.chunk.delta.set, d.chunk.delta.content = true, s.text()
+			d.chunk.delta.set, d.chunk.delta.content = true, s.Text()
 			return true
 		}
 		return false

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"aiperf/internal/conversation"
+	"aiperf/internal/jsontext"
 )
 
 // huggingFaceType is Hugging Face's text generation (endpoints, section 9.9). The path tells streams from whole answers, not the body.
@@ -24,7 +25,7 @@ func encodeHuggingFace(b *body, t *conversation.Turn, h *History) error {
 }
 
 // huggingFaceInput reads the prompt.
-func huggingFaceInput(x *inputTexts, s *scanner, key []byte) bool {
+func huggingFaceInput(x *inputTexts, s *jsontext.Scanner, key []byte) bool {
 	if string(key) != "inputs" {
 		return false
 	}
@@ -34,11 +35,11 @@ func huggingFaceInput(x *inputTexts, s *scanner, key []byte) bool {
 
 // huggingFaceDoc is what the document that is being read holds.
 type huggingFaceDoc struct {
-	whole   text // generated_text: the answer, or in a stream a repetition of it
-	token   text // of a stream
-	event   bool // the document is a token of a stream
-	special bool // that is no text, such as the end mark
-	streams bool // a token was seen; of the whole answer
+	whole   jsontext.Text // generated_text: the answer, or in a stream a repetition of it
+	token   jsontext.Text // of a stream
+	event   bool          // the document is a token of a stream
+	special bool          // that is no text, such as the end mark
+	streams bool          // a token was seen; of the whole answer
 }
 
 func beginHuggingFace(d *jsonAnswer) {
@@ -51,29 +52,29 @@ func beginHuggingFace(d *jsonAnswer) {
 }
 
 // huggingFaceMember reads a member of an answer or of an event.
-func huggingFaceMember(d *jsonAnswer, s *scanner, key []byte) bool {
+func huggingFaceMember(d *jsonAnswer, s *jsontext.Scanner, key []byte) bool {
 	h := d.state.(*huggingFaceDoc)
 	switch string(key) {
 	case "generated_text":
-		h.whole = s.text()
+		h.whole = s.Text()
 	case "token":
 		h.event = true
 		members(s, func(key string) {
 			switch key {
 			case "text":
-				h.token = s.text()
+				h.token = s.Text()
 			case "special":
-				h.special = string(s.raw()) == "true"
+				h.special = string(s.Raw()) == "true"
 			default:
-				s.skip()
+				s.Skip()
 			}
 		})
 	case "details":
 		members(s, func(key string) {
 			if key == "finish_reason" {
-				d.chunk.finish = s.text()
+				d.chunk.finish = s.Text()
 			} else {
-				s.skip()
+				s.Skip()
 			}
 		})
 	default:
@@ -83,17 +84,17 @@ func huggingFaceMember(d *jsonAnswer, s *scanner, key []byte) bool {
 }
 
 // huggingFaceArray reads the first answer of a list.
-func huggingFaceArray(d *jsonAnswer, s *scanner) bool {
+func huggingFaceArray(d *jsonAnswer, s *jsontext.Scanner) bool {
 	first := true
 	elements(s, func() {
 		if !first {
-			s.skip()
+			s.Skip()
 			return
 		}
 		first = false
 		members(s, func(key string) {
 			if !huggingFaceMember(d, s, []byte(key)) {
-				s.skip()
+				s.Skip()
 			}
 		})
 	})

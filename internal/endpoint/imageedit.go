@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"aiperf/internal/conversation"
+	"aiperf/internal/jsontext"
 )
 
 // imageEditType is OpenAI's image edits (endpoints, section 9.12): a form with a prompt and one image, as a file or by its address.
@@ -99,7 +100,7 @@ func imageEditRemarks(t *conversation.Turn) []string {
 }
 
 // imageEditInput reads the prompt and counts the image.
-func imageEditInput(x *inputTexts, s *scanner, key []byte) bool {
+func imageEditInput(x *inputTexts, s *jsontext.Scanner, key []byte) bool {
 	if k := string(key); k == "image" || k == "url" {
 		x.images++
 		return false

@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"aiperf/internal/conversation"
+	"aiperf/internal/jsontext"
 	"aiperf/internal/record"
 )
 
@@ -42,10 +43,10 @@ func onePromptRemarks(t *conversation.Turn) []string {
 }
 
 // imagesMember counts the images of an answer: those of its list, or the one that an event of a stream holds.
-func imagesMember(d *jsonAnswer, s *scanner, key []byte) bool {
+func imagesMember(d *jsonAnswer, s *jsontext.Scanner, key []byte) bool {
 	switch string(key) {
 	case "b64_json":
-		if !s.text().empty() {
+		if !s.Text().Empty() {
 			d.chunk.kind, d.chunk.items = record.Images, d.chunk.items+1
 		}
 	case "data":
@@ -60,13 +61,13 @@ func imagesMember(d *jsonAnswer, s *scanner, key []byte) bool {
 	return true
 }
 
-func holdsImage(s *scanner) (found bool) {
+func holdsImage(s *jsontext.Scanner) (found bool) {
 	members(s, func(key string) {
 		if key == "b64_json" || key == "url" {
-			found = !s.text().empty() || found
+			found = !s.Text().Empty() || found
 			return
 		}
-		s.skip()
+		s.Skip()
 	})
 	return found
 }

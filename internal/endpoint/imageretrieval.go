@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"aiperf/internal/conversation"
+	"aiperf/internal/jsontext"
 	"aiperf/internal/record"
 )
 
@@ -46,30 +47,30 @@ func imageRetrievalRemarks(t *conversation.Turn) []string {
 }
 
 // imageRetrievalInput counts the images.
-func imageRetrievalInput(x *inputTexts, s *scanner, key []byte) bool {
+func imageRetrievalInput(x *inputTexts, s *jsontext.Scanner, key []byte) bool {
 	if string(key) != "input" {
 		return false
 	}
 	elements(s, func() {
-		if s.kind() == '{' {
+		if s.Kind() == '{' {
 			x.images++
 		}
-		s.skip()
+		s.Skip()
 	})
 	return true
 }
 
 // detectionsMember counts the results of an answer, one an image.
-func detectionsMember(d *jsonAnswer, s *scanner, key []byte) bool {
+func detectionsMember(d *jsonAnswer, s *jsontext.Scanner, key []byte) bool {
 	if string(key) != "data" {
 		return false
 	}
 	d.chunk.kind, d.chunk.items = record.Other, 0
 	elements(s, func() {
-		if s.kind() == '{' {
+		if s.Kind() == '{' {
 			d.chunk.items++
 		}
-		s.skip()
+		s.Skip()
 	})
 	return true
 }

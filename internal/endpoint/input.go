@@ -1,26 +1,28 @@
 package endpoint
 
+import "aiperf/internal/jsontext"
+
 // inputTexts collects what a request payload holds of texts that count as input (endpoints, section 12).
 type inputTexts struct {
-	texts  []text
-	last   []text // texts that come behind all others (tool definitions)
+	texts  []jsontext.Text
+	last   []jsontext.Text // texts that come behind all others (tool definitions)
 	tokens int
 	images int
 }
 
 // readInput reads a payload member by member.
-func readInput(member func(x *inputTexts, s *scanner, key []byte) bool, payload []byte) (in Input) {
+func readInput(member func(x *inputTexts, s *jsontext.Scanner, key []byte) bool, payload []byte) (in Input) {
 	var x inputTexts
-	s := scanner{b: payload}
-	if !s.open('{') {
+	s := jsontext.Scanner{Doc: payload}
+	if !s.Open('{') {
 		return in
 	}
-	for first := true; s.next('}', first); first = false {
-		if !member(&x, &s, s.key()) {
-			s.skip()
+	for first := true; s.Next('}', first); first = false {
+		if !member(&x, &s, s.Key()) {
+			s.Skip()
 		}
 	}
-	if !s.done() {
+	if !s.Done() {
 		return in
 	}
 	in.Tokens, in.Images = x.tokens, x.images
@@ -34,36 +36,36 @@ func readInput(member func(x *inputTexts, s *scanner, key []byte) bool, payload 
 	return in
 }
 
-func (x *inputTexts) add(t text) {
-	if t.set {
+func (x *inputTexts) add(t jsontext.Text) {
+	if t.Set {
 		x.texts = append(x.texts, t)
 	}
 }
 
 // elements visits the elements of a list; a value of another kind is skipped.
-func elements(s *scanner, visit func()) {
-	if !s.open('[') {
-		s.skip()
+func elements(s *jsontext.Scanner, visit func()) {
+	if !s.Open('[') {
+		s.Skip()
 		return
 	}
-	for first := true; s.next(']', first); first = false {
+	for first := true; s.Next(']', first); first = false {
 		visit()
 	}
 }
 
 // members visits the members of an object; a value of another kind is skipped.
-func members(s *scanner, visit func(key string)) {
-	if !s.open('{') {
-		s.skip()
+func members(s *jsontext.Scanner, visit func(key string)) {
+	if !s.Open('{') {
+		s.Skip()
 		return
 	}
-	for first := true; s.next('}', first); first = false {
-		visit(string(s.key()))
+	for first := true; s.Next('}', first); first = false {
+		visit(string(s.Key()))
 	}
 }
 
 // chatInput reads messages and tools. A payload of another shape (a replayed completion) is read as a prompt.
-func chatInput(x *inputTexts, s *scanner, key []byte) bool {
+func chatInput(x *inputTexts, s *jsontext.Scanner, key []byte) bool {
 	switch string(key) {
 	case "messages":
 		elements(s, func() { x.message(s) })
@@ -75,8 +77,8 @@ func chatInput(x *inputTexts, s *scanner, key []byte) bool {
 	return true
 }
 
-func (x *inputTexts) message(s *scanner) {
-	var calls []text
+func (x *inputTexts) message(s *jsontext.Scanner) {
+	var calls []jsontext.Text
 	members(s, func(key string) {
 		switch key {
 		case "content":
@@ -84,7 +86,7 @@ func (x *inputTexts) message(s *scanner) {
 		case "tool_calls":
 			elements(s, func() { calls = append(calls, callTexts(s)...) })
 		default:
-			s.skip()
+			s.Skip()
 		}
 	})
 	for _, t := range calls {
@@ -93,27 +95,27 @@ func (x *inputTexts) message(s *scanner) {
 }
 
 // content reads a string or the texts of a list of parts, and counts the images.
-func (x *inputTexts) content(s *scanner) {
-	if s.kind() == '"' {
-		x.add(s.text())
+func (x *inputTexts) content(s *jsontext.Scanner) {
+	if s.Kind() == '"' {
+		x.add(s.Text())
 		return
 	}
 	elements(s, func() {
-		if s.kind() == '"' {
-			x.add(s.text())
+		if s.Kind() == '"' {
+			x.add(s.Text())
 			return
 		}
-		var t text
+		var t jsontext.Text
 		members(s, func(key string) {
 			switch key {
 			case "text":
-				t = s.text()
+				t = s.Text()
 			case "type":
-				if k := s.text(); string(k.raw) == "image_url" || string(k.raw) == "input_image" {
+				if k := s.Text(); string(k.Raw) == "image_url" || string(k.Raw) == "input_image" {
 					x.images++
 				}
 			default:
-				s.skip()
+				s.Skip()
 			}
 		})
 		x.add(t)
@@ -121,21 +123,21 @@ func (x *inputTexts) content(s *scanner) {
 }
 
 // callTexts gives name and arguments of a tool call.
-func callTexts(s *scanner) []text {
+func callTexts(s *jsontext.Scanner) []jsontext.Text {
 	var c call
 	members(s, func(key string) {
 		if key == "function" {
 			c.readFunction(s)
 		} else {
-			s.skip()
+			s.Skip()
 		}
 	})
 	return present(c.name, c.arguments)
 }
 
-func present(list ...text) (out []text) {
+func present(list ...jsontext.Text) (out []jsontext.Text) {
 	for _, t := range list {
-		if !t.empty() {
+		if !t.Empty() {
 			out = append(out, t)
 		}
 	}
@@ -143,22 +145,22 @@ func present(list ...text) (out []text) {
 }
 
 // tool reads a tool definition: its name, its description and its parameters as compact JSON.
-func (x *inputTexts) tool(s *scanner) {
-	var name, description, parameters text
+func (x *inputTexts) tool(s *jsontext.Scanner) {
+	var name, description, parameters jsontext.Text
 	read := func(key string) {
 		switch key {
 		case "name":
-			name = s.text()
+			name = s.Text()
 		case "description":
-			description = s.text()
+			description = s.Text()
 		case "parameters", "input_schema":
-			parameters = text{raw: appendCompact(nil, s), set: true}
+			parameters = jsontext.Text{Raw: jsontext.AppendCompact(nil, s), Set: true}
 		default:
-			s.skip()
+			s.Skip()
 		}
 	}
 	members(s, func(key string) {
-		if key == "function" && s.kind() == '{' {
+		if key == "function" && s.Kind() == '{' {
 			members(s, read)
 			return
 		}
@@ -168,7 +170,7 @@ func (x *inputTexts) tool(s *scanner) {
 }
 
 // promptInput reads a prompt: a text, texts, token ids, or lists of token ids.
-func promptInput(x *inputTexts, s *scanner, key []byte) bool {
+func promptInput(x *inputTexts, s *jsontext.Scanner, key []byte) bool {
 	if string(key) != "prompt" {
 		return false
 	}
@@ -176,22 +178,22 @@ func promptInput(x *inputTexts, s *scanner, key []byte) bool {
 	return true
 }
 
-func (x *inputTexts) prompt(s *scanner) {
-	switch c := s.kind(); {
+func (x *inputTexts) prompt(s *jsontext.Scanner) {
+	switch c := s.Kind(); {
 	case c == '"':
-		x.add(s.text())
+		x.add(s.Text())
 	case c == '[':
 		elements(s, func() { x.prompt(s) })
-	case isDigit(c):
+	case digit(c):
 		x.tokens++
-		s.skip()
+		s.Skip()
 	default:
-		s.skip()
+		s.Skip()
 	}
 }
 
 // embeddingsInput reads the texts to embed.
-func embeddingsInput(x *inputTexts, s *scanner, key []byte) bool {
+func embeddingsInput(x *inputTexts, s *jsontext.Scanner, key []byte) bool {
 	if string(key) != "input" {
 		return false
 	}
@@ -200,7 +202,7 @@ func embeddingsInput(x *inputTexts, s *scanner, key []byte) bool {
 }
 
 // rankingsInput reads query and passages, as plain texts or as objects with a text.
-func rankingsInput(x *inputTexts, s *scanner, key []byte) bool {
+func rankingsInput(x *inputTexts, s *jsontext.Scanner, key []byte) bool {
 	switch string(key) {
 	case "query":
 		x.ranked(s)
@@ -212,16 +214,16 @@ func rankingsInput(x *inputTexts, s *scanner, key []byte) bool {
 	return true
 }
 
-func (x *inputTexts) ranked(s *scanner) {
-	if s.kind() == '"' {
-		x.add(s.text())
+func (x *inputTexts) ranked(s *jsontext.Scanner) {
+	if s.Kind() == '"' {
+		x.add(s.Text())
 		return
 	}
 	members(s, func(key string) {
 		if key == "text" {
-			x.add(s.text())
+			x.add(s.Text())
 		} else {
-			s.skip()
+			s.Skip()
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"sync"
 
+	"aiperf/internal/jsontext"
 	"aiperf/internal/record"
 	"aiperf/internal/sse"
 )
@@ -12,7 +13,7 @@ import (
 type jsonAnswer struct {
 	*jsonType
 	chunk     chunk
-	scan      scanner // over the document that chunk points into
+	scan      jsontext.Scanner // over the document that chunk points into
 	event     sse.Event
 	lines     [][]byte
 	out       []byte // visible text so far
@@ -114,7 +115,7 @@ func (d *jsonAnswer) read(m *record.Message, index int) *record.Error {
 				return nil
 			}
 			d.chunk.reset()
-			d.chunk.delta.set, d.chunk.delta.content = true, text{raw: m.Raw, set: true}
+			d.chunk.delta.set, d.chunk.delta.content = true, jsontext.Text{Raw: m.Raw, Set: true}
 		}
 		d.keep(m.At, index)
 		return nil
@@ -220,7 +221,7 @@ func (d *jsonAnswer) unparse(fields []record.Field) []byte {
 // suspicious tells whether the document may be a report of failure.
 func (d *jsonAnswer) suspicious() bool {
 	c := &d.chunk
-	return c.failure.set || string(c.object.raw) == "error" || string(c.typ.raw) == "error" || string(c.typ.raw) == "response.failed"
+	return c.failure.Set || string(c.object.Raw) == "error" || string(c.typ.Raw) == "error" || string(c.typ.Raw) == "response.failed"
 }
 
 // keep takes what counts out of the document that was just read.
@@ -229,11 +230,11 @@ func (d *jsonAnswer) keep(at int64, index int) {
 	if len(c.usage) > 0 && !emptyObject(c.usage) {
 		d.usage = append(d.usage[:0], c.usage...)
 	}
-	if c.failure.set {
-		d.failure = append(d.failure[:0], c.failure.raw...)
+	if c.failure.Set {
+		d.failure = append(d.failure[:0], c.failure.Raw...)
 	}
-	if !c.finish.empty() {
-		d.finish = c.finish.append(d.finish[:0])
+	if !c.finish.Empty() {
+		d.finish = c.finish.Append(d.finish[:0])
 	}
 	if d.keeper != nil {
 		d.keeper.take(d)
@@ -262,8 +263,8 @@ func (d *jsonAnswer) content() (record.Kind, bool) {
 	if called {
 		d.out = p.calls(d.out)
 	}
-	if think := p.thinking(); !think.empty() {
-		d.reasoning = think.append(d.reasoning)
+	if think := p.thinking(); !think.Empty() {
+		d.reasoning = think.Append(d.reasoning)
 		return record.Reasoning, true
 	}
 	if called {
@@ -273,8 +274,8 @@ func (d *jsonAnswer) content() (record.Kind, bool) {
 }
 
 func emptyObject(raw []byte) bool {
-	s := scanner{b: raw}
-	return s.open('{') && s.kind() == '}'
+	s := jsontext.Scanner{Doc: raw}
+	return s.Open('{') && s.Kind() == '}'
 }
 
 // fill makes the reply: one string for all visible text, one for all reasoning, the contents cut from them.

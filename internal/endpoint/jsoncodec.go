@@ -5,24 +5,25 @@ import (
 	"sync"
 
 	"aiperf/internal/conversation"
+	"aiperf/internal/jsontext"
 	"aiperf/internal/record"
 )
 
 // jsonType is an endpoint type whose bodies are JSON objects and whose answers are JSON documents. Its functions know nothing of each other.
 type jsonType struct {
 	encode func(b *body, t *conversation.Turn, h *History) error
-	input  func(x *inputTexts, s *scanner, key []byte) bool // reads one top-level member of a payload; false = not consumed
-	path   func(set *Settings, t *conversation.Turn) string // where requests go (Request.Path); nil = the URL of the endpoint
+	input  func(x *inputTexts, s *jsontext.Scanner, key []byte) bool // reads one top-level member of a payload; false = not consumed
+	path   func(set *Settings, t *conversation.Turn) string          // where requests go (Request.Path); nil = the URL of the endpoint
 	// extrasIn is the member, an object, into which --extra-inputs go; "" = the body itself.
 	extrasIn string
 
-	member func(d *jsonAnswer, s *scanner, key []byte) bool // reads one top-level member of an answer; false = not consumed
-	array  func(d *jsonAnswer, s *scanner) bool             // reads a top-level array; nil = such an answer has no data
-	begin  func(d *jsonAnswer)                              // a document is about to be read; nil = nothing to do
-	after  func(d *jsonAnswer)                              // makes sense of the document that was read; nil = nothing to do
-	plain  bool                                             // a body that is no JSON object is the text itself
-	loose  func(d *jsonAnswer, doc []byte)                  // takes a document, body or event, that is not JSON; nil = it is skipped
-	keeper func() keeper                                    // makes the Memory of an answer; nil = answers leave nothing
+	member func(d *jsonAnswer, s *jsontext.Scanner, key []byte) bool // reads one top-level member of an answer; false = not consumed
+	array  func(d *jsonAnswer, s *jsontext.Scanner) bool             // reads a top-level array; nil = such an answer has no data
+	begin  func(d *jsonAnswer)                                       // a document is about to be read; nil = nothing to do
+	after  func(d *jsonAnswer)                                       // makes sense of the document that was read; nil = nothing to do
+	plain  bool                                                      // a body that is no JSON object is the text itself
+	loose  func(d *jsonAnswer, doc []byte)                           // takes a document, body or event, that is not JSON; nil = it is skipped
+	keeper func() keeper                                             // makes the Memory of an answer; nil = answers leave nothing
 }
 
 // open makes the codec of a run. It refuses extras that are no JSON.
@@ -79,14 +80,14 @@ func (c *jsonCodec) Encode(turn *conversation.Turn, h *History) (Request, error)
 		b.over(&c.extras)
 	} else if i := b.find(c.extrasIn); i >= 0 && len(c.extras.members) > 0 {
 		var inner object
-		inner.merge(&scanner{b: b.value(i)})
+		inner.merge(&jsontext.Scanner{Doc: b.value(i)})
 		inner.over(&c.extras)
 		b.setObject(c.extrasIn, &inner)
 	}
 	if turn.ExtraBody != nil {
-		s := scanner{b: turn.ExtraBody}
+		s := jsontext.Scanner{Doc: turn.ExtraBody}
 		b.merge(&s)
-		if !s.done() {
+		if !s.Done() {
 			return Request{}, invalid(turn, "extra body: %.80q is not a JSON object", turn.ExtraBody)
 		}
 	}
@@ -108,7 +109,7 @@ func (b *body) askForUsage(perChunk bool) {
 		if b.value(i)[0] != '{' {
 			return
 		}
-		options.merge(&scanner{b: b.value(i)})
+		options.merge(&jsontext.Scanner{Doc: b.value(i)})
 	}
 	if options.find("include_usage") < 0 {
 		options.setBool("include_usage", true)
@@ -134,7 +135,7 @@ func (b *body) strings(list []string) {
 		if i > 0 {
 			b.buf = append(b.buf, ',')
 		}
-		b.buf = appendString(b.buf, s)
+		b.buf = jsontext.AppendString(b.buf, s)
 	}
 	b.buf = append(b.buf, ']')
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"aiperf/internal/conversation"
+	"aiperf/internal/jsontext"
 	"aiperf/internal/record"
 )
 
@@ -33,7 +34,7 @@ func encodeMessages(b *body, t *conversation.Turn, h *History) error {
 	b.setString("model", b.set.model(t))
 	w := claudeWriter{messageWriter: messageWriter{b: b}}
 	if h.System != "" {
-		w.system = append(w.system, appendString(nil, h.System))
+		w.system = append(w.system, jsontext.AppendString(nil, h.System))
 	}
 	if err := w.messages(t, h); err != nil {
 		return err
@@ -96,7 +97,7 @@ func (w *claudeWriter) turn(t *conversation.Turn) error {
 	case "":
 		role = "user"
 	case "system":
-		w.system = append(w.system, appendString(nil, strings.Join(t.Contents(), "\n\n")))
+		w.system = append(w.system, jsontext.AppendString(nil, strings.Join(t.Contents(), "\n\n")))
 		return nil
 	}
 	w.open(role)
@@ -108,7 +109,7 @@ func (w *claudeWriter) turn(t *conversation.Turn) error {
 // content writes one text as a string, anything else as a list of blocks.
 func (w *claudeWriter) content(t *conversation.Turn) error {
 	if len(t.Parts) == 1 && t.Parts[0].Kind == conversation.Text {
-		w.b.buf = appendString(w.b.buf, t.Parts[0].Text)
+		w.b.buf = jsontext.AppendString(w.b.buf, t.Parts[0].Text)
 		return nil
 	}
 	p := partWriter{b: w.b}
@@ -130,8 +131,8 @@ func (p *partWriter) block(t *conversation.Turn, part *conversation.Part) error 
 		}
 	case conversation.ToolResult:
 		p.open("tool_result")
-		p.b.buf = appendString(append(p.b.buf, `,"tool_use_id":`...), part.ID)
-		p.b.buf = append(appendString(append(p.b.buf, `,"content":`...), part.Text), '}')
+		p.b.buf = jsontext.AppendString(append(p.b.buf, `,"tool_use_id":`...), part.ID)
+		p.b.buf = append(jsontext.AppendString(append(p.b.buf, `,"content":`...), part.Text), '}')
 	case conversation.Image:
 		return p.source(t, part.Blob)
 	case conversation.Audio:
@@ -150,7 +151,7 @@ func (p *partWriter) source(t *conversation.Turn, m *conversation.Blob) error {
 	case !m.Inline():
 		p.open("image")
 		p.b.buf = append(p.b.buf, `,"source":{"type":"url","url":`...)
-		p.b.buf = append(appendString(p.b.buf, m.Address()), '}', '}')
+		p.b.buf = append(jsontext.AppendString(p.b.buf, m.Address()), '}', '}')
 		return nil
 	}
 	content, err := m.Base64()
@@ -163,7 +164,7 @@ func (p *partWriter) source(t *conversation.Turn, m *conversation.Blob) error {
 	}
 	p.open("image")
 	p.b.buf = append(p.b.buf, `,"source":{"type":"base64","media_type":`...)
-	p.b.buf = append(appendString(p.b.buf, media), `,"data":"`...)
+	p.b.buf = append(jsontext.AppendString(p.b.buf, media), `,"data":"`...)
 	p.b.share(content)
 	p.b.buf = append(p.b.buf, '"', '}', '}')
 	return nil
@@ -177,8 +178,8 @@ func (w *claudeWriter) writeSystem() {
 	}
 	a, texts := len(b.buf), []string(nil)
 	for _, v := range w.system {
-		if s := (scanner{b: v}); s.kind() == '"' {
-			texts = append(texts, s.text().String())
+		if s := (jsontext.Scanner{Doc: v}); s.Kind() == '"' {
+			texts = append(texts, s.Text().String())
 		}
 	}
 	if len(texts) == len(w.system) {
@@ -187,9 +188,9 @@ func (w *claudeWriter) writeSystem() {
 	}
 	p := partWriter{b: b}
 	for _, v := range w.system {
-		s := scanner{b: v}
-		if s.kind() == '"' {
-			p.text("text", s.text().String())
+		s := jsontext.Scanner{Doc: v}
+		if s.Kind() == '"' {
+			p.text("text", s.Text().String())
 			continue
 		}
 		elements(&s, func() {
@@ -198,7 +199,7 @@ func (w *claudeWriter) writeSystem() {
 				c = '['
 			}
 			p.some = true
-			b.buf = appendCompact(append(b.buf, c), &s)
+			b.buf = jsontext.AppendCompact(append(b.buf, c), &s)
 		})
 	}
 	p.end()
@@ -207,29 +208,29 @@ func (w *claudeWriter) writeSystem() {
 
 // roleAndContent reads a ready message; content is nil unless it is a string or a list.
 func roleAndContent(m json.RawMessage) (role string, content json.RawMessage) {
-	s := scanner{b: m}
+	s := jsontext.Scanner{Doc: m}
 	members(&s, func(key string) {
 		switch key {
 		case "role":
-			role = s.text().String()
+			role = s.Text().String()
 		case "content":
-			if c := s.kind(); c == '"' || c == '[' {
-				content = s.raw()
+			if c := s.Kind(); c == '"' || c == '[' {
+				content = s.Raw()
 			} else {
-				s.skip()
+				s.Skip()
 			}
 		default:
-			s.skip()
+			s.Skip()
 		}
 	})
-	if !s.done() {
+	if !s.Done() {
 		return "", nil
 	}
 	return role, content
 }
 
 // messagesInput reads system, messages and tools.
-func messagesInput(x *inputTexts, s *scanner, key []byte) bool {
+func messagesInput(x *inputTexts, s *jsontext.Scanner, key []byte) bool {
 	switch string(key) {
 	case "system":
 		x.blocks(s)
@@ -239,7 +240,7 @@ func messagesInput(x *inputTexts, s *scanner, key []byte) bool {
 				if key == "content" {
 					x.blocks(s)
 				} else {
-					s.skip()
+					s.Skip()
 				}
 			})
 		})
@@ -252,29 +253,29 @@ func messagesInput(x *inputTexts, s *scanner, key []byte) bool {
 }
 
 // blocks reads a string or the texts of a list of blocks: texts, calls by name and input, the answers of tools.
-func (x *inputTexts) blocks(s *scanner) {
-	if s.kind() == '"' {
-		x.add(s.text())
+func (x *inputTexts) blocks(s *jsontext.Scanner) {
+	if s.Kind() == '"' {
+		x.add(s.Text())
 		return
 	}
 	elements(s, func() {
-		var name, input text
+		var name, input jsontext.Text
 		members(s, func(key string) {
 			switch key {
 			case "text":
-				x.add(s.text())
+				x.add(s.Text())
 			case "content":
 				x.blocks(s)
 			case "name":
-				name = s.text()
+				name = s.Text()
 			case "input":
-				input = text{raw: appendCompact(nil, s), set: true}
+				input = jsontext.Text{Raw: jsontext.AppendCompact(nil, s), Set: true}
 			case "type":
-				if string(s.text().raw) == "image" {
+				if string(s.Text().Raw) == "image" {
 					x.images++
 				}
 			default:
-				s.skip()
+				s.Skip()
 			}
 		})
 		for _, t := range present(name, input) {

@@ -1,6 +1,10 @@
 package endpoint
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"aiperf/internal/jsontext"
+)
 
 // messageDoc is what the document that is being read holds: an event of a stream, or a whole message.
 type messageDoc struct {
@@ -13,8 +17,8 @@ type messageDoc struct {
 
 // messageBlock is a block of a message's content, or a piece of one.
 type messageBlock struct {
-	kind, text, thinking, signature, partial text
-	id, name                                 text
+	kind, text, thinking, signature, partial jsontext.Text
+	id, name                                 jsontext.Text
 	input                                    []byte
 	raw                                      []byte
 }
@@ -29,7 +33,7 @@ func beginMessages(d *jsonAnswer) {
 }
 
 // messagesMember reads a top-level member of an event or of a message.
-func messagesMember(d *jsonAnswer, s *scanner, key []byte) bool {
+func messagesMember(d *jsonAnswer, s *jsontext.Scanner, key []byte) bool {
 	m := d.state.(*messageDoc)
 	switch string(key) {
 	case "index":
@@ -37,19 +41,19 @@ func messagesMember(d *jsonAnswer, s *scanner, key []byte) bool {
 			m.index = int(n)
 		}
 	case "content_block":
-		m.block = readBlock(d, s.raw())
+		m.block = readBlock(d, s.Raw())
 	case "delta":
-		m.delta = readBlock(d, s.raw())
+		m.delta = readBlock(d, s.Raw())
 	case "content":
-		m.content = s.raw()
+		m.content = s.Raw()
 	case "stop_reason":
-		d.chunk.finish = s.text()
+		d.chunk.finish = s.Text()
 	case "message":
 		members(s, func(key string) {
-			if key == "usage" && s.kind() == '{' {
-				d.chunk.usage = s.raw()
+			if key == "usage" && s.Kind() == '{' {
+				d.chunk.usage = s.Raw()
 			} else {
-				s.skip()
+				s.Skip()
 			}
 		})
 	default:
@@ -61,43 +65,43 @@ func messagesMember(d *jsonAnswer, s *scanner, key []byte) bool {
 // readBlock reads a block or a delta; a delta of the message itself has the reason why it ends.
 func readBlock(d *jsonAnswer, raw []byte) (b messageBlock) {
 	b.raw = raw
-	s := &scanner{b: raw}
+	s := &jsontext.Scanner{Doc: raw}
 	members(s, func(key string) {
 		switch key {
 		case "type":
-			b.kind = s.text()
+			b.kind = s.Text()
 		case "text":
-			b.text = s.text()
+			b.text = s.Text()
 		case "thinking":
-			b.thinking = s.text()
+			b.thinking = s.Text()
 		case "signature":
-			b.signature = s.text()
+			b.signature = s.Text()
 		case "partial_json":
-			b.partial = s.text()
+			b.partial = s.Text()
 		case "id":
-			b.id = s.text()
+			b.id = s.Text()
 		case "name":
-			b.name = s.text()
+			b.name = s.Text()
 		case "input":
-			b.input = appendCompact(nil, s)
+			b.input = jsontext.AppendCompact(nil, s)
 		case "stop_reason":
-			d.chunk.finish = s.text()
+			d.chunk.finish = s.Text()
 		default:
-			s.skip()
+			s.Skip()
 		}
 	})
 	return b
 }
 
 // calls tells whether a block is a tool call. Servers name further kinds of them (server_tool_use, mcp_tool_use).
-func (b *messageBlock) calls() bool { return !b.name.empty() }
+func (b *messageBlock) calls() bool { return !b.name.Empty() }
 
 // inputText is the input of a call as text; an empty object says nothing.
-func (b *messageBlock) inputText() text {
+func (b *messageBlock) inputText() jsontext.Text {
 	if len(b.input) == 0 || string(b.input) == "{}" || string(b.input) == "null" {
-		return text{}
+		return jsontext.Text{}
 	}
-	return text{raw: b.input, set: true}
+	return jsontext.Text{Raw: b.input, Set: true}
 }
 
 // afterMessages makes a piece of a message of the document.
@@ -106,10 +110,10 @@ func afterMessages(d *jsonAnswer) {
 	p.reset()
 	p.set = true
 	m.overlay(d)
-	switch string(d.chunk.typ.raw) {
+	switch string(d.chunk.typ.Raw) {
 	case "content_block_delta":
 		p.content, p.reasoning = m.delta.text, m.delta.thinking
-		if !m.delta.partial.empty() {
+		if !m.delta.partial.Empty() {
 			p.tools = append(p.tools, call{arguments: m.delta.partial})
 		}
 	case "content_block_start":
@@ -130,7 +134,7 @@ func (m *messageDoc) overlay(d *jsonAnswer) {
 		return
 	}
 	var later object
-	later.merge(&scanner{b: d.chunk.usage})
+	later.merge(&jsontext.Scanner{Doc: d.chunk.usage})
 	for i := range later.members {
 		if v := later.value(i); string(v) != "null" {
 			a := len(m.usage.buf)
@@ -143,24 +147,24 @@ func (m *messageDoc) overlay(d *jsonAnswer) {
 
 // message takes all that a whole message says.
 func (p *part) message(d *jsonAnswer, content []byte) {
-	s := &scanner{b: content}
-	if s.kind() == '"' {
-		p.content = s.text()
+	s := &jsontext.Scanner{Doc: content}
+	if s.Kind() == '"' {
+		p.content = s.Text()
 		return
 	}
 	var thoughts []byte
 	elements(s, func() {
-		b := readBlock(d, s.raw())
-		if !b.text.empty() {
+		b := readBlock(d, s.Raw())
+		if !b.text.Empty() {
 			p.parts = append(p.parts, b.text)
 		}
-		thoughts = b.thinking.append(thoughts)
+		thoughts = b.thinking.Append(thoughts)
 		if b.calls() {
 			p.tools = append(p.tools, call{name: b.name, arguments: b.inputText()})
 		}
 	})
 	if len(thoughts) > 0 {
-		p.reasoning = text{raw: thoughts, set: true}
+		p.reasoning = jsontext.Text{Raw: thoughts, Set: true}
 	}
 }
 
@@ -177,19 +181,19 @@ type wholeBlock struct {
 
 func (k *messagesKeeper) take(d *jsonAnswer) {
 	m := d.state.(*messageDoc)
-	switch string(d.chunk.typ.raw) {
+	switch string(d.chunk.typ.Raw) {
 	case "content_block_start":
 		k.block(m.index).add(&m.block)
 	case "content_block_delta":
 		k.block(m.index).add(&m.delta)
 	case "message", "":
-		s := &scanner{b: m.content}
-		if s.kind() == '"' {
-			k.block(0).add(&messageBlock{text: s.text()})
+		s := &jsontext.Scanner{Doc: m.content}
+		if s.Kind() == '"' {
+			k.block(0).add(&messageBlock{text: s.Text()})
 			return
 		}
 		elements(s, func() {
-			b := readBlock(d, s.raw())
+			b := readBlock(d, s.Raw())
 			k.block(len(k.blocks)).add(&b)
 		})
 	}
@@ -208,19 +212,19 @@ func (k *messagesKeeper) block(index int) *wholeBlock {
 
 // add joins a piece.
 func (w *wholeBlock) add(b *messageBlock) {
-	switch kind := string(b.kind.raw); kind {
+	switch kind := string(b.kind.Raw); kind {
 	case "redacted_thinking":
-		w.verbatim = appendCompact(nil, &scanner{b: b.raw})
+		w.verbatim = jsontext.AppendCompact(nil, &jsontext.Scanner{Doc: b.raw})
 	case "thinking", "thinking_delta", "signature_delta":
 		w.kind = []byte("thinking")
 	}
 	if b.calls() {
 		w.kind = []byte("tool_use")
-		w.id, w.name, w.input = b.id.append(w.id[:0]), b.name.append(w.name[:0]), append(w.input[:0], b.input...)
+		w.id, w.name, w.input = b.id.Append(w.id[:0]), b.name.Append(w.name[:0]), append(w.input[:0], b.input...)
 	}
-	w.said = b.thinking.append(b.text.append(w.said))
-	w.sign = b.signature.append(w.sign)
-	w.partial = b.partial.append(w.partial)
+	w.said = b.thinking.Append(b.text.Append(w.said))
+	w.sign = b.signature.Append(w.sign)
+	w.partial = b.partial.Append(w.partial)
 }
 
 // memory words the answer: a text alone as a string; else its thoughts, its text and its calls as blocks.
@@ -248,11 +252,11 @@ func (k *messagesKeeper) memory(d *jsonAnswer) Memory {
 	}
 	out := []byte(`{"role":"assistant","content":`)
 	if len(thoughts)+len(calls) == 0 {
-		return json.RawMessage(append(appendString(out, string(said)), '}'))
+		return json.RawMessage(append(jsontext.AppendString(out, string(said)), '}'))
 	}
 	list := thoughts
 	if len(said) > 0 {
-		list = append(list, append(appendString([]byte(`{"type":"text","text":`), string(said)), '}'))
+		list = append(list, append(jsontext.AppendString([]byte(`{"type":"text","text":`), string(said)), '}'))
 	}
 	for i, one := range append(list, calls...) {
 		c := byte(',')
@@ -265,24 +269,24 @@ func (k *messagesKeeper) memory(d *jsonAnswer) Memory {
 }
 
 func (w *wholeBlock) thought() []byte {
-	b := appendString([]byte(`{"type":"thinking","thinking":`), string(w.said))
+	b := jsontext.AppendString([]byte(`{"type":"thinking","thinking":`), string(w.said))
 	if len(w.sign) > 0 {
-		b = appendString(append(b, `,"signature":`...), string(w.sign))
+		b = jsontext.AppendString(append(b, `,"signature":`...), string(w.sign))
 	}
 	return append(b, '}')
 }
 
 // call words a call. Its input is what came in pieces, else what it began with; pieces that are no JSON object are not repeated.
 func (w *wholeBlock) call() []byte {
-	b := appendString([]byte(`{"type":"tool_use","id":`), string(w.id))
-	b = append(appendString(append(b, `,"name":`...), string(w.name)), `,"input":`...)
+	b := jsontext.AppendString([]byte(`{"type":"tool_use","id":`), string(w.id))
+	b = append(jsontext.AppendString(append(b, `,"name":`...), string(w.name)), `,"input":`...)
 	for _, input := range [][]byte{w.partial, w.input} {
-		s := scanner{b: input}
-		if s.kind() != '{' {
+		s := jsontext.Scanner{Doc: input}
+		if s.Kind() != '{' {
 			continue
 		}
 		a := len(b)
-		if b = appendCompact(b, &s); s.done() {
+		if b = jsontext.AppendCompact(b, &s); s.Done() {
 			return append(b, '}')
 		}
 		b = b[:a]

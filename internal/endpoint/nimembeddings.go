@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"aiperf/internal/conversation"
+	"aiperf/internal/jsontext"
 )
 
 // Embeddings of texts and images: NIM's (endpoints, section 9.6), and NV-CLIP's, which takes texts and images as entries of their own
@@ -39,7 +40,7 @@ func encodeNIMEmbeddings(b *body, t *conversation.Turn, h *History) error {
 			b.buf = append(b.buf, ',')
 		}
 		if len(pictures) == 0 {
-			b.buf = appendString(b.buf, texts[i])
+			b.buf = jsontext.AppendString(b.buf, texts[i])
 			continue
 		}
 		b.buf = append(b.buf, '"')
@@ -79,12 +80,12 @@ func encodeNVCLIP(b *body, t *conversation.Turn, h *History) error {
 }
 
 // nvclipInput reads the texts to embed and counts the images among them: entries that are URLs.
-func nvclipInput(x *inputTexts, s *scanner, key []byte) bool {
+func nvclipInput(x *inputTexts, s *jsontext.Scanner, key []byte) bool {
 	if string(key) != "input" {
 		return false
 	}
 	elements(s, func() {
-		if t := s.text(); isURL(t.raw) {
+		if t := s.Text(); isURL(t.Raw) {
 			x.images++
 		} else {
 			x.add(t)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"aiperf/internal/conversation"
+	"aiperf/internal/jsontext"
 	"aiperf/internal/record"
 )
 
@@ -85,7 +86,7 @@ func encodeNIMRankings(b *body, t *conversation.Turn, h *History) error {
 
 func (b *body) textObject(s string) {
 	b.buf = append(b.buf, `{"text":`...)
-	b.buf = appendString(b.buf, s)
+	b.buf = jsontext.AppendString(b.buf, s)
 	b.buf = append(b.buf, '}')
 }
 
@@ -115,24 +116,24 @@ func encodeTEIRankings(b *body, t *conversation.Turn, h *History) error {
 }
 
 // listMember counts the scores under the type's own key.
-func listMember(name string) func(*jsonAnswer, *scanner, []byte) bool {
-	return func(d *jsonAnswer, s *scanner, key []byte) bool {
+func listMember(name string) func(*jsonAnswer, *jsontext.Scanner, []byte) bool {
+	return func(d *jsonAnswer, s *jsontext.Scanner, key []byte) bool {
 		return string(key) == name && rankingArray(d, s)
 	}
 }
 
 // rankingArray counts the scores of a list.
-func rankingArray(d *jsonAnswer, s *scanner) bool {
+func rankingArray(d *jsonAnswer, s *jsontext.Scanner) bool {
 	d.chunk.kind, d.chunk.items = record.Rankings, 0
-	if !s.open('[') {
-		s.skip()
+	if !s.Open('[') {
+		s.Skip()
 		return true
 	}
-	for first := true; s.next(']', first); first = false {
-		if s.kind() == '{' {
+	for first := true; s.Next(']', first); first = false {
+		if s.Kind() == '{' {
 			d.chunk.items++
 		}
-		s.skip()
+		s.Skip()
 	}
 	return true
 }

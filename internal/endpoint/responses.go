@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"aiperf/internal/conversation"
+	"aiperf/internal/jsontext"
 )
 
 // responsesType is OpenAI's responses (endpoints, section 9.3).
@@ -79,7 +80,7 @@ func (b *body) items(t *conversation.Turn, h *History, past []Past) error {
 	if h.UserContext != "" && len(past) == len(h.Past) {
 		w.comma()
 		b.buf = append(b.buf, `{"type":"message","role":"user","content":`...)
-		b.buf = append(appendString(b.buf, h.UserContext), '}')
+		b.buf = append(jsontext.AppendString(b.buf, h.UserContext), '}')
 	}
 	for i := range past {
 		if err := w.turn(past[i].Turn); err != nil {
@@ -127,7 +128,7 @@ func (w *itemWriter) turn(t *conversation.Turn) error {
 // content writes one text as a string, anything else as a list of parts.
 func (w *itemWriter) content(t *conversation.Turn) error {
 	if len(t.Parts) == 1 && t.Parts[0].Kind == conversation.Text {
-		w.b.buf = appendString(w.b.buf, t.Parts[0].Text)
+		w.b.buf = jsontext.AppendString(w.b.buf, t.Parts[0].Text)
 		return nil
 	}
 	p := partWriter{b: w.b}
@@ -166,16 +167,16 @@ func (p *partWriter) item(t *conversation.Turn, part *conversation.Part) error {
 }
 
 // responsesInput reads input, instructions and tools.
-func responsesInput(x *inputTexts, s *scanner, key []byte) bool {
+func responsesInput(x *inputTexts, s *jsontext.Scanner, key []byte) bool {
 	switch string(key) {
 	case "input":
-		if s.kind() == '"' {
-			x.add(s.text())
+		if s.Kind() == '"' {
+			x.add(s.Text())
 			return true
 		}
 		elements(s, func() { x.item(s) })
 	case "instructions":
-		x.add(s.text())
+		x.add(s.Text())
 	case "tools":
 		elements(s, func() { x.tool(s) })
 	default:
@@ -185,9 +186,9 @@ func responsesInput(x *inputTexts, s *scanner, key []byte) bool {
 }
 
 // item reads a text, a message, a call or the answer to one.
-func (x *inputTexts) item(s *scanner) {
-	if s.kind() == '"' {
-		x.add(s.text())
+func (x *inputTexts) item(s *jsontext.Scanner) {
+	if s.Kind() == '"' {
+		x.add(s.Text())
 		return
 	}
 	var c call
@@ -196,11 +197,11 @@ func (x *inputTexts) item(s *scanner) {
 		case "content", "output":
 			x.content(s)
 		case "name":
-			c.name = s.text()
+			c.name = s.Text()
 		case "arguments":
-			c.arguments = s.text()
+			c.arguments = s.Text()
 		default:
-			s.skip()
+			s.Skip()
 		}
 	})
 	for _, t := range present(c.name, c.arguments) {

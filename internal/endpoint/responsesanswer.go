@@ -1,17 +1,21 @@
 package endpoint
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"aiperf/internal/jsontext"
+)
 
 // responseDoc is what the document that is being read holds besides what all types have: an event of a stream, or a whole response.
 // Nested values stay unread until they are needed.
 type responseDoc struct {
-	delta, text           text
+	delta, text           jsontext.Text
 	outputIndex           float64
 	contentIndex          float64
 	item                  []byte
-	id, status            text
+	id, status            jsontext.Text
 	output                []byte
-	outputText            text
+	outputText            jsontext.Text
 	stored                bool
 	seen                  map[[2]float64]bool // places whose text came in deltas; of the whole answer
 	lastID                string              // of the whole answer
@@ -29,25 +33,25 @@ func beginResponse(d *jsonAnswer) {
 }
 
 // responsesMember reads a top-level member of an event or a response.
-func responsesMember(d *jsonAnswer, s *scanner, key []byte) bool {
+func responsesMember(d *jsonAnswer, s *jsontext.Scanner, key []byte) bool {
 	r := d.state.(*responseDoc)
 	switch string(key) {
 	case "delta":
-		r.delta = s.text()
+		r.delta = s.Text()
 	case "text":
-		r.text = s.text()
+		r.text = s.Text()
 	case "output_index":
 		r.outputIndex, _ = number(s)
 	case "content_index":
 		r.contentIndex, _ = number(s)
 	case "item":
-		r.item = s.raw()
+		r.item = s.Raw()
 	case "response":
 		members(s, func(key string) {
-			if key == "usage" && s.kind() == '{' {
-				d.chunk.usage = s.raw()
+			if key == "usage" && s.Kind() == '{' {
+				d.chunk.usage = s.Raw()
 			} else if !r.member(s, key) {
-				s.skip()
+				s.Skip()
 			}
 		})
 	default:
@@ -57,18 +61,18 @@ func responsesMember(d *jsonAnswer, s *scanner, key []byte) bool {
 }
 
 // member reads a member of a response.
-func (r *responseDoc) member(s *scanner, key string) bool {
+func (r *responseDoc) member(s *jsontext.Scanner, key string) bool {
 	switch key {
 	case "id":
-		r.id = s.text()
+		r.id = s.Text()
 	case "status":
-		r.status = s.text()
+		r.status = s.Text()
 	case "store":
-		r.stored = string(s.raw()) == "true"
+		r.stored = string(s.Raw()) == "true"
 	case "output":
-		r.output = s.raw()
+		r.output = s.Raw()
 	case "output_text":
-		r.outputText = s.text()
+		r.outputText = s.Text()
 	default:
 		return false
 	}
@@ -81,10 +85,10 @@ func afterResponse(d *jsonAnswer) {
 	p.reset()
 	p.set = true
 	at := [2]float64{r.outputIndex, r.contentIndex}
-	switch kind := string(d.chunk.typ.raw); kind {
+	switch kind := string(d.chunk.typ.Raw); kind {
 	case "response.output_text.delta":
 		p.content = r.delta
-		r.seen[at] = r.seen[at] || !r.delta.empty()
+		r.seen[at] = r.seen[at] || !r.delta.Empty()
 	case "response.reasoning_text.delta", "response.reasoning_summary_text.delta":
 		p.reasoning = r.delta
 	case "response.refusal.delta":
@@ -104,74 +108,74 @@ func afterResponse(d *jsonAnswer) {
 			p.output(r)
 		}
 	}
-	if !r.id.empty() {
+	if !r.id.Empty() {
 		r.lastID = r.id.String()
 	}
-	switch string(d.chunk.typ.raw) {
+	switch string(d.chunk.typ.Raw) {
 	case "response.incomplete", "response.error", "response.failed", "error":
 		r.failedStatus = true
 	}
-	r.failedStatus = r.failedStatus || string(r.status.raw) == "failed"
+	r.failedStatus = r.failedStatus || string(r.status.Raw) == "failed"
 	r.storing = r.storing || r.stored
 }
 
 // begun takes the name of a call that begins.
 func (p *part) begun(item []byte) {
 	i := readItem(item)
-	if string(i.kind.raw) == "function_call" {
+	if string(i.kind.Raw) == "function_call" {
 		p.tools = append(p.tools, call{name: i.name})
 	}
 }
 
 // outputItem is an item of a response's output.
 type outputItem struct {
-	kind, id, name, arguments text
-	texts, thoughts           []text
-	refusal                   text
+	kind, id, name, arguments jsontext.Text
+	texts, thoughts           []jsontext.Text
+	refusal                   jsontext.Text
 }
 
 // readItem reads an item.
 func readItem(raw []byte) (i outputItem) {
-	s := &scanner{b: raw}
+	s := &jsontext.Scanner{Doc: raw}
 	members(s, func(key string) {
 		switch key {
 		case "type":
-			i.kind = s.text()
+			i.kind = s.Text()
 		case "id":
-			i.id = s.text()
+			i.id = s.Text()
 		case "name":
-			i.name = s.text()
+			i.name = s.Text()
 		case "arguments":
-			if c := s.kind(); c == '{' || c == '[' {
-				i.arguments = text{raw: appendCompact(nil, s), set: true}
+			if c := s.Kind(); c == '{' || c == '[' {
+				i.arguments = jsontext.Text{Raw: jsontext.AppendCompact(nil, s), Set: true}
 			} else {
-				i.arguments = s.text()
+				i.arguments = s.Text()
 			}
 		case "content", "summary":
 			elements(s, func() { i.piece(s) })
 		default:
-			s.skip()
+			s.Skip()
 		}
 	})
 	return i
 }
 
 // piece reads a piece of a message's content or of a reasoning's summary.
-func (i *outputItem) piece(s *scanner) {
-	var kind, said, refusal text
+func (i *outputItem) piece(s *jsontext.Scanner) {
+	var kind, said, refusal jsontext.Text
 	members(s, func(key string) {
 		switch key {
 		case "type":
-			kind = s.text()
+			kind = s.Text()
 		case "text", "transcript":
-			said = s.text()
+			said = s.Text()
 		case "refusal":
-			refusal = s.text()
+			refusal = s.Text()
 		default:
-			s.skip()
+			s.Skip()
 		}
 	})
-	switch string(kind.raw) {
+	switch string(kind.Raw) {
 	case "output_text", "output_audio":
 		i.texts = append(i.texts, said)
 	case "summary_text", "reasoning_text":
@@ -184,21 +188,21 @@ func (i *outputItem) piece(s *scanner) {
 // output takes all that a whole response says.
 func (p *part) output(r *responseDoc) {
 	var thoughts []byte
-	s := &scanner{b: r.output}
+	s := &jsontext.Scanner{Doc: r.output}
 	elements(s, func() {
-		i := readItem(s.raw())
+		i := readItem(s.Raw())
 		p.parts = append(p.parts, i.texts...)
-		if !i.refusal.empty() {
+		if !i.refusal.Empty() {
 			p.parts = append(p.parts, i.refusal)
 		}
 		for _, t := range i.thoughts {
-			thoughts = t.append(thoughts)
+			thoughts = t.Append(thoughts)
 		}
-		if string(i.kind.raw) == "function_call" {
+		if string(i.kind.Raw) == "function_call" {
 			p.tools = append(p.tools, call{name: i.name, arguments: i.arguments})
 		}
 	})
-	p.reasoning = text{raw: thoughts, set: len(thoughts) > 0}
+	p.reasoning = jsontext.Text{Raw: thoughts, Set: len(thoughts) > 0}
 	if len(p.parts)+len(p.tools)+len(thoughts) == 0 {
 		p.content = r.outputText
 	}
@@ -223,21 +227,21 @@ var notReplayed = map[string]bool{"web_search_call": true, "file_search_call": t
 
 func (k *responsesKeeper) take(d *jsonAnswer) {
 	r := d.state.(*responseDoc)
-	if string(d.chunk.typ.raw) == "response.output_item.done" && r.item != nil {
+	if string(d.chunk.typ.Raw) == "response.output_item.done" && r.item != nil {
 		k.keep(r.item)
 	}
 	if r.output != nil {
-		s := &scanner{b: r.output}
-		elements(s, func() { k.keep(s.raw()) })
+		s := &jsontext.Scanner{Doc: r.output}
+		elements(s, func() { k.keep(s.Raw()) })
 	}
 }
 
 func (k *responsesKeeper) keep(raw []byte) {
 	i := readItem(raw)
-	if notReplayed[string(i.kind.raw)] {
+	if notReplayed[string(i.kind.Raw)] {
 		return
 	}
-	item := json.RawMessage(appendCompact(nil, &scanner{b: raw}))
+	item := json.RawMessage(jsontext.AppendCompact(nil, &jsontext.Scanner{Doc: raw}))
 	id := i.id.String()
 	if at, known := k.place[id]; known && id != "" {
 		k.items[at] = item

@@ -1,6 +1,9 @@
 package endpoint
 
-import "aiperf/internal/conversation"
+import (
+	"aiperf/internal/conversation"
+	"aiperf/internal/jsontext"
+)
 
 // solidoType is SOLIDO's retrieval-augmented generation (endpoints, section 9.10). Of a conversation it sends the latest turn.
 var solidoType = jsonType{encode: encodeSolido, input: solidoInput, member: solidoMember}
@@ -17,14 +20,14 @@ func encodeSolido(b *body, t *conversation.Turn, _ *History) error {
 }
 
 // solidoInput counts nothing: a list of queries is none of the contract's shapes of input (section 12).
-func solidoInput(*inputTexts, *scanner, []byte) bool { return false }
+func solidoInput(*inputTexts, *jsontext.Scanner, []byte) bool { return false }
 
 // solidoMember reads the text of an answer; its sources count for nothing.
-func solidoMember(d *jsonAnswer, s *scanner, key []byte) bool {
+func solidoMember(d *jsonAnswer, s *jsontext.Scanner, key []byte) bool {
 	if string(key) != "content" {
 		return false
 	}
 	d.chunk.delta.reset()
-	d.chunk.delta.set, d.chunk.delta.content = true, s.text()
+	d.chunk.delta.set, d.chunk.delta.content = true, s.Text()
 	return true
 }

@@ -8,6 +8,7 @@ import (
 
 	"aiperf/internal/conversation"
 	"aiperf/internal/jinja"
+	"aiperf/internal/jsontext"
 	"aiperf/internal/record"
 )
 
@@ -76,17 +77,17 @@ func (c *templateCodec) Encode(t *conversation.Turn, h *History) (Request, error
 
 // finish reads what the template has said as JSON and puts extras and the turn's own members over it.
 func (c *templateCodec) finish(t *conversation.Turn, said string) (record.Body, error) {
-	s := scanner{b: []byte(said)}
-	value := appendCompact(nil, &s)
-	if !s.done() {
+	s := jsontext.Scanner{Doc: []byte(said)}
+	value := jsontext.AppendCompact(nil, &s)
+	if !s.Done() {
 		hint := ""
 		if strings.Contains(said, "&#34;") || strings.Contains(said, "&#39;") || strings.Contains(said, "&amp;") || !strings.Contains(said, `"`) {
 			hint = "; quotes are escaped as HTML unless a value is written {{ value|tojson }}"
 		}
 		return record.Body{}, invalid(t, "payload_template does not give JSON: %.120q%s", said, hint)
 	}
-	s = scanner{b: value}
-	if s.kind() != '{' {
+	s = jsontext.Scanner{Doc: value}
+	if s.Kind() != '{' {
 		if len(c.extras.members) > 0 || t.ExtraBody != nil {
 			return record.Body{}, invalid(t, "payload_template gives %.80q: extra inputs and a row's own members need an object to go into", value)
 		}
@@ -96,9 +97,9 @@ func (c *templateCodec) finish(t *conversation.Turn, said string) (record.Body, 
 	b.merge(&s)
 	b.over(&c.extras)
 	if t.ExtraBody != nil {
-		extra := scanner{b: t.ExtraBody}
+		extra := jsontext.Scanner{Doc: t.ExtraBody}
 		b.merge(&extra)
-		if !extra.done() {
+		if !extra.Done() {
 			return record.Body{}, invalid(t, "extra body: %.80q is not a JSON object", t.ExtraBody)
 		}
 	}

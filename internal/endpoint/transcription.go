@@ -4,11 +4,12 @@ import (
 	"strings"
 
 	"aiperf/internal/conversation"
+	"aiperf/internal/jsontext"
 )
 
 // transcriptionType is OpenAI's audio transcription (endpoints, section 9.15): a form with one clip in, a text out, in JSON or as it is.
 var transcriptionType = formType{fields: transcriptionFields, reserved: transcriptionReserved,
-	input:     func(*inputTexts, *scanner, []byte) bool { return false },
+	input:     func(*inputTexts, *jsontext.Scanner, []byte) bool { return false },
 	newAnswer: func(_ *formCodec, remember bool) Answer { return transcriptType.newAnswer(remember) }}
 
 var transcriptionReserved = []string{"file"}
@@ -59,10 +60,10 @@ func transcriptionRemarks(t *conversation.Turn) []string {
 // transcriptType reads transcripts: the text of a JSON object, or a body that is no JSON object as it is.
 var transcriptType = jsonType{member: transcriptMember, plain: true}
 
-func transcriptMember(d *jsonAnswer, s *scanner, key []byte) bool {
+func transcriptMember(d *jsonAnswer, s *jsontext.Scanner, key []byte) bool {
 	if string(key) != "text" {
 		return false
 	}
-	d.chunk.delta.set, d.chunk.delta.content = true, s.text()
+	d.chunk.delta.set, d.chunk.delta.content = true, s.Text()
 	return true
 }

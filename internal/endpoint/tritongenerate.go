@@ -4,6 +4,7 @@ import (
 	"net/url"
 
 	"aiperf/internal/conversation"
+	"aiperf/internal/jsontext"
 )
 
 // generateType is Triton's generate extension (endpoints, section 11.3): the model stands in the path.
@@ -26,7 +27,7 @@ func encodeGenerate(b *body, t *conversation.Turn, h *History) error {
 	list := t.Contents()
 	a := len(b.buf)
 	if len(list) == 1 {
-		b.buf = appendString(b.buf, list[0])
+		b.buf = jsontext.AppendString(b.buf, list[0])
 	} else {
 		b.strings(list)
 	}
@@ -41,7 +42,7 @@ func encodeGenerate(b *body, t *conversation.Turn, h *History) error {
 }
 
 // generateInput reads the prompt.
-func generateInput(x *inputTexts, s *scanner, key []byte) bool {
+func generateInput(x *inputTexts, s *jsontext.Scanner, key []byte) bool {
 	if string(key) != "text_input" {
 		return false
 	}
@@ -50,17 +51,17 @@ func generateInput(x *inputTexts, s *scanner, key []byte) bool {
 }
 
 // generateMember reads the output: a text, or texts to be joined.
-func generateMember(d *jsonAnswer, s *scanner, key []byte) bool {
+func generateMember(d *jsonAnswer, s *jsontext.Scanner, key []byte) bool {
 	if string(key) != "text_output" {
 		return false
 	}
 	p := &d.chunk.delta
 	p.reset()
 	p.set = true
-	if s.kind() != '[' {
-		p.content = s.text()
+	if s.Kind() != '[' {
+		p.content = s.Text()
 		return true
 	}
-	elements(s, func() { p.parts = append(p.parts, s.text()) })
+	elements(s, func() { p.parts = append(p.parts, s.Text()) })
 	return true
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 
+	"aiperf/internal/jsontext"
 	"aiperf/internal/record"
 )
 
@@ -74,8 +75,8 @@ var wrappers = []string{"usageMetadata.", "meta.tokens.", "meta.", "tokens."}
 // parseUsage reads a usage object. Numbers and numeric strings count, anything else is as if it were not there.
 func parseUsage(raw []byte) *record.Usage {
 	var all counts
-	s := scanner{b: raw}
-	all = flatten(all, "", &s)
+	s := jsontext.Scanner{Doc: raw}
+	all = flatten(all, "", &s, 0)
 	u := &record.Usage{Prompt: -1, Completion: -1, Total: -1, Reasoning: -1, CacheRead: -1, CacheWrite: -1, CacheMiss: -1,
 		PromptAudio: -1, CompletionAudio: -1, ToolUsePrompt: -1, AcceptedPrediction: -1, RejectedPrediction: -1, PromptAudioSeconds: -1}
 	all = unwrap(all)
@@ -118,23 +119,22 @@ func addCached(all counts, u *record.Usage) {
 }
 
 // flatten lists the numbers of an object under prefix.
-func flatten(all counts, prefix string, s *scanner) counts {
-	if !s.open('{') {
-		s.skip()
+func flatten(all counts, prefix string, s *jsontext.Scanner, depth int) counts {
+	if !s.Open('{') {
+		s.Skip()
 		return all
 	}
-	for first := true; s.next('}', first); first = false {
-		path := prefix + string(s.key())
-		switch s.kind() {
+	for first := true; s.Next('}', first); first = false {
+		path := prefix + string(s.Key())
+		switch s.Kind() {
 		case '{':
-			if s.depth++; s.depth > 8 {
-				s.skip()
+			if depth == 8 {
+				s.Skip()
 			} else {
-				all = flatten(all, path+".", s)
+				all = flatten(all, path+".", s, depth+1)
 			}
-			s.depth--
 		case '"':
-			if f, err := strconv.ParseFloat(s.text().String(), 64); err == nil {
+			if f, err := strconv.ParseFloat(s.Text().String(), 64); err == nil {
 				all = appendCount(all, path, f, false)
 			}
 		default:
@@ -158,16 +158,18 @@ func appendCount(all counts, path string, f float64, plain bool) counts {
 }
 
 // number reads a number; values of other kinds are skipped.
-func number(s *scanner) (float64, bool) {
-	c := s.kind()
-	if c != '-' && !isDigit(c) {
-		s.skip()
+func number(s *jsontext.Scanner) (float64, bool) {
+	c := s.Kind()
+	if c != '-' && !digit(c) {
+		s.Skip()
 		return 0, false
 	}
-	raw := s.raw()
+	raw := s.Raw()
 	if len(raw) == 0 {
 		return 0, false
 	}
 	f, err := strconv.ParseFloat(string(raw), 64)
 	return f, err == nil
 }
+
+func digit(c byte) bool { return '0' <= c && c <= '9' }

@@ -10,6 +10,7 @@ import (
 	"github.com/valyala/fastjson"
 
 	"aiperf/internal/conversation"
+	"aiperf/internal/jsontext"
 	"aiperf/internal/record"
 )
 
@@ -171,7 +172,7 @@ func (a *videoAnswer) film() string {
 }
 
 func (a *videoAnswer) late() *record.Error {
-	return &record.Error{Code: 504, Type: "TimeoutError", Message: "Video generation timed out after " + string(AppendFloat(nil, a.set.Timeout.Seconds())) + "s"}
+	return &record.Error{Code: 504, Type: "TimeoutError", Message: "Video generation timed out after " + string(jsontext.AppendFloat(nil, a.set.Timeout.Seconds())) + "s"}
 }
 
 // Result implements Answer.

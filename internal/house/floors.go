@@ -49,7 +49,9 @@ var Floors = map[string]int{
 	"internal/jinja":    -1,
 	"internal/marshal":  -1,
 	"internal/setting":  -1,
+	"internal/jsontext": -2,
 	"internal/suggest":  -2,
+	"internal/utf8text": -3,
 	"internal/terminal": -1,
 }
 

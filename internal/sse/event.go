@@ -3,6 +3,8 @@ package sse
 import (
 	"bytes"
 	"strings"
+
+	"aiperf/internal/utf8text"
 )
 
 // Field is one line of a message. Null means that the line had no colon and hence no value.
@@ -51,7 +53,7 @@ func (e *Event) Add(name, value string) {
 // Parse reads a message as a Framer cut it.
 func (e *Event) Parse(raw []byte) {
 	e.Reset()
-	ls := lineScanner{rest: ValidUTF8(raw), lf: -1}
+	ls := lineScanner{rest: utf8text.Valid(raw), lf: -1}
 	for len(ls.rest) > 0 {
 		if l := ls.next(); !blank(l) {
 			e.parseLine(l)

@@ -84,17 +84,6 @@ func TestIsDone(t *testing.T) {
 	}
 }
 
-func TestValidUTF8(t *testing.T) {
-	for in, want := range map[string]string{
-		"ok é 😀": "ok é 😀", "a\xFFb": "a\uFFFDb", "\xE2\x82": "\uFFFD", "\xE2\x82a": "\uFFFDa", "\xF0\x9F\x98": "\uFFFD",
-		"\xC0\x80": "\uFFFD\uFFFD", "\xED\xA0\x80": "\uFFFD\uFFFD\uFFFD", "\xF4\x90": "\uFFFD\uFFFD", "\xFF\xFE": "\uFFFD\uFFFD",
-	} {
-		if got := string(ValidUTF8([]byte(in))); got != want {
-			t.Errorf("ValidUTF8(%q) = %q, want %q", in, got, want)
-		}
-	}
-}
-
 func BenchmarkEventOfAChunk(b *testing.B) {
 	raw := []byte(`data: {"id":"chatcmpl-123456789012","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":" token"},"finish_reason":null}]}`)
 	var e Event

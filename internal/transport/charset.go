@@ -8,7 +8,7 @@ import (
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
 
-	"aiperf/internal/sse"
+	"aiperf/internal/utf8text"
 )
 
 // text gives a body as valid UTF-8 without a byte order mark. An unknown charset counts as UTF-8; invalid bytes are replaced.
@@ -18,7 +18,7 @@ func text(body []byte, charset string) []byte {
 			body = out
 		}
 	}
-	return sse.ValidUTF8(bytes.TrimPrefix(body, []byte("\uFEFF")))
+	return utf8text.Valid(bytes.TrimPrefix(body, []byte("\uFEFF")))
 }
 
 // encodingOf knows the single-byte charsets and UTF-16; nil = UTF-8.

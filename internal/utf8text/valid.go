@@ -1,10 +1,11 @@
-package sse
+// Package utf8text makes valid UTF-8 of bytes.
+package utf8text
 
 import "unicode/utf8"
 
-// ValidUTF8 returns b itself if it is valid UTF-8, else a copy in which every maximal part of a broken sequence became one U+FFFD
+// Valid returns b itself if it is valid UTF-8, else a copy in which every maximal part of a broken sequence became one U+FFFD
 // (what the Unicode standard recommends and most decoders do, so that texts and token counts agree with other tools).
-func ValidUTF8(b []byte) []byte {
+func Valid(b []byte) []byte {
 	if utf8.Valid(b) {
 		return b
 	}

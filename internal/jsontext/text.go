@@ -1,34 +1,32 @@
-package endpoint
+package jsontext
 
 import (
 	"unicode/utf16"
 	"unicode/utf8"
-
-	"aiperf/internal/sse"
 )
 
-// text is a JSON string as it stands in a document, cut but not yet unescaped.
-type text struct {
-	raw     []byte // between the quotes; or a JSON value that counts as text as it stands
-	escaped bool
-	set     bool // a string was there, maybe an empty one
+// Text is a JSON string as it stands in a document, cut but not yet unescaped.
+type Text struct {
+	Raw     []byte // between the quotes; or a JSON value that counts as text as it stands
+	Escaped bool
+	Set     bool // a string was there, maybe an empty one
 }
 
-// empty tells whether there is nothing to read.
-func (t text) empty() bool { return len(t.raw) == 0 }
+// Empty tells whether there is nothing to read.
+func (t Text) Empty() bool { return len(t.Raw) == 0 }
 
-// append writes the characters to dst: escapes resolved, half surrogates and bytes that are not UTF-8 replaced by U+FFFD.
-func (t text) append(dst []byte) []byte {
-	if !t.escaped {
-		return appendUTF8(dst, t.raw)
+// Append writes the characters to dst: escapes resolved, half surrogates and bytes that are not UTF-8 replaced by U+FFFD.
+func (t Text) Append(dst []byte) []byte {
+	if !t.Escaped {
+		return AppendUTF8(dst, t.Raw)
 	}
-	b := t.raw
+	b := t.Raw
 	for len(b) > 0 {
 		plain := 0
 		for plain < len(b) && b[plain] != '\\' {
 			plain++
 		}
-		dst = appendUTF8(dst, b[:plain])
+		dst = AppendUTF8(dst, b[:plain])
 		if b = b[plain:]; len(b) < 2 {
 			break
 		}
@@ -57,7 +55,7 @@ func (t text) append(dst []byte) []byte {
 }
 
 // String is the text on its own.
-func (t text) String() string { return string(t.append(nil)) }
+func (t Text) String() string { return string(t.Append(nil)) }
 
 // unicodeEscape reads \uXXXX, or two of them that make one character, and says how many bytes they took.
 func unicodeEscape(b []byte) (rune, int) {
@@ -83,12 +81,4 @@ func hex4(b []byte) (r rune) {
 		}
 	}
 	return r
-}
-
-// appendUTF8 copies b, broken UTF-8 replaced.
-func appendUTF8(dst, b []byte) []byte {
-	if utf8.Valid(b) {
-		return append(dst, b...)
-	}
-	return append(dst, sse.ValidUTF8(b)...)
 }

@@ -1,0 +1,79 @@
+package jsontext
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+)
+
+// Object writes one JSON object at the end of a buffer, member by member in their order.
+type Object struct {
+	B    []byte // the buffer: what a member's value is appended to
+	some bool
+}
+
+// Open begins an object at the end of dst.
+func Open(dst []byte) Object { return Object{B: append(dst, '{')} }
+
+// Key begins a member.
+func (o *Object) Key(k string) {
+	if o.some {
+		o.B = append(o.B, ',')
+	}
+	o.some = true
+	o.B = append(AppendString(o.B, k), ':')
+}
+
+// Text writes a member that is text.
+func (o *Object) Text(k, v string) { o.Key(k); o.B = AppendString(o.B, v) }
+
+// Int writes a member that is a whole number.
+func (o *Object) Int(k string, v int64) { o.Key(k); o.B = strconv.AppendInt(o.B, v, 10) }
+
+// Float writes a member that is a finite number, by AppendFloat.
+func (o *Object) Float(k string, v float64) {
+	o.Key(k)
+	o.B = AppendFloat(o.B, v)
+}
+
+// Bool writes a member that is true or false.
+func (o *Object) Bool(k string, v bool) { o.Key(k); o.B = strconv.AppendBool(o.B, v) }
+
+// Raw writes a member whose value is JSON already.
+func (o *Object) Raw(k string, v []byte) {
+	o.Key(k)
+	o.B = append(o.B, v...)
+}
+
+// TextIfAny writes a member that is text, unless it is empty.
+func (o *Object) TextIfAny(k, v string) {
+	if v != "" {
+		o.Text(k, v)
+	}
+}
+
+// IntIfPositive writes a member that is a whole number above 0, and nothing for others.
+func (o *Object) IntIfPositive(k string, v int64) {
+	if v > 0 {
+		o.Int(k, v)
+	}
+}
+
+// Close ends the object and returns the buffer.
+func (o *Object) Close() []byte { return append(o.B, '}') }
+
+// Marshal encodes a value of Go by encoding/json, but without escaping HTML characters.
+func Marshal(v any) ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return bytes.TrimRight(buf.Bytes(), "\n"), err
+}
+
+// Indent lays a JSON text out with two blanks per level and no line end at its end.
+func Indent(compact []byte) ([]byte, error) {
+	var buf bytes.Buffer
+	err := json.Indent(&buf, compact, "", "  ")
+	return buf.Bytes(), err
+}

@@ -1,0 +1,63 @@
+package jsontext
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestFloatsAreSpelledAsPythonDoes(t *testing.T) {
+	for v, want := range map[float64]string{
+		6: "6.0", 0: "0.0", 0.1: "0.1", 1e16: "1e+16", 1e15: "1000000000000000.0", 1e-4: "0.0001", 0.00001: "1e-05", -2.5: "-2.5",
+		123456789.125: "123456789.125", 1.0 / 3: "0.3333333333333333", 5e-324: "5e-324", 9007199254740993: "9007199254740992.0",
+	} {
+		if got := string(AppendFloat(nil, v)); got != want {
+			t.Errorf("%g is written %s, not %s", v, got, want)
+		}
+	}
+}
+
+func FuzzString(f *testing.F) {
+	for _, s := range []string{"", "a\"b\\", "\x00\x1f\n\r\t\b\f", "ä€😀", "\xff\xfe", "a\xc3", "\u2028<&>"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		var back string
+		text := AppendString(nil, s)
+		if err := json.Unmarshal(text, &back); err != nil || !utf8.Valid(text) {
+			t.Fatalf("%q is no JSON: %v", text, err)
+		}
+		if utf8.ValidString(s) && back != s || !strings.Contains(back, "\ufffd") && !utf8.ValidString(s) {
+			t.Fatalf("%q came back as %q", s, back)
+		}
+		scan := Scanner{Doc: text}
+		if got := scan.Text().String(); got != back || !scan.Done() {
+			t.Fatalf("%q is scanned as %q", text, got)
+		}
+	})
+}
+
+func TestObjectKeepsTheOrderOfItsMembers(t *testing.T) {
+	o := Open([]byte("x"))
+	o.Text("b", "<\"\b>")
+	o.TextIfAny("none", "")
+	o.Int("a", -3)
+	o.IntIfPositive("zero", 0)
+	o.Float("f", 2)
+	o.Bool("t", true)
+	o.Raw("r", []byte(`[1]`))
+	if got, want := string(o.Close()), `x{"b":"<\"\b>","a":-3,"f":2.0,"t":true,"r":[1]}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestMarshalLeavesHTMLAlone(t *testing.T) {
+	b, err := Marshal(map[string]string{"a": "<b>&"})
+	if err != nil || string(b) != `{"a":"<b>&"}` {
+		t.Errorf("%s, %v", b, err)
+	}
+	if b, err = Indent(b); err != nil || string(b) != "{\n  \"a\": \"<b>&\"\n}" {
+		t.Errorf("%s, %v", b, err)
+	}
+}

@@ -1,0 +1,50 @@
+package jsontext
+
+import (
+	"unicode/utf8"
+
+	"aiperf/internal/utf8text"
+)
+
+// AppendString writes s as a JSON string: UTF-8 as it is, only quotes, backslashes and control characters escaped.
+func AppendString(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	start := 0
+	for i := 0; i < len(s); i++ {
+		if !special[s[i]] {
+			continue
+		}
+		dst = AppendUTF8(dst, []byte(s[start:i]))
+		dst = appendEscape(dst, s[i])
+		start = i + 1
+	}
+	dst = AppendUTF8(dst, []byte(s[start:]))
+	return append(dst, '"')
+}
+
+func appendEscape(dst []byte, c byte) []byte {
+	const hexDigits = "0123456789abcdef"
+	switch c {
+	case '"', '\\':
+		return append(dst, '\\', c)
+	case '\b':
+		return append(dst, '\\', 'b')
+	case '\f':
+		return append(dst, '\\', 'f')
+	case '\n':
+		return append(dst, '\\', 'n')
+	case '\r':
+		return append(dst, '\\', 'r')
+	case '\t':
+		return append(dst, '\\', 't')
+	}
+	return append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+}
+
+// AppendUTF8 copies b, broken UTF-8 replaced.
+func AppendUTF8(dst, b []byte) []byte {
+	if utf8.Valid(b) {
+		return append(dst, b...)
+	}
+	return append(dst, utf8text.Valid(b)...)
+}
