@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"aiperf/internal/jsontext"
 	"aiperf/internal/metric"
 )
 
@@ -31,66 +32,66 @@ func WriteAggregate(dir string, r *metric.Repeated) error {
 }
 
 func aggregateJSON(r *metric.Repeated) ([]byte, error) {
-	o := open(nil)
-	o.str("schema_version", aggregateVersion)
-	o.text("aiperf_version", r.Version)
-	o.key("metadata")
-	o.b = appendRepeated(o.b, r)
-	o.key("metrics")
-	m := open(o.b)
+	o := jsontext.Open(nil)
+	o.Text("schema_version", aggregateVersion)
+	o.TextIfAny("aiperf_version", r.Version)
+	o.Key("metadata")
+	o.B = appendRepeated(o.B, r)
+	o.Key("metrics")
+	m := jsontext.Open(o.B)
 	for i := range r.Values {
 		v := &r.Values[i]
-		m.key(v.Name())
-		m.b = appendInterval(m.b, v)
+		m.Key(v.Name())
+		m.B = appendInterval(m.B, v)
 	}
-	o.b = m.close()
-	return indented(o.close())
+	o.B = m.Close()
+	return jsontext.Indent(o.Close())
 }
 
 func appendRepeated(b []byte, r *metric.Repeated) []byte {
-	o := open(b)
-	o.str("aggregation_type", "confidence")
-	o.int("num_profile_runs", int64(r.Runs))
-	o.int("num_successful_runs", int64(len(r.Labels)))
-	o.key("failed_runs")
-	o.b = append(o.b, '[')
+	o := jsontext.Open(b)
+	o.Text("aggregation_type", "confidence")
+	o.Int("num_profile_runs", int64(r.Runs))
+	o.Int("num_successful_runs", int64(len(r.Labels)))
+	o.Key("failed_runs")
+	o.B = append(o.B, '[')
 	for i, f := range r.Failed {
 		if i > 0 {
-			o.b = append(o.b, ',')
+			o.B = append(o.B, ',')
 		}
-		e := open(o.b)
-		e.str("label", f.Label)
-		e.str("error", f.Error)
-		o.b = e.close()
+		e := jsontext.Open(o.B)
+		e.Text("label", f.Label)
+		e.Text("error", f.Error)
+		o.B = e.Close()
 	}
-	o.b = append(o.b, ']')
-	o.float("confidence_level", r.Confidence)
-	o.key("run_labels")
-	o.b = append(o.b, '[')
+	o.B = append(o.B, ']')
+	o.Float("confidence_level", r.Confidence)
+	o.Key("run_labels")
+	o.B = append(o.B, '[')
 	for i, l := range r.Labels {
 		if i > 0 {
-			o.b = append(o.b, ',')
+			o.B = append(o.B, ',')
 		}
-		o.b = appendString(o.b, l)
+		o.B = jsontext.AppendString(o.B, l)
 	}
-	o.b = append(o.b, ']')
+	o.B = append(o.B, ']')
 	if len(r.Labels) == 1 {
-		o.bool("single_run", true)
+		o.Bool("single_run", true)
 	}
-	o.float("cooldown_seconds", r.Cooldown)
-	return o.close()
+	o.Float("cooldown_seconds", r.Cooldown)
+	return o.Close()
 }
 
 // appendInterval writes one statistic; what is not finite is left out.
 func appendInterval(b []byte, v *metric.RepeatedValue) []byte {
-	o := open(b)
+	o := jsontext.Open(b)
 	for _, f := range intervalFields(v) {
 		if !math.IsNaN(f.value) && !math.IsInf(f.value, 0) {
-			o.float(f.name, f.value)
+			o.Float(f.name, f.value)
 		}
 	}
-	o.str("unit", v.Display)
-	return o.close()
+	o.Text("unit", v.Display)
+	return o.Close()
 }
 
 type intervalField struct {
@@ -135,9 +136,9 @@ func aggregateCSV(r *metric.Repeated) ([]byte, error) {
 		{"Aggregation Type", "confidence"},
 		{"Total Runs", strconv.Itoa(r.Runs)},
 		{"Successful Runs", strconv.Itoa(len(r.Labels))},
-		{"Confidence Level", string(appendFloat(nil, r.Confidence))},
+		{"Confidence Level", string(jsontext.AppendFloat(nil, r.Confidence))},
 		{"Run Labels", "[" + strings.Join(labels, ", ") + "]"},
-		{"Cooldown Seconds", string(appendFloat(nil, r.Cooldown))},
+		{"Cooldown Seconds", string(jsontext.AppendFloat(nil, r.Cooldown))},
 	})
 	return b.Bytes(), err
 }

@@ -13,33 +13,6 @@ import (
 	"aiperf/internal/record"
 )
 
-func TestFloat(t *testing.T) {
-	for v, want := range map[float64]string{
-		6: "6.0", 0: "0.0", 0.1: "0.1", 1e16: "1e+16", 1e15: "1000000000000000.0", 1e-4: "0.0001", 0.00001: "1e-05", -2.5: "-2.5",
-		123456789.125: "123456789.125", 1.0 / 3: "0.3333333333333333", 5e-324: "5e-324", 9007199254740993: "9007199254740992.0",
-	} {
-		if got := string(appendFloat(nil, v)); got != want {
-			t.Errorf("%g is written %s, not %s", v, got, want)
-		}
-	}
-}
-
-func FuzzString(f *testing.F) {
-	for _, s := range []string{"", "a\"b\\", "\x00\x1f\n\r\t", "ä€😀", "\xff\xfe", "a\xc3", "\u2028"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		var back string
-		text := appendString(nil, s)
-		if err := json.Unmarshal(text, &back); err != nil {
-			t.Fatalf("%q is no JSON: %v", text, err)
-		}
-		if want := strings.ToValidUTF8(s, "\ufffd"); back != want && len([]rune(back)) != len([]rune(s)) {
-			t.Fatalf("%q came back as %q", s, back)
-		}
-	})
-}
-
 func TestLayout(t *testing.T) {
 	abs := filepath.Join(t.TempDir(), "x", "foo")
 	for _, c := range []struct{ prefix, json, raw, slices string }{

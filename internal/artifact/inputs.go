@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"aiperf/internal/jsontext"
 	"aiperf/internal/redact"
 )
 
@@ -27,24 +28,24 @@ func CreateInputs(path string, hide *redact.Secrets) (*Inputs, error) {
 
 // Add appends a conversation: the request body of every turn as it would be sent first, in JSON.
 func (w *Inputs) Add(session string, payloads [][]byte) error {
-	o := open(nil)
-	o.str("session_id", session)
-	o.key("payloads")
+	o := jsontext.Open(nil)
+	o.Text("session_id", session)
+	o.Key("payloads")
 	for i, p := range payloads {
-		o.b = append(o.b, "[,"[min(i, 1)])
-		o.b = appendPayload(o.b, p)
+		o.B = append(o.B, "[,"[min(i, 1)])
+		o.B = appendPayload(o.B, p)
 	}
 	if len(payloads) == 0 {
-		o.b = append(o.b, '[')
+		o.B = append(o.B, '[')
 	}
-	o.b = append(o.b, ']')
+	o.B = append(o.B, ']')
 	var buf bytes.Buffer
 	if w.n > 0 {
 		buf.WriteByte(',')
 	}
 	w.n++
 	buf.WriteString("\n    ")
-	if err := json.Indent(&buf, w.hide.JSON(o.close()), "    ", "  "); err != nil {
+	if err := json.Indent(&buf, w.hide.JSON(o.Close()), "    ", "  "); err != nil {
 		return fmt.Errorf("inputs.json: conversation %s: %w", session, err)
 	}
 	return w.stream.Write(buf.Bytes())

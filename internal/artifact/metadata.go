@@ -1,6 +1,7 @@
 package artifact
 
 import (
+	"aiperf/internal/jsontext"
 	"aiperf/internal/record"
 	"aiperf/internal/redact"
 )
@@ -23,64 +24,64 @@ func appendMetadata(b []byte, r *record.Record) []byte {
 	if r.Warmup {
 		kind = warmupPhase
 	}
-	o := open(b)
-	o.int("session_num", r.SessionNum)
-	o.text("x_request_id", r.RequestID)
-	o.text("x_correlation_id", r.CorrelationID)
-	o.text("conversation_id", r.ConversationID)
-	o.int("turn_index", int64(r.TurnIndex))
-	o.instant("scheduled_ns", wall(r.Intended))
-	o.instant("credit_issued_ns", wall(r.Issued))
-	o.instant("request_start_ns", wall(r.Start))
-	o.instant("request_ack_ns", wall(r.Ack))
-	o.instant("request_end_ns", wall(r.End))
-	o.text("worker_id", r.WorkerID)
-	o.text("record_processor_id", r.ProcessorID)
-	o.str("benchmark_phase", kind)
-	o.int("phase_index", int64(r.PhaseIndex))
+	o := jsontext.Open(b)
+	o.Int("session_num", r.SessionNum)
+	o.TextIfAny("x_request_id", r.RequestID)
+	o.TextIfAny("x_correlation_id", r.CorrelationID)
+	o.TextIfAny("conversation_id", r.ConversationID)
+	o.Int("turn_index", int64(r.TurnIndex))
+	o.IntIfPositive("scheduled_ns", wall(r.Intended))
+	o.IntIfPositive("credit_issued_ns", wall(r.Issued))
+	o.IntIfPositive("request_start_ns", wall(r.Start))
+	o.IntIfPositive("request_ack_ns", wall(r.Ack))
+	o.IntIfPositive("request_end_ns", wall(r.End))
+	o.TextIfAny("worker_id", r.WorkerID)
+	o.TextIfAny("record_processor_id", r.ProcessorID)
+	o.Text("benchmark_phase", kind)
+	o.Int("phase_index", int64(r.PhaseIndex))
 	if !r.Warmup && r.ProfilingIndex >= 0 {
-		o.int("profiling_index", int64(r.ProfilingIndex))
+		o.Int("profiling_index", int64(r.ProfilingIndex))
 	}
 	name := r.PhaseName
 	if name == "" {
 		name = kind
 	}
-	o.str("phase_name", name)
-	o.str("phase_kind", kind)
-	o.bool("was_cancelled", r.WasCancelled())
-	o.instant("cancellation_time_ns", wall(r.CancelledAt))
-	o.text("cut_reason", r.Cut)
+	o.Text("phase_name", name)
+	o.Text("phase_kind", kind)
+	o.Bool("was_cancelled", r.WasCancelled())
+	o.IntIfPositive("cancellation_time_ns", wall(r.CancelledAt))
+	o.TextIfAny("cut_reason", r.Cut)
 	if r.AudioSeconds > 0 {
-		o.float("audio_seconds", r.AudioSeconds)
+		o.Float("audio_seconds", r.AudioSeconds)
 	}
 	if r.TurnTimestamp != nil {
-		o.float("turn_timestamp_ms", *r.TurnTimestamp)
+		o.Float("turn_timestamp_ms", *r.TurnTimestamp)
 	}
-	o.bool("context_overflow_skip", false)
-	o.int("agent_depth", 0)
-	o.text("root_correlation_id", r.CorrelationID)
-	return o.close()
+	o.Bool("context_overflow_skip", false)
+	o.Int("agent_depth", 0)
+	o.TextIfAny("root_correlation_id", r.CorrelationID)
+	return o.Close()
 }
 
 // appendError writes an error_details object.
 func appendError(b []byte, e *record.Error) []byte {
-	o := open(b)
+	o := jsontext.Open(b)
 	if e.Code != 0 {
-		o.int("code", int64(e.Code))
+		o.Int("code", int64(e.Code))
 	}
-	o.text("type", e.Type)
-	o.str("message", redact.Text(e.Message))
-	o.text("cause", redact.Text(e.Cause))
+	o.TextIfAny("type", e.Type)
+	o.Text("message", redact.Text(e.Message))
+	o.TextIfAny("cause", redact.Text(e.Cause))
 	if len(e.Chain) > 0 {
-		o.key("cause_chain")
+		o.Key("cause_chain")
 		for i, c := range e.Chain {
-			o.b = append(o.b, "[,"[min(i, 1)])
-			o.b = appendString(o.b, c)
+			o.B = append(o.B, "[,"[min(i, 1)])
+			o.B = jsontext.AppendString(o.B, c)
 		}
-		o.b = append(o.b, ']')
+		o.B = append(o.B, ']')
 	}
 	if e.Local {
-		o.bool("local_limit", true)
+		o.Bool("local_limit", true)
 	}
-	return o.close()
+	return o.Close()
 }

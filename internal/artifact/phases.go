@@ -8,6 +8,7 @@ import (
 	"os"
 	"time"
 
+	"aiperf/internal/jsontext"
 	"aiperf/internal/metric"
 )
 
@@ -25,9 +26,9 @@ const manifestVersion = 1
 
 // WritePhases writes phases/NAME/profile_export_aiperf.{json,csv} of every phase and phase_manifest.json, which lists them.
 func WritePhases(l Layout, phases []Phase) error {
-	o := open(nil)
-	o.key("phases")
-	o.b = append(o.b, '[')
+	o := jsontext.Open(nil)
+	o.Key("phases")
+	o.B = append(o.B, '[')
 	for i := range phases {
 		p := &phases[i]
 		dir := l.phase(p.Name)
@@ -38,13 +39,13 @@ func WritePhases(l Layout, phases []Phase) error {
 			return err
 		}
 		if i > 0 {
-			o.b = append(o.b, ',')
+			o.B = append(o.B, ',')
 		}
-		o.b = appendPhase(o.b, p)
+		o.B = appendPhase(o.B, p)
 	}
-	o.b = append(o.b, ']')
-	o.int("schema_version", manifestVersion)
-	data, err := indented(o.close())
+	o.B = append(o.B, ']')
+	o.Int("schema_version", manifestVersion)
+	data, err := jsontext.Indent(o.Close())
 	if err != nil {
 		return err
 	}
@@ -58,23 +59,23 @@ func appendPhase(b []byte, p *Phase) []byte {
 		kind = warmupPhase
 	}
 	s := p.Run.Profiling
-	o := open(b)
-	o.int("end_ns", p.End.UnixNano())
-	o.int("error_request_count", s.Failed)
+	o := jsontext.Open(b)
+	o.Int("end_ns", p.End.UnixNano())
+	o.Int("error_request_count", s.Failed)
 	appendErrors(&o, s.Errors)
-	o.str("metrics_csv", "phases/"+p.Name+"/profile_export_aiperf.csv")
-	o.str("metrics_json", "phases/"+p.Name+"/profile_export_aiperf.json")
-	o.int("phase_index", int64(p.Index))
-	o.str("phase_kind", kind)
-	o.str("phase_name", p.Name)
+	o.Text("metrics_csv", "phases/"+p.Name+"/profile_export_aiperf.csv")
+	o.Text("metrics_json", "phases/"+p.Name+"/profile_export_aiperf.json")
+	o.Int("phase_index", int64(p.Index))
+	o.Text("phase_kind", kind)
+	o.Text("phase_name", p.Name)
 	if !p.Warmup {
-		o.int("profiling_index", int64(p.ProfilingIndex))
+		o.Int("profiling_index", int64(p.ProfilingIndex))
 	}
-	o.int("start_ns", p.Start.UnixNano())
-	o.int("successful_request_count", s.Valid)
-	o.int("total_request_count", s.Valid+s.Failed)
-	o.bool("was_cancelled", p.Cancelled)
-	return o.close()
+	o.Int("start_ns", p.Start.UnixNano())
+	o.Int("successful_request_count", s.Valid)
+	o.Int("total_request_count", s.Valid+s.Failed)
+	o.Bool("was_cancelled", p.Cancelled)
+	return o.Close()
 }
 
 // ReadPhases reads the list of phases of a run, ours or the Python tool's: who they were and when, not their figures. A run of one phase

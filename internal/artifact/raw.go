@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"aiperf/internal/endpoint"
+	"aiperf/internal/jsontext"
 	"aiperf/internal/metric"
 	"aiperf/internal/record"
 	"aiperf/internal/redact"
@@ -31,93 +32,93 @@ func CreateRaw(path string, o RawOptions) (*Raw, error) {
 
 // Encode appends the line of a request.
 func (w *Raw) Encode(dst []byte, rec *record.Record, _ *record.Reply, row *metric.Row) []byte {
-	o := open(dst)
-	o.key("metadata")
-	o.b = appendMetadata(o.b, rec)
-	o.int("start_perf_ns", rec.Start)
+	o := jsontext.Open(dst)
+	o.Key("metadata")
+	o.B = appendMetadata(o.B, rec)
+	o.Int("start_perf_ns", rec.Start)
 	appendHeaders(&o, "request_headers", rec.RequestHeaders)
 	if rec.Status != 0 {
-		o.int("status", int64(rec.Status))
+		o.Int("status", int64(rec.Status))
 	}
-	o.key("responses")
-	o.b = append(o.b, '[')
+	o.Key("responses")
+	o.B = append(o.B, '[')
 	for i := range rec.Messages {
 		if i > 0 {
-			o.b = append(o.b, ',')
+			o.B = append(o.B, ',')
 		}
-		o.b = appendMessage(o.b, &rec.Messages[i], rec.Messages[0].Clock)
+		o.B = appendMessage(o.B, &rec.Messages[i], rec.Messages[0].Clock)
 	}
-	o.b = append(o.b, ']')
+	o.B = append(o.B, ']')
 	appendExchanges(&o, rec.Exchanges)
 	if row.Err != nil {
-		o.key("error")
-		o.b = appendError(o.b, row.Err)
+		o.Key("error")
+		o.B = appendError(o.B, row.Err)
 	}
 	if rec.Payload.Len() > 0 {
-		o.key("payload")
+		o.Key("payload")
 		payload := rec.Payload.Bytes()
 		if object, ok := endpoint.FormJSON(payload); ok {
 			payload = object
 		}
-		o.b = appendPayload(o.b, payload)
+		o.B = appendPayload(o.B, payload)
 	}
 	if rec.MaxTokens > 0 {
-		o.int("requested_osl", int64(rec.MaxTokens))
+		o.Int("requested_osl", int64(rec.MaxTokens))
 	}
 	if rec.Trace != nil {
 		traced := *rec
 		if !w.Trace {
 			traced.RequestHeaders, traced.ResponseHeaders = nil, nil // nobody asked for them
 		}
-		o.key("trace_data")
-		o.b = appendTrace(o.b, &traced)
+		o.Key("trace_data")
+		o.B = appendTrace(o.B, &traced)
 	}
-	o.text("benchmark_id", w.BenchmarkID)
-	return append(o.close(), '\n')
+	o.TextIfAny("benchmark_id", w.BenchmarkID)
+	return append(o.Close(), '\n')
 }
 
 // appendMessage writes one event with its fields, or one body. How uncertain its instant is stands beside it; its clock where it is
 // not that of the first message, which stands in the trace.
 func appendMessage(b []byte, m *record.Message, first record.Clock) []byte {
-	o := open(b)
-	o.int("perf_ns", m.At)
-	o.instant("uncertain_ns", m.UncertainNs)
+	o := jsontext.Open(b)
+	o.Int("perf_ns", m.At)
+	o.IntIfPositive("uncertain_ns", m.UncertainNs)
 	if m.Clock != first {
-		o.str("clock", m.Clock.String())
+		o.Text("clock", m.Clock.String())
 	}
 	switch {
 	case m.Body && m.Raw == nil && m.Size > 0:
-		o.str("content_type", m.ContentType)
-		o.int("size", int64(m.Size))
+		o.Text("content_type", m.ContentType)
+		o.Int("size", int64(m.Size))
 	case m.Body:
-		o.str("text", string(m.Raw))
-		o.text("content_type", m.ContentType)
+		o.Text("text", string(m.Raw))
+		o.TextIfAny("content_type", m.ContentType)
 	default:
-		o.key("packets")
-		o.b = appendPackets(o.b, m)
+		o.Key("packets")
+		o.B = appendPackets(o.B, m)
 	}
-	return o.close()
+	return o.Close()
 }
 
 // appendExchanges writes what followed the first exchange of a request, polls and downloads, each with its instants.
-func appendExchanges(o *object, list []record.Exchange) {
+func appendExchanges(o *jsontext.Object, list []record.Exchange) {
 	if len(list) == 0 {
 		return
 	}
-	o.key("exchanges")
+	o.Key("exchanges")
 	for i := range list {
-		o.b = append(o.b, "[,"[min(i, 1)])
-		x, e := &list[i], open(o.b)
-		e.str("method", x.Method)
-		e.str("url", redact.URL(x.URL))
-		e.int("start_perf_ns", x.Start)
-		e.instant("ack_perf_ns", x.Ack)
-		e.int("end_perf_ns", x.End)
-		e.int("status", int64(x.Status))
-		e.int("size", int64(x.Bytes))
-		o.b = e.close()
+		o.B = append(o.B, "[,"[min(i, 1)])
+		x, e := &list[i], jsontext.Open(o.B)
+		e.Text("method", x.Method)
+		e.Text("url", redact.URL(x.URL))
+		e.Int("start_perf_ns", x.Start)
+		e.IntIfPositive("ack_perf_ns", x.Ack)
+		e.Int("end_perf_ns", x.End)
+		e.Int("status", int64(x.Status))
+		e.Int("size", int64(x.Bytes))
+		o.B = e.Close()
 	}
-	o.b = append(o.b, ']')
+	o.B = append(o.B, ']')
 }
 
 func appendPackets(b []byte, m *record.Message) []byte {
@@ -127,12 +128,12 @@ func appendPackets(b []byte, m *record.Message) []byte {
 		if n++; n > 1 {
 			b = append(b, ',')
 		}
-		p := open(b)
-		p.str("name", name)
+		p := jsontext.Open(b)
+		p.Text("name", name)
 		if !null {
-			p.str("value", value)
+			p.Text("value", value)
 		}
-		b = p.close()
+		b = p.Close()
 	}
 	if m.Fields != nil {
 		for _, f := range m.Fields {
@@ -149,14 +150,14 @@ func appendPackets(b []byte, m *record.Message) []byte {
 // appendPayload writes a request body: JSON as it is but on one line, anything else as a string.
 func appendPayload(b, payload []byte) []byte {
 	if !json.Valid(payload) {
-		return appendString(b, string(payload))
+		return jsontext.AppendString(b, string(payload))
 	}
 	if bytes.IndexByte(payload, '\n') < 0 && bytes.IndexByte(payload, '\r') < 0 {
 		return append(b, payload...)
 	}
 	var line bytes.Buffer
 	if err := json.Compact(&line, payload); err != nil {
-		return appendString(b, string(payload))
+		return jsontext.AppendString(b, string(payload))
 	}
 	return append(b, line.Bytes()...)
 }

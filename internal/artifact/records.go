@@ -3,6 +3,7 @@ package artifact
 import (
 	"strconv"
 
+	"aiperf/internal/jsontext"
 	"aiperf/internal/metric"
 	"aiperf/internal/record"
 )
@@ -23,45 +24,45 @@ func CreateRecords(path string, trace bool) (*Records, error) {
 // Encode appends the line of a request.
 func (w *Records) Encode(dst []byte, rec *record.Record, _ *record.Reply, row *metric.Row) []byte {
 	mark := len(dst)
-	o := open(dst)
-	o.key("metadata")
-	o.b = appendMetadata(o.b, rec)
-	o.key("metrics")
+	o := jsontext.Open(dst)
+	o.Key("metadata")
+	o.B = appendMetadata(o.B, rec)
+	o.Key("metrics")
 	var some bool
-	o.b, some = appendMetrics(o.b, row)
+	o.B, some = appendMetrics(o.B, row)
 	if w.trace && rec.Trace != nil && !rec.Trace.Spans {
-		o.key("trace_data")
-		o.b = appendTrace(o.b, rec)
+		o.Key("trace_data")
+		o.B = appendTrace(o.B, rec)
 	}
 	if row.Err != nil {
-		o.key("error")
-		o.b = appendError(o.b, row.Err)
+		o.Key("error")
+		o.B = appendError(o.B, row.Err)
 	}
 	if !some && row.Err == nil {
-		return o.b[:mark] // nothing to tell
+		return o.B[:mark] // nothing to tell
 	}
-	return append(o.close(), '\n')
+	return append(o.Close(), '\n')
 }
 
 // appendMetrics writes tag -> {value, unit}; some tells whether there was any.
 func appendMetrics(b []byte, row *metric.Row) (out []byte, some bool) {
-	m := open(b)
+	m := jsontext.Open(b)
 	row.Each(func(d *metric.Metric, v float64, list []float64) {
-		m.key(d.Tag)
-		m.b = append(m.b, `{"value":`...)
+		m.Key(d.Tag)
+		m.B = append(m.B, `{"value":`...)
 		if list != nil {
 			for i, x := range list {
-				m.b = append(m.b, "[,"[min(i, 1)])
-				m.b = appendValue(m.b, d, x)
+				m.B = append(m.B, "[,"[min(i, 1)])
+				m.B = appendValue(m.B, d, x)
 			}
-			m.b = append(m.b, ']')
+			m.B = append(m.B, ']')
 		} else {
-			m.b = appendValue(m.b, d, v)
+			m.B = appendValue(m.B, d, v)
 		}
-		m.b = append(m.b, `,"unit":`...)
-		m.b = append(appendString(m.b, d.Display), '}')
+		m.B = append(m.B, `,"unit":`...)
+		m.B = append(jsontext.AppendString(m.B, d.Display), '}')
 	})
-	return m.close(), m.some
+	return m.Close(), m.Any()
 }
 
 // appendValue writes a value in the display unit; whole numbers that need no conversion stay whole.
@@ -70,5 +71,5 @@ func appendValue(b []byte, m *metric.Metric, v float64) []byte {
 	if m.Integer && factor == 1 {
 		return strconv.AppendInt(b, int64(v), 10)
 	}
-	return appendFloat(b, v/factor)
+	return jsontext.AppendFloat(b, v/factor)
 }

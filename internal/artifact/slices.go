@@ -7,35 +7,36 @@ import (
 	"strconv"
 	"strings"
 
+	"aiperf/internal/jsontext"
 	"aiperf/internal/metric"
 	"aiperf/internal/redact"
 )
 
 // WriteSlicesJSON writes the time slices of a run.
 func WriteSlicesJSON(path string, run *metric.Run, hide *redact.Secrets) error {
-	o := open(nil)
-	o.key("timeslices")
-	o.b = append(o.b, '[')
+	o := jsontext.Open(nil)
+	o.Key("timeslices")
+	o.B = append(o.B, '[')
 	for i := range run.Slices {
 		s := &run.Slices[i]
 		if i > 0 {
-			o.b = append(o.b, ',')
+			o.B = append(o.B, ',')
 		}
-		e := open(o.b)
-		e.int("timeslice_index", int64(s.Index))
-		e.int("start_ns", s.Window.From)
-		e.int("end_ns", s.Window.To)
+		e := jsontext.Open(o.B)
+		e.Int("timeslice_index", int64(s.Index))
+		e.Int("start_ns", s.Window.From)
+		e.Int("end_ns", s.Window.To)
 		if !s.Complete {
-			e.bool("is_complete", false)
+			e.Bool("is_complete", false)
 		}
 		for _, r := range s.Shown() {
 			appendResult(&e, &r)
 		}
-		o.b = e.close()
+		o.B = e.Close()
 	}
-	o.b = append(o.b, ']')
-	o.raw("input_config", orEmpty(run.InputConfig))
-	data, err := indented(o.close())
+	o.B = append(o.B, ']')
+	o.Raw("input_config", orEmpty(run.InputConfig))
+	data, err := jsontext.Indent(o.Close())
 	if err != nil {
 		return err
 	}

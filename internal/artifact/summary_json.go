@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"time"
 
+	"aiperf/internal/jsontext"
 	"aiperf/internal/metric"
 	"aiperf/internal/redact"
 )
@@ -31,10 +32,10 @@ func WriteSummaryJSON(path string, run *metric.Run, hide *redact.Secrets) error 
 
 // SummaryJSON is the summary of a run: two blanks of indentation, no line end at the end.
 func SummaryJSON(run *metric.Run) ([]byte, error) {
-	o := open(nil)
-	o.str("schema_version", SchemaVersion)
-	o.text("aiperf_version", run.Version)
-	o.text("benchmark_id", run.BenchmarkID)
+	o := jsontext.Open(nil)
+	o.Text("schema_version", SchemaVersion)
+	o.TextIfAny("aiperf_version", run.Version)
+	o.TextIfAny("benchmark_id", run.BenchmarkID)
 	first := map[string]bool{}
 	for _, tag := range declared {
 		first[tag] = true
@@ -43,106 +44,106 @@ func SummaryJSON(run *metric.Run) ([]byte, error) {
 		}
 	}
 	appendTelemetry(&o, run)
-	o.raw("input_config", orEmpty(run.InputConfig))
-	info, err := plain(run.Info)
+	o.Raw("input_config", orEmpty(run.InputConfig))
+	info, err := jsontext.Marshal(run.Info)
 	if err != nil {
 		return nil, err
 	}
-	o.raw("run_info", info)
-	o.bool("was_cancelled", run.Cancelled)
-	o.bool("is_complete", run.IncompleteReason == "")
-	o.text("incomplete_reason", run.IncompleteReason)
+	o.Raw("run_info", info)
+	o.Bool("was_cancelled", run.Cancelled)
+	o.Bool("is_complete", run.IncompleteReason == "")
+	o.TextIfAny("incomplete_reason", run.IncompleteReason)
 	appendErrors(&o, run.Profiling.Errors)
-	o.text("start_time", isoTime(run.Start))
-	o.text("end_time", isoTime(run.End))
+	o.TextIfAny("start_time", isoTime(run.Start))
+	o.TextIfAny("end_time", isoTime(run.End))
 	if run.Warmup != nil {
-		o.key("warmup_metrics")
-		w := open(o.b)
+		o.Key("warmup_metrics")
+		w := jsontext.Open(o.B)
 		for _, r := range run.Warmup.Shown() {
 			appendResult(&w, &r)
 		}
-		o.b = w.close()
+		o.B = w.Close()
 	}
 	if p := run.Profiling.Window; p.To > p.From {
-		o.key("window")
-		w := open(o.b)
-		w.int("start_ns", p.From)
-		w.int("end_ns", p.To)
-		o.b = w.close()
+		o.Key("window")
+		w := jsontext.Open(o.B)
+		w.Int("start_ns", p.From)
+		w.Int("end_ns", p.To)
+		o.B = w.Close()
 	}
 	if run.Validity != nil {
-		o.key("validity")
-		o.b = appendValidity(o.b, run.Validity)
+		o.Key("validity")
+		o.B = appendValidity(o.B, run.Validity)
 	}
 	for _, r := range run.Profiling.Shown() {
 		if !first[r.Tag] {
 			appendResult(&o, &r)
 		}
 	}
-	return indented(o.close())
+	return jsontext.Indent(o.Close())
 }
 
 // appendResult writes a metric object: unit, then the statistics that exist.
-func appendResult(o *object, r *metric.Result) {
-	o.key(r.Tag)
-	m := open(o.b)
-	m.str("unit", r.Display)
+func appendResult(o *jsontext.Object, r *metric.Result) {
+	o.Key(r.Tag)
+	m := jsontext.Open(o.B)
+	m.Text("unit", r.Display)
 	for s := metric.Avg; s < metric.Stats; s++ {
 		switch {
 		case !r.Has(s):
 		case s == metric.Count:
-			m.int(s.String(), int64(r.Values[s]))
+			m.Int(s.String(), int64(r.Values[s]))
 		default:
-			m.float(s.String(), r.Values[s])
+			m.Float(s.String(), r.Values[s])
 		}
 	}
-	o.b = m.close()
+	o.B = m.Close()
 }
 
-func appendErrors(o *object, groups []metric.ErrorGroup) {
-	o.key("error_summary")
-	o.b = append(o.b, '[')
+func appendErrors(o *jsontext.Object, groups []metric.ErrorGroup) {
+	o.Key("error_summary")
+	o.B = append(o.B, '[')
 	for i := range groups {
 		if i > 0 {
-			o.b = append(o.b, ',')
+			o.B = append(o.B, ',')
 		}
-		o.b = append(o.b, `{"error_details":`...)
-		o.b = appendError(o.b, &groups[i].Error)
-		o.b = append(o.b, `,"count":`...)
-		o.b = append(strconv.AppendInt(o.b, groups[i].Count, 10), '}')
+		o.B = append(o.B, `{"error_details":`...)
+		o.B = appendError(o.B, &groups[i].Error)
+		o.B = append(o.B, `,"count":`...)
+		o.B = append(strconv.AppendInt(o.B, groups[i].Count, 10), '}')
 	}
-	o.b = append(o.b, ']')
+	o.B = append(o.B, ']')
 }
 
 // appendTelemetry writes the GPU telemetry; the empty object of a run that looked for GPUs and found none.
-func appendTelemetry(o *object, run *metric.Run) {
+func appendTelemetry(o *jsontext.Object, run *metric.Run) {
 	if run.Telemetry != nil {
-		o.raw("telemetry_data", run.Telemetry)
+		o.Raw("telemetry_data", run.Telemetry)
 		return
 	}
 	if run.TelemetryEndpoints == nil {
 		return
 	}
-	o.key("telemetry_data")
-	t := open(o.b)
-	t.key("summary")
-	s := open(t.b)
-	s.key("endpoints_configured")
-	s.b = append(s.b, '[')
+	o.Key("telemetry_data")
+	t := jsontext.Open(o.B)
+	t.Key("summary")
+	s := jsontext.Open(t.B)
+	s.Key("endpoints_configured")
+	s.B = append(s.B, '[')
 	for i, e := range run.TelemetryEndpoints {
 		if i > 0 {
-			s.b = append(s.b, ',')
+			s.B = append(s.B, ',')
 		}
-		s.b = appendString(s.b, e)
+		s.B = jsontext.AppendString(s.B, e)
 	}
-	s.b = append(s.b, ']')
-	s.raw("endpoints_successful", []byte("[]"))
-	s.text("start_time", isoTime(run.Start))
-	s.text("end_time", isoTime(run.End))
-	t.b = s.close()
-	t.raw("endpoints", []byte("{}"))
-	t.raw("error_summary", []byte("[]"))
-	o.b = t.close()
+	s.B = append(s.B, ']')
+	s.Raw("endpoints_successful", []byte("[]"))
+	s.TextIfAny("start_time", isoTime(run.Start))
+	s.TextIfAny("end_time", isoTime(run.End))
+	t.B = s.Close()
+	t.Raw("endpoints", []byte("{}"))
+	t.Raw("error_summary", []byte("[]"))
+	o.B = t.Close()
 }
 
 func orEmpty(raw []byte) []byte {

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"aiperf/internal/jsontext"
 	"aiperf/internal/record"
 	"aiperf/internal/redact"
 )
@@ -17,37 +18,37 @@ func appendTrace(b []byte, r *record.Record) []byte {
 		}
 		return r.Wall(at)
 	}
-	o := open(b)
-	o.str("trace_type", "aiohttp") // the one value that readers know
-	o.instant("request_send_start_ns", wall(t.SendStart))
+	o := jsontext.Open(b)
+	o.Text("trace_type", "aiohttp") // the one value that readers know
+	o.IntIfPositive("request_send_start_ns", wall(t.SendStart))
 	appendHeaders(&o, "request_headers", sentHeaders(r))
-	o.instant("request_headers_sent_ns", wall(t.HeadersSent))
-	o.raw("request_chunks", []byte("[]"))
-	o.instant("request_send_end_ns", wall(t.SendEnd))
-	o.int("request_chunks_count", int64(t.ChunksSent))
-	o.int("request_bytes_total", int64(t.BytesSent))
-	o.instant("response_status_code", int64(r.Status))
-	o.text("response_reason", t.StatusReason)
-	o.instant("response_receive_start_ns", wall(t.FirstChunk))
+	o.IntIfPositive("request_headers_sent_ns", wall(t.HeadersSent))
+	o.Raw("request_chunks", []byte("[]"))
+	o.IntIfPositive("request_send_end_ns", wall(t.SendEnd))
+	o.Int("request_chunks_count", int64(t.ChunksSent))
+	o.Int("request_bytes_total", int64(t.BytesSent))
+	o.IntIfPositive("response_status_code", int64(r.Status))
+	o.TextIfAny("response_reason", t.StatusReason)
+	o.IntIfPositive("response_receive_start_ns", wall(t.FirstChunk))
 	appendHeaders(&o, "response_headers", r.ResponseHeaders)
-	o.instant("response_headers_received_ns", wall(t.HeadersReceived))
-	o.raw("response_chunks", []byte("[]"))
-	o.int("response_chunks_count", int64(t.ChunksReceived))
-	o.int("response_bytes_total", int64(t.BytesReceived))
-	o.instant("response_receive_end_ns", wall(t.LastChunk))
-	o.instant("error_timestamp_ns", wall(t.ErrorAt))
-	o.instant("connection_pool_wait_start_ns", wall(t.PoolWaitStart))
-	o.instant("connection_pool_wait_end_ns", wall(t.PoolWaitEnd))
-	o.instant("tcp_connect_start_ns", wall(t.ConnectStart))
-	o.instant("tcp_connect_end_ns", wall(t.ConnectEnd))
-	o.instant("connection_reused_ns", wall(t.Reused))
-	o.instant("dns_cache_hit_ns", wall(t.DNSCacheHit))
-	o.instant("dns_lookup_start_ns", wall(t.DNSStart))
-	o.instant("dns_lookup_end_ns", wall(t.DNSEnd))
-	o.text("local_ip", t.LocalIP)
-	o.instant("local_port", int64(t.LocalPort))
-	o.text("remote_ip", t.RemoteIP)
-	o.instant("remote_port", int64(t.RemotePort))
+	o.IntIfPositive("response_headers_received_ns", wall(t.HeadersReceived))
+	o.Raw("response_chunks", []byte("[]"))
+	o.Int("response_chunks_count", int64(t.ChunksReceived))
+	o.Int("response_bytes_total", int64(t.BytesReceived))
+	o.IntIfPositive("response_receive_end_ns", wall(t.LastChunk))
+	o.IntIfPositive("error_timestamp_ns", wall(t.ErrorAt))
+	o.IntIfPositive("connection_pool_wait_start_ns", wall(t.PoolWaitStart))
+	o.IntIfPositive("connection_pool_wait_end_ns", wall(t.PoolWaitEnd))
+	o.IntIfPositive("tcp_connect_start_ns", wall(t.ConnectStart))
+	o.IntIfPositive("tcp_connect_end_ns", wall(t.ConnectEnd))
+	o.IntIfPositive("connection_reused_ns", wall(t.Reused))
+	o.IntIfPositive("dns_cache_hit_ns", wall(t.DNSCacheHit))
+	o.IntIfPositive("dns_lookup_start_ns", wall(t.DNSStart))
+	o.IntIfPositive("dns_lookup_end_ns", wall(t.DNSEnd))
+	o.TextIfAny("local_ip", t.LocalIP)
+	o.IntIfPositive("local_port", int64(t.LocalPort))
+	o.TextIfAny("remote_ip", t.RemoteIP)
+	o.IntIfPositive("remote_port", int64(t.RemotePort))
 	span(&o, "sending_ns", t.SendStart, t.SendEnd)
 	span(&o, "waiting_ns", t.SendEnd, t.FirstChunk)
 	span(&o, "receiving_ns", t.FirstChunk, t.LastChunk)
@@ -56,20 +57,20 @@ func appendTrace(b []byte, r *record.Record) []byte {
 	span(&o, "dns_lookup_ns", t.DNSStart, t.DNSEnd)
 	span(&o, "connecting_ns", t.ConnectStart, t.ConnectEnd)
 	if t.Reads > 0 { // ours: the client's own delay
-		o.int("read_count", int64(t.Reads))
-		o.int("read_delay_sum_ns", t.ReadDelaySum)
-		o.int("read_delay_max_ns", t.ReadDelayMax)
+		o.Int("read_count", int64(t.Reads))
+		o.Int("read_delay_sum_ns", t.ReadDelaySum)
+		o.Int("read_delay_max_ns", t.ReadDelayMax)
 	}
 	if len(r.Messages) > 0 {
-		o.str("clock", r.Messages[0].Clock.String())
-		o.int("first_event_uncertain_ns", t.FirstUncertainNs)
-		o.int("gap_uncertain_max_ns", t.GapUncertainNs)
-		o.instant("send_uncertain_ns", t.SendUncertainNs)
+		o.Text("clock", r.Messages[0].Clock.String())
+		o.Int("first_event_uncertain_ns", t.FirstUncertainNs)
+		o.Int("gap_uncertain_max_ns", t.GapUncertainNs)
+		o.IntIfPositive("send_uncertain_ns", t.SendUncertainNs)
 	}
 	if t.SharedReads > 0 {
-		o.int("coalesced_messages", int64(t.SharedReads))
+		o.Int("coalesced_messages", int64(t.SharedReads))
 	}
-	return o.close()
+	return o.Close()
 }
 
 // sentHeaders are the headers of a request as they went over the wire: the client's own around those that the run chose.
@@ -92,19 +93,19 @@ func sentHeaders(r *record.Record) []record.Header {
 }
 
 // span writes a duration if both its ends happened.
-func span(o *object, key string, from, to int64) {
+func span(o *jsontext.Object, key string, from, to int64) {
 	if from != 0 && to >= from {
-		o.int(key, to-from)
+		o.Int(key, to-from)
 	}
 }
 
 // appendHeaders writes headers as an object, credentials taken out; a name that comes twice is joined by commas.
-func appendHeaders(o *object, key string, headers []record.Header) {
+func appendHeaders(o *jsontext.Object, key string, headers []record.Header) {
 	if len(headers) == 0 {
 		return
 	}
-	o.key(key)
-	h := open(o.b)
+	o.Key(key)
+	h := jsontext.Open(o.B)
 	for i, x := range headers {
 		if seen(headers[:i], x.Name) {
 			continue
@@ -115,9 +116,9 @@ func appendHeaders(o *object, key string, headers []record.Header) {
 				value += ", " + redact.Header(y.Name, y.Value)
 			}
 		}
-		h.str(x.Name, value)
+		h.Text(x.Name, value)
 	}
-	o.b = h.close()
+	o.B = h.Close()
 }
 
 func seen(headers []record.Header, name string) bool {

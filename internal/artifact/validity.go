@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"aiperf/internal/jsontext"
 	"aiperf/internal/metric"
 )
 
@@ -95,61 +96,61 @@ var alwaysOpen = map[string]bool{
 
 // appendValidity writes the verdict and what it rests on; durations in ms.
 func appendValidity(b []byte, v *metric.Validity) []byte {
-	o := open(b)
-	o.str("verdict", string(v.Verdict))
-	o.str("reason", v.Reason)
-	o.key("notes")
-	o.b = append(o.b, '[')
+	o := jsontext.Open(b)
+	o.Text("verdict", string(v.Verdict))
+	o.Text("reason", v.Reason)
+	o.Key("notes")
+	o.B = append(o.B, '[')
 	for i, n := range v.Notes {
 		if i > 0 {
-			o.b = append(o.b, ',')
+			o.B = append(o.B, ',')
 		}
-		o.b = appendString(o.b, n)
+		o.B = jsontext.AppendString(o.B, n)
 	}
-	o.b = append(o.b, ']')
+	o.B = append(o.B, ']')
 	if r := v.TargetRate(); r > 0 && !math.IsInf(r, 0) { // derived from the counts below
-		o.float("target_rate", r)
+		o.Float("target_rate", r)
 	}
 	if r := v.AchievedRate(); r > 0 && !math.IsInf(r, 0) {
-		o.float("achieved_send_rate", r)
+		o.Float("achieved_send_rate", r)
 	}
 	if len(v.Certain) > 0 {
-		o.key("certain_metrics")
-		c := open(o.b)
+		o.Key("certain_metrics")
+		c := jsontext.Open(o.B)
 		for i := range v.Certain {
 			appendResult(&c, &v.Certain[i])
 		}
-		o.b = c.close()
+		o.B = c.Close()
 	}
 	for _, k := range validityKeys {
 		appendFigure(&o, k.key, k.ref(&v.ClientStats), always[k.key] || v.OpenLoop && alwaysOpen[k.key])
 	}
-	return o.close()
+	return o.Close()
 }
 
-func appendFigure(o *object, key string, ref any, zero bool) {
+func appendFigure(o *jsontext.Object, key string, ref any, zero bool) {
 	switch p := ref.(type) {
 	case *bool:
 		if *p {
-			o.bool(key, true)
+			o.Bool(key, true)
 		}
 	case *string:
-		o.text(key, *p)
+		o.TextIfAny(key, *p)
 	case *time.Duration:
 		if *p != 0 || zero {
-			o.float(key, float64(*p)/unitOf(key))
+			o.Float(key, float64(*p)/unitOf(key))
 		}
 	case *float64:
 		if *p != 0 || zero {
-			o.float(key, *p)
+			o.Float(key, *p)
 		}
 	case *int:
 		if *p != 0 || zero {
-			o.int(key, int64(*p))
+			o.Int(key, int64(*p))
 		}
 	case *int64:
 		if *p != 0 || zero {
-			o.int(key, *p)
+			o.Int(key, *p)
 		}
 	}
 }

@@ -59,6 +59,9 @@ func (o *Object) IntIfPositive(k string, v int64) {
 	}
 }
 
+// Any tells whether there is a member.
+func (o *Object) Any() bool { return o.some }
+
 // Close ends the object and returns the buffer.
 func (o *Object) Close() []byte { return append(o.B, '}') }
 

@@ -40,6 +40,9 @@ func FuzzString(f *testing.F) {
 
 func TestObjectKeepsTheOrderOfItsMembers(t *testing.T) {
 	o := Open([]byte("x"))
+	if o.Any() {
+		t.Error("a new object has members")
+	}
 	o.Text("b", "<\"\b>")
 	o.TextIfAny("none", "")
 	o.Int("a", -3)
