@@ -3,12 +3,13 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
 	"aiperf/internal/config"
+	"aiperf/internal/jsontext"
 	"aiperf/internal/redact"
 )
 
@@ -69,7 +70,7 @@ func typedValue(word string) json.RawMessage {
 	if n, ok := numberText(word); ok {
 		return json.RawMessage(n)
 	}
-	return quote(word)
+	return jsontext.AppendString(nil, word)
 }
 
 // numberText returns the JSON spelling of a plain decimal number.
@@ -104,45 +105,25 @@ func digits(s string) bool {
 	return true
 }
 
-// quote writes text as JSON without escaping what HTML fears.
-func quote(s string) json.RawMessage {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // a string always encodes
-	return bytes.TrimRight(b.Bytes(), "\n")
-}
-
 // addObject hands every member of a JSON object to set, in order, as compact JSON.
 func addObject(text string, set func(key string, value json.RawMessage)) error {
-	dec := json.NewDecoder(strings.NewReader(text))
-	if _, err := dec.Token(); err != nil {
+	if err := jsontext.Check([]byte(text)); err != nil {
 		return badObject(text, err)
 	}
-	for dec.More() {
-		tok, err := dec.Token()
-		if err != nil {
-			return badObject(text, err)
-		}
-		key, _ := tok.(string)
-		var value json.RawMessage
-		if err := dec.Decode(&value); err != nil {
-			return badObject(text, err)
-		}
+	scan := jsontext.Scanner{Doc: []byte(text)}
+	if !scan.Open('{') {
+		return badObject(text, errors.New("it is another value"))
+	}
+	for first := true; scan.Next('}', first); first = false {
+		key := string(jsontext.AppendUTF8(nil, scan.Key()))
 		if strings.TrimSpace(key) == "" {
 			return fmt.Errorf("a member of the JSON object has an empty key")
 		}
 		var compact bytes.Buffer
-		if err := json.Compact(&compact, value); err != nil {
+		if err := json.Compact(&compact, scan.Raw()); err != nil {
 			return badObject(text, err)
 		}
 		set(key, compact.Bytes())
-	}
-	if _, err := dec.Token(); err != nil {
-		return badObject(text, err)
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return fmt.Errorf("%s: text after the JSON object", redact.Text(text))
 	}
 	return nil
 }

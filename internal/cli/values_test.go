@@ -28,7 +28,7 @@ func TestParseExtras(t *testing.T) {
 		{[]string{"a:[1,2]"}, `!JSON object for values with commas`},
 		{[]string{":1"}, `!empty key`},
 		{[]string{`{"a":1`}, `!is not a JSON object`},
-		{[]string{`{"a":1} x`}, `!after the JSON object`},
+		{[]string{`{"a":1} x`}, `!after top-level value`},
 		{[]string{`[1]`}, `!is not a JSON array`},
 		{[]string{`["[]"]`}, `!has no ":"`},
 	} {

@@ -1,15 +1,15 @@
 package config
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"aiperf/internal/jsontext"
 )
 
 func mapping() *yaml.Node { return &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"} }
@@ -44,54 +44,44 @@ func eachPair(n *yaml.Node, f func(key string, value *yaml.Node) error) error {
 
 // fromJSON turns one JSON value into nodes, keeping the order of members and the spelling of numbers.
 func fromJSON(raw []byte) (*yaml.Node, error) {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	n, err := jsonNode(dec)
-	if err != nil {
+	if err := jsontext.Check(raw); err != nil {
 		return nil, err
 	}
-	if _, err := dec.Token(); err != io.EOF {
-		return nil, fmt.Errorf("text after the JSON value")
-	}
-	return n, nil
+	return jsonNode(&jsontext.Scanner{Doc: raw}), nil
 }
 
-func jsonNode(dec *json.Decoder) (*yaml.Node, error) {
-	tok, err := dec.Token()
-	if err != nil {
-		return nil, err
-	}
-	switch v := tok.(type) {
-	case json.Delim:
-		return jsonGroup(dec, v)
-	case string:
-		return text(v), nil
-	case json.Number:
-		tag := "!!int"
-		if strings.ContainsAny(v.String(), ".eE") {
-			tag = "!!float"
+// jsonNode turns the next value of a sound document into a node.
+func jsonNode(s *jsontext.Scanner) *yaml.Node {
+	n := &yaml.Node{Kind: yaml.ScalarNode}
+	switch s.Kind() {
+	case '"':
+		return text(s.Text().String())
+	case '{':
+		n.Kind, n.Tag, n.Style = yaml.MappingNode, "!!map", yaml.FlowStyle
+		s.Open('{')
+		for first := true; s.Next('}', first); first = false {
+			n.Content = append(n.Content, text(string(jsontext.AppendUTF8(nil, s.Key()))), jsonNode(s))
 		}
-		return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: v.String()}, nil
-	case bool:
-		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: strconv.FormatBool(v)}, nil
-	}
-	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null"}, nil
-}
-
-func jsonGroup(dec *json.Decoder, open json.Delim) (*yaml.Node, error) {
-	n := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Style: yaml.FlowStyle}
-	if open == '{' {
-		n.Kind, n.Tag = yaml.MappingNode, "!!map"
-	}
-	for dec.More() {
-		child, err := jsonNode(dec)
-		if err != nil {
-			return nil, err
+		return n
+	case '[':
+		n.Kind, n.Tag, n.Style = yaml.SequenceNode, "!!seq", yaml.FlowStyle
+		s.Open('[')
+		for first := true; s.Next(']', first); first = false {
+			n.Content = append(n.Content, jsonNode(s))
 		}
-		n.Content = append(n.Content, child)
+		return n
+	case 't', 'f':
+		n.Tag = "!!bool"
+	case 'n':
+		n.Tag = "!!null"
+	default:
+		n.Tag = "!!int"
 	}
-	_, err := dec.Token()
-	return n, err
+	n.Value = string(s.Raw())
+	if n.Tag == "!!int" && strings.ContainsAny(n.Value, ".eE") {
+		n.Tag = "!!float"
+	}
+	return n
 }
 
 // appendJSON writes nodes as compact JSON in their order; an infinite number becomes the text "inf".
@@ -103,7 +93,7 @@ func appendJSON(b []byte, n *yaml.Node) ([]byte, error) {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendJSONText(b, n.Content[i].Value)
+			b = jsontext.AppendString(b, n.Content[i].Value)
 			b = append(b, ':')
 			var err error
 			if b, err = appendJSON(b, n.Content[i+1]); err != nil {
@@ -148,17 +138,9 @@ func appendJSONScalar(b []byte, n *yaml.Node) ([]byte, error) {
 			return nil, err
 		}
 		if math.IsInf(f, 0) || math.IsNaN(f) {
-			return appendJSONText(b, strconv.FormatFloat(f, 'g', -1, 64)[1:]), nil
+			return jsontext.AppendString(b, strconv.FormatFloat(f, 'g', -1, 64)[1:]), nil
 		}
 		return strconv.AppendFloat(b, f, 'g', -1, 64), nil
 	}
-	return appendJSONText(b, n.Value), nil
-}
-
-func appendJSONText(b []byte, s string) []byte {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // a string always encodes
-	return append(b, bytes.TrimRight(buf.Bytes(), "\n")...)
+	return jsontext.AppendString(b, n.Value), nil
 }

@@ -3,12 +3,12 @@ package config
 import (
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
 
+	"aiperf/internal/jsontext"
 	"aiperf/internal/setting"
 )
 
@@ -47,20 +47,7 @@ func (s *Seconds) UnmarshalYAML(n *yaml.Node) error {
 }
 
 // FormatFloat prints a number the way Python does: the shortest form that reads back, with a decimal point, "inf" without limit.
-func FormatFloat(f float64) string {
-	if math.IsInf(f, 0) {
-		return strings.ToLower(strings.TrimPrefix(strconv.FormatFloat(f, 'g', -1, 64), "+"))
-	}
-	format := byte('f')
-	if a := math.Abs(f); a != 0 && (a < 1e-4 || a >= 1e16) {
-		format = 'e'
-	}
-	s := strconv.FormatFloat(f, format, -1, 64)
-	if !strings.ContainsAny(s, ".e") {
-		s += ".0"
-	}
-	return s
-}
+func FormatFloat(f float64) string { return string(jsontext.AppendFloat(nil, f)) }
 
 // number is a scalar that reads back as a float.
 func number(f float64) *yaml.Node {

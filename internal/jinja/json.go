@@ -1,75 +1,71 @@
 package jinja
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"math"
 	"sort"
 	"strconv"
 	"strings"
 	"unicode/utf16"
+
+	"aiperf/internal/jsontext"
 )
 
 // FromJSON reads a JSON text into values: objects keep the order of their keys, numbers without point or exponent are ints.
 func FromJSON(raw []byte) (Value, error) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	v, err := decode(d, 0)
-	if err == nil && d.More() {
-		err = fmt.Errorf("text behind the JSON value")
-	}
-	return v, err
-}
-
-func decode(d *json.Decoder, depth int) (Value, error) {
-	t, err := d.Token()
-	if err != nil {
+	if err := jsontext.Check(raw); err != nil {
 		return nil, err
 	}
+	return decode(&jsontext.Scanner{Doc: raw}, 0)
+}
+
+// decode reads the next value of a sound document.
+func decode(s *jsontext.Scanner, depth int) (Value, error) {
 	if depth > maxDepth {
 		return nil, fmt.Errorf("JSON nested deeper than %d", maxDepth)
 	}
-	switch x := t.(type) {
-	case json.Delim:
-		if x == '[' {
-			l := &List{Items: []Value{}}
-			for d.More() {
-				v, err := decode(d, depth+1)
-				if err != nil {
-					return nil, err
-				}
-				l.Items = append(l.Items, v)
+	switch s.Kind() {
+	case '"':
+		return s.Text().String(), nil
+	case '[':
+		l := &List{Items: []Value{}}
+		s.Open('[')
+		for first := true; s.Next(']', first); first = false {
+			v, err := decode(s, depth+1)
+			if err != nil {
+				return nil, err
 			}
-			_, err = d.Token()
-			return l, err
+			l.Items = append(l.Items, v)
 		}
+		return l, nil
+	case '{':
 		o := NewDict()
-		for d.More() {
-			k, err := d.Token()
+		s.Open('{')
+		for first := true; s.Next('}', first); first = false {
+			k := string(jsontext.AppendUTF8(nil, s.Key()))
+			v, err := decode(s, depth+1)
 			if err != nil {
 				return nil, err
 			}
-			v, err := decode(d, depth+1)
-			if err != nil {
-				return nil, err
-			}
-			o.Set(k.(string), v)
+			o.Set(k, v)
 		}
-		_, err = d.Token()
-		return o, err
-	case json.Number:
-		if n, err := strconv.ParseInt(string(x), 10, 64); err == nil {
+		return o, nil
+	}
+	switch x := string(s.Raw()); x {
+	case "null":
+		return nil, nil
+	case "true", "false":
+		return x == "true", nil
+	default:
+		if n, err := strconv.ParseInt(x, 10, 64); err == nil {
 			return n, nil
 		}
-		return strconv.ParseFloat(string(x), 64)
-	case nil:
-		return nil, nil
+		return strconv.ParseFloat(x, 64)
 	}
-	return t, nil // string or bool
 }
 
-// layout is how values are written as JSON.
+// layout is how values are written as JSON: by the rules of Python's json.dumps, which package jsontext does not know (blanks behind separators,
+// ASCII escapes, sorted keys, NaN and Infinity).
 type layout struct {
 	indent     string // "" = one line
 	pretty     bool

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"aiperf/internal/jsontext"
 )
 
 // Value is a Python value: nil (None), bool, int64, float64, string, *List, Tuple, *Dict, *Namespace, Undefined, Func.
@@ -240,24 +242,7 @@ func writeRepr(b *strings.Builder, v Value, depth int) {
 }
 
 // floatRepr is repr of a float: the shortest digits that read back, an exponent only outside 1e-4 … 1e16.
-func floatRepr(x float64) string {
-	switch {
-	case math.IsInf(x, 1):
-		return "inf"
-	case math.IsInf(x, -1):
-		return "-inf"
-	case math.IsNaN(x):
-		return "nan"
-	}
-	if a := math.Abs(x); a != 0 && (a < 1e-4 || a >= 1e16) {
-		return strconv.FormatFloat(x, 'e', -1, 64)
-	}
-	s := strconv.FormatFloat(x, 'f', -1, 64)
-	if !strings.Contains(s, ".") {
-		s += ".0"
-	}
-	return s
-}
+func floatRepr(x float64) string { return string(jsontext.AppendFloat(nil, x)) }
 
 // quoted writes repr of a string: single quotes unless it holds some and no double ones.
 func quoted(b *strings.Builder, s string) {

@@ -80,3 +80,9 @@ func Indent(compact []byte) ([]byte, error) {
 	err := json.Indent(&buf, compact, "", "  ")
 	return buf.Bytes(), err
 }
+
+// Check tells what is wrong with a JSON text, nil = nothing: one value, and nothing behind it.
+func Check(text []byte) error {
+	var v json.RawMessage
+	return json.Unmarshal(text, &v)
+}

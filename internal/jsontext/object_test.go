@@ -64,3 +64,12 @@ func TestMarshalLeavesHTMLAlone(t *testing.T) {
 		t.Errorf("%s, %v", b, err)
 	}
 }
+
+func TestCheck(t *testing.T) {
+	for text, want := range map[string]string{`{"a":[1]}`: "", ` 1 `: "", `{"a":1} x`: "after top-level value", `{"a":`: "unexpected end", `NaN`: "invalid character 'N'"} {
+		err := Check([]byte(text))
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}

@@ -3,18 +3,11 @@ package mockserver
 import (
 	"encoding/base64"
 	"encoding/binary"
-	"encoding/json"
 	"math"
 	"strconv"
-)
 
-func appendJSON(b []byte, s string) []byte {
-	q, err := json.Marshal(s)
-	if err != nil {
-		return append(b, `""`...)
-	}
-	return append(b, q...)
-}
+	"aiperf/internal/jsontext"
+)
 
 // simulated is the body of an answer that tells of a failure.
 func simulated(status int) string {
@@ -44,7 +37,7 @@ func (st *stream) generated(id string, created int64, model string) []byte {
 	b = append(b, `","created":`...)
 	b = strconv.AppendInt(b, created, 10)
 	b = append(b, `,"model":`...)
-	b = appendJSON(b, model)
+	b = jsontext.AppendString(b, model)
 	b = append(b, `,"choices":[{"index":0,`...)
 	if st.shape.reasons {
 		b = append(b, `"message":{"role":"assistant","content":`...)
@@ -99,7 +92,7 @@ func (st *stream) embeddings(model string) []byte {
 		b = append(b, '}')
 	}
 	b = append(b, `],"model":`...)
-	b = appendJSON(b, model)
+	b = jsontext.AppendString(b, model)
 	if st.opts.Usage {
 		b = append(b, `,"usage":{"prompt_tokens":`...)
 		b = strconv.AppendInt(b, int64(st.prompt), 10)

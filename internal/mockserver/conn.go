@@ -14,6 +14,7 @@ import (
 	"github.com/valyala/fastjson"
 
 	"aiperf/internal/clock"
+	"aiperf/internal/jsontext"
 )
 
 // past is a deadline that has passed.
@@ -104,7 +105,7 @@ func (c *conn) page(path string) func(*request) bool {
 		}
 	case "/v1/models":
 		return func(r *request) bool {
-			body := append([]byte(`{"object":"list","data":[{"id":`), appendJSON(nil, c.opts.Model)...)
+			body := append([]byte(`{"object":"list","data":[{"id":`), jsontext.AppendString(nil, c.opts.Model)...)
 			return c.plain(r, 200, "application/json", string(body)+`,"object":"model","created":0,"owned_by":"aiperf"}]}`, false)
 		}
 	}

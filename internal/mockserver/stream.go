@@ -3,6 +3,8 @@ package mockserver
 import (
 	"strconv"
 	"time"
+
+	"aiperf/internal/jsontext"
 )
 
 // shape is how an API words its events: what stands between the head of an event and its text, and behind the text.
@@ -85,7 +87,7 @@ func (st *stream) begin(id string, created int64, model string) {
 	b = append(b, `","created":`...)
 	b = strconv.AppendInt(b, created, 10)
 	b = append(b, `,"model":`...)
-	st.prefix = appendJSON(b, model)
+	st.prefix = jsontext.AppendString(b, model)
 	st.left, st.think = st.plan.tokens, st.plan.reasoning
 }
 

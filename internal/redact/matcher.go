@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"aiperf/internal/jsontext"
 )
 
 // matcher finds any of many patterns in one pass.
@@ -62,11 +64,8 @@ func spellings(v string) []string {
 
 // inJSON is a text as it stands between the quotation marks of a JSON string.
 func inJSON(v string) string {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(v) // a string always encodes
-	return strings.TrimSuffix(strings.TrimPrefix(b.String(), `"`), "\"\n")
+	b := jsontext.AppendString(nil, v)
+	return string(b[1 : len(b)-1])
 }
 
 // htmlJSON is inJSON with <, > and & escaped.

@@ -10,11 +10,6 @@ import (
 // template is a chat template with its name; "default" where the files give none.
 type template struct{ name, source string }
 
-func quote(s string) json.RawMessage {
-	b, _ := json.Marshal(s) // a string always can be
-	return b
-}
-
 // readTemplates finds the chat templates: chat_template.jinja, else chat_template.json, else the configuration.
 func (f *folder) readTemplates(t *Tokenizer) error {
 	b, err := f.read("chat_template.jinja")

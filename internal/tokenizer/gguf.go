@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 
+	"aiperf/internal/jsontext"
 	"aiperf/internal/tokenizer/scan"
 	"aiperf/internal/tokenizer/spm"
 )
@@ -132,7 +133,7 @@ func loadGGUF(f *folder, name string) (*Tokenizer, error) {
 		}
 	}
 	if s, ok := m["tokenizer.chat_template"].(string); ok && len(f.conf.ChatTemplate) == 0 {
-		f.conf.ChatTemplate = quote(s)
+		f.conf.ChatTemplate = jsontext.AppendString(nil, s)
 	}
 	switch model, _ := m["tokenizer.ggml.model"].(string); model {
 	case "gpt2":
