@@ -3,6 +3,8 @@ package mockserver
 import (
 	"strconv"
 	"strings"
+
+	"aiperf/internal/jsontext"
 )
 
 // wire is how an API other than OpenAI's older ones words its answers: what stands around the words of an event, what comes before and
@@ -65,7 +67,7 @@ func (st *stream) said(head, tail string) []byte {
 }
 
 // quoted is a JSON string.
-func quoted(s string) string { return string(appendJSON(nil, s)) }
+func quoted(s string) string { return string(jsontext.AppendString(nil, s)) }
 
 // counted gives the counts under the names that APIs without OpenAI's older ones use; "" where the server reports none.
 func (st *stream) counted(member string, input bool) string {

@@ -24,9 +24,9 @@ type Forecast struct {
 // Check tries everything that a run may refuse before its first request: every row of the data as a request body, the tokenizer, the
 // schedule, the limits of this machine. It writes no file and sends nothing. Warnings go where those of the run would.
 func Check(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Options) (*Forecast, error) {
-	r := &runner{cfg: cfg, opts: opts, live: &ui.Live{}}
+	r := &runner{cfg: cfg, opts: opts, seed: seed, live: &ui.Live{}}
 	r.startLog()
-	if err := r.prepare(ctx, seed); err != nil {
+	if err := r.pass(ctx, resolving); err != nil {
 		return nil, err
 	}
 	if err := r.checkMachine(); err != nil {

@@ -42,7 +42,8 @@ const stopTime = 10 * time.Second
 
 // components are started in their order and stopped in the opposite one. They are not safe for concurrent use.
 type components struct {
-	running []component
+	running   []component
+	unhurried bool // what is stopped completes what it has, however long that takes; the context tells it of an interruption
 }
 
 // start starts one more. An error leaves those before it running.
@@ -71,10 +72,15 @@ func (c *components) phaseEnd(f *load.Facts) {
 	}
 }
 
-// stop stops all that run, each within stopTime whatever became of the run's context, and tells what went wrong.
+// stop stops all that run, each within stopTime whatever became of the run's context (unhurried: for as long as it takes), and tells what went
+// wrong.
 func (c *components) stop(ctx context.Context) error {
 	var errs []error
 	for i := len(c.running) - 1; i >= 0; i-- {
+		if c.unhurried {
+			errs = append(errs, c.running[i].Stop(ctx))
+			continue
+		}
 		errs = append(errs, stopOne(ctx, c.running[i]))
 	}
 	c.running = nil

@@ -50,13 +50,16 @@ func alone(codec endpoint.Codec, c *conversation.Conversation, turn int) (endpoi
 	return codec.Encode(&c.Turns[turn], endpoint.Before(c, 0, nil))
 }
 
-// listing writes inputs.json: the body of every turn, formatted alone, of every conversation in the order of the dataset. What requests
+// listing is the component that writes inputs.json: the body of every turn, formatted alone, of every conversation in the order of the dataset. What requests
 // are made of anyway is written down beside the load; the rest is made when the load is over, so that nothing is made for the file alone
 // while requests are measured.
 type listing struct {
+	passive
 	data  *prepared
 	codec endpoint.Codec
 	path  string
+	hide  *redact.Secrets
+	warn  func(string)
 	file  *artifact.Inputs
 	given chan draft
 	over  chan struct{} // the load is over
@@ -79,16 +82,29 @@ const mostEarly = 256
 // mostLate is how many conversations are still made when the user has ended the run.
 const mostLate = 1000
 
-// openListing begins the file. hide are the secrets that it must not show.
-func openListing(path string, hide *redact.Secrets, data *prepared, codec endpoint.Codec) (*listing, error) {
-	file, err := artifact.CreateInputs(path, hide)
-	if err != nil {
-		return nil, err
-	}
-	l := &listing{data: data, codec: codec, path: path, file: file, given: make(chan draft, mostEarly), over: make(chan struct{}),
+// newListing makes the component. hide are the secrets that the file must not show.
+func newListing(path string, hide *redact.Secrets, data *prepared, codec endpoint.Codec, warn func(string)) *listing {
+	return &listing{data: data, codec: codec, path: path, hide: hide, warn: warn, given: make(chan draft, mostEarly), over: make(chan struct{}),
 		idle: make(chan struct{}), early: map[int]draft{}}
+}
+
+// Start implements component: it begins the file.
+func (l *listing) Start(context.Context) error {
+	var err error
+	if l.file, err = artifact.CreateInputs(l.path, l.hide); err != nil {
+		return err
+	}
 	go l.run()
-	return l, nil
+	return nil
+}
+
+// Stop implements component: it completes the file. Once the context has ended that is not waited for beyond mostLate conversations.
+func (l *listing) Stop(ctx context.Context) error {
+	missing, err := l.finish(ctx)
+	if n := l.data.data.Len(); missing > 0 {
+		l.warn(fmt.Sprintf("%s lists %d of %d conversations: the run was interrupted", l.path, n-missing, n))
+	}
+	return err
 }
 
 // offer hands a conversation over that a request has made, and the body of its first turn. It never waits. A nil listing takes nothing.
@@ -142,9 +158,6 @@ func (l *listing) write(d draft) {
 // finish makes what no request was made of and completes the file. Once the context has ended it makes mostLate
 // more at the most: missing is the number of conversations that the file lacks. On an error there is no file.
 func (l *listing) finish(ctx context.Context) (missing int, err error) {
-	if l == nil {
-		return 0, nil
-	}
 	close(l.over)
 	<-l.idle
 	n, late := l.data.data.Len(), 0
@@ -173,27 +186,4 @@ func (l *listing) make() draft {
 	d := draft{index: l.next, conversation: s.conversation}
 	d.first = s.first
 	return d
-}
-
-// listInputs begins inputs.json, for the datasets that have one.
-func (r *runner) listInputs(e *executor) error {
-	f := r.data.Facts()
-	if f.Trace || f.Verbatim {
-		return nil
-	}
-	var err error
-	if r.inputs, err = openListing(r.layout.Inputs(), r.opts.Secrets, e.data, r.codec); err != nil {
-		return err
-	}
-	e.inputs = r.inputs
-	return nil
-}
-
-// closeInputs completes inputs.json.
-func (r *runner) closeInputs(ctx context.Context) error {
-	missing, err := r.inputs.finish(ctx)
-	if missing > 0 {
-		r.warn(fmt.Sprintf("%s lists %d of %d conversations: the run was interrupted", r.layout.Inputs(), r.data.Len()-missing, r.data.Len()))
-	}
-	return err
 }

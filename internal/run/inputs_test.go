@@ -60,12 +60,12 @@ func listed(t *testing.T, path string) (ids []string, payloads []string) {
 func TestInputsAreListedBesideTheRun(t *testing.T) {
 	data := &generated{n: 6, made: map[int]int{}}
 	p, codec, path := &prepared{data: data}, chat(t), filepath.Join(t.TempDir(), "inputs.json")
-	r := &runner{data: data, codec: codec, endpoint: &endpoint.Endpoint{}}
+	r := &runner{resolved: resolved{data: data, codec: codec, endpoint: &endpoint.Endpoint{}}}
 	if err := r.checkBodies(context.Background(), p); err != nil || len(data.made) != 1 {
 		t.Fatalf("%v; %d conversations were made before the run", err, len(data.made))
 	}
-	l, err := openListing(path, nil, p, codec)
-	if err != nil {
+	l := newListing(path, nil, p, codec, func(string) {})
+	if err := l.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	data.made = map[int]int{}
@@ -99,8 +99,8 @@ func TestInputsAreListedBesideTheRun(t *testing.T) {
 func TestInterruptedListing(t *testing.T) {
 	data := &generated{n: 1 << 40, made: map[int]int{}}
 	path := filepath.Join(t.TempDir(), "inputs.json")
-	l, err := openListing(path, nil, &prepared{data: data}, chat(t))
-	if err != nil {
+	l := newListing(path, nil, &prepared{data: data}, chat(t), func(string) {})
+	if err := l.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -126,8 +126,8 @@ func (r refusing) Encode(t *conversation.Turn, h *endpoint.History) (endpoint.Re
 
 func TestAListingThatCannotBeMadeIsNoFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "inputs.json")
-	l, err := openListing(path, nil, &prepared{data: &generated{n: 6, made: map[int]int{}}}, refusing{chat(t)})
-	if err != nil {
+	l := newListing(path, nil, &prepared{data: &generated{n: 6, made: map[int]int{}}}, refusing{chat(t)}, func(string) {})
+	if err := l.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := l.finish(context.Background()); err == nil || !strings.Contains(err.Error(), "conversation s3, turn 2: no") {

@@ -6,21 +6,20 @@ import (
 	"sync"
 	"time"
 
-	"aiperf/internal/config"
 	"aiperf/internal/record"
 )
 
 // patience is how long a start that the user interrupted may take to notice it.
 const patience = time.Second
 
-// start prepares and opens the run. When the context ends it gives up within patience, whatever the rooms are busy with: a tokenizer that
+// start goes through the stages of the run. When the context ends it gives up within patience, whatever the rooms are busy with: a tokenizer that
 // loads, a file that does not answer, a terminal that takes nothing. What it opened is released unless it returns nil.
-func (r *runner) start(ctx context.Context, seed *config.Seed) error {
+func (r *runner) start(ctx context.Context) error {
 	done := make(chan error, 1)
 	go func() {
-		err := r.prepare(ctx, seed)
+		err := r.pass(ctx, resolving)
 		if err == nil && ctx.Err() == nil {
-			err = r.openAll(ctx)
+			err = r.pass(ctx, opening)
 		}
 		done <- err
 	}()

@@ -1,0 +1,47 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestAStageThatRefusesIsTheLast: stages run in their order, and what would follow a refusal does not.
+func TestAStageThatRefusesIsTheLast(t *testing.T) {
+	var ran []string
+	one := func(name string, err error) stage {
+		return stage{name, func(*runner, context.Context) error { ran = append(ran, name); return err }}
+	}
+	refused := errors.New("refused")
+	r := &runner{log: slog.New(slog.DiscardHandler)}
+	if err := r.pass(t.Context(), []stage{one("a", nil), one("b", refused), one("c", nil)}); err != refused || !slices.Equal(ran, []string{"a", "b"}) {
+		t.Errorf("%v after %v", err, ran)
+	}
+}
+
+// TestInputsAreTheLastStage: an error before the first request must leave no inputs.json, so nothing that can be refused follows it.
+func TestInputsAreTheLastStage(t *testing.T) {
+	if last := opening[len(opening)-1]; last.name != "inputs" {
+		t.Errorf("the last stage is %s", last.name)
+	}
+}
+
+// TestWhatIsWrittenIsNotHurried: a component that completes a file gets the run's own context, without a deadline, and sees the interruption.
+func TestWhatIsWrittenIsNotHurried(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var told []string
+	data := &generated{n: mostLate + 7, made: map[int]int{}}
+	l := newListing(filepath.Join(t.TempDir(), "inputs.json"), nil, &prepared{data: data}, chat(t), func(s string) { told = append(told, s) })
+	c := components{unhurried: true}
+	if err := c.start(t.Context(), l); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.stop(ctx); err != nil || len(told) != 1 || !strings.Contains(told[0], "lists 1000 of 1007 conversations") {
+		t.Errorf("%v, told %q", err, told)
+	}
+}
