@@ -54,8 +54,13 @@ func appendMetadata(b []byte, r *record.Record) []byte {
 		o.float("turn_timestamp_ms", *r.TurnTimestamp)
 	}
 	o.bool("context_overflow_skip", false)
-	o.int("agent_depth", 0)
-	o.text("root_correlation_id", r.CorrelationID)
+	o.int("agent_depth", int64(r.Depth))
+	o.text("parent_correlation_id", r.ParentID)
+	root := r.RootID
+	if root == "" {
+		root = r.CorrelationID
+	}
+	o.text("root_correlation_id", root)
 	return o.close()
 }
 

@@ -200,6 +200,9 @@ func checkTurns(b *config.Benchmark, d dataset.Dataset) error {
 	}
 	mean := float64(d.Facts().Turns) / float64(d.Len())
 	for i := range b.Phases {
+		if b.Phases[i].Type == config.PhaseUserCentric && d.Facts().Started > 0 {
+			return fmt.Errorf("--user-centric-rate needs conversations whose turns follow one another; those of %s start others", b.Dataset().Path)
+		}
 		if b.Phases[i].Type == config.PhaseUserCentric && mean < 2 {
 			return fmt.Errorf("%s: users need conversations of at least 2 turns; those of %s have %.3g on average", b.As("phases.profiling.rate"), b.Dataset().Path, mean)
 		}
@@ -241,7 +244,7 @@ func (r *runner) openAll(ctx context.Context) error {
 		return err
 	}
 	r.load, err = load.New(r.plan, load.Options{
-		Source: source{r.data}, Executor: exec, Root: r.root, Waiter: r.waiter(),
+		Source: newSource(r.data), Executor: exec, Root: r.root, Waiter: r.waiter(),
 		Hooks: load.Hooks{Started: func(p *load.PhaseInfo, _ int64) { r.beside.phaseStart(p) }, After: r.beside.phaseEnd},
 	})
 	if err == nil {
