@@ -58,8 +58,13 @@ func appendMetadata(b []byte, r *record.Record) []byte {
 		o.Float("turn_timestamp_ms", *r.TurnTimestamp)
 	}
 	o.Bool("context_overflow_skip", false)
-	o.Int("agent_depth", 0)
-	o.TextIfAny("root_correlation_id", r.CorrelationID)
+	o.Int("agent_depth", int64(r.Depth))
+	o.TextIfAny("parent_correlation_id", r.ParentID)
+	root := r.RootID
+	if root == "" {
+		root = r.CorrelationID
+	}
+	o.TextIfAny("root_correlation_id", root)
 	return o.Close()
 }
 

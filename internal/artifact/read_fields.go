@@ -27,6 +27,7 @@ func readMeta(md *fastjson.Value) record.Meta {
 		SessionNum:     md.GetInt64("session_num"),
 		RequestID:      text(md.Get("x_request_id")),
 		CorrelationID:  text(md.Get("x_correlation_id")),
+		ParentID:       text(md.Get("parent_correlation_id")),
 		ConversationID: text(md.Get("conversation_id")),
 		TurnIndex:      md.GetInt("turn_index"),
 		WorkerID:       text(md.Get("worker_id")),
@@ -35,6 +36,10 @@ func readMeta(md *fastjson.Value) record.Meta {
 		PhaseIndex:     md.GetInt("phase_index"),
 		PhaseName:      text(md.Get("phase_name")),
 		ProfilingIndex: -1,
+	}
+	m.Depth = md.GetInt("agent_depth")
+	if root := text(md.Get("root_correlation_id")); root != m.CorrelationID {
+		m.RootID = root
 	}
 	if !m.Warmup {
 		m.ProfilingIndex = md.GetInt("profiling_index")

@@ -34,6 +34,8 @@ type Turn struct {
 	Timestamp *float64 // ms on the trace's own clock; nil = none
 	Delay     *float64 // ms after the end of the previous turn's answer; nil = none
 
+	Branches []Branch // conversations that begin when the turn has been answered
+
 	Parts []Part // what the turn says, in order
 
 	RawMessages  []json.RawMessage // ready messages, replace the parts; nil = build from the parts, empty = add nothing
@@ -44,6 +46,12 @@ type Turn struct {
 
 	// Origin is where the turn was read ("file:line"), for error messages; "" for generated turns.
 	Origin string
+}
+
+// Branch is a conversation that a turn starts.
+type Branch struct {
+	Conversation int  // index in the dataset
+	Fork         bool // begins with the turn's history and answer; else it begins empty, and the next turn waits for its end
 }
 
 // Header is one HTTP header.

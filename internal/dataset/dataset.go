@@ -27,6 +27,7 @@ type Dataset interface {
 type Timing struct {
 	Timestamp *float64 // ms on the trace's own clock
 	Delay     *float64 // ms after the end of the previous turn's answer, already scaled by the delay ratio
+	Branches  []conversation.Branch
 }
 
 // Facts describes a dataset as a whole.
@@ -37,6 +38,7 @@ type Facts struct {
 	Verbatim      bool              // bodies are sent as they were read
 	Mode          conversation.Mode // default of the type, "" = the global default
 	Turns         int               // over all conversations
+	Started       int               // conversations, the last ones, that turns of others start: they are not drawn
 	Timestamps    bool              // some turn has a timestamp
 	Delays        bool              // some turn after the first of its conversation has a delay
 	FirstHasTime  bool              // the first record of the file has a timestamp

@@ -49,7 +49,7 @@ func (g *Generator) complete(p *phase) {
 		p.facts.Abandoned++
 		p.count.cancelled.Add(1)
 		g.givePrefill(t, now)
-		p.endSession(t.ses, t.req.Turn, false, now) // the executor closes it when it comes back, if it does
+		p.endSession(t.ses, false, now) // the executor closes it when it comes back, if it does
 	}
 	clear(p.inFlight)
 	for i, other := range g.active {

@@ -57,15 +57,16 @@ func (g *Generator) fed() {
 // whether it is the last one.
 func (p *phase) admit(t *ticket, intended, now int64) {
 	g, s := p.g, t.ses
-	if t.req.Turn == 0 {
+	if t.req.Turn == 0 && s.Parent == nil {
 		g.session.take(now)
-		s.slot = true
+		s.family.slot = true
 		p.count.sessions.Add(1)
-		p.owed += int64(s.Turns)
+		p.owed += s.left
 	}
 	g.prefill.take(now)
 	t.prefill = true
 	p.owed--
+	s.left--
 	number := p.count.sent.Add(1) - 1
 	p.inFlight[t] = struct{}{}
 
@@ -123,15 +124,11 @@ func (g *Generator) returned(t *ticket, out Outcome) {
 	}
 	matters := g.session.free() == 0 // to the rest of the machine
 	g.givePrefill(t, now)
-	last := t.req.Turn+1 >= s.Turns
-	switch {
-	case last || out.Cancelled || !p.sending:
-		p.endSession(s, t.req.Turn, last && !out.Cancelled, now)
+	alone := len(s.Shape.Turns[t.req.Turn].Branches) == 0 && s.Parent == nil
+	matters = matters || !alone || t.req.Turn+1 < s.Turns
+	if out.Cancelled || !p.sending || p.proceed(t, now) {
+		p.endSession(s, !out.Cancelled && s.left == 0, now)
 		g.work.close = append(g.work.close, &s.Session)
-		matters = matters || !last
-	default:
-		p.follow(t, now)
-		matters = true
 	}
 	if p.tooManyFail() {
 		g.failures = true
@@ -151,16 +148,14 @@ func (g *Generator) returned(t *ticket, out Outcome) {
 	g.do(w)
 }
 
-// follow schedules the turn after a returned one.
-func (p *phase) follow(t *ticket, now int64) {
-	next := &ticket{p: p, ses: t.ses, req: t.req}
-	next.req.Turn++
-	next.due = p.driver.due(t, next, now)
+// schedule lets a ticket leave at its instant after another has returned, or, where it is the same, after what it waited for.
+func (p *phase) schedule(next, after *ticket, now int64) {
+	next.due = p.driver.due(after, next, now)
 	if next.due <= now {
 		p.ready.push(next)
 		return
 	}
-	if next.ses.slot {
+	if f := next.ses.family; f.slot && f.live == 1 {
 		next.rests = true
 		p.g.session.rest(+1, now)
 	}
@@ -168,18 +163,32 @@ func (p *phase) follow(t *ticket, now int64) {
 	p.timed.push(next)
 }
 
-// endSession takes a session's slot back after the last of its turns that was sent.
-func (p *phase) endSession(s *session, turn int, complete bool, now int64) {
-	if complete {
-		p.count.finished.Add(1)
-	} else {
-		p.count.cutSessions.Add(1)
+// endSession ends a session after the last of its turns that was sent. The last of its family gives their slot back.
+func (p *phase) endSession(s *session, complete bool, now int64) {
+	f := s.family
+	f.live--
+	f.cut = f.cut || !complete
+	p.owed -= s.left
+	p.facts.Unsent += s.left
+	s.left = 0
+	if f.live == 0 {
+		p.endFamily(f, now)
 	}
-	unsent := int64(s.Turns - turn - 1)
-	p.owed -= unsent
-	p.facts.Unsent += unsent
-	if s.slot {
-		s.slot = false
+	if other := s.awaitedBy; other != nil {
+		s.awaitedBy = nil
+		p.ended(other, now)
+	}
+}
+
+// endFamily counts a drawn session with all that it started, and gives their slot back.
+func (p *phase) endFamily(f *family, now int64) {
+	if f.cut {
+		p.count.cutSessions.Add(1)
+	} else {
+		p.count.finished.Add(1)
+	}
+	if f.slot {
+		f.slot = false
 		p.g.session.give(now)
 	}
 }

@@ -23,6 +23,15 @@ type Shape struct {
 type TurnTime struct {
 	Timestamp *float64 // ms on the trace's clock; nil = none
 	Delay     *float64 // ms after the end of the previous answer, ratio applied; nil = none
+	Branches  []Branch // sessions that begin when the turn has been answered
+}
+
+// Branch is a session that another one starts. Its first turn leaves after its delay, counted from the answer that started it. Shapes form
+// no cycle.
+type Branch struct {
+	Conversation int // index in the source, at Len or above where it is never drawn
+	Shape        *Shape
+	Fork         bool // begins with the history of the turn, and nobody waits for it; else the next turn waits for its end
 }
 
 // Session is one execution of a conversation.
@@ -30,8 +39,11 @@ type Session struct {
 	ID           string // correlation id
 	Conversation int    // index in the source
 	Shape        Shape
-	Turns        int // turns that this session runs; a staged user runs fewer than its conversation has
-	URL          int // index of the target, the same for all turns
+	Turns        int      // turns that this session runs; a staged user runs fewer than its conversation has
+	URL          int      // index of the target, the same for all turns
+	Parent       *Session // that started it; nil = it was drawn
+	ParentTurn   int      // after which turn
+	Fork         bool     // it begins with the parent's history up to that turn
 	// State belongs to the executor: history, connection. Turns of a session never overlap.
 	State any
 }

@@ -52,12 +52,12 @@ func (p *phase) stop(why Stop, now int64) {
 	}
 	p.g.prefetcher.putBack(unused)
 	for t := range p.ready.all() {
-		p.endSession(t.ses, t.req.Turn-1, false, now)
+		p.endSession(t.ses, false, now)
 		p.drop(t)
 	}
 	for _, t := range p.timed {
 		p.wakes(t, now)
-		p.endSession(t.ses, t.req.Turn-1, false, now)
+		p.endSession(t.ses, false, now)
 		p.drop(t)
 	}
 	p.starts, p.ready, p.timed = queue{}, queue{}, nil

@@ -10,8 +10,12 @@ import (
 // session is a Session with what the machine keeps about it.
 type session struct {
 	Session
-	drawn sample
-	slot  bool // holds a session slot
+	drawn     sample
+	family    *family
+	left      int64    // turns that are not sent yet, with those of sessions that it has yet to start
+	awaits    int      // sessions whose end the next turn waits for
+	held      *ticket  // that turn
+	awaitedBy *session // whose next turn waits for this session's end; nil = none
 }
 
 // ticket is one turn on its way: prepared early, granted when its instant and its slots are there, fired, returned. Guarded by the

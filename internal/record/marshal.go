@@ -46,10 +46,10 @@ func (r *Record) visit(c *marshal.Coder) {
 
 func (m *Meta) visit(c *marshal.Coder) {
 	c.Int64(&m.SessionNum)
-	for _, text := range []*string{&m.BenchmarkID, &m.RequestID, &m.CorrelationID, &m.ConversationID, &m.Model, &m.WorkerID, &m.ProcessorID, &m.PhaseName} {
+	for _, text := range []*string{&m.BenchmarkID, &m.RequestID, &m.CorrelationID, &m.ParentID, &m.RootID, &m.ConversationID, &m.Model, &m.WorkerID, &m.ProcessorID, &m.PhaseName} {
 		c.String(text)
 	}
-	for _, n := range []*int{&m.TurnIndex, &m.URLIndex, &m.PhaseIndex, &m.ProfilingIndex, &m.MaxTokens} {
+	for _, n := range []*int{&m.Depth, &m.TurnIndex, &m.URLIndex, &m.PhaseIndex, &m.ProfilingIndex, &m.MaxTokens} {
 		c.Int(n)
 	}
 	c.Bool(&m.Warmup)

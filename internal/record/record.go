@@ -42,6 +42,9 @@ type Meta struct {
 	SessionNum     int64  // number of the request in its phase, in issue order from 0
 	RequestID      string // X-Request-ID
 	CorrelationID  string // X-Correlation-ID, constant in a session
+	ParentID       string // correlation id of the session that started this one, "" = it was drawn
+	RootID         string // correlation id of the drawn session that led to this one, "" = itself
+	Depth          int    // sessions between it and this one: 0 = it is that one
 	ConversationID string
 	TurnIndex      int
 	Model          string // the model that the request named

@@ -46,13 +46,30 @@ type session struct {
 	conversation *conversation.Conversation
 	first        *endpoint.Request // of the first turn, if it is known already
 	replies      []endpoint.Memory // what the answers left, by turn
+	inherited    *endpoint.History // what came before the first turn of a fork; nil = nothing
 }
 
 func (e *executor) session(s *load.Session) *session {
 	if s.State == nil {
-		s.State = e.data.session(s.Conversation)
+		ses := e.data.session(s.Conversation)
+		ses.replies = make([]endpoint.Memory, s.Turns) // of a fixed length: forks read it while later turns write
+		if s.Fork {
+			parent := e.session(s.Parent)
+			ses.inherited = parent.before(s.ParentTurn + 1)
+			ses.first = nil // it was worded as if nothing came before it
+		}
+		s.State = ses
 	}
 	return s.State.(*session)
+}
+
+// before is the history of a turn, up to a fork's beginnings.
+func (s *session) before(turn int) *endpoint.History {
+	h := endpoint.Before(s.conversation, turn, s.replies)
+	if in := s.inherited; in != nil {
+		h.System, h.UserContext, h.Past = in.System, in.UserContext, append(in.Past[:len(in.Past):len(in.Past)], h.Past...)
+	}
+	return h
 }
 
 // encode words a turn.
@@ -60,10 +77,10 @@ func (e *executor) encode(ses *session, r *load.Request, id string) (endpoint.Re
 	if r.Turn == 0 && ses.first != nil {
 		return *ses.first, nil
 	}
-	history := endpoint.Before(ses.conversation, r.Turn, ses.replies)
+	history := ses.before(r.Turn)
 	history.RequestID = id
 	req, err := e.codec.Encode(&ses.conversation.Turns[r.Turn], history)
-	if r.Turn == 0 && err == nil && !req.Once {
+	if r.Turn == 0 && ses.inherited == nil && err == nil && !req.Once {
 		e.data.keep(r.Session.Conversation, ses.conversation, &req)
 		e.inputs.offer(r.Session.Conversation, ses.conversation, &req)
 	}
@@ -181,6 +198,12 @@ func (a *armed) meta() record.Meta {
 		TurnIndex: a.request.Turn, Model: t.Model, URLIndex: a.request.Session.URL, WorkerID: a.worker, ProcessorID: a.processor,
 		AudioSeconds: t.AudioSeconds(), Warmup: p.Warmup, PhaseIndex: p.Index, ProfilingIndex: p.Profiling, PhaseName: p.Name,
 	}
+	for s := a.request.Session; s.Parent != nil; s = s.Parent {
+		if m.Depth++; m.Depth == 1 {
+			m.ParentID = s.Parent.ID
+		}
+		m.RootID = s.Parent.ID
+	}
 	if m.Model == "" {
 		m.Model = a.model
 	}
@@ -196,8 +219,7 @@ func (a *armed) meta() record.Meta {
 // read is the reading of the answer, begun when somebody first needs it.
 func (a *armed) read() *endpoint.Reading {
 	if a.reading == nil {
-		remember := a.replies && a.request.Turn+1 < a.request.Session.Turns && a.session.conversation.Live()
-		a.reading = endpoint.NewReading(a.codec, remember)
+		a.reading = endpoint.NewReading(a.codec, a.remembers())
 	}
 	return a.reading
 }
@@ -260,13 +282,15 @@ func noConnection(rec *record.Record) bool {
 	return false
 }
 
+// remembers tells whether a later turn sends the answer again: one of the session, or of a fork of it.
+func (a *armed) remembers() bool {
+	s, turn := a.request.Session, a.request.Turn
+	return a.replies && (turn+1 < s.Turns || s.Shape.Forks(turn)) && a.session.conversation.Live()
+}
+
 // remember keeps what the answer leaves for the turns that follow.
 func (a *armed) remember(rec *record.Record) {
-	if !a.replies || a.request.Turn+1 >= a.request.Session.Turns || !a.session.conversation.Live() {
-		return
+	if a.remembers() {
+		a.session.replies[a.request.Turn] = a.read().Memory(rec)
 	}
-	for len(a.session.replies) <= a.request.Turn {
-		a.session.replies = append(a.session.replies, nil)
-	}
-	a.session.replies[a.request.Turn] = a.read().Memory(rec)
 }

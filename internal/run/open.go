@@ -65,7 +65,7 @@ func (r *runner) openResults(context.Context) (err error) {
 
 func (r *runner) openLoad(context.Context) (err error) {
 	r.load, err = load.New(r.plan, load.Options{
-		Source: source{r.data}, Executor: r.executor, Root: r.root, Waiter: r.waiter(),
+		Source: newSource(r.data), Executor: r.executor, Root: r.root, Waiter: r.waiter(),
 		Hooks: load.Hooks{Started: func(p *load.PhaseInfo, _ int64) { r.beside.phaseStart(p) }, After: r.beside.phaseEnd},
 	})
 	return err

@@ -108,6 +108,9 @@ func checkTurns(b *config.Benchmark, d dataset.Dataset) error {
 	}
 	mean := float64(d.Facts().Turns) / float64(d.Len())
 	for i := range b.Phases {
+		if b.Phases[i].Type == config.PhaseUserCentric && d.Facts().Started > 0 {
+			return fmt.Errorf("%s: users need conversations whose turns follow one another; those of %s start others", b.As("phases.profiling.rate"), b.Dataset().Path)
+		}
 		if b.Phases[i].Type == config.PhaseUserCentric && mean < 2 {
 			return fmt.Errorf("%s: users need conversations of at least 2 turns; those of %s have %.3g on average", b.As("phases.profiling.rate"), b.Dataset().Path, mean)
 		}

@@ -6,17 +6,39 @@ import (
 )
 
 // source shows the load generator what timing needs of a dataset: ids and instants, no texts.
-type source struct{ data dataset.Dataset }
+type source struct {
+	data     dataset.Dataset
+	branches map[int]*load.Shape // of conversations that others start
+}
 
-var _ load.Source = source{}
+var _ load.Source = (*source)(nil)
 
-func (s source) Len() int { return s.data.Len() }
+func newSource(d dataset.Dataset) *source { return &source{data: d, branches: map[int]*load.Shape{}} }
 
-func (s source) Shape(i int) (load.Shape, error) {
+func (s *source) Len() int { return s.data.Len() - s.data.Facts().Started }
+
+func (s *source) Shape(i int) (load.Shape, error) {
 	timings := s.data.Timings(i)
 	shape := load.Shape{ID: s.data.ID(i), Turns: make([]load.TurnTime, len(timings))}
 	for k, t := range timings {
 		shape.Turns[k] = load.TurnTime{Timestamp: t.Timestamp, Delay: t.Delay}
+		for _, b := range t.Branches {
+			started, err := s.branch(b.Conversation)
+			if err != nil {
+				return shape, err
+			}
+			shape.Turns[k].Branches = append(shape.Turns[k].Branches, load.Branch{Conversation: b.Conversation, Shape: started, Fork: b.Fork})
+		}
 	}
 	return shape, nil
+}
+
+// branch is the shape of a conversation that others start.
+func (s *source) branch(i int) (*load.Shape, error) {
+	if known := s.branches[i]; known != nil {
+		return known, nil
+	}
+	shape, err := s.Shape(i)
+	s.branches[i] = &shape
+	return &shape, err
 }

@@ -70,7 +70,7 @@ var Formats = []Format{
 		return r.is("requests", "array") && r.any("hash_id_scope", "block_size")
 	}},
 	{Name: "tracelab", Trace: true, Times: true, rank: 8, fits: func(r row) bool { return r.has("round_index", "input_tokens_total") }},
-	{Name: "dag_jsonl", rank: 5, fits: func(r row) bool {
+	{Name: "dag_jsonl", read: readGraph, rank: 5, fits: func(r row) bool {
 		return r.is("turns", "array") && r.turnsWithMessages() || r.any("spawns", "orchestrator", "rounds")
 	}},
 	{Name: "speed_bench", rank: 9, fits: func(r row) bool { return r.has("question_id", "category", "messages") }},

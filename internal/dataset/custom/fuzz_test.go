@@ -17,6 +17,7 @@ func FuzzOpen(f *testing.F) {
 	}
 	for _, seed := range []string{
 		`{"chat_id":1,"parent_chat_id":1,"timestamp":0.5,"input_length":20,"output_length":0,"turn":1,"hash_ids":[1,2]}`,
+		`{"session_id":"a","turns":[{"messages":[{"role":"user"}],"forks":["b"],"spawns":["b"]}]}` + "\n" + `{"session_id":"b","turns":[{"messages":[{"role":"user"}],"forks":["a"]}]}`,
 		"Timestamp,Request tokens,Response tokens\n1,2,3\n\"x,y\n",
 		`{"captureData":{"endpointInput":{"data":"eyJtZXNzYWdlcyI6W119"}},"eventMetadata":{"eventId":"e","inferenceTime":"2025-03-01T10:00:00Z"}}`,
 		`{"captureData":{"endpointInput":{"data":"{\"messages\":[{\"role\":\"user\"}],\"a\":1}","encoding":"JSON"}},"eventMetadata":{"inferenceTime":"2025-03-01T10:00:00+01:00"}}`,

@@ -28,7 +28,7 @@ func TestLookInto(t *testing.T) {
 		{`{"text":"a","timestamp":null}`, "single_turn", "single_turn", 1, false},
 		{`{"turns":[{"text":"a"}]}`, "", "multi_turn", 1, false},
 		{`{"turns":[{"text":"a","timestamp":5}]}`, "", "multi_turn", 1, true},
-		{`{"turns":[{"messages":[]}]}`, "", "dag_jsonl", 0, false},
+		{`{"turns":[{"messages":[]}]}`, "", "dag_jsonl", 1, false},
 		{`{"input_length":1,"timestamp":0}`, "", "mooncake_trace", 1, true},
 		{`{"messages":[],"delay":1}`, "", "mooncake_trace", 1, false},
 		{`{"messages":[]}`, "", "raw_payload", 1, false},

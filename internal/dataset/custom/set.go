@@ -44,7 +44,9 @@ func (l *loader) finish() error {
 		}
 		for k := range c.Turns {
 			t := &c.Turns[k]
-			t.Model = assign.Models[assign.Model()]
+			if t.Model == "" {
+				t.Model = assign.Models[assign.Model()]
+			}
 			if t.MaxTokens == nil {
 				if n := assign.MaxTokens(); n > 0 && t.RawPayload == nil {
 					t.MaxTokens = &n
@@ -125,7 +127,7 @@ func (s *Set) Timings(i int) []dataset.Timing {
 	turns := s.conversations[i].Turns
 	out := make([]dataset.Timing, len(turns))
 	for k := range turns {
-		out[k] = dataset.Timing{Timestamp: turns[k].Timestamp, Delay: turns[k].Delay}
+		out[k] = dataset.Timing{Timestamp: turns[k].Timestamp, Delay: turns[k].Delay, Branches: turns[k].Branches}
 	}
 	return out
 }

@@ -3,6 +3,7 @@ package rows
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"slices"
 )
 
@@ -60,4 +61,17 @@ func (r *Row) Int64(field string) *int64 {
 		return nil
 	}
 	return &n
+}
+
+// Strings returns a list of strings, nil if it is absent or wrong.
+func (r *Row) Strings(field string) []string {
+	var list []string
+	for i, raw := range r.List(field) {
+		s := r.text(fmt.Sprintf("%s[%d]", field, i), raw)
+		if s == nil {
+			return nil
+		}
+		list = append(list, *s)
+	}
+	return list
 }

@@ -1,0 +1,85 @@
+package load
+
+import "aiperf/internal/rng"
+
+// family is a session that was drawn and all that its turns have started. They share one session slot.
+type family struct {
+	live int  // sessions of it that have not ended
+	cut  bool // one of them ended early
+	slot bool // holds a session slot
+}
+
+// requests is how many turns of a session are to be sent, those of the sessions that they start included.
+func (s *Shape) requests(turns int) int64 {
+	n := int64(turns)
+	for i := range s.Turns[:turns] {
+		for _, b := range s.Turns[i].Branches {
+			n += b.Shape.requests(len(b.Shape.Turns))
+		}
+	}
+	return n
+}
+
+// Forks tells whether sessions begin with the history of a turn.
+func (s *Shape) Forks(turn int) bool {
+	if turn >= len(s.Turns) {
+		return false
+	}
+	for _, b := range s.Turns[turn].Branches {
+		if b.Fork {
+			return true
+		}
+	}
+	return false
+}
+
+// branch starts the sessions that begin after a turn. The next turn waits for those that are no forks.
+func (p *phase) branch(t *ticket, now int64) {
+	s := t.ses
+	more := t.req.Turn+1 < s.Turns
+	for _, b := range s.Shape.Turns[t.req.Turn].Branches {
+		c := &session{family: s.family, left: b.Shape.requests(len(b.Shape.Turns))}
+		c.Session = Session{ID: rng.UUID(), Conversation: b.Conversation, Shape: *b.Shape, Turns: len(b.Shape.Turns), URL: s.URL,
+			Parent: &s.Session, ParentTurn: t.req.Turn, Fork: b.Fork}
+		s.left -= c.left
+		s.family.live++
+		if !b.Fork && more {
+			c.awaitedBy = s
+			s.awaits++
+		}
+		p.schedule(&ticket{p: p, ses: c, req: Request{Phase: &p.info, Session: &c.Session}}, t, now)
+	}
+}
+
+// proceed goes on after a turn that has returned: with the sessions that it starts, then with the next turn, at once or when those have ended.
+// It reports whether the session is over.
+func (p *phase) proceed(t *ticket, now int64) (over bool) {
+	s := t.ses
+	p.branch(t, now)
+	if t.req.Turn+1 >= s.Turns {
+		return true
+	}
+	next := &ticket{p: p, ses: s, req: t.req}
+	next.req.Turn++
+	if s.awaits > 0 {
+		s.held = next
+		return false
+	}
+	p.schedule(next, t, now)
+	return false
+}
+
+// ended tells a session that one of those it waits for has ended.
+func (p *phase) ended(s *session, now int64) {
+	if s.awaits--; s.awaits > 0 {
+		return
+	}
+	next := s.held
+	s.held = nil
+	if p.sending {
+		p.schedule(next, next, now)
+		return
+	}
+	p.endSession(s, false, now)
+	p.g.work.close = append(p.g.work.close, &s.Session)
+}
