@@ -219,7 +219,7 @@ func (r *runner) openAll(ctx context.Context) error {
 		return err
 	}
 	connections := transportOptions(b, r.warn)
-	warnings, err := machineBudget().check(r.plan, r.addresses.list, connections.Reuse)
+	warnings, err := machineBudget().check(r.plan, r.addresses.list, connections.Reuse, b.As)
 	if err != nil {
 		return err
 	}
