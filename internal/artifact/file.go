@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 )
 
@@ -57,6 +58,29 @@ func MakeDir(dir string, private bool) error {
 		return err
 	}
 	return os.MkdirAll(dir, 0o777) // an error if there is a file of that name
+}
+
+// writing is held while a file grows: a process that ends meanwhile would leave a part of a line.
+var writing sync.RWMutex
+
+// Settle waits until no file is being written, and lets no write begin from then on. It gives up after a time, that of a disk which takes
+// nothing any more: the process is to end.
+func Settle(most time.Duration) (settled bool) { return settle(&writing, most) }
+
+func settle(writing *sync.RWMutex, most time.Duration) (settled bool) {
+	whole := make(chan struct{})
+	go func() {
+		writing.Lock() // for good
+		close(whole)
+	}()
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	select {
+	case <-whole:
+		return true
+	case <-timer.C:
+		return false
+	}
 }
 
 // stream is a file that grows line by line while the run goes on. Whatever ends the process, the file ends with a whole line.
@@ -113,6 +137,8 @@ func (s *stream) Flush() error {
 		return s.failed
 	}
 	s.n, s.flushed = 0, time.Now()
+	writing.RLock()
+	defer writing.RUnlock()
 	n, err := s.f.Write(s.buf)
 	if err != nil { // a full disk: the part of a line that it took is cut off
 		s.failed = wrap(err)

@@ -3,9 +3,13 @@ package artifact
 import (
 	"bytes"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
+	"runtime"
+	"sync"
 	"testing"
+	"time"
 )
 
 // TestStreamEndsWithWholeLines: whatever part of it was flushed, the file never ends inside a line, also with lines above the buffer.
@@ -56,5 +60,46 @@ func TestStreamAfterFailure(t *testing.T) {
 	}
 	if err := s.Write([]byte("two\n")); !errors.Is(err, first) {
 		t.Errorf("a later write gives %v, want %v", err, first)
+	}
+}
+
+// TestSettleWaitsForTheWriteInProgress: a process that ends asks so, and no file ends inside a line.
+func TestSettleWaitsForTheWriteInProgress(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	s := &stream{f: w, buf: bytes.Repeat([]byte("x"), 1<<20)}
+	over := make(chan error)
+	go func() { over <- s.Flush() }()
+	if _, err := io.ReadFull(r, make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if writing.TryLock() {
+		t.Error("the process may end while a write is in progress")
+		writing.Unlock()
+	}
+	if _, err := io.ReadFull(r, make([]byte, 1<<20-1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-over; err != nil {
+		t.Fatal(err)
+	}
+	if !writing.TryLock() {
+		t.Fatal("the write is over, and the process may still not end")
+	}
+	writing.Unlock()
+	w.Close()
+
+	var mu sync.RWMutex
+	mu.RLock()
+	if settle(&mu, time.Millisecond) {
+		t.Error("settled during a write")
+	}
+	mu.RUnlock()
+	for mu.TryRLock() { // until no write begins any more
+		mu.RUnlock()
+		runtime.Gosched()
 	}
 }

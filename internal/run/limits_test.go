@@ -18,7 +18,7 @@ func TestBudget(t *testing.T) {
 	}
 	one := []*transport.Target{target("http://127.0.0.1:9000/x")}
 	two := []*transport.Target{one[0], target("http://127.0.0.2:9000/x")}
-	b := budget{files: 1064, ports: 500}
+	b := budget{files: 1064, spare: 64, ports: 500}
 	tests := []struct {
 		name    string
 		phase   load.Phase
@@ -28,15 +28,21 @@ func TestBudget(t *testing.T) {
 		fails   string
 	}{
 		{"enough", load.Phase{Concurrency: 500}, one, transport.Pooled, "", ""},
-		{"more than files", load.Phase{Concurrency: 1001}, one, transport.Pooled, "", "ulimit -n"},
+		{"more than files", load.Phase{Mode: load.ClosedLoop, Concurrency: 1001}, one, transport.Pooled, "", "<phases.profiling.concurrency> 1001 of phase  needs 1001 connections"},
+		{"no more than requests", load.Phase{Mode: load.ClosedLoop, Concurrency: 100000, Requests: 500}, one, transport.Pooled, "", ""},
+		{"no more than sessions", load.Phase{Mode: load.ClosedLoop, Concurrency: 100000, Sessions: 500}, one, transport.Pooled, "", ""},
+		{"a ceiling of an open loop", load.Phase{Mode: load.Rate, Rate: 1, Concurrency: 100000}, two, transport.Pooled, "may need 100000 connections", ""},
+		{"users", load.Phase{Mode: load.UserCentric, Users: 1001}, one, transport.Pooled, "", "<phases.profiling.users> 1001"},
+		{"a warm-up of its own", load.Phase{Mode: load.ClosedLoop, Warmup: true, Concurrency: 1001}, one, transport.Pooled, "", "<phases.warmup.concurrency> 1001"},
 		{"more than ports", load.Phase{Concurrency: 501}, one, transport.Pooled, "above the 500 local ports", ""},
 		{"two addresses have twice the ports", load.Phase{Concurrency: 501}, two, transport.Pooled, "", ""},
 		{"ports in TIME_WAIT", load.Phase{Rate: 10}, one, transport.Never, "10 new connections a second", ""},
 		{"kept connections do not wait", load.Phase{Rate: 10}, one, transport.Pooled, "", ""},
 	}
+	as := func(key string) string { return "<" + key + ">" }
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			warnings, err := b.check(load.Plan{Phases: []load.Phase{tt.phase}}, tt.targets, tt.reuse)
+			warnings, err := b.check(load.Plan{Phases: []load.Phase{tt.phase}}, tt.targets, tt.reuse, as)
 			if got := strings.Join(warnings, "\n"); (tt.warns == "") != (got == "") || !strings.Contains(got, tt.warns) {
 				t.Errorf("warnings %q, want %q", got, tt.warns)
 			}
@@ -44,5 +50,25 @@ func TestBudget(t *testing.T) {
 				t.Errorf("error %v, want %q", err, tt.fails)
 			}
 		})
+	}
+}
+
+// TestBudgetOfSeveralPhases: a phase that does not wait for the answers of the one before needs its connections beside theirs; a warm-up that
+// took its concurrency from the run is told by the run's flag.
+func TestBudgetOfSeveralPhases(t *testing.T) {
+	as := func(key string) string { return key }
+	warmup := load.Phase{Name: "warmup", Mode: load.ClosedLoop, Warmup: true, Concurrency: 600}
+	run := load.Phase{Name: "profiling", Mode: load.ClosedLoop, Concurrency: 600}
+	b := budget{files: 1000, spare: 50}
+	if w, err := b.check(load.Plan{Phases: []load.Phase{warmup, run}}, nil, transport.Pooled, as); err != nil || len(w) != 0 {
+		t.Errorf("one after the other: %v, %v", w, err)
+	}
+	run.Seamless = true
+	if _, err := b.check(load.Plan{Phases: []load.Phase{warmup, run}}, nil, transport.Pooled, as); err == nil || !strings.Contains(err.Error(), "needs 1200 connections") {
+		t.Errorf("seamless: %v", err)
+	}
+	b.files = 500
+	if _, err := b.check(load.Plan{Phases: []load.Phase{warmup, run}}, nil, transport.Pooled, as); err == nil || !strings.HasPrefix(err.Error(), "phases.profiling.concurrency 600 of phase warmup") {
+		t.Errorf("a warm-up as the run: %v", err)
 	}
 }

@@ -35,7 +35,7 @@ func (r *runner) openConnections(context.Context) (err error) {
 	}
 	connections := transportOptions(r.cfg, r.warn)
 	r.reuse = connections.Reuse
-	warnings, err := machineBudget().check(r.plan, r.addresses.list, connections.Reuse)
+	warnings, err := machineBudget().check(r.plan, r.addresses.list, connections.Reuse, r.cfg.As)
 	if err != nil {
 		return err
 	}

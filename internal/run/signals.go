@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"aiperf/internal/artifact"
 )
 
 // Exit statuses that signals give.
@@ -20,6 +22,9 @@ const (
 
 // lastWords is how long a process that leaves at once may try to say so: the reader of its messages may be gone or asleep.
 const lastWords = 100 * time.Millisecond
+
+// lastWrite is how long such a process waits for a write in progress.
+const lastWrite = 500 * time.Millisecond
 
 // ErrSignal is why the context of a run ends when the user interrupts it.
 var ErrSignal = errors.New("interrupted by a signal")
@@ -40,7 +45,7 @@ func newSignals(exit func(int)) *Signals {
 
 // Watch begins to listen. w gets a word about what the first signal does. Stop ends it.
 func Watch(parent context.Context, w io.Writer) (context.Context, *Signals) {
-	s := newSignals(os.Exit)
+	s := newSignals(leave)
 	ctx, cancel := context.WithCancelCause(parent)
 	signal.Notify(s.received, os.Interrupt, syscall.SIGTERM)
 	if !signal.Ignored(syscall.SIGHUP) { // nohup
@@ -49,6 +54,12 @@ func Watch(parent context.Context, w io.Writer) (context.Context, *Signals) {
 	signal.Notify(s.pipes, syscall.SIGPIPE)
 	go s.watch(cancel, w)
 	return ctx, s
+}
+
+// leave ends the process between two writes: the files that grow end with whole lines.
+func leave(status int) {
+	artifact.Settle(lastWrite)
+	os.Exit(status)
 }
 
 // Stop gives the signals back to the system.

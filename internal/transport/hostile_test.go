@@ -234,6 +234,24 @@ func TestResponseBeforeItsRequest(t *testing.T) {
 	}
 }
 
+// TestFailureBeforeItsRequest: a server that refuses a request before it has seen it has answered, however fast it was.
+func TestFailureBeforeItsRequest(t *testing.T) {
+	answered := make(chan struct{}, 1)
+	target := rawServer(t, func(c *net.TCPConn, r *bufio.Reader) {
+		io.WriteString(c, "HTTP/1.1 413 Payload Too Large\r\nContent-Length: 8\r\nConnection: close\r\n\r\ntoo long")
+		answered <- struct{}{}
+		readRequest(r)
+	})
+	x := mustClient(t, nil).Prepare(context.Background(), &Request{Target: target, Armed: true})
+	<-answered
+	x.Send()
+	rec := new(record.Record)
+	x.Receive(rec, nil)
+	if wantError(t, rec, "Payload Too Large", 413); rec.Error.Message != "too long" || rec.Trace.SendStart == 0 {
+		t.Errorf("%+v, sent at %d", rec.Error, rec.Trace.SendStart)
+	}
+}
+
 // TestReasonPhrasesAreShort: a reason phrase is the type of an error; it does not fill tables.
 func TestReasonPhrasesAreShort(t *testing.T) {
 	rec := answer(t, &Request{}, "HTTP/1.1 500 %s\nContent-Length: 0\n\n", strings.Repeat("é", 50000))

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"bytes"
 	"errors"
 	"sync"
 	"time"
@@ -23,8 +24,8 @@ func (x *Exchange) Send() {
 		}
 		return
 	}
-	early := x.trace.Reused == 0 && x.conn.answeredAlready()
-	stale := !early && clock.Now()-x.ready > staleAfter && !x.conn.alive()
+	early, refused := x.answeredAlready()
+	stale := !early && !refused && clock.Now()-x.ready > staleAfter && !x.conn.alive()
 	now := clock.Now()
 	if x.req.Armed {
 		x.start = now
@@ -38,6 +39,22 @@ func (x *Exchange) Send() {
 	default:
 		x.push(now)
 	}
+}
+
+// answeredAlready tells whether a new connection brought bytes before anything was sent. A failure may come so: a server that sheds load, or
+// that takes no body of this length, answers whenever it likes; it is the answer, whichever of the two was faster. A success is none, its
+// latencies would be of nothing.
+func (x *Exchange) answeredAlready() (early, refused bool) {
+	if x.trace.Reused != 0 {
+		return false, false
+	}
+	var b [len("HTTP/1.1 5")]byte
+	head := x.conn.unasked(b[:])
+	if len(head) == 0 {
+		return false, false
+	}
+	refused = len(head) == len(b) && bytes.HasPrefix(head, []byte("HTTP/1.")) && (head[9] == '4' || head[9] == '5')
+	return !refused, refused
 }
 
 // push begins the sending at an instant.

@@ -15,8 +15,8 @@ func (c *conn) alive() bool {
 	return n == 0 && isTimeout(err)
 }
 
-// answeredAlready tells whether bytes have come in that nothing asked for: this platform cannot look without taking them.
-func (c *conn) answeredAlready() bool { return false }
+// unasked looks at bytes that have come in although nothing asked for them: this platform cannot look without taking them.
+func (c *conn) unasked([]byte) []byte { return nil }
 
 // tryWrite leaves everything to the goroutine of the request: this platform has no write that does not wait.
 func (c *conn) tryWrite([]byte) (int, error) { return 0, nil }

@@ -32,16 +32,13 @@ func (c *conn) alive() bool {
 	return err == nil && ok
 }
 
-// answeredAlready tells whether bytes have come in that nothing asked for. Over TLS they may be session tickets and tell nothing.
-func (c *conn) answeredAlready() bool {
+// unasked looks at the first bytes that have come in although nothing asked for them. Over TLS they may be session tickets and tell nothing.
+func (c *conn) unasked(b []byte) []byte {
 	n := 0
 	if c.tls == nil {
-		c.raw.Control(func(fd uintptr) {
-			var b [1]byte
-			n, _, _ = unix.Recvfrom(int(fd), b[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
-		})
+		c.raw.Control(func(fd uintptr) { n, _, _ = unix.Recvfrom(int(fd), b, unix.MSG_PEEK|unix.MSG_DONTWAIT) })
 	}
-	return n > 0
+	return b[:max(n, 0)]
 }
 
 // tryWrite writes what the socket takes at once and never waits, so that a scheduler's thread can call it.
