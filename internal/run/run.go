@@ -237,7 +237,7 @@ func (r *runner) openAll(ctx context.Context) error {
 	if err := r.checkBodies(ctx, exec.data); err != nil {
 		return err
 	}
-	if r.results, err = r.newResults(); err != nil {
+	if r.results, err = r.newResults(ctx); err != nil {
 		return err
 	}
 	r.load, err = load.New(r.plan, load.Options{
