@@ -19,7 +19,7 @@ func TestWiringOfTheTransport(t *testing.T) {
 		IPVersion: "6", ForceClose: true, SSLVerify: false,
 	}
 	want := transport.DefaultOptions()
-	want.Reuse, want.Capture, want.Timeout, want.Connections = transport.Never, transport.CaptureOn, 11*time.Second, 0
+	want.Reuse, want.Capture, want.Timeout = transport.Never, transport.CaptureOn, 11*time.Second
 	want.IdleTimeout, want.DNSTTL, want.DNSCache, want.SendTimeout = 12*time.Second, 13*time.Second, true, 14*time.Second
 	want.SendBuffer, want.ReceiveBuffer, want.MaxResponse, want.IPVersion, want.ForceClose = 15, 16, 17, "6", true
 	want.TLS.Insecure = true
