@@ -20,12 +20,12 @@ var aggregates = []string{"profile_export_aiperf_aggregate.json", "profile_expor
 // below it, which their summaries tell. It returns how many there were.
 func ClearSeries(dir, prefix string) (removed int, err error) {
 	var errs []error
-	clear := func(l Layout) {
+	remove := func(l Layout) {
 		n, err := l.Clear(func(string) bool { return false })
 		removed += n
 		errs = append(errs, err)
 	}
-	clear(NewLayout(dir, prefix))
+	remove(NewLayout(dir, prefix))
 	var below []string // deepest last
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.IsDir() || path == dir {
@@ -42,7 +42,7 @@ func ClearSeries(dir, prefix string) (removed int, err error) {
 	emptied := map[string]bool{} // directories out of which something was taken
 	for _, path := range slices.Backward(below) {
 		if l := NewLayout(path, prefix); ofSeries(l) {
-			clear(l)
+			remove(l)
 			_ = os.Remove(l.Log())
 			_ = os.Remove(filepath.Dir(l.Log()))
 			emptied[path] = true

@@ -101,14 +101,11 @@ func (l *rawLines) line() (ended bool, err error) {
 // take goes over the next bytes of a line.
 func (l *rawLines) take(b []byte) {
 	for len(b) > 0 && l.bad == nil {
-		n := 1
-		switch {
-		case l.quoted:
-			n = l.inString(b)
-		default:
-			n = l.outside(b)
+		if l.quoted {
+			b = b[l.inString(b):]
+		} else {
+			b = b[l.outside(b):]
 		}
-		b = b[n:]
 	}
 }
 
@@ -239,7 +236,7 @@ func (l *rawLines) response() {
 		l.fail(fmt.Sprintf("more than %d responses", maxResponses))
 		return
 	}
-	l.messages = append(l.messages, readMessage(v, ownClock))
+	l.messages = append(l.messages, readMessage(v))
 	l.element, l.filled = l.element[:0], true
 }
 

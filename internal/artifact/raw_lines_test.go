@@ -130,10 +130,10 @@ func FuzzRawLines(f *testing.F) {
 		}
 		var all []record.Message
 		for _, m := range want.GetArray("responses") {
-			all = append(all, readMessage(m, ownClock))
+			all = append(all, readMessage(m))
 		}
 		for _, m := range v.GetArray("responses") {
-			messages = append(messages, readMessage(m, ownClock))
+			messages = append(messages, readMessage(m))
 		}
 		if !reflect.DeepEqual(messages, all) {
 			t.Fatalf("%q: %v, not %v", line, messages, all)

@@ -61,9 +61,9 @@ func readHeaders(v *fastjson.Value, to *[]record.Header) {
 	})
 }
 
-// readMessage reads an event with its packets, or a body; first is the clock of messages that name none.
-func readMessage(v *fastjson.Value, first record.Clock) record.Message {
-	m := record.Message{At: v.GetInt64("perf_ns"), UncertainNs: v.GetInt64("uncertain_ns"), Clock: first}
+// readMessage reads an event with its packets, or a body. A message that names no clock has ownClock.
+func readMessage(v *fastjson.Value) record.Message {
+	m := record.Message{At: v.GetInt64("perf_ns"), UncertainNs: v.GetInt64("uncertain_ns"), Clock: ownClock}
 	if c := v.Get("clock"); c != nil {
 		m.Clock = record.ParseClock(text(c))
 	}

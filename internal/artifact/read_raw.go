@@ -64,7 +64,7 @@ func rawRecord(v *fastjson.Value, messages []record.Message) (*record.Record, er
 	readHeaders(v.Get("trace_data", "response_headers"), &r.ResponseHeaders)
 	first := record.ParseClock(text(v.Get("trace_data", "clock")))
 	for _, m := range v.GetArray("responses") { // none, unless the key was spelled in an odd way
-		messages = append(messages, readMessage(m, ownClock))
+		messages = append(messages, readMessage(m))
 	}
 	for i := range messages {
 		if messages[i].Clock == ownClock {

@@ -21,12 +21,13 @@ func (r *resolver) dataset() {
 	if rest, ok := strings.CutPrefix(path, "payload:"); ok {
 		path, kind = rest, "mooncake_trace"
 	}
-	if path == "" || strings.HasPrefix(path, "synthetic:") {
+	switch {
+	case path == "" || strings.HasPrefix(path, "synthetic:"):
 		r.generated(d)
-	} else if r.over && d.Type != config.DatasetFile {
+	case r.over && d.Type != config.DatasetFile:
 		r.fail("%s: the dataset of %s is of type %s; a flag does not change the type", r.as("--input-file"), r.as("--config"), d.Type)
 		return
-	} else {
+	default:
 		r.fileDataset(d, path, kind)
 	}
 	rankings := "datasets.main.rankings."

@@ -59,7 +59,30 @@ func (r *resolver) randomSeed() *config.Seed {
 }
 
 func (r *resolver) sweep() {
-	var axes config.Axes
+	axes := r.axes()
+	s := &config.Sweep{Type: config.SweepGrid, IterationOrder: "repeated"}
+	if r.run.Sweep != nil {
+		s = r.run.Sweep
+		for _, a := range s.Parameters {
+			if !slices.ContainsFunc(axes, func(b config.Axis) bool { return a.Path == b.Path }) {
+				axes = append(axes, a)
+			}
+		}
+	}
+	if len(axes) == 0 {
+		return
+	}
+	sort.Slice(axes, func(i, j int) bool { return axes[i].Path < axes[j].Path })
+	s.Parameters = axes
+	l := &r.load
+	s.DeriveRequests = s.DeriveRequests || l.requests == nil && l.sessions == nil && l.duration == nil && !l.fixed && !l.users &&
+		(len(l.concurrency) > 1 || len(l.prefill) > 1)
+	r.run.Sweep = s
+	r.bind("sweep.")
+}
+
+// axes are the flags that were given several values.
+func (r *resolver) axes() (axes config.Axes) {
 	for _, f := range sweepable() {
 		g, path := r.set.Get(f.Name()), r.axisPath(f.Key)
 		if g == nil || !r.has(f.Name()) {
@@ -81,25 +104,7 @@ func (r *resolver) sweep() {
 			axes = append(axes, config.Axis{Path: path, Values: values})
 		}
 	}
-	s := &config.Sweep{Type: config.SweepGrid, IterationOrder: "repeated"}
-	if r.run.Sweep != nil {
-		s = r.run.Sweep
-		for _, a := range s.Parameters {
-			if !slices.ContainsFunc(axes, func(b config.Axis) bool { return a.Path == b.Path }) {
-				axes = append(axes, a)
-			}
-		}
-	}
-	if len(axes) == 0 {
-		return
-	}
-	sort.Slice(axes, func(i, j int) bool { return axes[i].Path < axes[j].Path })
-	s.Parameters = axes
-	l := &r.load
-	s.DeriveRequests = s.DeriveRequests || l.requests == nil && l.sessions == nil && l.duration == nil && !l.fixed && !l.users &&
-		(len(l.concurrency) > 1 || len(l.prefill) > 1)
-	r.run.Sweep = s
-	r.bind("sweep.")
+	return axes
 }
 
 // axisPath puts the names that a file gave to its phase and its dataset into the path of an axis.

@@ -20,7 +20,7 @@ type Tie struct {
 func NewTie() *Tie { return &Tie{offset: measure()} }
 
 // Instant converts real-time ns to an instant.
-func (t *Tie) Instant(real int64) int64 { return real - t.offset }
+func (t *Tie) Instant(wall int64) int64 { return wall - t.offset }
 
 // Real converts an instant to real-time ns.
 func (t *Tie) Real(at int64) int64 { return at + t.offset }
@@ -55,10 +55,10 @@ func measure() int64 {
 	var best, offset int64
 	for i := range 20 {
 		before := Now()
-		real := time.Now().UnixNano()
+		wall := time.Now().UnixNano()
 		after := Now()
 		if gap := after - before; i == 0 || gap < best {
-			best, offset = gap, real-(before+gap/2)
+			best, offset = gap, wall-(before+gap/2)
 		}
 	}
 	return offset

@@ -81,6 +81,11 @@ func (v *violations) pace(path string, p *Phase, d *Dataset) {
 		v.when(p.Sessions != nil && *p.Sessions < *p.Users, path+".sessions", "%d is below %s %d", value(p.Sessions), v.as(path+".users"), *p.Users)
 		v.when(d.Type == DatasetSynthetic && d.Turns.MeanOr(1) < 2, path+".rate", "of user_centric load needs conversations of at least 2 turns: %s 2 or more", v.as("benchmark.datasets."+d.Name+".turns.mean"))
 	}
+	v.schedule(path, p, d)
+}
+
+// schedule checks what belongs to a fixed schedule.
+func (v *violations) schedule(path string, p *Phase, d *Dataset) {
 	fixed := p.Type == PhaseFixedSchedule
 	v.when(fixed && d.Type == DatasetSynthetic, path+".type", "asks for a fixed schedule, which needs a dataset with times: %s", v.as("benchmark.datasets."+d.Name+".path"))
 	for key, given := range map[string]bool{"start_offset": p.StartOffset != nil, "end_offset": p.EndOffset != nil, "auto_offset": p.AutoOffset != nil} {

@@ -103,9 +103,9 @@ func File(path, media string, store *Store) *Blob {
 	return b
 }
 
-// Made is content that make gives, the same bytes every time; size -1 = not known before. store may keep it.
-func Made(media string, size int64, store *Store, make func() ([]byte, error)) *Blob {
-	return &Blob{media: media, size: size, keep: store, open: make}
+// Made is content that create gives, the same bytes every time; size -1 = not known before. store may keep it.
+func Made(media string, size int64, store *Store, create func() ([]byte, error)) *Blob {
+	return &Blob{media: media, size: size, keep: store, open: create}
 }
 
 // Fill makes an address the content that was found there. It must not be called once requests use the blob.
@@ -164,7 +164,7 @@ func (b *Blob) content() ([]byte, error) {
 }
 
 // get gives one form of the content, making it if nobody holds it.
-func (b *Blob) get(h *held, make func() ([]byte, error)) ([]byte, error) {
+func (b *Blob) get(h *held, create func() ([]byte, error)) ([]byte, error) {
 	if !b.Inline() {
 		return nil, fmt.Errorf("media %.80q: no content, only an address", b.address)
 	}
@@ -176,7 +176,7 @@ func (b *Blob) get(h *held, make func() ([]byte, error)) ([]byte, error) {
 	if p := h.weak.Value(); p != nil {
 		return unsafe.Slice(p, h.n), nil
 	}
-	made, err := make()
+	made, err := create()
 	if err != nil || len(made) == 0 {
 		return made, err
 	}

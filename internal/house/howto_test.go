@@ -12,32 +12,48 @@ import (
 	"testing"
 )
 
-// step finds one edit of a page: a file, the beginning of a line in it, and the text that goes above or below that line.
-var step = regexp.MustCompile("In `([^`]+)`, (above|below) `([^`]+)`:\n\n```go\n((?s:.*?))```\n")
+// step finds one edit of a page: a file, the beginning of a line in it, and the text that goes above or below that line; page finds a new file.
+var (
+	step = regexp.MustCompile("In `([^`]+)`, (above|below) `([^`]+)`:\n\n```go\n((?s:.*?))```\n")
+	page = regexp.MustCompile("Write `([^`]+)`:\n\n```go\n((?s:.*?))```\n")
+)
 
-// followed builds the program with the edits of a page and returns it. The files of the module stay as they are.
-func followed(t *testing.T, page string) (program string, files int) {
+// followed builds the program with the edits of some pages and returns it, and how many files each page touches. The files of the module
+// stay as they are.
+func followed(t *testing.T, pages ...string) (program string, files map[string]int) {
 	t.Helper()
 	root := filepath.Join("..", "..")
-	text, err := os.ReadFile(filepath.Join(root, "docs", "howto", page))
-	if err != nil {
-		t.Fatal(err)
-	}
 	dir := t.TempDir()
-	edited, replace := map[string]string{}, map[string]string{}
-	for _, m := range step.FindAllStringSubmatch(string(text), -1) {
-		path, err := filepath.Abs(filepath.Join(root, filepath.FromSlash(m[1])))
+	edited, replace, files := map[string]string{}, map[string]string{}, map[string]int{}
+	at := func(path string) string {
+		path, err := filepath.Abs(filepath.Join(root, filepath.FromSlash(path)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if edited[path] == "" {
-			source, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			edited[path] = string(source)
+		return path
+	}
+	read := func(path string) string {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
 		}
-		edited[path] = beside(t, edited[path], m[1], m[2] == "above", m[3], m[4])
+		return string(text)
+	}
+	for _, name := range pages {
+		text, touched := read(at("docs/howto/"+name)), map[string]bool{}
+		for _, m := range page.FindAllStringSubmatch(text, -1) {
+			edited[at(m[1])], touched[m[1]] = m[2], true
+		}
+		for _, m := range step.FindAllStringSubmatch(text, -1) {
+			path := at(m[1])
+			if edited[path] == "" {
+				edited[path] = read(path)
+			}
+			edited[path], touched[m[1]] = beside(t, edited[path], m[1], m[2] == "above", m[3], m[4]), true
+		}
+		if files[name] = len(touched); strings.Count(text, "```go\n") != len(page.FindAllString(text, -1))+len(step.FindAllString(text, -1)) {
+			t.Errorf("%s: a piece of code says not where it goes", name)
+		}
 	}
 	for path, source := range edited {
 		replace[path] = filepath.Join(dir, strings.ReplaceAll(filepath.Base(filepath.Dir(path)), ".", "_")+"_"+filepath.Base(path))
@@ -62,7 +78,7 @@ func followed(t *testing.T, page string) (program string, files int) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	return program, len(edited)
+	return program, files
 }
 
 // beside puts text above or below the one line that begins with some words, whatever blanks are in between.
@@ -92,8 +108,8 @@ func beside(t *testing.T, source, file string, above bool, words, text string) s
 // TestHowtoFlag: who follows the page has a flag with everything that belongs to one, and has touched two files.
 func TestHowtoFlag(t *testing.T) {
 	program, files := followed(t, "flag.md")
-	if files != 2 {
-		t.Errorf("the page touches %d files, not two", files)
+	if files["flag.md"] != 2 {
+		t.Errorf("the page touches %d files, not two", files["flag.md"])
 	}
 	dir := t.TempDir()
 	config := "benchmark:\n  model: m\n  endpoint: {url: h}\n  tokenizer: {name: builtin}\n  dataset: {type: synthetic}\n" +

@@ -106,59 +106,70 @@ func (p *parser) forStmt(line int) (stmt, error) {
 	if err != nil {
 		return nil, err
 	}
-	var otherwise stmt
+	f := &forLoop{line: line, target: target, test: test, recursive: recursive, body: body}
 	if p.which() == "else" {
-		if otherwise, err = p.body("endfor"); err != nil {
+		if f.otherwise, err = p.body("endfor"); err != nil {
 			return nil, err
 		}
 	} else if err := p.end(); err != nil {
 		return nil, err
-	}
-	var loopOver func(r *run, v Value, depth int64) error
-	loopOver = func(r *run, v Value, depth int64) error {
-		list, err := items(v)
-		if err != nil {
-			return r.wrap(line, err)
-		}
-		if test != nil {
-			if list, err = keep(r, list, target, test); err != nil {
-				return r.wrap(line, err)
-			}
-		}
-		if len(list) == 0 && otherwise != nil {
-			return otherwise(r)
-		}
-		l := &loop{list: list, depth: depth}
-		if recursive {
-			l.again = loopOver
-		}
-		for i, x := range list {
-			l.index = i
-			err := r.within(r.scope, map[string]Value{"loop": l}, func() error {
-				if err := r.step(); err != nil {
-					return err
-				}
-				if err := target(r, x); err != nil {
-					return err
-				}
-				return body(r)
-			})
-			if errors.Is(err, errBreak) {
-				break
-			}
-			if err != nil && !errors.Is(err, errContinue) {
-				return r.wrap(line, err)
-			}
-		}
-		return nil
 	}
 	return func(r *run) error {
 		v, err := over(r)
 		if err != nil {
 			return err
 		}
-		return loopOver(r, v, 0)
+		return f.over(r, v, 0)
 	}, nil
+}
+
+// forLoop is a loop as it was parsed.
+type forLoop struct {
+	line      int
+	target    func(*run, Value) error
+	test      expr // nil = every item
+	recursive bool
+	body      stmt
+	otherwise stmt // where there is no item; nil = nothing
+}
+
+// over runs the loop over the items of v.
+func (f *forLoop) over(r *run, v Value, depth int64) error {
+	list, err := items(v)
+	if err != nil {
+		return r.wrap(f.line, err)
+	}
+	if f.test != nil {
+		if list, err = keep(r, list, f.target, f.test); err != nil {
+			return r.wrap(f.line, err)
+		}
+	}
+	if len(list) == 0 && f.otherwise != nil {
+		return f.otherwise(r)
+	}
+	l := &loop{list: list, depth: depth}
+	if f.recursive {
+		l.again = f.over
+	}
+	for i, x := range list {
+		l.index = i
+		err := r.within(r.scope, map[string]Value{"loop": l}, func() error {
+			if err := r.step(); err != nil {
+				return err
+			}
+			if err := f.target(r, x); err != nil {
+				return err
+			}
+			return f.body(r)
+		})
+		if errors.Is(err, errBreak) {
+			break
+		}
+		if err != nil && !errors.Is(err, errContinue) {
+			return r.wrap(f.line, err)
+		}
+	}
+	return nil
 }
 
 // keep selects the items for which the condition of a loop holds.

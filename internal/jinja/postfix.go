@@ -1,6 +1,9 @@
 package jinja
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // postfix parses .name, [index], [a:b:c] and (arguments) behind e.
 func (p *parser) postfix(e expr) (expr, error) {
@@ -287,6 +290,19 @@ func (p *parser) filter(e expr) (expr, error) {
 	}), nil
 }
 
+// beginsArgument tells whether a token behind the name of a test is the test's argument without brackets.
+func beginsArgument(t token) bool {
+	switch t.kind {
+	case tString, tInt, tFloat:
+		return true
+	case tOp:
+		return t.text == "[" || t.text == "{"
+	case tName:
+		return !slices.Contains([]string{"else", "or", "and", "if", "is", "in", "not", "recursive"}, t.text)
+	}
+	return false
+}
+
 // test parses what follows "is".
 func (p *parser) test(e expr) (expr, error) {
 	line := p.peek().line
@@ -305,8 +321,7 @@ func (p *parser) test(e expr) (expr, error) {
 		if a, err = p.arguments(); err != nil {
 			return nil, err
 		}
-	case t.kind == tString || t.kind == tInt || t.kind == tFloat || t.kind == tOp && (t.text == "[" || t.text == "{") ||
-		t.kind == tName && t.text != "else" && t.text != "or" && t.text != "and" && t.text != "if" && t.text != "is" && t.text != "in" && t.text != "not" && t.text != "recursive":
+	case beginsArgument(t):
 		arg, err := p.primary()
 		if err != nil {
 			return nil, err

@@ -18,22 +18,30 @@ func (plan *Plan) check() error {
 	return nil
 }
 
-func (p *Phase) check() error {
-	rules := []struct {
-		broken bool
-		text   string
-	}{
+// rule is one thing that a phase must not be.
+type rule struct {
+	broken bool
+	text   string
+}
+
+// ofMode are the rules of the phase's mode.
+func (p *Phase) ofMode() []rule {
+	return []rule{
 		{p.Mode != ClosedLoop && p.Mode != Rate && p.Mode != FixedSchedule && p.Mode != UserCentric, fmt.Sprintf("mode %q: allowed are burst, request_rate, fixed_schedule, user_centric", p.Mode)},
 		{p.Mode == ClosedLoop && p.Concurrency < 1 && p.Prefill < 1, fmt.Sprintf("concurrency %d: burst needs at least 1, or a prefill limit", p.Concurrency)},
 		{p.Mode == Rate && len(p.Series) == 0 && !(p.Rate > 0), fmt.Sprintf("rate %v: must be above 0", p.Rate)},
 		{p.Mode == Rate && p.Pattern != Constant && p.Pattern != Poisson && p.Pattern != Gamma, fmt.Sprintf("pattern %q: allowed are constant, poisson, gamma", p.Pattern)},
 		{p.Mode == UserCentric && !(p.Rate > 0), fmt.Sprintf("user-centric rate %v: must be above 0", p.Rate)},
 		{p.Mode == UserCentric && p.Users < 1, fmt.Sprintf("users %d: must be at least 1", p.Users)},
+	}
+}
+
+func (p *Phase) check() error {
+	for _, r := range append(p.ofMode(), []rule{
 		{p.Mode != FixedSchedule && p.Requests <= 0 && p.Sessions <= 0 && p.Duration <= 0, "no stop rule: give requests, sessions or duration"},
 		{p.Warmup && p.Seamless, "a warm-up phase cannot be seamless"},
 		{p.Cancellation.Percent < 0 || p.Cancellation.Percent > 100, fmt.Sprintf("cancellation %v %%: allowed is 0 to 100", p.Cancellation.Percent)},
-	}
-	for _, r := range rules {
+	}...) {
 		if r.broken {
 			return fmt.Errorf("%s", r.text)
 		}

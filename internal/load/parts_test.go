@@ -135,10 +135,10 @@ func TestSlots(t *testing.T) {
 func TestArrivalsAhead(t *testing.T) {
 	// What is known ahead is what comes, whoever asks first.
 	p := Phase{Mode: Rate, Pattern: Gamma, Smoothness: 0.5, Rate: 100, RateRamp: Ramp{Duration: 2 * sec}}
-	make := func() *arrivals {
+	open := func() *arrivals {
 		return newArrivals(newLaw(&p, rng.New(&testSeed)), newRateCurve(&p, testStream), 0)
 	}
-	a, b := make(), make()
+	a, b := open(), open()
 	for i := range 500 {
 		if i%7 == 0 {
 			b.within(b.next()+int64(50*ms), 20)

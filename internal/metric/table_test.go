@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -124,5 +125,30 @@ func TestTableIsWhole(t *testing.T) {
 				t.Errorf("%s: adjusts %s", m.Tag, m.of)
 			}
 		}
+	}
+}
+
+// TestOurMetricsAreListed: the page of differences names every metric that the contract does not have.
+func TestOurMetricsAreListed(t *testing.T) {
+	page, err := os.ReadFile("../../docs/differences.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs := map[string]bool{}
+	for _, c := range contracts(t) {
+		theirs[c.Tag] = true
+	}
+	ours := 0
+	for _, m := range All() {
+		if theirs[m.Tag] || m.Hidden() {
+			continue
+		}
+		ours++
+		if !strings.Contains(string(page), "`"+m.Tag+"`") {
+			t.Errorf("docs/differences.md does not name %s", m.Tag)
+		}
+	}
+	if ours == 0 {
+		t.Error("no metric of our own was seen")
 	}
 }

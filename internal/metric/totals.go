@@ -146,8 +146,8 @@ func (t *totals) goodFraction() float64 {
 func (t *totals) mismatches() float64    { return countIf(t.anyMismatch, t.nMismatch) }
 func (t *totals) discrepancies() float64 { return countIf(t.anyDiff, t.nDiscrepant) }
 
-func countIf(any bool, n int64) float64 {
-	if !any {
+func countIf(known bool, n int64) float64 {
+	if !known {
 		return absent()
 	}
 	return float64(n)

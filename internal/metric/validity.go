@@ -68,9 +68,13 @@ type Lost struct {
 	NoTurn  float64 // every session had been started, and none had a turn to send
 }
 
-// TargetRate, DrawnRate and AchievedRate are requests/s that were asked for, drawn by the arrival law, and sent; 0 = none.
-func (s *ScheduleStats) TargetRate() float64   { return rateOf(s.Asked, s.RateSeconds) }
-func (s *ScheduleStats) DrawnRate() float64    { return rateOf(s.Drawn, s.RateSeconds) }
+// TargetRate is the rate that was asked for, in requests/s; 0 = none.
+func (s *ScheduleStats) TargetRate() float64 { return rateOf(s.Asked, s.RateSeconds) }
+
+// DrawnRate is the rate that the arrival law drew, in requests/s; 0 = none.
+func (s *ScheduleStats) DrawnRate() float64 { return rateOf(s.Drawn, s.RateSeconds) }
+
+// AchievedRate is the rate at which requests were sent, in requests/s; 0 = none.
 func (s *ScheduleStats) AchievedRate() float64 { return rateOf(float64(s.Sent), s.RateSeconds) }
 
 func rateOf(n, seconds float64) float64 {

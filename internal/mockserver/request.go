@@ -88,16 +88,7 @@ func (req *request) header(line []byte) error {
 	switch len(name) {
 	case len("Content-Length"):
 		if equal(name, "Content-Length") {
-			n, err := strconv.Atoi(string(value))
-			if err != nil || n < 0 {
-				return &badRequest{400, "bad Content-Length"}
-			}
-			if n > maxBody {
-				return &badRequest{413, "body too large"}
-			}
-			if !req.transferCoded {
-				req.length = n
-			}
+			return req.contentLength(value)
 		}
 	case len("Transfer-Encoding"):
 		if equal(name, "Transfer-Encoding") && equal(value, "chunked") {
@@ -119,6 +110,21 @@ func (req *request) header(line []byte) error {
 		if equal(name, "Expect") {
 			req.expect = equal(value, "100-continue")
 		}
+	}
+	return nil
+}
+
+// contentLength reads the length of the body, which a transfer coding overrules.
+func (req *request) contentLength(value []byte) error {
+	n, err := strconv.Atoi(string(value))
+	if err != nil || n < 0 {
+		return &badRequest{400, "bad Content-Length"}
+	}
+	if n > maxBody {
+		return &badRequest{413, "body too large"}
+	}
+	if !req.transferCoded {
+		req.length = n
 	}
 	return nil
 }

@@ -107,7 +107,7 @@ func (d *drawing) print(format string, args ...any) {
 func (d *drawing) say(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if d.fits {
-		text = flow(text, d.width, 2)
+		text = flow(text, d.width)
 	}
 	d.print("%s", text)
 }
@@ -120,7 +120,7 @@ func (d *drawing) table(t *table) {
 
 func (d *drawing) panel(title string, lines ...string) {
 	if d.fits {
-		lines = strings.Split(flow(strings.Join(lines, "\n"), d.width-4, 2), "\n")
+		lines = strings.Split(flow(strings.Join(lines, "\n"), d.width-4), "\n")
 	}
 	if d.err == nil {
 		d.err = panel(d.w, d.style, title, lines)

@@ -93,15 +93,15 @@ func hang(text string, width, indent int) string {
 	return out.String()
 }
 
-// flow is hang for a text of several lines, each with its own indent, which its continuation keeps and deepens.
-func flow(text string, width, deeper int) string {
+// flow is hang for a text of several lines, each with its own indent, which its continuation keeps and deepens by two.
+func flow(text string, width int) string {
 	lines := strings.Split(text, "\n")
 	for i, l := range lines {
 		if visible(l) <= width {
 			continue
 		}
 		own := len(l) - len(strings.TrimLeft(l, " "))
-		lines[i] = strings.Repeat(" ", own) + strings.ReplaceAll(hang(l, width-own, deeper), "\n", "\n"+strings.Repeat(" ", own))
+		lines[i] = strings.Repeat(" ", own) + strings.ReplaceAll(hang(l, width-own, 2), "\n", "\n"+strings.Repeat(" ", own))
 	}
 	return strings.Join(lines, "\n")
 }

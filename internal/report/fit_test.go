@@ -97,10 +97,10 @@ Results     1 file in artifacts/x
 }
 
 func TestFlow(t *testing.T) {
-	if got := flow("  aaa bbb ccc\nx", 9, 2); got != "  aaa bbb\n    ccc\nx" {
+	if got := flow("  aaa bbb ccc\nx", 9); got != "  aaa bbb\n    ccc\nx" {
 		t.Errorf("%q", got)
 	}
-	if got := flow("\x1b[31mred word\x1b[0m end", 12, 2); got != "\x1b[31mred word\x1b[0m end" {
+	if got := flow("\x1b[31mred word\x1b[0m end", 12); got != "\x1b[31mred word\x1b[0m end" {
 		t.Errorf("colours count: %q", got)
 	}
 }

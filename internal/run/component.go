@@ -56,8 +56,8 @@ func (c *components) start(ctx context.Context, one component) error {
 }
 
 // opened adds what is open already.
-func (c *components) opened(close func() error) {
-	c.running = append(c.running, closing{close: close})
+func (c *components) opened(end func() error) {
+	c.running = append(c.running, closing{close: end})
 }
 
 func (c *components) phaseStart(p *load.PhaseInfo) {

@@ -37,7 +37,7 @@ func TestComponentsStopInTheOppositeOrder(t *testing.T) {
 	var all components
 	ctx, cancel := context.WithCancel(t.Context())
 	for _, one := range []told{{name: "a", log: &log}, {name: "b", log: &log}, {name: "c", log: &log, fail: errors.New("no")}} {
-		if err := all.start(ctx, one); err != one.fail {
+		if err := all.start(ctx, one); !errors.Is(err, one.fail) {
 			t.Errorf("%s: %v", one.name, err)
 		}
 	}

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -67,7 +68,7 @@ func (r *runner) reads(path string) bool {
 }
 
 // newResults starts what makes the results of finished requests.
-func (r *runner) newResults() (*assembly.Assembly, error) {
+func (r *runner) newResults(ctx context.Context) (*assembly.Assembly, error) {
 	var phases []assembly.Phase
 	profiling := 0
 	for i, p := range r.plan.Phases {
@@ -80,6 +81,6 @@ func (r *runner) newResults() (*assembly.Assembly, error) {
 	}
 	return assembly.New(assembly.Options{
 		Config: r.cfg, Endpoint: r.endpoint, Codec: r.codec, Metrics: r.metrics, Tokenizers: r.tokenizers, Layout: r.layout,
-		BenchmarkID: r.opts.BenchmarkID, Phases: phases, Raw: true, Observers: r.observers(), Clean: transport.CleanError, Secrets: r.secretsOf,
+		BenchmarkID: r.opts.BenchmarkID, Phases: phases, Raw: true, Observers: r.observers(ctx), Clean: transport.CleanError, Secrets: r.secretsOf,
 	})
 }

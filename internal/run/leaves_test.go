@@ -278,17 +278,17 @@ func TestEveryLeafReachesARoom(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen, all := map[string]bool{}, map[string]bool{}
-	for name, make := range bases(dir) {
-		before := map[bool]string{true: view(make(), words, true), false: view(make(), words, false)}
-		if view(make(), words, true) != before[true] || !strings.Contains(before[true], "\nconversation ") {
+	for name, open := range bases(dir) {
+		before := map[bool]string{true: view(open(), words, true), false: view(open(), words, false)}
+		if view(open(), words, true) != before[true] || !strings.Contains(before[true], "\nconversation ") {
 			t.Fatalf("%s: a view is not whole, or two differ:\n%s", name, before[true])
 		}
-		for i, l := range leavesOf(reflect.ValueOf(make()).Elem(), "") {
+		for i, l := range leavesOf(reflect.ValueOf(open()).Elem(), "") {
 			all[l.key] = true
 			if seen[l.key] || elsewhere[l.key] != "" || isRefused(l.key) {
 				continue
 			}
-			b := make()
+			b := open()
 			change(leavesOf(reflect.ValueOf(b).Elem(), "")[i])
 			data := strings.HasPrefix(l.key, "datasets.") || strings.HasPrefix(l.key, "models.") || strings.HasSuffix(l.key, "_offset") || l.key == "endpoint.uuid_and_strip"
 			seen[l.key] = view(b, words, data) != before[data]

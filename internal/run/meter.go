@@ -16,7 +16,6 @@ import (
 // meter measures what the client itself used during the profiling phases, from the start of the first to the end of the last: processor
 // time, pauses of the garbage collector, stops of the process and waits of its threads.
 type meter struct {
-	passive
 	after func(upTo int64) // told every instant up to which what the heartbeat says is final; nil = nobody is
 	cores int
 	heart *clock.Heartbeat

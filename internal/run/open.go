@@ -55,8 +55,8 @@ func (r *runner) openExecutor(ctx context.Context) error {
 	return r.checkBodies(ctx, r.executor.data)
 }
 
-func (r *runner) openResults(context.Context) (err error) {
-	if r.results, err = r.newResults(); err != nil {
+func (r *runner) openResults(ctx context.Context) (err error) {
+	if r.results, err = r.newResults(ctx); err != nil {
 		return err
 	}
 	r.written.opened(r.results.Close)

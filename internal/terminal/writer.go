@@ -106,6 +106,9 @@ func (w *Writer) clean(text string) string {
 // maxColour is the length of the longest colour: ESC [ 3 1 m.
 const maxColour = 5
 
+// plainStyles are the numbers that may stand in a colour.
+const plainStyles = " 0 1 2 3 4 30 31 32 33 34 35 36 37 90 91 92 93 94 95 96 97 "
+
 // colourLength is the length of the colour with which a text begins: plain, bold, dim, italic, underlined, or one of the eight colours,
 // dark or bright; 0 = there is none, -1 = the text ends before that is known.
 func colourLength(text string) int {
@@ -124,7 +127,7 @@ func colourLength(text string) int {
 	switch {
 	case n == len(rest):
 		return -1
-	case rest[n] != 'm' || !strings.Contains(" 0 1 2 3 4 30 31 32 33 34 35 36 37 90 91 92 93 94 95 96 97 ", " "+rest[:n]+" "):
+	case rest[n] != 'm' || !strings.Contains(plainStyles, " "+rest[:n]+" "):
 		return 0
 	}
 	return len(begin) + n + 1

@@ -42,14 +42,14 @@ func (l *loader) readTurn(r *rows.Row) conversation.Turn {
 	return t
 }
 
-// delay scales a delay by the delay ratio and cuts it to the cap (ms).
-func delay(ms *float64, ratio float64, cap *float64) *float64 {
+// delay scales a delay by the delay ratio and cuts it to the longest (ms).
+func delay(ms *float64, ratio float64, longest *float64) *float64 {
 	if ms == nil {
 		return nil
 	}
 	scaled := *ms
-	if cap != nil {
-		scaled = min(scaled, *cap)
+	if longest != nil {
+		scaled = min(scaled, *longest)
 	}
 	scaled *= ratio
 	return &scaled

@@ -149,15 +149,15 @@ func matched(groups []string, item string) (Pair, error) {
 		}
 		*whole = n
 	}
-	for i, real := range []*float64{1: &p.ISLDev, 3: &p.OSLDev, 4: &p.Percent} {
-		if real == nil || groups[i+1] == "" {
+	for i, value := range []*float64{1: &p.ISLDev, 3: &p.OSLDev, 4: &p.Percent} {
+		if value == nil || groups[i+1] == "" {
 			continue
 		}
 		f, err := strconv.ParseFloat(groups[i+1], 64)
 		if err != nil {
 			return Pair{}, badPair(item)
 		}
-		*real = f
+		*value = f
 	}
 	return p, nil
 }

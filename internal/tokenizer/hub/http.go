@@ -26,16 +26,9 @@ func (f *fetcher) get(ctx context.Context, address string, from int64) (*http.Re
 	}
 	etag, size := "", int64(-1)
 	for range maxRedirects + 1 {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+		req, err := f.request(ctx, home, address, from)
 		if err != nil {
 			return nil, "", 0, permanent{err}
-		}
-		req.Header.Set("User-Agent", "aiperf")
-		if f.Token != "" && req.URL.Host == home.Host && req.URL.Scheme == home.Scheme {
-			req.Header.Set("Authorization", "Bearer "+f.Token)
-		}
-		if from > 0 {
-			req.Header.Set("Range", fmt.Sprintf("bytes=%d-", from))
 		}
 		resp, err := f.http.Do(req)
 		if err != nil {
@@ -69,6 +62,22 @@ func (f *fetcher) get(ctx context.Context, address string, from int64) (*http.Re
 		return nil, "", 0, f.refused(resp, address)
 	}
 	return nil, "", 0, permanent{fail(Down, f.repo, f.rev, fmt.Errorf("more than %d redirects", maxRedirects), address)}
+}
+
+// request asks for address from byte from on.
+func (f *fetcher) request(ctx context.Context, home *url.URL, address string, from int64) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("User-Agent", "aiperf")
+	if f.Token != "" && req.URL.Host == home.Host && req.URL.Scheme == home.Scheme {
+		req.Header.Set("Authorization", "Bearer "+f.Token)
+	}
+	if from > 0 {
+		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", from))
+	}
+	return req, nil
 }
 
 func drain(resp *http.Response) {

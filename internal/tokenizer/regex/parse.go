@@ -249,22 +249,8 @@ func (p *parser) group() (*node, error) {
 			p.pos++
 		}
 	case p.take("?"):
-		on := true
-		for ; p.more() && !p.has(":") && !p.has(")"); p.pos++ {
-			switch p.src[p.pos] {
-			case '-':
-				on = false
-			case 'i':
-				p.fold = on
-			case 's', 'm': // both engines' names for it
-				p.dot = on
-			case 'u', 'x':
-				if p.src[p.pos] == 'x' && on {
-					return nil, p.fail("flag x is not known; known are i, m, s, u")
-				}
-			default:
-				return nil, p.fail("flag %q is not known; known are i, m, s, u", p.src[p.pos])
-			}
+		if err := p.flags(); err != nil {
+			return nil, err
 		}
 		if p.take(")") { // holds for the rest of the group around it
 			return &node{op: opEmpty}, nil
@@ -280,6 +266,28 @@ func (p *parser) group() (*node, error) {
 		return nil, p.fail("a group is not closed")
 	}
 	return wrap(n), nil
+}
+
+// flags parses the letters of a group that sets flags, up to the colon or the bracket behind them.
+func (p *parser) flags() error {
+	on := true
+	for ; p.more() && !p.has(":") && !p.has(")"); p.pos++ {
+		switch p.src[p.pos] {
+		case '-':
+			on = false
+		case 'i':
+			p.fold = on
+		case 's', 'm': // both engines' names for it
+			p.dot = on
+		case 'u', 'x':
+			if p.src[p.pos] == 'x' && on {
+				return p.fail("flag x is not known; known are i, m, s, u")
+			}
+		default:
+			return p.fail("flag %q is not known; known are i, m, s, u", p.src[p.pos])
+		}
+	}
+	return nil
 }
 
 // property parses the {Name} of \p; neg is that of \P.

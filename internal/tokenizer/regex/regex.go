@@ -126,7 +126,7 @@ type machine struct {
 }
 
 // run executes prog at pos and returns the end of the match, -1 for none. The stack above its length at entry is its own.
-func (m *machine) run(prog []inst, s string, pos int) int {
+func (m *machine) run(prog []inst, s string, pos int) int { //nolint:gocyclo // a case for each instruction, and a call for each would cost
 	base := len(m.stack)
 	pc := 0
 	tried := memo{left: m.after}

