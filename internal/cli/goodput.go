@@ -55,7 +55,7 @@ func (r *resolver) objectives() {
 		case errors.As(err, &gated) && gated.Gated:
 			dropped = append(dropped, one.Tag+" "+gated.Why)
 		default:
-			r.fail("%s: %s", where, strings.TrimPrefix(err.Error(), "--goodput: "))
+			r.fail("%s: %s", where, strings.TrimPrefix(err.Error(), "slos: "))
 			return
 		}
 	}

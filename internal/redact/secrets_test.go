@@ -103,7 +103,7 @@ func TestExtraArgs(t *testing.T) {
 		"--extra-inputs|max_tokens:5|--b|api_key:x":       "--extra-inputs|max_tokens:5|--b|api_key:x",
 	} {
 		want = strings.ReplaceAll(want, "=<redacted>", `="<redacted>"`)
-		if got := strings.Join(Args(strings.Split(in, "|")), "|"); got != want {
+		if got := strings.Join(Args(strings.Split(in, "|"), someKinds), "|"); got != want {
 			t.Errorf("%q becomes %q, want %q", in, got, want)
 		}
 	}

@@ -88,7 +88,7 @@ func (r *runner) checkMachine() error {
 	if err != nil {
 		return err
 	}
-	warnings, err := machineBudget().check(r.plan, addresses.list, transportOptions(r.cfg, r.warn).Reuse)
+	warnings, err := machineBudget().check(r.plan, addresses.list, transportOptions(r.cfg, r.warn).Reuse, r.cfg.As)
 	for _, w := range warnings {
 		r.warn(w)
 	}

@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"aiperf/internal/load"
+	"aiperf/internal/setting"
 	"aiperf/internal/transport"
 )
 
@@ -34,7 +35,7 @@ func machineBudget() budget {
 
 // check compares what a plan may need with what there is. More sessions at once than files is an error: the run could not reach what it
 // was asked for. Everything that may end well is a warning.
-func (b budget) check(p load.Plan, targets []*transport.Target, reuse transport.Reuse) (warnings []string, err error) {
+func (b budget) check(p load.Plan, targets []*transport.Target, reuse transport.Reuse, as setting.Spell) (warnings []string, err error) {
 	addresses := map[string]bool{}
 	for _, t := range targets {
 		addresses[t.Address()] = true
@@ -42,19 +43,19 @@ func (b budget) check(p load.Plan, targets []*transport.Target, reuse transport.
 	ports := b.ports * max(1, len(addresses))
 	for _, phase := range p.Phases {
 		if b.files > 0 && phase.Concurrency > b.files-spareFiles {
-			return nil, fmt.Errorf("--concurrency %d of phase %s needs more connections than this process may open (%d files; raise it with ulimit -n)",
-				phase.Concurrency, phase.Name, b.files)
+			return nil, fmt.Errorf("%s %d of phase %s needs more connections than this process may open (%d files; raise it with ulimit -n)",
+				as.As("phases.profiling.concurrency"), phase.Concurrency, phase.Name, b.files)
 		}
 		if b.ports == 0 {
 			continue
 		}
 		if phase.Concurrency > ports {
-			warnings = append(warnings, fmt.Sprintf("phase %s: --concurrency %d is above the %d local ports towards %d server address(es); requests beyond them will fail",
-				phase.Name, phase.Concurrency, ports, len(addresses)))
+			warnings = append(warnings, fmt.Sprintf("phase %s: %s %d is above the %d local ports towards %d server address(es); requests beyond them will fail",
+				phase.Name, as.As("phases.profiling.concurrency"), phase.Concurrency, ports, len(addresses)))
 		}
 		if turnover := phase.Rate * timeWait; reuse == transport.Never && turnover > float64(ports) {
-			warnings = append(warnings, fmt.Sprintf("phase %s: %g new connections a second, each keeping its port for %d s after it was closed, need more than the %d local ports there are; use --connection-reuse-strategy pooled",
-				phase.Name, phase.Rate, timeWait, ports))
+			warnings = append(warnings, fmt.Sprintf("phase %s: %g new connections a second, each keeping its port for %d s after it was closed, need more than the %d local ports there are; use %s pooled",
+				phase.Name, phase.Rate, timeWait, ports, as.As("endpoint.connection_reuse")))
 		}
 	}
 	return warnings, nil

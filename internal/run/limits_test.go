@@ -36,7 +36,7 @@ func TestBudget(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			warnings, err := b.check(load.Plan{Phases: []load.Phase{tt.phase}}, tt.targets, tt.reuse)
+			warnings, err := b.check(load.Plan{Phases: []load.Phase{tt.phase}}, tt.targets, tt.reuse, nil)
 			if got := strings.Join(warnings, "\n"); (tt.warns == "") != (got == "") || !strings.Contains(got, tt.warns) {
 				t.Errorf("warnings %q, want %q", got, tt.warns)
 			}

@@ -210,7 +210,7 @@ func checkTurns(b *config.Benchmark, d dataset.Dataset) error {
 // openAll makes the connections, files and workers of the run.
 func (r *runner) openAll(ctx context.Context) error {
 	b := r.cfg
-	servers := &mockServers{asked: b.Endpoint.URLs}
+	servers := &mockServers{as: b.As("endpoint.urls"), asked: b.Endpoint.URLs}
 	err := r.open.start(ctx, servers)
 	if err != nil {
 		return err
@@ -219,7 +219,7 @@ func (r *runner) openAll(ctx context.Context) error {
 		return err
 	}
 	connections := transportOptions(b, r.warn)
-	warnings, err := machineBudget().check(r.plan, r.addresses.list, connections.Reuse)
+	warnings, err := machineBudget().check(r.plan, r.addresses.list, connections.Reuse, r.cfg.As)
 	if err != nil {
 		return err
 	}
