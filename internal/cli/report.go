@@ -164,7 +164,8 @@ func (p *Program) reportRun(ctx context.Context, set *setting.Set, opts reanalyz
 // reportOptions turns the flags into options.
 func (p *Program) reportOptions(set *setting.Set) (reanalyze.Options, error) {
 	o := reanalyze.Options{
-		Dir: set.Text("--artifact-dir", ""), Prefix: set.Text("--profile-export-prefix", ""),
+		Spell: (&config.Benchmark{}).As,
+		Dir:   set.Text("--artifact-dir", ""), Prefix: set.Text("--profile-export-prefix", ""),
 		Streaming: truth(set, "--streaming"), ServerTokens: truth(set, "--use-server-token-count"), PerChunkUsage: truth(set, "--per-chunk-usage"),
 		ShowTrace: truth(set, "--show-trace-timing"),
 		Tokenizer: set.Text("--tokenizer", ""), Revision: set.Text("--tokenizer-revision", ""), Info: p.warnf, Version: Version(),

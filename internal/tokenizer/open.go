@@ -42,7 +42,7 @@ func (o Options) info(format string, args ...any) {
 func Open(ctx context.Context, spec string, o Options) (*Tokenizer, error) {
 	switch spec {
 	case "":
-		return nil, errors.New(`{tokenizer.name} is empty: want builtin, an encoding name, a path, or owner/name`)
+		return nil, errors.New(`the name is empty: want builtin, an encoding name, a path, or owner/name`)
 	case BuiltinName:
 		return Builtin()
 	}
