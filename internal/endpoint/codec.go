@@ -110,7 +110,7 @@ type Settings struct {
 	Model     string        // for turns that name none
 	Streaming bool          // answers are to come as events
 	Extras    []Member      // over the generated members
-	Spell     setting.Spell // words the settings that errors speak of
+	Spell     setting.Spell `json:"-"` // words the settings that errors speak of
 
 	LegacyMaxTokens   bool // max_tokens instead of max_completion_tokens (chat)
 	ServerTokenCount  bool // the server's token counts are used (responses)

@@ -20,7 +20,7 @@ import (
 
 // Options say how a file is read.
 type Options struct {
-	Spell      setting.Spell // words the settings that errors speak of
+	Spell      setting.Spell `json:"-"` // words the settings that errors speak of
 	Root       *rng.Root
 	Type       string // format named by the user, "" = recognised from the content
 	Assignment dataset.Assignment

@@ -62,7 +62,7 @@ func detectFolder(dir string) (string, error) {
 	case common == "single_turn" || common == poolType:
 		return poolType, nil
 	}
-	return "", &FormatError{What: fmt.Sprintf("%s is a %s file: a folder of such files cannot be read; give the file", path, common)}
+	return "", &FormatError{What: fmt.Sprintf("%s is a %s file: a folder of such files cannot be read, the file alone can", path, common)}
 }
 
 // commonFormat is the format of all of some files, and the first of them; an error if they differ, or one has none.

@@ -11,7 +11,7 @@ import (
 
 // Options describe generated conversations. Lengths are in tokens.
 type Options struct {
-	Spell  setting.Spell // words the settings that errors speak of
+	Spell  setting.Spell `json:"-"` // words the settings that errors speak of
 	Root   *rng.Root
 	Corpus *Corpus // made by NewCorpus or NewO200kCorpus
 	// Special is the number of special tokens that an encode of this tokenizer adds; the mean input length is lowered by it.
