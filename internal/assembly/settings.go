@@ -12,7 +12,7 @@ func Counts(b *config.Benchmark, e *endpoint.Endpoint) bool {
 	return !b.Endpoint.UseServerTokenCount && (e.ProducesTokens || e.TokenizesInput)
 }
 
-// Templated tells whether inputs are measured as the server's chat template writes them (--apply-chat-template).
+// Templated tells whether inputs are measured as the server's chat template writes them (tokenizer.apply_chat_template).
 func Templated(b *config.Benchmark, e *endpoint.Endpoint) bool {
 	return b.Tokenizer.ApplyChatTemplate && e.SystemMessage
 }
@@ -23,7 +23,7 @@ func MetricOptions(b *config.Benchmark, e *endpoint.Endpoint) metric.Options {
 	o := metric.Options{
 		Streaming: b.Endpoint.Streaming && e.Streams, ProducesTokens: e.ProducesTokens, TokenizesInput: e.TokenizesInput,
 		ImageInput: e.Images, AudioInput: e.Audio, VideoOutput: e.Produces == record.Video, FixedSchedule: p != nil && p.Type == config.PhaseFixedSchedule,
-		ServerTokens: b.Endpoint.UseServerTokenCount, PerChunkUsage: b.Endpoint.PerChunkUsage,
+		Spell: b.As, ServerTokens: b.Endpoint.UseServerTokenCount, PerChunkUsage: b.Endpoint.PerChunkUsage,
 		Thresholds: &metric.Thresholds{
 			UsagePct:  b.Environment.Metrics.UsagePctDiffThreshold,
 			OSLPct:    b.Environment.Metrics.OSLMismatchPct,

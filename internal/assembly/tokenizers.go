@@ -16,7 +16,7 @@ type Tokenizers struct {
 	all     []*tokenizer.Tokenizer // each once
 }
 
-// OpenTokenizers opens the tokenizer that --tokenizer names for all models, or else each model's own.
+// OpenTokenizers opens the tokenizer that the settings name for all models, or else each model's own.
 func OpenTokenizers(ctx context.Context, b *config.Benchmark, log *slog.Logger, info func(string, ...any), progress func(string, int64, int64)) (*Tokenizers, error) {
 	t := &Tokenizers{byModel: map[string]*tokenizer.Tokenizer{}}
 	opened := map[string]*tokenizer.Tokenizer{}
@@ -47,6 +47,7 @@ func OpenTokenizers(ctx context.Context, b *config.Benchmark, log *slog.Logger, 
 
 // tokenizerError names the flag where it was given; a model's own name was not.
 func tokenizerError(b *config.Benchmark, name string, err error) error {
+	err = tokenizer.Worded(err, b.As)
 	switch {
 	case tokenizer.IsMissing(err):
 		return err // says it all

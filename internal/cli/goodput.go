@@ -55,7 +55,7 @@ func (r *resolver) objectives() {
 		case errors.As(err, &gated) && gated.Gated:
 			dropped = append(dropped, one.Tag+" "+gated.Why)
 		default:
-			r.fail("%s: %s", where, strings.TrimPrefix(err.Error(), "--goodput: "))
+			r.fail("%s: %s", where, strings.TrimPrefix(err.Error(), r.spell("slos")+": "))
 			return
 		}
 	}
@@ -71,6 +71,7 @@ func (r *resolver) objectives() {
 // objective says what keeps a threshold from being judged in this run, nil when nothing does.
 func (r *resolver) objective(one config.SLO) error {
 	_, err := metric.NewSet(metric.Options{
+		Spell:     r.spell,
 		Streaming: r.run.Endpoint.Streaming, ProducesTokens: r.endpoint.ProducesTokens, TokenizesInput: r.endpoint.TokenizesInput,
 		ImageInput: r.endpoint.Images, AudioInput: r.endpoint.Audio, VideoOutput: r.endpoint.Produces == record.Video, FixedSchedule: r.load.fixed,
 		ServerTokens: r.run.Endpoint.UseServerTokenCount, Goodput: one.Tag + ":" + config.FormatFloat(one.Threshold),

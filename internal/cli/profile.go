@@ -69,7 +69,7 @@ func (p *Program) profileWatched(ctx context.Context, words []string) int {
 	var dry bool
 	var found findings
 	var forecast string
-	p.Secrets.Add(redact.ArgSecrets(words)...)
+	p.Secrets.Add(redact.ArgSecrets(words, config.FlagSecret)...)
 	if !within(ctx, func() {
 		var set *setting.Set
 		run, set, found = p.resolve(ctx, words)

@@ -83,7 +83,7 @@ func (p *Program) reportHelp(table *setting.Table) error {
 
 // report reads the command line, makes the files and prints the tables.
 func (p *Program) report(ctx context.Context, table *setting.Table, words []string) int {
-	p.Secrets.Add(redact.ArgSecrets(words)...)
+	p.Secrets.Add(redact.ArgSecrets(words, config.FlagSecret)...)
 	set, problems := setting.Scan(table, words)
 	if len(problems) == 0 && len(set.Words) != 1 {
 		problems = append(problems, fmt.Sprintf("report takes one raw export or one run directory, not %d; see aiperf report --help", len(set.Words)))
@@ -99,7 +99,7 @@ func (p *Program) report(ctx context.Context, table *setting.Table, words []stri
 		p.errorf("%v", err)
 		return 1
 	}
-	opts.CLICommand = strings.Join(append([]string{"aiperf", "report"}, redact.Args(words)...), " ")
+	opts.CLICommand = strings.Join(append([]string{"aiperf", "report"}, redact.Args(words, config.FlagSecret)...), " ")
 	runs, err := reanalyze.Find(set.Words[0])
 	if err != nil {
 		p.errorf("%v", err)
@@ -139,12 +139,12 @@ func (p *Program) reportRun(ctx context.Context, set *setting.Set, opts reanalyz
 	for _, line := range problems {
 		p.warnf("%s", line)
 	}
-	look := report.Options{Width: p.Width, Colour: p.Color, Terminal: p.Terminal, AllTables: set.Text("--tables", "") == string(config.TablesAll)}
+	look := report.Options{Spell: made.Config.As, Width: p.Width, Colour: p.Color, Terminal: p.Terminal, AllTables: set.Text("--tables", "") == string(config.TablesAll)}
 	if look.Width == 0 {
 		look.Width = environment.UI.ConsoleExportWidth
 	}
 	err = errors.Join(
-		artifact.WriteFile(layout.Console(), report.ConsoleText(run, environment.UI.ConsoleExportWidth)),
+		artifact.WriteFile(layout.Console(), report.ConsoleText(run, environment.UI.ConsoleExportWidth, made.Config.As)),
 		report.Console(p.Out, run, look),
 		report.Footer(p.Out, run, look),
 	)
@@ -164,7 +164,8 @@ func (p *Program) reportRun(ctx context.Context, set *setting.Set, opts reanalyz
 // reportOptions turns the flags into options.
 func (p *Program) reportOptions(set *setting.Set) (reanalyze.Options, error) {
 	o := reanalyze.Options{
-		Dir: set.Text("--artifact-dir", ""), Prefix: set.Text("--profile-export-prefix", ""),
+		Spell: (&config.Benchmark{}).As,
+		Dir:   set.Text("--artifact-dir", ""), Prefix: set.Text("--profile-export-prefix", ""),
 		Streaming: truth(set, "--streaming"), ServerTokens: truth(set, "--use-server-token-count"), PerChunkUsage: truth(set, "--per-chunk-usage"),
 		ShowTrace: truth(set, "--show-trace-timing"),
 		Tokenizer: set.Text("--tokenizer", ""), Revision: set.Text("--tokenizer-revision", ""), Info: p.warnf, Version: Version(),

@@ -103,7 +103,7 @@ func (r *resolver) fileDataset(d *config.Dataset, path, kind string) {
 	if r.has("--num-dataset-entries") || !r.over && (r.has("--num-sessions") || r.has("--request-count")) {
 		d.Entries = r.entries()
 	}
-	look, err := custom.LookInto(path, kind)
+	look, err := custom.LookInto(path, kind, r.spell)
 	switch {
 	case err != nil:
 		r.fail("%s: %v", r.as("--input-file"), err)

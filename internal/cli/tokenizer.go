@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"aiperf/internal/config"
 	"aiperf/internal/tokenizer"
 )
 
@@ -54,7 +55,7 @@ func newTokenizerCommand() *cobra.Command {
 			RunE: func(cmd *cobra.Command, args []string) error {
 				t, err := tokenizer.Open(cmd.Context(), f.name, tokenizer.Options{Revision: f.revision})
 				if err != nil {
-					return err
+					return tokenizer.Worded(err, (&config.Benchmark{}).As)
 				}
 				return c.run(cmd, f, t, args)
 			},

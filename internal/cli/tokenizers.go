@@ -18,6 +18,7 @@ func findTokenizers(ctx context.Context, run *config.Run) error {
 	defer cancel()
 	for _, name := range tokenizerNames(run) {
 		if _, err := tokenizer.Open(ctx, name, tokenizer.Options{Revision: run.Tokenizer.Revision}); err != nil {
+			err = tokenizer.Worded(err, run.As)
 			if tokenizer.IsMissing(err) {
 				return err
 			}

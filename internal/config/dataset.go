@@ -1,6 +1,10 @@
 package config
 
-import "aiperf/internal/setting"
+import (
+	"aiperf/internal/setting"
+
+	"aiperf/internal/redact"
+)
 
 // DatasetType tells where conversations come from.
 type DatasetType string
@@ -114,8 +118,8 @@ func DefaultSynthesis() Synthesis {
 }
 
 var inputRows = group("Input", []setting.Row{
-	{Flags: []string{"--extra-inputs"}, Key: "endpoint.extra", Manual: true, Common: true, Kind: setting.Text, List: true, Whole: true, Help: "members added to every request body: key:value or a JSON object"},
-	{Flags: []string{"--header", "-H"}, Hidden: []string{"--H"}, Key: "endpoint.headers", Manual: true, Common: true, Kind: setting.Text, List: true, Whole: true, Help: "header of every request: \"Name: value\""},
+	{Secret: redact.Member, Flags: []string{"--extra-inputs"}, Key: "endpoint.extra", Manual: true, Common: true, Kind: setting.Text, List: true, Whole: true, Help: "members added to every request body: key:value or a JSON object"},
+	{Secret: redact.HeaderLine, Flags: []string{"--header", "-H"}, Hidden: []string{"--H"}, Key: "endpoint.headers", Manual: true, Common: true, Kind: setting.Text, List: true, Whole: true, Help: "header of every request: \"Name: value\""},
 	{Flags: []string{"--input-file"}, Key: "datasets.main.path", Manual: true, Common: true, Kind: setting.Path, Absent: true, Help: "prompts from this file or directory"},
 	{Flags: []string{"--public-dataset"}, Key: "datasets.main.dataset", Kind: setting.Enum, NotBuilt: true, Help: "prompts from a public dataset"},
 	{Flags: []string{"--hf-subset"}, Key: "datasets.main.hf_subset", Kind: setting.Text, NotBuilt: true, Help: "subset of the public dataset"},

@@ -1,6 +1,10 @@
 package config
 
-import "aiperf/internal/setting"
+import (
+	"aiperf/internal/setting"
+
+	"aiperf/internal/redact"
+)
 
 // Models names what is asked for and how several are chosen.
 type Models struct {
@@ -99,10 +103,10 @@ type ServerProfiler struct {
 var endpointRows = group("Endpoint", []setting.Row{
 	{Flags: []string{"--model", "--model-names", "-m"}, Key: "models.items", Manual: true, Common: true, Kind: setting.Text, List: true, Help: "models to ask for; several are used in turn"},
 	{Flags: []string{"--model-selection-strategy"}, Key: "models.strategy", Kind: setting.Enum, Choices: []string{"round_robin", "random", "weighted"}, Default: "round_robin", Help: "how one of several models is chosen for a prompt"},
-	{Flags: []string{"--endpoint", "--custom-endpoint"}, Key: "endpoint.path", Manual: true, Common: true, Kind: setting.Text, Empty: true, Help: "request path in place of the one of the endpoint type"},
+	{Secret: redact.Address, Flags: []string{"--endpoint", "--custom-endpoint"}, Key: "endpoint.path", Manual: true, Common: true, Kind: setting.Text, Empty: true, Help: "request path in place of the one of the endpoint type"},
 	{Flags: []string{"--endpoint-type"}, Key: "endpoint.type", Manual: true, Common: true, Kind: setting.Enum, Default: "chat", Help: "API that the server speaks"},
 	{Flags: []string{"--streaming"}, Key: "endpoint.streaming", Common: true, Kind: setting.Bool, Help: "ask for streamed answers; switched off where the type cannot stream"},
-	{Flags: []string{"--url", "-u"}, Key: "endpoint.urls", Manual: true, Common: true, Kind: setting.Text, Default: "http://localhost:8000", List: true, Help: "base URL of the server, several in turn; mock://?ttft=50ms starts a simulated one"},
+	{Secret: redact.Address, Flags: []string{"--url", "-u"}, Key: "endpoint.urls", Manual: true, Common: true, Kind: setting.Text, Default: "http://localhost:8000", List: true, Help: "base URL of the server, several in turn; mock://?ttft=50ms starts a simulated one"},
 	{Flags: []string{"--url-strategy"}, Key: "endpoint.url_strategy", Kind: setting.Enum, Choices: []string{"round_robin"}, Default: "round_robin", Help: "how one of several URLs is chosen"},
 	{Flags: []string{"--request-timeout-seconds"}, Key: "endpoint.timeout", Common: true, Unit: "s", Kind: setting.Float, Bounds: "> 0", KeyBounds: ">= 0", Default: "21600", Inf: true, Help: "longest time of one request, in s"},
 	{Flags: []string{"--wait-for-model-timeout"}, Key: "endpoint.wait_for_model_timeout", Unit: "s", Kind: setting.Float, Bounds: ">= 0", Default: "0", NotBuilt: true, Help: "wait up to this many s until the model answers before the run"},
@@ -115,7 +119,7 @@ var endpointRows = group("Endpoint", []setting.Row{
 	{Flags: []string{"--server-profiler-timeout-seconds"}, Key: "endpoint.server_profiler.timeout_seconds", Unit: "s", Kind: setting.Float, Bounds: "> 0", NotBuilt: true, Help: "longest time of a profiler call, in s"},
 	{Flags: []string{"--server-profiler-start-path"}, Key: "endpoint.server_profiler.start_path", Kind: setting.Text, NotBuilt: true, Help: "path that starts the profiler"},
 	{Flags: []string{"--server-profiler-stop-path"}, Key: "endpoint.server_profiler.stop_path", Kind: setting.Text, NotBuilt: true, Help: "path that stops the profiler"},
-	{Flags: []string{"--api-key"}, Key: "endpoint.api_key", Common: true, Kind: setting.Text, Absent: true, Help: "key sent as bearer token; never written anywhere"},
+	{Secret: redact.Secret, Flags: []string{"--api-key"}, Key: "endpoint.api_key", Common: true, Kind: setting.Text, Absent: true, Help: "key sent as bearer token; never written anywhere"},
 	{Flags: []string{"--transport", "--transport-type"}, Key: "endpoint.transport", Kind: setting.Enum, Choices: []string{"http"}, Help: "transport in place of the one of the URL scheme"},
 	{Flags: []string{"--use-legacy-max-tokens"}, Key: "endpoint.use_legacy_max_tokens", Kind: setting.Bool, Help: "send max_tokens, not max_completion_tokens"},
 	{Flags: []string{"--use-server-token-count"}, Key: "endpoint.use_server_token_count", Common: true, Kind: setting.Bool, Help: "take token counts from the server's usage"},

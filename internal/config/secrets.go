@@ -2,6 +2,7 @@ package config
 
 import (
 	"slices"
+	"sync"
 
 	"aiperf/internal/redact"
 )
@@ -27,4 +28,21 @@ func (b *Benchmark) Secrets() []string {
 		found = append(found, redact.URLSecrets(u)...)
 	}
 	return found
+}
+
+// flagSecrets is what of a value is hidden, by every spelling of the flags that have a row.
+var flagSecrets = sync.OnceValue(func() map[string]redact.ArgKind {
+	kinds := map[string]redact.ArgKind{}
+	for _, row := range Rows() {
+		for _, flag := range slices.Concat(row.Flags, row.Hidden, row.Not) {
+			kinds[flag] = row.Secret
+		}
+	}
+	return kinds
+})
+
+// FlagSecret tells what of a flag's values is hidden; false of what is no flag of a row.
+func FlagSecret(flag string) (redact.ArgKind, bool) {
+	kind, ok := flagSecrets()[flag]
+	return kind, ok
 }

@@ -1,6 +1,10 @@
 package config
 
-import "aiperf/internal/setting"
+import (
+	"aiperf/internal/setting"
+
+	"aiperf/internal/redact"
+)
 
 // Artifacts says what a run leaves on disk.
 type Artifacts struct {
@@ -150,11 +154,11 @@ var outputRows = group("Output", []setting.Row{
 	{Flags: []string{"--auto-plot"}, Not: []string{"--no-auto-plot"}, Key: "artifacts.auto_plot", Kind: setting.Bool, NotBuilt: true, Help: "draw plots after the run"},
 	{Flags: []string{"--plot-required"}, Key: "artifacts.plot_required", Kind: setting.Bool, NotBuilt: true, Help: "fail when plots cannot be drawn"},
 	{Flags: []string{"--export-outputs-json"}, Key: "artifacts.export_outputs_json", Kind: setting.Bool, NotBuilt: true, Help: "write all answers into outputs.json"},
-	{Flags: []string{"--otel-url"}, Key: "otel.metrics_url", Kind: setting.Text, NotBuilt: true, Help: "stream metrics to this OpenTelemetry collector"},
+	{Secret: redact.Address, Flags: []string{"--otel-url"}, Key: "otel.metrics_url", Kind: setting.Text, NotBuilt: true, Help: "stream metrics to this OpenTelemetry collector"},
 	{Flags: []string{"--stream"}, Kind: setting.Enum, Choices: []string{"metrics", "timing", "default"}, List: true, NotBuilt: true, Help: "what to stream there"},
 	{Flags: []string{"--otel-resource-attributes"}, Key: "otel.custom_resource_attributes", Kind: setting.Text, List: true, NotBuilt: true, Help: "attributes of the stream: key=value"},
 	{Flags: []string{"--gen-ai-provider"}, Key: "otel.gen_ai_provider", Kind: setting.Text, NotBuilt: true, Help: "provider name in the stream"},
-	{Flags: []string{"--mlflow-tracking-uri"}, Key: "mlflow.tracking_uri", Kind: setting.Text, NotBuilt: true, Help: "upload results to this MLflow server"},
+	{Secret: redact.Address, Flags: []string{"--mlflow-tracking-uri"}, Key: "mlflow.tracking_uri", Kind: setting.Text, NotBuilt: true, Help: "upload results to this MLflow server"},
 	{Flags: []string{"--mlflow-experiment"}, Key: "mlflow.experiment", Kind: setting.Text, NotBuilt: true, Help: "MLflow experiment"},
 	{Flags: []string{"--mlflow-run-name"}, Key: "mlflow.run_name", Kind: setting.Text, NotBuilt: true, Help: "MLflow run name"},
 	{Flags: []string{"--mlflow-tag"}, Key: "mlflow.tags", Kind: setting.Text, List: true, Whole: true, NotBuilt: true, Help: "MLflow tags: key:value"},
@@ -172,13 +176,13 @@ var httpTraceRows = group("HTTP Trace", []setting.Row{
 })
 
 var serverMetricsRows = group("Server Metrics", []setting.Row{
-	{Flags: []string{"--server-metrics"}, Key: "server_metrics.urls", Kind: setting.Text, List: true, Optional: true, NotBuilt: true, Help: "collect metrics of these Prometheus endpoints"},
+	{Secret: redact.Address, Flags: []string{"--server-metrics"}, Key: "server_metrics.urls", Kind: setting.Text, List: true, Optional: true, NotBuilt: true, Help: "collect metrics of these Prometheus endpoints"},
 	{Flags: []string{"--no-server-metrics"}, Key: "server_metrics.enabled", Manual: true, Kind: setting.Bool, Help: "do not collect server metrics"},
 	{Flags: []string{"--server-metrics-formats"}, Key: "server_metrics.formats", Kind: setting.Enum, Choices: []string{"json", "csv", "jsonl", "parquet"}, Default: "json csv", List: true, NotBuilt: true, Help: "files to write for server metrics"},
 })
 
 var gpuTelemetryRows = group("GPU Telemetry", []setting.Row{
-	{Flags: []string{"--gpu-telemetry"}, Key: "gpu_telemetry.urls", Kind: setting.Text, List: true, Optional: true, NotBuilt: true, Help: "collect GPU figures: exporter URLs, pynvml, amdsmi, dashboard, a CSV of metrics"},
+	{Secret: redact.Address, Flags: []string{"--gpu-telemetry"}, Key: "gpu_telemetry.urls", Kind: setting.Text, List: true, Optional: true, NotBuilt: true, Help: "collect GPU figures: exporter URLs, pynvml, amdsmi, dashboard, a CSV of metrics"},
 	{Flags: []string{"--no-gpu-telemetry"}, Key: "gpu_telemetry.enabled", Manual: true, Kind: setting.Bool, Help: "do not collect GPU figures"},
 })
 

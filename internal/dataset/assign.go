@@ -36,10 +36,10 @@ type Assigner struct {
 // NewAssigner checks the assignment and returns its assigner.
 func NewAssigner(a Assignment, root *rng.Root) (*Assigner, error) {
 	if len(a.Models) == 0 {
-		return nil, fmt.Errorf("--model: at least one model name is needed")
+		return nil, fmt.Errorf("models: at least one model name is needed")
 	}
 	if a.Strategy != "" && a.Strategy != RoundRobin && a.Strategy != RandomModels {
-		return nil, fmt.Errorf("--model-selection-strategy %q: must be one of %s, %s", a.Strategy, RoundRobin, RandomModels)
+		return nil, fmt.Errorf("strategy of models %q: must be one of %s, %s", a.Strategy, RoundRobin, RandomModels)
 	}
 	return &Assigner{
 		Assignment: a,

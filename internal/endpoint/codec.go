@@ -7,6 +7,7 @@ import (
 
 	"aiperf/internal/conversation"
 	"aiperf/internal/record"
+	"aiperf/internal/setting"
 )
 
 // Codec is how an endpoint type speaks in one run: turns to requests, messages to results. Its methods are called from many goroutines.
@@ -106,9 +107,10 @@ type Input struct {
 
 // Settings are what the requests of a run share.
 type Settings struct {
-	Model     string   // for turns that name none
-	Streaming bool     // answers are to come as events
-	Extras    []Member // --extra-inputs, over the generated members
+	Model     string        // for turns that name none
+	Streaming bool          // answers are to come as events
+	Extras    []Member      // over the generated members
+	Spell     setting.Spell `json:"-"` // words the settings that errors speak of
 
 	LegacyMaxTokens   bool // max_tokens instead of max_completion_tokens (chat)
 	ServerTokenCount  bool // the server's token counts are used (responses)

@@ -35,7 +35,7 @@ func (t *formType) open(s Settings) (Codec, error) {
 	c := &formCodec{formType: t, set: s, asJSON: s.ContentType == jsonContent}
 	for _, m := range s.Extras {
 		if !c.extras.setRaw(m.Key, m.Value) {
-			return nil, fmt.Errorf("--extra-inputs %s: %q is not JSON", m.Key, m.Value)
+			return nil, fmt.Errorf("%s %s: %q is not JSON", s.Spell.As("endpoint.extra"), m.Key, m.Value)
 		}
 	}
 	return c, nil

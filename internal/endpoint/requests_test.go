@@ -192,7 +192,7 @@ func TestBodiesThatCannotBeBuilt(t *testing.T) {
 		}
 	}
 	e, _, _ := Lookup("chat")
-	if _, err := e.Open(Settings{Extras: []Member{{"a", json.RawMessage("{")}}}); err == nil || !strings.Contains(err.Error(), "--extra-inputs a") {
+	if _, err := e.Open(Settings{Extras: []Member{{"a", json.RawMessage("{")}}}); err == nil || !strings.Contains(err.Error(), "endpoint.extra a") {
 		t.Error(err)
 	}
 }

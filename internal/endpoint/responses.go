@@ -15,7 +15,7 @@ var responsesType = jsonType{encode: encodeResponses, input: responsesInput,
 func openResponses(s Settings) (Codec, error) {
 	for _, m := range s.Extras {
 		if m.Key == "store" && string(m.Value) == "true" && !s.ServerTokenCount {
-			return nil, errors.New("--extra-inputs store:true with --endpoint-type responses needs --use-server-token-count: " +
+			return nil, errors.New(s.Spell.Text("{endpoint.extra} store:true with {endpoint.type} responses needs {endpoint.use_server_token_count}: ") +
 				"requests then hold only what is new, and the server knows the rest")
 		}
 	}

@@ -48,7 +48,7 @@ func TestResponsesBodies(t *testing.T) {
 	}
 	e, _, _ := Lookup("responses")
 	store := Settings{Extras: []Member{{"store", json.RawMessage("true")}}}
-	if _, err := e.Open(store); err == nil || !strings.Contains(err.Error(), "--use-server-token-count") {
+	if _, err := e.Open(store); err == nil || !strings.Contains(err.Error(), "endpoint.use_server_token_count") {
 		t.Error(err)
 	}
 }

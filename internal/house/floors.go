@@ -44,14 +44,14 @@ var Floors = map[string]int{
 
 	// The cellar: engines that know nothing of benchmarks.
 	"internal/golden":   -1,
-	"internal/redact":   -1,
+	"internal/redact":   -2,
 	"internal/infile":   -1,
 	"internal/jinja":    -1,
 	"internal/marshal":  -1,
 	"internal/setting":  -1,
-	"internal/jsontext": -2,
+	"internal/jsontext": -3,
 	"internal/suggest":  -2,
-	"internal/utf8text": -3,
+	"internal/utf8text": -4,
 	"internal/terminal": -1,
 }
 

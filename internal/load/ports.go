@@ -106,7 +106,7 @@ type Outcome struct {
 var (
 	ErrGrace       = errors.New("the phase's duration and grace period are over")
 	ErrInterrupted = errors.New("the run was interrupted")
-	ErrFailures    = errors.New("too many requests failed (--failed-request-threshold)")
+	ErrFailures    = errors.New("too many requests failed")
 	ErrPhaseOver   = errors.New("the phase is complete")
 )
 

@@ -13,7 +13,7 @@ const (
 )
 
 // ErrUnreachable is why requests are cut when the server cannot be reached.
-var ErrUnreachable = errors.New("no connection to the server could be made (--no-fail-fast goes on)")
+var ErrUnreachable = errors.New("no connection to the server could be made")
 
 // Unreachable says how long no connection had been made when the run was ended for it.
 type Unreachable struct {

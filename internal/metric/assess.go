@@ -74,7 +74,7 @@ func (e *ClientStats) firstClause() string {
 	case e.ThreadWait > 0:
 		text += fmt.Sprintf(" while its threads waited for processors (%s in all, %.0f %% of what they needed)", shown(e.ThreadWait), 100*e.waitShare())
 	}
-	return text + "; packet capture (--capture auto) would tell when they arrived"
+	return text + "; packet capture (capture: auto) would tell when they arrived"
 }
 
 // waitShare is the part of the time in which threads could have run that they waited.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"aiperf/internal/suggest"
 )
 
 // Objective is one service level objective: a request is good if its value of the metric is not worse than the bound.
@@ -19,21 +21,22 @@ type Objective struct {
 func (s *Set) objectives(text string) ([]Objective, error) {
 	var goals []Objective
 	var leftOut error
+	where := s.opts.Spell.As("slos")
 	for _, word := range strings.Fields(text) {
 		tag, value, ok := strings.Cut(word, ":")
 		if !ok || tag == "" || value == "" {
-			return nil, fmt.Errorf("--goodput: %q is not TAG:VALUE, like request_latency:250", word)
+			return nil, fmt.Errorf("%s: %q is not TAG:VALUE, like request_latency:250", where, word)
 		}
 		bound, err := strconv.ParseFloat(value, 64)
 		if err != nil || math.IsNaN(bound) || math.IsInf(bound, 0) || bound < 0 {
-			return nil, fmt.Errorf("--goodput: %q of %s is not a number that is 0 or more", value, tag)
+			return nil, fmt.Errorf("%s: %q of %s is not a number that is 0 or more", where, value, tag)
 		}
 		m, known := Lookup(tag)
 		switch {
 		case !known:
-			return nil, fmt.Errorf("--goodput: there is no metric %q; metrics of a request here are %s", tag, s.choices())
+			return nil, fmt.Errorf("%s: there is no metric %q%s; metrics of a request here are %s", where, tag, s.meant(tag), strings.Join(s.choices(), ", "))
 		case !s.canBeGoal(m):
-			text := fmt.Sprintf("--goodput: %s %s; metrics of a request here are %s", tag, s.whyNot(m), s.choices())
+			text := fmt.Sprintf("%s: %s %s; metrics of a request here are %s", where, tag, s.whyNot(m), strings.Join(s.choices(), ", "))
 			gated := perRequest(m) && !s.use[index[tag]]
 			if leftOut = (&GoalError{text: text, Gated: gated, Why: s.whyNot(m)}); !gated {
 				return nil, leftOut
@@ -86,7 +89,7 @@ func (s *Set) needs(m *Metric) string {
 		has  bool
 		text string
 	}{
-		{Streaming, o.Streaming, "needs --streaming"},
+		{Streaming, o.Streaming, "needs " + o.Spell.As("endpoint.streaming")},
 		{Tokens, o.ProducesTokens, "needs an endpoint that produces tokens"},
 		{Input, o.TokenizesInput, "needs an endpoint with text input"},
 		{Image, o.ImageInput, "needs an endpoint with image input"},
@@ -105,14 +108,22 @@ func (s *Set) needs(m *Metric) string {
 }
 
 // choices lists the tags that fit.
-func (s *Set) choices() string {
+func (s *Set) choices() []string {
 	var tags []string
 	for i := range table {
 		if m := &table[i]; s.canBeGoal(m) {
 			tags = append(tags, m.Tag)
 		}
 	}
-	return strings.Join(tags, ", ")
+	return tags
+}
+
+// meant guesses which metric a tag that is none was to be.
+func (s *Set) meant(tag string) string {
+	if near := suggest.Name(tag, s.choices()); near != "" {
+		return " (did you mean " + near + "?)"
+	}
+	return ""
 }
 
 // meets is 1 if the row meets every objective, else 0. A missing value fails, equality passes.

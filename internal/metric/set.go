@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"aiperf/internal/record"
+	"aiperf/internal/setting"
 )
 
 // Options say which metrics a run has and how they are computed.
@@ -27,6 +28,8 @@ type Options struct {
 
 	// EmptyOutput gives answers without tokens (embeddings, rankings) an output length of 0, as the Python tool does, in place of none.
 	EmptyOutput bool
+	// Spell words the settings that errors speak of; nil names their keys.
+	Spell setting.Spell `json:"-"`
 	// As013 computes as the Python tool 0.13 does where ours differs on purpose: rates over the phase window, wall instants rounded
 	// to float64, an ITL of 0 for an answer in one message. For comparison with its recordings only.
 	As013 bool

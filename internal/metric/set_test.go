@@ -228,12 +228,20 @@ func TestGoodput(t *testing.T) {
 		}
 	}
 	o := Options{ProducesTokens: true, TokenizesInput: true, Goodput: "time_to_first_token:50"}
-	if _, err := NewSet(o); err == nil || !strings.Contains(err.Error(), "needs --streaming") {
+	if _, err := NewSet(o); err == nil || !strings.Contains(err.Error(), "needs endpoint.streaming") {
 		t.Errorf("TTFT without streaming: %v", err)
 	}
 	o.Goodput += " request_latency:60" // which alone is judged
 	rec, reply := streamed(0, 150, 160)
 	if v, ok := newSet(t, o).Row(rec, reply, record.Counts{Input: 1, Output: 2, Reasoning: -1}).Value("good_request_count"); !ok || v != 1 {
 		t.Errorf("an objective that cannot be judged spoils the others: %v", v)
+	}
+}
+
+// TestGoodputGuess: a tag that is none brings the nearest that is one.
+func TestGoodputGuess(t *testing.T) {
+	o := Options{Streaming: true, ProducesTokens: true, TokenizesInput: true, Goodput: "time_to_frist_token:9"}
+	if _, err := NewSet(o); err == nil || !strings.Contains(err.Error(), `slos: there is no metric "time_to_frist_token" (did you mean time_to_first_token?)`) {
+		t.Error(err)
 	}
 }

@@ -54,7 +54,7 @@ func TestAssess(t *testing.T) {
 		{"slow reads of kernel stamps", calm(), func(e *ClientStats) { e.ReadDelayP99 = 80 * msec }, VerdictValid, ""},
 		{"stopped three times", calm(), func(e *ClientStats) {
 			e.FirstP99, e.FirstP99Low, e.Stalls, e.StallLongest, e.StallTotal = 361*msec, 140*msec, 3, 298*msec, 890*msec
-		}, VerdictClientLimited, "time to first token at p99 lies between 140 ms and 361 ms, because bytes waited unread while the process stood still (3 times, longest 298 ms); packet capture (--capture"},
+		}, VerdictClientLimited, "time to first token at p99 lies between 140 ms and 361 ms, because bytes waited unread while the process stood still (3 times, longest 298 ms); packet capture (capture"},
 		{"starved", calm(), func(e *ClientStats) { e.FirstP99, e.ThreadWait = 150*msec, 3*time.Second }, VerdictClientLimited, "its threads waited for processors (3.00 s in all, 75 % of what they needed)"},
 		{"first messages off by 5 %", calm(), func(e *ClientStats) { e.FirstP99 = 147 * msec }, VerdictClientLimited, ""},
 		{"first messages off by 1 %", calm(), func(e *ClientStats) { e.FirstP99 = 1414 * msec / 10 }, VerdictValid, ""},

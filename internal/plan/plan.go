@@ -130,12 +130,12 @@ func (i *invocation) show(run *metric.Run, b *config.Benchmark) error {
 
 // keep leaves the report of a run as a file.
 func (i *invocation) keep(run *metric.Run, layout artifact.Layout) error {
-	return artifact.WriteFile(layout.Console(), []byte(i.Secrets.Values(string(report.ConsoleText(run, i.run.Environment.UI.ConsoleExportWidth)))))
+	return artifact.WriteFile(layout.Console(), []byte(i.Secrets.Values(string(report.ConsoleText(run, i.run.Environment.UI.ConsoleExportWidth, i.run.As)))))
 }
 
 // look is how reports are drawn.
 func (i *invocation) look() report.Options {
-	o := report.Options{Width: i.Width, Colour: i.Color, Terminal: i.Terminal, AllTables: i.run.Tables == config.TablesAll}
+	o := report.Options{Spell: i.run.As, Width: i.Width, Colour: i.Color, Terminal: i.Terminal, AllTables: i.run.Tables == config.TablesAll}
 	if o.Width == 0 {
 		o.Width = i.run.Environment.UI.ConsoleExportWidth
 	}

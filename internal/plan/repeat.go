@@ -36,7 +36,7 @@ func (t *trial) ok() bool {
 func (i *invocation) several(cells []config.Cell) (int, error) {
 	release, err := i.claim()
 	if err != nil {
-		return 1, fmt.Errorf("--artifact-dir %w", err)
+		return 1, fmt.Errorf("%s %w", i.run.As("artifacts.dir"), err)
 	}
 	defer release()
 	return i.conclude(cells, i.carryOut(generatorOf(i.run, cells), cells))

@@ -53,7 +53,7 @@ func Find(input string) ([]Found, error) {
 	if err != nil || len(runs) > 0 {
 		return runs, err
 	}
-	return nil, fmt.Errorf("report: %s holds no raw export (profile_export_raw.jsonl); run with --export-level raw to get one", input)
+	return nil, fmt.Errorf("report: %s holds no raw export (profile_export_raw.jsonl); a run keeps one where artifacts.raw is on", input)
 }
 
 // below finds the runs in the directories under a directory. They must be of one series.

@@ -146,7 +146,7 @@ func (g *golden) compareConsole(t *testing.T, run *metric.Run) {
 	if g.name == "ctrl_c" { // 0.13 loses the groups of the curves there
 		want = append([]string{"LLM Metrics: Effective", "LLM Metrics: Active"}, want...)
 	}
-	if got := titles(string(report.ConsoleText(run, report.ExportWidth))); !slices.Equal(got, want) {
+	if got := titles(string(report.ConsoleText(run, report.ExportWidth, nil))); !slices.Equal(got, want) {
 		t.Errorf("tables %v, not %v", got, want)
 	}
 }

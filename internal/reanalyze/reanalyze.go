@@ -16,6 +16,7 @@ import (
 	"aiperf/internal/endpoint"
 	"aiperf/internal/metric"
 	"aiperf/internal/record"
+	"aiperf/internal/setting"
 )
 
 // Options say what to read, where to write, and what is not to be as the run had it: nil and "" leave a setting alone.
@@ -38,6 +39,7 @@ type Options struct {
 
 	Version    string
 	CLICommand string
+	Spell      setting.Spell // words the settings that errors speak of
 }
 
 // Result is a report that was made.
@@ -51,7 +53,7 @@ type Result struct {
 func Report(ctx context.Context, o Options) (*Result, error) {
 	for _, f := range o.Input.Raw {
 		if same(filepath.Dir(f), o.Dir) || same(o.Input.Dir, o.Dir) {
-			return nil, fmt.Errorf("--artifact-dir %s is the directory of the raw export itself: its files would be overwritten", o.Dir)
+			return nil, fmt.Errorf("%s %s is the directory of the raw export itself: its files would be overwritten", o.Spell.As("artifacts.dir"), o.Dir)
 		}
 	}
 	src, err := openSource(o.Input)
@@ -63,16 +65,16 @@ func Report(ctx context.Context, o Options) (*Result, error) {
 		return nil, err
 	}
 	if !o.Endpoint.Built() {
-		return nil, fmt.Errorf("report: --endpoint-type %s is not built yet", o.Endpoint.Name)
+		return nil, fmt.Errorf("report: %s %s is not built yet", o.Spell.As("endpoint.type"), o.Endpoint.Name)
 	}
 	r := &Result{Layout: artifact.NewLayout(o.Dir, cfg.Artifacts.Prefix), Config: cfg}
 	release, err := artifact.Claim(o.Dir)
 	if err != nil {
-		return nil, fmt.Errorf("--artifact-dir %w", err)
+		return nil, fmt.Errorf("%s %w", o.Spell.As("artifacts.dir"), err)
 	}
 	defer release()
 	if _, err := r.Layout.Clear(func(string) bool { return false }); err != nil {
-		return nil, fmt.Errorf("--artifact-dir %w", err)
+		return nil, fmt.Errorf("%s %w", o.Spell.As("artifacts.dir"), err)
 	}
 	results, err := o.assemble(ctx, cfg, src, r.Layout)
 	if err != nil {

@@ -49,7 +49,7 @@ func (o *Options) settings(s *source) (*config.Benchmark, error) {
 	case o.Endpoint != nil:
 		b.Endpoint.Type = o.Endpoint.Name
 	case b.Endpoint.Type == "":
-		return nil, errors.New("report: the requests do not tell the endpoint type; give --endpoint-type")
+		return nil, errors.New("report: the requests do not tell the endpoint type; give " + o.Spell.As("endpoint.type"))
 	default:
 		o.Endpoint, _, err = endpoint.Lookup(b.Endpoint.Type)
 	}

@@ -8,21 +8,21 @@ import (
 
 // Args redacts a command line for the record. Flags are given as "--flag value", "--flag=value", "-x value" or "-x=value"; a flag may take
 // several values, up to the next item that starts with a dash.
-func Args(args []string) []string {
-	return eachValue(args, argKind.redact)
+func Args(args []string, kinds Kinds) []string {
+	return eachValue(args, kinds, ArgKind.redact)
 }
 
 // eachValue is a command line with every value, known by the flag before it, replaced by what show makes of it.
-func eachValue(args []string, show func(kind argKind, value string) string) []string {
+func eachValue(args []string, kinds Kinds, show func(kind ArgKind, value string) string) []string {
 	out := make([]string, len(args))
-	kind := keep
+	kind := Open
 	for i, a := range args {
 		if !strings.HasPrefix(a, "-") || len(a) == 1 || negative(a) {
 			out[i] = show(kind, a)
 			continue
 		}
 		name, value, inline := strings.Cut(a, "=")
-		kind = flagKind(name)
+		kind = kinds.of(name)
 		out[i] = a
 		if inline {
 			out[i] = name + "=" + show(kind, value)
@@ -31,26 +31,26 @@ func eachValue(args []string, show func(kind argKind, value string) string) []st
 	return out
 }
 
-// argKind says what the values of a flag are.
-type argKind int
+// ArgKind says what the values of a flag are.
+type ArgKind int
 
 const (
-	keep argKind = iota
-	secret
-	headerItem
-	urlValue
-	extraItem
+	Open       ArgKind = iota // nothing is hidden
+	Secret                    // all of it is
+	HeaderLine                // "Name: value": the value, where the name says so
+	Address                   // user and query of a URL; several have commas between them
+	Member                    // "key:value" or JSON: the values, where the key says so
 )
 
-func (k argKind) redact(v string) string {
+func (k ArgKind) redact(v string) string {
 	switch k {
-	case secret:
+	case Secret:
 		return Placeholder
-	case headerItem:
+	case HeaderLine:
 		return HeaderItem(v)
-	case urlValue:
+	case Address:
 		return urls(v)
-	case extraItem:
+	case Member:
 		return extras(v)
 	}
 	return v
@@ -65,7 +65,7 @@ func urls(v string) string {
 	return strings.Join(list, ",")
 }
 
-// extras redacts one item of --extra-inputs: key:value pairs with commas between them, a JSON object, or a JSON array of pairs.
+// extras redacts one item of extra inputs: key:value pairs with commas between them, a JSON object, or a JSON array of pairs.
 func extras(v string) string {
 	if strings.HasPrefix(strings.TrimSpace(v), "{") {
 		return string(Members("", json.RawMessage(v)))
@@ -79,7 +79,7 @@ func extras(v string) string {
 	return v
 }
 
-// extraPieces are the key:value pairs of an item of --extra-inputs that is no JSON object.
+// extraPieces are the key:value pairs of an item of extra inputs that is no JSON object.
 func extraPieces(v string) []string {
 	var list []string
 	if json.Unmarshal([]byte(v), &list) != nil {
@@ -132,17 +132,21 @@ func hide(secret bool, v any) any {
 	return v
 }
 
-func flagKind(flag string) argKind {
+// Kinds tells what the values of a flag are; false of a flag that it does not know.
+type Kinds func(flag string) (ArgKind, bool)
+
+// of is the kind of a flag. One that nobody knows is a secret if its name says so: who misspells a flag has given the key away all the same.
+func (kinds Kinds) of(flag string) ArgKind {
 	flag = strings.ReplaceAll(flag, "_", "-")
-	if k, ok := flagKinds[flag]; ok {
+	if k, ok := kinds(flag); ok {
 		return k
 	}
 	for _, part := range secretFlags {
 		if strings.Contains(flag, part) {
-			return secret
+			return Secret
 		}
 	}
-	return keep
+	return Open
 }
 
 // negative tells whether a dash begins a number rather than a flag.

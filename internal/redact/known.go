@@ -116,19 +116,19 @@ func members(found []string, secret bool, v any) []string {
 }
 
 // ArgSecrets are the values that a command line gives away; see Args.
-func ArgSecrets(args []string) (found []string) {
-	eachValue(args, func(kind argKind, value string) string {
+func ArgSecrets(args []string, kinds Kinds) (found []string) {
+	eachValue(args, kinds, func(kind ArgKind, value string) string {
 		found = append(found, kind.secrets(value)...)
 		return value
 	})
 	return found
 }
 
-func (k argKind) secrets(v string) (found []string) {
+func (k ArgKind) secrets(v string) (found []string) {
 	switch k {
-	case secret:
+	case Secret:
 		return []string{v}
-	case headerItem:
+	case HeaderLine:
 		var object map[string]any
 		if json.Unmarshal([]byte(v), &object) == nil {
 			for name, x := range object {
@@ -140,11 +140,11 @@ func (k argKind) secrets(v string) (found []string) {
 		}
 		name, value, _ := strings.Cut(v, ":")
 		return HeaderSecrets(strings.TrimSpace(name), strings.TrimSpace(value))
-	case urlValue:
+	case Address:
 		for u := range strings.SplitSeq(v, ",") {
 			found = append(found, URLSecrets(u)...)
 		}
-	case extraItem:
+	case Member:
 		if strings.HasPrefix(strings.TrimSpace(v), "{") {
 			return MemberSecrets("", json.RawMessage(v))
 		}

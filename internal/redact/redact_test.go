@@ -57,7 +57,7 @@ func TestArgs(t *testing.T) {
 		"--extra-inputs", "a:1", "--hf-access-token=Z", "--seed", "-1"}
 	want := []string{"profile", "--api-key", Placeholder, "-H", "X-API-Key:" + Placeholder, "X-B: ok", "--url=http://<redacted>@h", "-u",
 		"h?token=<redacted>", "--extra-inputs", "a:1", "--hf-access-token=<redacted>", "--seed", "-1"}
-	if got := Args(in); !slices.Equal(got, want) {
+	if got := Args(in, someKinds); !slices.Equal(got, want) {
 		t.Errorf("Args:\n got %q\nwant %q", got, want)
 	}
 }
@@ -79,8 +79,8 @@ func TestArgsForms(t *testing.T) {
 		"--concurrency=4|-m=a|--extra-inputs|b:-1":  "--concurrency=4|-m=a|--extra-inputs|b:-1",
 		"-u|mock://?ttft=5ms,itl=1ms|-b|-1|-|--x=-": "-u|mock://?ttft=5ms,itl=1ms|-b|-1|-|--x=-",
 	} {
-		if got := strings.Join(Args(strings.Split(line, "|")), "|"); got != want {
-			t.Errorf("Args(%q) = %q, want %q", line, got, want)
+		if got := strings.Join(Args(strings.Split(line, "|"), someKinds), "|"); got != want {
+			t.Errorf("Args(%q, someKinds) = %q, want %q", line, got, want)
 		}
 	}
 }
@@ -90,7 +90,7 @@ func FuzzText(f *testing.F) {
 	f.Add("http://u:SECRETVALUE@h/?token=1")
 	f.Fuzz(func(t *testing.T, s string) {
 		URL(s)
-		Args(strings.Fields(s))
+		Args(strings.Fields(s), someKinds)
 		if out := Text("api_key=SECRETVALUE " + s); strings.HasPrefix(out, "api_key=SECRETVALUE") {
 			t.Errorf("credential left in %q", out)
 		}

@@ -82,7 +82,7 @@ func TestWhatGivesSecretsAway(t *testing.T) {
 		{MemberSecrets("api_key", json.RawMessage(`"K"`)), []string{"K"}},
 		{MemberSecrets("x", json.RawMessage(`{"a":[{"client_secret":["K",1]}],"max_tokens":5,"token":"T"}`)), []string{"K", "T"}},
 		{ArgSecrets([]string{"--api-key=K1", "-H", "X-API-Key: K2", `{"Authorization":"K3"}`, "-u", "http://a,http://u:K4@h", "--extra-inputs",
-			"api_key:K5,b:1", `{"secret":"K6"}`, "-m", "x"}),
+			"api_key:K5,b:1", `{"secret":"K6"}`, "-m", "x"}, someKinds),
 			[]string{"K1", "K2", "K3", "K4", "u:K4", "dTpLNA==", "K5", "K6"}},
 	} {
 		slices.Sort(c.got)
@@ -103,7 +103,7 @@ func TestExtraArgs(t *testing.T) {
 		"--extra-inputs|max_tokens:5|--b|api_key:x":       "--extra-inputs|max_tokens:5|--b|api_key:x",
 	} {
 		want = strings.ReplaceAll(want, "=<redacted>", `="<redacted>"`)
-		if got := strings.Join(Args(strings.Split(in, "|")), "|"); got != want {
+		if got := strings.Join(Args(strings.Split(in, "|"), someKinds), "|"); got != want {
 			t.Errorf("%q becomes %q, want %q", in, got, want)
 		}
 	}

@@ -36,15 +36,6 @@ var secretFlags = []string{
 	"api-key", "api-token", "auth-token", "access-token", "bearer-token", "id-token", "refresh-token", "authorization",
 }
 
-// flagKinds are the flags whose values are redacted in part.
-var flagKinds = map[string]argKind{
-	"-H": headerItem, "--header": headerItem, "--H": headerItem,
-	"-u": urlValue, "--url": urlValue, "--otel-url": urlValue, "--mlflow-tracking-uri": urlValue,
-	"--endpoint": urlValue, "--custom-endpoint": urlValue,
-	"--extra-inputs": extraItem, "--extra-input": extraItem,
-	"--gpu-telemetry": urlValue, "--server-metrics": urlValue, "--server-metrics-urls": urlValue, "--server-metrics-url": urlValue,
-}
-
 // textKeys are the words of free text after which "=" or ":" leads to a credential.
 var textKeys = []string{"api_key", "apikey", "token", "access_token", "auth_token", "secret", "client_secret", "password"}
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"aiperf/internal/metric"
+	"aiperf/internal/setting"
 )
 
 // Brand stands before every title.
@@ -26,11 +27,12 @@ const longHeader = 30
 
 // Options say how to draw.
 type Options struct {
-	Width     int  // of the terminal; where there is none, less than 100 counts as 100
-	Colour    bool // only on a terminal
-	Terminal  bool // tables and texts fit the width, and a metric table has no cells without a value; else the layout is the contract's
-	AllTables bool // on a terminal: all metric tables, not the main one alone
-	AllErrors bool // every group of errors, not the most frequent ones alone
+	Width     int           // of the terminal; where there is none, less than 100 counts as 100
+	Colour    bool          // only on a terminal
+	Terminal  bool          // tables and texts fit the width, and a metric table has no cells without a value; else the layout is the contract's
+	AllTables bool          // on a terminal: all metric tables, not the main one alone
+	Spell     setting.Spell // words the settings that advice speaks of
+	AllErrors bool          // every group of errors, not the most frequent ones alone
 }
 
 // Console writes everything above the footer: notices, error table, metric tables, panels and the verdict.
@@ -57,10 +59,10 @@ func Console(w io.Writer, run *metric.Run, o Options) error {
 }
 
 // ConsoleText is the console as the text file keeps it, so many columns wide.
-func ConsoleText(run *metric.Run, width int) []byte {
+func ConsoleText(run *metric.Run, width int, as setting.Spell) []byte {
 	var b bytes.Buffer
 	b.WriteString("\n")
-	_ = Console(&b, run, Options{Width: width, AllErrors: true}) // a buffer takes everything
+	_ = Console(&b, run, Options{Width: width, Spell: as, AllErrors: true}) // a buffer takes everything
 	return b.Bytes()
 }
 
@@ -79,6 +81,7 @@ type drawing struct {
 	fits  bool // everything is made to fit the width
 	most  int  // groups of errors to show
 	all   bool // all metric tables
+	spell setting.Spell
 	err   error
 }
 
@@ -86,7 +89,7 @@ type drawing struct {
 const leastWidth = 40
 
 func newDrawing(w io.Writer, run *metric.Run, o Options) *drawing {
-	d := &drawing{w: w, run: shown(run), style: style{o.Colour}, width: max(o.Width, minWidth), fits: o.Terminal, all: o.AllTables || !o.Terminal}
+	d := &drawing{w: w, run: shown(run), style: style{o.Colour}, width: max(o.Width, minWidth), fits: o.Terminal, all: o.AllTables || !o.Terminal, spell: o.Spell}
 	if o.Terminal {
 		d.width = max(o.Width, leastWidth)
 	}
@@ -119,6 +122,7 @@ func (d *drawing) table(t *table) {
 }
 
 func (d *drawing) panel(title string, lines ...string) {
+	lines = strings.Split(d.spell.Text(strings.Join(lines, "\n")), "\n")
 	if d.fits {
 		lines = strings.Split(flow(strings.Join(lines, "\n"), d.width-4), "\n")
 	}
@@ -145,7 +149,7 @@ func (d *drawing) metricTables() {
 		}
 	}
 	if rows > 0 {
-		d.say("%s\n", d.style.dim(plural(rows, "more row")+" ("+strings.Join(left, ", ")+") in the console file; --tables all shows them"))
+		d.say("%s\n", d.style.dim(plural(rows, "more row")+" ("+strings.Join(left, ", ")+") in the console file; "+d.spell.As("tables")+" all shows them"))
 	}
 }
 

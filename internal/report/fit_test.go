@@ -61,10 +61,10 @@ func TestColumns(t *testing.T) {
 func TestTerminalTables(t *testing.T) {
 	r := judged(t)
 	text := onTerminal(t, r, Options{Width: 80})
-	if strings.Contains(text, "LLM Metrics: Active") || strings.Contains(text, missing+" │\n") || !strings.Contains(text, "--tables all") {
+	if strings.Contains(text, "LLM Metrics: Active") || strings.Contains(text, missing+" │\n") || !strings.Contains(text, "tables all") {
 		t.Errorf("the terminal's own tables:\n%s", text)
 	}
-	if text := onTerminal(t, r, Options{Width: 80, AllTables: true}); !strings.Contains(text, "LLM Metrics: Active") || strings.Contains(text, "--tables all") {
+	if text := onTerminal(t, r, Options{Width: 80, AllTables: true}); !strings.Contains(text, "LLM Metrics: Active") || strings.Contains(text, "tables all") {
 		t.Errorf("all tables:\n%s", text)
 	}
 	var wide, narrow bytes.Buffer

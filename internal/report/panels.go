@@ -27,19 +27,19 @@ var advices = []struct {
 }{
 	{
 		func(code int, _, _ string) bool { return code == 401 || code == 403 },
-		[]string{"The server does not accept the credentials.", "Check --api-key, or the header that carries the key (--header)."},
+		[]string{"The server does not accept the credentials.", "Check {endpoint.api_key}, or the header that carries the key ({endpoint.headers})."},
 	},
 	{
 		func(code int, _, text string) bool { return code == 404 && unknownModel.MatchString(text) },
-		[]string{"The server does not know the model.", "Check --model against the list that GET /v1/models returns."},
+		[]string{"The server does not know the model.", "Check {models.items} against the list that GET /v1/models returns."},
 	},
 	{
 		func(code int, _, _ string) bool { return code == 404 || code == 405 },
 		[]string{
 			"The server has no such path, or does not take such requests there.",
-			"- --url: the server's root, such as http://localhost:8000, or what stands before /v1",
-			"- --endpoint-type: the kind of API, which chooses the path (chat: /v1/chat/completions)",
-			"- --endpoint: another path than the one of the type",
+			"- {endpoint.urls}: the server's root, such as http://localhost:8000, or what stands before /v1",
+			"- {endpoint.type}: the kind of API, which chooses the path (chat: /v1/chat/completions)",
+			"- {endpoint.path}: another path than the one of the type",
 		},
 	},
 	{
@@ -50,13 +50,13 @@ var advices = []struct {
 	},
 	{
 		func(code int, _, _ string) bool { return code == 429 },
-		[]string{"The server limits the rate.", "Lower --request-rate or --concurrency, or lift the limit."},
+		[]string{"The server limits the rate.", "Lower {phases.profiling.rate} or {phases.profiling.concurrency}, or lift the limit."},
 	},
 	{
 		func(code int, kind, text string) bool {
 			return strings.Contains(text, "does not look like a tls handshake") || code == 400 && strings.Contains(text, "http request to an https server")
 		},
-		[]string{"Client and server do not speak the same of http and https.", "Check the scheme of --url."},
+		[]string{"Client and server do not speak the same of http and https.", "Check the scheme of {endpoint.urls}."},
 	},
 	{
 		func(_ int, kind, _ string) bool {
@@ -66,11 +66,11 @@ var advices = []struct {
 	},
 	{
 		func(_ int, kind, _ string) bool { return kind == "ClientConnectorError" },
-		[]string{"No connection to the server could be made.", "Check --url and that the server listens there."},
+		[]string{"No connection to the server could be made.", "Check {endpoint.urls} and that the server listens there."},
 	},
 	{
 		func(_ int, kind, _ string) bool { return kind == "ClientConnectorDNSError" },
-		[]string{"The name of the server could not be resolved.", "Check the host in --url."},
+		[]string{"The name of the server could not be resolved.", "Check the host in {endpoint.urls}."},
 	},
 }
 
@@ -116,8 +116,8 @@ func (d *drawing) discrepancies() {
 		"",
 		"Usual causes: another tokenizer than the model's, a chat template or system prompt that the server adds.",
 		"- The usage_*_diff_pct values of each request are in the records JSONL.",
-		"- --tokenizer chooses the tokenizer of the model.",
-		"- --use-server-token-count takes the server's counts instead.",
+		"- {tokenizer.name} chooses the tokenizer of the model.",
+		"- {endpoint.use_server_token_count} takes the server's counts instead.",
 		"- AIPERF_METRICS_USAGE_PCT_DIFF_THRESHOLD moves the threshold.")
 }
 
@@ -134,8 +134,8 @@ func (d *drawing) lengths() {
 	d.panel("Output Lengths Differ", append(lines,
 		"",
 		"The model may end its answer by itself. To get full lengths:",
-		"- --extra-inputs ignore_eos:true (vLLM, TensorRT-LLM)",
-		"- --extra-inputs min_tokens:N (vLLM, TensorRT-LLM, SGLang)")...)
+		"- {endpoint.extra} ignore_eos:true (vLLM, TensorRT-LLM)",
+		"- {endpoint.extra} min_tokens:N (vLLM, TensorRT-LLM, SGLang)")...)
 }
 
 // share is "n of m requests (p %)".

@@ -20,7 +20,7 @@ func TestAdvice404(t *testing.T) {
 	} {
 		r := run(t, 0, 3)
 		r.Profiling.Errors[0].Error = record.Error{Code: 404, Type: "Not Found", Message: text}
-		got := string(ConsoleText(r, 140))
+		got := string(ConsoleText(r, 140, nil))
 		if !strings.Contains(got, want) {
 			t.Errorf("%s: no %q in\n%s", text, want, got)
 		}
@@ -40,7 +40,7 @@ func TestAdviceTLS(t *testing.T) {
 	} {
 		r := run(t, 0, 3)
 		r.Profiling.Errors[0].Error = c.e
-		if got := string(ConsoleText(r, 140)); !strings.Contains(got, c.want) {
+		if got := string(ConsoleText(r, 140, nil)); !strings.Contains(got, c.want) {
 			t.Errorf("%+v: no %q in\n%s", c.e, c.want, got)
 		}
 	}

@@ -118,7 +118,7 @@ func TestForeignMessages(t *testing.T) {
 	r := run(t, 1, 1)
 	e := &r.Profiling.Errors[0].Error
 	e.Message = strings.Repeat("日本語🙂e\u0301", 30) + "\x1b[31m\u009b31m\u0085\u2028\r\x07"
-	text := string(ConsoleText(r, 140))
+	text := string(ConsoleText(r, 140, nil))
 	if strings.ContainsAny(text, "\x1b\u009b\u0085\u2028\r\x07") {
 		t.Errorf("control characters in\n%q", text)
 	}
@@ -149,7 +149,7 @@ func TestDiscrepancies(t *testing.T) {
 		rec := &record.Record{Start: 1, End: 1000, WallOffset: 1e18}
 		usage := &record.Usage{Prompt: 5, Completion: 9, Reasoning: -1, PromptAudioSeconds: -1}
 		r.Add(set.Row(rec, &record.Reply{Contents: []record.Content{{At: 50, Text: "a"}, {At: 500, Text: "b"}}, Usage: usage}, record.Counts{Input: 5, Output: 8, Reasoning: -1}))
-		text := string(ConsoleText(&metric.Run{Title: "LLM Metrics", Profiling: r.Summary(metric.Window{})}, 140))
+		text := string(ConsoleText(&metric.Run{Title: "LLM Metrics", Profiling: r.Summary(metric.Window{})}, 140, nil))
 		if c.want == "" && strings.Contains(text, "Token Counts Differ") || !strings.Contains(text, c.want) {
 			t.Errorf("threshold %v:\n%s", c.limit, text)
 		}
@@ -179,7 +179,7 @@ func TestManyKindsOfErrors(t *testing.T) {
 	if err := Console(&b, r, Options{Width: 120}); err != nil {
 		t.Fatal(err)
 	}
-	file := string(ConsoleText(r, 120))
+	file := string(ConsoleText(r, 120, nil))
 	if n := strings.Count(b.String(), "kind-"); n != 20 || !strings.Contains(b.String(), "and 13 more kinds of errors, of 1,300 requests") {
 		t.Errorf("%d kinds\n%s", n, b.String())
 	}

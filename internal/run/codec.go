@@ -14,7 +14,7 @@ func (r *runner) settings() endpoint.Settings {
 	b := r.cfg
 	s := endpoint.Settings{
 		Model: b.Models.Items[0].Name, Streaming: r.metrics.Options().Streaming,
-		LegacyMaxTokens: b.Endpoint.UseLegacyMaxTokens, ServerTokenCount: b.Endpoint.UseServerTokenCount, PerChunkUsage: b.Endpoint.PerChunkUsage,
+		Spell: b.As, LegacyMaxTokens: b.Endpoint.UseLegacyMaxTokens, ServerTokenCount: b.Endpoint.UseServerTokenCount, PerChunkUsage: b.Endpoint.PerChunkUsage,
 		ForceContentParts: b.Environment.ForceContentParts,
 		ContentType:       b.Endpoint.RequestContentType, PollInterval: b.Environment.HTTP.VideoPollInterval.Duration(), Download: b.Endpoint.DownloadVideo,
 	}

@@ -20,7 +20,7 @@ import (
 // openDataset opens what a run sends. agent is the name by which media are fetched, tok is called only if prompts have to be made.
 func openDataset(ctx context.Context, agent string, b *config.Benchmark, e *endpoint.Endpoint, root *rng.Root, tok func() (*tokenizer.Tokenizer, error)) (dataset.Dataset, error) {
 	d := b.Dataset()
-	system, err := systemPrompt(d)
+	system, err := systemPrompt(b, d)
 	if err != nil {
 		return nil, err
 	}
@@ -54,16 +54,16 @@ func datasetRoot(b *config.Benchmark, root *rng.Root) *rng.Root {
 const maxSystemPrompt = 64 << 20
 
 // systemPrompt is the user's own system message: the text, or what the file holds.
-func systemPrompt(d *config.Dataset) (string, error) {
+func systemPrompt(b *config.Benchmark, d *config.Dataset) (string, error) {
 	if d.SystemPromptFile == "" {
 		return d.SystemPrompt, nil
 	}
 	text, err := infile.ReadAll(d.SystemPromptFile, maxSystemPrompt)
 	if err != nil {
-		return "", fmt.Errorf("--system-prompt-file: %w", err)
+		return "", fmt.Errorf("%s: %w", b.As("datasets.main.system_prompt_file"), err)
 	}
 	if strings.TrimSpace(string(text)) == "" {
-		return "", fmt.Errorf("--system-prompt-file %s: is empty", d.SystemPromptFile)
+		return "", fmt.Errorf("%s %s: is empty", b.As("datasets.main.system_prompt_file"), d.SystemPromptFile)
 	}
 	return string(text), nil
 }
@@ -100,7 +100,7 @@ func openSynthetic(b *config.Benchmark, d *config.Dataset, e *endpoint.Endpoint,
 		return nil, err
 	}
 	o := synth.Options{
-		Root: root, Corpus: corpus, Special: tok.NumSpecialAdded(),
+		Spell: b.As, Root: root, Corpus: corpus, Special: tok.NumSpecialAdded(),
 		Entries: d.Entries, Turns: law(d.Turns), DelayRatio: d.TurnDelayRatio,
 		Context: around, Assignment: assignment,
 	}
@@ -167,7 +167,7 @@ func openFile(ctx context.Context, agent string, b *config.Benchmark, d *config.
 	open func() (*tokenizer.Tokenizer, error)) (dataset.Dataset, error) {
 	var tok *tokenizer.Tokenizer
 	o := custom.Options{
-		Root: root, Type: d.Format, Entries: d.Entries, Assignment: assignment, DelayRatio: d.TurnDelayRatio,
+		Spell: b.As, Root: root, Type: d.Format, Entries: d.Entries, Assignment: assignment, DelayRatio: d.TurnDelayRatio,
 		HoistSystem: e.SystemMessage, StripKnown: b.Endpoint.UUIDAndStrip,
 		Context: around, BlockSize: d.BlockSize,
 		Corpus: func() (*synth.Corpus, error) {

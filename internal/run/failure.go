@@ -24,11 +24,11 @@ func (r *runner) reportFailure(run *metric.Run, result *load.Result) {
 		}
 	}
 	if result != nil && result.TooManyFail {
-		text := threshold(result.Phases)
+		text := threshold(result.Phases, r.cfg.As("phases.profiling.failed_request_threshold"))
 		r.fail(text)
 	}
 	if result != nil && result.Unreachable != nil {
-		r.fail("the run was ended: " + unreachable(result.Unreachable, run.Profiling))
+		r.fail("the run was ended: " + unreachable(result.Unreachable, run.Profiling, r.cfg.As("environment.timing.no_fail_fast")))
 	}
 	if n := r.results.TemplateFailures(); n > 0 {
 		r.warn(fmt.Sprintf("%s: the template refused the messages of %d requests; their input tokens are those of the texts alone", r.cfg.As("tokenizer.apply_chat_template"), n))
@@ -39,23 +39,23 @@ func (r *runner) reportFailure(run *metric.Run, result *load.Result) {
 }
 
 // threshold says how many requests had failed when the run was ended for it.
-func threshold(phases []*load.Facts) string {
+func threshold(phases []*load.Facts, as string) string {
 	for _, f := range phases {
 		if f.TooManyFails {
-			return fmt.Sprintf("the run was ended: %d of the %d requests of phase %s that finished had failed, more than --failed-request-threshold allows",
-				f.Errors, f.Completed, f.Info.Name)
+			return fmt.Sprintf("the run was ended: %d of the %d requests of phase %s that finished had failed, more than %s allows",
+				f.Errors, f.Completed, f.Info.Name, as)
 		}
 	}
-	return "the run was ended: more requests failed than --failed-request-threshold allows"
+	return "the run was ended: more requests failed than " + as + " allows"
 }
 
 // unreachable says that no connection could be made any more, and why.
-func unreachable(u *load.Unreachable, s *metric.Summary) string {
+func unreachable(u *load.Unreachable, s *metric.Summary, as string) string {
 	text := fmt.Sprintf("no connection to the server could be made, %d times in a row for %.1f s", u.Failures, u.For.Seconds())
 	if len(s.Errors) > 0 {
 		text += " (" + named(&s.Errors[0].Error) + ")"
 	}
-	return text + "; --no-fail-fast goes on all the same"
+	return text + "; " + as + " goes on all the same"
 }
 
 // complaint is why no request can be reported; "" = one can.

@@ -29,19 +29,19 @@ type mockChild struct {
 	url  string
 }
 
-// startMock starts the server that a mock:// URL describes and waits until it listens. Its path becomes part of the returned URL.
-func startMock(ctx context.Context, raw string) (*mockChild, error) {
+// startMock starts the server that a mock:// URL, given by the setting as, describes and waits until it listens. Its path becomes part of the returned URL.
+func startMock(ctx context.Context, as, raw string) (*mockChild, error) {
 	u, err := url.Parse(raw)
 	if err != nil {
-		return nil, fmt.Errorf("--url %s: %w", raw, err)
+		return nil, fmt.Errorf("%s %s: %w", as, raw, err)
 	}
 	args, err := mockserver.Args(u.RawQuery)
 	if err != nil {
-		return nil, fmt.Errorf("--url %s: %w", raw, err)
+		return nil, fmt.Errorf("%s %s: %w", as, raw, err)
 	}
 	exe, err := os.Executable()
 	if err != nil {
-		return nil, fmt.Errorf("--url %s: this program cannot find itself to start the simulated server: %w", raw, err)
+		return nil, fmt.Errorf("%s %s: this program cannot find itself to start the simulated server: %w", as, raw, err)
 	}
 	cmd := exec.Command(exe, append([]string{"mock-server", "--port=0", "--lifeline"}, args...)...)
 	cmd.Stderr = os.Stderr
@@ -111,6 +111,7 @@ func (m *mockChild) stop() {
 // mockServers is the component that runs the servers of all mock:// URLs, one for each distinct URL.
 type mockServers struct {
 	passive
+	as       string   // the setting that holds them, in the user's words
 	asked    []string // URLs as given
 	urls     []string // where they really lead
 	children map[string]*mockChild
@@ -126,7 +127,7 @@ func (s *mockServers) Start(ctx context.Context) error {
 			continue
 		}
 		if s.children[u] == nil {
-			m, err := startMock(ctx, u)
+			m, err := startMock(ctx, s.as, u)
 			if err != nil {
 				return errors.Join(err, s.Stop(ctx))
 			}

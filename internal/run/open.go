@@ -23,7 +23,7 @@ type opened struct {
 }
 
 func (r *runner) openServers(ctx context.Context) error {
-	servers := &mockServers{asked: r.cfg.Endpoint.URLs}
+	servers := &mockServers{as: r.cfg.As("endpoint.urls"), asked: r.cfg.Endpoint.URLs}
 	err := r.open.start(ctx, servers)
 	r.urls = servers.urls
 	return err

@@ -101,7 +101,7 @@ func phaseOf(c *config.Phase) (load.Phase, error) {
 	if c.RateSeries != "" {
 		points, err := config.ReadRateSeries(c.RateSeries)
 		if err != nil {
-			return p, fmt.Errorf("--request-rate-series: %w", err)
+			return p, fmt.Errorf("rate_series: %w", err)
 		}
 		for _, one := range points {
 			p.Series = append(p.Series, load.RatePoint{At: one.TimeS, Rate: one.QPS})

@@ -22,7 +22,7 @@ func (r *runner) outcome(result *load.Result) assembly.Outcome {
 	case result.Interrupted:
 		o.IncompleteReason = "Run cancelled before all records were processed."
 	case result.TooManyFail:
-		o.IncompleteReason = "Run aborted: " + load.ErrFailures.Error() + "."
+		o.IncompleteReason = "Run aborted: " + load.ErrFailures.Error() + " (" + r.cfg.As("phases.profiling.failed_request_threshold") + ")."
 	}
 	for _, f := range result.Phases {
 		o.Phases = append(o.Phases, assembly.Phase{
@@ -37,7 +37,7 @@ func (r *runner) outcome(result *load.Result) assembly.Outcome {
 func (r *runner) summarise(result *load.Result, how assembly.Outcome) *metric.Run {
 	run := r.results.Run(how)
 	if result != nil && result.Unreachable != nil && run.IncompleteReason == "" {
-		run.IncompleteReason = "Run aborted: " + unreachable(result.Unreachable, run.Profiling) + "."
+		run.IncompleteReason = "Run aborted: " + unreachable(result.Unreachable, run.Profiling, r.cfg.As("environment.timing.no_fail_fast")) + "."
 	}
 	_, profiling := profilingWindow(result)
 	run.Validity = metric.Assess(r.clientStats(run, profiling))

@@ -6,6 +6,7 @@ package setting
 import (
 	"strings"
 
+	"aiperf/internal/redact"
 	"aiperf/internal/suggest"
 )
 
@@ -64,6 +65,8 @@ type Row struct {
 
 	Pace    bool // chooses a pace and so speaks against the times of a file
 	Trigger bool // brings a warm-up about; the other settings of the warm-up only shape it
+
+	Secret redact.ArgKind // what of a value is never written anywhere
 
 	NotBuilt bool   // known, shown, refused
 	NoEffect string // accepted; why it changes nothing; of a variable that is NotBuilt: what there is instead

@@ -161,8 +161,7 @@ func loadRankFile(f *folder, name string) (*Tokenizer, error) {
 		return (r.class == "" || r.class == f.conf.Class) && (r.file == "" || strings.EqualFold(r.file, name))
 	})
 	if i < 0 {
-		return nil, fmt.Errorf("rank list of an unknown family (tokenizer_class %q): the file does not say how text is split; use "+
-			"--tokenizer with a compatible model, or --use-server-token-count with --tokenizer builtin", f.conf.Class)
+		return nil, &UnfitError{Text: fmt.Sprintf("rank list of an unknown family (tokenizer_class %q): the file does not say how text is split", f.conf.Class)}
 	}
 	fam := rankFamilies[i]
 	split, err := pretoken.Regex(fam.pattern)

@@ -181,12 +181,10 @@ func load(name string, files map[string]string) (*Tokenizer, error) {
 	if main == "" {
 		f := &folder{name: name, files: files}
 		if err := f.readSettings(); err == nil && len(f.conf.AutoMap) > 0 && string(f.conf.AutoMap) != "null" {
-			return nil, fmt.Errorf("Custom Tokenizer Code: %q has code of its own (tokenizer_class %q) and no tokenizer file; looked for %s; "+
-				"no Python is run here, with --tokenizer-trust-remote-code or without: pass --tokenizer with a compatible model, or "+
-				"--use-server-token-count with --tokenizer builtin", name, f.conf.Class, searched)
+			return nil, &UnfitError{Text: fmt.Sprintf("Custom Tokenizer Code: %q has code of its own (tokenizer_class %q) and no tokenizer file; looked for %s; "+
+				"no Python is run here, whether its code is trusted or not", name, f.conf.Class, searched)}
 		}
-		return nil, fmt.Errorf("No Standard Tokenizer: %q holds no tokenizer file; looked for %s; use --tokenizer builtin, a directory "+
-			"that has one, or --use-server-token-count", name, searched)
+		return nil, &UnfitError{Text: fmt.Sprintf("No Standard Tokenizer: %q holds no tokenizer file; looked for %s", name, searched)}
 	}
 	return loadWith(name, files, main, kind)
 }

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"aiperf/internal/setting"
+	"aiperf/internal/tokenizer/hf"
 	"aiperf/internal/tokenizer/hub"
 )
 
@@ -40,7 +42,7 @@ func (o Options) info(format string, args ...any) {
 func Open(ctx context.Context, spec string, o Options) (*Tokenizer, error) {
 	switch spec {
 	case "":
-		return nil, errors.New(`--tokenizer is empty: want builtin, an encoding name, a path, or owner/name`)
+		return nil, errors.New(`the name is empty: want builtin, an encoding name, a path, or owner/name`)
 	case BuiltinName:
 		return Builtin()
 	}
@@ -84,19 +86,42 @@ func isLocal(spec string) (bool, error) {
 		case exists:
 			return true, nil
 		case errors.Is(err, fs.ErrNotExist):
-			return false, &MissingError{spec, "file or directory not found", "nothing has that path",
-				"--tokenizer DIRECTORY, or --tokenizer OWNER/NAME, or --tokenizer builtin (its counts are not the model's own)"}
+			return false, &MissingError{Name: spec, What: "file or directory not found", Why: "nothing has that path",
+				Try: "{tokenizer.name} DIRECTORY, or {tokenizer.name} OWNER/NAME, or {tokenizer.name} builtin (its counts are not the model's own)"}
 		}
 		return false, fmt.Errorf("tokenizer %q: %w", spec, err)
 	}
 	return exists && (info.IsDir() || isTokenizerFile(spec)), nil
 }
 
+// UnfitError says that a tokenizer exists, but that its counts cannot be had here.
+type UnfitError = hf.UnfitError
+
 // MissingError says that there is no such tokenizer: what, why, and what to type, a line each.
-type MissingError struct{ Name, What, Why, Try string }
+type MissingError struct {
+	Name, What, Why string
+	Try             string        // settings as {key}
+	Spell           setting.Spell // words them
+}
 
 func (e *MissingError) Error() string {
-	return "no tokenizer " + e.Name + ": " + e.What + "\n  why: " + e.Why + "\n  try: " + e.Try
+	return "no tokenizer " + e.Name + ": " + e.What + "\n  why: " + e.Why + "\n  try: " + e.Spell.Text(e.Try)
+}
+
+// Worded gives an error of this package the user's words for the settings that it speaks of.
+func Worded(err error, as setting.Spell) error {
+	var here *MissingError
+	var there *hub.Error
+	var unfit *UnfitError
+	switch {
+	case errors.As(err, &here):
+		here.Spell = as
+	case errors.As(err, &there):
+		there.Spell = as
+	case errors.As(err, &unfit):
+		return fmt.Errorf("%w\n  try: %s", err, as.Text("{tokenizer.name} with the tokenizer of a compatible model, or {tokenizer.name} builtin with {endpoint.use_server_token_count}"))
+	}
+	return err
 }
 
 // IsMissing reports whether an error says that there is no such tokenizer, in words that need none before them.

@@ -71,7 +71,7 @@ func TestOpenRefusals(t *testing.T) {
 	ranks := folderWith(t, map[string]string{"odd.tiktoken": "YQ== 0\n"})
 	custom := folderWith(t, map[string]string{"tokenizer_config.json": `{"tokenizer_class": "OddTokenizer", "auto_map": {"AutoTokenizer": ["x.Odd", null]}}`})
 	for spec, says := range map[string]string{
-		"":                        "--tokenizer is empty",
+		"":                        "the name is empty",
 		custom:                    `tokenizer_class "OddTokenizer"`,
 		filepath.Join(empty, "x"): "directory not found",
 		"./nowhere":               "directory not found",

@@ -49,7 +49,7 @@ func TestNotFoundInThreeLines(t *testing.T) {
 		}
 		lines := strings.Split(err.Error(), "\n")
 		if len(lines) != 3 || !strings.HasPrefix(lines[0], "no tokenizer "+spec) || !strings.HasPrefix(lines[1], "  why: ") ||
-			!strings.HasPrefix(lines[2], "  try: ") || !strings.Contains(lines[2], "--tokenizer builtin") {
+			!strings.HasPrefix(lines[2], "  try: ") || !strings.Contains(lines[2], "tokenizer.name builtin") {
 			t.Errorf("%v", err)
 		}
 	}

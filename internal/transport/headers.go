@@ -9,7 +9,7 @@ import (
 // HeaderSet builds the headers of requests (spec: transport, section 3). It is made once a run; its methods do not change it.
 type HeaderSet struct {
 	UserAgent         string
-	CorrelationHeader string          // "" = X-Correlation-ID (--session-header)
+	CorrelationHeader string          // "" = X-Correlation-ID
 	User              []record.Header // --header, spelled as given
 	APIKey            string          // "" = none; sent as a Bearer token unless Auth says otherwise
 	Auth              []record.Header // type-specific credentials that stand instead of the Bearer token

@@ -2,6 +2,7 @@ package custom
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"hash"
 	"io"
@@ -14,10 +15,12 @@ import (
 	"aiperf/internal/dataset/synth"
 	"aiperf/internal/dataset/trace"
 	"aiperf/internal/rng"
+	"aiperf/internal/setting"
 )
 
 // Options say how a file is read.
 type Options struct {
+	Spell      setting.Spell `json:"-"` // words the settings that errors speak of
 	Root       *rng.Root
 	Type       string // format named by the user, "" = recognised from the content
 	Assignment dataset.Assignment
@@ -70,7 +73,7 @@ func Open(path string, o Options) (*Set, error) {
 	if name == "" {
 		var err error
 		if name, err = detect(path); err != nil {
-			return nil, err
+			return nil, worded(err, o.Spell)
 		}
 	}
 	format, ok := Find(name)
@@ -81,13 +84,13 @@ func Open(path string, o Options) (*Set, error) {
 		return nil, fmt.Errorf("%s: files of type %s are not built yet", path, name)
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() && !format.Folder {
-		return nil, fmt.Errorf("--input-file %w", notFolder(path, name))
+		return nil, fmt.Errorf("%s %w", o.Spell.As("datasets.main.path"), notFolder(path, name))
 	}
 	if o.Synthesis != nil && !format.Trace {
-		return nil, fmt.Errorf("--synthesis-*: %s is %s, the flags are for recorded traffic", path, name)
+		return nil, fmt.Errorf("%s: %s is %s; synthesis is for recorded traffic", o.Spell.As("datasets.main.synthesis"), path, name)
 	}
 	if o.Context.PrefixLength > 0 || o.Context.PrefixPool > 0 {
-		return nil, fmt.Errorf("--prefix-prompt-length, --prefix-prompt-pool-size: only with generated data, not with --input-file")
+		return nil, errors.New(o.Spell.Text("{datasets.main.prefix_prompts.length}, {datasets.main.prefix_prompts.pool_size}: only with generated data, not with {datasets.main.path}"))
 	}
 	l := &loader{Options: o, set: &Set{root: o.Root}, media: newLibrary()}
 	l.set.facts = dataset.Facts{Type: format.Name, Stated: o.Type != "", Trace: format.Trace, Verbatim: format.verbatim, Mode: format.mode}
@@ -111,9 +114,10 @@ func (l *loader) nothingLeft(path string) error {
 	f := l.set.facts
 	switch {
 	case f.OutsideWindow > 0:
-		return dataset.Nothing("%s: no row is left: %d outside the window (%s), %d with an input above --synthesis-max-isl", path, f.OutsideWindow, l.Limits.Window(), f.TooLong)
+		return dataset.Nothing("%s: no row is left: %d outside the window (%s), %d with an input above %s", path, f.OutsideWindow, l.Limits.Window(l.Spell), f.TooLong,
+			l.Spell.As("datasets.main.synthesis.max_isl"))
 	case f.TooLong > 0:
-		return dataset.Nothing("%s: no row is left: %d with an input above --synthesis-max-isl %d", path, f.TooLong, l.Limits.MaxISL)
+		return dataset.Nothing("%s: no row is left: %d with an input above %s %d", path, f.TooLong, l.Spell.As("datasets.main.synthesis.max_isl"), l.Limits.MaxISL)
 	}
 	return fmt.Errorf("%s: no records", path)
 }

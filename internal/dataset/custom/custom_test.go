@@ -58,11 +58,11 @@ func TestFaults(t *testing.T) {
 	}{
 		{"array row", "single_turn", `["a"]`, []string{":1: must be a JSON object, got array"}},
 		{"string row", "single_turn", `"a"`, []string{":1: must be a JSON object, got string"}},
-		{"type name", "nonsense", `{"text":"a"}`, []string{"--custom-dataset-type", "nonsense", "single_turn", "random_pool"}},
+		{"type name", "nonsense", `{"text":"a"}`, []string{"type", "nonsense", "single_turn", "random_pool"}},
 		{"not built", "tracelab", `{"text":"a"}`, []string{"tracelab", "not built yet"}},
 		{"detected, not built", "", `{"type":"tracelab","text":"a"}`, []string{"tracelab", "not built yet"}},
-		{"no format", "", `{"foo":1}`, []string{":1:", "foo", "--custom-dataset-type"}},
-		{"no format, no JSON", "", "hello\n", []string{":1:", "--custom-dataset-type"}},
+		{"no format", "", `{"foo":1}`, []string{":1:", "foo", "datasets.main.format"}},
+		{"no format, no JSON", "", "hello\n", []string{":1:", "datasets.main.format"}},
 		{"empty", "single_turn", "\n \n", []string{": no records"}},
 		{"broken JSON", "multi_turn", "{\"turns\":[{\"text\":\"a\"}]}\n\n{\"turns\":\n", []string{":3: invalid JSON: "}},
 		{"hash ids without length", "mooncake_trace", `{"text_input":"a","hash_ids":[1]}`, []string{":1: hash_ids: needs input_length"}},
@@ -121,7 +121,7 @@ func TestFaults(t *testing.T) {
 func TestMissingFile(t *testing.T) {
 	for _, format := range []string{"", "single_turn"} {
 		_, err := Open(filepath.Join(t.TempDir(), "none.jsonl"), base(format))
-		if err == nil || !strings.Contains(err.Error(), "--input-file") || !strings.Contains(err.Error(), "none.jsonl") {
+		if err == nil || !strings.Contains(err.Error(), "none.jsonl") {
 			t.Errorf("got %v", err)
 		}
 	}

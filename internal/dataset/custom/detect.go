@@ -130,5 +130,5 @@ func (r row) format() (string, bool) {
 }
 
 func unknown(where, seen string) error {
-	return errors.New(where + ": cannot tell the format of the file (" + seen + "); name it with --custom-dataset-type: " + names())
+	return &FormatError{What: where + ": cannot tell the format of the file (" + seen + ")", Formats: names()}
 }

@@ -62,7 +62,7 @@ func detectFolder(dir string) (string, error) {
 	case common == "single_turn" || common == poolType:
 		return poolType, nil
 	}
-	return "", fmt.Errorf("%s is a %s file: a folder of such files cannot be read; give the file, or name the format with --custom-dataset-type", path, common)
+	return "", &FormatError{What: fmt.Sprintf("%s is a %s file: a folder of such files cannot be read, the file alone can", path, common)}
 }
 
 // commonFormat is the format of all of some files, and the first of them; an error if they differ, or one has none.
@@ -73,8 +73,7 @@ func commonFormat(files []string) (format, first string, err error) {
 			return "", "", err
 		}
 		if i > 0 && name != format {
-			return "", "", fmt.Errorf("cannot tell the format of the folder: %s is a %s file, %s a %s file; name it with --custom-dataset-type",
-				files[0], format, path, name)
+			return "", "", &FormatError{What: fmt.Sprintf("cannot tell the format of the folder: %s is a %s file, %s a %s file", files[0], format, path, name)}
 		}
 		format = name
 	}
@@ -99,5 +98,5 @@ func detectMember(path string) (string, error) {
 	if name, err := detect(path); err == nil {
 		return name, nil
 	}
-	return "", errors.New(path + ": cannot tell the format of the folder by this file; name it with --custom-dataset-type: " + names())
+	return "", &FormatError{What: path + ": cannot tell the format of the folder by this file", Formats: names()}
 }

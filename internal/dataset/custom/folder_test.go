@@ -77,7 +77,7 @@ func TestPayloadFolder(t *testing.T) {
 	if got := lines(s); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if l, err := LookInto(dir, ""); err != nil || l.Format.Name != "raw_payload" || l.Records != 3 || l.Turns != 3 {
+	if l, err := LookInto(dir, "", nil); err != nil || l.Format.Name != "raw_payload" || l.Records != 3 || l.Turns != 3 {
 		t.Errorf("%+v, %v", l, err)
 	}
 }
@@ -89,7 +89,7 @@ func TestFolderFaults(t *testing.T) {
 		want   []string
 	}{
 		{map[string]string{"a.jsonl": `{"text":"a"}`, "b.jsonl": `{"turns":[]}`}, "", []string{"a.jsonl is a single_turn file", "b.jsonl a multi_turn file"}},
-		{map[string]string{"a.jsonl": `{"turns":[]}`}, "", []string{"a.jsonl is a multi_turn file", "--custom-dataset-type"}},
+		{map[string]string{"a.jsonl": `{"turns":[]}`}, "", []string{"a.jsonl is a multi_turn file", "datasets.main.format"}},
 		{map[string]string{"a.jsonl": `{"foo":1}`}, "", []string{"a.jsonl: cannot tell"}},
 		{map[string]string{"a.jsonl": `{"text":1}`, "b.jsonl": "\n{}"}, "random_pool", []string{"a.jsonl:1: text: must be a string", "b.jsonl:2: at least one of text"}},
 		{map[string]string{"a.jsonl": "{", "b.jsonl": "[]"}, "raw_payload", []string{"a.jsonl:1: invalid JSON", "b.jsonl:1: must be a JSON object"}},

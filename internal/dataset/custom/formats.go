@@ -111,9 +111,9 @@ func CheckType(name string) error {
 	f, ok := Find(name)
 	switch {
 	case !ok:
-		return fmt.Errorf("--custom-dataset-type %q: must be one of %s", name, names())
+		return fmt.Errorf("type %q: must be one of %s", name, names())
 	case f.read == nil:
-		return fmt.Errorf("--custom-dataset-type %s: not built yet", name)
+		return fmt.Errorf("type %s: not built yet", name)
 	}
 	return nil
 }

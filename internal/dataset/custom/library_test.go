@@ -142,7 +142,7 @@ func TestStripKnown(t *testing.T) {
 	if want := "u+u+ u-v+ u+"; strings.Join(got, " ") != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if _, err := Open(folder(t, `{"turns":[{"text":"a"}]}`), func() Options { o := base("multi_turn"); o.StripKnown = true; return o }()); err == nil || !strings.Contains(err.Error(), "--uuid-and-strip") {
+	if _, err := Open(folder(t, `{"turns":[{"text":"a"}]}`), func() Options { o := base("multi_turn"); o.StripKnown = true; return o }()); err == nil || !strings.Contains(err.Error(), "endpoint.uuid_and_strip") {
 		t.Errorf("multi_turn: %v", err)
 	}
 }

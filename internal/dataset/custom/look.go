@@ -9,6 +9,7 @@ import (
 
 	"aiperf/internal/dataset"
 	"aiperf/internal/dataset/rows"
+	"aiperf/internal/setting"
 )
 
 // Look is what a file tells before anything is made of it.
@@ -23,8 +24,8 @@ type Look struct {
 }
 
 // LookInto tells the format of a file, checks that its rows are JSON objects and counts them. A format that is not built is not looked
-// into. The error has a line for each of the first ten faults.
-func LookInto(path, named string) (*Look, error) {
+// into. as words settings in errors. The error has a line for each of the first ten faults.
+func LookInto(path, named string, as setting.Spell) (*Look, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
@@ -35,7 +36,7 @@ func LookInto(path, named string) (*Look, error) {
 	l := &Look{Recognised: named == ""}
 	if named == "" {
 		if named, err = detect(path); err != nil {
-			return nil, err
+			return nil, worded(err, as)
 		}
 	}
 	var known bool

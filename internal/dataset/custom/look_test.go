@@ -13,7 +13,7 @@ func lookAt(t *testing.T, content, named string) (*Look, error) {
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return LookInto(path, named)
+	return LookInto(path, named, nil)
 }
 
 func TestLookInto(t *testing.T) {
@@ -85,10 +85,10 @@ func TestLookIntoFaults(t *testing.T) {
 			t.Errorf("%q: %v, %v, want %q", content, l, err, want)
 		}
 	}
-	if _, err := LookInto(t.TempDir(), "multi_turn"); err == nil || !strings.Contains(err.Error(), "is a folder") {
+	if _, err := LookInto(t.TempDir(), "multi_turn", nil); err == nil || !strings.Contains(err.Error(), "is a folder") {
 		t.Errorf("directory: %v", err)
 	}
-	if _, err := LookInto(filepath.Join(t.TempDir(), "gone"), ""); err == nil || !strings.Contains(err.Error(), "does not exist") {
+	if _, err := LookInto(filepath.Join(t.TempDir(), "gone"), "", nil); err == nil || !strings.Contains(err.Error(), "does not exist") {
 		t.Errorf("missing file: %v", err)
 	}
 }

@@ -84,7 +84,7 @@ func TestBlockSizes(t *testing.T) {
 func TestNoTokenizer(t *testing.T) {
 	o := base("mooncake_trace")
 	o.Corpus = nil
-	if _, err := Open(write(t, `{"input_length":5}`), o); err == nil || !strings.Contains(err.Error(), "--tokenizer") {
+	if _, err := Open(write(t, `{"input_length":5}`), o); err == nil || !strings.Contains(err.Error(), "tokenizer.name") {
 		t.Errorf("got %v", err)
 	}
 	open(t, `{"text_input":"a"}`, o) // needs none
@@ -131,7 +131,7 @@ func TestContexts(t *testing.T) {
 		t.Errorf("system message %q", c.System)
 	}
 	o.Context = synth.Context{PrefixLength: 4, PrefixPool: 2}
-	if _, err := Open(write(t, `{"turns":[{"text":"Hi"}]}`), o); err == nil || !strings.Contains(err.Error(), "--prefix-prompt-length") {
+	if _, err := Open(write(t, `{"turns":[{"text":"Hi"}]}`), o); err == nil || !strings.Contains(err.Error(), "prefix_prompts.length") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -2,7 +2,6 @@ package custom
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 
 	"aiperf/internal/conversation"
@@ -16,7 +15,7 @@ func (l *loader) sequence() (*synth.Sequence, error) {
 		return l.set.prompts, nil
 	}
 	if l.Corpus == nil {
-		return nil, errors.New("prompts of a given length need a tokenizer (--tokenizer)")
+		return nil, errors.New(l.Spell.Text("prompts of a given length need a tokenizer ({tokenizer.name})"))
 	}
 	corpus, err := l.Corpus()
 	if err != nil {
@@ -81,7 +80,7 @@ func (l *loader) surround() error {
 	for i := range l.set.conversations {
 		c := &l.set.conversations[i]
 		if first := &c.Turns[0]; first.RawPayload != nil {
-			return fmt.Errorf("%s: a body that is sent as it stands takes no --system-prompt or --shared-system-prompt-length", first.Origin)
+			return errors.New(first.Origin + l.Spell.Text(": a body that is sent as it stands takes no {datasets.main.system_prompt} or {datasets.main.prefix_prompts.shared_system_length}"))
 		}
 		if c.System != "" {
 			c.System = "\n\n" + c.System

@@ -84,7 +84,8 @@ func stripKnown(turns []conversation.Turn) {
 // readMultiTurn reads one conversation a row; rows with the same session id continue it.
 func readMultiTurn(l *loader, path string) error {
 	if l.StripKnown {
-		return fmt.Errorf("--uuid-and-strip: %s is multi_turn, whose turns repeat the history; give single_turn rows of one session_id", path)
+		return fmt.Errorf("%s: %s is multi_turn, whose turns repeat the history; give single_turn rows of one session_id",
+			l.Spell.As("endpoint.uuid_and_strip"), path)
 	}
 	places := map[string]int{}
 	err := l.rows(path, []string{"type", "session_id", "turns"}, func(r *rows.Row) {

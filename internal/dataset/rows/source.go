@@ -38,7 +38,7 @@ type stream struct {
 
 func openError(path string, err error) error {
 	if errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("--input-file %s: no such file", path)
+		return fmt.Errorf("%s: no such file", path)
 	}
-	return fmt.Errorf("--input-file %w", err)
+	return err
 }

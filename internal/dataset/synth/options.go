@@ -1,19 +1,22 @@
 package synth
 
 import (
+	"errors"
 	"fmt"
 
 	"aiperf/internal/dataset"
 	"aiperf/internal/rng"
+	"aiperf/internal/setting"
 )
 
 // Options describe generated conversations. Lengths are in tokens.
 type Options struct {
+	Spell  setting.Spell `json:"-"` // words the settings that errors speak of
 	Root   *rng.Root
 	Corpus *Corpus // made by NewCorpus or NewO200kCorpus
 	// Special is the number of special tokens that an encode of this tokenizer adds; the mean input length is lowered by it.
 	Special int
-	// Template lowers input lengths further by what a chat template adds; zero without --apply-chat-template.
+	// Template lowers input lengths further by what a chat template adds; zero where none is applied.
 	Template TemplateCost
 
 	Entries    int                   // conversations, ≥ 1
@@ -50,21 +53,23 @@ type TemplateCost struct {
 }
 
 func (o Options) check() error {
+	as := o.Spell.As
 	switch {
 	case o.Entries < 1:
-		return fmt.Errorf("--num-dataset-entries %d: must be at least 1", o.Entries)
+		return fmt.Errorf("%s %d: must be at least 1", as("datasets.main.entries"), o.Entries)
 	case o.Turns.Mean < 0:
-		return fmt.Errorf("--conversation-turn-mean %d: must be at least 1", o.Turns.Mean)
+		return fmt.Errorf("%s %d: must be at least 1", as("datasets.main.turns.mean"), o.Turns.Mean)
 	case o.Rankings == nil && !o.hasText():
-		return dataset.Nothing("all generated data are switched off: set --isl (now %d) and --prompt-batch-size (now %d) above 0", o.ISL.Mean, o.Batch)
+		return dataset.Nothing("all generated data are switched off: set %s (now %d) and %s (now %d) above 0",
+			as("datasets.main.prompts.isl.mean"), o.ISL.Mean, as("datasets.main.prompts.batch_size"), o.Batch)
 	case o.Context.System != "" && o.Context.SharedSystem > 0:
-		return fmt.Errorf("--system-prompt and --shared-system-prompt-length exclude each other")
+		return errors.New(o.Spell.Text("{datasets.main.system_prompt} and {datasets.main.prefix_prompts.shared_system_length} exclude each other"))
 	case o.hasPool() && (o.Context.SharedSystem > 0 || o.Context.User > 0):
-		return fmt.Errorf("--prefix-prompt-length excludes --shared-system-prompt-length and --user-context-prompt-length")
+		return errors.New(o.Spell.Text("{datasets.main.prefix_prompts.length} excludes {datasets.main.prefix_prompts.shared_system_length} and {datasets.main.prefix_prompts.user_context_length}"))
 	}
 	if len(o.Pairs) > 0 {
 		if err := CheckPairs(o.Pairs); err != nil {
-			return fmt.Errorf("--seq-dist: %w", err)
+			return fmt.Errorf("%s: %w", as("datasets.main.prompts.sequence_distribution"), err)
 		}
 	}
 	return nil

@@ -224,7 +224,7 @@ func TestPrefixWithoutPool(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w := s.Facts().Warnings; len(w) != 1 || !strings.Contains(w[0], "--prefix-prompt-pool-size") {
+	if w := s.Facts().Warnings; len(w) != 1 || !strings.Contains(w[0], "prefix_prompts.pool_size") {
 		t.Errorf("warnings %q", w)
 	}
 	if n := o.Corpus.tok.Count(s.Conversation(0).Turns[0].Parts[0].Text); n != 550 {
@@ -237,14 +237,14 @@ func TestOptionErrors(t *testing.T) {
 		change func(*Options)
 		want   string
 	}{
-		{func(o *Options) { o.Entries = 0 }, "--num-dataset-entries"},
-		{func(o *Options) { o.ISL.Mean = 0 }, "--isl"},
-		{func(o *Options) { o.Batch = 0 }, "--prompt-batch-size"},
-		{func(o *Options) { o.Turns.Mean = -1 }, "--conversation-turn-mean"},
-		{func(o *Options) { o.Context = Context{System: "a", SharedSystem: 1} }, "--system-prompt"},
-		{func(o *Options) { o.Context = Context{PrefixLength: 1, PrefixPool: 1, User: 1} }, "--user-context-prompt-length"},
-		{func(o *Options) { o.Pairs = []Pair{{ISL: 1, OSL: 1, Percent: 50}} }, "--seq-dist"},
-		{func(o *Options) { o.Assignment.Models = nil }, "--model"},
+		{func(o *Options) { o.Entries = 0 }, "datasets.main.entries"},
+		{func(o *Options) { o.ISL.Mean = 0 }, "prompts.isl.mean"},
+		{func(o *Options) { o.Batch = 0 }, "prompts.batch_size"},
+		{func(o *Options) { o.Turns.Mean = -1 }, "datasets.main.turns.mean"},
+		{func(o *Options) { o.Context = Context{System: "a", SharedSystem: 1} }, "datasets.main.system_prompt"},
+		{func(o *Options) { o.Context = Context{PrefixLength: 1, PrefixPool: 1, User: 1} }, "user_context_length"},
+		{func(o *Options) { o.Pairs = []Pair{{ISL: 1, OSL: 1, Percent: 50}} }, "sequence_distribution"},
+		{func(o *Options) { o.Assignment.Models = nil }, "models"},
 	}
 	for _, test := range tests {
 		o := base(t, 1)

@@ -120,7 +120,8 @@ func (s *Set) Facts() dataset.Facts {
 		f.Type = "rankings"
 	}
 	if s.opts.Context.PrefixLength > 0 && s.opts.Context.PrefixPool < 1 {
-		f.Warnings = append(f.Warnings, "--prefix-prompt-length without --prefix-prompt-pool-size: there is no prompt to draw, so no prefix is sent")
+		f.Warnings = append(f.Warnings, s.opts.Spell.Text(
+			"{datasets.main.prefix_prompts.length} without {datasets.main.prefix_prompts.pool_size}: there is no prompt to draw, so no prefix is sent"))
 	}
 	return f
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"aiperf/internal/dataset"
+	"aiperf/internal/setting"
 )
 
 // Limits says which records are taken.
@@ -18,15 +19,15 @@ func (l Limits) Inside(timestamp *float64) bool {
 	return timestamp == nil || (l.Start == nil || *timestamp >= *l.Start) && (l.End == nil || *timestamp <= *l.End)
 }
 
-// Window names the window for messages.
-func (l Limits) Window() string {
+// Window names the window for messages, in the words of as.
+func (l Limits) Window(as setting.Spell) string {
 	show := func(v *float64) string {
 		if v == nil {
 			return "open"
 		}
 		return fmt.Sprintf("%g ms", *v)
 	}
-	return fmt.Sprintf("--fixed-schedule-start-offset %s, --fixed-schedule-end-offset %s", show(l.Start), show(l.End))
+	return fmt.Sprintf("%s %s, %s %s", as.As("phases.profiling.start_offset"), show(l.Start), as.As("phases.profiling.end_offset"), show(l.End))
 }
 
 // Take tells whether a record is within the limits and counts it in the facts if it is not.
@@ -109,7 +110,7 @@ func (s Session) Literal() bool {
 func CheckBlocks(rec *Record, block int, faults *dataset.Faults) {
 	if n := len(rec.HashIDs); n > 0 {
 		if last := rec.InputLength - (n-1)*block; last < 1 {
-			faults.Add(rec.Where, "hash_ids", "%d ids of %d tokens do not fit into input_length %d: the last block would have %d tokens (allowed: 1 to %d; --isl-block-size sets the block)",
+			faults.Add(rec.Where, "hash_ids", "%d ids of %d tokens do not fit into input_length %d: the last block would have %d tokens (allowed: 1 to %d; prompts.block_size sets the block)",
 				n, block, rec.InputLength, last, block)
 		}
 	}

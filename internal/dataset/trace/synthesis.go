@@ -29,7 +29,7 @@ func (s Synthesis) Apply(sessions []Session, block int, root *rng.Root) error {
 		return nil
 	}
 	if s.Speedup <= 0 || s.PrefixLen <= 0 || s.PrefixRoot < 1 || s.PromptLen <= 0 || s.OutputLen <= 0 {
-		return fmt.Errorf("--synthesis-*: ratios and multipliers must be above 0")
+		return fmt.Errorf("synthesis: ratios and multipliers must be above 0")
 	}
 	var records []*Record
 	for i := range sessions {

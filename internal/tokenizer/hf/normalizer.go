@@ -157,6 +157,6 @@ func unknown[V any](where, found string, table map[string]V) error {
 		names = append(names, n)
 	}
 	sort.Strings(names)
-	return fmt.Errorf("%s.type %q is not known (known: %s): the token counts of this tokenizer cannot be exact here; "+
-		"use --tokenizer with a compatible model, or --use-server-token-count", where, found, strings.Join(names, ", "))
+	return &UnfitError{fmt.Sprintf("%s.type %q is not known (known: %s): the token counts of this tokenizer cannot be exact here",
+		where, found, strings.Join(names, ", "))}
 }

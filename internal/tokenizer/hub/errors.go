@@ -3,6 +3,8 @@ package hub
 import (
 	"fmt"
 	"strings"
+
+	"aiperf/internal/setting"
 )
 
 // Kind is the cause of a failure; its text is the title to show.
@@ -26,9 +28,10 @@ type Error struct {
 	Kind     Kind
 	Repo     string
 	Revision string
-	Tried    []string // what was tried, in order
-	Do       []string // what the user can do
-	Err      error    // the cause, may be nil
+	Tried    []string      // what was tried, in order
+	Do       []string      // what the user can do, settings as {key}
+	Err      error         // the cause, may be nil
+	Spell    setting.Spell // words the {keys} in Do
 }
 
 // Error says in three lines what there is not, why, and what to type.
@@ -52,7 +55,7 @@ func (e *Error) Error() string {
 		fmt.Fprintf(&b, "looked at %s", strings.Join(e.Tried, ", "))
 	}
 	if len(e.Do) > 0 {
-		fmt.Fprintf(&b, "\n  try: %s", strings.Join(e.Do, ", "))
+		fmt.Fprintf(&b, "\n  try: %s", e.Spell.Text(strings.Join(e.Do, ", ")))
 	}
 	return b.String()
 }
@@ -60,18 +63,18 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // elsewhere is what to type where the model's own tokenizer cannot be had.
-const elsewhere = "or --tokenizer DIRECTORY, or --tokenizer builtin (its counts are not the model's own)"
+const elsewhere = "or {tokenizer.name} DIRECTORY, or {tokenizer.name} builtin (its counts are not the model's own)"
 
 // remedies are what to do, by cause.
 var remedies = map[Kind][]string{
 	Gated:       {"ask for access on the model's page and set HF_TOKEN", elsewhere},
-	NotFound:    {"--tokenizer OWNER/NAME, spelled as on the hub", elsewhere},
-	BadRevision: {"--tokenizer-revision with a branch, tag or commit of the repository"},
-	NoFiles:     {"--tokenizer with the base model of this one", elsewhere},
+	NotFound:    {"{tokenizer.name} OWNER/NAME, spelled as on the hub", elsewhere},
+	BadRevision: {"{tokenizer.revision} with a branch, tag or commit of the repository"},
+	NoFiles:     {"{tokenizer.name} with the base model of this one", elsewhere},
 	Timeout:     {"check HF_ENDPOINT and the proxy", elsewhere},
 	Down:        {"again later, or HF_HUB_OFFLINE=1 if the files are cached", elsewhere},
 	Permission:  {"make the directory writable, or set HF_HUB_CACHE to one that is"},
-	Ambiguous:   {"--tokenizer with the full OWNER/NAME"},
+	Ambiguous:   {"{tokenizer.name} with the full OWNER/NAME"},
 	Offline:     {"run once online", elsewhere},
 }
 

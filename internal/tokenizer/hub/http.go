@@ -137,7 +137,7 @@ func (f *fetcher) gatedAdvice() []string {
 		return []string{accept, "set HF_TOKEN to a read token of the account that did (no token was sent)"}
 	}
 	return []string{accept, "with the account whose token is used: the token that was sent (HF_TOKEN, else the token file) was refused; " +
-		"or pass --tokenizer with a local directory, or builtin"}
+		"or pass {tokenizer.name} with a local directory, or builtin"}
 }
 
 // model is one hit of the hub's search.

@@ -202,7 +202,7 @@ func TestFetchFailures(t *testing.T) {
 		says string
 	}{
 		"gated":       {func(s *standIn, _ *Config) { s.refuse = code(403, "GatedRepo") }, Gated, "was refused"},
-		"no repo":     {func(s *standIn, _ *Config) { s.refuse = code(401, "RepoNotFound") }, NotFound, "--tokenizer"},
+		"no repo":     {func(s *standIn, _ *Config) { s.refuse = code(401, "RepoNotFound") }, NotFound, "tokenizer.name"},
 		"no revision": {func(s *standIn, _ *Config) { s.refuse = code(404, "RevisionNotFound") }, BadRevision, `revision "main"`},
 		"no entry":    {func(s *standIn, _ *Config) { s.refuse = code(404, "EntryNotFound") }, NoFiles, "base model"},
 		"overload":    {func(s *standIn, _ *Config) { s.broken = 99 }, Down, "503"},
