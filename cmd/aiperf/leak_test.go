@@ -29,7 +29,7 @@ func TestNothingIsLeftRunning(t *testing.T) {
 		{"cut", func(t *testing.T) string { return newScripted(t, 3).URL }, []string{"--benchmark-duration", "0.2", "--benchmark-grace-period", "0"}, 0},
 		{"timeouts", func(t *testing.T) string { return newScripted(t, 0).URL }, []string{"--request-count", "6", "--request-timeout-seconds", "0.1"}, 1},
 		{"aborted by the client", func(t *testing.T) string { return newScripted(t, 0).URL }, []string{"--request-count", "6", "--request-cancellation-rate", "100", "--request-cancellation-delay", "0.02"}, 1},
-		{"refused by itself", func(t *testing.T) string { return newScripted(t, 0).URL }, []string{"--request-count", "6", "--endpoint-type", "image_generation"}, 1},
+		{"refused by itself", func(t *testing.T) string { return newScripted(t, 0).URL }, []string{"--request-count", "6", "--endpoint-type", "tensorrtllm_engine"}, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			url := c.server(t)

@@ -107,6 +107,23 @@ func (r *resolver) extraInputs() {
 		merged.Set(m.Key, m.Value)
 	}
 	r.run.Endpoint.Extra = merged
+	r.teiRankings()
+}
+
+// teiRankings follows GenAI-Perf, whose type rankings spoke to text-embeddings-inference when the extra input rankings was tei.
+func (r *resolver) teiRankings() {
+	e := &r.run.Endpoint
+	value, given := e.Extra.Get("rankings")
+	if !given || string(value) != `"tei"` || !strings.EqualFold(r.set.Text("--endpoint-type", ""), "rankings") {
+		return
+	}
+	e.Extra = slices.DeleteFunc(slices.Clone(e.Extra), func(m config.Member) bool { return m.Key == "rankings" })
+	kind, _, err := endpoint.Lookup("hf_tei_rankings")
+	if err != nil {
+		r.fail("%s: %v", r.as("--endpoint-type"), err)
+		return
+	}
+	r.endpoint, e.Type = kind, kind.Name
 }
 
 func (r *resolver) headers() {

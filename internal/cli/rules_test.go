@@ -26,6 +26,10 @@ const (
 // ruleLines are command lines with what becomes of them: words of an error after "!", of a warning after "?", nothing when it is accepted
 // and nobody warns. Every rule stands here with a line that breaks it and its twin that does not.
 var ruleLines = []struct{ line, want string }{
+	{"--endpoint-type template", "!needs --extra-inputs payload_template"},
+	{"--endpoint-type template --extra-inputs payload_template:nv-embedqa", ""},
+	{"--endpoint-type generate --osl 5 --output-tokens-mean-deterministic", "!has no input for a least length"},
+	{"--endpoint-type generate --extra-inputs min_tokens:5", ""},
 	{"--fixed-schedule", "!--fixed-schedule asks for a fixed schedule, which needs a dataset with times: --input-file"},
 	{"--fixed-schedule=false", ""},
 	{"--fixed-schedule false", ""},
