@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"aiperf/internal/mockserver"
@@ -30,7 +31,7 @@ func TestInputsAreTheServers(t *testing.T) {
 			t.Parallel()
 			truth := filepath.Join(t.TempDir(), "truth.jsonl")
 			mock := url.Values{"ttft": {"1ms"}, "itl": {"200us"}, "tokens": {"5"}, "truth-log": {truth}}
-			args := append(c.args, "--url", "mock://?"+mock.Encode(), "--concurrency", "2", "--request-count", "10")
+			args := append(slices.Clone(c.args), "--url", "mock://?"+mock.Encode(), "--concurrency", "2", "--request-count", "10")
 			if c.name != "raw" {
 				args = append(args, "--isl", "9")
 			}

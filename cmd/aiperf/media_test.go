@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -108,7 +109,7 @@ func (p *process) checkExchanges(followed map[string]int) {
 		}
 		before := int64(1)
 		for _, x := range l.Exchanges {
-			if x.Method != "GET" || x.Status != 200 || x.Size == 0 || x.Start < before || x.Ack < x.Start || x.End < x.Ack {
+			if x.Method != http.MethodGet || x.Status != 200 || x.Size == 0 || x.Start < before || x.Ack < x.Start || x.End < x.Ack {
 				p.t.Errorf("exchange %+v", x)
 			}
 			before = x.End

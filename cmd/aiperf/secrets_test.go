@@ -77,7 +77,7 @@ func parrots() map[string]http.HandlerFunc {
 		},
 		"cut in the middle": func(w http.ResponseWriter, _ *http.Request) {
 			echo(w)
-			w.WriteHeader(400)
+			w.WriteHeader(http.StatusBadRequest)
 			for n := 4080; n < 4110; n += len(headerKey) + 1 {
 				fmt.Fprint(w, strings.Repeat("x", n%100)+" ")
 			}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -24,7 +25,7 @@ func parts(t *testing.T, r Request) (list []string) {
 	}
 	for in := multipart.NewReader(bytes.NewReader(r.Body.Bytes()), params["boundary"]); ; {
 		p, err := in.NextRawPart()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return list
 		}
 		if err != nil {

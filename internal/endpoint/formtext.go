@@ -3,6 +3,7 @@ package endpoint
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"mime/multipart"
 
@@ -29,7 +30,7 @@ func readForm(payload []byte, files bool) ([]byte, bool) {
 	r := multipart.NewReader(bytes.NewReader(payload), string(boundary))
 	for {
 		p, err := r.NextRawPart()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return o.append(nil), true
 		}
 		if err != nil || p.FormName() == "" {

@@ -35,7 +35,7 @@ func responseField(s *Settings) (*jmespath.JMESPath, error) {
 	}
 	field, err := jmespath.Compile(path)
 	if err != nil {
-		return nil, fmt.Errorf("--extra-inputs response_field: %q is not a JMESPath expression: %w", path, err)
+		return nil, fmt.Errorf("%s response_field: %q is not a JMESPath expression: %w", s.Spell.As("endpoint.extra"), path, err)
 	}
 	return field, nil
 }
@@ -49,7 +49,7 @@ func consume(s *Settings, key string) (value string, err error) {
 			continue
 		}
 		if err := json.Unmarshal(m.Value, &value); err != nil {
-			return "", fmt.Errorf("--extra-inputs %s: want a text, found %.80s", key, m.Value)
+			return "", fmt.Errorf("%s %s: want a text, found %.80s", s.Spell.As("endpoint.extra"), key, m.Value)
 		}
 	}
 	s.Extras = rest

@@ -10,7 +10,7 @@ func openRaw(s Settings) (Codec, error) {
 	}
 	t := freeType(field)
 	t.encode = func(_ *body, t *conversation.Turn, _ *History) error {
-		return invalid(t, "endpoint type raw sends ready bodies: give them with --input-file and --custom-dataset-type raw_payload or inputs_json; chat, template and others build bodies")
+		return invalid(t, "endpoint type raw sends ready bodies: give them in a file of the type raw_payload or inputs_json; chat, template and others build bodies")
 	}
 	return t.open(s)
 }

@@ -28,14 +28,14 @@ func openTemplate(s Settings) (Codec, error) {
 		return nil, err
 	}
 	if source == "" {
-		return nil, errors.New("--endpoint-type template needs --extra-inputs payload_template: a file, a known name (nv-embedqa) or the text of a Jinja2 template " +
-			`such as {"text": {{ text|tojson }}} (with commas: in a file, or in the JSON form of --extra-inputs)`)
+		return nil, errors.New(s.Spell.Text("{endpoint.type} template needs {endpoint.extra} payload_template: a file, a known name (nv-embedqa) or the text of a Jinja2 template ") +
+			`such as {"text": {{ text|tojson }}} (with commas: in a file, or as one JSON object)`)
 	}
 	field, err := responseField(&s)
 	if err != nil {
 		return nil, err
 	}
-	where := "--extra-inputs payload_template"
+	where := s.Spell.As("endpoint.extra") + " payload_template"
 	if known, ok := namedTemplates[source]; ok {
 		source = known
 	} else if info, err := os.Stat(source); err == nil && !info.IsDir() {

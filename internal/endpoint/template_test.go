@@ -65,7 +65,7 @@ func TestTemplatesThatCannotBeOpened(t *testing.T) {
 		extras []Member
 		want   string
 	}{
-		{nil, "needs --extra-inputs payload_template"},
+		{nil, "needs endpoint.extra payload_template"},
 		{[]Member{{"payload_template", json.RawMessage("5")}}, "payload_template: want a text"},
 		{[]Member{extra("payload_template", "{% if %}")}, "payload_template: "},
 		{[]Member{extra("payload_template", "{}"), extra("response_field", "a[")}, "response_field"},

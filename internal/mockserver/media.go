@@ -2,6 +2,7 @@ package mockserver
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"mime/multipart"
 	"strconv"
@@ -163,7 +164,7 @@ func readFormAsk(body []byte) *ask {
 	a := &ask{items: 1, images: 1}
 	for r := multipart.NewReader(bytes.NewReader(body), string(boundary)); ; {
 		p, err := r.NextRawPart()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return a
 		}
 		if err != nil {

@@ -34,6 +34,7 @@ func eachValue(args []string, kinds Kinds, show func(kind ArgKind, value string)
 // ArgKind says what the values of a flag are.
 type ArgKind int
 
+// The kinds of values.
 const (
 	Open       ArgKind = iota // nothing is hidden
 	Secret                    // all of it is

@@ -20,9 +20,9 @@ func plan(b *config.Benchmark) (load.Plan, error) {
 	}
 	cut := cancellation(b.Phases)
 	for i := range b.Phases {
-		phase, err := phaseOf(&b.Phases[i])
+		phase, err := phaseOf(&b.Phases[i], b.As)
 		if err != nil {
-			return p, fmt.Errorf("phase %s: %w", b.Phases[i].Name, err)
+			return p, err
 		}
 		if b.Phases[i].Cancellation == nil {
 			phase.Cancellation = cut // never applied in a warm-up
@@ -67,10 +67,10 @@ var modes = map[config.PhaseType]struct {
 	config.PhaseFixedSchedule: {load.FixedSchedule, ""},
 }
 
-func phaseOf(c *config.Phase) (load.Phase, error) {
+func phaseOf(c *config.Phase, as func(key string) string) (load.Phase, error) {
 	m, ok := modes[c.Type]
 	if !ok {
-		return load.Phase{}, fmt.Errorf("type %q is not known", c.Type)
+		return load.Phase{}, fmt.Errorf("phase %s: type %q is not known", c.Name, c.Type)
 	}
 	p := load.Phase{
 		Name:             c.Name,
@@ -101,7 +101,7 @@ func phaseOf(c *config.Phase) (load.Phase, error) {
 	if c.RateSeries != "" {
 		points, err := config.ReadRateSeries(c.RateSeries)
 		if err != nil {
-			return p, fmt.Errorf("rate_series: %w", err)
+			return p, fmt.Errorf("%s: %w", as("phases."+c.Name+".rate_series"), err)
 		}
 		for _, one := range points {
 			p.Series = append(p.Series, load.RatePoint{At: one.TimeS, Rate: one.QPS})

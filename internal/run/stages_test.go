@@ -18,7 +18,7 @@ func TestAStageThatRefusesIsTheLast(t *testing.T) {
 	}
 	refused := errors.New("refused")
 	r := &runner{log: slog.New(slog.DiscardHandler)}
-	if err := r.pass(t.Context(), []stage{one("a", nil), one("b", refused), one("c", nil)}); err != refused || !slices.Equal(ran, []string{"a", "b"}) {
+	if err := r.pass(t.Context(), []stage{one("a", nil), one("b", refused), one("c", nil)}); !errors.Is(err, refused) || !slices.Equal(ran, []string{"a", "b"}) {
 		t.Errorf("%v after %v", err, ran)
 	}
 }

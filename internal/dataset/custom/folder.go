@@ -100,3 +100,9 @@ func detectMember(path string) (string, error) {
 	}
 	return "", &FormatError{What: path + ": cannot tell the format of the folder by this file", Formats: names()}
 }
+
+// isFolder tells whether a path is a folder. What cannot be looked at is none: opening it as a file says why.
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}

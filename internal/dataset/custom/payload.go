@@ -1,15 +1,13 @@
 package custom
 
 import (
-	"os"
-
 	"aiperf/internal/conversation"
 	"aiperf/internal/dataset/rows"
 )
 
 // payloadFiles lists the files of bodies: the file itself, or the .jsonl files of a folder, each of which is a conversation.
 func payloadFiles(path string) (files []string, folder bool, err error) {
-	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+	if !isFolder(path) {
 		return []string{path}, false, nil
 	}
 	files, err = members(path, ".jsonl", false)

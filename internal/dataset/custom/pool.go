@@ -2,7 +2,6 @@ package custom
 
 import (
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,7 +19,7 @@ var poolKeys = []string{"type", "text", "texts", "image", "images", "image_uuids
 
 // pools lists the files that are pools: the file itself, or those of a folder.
 func pools(path string) ([]string, error) {
-	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+	if !isFolder(path) {
 		return []string{path}, nil
 	}
 	return members(path, "", false)

@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"io"
 	"math"
-	"os"
 	"slices"
 	"time"
 
@@ -21,7 +20,7 @@ var ownOfRun = []string{"messages", "tools", "max_tokens", "max_completion_token
 
 // captured lists the files of a capture: the file itself, or all .jsonl files below a folder.
 func captured(path string) ([]string, error) {
-	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+	if !isFolder(path) {
 		return []string{path}, nil
 	}
 	return members(path, ".jsonl", true)
