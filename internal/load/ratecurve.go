@@ -110,14 +110,19 @@ func (f *rateCurve) integral(t float64) float64 {
 
 // invert is the time at which the expected number of arrivals reaches u.
 func (f *rateCurve) invert(u float64) float64 {
-	p := f.pieces[f.find(func(p piece) bool { return p.sum <= u })]
+	i := f.find(func(p piece) bool { return p.sum <= u })
+	p := f.pieces[i]
 	need := u - p.sum
 	if need <= 0 {
 		return p.at
 	}
 	// rate*x + slope*x*x/2 = need, in the form that neither cancels nor divides by a small slope.
 	root := math.Sqrt(max(0, p.rate*p.rate+2*p.slope*need))
-	return p.at + 2*need/(p.rate+root)
+	x := p.at + 2*need/(p.rate+root)
+	if i+1 < len(f.pieces) { // rounding must not reach into the next piece, or time ran backwards at its start
+		x = min(x, f.pieces[i+1].at)
+	}
+	return x
 }
 
 // find returns the last piece for which the ordered condition holds, 0 if none.
