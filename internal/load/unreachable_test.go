@@ -2,6 +2,7 @@ package load
 
 import (
 	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -28,10 +29,10 @@ func TestUnreachableServer(t *testing.T) {
 	} {
 		bubble(t, c.name, func(t *testing.T) {
 			s := newSim(t, manner{})
-			n := 0
+			var n atomic.Int64
 			s.behave = func(*Request) manner {
-				n++
-				bad := c.good == 0 || n%c.good != 0
+				asked := int(n.Add(1))
+				bad := c.good == 0 || asked%c.good != 0
 				return manner{total: c.each, fail: bad, unreachable: bad}
 			}
 			phases := long(12 * sec)
