@@ -6,8 +6,9 @@ import "context"
 // from there to the results. What comes back later finds it closed.
 type admission struct {
 	passive
-	*runner
+	gate   *gate
 	doubts *certainty
+	meter  *meter // knows when the client was blind; started before
 }
 
 // Start implements component.

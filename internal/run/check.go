@@ -10,7 +10,7 @@ import (
 
 	"aiperf/internal/assembly"
 	"aiperf/internal/config"
-	"aiperf/internal/ui"
+	"aiperf/internal/dataset"
 )
 
 // Forecast is what a run would send, as far as it can be told before.
@@ -24,25 +24,26 @@ type Forecast struct {
 // Check tries everything that a run may refuse before its first request: every row of the data as a request body, the tokenizer, the
 // schedule, the limits of this machine. It writes no file and sends nothing. Warnings go where those of the run would.
 func Check(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Options) (*Forecast, error) {
-	r := &runner{cfg: cfg, opts: opts, seed: seed, live: &ui.Live{}}
-	r.startLog()
-	if err := r.pass(ctx, resolving); err != nil {
+	opts.Progress = 0
+	say := newReporter(cfg.Logging.Level, &opts)
+	r, err := resolve(ctx, cfg, seed, opts.Version, say)
+	if err != nil {
 		return nil, err
 	}
-	if err := r.checkMachine(); err != nil {
+	if err := checkMachine(cfg, r, say.warn); err != nil {
 		return nil, err
 	}
-	if err := r.checkBodies(ctx, &prepared{data: r.data}); err != nil {
+	if err := checkBodies(ctx, r, &prepared{data: r.data}, say.warn); err != nil {
 		return nil, err
 	}
 	f := &Forecast{Prompts: r.data.Facts().Turns, Tokens: math.NaN()}
-	if err := r.countPrompts(ctx, f); err != nil {
+	if err := r.countPrompts(ctx, cfg, f); err != nil {
 		return nil, err
 	}
 	if p := cfg.Profiling(); p != nil {
 		f.Requests = value(p.Requests)
 	}
-	f.Time = r.sendingTime()
+	f.Time = sendingTime(cfg, r.data)
 	return f, nil
 }
 
@@ -50,8 +51,8 @@ func Check(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts O
 const countedConversations = 500
 
 // countPrompts takes the mean over conversations from all over the dataset.
-func (r *runner) countPrompts(ctx context.Context, f *Forecast) error {
-	count, err := r.promptCounter()
+func (r *resolved) countPrompts(ctx context.Context, cfg *config.Benchmark, f *Forecast) error {
+	count, err := r.promptCounter(cfg)
 	if err != nil || count == nil {
 		return err
 	}
@@ -77,27 +78,27 @@ func (r *runner) countPrompts(ctx context.Context, f *Forecast) error {
 }
 
 // checkMachine checks the limits of the machine. A simulated server stands for any.
-func (r *runner) checkMachine() error {
-	urls := make([]string, len(r.cfg.Endpoint.URLs))
-	for i, u := range r.cfg.Endpoint.URLs {
+func checkMachine(cfg *config.Benchmark, r *resolved, warn func(string)) error {
+	urls := make([]string, len(cfg.Endpoint.URLs))
+	for i, u := range cfg.Endpoint.URLs {
 		if urls[i] = u; strings.HasPrefix(u, mockScheme) {
 			urls[i] = "http://127.0.0.1:1"
 		}
 	}
-	addresses, err := newAddresses(urls, r.cfg, r.endpoint)
+	addresses, err := newAddresses(urls, cfg, r.endpoint)
 	if err != nil {
 		return err
 	}
-	warnings, err := machineBudget().check(r.plan, addresses.list, transportOptions(r.cfg, r.warn).Reuse, r.cfg.As)
+	warnings, err := machineBudget().check(r.plan, addresses.list, transportOptions(cfg, warn).Reuse, cfg.As)
 	for _, w := range warnings {
-		r.warn(w)
+		warn(w)
 	}
 	return err
 }
 
 // promptCounter counts the tokens of a request body as the run counts its input; nil where the run does not.
-func (r *runner) promptCounter() (func(payload []byte) int, error) {
-	if !assembly.Counts(r.cfg, r.endpoint) || !r.endpoint.TokenizesInput {
+func (r *resolved) promptCounter(cfg *config.Benchmark) (func(payload []byte) int, error) {
+	if !assembly.Counts(cfg, r.endpoint) || !r.endpoint.TokenizesInput {
 		return nil, nil
 	}
 	all, err := r.tokenizers()
@@ -115,16 +116,16 @@ func (r *runner) promptCounter() (func(payload []byte) int, error) {
 }
 
 // sendingTime is how long the phases send, one after the other; 0 when one of them goes as fast as the server answers.
-func (r *runner) sendingTime() time.Duration {
+func sendingTime(cfg *config.Benchmark, data dataset.Dataset) time.Duration {
 	total := time.Duration(0)
-	for i := range r.cfg.Phases {
-		p := &r.cfg.Phases[i]
+	for i := range cfg.Phases {
+		p := &cfg.Phases[i]
 		t := duration(p.Duration)
 		switch paced := (p.Type.HasRate() || p.Type == config.PhaseUserCentric) && value(p.Rate) > 0; {
 		case paced && value(p.Requests) > 0:
 			t = shorter(t, time.Duration(float64(*p.Requests) / *p.Rate * float64(time.Second)))
 		case p.Type == config.PhaseFixedSchedule:
-			t = shorter(t, r.scheduleLength())
+			t = shorter(t, scheduleLength(data))
 		}
 		if t == 0 {
 			return 0
@@ -143,11 +144,11 @@ func shorter(a, b time.Duration) time.Duration {
 }
 
 // scheduleLength is the time between the first and the last instant of the data.
-func (r *runner) scheduleLength() time.Duration {
+func scheduleLength(data dataset.Dataset) time.Duration {
 	first, last := math.Inf(1), math.Inf(-1)
-	for i := range r.data.Len() {
+	for i := range data.Len() {
 		at := math.NaN()
-		for _, t := range r.data.Timings(i) {
+		for _, t := range data.Timings(i) {
 			switch {
 			case t.Timestamp != nil:
 				at = *t.Timestamp

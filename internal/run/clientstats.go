@@ -4,28 +4,29 @@ import (
 	"math"
 	"time"
 
+	"aiperf/internal/assembly"
 	"aiperf/internal/load"
 	"aiperf/internal/metric"
+	"aiperf/internal/transport"
 )
 
 // pipelineQueue is how many finished records may wait in memory.
 const pipelineQueue = 1024
 
 // clientStats gathers what the client measured about itself during the profiling phases.
-func (r *runner) clientStats(run *metric.Run, phases []*load.Facts) metric.ClientStats {
+func clientStats(run *metric.Run, phases []*load.Facts, used usage, client *transport.Client, results *assembly.Assembly) metric.ClientStats {
 	s := run.Profiling
-	used := r.meter.usage()
-	backlog, spilled := r.results.Backlog()
+	backlog, spilled := results.Backlog()
 	e := metric.ClientStats{
 		CPUShare: used.share(), Cores: used.Cores, CPUTime: used.CPU, GCPauseMax: used.MaxPause, GCPauseTotal: used.TotalPause,
 		ThreadWait: used.Stalls.ThreadWait, Stalls: used.Stalls.Count, StallLongest: used.Stalls.Longest, StallTotal: used.Stalls.Total,
 		BacklogMax: int(backlog), BacklogSize: pipelineQueue, Spilled: spilled,
 		Valid: s.Valid, Failed: s.Failed, SharedReads: s.SharedReads, OneMessage: s.OneMessage, Messages: messages(s),
 	}
-	delays := r.client.ReadDelays()
+	delays := client.ReadDelays()
 	e.ReadDelays = delays.Count
 	e.ReadDelayP50, e.ReadDelayP99 = time.Duration(delays.Quantile(0.5)), time.Duration(delays.Quantile(0.99))
-	captured := r.client.CaptureStats()
+	captured := client.CaptureStats()
 	e.PacketsLost, e.CaptureMissing = int64(captured.Lost), captured.Missing
 	for _, g := range s.Errors {
 		if g.Error.Local {
@@ -36,7 +37,7 @@ func (r *runner) clientStats(run *metric.Run, phases []*load.Facts) metric.Clien
 	e.CancelledByUser = run.Cancelled
 	e.Certainty = s.Certainty
 	if e.OpenLoop {
-		e.Trend = r.results.Profiling().Trend()
+		e.Trend = results.Profiling().Trend()
 	}
 	return e
 }

@@ -4,16 +4,17 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"aiperf/internal/config"
 	"aiperf/internal/endpoint"
+	"aiperf/internal/record"
 	"aiperf/internal/rng"
 	"aiperf/internal/transport"
 )
 
 // settings are what the codec of the run needs to know of the configuration.
-func (r *runner) settings() endpoint.Settings {
-	b := r.cfg
+func settings(b *config.Benchmark, streaming bool) endpoint.Settings {
 	s := endpoint.Settings{
-		Model: b.Models.Items[0].Name, Streaming: r.metrics.Options().Streaming,
+		Model: b.Models.Items[0].Name, Streaming: streaming,
 		Spell: b.As, LegacyMaxTokens: b.Endpoint.UseLegacyMaxTokens, ServerTokenCount: b.Endpoint.UseServerTokenCount, PerChunkUsage: b.Endpoint.PerChunkUsage,
 		ForceContentParts: b.Environment.ForceContentParts,
 		ContentType:       b.Endpoint.RequestContentType, PollInterval: b.Environment.HTTP.VideoPollInterval.Duration(), Download: b.Endpoint.DownloadVideo,
@@ -36,11 +37,13 @@ func textMember(key, value string) endpoint.Member {
 	return endpoint.Member{Key: key, Value: raw}
 }
 
-func (r *runner) newExecutor(reuse transport.Reuse) *executor {
+// newExecutor makes what sends the requests of a run over a carrier and hands the finished records on.
+func newExecutor(cfg *config.Benchmark, version string, r *resolved, over carrier, to *addresses, put func(*record.Record), warn func(string)) *executor {
+	reuse := transport.Reuse(cfg.Endpoint.ConnectionReuse)
 	e := &executor{
-		data: &prepared{data: r.data}, codec: r.codec, carrier: http1{r.client}, addresses: r.addresses, put: r.gate.put,
-		model:    r.cfg.Models.Items[0].Name,
-		headers:  headers(r.cfg, r.opts.Version),
+		data: &prepared{data: r.data}, codec: r.codec, carrier: over, addresses: to, put: put,
+		model:    cfg.Models.Items[0].Name,
+		headers:  headers(cfg, userAgent(version)),
 		dialLate: reuse == transport.Never,
 		sticky:   reuse == transport.Sticky,
 		replies:  r.endpoint.Replies, followsUp: r.endpoint.FollowsUp,
@@ -50,14 +53,14 @@ func (r *runner) newExecutor(reuse transport.Reuse) *executor {
 	if r.endpoint.Auth != nil {
 		e.headers.Auth = r.endpoint.Auth(e.headers.APIKey, e.headers.User)
 	}
-	if t := r.cfg.Endpoint.Timeout; !t.Infinite() {
+	if t := cfg.Endpoint.Timeout; !t.Infinite() {
 		e.timeout = t.Duration()
 	}
 	for _, p := range r.plan.Phases {
 		e.firstToken = e.firstToken || p.Prefill > 0
 	}
 	for _, name := range e.headers.Overridden() {
-		r.warn(fmt.Sprintf("%s %s: this header is set by the client itself; the given value is not sent", r.cfg.As("endpoint.headers"), name))
+		warn(fmt.Sprintf("%s %s: this header is set by the client itself; the given value is not sent", cfg.As("endpoint.headers"), name))
 	}
 	return e
 }

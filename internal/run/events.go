@@ -2,14 +2,13 @@ package run
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"log/slog"
 	"sync"
 	"time"
 
+	"aiperf/internal/dataset"
 	"aiperf/internal/metric"
-	"aiperf/internal/terminal"
 )
 
 // levels maps the names of --log-level.
@@ -54,84 +53,24 @@ func (e *events) into(file io.Writer) {
 	e.held.Reset()
 }
 
-// startLog begins the log with what the user was told before the run.
-func (r *runner) startLog() {
-	if r.verbose() {
-		r.events.live = r.opts.Err
-	}
-	r.log = slog.New(slog.NewTextHandler(r.opts.Secrets.Writer(&r.events), &slog.HandlerOptions{Level: levels[r.cfg.Logging.Level]}))
-	for _, text := range r.opts.Notes {
-		r.log.Info(text)
-	}
-	for _, text := range r.opts.Warnings {
-		r.log.Warn(text)
-	}
-}
-
-// verbose tells whether the error stream gets the lines of the log: -v and -vv, or a level like theirs.
-func (r *runner) verbose() bool { return levels[r.cfg.Logging.Level] < slog.LevelInfo }
-
-// tell writes a line on the error stream, without secrets and without what steers a terminal.
-func (r *runner) tell(text string) {
-	fmt.Fprintln(r.opts.Err, terminal.Text(r.opts.Secrets.Text(text)))
-}
-
-// warn tells the user something that does not stop the run, unless --log-level lets only errors through.
-func (r *runner) warn(text string) {
-	if r.levelEnabled(slog.LevelWarn) && !r.verbose() {
-		r.tell("aiperf: warning: " + text)
-	}
-	r.log.Warn(text)
-}
-
-// note tells the user something that is no reason to worry.
-func (r *runner) note(format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	if r.levelEnabled(slog.LevelInfo) && !r.verbose() {
-		r.tell("aiperf: " + text)
-	}
-	r.log.Info(text)
-}
-
-// fail tells the user why a run gives no result.
-func (r *runner) fail(text string) {
-	r.tell(fmt.Sprintf("error: %s; log: %s", text, r.layout.Log()))
-	r.log.Error(text)
-}
-
-// levelEnabled tells whether lines of a level are wanted.
-func (r *runner) levelEnabled(level slog.Level) bool { return levels[r.cfg.Logging.Level] <= level }
-
-// download tells when a file of a tokenizer begins to come, and when it is there.
-func (r *runner) download(file string, done, total int64) {
-	switch {
-	case done == 0 && total > 0:
-		r.note("downloading %s (%.1f MB)", file, float64(total)/1e6)
-	case done == 0:
-		r.note("downloading %s", file)
-	case done == total:
-		r.note("downloaded %s", file)
-	}
-}
-
 // logDataset notes in the log what will be sent.
-func (r *runner) logDataset() {
-	f := r.data.Facts()
-	r.log.Info("dataset", "type", f.Type, "path", r.cfg.Dataset().Path, "conversations", r.data.Len(), "turns", f.Turns)
+func logDataset(log *slog.Logger, path string, data dataset.Dataset) {
+	f := data.Facts()
+	log.Info("dataset", "type", f.Type, "path", path, "conversations", data.Len(), "turns", f.Turns)
 }
 
 // logVerdict notes in the log how the run ended.
-func (r *runner) logVerdict(run *metric.Run) {
+func logVerdict(log *slog.Logger, run *metric.Run) {
 	s := run.Profiling
 	about := []any{"valid", s.Valid, "failed", s.Failed, "cut", s.Cut, "seconds", run.End.Sub(run.Start).Round(time.Millisecond).Seconds()}
 	if run.IncompleteReason != "" {
 		about = append(about, "incomplete", run.IncompleteReason)
 	}
-	r.log.Info("run complete", about...)
+	log.Info("run complete", about...)
 	if v := run.Validity; v != nil {
-		r.log.Info("verdict", "verdict", string(v.Verdict), "reason", v.Reason)
+		log.Info("verdict", "verdict", string(v.Verdict), "reason", v.Reason)
 	}
 	for _, f := range run.Files {
-		r.log.Info("file", "kind", f.Kind, "path", f.Path)
+		log.Info("file", "kind", f.Kind, "path", f.Path)
 	}
 }

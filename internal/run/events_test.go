@@ -4,24 +4,17 @@ import (
 	"bytes"
 	"strings"
 	"testing"
-
-	"aiperf/internal/config"
-	"aiperf/internal/ui"
 )
 
 // logged is the error stream and the log file of a run at a level that says and does a few things before and after the file is there.
 func logged(t *testing.T, level string) (screen, file string) {
 	t.Helper()
 	var err, log bytes.Buffer
-	r := &runner{
-		cfg: &config.Benchmark{Logging: config.Logging{Level: level}}, live: &ui.Live{},
-		opts: Options{Err: &err, Notes: []string{"a note before"}, Warnings: []string{"a warning before"}},
-	}
-	r.startLog()
-	r.warn("an early warning")
-	r.events.into(&log)
-	r.note("a %s", "note")
-	r.log.Debug("a detail")
+	say := newReporter(level, &Options{Err: &err, Notes: []string{"a note before"}, Warnings: []string{"a warning before"}})
+	say.warn("an early warning")
+	say.into(&log, "a.log")
+	say.note("a %s", "note")
+	say.log.Debug("a detail")
 	return err.String(), log.String()
 }
 

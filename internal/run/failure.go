@@ -13,28 +13,28 @@ import (
 const kindsTold = 3
 
 // reportFailure says on the error stream, in one line, why a run gives no result. The report says more, but may go elsewhere.
-func (r *runner) reportFailure(run *metric.Run, result *load.Result) {
+func reportFailure(say *reporter, run *metric.Run, result *load.Result, templateFailures int64, as func(key string) string) {
 	if result != nil {
 		var abandoned int
 		for _, f := range result.Phases {
 			abandoned += int(f.Abandoned)
 		}
 		if abandoned > 0 {
-			r.warn(fmt.Sprintf("%d requests did not come back after they were cut off; they are in no file", abandoned))
+			say.warn(fmt.Sprintf("%d requests did not come back after they were cut off; they are in no file", abandoned))
 		}
 	}
 	if result != nil && result.TooManyFail {
-		text := threshold(result.Phases, r.cfg.As("phases.profiling.failed_request_threshold"))
-		r.fail(text)
+		text := threshold(result.Phases, as("phases.profiling.failed_request_threshold"))
+		say.fail(text)
 	}
 	if result != nil && result.Unreachable != nil {
-		r.fail("the run was ended: " + unreachable(result.Unreachable, run.Profiling, r.cfg.As("environment.timing.no_fail_fast")))
+		say.fail("the run was ended: " + unreachable(result.Unreachable, run.Profiling, as("environment.timing.no_fail_fast")))
 	}
-	if n := r.results.TemplateFailures(); n > 0 {
-		r.warn(fmt.Sprintf("%s: the template refused the messages of %d requests; their input tokens are those of the texts alone", r.cfg.As("tokenizer.apply_chat_template"), n))
+	if n := templateFailures; n > 0 {
+		say.warn(fmt.Sprintf("%s: the template refused the messages of %d requests; their input tokens are those of the texts alone", as("tokenizer.apply_chat_template"), n))
 	}
 	if text := complaint(run.Profiling); text != "" {
-		r.fail(text)
+		say.fail(text)
 	}
 }
 

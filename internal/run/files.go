@@ -8,56 +8,59 @@ import (
 
 	"aiperf/internal/artifact"
 	"aiperf/internal/assembly"
+	"aiperf/internal/config"
+	"aiperf/internal/record"
+	"aiperf/internal/redact"
 	"aiperf/internal/transport"
 )
 
-// openFiles makes the artifact directory and the log.
-func (r *runner) openFiles() error {
-	a := &r.cfg.Artifacts
-	r.layout = artifact.NewLayout(a.Dir, a.Prefix)
-	r.layout.Secrets = r.opts.Secrets
+// makeFiles makes the artifact directory and the log.
+func (o *opened) makeFiles(cfg *config.Benchmark, opts *Options, say *reporter) error {
+	a := &cfg.Artifacts
+	o.layout = artifact.NewLayout(a.Dir, a.Prefix)
+	o.layout.Secrets = opts.Secrets
 	if err := artifact.MakeDir(a.Dir, a.Raw || a.Trace); err != nil {
-		return fmt.Errorf("%s %s: %w", r.cfg.As("artifacts.dir"), a.Dir, err)
+		return fmt.Errorf("%s %s: %w", cfg.As("artifacts.dir"), a.Dir, err)
 	}
-	if err := r.claim(); err != nil {
-		return fmt.Errorf("%s %w", r.cfg.As("artifacts.dir"), err)
+	if err := o.claim(cfg, say); err != nil {
+		return fmt.Errorf("%s %w", cfg.As("artifacts.dir"), err)
 	}
-	if err := artifact.MakeDir(filepath.Dir(r.layout.Log()), false); err != nil {
-		return fmt.Errorf("%s %s: %w", r.cfg.As("artifacts.dir"), a.Dir, err)
+	if err := artifact.MakeDir(filepath.Dir(o.layout.Log()), false); err != nil {
+		return fmt.Errorf("%s %s: %w", cfg.As("artifacts.dir"), a.Dir, err)
 	}
-	f, err := os.Create(r.layout.Log())
+	f, err := os.Create(o.layout.Log())
 	if err != nil {
-		return fmt.Errorf("%s %s: %w", r.cfg.As("artifacts.dir"), a.Dir, err)
+		return fmt.Errorf("%s %s: %w", cfg.As("artifacts.dir"), a.Dir, err)
 	}
-	r.open.opened(f.Close)
-	r.events.into(f)
-	r.log.Info("run", "version", r.opts.Version, "benchmark_id", r.opts.BenchmarkID, "command", r.opts.Info.CLICommand)
+	o.held.opened(f.Close)
+	say.into(f, o.layout.Log())
+	say.log.Info("run", "version", opts.Version, "benchmark_id", opts.BenchmarkID, "command", opts.Info.CLICommand)
 	return nil
 }
 
 // claim takes the directory for this run and removes what an earlier run left there under the names of this one.
-func (r *runner) claim() error {
-	release, err := artifact.Claim(r.layout.Dir)
+func (o *opened) claim(cfg *config.Benchmark, say *reporter) error {
+	release, err := artifact.Claim(o.layout.Dir)
 	if err != nil {
 		return err
 	}
-	r.open.opened(func() error { release(); return nil })
-	n, err := r.layout.Clear(r.reads)
+	o.held.opened(func() error { release(); return nil })
+	n, err := o.layout.Clear(func(path string) bool { return reads(cfg, path) })
 	if n > 0 {
-		r.note("removed the files of an earlier run from %s (%d)", r.layout.Dir, n)
+		say.note("removed the files of an earlier run from %s (%d)", o.layout.Dir, n)
 	}
 	return err
 }
 
 // reads tells whether a file is one that this run reads.
-func (r *runner) reads(path string) bool {
+func reads(cfg *config.Benchmark, path string) bool {
 	info, err := os.Stat(path)
 	if err != nil {
 		return false
 	}
-	paths := []string{r.cfg.Dataset().Path, r.cfg.Dataset().SystemPromptFile}
-	for i := range r.cfg.Phases {
-		paths = append(paths, r.cfg.Phases[i].RateSeries)
+	paths := []string{cfg.Dataset().Path, cfg.Dataset().SystemPromptFile}
+	for i := range cfg.Phases {
+		paths = append(paths, cfg.Phases[i].RateSeries)
 	}
 	for _, p := range paths {
 		if other, err := os.Stat(p); p != "" && err == nil && os.SameFile(info, other) {
@@ -67,8 +70,8 @@ func (r *runner) reads(path string) bool {
 	return false
 }
 
-// newResults starts what makes the results of finished requests.
-func (r *runner) newResults(ctx context.Context) (*assembly.Assembly, error) {
+// startResults starts what makes the results of finished requests.
+func (o *opened) startResults(ctx context.Context, cfg *config.Benchmark, opts *Options, r *resolved, say *reporter) (err error) {
 	var phases []assembly.Phase
 	profiling := 0
 	for i, p := range r.plan.Phases {
@@ -79,8 +82,13 @@ func (r *runner) newResults(ctx context.Context) (*assembly.Assembly, error) {
 		}
 		phases = append(phases, one)
 	}
-	return assembly.New(assembly.Options{
-		Config: r.cfg, Endpoint: r.endpoint, Codec: r.codec, Metrics: r.metrics, Tokenizers: r.tokenizers, Layout: r.layout,
-		BenchmarkID: r.opts.BenchmarkID, Phases: phases, Raw: true, Observers: r.observers(ctx), Clean: transport.CleanError, Secrets: r.secretsOf,
+	o.results, err = assembly.New(assembly.Options{
+		Config: cfg, Endpoint: r.endpoint, Codec: r.codec, Metrics: r.metrics, Tokenizers: r.tokenizers, Layout: o.layout,
+		BenchmarkID: opts.BenchmarkID, Phases: phases, Raw: true, Observers: observers(ctx, say.log, o.live), Clean: transport.CleanError,
+		Secrets: func(rec *record.Record) *redact.Secrets { return secretsOf(opts.Secrets, rec) },
 	})
+	if err == nil {
+		o.written.opened(o.results.Close)
+	}
+	return err
 }

@@ -13,7 +13,7 @@ import (
 
 // checkBodies formats every turn that somebody wrote, alone, and the first conversation of those that are made: a turn that cannot be sent
 // ends the run before anything is. What the bodies leave out is told once.
-func (r *runner) checkBodies(ctx context.Context, data *prepared) error {
+func checkBodies(ctx context.Context, r *resolved, data *prepared, warn func(string)) error {
 	told := map[string]bool{}
 	for i := range r.data.Len() {
 		if err := ctx.Err(); err != nil {
@@ -37,7 +37,7 @@ func (r *runner) checkBodies(ctx context.Context, data *prepared) error {
 			for _, text := range r.endpoint.RemarksOn(&c.Turns[k]) {
 				if !told[text] {
 					told[text] = true
-					r.warn(c.Turns[k].Origin + ": " + text + " (first seen here)")
+					warn(c.Turns[k].Origin + ": " + text + " (first seen here)")
 				}
 			}
 		}

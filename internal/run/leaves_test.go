@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -136,7 +134,7 @@ func view(b *config.Benchmark, words *tokenizer.Tokenizer, data bool) string {
 		data, err := json.Marshal(v)
 		fmt.Fprintln(&text, name, string(data), err)
 	}
-	r := &runner{cfg: b, log: slog.New(slog.NewTextHandler(io.Discard, nil)), opts: Options{Version: "v", Err: io.Discard}}
+	var r resolved
 	var err error
 	if r.endpoint, _, err = endpoint.Lookup(b.Endpoint.Type); err != nil {
 		return err.Error()
@@ -146,7 +144,7 @@ func view(b *config.Benchmark, words *tokenizer.Tokenizer, data bool) string {
 	fmt.Fprintf(&text, "transport %+v\n", connections) // functions are nil
 	say("headers", headers(b, "v"))
 	say("metrics", assembly.MetricOptions(b, r.endpoint))
-	say("exact", r.waiter() == nil)
+	say("exact", waiter(b) == nil)
 	fmt.Fprintf(&text, "layout %+v\n", artifact.NewLayout(b.Artifacts.Dir, b.Artifacts.Prefix))
 	say("records", []bool{len(b.Artifacts.Records) > 0, b.Artifacts.Raw})
 	r.plan, err = plan(b)
@@ -154,7 +152,7 @@ func view(b *config.Benchmark, words *tokenizer.Tokenizer, data bool) string {
 	if r.metrics, err = metric.NewSet(assembly.MetricOptions(b, r.endpoint)); err != nil {
 		return text.String() + err.Error()
 	}
-	say("codec", r.settings())
+	say("codec", settings(b, r.metrics.Options().Streaming))
 	to, err := newAddresses(b.Endpoint.URLs, b, r.endpoint)
 	if err == nil {
 		say("addresses", to.full)

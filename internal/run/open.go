@@ -2,89 +2,118 @@ package run
 
 import (
 	"context"
+	"errors"
 
 	"aiperf/internal/artifact"
 	"aiperf/internal/assembly"
 	"aiperf/internal/clock"
+	"aiperf/internal/config"
 	"aiperf/internal/load"
 	"aiperf/internal/transport"
+	"aiperf/internal/ui"
 )
 
-// opened is what the stages of opening make.
+// opened are the connections, files and workers of a run.
 type opened struct {
 	urls      []string // of the servers, simulated ones started
 	addresses *addresses
 	client    *transport.Client
-	reuse     transport.Reuse
 	layout    artifact.Layout
+	live      *ui.Live // what finished requests tell while the run goes on
+	gate      *gate
 	executor  *executor
 	results   *assembly.Assembly
 	load      *load.Generator
+
+	held    components // until the run ends: servers, connections, files
+	written components // until the last request is in them: results, inputs.json
+	beside  components // while the load goes on: the meter, the live view, the log of phases
 }
 
-func (r *runner) openServers(ctx context.Context) error {
-	servers := &mockServers{as: r.cfg.As("endpoint.urls"), asked: r.cfg.Endpoint.URLs}
-	err := r.open.start(ctx, servers)
-	r.urls = servers.urls
+// open goes through the stages that make them. It leaves nothing open on an error.
+func open(ctx context.Context, cfg *config.Benchmark, opts *Options, r *resolved, say *reporter) (*opened, error) {
+	o := &opened{live: new(ui.Live), gate: new(gate), written: components{unhurried: true}}
+	err := pass(say.log, o.stages(ctx, cfg, opts, r, say))
+	if err != nil {
+		o.close(ctx, say)
+		return nil, err
+	}
+	return o, nil
+}
+
+// stages are those of open, in their order.
+func (o *opened) stages(ctx context.Context, cfg *config.Benchmark, opts *Options, r *resolved, say *reporter) []stage {
+	return []stage{
+		{"servers", func() error { return o.startServers(ctx, cfg) }},
+		{"connections", func() error { return o.connect(cfg, r, say.warn) }},
+		{"artifacts", func() error { return o.makeFiles(cfg, opts, say) }},
+		{"executor", func() error {
+			o.executor = newExecutor(cfg, opts.Version, r, http1{o.client}, o.addresses, o.gate.put, say.warn)
+			return checkBodies(ctx, r, o.executor.data, say.warn)
+		}},
+		{"results", func() error { return o.startResults(ctx, cfg, opts, r, say) }},
+		{"load", func() (err error) { o.load, err = o.newLoad(cfg, r); return err }},
+		{"inputs", func() error { return o.listInputs(ctx, r, opts, say.warn) }},
+	}
+}
+
+// close releases everything in the opposite order.
+func (o *opened) close(ctx context.Context, say *reporter) {
+	if err := errors.Join(o.written.stop(ctx), o.held.stop(ctx)); err != nil {
+		say.tell("aiperf: warning: " + err.Error())
+	}
+}
+
+// startServers starts the simulated servers.
+func (o *opened) startServers(ctx context.Context, cfg *config.Benchmark) error {
+	servers := &mockServers{as: cfg.As("endpoint.urls"), asked: cfg.Endpoint.URLs}
+	err := o.held.start(ctx, servers)
+	o.urls = servers.urls
 	return err
 }
 
-func (r *runner) openConnections(context.Context) (err error) {
-	if r.addresses, err = newAddresses(r.urls, r.cfg, r.endpoint); err != nil {
+// connect makes the client, if this machine can carry its connections.
+func (o *opened) connect(cfg *config.Benchmark, r *resolved, warn func(string)) (err error) {
+	if o.addresses, err = newAddresses(o.urls, cfg, r.endpoint); err != nil {
 		return err
 	}
-	connections := transportOptions(r.cfg, r.warn)
-	r.reuse = connections.Reuse
-	warnings, err := machineBudget().check(r.plan, r.addresses.list, connections.Reuse, r.cfg.As)
+	connections := transportOptions(cfg, warn)
+	warnings, err := machineBudget().check(r.plan, o.addresses.list, connections.Reuse, cfg.As)
 	if err != nil {
 		return err
 	}
 	for _, w := range warnings {
-		r.warn(w)
+		warn(w)
 	}
-	if r.client, err = transport.NewClient(connections); err != nil {
+	if o.client, err = transport.NewClient(connections); err != nil {
 		return err
 	}
-	r.open.opened(func() error { r.client.Close(); return nil })
+	o.held.opened(func() error { o.client.Close(); return nil })
 	return nil
 }
 
-// openExecutor makes what sends requests, and tries the bodies that it will send.
-func (r *runner) openExecutor(ctx context.Context) error {
-	r.executor = r.newExecutor(r.reuse)
-	return r.checkBodies(ctx, r.executor.data)
-}
-
-func (r *runner) openResults(ctx context.Context) (err error) {
-	if r.results, err = r.newResults(ctx); err != nil {
-		return err
-	}
-	r.written.opened(r.results.Close)
-	return nil
-}
-
-func (r *runner) openLoad(context.Context) (err error) {
-	r.load, err = load.New(r.plan, load.Options{
-		Source: newSource(r.data), Executor: r.executor, Root: r.root, Waiter: r.waiter(),
-		Hooks: load.Hooks{Started: func(p *load.PhaseInfo, _ int64) { r.beside.phaseStart(p) }, After: r.beside.phaseEnd},
+// newLoad makes what sends the requests when they are due.
+func (o *opened) newLoad(cfg *config.Benchmark, r *resolved) (*load.Generator, error) {
+	return load.New(r.plan, load.Options{
+		Source: newSource(r.data), Executor: o.executor, Root: r.root, Waiter: waiter(cfg),
+		Hooks: load.Hooks{Started: func(p *load.PhaseInfo, _ int64) { o.beside.phaseStart(p) }, After: o.beside.phaseEnd},
 	})
-	return err
 }
 
-// openInputs begins inputs.json, for the datasets that have one.
-func (r *runner) openInputs(ctx context.Context) error {
+// listInputs begins inputs.json, for the datasets that have one.
+func (o *opened) listInputs(ctx context.Context, r *resolved, opts *Options, warn func(string)) error {
 	f := r.data.Facts()
 	if f.Trace || f.Verbatim {
 		return nil
 	}
-	inputs := newListing(r.layout.Inputs(), r.opts.Secrets, r.executor.data, r.codec, r.warn)
-	r.executor.inputs = inputs
-	return r.written.start(ctx, inputs)
+	inputs := newListing(o.layout.Inputs(), opts.Secrets, o.executor.data, r.codec, warn)
+	o.executor.inputs = inputs
+	return o.written.start(ctx, inputs)
 }
 
 // waiter sleeps to the instants of the schedule; nil = as exactly as the platform can.
-func (r *runner) waiter() clock.Waiter {
-	if r.cfg.Environment.Timing.HighResTimer {
+func waiter(cfg *config.Benchmark) clock.Waiter {
+	if cfg.Environment.Timing.HighResTimer {
 		return nil
 	}
 	return clock.NewTimerWaiter()

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"aiperf/internal/clock"
+	"aiperf/internal/config"
 	"aiperf/internal/load"
 	"aiperf/internal/ui"
 )
@@ -12,31 +13,38 @@ import (
 // statsInterval is the pause between two lines of statistics when nobody gave one.
 const statsInterval = 30 * time.Second
 
+// statsPause is the pause between two lines of statistics; 0 = there are none.
+func statsPause(cfg *config.Benchmark) time.Duration {
+	if s := cfg.Runtime.StatsInterval; s != nil {
+		return s.Duration()
+	}
+	return statsInterval
+}
+
 // progress is the component that shows how the load goes: the live line, if there is a terminal for it, and the lines of statistics, into
 // the log, and to the error stream where nothing is drawn.
 type progress struct {
 	passive
-	*runner
-	shown []*ui.Progress
+	load    *load.Generator
+	live    *ui.Live
+	pause   time.Duration // between two lines; 0 = there are none
+	columns int           // of the live line
+	say     *reporter
+	shown   []*ui.Progress
 }
 
 // Start implements component.
 func (p *progress) Start(context.Context) error {
-	r := p.runner
-	look := func() (ui.Snapshot, bool) { return r.snapshot(r.load.Snapshot()) }
-	pause := statsInterval
-	if s := r.cfg.Runtime.StatsInterval; s != nil {
-		pause = s.Duration()
+	look := func() (ui.Snapshot, bool) { return snapshot(p.load.Snapshot(), p.live) }
+	if p.say.screen != nil {
+		p.shown = append(p.shown, ui.Start(p.say.screen, p.columns, look))
 	}
-	if r.screen != nil {
-		p.shown = append(p.shown, ui.Start(r.screen, r.opts.Progress, look))
-	}
-	if pause > 0 {
-		p.shown = append(p.shown, ui.Lines(pause, look, func(line string) {
-			if r.screen == nil {
-				r.note("%s", line)
+	if p.pause > 0 {
+		p.shown = append(p.shown, ui.Lines(p.pause, look, func(line string) {
+			if p.say.screen == nil {
+				p.say.note("%s", line)
 			} else {
-				r.log.Info(line)
+				p.say.log.Info(line)
 			}
 		}))
 	}
@@ -51,7 +59,8 @@ func (p *progress) Stop(context.Context) error {
 	return nil
 }
 
-func (r *runner) snapshot(s load.Snapshot) (ui.Snapshot, bool) {
+// snapshot is how the load stands, and what the answers say.
+func snapshot(s load.Snapshot, live *ui.Live) (ui.Snapshot, bool) {
 	if s.Info == nil || s.Started == 0 {
 		return ui.Snapshot{}, false
 	}
@@ -63,6 +72,6 @@ func (r *runner) snapshot(s load.Snapshot) (ui.Snapshot, bool) {
 		Phase: s.Info.Name, Sent: s.Sent, Finished: s.Completed + s.Cancelled, Errors: s.Errors, InFlight: s.InFlight(),
 		Requests: s.Phase.Requests, Duration: s.Phase.Duration, Elapsed: time.Duration(now - s.Started), Sending: s.SentAll == 0,
 	}
-	r.live.Fill(s.Info.Index, &shown)
+	live.Fill(s.Info.Index, &shown)
 	return shown, true
 }

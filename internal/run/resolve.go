@@ -14,7 +14,7 @@ import (
 	"aiperf/internal/rng"
 )
 
-// resolved is what the stages of resolving find.
+// resolved is everything that a run may be refused for. It is found without writing or sending anything.
 type resolved struct {
 	endpoint   *endpoint.Endpoint
 	codec      endpoint.Codec
@@ -25,63 +25,59 @@ type resolved struct {
 	plan       load.Plan
 }
 
-func (r *runner) resolveEndpoint(context.Context) error {
-	b := r.cfg
-	var notice string
-	var err error
-	if r.endpoint, notice, err = endpoint.Lookup(b.Endpoint.Type); err != nil {
-		return err
+// resolve goes through the stages that find it.
+func resolve(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, version string, say *reporter) (*resolved, error) {
+	r := &resolved{root: root(seed)}
+	r.tokenizers = sync.OnceValues(func() (*assembly.Tokenizers, error) {
+		return assembly.OpenTokenizers(ctx, cfg, say.log, say.note, say.download)
+	})
+	return r, pass(say.log, r.stages(ctx, cfg, userAgent(version), say))
+}
+
+// stages are those of resolve, in their order.
+func (r *resolved) stages(ctx context.Context, cfg *config.Benchmark, agent string, say *reporter) []stage {
+	return []stage{
+		{"endpoint", func() (err error) { r.endpoint, err = findEndpoint(cfg, say.warn); return err }},
+		{"metrics", func() (err error) {
+			r.metrics, err = metric.NewSet(assembly.MetricOptions(cfg, r.endpoint))
+			return err
+		}},
+		{"codec", func() (err error) {
+			r.codec, err = r.endpoint.Open(settings(cfg, r.metrics.Options().Streaming))
+			return err
+		}},
+		{"dataset", func() (err error) {
+			r.data, err = openDataset(ctx, agent, cfg, r.endpoint, datasetRoot(cfg, r.root), lazyTokenizer(ctx, r.tokenizers))
+			return err
+		}},
+		{"schedule", func() error { return checkData(cfg, r.data, say) }},
+		{"tokenizers", func() (err error) {
+			if assembly.Counts(cfg, r.endpoint) {
+				_, err = r.tokenizers()
+			}
+			return err
+		}},
+		{"templates", func() error { return warnOfTemplates(cfg, r.endpoint, r.tokenizers, say.warn) }},
+		{"plan", func() (err error) { r.plan, err = plan(cfg); return err }},
+	}
+}
+
+// userAgent is the name by which servers know this program.
+func userAgent(version string) string { return "aiperf/" + version }
+
+// findEndpoint finds the endpoint type of a run.
+func findEndpoint(b *config.Benchmark, warn func(string)) (*endpoint.Endpoint, error) {
+	e, notice, err := endpoint.Lookup(b.Endpoint.Type)
+	if err != nil {
+		return nil, err
 	}
 	if notice != "" {
-		r.warn(notice)
+		warn(notice)
 	}
-	if !r.endpoint.Built() {
-		return fmt.Errorf("%s %s is not built yet", b.As("endpoint.type"), r.endpoint.Name)
+	if !e.Built() {
+		return nil, fmt.Errorf("%s %s is not built yet", b.As("endpoint.type"), e.Name)
 	}
-	return nil
-}
-
-func (r *runner) resolveMetrics(context.Context) (err error) {
-	if r.metrics, err = metric.NewSet(assembly.MetricOptions(r.cfg, r.endpoint)); err != nil {
-		return err
-	}
-	r.codec, err = r.endpoint.Open(r.settings())
-	return err
-}
-
-func (r *runner) resolveDataset(ctx context.Context) (err error) {
-	r.root = root(r.seed)
-	r.tokenizers = sync.OnceValues(func() (*assembly.Tokenizers, error) {
-		return assembly.OpenTokenizers(ctx, r.cfg, r.log, r.note, r.download)
-	})
-	if r.data, err = openDataset(ctx, "aiperf/"+r.opts.Version, r.cfg, r.endpoint, datasetRoot(r.cfg, r.root), lazyTokenizer(ctx, r.tokenizers)); err != nil {
-		return err
-	}
-	for _, w := range r.data.Facts().Warnings {
-		r.warn(w)
-	}
-	r.logDataset()
-	return nil
-}
-
-func (r *runner) resolveSchedule(context.Context) error {
-	if err := checkSchedule(r.cfg, r.data.Facts()); err != nil {
-		return err
-	}
-	return checkTurns(r.cfg, r.data)
-}
-
-func (r *runner) resolveTokenizers(context.Context) error {
-	if !assembly.Counts(r.cfg, r.endpoint) {
-		return nil
-	}
-	_, err := r.tokenizers()
-	return err
-}
-
-func (r *runner) resolvePlan(context.Context) (err error) {
-	r.plan, err = plan(r.cfg)
-	return err
+	return e, nil
 }
 
 // root is where everything random is drawn from; nil = a seed of the system's.
@@ -90,6 +86,18 @@ func root(seed *config.Seed) *rng.Root {
 		return rng.New(nil)
 	}
 	return rng.NewDecimal(string(*seed))
+}
+
+// checkData tells what a dataset says of itself, and refuses one that the phases cannot use.
+func checkData(b *config.Benchmark, data dataset.Dataset, say *reporter) error {
+	for _, w := range data.Facts().Warnings {
+		say.warn(w)
+	}
+	logDataset(say.log, b.Dataset().Path, data)
+	if err := checkSchedule(b, data.Facts()); err != nil {
+		return err
+	}
+	return checkTurns(b, data)
 }
 
 // checkSchedule refuses a schedule without times.

@@ -6,14 +6,12 @@ import (
 	"context"
 	"errors"
 	"io"
-	"log/slog"
 
 	"aiperf/internal/config"
 	"aiperf/internal/load"
 	"aiperf/internal/metric"
 	"aiperf/internal/redact"
 	"aiperf/internal/rng"
-	"aiperf/internal/ui"
 )
 
 // Options are what a run gets beside its configuration.
@@ -29,27 +27,6 @@ type Options struct {
 	Secrets     *redact.Secrets // that are known besides those of the configuration
 }
 
-// runner is one run: what it was asked for, and what its stages (stages.go) made of that.
-type runner struct {
-	cfg  *config.Benchmark
-	opts Options
-	seed *config.Seed
-	log  *slog.Logger
-
-	resolved
-	opened
-
-	open    components // until the run ends: servers, connections, files
-	written components // until the last request is in them: results, inputs.json
-	beside  components // while the load goes on: the meter, the live view, the log of phases
-
-	gate   gate
-	meter  *meter
-	events events     // where the log goes
-	screen *ui.Screen // the error stream, where it shows the live line; nil = it shows none
-	live   *ui.Live   // what finished requests tell while the run goes on
-}
-
 // Run carries a benchmark out and writes its files. Before the first request an error leaves nothing behind but the directory; afterwards
 // there is always a report. The context's end is the user's interruption: the run drains and reports what it has.
 func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Options) (*metric.Run, error) {
@@ -57,56 +34,49 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 		opts.BenchmarkID = rng.UUID()[24:]
 	}
 	opts.Secrets = opts.Secrets.With(cfg.Secrets()...)
-	r := &runner{cfg: cfg, opts: opts, seed: seed, written: components{unhurried: true}, live: &ui.Live{}}
-	if opts.Progress > 0 {
-		r.screen = ui.NewScreen(opts.Err)
-		r.opts.Err = r.screen
-	}
-	r.startLog()
-	if err := r.start(ctx); err != nil {
+	say := newReporter(cfg.Logging.Level, &opts)
+	begun, err := start(ctx, cfg, seed, &opts, say)
+	if err != nil {
 		return nil, err
 	}
-	defer r.close(ctx)
-	result, loadErr := r.runLoad(ctx)
-	pipeErr := r.written.stop(ctx)
-	how := r.outcome(result)
-	run := r.summarise(result, how)
-	writeErr := r.results.Write(run, how)
-	r.logVerdict(run)
-	r.reportFailure(run, result)
+	defer begun.close(ctx, say)
+	result, used, loadErr := begun.runLoad(ctx, cfg, opts.Progress, say)
+	pipeErr := begun.written.stop(ctx)
+	window, phases := profilingWindow(result)
+	how := outcome(cfg, &opts, result, window, say.file)
+	run := begun.results.Run(how)
+	judge(run, result, clientStats(run, phases, used, begun.client, begun.results), cfg.As)
+	writeErr := begun.results.Write(run, how)
+	logVerdict(say.log, run)
+	reportFailure(say, run, result, begun.results.TemplateFailures(), cfg.As)
 	if loadErr != nil {
 		return run, loadErr
 	}
 	return run, errors.Join(pipeErr, writeErr)
 }
 
-// runLoad sends the requests, with everything running that watches them.
-func (r *runner) runLoad(ctx context.Context) (*load.Result, error) {
-	for _, one := range r.watchers() {
-		if err := r.beside.start(ctx, one); err != nil {
-			return nil, errors.Join(err, r.beside.stop(ctx))
+// runLoad sends the requests, with everything running that watches them. used is what the client needed for it.
+func (o *opened) runLoad(ctx context.Context, cfg *config.Benchmark, columns int, say *reporter) (result *load.Result, used usage, err error) {
+	m := new(meter)
+	for _, one := range o.watchers(cfg, m, columns, say) {
+		if err := o.beside.start(ctx, one); err != nil {
+			return nil, used, errors.Join(err, o.beside.stop(ctx))
 		}
 	}
-	result, err := r.load.Run(ctx)
-	return result, errors.Join(err, r.beside.stop(ctx))
+	result, err = o.load.Run(ctx)
+	err = errors.Join(err, o.beside.stop(ctx))
+	return result, m.usage(), err
 }
 
 // watchers are the components beside the load, in the order in which they start.
-func (r *runner) watchers() []component {
-	doubts := newCertainty(r.results.Put)
-	r.meter = &meter{after: doubts.known}
+func (o *opened) watchers(cfg *config.Benchmark, m *meter, columns int, say *reporter) []component {
+	doubts := newCertainty(o.results.Put)
+	m.after = doubts.known
 	return []component{
 		closing{close: func() error { doubts.close(); return nil }},
-		r.meter,
-		admission{runner: r, doubts: doubts},
-		&progress{runner: r},
-		phaseLog{log: r.log},
-	}
-}
-
-// close releases everything in the opposite order.
-func (r *runner) close(ctx context.Context) {
-	if err := errors.Join(r.written.stop(ctx), r.open.stop(ctx)); err != nil {
-		r.tell("aiperf: warning: " + err.Error())
+		m,
+		admission{gate: o.gate, doubts: doubts, meter: m},
+		&progress{load: o.load, live: o.live, pause: statsPause(cfg), columns: columns, say: say},
+		phaseLog{log: say.log},
 	}
 }

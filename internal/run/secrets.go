@@ -9,7 +9,7 @@ import (
 
 // secretsOf are the values that nothing written of a request may show: those of the run, and of headers that the request alone had, from a
 // file of prompts. The ids of sessions, which stand in headers as well as in the records, are none.
-func (r *runner) secretsOf(rec *record.Record) *redact.Secrets {
+func secretsOf(run *redact.Secrets, rec *record.Record) *redact.Secrets {
 	var own []string
 	for _, h := range rec.RequestHeaders {
 		if redact.SecretHeader(h.Name) && !strings.Contains(strings.ToLower(h.Name), "session") {
@@ -17,7 +17,7 @@ func (r *runner) secretsOf(rec *record.Record) *redact.Secrets {
 		}
 	}
 	if len(own) == 0 {
-		return r.opts.Secrets
+		return run
 	}
-	return r.opts.Secrets.With(own...)
+	return run.With(own...)
 }

@@ -14,18 +14,18 @@ import (
 func TestAStageThatRefusesIsTheLast(t *testing.T) {
 	var ran []string
 	one := func(name string, err error) stage {
-		return stage{name, func(*runner, context.Context) error { ran = append(ran, name); return err }}
+		return stage{name, func() error { ran = append(ran, name); return err }}
 	}
 	refused := errors.New("refused")
-	r := &runner{log: slog.New(slog.DiscardHandler)}
-	if err := r.pass(t.Context(), []stage{one("a", nil), one("b", refused), one("c", nil)}); !errors.Is(err, refused) || !slices.Equal(ran, []string{"a", "b"}) {
+	if err := pass(slog.New(slog.DiscardHandler), []stage{one("a", nil), one("b", refused), one("c", nil)}); !errors.Is(err, refused) || !slices.Equal(ran, []string{"a", "b"}) {
 		t.Errorf("%v after %v", err, ran)
 	}
 }
 
 // TestInputsAreTheLastStage: an error before the first request must leave no inputs.json, so nothing that can be refused follows it.
 func TestInputsAreTheLastStage(t *testing.T) {
-	if last := opening[len(opening)-1]; last.name != "inputs" {
+	stages := new(opened).stages(t.Context(), nil, nil, nil, nil)
+	if last := stages[len(stages)-1]; last.name != "inputs" {
 		t.Errorf("the last stage is %s", last.name)
 	}
 }

@@ -6,47 +6,52 @@ import (
 	"sync"
 	"time"
 
+	"aiperf/internal/config"
 	"aiperf/internal/record"
 )
 
 // patience is how long a start that the user interrupted may take to notice it.
 const patience = time.Second
 
-// start goes through the stages of the run. When the context ends it gives up within patience, whatever the rooms are busy with: a tokenizer that
-// loads, a file that does not answer, a terminal that takes nothing. What it opened is released unless it returns nil.
-func (r *runner) start(ctx context.Context) error {
-	done := make(chan error, 1)
+// start resolves and opens a run. When the context ends it gives up within patience, whatever the rooms are busy with: a tokenizer that
+// loads, a file that does not answer, a terminal that takes nothing. On an error nothing stays open.
+func start(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts *Options, say *reporter) (*opened, error) {
+	type result struct {
+		*opened
+		err error
+	}
+	done := make(chan result, 1)
 	go func() {
-		err := r.pass(ctx, resolving)
+		r, err := resolve(ctx, cfg, seed, opts.Version, say)
+		var o *opened
 		if err == nil && ctx.Err() == nil {
-			err = r.pass(ctx, opening)
+			o, err = open(ctx, cfg, opts, r, say)
 		}
-		done <- err
+		done <- result{o, err}
 	}()
-	var err error
+	release := func(got result) {
+		if got.opened != nil {
+			got.close(ctx, say)
+		}
+	}
+	var got result
 	select {
-	case err = <-done:
+	case got = <-done:
 	case <-ctx.Done():
 		timer := time.NewTimer(patience)
 		defer timer.Stop()
 		select {
-		case err = <-done:
+		case got = <-done:
 		case <-timer.C:
-			go func() {
-				<-done
-				r.close(ctx)
-			}()
-			return early(ctx)
+			go func() { release(<-done) }()
+			return nil, early(ctx)
 		}
 	}
-	switch {
-	case ctx.Err() != nil:
-		err = early(ctx)
-	case err == nil:
-		return nil
+	if ctx.Err() != nil {
+		release(got)
+		return nil, early(ctx)
 	}
-	r.close(ctx)
-	return err
+	return got.opened, got.err
 }
 
 // early is the error of a run that was interrupted before it sent anything.

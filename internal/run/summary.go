@@ -3,16 +3,16 @@ package run
 import (
 	"aiperf/internal/assembly"
 	"aiperf/internal/clock"
+	"aiperf/internal/config"
 	"aiperf/internal/load"
 	"aiperf/internal/metric"
 )
 
 // outcome is how the run went.
-func (r *runner) outcome(result *load.Result) assembly.Outcome {
-	window, _ := profilingWindow(result)
+func outcome(cfg *config.Benchmark, opts *Options, result *load.Result, window metric.Window, logFile string) assembly.Outcome {
 	o := assembly.Outcome{
-		Version: r.opts.Version, Info: r.opts.Info, InputConfig: r.opts.InputConfig, LookedForGPUs: r.cfg.GPUTelemetry.Enabled,
-		Window: window, LogFile: r.layout.Log(),
+		Version: opts.Version, Info: opts.Info, InputConfig: opts.InputConfig, LookedForGPUs: cfg.GPUTelemetry.Enabled,
+		Window: window, LogFile: logFile,
 	}
 	if result == nil {
 		return o
@@ -22,7 +22,7 @@ func (r *runner) outcome(result *load.Result) assembly.Outcome {
 	case result.Interrupted:
 		o.IncompleteReason = "Run cancelled before all records were processed."
 	case result.TooManyFail:
-		o.IncompleteReason = "Run aborted: " + load.ErrFailures.Error() + " (" + r.cfg.As("phases.profiling.failed_request_threshold") + ")."
+		o.IncompleteReason = "Run aborted: " + load.ErrFailures.Error() + " (" + cfg.As("phases.profiling.failed_request_threshold") + ")."
 	}
 	for _, f := range result.Phases {
 		o.Phases = append(o.Phases, assembly.Phase{
@@ -33,16 +33,13 @@ func (r *runner) outcome(result *load.Result) assembly.Outcome {
 	return o
 }
 
-// summarise reduces the finished run and judges it.
-func (r *runner) summarise(result *load.Result, how assembly.Outcome) *metric.Run {
-	run := r.results.Run(how)
+// judge says what the numbers of a finished run are worth.
+func judge(run *metric.Run, result *load.Result, client metric.ClientStats, as func(key string) string) {
 	if result != nil && result.Unreachable != nil && run.IncompleteReason == "" {
-		run.IncompleteReason = "Run aborted: " + unreachable(result.Unreachable, run.Profiling, r.cfg.As("environment.timing.no_fail_fast")) + "."
+		run.IncompleteReason = "Run aborted: " + unreachable(result.Unreachable, run.Profiling, as("environment.timing.no_fail_fast")) + "."
 	}
-	_, profiling := profilingWindow(result)
-	run.Validity = metric.Assess(r.clientStats(run, profiling))
+	run.Validity = metric.Assess(client)
 	run.Validity.Certain = run.Profiling.Certain
-	return run
 }
 
 // profilingWindow is the wall time from the start of the first profiling phase to the end of the last, and their facts.

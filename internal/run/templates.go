@@ -4,24 +4,26 @@ import (
 	"fmt"
 
 	"aiperf/internal/assembly"
+	"aiperf/internal/config"
+	"aiperf/internal/endpoint"
 )
 
 // warnOfTemplates says where a chat template does nothing.
-func (r *runner) warnOfTemplates() error {
-	if !r.cfg.Tokenizer.ApplyChatTemplate {
+func warnOfTemplates(cfg *config.Benchmark, e *endpoint.Endpoint, open func() (*assembly.Tokenizers, error), warn func(string)) error {
+	if !cfg.Tokenizer.ApplyChatTemplate {
 		return nil
 	}
-	if !assembly.Templated(r.cfg, r.endpoint) {
-		r.warn(fmt.Sprintf("%s has no effect: endpoint type %s sends no chat messages", r.cfg.As("tokenizer.apply_chat_template"), r.endpoint.Name))
+	if !assembly.Templated(cfg, e) {
+		warn(fmt.Sprintf("%s has no effect: endpoint type %s sends no chat messages", cfg.As("tokenizer.apply_chat_template"), e.Name))
 		return nil
 	}
-	tokenizers, err := r.tokenizers()
+	tokenizers, err := open()
 	if err != nil {
 		return err
 	}
 	for _, tok := range tokenizers.All() {
 		if _, ok := tok.ChatTemplate(false); !ok {
-			r.warn(fmt.Sprintf("%s: tokenizer %s has no chat template; input tokens are those of the texts alone", r.cfg.As("tokenizer.apply_chat_template"), tok.Name()))
+			warn(fmt.Sprintf("%s: tokenizer %s has no chat template; input tokens are those of the texts alone", cfg.As("tokenizer.apply_chat_template"), tok.Name()))
 		}
 	}
 	return nil

@@ -12,10 +12,10 @@ import (
 )
 
 // observers are who sees every finished request while the run goes on: the live figures, and at level DEBUG the log.
-func (r *runner) observers(ctx context.Context) []pipeline.Observer {
-	list := []pipeline.Observer{liveFigures{r.live}}
-	if r.log.Enabled(ctx, slog.LevelDebug) {
-		list = append(list, requestLog{log: r.log, trace: r.log.Enabled(ctx, levels["TRACE"])})
+func observers(ctx context.Context, log *slog.Logger, live *ui.Live) []pipeline.Observer {
+	list := []pipeline.Observer{liveFigures{live}}
+	if log.Enabled(ctx, slog.LevelDebug) {
+		list = append(list, requestLog{log: log, trace: log.Enabled(ctx, levels["TRACE"])})
 	}
 	return list
 }

@@ -29,10 +29,10 @@ func transportOptions(b *config.Benchmark, warn func(string)) transport.Options 
 }
 
 // headers are the request headers of a run.
-func headers(b *config.Benchmark, version string) transport.HeaderSet {
+func headers(b *config.Benchmark, agent string) transport.HeaderSet {
 	tuning := b.Environment.HTTP
 	h := transport.HeaderSet{
-		UserAgent:         "aiperf/" + version,
+		UserAgent:         agent,
 		CorrelationHeader: b.Endpoint.SessionHeader,
 		APIKey:            b.Endpoint.APIKey,
 		Streaming:         b.Endpoint.Streaming,

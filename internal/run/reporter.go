@@ -1,0 +1,94 @@
+package run
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+
+	"aiperf/internal/redact"
+	"aiperf/internal/terminal"
+	"aiperf/internal/ui"
+)
+
+// reporter tells the user what a run has to say: in its log, and on the error stream what is worth a line there.
+type reporter struct {
+	log     *slog.Logger
+	events  *events         // where the log goes
+	level   slog.Level      // what is below it is not told
+	err     io.Writer       // the error stream
+	screen  *ui.Screen      // the error stream, where it shows the live line; nil = it shows none
+	secrets *redact.Secrets // nothing that is told shows them
+	file    string          // the log's path; "" = it has none yet
+}
+
+// newReporter begins the log of a run at a level of --log-level with what the user was told before.
+func newReporter(level string, o *Options) *reporter {
+	say := &reporter{events: new(events), level: levels[level], err: o.Err, secrets: o.Secrets}
+	if o.Progress > 0 {
+		say.screen = ui.NewScreen(o.Err)
+		say.err = say.screen
+	}
+	if say.verbose() {
+		say.events.live = say.err
+	}
+	say.log = slog.New(slog.NewTextHandler(o.Secrets.Writer(say.events), &slog.HandlerOptions{Level: say.level}))
+	for _, text := range o.Notes {
+		say.log.Info(text)
+	}
+	for _, text := range o.Warnings {
+		say.log.Warn(text)
+	}
+	return say
+}
+
+// into gives the log its file.
+func (say *reporter) into(file io.Writer, path string) {
+	say.events.into(file)
+	say.file = path
+}
+
+// verbose tells whether the error stream gets the lines of the log: -v and -vv, or a level like theirs.
+func (say *reporter) verbose() bool { return say.level < slog.LevelInfo }
+
+// levelEnabled tells whether lines of a level are wanted.
+func (say *reporter) levelEnabled(level slog.Level) bool { return say.level <= level }
+
+// tell writes a line on the error stream, without secrets and without what steers a terminal.
+func (say *reporter) tell(text string) {
+	fmt.Fprintln(say.err, terminal.Text(say.secrets.Text(text)))
+}
+
+// warn tells the user something that does not stop the run, unless the level lets only errors through.
+func (say *reporter) warn(text string) {
+	if say.levelEnabled(slog.LevelWarn) && !say.verbose() {
+		say.tell("aiperf: warning: " + text)
+	}
+	say.log.Warn(text)
+}
+
+// note tells the user something that is no reason to worry.
+func (say *reporter) note(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if say.levelEnabled(slog.LevelInfo) && !say.verbose() {
+		say.tell("aiperf: " + text)
+	}
+	say.log.Info(text)
+}
+
+// fail tells the user why a run gives no result.
+func (say *reporter) fail(text string) {
+	say.tell(fmt.Sprintf("error: %s; log: %s", text, say.file))
+	say.log.Error(text)
+}
+
+// download tells when a file of a tokenizer begins to come, and when it is there.
+func (say *reporter) download(file string, done, total int64) {
+	switch {
+	case done == 0 && total > 0:
+		say.note("downloading %s (%.1f MB)", file, float64(total)/1e6)
+	case done == 0:
+		say.note("downloading %s", file)
+	case done == total:
+		say.note("downloaded %s", file)
+	}
+}
