@@ -36,7 +36,8 @@ type Turn struct {
 
 	Branches []Branch // conversations that begin when the turn has been answered
 
-	Parts []Part // what the turn says, in order
+	Parts    []Part  // what the turn says, in order
+	TokenIDs []int32 // the same as token ids, for types that take them; nil = the parts are all there is
 
 	RawMessages  []json.RawMessage // ready messages, replace the parts; nil = build from the parts, empty = add nothing
 	RawTools     json.RawMessage   // tool definitions beside RawMessages; nil = none

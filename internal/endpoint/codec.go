@@ -112,6 +112,9 @@ type Settings struct {
 	Extras    []Member      // over the generated members
 	Spell     setting.Spell `json:"-"` // words the settings that errors speak of
 
+	// Tokens appends the token ids of a text for a model, without special tokens; nil = there is no tokenizer.
+	Tokens func(ids []int32, model, text string) ([]int32, error) `json:"-"`
+
 	LegacyMaxTokens   bool // max_tokens instead of max_completion_tokens (chat)
 	ServerTokenCount  bool // the server's token counts are used (responses)
 	PerChunkUsage     bool // ask for usage on every chunk (chat)

@@ -20,7 +20,9 @@ func encodeCompletions(b *body, t *conversation.Turn, h *History) error {
 		}
 	}
 	a := len(b.buf)
-	if len(list) == 1 {
+	if t.TokenIDs != nil {
+		b.setIDs("prompt", t.TokenIDs)
+	} else if len(list) == 1 {
 		b.buf = jsontext.AppendString(b.buf, list[0])
 	} else {
 		b.strings(list)

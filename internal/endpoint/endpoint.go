@@ -32,6 +32,7 @@ type Endpoint struct {
 	ContextText    bool // has no messages: puts those texts in front of the prompt
 	Replies        bool // answers become part of the history
 	FollowsUp      bool // an answer may take further requests: polls, downloads
+	TokenIDs       bool // prompts may be token ids
 	InlineMedia    bool // sends content, no addresses: they are fetched before the run
 
 	Forms    Forms    // encoding of bodies
@@ -93,6 +94,9 @@ func (e *Endpoint) RemarksOn(t *conversation.Turn) []string {
 		if !m.takes && slices.ContainsFunc(t.Parts, func(p conversation.Part) bool { return p.Kind == m.kind }) {
 			list = append(list, "endpoint type "+e.Name+" sends no "+m.name+": they are left out")
 		}
+	}
+	if t.TokenIDs != nil && !e.TokenIDs {
+		list = append(list, "endpoint type "+e.Name+" sends no token ids: they are left out")
 	}
 	return list
 }

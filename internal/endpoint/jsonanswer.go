@@ -25,6 +25,7 @@ type jsonAnswer struct {
 	failure   []byte        // last error object of a document
 	failed    *record.Error // the server reported that the request failed
 	messages  int
+	tokens    int // that came as ids
 	skipped   int
 	unframed  bool // a body that looks like an event stream
 	scratch   []byte
@@ -283,7 +284,7 @@ func (d *jsonAnswer) fill(r *record.Reply) {
 	r.Output, r.Reasoning = string(d.out), string(d.reasoning)
 	r.PerChunkTokens = -1
 	r.FinishReason = string(d.finish)
-	r.Skipped = d.skipped
+	r.Skipped, r.OutputTokens = d.skipped, d.tokens
 	if len(d.usage) > 0 {
 		r.Usage = parseUsage(d.usage)
 	}

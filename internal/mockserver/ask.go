@@ -23,11 +23,12 @@ type ask struct {
 	partial    int  // pictures on the way to the last one, in a stream
 	fixed      int  // content events of the answer, whatever the knobs say; 0 = they do
 	text       string
-	tokenCount int // token ids in the prompt
+	tokenCount int  // token ids in the prompt
+	ids        bool // the prompt is token ids, and so is the answer
 }
 
 // prompt keys, in the order in which their texts are joined.
-var promptKeys = []string{"messages", "system", "prompt", "input", "instructions", "inputs", "text_input", "query", "passages", "documents", "texts", "text"}
+var promptKeys = []string{"messages", "system", "prompt", "input", "instructions", "inputs", "text_input", "query", "passages", "documents", "texts", "text", "input_ids", "token_ids"}
 
 // readAsk reads a body; nil = not a JSON object.
 func readAsk(p *fastjson.Parser, body []byte) *ask {
@@ -48,11 +49,16 @@ func readAsk(p *fastjson.Parser, body []byte) *ask {
 	if n := v.GetInt("max_completion_tokens"); n > 0 {
 		a.max = n
 	}
-	for _, key := range []string{"max_output_tokens", "parameters.max_new_tokens"} {
+	for _, key := range []string{"max_output_tokens", "parameters.max_new_tokens", "sampling_params.max_new_tokens", "sampling_params.max_tokens"} {
 		if n := v.GetInt(strings.Split(key, ".")...); n > 0 {
 			a.max = n
 		}
 	}
+	if p := v.Get("sampling_params"); p != nil {
+		a.ignoreEOS = a.ignoreEOS || p.GetBool("ignore_eos")
+		a.min = max(a.min, p.GetInt("min_tokens"), p.GetInt("min_new_tokens"))
+	}
+	a.ids = v.Exists("input_ids") || v.Exists("token_ids")
 	var texts []string
 	for _, key := range promptKeys {
 		value := v.Get(key)

@@ -90,7 +90,7 @@ func answers(path string) bool {
 }
 
 const notFound = `{"error":{"message":"unknown path; this server answers /v1/chat/completions, /v1/completions, /v1/embeddings, ` +
-	`/v1/responses, /v1/messages, /generate, /generate_stream, /v2/models/MODEL/generate, /v2/models/MODEL/generate_stream, /rag/api/prompt, /, ` +
+	`/v1/responses, /v1/messages, /generate, /generate_stream, /inference/v1/generate, /v2/models/MODEL/generate, /v2/models/MODEL/generate_stream, /rag/api/prompt, /, ` +
 	`/v1/images/generations, /v1/images/edits, /v1/infer, /v1/audio/transcriptions, /v1/videos, ` +
 	`/v1/ranking, /v2/rerank, /rerank, /v1/models, /metrics and /health","type":"not_found","code":404}}`
 
@@ -216,7 +216,7 @@ func (c *conn) prepare(req *request, a *ask, t *Truth, arrival int64) *stream {
 			a.fixed += a.partial
 		}
 	}
-	other, streams := wireOf(req.path)
+	other, streams := a.wire(req.path)
 	a.stream = a.stream || streams
 	reasons := shape.reasons || other != nil && other.reasons
 	c.st = stream{sink: c.sock, shape: shape, wire: other, opts: &c.opts, ask: a, truth: t, logged: c.Server.truth != nil,

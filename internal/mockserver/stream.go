@@ -129,8 +129,12 @@ func (st *stream) event() (tokens int) {
 	st.events++
 	at := st.open()
 	after, last := st.wording(open, left == &st.think)
-	for range tokens {
-		st.buf = append(st.buf, st.plan.word()...)
+	if st.wire != nil && st.wire.ids {
+		st.buf = st.ids(st.buf, tokens)
+	} else {
+		for range tokens {
+			st.buf = append(st.buf, st.plan.word()...)
+		}
 	}
 	st.buf = append(st.buf, after...)
 	if st.wire == nil && st.ask.perChunk && st.opts.Usage {

@@ -13,6 +13,7 @@ type wire struct {
 	reasons bool // knows reasoning
 	counts  bool // tells token counts unasked
 	done    bool // ends its streams with [DONE]
+	ids     bool // answers with token ids in place of words
 
 	begin              func(st *stream, id, model string) string // first events, "" = none
 	content, reasoning func(st *stream) string                   // an event up to its words
@@ -27,7 +28,16 @@ const (
 	tritonHead   = "/v2/models/"
 	tritonTail   = "/generate"
 	tritonStream = "/generate_stream"
+	vllmPath     = "/inference/v1/generate"
 )
+
+// wire finds the API that a request speaks: SGLang's and Hugging Face's share a path, and differ by their bodies.
+func (a *ask) wire(path string) (w *wire, streams bool) {
+	if path == tritonTail && a.ids {
+		return &sglangWire, false
+	}
+	return wireOf(path)
+}
 
 // wireOf finds the API behind a path, and whether the path alone says that the answer is to be streamed; nil = another API.
 func wireOf(path string) (w *wire, streams bool) {
@@ -38,6 +48,8 @@ func wireOf(path string) (w *wire, streams bool) {
 		return &responsesWire, false
 	case tritonTail, tritonStream:
 		return &huggingFaceWire, path == tritonStream
+	case vllmPath:
+		return &vllmWire, false
 	case "/rag/api/prompt":
 		return &solidoWire, false
 	case "/":

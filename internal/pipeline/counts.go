@@ -21,6 +21,9 @@ func (p *Pipeline) counts(rec *record.Record, reply *record.Reply) record.Counts
 		}
 		if o.ProducesTokens {
 			c.Output, c.Reasoning = p.tokens(rec.Model, reply.Output), p.tokens(rec.Model, reply.Reasoning)
+			if n := reply.OutputTokens; n > 0 {
+				c.Output = max(c.Output, 0) + n
+			}
 		}
 	}
 	if !o.TokenizesInput {

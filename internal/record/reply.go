@@ -15,9 +15,11 @@ type Reply struct {
 	InputTexts []string
 	// InputTokens counts pre-tokenised ids in the payload.
 	InputTokens int
-	Images      int // images in the request payload
-	Skipped     int // messages whose data was no usable JSON
-	Job         *Job
+	// OutputTokens counts the tokens of the answer that came as ids, or as a count in place of them, and not as text.
+	OutputTokens int
+	Images       int // images in the request payload
+	Skipped      int // messages whose data was no usable JSON
+	Job          *Job
 }
 
 // Job is what a service says of a job that it has done. -1 = it did not say.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"aiperf/internal/assembly"
 	"aiperf/internal/config"
 	"aiperf/internal/endpoint"
 	"aiperf/internal/record"
@@ -29,6 +30,17 @@ func settings(b *config.Benchmark, streaming bool) endpoint.Settings {
 		s.Extras = append(s.Extras, endpoint.Member{Key: m.Key, Value: m.Value})
 	}
 	return s
+}
+
+// appendTokens is how a codec makes token ids of texts.
+func appendTokens(tokenizers func() (*assembly.Tokenizers, error)) func(ids []int32, model, text string) ([]int32, error) {
+	return func(ids []int32, model, text string) ([]int32, error) {
+		all, err := tokenizers()
+		if err != nil {
+			return nil, err
+		}
+		return all.Of(model).Append(ids, text), nil
+	}
 }
 
 // textMember is a member whose value is a text.

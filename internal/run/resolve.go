@@ -43,7 +43,9 @@ func (r *resolved) stages(ctx context.Context, cfg *config.Benchmark, agent stri
 			return err
 		}},
 		{"codec", func() (err error) {
-			r.codec, err = r.endpoint.Open(settings(cfg, r.metrics.Options().Streaming))
+			set := settings(cfg, r.metrics.Options().Streaming)
+			set.Tokens = appendTokens(r.tokenizers)
+			r.codec, err = r.endpoint.Open(set)
 			return err
 		}},
 		{"dataset", func() (err error) {

@@ -78,7 +78,7 @@ var Formats = []Format{
 
 // hasContent tells whether a row has texts or media.
 func hasContent(r row) bool {
-	return r.any("text", "texts", "image", "images", "audio", "audios", "video", "videos")
+	return r.any("text", "texts", "image", "images", "audio", "audios", "video", "videos", "token_ids")
 }
 
 // speedBench is the beginning of the names of the speed_bench family; the rest names a split.

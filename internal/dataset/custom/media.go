@@ -3,6 +3,7 @@ package custom
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 
 	"aiperf/internal/conversation"
@@ -19,7 +20,7 @@ var modalities = []struct {
 // turnKeys are the keys that a turn may have; others are ignored with a warning.
 var turnKeys = []string{
 	"type", "text", "texts", "image", "images", "image_uuids", "audio", "audios", "video", "videos", "timestamp", "delay", "role",
-	"session_id", "output_length", "extra",
+	"session_id", "output_length", "extra", "token_ids",
 }
 
 // readTurn reads what single_turn rows and the turns of multi_turn rows have in common.
@@ -32,7 +33,8 @@ func (l *loader) readTurn(r *rows.Row) conversation.Turn {
 		ExtraBody: r.Object("extra"),
 		Origin:    r.Where,
 	}
-	t.Parts = l.parts(r, "")
+	t.TokenIDs = tokenIDs(r)
+	t.Parts = l.parts(r, "", t.TokenIDs != nil)
 	if role := r.String("role"); role != nil {
 		t.Role = *role
 	}
@@ -40,6 +42,26 @@ func (l *loader) readTurn(r *rows.Row) conversation.Turn {
 		r.Fault("", "timestamp and delay cannot be set together")
 	}
 	return t
+}
+
+// tokenIDs reads a prompt that is token ids already.
+func tokenIDs(r *rows.Row) []int32 {
+	if !r.Has("token_ids") {
+		return nil
+	}
+	list := r.Ints("token_ids")
+	ids := make([]int32, len(list))
+	for i, id := range list {
+		if ids[i] = int32(id); id < 0 || id > math.MaxInt32 {
+			r.Fault("token_ids", "%d is not a token id, want 0 to %d", id, math.MaxInt32)
+			return nil
+		}
+	}
+	if len(ids) == 0 {
+		r.Fault("token_ids", "the list is empty")
+		return nil
+	}
+	return ids
 }
 
 // delay scales a delay by the delay ratio and cuts it to the longest (ms).
@@ -63,8 +85,8 @@ func filled(r *rows.Row, key string) bool {
 
 // parts reads what a row says: its texts, images, sounds and clips. A list of plain strings is one entry of several contents, a list of
 // objects is several entries. name is what plain strings are called.
-func (l *loader) parts(r *rows.Row, name string) (parts []conversation.Part) {
-	given := false
+// given tells that the row says something in another way already.
+func (l *loader) parts(r *rows.Row, name string, given bool) (parts []conversation.Part) {
 	for _, m := range modalities {
 		e := entries{loader: l, row: r, kind: m.kind, name: name}
 		given = e.read(m.key) || given

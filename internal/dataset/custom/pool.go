@@ -67,7 +67,7 @@ func (l *loader) pool(file string) ([]conversation.Turn, error) {
 	var list []conversation.Turn
 	err := l.rows(file, poolKeys, func(r *rows.Row) {
 		checkType(r, poolType)
-		list = append(list, conversation.Turn{Parts: l.parts(r, name), Origin: r.Where})
+		list = append(list, conversation.Turn{Parts: l.parts(r, name, false), Origin: r.Where})
 	})
 	return list, err
 }
