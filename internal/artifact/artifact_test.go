@@ -34,7 +34,7 @@ func TestLayout(t *testing.T) {
 // sample is one request with everything, its row, and its run.
 func sample(t *testing.T) (*record.Record, *metric.Row, *metric.Run) {
 	t.Helper()
-	set, err := metric.NewSet(metric.Options{Streaming: true, ProducesTokens: true, TokenizesInput: true})
+	set, err := metric.NewSelection(metric.Options{Streaming: true, ProducesTokens: true, TokenizesInput: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,11 +63,11 @@ func MakeDir(dir string, private bool) error {
 // writing is held while a file grows: a process that ends meanwhile would leave a part of a line.
 var writing sync.RWMutex
 
-// Settle waits until no file is being written, and lets no write begin from then on. It gives up after a time, that of a disk which takes
+// AwaitWrites waits until no file is being written, and lets no write begin from then on. It gives up after a time, that of a disk which takes
 // nothing any more: the process is to end.
-func Settle(most time.Duration) (settled bool) { return settle(&writing, most) }
+func AwaitWrites(most time.Duration) (settled bool) { return awaitWrites(&writing, most) }
 
-func settle(writing *sync.RWMutex, most time.Duration) (settled bool) {
+func awaitWrites(writing *sync.RWMutex, most time.Duration) (settled bool) {
 	whole := make(chan struct{})
 	go func() {
 		writing.Lock() // for good

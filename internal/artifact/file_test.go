@@ -94,7 +94,7 @@ func TestSettleWaitsForTheWriteInProgress(t *testing.T) {
 
 	var mu sync.RWMutex
 	mu.RLock()
-	if settle(&mu, time.Millisecond) {
+	if awaitWrites(&mu, time.Millisecond) {
 		t.Error("settled during a write")
 	}
 	mu.RUnlock()

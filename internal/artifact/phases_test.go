@@ -12,7 +12,7 @@ import (
 )
 
 func TestPhasesHaveASummaryEachAndAManifest(t *testing.T) {
-	set, err := metric.NewSet(metric.Options{ProducesTokens: true, TokenizesInput: true})
+	set, err := metric.NewSelection(metric.Options{ProducesTokens: true, TokenizesInput: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,7 +57,7 @@ func TestPrivateFiles(t *testing.T) {
 
 // TestReportHidesSecrets: what reached a run's texts in spite of all is in none of its JSON files.
 func TestReportHidesSecrets(t *testing.T) {
-	set, err := metric.NewSet(metric.Options{})
+	set, err := metric.NewSelection(metric.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,8 +19,8 @@ import (
 type Options struct {
 	Config   *config.Benchmark // settings of the run: whose tokens count, the templates, the files, the slices
 	Endpoint *endpoint.Endpoint
-	Codec    endpoint.Codec // of the endpoint, for these settings
-	Metrics  *metric.Set    // made from MetricOptions
+	Codec    endpoint.Codec    // of the endpoint, for these settings
+	Metrics  *metric.Selection // made from MetricOptions
 	// Tokenizers opens those of the run's models. It is called only if the client counts.
 	Tokenizers  func() (*Tokenizers, error)
 	Layout      artifact.Layout

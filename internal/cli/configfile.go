@@ -10,7 +10,7 @@ import (
 )
 
 // resolveFile reads a run from --config and puts the flags beside it on top.
-func resolveFile(set *setting.Set, environ []string, terminal bool, ask lister) (*config.Run, findings) {
+func resolveFile(set *setting.CommandLine, environ []string, terminal bool, ask lister) (*config.Run, findings) {
 	environment := config.DefaultEnvironment()
 	problems, warnings := readEnvironment(environ, &environment)
 	run, notes, err := config.Load(set.Text("--config", ""), environment)

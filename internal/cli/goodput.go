@@ -70,7 +70,7 @@ func (r *resolver) objectives() {
 
 // objective says what keeps a threshold from being judged in this run, nil when nothing does.
 func (r *resolver) objective(one config.SLO) error {
-	_, err := metric.NewSet(metric.Options{
+	_, err := metric.NewSelection(metric.Options{
 		Spell:     r.spell,
 		Streaming: r.run.Endpoint.Streaming, ProducesTokens: r.endpoint.ProducesTokens, TokenizesInput: r.endpoint.TokenizesInput,
 		ImageInput: r.endpoint.Images, AudioInput: r.endpoint.Audio, VideoOutput: r.endpoint.Produces == record.Video, FixedSchedule: r.load.fixed,

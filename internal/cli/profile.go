@@ -71,7 +71,7 @@ func (p *Program) profileWatched(ctx context.Context, words []string) int {
 	var forecast string
 	p.Secrets.Add(redact.ArgSecrets(words, config.FlagSecret)...)
 	if !within(ctx, func() {
-		var set *setting.Set
+		var set *setting.CommandLine
 		run, set, found = p.resolve(ctx, words)
 		if dry = set.True("--dry-run", false); dry && len(found.problems) == 0 {
 			p.tokenizerFinding(ctx, run, set, &found)
@@ -117,7 +117,7 @@ func within(ctx context.Context, do func()) bool {
 }
 
 // tokenizerFinding adds what is wrong with the tokenizer of a run that is only checked.
-func (p *Program) tokenizerFinding(ctx context.Context, run *config.Run, set *setting.Set, found *findings) {
+func (p *Program) tokenizerFinding(ctx context.Context, run *config.Run, set *setting.CommandLine, found *findings) {
 	switch fault := p.tokenizerFault(ctx, run, set); {
 	case fault == "":
 	case published(run):
@@ -170,7 +170,7 @@ func (p *Program) say(run *config.Run, found findings) {
 }
 
 // resolve reads the command line. Mistakes in single flags are reported alone: what follows from a wrong value helps nobody.
-func (p *Program) resolve(ctx context.Context, words []string) (run *config.Run, set *setting.Set, found findings) {
+func (p *Program) resolve(ctx context.Context, words []string) (run *config.Run, set *setting.CommandLine, found findings) {
 	set, faults := setting.Scan(profileTable, words)
 	if faults = append(faults, notBuilt(set)...); len(faults) > 0 {
 		return nil, set, findings{problems: faults}
@@ -185,7 +185,7 @@ func (p *Program) resolve(ctx context.Context, words []string) (run *config.Run,
 }
 
 // notBuilt refuses flags that this build only knows. Turning one off that is off anyway is no harm.
-func notBuilt(set *setting.Set) []string {
+func notBuilt(set *setting.CommandLine) []string {
 	var problems []string
 	for _, g := range set.All() {
 		if f := g.Row; f.NotBuilt && (f.Kind != setting.Bool || set.True(f.Name(), true)) {
@@ -196,7 +196,7 @@ func notBuilt(set *setting.Set) []string {
 }
 
 // tokenizerFault says why the tokenizer of a run cannot be had, empty when it can or is not needed.
-func (p *Program) tokenizerFault(ctx context.Context, run *config.Run, set *setting.Set) string {
+func (p *Program) tokenizerFault(ctx context.Context, run *config.Run, set *setting.CommandLine) string {
 	if run.Tokenizer.Name == tokenizer.BuiltinName || !needsTokenizer(run) {
 		return ""
 	}

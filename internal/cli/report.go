@@ -128,7 +128,7 @@ func (p *Program) report(ctx context.Context, table *setting.Table, words []stri
 }
 
 // reportRun makes and prints the report of one run; it tells whether that has a result.
-func (p *Program) reportRun(ctx context.Context, set *setting.Set, opts reanalyze.Options) bool {
+func (p *Program) reportRun(ctx context.Context, set *setting.CommandLine, opts reanalyze.Options) bool {
 	made, err := reanalyze.Report(ctx, opts)
 	if err != nil {
 		p.errorf("%v", err)
@@ -139,7 +139,7 @@ func (p *Program) reportRun(ctx context.Context, set *setting.Set, opts reanalyz
 	for _, line := range problems {
 		p.warnf("%s", line)
 	}
-	look := report.Options{Spell: made.Config.As, Width: p.Width, Colour: p.Color, Terminal: p.Terminal, AllTables: set.Text("--tables", "") == string(config.TablesAll)}
+	look := report.Options{Spell: made.Config.As, Width: p.Width, Colour: p.Colour, Terminal: p.Terminal, AllTables: set.Text("--tables", "") == string(config.TablesAll)}
 	if look.Width == 0 {
 		look.Width = environment.UI.ConsoleExportWidth
 	}
@@ -162,7 +162,7 @@ func (p *Program) reportRun(ctx context.Context, set *setting.Set, opts reanalyz
 }
 
 // reportOptions turns the flags into options.
-func (p *Program) reportOptions(set *setting.Set) (reanalyze.Options, error) {
+func (p *Program) reportOptions(set *setting.CommandLine) (reanalyze.Options, error) {
 	o := reanalyze.Options{
 		Spell: (&config.Benchmark{}).As,
 		Dir:   set.Text("--artifact-dir", ""), Prefix: set.Text("--profile-export-prefix", ""),
@@ -201,7 +201,7 @@ func (p *Program) reportOptions(set *setting.Set) (reanalyze.Options, error) {
 }
 
 // truth is what a switch was set to; nil = it was not given.
-func truth(set *setting.Set, flag string) *bool {
+func truth(set *setting.CommandLine, flag string) *bool {
 	if !set.Has(flag) {
 		return nil
 	}

@@ -13,7 +13,7 @@ import (
 
 // resolver turns what was given into a run. Everything worth saying is collected.
 type resolver struct {
-	set      *setting.Set
+	set      *setting.CommandLine
 	terminal bool // standard output is a terminal
 	over     bool // the run comes from a file: what is not given stays as it is
 	run      *config.Run
@@ -66,7 +66,7 @@ func (r *resolver) given(flags ...string) []string {
 }
 
 // resolve fills a run from flags and environment. The run is complete only if there are no problems.
-func resolve(set *setting.Set, environ []string, terminal bool, ask lister) (*config.Run, findings) {
+func resolve(set *setting.CommandLine, environ []string, terminal bool, ask lister) (*config.Run, findings) {
 	r := &resolver{set: set, terminal: terminal, run: config.Default(), ask: ask}
 	r.problems, r.warnings = readEnvironment(environ, &r.run.Environment)
 	r.sections()

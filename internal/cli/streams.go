@@ -22,7 +22,7 @@ type Streams struct {
 	Out      io.Writer // reports, and nothing else
 	Err      io.Writer // log lines, progress, warnings, errors
 	Terminal bool      // Out is a terminal
-	Color    bool      // Out is a terminal that shows colours, and nobody asked for none
+	Colour   bool      // Out is a terminal that shows colours, and nobody asked for none
 	Progress int       // columns of the terminal behind Err, 0 when it is none, or one that cannot write over a line
 	Width    int       // columns of Out, 0 when it is no terminal and nobody said
 	Environ  []string  // "KEY=value"
@@ -37,7 +37,7 @@ type Streams struct {
 func Standard() Streams {
 	s := Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Environ: os.Environ()}
 	if fd := int(os.Stdout.Fd()); term.IsTerminal(fd) {
-		s.Terminal, s.Color, s.Width = true, colours(s.Environ), helpWidth
+		s.Terminal, s.Colour, s.Width = true, colours(s.Environ), helpWidth
 		if w, _, err := term.GetSize(fd); err == nil && w > 0 {
 			s.Width = w
 		}
@@ -53,7 +53,7 @@ func Standard() Streams {
 	}
 	s.Secrets = redact.NewSecrets(environSecrets(s.Environ)...)
 	s.Data = s.Out
-	s.Out = terminal.NewWriter(s.Out, s.Color, s.Secrets.Values)
+	s.Out = terminal.NewWriter(s.Out, s.Colour, s.Secrets.Values)
 	s.Err = terminal.NewWriter(s.Err, false, s.Secrets.Values)
 	if s.Terminal {
 		s.Data = s.Out

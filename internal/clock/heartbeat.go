@@ -125,14 +125,14 @@ func (h *Heartbeat) waited() int64 {
 func (h *Heartbeat) beat(late int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.settle()
+	h.countLast()
 	h.late, h.lateAt = late, Now()
 	h.sum.ThreadWait += time.Duration(h.threads.look())
 }
 
-// settle counts the last beat. Its lateness lacks what passed of a stop before the beat was due; the probe, which is due more often, knows
+// countLast counts the last beat. Its lateness lacks what passed of a stop before the beat was due; the probe, which is due more often, knows
 // that, as soon as it was read after the stop.
-func (h *Heartbeat) settle() {
+func (h *Heartbeat) countLast() {
 	d := time.Duration(h.late)
 	if d >= stallFloor {
 		d = min(d+beatPeriod, max(d, time.Duration(h.looks.longest(h.lateAt-h.late, h.lateAt))))
@@ -155,7 +155,7 @@ func (h *Heartbeat) Mark() {
 func (h *Heartbeat) Stalls() Stalls {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.settle()
+	h.countLast()
 	h.sum.ThreadWait += time.Duration(h.threads.look())
 	return h.sum
 }

@@ -19,8 +19,8 @@ type Dataset interface {
 	ID(i int) string
 	// Timings returns when the turns of conversation i are to leave, without making their texts.
 	Timings(i int) []Timing
-	// Facts describes the whole set.
-	Facts() Facts
+	// Info describes the whole set.
+	Info() Info
 }
 
 // Timing is when a turn is to leave; nil fields were not given.
@@ -30,8 +30,8 @@ type Timing struct {
 	Branches  []conversation.Branch
 }
 
-// Facts describes a dataset as a whole.
-type Facts struct {
+// Info describes a dataset as a whole.
+type Info struct {
 	Type          string            // file type; "synthetic" or "rankings" for generated data
 	Stated        bool              // the user named the type, it was not recognised from the content
 	Trace         bool              // the type is recorded traffic

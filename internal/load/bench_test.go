@@ -112,7 +112,7 @@ func newWire(b *testing.B, delay time.Duration) *wire {
 	return w
 }
 
-func (w *wire) run(b *testing.B, p Phase) *Facts {
+func (w *wire) run(b *testing.B, p Phase) *PhaseStats {
 	b.Helper()
 	g, err := New(one(p), Options{Source: talk(10, 1, 0), Executor: w, Root: rng.New(&testSeed)})
 	if err != nil {

@@ -2,18 +2,18 @@ package load
 
 import "fmt"
 
-// check refuses a plan that cannot run. The wording for users, by flag, is given where flags are known; this names fields.
-func (plan *Plan) check() error {
-	if len(plan.Phases) == 0 {
-		return fmt.Errorf("a plan needs at least one phase")
+// check refuses a scenario that cannot run. The wording for users, by flag, is given where flags are known; this names fields.
+func (scenario *Scenario) check() error {
+	if len(scenario.Phases) == 0 {
+		return fmt.Errorf("a scenario needs at least one phase")
 	}
-	for i := range plan.Phases {
-		if err := plan.Phases[i].check(); err != nil {
-			return fmt.Errorf("phase %d (%q): %w", i+1, plan.Phases[i].Name, err)
+	for i := range scenario.Phases {
+		if err := scenario.Phases[i].check(); err != nil {
+			return fmt.Errorf("phase %d (%q): %w", i+1, scenario.Phases[i].Name, err)
 		}
 	}
-	if plan.Phases[0].Seamless {
-		return fmt.Errorf("phase 1 (%q): the first phase cannot be seamless", plan.Phases[0].Name)
+	if scenario.Phases[0].Seamless {
+		return fmt.Errorf("phase 1 (%q): the first phase cannot be seamless", scenario.Phases[0].Name)
 	}
 	return nil
 }

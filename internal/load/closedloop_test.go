@@ -121,10 +121,10 @@ func TestFailedTurn(t *testing.T) { // row 26
 func TestURLs(t *testing.T) { // row 19
 	bubble(t, "three targets", func(t *testing.T) {
 		s := newSim(t, manner{total: 50 * ms})
-		plan := one(Phase{Mode: ClosedLoop, Concurrency: 4, Sessions: 8})
-		plan.Phases = append([]Phase{{Name: "warmup", Warmup: true, Mode: ClosedLoop, Concurrency: 3, Duration: 125 * ms, Grace: -1}}, plan.Phases...)
-		plan.URLs = 3
-		play(t, plan, talk(10, 3, 0), s)
+		scenario := one(Phase{Mode: ClosedLoop, Concurrency: 4, Sessions: 8})
+		scenario.Phases = append([]Phase{{Name: "warmup", Warmup: true, Mode: ClosedLoop, Concurrency: 3, Duration: 125 * ms, Grace: -1}}, scenario.Phases...)
+		scenario.URLs = 3
+		play(t, scenario, talk(10, 3, 0), s)
 		url := map[string]int{}
 		start := 0
 		for _, v := range append(s.phase("warmup"), s.phase("profiling")...) {
@@ -145,11 +145,11 @@ func TestURLs(t *testing.T) { // row 19
 func TestCancellationDraws(t *testing.T) { // row 18
 	bubble(t, "30 percent", func(t *testing.T) {
 		s := newSim(t, manner{total: ms})
-		plan := one(Phase{Mode: ClosedLoop, Concurrency: 10, Requests: 2000, Cancellation: Cancellation{30, 500 * ms}})
-		warm := plan.Phases[0]
+		scenario := one(Phase{Mode: ClosedLoop, Concurrency: 10, Requests: 2000, Cancellation: Cancellation{30, 500 * ms}})
+		warm := scenario.Phases[0]
 		warm.Name, warm.Warmup, warm.Requests = "warmup", true, 100
-		plan.Phases = append([]Phase{warm}, plan.Phases...)
-		play(t, plan, talk(10, 1, 0), s)
+		scenario.Phases = append([]Phase{warm}, scenario.Phases...)
+		play(t, scenario, talk(10, 1, 0), s)
 		count := map[string]int{}
 		for _, v := range s.list {
 			if v.CancelAfter >= 0 {
@@ -196,7 +196,7 @@ func TestFailureThreshold(t *testing.T) {
 		s.behave = func(r *Request) manner {
 			return manner{total: 100*ms + time.Duration(r.Session.Conversation)*ms, fail: true}
 		}
-		r := play(t, Plan{Phases: []Phase{
+		r := play(t, Scenario{Phases: []Phase{
 			{Name: "a", Mode: ClosedLoop, Concurrency: 3, Requests: 1000, FailureThreshold: &half},
 			{Name: "b", Mode: ClosedLoop, Concurrency: 3, Requests: 1000},
 		}}, talk(10, 1, 0), s)

@@ -21,7 +21,7 @@ func (g *Generator) drain(p *phase) {
 	case <-deadline:
 		g.mu.Lock()
 		if len(p.inFlight) > 0 {
-			p.facts.GraceExpired = true
+			p.stats.GraceExpired = true
 			p.cut(ErrGrace)
 			cut = true
 		}
@@ -30,7 +30,7 @@ func (g *Generator) drain(p *phase) {
 		cut = true
 	}
 	if cut {
-		timer := time.NewTimer(g.plan.CancelDrain)
+		timer := time.NewTimer(g.scenario.CancelDrain)
 		defer timer.Stop()
 		select {
 		case <-p.idle:
@@ -46,7 +46,7 @@ func (g *Generator) complete(p *phase) {
 	now := clock.Now()
 	for t := range p.inFlight {
 		t.finished = true
-		p.facts.Abandoned++
+		p.stats.Abandoned++
 		p.count.cancelled.Add(1)
 		g.givePrefill(t, now)
 		p.endSession(t.ses, false, now) // the executor closes it when it comes back, if it does
@@ -65,13 +65,13 @@ func (g *Generator) complete(p *phase) {
 	g.mu.Unlock()
 	g.do(w)
 	if after := g.opts.Hooks.After; after != nil {
-		after(&p.facts)
+		after(&p.stats)
 	}
 }
 
-// freeze copies the counters to the facts.
+// freeze copies the counters to the stats.
 func (p *phase) freeze(now int64) {
-	c, f := &p.count, &p.facts
+	c, f := &p.count, &p.stats
 	p.lagMu.Lock()
 	p.frozen = true
 	p.lagMu.Unlock()

@@ -15,7 +15,7 @@ func (g *Generator) step(now int64) int64 {
 	p.passRamps(now)
 	next := min(g.session.advance(now), g.prefill.advance(now), p.stopAt)
 	if now >= p.stopAt {
-		p.facts.TimedOut = true
+		p.stats.TimedOut = true
 		p.stop(StopDuration, now)
 		return now
 	}
@@ -84,7 +84,7 @@ func (p *phase) admit(t *ticket, intended, now int64) {
 		prepared = !t.decide(fire) // else it is its goroutine's from here on
 	}
 	if intended != 0 && !prepared && !t.waited {
-		p.facts.Schedule.LateArmed++
+		p.stats.Schedule.LateArmed++
 	}
 	switch {
 	case prepared:
@@ -132,10 +132,10 @@ func (g *Generator) returned(t *ticket, out Outcome) {
 	}
 	if p.tooManyFail() {
 		g.failures = true
-		p.facts.TooManyFails = true
+		p.stats.TooManyFails = true
 		g.abort(StopFailures, ErrFailures)
 	}
-	if g.streak.add(out, now) && p.Duration > 0 && g.plan.FailFast && g.unreachable == nil {
+	if g.streak.add(out, now) && p.Duration > 0 && g.scenario.FailFast && g.unreachable == nil {
 		g.unreachable = &Unreachable{g.streak.n, time.Duration(now - g.streak.since)}
 		g.abort(StopUnreachable, ErrUnreachable)
 	}
@@ -159,7 +159,7 @@ func (p *phase) schedule(next, after *ticket, now int64) {
 		next.rests = true
 		p.g.session.rest(+1, now)
 	}
-	next.wakeAt = max(now, next.due-int64(p.g.plan.ArmLead))
+	next.wakeAt = max(now, next.due-int64(p.g.scenario.ArmLead))
 	p.timed.push(next)
 }
 
@@ -169,7 +169,7 @@ func (p *phase) endSession(s *session, complete bool, now int64) {
 	f.live--
 	f.cut = f.cut || !complete
 	p.owed -= s.left
-	p.facts.Unsent += s.left
+	p.stats.Unsent += s.left
 	s.left = 0
 	if f.live == 0 {
 		p.endFamily(f, now)

@@ -2,8 +2,8 @@ package load
 
 import "sync/atomic"
 
-// Facts are what a finished phase says about itself. Instants are those of package clock.
-type Facts struct {
+// PhaseStats are what a finished phase says about itself. Instants are those of package clock.
+type PhaseStats struct {
 	Info    PhaseInfo
 	Started int64
 	SentAll int64 // sending complete

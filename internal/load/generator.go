@@ -12,7 +12,7 @@ import (
 	"aiperf/internal/rng"
 )
 
-// Defaults of a plan's waits.
+// Defaults of a scenario's waits.
 const (
 	defaultCatchUp     = 10 * time.Millisecond
 	defaultCancelDrain = 10 * time.Second
@@ -33,15 +33,15 @@ type Options struct {
 
 // Result is what a run of the generator left.
 type Result struct {
-	Phases      []*Facts     // in the order of the plan; phases that never began are missing
-	Interrupted bool         // the context ended
-	TooManyFail bool         // the failed-request threshold ended the run
-	Unreachable *Unreachable // the run was ended because no connection could be made; nil = it was not
+	Phases      []*PhaseStats // in the order of the scenario; phases that never began are missing
+	Interrupted bool          // the context ended
+	TooManyFail bool          // the failed-request threshold ended the run
+	Unreachable *Unreachable  // the run was ended because no connection could be made; nil = it was not
 }
 
-// Generator runs one plan, once.
+// Generator runs one scenario, once.
 type Generator struct {
-	plan          Plan
+	scenario      Scenario
 	opts          Options
 	exec          Executor
 	wait          clock.Waiter
@@ -67,40 +67,40 @@ type Generator struct {
 	err         error
 }
 
-// New checks the plan and returns its generator.
-func New(plan Plan, opts Options) (*Generator, error) {
-	plan.URLs = max(1, plan.URLs)
+// New checks the scenario and returns its generator.
+func New(scenario Scenario, opts Options) (*Generator, error) {
+	scenario.URLs = max(1, scenario.URLs)
 	switch {
-	case plan.CatchUp == 0:
-		plan.CatchUp = defaultCatchUp
-	case plan.CatchUp < 0:
-		plan.CatchUp = 0
+	case scenario.CatchUp == 0:
+		scenario.CatchUp = defaultCatchUp
+	case scenario.CatchUp < 0:
+		scenario.CatchUp = 0
 	}
-	if plan.CancelDrain <= 0 {
-		plan.CancelDrain = defaultCancelDrain
+	if scenario.CancelDrain <= 0 {
+		scenario.CancelDrain = defaultCancelDrain
 	}
-	if plan.ArmLead <= 0 {
-		plan.ArmLead = defaultArmLead
+	if scenario.ArmLead <= 0 {
+		scenario.ArmLead = defaultArmLead
 	}
-	if err := plan.check(); err != nil {
+	if err := scenario.check(); err != nil {
 		return nil, err
 	}
 	if opts.Source.Len() == 0 {
 		return nil, errors.New("the data set holds no conversation")
 	}
-	g := &Generator{plan: plan, opts: opts, exec: opts.Executor, wait: opts.Waiter, ready: make(chan struct{}, 1)}
+	g := &Generator{scenario: scenario, opts: opts, exec: opts.Executor, wait: opts.Waiter, ready: make(chan struct{}, 1)}
 	if g.wait == nil {
 		g.wait = clock.NewWaiter()
 	}
-	for i := range plan.Phases {
-		g.limitsPrefill = g.limitsPrefill || plan.Phases[i].Prefill > 0
+	for i := range scenario.Phases {
+		g.limitsPrefill = g.limitsPrefill || scenario.Phases[i].Prefill > 0
 	}
 	g.cuts = opts.Root.Stream("timing.request.cancellation")
-	next, err := newSampler(plan.Sampling, opts.Source.Len(), opts.Root)
+	next, err := newSampler(scenario.Sampling, opts.Source.Len(), opts.Root)
 	if err != nil {
 		return nil, err
 	}
-	g.prefetcher = newPrefetcher(opts.Source, next, draws(plan.Phases), g.fed)
+	g.prefetcher = newPrefetcher(opts.Source, next, draws(scenario.Phases), g.fed)
 	return g, nil
 }
 
@@ -126,7 +126,7 @@ func (g *Generator) Run(ctx context.Context) (*Result, error) {
 
 	result := &Result{}
 	var drains sync.WaitGroup
-	for i := range g.plan.Phases {
+	for i := range g.scenario.Phases {
 		p, err := g.open(ctx, i)
 		if err != nil {
 			if ctx.Err() == nil { // else the run was interrupted before the phase began
@@ -137,16 +137,16 @@ func (g *Generator) Run(ctx context.Context) (*Result, error) {
 		if p == nil {
 			break
 		}
-		result.Phases = append(result.Phases, &p.facts)
+		result.Phases = append(result.Phases, &p.stats)
 		g.send(p)
-		seamless := i+1 < len(g.plan.Phases) && g.plan.Phases[i+1].Seamless
+		seamless := i+1 < len(g.scenario.Phases) && g.scenario.Phases[i+1].Seamless
 		drains.Go(func() { g.drain(p) })
 		if !seamless {
 			drains.Wait()
 		}
 	}
 	drains.Wait()
-	g.settle()
+	g.awaitDropped()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	result.Interrupted, result.TooManyFail, result.Unreachable = g.interrupted, g.failures, g.unreachable
@@ -240,8 +240,8 @@ func (g *Generator) send(p *phase) {
 	}
 }
 
-// settle waits, not for long, for the goroutines of dropped requests.
-func (g *Generator) settle() {
+// awaitDropped waits, not for long, for the goroutines of dropped requests.
+func (g *Generator) awaitDropped() {
 	timer := time.NewTimer(settleLimit)
 	defer timer.Stop()
 	for {
@@ -295,7 +295,7 @@ func (g *Generator) abort(why Stop, cause error) {
 	g.wait.Wake()
 }
 
-// changed tells prime and settle to look again.
+// changed tells prime and awaitDropped to look again.
 func (g *Generator) changed() {
 	select {
 	case g.ready <- struct{}{}:

@@ -265,23 +265,23 @@ func (s *sim) phase(name string) []*sending {
 
 var testSeed = uint64(7)
 
-// play runs a plan on the virtual clock.
-func play(t *testing.T, plan Plan, source Source, s *sim) *Result {
+// play runs a scenario on the virtual clock.
+func play(t *testing.T, scenario Scenario, source Source, s *sim) *Result {
 	t.Helper()
-	r, err := playCtx(t, context.Background(), plan, Options{Source: source, Executor: s})
+	r, err := playCtx(t, context.Background(), scenario, Options{Source: source, Executor: s})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
-func playCtx(t *testing.T, ctx context.Context, plan Plan, opts Options) (*Result, error) {
+func playCtx(t *testing.T, ctx context.Context, scenario Scenario, opts Options) (*Result, error) {
 	t.Helper()
 	opts.Root = rng.New(&testSeed)
 	if opts.Waiter == nil {
 		opts.Waiter = clock.NewTimerWaiter()
 	}
-	g, err := New(plan, opts)
+	g, err := New(scenario, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -304,14 +304,14 @@ func bubble(t *testing.T, name string, f func(t *testing.T)) {
 	t.Run(name, func(t *testing.T) { synctest.Test(t, f) })
 }
 
-// one is a plan of one profiling phase.
-func one(p Phase) Plan {
+// one is a scenario of one profiling phase.
+func one(p Phase) Scenario {
 	p.Name = "profiling"
-	return Plan{Phases: []Phase{p}}
+	return Scenario{Phases: []Phase{p}}
 }
 
 // offsets are the instants of issue after the start of the phase, ms.
-func offsets(f *Facts, list []*sending) []float64 {
+func offsets(f *PhaseStats, list []*sending) []float64 {
 	var out []float64
 	for _, v := range list {
 		out = append(out, float64(v.At-f.Started)/1e6)

@@ -208,7 +208,7 @@ func TestPlanIsChecked(t *testing.T) {
 	if _, err := New(one(good), Options{Source: talk(0, 1, 0), Root: rng.New(nil)}); err == nil {
 		t.Error("no data: accepted")
 	}
-	if _, err := New(Plan{}, Options{Source: talk(1, 1, 0), Root: rng.New(nil)}); err == nil {
+	if _, err := New(Scenario{}, Options{Source: talk(1, 1, 0), Root: rng.New(nil)}); err == nil {
 		t.Error("no phase: accepted")
 	}
 }

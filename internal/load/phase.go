@@ -53,25 +53,25 @@ type phase struct {
 	cutOnce     sync.Once
 
 	count  counters
-	facts  Facts
-	lagMu  sync.Mutex // guards the histograms of facts
-	frozen bool       // the facts are final
+	stats  PhaseStats
+	lagMu  sync.Mutex // guards the histograms of stats
+	frozen bool       // the stats are final
 }
 
 func (g *Generator) newPhase(ctx context.Context, index int) *phase {
 	p := &phase{
-		Phase: g.plan.Phases[index], g: g, sending: true, stopAt: never,
+		Phase: g.scenario.Phases[index], g: g, sending: true, stopAt: never,
 		inFlight: map[*ticket]struct{}{}, idle: make(chan struct{}), cutting: make(chan struct{}),
 	}
 	p.info = PhaseInfo{Name: p.Name, Index: index, Profiling: -1, Warmup: p.Warmup, Mode: p.Mode}
 	if !p.Warmup {
-		for _, other := range g.plan.Phases[:index+1] {
+		for _, other := range g.scenario.Phases[:index+1] {
 			if !other.Warmup {
 				p.info.Profiling++
 			}
 		}
 	}
-	p.facts.Info = p.info
+	p.stats.Info = p.info
 	p.ctx, p.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	p.driver = newDriver(p)
 	return p
@@ -116,8 +116,8 @@ func (p *phase) begin(now int64) {
 	}
 	p.steadyAt = later(now, max(p.RateRamp.Duration, p.ConcurrencyRamp.Duration, p.PrefillRamp.Duration))
 	p.setLimits(now)
-	p.facts.Started = now
-	p.facts.Schedule.Precise = p.g.wait.Precise()
+	p.stats.Started = now
+	p.stats.Schedule.Precise = p.g.wait.Precise()
 	p.count.started.Store(now)
 	p.g.prefetcher.deepen(0)
 	p.driver.begin(now)
@@ -151,11 +151,11 @@ func (p *phase) lag(t *ticket) {
 	if p.frozen {
 		return
 	}
-	p.facts.Schedule.Lag.Add(late)
+	p.stats.Schedule.Lag.Add(late)
 	if !t.waited {
-		p.facts.Schedule.Own.Add(t.issue.At - from)
+		p.stats.Schedule.Own.Add(t.issue.At - from)
 	}
 	if t.punctual {
-		p.facts.Schedule.Armed.Add(late)
+		p.stats.Schedule.Armed.Add(late)
 	}
 }

@@ -54,7 +54,7 @@ func TestDrainLadder(t *testing.T) { // rows 11, 12 and 4.3
 	bubble(t, "stuck slots are released for the next phase", func(t *testing.T) {
 		s := newSim(t, manner{})
 		s.behave = func(r *Request) manner { return manner{total: 100 * ms, deaf: r.Phase.Warmup} }
-		r := play(t, Plan{Phases: []Phase{
+		r := play(t, Scenario{Phases: []Phase{
 			{Name: "warmup", Warmup: true, Mode: ClosedLoop, Concurrency: 2, Duration: sec, Grace: 0},
 			{Name: "profiling", Mode: ClosedLoop, Concurrency: 2, Requests: 10},
 		}}, talk(9, 1, 0), s)
@@ -83,7 +83,7 @@ func TestInterrupt(t *testing.T) {
 				src.list[i].Turns[0].Timestamp = &at
 			}
 			begin := clock.Now()
-			r, err := playCtx(t, ctx, Plan{Phases: []Phase{mode, {Name: "never", Mode: ClosedLoop, Concurrency: 1, Requests: 1}}}, Options{Source: src, Executor: s})
+			r, err := playCtx(t, ctx, Scenario{Phases: []Phase{mode, {Name: "never", Mode: ClosedLoop, Concurrency: 1, Requests: 1}}}, Options{Source: src, Executor: s})
 			if err != nil || !r.Interrupted || len(r.Phases) != 1 {
 				t.Fatalf("%v %+v", err, r)
 			}
@@ -129,7 +129,7 @@ func TestWarmup(t *testing.T) { // row 21, 4.6
 		bubble(t, c.name, func(t *testing.T) {
 			s := newSim(t, manner{total: 100 * ms})
 			c.warm.Name, c.warm.Warmup = "warmup", true
-			r := play(t, Plan{Phases: []Phase{c.warm, {Name: "profiling", Mode: ClosedLoop, Concurrency: 1, Requests: 4}}}, talk(20, 1, 0), s)
+			r := play(t, Scenario{Phases: []Phase{c.warm, {Name: "profiling", Mode: ClosedLoop, Concurrency: 1, Requests: 4}}}, talk(20, 1, 0), s)
 			for i, v := range s.phase("profiling") {
 				wantCount(t, "entry", v.Conversation, c.next+i)
 			}
@@ -154,12 +154,12 @@ func TestSeamless(t *testing.T) { // row 27
 			defer mu.Unlock()
 			order = append(order, what+" "+name)
 		}
-		r, err := playCtx(t, t.Context(), Plan{Phases: []Phase{
+		r, err := playCtx(t, t.Context(), Scenario{Phases: []Phase{
 			{Name: "low", Mode: ClosedLoop, Concurrency: 4, Requests: 4},
 			{Name: "high", Mode: ClosedLoop, Concurrency: 2, Requests: 6, Seamless: true},
 		}}, Options{Source: talk(20, 1, 0), Executor: s, Hooks: Hooks{
 			Started: func(p *PhaseInfo, _ int64) { note("started", p.Name) },
-			After:   func(f *Facts) { note("after", f.Info.Name) },
+			After:   func(f *PhaseStats) { note("after", f.Info.Name) },
 		}})
 		if err != nil {
 			t.Fatal(err)

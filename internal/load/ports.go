@@ -114,5 +114,5 @@ var (
 type Hooks struct {
 	Started func(p *PhaseInfo, at int64) // the phase's clock runs
 	// After is called when the phase is complete. With seamless phases that may be after the next one has started, on another goroutine.
-	After func(f *Facts)
+	After func(f *PhaseStats)
 }

@@ -34,7 +34,7 @@ func newPrefetcher(source Source, next func() int, most int64, notify func()) *p
 	return &prefetcher{source: source, next: next, notify: notify, depth: prefetchDepth, left: most, more: make(chan struct{}, 1)}
 }
 
-// draws is the largest number of conversations that a plan can use.
+// draws is the largest number of conversations that a scenario can use.
 func draws(phases []Phase) int64 {
 	sum := int64(0)
 	for i := range phases {

@@ -25,12 +25,12 @@ func TestAnyPhase(t *testing.T) {
 			at := float64(rapid.IntRange(0, 2000).Draw(r, "timestamp"))
 			src.list[i].Turns[0].Timestamp = &at
 		}
-		plan := Plan{URLs: rapid.IntRange(1, 3).Draw(r, "urls"), Sampling: rapid.SampledFrom([]Sampling{Sequential, Random, Shuffle}).Draw(r, "sampling")}
+		scenario := Scenario{URLs: rapid.IntRange(1, 3).Draw(r, "urls"), Sampling: rapid.SampledFrom([]Sampling{Sequential, Random, Shuffle}).Draw(r, "sampling")}
 		for i := range rapid.IntRange(1, 3).Draw(r, "phases") {
 			p := anyPhase(r)
 			p.Name = string(rune('a' + i))
 			p.Seamless = i > 0 && rapid.Bool().Draw(r, "seamless")
-			plan.Phases = append(plan.Phases, p)
+			scenario.Phases = append(scenario.Phases, p)
 		}
 		most := rapid.IntRange(1, 800).Draw(r, "latency")
 		streamed := rapid.Bool().Draw(r, "streamed")
@@ -60,14 +60,14 @@ func TestAnyPhase(t *testing.T) {
 				defer cancel()
 			}
 			begin := clock.Now()
-			result, err := playCtx(t, ctx, plan, Options{Source: src, Executor: s})
+			result, err := playCtx(t, ctx, scenario, Options{Source: src, Executor: s})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if clock.Now()-begin > int64(10*time.Minute) {
 				wrong.Errorf("took %v", time.Duration(clock.Now()-begin))
 			}
-			check(wrong, plan, result, s)
+			check(wrong, scenario, result, s)
 		})
 		if len(wrong.list) > 0 {
 			r.Fatalf("%s", strings.Join(wrong.list, "\n"))
@@ -116,10 +116,10 @@ func anyPhase(r *rapid.T) Phase {
 }
 
 // check tests the laws of the counters, the stop rules, the slots and the sessions.
-func check(t complainer, plan Plan, result *Result, s *sim) {
+func check(t complainer, scenario Scenario, result *Result, s *sim) {
 	peakLimit, waitLimit := 0, 0
 	for i, f := range result.Phases {
-		p := plan.Phases[i]
+		p := scenario.Phases[i]
 		list := s.phase(p.Name)
 		peakLimit, waitLimit = max(peakLimit, orMax(p.Concurrency)), max(waitLimit, orMax(p.Prefill))
 		switch {

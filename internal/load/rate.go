@@ -31,7 +31,7 @@ const mostAhead = 128
 
 func (d *rateDriver) prime() (short bool) {
 	d.ahead(0)
-	n, _ := d.arrivals.within(int64(d.p.g.plan.ArmLead), mostAhead)
+	n, _ := d.arrivals.within(int64(d.p.g.scenario.ArmLead), mostAhead)
 	return d.p.sending && d.wants(n)
 }
 
@@ -42,7 +42,7 @@ func (d *rateDriver) begin(t0 int64) {
 
 // account says what the rate asked for, at the end of the sending.
 func (d *rateDriver) account(now int64) {
-	s, rate := &d.p.facts.Schedule, d.arrivals.rate
+	s, rate := &d.p.stats.Schedule, d.arrivals.rate
 	s.Expected = rate.integral(seconds(now - d.p.t0))
 	if now <= d.p.steadyAt {
 		return
@@ -68,7 +68,7 @@ func (d *rateDriver) steady(at int64) *Steady {
 	if at < d.p.steadyAt {
 		return nil
 	}
-	return &d.p.facts.Schedule.Steady
+	return &d.p.stats.Schedule.Steady
 }
 
 // admit spends the tick that is due on a ticket.
@@ -96,11 +96,11 @@ func (d *rateDriver) advance(now int64) int64 {
 		if at > now {
 			break
 		}
-		p.facts.Schedule.Ticks++
+		p.stats.Schedule.Ticks++
 		if s := d.steady(at); s != nil {
 			s.Drawn++
 		}
-		if late := now - at; late > int64(p.g.plan.CatchUp) {
+		if late := now - at; late > int64(p.g.scenario.CatchUp) {
 			d.reanchor(at, now)
 		}
 		d.arrivals.pass()
@@ -116,7 +116,7 @@ func (d *rateDriver) advance(now int64) int64 {
 // reanchor gives up the schedule between an arrival that was missed and now. The fault is the prefill limit's where the arrival fell into
 // a wait for one of its slots, else the client's.
 func (d *rateDriver) reanchor(at, now int64) {
-	s := &d.p.facts.Schedule
+	s := &d.p.stats.Schedule
 	lost := d.arrivals.reanchor(now)
 	if st := d.steady(at); st != nil {
 		st.Drawn += lost
@@ -184,7 +184,7 @@ func (d *rateDriver) skip() {
 // ahead prepares what the next arrivals will probably carry.
 func (d *rateDriver) ahead(now int64) int64 {
 	p := d.p
-	lead := int64(p.g.plan.ArmLead)
+	lead := int64(p.g.scenario.ArmLead)
 	n, after := d.arrivals.within(now+lead, mostAhead)
 	left := n
 	for t := range p.ready.all() {

@@ -25,10 +25,10 @@ func (p *phase) stop(why Stop, now int64) {
 		return
 	}
 	p.sending = false
-	p.facts.StoppedBy = why
-	p.facts.SentAll = now
+	p.stats.StoppedBy = why
+	p.stats.SentAll = now
 	p.count.sentAll.Store(now)
-	s := &p.facts.Schedule
+	s := &p.stats.Schedule
 	if p.t0 != 0 {
 		s.SendSeconds = seconds(now - p.t0)
 		s.Caps = p.capsUntil(now)

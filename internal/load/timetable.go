@@ -74,17 +74,17 @@ func (d *timetable) admit(t *ticket, now int64) {
 	intended := t.due
 	if t.asked != 0 {
 		intended = t.asked
-		d.p.facts.Schedule.LateAnswers++
+		d.p.stats.Schedule.LateAnswers++
 	}
 	if intended >= d.p.steadyAt {
-		d.p.facts.Schedule.Steady.Sent++
+		d.p.stats.Schedule.Steady.Sent++
 	}
 	d.p.admit(t, intended, now)
 }
 
 // account says what the rate asked for, at the end of the sending; a trace asks for none.
 func (d *timetable) account(int64) {
-	s := &d.p.facts.Schedule
+	s := &d.p.stats.Schedule
 	if d.p.Mode != UserCentric {
 		return
 	}
@@ -102,7 +102,7 @@ func (d *timetable) ahead(now int64) int64 {
 }
 
 // lead is how long before its start a session is prepared, ns.
-func (d *timetable) lead() int64 { return int64(d.p.g.plan.ArmLead) }
+func (d *timetable) lead() int64 { return int64(d.p.g.scenario.ArmLead) }
 
 // bring takes the sessions that start within the lead, ns, from the timetable and prepares them. It returns the instant of the next one to be
 // brought, and whether the data kept it waiting.

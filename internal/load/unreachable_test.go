@@ -41,7 +41,7 @@ func TestUnreachableServer(t *testing.T) {
 					phases[i].Duration, phases[i].Requests = 0, 1000
 				}
 			}
-			r := play(t, Plan{Phases: phases, FailFast: !c.off}, talk(10, 1, 0), s)
+			r := play(t, Scenario{Phases: phases, FailFast: !c.off}, talk(10, 1, 0), s)
 			if c.after == 0 {
 				if r.Unreachable != nil || len(r.Phases) != 2 {
 					t.Errorf("ended: %+v", r.Unreachable)

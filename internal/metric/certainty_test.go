@@ -20,7 +20,7 @@ func doubted(at, by []float64) (*record.Record, *record.Reply) {
 
 // TestDoubt: what counts as wrong is the larger of a millisecond and one percent, of the first message and of every gap.
 func TestDoubt(t *testing.T) {
-	set := newSet(t, chat)
+	set := newSelection(t, chat)
 	for _, c := range []struct {
 		name       string
 		at, by     []float64 // ms; the request starts at 100
@@ -48,7 +48,7 @@ func TestDoubt(t *testing.T) {
 // TestCertainty: of 100 requests two may be 200 ms too slow; the summary gives all and the certain ones, and the bound of the p99. A
 // warm-up has a reducer of its own and failed requests count for nothing.
 func TestCertainty(t *testing.T) {
-	r := newSet(t, chat).NewReducer()
+	r := newSelection(t, chat).NewReducer()
 	counts := record.Counts{Input: 1, Output: 3, Reasoning: -1}
 	for i := range 100 {
 		at, by := []float64{240, 250, 260}, []float64{0, 0, 0}
@@ -83,7 +83,7 @@ func TestCertainty(t *testing.T) {
 
 // TestCertainRunSaysNothing: where every instant is certain there are no second figures.
 func TestCertainRunSaysNothing(t *testing.T) {
-	r := newSet(t, Options{ProducesTokens: true}).NewReducer()
+	r := newSelection(t, Options{ProducesTokens: true}).NewReducer()
 	rec, reply := doubted([]float64{240}, []float64{0})
 	rec.Messages[0].Clock = record.PacketClock
 	add(r, rec, reply, record.Counts{Input: 1, Output: 3, Reasoning: -1})

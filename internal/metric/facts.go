@@ -8,7 +8,7 @@ import (
 
 // facts are what the definitions of per-request values read. Instants are the record's; 0 = did not happen.
 type facts struct {
-	set    *Set
+	set    *Selection
 	rec    *record.Record
 	reply  *record.Reply // nil for a request without a usable reply
 	counts record.Counts
@@ -18,7 +18,7 @@ type facts struct {
 	measured                  bool  // content came in two messages at least
 }
 
-func newFacts(set *Set, rec *record.Record, reply *record.Reply, counts record.Counts, valid bool) facts {
+func newFacts(set *Selection, rec *record.Record, reply *record.Reply, counts record.Counts, valid bool) facts {
 	f := facts{set: set, rec: rec, reply: reply, counts: counts, valid: valid}
 	if reply == nil || len(reply.Contents) == 0 {
 		return f

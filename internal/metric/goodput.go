@@ -18,7 +18,7 @@ type Objective struct {
 
 // objectives reads and checks "TAG:VALUE TAG:VALUE". One whose metric this run does not have is left out, as long as another is left; whoever
 // asked is told by the command line.
-func (s *Set) objectives(text string) ([]Objective, error) {
+func (s *Selection) objectives(text string) ([]Objective, error) {
 	var goals []Objective
 	var leftOut error
 	where := s.opts.Spell.As("slos")
@@ -63,7 +63,7 @@ type GoalError struct {
 func (e *GoalError) Error() string { return e.text }
 
 // canBeGoal tells whether every valid request may have a value of the metric.
-func (s *Set) canBeGoal(m *Metric) bool {
+func (s *Selection) canBeGoal(m *Metric) bool {
 	return s.use[index[m.Tag]] && m.record != nil && m.InRecords && m.Flags&ErrorOnly == 0
 }
 
@@ -71,7 +71,7 @@ func (s *Set) canBeGoal(m *Metric) bool {
 func perRequest(m *Metric) bool { return m.Kind == Record && !m.gaps && m.Flags&ErrorOnly == 0 }
 
 // whyNot says what keeps a metric from being an objective.
-func (s *Set) whyNot(m *Metric) string {
+func (s *Selection) whyNot(m *Metric) string {
 	switch {
 	case !perRequest(m):
 		return "is not one number per successful request"
@@ -82,7 +82,7 @@ func (s *Set) whyNot(m *Metric) string {
 }
 
 // needs says what the metric wants that the run has not.
-func (s *Set) needs(m *Metric) string {
+func (s *Selection) needs(m *Metric) string {
 	o := &s.opts
 	words := []struct {
 		flag Flags
@@ -108,7 +108,7 @@ func (s *Set) needs(m *Metric) string {
 }
 
 // choices lists the tags that fit.
-func (s *Set) choices() []string {
+func (s *Selection) choices() []string {
 	var tags []string
 	for i := range table {
 		if m := &table[i]; s.canBeGoal(m) {
@@ -119,7 +119,7 @@ func (s *Set) choices() []string {
 }
 
 // meant guesses which metric a tag that is none was to be.
-func (s *Set) meant(tag string) string {
+func (s *Selection) meant(tag string) string {
 	if near := suggest.Name(tag, s.choices()); near != "" {
 		return " (did you mean " + near + "?)"
 	}

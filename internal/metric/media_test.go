@@ -10,7 +10,7 @@ import (
 // TestMediaFigures holds the figures of images, sound and films against hand calculation: a request of 2 s with 4 images and 3 s of sound.
 func TestMediaFigures(t *testing.T) {
 	o := Options{ImageInput: true, AudioInput: true, VideoOutput: true}
-	set, err := NewSet(o)
+	set, err := NewSelection(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func TestMediaFigures(t *testing.T) {
 		}
 	}
 	for _, gate := range []Options{{AudioInput: true, VideoOutput: true}, {ImageInput: true, VideoOutput: true}, {ImageInput: true, AudioInput: true}} {
-		s, err := NewSet(gate)
+		s, err := NewSelection(gate)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,7 +12,7 @@ import (
 )
 
 // drawRow makes a request that succeeded, failed or was cut, at any time.
-func drawRow(t *rapid.T, set *Set) *Row {
+func drawRow(t *rapid.T, set *Selection) *Row {
 	at := float64(rapid.IntRange(0, 100_000).Draw(t, "at"))
 	rec := &record.Record{Start: ms(at), Issued: ms(at - 1), Intended: ms(at - 2), End: ms(at + 90), WallOffset: 1_800_000_000_000_000_000}
 	rec.MaxTokens = rapid.IntRange(0, 9).Draw(t, "asked for")
@@ -39,7 +39,7 @@ func TestReducersMerge(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := chat
 		o.Goodput = "request_latency:60"
-		set, err := NewSet(o)
+		set, err := NewSelection(o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,10 +76,10 @@ func TestReducersMerge(t *testing.T) {
 }
 
 func TestOtherMetricsDoNotMerge(t *testing.T) {
-	one := newSet(t, chat).NewReducer()
+	one := newSelection(t, chat).NewReducer()
 	o := chat
 	o.Streaming = false
-	other := newSet(t, o).NewReducer()
+	other := newSelection(t, o).NewReducer()
 	if err := one.Merge(other); err == nil {
 		t.Error("merged")
 	}
@@ -88,13 +88,13 @@ func TestOtherMetricsDoNotMerge(t *testing.T) {
 	}
 	b := one.Append(nil)
 	b[0] += 2
-	if err := newSet(t, chat).NewReducer().Read(b); err == nil || !strings.Contains(err.Error(), "layout") {
+	if err := newSelection(t, chat).NewReducer().Read(b); err == nil || !strings.Contains(err.Error(), "layout") {
 		t.Errorf("another layout: %v", err)
 	}
 }
 
 func FuzzReadReducer(f *testing.F) {
-	set, err := NewSet(chat)
+	set, err := NewSelection(chat)
 	if err != nil {
 		f.Fatal(err)
 	}

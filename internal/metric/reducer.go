@@ -10,7 +10,7 @@ import (
 // Reducer collects the rows of one phase kind (profiling, or warm-up) as columns. It is not safe for concurrent use; rows may come in
 // any order. A request takes about 100 bytes, a gap between messages 4.
 type Reducer struct {
-	set  *Set
+	set  *Selection
 	rows int
 	base int64 // wall instant of the first row's start; the start column counts from it
 
@@ -48,7 +48,7 @@ type ErrorGroup struct {
 }
 
 // NewReducer makes an empty reducer.
-func (s *Set) NewReducer() *Reducer {
+func (s *Selection) NewReducer() *Reducer {
 	r := &Reducer{set: s, values: make([]*stats.Column, len(s.columns)), errors: map[errorKey]*ErrorGroup{}}
 	for i := range r.values {
 		r.values[i] = new(stats.Column)

@@ -39,7 +39,7 @@ func none(t *testing.T, s *Summary, tags ...string) {
 
 // TestSummary: classes go where they belong, rates divide by the duration of the valid requests.
 func TestSummary(t *testing.T) {
-	r := newSet(t, chat).NewReducer()
+	r := newSelection(t, chat).NewReducer()
 	for _, end := range []float64{160, 200, 300} { // latencies 60, 100, 200 ms
 		rec, reply := streamed(0, 150, end)
 		add(r, rec, reply, record.Counts{Input: 10, Output: 4, Reasoning: -1})
@@ -84,7 +84,7 @@ func TestSummary(t *testing.T) {
 func TestSummaryEmpty(t *testing.T) {
 	o := chat
 	o.Goodput = "request_latency:5"
-	set := newSet(t, o)
+	set := newSelection(t, o)
 	r := set.NewReducer()
 	s := r.Summary(Window{})
 	none(t, s, "request_count", "request_throughput", "effective_concurrency", "request_error_rate")
@@ -100,7 +100,7 @@ func TestSummaryEmpty(t *testing.T) {
 
 // TestErrorsAreGrouped by code, type and message, the most frequent first.
 func TestErrorsAreGrouped(t *testing.T) {
-	r := newSet(t, chat).NewReducer()
+	r := newSelection(t, chat).NewReducer()
 	for _, e := range []struct {
 		code    int
 		message string
@@ -122,7 +122,7 @@ func TestErrorsAreGrouped(t *testing.T) {
 
 // TestCurves: two overlapping requests, by hand.
 func TestCurves(t *testing.T) {
-	r := newSet(t, chat).NewReducer()
+	r := newSelection(t, chat).NewReducer()
 	for _, c := range []struct{ start, first, last, end float64 }{{0, 10, 30, 40}, {20, 40, 60, 60}} {
 		rec := &record.Record{Start: ms(c.start), End: ms(c.end), WallOffset: 1_800_000_000_000_000_000}
 		reply := &record.Reply{PerChunkTokens: -1, Contents: []record.Content{{At: ms(c.first), Text: "a"}, {At: ms(c.last), Text: "b"}}}
@@ -148,7 +148,7 @@ func TestCurves(t *testing.T) {
 
 // TestSlices: a request belongs to the slice in which it starts.
 func TestSlices(t *testing.T) {
-	r := newSet(t, chat).NewReducer()
+	r := newSelection(t, chat).NewReducer()
 	for _, start := range []float64{0, 90, 100, 350} {
 		rec := &record.Record{Start: ms(start), End: ms(start + 60), WallOffset: 1_800_000_000_000_000_000}
 		reply := &record.Reply{PerChunkTokens: -1, Contents: []record.Content{{At: ms(start + 20), Text: "a"}, {At: ms(start + 50), Text: "b"}}}
@@ -193,7 +193,7 @@ func TestThresholds(t *testing.T) {
 	} {
 		o := chat
 		o.Thresholds = tt.limits
-		r := newSet(t, o).NewReducer()
+		r := newSelection(t, o).NewReducer()
 		for _, n := range []int64{100, 104, 150} { // we count 100, and 100 were asked for
 			rec, reply := streamed(0, 150, 160)
 			rec.MaxTokens = 100
@@ -219,7 +219,7 @@ func parsedUsage(prompt, completion int64) *record.Usage {
 
 // TestSlicesOfANanosecond: the grid may be much finer than the run is long; only slices with a request exist.
 func TestSlicesOfANanosecond(t *testing.T) {
-	r := newSet(t, chat).NewReducer()
+	r := newSelection(t, chat).NewReducer()
 	for _, start := range []float64{0, 4000, 90_000} { // 90 s are more ns than an int32 holds
 		rec, reply := streamed(0, 150)
 		rec.Start += ms(start)
@@ -246,7 +246,7 @@ func TestSlicesOfANanosecond(t *testing.T) {
 
 // TestOrder: results do not depend on the order of the rows.
 func TestOrder(t *testing.T) {
-	set := newSet(t, chat)
+	set := newSelection(t, chat)
 	rng := rand.New(rand.NewPCG(1, 2))
 	var rows []*Row
 	for i := range 500 {
@@ -279,7 +279,7 @@ func TestOrder(t *testing.T) {
 }
 
 // fill makes n streamed requests of 5 messages with socket instants.
-func fill(set *Set, n int) *Reducer {
+func fill(set *Selection, n int) *Reducer {
 	r := set.NewReducer()
 	rng := rand.New(rand.NewPCG(3, 4))
 	for i := range n {
@@ -305,7 +305,7 @@ func heap() uint64 {
 
 // TestMemory: a request costs few bytes, so that millions fit.
 func TestMemory(t *testing.T) {
-	set := newSet(t, chat)
+	set := newSelection(t, chat)
 	before := heap()
 	const n = 50_000
 	r := fill(set, n)
@@ -319,18 +319,18 @@ func TestMemory(t *testing.T) {
 
 func BenchmarkRow(b *testing.B) {
 	b.ReportAllocs()
-	fill(newSet(b, chat), b.N)
+	fill(newSelection(b, chat), b.N)
 }
 
 func BenchmarkSummary(b *testing.B) {
-	r := fill(newSet(b, chat), 200_000)
+	r := fill(newSelection(b, chat), 200_000)
 	for b.Loop() {
 		r.Summary(Window{})
 	}
 }
 
 func TestErrorGroupsAreBounded(t *testing.T) {
-	r := newSet(t, chat).NewReducer()
+	r := newSelection(t, chat).NewReducer()
 	const n = maxErrorGroups + 500
 	for i := range n {
 		rec, reply := failed(500, "X", fmt.Sprintf("request %d broke", i))

@@ -9,7 +9,7 @@ import (
 
 // totals are what derived metrics read: the distributions (in the metrics' own units) of one bucket of requests and its counts.
 type totals struct {
-	set     *Set
+	set     *Selection
 	dist    []stats.Distribution // by position in the table; Count 0 = none
 	done    map[string]float64   // derived values so far
 	divisor float64              // seconds that rates divide by; 0 = the duration of the requests
@@ -24,7 +24,7 @@ type totals struct {
 	offsets                          []float64 // schedule offsets in ns, ascending
 }
 
-func newTotals(set *Set, b bucket) *totals {
+func newTotals(set *Selection, b bucket) *totals {
 	return &totals{
 		set: set, divisor: b.seconds, slice: b.slice, done: map[string]float64{},
 		dist: make([]stats.Distribution, len(table)), adjusted: make([]*[Stats]float64, len(table)),

@@ -119,7 +119,7 @@ func TestTrend(t *testing.T) {
 		{"answers take as long as the run", func(int) time.Duration { return 9 * time.Second }, false},
 		{"answers one in 300 ms", func(i int) time.Duration { return time.Duration(i+1)*300*msec - time.Duration(i)*100*msec }, true},
 	} {
-		set, err := NewSet(Options{})
+		set, err := NewSelection(Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -41,18 +41,18 @@ func (st *stream) generated(id string, created int64, model string) []byte {
 	b = append(b, `,"choices":[{"index":0,`...)
 	if st.shape.reasons {
 		b = append(b, `"message":{"role":"assistant","content":`...)
-		b = st.text(b, st.plan.tokens, &st.truth.Tokens)
-		if st.plan.reasoning > 0 {
+		b = st.text(b, st.script.tokens, &st.truth.Tokens)
+		if st.script.reasoning > 0 {
 			b = append(b, `,"reasoning_content":`...)
-			b = st.text(b, st.plan.reasoning, &st.truth.Reasoning)
+			b = st.text(b, st.script.reasoning, &st.truth.Reasoning)
 		}
 		b = append(b, '}')
 	} else {
 		b = append(b, `"text":`...)
-		b = st.text(b, st.plan.tokens, &st.truth.Tokens)
+		b = st.text(b, st.script.tokens, &st.truth.Tokens)
 	}
 	b = append(b, `,"logprobs":null,"finish_reason":"`...)
-	b = append(b, st.plan.finish...)
+	b = append(b, st.script.finish...)
 	b = append(b, `"}]`...)
 	if st.opts.Usage {
 		b = append(b, `,"usage":`...)
@@ -68,7 +68,7 @@ func (st *stream) text(b []byte, n int, sum *int) []byte {
 	}
 	b = append(b, '"')
 	for range n {
-		b = append(b, st.plan.word()...)
+		b = append(b, st.script.word()...)
 	}
 	*sum += n
 	return append(b, '"')
@@ -86,7 +86,7 @@ func (st *stream) embeddings(model string) []byte {
 		b = strconv.AppendInt(b, int64(i), 10)
 		b = append(b, `,"embedding":`...)
 		for j := range vector {
-			vector[j] = float32(2*st.plan.rng.Float64() - 1)
+			vector[j] = float32(2*st.script.rng.Float64() - 1)
 		}
 		b = appendVector(b, vector, st.ask.base64)
 		b = append(b, '}')
@@ -146,7 +146,7 @@ func (st *stream) scores(r ranking) []byte {
 				b = append(b, c)
 			}
 		}
-		b = strconv.AppendFloat(b, st.plan.rng.Float64(), 'g', 6, 64)
+		b = strconv.AppendFloat(b, st.script.rng.Float64(), 'g', 6, 64)
 		b = append(b, '}')
 	}
 	return append(b, r.close...)

@@ -158,13 +158,13 @@ func (c *conn) infer(req *request) bool {
 		return c.plain(req, 400, "application/json", `{"error":{"message":"the body is neither a JSON object nor a form","type":"invalid_request_error","code":400}}`, false)
 	}
 	st := c.prepare(req, a, t, arrival)
-	if status := httpStatus(st.plan.kind); status != 0 {
-		t.Status, t.Outcome = status, st.plan.kind
+	if status := httpStatus(st.script.kind); status != 0 {
+		t.Status, t.Outcome = status, st.script.kind
 		ok := c.plain(req, status, "application/json", simulated(status), false)
 		c.done(t, 0)
 		return ok
 	}
-	if st.plan.kind == kindHang {
+	if st.script.kind == kindHang {
 		t.Outcome = kindHang
 		c.done(t, 0)
 		return c.aftermath(kindHang)
@@ -178,7 +178,7 @@ func (c *conn) infer(req *request) bool {
 	c.deliver(st)
 	if t.Outcome = st.failed; t.Outcome == "" {
 		t.Outcome = outcomeOK
-		if st.plan.kind == kindSlow {
+		if st.script.kind == kindSlow {
 			t.Outcome = kindSlow
 		}
 	}
@@ -220,10 +220,10 @@ func (c *conn) prepare(req *request, a *ask, t *Truth, arrival int64) *stream {
 	a.stream = a.stream || streams
 	reasons := shape.reasons || other != nil && other.reasons
 	c.st = stream{sink: c.sock, shape: shape, wire: other, opts: &c.opts, ask: a, truth: t, logged: c.Server.truth != nil,
-		plan: c.opts.plan(t.Number, a, reasons), offset: t.Arrival - arrival, framed: !req.oldProtocol,
+		script: c.opts.script(t.Number, a, reasons), offset: t.Arrival - arrival, framed: !req.oldProtocol,
 		prefix: c.st.prefix, buf: c.st.buf, back: c.st.back}
 	st := &c.st
-	st.next = arrival + int64(st.plan.first)
+	st.next = arrival + int64(st.script.first)
 	return st
 }
 
@@ -265,7 +265,7 @@ func (c *conn) open(req *request, st *stream) bool {
 func (c *conn) openStream(req *request, st *stream, id string, created int64, model string) bool {
 	st.truth.Stream = true
 	if st.logged {
-		st.truth.Writes = make([]Write, 0, st.plan.events()+2)
+		st.truth.Writes = make([]Write, 0, st.script.events()+2)
 	}
 	st.begin(id, created, model)
 	length := -1
@@ -286,18 +286,18 @@ func (c *conn) openStream(req *request, st *stream, id string, created int64, mo
 	return !st.over
 }
 
-// breakWhole puts the head in front of a body in one piece and breaks it as its plan says.
+// breakWhole puts the head in front of a body in one piece and breaks it as its script says.
 func (st *stream) breakWhole(req *request) {
 	body := st.whole
-	if st.plan.kind == kindSSE {
+	if st.script.kind == kindSSE {
 		body = []byte(simulated(503))
 	}
 	head := appendHead(nil, 200, "application/json", len(body), req.close)
-	switch st.plan.kind {
+	switch st.script.kind {
 	case kindSSE, kindClose, kindReset, kindStall:
-		st.failed = st.plan.kind
+		st.failed = st.script.kind
 		st.truth.Tokens, st.truth.Reasoning = 0, 0
-		if st.plan.kind != kindSSE {
+		if st.script.kind != kindSSE {
 			body = body[:len(body)/2]
 		}
 	}

@@ -32,7 +32,7 @@ func (st *stream) media(path, id string, body *[]byte) bool {
 		*body = st.detections()
 	case transcriptPath:
 		*body = st.transcript()
-		st.next += int64(st.wait() - st.plan.first)
+		st.next += int64(st.wait() - st.script.first)
 	case videosPath:
 		*body = st.job(id)
 	default:
@@ -101,7 +101,7 @@ func (st *stream) detections() []byte {
 }
 
 func (st *stream) transcript() []byte {
-	b := append([]byte(`{"text":`), st.text(nil, st.plan.tokens, &st.truth.Tokens)...)
+	b := append([]byte(`{"text":`), st.text(nil, st.script.tokens, &st.truth.Tokens)...)
 	return append(b, '}')
 }
 
@@ -109,13 +109,13 @@ func (st *stream) transcript() []byte {
 // that the server keeps nothing of it.
 func (st *stream) job(id string) []byte {
 	arrival := st.truth.Arrival - st.offset
-	ready, state := st.truth.Arrival+int64(st.plan.first), "done"
-	if st.plan.kind == kindSSE {
-		state, st.plan.kind = "failed", ""
+	ready, state := st.truth.Arrival+int64(st.script.first), "done"
+	if st.script.kind == kindSSE {
+		state, st.script.kind = "failed", ""
 		st.failed = kindSSE
 	}
 	st.next = arrival
-	return []byte(`{"id":"` + id + "_" + strconv.FormatInt(ready, 10) + "_" + strconv.FormatInt(int64(st.plan.first), 10) + "_" + state +
+	return []byte(`{"id":"` + id + "_" + strconv.FormatInt(ready, 10) + "_" + strconv.FormatInt(int64(st.script.first), 10) + "_" + state +
 		`","object":"video","status":"queued","progress":0}`)
 }
 

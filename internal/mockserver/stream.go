@@ -54,7 +54,7 @@ type stream struct {
 	wire   *wire // nil = the answer is worded by shape
 	opts   *Options
 	ask    *ask
-	plan   plan
+	script script
 	truth  *Truth
 	logged bool // keep the writes
 
@@ -88,7 +88,7 @@ func (st *stream) begin(id string, created int64, model string) {
 	b = strconv.AppendInt(b, created, 10)
 	b = append(b, `,"model":`...)
 	st.prefix = jsontext.AppendString(b, model)
-	st.left, st.think = st.plan.tokens, st.plan.reasoning
+	st.left, st.think = st.script.tokens, st.script.reasoning
 }
 
 // step makes and writes the next event; with the last one goes what ends the answer.
@@ -101,15 +101,15 @@ func (st *stream) step(wait bool) {
 		st.send(1, st.truth.Tokens+st.truth.Reasoning, wait)
 		return
 	}
-	if st.events == st.plan.cut {
+	if st.events == st.script.cut {
 		st.breakOff(wait)
 		return
 	}
 	tokens := st.event()
-	if st.left+st.think == 0 && st.events != st.plan.cut {
+	if st.left+st.think == 0 && st.events != st.script.cut {
 		st.end()
 	}
-	st.next += int64(st.plan.stretch(st.plan.itl, st.opts.Jitter))
+	st.next += int64(st.script.stretch(st.script.itl, st.opts.Jitter))
 	st.send(1, tokens, wait)
 }
 
@@ -123,7 +123,7 @@ func (st *stream) event() (tokens int) {
 	if st.think > 0 {
 		open, left, sum = st.shape.reasoning, &st.think, &st.truth.Reasoning
 	}
-	tokens = min(*left, st.plan.perEvent)
+	tokens = min(*left, st.script.perEvent)
 	*left -= tokens
 	*sum += tokens
 	st.events++
@@ -133,7 +133,7 @@ func (st *stream) event() (tokens int) {
 		st.buf = st.ids(st.buf, tokens)
 	} else {
 		for range tokens {
-			st.buf = append(st.buf, st.plan.word()...)
+			st.buf = append(st.buf, st.script.word()...)
 		}
 	}
 	st.buf = append(st.buf, after...)
@@ -153,7 +153,7 @@ func (st *stream) wording(open string, thought bool) (after, last string) {
 	case thought:
 		st.buf = append(st.buf, w.reasoning(st)...)
 	default:
-		if w.turn != "" && st.plan.reasoning > 0 && !st.turned {
+		if w.turn != "" && st.script.reasoning > 0 && !st.turned {
 			st.buf = append(append(st.buf, w.turn...), "\n\n"...)
 		}
 		st.turned = true
@@ -180,7 +180,7 @@ func (st *stream) end() {
 	}
 	at := st.open()
 	st.choice(st.shape.last)
-	st.buf = append(st.buf, st.plan.finish...)
+	st.buf = append(st.buf, st.script.finish...)
 	st.close(at, `"}]}`)
 	if st.opts.Usage && st.ask.usage {
 		at = st.open()
@@ -203,10 +203,10 @@ func (st *stream) mark() {
 	st.over = true
 }
 
-// breakOff ends the answer the way its plan says.
+// breakOff ends the answer the way its script says.
 func (st *stream) breakOff(wait bool) {
-	st.failed, st.over = st.plan.kind, true
-	if st.plan.kind != kindSSE {
+	st.failed, st.over = st.script.kind, true
+	if st.script.kind != kindSSE {
 		return
 	}
 	at := st.open()
@@ -295,9 +295,9 @@ func (st *stream) flush() {
 
 // wait is how long a body in one piece takes to make.
 func (st *stream) wait() time.Duration {
-	d := st.plan.first
-	for range st.plan.events() - 1 {
-		d += st.plan.stretch(st.plan.itl, st.opts.Jitter)
+	d := st.script.first
+	for range st.script.events() - 1 {
+		d += st.script.stretch(st.script.itl, st.opts.Jitter)
 	}
 	return d
 }

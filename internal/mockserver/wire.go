@@ -74,7 +74,7 @@ func always(s string) func(*stream) string { return func(*stream) string { retur
 
 // said makes a JSON object around the words of a whole answer.
 func (st *stream) said(head, tail string) []byte {
-	b := st.text([]byte(head), st.plan.tokens, &st.truth.Tokens)
+	b := st.text([]byte(head), st.script.tokens, &st.truth.Tokens)
 	return append(b, tail...)
 }
 
@@ -102,7 +102,7 @@ var messagesWire = wire{
 			usage = `,"usage":{"input_tokens":` + strconv.Itoa(st.prompt) + `,"output_tokens":1}`
 		}
 		kind := `{"type":"text","text":""}`
-		if st.plan.reasoning > 0 {
+		if st.script.reasoning > 0 {
 			kind = `{"type":"thinking","thinking":""}`
 		}
 		return events("event: message_start\ndata: "+`{"type":"message_start","message":{"id":`+quoted(id)+`,"type":"message","role":"assistant","content":[],"model":`+quoted(model)+usage+`}}`,
@@ -110,7 +110,7 @@ var messagesWire = wire{
 	},
 	reasoning: always("event: content_block_delta\ndata: " + `{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"`),
 	content: func(st *stream) string {
-		if st.plan.reasoning > 0 {
+		if st.script.reasoning > 0 {
 			return "event: content_block_delta\ndata: " + `{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"`
 		}
 		return "event: content_block_delta\ndata: " + `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"`
@@ -130,15 +130,15 @@ var messagesWire = wire{
 	},
 	whole: func(st *stream, id, model string) []byte {
 		b := []byte(`{"id":` + quoted(id) + `,"type":"message","role":"assistant","model":` + quoted(model) + `,"content":[`)
-		if st.plan.reasoning > 0 {
-			b = st.text(append(b, `{"type":"thinking","thinking":`...), st.plan.reasoning, &st.truth.Reasoning)
+		if st.script.reasoning > 0 {
+			b = st.text(append(b, `{"type":"thinking","thinking":`...), st.script.reasoning, &st.truth.Reasoning)
 			b = append(b, `,"signature":"c2ln"}`...)
 		}
-		if st.plan.tokens > 0 {
-			if st.plan.reasoning > 0 {
+		if st.script.tokens > 0 {
+			if st.script.reasoning > 0 {
 				b = append(b, ',')
 			}
-			b = append(st.text(append(b, `{"type":"text","text":`...), st.plan.tokens, &st.truth.Tokens), '}')
+			b = append(st.text(append(b, `{"type":"text","text":`...), st.script.tokens, &st.truth.Tokens), '}')
 		}
 		b = append(b, `],"stop_reason":"`+stopReason(st)+`"`...)
 		if st.opts.Usage {
@@ -150,7 +150,7 @@ var messagesWire = wire{
 
 // stopReason is why the answer ends, in Anthropic's words.
 func stopReason(st *stream) string {
-	if st.plan.finish == "length" {
+	if st.script.finish == "length" {
 		return "max_tokens"
 	}
 	return "end_turn"
@@ -170,11 +170,11 @@ var responsesWire = wire{
 	},
 	whole: func(st *stream, id, model string) []byte {
 		b := []byte(`{"id":` + quoted(id) + `,"object":"response","status":"completed","model":` + quoted(model) + `,"output":[`)
-		if st.plan.reasoning > 0 {
-			b = st.text(append(b, `{"type":"reasoning","id":"rs","summary":[],"content":[{"type":"reasoning_text","text":`...), st.plan.reasoning, &st.truth.Reasoning)
+		if st.script.reasoning > 0 {
+			b = st.text(append(b, `{"type":"reasoning","id":"rs","summary":[],"content":[{"type":"reasoning_text","text":`...), st.script.reasoning, &st.truth.Reasoning)
 			b = append(b, `}]},`...)
 		}
-		b = st.text(append(b, `{"type":"message","id":"msg","role":"assistant","content":[{"type":"output_text","text":`...), st.plan.tokens, &st.truth.Tokens)
+		b = st.text(append(b, `{"type":"message","id":"msg","role":"assistant","content":[{"type":"output_text","text":`...), st.script.tokens, &st.truth.Tokens)
 		return append(b, `}]}]`+responsesUsage(st)+`}`...)
 	},
 }
@@ -192,7 +192,7 @@ var huggingFaceWire = wire{
 	content: always(`data:{"index":1,"token":{"id":3,"text":"`), after: `","logprob":-1.0,"special":false},"generated_text":null,"details":null}`,
 	end: func(st *stream) string {
 		return `data:{"index":1,"token":{"id":2,"text":"</s>","logprob":-1.0,"special":true},"generated_text":" and all of it again","details":{"finish_reason":"` +
-			st.plan.finish + `","generated_tokens":` + strconv.Itoa(st.truth.Tokens) + `}}`
+			st.script.finish + `","generated_tokens":` + strconv.Itoa(st.truth.Tokens) + `}}`
 	},
 	whole: func(st *stream, _, _ string) []byte { return st.said(`[{"generated_text":`, `}]`) },
 }

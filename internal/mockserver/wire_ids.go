@@ -8,7 +8,7 @@ func (st *stream) ids(b []byte, n int) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = strconv.AppendInt(b, int64(st.plan.rng.IntN(100_000)), 10)
+		b = strconv.AppendInt(b, int64(st.script.rng.IntN(100_000)), 10)
 	}
 	return b
 }
@@ -17,7 +17,7 @@ func (st *stream) ids(b []byte, n int) []byte {
 func sglangMeta(st *stream, model string) string {
 	finish := "null"
 	if st.left == 0 {
-		finish = `{"type":"` + st.plan.finish + `"}`
+		finish = `{"type":"` + st.script.finish + `"}`
 	}
 	counts := ""
 	if st.opts.Usage {
@@ -31,8 +31,8 @@ var sglangWire = wire{
 	counts: true, done: true, ids: true,
 	content: func(st *stream) string { return "data: " + sglangMeta(st, "") }, after: `]}`,
 	whole: func(st *stream, _, model string) []byte {
-		st.truth.Tokens, st.left = st.plan.tokens, 0
-		return append(st.ids([]byte(sglangMeta(st, `,"model":`+quoted(model))), st.plan.tokens), `]}`...)
+		st.truth.Tokens, st.left = st.script.tokens, 0
+		return append(st.ids([]byte(sglangMeta(st, `,"model":`+quoted(model))), st.script.tokens), `]}`...)
 	},
 }
 
@@ -40,8 +40,8 @@ var sglangWire = wire{
 var vllmWire = wire{
 	ids: true, content: always(`data: {"choices":[{"index":0,"token_ids":[`), after: `]}]}`,
 	whole: func(st *stream, id, _ string) []byte {
-		st.truth.Tokens = st.plan.tokens
-		b := st.ids([]byte(`{"request_id":`+quoted(id)+`,"choices":[{"index":0,"token_ids":[`), st.plan.tokens)
-		return append(b, `],"finish_reason":"`+st.plan.finish+`"}]}`...)
+		st.truth.Tokens = st.script.tokens
+		b := st.ids([]byte(`{"request_id":`+quoted(id)+`,"choices":[{"index":0,"token_ids":[`), st.script.tokens)
+		return append(b, `],"finish_reason":"`+st.script.finish+`"}]}`...)
 	},
 }

@@ -14,7 +14,7 @@ type aggregate struct {
 	phases            map[int]*metric.Reducer // by index over all phases; those that have one of their own
 }
 
-func newAggregate(set *metric.Set, split []int) *aggregate {
+func newAggregate(set *metric.Selection, split []int) *aggregate {
 	a := &aggregate{profiling: set.NewReducer(), warmup: set.NewReducer(), phases: map[int]*metric.Reducer{}}
 	for _, index := range split {
 		a.phases[index] = set.NewReducer()

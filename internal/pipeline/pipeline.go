@@ -16,7 +16,7 @@ import (
 
 // Options wire a pipeline.
 type Options struct {
-	Metrics *metric.Set
+	Metrics *metric.Selection
 	// Decode reads the answer to a request; the error says why the request failed, nil = it is valid.
 	Decode func(*record.Record) (*record.Reply, *record.Error)
 	// Clean takes secrets out of the error of a record, before anything else sees it; nil = it stays as it is.

@@ -60,7 +60,7 @@ func words(_, text string) int { return len(strings.Fields(text)) }
 
 func options(t *testing.T, sinks ...Sink) Options {
 	t.Helper()
-	set, err := metric.NewSet(metric.Options{Streaming: true, ProducesTokens: true, TokenizesInput: true})
+	set, err := metric.NewSelection(metric.Options{Streaming: true, ProducesTokens: true, TokenizesInput: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +205,7 @@ func TestCounts(t *testing.T) {
 		{"server without usage", metric.Options{ProducesTokens: true, TokenizesInput: true, ServerTokens: true}, &record.Reply{Output: "a"}, record.Counts{Input: -1, Output: -1, Reasoning: -1}},
 		{"no reply", metric.Options{ProducesTokens: true}, nil, record.Counts{Input: -1, Output: -1, Reasoning: -1}},
 	} {
-		set, err := metric.NewSet(c.o)
+		set, err := metric.NewSelection(c.o)
 		if err != nil {
 			t.Fatal(err)
 		}

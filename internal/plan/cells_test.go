@@ -13,7 +13,7 @@ import (
 // measured is a run of some valid answers, each of 8 tokens from 50 ms to 1,500 ms, and failures.
 func measured(t *testing.T, valid, failures int) *metric.Run {
 	t.Helper()
-	set, err := metric.NewSet(metric.Options{Streaming: true, ProducesTokens: true, TokenizesInput: true})
+	set, err := metric.NewSelection(metric.Options{Streaming: true, ProducesTokens: true, TokenizesInput: true})
 	if err != nil {
 		t.Fatal(err)
 	}

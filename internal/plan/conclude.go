@@ -138,8 +138,8 @@ func meanOf(trials []*trial, tag string, stat metric.Stat) float64 {
 	return sum / float64(n)
 }
 
-// verdict is the worst that was said of a cell's trials.
-func verdict(trials []*trial) string {
+// worst is the worst that was said of a cell's trials.
+func worst(trials []*trial) string {
 	word := string(metric.VerdictValid)
 	for _, t := range trials {
 		switch {

@@ -25,7 +25,7 @@ type Streams struct {
 	Out, Err io.Writer
 	Width    int      // columns of Out, 0 = it is no terminal
 	Terminal bool     // Out is a terminal
-	Color    bool     // Out shows colours
+	Colour   bool     // Out shows colours
 	Progress int      // columns of the terminal behind Err, 0 = none
 	Version  string   // of this program
 	Args     []string // the command line after the program's name
@@ -135,7 +135,7 @@ func (i *invocation) keep(run *metric.Run, layout artifact.Layout) error {
 
 // look is how reports are drawn.
 func (i *invocation) look() report.Options {
-	o := report.Options{Spell: i.run.As, Width: i.Width, Colour: i.Color, Terminal: i.Terminal, AllTables: i.run.Tables == config.TablesAll}
+	o := report.Options{Spell: i.run.As, Width: i.Width, Colour: i.Colour, Terminal: i.Terminal, AllTables: i.run.Tables == config.TablesAll}
 	if o.Width == 0 {
 		o.Width = i.run.Environment.UI.ConsoleExportWidth
 	}

@@ -149,7 +149,7 @@ func TestAGeneratorSeesResults(t *testing.T) {
 	var out, told strings.Builder
 	base := t.TempDir()
 	var infos []metric.RunInfo
-	set, err := metric.NewSet(metric.Options{})
+	set, err := metric.NewSelection(metric.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -171,7 +171,7 @@ func (g *golden) options(e *endpoint.Endpoint, as013 bool) metric.Options {
 func (g *golden) reduced(t *testing.T, raw string, as013 bool) (rows map[string]*metric.Row, p *pipeline.Pipeline) {
 	t.Helper()
 	e := g.endpoint(t)
-	set, err := metric.NewSet(g.options(e, as013))
+	set, err := metric.NewSelection(g.options(e, as013))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -76,8 +76,8 @@ func (p *priorSummary) window(span metric.Window, python bool) metric.Window {
 	return w
 }
 
-// verdict is the run's own, made again of what it rested on; nil = the run was not judged.
-func (p *priorSummary) verdict() (*metric.Validity, error) {
+// validity is the run's own, made again of what it rested on; nil = the run was not judged.
+func (p *priorSummary) validity() (*metric.Validity, error) {
 	if p.Validity == nil {
 		return nil, nil
 	}

@@ -86,7 +86,7 @@ func Report(ctx context.Context, o Options) (*Result, error) {
 		how.Info.CLICommand = o.CLICommand
 	}
 	r.Run = results.Run(how)
-	if r.Run.Validity, err = src.prior.verdict(); err != nil {
+	if r.Run.Validity, err = src.prior.validity(); err != nil {
 		return nil, fmt.Errorf("report: the summary of the run: %w", err)
 	}
 	if r.Run.Validity != nil {
@@ -102,7 +102,7 @@ func (o *Options) assemble(ctx context.Context, cfg *config.Benchmark, src *sour
 	if o.Goodput != nil {
 		choice.Goodput = *o.Goodput
 	}
-	set, err := metric.NewSet(choice)
+	set, err := metric.NewSelection(choice)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 // run is one valid request and failures of one kind.
 func run(t *testing.T, valid, failures int) *metric.Run {
 	t.Helper()
-	set, err := metric.NewSet(metric.Options{Streaming: true, ProducesTokens: true, TokenizesInput: true})
+	set, err := metric.NewSelection(metric.Options{Streaming: true, ProducesTokens: true, TokenizesInput: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestDiscrepancies(t *testing.T) {
 		limit float64
 		want  string
 	}{{10, "more than 10 % away"}, {0, "more than 0 % away"}, {2.5, "more than 2.5 % away"}, {50, ""}} {
-		set, err := metric.NewSet(metric.Options{Streaming: true, ProducesTokens: true, TokenizesInput: true, Thresholds: &metric.Thresholds{UsagePct: c.limit}})
+		set, err := metric.NewSelection(metric.Options{Streaming: true, ProducesTokens: true, TokenizesInput: true, Thresholds: &metric.Thresholds{UsagePct: c.limit}})
 		if err != nil {
 			t.Fatal(err)
 		}

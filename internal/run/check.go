@@ -36,7 +36,7 @@ func Check(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts O
 	if err := checkBodies(ctx, r, &prepared{data: r.data}, say.warn); err != nil {
 		return nil, err
 	}
-	f := &Forecast{Prompts: r.data.Facts().Turns, Tokens: math.NaN()}
+	f := &Forecast{Prompts: r.data.Info().Turns, Tokens: math.NaN()}
 	if err := r.countPrompts(ctx, cfg, f); err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func checkMachine(cfg *config.Benchmark, r *resolved, warn func(string)) error {
 	if err != nil {
 		return err
 	}
-	warnings, err := machineBudget().check(r.plan, addresses.list, transportOptions(cfg, warn).Reuse, cfg.As)
+	warnings, err := machineBudget().check(r.scenario, addresses.list, transportOptions(cfg, warn).Reuse, cfg.As)
 	for _, w := range warnings {
 		warn(w)
 	}

@@ -14,7 +14,7 @@ import (
 const pipelineQueue = 1024
 
 // clientStats gathers what the client measured about itself during the profiling phases.
-func clientStats(run *metric.Run, phases []*load.Facts, used usage, client *transport.Client, results *assembly.Assembly) metric.ClientStats {
+func clientStats(run *metric.Run, phases []*load.PhaseStats, used usage, client *transport.Client, results *assembly.Assembly) metric.ClientStats {
 	s := run.Profiling
 	backlog, spilled := results.Backlog()
 	e := metric.ClientStats{
@@ -53,7 +53,7 @@ func messages(s *metric.Summary) int64 {
 
 // scheduleStats tells how well the profiling phases kept their schedules. The lags are those of the metric, so that a report has one p99 of
 // one thing.
-func scheduleStats(s *metric.Summary, phases []*load.Facts) metric.ScheduleStats {
+func scheduleStats(s *metric.Summary, phases []*load.PhaseStats) metric.ScheduleStats {
 	var e metric.ScheduleStats
 	var own load.Histogram
 	var caps load.Caps

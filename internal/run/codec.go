@@ -68,7 +68,7 @@ func newExecutor(cfg *config.Benchmark, version string, r *resolved, over carrie
 	if t := cfg.Endpoint.Timeout; !t.Infinite() {
 		e.timeout = t.Duration()
 	}
-	for _, p := range r.plan.Phases {
+	for _, p := range r.scenario.Phases {
 		e.firstToken = e.firstToken || p.Prefill > 0
 	}
 	for _, name := range e.headers.Overridden() {

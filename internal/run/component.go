@@ -15,7 +15,7 @@ type component interface {
 	// Start begins it; what it needs is open. The context ends with the run's start: it is not to be kept.
 	Start(ctx context.Context) error
 	PhaseStart(p *load.PhaseInfo)
-	PhaseEnd(f *load.Facts)
+	PhaseEnd(f *load.PhaseStats)
 	// Stop ends it within the context's deadline. It is called once, and only after Start succeeded.
 	Stop(ctx context.Context) error
 }
@@ -25,7 +25,7 @@ type passive struct{}
 
 func (passive) Start(context.Context) error { return nil }
 func (passive) PhaseStart(*load.PhaseInfo)  {}
-func (passive) PhaseEnd(*load.Facts)        {}
+func (passive) PhaseEnd(*load.PhaseStats)   {}
 func (passive) Stop(context.Context) error  { return nil }
 
 // closing is a component that is open already and is closed with the run.
@@ -66,7 +66,7 @@ func (c *components) phaseStart(p *load.PhaseInfo) {
 	}
 }
 
-func (c *components) phaseEnd(f *load.Facts) {
+func (c *components) phaseEnd(f *load.PhaseStats) {
 	for _, one := range c.running {
 		one.PhaseEnd(f)
 	}

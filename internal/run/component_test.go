@@ -23,7 +23,7 @@ func (c told) note(what string) { *c.log = append(*c.log, what+" "+c.name) }
 
 func (c told) Start(context.Context) error  { c.note("start"); return c.fail }
 func (c told) PhaseStart(p *load.PhaseInfo) { c.note("begin " + p.Name) }
-func (c told) PhaseEnd(f *load.Facts)       { c.note("end " + f.Info.Name) }
+func (c told) PhaseEnd(f *load.PhaseStats)  { c.note("end " + f.Info.Name) }
 func (c told) Stop(ctx context.Context) error {
 	if _, ok := ctx.Deadline(); !ok || ctx.Err() != nil {
 		c.note("no time to stop")
@@ -43,7 +43,7 @@ func TestComponentsStopInTheOppositeOrder(t *testing.T) {
 	}
 	info := &load.PhaseInfo{Name: "p"}
 	all.phaseStart(info)
-	all.phaseEnd(&load.Facts{Info: *info})
+	all.phaseEnd(&load.PhaseStats{Info: *info})
 	cancel() // the user interrupts: there is time to stop all the same
 	for range 2 {
 		if err := all.stop(ctx); err != nil {

@@ -55,7 +55,7 @@ func (e *events) into(file io.Writer) {
 
 // logDataset notes in the log what will be sent.
 func logDataset(log *slog.Logger, path string, data dataset.Dataset) {
-	f := data.Facts()
+	f := data.Info()
 	log.Info("dataset", "type", f.Type, "path", path, "conversations", data.Len(), "turns", f.Turns)
 }
 

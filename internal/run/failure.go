@@ -39,7 +39,7 @@ func reportFailure(say *reporter, run *metric.Run, result *load.Result, template
 }
 
 // threshold says how many requests had failed when the run was ended for it.
-func threshold(phases []*load.Facts, as string) string {
+func threshold(phases []*load.PhaseStats, as string) string {
 	for _, f := range phases {
 		if f.TooManyFails {
 			return fmt.Sprintf("the run was ended: %d of the %d requests of phase %s that finished had failed, more than %s allows",

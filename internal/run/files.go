@@ -74,7 +74,7 @@ func reads(cfg *config.Benchmark, path string) bool {
 func (o *opened) startResults(ctx context.Context, cfg *config.Benchmark, opts *Options, r *resolved, say *reporter) (err error) {
 	var phases []assembly.Phase
 	profiling := 0
-	for i, p := range r.plan.Phases {
+	for i, p := range r.scenario.Phases {
 		one := assembly.Phase{Name: p.Name, Index: i, Profiling: -1, Warmup: p.Warmup}
 		if !p.Warmup {
 			one.Profiling = profiling

@@ -24,7 +24,7 @@ type generated struct {
 
 func (g *generated) Len() int                                     { return g.n }
 func (g *generated) Draft(int) (*conversation.Conversation, bool) { return nil, false }
-func (g *generated) Facts() dataset.Facts                         { return dataset.Facts{} }
+func (g *generated) Info() dataset.Info                           { return dataset.Info{} }
 func (g *generated) Conversation(i int) *conversation.Conversation {
 	g.made[i]++
 	return &conversation.Conversation{ID: fmt.Sprint("s", i), System: "S", Turns: []conversation.Turn{

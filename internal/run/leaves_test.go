@@ -147,9 +147,9 @@ func view(b *config.Benchmark, words *tokenizer.Tokenizer, data bool) string {
 	say("exact", waiter(b) == nil)
 	fmt.Fprintf(&text, "layout %+v\n", artifact.NewLayout(b.Artifacts.Dir, b.Artifacts.Prefix))
 	say("records", []bool{len(b.Artifacts.Records) > 0, b.Artifacts.Raw})
-	r.plan, err = plan(b)
-	say("plan", []any{r.plan, fmt.Sprint(err)})
-	if r.metrics, err = metric.NewSet(assembly.MetricOptions(b, r.endpoint)); err != nil {
+	r.scenario, err = scenario(b)
+	say("scenario", []any{r.scenario, fmt.Sprint(err)})
+	if r.metrics, err = metric.NewSelection(assembly.MetricOptions(b, r.endpoint)); err != nil {
 		return text.String() + err.Error()
 	}
 	say("codec", settings(b, r.metrics.Options().Streaming))
@@ -165,7 +165,7 @@ func view(b *config.Benchmark, words *tokenizer.Tokenizer, data bool) string {
 	if err != nil {
 		return text.String() + err.Error()
 	}
-	say("facts", set.Facts())
+	say("info", set.Info())
 	for i := range min(4, set.Len()) {
 		say("conversation", []any{set.Len(), set.Timings(i), set.Conversation(i)})
 	}

@@ -66,7 +66,7 @@ func demandOf(p *load.Phase, profiling *load.Phase) demand {
 
 // check compares what a plan needs with what there is; as words the key of a setting. More sessions at once than files is an error where
 // the load surely gets there: the run could not reach what it was asked for. Everything that may end well is a warning.
-func (b budget) check(p load.Plan, targets []*transport.Target, reuse transport.Reuse, as func(key string) string) (warnings []string, err error) {
+func (b budget) check(p load.Scenario, targets []*transport.Target, reuse transport.Reuse, as func(key string) string) (warnings []string, err error) {
 	addresses := map[string]bool{}
 	for _, t := range targets {
 		addresses[t.Address()] = true

@@ -42,7 +42,7 @@ func TestBudget(t *testing.T) {
 	as := func(key string) string { return "<" + key + ">" }
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			warnings, err := b.check(load.Plan{Phases: []load.Phase{tt.phase}}, tt.targets, tt.reuse, as)
+			warnings, err := b.check(load.Scenario{Phases: []load.Phase{tt.phase}}, tt.targets, tt.reuse, as)
 			if got := strings.Join(warnings, "\n"); (tt.warns == "") != (got == "") || !strings.Contains(got, tt.warns) {
 				t.Errorf("warnings %q, want %q", got, tt.warns)
 			}
@@ -60,15 +60,15 @@ func TestBudgetOfSeveralPhases(t *testing.T) {
 	warmup := load.Phase{Name: "warmup", Mode: load.ClosedLoop, Warmup: true, Concurrency: 600}
 	run := load.Phase{Name: "profiling", Mode: load.ClosedLoop, Concurrency: 600}
 	b := budget{files: 1000, spare: 50}
-	if w, err := b.check(load.Plan{Phases: []load.Phase{warmup, run}}, nil, transport.Pooled, as); err != nil || len(w) != 0 {
+	if w, err := b.check(load.Scenario{Phases: []load.Phase{warmup, run}}, nil, transport.Pooled, as); err != nil || len(w) != 0 {
 		t.Errorf("one after the other: %v, %v", w, err)
 	}
 	run.Seamless = true
-	if _, err := b.check(load.Plan{Phases: []load.Phase{warmup, run}}, nil, transport.Pooled, as); err == nil || !strings.Contains(err.Error(), "needs 1200 connections") {
+	if _, err := b.check(load.Scenario{Phases: []load.Phase{warmup, run}}, nil, transport.Pooled, as); err == nil || !strings.Contains(err.Error(), "needs 1200 connections") {
 		t.Errorf("seamless: %v", err)
 	}
 	b.files = 500
-	if _, err := b.check(load.Plan{Phases: []load.Phase{warmup, run}}, nil, transport.Pooled, as); err == nil || !strings.HasPrefix(err.Error(), "phases.profiling.concurrency 600 of phase warmup") {
+	if _, err := b.check(load.Scenario{Phases: []load.Phase{warmup, run}}, nil, transport.Pooled, as); err == nil || !strings.HasPrefix(err.Error(), "phases.profiling.concurrency 600 of phase warmup") {
 		t.Errorf("a warm-up as the run: %v", err)
 	}
 }

@@ -57,7 +57,7 @@ func (m *meter) PhaseStart(p *load.PhaseInfo) {
 }
 
 // PhaseEnd implements component.
-func (m *meter) PhaseEnd(f *load.Facts) {
+func (m *meter) PhaseEnd(f *load.PhaseStats) {
 	if f.Info.Warmup {
 		return
 	}

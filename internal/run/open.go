@@ -78,7 +78,7 @@ func (o *opened) connect(cfg *config.Benchmark, r *resolved, warn func(string)) 
 		return err
 	}
 	connections := transportOptions(cfg, warn)
-	warnings, err := machineBudget().check(r.plan, o.addresses.list, connections.Reuse, cfg.As)
+	warnings, err := machineBudget().check(r.scenario, o.addresses.list, connections.Reuse, cfg.As)
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (o *opened) connect(cfg *config.Benchmark, r *resolved, warn func(string)) 
 
 // newLoad makes what sends the requests when they are due.
 func (o *opened) newLoad(cfg *config.Benchmark, r *resolved) (*load.Generator, error) {
-	return load.New(r.plan, load.Options{
+	return load.New(r.scenario, load.Options{
 		Source: newSource(r.data), Executor: o.executor, Root: r.root, Waiter: waiter(cfg),
 		Hooks: load.Hooks{Started: func(p *load.PhaseInfo, _ int64) { o.beside.phaseStart(p) }, After: o.beside.phaseEnd},
 	})
@@ -102,7 +102,7 @@ func (o *opened) newLoad(cfg *config.Benchmark, r *resolved) (*load.Generator, e
 
 // listInputs begins inputs.json, for the datasets that have one.
 func (o *opened) listInputs(ctx context.Context, r *resolved, opts *Options, warn func(string)) error {
-	f := r.data.Facts()
+	f := r.data.Info()
 	if f.Trace || f.Verbatim {
 		return nil
 	}

@@ -18,7 +18,7 @@ func (l phaseLog) PhaseStart(p *load.PhaseInfo) {
 }
 
 // PhaseEnd implements component.
-func (l phaseLog) PhaseEnd(f *load.Facts) {
+func (l phaseLog) PhaseEnd(f *load.PhaseStats) {
 	l.log.Info("phase complete", "phase", f.Info.Name, "sent", f.Sent, "completed", f.Completed, "errors", f.Errors, "cancelled", f.Cancelled,
 		"seconds", float64(f.Ended-f.Started)/1e9, "stopped_by", string(f.StoppedBy))
 }

@@ -8,10 +8,10 @@ import (
 	"aiperf/internal/load"
 )
 
-// plan turns the phases of a run into the load generator's terms.
-func plan(b *config.Benchmark) (load.Plan, error) {
+// scenario turns the phases of a run into the load generator's terms.
+func scenario(b *config.Benchmark) (load.Scenario, error) {
 	tuning := b.Environment.Timing
-	p := load.Plan{
+	p := load.Scenario{
 		Sampling:    load.Sampling(b.Dataset().Sampling),
 		URLs:        len(b.Endpoint.URLs),
 		CatchUp:     noneIfZero(duration(&tuning.MaxCatchup)),

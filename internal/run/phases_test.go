@@ -23,7 +23,7 @@ func TestCancellationOfPhases(t *testing.T) {
 	for i := range b.Phases {
 		b.Phases[i].Type, b.Phases[i].Requests, b.Phases[i].Concurrency = config.PhaseConcurrency, &one, &one
 	}
-	p, err := plan(&b)
+	p, err := scenario(&b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,8 +41,8 @@ type sized struct {
 	conversations, turns int
 }
 
-func (c sized) Len() int             { return c.conversations }
-func (c sized) Facts() dataset.Facts { return dataset.Facts{Turns: c.turns} }
+func (c sized) Len() int           { return c.conversations }
+func (c sized) Info() dataset.Info { return dataset.Info{Turns: c.turns} }
 
 // TestUsersNeedASecondTurn: files are refused by their own turns, generated data is not looked at, nor that of other modes.
 func TestUsersNeedASecondTurn(t *testing.T) {

@@ -18,11 +18,11 @@ import (
 type resolved struct {
 	endpoint   *endpoint.Endpoint
 	codec      endpoint.Codec
-	metrics    *metric.Set
+	metrics    *metric.Selection
 	root       *rng.Root
 	tokenizers func() (*assembly.Tokenizers, error) // opened when first asked for
 	data       dataset.Dataset
-	plan       load.Plan
+	scenario   load.Scenario
 }
 
 // resolve goes through the stages that find it.
@@ -39,7 +39,7 @@ func (r *resolved) stages(ctx context.Context, cfg *config.Benchmark, agent stri
 	return []stage{
 		{"endpoint", func() (err error) { r.endpoint, err = findEndpoint(cfg, say.warn); return err }},
 		{"metrics", func() (err error) {
-			r.metrics, err = metric.NewSet(assembly.MetricOptions(cfg, r.endpoint))
+			r.metrics, err = metric.NewSelection(assembly.MetricOptions(cfg, r.endpoint))
 			return err
 		}},
 		{"codec", func() (err error) {
@@ -60,7 +60,7 @@ func (r *resolved) stages(ctx context.Context, cfg *config.Benchmark, agent stri
 			return err
 		}},
 		{"templates", func() error { return warnOfTemplates(cfg, r.endpoint, r.tokenizers, say.warn) }},
-		{"plan", func() (err error) { r.plan, err = plan(cfg); return err }},
+		{"scenario", func() (err error) { r.scenario, err = scenario(cfg); return err }},
 	}
 }
 
@@ -92,18 +92,18 @@ func root(seed *config.Seed) *rng.Root {
 
 // checkData tells what a dataset says of itself, and refuses one that the phases cannot use.
 func checkData(b *config.Benchmark, data dataset.Dataset, say *reporter) error {
-	for _, w := range data.Facts().Warnings {
+	for _, w := range data.Info().Warnings {
 		say.warn(w)
 	}
 	logDataset(say.log, b.Dataset().Path, data)
-	if err := checkSchedule(b, data.Facts()); err != nil {
+	if err := checkSchedule(b, data.Info()); err != nil {
 		return err
 	}
 	return checkTurns(b, data)
 }
 
 // checkSchedule refuses a schedule without times.
-func checkSchedule(b *config.Benchmark, f dataset.Facts) error {
+func checkSchedule(b *config.Benchmark, f dataset.Info) error {
 	p := b.Profiling()
 	if p == nil || p.Type != config.PhaseFixedSchedule || f.UntimedOrigin == "" {
 		return nil
@@ -116,9 +116,9 @@ func checkTurns(b *config.Benchmark, d dataset.Dataset) error {
 	if b.Dataset().Type == config.DatasetSynthetic {
 		return nil
 	}
-	mean := float64(d.Facts().Turns) / float64(d.Len())
+	mean := float64(d.Info().Turns) / float64(d.Len())
 	for i := range b.Phases {
-		if b.Phases[i].Type == config.PhaseUserCentric && d.Facts().Started > 0 {
+		if b.Phases[i].Type == config.PhaseUserCentric && d.Info().Started > 0 {
 			return fmt.Errorf("%s: users need conversations whose turns follow one another; those of %s start others", b.As("phases.profiling.rate"), b.Dataset().Path)
 		}
 		if b.Phases[i].Type == config.PhaseUserCentric && mean < 2 {

@@ -58,7 +58,7 @@ func Watch(parent context.Context, w io.Writer) (context.Context, *Signals) {
 
 // leave ends the process between two writes: the files that grow end with whole lines.
 func leave(status int) {
-	artifact.Settle(lastWrite)
+	artifact.AwaitWrites(lastWrite)
 	os.Exit(status)
 }
 

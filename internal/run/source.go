@@ -15,7 +15,7 @@ var _ load.Source = (*source)(nil)
 
 func newSource(d dataset.Dataset) *source { return &source{data: d, branches: map[int]*load.Shape{}} }
 
-func (s *source) Len() int { return s.data.Len() - s.data.Facts().Started }
+func (s *source) Len() int { return s.data.Len() - s.data.Info().Started }
 
 func (s *source) Shape(i int) (load.Shape, error) {
 	timings := s.data.Timings(i)

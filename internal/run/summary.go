@@ -43,9 +43,9 @@ func judge(run *metric.Run, result *load.Result, client metric.ClientStats, as f
 }
 
 // profilingWindow is the wall time from the start of the first profiling phase to the end of the last, and their facts.
-func profilingWindow(result *load.Result) (metric.Window, []*load.Facts) {
+func profilingWindow(result *load.Result) (metric.Window, []*load.PhaseStats) {
 	var w metric.Window
-	var list []*load.Facts
+	var list []*load.PhaseStats
 	if result == nil {
 		return w, nil
 	}

@@ -58,7 +58,7 @@ func TestWiringOfThePlan(t *testing.T) {
 		Name: "trace", Kind: config.KindProfiling, Type: config.PhaseFixedSchedule, AutoOffset: ptr(true), StartOffset: ptr(int64(21)), GracePeriod: seconds(config.Forever),
 	}}
 	threshold := 0.14
-	want := load.Plan{
+	want := load.Scenario{
 		Sampling: load.Shuffle, URLs: 3, CatchUp: time.Second, CancelDrain: 2 * time.Second,
 		Phases: []load.Phase{{
 			Name: "warm", Warmup: true, Mode: load.Rate, Pattern: load.Gamma, Rate: 3, Smoothness: 4, RateRamp: load.Ramp{Duration: 5 * time.Second, Strategy: load.Exponential},
@@ -72,17 +72,17 @@ func TestWiringOfThePlan(t *testing.T) {
 			Cancellation: load.Cancellation{Percent: 19, Delay: 20 * time.Second},
 		}},
 	}
-	got, err := plan(b)
+	got, err := scenario(b)
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v %v\nwant\n%+v", got, err, want)
 	}
 
 	b.Environment.Timing.MaxCatchup, b.Environment.Timing.NoFailFast = 0, false
-	if got, err = plan(b); err != nil || got.CatchUp >= 0 || !got.FailFast {
+	if got, err = scenario(b); err != nil || got.CatchUp >= 0 || !got.FailFast {
 		t.Errorf("no catching up, failing fast: %+v %v", got, err)
 	}
 	b.Phases[0].Type = "other"
-	if _, err = plan(b); err == nil || err.Error() != `phase warm: type "other" is not known` {
+	if _, err = scenario(b); err == nil || err.Error() != `phase warm: type "other" is not known` {
 		t.Error(err)
 	}
 }

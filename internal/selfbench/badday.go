@@ -22,7 +22,7 @@ type hurt struct {
 // stopLength is how long the client stands still.
 const stopLength = 300 * time.Millisecond
 
-func badDayFigure(b *bench) error {
+func badDayFigure(b *suite) error {
 	b.row("what happens", "capture", "TTFT p99", "truth", "error", "instants", "CPU an event", "verdict", "aim")
 	for _, h := range []hurt{
 		{name: "nothing"}, {name: "3 stops of 300 ms", stops: 3},
@@ -38,7 +38,7 @@ func badDayFigure(b *bench) error {
 }
 
 // badDay measures while the client is hurt, and compares the time to first token with the server's own instants.
-func (b *bench) badDay(h hurt, mode string) error {
+func (b *suite) badDay(h hurt, mode string) error {
 	truth := filepath.Join(b.dir, "truth.jsonl")
 	const streams, tokens = 12, 20
 	requests := 180
@@ -74,7 +74,7 @@ func (b *bench) badDay(h hurt, mode string) error {
 }
 
 // hurtProfile is profile, hurt.
-func (b *bench) hurtProfile(h hurt, args ...string) (dir string, cpu time.Duration, err error) {
+func (b *suite) hurtProfile(h hurt, args ...string) (dir string, cpu time.Duration, err error) {
 	b.runs++
 	dir = fmt.Sprintf("%s/run%d", b.dir, b.runs)
 	cmd := exec.Command(b.aiperf, append([]string{"profile", "--model", "mock", "--ui", "none", "--random-seed", "1", "--artifact-dir", dir}, args...)...)

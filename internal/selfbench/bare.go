@@ -14,12 +14,12 @@ import (
 // better on it.
 
 // bareThread waits for absolute instants: asleep, and with the spin and the priority of the scheduler's own waiter.
-func (b *bench) bareThread(rate, seconds int) {
+func (b *suite) bareThread(rate, seconds int) {
 	b.waitWith(clock.NewThriftyWaiter(), rate, seconds, "asleep")
 	b.waitWith(clock.NewWaiter(), rate, seconds, "asleep and spinning")
 }
 
-func (b *bench) waitWith(w clock.Waiter, rate, seconds int, how string) {
+func (b *suite) waitWith(w clock.Waiter, rate, seconds int, how string) {
 	w.Attach()
 	defer w.Detach()
 	var lags sample

@@ -65,7 +65,7 @@ func tail(out []byte) []byte {
 }
 
 // profile runs a benchmark with the program under test; its files are in the folder that it returns.
-func (b *bench) profile(args ...string) (dir string, u usage, err error) {
+func (b *suite) profile(args ...string) (dir string, u usage, err error) {
 	b.runs++
 	dir = fmt.Sprintf("%s/run%d", b.dir, b.runs)
 	args = append([]string{"profile", "--model", "mock", "--ui", "none", "--random-seed", "1", "--artifact-dir", dir}, args...)
@@ -80,7 +80,7 @@ type server struct {
 }
 
 // serve starts one on a free port.
-func (b *bench) serve(args ...string) (*server, error) {
+func (b *suite) serve(args ...string) (*server, error) {
 	cmd := exec.Command(b.aiperf, append([]string{"mock-server", "--port", "0", "--count-prompt=false"}, args...)...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
@@ -106,7 +106,7 @@ func (s *server) stop() {
 }
 
 // withServer serves while f runs.
-func (b *bench) withServer(f func(s *server) error, args ...string) error {
+func (b *suite) withServer(f func(s *server) error, args ...string) error {
 	s, err := b.serve(args...)
 	if err != nil {
 		return err

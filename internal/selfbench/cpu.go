@@ -32,7 +32,7 @@ var tasks = []task{
 	{"request, not streamed, 1 token", 1, false, []string{"--ttft=0", "--itl=0"}, 10, 200, 20200, 3, ""},
 }
 
-func cpuFigure(b *bench) error {
+func cpuFigure(b *suite) error {
 	b.row("unit", "client", "CPU/unit", "ratio", "aim")
 	for _, t := range tasks {
 		if b.quick {
@@ -46,7 +46,7 @@ func cpuFigure(b *bench) error {
 }
 
 // compare measures every contestant in turn, round by round, and prints the least cost of each.
-func (b *bench) compare(t task) error {
+func (b *suite) compare(t task) error {
 	return b.withServer(func(s *server) error {
 		list := b.contestants(t, s)
 		least := make([]float64, len(list))
@@ -86,7 +86,7 @@ func marginal(cost func(requests int) (time.Duration, error), short, long int) (
 	return float64(max(z-a, 0)) / float64(long-short), nil
 }
 
-func (b *bench) contestants(t task, s *server) []contestant {
+func (b *suite) contestants(t task, s *server) []contestant {
 	body := `{"messages":[{"role":"user","content":"` + strings.Repeat("word ", 16) + `"}],"model":"mock","stream":` +
 		strconv.FormatBool(t.streaming) + `}`
 	baseline := func(role string) func(int) (time.Duration, error) {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func burstFigure(b *bench) error {
+func burstFigure(b *suite) error {
 	const requests = 1000
 	b.row("requests", "first to last send", "a bare thread, the same", "aim")
 	for range 5 {
@@ -38,7 +38,7 @@ func burstFigure(b *bench) error {
 	return nil
 }
 
-func crowdFigure(b *bench) error {
+func crowdFigure(b *suite) error {
 	b.row("streams", "addresses", "tokens/s each", "finished", "largest delay of an answer p50", "p99", "max", "memory", "aim")
 	for _, c := range []struct {
 		streams, addresses, tokens int
@@ -59,7 +59,7 @@ func crowdFigure(b *bench) error {
 }
 
 // crowd opens streams to servers on several loopback addresses and says how much longer than asked for the answers took.
-func (b *bench) crowd(streams, addresses, tokens int, itl time.Duration, aim string) (err error) {
+func (b *suite) crowd(streams, addresses, tokens int, itl time.Duration, aim string) (err error) {
 	var urls []string
 	for i := range addresses {
 		s, err := b.serve("--host", fmt.Sprintf("127.0.0.%d", i+1), "--ttft="+itl.String(), "--itl="+itl.String(), "--tokens="+strconv.Itoa(tokens))
@@ -91,7 +91,7 @@ func (b *bench) crowd(streams, addresses, tokens int, itl time.Duration, aim str
 	return nil
 }
 
-func millionFigure(b *bench) error {
+func millionFigure(b *suite) error {
 	requests := 1_000_000
 	if b.quick {
 		requests /= 20

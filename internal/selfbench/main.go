@@ -21,7 +21,7 @@ type figure struct {
 	name  string
 	title string
 	asked bool // only if -run names it: it takes long
-	run   func(b *bench) error
+	run   func(b *suite) error
 }
 
 var figures = []figure{
@@ -36,8 +36,8 @@ var figures = []figure{
 	{"million", "A million short requests", true, millionFigure},
 }
 
-// bench is what figures run with.
-type bench struct {
+// suite is what figures run with.
+type suite struct {
 	aiperf string // the program under test
 	dir    string // scratch
 	quick  bool
@@ -58,7 +58,7 @@ func main() {
 	quick := flag.Bool("quick", false, "short runs: a look, not a figure")
 	only := flag.String("run", "", "comma list of the figures to take: "+names())
 	aiperf := flag.String("aiperf", "", "the program under test (default: built from this module)")
-	b := &bench{table: table{out: os.Stdout}}
+	b := &suite{table: table{out: os.Stdout}}
 	flag.StringVar(&b.python, "python", "", "a Python with tiktoken, to compare the tokenizer with (default: the one in PATH, if it has it)")
 	flag.StringVar(&b.tokenizerFiles, "tokenizer-file", "", "comma list of further tokenizer files or folders to measure")
 	flag.Parse()
@@ -81,7 +81,7 @@ func names() string {
 	return strings.Join(list, ", ")
 }
 
-func (b *bench) measure(only string) error {
+func (b *suite) measure(only string) error {
 	chosen, err := choose(only)
 	if err != nil {
 		return err

@@ -17,7 +17,7 @@ import (
 //go:embed testdata/mooncake_10min.jsonl.gz
 var trace []byte
 
-func replayFigure(b *bench) error {
+func replayFigure(b *suite) error {
 	speed := 30
 	if b.quick {
 		speed = 120

@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-func scheduleFigure(b *bench) error {
+func scheduleFigure(b *suite) error {
 	seconds := 10
 	if b.quick {
 		seconds = 2
@@ -32,7 +32,7 @@ func scheduleFigure(b *bench) error {
 }
 
 // keep sends at a rate for some seconds and prints how well the instants were kept.
-func (b *bench) keep(rate, seconds int, pattern, when, aim string) error {
+func (b *suite) keep(rate, seconds int, pattern, when, aim string) error {
 	return b.withServer(func(s *server) error {
 		dir, _, err := b.profile("--url", s.url, "--isl", "16", "--request-rate", strconv.Itoa(rate), "--arrival-pattern", pattern,
 			"--benchmark-duration", strconv.Itoa(seconds))

@@ -34,7 +34,7 @@ func (w watched) String() string {
 	return text
 }
 
-func stampFigure(b *bench) error {
+func stampFigure(b *suite) error {
 	const idle, busy = "p50 < 20 µs, p99 < 100 µs", "p50 < 100 µs"
 	b.row("load", "instants", "number", "p50", "p99", "max", "read late p50", "aim")
 	for _, w := range []watched{
@@ -60,7 +60,7 @@ func stampFigure(b *bench) error {
 }
 
 // stamps runs streams for some seconds and compares the instants of their messages with the server's.
-func (b *bench) stamps(w watched) error {
+func (b *suite) stamps(w watched) error {
 	truth := filepath.Join(b.dir, "truth.jsonl")
 	var dir string
 	err := b.withServer(func(s *server) (err error) {

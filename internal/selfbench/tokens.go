@@ -31,7 +31,7 @@ type vocabulary struct {
 }
 
 // vocabularies lists them all.
-func (b *bench) vocabularies() (list []vocabulary, err error) {
+func (b *suite) vocabularies() (list []vocabulary, err error) {
 	for _, v := range vocabularies {
 		spec := "o200k_base" // what builtin is, but loaded anew
 		if v.file != "" {
@@ -67,7 +67,7 @@ func shortName(path string) string {
 }
 
 // unpack writes a packed tokenizer.json to the scratch folder.
-func (b *bench) unpack(name string) (string, error) {
+func (b *suite) unpack(name string) (string, error) {
 	packed, err := os.ReadFile(filepath.Join(tokenizerData, name+".json.zst"))
 	if err != nil {
 		return "", err
@@ -135,7 +135,7 @@ func newCorpus() (*corpus, error) {
 	return c, nil
 }
 
-func tokenizerFigure(b *bench) error {
+func tokenizerFigure(b *suite) error {
 	c, err := newCorpus()
 	if err != nil {
 		return err

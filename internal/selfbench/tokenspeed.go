@@ -87,7 +87,7 @@ var tiktokenSpeed []byte
 const ranksURL = "https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken"
 
 // tiktoken runs the Python library on the same texts; nil if no Python has it. It needs no network: its cache is filled from our list.
-func (b *bench) tiktoken(c *corpus, rounds int) (*speed, error) {
+func (b *suite) tiktoken(c *corpus, rounds int) (*speed, error) {
 	python := slices.IndexFunc([]string{b.python, "python3", "python"}, func(p string) bool {
 		return p != "" && exec.Command(p, "-c", "import tiktoken").Run() == nil
 	})

@@ -25,7 +25,7 @@ const (
 
 // Row is one setting. Everything that is said or checked about a setting is derived from its row.
 type Row struct {
-	Flags  []string // spellings with their dashes; the first one names the flag in help and in Set; none for a variable
+	Flags  []string // spellings with their dashes; the first one names the flag in help and in CommandLine; none for a variable
 	Hidden []string // spellings that help does not show
 	Not    []string // spellings that mean false; only for Bool
 	Env    string   // variable of the environment, without the prefix AIPERF_; empty is none

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Set is what the user gave: only flags that stand on the command line.
-type Set struct {
+// CommandLine is what the user gave: only flags that stand on the command line.
+type CommandLine struct {
 	Words []string // words that belong to no flag
 	given map[string]*Given
 	order []*Given
@@ -28,8 +28,8 @@ type Problems []string
 func (p *Problems) addf(format string, a ...any) { *p = append(*p, fmt.Sprintf(format, a...)) }
 
 // Scan assigns tokens to flags and checks every value. All mistakes are reported, not only the first.
-func Scan(t *Table, tokens []string) (*Set, Problems) {
-	s := &scanner{table: t, rest: tokens, set: &Set{given: map[string]*Given{}}}
+func Scan(t *Table, tokens []string) (*CommandLine, Problems) {
+	s := &scanner{table: t, rest: tokens, set: &CommandLine{given: map[string]*Given{}}}
 	for len(s.rest) > 0 {
 		s.step()
 	}
@@ -48,7 +48,7 @@ func Scan(t *Table, tokens []string) (*Set, Problems) {
 type scanner struct {
 	table    *Table
 	rest     []string
-	set      *Set
+	set      *CommandLine
 	problems Problems
 	after    *Given // the swept flag whose value came just before
 }

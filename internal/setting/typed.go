@@ -196,13 +196,13 @@ func (g *Given) Numbers() []any {
 }
 
 // Get returns a flag as given by the first name of its row, nil when it is not given.
-func (s *Set) Get(name string) *Given { return s.given[name] }
+func (s *CommandLine) Get(name string) *Given { return s.given[name] }
 
 // All lists the flags given, in order.
-func (s *Set) All() []*Given { return s.order }
+func (s *CommandLine) All() []*Given { return s.order }
 
 // Has reports whether a flag is given. A number that is given as 0 where that means off counts as not given.
-func (s *Set) Has(name string) bool {
+func (s *CommandLine) Has(name string) bool {
 	g := s.given[name]
 	return g != nil && !g.off()
 }
@@ -216,7 +216,7 @@ func (g *Given) off() bool {
 }
 
 // Spelled is the flag as the user wrote it, its own name when it is not given.
-func (s *Set) Spelled(name string) string {
+func (s *CommandLine) Spelled(name string) string {
 	if g := s.given[name]; g != nil {
 		return g.spelled()
 	}
@@ -224,7 +224,7 @@ func (s *Set) Spelled(name string) string {
 }
 
 // True reports whether a boolean flag is on; def when it is not given.
-func (s *Set) True(name string, def bool) bool {
+func (s *CommandLine) True(name string, def bool) bool {
 	if g := s.given[name]; g != nil && len(g.Values) > 0 {
 		return g.truth
 	}
@@ -232,7 +232,7 @@ func (s *Set) True(name string, def bool) bool {
 }
 
 // Ints returns the integers of a flag, none when it is off or not given.
-func (s *Set) Ints(name string) []int64 {
+func (s *CommandLine) Ints(name string) []int64 {
 	if !s.Has(name) {
 		return nil
 	}
@@ -240,7 +240,7 @@ func (s *Set) Ints(name string) []int64 {
 }
 
 // Floats returns the numbers of a flag, none when it is off or not given.
-func (s *Set) Floats(name string) []float64 {
+func (s *CommandLine) Floats(name string) []float64 {
 	if !s.Has(name) {
 		return nil
 	}
@@ -248,7 +248,7 @@ func (s *Set) Floats(name string) []float64 {
 }
 
 // Texts returns the texts of a flag, none when it is not given.
-func (s *Set) Texts(name string) []string {
+func (s *CommandLine) Texts(name string) []string {
 	if g := s.given[name]; g != nil {
 		return g.texts
 	}
@@ -256,7 +256,7 @@ func (s *Set) Texts(name string) []string {
 }
 
 // Text returns the one text of a flag; def when it is not given.
-func (s *Set) Text(name, def string) string {
+func (s *CommandLine) Text(name, def string) string {
 	if t := s.Texts(name); len(t) > 0 {
 		return t[0]
 	}

@@ -35,7 +35,7 @@ func readBailian(l *loader, path string) error {
 			}
 			*n = 1
 		}
-		if l.Limits.Take(&c.Record, &l.set.facts) {
+		if l.Limits.Take(&c.Record, &l.set.info) {
 			chats = append(chats, c)
 		}
 	})
@@ -138,5 +138,5 @@ func rootOf(chats []chat, at map[int64]int, known map[int64]int64, i int) int64 
 
 // warn keeps a line that the user should read.
 func (l *loader) warn(format string, args ...any) {
-	l.set.facts.Warnings = append(l.set.facts.Warnings, fmt.Sprintf(format, args...))
+	l.set.info.Warnings = append(l.set.info.Warnings, fmt.Sprintf(format, args...))
 }

@@ -34,9 +34,9 @@ func readBurst(l *loader, path string) error {
 	t := burstTable{path: path}
 	err := t.read(func(rec trace.Record) {
 		if l.rowNo++; l.rowNo == 1 {
-			l.set.facts.FirstHasTime = true
+			l.set.info.FirstHasTime = true
 		}
-		if l.Limits.Take(&rec, &l.set.facts) {
+		if l.Limits.Take(&rec, &l.set.info) {
 			records = append(records, rec)
 		}
 	})

@@ -44,21 +44,21 @@ type Options struct {
 	Separator func() *int32
 }
 
-// Set is a dataset read from a file.
-type Set struct {
+// Dataset is a dataset read from a file.
+type Dataset struct {
 	conversations []conversation.Conversation
 	fill          func(i int, c *conversation.Conversation) // makes the texts that are not literal; nil = none
-	facts         dataset.Facts
+	info          dataset.Info
 	root          *rng.Root
 	prompts       *synth.Sequence
 }
 
-var _ dataset.Dataset = (*Set)(nil)
+var _ dataset.Dataset = (*Dataset)(nil)
 
-// loader is a file on its way to be a Set.
+// loader is a file on its way to be a Dataset.
 type loader struct {
 	Options
-	set     *Set
+	set     *Dataset
 	faults  dataset.Faults
 	ids     int       // session ids given out
 	rowNo   int       // rows read
@@ -68,7 +68,7 @@ type loader struct {
 }
 
 // Open reads the file. Its error has a line for each of the first ten faults.
-func Open(path string, o Options) (*Set, error) {
+func Open(path string, o Options) (*Dataset, error) {
 	name := o.Type
 	if name == "" {
 		var err error
@@ -92,8 +92,8 @@ func Open(path string, o Options) (*Set, error) {
 	if o.Context.PrefixLength > 0 || o.Context.PrefixPool > 0 {
 		return nil, errors.New(o.Spell.Text("{datasets.main.prefix_prompts.length}, {datasets.main.prefix_prompts.pool_size}: only with generated data, not with {datasets.main.path}"))
 	}
-	l := &loader{Options: o, set: &Set{root: o.Root}, media: newLibrary()}
-	l.set.facts = dataset.Facts{Type: format.Name, Stated: o.Type != "", Trace: format.Trace, Verbatim: format.verbatim, Mode: format.mode}
+	l := &loader{Options: o, set: &Dataset{root: o.Root}, media: newLibrary()}
+	l.set.info = dataset.Info{Type: format.Name, Stated: o.Type != "", Trace: format.Trace, Verbatim: format.verbatim, Mode: format.mode}
 	if err := format.read(l, path); err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func Open(path string, o Options) (*Set, error) {
 }
 
 func (l *loader) nothingLeft(path string) error {
-	f := l.set.facts
+	f := l.set.info
 	switch {
 	case f.OutsideWindow > 0:
 		return dataset.Nothing("%s: no row is left: %d outside the window (%s), %d with an input above %s", path, f.OutsideWindow, l.Limits.Window(l.Spell), f.TooLong,
@@ -125,7 +125,7 @@ func (l *loader) nothingLeft(path string) error {
 // add appends a conversation. One without a mode of its own gets that of its format.
 func (l *loader) add(c conversation.Conversation) {
 	if c.Mode == "" {
-		c.Mode = l.set.facts.Mode
+		c.Mode = l.set.info.Mode
 	}
 	l.set.conversations = append(l.set.conversations, c)
 }
@@ -139,20 +139,20 @@ func (l *loader) newID() string {
 // rows reads the objects of a file and warns once of keys that are ignored.
 func (l *loader) rows(path string, known []string, f func(*rows.Row)) error {
 	raw := io.Discard
-	if l.set.facts.Trace {
+	if l.set.info.Trace {
 		l.hash = sha256.New()
 		raw = l.hash
 	}
 	err := rows.Objects(path, raw, &l.faults, func(r *rows.Row) {
 		l.look(r, known)
 		if l.rowNo == 0 {
-			l.set.facts.FirstHasTime = r.Has("timestamp")
+			l.set.info.FirstHasTime = r.Has("timestamp")
 		}
 		l.rowNo++
 		f(r)
 	})
 	if l.unknown != "" {
-		l.set.facts.Warnings = append(l.set.facts.Warnings, l.unknown)
+		l.set.info.Warnings = append(l.set.info.Warnings, l.unknown)
 	}
 	return err
 }

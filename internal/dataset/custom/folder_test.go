@@ -59,7 +59,7 @@ func TestPools(t *testing.T) {
 		}
 	}
 	o.Entries = 0
-	if s, err = Open(dir, o); err != nil || s.Len() != 100 || s.Facts().Type != "random_pool" {
+	if s, err = Open(dir, o); err != nil || s.Len() != 100 || s.Info().Type != "random_pool" {
 		t.Errorf("%d conversations, %v", s.Len(), err)
 	}
 }

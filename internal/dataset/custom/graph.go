@@ -212,7 +212,7 @@ func (g *graph) order() {
 		}
 		ordered[to[i]] = c
 		if g.started[i] {
-			g.set.facts.Started++
+			g.set.info.Started++
 		}
 	}
 	for _, c := range ordered {

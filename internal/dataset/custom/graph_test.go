@@ -20,8 +20,8 @@ func TestGraph(t *testing.T) {
 	}; !slices.Equal(lines(s), want) {
 		t.Errorf("got %q, want %q", lines(s), want)
 	}
-	if f := s.Facts(); f.Started != 2 || f.Turns != 4 || f.Type != "dag_jsonl" || len(f.Warnings) > 0 {
-		t.Errorf("facts %+v", f)
+	if f := s.Info(); f.Started != 2 || f.Turns != 4 || f.Type != "dag_jsonl" || len(f.Warnings) > 0 {
+		t.Errorf("info %+v", f)
 	}
 	if got := fmt.Sprint(s.Timings(0)[0].Branches, s.Timings(0)[1].Branches); got != "[{1 true}] [{1 false} {2 false}]" {
 		t.Errorf("branches %s", got)

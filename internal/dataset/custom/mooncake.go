@@ -17,7 +17,7 @@ func readMooncake(l *loader, path string) error {
 	var records []trace.Record
 	err := l.rows(path, trace.MooncakeKeys, func(r *rows.Row) {
 		rec := trace.Mooncake(r)
-		if l.Limits.Take(&rec, &l.set.facts) {
+		if l.Limits.Take(&rec, &l.set.info) {
 			records = append(records, rec)
 		}
 	})
@@ -42,8 +42,8 @@ func (l *loader) replay(records []trace.Record, block int) error {
 	for i := range sessions {
 		s := &sessions[i]
 		s.Check(&l.faults)
-		l.Limits.Cap(s.Records, &l.set.facts)
-		c := conversation.Conversation{ID: s.ID, Turns: make([]conversation.Turn, len(s.Records)), Mode: l.set.facts.Mode}
+		l.Limits.Cap(s.Records, &l.set.info)
+		c := conversation.Conversation{ID: s.ID, Turns: make([]conversation.Turn, len(s.Records)), Mode: l.set.info.Mode}
 		if s.Literal() {
 			c.Mode = conversation.MessageArrayWithResponses
 		}
@@ -109,7 +109,7 @@ func (l *loader) planPrompts(sessions []trace.Session, r *replayed, block int) e
 				}
 				r.turns[i] = make([]made, len(s.Records))
 			}
-			r.turns[i][k] = r.plan(rec, block)
+			r.turns[i][k] = r.turn(rec, block)
 		}
 	}
 	if r.corpus != nil {
@@ -119,7 +119,7 @@ func (l *loader) planPrompts(sessions []trace.Session, r *replayed, block int) e
 	return nil
 }
 
-func (r *replayed) plan(rec *trace.Record, block int) made {
+func (r *replayed) turn(rec *trace.Record, block int) made {
 	m := made{sequence: -1, ids: rec.HashIDs, length: rec.InputLength}
 	switch rest := rec.InputLength - len(rec.HashIDs)*block; {
 	case len(rec.HashIDs) == 0:

@@ -152,11 +152,11 @@ func TestWindow(t *testing.T) {
 	for i := range s.Len() {
 		got = append(got, text(t, s.Conversation(i), 0))
 	}
-	if !slices.Equal(got, []string{"t1", "t2", "t4"}) || s.Facts().OutsideWindow != 2 {
-		t.Errorf("got %v, %d outside", got, s.Facts().OutsideWindow)
+	if !slices.Equal(got, []string{"t1", "t2", "t4"}) || s.Info().OutsideWindow != 2 {
+		t.Errorf("got %v, %d outside", got, s.Info().OutsideWindow)
 	}
-	if f := s.Facts(); !f.Timestamps || !f.FirstHasTime || !f.Trace || !f.Stated || f.Turns != 3 || !strings.HasSuffix(f.UntimedOrigin, ":5") {
-		t.Errorf("facts %+v", f)
+	if f := s.Info(); !f.Timestamps || !f.FirstHasTime || !f.Trace || !f.Stated || f.Turns != 3 || !strings.HasSuffix(f.UntimedOrigin, ":5") {
+		t.Errorf("info %+v", f)
 	}
 	o.Limits = trace.Limits{Start: ms(100)}
 	_, err := Open(write(t, strings.TrimSuffix(file, "{\"text_input\":\"t4\"}\n")), o)
@@ -169,8 +169,8 @@ func TestLimits(t *testing.T) {
 	o := base("mooncake_trace")
 	o.Limits = trace.Limits{MaxISL: 10, MaxOSL: 5}
 	s := open(t, "{\"input_length\":10,\"output_length\":9}\n{\"input_length\":11}\n", o)
-	if s.Len() != 1 || *s.Conversation(0).Turns[0].MaxTokens != 5 || s.Facts().TooLong != 1 || s.Facts().Capped != 1 {
-		t.Errorf("%d conversations, facts %+v", s.Len(), s.Facts())
+	if s.Len() != 1 || *s.Conversation(0).Turns[0].MaxTokens != 5 || s.Info().TooLong != 1 || s.Info().Capped != 1 {
+		t.Errorf("%d conversations, info %+v", s.Len(), s.Info())
 	}
 }
 
@@ -182,18 +182,18 @@ func TestDelays(t *testing.T) {
 	if got[0].Delay != nil || *got[1].Delay != 300 || *got[2].Delay != 500 {
 		t.Errorf("got %v", got)
 	}
-	if !s.Facts().Delays {
-		t.Error("the facts know no delay")
+	if !s.Info().Delays {
+		t.Error("the info know no delay")
 	}
 }
 
 func TestUnknownKeys(t *testing.T) {
 	s := open(t, "{\"text\":\"a\"}\n{\"text\":\"b\",\"txt\":\"c\"}\n{\"text\":\"b\",\"txt\":\"c\"}\n", base("single_turn"))
-	warnings := s.Facts().Warnings
+	warnings := s.Info().Warnings
 	if len(warnings) != 1 || !strings.Contains(warnings[0], ":2: unknown key txt") {
 		t.Errorf("got %q", warnings)
 	}
-	warnings = open(t, `{"turns":[{"text":"a"},{"text":"b","txt":"c"}]}`, base("")).Facts().Warnings
+	warnings = open(t, `{"turns":[{"text":"a"},{"text":"b","txt":"c"}]}`, base("")).Info().Warnings
 	if len(warnings) != 1 || !strings.Contains(warnings[0], ":1: unknown key txt") {
 		t.Errorf("got %q", warnings)
 	}

@@ -63,7 +63,7 @@ func readSageMaker(l *loader, path string) error {
 	for i := range all {
 		rec := all[i]
 		*rec.Timestamp -= zero
-		if l.Limits.Take(&rec, &l.set.facts) {
+		if l.Limits.Take(&rec, &l.set.info) {
 			rec.InputLength = 0 // it only informs: the messages are there
 			taken = append(taken, rec)
 		}

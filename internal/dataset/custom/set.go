@@ -35,11 +35,11 @@ func (l *loader) finish() error {
 	if err != nil {
 		return err
 	}
-	facts := &l.set.facts
+	info := &l.set.info
 	for i := range l.set.conversations {
 		c := &l.set.conversations[i]
-		if c.Turns[0].Timestamp == nil && facts.UntimedOrigin == "" {
-			facts.UntimedOrigin = c.Turns[0].Origin
+		if c.Turns[0].Timestamp == nil && info.UntimedOrigin == "" {
+			info.UntimedOrigin = c.Turns[0].Origin
 		}
 		for k := range c.Turns {
 			t := &c.Turns[k]
@@ -51,10 +51,10 @@ func (l *loader) finish() error {
 					t.MaxTokens = &n
 				}
 			}
-			facts.Timestamps = facts.Timestamps || t.Timestamp != nil
-			facts.Delays = facts.Delays || k > 0 && t.Delay != nil
+			info.Timestamps = info.Timestamps || t.Timestamp != nil
+			info.Delays = info.Delays || k > 0 && t.Delay != nil
 		}
-		facts.Turns += len(c.Turns)
+		info.Turns += len(c.Turns)
 	}
 	return l.surround()
 }
@@ -108,13 +108,13 @@ func (l *loader) addContexts(texts *synth.Sequence) {
 }
 
 // Len is the number of conversations.
-func (s *Set) Len() int { return len(s.conversations) }
+func (s *Dataset) Len() int { return len(s.conversations) }
 
-// Facts describes the set.
-func (s *Set) Facts() dataset.Facts { return s.facts }
+// Info describes the set.
+func (s *Dataset) Info() dataset.Info { return s.info }
 
 // Inexact is the number of prompts so far that could not be made exactly as long as asked for.
-func (s *Set) Inexact() int {
+func (s *Dataset) Inexact() int {
 	if s.prompts == nil {
 		return 0
 	}
@@ -122,7 +122,7 @@ func (s *Set) Inexact() int {
 }
 
 // Timings returns the times of conversation i.
-func (s *Set) Timings(i int) []dataset.Timing {
+func (s *Dataset) Timings(i int) []dataset.Timing {
 	turns := s.conversations[i].Turns
 	out := make([]dataset.Timing, len(turns))
 	for k := range turns {
@@ -132,10 +132,10 @@ func (s *Set) Timings(i int) []dataset.Timing {
 }
 
 // ID is the session id of conversation i.
-func (s *Set) ID(i int) string { return s.conversations[i].ID }
+func (s *Dataset) ID(i int) string { return s.conversations[i].ID }
 
 // Conversation returns conversation i.
-func (s *Set) Conversation(i int) *conversation.Conversation {
+func (s *Dataset) Conversation(i int) *conversation.Conversation {
 	c, whole := s.Draft(i)
 	if !whole {
 		s.fill(i, c)
@@ -144,7 +144,7 @@ func (s *Set) Conversation(i int) *conversation.Conversation {
 }
 
 // Draft returns conversation i without the texts that are made.
-func (s *Set) Draft(i int) (c *conversation.Conversation, whole bool) {
+func (s *Dataset) Draft(i int) (c *conversation.Conversation, whole bool) {
 	copied := s.conversations[i]
 	copied.Turns = slices.Clone(copied.Turns)
 	return &copied, s.fill == nil

@@ -13,7 +13,7 @@ import (
 )
 
 // lines describes every conversation of a set.
-func lines(s *Set) []string {
+func lines(s *Dataset) []string {
 	list := make([]string, s.Len())
 	for i := range list {
 		c := s.Conversation(i)
@@ -49,7 +49,7 @@ func TestBailian(t *testing.T) {
 	if first, second := text(t, s.Conversation(0), 0), text(t, s.Conversation(0), 1); second[:20] != first[:20] {
 		t.Errorf("the block of id 1 differs: %q, %q", first, second)
 	}
-	if w := s.Facts().Warnings; len(w) != 1 || !strings.Contains(w[0], ":2: output_length 0 is sent as 1, in 1 rows") {
+	if w := s.Info().Warnings; len(w) != 1 || !strings.Contains(w[0], ":2: output_length 0 is sent as 1, in 1 rows") {
 		t.Errorf("warnings %q", w)
 	}
 }
@@ -80,13 +80,13 @@ func TestBurst(t *testing.T) {
 	if want := []string{"12/5@10 :2", "8/3@50 :3", "7/230@45500 :9"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if w := s.Facts().Warnings; len(w) != 1 || !strings.Contains(w[0], ":5: ") || !strings.Contains(w[0], "4 rows") {
+	if w := s.Info().Warnings; len(w) != 1 || !strings.Contains(w[0], ":5: ") || !strings.Contains(w[0], "4 rows") {
 		t.Errorf("warnings %q", w)
 	}
 	o := base("burst_gpt_trace")
 	o.Limits = trace.Limits{End: ms(49), MaxISL: 12}
-	if s := open(t, file, o); s.Len() != 1 || s.Facts().OutsideWindow != 2 {
-		t.Errorf("%d conversations, facts %+v", s.Len(), s.Facts())
+	if s := open(t, file, o); s.Len() != 1 || s.Info().OutsideWindow != 2 {
+		t.Errorf("%d conversations, info %+v", s.Len(), s.Info())
 	}
 }
 
@@ -120,8 +120,8 @@ func TestSageMaker(t *testing.T) {
 	}
 	o := base("")
 	o.Limits = trace.Limits{Start: ms(1)}
-	if s := open(t, file, o); s.Len() != 1 || s.Facts().OutsideWindow != 1 {
-		t.Errorf("%d conversations, facts %+v", s.Len(), s.Facts())
+	if s := open(t, file, o); s.Len() != 1 || s.Info().OutsideWindow != 1 {
+		t.Errorf("%d conversations, info %+v", s.Len(), s.Info())
 	}
 }
 

@@ -43,7 +43,7 @@ func readSingleTurn(l *loader, path string) error {
 		checkType(r, "single_turn")
 		t := l.readTurn(r)
 		if !l.Limits.Inside(t.Timestamp) {
-			l.set.facts.OutsideWindow++
+			l.set.info.OutsideWindow++
 			return
 		}
 		c := l.conversation(l.sessionID(r), places)
@@ -92,7 +92,7 @@ func readMultiTurn(l *loader, path string) error {
 		checkType(r, "multi_turn")
 		turns := l.turns(r)
 		if len(turns) > 0 && !l.Limits.Inside(turns[0].Timestamp) {
-			l.set.facts.OutsideWindow++
+			l.set.info.OutsideWindow++
 			return
 		}
 		c := l.conversation(l.sessionID(r), places)
@@ -126,7 +126,7 @@ func (l *loader) turns(r *rows.Row) []conversation.Turn {
 		l.look(item, turnKeys)
 		turns = append(turns, l.readTurn(item))
 		if len(turns) == 1 && l.rowNo == 1 {
-			l.set.facts.FirstHasTime = turns[0].Timestamp != nil
+			l.set.info.FirstHasTime = turns[0].Timestamp != nil
 		}
 	}
 	return turns

@@ -176,7 +176,7 @@ func base(t testing.TB, seed uint64) Options {
 }
 
 // requests writes the conversations out as the requests of a run with one request at a time, without the answers.
-func requests(s *Set, n int) (bodies [][]message, turns []conversation.Turn) {
+func requests(s *Dataset, n int) (bodies [][]message, turns []conversation.Turn) {
 	for i := 0; len(bodies) < n; i++ {
 		c := s.Conversation(i % s.Len())
 		var history []message
@@ -246,7 +246,7 @@ func TestGolden(t *testing.T) {
 }
 
 // compareLengths compares the lengths of all requests, also of those whose bodies were not recorded.
-func compareLengths(t *testing.T, c goldenCase, s *Set, got [][]message, turns []conversation.Turn) {
+func compareLengths(t *testing.T, c goldenCase, s *Dataset, got [][]message, turns []conversation.Turn) {
 	t.Helper()
 	if len(c.Lengths) > 0 {
 		var lengths []int

@@ -175,7 +175,7 @@ func (s *Sequence) makeBlock(i int) {
 		}
 	}
 	fixed := map[int]string{}
-	inexact := s.settle(block, first, fixed)
+	inexact := s.check(block, first, fixed)
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -187,9 +187,9 @@ func (s *Sequence) makeBlock(i int) {
 	s.inexact += inexact
 }
 
-// settle draws the starts of some prompts as if none needed a repair and checks them on all cores. From the first that does need one
+// check draws the starts of some prompts as if none needed a repair and checks them on all cores. From the first that does need one
 // the draws are made again, in order. The fewer prompts pass the check, the fewer are tried at once.
-func (s *Sequence) settle(block []prompt, first int, fixed map[int]string) (inexact int) {
+func (s *Sequence) check(block []prompt, first int, fixed map[int]string) (inexact int) {
 	for len(block) > 0 {
 		before := s.stream.Python
 		tried := block[:min(len(block), s.bet)]

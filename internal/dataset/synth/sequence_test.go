@@ -195,8 +195,8 @@ func TestAnyOrder(t *testing.T) {
 			}
 		}
 	}
-	if f := a.Facts(); f.Turns != turns || !f.Delays || f.Timestamps {
-		t.Errorf("%d turns, facts %+v", turns, f)
+	if f := a.Info(); f.Turns != turns || !f.Delays || f.Timestamps {
+		t.Errorf("%d turns, info %+v", turns, f)
 	}
 }
 
@@ -224,7 +224,7 @@ func TestPrefixWithoutPool(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w := s.Facts().Warnings; len(w) != 1 || !strings.Contains(w[0], "prefix_prompts.pool_size") {
+	if w := s.Info().Warnings; len(w) != 1 || !strings.Contains(w[0], "prefix_prompts.pool_size") {
 		t.Errorf("warnings %q", w)
 	}
 	if n := o.Corpus.tok.Count(s.Conversation(0).Turns[0].Parts[0].Text); n != 550 {

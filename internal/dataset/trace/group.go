@@ -30,25 +30,25 @@ func (l Limits) Window(as setting.Spell) string {
 	return fmt.Sprintf("%s %s, %s %s", as.As("phases.profiling.start_offset"), show(l.Start), as.As("phases.profiling.end_offset"), show(l.End))
 }
 
-// Take tells whether a record is within the limits and counts it in the facts if it is not.
-func (l Limits) Take(rec *Record, facts *dataset.Facts) bool {
+// Take tells whether a record is within the limits and counts it in the info if it is not.
+func (l Limits) Take(rec *Record, info *dataset.Info) bool {
 	switch {
 	case !l.Inside(rec.Timestamp):
-		facts.OutsideWindow++
+		info.OutsideWindow++
 		return false
 	case l.MaxISL > 0 && rec.InputLength > l.MaxISL:
-		facts.TooLong++
+		info.TooLong++
 		return false
 	}
 	return true
 }
 
 // Cap lowers the output lengths that are above the limit.
-func (l Limits) Cap(records []Record, facts *dataset.Facts) {
+func (l Limits) Cap(records []Record, info *dataset.Info) {
 	for i := range records {
 		if n := records[i].OutputLength; l.MaxOSL > 0 && n != nil && *n > l.MaxOSL {
 			records[i].OutputLength = &l.MaxOSL
-			facts.Capped++
+			info.Capped++
 		}
 	}
 }

@@ -4,12 +4,12 @@ package charclass
 
 import _ "embed"
 
-// Set is a set of general categories and of two derived properties.
-type Set uint32
+// Classes is a set of general categories and of two derived properties.
+type Classes uint32
 
 // The general categories, one bit each, in the order of the table.
 const (
-	Lu Set = 1 << iota
+	Lu Classes = 1 << iota
 	Ll
 	Lt
 	Lm
@@ -55,7 +55,7 @@ const (
 )
 
 // Names maps the short names of \p{…} to sets.
-var Names = map[string]Set{
+var Names = map[string]Classes{
 	"L": L, "Lu": Lu, "Ll": Ll, "Lt": Lt, "Lm": Lm, "Lo": Lo,
 	"M": M, "Mn": Mn, "Mc": Mc, "Me": Me,
 	"N": N, "Nd": Nd, "Nl": Nl, "No": No,
@@ -73,14 +73,14 @@ var classes string
 const pages = 0x1100
 
 // sets turns a category of the table into its set. The last three are categories with one derived property more.
-var sets = [64]Set{
+var sets = [64]Classes{
 	Lu | Word, Ll | Word, Lt | Word, Lm | Word, Lo | Word, Mn | Word, Mc | Word, Me | Word, Nd | Word, Nl | Word, No,
 	Pc | Word, Pd, Ps, Pe, Pi, Pf, Po, Sm, Sc, Sk, So, Zs | Space, Zl | Space, Zp | Space, Cc, Cf, Cs, Co, Cn,
 	Cc | Space, No | Word, So | Word,
 }
 
 // ASCII holds the sets of the first 128 code points.
-var ASCII = func() (a [128]Set) {
+var ASCII = func() (a [128]Classes) {
 	for i := range a {
 		a[i] = Of(rune(i))
 	}
@@ -88,7 +88,7 @@ var ASCII = func() (a [128]Set) {
 }()
 
 // Of returns the set of one code point. Values outside Unicode are unassigned.
-func Of(r rune) Set {
+func Of(r rune) Classes {
 	if uint32(r) >= pages<<8 {
 		return Cn
 	}

@@ -9,7 +9,7 @@ import (
 func TestCounts(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		set  Set
+		set  Classes
 		want int
 	}{
 		{"L", L, 141028}, {"N", N, 1911}, {"M", M, 2501}, {"P", P, 855}, {"S", S, 8514}, {"Lu", Lu, 1858}, {"Ll", Ll, 2258},
@@ -31,7 +31,7 @@ func TestCounts(t *testing.T) {
 func TestContainsGo(t *testing.T) {
 	for r := rune(0); r <= unicode.MaxRune; r++ {
 		for _, c := range []struct {
-			set Set
+			set Classes
 			tab *unicode.RangeTable
 		}{{Lu, unicode.Lu}, {Ll, unicode.Ll}, {Nd, unicode.Nd}, {Space, unicode.White_Space}, {M, unicode.M}, {Sc, unicode.Sc}} {
 			if unicode.Is(c.tab, r) && Of(r)&c.set == 0 {

@@ -8,7 +8,7 @@ import (
 
 // class is a set of characters: a union of categories, ranges and other classes, cut with all of and, then negated.
 type class struct {
-	cats   cc.Set
+	cats   cc.Classes
 	ranges []cc.Range
 	subs   []*class
 	and    []*class
@@ -69,7 +69,7 @@ func (c *class) fold() *class {
 	return out
 }
 
-func (c *class) foldable() cc.Set {
+func (c *class) foldable() cc.Classes {
 	if len(c.ranges) > 0 {
 		return cc.L
 	}

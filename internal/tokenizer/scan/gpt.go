@@ -55,7 +55,7 @@ func cl100k(digits int) Func {
 }
 
 // symbols is the alternative ` ?[^\s\p{L}\p{N}]+[\r\n]*` (with slash: `[\r\n/]*`); 0 where it does not match.
-func symbols(s string, i int, c cc.Set, r rune, slash bool) int {
+func symbols(s string, i int, c cc.Classes, r rune, slash bool) int {
 	j, d := i, c
 	if r == ' ' {
 		j = i + 1

@@ -13,7 +13,7 @@ import (
 type Func func(s string, i int) (end int, gap bool)
 
 // at returns class, code point and width of the character at i; all zero, with rune -1, at the end.
-func at(s string, i int) (cc.Set, rune, int) {
+func at(s string, i int) (cc.Classes, rune, int) {
 	if i >= len(s) {
 		return 0, -1, 0
 	}
@@ -25,7 +25,7 @@ func at(s string, i int) (cc.Set, rune, int) {
 }
 
 // run returns the end of the longest run from i of characters in set.
-func run(s string, i int, set cc.Set) int {
+func run(s string, i int, set cc.Classes) int {
 	for i < len(s) {
 		c := s[i]
 		if c < utf8.RuneSelf {
@@ -45,7 +45,7 @@ func run(s string, i int, set cc.Set) int {
 }
 
 // until returns the end of the longest run from i of characters not in set.
-func until(s string, i int, set cc.Set) int {
+func until(s string, i int, set cc.Classes) int {
 	for i < len(s) {
 		c := s[i]
 		if c < utf8.RuneSelf {
@@ -65,7 +65,7 @@ func until(s string, i int, set cc.Set) int {
 }
 
 // count returns the end of a run of at most limit characters in set.
-func count(s string, i, limit int, set cc.Set) int {
+func count(s string, i, limit int, set cc.Classes) int {
 	for ; limit > 0; limit-- {
 		c, _, n := at(s, i)
 		if c&set == 0 {

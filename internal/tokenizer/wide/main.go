@@ -177,11 +177,11 @@ func (c *comparison) run(file string, all []string, known []recorded, answers []
 		}
 	}
 	c.badRecorded, c.recorded = checkRecorded(f, c.name, known, c.show)
-	verdict := "equal"
+	outcome := "equal"
 	if c.failed() > 0 {
-		verdict = "DIFFERENT"
+		outcome = "DIFFERENT"
 	}
-	fmt.Printf("%-18s %-9s  load %4d ms  ids %d of %d  texts %d of %d", c.name, verdict, load.Milliseconds(), c.texts-c.ids, c.texts,
+	fmt.Printf("%-18s %-9s  load %4d ms  ids %d of %d  texts %d of %d", c.name, outcome, load.Milliseconds(), c.texts-c.ids, c.texts,
 		c.texts-c.backs, c.texts)
 	if c.recorded > 0 {
 		fmt.Printf("  recorded %d of %d", c.recorded-c.badRecorded, c.recorded)

@@ -11,9 +11,9 @@ import (
 // chat are the options of a streaming chat run.
 var chat = Options{Streaming: true, ProducesTokens: true, TokenizesInput: true}
 
-func newSet(t testing.TB, o Options) *Set {
+func newSelection(t testing.TB, o Options) *Selection {
 	t.Helper()
-	s, err := NewSet(o)
+	s, err := NewSelection(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func streamed(reasoning int, at ...float64) (*record.Record, *record.Reply) {
 func TestRow(t *testing.T) {
 	rec, reply := streamed(1, 150, 160, 180)
 	rec.MaxTokens = 10
-	row := newSet(t, chat).Row(rec, reply, record.Counts{Input: 20, Output: 4, Reasoning: 2})
+	row := newSelection(t, chat).Row(rec, reply, record.Counts{Input: 20, Output: 4, Reasoning: 2})
 	for tag, want := range map[string]float64{
 		"time_to_first_token": 50e6, "time_to_second_token": 10e6, "time_to_first_output_token": 60e6, "request_latency": 80e6,
 		"decode_duration": 30e6, "output_sequence_length": 6, "output_token_count": 4, "reasoning_token_count": 2, "input_sequence_length": 20,
@@ -64,7 +64,7 @@ func TestRow(t *testing.T) {
 // TestOneMessage: an answer in one message has no ITL, and is counted.
 func TestOneMessage(t *testing.T) {
 	rec, reply := streamed(0, 150)
-	set := newSet(t, chat)
+	set := newSelection(t, chat)
 	row := set.Row(rec, reply, record.Counts{Input: 20, Output: 8, Reasoning: -1})
 	for _, tag := range []string{"inter_token_latency", "output_token_throughput_per_user", "time_to_second_token"} {
 		if v, ok := row.Value(tag); ok {
@@ -81,7 +81,7 @@ func TestOneMessage(t *testing.T) {
 	}
 	as013 := chat
 	as013.As013 = true
-	if v, ok := newSet(t, as013).Row(rec, reply, record.Counts{Input: 20, Output: 8, Reasoning: -1}).Value("inter_token_latency"); !ok || v != 0 {
+	if v, ok := newSelection(t, as013).Row(rec, reply, record.Counts{Input: 20, Output: 8, Reasoning: -1}).Value("inter_token_latency"); !ok || v != 0 {
 		t.Errorf("as 0.13: ITL %v %v, not 0", v, ok)
 	}
 }
@@ -95,7 +95,7 @@ func TestPerChunkUsage(t *testing.T) {
 	}{{3, 10e6}, {-1, 30e6 / 5}, {0, 30e6 / 5}, {6, 30e6 / 5}} {
 		rec, reply := streamed(0, 150, 180)
 		reply.PerChunkTokens = c.first
-		if v, _ := newSet(t, o).Row(rec, reply, record.Counts{Input: 1, Output: 6, Reasoning: -1}).Value("inter_token_latency"); v != c.want {
+		if v, _ := newSelection(t, o).Row(rec, reply, record.Counts{Input: 1, Output: 6, Reasoning: -1}).Value("inter_token_latency"); v != c.want {
 			t.Errorf("first message of %d tokens: ITL %v, not %v", c.first, v, c.want)
 		}
 	}
@@ -113,7 +113,7 @@ func TestGates(t *testing.T) {
 		{Options{Streaming: true, ProducesTokens: true, TokenizesInput: true, ServerTokens: true}, []string{"usage_prompt_tokens_diff_pct", "usage_discrepancy_count"}, []string{"usage_prompt_tokens"}},
 		{chat, []string{"goodput", "good_request_count", "num_images", "replay_sched_lag_p99"}, nil},
 	} {
-		s := newSet(t, c.o)
+		s := newSelection(t, c.o)
 		for _, tag := range c.gone {
 			if s.Uses(tag) {
 				t.Errorf("%+v uses %s", c.o, tag)
@@ -158,7 +158,7 @@ func TestSchedule(t *testing.T) {
 	rec, reply := streamed(0, 150, 160)
 	rec.Intended, rec.Issued = ms(90), ms(98)
 	rec.Trace = &record.Trace{SendStart: ms(103), Reads: 2, ReadDelayMax: 7}
-	row := newSet(t, chat).Row(rec, reply, record.Counts{Input: 1, Output: 2, Reasoning: -1})
+	row := newSelection(t, chat).Row(rec, reply, record.Counts{Input: 1, Output: 2, Reasoning: -1})
 	for tag, want := range map[string]float64{
 		"schedule_lag": 8e6, "dispatch_lag": 5e6, "latency_from_schedule": 120e6, "request_latency_from_schedule": 70e6,
 		"time_to_first_token_from_schedule": 60e6, "request_latency": 60e6, "effective_latency": 112e6, "credit_to_start_latency": 2e6, "read_delay_max": 7,
@@ -186,7 +186,7 @@ func TestTraceMetrics(t *testing.T) {
 	} {
 		rec, reply := streamed(0, 150, 160)
 		rec.Trace = c.t
-		row := newSet(t, chat).Row(rec, reply, record.Counts{Input: 1, Output: 2, Reasoning: -1})
+		row := newSelection(t, chat).Row(rec, reply, record.Counts{Input: 1, Output: 2, Reasoning: -1})
 		for tag, want := range c.want {
 			if v, ok := row.Value(tag); !ok || v != want {
 				t.Errorf("%s: %s is %v %v, not %v", c.name, tag, v, ok, want)
@@ -212,7 +212,7 @@ func TestGoodput(t *testing.T) {
 		o := chat
 		o.Goodput = c.goodput
 		rec, reply := streamed(0, 150, 160)
-		if v, ok := newSet(t, o).Row(rec, reply, record.Counts{Input: 1, Output: 2, Reasoning: -1}).Value("good_request_count"); !ok || v != c.want {
+		if v, ok := newSelection(t, o).Row(rec, reply, record.Counts{Input: 1, Output: 2, Reasoning: -1}).Value("good_request_count"); !ok || v != c.want {
 			t.Errorf("%s: %v, not %v", c.goodput, v, c.want)
 		}
 	}
@@ -223,17 +223,17 @@ func TestGoodput(t *testing.T) {
 	} {
 		o := chat
 		o.Goodput = c.goodput
-		if _, err := NewSet(o); err == nil || !strings.Contains(err.Error(), c.says) {
+		if _, err := NewSelection(o); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v does not say %q", c.goodput, err, c.says)
 		}
 	}
 	o := Options{ProducesTokens: true, TokenizesInput: true, Goodput: "time_to_first_token:50"}
-	if _, err := NewSet(o); err == nil || !strings.Contains(err.Error(), "needs endpoint.streaming") {
+	if _, err := NewSelection(o); err == nil || !strings.Contains(err.Error(), "needs endpoint.streaming") {
 		t.Errorf("TTFT without streaming: %v", err)
 	}
 	o.Goodput += " request_latency:60" // which alone is judged
 	rec, reply := streamed(0, 150, 160)
-	if v, ok := newSet(t, o).Row(rec, reply, record.Counts{Input: 1, Output: 2, Reasoning: -1}).Value("good_request_count"); !ok || v != 1 {
+	if v, ok := newSelection(t, o).Row(rec, reply, record.Counts{Input: 1, Output: 2, Reasoning: -1}).Value("good_request_count"); !ok || v != 1 {
 		t.Errorf("an objective that cannot be judged spoils the others: %v", v)
 	}
 }
@@ -241,7 +241,7 @@ func TestGoodput(t *testing.T) {
 // TestGoodputGuess: a tag that is none brings the nearest that is one.
 func TestGoodputGuess(t *testing.T) {
 	o := Options{Streaming: true, ProducesTokens: true, TokenizesInput: true, Goodput: "time_to_frist_token:9"}
-	if _, err := NewSet(o); err == nil || !strings.Contains(err.Error(), `slos: there is no metric "time_to_frist_token" (did you mean time_to_first_token?)`) {
+	if _, err := NewSelection(o); err == nil || !strings.Contains(err.Error(), `slos: there is no metric "time_to_frist_token" (did you mean time_to_first_token?)`) {
 		t.Error(err)
 	}
 }

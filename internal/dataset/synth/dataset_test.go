@@ -34,7 +34,7 @@ func TestShortDelay(t *testing.T) {
 	for _, timing := range s.Timings(0)[1:] {
 		got = append(got, *timing.Delay)
 	}
-	if !slices.Equal(got, []float64{0.5, 0.5}) || !s.Facts().Delays {
-		t.Errorf("delays %v, facts %+v", got, s.Facts())
+	if !slices.Equal(got, []float64{0.5, 0.5}) || !s.Info().Delays {
+		t.Errorf("delays %v, info %+v", got, s.Info())
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// plan says what happens to one request. It depends on the seed, on the request's number and on what it asks for, and on nothing else.
-type plan struct {
+// script says what happens to one request. It depends on the seed, on the request's number and on what it asks for, and on nothing else.
+type script struct {
 	rng       *rand.Rand
 	kind      string // of failure, "" = none
 	tokens    int    // visible
@@ -18,8 +18,8 @@ type plan struct {
 	first     time.Duration // arrival to the first content event
 }
 
-func (o *Options) plan(n uint64, a *ask, reasons bool) plan {
-	p := plan{rng: rand.New(rand.NewPCG(o.Seed, n)), perEvent: o.TokensPerEvent, itl: o.ITL, cut: -1}
+func (o *Options) script(n uint64, a *ask, reasons bool) script {
+	p := script{rng: rand.New(rand.NewPCG(o.Seed, n)), perEvent: o.TokensPerEvent, itl: o.ITL, cut: -1}
 	draw, pick, where := p.rng.Float64(), p.rng.Float64(), p.rng.Float64()
 	if draw < o.ErrorRate {
 		p.kind = o.ErrorKinds[int(pick*float64(len(o.ErrorKinds)))]
@@ -45,12 +45,12 @@ func (o *Options) plan(n uint64, a *ask, reasons bool) plan {
 }
 
 // events is the number of content events.
-func (p *plan) events() int {
+func (p *script) events() int {
 	return (p.tokens+p.perEvent-1)/p.perEvent + (p.reasoning+p.perEvent-1)/p.perEvent
 }
 
 // stretch makes a gap longer or shorter by chance.
-func (p *plan) stretch(d time.Duration, jitter float64) time.Duration {
+func (p *script) stretch(d time.Duration, jitter float64) time.Duration {
 	if jitter == 0 {
 		return d
 	}
@@ -58,4 +58,4 @@ func (p *plan) stretch(d time.Duration, jitter float64) time.Duration {
 }
 
 // word draws the next word.
-func (p *plan) word() string { return words[p.rng.IntN(len(words))] }
+func (p *script) word() string { return words[p.rng.IntN(len(words))] }

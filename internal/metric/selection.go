@@ -45,8 +45,8 @@ type Thresholds struct {
 // DefaultThresholds are those of a run that names none.
 func DefaultThresholds() Thresholds { return Thresholds{UsagePct: 10, OSLPct: 5, OSLTokens: 50} }
 
-// Set is the metrics of one run. It is safe for concurrent use.
-type Set struct {
+// Selection is the metrics of one run. It is safe for concurrent use.
+type Selection struct {
 	opts    Options
 	goals   []Objective
 	use     []bool // by position in the table
@@ -56,13 +56,13 @@ type Set struct {
 	gaps    bool   // inter-chunk gaps are kept
 }
 
-// NewSet chooses the metrics that apply. It fails if the objectives name anything that cannot be one.
-func NewSet(opts Options) (*Set, error) {
+// NewSelection chooses the metrics that apply. It fails if the objectives name anything that cannot be one.
+func NewSelection(opts Options) (*Selection, error) {
 	if opts.Thresholds == nil {
 		limits := DefaultThresholds()
 		opts.Thresholds = &limits
 	}
-	s := &Set{opts: opts, use: make([]bool, len(table)), slot: make([]int, len(table)), good: -1}
+	s := &Selection{opts: opts, use: make([]bool, len(table)), slot: make([]int, len(table)), good: -1}
 	for i := range table {
 		m := &table[i]
 		s.slot[i] = -1
@@ -109,16 +109,16 @@ func (o *Options) allows(f Flags) bool {
 }
 
 // Uses tells whether the set has a metric.
-func (s *Set) Uses(tag string) bool {
+func (s *Selection) Uses(tag string) bool {
 	i, ok := index[tag]
 	return ok && s.use[i]
 }
 
 // Options returns what the set was made from, defaults filled.
-func (s *Set) Options() Options { return s.opts }
+func (s *Selection) Options() Options { return s.opts }
 
 // instant is a wall instant in ns as the set's arithmetic sees it.
-func (s *Set) instant(wall int64) int64 {
+func (s *Selection) instant(wall int64) int64 {
 	if s.opts.As013 {
 		return int64(float64(wall))
 	}
@@ -126,7 +126,7 @@ func (s *Set) instant(wall int64) int64 {
 }
 
 // before is the last instant before t.
-func (s *Set) before(t int64) int64 {
+func (s *Selection) before(t int64) int64 {
 	if s.opts.As013 {
 		return int64(math.Nextafter(float64(t), 0))
 	}
@@ -149,12 +149,12 @@ type Row struct {
 	SharedReads int64 // messages that share their read with a later one
 	doubt       doubt
 
-	set    *Set
+	set    *Selection
 	values []float64 // by column, NaN = absent
 }
 
 // Row computes the values of one request. reply is nil if there was none.
-func (s *Set) Row(rec *record.Record, reply *record.Reply, counts record.Counts) *Row {
+func (s *Selection) Row(rec *record.Record, reply *record.Reply, counts record.Counts) *Row {
 	r := &Row{Meta: rec.Meta, set: s, values: make([]float64, len(s.columns)), Start: rec.Wall(rec.Start), End: rec.Wall(rec.End), Err: Failure(rec, reply)}
 	if rec.Issued != 0 {
 		r.Issued = rec.Wall(rec.Issued)

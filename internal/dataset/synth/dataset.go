@@ -8,11 +8,11 @@ import (
 	"aiperf/internal/rng"
 )
 
-// lookahead is how many conversations are planned beyond the one asked for, so that their prompts can be made together.
+// lookahead is how many conversations are drawn beyond the one asked for, so that their prompts can be made together.
 const lookahead = blockPrompts
 
-// Set is a dataset of generated conversations. Its draws are made in the order of the conversations, a little ahead of their use.
-type Set struct {
+// Dataset is a dataset of generated conversations. Its draws are made in the order of the conversations, a little ahead of their use.
+type Dataset struct {
 	opts     Options
 	texts    *Sequence
 	assign   *dataset.Assigner
@@ -25,13 +25,13 @@ type Set struct {
 	system   string
 
 	mu     sync.Mutex
-	starts []int32 // first turn of every conversation planned, and one more
+	starts []int32 // first turn of every conversation drawn, and one more
 	turns  []turn
 	users  int // prompt of the first conversation's user context, -1 = none
 	total  int // turns of the whole set
 }
 
-var _ dataset.Dataset = (*Set)(nil)
+var _ dataset.Dataset = (*Dataset)(nil)
 
 // turn is what was drawn for one turn.
 type turn struct {
@@ -42,7 +42,7 @@ type turn struct {
 }
 
 // New returns the dataset of the options.
-func New(o Options) (*Set, error) {
+func New(o Options) (*Dataset, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func New(o Options) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Set{
+	s := &Dataset{
 		opts:    o,
 		texts:   NewSequence(o.Corpus, o.Root),
 		assign:  assign,
@@ -77,7 +77,7 @@ func New(o Options) (*Set, error) {
 	}
 	if o.Context.User > 0 {
 		// The Python tool draws the contexts after all turns, so the turns are drawn first.
-		s.plan(o.Entries)
+		s.draw(o.Entries)
 		for i := range o.Entries {
 			if n := s.texts.Add(o.Context.User, NoPrefix); i == 0 {
 				s.users = n
@@ -108,14 +108,14 @@ func drawTurns(o Options, stream *rng.Stream) int {
 }
 
 // Len is the number of conversations.
-func (s *Set) Len() int { return s.opts.Entries }
+func (s *Dataset) Len() int { return s.opts.Entries }
 
 // Inexact is the number of prompts so far that could not be made exactly as long as asked for.
-func (s *Set) Inexact() int { return s.texts.Inexact() }
+func (s *Dataset) Inexact() int { return s.texts.Inexact() }
 
-// Facts describes the set.
-func (s *Set) Facts() dataset.Facts {
-	f := dataset.Facts{Type: "synthetic", Turns: s.total, Delays: s.opts.Delay != nil && s.total > s.opts.Entries}
+// Info describes the set.
+func (s *Dataset) Info() dataset.Info {
+	f := dataset.Info{Type: "synthetic", Turns: s.total, Delays: s.opts.Delay != nil && s.total > s.opts.Entries}
 	if s.rankings != nil {
 		f.Type = "rankings"
 	}
@@ -127,21 +127,21 @@ func (s *Set) Facts() dataset.Facts {
 }
 
 // Timings returns the delays of conversation i.
-func (s *Set) Timings(i int) []dataset.Timing {
-	planned := s.planned(i)
-	out := make([]dataset.Timing, len(planned))
-	for k := range planned {
-		out[k].Delay = planned[k].wait()
+func (s *Dataset) Timings(i int) []dataset.Timing {
+	drawn := s.drawn(i)
+	out := make([]dataset.Timing, len(drawn))
+	for k := range drawn {
+		out[k].Delay = drawn[k].wait()
 	}
 	return out
 }
 
-// planned returns the turns of conversation i, planning up to it and a little further.
-func (s *Set) planned(i int) []turn {
+// drawn returns the turns of conversation i, planning up to it and a little further.
+func (s *Dataset) drawn(i int) []turn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if i+lookahead >= len(s.starts) {
-		s.plan(min(s.opts.Entries, i+2*lookahead))
+		s.draw(min(s.opts.Entries, i+2*lookahead))
 	}
 	return s.turns[s.starts[i]:s.starts[i+1]:s.starts[i+1]]
 }
@@ -155,30 +155,30 @@ func (t turn) wait() *float64 {
 }
 
 // ID is the session id of conversation i.
-func (s *Set) ID(i int) string { return dataset.SessionID(s.opts.Root, i) }
+func (s *Dataset) ID(i int) string { return dataset.SessionID(s.opts.Root, i) }
 
 // Conversation makes conversation i.
-func (s *Set) Conversation(i int) *conversation.Conversation {
-	planned := s.planned(i)
+func (s *Dataset) Conversation(i int) *conversation.Conversation {
+	drawn := s.drawn(i)
 	c := &conversation.Conversation{
 		ID:     s.ID(i),
-		Turns:  make([]conversation.Turn, len(planned)),
+		Turns:  make([]conversation.Turn, len(drawn)),
 		System: s.system,
 	}
 	if s.users >= 0 {
 		c.UserContext = s.texts.Text(s.users + i)
 	}
-	for k, t := range planned {
+	for k, t := range drawn {
 		c.Turns[k] = s.make(t)
 	}
 	return c
 }
 
 // Draft tells that all of the set is made.
-func (s *Set) Draft(int) (*conversation.Conversation, bool) { return nil, false }
+func (s *Dataset) Draft(int) (*conversation.Conversation, bool) { return nil, false }
 
 // make writes one turn out.
-func (s *Set) make(t turn) conversation.Turn {
+func (s *Dataset) make(t turn) conversation.Turn {
 	out := conversation.Turn{Model: s.opts.Assignment.Models[t.model], Delay: t.wait()}
 	if t.maxTokens > 0 {
 		n := int(t.maxTokens)

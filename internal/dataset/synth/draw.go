@@ -5,22 +5,22 @@ import (
 	"aiperf/internal/rng"
 )
 
-// plan draws the conversations before the given one that were not drawn yet. The caller holds mu or is the only one.
-func (s *Set) plan(until int) {
+// draw draws the conversations before the given one that were not drawn yet. The caller holds mu or is the only one.
+func (s *Dataset) draw(until int) {
 	for i := len(s.starts) - 1; i < until; i++ {
 		if s.rankings != nil {
-			s.turns = append(s.turns, s.planRanking())
+			s.turns = append(s.turns, s.drawRanking())
 		} else {
 			for k := range drawTurns(s.opts, s.counts) {
-				s.turns = append(s.turns, s.planTurn(k == 0))
+				s.turns = append(s.turns, s.drawTurn(k == 0))
 			}
 		}
 		s.starts = append(s.starts, int32(len(s.turns)))
 	}
 }
 
-// planTurn draws one turn in the order: lengths and prefixes of its texts, delay, model, output length.
-func (s *Set) planTurn(first bool) turn {
+// drawTurn draws one turn in the order: lengths and prefixes of its texts, delay, model, output length.
+func (s *Dataset) drawTurn(first bool) turn {
 	isl, maxTokens := max(0, s.opts.ISL.Mean-s.opts.Special), -1
 	if s.pairs != nil {
 		isl, maxTokens = s.pairs.draw()
@@ -55,7 +55,7 @@ func (s *Set) planTurn(first bool) turn {
 }
 
 // lower takes the cost of a chat template off an input length. At least one token is left, or none behind a prefix.
-func (s *Set) lower(isl int, first, pooled bool) int {
+func (s *Dataset) lower(isl int, first, pooled bool) int {
 	isl -= s.opts.Template.Message
 	if first {
 		isl -= s.opts.Template.Request
@@ -76,9 +76,9 @@ func newRankingLaw(r Rankings, root *rng.Root) *rankingLaw {
 	return &rankingLaw{Rankings: r, passages: root.Stream("dataset.rankings.passages")}
 }
 
-// planRanking draws one ranking request: number of passages, length of the query, length of every passage. All lengths come from the
+// drawRanking draws one ranking request: number of passages, length of the query, length of every passage. All lengths come from the
 // stream of prompt lengths, as in the Python tool.
-func (s *Set) planRanking() turn {
+func (s *Dataset) drawRanking() turn {
 	draw := func(stream *rng.Stream, law dataset.Distribution) int {
 		return stream.PositiveInt(float64(law.Mean), float64(law.StdDev))
 	}

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Plan is a whole run: its phases in order and what they share. It is resolved: every default of the command line is filled in.
-type Plan struct {
+// Scenario is a whole run: its phases in order and what they share. It is resolved: every default of the command line is filled in.
+type Scenario struct {
 	Phases   []Phase
 	Sampling Sampling
 	URLs     int // number of target URLs, taken in turn by sessions; 0 = 1
