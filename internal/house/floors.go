@@ -46,6 +46,7 @@ var Floors = map[string]int{
 	"internal/golden":   -1,
 	"internal/redact":   -2,
 	"internal/infile":   -1,
+	"internal/hub":      -1,
 	"internal/jinja":    -1,
 	"internal/marshal":  -1,
 	"internal/setting":  -1,

@@ -15,8 +15,8 @@ import (
 	"strings"
 	"time"
 
+	"aiperf/internal/hub"
 	"aiperf/internal/tokenizer/added"
-	"aiperf/internal/tokenizer/hub"
 	"aiperf/internal/tokenizer/rankfile"
 	"aiperf/internal/tokenizer/scan"
 )

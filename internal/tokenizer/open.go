@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"aiperf/internal/hub"
 	"aiperf/internal/setting"
 	"aiperf/internal/tokenizer/hf"
-	"aiperf/internal/tokenizer/hub"
 )
 
 // Options say how a tokenizer is looked for. The zero value is ready to use.

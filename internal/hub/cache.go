@@ -11,7 +11,14 @@ import (
 
 // folder is the cache directory of a repository.
 func (c Config) folder(repo string) string {
-	return filepath.Join(c.Cache, "models--"+strings.ReplaceAll(repo, "/", "--"))
+	return filepath.Join(c.Cache, string(c.content())+"--"+strings.ReplaceAll(repo, "/", "--"))
+}
+
+func (c Config) content() Content {
+	if c.Content == "" {
+		return Models
+	}
+	return c.Content
 }
 
 // validRepo refuses names that would leave the cache directory.
@@ -58,16 +65,23 @@ func (c Config) Cached(repo, rev string, want func(name string) bool) map[string
 		return nil
 	}
 	root := filepath.Join(c.folder(repo), "snapshots", hash)
-	entries, err := os.ReadDir(root)
+	found := map[string]string{}
+	err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		name := filepath.ToSlash(rel)
+		if info, err := os.Stat(path); want(name) && err == nil && info.Mode().IsRegular() { // entries are links
+			found[name] = path
+		}
+		return nil
+	})
 	if err != nil {
 		return nil
-	}
-	found := map[string]string{}
-	for _, e := range entries {
-		path := filepath.Join(root, e.Name())
-		if info, err := os.Stat(path); want(e.Name()) && err == nil && info.Mode().IsRegular() {
-			found[e.Name()] = path
-		}
 	}
 	return found
 }
@@ -86,7 +100,7 @@ func (c Config) Alias(name string) string {
 	}
 	found := ""
 	for _, e := range entries {
-		rest, ok := strings.CutPrefix(e.Name(), "models--")
+		rest, ok := strings.CutPrefix(e.Name(), string(c.content())+"--")
 		if !ok {
 			continue
 		}

@@ -30,6 +30,7 @@ type standIn struct {
 	broken  int            // answers that fail with 503 first
 	cut     int            // downloads that end after half the bytes first
 	stall   bool           // downloads never end
+	ranges  []string       // that downloads asked for
 	refuse  func(w http.ResponseWriter, r *http.Request) bool
 	hub     *httptest.Server
 	storage *httptest.Server
@@ -71,14 +72,14 @@ func (s *standIn) serve(w http.ResponseWriter, r *http.Request) {
 	case s.refuse != nil && s.refuse(w, r):
 	case r.URL.Path == "/api/models":
 		fmt.Fprint(w, `[{"id":"a/Qwen3-0.6B","downloads":5},{"id":"Qwen/Qwen3-0.6B","downloads":900},{"id":"x/Qwen3-0.6B-GGUF","downloads":9999}]`)
-	case strings.HasPrefix(r.URL.Path, "/api/models/o/m/revision/"):
+	case strings.HasPrefix(r.URL.Path, "/api/models/o/m/revision/"), strings.HasPrefix(r.URL.Path, "/api/datasets/o/m/revision/"):
 		var names []string
 		for n := range s.files {
 			names = append(names, fmt.Sprintf(`{"rfilename":%q}`, n))
 		}
 		fmt.Fprintf(w, `{"sha":%q,"siblings":[%s]}`, commit, strings.Join(names, ","))
-	case strings.HasPrefix(r.URL.Path, "/o/m/resolve/"+commit+"/"):
-		name := filepath.Base(r.URL.Path)
+	case strings.Contains(r.URL.Path, "/o/m/resolve/"+commit+"/"):
+		_, name, _ := strings.Cut(r.URL.Path, commit+"/")
 		w.Header().Set("X-Repo-Commit", commit)
 		if s.large[name] {
 			w.Header().Set("X-Linked-Etag", fmt.Sprintf(`"%x"`, sha256.Sum256([]byte(s.files[name]))))
@@ -99,8 +100,9 @@ func (s *standIn) store(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Authorization") != "" {
 		s.t.Error("the token went to another host")
 	}
-	body := s.files[filepath.Base(r.URL.Path)]
+	body := s.files[r.URL.Path[1:]]
 	s.mu.Lock()
+	s.ranges = append(s.ranges, r.Header.Get("Range"))
 	cut, stall := s.cut > 0, s.stall
 	if cut {
 		s.cut--
@@ -305,5 +307,107 @@ func TestGatedAdviceSaysWhetherATokenWasSent(t *testing.T) {
 		if got := strings.Join(f.gatedAdvice(), "; "); !strings.Contains(got, says) || !strings.Contains(got, "https://hub/o/m") || strings.Contains(got, "hf_x") {
 			t.Errorf("token %q: %s", token, got)
 		}
+	}
+}
+
+// TestDatasets: repositories of data have their own routes and their own place in the cache, and their files may lie in folders.
+func TestDatasets(t *testing.T) {
+	s := newStandIn(t)
+	s.files = map[string]string{"data/train.parquet": strings.Repeat("p", 3000), "README.md": "x"}
+	s.large = map[string]bool{"data/train.parquet": true}
+	c := s.config(t)
+	c.Content = Datasets
+	snap, err := c.Snapshot(t.Context(), "o/m", "main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(snap.Names, " "); got != "README.md data/train.parquet" || snap.Commit != commit {
+		t.Errorf("%s at %s", got, snap.Commit)
+	}
+	path, err := snap.File(t.Context(), "data/train.parquet")
+	if err != nil || path != filepath.Join(c.Cache, "datasets--o--m", "snapshots", commit, "data", "train.parquet") {
+		t.Fatalf("%s, %v", path, err)
+	}
+	if s.count("/datasets/o/m/resolve/"+commit+"/data/train.parquet") != 1 {
+		t.Errorf("asked %v", s.asked)
+	}
+	if _, err := c.Snapshot(t.Context(), "o/none", "main"); err == nil || !strings.Contains(err.Error(), "no dataset o/none") {
+		t.Errorf("no repository: %v", err)
+	}
+	s.hub.Close()
+	for offline, says := range map[string]string{"": "", "HF_HUB_OFFLINE": "HF_HUB_OFFLINE forbids"} {
+		c.Offline = offline
+		snap, err := c.Snapshot(t.Context(), "o/m", "main")
+		if err != nil || strings.Join(snap.Names, " ") != "data/train.parquet" {
+			t.Errorf("offline %q: %v, %v", offline, snap, err)
+			continue
+		}
+		if again, err := snap.File(t.Context(), "data/train.parquet"); err != nil || again != path {
+			t.Errorf("offline %q: %s, %v", offline, again, err)
+		}
+		if _, err := snap.File(t.Context(), "README.md"); err == nil || !strings.Contains(err.Error(), "is not in the cache") {
+			t.Errorf("offline %q: README.md: %v", offline, err)
+		}
+		if _, err := c.Snapshot(t.Context(), "o/other", "main"); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("offline %q: o/other: %v", offline, err)
+		}
+	}
+}
+
+// TestKilledDownloadGoesOn: what a process that was killed had of a file is not fetched again, and damage in it is found.
+func TestKilledDownloadGoesOn(t *testing.T) {
+	for name, c := range map[string]struct {
+		left string // by the killed process
+		says string // error of the next attempt
+	}{
+		"good":    {strings.Repeat("x", 2000), ""},
+		"damaged": {strings.Repeat("y", 2000), "damaged"},
+	} {
+		s := newStandIn(t)
+		cfg := s.config(t)
+		blobs := filepath.Join(cfg.Cache, "models--o--m", "blobs")
+		if err := os.MkdirAll(blobs, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		p, err := openPartial(blobs, commit+"/tokenizer.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.WriteString(p, c.left)
+		p.kept = true
+		p.Close()
+		_, err = s.fetch(t, cfg)
+		if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if got := strings.Join(s.ranges, " "); got != "bytes=2000-" {
+			t.Errorf("%s: asked for %q", name, got)
+		}
+		if c.says != "" {
+			if _, err := s.fetch(t, cfg); err != nil {
+				t.Errorf("%s: the attempt after it: %v", name, err)
+			}
+		}
+	}
+}
+
+// TestTwoDownloadsAtOnce: a second process does not write into the partial download of the first.
+func TestTwoDownloadsAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	a, err := openPartial(dir, "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := openPartial(dir, "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Name() == b.Name() {
+		t.Errorf("both write %s", a.Name())
+	}
+	a.Close()
+	b.Close()
+	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
 	}
 }

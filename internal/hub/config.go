@@ -1,5 +1,5 @@
-// Package hub finds files of Hugging Face repositories: in the cache on disk that it shares with the Python tools, else over the
-// network.
+// Package hub finds files of Hugging Face repositories, models' and datasets': in the cache on disk that it shares with the Python tools,
+// else over the network.
 package hub
 
 import (
@@ -11,12 +11,30 @@ import (
 	"time"
 )
 
+// Content is what repositories hold; the hub and the cache keep each sort apart.
+type Content string
+
+// The sorts of repositories.
+const (
+	Models   Content = "models"
+	Datasets Content = "datasets"
+)
+
+// noun is one such thing, as messages say it.
+func (c Content) noun() string {
+	if c == Datasets {
+		return "dataset"
+	}
+	return "tokenizer"
+}
+
 // Config says where repositories are looked for.
 type Config struct {
-	Endpoint string // base URL, without a slash at the end
-	Token    string // bearer token, "" = none
-	Cache    string // hub cache directory
-	Offline  string // the environment variable that forbids the network, "" = the network is allowed
+	Content  Content // sort of the repositories; "" = Models
+	Endpoint string  // base URL, without a slash at the end
+	Token    string  // bearer token, "" = none
+	Cache    string  // hub cache directory
+	Offline  string  // the environment variable that forbids the network, "" = the network is allowed
 
 	// Progress is told how many bytes of a file have come; total is -1 where the size is not known. It may be called from several
 	// goroutines at once. nil = nobody listens.

@@ -22,7 +22,7 @@ func (s status) Error() string { return fmt.Sprintf("HTTP %d %s", int(s), http.S
 func (f *fetcher) get(ctx context.Context, address string, from int64) (*http.Response, string, int64, error) {
 	home, err := url.Parse(f.Endpoint)
 	if err != nil || home.Host == "" {
-		return nil, "", 0, permanent{fail(Down, f.repo, f.rev, fmt.Errorf("HF_ENDPOINT %q is no URL", f.Endpoint))}
+		return nil, "", 0, permanent{f.fail(Down, f.repo, f.rev, fmt.Errorf("HF_ENDPOINT %q is no URL", f.Endpoint))}
 	}
 	etag, size := "", int64(-1)
 	for range maxRedirects + 1 {
@@ -45,7 +45,7 @@ func (f *fetcher) get(ctx context.Context, address string, from int64) (*http.Re
 			drain(resp)
 			next, err := req.URL.Parse(resp.Header.Get("Location"))
 			if err != nil {
-				return nil, "", 0, permanent{fail(Down, f.repo, f.rev, err, address)}
+				return nil, "", 0, permanent{f.fail(Down, f.repo, f.rev, err, address)}
 			}
 			address = next.String()
 			continue
@@ -61,7 +61,7 @@ func (f *fetcher) get(ctx context.Context, address string, from int64) (*http.Re
 		drain(resp)
 		return nil, "", 0, f.refused(resp, address)
 	}
-	return nil, "", 0, permanent{fail(Down, f.repo, f.rev, fmt.Errorf("more than %d redirects", maxRedirects), address)}
+	return nil, "", 0, permanent{f.fail(Down, f.repo, f.rev, fmt.Errorf("more than %d redirects", maxRedirects), address)}
 }
 
 // request asks for address from byte from on.
@@ -117,7 +117,7 @@ func (f *fetcher) refused(resp *http.Response, address string) error {
 	case resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode >= 500:
 		return s // may pass
 	}
-	e := fail(kind, f.repo, f.rev, s, address)
+	e := f.fail(kind, f.repo, f.rev, s, address)
 	if kind == BadRevision {
 		e.Err = fmt.Errorf("the repository has no revision %q (%w)", f.rev, s)
 	}
@@ -169,11 +169,11 @@ func (c Config) Resolve(ctx context.Context, name string) (string, error) {
 		}
 	}
 	if len(hits) == 0 {
-		return "", fail(NotFound, name, "main", fmt.Errorf("the hub knows no repository of this name"), address)
+		return "", c.fail(NotFound, name, "main", fmt.Errorf("the hub knows no repository of this name"), address)
 	}
 	var names []string
 	for _, h := range hits[:min(5, len(hits))] {
 		names = append(names, h.ID)
 	}
-	return "", fail(Ambiguous, name, "main", fmt.Errorf("candidates: %s", strings.Join(names, ", ")), address)
+	return "", c.fail(Ambiguous, name, "main", fmt.Errorf("candidates: %s", strings.Join(names, ", ")), address)
 }

@@ -1,0 +1,97 @@
+package table
+
+import (
+	"errors"
+	"io"
+	"slices"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// batch is the number of rows that are read at once: few, because a row may hold a picture or a clip.
+const batch = 16
+
+type parquetReader struct {
+	rows    *parquet.GenericReader[map[string]any]
+	columns []string
+	read    []map[string]any
+	next    int
+	ended   bool
+}
+
+func openParquet(in Input, size int64, columns []string) (Reader, error) {
+	file, err := parquet.OpenFile(in, size, parquet.SkipBloomFilters(true), parquet.SkipPageIndex(true))
+	if err != nil {
+		return nil, err
+	}
+	p := &parquetReader{}
+	wanted := parquet.Group{}
+	for _, f := range file.Schema().Fields() {
+		p.columns = append(p.columns, f.Name())
+		if len(columns) == 0 || slices.Contains(columns, f.Name()) {
+			wanted[f.Name()] = f
+		}
+	}
+	schema := file.Schema()
+	if len(wanted) < len(p.columns) && len(wanted) > 0 {
+		schema = parquet.NewSchema(schema.Name(), wanted)
+	}
+	p.rows = parquet.NewGenericReader[map[string]any](file, schema)
+	return p, nil
+}
+
+func (p *parquetReader) Columns() []string { return p.columns }
+
+func (p *parquetReader) Next() (Row, error) {
+	for p.next == len(p.read) {
+		if p.ended {
+			return nil, io.EOF
+		}
+		rows := make([]map[string]any, batch)
+		for i := range rows {
+			rows[i] = map[string]any{}
+		}
+		n, err := p.rows.Read(rows)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, err
+		}
+		p.ended = err != nil
+		p.read, p.next = rows[:n], 0
+	}
+	p.next++
+	return plainRow(p.read[p.next-1]), nil
+}
+
+func (p *parquetReader) Close() error { return p.rows.Close() }
+
+// plainRow makes the numbers of a row int64 or float64, and bytes strings.
+func plainRow(row Row) Row {
+	for k, v := range row {
+		row[k] = plain(v)
+	}
+	return row
+}
+
+func plain(v any) any {
+	switch v := v.(type) {
+	case int32:
+		return int64(v)
+	case uint32:
+		return int64(v)
+	case uint64:
+		return int64(v)
+	case int:
+		return int64(v)
+	case float32:
+		return float64(v)
+	case []byte:
+		return string(v)
+	case []any:
+		for i := range v {
+			v[i] = plain(v[i])
+		}
+	case map[string]any:
+		return plainRow(v)
+	}
+	return v
+}

@@ -1,0 +1,106 @@
+package hub
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Kind is the cause of a failure; its text is the title to show.
+type Kind string
+
+// The causes.
+const (
+	Gated       Kind = "Gated Repository"
+	NotFound    Kind = "Repository Not Found"
+	BadRevision Kind = "Invalid Git Revision"
+	NoFiles     Kind = "Missing Tokenizer Files"
+	Offline     Kind = "Offline - Files Not Cached"
+	Timeout     Kind = "Network Timeout"
+	Down        Kind = "HuggingFace Hub Error"
+	Permission  Kind = "Cache Permission Error"
+	Ambiguous   Kind = "Ambiguous Tokenizer Name"
+	NoData      Kind = "Missing Data Files"
+)
+
+// Spell words the settings, written as {key}, that a text speaks of.
+type Spell interface{ Text(text string) string }
+
+// Error is a failure to find a repository's files: what was asked for, what happened, what to do.
+type Error struct {
+	Kind     Kind
+	Content  Content
+	Repo     string
+	Revision string
+	Tried    []string // what was tried, in order
+	Do       []string // what the user can do, settings as {key}
+	Err      error    // the cause, may be nil
+	Spell    Spell    // words the {keys} in Do, nil = as they are
+}
+
+// Error says in three lines what there is not, why, and what to type.
+func (e *Error) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "no %s %s", e.Content.noun(), e.Repo)
+	if e.Revision != "main" {
+		fmt.Fprintf(&b, " (revision %s)", e.Revision)
+	}
+	fmt.Fprintf(&b, ": %s", e.Kind)
+	if e.Err != nil || len(e.Tried) > 0 {
+		b.WriteString("\n  why: ")
+	}
+	if e.Err != nil {
+		b.WriteString(e.Err.Error())
+	}
+	if len(e.Tried) > 0 {
+		if e.Err != nil {
+			b.WriteString("; ")
+		}
+		fmt.Fprintf(&b, "looked at %s", strings.Join(e.Tried, ", "))
+	}
+	if len(e.Do) > 0 {
+		do := strings.Join(e.Do, ", ")
+		if e.Spell == nil {
+			do = strings.NewReplacer("{", "", "}", "").Replace(do)
+		} else {
+			do = e.Spell.Text(do)
+		}
+		fmt.Fprintf(&b, "\n  try: %s", do)
+	}
+	return b.String()
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// elsewhere is what to type where the model's own tokenizer cannot be had.
+const elsewhere = "or {tokenizer.name} DIRECTORY, or {tokenizer.name} builtin (its counts are not the model's own)"
+
+// remedies are what to do, by cause.
+var remedies = map[Content]map[Kind][]string{
+	Models: {
+		Gated:       {"ask for access on the model's page and set HF_TOKEN", elsewhere},
+		NotFound:    {"{tokenizer.name} OWNER/NAME, spelled as on the hub", elsewhere},
+		BadRevision: {"{tokenizer.revision} with a branch, tag or commit of the repository"},
+		NoFiles:     {"{tokenizer.name} with the base model of this one", elsewhere},
+		Timeout:     {"check HF_ENDPOINT and the proxy", elsewhere},
+		Down:        {"again later, or HF_HUB_OFFLINE=1 if the files are cached", elsewhere},
+		Permission:  {unwritable},
+		Ambiguous:   {"{tokenizer.name} with the full OWNER/NAME"},
+		Offline:     {"run once online", elsewhere},
+	},
+	Datasets: {
+		Gated:       {"ask for access on the dataset's page and set HF_TOKEN"},
+		NotFound:    {"check HF_ENDPOINT: this hub does not have the dataset"},
+		BadRevision: {"check HF_ENDPOINT: this hub does not have the revision that is pinned"},
+		Timeout:     {"check HF_ENDPOINT and the proxy"},
+		Down:        {"again later, or HF_HUB_OFFLINE=1 if the files are cached"},
+		Permission:  {unwritable},
+		Offline:     {"run once online, or copy the hub cache of a machine that has the dataset (HF_HUB_CACHE)"},
+	},
+}
+
+const unwritable = "make the directory writable, or set HF_HUB_CACHE to one that is"
+
+func (c Config) fail(kind Kind, repo, rev string, err error, tried ...string) *Error {
+	content := c.content()
+	return &Error{Kind: kind, Content: content, Repo: repo, Revision: rev, Err: err, Tried: tried, Do: remedies[content][kind]}
+}
