@@ -67,7 +67,6 @@ func (r *resolver) builtFile() {
 		what  string // of it
 	}{
 		{d.Type == config.DatasetPublic, "datasets.main.type", "public"},
-		{d.Prompts != nil && d.Prompts.Corpus != "" && d.Prompts.Corpus != "sonnet", "datasets.main.prompts.corpus", "other than sonnet"},
 		{slices.ContainsFunc(append(lengths(d.Rankings), d.Turns, d.TurnDelay, d.OSL), shaped) || d.Prompts != nil && (shaped(d.Prompts.ISL) || shaped(d.Prompts.OSL)),
 			"datasets.main.prompts", "distributions with median, min or max"},
 		{run.Models.Strategy == config.ModelWeighted, "models.strategy", "weighted"},
@@ -88,7 +87,7 @@ func (r *resolver) neutral(key string) bool {
 	case nil:
 		return true
 	case string:
-		return v == "" || key == "datasets.main.prompts.cache_bust.target" && v == "none" || key == "datasets.main.prompts.random_corpus_style" && v == "vllm"
+		return v == "" || key == "datasets.main.prompts.cache_bust.target" && v == "none"
 	case bool:
 		return !v
 	}

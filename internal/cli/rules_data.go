@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"aiperf/internal/dataset/synth"
 	"aiperf/internal/endpoint"
 )
 
@@ -69,7 +70,7 @@ var dataRules = []rule{
 		"is for endpoint types that take system messages", "--system-prompt", "--system-prompt-file")},
 	{row: "5.2", test: anyWhen(verbatim, "has no place beside bodies that are sent as they stand in --input-file", "--system-prompt", "--system-prompt-file")},
 	{row: "38", test: anyWhen(ownData, "is for generated prompts and has no place beside --input-file or --public-dataset",
-		"--isl", "--isl-stddev", "--seq-dist", "--num-prefix-prompts", "--prefix-prompt-length", "--batch-size-text", "--audio-batch-size",
+		"--isl", "--isl-stddev", "--seq-dist", "--random-range-ratio", "--random-corpus-style", "--num-prefix-prompts", "--prefix-prompt-length", "--batch-size-text", "--audio-batch-size",
 		"--image-batch-size", "--video-batch-size", "--image-source", "--image-source-sampling", "--session-turns-mean", "--session-turns-stddev",
 		"--session-turn-delay-mean", "--session-turn-delay-stddev")},
 	{row: "39", test: func(r *resolver) (string, bool) {
@@ -148,6 +149,26 @@ var dataRules = []rule{
 	}},
 	{row: "prompt corpus", test: func(r *resolver) (string, bool) {
 		c := r.set.Text("--prompt-corpus", "sonnet")
-		return r.as("--prompt-corpus") + " " + c + ": not built yet; built is sonnet", c != "sonnet"
+		return r.as("--prompt-corpus") + " random: prompts of a file that states lengths are cut from a text: sonnet or coding", c == "random" && withFile(r)
 	}},
+	{row: "3.3 ratio", test: func(r *resolver) (string, bool) {
+		p := r.run.Dataset().Prompts
+		if p == nil || p.RandomRangeRatio == "" {
+			return "", false
+		}
+		name := r.as("--random-range-ratio")
+		if _, err := synth.ParseRatio(p.RandomRangeRatio, synth.Style(p.RandomCorpusStyle)); err != nil {
+			return name + ": " + err.Error(), true
+		}
+		return name + " needs --isl and --osl of at least 1: it is a window around both", !(p.ISL.MeanOr(0) >= 1 && p.OSL.MeanOr(0) >= 1) || !r.has("--isl") && !r.over
+	}},
+	{row: "3.3 style", test: func(r *resolver) (string, bool) {
+		p := r.run.Dataset().Prompts
+		return r.as("--random-corpus-style") + " has no effect without --prompt-corpus random or --random-range-ratio",
+			r.has("--random-corpus-style") && p != nil && p.Corpus != "random" && p.RandomRangeRatio == ""
+	}, warn: true},
+	{row: "3.3 exclusive", test: anyWhen(func(r *resolver) bool {
+		p := r.run.Dataset().Prompts
+		return p != nil && p.RandomRangeRatio != ""
+	}, "and --random-range-ratio exclude each other", "--seq-dist", "--isl-stddev", "--osl-stddev")},
 }

@@ -176,8 +176,8 @@ var islRows = group("Input Sequence Length (ISL)", []setting.Row{
 	{Flags: []string{"--isl-stddev", "--prompt-input-tokens-stddev", "--synthetic-input-tokens-stddev"}, Key: "datasets.main.prompts.isl.stddev", Common: true, Kind: setting.Float, Bounds: ">= 0", Default: "0", Sweep: true, Help: "spread of that length"},
 	{Flags: []string{"--isl-block-size", "--prompt-input-tokens-block-size", "--synthetic-input-tokens-block-size"}, Key: "datasets.main.prompts.block_size", Manual: true, Kind: setting.Int, Bounds: ">= 1", Default: "512; 16 for bailian_trace", Help: "tokens behind one hash id of a trace"},
 	{Flags: []string{"--seq-dist", "--sequence-distribution"}, Key: "datasets.main.prompts.sequence_distribution", Manual: true, Common: true, Kind: setting.Text, Help: "weighted pairs of lengths: \"256,128:40;512,256:60\", shares in percent"},
-	{Flags: []string{"--random-range-ratio"}, Key: "datasets.main.prompts.random_range_ratio", Kind: setting.Text, NotBuilt: true, Help: "draw lengths evenly around the mean, by this ratio"},
-	{Flags: []string{"--random-corpus-style"}, Key: "datasets.main.prompts.random_corpus_style", Kind: setting.Enum, Choices: []string{"vllm", "sglang"}, Default: "vllm", NotBuilt: true, Help: "whose random prompts to imitate"},
+	{Flags: []string{"--random-range-ratio"}, Key: "datasets.main.prompts.random_range_ratio", Kind: setting.Text, Help: "draw lengths evenly around the mean, by this ratio"},
+	{Flags: []string{"--random-corpus-style"}, Key: "datasets.main.prompts.random_corpus_style", Kind: setting.Enum, Choices: []string{"vllm", "sglang"}, Default: "vllm", Help: "whose random prompts to imitate"},
 })
 
 var oslRows = group("Output Sequence Length (OSL)", []setting.Row{

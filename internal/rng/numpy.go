@@ -1,12 +1,37 @@
 package rng
 
-import "math/bits"
+import (
+	"math/big"
+	"math/bits"
+)
 
 // Numpy draws as numpy's default Generator does (PCG64 seeded through a SeedSequence).
 type Numpy struct{ pcg pcg64 }
 
 // NewNumpy returns the generator of default_rng(seed).
-func NewNumpy(seed uint64) *Numpy { return &Numpy{pcg: newPCG64(seed)} }
+func NewNumpy(seed uint64) *Numpy { return &Numpy{pcg: newPCG64(uint32(seed), uint32(seed>>32))} }
+
+// Numpy returns the generator of default_rng(root seed): the seed itself, of any size, not one derived from it.
+func (r *Root) Numpy() *Numpy { return &Numpy{pcg: newPCG64(words(r.digits)...)} }
+
+// words cuts a seed in decimal digits into 32-bit words, least significant first.
+func words(digits string) []uint32 {
+	n, ok := new(big.Int).SetString(digits, 10)
+	if !ok {
+		panic("rng: seed " + digits)
+	}
+	var out []uint32
+	for word := big.NewInt(1<<32 - 1); n.Sign() > 0; n.Rsh(n, 32) {
+		out = append(out, uint32(new(big.Int).And(n, word).Uint64()))
+	}
+	return out
+}
+
+// Clone returns a generator that goes on from the same place.
+func (n *Numpy) Clone() *Numpy {
+	copied := *n
+	return &copied
+}
 
 // Uint64 returns the next raw word.
 func (n *Numpy) Uint64() uint64 { return n.pcg.uint64() }

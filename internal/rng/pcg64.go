@@ -15,8 +15,8 @@ const (
 	pcgMulLo = 4865540595714422341
 )
 
-func newPCG64(seed uint64) pcg64 {
-	words := seedSequence(seed)
+func newPCG64(entropy ...uint32) pcg64 {
+	words := seedSequence(entropy)
 	var g pcg64
 	g.incHi = words[2]<<1 | words[3]>>63
 	g.incLo = words[3]<<1 | 1
@@ -51,8 +51,9 @@ func (g *pcg64) uint32() uint32 {
 	return uint32(w)
 }
 
-// seedSequence spreads the seed over four 64-bit words the way numpy's SeedSequence does (a pool of four hashed and mixed words).
-func seedSequence(seed uint64) [4]uint64 {
+// seedSequence spreads a seed, its 32-bit words, least significant first, over four 64-bit words the way numpy's SeedSequence does (a pool
+// of four hashed and mixed words, into which the words beyond the fourth are mixed).
+func seedSequence(entropy []uint32) [4]uint64 {
 	const poolSize = 4
 	hash := uint32(0x43b0d7e5)
 	hashWord := func(v uint32) uint32 {
@@ -65,7 +66,8 @@ func seedSequence(seed uint64) [4]uint64 {
 		r := x*0xca01f9dd - y*0x4973f715
 		return r ^ r>>16
 	}
-	pool := [poolSize]uint32{uint32(seed), uint32(seed >> 32)}
+	var pool [poolSize]uint32
+	rest := entropy[copy(pool[:], entropy):]
 	for i := range pool {
 		pool[i] = hashWord(pool[i])
 	}
@@ -74,6 +76,11 @@ func seedSequence(seed uint64) [4]uint64 {
 			if from != to {
 				pool[to] = mix(pool[to], hashWord(pool[from]))
 			}
+		}
+	}
+	for _, word := range rest {
+		for to := range pool {
+			pool[to] = mix(pool[to], hashWord(word))
 		}
 	}
 	hash = 0x8b51f9dd

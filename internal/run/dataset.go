@@ -95,12 +95,8 @@ func openSynthetic(b *config.Benchmark, d *config.Dataset, e *endpoint.Endpoint,
 	if err != nil {
 		return nil, err
 	}
-	corpus, err := corpusFor(tok)
-	if err != nil {
-		return nil, err
-	}
 	o := synth.Options{
-		Spell: b.As, Root: root, Corpus: corpus, Special: tok.NumSpecialAdded(),
+		Spell: b.As, Root: root, Special: tok.NumSpecialAdded(),
 		Entries: d.Entries, Turns: law(d.Turns), DelayRatio: d.TurnDelayRatio,
 		Context: around, Assignment: assignment,
 	}
@@ -120,6 +116,19 @@ func openSynthetic(b *config.Benchmark, d *config.Dataset, e *endpoint.Endpoint,
 				Percent: s.Probability,
 			})
 		}
+		if p.RandomRangeRatio != "" {
+			ratio, err := synth.ParseRatio(p.RandomRangeRatio, synth.Style(p.RandomCorpusStyle))
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", b.As("datasets.main.prompts.random_range_ratio"), err)
+			}
+			window := ratio.Window(o.ISL.Mean, int(p.OSL.MeanOr(0)), o.Special)
+			o.Window = &window
+		}
+	}
+	if d.Prompts != nil && d.Prompts.Corpus == "random" {
+		o.Random = &synth.Random{Tokenizer: tok, Vocabulary: vocabulary(tok, synth.Style(d.Prompts.RandomCorpusStyle))}
+	} else if o.Corpus, err = corpusFor(tok, d.Prompts, root); err != nil {
+		return nil, err
 	}
 	if d.Rankings != nil && e.Ranks() {
 		o.Rankings = &synth.Rankings{Passages: law(d.Rankings.Passages), PassageTokens: law(d.Rankings.PassageTokens), QueryTokens: law(d.Rankings.QueryTokens)}
@@ -142,8 +151,6 @@ func notBuilt(d *config.Dataset) error {
 			key string
 			on  bool
 		}{
-			{"prompts.corpus " + p.Corpus, p.Corpus != "" && p.Corpus != "sonnet"},
-			{"prompts.random_range_ratio", p.RandomRangeRatio != ""},
 			{"prompts.cache_bust", p.CacheBust.Target != "" && p.CacheBust.Target != "none"},
 		}...)
 	}
@@ -155,8 +162,26 @@ func notBuilt(d *config.Dataset) error {
 	return nil
 }
 
-// corpusFor tokenizes the prompt corpus. The built-in tokenizer's chunk lengths are known, so that it begins at once.
-func corpusFor(tok *tokenizer.Tokenizer) (*synth.Corpus, error) {
+// vocabulary lists the token ids that random prompts are made of: vLLM leaves out special tokens, SGLang does not.
+func vocabulary(tok *tokenizer.Tokenizer, style synth.Style) synth.Vocabulary {
+	v := synth.Vocabulary{Size: tok.VocabSize()}
+	for id := range int32(v.Size) {
+		if !tok.Known(id) {
+			continue
+		}
+		v.All = append(v.All, id)
+		if style == synth.SGLang || !tok.IsSpecial(id) {
+			v.Allowed = append(v.Allowed, id)
+		}
+	}
+	return v
+}
+
+// corpusFor tokenizes the prompt corpus. The built-in tokenizer's chunk lengths of the collected works are known, so that it begins at once.
+func corpusFor(tok *tokenizer.Tokenizer, p *config.Prompts, root *rng.Root) (*synth.Corpus, error) {
+	if p != nil && p.Corpus == "coding" {
+		return synth.NewCodingCorpus(tok, root)
+	}
 	if tok.Name() == tokenizer.BuiltinName {
 		return synth.NewO200kCorpus(tok)
 	}
@@ -175,7 +200,7 @@ func openFile(ctx context.Context, agent string, b *config.Benchmark, d *config.
 			if tok, err = open(); err != nil {
 				return nil, err
 			}
-			return corpusFor(tok)
+			return corpusFor(tok, d.Prompts, root)
 		},
 		Separator: func() *int32 { return separator(tok) },
 	}

@@ -26,8 +26,8 @@ var elsewhere = map[string]string{
 	"phases.warmup.exclude_from_results": "follows the kind, Validate refuses another",
 	"endpoint.transport":                 "one choice", "endpoint.url_strategy": "one choice",
 	"datasets.main.type": "the bases differ in it", "datasets.main.prompts.block_size": "told to have no effect: generated prompts have no hash ids",
-	"datasets.main.prompts.corpus": "one choice is built", "datasets.main.format": "TestRecordedFiles of package cli",
-	"artifacts.summary": "one choice, others are refused", "artifacts.trace": "TestFlagsReachTheRun", "artifacts.slice_duration": "TestFlagsReachTheRun",
+	"datasets.main.format": "TestRecordedFiles of package cli",
+	"artifacts.summary":    "one choice, others are refused", "artifacts.trace": "TestFlagsReachTheRun", "artifacts.slice_duration": "TestFlagsReachTheRun",
 	"artifacts.show_trace_timing": "TestFlagsReachTheRun",
 	"models.items.tokenizer":      "not built: no room reads it", "tokenizer.trust_remote_code": "told to have no effect",
 	"phases.warmup.end_offset": "the window of the data is that of the measured phase",
@@ -102,6 +102,12 @@ func bases(dir string) map[string]func() *config.Benchmark {
 		d.Prompts.SequenceDistribution = []config.SequencePair{
 			{ISL: *config.Normal(9, 1), OSL: *config.Normal(5, 1), Probability: 40}, {ISL: *config.Normal(30, 1), OSL: *config.Normal(6, 1), Probability: 60},
 		}
+		return b
+	}
+	list["random"] = func() *config.Benchmark {
+		b := base(config.PhaseGamma, dir)
+		p := b.Dataset().Prompts
+		p.Corpus, p.RandomRangeRatio = "random", "0.3"
 		return b
 	}
 	list["own text"] = func() *config.Benchmark {

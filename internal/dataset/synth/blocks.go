@@ -26,7 +26,7 @@ func NewBlocks(corpus *Corpus, root *rng.Root, namespace string, size int, separ
 	b := &Blocks{
 		corpus:    corpus,
 		size:      size,
-		seed:      root.Child("dataset.prompt.corpus"),
+		seed:      root.Child(corpus.streams().corpus),
 		namespace: namespace,
 		starts:    map[int64]int32{},
 	}

@@ -11,6 +11,8 @@ import (
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
+
+	"aiperf/internal/rng"
 )
 
 // Tokenizer is what the generators need of a tokenizer. Neither direction adds special tokens; Decode keeps those it is given.
@@ -33,11 +35,22 @@ var o200kCounts []byte
 // chunkChars is the sum of line lengths at which a chunk is full.
 const chunkChars = 10_000
 
-// Corpus is the token ids of the collected works, tokenized chunk by chunk; chunk borders do not depend on the machine.
+// Corpus is the token ids of a text that prompts are cut from, tokenized chunk by chunk; chunk borders do not depend on the machine.
 type Corpus struct {
+	coding  bool // generated text of programmers, not the collected works
 	tok     Tokenizer
 	chunks  []chunk
 	offsets []int // offsets[i] is the position of the first token of chunk i; the last entry is the size
+}
+
+// names are the streams of random numbers that belong to a corpus.
+type names struct{ corpus, length, prefix string }
+
+func (c *Corpus) streams() names {
+	if c != nil && c.coding {
+		return names{"dataset.coding_content.corpus", "dataset.coding_content.length", "dataset.coding_content.prefix"}
+	}
+	return names{"dataset.prompt.corpus", "dataset.prompt.length", "dataset.prompt.prefix"}
 }
 
 type chunk struct {
@@ -46,13 +59,24 @@ type chunk struct {
 	ids  []int32
 }
 
-// NewCorpus tokenizes the corpus, on all cores.
+// NewCorpus tokenizes the collected works, on all cores.
 func NewCorpus(tok Tokenizer) (*Corpus, error) {
 	c, err := newCorpus(tok)
 	if err != nil {
 		return nil, err
 	}
-	each(len(c.chunks), func(i int) { c.chunks[i].tokenize(tok) })
+	return c.tokenize()
+}
+
+// NewCodingCorpus writes the text of programmers and tokenizes it, on all cores.
+func NewCodingCorpus(tok Tokenizer, root *rng.Root) (*Corpus, error) {
+	c := corpusOf(tok, codingChunks(root.Stream("dataset.coding_content.template")))
+	c.coding = true
+	return c.tokenize()
+}
+
+func (c *Corpus) tokenize() (*Corpus, error) {
+	each(len(c.chunks), func(i int) { c.chunks[i].tokenize(c.tok) })
 	for i := range c.chunks {
 		c.offsets[i+1] = c.offsets[i] + len(c.chunks[i].ids)
 	}
@@ -87,12 +111,16 @@ func newCorpus(tok Tokenizer) (*Corpus, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prompt corpus: %w", err)
 	}
-	texts := cut(string(text))
+	return corpusOf(tok, cut(string(text))), nil
+}
+
+// corpusOf is a corpus of chunks that are not tokenized yet.
+func corpusOf(tok Tokenizer, texts []string) *Corpus {
 	c := &Corpus{tok: tok, chunks: make([]chunk, len(texts)), offsets: make([]int, len(texts)+1)}
 	for i := range texts {
 		c.chunks[i].text = texts[i]
 	}
-	return c, nil
+	return c
 }
 
 // cut drops empty lines and white space around lines, and joins lines by blanks into chunks.

@@ -20,7 +20,7 @@ type Dataset struct {
 	delays   *rng.Stream
 	lengths  *rng.Stream
 	prefix   *rng.Stream
-	pairs    *pairLaw
+	pairs    lengthLaw // nil: every text has a length of its own
 	rankings *rankingLaw
 	system   string
 
@@ -32,6 +32,11 @@ type Dataset struct {
 }
 
 var _ dataset.Dataset = (*Dataset)(nil)
+
+// lengthLaw draws the input and output length of a turn together.
+type lengthLaw interface {
+	draw() (isl, osl int)
+}
 
 // turn is what was drawn for one turn.
 type turn struct {
@@ -50,31 +55,23 @@ func New(o Options) (*Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
+	names := o.Corpus.streams()
 	s := &Dataset{
 		opts:    o,
-		texts:   NewSequence(o.Corpus, o.Root),
 		assign:  assign,
 		counts:  o.Root.Stream("composer.conversation.turn_count"),
 		delays:  o.Root.Stream("composer.conversation.turn_delay"),
-		lengths: o.Root.Stream("dataset.prompt.length"),
-		prefix:  o.Root.Stream("dataset.prompt.prefix"),
+		lengths: o.Root.Stream(names.length),
+		prefix:  o.Root.Stream(names.prefix),
 		system:  o.Context.System,
 		starts:  []int32{0},
 		users:   -1,
-	}
-	if len(o.Pairs) > 0 {
-		s.pairs = newPairLaw(o.Pairs, o.Root)
 	}
 	if o.Rankings != nil {
 		s.rankings = newRankingLaw(*o.Rankings, o.Root)
 	}
 	s.total = countTurns(o)
-	if o.Context.SharedSystem > 0 {
-		s.system = s.texts.Text(s.texts.Add(o.Context.SharedSystem, NoPrefix))
-	}
-	if o.hasPool() {
-		s.texts.AddPool(o.Context.PrefixPool, o.Context.PrefixLength)
-	}
+	s.begin()
 	if o.Context.User > 0 {
 		// The Python tool draws the contexts after all turns, so the turns are drawn first.
 		s.draw(o.Entries)
@@ -85,6 +82,35 @@ func New(o Options) (*Dataset, error) {
 		}
 	}
 	return s, nil
+}
+
+// begin opens the prompts and makes those that stand before all others: the shared system message, then the pool of prefixes. Lengths and
+// places that an imitated benchmark draws ahead are drawn between the two, as the Python tool does.
+func (s *Dataset) begin() {
+	o := s.opts
+	var random *randomMaterial
+	if o.Random != nil {
+		random = newRandomMaterial(o.Random.Vocabulary, o.Root)
+		s.texts = newRandom(o.Random.Tokenizer, random)
+	} else {
+		s.texts = NewSequence(o.Corpus, o.Root)
+	}
+	if o.Context.SharedSystem > 0 {
+		s.system = s.texts.Text(s.texts.Add(o.Context.SharedSystem, NoPrefix))
+	}
+	switch {
+	case len(o.Pairs) > 0:
+		s.pairs = newPairLaw(o.Pairs, o.Root)
+	case o.Window != nil:
+		law := newWindowLaw(*o.Window, o.Root)
+		if random != nil {
+			random.ahead(o.Entries, law.ahead(o.Entries, o.Root))
+		}
+		s.pairs = law
+	}
+	if o.hasPool() {
+		s.texts.AddPool(o.Context.PrefixPool, o.Context.PrefixLength)
+	}
 }
 
 // countTurns draws the turn counts from a stream of its own that starts where the set's starts.
@@ -119,10 +145,18 @@ func (s *Dataset) Info() dataset.Info {
 	if s.rankings != nil {
 		f.Type = "rankings"
 	}
-	if s.opts.Context.PrefixLength > 0 && s.opts.Context.PrefixPool < 1 {
-		f.Warnings = append(f.Warnings, s.opts.Spell.Text(
-			"{datasets.main.prefix_prompts.length} without {datasets.main.prefix_prompts.pool_size}: there is no prompt to draw, so no prefix is sent"))
+	warn := func(when bool, text string) {
+		if when {
+			f.Warnings = append(f.Warnings, s.opts.Spell.Text(text))
+		}
 	}
+	around := s.opts.Context
+	warn(around.PrefixLength > 0 && around.PrefixPool < 1,
+		"{datasets.main.prefix_prompts.length} without {datasets.main.prefix_prompts.pool_size}: there is no prompt to draw, so no prefix is sent")
+	warn(around.PrefixPool > 0 && around.PrefixLength < 1,
+		"{datasets.main.prefix_prompts.pool_size} without {datasets.main.prefix_prompts.length}: the prompts of the pool have no tokens, so no prefix is sent")
+	warn(s.opts.Window != nil && s.opts.Random != nil && s.total*s.opts.Batch > s.opts.Entries,
+		"{datasets.main.prompts.random_range_ratio}: there are more texts than conversations; those beyond are not what the imitated benchmark would send")
 	return f
 }
 

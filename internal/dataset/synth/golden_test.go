@@ -104,10 +104,10 @@ func options(t *testing.T, c goldenCase) Options {
 	var osl dataset.Distribution
 	var models []string
 	ranking := Rankings{Passages: dataset.Distribution{Mean: 10}, PassageTokens: dataset.Distribution{Mean: 128}, QueryTokens: dataset.Distribution{Mean: 32}}
-	seeded := false
+	seeded, style, ratio, random := false, VLLM, "", false
 	numbers := map[string]*int{
 		"--isl": &o.ISL.Mean, "--isl-stddev": &o.ISL.StdDev, "--osl": &osl.Mean, "--osl-stddev": &osl.StdDev,
-		"--request-count": &requests, "--num-dataset-entries": &entries, "--num-sessions": &sessions,
+		"--request-count": &requests, "--num-dataset-entries": &entries, "--num-sessions": &sessions, "--num-conversations": &sessions,
 		"--prompt-batch-size": &o.Batch, "--session-turns-mean": &o.Turns.Mean, "--session-turns-stddev": &o.Turns.StdDev,
 		"--prefix-prompt-length": &o.Context.PrefixLength, "--prefix-prompt-pool-size": &o.Context.PrefixPool,
 		"--shared-system-prompt-length": &o.Context.SharedSystem, "--user-context-prompt-length": &o.Context.User,
@@ -133,8 +133,13 @@ func options(t *testing.T, c goldenCase) Options {
 		case flag == "-m":
 			models = append(models, value)
 		case flag == "--random-seed":
-			seed, _ := strconv.ParseUint(value, 10, 64)
-			o.Root, seeded = rng.New(&seed), true
+			o.Root, seeded = rng.NewDecimal(value), true
+		case flag == "--prompt-corpus":
+			random = value == "random"
+		case flag == "--random-corpus-style":
+			style = Style(value)
+		case flag == "--random-range-ratio":
+			ratio = value
 		case flag == "--seq-dist":
 			pairs, err := ParsePairs(value)
 			if err != nil {
@@ -160,11 +165,40 @@ func options(t *testing.T, c goldenCase) Options {
 	if osl.Mean > 0 {
 		o.Assignment.OSL = &osl
 	}
+	if random {
+		o.Random, o.Corpus = randomWords(style), nil
+	}
+	if ratio != "" {
+		r, err := ParseRatio(ratio, style)
+		if err != nil {
+			t.Fatal(err)
+		}
+		window := r.Window(o.ISL.Mean, osl.Mean, 0)
+		o.Window = &window
+	}
 	o.Entries = max(requests, sessions)
 	if entries > 0 {
 		o.Entries = entries
 	}
 	return o
+}
+
+// randomWords is the vocabulary of the builtin tokenizer, as a style has it.
+func randomWords(style Style) *Random {
+	tok, err := tokenizer.Builtin()
+	if err != nil {
+		panic(err)
+	}
+	r := &Random{Tokenizer: tok, Vocabulary: Vocabulary{Size: tok.VocabSize()}}
+	for id := range int32(tok.VocabSize()) {
+		if tok.Known(id) {
+			r.Vocabulary.All = append(r.Vocabulary.All, id)
+			if style == SGLang || !tok.IsSpecial(id) {
+				r.Vocabulary.Allowed = append(r.Vocabulary.Allowed, id)
+			}
+		}
+	}
+	return r
 }
 
 func base(t testing.TB, seed uint64) Options {

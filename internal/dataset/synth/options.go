@@ -13,7 +13,8 @@ import (
 type Options struct {
 	Spell  setting.Spell `json:"-"` // words the settings that errors speak of
 	Root   *rng.Root
-	Corpus *Corpus // made by NewCorpus or NewO200kCorpus
+	Corpus *Corpus // what prompts are cut from; nil = Random
+	Random *Random // random token ids
 	// Special is the number of special tokens that an encode of this tokenizer adds; the mean input length is lowered by it.
 	Special int
 	// Template lowers input lengths further by what a chat template adds; zero where none is applied.
@@ -26,6 +27,7 @@ type Options struct {
 	ISL        dataset.Distribution  // tokens of one text; a mean of 0 = no text
 	Batch      int                   // texts of one turn; 0 = no text
 	Pairs      []Pair                // replaces ISL and OSL when not empty
+	Window     *Window               // replaces ISL and OSL too; nil = it does not
 	Context    Context
 	Assignment dataset.Assignment
 	Rankings   *Rankings // a query and passages instead of a prompt; nil = prompts
@@ -37,6 +39,12 @@ type Context struct {
 	SharedSystem             int    // one system message, the same for all conversations
 	User                     int    // a user message of its own before each conversation
 	System                   string // system message in the user's own words
+}
+
+// Random are prompts of random token ids.
+type Random struct {
+	Tokenizer  Tokenizer
+	Vocabulary Vocabulary
 }
 
 // Rankings describes generated ranking requests: one query and several passages.
@@ -72,10 +80,19 @@ func (o Options) check() error {
 			return fmt.Errorf("%s: %w", as("datasets.main.prompts.sequence_distribution"), err)
 		}
 	}
+	if w := o.Window; w != nil && w.Input[0] < 1 && !o.hasPool() {
+		return fmt.Errorf("%s: the shortest input has %d tokens: raise %s (the tokenizer adds %d special tokens), or give a prefix", as("datasets.main.prompts.random_range_ratio"),
+			w.Input[0], as("datasets.main.prompts.isl.mean"), o.Special)
+	}
+	if r := o.Random; r != nil && (len(r.Vocabulary.Allowed) == 0 || len(r.Vocabulary.All) == 0) {
+		return fmt.Errorf("%s: the vocabulary of the tokenizer has no tokens", as("datasets.main.prompts.corpus"))
+	}
 	return nil
 }
 
-func (o Options) hasText() bool { return o.Batch > 0 && (o.ISL.Mean > 0 || len(o.Pairs) > 0) }
+func (o Options) hasText() bool {
+	return o.Batch > 0 && (o.ISL.Mean > 0 || len(o.Pairs) > 0 || o.Window != nil)
+}
 
 // hasPool tells whether there are prefixes. Queries and passages take none.
 func (o Options) hasPool() bool {

@@ -1,11 +1,6 @@
 package synth
 
-import (
-	"strconv"
-	"unicode/utf8"
-
-	"aiperf/internal/rng"
-)
+import "unicode/utf8"
 
 const (
 	repairRounds = 10  // rounds of cutting and topping up, as the Python tool makes them
@@ -13,18 +8,24 @@ const (
 	padRounds    = 256 // characters and words taken off or added one by one, the last resort
 )
 
-// repair makes the text of prompt number i count exactly its tokens and tells whether that worked. Its draws come from the shared stream
-// as far as the Python tool draws, so that the prompts after it are the same; what goes beyond comes from a stream of the prompt's own.
+// repair makes the text of prompt number i count exactly its tokens and tells whether that worked.
 func (s *Sequence) repair(p prompt, i int) (text string, exact bool) {
-	want := s.length(p)
-	text, exact = s.rounds(s.ids(nil, p), want, s.stream)
+	return s.exact(s.ids(nil, p), s.length(p), i, func(own material) []int32 {
+		p.start = int32(own.start())
+		return s.ids(nil, p)
+	})
+}
+
+// exact makes a text of exactly want tokens from ids and tells whether that worked; again gives other ids. The draws come from the shared
+// stream as far as the Python tool draws, so that the prompts after it are the same; what goes beyond comes from draws of prompt i's own.
+func (s *Sequence) exact(ids []int32, want, i int, again func(own material) []int32) (text string, exact bool) {
+	text, exact = s.rounds(ids, want, s.from)
 	if exact {
 		return text, true
 	}
-	own := rng.NewStream(rng.ChildSeed(s.retries, strconv.Itoa(i)))
+	own := s.from.apart(i)
 	for range repairStarts {
-		p.start = int32(own.Below(s.corpus.Size()))
-		if other, ok := s.rounds(s.ids(nil, p), want, own); ok {
+		if other, ok := s.rounds(again(own), want, own); ok {
 			return other, true
 		}
 	}
@@ -34,8 +35,8 @@ func (s *Sequence) repair(p prompt, i int) (text string, exact bool) {
 	return text, false
 }
 
-// rounds decodes and encodes again: what is too long is cut, what is too short is topped up from the corpus.
-func (s *Sequence) rounds(ids []int32, want int, stream *rng.Stream) (string, bool) {
+// rounds decodes and encodes again: what is too long is cut, what is too short is topped up.
+func (s *Sequence) rounds(ids []int32, want int, from material) (string, bool) {
 	for range repairRounds {
 		text := s.tok.Decode(ids)
 		ids = s.tok.Append(ids[:0], text)
@@ -45,7 +46,7 @@ func (s *Sequence) rounds(ids []int32, want int, stream *rng.Stream) (string, bo
 		case missing < 0:
 			ids = ids[:want]
 		default:
-			ids = s.corpus.Append(ids, stream.Below(s.corpus.Size()), missing)
+			ids = from.topUp(ids, missing)
 		}
 	}
 	text := s.tok.Decode(ids)

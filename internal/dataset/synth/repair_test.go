@@ -42,11 +42,12 @@ func openReal(t *testing.T, name string) *tokenizer.Tokenizer {
 	return tok
 }
 
-// corpusOf is a corpus of one text.
-func corpusOf(tok Tokenizer, text string) *Corpus {
-	c := &Corpus{tok: tok, chunks: make([]chunk, 1), offsets: make([]int, 2)}
-	c.chunks[0].text = text
-	c.offsets[1] = len(c.chunks[0].tokenize(tok))
+// corpusOfText is a corpus of one text.
+func corpusOfText(tok Tokenizer, text string) *Corpus {
+	c, err := corpusOf(tok, []string{text}).tokenize()
+	if err != nil {
+		panic(err)
+	}
 	return c
 }
 
@@ -55,7 +56,7 @@ func corpusOf(tok Tokenizer, text string) *Corpus {
 func TestEveryLength(t *testing.T) {
 	for _, name := range []string{"gpt2", "bert", "unigram"} {
 		tok := openReal(t, name)
-		c := corpusOf(tok, motley)
+		c := corpusOfText(tok, motley)
 		texts := func() (list []string, repaired int) {
 			seed := uint64(5)
 			s := NewSequence(c, rng.New(&seed))
@@ -97,7 +98,7 @@ func TestPad(t *testing.T) {
 		{merging{}, "", 5, true},
 		{merging{never: true}, "abcdef", 3, false},
 	} {
-		s := NewSequence(corpusOf(test.tok, "th"), rng.New(&seed))
+		s := NewSequence(corpusOfText(test.tok, "th"), rng.New(&seed))
 		text, ok := s.pad(test.text, test.want)
 		if ok != test.ok || ok && test.tok.Count(text) != test.want {
 			t.Errorf("%q to %d tokens: %q, %v", test.text, test.want, text, ok)

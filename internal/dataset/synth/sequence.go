@@ -19,14 +19,13 @@ const (
 // was cut from. So prompt i can be made only when all before it have been; that happens a block ahead of its use. Only the places in the
 // corpus are kept: the text is decoded again when it is asked for.
 type Sequence struct {
-	corpus   *Corpus
+	corpus   *Corpus // nil for random ids
 	tok      Tokenizer
 	prefixes [][]int32
 
-	making  sync.Mutex  // held by the one that makes the next block
-	stream  *rng.Stream // starts and repairs; guarded by making
-	bet     int         // prompts drawn at once in the hope that none needs a repair; guarded by making
-	retries uint64      // seed of the draws that the Python tool does not make
+	making sync.Mutex // held by the one that makes the next block
+	from   material   // its draws are guarded by making
+	bet    int        // prompts drawn at once in the hope that none needs a repair; guarded by making
 
 	mu      sync.RWMutex
 	prompts []prompt
@@ -51,24 +50,29 @@ const (
 
 // NewSequence returns an empty sequence over the corpus.
 func NewSequence(corpus *Corpus, root *rng.Root) *Sequence {
-	return &Sequence{
-		corpus:  corpus,
-		tok:     corpus.tok,
-		stream:  root.Stream("dataset.prompt.corpus"),
-		retries: root.Child("dataset.prompt.retry"),
-		bet:     blockPrompts,
-		fixed:   map[int]string{},
-	}
+	return newSequence(corpus, corpus.tok, &corpusMaterial{corpus, root.Stream(corpus.streams().corpus), root.Child("dataset.prompt.retry")})
 }
 
-// Corpus is what the prompts are cut from.
+// newRandom returns an empty sequence of prompts of random ids.
+func newRandom(tok Tokenizer, from *randomMaterial) *Sequence { return newSequence(nil, tok, from) }
+
+func newSequence(corpus *Corpus, tok Tokenizer, from material) *Sequence {
+	return &Sequence{corpus: corpus, tok: tok, from: from, bet: blockPrompts, fixed: map[int]string{}}
+}
+
+// Corpus is what the prompts are cut from; nil for random ids.
 func (s *Sequence) Corpus() *Corpus { return s.corpus }
 
-// AddPool makes count prefixes of the given length, the next prompts of the sequence.
+// AddPool makes count prefixes of the given length. Prompts that were asked for before must have been made.
 func (s *Sequence) AddPool(count, tokens int) {
-	for range count {
-		text := s.Text(s.Add(tokens, NoPrefix))
+	s.making.Lock()
+	defer s.making.Unlock()
+	for k := range count {
+		text, exact := s.exact(s.from.prefix(nil, tokens), tokens, -1-k, func(own material) []int32 { return own.prefix(nil, tokens) })
 		s.prefixes = append(s.prefixes, s.tok.Append(nil, text))
+		if !exact {
+			s.inexact++
+		}
 	}
 }
 
@@ -191,7 +195,7 @@ func (s *Sequence) makeBlock(i int) {
 // the draws are made again, in order. The fewer prompts pass the check, the fewer are tried at once.
 func (s *Sequence) check(block []prompt, first int, fixed map[int]string) (inexact int) {
 	for len(block) > 0 {
-		before := s.stream.Python
+		reset := s.from.mark()
 		tried := block[:min(len(block), s.bet)]
 		s.place(tried)
 		good := make([]bool, len(tried))
@@ -206,7 +210,7 @@ func (s *Sequence) check(block []prompt, first int, fixed map[int]string) (inexa
 			continue
 		}
 		s.bet = max(1, s.bet/4)
-		s.stream.Python = before
+		reset()
 		s.place(tried[:bad+1])
 		text, exact := s.repair(tried[bad], first+bad)
 		fixed[first+bad] = text
@@ -222,7 +226,7 @@ func (s *Sequence) check(block []prompt, first int, fixed map[int]string) (inexa
 // place draws where in the corpus prompts start.
 func (s *Sequence) place(prompts []prompt) {
 	for i := range prompts {
-		prompts[i].start = int32(s.stream.Below(s.corpus.Size()))
+		prompts[i].start = int32(s.from.start())
 	}
 }
 
@@ -231,7 +235,7 @@ func (s *Sequence) ids(dst []int32, p prompt) []int32 {
 	if p.prefix >= 0 {
 		dst = append(dst, s.prefixes[p.prefix]...)
 	}
-	return s.corpus.Append(dst, int(p.start), int(p.tokens))
+	return s.from.cut(dst, int(p.start), int(p.tokens))
 }
 
 // length is the number of tokens that the text of a prompt must have.
