@@ -139,7 +139,7 @@ func (w *coder) shell() {
 	switch w.number(3) {
 	case 0:
 		n := 3 + w.number(5)
-		w.f("$ git log --oneline -n %d -- %s\n", n, w.path("go"))
+		w.f("$ git log -n %d %s\n", n, w.path("go"))
 		for range n {
 			w.f("%07x %s %s %s of a %s\n", w.number(1<<28), title(w.pick(actions)), w.pick(qualities), w.pick(things), w.pick(things))
 		}
