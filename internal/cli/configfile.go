@@ -13,7 +13,7 @@ import (
 func resolveFile(set *setting.CommandLine, environ []string, terminal bool, ask lister) (*config.Run, findings) {
 	environment := config.DefaultEnvironment()
 	problems, warnings := readEnvironment(environ, &environment)
-	run, notes, err := config.Load(set.Text("--config", ""), environment)
+	run, notes, err := config.Load(set.Text("--config", ""), environment, getenv(environ))
 	if err != nil {
 		return nil, findings{problems: append(problems, set.Spelled("--config")+": "+err.Error())}
 	}
@@ -28,6 +28,18 @@ func resolveFile(set *setting.CommandLine, environ []string, terminal bool, ask 
 	}
 	r.validate()
 	return run, r.findings
+}
+
+// getenv looks variables up in an environment ("KEY=value").
+func getenv(environ []string) config.Getenv {
+	return func(name string) (string, bool) {
+		for _, one := range slices.Backward(environ) {
+			if key, value, ok := strings.Cut(one, "="); ok && key == name {
+				return value, true
+			}
+		}
+		return "", false
+	}
 }
 
 // fileURLs completes and checks the URLs of a file.
@@ -73,6 +85,8 @@ func (r *resolver) builtFile() {
 		{slices.ContainsFunc(run.Models.Items, func(m config.Model) bool { return m.Lora != "" || m.Modalities != nil || m.Tokenizer != "" }), "models.items", "lora, modalities and tokenizer"},
 		{!reflect.DeepEqual(run.Artifacts.Summary, config.Formats{"json"}), "artifacts.summary", "other than [json]"},
 		{len(run.Artifacts.Records) > 0 && !reflect.DeepEqual(run.Artifacts.Records, config.Formats{"jsonl"}), "artifacts.records", "other than [jsonl] and false"},
+		{!d.Records.IsZero(), "datasets.main.records", ""},
+		{!run.Plot.IsZero(), "plot", ""},
 		{collects(run), "gpu_telemetry", "and server_metrics: settings other than enabled"},
 	} {
 		if unbuilt.there {

@@ -51,6 +51,20 @@ var trials = map[string][2]string{
 	"--ui": {"simple", ""}, "--log-level": {"debug", ""}, "--verbose": {}, "--extra-verbose": {}, "--stats-interval": {"2", ""}, "--tables": {"all", ""},
 	"--num-profile-runs": {"2", ""}, "--profile-run-cooldown-seconds": {"2", "--num-profile-runs 2"}, "--confidence-level": {"0.9", "--num-profile-runs 2"},
 	"--profile-run-disable-warmup-after-first": {"false", "--num-profile-runs 2"}, "--set-consistent-seed": {"false", "--num-profile-runs 2"}, "--vary-seed-per-trial": {"", "--num-profile-runs 2"},
+	"--convergence-metric": {"request_latency", "--num-profile-runs 3"}, "--convergence-stat": {"p50", settles}, "--convergence-mode": {"cv", settles}, "--convergence-threshold": {"0.2", settles},
+	"--variant": {"a:concurrency=2", "--variant b:concurrency=3"}, "--search-space": {"concurrency:1,64:int", "--search-metric request_latency --search-direction minimize --search-max-iterations 9"},
+	"--search-metric":         {"request_latency", "--search-space concurrency:1,64 --search-direction minimize --search-max-iterations 9"},
+	"--search-direction":      {"minimize", "--search-space concurrency:1,64 --search-metric request_latency --search-max-iterations 9"},
+	"--search-max-iterations": {"9", "--search-space concurrency:1,64 --search-metric request_latency --search-direction minimize"},
+	"--search-stat":           {"p50", searches}, "--search-initial-points": {"3", searches}, "--search-random-seed": {"3", searches}, "--search-planner": {"optuna", searches},
+	"--search-percentile-pooling": {"pooled", searches}, "--bo-constraint-mode": {"eic", searches}, "--search-sla": {"request_latency:p95:lt:9", searches},
+	"--search-recipe": {"concurrency-ramp", ""}, "--ttft-sla-ms": {"9", underSLA}, "--itl-sla-ms": {"9", underSLA}, "--tpot-sla-ms": {"9", underSLA}, "--e2e-sla-ms": {"9", underSLA + " --ttft-sla-ms 5"},
+	"--error-rate-sla": {"0.1", underSLA + " --ttft-sla-ms 5"}, "--search-style": {"grid", underSLA + " --ttft-sla-ms 5"}, "--isl-osl-pairs": {"9/9,8/8", "--streaming --search-recipe pareto-sweep"},
+	"--slo-attainment-fraction": {"0.5", "--streaming --search-recipe max-goodput-under-slo --ttft-sla-ms 5 --itl-sla-ms 5 --e2e-sla-ms 5"},
+	"--degradation-threshold":   {"0.3", ramps}, "--degradation-metric-tag": {"output_token_throughput", ramps}, "--degradation-stat": {"p50", ramps},
+	"--concurrency-min": {"2", ramps}, "--concurrency-max": {"99", ramps}, "--concurrency-steps": {"3", ramps},
+	"--isl-min": {"99", "--streaming --search-recipe prefill-ttft-curve"}, "--isl-max": {"999", "--streaming --search-recipe prefill-ttft-curve"}, "--isl-steps": {"3", "--streaming --search-recipe prefill-ttft-curve"},
+	"--osl-min": {"9", "--streaming --search-recipe decode-itl-curve"}, "--osl-max": {"99", "--streaming --search-recipe decode-itl-curve"}, "--osl-steps": {"3", "--streaming --search-recipe decode-itl-curve"},
 	"--parameter-sweep-cooldown-seconds": {"2", "--concurrency 1,2"}, "--parameter-sweep-same-seed": {"", "--concurrency 1,2"}, "--parameter-sweep-mode": {"independent", "--concurrency 1,2"},
 	"--sweep-type": {"zip", "--concurrency 1,2"}, "--no-sweep-table": {"", "--concurrency 1,2"}, "--output-tokens-mean-deterministic": {"", "--osl 5"},
 	"--request-content-type": {"application/json", "--endpoint-type video_generation"}, "--download-video-content": {"", "--endpoint-type video_generation"},
@@ -59,6 +73,10 @@ var trials = map[string][2]string{
 
 const (
 	rankingType = "--endpoint-type nim_rankings"
+	settles     = "--num-profile-runs 3 --convergence-metric request_latency"
+	searches    = "--search-space concurrency:1,64:int --search-metric request_latency --search-direction minimize --search-max-iterations 9"
+	underSLA    = "--streaming --search-recipe max-concurrency-under-sla"
+	ramps       = "--search-recipe concurrency-ramp"
 	warm        = "--warmup-request-count 5"
 )
 

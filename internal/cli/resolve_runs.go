@@ -59,6 +59,14 @@ func (r *resolver) randomSeed() *config.Seed {
 }
 
 func (r *resolver) sweep() {
+	if s := r.sweepOf(); s != nil {
+		l := &r.load
+		s.DeriveRequests = l.requests == nil && l.sessions == nil && l.duration == nil && !l.fixed && !l.users && !r.over
+		r.run.Sweep = s
+		r.bind("sweep.")
+		r.run.TakeFirst()
+		return
+	}
 	axes := r.axes()
 	s := &config.Sweep{Type: config.SweepGrid, IterationOrder: "repeated"}
 	if r.run.Sweep != nil {
@@ -69,7 +77,15 @@ func (r *resolver) sweep() {
 			}
 		}
 	}
-	if len(axes) == 0 {
+	switch {
+	case len(axes) == 0:
+		r.bind("sweep.")
+		return
+	case s.Type != config.SweepGrid && s.Type != config.SweepZip:
+		if lists := r.swept(); len(lists) > 0 {
+			r.fail("%s: lists join a grid; %s has a sweep of type %s", strings.Join(lists, ", "), r.set.Text("--config", ""), s.Type)
+		}
+		r.bind("sweep.")
 		return
 	}
 	sort.Slice(axes, func(i, j int) bool { return axes[i].Path < axes[j].Path })
@@ -79,6 +95,9 @@ func (r *resolver) sweep() {
 		(len(l.concurrency) > 1 || len(l.prefill) > 1)
 	r.run.Sweep = s
 	r.bind("sweep.")
+	if s.Type == config.SweepGrid || s.Type == config.SweepZip {
+		s.SLAFilters = append(s.SLAFilters, r.searchSLA()...)
+	}
 }
 
 // axes are the flags that were given several values.

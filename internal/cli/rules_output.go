@@ -22,6 +22,16 @@ var outputRules = []rule{
 		"--confidence-level"), warn: true},
 	{row: "75", test: anyWhen(once, "needs --num-profile-runs above 1 or a sweep", "--set-consistent-seed")},
 	{row: "75", test: anyWhen(once, "has no effect with one run; see --num-profile-runs", "--vary-seed-per-trial"), warn: true},
+	{row: "75", test: anyWhen(func(r *resolver) bool { return r.run.MultiRun.NumRuns == 1 }, "needs --num-profile-runs above 1: it says how many runs there are at most", "--convergence-metric")},
+	{row: "75", test: anyWhen(func(r *resolver) bool {
+		return !r.has("--convergence-metric") && (!r.over || r.run.MultiRun.Convergence == nil)
+	}, "needs --convergence-metric",
+		"--convergence-stat", "--convergence-mode", "--convergence-threshold")},
+	{row: "75", test: func(r *resolver) (string, bool) {
+		c := r.run.MultiRun.Convergence
+		return r.as("--convergence-mode") + " distribution compares single requests: it needs --export-level records or raw",
+			c != nil && c.Mode == "distribution" && len(r.run.Artifacts.Records) == 0 && !r.run.Artifacts.Raw
+	}},
 	{row: "8", test: anyWhen(func(r *resolver) bool { return r.run.Sweep == nil }, "has no effect without a list of values to sweep",
 		"--sweep-type", "--parameter-sweep-mode", "--parameter-sweep-cooldown-seconds", "--parameter-sweep-same-seed", "--no-sweep-table"), warn: true},
 }

@@ -40,8 +40,12 @@ func (v *violations) row(r *Run, row *setting.Row, key string) {
 	path := r.LongKey(key)
 	switch {
 	case row.Kind == setting.Enum && at.Kind() == reflect.String && row.Choices != nil:
-		if !slices.Contains(row.Choices, at.String()) {
-			v.when(true, path, "%q is not one of %s", at.String(), strings.Join(row.Choices, ", "))
+		choices := row.Choices
+		if row.KeyChoices != nil {
+			choices = row.KeyChoices
+		}
+		if !slices.Contains(choices, at.String()) {
+			v.when(true, path, "%q is not one of %s", at.String(), strings.Join(choices, ", "))
 		}
 	case at.CanInt():
 		v.number(path, row, float64(at.Int()))

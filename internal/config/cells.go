@@ -1,8 +1,10 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,26 +19,112 @@ type Cell struct {
 	Run    *Run   // the run of this cell alone: no sweep, its own seed, the base's artifact directory
 }
 
-// Cells expands the sweep: axes in order of their paths, the last varies fastest. Without a sweep it is the run itself.
+// Cells expands the sweep. Axes go in order of their paths, the last varies fastest. Without a sweep it is the run itself; a search, whose
+// cells come out of results, has the run itself too.
 func (r *Run) Cells() ([]Cell, error) {
 	if r.Sweep == nil {
 		return []Cell{{Run: r}}, nil
 	}
-	combinations, err := r.Sweep.combinations()
+	if r.Sweep.Type == SweepSearch {
+		return []Cell{{Run: r.alone()}}, nil
+	}
+	points, err := r.points()
 	if err != nil {
 		return nil, err
 	}
-	cells := make([]Cell, len(combinations))
-	for i, values := range combinations {
-		if cells[i], err = r.cell(i, values); err != nil {
+	cells := make([]Cell, len(points))
+	for i := range points {
+		if cells[i], err = r.cell(i, &points[i]); err != nil {
 			return nil, err
 		}
 	}
 	return cells, nil
 }
 
-// maxCells bounds a grid; nobody waits for more.
+// CellAt is a cell of a search: some values at their paths.
+func (r *Run) CellAt(index int, values []Axis) (Cell, error) {
+	p := point{values: values}
+	p.dir, p.label = spelled(values)
+	return r.cell(index, &p)
+}
+
+// FullPath writes the path of an axis in full.
+func (r *Run) FullPath(path string) string {
+	n, err := bodyNode(&r.Benchmark)
+	if err != nil {
+		return path
+	}
+	return fullPath(path, entries(step(n, "datasets")), entries(step(n, "phases")))
+}
+
+// maxCells bounds a sweep; nobody waits for more.
 const maxCells = 10000
+
+// point is a cell before its run is made: values at paths, or a scenario.
+type point struct {
+	dir, label string
+	values     []Axis
+	scenario   *Scenario
+}
+
+// points lists the cells of a sweep in their order. Points that would share a directory are there once.
+func (r *Run) points() ([]point, error) {
+	s := r.Sweep
+	var all []point
+	switch {
+	case s.Type == SweepScenarios:
+		for i := range s.Runs {
+			one := &s.Runs[i]
+			p := point{dir: one.Name, label: one.Name, scenario: one, values: one.Values}
+			if len(one.Values) > 0 {
+				p.dir, _ = spelled(one.Values)
+				all = append(all, p)
+				continue
+			}
+			for _, part := range []struct {
+				path string
+				n    *yaml.Node
+			}{{"variables", &one.Variables}, {"benchmark", &one.Benchmark}} {
+				var v any
+				if !part.n.IsZero() && part.n.Decode(&v) == nil {
+					p.values = append(p.values, Axis{Path: part.path, Values: []any{v}})
+				}
+			}
+			all = append(all, p)
+		}
+		return all, nil
+	case s.Type.Sampled():
+		return r.sampled()
+	}
+	combinations, err := s.combinations()
+	if err != nil {
+		return nil, err
+	}
+	there := map[string]bool{}
+	for _, values := range combinations {
+		p := point{}
+		for i, a := range s.Parameters {
+			p.values = append(p.values, Axis{Path: a.Path, Values: values[i : i+1]})
+		}
+		p.dir, p.label = spelled(p.values)
+		if !there[p.dir] {
+			all = append(all, p)
+		}
+		there[p.dir] = true
+	}
+	return all, nil
+}
+
+// spelled names a point: the directory by the last parts of its paths, the label by the whole ones.
+func spelled(values []Axis) (dir, label string) {
+	var dirs, labels []string
+	for _, a := range values {
+		last := a.Path[strings.LastIndexByte(a.Path, '.')+1:]
+		dirs = append(dirs, last+"_"+strings.ReplaceAll(spell(a.Values[0]), "/", ""))
+		labels = append(labels, a.Path+"="+spell(a.Values[0]))
+	}
+	return strings.Join(dirs, "__"), strings.Join(labels, ", ")
+}
 
 func (s *Sweep) combinations() ([][]any, error) {
 	if s.Type == SweepZip {
@@ -66,27 +154,24 @@ func (s *Sweep) combinations() ([][]any, error) {
 	return all, nil
 }
 
-func (r *Run) cell(index int, values []any) (Cell, error) {
-	body, err := clone(&r.Benchmark)
+// alone is a copy of the run without its sweep.
+func (r *Run) alone() *Run {
+	c := *r
+	c.Sweep = nil
+	return &c
+}
+
+func (r *Run) cell(index int, p *point) (Cell, error) {
+	c := Cell{Dir: p.dir, Label: p.label, Values: p.values, Run: r.alone()}
+	body, err := r.bodyOf(p)
 	if err != nil {
-		return Cell{}, err
+		return Cell{}, fmt.Errorf("cell %s: %w", p.label, err)
 	}
-	c := Cell{Run: &Run{SchemaVersion: r.SchemaVersion, RandomSeed: r.RandomSeed, Benchmark: *body, MultiRun: r.MultiRun, NoSweepTable: r.NoSweepTable, Tables: r.Tables}}
-	c.Run.Spelling = r.Spelling
-	var dirs, labels []string
-	for i, a := range r.Sweep.Parameters {
-		if err := c.Run.set(a.Path, values[i]); err != nil {
-			return Cell{}, err
-		}
-		c.Values = append(c.Values, Axis{Path: a.Path, Values: values[i : i+1]})
-		last := a.Path[strings.LastIndexByte(a.Path, '.')+1:]
-		dirs = append(dirs, last+"_"+strings.ReplaceAll(spell(values[i]), "/", ""))
-		labels = append(labels, a.Path+"="+spell(values[i]))
-	}
-	c.Dir, c.Label = strings.Join(dirs, "__"), strings.Join(labels, ", ")
-	if p := c.Run.Profiling(); r.Sweep.DeriveRequests && p != nil {
-		n := DefaultRequests(p)
-		p.Requests = &n
+	body.Spelling = r.Spelling
+	c.Run.Benchmark = *body
+	if q := c.Run.Profiling(); r.Sweep.DeriveRequests && q != nil {
+		n := DefaultRequests(q)
+		q.Requests = &n
 	}
 	if r.RandomSeed != nil && !r.Sweep.SameSeed {
 		seed := r.RandomSeed.Plus(index)
@@ -97,6 +182,117 @@ func (r *Run) cell(index int, values []any) (Cell, error) {
 	}
 	if err := c.Run.Validate(); err != nil {
 		return Cell{}, fmt.Errorf("cell %s: %w", c.Label, err)
+	}
+	return c, nil
+}
+
+// bodyOf is the benchmark at a point of the sweep. Where the file computes values, or a point changes what it computes them from, the file is
+// read again with the values of the point, and what flags changed is laid over it.
+func (r *Run) bodyOf(p *point) (*Benchmark, error) {
+	var body *Benchmark
+	var err error
+	if s := r.source; s != nil && s.loaded != nil && (s.templated || p.rewrites()) {
+		body, err = r.rebuilt(p)
+	} else {
+		body, err = clone(&r.Benchmark)
+		if err == nil && p.scenario != nil {
+			body, err = overlaid(body, &p.scenario.Benchmark)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	one := &Run{Benchmark: *body}
+	for _, a := range p.values {
+		if p.scenario != nil || strings.HasPrefix(a.Path, "variables.") {
+			continue
+		}
+		if err := one.set(a.Path, a.Values[0]); err != nil {
+			return nil, err
+		}
+	}
+	return &one.Benchmark, nil
+}
+
+// rewrites reports whether a point changes more than values at their paths.
+func (p *point) rewrites() bool {
+	return p.scenario != nil || slices.ContainsFunc(p.values, func(a Axis) bool { return strings.HasPrefix(a.Path, "variables.") })
+}
+
+// rebuilt reads the file again at a point.
+func (r *Run) rebuilt(p *point) (*Benchmark, error) {
+	run, _, err := r.source.build(p.change)
+	if err != nil {
+		return nil, err
+	}
+	now, err := bodyNode(&r.Benchmark)
+	if err != nil {
+		return nil, err
+	}
+	flags := difference(r.source.loaded, now)
+	if flags == nil {
+		return &run.Benchmark, nil
+	}
+	return overlaid(&run.Benchmark, flags)
+}
+
+// change puts the values of a point into a file.
+func (p *point) change(root, vars *yaml.Node) error {
+	body := step(root, "benchmark")
+	if s := p.scenario; s != nil {
+		if !s.Variables.IsZero() {
+			merge(vars, &s.Variables)
+		}
+		if !s.Benchmark.IsZero() {
+			merge(body, &s.Benchmark)
+		}
+		return nil
+	}
+	for _, a := range p.values {
+		v := &yaml.Node{}
+		if err := v.Encode(a.Values[0]); err != nil {
+			return err
+		}
+		if name, ok := strings.CutPrefix(a.Path, "variables."); ok {
+			if step(vars, name) == nil {
+				return fmt.Errorf("%s: the file has no variable %s", a.Path, name)
+			}
+			*step(vars, name) = *v
+			continue
+		}
+		n := body
+		for part := range strings.SplitSeq(a.Path, ".") {
+			if n != nil {
+				n = step(n, part)
+			}
+		}
+		if n != nil { // what the file leaves to its default is set later
+			*n = *v
+		}
+	}
+	return nil
+}
+
+// overlaid is a body with a tree laid over it.
+func overlaid(b *Benchmark, over *yaml.Node) (*Benchmark, error) {
+	n, err := bodyNode(b)
+	if err != nil {
+		return nil, err
+	}
+	if !over.IsZero() {
+		merge(n, over)
+	}
+	root := mapping()
+	add(root, "benchmark", n)
+	if _, err := normalise(root); err != nil {
+		return nil, err
+	}
+	if wrong := misfits(n, reflect.TypeFor[Benchmark](), ""); len(wrong) > 0 {
+		return nil, errors.New(strings.Join(wrong, "\n"))
+	}
+	c := &Benchmark{}
+	if err := n.Decode(c); err != nil {
+		return nil, plainer(err)
 	}
 	return c, nil
 }
@@ -117,26 +313,38 @@ func spell(v any) string {
 	return fmt.Sprint(v)
 }
 
+// bodyNode is a body as a tree, secrets included.
+func bodyNode(b *Benchmark) (*yaml.Node, error) {
+	var n yaml.Node
+	err := n.Encode(b)
+	return &n, err
+}
+
 // clone copies a body by way of its file layout, secrets included.
 func clone(b *Benchmark) (*Benchmark, error) {
-	var n yaml.Node
-	if err := n.Encode(b); err != nil {
+	n, err := bodyNode(b)
+	if err != nil {
 		return nil, err
 	}
 	c := &Benchmark{}
 	return c, n.Decode(c)
 }
 
-// TakeFirst gives the run the values of the first cell of its sweep. Paths that lead nowhere are left for Validate.
+// TakeFirst gives the run the values of the first cell of its sweep. What cannot be made is left for Validate.
 func (r *Run) TakeFirst() {
-	if r.Sweep == nil {
-		return
-	}
-	for _, a := range r.Sweep.Parameters {
-		before := r.Benchmark
-		if len(a.Values) > 0 && r.set(a.Path, a.Values[0]) != nil {
-			r.Benchmark = before
+	if r.Sweep != nil && r.Sweep.Type != SweepSearch {
+		if points, err := r.points(); err == nil && len(points) > 0 {
+			if s := r.source; s != nil {
+				s.loaded, _ = bodyNode(&r.Benchmark)
+			}
+			if body, err := r.bodyOf(&points[0]); err == nil {
+				body.Spelling = r.Spelling
+				r.Benchmark = *body
+			}
 		}
+	}
+	if r.source != nil {
+		r.source.loaded, _ = bodyNode(&r.Benchmark)
 	}
 }
 
@@ -150,8 +358,16 @@ func (r *Run) set(path string, v any) error {
 	if path == "model" || path == "models" {
 		path = "models.items.0.name"
 	}
+	made := false // a key that the run leaves to its default
 	for part := range strings.SplitSeq(path, ".") {
+		if part == "mean" {
+			rename(n, "value", part) // of a length that is a number
+		}
 		next := step(n, part)
+		if next == nil && n.Kind == yaml.MappingNode {
+			next, made = mapping(), true
+			add(n, part, next)
+		}
 		if next == nil {
 			return fmt.Errorf("sweep.parameters: there is no key %s in %s", part, path)
 		}
@@ -162,10 +378,12 @@ func (r *Run) set(path string, v any) error {
 		return err
 	}
 	*n = style
-	r.Benchmark = Benchmark{Spelling: r.Spelling}
-	if fractional(n) && len(misfits(&body, reflect.TypeFor[Benchmark](), "")) > 0 {
+	if wrong := misfits(&body, reflect.TypeFor[Benchmark](), ""); made && len(wrong) > 0 {
+		return fmt.Errorf("sweep.parameters: there is no key %s in %s", path[strings.LastIndexByte(path, '.')+1:], path)
+	} else if fractional(n) && len(wrong) > 0 {
 		return fmt.Errorf("sweep.parameters.%s: %s is not an integer", path, n.Value)
 	}
+	r.Benchmark = Benchmark{Spelling: r.Spelling}
 	if err := body.Decode(&r.Benchmark); err != nil {
 		return fmt.Errorf("sweep.parameters.%s: %s", path, strings.TrimPrefix(plainer(err).Error(), "line 0: "))
 	}

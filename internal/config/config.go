@@ -8,6 +8,8 @@
 // Durations are Seconds, lengths are tokens, rates are requests per second, unless a field says otherwise.
 package config
 
+import "go.yaml.in/yaml/v3"
+
 // SchemaVersion is the only version of the file layout that is read and written.
 const SchemaVersion = "2.0"
 
@@ -26,6 +28,10 @@ type Run struct {
 	NoSweepTable bool `yaml:"no_sweep_table"`
 	// Tables says which metric tables a terminal gets; empty is TablesMain. Files and pipes get all.
 	Tables Tables `yaml:"tables,omitempty"`
+	// Plot is the configuration of plots of a file; zero: none.
+	Plot yaml.Node `yaml:"plot,omitempty"`
+	// source is the file that the run was read from; nil: it was not.
+	source *source
 }
 
 // Tables names the metric tables that a terminal gets.

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"go.yaml.in/yaml/v3"
+
 	"aiperf/internal/setting"
 
 	"aiperf/internal/redact"
@@ -38,8 +40,10 @@ type Dataset struct {
 	Entries int `yaml:"entries,omitempty"`
 
 	// File.
-	Path   string `yaml:"path,omitempty"`
-	Format string `yaml:"format,omitempty"` // snake-case file type; empty: recognised from the content
+	Path string `yaml:"path,omitempty"`
+	// Records are the rows of an inline file, a list, or a list by the name of each pool; zero: there is none.
+	Records yaml.Node `yaml:"records,omitempty"`
+	Format  string    `yaml:"format,omitempty"` // snake-case file type; empty: recognised from the content
 
 	// Public.
 	Dataset       string            `yaml:"dataset,omitempty"`

@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"slices"
 
 	"go.yaml.in/yaml/v3"
 
@@ -28,8 +29,12 @@ func (r *Run) YAML() ([]byte, error) {
 
 // node is the masked run as a tree.
 func (r *Run) node() (*yaml.Node, error) {
+	shown, err := r.masked().explicit()
+	if err != nil {
+		return nil, err
+	}
 	n := &yaml.Node{}
-	if err := n.Encode(r.masked()); err != nil {
+	if err := n.Encode(shown); err != nil {
 		return nil, err
 	}
 	tidy(n)
@@ -68,6 +73,69 @@ func (r *Run) masked() *Run {
 	c.MLflow.TrackingURI = redact.URL(c.MLflow.TrackingURI)
 	c.OTel.MetricsURL = redact.URL(c.OTel.MetricsURL)
 	return &c
+}
+
+// explicit returns a run whose sweep needs neither variables nor the file that the run was read from: cells that change more than values at
+// their paths become scenarios, each with what it changes.
+func (r *Run) explicit() (*Run, error) {
+	s := r.Sweep
+	if s == nil || s.Type == SweepSearch {
+		return r, nil
+	}
+	points, err := r.points()
+	if err != nil {
+		return r, nil // it is said elsewhere
+	}
+	base, err := bodyNode(&r.Benchmark)
+	if err != nil {
+		return nil, err
+	}
+	changes, rewritten := make([]*yaml.Node, len(points)), false
+	if !slices.ContainsFunc(points, func(p point) bool { return p.rewrites() }) && (r.source == nil || !r.source.templated) {
+		return r, nil
+	}
+	for i := range points {
+		body, err := r.bodyOf(&points[i])
+		if err != nil {
+			return r, nil
+		}
+		now, err := bodyNode(body)
+		if err != nil {
+			return nil, err
+		}
+		changes[i] = difference(base, now)
+		rewritten = rewritten || points[i].rewrites() || !r.reaches(&points[i], now)
+	}
+	if !rewritten {
+		return r, nil
+	}
+	c, listed := *r, *s
+	listed.Type, listed.Parameters, listed.Samples, listed.Dimensions = SweepScenarios, nil, 0, nil
+	listed.Seed, listed.LabelFormat, listed.Scramble, listed.Optimization, listed.Runs = nil, "", nil, "", nil
+	for i := range points {
+		one := Scenario{Name: points[i].dir}
+		if was := points[i].scenario; was != nil {
+			one.Name, one.Values = was.Name, was.Values
+		}
+		if changes[i] != nil {
+			one.Benchmark = *changes[i]
+		}
+		listed.Runs = append(listed.Runs, one)
+	}
+	c.Sweep = &listed
+	return &c, nil
+}
+
+// reaches reports whether the values of a point alone make a body of the run's own.
+func (r *Run) reaches(p *point, body *yaml.Node) bool {
+	plain := *r
+	plain.source = nil
+	own, err := plain.bodyOf(p)
+	if err != nil {
+		return false
+	}
+	n, err := bodyNode(own)
+	return err == nil && difference(n, body) == nil
 }
 
 // tidy puts lists of scalars on one line.

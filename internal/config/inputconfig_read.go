@@ -18,6 +18,7 @@ func ReadInputConfig(text []byte) (*Benchmark, error) {
 	}
 	root := mapping()
 	add(root, "benchmark", doc.Content[0])
+	snake(root)
 	if _, err := normalise(root); err != nil {
 		return nil, fmt.Errorf("input_config: %w", err)
 	}

@@ -77,6 +77,8 @@ func fresh(t reflect.Type) reflect.Value {
 		p.ISL = nil
 	case *Synthesis:
 		*p = DefaultSynthesis()
+	case *Convergence:
+		*p = DefaultConvergence()
 	}
 	return v
 }

@@ -19,7 +19,7 @@ func misfits(n *yaml.Node, t reflect.Type, path string) []string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	if reflect.PointerTo(t).Implements(reflect.TypeFor[yaml.Unmarshaler]()) {
+	if t == reflect.TypeFor[yaml.Node]() || reflect.PointerTo(t).Implements(reflect.TypeFor[yaml.Unmarshaler]()) {
 		return nil
 	}
 	var wrong []string
@@ -34,7 +34,7 @@ func misfits(n *yaml.Node, t reflect.Type, path string) []string {
 		fields := map[string]reflect.Type{}
 		for i := range t.NumField() {
 			key, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ",")
-			if key != "-" {
+			if key != "-" && key != "" {
 				fields[key] = t.Field(i).Type
 			}
 		}

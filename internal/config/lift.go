@@ -9,7 +9,7 @@ import (
 )
 
 // envelope are the keys that stand beside the body of a benchmark.
-var envelope = []string{"schemaVersion", "random_seed", "benchmark", "sweep", "multi_run", "no_sweep_table", "tables"}
+var envelope = []string{"schemaVersion", "random_seed", "benchmark", "sweep", "multi_run", "no_sweep_table", "tables", "variables", "plot"}
 
 // lift wraps a flat file, whose body keys stand at the top, and reports whether it did.
 func lift(root *yaml.Node) bool {
@@ -113,26 +113,4 @@ func normalTelemetry(body *yaml.Node) {
 			listed(step(v, "urls"))
 		}
 	}
-}
-
-// unbuilt names the first thing of a file that this build only knows by name, empty when there is none.
-func unbuilt(root *yaml.Node) string {
-	if s := step(root, "sweep"); s != nil {
-		if t := step(s, "type"); t != nil && slices.Contains([]string{"scenarios", "sobol", "latin_hypercube", "adaptive_search"}, t.Value) {
-			return "sweep.type " + t.Value
-		}
-	}
-	for _, key := range []string{"plot", "variables"} {
-		if step(root, key) != nil {
-			return key
-		}
-	}
-	if body := step(root, "benchmark"); body != nil {
-		for _, d := range listed(step(body, "datasets")) {
-			if step(d, "records") != nil {
-				return "records of datasets"
-			}
-		}
-	}
-	return ""
 }

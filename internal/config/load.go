@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"reflect"
 	"regexp"
 	"strings"
 
@@ -17,16 +16,27 @@ import (
 // maxFile is the size of the largest file of settings, in bytes.
 const maxFile = 16 << 20
 
-// Load reads a run from a file in the layout that YAML writes. Keys that are absent have the values of Default, those of the
-// environment section the given ones; unknown keys are errors. notes say what the user should know. The run is not validated.
-func Load(path string, environment Environment) (run *Run, notes []string, err error) {
+// Load reads a run from a file in the layout that YAML writes, with ${VAR} and {{ expressions }} in its values. Keys that are absent have the
+// values of Default, those of the environment section the given ones; unknown keys are errors. getenv may be nil: nothing is set. notes say
+// what the user should know. The run is not validated.
+func Load(path string, environment Environment, getenv Getenv) (run *Run, notes []string, err error) {
 	text, err := infile.ReadAll(path, maxFile)
 	if err != nil {
 		return nil, nil, err
 	}
-	run, root, flat, err := parse(text, environment)
+	if getenv == nil {
+		getenv = func(string) (string, bool) { return "", false }
+	}
+	run, root, flat, err := parse(text, environment, getenv)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if run.Sweep != nil {
+		for i, one := range run.Sweep.Runs {
+			if one.Name == unnamed(i) {
+				notes = append(notes, fmt.Sprintf("%s: scenario %d of the sweep has no name; it is called %s", path, i, one.Name))
+			}
+		}
 	}
 	lines := map[string]int{}
 	linesOf(root, "", lines)
@@ -65,23 +75,16 @@ func linesOf(n *yaml.Node, path string, lines map[string]int) {
 }
 
 // parse reads a run and the tree that it was read from; flat: its body stands at the top.
-func parse(text []byte, environment Environment) (run *Run, root *yaml.Node, flat bool, err error) {
-	root, err = tree(text)
+func parse(text []byte, environment Environment, getenv Getenv) (run *Run, root *yaml.Node, flat bool, err error) {
+	if root, err = tree(text); err != nil {
+		return nil, nil, false, err
+	}
+	src, flat, err := newSource(root, environment, getenv)
 	if err != nil {
 		return nil, nil, false, err
 	}
-	if flat, err = normalise(root); err != nil {
-		return nil, nil, false, err
-	}
-	if wrong := misfits(root, reflect.TypeFor[Run](), ""); len(wrong) > 0 {
-		return nil, nil, false, errors.New(strings.Join(wrong, "\n"))
-	}
-	run = Default()
-	run.Environment = environment
-	if err := root.Decode(run); err != nil {
-		return nil, nil, false, plainer(err)
-	}
-	return run, root, flat, missing(step(root, "benchmark"))
+	run, root, err = src.build(nil)
+	return run, root, flat, err
 }
 
 // tree reads the one mapping of a file.
@@ -103,9 +106,6 @@ func tree(text []byte) (*yaml.Node, error) {
 	}
 	if err := plainTree(root, 0); err != nil {
 		return nil, err
-	}
-	if line := templated(root); line > 0 {
-		return nil, fmt.Errorf("line %d: ${…} and {{…}} are not built yet; write the value", line)
 	}
 	return root, nil
 }
@@ -149,22 +149,6 @@ func plainTree(n *yaml.Node, depth int) error {
 		}
 	}
 	return nil
-}
-
-// templated returns the line of the first value that is to be computed, 0 when there is none. Free-form mappings may hold such text.
-func templated(n *yaml.Node) int {
-	if n.Kind == yaml.ScalarNode && (strings.Contains(n.Value, "${") || strings.Contains(n.Value, "{{") || strings.Contains(n.Value, "{%")) {
-		return n.Line
-	}
-	for i, c := range n.Content {
-		if n.Kind == yaml.MappingNode && i%2 == 1 && freeForm[n.Content[i-1].Value] {
-			continue
-		}
-		if line := templated(c); line > 0 {
-			return line
-		}
-	}
-	return 0
 }
 
 // goTypes are the YAML library's words for what it found and what it wanted, which nobody knows who writes a file.

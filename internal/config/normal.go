@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -12,13 +13,13 @@ import (
 // freeForm are the mappings whose keys are the user's own.
 var freeForm = map[string]bool{
 	"headers": true, "extra": true, "slos": true, "filters": true, "tags": true, "parameters": true, "custom_resource_attributes": true,
+	"variables": true, "records": true, "params": true,
 }
 
 // normalise brings the short forms of the file layout (spec: config, sections 2 to 4) into the one that a Run has, and fills in the
 // defaults of list entries. What it does not know it leaves for the check of keys. flat: the body
 // stood at the top.
 func normalise(root *yaml.Node) (flat bool, err error) {
-	snake(root)
 	if genaiPerf(root) {
 		return false, fmt.Errorf("line %d: a file of GenAI-Perf: not built yet", root.Line)
 	}
@@ -26,9 +27,12 @@ func normalise(root *yaml.Node) (flat bool, err error) {
 	if v := step(root, "schemaVersion"); v != nil && v.ShortTag() == "!!float" {
 		v.Tag = "!!str"
 	}
-	if s := step(root, "sweep"); s != nil && s.Kind == yaml.MappingNode {
-		ensure(s, "iteration_order", text("repeated"))
-		ensure(s, "type", text(string(SweepGrid)))
+	if m := step(root, "multi_run"); m != nil && step(m, "convergence") != nil {
+		def := &yaml.Node{}
+		if err := def.Encode(DefaultConvergence()); err == nil && step(m, "convergence").Kind == yaml.MappingNode { // plain data always encodes
+			take(def, "metric")
+			fill(step(m, "convergence"), def)
+		}
 	}
 	body := step(root, "benchmark")
 	if body == nil || body.Kind != yaml.MappingNode {
@@ -52,14 +56,15 @@ func normalise(root *yaml.Node) (flat bool, err error) {
 	for _, d := range datasets {
 		normalDataset(d)
 	}
-	for _, p := range phaseList(body) {
+	phases := phaseList(body)
+	for _, p := range phases {
 		normalPhase(p)
 	}
 	if s := step(root, "sweep"); s != nil {
-		normalAxes(step(s, "parameters"), datasets)
-	}
-	if what := unbuilt(root); what != "" {
-		return flat, fmt.Errorf("%s: not built yet", what)
+		normalSweep(s, datasets, phases)
+		if wrong := strayKeys(s); len(wrong) > 0 {
+			return flat, errors.New(strings.Join(wrong, "\n"))
+		}
 	}
 	return flat, sweepLists(root)
 }
@@ -67,23 +72,6 @@ func normalise(root *yaml.Node) (flat bool, err error) {
 // shortAxis reports whether a sweep may name a key of the profiling phase alone.
 func shortAxis(key string) bool {
 	return slices.Contains(phaseAxes(), key) || slices.Contains([]string{"grace_period", "concurrency_ramp", "prefill_ramp", "rate_ramp"}, key)
-}
-
-// normalAxes writes the paths of a sweep in full.
-func normalAxes(parameters *yaml.Node, datasets []*yaml.Node) {
-	if parameters == nil || parameters.Kind != yaml.MappingNode {
-		return
-	}
-	for i := 0; i+1 < len(parameters.Content); i += 2 {
-		key := parameters.Content[i]
-		rest, dataset := strings.CutPrefix(key.Value, "dataset.")
-		switch {
-		case shortAxis(key.Value):
-			key.Value = "phases.profiling." + key.Value
-		case dataset && len(datasets) == 1 && step(datasets[0], "name") != nil:
-			key.Value = "datasets." + step(datasets[0], "name").Value + "." + rest
-		}
-	}
 }
 
 // snake turns camelCase keys into snake_case, but for free-form mappings and for schemaVersion.
@@ -195,15 +183,20 @@ func normalDataset(d *yaml.Node) {
 	if t := step(d, "type"); t != nil && t.Value != string(DatasetSynthetic) {
 		standard.Entries, standard.Prompts = 0, nil
 	} else {
-		for _, key := range []string{"isl", "osl"} {
-			if v := take(d, key); v != nil {
-				ensure(d, "prompts", mapping())
-				ensure(step(d, "prompts"), key, v)
-			}
-		}
+		shortLengths(d)
 	}
 	if err := def.Encode(standard); err == nil { // plain data always encodes
 		fill(d, def)
+	}
+}
+
+// shortLengths moves the lengths that stand directly in a data set to its prompts.
+func shortLengths(d *yaml.Node) {
+	for _, key := range []string{"isl", "osl"} {
+		if v := take(d, key); v != nil {
+			ensure(d, "prompts", mapping())
+			ensure(step(d, "prompts"), key, v)
+		}
 	}
 }
 
@@ -251,12 +244,7 @@ func normalPhase(p *yaml.Node) {
 		ensure(p, "kind", text(step(p, "name").Value))
 	}
 	ensure(p, "exclude_from_results", boolean(is("kind", string(KindWarmup))))
-	for _, key := range []string{"concurrency_ramp", "prefill_ramp", "rate_ramp"} {
-		if v := step(p, key); v != nil && v.Kind == yaml.ScalarNode {
-			seconds := *v
-			*v = *pairs("duration", &seconds)
-		}
-	}
+	longRamps(p)
 	switch {
 	case is("type", string(PhaseConcurrency)):
 		if step(p, "prefill_concurrency") == nil {
@@ -269,6 +257,16 @@ func normalPhase(p *yaml.Node) {
 	}
 	if step(p, "duration") != nil && is("kind", string(KindProfiling)) {
 		ensure(p, "grace_period", number(30))
+	}
+}
+
+// longRamps makes a ramp of every length of time that stands in its place.
+func longRamps(p *yaml.Node) {
+	for _, key := range []string{"concurrency_ramp", "prefill_ramp", "rate_ramp"} {
+		if v := step(p, key); v != nil && v.Kind == yaml.ScalarNode && v.ShortTag() != "!!null" {
+			seconds := *v
+			*v = *pairs("duration", &seconds)
+		}
 	}
 }
 

@@ -64,7 +64,7 @@ func (s *schema) shape(t reflect.Type, key string) object {
 		}
 		return object{"anyOf": []any{object{"type": "number"}, object{"type": "object", "properties": members, "additionalProperties": false}}}
 	}
-	if reflect.PointerTo(t).Implements(reflect.TypeFor[yaml.Unmarshaler]()) || t.Kind() == reflect.Map {
+	if t == reflect.TypeFor[yaml.Node]() || reflect.PointerTo(t).Implements(reflect.TypeFor[yaml.Unmarshaler]()) || t.Kind() == reflect.Map {
 		return object{"type": "object"}
 	}
 	switch t.Kind() {
@@ -123,6 +123,9 @@ func annotate(o object, row *setting.Row) {
 	o["description"] = help
 	if o["type"] == "string" && row.Kind == setting.Enum {
 		o["enum"] = row.Choices
+		if row.KeyChoices != nil {
+			o["enum"] = row.KeyChoices
+		}
 	}
 	if o["type"] != "integer" && o["type"] != "number" {
 		return

@@ -34,6 +34,7 @@ func (r *Run) Validate() error {
 func (r *Run) Violations() []Violation {
 	v := &violations{spell: r.Spelling}
 	v.when(r.SchemaVersion != SchemaVersion, "schemaVersion", "must be \"%s\", not %q", SchemaVersion, r.SchemaVersion)
+	v.when(!r.Plot.IsZero() && step(&r.Plot, "visualization") == nil, "plot.visualization", "is missing")
 	v.rows(r)
 	v.endpoint(&r.Benchmark)
 	v.dataset(&r.Benchmark)
@@ -150,22 +151,4 @@ func (v *violations) oneOf(path, value string, allowed ...string) {
 		}
 	}
 	v.when(true, path, "%q is not one of %s", value, strings.Join(allowed, ", "))
-}
-
-func (v *violations) repetition(r *Run) {
-	s := r.Sweep
-	if s == nil {
-		return
-	}
-	v.when(len(s.Parameters) == 0, "sweep.parameters", "is empty")
-	for _, a := range s.Parameters {
-		v.when(len(a.Values) == 0, "sweep.parameters."+a.Path, "has no values")
-		v.when(s.Type == SweepZip && len(a.Values) != len(s.Parameters[0].Values), "sweep.parameters."+a.Path,
-			"has %d values, %s has %d: zip pairs lists of one length", len(a.Values), v.as("sweep.parameters."+s.Parameters[0].Path), len(s.Parameters[0].Values))
-	}
-	if len(v.list) == 0 {
-		if _, err := r.Cells(); err != nil {
-			v.list = append(v.list, Violation{"sweep.parameters", err.Error()})
-		}
-	}
 }

@@ -14,6 +14,7 @@ type Environment struct {
 	KeepTrailingNewline bool
 	Frozen              bool // lists and dicts cannot be changed by methods
 	AutoEscape          bool // what is printed has &<>"' as HTML entities, unless it is Markup
+	Strict              bool // what is not there cannot be printed
 	PlainJSON           bool // tojson keeps order, non-ASCII and <>&' as they are, as chat templates expect
 
 	MaxSteps int // work that one rendering may do, 0 = 10 million; an operation is a step, and so are 256 bytes of a string

@@ -57,10 +57,14 @@ func (p *parser) block(ends ...string) (stmt, error) {
 					return r.wrap(t.line, err)
 				}
 				v, err := e(r)
-				if err == nil {
-					r.out.WriteString(r.env.printed(v))
+				if err != nil {
+					return err
 				}
-				return err
+				if u, ok := v.(Undefined); ok && r.env.Strict {
+					return r.wrap(t.line, fmt.Errorf("%s is undefined", u.what))
+				}
+				r.out.WriteString(r.env.printed(v))
+				return nil
 			})
 			continue
 		}

@@ -39,6 +39,8 @@ type Row struct {
 	Choices []string // of an Enum, snake case unless written with "-"
 	Shown   []string // the Choices that help names; empty names all
 	Bounds  string   // of numbers: ">= 1", "> 0, <= 100"
+	// KeyChoices are the choices in a file where they are more than Choices.
+	KeyChoices []string
 	// KeyBounds are the bounds in a file where they are other than Bounds.
 	KeyBounds string
 	Unit      string // "s" or "ms" of a length of time: what a number without a unit counts; 500ms, 90s, 2m, 1h are values too

@@ -1,0 +1,286 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"aiperf/internal/config"
+)
+
+// searchFlags shape a search of --search-space; recipeFlags shape a recipe.
+var (
+	searchFlags = []string{
+		"--search-metric", "--search-stat", "--search-direction", "--search-max-iterations", "--search-initial-points", "--search-random-seed",
+		"--search-planner", "--search-percentile-pooling", "--bo-constraint-mode",
+	}
+	recipeFlags = []string{
+		"--ttft-sla-ms", "--isl-osl-pairs", "--itl-sla-ms", "--tpot-sla-ms", "--e2e-sla-ms", "--error-rate-sla", "--slo-attainment-fraction", "--search-style",
+		"--degradation-threshold", "--degradation-metric-tag", "--degradation-stat", "--isl-min", "--isl-max", "--isl-steps", "--concurrency-min",
+		"--concurrency-max", "--concurrency-steps", "--osl-min", "--osl-max", "--osl-steps",
+	}
+)
+
+// sweepOf is the sweep of --variant, --search-space or --search-recipe; nil: none is given.
+func (r *resolver) sweepOf() *config.Sweep {
+	kinds := r.given("--variant", "--search-space", "--search-recipe")
+	switch {
+	case len(kinds) > 1:
+		r.fail("%s exclude each other", strings.Join(kinds, " and "))
+		return nil
+	case len(kinds) == 1 && r.run.Sweep != nil:
+		r.fail("%s: %s has a sweep already", kinds[0], r.set.Text("--config", ""))
+		return nil
+	}
+	if names := r.given(recipeFlags...); len(names) > 0 && !r.has("--search-recipe") {
+		r.warn("%s has no effect without --search-recipe", strings.Join(names, ", "))
+	}
+	if names := r.given(append(searchFlags, "--search-sla")...); len(names) > 0 && !r.has("--search-space") && !r.has("--search-recipe") &&
+		!(len(names) == 1 && r.has("--search-sla")) {
+		r.fail("%s needs --search-space: nothing is searched", strings.Join(names, ", "))
+	}
+	switch {
+	case r.has("--variant"):
+		return r.variants()
+	case r.has("--search-space"):
+		return r.searchSpace()
+	case r.has("--search-recipe"):
+		return r.recipe()
+	}
+	return nil
+}
+
+// variants are cells that are written out: "name: key=value, key=value".
+func (r *resolver) variants() *config.Sweep {
+	list := r.set.Texts("--variant")
+	if len(list) < 2 {
+		r.fail("%s: one variant is no sweep; give it twice or more", r.as("--variant"))
+		return nil
+	}
+	if lists := r.swept(); len(lists) > 0 {
+		r.fail("%s and a list in %s exclude each other", r.as("--variant"), strings.Join(lists, ", "))
+		return nil
+	}
+	s := &config.Sweep{Type: config.SweepScenarios, IterationOrder: "repeated"}
+	for i, text := range list {
+		one, err := r.variant(i, text)
+		if err != nil {
+			r.fail("%s %q: %v", r.as("--variant"), text, err)
+			return nil
+		}
+		s.Runs = append(s.Runs, *one)
+	}
+	return s
+}
+
+// variant reads one of them. A key is that of a flag without its dashes, an alias of the measured phase, or a path.
+func (r *resolver) variant(i int, text string) (*config.Scenario, error) {
+	name, rest, named := strings.Cut(text, ":")
+	if !named || strings.Contains(name, "=") {
+		name, rest = fmt.Sprintf("scenario_%d", i), text
+	}
+	one := &config.Scenario{Name: strings.TrimSpace(name)}
+	body := map[string]any{}
+	for pair := range strings.SplitSeq(rest, ",") {
+		key, value, ok := strings.Cut(pair, "=")
+		if key = strings.TrimSpace(key); !ok || key == "" {
+			return nil, fmt.Errorf("%q is not key=value", strings.TrimSpace(pair))
+		}
+		lay(body, strings.Split(r.variantPath(key), "."), typed(strings.TrimSpace(value)))
+	}
+	return one, one.Benchmark.Encode(body)
+}
+
+// variantPath is the path that a key of a variant stands for.
+func (r *resolver) variantPath(key string) string {
+	if row, _, ok := profileTable.Lookup("--" + key); ok && row.Key != "" && !strings.Contains(key, ".") {
+		return r.axisPath(row.Key)
+	}
+	return r.run.FullPath(key)
+}
+
+// lay puts a value at a path of mappings; entries of phases and datasets are lists of named ones.
+func lay(at map[string]any, path []string, value any) {
+	switch {
+	case len(path) == 1:
+		at[path[0]] = value
+	case (path[0] == "phases" || path[0] == "datasets") && len(path) > 2:
+		list, _ := at[path[0]].([]any)
+		i := slices.IndexFunc(list, func(e any) bool { return e.(map[string]any)["name"] == path[1] })
+		if i < 0 {
+			list, i = append(list, map[string]any{"name": path[1]}), len(list)
+			at[path[0]] = list
+		}
+		lay(list[i].(map[string]any), path[2:], value)
+	default:
+		next, ok := at[path[0]].(map[string]any)
+		if !ok {
+			next = map[string]any{}
+			at[path[0]] = next
+		}
+		lay(next, path[1:], value)
+	}
+}
+
+// typed is a word as a value of a file: true or false, a number, else text.
+func typed(word string) any {
+	if i, err := strconv.Atoi(word); err == nil {
+		return i
+	}
+	if f, err := strconv.ParseFloat(word, 64); err == nil {
+		return f
+	}
+	switch strings.ToLower(word) {
+	case "true":
+		return true
+	case "false":
+		return false
+	}
+	return word
+}
+
+// searchSpace is the search of flags.
+func (r *resolver) searchSpace() *config.Sweep {
+	s := config.DefaultSearch()
+	for _, text := range r.set.Texts("--search-space") {
+		d, err := dimension(text)
+		if err != nil {
+			r.fail("%s: %v", r.as("--search-space"), err)
+			return nil
+		}
+		d.Path = r.run.FullPath(d.Path)
+		s.SearchSpace = append(s.SearchSpace, d)
+	}
+	for _, need := range []string{"--search-metric", "--search-direction", "--search-max-iterations"} {
+		if !r.has(need) {
+			r.fail("%s needs %s", r.as("--search-space"), need)
+		}
+	}
+	s.Objectives = []config.Objective{{
+		Metric: r.set.Text("--search-metric", ""), Stat: r.set.Text("--search-stat", "avg"), Direction: r.set.Text("--search-direction", ""),
+	}}
+	r.searchSettings(s)
+	if s.InitialPoints >= s.MaxIterations && s.MaxIterations > 0 {
+		r.fail("--search-max-iterations %d must be above the %d initial points (--search-initial-points)", s.MaxIterations, s.InitialPoints)
+	}
+	return s
+}
+
+// searchSettings puts what flags say of any search.
+func (r *resolver) searchSettings(s *config.Sweep) {
+	if n := first(r.set.Ints("--search-max-iterations")); n != nil {
+		s.MaxIterations = *n
+	}
+	if n := first(r.set.Ints("--search-initial-points")); n != nil {
+		s.InitialPoints = *n
+	}
+	if n := r.set.Ints("--search-random-seed"); n != nil {
+		s.SearchSeed = &n[0]
+	}
+	s.Planner = r.set.Text("--search-planner", s.Planner)
+	s.ObjectivePooling = r.set.Text("--search-percentile-pooling", s.ObjectivePooling)
+	s.ConstraintMode = r.set.Text("--bo-constraint-mode", s.ConstraintMode)
+	s.SLAFilters = append(s.SLAFilters, r.searchSLA()...)
+}
+
+// searchSLA reads the conditions of --search-sla: metric:stat:op:threshold.
+func (r *resolver) searchSLA() (list []config.SLAFilter) {
+	for _, text := range r.set.Texts("--search-sla") {
+		parts := strings.Split(text, ":")
+		var limit float64
+		err := fmt.Errorf("%d parts", len(parts))
+		if len(parts) == 4 {
+			limit, err = strconv.ParseFloat(parts[3], 64)
+		}
+		if err != nil {
+			r.fail("%s %q: %v; write metric:stat:op:threshold, as time_to_first_token:p95:lt:200", r.as("--search-sla"), text, err)
+			continue
+		}
+		list = append(list, config.SLAFilter{MetricTag: parts[0], Stat: parts[1], Op: parts[2], Threshold: limit})
+	}
+	return list
+}
+
+// dimension reads path:lo,hi[:int|real].
+func dimension(text string) (d config.SearchDimension, err error) {
+	parts := strings.Split(text, ":")
+	low, high, both := "", "", false
+	if len(parts) > 1 {
+		low, high, both = strings.Cut(parts[1], ",")
+	}
+	if len(parts) < 2 || len(parts) > 3 || !both {
+		return d, fmt.Errorf("%q is not path:lo,hi or path:lo,hi:int", text)
+	}
+	d = config.SearchDimension{Path: strings.TrimSpace(parts[0]), Kind: "real", Prior: "uniform"}
+	if d.Low, err = strconv.ParseFloat(strings.TrimSpace(low), 64); err != nil {
+		return d, fmt.Errorf("%q: %s is not a number", text, low)
+	}
+	if d.High, err = strconv.ParseFloat(strings.TrimSpace(high), 64); err != nil {
+		return d, fmt.Errorf("%q: %s is not a number", text, high)
+	}
+	if len(parts) == 3 {
+		d.Kind = strings.TrimSpace(parts[2])
+	}
+	return d, nil
+}
+
+// recipe is the sweep or search of --search-recipe.
+func (r *resolver) recipe() *config.Sweep {
+	name := r.set.Text("--search-recipe", "")
+	if lists := r.swept(); len(lists) > 0 && (name != "pareto-sweep" || len(lists) > 1 || len(r.load.concurrency) < 2) {
+		r.fail("%s and a list in %s exclude each other", r.as("--search-recipe"), strings.Join(lists, ", "))
+		return nil
+	}
+	t := r.targets()
+	s, slos, err := config.Recipe(name, t)
+	if err != nil {
+		r.fail("%s %s: %v", r.as("--search-recipe"), name, err)
+		return nil
+	}
+	for _, one := range slos {
+		r.run.SLOs.Set(one.Tag, one.Threshold)
+	}
+	if s.Type == config.SweepSearch {
+		r.searchSettings(s)
+	} else {
+		s.SLAFilters = append(s.SLAFilters, r.searchSLA()...)
+	}
+	return s
+}
+
+// targets are what flags say to a recipe.
+func (r *resolver) targets() *config.Targets {
+	number := func(flag string) *float64 {
+		if f := r.set.Floats(flag); f != nil {
+			return &f[0]
+		}
+		return nil
+	}
+	span := func(name string) [2]*int {
+		return [2]*int{first(r.set.Ints("--" + name + "-min")), first(r.set.Ints("--" + name + "-max"))}
+	}
+	t := &config.Targets{
+		TTFT: number("--ttft-sla-ms"), ITL: number("--itl-sla-ms"), E2E: number("--e2e-sla-ms"), ErrorRate: number("--error-rate-sla"),
+		Attainment: number("--slo-attainment-fraction"), Pairs: r.set.Text("--isl-osl-pairs", ""), Style: r.set.Text("--search-style", ""),
+		Degradation: number("--degradation-threshold"), Metric: r.set.Text("--degradation-metric-tag", ""), Stat: r.set.Text("--degradation-stat", ""),
+		ConcurrencyRange: span("concurrency"), ISLRange: span("isl"), OSLRange: span("osl"),
+		ConcurrencySteps: first(r.set.Ints("--concurrency-steps")), ISLSteps: first(r.set.Ints("--isl-steps")), OSLSteps: first(r.set.Ints("--osl-steps")),
+		Streaming: r.run.Endpoint.Streaming, DatasetName: r.run.Dataset().Name, MeasuredPhase: "profiling",
+	}
+	if p := r.run.Profiling(); p != nil {
+		t.MeasuredPhase = p.Name
+	}
+	for _, c := range r.load.concurrency {
+		if r.has("--concurrency") {
+			t.Concurrency = append(t.Concurrency, int(c))
+		}
+	}
+	if other := number("--tpot-sla-ms"); other != nil {
+		if t.ITL != nil && *t.ITL != *other {
+			r.fail("%s and %s are two names of one limit and differ", r.as("--itl-sla-ms"), r.as("--tpot-sla-ms"))
+		}
+		t.ITL = other
+	}
+	return t
+}

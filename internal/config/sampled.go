@@ -1,0 +1,76 @@
+package config
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"aiperf/internal/qmc"
+)
+
+// sampled lists the points of a Sobol sequence or a Latin hypercube.
+func (r *Run) sampled() ([]point, error) {
+	s := r.Sweep
+	if s.Samples > maxCells {
+		return nil, fmt.Errorf("sweep.samples: %d cells; %d at most", s.Samples, maxCells)
+	}
+	unit, err := r.unitPoints()
+	if err != nil {
+		return nil, fmt.Errorf("sweep.dimensions: %w", err)
+	}
+	all := make([]point, len(unit))
+	used := map[string]int{}
+	for i, u := range unit {
+		p := &all[i]
+		for k := range s.Dimensions {
+			p.values = append(p.values, Axis{Path: s.Dimensions[k].Path, Values: []any{s.Dimensions[k].at(u[k])}})
+		}
+		p.dir, p.label = spelled(p.values)
+		if s.LabelFormat != "kv" {
+			p.label = fmt.Sprintf("%s_%04d", s.Type, i)
+		}
+		if used[p.dir]++; used[p.dir] > 1 { // integers repeat
+			p.dir += "_" + strconv.Itoa(used[p.dir])
+		}
+	}
+	return all, nil
+}
+
+// unitPoints are the points of a sampled design in the unit cube.
+func (r *Run) unitPoints() ([][]float64, error) {
+	s := r.Sweep
+	seed := r.designSeed(s.Seed)
+	if s.Type == SweepSobol {
+		return qmc.Sobol(len(s.Dimensions), s.Samples, seed, s.Scramble == nil || *s.Scramble)
+	}
+	return qmc.LatinHypercube(len(s.Dimensions), s.Samples, seed, s.Optimization != "none"), nil
+}
+
+// designSeed is the seed of what a sweep draws: its own, else the run's low 63 bits, else 42.
+func (r *Run) designSeed(own *int64) uint64 {
+	if own != nil {
+		return uint64(*own)
+	}
+	if r.RandomSeed != nil {
+		if v, err := strconv.ParseUint(string(*r.RandomSeed), 10, 63); err == nil {
+			return v
+		}
+	}
+	return 42
+}
+
+// at is the value of a dimension at a coordinate of [0, 1): a choice, or a place in the range, linear or logarithmic; integers are rounded
+// half to even and stay inside.
+func (d *Dimension) at(u float64) any {
+	if d.Choices != nil {
+		return d.Choices[min(int(u*float64(len(d.Choices))), len(d.Choices)-1)]
+	}
+	v := d.Low + u*(d.High-d.Low)
+	if d.Scale == "log" {
+		v = math.Exp(math.Log(d.Low) + u*(math.Log(d.High)-math.Log(d.Low)))
+	}
+	if d.Kind == "int" {
+		return int(max(math.Ceil(d.Low), min(math.RoundToEven(v), math.Floor(d.High))))
+	}
+	return v
+}

@@ -1,0 +1,146 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// repetition checks how often runs are repeated, and the sweep.
+func (v *violations) repetition(r *Run) {
+	if c := r.MultiRun.Convergence; c != nil {
+		v.when(c.Metric == "", "multi_run.convergence.metric", "is missing")
+		v.when(c.MinRuns > r.MultiRun.NumRuns, "multi_run.convergence.min_runs", "%d is above %s %d", c.MinRuns, v.as("multi_run.num_runs"), r.MultiRun.NumRuns)
+	}
+	s := r.Sweep
+	if s == nil {
+		return
+	}
+	before := len(v.list)
+	switch {
+	case s.Type == SweepGrid || s.Type == SweepZip:
+		v.axes(s)
+	case s.Type == SweepScenarios:
+		v.scenarios(s)
+	case s.Type.Sampled():
+		v.dimensions(s)
+	case s.Type == SweepSearch:
+		v.search(s)
+	default:
+		v.oneOf("sweep.type", string(s.Type), "grid", "zip", "scenarios", "sobol", "latin_hypercube", "adaptive_search")
+	}
+	for i := range s.SLAFilters {
+		v.filter(fmt.Sprintf("sweep.sla_filters[%d]", i), &s.SLAFilters[i])
+	}
+	if p := s.PostProcess; p != nil {
+		v.when(p.Handler == "", "sweep.post_process.handler", "is missing")
+		v.when(p.Filename == "" || strings.ContainsAny(p.Filename, `/\`), "sweep.post_process.output_filename", "%q is not the name of a file", p.Filename)
+	}
+	if len(v.list) == before && len(v.list) == 0 {
+		if _, err := r.Cells(); err != nil {
+			v.list = append(v.list, Violation{"sweep.parameters", err.Error()})
+		}
+	}
+}
+
+func (v *violations) axes(s *Sweep) {
+	v.when(len(s.Parameters) == 0, "sweep.parameters", "is empty")
+	for _, a := range s.Parameters {
+		v.sweepPath("sweep.parameters."+a.Path, a.Path)
+		v.when(len(a.Values) == 0, "sweep.parameters."+a.Path, "has no values")
+		v.when(s.Type == SweepZip && len(a.Values) != len(s.Parameters[0].Values), "sweep.parameters."+a.Path,
+			"has %d values, %s has %d: zip pairs lists of one length", len(a.Values), v.as("sweep.parameters."+s.Parameters[0].Path), len(s.Parameters[0].Values))
+	}
+}
+
+// sweepPath refuses what a cell cannot have of its own.
+func (v *violations) sweepPath(at, path string) {
+	head, _, _ := strings.Cut(path, ".")
+	v.when(slices.Contains([]string{"sweep", "multi_run", "random_seed"}, head), at, "cannot be swept: it belongs to the whole series")
+}
+
+func (v *violations) scenarios(s *Sweep) {
+	v.when(len(s.Runs) == 0, "sweep.runs", "is empty")
+	there := map[string]bool{}
+	for i := range s.Runs {
+		at := fmt.Sprintf("sweep.runs[%d].name", i)
+		name := s.Runs[i].Name
+		v.when(there[name], at, "%q is there twice; names of scenarios are names of directories", name)
+		v.when(strings.ContainsAny(name, "/\\") || name == "." || name == "..", at, "%q is not the name of a directory", name)
+		there[name] = true
+	}
+}
+
+func (v *violations) dimensions(s *Sweep) {
+	v.when(s.Samples < 2 || s.Samples > 1<<20, "sweep.samples", "must be >= 2 and <= %d, not %d", 1<<20, s.Samples)
+	v.when(len(s.Dimensions) == 0, "sweep.dimensions", "is empty")
+	v.when(s.Seed != nil && *s.Seed < 0, "sweep.seed", "must be >= 0")
+	v.oneOf("sweep.label_format", s.LabelFormat, "index", "kv", "")
+	v.when(s.Optimization == "lloyd", "sweep.optimization", "lloyd moves the points off their slices and is not offered; known are random-cd, null")
+	v.when(!slices.Contains([]string{"", "random-cd", "none", "lloyd"}, s.Optimization), "sweep.optimization", "%q is not one of random-cd, null", s.Optimization)
+	for i := range s.Dimensions {
+		d := &s.Dimensions[i]
+		at := fmt.Sprintf("sweep.dimensions[%d]", i)
+		v.sweepPath(at+".path", d.Path)
+		v.when(d.Path == "", at+".path", "is missing")
+		v.oneOf(at+".scale", d.Scale, "linear", "log", "")
+		v.oneOf(at+".kind", d.Kind, "real", "int", "")
+		if d.Choices != nil {
+			v.when(len(d.Choices) == 0, at+".choices", "is empty")
+			v.when(d.Low != 0 || d.High != 0, at, "has choices and a range; one of them")
+			continue
+		}
+		v.when(!(d.Low < d.High), at, "needs lo < hi, or choices")
+		v.when(d.Scale == "log" && !(d.Low > 0), at+".lo", "must be > 0 for a logarithmic scale")
+	}
+}
+
+// statistics are what a condition may speak of.
+var statistics = []string{"avg", "p1", "p5", "p10", "p25", "p50", "p75", "p90", "p95", "p99", "min", "max"}
+
+func (v *violations) filter(at string, f *SLAFilter) {
+	v.when(f.MetricTag == "", at+".metric_tag", "is missing")
+	v.oneOf(at+".op", f.Op, "lt", "le", "gt", "ge")
+	v.oneOf(at+".stat", f.Stat, append([]string{""}, statistics...)...)
+}
+
+func (v *violations) search(s *Sweep) {
+	v.when(s.MaxIterations < 2 || s.MaxIterations > 200, "sweep.max_iterations", "must be >= 2 and <= 200, not %d", s.MaxIterations)
+	v.oneOf("sweep.planner", s.Planner, "bayesian", "optuna", "monotonic_sla", "smooth_isotonic", "")
+	v.when(len(s.SearchSpace) == 0, "sweep.search_space", "is empty")
+	for i := range s.SearchSpace {
+		d := &s.SearchSpace[i]
+		at := fmt.Sprintf("sweep.search_space[%d]", i)
+		v.sweepPath(at+".path", d.Path)
+		v.when(!(d.Low < d.High), at, "needs lo < hi, has %g and %g", d.Low, d.High)
+		v.oneOf(at+".kind", d.Kind, "real", "int", "")
+		v.oneOf(at+".prior", d.Prior, "uniform", "log-uniform", "log_uniform", "")
+		v.when(strings.HasPrefix(d.Prior, "log") && !(d.Low > 0), at+".lo", "must be > 0 for a logarithmic prior")
+	}
+	v.when(len(s.Objectives) == 0, "sweep.objectives", "is empty")
+	for i := range s.Objectives {
+		o := &s.Objectives[i]
+		at := fmt.Sprintf("sweep.objectives[%d]", i)
+		v.when(o.Metric == "", at+".metric", "is missing")
+		v.oneOf(at+".direction", o.Direction, "maximize", "minimize")
+		v.oneOf(at+".stat", o.Stat, "", "avg", "p50", "p90", "p95", "p99")
+	}
+	for i := range s.OutcomeConstraints {
+		o := &s.OutcomeConstraints[i]
+		at := fmt.Sprintf("sweep.outcome_constraints[%d]", i)
+		v.when(o.Metric == "", at+".metric", "is missing")
+		v.oneOf(at+".op", o.Op, "lt", "le", "gt", "ge", "<=", ">=", "<", ">")
+	}
+	v.searchRest(s)
+}
+
+func (v *violations) searchRest(s *Sweep) {
+	boundary := s.Planner == "monotonic_sla" || s.Planner == "smooth_isotonic"
+	v.when(boundary && len(s.SLAFilters)+len(s.SLATiers) == 0, "sweep.sla_filters", "is empty: planner %s looks for the end of a service level", s.Planner)
+	v.when(boundary && len(s.SearchSpace) != 1, "sweep.search_space", "has %d dimensions; planner %s searches one", len(s.SearchSpace), s.Planner)
+	v.when(!boundary && len(s.Objectives) > 1, "sweep.objectives", "are several: a search has one objective; put the others into outcome_constraints")
+	v.oneOf("sweep.objective_pooling", s.ObjectivePooling, "", "mean", "pooled")
+	v.oneOf("sweep.constraint_mode", s.ConstraintMode, "", "penalty", "eic")
+	v.oneOf("sweep.sla_precision", s.SLAPrecision, "", "tight", "normal", "coarse")
+	v.when(len(s.SLATiers) > 0, "sweep.sla_tiers", "are not searched together; search one tier at a time with sla_filters")
+}
