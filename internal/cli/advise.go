@@ -31,6 +31,9 @@ func (r *resolver) advise() {
 	if !r.run.Environment.HTTP.SSLVerify {
 		r.warn("AIPERF_HTTP_SSL_VERIFY is off: certificates of servers are not checked")
 	}
+	if r.run.Endpoint.TLS.Insecure {
+		r.warn("%s: certificates of servers are not checked", r.as("--tls-insecure"))
+	}
 }
 
 // adviseWarmup warns when the run sends prompts that the warm-up has sent: a prefix cache answers them from memory.

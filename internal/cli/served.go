@@ -12,6 +12,7 @@ import (
 	"aiperf/internal/models"
 	"aiperf/internal/record"
 	"aiperf/internal/redact"
+	"aiperf/internal/run"
 	"aiperf/internal/transport"
 )
 
@@ -47,7 +48,7 @@ func (r *resolver) servedModel() (config.Model, bool) {
 		return config.Model{}, false
 	}
 	shown := redact.URL(address)
-	list, err := r.ask(address, models.Options{Headers: listHeaders(e), Insecure: !r.run.Environment.HTTP.SSLVerify, IPVersion: r.run.Environment.HTTP.IPVersion})
+	list, err := r.list(address)
 	switch {
 	case err != nil:
 		r.fail("no model: name it with --model; %s was asked: %v%s", shown, err, hintOn(err, e))
@@ -62,6 +63,19 @@ func (r *resolver) servedModel() (config.Model, bool) {
 	r.note("model: %s, the only one that %s serves; --model names another", list.Names[0], redact.URL(base))
 	r.simulated = list.Simulated
 	return config.Model{Name: list.Names[0]}, true
+}
+
+// list asks for the models behind an address, over connections as those of the run.
+func (r *resolver) list(address string) (models.List, error) {
+	target, err := transport.NewTarget(address)
+	if err != nil {
+		return models.List{}, err
+	}
+	through, address, err := run.Connections(&r.run.Benchmark, nil).RoundTripper(target)
+	if err != nil {
+		return models.List{}, err
+	}
+	return r.ask(address, models.Options{Headers: listHeaders(&r.run.Endpoint), Through: through})
 }
 
 // listAddress is the URL of the list of models of a base URL, which may name an API's root or one of its endpoints.

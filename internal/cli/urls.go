@@ -9,6 +9,7 @@ import (
 
 	"aiperf/internal/mockserver"
 	"aiperf/internal/redact"
+	"aiperf/internal/transport"
 )
 
 // splitURLs cuts one value of --url at commas. The settings of an embedded server may hold commas: there a comma ends the URL only when
@@ -36,6 +37,9 @@ func parseURL(text string) (string, error) {
 	}
 	if strings.HasPrefix(strings.ToLower(s), "mock://") {
 		return parseMockURL(s)
+	}
+	if strings.HasPrefix(strings.ToLower(s), "unix://") {
+		return transport.NormalizeURL(strings.TrimRight(s, "/"))
 	}
 	switch scheme, ok := wordScheme(s); {
 	case ok && strings.HasPrefix(strings.ToLower(scheme), "http"):

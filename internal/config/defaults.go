@@ -14,7 +14,7 @@ func defaultBenchmark() Benchmark {
 	return Benchmark{
 		Models: Models{Strategy: ModelRoundRobin},
 		Endpoint: Endpoint{
-			URLs: []string{"http://localhost:8000"}, URLStrategy: "round_robin", Type: "chat",
+			URLs: []string{"http://localhost:8000"}, URLStrategy: "round_robin", HTTPVersion: "1.1", Type: "chat",
 			Timeout: 21600, ConnectionReuse: ReusePooled, WaitForModelEvery: 5, WaitForModelMode: "inference",
 		},
 		Datasets:       []Dataset{DefaultDataset()},

@@ -71,6 +71,7 @@ func (r *Run) masked() *Run {
 		c.Endpoint.Extra[i] = m
 	}
 	c.MLflow.TrackingURI = redact.URL(c.MLflow.TrackingURI)
+	c.Endpoint.Proxy = redact.URL(c.Endpoint.Proxy)
 	c.OTel.MetricsURL = redact.URL(c.OTel.MetricsURL)
 	return &c
 }

@@ -52,7 +52,11 @@ type Endpoint struct {
 	Streaming           bool            `yaml:"streaming"`
 	Transport           string          `yaml:"transport,omitempty"` // empty: by URL scheme
 	ConnectionReuse     ConnectionReuse `yaml:"connection_reuse"`
-	Capture             string          `yaml:"capture,omitempty"` // of packets, for instants: off (as empty), on, auto
+	HTTPVersion         string          `yaml:"http_version"` // 1.1, 2
+	TLS                 TLS             `yaml:"tls"`
+	Proxy               string          `yaml:"proxy,omitempty"`    // URL of a proxy; empty: none, or that of the environment (environment.http.trust_env)
+	Socket              string          `yaml:"uds_path,omitempty"` // Unix socket to connect to; URLs still give Host and path
+	Capture             string          `yaml:"capture,omitempty"`  // of packets, for instants: off (as empty), on, auto
 	UseLegacyMaxTokens  bool            `yaml:"use_legacy_max_tokens"`
 	UseServerTokenCount bool            `yaml:"use_server_token_count"`
 	PerChunkUsage       bool            `yaml:"per_chunk_usage"`
@@ -69,6 +73,18 @@ type Endpoint struct {
 	ResetKVCache        *ResetKVCache   `yaml:"reset_kv_cache,omitempty"`
 	ServerProfiler      *ServerProfiler `yaml:"server_profiler,omitempty"`
 }
+
+// TLS are the settings of connections to https URLs. Files are PEM.
+type TLS struct {
+	CAFile     string `yaml:"ca_file,omitempty"`     // roots in place of the system's
+	CertFile   string `yaml:"cert_file,omitempty"`   // certificate of the client
+	KeyFile    string `yaml:"key_file,omitempty"`    // its private key
+	ServerName string `yaml:"server_name,omitempty"` // to ask for and to verify in place of the URL's host
+	Insecure   bool   `yaml:"insecure"`              // take any certificate
+}
+
+// HTTP2 is the HTTPVersion of HTTP/2.
+const HTTP2 = "2"
 
 // ConnectionReuse says how TCP connections are shared between requests.
 type ConnectionReuse string
@@ -124,6 +140,14 @@ var endpointRows = group("Endpoint", []setting.Row{
 	{Flags: []string{"--use-legacy-max-tokens"}, Key: "endpoint.use_legacy_max_tokens", Kind: setting.Bool, Help: "send max_tokens, not max_completion_tokens"},
 	{Flags: []string{"--use-server-token-count"}, Key: "endpoint.use_server_token_count", Common: true, Kind: setting.Bool, Help: "take token counts from the server's usage"},
 	{Flags: []string{"--connection-reuse-strategy"}, Key: "endpoint.connection_reuse", Kind: setting.Enum, Choices: []string{"pooled", "never", "sticky-user-sessions"}, Default: "pooled", Help: "how requests share connections"},
+	{Flags: []string{"--http-version"}, Key: "endpoint.http_version", Kind: setting.Enum, Choices: []string{"1.1", "2"}, Default: "1.1", Help: "2: many requests at once on a connection; over TLS where the server offers it, over http:// always (prior knowledge)"},
+	{Flags: []string{"--tls-ca-file"}, Key: "endpoint.tls.ca_file", Kind: setting.Path, Help: "PEM file of the roots to trust in place of the system's"},
+	{Flags: []string{"--tls-cert-file"}, Key: "endpoint.tls.cert_file", Kind: setting.Path, Help: "PEM file of the client's certificate; needs --tls-key-file"},
+	{Flags: []string{"--tls-key-file"}, Key: "endpoint.tls.key_file", Kind: setting.Path, Help: "PEM file of the private key of --tls-cert-file"},
+	{Flags: []string{"--tls-server-name"}, Key: "endpoint.tls.server_name", Kind: setting.Text, Help: "name to ask for and to verify in place of the URL's host"},
+	{Flags: []string{"--tls-insecure"}, Key: "endpoint.tls.insecure", Kind: setting.Bool, Help: "take any certificate of the server"},
+	{Secret: redact.Address, Flags: []string{"--proxy"}, Key: "endpoint.proxy", Kind: setting.Text, Help: "send requests through this proxy, http://[USER:PASSWORD@]HOST:PORT; without it none is used, unless AIPERF_HTTP_TRUST_ENV is on"},
+	{Flags: []string{"--uds-path"}, Key: "endpoint.uds_path", Kind: setting.Path, Help: "connect to this Unix socket; --url still gives Host and path, and may be unix:///PATH itself"},
 	{Flags: []string{"--capture"}, Key: "endpoint.capture", Kind: setting.Enum, Choices: []string{"off", "on", "auto"}, Default: "off", Help: "take instants of arrival from a packet capture (Linux, CAP_NET_RAW); auto: where it can be had"},
 	{Flags: []string{"--download-video-content"}, Key: "endpoint.download_video_content", Kind: setting.Bool, Help: "fetch finished videos as part of the request"},
 	{Flags: []string{"--request-content-type"}, Key: "endpoint.request_content_type", Kind: setting.Enum, Choices: []string{"application/json", "multipart/form-data"}, Help: "encoding of request bodies, where the endpoint type knows more than one"},

@@ -90,7 +90,7 @@ var environmentRows = group("Environment", []setting.Row{
 	{Env: "HTTP_CONNECTION_LIMIT", Key: "environment.http.connection_limit", Kind: setting.Int, Bounds: ">= 1", NoEffect: "connections are not limited, a limit would be a hidden concurrency", Help: "open connections"},
 	{Env: "HTTP_KEEPALIVE_TIMEOUT", Key: "environment.http.keepalive_timeout", Kind: setting.Float, Bounds: ">= 0", Unit: "s", Help: "life of an idle connection"},
 	{Env: "HTTP_SSL_VERIFY", Key: "environment.http.ssl_verify", Kind: setting.Bool, Help: "check the certificates of servers"},
-	{Env: "HTTP_TRUST_ENV", Key: "environment.http.trust_env", Kind: setting.Bool, NotBuilt: true, NoEffect: "proxies are not built yet", Help: "honour HTTP_PROXY and its kin"},
+	{Env: "HTTP_TRUST_ENV", Key: "environment.http.trust_env", Kind: setting.Bool, Help: "use the proxies of HTTP_PROXY, HTTPS_PROXY and NO_PROXY"},
 	{Env: "HTTP_IP_VERSION", Key: "environment.http.ip_version", Kind: setting.Enum, Choices: []string{"4", "6", "auto"}, Help: "addresses to connect to"},
 	{Env: "HTTP_TTL_DNS_CACHE", Key: "environment.http.ttl_dns_cache", Kind: setting.Float, Bounds: ">= 0", Unit: "s", Help: "how long a resolved name is kept"},
 	{Env: "HTTP_FORCE_CLOSE", Key: "environment.http.force_close", Kind: setting.Bool, Help: "close the connection after every request"},

@@ -20,7 +20,7 @@ func (b *Benchmark) Secrets() []string {
 	for _, m := range b.Endpoint.Extra {
 		found = append(found, redact.MemberSecrets(m.Key, m.Value)...)
 	}
-	urls := slices.Concat(b.Endpoint.URLs, b.GPUTelemetry.URLs, b.ServerMetrics.URLs, []string{b.MLflow.TrackingURI, b.OTel.MetricsURL})
+	urls := slices.Concat(b.Endpoint.URLs, b.GPUTelemetry.URLs, b.ServerMetrics.URLs, []string{b.MLflow.TrackingURI, b.OTel.MetricsURL, b.Endpoint.Proxy})
 	if b.Endpoint.Path != nil {
 		urls = append(urls, *b.Endpoint.Path)
 	}

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -75,9 +76,14 @@ func (v *violations) endpoint(b *Benchmark) {
 		scheme, host, ok := strings.Cut(u, "://")
 		scheme = strings.ToLower(scheme)
 		path := fmt.Sprintf("benchmark.endpoint.urls[%d]", i)
-		v.when(!ok || scheme != "http" && scheme != "https" && scheme != "mock", path, "%q is not an http or https URL", redact.URL(u))
+		v.when(!ok || scheme != "http" && scheme != "https" && scheme != "unix" && scheme != "mock", path, "%q is not an http, https or unix URL", redact.URL(u))
 		v.when(ok && host == "" && scheme != "mock", path, "names no host")
+		v.when(scheme == "mock" && (e.HTTPVersion == HTTP2 || e.Socket != "" || e.Proxy != ""), path, "%q is a simulated server, which speaks HTTP/1.1 over TCP alone; it goes without %s",
+			u, strings.Join(v.connection(e), ", "))
 	}
+	v.when((e.TLS.CertFile == "") != (e.TLS.KeyFile == ""), "benchmark.endpoint.tls.cert_file", "and %s must be given together", v.as("benchmark.endpoint.tls.key_file"))
+	v.when(e.Socket != "" && e.Proxy != "", "benchmark.endpoint.proxy", "has no meaning beside %s", v.as("benchmark.endpoint.uds_path"))
+	v.when(strings.Contains(e.Proxy, Redacted), "benchmark.endpoint.proxy", "is masked; give the URL with %s", flagOf("endpoint.proxy"))
 	v.when(e.Path != nil && strings.Contains(*e.Path, Redacted), "benchmark.endpoint.path", "is masked; give the path with %s", flagOf("endpoint.path"))
 	v.when(e.APIKey == Redacted, "benchmark.endpoint.api_key", "is masked; give the key with %s", flagOf("endpoint.api_key"))
 	v.headerValue("benchmark.endpoint.api_key", e.APIKey)
@@ -93,6 +99,17 @@ func (v *violations) endpoint(b *Benchmark) {
 	}
 	v.oneOf("benchmark.runtime.ui", string(b.Runtime.UI), "dashboard", "simple", "none")
 	v.oneOf("benchmark.logging.level", b.Logging.Level, "TRACE", "DEBUG", "INFO", "NOTICE", "WARNING", "SUCCESS", "ERROR", "CRITICAL")
+}
+
+// connection names the settings of an endpoint that ask for other connections than HTTP/1.1 over TCP.
+func (v *violations) connection(e *Endpoint) (names []string) {
+	for key, given := range map[string]bool{"http_version": e.HTTPVersion == HTTP2, "uds_path": e.Socket != "", "proxy": e.Proxy != ""} {
+		if given {
+			names = append(names, v.as("benchmark.endpoint."+key))
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // headerName refuses what would not be one header: a name is a token (RFC 9110, section 5.6.2). Empty is none.

@@ -4,12 +4,10 @@ package models
 
 import (
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -30,9 +28,8 @@ const (
 
 // Options say how to ask.
 type Options struct {
-	Headers   http.Header // of the request, credentials included
-	Insecure  bool        // take any certificate
-	IPVersion string      // "4", "6"; anything else is both
+	Headers http.Header       // of the request, credentials included
+	Through http.RoundTripper // the way to the server; nil = a plain one
 }
 
 // List is what a server serves.
@@ -44,7 +41,7 @@ type List struct {
 // owner is what our simulated server says that its model belongs to.
 const owner = "aiperf"
 
-// Get asks the full URL of a list. It follows no redirect and uses no proxy: who answers is the server that the run would measure. The
+// Get asks the full URL of a list. It follows no redirect: who answers is the server that the run would measure. The
 // error says in a few words what went wrong, without the URL.
 func Get(ctx context.Context, address string, o Options) (List, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
@@ -57,8 +54,11 @@ func Get(ctx context.Context, address string, o Options) (List, error) {
 		req.Header[name] = values
 	}
 	req.Header.Set("Accept", "application/json")
-	client := o.client()
-	defer client.CloseIdleConnections()
+	through := o.Through
+	if through == nil {
+		through = &http.Transport{DisableKeepAlives: true}
+	}
+	client := &http.Client{Transport: through, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	resp, err := client.Do(req)
 	if err != nil {
 		return List{}, plain(ctx, err)
@@ -75,23 +75,6 @@ func Get(ctx context.Context, address string, o Options) (List, error) {
 		return List{}, fmt.Errorf("the answer is longer than %d bytes", maxBody)
 	}
 	return Parse(body)
-}
-
-func (o Options) client() *http.Client {
-	network := map[string]string{"4": "tcp4", "6": "tcp6"}[o.IPVersion]
-	if network == "" {
-		network = "tcp"
-	}
-	dialer := &net.Dialer{}
-	return &http.Client{
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport: &http.Transport{
-			DialContext: func(ctx context.Context, _, address string) (net.Conn, error) {
-				return dialer.DialContext(ctx, network, address)
-			},
-			TLSClientConfig: &tls.Config{InsecureSkipVerify: o.Insecure}, //nolint:gosec // the user's own choice, and warned about
-		},
-	}
 }
 
 // plain is the cause of a failure without the URL, which the caller knows and shows without its secrets.

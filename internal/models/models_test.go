@@ -66,7 +66,7 @@ func TestGet(t *testing.T) {
 		}
 	}
 	s.Close()
-	if _, err := Get(t.Context(), s.URL+Path, Options{IPVersion: "4"}); err == nil || !strings.Contains(err.Error(), "refused") || strings.Contains(err.Error(), "http:") {
+	if _, err := Get(t.Context(), s.URL+Path, Options{}); err == nil || !strings.Contains(err.Error(), "refused") || strings.Contains(err.Error(), "http:") {
 		t.Errorf("a closed port: %v", err)
 	}
 }

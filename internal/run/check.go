@@ -89,7 +89,11 @@ func checkMachine(cfg *config.Benchmark, r *resolved, warn func(string)) error {
 	if err != nil {
 		return err
 	}
-	warnings, err := machineBudget().check(r.scenario, addresses.list, transportOptions(cfg, warn).Reuse, cfg.As)
+	connections := Connections(cfg, warn)
+	if err := connections.Check(); err != nil {
+		return inWords(cfg, err)
+	}
+	warnings, err := machineBudget().check(r.scenario, addresses.list, connections.Reuse, cfg.As)
 	for _, w := range warnings {
 		warn(w)
 	}

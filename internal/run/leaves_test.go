@@ -146,7 +146,7 @@ func view(b *config.Benchmark, words *tokenizer.Tokenizer, data bool) string {
 		return err.Error()
 	}
 	say("endpoint", r.endpoint.Name)
-	connections := transportOptions(b, nil)
+	connections := Connections(b, nil)
 	fmt.Fprintf(&text, "transport %+v\n", connections) // functions are nil
 	say("headers", headers(b, "v"))
 	say("metrics", assembly.MetricOptions(b, r.endpoint))

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"aiperf/internal/artifact"
 	"aiperf/internal/assembly"
@@ -77,7 +78,7 @@ func (o *opened) connect(cfg *config.Benchmark, r *resolved, warn func(string)) 
 	if o.addresses, err = newAddresses(o.urls, cfg, r.endpoint); err != nil {
 		return err
 	}
-	connections := transportOptions(cfg, warn)
+	connections := Connections(cfg, warn)
 	warnings, err := machineBudget().check(r.scenario, o.addresses.list, connections.Reuse, cfg.As)
 	if err != nil {
 		return err
@@ -86,10 +87,19 @@ func (o *opened) connect(cfg *config.Benchmark, r *resolved, warn func(string)) 
 		warn(w)
 	}
 	if o.client, err = transport.NewClient(connections); err != nil {
-		return err
+		return inWords(cfg, err)
 	}
 	o.held.opened(func() error { o.client.Close(); return nil })
 	return nil
+}
+
+// inWords names a setting of connections as the user does.
+func inWords(cfg *config.Benchmark, err error) error {
+	var bad *transport.SettingError
+	if errors.As(err, &bad) {
+		return fmt.Errorf("%s: %w", cfg.As("endpoint."+bad.Key), bad.Err)
+	}
+	return err
 }
 
 // newLoad makes what sends the requests when they are due.

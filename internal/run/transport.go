@@ -6,8 +6,8 @@ import (
 	"aiperf/internal/transport"
 )
 
-// transportOptions are the connections that a run asks for.
-func transportOptions(b *config.Benchmark, warn func(string)) transport.Options {
+// Connections are what a run asks for of its connections; warn is told of oddities, nil = nobody is.
+func Connections(b *config.Benchmark, warn func(string)) transport.Options {
 	o, tuning := transport.DefaultOptions(), b.Environment.HTTP
 	o.Reuse = transport.Reuse(b.Endpoint.ConnectionReuse)
 	o.Capture = transport.CaptureMode(b.Endpoint.Capture)
@@ -23,7 +23,11 @@ func transportOptions(b *config.Benchmark, warn func(string)) transport.Options 
 	o.IPVersion = tuning.IPVersion
 	o.SendBuffer, o.ReceiveBuffer = tuning.SendBuffer, tuning.ReceiveBuffer
 	o.MaxResponse = int64(tuning.MaxResponseBytes)
-	o.TLS.Insecure = !tuning.SSLVerify
+	e := &b.Endpoint
+	o.HTTP2, o.Proxy, o.ProxyFromEnv, o.Socket = e.HTTPVersion == config.HTTP2, e.Proxy, tuning.TrustEnv, e.Socket
+	o.TLS = transport.TLS{
+		Insecure: e.TLS.Insecure || !tuning.SSLVerify, CAFile: e.TLS.CAFile, CertFile: e.TLS.CertFile, KeyFile: e.TLS.KeyFile, ServerName: e.TLS.ServerName,
+	}
 	o.Warn = warn
 	return o
 }

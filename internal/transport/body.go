@@ -15,27 +15,30 @@ const (
 	fixedLength
 	chunkedBody
 	untilClose
+	framedBody // the frames of a stream tell
 )
 
 // bodyReader gives the bytes of a body as they come from the connection, freed of the transfer coding.
 type bodyReader struct {
-	conn *conn
+	link link
 	kind bodyKind
 	buf  []byte // bytes read and not given yet
 	left int64  // bytes of the body or of the current chunk still to come
 	got  int64
-	size int64 // of the whole body, fixedLength only
+	size int64 // of the whole body: fixedLength; framedBody, -1 = not said
 	over bool
 	dec  chunkDecoder
 	// clean tells that nothing but the end of a chunk had come behind the last bytes given when the connection was read once more.
 	clean bool
 }
 
-func newBody(c *conn, h *head, rest []byte) *bodyReader {
-	b := &bodyReader{conn: c, buf: rest}
+func newBody(l link, h *head, rest []byte) *bodyReader {
+	b := &bodyReader{link: l, buf: rest}
 	switch {
 	case h.bodyless():
 		b.kind, b.over = noBody, true
+	case h.framed:
+		b.kind, b.size = framedBody, h.length
 	case h.chunked:
 		b.kind = chunkedBody
 	case h.length >= 0:
@@ -51,7 +54,7 @@ func newBody(c *conn, h *head, rest []byte) *bodyReader {
 func (b *bodyReader) next() ([]byte, error) {
 	for {
 		if b.over {
-			b.conn.release()
+			b.link.release()
 			return nil, io.EOF
 		}
 		if len(b.buf) > 0 {
@@ -73,13 +76,13 @@ func (b *bodyReader) next() ([]byte, error) {
 
 func (b *bodyReader) fill() error {
 	b.clean = b.kind != chunkedBody || b.dec.between()
-	got, err := b.conn.fill()
+	got, err := b.link.fill()
 	b.buf = got
 	if len(got) > 0 {
 		return nil
 	}
 	if errors.Is(err, io.EOF) {
-		if b.kind == untilClose {
+		if b.kind == untilClose || b.kind == framedBody && (b.size < 0 || b.size == b.got) {
 			b.over = true
 			return nil
 		}
@@ -91,7 +94,7 @@ func (b *bodyReader) fill() error {
 // cut takes body bytes from the buffer.
 func (b *bodyReader) cut() ([]byte, error) {
 	switch b.kind {
-	case untilClose:
+	case untilClose, framedBody:
 		span := b.buf
 		b.buf = nil
 		return span, nil
@@ -110,6 +113,9 @@ func (b *bodyReader) cut() ([]byte, error) {
 
 // progress words how much came of how much.
 func (b *bodyReader) progress() string {
+	if b.kind == framedBody {
+		return fmt.Sprintf("received %d bytes without the end of the stream", b.got)
+	}
 	if b.kind == fixedLength {
 		return fmt.Sprintf("received %d of %d bytes", b.got, b.size)
 	}

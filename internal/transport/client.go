@@ -2,21 +2,29 @@ package transport
 
 import (
 	"crypto/tls"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/net/http2"
 
 	"aiperf/internal/capture"
 	"aiperf/internal/clock"
 )
 
-// Client sends requests and owns the connections. Safe for concurrent use. It starts no goroutines of its own.
+// Client sends requests and owns the connections. Safe for concurrent use. Over HTTP/1.1 it
+// starts no goroutines of its own; an HTTP/2 connection has one.
 type Client struct {
 	opt  Options
 	tls  *tls.Config
 	tie  *clock.Tie
 	dns  resolver
 	pool pool
+
+	through proxies
+	streams h2pool
+	coder   headerCoder
 
 	doneWait    int64    // ns for which the end of a stream is waited for once its end mark came, and that of an error's body after its head
 	warned      sync.Map // kinds of warnings given
@@ -48,11 +56,31 @@ type Stats struct {
 // error may take: what counts has come, and what is still to come is not worth a slot of the load.
 const afterDone = 5 * time.Second
 
+// SettingError is a setting that cannot be followed.
+type SettingError struct {
+	Key string // its place in the endpoint section of a configuration
+	Err error
+}
+
+func (e *SettingError) Error() string { return e.Key + ": " + e.Err.Error() }
+
+// Unwrap gives what is wrong with it.
+func (e *SettingError) Unwrap() error { return e.Err }
+
+// Check tells what of the options cannot be followed, as NewClient would.
+func (o Options) Check() error {
+	_, err := o.TLS.config()
+	return errors.Join(err, new(proxies).init(o))
+}
+
 // NewClient makes a client. It reads the certificates that opt names.
 func NewClient(opt Options) (*Client, error) {
 	cfg, err := opt.TLS.config()
 	if err != nil {
 		return nil, err
+	}
+	if opt.HTTP2 {
+		cfg.NextProtos = []string{http2.NextProtoTLS, "http/1.1"}
 	}
 	c := &Client{opt: opt, tls: cfg, tie: clock.NewTie(), doneWait: int64(afterDone)}
 	if c.opt.MaxResponse <= 0 {
@@ -63,6 +91,9 @@ func NewClient(opt Options) (*Client, error) {
 		c.dns.ttl = 0
 	}
 	c.pool.init(opt)
+	if err := c.through.init(opt); err != nil {
+		return nil, err
+	}
 	if opt.TLS.Insecure {
 		c.warn("tls-insecure", "TLS certificates are not verified")
 	}
@@ -72,11 +103,15 @@ func NewClient(opt Options) (*Client, error) {
 // Close closes all idle connections with FIN; those in use are closed when their requests end. A capture ends at once.
 func (c *Client) Close() {
 	c.pool.close()
+	c.streams.close()
 	c.closeCapture()
 }
 
 // CloseSession closes the connection of a session that ends early (sticky connections).
-func (c *Client) CloseSession(session string) { c.pool.drop(session) }
+func (c *Client) CloseSession(session string) {
+	c.pool.drop(session)
+	c.streams.drop(session)
+}
 
 // ClockStepped checks whether the real-time clock was set since the client was made; kernel stamps are not used after that.
 func (c *Client) ClockStepped() bool { return c.tie.Stepped() }

@@ -7,10 +7,15 @@ import (
 	"syscall"
 	"time"
 
-	"aiperf/internal/capture"
 	"aiperf/internal/clock"
 	"aiperf/internal/record"
 )
+
+// socket is a stream socket: TCP or Unix.
+type socket interface {
+	net.Conn
+	syscall.Conn
+}
 
 // conn is one connection that stamps what it reads. At most one goroutine reads it at a time and at most one writes.
 //
@@ -19,11 +24,10 @@ import (
 //
 // Ciphertext is handed to crypto/tls record by record, so that it is known which bytes have arrived when a record's plaintext is there.
 type conn struct {
-	*net.TCPConn
+	socket
 	raw syscall.RawConn
 	tls *tls.Conn // nil = plain
 	key string    // of the pool
-	tie *clock.Tie
 
 	// Reading. scratch is what a read fills; it is held only while there are bytes to look at, so that a connection that waits costs
 	// no buffer.
@@ -32,11 +36,8 @@ type conn struct {
 	cipher  []byte       // bytes read and not handed to TLS yet
 	records recordCutter // of cipher
 	stamper
-	arrival               // of the last read
-	began   int64         // the request was sent
-	drained int64         // just before the last read, or look, that left nothing in the socket
-	end     uint64        // bytes of the stream that were handed out
-	flow    *capture.Flow // nil = its packets are not captured
+	intake        // of the running request; over HTTP/2, of all of them
+	drained int64 // just before the last read, or look, that left nothing in the socket
 
 	// Writing. out holds what TLS has encrypted and the socket has not taken yet; hold makes Write collect instead of send.
 	outMu sync.Mutex
@@ -49,12 +50,6 @@ type conn struct {
 
 	localIP, remoteIP     string
 	localPort, remotePort int
-
-	reads              int // with a kernel stamp, in this request
-	unstamped          int
-	delaySum, delayMax int64 // ns from arrival to return of the read: of the last byte, and the longest possible
-	lastMax            int64 // the longest of the last bytes
-	delays             delayNotes
 }
 
 const (
@@ -64,14 +59,15 @@ const (
 
 var scratchPool = sync.Pool{New: func() any { return new([scratchSize]byte) }}
 
-func newConn(tcp *net.TCPConn, key string, tie *clock.Tie, kernelStamps bool) (*conn, error) {
-	raw, err := tcp.SyscallConn()
+func newConn(s socket, key string, tie *clock.Tie, kernelStamps bool) (*conn, error) {
+	raw, err := s.SyscallConn()
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{TCPConn: tcp, raw: raw, key: key, tie: tie}
-	c.localIP, c.localPort = hostPort(tcp.LocalAddr())
-	c.remoteIP, c.remotePort = hostPort(tcp.RemoteAddr())
+	c := &conn{socket: s, raw: raw, key: key}
+	c.tie = tie
+	c.localIP, c.localPort = hostPort(s.LocalAddr())
+	c.remoteIP, c.remotePort = hostPort(s.RemoteAddr())
 	c.stamper.init(c, kernelStamps)
 	return c, nil
 }
@@ -82,12 +78,6 @@ func hostPort(a net.Addr) (string, int) {
 		return "", 0
 	}
 	return t.IP.String(), t.Port
-}
-
-// begin prepares for a request that is sent at an instant.
-func (c *conn) begin(at int64) {
-	c.at, c.began = at, at
-	c.reads, c.unstamped, c.delaySum, c.delayMax, c.lastMax = 0, 0, 0, 0, 0
 }
 
 // fill reads once. The bytes are valid until the next call of fill or release.
@@ -150,20 +140,12 @@ func (c *conn) stamp(began int64, n int, kernel int64) {
 		c.drained = began
 	}
 	if n == 0 || kernel == 0 || !steady {
-		if n > 0 {
-			c.unstamped++
-		}
 		c.at, c.clock = max(user, c.at), record.UserClock
-		return
+	} else {
+		c.at, c.clock = min(max(c.tie.Instant(kernel), c.at), user), record.KernelClock
 	}
-	at := min(max(c.tie.Instant(kernel), c.at), user)
-	delay := user - at
-	c.at, c.clock = at, record.KernelClock
-	c.reads++
-	c.delaySum += delay
-	c.delayMax, c.lastMax = max(c.delayMax, delay), max(c.lastMax, delay)
-	if c.flow == nil { // else by message, when the packets are known
-		c.delays.add(delay)
+	if n > 0 {
+		c.count()
 	}
 }
 
@@ -175,7 +157,7 @@ func (c *conn) Write(b []byte) (int, error) {
 		c.out = append(c.out, b...)
 		return len(b), nil
 	}
-	return c.TCPConn.Write(b)
+	return c.socket.Write(b)
 }
 
 // encrypt turns a request into TLS records in c.out.
@@ -203,10 +185,10 @@ func (c *conn) setHold(on bool) {
 func (c *conn) close() {
 	c.closeOnce.Do(func() {
 		if c.tls != nil {
-			c.TCPConn.SetWriteDeadline(time.Now().Add(time.Second))
+			c.socket.SetWriteDeadline(time.Now().Add(time.Second))
 			c.tls.CloseWrite() // close-notify; an error says that the peer is gone already
 		}
-		c.TCPConn.Close()
+		c.socket.Close()
 		c.flow.Close()
 	})
 }

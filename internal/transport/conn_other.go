@@ -19,7 +19,7 @@ func (c *conn) read() (int, error) {
 		c.scratch = scratchPool.Get().(*[scratchSize]byte)
 	}
 	began := clock.Now()
-	n, err := c.TCPConn.Read(c.scratch[:])
+	n, err := c.socket.Read(c.scratch[:])
 	c.stamp(began, n, 0)
 	if err != nil {
 		c.release()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -23,7 +24,7 @@ type decoded struct {
 }
 
 // content gives the body of a response freed of its codings. warn is told of a coding that nobody knows: its bytes pass as they are.
-func content(b *bodyReader, codings []string, warn func(kind, text string)) (source, error) {
+func content(b *bodyReader, codings []string, warn func(kind, text string)) source {
 	d := &decoded{wire: &wireBytes{body: b}}
 	for i := len(codings) - 1; i >= 0; i-- {
 		from := io.Reader(d.wire)
@@ -39,15 +40,15 @@ func content(b *bodyReader, codings []string, warn func(kind, text string)) (sou
 		case "zstd":
 			d.r = &lazy{from: from, open: openZstd}
 		case "br":
-			return nil, &formatError{ErrEncoding, "Can not decode content-encoding: br"}
+			d.r = &lazy{from: from, open: openBrotli}
 		default:
 			warn("content-encoding", "the server uses an unknown content encoding ("+quote([]byte(c))+"): its bytes are used as they are")
 		}
 	}
 	if d.r == nil {
-		return b, nil
+		return b
 	}
-	return d, nil
+	return d
 }
 
 func (d *decoded) next() ([]byte, error) {
@@ -142,6 +143,8 @@ const maxWindow = 8 << 20
 func openZstd(from io.Reader) (io.Reader, error) {
 	return zstd.NewReader(from, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 }
+
+func openBrotli(from io.Reader) (io.Reader, error) { return brotli.NewReader(from), nil }
 
 // openDeflate tells the zlib format from raw deflate by its header: both are sent under the name.
 func openDeflate(from io.Reader) (io.Reader, error) {

@@ -14,32 +14,33 @@ import (
 	"aiperf/internal/record"
 )
 
-// dial makes a connection to a target: name, TCP, TLS. The addresses are tried one after the other in the resolver's order.
+// dial makes a connection to a target: name, TCP, tunnel, TLS.
 func (c *Client) dial(ctx context.Context, t *Target, tr *record.Trace) (*conn, error) {
-	addrs, err := c.dns.find(ctx, t, c.opt.IPVersion, tr)
-	if err != nil {
-		return nil, &dialError{stage: stageDNS, err: err}
-	}
-	tr.ConnectStart = clock.Now()
-	var tcp *net.TCPConn
-	var dialled int64
-	for _, a := range addrs {
-		c.watch(netip.AddrPortFrom(a, uint16(t.Port)))
-		dialled = clock.Now()
-		if tcp, err = c.dialTCP(ctx, a, t.Port); err == nil || ctx.Err() != nil {
-			break
-		}
-	}
+	through, err := c.through.of(t)
 	if err != nil {
 		return nil, &dialError{stage: stageTCP, err: err}
 	}
-	k, err := newConn(tcp, t.key, c.tie, !c.opt.UserStamps)
+	at := t
+	if through != nil {
+		at = through.target
+	}
+	s, dialled, err := c.dialSocket(ctx, at, tr)
 	if err != nil {
-		tcp.Close()
+		return nil, err
+	}
+	k, err := newConn(s, t.key, c.tie, !c.opt.UserStamps)
+	if err != nil {
+		s.Close()
 		return nil, &dialError{stage: stageTCP, err: err}
 	}
 	k.delays.log = &c.delays
-	k.flow = c.track(tcp, dialled)
+	k.flow = c.track(s, dialled)
+	if through != nil && (t.TLS || c.opt.HTTP2) {
+		if err := through.tunnel(ctx, k, t); err != nil {
+			k.close()
+			return nil, &dialError{stage: stageTunnel, err: err}
+		}
+	}
 	if t.TLS {
 		if err := c.handshake(ctx, k, t); err != nil {
 			k.close()
@@ -50,6 +51,47 @@ func (c *Client) dial(ctx context.Context, t *Target, tr *record.Trace) (*conn, 
 	c.count.dialled.Add(1)
 	return k, nil
 }
+
+// socketOf is the Unix socket that leads to a target, "" = none.
+func (o *Options) socketOf(t *Target) string {
+	if o.Socket != "" {
+		return o.Socket
+	}
+	return t.socket
+}
+
+// dialSocket makes the connection itself, and tells when. The addresses are tried one after the other in the resolver's order.
+func (c *Client) dialSocket(ctx context.Context, t *Target, tr *record.Trace) (s socket, dialled int64, err error) {
+	if path := c.opt.socketOf(t); path != "" {
+		tr.ConnectStart = clock.Now()
+		d := net.Dialer{Control: c.opt.control}
+		n, err := d.DialContext(ctx, "unix", path)
+		if err != nil {
+			return nil, 0, &dialError{stage: stageTCP, err: err}
+		}
+		return n.(*net.UnixConn), tr.ConnectStart, nil
+	}
+	addrs, err := c.dns.find(ctx, t, c.opt.IPVersion, tr)
+	if err != nil {
+		return nil, 0, &dialError{stage: stageDNS, err: err}
+	}
+	tr.ConnectStart = clock.Now()
+	for _, a := range addrs {
+		c.watch(netip.AddrPortFrom(a, uint16(t.Port)))
+		dialled = clock.Now()
+		tcp, err := c.dialTCP(ctx, a, t.Port)
+		if err == nil {
+			return tcp, dialled, nil
+		}
+		if ctx.Err() != nil || a == addrs[len(addrs)-1] {
+			return nil, 0, &dialError{stage: stageTCP, err: err}
+		}
+	}
+	return nil, 0, &dialError{stage: stageDNS, err: errNoAddress}
+}
+
+// errNoAddress is a name that has no address of the kind asked for.
+var errNoAddress = errors.New("the name has no address of this kind")
 
 func (c *Client) dialTCP(ctx context.Context, a netip.Addr, port int) (*net.TCPConn, error) {
 	network := "tcp4"
@@ -84,7 +126,7 @@ func (c *Client) handshake(ctx context.Context, k *conn, t *Target) error {
 	if err := s.HandshakeContext(ctx); err != nil {
 		return err
 	}
-	k.tls = s
+	k.tls, k.sealed = s, true
 	return nil
 }
 
@@ -97,20 +139,20 @@ func (o *TLS) config() (*tls.Config, error) {
 	if o.CAFile != "" {
 		pem, err := os.ReadFile(o.CAFile)
 		if err != nil {
-			return nil, fmt.Errorf("TLS CA file: %w", err)
+			return nil, &SettingError{"tls.ca_file", err}
 		}
 		cfg.RootCAs = x509.NewCertPool()
 		if !cfg.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("TLS CA file %s: holds no PEM certificate", o.CAFile)
+			return nil, &SettingError{"tls.ca_file", fmt.Errorf("%s holds no PEM certificate", o.CAFile)}
 		}
 	}
 	if (o.CertFile == "") != (o.KeyFile == "") {
-		return nil, errors.New("TLS client certificate and private key must be given together")
+		return nil, &SettingError{"tls.cert_file", errors.New("a client certificate and its private key must be given together")}
 	}
 	if o.CertFile != "" {
 		pair, err := tls.LoadX509KeyPair(o.CertFile, o.KeyFile)
 		if err != nil {
-			return nil, fmt.Errorf("TLS client certificate %s with key %s: %w", o.CertFile, o.KeyFile, err)
+			return nil, &SettingError{"tls.cert_file", fmt.Errorf("%s with key %s: %w", o.CertFile, o.KeyFile, err)}
 		}
 		cfg.Certificates = []tls.Certificate{pair}
 	}

@@ -115,7 +115,9 @@ type stage int
 const (
 	stageDNS stage = iota
 	stageTCP
+	stageTunnel
 	stageTLS
+	stageHTTP2
 )
 
 // dialError is a connection that did not come about.
@@ -128,7 +130,8 @@ func (e *dialError) Error() string { return e.err.Error() }
 func (e *dialError) Unwrap() error { return e.err }
 
 // doings say what was under way at each stage.
-var doings = map[stage]string{stageDNS: "looking up the server's name", stageTCP: "connecting", stageTLS: "shaking hands over TLS"}
+var doings = map[stage]string{stageDNS: "looking up the server's name", stageTCP: "connecting", stageTunnel: "asking the proxy for a tunnel", stageTLS: "shaking hands over TLS",
+	stageHTTP2: "waiting for the HTTP/2 settings of the server"}
 
 // connectError classifies the failure of making a connection; limit is the request timeout.
 func connectError(err error, limit time.Duration) *record.Error {

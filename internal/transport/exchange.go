@@ -2,6 +2,7 @@ package transport
 
 import (
 	"context"
+	"iter"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,26 +16,33 @@ type Exchange struct {
 	client *Client
 	ctx    context.Context
 	req    *Request
-	conn   *conn
+	conn   *conn         // whole, for HTTP/1.1; nil = none
+	stream *h2stream     // of HTTP/2; nil = none
+	in     *intake       // of the one or the other
+	link   link          // the one or the other
 	err    *record.Error // the request failed before it was sent
 	cancel bool          // err is a cut from outside
 
-	out      []byte   // bytes of the request that the socket has not taken yet (TLS: the whole head)
-	ranges   [][]byte // what follows out
-	buffer   *[]byte  // pooled, holds the head
-	start    int64
-	deadline int64 // instant of the total timeout, 0 = none
-	ready    int64 // Prepare was done
-	sent     int64 // the last byte was taken by the socket, 0 = not yet
-	sendErr  error
-	trace    record.Trace
-	sendOver chan struct{} // closed when the goroutine that sends the rest is done; nil = there is none
+	out       []byte   // bytes of the request that the socket has not taken yet (TLS: the whole head)
+	ranges    [][]byte // what follows out
+	buffer    *[]byte  // pooled, holds the head
+	headBytes int      // of out, those of the headers (HTTP/2)
+	start     int64
+	deadline  int64 // instant of the total timeout, 0 = none
+	ready     int64 // Prepare was done
+	sent      int64 // the last byte was taken by the socket, 0 = not yet
+	sendErr   error
+	trace     record.Trace
+	sendOver  chan struct{} // closed when the goroutine that sends the rest is done; nil = there is none
 
 	mu       sync.Mutex // guards what deadlines are made of: sent, sendErr and the following
 	doneMark int64      // a stream's end mark came, 0 = not yet
 	failMark int64      // the head of an HTTP error came, 0 = not yet
 	cut      bool       // cut from outside
 	stopSend bool       // the answer came first
+
+	unread bool // the server says that it did not look at the request
+	resent bool // it was sent again for that reason
 
 	// Receiving.
 	rec   *record.Record
@@ -52,7 +60,9 @@ type Exchange struct {
 // timeout or the context. A failure is kept for Receive to report; Err tells it at once.
 func (c *Client) Prepare(ctx context.Context, req *Request) *Exchange {
 	x := &Exchange{client: c, ctx: ctx, req: req}
-	x.build()
+	if !c.opt.HTTP2 {
+		x.build()
+	}
 	began := clock.Now()
 	if !req.Armed {
 		x.start = began
@@ -75,7 +85,10 @@ func (x *Exchange) Err() *record.Error { return x.err }
 
 // Drop gives up an exchange that will not be sent after all.
 func (x *Exchange) Drop() {
-	if x.conn != nil {
+	switch {
+	case x.stream != nil:
+		x.leaveStream(true)
+	case x.conn != nil:
 		x.finish(x.conn.tls == nil && x.conn.alive())
 	}
 	x.freeRequest()
@@ -88,20 +101,18 @@ func (c *Client) deadline(start int64) int64 {
 	return start + int64(c.opt.Timeout)
 }
 
-// connect gets a connection: the session's, an idle one, or a new one.
+// connect gets a connection: the session's, an idle one, a new one, or a stream of one.
 func (x *Exchange) connect(fresh bool) {
-	k, err := x.acquire(fresh)
+	var err error
+	if x.client.opt.HTTP2 {
+		if err = x.acquireStream(fresh); err == nil && x.stream != nil {
+			x.buildFrames()
+		}
+	} else {
+		err = x.acquireConn(fresh)
+	}
 	if err == nil {
-		x.conn = k
-		if k.tls == nil {
-			return
-		}
-		if err = k.encrypt(append([][]byte{x.out}, x.ranges...)...); err == nil {
-			return
-		}
-		x.conn = nil
-		k.close()
-		x.client.pool.release()
+		return
 	}
 	x.trace.ErrorAt = clock.Now()
 	if x.ctx.Err() != nil && x.ctx.Err() != context.DeadlineExceeded {
@@ -109,6 +120,31 @@ func (x *Exchange) connect(fresh bool) {
 		return
 	}
 	x.err = connectError(err, x.client.opt.Timeout)
+}
+
+// acquireConn gets a whole connection.
+func (x *Exchange) acquireConn(fresh bool) error {
+	k, err := x.acquire(fresh)
+	if err != nil {
+		return err
+	}
+	return x.useConn(k)
+}
+
+// useConn makes a connection carry the request.
+func (x *Exchange) useConn(k *conn) error {
+	if x.buffer == nil {
+		x.build()
+	}
+	if k.tls != nil {
+		if err := k.encrypt(append([][]byte{x.out}, x.ranges...)...); err != nil {
+			k.close()
+			x.client.pool.release()
+			return err
+		}
+	}
+	x.conn, x.in, x.link = k, &k.intake, k
+	return nil
 }
 
 func (x *Exchange) acquire(fresh bool) (*conn, error) {
@@ -165,29 +201,25 @@ const shareFrom = 64 << 10
 
 // build puts the head into a buffer, and the body up to its first large range.
 func (x *Exchange) build() {
-	r := x.req
-	method := r.Method
-	if method == "" {
-		method = "POST"
-	}
+	r, method := x.req, x.method()
 	x.buffer = requestPool.Get().(*[]byte)
 	b := (*x.buffer)[:0]
-	b = append(append(append(b, method...), ' '), r.Target.Path...)
+	b = append(append(b, method...), ' ')
+	through, _ := x.client.through.of(r.Target) // an error is found by the dial
+	if whole := through != nil && !r.Target.TLS; whole {
+		b = append(append(b, "http://"...), r.Target.host...)
+	}
+	b = append(b, r.Target.Path...)
 	b = append(append(b, " HTTP/1.1\r\nHost: "...), r.Target.host...)
 	b = append(b, "\r\n"...)
-	authorized := false
-	for _, h := range r.Headers {
-		if clientsOwn(h.Name) {
-			continue
-		}
-		authorized = authorized || strings.EqualFold(h.Name, "Authorization")
+	if through != nil && !r.Target.TLS && through.auth != "" {
+		b = append(append(append(b, "Proxy-Authorization: "...), through.auth...), "\r\n"...)
+	}
+	for h := range x.headerFields() {
 		b = append(append(append(append(b, h.Name...), ": "...), h.Value...), "\r\n"...)
 	}
-	if r.Target.auth != "" && !authorized {
-		b = append(append(append(b, "Authorization: "...), r.Target.auth...), "\r\n"...)
-	}
 	size := r.Body.Len()
-	if size > 0 || method != "GET" && method != "HEAD" {
+	if size > 0 || hasBody(method) {
 		b = append(b, "Content-Length: "...)
 		b = strconv.AppendInt(b, int64(size), 10)
 		b = append(b, "\r\n"...)
@@ -202,6 +234,36 @@ func (x *Exchange) build() {
 	}
 	x.out = b
 	*x.buffer = x.out
+}
+
+// method of the request.
+func (x *Exchange) method() string {
+	if x.req.Method == "" {
+		return "POST"
+	}
+	return x.req.Method
+}
+
+// hasBody tells whether a request of a method says how long its body is, even if it has none.
+func hasBody(method string) bool { return method != "GET" && method != "HEAD" }
+
+// headerFields gives the headers of the request that are not the client's own to write, the credentials of its URL among them.
+func (x *Exchange) headerFields() iter.Seq[record.Header] {
+	return func(yield func(record.Header) bool) {
+		authorized := false
+		for _, h := range x.req.Headers {
+			if clientsOwn(h.Name) {
+				continue
+			}
+			authorized = authorized || strings.EqualFold(h.Name, "Authorization")
+			if !yield(h) {
+				return
+			}
+		}
+		if auth := x.req.Target.auth; auth != "" && !authorized {
+			yield(record.Header{Name: "Authorization", Value: auth})
+		}
+	}
 }
 
 // finish ends the use of the connection: it goes back to where the strategy wants it, or is closed.

@@ -26,6 +26,7 @@ type head struct {
 	http10    bool
 	length    int64 // Content-Length, -1 = none
 	chunked   bool
+	framed    bool // the frames of a stream hold the body
 	close     bool // the server closes after this response
 	keep      bool // the server offers to keep an HTTP/1.0 connection
 	mediaType string
@@ -115,10 +116,20 @@ func (h *head) statusLine(line string) error {
 	if h.reason = strings.TrimSpace(reason); len(h.reason) > maxReason {
 		h.reason = strings.ToValidUTF8(h.reason[:maxReason], "") + "…"
 	}
+	h.named()
+	return nil
+}
+
+// named puts the usual words for a status in the place of a missing reason phrase.
+func (h *head) named() {
 	if h.reason == "" {
 		h.reason = http.StatusText(h.status)
 	}
-	return nil
+}
+
+// add takes in a header.
+func (h *head) add(name, value string) {
+	h.headers = append(h.headers, record.Header{Name: name, Value: strings.TrimSpace(value)})
 }
 
 func (h *head) line(line string) error {
@@ -135,7 +146,7 @@ func (h *head) line(line string) error {
 	if strings.IndexByte(value, 0) >= 0 {
 		return malformed("Header %s holds a zero byte", name)
 	}
-	h.headers = append(h.headers, record.Header{Name: name, Value: strings.TrimSpace(value)})
+	h.add(name, value)
 	return nil
 }
 
@@ -187,7 +198,7 @@ func (h *head) codings(transfer []string) error {
 	for _, c := range transfer {
 		switch c {
 		case "", "identity":
-		case "gzip", "x-gzip", "deflate", "zstd":
+		case "gzip", "x-gzip", "deflate", "br", "zstd":
 			h.encoding = append(h.encoding, c)
 		default:
 			return malformed("Transfer-Encoding %s is not understood", quote([]byte(c)))

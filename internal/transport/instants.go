@@ -1,6 +1,10 @@
 package transport
 
 import (
+	"time"
+
+	"aiperf/internal/capture"
+	"aiperf/internal/clock"
 	"aiperf/internal/record"
 	"aiperf/internal/sse"
 )
@@ -16,9 +20,62 @@ type arrival struct {
 	fills int          // number of the read on its connection; the end of the stream counts as one
 }
 
+// intake is what is known of the bytes that an exchange was given: when the last of them came, and what reading them was like.
+type intake struct {
+	arrival
+	began  int64  // the request was sent
+	end    uint64 // bytes of the connection that had to arrive for what was given
+	sealed bool   // they are TLS records
+	tie    *clock.Tie
+	flow   *capture.Flow // nil = the packets of the connection are not captured
+
+	reads              int // with a kernel stamp, in this request
+	unstamped          int
+	delaySum, delayMax int64 // ns from arrival to return of the read: of the last byte, and the longest possible
+	lastMax            int64 // the longest of the last bytes
+	delays             delayNotes
+}
+
+// link is what the bytes of an answer come through: a connection, or a stream of one.
+type link interface {
+	// fill gives the next bytes, valid until the next call of fill or release; io.EOF = there are no more. They came as the intake tells.
+	fill() ([]byte, error)
+	// left tells whether bytes may lie behind those that fill gave last, in the read that brought them.
+	left() bool
+	// release gives the buffers of reading back.
+	release()
+	// SetReadDeadline sets when fill gives up with a timeout.
+	SetReadDeadline(t time.Time) error
+	// interrupt makes pending and later calls of fill end with a timeout.
+	interrupt()
+	// quickAck makes the system acknowledge what comes in at once.
+	quickAck()
+}
+
+// begin prepares for a request that is sent at an instant.
+func (in *intake) begin(at int64) {
+	in.at, in.began = at, at
+	in.reads, in.unstamped, in.delaySum, in.delayMax, in.lastMax = 0, 0, 0, 0, 0
+}
+
+// count takes in how long the last byte of a read waited for it.
+func (in *intake) count() {
+	if in.clock == record.UserClock {
+		in.unstamped++
+		return
+	}
+	delay := in.user - in.at
+	in.reads++
+	in.delaySum += delay
+	in.delayMax, in.lastMax = max(in.delayMax, delay), max(in.lastMax, delay)
+	if in.flow == nil { // else by message, when the packets are known
+		in.delays.add(delay)
+	}
+}
+
 // earliest is by how many ns bytes that share the read with later ones may have arrived before its stamp. No byte of an answer comes
 // before the request was sent.
-func (c *conn) earliest() int64 { return max(0, c.at-max(c.since, c.began)) }
+func (in *intake) earliest() int64 { return max(0, in.at-max(in.since, in.began)) }
 
 // left tells whether bytes may lie behind those of the last read that were handed out.
 func (c *conn) left() bool { return c.full || len(c.cipher) > 0 }
@@ -31,7 +88,7 @@ type tail struct {
 
 // stamped puts its instant on a message. It is an upper bound until settleTail finds that the message was the last thing in its read.
 func (x *Exchange) stamped(m record.Message) record.Message {
-	k := x.conn
+	k := x.in
 	m.At, m.Clock, m.UncertainNs = k.at, k.clock, k.earliest()
 	x.trace.SharedReads++
 	return m
@@ -42,8 +99,11 @@ func (x *Exchange) spanOver(n int, behind bool) {
 	if n == 0 {
 		return
 	}
-	if b := x.body; !behind && !x.conn.left() && (b.kind == chunkedBody || len(b.buf) == 0) {
-		x.tail = tail{len(x.arena.messages), x.conn.fills}
+	if x.body.kind == framedBody && !behind && !x.link.left() {
+		x.certain(&x.arena.messages[len(x.arena.messages)-1]) // nothing stands between the content of a frame and the next read
+		n--
+	} else if b := x.body; !behind && !x.link.left() && (b.kind == chunkedBody || len(b.buf) == 0) {
+		x.tail = tail{len(x.arena.messages), x.in.fills}
 		n--
 	}
 	if n > 0 {
@@ -58,7 +118,7 @@ func (x *Exchange) settleTail() {
 		return
 	}
 	x.tail = tail{}
-	if b := x.body; x.conn.fills != t.fills && b.clean || b.kind == fixedLength && b.over && len(b.buf) == 0 {
+	if b := x.body; x.in.fills != t.fills && b.clean || b.kind == fixedLength && b.over && len(b.buf) == 0 {
 		x.certain(&x.arena.messages[t.place-1])
 		return
 	}
@@ -72,7 +132,7 @@ func (x *Exchange) certain(m *record.Message) {
 
 // waited notes how long a byte of the last read may have waited.
 func (x *Exchange) waited() {
-	k := x.conn
+	k := x.in
 	k.delayMax = max(k.delayMax, k.user-k.at+k.earliest())
 }
 

@@ -1,5 +1,5 @@
-// Package transport carries requests to inference servers and stamps every instant on the way: HTTP/1.1 over TCP and TLS, server-sent
-// events cut at arbitrary byte boundaries, no retry, no redirect, no proxy, nothing asked for that the user did not ask for.
+// Package transport carries requests to inference servers and stamps every instant on the way: HTTP/1.1 and HTTP/2 over TCP, TLS and Unix
+// sockets, server-sent events cut at arbitrary byte boundaries, no retry, no redirect, no proxy, nothing asked for that the user did not ask for.
 // It knows nothing of what the bytes mean.
 //
 // A request has three steps, so that at the intended instant only the write is left:
@@ -31,6 +31,8 @@ type Options struct {
 	Timeout     time.Duration // whole request: dialling to last byte; 0 = none
 	SendTimeout time.Duration // bound on sending a request that is to be cancelled, where Timeout gives none
 
+	HTTP2 bool // over TLS where the server offers it, over plain connections always (prior knowledge)
+
 	IdleTimeout time.Duration // an idle connection older than this is not used again; 0 = no limit
 	ForceClose  bool          // close every connection after its request
 
@@ -48,6 +50,10 @@ type Options struct {
 	MaxResponse int64
 
 	TLS TLS
+
+	Proxy        string // URL of a proxy for every request, "" = none
+	ProxyFromEnv bool   // else that of HTTP_PROXY, HTTPS_PROXY and NO_PROXY
+	Socket       string // path of a Unix socket to connect to whatever the URL says, "" = none
 
 	Capture    CaptureMode
 	UserStamps bool              // take instants in user space even where the kernel stamps

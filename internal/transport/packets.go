@@ -76,7 +76,7 @@ func (c *Client) watch(server netip.AddrPort) {
 }
 
 // track claims the packets of a new connection.
-func (c *Client) track(tcp *net.TCPConn, dialled int64) *capture.Flow {
+func (c *Client) track(tcp net.Conn, dialled int64) *capture.Flow {
 	if c.capture == nil {
 		return nil
 	}
@@ -131,9 +131,9 @@ type packets struct {
 // position is how many bytes of the stream had to arrive for what was just taken from it; behind bytes of the current span were not
 // needed. Under TLS a record is needed whole, under a content coding what the decoder has read.
 func (x *Exchange) position(behind int) uint64 {
-	k := x.conn
-	if k.tls != nil || x.body == nil {
-		return k.end - uint64(behind)*b2u(k.tls == nil)
+	k := x.in
+	if k.sealed || x.body == nil {
+		return k.end - uint64(behind)*b2u(!k.sealed)
 	}
 	end := k.end - uint64(len(x.body.buf))
 	if x.wire != nil {
@@ -151,7 +151,7 @@ func b2u(yes bool) uint64 {
 
 // note keeps a place to be asked for.
 func (x *Exchange) note(what int32, end uint64) {
-	k := x.conn
+	k := x.in
 	if k.flow == nil {
 		return
 	}
@@ -164,7 +164,7 @@ func (x *Exchange) note(what int32, end uint64) {
 
 // askPackets puts the packets' instants in place of those of the reads, where the capture knows them.
 func (x *Exchange) askPackets() {
-	p, k := &x.packets, x.conn
+	p, k := &x.packets, x.in
 	n := len(p.notes)
 	if n == 0 {
 		return
@@ -209,7 +209,7 @@ func (x *Exchange) settleNote(q note, at int64, known bool) {
 }
 
 func (x *Exchange) settleMessage(m *record.Message, q note, at int64, known bool) {
-	p, k := &x.packets, x.conn
+	p, k := &x.packets, x.in
 	p.asked++
 	delay := q.user - at
 	if known {
@@ -222,7 +222,7 @@ func (x *Exchange) settleMessage(m *record.Message, q note, at int64, known bool
 
 // packetsOver asks for the rest when the answer is over.
 func (x *Exchange) packetsOver() {
-	k, p := x.conn, &x.packets
+	k, p := x.in, &x.packets
 	messages := 0
 	if x.arena != nil {
 		messages = len(x.arena.messages)
@@ -247,11 +247,11 @@ func (x *Exchange) packetsOver() {
 
 // endPosition is the place at which the answer was over.
 func (x *Exchange) endPosition() uint64 {
-	if x.body != nil && x.body.kind == untilClose && x.body.over && x.conn.tls == nil {
-		return x.conn.end + 1 // the end of the stream counts as a byte
+	if x.body != nil && x.body.kind == untilClose && x.body.over && !x.in.sealed {
+		return x.in.end + 1 // the end of the stream counts as a byte
 	}
-	if x.body == nil || x.conn.tls != nil {
-		return x.conn.end
+	if x.body == nil || x.in.sealed {
+		return x.in.end
 	}
-	return x.conn.end - uint64(len(x.body.buf))
+	return x.in.end - uint64(len(x.body.buf))
 }

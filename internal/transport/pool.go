@@ -39,9 +39,21 @@ func (p *pool) get(key string, fresh bool) *conn {
 			return c
 		}
 	}
+	p.add()
+	return nil
+}
+
+// add counts a connection that is about to be made. p.mu is held.
+func (p *pool) add() {
 	p.opened++
 	p.most = max(p.most, p.opened)
-	return nil
+}
+
+// count counts a connection that is about to be made for streams.
+func (p *pool) count() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.add()
 }
 
 // expire closes the connections of a host that were idle for too long.

@@ -19,22 +19,35 @@ func (x *Exchange) Receive(rec *record.Record, onMessage OnMessage) {
 	if x.err == nil && x.nothingWritten() {
 		x.resend()
 	}
-	reusable := false
-	if x.err == nil {
-		stop := x.guard()
-		x.mu.Lock()
-		x.armRead()
-		x.mu.Unlock()
-		x.startRest()
-		reusable = x.read(onMessage)
-		x.endSending()
-		reusable = stop() && reusable && x.sent != 0
+	reusable := x.exchange(onMessage)
+	if x.unread {
+		x.unread, x.resent = false, true
+		x.resend()
+		reusable = x.exchange(onMessage)
 	}
 	x.fill()
-	if x.conn != nil {
+	switch {
+	case x.stream != nil:
+		x.leaveStream(reusable)
+	case x.conn != nil:
 		x.finish(reusable)
 	}
 	x.freeRequest()
+}
+
+// exchange sends what is left of the request and reads the answer; it tells whether the connection may be used again.
+func (x *Exchange) exchange(onMessage OnMessage) bool {
+	if x.err != nil {
+		return false
+	}
+	stop := x.guard()
+	x.mu.Lock()
+	x.armRead()
+	x.mu.Unlock()
+	x.startRest()
+	reusable := x.read(onMessage)
+	x.endSending()
+	return stop() && reusable && x.sent != 0
 }
 
 // nothingWritten tells whether an idle connection proved dead before a byte of the request was written.
@@ -47,7 +60,7 @@ func (x *Exchange) guard() (stop func() bool) {
 	if x.ctx.Done() == nil {
 		return func() bool { return true }
 	}
-	k := x.conn
+	k := x.link
 	return context.AfterFunc(x.ctx, func() {
 		x.mu.Lock()
 		defer x.mu.Unlock()
@@ -65,7 +78,7 @@ func (x *Exchange) armRead() {
 	if end := x.readEnd(); end != 0 {
 		t = wallTime(end)
 	}
-	x.conn.SetReadDeadline(t)
+	x.link.SetReadDeadline(t)
 }
 
 // readEnd is the earliest of the instants that end the reading; 0 = none.
@@ -92,27 +105,33 @@ func earliest(a, b int64) int64 {
 
 // read reads the whole answer; it tells whether the connection may be used again.
 func (x *Exchange) read(onMessage OnMessage) bool {
-	rest, err := x.readHead()
+	var rest []byte
+	var err error
+	if x.stream != nil {
+		err = x.readStreamHead()
+	} else {
+		rest, err = x.readHead()
+	}
 	if err != nil {
 		x.failHead(err)
 		return false
 	}
-	x.endSending()
+	if x.stream == nil || !x.head.ok() {
+		x.endSending()
+	}
 	h := x.head
-	x.body = newBody(x.conn, h, rest)
-	src, err := content(x.body, h.encoding, x.client.warn)
+	x.body = newBody(x.link, h, rest)
+	src := content(x.body, h.encoding, x.client.warn)
 	if d, ok := src.(*decoded); ok {
 		x.wire = d.wire
 	}
-	if err == nil {
-		switch {
-		case !h.ok():
-			err = x.readError(src)
-		case h.mediaType == "text/event-stream" && (x.req.Method == "" || x.req.Method == http.MethodPost):
-			err = x.readStream(src, onMessage)
-		default:
-			err = x.readBody(src, onMessage)
-		}
+	switch {
+	case !h.ok():
+		err = x.readError(src)
+	case h.mediaType == "text/event-stream" && (x.req.Method == "" || x.req.Method == http.MethodPost):
+		err = x.readStream(src, onMessage)
+	default:
+		err = x.readBody(src, onMessage)
 	}
 	if err != nil {
 		x.failBody(err)
@@ -146,7 +165,7 @@ func (x *Exchange) readHead() (rest []byte, err error) {
 			if looked > 0 && !owned {
 				buf, owned = append(make([]byte, 0, 2*looked), buf...), true
 			}
-			got, err := x.conn.fill()
+			got, err := x.link.fill()
 			if len(got) == 0 {
 				return nil, err
 			}
@@ -175,8 +194,8 @@ func (x *Exchange) readHead() (rest []byte, err error) {
 
 func (x *Exchange) gotHead(h *head) {
 	x.head = h
-	x.conn.quickAck() // the end of a long request may have left the socket after its last write returned
-	at := x.conn.at
+	x.link.quickAck() // the end of a long request may have left the socket after its last write returned
+	at := x.in.at
 	x.trace.HeadersReceived = at
 	x.rec.Status, x.rec.ResponseHeaders = h.status, h.headers
 	x.trace.StatusReason = h.reason
@@ -187,7 +206,7 @@ func (x *Exchange) gotHead(h *head) {
 
 // gotBytes notes body bytes that came out of the last read.
 func (x *Exchange) gotBytes(n int) {
-	t, k := &x.trace, x.conn
+	t, k := &x.trace, x.in
 	if t.FirstChunk == 0 {
 		t.FirstChunk = k.at
 		x.note(noteFirst, x.position(n-1))
@@ -208,6 +227,8 @@ func (x *Exchange) failHead(err error) {
 	}
 	var bad *formatError
 	switch {
+	case errors.Is(err, errStale) && !x.resent:
+		x.unread = true
 	case errors.As(err, &bad):
 		x.err = newError(bad.kind, 0, bad.text)
 	case x.sendErr != nil && errors.Is(err, io.EOF):
@@ -265,9 +286,17 @@ func (x *Exchange) doing() string {
 	return "the response body was still arriving"
 }
 
+// socket is the connection that carries the exchange; nil = none.
+func (x *Exchange) socket() *conn {
+	if x.stream != nil {
+		return x.stream.conn.k
+	}
+	return x.conn
+}
+
 // fill completes the record.
 func (x *Exchange) fill() {
-	if x.conn != nil {
+	if x.in != nil {
 		x.packetsOver()
 	}
 	r, t := x.rec, new(record.Trace) // of its own: the record outlives the exchange and its connection
@@ -277,8 +306,9 @@ func (x *Exchange) fill() {
 	r.Start = x.start
 	r.RequestHeaders, r.Payload = x.req.Headers, x.req.Body
 	r.Error = x.err
-	if k := x.conn; k != nil {
+	if k := x.socket(); k != nil {
 		t.LocalIP, t.LocalPort, t.RemoteIP, t.RemotePort = k.localIP, k.localPort, k.remoteIP, k.remotePort
+		k := x.in
 		t.Reads, t.ReadDelaySum, t.ReadDelayMax, t.LastByteDelayMax = k.reads, k.delaySum, k.delayMax, k.lastMax
 		if r.End = k.at; x.ended != 0 {
 			r.End = x.ended

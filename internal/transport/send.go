@@ -25,7 +25,7 @@ func (x *Exchange) Send() {
 		return
 	}
 	early, refused := x.answeredAlready()
-	stale := !early && !refused && clock.Now()-x.ready > staleAfter && !x.conn.alive()
+	stale := !early && !refused && x.conn != nil && clock.Now()-x.ready > staleAfter && !x.conn.alive()
 	now := clock.Now()
 	if x.req.Armed {
 		x.start = now
@@ -45,7 +45,7 @@ func (x *Exchange) Send() {
 // that takes no body of this length, answers whenever it likes; it is the answer, whichever of the two was faster. A success is none, its
 // latencies would be of nothing.
 func (x *Exchange) answeredAlready() (early, refused bool) {
-	if x.trace.Reused != 0 {
+	if x.trace.Reused != 0 || x.stream != nil {
 		return false, false
 	}
 	var b [len("HTTP/1.1 5")]byte
@@ -59,6 +59,10 @@ func (x *Exchange) answeredAlready() (early, refused bool) {
 
 // push begins the sending at an instant.
 func (x *Exchange) push(now int64) {
+	if x.stream != nil {
+		x.pushStream(now)
+		return
+	}
 	x.trace.SendStart = now
 	x.conn.begin(now)
 	x.conn.delays.off = x.req.WarmUp
@@ -107,7 +111,7 @@ func (x *Exchange) allSent() {
 	x.sent = clock.Now()
 	x.trace.SendEnd = x.sent
 	x.trace.BytesSent = x.req.Body.Len()
-	x.conn.quickAck()
+	x.link.quickAck()
 	x.freeRequest()
 }
 
@@ -132,9 +136,14 @@ var requestPool = sync.Pool{New: func() any { return new([]byte) }}
 // resend replaces an idle connection that proved dead before any byte of the request was written.
 func (x *Exchange) resend() {
 	x.client.count.replaced.Add(1)
-	x.conn.close()
-	x.client.pool.release()
-	x.conn, x.sendErr = nil, nil
+	x.freeRequest()
+	if x.stream != nil {
+		x.leaveStream(false)
+	} else {
+		x.conn.close()
+		x.client.pool.release()
+	}
+	x.conn, x.sendErr, x.sent = nil, nil, 0
 	x.connect(true)
 	if x.err == nil {
 		x.push(clock.Now())
@@ -148,7 +157,7 @@ func (x *Exchange) sendRest() {
 	var err error
 	for rest := x.unsent(); len(rest) > 0 && err == nil; rest = x.unsent() {
 		var n int
-		n, err = k.TCPConn.Write(rest)
+		n, err = k.socket.Write(rest)
 		x.took(n)
 	}
 	x.mu.Lock()
@@ -173,6 +182,11 @@ func (x *Exchange) startRest() {
 	if end == 0 && x.req.Cancel {
 		end = x.trace.SendStart + int64(x.client.opt.SendTimeout)
 	}
+	if x.stream != nil {
+		x.sendOver = make(chan struct{})
+		go x.sendStreamRest(end)
+		return
+	}
 	var at time.Time
 	if end != 0 {
 		at = wallTime(end)
@@ -193,9 +207,15 @@ func (x *Exchange) endSending() {
 		x.mu.Lock()
 		x.stopSend = true
 		x.mu.Unlock()
-		x.conn.SetWriteDeadline(expired)
+		if x.stream != nil {
+			x.stream.conn.stop(x.stream)
+		} else {
+			x.conn.SetWriteDeadline(expired)
+		}
 		<-x.sendOver
 	}
 	x.sendOver = nil
-	x.conn.SetWriteDeadline(time.Time{})
+	if x.conn != nil {
+		x.conn.SetWriteDeadline(time.Time{})
+	}
 }

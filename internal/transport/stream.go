@@ -99,7 +99,7 @@ func (x *Exchange) shortened(text string) error {
 // message takes in one event that was complete at a place of the stream; false = it ends the reading, because the server reports an
 // error.
 func (x *Exchange) message(raw []byte, single bool, end uint64, onMessage OnMessage) bool {
-	a, at := x.arena, x.conn.at
+	a, at := x.arena, x.in.at
 	a.messages = append(a.messages, x.stamped(record.Message{Raw: raw, Line: single}))
 	if x.fails(onMessage) {
 		a.messages = a.messages[:len(a.messages)-1]
@@ -143,7 +143,7 @@ func (x *Exchange) readBody(src source, onMessage OnMessage) error {
 		return err
 	}
 	m = x.stamped(m)
-	if x.body.kind != untilClose && len(x.body.buf) == 0 && !x.conn.left() {
+	if x.body.kind != untilClose && len(x.body.buf) == 0 && !x.link.left() {
 		x.certain(&m)
 	} else {
 		x.waited()
@@ -199,7 +199,7 @@ func (x *Exchange) collect(src source, keep bool) (body []byte, size int, err er
 // too long over it, or did not end it.
 func (x *Exchange) readError(src source) (err error) {
 	x.mu.Lock()
-	x.failMark = x.conn.at
+	x.failMark = x.in.at
 	x.armRead()
 	x.mu.Unlock()
 	var body []byte
@@ -241,11 +241,11 @@ func (x *Exchange) strayBytes() error {
 		return nil
 	}
 	stray := x.body.buf
-	if len(stray) == 0 && x.conn.tls == nil {
-		last := x.conn.arrival
-		x.conn.SetReadDeadline(time.Now().Add(strayWait))
-		stray, _ = x.conn.fill()
-		x.conn.arrival = last
+	if len(stray) == 0 && !x.in.sealed {
+		last := x.in.arrival
+		x.link.SetReadDeadline(time.Now().Add(strayWait))
+		stray, _ = x.link.fill()
+		x.in.arrival = last
 	}
 	if len(stray) > 0 {
 		return malformed("Bytes after a complete answer: %s", quote(stray))

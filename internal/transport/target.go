@@ -24,6 +24,7 @@ type Target struct {
 	literal bool
 	auth    string // Basic credentials of the URL, "" = none
 	key     string // what connections are pooled by
+	socket  string // path of a Unix socket, "" = none
 }
 
 // NewTarget takes a complete URL apart (see JoinURL).
@@ -31,6 +32,14 @@ func NewTarget(raw string) (*Target, error) {
 	full, err := NormalizeURL(raw)
 	if err != nil {
 		return nil, err
+	}
+	if socket, rest, ok := cutSocket(full); ok {
+		t, err := NewTarget(socketHost + rest)
+		if err != nil {
+			return nil, err
+		}
+		t.URL, t.socket, t.key = full, socket, "unix://"+socket
+		return t, nil
 	}
 	u, err := url.Parse(full)
 	if err != nil {
@@ -65,3 +74,30 @@ func (t *Target) SameOrigin(o *Target) bool { return t.key == o.key }
 
 // Address is host:port, for messages.
 func (t *Target) Address() string { return net.JoinHostPort(t.Host, strconv.Itoa(t.Port)) }
+
+// standIn is a URL that any HTTP client understands.
+func (t *Target) standIn() string {
+	if t.socket != "" {
+		return socketHost + t.Path
+	}
+	return t.URL
+}
+
+// socketHost is the host that requests over a Unix socket name.
+const socketHost = "http://localhost"
+
+// cutSocket takes a URL of a Unix socket apart, written as nginx does: unix:///run/server.sock or unix:///run/server.sock:/prefix.
+func cutSocket(raw string) (path, rest string, ok bool) {
+	const scheme = "unix://"
+	if len(raw) < len(scheme) || !strings.EqualFold(raw[:len(scheme)], scheme) {
+		return "", "", false
+	}
+	path, rest, found := strings.Cut(raw[len(scheme):], ":/")
+	if found {
+		rest = "/" + rest
+	}
+	return path, rest, true
+}
+
+// maxSocketPath is the longest path of a Unix socket on Linux, in bytes.
+const maxSocketPath = 107

@@ -27,6 +27,15 @@ func NormalizeURL(raw string) (string, error) {
 	if strings.ContainsFunc(raw, unicode.IsSpace) {
 		return bad("contains white space")
 	}
+	if path, _, ok := cutSocket(raw); ok {
+		switch {
+		case !strings.HasPrefix(path, "/"):
+			return bad("has no path, want unix:///PATH or unix:///PATH:/PREFIX")
+		case len(path) > maxSocketPath:
+			return bad("the path of a socket has at most %d bytes, this one has %d", maxSocketPath, len(path))
+		}
+		return raw, nil
+	}
 	full := raw
 	if !strings.Contains(raw, "://") && !otherScheme(raw) {
 		full = "http://" + raw
@@ -75,6 +84,10 @@ func JoinURL(base, path string, params ...[2]string) (string, error) {
 	full, err := NormalizeURL(base)
 	if err != nil {
 		return "", err
+	}
+	if socket, rest, ok := cutSocket(full); ok {
+		joined, err := JoinURL(socketHost+rest, path, params...)
+		return "unix://" + socket + ":" + strings.TrimPrefix(joined, socketHost), err
 	}
 	full, _, _ = strings.Cut(full, "#")
 	head, query, hasQuery := strings.Cut(full, "?")

@@ -1,0 +1,354 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math"
+	"strconv"
+	"sync"
+
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+)
+
+// Flow control of what we receive (RFC 9113, section 5.2). A stream's window is what its reader may lag behind; the connection's is never
+// what a server waits for.
+const (
+	h2StreamWindow = 8 << 20
+	h2ConnWindow   = 1 << 30
+	h2FirstWindow  = 65535 // of a connection, and of a stream until settings say otherwise
+)
+
+// h2MaxFrame is the largest frame that either side sends: what every peer must take (RFC 9113, section 4.2). Small frames keep streams apart.
+const h2MaxFrame = 16 << 10
+
+// h2MaxID is the last id of a stream on a connection.
+const h2MaxID = math.MaxInt32
+
+// h2FewStreams stands for the number of streams that a server allows until it says how many.
+const h2FewStreams = 100
+
+// h2conn is an HTTP/2 connection. One goroutine reads its frames and hands each stream its own bytes, with the instants of the reads that
+// brought them; what is sent is written by those who send, and by a goroutine of its own where the socket does not take it at once.
+type h2conn struct {
+	client *Client
+	k      *conn
+	frames *http2.Framer // of what comes in
+	unread []byte        // bytes read and in no frame yet
+	ended  chan struct{} // closed when the reading goroutine is gone
+	ready  chan struct{} // closed when the server's settings are there
+
+	mu       sync.Mutex // guards what follows
+	streams  map[uint32]*h2stream
+	users    int // exchanges that have a stream, or are to open one
+	most     int // streams that the server allows
+	settled  bool
+	draining bool  // takes no more streams
+	shut     bool  // ends with its last stream
+	err      error // why the connection is over
+	idle     int64 // instant since which it has no users
+
+	h2writer
+}
+
+// openHTTP2 begins HTTP/2 on a connection and waits for the server's settings.
+func (c *Client) openHTTP2(ctx context.Context, k *conn) (*h2conn, error) {
+	h := &h2conn{client: c, k: k, streams: map[uint32]*h2stream{}, most: h2FewStreams, ended: make(chan struct{}), ready: make(chan struct{})}
+	h.frames = http2.NewFramer(nil, h)
+	h.frames.ReadMetaHeaders = hpack.NewDecoder(4096, nil)
+	h.frames.MaxHeaderListSize = maxHead
+	h.frames.SetMaxReadFrameSize(h2MaxFrame)
+	h.h2writer.init(k)
+	k.delays.log = nil // each stream notes its own
+	err := h.preface()
+	go h.run()
+	if err != nil {
+		h.fail(err)
+	}
+	select {
+	case <-h.ready:
+		return h, nil
+	case <-h.ended:
+		if errors.Is(h.err, io.ErrUnexpectedEOF) {
+			return nil, malformed("The server closed the connection where HTTP/2 begins")
+		}
+		return nil, h.err
+	case <-ctx.Done():
+		h.fail(ctx.Err())
+		<-h.ended
+		return nil, ctx.Err()
+	}
+}
+
+// run reads frames until the connection is over.
+func (h *h2conn) run() {
+	defer close(h.ended)
+	for {
+		if err := h.frame(); err != nil {
+			if errors.Is(err, io.EOF) {
+				err = io.ErrUnexpectedEOF // no answer is complete because its connection ended
+			}
+			h.fail(err)
+			return
+		}
+	}
+}
+
+// Read is what the framer reads through: everything but the content of answers.
+func (h *h2conn) Read(p []byte) (int, error) {
+	if err := h.more(); err != nil {
+		return 0, err
+	}
+	n := copy(p, h.unread)
+	h.unread = h.unread[n:]
+	return n, nil
+}
+
+// more reads if nothing is unread.
+func (h *h2conn) more() error {
+	if len(h.unread) > 0 {
+		return nil
+	}
+	got, err := h.k.fill()
+	if len(got) == 0 && err == nil {
+		err = io.ErrNoProgress
+	}
+	if len(got) == 0 {
+		return err
+	}
+	if !h.settled && plausible(got) {
+		return malformed("The server does not speak HTTP/2: %s", quote(got))
+	}
+	h.unread = got
+	return nil
+}
+
+// frame reads one frame and does what it says.
+func (h *h2conn) frame() error {
+	fh, err := h.frames.ReadFrameHeader()
+	if err != nil {
+		return h.worded(err)
+	}
+	if !h.settled && fh.Type != http2.FrameSettings {
+		return malformed("The server does not speak HTTP/2: its first frame is %v", fh.Type)
+	}
+	if fh.Type == http2.FrameData {
+		return h.data(fh)
+	}
+	f, err := h.frames.ReadFrameForHeader(fh)
+	var one http2.StreamError
+	if errors.As(err, &one) {
+		h.reset(one.StreamID, one.Code, malformed("Bad HTTP/2 headers: %v", one.Cause))
+		return nil
+	}
+	if err != nil {
+		return h.worded(err)
+	}
+	return h.control(f)
+}
+
+// worded words the error of a connection whose peer broke the rules.
+func (h *h2conn) worded(err error) error {
+	var broken http2.ConnectionError
+	if errors.As(err, &broken) {
+		_ = h.goAway(http2.ErrCode(broken)) // the connection is over either way
+		why := broken.Error()
+		if detail := h.frames.ErrorDetail(); detail != nil {
+			why = detail.Error()
+		}
+		return malformed("Bad HTTP/2 frame: %s", why)
+	}
+	if errors.Is(err, http2.ErrFrameTooLarge) {
+		return malformed("Bad HTTP/2 frame: larger than %d bytes", h2MaxFrame)
+	}
+	return err
+}
+
+// data hands the content of a DATA frame on, piece by piece as it comes in.
+func (h *h2conn) data(fh http2.FrameHeader) error {
+	left, padding := int(fh.Length), 0
+	if fh.Flags.Has(http2.FlagDataPadded) && left > 0 {
+		if err := h.more(); err != nil {
+			return err
+		}
+		padding, h.unread = int(h.unread[0]), h.unread[1:]
+		left--
+	}
+	if fh.StreamID == 0 || padding > left {
+		return h.worded(http2.ConnectionError(http2.ErrCodeProtocol))
+	}
+	s, over := h.stream(fh.StreamID), fh.Flags.Has(http2.FlagDataEndStream)
+	for left -= padding; left > 0; {
+		if err := h.more(); err != nil {
+			return err
+		}
+		n := min(left, len(h.unread))
+		b := h.unread[:n]
+		h.unread = h.unread[n:]
+		if left -= n; s != nil {
+			s.put(b, h.arrived(), over && left == 0 && padding == 0)
+		}
+	}
+	for padding > 0 {
+		if err := h.more(); err != nil {
+			return err
+		}
+		n := min(padding, len(h.unread))
+		h.unread, padding = h.unread[n:], padding-n
+	}
+	if over && s != nil {
+		s.finish(h.arrived())
+	}
+	return h.received(int(fh.Length))
+}
+
+// arrived tells how the bytes that were just taken from what is unread came in.
+func (h *h2conn) arrived() piece {
+	k := h.k
+	p := piece{arrival: k.arrival, behind: len(h.unread) > 0 || k.left(), end: k.end}
+	if !k.sealed {
+		p.end -= uint64(len(h.unread))
+	}
+	return p
+}
+
+// control does what a frame without content says.
+func (h *h2conn) control(f http2.Frame) error {
+	switch f := f.(type) {
+	case *http2.MetaHeadersFrame:
+		return h.headers(f)
+	case *http2.SettingsFrame:
+		if f.IsAck() {
+			return nil
+		}
+		return h.settings(f)
+	case *http2.PingFrame:
+		if f.IsAck() {
+			return nil
+		}
+		return h.answerPing(f.Data)
+	case *http2.WindowUpdateFrame:
+		if !h.grow(f.StreamID, int64(f.Increment)) {
+			return h.worded(http2.ConnectionError(http2.ErrCodeFlowControl))
+		}
+	case *http2.RSTStreamFrame:
+		if s := h.stream(f.StreamID); s != nil {
+			s.end(&resetError{f.ErrCode})
+		}
+	case *http2.GoAwayFrame:
+		h.goneAway(f)
+	case *http2.PushPromiseFrame:
+		return h.worded(http2.ConnectionError(http2.ErrCodeProtocol)) // our settings forbid it
+	}
+	return nil
+}
+
+// headers hands a head on; trailers end their stream and are ignored.
+func (h *h2conn) headers(f *http2.MetaHeadersFrame) error {
+	s := h.stream(f.StreamID)
+	if s == nil {
+		return nil
+	}
+	if f.PseudoValue("status") != "" {
+		head, err := h2Head(f)
+		if err != nil {
+			h.reset(f.StreamID, http2.ErrCodeProtocol, err)
+			return nil
+		}
+		if head.status >= 200 {
+			p := h.arrived()
+			p.head = head
+			s.putHead(p)
+		} else if !s.interim() {
+			h.reset(f.StreamID, http2.ErrCodeEnhanceYourCalm, malformed("More than %d interim responses", maxInterim))
+			return nil
+		}
+	}
+	if f.StreamEnded() {
+		s.finish(h.arrived())
+	}
+	return nil
+}
+
+// h2Head makes a head of a HEADERS frame.
+func h2Head(f *http2.MetaHeadersFrame) (*head, error) {
+	if f.Truncated {
+		return nil, malformed("Response head larger than %d bytes", maxHead)
+	}
+	status, err := strconv.ParseUint(f.PseudoValue("status"), 10, 16)
+	if err != nil || status < 100 || status > 999 {
+		return nil, malformed("Bad status: %s", quote([]byte(f.PseudoValue("status"))))
+	}
+	h := &head{status: int(status), length: -1, framed: true}
+	h.named()
+	fields := f.RegularFields()
+	if len(fields) > maxHeaders {
+		return nil, malformed("Response head of more than %d lines", maxHeaders)
+	}
+	for _, field := range fields {
+		h.add(field.Name, field.Value)
+	}
+	return h, h.framing()
+}
+
+// settings takes in what the server can do.
+func (h *h2conn) settings(f *http2.SettingsFrame) error {
+	var limits h2limits
+	if err := f.ForeachSetting(limits.take); err != nil {
+		return h.worded(err)
+	}
+	if limits.window != nil && !h.resize(int64(*limits.window)) {
+		return h.worded(http2.ConnectionError(http2.ErrCodeFlowControl))
+	}
+	h.mu.Lock()
+	if limits.streams != nil {
+		h.most = int(min(*limits.streams, math.MaxInt32))
+	} else if !h.settled {
+		h.most = math.MaxInt32 // a server that names no limit has none
+	}
+	first := !h.settled
+	h.settled = true
+	h.mu.Unlock()
+	if first {
+		close(h.ready)
+	}
+	return h.acceptSettings()
+}
+
+// h2limits are the settings that matter to us; nil = not said.
+type h2limits struct{ window, streams *uint32 }
+
+func (c *h2limits) take(s http2.Setting) error {
+	if err := s.Valid(); err != nil {
+		return err
+	}
+	switch s.ID {
+	case http2.SettingInitialWindowSize:
+		c.window = &s.Val
+	case http2.SettingMaxConcurrentStreams:
+		c.streams = &s.Val
+	}
+	return nil
+}
+
+// goneAway takes in that the server takes no more streams, and which of those that are open it did not look at.
+func (h *h2conn) goneAway(f *http2.GoAwayFrame) {
+	h.mu.Lock()
+	h.draining = true
+	var lost []*h2stream
+	for id, s := range h.streams {
+		if id > f.LastStreamID {
+			lost = append(lost, s)
+		}
+	}
+	h.mu.Unlock()
+	err := error(&resetError{f.ErrCode})
+	if f.ErrCode == http2.ErrCodeNo {
+		err = errStale // the request was not read: it may be sent again
+	}
+	for _, s := range lost {
+		s.end(err)
+	}
+	h.closeIfOver()
+}

@@ -1,0 +1,352 @@
+package transport
+
+import (
+	"encoding/binary"
+	"errors"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/net/http2"
+)
+
+// h2Backlog is how many bytes may wait for the socket before a request's body waits as well.
+const h2Backlog = 1 << 20
+
+// h2writer is the half of an HTTP/2 connection that is written. Frames queue in the connection's buffer in the order of their streams; the
+// socket is given what it takes at once, and the rest by a goroutine of its own, so that who sends need not wait.
+type h2writer struct {
+	k      *conn
+	wmu    sync.Mutex // guards what follows, and keeps the order of frames
+	moved  *sync.Cond // more was written, a window grew, or the connection is over
+	frames *http2.Framer
+	queue  frameBuffer // of frames
+
+	nextID   uint32
+	window   int64 // bytes of content that the connection may send
+	initial  int64 // the same for a new stream
+	open     map[uint32]*h2stream
+	pending  int    // bytes received and not given back to the server's window
+	written  uint64 // bytes that the socket took
+	flushing bool   // a goroutine writes
+	closed   error
+}
+
+// frameBuffer is where the framer writes.
+type frameBuffer struct{ b []byte }
+
+// Write implements io.Writer.
+func (f *frameBuffer) Write(p []byte) (int, error) {
+	f.b = append(f.b, p...)
+	return len(p), nil
+}
+
+func (w *h2writer) init(k *conn) {
+	w.k, w.nextID, w.window, w.initial = k, 1, h2FirstWindow, h2FirstWindow
+	w.moved = sync.NewCond(&w.wmu)
+	w.open = map[uint32]*h2stream{}
+	w.frames = http2.NewFramer(&w.queue, nil)
+}
+
+// preface begins the connection (RFC 9113, section 3.4).
+func (w *h2writer) preface() error {
+	return w.say(func(f *http2.Framer) error {
+		w.queue.b = append(w.queue.b, http2.ClientPreface...)
+		err := f.WriteSettings(
+			http2.Setting{ID: http2.SettingEnablePush, Val: 0},
+			http2.Setting{ID: http2.SettingInitialWindowSize, Val: h2StreamWindow},
+			http2.Setting{ID: http2.SettingMaxHeaderListSize, Val: maxHead},
+		)
+		return errors.Join(err, f.WriteWindowUpdate(0, h2ConnWindow-h2FirstWindow))
+	})
+}
+
+// say writes frames of the connection.
+func (w *h2writer) say(frames func(f *http2.Framer) error) error {
+	w.wmu.Lock()
+	defer w.wmu.Unlock()
+	if w.closed != nil {
+		return w.closed
+	}
+	w.queue.b = w.queue.b[:0]
+	if err := frames(w.frames); err != nil {
+		return err
+	}
+	if w.backlog() > h2Backlog {
+		return malformed("The server takes nothing and asks for answers")
+	}
+	return w.write(w.queue.b)
+}
+
+func (w *h2writer) acceptSettings() error { return w.say((*http2.Framer).WriteSettingsAck) }
+
+func (w *h2writer) answerPing(data [8]byte) error {
+	return w.say(func(f *http2.Framer) error { return f.WritePing(true, data) })
+}
+
+func (w *h2writer) goAway(code http2.ErrCode) error {
+	return w.say(func(f *http2.Framer) error { return f.WriteGoAway(0, code, nil) })
+}
+
+func (w *h2writer) resetStream(id uint32, code http2.ErrCode) error {
+	return w.say(func(f *http2.Framer) error { return f.WriteRSTStream(id, code) })
+}
+
+// received gives the server's window back what it used of it, now and then.
+func (w *h2writer) received(n int) error {
+	if w.pending += n; w.pending < h2ConnWindow/2 { // only the reading goroutine comes here
+		return nil
+	}
+	n, w.pending = w.pending, 0
+	return w.say(func(f *http2.Framer) error { return f.WriteWindowUpdate(0, uint32(n)) })
+}
+
+// consumed does the same for a stream.
+func (w *h2writer) consumed(id uint32, n int) {
+	_ = w.say(func(f *http2.Framer) error { return f.WriteWindowUpdate(id, uint32(n)) }) // its reader notices a connection that is gone
+}
+
+// write queues bytes and gives the socket what it takes. w.wmu is held.
+func (w *h2writer) write(b []byte) error {
+	if w.k.tls != nil {
+		if err := w.k.encrypt(b); err != nil {
+			return err
+		}
+	} else {
+		w.k.outMu.Lock()
+		w.k.out = append(w.k.out, b...)
+		w.k.outMu.Unlock()
+	}
+	return w.flush()
+}
+
+// unwritten are the bytes that the socket has not taken.
+func (w *h2writer) unwritten() []byte {
+	w.k.outMu.Lock()
+	defer w.k.outMu.Unlock()
+	return w.k.out
+}
+
+func (w *h2writer) backlog() int { return len(w.unwritten()) }
+
+// took notes that the socket took n more bytes. w.wmu is held.
+func (w *h2writer) took(n int) {
+	w.k.outMu.Lock()
+	if w.k.out = w.k.out[n:]; len(w.k.out) == 0 {
+		w.k.out = nil
+	}
+	w.k.outMu.Unlock()
+	w.written += uint64(n)
+}
+
+// flush gives the socket what it takes at once, and starts who writes the rest. w.wmu is held.
+func (w *h2writer) flush() error {
+	if w.flushing {
+		return nil
+	}
+	for rest := w.unwritten(); len(rest) > 0; rest = w.unwritten() {
+		n, err := w.k.tryWrite(rest)
+		w.took(max(n, 0))
+		if err != nil {
+			return err
+		}
+		if n < len(rest) {
+			w.flushing = true
+			go w.flushRest()
+			return nil
+		}
+	}
+	return nil
+}
+
+// flushRest writes until nothing waits for the socket.
+func (w *h2writer) flushRest() {
+	w.wmu.Lock()
+	defer w.wmu.Unlock()
+	for rest := w.unwritten(); len(rest) > 0 && w.closed == nil; rest = w.unwritten() {
+		w.wmu.Unlock()
+		n, err := w.k.socket.Write(rest[:min(len(rest), 256<<10)])
+		w.wmu.Lock()
+		w.took(n)
+		if err != nil {
+			w.closed = err
+			w.k.interrupt() // the reading goroutine ends the connection
+		}
+		w.moved.Broadcast()
+	}
+	w.flushing = false
+}
+
+// over wakes whoever waits to write on a connection that has ended.
+func (w *h2writer) over(err error) {
+	w.wmu.Lock()
+	defer w.wmu.Unlock()
+	if w.closed == nil {
+		w.closed = err
+	}
+	w.moved.Broadcast()
+}
+
+// grow gives a stream, or with id 0 the connection, more to send; false = more than there may be (RFC 9113, section 6.9.1).
+func (w *h2writer) grow(id uint32, by int64) bool {
+	w.wmu.Lock()
+	defer w.wmu.Unlock()
+	defer w.moved.Broadcast()
+	if id == 0 {
+		w.window += by
+		return w.window <= h2MaxID
+	}
+	if s := w.open[id]; s != nil {
+		s.window += by
+		return s.window <= h2MaxID
+	}
+	return true
+}
+
+// resize sets what new streams may send, and moves it for those that are open (RFC 9113, section 6.9.2).
+func (w *h2writer) resize(to int64) bool {
+	w.wmu.Lock()
+	defer w.wmu.Unlock()
+	defer w.moved.Broadcast()
+	for _, s := range w.open {
+		if s.window += to - w.initial; s.window > h2MaxID {
+			return false
+		}
+	}
+	w.initial = to
+	return true
+}
+
+// begin opens a stream with the frames of a request: its headers, and behind them all of its body if it is small. Frames of a body that the
+// windows have no room for are left to sendBody; whole tells whether all was queued.
+func (w *h2writer) begin(s *h2stream, frames []byte, headers, body int) (whole bool, err error) {
+	w.wmu.Lock()
+	defer w.wmu.Unlock()
+	if w.closed != nil || w.nextID > h2MaxID || !s.conn.register(w.nextID, s) {
+		return false, errStale
+	}
+	s.id, s.window = w.nextID, w.initial
+	w.nextID += 2
+	w.open[s.id] = s
+	if whole = len(frames) > headers || body == 0; whole && int64(body) > min(w.window, s.window) {
+		frames, whole = frames[:headers], false
+	}
+	if whole {
+		w.window -= int64(body)
+		s.window -= int64(body)
+	}
+	renumber(frames, s.id)
+	err = w.write(frames)
+	s.last = w.written + uint64(w.backlog())
+	return whole, err
+}
+
+// isOut tells whether the socket has taken all of a request.
+func (w *h2writer) isOut(s *h2stream) bool {
+	w.wmu.Lock()
+	defer w.wmu.Unlock()
+	return w.written >= s.last
+}
+
+// renumber gives frames the id of a stream.
+func renumber(frames []byte, id uint32) {
+	for len(frames) >= frameHead {
+		size := int(frames[0])<<16 | int(frames[1])<<8 | int(frames[2])
+		binary.BigEndian.PutUint32(frames[5:], id)
+		frames = frames[frameHead+size:]
+	}
+}
+
+// frameHead is the length of the head of a frame (RFC 9113, section 4.1).
+const frameHead = 9
+
+// sendBody sends a body as the windows permit, and waits until the socket has taken all of it. stop ends the waiting.
+func (w *h2writer) sendBody(s *h2stream, ranges [][]byte) error {
+	w.wmu.Lock()
+	defer w.wmu.Unlock()
+	left := 0
+	for _, r := range ranges {
+		left += len(r)
+	}
+	for _, r := range ranges {
+		for len(r) > 0 {
+			n, err := w.room(s, min(len(r), h2MaxFrame))
+			if err != nil {
+				return err
+			}
+			w.queue.b = w.queue.b[:0]
+			left -= n
+			if err := w.frames.WriteData(s.id, left == 0, r[:n]); err != nil {
+				return err
+			}
+			if err := w.write(w.queue.b); err != nil {
+				return err
+			}
+			r = r[n:]
+		}
+	}
+	if len(ranges) > 0 {
+		s.last = w.written + uint64(w.backlog())
+	}
+	for w.written < s.last {
+		if err := w.wait(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// room takes up to want bytes from the windows, and waits while they have none. w.wmu is held.
+func (w *h2writer) room(s *h2stream, want int) (int, error) {
+	for min(w.window, s.window) <= 0 || w.backlog() > h2Backlog {
+		if err := w.wait(s); err != nil {
+			return 0, err
+		}
+	}
+	n := min(int64(want), w.window, s.window)
+	w.window -= n
+	s.window -= n
+	return int(n), nil
+}
+
+// errStopped ends the sending of a request that was answered, or given up, before it was all out.
+var errStopped = errors.New("the sending was stopped")
+
+// wait waits until something has changed. w.wmu is held.
+func (w *h2writer) wait(s *h2stream) error {
+	if w.closed == nil && !s.stopped && !s.late {
+		w.moved.Wait()
+	}
+	switch {
+	case s.stopped:
+		return errStopped
+	case s.late:
+		return os.ErrDeadlineExceeded
+	}
+	return w.closed
+}
+
+// stop ends the sending of a stream.
+func (w *h2writer) stop(s *h2stream) {
+	w.wmu.Lock()
+	s.stopped = true
+	w.moved.Broadcast()
+	w.wmu.Unlock()
+}
+
+// sendBy ends the sending of a stream at an instant.
+func (w *h2writer) sendBy(s *h2stream, at time.Time) *time.Timer {
+	return time.AfterFunc(time.Until(at), func() {
+		w.wmu.Lock()
+		s.late = true
+		w.moved.Broadcast()
+		w.wmu.Unlock()
+	})
+}
+
+// forget drops a stream that is over.
+func (w *h2writer) forget(s *h2stream) {
+	w.wmu.Lock()
+	delete(w.open, s.id)
+	w.wmu.Unlock()
+}

@@ -1,0 +1,188 @@
+package transport
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+
+	"aiperf/internal/redact"
+)
+
+// A proxy is used only if the options ask for it: for plain HTTP/1.1 it is sent the whole URL, for TLS and HTTP/2 it is asked for a tunnel
+// (RFC 9112, section 3.2.2; RFC 9110, section 9.3.6).
+type proxy struct {
+	target *Target // where it listens
+	auth   string  // value of Proxy-Authorization, "" = none
+}
+
+// newProxy reads the URL of a proxy.
+func newProxy(raw string) (*proxy, error) {
+	if !strings.Contains(raw, "://") {
+		raw = "http://" + raw
+	}
+	u, err := url.Parse(raw)
+	if err == nil && strings.ToLower(u.Scheme) != "http" {
+		err = fmt.Errorf("scheme %q is not supported, want http://HOST:PORT", u.Scheme)
+	}
+	if err == nil && u.Hostname() == "" {
+		err = errors.New("has no host, want http://HOST:PORT")
+	}
+	if err != nil {
+		var bad *url.Error
+		if errors.As(err, &bad) {
+			err = bad.Err
+		}
+		return nil, fmt.Errorf("%q: %w", redact.URL(raw), err)
+	}
+	p := &proxy{}
+	if u.User != nil {
+		pass, _ := u.User.Password()
+		p.auth = "Basic " + base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+pass))
+		u.User = nil
+	}
+	p.target, err = NewTarget(u.String())
+	return p, err
+}
+
+// proxies chooses the proxy of a target.
+type proxies struct {
+	all      *proxy // of every target; nil = ask the environment, if at all
+	fromEnv  bool
+	byTarget sync.Map // pool key -> chosen
+}
+
+// chosen is the answer for one server.
+type chosen struct {
+	proxy *proxy // nil = none
+	err   error
+}
+
+func (p *proxies) init(opt Options) (err error) {
+	if p.fromEnv = opt.ProxyFromEnv; opt.Proxy != "" {
+		if p.all, err = newProxy(opt.Proxy); err != nil {
+			return &SettingError{"proxy", err}
+		}
+	}
+	return nil
+}
+
+// of gives the proxy of a target; nil = none.
+func (p *proxies) of(t *Target) (*proxy, error) {
+	switch {
+	case t.socket != "":
+		return nil, nil
+	case p.all != nil:
+		return p.all, nil
+	case !p.fromEnv:
+		return nil, nil
+	}
+	if c, ok := p.byTarget.Load(t.key); ok {
+		return c.(chosen).proxy, c.(chosen).err
+	}
+	var c chosen
+	if raw := envProxy(t); raw != "" {
+		c.proxy, c.err = newProxy(raw)
+	}
+	p.byTarget.Store(t.key, c)
+	return c.proxy, c.err
+}
+
+// envProxy is the proxy that the environment names for a target, as the Python tool reads it: http_proxy or https_proxy, in small letters
+// first, unless no_proxy exempts the host. Loopback addresses are no exception of their own.
+func envProxy(t *Target) string {
+	name := "http_proxy"
+	if t.TLS {
+		name = "https_proxy"
+	}
+	raw := lookEnv(name)
+	if name == "http_proxy" && os.Getenv("REQUEST_METHOD") != "" {
+		raw = os.Getenv(name) // of a CGI program HTTP_PROXY is a header of its client
+	}
+	if raw == "" || exempt(t, lookEnv("no_proxy")) {
+		return ""
+	}
+	return raw
+}
+
+func lookEnv(name string) string {
+	if v := os.Getenv(name); v != "" {
+		return v
+	}
+	return os.Getenv(strings.ToUpper(name))
+}
+
+// exempt tells whether a list exempts a host: "*", names with all that ends in them, addresses, networks in CIDR notation, each but the last
+// with a port or without.
+func exempt(t *Target, list string) bool {
+	for item := range strings.SplitSeq(list, ",") {
+		item = strings.ToLower(strings.TrimSpace(item))
+		if item == "*" {
+			return true
+		}
+		if network, err := netip.ParsePrefix(item); err == nil && t.literal && network.Contains(t.addr.Unmap()) {
+			return true
+		}
+		if host, port, err := net.SplitHostPort(item); err == nil {
+			if port != fmt.Sprint(t.Port) {
+				continue
+			}
+			item = host
+		}
+		host := strings.ToLower(t.Host)
+		item = strings.TrimLeft(strings.Trim(item, "[]"), ".")
+		if item != "" && (host == item || strings.HasSuffix(host, "."+item)) {
+			return true
+		}
+	}
+	return false
+}
+
+// errTunnel is a proxy that does not make a tunnel.
+type errTunnel struct{ status string }
+
+func (e *errTunnel) Error() string { return "the proxy answered " + e.status }
+
+// tunnel asks a proxy for a connection to the target.
+func (p *proxy) tunnel(ctx context.Context, k *conn, t *Target) error {
+	stop := context.AfterFunc(ctx, k.interrupt)
+	defer stop()
+	ask := "CONNECT " + t.Address() + " HTTP/1.1\r\nHost: " + t.Address() + "\r\n"
+	if p.auth != "" {
+		ask += "Proxy-Authorization: " + p.auth + "\r\n"
+	}
+	if _, err := k.socket.Write([]byte(ask + "\r\n")); err != nil {
+		return err
+	}
+	var answer []byte
+	for end := -1; end < 0; end = headEnd(answer, 0) {
+		got, err := k.fill()
+		if len(got) == 0 {
+			return err
+		}
+		if answer = append(answer, got...); len(answer) > maxHead || !plausible(answer) {
+			return malformed("Bad answer of the proxy: %s", quote(answer))
+		}
+	}
+	k.release()
+	end := headEnd(answer, 0)
+	h, err := parseHead(answer[:end])
+	switch {
+	case err != nil:
+		return err
+	case !h.ok():
+		return &errTunnel{fmt.Sprintf("%d %s", h.status, h.reason)}
+	case end < len(answer):
+		return malformed("Bytes behind the answer of the proxy: %s", quote(answer[end:]))
+	}
+	if !stop() {
+		return ctx.Err()
+	}
+	return nil
+}
