@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"go.yaml.in/yaml/v3"
+
 	"aiperf/internal/artifact"
 	"aiperf/internal/assembly"
 	"aiperf/internal/config"
@@ -192,6 +194,8 @@ func leavesOf(v reflect.Value, key string) []leaf {
 		return nil
 	case v.Kind() == reflect.Pointer:
 		return leavesOf(v.Elem(), key)
+	case v.Type() == reflect.TypeFor[yaml.Node](): // rows of an inline file are data, no setting
+		return nil
 	case v.Kind() == reflect.Struct:
 		var all []leaf
 		for i := range v.NumField() {
