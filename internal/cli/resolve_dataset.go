@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -22,6 +23,8 @@ func (r *resolver) dataset() {
 		path, kind = rest, "mooncake_trace"
 	}
 	switch {
+	case path == "" && d.Records != nil:
+		r.inlineDataset(d, kind)
 	case path == "" || strings.HasPrefix(path, "synthetic:"):
 		r.generated(d)
 	case r.over && d.Type != config.DatasetFile:
@@ -104,9 +107,38 @@ func (r *resolver) fileDataset(d *config.Dataset, path, kind string) {
 		d.Entries = r.entries()
 	}
 	look, err := custom.LookInto(path, kind, r.spell)
+	r.looked(d, look, err)
+}
+
+// manyRecords is how many rows a configuration holds without a word.
+const manyRecords = 500
+
+// inlineDataset takes rows that stand in the configuration.
+func (r *resolver) inlineDataset(d *config.Dataset, kind string) {
+	d.Format = kind
+	if r.has("--num-dataset-entries") {
+		d.Entries = r.entries()
+	}
+	pools := make([]custom.Pool, len(d.Records))
+	for i, p := range d.Records {
+		pools[i] = custom.Pool{Name: p.Name, Rows: p.Rows}
+	}
+	if n := d.Records.Count(); n > manyRecords {
+		r.warn("%s holds %d rows: a file of rows is read faster and leaves the configuration readable", r.spell("datasets.main.records"), n)
+	}
+	look, err := custom.LookAt(pools, kind, r.spell)
+	r.looked(d, look, err)
+}
+
+// looked takes what a look into the rows has found.
+func (r *resolver) looked(d *config.Dataset, look *custom.Look, err error) {
+	path, kind := d.Path, d.Format
 	switch {
 	case err != nil:
-		r.fail("%s: %v", r.as("--input-file"), err)
+		if d.Records == nil {
+			err = fmt.Errorf("%s: %w", r.as("--input-file"), err)
+		}
+		r.fail("%v", err)
 		return
 	case !look.Format.Built() && kind != "":
 		r.fail("%s %s: not built yet; built are %s", r.as("--custom-dataset-type"), kind, strings.Join(builtFileTypes(), ", "))

@@ -36,7 +36,10 @@ func verbatim(r *resolver) bool { return r.file != nil && r.file.Format.Verbatim
 func generated(r *resolver) bool { return !ownData(r) }
 
 // ownData reports whether conversations come from outside: a file or a public set.
-func ownData(r *resolver) bool { return r.run.Dataset().Path != "" || r.has("--public-dataset") }
+func ownData(r *resolver) bool {
+	d := r.run.Dataset()
+	return d.Path != "" || d.Records != nil || r.has("--public-dataset")
+}
 
 // neither reports whether the endpoint type takes and gives no text.
 func neither(r *resolver) bool {
@@ -70,9 +73,11 @@ var dataRules = []rule{
 		"is for endpoint types that take system messages", "--system-prompt", "--system-prompt-file")},
 	{row: "5.2", test: anyWhen(verbatim, "has no place beside bodies that are sent as they stand in --input-file", "--system-prompt", "--system-prompt-file")},
 	{row: "38", test: anyWhen(ownData, "is for generated prompts and has no place beside --input-file or --public-dataset",
-		"--isl", "--isl-stddev", "--seq-dist", "--random-range-ratio", "--random-corpus-style", "--num-prefix-prompts", "--prefix-prompt-length", "--batch-size-text", "--audio-batch-size",
-		"--image-batch-size", "--video-batch-size", "--image-source", "--image-source-sampling", "--session-turns-mean", "--session-turns-stddev",
+		"--isl", "--isl-stddev", "--seq-dist", "--random-range-ratio", "--random-corpus-style", "--num-prefix-prompts", "--prefix-prompt-length",
+		"--image-source", "--image-source-sampling", "--session-turns-mean", "--session-turns-stddev",
 		"--session-turn-delay-mean", "--session-turn-delay-stddev")},
+	{row: "38", test: anyWhen(func(r *resolver) bool { return ownData(r) && !(withFile(r) && r.file.Format.Sampled) },
+		"is for generated prompts and for files of type random_pool", "--batch-size-text", "--audio-batch-size", "--image-batch-size", "--video-batch-size")},
 	{row: "39", test: func(r *resolver) (string, bool) {
 		return r.as("--isl-block-size") + " is for traces with hash ids", r.has("--isl-block-size") && untraced(r) && withFile(r)
 	}},

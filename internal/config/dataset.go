@@ -1,8 +1,6 @@
 package config
 
 import (
-	"go.yaml.in/yaml/v3"
-
 	"aiperf/internal/setting"
 
 	"aiperf/internal/redact"
@@ -40,10 +38,15 @@ type Dataset struct {
 	Entries int `yaml:"entries,omitempty"`
 
 	// File.
-	Path string `yaml:"path,omitempty"`
-	// Records are the rows of an inline file, a list, or a list by the name of each pool; zero: there is none.
-	Records yaml.Node `yaml:"records,omitempty"`
-	Format  string    `yaml:"format,omitempty"` // snake-case file type; empty: recognised from the content
+	Path    string  `yaml:"path,omitempty"`
+	Records Records `yaml:"records,omitempty"` // rows in place of a file
+	Format  string  `yaml:"format,omitempty"`  // snake-case file type; empty: recognised from the content
+
+	// File of type random_pool: contents of a kind in one request; nil: those of prompts, images, audio and video.
+	PromptBatchSize *int `yaml:"prompt_batch_size,omitempty"`
+	ImageBatchSize  *int `yaml:"image_batch_size,omitempty"`
+	AudioBatchSize  *int `yaml:"audio_batch_size,omitempty"`
+	VideoBatchSize  *int `yaml:"video_batch_size,omitempty"`
 
 	// Public.
 	Dataset       string            `yaml:"dataset,omitempty"`

@@ -86,6 +86,15 @@ func (s *SLOs) Set(tag string, threshold float64) {
 	*s = append(*s, SLO{tag, threshold})
 }
 
+// RecordPool are rows of a dataset that stand in the configuration itself.
+type RecordPool struct {
+	Name string // "" = there is one list without names
+	Rows []json.RawMessage
+}
+
+// Records are rows in a configuration: one list, or lists by name, which are pools to draw from.
+type Records []RecordPool
+
 // Formats is a list of file formats; the empty list is written as false, as the file layout has it.
 type Formats []string
 
@@ -134,6 +143,60 @@ func (e *Extra) UnmarshalYAML(n *yaml.Node) error {
 		e.Set(key, raw)
 		return nil
 	})
+}
+
+// MarshalYAML writes a list of rows, or a mapping of names to lists.
+func (r Records) MarshalYAML() (any, error) {
+	named := mapping()
+	for _, pool := range r {
+		list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
+		for _, row := range pool.Rows {
+			v, err := fromJSON(row)
+			if err != nil {
+				return nil, fmt.Errorf("records: %w", err)
+			}
+			list.Content = append(list.Content, v)
+		}
+		if pool.Name == "" {
+			return list, nil
+		}
+		add(named, pool.Name, list)
+	}
+	return named, nil
+}
+
+// UnmarshalYAML reads a list of rows, or a mapping of names to lists.
+func (r *Records) UnmarshalYAML(n *yaml.Node) error {
+	*r = Records{}
+	if n.Kind == yaml.MappingNode {
+		return eachPair(n, func(name string, v *yaml.Node) error { return r.read(name, v) })
+	}
+	return r.read("", n)
+}
+
+func (r *Records) read(name string, list *yaml.Node) error {
+	if list.Kind != yaml.SequenceNode {
+		return fmt.Errorf("line %d: records must be a list of rows, or lists by name", list.Line)
+	}
+	pool := RecordPool{Name: name}
+	for _, item := range list.Content {
+		row, err := appendJSON(nil, item)
+		if err != nil {
+			return err
+		}
+		pool.Rows = append(pool.Rows, row)
+	}
+	*r = append(*r, pool)
+	return nil
+}
+
+// Count is the number of rows.
+func (r Records) Count() int {
+	n := 0
+	for i := range r {
+		n += len(r[i].Rows)
+	}
+	return n
 }
 
 // MarshalYAML writes the thresholds as a mapping in their order.

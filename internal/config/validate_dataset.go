@@ -20,9 +20,14 @@ func (v *violations) dataset(b *Benchmark) {
 	v.when(d.SystemPrompt != "" && d.SystemPromptFile != "", path+".system_prompt", "excludes %s", v.as(path+".system_prompt_file"))
 	v.when(d.Entries < 0, path+".entries", "must be >= 1")
 	v.when(d.BlockSize < 0, path+".block_size", "must be >= 1")
+	for key, n := range map[string]*int{"prompt": d.PromptBatchSize, "image": d.ImageBatchSize, "audio": d.AudioBatchSize, "video": d.VideoBatchSize} {
+		v.when(n != nil && *n < 0, path+"."+key+"_batch_size", "must be >= 0")
+	}
 	switch d.Type {
 	case DatasetFile:
-		v.when(d.Path == "", path+".path", "is empty")
+		v.when(d.Path == "" && d.Records == nil, path+".path", "is empty")
+		v.when(d.Path != "" && d.Records != nil, path+".records", "excludes %s: the rows stand here or in a file", v.as(path+".path"))
+		v.when(d.Records != nil && d.Records.Count() == 0, path+".records", "has no rows")
 	case DatasetSynthetic:
 		v.when(d.Entries < 1, path+".entries", "must be >= 1")
 		v.when(d.Prompts == nil || d.Prompts.ISL == nil, path+".prompts.isl", "is missing")

@@ -7,6 +7,7 @@ import (
 
 	"aiperf/internal/assembly"
 	"aiperf/internal/config"
+	"aiperf/internal/conversation"
 	"aiperf/internal/dataset"
 	"aiperf/internal/dataset/custom"
 	"aiperf/internal/dataset/synth"
@@ -207,6 +208,10 @@ func openFile(ctx context.Context, agent string, b *config.Benchmark, d *config.
 	if e.InlineMedia {
 		o.Fetch = fetcher(ctx, agent, b)
 	}
+	o.Batches = batches(d)
+	for _, p := range d.Records {
+		o.Records = append(o.Records, custom.Pool{Name: p.Name, Rows: p.Rows})
+	}
 	if d.InterTurnDelayCap != nil {
 		ms := float64(*d.InterTurnDelayCap) * 1000
 		o.DelayCap = &ms
@@ -222,6 +227,31 @@ func openFile(ctx context.Context, agent string, b *config.Benchmark, d *config.
 		}
 	}
 	return custom.Open(d.Path, o)
+}
+
+// batches is how many contents of each kind a turn takes that is drawn from a pool.
+func batches(d *config.Dataset) map[conversation.Kind]int {
+	sizes := map[conversation.Kind]int{}
+	if d.Prompts != nil {
+		sizes[conversation.Text] = d.Prompts.BatchSize
+	}
+	if d.Images != nil {
+		sizes[conversation.Image] = d.Images.BatchSize
+	}
+	if d.Audio != nil {
+		sizes[conversation.Audio] = d.Audio.BatchSize
+	}
+	if d.Video != nil {
+		sizes[conversation.Video] = d.Video.BatchSize
+	}
+	for kind, own := range map[conversation.Kind]*int{
+		conversation.Text: d.PromptBatchSize, conversation.Image: d.ImageBatchSize, conversation.Audio: d.AudioBatchSize, conversation.Video: d.VideoBatchSize,
+	} {
+		if own != nil {
+			sizes[kind] = *own
+		}
+	}
+	return sizes
 }
 
 // separator is the token that keeps neighbouring blocks of hash ids apart: the tokenizer's first token of a text, else its last one.

@@ -23,8 +23,11 @@ type Options struct {
 	Spell      setting.Spell `json:"-"` // words the settings that errors speak of
 	Root       *rng.Root
 	Type       string // format named by the user, "" = recognised from the content
+	Records    []Pool // rows in place of a file; nil = there is a file
 	Assignment dataset.Assignment
-	Entries    int      // conversations that are drawn from a pool, 0 = 100; other formats have as many as they hold
+	Entries    int // conversations that are drawn from a pool, 0 = 100; other formats have as many as they hold
+	// Batches is how many contents of a kind a turn drawn from a pool takes; a kind that is not there: those of one row.
+	Batches    map[conversation.Kind]int
 	DelayRatio float64  // multiplies delays
 	DelayCap   *float64 // ms, no delay is longer before it is scaled; nil = no limit
 	Limits     trace.Limits
@@ -65,11 +68,19 @@ type loader struct {
 	unknown string    // warning of the first keys that are ignored
 	hash    hash.Hash // of the bytes of a trace, once its rows are read
 	media   *library
+	// labelled: some content bears a name that its row gives.
+	labelled bool
 }
 
 // Open reads the file. Its error has a line for each of the first ten faults.
 func Open(path string, o Options) (*Dataset, error) {
 	name := o.Type
+	if o.Records != nil {
+		path = inlinePool
+		if name == "" {
+			name = "single_turn"
+		}
+	}
 	if name == "" {
 		var err error
 		if name, err = detect(path); err != nil {
@@ -83,7 +94,11 @@ func Open(path string, o Options) (*Dataset, error) {
 	if format.read == nil {
 		return nil, fmt.Errorf("%s: files of type %s are not built yet", path, name)
 	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() && !format.Folder {
+	if o.Records != nil {
+		if err := inlinable(format, o.Records, o.Spell); err != nil {
+			return nil, err
+		}
+	} else if info, err := os.Stat(path); err == nil && info.IsDir() && !format.Folder {
 		return nil, fmt.Errorf("%s %w", o.Spell.As("datasets.main.path"), notFolder(path, name))
 	}
 	if o.Synthesis != nil && !format.Trace {
@@ -143,14 +158,14 @@ func (l *loader) rows(path string, known []string, f func(*rows.Row)) error {
 		l.hash = sha256.New()
 		raw = l.hash
 	}
-	err := rows.Objects(path, raw, &l.faults, func(r *rows.Row) {
+	err := l.lines(path, raw, rows.Each(&l.faults, func(r *rows.Row) {
 		l.look(r, known)
 		if l.rowNo == 0 {
 			l.set.info.FirstHasTime = r.Has("timestamp")
 		}
 		l.rowNo++
 		f(r)
-	})
+	}))
 	if l.unknown != "" {
 		l.set.info.Warnings = append(l.set.info.Warnings, l.unknown)
 	}

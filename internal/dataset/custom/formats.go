@@ -38,6 +38,9 @@ func (f Format) Verbatim() bool { return f.verbatim }
 // Built tells whether files of the format can be read.
 func (f Format) Built() bool { return f.read != nil }
 
+// rowed tells whether files of the format are rows of JSON.
+func (f Format) rowed() bool { return f.read != nil && f.heads == nil && f.Name != inputsType }
+
 // Names of formats that detection speaks of.
 const (
 	inputsType = "inputs_json"
@@ -73,16 +76,13 @@ var Formats = []Format{
 	{Name: "dag_jsonl", read: readGraph, rank: 5, fits: func(r row) bool {
 		return r.is("turns", "array") && r.turnsWithMessages() || r.any("spawns", "orchestrator", "rounds")
 	}},
-	{Name: "speed_bench", rank: 9, fits: func(r row) bool { return r.has("question_id", "category", "messages") }},
+	{Name: "speed_bench", read: readSpeedBench, glance: glanceQuestions, rank: 9, fits: func(r row) bool { return r.has("question_id", "category", "messages") }},
 }
 
 // hasContent tells whether a row has texts or media.
 func hasContent(r row) bool {
 	return r.any("text", "texts", "image", "images", "audio", "audios", "video", "videos", "token_ids")
 }
-
-// speedBench is the beginning of the names of the speed_bench family; the rest names a split.
-const speedBench = "speed_bench_"
 
 // Find returns the format of a name.
 func Find(name string) (Format, bool) {

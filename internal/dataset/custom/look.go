@@ -21,6 +21,8 @@ type Look struct {
 	Timed      bool   // the first row has a timestamp
 	AllTimed   bool   // every row has one
 	First      string // where the first row stands, "path:line"
+
+	named string // format that the user named, "" = recognised
 }
 
 // LookInto tells the format of a file, checks that its rows are JSON objects and counts them. A format that is not built is not looked
@@ -33,7 +35,7 @@ func LookInto(path, named string, as setting.Spell) (*Look, error) {
 	case err != nil:
 		return nil, err
 	}
-	l := &Look{Recognised: named == ""}
+	l := &Look{Recognised: named == "", named: named}
 	if named == "" {
 		if named, err = detect(path); err != nil {
 			return nil, worded(err, as)
@@ -61,8 +63,17 @@ func notFolder(path, format string) error {
 
 // rows looks into a file of rows.
 func (l *Look) rows(path string) error {
+	return l.rowsOf(path, func(r *rows.Row) (glimpse, bool) { return glance(r), true })
+}
+
+// rowsOf looks into a file of rows of which see tells what they are, and whether they are taken.
+func (l *Look) rowsOf(path string, see func(r *rows.Row) (glimpse, bool)) error {
 	var faults dataset.Faults
-	err := rows.Objects(path, io.Discard, &faults, func(r *rows.Row) { l.add(r.Where, glance(r)) })
+	err := rows.Objects(path, io.Discard, &faults, func(r *rows.Row) {
+		if g, taken := see(r); taken {
+			l.add(r.Where, g)
+		}
+	})
 	if err == nil {
 		err = faults.Err()
 	}

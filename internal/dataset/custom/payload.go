@@ -1,6 +1,8 @@
 package custom
 
 import (
+	"io"
+
 	"aiperf/internal/conversation"
 	"aiperf/internal/dataset/rows"
 )
@@ -22,7 +24,7 @@ func readRawPayload(l *loader, path string) error {
 	}
 	for _, file := range files {
 		var turns []conversation.Turn
-		err := rows.Read(file, func(line rows.Line) bool {
+		err := l.lines(file, io.Discard, func(line rows.Line) bool {
 			if rows.Parse(line.Where(), line.Text, &l.faults) != nil {
 				turns = append(turns, conversation.Turn{RawPayload: line.Text, Origin: line.Where()})
 			}

@@ -2,6 +2,7 @@ package custom
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -10,6 +11,11 @@ import (
 )
 
 func contains(list []string, s string) bool { return slices.Contains(list, s) }
+
+// sortedKeys lists the keys of a map for a message.
+func sortedKeys[V any](m map[string]V) string {
+	return strings.Join(slices.Sorted(maps.Keys(m)), ", ")
+}
 
 // conversation returns the place of the conversation with an id, making it if it is new.
 func (l *loader) conversation(id string, places map[string]int) *conversation.Conversation {

@@ -5,6 +5,7 @@ package rows
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,10 +18,28 @@ type Line struct {
 	Path   string
 	Number int    // counts from 1 over all lines, blank ones included
 	Text   []byte // without white space around it
+
+	listed bool // an item of a list, which counts from 0, not a line
 }
 
-// Where is the line's place, "path:line".
-func (l Line) Where() string { return fmt.Sprintf("%s:%d", l.Path, l.Number) }
+// Where is the line's place, "path:line", or "name[item]".
+func (l Line) Where() string {
+	if l.listed {
+		return fmt.Sprintf("%s[%d]", l.Path, l.Number)
+	}
+	return fmt.Sprintf("%s:%d", l.Path, l.Number)
+}
+
+// Listed calls f for every item of a list as if it were a line, until f returns false. Their texts go to raw, one a line.
+func Listed(name string, items []json.RawMessage, raw io.Writer, f func(Line) bool) error {
+	for i, text := range items {
+		_, _ = raw.Write(append(text[:len(text):len(text)], '\n')) // raw is a hash, or nothing
+		if !f(Line{Path: name, Number: i, Text: text, listed: true}) {
+			return nil
+		}
+	}
+	return nil
+}
 
 // Read calls f for every line of the file that is not blank, until f returns false. A byte order mark is skipped; a name that ends in
 // .gz is read through gzip. A file without a line is an error.
@@ -84,10 +103,15 @@ func line(in *bufio.Reader) ([]byte, error) {
 
 // Objects calls f for every row of the file, whose bytes go to raw as ReadBytes says. Rows that are no JSON object are noted as faults and left out.
 func Objects(path string, raw io.Writer, faults *dataset.Faults, f func(*Row)) error {
-	return ReadBytes(path, raw, func(l Line) bool {
+	return ReadBytes(path, raw, Each(faults, f))
+}
+
+// Each makes rows of lines for f. Those that are no JSON object are noted as faults.
+func Each(faults *dataset.Faults, f func(*Row)) func(Line) bool {
+	return func(l Line) bool {
 		if row := Parse(l.Where(), l.Text, faults); row != nil {
 			f(row)
 		}
 		return true
-	})
+	}
 }

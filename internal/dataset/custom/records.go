@@ -1,0 +1,90 @@
+package custom
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"aiperf/internal/dataset"
+	"aiperf/internal/dataset/rows"
+	"aiperf/internal/setting"
+)
+
+// Pool are rows that stand in a configuration, not in a file.
+type Pool struct {
+	Name string // "" = the only one
+	Rows []json.RawMessage
+}
+
+// inlinePool stands for a path where the rows of a configuration are read.
+const inlinePool = "<inline>"
+
+// place names the list that a pool stands in, for messages.
+func (p Pool) place() string {
+	if p.Name == "" {
+		return "records"
+	}
+	return "records." + p.Name
+}
+
+// lines calls f for every line of a file, or for every row of a pool of the configuration.
+func (l *loader) lines(path string, raw io.Writer, f func(rows.Line) bool) error {
+	for _, p := range l.Records {
+		if p.Name == path || p.Name == "" {
+			return rows.Listed(p.place(), p.Rows, raw, f)
+		}
+	}
+	return rows.ReadBytes(path, raw, f)
+}
+
+// pools lists what is drawn from: the file itself, the files of a folder, or the pools of the configuration.
+func (l *loader) pools(path string) ([]string, error) {
+	if l.Records == nil {
+		return pools(path)
+	}
+	var names []string
+	for _, p := range l.Records {
+		if p.Name == "" {
+			return []string{inlinePool}, nil
+		}
+		names = append(names, p.Name)
+	}
+	return names, nil
+}
+
+// LookAt tells the format of rows that stand in a configuration and counts them, as LookInto does for a file.
+func LookAt(pools []Pool, named string, as setting.Spell) (*Look, error) {
+	l := &Look{named: named}
+	if named == "" {
+		named = "single_turn"
+	}
+	var known bool
+	if l.Format, known = Find(named); !known {
+		return nil, CheckType(named)
+	}
+	if err := inlinable(l.Format, pools, as); err != nil {
+		return l, err
+	}
+	see := func(r *rows.Row) { l.add(r.Where, glance(r)) }
+	if l.Format.Sampled {
+		see = func(r *rows.Row) { l.add(r.Where, glimpse{turns: 1}) }
+	}
+	var faults dataset.Faults
+	for _, p := range pools {
+		if err := rows.Listed(p.place(), p.Rows, io.Discard, rows.Each(&faults, see)); err != nil {
+			return l, err
+		}
+	}
+	return l, faults.Err()
+}
+
+// inlinable tells whether rows of a format can stand in a configuration.
+func inlinable(f Format, pools []Pool, as setting.Spell) error {
+	switch {
+	case !f.rowed():
+		return fmt.Errorf("%s: files of type %s hold no rows that could stand in a configuration", as.As("datasets.main.records"), f.Name)
+	case !f.Sampled && len(pools) > 0 && pools[0].Name != "":
+		return fmt.Errorf("%s: lists by name are for type %s, not for %s", as.As("datasets.main.records"), poolType, f.Name)
+	}
+	return nil
+}

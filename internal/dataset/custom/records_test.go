@@ -1,0 +1,148 @@
+package custom
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"aiperf/internal/conversation"
+)
+
+func raws(items ...string) (list []json.RawMessage) {
+	for _, s := range items {
+		list = append(list, json.RawMessage(s))
+	}
+	return list
+}
+
+// TestInlineRecords: rows of a configuration are read as those of a file are, and faults say which item they stand in.
+func TestInlineRecords(t *testing.T) {
+	o := base("single_turn")
+	o.Records = []Pool{{Rows: raws(`{"text":"a"}`, `{"text":"b"}`)}}
+	s, err := Open("", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := lines(s); !slices.Equal(got, []string{"session_000000: [a]", "session_000001: [b]"}) {
+		t.Errorf("%q", got)
+	}
+	look, err := LookAt(o.Records, "", nil)
+	if err != nil || look.Records != 2 || look.Format.Name != "single_turn" {
+		t.Errorf("%+v %v", look, err)
+	}
+	for _, c := range []struct {
+		format string
+		pools  []Pool
+		want   string
+	}{
+		{"single_turn", []Pool{{Rows: raws(`{"text":"a"}`, `{"texts":5}`)}}, "records[1]: texts: must be a list"},
+		{"random_pool", []Pool{{Name: "q", Rows: raws(`[1]`)}}, "records.q[0]: must be a JSON object, got array"},
+		{"multi_turn", []Pool{{Name: "q", Rows: raws(`{"turns":[{"text":"a"}]}`)}}, "lists by name are for type random_pool"},
+		{"inputs_json", []Pool{{Rows: raws(`{}`)}}, "hold no rows"},
+		{"burst_gpt_trace", []Pool{{Rows: raws(`{}`)}}, "hold no rows"},
+		{"raw_payload", []Pool{{}}, "no records"},
+	} {
+		o := base(c.format)
+		o.Records = c.pools
+		if _, err := Open("", o); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", c.format, err, c.want)
+		}
+	}
+	o = base("random_pool")
+	o.Root, o.Entries = seven(), 2
+	o.Records = []Pool{{Name: "query", Rows: raws(`{"text":"a"}`)}, {Name: "passages", Rows: raws(`{"text":"b"}`)}}
+	if s, err = Open("", o); err != nil || lines(s)[0] != "session_000000: query[a]passages[b]" {
+		t.Errorf("%v %v", s, err)
+	}
+}
+
+// TestBatches: contents drawn by kind, in the order of draws of the Python tool: images before texts, sounds, clips.
+func TestBatches(t *testing.T) {
+	rows := "{\"text\":\"a\",\"image\":\"https://h/1.png\"}\n{\"texts\":[\"b\",\"c\"],\"image\":\"https://h/2.png\"}\n"
+	o := base("random_pool")
+	o.Root, o.Entries = seven(), 2
+	o.Batches = map[conversation.Kind]int{conversation.Text: 2, conversation.Image: 1}
+	s := open(t, rows, o)
+	stream := seven().Stream("dataset.loader.random_pool")
+	for i := range 2 {
+		image := []string{"https://h/1.png", "https://h/2.png"}[stream.Index(2)]
+		texts := []string{[]string{"a", "b", "c"}[stream.Index(3)], []string{"a", "b", "c"}[stream.Index(3)]}
+		turn := &s.Conversation(i).Turns[0]
+		if !slices.Equal(turn.Contents(), texts) || len(turn.Parts) != 3 || turn.Parts[2].Blob.Address() != image || turn.Parts[0].Name != "" {
+			t.Errorf("turn %d: %q", i, turn.Contents())
+		}
+	}
+	o.Batches = map[conversation.Kind]int{conversation.Image: 0}
+	if got := open(t, rows, o).Conversation(0).Turns[0].Parts; len(got) != 1 || got[0].Kind != conversation.Text {
+		t.Errorf("%+v", got)
+	}
+	o.Batches = map[conversation.Kind]int{conversation.Audio: 5}
+	if got := open(t, rows, o).Conversation(0).Turns[0].Parts; len(got) < 2 || got[0].Name != "in" {
+		t.Errorf("a kind that the pool lacks makes batches: %+v", got)
+	}
+	for text, want := range map[string]string{
+		rows: "leave nothing to send: datasets.main.images.batch_size 0",
+		`{"texts":[{"name":"n","contents":["a"]}]}`:                     "would be lost",
+		`{"images":["https://h/1.png"],"image_uuids":["u"],"text":"a"}`: "would be lost",
+	} {
+		o.Batches = map[conversation.Kind]int{conversation.Text: 0, conversation.Image: 0}
+		if err := refusal(t, text, o); !strings.Contains(err, want) {
+			t.Errorf("%s: %s", text, err)
+		}
+	}
+	o.Batches = map[conversation.Kind]int{conversation.Text: 2}
+	dir := writeFolder(t, map[string]string{"a.jsonl": `{"text":"a"}`, "b.jsonl": `{"text":"b"}`})
+	if _, err := Open(dir, o); err == nil || !strings.Contains(err.Error(), "the folder has 2") {
+		t.Error(err)
+	}
+}
+
+// TestSpeedBench: a message is a turn, a system message too; the name of the type chooses the category.
+func TestSpeedBench(t *testing.T) {
+	id := strings.Repeat("a", 31)
+	rows := `{"question_id":"` + id + `1","category":"coding","messages":[{"role":"system","content":"s"},{"role":"user","content":"u"}]}` + "\n" +
+		`{"question_id":"` + id + `2","category":"math","messages":[{"role":"user","content":"m"}]}` + "\n"
+	for name, want := range map[string][]string{
+		"speed_bench_qualitative":   {id + "1: system:[s]; user:[u]", id + "2: user:[m]"},
+		"":                          {id + "1: system:[s]; user:[u]", id + "2: user:[m]"},
+		"speed_bench_math":          {id + "2: user:[m]"},
+		"speed_bench_throughput_1k": {id + "1: system:[s]; user:[u]", id + "2: user:[m]"},
+	} {
+		o := base(name)
+		o.HoistSystem = true
+		s := open(t, rows, o)
+		if got := lines(s); !slices.Equal(got, want) || s.Conversation(0).System != "" {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	if got := open(t, rows, base("")).Conversation(0).Turns[0].Role; got != "system" {
+		t.Errorf("role %q", got)
+	}
+	message := func(m string) string { return `{"question_id":"` + id + `1","category":"coding","messages":` + m + `}` }
+	for text, want := range map[string]string{
+		message(`[]`):                           "messages: must not be empty",
+		message(`[{"role":"user"}]`):            "messages[0].content: missing",
+		message(`[{"role":" ","content":"c"}]`): "messages[0].role: must not be blank",
+		message(`[{"role":"user","content":"` + speedBenchStub + `"}]`):              "is a placeholder",
+		`{"question_id":"x","category":"c","messages":[{"role":"u","content":"c"}]}`: "must have 32 characters, got 1",
+		`{"category":"","messages":5}`:                                               "question_id: missing",
+	} {
+		if err := refusal(t, text, base("speed_bench_qualitative")); !strings.Contains(err, ":1: ") || !strings.Contains(err, want) {
+			t.Errorf("%s: %s, want %s", text, err, want)
+		}
+	}
+	if err := refusal(t, rows, base("speed_bench_throughput_1k_low_entropy")); !strings.Contains(err, "no row is of category low_entropy; there are coding, math") {
+		t.Error(err)
+	}
+}
+
+// refusal is why a file is not taken.
+func refusal(t *testing.T, content string, o Options) string {
+	t.Helper()
+	_, err := Open(write(t, content), o)
+	if err == nil {
+		t.Fatalf("%s is taken", content)
+	}
+	return err.Error()
+}

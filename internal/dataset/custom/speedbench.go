@@ -1,0 +1,110 @@
+package custom
+
+import (
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+
+	"aiperf/internal/conversation"
+	"aiperf/internal/dataset"
+	"aiperf/internal/dataset/rows"
+)
+
+const (
+	// speedBench is the beginning of the names of the speed_bench family; the rest names a split, a category, or both.
+	speedBench = "speed_bench_"
+	// questionID is the length of a question's id, in characters.
+	questionID = 32
+	// speedBenchStub stands in published files in place of content that may not be published.
+	speedBenchStub = "FULL BENCHMARK DATA SHOULD BE FETCHED FROM THE SOURCE USING SPECDEC_BENCH"
+)
+
+// speedBenchCategory is the category that a name of the family takes rows of; "" = all.
+func speedBenchCategory(name string) string {
+	name, ok := strings.CutPrefix(name, speedBench)
+	if rest, tiered := strings.CutPrefix(name, "throughput_"); tiered {
+		_, name, ok = strings.Cut(rest, "_")
+	}
+	if !ok || name == "qualitative" {
+		return ""
+	}
+	return name
+}
+
+// readSpeedBench reads a question a row: each of its messages is a turn of its own, a system message in front too.
+func readSpeedBench(l *loader, path string) error {
+	category := speedBenchCategory(l.Type)
+	places := map[string]int{}
+	seen := map[string]bool{}
+	err := l.rows(path, []string{"question_id", "category", "messages"}, func(r *rows.Row) {
+		for _, key := range []string{"question_id", "category", "messages"} {
+			if !r.Has(key) {
+				r.Fault(key, "missing")
+			}
+		}
+		id, kind := r.String("question_id"), r.String("category")
+		if id != nil && utf8.RuneCountInString(*id) != questionID {
+			r.Fault("question_id", "must have %d characters, got %d", questionID, utf8.RuneCountInString(*id))
+		}
+		if kind != nil && *kind == "" {
+			r.Fault("category", "must not be empty")
+		}
+		turns := questions(r)
+		if id == nil || kind == nil || len(turns) == 0 {
+			return
+		}
+		seen[*kind] = true
+		if category == "" || *kind == category {
+			c := l.conversation(*id, places)
+			c.Turns = append(c.Turns, turns...)
+		}
+	})
+	if err == nil && l.faults.Count() == 0 && len(places) == 0 {
+		return dataset.Nothing("%s: no row is of category %s; there are %s", path, category, sortedKeys(seen))
+	}
+	return err
+}
+
+// questions are the turns of a row.
+func questions(r *rows.Row) []conversation.Turn {
+	items := r.List("messages")
+	if items != nil && len(items) == 0 {
+		r.Fault("messages", "must not be empty")
+	}
+	var turns []conversation.Turn
+	for i, raw := range items {
+		m := r.Item("messages", i, raw)
+		if m == nil {
+			continue
+		}
+		text := map[string]string{}
+		for _, key := range []string{"role", "content"} {
+			value := m.String(key)
+			switch {
+			case value == nil && !m.Has(key):
+				m.Fault(key, "missing")
+			case value != nil && strings.TrimSpace(*value) == "":
+				m.Fault(key, "must not be blank")
+			case value != nil:
+				text[key] = *value
+			}
+		}
+		if text["content"] == speedBenchStub {
+			m.Fault("content", "is a placeholder: fetch the whole data from the benchmark's source")
+		}
+		turns = append(turns, conversation.Turn{Role: text["role"], Parts: conversation.Texts("", text["content"]), Origin: r.Where})
+	}
+	return turns
+}
+
+// glanceQuestions counts the turns of a row of messages.
+func glanceQuestions(l *Look, path string) error {
+	category := speedBenchCategory(l.named)
+	return l.rowsOf(path, func(r *rows.Row) (glimpse, bool) {
+		var messages []json.RawMessage
+		_ = json.Unmarshal(r.Raw("messages"), &messages) // what is none is a fault when the file is read
+		kind := ""
+		_ = json.Unmarshal(r.Raw("category"), &kind)
+		return glimpse{turns: max(1, len(messages))}, category == "" || kind == category
+	})
+}
