@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"time"
 
 	"aiperf/internal/artifact"
 	"aiperf/internal/conversation"
@@ -60,6 +61,7 @@ type listing struct {
 	path  string
 	hide  *redact.Secrets
 	warn  func(string)
+	tell  func(done, of int) // every tellEvery while it is waited for; nil = nobody asked
 	file  *artifact.Inputs
 	given chan draft
 	over  chan struct{} // the load is over
@@ -81,6 +83,9 @@ const mostEarly = 256
 
 // mostLate is how many conversations are still made when the user has ended the run.
 const mostLate = 1000
+
+// tellEvery is the pause between two words about a file that takes long to complete.
+const tellEvery = 5 * time.Second
 
 // newListing makes the component. hide are the secrets that the file must not show.
 func newListing(path string, hide *redact.Secrets, data *prepared, codec endpoint.Codec, warn func(string)) *listing {
@@ -161,7 +166,12 @@ func (l *listing) finish(ctx context.Context) (missing int, err error) {
 	close(l.over)
 	<-l.idle
 	n, late := l.data.data.Len(), 0
+	told := time.Now()
 	for l.next < n && l.err == nil && late < mostLate {
+		if l.tell != nil && time.Since(told) >= tellEvery {
+			told = time.Now()
+			l.tell(l.next, n)
+		}
 		if ctx.Err() != nil {
 			late++
 		}

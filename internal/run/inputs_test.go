@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"aiperf/internal/conversation"
 	"aiperf/internal/dataset"
@@ -112,6 +114,33 @@ func TestInterruptedListing(t *testing.T) {
 	if ids, _ := listed(t, path); len(ids) != data.n-missing {
 		t.Errorf("%d listed, %d missing of %d", len(ids), missing, data.n)
 	}
+}
+
+// TestALongListingIsTold: who waits for the file is told how far it is.
+func TestALongListingIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		data := &generated{n: 30, made: map[int]int{}}
+		l := newListing(filepath.Join(t.TempDir(), "inputs.json"), nil, &prepared{data: data}, slowly{chat(t)}, func(string) {})
+		var told []string
+		l.tell = func(done, of int) { told = append(told, fmt.Sprint(done, " of ", of)) }
+		if err := l.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if missing, err := l.finish(t.Context()); missing != 0 || err != nil {
+			t.Fatal(missing, err)
+		}
+		if strings.Join(told, ", ") != "5 of 30, 10 of 30, 15 of 30, 20 of 30, 25 of 30" {
+			t.Error(told)
+		}
+	})
+}
+
+// slowly is a codec that takes half a second for a turn.
+type slowly struct{ endpoint.Codec }
+
+func (s slowly) Encode(t *conversation.Turn, h *endpoint.History) (endpoint.Request, error) {
+	time.Sleep(time.Second / 2)
+	return s.Codec.Encode(t, h)
 }
 
 // refusing is a codec that cannot word some turns.

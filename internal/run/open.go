@@ -54,7 +54,7 @@ func (o *opened) stages(ctx context.Context, cfg *config.Benchmark, opts *Option
 		}},
 		{"results", func() error { return o.startResults(ctx, cfg, opts, r, say) }},
 		{"load", func() (err error) { o.load, err = o.newLoad(cfg, r); return err }},
-		{"inputs", func() error { return o.listInputs(ctx, r, opts, say.warn) }},
+		{"inputs", func() error { return o.listInputs(ctx, r, opts, say) }},
 	}
 }
 
@@ -111,12 +111,15 @@ func (o *opened) newLoad(cfg *config.Benchmark, r *resolved) (*load.Generator, e
 }
 
 // listInputs begins inputs.json, for the datasets that have one.
-func (o *opened) listInputs(ctx context.Context, r *resolved, opts *Options, warn func(string)) error {
+func (o *opened) listInputs(ctx context.Context, r *resolved, opts *Options, say *reporter) error {
 	f := r.data.Info()
 	if f.Trace || f.Verbatim {
 		return nil
 	}
-	inputs := newListing(o.layout.Inputs(), opts.Secrets, o.executor.data, r.codec, warn)
+	inputs := newListing(o.layout.Inputs(), opts.Secrets, o.executor.data, r.codec, say.warn)
+	inputs.tell = func(done, of int) {
+		say.note("writing %s: %d of %d conversations; Ctrl-C leaves out the rest, the results are complete", inputs.path, done, of)
+	}
 	o.executor.inputs = inputs
 	return o.written.start(ctx, inputs)
 }

@@ -24,11 +24,12 @@ type Dataset struct {
 	rankings *rankingLaw
 	system   string
 
-	mu     sync.Mutex
-	starts []int32 // first turn of every conversation drawn, and one more
-	turns  []turn
-	users  int // prompt of the first conversation's user context, -1 = none
-	total  int // turns of the whole set
+	mu       sync.Mutex
+	starts   []int32 // first turn of every conversation drawn, and one more
+	turns    []turn
+	contexts *Sequence // holds the users' contexts; nil = there are none
+	users    int       // prompt of the first conversation's in it
+	total    int       // turns of the whole set
 }
 
 var _ dataset.Dataset = (*Dataset)(nil)
@@ -65,7 +66,6 @@ func New(o Options) (*Dataset, error) {
 		prefix:  o.Root.Stream(names.prefix),
 		system:  o.Context.System,
 		starts:  []int32{0},
-		users:   -1,
 	}
 	if o.Rankings != nil {
 		s.rankings = newRankingLaw(*o.Rankings, o.Root)
@@ -73,13 +73,7 @@ func New(o Options) (*Dataset, error) {
 	s.total = countTurns(o)
 	s.begin()
 	if o.Context.User > 0 {
-		// The Python tool draws the contexts after all turns, so the turns are drawn first.
-		s.draw(o.Entries)
-		for i := range o.Entries {
-			if n := s.texts.Add(o.Context.User, NoPrefix); i == 0 {
-				s.users = n
-			}
-		}
+		s.addContexts()
 	}
 	return s, nil
 }
@@ -113,6 +107,24 @@ func (s *Dataset) begin() {
 	}
 }
 
+// addContexts asks for a context for every conversation. The Python tool draws the contexts after all turns, so for a seed of the user's the
+// turns are drawn first. Without one there is nothing to be equal to: the contexts have a stream of their own and wait for no turn.
+func (s *Dataset) addContexts() {
+	s.contexts = s.texts
+	if s.opts.Root.Seeded() {
+		s.draw(s.opts.Entries)
+	} else if own := s.opts.Root.Variation("user contexts"); s.opts.Random != nil {
+		s.contexts = newRandom(s.opts.Random.Tokenizer, newRandomMaterial(s.opts.Random.Vocabulary, own))
+	} else {
+		s.contexts = NewSequence(s.opts.Corpus, own)
+	}
+	for i := range s.opts.Entries {
+		if n := s.contexts.Add(s.opts.Context.User, NoPrefix); i == 0 {
+			s.users = n
+		}
+	}
+}
+
 // countTurns draws the turn counts from a stream of its own that starts where the set's starts.
 func countTurns(o Options) int {
 	if o.Rankings != nil {
@@ -137,7 +149,13 @@ func drawTurns(o Options, stream *rng.Stream) int {
 func (s *Dataset) Len() int { return s.opts.Entries }
 
 // Inexact is the number of prompts so far that could not be made exactly as long as asked for.
-func (s *Dataset) Inexact() int { return s.texts.Inexact() }
+func (s *Dataset) Inexact() int {
+	n := s.texts.Inexact()
+	if s.contexts != nil && s.contexts != s.texts {
+		n += s.contexts.Inexact()
+	}
+	return n
+}
 
 // Info describes the set.
 func (s *Dataset) Info() dataset.Info {
@@ -199,8 +217,8 @@ func (s *Dataset) Conversation(i int) *conversation.Conversation {
 		Turns:  make([]conversation.Turn, len(drawn)),
 		System: s.system,
 	}
-	if s.users >= 0 {
-		c.UserContext = s.texts.Text(s.users + i)
+	if s.contexts != nil {
+		c.UserContext = s.contexts.Text(s.users + i)
 	}
 	for k, t := range drawn {
 		c.Turns[k] = s.make(t)

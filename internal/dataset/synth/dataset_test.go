@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"aiperf/internal/dataset"
+	"aiperf/internal/rng"
 )
 
 // TestRankingsTakeNoPrefix: the Python tool's bodies for these flags. It makes no pool of prefixes for rankings, so the first place in
@@ -36,5 +37,33 @@ func TestShortDelay(t *testing.T) {
 	}
 	if !slices.Equal(got, []float64{0.5, 0.5}) || !s.Info().Delays {
 		t.Errorf("delays %v, info %+v", got, s.Info())
+	}
+}
+
+// TestContextsWaitForNoTurn: the contexts of users follow all turns where a seed of the user's asks for the Python tool's draws. Without one
+// nothing is drawn before it is asked for, however large the set is.
+func TestContextsWaitForNoTurn(t *testing.T) {
+	for _, seeded := range []bool{true, false} {
+		o := base(t, 3)
+		o.Entries, o.Context = 500, Context{User: 9}
+		if !seeded {
+			o.Root = rng.New(nil)
+		}
+		s, err := New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if drawn := len(s.starts) - 1; drawn != 0 && !seeded || drawn != 500 && seeded {
+			t.Errorf("seeded %v: %d conversations are drawn before the first is asked for", seeded, drawn)
+		}
+		a, b := s.Conversation(0), s.Conversation(499)
+		for _, text := range []string{a.UserContext, b.UserContext} {
+			if n := len(o.Corpus.tok.Append(nil, text)); n != 9 {
+				t.Errorf("seeded %v: a context of %d tokens, not 9: %q", seeded, n, text)
+			}
+		}
+		if again := s.Conversation(0); a.UserContext == b.UserContext || again.UserContext != a.UserContext || a.UserContext == a.Turns[0].Parts[0].Text || s.Inexact() != 0 {
+			t.Errorf("seeded %v: %q, %q, then %q", seeded, a.UserContext, b.UserContext, again.UserContext)
+		}
 	}
 }
