@@ -3,7 +3,6 @@ package artifact
 import (
 	"bytes"
 	"encoding/json"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -225,21 +224,4 @@ func TestReadRawErrors(t *testing.T) {
 	if err := ReadRaw(path, func(*record.Record) error { n++; return nil }); err != nil || n != 1 {
 		t.Errorf("%d requests, %v", n, err)
 	}
-}
-
-func FuzzReadRaw(f *testing.F) {
-	f.Add([]byte(`{"metadata":{"request_start_ns":5,"turn_timestamp_ms":1},"start_perf_ns":1,"responses":[{"perf_ns":2,"packets":[{"name":"data","value":"x"}]},{"text":"y"}],"error":{"code":1},"payload":{"max_tokens":3}}` + "\n"))
-	f.Add([]byte("{}\n"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		path := filepath.Join(t.TempDir(), "raw.jsonl")
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		_ = ReadRaw(path, func(r *record.Record) error {
-			if r.Start <= 0 || r.MaxTokens < math.MinInt32 {
-				t.Fatalf("%+v", r)
-			}
-			return nil
-		})
-	})
 }

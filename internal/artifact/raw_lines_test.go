@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -103,13 +106,25 @@ func TestBadLines(t *testing.T) {
 	}
 }
 
-// FuzzRawLines compares the reading in pieces with that of the whole line.
-func FuzzRawLines(f *testing.F) {
+// FuzzReadRaw reads anything as a raw export: what it holds is plausible. And it compares the reading in pieces with that of the whole line.
+func FuzzReadRaw(f *testing.F) {
+	f.Add([]byte(`{"metadata":{"request_start_ns":5,"turn_timestamp_ms":1},"start_perf_ns":1,"responses":[{"perf_ns":2,"packets":[{"name":"data","value":"x"}]},{"text":"y"}],"error":{"code":1},"payload":{"max_tokens":3}}` + "\n"))
+	f.Add([]byte("{}\n"))
 	f.Add([]byte(`{"responses":[{"perf_ns":1,"packets":[{"name":"data","value":"[\"]"}]} , {"text":"\\"}],"b":[1,{}]}`))
 	f.Add([]byte(`{"a":"responses","responses":[],"c":{"responses":[{}]}}`))
 	f.Add([]byte(`{"responses":null,"responses":[{}]}`))
 	f.Add([]byte("{\"a\n\":1}\n[{}]"))
 	f.Fuzz(func(t *testing.T, data []byte) {
+		path := filepath.Join(t.TempDir(), "raw.jsonl")
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_ = ReadRaw(path, func(r *record.Record) error {
+			if r.Start <= 0 || r.MaxTokens < math.MinInt32 {
+				t.Fatalf("%+v", r)
+			}
+			return nil
+		})
 		line, _, _ := bytes.Cut(data, []byte("\n"))
 		want, wantErr := fastjson.ParseBytes(append(bytes.Clone(line), 0x0a))
 		v, messages, err := newRawLines(bytes.NewReader(append(bytes.Clone(line), "\n{}"...)), "raw").next()

@@ -12,47 +12,52 @@ import (
 	"github.com/spf13/cobra"
 
 	"aiperf/internal/mockserver"
+	"aiperf/internal/setting"
 )
+
+const mockServerLong = "Serves chat, completions, embeddings, rankings, images, films and transcripts with timing that you set, until Ctrl-C. " +
+	"The first line on standard output ends in its address.\n\n" +
+	"The same options are the parameters of a mock:// URL: aiperf profile --url 'mock://?ttft=50ms&itl=10ms'"
+
+// mockServerTable is the flags of mock-server: where it listens, then the knobs.
+func mockServerTable() *setting.Table {
+	rows := []setting.Row{
+		{Flags: []string{"--host"}, Kind: setting.Text, Default: "127.0.0.1", Help: "address to listen on"},
+		{Flags: []string{"--port"}, Kind: setting.Int, Bounds: ">= 0, <= 65535", Default: "8000", Help: "port to listen on; 0 takes a free one"},
+	}
+	for _, k := range mockserver.Knobs() {
+		rows = append(rows, k.Row())
+	}
+	return setting.NewTable(append(rows, setting.Row{
+		Flags: []string{"--" + mockserver.LifelineFlag}, Kind: setting.Bool, Help: "end when standard input does, for programs that start a server",
+	}))
+}
 
 // mockServerCommand is the simulated server in the foreground; its knobs are those of a mock:// URL.
 func (p *Program) mockServerCommand() *cobra.Command {
-	var host string
-	var port int
-	var lifeline bool
-	knobs := map[string]*string{}
-	cmd := &cobra.Command{
-		Use:   "mock-server",
-		Short: "simulate an inference server with known timing",
-		Long: "Serves chat, completions, embeddings, rankings, images, films and transcripts with timing that you set, until Ctrl-C. " +
-			"The first line on standard output ends in its address.\n\n" +
-			"The same options are the parameters of a mock:// URL: aiperf profile --url 'mock://?ttft=50ms&itl=10ms'",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+	return p.command(tableCommand{
+		use: "mock-server", short: "simulate an inference server with known timing", long: mockServerLong,
+		table: mockServerTable, bare: cobra.ShellCompDirectiveNoFileComp,
+		run: func(cmd *cobra.Command, set *setting.CommandLine, _ []string) error {
 			options := mockserver.Defaults()
 			for _, k := range mockserver.Knobs() {
-				if !cmd.Flags().Changed(k.Name) {
+				row := k.Row()
+				given := set.Get(row.Name())
+				if given == nil {
 					continue
 				}
-				if err := options.Set(k.Name, *knobs[k.Name]); err != nil {
-					return fmt.Errorf("--%s: %w", k.Name, err)
+				if err := options.Set(k.Name, strings.Join(given.Values, ",")); err != nil {
+					return fmt.Errorf("%s: %w", set.Spelled(row.Name()), err)
 				}
 			}
-			if port < 0 || port > 65535 {
-				return fmt.Errorf("--port %d is not 0 to 65535", port)
+			port := int64(8000)
+			if given := set.Ints("--port"); len(given) > 0 {
+				port = given[0]
 			}
-			return p.serveMock(cmd.Context(), options, net.JoinHostPort(strings.Trim(host, "[]"), strconv.Itoa(port)), lifeline)
+			host := strings.Trim(set.Text("--host", "127.0.0.1"), "[]")
+			return p.serveMock(cmd.Context(), options, net.JoinHostPort(host, strconv.FormatInt(port, 10)), set.True("--"+mockserver.LifelineFlag, false))
 		},
-	}
-	flags := cmd.Flags()
-	flags.SortFlags = false
-	flags.StringVar(&host, "host", "127.0.0.1", "address to listen on")
-	flags.IntVar(&port, "port", 8000, "port to listen on; 0 takes a free one")
-	for _, k := range mockserver.Knobs() {
-		knobs[k.Name] = flags.String(k.Name, k.Default, k.Usage)
-	}
-	flags.BoolVar(&lifeline, mockserver.LifelineFlag, false, "end when standard input does")
-	_ = flags.MarkHidden(mockserver.LifelineFlag) // the flag was defined above
-	return cmd
+	})
 }
 
 // serveMock answers until a signal, or until standard input ends when a parent holds it.

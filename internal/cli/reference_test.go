@@ -45,6 +45,16 @@ func reference() string {
 			}
 		}
 	}
+	for _, c := range []struct {
+		name  string
+		table *setting.Table
+	}{{"report", reportTable()}, {"mock-server", mockServerTable()}, {"tokenizer info, count, encode, decode", tokenizerTable([]string{"--jsonl", "--special", "--chat"})}} {
+		fmt.Fprintf(&b, "\n## aiperf %s\n\n| flag | value | what |\n|---|---|---|\n", c.name)
+		for i := range c.table.Rows {
+			f := &c.table.Rows[i]
+			fmt.Fprintf(&b, "| %s | %s | %s |\n", ticked(append(append([]string(nil), f.Flags...), f.Not...)...), cell(valueOf(f)), cell(what(f)))
+		}
+	}
 	b.WriteString("\n## Variables of the environment\n\n| variable | key | value | what |\n|---|---|---|---|\n")
 	standard := config.Default()
 	for _, row := range config.Rows() {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -20,24 +19,13 @@ import (
 	"aiperf/internal/setting"
 )
 
-// reportFlags are the flags of profile that mean something for a run that is over; a default where report has one of its own.
-var reportFlags = []struct{ name, standard string }{
-	{"--artifact-dir", "report/ beside the raw export"}, {"--profile-export-prefix", ""}, {"--endpoint-type", "the run's own"},
-	{"--streaming", "as the run was"}, {"--tokenizer", "the run's own, else builtin"}, {"--tokenizer-revision", "main"},
-	{"--use-server-token-count", ""}, {"--per-chunk-usage", ""}, {"--goodput", ""}, {"--slice-duration", ""}, {"--show-trace-timing", ""}, {"--tables", "main"},
-}
-
-// reportTable is the flags of report.
+// reportTable is the flags of report: those of profile that mean something for a run that is over.
 func reportTable() *setting.Table {
-	var rows []setting.Row
-	for _, r := range reportFlags {
-		if f, _, ok := profileTable.Lookup(r.name); ok {
-			row := *f
-			row.Default = r.standard
-			rows = append(rows, row)
-		}
-	}
-	return setting.NewTable(rows)
+	return setting.NewTable(rowsOfProfile([][2]string{
+		{"--artifact-dir", "report/ beside the raw export"}, {"--profile-export-prefix", ""}, {"--endpoint-type", "the run's own"},
+		{"--streaming", "as the run was"}, {"--tokenizer", "the run's own, else builtin"}, {"--tokenizer-revision", "main"},
+		{"--use-server-token-count", ""}, {"--per-chunk-usage", ""}, {"--goodput", ""}, {"--slice-duration", ""}, {"--show-trace-timing", ""}, {"--tables", "main"},
+	}...))
 }
 
 const reportLong = "Reads the raw export of a run (profile_export_raw.jsonl, of this program or of the Python tool), alone, in the directory of its run or below that of a series, " +
@@ -45,55 +33,23 @@ const reportLong = "Reads the raw export of a run (profile_export_raw.jsonl, of 
 
 // newReportCommand makes a report again from a raw export.
 func (p *Program) newReportCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:                "report RAW.jsonl|RUN-DIR|SERIES-DIR [flags]",
-		Short:              "Make the report of a run again from its raw export",
-		Long:               reportLong,
-		DisableFlagParsing: true,
-		ValidArgsFunction: func(_ *cobra.Command, words []string, toComplete string) ([]string, cobra.ShellCompDirective) {
-			return completeFlags(reportTable(), words, toComplete, cobra.ShellCompDirectiveDefault)
-		},
-		RunE: func(cmd *cobra.Command, words []string) error {
-			table := reportTable()
-			if wantsHelp(words) {
-				return p.reportHelp(table)
+	return p.command(tableCommand{
+		use: "report RAW.jsonl|RUN-DIR|SERIES-DIR", short: "Make the report of a run again from its raw export", long: reportLong,
+		table: reportTable, bare: cobra.ShellCompDirectiveDefault, words: true,
+		run: func(cmd *cobra.Command, set *setting.CommandLine, words []string) error {
+			if len(set.Words) != 1 {
+				return fmt.Errorf("report takes one raw export or one run directory, not %d; see aiperf report --help", len(set.Words))
 			}
-			if status := p.report(cmd.Context(), table, words); status != 0 {
+			if status := p.report(cmd.Context(), set, words); status != 0 {
 				return exit(status)
 			}
 			return nil
 		},
-	}
+	})
 }
 
-func (p *Program) reportHelp(table *setting.Table) error {
-	width := min(max(p.columns(), 60), 140)
-	out := bufio.NewWriter(p.Out)
-	fmt.Fprintln(out, "Usage: aiperf report RAW.jsonl|RUN-DIR|SERIES-DIR [flags]")
-	fmt.Fprintln(out)
-	for _, line := range wrap(reportLong, width) {
-		fmt.Fprintln(out, line)
-	}
-	fmt.Fprintln(out)
-	for i := range table.Rows {
-		writeFlag(out, &table.Rows[i], width)
-	}
-	return out.Flush()
-}
-
-// report reads the command line, makes the files and prints the tables.
-func (p *Program) report(ctx context.Context, table *setting.Table, words []string) int {
-	p.Secrets.Add(redact.ArgSecrets(words, config.FlagSecret)...)
-	set, problems := setting.Scan(table, words)
-	if len(problems) == 0 && len(set.Words) != 1 {
-		problems = append(problems, fmt.Sprintf("report takes one raw export or one run directory, not %d; see aiperf report --help", len(set.Words)))
-	}
-	if len(problems) > 0 {
-		for _, line := range problems {
-			p.errorf("%s", line)
-		}
-		return 1
-	}
+// report makes the files and prints the tables.
+func (p *Program) report(ctx context.Context, set *setting.CommandLine, words []string) int {
 	opts, err := p.reportOptions(set)
 	if err != nil {
 		p.errorf("%v", err)

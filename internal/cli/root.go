@@ -81,7 +81,7 @@ func (p *Program) root() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
 	})
-	tokenizers := newTokenizerCommand()
+	tokenizers := p.newTokenizerCommand()
 	tokenizers.SetOut(p.data()) // texts and ids as they are
 	root.AddCommand(p.profileCommand(), p.mockServerCommand(), p.newReportCommand(), tokenizers)
 	p.completionCommands(root)

@@ -6,31 +6,61 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"aiperf/internal/config"
+	"aiperf/internal/setting"
 	"aiperf/internal/tokenizer"
 )
 
 // maxLine is the longest line of --jsonl.
 const maxLine = 256 << 20
 
-// tokenizerFlags are the flags of the tokenizer commands.
-type tokenizerFlags struct {
-	name, revision       string
-	jsonl, special, chat bool
+// tokenizerFlags are what the flags of the tokenizer commands say.
+type tokenizerFlags struct{ jsonl, special, chat bool }
+
+// tokenizerUse is one of the tokenizer commands.
+type tokenizerUse struct {
+	use, short string
+	flags      []string // of tokenizerRows
+	run        func(cmd *cobra.Command, f *tokenizerFlags, t *tokenizer.Tokenizer, args []string) error
 }
 
+var tokenizerUses = []tokenizerUse{
+	{"info", "what the tokenizer says about itself", nil, tokenizerInfo},
+	{"count [TEXT…]", "number of tokens", []string{"--jsonl", "--special", "--chat"}, tokenizerText(func(ids []int32) any { return len(ids) })},
+	{"encode [TEXT…]", "token ids", []string{"--jsonl", "--special", "--chat"}, tokenizerText(func(ids []int32) any { return ids })},
+	{"decode [ID…]", "text of token ids", []string{"--jsonl"}, tokenizerDecode},
+}
+
+// tokenizerRows are the flags that the tokenizer commands have beside those of profile.
+var tokenizerRows = []setting.Row{
+	{Flags: []string{"--jsonl"}, Kind: setting.Bool, Help: "one JSON value a line in, one a line out"},
+	{Flags: []string{"--special"}, Kind: setting.Bool, Help: "add the special tokens that begin and end a sequence"},
+	{Flags: []string{"--chat"}, Kind: setting.Bool, Help: "the input is a JSON list of messages, put through the chat template"},
+}
+
+// tokenizerTable is the flags of a tokenizer command.
+func tokenizerTable(flags []string) *setting.Table {
+	rows := rowsOfProfile([2]string{"--tokenizer", tokenizer.BuiltinName}, [2]string{"--tokenizer-revision", "main"})
+	for _, row := range tokenizerRows {
+		if slices.Contains(flags, row.Name()) {
+			rows = append(rows, row)
+		}
+	}
+	return setting.NewTable(rows)
+}
+
+const tokenizerLong = "Shows what a tokenizer makes of a text: from the arguments, else from standard input.\n" +
+	"With --jsonl every line of the input is a JSON value and gives one line of output."
+
 // newTokenizerCommand builds "tokenizer info|count|encode|decode", for people who doubt a count.
-func newTokenizerCommand() *cobra.Command {
-	f := &tokenizerFlags{}
+func (p *Program) newTokenizerCommand() *cobra.Command {
 	root := &cobra.Command{
-		Use:   "tokenizer",
-		Short: "count, encode and decode with the tokenizer of a run",
-		Long: "Shows what a tokenizer makes of a text: from the arguments, else from standard input.\n" +
-			"With --jsonl every line of the input is a JSON value and gives one line of output.",
+		Use: "tokenizer", Short: "count, encode and decode with the tokenizer of a run", Long: tokenizerLong,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, words []string) error {
 			if len(words) == 0 {
@@ -39,36 +69,19 @@ func newTokenizerCommand() *cobra.Command {
 			return unknownCommand(cmd, words[0])
 		},
 	}
-	root.PersistentFlags().StringVar(&f.name, "tokenizer", tokenizer.BuiltinName, "builtin, an encoding name, a file, a directory, or owner/name")
-	root.PersistentFlags().StringVar(&f.revision, "tokenizer-revision", "main", "branch, tag or commit of a repository")
-	for _, c := range []struct {
-		use, short string
-		run        func(cmd *cobra.Command, f *tokenizerFlags, t *tokenizer.Tokenizer, args []string) error
-	}{
-		{"info", "what the tokenizer says about itself", tokenizerInfo},
-		{"count [TEXT…]", "number of tokens", tokenizerText(func(ids []int32) any { return len(ids) })},
-		{"encode [TEXT…]", "token ids", tokenizerText(func(ids []int32) any { return ids })},
-		{"decode [ID…]", "text of token ids", tokenizerDecode},
-	} {
-		cmd := &cobra.Command{
-			Use: c.use, Short: c.short, Args: cobra.ArbitraryArgs,
-			RunE: func(cmd *cobra.Command, args []string) error {
-				t, err := tokenizer.Open(cmd.Context(), f.name, tokenizer.Options{Revision: f.revision})
+	for _, c := range tokenizerUses {
+		root.AddCommand(p.command(tableCommand{
+			use: c.use, short: c.short, long: c.short, words: true, bare: cobra.ShellCompDirectiveNoFileComp,
+			table: func() *setting.Table { return tokenizerTable(c.flags) },
+			run: func(cmd *cobra.Command, set *setting.CommandLine, _ []string) error {
+				t, err := tokenizer.Open(cmd.Context(), set.Text("--tokenizer", tokenizer.BuiltinName), tokenizer.Options{Revision: set.Text("--tokenizer-revision", "main")})
 				if err != nil {
 					return tokenizer.Worded(err, (&config.Benchmark{}).As)
 				}
-				return c.run(cmd, f, t, args)
+				f := &tokenizerFlags{jsonl: set.True("--jsonl", false), special: set.True("--special", false), chat: set.True("--chat", false)}
+				return c.run(cmd, f, t, set.Words)
 			},
-		}
-		name, _, _ := strings.Cut(c.use, " ")
-		if name != "info" {
-			cmd.Flags().BoolVar(&f.jsonl, "jsonl", false, "one JSON value a line in, one a line out")
-		}
-		if name == "count" || name == "encode" {
-			cmd.Flags().BoolVar(&f.special, "special", false, "add the special tokens that begin and end a sequence")
-			cmd.Flags().BoolVar(&f.chat, "chat", false, "the input is a JSON list of messages, put through the chat template")
-		}
-		root.AddCommand(cmd)
+		}))
 	}
 	return root
 }

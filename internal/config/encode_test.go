@@ -66,6 +66,7 @@ func TestWhatIsPrintedReadsBack(t *testing.T) {
 	}
 }
 
+// FuzzParse reads anything as a configuration and as a rate series.
 func FuzzParse(f *testing.F) {
 	out, err := sample().YAML()
 	if err != nil {
@@ -74,7 +75,15 @@ func FuzzParse(f *testing.F) {
 	f.Add(string(out))
 	f.Add("benchmark: {slos: {a: 1}, endpoint: {extra: {x: [1, {y: .inf}]}}}")
 	f.Add("sweep: {parameters: {a.b: [1, 2.0, x]}}")
+	f.Add(`[{"time_s":0,"qps":1}]`)
+	f.Add(`{"points":[null]}`)
 	f.Fuzz(func(t *testing.T, s string) {
+		points, err := parseRateSeries([]byte(s))
+		for i, p := range points {
+			if err == nil && (p.QPS <= 0 || p.TimeS < 0 || i > 0 && p.TimeS <= points[i-1].TimeS) {
+				t.Errorf("%s: point %d is %v", s, i, p)
+			}
+		}
 		r, err := readRun([]byte(s))
 		if err != nil {
 			return

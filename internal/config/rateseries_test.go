@@ -37,16 +37,3 @@ func TestReadRateSeries(t *testing.T) {
 		t.Errorf("a missing file: %v", err)
 	}
 }
-
-func FuzzParseRateSeries(f *testing.F) {
-	f.Add([]byte(`[{"time_s":0,"qps":1}]`))
-	f.Add([]byte(`{"points":[null]}`))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		points, err := parseRateSeries(data)
-		for i, p := range points {
-			if err == nil && (p.QPS <= 0 || p.TimeS < 0 || i > 0 && p.TimeS <= points[i-1].TimeS) {
-				t.Errorf("%s: point %d is %v", data, i, p)
-			}
-		}
-	})
-}

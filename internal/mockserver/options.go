@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"aiperf/internal/setting"
 )
 
 // Options are the knobs of the server.
@@ -47,6 +49,26 @@ type Knob struct {
 	Default string
 	Usage   string
 	set     func(o *Options, v string) error
+}
+
+// Row is the knob as a flag.
+func (k Knob) Row() setting.Row {
+	row := setting.Row{Flags: []string{"--" + k.Name}, Kind: setting.Text, Default: k.Default, Help: k.Usage}
+	_, whole := strconv.Atoi(k.Default)
+	_, span := time.ParseDuration(k.Default)
+	switch {
+	case k.Default == "true" || k.Default == "false":
+		row.Kind, row.Words = setting.Bool, true
+	case k.Default == "":
+		row.Kind = setting.Path
+	case k.Default == "0": // a share
+		row.Kind = setting.Float
+	case whole == nil:
+		row.Kind, row.Big = setting.Int, true
+	case span == nil:
+		row.Kind, row.Unit = setting.Float, "s"
+	}
+	return row
 }
 
 // Error kinds beside http-NNN.

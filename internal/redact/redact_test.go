@@ -84,15 +84,3 @@ func TestArgsForms(t *testing.T) {
 		}
 	}
 }
-
-func FuzzText(f *testing.F) {
-	f.Add("Authorization: Bearer SECRETVALUE")
-	f.Add("http://u:SECRETVALUE@h/?token=1")
-	f.Fuzz(func(t *testing.T, s string) {
-		URL(s)
-		Args(strings.Fields(s), someKinds)
-		if out := Text("api_key=SECRETVALUE " + s); strings.HasPrefix(out, "api_key=SECRETVALUE") {
-			t.Errorf("credential left in %q", out)
-		}
-	})
-}

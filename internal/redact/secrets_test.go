@@ -124,11 +124,18 @@ func TestTextInPaths(t *testing.T) {
 	}
 }
 
-// FuzzSecretsJSON: what was JSON stays JSON of the same shape, and the value is in no string.
-func FuzzSecretsJSON(f *testing.F) {
+// FuzzSecrets: no credential is left in a text; what was JSON stays JSON of the same shape, and the value is in no string.
+func FuzzSecrets(f *testing.F) {
+	f.Add("x", "Authorization: Bearer SECRETVALUE")
+	f.Add("x", "http://u:SECRETVALUE@h/?token=1")
 	f.Add("sk-abcdef12", `{"a":"sk-abcdef12"}`)
 	f.Add(`n"x\12345`, `{"n\"x\\12345":["n\"x\\12345"]}`)
 	f.Fuzz(func(t *testing.T, secret, text string) {
+		URL(text)
+		Args(strings.Fields(text), someKinds)
+		if out := Text("api_key=SECRETVALUE " + text); strings.HasPrefix(out, "api_key=SECRETVALUE") {
+			t.Errorf("credential left in %q", out)
+		}
 		s := NewSecrets(secret)
 		quoted, err := json.Marshal(secret)
 		if err != nil {

@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -53,11 +52,6 @@ func TestOpenGGUF(t *testing.T) {
 	if got := tk.Append(nil, "ab ab"); !slices.Equal(got, []int32{2, 4}) {
 		t.Errorf("ids %v", got)
 	}
-}
-
-func FuzzGGUF(f *testing.F) {
-	f.Add(ggufHeader(map[string]any{"tokenizer.ggml.model": "llama", "tokenizer.ggml.tokens": []string{"<unk>", "a"}}))
-	f.Fuzz(func(_ *testing.T, b []byte) { _, _ = readGGUF(bytes.NewReader(b)) })
 }
 
 // FuzzEncode looks for texts on which counting, encoding and decoding contradict each other, or themselves in another goroutine.
@@ -124,34 +118,38 @@ const between = "<|endoftext|>"
 // spliceable tells whether a text ends and begins in nothing that the one beside it could change.
 func spliceable(s string) bool { return s == utf.Valid(s) && !strings.ContainsAny(s, "<|>") }
 
-func FuzzTekken(f *testing.F) {
-	f.Add([]byte(tinyTekken()))
-	f.Add([]byte(`{"config":{"pattern":"[","default_vocab_size":1,"default_num_special_tokens":-1},"vocab":[{"rank":0,"token_bytes":"AA=="}]}`))
-	fuzzFile(f, "tekken.json", nil)
-}
-
-func FuzzTokenizerConfig(f *testing.F) {
-	f.Add([]byte(`{"bos_token":"<s>","eos_token":{"content":"</s>"},"add_bos_token":true,"add_eos_token":true,"add_prefix_space":true,` +
-		`"added_tokens_decoder":{"7":{"content":"<x>","special":true,"lstrip":true}},"additional_special_tokens":["<y>"],` +
-		`"chat_template":[{"name":"default","template":"{{ messages }}"}],"tokenizer_class":"LlamaTokenizer","do_lower_case":true}`))
-	f.Add([]byte(`{"added_tokens_decoder":{"99999999":{"content":"a"}},"chat_template":"{% for m in messages %}{{ m.content }}{% endfor %}"}`))
-	fuzzFile(f, "tokenizer_config.json", map[string]string{"tokenizer.json": `{"model":{"type":"BPE","vocab":{"a":0,"b":1,"ab":2,"<s>":3},"merges":["a b"]}}`})
-}
-
-func FuzzAddedTokens(f *testing.F) {
-	f.Add([]byte(`{"<x>": 5, "a b": 6}`))
-	f.Add([]byte(`{"": -1, "ab": 2147483647}`))
-	fuzzFile(f, "added_tokens.json", map[string]string{"tokenizer.json": `{"model":{"type":"BPE","vocab":{"a":0,"b":1,"ab":2},"merges":["a b"]}}`})
-}
-
-// fuzzFile opens folders with a hostile file, and uses what opens.
-func fuzzFile(f *testing.F, name string, beside map[string]string) {
-	f.Fuzz(func(t *testing.T, b []byte) {
+// FuzzFiles opens folders with one hostile file, named by the first argument, and uses what opens.
+func FuzzFiles(f *testing.F) {
+	const small = `{"model":{"type":"BPE","vocab":{"a":0,"b":1,"ab":2,"<s>":3},"merges":["a b"]}}`
+	kinds := []struct{ name, beside string }{{"m.gguf", ""}, {"tekken.json", ""}, {"tokenizer_config.json", small}, {"added_tokens.json", small}}
+	for _, seed := range []struct {
+		kind byte
+		text string
+	}{
+		{0, string(ggufHeader(map[string]any{"tokenizer.ggml.model": "llama", "tokenizer.ggml.tokens": []string{"<unk>", "a"}}))},
+		{1, tinyTekken()},
+		{1, `{"config":{"pattern":"[","default_vocab_size":1,"default_num_special_tokens":-1},"vocab":[{"rank":0,"token_bytes":"AA=="}]}`},
+		{2, `{"bos_token":"<s>","eos_token":{"content":"</s>"},"add_bos_token":true,"add_eos_token":true,"add_prefix_space":true,` +
+			`"added_tokens_decoder":{"7":{"content":"<x>","special":true,"lstrip":true}},"additional_special_tokens":["<y>"],` +
+			`"chat_template":[{"name":"default","template":"{{ messages }}"}],"tokenizer_class":"LlamaTokenizer","do_lower_case":true}`},
+		{2, `{"added_tokens_decoder":{"99999999":{"content":"a"}},"chat_template":"{% for m in messages %}{{ m.content }}{% endfor %}"}`},
+		{3, `{"<x>": 5, "a b": 6}`},
+		{3, `{"": -1, "ab": 2147483647}`},
+	} {
+		f.Add(seed.kind, []byte(seed.text))
+	}
+	f.Fuzz(func(t *testing.T, kind byte, b []byte) {
+		k := kinds[int(kind)%len(kinds)]
+		if k.name == "m.gguf" {
+			_, _ = readGGUF(bytes.NewReader(b))
+			return
+		}
 		dir := t.TempDir()
-		files := map[string]string{name: string(b)}
-		maps.Copy(files, beside)
-		for n, text := range files {
-			if err := os.WriteFile(filepath.Join(dir, n), []byte(text), 0o644); err != nil {
+		for name, text := range map[string]string{"tokenizer.json": k.beside, k.name: string(b)} {
+			if text == "" {
+				continue
+			}
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}

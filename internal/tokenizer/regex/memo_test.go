@@ -30,20 +30,31 @@ func TestNoExponentialTime(t *testing.T) {
 	}
 }
 
-// FuzzMemo: remembering changes no match: a run that remembers from the beginning and one that may not at all agree.
-func FuzzMemo(f *testing.F) {
+// FuzzCompile: what is found lies in the text, and remembering changes no match: a run that remembers from the beginning and one that may not at all agree.
+func FuzzCompile(f *testing.F) {
 	for _, seed := range [][2]string{
 		{`(?:a+)+b`, "aaab"}, {`(?:(?:a*)*|b)*c`, "aabac"}, {`(?:a|ab)(?:c|bcd)(?:d*)`, "abcd"}, {`(?:(?:x?)*?y?)*?z`, "xyxyz"},
 		{`(?=(?:a|aa)*b)a+?b`, "aaab"}, {`(?:(?:a?b??)*c?)*d`, "abcabcd"}, {`(?>a*|b)*c`, "aabc"}, {`(?:(?:)*a*)*b`, "aab"},
 	} {
 		f.Add(seed[0], seed[1])
 	}
+	for _, pattern := range []string{
+		`(?i:'s|'t)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}`, `\s+(?!\S)|\s+`, `[a-z&&[^aeiou]]`, `(?>a|b)*+(?<=c)`, `(a*)*`, `(?:a?){3,5}?b`,
+	} {
+		f.Add(pattern, "ab c'S\n")
+	}
 	f.Fuzz(func(t *testing.T, pattern, text string) {
-		if len(pattern) > 30 || len(text) > 12 || !utf8.ValidString(text) {
+		if len(pattern) > 60 || len(text) > 12 { // a backtracking engine: patterns can be exponential in the text
 			return
 		}
 		re, err := Compile(pattern)
-		if err != nil || len(re.prog) > 60 {
+		if err != nil {
+			return
+		}
+		if b, e, ok := re.Find(text, 0); ok && (b < 0 || e <= b || e > len(text)) {
+			t.Errorf("%q in %q: %d to %d", pattern, text, b, e)
+		}
+		if len(pattern) > 30 || len(re.prog) > 60 || !utf8.ValidString(text) {
 			return
 		}
 		plain, eager := &machine{after: math.MaxInt}, &machine{}

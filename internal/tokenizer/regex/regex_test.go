@@ -83,21 +83,3 @@ func TestLongText(t *testing.T) {
 		t.Errorf("took %v", d)
 	}
 }
-
-func FuzzCompile(f *testing.F) {
-	for _, s := range []string{`(?i:'s|'t)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}`, `\s+(?!\S)|\s+`, `[a-z&&[^aeiou]]`, `(?>a|b)*+(?<=c)`, `(a*)*`, `(?:a?){3,5}?b`} {
-		f.Add(s, "ab c'S\n")
-	}
-	f.Fuzz(func(t *testing.T, pattern, text string) {
-		if len(pattern) > 60 || len(text) > 12 { // a backtracking engine: patterns can be exponential in the text
-			return
-		}
-		re, err := Compile(pattern)
-		if err != nil {
-			return
-		}
-		if b, e, ok := re.Find(text, 0); ok && (b < 0 || e <= b || e > len(text)) {
-			t.Errorf("%q in %q: %d to %d", pattern, text, b, e)
-		}
-	})
-}
