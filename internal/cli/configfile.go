@@ -85,6 +85,7 @@ func (r *resolver) builtFile() {
 		{slices.ContainsFunc(run.Models.Items, func(m config.Model) bool { return m.Lora != "" || m.Modalities != nil || m.Tokenizer != "" }), "models.items", "lora, modalities and tokenizer"},
 		{!reflect.DeepEqual(run.Artifacts.Summary, config.Formats{"json"}), "artifacts.summary", "other than [json]"},
 		{len(run.Artifacts.Records) > 0 && !reflect.DeepEqual(run.Artifacts.Records, config.Formats{"jsonl"}), "artifacts.records", "other than [jsonl] and false"},
+		{len(run.Artifacts.UserFiles) > 0, "artifacts.user_files", ""},
 		{!run.Plot.IsZero(), "plot", ""},
 		{collects(run), "gpu_telemetry", "and server_metrics: settings other than enabled"},
 	} {

@@ -2,18 +2,14 @@ package cli
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
-
-	"aiperf/internal/config"
 )
 
 // refusedCommand is a command of the contract that this build knows and does not run.
 type refusedCommand struct {
 	name, summary string
 	children      []refusedCommand
-	run           func(w io.Writer) error // what a child that is built does; nil: refused
 }
 
 // refusedCommands are listed in help and refused by name.
@@ -30,15 +26,6 @@ var refusedCommands = []refusedCommand{
 		{name: "turn-messages", summary: "the messages of every turn, as a page"},
 	}},
 	{name: "chat", summary: "talk to a server and see the figures of each answer"},
-	{name: "config", summary: "configuration files", children: []refusedCommand{
-		{name: "init", summary: "print a template"},
-		{name: "expand", summary: "show the cells of a sweep"},
-		{name: "validate", summary: "check a file"},
-		{name: "show", summary: "print a file with every default"},
-		{name: "schema", summary: "print the JSON Schema", run: printSchema},
-		{name: "diff", summary: "compare two files"},
-		{name: "generate", summary: "turn flags into a file"},
-	}},
 	{name: "create-template", summary: "GenAI-Perf's template of a configuration file"},
 	{name: "process-export-files", summary: "GenAI-Perf's merge of distributed runs"},
 	{name: "kube", summary: "runs on a Kubernetes cluster", children: kubeCommands()},
@@ -65,22 +52,7 @@ func addRefused(parent *cobra.Command) {
 	}
 }
 
-// printSchema prints the JSON Schema of configuration files.
-func printSchema(w io.Writer) error {
-	text, err := config.Schema(profileTable.Rows)
-	if err == nil {
-		_, err = w.Write(text)
-	}
-	return err
-}
-
 func (c refusedCommand) command() *cobra.Command {
-	if c.run != nil {
-		return &cobra.Command{
-			Use: c.name, Short: c.summary, Args: cobra.NoArgs,
-			RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd.OutOrStdout()) },
-		}
-	}
 	cmd := &cobra.Command{
 		Use:                c.name,
 		Short:              c.summary,

@@ -408,3 +408,18 @@ func step(n *yaml.Node, part string) *yaml.Node {
 	}
 	return nil
 }
+
+// ValuesNode is the values of a cell as a mapping in the order of the axes.
+func (c *Cell) ValuesNode() (yaml.Node, error) {
+	var n yaml.Node
+	return n, n.Encode(Values(c.Values))
+}
+
+// BodyNode is the benchmark of a run as a tree, secrets masked.
+func (r *Run) BodyNode() (yaml.Node, error) {
+	n, err := r.node()
+	if err != nil {
+		return yaml.Node{}, err
+	}
+	return *step(n, "benchmark"), nil
+}

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"go.yaml.in/yaml/v3"
+
 	"aiperf/internal/setting"
 
 	"aiperf/internal/redact"
@@ -21,6 +23,15 @@ type Artifacts struct {
 	AutoPlot        bool     `yaml:"auto_plot"`
 	PlotRequired    bool     `yaml:"plot_required"`
 	OutputsJSON     bool     `yaml:"export_outputs_json"`
+	// UserFiles are files that a run writes beside its results, made from its own values.
+	UserFiles []UserFile `yaml:"user_files,omitempty"`
+}
+
+// UserFile is one file of the user's own.
+type UserFile struct {
+	Path    string    `yaml:"path"`             // below the directory of the run
+	Format  string    `yaml:"format,omitempty"` // json, yaml, text; empty: text for a text, else json
+	Content yaml.Node `yaml:"content"`
 }
 
 // Tokenizer says how text becomes tokens.

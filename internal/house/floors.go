@@ -39,6 +39,7 @@ var Floors = map[string]int{
 	"internal/record":       0,
 	"internal/rng":          -2,
 	"internal/qmc":          -1,
+	"internal/templates":    0,
 	"internal/sse":          0,
 	"internal/stats":        0,
 	"internal/tokenizer":    0,

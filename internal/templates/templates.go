@@ -1,0 +1,102 @@
+// Package templates holds the example files of aiperf config init. What is said about a template stands in the comments at its top.
+package templates
+
+import (
+	"embed"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+//go:embed files/*.yaml
+var files embed.FS
+
+// Template is one example of a configuration file.
+type Template struct {
+	Name, Title, Description, Category, Tags, Difficulty, Features string
+	Text                                                           string
+}
+
+// categories in the order of the listing.
+var categories = []string{
+	"Getting Started", "Load Testing", "Datasets", "Sweep & Multi-Run", "Advanced", "Multimodal", "Specialized Endpoints",
+}
+
+// All returns the templates by category, by name within one; Getting Started begins with the shortest.
+func All() []Template {
+	entries, err := files.ReadDir("files")
+	if err != nil {
+		panic(err) // the files are part of the program
+	}
+	var all []Template
+	for _, e := range entries {
+		text, err := files.ReadFile("files/" + e.Name())
+		if err != nil {
+			panic(err)
+		}
+		all = append(all, read(strings.TrimSuffix(e.Name(), ".yaml"), string(text)))
+	}
+	slices.SortStableFunc(all, func(a, b Template) int {
+		return slices.Index(categories, a.Category) - slices.Index(categories, b.Category)
+	})
+	return all
+}
+
+// read takes what the comments at the top say.
+func read(name, text string) Template {
+	t := Template{Name: name, Text: text}
+	for key, field := range map[string]*string{
+		"title": &t.Title, "description": &t.Description, "category": &t.Category, "tags": &t.Tags, "difficulty": &t.Difficulty, "features": &t.Features,
+	} {
+		if _, rest, ok := strings.Cut(text, "\n# "+key+": "); ok {
+			*field, _, _ = strings.Cut(rest, "\n")
+		}
+	}
+	return t
+}
+
+// Find returns a template by its name.
+func Find(name string) (Template, error) {
+	var names []string
+	for _, t := range All() {
+		if t.Name == name {
+			return t, nil
+		}
+		names = append(names, t.Name)
+	}
+	return Template{}, fmt.Errorf("there is no template %q; there are %s", name, strings.Join(names, ", "))
+}
+
+// Matches tells whether a text is in anything that is said of the template.
+func (t *Template) Matches(text string) bool {
+	all := strings.ToLower(strings.Join([]string{t.Name, t.Title, t.Description, t.Category, t.Tags, t.Features}, "\n"))
+	return strings.Contains(all, strings.ToLower(text))
+}
+
+var (
+	modelLine = regexp.MustCompile(`(?m)^( *model: ).*$`)
+	urlLine   = regexp.MustCompile(`(?m)^( *)urls?: .*$`)
+)
+
+// With returns the text with another model and another server; empty keeps what stands there.
+func (t *Template) With(model, url string) string {
+	text := t.Text
+	if model != "" {
+		text = modelLine.ReplaceAllString(text, "${1}"+strings.ReplaceAll(quote(model), "$", "$$"))
+	}
+	if url != "" {
+		first := true
+		text = urlLine.ReplaceAllStringFunc(text, func(line string) string {
+			if !first || !strings.HasPrefix(line, "    url") {
+				return line
+			}
+			first = false
+			return "    url: " + quote(url)
+		})
+	}
+	return text
+}
+
+// quote writes a value that YAML reads back as text.
+func quote(s string) string { return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"` }
