@@ -36,7 +36,10 @@ func aggregateJSON(r *metric.Repeated) ([]byte, error) {
 	o.Text("schema_version", aggregateVersion)
 	o.TextIfAny("aiperf_version", r.Version)
 	o.Key("metadata")
-	o.B = appendRepeated(o.B, r)
+	var err error
+	if o.B, err = appendRepeated(o.B, r); err != nil {
+		return nil, err
+	}
 	o.Key("metrics")
 	m := jsontext.Open(o.B)
 	for i := range r.Values {
@@ -48,23 +51,13 @@ func aggregateJSON(r *metric.Repeated) ([]byte, error) {
 	return jsontext.Indent(o.Close())
 }
 
-func appendRepeated(b []byte, r *metric.Repeated) []byte {
+func appendRepeated(b []byte, r *metric.Repeated) ([]byte, error) {
 	o := jsontext.Open(b)
 	o.Text("aggregation_type", "confidence")
 	o.Int("num_profile_runs", int64(r.Runs))
 	o.Int("num_successful_runs", int64(len(r.Labels)))
 	o.Key("failed_runs")
-	o.B = append(o.B, '[')
-	for i, f := range r.Failed {
-		if i > 0 {
-			o.B = append(o.B, ',')
-		}
-		e := jsontext.Open(o.B)
-		e.Text("label", f.Label)
-		e.Text("error", f.Error)
-		o.B = e.Close()
-	}
-	o.B = append(o.B, ']')
+	o.B = appendFailed(o.B, r.Failed)
 	o.Float("confidence_level", r.Confidence)
 	o.Key("run_labels")
 	o.B = append(o.B, '[')
@@ -79,7 +72,33 @@ func appendRepeated(b []byte, r *metric.Repeated) []byte {
 		o.Bool("single_run", true)
 	}
 	o.Float("cooldown_seconds", r.Cooldown)
-	return o.Close()
+	if r.Cell != nil {
+		values, err := appendNamed(nil, r.Cell.Values)
+		if err != nil {
+			return nil, err
+		}
+		o.Text("variation_label", r.Cell.Label)
+		o.Raw("variation_values", values)
+		o.Text("sweep_mode", r.Mode)
+		o.TextIfAny("model", r.Cell.Model)
+	}
+	return o.Close(), nil
+}
+
+// appendFailed writes the runs without a result.
+func appendFailed(b []byte, failed []metric.FailedRun) []byte {
+	b = append(b, '[')
+	for i, f := range failed {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		e := jsontext.Open(b)
+		e.Text("label", f.Label)
+		e.Text("error", f.Error)
+		e.TextIfAny("variation_label", f.Variation)
+		b = e.Close()
+	}
+	return append(b, ']')
 }
 
 // appendInterval writes one statistic; what is not finite is left out.
@@ -132,14 +151,26 @@ func aggregateCSV(r *metric.Repeated) ([]byte, error) {
 	for i, l := range r.Labels {
 		labels[i] = "'" + l + "'"
 	}
-	err := c.WriteAll([][]string{
+	about := [][]string{
 		{"Aggregation Type", "confidence"},
 		{"Total Runs", strconv.Itoa(r.Runs)},
 		{"Successful Runs", strconv.Itoa(len(r.Labels))},
 		{"Confidence Level", string(jsontext.AppendFloat(nil, r.Confidence))},
 		{"Run Labels", "[" + strings.Join(labels, ", ") + "]"},
-		{"Cooldown Seconds", string(jsontext.AppendFloat(nil, r.Cooldown))},
-	})
+	}
+	if len(r.Labels) == 1 {
+		about = append(about, []string{"Single Run", "True"})
+	}
+	about = append(about, []string{"Cooldown Seconds", string(jsontext.AppendFloat(nil, r.Cooldown))})
+	if r.Cell != nil {
+		var values []string
+		for _, v := range r.Cell.Values {
+			values = append(values, pyText(v.Name, true)+": "+pyText(v.Value, true))
+		}
+		about = append(about, []string{"Variation Label", r.Cell.Label}, []string{"Variation Values", "{" + strings.Join(values, ", ") + "}"},
+			[]string{"Sweep Mode", r.Mode}, []string{"Model", r.Cell.Model})
+	}
+	err := c.WriteAll(about)
 	return b.Bytes(), err
 }
 

@@ -14,7 +14,10 @@ import (
 const deepestSeries = 5
 
 // aggregates are the files of what several runs add up to.
-var aggregates = []string{"profile_export_aiperf_aggregate.json", "profile_export_aiperf_aggregate.csv"}
+var aggregates = []string{
+	"profile_export_aiperf_aggregate.json", "profile_export_aiperf_aggregate.csv", "profile_export_aiperf_collated.json",
+	"profile_export_aiperf_sweep.json", "profile_export_aiperf_sweep.csv", "sampling_design.json", CellFile,
+}
 
 // ClearSeries removes what earlier runs left in the directory of a series: a single run's files, and those of the runs of earlier series
 // below it, which their summaries tell. It returns how many there were.

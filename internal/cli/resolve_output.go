@@ -12,6 +12,9 @@ import (
 func (r *resolver) output() {
 	a := &r.run.Artifacts
 	r.bind("artifacts.")
+	if r.has("--resume") {
+		a.Dir, r.run.Resume = r.set.Text("--resume", ""), true
+	}
 	if a.Dir == "" {
 		series, _ := r.series() // a rule reports what is wrong with it
 		a.Dir = config.DefaultDir(&r.run.Benchmark, series)

@@ -32,6 +32,8 @@ var outputRules = []rule{
 		return r.as("--convergence-mode") + " distribution compares single requests: it needs --export-level records or raw",
 			c != nil && c.Mode == "distribution" && len(r.run.Artifacts.Records) == 0 && !r.run.Artifacts.Raw
 	}},
+	{row: "N", test: together("--resume", "--artifact-dir", "the series goes on in the directory of --resume")},
+	{row: "N", test: anyWhen(once, "needs a series: --num-profile-runs above 1 or a sweep", "--resume")},
 	{row: "8", test: anyWhen(func(r *resolver) bool { return r.run.Sweep == nil }, "has no effect without a list of values to sweep",
 		"--sweep-type", "--parameter-sweep-mode", "--parameter-sweep-cooldown-seconds", "--parameter-sweep-same-seed", "--no-sweep-table"), warn: true},
 }

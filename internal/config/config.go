@@ -30,6 +30,8 @@ type Run struct {
 	Tables Tables `yaml:"tables,omitempty"`
 	// Plot is the configuration of plots of a file; zero: none.
 	Plot yaml.Node `yaml:"plot,omitempty"`
+	// Resume keeps the finished runs of the directory of a series.
+	Resume bool `yaml:"-"`
 	// source is the file that the run was read from; nil: it was not.
 	source *source
 }

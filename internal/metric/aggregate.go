@@ -13,10 +13,12 @@ type Repeated struct {
 	Failed     []FailedRun
 	Cooldown   float64 // seconds between runs
 	Values     []RepeatedValue
+	Cell       *SweptCell // of a sweep; nil: there is none
+	Mode       string     // of the sweep: repeated or independent
 }
 
-// FailedRun is a run without a result.
-type FailedRun struct{ Label, Error string }
+// FailedRun is a run without a result. Variation is the label of its cell, empty without a sweep.
+type FailedRun struct{ Label, Error, Variation string }
 
 // RepeatedValue is one statistic over the runs, in the display unit of its metric.
 type RepeatedValue struct {

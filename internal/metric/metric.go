@@ -4,6 +4,7 @@ package metric
 
 import (
 	"math"
+	"slices"
 )
 
 // Metric is one definition. Values are held in Unit and shown in Display.
@@ -150,6 +151,12 @@ var statNames = [Stats]string{"avg", "p1", "p5", "p10", "p25", "p50", "p75", "p9
 
 // String is the statistic's key in files.
 func (s Stat) String() string { return statNames[s] }
+
+// StatByName finds a statistic by its key in files.
+func StatByName(name string) (Stat, bool) {
+	i := slices.Index(statNames[:], name)
+	return Stat(max(i, 0)), i >= 0
+}
 
 // Result is a metric of a run with its statistics in the display unit. NaN = this statistic does not exist or is not finite.
 type Result struct {

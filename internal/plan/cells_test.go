@@ -48,6 +48,7 @@ func TestBrief(t *testing.T) {
 func TestSweepTable(t *testing.T) {
 	var out strings.Builder
 	i := invocation{Streams: Streams{Out: &out, Err: io.Discard}, run: sweep(1, "repeated")}
+	i.run.Artifacts.Dir = t.TempDir()
 	var cells []config.Cell
 	var trials []trial
 	for k, n := range []int{1, 1024} {

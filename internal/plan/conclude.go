@@ -22,13 +22,11 @@ func (i *invocation) conclude(cells []config.Cell, trials []trial) (int, error) 
 		served = served || t.err == nil && t.run != nil && status(t.run) == 0
 	}
 	var errs []error
-	if i.run.MultiRun.NumRuns > 1 {
-		for k := range cells {
-			errs = append(errs, i.aggregate(&cells[k], byCell[k]))
-		}
+	for k := range cells {
+		errs = append(errs, i.aggregate(&cells[k], byCell[k]))
 	}
-	if i.run.Sweep != nil {
-		errs = append(errs, i.sweep(cells, byCell))
+	if i.run.Sweep != nil && served {
+		errs = append(errs, i.sweepFiles(cells, byCell), i.sweep(cells, byCell))
 	}
 	if !served {
 		return 1, errors.Join(append(errs, errNothing)...)
@@ -39,7 +37,11 @@ func (i *invocation) conclude(cells []config.Cell, trials []trial) (int, error) 
 // aggregate writes the confidence intervals of one cell's trials.
 func (i *invocation) aggregate(cell *config.Cell, trials []*trial) error {
 	r := metric.Repeated{
-		Version: i.Version, Confidence: i.run.MultiRun.ConfidenceLevel, Runs: i.run.MultiRun.NumRuns, Cooldown: float64(i.run.MultiRun.Cooldown),
+		Version: i.Version, Confidence: i.run.MultiRun.ConfidenceLevel, Runs: len(trials), Cooldown: float64(i.run.MultiRun.Cooldown),
+	}
+	if i.run.Sweep != nil {
+		c := sweptCell(cell, nil, nil)
+		r.Cell, r.Mode = &c, i.run.Sweep.IterationOrder
 	}
 	var runs []*metric.Run
 	for _, t := range trials {
@@ -55,10 +57,21 @@ func (i *invocation) aggregate(cell *config.Cell, trials []*trial) error {
 	if len(runs) == 0 {
 		return nil
 	}
+	if i.run.MultiRun.NumRuns > 1 && len(runs) == 1 {
+		fmt.Fprintf(i.Err, "warning: one run of %d succeeded: there is no confidence interval\n", len(trials))
+	}
 	r.Values = metric.Repeat(runs, r.Confidence)
 	dir := i.aggregateDir(cell)
 	if err := artifact.WriteAggregate(dir, &r); err != nil {
 		return err
+	}
+	if i.run.MultiRun.Convergence != nil {
+		if err := i.collate(dir, &r, trials); err != nil {
+			return err
+		}
+	}
+	if i.run.MultiRun.NumRuns < 2 {
+		return nil
 	}
 	return i.printAggregate(cell, &r, dir)
 }

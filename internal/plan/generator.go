@@ -15,7 +15,7 @@ import (
 type generator interface {
 	// Next is the trial that follows the results; false = the series is over.
 	Next(results []trial) (trial, bool)
-	// Count is how many trials there will be; 0 = that depends on what comes of them.
+	// Count is how many trials there will be at most; 0 = that depends on what comes of them.
 	Count() int
 }
 
@@ -24,7 +24,9 @@ type runner func(ctx context.Context, b *config.Benchmark, seed *config.Seed, in
 
 // generatorOf chooses the generator of a series.
 func generatorOf(r *config.Run, cells []config.Cell) generator {
-	again := repeats{base: r.Artifacts.Dir, runs: max(1, r.MultiRun.NumRuns), cooldown: r.MultiRun.Cooldown.Duration()}
+	again := repeats{
+		base: r.Artifacts.Dir, runs: max(1, r.MultiRun.NumRuns), cooldown: r.MultiRun.Cooldown.Duration(), until: newConvergence(r),
+	}
 	if r.Sweep == nil {
 		return again
 	}
@@ -42,6 +44,7 @@ type repeats struct {
 	base     string        // artifact directory of the series
 	runs     int           // 1 or more
 	cooldown time.Duration // between two runs
+	until    *convergence  // ends them early; nil: nothing does
 }
 
 // Count implements generator.
@@ -50,7 +53,7 @@ func (g repeats) Count() int { return g.runs }
 // Next implements generator.
 func (g repeats) Next(results []trial) (trial, bool) {
 	n := len(results)
-	if n >= g.runs {
+	if n >= g.runs || g.until.settled(ofCell(results, 0)) {
 		return trial{}, false
 	}
 	t := trial{n: n, label: runLabel(n), dir: filepath.Join(g.base, "profile_runs", runLabel(n))}
@@ -58,4 +61,14 @@ func (g repeats) Next(results []trial) (trial, bool) {
 		t.pause = g.cooldown
 	}
 	return t, true
+}
+
+// ofCell are the trials of one cell.
+func ofCell(results []trial, cell int) (list []*trial) {
+	for i := range results {
+		if results[i].cell == cell {
+			list = append(list, &results[i])
+		}
+	}
+	return list
 }

@@ -20,16 +20,12 @@ func (g grid) Count() int { return g.runs * len(g.cells) }
 
 // Next implements generator.
 func (g grid) Next(results []trial) (trial, bool) {
-	k := len(results)
-	if k >= g.Count() {
+	t, more := g.following(results)
+	if !more {
 		return trial{}, false
 	}
-	t := trial{cell: k % len(g.cells), n: k / len(g.cells)}
-	if g.byCell {
-		t = trial{cell: k / g.runs, n: k % g.runs}
-	}
 	t.label, t.dir = g.place(&g.cells[t.cell], t.n)
-	if k > 0 {
+	if k := len(results); k > 0 {
 		last := &results[k-1]
 		if t.cell != last.cell {
 			t.pause = g.between
@@ -39,6 +35,25 @@ func (g grid) Next(results []trial) (trial, bool) {
 		}
 	}
 	return t, true
+}
+
+// following is the first trial in the order of the sweep that is not among the results, without those of cells that have settled.
+func (g grid) following(results []trial) (trial, bool) {
+	done := 0
+	for k := range g.Count() {
+		t := trial{cell: k % len(g.cells), n: k / len(g.cells)}
+		if g.byCell {
+			t = trial{cell: k / g.runs, n: k % g.runs}
+		}
+		switch {
+		case g.until != nil && g.until.settled(ofCell(results[:done], t.cell)):
+		case done == len(results):
+			return t, true
+		default:
+			done++
+		}
+	}
+	return trial{}, false
 }
 
 // place is the name and the directory of a trial (timing, section 13).

@@ -73,10 +73,13 @@ func (i *invocation) do() (status int, err error) {
 	switch s := i.run.Sweep; {
 	case s != nil && s.Type == config.SweepSearch:
 		return 1, errors.New("sweep.type adaptive_search: not built yet")
-	case s != nil && s.PostProcess != nil:
-		return 1, errors.New("sweep.post_process: not built yet")
-	case i.run.MultiRun.Convergence != nil:
-		return 1, errors.New("multi_run.convergence: not built yet")
+	case s != nil:
+		if err := checkHandler(s.PostProcess); err != nil {
+			return 1, err
+		}
+		if _, err := conditions(s.SLAFilters); err != nil {
+			return 1, err
+		}
 	}
 	cells, err := i.run.Cells()
 	if err != nil {

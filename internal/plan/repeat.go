@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,6 +27,7 @@ type trial struct {
 	pause time.Duration // before it
 	run   *metric.Run   // nil = it did not happen
 	err   error
+	taken bool // the run of an earlier series, not made again
 }
 
 // ok tells whether the trial may be counted among the results.
@@ -48,6 +51,9 @@ func (i *invocation) claim() (release func(), err error) {
 	if release, err = artifact.Claim(base); err != nil {
 		return nil, err
 	}
+	if i.run.Resume { // what is finished is kept, each run clears its own directory
+		return release, nil
+	}
 	n, err := artifact.ClearSeries(base, i.run.Artifacts.Prefix)
 	if err != nil {
 		release()
@@ -64,7 +70,14 @@ func (i *invocation) carryOut(g generator, cells []config.Cell) (results []trial
 	sweepID := id()
 	for {
 		t, more := g.Next(results)
-		if !more || !i.pause(t.pause) {
+		if !more || i.ctx.Err() != nil {
+			return results
+		}
+		if i.take(&t, &cells[t.cell]); t.taken {
+			results = append(results, t)
+			continue
+		}
+		if !i.pause(t.pause) {
 			return results
 		}
 		i.announce(&t, cells, len(results), g.Count())
@@ -118,8 +131,8 @@ func (i *invocation) announce(t *trial, cells []config.Cell, k, of int) {
 	fmt.Fprintf(i.Err, "aiperf: run %d %s\n", k+1, terminal.Line(what))
 }
 
-// trial runs one.
-func (i *invocation) trial(t *trial, cell *config.Cell, sweepID string) (*metric.Run, error) {
+// prepared is the benchmark of a trial and its seed.
+func (i *invocation) prepared(t *trial, cell *config.Cell) (config.Benchmark, *config.Seed) {
 	b := cell.Run.Benchmark
 	b.Artifacts.Dir = t.dir
 	if t.n > 0 && i.run.MultiRun.DisableWarmupAfterFirst {
@@ -133,11 +146,66 @@ func (i *invocation) trial(t *trial, cell *config.Cell, sweepID string) (*metric
 			d.RandomSeed = seed
 		}
 	}
+	return b, seed
+}
+
+// trial runs one, and marks it as finished.
+func (i *invocation) trial(t *trial, cell *config.Cell, sweepID string) (*metric.Run, error) {
+	b, seed := i.prepared(t, cell)
 	info, err := t.info(cell, sweepID, seed)
 	if err != nil {
 		return nil, err
 	}
-	return i.runner(i.ctx, &b, seed, info, id())
+	if err := artifact.RemoveCell(t.dir); err != nil {
+		return nil, err
+	}
+	done, err := i.runner(i.ctx, &b, seed, info, id())
+	if err != nil || done == nil || done.Cancelled {
+		return done, err
+	}
+	digest, text, err := cellDigest(&b, seed)
+	if err == nil {
+		err = artifact.WriteCell(t.dir, digest, text)
+	}
+	return done, err
+}
+
+// cellDigest tells runs of different configurations apart; where its files go is no part of a run. text is the configuration.
+func cellDigest(b *config.Benchmark, seed *config.Seed) (digest string, text []byte, err error) {
+	plain := *b
+	plain.Artifacts.Dir = ""
+	run := config.Run{SchemaVersion: config.SchemaVersion, RandomSeed: seed, Benchmark: plain}
+	if text, err = run.InputConfig(); err != nil {
+		return "", nil, err
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s", digits(seed), text))
+	return hex.EncodeToString(sum[:]), text, nil
+}
+
+// take puts the run of an earlier series in the place of a trial, if it is finished and of the same configuration.
+func (i *invocation) take(t *trial, cell *config.Cell) {
+	if !i.run.Resume {
+		return
+	}
+	b, seed := i.prepared(t, cell)
+	digest, _, err := cellDigest(&b, seed)
+	if err != nil {
+		return
+	}
+	switch was := artifact.ReadCell(t.dir); was {
+	case "":
+		return
+	case digest:
+	default:
+		fmt.Fprintf(i.Err, "aiperf: %s was run with other settings; it is run again\n", terminal.Line(t.dir))
+		return
+	}
+	run, err := artifact.ReadSummary(artifact.NewLayout(t.dir, i.run.Artifacts.Prefix).SummaryJSON())
+	if err != nil {
+		return
+	}
+	t.run, t.taken, t.pause = run, true, 0
+	fmt.Fprintf(i.Err, "aiperf: %s is finished already\n", terminal.Line(t.dir))
 }
 
 // info says which run of the series a trial is; without a sweep it is of the one variation "base".

@@ -108,6 +108,7 @@ func finished(cell, n int, valid int64, v metric.Verdict) trial {
 func TestConclusion(t *testing.T) {
 	var out strings.Builder
 	i := invocation{Streams: Streams{Out: &out, Err: io.Discard}, run: sweep(1, "repeated")}
+	i.run.Artifacts.Dir = t.TempDir()
 	cells := []config.Cell{
 		{Dir: "concurrency_2", Values: []config.Axis{{Path: "phases.profiling.concurrency", Values: []any{2}}}},
 		{Dir: "concurrency_4", Values: []config.Axis{{Path: "phases.profiling.concurrency", Values: []any{4}}}},

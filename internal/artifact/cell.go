@@ -1,0 +1,102 @@
+package artifact
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+
+	"aiperf/internal/infile"
+	"aiperf/internal/jsontext"
+	"aiperf/internal/metric"
+)
+
+// CellFile is the file that a run of a series leaves once all its others are written: its configuration, and the digest that tells whether it
+// is the run that is wanted.
+const CellFile = "run_config.json"
+
+// largestSummary bounds what is read of a finished run, in bytes.
+const largestSummary = 64 << 20
+
+// WriteCell marks the run of a directory as finished.
+func WriteCell(dir, digest string, config []byte) error {
+	o := jsontext.Open(nil)
+	o.Text("digest", digest)
+	o.Raw("benchmark", config)
+	data, err := jsontext.Indent(o.Close())
+	if err != nil {
+		return err
+	}
+	return WriteFile(filepath.Join(dir, CellFile), data)
+}
+
+// RemoveCell takes the mark away: the run of the directory is made anew.
+func RemoveCell(dir string) error {
+	if err := os.Remove(filepath.Join(dir, CellFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// ReadCell returns the digest of the finished run of a directory, empty when none is finished there.
+func ReadCell(dir string) string {
+	data, err := infile.ReadAll(filepath.Join(dir, CellFile), largestSummary)
+	var was struct {
+		Digest string `json:"digest"`
+	}
+	if err != nil || json.Unmarshal(data, &was) != nil {
+		return ""
+	}
+	return was.Digest
+}
+
+// ReadSummary reads the statistics of a finished run from its summary JSON, of this program or of the Python tool.
+func ReadSummary(path string) (*metric.Run, error) {
+	data, err := infile.ReadAll(path, largestSummary)
+	if err != nil {
+		return nil, err
+	}
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(data, &all); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	values := map[string][metric.Stats]float64{}
+	for tag, raw := range all {
+		var one map[string]any
+		if json.Unmarshal(raw, &one) != nil || one["unit"] == nil {
+			continue
+		}
+		var v [metric.Stats]float64
+		for s := metric.Avg; s < metric.Stats; s++ {
+			v[s] = math.NaN()
+			if f, ok := one[s.String()].(float64); ok {
+				v[s] = f
+			}
+		}
+		values[tag] = v
+	}
+	count := func(tag string) int64 {
+		if v := values[tag][metric.Avg]; v > 0 {
+			return int64(v)
+		}
+		return 0
+	}
+	run := &metric.Run{Profiling: metric.SummaryOf(values, count("request_count"), count("error_request_count"))}
+	if raw := all["validity"]; raw != nil {
+		run.Validity = &metric.Validity{}
+		var said struct {
+			Verdict metric.Verdict `json:"verdict"`
+		}
+		if json.Unmarshal(raw, &said) == nil {
+			run.Validity.Verdict = said.Verdict
+		}
+	}
+	var cut bool
+	_ = json.Unmarshal(all["was_cancelled"], &cut) // absent: it was not
+	run.Cancelled = cut
+	_ = json.Unmarshal(all["incomplete_reason"], &run.IncompleteReason) // absent: it is complete
+	return run, nil
+}

@@ -1,0 +1,153 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"aiperf/internal/artifact"
+	"aiperf/internal/config"
+	"aiperf/internal/metric"
+)
+
+// sweptCell is a cell for files; short names its values, nil: by their whole paths.
+func sweptCell(cell *config.Cell, short map[string]string, trials []*trial) metric.SweptCell {
+	c := metric.SweptCell{Label: cell.Label}
+	if r := cell.Run; r != nil && len(r.Models.Items) > 0 {
+		c.Model = r.Models.Items[0].Name
+	}
+	for _, a := range cell.Values {
+		name := a.Path
+		if s, ok := short[name]; ok {
+			name = s
+		}
+		c.Values = append(c.Values, metric.Named{Name: a.Path, Value: a.Values[0]})
+		c.Short = append(c.Short, metric.Named{Name: name, Value: a.Values[0]})
+	}
+	for _, t := range trials {
+		if t.ok() {
+			c.Runs = append(c.Runs, t.run)
+		}
+	}
+	return c
+}
+
+// shortNames are the last parts of swept paths; the whole path where two share it. order is that of the first cell that has them.
+func shortNames(cells []config.Cell) (short map[string]string, order []string) {
+	short = map[string]string{}
+	used := map[string]string{}
+	var paths []string
+	for k := range cells {
+		for _, a := range cells[k].Values {
+			if _, seen := short[a.Path]; seen {
+				continue
+			}
+			last := a.Path[strings.LastIndexByte(a.Path, '.')+1:]
+			if other, twice := used[last]; twice {
+				short[other], last = other, a.Path
+			}
+			used[last], short[a.Path] = a.Path, last
+			paths = append(paths, a.Path)
+		}
+	}
+	for _, p := range paths {
+		order = append(order, short[p])
+	}
+	return short, order
+}
+
+// swept is what the cells of the sweep add up to.
+func (i *invocation) swept(cells []config.Cell, byCell [][]*trial) (*metric.Swept, error) {
+	short, names := shortNames(cells)
+	s := &metric.Swept{
+		Confidence: i.run.MultiRun.ConfidenceLevel, Trials: max(1, i.run.MultiRun.NumRuns), Mode: i.run.Sweep.IterationOrder, Names: names, Combined: len(cells),
+	}
+	for k := range cells {
+		s.Cells = append(s.Cells, sweptCell(&cells[k], short, byCell[k]))
+		for _, t := range byCell[k] {
+			s.Runs++
+			if !t.ok() {
+				s.Failed = append(s.Failed, metric.FailedRun{Label: runLabel(t.n), Error: t.fault(), Variation: cells[k].Label})
+			}
+		}
+	}
+	var err error
+	s.Conditions, err = conditions(i.run.Sweep.SLAFilters)
+	return s, err
+}
+
+// conditions are those of a sweep as metrics know them.
+func conditions(filters []config.SLAFilter) (list []metric.Condition, err error) {
+	for _, f := range filters {
+		name := f.Stat
+		if name == "" {
+			name = "p95"
+		}
+		stat, ok := metric.StatByName(name)
+		if _, known := metric.Lookup(f.MetricTag); !known || !ok {
+			return nil, fmt.Errorf("sla_filters: there is no metric %s with the statistic %s", f.MetricTag, name)
+		}
+		list = append(list, metric.Condition{Tag: f.MetricTag, Stat: stat, Op: f.Op, Limit: f.Threshold})
+	}
+	return list, nil
+}
+
+// sweepDir is where the files of the whole sweep go.
+func (i *invocation) sweepDir() string {
+	if i.run.MultiRun.NumRuns > 1 && i.run.Sweep.IterationOrder != "independent" {
+		return filepath.Join(i.run.Artifacts.Dir, "aggregate", "sweep_aggregate")
+	}
+	return filepath.Join(i.run.Artifacts.Dir, "sweep_aggregate")
+}
+
+// sweepFiles writes what the cells add up to.
+func (i *invocation) sweepFiles(cells []config.Cell, byCell [][]*trial) error {
+	s, err := i.swept(cells, byCell)
+	if err != nil {
+		return err
+	}
+	dir := i.sweepDir()
+	if err := artifact.WriteSweep(dir, s); err != nil {
+		return err
+	}
+	if i.run.Sweep.Type.Sampled() {
+		if err := i.design(dir, cells); err != nil {
+			return err
+		}
+	}
+	if p := i.run.Sweep.PostProcess; p != nil {
+		return i.postProcess(dir, p, s)
+	}
+	return nil
+}
+
+// design writes the points of a sampled sweep.
+func (i *invocation) design(dir string, cells []config.Cell) error {
+	s := i.run.Sweep
+	type row struct {
+		Index  int            `json:"index"`
+		Label  string         `json:"label"`
+		Dir    string         `json:"dir_name"`
+		Values map[string]any `json:"values"`
+	}
+	out := struct {
+		Type       config.SweepType   `json:"type"`
+		Samples    int                `json:"samples"`
+		Seed       *int64             `json:"seed,omitempty"`
+		Dimensions []config.Dimension `json:"dimensions"`
+		Points     []row              `json:"points"`
+	}{Type: s.Type, Samples: s.Samples, Seed: s.Seed, Dimensions: s.Dimensions}
+	for k := range cells {
+		r := row{k, cells[k].Label, cells[k].Dir, map[string]any{}}
+		for _, a := range cells[k].Values {
+			r.Values[a.Path] = a.Values[0]
+		}
+		out.Points = append(out.Points, r)
+	}
+	data, err := json.MarshalIndent(out, "", "  ")
+	if err != nil {
+		return err
+	}
+	return artifact.WriteFile(filepath.Join(dir, "sampling_design.json"), append(data, '\n'))
+}
