@@ -27,7 +27,7 @@ func commanded(t *testing.T, environ []string, argv ...string) (status int, stdo
 // laterTemplates are those whose subject is not built, with the key that is refused.
 var laterTemplates = map[string]string{
 	"gpu_telemetry": "gpu_telemetry", "audio_multimodal": "audio", "multimodal_vision": "images", "public_dataset": "public", "speed_bench_sweep": "public",
-	"sweep_with_plot": "auto_plot", "inline_dataset": "records", "fixed_schedule": "records", "trace_replay": "records", "user_files": "user_files",
+	"sweep_with_plot": "auto_plot", "user_files": "user_files",
 }
 
 // TestTemplates: every template says what it is and is valid; one that needs what is not built is refused by that name, and leaves the list once
