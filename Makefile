@@ -7,7 +7,7 @@ LDFLAGS := -s -w -X aiperf/internal/cli.version=$(VERSION)
 FUZZTIME ?= 60s
 TEXTS    ?= 1500
 
-.PHONY: all build test test-wide race race-fast lint bench fuzz tools
+.PHONY: all build test test-wide test-media race race-fast lint bench fuzz tools
 
 all: build
 
@@ -24,6 +24,9 @@ test-wide: ## ids of twenty published vocabularies against the reference library
 	@rm -rf .node/node_modules/@lenml/*/dist .node/node_modules/@lenml/*/src
 	$(GO) run ./internal/tokenizer/wide -dir .node -n $(TEXTS) -recorded internal/tokenizer/testdata/ids.jsonl.gz \
 	  -need gpt2,qwen2_5,llama3_1,gpt4o
+
+test-media: ## every kind of generated picture, sound and clip opened by programs of other hands: ffmpeg, sox, ImageMagick
+	$(GO) run ./internal/dataset/media/witness
 
 lint: ## formatting, vet, the floors of the house, golangci-lint (make tools installs it)
 	@test -z "$$(gofmt -l cmd internal)" || { gofmt -l cmd internal; echo 'not gofmt-ed'; exit 1; }

@@ -71,7 +71,15 @@ var trials = map[string][2]string{
 	"--parameter-sweep-cooldown-seconds": {"2", "--concurrency 1,2"}, "--parameter-sweep-same-seed": {"", "--concurrency 1,2"}, "--parameter-sweep-mode": {"independent", "--concurrency 1,2"},
 	"--sweep-type": {"zip", "--concurrency 1,2"}, "--no-sweep-table": {"", "--concurrency 1,2"}, "--output-tokens-mean-deterministic": {"", "--osl 5"},
 	"--request-content-type": {"application/json", "--endpoint-type video_generation"}, "--download-video-content": {"", "--endpoint-type video_generation"},
-	"--uuid-and-strip": {"", "--input-file i.jsonl"}, "--measurement-interval": {"5000", ""}, "--session-concurrency": {"5", ""},
+	"--image-batch-size": {"2", picture}, "--image-width-mean": {"9", ""}, "--image-width-stddev": {"2", picture}, "--image-height-mean": {"9", ""}, "--image-height-stddev": {"2", picture},
+	"--image-format": {"jpeg", picture}, "--image-source": {"assets", picture}, "--image-source-sampling": {"shuffle-cycle", picture + " --image-source assets"},
+	"--audio-batch-size": {"2", sound}, "--audio-length-mean": {"2", ""}, "--audio-length-stddev": {"0.2", sound}, "--audio-format": {"mp3", sound}, "--audio-depths": {"8,24", sound},
+	"--audio-sample-rates": {"8,44.1", sound}, "--audio-num-channels": {"2", sound},
+	"--video-batch-size": {"2", clip}, "--video-width": {"64", "--video-height 48"}, "--video-height": {"48", "--video-width 64"}, "--video-duration": {"2", clip}, "--video-fps": {"8", clip},
+	"--video-synth-type": {"noise", clip}, "--video-format": {"mp4", clip}, "--video-codec": {"libvpx", clip}, "--video-audio-num-channels": {"1", clip},
+	"--video-audio-sample-rate": {"16", clip + " --video-audio-num-channels 1"}, "--video-audio-codec": {"libopus", clip + " --video-audio-num-channels 1"},
+	"--video-audio-depth": {"24", clip + " --video-audio-num-channels 1"},
+	"--uuid-and-strip":    {"", "--input-file i.jsonl"}, "--measurement-interval": {"5000", ""}, "--session-concurrency": {"5", ""},
 }
 
 const (
@@ -81,6 +89,9 @@ const (
 	underSLA    = "--streaming --search-recipe max-concurrency-under-sla"
 	ramps       = "--search-recipe concurrency-ramp"
 	warm        = "--warmup-request-count 5"
+	picture     = "--image-width-mean 16"
+	sound       = "--audio-length-mean 1"
+	clip        = "--video-width 64 --video-height 48"
 )
 
 // single are the flags with one legal value, which is what happens anyway.

@@ -42,6 +42,7 @@ func (r *resolver) dataset() {
 	}
 	r.bind("datasets.main.", rankings)
 	r.prefixes(d)
+	r.media(d)
 	if d.Synthesis != nil && *d.Synthesis == config.DefaultSynthesis() {
 		d.Synthesis = nil
 	}
@@ -167,6 +168,36 @@ func (r *resolver) outputLength(d **config.Distribution) {
 		n.Stddev = &spread[0]
 	}
 	*d = n
+}
+
+// media counts one of every kind of media that has a size or length, unless the number is given. Files have contents of their own, of which a pool draws
+// so many.
+func (r *resolver) media(d *config.Dataset) {
+	if d.Type != config.DatasetSynthetic {
+		for flag, size := range map[string]**int{"--image-batch-size": &d.ImageBatchSize, "--audio-batch-size": &d.AudioBatchSize, "--video-batch-size": &d.VideoBatchSize} {
+			if n := r.set.Ints(flag); n != nil {
+				*size = ptr(int(n[0]))
+			}
+		}
+		if !r.over {
+			d.Images, d.Audio, d.Video = nil, nil, nil
+		}
+		return
+	}
+	one := func(n *int, flag string, shape ...string) {
+		if *n == 0 && r.set.Get(flag) == nil && len(r.given(shape...)) > 0 {
+			*n = 1
+		}
+	}
+	if d.Images.Enabled() {
+		one(&d.Images.BatchSize, "--image-batch-size", "--image-width-mean", "--image-height-mean")
+	}
+	if d.Audio.Enabled() {
+		one(&d.Audio.BatchSize, "--audio-batch-size", "--audio-length-mean")
+	}
+	if d.Video.Enabled() {
+		one(&d.Video.BatchSize, "--video-batch-size", "--video-width", "--video-height")
+	}
 }
 
 func ptr[T any](v T) *T { return &v }

@@ -54,7 +54,18 @@ func untraced(r *resolver) bool { return r.file == nil || !r.file.Format.Trace }
 var (
 	synthesisFlags = flagsOf(withKey("datasets.main.synthesis."))
 	rankingFlags   = flagsOf(withKey("datasets.main.rankings."))
+	imageFlags     = flagsOf(withKey("datasets.main.images."))
+	audioFlags     = flagsOf(withKey("datasets.main.audio."))
+	videoFlags     = flagsOf(withKey("datasets.main.video."))
 )
+
+// mediaWithout tells of media that the endpoint type does not send.
+func mediaWithout(what string, flags []string, takes func(*endpoint.Endpoint) bool) func(*resolver) (string, bool) {
+	return func(r *resolver) (string, bool) {
+		names := r.given(flags...)
+		return strings.Join(names, ", ") + " has no effect: endpoint type " + r.run.Endpoint.Type + " sends no " + what, len(names) > 0 && r.endpoint != nil && !takes(r.endpoint) && !ownData(r)
+	}
+}
 
 // dataRules say which data flags exclude or need each other.
 var dataRules = []rule{
@@ -78,6 +89,21 @@ var dataRules = []rule{
 		"--session-turn-delay-mean", "--session-turn-delay-stddev")},
 	{row: "38", test: anyWhen(func(r *resolver) bool { return ownData(r) && !(withFile(r) && r.file.Format.Sampled) },
 		"is for generated prompts and for files of type random_pool", "--batch-size-text", "--audio-batch-size", "--image-batch-size", "--video-batch-size")},
+	{row: "honest", test: anyWhen(ownData, "has no effect: it is for generated data, not for --input-file or --public-dataset",
+		slices.DeleteFunc(slices.Concat(imageFlags, audioFlags, videoFlags), func(f string) bool {
+			return strings.HasSuffix(f, "-batch-size") || strings.HasPrefix(f, "--image-source")
+		})...), warn: true},
+	{row: "4.3", test: anyWhen(func(r *resolver) bool { return !ownData(r) && !r.run.Dataset().Images.Enabled() },
+		"has no effect: --image-width-mean or --image-height-mean brings pictures", imageFlags...), warn: true},
+	{row: "4.3", test: anyWhen(func(r *resolver) bool { return !ownData(r) && !r.run.Dataset().Audio.Enabled() },
+		"has no effect: --audio-length-mean brings sounds", audioFlags...), warn: true},
+	{row: "4.3", test: anyWhen(func(r *resolver) bool {
+		v := r.run.Dataset().Video
+		return !ownData(r) && (v == nil || v.Width == nil && v.Height == nil)
+	}, "has no effect: --video-width and --video-height bring clips", videoFlags...), warn: true},
+	{row: "honest", test: mediaWithout("pictures", imageFlags, func(e *endpoint.Endpoint) bool { return e.Images }), warn: true},
+	{row: "honest", test: mediaWithout("sounds", audioFlags, func(e *endpoint.Endpoint) bool { return e.Audio }), warn: true},
+	{row: "honest", test: mediaWithout("clips", videoFlags, func(e *endpoint.Endpoint) bool { return e.Video }), warn: true},
 	{row: "39", test: func(r *resolver) (string, bool) {
 		return r.as("--isl-block-size") + " is for traces with hash ids", r.has("--isl-block-size") && untraced(r) && withFile(r)
 	}},

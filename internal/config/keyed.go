@@ -23,6 +23,15 @@ func (r *Run) Put(key string, value any) error {
 		v = v.Elem()
 	}
 	given := reflect.ValueOf(value)
+	if given.Kind() == reflect.Slice && v.Kind() == reflect.Slice && given.Type() != v.Type() { // a list of numbers of another type
+		list := reflect.MakeSlice(v.Type(), 0, given.Len())
+		for i := range given.Len() {
+			if one := given.Index(i); one.CanConvert(v.Type().Elem()) {
+				list = reflect.Append(list, one.Convert(v.Type().Elem()))
+			}
+		}
+		given = list
+	}
 	if !given.IsValid() || !given.CanConvert(v.Type()) || (v.Kind() == reflect.String) != (given.Kind() == reflect.String) {
 		return fmt.Errorf("%v does not fit %s", value, key)
 	}
@@ -79,6 +88,14 @@ func fresh(t reflect.Type) reflect.Value {
 		*p = DefaultSynthesis()
 	case *Convergence:
 		*p = DefaultConvergence()
+	case *Images:
+		*p = *DefaultImages()
+	case *Audio:
+		*p = *DefaultAudio()
+	case *Video:
+		*p = *DefaultVideo()
+	case *VideoAudio:
+		*p = *DefaultVideoAudio()
 	}
 	return v
 }

@@ -180,6 +180,7 @@ func normalDataset(d *yaml.Node) {
 		s := DefaultSynthesis()
 		standard.Synthesis = &s
 	}
+	normalMedia(d, &standard)
 	if t := step(d, "type"); t != nil && t.Value != string(DatasetSynthetic) {
 		standard.Entries, standard.Prompts = 0, nil
 	} else {
@@ -187,6 +188,37 @@ func normalDataset(d *yaml.Node) {
 	}
 	if err := def.Encode(standard); err == nil { // plain data always encodes
 		fill(d, def)
+	}
+}
+
+// normalMedia gives the kinds of media that a file speaks of their defaults. One whose size or length is said is sent, unless the file says
+// how many.
+func normalMedia(d *yaml.Node, standard *Dataset) {
+	one := func(kind string, shape ...string) *yaml.Node {
+		n := step(d, kind)
+		if n == nil || n.Kind != yaml.MappingNode {
+			return nil
+		}
+		if slices.ContainsFunc(shape, func(key string) bool { return step(n, key) != nil }) {
+			ensure(n, "batch_size", number(1))
+		}
+		return n
+	}
+	if one("images", "width", "height") != nil {
+		standard.Images = DefaultImages()
+	}
+	if n := one("audio", "length"); n != nil {
+		standard.Audio = DefaultAudio()
+		for _, key := range []string{"depths", "sample_rates"} {
+			listed(step(n, key))
+		}
+	}
+	if n := one("video", "width", "height"); n != nil {
+		standard.Video = DefaultVideo()
+		standard.Video.Duration = 1
+		if step(n, "audio") != nil {
+			standard.Video.Audio = DefaultVideoAudio()
+		}
 	}
 }
 

@@ -42,6 +42,9 @@ func (v *violations) dataset(b *Benchmark) {
 		v.distribution(path+".rankings.query_tokens", r.QueryTokens)
 	}
 	v.prefixes(path+".prefix_prompts", d.PrefixPrompts)
+	v.images(path+".images", d.Images)
+	v.audio(path+".audio", d.Audio)
+	v.video(path+".video", d.Video)
 }
 
 func (v *violations) prompts(path string, p *Prompts) {

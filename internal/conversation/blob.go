@@ -35,6 +35,17 @@ type held struct {
 	n      int
 }
 
+// value is the content, nil when nobody holds it.
+func (h *held) value() []byte {
+	if h.strong != nil {
+		return h.strong
+	}
+	if p := h.weak.Value(); p != nil {
+		return unsafe.Slice(p, h.n)
+	}
+	return nil
+}
+
 // Store bounds how much content blobs keep once it was made, in bytes. What does not fit lives as long as a request uses it and is made
 // again, equal, when it is needed again. A nil Store keeps nothing.
 type Store struct {
@@ -108,6 +119,11 @@ func Made(media string, size int64, store *Store, create func() ([]byte, error))
 	return &Blob{media: media, size: size, keep: store, open: create}
 }
 
+// Clip is sound of a known length in s that create gives, the same bytes every time.
+func Clip(media string, seconds float64, create func() ([]byte, error)) *Blob {
+	return &Blob{media: media, size: -1, open: create, timed: true, seconds: seconds}
+}
+
 // Fill makes an address the content that was found there. It must not be called once requests use the blob.
 func (b *Blob) Fill(media string, store *Store, content []byte) {
 	b.address, b.media, b.size, b.keep = "", media, int64(len(content)), store
@@ -136,7 +152,7 @@ func (b *Blob) Base64() ([]byte, error) {
 		return unsafe.Slice(unsafe.StringData(b.encoded), len(b.encoded)), nil // nobody writes to it: a copy of an image would be waste
 	}
 	return b.get(&b.base64, func() ([]byte, error) {
-		raw, err := b.content()
+		raw, err := b.raw()
 		if err != nil {
 			return nil, err
 		}
@@ -146,6 +162,14 @@ func (b *Blob) Base64() ([]byte, error) {
 
 // Bytes is the content itself. The bytes are shared: they must not be changed.
 func (b *Blob) Bytes() ([]byte, error) { return b.get(&b.bytes, b.content) }
+
+// raw is the content that somebody holds already, else a new one.
+func (b *Blob) raw() ([]byte, error) {
+	if held := b.bytes.value(); held != nil {
+		return held, nil
+	}
+	return b.content()
+}
 
 // content reads, makes or decodes the content.
 func (b *Blob) content() ([]byte, error) {
@@ -170,11 +194,8 @@ func (b *Blob) get(h *held, create func() ([]byte, error)) ([]byte, error) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if h.strong != nil {
-		return h.strong, nil
-	}
-	if p := h.weak.Value(); p != nil {
-		return unsafe.Slice(p, h.n), nil
+	if there := h.value(); there != nil {
+		return there, nil
 	}
 	made, err := create()
 	if err != nil || len(made) == 0 {

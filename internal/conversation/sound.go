@@ -24,7 +24,7 @@ func (b *Blob) Seconds() float64 {
 	defer b.mu.Unlock()
 	if !b.timed {
 		b.timed = true
-		content, err := b.content()
+		content, err := b.raw()
 		if err == nil {
 			b.seconds = soundSeconds(content)
 		}

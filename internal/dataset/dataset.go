@@ -1,7 +1,7 @@
 // Package dataset is what is sent: conversations by index, made or read, and the order in which they are taken.
 //
-// Its rooms: synth makes text, custom reads the user's files, trace reads recorded traffic, rows is the line reader that both share, table
-// reads files of rows and columns. A prompt is made when its conversation is asked for, not all up front, and is the same for the same
+// Its rooms: synth makes text, media makes pictures, sounds and clips, custom reads the user's files, trace reads recorded traffic, rows is
+// the line reader that both share, table reads files of rows and columns. A prompt is made when its conversation is asked for, not all up front, and is the same for the same
 // seed whatever the number of cores.
 package dataset
 
@@ -22,6 +22,12 @@ type Dataset interface {
 	Timings(i int) []Timing
 	// Info describes the whole set.
 	Info() Info
+}
+
+// Forethought is a dataset whose content takes long to make: it is told which conversations come soon.
+type Forethought interface {
+	// Ahead begins to make what conversation i needs. It does not wait for it.
+	Ahead(i int)
 }
 
 // Timing is when a turn is to leave; nil fields were not given.

@@ -1,6 +1,7 @@
 package rng
 
 import (
+	"encoding/binary"
 	"math/big"
 	"math/bits"
 )
@@ -45,6 +46,35 @@ func (n *Numpy) Integers(low, high int) int {
 		panic("rng: Integers needs low < high")
 	}
 	return low + int(n.upTo(uint64(high)-uint64(low)-1))
+}
+
+// Fill fills dst with uniform bytes, as integers(0, 256, dtype=uint8) does: four of every 32-bit word, the lowest first. What is left of the
+// last word is lost, so n bytes always take Words(n) words.
+func (n *Numpy) Fill(dst []byte) {
+	for len(dst) >= 8 && !n.pcg.held {
+		binary.LittleEndian.PutUint64(dst, n.pcg.uint64())
+		dst = dst[8:]
+	}
+	for len(dst) > 0 {
+		var word [4]byte
+		binary.LittleEndian.PutUint32(word[:], n.pcg.uint32())
+		dst = dst[copy(dst, word[:]):]
+	}
+}
+
+// Words is the number of 32-bit words that Fill takes for so many bytes.
+func Words(bytes int) uint64 { return (uint64(bytes) + 3) / 4 }
+
+// Skip leaves out so many 32-bit words, in a time that hardly grows with their number: work on one stream can begin anywhere in it.
+func (n *Numpy) Skip(words uint64) {
+	if words > 0 && n.pcg.held {
+		n.pcg.held = false
+		words--
+	}
+	n.pcg.advance(words / 2)
+	if words%2 == 1 {
+		n.pcg.uint32()
+	}
 }
 
 // Shuffle puts count things in random order through swap.

@@ -29,11 +29,35 @@ func newPCG64(entropy ...uint32) pcg64 {
 }
 
 func (g *pcg64) step() {
-	hi, lo := bits.Mul64(g.lo, pcgMulLo)
-	hi += g.hi*pcgMulLo + g.lo*pcgMulHi
-	var carry uint64
-	g.lo, carry = bits.Add64(lo, g.incLo, 0)
-	g.hi, _ = bits.Add64(hi, g.incHi, carry)
+	hi, lo := mul128(g.hi, g.lo, pcgMulHi, pcgMulLo)
+	g.hi, g.lo = add128(hi, lo, g.incHi, g.incLo)
+}
+
+// advance makes so many steps at once (F. Brown, Random number generation with arbitrary strides, 1994): the steps x -> ax + c are squared
+// for every bit of their number.
+func (g *pcg64) advance(steps uint64) {
+	mulHi, mulLo := uint64(pcgMulHi), uint64(pcgMulLo)
+	addHi, addLo := g.incHi, g.incLo
+	for ; steps > 0; steps >>= 1 {
+		if steps&1 == 1 {
+			g.hi, g.lo = mul128(g.hi, g.lo, mulHi, mulLo)
+			g.hi, g.lo = add128(g.hi, g.lo, addHi, addLo)
+		}
+		hi, lo := add128(mulHi, mulLo, 0, 1)
+		addHi, addLo = mul128(addHi, addLo, hi, lo)
+		mulHi, mulLo = mul128(mulHi, mulLo, mulHi, mulLo)
+	}
+}
+
+func mul128(aHi, aLo, bHi, bLo uint64) (hi, lo uint64) {
+	hi, lo = bits.Mul64(aLo, bLo)
+	return hi + aHi*bLo + aLo*bHi, lo
+}
+
+func add128(aHi, aLo, bHi, bLo uint64) (hi, lo uint64) {
+	lo, carry := bits.Add64(aLo, bLo, 0)
+	hi, _ = bits.Add64(aHi, bHi, carry)
+	return hi, lo
 }
 
 func (g *pcg64) uint64() uint64 {

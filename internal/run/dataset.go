@@ -92,18 +92,23 @@ func openSynthetic(b *config.Benchmark, d *config.Dataset, e *endpoint.Endpoint,
 	if err := notBuilt(d); err != nil {
 		return nil, err
 	}
+	maker, err := openMedia(b, d, e, root)
+	if err != nil {
+		return nil, err
+	}
+	if !e.TokenizesInput && !e.ProducesTokens && maker.Count() > 0 { // no text goes out
+		around.PrefixLength, around.SharedSystem, around.User = 0, 0, 0
+		return synth.New(synth.Options{Spell: b.As, Root: root, Entries: d.Entries, Turns: law(d.Turns), Delay: turnDelay(d), DelayRatio: d.TurnDelayRatio,
+			Context: around, Assignment: assignment, Media: maker})
+	}
 	tok, err := open()
 	if err != nil {
 		return nil, err
 	}
 	o := synth.Options{
 		Spell: b.As, Root: root, Special: tok.NumSpecialAdded(),
-		Entries: d.Entries, Turns: law(d.Turns), DelayRatio: d.TurnDelayRatio,
-		Context: around, Assignment: assignment,
-	}
-	if d.TurnDelay.MeanOr(0) > 0 { // half a millisecond is cut to a law of 0, whose draws are at least 1
-		l := law(d.TurnDelay)
-		o.Delay = &l
+		Entries: d.Entries, Turns: law(d.Turns), Delay: turnDelay(d), DelayRatio: d.TurnDelayRatio,
+		Context: around, Assignment: assignment, Media: maker,
 	}
 	if b.Tokenizer.ApplyChatTemplate && e.SystemMessage {
 		o.Template = assembly.TemplateCost(tok)
@@ -137,25 +142,27 @@ func openSynthetic(b *config.Benchmark, d *config.Dataset, e *endpoint.Endpoint,
 	return synth.New(o)
 }
 
+// turnDelay is the law of the pauses before turns in ms; nil = none. Half a millisecond is cut to a law of 0, whose draws are at least 1.
+func turnDelay(d *config.Dataset) *dataset.Distribution {
+	if d.TurnDelay.MeanOr(0) <= 0 {
+		return nil
+	}
+	l := law(d.TurnDelay)
+	return &l
+}
+
 // notBuilt refuses what generated data cannot hold yet. The command line refuses the flags already; a file may still ask.
 func notBuilt(d *config.Dataset) error {
-	asked := []struct {
+	p := d.Prompts
+	if p == nil {
+		return nil
+	}
+	for _, a := range []struct {
 		key string
 		on  bool
 	}{
-		{"images", d.Images != nil && d.Images.BatchSize > 0},
-		{"audio", d.Audio != nil && d.Audio.BatchSize > 0},
-		{"video", d.Video != nil && d.Video.BatchSize > 0},
-	}
-	if p := d.Prompts; p != nil {
-		asked = append(asked, []struct {
-			key string
-			on  bool
-		}{
-			{"prompts.cache_bust", p.CacheBust.Target != "" && p.CacheBust.Target != "none"},
-		}...)
-	}
-	for _, a := range asked {
+		{"prompts.cache_bust", p.CacheBust.Target != "" && p.CacheBust.Target != "none"},
+	} {
 		if a.on {
 			return fmt.Errorf("dataset %s: %s is not built yet", d.Name, a.key)
 		}

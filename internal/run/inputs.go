@@ -38,12 +38,20 @@ func checkBodies(ctx context.Context, r *resolved, data *prepared, warn func(str
 			for _, text := range r.endpoint.RemarksOn(&c.Turns[k]) {
 				if !told[text] {
 					told[text] = true
-					warn(c.Turns[k].Origin + ": " + text + " (first seen here)")
+					warn(remark(c.Turns[k].Origin, text))
 				}
 			}
 		}
 	}
 	return nil
+}
+
+// remark says where something was seen first, if it was read somewhere.
+func remark(origin, text string) string {
+	if origin == "" {
+		return text
+	}
+	return origin + ": " + text + " (first seen here)"
 }
 
 // alone words a turn as if it were the only one of its conversation.

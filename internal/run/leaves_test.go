@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -123,6 +124,15 @@ func bases(dir string) map[string]func() *config.Benchmark {
 		d.Type, d.Path, d.Prompts, d.PrefixPrompts, d.Turns, d.TurnDelay = config.DatasetFile, filepath.Join(dir, "images.jsonl"), nil, nil, nil, nil
 		return b
 	}
+	list["media"] = func() *config.Benchmark {
+		b := base(config.PhaseGamma, dir)
+		d := b.Dataset()
+		d.Turns, d.TurnDelay, d.Prompts.ISL = nil, nil, config.Normal(0, 0)
+		d.Images = &config.Images{BatchSize: 2, Width: config.Normal(12, 3), Height: config.Normal(9, 2), Format: "random", Source: "assets", SourceSampling: "sequential-cycle"}
+		d.Audio = &config.Audio{BatchSize: 1, Length: config.Normal(0.05, 0.01), Format: "wav", SampleRates: []float64{8}, Depths: []int{8}, Channels: 1}
+		d.Video = &config.Video{BatchSize: 1, Duration: 1, FPS: 2, Width: ptr(32), Height: ptr(32), Format: "mp4", Codec: "libx264", SynthType: "noise"}
+		return b
+	}
 	list["rankings"] = func() *config.Benchmark {
 		b := base(config.PhaseGamma, dir)
 		b.Endpoint.Type, b.Endpoint.Streaming, b.Endpoint.Path = "nim_rankings", false, nil
@@ -175,7 +185,16 @@ func view(b *config.Benchmark, words *tokenizer.Tokenizer, data bool) string {
 	}
 	say("info", set.Info())
 	for i := range min(4, set.Len()) {
-		say("conversation", []any{set.Len(), set.Timings(i), set.Conversation(i)})
+		c := set.Conversation(i)
+		say("conversation", []any{set.Len(), set.Timings(i), c})
+		for _, t := range c.Turns {
+			for _, p := range t.Parts {
+				if p.Blob != nil && p.Blob.Inline() {
+					content, err := p.Blob.Bytes()
+					say("content", []any{p.Blob.MediaType(), sha256.Sum256(content), fmt.Sprint(err)})
+				}
+			}
+		}
 	}
 	return text.String()
 }
@@ -261,6 +280,10 @@ func change(l leaf) {
 		switch v.Interface().(type) {
 		case config.Formats:
 			v.SetZero()
+		case []int:
+			v.Set(reflect.ValueOf([]int{24}))
+		case []float64:
+			v.Set(reflect.ValueOf([]float64{22.05}))
 		case []string:
 			v.Set(reflect.Append(v, reflect.ValueOf("http://two:2")))
 		default: // JSON text of an extra input
@@ -272,6 +295,7 @@ func change(l leaf) {
 // TestEveryLeafReachesARoom: every value of the configuration that this build follows, changed alone, changes what some room is told.
 func TestEveryLeafReachesARoom(t *testing.T) {
 	dir := t.TempDir()
+	t.Setenv("PATH", dir) // no ffmpeg: clips are made here, and at once
 	for name, text := range map[string]string{
 		"system.txt": "a", "system.txty": "b", "series.json": `[{"time_s":0,"qps":1}]`, "series.jsony": `[{"time_s":0,"qps":2}]`,
 		"images.jsonl": imageRows, "images.jsonly": imageRows,

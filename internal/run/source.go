@@ -17,7 +17,11 @@ func newSource(d dataset.Dataset) *source { return &source{data: d, branches: ma
 
 func (s *source) Len() int { return s.data.Len() - s.data.Info().Started }
 
+// Shape is called in the order in which conversations will be sent, well before they are: what takes long is begun here.
 func (s *source) Shape(i int) (load.Shape, error) {
+	if d, ok := s.data.(dataset.Forethought); ok {
+		d.Ahead(i)
+	}
 	timings := s.data.Timings(i)
 	shape := load.Shape{ID: s.data.ID(i), Turns: make([]load.TurnTime, len(timings))}
 	for k, t := range timings {

@@ -166,11 +166,15 @@ func unknownChoice(word string, choices []string) error {
 	return fmt.Errorf("is not one of %s%s", strings.Join(choices, ", "), hint)
 }
 
-// Value is the first value by the kind of the flag: int64, float64, string or bool; of a list all texts.
+// Value is the first value by the kind of the flag: int64, float64, string or bool; of a list all of them.
 func (g *Given) Value() any {
 	switch f := g.Row; {
 	case f.Kind == Bool:
 		return g.truth
+	case f.List && len(g.ints) > 0:
+		return g.ints
+	case f.List && len(g.floats) > 0:
+		return g.floats
 	case len(g.ints) > 0:
 		return g.ints[0]
 	case len(g.floats) > 0:

@@ -5,6 +5,7 @@ import (
 
 	"aiperf/internal/conversation"
 	"aiperf/internal/dataset"
+	"aiperf/internal/dataset/media"
 	"aiperf/internal/rng"
 )
 
@@ -23,13 +24,15 @@ type Dataset struct {
 	pairs    lengthLaw // nil: every text has a length of its own
 	rankings *rankingLaw
 	system   string
+	ahead    *media.Ahead // nil = no media
 
 	mu       sync.Mutex
 	starts   []int32 // first turn of every conversation drawn, and one more
 	turns    []turn
-	contexts *Sequence // holds the users' contexts; nil = there are none
-	users    int       // prompt of the first conversation's in it
-	total    int       // turns of the whole set
+	items    []media.Item // of all turns drawn, as many of each
+	contexts *Sequence    // holds the users' contexts; nil = there are none
+	users    int          // prompt of the first conversation's in it
+	total    int          // turns of the whole set
 }
 
 var _ dataset.Dataset = (*Dataset)(nil)
@@ -71,6 +74,12 @@ func New(o Options) (*Dataset, error) {
 		s.rankings = newRankingLaw(*o.Rankings, o.Root)
 	}
 	s.total = countTurns(o)
+	if o.Media.Count() > 0 {
+		s.ahead = media.NewAhead(func(i int) conversation.Part { return o.Media.Part(s.item(i)) })
+	}
+	if !o.material() {
+		return s, nil
+	}
 	s.begin()
 	if o.Context.User > 0 {
 		s.addContexts()
@@ -150,6 +159,9 @@ func (s *Dataset) Len() int { return s.opts.Entries }
 
 // Inexact is the number of prompts so far that could not be made exactly as long as asked for.
 func (s *Dataset) Inexact() int {
+	if s.texts == nil {
+		return 0
+	}
 	n := s.texts.Inexact()
 	if s.contexts != nil && s.contexts != s.texts {
 		n += s.contexts.Inexact()
@@ -175,12 +187,32 @@ func (s *Dataset) Info() dataset.Info {
 		"{datasets.main.prefix_prompts.pool_size} without {datasets.main.prefix_prompts.length}: the prompts of the pool have no tokens, so no prefix is sent")
 	warn(s.opts.Window != nil && s.opts.Random != nil && s.total*s.opts.Batch > s.opts.Entries,
 		"{datasets.main.prompts.random_range_ratio}: there are more texts than conversations; those beyond are not what the imitated benchmark would send")
+	f.Warnings = append(f.Warnings, s.opts.Media.Warnings()...)
 	return f
+}
+
+// item is what was drawn for an item of the turns drawn.
+func (s *Dataset) item(i int) media.Item {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.items[i]
+}
+
+// Ahead has the media of conversation i made, which comes soon.
+func (s *Dataset) Ahead(i int) {
+	if s.ahead == nil {
+		return
+	}
+	first, drawn := s.drawn(i)
+	n := s.opts.Media.Count()
+	for k := n * first; k < n*(first+len(drawn)); k++ {
+		s.ahead.Want(k)
+	}
 }
 
 // Timings returns the delays of conversation i.
 func (s *Dataset) Timings(i int) []dataset.Timing {
-	drawn := s.drawn(i)
+	_, drawn := s.drawn(i)
 	out := make([]dataset.Timing, len(drawn))
 	for k := range drawn {
 		out[k].Delay = drawn[k].wait()
@@ -188,14 +220,14 @@ func (s *Dataset) Timings(i int) []dataset.Timing {
 	return out
 }
 
-// drawn returns the turns of conversation i, planning up to it and a little further.
-func (s *Dataset) drawn(i int) []turn {
+// drawn returns the turns of conversation i and the number of those before them, drawing up to it and a little further.
+func (s *Dataset) drawn(i int) (first int, turns []turn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if i+lookahead >= len(s.starts) {
 		s.draw(min(s.opts.Entries, i+2*lookahead))
 	}
-	return s.turns[s.starts[i]:s.starts[i+1]:s.starts[i+1]]
+	return int(s.starts[i]), s.turns[s.starts[i]:s.starts[i+1]:s.starts[i+1]]
 }
 
 func (t turn) wait() *float64 {
@@ -211,7 +243,7 @@ func (s *Dataset) ID(i int) string { return dataset.SessionID(s.opts.Root, i) }
 
 // Conversation makes conversation i.
 func (s *Dataset) Conversation(i int) *conversation.Conversation {
-	drawn := s.drawn(i)
+	first, drawn := s.drawn(i)
 	c := &conversation.Conversation{
 		ID:     s.ID(i),
 		Turns:  make([]conversation.Turn, len(drawn)),
@@ -222,6 +254,9 @@ func (s *Dataset) Conversation(i int) *conversation.Conversation {
 	}
 	for k, t := range drawn {
 		c.Turns[k] = s.make(t)
+		for n := range s.opts.Media.Count() {
+			c.Turns[k].Parts = append(c.Turns[k].Parts, s.ahead.Part((first+k)*s.opts.Media.Count()+n))
+		}
 	}
 	return c
 }

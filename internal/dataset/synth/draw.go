@@ -19,17 +19,20 @@ func (s *Dataset) draw(until int) {
 	}
 }
 
-// drawTurn draws one turn in the order: lengths and prefixes of its texts, delay, model, output length.
+// drawTurn draws one turn in the order: lengths and prefixes of its texts, its media, delay, model, output length.
 func (s *Dataset) drawTurn(first bool) turn {
-	isl, maxTokens := max(0, s.opts.ISL.Mean-s.opts.Special), -1
+	isl, maxTokens, batch := max(0, s.opts.ISL.Mean-s.opts.Special), -1, s.opts.Batch
+	if !s.opts.hasText() {
+		batch = 0
+	}
 	if s.pairs != nil {
 		isl, maxTokens = s.pairs.draw()
 	}
 	pooled := first && s.opts.hasPool()
 	isl = s.lower(isl, first, pooled)
 
-	t := turn{texts: int32(s.opts.Batch)}
-	for k := range s.opts.Batch {
+	t := turn{texts: int32(batch)}
+	for k := range batch {
 		n := isl
 		if s.pairs == nil {
 			n = s.lengths.PositiveInt(float64(isl), float64(s.opts.ISL.StdDev))
@@ -42,6 +45,7 @@ func (s *Dataset) drawTurn(first bool) turn {
 			t.first = int32(id)
 		}
 	}
+	s.items = s.opts.Media.Draw(s.items)
 	if d := s.opts.Delay; !first && d != nil {
 		ms := s.delays.PositiveInt(float64(d.Mean), float64(d.StdDev))
 		t.delay, t.delayed = float64(ms)*s.opts.DelayRatio, true

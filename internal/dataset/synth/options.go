@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"aiperf/internal/dataset"
+	"aiperf/internal/dataset/media"
 	"aiperf/internal/rng"
 	"aiperf/internal/setting"
 )
@@ -14,7 +15,7 @@ type Options struct {
 	Spell  setting.Spell `json:"-"` // words the settings that errors speak of
 	Root   *rng.Root
 	Corpus *Corpus // what prompts are cut from; nil = Random
-	Random *Random // random token ids
+	Random *Random // random token ids; nil beside a nil Corpus = no text is made
 	// Special is the number of special tokens that an encode of this tokenizer adds; the mean input length is lowered by it.
 	Special int
 	// Template lowers input lengths further by what a chat template adds; zero where none is applied.
@@ -30,7 +31,8 @@ type Options struct {
 	Window     *Window               // replaces ISL and OSL too; nil = it does not
 	Context    Context
 	Assignment dataset.Assignment
-	Rankings   *Rankings // a query and passages instead of a prompt; nil = prompts
+	Rankings   *Rankings    // a query and passages instead of a prompt; nil = prompts
+	Media      *media.Maker // pictures, sounds and clips of a turn; nil = none
 }
 
 // Context is text around the turns. Lengths of 0 = none.
@@ -67,9 +69,10 @@ func (o Options) check() error {
 		return fmt.Errorf("%s %d: must be at least 1", as("datasets.main.entries"), o.Entries)
 	case o.Turns.Mean < 0:
 		return fmt.Errorf("%s %d: must be at least 1", as("datasets.main.turns.mean"), o.Turns.Mean)
-	case o.Rankings == nil && !o.hasText():
-		return dataset.Nothing("all generated data are switched off: set %s (now %d) and %s (now %d) above 0",
-			as("datasets.main.prompts.isl.mean"), o.ISL.Mean, as("datasets.main.prompts.batch_size"), o.Batch)
+	case o.Rankings == nil && !o.hasText() && o.Media.Count() == 0:
+		return dataset.Nothing("all generated data are switched off: set %s (now %d) and %s (now %d) above 0, or ask for images (%s), audio (%s) or video (%s)",
+			as("datasets.main.prompts.isl.mean"), o.ISL.Mean, as("datasets.main.prompts.batch_size"), o.Batch,
+			as("datasets.main.images.width.mean"), as("datasets.main.audio.length.mean"), as("datasets.main.video.width"))
 	case o.Context.System != "" && o.Context.SharedSystem > 0:
 		return errors.New(o.Spell.Text("{datasets.main.system_prompt} and {datasets.main.prefix_prompts.shared_system_length} exclude each other"))
 	case o.hasPool() && (o.Context.SharedSystem > 0 || o.Context.User > 0):
@@ -90,8 +93,11 @@ func (o Options) check() error {
 	return nil
 }
 
+// material tells whether there is something to make texts of.
+func (o Options) material() bool { return o.Corpus != nil || o.Random != nil }
+
 func (o Options) hasText() bool {
-	return o.Batch > 0 && (o.ISL.Mean > 0 || len(o.Pairs) > 0 || o.Window != nil)
+	return o.material() && o.Batch > 0 && (o.ISL.Mean > 0 || len(o.Pairs) > 0 || o.Window != nil)
 }
 
 // hasPool tells whether there are prefixes. Queries and passages take none.

@@ -1,0 +1,166 @@
+package media
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+
+	"golang.org/x/image/draw"
+
+	"aiperf/internal/conversation"
+	"aiperf/internal/rng"
+	"aiperf/internal/setting"
+)
+
+// The formats of pictures.
+const (
+	formatPNG    = "png"
+	formatJPEG   = "jpeg"
+	formatRandom = "random"
+)
+
+// The sources of pictures; any other is a directory.
+const (
+	sourceNoise  = "noise"
+	sourceAssets = "assets"
+)
+
+// maxPixels bounds one picture or frame: 64 megapixels are 192 MB of noise.
+const maxPixels = 64 << 20
+
+// imageLaw draws and makes pictures.
+type imageLaw struct {
+	Images
+	sizes   *rng.Stream
+	formats *rng.Stream
+	noise   uint64  // seed of the stream of pixels
+	words   uint64  // of that stream, drawn so far
+	sources *photos // nil = noise
+}
+
+func newImageLaw(o *Images, root *rng.Root, as setting.Spell) (*imageLaw, error) {
+	l := &imageLaw{
+		Images: *o, sizes: root.Stream("dataset.image.dimensions"), formats: root.Stream("dataset.image.format"),
+		noise: root.Child("dataset.image.noise"),
+	}
+	switch o.Format {
+	case formatPNG, formatJPEG, formatRandom:
+	default:
+		return nil, fmt.Errorf("%s %q: must be one of png, jpeg, random", as.As("datasets.main.images.format"), o.Format)
+	}
+	if w, h := float64(o.Width.Mean), float64(o.Height.Mean); w*h > maxPixels || w > 65535 || h > 65535 {
+		return nil, fmt.Errorf("%s, %s: a picture of %d × %d pixels is larger than %d megapixels, or a side than 65535", as.As("datasets.main.images.width.mean"),
+			as.As("datasets.main.images.height.mean"), o.Width.Mean, o.Height.Mean, maxPixels>>20)
+	}
+	if o.Source == sourceNoise {
+		return l, nil
+	}
+	var err error
+	if l.sources, err = openPhotos(o.Source, o.Sampling, root.Stream("dataset.image.source")); err != nil {
+		return nil, fmt.Errorf("%s: %w", as.As("datasets.main.images.source"), err)
+	}
+	return l, nil
+}
+
+// draw draws the next picture in the order of the Python tool: format, width, height, source.
+func (l *imageLaw) draw() Item {
+	it := Item{kind: conversation.Image, format: l.Format}
+	if l.Format == formatRandom {
+		it.format = []string{formatPNG, formatJPEG}[l.formats.Below(2)]
+	}
+	it.a = l.side(l.Width.Mean, l.Width.StdDev)
+	it.b = l.side(l.Height.Mean, l.Height.StdDev)
+	if l.sources != nil {
+		it.n = int32(l.sources.next())
+		return it
+	}
+	it.at = l.words
+	l.words += rng.Words(3 * int(it.a) * int(it.b))
+	return it
+}
+
+// side draws a width or height. JPEG has no longer sides.
+func (l *imageLaw) side(mean, deviation int) int32 {
+	return int32(min(65535, l.sizes.PositiveInt(float64(mean), float64(deviation))))
+}
+
+// make makes the picture of an item.
+func (l *imageLaw) make(it Item) ([]byte, error) {
+	if l.sources != nil {
+		return l.fromPhoto(it)
+	}
+	pixels := noise(l.noise, it.at, int(it.a), int(it.b))
+	if it.format == formatJPEG {
+		return encodeJPEG(rgb{pixels, int(it.a), int(it.b)}), nil
+	}
+	return encodePNG(rgb{pixels, int(it.a), int(it.b)})
+}
+
+// noise makes uniform bytes, three a pixel, from a place in the stream on.
+func noise(seed, at uint64, width, height int) []byte {
+	stream := rng.NewNumpy(seed)
+	stream.Skip(at)
+	pixels := make([]byte, 3*width*height)
+	stream.Fill(pixels)
+	return pixels
+}
+
+// fromPhoto resizes a source picture, whatever its proportions, by the Catmull-Rom kernel (bicubic, a = −1/2).
+func (l *imageLaw) fromPhoto(it Item) ([]byte, error) {
+	src, err := l.sources.load(int(it.n))
+	if err != nil {
+		return nil, err
+	}
+	size := image.Rect(0, 0, int(it.a), int(it.b))
+	var out draw.Image
+	switch {
+	case it.format == formatPNG && isGray(src):
+		out = image.NewGray(size)
+	case it.format == formatPNG && !opaque(src):
+		out = image.NewNRGBA(size)
+	default: // a JPEG has no transparency: what is behind is black
+		out = image.NewRGBA(size)
+		draw.Draw(out, size, image.NewUniform(color.Black), image.Point{}, draw.Src)
+	}
+	draw.CatmullRom.Scale(out, size, src, src.Bounds(), draw.Over, nil)
+	if it.format == formatJPEG {
+		return encodeJPEG(fromRGBA(out.(*image.RGBA))), nil
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, out); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+func isGray(m image.Image) bool {
+	switch m.ColorModel() {
+	case color.GrayModel, color.Gray16Model:
+		return true
+	}
+	return false
+}
+
+func opaque(m image.Image) bool {
+	o, ok := m.(interface{ Opaque() bool })
+	return !ok || o.Opaque()
+}
+
+// rgb is a picture of three bytes a pixel, rows from the top.
+type rgb struct {
+	pix           []byte
+	width, height int
+}
+
+func newRGB(width, height int) rgb { return rgb{make([]byte, 3*width*height), width, height} }
+
+// fromRGBA drops the fourth byte of every pixel.
+func fromRGBA(m *image.RGBA) rgb {
+	out := newRGB(m.Rect.Dx(), m.Rect.Dy())
+	for i, k := 0, 0; i < len(out.pix); i, k = i+3, k+4 {
+		copy(out.pix[i:i+3], m.Pix[k:k+3])
+	}
+	return out
+}

@@ -1,0 +1,221 @@
+package media
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	"image"
+	_ "image/gif"  // a format of source pictures
+	_ "image/jpeg" // likewise
+	_ "image/png"  // likewise
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	_ "golang.org/x/image/bmp"  // likewise
+	_ "golang.org/x/image/tiff" // likewise
+	_ "golang.org/x/image/webp" // likewise
+
+	"aiperf/internal/infile"
+	"aiperf/internal/rng"
+)
+
+// bundled are the photographs of the source "assets"; pictures/README.md says whose they are.
+//
+//go:embed pictures/*.jpg
+var bundled embed.FS
+
+// The orders in which source pictures are taken.
+const (
+	samplingRandom     = "random-with-replacement"
+	samplingShuffle    = "shuffle-cycle"
+	samplingSequential = "sequential-cycle"
+)
+
+// extensions tell which files of a directory are meant as pictures.
+var extensions = []string{".png", ".jpg", ".jpeg", ".jpe", ".jfif", ".gif", ".bmp", ".dib", ".tif", ".tiff", ".webp"}
+
+// maxPhoto is the size of the largest source picture, in bytes.
+const maxPhoto = 256 << 20
+
+// photos are source pictures and the order in which they are taken.
+type photos struct {
+	files    []string
+	readable []bool
+	read     func(name string) ([]byte, error)
+	warnings []string
+
+	sampling string
+	stream   *rng.Stream
+	left     []int // that random-with-replacement draws from; pictures that cannot be read are in it until they are met
+	round    []int // of shuffle-cycle, what is left of it
+	at       int   // of sequential-cycle
+
+	mu      sync.Mutex
+	decoded map[int]image.Image // up to keptPixels
+	kept    int
+}
+
+// keptPixels bounds the pictures that are kept decoded, in pixels (four bytes each).
+const keptPixels = 16 << 20
+
+// openPhotos lists the pictures of a source and tries to read every one.
+func openPhotos(source, sampling string, stream *rng.Stream) (*photos, error) {
+	p := &photos{sampling: sampling, stream: stream, decoded: map[int]image.Image{}}
+	var err error
+	if source == sourceAssets {
+		p.read = bundled.ReadFile
+		p.files, err = embedded()
+	} else {
+		p.read = func(name string) ([]byte, error) { return infile.ReadAll(name, maxPhoto) }
+		p.files, err = picturesIn(source)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := p.try(); err != nil {
+		return nil, err
+	}
+	p.left = make([]int, len(p.files))
+	for i := range p.left {
+		p.left[i] = i
+	}
+	if !slices.Contains(p.readable, true) {
+		return nil, fmt.Errorf("%s: none of its %d pictures can be read (formats: png, jpeg, gif, bmp, tiff, webp)", source, len(p.files))
+	}
+	return p, nil
+}
+
+func embedded() ([]string, error) {
+	entries, err := bundled.ReadDir("pictures")
+	if err != nil {
+		return nil, err
+	}
+	var list []string
+	for _, e := range entries {
+		list = append(list, "pictures/"+e.Name())
+	}
+	return list, nil
+}
+
+// picturesIn lists the files of a directory that are named like pictures, by name. Directories in it are left alone.
+func picturesIn(dir string) ([]string, error) {
+	switch info, err := os.Stat(dir); {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, fmt.Errorf("the directory %q does not exist (or say noise or assets)", dir)
+	case err != nil:
+		return nil, err
+	case !info.IsDir():
+		return nil, fmt.Errorf("%q is not a directory (or say noise or assets)", dir)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var list []string
+	for _, e := range entries {
+		if slices.Contains(extensions, strings.ToLower(filepath.Ext(e.Name()))) && !strings.HasPrefix(e.Name(), ".") {
+			list = append(list, filepath.Join(dir, e.Name()))
+		}
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("no picture in %q: files are picked by their extension (%s)", dir, strings.Join(extensions, ", "))
+	}
+	return list, nil
+}
+
+// try decodes every picture, on all cores, and notes those that cannot be.
+func (p *photos) try() error {
+	p.readable = make([]bool, len(p.files))
+	failures := make([]error, len(p.files))
+	next := make(chan int)
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(p.files)) {
+		workers.Go(func() {
+			for i := range next {
+				_, failures[i] = p.load(i)
+			}
+		})
+	}
+	for i := range p.files {
+		next <- i
+	}
+	close(next)
+	workers.Wait()
+	for i, err := range failures {
+		if p.readable[i] = err == nil; err != nil {
+			p.warnings = append(p.warnings, err.Error()+"; it is left out")
+		}
+	}
+	if n := len(p.warnings); n > 3 {
+		p.warnings = append(p.warnings[:3:3], fmt.Sprintf("and %d pictures more are left out", n-3))
+	}
+	return nil
+}
+
+// load reads and decodes a picture. It may be called from several goroutines.
+func (p *photos) load(i int) (image.Image, error) {
+	p.mu.Lock()
+	m := p.decoded[i]
+	p.mu.Unlock()
+	if m != nil {
+		return m, nil
+	}
+	name := p.files[i]
+	content, err := p.read(name)
+	if err != nil {
+		return nil, err
+	}
+	if c, _, err := image.DecodeConfig(bytes.NewReader(content)); err == nil && c.Width*c.Height > 4*maxPixels {
+		return nil, fmt.Errorf("%s: %d × %d pixels are more than %d megapixels", name, c.Width, c.Height, 4*maxPixels>>20)
+	}
+	if m, _, err = image.Decode(bytes.NewReader(content)); err != nil {
+		return nil, fmt.Errorf("%s: not a picture that can be read: %w", name, err)
+	}
+	size := m.Bounds()
+	if size.Empty() {
+		return nil, fmt.Errorf("%s: an empty picture", name)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if n := size.Dx() * size.Dy(); p.decoded[i] == nil && p.kept+n <= keptPixels {
+		p.kept += n
+		p.decoded[i] = m
+	}
+	return m, nil
+}
+
+// next draws a picture. One that cannot be read counts as drawn and is never drawn again, as in the Python tool.
+func (p *photos) next() int {
+	for {
+		i := p.pick()
+		if p.readable[i] {
+			return i
+		}
+		p.left = slices.DeleteFunc(p.left, func(k int) bool { return k == i })
+		p.round = slices.DeleteFunc(p.round, func(k int) bool { return k == i })
+	}
+}
+
+func (p *photos) pick() int {
+	switch p.sampling {
+	case samplingSequential:
+		i := p.at
+		p.at = (p.at + 1) % len(p.files)
+		return i
+	case samplingShuffle:
+		if len(p.round) == 0 {
+			p.round = slices.Clone(p.left)
+			p.stream.Numpy().Shuffle(len(p.round), func(i, j int) { p.round[i], p.round[j] = p.round[j], p.round[i] })
+		}
+		last := len(p.round) - 1
+		i := p.round[last]
+		p.round = p.round[:last]
+		return i
+	}
+	return p.left[p.stream.Below(len(p.left))]
+}
