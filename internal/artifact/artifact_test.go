@@ -119,8 +119,12 @@ func TestSummaryFiles(t *testing.T) {
 	_, _, run := sample(t)
 	run.Validity = metric.Assess(metric.ClientStats{Valid: 1, ReadDelays: 1})
 	run.InputConfig = json.RawMessage(`{"z":1,"a":{}}`)
+	energy := metric.GPUMetric{Tag: "nvidia_energy_consumption", Name: "NVIDIA Energy Consumption", Unit: "MJ", Values: metric.NoStats()}
+	energy.Values[metric.Avg] = 0.00012345678
+	run.GPU = &metric.GPUTelemetry{Configured: []string{"http://h:9400/metrics"}, Successful: []string{"http://h:9400/metrics"}, Window: metric.Window{From: 1, To: 2},
+		Endpoints: []metric.GPUEndpoint{{Name: "h:9400", GPUs: []metric.GPU{{Name: "H100", UUID: "GPU-1", Platform: "nvidia", Hostname: "n1", Metrics: []metric.GPUMetric{energy}}}}}}
 	l := NewLayout(t.TempDir(), "")
-	if err := WriteReport(l, run, l.Raw(), "\r\n\r\nEndpoint\r\n"); err != nil {
+	if err := WriteReport(l, run, l.Raw()); err != nil {
 		t.Fatal(err)
 	}
 	var kinds []string
@@ -151,7 +155,7 @@ func TestSummaryFiles(t *testing.T) {
 	}
 	csv := read(l.SummaryCSV())
 	if !strings.HasPrefix(csv, "Metric,avg,min,max,sum,p1,p5,p10,p25,p50,p75,p90,p95,p99,std\r\n") || !strings.Contains(csv, "\r\n\r\nMetric,Value\r\n") ||
-		!strings.Contains(csv, "\r\nRequest Count,1.00\r\n") || !strings.Contains(csv, "Request Latency (ms),60.00,60.00,60.00,60.00,") || !strings.HasSuffix(csv, "\r\n\r\nEndpoint\r\n") {
+		!strings.Contains(csv, "\r\nRequest Count,1.00\r\n") || !strings.Contains(csv, "Request Latency (ms),60.00,60.00,60.00,60.00,") || !strings.HasSuffix(csv, "\r\n\r\n\r\nEndpoint,GPU_Index,GPU_Name,GPU_UUID,Platform,Metric,avg,min,max,sum,p1,p5,p10,p25,p50,p75,p90,p95,p99,std,Hostname\r\nh:9400,0,H100,GPU-1,nvidia,NVIDIA Energy Consumption (MJ),0.000123457,,,,,,,,,,,,,,n1\r\n") {
 		t.Error(csv)
 	}
 	if s := read(l.SlicesCSV()); !strings.HasPrefix(s, "Timeslice,Start_NS,End_NS,Metric,Unit,Stat,Value\r\n0,1800000000100000000,1800000000150000000,") {
@@ -195,7 +199,7 @@ func TestUnwritable(t *testing.T) {
 	}
 	_, _, run := sample(t)
 	l := NewLayout(filepath.Join(file, "below"), "")
-	if err := WriteReport(l, run, "", ""); err == nil || !strings.Contains(err.Error(), file) || strings.Contains(err.Error(), "\n") || len(run.Files) != 0 {
+	if err := WriteReport(l, run, ""); err == nil || !strings.Contains(err.Error(), file) || strings.Contains(err.Error(), "\n") || len(run.Files) != 0 {
 		t.Errorf("error %v, files %v", err, run.Files)
 	}
 	if _, err := CreateRecords(l.Records(), false); err == nil || !strings.Contains(err.Error(), "artifact directory") {

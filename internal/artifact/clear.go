@@ -9,10 +9,11 @@ import (
 
 // results are the files that only a run leaves: where one of them is, a run was.
 func (l Layout) results() []string {
-	return []string{
-		l.SummaryJSON(), l.SummaryCSV(), l.Records(), l.Raw(), l.SlicesCSV(), l.SlicesJSON(), l.Console(), l.GPUTelemetry(),
-		l.ServerMetrics("json"), l.ServerMetrics("csv"), l.ServerMetrics("jsonl"), l.ServerMetrics("parquet"), l.phaseManifest(),
+	list := []string{l.SummaryJSON(), l.SummaryCSV(), l.Records(), l.Raw(), l.SlicesCSV(), l.SlicesJSON(), l.Console(), l.phaseManifest()}
+	for _, f := range WatchedFiles {
+		list = append(list, f.Path(l))
 	}
+	return list
 }
 
 // phaseManifest is the list of the phases.

@@ -16,8 +16,8 @@ type Layout struct {
 
 // knownSuffixes are cut off a prefix, the first that fits.
 var knownSuffixes = []string{
-	"_server_metrics.parquet", "_server_metrics.jsonl", "_server_metrics.json", "_server_metrics.csv", "_network_latency.jsonl",
-	"_gpu_telemetry.jsonl", "_timeslices.json", "_timeslices.csv", "_accuracy.jsonl", "_console.txt", "_raw.jsonl",
+	"_server_metrics.parquet", "_server_metrics.jsonl", "_server_metrics.json", "_server_metrics.csv", "_network_latency.jsonl", "_client_machine.jsonl",
+	"_gpu_telemetry.jsonl", "_timeline.jsonl", "_timeslices.json", "_timeslices.csv", "_accuracy.jsonl", "_console.txt", "_raw.jsonl",
 	".parquet", ".jsonl", ".json", ".csv",
 }
 
@@ -76,6 +76,21 @@ func (l Layout) GPUTelemetry() string {
 // ServerMetrics is the file of server metrics in a format (json, csv, jsonl, parquet).
 func (l Layout) ServerMetrics(format string) string {
 	return l.named("server_metrics_export."+format, "_server_metrics."+format)
+}
+
+// NetworkLatency is the file of probes of the network.
+func (l Layout) NetworkLatency() string {
+	return l.named("profile_export_network_latency.jsonl", "_network_latency.jsonl")
+}
+
+// ClientMachine is the file of what this machine did while it sent requests.
+func (l Layout) ClientMachine() string {
+	return l.named("profile_export_client_machine.jsonl", "_client_machine.jsonl")
+}
+
+// Timeline is the file of the run second by second.
+func (l Layout) Timeline() string {
+	return l.named("profile_export_timeline.jsonl", "_timeline.jsonl")
 }
 
 // Inputs is the file of request bodies; it ignores the prefix.

@@ -35,7 +35,7 @@ func WritePhases(l Layout, phases []Phase) error {
 		if err := WriteSummaryJSON(dir.SummaryJSON(), &p.Run, l.Secrets); err != nil {
 			return err
 		}
-		if err := WriteSummaryCSV(dir.SummaryCSV(), &p.Run, ""); err != nil {
+		if err := WriteSummaryCSV(dir.SummaryCSV(), &p.Run); err != nil {
 			return err
 		}
 		if i > 0 {

@@ -64,7 +64,7 @@ func TestReportHidesSecrets(t *testing.T) {
 	l := NewLayout(t.TempDir(), "")
 	l.Secrets = redact.NewSecrets("sk-0123456789")
 	run := &metric.Run{Profiling: set.NewReducer().Summary(metric.Window{}), Info: metric.RunInfo{CLICommand: "aiperf sk-0123456789"}, InputConfig: []byte(`{"a":"sk-0123456789"}`)}
-	if err := WriteReport(l, run, "", ""); err != nil {
+	if err := WriteReport(l, run, ""); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(l.SummaryJSON())

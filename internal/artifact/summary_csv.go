@@ -17,13 +17,13 @@ var csvStats = []metric.Stat{
 	metric.P95, metric.P99, metric.Std,
 }
 
-// WriteSummaryCSV writes the summary of a run as CSV. more, if not empty, is appended as it is (a GPU section).
-func WriteSummaryCSV(path string, run *metric.Run, more string) error {
+// WriteSummaryCSV writes the summary of a run as CSV.
+func WriteSummaryCSV(path string, run *metric.Run) error {
 	var b strings.Builder
 	if err := summaryCSV(&b, run.Profiling); err != nil {
 		return err
 	}
-	b.WriteString(more)
+	b.WriteString(gpuCSV(run.GPU))
 	return WriteFile(path, []byte(b.String()))
 }
 

@@ -1,6 +1,7 @@
 package artifact
 
 import (
+	"math"
 	"strconv"
 	"time"
 
@@ -43,7 +44,7 @@ func SummaryJSON(run *metric.Run) ([]byte, error) {
 			appendResult(&o, &r)
 		}
 	}
-	appendTelemetry(&o, run)
+	appendTelemetry(&o, run.GPU)
 	o.Raw("input_config", orEmpty(run.InputConfig))
 	info, err := jsontext.Marshal(run.Info)
 	if err != nil {
@@ -54,8 +55,8 @@ func SummaryJSON(run *metric.Run) ([]byte, error) {
 	o.Bool("is_complete", run.IncompleteReason == "")
 	o.TextIfAny("incomplete_reason", run.IncompleteReason)
 	appendErrors(&o, run.Profiling.Errors)
-	o.TextIfAny("start_time", isoTime(run.Start))
-	o.TextIfAny("end_time", isoTime(run.End))
+	o.TextIfAny("start_time", LocalTime(run.Start))
+	o.TextIfAny("end_time", LocalTime(run.End))
 	if run.Warmup != nil {
 		o.Key("warmup_metrics")
 		w := jsontext.Open(o.B)
@@ -83,18 +84,21 @@ func SummaryJSON(run *metric.Run) ([]byte, error) {
 	return jsontext.Indent(o.Close())
 }
 
-// appendResult writes a metric object: unit, then the statistics that exist.
-func appendResult(o *jsontext.Object, r *metric.Result) {
-	o.Key(r.Tag)
+// appendResult writes a metric object.
+func appendResult(o *jsontext.Object, r *metric.Result) { appendStats(o, r.Tag, r.Display, &r.Values) }
+
+// appendStats writes an object of statistics: unit, then those that exist.
+func appendStats(o *jsontext.Object, key, unit string, values *[metric.Stats]float64) {
+	o.Key(key)
 	m := jsontext.Open(o.B)
-	m.Text("unit", r.Display)
+	m.Text("unit", unit)
 	for s := metric.Avg; s < metric.Stats; s++ {
-		switch {
-		case !r.Has(s):
+		switch v := values[s]; {
+		case math.IsNaN(v) || math.IsInf(v, 0):
 		case s == metric.Count:
-			m.Int(s.String(), int64(r.Values[s]))
+			m.Int(s.String(), int64(v))
 		default:
-			m.Float(s.String(), r.Values[s])
+			m.Float(s.String(), v)
 		}
 	}
 	o.B = m.Close()
@@ -115,37 +119,6 @@ func appendErrors(o *jsontext.Object, groups []metric.ErrorGroup) {
 	o.B = append(o.B, ']')
 }
 
-// appendTelemetry writes the GPU telemetry; the empty object of a run that looked for GPUs and found none.
-func appendTelemetry(o *jsontext.Object, run *metric.Run) {
-	if run.Telemetry != nil {
-		o.Raw("telemetry_data", run.Telemetry)
-		return
-	}
-	if run.TelemetryEndpoints == nil {
-		return
-	}
-	o.Key("telemetry_data")
-	t := jsontext.Open(o.B)
-	t.Key("summary")
-	s := jsontext.Open(t.B)
-	s.Key("endpoints_configured")
-	s.B = append(s.B, '[')
-	for i, e := range run.TelemetryEndpoints {
-		if i > 0 {
-			s.B = append(s.B, ',')
-		}
-		s.B = jsontext.AppendString(s.B, e)
-	}
-	s.B = append(s.B, ']')
-	s.Raw("endpoints_successful", []byte("[]"))
-	s.TextIfAny("start_time", isoTime(run.Start))
-	s.TextIfAny("end_time", isoTime(run.End))
-	t.B = s.Close()
-	t.Raw("endpoints", []byte("{}"))
-	t.Raw("error_summary", []byte("[]"))
-	o.B = t.Close()
-}
-
 func orEmpty(raw []byte) []byte {
 	if len(raw) == 0 {
 		return []byte("{}")
@@ -153,8 +126,8 @@ func orEmpty(raw []byte) []byte {
 	return raw
 }
 
-// isoTime is a local time with microseconds and without a zone; "" for no time.
-func isoTime(t time.Time) string {
+// LocalTime is a local time with microseconds and without a zone; "" for no time.
+func LocalTime(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}

@@ -11,8 +11,7 @@ import (
 
 // WriteReport writes what is made when a run is over: summary JSON and CSV, and the time slices if there are any. It notes the files in
 // run.Files in the order of the footer; the raw export, if there is one, must be named by the caller between them (rawPath "" = none).
-// csvMore is appended to the CSV.
-func WriteReport(l Layout, run *metric.Run, rawPath, csvMore string) error {
+func WriteReport(l Layout, run *metric.Run, rawPath string) error {
 	if err := os.MkdirAll(filepath.Dir(l.SummaryJSON()), 0o755); err != nil {
 		return fmt.Errorf("artifact directory: %w", err)
 	}
@@ -23,7 +22,7 @@ func WriteReport(l Layout, run *metric.Run, rawPath, csvMore string) error {
 			run.Files = append(run.Files, metric.File{Kind: kind, Path: path})
 		}
 	}
-	put("CSV Export", l.SummaryCSV(), WriteSummaryCSV(l.SummaryCSV(), run, csvMore))
+	put("CSV Export", l.SummaryCSV(), WriteSummaryCSV(l.SummaryCSV(), run))
 	put("JSON Export", l.SummaryJSON(), WriteSummaryJSON(l.SummaryJSON(), run, l.Secrets))
 	if rawPath != "" {
 		put("Raw Records", rawPath, nil)

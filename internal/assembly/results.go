@@ -19,10 +19,10 @@ type Outcome struct {
 	Version          string // of the program that made the run
 	Info             metric.RunInfo
 	InputConfig      json.RawMessage
-	Telemetry        json.RawMessage // as the summary shows it; nil = see LookedForGPUs
-	LookedForGPUs    bool
-	Window           metric.Window // of the profiling phases, wall; zero = what the requests cover
-	Phases           []Phase       // in the order in which they ran
+	GPU              *metric.GPUTelemetry // nil = nobody looked for GPUs
+	NetworkRTT       float64              // of the network, ns; 0 = neither measured nor told
+	Window           metric.Window        // of the profiling phases, wall; zero = what the requests cover
+	Phases           []Phase              // in the order in which they ran
 	Cancelled        bool
 	IncompleteReason string // "" = complete
 	LogFile          string
@@ -33,14 +33,15 @@ func (a *Assembly) Run(o Outcome) *metric.Run {
 	defer debug.SetGCPercent(debug.SetGCPercent(reduceGC))
 	reducer := a.pipe.Profiling()
 	run := &metric.Run{
-		Version: o.Version, BenchmarkID: a.BenchmarkID, Title: a.Endpoint.Title, Info: o.Info, InputConfig: o.InputConfig, Telemetry: o.Telemetry,
+		Version: o.Version, BenchmarkID: a.BenchmarkID, Title: a.Endpoint.Title, Info: o.Info, InputConfig: o.InputConfig, GPU: o.GPU,
 		Cancelled: o.Cancelled, IncompleteReason: o.IncompleteReason,
 		Profiling: reducer.Summary(o.Window),
 		ShowTrace: a.Config.Artifacts.ShowTraceTiming, LogFile: o.LogFile,
 	}
 	run.Info.BenchmarkID = a.BenchmarkID
-	if o.LookedForGPUs {
-		run.TelemetryEndpoints = []string{}
+	run.Profiling.AddEfficiency(o.GPU, a.concurrency())
+	if o.NetworkRTT > 0 {
+		reducer.AddNetwork(run.Profiling, o.NetworkRTT)
 	}
 	if o.Window.To > o.Window.From {
 		run.Start, run.End = time.Unix(0, o.Window.From), time.Unix(0, o.Window.To)
@@ -57,9 +58,17 @@ func (a *Assembly) Run(o Outcome) *metric.Run {
 	return run
 }
 
+// concurrency is the number of users of the measured phase; 0 = not fixed.
+func (a *Assembly) concurrency() int {
+	if p := a.Config.Profiling(); p != nil && p.Concurrency != nil {
+		return *p.Concurrency
+	}
+	return 0
+}
+
 // Write leaves the files that are made when a run is over; what fails is reported together.
 func (a *Assembly) Write(run *metric.Run, o Outcome) error {
-	return errors.Join(artifact.WriteReport(a.Layout, run, a.rawPath, ""), a.writePhases(run, o))
+	return errors.Join(artifact.WriteReport(a.Layout, run, a.rawPath), a.writePhases(run, o))
 }
 
 // writePhases leaves a summary of every phase, and the list of phases, when the run had more than one.
@@ -72,7 +81,7 @@ func (a *Assembly) writePhases(run *metric.Run, o Outcome) error {
 		p := artifact.Phase{Run: *run, Name: f.Name, Index: f.Index, ProfilingIndex: f.Profiling, Warmup: f.Warmup}
 		p.Start, p.End = time.Unix(0, f.Window.From), time.Unix(0, f.Window.To)
 		p.Run.Warmup, p.Run.Slices, p.Run.Validity = nil, nil, nil
-		p.Run.Telemetry, p.Run.TelemetryEndpoints = nil, nil // of the whole run, not of a phase
+		p.Run.GPU = nil // of the whole run, not of a phase
 		p.Run.Cancelled = f.Cancelled
 		if !f.Cancelled {
 			p.IncompleteReason = ""

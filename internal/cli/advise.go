@@ -24,9 +24,6 @@ func (r *resolver) advise() {
 	if p.Type.HasRate() && p.Concurrency == nil && p.PrefillConcurrency == nil {
 		r.note("the rate has no ceiling: a slow server gets more and more requests at once; --concurrency sets one")
 	}
-	if off := r.uncollected(); off != "" && !r.mocked() {
-		r.note("%s", off)
-	}
 	r.adviseWarmup(p)
 	if !r.run.Environment.HTTP.SSLVerify {
 		r.warn("AIPERF_HTTP_SSL_VERIFY is off: certificates of servers are not checked")
@@ -46,18 +43,4 @@ func (r *resolver) adviseWarmup(p *config.Phase) {
 		r.warn("%d prompts for %d requests with the warm-up: the run repeats prompts that a prefix cache may know; %s raises their number",
 			d.Entries, sent, "--num-dataset-entries")
 	}
-}
-
-// uncollected says which figures beside the requests' own this build does not collect, though nobody turned them off.
-func (r *resolver) uncollected() string {
-	gpu, server := r.run.GPUTelemetry.Enabled, r.run.ServerMetrics.Enabled
-	switch {
-	case gpu && server:
-		return "GPU and server metrics are not collected yet; --no-gpu-telemetry --no-server-metrics take this line away"
-	case gpu:
-		return "GPU metrics are not collected yet; --no-gpu-telemetry takes this line away"
-	case server:
-		return "server metrics are not collected yet; --no-server-metrics takes this line away"
-	}
-	return ""
 }

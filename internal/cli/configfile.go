@@ -87,7 +87,7 @@ func (r *resolver) builtFile() {
 		{len(run.Artifacts.Records) > 0 && !reflect.DeepEqual(run.Artifacts.Records, config.Formats{"jsonl"}), "artifacts.records", "other than [jsonl] and false"},
 		{len(run.Artifacts.UserFiles) > 0, "artifacts.user_files", ""},
 		{!run.Plot.IsZero(), "plot", ""},
-		{collects(run), "gpu_telemetry", "and server_metrics: settings other than enabled"},
+		{!reflect.DeepEqual(run.ServerMetrics.Discovery, standard.ServerMetrics.Discovery) && run.ServerMetrics.Discovery.Mode != "disabled", "server_metrics.discovery", "other than auto and disabled"},
 	} {
 		if unbuilt.there {
 			r.fail("%s: not built yet", strings.TrimSpace(r.place(run.LongKey(unbuilt.key))+" "+unbuilt.what))
@@ -106,13 +106,6 @@ func (r *resolver) neutral(key string) bool {
 		return !v
 	}
 	return false
-}
-
-// collects reports whether more is said of telemetry than whether it is wanted.
-func collects(run *config.Run) bool {
-	standard := config.Default()
-	standard.GPUTelemetry.Enabled, standard.ServerMetrics.Enabled = run.GPUTelemetry.Enabled, run.ServerMetrics.Enabled
-	return !reflect.DeepEqual(run.GPUTelemetry, standard.GPUTelemetry) || !reflect.DeepEqual(run.ServerMetrics, standard.ServerMetrics)
 }
 
 // idleKeys warns of keys that are accepted and change nothing, as their flags do.

@@ -14,7 +14,10 @@ import (
 
 // filesSettledOtherwise are the recordings of configuration files that the contract overrules; the key that differs stands before the
 // reason.
-var filesSettledOtherwise = map[string][2]string{"phase_dur_ms": {"exit", "a length of time may be in milliseconds"}}
+var filesSettledOtherwise = map[string][2]string{
+	"phase_dur_ms":  {"exit", "a length of time may be in milliseconds"},
+	"telemetry_str": {"gpu_telemetry.urls", "the word names the collector and is no URL"},
+}
 
 // TestRecordedFiles: configuration files are accepted, refused and resolved as recorded, with flags beside them and without.
 func TestRecordedFiles(t *testing.T) {

@@ -41,16 +41,13 @@ func (r *resolver) output() {
 		}
 		r.run.SLOs = merged
 	}
-	r.run.GPUTelemetry.Enabled = !r.set.True("--no-gpu-telemetry", !r.run.GPUTelemetry.Enabled)
-	r.run.ServerMetrics.Enabled = !r.set.True("--no-server-metrics", !r.run.ServerMetrics.Enabled)
 }
 
 // runtime fills how the tool itself runs and shows itself.
 func (r *resolver) runtime() {
 	rt := &r.run.Runtime
 	r.bind("runtime.")
-	r.bind("gpu_telemetry.")
-	r.bind("server_metrics.")
+	r.telemetry()
 	r.bind("environment.timing.no_fail_fast")
 	switch {
 	case r.has("--zmq-host"):

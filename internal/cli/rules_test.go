@@ -130,7 +130,7 @@ var ruleLines = []struct{ line, want string }{
 	{"--isl-block-size 512" + trace, ""},
 	{"--rankings-passages-mean 5", "?does not rank"},
 	{"--endpoint-type cohere_rankings --isl 5", "?has no effect on a ranking type"},
-	{"--gpu-telemetry --no-gpu-telemetry", "!not built yet"},
+	{"--gpu-telemetry --no-gpu-telemetry", "!contradict each other"},
 	{"--artifact-dir trace.jsonl", "!is a file"},
 	{"--artifact-dir=", ""},
 	{"--zmq-host a --zmq-ipc-path b", "?neither has an effect"},

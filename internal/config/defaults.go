@@ -56,10 +56,10 @@ func DefaultEnvironment() Environment {
 		Metrics: MetricsTuning{UsagePctDiffThreshold: 10, OSLMismatchPct: 5, OSLMismatchMaxTokens: 50, ListBackend: "ragged", TDigestCompression: 500},
 		UI:      UITuning{ConsoleExportWidth: 140, MinUpdatePercent: 1},
 		GPU: CollectTuning{
-			CollectionInterval: 0.333, ReachabilityTimeout: 10,
+			CollectionInterval: 0.333, ReachabilityTimeout: 10, FinalScrapeGraceNs: 666_000_000,
 			DefaultDCGMEndpoints: []string{"http://localhost:9400/metrics", "http://localhost:9401/metrics"},
 		},
-		Server:  CollectTuning{CollectionInterval: 0.333, FlushPeriod: 2, ReachabilityTimeout: 10},
+		Server:  CollectTuning{CollectionInterval: 0.333, FlushPeriod: 2, ReachabilityTimeout: 10, ScrapeTimeout: 30},
 		Dataset: DatasetTuning{ConfigurationTimeout: 300, MediaDownloadTimeout: 60, MediaDownloadMax: 10},
 	}
 }

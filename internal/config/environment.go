@@ -66,6 +66,8 @@ type CollectTuning struct {
 	FlushPeriod          Seconds  `yaml:"collection_flush_period,omitempty"`
 	ReachabilityTimeout  Seconds  `yaml:"reachability_timeout"`
 	DefaultDCGMEndpoints []string `yaml:"default_dcgm_endpoints,omitempty"`
+	FinalScrapeGraceNs   int      `yaml:"final_scrape_grace_ns,omitempty"` // readings so long after the end still count
+	ScrapeTimeout        Seconds  `yaml:"scrape_timeout,omitempty"`        // longest wait for the last reading
 }
 
 // DatasetTuning tunes the preparation of data.
@@ -115,12 +117,14 @@ var environmentRows = group("Environment", []setting.Row{
 	{Env: "METRICS_TDIGEST_COMPRESSION", Key: "environment.metrics.tdigest_compression", Kind: setting.Int, Bounds: ">= 1", NoEffect: "list metrics are exact", Help: "size of a sketch"},
 	{Env: "UI_CONSOLE_EXPORT_WIDTH", Key: "environment.ui.console_export_width", Kind: setting.Int, Bounds: ">= 1", Help: "columns of tables without a terminal"},
 	{Env: "UI_MIN_UPDATE_PERCENT", Key: "environment.ui.min_update_percent", Kind: setting.Float, Bounds: ">= 0", NoEffect: "the progress line is drawn by time", Help: "step of the progress line, in percent"},
-	{Env: "GPU_COLLECTION_INTERVAL", Key: "environment.gpu.collection_interval", Kind: setting.Float, Bounds: "> 0", Unit: "s", NoEffect: "not built yet: nothing is collected", Help: "pause between two readings"},
-	{Env: "GPU_REACHABILITY_TIMEOUT", Key: "environment.gpu.reachability_timeout", Kind: setting.Float, Bounds: "> 0", Unit: "s", NoEffect: "not built yet: nothing is collected", Help: "how long an exporter may take to answer"},
-	{Env: "GPU_DEFAULT_DCGM_ENDPOINTS", Key: "environment.gpu.default_dcgm_endpoints", Kind: setting.Text, List: true, NoEffect: "not built yet: nothing is collected", Help: "exporters that are looked for"},
-	{Env: "SERVER_METRICS_COLLECTION_INTERVAL", Key: "environment.server_metrics.collection_interval", Kind: setting.Float, Bounds: "> 0", Unit: "s", NoEffect: "not built yet: nothing is collected", Help: "pause between two readings"},
-	{Env: "SERVER_METRICS_COLLECTION_FLUSH_PERIOD", Key: "environment.server_metrics.collection_flush_period", Kind: setting.Float, Bounds: ">= 0", Unit: "s", NoEffect: "not built yet: nothing is collected", Help: "how long readings go on after the run"},
-	{Env: "SERVER_METRICS_REACHABILITY_TIMEOUT", Key: "environment.server_metrics.reachability_timeout", Kind: setting.Float, Bounds: "> 0", Unit: "s", NoEffect: "not built yet: nothing is collected", Help: "how long a server may take to answer"},
+	{Env: "GPU_COLLECTION_INTERVAL", Key: "environment.gpu.collection_interval", Kind: setting.Float, Bounds: ">= 0.01, <= 300", Unit: "s", Help: "pause between two readings"},
+	{Env: "GPU_REACHABILITY_TIMEOUT", Key: "environment.gpu.reachability_timeout", Kind: setting.Float, Bounds: ">= 1, <= 300", Unit: "s", Help: "how long an exporter may take to answer"},
+	{Env: "GPU_DEFAULT_DCGM_ENDPOINTS", Key: "environment.gpu.default_dcgm_endpoints", Kind: setting.Text, List: true, Help: "exporters that are looked for"},
+	{Env: "GPU_FINAL_SCRAPE_GRACE_NS", Key: "environment.gpu.final_scrape_grace_ns", Kind: setting.Int, Bounds: ">= 0, <= 60000000000", Help: "readings so long after the end of the run still count"},
+	{Env: "SERVER_METRICS_SCRAPE_TIMEOUT", Key: "environment.server_metrics.scrape_timeout", Kind: setting.Float, Bounds: ">= 0.1, <= 600", Unit: "s", Help: "how long the last reading may take"},
+	{Env: "SERVER_METRICS_COLLECTION_INTERVAL", Key: "environment.server_metrics.collection_interval", Kind: setting.Float, Bounds: ">= 0.001, <= 300", Unit: "s", Help: "pause between two readings"},
+	{Env: "SERVER_METRICS_COLLECTION_FLUSH_PERIOD", Key: "environment.server_metrics.collection_flush_period", Kind: setting.Float, Bounds: ">= 0, <= 30", Unit: "s", Help: "how long readings go on after the run"},
+	{Env: "SERVER_METRICS_REACHABILITY_TIMEOUT", Key: "environment.server_metrics.reachability_timeout", Kind: setting.Float, Bounds: ">= 1, <= 300", Unit: "s", Help: "how long a server may take to answer"},
 	{Env: "DATASET_CONFIGURATION_TIMEOUT", Key: "environment.dataset.configuration_timeout", Kind: setting.Float, Bounds: "> 0", Unit: "s", NoEffect: "prompts are made one by one; Ctrl-C ends a long start", Help: "how long the preparation of data may take"},
 	{Env: "DATASET_MEDIA_DOWNLOAD_TIMEOUT", Key: "environment.dataset.media_download_timeout", Kind: setting.Float, Bounds: "> 0", Unit: "s", Help: "how long a download may take, of an image that is sent as content (image_retrieval)"},
 	{Env: "DATASET_MEDIA_DOWNLOAD_MAX_CONCURRENCY", Key: "environment.dataset.media_download_max_concurrency", Kind: setting.Int, Bounds: ">= 1", Help: "downloads of images at once"},
@@ -138,5 +142,6 @@ var UnsupportedVariables = []string{
 	"CHAT_CONNECT_TIMEOUT", "CHAT_READ_TIMEOUT", "NETWORK_LATENCY_DEFAULT_PROBE_INTERVAL", "NETWORK_LATENCY_MIN_SAMPLES",
 	"NETWORK_LATENCY_CONNECT_TIMEOUT", "OTEL_FLUSH_INTERVAL_SECONDS", "OTEL_MAX_BATCH_RECORDS", "OTEL_MAX_BUFFERED_RECORDS",
 	"OTEL_REQUEST_TIMEOUT_SECONDS", "MLFLOW_EXPORT_TIMEOUT_SECONDS", "WANDB_EXPORT_TIMEOUT_SECONDS", "TOKENIZER_PRELOAD_TIMEOUT",
+	"GPU_EXPORT_BATCH_SIZE", "GPU_SHUTDOWN_DELAY", "SERVER_METRICS_EXPORT_BATCH_SIZE", "SERVER_METRICS_SHUTDOWN_DELAY", "HTTP_METRICS_SCRAPE_READ_TIMEOUT",
 	"ACCURACY_LCB_RELEASE_TAG", "SEARCH_PLANNER_SLA_PRECISION_DEFAULT", "SEARCH_PLANNER_DEFAULT_WARMUP_SECONDS", "DAG_FAIL_FAST",
 }

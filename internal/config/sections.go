@@ -187,13 +187,13 @@ var httpTraceRows = group("HTTP Trace", []setting.Row{
 })
 
 var serverMetricsRows = group("Server Metrics", []setting.Row{
-	{Secret: redact.Address, Flags: []string{"--server-metrics"}, Key: "server_metrics.urls", Kind: setting.Text, List: true, Optional: true, NotBuilt: true, Help: "collect metrics of these Prometheus endpoints"},
+	{Secret: redact.Address, Flags: []string{"--server-metrics"}, Key: "server_metrics.urls", Manual: true, Kind: setting.Text, List: true, Optional: true, Help: "read these Prometheus endpoints beside /metrics of the servers (which are read anyway): URLs or host:port"},
 	{Flags: []string{"--no-server-metrics"}, Key: "server_metrics.enabled", Manual: true, Kind: setting.Bool, Help: "do not collect server metrics"},
-	{Flags: []string{"--server-metrics-formats"}, Key: "server_metrics.formats", Kind: setting.Enum, Choices: []string{"json", "csv", "jsonl", "parquet"}, Default: "json csv", List: true, NotBuilt: true, Help: "files to write for server metrics"},
+	{Flags: []string{"--server-metrics-formats"}, Key: "server_metrics.formats", Kind: setting.Enum, Choices: []string{"json", "csv", "jsonl", "parquet"}, Default: "json csv", List: true, Help: "files to write for server metrics"},
 })
 
 var gpuTelemetryRows = group("GPU Telemetry", []setting.Row{
-	{Secret: redact.Address, Flags: []string{"--gpu-telemetry"}, Key: "gpu_telemetry.urls", Kind: setting.Text, List: true, Optional: true, NotBuilt: true, Help: "collect GPU figures: exporter URLs, pynvml, amdsmi, dashboard, a CSV of metrics"},
+	{Secret: redact.Address, Flags: []string{"--gpu-telemetry"}, Key: "gpu_telemetry.urls", Manual: true, Kind: setting.Text, List: true, Optional: true, Help: "read GPU figures there (exporters at localhost:9400 and :9401 are looked for anyway): URLs of DCGM exporters, pynvml, amdsmi, dashboard, a CSV file of more metrics"},
 	{Flags: []string{"--no-gpu-telemetry"}, Key: "gpu_telemetry.enabled", Manual: true, Kind: setting.Bool, Help: "do not collect GPU figures"},
 })
 

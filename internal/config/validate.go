@@ -40,6 +40,7 @@ func (r *Run) Violations() []Violation {
 	v.endpoint(&r.Benchmark)
 	v.dataset(&r.Benchmark)
 	v.phases(&r.Benchmark)
+	v.telemetry(&r.Benchmark)
 	v.repetition(r)
 	return v.list
 }

@@ -18,11 +18,12 @@ var Floors = map[string]int{
 
 	"internal/assembly": 3,
 
-	"internal/ui":       2,
-	"internal/artifact": 2,
-	"internal/pipeline": 2,
-	"internal/report":   2,
-	"internal/load":     2,
+	"internal/ui":        2,
+	"internal/artifact":  2,
+	"internal/pipeline":  2,
+	"internal/report":    2,
+	"internal/load":      2,
+	"internal/telemetry": 2,
 
 	"internal/metric":     1,
 	"internal/endpoint":   1,
@@ -34,6 +35,7 @@ var Floors = map[string]int{
 	"internal/clock":        0,
 	"internal/config":       0,
 	"internal/conversation": 0,
+	"internal/exposition":   0,
 	"internal/house":        0,
 	"internal/models":       0,
 	"internal/record":       0,

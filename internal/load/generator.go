@@ -186,6 +186,9 @@ func (g *Generator) open(ctx context.Context, index int) (*phase, error) {
 		g.interrupt()
 	}
 	g.prime(ctx, p)
+	if before := g.opts.Hooks.Before; before != nil && !g.scenario.Phases[index].Seamless {
+		before(ctx, &p.info)
+	}
 	g.mu.Lock()
 	p.begin(clock.Now())
 	g.current = p

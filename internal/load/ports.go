@@ -112,6 +112,9 @@ var (
 
 // Hooks are called around phases, on the goroutine of Run. Each may be nil.
 type Hooks struct {
+	// Before is called when the phase is about to start, its first requests ready: its clock runs when the call returns. The context ends with
+	// the run; a phase that follows the one before it seamlessly does not wait, and has no call.
+	Before  func(ctx context.Context, p *PhaseInfo)
 	Started func(p *PhaseInfo, at int64) // the phase's clock runs
 	// After is called when the phase is complete. With seamless phases that may be after the next one has started, on another goroutine.
 	After func(f *PhaseStats)

@@ -40,6 +40,7 @@ const (
 	Derived                // one value of the run
 	Sweep                  // a curve over time
 	Adjustment             // percentiles with every failure as an infinite value
+	Beside                 // measured beside the requests: the power of GPUs, the network's round trip
 )
 
 // Direction says which values are good.
@@ -94,6 +95,9 @@ var (
 
 func init() {
 	table = definitions()
+	for i, platform := range Platforms {
+		table = insert(table, "replay_send_schedule_offset", efficiency(platform, 700+100*i))
+	}
 	index = make(map[string]int, len(table))
 	factors = map[[2]string]float64{{"ns", "ms"}: 1e6, {"ns", "sec"}: 1e9, {"sec", "ms"}: 1e-3, {"B", "KB"}: 1024}
 	for i := range table {
@@ -103,6 +107,12 @@ func init() {
 			factors[[2]string{m.Unit, m.Unit}] = 1
 		}
 	}
+}
+
+// insert puts definitions in front of one.
+func insert(list []Metric, before string, more []Metric) []Metric {
+	at := slices.IndexFunc(list, func(m Metric) bool { return m.Tag == before })
+	return slices.Insert(list, at, more...)
 }
 
 // All lists the definitions in the order of the exports.

@@ -12,9 +12,7 @@ type Run struct {
 	Title       string // of the metric tables, like "LLM Metrics"
 	Info        RunInfo
 	InputConfig json.RawMessage // the effective configuration, an ordered JSON object; nil = {}
-	Telemetry   json.RawMessage // GPU telemetry object; nil = no telemetry at all, the key is left out
-	// TelemetryEndpoints fills the empty telemetry object of a run without a GPU, where Telemetry is nil and the list is not.
-	TelemetryEndpoints []string
+	GPU         *GPUTelemetry   // nil = nobody looked for GPUs
 
 	Start, End time.Time // of the profiling phase; zero = unknown
 

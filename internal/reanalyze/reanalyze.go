@@ -92,7 +92,7 @@ func Report(ctx context.Context, o Options) (*Result, error) {
 	if r.Run.Validity != nil {
 		r.Run.Validity.Certain = r.Run.Profiling.Certain
 	}
-	return r, results.Write(r.Run, how)
+	return r, errors.Join(results.Write(r.Run, how), src.carryOver(r))
 }
 
 // assemble feeds every request of the export to an assembly.

@@ -8,6 +8,7 @@ import (
 	"aiperf/internal/assembly"
 	"aiperf/internal/metric"
 	"aiperf/internal/record"
+	"aiperf/internal/telemetry/gpu"
 )
 
 // source is a run that is over: its requests, and what its other files tell.
@@ -19,6 +20,7 @@ type source struct {
 	first  *record.Record
 	came   bool // some answer came as a stream
 	python bool // the export is the Python tool's
+	gpu    *metric.GPUTelemetry
 }
 
 // errEnough ends the look at the first records.
@@ -61,6 +63,9 @@ func openSource(of Found) (*source, error) {
 	if s.phases, err = readPhases(layout); err != nil {
 		return nil, err
 	}
+	if s.gpu, err = artifact.ReadGPU(s.prior.Telemetry, gpu.NameOf); err != nil {
+		return nil, fmt.Errorf("report: %s: %w", layout.SummaryJSON(), err)
+	}
 	if s.python {
 		s.traces, err = artifact.ReadTraces(layout.Records())
 	}
@@ -91,7 +96,7 @@ func (s *source) each(visit func(*record.Record) error) error {
 func (s *source) outcome(results *assembly.Assembly) assembly.Outcome {
 	p := &s.prior
 	o := assembly.Outcome{
-		Info: p.Info, InputConfig: p.InputConfig, Telemetry: p.Telemetry, Cancelled: p.Cancelled, IncompleteReason: p.IncompleteReason,
+		Info: p.Info, InputConfig: p.InputConfig, GPU: s.gpu, Cancelled: p.Cancelled, IncompleteReason: p.IncompleteReason,
 		Window: p.window(results.Profiling().Span(), s.python), Phases: s.phases, LogFile: p.log,
 	}
 	if p.Complete != nil && !*p.Complete && o.IncompleteReason == "" {

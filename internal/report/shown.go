@@ -27,6 +27,7 @@ func shown(run *metric.Run) *metric.Run {
 		}
 		r.Validity = &v
 	}
+	r.GPU = shownGPUs(run.GPU)
 	s := *run.Profiling
 	s.Errors = slices.Clone(s.Errors)
 	for i := range s.Errors {
@@ -35,4 +36,39 @@ func shown(run *metric.Run) *metric.Run {
 	}
 	r.Profiling = &s
 	return &r
+}
+
+// shownGPUs is what exporters told, with texts that may be drawn.
+func shownGPUs(of *metric.GPUTelemetry) *metric.GPUTelemetry {
+	if of == nil {
+		return nil
+	}
+	t := *of
+	lines := func(list []string) (out []string) {
+		for _, text := range list {
+			out = append(out, terminal.Line(text))
+		}
+		return out
+	}
+	t.Configured, t.Successful = lines(of.Configured), lines(of.Successful)
+	t.Errors = slices.Clone(of.Errors)
+	for i := range t.Errors {
+		e := &t.Errors[i].Error
+		e.Type, e.Message = terminal.Line(e.Type), terminal.Line(e.Message)
+	}
+	t.Endpoints = nil
+	for _, e := range of.Endpoints {
+		e.Name, e.GPUs = terminal.Line(e.Name), slices.Clone(e.GPUs)
+		for i := range e.GPUs {
+			g := &e.GPUs[i]
+			g.Name, g.Platform = terminal.Line(g.Name), terminal.Line(g.Platform)
+			g.Metrics = slices.Clone(g.Metrics)
+			for k := range g.Metrics {
+				m := &g.Metrics[k]
+				m.Name, m.Unit = terminal.Line(m.Name), terminal.Line(m.Unit)
+			}
+		}
+		t.Endpoints = append(t.Endpoints, e)
+	}
+	return &t
 }

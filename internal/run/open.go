@@ -24,6 +24,7 @@ type opened struct {
 	gate      *gate
 	executor  *executor
 	results   *assembly.Assembly
+	watched   *watched
 	load      *load.Generator
 
 	held    components // until the run ends: servers, connections, files
@@ -53,6 +54,10 @@ func (o *opened) stages(ctx context.Context, cfg *config.Benchmark, opts *Option
 			return checkBodies(ctx, r, o.executor.data, say.warn)
 		}},
 		{"results", func() error { return o.startResults(ctx, cfg, opts, r, say) }},
+		{"telemetry", func() error {
+			o.watched = &watched{cfg: cfg, opts: opts, urls: o.urls, layout: o.layout, say: say}
+			return nil
+		}},
 		{"load", func() (err error) { o.load, err = o.newLoad(cfg, r); return err }},
 		{"inputs", func() error { return o.listInputs(ctx, r, opts, say) }},
 	}
@@ -106,7 +111,7 @@ func inWords(cfg *config.Benchmark, err error) error {
 func (o *opened) newLoad(cfg *config.Benchmark, r *resolved) (*load.Generator, error) {
 	return load.New(r.scenario, load.Options{
 		Source: newSource(r.data), Executor: o.executor, Root: r.root, Waiter: waiter(cfg),
-		Hooks: load.Hooks{Started: func(p *load.PhaseInfo, _ int64) { o.beside.phaseStart(p) }, After: o.beside.phaseEnd},
+		Hooks: load.Hooks{Before: o.watched.before, Started: func(p *load.PhaseInfo, _ int64) { o.beside.phaseStart(p) }, After: o.beside.phaseEnd},
 	})
 }
 

@@ -44,9 +44,10 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 	pipeErr := begun.written.stop(ctx)
 	window, phases := profilingWindow(result)
 	how := outcome(cfg, &opts, result, window, say.file)
+	how.GPU = begun.watched.gpuFigures(window)
 	run := begun.results.Run(how)
 	judge(run, result, clientStats(run, phases, used, begun.client, begun.results), cfg.As)
-	writeErr := begun.results.Write(run, how)
+	writeErr := errors.Join(begun.results.Write(run, how), begun.watched.write(run))
 	logVerdict(say.log, run)
 	reportFailure(say, run, result, begun.results.TemplateFailures(), cfg.As)
 	if loadErr != nil {
@@ -64,6 +65,7 @@ func (o *opened) runLoad(ctx context.Context, cfg *config.Benchmark, columns int
 		}
 	}
 	result, err = o.load.Run(ctx)
+	o.watched.finish(ctx)
 	err = errors.Join(err, o.beside.stop(ctx))
 	return result, m.usage(), err
 }
@@ -73,6 +75,7 @@ func (o *opened) watchers(cfg *config.Benchmark, m *meter, columns int, say *rep
 	doubts := newCertainty(o.results.Put)
 	m.after = doubts.known
 	return []component{
+		o.watched,
 		closing{close: func() error { doubts.close(); return nil }},
 		m,
 		admission{gate: o.gate, doubts: doubts, meter: m},

@@ -11,7 +11,7 @@ import (
 // outcome is how the run went.
 func outcome(cfg *config.Benchmark, opts *Options, result *load.Result, window metric.Window, logFile string) assembly.Outcome {
 	o := assembly.Outcome{
-		Version: opts.Version, Info: opts.Info, InputConfig: opts.InputConfig, LookedForGPUs: cfg.GPUTelemetry.Enabled,
+		Version: opts.Version, Info: opts.Info, InputConfig: opts.InputConfig,
 		Window: window, LogFile: logFile,
 	}
 	if result == nil {

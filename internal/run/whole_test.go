@@ -54,6 +54,7 @@ func whole(dir, url string, requests int) *config.Benchmark {
 	b.Endpoint.URLs, b.Endpoint.Streaming = []string{url}, true
 	b.Tokenizer.Name = "builtin"
 	b.Artifacts.Dir = dir
+	b.ServerMetrics.Enabled, b.GPUTelemetry.Enabled = false, false // a server of these tests counts what it is asked
 	d := b.Dataset()
 	d.Entries, d.Prompts.ISL = 4, config.Normal(20, 0)
 	b.Phases[0].Concurrency, b.Phases[0].Requests = ptr(2), ptr(requests)

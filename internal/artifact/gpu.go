@@ -1,0 +1,75 @@
+package artifact
+
+import (
+	"strconv"
+	"time"
+
+	"aiperf/internal/jsontext"
+	"aiperf/internal/metric"
+)
+
+// appendTelemetry writes what the GPUs did; nothing for a run that did not look for them.
+func appendTelemetry(o *jsontext.Object, t *metric.GPUTelemetry) {
+	if t == nil {
+		return
+	}
+	o.Key("telemetry_data")
+	d := jsontext.Open(o.B)
+	d.Key("summary")
+	s := jsontext.Open(d.B)
+	appendTexts(&s, "endpoints_configured", t.Configured)
+	appendTexts(&s, "endpoints_successful", t.Successful)
+	if t.Window.To > 0 {
+		s.Text("start_time", LocalTime(time.Unix(0, t.Window.From)))
+		s.Text("end_time", LocalTime(time.Unix(0, t.Window.To)))
+	}
+	d.B = s.Close()
+	d.Key("endpoints")
+	all := jsontext.Open(d.B)
+	for i := range t.Endpoints {
+		all.Key(t.Endpoints[i].Name)
+		e := jsontext.Open(all.B)
+		e.Key("gpus")
+		g := jsontext.Open(e.B)
+		for k := range t.Endpoints[i].GPUs {
+			appendGPU(&g, &t.Endpoints[i].GPUs[k])
+		}
+		e.B = g.Close()
+		all.B = e.Close()
+	}
+	d.B = all.Close()
+	appendErrors(&d, t.Errors)
+	o.B = d.Close()
+}
+
+func appendTexts(o *jsontext.Object, key string, list []string) {
+	o.Key(key)
+	o.B = append(o.B, '[')
+	for i, text := range list {
+		if i > 0 {
+			o.B = append(o.B, ',')
+		}
+		o.B = jsontext.AppendString(o.B, text)
+	}
+	o.B = append(o.B, ']')
+}
+
+func appendGPU(o *jsontext.Object, gpu *metric.GPU) {
+	o.Key("gpu_" + strconv.Itoa(gpu.Index))
+	g := jsontext.Open(o.B)
+	g.Int("gpu_index", int64(gpu.Index))
+	g.Text("gpu_name", gpu.Name)
+	g.Text("gpu_uuid", gpu.UUID)
+	g.Text("platform", gpu.Platform)
+	g.TextIfAny("hostname", gpu.Hostname)
+	g.TextIfAny("namespace", gpu.Namespace)
+	g.TextIfAny("pod_name", gpu.Pod)
+	g.Key("metrics")
+	all := jsontext.Open(g.B)
+	for i := range gpu.Metrics {
+		m := &gpu.Metrics[i]
+		appendStats(&all, m.Tag, m.Unit, &m.Values)
+	}
+	g.B = all.Close()
+	o.B = g.Close()
+}

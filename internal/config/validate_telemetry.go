@@ -1,0 +1,22 @@
+package config
+
+import (
+	"slices"
+)
+
+// The collectors of GPU figures, and where live figures go.
+var (
+	gpuCollectors = []string{"dcgm", "pynvml", "amdsmi"}
+	gpuModes      = []string{"summary", "realtime_dashboard"}
+)
+
+// telemetry checks what is watched beside the requests.
+func (v *violations) telemetry(b *Benchmark) {
+	g := &b.GPUTelemetry
+	v.when(!slices.Contains(gpuCollectors, g.Collector), "benchmark.gpu_telemetry.collector", "%q is none of %q", g.Collector, gpuCollectors)
+	v.when(!slices.Contains(gpuModes, g.Mode), "benchmark.gpu_telemetry.mode", "%q is none of %q", g.Mode, gpuModes)
+	v.when(g.Enabled && g.Collector != "dcgm" && len(g.URLs) > 0, "benchmark.gpu_telemetry.urls", "cannot go with %s, which reads the GPUs of this machine: choose one", g.Collector)
+	n := &b.NetworkLatency
+	v.when(n.MeanMs != nil && !(*n.MeanMs >= 0), "benchmark.network_latency.mean_ms", "must be >= 0")
+	v.when(!(n.PingInterval > 0), "benchmark.network_latency.ping_interval", "must be above 0")
+}

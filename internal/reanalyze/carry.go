@@ -1,0 +1,46 @@
+package reanalyze
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"aiperf/internal/artifact"
+	"aiperf/internal/metric"
+)
+
+// carryOver copies what was watched beside the requests of a run: the raw export does not hold it, and no setting of a report changes it.
+func (s *source) carryOver(r *Result) error {
+	from, to := artifact.NewLayout(s.Dir, s.Prefix), r.Layout
+	var errs []error
+	for _, f := range artifact.WatchedFiles {
+		switch err := copyFile(f.Path(from), f.Path(to)); {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			errs = append(errs, fmt.Errorf("report: %w", err))
+		case f.Kind != "":
+			r.Run.Files = append(r.Run.Files, metric.File{Kind: f.Kind, Path: f.Path(to)})
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
+		return err
+	}
+	out, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}

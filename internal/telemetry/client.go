@@ -1,0 +1,134 @@
+package telemetry
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"syscall"
+	"time"
+
+	"aiperf/internal/record"
+)
+
+// MostBody is the largest page that is read.
+const MostBody = 64 << 20
+
+// Answer is one page of an exporter, or why there is none. Instants are wall time in ns.
+type Answer struct {
+	Sent, FirstByte, Done int64
+	ContentType           string
+	Body                  []byte
+	Err                   *record.Error // nil = the page is there
+	TooLarge              bool          // the page has more than MostBody bytes
+}
+
+// Client asks exporters. It follows no redirect, uses no proxy and sends none of the user's headers.
+type Client struct {
+	http  *http.Client
+	agent string
+}
+
+// NewClient makes a client that calls itself agent.
+func NewClient(agent string, verifyTLS bool) *Client {
+	return &Client{agent: agent, http: &http.Client{
+		Transport: &http.Transport{
+			DialContext:         (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
+			TLSClientConfig:     &tls.Config{InsecureSkipVerify: !verifyTLS},
+			DisableCompression:  true,
+			MaxIdleConnsPerHost: 2, IdleConnTimeout: 30 * time.Second,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// Close ends idle connections.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// Get asks for a page. Errors are part of the answer.
+func (c *Client) Get(ctx context.Context, address string) *Answer {
+	a := &Answer{}
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotFirstResponseByte: func() { a.FirstByte = time.Now().UnixNano() }})
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		a.Err = failure("InvalidURL", Shown(address), err)
+		return a
+	}
+	req.Header.Set("User-Agent", c.agent)
+	req.Header.Set("Accept", "*/*")
+	a.Sent = time.Now().UnixNano()
+	resp, err := c.http.Do(req)
+	if err != nil {
+		a.Err = failure(kind(err), Shown(address), plain(err))
+		return a
+	}
+	defer resp.Body.Close()
+	a.ContentType = resp.Header.Get("Content-Type")
+	if resp.StatusCode != http.StatusOK {
+		_, _ = io.CopyN(io.Discard, resp.Body, 4<<10) // what is short is read, so that the connection can be used again
+		a.Err = failure("ClientResponseError", Shown(address), fmt.Errorf("status %d", resp.StatusCode))
+		a.Err.Code = resp.StatusCode
+		return a
+	}
+	a.Body, err = io.ReadAll(io.LimitReader(resp.Body, MostBody+1))
+	a.Done = time.Now().UnixNano()
+	switch {
+	case err != nil:
+		a.Err = failure(bodyKind(err), Shown(address), plain(err))
+	case len(a.Body) > MostBody:
+		a.Body, a.TooLarge = nil, true
+		a.Err = failure("PayloadTooLarge", Shown(address), fmt.Errorf("the page has more than %d MiB", MostBody>>20))
+	}
+	return a
+}
+
+// failure is an error with the address that it is about. Types are those that the Python tool's files use.
+func failure(kind, address string, err error) *record.Error {
+	return &record.Error{Type: kind, Message: address + ": " + err.Error(), Chain: []string{kind}}
+}
+
+// plain takes the words of net/http away, which hold the whole URL.
+func plain(err error) error {
+	if u := (*url.Error)(nil); errors.As(err, &u) {
+		return u.Err
+	}
+	return err
+}
+
+// cancelled is the error of a scrape that the end of the watch cut.
+const cancelled = "CancelledError"
+
+func kind(err error) string {
+	var dns *net.DNSError
+	var timeout net.Error
+	switch {
+	case errors.As(err, &timeout) && timeout.Timeout(), errors.Is(err, context.DeadlineExceeded):
+		return "TimeoutError"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
+		return "ServerDisconnectedError"
+	case errors.As(err, &dns):
+		return "ClientConnectorDNSError"
+	case errors.Is(err, context.Canceled):
+		return cancelled
+	case errors.Is(err, syscall.ECONNREFUSED), isDial(err):
+		return "ClientConnectorError"
+	}
+	return "ClientError"
+}
+
+func bodyKind(err error) string {
+	if k := kind(err); k == "TimeoutError" || k == cancelled {
+		return k
+	}
+	return "ClientPayloadError"
+}
+
+func isDial(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "dial"
+}

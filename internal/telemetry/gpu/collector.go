@@ -1,0 +1,158 @@
+package gpu
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"aiperf/internal/exposition"
+	"aiperf/internal/metric"
+	"aiperf/internal/telemetry"
+)
+
+// Options say whom to ask for GPUs and what becomes of the answers.
+type Options struct {
+	Client    *telemetry.Client
+	URLs      []string // of exporters that the user named, complete
+	Defaults  []string // that are looked for beside them
+	More      []Field  // beside the usual figures
+	Cadence   telemetry.Cadence
+	Reachable time.Duration // how long an exporter may take to answer the first time
+	Line      func([]byte)  // takes lines of the file of samples, one at a time
+	Warn      func(string)
+	Silence   string // what takes warnings away
+	Log       *slog.Logger
+}
+
+// Collector watches exporters of GPU figures.
+type Collector struct {
+	Options
+	*telemetry.Watch
+	fields     *Fields
+	series     *Series
+	configured []string
+	successful []string
+	sources    []*source
+	losses     telemetry.Losses
+
+	mu sync.Mutex // of the file of samples
+}
+
+// source is one exporter.
+type source struct {
+	*telemetry.Exporter
+	shown  string // its URL as files show it
+	body   []byte // the page before
+	warned bool
+}
+
+// Open looks for exporters; the first page of each that answers is taken. With none it watches nobody.
+func Open(ctx context.Context, o Options) *Collector {
+	c := &Collector{Options: o, fields: NewFields("nvidia", o.More)}
+	c.series = NewSeries(c.fields)
+	asked := telemetry.URLs(o.Defaults, o.URLs)
+	answers := telemetry.Probe(ctx, o.Client, asked, o.Reachable)
+	c.configured = shown(o.URLs)
+	var exporters []*telemetry.Exporter
+	for i, address := range asked {
+		a := answers[i]
+		named := slices.Contains(o.URLs, address)
+		switch {
+		case a.Err != nil && named:
+			o.Warn(fmt.Sprintf("GPU telemetry: %s is not reachable (%s)", telemetry.Shown(address), a.Err.Message))
+			continue
+		case a.Err != nil:
+			o.Log.Debug("GPU telemetry: no exporter", "url", telemetry.Shown(address), "error", a.Err.Message)
+			continue
+		case !named:
+			c.configured = append(c.configured, telemetry.Shown(address))
+		}
+		s := &source{shown: telemetry.Shown(address)}
+		s.Exporter = telemetry.NewExporter(o.Client, address, func(a *telemetry.Answer) { c.take(s, a) })
+		c.successful = append(c.successful, s.shown)
+		c.sources = append(c.sources, s)
+		exporters = append(exporters, s.Exporter)
+		c.take(s, a)
+	}
+	if len(exporters) == 0 {
+		o.Log.Info("GPU telemetry is off: no telemetry sources reachable")
+	} else {
+		o.Log.Info("GPU telemetry", "sources", c.successful)
+	}
+	c.Watch = telemetry.NewWatch(exporters, o.Cadence)
+	return c
+}
+
+func shown(addresses []string) (out []string) {
+	for _, a := range addresses {
+		out = append(out, telemetry.Shown(a))
+	}
+	return out
+}
+
+// take makes samples of a page. One that is the page before once more is none: exporters read the GPUs less often than they are asked.
+func (c *Collector) take(s *source, a *telemetry.Answer) {
+	if a.Err != nil {
+		c.losses.Add(a.Err, 1)
+		if a.TooLarge {
+			c.Warn("GPU telemetry: " + a.Err.Message + "; it is asked no more. " + c.Silence)
+			s.Retire()
+		}
+		return
+	}
+	if bytes.Equal(a.Body, s.body) {
+		return
+	}
+	s.body = a.Body
+	page := exposition.Parse(a.Body)
+	if page.BadLines > 0 {
+		c.bad(s, page)
+	}
+	if !page.IsText() {
+		return
+	}
+	for _, one := range c.fields.Page(page, time.Now().UnixNano(), s.shown) {
+		c.add(&one)
+	}
+}
+
+// bad tells once of an exporter whose page has lines that are none, and counts them.
+func (c *Collector) bad(s *source, page *exposition.Page) {
+	text := fmt.Sprintf("line %d is no metric, want %s", page.First.Line, page.First.Why)
+	if !page.IsText() {
+		text = "this is no page of metrics: " + text
+	}
+	c.losses.Add(telemetry.Fault("ParseError", s.shown, text), 1)
+	if !s.warned {
+		s.warned = true
+		c.Warn("GPU telemetry: " + s.shown + ": " + text)
+	}
+}
+
+func (c *Collector) add(one *Sample) {
+	c.series.Add(one)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.Line(c.fields.AppendLine(nil, one, one.Source))
+}
+
+// Result are the figures of a window. The watch has stopped.
+func (c *Collector) Result(w metric.Window) *metric.GPUTelemetry {
+	t := &metric.GPUTelemetry{Configured: c.configured, Successful: c.successful, Window: w}
+	for _, u := range c.configured {
+		if gpus := c.series.Figures(u, w); len(gpus) > 0 {
+			t.Endpoints = append(t.Endpoints, metric.GPUEndpoint{Name: telemetry.Name(u), GPUs: gpus})
+		}
+	}
+	for _, s := range c.sources {
+		c.losses.Add(s.Skipped())
+	}
+	for _, l := range c.losses.List() {
+		t.Errors = append(t.Errors, metric.ErrorGroup{Error: l.Error, Count: l.Count})
+	}
+	return t
+}

@@ -1,0 +1,122 @@
+package gpu
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"aiperf/internal/infile"
+)
+
+// mostCustom bounds a file of custom figures.
+const mostCustom = 1 << 20
+
+// ReadCustom reads figures beside the usual ones from a file in the format of the DCGM exporter's own: FIELD, type, help. Lines that are
+// none are told in warnings and left out, what is known already is left out.
+func ReadCustom(path string) (fields []Field, warnings []string, err error) {
+	text, err := infile.ReadAll(path, mostCustom)
+	if err != nil {
+		return nil, nil, err
+	}
+	fields, warnings = ParseCustom(path, string(text))
+	return fields, warnings, nil
+}
+
+// ParseCustom reads the text of a file of custom figures; name stands before the line in warnings.
+func ParseCustom(name, text string) (fields []Field, warnings []string) {
+	taken, sources := map[string]bool{}, map[string]bool{}
+	for _, f := range nvidia {
+		taken[f.Tag], sources[f.Source] = true, true
+	}
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		line = strings.TrimSpace(strings.TrimPrefix(line, "\uFEFF"))
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		field, why := customField(line)
+		if why != "" {
+			warnings = append(warnings, fmt.Sprintf("%s:%d: %s; the line is left out", name, n, why))
+			continue
+		}
+		if sources[field.Source] || taken[field.Tag] {
+			continue
+		}
+		taken[field.Tag], sources[field.Source] = true, true
+		fields = append(fields, field)
+	}
+	return fields, warnings
+}
+
+func customField(line string) (f Field, why string) {
+	const want = "want FIELD, gauge or counter, help"
+	if !utf8.ValidString(line) {
+		return f, "this is not UTF-8; " + want
+	}
+	parts := strings.SplitN(line, ",", 3)
+	if len(parts) < 3 {
+		return f, fmt.Sprintf("%d of 3 parts; %s", len(parts), want)
+	}
+	source, kind, help := strings.TrimSpace(parts[0]), strings.TrimSpace(parts[1]), strings.TrimSpace(parts[2])
+	if !strings.HasPrefix(source, "DCGM_FI_") || strings.ContainsAny(source, " \t") {
+		return f, fmt.Sprintf("%.60q does not begin with DCGM_FI_", source)
+	}
+	if kind != "gauge" && kind != "counter" {
+		return f, fmt.Sprintf("type %.60q; %s", kind, want)
+	}
+	short := strings.TrimPrefix(strings.TrimPrefix(source, "DCGM_FI_DEV_"), "DCGM_FI_PROF_")
+	f = Field{Source: source, Tag: "nvidia_" + strings.ToLower(short), Unit: customUnit(help), Scale: 1}
+	title, _, _ := strings.Cut(help, "(")
+	if title = strings.TrimSpace(title); title == "" {
+		title = strings.ReplaceAll(f.Tag, "_", " ")
+	}
+	f.Name = titled(title)
+	return f, ""
+}
+
+// abbreviations stay in capitals in titles.
+var abbreviations = map[string]bool{
+	"gpu": true, "xid": true, "sm": true, "nvlink": true, "pci": true, "pcie": true, "cpu": true, "ram": true, "vram": true, "ecc": true,
+}
+
+// titled writes every word with a capital.
+func titled(text string) string {
+	words := strings.Fields(text)
+	for i, w := range words {
+		low := strings.ToLower(w)
+		if abbreviations[low] {
+			words[i] = strings.ToUpper(w)
+			continue
+		}
+		first, size := utf8.DecodeRuneInString(low)
+		words[i] = string(unicode.ToUpper(first)) + low[size:]
+	}
+	return strings.Join(words, " ")
+}
+
+// customUnits are the units that a help text may name, as "(in X)".
+var customUnits = map[string]string{
+	"w": "W", "%": "%", "percent": "%", "gb": "GB", "mb": "MB", "kb": "KB", "gib": "GB", "mib": "MB", "kib": "KB", "mhz": "MHz", "ghz": "GHz",
+	"c": "°C", "°c": "°C", "celsius": "°C", "us": "us", "ms": "ms", "s": "sec", "mj": "MJ", "j": "J", "count": "count",
+}
+
+// customUnit is the unit of a help text; what says nothing is counted.
+func customUnit(help string) string {
+	low := strings.ToLower(help)
+	for {
+		_, rest, found := strings.Cut(low, "(in")
+		if !found {
+			return "count"
+		}
+		low = rest
+		word, _, closed := strings.Cut(rest, ")")
+		if blank := strings.TrimLeft(word, " \t"); closed && blank != word {
+			if unit := customUnits[strings.TrimSpace(blank)]; unit != "" {
+				return unit
+			}
+			return "count"
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package gpu
+
+import (
+	"math"
+	"slices"
+	"sync"
+
+	"aiperf/internal/metric"
+	"aiperf/internal/stats"
+)
+
+// Series keep what GPUs told, for the figures of the run. The methods may be called from any goroutine.
+type Series struct {
+	fields *Fields
+
+	mu   sync.Mutex
+	gpus map[gpuKey]*track
+}
+
+type gpuKey struct {
+	source string
+	index  int
+}
+
+// track is what one GPU told.
+type track struct {
+	device Device // as it was told last
+	at     []int64
+	values []stats.Column // by field, one value an instant
+}
+
+// NewSeries makes empty ones.
+func NewSeries(f *Fields) *Series { return &Series{fields: f, gpus: map[gpuKey]*track{}} }
+
+// Add takes a sample in.
+func (s *Series) Add(one *Sample) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := gpuKey{one.Source, one.Index}
+	t := s.gpus[key]
+	if t == nil {
+		t = &track{values: make([]stats.Column, len(s.fields.list))}
+		s.gpus[key] = t
+	}
+	t.device = one.Device
+	t.at = append(t.at, one.At)
+	for i, v := range one.Values {
+		t.values[i].Append(v)
+	}
+}
+
+// Figures are those of every GPU that a source told of within a window, by ascending index.
+func (s *Series) Figures(source string, w metric.Window) []metric.GPU {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []metric.GPU
+	for key, t := range s.gpus {
+		if key.source != source {
+			continue
+		}
+		d := t.device
+		g := metric.GPU{Index: d.Index, Name: d.Model, UUID: d.UUID, Platform: d.Platform, Hostname: d.Hostname, Namespace: d.Namespace, Pod: d.PodName}
+		for i := range s.fields.list {
+			if m, ok := t.figure(&s.fields.list[i], &t.values[i], w); ok {
+				g.Metrics = append(g.Metrics, m)
+			}
+		}
+		if len(g.Metrics) > 0 {
+			out = append(out, g)
+		}
+	}
+	slices.SortFunc(out, func(a, b metric.GPU) int { return a.Index - b.Index })
+	return out
+}
+
+// figure is what the values of a field add up to in a window; false = none was told there.
+func (t *track) figure(f *Field, column *stats.Column, w metric.Window) (metric.GPUMetric, bool) {
+	m := metric.GPUMetric{Tag: f.Tag, Name: f.Name, Unit: f.Unit, Values: metric.NoStats()}
+	var inside []float64
+	reference := math.NaN()
+	for i, at := range t.at {
+		v := column.At(i)
+		switch {
+		case math.IsNaN(v) || at > w.To:
+		case at < w.From:
+			reference = v
+		default:
+			inside = append(inside, v)
+		}
+	}
+	if len(inside) == 0 {
+		return m, false
+	}
+	if f.Counter {
+		if math.IsNaN(reference) {
+			reference = inside[0]
+		}
+		m.Values[metric.Avg] = max(inside[len(inside)-1]-reference, 0)
+		return m, true
+	}
+	std := stats.SampleStd(inside)
+	d := stats.Describe(inside)
+	if d.Min == d.Max {
+		std = 0
+	}
+	m.Values[metric.Avg], m.Values[metric.Min], m.Values[metric.Max], m.Values[metric.Std], m.Values[metric.Sum] = d.Avg, d.Min, d.Max, std, d.Sum
+	for k, p := range d.P {
+		m.Values[metric.P1+metric.Stat(k)] = p
+	}
+	m.Values[metric.Count] = float64(d.Count)
+	return m, true
+}

@@ -1,0 +1,73 @@
+package telemetry
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"aiperf/internal/record"
+)
+
+// Probe asks all addresses at once, each for at most so long.
+func Probe(ctx context.Context, c *Client, addresses []string, most time.Duration) []*Answer {
+	answers := make([]*Answer, len(addresses))
+	var all sync.WaitGroup
+	for i, address := range addresses {
+		all.Go(func() {
+			ctx, cancel := context.WithTimeout(ctx, most)
+			defer cancel()
+			answers[i] = c.Get(ctx, address)
+		})
+	}
+	all.Wait()
+	return answers
+}
+
+// Losses counts readings that were lost, by type and message. The methods may be called from any goroutine.
+type Losses struct {
+	mu   sync.Mutex
+	list []Loss
+}
+
+// Loss is one kind of lost reading.
+type Loss struct {
+	Error record.Error
+	Count int64
+}
+
+// mostLosses bounds the kinds that are told apart.
+const mostLosses = 100
+
+// Add counts n of a kind.
+func (l *Losses) Add(e *record.Error, n int64) {
+	if n <= 0 {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := range l.list {
+		if have := &l.list[i]; have.Error.Type == e.Type && have.Error.Message == e.Message {
+			have.Count += n
+			return
+		}
+	}
+	if len(l.list) < mostLosses {
+		l.list = append(l.list, Loss{*e, n})
+	}
+}
+
+// List are the kinds, the most frequent first.
+func (l *Losses) List() []Loss {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	out := slices.Clone(l.list)
+	slices.SortStableFunc(out, func(a, b Loss) int { return cmp.Compare(b.Count, a.Count) })
+	return out
+}
+
+// Fault is an error of a page's content.
+func Fault(kind, address, text string) *record.Error {
+	return &record.Error{Type: kind, Message: Shown(address) + ": " + text, Chain: []string{kind}}
+}

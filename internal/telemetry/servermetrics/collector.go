@@ -1,0 +1,242 @@
+package servermetrics
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"aiperf/internal/exposition"
+	"aiperf/internal/telemetry"
+)
+
+// Options say whom to ask and what becomes of the answers.
+type Options struct {
+	Client    *telemetry.Client
+	Servers   []string // base URLs of the inference servers
+	URLs      []string // of endpoints that the user named
+	Cadence   telemetry.Cadence
+	Reachable time.Duration // how long an endpoint may take to answer the first time
+	Line      func([]byte)  // takes lines of the JSONL file, one at a time; nil = there is none
+	Warn      func(string)
+	Silence   string // what takes warnings away
+	Log       *slog.Logger
+}
+
+// Collector watches Prometheus endpoints.
+type Collector struct {
+	Options
+	*telemetry.Watch
+	store      *Store
+	configured []string
+	successful []string
+	sources    []*source
+	losses     telemetry.Losses
+
+	mu    sync.Mutex
+	phase *Phase
+	told  map[string]bool // what was said once
+}
+
+// source is one endpoint.
+type source struct {
+	*telemetry.Exporter
+	first string // URL that it was asked at first
+	body  []byte
+	page  *exposition.Page // of body
+	good  bool             // a page of metrics came
+	why   string           // it was none
+}
+
+// Open looks for endpoints; the first page of each that answers is taken.
+func Open(ctx context.Context, o Options) *Collector {
+	c := &Collector{Options: o, store: NewStore(o.Line), told: map[string]bool{}}
+	asked := telemetry.URLs(o.Servers, o.URLs)
+	answers := telemetry.Probe(ctx, o.Client, asked, o.Reachable)
+	c.atRoot(ctx, asked, answers)
+	var exporters []*telemetry.Exporter
+	var missing []string
+	for i, address := range asked {
+		a := answers[i]
+		c.configured = append(c.configured, telemetry.Shown(address))
+		if a.Err != nil {
+			missing = append(missing, telemetry.Shown(address))
+			o.Log.Debug("server metrics: no endpoint", "url", telemetry.Shown(address), "error", a.Err.Message)
+			continue
+		}
+		s := &source{first: telemetry.Shown(address)}
+		s.Exporter = telemetry.NewExporter(o.Client, address, func(a *telemetry.Answer) { c.take(s, a) })
+		c.successful = append(c.successful, s.first)
+		c.sources = append(c.sources, s)
+		exporters = append(exporters, s.Exporter)
+		s.Deliver(ctx, a, o.Reachable)
+	}
+	named := slices.ContainsFunc(missing, func(u string) bool { return slices.Contains(c.named(), u) })
+	switch {
+	case len(exporters) > 0 && len(missing) > 0 && named:
+		o.Warn("Unreachable endpoints: " + strings.Join(missing, ", "))
+	case len(exporters) == 0 && named:
+		o.Warn("server metrics are off: no Prometheus endpoints reachable: " + strings.Join(missing, ", "))
+	case len(exporters) == 0:
+		o.Log.Info("server metrics are off: no Prometheus endpoints reachable", "asked", missing)
+	}
+	c.Watch = telemetry.NewWatch(exporters, o.Cadence)
+	return c
+}
+
+// named are the URLs that the user gave.
+func (c *Collector) named() (out []string) {
+	for _, u := range telemetry.URLs(c.URLs) {
+		out = append(out, telemetry.Shown(u))
+	}
+	return out
+}
+
+// atRoot asks servers that have no metrics below the path of their URL at their root.
+func (c *Collector) atRoot(ctx context.Context, asked []string, answers []*telemetry.Answer) {
+	for i := range min(len(c.Servers), len(asked)) {
+		root := telemetry.AtRoot(asked[i])
+		if answers[i].Err == nil || root == "" || slices.Contains(asked, root) {
+			continue
+		}
+		if a := telemetry.Probe(ctx, c.Client, []string{root}, c.Reachable)[0]; a.Err == nil {
+			asked[i], answers[i] = root, a
+		}
+	}
+}
+
+// Watches tells whether anybody is asked.
+func (c *Collector) Watches() bool { return len(c.sources) > 0 }
+
+// Enter tells which phase is on.
+func (c *Collector) Enter(p *Phase) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.phase = p
+}
+
+// once tells whether something is said for the first time.
+func (c *Collector) once(what string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.told[what] {
+		return false
+	}
+	c.told[what] = true
+	return true
+}
+
+// take takes a page in.
+func (c *Collector) take(s *source, a *telemetry.Answer) {
+	if a.Err != nil {
+		if s.why != "" && !s.good { // the second address, after a page that was none at the first
+			c.retire(s, a.Err.Message)
+			return
+		}
+		c.losses.Add(a.Err, 1)
+		if a.TooLarge {
+			c.retire(s, a.Err.Message)
+		}
+		return
+	}
+	same := s.page != nil && bytes.Equal(a.Body, s.body)
+	if !same {
+		s.body, s.page = a.Body, nil
+		if !strings.HasPrefix(a.ContentType, "application/json") {
+			s.page = exposition.Parse(a.Body)
+		}
+	}
+	if s.page == nil || !s.page.IsText() {
+		c.foreign(s)
+		return
+	}
+	s.good = true
+	if p := s.page; p.BadLines > 0 {
+		c.losses.Add(telemetry.Fault("ParseError", s.Address(), "lines that are no metric"), int64(p.BadLines))
+		if c.once("bad " + s.first) {
+			c.Warn(fmt.Sprintf("server metrics: %s: line %d is no metric, want %s; such lines are left out (%d here)", telemetry.Shown(s.Address()), p.First.Line, p.First.Why, p.BadLines))
+		}
+	}
+	c.mu.Lock()
+	phase := c.phase
+	c.mu.Unlock()
+	c.say(s, c.store.Add(telemetry.Shown(s.Address()), s.page, Fetch{a.Sent, a.FirstByte, a.Done, phase}, same))
+}
+
+// say tells what a page had that is left out, each once.
+func (c *Collector) say(s *source, told Told) {
+	for _, name := range told.Dropped {
+		c.losses.Add(telemetry.Fault("NotFinite", s.Address(), name+" had a value that is no finite number"), 1)
+		if c.once("finite " + name) {
+			c.Warn("server metrics: " + name + " has values that are no finite numbers (NaN, Inf); they are left out")
+		}
+	}
+	for _, name := range told.Skipped {
+		if c.once("type " + name) {
+			c.Log.Info("server metrics: a family of a type without figures is left out", "metric", name)
+		}
+	}
+	for _, name := range told.Conflict {
+		c.losses.Add(telemetry.Fault("TypeChanged", s.Address(), name+" changed its type"), 1)
+		if c.once("kind " + name) {
+			c.Warn("server metrics: " + name + " has changed its type, or endpoints disagree about it; what came later is left out")
+		}
+	}
+	if told.Full && c.once("full") {
+		c.Warn(fmt.Sprintf("server metrics: more than %d label sets; the others are left out", mostSeries))
+	}
+}
+
+// foreign takes an answer that is no page of metrics: once TensorRT-LLM's other address is tried, then the endpoint is given up.
+func (c *Collector) foreign(s *source) {
+	why := "the answer is JSON"
+	if s.page != nil {
+		why = fmt.Sprintf("line %d is no metric, want %s", s.page.First.Line, s.page.First.Why)
+	}
+	if s.good {
+		c.losses.Add(telemetry.Fault("ParseError", s.Address(), why), 1)
+		return
+	}
+	if other := telemetry.TensorRT(s.first); s.why == "" && other != "" {
+		s.why = why
+		c.Log.Info("server metrics: no page of metrics; TensorRT-LLM's address is tried", "url", s.first, "why", why, "address", other)
+		s.MoveTo(telemetry.TensorRT(s.Address()))
+		return
+	}
+	c.retire(s, why)
+}
+
+// retire gives an endpoint up.
+func (c *Collector) retire(s *source, why string) {
+	text := "server metrics: " + s.first + " is asked no more: "
+	if s.why != "" && s.why != why {
+		text += s.why + "; at " + telemetry.Shown(s.Address()) + ": "
+	}
+	c.losses.Add(telemetry.Fault("NoMetrics", s.first, why), 1)
+	c.Warn(text + why + ". TensorRT-LLM has metrics with return_perf_metrics: true. " + c.Silence)
+	s.Retire()
+}
+
+// Results reduces what was told. The watch has stopped.
+func (c *Collector) Results(w Window, slice float64) *Results {
+	r := c.store.Results(w, slice)
+	for _, name := range r.Resets {
+		c.Warn("server metrics: " + name + " began anew while the run went on (a restart of the server?); its figures add the pieces up")
+	}
+	return r
+}
+
+// Complete fills what the files say of the endpoints.
+func (c *Collector) Complete(h *Head) {
+	h.Configured, h.Successful = c.configured, c.successful
+	for _, s := range c.sources {
+		c.losses.Add(s.Skipped())
+	}
+	for _, l := range c.losses.List() {
+		h.Lost = append(h.Lost, Lost{l.Error.Type, l.Error.Message, l.Count})
+	}
+}

@@ -1,0 +1,200 @@
+package servermetrics
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+
+	"aiperf/internal/jsontext"
+)
+
+// Versions of the files' layouts.
+const (
+	jsonSchema = "1.1"
+	textSchema = "1.0" // of CSV and Parquet
+)
+
+// Head is what the files say of the run beside the figures.
+type Head struct {
+	Version     string // of this program
+	BenchmarkID string
+	Configured  []string // URLs that were to be asked
+	Successful  []string // that answered
+	Start, End  string   // of the profiling phases, as the summary spells it
+	Window      Window   // of them, wall, ns
+	InputConfig json.RawMessage
+	Lost        []Lost // what could not be read
+	Models      []string
+	Concurrency int     // 0 = not fixed
+	RequestRate float64 // requests per second; 0 = none
+}
+
+// Lost is a kind of reading that was lost at an endpoint, and how often.
+type Lost struct {
+	Type, Message string
+	Count         int64
+}
+
+// JSON is server_metrics_export.json.
+func (r *Results) JSON(h *Head) ([]byte, error) {
+	o := jsontext.Open(nil)
+	o.Text("schema_version", jsonSchema)
+	o.TextIfAny("aiperf_version", h.Version)
+	o.TextIfAny("benchmark_id", h.BenchmarkID)
+	o.Key("summary")
+	o.B = r.appendSummary(o.B, h)
+	o.Text("metrics_phase", "profiling")
+	o.Key("metrics")
+	all := jsontext.Open(o.B)
+	for i := range r.Metrics {
+		m := &r.Metrics[i]
+		all.Key(m.Name)
+		all.B = m.append(all.B)
+	}
+	o.B = all.Close()
+	if len(h.InputConfig) > 0 {
+		o.Raw("input_config", h.InputConfig)
+	}
+	return jsontext.Indent(o.Close())
+}
+
+func (r *Results) appendSummary(dst []byte, h *Head) []byte {
+	s := jsontext.Open(dst)
+	texts(&s, "endpoints_configured", h.Configured)
+	texts(&s, "endpoints_successful", h.Successful)
+	s.TextIfAny("start_time", h.Start)
+	s.TextIfAny("end_time", h.End)
+	s.Key("endpoint_info")
+	all := jsontext.Open(s.B)
+	for _, e := range r.Endpoints {
+		all.Key(e.URL)
+		i := jsontext.Open(all.B)
+		i.Int("total_fetches", int64(e.Fetches))
+		i.Int("first_fetch_ns", e.FirstFetch)
+		i.Int("last_fetch_ns", e.LastFetch)
+		i.Float("avg_fetch_latency_ms", e.MeanLatency)
+		i.Int("unique_updates", int64(e.Updates))
+		i.Int("first_update_ns", e.FirstUpdate)
+		i.Int("last_update_ns", e.LastUpdate)
+		i.Float("duration_seconds", float64(e.LastUpdate-e.FirstUpdate)/1e9)
+		i.Float("avg_update_interval_ms", e.MeanInterval)
+		if !math.IsNaN(e.MedianInterval) {
+			i.Float("median_update_interval_ms", e.MedianInterval)
+		}
+		all.B = i.Close()
+	}
+	s.B = all.Close()
+	s.Key("phase_time_ranges")
+	s.B = append(s.B, `{"profiling":`...)
+	p := jsontext.Open(s.B)
+	p.Int("start_ns", h.Window.From)
+	p.Int("end_ns", h.Window.To)
+	s.B = append(p.Close(), '}')
+	if len(h.Lost) > 0 {
+		s.Key("error_summary")
+		s.B = append(s.B, '[')
+		for i, l := range h.Lost {
+			if i > 0 {
+				s.B = append(s.B, ',')
+			}
+			e := jsontext.Open(s.B)
+			e.Text("type", l.Type)
+			e.Text("message", l.Message)
+			e.Int("count", l.Count)
+			s.B = e.Close()
+		}
+		s.B = append(s.B, ']')
+	}
+	return s.Close()
+}
+
+func texts(o *jsontext.Object, key string, list []string) {
+	o.Key(key)
+	o.B = append(o.B, '[')
+	for i, text := range list {
+		if i > 0 {
+			o.B = append(o.B, ',')
+		}
+		o.B = jsontext.AppendString(o.B, text)
+	}
+	o.B = append(o.B, ']')
+}
+
+func (m *Metric) append(dst []byte) []byte {
+	o := jsontext.Open(dst)
+	o.Text("type", string(m.Type))
+	o.Text("description", m.Help)
+	o.TextIfAny("unit", m.Unit)
+	o.Key("series")
+	o.B = append(o.B, '[')
+	for i := range m.Series {
+		if i > 0 {
+			o.B = append(o.B, ',')
+		}
+		o.B = m.Series[i].append(o.B)
+	}
+	o.B = append(o.B, ']')
+	return o.Close()
+}
+
+func (s *Series) append(dst []byte) []byte {
+	o := jsontext.Open(dst)
+	o.Text("endpoint_url", s.URL)
+	appendLabels(&o, s.Labels)
+	o.Key("stats")
+	st := jsontext.Open(o.B)
+	appendStats(&st, s.Stats)
+	o.B = st.Close()
+	appendBuckets(&o, s.Buckets)
+	if len(s.Slices) > 0 {
+		o.Key("timeslices")
+		o.B = append(o.B, '[')
+		for i := range s.Slices {
+			if i > 0 {
+				o.B = append(o.B, ',')
+			}
+			one := &s.Slices[i]
+			t := jsontext.Open(o.B)
+			t.Int("start_ns", one.Start)
+			t.Int("end_ns", one.End)
+			if one.Partial {
+				t.Bool("is_complete", false)
+			}
+			appendStats(&t, one.Stats)
+			appendBuckets(&t, one.Buckets)
+			o.B = t.Close()
+		}
+		o.B = append(o.B, ']')
+	}
+	return o.Close()
+}
+
+func appendStats(o *jsontext.Object, list []Stat) {
+	for _, s := range list {
+		if s.Whole {
+			o.Int(s.Key, int64(s.Value))
+		} else {
+			o.Float(s.Key, s.Value)
+		}
+	}
+}
+
+func appendBuckets(o *jsontext.Object, list []Count) {
+	if list == nil {
+		return
+	}
+	o.Key("buckets")
+	b := jsontext.Open(o.B)
+	for _, c := range list {
+		b.Int(c.Le, c.N)
+	}
+	o.B = b.Close()
+}
+
+// text is a figure of the CSV: four decimals, counts plain.
+func (s *Stat) text() string {
+	if s.Whole {
+		return strconv.FormatInt(int64(s.Value), 10)
+	}
+	return strconv.FormatFloat(s.Value, 'f', 4, 64)
+}

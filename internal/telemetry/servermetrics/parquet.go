@@ -1,0 +1,244 @@
+package servermetrics
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+
+	"aiperf/internal/exposition"
+)
+
+// Columns of the Parquet file in front of those of the labels, and behind them.
+var (
+	leading  = []string{"endpoint_url", "metric_name", "metric_type", "unit", "description", "timestamp_ns"}
+	trailing = []string{"value", "sum", "count", "bucket_le", "bucket_count"}
+)
+
+// batch is how many rows are handed to the writer at once.
+const batch = 1024
+
+// table writes rows of samples.
+type table struct {
+	out    *parquet.Writer
+	column map[string]int
+	rows   []parquet.Row
+	err    error
+}
+
+// Parquet writes server_metrics_export.parquet: every sample from the window's start on, counters and histograms as what they grew by since the
+// reference. Of a file that could not be written in full an error tells.
+func (c *Collector) Parquet(w io.Writer, h *Head) error {
+	c.store.mu.Lock()
+	defer c.store.mu.Unlock()
+	list := c.store.inWindow(h.Window)
+	labels := labelNames(list)
+	columns := slices.Concat(leading, labels, trailing)
+	t := &table{column: map[string]int{}}
+	for i, name := range columns {
+		t.column[name] = i
+	}
+	options := []parquet.WriterOption{schema(columns), parquet.Compression(&parquet.Snappy), parquet.MaxRowsPerRowGroup(math.MaxInt64)}
+	for _, m := range h.metadata(list, labels) {
+		options = append(options, parquet.KeyValueMetadata("aiperf."+m[0], m[1]))
+	}
+	t.out = parquet.NewWriter(w, options...)
+	for i := range list {
+		t.series(&list[i])
+	}
+	t.flush()
+	return cmp.Or(t.err, t.out.Close())
+}
+
+// sampled is a series with its samples.
+type sampled struct {
+	*series
+	e    *endpoint
+	span span
+}
+
+// inWindow lists the series that have samples in a window, by name, endpoint and labels.
+func (s *Store) inWindow(w Window) (list []sampled) {
+	for _, e := range s.endpoints {
+		if len(e.at) == 0 {
+			continue
+		}
+		for _, t := range e.series {
+			if sp := t.span(e, Window{w.From, max(w.To, e.at[len(e.at)-1])}); len(sp.rows) > 0 {
+				list = append(list, sampled{t, e, sp})
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b sampled) int {
+		return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.e.url, b.e.url), cmp.Compare(labelKey(a.labels), labelKey(b.labels)))
+	})
+	return list
+}
+
+// labelNames are the labels of all series; one named like a fixed column is dropped.
+func labelNames(list []sampled) (names []string) {
+	for _, s := range list {
+		for _, l := range s.labels {
+			if !slices.Contains(leading, l.Name) && !slices.Contains(trailing, l.Name) && !slices.Contains(names, l.Name) {
+				names = append(names, l.Name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// record is a group whose fields stand in the order of the columns.
+type record struct {
+	parquet.Group
+	order []string
+}
+
+// Fields implements parquet.Node.
+func (r record) Fields() []parquet.Field {
+	list := r.Group.Fields()
+	slices.SortFunc(list, func(a, b parquet.Field) int { return slices.Index(r.order, a.Name()) - slices.Index(r.order, b.Name()) })
+	return list
+}
+
+func schema(columns []string) *parquet.Schema {
+	g := parquet.Group{}
+	for _, name := range columns {
+		switch name {
+		case "timestamp_ns":
+			g[name] = parquet.Optional(parquet.Leaf(parquet.Int64Type))
+		case "value", "sum", "count", "bucket_count":
+			g[name] = parquet.Optional(parquet.Leaf(parquet.DoubleType))
+		default:
+			g[name] = parquet.Optional(parquet.Encoded(parquet.String(), &parquet.RLEDictionary))
+		}
+	}
+	return parquet.NewSchema("schema", record{g, columns})
+}
+
+// series writes the samples of one series.
+func (t *table) series(s *sampled) {
+	reference := s.span.rows[0]
+	for _, row := range s.span.inside() {
+		if s.kind != exposition.Histogram {
+			v := s.value.At(row)
+			if s.kind == exposition.Counter {
+				v = max(v-s.value.At(reference), 0)
+			}
+			r := t.row(s, s.e.at[row])
+			t.set(r, "value", parquet.DoubleValue(v))
+			t.rows = append(t.rows, r)
+			continue
+		}
+		if s.odd {
+			continue
+		}
+		for i, b := range s.les {
+			r := t.row(s, s.e.at[row])
+			t.set(r, "sum", parquet.DoubleValue(max(s.sum.At(row)-s.sum.At(reference), 0)))
+			t.set(r, "count", parquet.DoubleValue(max(s.count.At(row)-s.count.At(reference), 0)))
+			t.set(r, "bucket_le", parquet.ByteArrayValue([]byte(b.le)))
+			t.set(r, "bucket_count", parquet.DoubleValue(max(s.at(i, row)-s.at(i, reference), 0)))
+			t.rows = append(t.rows, r)
+		}
+		if len(t.rows) >= batch {
+			t.flush()
+		}
+	}
+	if len(t.rows) >= batch {
+		t.flush()
+	}
+}
+
+// row is one with who told it and when.
+func (t *table) row(s *sampled, at int64) parquet.Row {
+	r := make(parquet.Row, len(t.column))
+	for i := range r {
+		r[i] = parquet.NullValue().Level(0, 0, i)
+	}
+	texts := map[string]string{"endpoint_url": s.e.url, "metric_name": s.name, "metric_type": string(s.kind), "unit": unitOf(s.name, s.help), "description": s.help}
+	for name, text := range texts {
+		if text != "" {
+			t.set(r, name, parquet.ByteArrayValue([]byte(text)))
+		}
+	}
+	t.set(r, "timestamp_ns", parquet.Int64Value(at))
+	for _, l := range s.labels {
+		if !slices.Contains(leading, l.Name) && !slices.Contains(trailing, l.Name) {
+			t.set(r, l.Name, parquet.ByteArrayValue([]byte(l.Value)))
+		}
+	}
+	return r
+}
+
+func (t *table) set(r parquet.Row, name string, v parquet.Value) {
+	i := t.column[name]
+	r[i] = v.Level(0, 1, i)
+}
+
+func (t *table) flush() {
+	if t.err == nil && len(t.rows) > 0 {
+		_, t.err = t.out.WriteRows(t.rows)
+	}
+	t.rows = t.rows[:0]
+}
+
+// metadata is what the file says of the run, in the order of its keys.
+func (h *Head) metadata(list []sampled, labels []string) [][2]string {
+	end := h.Window.To
+	var urls []string
+	kinds := map[Type]int{}
+	for _, s := range list {
+		end = max(end, s.span.at[len(s.span.at)-1])
+		if !slices.Contains(urls, s.e.url) {
+			urls = append(urls, s.e.url)
+		}
+		kinds[s.kind]++ // the Python tool's counts of metrics are counts of label sets
+	}
+	slices.Sort(urls)
+	var counts []string
+	for _, k := range []Type{exposition.Gauge, exposition.Counter, exposition.Histogram, exposition.Unknown} {
+		if kinds[k] > 0 {
+			counts = append(counts, fmt.Sprintf("%q:%d", k, kinds[k]))
+		}
+	}
+	host, _ := os.Hostname() // a machine without a name has none in the file
+	length := end - h.Window.From
+	out := [][2]string{
+		{"schema_version", textSchema}, {"version", h.Version}, {"benchmark_id", h.BenchmarkID},
+		{"export_timestamp_utc", time.Now().UTC().Format("2006-01-02T15:04:05.000000+00:00")}, {"exporter", "ServerMetricsParquetExporter"}, {"hostname", host},
+		{"time_filter_start_ns", strconv.FormatInt(h.Window.From, 10)}, {"time_filter_end_ns", strconv.FormatInt(end, 10)},
+		{"profiling_duration_ns", strconv.FormatInt(length, 10)}, {"profiling_duration_seconds", strconv.FormatFloat(float64(length)/1e9, 'f', -1, 64)},
+		{"input_config", string(h.InputConfig)}, {"model_names", jsonList(h.Models)},
+		{"endpoint_urls", jsonList(urls)}, {"endpoint_count", strconv.Itoa(len(urls))},
+		{"label_columns", jsonList(labels)}, {"label_count", strconv.Itoa(len(labels))},
+		{"metric_count", strconv.Itoa(len(list))}, {"metric_type_counts", "{" + strings.Join(counts, ",") + "}"},
+		{"schema_note", "The columns of labels differ from run to run: read several files with union_by_name=true."},
+	}
+	if h.Concurrency > 0 {
+		out = append(out, [2]string{"concurrency", strconv.Itoa(h.Concurrency)})
+	}
+	if h.RequestRate > 0 {
+		out = append(out, [2]string{"request_rate", strconv.FormatFloat(h.RequestRate, 'f', -1, 64)})
+	}
+	return out
+}
+
+func jsonList(list []string) string {
+	if list == nil {
+		list = []string{}
+	}
+	b, err := json.Marshal(list)
+	if err != nil {
+		return "[]"
+	}
+	return string(b)
+}

@@ -1,0 +1,379 @@
+package servermetrics
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"aiperf/internal/exposition"
+	"aiperf/internal/stats"
+)
+
+// Window is a stretch of wall time in ns.
+type Window struct{ From, To int64 }
+
+// Results are the figures of a run.
+type Results struct {
+	Endpoints []EndpointInfo
+	Metrics   []Metric // by name
+	Resets    []string // counters and histograms that began anew while the run went on
+}
+
+// EndpointInfo tells how one endpoint was read. Instants are wall time in ns.
+type EndpointInfo struct {
+	URL                          string
+	Fetches                      int
+	FirstFetch, LastFetch        int64
+	MeanLatency                  float64 // ms
+	Updates                      int     // pages that differed from the one before
+	FirstUpdate, LastUpdate      int64
+	MeanInterval, MedianInterval float64 // between updates, ms; the median is NaN with fewer than two
+}
+
+// Metric is one metric of all endpoints.
+type Metric struct {
+	Name, Help, Unit string
+	Type             Type
+	Info             bool
+	Series           []Series // by endpoint, then labels
+}
+
+// Series are the figures of one label set of one endpoint.
+type Series struct {
+	URL     string
+	Labels  []exposition.Label
+	Stats   []Stat
+	Buckets []Count // cumulative; nil = none, or they are not to be trusted
+	Slices  []Slice
+}
+
+// Stat is one figure.
+type Stat struct {
+	Key   string
+	Value float64
+	Whole bool // is a count
+}
+
+// Count is a bucket of a histogram: its bound as the server spells it, and how many observations were at most that.
+type Count struct {
+	Le string
+	N  int64
+}
+
+// percentiles are the keys of the levels of package stats.
+var percentiles = [...]string{"p1", "p5", "p10", "p25", "p50", "p75", "p90", "p95", "p99"}
+
+// Results reduces everything that was told from the window's start on; slice is the length of a time slice in seconds, 0 = none are made.
+func (s *Store) Results(w Window, slice float64) *Results {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := &Results{}
+	byName := map[string]*Metric{}
+	for _, e := range s.endpoints {
+		if len(e.at) == 0 {
+			continue
+		}
+		r.Endpoints = append(r.Endpoints, e.info())
+		for _, t := range e.series {
+			one, reset := t.figures(e, Window{w.From, max(w.To, e.at[len(e.at)-1])}, slice)
+			if one == nil {
+				continue
+			}
+			m := byName[t.name]
+			if m == nil {
+				m = &Metric{Name: t.name, Help: t.help, Unit: unitOf(t.name, t.help), Type: t.kind, Info: t.info}
+				byName[t.name] = m
+			}
+			m.Series = append(m.Series, *one)
+			if reset && !slices.Contains(r.Resets, t.name) {
+				r.Resets = append(r.Resets, t.name)
+			}
+		}
+	}
+	for _, m := range byName {
+		slices.SortFunc(m.Series, func(a, b Series) int {
+			return cmp.Or(cmp.Compare(a.URL, b.URL), slices.CompareFunc(a.Labels, b.Labels, func(x, y exposition.Label) int {
+				return cmp.Or(cmp.Compare(x.Name, y.Name), cmp.Compare(x.Value, y.Value))
+			}))
+		})
+		r.Metrics = append(r.Metrics, *m)
+	}
+	slices.SortFunc(r.Metrics, func(a, b Metric) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(r.Endpoints, func(a, b EndpointInfo) int { return strings.Compare(a.URL, b.URL) })
+	slices.Sort(r.Resets)
+	return r
+}
+
+func (e *endpoint) info() EndpointInfo {
+	const ms = 1e6
+	n, u := len(e.at), len(e.updates)
+	i := EndpointInfo{URL: e.url, Fetches: n, FirstFetch: e.at[0], LastFetch: e.at[n-1], MeanLatency: float64(e.latency) / float64(n) / ms, Updates: u, MedianInterval: math.NaN()}
+	if u == 0 {
+		return i
+	}
+	i.FirstUpdate, i.LastUpdate = e.updates[0], e.updates[u-1]
+	if u > 1 {
+		i.MeanInterval = float64(i.LastUpdate-i.FirstUpdate) / ms / float64(u-1)
+		gaps := make([]float64, u-1)
+		for k := range gaps {
+			gaps[k] = float64(e.updates[k+1]-e.updates[k]) / ms
+		}
+		slices.Sort(gaps)
+		i.MedianInterval = stats.Percentile(gaps, 50)
+	}
+	return i
+}
+
+// span is the samples of a series that count: those from the window's start on, and the one before them as the reference; where there is none,
+// the first inside is the reference.
+type span struct {
+	at        []int64 // of all samples, the reference in front
+	rows      []int   // their rows in the columns
+	reference bool    // the first sample lies before the window
+	window    Window
+}
+
+// span finds the samples of a series.
+func (t *series) span(e *endpoint, w Window) span {
+	column := &t.value
+	if t.kind == exposition.Histogram {
+		column = &t.count
+	}
+	s := span{window: w}
+	before := -1
+	for i := range column.Len() {
+		if math.IsNaN(column.At(i)) {
+			continue
+		}
+		if e.at[i] < w.From {
+			before = i
+			continue
+		}
+		s.at, s.rows = append(s.at, e.at[i]), append(s.rows, i)
+	}
+	if before >= 0 && len(s.rows) > 0 {
+		s.reference = true
+		s.at, s.rows = append([]int64{e.at[before]}, s.at...), append([]int{before}, s.rows...)
+	}
+	return s
+}
+
+// inside are the rows within the window.
+func (s *span) inside() []int {
+	if s.reference {
+		return s.rows[1:]
+	}
+	return s.rows
+}
+
+// seconds is from the reference to the last sample.
+func (s *span) seconds() float64 { return float64(s.at[len(s.at)-1]-s.at[0]) / 1e9 }
+
+// figures are those of one series; nil = it told nothing in the window. reset tells that it began anew.
+func (t *series) figures(e *endpoint, w Window, slice float64) (out *Series, reset bool) {
+	s := t.span(e, w)
+	if len(s.rows) == 0 {
+		return nil, false
+	}
+	out = &Series{URL: e.url, Labels: t.labels}
+	switch t.kind {
+	case exposition.Counter:
+		reset = t.counter(out, &s, slice)
+	case exposition.Histogram:
+		reset = t.histogram(out, &s, slice)
+	default:
+		t.gauge(out, &s, slice)
+	}
+	return out, reset
+}
+
+func (out *Series) stat(key string, v float64) {
+	out.Stats = append(out.Stats, Stat{Key: key, Value: v})
+}
+
+func (t *series) gauge(out *Series, s *span, slice float64) {
+	var values []float64
+	for _, row := range s.inside() {
+		values = append(values, t.value.At(row))
+	}
+	if slice > 0 {
+		out.Slices = t.gaugeSlices(s, slice)
+	}
+	std := stats.SampleStd(values)
+	d := stats.Describe(values)
+	if d.Min == d.Max {
+		std = 0
+	}
+	out.stat("avg", d.Avg)
+	out.stat("min", d.Min)
+	out.stat("max", d.Max)
+	out.stat("std", std)
+	for i, p := range d.P {
+		out.stat(percentiles[i], p)
+	}
+}
+
+// grown is by how much a counter grew from one sample to the last; one that is less than before has begun anew from 0.
+func grown(values []float64) (total float64, reset bool) {
+	for i := 1; i < len(values); i++ {
+		if values[i] < values[i-1] {
+			total, reset = total+values[i], true
+			continue
+		}
+		total += values[i] - values[i-1]
+	}
+	if !reset && len(values) > 0 {
+		total = values[len(values)-1] - values[0] // without the rounding of many sums
+	}
+	return total, reset
+}
+
+func (t *series) counter(out *Series, s *span, slice float64) (reset bool) {
+	var values []float64
+	for _, row := range s.rows {
+		values = append(values, t.value.At(row))
+	}
+	total, reset := grown(values)
+	out.stat("total", total)
+	out.stat("rate", per(total, s.seconds()))
+	if slice > 0 {
+		t.counterSlices(out, s, values, slice)
+	}
+	return reset
+}
+
+// per is a total per second; 0 if no time went by.
+func per(total, seconds float64) float64 {
+	if seconds <= 0 {
+		return 0
+	}
+	return total / seconds
+}
+
+// histogram fills what a histogram grew by. After a restart the counts are those of all pieces together, and neither buckets nor percentiles are
+// told.
+func (t *series) histogram(out *Series, s *span, slice float64) (reset bool) {
+	g := t.growth(s.rows)
+	out.Stats = append(out.Stats, Stat{Key: "count", Value: g.count, Whole: true})
+	if !g.reset && !t.odd {
+		out.Buckets = t.buckets(g.buckets)
+	}
+	if g.count == 0 {
+		return g.reset
+	}
+	out.stat("sum", g.sum)
+	out.stat("avg", g.sum/g.count)
+	out.stat("count_rate", per(g.count, s.seconds()))
+	out.stat("sum_rate", per(g.sum, s.seconds()))
+	if out.Buckets != nil {
+		h := t.estimated(g, s.rows)
+		if p, ok := h.estimate(); ok {
+			for i, v := range p {
+				out.stat(percentiles[i]+"_estimate", v)
+			}
+		}
+	}
+	if slice > 0 {
+		out.Slices = t.histogramSlices(s, slice)
+	}
+	return g.reset
+}
+
+// growth is what a histogram grew by over some samples.
+type growth struct {
+	count, sum float64
+	buckets    []float64 // cumulative, as the server counts
+	reset      bool
+}
+
+func (t *series) growth(rows []int) growth {
+	g := growth{buckets: make([]float64, len(t.counts))}
+	for i := 1; i < len(rows); i++ {
+		a, b := rows[i-1], rows[i]
+		if t.restarted(a, b) {
+			g.reset = true
+			g.count, g.sum = g.count+t.count.At(b), g.sum+t.sum.At(b)
+			continue
+		}
+		g.count += t.count.At(b) - t.count.At(a)
+		g.sum += t.sum.At(b) - t.sum.At(a)
+	}
+	if n := len(rows); !g.reset && n > 0 {
+		a, b := rows[0], rows[n-1]
+		g.count, g.sum = t.count.At(b)-t.count.At(a), t.sum.At(b)-t.sum.At(a)
+		for i := range t.counts {
+			g.buckets[i] = t.at(i, b) - t.at(i, a)
+		}
+	}
+	return g
+}
+
+// at is a bucket at a row; NaN where the page did not tell it.
+func (t *series) at(i, row int) float64 {
+	if row >= t.counts[i].Len() {
+		return math.NaN()
+	}
+	return t.counts[i].At(row)
+}
+
+// restarted tells whether a histogram began anew between two rows.
+func (t *series) restarted(a, b int) bool {
+	if t.count.At(b) < t.count.At(a) {
+		return true
+	}
+	if t.odd {
+		return false
+	}
+	for i := range t.counts {
+		if t.at(i, b) < t.at(i, a) {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *series) buckets(counts []float64) []Count {
+	var out []Count
+	for i, b := range t.les {
+		if math.IsNaN(counts[i]) {
+			return nil
+		}
+		out = append(out, Count{b.le, int64(counts[i])})
+	}
+	return out
+}
+
+// estimated is what a histogram grew by with what its samples tell of the place of observations.
+func (t *series) estimated(g growth, rows []int) *histogram {
+	h := &histogram{sum: g.sum, means: make([][]observed, len(t.les))}
+	for i, b := range t.les {
+		h.bounds = append(h.bounds, b.bound)
+		h.counts = append(h.counts, alone(g.buckets, i))
+	}
+	for k := 1; k < len(rows); k++ {
+		a, b := rows[k-1], rows[k]
+		only, many := -1, false
+		below := 0.0
+		for i := range t.counts {
+			upTo := t.at(i, b) - t.at(i, a)
+			if upTo-below > 0 {
+				many = many || only >= 0
+				only = i
+			}
+			below = upTo
+		}
+		if n := t.count.At(b) - t.count.At(a); only >= 0 && !many && n > 0 {
+			h.means[only] = append(h.means[only], observed{(t.sum.At(b) - t.sum.At(a)) / n, n})
+		}
+	}
+	return h
+}
+
+// alone is the part of a cumulative bucket that is not in the one below.
+func alone(cumulative []float64, i int) float64 {
+	if i == 0 {
+		return cumulative[0]
+	}
+	return cumulative[i] - cumulative[i-1]
+}

@@ -1,0 +1,205 @@
+// Package servermetrics makes figures of what Prometheus endpoints of inference servers tell while a run goes on. Rules: telemetry, section 2.
+package servermetrics
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"aiperf/internal/exposition"
+)
+
+// Type is the kind of a metric in the files.
+type Type = exposition.Type
+
+// snapshot is what one page tells, in its order.
+type snapshot struct {
+	metrics []*snapMetric
+	dropped []string // metrics that had values which are no finite numbers
+	skipped []string // families of types that are left out
+}
+
+// snapMetric is one metric of a page.
+type snapMetric struct {
+	name, help string
+	kind       Type
+	info       bool // constant: its labels carry what it says
+	samples    []*snapSample
+}
+
+// snapSample is one label set. Labels ascend by name.
+type snapSample struct {
+	labels  []exposition.Label
+	value   float64 // of a gauge or counter
+	buckets []bucket
+	sum     float64
+	count   float64
+}
+
+// bucket is one of a histogram: how many observations were at most its bound.
+type bucket struct {
+	le    string
+	bound float64
+	count float64
+}
+
+// read makes a snapshot of a page by the rules of section 2.4.
+func read(page *exposition.Page) *snapshot {
+	s := &snapshot{}
+	for _, f := range page.Families {
+		switch {
+		case len(f.Samples) == 0 || ignored(f.Name) || ignored(strings.TrimSuffix(f.Name, "_total")):
+		case f.Type == exposition.Summary || f.Type == exposition.StateSet || f.Type == exposition.GaugeHistogram:
+			s.skipped = append(s.skipped, f.Name)
+		case f.Type == exposition.Histogram:
+			s.histogram(f)
+		default:
+			s.scalars(f)
+		}
+	}
+	return s
+}
+
+// ignored tells whether a metric is about when things were created or how long they run.
+func ignored(name string) bool {
+	return strings.HasSuffix(name, "_created") || strings.HasSuffix(name, "_uptime") || strings.Contains(name, "_uptime_")
+}
+
+// scalars takes a family of single values.
+func (s *snapshot) scalars(f *exposition.Family) {
+	m := &snapMetric{name: f.Name, help: f.Help, kind: f.Type}
+	switch f.Type {
+	case exposition.Counter:
+		m.name = strings.TrimSuffix(f.Name, "_total")
+	case exposition.Info:
+		m.kind = exposition.Gauge
+		m.name = strings.TrimSuffix(f.Name, "_info") + "_info"
+	}
+	m.info = m.kind == exposition.Gauge && strings.HasSuffix(m.name, "_info")
+	at := map[string]int{}
+	bad := false
+	for i := range f.Samples {
+		in := &f.Samples[i]
+		if strings.HasSuffix(in.Name, "_created") {
+			continue
+		}
+		if !finite(in.Value) {
+			bad = true
+			continue
+		}
+		one := &snapSample{labels: sortedLabels(in.Labels, ""), value: in.Value}
+		key := labelKey(one.labels)
+		if k, ok := at[key]; ok { // the last one counts
+			m.samples[k] = one
+			continue
+		}
+		at[key] = len(m.samples)
+		m.samples = append(m.samples, one)
+	}
+	s.add(m, bad)
+}
+
+// histogram takes a family of buckets. A label set with a part that is no finite number is left out as a whole.
+func (s *snapshot) histogram(f *exposition.Family) {
+	m := &snapMetric{name: f.Name, help: f.Help, kind: exposition.Histogram}
+	at := map[string]*snapSample{}
+	broken := map[string]bool{}
+	for i := range f.Samples {
+		in := &f.Samples[i]
+		suffix := strings.TrimPrefix(in.Name, f.Name)
+		if suffix == "_created" || suffix == "" {
+			continue
+		}
+		labels := sortedLabels(in.Labels, "le")
+		key := labelKey(labels)
+		one := at[key]
+		if one == nil {
+			one = &snapSample{labels: labels, sum: math.NaN(), count: math.NaN()}
+			at[key] = one
+			m.samples = append(m.samples, one)
+		}
+		if !finite(in.Value) {
+			broken[key] = true
+			continue
+		}
+		switch suffix {
+		case "_sum":
+			one.sum = in.Value
+		case "_count":
+			one.count = in.Value
+		case "_bucket":
+			le := in.Label("le")
+			bound, err := strconv.ParseFloat(le, 64)
+			if err != nil || math.IsNaN(bound) {
+				broken[key] = true
+				continue
+			}
+			one.put(bucket{le, bound, in.Value})
+		}
+	}
+	m.samples = slices.DeleteFunc(m.samples, func(one *snapSample) bool {
+		one.complete()
+		return broken[labelKey(one.labels)] || math.IsNaN(one.count) || math.IsNaN(one.sum)
+	})
+	s.add(m, len(broken) > 0)
+}
+
+// put sets a bucket; of equal bounds the last counts.
+func (one *snapSample) put(b bucket) {
+	i, found := slices.BinarySearchFunc(one.buckets, b.bound, func(have bucket, bound float64) int { return cmp.Compare(have.bound, bound) })
+	if found {
+		one.buckets[i] = b
+		return
+	}
+	one.buckets = slices.Insert(one.buckets, i, b)
+}
+
+// complete fills the count of a histogram that tells it as its last bucket alone.
+func (one *snapSample) complete() {
+	n := len(one.buckets)
+	if math.IsNaN(one.count) && n > 0 && math.IsInf(one.buckets[n-1].bound, 1) {
+		one.count = one.buckets[n-1].count
+	}
+}
+
+func (s *snapshot) add(m *snapMetric, bad bool) {
+	if bad {
+		s.dropped = append(s.dropped, m.name)
+	}
+	if len(m.samples) > 0 {
+		s.metrics = append(s.metrics, m)
+	}
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// sortedLabels are labels by ascending name, without one; of equal names the last counts.
+func sortedLabels(labels []exposition.Label, without string) []exposition.Label {
+	out := make([]exposition.Label, 0, len(labels))
+	for _, l := range labels {
+		if l.Name == without && without != "" {
+			continue
+		}
+		i, found := slices.BinarySearchFunc(out, l.Name, func(have exposition.Label, name string) int { return cmp.Compare(have.Name, name) })
+		if found {
+			out[i] = l
+			continue
+		}
+		out = slices.Insert(out, i, l)
+	}
+	return out
+}
+
+// labelKey tells label sets apart.
+func labelKey(labels []exposition.Label) string {
+	var b strings.Builder
+	for _, l := range labels {
+		b.WriteString(strconv.Quote(l.Name))
+		b.WriteByte('=')
+		b.WriteString(strconv.Quote(l.Value))
+		b.WriteByte(',')
+	}
+	return b.String()
+}
