@@ -16,10 +16,7 @@ type refusedCommand struct {
 var refusedCommands = []refusedCommand{
 	{name: "plot", summary: "draw charts of one or more runs"},
 	{name: "plugins", summary: "list what this build can do, by category"},
-	{name: "analyze-trace", summary: "lengths, prefix reuse and cache hit rate of a trace"},
-	{name: "synthesize", summary: "rewrite or generate a trace"},
 	{name: "service", summary: "a part of a cluster run in a process of its own"},
-	{name: "validate", summary: "check an artifact directory or a trace"},
 	{name: "speed-bench-report", summary: "join SPEED-Bench runs into one table"},
 	{name: "analyze", summary: "look into finished runs", children: []refusedCommand{
 		{name: "swim-lane", summary: "one lane a session, as a picture"},

@@ -84,6 +84,7 @@ func (p *Program) root() *cobra.Command {
 	tokenizers := p.newTokenizerCommand()
 	tokenizers.SetOut(p.data()) // texts and ids as they are
 	root.AddCommand(p.profileCommand(), p.mockServerCommand(), p.newReportCommand(), tokenizers, p.configCommand())
+	root.AddCommand(p.traceCommands()...)
 	p.completionCommands(root)
 	root.AddGroup(&cobra.Group{ID: groupBuilt, Title: "Commands:"}, &cobra.Group{ID: groupLater, Title: "Known, not built yet:"})
 	root.SetHelpCommandGroupID(groupBuilt)

@@ -29,6 +29,12 @@ type table struct {
 	rows  [][]string
 }
 
+// Table writes a titled grid of numbers whose first column names them; colour: with emphasis.
+func Table(w io.Writer, colour bool, title string, head []string, rows [][]string) error {
+	t := table{title: title, head: head, rows: rows}
+	return t.render(w, style{colour})
+}
+
 // render writes the table.
 func (t *table) render(w io.Writer, s style) error {
 	width := t.widths()

@@ -68,6 +68,7 @@ type loader struct {
 	unknown string    // warning of the first keys that are ignored
 	hash    hash.Hash // of the bytes of a trace, once its rows are read
 	media   *library
+	traffic *Traffic // takes what was read, and nothing is made of it; nil = conversations are made
 	// labelled: some content bears a name that its row gives.
 	labelled bool
 }

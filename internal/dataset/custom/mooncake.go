@@ -2,8 +2,10 @@ package custom
 
 import (
 	"encoding/hex"
+	"fmt"
 
 	"aiperf/internal/conversation"
+	"aiperf/internal/dataset"
 	"aiperf/internal/dataset/rows"
 	"aiperf/internal/dataset/synth"
 	"aiperf/internal/dataset/trace"
@@ -27,12 +29,46 @@ func readMooncake(l *loader, path string) error {
 	return l.replay(records, mooncakeBlock)
 }
 
+// Traffic is recorded traffic as it lies in a file.
+type Traffic struct {
+	Records  []trace.Record // in the order of the file
+	Sessions []trace.Session
+	Block    int // tokens behind a hash id
+}
+
+// ReadTraffic reads a file of recorded traffic without making prompts of it. What it leaves out for the limits is told by the info.
+func ReadTraffic(path string, o Options) (*Traffic, dataset.Info, error) {
+	var t Traffic
+	name := o.Type
+	if name == "" {
+		name = trace.MooncakeType
+	}
+	format, ok := Find(name)
+	if !ok || !format.Trace || format.read == nil {
+		return nil, dataset.Info{}, fmt.Errorf("type %q is no recorded traffic that can be read (mooncake_trace, bailian_trace, burst_gpt_trace)", name)
+	}
+	l := &loader{Options: o, set: &Dataset{root: o.Root}, media: newLibrary(), traffic: &t}
+	l.set.info = dataset.Info{Type: format.Name, Trace: true, Mode: format.mode}
+	err := format.read(l, path)
+	if err == nil {
+		err = l.faults.Err()
+	}
+	if err == nil && len(t.Records) == 0 {
+		err = l.nothingLeft(path)
+	}
+	return &t, l.set.info, err
+}
+
 // replay makes conversations of recorded traffic.
 func (l *loader) replay(records []trace.Record, block int) error {
 	if l.BlockSize > 0 {
 		block = l.BlockSize
 	}
 	sessions := trace.Group(records, l.newID)
+	if l.traffic != nil {
+		*l.traffic = Traffic{Records: records, Sessions: sessions, Block: block}
+		return nil
+	}
 	if l.Synthesis != nil {
 		if err := l.Synthesis.Apply(sessions, block, l.Root); err != nil {
 			return err

@@ -13,6 +13,9 @@ import (
 	"aiperf/internal/dataset"
 )
 
+// ErrNoRecords is what is wrong with a file that holds nothing but blank lines.
+var ErrNoRecords = errors.New("no records")
+
 // Line is one line of a file that is not blank.
 type Line struct {
 	Path   string
@@ -78,7 +81,7 @@ func read(path string, source io.Reader, f func(Line) bool) error {
 		}
 	}
 	if !found {
-		return fmt.Errorf("%s: no records", path)
+		return fmt.Errorf("%s: %w", path, ErrNoRecords)
 	}
 	return nil
 }

@@ -1,0 +1,185 @@
+package trace
+
+import (
+	"errors"
+	"io"
+	"slices"
+
+	"aiperf/internal/dataset"
+	"aiperf/internal/dataset/rows"
+	"aiperf/internal/stats"
+)
+
+// Analysis is what a trace says about lengths and prefix sharing (spec: datasets, section 10). Lengths are in tokens.
+type Analysis struct {
+	Requests         int     `json:"total_requests"`
+	UniquePrefixes   int     `json:"unique_prefixes"`   // leading sequences of ids, of every length
+	PrefixGroups     int     `json:"num_prefix_groups"` // first ids that open at least two rows
+	CacheHitRate     float64 `json:"cache_hit_rate"`    // mean of HitRate
+	MinISL           int     `json:"min_isl"`
+	MaxISL           int     `json:"max_isl"`
+	AvgISL           float64 `json:"avg_isl"`
+	MinOSL           int     `json:"min_osl"`
+	MaxOSL           int     `json:"max_osl"`
+	AvgOSL           float64 `json:"avg_osl"`
+	PrefixReuseRatio float64 `json:"prefix_reuse_ratio"` // of all leading sequences, those that come more than once
+	ISL              *Spread `json:"isl_stats"`
+	OSL              *Spread `json:"osl_stats"`
+	Context          *Spread `json:"context_length_stats"`       // tokens of blocks that other rows have at the same place
+	Unique           *Spread `json:"unique_prompt_length_stats"` // the rest of the input
+	HitRate          *Spread `json:"hit_rate_stats"`             // share of leading ids seen before, in a cache without end
+}
+
+// Spread describes a set of numbers: population standard deviation, percentiles by linear interpolation.
+type Spread struct {
+	Mean   float64 `json:"mean"`
+	StdDev float64 `json:"std_dev"`
+	Min    float64 `json:"min"`
+	P25    float64 `json:"p25"`
+	Median float64 `json:"median"`
+	P75    float64 `json:"p75"`
+	Max    float64 `json:"max"`
+}
+
+// SpreadOf describes numbers, which it sorts; nil = there are none.
+func SpreadOf(v []float64) *Spread {
+	if len(v) == 0 {
+		return nil
+	}
+	d := stats.Describe(v)
+	at := func(level float64) float64 { return stats.Percentile(v, level) }
+	return &Spread{Mean: d.Avg, StdDev: d.Std, Min: d.Min, P25: at(25), Median: at(50), P75: at(75), Max: d.Max}
+}
+
+// Shape is what an analysis needs of a row. Missing lengths count as 0.
+type Shape struct {
+	Input, Output int
+	IDs           []int64
+}
+
+// Shapes calls f for every row of a mooncake file. What is wrong with rows is one error of up to ten lines; a file without a row has none.
+func Shapes(path string, f func(Shape)) error {
+	var faults dataset.Faults
+	err := rows.Objects(path, io.Discard, &faults, func(r *rows.Row) {
+		s := Shape{}
+		if n := r.Int("input_length", 0); n != nil {
+			s.Input = *n
+		}
+		if n := r.Int("output_length", 0); n != nil {
+			s.Output = *n
+		}
+		if r.Has("hash_ids") {
+			s.IDs = r.Ints("hash_ids")
+		}
+		f(s)
+	})
+	if errors.Is(err, rows.ErrNoRecords) {
+		err = nil
+	}
+	return errors.Join(err, faults.Err())
+}
+
+// Analyze takes two passes over rows that each gives by calling its argument for every row. Its memory grows with the number of different ids
+// and leading sequences, and by 40 bytes a row.
+func Analyze(block int, pass func(func(Shape)) error) (*Analysis, error) {
+	a := &analyzer{block: block, places: map[place]bool{}, tree: map[edge]*node{}, seen: map[int64]bool{}}
+	if err := pass(a.count); err != nil {
+		return nil, err
+	}
+	if err := pass(a.measure); err != nil {
+		return nil, err
+	}
+	return a.result(), nil
+}
+
+// place is an id at its place in a row.
+type place struct {
+	at int
+	id int64
+}
+
+// edge leads from a leading sequence to the one that is longer by an id: the prefix tree of the ids. Node 0 is its root.
+type edge struct {
+	from int
+	id   int64
+}
+
+type node struct{ number, visits int }
+
+// analyzer collects.
+type analyzer struct {
+	block  int
+	places map[place]bool // true = in more than one row
+	tree   map[edge]*node
+	seen   map[int64]bool // ids of the rows before
+
+	input, output, context, unique, hits []float64
+}
+
+// count is the first pass.
+func (a *analyzer) count(s Shape) {
+	from := 0
+	for i, id := range s.IDs {
+		p := place{i, id}
+		_, again := a.places[p]
+		a.places[p] = again
+		n := a.tree[edge{from, id}]
+		if n == nil {
+			n = &node{number: len(a.tree) + 1}
+			a.tree[edge{from, id}] = n
+		}
+		n.visits++
+		from = n.number
+	}
+}
+
+// measure is the second pass.
+func (a *analyzer) measure(s Shape) {
+	a.input, a.output = append(a.input, float64(s.Input)), append(a.output, float64(s.Output))
+	shared := 0
+	for i, id := range s.IDs {
+		if a.places[place{i, id}] {
+			shared++
+		}
+	}
+	context := min(s.Input, shared*a.block) // a last block that is not full holds no more than the input
+	if shared == len(s.IDs) && shared > 0 {
+		context = s.Input
+	}
+	a.context, a.unique = append(a.context, float64(context)), append(a.unique, float64(s.Input-context))
+	if n := len(s.IDs); n > 0 {
+		known := slices.IndexFunc(s.IDs, func(id int64) bool { return !a.seen[id] })
+		if known < 0 {
+			known = n
+		}
+		a.hits = append(a.hits, float64(known)/float64(n))
+	}
+	for _, id := range s.IDs {
+		a.seen[id] = true
+	}
+}
+
+func (a *analyzer) result() *Analysis {
+	r := &Analysis{Requests: len(a.input), UniquePrefixes: len(a.tree)}
+	all, again := 0, 0
+	for e, n := range a.tree {
+		if e.from == 0 && n.visits > 1 {
+			r.PrefixGroups++
+		}
+		if all += n.visits; n.visits > 1 {
+			again += n.visits
+		}
+	}
+	if all > 0 {
+		r.PrefixReuseRatio = float64(again) / float64(all)
+	}
+	r.ISL, r.OSL, r.Context, r.Unique, r.HitRate = SpreadOf(a.input), SpreadOf(a.output), SpreadOf(a.context), SpreadOf(a.unique), SpreadOf(a.hits)
+	if r.ISL != nil {
+		r.MinISL, r.MaxISL, r.AvgISL = int(r.ISL.Min), int(r.ISL.Max), r.ISL.Mean
+		r.MinOSL, r.MaxOSL, r.AvgOSL = int(r.OSL.Min), int(r.OSL.Max), r.OSL.Mean
+	}
+	if r.HitRate != nil {
+		r.CacheHitRate = r.HitRate.Mean
+	}
+	return r
+}
