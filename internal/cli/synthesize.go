@@ -2,8 +2,14 @@ package cli
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
+
+	"aiperf/internal/dataset/agentic"
+	"aiperf/internal/rng"
 )
 
 // synthesizeCommand makes traces: of a trace, or of the laws of a workload.
@@ -22,6 +28,75 @@ func (p *Program) synthesizeCommand() *cobra.Command {
 		}
 		return rewriteTrace(cmd, words)
 	}
-	root.AddCommand(p.rewriteCommand("trace IN [OUT]"))
+	root.AddCommand(p.rewriteCommand("trace IN [OUT]"), p.agenticCommand())
 	return root
+}
+
+// agenticCommand generates the trace of coding agents.
+func (p *Program) agenticCommand() *cobra.Command {
+	var sessions, maxISL, maxOSL int
+	var output, config string
+	var seed uint64
+	cmd := &cobra.Command{
+		Use:   "agentic-code",
+		Short: "Generate the trace of coding agents: long prompts that grow and share prefixes",
+		Long: "Draws sessions by the laws of a configuration and writes a directory with dataset.jsonl (mooncake rows, for profile --input-file), manifest.json\n" +
+			"(which --config takes too), quality.json and comparison.txt (the laws and what came out).",
+		Example: "  aiperf synthesize agentic-code --num-sessions 200 --output traces --seed 7",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			for flag, n := range map[string]int{"num-sessions": sessions, "max-isl": maxISL, "max-osl": maxOSL} {
+				if cmd.Flags().Changed(flag) && n < 1 {
+					return fmt.Errorf("--%s %d: must be at least 1", flag, n)
+				}
+			}
+			c, name, err := agentic.Load(config)
+			if err != nil {
+				return fmt.Errorf("--config: %w", err)
+			}
+			if maxISL > 0 {
+				c.MaxPrompt = maxISL
+			}
+			if maxOSL > 0 {
+				most := float64(maxOSL)
+				c.Output.Max = &most
+			}
+			if err := c.Check(); err != nil {
+				return fmt.Errorf("--config, --max-isl, --max-osl: %w", err)
+			}
+			return p.generateAgents(c, name, sessions, seed, output)
+		},
+	}
+	f := cmd.Flags()
+	f.IntVar(&sessions, "num-sessions", 1000, "sessions to generate; splits add more")
+	f.StringVar(&output, "output", ".", "directory in which the trace's own is made")
+	f.StringVar(&config, "config", "", "a bundled name (default), a JSON file, or the manifest.json of a former run")
+	f.Uint64Var(&seed, "seed", 42, "seed: the same gives the same sessions")
+	f.IntVar(&maxISL, "max-isl", 0, "longest prompt, in place of the configuration's")
+	f.IntVar(&maxOSL, "max-osl", 0, "longest output, in place of the configuration's")
+	return cmd
+}
+
+func (p *Program) generateAgents(c *agentic.Config, name string, n int, seed uint64, output string) error {
+	fmt.Fprintf(p.Err, "Generating %d sessions (seed=%d)...\n", n, seed)
+	last := time.Now()
+	sessions, err := agentic.Generate(c, n, rng.New(&seed), func(done int) {
+		if time.Since(last) >= 2*time.Second {
+			last = time.Now()
+			fmt.Fprintf(p.Err, "%d of %d sessions\n", done, n)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(output, 0o755); err != nil {
+		return fmt.Errorf("--output: %w", err)
+	}
+	dir := filepath.Join(output, fmt.Sprintf("%s_%ds_seed%d_%s", name, n, seed, time.Now().UTC().Format("20060102-150405")))
+	comparison, err := agentic.Write(dir, c, seed, name, sessions)
+	if err != nil {
+		return fmt.Errorf("--output: %w", err)
+	}
+	_, err = fmt.Fprintf(p.Out, "Run directory: %s\n  dataset.jsonl (%d turns), manifest.json, quality.json, comparison.txt\n\n%s", dir, agentic.Rows(sessions), comparison)
+	return err
 }

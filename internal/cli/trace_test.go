@@ -114,3 +114,28 @@ func TestValidate(t *testing.T) {
 		}
 	}
 }
+
+// TestSynthesizeAgents: a directory of its own with the files; profile's own check takes the rows.
+func TestSynthesizeAgents(t *testing.T) {
+	status, out, errs := say(t, nil, "synthesize agentic-code --num-sessions 3 --output traces --seed 7 --max-isl 90000")
+	entries, err := os.ReadDir("traces")
+	if status != 0 || err != nil || len(entries) != 1 || !strings.HasPrefix(entries[0].Name(), "default_3s_seed7_20") {
+		t.Fatalf("%d %v %v\n%s%s", status, err, entries, out, errs)
+	}
+	for _, name := range []string{"dataset.jsonl", "manifest.json", "quality.json", "comparison.txt"} {
+		if info, err := os.Stat("traces/" + entries[0].Name() + "/" + name); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	p := &Program{}
+	if faults, passed, err := p.validateTrace("traces/" + entries[0].Name() + "/dataset.jsonl"); err != nil || len(faults) > 0 || !strings.Contains(passed, "Mooncake") {
+		t.Errorf("%v %v %s", err, faults, passed)
+	}
+	for line, want := range map[string]string{
+		"synthesize agentic-code --num-sessions 0": "--num-sessions 0", "synthesize agentic-code --config none.json": "none.json: neither", "synthesize agentic-code --max-isl 1": "max_prompt_tokens",
+	} {
+		if status, _, errs := say(t, nil, line); status != 1 || !strings.Contains(errs, want) {
+			t.Errorf("%s: %d %s, want %q", line, status, errs, want)
+		}
+	}
+}

@@ -1,0 +1,258 @@
+// Package agentic generates traces of coding agents: sessions of many turns whose prompts grow, in layers of prefix that all sessions, the sessions
+// of a group, or the turns of one session share. Laws, session model and files: datasets, section 11.2 of the contract.
+package agentic
+
+import (
+	"fmt"
+	"math"
+
+	"aiperf/internal/rng"
+)
+
+// Rooms in the space of ids: groups of the layer between, blocks of each, blocks of a session.
+const (
+	maxGroups        = 1000
+	groupBlocks      = 200
+	maxSessionBlocks = 4000
+)
+
+// leastOutput is the least output length in tokens, unless the longest one is shorter.
+const leastOutput = 30
+
+// End says why a session ended.
+type End int
+
+// The ends of sessions.
+const (
+	Retired   End = iota // the next prompt would be too long
+	Reset                // by chance
+	Split                // it goes on as another session
+	Completed            // it had the turns that were drawn for it
+)
+
+// Turn is one request of a session. Lengths are in tokens.
+type Turn struct {
+	Input  int     // the whole prompt
+	New    int     // of it, what the turn adds; the whole prompt in the first turn
+	Output int     // asked for
+	Delay  float64 // ms after the answer before
+}
+
+// Session is one conversation.
+type Session struct {
+	ID        string
+	Group     int
+	Number    int   // of the room of ids that its own blocks lie in
+	Prefix    []int // ids of the first prompt
+	Turns     []Turn
+	End       End
+	Continues bool // begins with what a session that was split left
+}
+
+// generator draws sessions.
+type generator struct {
+	*Config
+	draws     *rng.Stream
+	groups    []float64 // shares added up
+	l1, l15   int       // blocks
+	newTokens Lognormal
+	leastOut  float64
+	sessions  int
+}
+
+// Generate draws n sessions; splits add more. The same seed gives the same sessions.
+func Generate(c *Config, n int, root *rng.Root, tick func(done int)) ([]Session, error) {
+	g := &generator{Config: c, draws: root.Stream("dataset.agentic_code"), newTokens: c.NewTokens.law(), leastOut: leastOutput}
+	g.l1, g.l15 = blocksOf(c.Cache.Layer1, c.BlockSize), blocksOf(c.Cache.Layer15, c.BlockSize)
+	if most := c.Output.Max; most != nil {
+		g.leastOut = min(leastOutput, math.Trunc(*most))
+	}
+	sum := 0.0
+	for k := range c.Cache.Groups.Number {
+		sum += math.Pow(float64(k+1), -c.Cache.Groups.Alpha)
+		g.groups = append(g.groups, sum)
+	}
+	if need := blocksOf(c.MaxPrompt, c.BlockSize) - g.l1 - g.l15; need > maxSessionBlocks {
+		return nil, fmt.Errorf("max_prompt_tokens %d: a session would need %d blocks of its own; there is room for %d", c.MaxPrompt, need, maxSessionBlocks)
+	}
+	return g.all(n, tick)
+}
+
+func blocksOf(tokens, block int) int { return (tokens + block - 1) / block }
+
+// all draws the primary sessions and scatters what splits leave over the back of the list.
+func (g *generator) all(n int, tick func(int)) ([]Session, error) {
+	type deferred struct {
+		session Session
+		after   int
+	}
+	var list []Session
+	var later []deferred
+	for i := range n {
+		tick(i)
+		if g.Turns != nil {
+			s, err := g.counted()
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, s)
+			continue
+		}
+		progress := float64(i) / float64(max(1, n-1))
+		chance := g.RestartChance * max(0, 1-progress/0.75)
+		split := g.draws.Float64() < chance
+		s, rest := g.session(split)
+		if list = append(list, s); rest != nil {
+			later = append(later, deferred{*rest, len(list) - 1})
+		}
+	}
+	gap := max(1, n/4)
+	for _, d := range later {
+		at := min(d.after+gap, len(list))
+		at += g.draws.Below(len(list) - at + 1)
+		list = append(list[:at], append([]Session{d.session}, list[at:]...)...)
+	}
+	return list, nil
+}
+
+// begin draws what a session begins with.
+func (g *generator) begin() Session {
+	s := Session{ID: fmt.Sprintf("sess-%012x", g.draws.Bits(48)), Group: g.group(), Number: g.sessions}
+	g.sessions++
+	fixed := (g.l1 + g.l15) * g.BlockSize
+	input := min(fixed+max(1, int(g.Cache.Layer2.draw(g.draws))), g.MaxPrompt-1)
+	s.Prefix = g.ids(&s, blocksOf(input, g.BlockSize))
+	s.Turns = []Turn{{Input: input, New: input, Output: g.output()}}
+	return s
+}
+
+// group draws a group by Zipf's law.
+func (g *generator) group() int {
+	u := g.draws.Float64() * g.groups[len(g.groups)-1]
+	for k, sum := range g.groups {
+		if u < sum {
+			return k
+		}
+	}
+	return len(g.groups) - 1
+}
+
+// ids are the first n ids of a session's prompt: those of all sessions, of its group, its own.
+func (g *generator) ids(s *Session, n int) []int {
+	list := make([]int, n)
+	for i := range list {
+		switch {
+		case i < g.l1:
+			list[i] = i
+		case i < g.l1+g.l15:
+			list[i] = g.l1 + groupBlocks*s.Group + i - g.l1
+		default:
+			list[i] = g.base(s) + i - g.l1 - g.l15
+		}
+	}
+	return list
+}
+
+// base is the first id of a session's own.
+func (g *generator) base(s *Session) int {
+	return g.l1 + maxGroups*groupBlocks + maxSessionBlocks*s.Number
+}
+
+func (g *generator) output() int { return int(max(g.leastOut, g.Output.draw(g.draws))) }
+
+// delay draws the pause before the turn behind a prompt of some length: the fuller the context, the shorter.
+func (g *generator) delay(input int) float64 {
+	d := &g.Delay
+	law := &d.Human
+	if g.draws.Float64() < d.AgenticFraction {
+		law = &d.Agentic
+	}
+	ms := law.draw(g.draws)
+	if d.Max != nil {
+		ms = min(ms, *d.Max)
+	}
+	return ms * max(0.2, 1-0.8*float64(input)/float64(g.MaxPrompt))
+}
+
+// next draws the turn that follows, without its output.
+func (g *generator) next(s *Session) Turn {
+	last := s.Turns[len(s.Turns)-1]
+	t := Turn{Delay: g.delay(last.Input), New: max(1, int(g.newTokens.draw(g.draws)))}
+	t.Input = last.Input + last.Output + t.New
+	return t
+}
+
+// resets draws whether the context is thrown away before a prompt of some length.
+func (g *generator) resets(input int) bool {
+	r := g.Reset
+	return r != nil && g.draws.Float64() < r.Chance*(1+(r.Scaling-1)*float64(input)/float64(g.MaxPrompt))
+}
+
+// session draws a session, and what it leaves where it is split.
+func (g *generator) session(split bool) (s Session, rest *Session) {
+	at := -1
+	if split {
+		at = g.draws.Between(g.RestartTurns[0], g.RestartTurns[1]-1)
+	}
+	s = g.begin()
+	g.run(&s, at)
+	if s.End != Split {
+		return s, nil
+	}
+	last := s.Turns[len(s.Turns)-1]
+	input := min(last.Input+last.Output, g.MaxPrompt-1)
+	rest = &Session{ID: fmt.Sprintf("sess-%012x", g.draws.Bits(48)), Group: s.Group, Number: s.Number, Continues: true}
+	rest.Prefix = g.ids(rest, blocksOf(input, g.BlockSize))
+	rest.Turns = []Turn{{Input: input, New: input, Output: g.output()}}
+	g.run(rest, -1)
+	return s, rest
+}
+
+// run draws turns until the session ends, or is split before turn at (-1 = never).
+func (g *generator) run(s *Session, at int) {
+	for {
+		if len(s.Turns) == at {
+			s.End = Split
+			return
+		}
+		t := g.next(s)
+		switch {
+		case t.Input >= g.MaxPrompt:
+			s.End = Retired
+			return
+		case g.resets(t.Input):
+			s.End = Reset
+			return
+		}
+		t.Output = g.output()
+		s.Turns = append(s.Turns, t)
+	}
+}
+
+// counted draws a session of a number of turns that is drawn first.
+func (g *generator) counted() (Session, error) {
+	want := g.Turns.draw(g.draws)
+	attempts := g.Turns.Attempts
+	if g.Turns.Truncate {
+		attempts = 1
+	}
+	for range attempts {
+		s := g.begin()
+		for len(s.Turns) < want {
+			t := g.next(&s)
+			if t.Input >= g.MaxPrompt {
+				break
+			}
+			t.Output = g.output()
+			s.Turns = append(s.Turns, t)
+		}
+		switch {
+		case len(s.Turns) == want:
+			s.End = Completed
+			return s, nil
+		case g.Turns.Truncate:
+			return s, nil
+		}
+	}
+	return Session{}, fmt.Errorf("no session of %d turns fits into max_prompt_tokens %d in %d attempts", want, g.MaxPrompt, attempts)
+}

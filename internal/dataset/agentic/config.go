@@ -1,0 +1,262 @@
+package agentic
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"aiperf/internal/infile"
+	"aiperf/internal/rng"
+)
+
+// Config are the laws of a workload. Lengths are in tokens, times in ms.
+type Config struct {
+	NewTokens     Biased     `json:"new_tokens_per_turn"`
+	Output        Lognormal  `json:"generation_length"`
+	Delay         Delay      `json:"inter_turn_delay"`
+	Reset         *ResetLaw  `json:"reset"` // nil = never
+	Turns         *TurnCount `json:"turns"` // nil = sessions end by length and chance
+	MaxPrompt     int        `json:"max_prompt_tokens"`
+	BlockSize     int        `json:"block_size"`
+	Cache         Cache      `json:"cache"`
+	RestartChance float64    `json:"restart_initial_probability"` // of a split; falls to 0 over three quarters of the sessions
+	RestartTurns  [2]int     `json:"restart_turn_range"`          // from, to before: the turn of a split
+}
+
+// Lognormal is a log-normal law; what is drawn outside its bounds is drawn again. Mu and sigma follow from mean and median where they are absent.
+type Lognormal struct {
+	Mu     float64  `json:"mu"`
+	Sigma  float64  `json:"sigma"`
+	Mean   float64  `json:"mean"`
+	Median float64  `json:"median"`
+	Min    *float64 `json:"min"`
+	Max    *float64 `json:"max"`
+}
+
+// Biased is a law whose draws are longer by a factor.
+type Biased struct {
+	Lognormal
+	Bias float64 `json:"bias"`
+}
+
+// Delay is the law of pauses: a share of quick turns of an agent, the rest of a human.
+type Delay struct {
+	AgenticFraction float64   `json:"agentic_fraction"`
+	Agentic         Lognormal `json:"agentic_delay"`
+	Human           Lognormal `json:"human_delay"`
+	Max             *float64  `json:"max"`
+}
+
+// ResetLaw is the chance that a session ends before a turn: Chance for an empty context, Scaling times that for a full one.
+type ResetLaw struct {
+	Chance  float64 `json:"base_probability"`
+	Scaling float64 `json:"context_scaling"`
+}
+
+// TurnCount is the law of the number of turns.
+type TurnCount struct {
+	Mean     float64 `json:"mean"`
+	Median   float64 `json:"median"`
+	Min      int     `json:"min"`
+	Max      int     `json:"max"`
+	Truncate bool    `json:"allow_truncation"`
+	Attempts int     `json:"max_session_attempts"`
+}
+
+// Cache are the layers of prefix: of all sessions, of a group of them, of one.
+type Cache struct {
+	Layer1  int       `json:"layer1_tokens"`
+	Layer15 int       `json:"layer1_5_tokens"`
+	Layer2  Lognormal `json:"layer2"`
+	Groups  Groups    `json:"layer1_5_groups"`
+}
+
+// Groups says how sessions fall into groups: Zipf's law.
+type Groups struct {
+	Number int     `json:"num_groups"`
+	Alpha  float64 `json:"zipf_alpha"`
+}
+
+// law is the biased law itself.
+func (b Biased) law() Lognormal {
+	l := b.Lognormal
+	l.Mu += math.Log(b.Bias)
+	return l
+}
+
+// mostDraws is how often a number outside its bounds is drawn again; then it is cut.
+const mostDraws = 100
+
+func (l *Lognormal) draw(s *rng.Stream) float64 {
+	v := math.Exp(s.Gauss(l.Mu, l.Sigma))
+	for range mostDraws {
+		if (l.Min == nil || v >= *l.Min) && (l.Max == nil || v <= *l.Max) {
+			return v
+		}
+		v = math.Exp(s.Gauss(l.Mu, l.Sigma))
+	}
+	if l.Min != nil {
+		v = max(v, *l.Min)
+	}
+	if l.Max != nil {
+		v = min(v, *l.Max)
+	}
+	return v
+}
+
+func (c *TurnCount) draw(s *rng.Stream) int {
+	l := lognormal(c.Mean, c.Median)
+	return min(c.Max, max(c.Min, int(math.RoundToEven(l.draw(s)))))
+}
+
+// lognormal is the law of a mean and a median: mu = ln median, sigma = sqrt(2 ln(mean/median)).
+func lognormal(mean, median float64) Lognormal {
+	return Lognormal{Mean: mean, Median: median, Mu: math.Log(median), Sigma: math.Sqrt(2 * math.Log(mean/median))}
+}
+
+// Default returns the laws of a run that names none.
+func Default() *Config {
+	return &Config{
+		NewTokens: Biased{lognormal(3500, 1800), 1}, Output: lognormal(500, 300),
+		Delay: Delay{AgenticFraction: 0.7, Agentic: lognormal(2500, 1800), Human: lognormal(40000, 25000)},
+		Reset: &ResetLaw{0.02, 2}, MaxPrompt: 200000, BlockSize: 512,
+		Cache:        Cache{Layer1: 32000, Layer15: 20000, Layer2: lognormal(10000, 5000), Groups: Groups{50, 1.2}},
+		RestartTurns: [2]int{5, 15},
+	}
+}
+
+// bundled are the configurations that go by a name.
+var bundled = map[string]string{"default": `{
+  "new_tokens_per_turn": {"mean": 6000, "median": 6000, "max": 10000, "bias": 1.1}, "generation_length": {"mean": 1000, "median": 1000, "max": 1500},
+  "inter_turn_delay": {"agentic_fraction": 0.7, "agentic_delay": {"mean": 2500, "median": 1800, "max": 10000}, "human_delay": {"mean": 40000, "median": 25000, "max": 120000}},
+  "reset": {"base_probability": 0.01, "context_scaling": 1.5}, "max_prompt_tokens": 167000, "block_size": 512,
+  "cache": {"layer1_tokens": 32000, "layer1_5_tokens": 0, "layer2": {"mean": 15000, "median": 5000, "max": 30000}, "layer1_5_groups": {"num_groups": 1, "zipf_alpha": 0.6}}}`}
+
+// maxConfig is the size of the largest configuration, in bytes.
+const maxConfig = 1 << 20
+
+// Load reads a configuration: a bundled name, a file of its own, or the manifest of a former run; "" is the default. name is what its directory
+// is called by.
+func Load(from string) (c *Config, name string, err error) {
+	if from == "" {
+		return Default(), "default", nil
+	}
+	name = from
+	text := []byte(bundled[from])
+	if len(text) == 0 {
+		if text, err = infile.ReadAll(from, maxConfig); errors.Is(err, os.ErrNotExist) {
+			return nil, "", fmt.Errorf("%s: neither a file nor a bundled configuration (default)", from)
+		} else if err != nil {
+			return nil, "", err
+		}
+		name = strings.TrimSuffix(filepath.Base(from), filepath.Ext(from))
+	}
+	var manifest struct {
+		Params json.RawMessage `json:"generation_params"`
+	}
+	if json.Unmarshal(text, &manifest) == nil && manifest.Params != nil {
+		text = manifest.Params
+	}
+	if c, err = parse(text); err != nil {
+		return nil, "", fmt.Errorf("%s: %w", from, err)
+	}
+	return c, name, nil
+}
+
+// parse reads laws over the default ones. A key that is not known is refused: what it asks for would be lost.
+func parse(text []byte) (*Config, error) {
+	c := Default()
+	var given struct {
+		Output *json.RawMessage `json:"generation_length"`
+		New    *json.RawMessage `json:"new_tokens_per_turn"`
+		Delay  struct {
+			Agentic *json.RawMessage `json:"agentic_delay"`
+			Human   *json.RawMessage `json:"human_delay"`
+		} `json:"inter_turn_delay"`
+		Cache struct {
+			Layer2 *json.RawMessage `json:"layer2"`
+		} `json:"cache"`
+	}
+	if err := json.Unmarshal(text, &given); err != nil {
+		return nil, err
+	}
+	for raw, l := range map[**json.RawMessage]*Lognormal{
+		&given.Output: &c.Output, &given.New: &c.NewTokens.Lognormal, &given.Delay.Agentic: &c.Delay.Agentic, &given.Delay.Human: &c.Delay.Human, &given.Cache.Layer2: &c.Cache.Layer2,
+	} {
+		if *raw != nil { // it is said whole
+			*l = Lognormal{}
+		}
+	}
+	if given.New != nil {
+		c.NewTokens.Bias = 1
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(c); err != nil {
+		return nil, err
+	}
+	if c.Turns != nil && c.Turns.Attempts == 0 {
+		c.Turns.Attempts = 100
+	}
+	return c, c.Check()
+}
+
+// Check completes the laws and tells what is wrong with them.
+func (c *Config) Check() error {
+	for name, l := range map[string]*Lognormal{
+		"generation_length": &c.Output, "new_tokens_per_turn": &c.NewTokens.Lognormal, "inter_turn_delay.agentic_delay": &c.Delay.Agentic,
+		"inter_turn_delay.human_delay": &c.Delay.Human, "cache.layer2": &c.Cache.Layer2,
+	} {
+		if err := l.complete(); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	share := func(p float64) bool { return p >= 0 && p <= 1 }
+	t := c.Turns
+	for _, one := range []struct {
+		bad bool
+		why string
+	}{
+		{!(c.NewTokens.Bias > 0), "new_tokens_per_turn.bias: must be above 0"},
+		{!share(c.Delay.AgenticFraction), "inter_turn_delay.agentic_fraction: must be 0 to 1"},
+		{c.Delay.Max != nil && *c.Delay.Max < 0, "inter_turn_delay.max: must not be negative"},
+		{c.Reset != nil && (!share(c.Reset.Chance) || !(c.Reset.Scaling >= 1)), "reset: base_probability must be 0 to 1, context_scaling at least 1"},
+		{c.BlockSize < 1, "block_size: must be at least 1"},
+		{c.Cache.Layer1 < 0 || c.Cache.Layer15 < 0, "cache: layers must not be negative"},
+		{c.Cache.Groups.Number < 1 || c.Cache.Groups.Number > maxGroups || !(c.Cache.Groups.Alpha >= 0), "cache.layer1_5_groups: num_groups must be 1 to 1000, zipf_alpha at least 0"},
+		{c.BlockSize > 0 && blocksOf(c.Cache.Layer15, c.BlockSize) > groupBlocks, "cache.layer1_5_tokens: more than 200 blocks"},
+		{c.MaxPrompt < 2, "max_prompt_tokens: must be at least 2"},
+		{!share(c.RestartChance), "restart_initial_probability: must be 0 to 1"},
+		{c.RestartTurns[0] < 1 || c.RestartTurns[1] <= c.RestartTurns[0], "restart_turn_range: must be two numbers from 1 on, the second above the first"},
+		{t != nil && (c.Reset != nil || c.RestartChance > 0), "turns: excludes reset (null) and restart_initial_probability (0)"},
+		{t != nil && !(t.Min >= 1 && float64(t.Min) <= t.Median && t.Median <= t.Mean && t.Mean <= float64(t.Max)), "turns: needs 1 <= min <= median <= mean <= max"},
+	} {
+		if one.bad {
+			return errors.New(one.why)
+		}
+	}
+	return nil
+}
+
+// complete derives mu and sigma where only mean and median are given.
+func (l *Lognormal) complete() error {
+	switch {
+	case l.Mu != 0 || l.Sigma != 0:
+		if !(l.Sigma >= 0) {
+			return fmt.Errorf("sigma %g: must not be negative", l.Sigma)
+		}
+	case !(l.Median > 0) || !(l.Mean >= l.Median) || math.IsInf(l.Mean, 0):
+		return fmt.Errorf("mean %g, median %g: a log-normal law needs a median above 0 and a mean that is not below it", l.Mean, l.Median)
+	default:
+		l.Mu, l.Sigma = math.Log(l.Median), math.Sqrt(2*math.Log(l.Mean/l.Median))
+	}
+	if l.Min != nil && l.Max != nil && *l.Min > *l.Max {
+		return fmt.Errorf("min %g is above max %g", *l.Min, *l.Max)
+	}
+	return nil
+}
