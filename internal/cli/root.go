@@ -85,6 +85,7 @@ func (p *Program) root() *cobra.Command {
 	tokenizers.SetOut(p.data()) // texts and ids as they are
 	root.AddCommand(p.profileCommand(), p.mockServerCommand(), p.newReportCommand(), tokenizers, p.configCommand())
 	root.AddCommand(p.traceCommands()...)
+	root.AddCommand(p.datasetCommand())
 	p.completionCommands(root)
 	root.AddGroup(&cobra.Group{ID: groupBuilt, Title: "Commands:"}, &cobra.Group{ID: groupLater, Title: "Known, not built yet:"})
 	root.SetHelpCommandGroupID(groupBuilt)

@@ -3,7 +3,6 @@ package trace
 import (
 	"errors"
 	"io"
-	"slices"
 
 	"aiperf/internal/dataset"
 	"aiperf/internal/dataset/rows"
@@ -82,7 +81,7 @@ func Shapes(path string, f func(Shape)) error {
 // Analyze takes two passes over rows that each gives by calling its argument for every row. Its memory grows with the number of different ids
 // and leading sequences, and by 40 bytes a row.
 func Analyze(block int, pass func(func(Shape)) error) (*Analysis, error) {
-	a := &analyzer{block: block, places: map[place]bool{}, tree: map[edge]*node{}, seen: map[int64]bool{}}
+	a := &analyzer{block: block, places: map[place]bool{}, tree: NewTree()}
 	if err := pass(a.count); err != nil {
 		return nil, err
 	}
@@ -98,38 +97,21 @@ type place struct {
 	id int64
 }
 
-// edge leads from a leading sequence to the one that is longer by an id: the prefix tree of the ids. Node 0 is its root.
-type edge struct {
-	from int
-	id   int64
-}
-
-type node struct{ number, visits int }
-
 // analyzer collects.
 type analyzer struct {
 	block  int
 	places map[place]bool // true = in more than one row
-	tree   map[edge]*node
-	seen   map[int64]bool // ids of the rows before
+	tree   *Tree
 
 	input, output, context, unique, hits []float64
 }
 
 // count is the first pass.
 func (a *analyzer) count(s Shape) {
-	from := 0
 	for i, id := range s.IDs {
 		p := place{i, id}
 		_, again := a.places[p]
 		a.places[p] = again
-		n := a.tree[edge{from, id}]
-		if n == nil {
-			n = &node{number: len(a.tree) + 1}
-			a.tree[edge{from, id}] = n
-		}
-		n.visits++
-		from = n.number
 	}
 }
 
@@ -147,32 +129,14 @@ func (a *analyzer) measure(s Shape) {
 		context = s.Input
 	}
 	a.context, a.unique = append(a.context, float64(context)), append(a.unique, float64(s.Input-context))
-	if n := len(s.IDs); n > 0 {
-		known := slices.IndexFunc(s.IDs, func(id int64) bool { return !a.seen[id] })
-		if known < 0 {
-			known = n
-		}
-		a.hits = append(a.hits, float64(known)/float64(n))
-	}
-	for _, id := range s.IDs {
-		a.seen[id] = true
+	if rate := a.tree.Add(s.IDs); len(s.IDs) > 0 {
+		a.hits = append(a.hits, rate)
 	}
 }
 
 func (a *analyzer) result() *Analysis {
-	r := &Analysis{Requests: len(a.input), UniquePrefixes: len(a.tree)}
-	all, again := 0, 0
-	for e, n := range a.tree {
-		if e.from == 0 && n.visits > 1 {
-			r.PrefixGroups++
-		}
-		if all += n.visits; n.visits > 1 {
-			again += n.visits
-		}
-	}
-	if all > 0 {
-		r.PrefixReuseRatio = float64(again) / float64(all)
-	}
+	r := &Analysis{Requests: len(a.input)}
+	r.UniquePrefixes, r.PrefixGroups, r.PrefixReuseRatio = a.tree.Sharing()
 	r.ISL, r.OSL, r.Context, r.Unique, r.HitRate = SpreadOf(a.input), SpreadOf(a.output), SpreadOf(a.context), SpreadOf(a.unique), SpreadOf(a.hits)
 	if r.ISL != nil {
 		r.MinISL, r.MaxISL, r.AvgISL = int(r.ISL.Min), int(r.ISL.Max), r.ISL.Mean

@@ -15,7 +15,7 @@ func AppendRow(dst []byte, rec *Record, session string) []byte {
 	o := jsontext.Open(dst)
 	if rec.Timestamp != nil {
 		o.Key("timestamp")
-		o.B = appendNumber(o.B, *rec.Timestamp)
+		o.B = AppendNumber(o.B, *rec.Timestamp)
 	}
 	if rec.InputLength > 0 {
 		o.Int("input_length", int64(rec.InputLength))
@@ -37,7 +37,7 @@ func AppendRow(dst []byte, rec *Record, session string) []byte {
 	o.TextIfAny("session_id", session)
 	if rec.Delay != nil {
 		o.Key("delay")
-		o.B = appendNumber(o.B, *rec.Delay)
+		o.B = AppendNumber(o.B, *rec.Delay)
 	}
 	if rec.Text != nil {
 		o.Text("text_input", *rec.Text)
@@ -64,8 +64,8 @@ func AppendRow(dst []byte, rec *Record, session string) []byte {
 	return o.Close()
 }
 
-// appendNumber writes a whole number without a point.
-func appendNumber(dst []byte, f float64) []byte {
+// AppendNumber appends a number, a whole one without a point.
+func AppendNumber(dst []byte, f float64) []byte {
 	if f == math.Trunc(f) && math.Abs(f) < 1<<53 {
 		return strconv.AppendInt(dst, int64(f), 10)
 	}

@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"aiperf/internal/dataset/survey"
+)
+
+const chats = `{"text":"Hello there","output_length":9,"timestamp":1000}
+{"session_id":"s","turns":[]}
+`
+
+// TestDescribe: the figures by hand; texts are counted with the builtin tokenizer ("one two three": 3 tokens).
+func TestDescribe(t *testing.T) {
+	files := map[string]string{
+		"multi.jsonl": `{"session_id":"a","turns":[{"text":"one two three"},{"text":"one","image":"https://h/x.png","output_length":7}]}
+{"session_id":"b","turns":[{"text":"two","audio":"wav,AAEC","timestamp":5}]}
+`, "trace.jsonl": worked, "burst.csv": "Timestamp,Request tokens,Response tokens\n5,472,18\n45.5,1087,230\n",
+	}
+	describe := func(line string) *survey.Survey {
+		status, out, errs := say(t, files, "dataset describe "+line+" --json")
+		var s survey.Survey
+		if err := json.Unmarshal([]byte(out), &s); err != nil || status != 0 {
+			t.Fatalf("%s: %d %v\n%s%s", line, status, err, out, errs)
+		}
+		return &s
+	}
+	s := describe("multi.jsonl")
+	if s.Format != "multi_turn" || s.Rows != 2 || s.Sessions != 2 || s.Turns != 3 || s.Input.Count != 3 || s.Input.Max != 3 || s.Input.Min != 1 || s.Output.Mean != 7 ||
+		s.Media["images_address"] != 1 || s.Media["audio_inline"] != 1 || s.Arrivals.First != 5 || s.Prefixes != nil {
+		t.Errorf("%+v %+v", s, s.Input)
+	}
+	s = describe("trace.jsonl")
+	if s.Format != "mooncake_trace" || s.Sessions != 3 || s.Input.Count != 3 || s.Input.Max != 1500 || s.Prefixes.Unique != 5 || s.Prefixes.Groups != 1 || s.Prefixes.HitRate != 2.0/9 ||
+		s.Arrivals.Last != 900.5 {
+		t.Errorf("%+v %+v %+v", s, s.Prefixes, s.Arrivals)
+	}
+	total := int64(0)
+	for _, n := range s.Arrivals.Counts {
+		total += n
+	}
+	if first := s.Arrivals.Counts[0]; total != 3 || first != 1 {
+		t.Errorf("arrivals %v", s.Arrivals.Counts)
+	}
+	if s = describe("burst.csv"); s.Format != "burst_gpt_trace" || s.Rows != 2 || s.Arrivals.Last != 45500 {
+		t.Errorf("%+v", s)
+	}
+	status, out, errs := say(t, files, "dataset describe trace.jsonl --output-file deep/s.json")
+	if status != 0 || !strings.Contains(out, "rows 3, sessions 3, turns 3") || !strings.Contains(out, "█") || !strings.Contains(out, "Prefix sharing: 5 leading sequences") {
+		t.Errorf("%d %s%s", status, out, errs)
+	}
+	if _, err := os.Stat("deep/s.json"); err != nil {
+		t.Error(err)
+	}
+	for line, want := range map[string]string{"dataset describe none": "none", "dataset": "", "dataset describe bad.jsonl": "bad.jsonl:2", "dataset explain": "unknown command"} {
+		status, _, errs := say(t, map[string]string{"bad.jsonl": chats}, line)
+		if (status == 0) != (want == "") || !strings.Contains(errs, want) {
+			t.Errorf("%s: %d %s, want %q", line, status, errs, want)
+		}
+	}
+}
+
+// TestConvert: there and back gives the same words; what a format cannot say is refused with the row, and nothing is written.
+func TestConvert(t *testing.T) {
+	files := map[string]string{
+		"multi.jsonl":   `{"session_id":"a","turns":[{"texts":["one"]},{"texts":["two"],"delay":5,"output_length":7}]}` + "\n",
+		"single.jsonl":  `{"texts":["x","y"],"images":["https://h/a.png"],"timestamp":2.5}` + "\n",
+		"trace.jsonl":   worked,
+		"burst.csv":     "Timestamp,Request tokens,Response tokens\n5,472,18\n",
+		"payload.jsonl": `{"model":"m","messages":[{"role":"user","content":"one"}]}` + "\n",
+	}
+	for line, want := range map[string]string{
+		"multi.jsonl o --to mooncake_trace":     `{"session_id":"a","text_input":"one"}` + "\n" + `{"output_length":7,"session_id":"a","delay":5,"text_input":"two"}` + "\n",
+		"multi.jsonl o --to multi_turn":         files["multi.jsonl"],
+		"single.jsonl o --to multi_turn":        `{"turns":[{"texts":["x","y"],"images":["https://h/a.png"],"timestamp":2.5}]}` + "\n",
+		"single.jsonl o --to single_turn":       files["single.jsonl"],
+		"trace.jsonl o --to mooncake_trace":     files["trace.jsonl"],
+		"burst.csv o --to mooncake_trace":       `{"timestamp":5000,"input_length":472,"output_length":18}` + "\n",
+		"payload.jsonl o --to mooncake_trace":   `{"payload":` + strings.TrimSpace(files["payload.jsonl"]) + "}\n",
+		"payload.jsonl o --to raw_payload":      files["payload.jsonl"],
+		"payload.jsonl deep/o --to raw_payload": "",
+	} {
+		status, out, errs := say(t, files, "dataset convert "+line)
+		got, err := os.ReadFile(strings.Fields(line)[1])
+		if status != 0 || err != nil || want != "" && string(got) != want {
+			t.Errorf("%s: %d %v %s\n%swant\n%s%s", line, status, err, errs, got, want, out)
+		}
+	}
+	for line, want := range map[string]string{
+		"multi.jsonl o --to single_turn": "multi.jsonl:1: turns of a conversation", "trace.jsonl o --to multi_turn": "trace.jsonl:1: a row of lengths", "single.jsonl o --to mooncake_trace": "single.jsonl:1: a row of mooncake_trace",
+		"single.jsonl o --to raw_payload": "only whole request bodies", "single.jsonl o --to csv": `--to "csv"`, "single.jsonl trace.jsonl --to single_turn": "--force",
+	} {
+		status, _, errs := say(t, files, "dataset convert "+line)
+		if status != 1 || !strings.Contains(errs, want) {
+			t.Errorf("%s: %d %s, want %q", line, status, errs, want)
+		}
+		if _, err := os.Stat("o"); err == nil {
+			t.Errorf("%s: a file is written", line)
+		}
+	}
+}

@@ -1,0 +1,226 @@
+package survey
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"aiperf/internal/conversation"
+	"aiperf/internal/dataset/custom"
+	"aiperf/internal/dataset/trace"
+	"aiperf/internal/jsontext"
+)
+
+// targets are the formats that can be written.
+var targets = map[string]func(dst []byte, e custom.Entry) ([]byte, error){
+	"single_turn": appendSingle, "multi_turn": appendMulti, trace.MooncakeType: appendMooncake, "raw_payload": appendPayload,
+}
+
+// Targets lists the formats that can be written.
+const Targets = "single_turn, multi_turn, mooncake_trace, raw_payload"
+
+// Converter returns what writes a row in a format, lines included; nil = the format cannot be written.
+func Converter(to string) func(dst []byte, e custom.Entry) ([]byte, error) {
+	write := targets[to]
+	if write == nil {
+		return nil
+	}
+	return func(dst []byte, e custom.Entry) ([]byte, error) {
+		out, err := write(dst, e)
+		if err != nil {
+			return dst, fmt.Errorf("%s: %w", e.Where, err)
+		}
+		return out, nil
+	}
+}
+
+// lossless refuses what the row formats of turns cannot say.
+func lossless(t *conversation.Turn) error {
+	switch {
+	case t.RawPayload != nil:
+		return errors.New("a whole request body has no turn: it can be written as raw_payload or mooncake_trace")
+	case t.RawMessages != nil:
+		return errors.New("ready messages have no turn: they can be written as mooncake_trace")
+	}
+	return nil
+}
+
+// turnsOf makes turns of a row of traffic.
+func turnsOf(e custom.Entry) ([]conversation.Turn, error) {
+	r := e.Record
+	if r == nil {
+		return e.Turns, nil
+	}
+	t := conversation.Turn{Timestamp: r.Timestamp, Delay: r.Delay, MaxTokens: r.OutputLength, RawMessages: r.Messages, RawPayload: r.Payload, ExtraBody: r.Extra}
+	switch {
+	case r.Text != nil:
+		t.Parts = conversation.Texts("", *r.Text)
+	case r.Messages == nil && r.Payload == nil:
+		return nil, errors.New("a row of lengths has no text: it can be written as mooncake_trace only")
+	}
+	return []conversation.Turn{t}, nil
+}
+
+// appendTurn appends the members of a turn.
+func appendTurn(o *jsontext.Object, t *conversation.Turn) error {
+	if err := lossless(t); err != nil {
+		return err
+	}
+	if t.Role != "" {
+		o.Text("role", t.Role)
+	}
+	for _, k := range []struct {
+		kind conversation.Kind
+		key  string
+	}{{conversation.Text, "texts"}, {conversation.Image, "images"}, {conversation.Audio, "audios"}, {conversation.Video, "videos"}} {
+		if err := appendParts(o, t, k.kind, k.key); err != nil {
+			return err
+		}
+	}
+	appendTimes(o, t)
+	if t.MaxTokens != nil {
+		o.Int("output_length", int64(*t.MaxTokens))
+	}
+	if t.ExtraBody != nil {
+		o.Raw("extra", t.ExtraBody)
+	}
+	return nil
+}
+
+func appendTimes(o *jsontext.Object, t *conversation.Turn) {
+	if t.Timestamp != nil {
+		o.Key("timestamp")
+		o.B = trace.AppendNumber(o.B, *t.Timestamp)
+	}
+	if t.Delay != nil {
+		o.Key("delay")
+		o.B = trace.AppendNumber(o.B, *t.Delay)
+	}
+}
+
+// appendParts appends the contents of a kind: as plain texts, or with the names of their lists.
+func appendParts(o *jsontext.Object, t *conversation.Turn, kind conversation.Kind, key string) error {
+	var list []byte
+	for i := range t.Parts {
+		p := &t.Parts[i]
+		if p.Kind != kind {
+			continue
+		}
+		text, err := contentOf(p)
+		if err != nil {
+			return err
+		}
+		if list = append(list, ','); p.Name == "" {
+			list = jsontext.AppendString(list, text)
+			continue
+		}
+		named := jsontext.Open(list)
+		named.Text("name", p.Name)
+		named.Raw("contents", append(jsontext.AppendString([]byte("["), text), ']'))
+		list = named.Close()
+	}
+	if list != nil {
+		list[0] = '['
+		o.Raw(key, append(list, ']'))
+	}
+	return nil
+}
+
+// contentOf is a part as an author writes it: text, an address, or the content in base64.
+func contentOf(p *conversation.Part) (string, error) {
+	switch {
+	case p.Kind == conversation.Text:
+		return p.Text, nil
+	case p.Blob == nil || p.ID != "":
+		return "", errors.New("images with ids are not converted: image_uuids stand beside plain lists only")
+	case p.Blob.Address() != "":
+		return p.Blob.Address(), nil
+	}
+	content, err := p.Blob.Base64()
+	if err != nil {
+		return "", err
+	}
+	if p.Kind == conversation.Audio {
+		return strings.TrimPrefix(p.Blob.MediaType(), "audio/") + "," + string(content), nil
+	}
+	return "data:" + p.Blob.MediaType() + ";base64," + string(content), nil
+}
+
+// appendSingle writes every turn as a row. Turns that build on one another cannot be told apart so.
+func appendSingle(dst []byte, e custom.Entry) ([]byte, error) {
+	turns, err := turnsOf(e)
+	if err != nil {
+		return nil, err
+	}
+	if len(turns) > 1 || e.Record != nil && e.Session != "" {
+		return nil, errors.New("turns of a conversation carry its history, single_turn rows of one session do not: write multi_turn")
+	}
+	o := jsontext.Open(dst)
+	o.TextIfAny("session_id", e.Session)
+	if err := appendTurn(&o, &turns[0]); err != nil {
+		return nil, err
+	}
+	return append(o.Close(), '\n'), nil
+}
+
+// appendMulti writes a row as a conversation; rows of one session continue each other.
+func appendMulti(dst []byte, e custom.Entry) ([]byte, error) {
+	turns, err := turnsOf(e)
+	if err != nil {
+		return nil, err
+	}
+	o := jsontext.Open(dst)
+	o.TextIfAny("session_id", e.Session)
+	o.Key("turns")
+	o.B = append(o.B, '[')
+	for i := range turns {
+		if i > 0 {
+			o.B = append(o.B, ',')
+		}
+		inner := jsontext.Open(o.B)
+		if err := appendTurn(&inner, &turns[i]); err != nil {
+			return nil, err
+		}
+		o.B = inner.Close()
+	}
+	o.B = append(o.B, ']')
+	return append(o.Close(), '\n'), nil
+}
+
+// appendMooncake writes records as they are, and a turn of one text as a row of it.
+func appendMooncake(dst []byte, e custom.Entry) ([]byte, error) {
+	if e.Record != nil {
+		return append(trace.AppendRow(dst, e.Record, e.Session), '\n'), nil
+	}
+	for i := range e.Turns {
+		t := &e.Turns[i]
+		rec := trace.Record{Timestamp: t.Timestamp, Delay: t.Delay, OutputLength: t.MaxTokens, Payload: t.RawPayload, Extra: t.ExtraBody}
+		switch texts := t.Contents(); {
+		case t.RawPayload != nil:
+		case len(t.Parts) != 1 || len(texts) != 1 || t.Role != "" && t.Role != "user":
+			return nil, errors.New("a row of mooncake_trace holds one text of the user: no media, no lists, no other role")
+		default:
+			rec.Text = &texts[0]
+		}
+		session := e.Session
+		if session == "" && len(e.Turns) > 1 {
+			session = "row:" + e.Where[strings.LastIndexByte(e.Where, ':')+1:]
+		}
+		dst = append(trace.AppendRow(dst, &rec, session), '\n')
+	}
+	return dst, nil
+}
+
+// appendPayload writes whole bodies.
+func appendPayload(dst []byte, e custom.Entry) ([]byte, error) {
+	body := []byte(nil)
+	if e.Record != nil {
+		body = e.Record.Payload
+	} else if len(e.Turns) == 1 {
+		body = e.Turns[0].RawPayload
+	}
+	if body == nil {
+		return nil, errors.New("only whole request bodies can be written as raw_payload: the words around a text are the endpoint's")
+	}
+	return append(append(dst, body...), '\n'), nil
+}

@@ -1,0 +1,243 @@
+// Package survey tells what a data file holds, and writes it in another format, both row by row.
+package survey
+
+import (
+	"hash/maphash"
+	"math"
+	"math/bits"
+	"strings"
+
+	"aiperf/internal/conversation"
+	"aiperf/internal/dataset/custom"
+	"aiperf/internal/dataset/trace"
+	"aiperf/internal/stats"
+)
+
+// Survey is what a file holds.
+type Survey struct {
+	Path     string         `json:"path"`
+	Format   string         `json:"format"`
+	Rows     int            `json:"rows"`
+	Sessions int            `json:"sessions"`
+	Turns    int            `json:"turns"`
+	Input    *Tokens        `json:"input_tokens"`  // of a turn: as the row says, else counted; nil = no turn has a length or text
+	Output   *Tokens        `json:"output_tokens"` // asked for; nil = by no turn
+	Media    map[string]int `json:"media"`         // images, audio and video by where they are: images_inline, images_address, …
+	Prefixes *Prefixes      `json:"prefixes"`      // nil = no row has hash ids
+	Arrivals *Arrivals      `json:"arrivals"`      // nil = no row has a timestamp
+}
+
+// Tokens describes lengths. Quantiles are exact up to 32 tokens, and within 3 % above.
+type Tokens struct {
+	Count   int64    `json:"count"`
+	Mean    float64  `json:"mean"`
+	Min     int64    `json:"min"`
+	P50     int64    `json:"p50"`
+	P90     int64    `json:"p90"`
+	P99     int64    `json:"p99"`
+	Max     int64    `json:"max"`
+	Buckets []Bucket `json:"buckets"` // of powers of two
+}
+
+// Bucket counts lengths from From to To, both included.
+type Bucket struct {
+	From  int64 `json:"from"`
+	To    int64 `json:"to"`
+	Count int64 `json:"count"`
+}
+
+// Prefixes says what rows share.
+type Prefixes struct {
+	Unique     int     `json:"unique_prefixes"`
+	Groups     int     `json:"num_prefix_groups"`
+	HitRate    float64 `json:"cache_hit_rate"`
+	ReuseRatio float64 `json:"prefix_reuse_ratio"`
+}
+
+// Arrivals counts rows over time.
+type Arrivals struct {
+	First    float64 `json:"first_ms"`
+	Last     float64 `json:"last_ms"`
+	BucketMs float64 `json:"bucket_ms"`
+	Counts   []int64 `json:"counts"` // from First on
+}
+
+// Collector adds rows up. Its memory grows with the number of sessions (8 bytes each) and of hash ids, not with that of rows.
+type Collector struct {
+	Count func(text string) int // tokens of a text
+	Tick  func()
+
+	s             Survey
+	seed          maphash.Seed
+	sessions      map[uint64]struct{}
+	input, output tokens
+	times         times
+	prefixes      *trace.Tree
+}
+
+// NewCollector returns a collector of the rows of a file.
+func NewCollector(path string, count func(string) int, tick func()) *Collector {
+	return &Collector{
+		Count: count, Tick: tick, s: Survey{Path: path, Media: map[string]int{}}, seed: maphash.MakeSeed(), sessions: map[uint64]struct{}{},
+		prefixes: trace.NewTree(),
+	}
+}
+
+// Add adds a row.
+func (c *Collector) Add(e custom.Entry) error {
+	c.Tick()
+	c.s.Rows++
+	if e.Session == "" {
+		c.s.Sessions++
+	} else {
+		c.sessions[maphash.String(c.seed, e.Session)] = struct{}{}
+	}
+	if e.Record != nil {
+		c.record(e.Record)
+		return nil
+	}
+	for i := range e.Turns {
+		c.turn(&e.Turns[i])
+	}
+	return nil
+}
+
+// record adds a row of traffic.
+func (c *Collector) record(r *trace.Record) {
+	c.s.Turns++
+	switch {
+	case r.InputLength > 0:
+		c.input.add(int64(r.InputLength))
+	case r.Text != nil:
+		c.input.add(int64(c.Count(*r.Text)))
+	}
+	if r.OutputLength != nil {
+		c.output.add(int64(*r.OutputLength))
+	}
+	if r.Timestamp != nil {
+		c.times.add(*r.Timestamp)
+	}
+	c.prefixes.Add(r.HashIDs)
+}
+
+// turn adds a turn.
+func (c *Collector) turn(t *conversation.Turn) {
+	c.s.Turns++
+	if text := strings.Join(t.Contents(), " "); text != "" {
+		c.input.add(int64(c.Count(text)))
+	}
+	if t.MaxTokens != nil {
+		c.output.add(int64(*t.MaxTokens))
+	}
+	if t.Timestamp != nil {
+		c.times.add(*t.Timestamp)
+	}
+	for i := range t.Parts {
+		p := &t.Parts[i]
+		kind := map[conversation.Kind]string{conversation.Image: "images", conversation.Audio: "audio", conversation.Video: "video"}[p.Kind]
+		switch {
+		case kind == "":
+		case p.Blob == nil:
+			c.s.Media[kind+"_by_id"]++
+		case p.Blob.Inline():
+			c.s.Media[kind+"_inline"]++
+		default:
+			c.s.Media[kind+"_address"]++
+		}
+	}
+}
+
+// Result is what the rows so far hold.
+func (c *Collector) Result(format string) *Survey {
+	s := c.s
+	s.Format = format
+	s.Sessions += len(c.sessions)
+	s.Input, s.Output, s.Arrivals = c.input.result(), c.output.result(), c.times.result()
+	if c.prefixes.Rows() > 0 {
+		unique, groups, reuse := c.prefixes.Sharing()
+		s.Prefixes = &Prefixes{unique, groups, c.prefixes.HitRate(), reuse}
+	}
+	return &s
+}
+
+// tokens counts lengths in constant space.
+type tokens struct {
+	h       stats.Histogram
+	min     int64
+	buckets [64]int64
+}
+
+func (t *tokens) add(n int64) {
+	if t.h.Count == 0 || n < t.min {
+		t.min = n
+	}
+	t.h.Add(n)
+	t.buckets[bits.Len64(uint64(n))]++
+}
+
+func (t *tokens) result() *Tokens {
+	if t.h.Count == 0 {
+		return nil
+	}
+	r := &Tokens{Count: t.h.Count, Mean: t.h.Mean(), Min: t.min, P50: t.h.Quantile(0.5), P90: t.h.Quantile(0.9), P99: t.h.Quantile(0.99), Max: t.h.Max}
+	for i, n := range t.buckets {
+		from, to := int64(0), int64(0)
+		if i > 0 {
+			from, to = 1<<(i-1), 1<<i-1
+		}
+		if to >= t.min && from <= t.h.Max {
+			r.Buckets = append(r.Buckets, Bucket{from, to, n})
+		}
+	}
+	return r
+}
+
+// timeBuckets is the number of buckets of the arrival curve.
+const timeBuckets = 64
+
+// times counts instants in buckets whose width doubles when the trace turns out to be longer.
+type times struct {
+	n           int64
+	first, last float64 // ms
+	origin      float64 // of the first bucket, a multiple of width
+	width       float64
+	counts      [timeBuckets]int64
+}
+
+func (t *times) add(ms float64) {
+	if t.n == 0 {
+		t.first, t.last, t.width, t.origin = ms, ms, 1, math.Floor(ms)
+	}
+	t.n++
+	t.first, t.last = min(t.first, ms), max(t.last, ms)
+	if ms < t.origin || ms >= t.origin+t.width*timeBuckets {
+		t.fit()
+	}
+	t.counts[int((ms-t.origin)/t.width)]++
+}
+
+// fit doubles the width until all instants have room, from the first on. Buckets lie at multiples of their width, so that old ones fall into new
+// ones whole.
+func (t *times) fit() {
+	width := t.width
+	for math.Floor(t.last/width)-math.Floor(t.first/width) >= timeBuckets {
+		width *= 2
+	}
+	origin := math.Floor(t.first/width) * width
+	var counts [timeBuckets]int64
+	for i, n := range t.counts {
+		if n > 0 {
+			counts[int((t.origin+t.width*float64(i)-origin)/width)] += n
+		}
+	}
+	t.counts, t.width, t.origin = counts, width, origin
+}
+
+func (t *times) result() *Arrivals {
+	if t.n == 0 {
+		return nil
+	}
+	from := int((t.first - t.origin) / t.width)
+	to := int((t.last - t.origin) / t.width)
+	return &Arrivals{First: t.first, Last: t.last, BucketMs: t.width, Counts: append([]int64(nil), t.counts[from:to+1]...)}
+}
