@@ -78,7 +78,6 @@ func (r *resolver) builtFile() {
 		key   string
 		what  string // of it
 	}{
-		{d.Type == config.DatasetPublic, "datasets.main.type", "public"},
 		{slices.ContainsFunc(append(lengths(d.Rankings), d.Turns, d.TurnDelay, d.OSL), shaped) || d.Prompts != nil && (shaped(d.Prompts.ISL) || shaped(d.Prompts.OSL)),
 			"datasets.main.prompts", "distributions with median, min or max"},
 		{run.Models.Strategy == config.ModelWeighted, "models.strategy", "weighted"},

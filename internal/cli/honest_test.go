@@ -81,6 +81,7 @@ var trials = map[string][2]string{
 	"--video-audio-sample-rate": {"16", clip + " --video-audio-num-channels 1"}, "--video-audio-codec": {"libopus", clip + " --video-audio-num-channels 1"},
 	"--video-audio-depth": {"24", clip + " --video-audio-num-channels 1"},
 	"--uuid-and-strip":    {"", "--input-file i.jsonl"}, "--measurement-interval": {"5000", ""}, "--session-concurrency": {"5", ""},
+	"--public-dataset": {"spec_bench", ""}, "--hf-subset": {"other", "--public-dataset mmstar"}, "--dataset-filter": {"harness=claude_code", "--public-dataset exgentic"},
 }
 
 const (

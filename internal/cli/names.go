@@ -2,22 +2,6 @@ package cli
 
 import "aiperf/internal/dataset/custom"
 
-// publicDatasets are the names of --public-dataset.
-var publicDatasets = []string{
-	"sharegpt", "aimo", "aimo_aime", "aimo_numina_cot", "aimo_numina_1_5", "mmstar", "mmvu", "vision_arena",
-	"llava_onevision", "spec_bench", "spec_al_gsm8k", "spec_al_math500", "spec_al_humaneval", "spec_al_mbpp",
-	"spec_al_mtbench", "instruct_coder", "blazedit_5k", "blazedit_10k", "librispeech", "voxpopuli", "gigaspeech", "ami",
-	"spgispeech", "exgentic", "exgentic_v2", "weka_hf", "semianalysis_cc_traces_weka",
-	"semianalysis_cc_traces_weka_no_subagents", "semianalysis_cc_traces_weka_with_subagents",
-	"semianalysis_cc_traces_weka_with_subagents_256k", "semianalysis_cc_traces_weka_with_subagents_060226",
-	"semianalysis_cc_traces_weka_with_subagents_060226_256k", "semianalysis_cc_traces_weka_with_subagents_060526",
-	"semianalysis_cc_traces_weka_with_subagents_060526_256k", "semianalysis_cc_traces_weka_with_subagents_060826",
-	"semianalysis_cc_traces_weka_with_subagents_060826_256k", "semianalysis_cc_traces_weka_061326",
-	"semianalysis_cc_traces_weka_061326_256k", "semianalysis_cc_traces_weka_061526",
-	"semianalysis_cc_traces_weka_061526_256k", "semianalysis_cc_traces_weka_062126",
-	"semianalysis_cc_traces_weka_062126_256k",
-}
-
 // speedBench are the parts of SPEED-Bench, each a file type of its own.
 var speedBench = []string{
 	"speed_bench_qualitative", "speed_bench_coding", "speed_bench_humanities", "speed_bench_math",

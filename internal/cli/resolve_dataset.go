@@ -8,6 +8,7 @@ import (
 
 	"aiperf/internal/config"
 	"aiperf/internal/dataset/custom"
+	"aiperf/internal/dataset/public"
 	"aiperf/internal/infile"
 )
 
@@ -22,9 +23,14 @@ func (r *resolver) dataset() {
 	if rest, ok := strings.CutPrefix(path, "payload:"); ok {
 		path, kind = rest, "mooncake_trace"
 	}
+	name := r.set.Text("--public-dataset", d.Dataset)
 	switch {
 	case path == "" && d.Records != nil:
 		r.inlineDataset(d, kind)
+	case path == "" && name != "" && (!r.over || d.Type == config.DatasetPublic):
+		r.publicDataset(d, name)
+	case path == "" && r.has("--public-dataset"):
+		r.fail("%s: the dataset of %s is of type %s; a flag does not change the type", r.as("--public-dataset"), r.as("--config"), d.Type)
 	case path == "" || strings.HasPrefix(path, "synthetic:"):
 		r.generated(d)
 	case r.over && d.Type != config.DatasetFile:
@@ -152,6 +158,49 @@ func (r *resolver) looked(d *config.Dataset, look *custom.Look, err error) {
 		d.BlockSize = int(n[0])
 	}
 	r.outputLength(&d.OSL)
+}
+
+// publicDataset fills in a published set.
+func (r *resolver) publicDataset(d *config.Dataset, name string) {
+	d.Type, d.Dataset = config.DatasetPublic, name
+	if !r.over {
+		d.Entries, d.Prompts = 0, nil
+	}
+	if r.has("--num-dataset-entries") || r.has("--num-sessions") {
+		d.Entries = r.entries()
+	}
+	set := public.Find(name)
+	switch {
+	case set == nil:
+		r.fail("%s: %v", r.as("--public-dataset"), public.Check(name))
+		return
+	case !set.Built():
+		r.fail("%s %s: not built yet; built are %s", r.as("--public-dataset"), name, strings.Join(public.Built(), ", "))
+		return
+	}
+	r.filters(d, set)
+	r.outputLength(&d.OSL)
+}
+
+// filters reads the filters of rows.
+func (r *resolver) filters(d *config.Dataset, set *public.Set) {
+	given := r.set.Texts("--dataset-filter")
+	if given != nil {
+		d.Filters = map[string]string{}
+	}
+	for _, f := range given {
+		key, value, ok := strings.Cut(f, "=")
+		if !ok || key == "" || value == "" {
+			r.fail("%s: want KEY=VALUE, got %q", r.as("--dataset-filter"), f)
+		}
+		if _, twice := d.Filters[key]; twice {
+			r.fail("%s: %s is given twice", r.as("--dataset-filter"), key)
+		}
+		d.Filters[key] = value
+	}
+	if len(d.Filters) > 0 && !set.Filters {
+		r.fail("%s: %s takes no filters", r.as("--dataset-filter"), set.Name)
+	}
 }
 
 // outputLength puts the flags of the output length over what was there before. A spread without a length asks for nothing.

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"aiperf/internal/config"
+	"aiperf/internal/dataset/public"
 	"aiperf/internal/setting"
 )
 
@@ -161,6 +162,10 @@ func (r *resolver) mode(p *config.Phase) {
 
 // stops gives a phase without a stop condition the default count.
 func (r *resolver) stops(p *config.Phase) {
+	set := public.Find(r.set.Text("--public-dataset", r.run.Dataset().Dataset))
+	if set != nil && set.Sessions && p.Type == config.PhaseFixedSchedule {
+		p.Sessions = nil // it says how many are read; the schedule sends all of their requests
+	}
 	if p.Requests != nil || p.Sessions != nil || p.Duration != nil {
 		if p.Type == config.PhaseFixedSchedule && p.Requests == nil && p.Sessions == nil && r.file != nil {
 			p.Requests = &r.file.Turns

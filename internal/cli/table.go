@@ -2,6 +2,7 @@ package cli
 
 import (
 	"aiperf/internal/config"
+	"aiperf/internal/dataset/public"
 	"aiperf/internal/endpoint"
 	"aiperf/internal/setting"
 )
@@ -18,7 +19,7 @@ func registered(rows []setting.Row) []setting.Row {
 		case "--custom-dataset-type":
 			f.Choices, f.Shown = fileTypes(), builtFileTypes()
 		case "--public-dataset":
-			f.Choices = publicDatasets
+			f.Choices, f.Shown = public.Names(), public.Built()
 		case "--url":
 			f.Split = splitURLs
 		}

@@ -28,6 +28,8 @@ func (v *violations) dataset(b *Benchmark) {
 		v.when(d.Path == "" && d.Records == nil, path+".path", "is empty")
 		v.when(d.Path != "" && d.Records != nil, path+".records", "excludes %s: the rows stand here or in a file", v.as(path+".path"))
 		v.when(d.Records != nil && d.Records.Count() == 0, path+".records", "has no rows")
+	case DatasetPublic:
+		v.when(d.Dataset == "", path+".dataset", "is empty")
 	case DatasetSynthetic:
 		v.when(d.Entries < 1, path+".entries", "must be >= 1")
 		v.when(d.Prompts == nil || d.Prompts.ISL == nil, path+".prompts.isl", "is missing")

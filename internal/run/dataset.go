@@ -10,6 +10,7 @@ import (
 	"aiperf/internal/conversation"
 	"aiperf/internal/dataset"
 	"aiperf/internal/dataset/custom"
+	"aiperf/internal/dataset/public"
 	"aiperf/internal/dataset/synth"
 	"aiperf/internal/dataset/trace"
 	"aiperf/internal/endpoint"
@@ -19,7 +20,8 @@ import (
 )
 
 // openDataset opens what a run sends. agent is the name by which media are fetched, tok is called only if prompts have to be made.
-func openDataset(ctx context.Context, agent string, b *config.Benchmark, e *endpoint.Endpoint, root *rng.Root, tok func() (*tokenizer.Tokenizer, error)) (dataset.Dataset, error) {
+func openDataset(ctx context.Context, agent string, b *config.Benchmark, e *endpoint.Endpoint, root *rng.Root, tok func() (*tokenizer.Tokenizer, error),
+	download func(file string, done, total int64)) (dataset.Dataset, error) {
 	d := b.Dataset()
 	system, err := systemPrompt(b, d)
 	if err != nil {
@@ -39,6 +41,9 @@ func openDataset(ctx context.Context, agent string, b *config.Benchmark, e *endp
 		return openSynthetic(b, d, e, root, around, assignment, tok)
 	case config.DatasetFile:
 		return openFile(ctx, agent, b, d, e, root, around, assignment, tok)
+	case config.DatasetPublic:
+		o := public.Options{Options: sourced(ctx, agent, b, d, e, root, around, assignment, tok), Count: counter(tok)}
+		return openPublic(ctx, b, d, o, download)
 	}
 	return nil, fmt.Errorf("datasets of type %s are not built yet", d.Type)
 }
@@ -198,6 +203,12 @@ func corpusFor(tok *tokenizer.Tokenizer, p *config.Prompts, root *rng.Root) (*sy
 
 func openFile(ctx context.Context, agent string, b *config.Benchmark, d *config.Dataset, e *endpoint.Endpoint, root *rng.Root, around synth.Context, assignment dataset.Assignment,
 	open func() (*tokenizer.Tokenizer, error)) (dataset.Dataset, error) {
+	return custom.Open(d.Path, sourced(ctx, agent, b, d, e, root, around, assignment, open))
+}
+
+// sourced are the options of data that somebody else wrote.
+func sourced(ctx context.Context, agent string, b *config.Benchmark, d *config.Dataset, e *endpoint.Endpoint, root *rng.Root, around synth.Context, assignment dataset.Assignment,
+	open func() (*tokenizer.Tokenizer, error)) custom.Options {
 	var tok *tokenizer.Tokenizer
 	o := custom.Options{
 		Spell: b.As, Root: root, Type: d.Format, Entries: d.Entries, Assignment: assignment, DelayRatio: d.TurnDelayRatio,
@@ -233,7 +244,7 @@ func openFile(ctx context.Context, agent string, b *config.Benchmark, d *config.
 			OutputLen: s.OutputLenMultiplier, MaxISL: value(s.MaxISL), MaxOSL: value(s.MaxOSL),
 		}
 	}
-	return custom.Open(d.Path, o)
+	return o
 }
 
 // batches is how many contents of each kind a turn takes that is drawn from a pool.

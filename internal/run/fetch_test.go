@@ -62,7 +62,7 @@ func TestFetch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		set, err := openDataset(t.Context(), "a/1", b, e, rng.New(nil), nil)
+		set, err := openDataset(t.Context(), "a/1", b, e, rng.New(nil), nil, nil)
 		if err != nil {
 			return nil, err
 		}

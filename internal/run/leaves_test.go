@@ -29,8 +29,9 @@ var elsewhere = map[string]string{
 	"phases.warmup.exclude_from_results": "follows the kind, Validate refuses another",
 	"endpoint.transport":                 "one choice", "endpoint.url_strategy": "one choice",
 	"datasets.main.type": "the bases differ in it", "datasets.main.prompts.block_size": "told to have no effect: generated prompts have no hash ids",
-	"datasets.main.format": "TestRecordedFiles of package cli",
-	"artifacts.summary":    "one choice, others are refused", "artifacts.trace": "TestFlagsReachTheRun", "artifacts.slice_duration": "TestFlagsReachTheRun",
+	"datasets.main.format":  "TestRecordedFiles of package cli",
+	"datasets.main.dataset": "TestPublicOptions", "datasets.main.hf_subset": "TestPublicOptions", "datasets.main.filters": "TestPublicOptions",
+	"artifacts.summary": "one choice, others are refused", "artifacts.trace": "TestFlagsReachTheRun", "artifacts.slice_duration": "TestFlagsReachTheRun",
 	"artifacts.show_trace_timing": "TestFlagsReachTheRun",
 	"models.items.tokenizer":      "not built: no room reads it", "tokenizer.trust_remote_code": "told to have no effect",
 	"phases.warmup.end_offset": "the window of the data is that of the measured phase",
@@ -179,7 +180,7 @@ func view(b *config.Benchmark, words *tokenizer.Tokenizer, data bool) string {
 	if !data {
 		return text.String()
 	}
-	set, err := openDataset(context.Background(), "a/1", b, r.endpoint, datasetRoot(b, root(ptr(config.Seed("3")))), func() (*tokenizer.Tokenizer, error) { return words, nil })
+	set, err := openDataset(context.Background(), "a/1", b, r.endpoint, datasetRoot(b, root(ptr(config.Seed("3")))), func() (*tokenizer.Tokenizer, error) { return words, nil }, nil)
 	if err != nil {
 		return text.String() + err.Error()
 	}

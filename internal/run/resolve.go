@@ -49,7 +49,7 @@ func (r *resolved) stages(ctx context.Context, cfg *config.Benchmark, agent stri
 			return err
 		}},
 		{"dataset", func() (err error) {
-			r.data, err = openDataset(ctx, agent, cfg, r.endpoint, datasetRoot(cfg, r.root), lazyTokenizer(ctx, r.tokenizers))
+			r.data, err = openDataset(ctx, agent, cfg, r.endpoint, datasetRoot(cfg, r.root), lazyTokenizer(ctx, r.tokenizers), say.download)
 			return err
 		}},
 		{"schedule", func() error { return checkData(cfg, r.data, say) }},

@@ -2,7 +2,6 @@ package custom
 
 import (
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"hash"
 	"io"
@@ -105,25 +104,8 @@ func Open(path string, o Options) (*Dataset, error) {
 	if o.Synthesis != nil && !format.Trace {
 		return nil, fmt.Errorf("%s: %s is %s; synthesis is for recorded traffic", o.Spell.As("datasets.main.synthesis"), path, name)
 	}
-	if o.Context.PrefixLength > 0 || o.Context.PrefixPool > 0 {
-		return nil, errors.New(o.Spell.Text("{datasets.main.prefix_prompts.length}, {datasets.main.prefix_prompts.pool_size}: only with generated data, not with {datasets.main.path}"))
-	}
-	l := &loader{Options: o, set: &Dataset{root: o.Root}, media: newLibrary()}
-	l.set.info = dataset.Info{Type: format.Name, Stated: o.Type != "", Trace: format.Trace, Verbatim: format.verbatim, Mode: format.mode}
-	if err := format.read(l, path); err != nil {
-		return nil, err
-	}
-	l.inline()
-	if err := l.faults.Err(); err != nil {
-		return nil, err
-	}
-	if len(l.set.conversations) == 0 {
-		return nil, l.nothingLeft(path)
-	}
-	if err := l.finish(); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return l.set, nil
+	info := dataset.Info{Type: format.Name, Stated: o.Type != "", Trace: format.Trace, Verbatim: format.verbatim, Mode: format.mode}
+	return Collect(path, o, info, func(l *loader) error { return format.read(l, path) })
 }
 
 func (l *loader) nothingLeft(path string) error {

@@ -1,0 +1,60 @@
+package custom
+
+import (
+	"errors"
+	"fmt"
+
+	"aiperf/internal/conversation"
+	"aiperf/internal/dataset"
+)
+
+// Loader gathers the conversations of a source on their way to be a Dataset.
+type Loader = loader
+
+// Collect makes a dataset of the conversations that read adds. name stands in errors.
+func Collect(name string, o Options, info dataset.Info, read func(*Loader) error) (*Dataset, error) {
+	if o.Context.PrefixLength > 0 || o.Context.PrefixPool > 0 {
+		return nil, errors.New(o.Spell.Text("{datasets.main.prefix_prompts.length}, {datasets.main.prefix_prompts.pool_size}: only with generated data, not with ") + name)
+	}
+	l := &loader{Options: o, set: &Dataset{root: o.Root, info: info}, media: newLibrary()}
+	if err := read(l); err != nil {
+		return nil, err
+	}
+	l.inline()
+	if err := l.faults.Err(); err != nil {
+		return nil, err
+	}
+	if len(l.set.conversations) == 0 {
+		return nil, l.nothingLeft(name)
+	}
+	if err := l.finish(); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return l.set, nil
+}
+
+// Add appends a conversation; one without an id gets one.
+func (l *loader) Add(c conversation.Conversation) {
+	if c.ID == "" {
+		c.ID = l.newID()
+	}
+	l.add(c)
+}
+
+// Len is the number of conversations so far.
+func (l *loader) Len() int { return len(l.set.conversations) }
+
+// Warn tells the user something, one line.
+func (l *loader) Warn(format string, args ...any) {
+	l.set.info.Warnings = append(l.set.info.Warnings, fmt.Sprintf(format, args...))
+}
+
+// Media is a blob of what a row says: an address, a data URL or a file. where is the row's place.
+func (l *loader) Media(where string, kind conversation.Kind, text string) (*conversation.Blob, error) {
+	return l.media.blob(where, kind, text)
+}
+
+// Made is a blob of content that lies in memory.
+func (l *loader) Made(media string, content []byte) *conversation.Blob {
+	return conversation.Made(media, int64(len(content)), l.media.store, func() ([]byte, error) { return content, nil })
+}

@@ -1,0 +1,192 @@
+package public
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"aiperf/internal/jsontext"
+)
+
+// Messages of recorded calls, in the words of OpenTelemetry's GenAI conventions (gen_ai.input.messages), as chat messages.
+
+// recorded is a message: a role and its parts.
+type recorded struct {
+	Role  string         `json:"role"`
+	Parts []recordedPart `json:"parts"`
+}
+
+// recordedPart is a part of a message. Which of its members are there depends on its type.
+type recordedPart struct {
+	Type      string          `json:"type"`
+	Content   json.RawMessage `json:"content"`
+	Thinking  json.RawMessage `json:"thinking"`
+	ID        string          `json:"id"`
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments"`
+	Response  json.RawMessage `json:"response"`
+	Result    json.RawMessage `json:"result"`
+}
+
+// message is a chat message.
+type message struct {
+	Role       string     `json:"role"`
+	ToolCallID string     `json:"tool_call_id,omitempty"`
+	Content    string     `json:"content"`
+	Reasoning  string     `json:"reasoning_content,omitempty"`
+	ToolCalls  []toolCall `json:"tool_calls,omitempty"`
+}
+
+type toolCall struct {
+	ID       string   `json:"id"`
+	Type     string   `json:"type"`
+	Function function `json:"function"`
+}
+
+type function struct {
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+}
+
+// messages are the whole messages of a call, the system's first.
+func messages(attributes map[string]any) ([]json.RawMessage, error) {
+	var all []message
+	system, err := instructions(optional(attributes["gen_ai.system_instructions"]))
+	if err != nil {
+		return nil, err
+	}
+	if system != "" {
+		all = append(all, message{Role: "system", Content: system})
+	}
+	var list []recorded
+	if err := json.Unmarshal([]byte(optional(attributes["gen_ai.input.messages"])), &list); err != nil {
+		return nil, fmt.Errorf("gen_ai.input.messages: not JSON of a list of messages: %w", err)
+	}
+	for _, r := range list {
+		some, err := r.messages()
+		if err != nil {
+			return nil, fmt.Errorf("gen_ai.input.messages: %w", err)
+		}
+		all = append(all, some...)
+	}
+	raw := make([]json.RawMessage, len(all))
+	for i, m := range all {
+		if raw[i], err = compact(m); err != nil {
+			return nil, err
+		}
+	}
+	return raw, nil
+}
+
+// instructions are the system's words: plain text, or a JSON list of parts.
+func instructions(text string) (string, error) {
+	if trimmed := bytes.TrimSpace([]byte(text)); len(trimmed) == 0 || trimmed[0] != '[' {
+		return text, nil
+	}
+	var parts []recordedPart
+	if json.Unmarshal([]byte(text), &parts) != nil {
+		return text, nil // words that happen to begin with a bracket
+	}
+	all := ""
+	for _, p := range parts {
+		if p.Type != "text" {
+			return "", fmt.Errorf("gen_ai.system_instructions: part %q is not known", p.Type)
+		}
+		all += plainText(p.Content)
+	}
+	return all, nil
+}
+
+// messages are the chat messages of a recorded one: its own, and one for each answer of a tool that it holds. What stands before such an
+// answer is a message of its own.
+func (r recorded) messages() (all []message, err error) {
+	role := r.Role
+	if role == "developer" {
+		role = "system"
+	}
+	m := message{Role: role}
+	filled, sent := false, false
+	for _, p := range r.Parts {
+		switch p.Type {
+		case "text":
+			m.Content += plainText(p.Content)
+		case "thinking", "reasoning":
+			if p.Thinking == nil {
+				p.Thinking = p.Content
+			}
+			m.Reasoning += plainText(p.Thinking)
+		case "tool_call":
+			m.ToolCalls = append(m.ToolCalls, toolCall{ID: p.ID, Type: "function", Function: function{p.Name, plainText(p.Arguments)}})
+		case "tool_call_response":
+			if filled {
+				all = append(all, m)
+			}
+			answer := p.Response
+			if answer == nil {
+				answer = p.Result
+			}
+			all = append(all, message{Role: "tool", ToolCallID: p.ID, Content: plainText(answer)})
+			m, filled, sent = message{Role: role}, false, true
+			continue
+		default:
+			return nil, fmt.Errorf("part %q of a message of %s is not known", p.Type, r.Role)
+		}
+		filled = true
+	}
+	if filled || !sent {
+		all = append(all, m)
+	}
+	return all, nil
+}
+
+// plainText is a text, or any other value as compact JSON.
+func plainText(raw json.RawMessage) string {
+	var s string
+	if len(raw) == 0 || bytes.Equal(raw, []byte("null")) {
+		return ""
+	}
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	return string(jsontext.AppendCompact(nil, &jsontext.Scanner{Doc: raw}))
+}
+
+// tools are definitions of tools in the words of chat bodies: a flat definition becomes the member function.
+func tools(v any) (json.RawMessage, error) {
+	text := optional(v)
+	if text == "" {
+		return nil, nil
+	}
+	var list []json.RawMessage
+	if err := json.Unmarshal([]byte(text), &list); err != nil {
+		return nil, fmt.Errorf("gen_ai.tool.definitions: not JSON of a list: %w", err)
+	}
+	for i, raw := range list {
+		var flat struct {
+			Type        string          `json:"type"`
+			Function    json.RawMessage `json:"function,omitempty"`
+			Name        string          `json:"name"`
+			Description json.RawMessage `json:"description,omitempty"`
+			Parameters  json.RawMessage `json:"parameters,omitempty"`
+		}
+		if err := json.Unmarshal(raw, &flat); err != nil {
+			return nil, fmt.Errorf("gen_ai.tool.definitions[%d]: %w", i, err)
+		}
+		if flat.Function != nil {
+			continue
+		}
+		inner, err := compact(struct {
+			Name        string          `json:"name"`
+			Description json.RawMessage `json:"description,omitempty"`
+			Parameters  json.RawMessage `json:"parameters,omitempty"`
+		}{flat.Name, flat.Description, flat.Parameters})
+		if err != nil {
+			return nil, err
+		}
+		list[i] = json.RawMessage(`{"type":"function","function":` + string(inner) + `}`)
+	}
+	if len(list) == 0 {
+		return nil, nil
+	}
+	return compact(list)
+}

@@ -1,0 +1,175 @@
+package public
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/mewkiz/flac"
+
+	"aiperf/internal/conversation"
+)
+
+// longestClip is the length of the longest clip that is sent, in seconds.
+const longestClip = 30
+
+// transcribe is the text beside a clip.
+const transcribe = "Transcribe this audio."
+
+// pcm is decoded sound.
+type pcm struct {
+	rate, channels int
+	samples        []float64 // channels side by side, -1 to 1
+}
+
+func (p *pcm) seconds() float64 { return float64(len(p.samples)/p.channels) / float64(p.rate) }
+
+// sounds make a prompt of a clip, which is sent as WAV of 16 bits.
+func sounds(b *builder) (convert, error) {
+	return func(r row) error {
+		raw := content(r.Row["audio"])
+		if raw == "" {
+			return b.skip("without sound")
+		}
+		p, err := decodeSound(raw)
+		if err != nil {
+			return b.skip("whose sound cannot be read (want WAV or FLAC)")
+		}
+		if p.seconds() > longestClip {
+			return b.skip(fmt.Sprintf("longer than %d s", longestClip))
+		}
+		b.Add(single(r.where, textPart(transcribe), conversation.Part{Kind: conversation.Audio, Blob: b.Made("audio/wav", p.wav())}))
+		return nil
+	}, nil
+}
+
+func decodeSound(raw string) (*pcm, error) {
+	switch {
+	case strings.HasPrefix(raw, "fLaC"):
+		return decodeFLAC(raw)
+	case len(raw) >= 12 && raw[:4] == "RIFF" && raw[8:12] == "WAVE":
+		return decodeWAV([]byte(raw[12:]))
+	}
+	return nil, errors.New("neither WAV nor FLAC")
+}
+
+func decodeFLAC(raw string) (*pcm, error) {
+	s, err := flac.New(strings.NewReader(raw))
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	p := &pcm{rate: int(s.Info.SampleRate), channels: int(s.Info.NChannels)}
+	if p.rate == 0 || p.channels == 0 {
+		return nil, errors.New("no rate or no channel")
+	}
+	whole := math.Ldexp(1, int(s.Info.BitsPerSample)-1)
+	for {
+		f, err := s.ParseNext()
+		if errors.Is(err, io.EOF) {
+			return p, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		for i := range f.Subframes[0].Samples {
+			for _, c := range f.Subframes {
+				p.samples = append(p.samples, float64(c.Samples[i])/whole)
+			}
+		}
+	}
+}
+
+// Codes of the encodings of a WAV file (RIFF "fmt " chunk).
+const (
+	wavInteger    = 1
+	wavFloat      = 3
+	wavExtensible = 0xfffe // the code stands at the head of a GUID
+)
+
+// decodeWAV reads the chunks of a RIFF file.
+func decodeWAV(b []byte) (*pcm, error) {
+	var head, data []byte
+	for len(b) >= 8 {
+		size := min(uint64(binary.LittleEndian.Uint32(b[4:])), uint64(len(b)-8)) // a stream that was cut states too much
+		switch body := b[8 : 8+size]; string(b[:4]) {
+		case "fmt ":
+			head = body
+		case "data":
+			data = body
+		}
+		b = b[min(uint64(len(b)), 8+size+size&1):]
+	}
+	if len(head) < 16 || data == nil {
+		return nil, errors.New("no fmt or data chunk")
+	}
+	code := binary.LittleEndian.Uint16(head)
+	if code == wavExtensible && len(head) >= 26 {
+		code = binary.LittleEndian.Uint16(head[24:])
+	}
+	p := &pcm{channels: int(binary.LittleEndian.Uint16(head[2:])), rate: int(binary.LittleEndian.Uint32(head[4:]))}
+	bits := int(binary.LittleEndian.Uint16(head[14:]))
+	sample, err := sampleReader(code, bits)
+	if err != nil {
+		return nil, err
+	}
+	if p.rate == 0 || p.channels == 0 {
+		return nil, errors.New("no rate or no channel")
+	}
+	step := bits / 8
+	for len(data) >= step*p.channels {
+		for range p.channels {
+			p.samples = append(p.samples, sample(data))
+			data = data[step:]
+		}
+	}
+	return p, nil
+}
+
+// sampleReader reads one sample of an encoding.
+func sampleReader(code uint16, bits int) (func([]byte) float64, error) {
+	little := binary.LittleEndian
+	switch {
+	case code == wavInteger && bits == 8:
+		return func(b []byte) float64 { return (float64(b[0]) - 128) / 128 }, nil
+	case code == wavInteger && bits == 16:
+		return func(b []byte) float64 { return float64(int16(little.Uint16(b))) / (1 << 15) }, nil
+	case code == wavInteger && bits == 24:
+		return func(b []byte) float64 {
+			return float64(int32(uint32(b[0])<<8|uint32(b[1])<<16|uint32(b[2])<<24)) / (1 << 31)
+		}, nil
+	case code == wavInteger && bits == 32:
+		return func(b []byte) float64 { return float64(int32(little.Uint32(b))) / (1 << 31) }, nil
+	case code == wavFloat && bits == 32:
+		return func(b []byte) float64 { return float64(math.Float32frombits(little.Uint32(b))) }, nil
+	case code == wavFloat && bits == 64:
+		return func(b []byte) float64 { return math.Float64frombits(little.Uint64(b)) }, nil
+	}
+	return nil, fmt.Errorf("encoding %d of %d bits", code, bits)
+}
+
+// wav writes the sound as WAV of 16 bits, a whole scale of ±32767 as libsndfile has it.
+func (p *pcm) wav() []byte {
+	size := 2 * len(p.samples)
+	out := make([]byte, 0, 44+size)
+	little := binary.LittleEndian
+	out = append(out, "RIFF"...)
+	out = little.AppendUint32(out, uint32(36+size))
+	out = append(out, "WAVEfmt "...)
+	out = little.AppendUint32(out, 16)
+	out = little.AppendUint16(out, wavInteger)
+	out = little.AppendUint16(out, uint16(p.channels))
+	out = little.AppendUint32(out, uint32(p.rate))
+	out = little.AppendUint32(out, uint32(2*p.rate*p.channels))
+	out = little.AppendUint16(out, uint16(2*p.channels))
+	out = little.AppendUint16(out, 16)
+	out = append(out, "data"...)
+	out = little.AppendUint32(out, uint32(size))
+	for _, s := range p.samples {
+		out = little.AppendUint16(out, uint16(int16(max(-32768, min(32767, math.RoundToEven(s*32767))))))
+	}
+	return out
+}

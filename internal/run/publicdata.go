@@ -1,0 +1,53 @@
+package run
+
+import (
+	"context"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"aiperf/internal/config"
+	"aiperf/internal/dataset"
+	"aiperf/internal/dataset/public"
+	"aiperf/internal/hub"
+	"aiperf/internal/tokenizer"
+)
+
+// publicCache is where files of published sets lie that come from no repository, below the working directory, as the Python tool has it.
+var publicCache = filepath.Join(".cache", "aiperf", "datasets")
+
+// openPublic opens a published set. download is told about files on their way.
+func openPublic(ctx context.Context, b *config.Benchmark, d *config.Dataset, o public.Options, download func(file string, done, total int64)) (dataset.Dataset, error) {
+	o = published(b, d, o)
+	o.Hub = hub.FromEnv(os.Getenv)
+	o.Hub.Progress = download
+	return public.Open(ctx, o)
+}
+
+// published fills in what the settings of a published set say.
+func published(b *config.Benchmark, d *config.Dataset, o public.Options) public.Options {
+	o.Name, o.Subset, o.Entries, o.Cache = d.Dataset, d.HFSubset, d.Entries, publicCache
+	for _, key := range slices.Sorted(maps.Keys(d.Filters)) {
+		o.Filters = append(o.Filters, key+"="+d.Filters[key])
+	}
+	for i := range b.Phases {
+		p := &b.Phases[i]
+		if p.Kind == config.KindProfiling {
+			o.Requests = max(o.Requests, value(p.Requests))
+			o.Scheduled = o.Scheduled || p.Type == config.PhaseFixedSchedule
+		}
+	}
+	return o
+}
+
+// counter counts the tokens of texts with the tokenizer that open gives.
+func counter(open func() (*tokenizer.Tokenizer, error)) func() (func(string) int, error) {
+	return func() (func(string) int, error) {
+		tok, err := open()
+		if err != nil {
+			return nil, err
+		}
+		return tok.Count, nil
+	}
+}

@@ -1,0 +1,24 @@
+package run
+
+import (
+	"slices"
+	"testing"
+
+	"aiperf/internal/config"
+	"aiperf/internal/dataset/public"
+)
+
+func TestPublicOptions(t *testing.T) {
+	b := base(config.PhaseFixedSchedule, t.TempDir())
+	d := b.Dataset()
+	d.Dataset, d.HFSubset, d.Filters, d.Entries = "exgentic", "part", map[string]string{"source_model": "x", "harness": "y"}, 7
+	b.Profiling().Requests = ptr(9)
+	o := published(b, d, public.Options{})
+	if o.Name != "exgentic" || o.Subset != "part" || !slices.Equal(o.Filters, []string{"harness=y", "source_model=x"}) || o.Entries != 7 || o.Requests != 9 || !o.Scheduled || o.Cache == "" {
+		t.Errorf("%+v", o)
+	}
+	b = base(config.PhaseGamma, t.TempDir())
+	if o := published(b, b.Dataset(), public.Options{}); o.Scheduled || o.Subset != "" || o.Filters != nil {
+		t.Errorf("%+v", o)
+	}
+}
