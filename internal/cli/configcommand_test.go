@@ -26,7 +26,6 @@ func commanded(t *testing.T, environ []string, argv ...string) (status int, stdo
 
 // laterTemplates are those whose subject is not built, with the key that is refused.
 var laterTemplates = map[string]string{
-	"public_dataset": "public", "speed_bench_sweep": "public",
 	"sweep_with_plot": "auto_plot", "user_files": "user_files",
 }
 
