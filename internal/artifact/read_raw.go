@@ -5,16 +5,16 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 
 	"github.com/valyala/fastjson"
 
+	"aiperf/internal/infile"
 	"aiperf/internal/record"
 )
 
 // ReadRaw reads a raw export, ours or the Python tool's, request by request. visit keeps what it gets.
 func ReadRaw(path string, visit func(*record.Record) error) error {
-	f, err := os.Open(path)
+	f, err := infile.Open(path)
 	if err != nil {
 		return fmt.Errorf("raw export: %w", err)
 	}

@@ -6,17 +6,17 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"os"
 
 	"github.com/valyala/fastjson"
 
+	"aiperf/internal/infile"
 	"aiperf/internal/record"
 )
 
 // ReadTraces reads the socket instants of the requests from a records file, ours or the Python tool's, by request id: those of trace_data in
 // wall ns, or, where a line has only the lengths of the parts (http_req_*), a trace of these lengths. There is none without the file.
 func ReadTraces(path string) (map[string]*record.Trace, error) {
-	f, err := os.Open(path)
+	f, err := infile.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -22,6 +22,7 @@ const oldName = "genai-perf"
 
 // Main runs one command line (without the program's name) and returns the exit status.
 func Main(ctx context.Context, p *Program, argv []string) int {
+	defer p.flush()
 	if wantsVersion(argv) {
 		fmt.Fprintf(p.Out, "aiperf %s (command line, files and numbers of NVIDIA AIPerf %s)\n", Version(), ContractVersion)
 		return 0

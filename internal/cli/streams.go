@@ -53,12 +53,21 @@ func Standard() Streams {
 	}
 	s.Secrets = redact.NewSecrets(environSecrets(s.Environ)...)
 	s.Data = s.Out
-	s.Out = terminal.NewWriter(s.Out, s.Colour, s.Secrets.Values)
-	s.Err = terminal.NewWriter(s.Err, false, s.Secrets.Values)
+	s.Out = terminal.NewWriter(s.Out, s.Colour, s.Secrets)
+	s.Err = terminal.NewWriter(s.Err, false, s.Secrets)
 	if s.Terminal {
 		s.Data = s.Out
 	}
 	return s
+}
+
+// flush writes what the streams' filters keep back.
+func (s Streams) flush() {
+	for _, w := range []io.Writer{s.Out, s.Err} {
+		if w, ok := w.(*terminal.Writer); ok {
+			_ = w.Flush() // who reads may be gone
+		}
+	}
 }
 
 // environSecrets are the credentials that the environment gives to this program.

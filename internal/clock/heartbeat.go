@@ -3,16 +3,18 @@ package clock
 import (
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // Periods of the heartbeat.
 const (
-	beatPeriod  = 20 * time.Millisecond  // each beat costs the runtime some 100 µs: it watches threads that sleep in the kernel
+	beatPeriod  = 20 * time.Millisecond
+	probePeriod = 2 * time.Millisecond
+	lingerLooks = 50                     // looks of the probe after the last request has ended
 	tellEvery   = 20 * time.Millisecond  // between two calls of after
 	stallFloor  = 10 * time.Millisecond  // a beat that comes later than this is a stall
 	wakeNoise   = 500 * time.Microsecond // what is late by no more may be so because a core slept
-	probePeriod = 2 * time.Millisecond
 )
 
 // Stalls tell how long the process, or threads of it, did not run although they wanted to.
@@ -25,79 +27,94 @@ type Stalls struct {
 }
 
 // Heartbeat watches whether the process runs. A thread of its own wakes every 20 ms and notes how late it was, and reads how long the threads
-// of the process waited for processors. It spins never and asks for no priority. Beside it a goroutine reads a probe every 2 ms, the
-// way connections are read, and notes how late that was.
+// of the process waited for processors. It spins never and asks for no priority. Beside it, while requests are under way, a goroutine
+// reads a probe every 2 ms, the way connections are read, and notes how late that was.
 type Heartbeat struct {
-	waiter  Waiter
-	threads threadWaits
-	probe   *probe // nil where the system has none
-	stop    chan struct{}
+	beats   *gridTimer // nil where the system has none
+	probe   *gridTimer // nil where the system has none
 	done    sync.WaitGroup
-	procs   int // to be restored
+	flights atomic.Int64 // requests under way
+	after   func(upTo int64)
 
-	mu     sync.Mutex
-	sum    Stalls // settled beats
-	late   int64  // of the last beat, ns, if it is not settled
-	lateAt int64
-	looks  lookLog
-	after  func(upTo int64)
+	probing sync.Mutex
+	runs    bool // the probe does
+
+	mu      sync.Mutex
+	threads threadWaits
+	sum     Stalls // settled beats
+	late    int64  // of the last beat, ns, if it is not settled
+	lateAt  int64
+	looks   lookLog
 }
 
-// StartHeartbeat starts one. after, if not nil, is called every 20 ms or so: what Unseen says of instants up to upTo is final. It must not
-// take long.
+// StartHeartbeat starts one. after, if not nil, is called every 20 ms or so while requests are under way, and once after the last: what
+// Unseen says of instants up to upTo is final. It must not take long.
 func StartHeartbeat(after func(upTo int64)) *Heartbeat {
-	h := &Heartbeat{waiter: NewThriftyWaiter(), stop: make(chan struct{}), after: after}
+	h := &Heartbeat{after: after}
 	h.threads.look()
-	// A thread that sleeps in the kernel keeps its processor of the runtime for a while: without one more, readers would lack it.
-	h.procs = runtime.GOMAXPROCS(0)
-	runtime.GOMAXPROCS(h.procs + 1)
-	h.done.Go(h.run)
-	if p, err := newProbe(); err == nil {
-		h.probe = p
+	if t, err := newGridTimer(beatPeriod); err == nil {
+		h.beats = t
+		t.start()
+		h.done.Go(h.run)
+	}
+	if t, err := newGridTimer(probePeriod); err == nil {
+		h.probe = t
 		h.done.Go(h.watch)
 	}
 	return h
 }
 
-// Stop ends it.
+// Stop ends it. No request is under way any more.
 func (h *Heartbeat) Stop() {
-	close(h.stop)
-	h.waiter.Wake()
-	if h.probe != nil {
-		h.probe.close()
+	for _, t := range []*gridTimer{h.beats, h.probe} {
+		if t != nil {
+			t.close()
+		}
 	}
 	h.done.Wait()
 	h.mu.Lock()
+	defer h.mu.Unlock()
 	if now, n := Now(), h.looks.n; n > 0 { // who calls this looks, too
 		h.looks.add(look{min(now, h.looks.at(n-1).ready+int64(probePeriod)), now})
 	}
 	h.threads.close()
-	h.mu.Unlock()
-	runtime.GOMAXPROCS(h.procs)
 }
 
+// Enter tells that a request is about to be sent, Leave that nothing more is read for it.
+func (h *Heartbeat) Enter() {
+	if h.flights.Add(1) > 1 || h.probe == nil {
+		return
+	}
+	h.probing.Lock()
+	defer h.probing.Unlock()
+	if !h.runs {
+		h.runs = true
+		h.probe.start()
+	}
+}
+
+// Leave undoes one Enter.
+func (h *Heartbeat) Leave() { h.flights.Add(-1) }
+
+// run beats until the timer is closed.
 func (h *Heartbeat) run() {
-	h.waiter.Attach()
-	defer h.waiter.Detach()
-	h.mu.Lock()
-	h.threads.own()
-	h.mu.Unlock()
-	for due := Now() + int64(beatPeriod); ; due = Now() + int64(beatPeriod) {
-		reached := h.waiter.Until(due)
-		select {
-		case <-h.stop:
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	for {
+		k, err := h.beats.wait()
+		if err != nil {
 			return
-		default:
 		}
-		if late := Now() - due; reached {
-			h.beat(late - h.waited())
-		}
+		h.mu.Lock()
+		all, longest := h.threads.look()
+		h.beat(k.seen-k.ready-longest, all)
+		h.mu.Unlock()
 	}
 }
 
 // watch reads the probe until it is closed.
 func (h *Heartbeat) watch() {
-	told := Now()
+	told, idle := Now(), 0
 	for {
 		k, err := h.probe.wait()
 		if err != nil {
@@ -106,32 +123,40 @@ func (h *Heartbeat) watch() {
 		h.mu.Lock()
 		h.looks.add(k)
 		h.mu.Unlock()
-		if h.after != nil && k.seen-told >= int64(tellEvery) {
+		if idle++; h.flights.Load() > 0 {
+			idle = 0
+		}
+		rests := idle >= lingerLooks && h.rest()
+		if h.after != nil && (rests || k.seen-told >= int64(tellEvery)) {
 			told = k.seen
 			h.after(k.seen)
 		}
 	}
 }
 
-// waited is how long the heartbeat's own thread waited for a processor since it was asked before, ns: that it is late for that reason does
-// not say that other threads did not run.
-func (h *Heartbeat) waited() int64 {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.threads.ownWait()
+// rest lets the probe rest unless a request has begun.
+func (h *Heartbeat) rest() bool {
+	h.probing.Lock()
+	defer h.probing.Unlock()
+	if h.flights.Load() > 0 {
+		return false
+	}
+	h.runs = false
+	h.probe.pause()
+	return true
 }
 
-// beat takes in a beat that came late by some ns.
-func (h *Heartbeat) beat(late int64) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+// beat takes in a beat that came late by some ns, and what all threads waited for processors since the beat before. How long the threads
+// themselves waited that a beat passes through (the one that polls, and its own) is no part of late: that they had no processor does not say
+// that others did not run. h.mu is held.
+func (h *Heartbeat) beat(late, waited int64) {
 	h.countLast()
 	h.late, h.lateAt = late, Now()
-	h.sum.ThreadWait += time.Duration(h.threads.look())
+	h.sum.ThreadWait += time.Duration(waited)
 }
 
 // countLast counts the last beat. Its lateness lacks what passed of a stop before the beat was due; the probe, which is due more often, knows
-// that, as soon as it was read after the stop.
+// that, as soon as it was read after the stop. h.mu is held.
 func (h *Heartbeat) countLast() {
 	d := time.Duration(h.late)
 	if d >= stallFloor {
@@ -156,13 +181,14 @@ func (h *Heartbeat) Stalls() Stalls {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.countLast()
-	h.sum.ThreadWait += time.Duration(h.threads.look())
+	all, _ := h.threads.look()
+	h.sum.ThreadWait += time.Duration(all)
 	return h.sum
 }
 
 // Unseen bounds how long before the instant at bytes may have arrived that were read together with what arrived at it, in ns: nobody looked
 // at connections meanwhile. It is never more than at - from. An instant that no look followed, or of longer ago than the log goes (a
-// minute), says nothing: all of at - from counts as unseen.
+// minute of requests under way), says nothing: all of at - from counts as unseen.
 func (h *Heartbeat) Unseen(from, at int64) int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -57,17 +57,49 @@ func TestUnseenBeyondTheLog(t *testing.T) {
 	}
 }
 
+// TestProbeRests: without a request under way nobody looks, and what is final was told; the next request wakes it.
+func TestProbeRests(t *testing.T) {
+	ends := make(chan int64, 100_000)
+	h := StartHeartbeat(func(upTo int64) { ends <- upTo })
+	defer h.Stop()
+	state := func() (runs bool) {
+		h.probing.Lock()
+		defer h.probing.Unlock()
+		return h.runs
+	}
+	for round := range 2 {
+		h.Enter()
+		h.Enter()
+		h.Leave()
+		if !state() {
+			t.Fatal("nobody looks while a request is under way")
+		}
+		left := Now()
+		h.Leave()
+		for upTo := int64(0); upTo < left; {
+			upTo = <-ends
+		}
+		deadline := left + int64(20*time.Second)
+		for state() && Now() < deadline {
+			time.Sleep(time.Millisecond)
+		}
+		if state() {
+			t.Fatalf("round %d: the probe goes on", round)
+		}
+	}
+}
+
 func TestBeats(t *testing.T) {
 	h := &Heartbeat{}
 	for _, late := range []time.Duration{100 * time.Microsecond, 300 * time.Millisecond, 16 * time.Millisecond, 9 * time.Millisecond} {
-		h.beat(int64(late))
+		h.beat(int64(late), 0)
 	}
 	got := h.Stalls()
 	if got.Count != 2 || got.Longest != 300*time.Millisecond || got.Total != 316*time.Millisecond {
 		t.Errorf("%+v, want two stalls, the longest of 300 ms, 316 ms together", got)
 	}
 	// A stop of 310 ms that began 10 ms before the beat was due: the probe knows.
-	h.beat(int64(300 * time.Millisecond))
+	h.beat(int64(300*time.Millisecond), 0)
 	h.looks.add(look{h.lateAt - int64(310*time.Millisecond), h.lateAt})
 	if got := h.Stalls(); got.Count != 3 || got.Longest != 310*time.Millisecond {
 		t.Errorf("%+v, want a stall of 310 ms", got)
@@ -83,6 +115,7 @@ func TestHeartbeatLooks(t *testing.T) {
 	ends := make(chan int64, 1000)
 	h := StartHeartbeat(func(upTo int64) { ends <- upTo })
 	begin := Now()
+	h.Enter()
 	var last int64
 	for range 3 {
 		upTo := <-ends

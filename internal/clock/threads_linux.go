@@ -3,48 +3,31 @@ package clock
 import (
 	"os"
 	"strconv"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
 // scanEvery is how many looks pass between two searches for new threads.
-const scanEvery = 10
+const scanEvery = 50
 
 // threadWaits reads how long each thread of the process was runnable and had no processor: the second number of
 // /proc/self/task/*/schedstat, ns. A wait is counted when it ends.
 type threadWaits struct {
 	files map[int]*threadFile
 	looks int
-	me    *threadFile // the thread that looks
 }
 
 type threadFile struct {
-	file *os.File
+	fd   int
 	last int64
 }
 
-// own names the calling thread as the one that looks.
-func (w *threadWaits) own() {
-	if f, err := os.Open("/proc/self/task/" + strconv.Itoa(unix.Gettid()) + "/schedstat"); err == nil {
-		w.me = &threadFile{file: f}
-		w.me.grown()
-	}
-}
-
-// ownWait is how long the thread that looks waited since this was asked before, ns; 0 where the system does not tell.
-func (w *threadWaits) ownWait() int64 {
-	if w.me == nil {
-		return 0
-	}
-	d, _ := w.me.grown()
-	return d
-}
-
-// grown is what the thread waited since the last call; false = it has ended.
+// grown is what the thread waited since the last call; false = it has ended. The call is a raw one: it cannot wait (see gridTimer).
 func (f *threadFile) grown() (d int64, ok bool) {
 	var buf [64]byte
-	n, err := f.file.ReadAt(buf[:], 0)
-	if n == 0 && err != nil {
+	n, _, errno := unix.RawSyscall6(unix.SYS_PREAD64, uintptr(f.fd), uintptr(unsafe.Pointer(&buf)), uintptr(len(buf)), 0, 0, 0)
+	if errno != 0 || n == 0 {
 		return 0, false
 	}
 	wait := secondNumber(buf[:n])
@@ -53,25 +36,28 @@ func (f *threadFile) grown() (d int64, ok bool) {
 	return d, true
 }
 
-// look tells what all threads waited together since the look before, ns.
-func (w *threadWaits) look() (all int64) {
+// look tells what all threads waited together since the look before, ns, and the two that waited longest.
+func (w *threadWaits) look() (all, longest int64) {
 	first := w.files == nil
 	if w.looks%scanEvery == 0 {
 		w.scan()
 	}
 	w.looks++
+	var most, second int64
 	for id, f := range w.files {
 		d, ok := f.grown()
 		if !ok {
-			f.file.Close()
+			unix.Close(f.fd)
 			delete(w.files, id)
 		}
 		all += d
+		second = max(second, min(most, d))
+		most = max(most, d)
 	}
 	if first { // what threads waited before anybody looked
-		return 0
+		return 0, 0
 	}
-	return all
+	return all, most + second
 }
 
 // scan opens the files of threads that are new.
@@ -93,8 +79,8 @@ func (w *threadWaits) scan() {
 		if err != nil || w.files[id] != nil {
 			continue
 		}
-		if f, err := os.Open("/proc/self/task/" + name + "/schedstat"); err == nil {
-			w.files[id] = &threadFile{file: f}
+		if fd, err := unix.Open("/proc/self/task/"+name+"/schedstat", unix.O_RDONLY|unix.O_CLOEXEC, 0); err == nil {
+			w.files[id] = &threadFile{fd: fd}
 		}
 	}
 }
@@ -102,13 +88,9 @@ func (w *threadWaits) scan() {
 // close gives the files back.
 func (w *threadWaits) close() {
 	for _, f := range w.files {
-		f.file.Close()
+		unix.Close(f.fd)
 	}
 	w.files = map[int]*threadFile{}
-	if w.me != nil {
-		w.me.file.Close()
-		w.me = nil
-	}
 }
 
 // secondNumber reads the second of the decimal numbers in a line.

@@ -8,6 +8,9 @@ import (
 // maxPrompt is the mean length of the longest prompts that are made, in tokens: many times the longest context there is.
 const maxPrompt = 10_000_000
 
+// maxDataset bounds the tokens of all prompts that are made, which inputs.json lists: some 100 GB.
+const maxDataset = 20_000_000_000
+
 func (v *violations) dataset(b *Benchmark) {
 	if len(b.Datasets) != 1 {
 		v.when(true, "benchmark.datasets", "must hold one dataset, not %d", len(b.Datasets))
@@ -35,6 +38,11 @@ func (v *violations) dataset(b *Benchmark) {
 		v.when(d.Prompts == nil || d.Prompts.ISL == nil, path+".prompts.isl", "is missing")
 	}
 	v.prompts(path+".prompts", d.Prompts)
+	if d.Type == DatasetSynthetic && d.Prompts != nil {
+		tokens := float64(d.Entries) * max(1, d.Turns.MeanOr(1)) * max(1, d.Prompts.ISL.MeanOr(0))
+		v.when(tokens > maxDataset, path+".entries", "and %s: %.3g prompt tokens in all would be made and listed in inputs.json; allowed: up to %.3g",
+			v.as(path+".prompts.isl"), tokens, float64(maxDataset))
+	}
 	v.distribution(path+".osl", d.OSL)
 	v.distribution(path+".turns", d.Turns)
 	v.distribution(path+".turn_delay", d.TurnDelay)

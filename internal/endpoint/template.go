@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"aiperf/internal/conversation"
+	"aiperf/internal/infile"
 	"aiperf/internal/jinja"
 	"aiperf/internal/jsontext"
 	"aiperf/internal/record"
@@ -18,6 +19,9 @@ type templateCodec struct {
 	page *jinja.Template
 	once bool // the template may say something of a request alone
 }
+
+// maxTemplate is the longest template that is read, in bytes.
+const maxTemplate = 16 << 20
 
 // namedTemplates are the templates that have a name.
 var namedTemplates = map[string]string{"nv-embedqa": `{"text": {{ texts|tojson }}}`}
@@ -40,7 +44,7 @@ func openTemplate(s Settings) (Codec, error) {
 		source = known
 	} else if info, err := os.Stat(source); err == nil && !info.IsDir() {
 		where += " " + source
-		raw, err := os.ReadFile(source)
+		raw, err := infile.ReadAll(source, maxTemplate)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", where, err)
 		}

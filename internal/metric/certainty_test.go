@@ -39,9 +39,26 @@ func TestDoubt(t *testing.T) {
 		rec, reply := doubted(c.at, c.by)
 		rec.Trace.SendUncertainNs = int64(c.send * 1e6)
 		d := set.Row(rec, reply, record.Counts{Input: 1, Output: 3, Reasoning: -1}).doubt
-		if d.first != c.first*1e6 || d.gap != c.gap*1e6 || d.firstWrong != c.wrong[0] || d.gapWrong != c.wrong[1] {
+		if d.first+d.send != c.first*1e6 || d.send != c.send*1e6 || d.gap != c.gap*1e6 || d.firstWrong != c.wrong[0] || d.gapWrong != c.wrong[1] {
 			t.Errorf("%s: %+v", c.name, d)
 		}
+	}
+}
+
+// TestSharedReads: content messages that came with a later message count, unless a packet tells their instant; so do equal instants of
+// records that know no more, and the summary adds them up.
+func TestSharedReads(t *testing.T) {
+	set := newSelection(t, chat)
+	r := set.NewReducer()
+	rec, reply := doubted([]float64{150, 150, 160, 160, 170}, []float64{3, 0, 0, 0, 5})
+	rec.Messages[3].Clock, rec.Messages[4].Clock = record.PacketClock, record.PacketClock
+	rec.Trace.SharedReads = 40 // of messages without content, too
+	row := set.Row(rec, reply, record.Counts{Input: 1, Output: 5, Reasoning: -1})
+	if r.Add(row); row.SharedReads != 2 {
+		t.Errorf("%d share their read, want the first and the third", row.SharedReads)
+	}
+	if s := r.Summary(Window{}); s.SharedReads != 2 {
+		t.Errorf("%d in the summary", s.SharedReads)
 	}
 }
 

@@ -8,7 +8,8 @@ import (
 // The limits beyond which a fact becomes a note.
 const (
 	longPause       = 10 * time.Millisecond
-	longWait        = 0.2 // of what the threads needed
+	longWait        = 0.2              // of what the threads needed
+	longDelay       = time.Millisecond // of a read, at p99: shorter waits for processors harm nothing
 	sharedReadLimit = 0.05
 	failedShare     = 0.01
 	uncertainShare  = 0.01 // of the requests
@@ -57,7 +58,8 @@ func (e *ClientStats) notes() []string {
 		e.Uncertain, e.Valid, shown(e.FirstErrorMax), e.UncertainFirst, shown(e.GapErrorMax), e.UncertainGaps)
 	note(e.Uncertain > 0 && !e.wrongFirst() && e.gapsDoubtful(), "Packet capture (capture: auto) would make the gaps certain.")
 	note(e.StallLongest > longPause, "The client stood still for %s at the longest, %s, %s in all; in that time it sent nothing.", shown(e.StallLongest), times(e.Stalls), shown(e.StallTotal))
-	note(e.waitShare() > longWait, "Its threads waited for processors %.0f %% of the time that they needed: other programs kept the cores busy.", 100*e.waitShare())
+	note(e.waitShare() > longWait && (e.Uncertain > 0 || e.ReadDelayP99 > longDelay),
+		"Its threads waited for processors %.0f %% of the time that they needed: other programs (a server on this machine is one) kept the cores busy.", 100*e.waitShare())
 	note(e.GCPauseMax > longPause, "The longest pause of its garbage collector was %s at most.", shown(e.GCPauseMax))
 	note(e.Messages > 0 && float64(e.SharedReads) > sharedReadLimit*float64(e.Messages) && e.Uncertain == 0,
 		"%.0f %% of the messages arrived together with a later one.", 100*float64(e.SharedReads)/float64(max(1, e.Messages)))

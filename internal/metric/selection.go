@@ -146,7 +146,7 @@ type Row struct {
 	OneMessage  bool
 	Reads       int64 // reads with a kernel stamp
 	ReadDelay   int64 // their summed delay in ns
-	SharedReads int64 // messages that share their read with a later one
+	SharedReads int64 // content messages that share their read with a later message, and whose instant is no packet's
 	doubt       doubt
 
 	set    *Selection
@@ -160,9 +160,8 @@ func (s *Selection) Row(rec *record.Record, reply *record.Reply, counts record.C
 		r.Issued = rec.Wall(rec.Issued)
 	}
 	if t := rec.Trace; t != nil {
-		r.Reads, r.ReadDelay, r.SharedReads = int64(t.Reads), t.ReadDelaySum, int64(t.SharedReads)
+		r.Reads, r.ReadDelay = int64(t.Reads), t.ReadDelaySum
 	}
-	r.SharedReads = max(r.SharedReads, shared(reply))
 	switch {
 	case rec.Cut != "":
 		r.Class = Cut
@@ -178,6 +177,7 @@ func (s *Selection) Row(rec *record.Record, reply *record.Reply, counts record.C
 	}
 	if r.Class == Valid {
 		r.doubt = f.doubt()
+		r.SharedReads = r.doubt.shared
 		r.Gaps = f.gaps()
 		r.OneMessage = !f.measured && s.opts.Streaming && s.opts.ProducesTokens && f.osl() >= 2
 		if s.good >= 0 {
@@ -185,19 +185,6 @@ func (s *Selection) Row(rec *record.Record, reply *record.Reply, counts record.C
 		}
 	}
 	return r
-}
-
-// shared counts content messages that have the instant of a later one: one read brought both.
-func shared(reply *record.Reply) (n int64) {
-	if reply == nil {
-		return 0
-	}
-	for i := 1; i < len(reply.Contents); i++ {
-		if reply.Contents[i].At == reply.Contents[i-1].At {
-			n++
-		}
-	}
-	return n
 }
 
 // covers tells whether requests of a class have the metric.

@@ -22,7 +22,7 @@ type Summary struct {
 	OneMessage  int64
 	Reads       int64 // socket reads with a kernel stamp
 	ReadDelay   int64 // their summed delay until the client had read, ns
-	SharedReads int64 // messages that share their read with a later one: their instant is an upper bound
+	SharedReads int64 // content messages that share their read with a later message: their instant is an upper bound
 	Thresholds  Thresholds
 	Certainty   Certainty
 	Certain     []Result // metrics of the certain requests alone, where there are others

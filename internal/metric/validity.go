@@ -31,7 +31,7 @@ type ClientStats struct {
 	// Requests.
 	Valid, Failed int64
 	Messages      int64 // content messages
-	SharedReads   int64 // messages that share their read with a later one
+	SharedReads   int64 // content messages that share their read with a later message, unless a packet tells their instant
 	OneMessage    int64 // answers in one message, without ITL
 	Certainty
 	Trend

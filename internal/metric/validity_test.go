@@ -91,7 +91,7 @@ func TestAssessBounds(t *testing.T) {
 
 func TestNotes(t *testing.T) {
 	e := ClientStats{Valid: 90, Failed: 10, GCPauseMax: 30 * msec, Messages: 100, SharedReads: 50, OneMessage: 3, Spilled: 7,
-		StallLongest: 300 * msec, Stalls: 3, StallTotal: 900 * msec, CPUTime: time.Second, ThreadWait: time.Second,
+		StallLongest: 300 * msec, Stalls: 3, StallTotal: 900 * msec, CPUTime: time.Second, ThreadWait: time.Second, ReadDelayP99: 2 * msec,
 		ScheduleStats: ScheduleStats{TicksSkipped: 2, OpenLoop: true, LagP99: time.Second, CapShare: 0.3, BusyShare: 0.1, PrefillShare: 0.2},
 		Trend:         Trend{SentRate: 7.7, AnsweredRate: 2.8, EarlyLatency: time.Second, LateLatency: 9 * time.Second}}
 	all := strings.Join(Assess(e).Notes, "\n")
@@ -101,7 +101,7 @@ func TestNotes(t *testing.T) {
 			t.Errorf("no note says %q:\n%s", say, all)
 		}
 	}
-	for _, e := range []ClientStats{{Valid: 100, ReadDelays: 5}, calm(), open()} {
+	for _, e := range []ClientStats{{Valid: 100, ReadDelays: 5}, calm(), open(), {Valid: 100, ReadDelays: 5, ReadDelayP99: msec / 2, CPUTime: time.Second, ThreadWait: 5 * time.Second}} {
 		if v := Assess(e); len(v.Notes) != 0 {
 			t.Errorf("notes without a reason: %v", v.Notes)
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"aiperf/internal/artifact"
+	"aiperf/internal/infile"
 )
 
 // Found is one run that a report can be made of.
@@ -101,7 +102,7 @@ func found(raw string) Found {
 			SweepID string `json:"sweep_id"`
 		} `json:"run_info"`
 	}
-	data, err := os.ReadFile(artifact.NewLayout(f.Dir, f.Prefix).SummaryJSON())
+	data, err := infile.ReadAll(artifact.NewLayout(f.Dir, f.Prefix).SummaryJSON(), maxSummary)
 	if err != nil || json.Unmarshal(data, &was) != nil {
 		return f
 	}

@@ -9,6 +9,7 @@ import (
 
 	"aiperf/internal/artifact"
 	"aiperf/internal/assembly"
+	"aiperf/internal/infile"
 	"aiperf/internal/metric"
 )
 
@@ -32,9 +33,12 @@ type priorSummary struct {
 	log string // the run's log file, "" = there is none
 }
 
+// maxSummary is the most that is read of a summary, in bytes.
+const maxSummary = infile.MaxStream
+
 // readPrior reads the summary; nothing is known without one.
 func readPrior(l artifact.Layout) (p priorSummary) {
-	if data, err := os.ReadFile(l.SummaryJSON()); err == nil {
+	if data, err := infile.ReadAll(l.SummaryJSON(), maxSummary); err == nil {
 		if json.Unmarshal(data, &p) != nil {
 			p = priorSummary{}
 		}

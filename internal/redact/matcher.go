@@ -149,6 +149,19 @@ func (m *matcher) replaceEnd(text string) string {
 	return text
 }
 
+// begun is the length of the longest end of a text that begins a pattern.
+func (m *matcher) begun(text string) (most int) {
+	for _, p := range m.patterns {
+		for n := min(len(p.text)-1, len(text)); n > most; n-- {
+			if strings.HasSuffix(text, p.text[:n]) {
+				most = n
+				break
+			}
+		}
+	}
+	return most
+}
+
 // at is the length of the pattern that stands at a place; 0 = none does.
 func (m *matcher) at(text string, i int, name bool) int {
 	if n := pair(text[i:]); m.begins[n>>6]&(1<<(n&63)) == 0 {

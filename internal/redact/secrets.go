@@ -86,6 +86,15 @@ func (s *Secrets) Text(text string) string {
 	return Text(text)
 }
 
+// Begun is the length of the longest end of a text with which a value begins that goes on behind the text; 0 = there is none.
+func (s *Secrets) Begun(text string) int {
+	m := s.matcher()
+	if m == nil {
+		return 0
+	}
+	return m.begun(text)
+}
+
 // JSON replaces the values inside the strings of JSON text, one value or a line each; numbers and literals keep what they are. In the
 // names of members, where our own words stand, a value of letters and underscores alone is not looked for. The result may be the argument.
 func (s *Secrets) JSON(text []byte) []byte {

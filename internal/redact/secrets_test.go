@@ -35,6 +35,22 @@ func TestSecretsLengths(t *testing.T) {
 	}
 }
 
+// TestBegun: what may be the beginning of a value is not yet shown.
+func TestBegun(t *testing.T) {
+	s := NewSecrets("sk-abcdefg", "sk-abcdefghij", "k-other-one")
+	for text, want := range map[string]int{
+		"": 0, "x": 0, "ask": 2, "sk-abcdefg": 10, "sk-abcdefghij": 0, "sk-abcdefghi": 12, "k-o": 3, "the sk-": 3, "s\nk-": 2,
+	} {
+		if got := s.Begun(text); got != want {
+			t.Errorf("%q: %d, want %d", text, got, want)
+		}
+	}
+	var nobody *Secrets
+	if nobody.Begun("sk-") != 0 {
+		t.Error("nothing is known")
+	}
+}
+
 func TestSecretsJSON(t *testing.T) {
 	s := NewSecrets("sk-\"q\\12345", "name_of_key", "nabcdefgh", "12345678", "EMPTY")
 	for in, want := range map[string]string{

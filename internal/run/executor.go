@@ -26,6 +26,7 @@ type executor struct {
 	addresses *addresses
 	model     string               // of turns that name none
 	put       func(*record.Record) // the pipeline
+	flights   flights              // nil = nobody asks
 	timeout   time.Duration        // of the follow-ups of a request together; 0 = none
 
 	// dialLate connects at the instant instead of before it: with a connection of its own for every request, connecting is part of
@@ -40,6 +41,12 @@ type executor struct {
 }
 
 var _ load.Executor = (*executor)(nil)
+
+// flights is told of every request that is sent, and of its end (clock.Heartbeat).
+type flights interface {
+	Enter()
+	Leave()
+}
 
 // session is the state of a running session. Its turns never overlap.
 type session struct {
@@ -150,6 +157,9 @@ func (a *armed) clock() int64 { return clock.Now() }
 // Fire implements load.Armed.
 func (a *armed) Fire(issue load.Issue) {
 	a.issue = issue
+	if a.flights != nil {
+		a.flights.Enter()
+	}
 	if issue.CancelAfter >= 0 {
 		a.wire.Cancel, a.wire.CancelAfter = true, issue.CancelAfter
 	}
@@ -187,6 +197,9 @@ func (a *armed) Wait(firstToken func()) load.Outcome {
 		rec.Attach(a.reading)
 	}
 	a.put(rec)
+	if a.flights != nil {
+		a.flights.Leave()
+	}
 	return out
 }
 

@@ -39,6 +39,7 @@ const pauseMetric = "/sched/pauses/total/gc:seconds"
 
 // Start implements component: the heart begins to beat.
 func (m *meter) Start(context.Context) error {
+	clock.AskShortSlices()
 	m.cores, m.heart = runtime.GOMAXPROCS(0), clock.StartHeartbeat(m.after)
 	return nil
 }

@@ -78,7 +78,7 @@ func (o *opened) watchers(cfg *config.Benchmark, m *meter, columns int, say *rep
 		o.watched,
 		closing{close: func() error { doubts.close(); return nil }},
 		m,
-		admission{gate: o.gate, doubts: doubts, meter: m},
+		admission{gate: o.gate, doubts: doubts, meter: m, executor: o.executor},
 		&progress{load: o.load, live: o.live, pause: statsPause(cfg), columns: columns, say: say},
 		phaseLog{log: say.log},
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	"aiperf/internal/redact"
 )
 
 func TestText(t *testing.T) {
@@ -41,14 +43,19 @@ func TestWriter(t *testing.T) {
 		{true, []string{"\x1b[999", "m"}, `\x1b[999m`},
 		{false, []string{"日"[:1], "日"[1:2], "日"[2:], "\u202e"[:2], "\u202e"[2:]}, `日\u202e`},
 		{false, []string{"\xe6", "a"}, `\xe6a`},
-		{false, []string{"my se", "cret secret"}, "my secret ***"},
+		{false, []string{"my se-", "cret7 se-cret7"}, "my <redacted> <redacted>"},
+		{false, []string{"s", "e-", "c", "r", "e", "t7", "s"}, "<redacted>s"},
+		{false, []string{"a se-c", "ond se"}, "a se-cond se"},
 	} {
 		var b bytes.Buffer
-		w := NewWriter(&b, c.colour, func(s string) string { return strings.ReplaceAll(s, "secret", "***") })
+		w := NewWriter(&b, c.colour, redact.NewSecrets("se-cret7"))
 		for _, s := range c.writes {
 			if n, err := w.Write([]byte(s)); n != len(s) || err != nil {
 				t.Fatal(n, err)
 			}
+		}
+		if err := w.Flush(); err != nil {
+			t.Fatal(err)
 		}
 		if b.String() != c.want {
 			t.Errorf("%q becomes %q, want %q", c.writes, b.String(), c.want)

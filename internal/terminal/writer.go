@@ -9,23 +9,38 @@ import (
 )
 
 // Writer writes text for people. Everything that goes through it is made harmless as Text does it; with Colour its own colours stay.
-// It keeps back a character that a write leaves incomplete until the next. Its methods may be called by several goroutines.
+// It keeps back what a write leaves incomplete, a character, a colour or a secret, until the next, or until Flush. Its methods may be called
+// by several goroutines.
 type Writer struct {
 	out    io.Writer
 	colour bool
-	hide   func(string) string
+	hider  Hider
 
 	mu   sync.Mutex
-	held []byte // the beginning of a character or of a colour
+	held []byte // the beginning of a character, a colour or a secret
 }
 
-// NewWriter returns a writer to out. colour lets colours through, which only a program that cleans what it colours may ask for. hide takes
-// secrets out of what is written; nil = nothing is taken out.
-func NewWriter(out io.Writer, colour bool, hide func(string) string) *Writer {
-	if hide == nil {
-		hide = func(s string) string { return s }
+// Hider knows secrets (redact.Secrets).
+type Hider interface {
+	// Values takes them out of a text.
+	Values(text string) string
+	// Begun is the length of the end of a text with which one of them may begin.
+	Begun(text string) int
+}
+
+// open hides nothing.
+type open struct{}
+
+func (open) Values(text string) string { return text }
+func (open) Begun(string) int          { return 0 }
+
+// NewWriter returns a writer to out. colour lets colours through, which only a program that cleans what it colours may ask for. secrets are
+// taken out of what is written; nil = there are none.
+func NewWriter(out io.Writer, colour bool, secrets Hider) *Writer {
+	if secrets == nil {
+		secrets = open{}
 	}
-	return &Writer{out: out, colour: colour, hide: hide}
+	return &Writer{out: out, colour: colour, hider: secrets}
 }
 
 // Write implements io.Writer. It reports all of p as written or an error.
@@ -34,18 +49,28 @@ func (w *Writer) Write(p []byte) (int, error) {
 	defer w.mu.Unlock()
 	text := string(append(w.held, p...))
 	cut := w.complete(text)
+	cut = min(cut, len(text)-w.hider.Begun(text))
 	w.held = append(w.held[:0], text[cut:]...)
-	if err := w.put(w.clean(w.hide(text[:cut]))); err != nil {
+	if err := w.put(w.clean(w.hider.Values(text[:cut]))); err != nil {
 		return 0, err
 	}
 	return len(p), nil
+}
+
+// Flush writes what was kept back.
+func (w *Writer) Flush() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	text := string(w.held)
+	w.held = w.held[:0]
+	return w.put(w.clean(w.hider.Values(text)))
 }
 
 // Redraw writes a line over the one in which the cursor stands; only a terminal is asked for it.
 func (w *Writer) Redraw(line string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.put("\r\x1b[K" + Line(w.hide(line)))
+	return w.put("\r\x1b[K" + Line(w.hider.Values(line)))
 }
 
 func (w *Writer) put(text string) error {

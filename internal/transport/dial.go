@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"os"
 
 	"aiperf/internal/clock"
+	"aiperf/internal/infile"
 	"aiperf/internal/record"
 )
 
@@ -130,6 +130,9 @@ func (c *Client) handshake(ctx context.Context, k *conn, t *Target) error {
 	return nil
 }
 
+// maxCertificates is the most that is read of a file of certificates or keys, in bytes.
+const maxCertificates = 16 << 20
+
 // config reads the certificates.
 func (o *TLS) config() (*tls.Config, error) {
 	cfg := &tls.Config{
@@ -137,7 +140,7 @@ func (o *TLS) config() (*tls.Config, error) {
 		ServerName: o.ServerName, InsecureSkipVerify: o.Insecure,
 	}
 	if o.CAFile != "" {
-		pem, err := os.ReadFile(o.CAFile)
+		pem, err := infile.ReadAll(o.CAFile, maxCertificates)
 		if err != nil {
 			return nil, &SettingError{"tls.ca_file", err}
 		}
@@ -150,7 +153,15 @@ func (o *TLS) config() (*tls.Config, error) {
 		return nil, &SettingError{"tls.cert_file", errors.New("a client certificate and its private key must be given together")}
 	}
 	if o.CertFile != "" {
-		pair, err := tls.LoadX509KeyPair(o.CertFile, o.KeyFile)
+		chain, err := infile.ReadAll(o.CertFile, maxCertificates)
+		if err != nil {
+			return nil, fmt.Errorf("TLS client certificate: %w", err)
+		}
+		key, err := infile.ReadAll(o.KeyFile, maxCertificates)
+		if err != nil {
+			return nil, fmt.Errorf("TLS client key: %w", err)
+		}
+		pair, err := tls.X509KeyPair(chain, key)
 		if err != nil {
 			return nil, &SettingError{"tls.cert_file", fmt.Errorf("%s with key %s: %w", o.CertFile, o.KeyFile, err)}
 		}

@@ -125,7 +125,11 @@ func (x *Exchange) settleTail() {
 	x.waited()
 }
 
+// certain notes that a message was the last thing in its read, unless its packet has told its instant already.
 func (x *Exchange) certain(m *record.Message) {
+	if m.Clock == record.PacketClock {
+		return
+	}
 	m.UncertainNs = 0
 	x.trace.SharedReads--
 }

@@ -214,6 +214,9 @@ func (x *Exchange) settleMessage(m *record.Message, q note, at int64, known bool
 	delay := q.user - at
 	if known {
 		p.known++
+		if m.UncertainNs > 0 {
+			x.trace.SharedReads--
+		}
 		m.At, m.Clock, m.UncertainNs = at, record.PacketClock, 0
 		p.delayMax = max(p.delayMax, delay)
 	}

@@ -58,6 +58,9 @@ func TestPacketsTellTheInstantsOfAStalledClient(t *testing.T) {
 			if !active {
 				return
 			}
+			if n := rec.Trace.SharedReads; n != 0 {
+				t.Errorf("%d messages count as coalesced, packets tell the instants of all", n)
+			}
 			tr := rec.Trace
 			waited := p.wrote[3] - p.wrote[2] // the second event waited at least so long
 			if tr.GapUncertainNs != 0 || tr.ReadDelayMax < waited || rec.End < rec.Messages[3].At || tr.FirstChunk > rec.Messages[0].At || rec.Ack > tr.FirstChunk {

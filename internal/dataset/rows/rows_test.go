@@ -67,6 +67,18 @@ func TestReadGzip(t *testing.T) {
 	}
 }
 
+// TestInflatedBound: a compressed file gives so much and no more.
+func TestInflatedBound(t *testing.T) {
+	b := &bounded{from: strings.NewReader(strings.Repeat("x", 100)), path: "bomb.gz", left: 99}
+	if text, err := io.ReadAll(b); err == nil || !strings.Contains(err.Error(), "bomb.gz: inflates to more than") {
+		t.Errorf("%d bytes, %v", len(text), err)
+	}
+	b = &bounded{from: strings.NewReader(strings.Repeat("x", 100)), left: 100}
+	if text, err := io.ReadAll(b); err != nil || len(text) != 100 {
+		t.Errorf("%d bytes, %v", len(text), err)
+	}
+}
+
 // TestHalfCharacters: an escaped surrogate without its other half is refused, as the Python tool refuses it; it would be sent as U+FFFD.
 func TestHalfCharacters(t *testing.T) {
 	for text, want := range map[string]string{

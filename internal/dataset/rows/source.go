@@ -28,7 +28,26 @@ func Open(path string, raw io.Writer) (io.ReadCloser, error) {
 		file.Close()
 		return nil, fmt.Errorf("%s: not a gzip file: %w", path, err)
 	}
-	return stream{z, file}, nil
+	return stream{&bounded{z, path, maxInflated}, file}, nil
+}
+
+// maxInflated is the most that a compressed file may give, in bytes: what is small on the disk may be endless when it is read.
+const maxInflated = 8 << 30
+
+// bounded reads no more than so many bytes.
+type bounded struct {
+	from io.Reader
+	path string
+	left int64
+}
+
+// Read implements io.Reader.
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.from.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		return 0, fmt.Errorf("%s: inflates to more than %d GiB, the most that is read of a compressed file", b.path, maxInflated>>30)
+	}
+	return n, err
 }
 
 type stream struct {
