@@ -54,15 +54,20 @@ const (
 // chunk is one chunk of a chunked body.
 func chunk(s string) string { return fmt.Sprintf("%x\r\n%s\r\n", len(s), s) }
 
-// deadPort is a port where nobody listens.
+// deadPort is a port where nobody listens, and nobody can: it is this end of a connection.
 func deadPort(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return "http://" + l.Addr().String()
+	t.Cleanup(func() { l.Close() })
+	c, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return "http://" + c.LocalAddr().String()
 }
 
 // TestEveryRequestFails: whatever is wrong with the server, there are all files, the distinct errors and status 1, in bounded time.

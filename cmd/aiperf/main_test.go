@@ -159,6 +159,7 @@ type line struct {
 	Metadata struct {
 		RequestID string `json:"x_request_id"`
 		Phase     string `json:"benchmark_phase"`
+		Scheduled int64  `json:"scheduled_ns"`
 		Start     int64  `json:"request_start_ns"`
 		Turn      int    `json:"turn_index"`
 		Cancelled bool   `json:"was_cancelled"`

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,10 +34,10 @@ func configuration(t *rapid.T) []string {
 		maybe(&args, "--osl", "6")
 		maybe(&args, "--session-turns-mean", "2")
 		maybe(&args, "--session-turns-mean", "3", "--session-turns-stddev", "1")
-		maybe(&args, "--per-chunk-usage")
 	}
-	if args[len(args)-2] == "3" || strings.Count(strings.Join(args, " "), "--session-turns-mean") > 1 { // a scalar flag is given once
-		args = once(args)
+	if kind == "chat" {
+		maybe(&args, "--per-chunk-usage", "--streaming", "--use-server-token-count")
+		maybe(&args, "--tokenizer", templatePlace, "--apply-chat-template")
 	}
 	maybe(&args, "--use-server-token-count")
 	maybe(&args, "--goodput", "request_latency:5")
@@ -46,7 +48,15 @@ func configuration(t *rapid.T) []string {
 	maybe(&args, "--warmup-request-count", "3")
 	maybe(&args, "--request-cancellation-rate", "30", "--request-cancellation-delay", "0.002")
 	maybe(&args, "--random-seed", "5")
-	switch of("load", "closed", "rate", "duration") {
+	loads := []string{"closed", "rate", "duration"}
+	if streams {
+		loads = append(loads, "schedule", "schedule")
+	}
+	switch of("load", loads...) {
+	case "schedule":
+		args = leaveOut(args, "--isl", "--num-dataset-entries", "--session-turns-mean", "--session-turns-stddev")
+		args = append(args, "--input-file", schedulePlace, "--fixed-schedule")
+		maybe(&args, "--no-fixed-schedule-auto-offset")
 	case "closed":
 		args = append(args, "--concurrency", "3", "--request-count", "30")
 	case "rate":
@@ -54,7 +64,68 @@ func configuration(t *rapid.T) []string {
 	default:
 		args = append(args, "--concurrency", "2", "--benchmark-duration", "0.3", "--benchmark-grace-period", "0")
 	}
+	return once(args)
+}
+
+// Places in the arguments of a configuration where files stand.
+const (
+	templatePlace = "TOKENIZER" // a tokenizer with a chat template
+	schedulePlace = "SCHEDULE"  // conversations with times
+)
+
+// place makes the files of a configuration.
+func place(t *testing.T, args []string) []string {
+	t.Helper()
+	dir := t.TempDir()
+	vocabulary := map[string]int{} // a token for every byte, as byte-level vocabularies spell them
+	for b, spare := 0, 256; b < 256; b++ {
+		if b >= 33 && b <= 126 || b >= 161 && b <= 255 && b != 173 {
+			vocabulary[string(rune(b))] = b
+			continue
+		}
+		vocabulary[string(rune(spare))] = b
+		spare++
+	}
+	vocab, err := json.Marshal(vocabulary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows strings.Builder
+	for i := range 6 {
+		fmt.Fprintf(&rows, `{"session_id":"s%d","turns":[{"text":"one two three","timestamp":%d},{"text":"four","timestamp":%d},{"text":"five","delay":3}]}`+"\n", i, 50+10*i, 90+10*i)
+	}
+	for name, text := range map[string]string{
+		"tokenizer.json":        `{"model":{"type":"BPE","vocab":` + string(vocab) + `,"merges":[]},"pre_tokenizer":{"type":"ByteLevel","add_prefix_space":false},"decoder":{"type":"ByteLevel"},"added_tokens":[]}`,
+		"tokenizer_config.json": `{}`,
+		"chat_template.jinja":   `{% for m in messages %}<{{ m.role }}>{{ m.content }};{% endfor %}{% if add_generation_prompt %}<a>{% endif %}`,
+		"schedule.jsonl":        rows.String(),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	args = slices.Clone(args)
+	for i := range args {
+		switch args[i] {
+		case templatePlace:
+			args[i] = dir
+		case schedulePlace:
+			args[i] = filepath.Join(dir, "schedule.jsonl")
+		}
+	}
 	return args
+}
+
+// leaveOut leaves out flags and their values.
+func leaveOut(args []string, flags ...string) (kept []string) {
+	for i := 0; i < len(args); i++ {
+		if slices.Contains(flags, args[i]) {
+			i++
+			continue
+		}
+		kept = append(kept, args[i])
+	}
+	return kept
 }
 
 // once keeps the first use of every flag, with its value.
@@ -78,15 +149,24 @@ func once(args []string) (kept []string) {
 func TestReportGivesWhatTheRunGave(t *testing.T) {
 	t.Parallel()
 	generator := rapid.Custom(configuration)
-	for seed := range 10 {
+	drawn := map[string]int{}
+	for seed := range 16 {
+		for _, arg := range generator.Example(seed) {
+			drawn[arg]++
+		}
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			args := generator.Example(seed)
+			args := place(t, generator.Example(seed))
 			p := program(t, args...)
 			if status := p.run(); status != 0 && !strings.Contains(p.stderr.String(), "requests failed") {
 				t.Fatalf("%v: exit status %d\n%s", args, status, p.stderr.String())
 			}
 			p.reported(args)
 		})
+	}
+	for _, must := range []string{"--apply-chat-template", "--fixed-schedule", "--use-server-token-count", "--per-chunk-usage", "--goodput", "--slice-duration", "--profile-export-prefix", "--export-http-trace"} {
+		if drawn[must] == 0 {
+			t.Errorf("no configuration has %s", must)
+		}
 	}
 }
 

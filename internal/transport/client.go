@@ -27,6 +27,7 @@ type Client struct {
 	coder   headerCoder
 
 	doneWait    int64    // ns for which the end of a stream is waited for once its end mark came, and that of an error's body after its head
+	headWait    int64    // ns in which a head must be complete once it has begun
 	warned      sync.Map // kinds of warnings given
 	count       counters
 	delays      delayLog
@@ -56,6 +57,9 @@ type Stats struct {
 // error may take: what counts has come, and what is still to come is not worth a slot of the load.
 const afterDone = 5 * time.Second
 
+// headTime is how long a server may take over the headers of an answer once it has begun them: nobody who means to answer sends them in drips.
+const headTime = time.Minute
+
 // SettingError is a setting that cannot be followed.
 type SettingError struct {
 	Key string // its place in the endpoint section of a configuration
@@ -82,7 +86,7 @@ func NewClient(opt Options) (*Client, error) {
 	if opt.HTTP2 {
 		cfg.NextProtos = []string{http2.NextProtoTLS, "http/1.1"}
 	}
-	c := &Client{opt: opt, tls: cfg, tie: clock.NewTie(), doneWait: int64(afterDone)}
+	c := &Client{opt: opt, tls: cfg, tie: clock.NewTie(), doneWait: int64(afterDone), headWait: int64(headTime)}
 	if c.opt.MaxResponse <= 0 {
 		c.opt.MaxResponse = DefaultMaxResponse
 	}

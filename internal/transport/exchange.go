@@ -38,6 +38,7 @@ type Exchange struct {
 	mu       sync.Mutex // guards what deadlines are made of: sent, sendErr and the following
 	doneMark int64      // a stream's end mark came, 0 = not yet
 	failMark int64      // the head of an HTTP error came, 0 = not yet
+	headMark int64      // a head began that is not complete, 0 = none has
 	cut      bool       // cut from outside
 	stopSend bool       // the answer came first
 

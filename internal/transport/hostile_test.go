@@ -149,6 +149,39 @@ func TestErrorBodyThatNeverEnds(t *testing.T) {
 	wantError(t, rec, ErrTimeout, 0)
 }
 
+// TestHeadThatDrips: headers that come byte by byte hold a slot for a bounded time, however long the request may take; a server that
+// thinks before it answers, or between an interim answer and the final one, is waited for.
+func TestHeadThatDrips(t *testing.T) {
+	over := make(chan struct{})
+	drips := rawServer(t, func(c *net.TCPConn, r *bufio.Reader) {
+		readRequest(r)
+		for err := error(nil); err == nil; {
+			_, err = io.WriteString(c, "HTTP/1.1 200 OK\r\nA: b")
+			for ; err == nil; time.Sleep(5 * time.Millisecond) {
+				_, err = io.WriteString(c, "b")
+			}
+		}
+	})
+	thinks := rawServer(t, func(c *net.TCPConn, r *bufio.Reader) {
+		readRequest(r)
+		io.WriteString(c, "HTTP/1.1 10")
+		io.WriteString(c, "0 Continue\r\n\r\n")
+		time.Sleep(400 * time.Millisecond)
+		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+		<-over
+	})
+	defer close(over)
+	c := mustClient(t, func(o *Options) { o.Timeout = time.Minute })
+	c.headWait = int64(200 * time.Millisecond)
+	rec := do(c, &Request{Target: drips})
+	if wantError(t, rec, ErrTimeout, 0); !strings.Contains(rec.Error.Message, "did not end within 200ms of their first byte") {
+		t.Errorf("message %q", rec.Error.Message)
+	}
+	if rec := do(c, &Request{Target: thinks}); rec.Error != nil {
+		t.Errorf("a server that thinks: %+v", rec.Error)
+	}
+}
+
 // TestFoldedHead: a head of folded lines is read in time that its length accounts for. The old reader copied the value for every line:
 // 800,000 lines of a head that was refused only afterwards took minutes.
 func TestFoldedHead(t *testing.T) {

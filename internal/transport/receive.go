@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"time"
@@ -93,6 +94,9 @@ func (x *Exchange) readEnd() int64 {
 	if x.failMark != 0 {
 		end = earliest(end, x.failMark+x.client.doneWait)
 	}
+	if x.headMark != 0 {
+		end = earliest(end, x.headMark+x.client.headWait)
+	}
 	return end
 }
 
@@ -164,6 +168,7 @@ func (x *Exchange) readHead() (rest []byte, err error) {
 			}
 			if looked > 0 && !owned {
 				buf, owned = append(make([]byte, 0, 2*looked), buf...), true
+				x.markHead(x.in.at)
 			}
 			got, err := x.link.fill()
 			if len(got) == 0 {
@@ -181,6 +186,7 @@ func (x *Exchange) readHead() (rest []byte, err error) {
 			return nil, err
 		}
 		buf, looked, passed = buf[end:], 0, passed+end
+		x.markHead(0)
 		if h.status >= 200 || h.status == 101 {
 			x.gotHead(h)
 			x.note(noteHead, x.position(len(buf)))
@@ -190,6 +196,17 @@ func (x *Exchange) readHead() (rest []byte, err error) {
 			return nil, malformed("More than %d interim responses", maxInterim)
 		}
 	}
+}
+
+// markHead notes when a head began that is not complete, and gives it its time; 0 = there is none.
+func (x *Exchange) markHead(at int64) {
+	if x.headMark == at {
+		return
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.headMark = at
+	x.armRead()
 }
 
 func (x *Exchange) gotHead(h *head) {
@@ -262,6 +279,8 @@ func (x *Exchange) interrupted(err error) bool {
 		x.err = externalError()
 		x.rec.CancelledAt = now
 		x.rec.Cut = context.Cause(x.ctx).Error()
+	case x.headMark != 0 && x.readEnd() == x.headMark+x.client.headWait:
+		x.err = newError(ErrTimeout, 0, fmt.Sprintf("the response headers did not end within %v of their first byte", time.Duration(x.client.headWait)))
 	case x.req.Cancel && x.sent != 0 && x.readEnd() != x.deadline:
 		x.err = cancelError(x.req.CancelAfter)
 		x.rec.CancelledAt = now
