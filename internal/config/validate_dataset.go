@@ -41,7 +41,7 @@ func (v *violations) dataset(b *Benchmark) {
 	if d.Type == DatasetSynthetic && d.Prompts != nil {
 		tokens := float64(d.Entries) * max(1, d.Turns.MeanOr(1)) * max(1, d.Prompts.ISL.MeanOr(0))
 		v.when(tokens > maxDataset, path+".entries", "and %s: %.3g prompt tokens in all would be made and listed in inputs.json; allowed: up to %.3g",
-			v.as(path+".prompts.isl"), tokens, float64(maxDataset))
+			v.as(path+".prompts.isl.mean"), tokens, float64(maxDataset))
 	}
 	v.distribution(path+".osl", d.OSL)
 	v.distribution(path+".turns", d.Turns)

@@ -31,7 +31,7 @@ func TestValidate(t *testing.T) {
 		"datasets":    {func(r *Run, _ *Phase) { r.Datasets = nil }, "must hold one dataset, not 0"},
 		"file":        {func(r *Run, _ *Phase) { r.Dataset().Type = DatasetFile }, "benchmark.datasets.main.path is empty"},
 		"isl":         {func(r *Run, _ *Phase) { r.Dataset().Prompts.ISL = Normal(-1, 0) }, "prompts.isl.mean must be >= 0"},
-		"all tokens":  {func(r *Run, _ *Phase) { r.Dataset().Entries, r.Dataset().Prompts.ISL = 2_000_000_000, Normal(100, 0) }, "main.entries and benchmark.datasets.main.prompts.isl: 2e+11 prompt tokens in all would be made"},
+		"all tokens":  {func(r *Run, _ *Phase) { r.Dataset().Entries, r.Dataset().Prompts.ISL = 2_000_000_000, Normal(100, 0) }, "main.entries and benchmark.datasets.main.prompts.isl.mean: 2e+11 prompt tokens in all would be made"},
 		"prefixes":    {func(r *Run, _ *Phase) { r.Dataset().PrefixPrompts = &PrefixPrompts{Length: 1, SharedSystemLength: 1} }, "give a prefix pool or shared lengths"},
 		"prefix":      {func(r *Run, _ *Phase) { r.Dataset().PrefixPrompts = &PrefixPrompts{PoolSize: -1} }, "pool_size must be >= 0, not -1"},
 		"isl value":   {func(r *Run, _ *Phase) { r.Dataset().Prompts.ISL = &Distribution{Value: f(-1)} }, "prompts.isl must be >= 0"},

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"aiperf/internal/capture"
 )
 
 // task is a unit of work whose cost is compared.
@@ -24,6 +26,7 @@ type task struct {
 type contestant struct {
 	name string
 	cost func(requests int) (time.Duration, error)
+	aim  string // of the ratio to the first
 }
 
 var tasks = []task{
@@ -63,11 +66,7 @@ func (b *suite) compare(t task) error {
 			}
 		}
 		for i, c := range list {
-			aim := ""
-			if i == len(list)-1 {
-				aim = t.aim
-			}
-			b.row(t.title, c.name, span(least[i]), fmt.Sprintf("%.2f", least[i]/least[0]), aim)
+			b.row(t.title, c.name, span(least[i]), fmt.Sprintf("%.2f", least[i]/least[0]), c.aim)
 		}
 		return nil
 	}, append(t.server, "--tokens="+strconv.Itoa(t.tokens))...)
@@ -95,16 +94,32 @@ func (b *suite) contestants(t task, s *server) []contestant {
 			return u.cpu, err
 		}
 	}
-	return []contestant{
-		{"raw sockets", baseline("floor")},
-		{"net/http", baseline("nethttp")},
-		{"aiperf: records, metrics, JSONL", func(requests int) (time.Duration, error) {
+	ours := func(more ...string) func(int) (time.Duration, error) {
+		return func(requests int) (time.Duration, error) {
 			args := []string{"--url", s.url, "--isl", "16", "--concurrency", strconv.Itoa(t.clients), "--request-count", strconv.Itoa(requests)}
 			if t.streaming {
 				args = append(args, "--streaming")
 			}
-			_, u, err := b.profile(args...)
+			_, u, err := b.profile(append(args, more...)...)
 			return u.cpu, err
-		}},
+		}
 	}
+	list := []contestant{
+		{"raw sockets", baseline("floor"), ""},
+		{"net/http", baseline("nethttp"), ""},
+		{"aiperf: records, metrics, JSONL", ours(), t.aim},
+	}
+	if t.streaming && captures() {
+		list = append(list, contestant{"aiperf with packet stamps", ours("--capture", "on"), ""})
+	}
+	return list
+}
+
+// captures tells whether this machine grants a packet capture.
+func captures() bool {
+	c, err := capture.Open(capture.Options{})
+	if err != nil {
+		return false
+	}
+	return c.Close() == nil
 }

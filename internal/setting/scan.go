@@ -124,7 +124,11 @@ func (s *scanner) use(f *Row, spelled string) *Given {
 		s.set.given[f.Name()] = g
 		s.set.order = append(s.set.order, g)
 	} else if !f.List && !f.Again {
-		s.problems.addf("%s is given twice (%s and %s); give it once", f.Name(), g.Spelled[0], spelled)
+		how := ""
+		if g.Spelled[0] != spelled {
+			how = fmt.Sprintf(" (%s and %s)", g.Spelled[0], spelled)
+		}
+		s.problems.addf("%s is given twice%s; give it once", f.Name(), how)
 	}
 	g.Spelled = append(g.Spelled, spelled)
 	return g

@@ -113,6 +113,7 @@ func TestScanRefuses(t *testing.T) {
 		"--concurrency 1,abc":           `"abc" is not an integer`,
 		"--concurrency 4 8":             "--concurrency 4,8",
 		"--concurrency=4 -c 5":          "is given twice (--concurrency and -c)",
+		"-c 4 -c 5":                     "--concurrency is given twice; give it once",
 		"--concurrency 1__0":            "is not a number",
 		"--offset 99999999999999999999": "does not fit",
 		"--rate nan":                    "is not a number",
