@@ -45,6 +45,7 @@ type Heartbeat struct {
 	late    int64  // of the last beat, ns, if it is not settled
 	lateAt  int64
 	looks   lookLog
+	past    beatLog
 }
 
 // StartHeartbeat starts one. after, if not nil, is called every 20 ms or so while requests are under way, and once after the last: what
@@ -106,8 +107,9 @@ func (h *Heartbeat) run() {
 			return
 		}
 		h.mu.Lock()
-		all, longest := h.threads.look()
-		h.beat(k.seen-k.ready-longest, all)
+		w := h.threads.look()
+		h.beat(k.seen-k.ready-w.most-w.second, w.all)
+		h.past.add(beat{k.seen, w.most})
 		h.mu.Unlock()
 	}
 }
@@ -115,6 +117,8 @@ func (h *Heartbeat) run() {
 // watch reads the probe until it is closed.
 func (h *Heartbeat) watch() {
 	told, idle := Now(), 0
+	var since int64 // the first look after the last request
+	var said int64  // what after was told
 	for {
 		k, err := h.probe.wait()
 		if err != nil {
@@ -122,14 +126,24 @@ func (h *Heartbeat) watch() {
 		}
 		h.mu.Lock()
 		h.looks.add(k)
+		final := k.seen
+		if h.beats != nil {
+			final = min(final, h.past.last())
+		}
 		h.mu.Unlock()
 		if idle++; h.flights.Load() > 0 {
 			idle = 0
 		}
-		rests := idle >= lingerLooks && h.rest()
-		if h.after != nil && (rests || k.seen-told >= int64(tellEvery)) {
-			told = k.seen
-			h.after(k.seen)
+		if idle == 1 {
+			since = k.seen
+		}
+		rests := idle >= lingerLooks && final >= since && h.rest()
+		if rests {
+			idle = 0
+		}
+		if h.after != nil && final > said && (rests || k.seen-told >= int64(tellEvery)) {
+			told, said = k.seen, final
+			h.after(final)
 		}
 	}
 }
@@ -181,16 +195,19 @@ func (h *Heartbeat) Stalls() Stalls {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.countLast()
-	all, _ := h.threads.look()
-	h.sum.ThreadWait += time.Duration(all)
+	h.sum.ThreadWait += time.Duration(h.threads.look().all)
 	return h.sum
 }
 
 // Unseen bounds how long before the instant at bytes may have arrived that were read together with what arrived at it, in ns: nobody looked
-// at connections meanwhile. It is never more than at - from. An instant that no look followed, or of longer ago than the log goes (a
+// at connections meanwhile, or the one thread that was about to read this one waited for a processor. It is never more than at - from. An instant that no look followed, or of longer ago than the log goes (a
 // minute of requests under way), says nothing: all of at - from counts as unseen.
 func (h *Heartbeat) Unseen(from, at int64) int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.looks.unseen(from, at)
+	u := h.looks.unseen(from, at)
+	if w := h.past.waited(at, at+int64(beatPeriod)); w > int64(wakeNoise) {
+		u = max(u, min(at-from, w))
+	}
+	return u
 }

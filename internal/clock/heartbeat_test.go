@@ -43,6 +43,32 @@ func TestUnseen(t *testing.T) {
 	}
 }
 
+// TestUnseenWhileAThreadWaited: looks may be prompt and the one thread that was about to read may have waited for a processor all the same.
+func TestUnseenWhileAThreadWaited(t *testing.T) {
+	const ms = int64(time.Millisecond)
+	h := &Heartbeat{}
+	for i := int64(1); i <= 100; i++ {
+		h.looks.add(look{i * ms, i*ms + ms/20})
+	}
+	for i := int64(1); i <= 6; i++ { // a beat every 20 ms; in the third stretch a thread waited for 7 ms
+		h.past.add(beat{20 * i * ms, []int64{0, ms / 10, 7 * ms, ms / 5, 0, 0}[i-1]})
+	}
+	for _, c := range []struct{ from, at, least, most int64 }{
+		{0, 50*ms + 1, 7 * ms, 7 * ms},     // in that stretch
+		{48 * ms, 50 * ms, 2 * ms, 2 * ms}, // the read before is later than that
+		{0, 30*ms + 1, 7 * ms, 7 * ms},     // the wait may have ended after the instant: a read follows its bytes
+		{0, 70*ms + 1, 0, ms / 10},         // the stretch behind it
+		{0, 10*ms + 1, 0, ms / 10},         // long before
+	} {
+		if u := h.Unseen(c.from, c.at); u < c.least || u > c.most {
+			t.Errorf("from %d to %d: %v unseen, want %v to %v", c.from, c.at, time.Duration(u), time.Duration(c.least), time.Duration(c.most))
+		}
+	}
+	if h.past.last() != 120*ms {
+		t.Errorf("the last beat was at %d", h.past.last())
+	}
+}
+
 // TestUnseenBeyondTheLog: of what is forgotten nothing is promised.
 func TestUnseenBeyondTheLog(t *testing.T) {
 	var l lookLog

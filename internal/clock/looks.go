@@ -46,6 +46,48 @@ func (l *lookLog) unseen(from, at int64) int64 {
 	return min(at-from, at-before.seen)
 }
 
+// waits are the times, ns, that threads spent on run queues: all together, and of the two that waited longest.
+type waits struct{ all, most, second int64 }
+
+// beat is what a beat of the heartbeat found: up to an instant a thread waited so long since the beat before.
+type beat struct{ at, waited int64 }
+
+// keptBeats is the length of the log of beats: more than a minute.
+const keptBeats = 1 << 12
+
+// beatLog keeps the latest beats, in their order.
+type beatLog struct {
+	ring [keptBeats]beat
+	n    int // beats added so far
+}
+
+func (l *beatLog) add(b beat) {
+	l.ring[l.n%keptBeats] = b
+	l.n++
+}
+
+// last is the instant of the last beat; 0 = there was none.
+func (l *beatLog) last() int64 {
+	if l.n == 0 {
+		return 0
+	}
+	return l.ring[(l.n-1)%keptBeats].at
+}
+
+// waited is the longest time that a thread waited between the beats around two instants.
+func (l *beatLog) waited(from, to int64) (most int64) {
+	for i := l.n - 1; i >= max(0, l.n-keptBeats); i-- {
+		b := l.ring[i%keptBeats]
+		if b.at < from {
+			break
+		}
+		if i == 0 || i == l.n-keptBeats || l.ring[(i-1)%keptBeats].at <= to {
+			most = max(most, b.waited)
+		}
+	}
+	return most
+}
+
 // longest is the longest time, ns, that a look kept waiting, of those that waited at some instant from one to the other.
 func (l *lookLog) longest(from, to int64) (most int64) {
 	for i := l.n - 1; i >= max(0, l.n-keptLooks) && l.at(i).seen >= from; i-- {

@@ -36,28 +36,27 @@ func (f *threadFile) grown() (d int64, ok bool) {
 	return d, true
 }
 
-// look tells what all threads waited together since the look before, ns, and the two that waited longest.
-func (w *threadWaits) look() (all, longest int64) {
+// look tells what threads waited since the look before.
+func (w *threadWaits) look() (s waits) {
 	first := w.files == nil
 	if w.looks%scanEvery == 0 {
 		w.scan()
 	}
 	w.looks++
-	var most, second int64
 	for id, f := range w.files {
 		d, ok := f.grown()
 		if !ok {
 			unix.Close(f.fd)
 			delete(w.files, id)
 		}
-		all += d
-		second = max(second, min(most, d))
-		most = max(most, d)
+		s.all += d
+		s.second = max(s.second, min(s.most, d))
+		s.most = max(s.most, d)
 	}
 	if first { // what threads waited before anybody looked
-		return 0, 0
+		return waits{}
 	}
-	return all, most + second
+	return s
 }
 
 // scan opens the files of threads that are new.

@@ -97,14 +97,14 @@ func (b *suite) hurtProfile(h hurt, args ...string) (dir string, cpu time.Durati
 	return dir, cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), nil
 }
 
-// firstTokens are the times from the start of each request to its first token: as recorded, and to the server's instant right before it
-// wrote it.
+// firstTokens are the times from the start of each request to its first token: as recorded, and as the server knows it. A token that
+// arrived while the server was writing it is right: it, too, may have waited for a processor in there.
 func firstTokens(truth, dir string) (ours, server sample, err error) {
-	wrote := map[string]int64{}
+	wrote := map[string]mockserver.Write{}
 	err = eachLine(truth, func(t *mockserver.Truth) {
 		for _, w := range t.Writes {
 			if w.Events > 0 {
-				wrote[t.RequestID] = w.Before
+				wrote[t.RequestID] = w
 				return
 			}
 		}
@@ -113,10 +113,10 @@ func firstTokens(truth, dir string) (ours, server sample, err error) {
 		return nil, nil, err
 	}
 	err = eachLine(dir+"/profile_export_raw.jsonl", func(r *rawLine) {
-		at, known := wrote[r.Metadata.RequestID]
+		w, known := wrote[r.Metadata.RequestID]
 		if tokens := r.tokens(); known && len(tokens) > 0 {
 			ours.add(tokens[0] - r.Metadata.Start)
-			server.add(at - r.Metadata.Start)
+			server.add(min(max(tokens[0], w.Before), w.After) - r.Metadata.Start)
 		}
 	})
 	if err == nil && len(ours) == 0 {
