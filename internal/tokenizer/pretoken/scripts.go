@@ -27,7 +27,7 @@ func NewScripts() Scripts { return Scripts{scriptTables()} }
 
 var scriptTables = sync.OnceValue(func() (all []scriptTable) {
 	for _, n := range cc.ScriptNames() {
-		if n != "Common" && n != "Inherited" {
+		if n != "Common" { // what no script has
 			all = append(all, scriptTable{n, cc.NewTable(cc.Script(n))})
 		}
 	}

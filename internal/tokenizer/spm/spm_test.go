@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"aiperf/internal/tokenizer/added"
 )
 
 // field writes a protobuf field of bytes.
@@ -86,4 +88,29 @@ func FuzzParse(f *testing.F) {
 		}
 		_ = p.Decode(p.Append(nil, text))
 	})
+}
+
+// TestModelOfPieces: a model that another format holds, with and without the space that most put in front of a text, and tokens that a
+// configuration adds to it.
+func TestModelOfPieces(t *testing.T) {
+	for _, front := range []bool{true, false} {
+		m := New()
+		m.Pieces = append(m.Pieces, pieces...)
+		m.DummyPrefix(front)
+		p, err := m.Pipeline([]added.Token{{ID: 20, Content: "<new>"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []int32{7, 20, 3, 4} // each stretch begins with a space
+		if !front {
+			want = []int32{6, 20, 4}
+		}
+		if got := p.Append(nil, "ab<new>a"); !slices.Equal(got, want) {
+			t.Errorf("front %v: %v, want %v", front, got, want)
+		}
+		id := m.ID([]added.Token{{ID: 20, Content: "<new>"}})
+		if id("<new>") != 20 || id("ab") != 6 || id("none") >= 0 || m.Text(6) != "ab" || m.Text(-1) != "" || m.Text(99) != "" {
+			t.Errorf("ids %d %d %d, text %q", id("<new>"), id("ab"), id("none"), m.Text(6))
+		}
+	}
 }
