@@ -8,8 +8,12 @@ import (
 
 // attribute is v.name: a method or field, else the entry of that name.
 func (r *run) attribute(v Value, name string) (Value, error) {
+	_, marked := v.(Markup)
 	v = plain(v)
 	if m, ok := r.member(v, name); ok {
+		if f, calls := m.(Func); marked && calls {
+			return keeping(name, f), nil
+		}
 		return m, nil
 	}
 	switch x := v.(type) {
@@ -25,6 +29,7 @@ func (r *run) attribute(v Value, name string) (Value, error) {
 
 // item is v[i]: the entry, else the attribute of that name.
 func (r *run) item(v, i Value) (Value, error) {
+	_, marked := v.(Markup)
 	v, i = plain(v), plain(i)
 	switch x := v.(type) {
 	case *Dict:
@@ -47,6 +52,9 @@ func (r *run) item(v, i Value) (Value, error) {
 		if n, ok := integer(i); ok {
 			chars, _ := items(x)
 			if e, ok := at2(chars, n); ok {
+				if marked {
+					return remarked(e, nil)
+				}
 				return e, nil
 			}
 		}

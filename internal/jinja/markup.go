@@ -49,6 +49,54 @@ func marked(name string, f Filter) Filter {
 	}
 }
 
+// keeping makes a method of marked text, which gives marked text; what it puts into the text is escaped.
+func keeping(name string, f Func) Func {
+	escaped := func(v Value) Value {
+		if s, ok := v.(string); ok {
+			return escapeHTML(s)
+		}
+		return plain(v)
+	}
+	return func(c *Call) (Value, error) {
+		for i, a := range c.Args {
+			list, isList := a.(*List)
+			switch {
+			case name == "join" && isList:
+				all := make([]Value, len(list.Items))
+				for k, v := range list.Items {
+					all[k] = escaped(v)
+				}
+				c.Args[i] = &List{Items: all}
+			case name == "replace" && i == 1:
+				c.Args[i] = escaped(a)
+			default:
+				c.Args[i] = plain(a)
+			}
+		}
+		return remarked(f(c))
+	}
+}
+
+// remarked marks what is part of marked text: a text, or a list of texts.
+func remarked(v Value, err error) (Value, error) {
+	mark := func(list []Value) {
+		for i, one := range list {
+			if s, ok := one.(string); ok {
+				list[i] = Markup(s)
+			}
+		}
+	}
+	switch x := v.(type) {
+	case string:
+		return Markup(x), err
+	case *List:
+		mark(x.Items)
+	case Tuple:
+		mark(x)
+	}
+	return v, err
+}
+
 // captured is what f prints, as a value.
 func (r *run) captured(f func() error) (Value, error) {
 	s, err := r.capture(f)

@@ -260,7 +260,7 @@ func (d *drawing) errorTable() {
 			kind = g.Error.Type
 		}
 		if g.Error.Message != "" {
-			text = wrap(shorten(g.Error.Message), room)
+			text = wrap(shorten(g.Error.Said()), room)
 		}
 		t.rows = append(t.rows, []string{code, kind, text, thousands(strconv.FormatInt(g.Count, 10))})
 	}

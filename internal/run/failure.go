@@ -80,7 +80,7 @@ func complaint(s *metric.Summary) string {
 // named is an error in one line.
 func named(e *record.Error) string {
 	const most = 160
-	text := strings.Join(strings.Fields(e.Message), " ")
+	text := strings.Join(strings.Fields(e.Said()), " ")
 	if runes := []rune(text); len(runes) > most {
 		text = string(runes[:most]) + "…"
 	}
