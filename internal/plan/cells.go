@@ -11,8 +11,14 @@ import (
 	"aiperf/internal/terminal"
 )
 
-// brief shows one run of several in one line, no wider than 80 columns where names and figures are of the usual length. Its whole report is
-// in its console file; --tables all prints it as well.
+// lineWidth is how wide a line about one run of several is at the most, in columns.
+const lineWidth = 80
+
+// leastName is what is left of a name however long the rest of its line is.
+const leastName = 16
+
+// brief shows one run of several in one line of lineWidth; a long name is shortened. Its whole report is in its console file; --tables all
+// prints it as well.
 func brief(label string, run *metric.Run) string {
 	s := run.Profiling
 	var parts []string
@@ -40,7 +46,8 @@ func brief(label string, run *metric.Run) string {
 	if v := run.Validity; v != nil && v.Verdict != metric.VerdictValid {
 		parts = append(parts, string(v.Verdict))
 	}
-	return label + ": " + strings.Join(parts, ", ")
+	figures := ": " + strings.Join(parts, ", ")
+	return terminal.Shorten(label, max(leastName, lineWidth-len(figures))) + figures
 }
 
 // column is one of the figures of a cell in the closing table.

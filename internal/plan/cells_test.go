@@ -42,6 +42,16 @@ func TestBrief(t *testing.T) {
 	if got := brief("a", measured(t, 0, 0)); got != "a: no request finished" {
 		t.Errorf("%q", got)
 	}
+	long := "profile_runs/trial_0001/datasets.main.prompts.isl.mean_2048__phases.profiling.concurrency_128"
+	if got := brief(long, measured(t, 3, 0)); len([]rune(got)) > lineWidth || !strings.HasPrefix(got, "profile") || !strings.Contains(got, "rency_128: 16.0 tok/s") {
+		t.Errorf("%d columns: %q", len([]rune(got)), got)
+	}
+	var told strings.Builder
+	i := invocation{Streams: Streams{Err: &told}}
+	i.announce(&trial{label: long}, []config.Cell{{Label: long}}, 2, 12)
+	if got := strings.TrimSuffix(told.String(), "\n"); len([]rune(got)) > lineWidth || !strings.HasPrefix(got, "aiperf: run 3 of 12: profile_runs/") {
+		t.Errorf("%d columns: %q", len([]rune(got)), got)
+	}
 }
 
 // TestSweepTable fits 80 columns, and has no column for what no cell has.

@@ -10,6 +10,7 @@ import (
 	"aiperf/internal/artifact"
 	"aiperf/internal/config"
 	"aiperf/internal/metric"
+	"aiperf/internal/terminal"
 )
 
 // conclude writes and prints what the trials add up to.
@@ -112,11 +113,11 @@ var headline = []struct {
 
 // printAggregate shows the intervals of the headline statistics.
 func (i *invocation) printAggregate(cell *config.Cell, r *metric.Repeated, dir string) error {
-	title := fmt.Sprintf("%d of %d runs", len(r.Labels), r.Runs)
+	title := fmt.Sprintf("%d of %d runs, %g %% confidence", len(r.Labels), r.Runs, 100*r.Confidence)
 	if cell.Label != "" {
-		title = cell.Label + ": " + title
+		title = terminal.Shorten(cell.Label, max(leastName, lineWidth-len(title)-2)) + ": " + title
 	}
-	fmt.Fprintf(i.Out, "\n%s, %g %% confidence\n", title, 100*r.Confidence)
+	fmt.Fprintf(i.Out, "\n%s\n", title)
 	w := tabwriter.NewWriter(i.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "metric\tmean\tlow\thigh\tcv %\tunit\t")
 	for _, h := range headline {

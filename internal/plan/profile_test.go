@@ -15,11 +15,15 @@ import (
 	"aiperf/internal/config"
 )
 
-// answering is a server that counts its requests and answers each with four tokens; status other than 200 fails them.
+// answering is a server that counts its prompts and answers each with four tokens; status other than 200 fails them. It has no metrics.
 func answering(t *testing.T, status int) (url string, served *atomic.Int64) {
 	t.Helper()
 	served = new(atomic.Int64)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPost {
+			http.NotFound(w, r)
+			return
+		}
 		served.Add(1)
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)

@@ -128,7 +128,7 @@ func (i *invocation) announce(t *trial, cells []config.Cell, k, of int) {
 	if of > 0 {
 		what = fmt.Sprintf("of %d: %s", of, what)
 	}
-	fmt.Fprintf(i.Err, "aiperf: run %d %s\n", k+1, terminal.Line(what))
+	fmt.Fprintln(i.Err, terminal.Shorten(fmt.Sprintf("aiperf: run %d %s", k+1, terminal.Line(what)), lineWidth))
 }
 
 // prepared is the benchmark of a trial and its seed.
