@@ -21,7 +21,7 @@ import (
 // traceCommands are the commands about recorded traffic.
 func (p *Program) traceCommands() []*cobra.Command {
 	synthesize := p.synthesizeCommand()
-	return []*cobra.Command{p.analyzeTraceCommand(), synthesize, p.rewriteCommand("synthesize-trace IN [OUT]"), p.validateCommand()}
+	return []*cobra.Command{p.analyzeTraceCommand(), synthesize, p.rewriteCommand("synthesize-trace IN [OUT]"), p.validateCommand(), p.anonymizeCommand()}
 }
 
 // analyzeTraceCommand tells lengths and prefix sharing of a trace.

@@ -139,3 +139,18 @@ func TestSynthesizeAgents(t *testing.T) {
 		}
 	}
 }
+
+// TestAnonymizeTrace: refusals; what is made of rows is tested in package trace.
+func TestAnonymizeTrace(t *testing.T) {
+	files := map[string]string{"c.jsonl": `{"messages":[{"role":"user","content":"x"}],"output":"y"}`}
+	for line, want := range map[string]string{
+		"anonymize-trace c.jsonl": "--model", "anonymize-trace c.jsonl --model builtin --block-size 0": "--block-size 0", "anonymize-trace c.jsonl --model builtin": "no chat template",
+	} {
+		if status, _, errs := say(t, files, line); status != 1 || !strings.Contains(errs, want) {
+			t.Errorf("%s: %d %s, want %q", line, status, errs, want)
+		}
+		if entries, err := os.ReadDir("."); err != nil || len(entries) != 1 {
+			t.Errorf("%s: %d files, %v", line, len(entries), err)
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"aiperf/internal/config"
+	"aiperf/internal/dataset/trace"
+	"aiperf/internal/tokenizer"
+)
+
+// anonymizeCommand makes a trace of lengths and ids of conversations.
+func (p *Program) anonymizeCommand() *cobra.Command {
+	var input, model, output string
+	var block int
+	cmd := &cobra.Command{
+		Use:   "anonymize-trace [IN [OUT]]",
+		Short: "Make a trace of lengths and hash ids of real conversations",
+		Long: "Reads rows {messages, output, timestamp?, session_id?}, writes the messages out with the model's chat template, and keeps of them their length\n" +
+			"and the ids of their blocks: equal blocks behind equal blocks have equal ids. Rows of a session continue each other. What cannot be read is left out.",
+		Example: "  aiperf anonymize-trace --input-file chats.jsonl --model Qwen/Qwen2.5-7B-Instruct --output-file trace.jsonl",
+		Args:    cobra.MaximumNArgs(2),
+		RunE: func(cmd *cobra.Command, words []string) error {
+			if err := positional(cmd, words, "input-file", "output-file"); err != nil {
+				return err
+			}
+			switch {
+			case input == "" || model == "":
+				return errors.New("--input-file, --model: both are needed; the model names the tokenizer and its chat template")
+			case block < 1:
+				return fmt.Errorf("--block-size %d: must be at least 1", block)
+			}
+			if output == "" {
+				output = strings.TrimSuffix(input, filepath.Ext(input)) + "_anonymized.jsonl"
+			}
+			tok, err := tokenizer.Open(cmd.Context(), model, tokenizer.Options{})
+			if err != nil {
+				return fmt.Errorf("--model: %w", tokenizer.Worded(err, (&config.Benchmark{}).As))
+			}
+			if _, chat := tok.ChatTemplate(false); !chat {
+				return fmt.Errorf("--model %s: its tokenizer has no chat template, so the length of a prompt is not known", model)
+			}
+			return p.anonymize(tok, input, output, block)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&input, "input-file", "", "the conversations: JSON Lines")
+	f.StringVar(&model, "model", "", "tokenizer with the chat template: owner/name or a directory")
+	f.StringVar(&output, "output-file", "", "trace to write (default: IN with _anonymized before its ending)")
+	f.IntVar(&block, "block-size", 512, "tokens behind a hash id")
+	return cmd
+}
+
+func (p *Program) anonymize(tok *tokenizer.Tokenizer, input, output string, block int) error {
+	a := &trace.Anonymizer{
+		Hasher: trace.Hasher{Block: block},
+		Encode: func(messages []byte) ([]int32, error) {
+			text, err := tok.RenderChat(messages, tokenizer.ChatOptions{AddGenerationPrompt: true})
+			if err != nil {
+				return nil, err
+			}
+			return tok.Append(nil, text), nil
+		},
+		Count: tok.Count,
+	}
+	if err := os.MkdirAll(filepath.Dir(output), 0o755); err != nil {
+		return fmt.Errorf("--output-file: %w", err)
+	}
+	file, err := os.CreateTemp(filepath.Dir(output), ".aiperf-*")
+	if err != nil {
+		return fmt.Errorf("--output-file: %w", err)
+	}
+	defer os.Remove(file.Name()) // it is gone when it was renamed
+	n, tick, out := 0, p.progress("anonymize-trace"), bufio.NewWriter(file)
+	var line []byte
+	left, why, err := a.Anonymize(input, func(r *trace.Record) error {
+		n++
+		tick()
+		line = append(trace.AppendRow(line[:0], r, r.Session), '\n')
+		_, err := out.Write(line)
+		return err
+	})
+	if err == nil && n == 0 {
+		err = fmt.Errorf("%s: no row is left: %w", input, why)
+	}
+	if err := errors.Join(err, out.Flush(), file.Chmod(0o644), file.Close()); err != nil {
+		return err
+	}
+	if left > 0 {
+		p.warnf("%d rows are left out, the first: %v", left, why)
+	}
+	if err := os.Rename(file.Name(), output); err != nil {
+		return fmt.Errorf("--output-file: %w", err)
+	}
+	_, err = fmt.Fprintf(p.Out, "%d rows written to %s\n", n, output)
+	return err
+}
