@@ -62,6 +62,7 @@ var settledOtherwise = map[string][2]string{
 	"duration-sfx":          {"exit", "a length of time may name its unit"},
 	"timeout-sfx":           {"exit", "a length of time may name its unit"},
 	"goodput-ttft-nostream": {"exit", "a goodput without an objective that the run can judge is refused"},
+	"g-kserve":              {"exit", "recorded for the time before the type was built"},
 	"prefix-exp-abs":        {"artifacts.prefix", "an absolute prefix is kept: files are written there"},
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"aiperf/internal/config"
 	"aiperf/internal/endpoint"
+	"aiperf/internal/redact"
 )
 
 // endpointSection fills what is asked of whom.
@@ -26,6 +27,17 @@ func (r *resolver) endpointSection() {
 	if e.Streaming && r.endpoint != nil && !r.endpoint.Streams {
 		r.warn("%s: endpoint type %s cannot stream; streaming is switched off", r.as("--streaming"), e.Type)
 		e.Streaming = false
+	}
+	if e.Streaming && r.endpoint != nil && r.endpoint.GRPC && e.Transport != grpcScheme {
+		r.warn("%s: endpoint type %s streams over gRPC alone; streaming is switched off (endpoint type generate streams over HTTP)", r.as("--streaming"), e.Type)
+		e.Streaming = false
+	}
+	if e.Backend != "" && e.Type != "kserve" {
+		r.warn("%s has no effect: it is for --endpoint-type kserve", r.as("--backend"))
+		e.Backend = ""
+	}
+	if e.GRPCMethod != "" && e.Transport != grpcScheme {
+		r.fail("%s needs an endpoint type that goes over gRPC: kserve or dynamic_grpc", r.as("--grpc-method"))
 	}
 	if c, bad := config.BadValueByte(e.APIKey); bad && r.set.Has("--api-key") {
 		r.fail("%s: the key holds the control character %q", r.as("--api-key"), c)
@@ -72,18 +84,53 @@ func builtEndpoints() []string {
 
 func (r *resolver) urls() {
 	given := r.set.Texts("--url")
+	defer r.transport()
 	if given == nil {
+		if r.scheme() == grpcScheme && !r.has("--config") {
+			r.run.Endpoint.URLs = []string{"grpc://localhost:8001"}
+		}
 		r.fileURLs()
 		return
 	}
 	r.run.Endpoint.URLs = nil
 	for _, text := range given {
-		u, err := parseURL(text)
+		u, err := parseURL(text, r.scheme())
 		if err != nil {
 			r.fail("%s: %v", r.as("--url"), err)
 			continue
 		}
 		r.run.Endpoint.URLs = append(r.run.Endpoint.URLs, u)
+	}
+}
+
+// scheme is that of URLs without one: gRPC's for types that speak it, unless HTTP is asked for.
+func (r *resolver) scheme() string {
+	if r.endpoint != nil && r.endpoint.GRPC && r.set.Text("--transport", r.run.Endpoint.Transport) != "http" {
+		return grpcScheme
+	}
+	return "http"
+}
+
+// transport finds out whether the requests go over gRPC. A simulated server speaks both.
+func (r *resolver) transport() {
+	e := &r.run.Endpoint
+	asked := r.set.Text("--transport", e.Transport)
+	over := 0
+	for _, u := range e.URLs {
+		if isGRPC(u) || isMock(u) && r.scheme() == grpcScheme {
+			over++
+		}
+	}
+	switch {
+	case r.endpoint == nil || len(e.URLs) == 0:
+	case asked == grpcScheme && !r.endpoint.GRPC:
+		r.fail("%s grpc: endpoint type %s speaks HTTP", r.as("--transport"), e.Type)
+	case over != 0 && over != len(e.URLs):
+		r.fail("%s: some are gRPC's and some HTTP's; a run has one transport", r.as("--url"))
+	case over == 0 && (asked == grpcScheme || r.endpoint.GRPC && r.endpoint.Path == ""):
+		r.fail("%s: %s is no URL of gRPC; write grpc://host:port, or grpcs:// for TLS", r.as("--url"), redact.URL(e.URLs[0]))
+	case over != 0:
+		e.Transport = grpcScheme
 	}
 }
 
@@ -99,8 +146,12 @@ func (r *resolver) extraInputs() {
 			r.fail("%s needs --osl", r.as("--output-tokens-mean-deterministic"))
 			return
 		}
-		extra.Set("min_tokens", json.RawMessage(fmt.Sprint(osl[0])))
-		extra.Set("ignore_eos", json.RawMessage("true"))
+		if r.run.Endpoint.Type == "kserve" { // an input of the model
+			extra.Set("min_length", json.RawMessage(fmt.Sprint(osl[0])))
+		} else {
+			extra.Set("min_tokens", json.RawMessage(fmt.Sprint(osl[0])))
+			extra.Set("ignore_eos", json.RawMessage("true"))
+		}
 	}
 	merged := append(config.Extra{}, r.run.Endpoint.Extra...)
 	for _, m := range extra {

@@ -41,6 +41,10 @@ func (r *resolver) servedModel() (config.Model, bool) {
 		r.fail("no model: name it with --model")
 		return config.Model{}, false
 	}
+	if e.Transport == grpcScheme { // there is no list of models over gRPC
+		r.fail("no model: name it with --model")
+		return config.Model{}, false
+	}
 	base := e.URLs[slices.IndexFunc(e.URLs, func(u string) bool { return !isMock(u) })]
 	address, err := listAddress(base)
 	if err != nil {

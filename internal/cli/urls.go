@@ -26,8 +26,9 @@ func splitURLs(token string) []string {
 	return urls
 }
 
-// parseURL completes and checks one base URL; "mock://…" is the embedded server. Errors show it without its credentials.
-func parseURL(text string) (string, error) {
+// parseURL completes and checks one base URL; "mock://…" is the embedded server. scheme is that of URLs without one; with grpc also the
+// schemes of gRPC are allowed. Errors show it without its credentials.
+func parseURL(text, scheme string) (string, error) {
 	s, shown := strings.TrimSpace(text), redact.URL(text)
 	if s == "" {
 		return "", fmt.Errorf("the URL is empty")
@@ -41,21 +42,27 @@ func parseURL(text string) (string, error) {
 	if strings.HasPrefix(strings.ToLower(s), "unix://") {
 		return transport.NormalizeURL(strings.TrimRight(s, "/"))
 	}
-	switch scheme, ok := wordScheme(s); {
-	case ok && strings.HasPrefix(strings.ToLower(scheme), "http"):
-		return "", fmt.Errorf("%q: %s is not followed by //; write %s://host:port", shown, scheme, scheme)
+	switch word, ok := wordScheme(s); {
+	case ok && (strings.HasPrefix(strings.ToLower(word), "http") || scheme == grpcScheme && strings.HasPrefix(strings.ToLower(word), "grpc")):
+		return "", fmt.Errorf("%q: %s is not followed by //; write %s://host:port", shown, word, word)
 	case ok:
-		return "", fmt.Errorf("%q: scheme %s is not http or https", shown, scheme)
+		return "", badScheme(shown, word)
 	}
 	if !strings.Contains(s, "://") {
-		s = "http://" + s
+		s = scheme + "://" + s
 	}
 	u, err := url.Parse(s)
 	if err != nil {
 		return "", fmt.Errorf("%q is not a URL: %w", shown, unwrapURL(err))
 	}
-	if scheme := strings.ToLower(u.Scheme); scheme != "http" && scheme != "https" {
-		return "", fmt.Errorf("%q: scheme %s is not http or https", shown, u.Scheme)
+	switch given := strings.ToLower(u.Scheme); given {
+	case "http", "https":
+	case grpcScheme, "grpcs":
+		if scheme != grpcScheme {
+			return "", badScheme(shown, u.Scheme)
+		}
+	default:
+		return "", badScheme(shown, u.Scheme)
 	}
 	if u.Hostname() == "" {
 		return "", fmt.Errorf("%q names no host", shown)
@@ -67,6 +74,22 @@ func parseURL(text string) (string, error) {
 		s = strings.TrimRight(s, "/")
 	}
 	return s, nil
+}
+
+// grpcScheme is that of plain gRPC.
+const grpcScheme = "grpc"
+
+func badScheme(shown, scheme string) error {
+	hint := ""
+	if strings.HasPrefix(strings.ToLower(scheme), grpcScheme) {
+		hint = "; gRPC is spoken by --endpoint-type kserve and dynamic_grpc"
+	}
+	return fmt.Errorf("%q: scheme %s is not http or https%s", shown, scheme, hint)
+}
+
+// isGRPC reports whether a URL says that it is gRPC's.
+func isGRPC(u string) bool {
+	return strings.HasPrefix(u, "grpc://") || strings.HasPrefix(u, "grpcs://")
 }
 
 func checkPort(u *url.URL, text string) error {

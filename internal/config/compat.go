@@ -7,10 +7,8 @@ import (
 )
 
 var genaiPerfCompatibilityRows = group("GenAI-Perf compatibility", []setting.Row{
-	{Flags: []string{"--backend"}, Kind: setting.Enum, Choices: []string{"tensorrtllm", "vllm"}, NoEffect: "--endpoint-type decides", Help: "accepted from GenAI-Perf"},
 	{Flags: []string{"--service-kind"}, Kind: setting.Enum, Choices: []string{"openai", "triton", "tensorrtllm_engine", "dynamic_grpc"}, NoEffect: "--endpoint-type decides", Help: "accepted from GenAI-Perf"},
 	{Secret: redact.Address, Flags: []string{"--server-metrics-urls", "--server-metrics-url"}, Key: "gpu_telemetry.urls", Manual: true, Kind: setting.Text, List: true, Help: "GenAI-Perf's name of --gpu-telemetry"},
-	{Flags: []string{"--grpc-method"}, Kind: setting.Text, NotBuilt: true, Help: "method of a gRPC endpoint"},
 	{Flags: []string{"--output-tokens-mean-deterministic"}, Kind: setting.Bool, Help: "make the server produce exactly --osl tokens"},
 	{Flags: []string{"--measurement-interval", "-p"}, Key: "phases.profiling.duration", Manual: true, Unit: "ms", Kind: setting.Int, Bounds: ">= 1", Help: "GenAI-Perf's window in ms; runs three of them"},
 	{Flags: []string{"--stability-percentage", "-s"}, Kind: setting.Float, NoEffect: "a run has one window; see --num-profile-runs", Help: "accepted from GenAI-Perf"},

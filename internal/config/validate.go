@@ -77,7 +77,8 @@ func (v *violations) endpoint(b *Benchmark) {
 		scheme, host, ok := strings.Cut(u, "://")
 		scheme = strings.ToLower(scheme)
 		path := fmt.Sprintf("benchmark.endpoint.urls[%d]", i)
-		v.when(!ok || scheme != "http" && scheme != "https" && scheme != "unix" && scheme != "mock", path, "%q is not an http, https or unix URL", redact.URL(u))
+		known := slices.Contains([]string{"http", "https", "grpc", "grpcs", "unix", "mock"}, scheme)
+		v.when(!ok || !known, path, "%q is not an http, https or unix URL, nor one of gRPC", redact.URL(u))
 		v.when(ok && host == "" && scheme != "mock", path, "names no host")
 		v.when(scheme == "mock" && (e.HTTPVersion == HTTP2 || e.Socket != "" || e.Proxy != ""), path, "%q is a simulated server, which speaks HTTP/1.1 over TCP alone; it goes without %s",
 			u, strings.Join(v.connection(e), ", "))

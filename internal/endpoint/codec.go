@@ -124,6 +124,10 @@ type Settings struct {
 	PollInterval time.Duration // between two looks at a job, 0 = 100 ms
 	Timeout      time.Duration // of a request, for messages; 0 = none
 	Download     bool          // fetch what a job made
+
+	GRPC    bool   // requests go over gRPC
+	Method  string // gRPC method in place of the type's own, "" = that
+	Backend string // of Triton: tensorrtllm (as ""), vllm
 }
 
 // Member is one named JSON value.

@@ -33,6 +33,7 @@ type Endpoint struct {
 	Replies        bool // answers become part of the history
 	FollowsUp      bool // an answer may take further requests: polls, downloads
 	TokenIDs       bool // prompts may be token ids
+	GRPC           bool // goes over gRPC, unless the user wants HTTP
 	InlineMedia    bool // sends content, no addresses: they are fetched before the run
 
 	Forms    Forms    // encoding of bodies

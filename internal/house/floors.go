@@ -31,6 +31,9 @@ var Floors = map[string]int{
 	"internal/dataset":    1,
 	"internal/mockserver": 1,
 
+	// Messages that a protocol's own file generates.
+	"internal/openinference": 0,
+
 	"internal/capture":      0,
 	"internal/clock":        0,
 	"internal/config":       0,

@@ -11,20 +11,22 @@ import (
 
 // ask is what a request body asks for.
 type ask struct {
-	model      string
-	stream     bool
-	usage      bool // stream_options.include_usage
-	perChunk   bool // stream_options.continuous_usage_stats
-	max, min   int  // 0 = not given
-	ignoreEOS  bool
-	base64     bool // encoding_format
-	items      int  // texts to embed, passages to rank, pictures to look at
-	images     int  // pictures to make
-	partial    int  // pictures on the way to the last one, in a stream
-	fixed      int  // content events of the answer, whatever the knobs say; 0 = they do
-	text       string
-	tokenCount int  // token ids in the prompt
-	ids        bool // the prompt is token ids, and so is the answer
+	model  string
+	stream bool
+	// wantsStream is what a tensor says, which HTTP does not follow.
+	wantsStream bool
+	usage       bool // stream_options.include_usage
+	perChunk    bool // stream_options.continuous_usage_stats
+	max, min    int  // 0 = not given
+	ignoreEOS   bool
+	base64      bool // encoding_format
+	items       int  // texts to embed, passages to rank, pictures to look at
+	images      int  // pictures to make
+	partial     int  // pictures on the way to the last one, in a stream
+	fixed       int  // content events of the answer, whatever the knobs say; 0 = they do
+	text        string
+	tokenCount  int  // token ids in the prompt
+	ids         bool // the prompt is token ids, and so is the answer
 }
 
 // prompt keys, in the order in which their texts are joined.

@@ -2,6 +2,7 @@ package mockserver
 
 import (
 	"bufio"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 
 	"aiperf/internal/clock"
 	"aiperf/internal/jsontext"
+	"aiperf/internal/openinference"
 )
 
 // past is a deadline that has passed.
@@ -62,6 +64,9 @@ func (c *conn) next() bool {
 
 // route answers a complete request.
 func (c *conn) route(req *request) bool {
+	if model, ok := strings.CutPrefix(req.path, tritonHead); ok && req.method == "GET" && !strings.Contains(model, "/") {
+		return c.tensors(req, model)
+	}
 	if answer := c.page(req.path); answer != nil {
 		if req.method != "GET" && req.method != "HEAD" {
 			return c.plain(req, 405, "text/plain", "use GET\n", false)
@@ -90,7 +95,7 @@ func answers(path string) bool {
 }
 
 const notFound = `{"error":{"message":"unknown path; this server answers /v1/chat/completions, /v1/completions, /v1/embeddings, ` +
-	`/v1/responses, /v1/messages, /generate, /generate_stream, /inference/v1/generate, /v2/models/MODEL/generate, /v2/models/MODEL/generate_stream, /rag/api/prompt, /, ` +
+	`/v1/responses, /v1/messages, /generate, /generate_stream, /inference/v1/generate, /v2/models/MODEL/generate, /v2/models/MODEL/generate_stream, /v2/models/MODEL/infer, /rag/api/prompt, /, ` +
 	`/v1/images/generations, /v1/images/edits, /v1/infer, /v1/audio/transcriptions, /v1/videos, ` +
 	`/v1/ranking, /v2/rerank, /rerank, /v1/models, /metrics and /health","type":"not_found","code":404}}`
 
@@ -110,6 +115,27 @@ func (c *conn) page(path string) func(*request) bool {
 		}
 	}
 	return nil
+}
+
+// readAsk reads what a request in JSON asks for; nil = it is none.
+func (c *conn) readAsk(req *request) *ask {
+	if !strings.HasSuffix(req.path, inferTail) {
+		return readAsk(&c.parser, req.body)
+	}
+	in, err := openinference.ParseRequest(req.body)
+	if err != nil {
+		return nil
+	}
+	return askOf(in)
+}
+
+// tensors describes a model (Open Inference Protocol).
+func (c *conn) tensors(req *request, model string) bool {
+	body, err := json.Marshal(describe(model))
+	if err != nil {
+		return c.plain(req, 500, "text/plain", err.Error()+"\n", false)
+	}
+	return c.plain(req, 200, "application/json", string(body), false)
 }
 
 // plain writes an answer in one piece at once.
@@ -148,7 +174,7 @@ func (c *conn) infer(req *request) bool {
 	t := &Truth{Number: c.number.Add(1), RequestID: req.id, Correlation: req.correlation, Path: req.path, Arrival: wall}
 	c.metrics.running.Add(1)
 	defer c.metrics.running.Add(-1)
-	a := readAsk(&c.parser, req.body)
+	a := c.readAsk(req)
 	if a == nil {
 		a = readFormAsk(req.body)
 	}

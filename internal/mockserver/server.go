@@ -17,6 +17,7 @@ type Server struct {
 	pacers  []*pacer
 	metrics metrics
 	number  atomic.Uint64
+	grpc    *grpcSide
 
 	mu       sync.Mutex
 	listener *net.TCPListener
@@ -34,8 +35,10 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Server{opts: o, truth: log, pacers: newPacers(), conns: map[*net.TCPConn]struct{}{},
-		over: make(chan struct{}), warm: make(chan struct{}), load: func() { counter() }}, nil
+	s := &Server{opts: o, truth: log, pacers: newPacers(), conns: map[*net.TCPConn]struct{}{},
+		over: make(chan struct{}), warm: make(chan struct{}), load: func() { counter() }}
+	s.grpc = newGRPCSide(s)
+	return s, nil
 }
 
 // Listen binds an address ("127.0.0.1:0" = any free port) and begins to answer. Close ends it.
@@ -54,6 +57,7 @@ func (s *Server) Listen(address string) error {
 		s.wg.Go(p.run)
 	}
 	s.wg.Go(func() { s.accept(s.listener) })
+	s.wg.Go(s.grpc.run)
 	s.wg.Go(func() {
 		defer close(s.warm)
 		if s.opts.CountPrompt {
@@ -137,7 +141,12 @@ func (s *Server) serve(c *net.TCPConn) {
 	if err != nil {
 		return
 	}
-	newConn(s, c, sock).run()
+	one := newConn(s, c, sock)
+	if first, err := one.in.Peek(len(http2Start)); err == nil && string(first) == http2Start {
+		s.grpc.serve(c, one.in.Reader)
+		return
+	}
+	one.run()
 }
 
 // Close stops listening, ends every answer under way, and returns when nothing of the server runs any more.
@@ -162,6 +171,7 @@ func (s *Server) Close() error {
 	for _, p := range s.pacers {
 		p.stop()
 	}
+	s.grpc.library.Stop()
 	s.wg.Wait()
 	return errors.Join(err, s.truth.close())
 }

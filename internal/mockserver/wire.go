@@ -28,6 +28,7 @@ const (
 	tritonHead   = "/v2/models/"
 	tritonTail   = "/generate"
 	tritonStream = "/generate_stream"
+	inferTail    = "/infer"
 	vllmPath     = "/inference/v1/generate"
 )
 
@@ -61,6 +62,9 @@ func wireOf(path string) (w *wire, streams bool) {
 		}
 		if strings.HasSuffix(path, tritonTail) {
 			return &tritonWire, false
+		}
+		if strings.HasSuffix(path, inferTail) {
+			return &inferWire, false
 		}
 	}
 	return nil, false
@@ -202,6 +206,15 @@ var tritonWire = wire{
 	content: always(`data: {"model_name":"mock","model_version":"1","text_output":"`), after: `"}`,
 	whole: func(st *stream, _, model string) []byte {
 		return st.said(`{"model_name":`+quoted(model)+`,"model_version":"1","text_output":`, `}`)
+	},
+}
+
+// inferWire is the Open Inference Protocol over HTTP.
+var inferWire = wire{
+	content: always(""),
+	whole: func(st *stream, id, model string) []byte {
+		return st.said(`{"model_name":`+quoted(model)+`,"model_version":"1","id":`+quoted(id)+
+			`,"outputs":[{"name":"text_output","datatype":"BYTES","shape":[1,1],"data":[`, `]}]}`)
 	},
 }
 

@@ -24,22 +24,31 @@ const (
 
 // spoken is how a test speaks an endpoint type.
 type spoken struct {
+	name   string // of the way, where a type has several
 	row    string // of the data; "" = a sentence
 	extras string
+	whole  bool // answers in one piece alone
 	change func(*config.Benchmark)
 }
 
 // speech says what a type needs beyond a sentence.
-var speech = map[string]spoken{
-	"image_edit":          {row: `{"text":"make it blue","image":"` + onePixel + `"}`},
-	"image_retrieval":     {row: `{"image":"` + onePixel + `"}`},
-	"audio_transcription": {row: `{"audio":"` + oneSound + `"}`},
-	"nim_rankings":        {row: `{"texts":[{"name":"query","contents":["q"]},{"name":"passages","contents":["a","b"]}]}`},
-	"cohere_rankings":     {row: `{"texts":[{"name":"query","contents":["q"]},{"name":"passages","contents":["a","b"]}]}`},
-	"hf_tei_rankings":     {row: `{"texts":[{"name":"query","contents":["q"]},{"name":"passages","contents":["a","b"]}]}`},
-	"template":            {extras: `{"text": {{ text|tojson }}, "stream": {{ stream|tojson }}}`},
-	"raw":                 {row: `{"messages":[{"role":"user","content":"hi"}],"text":"` + sentence + `","stream":true}`},
-	"video_generation":    {change: func(b *config.Benchmark) { b.Endpoint.DownloadVideo = true }},
+var speech = map[string][]spoken{
+	"image_edit":          {{row: `{"text":"make it blue","image":"` + onePixel + `"}`}},
+	"image_retrieval":     {{row: `{"image":"` + onePixel + `"}`}},
+	"audio_transcription": {{row: `{"audio":"` + oneSound + `"}`}},
+	"nim_rankings":        {{row: `{"texts":[{"name":"query","contents":["q"]},{"name":"passages","contents":["a","b"]}]}`}},
+	"cohere_rankings":     {{row: `{"texts":[{"name":"query","contents":["q"]},{"name":"passages","contents":["a","b"]}]}`}},
+	"hf_tei_rankings":     {{row: `{"texts":[{"name":"query","contents":["q"]},{"name":"passages","contents":["a","b"]}]}`}},
+	"template":            {{extras: `{"text": {{ text|tojson }}, "stream": {{ stream|tojson }}}`}},
+	"raw":                 {{row: `{"messages":[{"role":"user","content":"hi"}],"text":"` + sentence + `","stream":true}`}},
+	"video_generation":    {{change: func(b *config.Benchmark) { b.Endpoint.DownloadVideo = true }}},
+	"kserve": {
+		{}, {name: " unary", whole: true, change: func(b *config.Benchmark) { b.Endpoint.GRPCMethod = "ModelInfer" }},
+		{name: " vllm", change: func(b *config.Benchmark) { b.Endpoint.Backend = "vllm" }},
+		{name: " http", whole: true, change: func(b *config.Benchmark) { b.Endpoint.Transport = "" }},
+		{name: " a connection each", change: func(b *config.Benchmark) { b.Endpoint.ConnectionReuse = config.ReuseNever }},
+		{name: " sticky", change: func(b *config.Benchmark) { b.Endpoint.ConnectionReuse = config.ReuseSticky }},
+	},
 }
 
 // TestEveryTypeAgainstItsServer runs every endpoint type over real sockets against the simulated server, streamed and not, and compares
@@ -53,7 +62,16 @@ func TestEveryTypeAgainstItsServer(t *testing.T) {
 			if streaming && !e.Streams || !streaming && (e.MustStream || e.Name == "raw") { // the raw row asks for a stream
 				continue
 			}
-			t.Run(fmt.Sprintf("%s/%v", e.Name, streaming), func(t *testing.T) { against(t, e, streaming, speech[e.Name]) })
+			ways := speech[e.Name]
+			if ways == nil {
+				ways = []spoken{{}}
+			}
+			for _, s := range ways {
+				if streaming && s.whole {
+					continue
+				}
+				t.Run(fmt.Sprintf("%s%s/%v", e.Name, s.name, streaming), func(t *testing.T) { against(t, e, streaming, s) })
+			}
 		}
 	}
 }
@@ -75,6 +93,9 @@ func against(t *testing.T, e *endpoint.Endpoint, streaming bool, s spoken) {
 	d.Type, d.Path, d.Entries = config.DatasetFile, rows, 0
 	if s.extras != "" {
 		b.Endpoint.Extra.Set("payload_template", textMember("", s.extras).Value)
+	}
+	if e.GRPC {
+		b.Endpoint.Transport = "grpc"
 	}
 	if s.change != nil {
 		s.change(b)

@@ -3,11 +3,13 @@ package run
 import (
 	"context"
 
+	"aiperf/internal/config"
 	"aiperf/internal/record"
 	"aiperf/internal/transport"
+	"aiperf/internal/transport/rpc"
 )
 
-// carrier carries requests over one protocol. HTTP/1.1 is one; the executor knows of none.
+// carrier carries requests over one protocol. HTTP/1.1 is one, gRPC another; the executor knows of none.
 type carrier interface {
 	// Prepare gets everything ready that can be ready before the instant at which the request leaves. What fails is for Receive to report.
 	Prepare(ctx context.Context, r *transport.Request) exchange
@@ -34,3 +36,16 @@ var _ carrier = http1{}
 func (h http1) Prepare(ctx context.Context, r *transport.Request) exchange {
 	return h.Client.Prepare(ctx, r)
 }
+
+// grpc carries requests over gRPC.
+type grpc struct{ *rpc.Client }
+
+var _ carrier = grpc{}
+
+// Prepare implements carrier.
+func (g grpc) Prepare(ctx context.Context, r *transport.Request) exchange {
+	return g.Client.Prepare(ctx, r)
+}
+
+// overGRPC tells whether the requests of a run go over gRPC.
+func overGRPC(b *config.Benchmark) bool { return b.Endpoint.Transport == "grpc" }

@@ -4,13 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"aiperf/internal/artifact"
 	"aiperf/internal/assembly"
 	"aiperf/internal/clock"
 	"aiperf/internal/config"
+	"aiperf/internal/endpoint"
 	"aiperf/internal/load"
 	"aiperf/internal/transport"
+	"aiperf/internal/transport/rpc"
 	"aiperf/internal/ui"
 )
 
@@ -19,6 +22,7 @@ type opened struct {
 	urls      []string // of the servers, simulated ones started
 	addresses *addresses
 	client    *transport.Client
+	carrier   carrier
 	layout    artifact.Layout
 	live      *ui.Live // what finished requests tell while the run goes on
 	gate      *gate
@@ -47,10 +51,13 @@ func open(ctx context.Context, cfg *config.Benchmark, opts *Options, r *resolved
 func (o *opened) stages(ctx context.Context, cfg *config.Benchmark, opts *Options, r *resolved, say *reporter) []stage {
 	return []stage{
 		{"servers", func() error { return o.startServers(ctx, cfg) }},
-		{"connections", func() error { return o.connect(cfg, r, say.warn) }},
+		{"connections", func() error { return o.connect(cfg, r, userAgent(opts.Version), say.warn) }},
 		{"artifacts", func() error { return o.makeFiles(cfg, opts, say) }},
 		{"executor", func() error {
-			o.executor = newExecutor(cfg, opts.Version, r, http1{o.client}, o.addresses, o.gate.put, say.warn)
+			o.executor = newExecutor(cfg, opts.Version, r, o.carrier, o.addresses, o.gate.put, say.warn)
+			if err := learn(ctx, o.executor, cfg.Models.Names(), say.warn); err != nil {
+				return err
+			}
 			return checkBodies(ctx, r, o.executor.data, say.warn)
 		}},
 		{"results", func() error { return o.startResults(ctx, cfg, opts, r, say) }},
@@ -75,11 +82,16 @@ func (o *opened) startServers(ctx context.Context, cfg *config.Benchmark) error 
 	servers := &mockServers{as: cfg.As("endpoint.urls"), asked: cfg.Endpoint.URLs}
 	err := o.held.start(ctx, servers)
 	o.urls = servers.urls
+	for i, asked := range cfg.Endpoint.URLs {
+		if err == nil && overGRPC(cfg) && strings.HasPrefix(asked, mockScheme) { // the server speaks both on its port
+			o.urls[i] = "grpc" + strings.TrimPrefix(o.urls[i], "http")
+		}
+	}
 	return err
 }
 
 // connect makes the client, if this machine can carry its connections.
-func (o *opened) connect(cfg *config.Benchmark, r *resolved, warn func(string)) (err error) {
+func (o *opened) connect(cfg *config.Benchmark, r *resolved, agent string, warn func(string)) (err error) {
 	if o.addresses, err = newAddresses(o.urls, cfg, r.endpoint); err != nil {
 		return err
 	}
@@ -91,9 +103,23 @@ func (o *opened) connect(cfg *config.Benchmark, r *resolved, warn func(string)) 
 	for _, w := range warnings {
 		warn(w)
 	}
+	if overGRPC(cfg) {
+		words, ok := r.codec.(endpoint.RPC)
+		if !ok {
+			return fmt.Errorf("%s %s does not speak gRPC", cfg.As("endpoint.type"), r.endpoint.Name)
+		}
+		over, err := rpc.NewClient(connections, words, agent)
+		if err != nil {
+			return err
+		}
+		o.carrier, o.client = grpc{over}, over.Wire()
+		o.held.opened(func() error { over.Close(); return nil })
+		return nil
+	}
 	if o.client, err = transport.NewClient(connections); err != nil {
 		return inWords(cfg, err)
 	}
+	o.carrier = http1{o.client}
 	o.held.opened(func() error { o.client.Close(); return nil })
 	return nil
 }

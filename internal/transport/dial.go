@@ -139,6 +139,9 @@ func (o *TLS) config() (*tls.Config, error) {
 		MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
 		ServerName: o.ServerName, InsecureSkipVerify: o.Insecure,
 	}
+	if o.Protocols != nil {
+		cfg.NextProtos = o.Protocols
+	}
 	if o.CAFile != "" {
 		pem, err := infile.ReadAll(o.CAFile, maxCertificates)
 		if err != nil {

@@ -68,6 +68,8 @@ type TLS struct {
 	KeyFile        string // its private key
 	ServerName     string // name to verify and to send instead of the URL's host
 	SkipNameVerify bool   // verify the chain but not the host name
+	// Protocols are offered to the server (ALPN); nil = HTTP/1.1.
+	Protocols []string
 }
 
 // DefaultMaxResponse is the largest answer unless Options say otherwise: what a server sends must fit beside the answers of many others.

@@ -19,7 +19,7 @@ type Target struct {
 	Port    int
 	Path    string // request target: path and query, escaped
 	TLS     bool
-	host    string // value of the Host header
+	host    string // value of the Host header, or of :authority
 	addr    netip.Addr
 	literal bool
 	auth    string // Basic credentials of the URL, "" = none
@@ -45,7 +45,7 @@ func NewTarget(raw string) (*Target, error) {
 	if err != nil {
 		return nil, fmt.Errorf("URL %q: %w", redact.URL(raw), err)
 	}
-	t := &Target{Host: u.Hostname(), TLS: u.Scheme == "https", Path: u.RequestURI(), host: u.Host, Port: 80}
+	t := &Target{Host: u.Hostname(), TLS: u.Scheme == "https" || u.Scheme == "grpcs", Path: u.RequestURI(), host: u.Host, Port: 80}
 	if t.TLS {
 		t.Port = 443
 	}
@@ -71,6 +71,12 @@ func NewTarget(raw string) (*Target, error) {
 
 // SameOrigin tells whether another target is on the same server: scheme, host and port.
 func (t *Target) SameOrigin(o *Target) bool { return t.key == o.key }
+
+// Key tells servers apart: scheme, host and port.
+func (t *Target) Key() string { return t.key }
+
+// Authority is how the host is named to the server.
+func (t *Target) Authority() string { return t.host }
 
 // Address is host:port, for messages.
 func (t *Target) Address() string { return net.JoinHostPort(t.Host, strconv.Itoa(t.Port)) }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -15,6 +16,9 @@ import (
 var otherSchemes = []string{
 	"data", "file", "ftp", "ftps", "gopher", "javascript", "ldap", "ldaps", "mailto", "sftp", "ssh", "tel", "vbscript", "ws", "wss",
 }
+
+// schemes are those of the protocols that are spoken.
+var schemes = []string{"http", "https", "grpc", "grpcs"}
 
 // NormalizeURL completes and checks a base URL as --url takes it.
 func NormalizeURL(raw string) (string, error) {
@@ -48,8 +52,8 @@ func NormalizeURL(raw string) (string, error) {
 		}
 		return bad("%v", err)
 	}
-	if u.Scheme = strings.ToLower(u.Scheme); u.Scheme != "http" && u.Scheme != "https" {
-		return bad("scheme %q is not supported, want http or https", u.Scheme)
+	if u.Scheme = strings.ToLower(u.Scheme); !slices.Contains(schemes, u.Scheme) {
+		return bad("scheme %q is not supported, want http, https, grpc or grpcs", u.Scheme)
 	}
 	if u.Hostname() == "" {
 		return bad("has no host, want http://HOST[:PORT][/PATH]")

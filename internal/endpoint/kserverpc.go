@@ -1,0 +1,66 @@
+package endpoint
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+
+	"aiperf/internal/openinference"
+	"aiperf/internal/record"
+)
+
+// Streams implements RPC.
+func (c *kserveCodec) Streams(method string) bool { return method == openinference.ModelStreamInfer }
+
+// Marshal implements RPC: the JSON form of a request as its message.
+func (c *kserveCodec) Marshal(method string, body []byte) (messages [][]byte, err error) {
+	var m proto.Message
+	if method == openinference.ModelMetadata {
+		ask := new(openinference.ModelMetadataRequest)
+		if err := json.Unmarshal(body, ask); err != nil {
+			return nil, fmt.Errorf("question for a model: %w", err)
+		}
+		m = ask
+	} else if m, err = openinference.ParseRequest(body); err != nil {
+		return nil, err
+	}
+	raw, err := proto.Marshal(m)
+	return [][]byte{raw}, err
+}
+
+// Unmarshal implements RPC: a message as its JSON form.
+func (c *kserveCodec) Unmarshal(method string, message []byte) (text []byte, failure *record.Error) {
+	unread := func(err error) *record.Error {
+		return &record.Error{Type: "DecodeError", Message: fmt.Sprintf("the answer to %s cannot be read: %v", method, err)}
+	}
+	if method == openinference.ModelMetadata {
+		m := new(openinference.ModelMetadataResponse)
+		if err := proto.Unmarshal(message, m); err != nil {
+			return nil, unread(err)
+		}
+		text, err := json.Marshal(m)
+		if err != nil {
+			return nil, unread(err)
+		}
+		return text, nil
+	}
+	response := new(openinference.ModelInferResponse)
+	if method == openinference.ModelStreamInfer {
+		m := new(openinference.ModelStreamInferResponse)
+		if err := proto.Unmarshal(message, m); err != nil {
+			return nil, unread(err)
+		}
+		if m.GetErrorMessage() != "" {
+			return nil, &record.Error{Code: 500, Type: "InferenceError", Message: m.GetErrorMessage()}
+		}
+		response = m.GetInferResponse()
+	} else if err := proto.Unmarshal(message, response); err != nil {
+		return nil, unread(err)
+	}
+	text, err := openinference.AppendResponse(nil, response)
+	if err != nil {
+		return nil, unread(err)
+	}
+	return text, nil
+}

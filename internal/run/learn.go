@@ -1,0 +1,66 @@
+package run
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"time"
+
+	"aiperf/internal/endpoint"
+	"aiperf/internal/record"
+	"aiperf/internal/rng"
+	"aiperf/internal/transport"
+)
+
+// learnTime is how long a server may take to describe a model.
+const learnTime = 10 * time.Second
+
+// learn asks the server what the codec wants to know of each model, if it wants to know anything. A server that does not tell is no reason
+// not to run.
+func learn(ctx context.Context, e *executor, models []string, warn func(string)) error {
+	codec, ok := e.codec.(endpoint.Learner)
+	if !ok {
+		return nil
+	}
+	for _, model := range models {
+		answer, err := e.ask(ctx, codec.Ask(model))
+		if err != nil {
+			warn(fmt.Sprintf("the server does not describe model %s (%v); what is usual is sent", model, err))
+			continue
+		}
+		remarks, err := codec.Learn(model, answer)
+		if err != nil {
+			return err
+		}
+		for _, text := range remarks {
+			warn(text)
+		}
+	}
+	return nil
+}
+
+// ask sends a request outside the load and gives the body of its answer.
+func (e *executor) ask(ctx context.Context, req endpoint.Request) ([]byte, error) {
+	ctx, stop := context.WithTimeout(ctx, learnTime)
+	defer stop()
+	target, err := e.addresses.of(0, req.Path)
+	if err != nil {
+		return nil, err
+	}
+	id := rng.UUID()
+	var rec record.Record
+	x := e.carrier.Prepare(ctx, &transport.Request{Target: target, Method: req.Method, Body: req.Body, WarmUp: true, Session: id, LastTurn: true,
+		Headers: e.headers.Build(transport.Identity{RequestID: id, CorrelationID: id, ContentType: req.ContentType})})
+	x.Send()
+	x.Receive(&rec, nil)
+	defer rec.Release()
+	switch {
+	case rec.Error != nil && rec.Error.Code != 0:
+		return nil, fmt.Errorf("%d %s: %s", rec.Error.Code, rec.Error.Type, rec.Error.Message)
+	case rec.Error != nil:
+		return nil, fmt.Errorf("%s: %s", rec.Error.Type, rec.Error.Message)
+	case len(rec.Messages) == 0:
+		return nil, fmt.Errorf("an empty answer")
+	}
+	return bytes.Clone(rec.Messages[0].Raw), nil
+}

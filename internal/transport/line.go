@@ -1,0 +1,145 @@
+package transport
+
+import (
+	"context"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"aiperf/internal/clock"
+	"aiperf/internal/record"
+)
+
+// Line is a connection for a protocol that a library speaks. It stamps what it reads as a Client's own requests do. As any connection it is
+// read by one goroutine at a time and written by one.
+type Line struct {
+	conn   *conn
+	client *Client
+	once   sync.Once
+	watch  LineWatch
+	rest   []byte      // read and not handed out yet
+	Quiet  atomic.Bool // the delays of its reads are in no statistics
+}
+
+// LineWatch sees what goes over a line. Its methods are called by the goroutines that read and write, and must not take long.
+type LineWatch interface {
+	// Arrived tells of the bytes of one read, before they are handed out.
+	Arrived(b []byte, a Arrival)
+	// Wrote tells of bytes that the system took between two instants.
+	Wrote(b []byte, before, after int64)
+}
+
+// Arrival says when the bytes of a read arrived: the last of them At, by Clock; none before Since. User is when the read returned. Full:
+// later bytes may have merged into the read's last segment.
+type Arrival struct {
+	At, User, Since int64
+	Clock           record.Clock
+	Full            bool
+}
+
+// Line connects to a target: name, TCP, TLS. tr takes the instants. A failure is told as one of a request.
+func (c *Client) Line(ctx context.Context, t *Target, tr *record.Trace, watch LineWatch) (*Line, *record.Error) {
+	k, err := c.dial(ctx, t, tr)
+	if err != nil {
+		tr.ErrorAt = clock.Now()
+		if ctx.Err() != nil && ctx.Err() != context.DeadlineExceeded {
+			return nil, externalError()
+		}
+		return nil, connectError(err, c.opt.Timeout)
+	}
+	c.pool.mu.Lock()
+	c.pool.opened++
+	c.pool.most = max(c.pool.most, c.pool.opened)
+	c.pool.mu.Unlock()
+	return &Line{conn: k, client: c, watch: watch}, nil
+}
+
+// Read implements net.Conn.
+func (l *Line) Read(b []byte) (int, error) {
+	if len(l.rest) == 0 {
+		got, err := l.conn.fill()
+		if len(got) == 0 {
+			return 0, err
+		}
+		l.conn.quickAck()
+		if l.Quiet.Load() {
+			l.conn.delays.n = 0
+		}
+		l.conn.delays.flush()
+		a := Arrival{At: l.conn.at, User: l.conn.user, Since: l.conn.since, Clock: l.conn.clock, Full: l.conn.left()}
+		if a.Clock == record.UserClock {
+			l.client.count.unstamped.Add(1)
+		} else {
+			l.client.count.stamped.Add(1)
+		}
+		l.watch.Arrived(got, a)
+		l.rest = got
+	}
+	n := copy(b, l.rest)
+	l.rest = l.rest[n:]
+	return n, nil
+}
+
+// Write implements net.Conn.
+func (l *Line) Write(b []byte) (n int, err error) {
+	before := clock.Now()
+	if l.conn.tls != nil {
+		n, err = l.conn.tls.Write(b)
+	} else {
+		n, err = l.conn.Write(b)
+	}
+	l.watch.Wrote(b[:n], before, clock.Now())
+	l.conn.quickAck()
+	return n, err
+}
+
+// Close implements net.Conn.
+func (l *Line) Close() error {
+	l.once.Do(func() {
+		l.conn.close()
+		l.client.pool.release()
+	})
+	return nil
+}
+
+// Alive tells whether the server's side is open, as far as the system knows.
+func (l *Line) Alive() bool {
+	open := false
+	err := l.conn.raw.Control(func(fd uintptr) { open = !halfClosed(fd) })
+	return err == nil && open
+}
+
+// LocalAddr implements net.Conn.
+func (l *Line) LocalAddr() net.Addr { return l.conn.LocalAddr() }
+
+// RemoteAddr implements net.Conn.
+func (l *Line) RemoteAddr() net.Addr { return l.conn.RemoteAddr() }
+
+// SetDeadline implements net.Conn.
+func (l *Line) SetDeadline(t time.Time) error { return l.conn.SetDeadline(t) }
+
+// SetReadDeadline implements net.Conn.
+func (l *Line) SetReadDeadline(t time.Time) error { return l.conn.SetReadDeadline(t) }
+
+// SetWriteDeadline implements net.Conn.
+func (l *Line) SetWriteDeadline(t time.Time) error { return l.conn.SetWriteDeadline(t) }
+
+// Ends are the addresses of both sides.
+func (l *Line) Ends(t *record.Trace) {
+	t.LocalIP, t.LocalPort, t.RemoteIP, t.RemotePort = l.conn.localIP, l.conn.localPort, l.conn.remoteIP, l.conn.remotePort
+}
+
+var _ net.Conn = (*Line)(nil)
+
+// TimedOut is the error of a request whose time was over, over any protocol; doing is what it was at.
+func TimedOut(limit time.Duration, doing string) *record.Error { return timeoutError(limit, doing) }
+
+// CutAfter is the error of a request that was cut on purpose, so long after it was sent.
+func CutAfter(after time.Duration) *record.Error { return cancelError(after) }
+
+// CutOff is the error of a request that the run itself cut.
+func CutOff() *record.Error { return externalError() }
+
+// Failure is an error of a kind with a text that a server may have written: no more of it is kept than a Cleaner needs.
+func Failure(kind string, code int, text string) *record.Error { return newError(kind, code, text) }
