@@ -45,7 +45,7 @@ func getenv(environ []string) config.Getenv {
 // fileURLs completes and checks the URLs of a file.
 func (r *resolver) fileURLs() {
 	for i, given := range r.run.Endpoint.URLs {
-		u, err := parseURL(given, r.scheme())
+		u, err := parseURLOf(r.scheme(), given)
 		switch {
 		case strings.Contains(given, config.Redacted):
 			r.fail("%s: benchmark.endpoint.urls[%d] is masked; give the URL with --url", r.set.Text("--config", ""), i)

@@ -94,7 +94,7 @@ func (r *resolver) urls() {
 	}
 	r.run.Endpoint.URLs = nil
 	for _, text := range given {
-		u, err := parseURL(text, r.scheme())
+		u, err := parseURLOf(r.scheme(), text)
 		if err != nil {
 			r.fail("%s: %v", r.as("--url"), err)
 			continue

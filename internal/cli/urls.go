@@ -26,9 +26,11 @@ func splitURLs(token string) []string {
 	return urls
 }
 
-// parseURL completes and checks one base URL; "mock://…" is the embedded server. scheme is that of URLs without one; with grpc also the
-// schemes of gRPC are allowed. Errors show it without its credentials.
-func parseURL(text, scheme string) (string, error) {
+// parseURL completes and checks one base URL of HTTP; "mock://…" is the embedded server. Errors show it without its credentials.
+func parseURL(text string) (string, error) { return parseURLOf("http", text) }
+
+// parseURLOf does so for URLs that have a scheme unless they say otherwise; where it is grpc, they may be gRPC's too.
+func parseURLOf(scheme, text string) (string, error) {
 	s, shown := strings.TrimSpace(text), redact.URL(text)
 	if s == "" {
 		return "", fmt.Errorf("the URL is empty")

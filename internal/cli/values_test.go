@@ -101,7 +101,7 @@ func TestParseURL(t *testing.T) {
 		" http://h:1 ": "http://h:1", "HTTP://h": "HTTP://h", "http://h:1/": "http://h:1", "http://h:1/v1?x=1": "http://h:1/v1?x=1",
 		"https://u:p@h": "https://u:p@h", "mock://": "mock://", "mock://?ttft=50ms&itl=10ms": "mock://?ttft=50ms&itl=10ms", "MOCK://?ttft=1ms": "mock://?ttft=1ms",
 	} {
-		if got, err := parseURL(text, "http"); err != nil || got != want {
+		if got, err := parseURL(text); err != nil || got != want {
 			t.Errorf("%q: %q, %v; want %q", text, got, err, want)
 		}
 	}
@@ -109,7 +109,7 @@ func TestParseURL(t *testing.T) {
 		"", "ftp:h", "ws://h:1", "file:x", "mailto:x@y", "javascript:x", "grpc://h:1", "http://", ":8000", "http://h:0", "http://h:65536", "http://h:abc",
 		"http://h:", "a b", "http:h", "mock://?ttft=x", "mock://?no=1", "mock://host",
 	} {
-		if got, err := parseURL(text, "http"); err == nil {
+		if got, err := parseURL(text); err == nil {
 			t.Errorf("%q: accepted as %q", text, got)
 		}
 	}
@@ -121,7 +121,7 @@ func TestErrorsShowNoSecret(t *testing.T) {
 		"http://u:hush@h:x", "mailto:u:hush@h", "http://u:hush@h:70000", "http://u:hush@ h", "ws://u:hush@h?token=hush", "http://h:x?api_key=hush",
 		"http:u:hush@h", "u:hush@",
 	} {
-		if got, err := parseURL(u, "http"); err == nil || strings.Contains(err.Error(), "hush") {
+		if got, err := parseURL(u); err == nil || strings.Contains(err.Error(), "hush") {
 			t.Errorf("%s: %q, %v", u, got, err)
 		}
 	}

@@ -171,6 +171,11 @@ func TestKServeMessages(t *testing.T) {
 	if _, failure := k.Unmarshal(openinference.ModelStreamInfer, []byte("\n\x04boom")); failure == nil || failure.Message != "boom" || failure.Code != 500 {
 		t.Errorf("%v", failure)
 	}
+	bare := "\n\x01m\x2a\x13\n\x01t\x12\x05BYTES\x2a\x07\x42\x05words" // a response without Triton's message around it
+	if text, failure := k.Unmarshal(openinference.ModelStreamInfer, []byte(bare)); failure != nil ||
+		string(text) != `{"model_name":"m","outputs":[{"name":"t","datatype":"BYTES","shape":[],"data":["words"]}]}` {
+		t.Errorf("%s %v", text, failure)
+	}
 	if _, failure := k.Unmarshal(openinference.ModelInfer, []byte("\x2a\x05\x12\x03ODD\x32\x01a")); failure == nil || !strings.Contains(failure.Message, "ODD") {
 		t.Errorf("%v", failure)
 	}

@@ -46,21 +46,27 @@ func (c *kserveCodec) Unmarshal(method string, message []byte) (text []byte, fai
 		return text, nil
 	}
 	response := new(openinference.ModelInferResponse)
-	if method == openinference.ModelStreamInfer {
-		m := new(openinference.ModelStreamInferResponse)
-		if err := proto.Unmarshal(message, m); err != nil {
+	wrapped := new(openinference.ModelStreamInferResponse)
+	switch {
+	case method == openinference.ModelStreamInfer && wraps(message, wrapped):
+		if wrapped.GetErrorMessage() != "" {
+			return nil, &record.Error{Code: 500, Type: "InferenceError", Message: wrapped.GetErrorMessage()}
+		}
+		response = wrapped.GetInferResponse()
+	default:
+		if err := proto.Unmarshal(message, response); err != nil {
 			return nil, unread(err)
 		}
-		if m.GetErrorMessage() != "" {
-			return nil, &record.Error{Code: 500, Type: "InferenceError", Message: m.GetErrorMessage()}
-		}
-		response = m.GetInferResponse()
-	} else if err := proto.Unmarshal(message, response); err != nil {
-		return nil, unread(err)
 	}
 	text, err := openinference.AppendResponse(nil, response)
 	if err != nil {
 		return nil, unread(err)
 	}
 	return text, nil
+}
+
+// wraps tells whether a message of a stream is Triton's, an error or a response. Other servers (MLServer) send the response as it is, whose
+// outputs Triton's message has no field for.
+func wraps(message []byte, into *openinference.ModelStreamInferResponse) bool {
+	return proto.Unmarshal(message, into) == nil && len(into.ProtoReflect().GetUnknown()) == 0
 }
