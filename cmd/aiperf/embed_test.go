@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
-
-	"aiperf/internal/mockserver"
 )
 
 // TestInputsAreTheServers: the tokens of the input that a record counts are those that the server counted in the body it received, for the
@@ -35,15 +33,7 @@ func TestInputsAreTheServers(t *testing.T) {
 			if c.name != "raw" {
 				args = append(args, "--isl", "9")
 			}
-			p := program(t, args...)
-			if got := p.run(); got != 0 {
-				t.Fatalf("exit status %d\n%s", got, p.stderr.String())
-			}
-			did := map[string]mockserver.Truth{}
-			for _, l := range readLines[mockserver.Truth](t, truth) {
-				did[l.RequestID] = l
-			}
-			list := p.records()
+			list, did := toldTwice(t, truth, args)
 			if len(list) != 10 || len(did) != 10 {
 				t.Fatalf("%d records of %d requests", len(list), len(did))
 			}

@@ -56,15 +56,7 @@ func TestTokensAreTheServers(t *testing.T) {
 			if !has(args, "--num-sessions") {
 				args = append(args, "--request-count", "40")
 			}
-			p := program(t, args...)
-			if got := p.run(); got != 0 {
-				t.Fatalf("exit status %d\n%s", got, p.stderr.String())
-			}
-			did := map[string]mockserver.Truth{}
-			for _, l := range readLines[mockserver.Truth](t, truth) {
-				did[l.RequestID] = l
-			}
-			list := p.records()
+			list, did := toldTwice(t, truth, args)
 			if len(list) != len(did) || len(list) < 20 {
 				t.Fatalf("%d records of %d requests", len(list), len(did))
 			}
@@ -104,4 +96,18 @@ func has(args []string, name string) bool {
 		}
 	}
 	return false
+}
+
+// toldTwice runs the program and gives its records, and what the server wrote down about the same requests by their ids.
+func toldTwice(t *testing.T, truth string, args []string) (list []line, did map[string]mockserver.Truth) {
+	t.Helper()
+	p := program(t, args...)
+	if got := p.run(); got != 0 {
+		t.Fatalf("exit status %d\n%s", got, p.stderr.String())
+	}
+	did = map[string]mockserver.Truth{}
+	for _, l := range readLines[mockserver.Truth](t, truth) {
+		did[l.RequestID] = l
+	}
+	return p.records(), did
 }

@@ -53,22 +53,26 @@ func (b *body) messages(t *conversation.Turn, h *History) error {
 	if !startsWithSystem(h.First(t)) {
 		w.writePrefix()
 	}
-	for i := range h.Past {
-		p := &h.Past[i]
-		if err := w.turn(p.Turn); err != nil {
-			return err
-		}
-		if reply, ok := p.Reply.(json.RawMessage); ok {
-			w.comma()
-			b.buf = append(b.buf, reply...)
-		}
-	}
-	if err := w.turn(t); err != nil {
+	if err := w.history(h.Past, t, w.turn); err != nil {
 		return err
 	}
 	b.buf = append(b.buf, ']')
 	b.end("messages", a)
 	return nil
+}
+
+// history writes the turns so far, each with the answer that it got, then the turn that is sent now.
+func (w *messageWriter) history(past []Past, now *conversation.Turn, turn func(*conversation.Turn) error) error {
+	for i := range past {
+		if err := turn(past[i].Turn); err != nil {
+			return err
+		}
+		if reply, ok := past[i].Reply.(json.RawMessage); ok {
+			w.comma()
+			w.b.buf = append(w.b.buf, reply...)
+		}
+	}
+	return turn(now)
 }
 
 // messageWriter writes the elements of a chat's list of messages.

@@ -1,11 +1,11 @@
 package endpoint
 
 import (
-	"os"
 	"strings"
 	"testing"
 
 	"aiperf/internal/conversation"
+	"aiperf/internal/golden"
 	"aiperf/internal/jsontext"
 	"aiperf/internal/record"
 )
@@ -39,23 +39,7 @@ func TestHowToAddAnEndpoint(t *testing.T) {
 	catalogue = append(catalogue[:len(catalogue):len(catalogue)], []Endpoint{
 		{Name: "echo", Path: "/echo", Title: "LLM Metrics", Summary: "says it again", ProducesTokens: true, TokenizesInput: true, Open: echoType.open},
 	}...)
-	page, err := os.ReadFile("../../docs/howto/endpoint.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	here, err := os.ReadFile("howto_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	blocks := strings.Split(string(page), "```go\n")
-	if len(blocks) != 3 {
-		t.Fatalf("%d pieces of code, want 2", len(blocks)-1)
-	}
-	for _, b := range blocks[1:] {
-		if code, _, _ := strings.Cut(b, "```"); !strings.Contains(string(here), strings.TrimSpace(code)) {
-			t.Errorf("this test does not hold the page's\n%s", code)
-		}
-	}
+	golden.Followed(t, "../../docs/howto/endpoint.md", "howto_test.go", 2)
 	c := codec(t, "echo", Settings{Extras: []Member{{"loud", []byte("true")}}})
 	r, err := c.Encode(&conversation.Turn{Parts: conversation.Texts("", "a", "b")}, &History{})
 	if err != nil || string(r.Body.Bytes()) != `{"say":"a b","loud":true}` {

@@ -64,16 +64,7 @@ func (w *claudeWriter) messages(t *conversation.Turn, h *History) error {
 	if h.UserContext != "" {
 		w.plain("user", h.UserContext)
 	}
-	for i := range h.Past {
-		if err := w.turn(h.Past[i].Turn); err != nil {
-			return err
-		}
-		if reply, ok := h.Past[i].Reply.(json.RawMessage); ok {
-			w.comma()
-			b.buf = append(b.buf, reply...)
-		}
-	}
-	if err := w.turn(t); err != nil {
+	if err := w.history(h.Past, t, w.turn); err != nil {
 		return err
 	}
 	b.buf = append(b.buf, ']')

@@ -4,13 +4,13 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"aiperf/internal/conversation"
 	"aiperf/internal/dataset/rows"
+	"aiperf/internal/golden"
 )
 
 // readQuiz reads a question a row.
@@ -61,23 +61,7 @@ func TestHowToAddADataset(t *testing.T) {
 		{Name: "quiz", read: readQuiz, rank: 1, fits: func(r row) bool { return r.has("ask") }},
 		{Name: "columns", read: readColumns, glance: glanceInputs, heads: func(line string) bool { return strings.HasPrefix(line, "QUIZ") }},
 	}...)
-	page, err := os.ReadFile("../../../docs/howto/dataset.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	here, err := os.ReadFile("howto_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	blocks := strings.Split(string(page), "```go\n")
-	if len(blocks) != 5 {
-		t.Fatalf("%d pieces of code, want 4", len(blocks)-1)
-	}
-	for _, b := range blocks[1:] {
-		if code, _, _ := strings.Cut(b, "```"); !strings.Contains(string(here), strings.TrimSpace(code)) {
-			t.Errorf("this test does not hold the page's\n%s", code)
-		}
-	}
+	golden.Followed(t, "../../../docs/howto/dataset.md", "howto_test.go", 4)
 	for content, want := range map[string]string{
 		`{"ask":"Why?","words":"3"}`: "session_000000: [Why?] max=3",
 		"QUIZ\x02\x04\x03Why?How":    "session_000000: [Why?],session_000001: [How]",
