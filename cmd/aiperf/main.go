@@ -17,7 +17,8 @@ func main() {
 
 func profile(ctx context.Context, run *config.Run, s cli.Streams) int {
 	return plan.Profile(ctx, run, plan.Streams{
-		Out: s.Out, Err: s.Err, Width: s.Width, Terminal: s.Terminal, Colour: s.Colour, Progress: s.Progress, Version: cli.Version(), Args: os.Args[1:],
+		StepSummary: os.Getenv("GITHUB_STEP_SUMMARY"),
+		Out:         s.Out, Err: s.Err, Width: s.Width, Terminal: s.Terminal, Colour: s.Colour, Progress: s.Progress, Version: cli.Version(), Args: os.Args[1:],
 		Notes: s.Notes, Warnings: s.Warnings, Secrets: s.Secrets,
 	})
 }

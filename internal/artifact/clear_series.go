@@ -16,7 +16,7 @@ const deepestSeries = 5
 // aggregates are the files of what several runs add up to.
 var aggregates = []string{
 	"profile_export_aiperf_aggregate.json", "profile_export_aiperf_aggregate.csv", "profile_export_aiperf_collated.json",
-	"profile_export_aiperf_sweep.json", "profile_export_aiperf_sweep.csv", "sampling_design.json", CellFile,
+	"profile_export_aiperf_sweep.json", "profile_export_aiperf_sweep.csv", "sampling_design.json", "search_history.json", CellFile,
 }
 
 // ClearSeries removes what earlier runs left in the directory of a series: a single run's files, and those of the runs of earlier series

@@ -22,16 +22,19 @@ import (
 func (p *Program) configCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use: "config", Short: "write, check and show configuration files",
-		Long: "Configuration files say in one place what the flags of profile say: aiperf profile --config FILE runs one.",
-		Args: cobra.ArbitraryArgs,
+		Long:               "Configuration files say in one place what the flags of profile say: aiperf profile --config FILE runs one.",
+		DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, words []string) error {
-			if len(words) == 0 {
+			switch {
+			case len(words) == 0 || wantsHelp(words):
 				return cmd.Help()
+			case strings.HasPrefix(words[0], "-"):
+				return p.configFile(cmd.Context(), words)
 			}
 			return unknownCommand(cmd, words[0])
 		},
 	}
-	root.AddCommand(p.configInit(), p.configValidate(), p.configShow(), p.configExpand(), &cobra.Command{
+	root.AddCommand(p.configInit(), p.configImport(), p.configValidate(), p.configShow(), p.configExpand(), &cobra.Command{
 		Use: "schema", Short: "print the JSON Schema of configuration files, for editors", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			text, err := config.Schema(profileTable.Rows)

@@ -17,6 +17,7 @@ import (
 var filesSettledOtherwise = map[string][2]string{
 	"phase_dur_ms":  {"exit", "a length of time may be in milliseconds"},
 	"telemetry_str": {"gpu_telemetry.urls", "the word names the collector and is no URL"},
+	"cfg_genaiperf": {"exit", "it is taken for what it is, and its tokenizer cannot be had in a test"},
 }
 
 // TestRecordedFiles: configuration files are accepted, refused and resolved as recorded, with flags beside them and without.

@@ -57,14 +57,19 @@ func wantsHelp(words []string) bool {
 
 // profile resolves the command line and runs it, or prints it. It can be interrupted from the beginning.
 func (p *Program) profile(ctx context.Context, words []string) int {
+	return p.watching(ctx, words, func(ctx context.Context) (*config.Run, *setting.CommandLine, findings) { return p.resolve(ctx, words) })
+}
+
+// watching runs or prints what a way to resolve a command line gives.
+func (p *Program) watching(ctx context.Context, words []string, resolve func(context.Context) (*config.Run, *setting.CommandLine, findings)) int {
 	done := func(status int) int { return status }
 	if p.Watch != nil {
 		ctx, done = p.Watch(ctx, p.Err)
 	}
-	return done(p.profileWatched(ctx, words))
+	return done(p.profileWatched(ctx, words, resolve))
 }
 
-func (p *Program) profileWatched(ctx context.Context, words []string) int {
+func (p *Program) profileWatched(ctx context.Context, words []string, resolve func(context.Context) (*config.Run, *setting.CommandLine, findings)) int {
 	var run *config.Run
 	var dry bool
 	var found findings
@@ -72,7 +77,7 @@ func (p *Program) profileWatched(ctx context.Context, words []string) int {
 	p.Secrets.Add(redact.ArgSecrets(words, config.FlagSecret)...)
 	if !within(ctx, func() {
 		var set *setting.CommandLine
-		run, set, found = p.resolve(ctx, words)
+		run, set, found = resolve(ctx)
 		if dry = set.True("--dry-run", false); dry && len(found.problems) == 0 {
 			p.tokenizerFinding(ctx, run, set, &found)
 			forecast = p.check(ctx, run, &found)
@@ -174,6 +179,12 @@ func (p *Program) resolve(ctx context.Context, words []string) (run *config.Run,
 	set, faults := setting.Scan(profileTable, words)
 	if faults = append(faults, notBuilt(set)...); len(faults) > 0 {
 		return nil, set, findings{problems: faults}
+	}
+	switch old, err := oldFile(set); {
+	case err != nil:
+		return nil, set, findings{problems: []string{set.Spelled("--config") + ": " + err.Error()}}
+	case old != nil:
+		return p.resolveOld(ctx, old, without(words, "--config", "-f"))
 	}
 	ask := served(ctx, set.True("--dry-run", false))
 	if set.Has("--config") {

@@ -18,15 +18,16 @@ var refusedCommands = []refusedCommand{
 	{name: "plugins", summary: "list what this build can do, by category"},
 	{name: "service", summary: "a part of a cluster run in a process of its own"},
 	{name: "speed-bench-report", summary: "join SPEED-Bench runs into one table"},
-	{name: "analyze", summary: "look into finished runs", children: []refusedCommand{
-		{name: "swim-lane", summary: "one lane a session, as a picture"},
-		{name: "turn-messages", summary: "the messages of every turn, as a page"},
-	}},
 	{name: "chat", summary: "talk to a server and see the figures of each answer"},
-	{name: "create-template", summary: "GenAI-Perf's template of a configuration file"},
 	{name: "process-export-files", summary: "GenAI-Perf's merge of distributed runs"},
 	{name: "kube", summary: "runs on a Kubernetes cluster", children: kubeCommands()},
 	{name: "proxy", summary: "a message proxy of the Python tool; one process needs none"},
+}
+
+// analyzeLater are the commands of the Python tool below analyze.
+var analyzeLater = []refusedCommand{
+	{name: "swim-lane", summary: "one lane a session, as a picture"},
+	{name: "turn-messages", summary: "the messages of every turn, as a page"},
 }
 
 func kubeCommands() []refusedCommand {

@@ -21,7 +21,8 @@ type resolver struct {
 	endpoint *endpoint.Endpoint
 	file     *custom.Look // nil without an input file
 	load     load
-	ask      lister // for the models of the server; nil = nothing may be sent
+	axes     config.Axes // that no flag can say: those of GenAI-Perf's sweeps
+	ask      lister      // for the models of the server; nil = nothing may be sent
 	// simulated: the model was asked for, and a simulated server of this program answered.
 	simulated bool
 	findings
@@ -67,7 +68,12 @@ func (r *resolver) given(flags ...string) []string {
 
 // resolve fills a run from flags and environment. The run is complete only if there are no problems.
 func resolve(set *setting.CommandLine, environ []string, terminal bool, ask lister) (*config.Run, findings) {
-	r := &resolver{set: set, terminal: terminal, run: config.Default(), ask: ask}
+	return resolveWith(set, environ, terminal, ask, nil)
+}
+
+// resolveWith fills a run, and sweeps some axes beside those of flags.
+func resolveWith(set *setting.CommandLine, environ []string, terminal bool, ask lister, axes config.Axes) (*config.Run, findings) {
+	r := &resolver{set: set, terminal: terminal, run: config.Default(), ask: ask, axes: axes}
 	r.problems, r.warnings = readEnvironment(environ, &r.run.Environment)
 	r.sections()
 	r.advise()

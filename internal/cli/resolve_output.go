@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"aiperf/internal/config"
+	"aiperf/internal/gate"
 	"aiperf/internal/tokenizer"
 )
 
@@ -12,6 +13,15 @@ import (
 func (r *resolver) output() {
 	a := &r.run.Artifacts
 	r.bind("artifacts.")
+	r.bind("junit")
+	if r.has("--fail-if") {
+		r.run.FailIf = r.set.Texts("--fail-if")
+	}
+	for _, text := range r.run.FailIf {
+		if _, err := gate.Parse(text); err != nil {
+			r.fail("%s: %v", r.as("--fail-if"), err)
+		}
+	}
 	if r.has("--resume") {
 		a.Dir, r.run.Resume = r.set.Text("--resume", ""), true
 	}

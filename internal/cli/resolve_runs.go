@@ -67,7 +67,7 @@ func (r *resolver) sweep() {
 		r.run.TakeFirst()
 		return
 	}
-	axes := r.axes()
+	axes := r.sweptAxes()
 	s := &config.Sweep{Type: config.SweepGrid, IterationOrder: "repeated"}
 	if r.run.Sweep != nil {
 		s = r.run.Sweep
@@ -92,7 +92,7 @@ func (r *resolver) sweep() {
 	s.Parameters = axes
 	l := &r.load
 	s.DeriveRequests = s.DeriveRequests || l.requests == nil && l.sessions == nil && l.duration == nil && !l.fixed && !l.users &&
-		(len(l.concurrency) > 1 || len(l.prefill) > 1)
+		(len(l.concurrency) > 1 || len(l.prefill) > 1 || len(r.axes) > 0)
 	r.run.Sweep = s
 	r.bind("sweep.")
 	if s.Type == config.SweepGrid || s.Type == config.SweepZip {
@@ -100,8 +100,11 @@ func (r *resolver) sweep() {
 	}
 }
 
-// axes are the flags that were given several values.
-func (r *resolver) axes() (axes config.Axes) {
+// sweptAxes are the flags that were given several values.
+func (r *resolver) sweptAxes() (axes config.Axes) {
+	for _, a := range r.axes {
+		axes = append(axes, config.Axis{Path: r.axisPath(a.Path), Values: a.Values})
+	}
 	for _, f := range sweepable() {
 		g, path := r.set.Get(f.Name()), r.axisPath(f.Key)
 		if g == nil || !r.has(f.Name()) {

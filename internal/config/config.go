@@ -30,6 +30,10 @@ type Run struct {
 	Tables Tables `yaml:"tables,omitempty"`
 	// Plot is the configuration of plots of a file; zero: none.
 	Plot yaml.Node `yaml:"plot,omitempty"`
+	// FailIf are conditions under which the exit status is 3: metric:stat>limit.
+	FailIf []string `yaml:"fail_if,omitempty"`
+	// JUnit is the file that gets what came of them; empty: none.
+	JUnit string `yaml:"junit,omitempty"`
 	// Resume keeps the finished runs of the directory of a series.
 	Resume bool `yaml:"-"`
 	// source is the file that the run was read from; nil: it was not.

@@ -39,15 +39,15 @@ func (r *Run) sampled() ([]point, error) {
 // unitPoints are the points of a sampled design in the unit cube.
 func (r *Run) unitPoints() ([][]float64, error) {
 	s := r.Sweep
-	seed := r.designSeed(s.Seed)
+	seed := r.DesignSeed(s.Seed)
 	if s.Type == SweepSobol {
 		return qmc.Sobol(len(s.Dimensions), s.Samples, seed, s.Scramble == nil || *s.Scramble)
 	}
 	return qmc.LatinHypercube(len(s.Dimensions), s.Samples, seed, s.Optimization != "none"), nil
 }
 
-// designSeed is the seed of what a sweep draws: its own, else the run's low 63 bits, else 42.
-func (r *Run) designSeed(own *int64) uint64 {
+// DesignSeed is the seed of what a sweep draws: its own, else the run's low 63 bits, else 42.
+func (r *Run) DesignSeed(own *int64) uint64 {
 	if own != nil {
 		return uint64(*own)
 	}

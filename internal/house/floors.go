@@ -18,12 +18,14 @@ var Floors = map[string]int{
 
 	"internal/assembly": 3,
 
-	"internal/ui":        2,
-	"internal/artifact":  2,
-	"internal/pipeline":  2,
-	"internal/report":    2,
-	"internal/load":      2,
-	"internal/telemetry": 2,
+	"internal/ui":         2,
+	"internal/artifact":   2,
+	"internal/pipeline":   2,
+	"internal/report":     2,
+	"internal/load":       2,
+	"internal/telemetry":  2,
+	"internal/gate":       2,
+	"internal/comparison": 2,
 
 	"internal/metric":     1,
 	"internal/endpoint":   1,

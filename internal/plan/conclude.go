@@ -29,10 +29,13 @@ func (i *invocation) conclude(cells []config.Cell, trials []trial) (int, error) 
 	if i.run.Sweep != nil && served {
 		errs = append(errs, i.sweepFiles(cells, byCell), i.sweep(cells, byCell))
 	}
+	code := 0
 	if !served {
-		return 1, errors.Join(append(errs, errNothing)...)
+		code = 1
+		errs = append(errs, errNothing)
 	}
-	return 0, errors.Join(errs...)
+	code, err := i.judge(subjects(cells, byCell), code)
+	return code, errors.Join(append(errs, err)...)
 }
 
 // aggregate writes the confidence intervals of one cell's trials.

@@ -13,6 +13,7 @@ import (
 
 	"aiperf/internal/artifact"
 	"aiperf/internal/config"
+	"aiperf/internal/gate"
 	"aiperf/internal/metric"
 	"aiperf/internal/redact"
 	"aiperf/internal/report"
@@ -32,6 +33,8 @@ type Streams struct {
 	Notes    []string // what the user was told before; the log of every run repeats it
 	Warnings []string
 	Secrets  *redact.Secrets // that are known; nil = none yet
+	// StepSummary is the file of GITHUB_STEP_SUMMARY, empty: there is none.
+	StepSummary string
 }
 
 // Watch begins to listen for the signals that interrupt an invocation: the first ends the context, the second the process. done ends it,
@@ -72,7 +75,7 @@ type invocation struct {
 func (i *invocation) do() (status int, err error) {
 	switch s := i.run.Sweep; {
 	case s != nil && s.Type == config.SweepSearch:
-		return 1, errors.New("sweep.type adaptive_search: not built yet")
+		return i.searching()
 	case s != nil:
 		if err := checkHandler(s.PostProcess); err != nil {
 			return 1, err
@@ -100,7 +103,10 @@ func (i *invocation) single() (int, error) {
 	if e := i.show(done, &i.run.Benchmark); err == nil {
 		err = e
 	}
-	return status(done), err
+	if err != nil {
+		return status(done), err
+	}
+	return i.judge([]gate.Subject{subject(done)}, status(done))
 }
 
 // benchmark runs one benchmark.

@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"aiperf/internal/comparison"
+)
+
+// worseStatus and cannotStatus are the exit statuses of a comparison that --fail-on names.
+const (
+	worseStatus  = 3
+	cannotStatus = 4
+)
+
+// compareCommand compares finished runs.
+func (p *Program) compareCommand() *cobra.Command {
+	var with []string
+	var margin, noise, failOn, file string
+	var confidence float64
+	o := comparison.Options{}
+	cmd := &cobra.Command{
+		Use: "compare A B | compare A [A...] --with B [--with B...]", Short: "tell whether two finished runs, or two sets of runs, differ",
+		Long: "Reads the records of finished runs and says of every statistic whether B is the same as A, better, worse, or cannot be told. " +
+			"A directory of repetitions counts as its runs; several on each side tell more than one. Requests of one run are not taken for independent.",
+		Example: "  aiperf compare artifacts/before artifacts/after\n  aiperf compare before/ --with after/ --margin 3% --fail-on worse",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, words []string) error {
+			first := words
+			if len(with) == 0 {
+				if len(words) != 2 {
+					return fmt.Errorf("compare takes two directories, or those of one side and --with for the other")
+				}
+				first, with = words[:1], words[1:]
+			}
+			var err error
+			if o.Margin, err = percent(margin); err != nil {
+				return fmt.Errorf("--margin: %w", err)
+			}
+			if o.Noise, err = percent(noise); err != nil {
+				return fmt.Errorf("--run-noise: %w", err)
+			}
+			if o.Confidence = confidence; !(confidence > 0.5 && confidence < 1) {
+				return fmt.Errorf("--confidence %g is not above 0.5 and below 1", confidence)
+			}
+			for _, word := range strings.Split(failOn, ",") {
+				if word != "" && word != "worse" && word != "cannot-tell" {
+					return fmt.Errorf("--fail-on %q is not worse or cannot-tell", word)
+				}
+			}
+			r, err := compared(first, with, o)
+			if err != nil {
+				return err
+			}
+			return p.writeComparison(r, file, failOn)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringArrayVar(&with, "with", nil, "a run of the other side; may be repeated")
+	f.StringVar(&margin, "margin", "5%", "a difference that does not matter; twice as much for p90 and p99")
+	f.StringVar(&noise, "run-noise", "1%", "how much runs of one server differ, where there is one run on each side")
+	f.Float64Var(&confidence, "confidence", 0.95, "level of the intervals and of the whole")
+	f.StringVar(&failOn, "fail-on", "", "worse: status 3 if a metric is; cannot-tell: status 4 if one cannot be told")
+	f.StringVar(&file, "json", "", "write the comparison to this file")
+	f.BoolVar(&o.Different, "allow-different-work", false, "judge runs whose load or endpoint differs")
+	f.BoolVar(&o.Invalid, "allow-invalid", false, "show runs that were cut short or limited by the client")
+	return cmd
+}
+
+// percent reads 5% or 5 as 0.05.
+func percent(text string) (float64, error) {
+	v, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(text), "%"), 64)
+	if err != nil || v < 0 || v > 100 {
+		return 0, fmt.Errorf("%q is not a percentage", text)
+	}
+	return v / 100, nil
+}
+
+// compared loads both sides and compares them.
+func compared(first, second []string, o comparison.Options) (*comparison.Result, error) {
+	sides := make([][]comparison.Run, 2)
+	seen := map[string]bool{}
+	for i, paths := range [][]string{first, second} {
+		for _, path := range paths {
+			runs, err := comparison.Load(path)
+			if err != nil {
+				return nil, err
+			}
+			for _, r := range runs {
+				if seen[r.Path] {
+					return nil, fmt.Errorf("%s is there twice", r.Path)
+				}
+				seen[r.Path] = true
+			}
+			sides[i] = append(sides[i], runs...)
+		}
+	}
+	return comparison.Compare(sides[0], sides[1], o)
+}
+
+func (p *Program) writeComparison(r *comparison.Result, file, failOn string) error {
+	for _, d := range r.Other {
+		fmt.Fprintf(p.Out, "Differs: %s\n", d)
+	}
+	told := true
+	for i := range r.Lines {
+		told = told && r.Lines[i].Verdict != comparison.Cannot
+		fmt.Fprintln(p.Out, r.Lines[i].Sentence(r.Options.Confidence))
+	}
+	fmt.Fprintf(p.Out, "\n%s: %s\n", r.Basis, r.Verdict)
+	if r.Basis == "one run each" && r.Options.Noise > 0 {
+		fmt.Fprintf(p.Out, "Run-to-run noise of %g %% is assumed; several runs on each side would measure it.\n", 100*r.Options.Noise)
+	}
+	if file != "" {
+		text, err := r.JSON()
+		if err == nil {
+			err = writeNew(file, string(text), true)
+		}
+		if err != nil {
+			return fmt.Errorf("--json: %w", err)
+		}
+	}
+	switch {
+	case strings.Contains(failOn, "worse") && r.Verdict == comparison.Worse:
+		return exit(worseStatus)
+	case strings.Contains(failOn, "cannot-tell") && !told:
+		return exit(cannotStatus)
+	}
+	return nil
+}

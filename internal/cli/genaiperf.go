@@ -1,0 +1,200 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"aiperf/internal/cli/genaiperf"
+	"aiperf/internal/config"
+	"aiperf/internal/setting"
+)
+
+// resolveOld resolves a file of GenAI-Perf, or a sweep of its analyze command, and the flags beside it, which win.
+func (p *Program) resolveOld(ctx context.Context, f *genaiperf.File, rest []string) (*config.Run, *setting.CommandLine, findings) {
+	set, faults := setting.Scan(profileTable, rest)
+	if len(faults) > 0 {
+		return nil, set, findings{problems: faults}
+	}
+	var words []string
+	for _, one := range f.Flags {
+		row, _, ok := profileTable.Lookup(one[0])
+		if !ok || set.Get(row.Name()) != nil || row.Pace && len(setPace(set)) > 0 {
+			continue
+		}
+		if row.Kind == setting.Bool {
+			words = append(words, one[0]+"="+one[1])
+		} else {
+			words = append(words, one[0], one[1])
+		}
+	}
+	set, faults = setting.Scan(profileTable, append(words, rest...))
+	if faults = append(faults, notBuilt(set)...); len(faults) > 0 {
+		return nil, set, findings{problems: faults, notes: f.Notes}
+	}
+	if set.Get("--model") == nil {
+		return nil, set, findings{problems: []string{"model_names is missing in the file, and no --model is given: no model"}}
+	}
+	var axes config.Axes
+	for _, a := range f.Axes {
+		axis := config.Axis{Path: a.Key}
+		for _, v := range a.Values {
+			axis.Values = append(axis.Values, v)
+		}
+		axes = append(axes, axis)
+	}
+	run, found := resolveWith(set, p.Environ, p.Terminal, served(ctx, set.True("--dry-run", false)), axes)
+	found.warnings = append(slices.Clone(f.Notes), found.warnings...)
+	return run, set, found
+}
+
+// setPace are the flags of a command line that choose a pace.
+func setPace(set *setting.CommandLine) (names []string) {
+	for _, name := range loadFlagsOfPace {
+		if set.Get(name) != nil {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// without takes flags with their values out of a command line.
+func without(words []string, flags ...string) (rest []string) {
+	for i := 0; i < len(words); i++ {
+		name, _, joined := strings.Cut(words[i], "=")
+		switch {
+		case words[i] == "--":
+			return append(rest, words[i:]...)
+		case !slices.Contains(flags, name):
+			rest = append(rest, words[i])
+		case !joined:
+			i++
+		}
+	}
+	return rest
+}
+
+// wordAfter is the value of a flag of a command line that is in no table, empty when it is not given.
+func wordAfter(words []string, flag string) string {
+	for i, w := range words {
+		if w == flag && i+1 < len(words) {
+			return words[i+1]
+		}
+		if v, ok := strings.CutPrefix(w, flag+"="); ok {
+			return v
+		}
+	}
+	return ""
+}
+
+// oldFile is the file of --config when it is one of GenAI-Perf.
+func oldFile(set *setting.CommandLine) (*genaiperf.File, error) {
+	path := set.Text("--config", "")
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || !genaiperf.Is(path) { // a pipe is read once, by what reads it to its end
+		return nil, nil
+	}
+	return genaiperf.Read(path)
+}
+
+// analyzeCommand is GenAI-Perf's sweep.
+func (p *Program) analyzeCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "analyze [flags]", Short: "GenAI-Perf's sweep: profile over a range of one setting",
+		Long: "Runs profile once for every value of one setting. All flags of profile are taken, and:\n\n" +
+			"  --sweep-type TYPE      concurrency (default), request_rate, batch_size, input_sequence_length, num_dataset_entries\n" +
+			"  --sweep-range A:B[:S]  from A to B, doubled, or in steps of S\n" +
+			"  --sweep-list A,B,C     these values\n\n" +
+			"The same without this command: aiperf profile --concurrency 1,2,4,8",
+		DisableFlagParsing: true,
+		RunE: func(cmd *cobra.Command, words []string) error {
+			if wantsHelp(words) || len(words) == 0 {
+				return cmd.Help()
+			}
+			f, err := genaiperf.Analyze(wordAfter(words, "--sweep-type"), wordAfter(words, "--sweep-list"), wordAfter(words, "--sweep-range"))
+			if err != nil {
+				return err
+			}
+			return status(p.profileOld(cmd.Context(), f, without(words, "--sweep-type", "--sweep-list", "--sweep-range")))
+		},
+	}
+	for _, c := range analyzeLater {
+		cmd.AddCommand(c.command())
+	}
+	return cmd
+}
+
+// status is an exit status as the error of a command.
+func status(code int) error {
+	if code == 0 {
+		return nil
+	}
+	return exit(code)
+}
+
+// profileOld runs or prints what resolveOld gives.
+func (p *Program) profileOld(ctx context.Context, f *genaiperf.File, words []string) int {
+	return p.watching(ctx, words, func(ctx context.Context) (*config.Run, *setting.CommandLine, findings) {
+		return p.resolveOld(ctx, f, words)
+	})
+}
+
+// configFile is GenAI-Perf's "config -f FILE": profile with a file of either kind.
+func (p *Program) configFile(ctx context.Context, words []string) error {
+	path := wordAfter(words, "-f")
+	for _, other := range []string{"--file", "--config"} {
+		if path == "" {
+			path = wordAfter(words, other)
+		}
+	}
+	if path == "" {
+		return fmt.Errorf("config -f FILE runs a file; aiperf config --help lists what else there is")
+	}
+	rest := without(words, "-f", "--file", "--config")
+	rest = slices.DeleteFunc(rest, func(w string) bool { return w == "--override-config" })
+	return status(p.profile(ctx, append([]string{"--config", path}, rest...)))
+}
+
+// configImport converts a file of GenAI-Perf.
+func (p *Program) configImport() *cobra.Command {
+	return &cobra.Command{
+		Use: "import FILE", Short: "convert a configuration file of GenAI-Perf", Args: oneFile,
+		RunE: func(cmd *cobra.Command, words []string) error {
+			f, err := genaiperf.Read(words[0])
+			if err != nil {
+				return err
+			}
+			run, _, found := p.resolveOld(cmd.Context(), f, []string{"--dry-run"})
+			found.notes = nil
+			p.say(run, found)
+			if len(found.problems) > 0 {
+				return exit(1)
+			}
+			return status(p.print(run))
+		},
+	}
+}
+
+// createTemplate writes GenAI-Perf's template.
+func (p *Program) createTemplate() *cobra.Command {
+	var file string
+	var verbose, force bool
+	cmd := &cobra.Command{
+		Use: "create-template", Short: "write GenAI-Perf's template of a configuration file", Args: cobra.NoArgs,
+		Long: "Writes every key of GenAI-Perf's configuration files at its default. aiperf config init has templates of this program's own files.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := writeNew(file, genaiperf.Template(verbose), force); err != nil {
+				return err
+			}
+			p.printErr("%s: written; aiperf profile --config %s runs it", file, file)
+			return nil
+		},
+	}
+	cmd.Flags().StringVarP(&file, "file", "f", "genai_perf_config.yaml", "file to write, which must not exist")
+	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "with a comment for every key")
+	cmd.Flags().BoolVar(&force, "force", false, "write over a file that exists")
+	return cmd
+}

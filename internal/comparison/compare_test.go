@@ -1,0 +1,101 @@
+package comparison
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// made is a run of requests whose latency has a mean and a relative spread.
+func made(seed uint64, n int, mean float64) Run {
+	r := rand.New(rand.NewPCG(seed, 1))
+	v := map[string][]float64{}
+	for range n {
+		v["request_latency"] = append(v["request_latency"], mean*math.Exp(0.1*r.NormFloat64()))
+	}
+	return Run{Path: "r", Values: v, Seconds: 30}
+}
+
+var usual = Options{Confidence: 0.95, Noise: 0.01, Margin: 0.05}
+
+func lineOf(t *testing.T, r *Result, tag, stat string) *Line {
+	t.Helper()
+	for i := range r.Lines {
+		if l := &r.Lines[i]; l.Tag == tag && l.Stat == stat {
+			return l
+		}
+	}
+	t.Fatalf("no %s %s in %+v", tag, stat, r.Lines)
+	return nil
+}
+
+func TestVerdicts(t *testing.T) {
+	a := []Run{made(1, 2000, 100)}
+	for name, tt := range map[string]struct {
+		b    Run
+		want Verdict
+	}{"slower by 20 %": {made(2, 2000, 120), Worse}, "faster by 20 %": {made(3, 2000, 80), Better}, "equal": {made(4, 2000, 100), Same}, "too few": {made(5, 50, 100), Cannot}} {
+		r, err := Compare(a, []Run{tt.b}, usual)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l := lineOf(t, r, "request_latency", "mean"); l.Verdict != tt.want {
+			t.Errorf("%s: %s", name, l.Sentence(0.95))
+		}
+	}
+	failing := made(6, 2000, 100)
+	failing.Failed = 200
+	r, err := Compare(a, []Run{failing}, usual)
+	if err != nil || r.Verdict != Worse || lineOf(t, r, "error_rate", "share").Verdict != Worse {
+		t.Errorf("%v %+v", err, r)
+	}
+	other := made(7, 2000, 150)
+	other.Facts = []Fact{{"load", "concurrency 2"}}
+	a[0].Facts = []Fact{{"load", "concurrency 1"}}
+	if r, err = Compare(a, []Run{other}, usual); err != nil || r.Verdict != Cannot || len(r.Other) != 1 {
+		t.Errorf("%v %+v", err, r)
+	}
+	doubtful := made(8, 2000, 100)
+	doubtful.Doubt = "the client was the limit"
+	if _, err = Compare(a, []Run{doubtful}, usual); err == nil || !strings.Contains(err.Error(), "the client was the limit") {
+		t.Error(err)
+	}
+	if _, err = Compare(a, []Run{other, other}, usual); err == nil {
+		t.Error("one run against two was judged")
+	}
+}
+
+// TestEqualServersDoNotDiffer: of 200 comparisons of equal servers, five runs a side with 1 % of noise between runs, at most 6 % find any
+// difference; a server that is 10 % slower is found.
+func TestEqualServersDoNotDiffer(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 9))
+	side := func(mean float64) (list []Run) {
+		for range 5 {
+			list = append(list, made(r.Uint64(), 200, mean*(1+0.01*r.NormFloat64())))
+		}
+		return list
+	}
+	alarms, found := 0, 0
+	for range 200 {
+		same, err := Compare(side(100), side(100), usual)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if same.Verdict == Better || same.Verdict == Worse {
+			alarms++
+		}
+	}
+	for range 50 {
+		slow, err := Compare(side(100), side(110), usual)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if slow.Verdict == Worse {
+			found++
+		}
+	}
+	if alarms > 12 || found < 48 {
+		t.Errorf("%d of 200 equal servers differ, %d of 50 slower ones are found", alarms, found)
+	}
+}

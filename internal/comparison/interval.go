@@ -1,0 +1,220 @@
+// Package comparison tells whether two servers, or two versions of one, differ: intervals of runs whose requests are not independent, tests of
+// differences, verdicts in words. Everything is done on logarithms, so that a difference is relative.
+package comparison
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"aiperf/internal/stats"
+)
+
+// batchMeans are the means of k consecutive batches of equal count.
+func batchMeans(y []float64, k int) []float64 {
+	out := make([]float64, k)
+	for i := range out {
+		from, to := i*len(y)/k, (i+1)*len(y)/k
+		out[i] = stats.Mean(y[from:to])
+	}
+	return out
+}
+
+// lag1 is the correlation of neighbours.
+func lag1(b []float64) float64 {
+	m, all, pairs := stats.Mean(b), 0.0, 0.0
+	for i := range b {
+		d := b[i] - m
+		all += d * d
+		if i > 0 {
+			pairs += d * (b[i-1] - m)
+		}
+	}
+	if all == 0 {
+		return 0
+	}
+	return pairs / all
+}
+
+// batches is the number of batches of a series: halved from 20 to 5 at least while neighbours look dependent, above the one-sided 10 % limit
+// of independent ones (Law and Carson 1979; Steiger et al. 2005).
+func batches(y []float64) int {
+	k := min(20, len(y))
+	for k > 5 {
+		f := float64(k)
+		if lag1(batchMeans(y, k)) <= 1.2816*math.Sqrt((f-2)/(f*f-1))-1/f {
+			break
+		}
+		k = max(5, k/2)
+	}
+	return k
+}
+
+func studentT(df, level float64) float64 {
+	return distuv.StudentsT{Sigma: 1, Nu: df}.Quantile((1 + level) / 2)
+}
+
+func normalZ(level float64) float64 { return distuv.UnitNormal.Quantile((1 + level) / 2) }
+
+// Estimate is a statistic of one run. Low and High are the ends of its interval at a level; +Inf is no upper end.
+type Estimate struct {
+	Value     float64
+	Effective float64 // independent requests that would say as much
+	Batches   int
+	limits    func(level float64) (low, high float64)
+}
+
+// Limits are the ends of the interval at a level, 0 to 1.
+func (e *Estimate) Limits(level float64) (low, high float64) { return e.limits(level) }
+
+// Mean estimates a mean: batch means and Student's t, on logarithms.
+func Mean(y []float64) Estimate {
+	k := batches(y)
+	m := stats.Mean(y)
+	se := stats.SampleStd(batchMeans(y, k)) / math.Sqrt(float64(k)) / m
+	return Estimate{Value: m, Batches: k, Effective: float64(len(y)), limits: func(level float64) (float64, float64) {
+		h := studentT(float64(k-1), level) * se
+		return m * math.Exp(-h), m * math.Exp(h)
+	}}
+}
+
+// shareLimits are Clopper-Pearson limits of a share with an effective size (Korn and Graubard 1998).
+func shareLimits(p float64, n, k int, se, level float64) (low, high, effective float64) {
+	nf := float64(n)
+	effective = nf
+	if p > 0 && p < 1 {
+		se = max(se, math.Sqrt(p*(1-p)/nf))
+		ratio := normalZ(level) / studentT(float64(k-1), level)
+		effective = min(nf, p*(1-p)/(se*se)*ratio*ratio)
+	}
+	x, a := p*effective, 1-level
+	if x > 0 {
+		low = distuv.Beta{Alpha: x, Beta: effective - x + 1}.Quantile(a / 2)
+	}
+	high = 1
+	if effective-x > 1e-12 {
+		high = distuv.Beta{Alpha: x + 1, Beta: effective - x}.Quantile(1 - a/2)
+	}
+	return low, high, effective
+}
+
+// Quantile estimates a quantile: limits of the share below it, read off the order statistics (Woodruff 1952).
+func Quantile(y []float64, p float64) Estimate {
+	sorted := slices.Clone(y)
+	slices.Sort(sorted)
+	q := stats.Percentile(sorted, 100*p)
+	below := make([]float64, len(y))
+	for i, v := range y {
+		if v <= q {
+			below[i] = 1
+		}
+	}
+	k := batches(below)
+	se := stats.SampleStd(batchMeans(below, k)) / math.Sqrt(float64(k))
+	n := len(y)
+	_, _, effective := shareLimits(p, n, k, se, 0.95)
+	at := func(rank float64) float64 {
+		i := int(math.Floor(rank))
+		if i >= n-1 {
+			return sorted[n-1]
+		}
+		return sorted[i] + (rank-float64(i))*(sorted[i+1]-sorted[i])
+	}
+	return Estimate{Value: q, Batches: k, Effective: effective, limits: func(level float64) (float64, float64) {
+		low, high, _ := shareLimits(p, n, k, se, level)
+		a, b := low*float64(n+1)-1, high*float64(n+1)-1
+		l, u := 0.0, math.Inf(1)
+		if a >= 0 {
+			l = at(a)
+		}
+		if b <= float64(n-1) {
+			u = at(b)
+		}
+		return l, u
+	}}
+}
+
+// Difference is a relative difference of B to A on logarithms.
+type Difference struct {
+	Log    float64
+	limits func(level float64) (low, high float64)
+}
+
+// Limits are the ends of the interval at a level, as logarithms.
+func (d *Difference) Limits(level float64) (low, high float64) { return d.limits(level) }
+
+// OneEach is the difference of two runs, one a side: MOVER (Zou and Donner 2008), widened by the noise from run to run, a relative standard
+// deviation that one run cannot show.
+func OneEach(a, b *Estimate, noise float64) Difference {
+	d := math.Log(b.Value) - math.Log(a.Value)
+	return Difference{Log: d, limits: func(level float64) (float64, float64) {
+		la, ua := a.Limits(level)
+		lb, ub := b.Limits(level)
+		z := normalZ(level) * noise
+		low := math.Pow(math.Log(b.Value)-math.Log(lb), 2) + math.Pow(math.Log(ua)-math.Log(a.Value), 2) + 2*z*z
+		high := math.Pow(math.Log(ub)-math.Log(b.Value), 2) + math.Pow(math.Log(a.Value)-math.Log(la), 2) + 2*z*z
+		return d - math.Sqrt(low), d + math.Sqrt(high)
+	}}
+}
+
+// Several is the difference of the means of two or more runs a side: Welch's test with the degrees of freedom of Satterthwaite. plain leaves
+// values as they are, for shares.
+func Several(a, b []float64, plain bool) (Difference, float64) {
+	x, y := slices.Clone(a), slices.Clone(b)
+	if !plain {
+		for _, list := range [][]float64{x, y} {
+			for i := range list {
+				list[i] = math.Log(list[i])
+			}
+		}
+	}
+	va, vb := math.Pow(stats.SampleStd(x), 2)/float64(len(x)), math.Pow(stats.SampleStd(y), 2)/float64(len(y))
+	d, v := stats.Mean(y)-stats.Mean(x), max(va+vb, 1e-18)
+	df := v * v / (va*va/float64(len(x)-1) + vb*vb/float64(len(y)-1) + 1e-300)
+	df = min(df, 1e6)
+	p := 2 * distuv.StudentsT{Sigma: 1, Nu: df}.CDF(-math.Abs(d)/math.Sqrt(v))
+	return Difference{Log: d, limits: func(level float64) (float64, float64) {
+		h := studentT(df, level) * math.Sqrt(v)
+		return d - h, d + h
+	}}, p
+}
+
+// levels at which a single run a side is tested.
+var levels = []float64{.90, .95, .98, .99, .995, .998, .999, .9999}
+
+// PValue is one minus the highest level whose interval, and every lower one's, leaves out 0; 1 if none does.
+func (d *Difference) PValue() float64 {
+	p := 1.0
+	for _, level := range levels {
+		low, high := d.Limits(level)
+		if math.IsNaN(low) || math.IsNaN(high) || low <= 0 && high >= 0 {
+			break
+		}
+		p = 1 - level
+	}
+	return p
+}
+
+// Holm adjusts p-values so that the chance of one false alarm in the family stays below the level (Holm 1979).
+func Holm(p []float64) []float64 {
+	order := make([]int, len(p))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case p[a] < p[b]:
+			return -1
+		case p[a] > p[b]:
+			return 1
+		}
+		return 0
+	})
+	out, last := make([]float64, len(p)), 0.0
+	for rank, i := range order {
+		last = max(last, min(1, p[i]*float64(len(p)-rank)))
+		out[i] = last
+	}
+	return out
+}

@@ -1,0 +1,37 @@
+package comparison
+
+import (
+	"encoding/json"
+	"math"
+)
+
+// JSON is a comparison as a file. Relative figures are fractions, unbounded ends null.
+func (r *Result) JSON() ([]byte, error) {
+	end := func(v float64) any {
+		if math.IsInf(v, 0) || math.IsNaN(v) {
+			return nil
+		}
+		return v
+	}
+	runs := []map[string]any{}
+	for _, side := range []struct {
+		name string
+		runs []Run
+	}{{"a", r.A}, {"b", r.B}} {
+		for _, run := range side.runs {
+			runs = append(runs, map[string]any{"side": side.name, "path": run.Path, "n": len(run.Values["request_latency"]), "failed": run.Failed, "seconds": run.Seconds, "doubt": run.Doubt})
+		}
+	}
+	metrics := []map[string]any{}
+	for _, l := range r.Lines {
+		metrics = append(metrics, map[string]any{
+			"tag": l.Tag, "stat": l.Stat, "unit": l.Unit, "a": l.A, "b": l.B, "difference": end(l.Difference), "low": end(l.Low), "high": end(l.High),
+			"low90": end(l.Low90), "high90": end(l.High90), "p": l.P, "p_holm": l.PHolm, "margin": l.Margin, "verdict": l.Verdict, "reason": l.Reason,
+		})
+	}
+	text, err := json.MarshalIndent(map[string]any{
+		"schema_version": "1.0", "kind": "comparison", "basis": r.Basis, "confidence": r.Options.Confidence, "run_noise": r.Options.Noise,
+		"differences": r.Other, "runs": runs, "metrics": metrics, "verdict": r.Verdict,
+	}, "", "  ")
+	return append(text, '\n'), err
+}

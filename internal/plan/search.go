@@ -1,0 +1,304 @@
+package plan
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"strconv"
+
+	"aiperf/internal/artifact"
+	"aiperf/internal/config"
+	"aiperf/internal/gate"
+	"aiperf/internal/metric"
+	"aiperf/internal/terminal"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// iteration is a cell of a search as its history shows it.
+type iteration struct {
+	Index     int                `json:"iteration_idx"`
+	Values    map[string]any     `json:"variation_values"`
+	Objective map[string]float64 `json:"objective_values"`
+	Feasible  bool               `json:"feasible"`
+	Breach    string             `json:"first_breach,omitempty"`
+	Reason    string             `json:"reason,omitempty"`
+}
+
+// search is a search under way.
+type search struct {
+	*invocation
+	conditions []metric.Condition
+	objective  metric.Stat
+	seen       []probe
+	history    []iteration
+	cells      []config.Cell
+	trials     []trial
+}
+
+// newSearch refuses what cannot be searched.
+func (i *invocation) newSearch() (*search, error) {
+	s := i.run.Sweep
+	q := &search{invocation: i}
+	var err error
+	if q.conditions, err = conditions(s.SLAFilters); err != nil {
+		return nil, err
+	}
+	for _, c := range s.OutcomeConstraints {
+		op := map[string]string{"<": "lt", "<=": "le", ">": "gt", ">=": "ge"}[c.Op]
+		if op == "" {
+			op = c.Op
+		}
+		stat := c.Stat
+		if stat == "" {
+			stat = "avg"
+		}
+		more, err := conditions([]config.SLAFilter{{MetricTag: c.Metric, Stat: stat, Op: op, Threshold: c.Bound}})
+		if err != nil {
+			return nil, err
+		}
+		q.conditions = append(q.conditions, more...)
+	}
+	o := s.Objectives[0]
+	if o.Stat == "" {
+		o.Stat = "avg"
+	}
+	var ok bool
+	if q.objective, ok = metric.StatByName(o.Stat); !ok {
+		return nil, fmt.Errorf("sweep.objectives[0].stat %q is not known", o.Stat)
+	}
+	if _, ok := metric.Lookup(o.Metric); !ok {
+		return nil, fmt.Errorf("sweep.objectives[0].metric: there is no metric %s", o.Metric)
+	}
+	switch {
+	case s.SLAWarmup != nil:
+		return nil, errors.New("sweep.sla_warmup_seconds: not built yet; a warm-up phase does the same")
+	case s.ObjectivePooling == "pooled" && i.run.MultiRun.NumRuns > 1:
+		return nil, errors.New("sweep.objective_pooling pooled with several runs: not built yet; mean is")
+	}
+	if s.Planner == "optuna" {
+		fmt.Fprintln(i.Err, "note: planner optuna is this program's own Bayesian search")
+	}
+	return q, nil
+}
+
+// searching carries out a search.
+func (i *invocation) searching() (int, error) {
+	q, err := i.newSearch()
+	if err != nil {
+		return 1, err
+	}
+	release, err := i.claim()
+	if err != nil {
+		return 1, fmt.Errorf("%s %w", i.run.As("artifacts.dir"), err)
+	}
+	defer release()
+	plan, sweepID, reason := newPlanner(i.run), id(), ""
+	for n := 0; n < i.run.Sweep.MaxIterations && reason == "" && i.ctx.Err() == nil; n++ {
+		var x []float64
+		if x, reason = plan.next(q.seen); reason != "" {
+			break
+		}
+		if err := q.try(n, x, sweepID); err != nil {
+			return 1, err
+		}
+		if err := q.write(""); err != nil {
+			return 1, err
+		}
+	}
+	switch {
+	case i.ctx.Err() != nil:
+		reason = "interrupted"
+	case reason == "":
+		_, reason = plan.next(q.seen)
+		if reason == "" {
+			reason = "the iterations are used up"
+		}
+	}
+	return q.end(reason)
+}
+
+// runs of an iteration.
+func (q *search) runs() int { return max(q.run.MultiRun.NumRuns, 1+q.run.Sweep.SLAReplicates, 1) }
+
+// try runs one cell.
+func (q *search) try(n int, x []float64, sweepID string) error {
+	var axes []config.Axis
+	for d, v := range x {
+		one := config.Axis{Path: q.run.Sweep.SearchSpace[d].Path, Values: []any{v}}
+		if q.run.Sweep.SearchSpace[d].Kind == "int" {
+			one.Values[0] = int(v)
+		}
+		axes = append(axes, one)
+	}
+	cell, err := q.run.CellAt(n, axes)
+	if err != nil {
+		return err
+	}
+	if q.run.RandomSeed != nil && q.run.Sweep.SameSeed {
+		cell.Run.RandomSeed = q.run.RandomSeed
+	}
+	q.cells = append(q.cells, cell)
+	base := filepath.Join(q.run.Artifacts.Dir, fmt.Sprintf("search_iter_%04d", n+1))
+	for k := range q.runs() {
+		t := trial{cell: n, n: k, label: cell.Label, dir: filepath.Join(base, "profile_runs", runLabel(k))}
+		if k > 0 {
+			t.label += " " + runLabel(k)
+			t.pause = q.run.MultiRun.Cooldown.Duration()
+		} else if n > 0 {
+			t.pause = q.run.Sweep.Cooldown.Duration()
+		}
+		if !q.pause(t.pause) {
+			break
+		}
+		fmt.Fprintf(q.Err, "aiperf: iteration %d of at most %d: %s\n", n+1, q.run.Sweep.MaxIterations, terminal.Line(t.label))
+		if q.take(&t, &cell); !t.taken {
+			t.run, t.err = q.trial(&t, &cell, sweepID)
+			if t.run != nil {
+				t.err = errors.Join(t.err, q.showOne(&t))
+			}
+		}
+		if t.err != nil {
+			fmt.Fprintf(q.Err, "error: %s: %s\n", terminal.Text(t.label), terminal.Text(q.Secrets.Text(t.err.Error())))
+		}
+		q.trials = append(q.trials, t)
+	}
+	q.judgeCell(n, x, &cell)
+	return nil
+}
+
+// judgeCell adds what came of a cell to the history. A cell whose client could not send its load keeps no condition: it was not measured.
+func (q *search) judgeCell(n int, x []float64, cell *config.Cell) {
+	swept := sweptCell(cell, nil, ofCell(q.trials, n))
+	o := q.run.Sweep.Objectives[0]
+	p := probe{values: x, objective: swept.Mean(o.Metric, q.objective), margin: math.NaN()}
+	it := iteration{Index: n, Values: map[string]any{}, Objective: map[string]float64{}}
+	for _, a := range cell.Values {
+		it.Values[a.Path] = a.Values[0]
+	}
+	p.breach = swept.Breach(q.conditions)
+	p.feasible = len(swept.Runs) > 0 && p.breach == nil
+	for _, r := range swept.Runs {
+		if r.Validity != nil && r.Validity.Verdict == metric.VerdictClientLimited {
+			p.feasible, it.Reason = false, "client limited: not measured"
+		}
+	}
+	for k := range q.conditions {
+		c := &q.conditions[k]
+		v := swept.Mean(c.Tag, c.Stat)
+		if math.IsNaN(v) || c.Limit == 0 {
+			continue
+		}
+		m := (c.Limit - v) / math.Abs(c.Limit)
+		if c.Op == "gt" || c.Op == "ge" {
+			m = -m
+		}
+		if math.IsNaN(p.margin) || m < p.margin {
+			p.margin = m
+		}
+	}
+	if !math.IsNaN(p.objective) {
+		it.Objective[o.Metric] = p.objective
+	}
+	if p.breach != nil {
+		it.Breach = p.breach.String()
+	}
+	if len(swept.Runs) == 0 {
+		it.Reason = "no run succeeded"
+	}
+	it.Feasible = p.feasible
+	q.seen, q.history = append(q.seen, p), append(q.history, it)
+}
+
+// best is the index of the best cell: the highest value that keeps all conditions, or the best objective among those that do; -1: none does.
+func (q *search) best() int {
+	best := -1
+	s := q.run.Sweep
+	edge := s.Planner == "monotonic_sla" || s.Planner == "smooth_isotonic"
+	_, fail, _ := boundary{}.bracket(q.seen)
+	for k, p := range q.seen {
+		if !p.feasible || !edge && math.IsNaN(p.objective) || edge && p.values[0] >= fail {
+			continue
+		}
+		better := best < 0
+		switch {
+		case better:
+		case edge:
+			better = p.values[0] > q.seen[best].values[0]
+		case s.Objectives[0].Direction == "minimize":
+			better = p.objective < q.seen[best].objective
+		default:
+			better = p.objective > q.seen[best].objective
+		}
+		if better {
+			best = k
+		}
+	}
+	return best
+}
+
+// write writes the history.
+func (q *search) write(reason string) error {
+	s := q.run.Sweep
+	best := []iteration{}
+	if k := q.best(); k >= 0 {
+		best = append(best, q.history[k])
+	}
+	out := map[string]any{
+		"config": map[string]any{
+			"planner": s.Planner, "search_space": s.SearchSpace, "objectives": s.Objectives, "sla_filters": s.SLAFilters, "max_iterations": s.MaxIterations,
+		},
+		"iterations": q.history, "best_trials": best, "convergence_reason": nil,
+	}
+	if reason != "" {
+		out["convergence_reason"] = reason
+	}
+	if len(s.SearchSpace) == 1 && len(q.conditions) > 0 {
+		pass, fail, _ := boundary{}.bracket(q.seen)
+		summary := map[string]any{"swept_dim_path": s.SearchSpace[0].Path, "feasible_max": nil, "infeasible_min": nil}
+		if !math.IsInf(pass, 0) {
+			summary["feasible_max"] = pass
+		}
+		for k := range q.seen {
+			if !q.seen[k].feasible && q.seen[k].values[0] == fail {
+				summary["infeasible_min"] = map[string]any{"value": fail, "first_breach": q.history[k].Breach}
+				break
+			}
+		}
+		out["boundary_summary"] = summary
+	}
+	data, err := json.MarshalIndent(out, "", "  ")
+	if err != nil {
+		return err
+	}
+	return artifact.WriteFile(filepath.Join(q.run.Artifacts.Dir, "search_history.json"), append(data, '\n'))
+}
+
+// end says what the search found.
+func (q *search) end(reason string) (int, error) {
+	if err := q.write(reason); err != nil {
+		return 1, err
+	}
+	byCell := make([][]*trial, len(q.cells))
+	for k := range q.cells {
+		byCell[k] = ofCell(q.trials, k)
+	}
+	if len(q.cells) > 0 {
+		if err := q.sweep(q.cells, byCell); err != nil {
+			return 1, err
+		}
+	}
+	k := q.best()
+	if k < 0 {
+		fmt.Fprintf(q.Out, "\nSearch: no cell keeps all conditions (%d tried; %s)\n", len(q.seen), reason)
+		return 1, nil
+	}
+	fmt.Fprintf(q.Out, "\nSearch: best is %s", terminal.Line(q.cells[k].Label))
+	if v := q.seen[k].objective; !math.IsNaN(v) {
+		fmt.Fprintf(q.Out, ", %s %s", q.run.Sweep.Objectives[0].Metric, terminal.Figure(v))
+	}
+	fmt.Fprintf(q.Out, " (%d tried; %s)\n", len(q.seen), reason)
+	return q.judge([]gate.Subject{subjects(q.cells[k:k+1], byCell[k:k+1])[0]}, 0)
+}

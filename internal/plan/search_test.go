@@ -1,0 +1,106 @@
+package plan
+
+import (
+	"math"
+	"testing"
+
+	"aiperf/internal/config"
+)
+
+// searchOf is a search over one dimension.
+func searchOf(planner, kind string, low, high float64) *config.Run {
+	r := config.Default()
+	seed := config.Seed("42")
+	r.RandomSeed = &seed
+	r.Sweep = config.DefaultSearch()
+	r.Sweep.Planner, r.Sweep.MaxIterations = planner, 30
+	r.Sweep.SearchSpace = []config.SearchDimension{{Path: "phases.profiling.concurrency", Low: low, High: high, Kind: kind, Prior: "log-uniform"}}
+	r.Sweep.Objectives = []config.Objective{{Metric: "output_token_throughput", Stat: "avg", Direction: "maximize"}}
+	return r
+}
+
+// explore lets a planner search a function of one value.
+func explore(r *config.Run, f func(x float64) probe) (seen []probe, reason string) {
+	p := newPlanner(r)
+	for len(seen) < r.Sweep.MaxIterations {
+		var x []float64
+		if x, reason = p.next(seen); reason != "" {
+			return seen, reason
+		}
+		one := f(x[0])
+		one.values = x
+		seen = append(seen, one)
+	}
+	return seen, "iterations"
+}
+
+// under keeps its condition up to a limit: the margin falls with the value.
+func under(limit float64) func(x float64) probe {
+	return func(x float64) probe { return probe{objective: x, feasible: x <= limit, margin: (limit - x) / limit} }
+}
+
+// TestBoundary: the answer is the largest value that holds, found in the order of the contract: double, then halve.
+func TestBoundary(t *testing.T) {
+	for _, planner := range []string{"monotonic_sla", "smooth_isotonic"} {
+		for _, limit := range []float64{1, 2, 7, 100, 337, 999} {
+			seen, reason := explore(searchOf(planner, "int", 1, 1000), under(limit))
+			pass, fail, passes := boundary{}.bracket(seen)
+			if reason != "converged" || pass > limit || fail <= limit || (fail-pass)/fail > 0.05 && fail-pass > 1 {
+				t.Errorf("%s, limit %v: %v to %v after %d (%s)", planner, limit, pass, fail, len(seen), reason)
+			}
+			if planner == "monotonic_sla" && passes < 2 {
+				t.Errorf("limit %v: the answer passed %d times, want 2", limit, passes)
+			}
+		}
+	}
+	seen, _ := explore(searchOf("monotonic_sla", "int", 1, 1000), under(100))
+	for k, want := range []float64{1, 2, 4, 8, 16, 32, 64, 128, 96, 112, 104, 100} {
+		if k >= len(seen) || seen[k].values[0] != want {
+			t.Fatalf("probe %d of %v, want %v", k, seen, want)
+		}
+	}
+	if _, reason := explore(searchOf("monotonic_sla", "int", 1, 1000), under(0.5)); reason != "infeasible at the lower bound" {
+		t.Error(reason)
+	}
+	if seen, reason := explore(searchOf("monotonic_sla", "int", 1, 64), under(1e9)); reason != "upper bound not reached: the highest value keeps all conditions" || seen[len(seen)-1].values[0] != 64 {
+		t.Error(reason)
+	}
+	seen, _ = explore(searchOf("smooth_isotonic", "real", 0.5, 100), under(33.3))
+	if pass, _, _ := (boundary{}).bracket(seen); pass > 33.3 || pass < 33.3*0.95 || len(seen) > 12 {
+		t.Errorf("%v after %d", pass, len(seen))
+	}
+}
+
+// hill rises to a top at 60 and breaks its condition above 200.
+func hill(x float64) probe {
+	return probe{objective: 100 - math.Pow(math.Log(x/60), 2)*20, feasible: x <= 200, margin: (200 - x) / 200}
+}
+
+// TestBayesian finds the top of a hill within 1 % of its height, keeps to its patience, and never asks for a point twice.
+func TestBayesian(t *testing.T) {
+	for _, mode := range []string{"penalty", "eic"} {
+		r := searchOf("bayesian", "int", 1, 1000)
+		r.Sweep.ConstraintMode = mode
+		seen, reason := explore(r, hill)
+		best := math.Inf(-1)
+		for k, p := range seen {
+			if p.feasible {
+				best = max(best, p.objective)
+			}
+			if visited(seen[:k], p.values) {
+				t.Errorf("%s: %v was tried twice", mode, p.values)
+			}
+		}
+		if best < 99 || len(seen) > 29 {
+			t.Errorf("%s: best %v after %d (%s)", mode, best, len(seen), reason)
+		}
+	}
+	r := searchOf("bayesian", "int", 1, 3)
+	if seen, reason := explore(r, hill); len(seen) != 3 || reason == "iterations" {
+		t.Errorf("%d tries of 3 points: %s", len(seen), reason)
+	}
+	flat := func(float64) probe { return probe{objective: 5, feasible: true, margin: 1} }
+	if seen, reason := explore(searchOf("bayesian", "real", 1, 1000), flat); len(seen) > 11 || reason == "iterations" {
+		t.Errorf("a plateau ends after %d: %s", len(seen), reason)
+	}
+}
