@@ -51,7 +51,7 @@ var trials = map[string][2]string{
 	"--request-cancellation-rate": {"5", ""}, "--request-cancellation-delay": {"5", "--request-cancellation-rate 5"},
 	"--artifact-dir": {"x", ""}, "--profile-export-prefix": {"x", ""}, "--export-level": {"raw", ""}, "--slice-duration": {"2", ""},
 	"--export-http-trace": {}, "--show-trace-timing": {}, "--no-server-metrics": {}, "--no-gpu-telemetry": {}, "--server-metrics": {"h:1", ""}, "--server-metrics-formats": {"jsonl", ""},
-	"--gpu-telemetry": {"h:1", ""}, "--server-metrics-urls": {"h:1", ""},
+	"--gpu-telemetry": {"h:1", ""}, "--network-latency-automatic": {}, "--network-latency-mean": {"5", ""}, "--network-latency-ping-interval": {"2", "--network-latency-automatic"}, "--server-metrics-urls": {"h:1", ""},
 	"--ui": {"simple", ""}, "--log-level": {"debug", ""}, "--verbose": {}, "--extra-verbose": {}, "--stats-interval": {"2", ""}, "--tables": {"all", ""},
 	"--num-profile-runs": {"2", ""}, "--profile-run-cooldown-seconds": {"2", "--num-profile-runs 2"}, "--confidence-level": {"0.9", "--num-profile-runs 2"},
 	"--profile-run-disable-warmup-after-first": {"false", "--num-profile-runs 2"}, "--set-consistent-seed": {"false", "--num-profile-runs 2"}, "--vary-seed-per-trial": {"", "--num-profile-runs 2"},

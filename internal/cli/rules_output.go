@@ -15,6 +15,8 @@ var outputRules = []rule{
 	{row: "67", test: func(r *resolver) (string, bool) {
 		return r.as("--server-metrics") + " and " + r.as("--no-server-metrics") + " contradict each other", r.has("--server-metrics") && r.on("--no-server-metrics")
 	}},
+	{row: "67", test: together("--network-latency-automatic", "--network-latency-mean", "measure the round trip, or give it")},
+	{row: "67", test: needs("--network-latency-ping-interval", "--network-latency-automatic", "nothing else is probed")},
 	{row: "74", test: together("--zmq-host", "--zmq-ipc-path", "neither has an effect"), warn: true},
 	{row: "75", test: anyWhen(func(r *resolver) bool { return r.run.MultiRun.NumRuns == 1 }, "needs --num-profile-runs above 1",
 		"--profile-run-cooldown-seconds", "--profile-run-disable-warmup-after-first")},

@@ -12,6 +12,7 @@ type Environment struct {
 	UI                UITuning      `yaml:"ui"`
 	GPU               CollectTuning `yaml:"gpu"`
 	Server            CollectTuning `yaml:"server_metrics"`
+	Network           NetworkTuning `yaml:"network_latency"`
 	Dataset           DatasetTuning `yaml:"dataset"`
 	Dev               DevTuning     `yaml:"dev"`
 }
@@ -70,6 +71,12 @@ type CollectTuning struct {
 	ScrapeTimeout        Seconds  `yaml:"scrape_timeout,omitempty"`        // longest wait for the last reading
 }
 
+// NetworkTuning tunes the probes of the network.
+type NetworkTuning struct {
+	MinSamples     int     `yaml:"min_samples"` // of each server
+	ConnectTimeout Seconds `yaml:"connect_timeout"`
+}
+
 // DatasetTuning tunes the preparation of data.
 type DatasetTuning struct {
 	ConfigurationTimeout Seconds `yaml:"configuration_timeout"`
@@ -125,6 +132,8 @@ var environmentRows = group("Environment", []setting.Row{
 	{Env: "SERVER_METRICS_COLLECTION_INTERVAL", Key: "environment.server_metrics.collection_interval", Kind: setting.Float, Bounds: ">= 0.001, <= 300", Unit: "s", Help: "pause between two readings"},
 	{Env: "SERVER_METRICS_COLLECTION_FLUSH_PERIOD", Key: "environment.server_metrics.collection_flush_period", Kind: setting.Float, Bounds: ">= 0, <= 30", Unit: "s", Help: "how long readings go on after the run"},
 	{Env: "SERVER_METRICS_REACHABILITY_TIMEOUT", Key: "environment.server_metrics.reachability_timeout", Kind: setting.Float, Bounds: ">= 1, <= 300", Unit: "s", Help: "how long a server may take to answer"},
+	{Env: "NETWORK_LATENCY_MIN_SAMPLES", Key: "environment.network_latency.min_samples", Kind: setting.Int, Bounds: ">= 1, <= 100000", Help: "probes of each server that the round trip rests on at least"},
+	{Env: "NETWORK_LATENCY_CONNECT_TIMEOUT", Key: "environment.network_latency.connect_timeout", Kind: setting.Float, Bounds: ">= 0.001, <= 300", Unit: "s", Help: "how long one probe may take"},
 	{Env: "DATASET_CONFIGURATION_TIMEOUT", Key: "environment.dataset.configuration_timeout", Kind: setting.Float, Bounds: "> 0", Unit: "s", NoEffect: "prompts are made one by one; Ctrl-C ends a long start", Help: "how long the preparation of data may take"},
 	{Env: "DATASET_MEDIA_DOWNLOAD_TIMEOUT", Key: "environment.dataset.media_download_timeout", Kind: setting.Float, Bounds: "> 0", Unit: "s", Help: "how long a download may take, of an image that is sent as content (image_retrieval)"},
 	{Env: "DATASET_MEDIA_DOWNLOAD_MAX_CONCURRENCY", Key: "environment.dataset.media_download_max_concurrency", Kind: setting.Int, Bounds: ">= 1", Help: "downloads of images at once"},
@@ -139,8 +148,8 @@ var UnsupportedVariables = []string{
 	"UI_REALTIME_METRICS_INTERVAL", "UI_REALTIME_METRICS_ENABLED", "WORKER_CPU_UTILIZATION_FACTOR", "WORKER_MAX_WORKERS_CAP",
 	"RECORD_PROCESSOR_SCALE_FACTOR", "RECORD_PROCESS_RECORDS_TIMEOUT", "SERVICE_PROFILE_CONFIGURE_TIMEOUT", "SERVICE_HEALTH_HOST",
 	"SERVICE_HEALTH_PORT", "SERVICE_WARMUP_PROGRESS_LOG_INTERVAL", "API_SERVER_HOST", "API_SERVER_PORT", "API_SERVER_CORS_ORIGINS",
-	"CHAT_CONNECT_TIMEOUT", "CHAT_READ_TIMEOUT", "NETWORK_LATENCY_DEFAULT_PROBE_INTERVAL", "NETWORK_LATENCY_MIN_SAMPLES",
-	"NETWORK_LATENCY_CONNECT_TIMEOUT", "OTEL_FLUSH_INTERVAL_SECONDS", "OTEL_MAX_BATCH_RECORDS", "OTEL_MAX_BUFFERED_RECORDS",
+	"CHAT_CONNECT_TIMEOUT", "CHAT_READ_TIMEOUT", "NETWORK_LATENCY_DEFAULT_PROBE_INTERVAL",
+	"OTEL_FLUSH_INTERVAL_SECONDS", "OTEL_MAX_BATCH_RECORDS", "OTEL_MAX_BUFFERED_RECORDS",
 	"OTEL_REQUEST_TIMEOUT_SECONDS", "MLFLOW_EXPORT_TIMEOUT_SECONDS", "WANDB_EXPORT_TIMEOUT_SECONDS", "TOKENIZER_PRELOAD_TIMEOUT",
 	"GPU_EXPORT_BATCH_SIZE", "GPU_SHUTDOWN_DELAY", "SERVER_METRICS_EXPORT_BATCH_SIZE", "SERVER_METRICS_SHUTDOWN_DELAY", "HTTP_METRICS_SCRAPE_READ_TIMEOUT",
 	"ACCURACY_LCB_RELEASE_TAG", "SEARCH_PLANNER_SLA_PRECISION_DEFAULT", "SEARCH_PLANNER_DEFAULT_WARMUP_SECONDS", "DAG_FAIL_FAST",

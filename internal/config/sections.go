@@ -198,9 +198,9 @@ var gpuTelemetryRows = group("GPU Telemetry", []setting.Row{
 })
 
 var networkLatencyRows = group("Network Latency", []setting.Row{
-	{Flags: []string{"--network-latency-automatic"}, Key: "network_latency.enabled", Kind: setting.Bool, NotBuilt: true, Help: "measure the network's share of the latency"},
-	{Flags: []string{"--network-latency-mean"}, Key: "network_latency.mean_ms", Unit: "ms", Kind: setting.Float, Bounds: ">= 0", NotBuilt: true, Help: "subtract this network latency, in ms"},
-	{Flags: []string{"--network-latency-ping-interval"}, Key: "network_latency.ping_interval", Unit: "s", Kind: setting.Float, Bounds: "> 0", NotBuilt: true, Help: "pause between two measurements, in s"},
+	{Flags: []string{"--network-latency-automatic"}, Key: "network_latency.enabled", Kind: setting.Bool, Help: "measure the network's share of the latency"},
+	{Flags: []string{"--network-latency-mean"}, Key: "network_latency.mean_ms", Unit: "ms", Kind: setting.Float, Bounds: ">= 0", Help: "subtract this network latency, in ms"},
+	{Flags: []string{"--network-latency-ping-interval"}, Key: "network_latency.ping_interval", Unit: "s", Kind: setting.Float, Bounds: "> 0", Help: "pause between two measurements, in s"},
 })
 
 var uiRows = group("UI", []setting.Row{

@@ -2,6 +2,7 @@ package metric
 
 import (
 	"fmt"
+	"math"
 	"time"
 )
 
@@ -15,6 +16,11 @@ const (
 	uncertainShare  = 0.01 // of the requests
 	behindRate      = 0.9  // answered of sent
 	behindLatency   = 1.5  // latency of the last third over that of the first
+	busyMachine     = 90   // percent
+	stolenShare     = 1    // percent
+	fullMemory      = 95   // percent
+	usedPorts       = 80   // percent
+	strongTrend     = 0.7  // coefficient
 )
 
 // gapsDoubtful tells whether gaps between messages may be wrong in more than a few requests.
@@ -68,6 +74,12 @@ func (e *ClientStats) notes() []string {
 	note(e.OpenLoop && e.CapShare-e.BusyShare > capShare, "Sessions in delays of their own held every slot for %.1f %% of the sending time.", 100*(e.CapShare-e.BusyShare))
 	note(e.OpenLoop && e.PrefillShare > capShare, "Every prefill slot was taken for %.1f %% of the sending time.", 100*e.PrefillShare)
 	note(e.Spilled > 0, "Record processing fell behind: %d records went through a temporary file (no effect on the measurement).", e.Spilled)
+	note(e.MachineCPU > busyMachine, "The processors of this machine were busy to %.0f %% (mean of %d readings).", e.MachineCPU, e.MachineSamples)
+	note(e.Steal > stolenShare, "A hypervisor took %.1f %% of this machine's processors away, %.1f %% at the most.", e.Steal, e.StealMax)
+	note(e.MemoryMax > fullMemory, "The memory of this machine was full to %.0f %%.", e.MemoryMax)
+	note(e.PortsMax > usedPorts, "%.0f %% of the ports that connections may leave from were in use.", e.PortsMax)
+	note(e.QueueSeconds > 0 && math.Abs(e.QueueCorrelation) > strongTrend,
+		"Second by second the time to the first token went with the length of the server's queue (r = %.2f over %d s); that alone tells no cause.", e.QueueCorrelation, e.QueueSeconds)
 	note(e.TicksSkipped > 0, "%d planned sends were skipped.", e.TicksSkipped)
 	return out
 }

@@ -35,6 +35,24 @@ type ClientStats struct {
 	OneMessage    int64 // answers in one message, without ITL
 	Certainty
 	Trend
+	MachineUse
+	QueueTrend
+}
+
+// MachineUse is what the client's machine did in the profiling phases, whoever made it do so, in percent.
+type MachineUse struct {
+	MachineSamples      int64   // readings that it rests on; 0 = the system does not tell
+	MachineCPU          float64 // of all processors, mean and largest
+	MachineCPUMax       float64
+	MachineCoreMax      float64 // of the busiest one
+	Steal, StealMax     float64 // of the processors, taken away by a hypervisor
+	MemoryMax, PortsMax float64 // of the memory; of the ports that connections may leave from
+}
+
+// QueueTrend is how the median time to the first token went with the servers' queue, second by second.
+type QueueTrend struct {
+	QueueCorrelation float64 // Pearson's coefficient
+	QueueSeconds     int64   // that it rests on; 0 = there is none
 }
 
 // ScheduleStats is how well the instants that were asked for were kept. Everything but the lags and the re-anchoring is about the time after

@@ -108,6 +108,13 @@ func (c *conn) page(path string) func(*request) bool {
 		return func(r *request) bool {
 			return c.plain(r, 200, "text/plain; version=0.0.4; charset=utf-8", c.metrics.text(c.opts.Model), false)
 		}
+	case dcgmPath:
+		if c.opts.DCGM == 0 {
+			return nil
+		}
+		return func(r *request) bool {
+			return c.plain(r, 200, "text/plain; version=0.0.4; charset=utf-8", dcgmText(c.opts.DCGM, time.Since(c.started), c.metrics.running.Load()), false)
+		}
 	case "/v1/models":
 		return func(r *request) bool {
 			body := append([]byte(`{"object":"list","data":[{"id":`), jsontext.AppendString(nil, c.opts.Model)...)

@@ -29,6 +29,7 @@ type Options struct {
 	Model          string // what /v1/models names
 	Dimensions     int    // length of embedding vectors
 	Nagle          bool   // leave Nagle's algorithm on: a small event waits until the client has acknowledged the one before
+	DCGM           int    // GPUs that /dcgm/metrics tells of
 	TruthLog       string // file for the server's own instants, "" = none
 }
 
@@ -112,6 +113,8 @@ var knobs = []Knob{
 		func(o *Options, v string) (err error) { o.Dimensions, err = whole(v, 1, 1<<20); return }},
 	{"nagle", "false", "leave Nagle's algorithm on, as some servers do: small events wait until the client has acknowledged those before",
 		func(o *Options, v string) (err error) { o.Nagle, err = yes(v); return }},
+	{"dcgm", "0", "simulated GPUs of an exporter at /dcgm/metrics: GPU i draws 100 (i + 1) W (0 to 64)",
+		func(o *Options, v string) (err error) { o.DCGM, err = whole(v, 0, 64); return }},
 	{"truth-log", "", "file for the server's own instants, one JSON line for each request",
 		func(o *Options, v string) error { o.TruthLog = v; return nil }},
 }

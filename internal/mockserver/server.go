@@ -13,6 +13,7 @@ import (
 // Server is a simulated inference server.
 type Server struct {
 	opts    Options
+	started time.Time
 	truth   *truthLog
 	pacers  []*pacer
 	metrics metrics
@@ -35,7 +36,7 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{opts: o, truth: log, pacers: newPacers(), conns: map[*net.TCPConn]struct{}{},
+	s := &Server{opts: o, started: time.Now(), truth: log, pacers: newPacers(), conns: map[*net.TCPConn]struct{}{},
 		over: make(chan struct{}), warm: make(chan struct{}), load: func() { counter() }}
 	s.grpc = newGRPCSide(s)
 	return s, nil

@@ -25,7 +25,10 @@ type priorSummary struct {
 	StartTime        string          `json:"start_time"`
 	EndTime          string          `json:"end_time"`
 	Validity         json.RawMessage `json:"validity"`
-	Window           struct {
+	NetworkRTT       struct {
+		Avg float64 `json:"avg"` // ms
+	} `json:"network_rtt"`
+	Window struct {
 		Start int64 `json:"start_ns"`
 		End   int64 `json:"end_ns"`
 	} `json:"window"`

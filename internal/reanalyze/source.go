@@ -96,7 +96,7 @@ func (s *source) each(visit func(*record.Record) error) error {
 func (s *source) outcome(results *assembly.Assembly) assembly.Outcome {
 	p := &s.prior
 	o := assembly.Outcome{
-		Info: p.Info, InputConfig: p.InputConfig, GPU: s.gpu, Cancelled: p.Cancelled, IncompleteReason: p.IncompleteReason,
+		Info: p.Info, InputConfig: p.InputConfig, GPU: s.gpu, NetworkRTT: p.NetworkRTT.Avg * 1e6, Cancelled: p.Cancelled, IncompleteReason: p.IncompleteReason,
 		Window: p.window(results.Profiling().Span(), s.python), Phases: s.phases, LogFile: p.log,
 	}
 	if p.Complete != nil && !*p.Complete && o.IncompleteReason == "" {

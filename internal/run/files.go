@@ -11,6 +11,7 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/record"
 	"aiperf/internal/redact"
+	"aiperf/internal/telemetry/timeline"
 	"aiperf/internal/transport"
 )
 
@@ -82,9 +83,10 @@ func (o *opened) startResults(ctx context.Context, cfg *config.Benchmark, opts *
 		}
 		phases = append(phases, one)
 	}
+	o.seconds = timeline.New()
 	o.results, err = assembly.New(assembly.Options{
 		Config: cfg, Endpoint: r.endpoint, Codec: r.codec, Metrics: r.metrics, Tokenizers: r.tokenizers, Layout: o.layout,
-		BenchmarkID: opts.BenchmarkID, Phases: phases, Raw: true, Observers: observers(ctx, say.log, o.live), Clean: transport.CleanError,
+		BenchmarkID: opts.BenchmarkID, Phases: phases, Raw: true, Observers: append(observers(ctx, say.log, o.live), o.seconds), Clean: transport.CleanError,
 		Secrets: func(rec *record.Record) *redact.Secrets { return secretsOf(opts.Secrets, rec) },
 	})
 	if err == nil {

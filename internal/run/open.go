@@ -12,6 +12,7 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/endpoint"
 	"aiperf/internal/load"
+	"aiperf/internal/telemetry/timeline"
 	"aiperf/internal/transport"
 	"aiperf/internal/transport/rpc"
 	"aiperf/internal/ui"
@@ -28,6 +29,7 @@ type opened struct {
 	gate      *gate
 	executor  *executor
 	results   *assembly.Assembly
+	seconds   *timeline.Timeline
 	watched   *watched
 	load      *load.Generator
 
@@ -62,7 +64,7 @@ func (o *opened) stages(ctx context.Context, cfg *config.Benchmark, opts *Option
 		}},
 		{"results", func() error { return o.startResults(ctx, cfg, opts, r, say) }},
 		{"telemetry", func() error {
-			o.watched = &watched{cfg: cfg, opts: opts, urls: o.urls, layout: o.layout, say: say}
+			o.watched = &watched{cfg: cfg, opts: opts, urls: o.urls, layout: o.layout, say: say, seconds: o.seconds}
 			return nil
 		}},
 		{"load", func() (err error) { o.load, err = o.newLoad(cfg, r); return err }},

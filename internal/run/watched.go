@@ -1,10 +1,11 @@
 package run
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -13,10 +14,13 @@ import (
 	"aiperf/internal/artifact"
 	"aiperf/internal/config"
 	"aiperf/internal/load"
-	"aiperf/internal/metric"
+	"aiperf/internal/mockserver"
 	"aiperf/internal/telemetry"
 	"aiperf/internal/telemetry/gpu"
+	"aiperf/internal/telemetry/machine"
+	"aiperf/internal/telemetry/network"
 	"aiperf/internal/telemetry/servermetrics"
+	"aiperf/internal/telemetry/timeline"
 )
 
 // watched is the component that watches exporters beside the run: those of GPUs and those of the servers. Nothing of it waits for the load, and
@@ -31,35 +35,38 @@ type watched struct {
 	client  *telemetry.Client
 	gpu     *gpu.Collector           // nil = not wanted
 	servers *servermetrics.Collector // nil = not wanted
+	network *network.Probes          // nil = not wanted
+	machine *machine.Watcher         // nil = this system does not tell
+	seconds *timeline.Timeline
 	files   []*artifact.Lines
 }
 
 // Bounds of what a run waits for.
 const (
 	boundaryTime = time.Second     // of the reading before a phase
+	topUpTime    = 5 * time.Second // of the probes of the network that are missing
 	finalTime    = 5 * time.Second // of the last reading of GPUs
 )
 
 // Start implements component: exporters are looked for and asked once.
 func (w *watched) Start(ctx context.Context) error {
 	b := w.cfg
+	w.machine = machine.Start(w.lines(w.layout.ClientMachine()))
+	if n := &b.NetworkLatency; n.Enabled && n.MeanMs == nil {
+		tuning := b.Environment.Network
+		w.network = network.New(network.Options{
+			URLs: w.httpServers(), Interval: n.PingInterval.Duration(), Timeout: tuning.ConnectTimeout.Duration(), Least: tuning.MinSamples,
+			Line: w.lines(w.layout.NetworkLatency()),
+		})
+	}
 	w.client = telemetry.NewClient("aiperf/"+w.opts.Version, b.Environment.HTTP.SSLVerify)
 	var both sync.WaitGroup
 	if b.GPUTelemetry.Enabled {
-		if c := b.GPUTelemetry.Collector; c != "dcgm" {
-			return fmt.Errorf("%s %s: not built yet", b.As("gpu_telemetry.urls"), c)
-		}
-		more, err := w.customFields()
+		open, err := w.gpuCollector(ctx)
 		if err != nil {
 			return err
 		}
-		tuning := b.Environment.GPU
-		o := gpu.Options{
-			Client: w.client, URLs: telemetry.URLs(b.GPUTelemetry.URLs), Defaults: tuning.DefaultDCGMEndpoints, More: more,
-			Cadence: w.cadence(tuning.CollectionInterval.Duration()), Reachable: tuning.ReachabilityTimeout.Duration(),
-			Line: w.lines(w.layout.GPUTelemetry()), Warn: w.say.warn, Log: w.say.log, Silence: b.As("gpu_telemetry.enabled") + " takes this line away",
-		}
-		both.Go(func() { w.gpu = gpu.Open(ctx, o) })
+		both.Go(open)
 	}
 	if b.ServerMetrics.Enabled {
 		tuning := b.Environment.Server
@@ -75,6 +82,59 @@ func (w *watched) Start(ctx context.Context) error {
 	}
 	both.Wait()
 	return nil
+}
+
+// smiCommand tells of the GPUs of this machine.
+const smiCommand = "nvidia-smi"
+
+// gpuCollector prepares the collector of GPU figures: what it returns looks for exporters. That of this machine is open already.
+func (w *watched) gpuCollector(ctx context.Context) (open func(), err error) {
+	b, tuning := w.cfg, w.cfg.Environment.GPU
+	o := gpu.Options{
+		Client: w.client, URLs: telemetry.URLs(b.GPUTelemetry.URLs), Defaults: slices.Concat(tuning.DefaultDCGMEndpoints, w.simulatedGPUs()),
+		Cadence: w.cadence(tuning.CollectionInterval.Duration()), Reachable: tuning.ReachabilityTimeout.Duration(),
+		Line: w.lines(w.layout.GPUTelemetry()), Warn: w.say.warn, Log: w.say.log, Silence: b.As("gpu_telemetry.enabled") + " takes this line away",
+	}
+	switch b.GPUTelemetry.Collector {
+	case "pynvml":
+		if w.elsewhere() {
+			w.say.warn("the GPU figures are of this machine; the server is another")
+		}
+		if w.gpu, err = gpu.OpenLocal(ctx, o, smiCommand); err != nil {
+			return nil, fmt.Errorf("%s pynvml: %w", b.As("gpu_telemetry.urls"), err)
+		}
+		return func() {}, nil
+	case "dcgm":
+		o.More, err = w.customFields()
+		return func() { w.gpu = gpu.Open(ctx, o) }, err
+	}
+	return nil, fmt.Errorf("%s %s: not built yet", b.As("gpu_telemetry.urls"), b.GPUTelemetry.Collector)
+}
+
+// simulatedGPUs are the exporters of simulated servers that have GPUs.
+func (w *watched) simulatedGPUs() (list []string) {
+	for i, asked := range w.cfg.Endpoint.URLs {
+		u, err := url.Parse(asked)
+		if err != nil || !strings.HasPrefix(asked, mockScheme) {
+			continue
+		}
+		if o, err := mockserver.ParseQuery(u.RawQuery); err == nil && o.DCGM > 0 {
+			list = append(list, w.urls[i]+"/dcgm")
+		}
+	}
+	return list
+}
+
+// elsewhere tells whether some server is on another machine.
+func (w *watched) elsewhere() bool {
+	return slices.ContainsFunc(w.httpServers(), func(text string) bool {
+		u, err := url.Parse(text)
+		if err != nil {
+			return false
+		}
+		ip := net.ParseIP(u.Hostname())
+		return u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback())
+	})
 }
 
 // customFields reads the file of figures beside the usual ones, if there is one.
@@ -150,6 +210,9 @@ func (w *watched) PhaseStart(p *load.PhaseInfo) {
 	for _, one := range w.watches() {
 		one.Begin()
 	}
+	if w.network != nil && !p.Warmup {
+		w.network.Begin()
+	}
 }
 
 // PhaseEnd implements component.
@@ -167,6 +230,11 @@ func (w *watched) finish(ctx context.Context) {
 	if w.gpu != nil {
 		w.gpu.Once(ctx, finalTime)
 		w.gpu.Stop()
+	}
+	if w.network != nil {
+		limited, cancel := context.WithTimeout(ctx, topUpTime)
+		w.network.Finish(limited)
+		cancel()
 	}
 	if w.servers == nil {
 		return
@@ -197,75 +265,14 @@ func (w *watched) simulated() bool {
 // Stop implements component.
 func (w *watched) Stop(context.Context) error {
 	w.each((*telemetry.Watch).Stop)
+	if w.gpu != nil {
+		w.gpu.Stop()
+	}
+	w.machine.Stop()
 	w.client.Close()
 	var errs []error
 	for _, f := range w.files {
 		errs = append(errs, f.Close())
-	}
-	return errors.Join(errs...)
-}
-
-// gpuFigures are those of the profiling phases; nil = nobody looked for GPUs.
-func (w *watched) gpuFigures(window metric.Window) *metric.GPUTelemetry {
-	if w == nil || w.gpu == nil {
-		return nil
-	}
-	window.To += int64(w.cfg.Environment.GPU.FinalScrapeGraceNs)
-	return w.gpu.Result(window)
-}
-
-// write leaves the files of what servers told, if they told something.
-func (w *watched) write(run *metric.Run) error {
-	if w == nil || w.servers == nil || run.End.IsZero() {
-		return nil
-	}
-	h := &servermetrics.Head{
-		Version: run.Version, BenchmarkID: run.BenchmarkID, Start: artifact.LocalTime(run.Start), End: artifact.LocalTime(run.End),
-		Window: servermetrics.Window{From: run.Start.UnixNano(), To: run.End.UnixNano()}, InputConfig: run.InputConfig,
-		Models: w.cfg.Models.Names(),
-	}
-	if p := w.cfg.Profiling(); p != nil {
-		h.Concurrency, h.RequestRate = value(p.Concurrency), value(p.Rate)
-	}
-	slice := 0.0
-	if d := w.cfg.Artifacts.SliceDuration; d != nil {
-		slice = float64(*d)
-	}
-	results := w.servers.Results(h.Window, slice)
-	w.servers.Complete(h)
-	if len(results.Metrics) == 0 {
-		return nil
-	}
-	var errs []error
-	for _, f := range []struct {
-		format, kind string
-		bytes        func(*servermetrics.Head) ([]byte, error)
-	}{
-		{"csv", "Server Metrics CSV Export", func(h *servermetrics.Head) ([]byte, error) {
-			text, err := results.CSV(h)
-			return []byte(w.opts.Secrets.Values(string(text))), err
-		}},
-		{"json", "Server Metrics JSON Export", func(h *servermetrics.Head) ([]byte, error) {
-			text, err := results.JSON(h)
-			return w.opts.Secrets.JSON(text), err
-		}},
-		{"parquet", "Server Metrics Parquet Export", func(h *servermetrics.Head) ([]byte, error) {
-			var b bytes.Buffer
-			err := w.servers.Parquet(&b, h)
-			return b.Bytes(), err
-		}},
-	} {
-		if !w.format(f.format) {
-			continue
-		}
-		path := w.layout.ServerMetrics(f.format)
-		data, err := f.bytes(h)
-		if err == nil {
-			err = artifact.WriteFile(path, data)
-		}
-		if errs = append(errs, err); err == nil {
-			run.Files = append(run.Files, metric.File{Kind: f.kind, Path: path})
-		}
 	}
 	return errors.Join(errs...)
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"sync"
 	"syscall"
 	"time"
 
@@ -52,6 +53,11 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // Get asks for a page. Errors are part of the answer.
 func (c *Client) Get(ctx context.Context, address string) *Answer {
+	return c.get(ctx, address, new(sync.Mutex))
+}
+
+// get is Get for pages of which one at a time is read: an answer that begins while another one comes in is given up.
+func (c *Client) get(ctx context.Context, address string, reading *sync.Mutex) *Answer {
 	a := &Answer{}
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotFirstResponseByte: func() { a.FirstByte = time.Now().UnixNano() }})
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
@@ -75,16 +81,29 @@ func (c *Client) Get(ctx context.Context, address string) *Answer {
 		a.Err.Code = resp.StatusCode
 		return a
 	}
+	if resp.ContentLength > MostBody {
+		a.tooLarge(address)
+		return a
+	}
+	if !reading.TryLock() {
+		a.Err = failure(skipped, Shown(address), errors.New("another page is coming in"))
+		return a
+	}
+	defer reading.Unlock()
 	a.Body, err = io.ReadAll(io.LimitReader(resp.Body, MostBody+1))
 	a.Done = time.Now().UnixNano()
 	switch {
 	case err != nil:
 		a.Err = failure(bodyKind(err), Shown(address), plain(err))
 	case len(a.Body) > MostBody:
-		a.Body, a.TooLarge = nil, true
-		a.Err = failure("PayloadTooLarge", Shown(address), fmt.Errorf("the page has more than %d MiB", MostBody>>20))
+		a.tooLarge(address)
 	}
 	return a
+}
+
+func (a *Answer) tooLarge(address string) {
+	a.Body, a.TooLarge = nil, true
+	a.Err = failure("PayloadTooLarge", Shown(address), fmt.Errorf("the page has more than %d MiB", MostBody>>20))
 }
 
 // failure is an error with the address that it is about. Types are those that the Python tool's files use.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"aiperf/internal/exposition"
@@ -38,6 +39,8 @@ type Collector struct {
 	successful []string
 	sources    []*source
 	losses     telemetry.Losses
+	local      *smi        // nil = exporters are asked
+	stopping   atomic.Bool // the end of the local collector is wanted
 
 	mu sync.Mutex // of the file of samples
 }
@@ -138,6 +141,14 @@ func (c *Collector) add(one *Sample) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.Line(c.fields.AppendLine(nil, one, one.Source))
+}
+
+// Stop ends everything that is under way and waits for it.
+func (c *Collector) Stop() {
+	c.Watch.Stop()
+	if c.local != nil && !c.stopping.Swap(true) {
+		c.local.stop()
+	}
 }
 
 // Result are the figures of a window. The watch has stopped.

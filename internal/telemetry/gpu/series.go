@@ -110,3 +110,34 @@ func (t *track) figure(f *Field, column *stats.Column, w metric.Window) (metric.
 	m.Values[metric.Count] = float64(d.Count)
 	return m, true
 }
+
+// PerSecond is a figure of every second since 1970 that has one: in each second the mean of a GPU's readings, over all GPUs their sum or mean.
+func (c *Collector) PerSecond(tag string, mean bool) map[int64]float64 {
+	s := c.series
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	field, ok := s.fields.byTag[tag]
+	if !ok {
+		return nil
+	}
+	total, gpus := map[int64]float64{}, map[int64]float64{}
+	for _, t := range s.gpus {
+		sum, n := map[int64]float64{}, map[int64]float64{}
+		for i, at := range t.at {
+			if v := t.values[field].At(i); !math.IsNaN(v) {
+				sum[at/1e9] += v
+				n[at/1e9]++
+			}
+		}
+		for second := range sum {
+			total[second] += sum[second] / n[second]
+			gpus[second]++
+		}
+	}
+	if mean {
+		for second := range total {
+			total[second] /= gpus[second]
+		}
+	}
+	return total
+}

@@ -134,12 +134,12 @@ func (c *Collector) once(what string) bool {
 func (c *Collector) take(s *source, a *telemetry.Answer) {
 	if a.Err != nil {
 		if s.why != "" && !s.good { // the second address, after a page that was none at the first
-			c.retire(s, a.Err.Message)
+			c.retire(s, a.Err.Message+trtHint)
 			return
 		}
 		c.losses.Add(a.Err, 1)
 		if a.TooLarge {
-			c.retire(s, a.Err.Message)
+			c.retire(s, fmt.Sprintf("its page has more than %d MiB", telemetry.MostBody>>20))
 		}
 		return
 	}
@@ -207,17 +207,20 @@ func (c *Collector) foreign(s *source) {
 		s.MoveTo(telemetry.TensorRT(s.Address()))
 		return
 	}
-	c.retire(s, why)
+	c.retire(s, why+trtHint)
 }
+
+// trtHint is what the operator of a server of TensorRT-LLM can do.
+const trtHint = ". TensorRT-LLM has metrics with return_perf_metrics: true"
 
 // retire gives an endpoint up.
 func (c *Collector) retire(s *source, why string) {
 	text := "server metrics: " + s.first + " is asked no more: "
-	if s.why != "" && s.why != why {
+	if s.why != "" {
 		text += s.why + "; at " + telemetry.Shown(s.Address()) + ": "
 	}
-	c.losses.Add(telemetry.Fault("NoMetrics", s.first, why), 1)
-	c.Warn(text + why + ". TensorRT-LLM has metrics with return_perf_metrics: true. " + c.Silence)
+	c.losses.Add(telemetry.Fault("GivenUp", s.first, why), 1)
+	c.Warn(text + why + ". " + c.Silence)
 	s.Retire()
 }
 

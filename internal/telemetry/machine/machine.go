@@ -1,0 +1,186 @@
+// Package machine notes what the client's machine does while it sends requests: its processors, memory, sockets and ports, four times a second.
+// Whoever asks why a number is odd sees whether this side was the reason.
+package machine
+
+import (
+	"context"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"aiperf/internal/jsontext"
+	"aiperf/internal/metric"
+)
+
+// Interval is how often the machine is read.
+const Interval = 250 * time.Millisecond
+
+// Source is the name of the source of the lines.
+const Source = "proc://localhost"
+
+// state is what the system tells at an instant. Counters go on from the start of the system; 0 = not told, where that is no value.
+type state struct {
+	all                     cpu
+	cores                   []cpu
+	switches                float64 // of contexts
+	memoryTotal, memoryFree float64 // bytes
+	sockets, timeWait       float64 // TCP
+	ports                   float64 // that connections may leave from
+	megahertz               float64 // mean of the cores
+}
+
+// cpu is the time of a processor, in jiffies.
+type cpu struct{ total, idle, steal float64 }
+
+// Watcher reads the machine until it is stopped.
+type Watcher struct {
+	root string // of the file system
+	line func([]byte)
+	host string
+	end  context.CancelFunc
+	done chan struct{}
+
+	mu      sync.Mutex
+	samples []sample
+}
+
+// sample is what happened between two readings, and what was at the second.
+type sample struct {
+	at                int64   // wall, ns
+	busy, steal, most float64 // percent: of all processors, of them what a hypervisor took, of the busiest one
+	memory            float64 // percent
+	ports             float64 // percent of those that connections may leave from
+	switches          float64 // a second
+}
+
+// Start reads the machine from now on; line takes lines of the file, one at a time. nil = this system does not tell.
+func Start(line func([]byte)) *Watcher { return start("/", line) }
+
+func start(root string, line func([]byte)) *Watcher {
+	before, ok := read(root)
+	if !ok {
+		return nil
+	}
+	host, _ := os.Hostname() // a machine without a name has none in the file
+	w := &Watcher{root: root, line: line, host: host, done: make(chan struct{})}
+	ctx, end := context.WithCancel(context.Background())
+	w.end = end
+	go w.run(ctx, before, time.Now())
+	return w
+}
+
+func (w *Watcher) run(ctx context.Context, before state, last time.Time) {
+	defer close(w.done)
+	tick := time.NewTicker(Interval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		now := time.Now()
+		if s, ok := read(w.root); ok {
+			w.take(&before, &s, now, now.Sub(last))
+			before, last = s, now
+		}
+	}
+}
+
+// Stop ends the readings.
+func (w *Watcher) Stop() {
+	if w != nil {
+		w.end()
+		<-w.done
+	}
+}
+
+// take makes a sample of two readings.
+func (w *Watcher) take(a, b *state, at time.Time, passed time.Duration) {
+	s := sample{at: at.UnixNano()}
+	s.busy, s.steal = used(a.all, b.all)
+	var cores []float64
+	for i := range min(len(a.cores), len(b.cores)) {
+		busy, _ := used(a.cores[i], b.cores[i])
+		cores = append(cores, busy)
+		s.most = max(s.most, busy)
+	}
+	if b.memoryTotal > 0 {
+		s.memory = 100 * (1 - b.memoryFree/b.memoryTotal)
+	}
+	if b.ports > 0 {
+		s.ports = 100 * (b.sockets + b.timeWait) / b.ports
+	}
+	if passed > 0 {
+		s.switches = (b.switches - a.switches) / passed.Seconds()
+	}
+	w.mu.Lock()
+	w.samples = append(w.samples, s)
+	w.mu.Unlock()
+	w.line(w.appendLine(b, &s, cores))
+}
+
+// used are the shares of a processor's time between two readings, in percent: what was not idle, and of it what a hypervisor took away.
+func used(a, b cpu) (busy, steal float64) {
+	total := b.total - a.total
+	if total <= 0 {
+		return 0, 0
+	}
+	return max(0, 100*(1-(b.idle-a.idle)/total)), max(0, 100*(b.steal-a.steal)/total)
+}
+
+// appendLine writes a line in the shape of those of GPU telemetry.
+func (w *Watcher) appendLine(b *state, s *sample, cores []float64) []byte {
+	o := jsontext.Open(nil)
+	o.TextIfAny("hostname", w.host)
+	o.Text("platform", "linux")
+	o.Int("timestamp_ns", s.at)
+	o.Text("telemetry_source_url", Source)
+	o.Key("telemetry_data")
+	d := jsontext.Open(o.B)
+	d.Float("cpu_utilization", s.busy)
+	d.Float("cpu_steal", s.steal)
+	for i, v := range cores {
+		d.Float("cpu_utilization_core_"+strconv.Itoa(i), v)
+	}
+	if b.megahertz > 0 {
+		d.Float("cpu_frequency_mhz", b.megahertz)
+	}
+	if b.memoryTotal > 0 {
+		d.Float("memory_used_gb", (b.memoryTotal-b.memoryFree)/1e9)
+		d.Float("memory_utilization", s.memory)
+	}
+	d.Float("tcp_sockets", b.sockets)
+	d.Float("tcp_time_wait", b.timeWait)
+	if b.ports > 0 {
+		d.Float("local_port_utilization", s.ports)
+	}
+	d.Float("context_switches_per_second", s.switches)
+	o.B = d.Close()
+	return append(o.Close(), '\n')
+}
+
+// Use is what the machine did in a window, means and largest values.
+func (w *Watcher) Use(window metric.Window) (u metric.MachineUse) {
+	if w == nil {
+		return u
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, s := range w.samples {
+		if s.at < window.From || s.at > window.To+int64(Interval) { // a sample tells of the time before it
+			continue
+		}
+		u.MachineSamples++
+		u.MachineCPU += s.busy
+		u.Steal += s.steal
+		u.MachineCPUMax, u.StealMax, u.MachineCoreMax = max(u.MachineCPUMax, s.busy), max(u.StealMax, s.steal), max(u.MachineCoreMax, s.most)
+		u.MemoryMax, u.PortsMax = max(u.MemoryMax, s.memory), max(u.PortsMax, s.ports)
+	}
+	if u.MachineSamples > 0 {
+		u.MachineCPU /= float64(u.MachineSamples)
+		u.Steal /= float64(u.MachineSamples)
+	}
+	return u
+}

@@ -1,0 +1,106 @@
+package machine
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// read reads /proc and /sys; what a file does not tell is left out.
+func read(root string) (s state, ok bool) {
+	text, err := os.ReadFile(filepath.Join(root, "proc/stat"))
+	if err != nil {
+		return s, false
+	}
+	s.parseStat(text)
+	if text, err := os.ReadFile(filepath.Join(root, "proc/meminfo")); err == nil {
+		s.memoryTotal, s.memoryFree = kilobytes(text, "MemTotal:"), kilobytes(text, "MemAvailable:")
+	}
+	for _, name := range []string{"proc/net/sockstat", "proc/net/sockstat6"} {
+		if text, err := os.ReadFile(filepath.Join(root, name)); err == nil {
+			s.parseSockets(text)
+		}
+	}
+	if text, err := os.ReadFile(filepath.Join(root, "proc/sys/net/ipv4/ip_local_port_range")); err == nil {
+		if f := strings.Fields(string(text)); len(f) == 2 {
+			s.ports = number(f[1]) - number(f[0]) + 1
+		}
+	}
+	paths, _ := filepath.Glob(filepath.Join(root, "sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_cur_freq")) // a machine without them has none
+	sum := 0.0
+	for _, p := range paths {
+		if text, err := os.ReadFile(p); err == nil {
+			sum += number(strings.TrimSpace(string(text))) / 1e3
+		}
+	}
+	if len(paths) > 0 {
+		s.megahertz = sum / float64(len(paths))
+	}
+	return s, true
+}
+
+// parseStat reads /proc/stat (proc_stat(5)): jiffies of every processor by what it did, and context switches since the start.
+func (s *state) parseStat(text []byte) {
+	for line := range bytes.Lines(text) {
+		f := strings.Fields(string(line))
+		switch {
+		case len(f) > 8 && strings.HasPrefix(f[0], "cpu"):
+			var c cpu
+			for i, word := range f[1:9] { // user nice system idle iowait irq softirq steal
+				v := number(word)
+				c.total += v
+				switch i {
+				case 3, 4:
+					c.idle += v
+				case 7:
+					c.steal = v
+				}
+			}
+			if f[0] == "cpu" {
+				s.all = c
+			} else {
+				s.cores = append(s.cores, c)
+			}
+		case len(f) == 2 && f[0] == "ctxt":
+			s.switches = number(f[1])
+		}
+	}
+}
+
+// parseSockets reads /proc/net/sockstat: lines as "TCP: inuse 5 orphan 0 tw 2 alloc 9 mem 1".
+func (s *state) parseSockets(text []byte) {
+	for line := range bytes.Lines(text) {
+		f := strings.Fields(string(line))
+		if len(f) == 0 || f[0] != "TCP:" && f[0] != "TCP6:" {
+			continue
+		}
+		for i := 1; i+1 < len(f); i += 2 {
+			switch f[i] {
+			case "inuse":
+				s.sockets += number(f[i+1])
+			case "tw":
+				s.timeWait += number(f[i+1])
+			}
+		}
+	}
+}
+
+// kilobytes is a line of /proc/meminfo in bytes; 0 if it is not there.
+func kilobytes(text []byte, key string) float64 {
+	for line := range bytes.Lines(text) {
+		if f := strings.Fields(string(line)); len(f) >= 2 && f[0] == key {
+			return number(f[1]) * 1024
+		}
+	}
+	return 0
+}
+
+func number(text string) float64 {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return 0
+	}
+	return v
+}
