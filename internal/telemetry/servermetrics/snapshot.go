@@ -17,8 +17,9 @@ type Type = exposition.Type
 // snapshot is what one page tells, in its order.
 type snapshot struct {
 	metrics []*snapMetric
-	dropped []string // metrics that had values which are no finite numbers
-	skipped []string // families of types that are left out
+	names   map[string]bool // of all families
+	dropped []string        // metrics that had values which are no finite numbers
+	skipped []string        // families of types that are left out
 }
 
 // snapMetric is one metric of a page.
@@ -47,7 +48,10 @@ type bucket struct {
 
 // read makes a snapshot of a page by the rules of section 2.4.
 func read(page *exposition.Page) *snapshot {
-	s := &snapshot{}
+	s := &snapshot{names: map[string]bool{}}
+	for _, f := range page.Families {
+		s.names[f.Name] = true
+	}
 	for _, f := range page.Families {
 		switch {
 		case len(f.Samples) == 0 || ignored(f.Name) || ignored(strings.TrimSuffix(f.Name, "_total")):
@@ -72,7 +76,10 @@ func (s *snapshot) scalars(f *exposition.Family) {
 	m := &snapMetric{name: f.Name, help: f.Help, kind: f.Type}
 	switch f.Type {
 	case exposition.Counter:
-		m.name = strings.TrimSuffix(f.Name, "_total")
+		// Go's programs have a gauge go_memstats_alloc_bytes and a counter go_memstats_alloc_bytes_total: there the counter keeps its name.
+		if short := strings.TrimSuffix(f.Name, "_total"); !s.names[short] {
+			m.name = short
+		}
 	case exposition.Info:
 		m.kind = exposition.Gauge
 		m.name = strings.TrimSuffix(f.Name, "_info") + "_info"

@@ -90,12 +90,12 @@ func TestSlices(t *testing.T) {
 func TestWhatIsLeftOut(t *testing.T) {
 	snap := read(exposition.Parse([]byte("# TYPE a_created gauge\na_created 1\nx_uptime 1\nx_uptime_s 1\n# TYPE s summary\ns_sum 1\n# TYPE n gauge\nn NaN\nn{a=\"1\"} 2\n" +
 		"# TYPE h histogram\nh_bucket{le=\"1\",k=\"bad\"} 1\nh_sum{k=\"bad\"} +Inf\nh_count{k=\"bad\"} 1\nh_bucket{le=\"+Inf\",k=\"ok\"} 3\nh_sum{k=\"ok\"} 3\n" +
-		"# TYPE build info\nbuild_info{v=\"1\"} 1\n# TYPE d gauge\nd 1\nd 2\n")))
+		"# TYPE build info\nbuild_info{v=\"1\"} 1\n# TYPE d gauge\nd 1\nd 2\n# TYPE d_total counter\nd_total 3\n# TYPE f_total counter\nf_total 4\n")))
 	var got []string
 	for _, m := range snap.metrics {
 		got = append(got, fmt.Sprintf("%s %s %d %v", m.name, m.kind, len(m.samples), m.samples[0].value))
 	}
-	want := []string{"n gauge 1 2", "h histogram 1 0", "build_info gauge 1 1", "d gauge 1 2"}
+	want := []string{"n gauge 1 2", "h histogram 1 0", "build_info gauge 1 1", "d gauge 1 2", "d_total counter 1 3", "f counter 1 4"}
 	if !slices.Equal(got, want) || !slices.Equal(snap.skipped, []string{"s"}) || !slices.Equal(snap.dropped, []string{"n", "h"}) {
 		t.Errorf("%q, skipped %q, dropped %q", got, snap.skipped, snap.dropped)
 	}
