@@ -35,6 +35,14 @@ func Check(ctx context.Context, r *config.Run, s Streams) (string, error) {
 		}
 	}
 	n := max(1, r.MultiRun.NumRuns)
+	if s := r.Sweep; s != nil && s.Type == config.SweepSearch {
+		n = max(n, 1+s.SLAReplicates)
+		text := fmt.Sprintf("a search of at most %d cells, %d runs", s.MaxIterations, n*s.MaxIterations)
+		if total > 0 {
+			text += ", " + run.About(time.Duration(n*s.MaxIterations)*total) + " in all"
+		}
+		return text + "; a run of the first: " + first.String(), nil
+	}
 	if len(cells) == 1 && n == 1 {
 		return first.String(), nil
 	}
