@@ -106,8 +106,7 @@ func (f *ffmpeg) run(args []string, frames func(io.Writer) error) error {
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("ffmpeg: %w", err)
 	}
-	fed := frames(in) // fails when the program ends early; what it said tells why
-	in.Close()
+	fed := errors.Join(frames(in), in.Close()) // fails when the program ends early; what it said tells why
 	if err := cmd.Wait(); err != nil {
 		return fmt.Errorf("ffmpeg: %w: %s", err, lastLines(said.String(), 3))
 	}

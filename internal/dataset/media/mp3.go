@@ -139,7 +139,7 @@ func (l *mp3Layout) sideBytes(channels int) int {
 }
 
 // mp3Gain is the global gain at which noise in all frequency lines has a standard deviation of about 0.3 of full scale.
-const mp3Gain = 190
+const mp3Gain = 188
 
 // gain is the global gain of a granule: four more double the amplitude, half of the lines have half the power.
 func (s *spectrum) gain() uint64 {

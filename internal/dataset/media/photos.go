@@ -77,9 +77,7 @@ func openPhotos(source, sampling string, stream *rng.Stream) (*photos, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.try(); err != nil {
-		return nil, err
-	}
+	p.try()
 	p.left = make([]int, len(p.files))
 	for i := range p.left {
 		p.left[i] = i
@@ -129,7 +127,7 @@ func picturesIn(dir string) ([]string, error) {
 }
 
 // try decodes every picture, on all cores, and notes those that cannot be.
-func (p *photos) try() error {
+func (p *photos) try() {
 	p.readable = make([]bool, len(p.files))
 	failures := make([]error, len(p.files))
 	next := make(chan int)
@@ -154,7 +152,6 @@ func (p *photos) try() error {
 	if n := len(p.warnings); n > 3 {
 		p.warnings = append(p.warnings[:3:3], fmt.Sprintf("and %d pictures more are left out", n-3))
 	}
-	return nil
 }
 
 // load reads and decodes a picture. It may be called from several goroutines.

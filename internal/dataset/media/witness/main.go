@@ -5,6 +5,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -26,12 +27,23 @@ type trial struct {
 }
 
 func main() {
+	faults, err := witness()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	if faults > 0 || err != nil {
+		os.Exit(1)
+	}
+}
+
+// witness makes and checks everything; faults are the trials that failed.
+func witness() (faults int, err error) {
 	dir, err := os.MkdirTemp("", "aiperf-witness-")
 	if err != nil {
-		fail(err)
+		return 0, err
 	}
 	defer os.RemoveAll(dir)
-	faults, n := 0, 0
+	n := 0
 	for _, t := range trials() {
 		t.o.Root = rng.NewDecimal("42")
 		if err := t.run(dir, &n); err != nil {
@@ -40,15 +52,7 @@ func main() {
 		}
 	}
 	fmt.Printf("%d files opened by programs of other hands, %d faults\n", n, faults)
-	if faults > 0 {
-		os.RemoveAll(dir)
-		os.Exit(1)
-	}
-}
-
-func fail(err error) {
-	fmt.Fprintln(os.Stderr, err)
-	os.Exit(1)
+	return faults, nil
 }
 
 // run makes two items of the trial and checks each.
@@ -70,8 +74,10 @@ func (t *trial) run(dir string, n *int) error {
 func (t *trial) make(dir string) (files []string, err error) {
 	if strings.HasPrefix(t.name, "no ffmpeg") {
 		path := os.Getenv("PATH")
-		os.Setenv("PATH", dir)
-		defer os.Setenv("PATH", path)
+		if err := os.Setenv("PATH", dir); err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, os.Setenv("PATH", path)) }()
 	}
 	m, err := media.New(t.o)
 	if err != nil {
@@ -195,8 +201,12 @@ func sound(format string, hz, bits, channels int, seconds float64) func(string) 
 			checks = append(checks, one{"-b", strconv.Itoa(bits)}, one{"-s", strconv.Itoa(int(seconds * float64(hz)))})
 		}
 		for _, c := range checks {
-			if got, err := output("soxi", c.flag, path); err != nil || got != c.want {
-				return fmt.Errorf("soxi %s says %q, want %s (%v)", c.flag, got, c.want, err)
+			got, err := output("soxi", c.flag, path)
+			if err != nil {
+				return err
+			}
+			if got != c.want {
+				return fmt.Errorf("soxi %s says %q, want %s", c.flag, got, c.want)
 			}
 		}
 		return decoded(format, path, hz, channels, seconds)
