@@ -21,7 +21,7 @@ func (r *resolver) dataset() {
 	r.systemPrompt(d)
 	path, kind := r.set.Text("--input-file", d.Path), r.set.Text("--custom-dataset-type", d.Format)
 	if rest, ok := strings.CutPrefix(path, "payload:"); ok {
-		path, kind = rest, "mooncake_trace"
+		path, kind, d.PayloadRows = rest, "mooncake_trace", true
 	}
 	name := r.set.Text("--public-dataset", d.Dataset)
 	switch {

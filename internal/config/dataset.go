@@ -42,6 +42,9 @@ type Dataset struct {
 	Records Records `yaml:"records,omitempty"` // rows in place of a file
 	Format  string  `yaml:"format,omitempty"`  // snake-case file type; empty: recognised from the content
 
+	// PayloadRows: rows of a mooncake_trace are those of GenAI-Perf's payload files: a delay follows its row, unknown keys go into the body.
+	PayloadRows bool `yaml:"payload_rows,omitempty"`
+
 	// File of type random_pool: contents of a kind in one request; nil: those of prompts, images, audio and video.
 	PromptBatchSize *int `yaml:"prompt_batch_size,omitempty"`
 	ImageBatchSize  *int `yaml:"image_batch_size,omitempty"`

@@ -226,7 +226,7 @@ func sourced(ctx context.Context, agent string, b *config.Benchmark, d *config.D
 	if e.InlineMedia {
 		o.Fetch = fetcher(ctx, agent, b)
 	}
-	o.Batches = batches(d)
+	o.Batches, o.PayloadRows = batches(d), d.PayloadRows
 	for _, p := range d.Records {
 		o.Records = append(o.Records, custom.Pool{Name: p.Name, Rows: p.Rows})
 	}

@@ -19,12 +19,14 @@ import (
 
 // Options say how a file is read.
 type Options struct {
-	Spell      setting.Spell `json:"-"` // words the settings that errors speak of
-	Root       *rng.Root
-	Type       string // format named by the user, "" = recognised from the content
-	Records    []Pool // rows in place of a file; nil = there is a file
-	Assignment dataset.Assignment
-	Entries    int // conversations that are drawn from a pool, 0 = 100; other formats have as many as they hold
+	Spell   setting.Spell `json:"-"` // words the settings that errors speak of
+	Root    *rng.Root
+	Type    string // format named by the user, "" = recognised from the content
+	Records []Pool // rows in place of a file; nil = there is a file
+	// PayloadRows: rows of a mooncake file are those of GenAI-Perf's payload files.
+	PayloadRows bool
+	Assignment  dataset.Assignment
+	Entries     int // conversations that are drawn from a pool, 0 = 100; other formats have as many as they hold
 	// Batches is how many contents of a kind a turn drawn from a pool takes; a kind that is not there: those of one row.
 	Batches    map[conversation.Kind]int
 	DelayRatio float64  // multiplies delays
@@ -155,9 +157,9 @@ func (l *loader) rows(path string, known []string, f func(*rows.Row)) error {
 	return err
 }
 
-// look notes the first keys of the file that are not known.
+// look notes the first keys of the file that are not known; nil = any key means something.
 func (l *loader) look(r *rows.Row, known []string) {
-	if l.unknown != "" {
+	if l.unknown != "" || known == nil {
 		return
 	}
 	if keys := strange(r, known); keys != nil {

@@ -17,8 +17,12 @@ const mooncakeBlock = 512
 // readMooncake reads recorded traffic in the mooncake format.
 func readMooncake(l *loader, path string) error {
 	var records []trace.Record
-	err := l.rows(path, trace.MooncakeKeys, func(r *rows.Row) {
-		rec := trace.Mooncake(r)
+	known, read := trace.MooncakeKeys, trace.Mooncake
+	if l.PayloadRows {
+		known, read = nil, func(r *rows.Row) trace.Record { return trace.Payload(r, payloadISL) }
+	}
+	err := l.rows(path, known, func(r *rows.Row) {
+		rec := read(r)
 		if l.Limits.Take(&rec, &l.set.info) {
 			records = append(records, rec)
 		}
@@ -26,8 +30,14 @@ func readMooncake(l *loader, path string) error {
 	if err != nil || l.faults.Count() > 0 {
 		return err
 	}
+	if l.PayloadRows {
+		trace.DelaysBefore(records)
+	}
 	return l.replay(records, mooncakeBlock)
 }
+
+// payloadISL is the length of prompts that GenAI-Perf makes where a row does not say, in tokens.
+const payloadISL = 550
 
 // Traffic is recorded traffic as it lies in a file.
 type Traffic struct {

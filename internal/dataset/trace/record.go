@@ -4,6 +4,7 @@ package trace
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 
 	"aiperf/internal/dataset/rows"
@@ -58,11 +59,7 @@ func Mooncake(r *rows.Row) Record {
 	if id := r.String("session_id"); id != nil {
 		rec.Session = *id
 	}
-	if n := r.Int("input_length", 1); n != nil {
-		if rec.InputLength = *n; *n > MaxInput {
-			r.Fault("input_length", "must be at most %d tokens, got %d", MaxInput, *n)
-		}
-	}
+	inputLength(r, &rec)
 	if string(rec.Payload) == "{}" {
 		r.Fault("payload", "must not be empty")
 	}
@@ -141,6 +138,72 @@ func mooncakePrompt(r *rows.Row, rec *Record) {
 	}
 	if ids := r.Ints("hash_ids"); rec.Text == nil {
 		rec.HashIDs = ids
+	}
+}
+
+// payloadKeys are the keys of a row of GenAI-Perf's payload files; what else a row has goes into the request body.
+var payloadKeys = []string{"timestamp", "delay", "session_id", "input_length", "output_length", "hash_ids", "text", "text_input"}
+
+// Payload reads a row of GenAI-Perf's payload files, whose delay is the wait after the row. isl is the length of a prompt that the row does
+// not state, in tokens.
+func Payload(r *rows.Row, isl int) Record {
+	rec := Record{
+		Where:        r.Where,
+		Timestamp:    r.Number("timestamp"),
+		Delay:        r.Duration("delay"),
+		OutputLength: r.Int("output_length", 1),
+		InputLength:  isl,
+		Extra:        r.Without(payloadKeys...),
+	}
+	switch rows.Kind(r.Raw("session_id")) {
+	case "number":
+		if n := r.Int64("session_id"); n != nil {
+			rec.Session = strconv.FormatInt(*n, 10)
+		}
+	case "nothing":
+	default:
+		if id := r.String("session_id"); id != nil {
+			rec.Session = *id
+		}
+	}
+	inputLength(r, &rec)
+	if r.Has("text") && r.Has("text_input") {
+		r.Fault("", "text, text_input exclude each other")
+	}
+	for _, key := range []string{"text", "text_input"} {
+		if text := r.String(key); text != nil {
+			rec.Text, rec.InputLength = text, 0
+		}
+	}
+	if r.Has("hash_ids") {
+		if !r.Has("input_length") {
+			r.Fault("hash_ids", "needs input_length")
+		} else if ids := r.Ints("hash_ids"); rec.Text == nil {
+			rec.HashIDs = ids
+		}
+	}
+	return rec
+}
+
+// inputLength reads the length of a prompt.
+func inputLength(r *rows.Row, rec *Record) {
+	if n := r.Int("input_length", 1); n != nil {
+		if rec.InputLength = *n; *n > MaxInput {
+			r.Fault("input_length", "must be at most %d tokens, got %d", MaxInput, *n)
+		}
+	}
+}
+
+// DelaysBefore moves every delay, a wait after its record, to the next record of the session.
+func DelaysBefore(records []Record) {
+	last := map[string]*float64{}
+	for i := range records {
+		rec := &records[i]
+		after := rec.Delay
+		rec.Delay = nil
+		if rec.Session != "" {
+			rec.Delay, last[rec.Session] = last[rec.Session], after
+		}
 	}
 }
 
