@@ -16,7 +16,7 @@ func Collect(name string, o Options, info dataset.Info, read func(*Loader) error
 	if o.Context.PrefixLength > 0 || o.Context.PrefixPool > 0 {
 		return nil, errors.New(o.Spell.Text("{datasets.main.prefix_prompts.length}, {datasets.main.prefix_prompts.pool_size}: only with generated data, not with ") + name)
 	}
-	l := &loader{Options: o, set: &Dataset{root: o.Root, info: info}, media: newLibrary()}
+	l := newLoader(o, info)
 	if err := read(l); err != nil {
 		return nil, err
 	}

@@ -74,8 +74,12 @@ type loader struct {
 	labelled bool
 }
 
+func newLoader(o Options, info dataset.Info) *loader {
+	return &loader{Options: o, set: &Dataset{root: o.Root, info: info}, media: newLibrary()}
+}
+
 // Open reads the file. Its error has a line for each of the first ten faults.
-func Open(path string, o Options) (*Dataset, error) {
+func Open(path string, o Options) (dataset.Dataset, error) {
 	name := o.Type
 	if o.Records != nil {
 		path = inlinePool
@@ -107,7 +111,20 @@ func Open(path string, o Options) (*Dataset, error) {
 		return nil, fmt.Errorf("%s: %s is %s; synthesis is for recorded traffic", o.Spell.As("datasets.main.synthesis"), path, name)
 	}
 	info := dataset.Info{Type: format.Name, Stated: o.Type != "", Trace: format.Trace, Verbatim: format.verbatim, Mode: format.mode}
-	return Collect(path, o, info, func(l *loader) error { return format.read(l, path) })
+	if l := newLoader(o, info); l.indexable(path, format) && o.Context.PrefixLength == 0 && o.Context.PrefixPool == 0 {
+		x, err := l.index(path, format)
+		switch {
+		case err == nil:
+			return x, nil
+		case !errors.Is(err, errSessions):
+			return nil, err
+		}
+	}
+	d, err := Collect(path, o, info, func(l *loader) error { return format.read(l, path) })
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
 }
 
 func (l *loader) nothingLeft(path string) error {

@@ -41,7 +41,7 @@ func write(t *testing.T, content string) string {
 	return path
 }
 
-func open(t *testing.T, content string, o Options) *Dataset {
+func open(t *testing.T, content string, o Options) dataset.Dataset {
 	t.Helper()
 	s, err := Open(write(t, content), o)
 	if err != nil {

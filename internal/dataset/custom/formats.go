@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"aiperf/internal/conversation"
+	"aiperf/internal/dataset/rows"
 	"aiperf/internal/dataset/trace"
 )
 
@@ -20,6 +21,10 @@ type Format struct {
 	Sampled    bool // as many conversations are drawn from the rows as the user asks for
 	// read reads the file; nil = the format is known but not built yet.
 	read func(l *loader, path string) error
+	// entry reads the conversation of a row and keys are what a row may have, where rows are conversations of their own and may stay in
+	// their file; nil = they may not.
+	entry func(l *loader, r *rows.Row) entry
+	keys  []string
 	// glance counts what a look into the file has to know; nil = it is rows of JSON, with keys timestamp and turns if any.
 	glance func(l *Look, path string) error
 	// rank and fits tell the format by the first row: of the formats that it fits, the one of the lowest rank wins. nil = not by a row.
@@ -49,13 +54,13 @@ const (
 
 // Formats lists every format, built or not, in the order in which they are shown.
 var Formats = []Format{
-	{Name: "single_turn", Times: true, read: readSingleTurn, rank: 13, fits: hasContent},
-	{Name: "multi_turn", Times: true, read: readMultiTurn, rank: 6, fits: func(r row) bool { return r.is("turns", "array") }},
-	{Name: trace.MooncakeType, Trace: true, Times: true, read: readMooncake, rank: 10, fits: func(r row) bool {
+	{Name: "single_turn", Times: true, read: readSingleTurn, entry: singleTurn, keys: turnKeys, rank: 13, fits: hasContent},
+	{Name: "multi_turn", Times: true, read: readMultiTurn, entry: multiTurn, keys: multiTurnKeys, rank: 6, fits: func(r row) bool { return r.is("turns", "array") }},
+	{Name: trace.MooncakeType, Trace: true, Times: true, read: readMooncake, entry: mooncakeEntry, keys: trace.MooncakeKeys, rank: 10, fits: func(r row) bool {
 		return r.any("input_length", "text_input") || r.is("payload", "object") ||
 			r.is("messages", "array") && r.any("timestamp", "delay", "output_length", "session_id", "hash_ids", "message_mode")
 	}},
-	{Name: "raw_payload", Folder: true, read: readRawPayload, glance: glancePayload, verbatim: true, mode: conversation.MessageArrayWithResponses, rank: 12, fits: func(r row) bool {
+	{Name: "raw_payload", Folder: true, read: readRawPayload, entry: payloadEntry, glance: glancePayload, verbatim: true, mode: conversation.MessageArrayWithResponses, rank: 12, fits: func(r row) bool {
 		return r.is("messages", "array") && !r.has("conversation_id") && !r.is("data", "array")
 	}},
 	{Name: inputsType, read: readInputs, glance: glanceInputs, verbatim: true, mode: conversation.MessageArrayWithResponses},

@@ -69,6 +69,23 @@ func ReadTraffic(path string, o Options) (*Traffic, dataset.Info, error) {
 	return &t, l.set.info, err
 }
 
+// mooncakeEntry is a mooncake row on its own.
+func mooncakeEntry(l *loader, r *rows.Row) entry {
+	rec := trace.Mooncake(r)
+	e := entry{prompt: rec, block: mooncakeBlock, left: !l.Limits.Take(&rec, &l.set.info)}
+	if l.BlockSize > 0 {
+		e.block = l.BlockSize
+	}
+	trace.CheckBlocks(&rec, e.block, &l.faults)
+	one := []trace.Record{rec}
+	l.Limits.Cap(one, &l.set.info)
+	e.Conversation = conversation.Conversation{ID: rec.Session, Turns: []conversation.Turn{l.recorded(&one[0])}}
+	if (trace.Session{Records: one}).Literal() {
+		e.Mode = conversation.MessageArrayWithResponses
+	}
+	return e
+}
+
 // replay makes conversations of recorded traffic.
 func (l *loader) replay(records []trace.Record, block int) error {
 	if l.BlockSize > 0 {
@@ -202,19 +219,20 @@ func (l *loader) openBlocks(r *replayed, block int) error {
 // fill makes the prompts of conversation i.
 func (r *replayed) fill(i int, c *conversation.Conversation) {
 	for k, m := range r.turns[i] {
-		var text string
-		switch {
-		case m.length == 0:
-			continue
-		case m.ids == nil:
-			text = r.texts.Text(m.sequence)
-		default:
-			tokens := r.blocks.Append(make([]int32, 0, m.length), m.ids, m.length)
-			if m.sequence >= 0 {
-				tokens = r.texts.Tokens(tokens, m.sequence)
-			}
-			text = r.corpus.Text(tokens)
+		if m.length > 0 {
+			c.Turns[k].Parts = conversation.Texts("text", r.text(m))
 		}
-		c.Turns[k].Parts = conversation.Texts("text", text)
 	}
+}
+
+// text makes one prompt.
+func (r *replayed) text(m made) string {
+	if m.ids == nil {
+		return r.texts.Text(m.sequence)
+	}
+	tokens := r.blocks.Append(make([]int32, 0, m.length), m.ids, m.length)
+	if m.sequence >= 0 {
+		tokens = r.texts.Tokens(tokens, m.sequence)
+	}
+	return r.corpus.Text(tokens)
 }

@@ -44,6 +44,11 @@ func readRawPayload(l *loader, path string) error {
 	return nil
 }
 
+// payloadEntry is a body on its own.
+func payloadEntry(_ *loader, r *rows.Row) entry {
+	return entry{Conversation: conversation.Conversation{Turns: []conversation.Turn{{RawPayload: r.Line.Text, Origin: r.Where}}}}
+}
+
 // glancePayload counts bodies.
 func glancePayload(l *Look, path string) error {
 	files, _, err := payloadFiles(path)

@@ -7,6 +7,7 @@ import (
 	"aiperf/internal/conversation"
 	"aiperf/internal/dataset"
 	"aiperf/internal/dataset/synth"
+	"aiperf/internal/setting"
 )
 
 // sequence opens the sequence of prompts, whose first is the shared system message if there is one.
@@ -80,7 +81,7 @@ func (l *loader) surround() error {
 	for i := range l.set.conversations {
 		c := &l.set.conversations[i]
 		if first := &c.Turns[0]; first.RawPayload != nil {
-			return errors.New(first.Origin + l.Spell.Text(": a body that is sent as it stands takes no {datasets.main.system_prompt} or {datasets.main.prefix_prompts.shared_system_length}"))
+			return bodyTakesNoSystem(first.Origin, l.Spell)
 		}
 		if c.System != "" {
 			c.System = "\n\n" + c.System
@@ -88,6 +89,11 @@ func (l *loader) surround() error {
 		c.System = system + c.System
 	}
 	return nil
+}
+
+// bodyTakesNoSystem refuses a system message for bodies.
+func bodyTakesNoSystem(origin string, as setting.Spell) error {
+	return errors.New(origin + as.Text(": a body that is sent as it stands takes no {datasets.main.system_prompt} or {datasets.main.prefix_prompts.shared_system_length}"))
 }
 
 // addContexts asks for a user context for every conversation and makes it with the conversation.

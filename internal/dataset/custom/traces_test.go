@@ -9,11 +9,12 @@ import (
 	"testing"
 
 	"aiperf/internal/conversation"
+	"aiperf/internal/dataset"
 	"aiperf/internal/dataset/trace"
 )
 
 // lines describes every conversation of a set.
-func lines(s *Dataset) []string {
+func lines(s dataset.Dataset) []string {
 	list := make([]string, s.Len())
 	for i := range list {
 		c := s.Conversation(i)

@@ -94,7 +94,7 @@ func readMultiTurn(l *loader, path string) error {
 			l.Spell.As("endpoint.uuid_and_strip"), path)
 	}
 	places := map[string]int{}
-	err := l.rows(path, []string{"type", "session_id", "turns"}, func(r *rows.Row) {
+	err := l.rows(path, multiTurnKeys, func(r *rows.Row) {
 		checkType(r, "multi_turn")
 		turns := l.turns(r)
 		if len(turns) > 0 && !l.Limits.Inside(turns[0].Timestamp) {
@@ -110,6 +110,44 @@ func readMultiTurn(l *loader, path string) error {
 		}
 	}
 	return err
+}
+
+// multiTurnKeys are the keys of a multi_turn row.
+var multiTurnKeys = []string{"type", "session_id", "turns"}
+
+// ownID is the session id that a row gives, "" = none.
+func ownID(r *rows.Row) string {
+	if id := r.String("session_id"); id != nil {
+		return *id
+	}
+	return ""
+}
+
+// singleTurn is a single_turn row on its own.
+func singleTurn(l *loader, r *rows.Row) entry {
+	checkType(r, "single_turn")
+	t := l.readTurn(r)
+	return entry{Conversation: conversation.Conversation{ID: ownID(r), Turns: []conversation.Turn{t}}, left: l.outside(t.Timestamp)}
+}
+
+// multiTurn is a multi_turn row on its own.
+func multiTurn(l *loader, r *rows.Row) entry {
+	checkType(r, "multi_turn")
+	e := entry{Conversation: conversation.Conversation{ID: ownID(r), Turns: l.turns(r)}}
+	e.left = len(e.Turns) == 0 || l.outside(e.Turns[0].Timestamp)
+	if l.HoistSystem {
+		liftSystemTurn(&e.Conversation)
+	}
+	return e
+}
+
+// outside tells whether a time lies outside the schedule's window, and counts the row then.
+func (l *loader) outside(timestamp *float64) bool {
+	if l.Limits.Inside(timestamp) {
+		return false
+	}
+	l.set.info.OutsideWindow++
+	return true
 }
 
 // turns reads the turns of a multi_turn row.

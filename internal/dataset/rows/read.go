@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"unicode"
 
 	"aiperf/internal/dataset"
 )
@@ -20,6 +21,7 @@ var ErrNoRecords = errors.New("no records")
 type Line struct {
 	Path   string
 	Number int    // counts from 1 over all lines, blank ones included
+	Offset int64  // of the text in the file, in bytes, where the file is not packed
 	Text   []byte // without white space around it
 
 	listed bool // an item of a list, which counts from 0, not a line
@@ -62,17 +64,21 @@ func ReadBytes(path string, raw io.Writer, f func(Line) bool) error {
 func read(path string, source io.Reader, f func(Line) bool) error {
 	in := bufio.NewReaderSize(source, 1<<16)
 	found := false
+	end := int64(0)
 	for number := 1; ; number++ {
 		text, err := line(in)
+		end += int64(len(text))
 		if err != nil && !errors.Is(err, io.EOF) {
 			return fmt.Errorf("%s:%d: %w", path, number, err)
 		}
 		if number == 1 {
 			text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 		}
+		text = bytes.TrimLeftFunc(text, unicode.IsSpace)
+		at := end - int64(len(text))
 		if text = bytes.TrimSpace(text); len(text) > 0 {
 			found = true
-			if !f(Line{Path: path, Number: number, Text: text}) {
+			if !f(Line{Path: path, Number: number, Offset: at, Text: text}) {
 				return nil
 			}
 		}
@@ -113,6 +119,7 @@ func Objects(path string, raw io.Writer, faults *dataset.Faults, f func(*Row)) e
 func Each(faults *dataset.Faults, f func(*Row)) func(Line) bool {
 	return func(l Line) bool {
 		if row := Parse(l.Where(), l.Text, faults); row != nil {
+			row.Line = l
 			f(row)
 		}
 		return true

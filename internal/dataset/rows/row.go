@@ -15,6 +15,7 @@ import (
 // Row is one JSON object. Its methods note a fault and return nothing for a field that is not what it must be; null counts as absent.
 type Row struct {
 	Where  string // path:line
+	Line   Line   // that it fills; zero for an object that stands inside another
 	prefix string // path of the object inside its row: "turns[0]."
 	whole  []byte // the object itself
 	fields map[string]json.RawMessage

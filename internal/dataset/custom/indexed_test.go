@@ -1,0 +1,156 @@
+package custom
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"aiperf/internal/conversation"
+	"aiperf/internal/dataset"
+	"aiperf/internal/dataset/synth"
+)
+
+// leave makes every file one whose rows stay in it, for a test.
+func leave(t *testing.T) {
+	before := keptFile
+	keptFile = -1
+	t.Cleanup(func() { keptFile = before })
+}
+
+// whole is all that a dataset tells, as text.
+func whole(t *testing.T, s dataset.Dataset) []string {
+	t.Helper()
+	out := []string{}
+	say := func(v any) {
+		text, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, string(text))
+	}
+	say(s.Info())
+	order := make([]int, s.Len())
+	for i := range order {
+		order[i] = s.Len() - 1 - i // not that in which they were read
+	}
+	for _, i := range order {
+		say(s.ID(i))
+		say(s.Timings(i))
+		draft, made := s.Draft(i)
+		c := s.Conversation(i)
+		if made && !reflect.DeepEqual(draft, c) {
+			t.Errorf("%d: %+v is said to be all of %+v", i, draft, c)
+		}
+		say(draft)
+		say(c)
+	}
+	return out
+}
+
+// TestIndexedIsTheSame: rows that stay in their file give what rows in memory give, in every format and with every option.
+func TestIndexedIsTheSame(t *testing.T) {
+	files := map[string]string{
+		"single_turn": "\ufeff{\"text\":\"a\"}\n\n  {\"texts\":[\"b\",\"c\"],\"timestamp\":5,\"output_length\":3,\"extra\":{\"z\":1}}  \r\n{\"text\":\"ü\",\"delay\":7}\n{\"text\":\"outside\",\"timestamp\":99}",
+		"multi_turn": `{"session_id":"x","turns":[{"role":"system","text":"s"},{"text":"a"},{"text":"b","delay":9}]}` + "\n" +
+			`{"session_id":"y","turns":[{"text":"c","output_length":4}]}`,
+		"mooncake_trace": `{"timestamp":1,"input_length":700,"hash_ids":[1,2],"output_length":9}` + "\n" + `{"timestamp":2,"text_input":"t"}` + "\n" +
+			`{"input_length":30}` + "\n" + `{"messages":[{"role":"user","content":"m"}],"output_length":900}` + "\n" + `{"input_length":1100,"hash_ids":[1,2]}`,
+		"raw_payload": `{"messages":[], "a" : 1}` + "\n" + `{"b":[1, 2]}`,
+	}
+	for format, content := range files {
+		for name, change := range map[string]func(o *Options){
+			"plain":  func(*Options) {},
+			"models": func(o *Options) { o.Assignment.Models = []string{"m", "n", "p"} },
+			"random": func(o *Options) {
+				o.Assignment = dataset.Assignment{Models: []string{"m", "n"}, Strategy: dataset.RandomModels, OSL: &dataset.Distribution{Mean: 50, StdDev: 9}}
+			},
+			"osl":    func(o *Options) { o.Assignment.OSL = &dataset.Distribution{Mean: 50} },
+			"limits": func(o *Options) { o.Limits.End, o.Limits.MaxOSL, o.Limits.MaxISL = ms(50), 100, 1000 },
+			"users":  func(o *Options) { o.Context = synth.Context{User: 9} },
+			"system": func(o *Options) { o.Context = synth.Context{System: "be brief"} },
+			"shared": func(o *Options) { o.Context = synth.Context{SharedSystem: 12, User: 3}; o.DelayRatio = 2 },
+		} {
+			t.Run(format+" "+name, func(t *testing.T) {
+				path := write(t, content)
+				o := base(format)
+				change(&o)
+				kept, keptErr := Open(path, o)
+				leave(t)
+				left, err := Open(path, o)
+				if (err == nil) != (keptErr == nil) || err != nil && err.Error() != strings.TrimPrefix(keptErr.Error(), path+": ") {
+					t.Fatalf("%v, want %v", err, keptErr)
+				}
+				if err != nil {
+					return
+				}
+				if _, ok := left.(*indexed); !ok {
+					t.Fatalf("the rows were kept: %T", left)
+				}
+				if got, want := whole(t, left), whole(t, kept); !slices.Equal(got, want) {
+					for i := range want {
+						if got[i] != want[i] {
+							t.Errorf("got  %s\nwant %s", got[i], want[i])
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestRowsThatBelongTogetherAreKept: sessions over several rows need all of them.
+func TestRowsThatBelongTogetherAreKept(t *testing.T) {
+	leave(t)
+	for _, content := range []string{
+		`{"session_id":"x","text":"a"}` + "\n" + `{"session_id":"x","text":"b"}`, `{"session_id":"x","text":"a"}` + "\n" + `{"text":"b"}`,
+	} {
+		s := open(t, content, base("single_turn"))
+		if _, kept := s.(*Dataset); !kept {
+			t.Errorf("%s: %T", content, s)
+		}
+	}
+}
+
+// TestIndexedFaults: what is wrong is said as for any file.
+func TestIndexedFaults(t *testing.T) {
+	leave(t)
+	text := refusal(t, "{\"text\":\"a\"}\n{\"text\":5}\nx\n", base("single_turn"))
+	if !strings.Contains(text, ":2: text: must be a string") || !strings.Contains(text, ":3: invalid JSON") {
+		t.Error(text)
+	}
+}
+
+// TestIndexedMemory: the index of a file is a small part of it. Beside the columns a row leaves nothing behind.
+func TestIndexedMemory(t *testing.T) {
+	leave(t)
+	const count = 20_000
+	path := filepath.Join(t.TempDir(), "in.jsonl")
+	row := `{"text":"` + strings.Repeat("word ", 100) + "\"}\n"
+	if err := os.WriteFile(path, []byte(strings.Repeat(row, count)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	heap := func() int {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int(m.HeapAlloc)
+	}
+	before := heap()
+	s, err := Open(path, base("single_turn"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	grown := heap() - before
+	if most := 100 * count; grown > most || s.Len() != count {
+		t.Errorf("%d rows, %d bytes more, at most %d are expected", s.Len(), grown, most)
+	}
+	if got := s.Conversation(count - 1).Turns[0]; !reflect.DeepEqual(got.Parts, conversation.Texts("", strings.Repeat("word ", 100))) || got.Origin != path+":"+strconv.Itoa(count) {
+		t.Errorf("%+v", got)
+	}
+}
