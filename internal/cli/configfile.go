@@ -100,7 +100,7 @@ func (r *resolver) neutral(key string) bool {
 	case nil:
 		return true
 	case string:
-		return v == "" || key == "datasets.main.prompts.cache_bust.target" && v == "none"
+		return v == ""
 	case bool:
 		return !v
 	}

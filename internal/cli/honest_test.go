@@ -19,6 +19,7 @@ var trials = map[string][2]string{
 	"--user-context-prompt-length": {"9", ""}, "--system-prompt": {"x", ""}, "--system-prompt-file": {"p.txt", ""},
 	"--isl": {"9", ""}, "--isl-stddev": {"9", ""}, "--isl-block-size": {"16", "--input-file t.jsonl"}, "--seq-dist": {"5,5:100", ""},
 	"--osl": {"9", ""}, "--osl-stddev": {"2", "--osl 9"},
+	"--cache-bust":         {"first_turn_prefix", ""},
 	"--random-range-ratio": {"0.3", "--isl 9 --osl 9"}, "--random-corpus-style": {"sglang", "--prompt-corpus random"},
 	"--rankings-passages-mean": {"3", rankingType}, "--rankings-passages-stddev": {"3", rankingType},
 	"--rankings-passages-prompt-token-mean": {"3", rankingType}, "--rankings-passages-prompt-token-stddev": {"3", rankingType},

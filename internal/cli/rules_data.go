@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"aiperf/internal/config"
 	"aiperf/internal/dataset/synth"
 	"aiperf/internal/endpoint"
 )
@@ -40,6 +41,9 @@ func ownData(r *resolver) bool {
 	d := r.run.Dataset()
 	return d.Path != "" || d.Records != nil || r.has("--public-dataset")
 }
+
+// bust is where a marker goes that defeats prefix caches.
+func bust(r *resolver) string { return r.run.Dataset().CacheBustTarget() }
 
 // neither reports whether the endpoint type takes and gives no text.
 func neither(r *resolver) bool {
@@ -104,6 +108,21 @@ var dataRules = []rule{
 	{row: "honest", test: mediaWithout("pictures", imageFlags, func(e *endpoint.Endpoint) bool { return e.Images }), warn: true},
 	{row: "honest", test: mediaWithout("sounds", audioFlags, func(e *endpoint.Endpoint) bool { return e.Audio }), warn: true},
 	{row: "honest", test: mediaWithout("clips", videoFlags, func(e *endpoint.Endpoint) bool { return e.Video }), warn: true},
+	{row: "66", test: anyWhen(func(r *resolver) bool {
+		return r.endpoint != nil && !r.endpoint.CacheBust && bust(r) != config.CacheBustNone
+	},
+		"is for endpoint types chat, responses and messages", "--cache-bust")},
+	{row: "66", test: anyWhen(func(r *resolver) bool { return verbatim(r) && bust(r) != config.CacheBustNone },
+		"has no place in bodies that are sent as they stand in --input-file", "--cache-bust")},
+	{row: "66", test: func(r *resolver) (string, bool) {
+		target, d := bust(r), r.run.Dataset()
+		system := d.SystemPrompt != "" || d.SystemPromptFile != "" || d.PrefixPrompts != nil && d.PrefixPrompts.SharedSystemLength > 0
+		return r.as("--cache-bust") + " " + target + " needs a system prompt: --shared-system-prompt-length or --system-prompt, or take a first_turn target",
+			strings.Contains(target, "system") && generated(r) && !system
+	}},
+	{row: "66", test: anyWhen(func(r *resolver) bool {
+		return strings.HasPrefix(bust(r), "warmup_isolation") && len(r.run.Phases) == 1
+	}, "has no effect without a warm-up", "--cache-bust"), warn: true},
 	{row: "39", test: func(r *resolver) (string, bool) {
 		return r.as("--isl-block-size") + " is for traces with hash ids", r.has("--isl-block-size") && untraced(r) && withFile(r)
 	}},

@@ -42,6 +42,7 @@ type Dataset struct {
 	Records Records `yaml:"records,omitempty"` // rows in place of a file
 	Format  string  `yaml:"format,omitempty"`  // snake-case file type; empty: recognised from the content
 
+	CacheBust *CacheBust `yaml:"cache_bust,omitempty"` // nil: as prompts say
 	// PayloadRows: rows of a mooncake_trace are those of GenAI-Perf's payload files: a delay follows its row, unknown keys go into the body.
 	PayloadRows bool `yaml:"payload_rows,omitempty"`
 
@@ -88,6 +89,29 @@ type Prompts struct {
 	SequenceDistribution []SequencePair `yaml:"sequence_distribution,omitempty"`
 	RandomRangeRatio     string         `yaml:"random_range_ratio,omitempty"`
 	RandomCorpusStyle    string         `yaml:"random_corpus_style"`
+}
+
+// CacheBustNone is the target of no marker.
+const CacheBustNone = "none"
+
+// CacheBustTargets are the places of a marker.
+var CacheBustTargets = []string{"none", "system_prefix", "system_suffix", "first_turn_prefix", "first_turn_suffix", "warmup_isolation_system", "warmup_isolation_first_turn"}
+
+// CacheBustTarget is where a marker goes that defeats prefix caches.
+func (d *Dataset) CacheBustTarget() string {
+	for _, c := range []*CacheBust{d.CacheBust, d.promptsBust()} {
+		if c != nil && c.Target != "" {
+			return c.Target
+		}
+	}
+	return CacheBustNone
+}
+
+func (d *Dataset) promptsBust() *CacheBust {
+	if d.Prompts == nil {
+		return nil
+	}
+	return &d.Prompts.CacheBust
 }
 
 // CacheBust says where a marker that defeats prefix caches goes.
@@ -169,7 +193,7 @@ var promptRows = group("Prompt", []setting.Row{
 })
 
 var cacheBustRows = group("Cache Bust", []setting.Row{
-	{Flags: []string{"--cache-bust"}, Key: "datasets.main.prompts.cache_bust.target", Kind: setting.Enum, Choices: []string{"none", "system_prefix", "system_suffix", "first_turn_prefix", "first_turn_suffix", "warmup_isolation_system", "warmup_isolation_first_turn"}, Default: "none", NotBuilt: true, Help: "where a marker goes that defeats prefix caches"},
+	{Flags: []string{"--cache-bust"}, Key: "datasets.main.prompts.cache_bust.target", Kind: setting.Enum, Choices: CacheBustTargets, Default: "none", Help: "where a marker goes that defeats prefix caches"},
 })
 
 var prefixPromptRows = group("Prefix Prompt", []setting.Row{

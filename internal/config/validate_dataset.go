@@ -23,6 +23,7 @@ func (v *violations) dataset(b *Benchmark) {
 	v.when(d.SystemPrompt != "" && d.SystemPromptFile != "", path+".system_prompt", "excludes %s", v.as(path+".system_prompt_file"))
 	v.when(d.Entries < 0, path+".entries", "must be >= 1")
 	v.when(d.BlockSize < 0, path+".block_size", "must be >= 1")
+	v.oneOf(path+".cache_bust.target", d.CacheBustTarget(), CacheBustTargets...)
 	for key, n := range map[string]*int{"prompt": d.PromptBatchSize, "image": d.ImageBatchSize, "audio": d.AudioBatchSize, "video": d.VideoBatchSize} {
 		v.when(n != nil && *n < 0, path+"."+key+"_batch_size", "must be >= 0")
 	}

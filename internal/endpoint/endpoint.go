@@ -28,6 +28,7 @@ type Endpoint struct {
 	Images         bool        // accepts images, and so on
 	Audio          bool
 	Video          bool
+	CacheBust      bool // takes markers that defeat prefix caches
 	SystemMessage  bool // takes the generated system and user-context messages
 	ContextText    bool // has no messages: puts those texts in front of the prompt
 	Replies        bool // answers become part of the history

@@ -94,9 +94,6 @@ func law(d *config.Distribution) dataset.Distribution {
 
 func openSynthetic(b *config.Benchmark, d *config.Dataset, e *endpoint.Endpoint, root *rng.Root, around synth.Context, assignment dataset.Assignment,
 	open func() (*tokenizer.Tokenizer, error)) (dataset.Dataset, error) {
-	if err := notBuilt(d); err != nil {
-		return nil, err
-	}
 	maker, err := openMedia(b, d, e, root)
 	if err != nil {
 		return nil, err
@@ -114,6 +111,13 @@ func openSynthetic(b *config.Benchmark, d *config.Dataset, e *endpoint.Endpoint,
 		Spell: b.As, Root: root, Special: tok.NumSpecialAdded(),
 		Entries: d.Entries, Turns: law(d.Turns), Delay: turnDelay(d), DelayRatio: d.TurnDelayRatio,
 		Context: around, Assignment: assignment, Media: maker,
+	}
+	if cost := markerCost(d.CacheBustTarget(), tok.Count); onSystem(d.CacheBustTarget()) && (around.System != "" || around.SharedSystem > 0) {
+		if around.SharedSystem > 0 {
+			o.Context.SharedSystem = max(1, around.SharedSystem-cost)
+		}
+	} else {
+		o.FirstTurnCost = cost
 	}
 	if b.Tokenizer.ApplyChatTemplate && e.SystemMessage {
 		o.Template = assembly.TemplateCost(tok)
@@ -154,25 +158,6 @@ func turnDelay(d *config.Dataset) *dataset.Distribution {
 	}
 	l := law(d.TurnDelay)
 	return &l
-}
-
-// notBuilt refuses what generated data cannot hold yet. The command line refuses the flags already; a file may still ask.
-func notBuilt(d *config.Dataset) error {
-	p := d.Prompts
-	if p == nil {
-		return nil
-	}
-	for _, a := range []struct {
-		key string
-		on  bool
-	}{
-		{"prompts.cache_bust", p.CacheBust.Target != "" && p.CacheBust.Target != "none"},
-	} {
-		if a.on {
-			return fmt.Errorf("dataset %s: %s is not built yet", d.Name, a.key)
-		}
-	}
-	return nil
 }
 
 // vocabulary lists the token ids that random prompts are made of: vLLM leaves out special tokens, SGLang does not.

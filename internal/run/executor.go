@@ -20,6 +20,7 @@ import (
 type executor struct {
 	data      *prepared
 	inputs    *listing // what goes into inputs.json; nil = there is none
+	bust      *buster  // marks sessions; nil = they are not
 	codec     endpoint.Codec
 	headers   transport.HeaderSet
 	carrier   carrier
@@ -54,14 +55,18 @@ type session struct {
 	first        *endpoint.Request // of the first turn, if it is known already
 	replies      []endpoint.Memory // what the answers left, by turn
 	inherited    *endpoint.History // what came before the first turn of a fork; nil = nothing
+	marked       bool              // the conversation is that of this session alone
 }
 
-func (e *executor) session(s *load.Session) *session {
+func (e *executor) session(s *load.Session, warmup bool) *session {
 	if s.State == nil {
 		ses := e.data.session(s.Conversation)
+		if marked := e.bust.mark(s, warmup, ses.conversation); marked != ses.conversation {
+			ses.conversation, ses.first, ses.marked = marked, nil, true
+		}
 		ses.replies = make([]endpoint.Memory, s.Turns) // of a fixed length: forks read it while later turns write
 		if s.Fork {
-			parent := e.session(s.Parent)
+			parent := e.session(s.Parent, warmup)
 			ses.inherited = parent.before(s.ParentTurn + 1)
 			ses.first = nil // it was worded as if nothing came before it
 		}
@@ -87,7 +92,7 @@ func (e *executor) encode(ses *session, r *load.Request, id string) (endpoint.Re
 	history := ses.before(r.Turn)
 	history.RequestID = id
 	req, err := e.codec.Encode(&ses.conversation.Turns[r.Turn], history)
-	if r.Turn == 0 && ses.inherited == nil && err == nil && !req.Once {
+	if r.Turn == 0 && ses.inherited == nil && err == nil && !req.Once && !ses.marked {
 		e.data.keep(r.Session.Conversation, ses.conversation, &req)
 		e.inputs.offer(r.Session.Conversation, ses.conversation, &req)
 	}
@@ -96,7 +101,7 @@ func (e *executor) encode(ses *session, r *load.Request, id string) (endpoint.Re
 
 // Prepare implements load.Executor.
 func (e *executor) Prepare(ctx context.Context, r *load.Request) load.Armed {
-	ses := e.session(r.Session)
+	ses := e.session(r.Session, r.Phase.Warmup)
 	a := &armed{executor: e, ctx: ctx, request: r, session: ses, id: rng.UUID()}
 	req, err := e.encode(ses, r, a.id)
 	if err == nil {

@@ -405,13 +405,13 @@ func TestForkHistory(t *testing.T) {
 	turns := make([]conversation.Turn, 2)
 	parent := &session{conversation: &conversation.Conversation{System: "S", Turns: turns}, replies: []endpoint.Memory{"a", "later"}}
 	e := &executor{data: &prepared{data: &fixed{c: conversation.Conversation{ID: "c", Turns: make([]conversation.Turn, 2)}}}}
-	child := e.session(&load.Session{Turns: 2, Fork: true, Parent: &load.Session{State: parent, Turns: 2}})
+	child := e.session(&load.Session{Turns: 2, Fork: true, Parent: &load.Session{State: parent, Turns: 2}}, false)
 	child.replies[0] = "b"
 	h := child.before(1)
 	if len(h.Past) != 2 || h.System != "S" || h.Past[0].Turn != &turns[0] || h.Past[0].Reply != "a" || h.Past[1].Reply != "b" {
 		t.Errorf("history %+v", h)
 	}
-	spawned := e.session(&load.Session{Turns: 2, Parent: &load.Session{State: parent, Turns: 2}})
+	spawned := e.session(&load.Session{Turns: 2, Parent: &load.Session{State: parent, Turns: 2}}, false)
 	if h := spawned.before(0); len(h.Past) != 0 || h.System != "" {
 		t.Errorf("history %+v", h)
 	}

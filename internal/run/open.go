@@ -60,6 +60,10 @@ func (o *opened) stages(ctx context.Context, cfg *config.Benchmark, opts *Option
 			if err := learn(ctx, o.executor, cfg.Models.Names(), say.warn); err != nil {
 				return err
 			}
+			var err error
+			if o.executor.bust, err = newBuster(cfg.Dataset(), opts.BenchmarkID, lazyTokenizer(ctx, r.tokenizers)); err != nil {
+				return err
+			}
 			return checkBodies(ctx, r, o.executor.data, say.warn)
 		}},
 		{"results", func() error { return o.startResults(ctx, cfg, opts, r, say) }},

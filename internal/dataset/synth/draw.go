@@ -58,11 +58,11 @@ func (s *Dataset) drawTurn(first bool) turn {
 	return t
 }
 
-// lower takes the cost of a chat template off an input length. At least one token is left, or none behind a prefix.
+// lower takes the cost of a chat template, and of what is put into a first turn, off an input length. At least one token is left, or none behind a prefix.
 func (s *Dataset) lower(isl int, first, pooled bool) int {
 	isl -= s.opts.Template.Message
 	if first {
-		isl -= s.opts.Template.Request
+		isl -= s.opts.Template.Request + s.opts.FirstTurnCost
 	}
 	if pooled {
 		return max(0, isl)

@@ -20,6 +20,8 @@ type Options struct {
 	Special int
 	// Template lowers input lengths further by what a chat template adds; zero where none is applied.
 	Template TemplateCost
+	// FirstTurnCost is what is put into a first turn when it is sent, in tokens; its texts are made that much shorter.
+	FirstTurnCost int
 
 	Entries    int                   // conversations, ≥ 1
 	Turns      dataset.Distribution  // turns of a conversation; a zero mean is one turn

@@ -1,0 +1,237 @@
+package run
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+
+	"aiperf/internal/config"
+	"aiperf/internal/conversation"
+	"aiperf/internal/load"
+	"aiperf/internal/tokenizer"
+)
+
+// buster puts a marker into every session, so that no prefix cache of a server knows what it is sent (timing, section 11).
+type buster struct {
+	target    string
+	benchmark string // id of the run
+	// count counts tokens, where a marker's were taken off a generated text: a marker is chosen that has as many; nil = any will do.
+	count func(text string) int
+	cost  int // tokens of a marker
+
+	mu     sync.Mutex
+	passes map[int]int // sessions of each conversation so far
+}
+
+// newBuster is the marker of a run; nil = there is none.
+func newBuster(d *config.Dataset, benchmark string, tok func() (*tokenizer.Tokenizer, error)) (*buster, error) {
+	target := d.CacheBustTarget()
+	if target == config.CacheBustNone {
+		return nil, nil
+	}
+	b := &buster{target: target, benchmark: benchmark, passes: map[int]int{}}
+	if d.Type != config.DatasetSynthetic || isolates(target) {
+		return b, nil
+	}
+	words, err := tok()
+	if err != nil {
+		return nil, err
+	}
+	b.count, b.cost = words.Count, markerCost(target, words.Count)
+	return b, nil
+}
+
+// isolates tells whether only a warm-up is marked.
+func isolates(target string) bool { return strings.HasPrefix(target, "warmup_isolation_") }
+
+// onSystem tells whether a marker goes into the system message.
+func onSystem(target string) bool {
+	return strings.HasPrefix(target, "system_") || target == "warmup_isolation_system"
+}
+
+// suffixed tells whether it goes behind the text.
+func suffixed(target string) bool { return strings.HasSuffix(target, "_suffix") }
+
+// markerText is the marker for a position: 12 hexadecimal digits of the SHA-256 of the run's id, the pass, the place and the id of the
+// conversation.
+func markerText(target, benchmark string, pass, place int, id string) string {
+	if isolates(target) {
+		return "[warmup]\n\n"
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s:%d:%d:%s", benchmark, pass, place, id))
+	rid := "[rid:" + hex.EncodeToString(sum[:6]) + "]"
+	if suffixed(target) {
+		return "\n\n" + rid
+	}
+	return rid + "\n\n"
+}
+
+// markerSamples are the markers whose mean length is the cost of one, as in the Python tool.
+const markerSamples = 8
+
+// markerCost is the number of tokens that a marker is taken to have: the mean of some.
+func markerCost(target string, count func(string) int) int {
+	if target == config.CacheBustNone || isolates(target) {
+		return 0
+	}
+	total := 0
+	for i := range markerSamples {
+		total += count(markerText(target, "estimator", i, i, fmt.Sprintf("estimator-%d", i)))
+	}
+	return int(math.RoundToEven(float64(total) / markerSamples))
+}
+
+// mark returns the conversation of a session with its marker. Sessions that others start bear that of the one that was drawn.
+func (b *buster) mark(s *load.Session, warmup bool, c *conversation.Conversation) *conversation.Conversation {
+	if b == nil || isolates(b.target) && !warmup {
+		return c
+	}
+	root := s
+	for root.Parent != nil {
+		root = root.Parent
+	}
+	pass := b.pass(root, s.Parent == nil)
+	marked := *c
+	if onSystem(b.target) && c.System != "" {
+		marked.System = b.put(c.System, pass, root)
+		return &marked
+	}
+	marked.Turns = slices.Clone(c.Turns)
+	t := &marked.Turns[0]
+	switch {
+	case t.RawPayload != nil:
+	case t.RawMessages != nil:
+		t.RawMessages = b.putMessage(t.RawMessages, pass, root)
+	default:
+		t.Parts = b.putPart(t.Parts, pass, root)
+	}
+	return &marked
+}
+
+// pass is how often the conversation of a drawn session came before it.
+func (b *buster) pass(root *load.Session, drawn bool) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := b.passes[root.Conversation]
+	if drawn {
+		b.passes[root.Conversation] = n + 1
+		return n
+	}
+	return n - 1
+}
+
+// mostMarkers bounds the search for a marker of the wanted length.
+const mostMarkers = 64
+
+// put joins a text and the marker.
+func (b *buster) put(text string, pass int, root *load.Session) string {
+	join := func(try int) string {
+		id := root.Shape.ID
+		if try > 0 {
+			id += fmt.Sprintf(":%d", try)
+		}
+		m := markerText(b.target, b.benchmark, pass, root.Conversation, id)
+		if suffixed(b.target) {
+			return text + m
+		}
+		return m + text
+	}
+	if b.count == nil {
+		return join(0)
+	}
+	want := b.count(text) + b.cost
+	for try := range mostMarkers {
+		if joined := join(try); b.count(joined) == want {
+			return joined
+		}
+	}
+	return join(0)
+}
+
+// putPart marks the first text, or the last one.
+func (b *buster) putPart(parts []conversation.Part, pass int, root *load.Session) []conversation.Part {
+	at := -1
+	for i := range parts {
+		if parts[i].Kind == conversation.Text && (at < 0 || suffixed(b.target)) {
+			at = i
+		}
+	}
+	if at < 0 {
+		return append([]conversation.Part{{Kind: conversation.Text, Text: strings.TrimSpace(b.put("", pass, root))}}, parts...)
+	}
+	marked := slices.Clone(parts)
+	marked[at].Text = b.put(parts[at].Text, pass, root)
+	return marked
+}
+
+// putMessage marks the first message of the role that the marker is for: as text, or as a part of a list.
+func (b *buster) putMessage(messages []json.RawMessage, pass int, root *load.Session) []json.RawMessage {
+	roles := []string{"user"}
+	if onSystem(b.target) {
+		roles = []string{"system", "user"}
+	}
+	for _, role := range roles {
+		for i, raw := range messages {
+			var m map[string]json.RawMessage
+			var is string
+			if json.Unmarshal(raw, &m) != nil || json.Unmarshal(m["role"], &is) != nil || is != role {
+				continue
+			}
+			content, ok := b.putContent(m["content"], pass, root)
+			if !ok {
+				return messages
+			}
+			marked := slices.Clone(messages)
+			marked[i] = withMember(raw, "content", content)
+			return marked
+		}
+	}
+	return messages
+}
+
+// withMember is an object with another value of a key; what stands around it stays as it is.
+func withMember(object json.RawMessage, key string, value json.RawMessage) json.RawMessage {
+	in := json.NewDecoder(bytes.NewReader(object))
+	_, err := in.Token()
+	for err == nil && in.More() {
+		var name json.Token
+		var old json.RawMessage
+		if name, err = in.Token(); err == nil {
+			err = in.Decode(&old)
+		}
+		if end := in.InputOffset(); err == nil && name == key {
+			return slices.Concat(object[:end-int64(len(old))], value, object[end:])
+		}
+	}
+	return object
+}
+
+// putContent marks the content of a message; false = it is neither text nor a list of parts.
+func (b *buster) putContent(content json.RawMessage, pass int, root *load.Session) (json.RawMessage, bool) {
+	var text string
+	if json.Unmarshal(content, &text) == nil {
+		marked, err := json.Marshal(b.put(text, pass, root))
+		return marked, err == nil
+	}
+	var parts []json.RawMessage
+	if json.Unmarshal(content, &parts) != nil {
+		return nil, false
+	}
+	part, err := json.Marshal(map[string]string{"type": "text", "text": strings.TrimSpace(b.put("", pass, root))})
+	if err != nil {
+		return nil, false
+	}
+	if suffixed(b.target) {
+		parts = append(parts, part)
+	} else {
+		parts = append([]json.RawMessage{part}, parts...)
+	}
+	marked, err := json.Marshal(parts)
+	return marked, err == nil
+}
