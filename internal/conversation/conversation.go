@@ -45,6 +45,8 @@ type Turn struct {
 	ExtraBody    json.RawMessage   // JSON object merged over the body, keys in the order given; nil = none
 	ExtraHeaders []Header          // headers of this request alone
 
+	Silent bool // nothing is sent: the turn only starts others, or waits for them
+
 	// Origin is where the turn was read ("file:line"), for error messages; "" for generated turns.
 	Origin string
 }
@@ -52,7 +54,9 @@ type Turn struct {
 // Branch is a conversation that a turn starts.
 type Branch struct {
 	Conversation int  // index in the dataset
-	Fork         bool // begins with the turn's history and answer; else it begins empty, and the next turn waits for its end
+	Fork         bool // begins with the turn's history and answer; else it begins empty
+	Join         int  // turn that waits for its end; 0 = none
+	Before       bool // begins before the turn, not after it
 }
 
 // Header is one HTTP header.

@@ -35,6 +35,7 @@ type Timing struct {
 	Timestamp *float64 // ms on the trace's own clock
 	Delay     *float64 // ms after the end of the previous turn's answer, already scaled by the delay ratio
 	Branches  []conversation.Branch
+	Silent    bool // nothing is sent
 }
 
 // Info describes a dataset as a whole.

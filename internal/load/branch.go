@@ -11,8 +11,11 @@ type family struct {
 
 // requests is how many turns of a session are to be sent, those of the sessions that they start included.
 func (s *Shape) requests(turns int) int64 {
-	n := int64(turns)
+	n := int64(0)
 	for i := range s.Turns[:turns] {
+		if !s.Turns[i].Silent {
+			n++
+		}
 		for _, b := range s.Turns[i].Branches {
 			n += b.Shape.requests(len(b.Shape.Turns))
 		}
@@ -33,19 +36,24 @@ func (s *Shape) Forks(turn int) bool {
 	return false
 }
 
-// branch starts the sessions that begin after a turn. The next turn waits for those that are no forks.
-func (p *phase) branch(t *ticket, now int64) {
+// branch starts the sessions that begin after a turn, or before it.
+func (p *phase) branch(t *ticket, before bool, now int64) {
 	s := t.ses
-	more := t.req.Turn+1 < s.Turns
 	for _, b := range s.Shape.Turns[t.req.Turn].Branches {
+		if b.Before != before {
+			continue
+		}
 		c := &session{family: s.family, left: b.Shape.requests(len(b.Shape.Turns))}
 		c.Session = Session{ID: rng.UUID(), Conversation: b.Conversation, Shape: *b.Shape, Turns: len(b.Shape.Turns), URL: s.URL,
 			Parent: &s.Session, ParentTurn: t.req.Turn, Fork: b.Fork}
 		s.left -= c.left
 		s.family.live++
-		if !b.Fork && more {
-			c.awaitedBy = s
-			s.awaits++
+		if b.Join > t.req.Turn && b.Join < s.Turns {
+			if s.awaits == nil {
+				s.awaits = map[int]int{}
+			}
+			c.awaitedBy, c.joins = s, b.Join
+			s.awaits[b.Join]++
 		}
 		p.schedule(&ticket{p: p, ses: c, req: Request{Phase: &p.info, Session: &c.Session}}, t, now)
 	}
@@ -55,13 +63,13 @@ func (p *phase) branch(t *ticket, now int64) {
 // It reports whether the session is over.
 func (p *phase) proceed(t *ticket, now int64) (over bool) {
 	s := t.ses
-	p.branch(t, now)
+	p.branch(t, false, now)
 	if t.req.Turn+1 >= s.Turns {
 		return true
 	}
 	next := &ticket{p: p, ses: s, req: t.req}
 	next.req.Turn++
-	if s.awaits > 0 {
+	if s.awaits[next.req.Turn] > 0 {
 		s.held = next
 		return false
 	}
@@ -69,9 +77,9 @@ func (p *phase) proceed(t *ticket, now int64) (over bool) {
 	return false
 }
 
-// ended tells a session that one of those it waits for has ended.
-func (p *phase) ended(s *session, now int64) {
-	if s.awaits--; s.awaits > 0 {
+// ended tells a session that one of those that a turn of it waits for has ended.
+func (p *phase) ended(s *session, turn int, now int64) {
+	if s.awaits[turn]--; s.awaits[turn] > 0 || s.held == nil || s.held.req.Turn != turn {
 		return
 	}
 	next := s.held
@@ -80,6 +88,6 @@ func (p *phase) ended(s *session, now int64) {
 		p.schedule(next, next, now)
 		return
 	}
-	p.endSession(s, false, now)
+	p.endSession(s, s.left == 0, now)
 	p.g.work.close = append(p.g.work.close, &s.Session)
 }

@@ -16,7 +16,7 @@ func forest(n int) *shapes {
 	late := &Shape{ID: "late", Turns: []TurnTime{{Delay: &wait}}}
 	fork := &Shape{ID: "fork", Turns: make([]TurnTime, 2)}
 	for i := range s.list {
-		s.list[i].Turns[0].Branches = []Branch{{n, fork, true}, {n + 1, leaf, false}, {n + 2, late, false}}
+		s.list[i].Turns[0].Branches = []Branch{{Conversation: n, Shape: fork, Fork: true}, {Conversation: n + 1, Shape: leaf, Join: 1}, {Conversation: n + 2, Shape: late, Join: 1}}
 	}
 	return s
 }

@@ -63,27 +63,32 @@ func (p *phase) admit(t *ticket, intended, now int64) {
 		p.count.sessions.Add(1)
 		p.owed += s.left
 	}
-	g.prefill.take(now)
-	t.prefill = true
-	p.owed--
-	s.left--
-	number := p.count.sent.Add(1) - 1
 	p.inFlight[t] = struct{}{}
-
-	cancelAfter := time.Duration(-1)
-	if !p.Warmup && p.Cancellation.Percent > 0 && g.cuts.Float64() < p.Cancellation.Percent/100 {
-		cancelAfter = p.Cancellation.Delay
+	byCount, final := false, false
+	if t.silent() {
+		t.issue = Issue{Granted: now, CancelAfter: -1}
+	} else {
+		g.prefill.take(now)
+		t.prefill = true
+		p.owed--
+		s.left--
+		number := p.count.sent.Add(1) - 1
+		cancelAfter := time.Duration(-1)
+		if !p.Warmup && p.Cancellation.Percent > 0 && g.cuts.Float64() < p.Cancellation.Percent/100 {
+			cancelAfter = p.Cancellation.Delay
+		}
+		byCount = p.Requests > 0 && number+1 >= p.Requests
+		final = byCount || p.exhausted()
+		t.issue = Issue{Number: number, Intended: intended, Granted: now, CancelAfter: cancelAfter, Final: final}
 	}
-	byCount := p.Requests > 0 && number+1 >= p.Requests
-	final := byCount || p.exhausted()
-	t.issue = Issue{Number: number, Intended: intended, Granted: now, CancelAfter: cancelAfter, Final: final}
+	p.branch(t, true, now)
 
 	prepared := false
 	if t.launched {
 		p.armedUnsent--
 		prepared = !t.decide(fire) // else it is its goroutine's from here on
 	}
-	if intended != 0 && !prepared && !t.waited {
+	if intended != 0 && !prepared && !t.waited && !t.silent() {
 		p.stats.Schedule.LateArmed++
 	}
 	switch {
@@ -114,9 +119,11 @@ func (g *Generator) returned(t *ticket, out Outcome) {
 	}
 	t.finished = true
 	delete(p.inFlight, t)
-	if out.Cancelled {
+	switch {
+	case t.silent():
+	case out.Cancelled:
 		p.count.cancelled.Add(1)
-	} else {
+	default:
 		p.count.completed.Add(1)
 		if out.Failed {
 			p.count.errors.Add(1)
@@ -135,7 +142,7 @@ func (g *Generator) returned(t *ticket, out Outcome) {
 		p.stats.TooManyFails = true
 		g.abort(StopFailures, ErrFailures)
 	}
-	if g.streak.add(out, now) && p.Duration > 0 && g.scenario.FailFast && g.unreachable == nil {
+	if !t.silent() && g.streak.add(out, now) && p.Duration > 0 && g.scenario.FailFast && g.unreachable == nil {
 		g.unreachable = &Unreachable{g.streak.n, time.Duration(now - g.streak.since)}
 		g.abort(StopUnreachable, ErrUnreachable)
 	}
@@ -176,7 +183,7 @@ func (p *phase) endSession(s *session, complete bool, now int64) {
 	}
 	if other := s.awaitedBy; other != nil {
 		s.awaitedBy = nil
-		p.ended(other, now)
+		p.ended(other, s.joins, now)
 	}
 }
 

@@ -24,6 +24,7 @@ type TurnTime struct {
 	Timestamp *float64 // ms on the trace's clock; nil = none
 	Delay     *float64 // ms after the end of the previous answer, ratio applied; nil = none
 	Branches  []Branch // sessions that begin when the turn has been answered
+	Silent    bool     // nothing is sent, and nothing is counted: the turn only starts others, or waits for them
 }
 
 // Branch is a session that another one starts. Its first turn leaves after its delay, counted from the answer that started it. Shapes form
@@ -31,7 +32,9 @@ type TurnTime struct {
 type Branch struct {
 	Conversation int // index in the source, at Len or above where it is never drawn
 	Shape        *Shape
-	Fork         bool // begins with the history of the turn, and nobody waits for it; else the next turn waits for its end
+	Fork         bool // begins with the history of the turn
+	Join         int  // turn that waits for its end; 0 = none
+	Before       bool // begins when the turn leaves, not when it has been answered
 }
 
 // Session is one execution of a conversation.

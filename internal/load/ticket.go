@@ -12,10 +12,11 @@ type session struct {
 	Session
 	drawn     sample
 	family    *family
-	left      int64    // turns that are not sent yet, with those of sessions that it has yet to start
-	awaits    int      // sessions whose end the next turn waits for
-	held      *ticket  // that turn
-	awaitedBy *session // whose next turn waits for this session's end; nil = none
+	left      int64       // turns that are not sent yet, with those of sessions that it has yet to start
+	awaits    map[int]int // by turn, the sessions whose end it waits for; nil = none
+	held      *ticket     // the turn that waits
+	awaitedBy *session    // one of whose turns waits for this session's end; nil = none
+	joins     int         // that turn
 }
 
 // ticket is one turn on its way: prepared early, granted when its instant and its slots are there, fired, returned. Guarded by the
@@ -39,6 +40,11 @@ type ticket struct {
 	prefill  bool // holds a prefill slot
 	finished bool
 	punctual bool // armed when granted, and had not to wait for slots
+}
+
+// silent tells whether the turn sends nothing.
+func (t *ticket) silent() bool {
+	return t.req.Turn < len(t.ses.Shape.Turns) && t.ses.Shape.Turns[t.req.Turn].Silent
 }
 
 // decision is what becomes of a prepared request.
@@ -97,7 +103,9 @@ func (g *Generator) serve(t *ticket) {
 func (t *ticket) fire() {
 	t.issue.At = clock.Now()
 	t.armed.Fire(t.issue)
-	t.p.lag(t)
+	if !t.silent() {
+		t.p.lag(t)
+	}
 }
 
 // firstToken gives the prefill slot back.

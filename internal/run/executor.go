@@ -102,6 +102,9 @@ func (e *executor) encode(ses *session, r *load.Request, id string) (endpoint.Re
 // Prepare implements load.Executor.
 func (e *executor) Prepare(ctx context.Context, r *load.Request) load.Armed {
 	ses := e.session(r.Session, r.Phase.Warmup)
+	if ses.conversation.Turns[r.Turn].Silent {
+		return silent{}
+	}
 	a := &armed{executor: e, ctx: ctx, request: r, session: ses, id: rng.UUID()}
 	req, err := e.encode(ses, r, a.id)
 	if err == nil {
@@ -137,6 +140,18 @@ func (e *executor) Close(s *load.Session) {
 		e.carrier.CloseSession(s.ID)
 	}
 }
+
+// silent is a turn that sends nothing.
+type silent struct{}
+
+// Fire implements load.Armed.
+func (silent) Fire(load.Issue) {}
+
+// Wait implements load.Armed.
+func (silent) Wait(func()) load.Outcome { return load.Outcome{} }
+
+// Discard implements load.Armed.
+func (silent) Discard() {}
 
 // armed is one request that waits for its instant.
 type armed struct {

@@ -28,6 +28,9 @@ func checkBodies(ctx context.Context, r *resolved, data *prepared, warn func(str
 			c, whole = r.data.Conversation(i), true
 		}
 		for k := range c.Turns {
+			if c.Turns[k].Silent {
+				continue
+			}
 			req, err := alone(r.codec, c, k)
 			if err != nil {
 				return fmt.Errorf("conversation %s, turn %d: %w", c.ID, k+1, err)
@@ -150,10 +153,13 @@ func (l *listing) run() {
 
 // write appends the next conversation.
 func (l *listing) write(d draft) {
-	payloads := make([][]byte, len(d.conversation.Turns))
-	for k := range payloads {
+	payloads := make([][]byte, 0, len(d.conversation.Turns))
+	for k := range d.conversation.Turns {
+		if d.conversation.Turns[k].Silent {
+			continue
+		}
 		if k == 0 && d.first != nil {
-			payloads[0] = d.first.Listed()
+			payloads = append(payloads, d.first.Listed())
 			continue
 		}
 		req, err := alone(l.codec, d.conversation, k)
@@ -161,7 +167,7 @@ func (l *listing) write(d draft) {
 			l.err = fmt.Errorf("%s: conversation %s, turn %d: %w", l.path, d.conversation.ID, k+1, err)
 			return
 		}
-		payloads[k] = req.Listed()
+		payloads = append(payloads, req.Listed())
 	}
 	delete(l.early, l.next)
 	l.next++

@@ -25,13 +25,13 @@ func (s *source) Shape(i int) (load.Shape, error) {
 	timings := s.data.Timings(i)
 	shape := load.Shape{ID: s.data.ID(i), Turns: make([]load.TurnTime, len(timings))}
 	for k, t := range timings {
-		shape.Turns[k] = load.TurnTime{Timestamp: t.Timestamp, Delay: t.Delay}
+		shape.Turns[k] = load.TurnTime{Timestamp: t.Timestamp, Delay: t.Delay, Silent: t.Silent}
 		for _, b := range t.Branches {
 			started, err := s.branch(b.Conversation)
 			if err != nil {
 				return shape, err
 			}
-			shape.Turns[k].Branches = append(shape.Turns[k].Branches, load.Branch{Conversation: b.Conversation, Shape: started, Fork: b.Fork})
+			shape.Turns[k].Branches = append(shape.Turns[k].Branches, load.Branch{Conversation: b.Conversation, Shape: started, Fork: b.Fork, Join: b.Join, Before: b.Before})
 		}
 	}
 	return shape, nil

@@ -1,6 +1,8 @@
 package custom
 
 import (
+	"encoding/json"
+	"fmt"
 	"strings"
 
 	"aiperf/internal/conversation"
@@ -10,10 +12,12 @@ import (
 
 // The keys of a session of a graph and of its turns; others are faults.
 var (
-	graphKeys     = []string{"session_id", "turns", "type", "orchestrator"}
+	graphKeys = []string{
+		"session_id", "turns", "type", "orchestrator", "context_mode", "pre_session_spawns", "spawns", "rounds", "think_time_ms", "think_time_sigma",
+		"think_time_min_ms", "think_time_max_ms",
+	}
 	graphTurnKeys = []string{"messages", "model", "max_tokens", "tools", "extra", "forks", "spawns", "delay"}
 	// graphUnbuilt are known keys without a meaning here.
-	graphUnbuilt = []string{"spawns", "rounds", "think_time_ms", "think_time_sigma", "think_time_min", "think_time_max", "context_mode", "pre_session_spawns"}
 )
 
 // mostOfRoot bounds the requests that one drawn session leads to.
@@ -35,19 +39,24 @@ type link struct {
 	field, target string
 	session, turn int
 	fork          bool
+	background    bool // of a fork: the session goes on beside it
+	join          int  // turn that waits for its end, 0 = none
+	before        bool // it begins before the turn
 }
 
 // readGraph reads sessions, one a row, whose turns fork others (which go on from the turn's history) or spawn others (which begin empty; the
-// next turn waits for their end). Sessions that no other starts are drawn.
+// next turn, or a later one that is named, waits for their end). Sessions that no other starts are drawn.
 func readGraph(l *loader, path string) error {
 	g := &graph{loader: l, place: map[string]int{}}
-	if err := l.rows(path, append(graphKeys, graphUnbuilt...), g.session); err != nil {
+	if err := l.rows(path, graphKeys, g.session); err != nil {
 		return err
 	}
 	g.started, g.requests = make([]bool, len(g.sessions)), make([]int, len(g.sessions))
+	forked := map[int]link{}
 	for _, k := range g.links {
-		g.connect(k)
+		g.connect(k, forked)
 	}
+	g.isolated(forked)
 	if l.faults.Count() > 0 {
 		return nil
 	}
@@ -63,15 +72,9 @@ func readGraph(l *loader, path string) error {
 // session reads a row.
 func (g *graph) session(r *rows.Row) {
 	checkType(r, "dag_jsonl")
+	mode := contextMode(r)
 	for _, key := range strange(r, graphKeys) {
-		if contains(graphUnbuilt, key) {
-			r.Fault(key, "not built yet; built are session_id and turns")
-		} else {
-			r.Fault(key, "unknown key; allowed are %s", strings.Join(graphKeys, ", "))
-		}
-	}
-	if r.Has("orchestrator") && string(r.Raw("orchestrator")) != "false" {
-		r.Fault("orchestrator", "not built yet; built are session_id and turns")
+		r.Fault(key, "unknown key; allowed are %s", strings.Join(graphKeys, ", "))
 	}
 	id := r.String("session_id")
 	switch {
@@ -86,10 +89,15 @@ func (g *graph) session(r *rows.Row) {
 			return
 		}
 	}
-	c := conversation.Conversation{}
+	c := conversation.Conversation{Mode: mode}
 	if id != nil {
 		c.ID = *id
 		g.place[c.ID] = len(g.sessions)
+	}
+	if g.orchestrates(r) {
+		c.Turns = g.rounds(r)
+		g.sessions = append(g.sessions, c)
+		return
 	}
 	if !r.Has("turns") {
 		r.Fault("turns", "missing")
@@ -98,9 +106,11 @@ func (g *graph) session(r *rows.Row) {
 	if items != nil && len(items) == 0 {
 		r.Fault("turns", "at least one turn is needed")
 	}
+	g.link(r, "pre_session_spawns", 0, 0)
 	for i, raw := range items {
 		if item := r.Item("turns", i, raw); item != nil {
-			c.Turns = append(c.Turns, g.turn(item, len(c.Turns)))
+			g.systems(item, mode, len(c.Turns))
+			c.Turns = append(c.Turns, g.turn(item, len(c.Turns), len(items)))
 		}
 	}
 	if len(c.Turns) == 0 {
@@ -110,7 +120,7 @@ func (g *graph) session(r *rows.Row) {
 }
 
 // turn reads a turn of the session that is being read.
-func (g *graph) turn(r *rows.Row, index int) conversation.Turn {
+func (g *graph) turn(r *rows.Row, index, turns int) conversation.Turn {
 	for _, key := range strange(r, graphTurnKeys) {
 		r.Fault(key, "unknown key; allowed are %s", strings.Join(graphTurnKeys, ", "))
 	}
@@ -130,16 +140,112 @@ func (g *graph) turn(r *rows.Row, index int) conversation.Turn {
 	if r.List("tools") != nil {
 		t.RawTools = rows.Compact(r.Raw("tools"))
 	}
-	for _, field := range []string{"forks", "spawns"} {
-		for _, target := range r.Strings(field) {
-			g.links = append(g.links, link{row: r, field: field, target: target, session: len(g.sessions), turn: index, fork: field == "forks"})
-		}
-	}
+	g.link(r, "forks", index, turns)
+	g.link(r, "spawns", index, turns)
 	return t
 }
 
-// connect finds the session that a link names.
-func (g *graph) connect(k link) {
+// contextMode reads how a session's history goes out.
+func contextMode(r *rows.Row) conversation.Mode {
+	name := r.String("context_mode")
+	if name == nil {
+		return ""
+	}
+	modes := []conversation.Mode{conversation.DeltasWithoutResponses, conversation.DeltasWithResponses, conversation.MessageArrayWithResponses}
+	for _, m := range modes {
+		if string(m) == *name {
+			return m
+		}
+	}
+	r.Fault("context_mode", "must be one of %v, got %q", modes, *name)
+	return ""
+}
+
+// systems notes system messages where chat templates drop them: behind the first message of a request.
+func (g *graph) systems(r *rows.Row, mode conversation.Mode, turn int) {
+	for i, raw := range r.List("messages") {
+		var m struct{ Role any }
+		if json.Unmarshal(raw, &m) != nil || m.Role != "system" {
+			continue
+		}
+		switch {
+		case mode == conversation.MessageArrayWithResponses && i > 0:
+			r.Fault("messages", "a system message must be the first of its turn")
+		case mode != conversation.MessageArrayWithResponses && turn > 0:
+			r.Fault("messages", "a system message belongs to the first turn of a session that nobody forks")
+		}
+	}
+}
+
+// link reads the sessions that a turn, or the beginning of a session, starts.
+func (g *graph) link(r *rows.Row, field string, turn, turns int) {
+	seen := map[string]bool{}
+	for i, raw := range r.List(field) {
+		for _, k := range g.entry(r, field, i, raw, turn, turns) {
+			if seen[k.target] {
+				r.Fault(field, "%q is there twice", k.target)
+				continue
+			}
+			seen[k.target] = true
+			k.row, k.field, k.session, k.turn, k.fork, k.before = r, field, len(g.sessions), turn, field == "forks", field == "pre_session_spawns"
+			g.links = append(g.links, k)
+		}
+	}
+}
+
+// entry reads one entry of such a list: an id, for forks {child, background}, for spawns {children, join_at}.
+func (g *graph) entry(r *rows.Row, field string, i int, raw json.RawMessage, turn, turns int) []link {
+	next := 0
+	if field == "spawns" && turn+1 < turns {
+		next = turn + 1
+	}
+	place := fmt.Sprintf("%s[%d]", field, i)
+	var id string
+	if rows.Kind(raw) == "string" && json.Unmarshal(raw, &id) == nil {
+		if id == "" {
+			r.Fault(place, "must not be empty")
+			return nil
+		}
+		return []link{{target: id, join: next}}
+	}
+	if rows.Kind(raw) != "object" || field == "pre_session_spawns" {
+		r.Fault(place, "must be a string, got a %s", rows.Kind(raw))
+		return nil
+	}
+	o := r.Item(field, i, raw)
+	if o == nil {
+		return nil
+	}
+	keys := map[string][]string{"forks": {"child", "background"}, "spawns": {"children", "join_at"}}[field]
+	for _, key := range strange(o, keys) {
+		o.Fault(key, "unknown key; allowed are %s", strings.Join(keys, ", "))
+	}
+	if field == "forks" {
+		child := o.String("child")
+		if child == nil || *child == "" {
+			o.Fault("child", "missing")
+			return nil
+		}
+		return []link{{target: *child, background: string(o.Raw("background")) == "true"}}
+	}
+	if join := o.Int("join_at", 0); join != nil {
+		if next = *join; next <= turn || next >= turns {
+			o.Fault("join_at", "must be a turn after this one: %d to %d, got %d", turn+1, turns-1, next)
+		}
+	}
+	children := o.Strings("children")
+	if len(children) == 0 {
+		o.Fault("children", "at least one session is needed")
+	}
+	var list []link
+	for _, c := range children {
+		list = append(list, link{target: c, join: next})
+	}
+	return list
+}
+
+// connect finds the session that a link names. forked are the sessions that are forked so far: each has one parent.
+func (g *graph) connect(k link, forked map[int]link) {
 	to, known := g.place[k.target]
 	if !known {
 		k.row.Fault(k.field, "%q is no session of the file", k.target)
@@ -147,7 +253,44 @@ func (g *graph) connect(k link) {
 	}
 	g.started[to] = true
 	t := &g.sessions[k.session].Turns[k.turn]
-	t.Branches = append(t.Branches, conversation.Branch{Conversation: to, Fork: k.fork})
+	if k.fork {
+		if other, again := forked[to]; again {
+			k.row.Fault(k.field, "%q is forked in %s too: a fork goes on from one history", k.target, other.row.Where)
+		}
+		forked[to] = k
+		if !k.background && k.turn+1 < len(g.sessions[k.session].Turns) {
+			k.row.Fault(k.field, "%q: a session ends with its forks; write {\"child\": …, \"background\": true} where it goes on, or move them to the last turn", k.target)
+		}
+	}
+	t.Branches = append(t.Branches, conversation.Branch{Conversation: to, Fork: k.fork, Join: k.join, Before: k.before})
+}
+
+// isolated notes forks that would lose what they go on from.
+func (g *graph) isolated(forked map[int]link) {
+	for _, k := range g.links {
+		to, known := g.place[k.target]
+		if !known {
+			continue
+		}
+		if _, is := forked[to]; is && k.before {
+			k.row.Fault(k.field, "%q is forked too: what begins before a session has no history to go on from", k.target)
+		}
+		if k.fork && g.sessions[to].Mode == conversation.MessageArrayWithResponses {
+			k.row.Fault(k.field, "%q has context_mode %s, which drops the history that it would go on from", k.target, conversation.MessageArrayWithResponses)
+		}
+	}
+	for _, k := range g.links {
+		to, known := g.place[k.target]
+		if !known || !k.fork {
+			continue
+		}
+		for _, raw := range g.sessions[to].Turns[0].RawMessages {
+			var m struct{ Role any }
+			if json.Unmarshal(raw, &m) == nil && m.Role == "system" && g.sessions[to].Mode != conversation.MessageArrayWithResponses {
+				k.row.Fault(k.field, "%q begins with a system message, which would stand behind the history that it goes on from", k.target)
+			}
+		}
+	}
 }
 
 // count adds up the requests that a session leads to. way are the sessions that lead to it: one of them again is a cycle. false = a fault.
@@ -169,8 +312,11 @@ func (g *graph) count(i int, way []int) bool {
 	}
 	g.requests[i] = -1
 	way = append(way, i)
-	n := len(c.Turns)
+	n := 0
 	for k := range c.Turns {
+		if !c.Turns[k].Silent {
+			n++
+		}
 		for _, b := range c.Turns[k].Branches {
 			if len(way) > mostOfRoot {
 				n = mostOfRoot + 1

@@ -12,7 +12,7 @@ const user = `{"role":"user","content":"x"}`
 // TestGraph: sessions that others start stand behind those that are drawn.
 func TestGraph(t *testing.T) {
 	s := open(t, `{"session_id":"k","turns":[{"messages":[`+user+`],"model":"zz","delay":20}]}
-{"session_id":"r","turns":[{"messages":[`+user+`],"max_tokens":5,"tools":[{}],"forks":["k"]},{"messages":[`+user+`],"spawns":["k","j"],"extra":{"a":1}}]}
+{"session_id":"r","turns":[{"messages":[`+user+`],"max_tokens":5,"tools":[{}],"forks":[{"child":"k","background":true}]},{"messages":[`+user+`],"spawns":["j"],"extra":{"a":1}}]}
 {"session_id":"j","turns":[{"messages":[`+user+`]}]}
 `, base(""))
 	if want := []string{
@@ -23,7 +23,7 @@ func TestGraph(t *testing.T) {
 	if f := s.Info(); f.Started != 2 || f.Turns != 4 || f.Type != "dag_jsonl" || len(f.Warnings) > 0 {
 		t.Errorf("info %+v", f)
 	}
-	if got := fmt.Sprint(s.Timings(0)[0].Branches, s.Timings(0)[1].Branches); got != "[{1 true}] [{1 false} {2 false}]" {
+	if got := fmt.Sprint(s.Timings(0)[0].Branches, s.Timings(0)[1].Branches); got != "[{1 true 0 false}] [{2 false 0 false}]" {
 		t.Errorf("branches %s", got)
 	}
 	if models := s.Conversation(1).Turns[0].Model; models != "zz" {
@@ -35,7 +35,8 @@ func TestGraphFaults(t *testing.T) {
 	turn := func(rest string) string { return `"turns":[{"messages":[` + user + `]` + rest + `}]}` }
 	chain := ""
 	for i := range 20 { // two ways at every step: a million requests
-		chain += fmt.Sprintf(`{"session_id":"s%d",`, i) + turn(fmt.Sprintf(`,"forks":["s%d","s%d"]`, i+1, i+1)) + "\n"
+		next := fmt.Sprintf(`{"messages":[%s],"spawns":["s%d"]}`, user, i+1)
+		chain += fmt.Sprintf(`{"session_id":"s%d","turns":[%s,%s]}`, i, next, next) + "\n"
 	}
 	chain += `{"session_id":"s20",` + turn("")
 	for _, c := range []struct{ content, want string }{
@@ -46,7 +47,26 @@ func TestGraphFaults(t *testing.T) {
 		{`{"session_id":"s",` + turn(`,"temperature":1`), ":1: turns[0].temperature: unknown key; allowed are messages"},
 		{`{"session_id":"s",` + turn(`,"max_tokens":true`), ":1: turns[0].max_tokens: must be an integer, got true"},
 		{`{"session_id":"s","colour":1,` + turn(""), ":1: colour: unknown key"},
-		{`{"session_id":"s","rounds":2,` + turn(""), ":1: rounds: not built yet"},
+		{`{"session_id":"s","rounds":2,` + turn(""), ":1: rounds: is for an orchestrator"},
+		{`{"session_id":"s","orchestrator":true,` + turn(""), ":1: turns: has no place in an orchestrator"},
+		{`{"session_id":"s","orchestrator":true}`, ":1: spawns: at least one session"},
+		{`{"session_id":"s","orchestrator":1}`, ":1: orchestrator: must be true or false, got 1"},
+		{`{"session_id":"s","orchestrator":true,"rounds":0,"spawns":["t"]}`, ":1: rounds: must be at least 1, got 0"},
+		{`{"session_id":"s","orchestrator":true,"rounds":[]}`, ":1: rounds: at least one round"},
+		{`{"session_id":"s","orchestrator":true,"rounds":[{"spawns":["t"]},{"spawns":["t"]}]}`, `rounds[1].spawns: "t" is in another round`},
+		{`{"session_id":"s","orchestrator":true,"spawns":["t"],"think_time_ms":5}`, "think_time_ms: needs rounds"},
+		{`{"session_id":"s",` + turn(`,"forks":["t","t"]`), `turns[0].forks: "t" is there twice`},
+		{`{"session_id":"s",` + turn(`,"forks":[{"child":"t"}]`) + "\n" + `{"session_id":"u",` + turn(`,"forks":["t"]`) + "\n" + `{"session_id":"t",` + turn(""), `"t" is forked in`},
+		{`{"session_id":"s","turns":[{"messages":[` + user + `],"forks":["t"]},{"messages":[` + user + `]}]}` + "\n" + `{"session_id":"t",` + turn(""), "a session ends with its forks"},
+		{`{"session_id":"s",` + turn(`,"forks":[{"kid":"t"}]`), "turns[0].forks[0].kid: unknown key; allowed are child, background"},
+		{`{"session_id":"s",` + turn(`,"spawns":[{"children":["t"],"join_at":1}]`), "turns[0].spawns[0].join_at: must be a turn after this one"},
+		{`{"session_id":"s",` + turn(`,"spawns":[{"children":[]}]`), "turns[0].spawns[0].children: at least one session"},
+		{`{"session_id":"s","context_mode":"x",` + turn(""), ":1: context_mode: must be one of"},
+		{`{"session_id":"s","turns":[{"messages":[` + user + `]},{"messages":[{"role":"system","content":"x"}]}]}`, "turns[1].messages: a system message belongs to the first turn"},
+		{`{"session_id":"s","context_mode":"message_array_with_responses","turns":[{"messages":[` + user + `,{"role":"system","content":"x"}]}]}`, "must be the first of its turn"},
+		{`{"session_id":"s",` + turn(`,"forks":["t"]`) + "\n" + `{"session_id":"t","context_mode":"message_array_with_responses",` + turn(""), "which drops the history"},
+		{`{"session_id":"s",` + turn(`,"forks":["t"]`) + "\n" + `{"session_id":"t","turns":[{"messages":[{"role":"system","content":"x"}]}]}`, "begins with a system message"},
+		{`{"session_id":"s","pre_session_spawns":["t"],` + turn(`,"forks":["t"]`) + "\n" + `{"session_id":"t",` + turn(""), "is forked too"},
 		{`{"session_id":"s","turns":[]}`, ":1: turns: at least one turn is needed"},
 		{`{"session_id":"s","turns":[{}]}`, ":1: turns[0].messages: missing"},
 		{`{` + turn(""), ":1: session_id: missing"},
@@ -55,6 +75,34 @@ func TestGraphFaults(t *testing.T) {
 	} {
 		if _, err := Open(write(t, c.content), base("dag_jsonl")); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%.100q: got %v, want %q", c.content, err, c.want)
+		}
+	}
+}
+
+// TestRounds: the turns of orchestrators send nothing; each round waits for the one before it and then thinks.
+func TestRounds(t *testing.T) {
+	kid := func(id string) string {
+		return `{"session_id":"` + id + `","turns":[{"messages":[` + user + `]}]}` + "\n"
+	}
+	for rest, want := range map[string]string{
+		`"spawns":["a","b"]`: "0:[{1 false 0 false} {2 false 0 false}]",
+		`"spawns":["a","b"],"rounds":2,"think_time_ms":30`:                                  "30:[{1 false 1 false} {2 false 1 false}] 30:[{1 false 2 false} {2 false 2 false}] 0:[]",
+		`"rounds":[{"spawns":["a"],"think_time_ms":7},{"spawns":["b"]}],"think_time_ms":30`: "7:[{1 false 1 false}] 30:[{2 false 2 false}] 0:[]",
+	} {
+		s := open(t, `{"session_id":"o","orchestrator":true,`+rest+"}\n"+kid("a")+kid("b"), base("dag_jsonl"))
+		var got []string
+		for _, turn := range s.Timings(0) {
+			wait := 0.0
+			if turn.Delay != nil {
+				wait = *turn.Delay
+			}
+			got = append(got, fmt.Sprintf("%g:%v", wait, turn.Branches))
+			if !turn.Silent {
+				t.Errorf("%s: a turn sends something", rest)
+			}
+		}
+		if text := strings.Join(got, " "); text != want {
+			t.Errorf("%s: %s, want %s", rest, text, want)
 		}
 	}
 }

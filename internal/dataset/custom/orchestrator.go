@@ -1,0 +1,127 @@
+package custom
+
+import (
+	"encoding/json"
+
+	"aiperf/internal/conversation"
+	"aiperf/internal/dataset/rows"
+)
+
+// orchestratorKeys are the keys that only a session without requests of its own may have.
+var orchestratorKeys = []string{"spawns", "rounds", "think_time_ms", "think_time_sigma", "think_time_min_ms", "think_time_max_ms"}
+
+// mostRounds bounds the rounds of an orchestrator.
+const mostRounds = 100_000
+
+// orchestrates tells whether a session sends nothing itself and only starts others.
+func (g *graph) orchestrates(r *rows.Row) bool {
+	switch string(r.Raw("orchestrator")) {
+	case "true":
+		for _, key := range []string{"pre_session_spawns", "turns"} {
+			if filled(r, key) {
+				r.Fault(key, "has no place in an orchestrator, which sends nothing itself")
+			}
+		}
+		return true
+	case "", "false":
+	default:
+		r.Fault("orchestrator", "must be true or false, got %s", r.Raw("orchestrator"))
+	}
+	for _, key := range orchestratorKeys {
+		if filled(r, key) {
+			r.Fault(key, "is for an orchestrator (orchestrator: true); a turn has spawns of its own")
+		}
+	}
+	return false
+}
+
+// rounds makes the turns of an orchestrator. Without rounds it starts its sessions and is over. With rounds each starts its sessions and the
+// next one waits for their end, then for the think time; a last turn waits for those of the last round.
+func (g *graph) rounds(r *rows.Row) []conversation.Turn {
+	think := r.Duration("think_time_ms")
+	for _, key := range []string{"think_time_sigma", "think_time_min_ms", "think_time_max_ms"} {
+		if r.Has(key) {
+			r.Fault(key, "not built yet; built is think_time_ms, a fixed time")
+		}
+	}
+	turn := func(wait *float64) conversation.Turn {
+		return conversation.Turn{Silent: true, Delay: delay(wait, g.DelayRatio, g.DelayCap), Origin: r.Where}
+	}
+	if !r.Has("rounds") {
+		if think != nil {
+			r.Fault("think_time_ms", "needs rounds")
+		}
+		g.round(r, r, 0, 0)
+		return []conversation.Turn{turn(nil)}
+	}
+	var turns []conversation.Turn
+	if rows.Kind(r.Raw("rounds")) == "array" {
+		items := r.List("rounds")
+		if len(items) == 0 {
+			r.Fault("rounds", "at least one round is needed")
+		}
+		if filled(r, "spawns") {
+			r.Fault("spawns", "each of the rounds has its own")
+		}
+		seen := map[string]bool{}
+		for i, raw := range items {
+			turns = append(turns, turn(g.listed(r, i, raw, len(items), think, seen)))
+		}
+		return append(turns, turn(nil))
+	}
+	n := r.Int("rounds", 1)
+	if n == nil {
+		return []conversation.Turn{turn(nil)}
+	}
+	if *n > mostRounds {
+		r.Fault("rounds", "must be at most %d, got %d", mostRounds, *n)
+		return []conversation.Turn{turn(nil)}
+	}
+	for i := range *n {
+		turns = append(turns, turn(think))
+		g.round(r, r, i, *n)
+	}
+	return append(turns, turn(nil))
+}
+
+// listed reads a round that has sessions of its own, and returns its think time.
+func (g *graph) listed(r *rows.Row, i int, raw json.RawMessage, rounds int, think *float64, seen map[string]bool) *float64 {
+	item := r.Item("rounds", i, raw)
+	if item == nil {
+		return nil
+	}
+	for _, key := range strange(item, []string{"spawns", "think_time_ms"}) {
+		item.Fault(key, "unknown key; allowed are spawns, think_time_ms")
+	}
+	for _, child := range item.Strings("spawns") {
+		if seen[child] {
+			item.Fault("spawns", "%q is in another round too: its answers could not be told apart", child)
+		}
+		seen[child] = true
+	}
+	g.round(r, item, i, rounds)
+	if item.Has("think_time_ms") {
+		return item.Duration("think_time_ms")
+	}
+	return think
+}
+
+// round notes what a round starts; the turn behind it waits, where there are rounds.
+func (g *graph) round(r, item *rows.Row, turn, rounds int) {
+	names := item.Strings("spawns")
+	if len(names) == 0 {
+		item.Fault("spawns", "at least one session is needed")
+	}
+	seen := map[string]bool{}
+	for _, name := range names {
+		if seen[name] {
+			item.Fault("spawns", "%q is there twice", name)
+		}
+		seen[name] = true
+		k := link{row: r, field: "spawns", target: name, session: len(g.sessions), turn: turn}
+		if rounds > 0 {
+			k.join = turn + 1
+		}
+		g.links = append(g.links, k)
+	}
+}
