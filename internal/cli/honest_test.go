@@ -29,7 +29,7 @@ var trials = map[string][2]string{
 	"--synthesis-output-len-multiplier": {"2", "--input-file t.jsonl"}, "--synthesis-max-isl": {"99", "--input-file t.jsonl"}, "--synthesis-max-osl": {"99", "--input-file t.jsonl"},
 	"--model": {"other", ""}, "--model-selection-strategy": {"random", ""}, "--endpoint": {"/x", ""}, "--endpoint-type": {"completions", ""}, "--streaming": {},
 	"--url": {"h:1", ""}, "--url-strategy": {"round_robin", ""}, "--request-timeout-seconds": {"3", ""}, "--api-key": {"k", ""}, "--transport": {"http", "--endpoint-type kserve"}, "--backend": {"vllm", "--endpoint-type kserve"},
-	"--grpc-method":           {"ModelInfer", "--endpoint-type kserve"},
+	"--grpc-descriptors": {"p.txt", "--endpoint-type kserve"}, "--grpc-method": {"ModelInfer", "--endpoint-type kserve"},
 	"--use-legacy-max-tokens": {}, "--use-server-token-count": {}, "--connection-reuse-strategy": {"never", ""}, "--capture": {"auto", ""}, "--http-version": {"2", ""},
 	"--tls-ca-file": {"ca.pem", ""}, "--tls-cert-file": {"ca.pem", "--tls-key-file p.txt"}, "--tls-key-file": {"p.txt", "--tls-cert-file ca.pem"}, "--tls-server-name": {"x", ""},
 	"--tls-insecure": {}, "--proxy": {"p:1", ""}, "--uds-path": {"p.sock", ""}, "--session-header": {"X-A", ""},

@@ -36,6 +36,13 @@ func (r *resolver) endpointSection() {
 		r.warn("%s has no effect: it is for --endpoint-type kserve", r.as("--backend"))
 		e.Backend = ""
 	}
+	if e.Type == "dynamic_grpc" && e.GRPCMethod == "" {
+		r.fail("%s dynamic_grpc needs --grpc-method package.Service/Method", r.as("--endpoint-type"))
+	}
+	if e.GRPCDescriptors != "" && e.Type != "dynamic_grpc" {
+		r.warn("%s has no effect: it is for --endpoint-type dynamic_grpc", r.as("--grpc-descriptors"))
+		e.GRPCDescriptors = ""
+	}
 	if e.GRPCMethod != "" && e.Transport != grpcScheme {
 		r.fail("%s needs an endpoint type that goes over gRPC: kserve or dynamic_grpc", r.as("--grpc-method"))
 	}

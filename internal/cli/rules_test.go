@@ -163,7 +163,7 @@ var ruleLines = []struct{ line, want string }{
 	{"--session-concurrency -1", "!must be >= 1"},
 	{"--service-kind openai", "?--endpoint-type decides"},
 	{"--service-kind tensorrtllm_engine", "!--service-kind: "},
-	{"--service-kind dynamic_grpc", "!--service-kind dynamic_grpc: not built yet"},
+	{"--service-kind dynamic_grpc", "!needs --grpc-method package.Service/Method"},
 	{"--output-tokens-mean-deterministic", "!needs --osl"},
 }
 

@@ -41,6 +41,9 @@ func (r *resolver) servedModel() (config.Model, bool) {
 		r.fail("no model: name it with --model")
 		return config.Model{}, false
 	}
+	if e.Type == "dynamic_grpc" { // its messages name what they like
+		return config.Model{Name: e.Type}, true
+	}
 	if e.Transport == grpcScheme { // there is no list of models over gRPC
 		r.fail("no model: name it with --model")
 		return config.Model{}, false

@@ -50,9 +50,10 @@ type Endpoint struct {
 	APIKey              string          `yaml:"api_key,omitempty"` // secret; empty sends none
 	Timeout             Seconds         `yaml:"timeout"`           // total time of one request; 0 and Forever are without limit
 	Streaming           bool            `yaml:"streaming"`
-	Transport           string          `yaml:"transport,omitempty"`   // http (as empty) or grpc
-	GRPCMethod          string          `yaml:"grpc_method,omitempty"` // package.Service/Method; empty: the endpoint type's own
-	Backend             string          `yaml:"backend,omitempty"`     // of Triton: tensorrtllm (as empty), vllm
+	Transport           string          `yaml:"transport,omitempty"`        // http (as empty) or grpc
+	GRPCMethod          string          `yaml:"grpc_method,omitempty"`      // package.Service/Method; empty: the endpoint type's own
+	GRPCDescriptors     string          `yaml:"grpc_descriptors,omitempty"` // file; empty: the server is asked
+	Backend             string          `yaml:"backend,omitempty"`          // of Triton: tensorrtllm (as empty), vllm
 	ConnectionReuse     ConnectionReuse `yaml:"connection_reuse"`
 	HTTPVersion         string          `yaml:"http_version"` // 1.1, 2
 	TLS                 TLS             `yaml:"tls"`
@@ -140,6 +141,7 @@ var endpointRows = group("Endpoint", []setting.Row{
 	{Secret: redact.Secret, Flags: []string{"--api-key"}, Key: "endpoint.api_key", Common: true, Kind: setting.Text, Absent: true, Help: "key sent as bearer token; never written anywhere"},
 	{Flags: []string{"--transport", "--transport-type"}, Key: "endpoint.transport", Kind: setting.Enum, Choices: []string{"http", "grpc"}, Help: "transport, where the endpoint type knows both; else by the URL's scheme (grpc://, grpcs://)"},
 	{Flags: []string{"--grpc-method"}, Key: "endpoint.grpc_method", Kind: setting.Text, Help: "gRPC method package.Service/Method; kserve: ModelInfer in place of the stream"},
+	{Flags: []string{"--grpc-descriptors"}, Key: "endpoint.grpc_descriptors", Kind: setting.Path, Help: "descriptor set of dynamic_grpc's method, as protoc writes it; else the server is asked by reflection"},
 	{Flags: []string{"--backend"}, Key: "endpoint.backend", Kind: setting.Enum, Choices: []string{"tensorrtllm", "vllm"}, Help: "Triton backend whose input tensors kserve sends"},
 	{Flags: []string{"--use-legacy-max-tokens"}, Key: "endpoint.use_legacy_max_tokens", Kind: setting.Bool, Help: "send max_tokens, not max_completion_tokens"},
 	{Flags: []string{"--use-server-token-count"}, Key: "endpoint.use_server_token_count", Common: true, Kind: setting.Bool, Help: "take token counts from the server's usage"},

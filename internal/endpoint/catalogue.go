@@ -55,8 +55,8 @@ var catalogue = []Endpoint{
 		Streams: true, ProducesTokens: true, TokenizesInput: true, GRPC: true, Open: openKServe},
 	{Name: "generate", Path: "/v2/models/{model}/generate", StreamPath: "/v2/models/{model}/generate_stream", Title: "LLM Metrics",
 		Summary: "Triton generate extension", Streams: true, ProducesTokens: true, TokenizesInput: true, Open: generateType.open},
-	{Name: "dynamic_grpc", Title: "LLM Metrics", Summary: "any bidirectional gRPC method",
-		Streams: true, Produces: record.Other},
+	{Name: "dynamic_grpc", Title: "LLM Metrics", Summary: "any gRPC method, its messages as JSON",
+		Streams: true, Produces: record.Other, GRPC: true, Open: openDynamic},
 	{Name: "nvclip", Path: "/v1/embeddings", Title: "NIM Embeddings Metrics", Summary: "NV-CLIP embeddings of texts and images",
 		TokenizesInput: true, Images: true, Produces: record.Embeddings, Open: nvclipType.open},
 }

@@ -125,9 +125,11 @@ type Settings struct {
 	Timeout      time.Duration // of a request, for messages; 0 = none
 	Download     bool          // fetch what a job made
 
-	GRPC    bool   // requests go over gRPC
-	Method  string // gRPC method in place of the type's own, "" = that
-	Backend string // of Triton: tensorrtllm (as ""), vllm
+	GRPC   bool   // requests go over gRPC
+	Method string // gRPC method in place of the type's own, "" = that
+	// Descriptors is a file with a FileDescriptorSet of the method, "" = the server is asked.
+	Descriptors string
+	Backend     string // of Triton: tensorrtllm (as ""), vllm
 }
 
 // Member is one named JSON value.

@@ -20,7 +20,7 @@ func FuzzDecode(f *testing.F) {
 			if !e.Built() {
 				continue
 			}
-			c := codec(t, e.Name, Settings{Extras: []Member{extra("payload_template", "{}")}})
+			c := codec(t, e.Name, Settings{Method: "p.S/M", Extras: []Member{extra("payload_template", "{}")}})
 			reply, failure := Decode(c, rec, DecodeOptions{})
 			if failure == nil && len(reply.Contents) == 0 {
 				t.Fatal("success without content")

@@ -99,12 +99,15 @@ func firstElement(s *jsontext.Scanner) (text jsontext.Text) {
 	return text
 }
 
+// Needs implements Learner.
+func (c *kserveCodec) Needs() bool { return false }
+
 // Ask implements Learner.
-func (c *kserveCodec) Ask(model string) Request {
+func (c *kserveCodec) Ask(model string) *Request {
 	if c.set.GRPC {
-		return Request{Path: openinference.ModelMetadata, Body: record.Plain(jsontext.AppendString([]byte(`{"name":`), model), []byte("}"))}
+		return &Request{Path: openinference.ModelMetadata, Body: record.Plain(jsontext.AppendString([]byte(`{"name":`), model), []byte("}"))}
 	}
-	return Request{Method: "GET", Path: modelPath(model)}
+	return &Request{Method: "GET", Path: modelPath(model)}
 }
 
 // Learn implements Learner.

@@ -16,8 +16,10 @@ type RPC interface {
 
 // Learner is a codec that wants to know something of each model before the run.
 type Learner interface {
-	// Ask is the request that the server is asked with.
-	Ask(model string) Request
+	// Needs tells that nothing can be sent before the server has told.
+	Needs() bool
+	// Ask is the request that the server is asked with; nil = nothing is to be asked.
+	Ask(model string) *Request
 	// Learn takes the answer in. Remarks are for the user; an error says why the model cannot be used.
 	Learn(model string, answer []byte) (remarks []string, err error)
 }

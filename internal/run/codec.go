@@ -19,7 +19,7 @@ func settings(b *config.Benchmark, streaming bool) endpoint.Settings {
 		Spell: b.As, LegacyMaxTokens: b.Endpoint.UseLegacyMaxTokens, ServerTokenCount: b.Endpoint.UseServerTokenCount, PerChunkUsage: b.Endpoint.PerChunkUsage,
 		ForceContentParts: b.Environment.ForceContentParts,
 		ContentType:       b.Endpoint.RequestContentType, PollInterval: b.Environment.HTTP.VideoPollInterval.Duration(), Download: b.Endpoint.DownloadVideo,
-		GRPC: overGRPC(b), Method: b.Endpoint.GRPCMethod, Backend: b.Endpoint.Backend,
+		GRPC: overGRPC(b), Method: b.Endpoint.GRPCMethod, Descriptors: b.Endpoint.GRPCDescriptors, Backend: b.Endpoint.Backend,
 	}
 	if t := b.Endpoint.Timeout; !t.Infinite() {
 		s.Timeout = t.Duration()

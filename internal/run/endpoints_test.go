@@ -42,6 +42,10 @@ var speech = map[string][]spoken{
 	"template":            {{extras: `{"text": {{ text|tojson }}, "stream": {{ stream|tojson }}}`}},
 	"raw":                 {{row: `{"messages":[{"role":"user","content":"hi"}],"text":"` + sentence + `","stream":true}`}},
 	"video_generation":    {{change: func(b *config.Benchmark) { b.Endpoint.DownloadVideo = true }}},
+	"dynamic_grpc": {{row: `{"messages":[{"modelName":"m","inputs":[{"name":"text_input","datatype":"BYTES","shape":["1"],"contents":{"bytesContents":["aGk="]}},` +
+		`{"name":"stream","datatype":"BOOL","shape":["1"],"contents":{"boolContents":[true]}}]}]}`, change: func(b *config.Benchmark) {
+		b.Endpoint.GRPCMethod, b.Dataset().Format = "inference.GRPCInferenceService/ModelStreamInfer", "raw_payload"
+	}}},
 	"kserve": {
 		{}, {name: " unary", whole: true, change: func(b *config.Benchmark) { b.Endpoint.GRPCMethod = "ModelInfer" }},
 		{name: " vllm", change: func(b *config.Benchmark) { b.Endpoint.Backend = "vllm" }},

@@ -23,8 +23,15 @@ func learn(ctx context.Context, e *executor, models []string, warn func(string))
 		return nil
 	}
 	for _, model := range models {
-		answer, err := e.ask(ctx, codec.Ask(model))
-		if err != nil {
+		question := codec.Ask(model)
+		if question == nil {
+			continue
+		}
+		answer, err := e.ask(ctx, question)
+		switch {
+		case err != nil && codec.Needs():
+			return fmt.Errorf("the server does not describe its methods: %w", err)
+		case err != nil:
 			warn(fmt.Sprintf("the server does not describe model %s (%v); what is usual is sent", model, err))
 			continue
 		}
@@ -40,7 +47,7 @@ func learn(ctx context.Context, e *executor, models []string, warn func(string))
 }
 
 // ask sends a request outside the load and gives the body of its answer.
-func (e *executor) ask(ctx context.Context, req endpoint.Request) ([]byte, error) {
+func (e *executor) ask(ctx context.Context, req *endpoint.Request) ([]byte, error) {
 	ctx, stop := context.WithTimeout(ctx, learnTime)
 	defer stop()
 	target, err := e.addresses.of(0, req.Path)
