@@ -46,6 +46,13 @@ type Arrival struct {
 	Known bool // false: the packets do not tell, At is the point's own Read
 }
 
+// Mark is a stretch of a stream, from where the one before ended.
+type Mark struct {
+	End   uint64 // bytes of the stream up to its end
+	At    int64  // instant at which they had all arrived
+	Known bool   // false: the packets do not tell, At is the instant that was asked with
+}
+
 // Stats of a capture.
 type Stats struct {
 	Packets uint64 // that came through the ring

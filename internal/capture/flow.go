@@ -118,3 +118,25 @@ func (f *flow) arrival(p Point) Arrival {
 	}
 	return Arrival{At: f.marks[f.head].at, Known: true}
 }
+
+// through gives the marks up to a point, for who does not know yet which places of the stream will be asked for. What lies before the point is
+// forgotten.
+func (f *flow) through(p Point) (list []Mark) {
+	if f.lost {
+		return []Mark{{End: p.End, At: p.Read}}
+	}
+	if p.End > f.front {
+		f.advance(p.End, p.Read, false)
+	}
+	for ; f.head < len(f.marks); f.head++ {
+		m := f.marks[f.head]
+		one := Mark{End: min(m.end, p.End), At: m.at, Known: m.sure && m.at <= p.Read}
+		if !one.Known {
+			one.At = p.Read
+		}
+		if list = append(list, one); m.end > p.End {
+			break
+		}
+	}
+	return list
+}

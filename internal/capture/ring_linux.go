@@ -189,6 +189,17 @@ func (f *Flow) Arrivals(points []Point, out []Arrival) {
 	}
 }
 
+// Through gives the instants of all that arrived up to a point and was in no answer before: the stretches end with it. Points must ascend.
+func (f *Flow) Through(p Point) []Mark {
+	if f == nil {
+		return nil
+	}
+	f.c.mu.Lock()
+	defer f.c.mu.Unlock()
+	f.c.drain()
+	return f.f.through(p)
+}
+
 // Close forgets the connection.
 func (f *Flow) Close() {
 	if f == nil {

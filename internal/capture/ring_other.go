@@ -26,6 +26,9 @@ func (*Flow) Arrivals(points []Point, out []Arrival) {
 	}
 }
 
+// Through gives nothing.
+func (*Flow) Through(Point) []Mark { return nil }
+
 // Close does nothing.
 func (*Flow) Close() {}
 

@@ -10,6 +10,8 @@ import (
 
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
+
+	"aiperf/internal/capture"
 )
 
 // Flow control of what we receive (RFC 9113, section 5.2). A stream's window is what its reader may lag behind; the connection's is never
@@ -34,10 +36,11 @@ const h2FewStreams = 100
 type h2conn struct {
 	client *Client
 	k      *conn
-	frames *http2.Framer // of what comes in
-	unread []byte        // bytes read and in no frame yet
-	ended  chan struct{} // closed when the reading goroutine is gone
-	ready  chan struct{} // closed when the server's settings are there
+	frames *http2.Framer  // of what comes in
+	unread []byte         // bytes read and in no frame yet
+	marks  []capture.Mark // packets that brought them; nil = they are not captured
+	ended  chan struct{}  // closed when the reading goroutine is gone
+	ready  chan struct{}  // closed when the server's settings are there
 
 	mu       sync.Mutex // guards what follows
 	streams  map[uint32]*h2stream
@@ -121,6 +124,9 @@ func (h *h2conn) more() error {
 		return malformed("The server does not speak HTTP/2: %s", quote(got))
 	}
 	h.unread = got
+	if seen := h.k.flow.Through(capture.Point{End: h.k.end, Read: h.k.tie.Real(h.k.at)}); len(seen) > 0 {
+		h.marks = seen // else the read is of the same TLS record as the one before
+	}
 	return nil
 }
 
@@ -206,7 +212,7 @@ func (h *h2conn) data(fh http2.FrameHeader) error {
 // arrived tells how the bytes that were just taken from what is unread came in.
 func (h *h2conn) arrived() piece {
 	k := h.k
-	p := piece{arrival: k.arrival, behind: len(h.unread) > 0 || k.left(), end: k.end}
+	p := piece{arrival: k.arrival, marks: h.marks, behind: len(h.unread) > 0 || k.left(), end: k.end}
 	if !k.sealed {
 		p.end -= uint64(len(h.unread))
 	}

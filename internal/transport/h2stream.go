@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/net/http2"
+
+	"aiperf/internal/capture"
 )
 
 // h2stream is one exchange on an HTTP/2 connection: the bytes of its answer, each with the instant of the read that brought it. The
@@ -48,9 +50,10 @@ type h2stream struct {
 // piece is a run of bytes that one read brought for one stream, or the head of its answer.
 type piece struct {
 	arrival
-	n      int    // bytes
-	end    uint64 // place in the connection behind the last of them
-	behind bool   // more lies behind them in the read, of whatever stream
+	marks  []capture.Mark // packets that brought the read; nil = they are not captured
+	n      int            // bytes
+	end    uint64         // place in the connection behind the last of them
+	behind bool           // more lies behind them in the read, of whatever stream
 	head   *head
 }
 
@@ -159,7 +162,7 @@ func (s *h2stream) swap() (ready bool, err error) {
 // take puts the instants of a piece into the intake.
 func (s *h2stream) take(p piece) {
 	floor := s.at
-	s.arrival, s.intake.end, s.behind = p.arrival, p.end, p.behind
+	s.arrival, s.marks, s.intake.end, s.behind = p.arrival, p.marks, p.end, p.behind
 	s.at = max(s.at, floor)
 	s.user = max(s.user, s.at)
 	if p.fills != s.read {

@@ -27,7 +27,8 @@ type intake struct {
 	end    uint64 // bytes of the connection that had to arrive for what was given
 	sealed bool   // they are TLS records
 	tie    *clock.Tie
-	flow   *capture.Flow // nil = the packets of the connection are not captured
+	flow   *capture.Flow  // nil = the packets of the connection are not captured, or marks tells of them
+	marks  []capture.Mark // packets that brought the read, where several streams share it
 
 	reads              int // with a kernel stamp, in this request
 	unstamped          int
@@ -68,7 +69,7 @@ func (in *intake) count() {
 	in.reads++
 	in.delaySum += delay
 	in.delayMax, in.lastMax = max(in.delayMax, delay), max(in.lastMax, delay)
-	if in.flow == nil { // else by message, when the packets are known
+	if in.flow == nil && in.marks == nil { // else by message, when the packets are known
 		in.delays.add(delay)
 	}
 }

@@ -152,6 +152,10 @@ func b2u(yes bool) uint64 {
 // note keeps a place to be asked for.
 func (x *Exchange) note(what int32, end uint64) {
 	k := x.in
+	if k.marks != nil {
+		x.markNote(note{end, k.at, k.user, what})
+		return
+	}
 	if k.flow == nil {
 		return
 	}
@@ -186,6 +190,24 @@ func (x *Exchange) askPackets() {
 		x.settleNote(q, at, a.Known && steady)
 	}
 	p.notes = p.notes[:0]
+}
+
+// markNote settles a note by the packets that are known to have brought the read.
+func (x *Exchange) markNote(q note) {
+	p, k := &x.packets, x.in
+	p.floor = max(p.floor, k.began)
+	at, known := q.at, false
+	for _, m := range k.marks {
+		if m.End >= q.end {
+			known = m.Known && k.tie.Step() == 0
+			if known {
+				at = min(max(k.tie.Instant(m.At), p.floor), q.at)
+				p.floor = at
+			}
+			break
+		}
+	}
+	x.settleNote(q, at, known)
 }
 
 // settleNote gives what a note stands for its instant.
@@ -230,8 +252,8 @@ func (x *Exchange) packetsOver() {
 	if x.arena != nil {
 		messages = len(x.arena.messages)
 	}
-	if k.flow != nil && x.head != nil {
-		if p.lastEnd != 0 {
+	if (k.flow != nil || k.marks != nil) && x.head != nil {
+		if p.lastEnd != 0 && k.flow != nil {
 			p.notes = append(p.notes, note{p.lastEnd, x.trace.LastChunk, p.lastUser, noteLast})
 		}
 		if x.err == nil && k.end >= p.lastEnd {

@@ -229,7 +229,9 @@ func (x *Exchange) gotBytes(n int) {
 		x.note(noteFirst, x.position(n-1))
 	}
 	t.LastChunk = k.at
-	x.lastEnd, x.lastUser = x.position(0), k.user
+	if x.lastEnd, x.lastUser = x.position(0), k.user; k.marks != nil {
+		x.note(noteLast, x.lastEnd)
+	}
 	t.BytesReceived += n
 	if c := k.reads + k.unstamped; c != x.count {
 		x.count = c
