@@ -7,7 +7,7 @@ LDFLAGS := -s -w -X aiperf/internal/cli.version=$(VERSION)
 FUZZTIME ?= 60s
 TEXTS    ?= 1500
 
-.PHONY: all build test test-wide test-media wide-data race race-fast lint bench fuzz tools
+.PHONY: all build test test-real test-wide test-media wide-data race race-fast lint bench fuzz tools
 
 all: build
 
@@ -29,6 +29,9 @@ wide-data: ## what test-wide compares
 
 test-media: ## every kind of generated picture, sound and clip opened by programs of other hands: ffmpeg, sox, ImageMagick
 	$(GO) run ./internal/dataset/media/witness
+
+test-real: build ## runs against servers that others wrote, installed under .real (NAMES="hypercorn llamacpp": some of them)
+	test/real/run $(NAMES)
 
 lint: ## formatting, vet, the floors of the house, golangci-lint (make tools installs it)
 	@test -z "$$(gofmt -l cmd internal)" || { gofmt -l cmd internal; echo 'not gofmt-ed'; exit 1; }
