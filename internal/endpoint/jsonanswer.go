@@ -125,7 +125,7 @@ func (d *jsonAnswer) read(m *record.Message, index int) *record.Error {
 		switch {
 		case string(doc) == "[DONE]" || len(doc) == 0:
 		case !d.document(doc):
-			d.unread(doc, m.At, index)
+			d.unread(bytes.TrimPrefix(m.Raw[len(dataField):], []byte{' '}), m.At, index)
 		case d.suspicious():
 			if f := streamFailure(m.Raw, true); f != nil {
 				return f
@@ -141,16 +141,18 @@ func (d *jsonAnswer) read(m *record.Message, index int) *record.Error {
 
 // plainData cuts the data out of a message of one line "data: VALUE", which is what nearly all are.
 func plainData(m *record.Message) ([]byte, bool) {
-	const prefix = "data:"
 	raw := m.Raw
-	if m.Fields != nil || len(raw) < len(prefix) || string(raw[:len(prefix)]) != prefix {
+	if m.Fields != nil || len(raw) < len(dataField) || string(raw[:len(dataField)]) != dataField {
 		return nil, false
 	}
 	if !m.Line && (bytes.IndexByte(raw, '\n') >= 0 || bytes.IndexByte(raw, '\r') >= 0) {
 		return nil, false
 	}
-	return bytes.Trim(raw[len(prefix):], " \t"), true
+	return bytes.Trim(raw[len(dataField):], " \t"), true
 }
+
+// dataField begins a line of data.
+const dataField = "data:"
 
 // readEvent reads a message of several lines, or one from an export.
 func (d *jsonAnswer) readEvent(m *record.Message, index int) *record.Error {
@@ -172,7 +174,7 @@ func (d *jsonAnswer) readEvent(m *record.Message, index int) *record.Error {
 	}
 	d.lines = d.event.DataLines(d.lines[:0])
 	if len(d.lines) < 2 || !d.eachLine() {
-		d.unread(data, m.At, index)
+		d.unread(d.event.Text(), m.At, index)
 		return nil
 	}
 	for _, line := range d.lines {
@@ -184,7 +186,7 @@ func (d *jsonAnswer) readEvent(m *record.Message, index int) *record.Error {
 	return nil
 }
 
-// unread takes what is not JSON in its own way, if the type has one.
+// unread takes what is not JSON in its own way, if the type has one: blanks of a text are its own.
 func (d *jsonAnswer) unread(doc []byte, at int64, index int) {
 	if d.loose == nil || d.unframed {
 		d.skipped++

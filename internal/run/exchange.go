@@ -9,7 +9,7 @@ import (
 	"aiperf/internal/transport/rpc"
 )
 
-// carrier carries requests over one protocol. HTTP/1.1 is one, gRPC another; the executor knows of none.
+// carrier carries requests over one protocol. HTTP is one, gRPC another; the executor knows of none.
 type carrier interface {
 	// Prepare gets everything ready that can be ready before the instant at which the request leaves. What fails is for Receive to report.
 	Prepare(ctx context.Context, r *transport.Request) exchange
@@ -27,13 +27,13 @@ type exchange interface {
 	Drop()
 }
 
-// http1 carries requests over HTTP/1.1.
-type http1 struct{ *transport.Client }
+// overHTTP carries requests over HTTP/1.1 or HTTP/2, as its client was told.
+type overHTTP struct{ *transport.Client }
 
-var _ carrier = http1{}
+var _ carrier = overHTTP{}
 
 // Prepare implements carrier.
-func (h http1) Prepare(ctx context.Context, r *transport.Request) exchange {
+func (h overHTTP) Prepare(ctx context.Context, r *transport.Request) exchange {
 	return h.Client.Prepare(ctx, r)
 }
 

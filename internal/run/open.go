@@ -125,7 +125,7 @@ func (o *opened) connect(cfg *config.Benchmark, r *resolved, agent string, warn 
 	if o.client, err = transport.NewClient(connections); err != nil {
 		return inWords(cfg, err)
 	}
-	o.carrier = http1{o.client}
+	o.carrier = overHTTP{o.client}
 	o.held.opened(func() error { o.client.Close(); return nil })
 	return nil
 }

@@ -277,7 +277,7 @@ func (x *Exchange) finish(reusable bool) {
 	x.client.count.stamped.Add(int64(k.reads))
 	x.client.count.unstamped.Add(int64(k.unstamped))
 	switch {
-	case !reusable || o.ForceClose || o.Reuse == Never || o.Reuse == Sticky && x.req.LastTurn:
+	case !reusable || o.ForceClose || o.Reuse == Never || o.Reuse == Sticky && (x.req.LastTurn || x.err != nil):
 		k.close()
 		x.client.pool.release()
 	case o.Reuse == Sticky:

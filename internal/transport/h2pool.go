@@ -214,7 +214,7 @@ func (x *Exchange) leaveStream(good bool) {
 		s.close(x.sent != 0)
 		return
 	}
-	keep := good && o.Reuse == Sticky && !o.ForceClose && !x.req.LastTurn
+	keep := good && o.Reuse == Sticky && !o.ForceClose && !x.req.LastTurn && x.err == nil
 	p.mu.Lock()
 	switch {
 	case keep && !p.closed:

@@ -8,9 +8,10 @@ model_list:
     litellm_params: {model: openai/m, api_key: none, mock_response: "one two three four five six seven eight nine ten"}
 YAML
 at=$(port)
+export LITELLM_MASTER_KEY=sk-0123456789abcdef0123456789abcdef
 serve litellm.log "$work/litellm/bin/litellm" --config "$work/litellm.yaml" --host 127.0.0.1 --port "$at" --telemetry False
 listening "$at"
-common=(--model m --tokenizer gpt-4 --url "http://127.0.0.1:$at" --concurrency 4 --request-count 40 --isl 30)
+common=(--api-key "$LITELLM_MASTER_KEY" --model m --tokenizer builtin --url "http://127.0.0.1:$at" --concurrency 4 --request-count 40 --isl 30)
 profile litellm-whole "${common[@]}"
 check litellm-whole 40
 profile litellm-stream "${common[@]}" --streaming

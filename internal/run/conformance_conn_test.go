@@ -1,0 +1,416 @@
+package run
+
+import (
+	"bufio"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"aiperf/internal/config"
+	"aiperf/internal/endpoint"
+	"aiperf/internal/transport"
+)
+
+// connectionCases are the rows of section 16.2 that the tests below settle, with TestConformanceOfRequestHeads and
+// TestConformanceOfRecords.
+var connectionCases = []string{"H06", "H17", "H18", "H21", "H22", "H24", "H33", "H37", "H37a", "H37b", "H38", "H39", "H40", "H41", "H42", "H43", "H44", "H45",
+	"H46", "H46a", "H47", "H48", "H49", "H50", "H51", "H52", "H54", "H55"}
+
+// H17, H18, H21: no connection.
+func TestConformanceWithoutConnection(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := "http://" + l.Addr().String()
+	l.Close()
+	ask(t, at, asked{}).is(t, "H17", transport.ErrConnect, "")
+	ask(t, "http://no-such-host.invalid", asked{}).is(t, "H18", transport.ErrDNS, "")
+	g := ask(t, "http://192.0.2.1", impatient) // TEST-NET-1: nobody accepts; a network without a route says so at once
+	if e := g.failure; e == nil || e.Type != transport.ErrTimeout && e.Type != transport.ErrConnect || g.Trace.ConnectStart == 0 {
+		t.Errorf("H21: %+v, %+v", e, g.Trace)
+	}
+}
+
+// H22, H37a, H37b: connections that are used again, or must not be.
+func TestConformanceOfUsedConnections(t *testing.T) {
+	t.Parallel()
+	answer := measured(jsonHead, document)
+	two := asked{whole: true, turns: 2}
+	for _, c := range []struct {
+		id      string
+		script  func(p *player)
+		outcome string
+		conns   int
+	}{
+		{"H22", func(p *player) { // idle close: dialled again
+			p.request()
+			p.say(answer)
+		}, "ok", 2},
+		{"H22", func(p *player) { // closed after the second request was read: one failure
+			p.request()
+			p.say(answer)
+			p.request()
+		}, transport.ErrClosed, 1},
+		{"H37a", func(p *player) {
+			for p.request() {
+				p.say(answer + "more")
+			}
+		}, "ok", 2},
+		{"H37a", func(p *player) {
+			for p.request() {
+				p.say(jsonHead + "Transfer-Encoding: chunked\r\n\r\n" + chunks(document) + lastPart)
+				p.say("more")
+			}
+		}, "ok", 2},
+	} {
+		s := play(t, c.script)
+		g := ask(t, s.url, two)
+		if c.outcome == "ok" {
+			g.is(t, c.id, "ok", "", "a")
+		} else {
+			g.is(t, c.id, c.outcome, "")
+		}
+		if first := g.all[0]; first.Error != nil {
+			t.Errorf("%s: the first request failed: %+v", c.id, first.Error)
+		}
+		s.mu.Lock()
+		if s.conns != c.conns || len(s.heads) != 2 {
+			t.Errorf("%s: %d connections, %d requests; want %d and 2", c.id, s.conns, len(s.heads), c.conns)
+		}
+		s.mu.Unlock()
+	}
+}
+
+// H37b: a server that closes within 1 ms of its answer, unannounced, fails no request. Where the machine keeps it from closing so soon, it is tried
+// again.
+func TestConformanceOfQuickCloses(t *testing.T) {
+	t.Parallel()
+	for range 10 {
+		s := play(t, func(p *player) {
+			p.request()
+			p.say(measured(jsonHead, document))
+		})
+		if g := ask(t, s.url, asked{whole: true, turns: 2}); g.failure == nil && g.all[0].Error == nil && s.conns == 2 {
+			return
+		}
+	}
+	t.Error("H37b: ten pairs of requests failed")
+}
+
+// H24, H33, H37: answers in parts.
+func TestConformanceOfPacedAnswers(t *testing.T) {
+	t.Parallel()
+	const gap = 30 * time.Millisecond
+	s := play(t, func(p *player) {
+		p.request()
+		parts := zipped(expand("data: D(a)⏎⏎")[0], expand("data: D(b)⏎⏎")[0])
+		p.pace(gap, eventHead+"Content-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n"+chunks(parts[0]), chunks(parts[1])+lastPart)
+	})
+	g := ask(t, s.url, asked{})
+	if g.is(t, "H24", "ok", "", "a", "b"); len(g.reply.Contents) == 2 && g.reply.Contents[1].At-g.reply.Contents[0].At < int64(gap)*3/4 {
+		t.Error("H24: messages were not timed separately")
+	}
+	s = play(t, func(p *player) {
+		p.in.ReadString('\n')
+		p.say(status("413 Content Too Large", "too large"))
+		p.in.Discard(1 << 20)
+	})
+	big := asked{headers: transport.HeaderSet{}, extras: []endpoint.Member{{Key: "x", Value: []byte(`"` + strings.Repeat("x", 32<<20) + `"`)}}}
+	if g := ask(t, s.url, big); g.failure == nil || g.failure.Code != 413 || g.stats.OpenConns != 0 {
+		t.Errorf("H33: %+v, %+v", g.failure, g.stats)
+	}
+	s = play(t, func(p *player) {
+		p.request()
+		time.Sleep(300 * time.Millisecond)
+		p.say(measured(jsonHead, document))
+	})
+	g = ask(t, s.url, inOnePiece)
+	if waited := g.Trace.FirstChunk - g.Trace.SendEnd; waited < int64(290*time.Millisecond) {
+		t.Errorf("H37: waited %v", time.Duration(waited))
+	}
+}
+
+// serves answers every request with the document, and counts connections.
+func serves(t *testing.T, fail func(n int) bool) *played {
+	var mu sync.Mutex
+	n := 0
+	return play(t, func(p *player) {
+		for p.request() {
+			mu.Lock()
+			n++
+			bad := fail != nil && fail(n)
+			mu.Unlock()
+			if bad {
+				p.say(status("500 Internal Server Error", "bad"))
+				continue
+			}
+			p.say(measured(jsonHead, document))
+		}
+	})
+}
+
+// H45 to H49: how requests share connections.
+func TestConformanceOfReuse(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		id              string
+		reuse           transport.Reuse
+		turns, sessions int
+		fail            func(n int) bool
+		conns           int
+	}{
+		{"H45", transport.Never, 1, 10, nil, 10}, {"H46", transport.Pooled, 1, 10, nil, 1}, {"H47", transport.Sticky, 3, 2, nil, 2},
+		{"H48", transport.Sticky, 3, 1, func(n int) bool { return n == 2 }, 2},
+	} {
+		s := serves(t, c.fail)
+		q := newAsker(t, s.url, asked{whole: true, turns: c.turns, options: func(o *transport.Options) { o.Reuse = c.reuse }})
+		reused := 0
+		for range c.sessions {
+			for _, rec := range q.ask(t).all {
+				if rec.Trace.Reused != 0 {
+					reused++
+				}
+			}
+		}
+		if s.conns != c.conns || reused != c.turns*c.sessions-c.conns {
+			t.Errorf("%s: %d connections, %d requests on used ones; want %d and %d", c.id, s.conns, reused, c.conns, c.turns*c.sessions-c.conns)
+		}
+		if c.id == "H45" && !slices.Contains(s.heads[0], "Connection: close") {
+			t.Errorf("H45: head %q", s.heads[0])
+		}
+		if c.id == "H47" && q.client.Stats().OpenConns != 0 {
+			t.Errorf("H47: %d connections are open behind the last turns", q.client.Stats().OpenConns)
+		}
+	}
+	s := serves(t, nil)
+	b := whole(t.TempDir(), s.url, 600)
+	b.Endpoint.Streaming, b.Phases[0].Concurrency = false, ptr(100)
+	var told locked
+	if run, err := Run(t.Context(), b, nil, Options{Err: &told}); err != nil || run.Profiling.Valid != 600 || s.conns > 100 {
+		t.Errorf("H49: %v, %d connections for 100 requests at once\n%s", err, s.conns, told.String())
+	}
+}
+
+// H50, H51, H52: cancellation.
+func TestConformanceOfCancellation(t *testing.T) {
+	t.Parallel()
+	for id, c := range map[string]struct {
+		after, answer time.Duration
+		outcome       string
+	}{"H50": {500 * time.Millisecond, 20 * time.Millisecond, "ok"}, "H51": {100 * time.Millisecond, 20 * time.Second, "499 RequestCancellationError"}} {
+		closed := make(chan bool, 1)
+		s := play(t, func(p *player) {
+			p.request()
+			select {
+			case <-time.After(c.answer):
+				p.say(measured(jsonHead, document))
+				closed <- false
+			case <-ended(p.in):
+				closed <- true
+			}
+		})
+		g := ask(t, s.url, asked{whole: true, cancel: c.after})
+		if c.outcome == "ok" {
+			g.is(t, id, "ok", "", "a")
+			continue
+		}
+		if g.is(t, id, c.outcome, "0.100s"); !<-closed || g.CancelledAt-g.Trace.SendEnd < int64(c.after) {
+			t.Errorf("%s: cancelled %v after it was sent", id, time.Duration(g.CancelledAt-g.Trace.SendEnd))
+		}
+	}
+	// H52: connecting, here a TLS handshake that the server makes slow, does not eat the delay.
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		<-r.Context().Done()
+	}))
+	srv.TLS = &tls.Config{GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { time.Sleep(400 * time.Millisecond); return nil, nil }}
+	srv.StartTLS()
+	t.Cleanup(srv.Close)
+	g := ask(t, srv.URL, asked{cancel: 100 * time.Millisecond, options: func(o *transport.Options) { o.TLS.Insecure = true }})
+	if g.is(t, "H52", "499 RequestCancellationError", "0.100s"); g.CancelledAt-g.Trace.SendEnd < int64(100*time.Millisecond) || g.Trace.ConnectEnd-g.Trace.ConnectStart < int64(390*time.Millisecond) {
+		t.Errorf("H52: cancelled %v after it was sent", time.Duration(g.CancelledAt-g.Trace.SendEnd))
+	}
+}
+
+// ended tells when a client closes its connection.
+func ended(in *bufio.Reader) <-chan struct{} {
+	over := make(chan struct{})
+	go func() {
+		_, _ = in.ReadByte()
+		close(over)
+	}()
+	return over
+}
+
+// H41: proxies of the environment only where the options say so. It sets the environment and so is not parallel.
+func TestConformanceOfProxies(t *testing.T) {
+	proxy, server := serves(t, nil), serves(t, nil)
+	for _, name := range []string{"http_proxy", "no_proxy", "NO_PROXY", "REQUEST_METHOD"} {
+		t.Setenv(name, "")
+	}
+	t.Setenv("HTTP_PROXY", proxy.url)
+	ask(t, server.url, inOnePiece).is(t, "H41", "ok", "", "a")
+	if proxy.conns != 0 {
+		t.Error("H41: the proxy was asked although nobody wants it")
+	}
+	ask(t, server.url, asked{whole: true, options: func(o *transport.Options) { o.ProxyFromEnv = true }}).is(t, "H41", "ok", "", "a")
+	if proxy.conns != 1 || server.conns != 1 || !strings.HasPrefix(proxy.heads[0][0], "POST "+server.url+"/v1/chat/completions HTTP/1.1") {
+		t.Errorf("H41: %q went to the proxy, %d connections to the server", proxy.heads, server.conns)
+	}
+}
+
+// H42, H43, H44, H54, H55: TLS, Unix sockets, HTTP/2.
+func TestConformanceOfProtocols(t *testing.T) {
+	t.Parallel()
+	tell := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, strings.Replace(document, `"a"`, `"`+r.Proto+`"`, 1))
+	})
+	start := func(change func(s *httptest.Server)) (s *httptest.Server, ca string) {
+		s = httptest.NewUnstartedServer(tell)
+		s.Config.ErrorLog = log.New(io.Discard, "", 0)
+		change(s)
+		s.StartTLS()
+		t.Cleanup(s.Close)
+		ca = filepath.Join(t.TempDir(), "ca.pem")
+		if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return s, ca
+	}
+	with := func(change func(o *transport.Options)) asked { return asked{whole: true, options: change} }
+	s, ca := start(func(s *httptest.Server) { s.EnableHTTP2 = true })
+	ask(t, s.URL, inOnePiece).is(t, "H42", transport.ErrCertificate, "")
+	ask(t, s.URL, with(func(o *transport.Options) { o.TLS.Insecure = true })).is(t, "H42", "ok", "", "HTTP/1.1")
+	ask(t, s.URL, with(func(o *transport.Options) { o.TLS.CAFile = ca })).is(t, "H43", "ok", "", "HTTP/1.1")
+	ask(t, s.URL, with(func(o *transport.Options) { o.TLS.CAFile, o.HTTP2 = ca, true })).is(t, "H55", "ok", "", "HTTP/2.0")
+	s, ca = start(func(s *httptest.Server) { s.TLS = &tls.Config{ClientAuth: tls.RequireAnyClientCert} })
+	if g := ask(t, s.URL, with(func(o *transport.Options) { o.TLS.CAFile = ca })); g.failure == nil {
+		t.Error("H44: the server took a client without a certificate")
+	}
+	key, err := x509.MarshalPKCS8PrivateKey(s.TLS.Certificates[0].PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keyFile := filepath.Join(t.TempDir(), "key.pem")
+	if err := os.WriteFile(keyFile, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ask(t, s.URL, with(func(o *transport.Options) { o.TLS.CAFile, o.TLS.CertFile, o.TLS.KeyFile = ca, ca, keyFile })).is(t, "H44", "ok", "", "HTTP/1.1")
+
+	path := filepath.Join(t.TempDir(), "s")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all http.Protocols
+	all.SetHTTP1(true)
+	all.SetUnencryptedHTTP2(true)
+	local := &http.Server{Handler: tell, Protocols: &all}
+	go local.Serve(l)
+	t.Cleanup(func() { local.Close() })
+	g := ask(t, "unix://"+path, inOnePiece)
+	if g.is(t, "H54", "ok", "", "HTTP/1.1"); g.Trace.DNSStart != 0 || g.Trace.ConnectStart == 0 {
+		t.Errorf("H54: %+v", g.Trace)
+	}
+	plain := httptest.NewUnstartedServer(tell)
+	plain.Config.Protocols = &all
+	plain.Start()
+	t.Cleanup(plain.Close)
+	g = ask(t, plain.URL, asked{whole: true, turns: 5, options: func(o *transport.Options) { o.HTTP2 = true }})
+	if g.is(t, "H55", "ok", "", "HTTP/2.0"); g.stats.Dialled != 1 {
+		t.Errorf("H55: %d connections", g.stats.Dialled)
+	}
+}
+
+// H06, H46a, R01, R02, U14: whole runs, what they send and what they leave behind.
+func TestConformanceOfRecords(t *testing.T) {
+	t.Parallel()
+	first, second := serves(t, nil), serves(t, nil)
+	b := whole(t.TempDir(), first.url, 12)
+	b.Endpoint.URLs, b.Endpoint.Streaming = []string{first.url, second.url}, false
+	b.Dataset().Turns = config.Normal(3, 0)
+	var told locked
+	if _, err := Run(t.Context(), b, nil, Options{Err: &told}); err != nil {
+		t.Fatalf("H46a: %v\n%s", err, told.String())
+	}
+	seen := map[string]*played{}
+	for _, s := range []*played{first, second} {
+		if len(s.heads) != 6 {
+			t.Errorf("H46a: %d requests at one of two servers, want 6", len(s.heads))
+		}
+		for _, head := range s.heads {
+			i := slices.IndexFunc(head, func(line string) bool { return strings.HasPrefix(line, "X-Correlation-ID: ") })
+			if other := seen[head[i]]; other != nil && other != s {
+				t.Errorf("H46a: conversation %s went to both servers", head[i])
+			}
+			seen[head[i]] = s
+		}
+	}
+
+	echo := play(t, func(p *player) {
+		for p.request() {
+			p.mu.Lock()
+			head := strings.Join(p.heads[len(p.heads)-1], " ")
+			p.mu.Unlock()
+			p.say(status("401 Unauthorized", "you sent "+head))
+		}
+	})
+	dir := t.TempDir()
+	b = whole(dir, echo.url+"/?token=S3-hidden", 4)
+	b.Endpoint.APIKey, b.Endpoint.Headers = "SECRET-KEY", config.Headers{{Name: "X-API-Key", Value: "S2-hidden"}}
+	b.Artifacts.Raw, b.Artifacts.Trace, b.Logging.Level = true, true, "TRACE"
+	told = locked{}
+	run, err := Run(t.Context(), b, nil, Options{Err: &told})
+	if run == nil || run.Profiling.Failed != 4 {
+		t.Fatalf("R01: %+v %v", run, err)
+	}
+	kept := told.String()
+	err = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		kept += string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, secret := range map[string]string{"R01": "SECRET-KEY", "R02": "S2-hidden", "H06": "S3-hidden"} {
+		if strings.Contains(kept, secret) {
+			i := strings.Index(kept, secret)
+			t.Errorf("%s: %q is left behind: %.200s", id, secret, kept[max(0, i-100):])
+		}
+	}
+	if !strings.Contains(kept, `"code":401`) || !strings.Contains(kept, "you sent ") || !strings.Contains(kept, "request_headers") {
+		t.Error("R01, R02: the records hold nothing that could have been hidden")
+	}
+
+	s := serves(t, nil)
+	g := ask(t, strings.Replace(s.url, "http://", "http://u:p@", 1), inOnePiece)
+	g.is(t, "U14", "ok", "", "a")
+	if head := s.heads[0]; head[len(head)-2] != "Authorization: Basic dTpw" {
+		t.Errorf("U14: sent %q", head)
+	}
+	s = serves(t, nil)
+	ask(t, strings.Replace(s.url, "http://", "http://u:p@", 1), asked{whole: true, headers: transport.HeaderSet{APIKey: "k"}}).is(t, "U14", "ok", "", "a")
+	if text := strings.Join(s.heads[0], "\n"); !strings.Contains(text, "Authorization: Bearer k") || strings.Contains(text, "Basic") {
+		t.Errorf("U14: sent %q", text)
+	}
+}
