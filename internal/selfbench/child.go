@@ -16,8 +16,9 @@ import (
 // roles are what this program plays as its own child.
 var roles = map[string]func(args []string) error{
 	"floor":   playFloor,
-	"nethttp": playNetHTTP,
-	"spin":    playSpin,
+	"nethttp": playNetHTTP, "nethttp2": playNetHTTP2,
+	"wire": playWire,
+	"spin": playSpin,
 }
 
 // self is this program.

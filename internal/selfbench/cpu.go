@@ -51,25 +51,29 @@ func cpuFigure(b *suite) error {
 // compare measures every contestant in turn, round by round, and prints the least cost of each.
 func (b *suite) compare(t task) error {
 	return b.withServer(func(s *server) error {
-		list := b.contestants(t, s)
-		least := make([]float64, len(list))
-		for i := range least {
-			least[i] = math.Inf(1)
-		}
-		for range t.rounds {
-			for i, c := range list {
-				ns, err := marginal(c.cost, t.short, t.long)
-				if err != nil {
-					return err
-				}
-				least[i] = min(least[i], ns/float64(t.tokens))
-			}
-		}
-		for i, c := range list {
-			b.row(t.title, c.name, span(least[i]), fmt.Sprintf("%.2f", least[i]/least[0]), c.aim)
-		}
-		return nil
+		return b.least(t, b.contestants(t, s))
 	}, append(t.server, "--tokens="+strconv.Itoa(t.tokens))...)
+}
+
+// least prints the least cost of each contestant, as a ratio to the first.
+func (b *suite) least(t task, list []contestant) error {
+	least := make([]float64, len(list))
+	for i := range least {
+		least[i] = math.Inf(1)
+	}
+	for range t.rounds {
+		for i, c := range list {
+			ns, err := marginal(c.cost, t.short, t.long)
+			if err != nil {
+				return err
+			}
+			least[i] = min(least[i], ns/float64(t.tokens))
+		}
+	}
+	for i, c := range list {
+		b.row(t.title, c.name, span(least[i]), fmt.Sprintf("%.2f", least[i]/least[0]), c.aim)
+	}
+	return nil
 }
 
 // marginal is the CPU time in ns of one more request: the difference between a long and a short run, so that start-up does not count.

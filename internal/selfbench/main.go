@@ -26,6 +26,7 @@ type figure struct {
 
 var figures = []figure{
 	{"cpu", "CPU time (user and system) of the client per unit; marginal, so that start-up does not count; the least of several rounds", false, cpuFigure},
+	{"wire", "The same per event over TLS and over HTTP/2, from another server; ratios are to HTTP/1.1", false, wireFigure},
 	{"stamps", "Instants of messages against the server's own log of its writes", false, stampFigure},
 	{"badday", "A client that is stopped, or shares its cores with busy programs: time to first token at p99 against the server's own log", false, badDayFigure},
 	{"schedule", "Instants of sends against the instants asked for", false, scheduleFigure},

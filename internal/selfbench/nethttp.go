@@ -16,9 +16,13 @@ func playNetHTTP(args []string) error {
 	if err != nil {
 		return err
 	}
-	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: t.clients, DisableCompression: true}}
+	return playReader(t, &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: t.clients, DisableCompression: true}})
+}
+
+// playReader reads the answers with a client, and says how many events there were.
+func playReader(t target, client *http.Client) error {
 	var events atomic.Int64
-	err = t.each(func(next func() bool) error {
+	err := t.each(func(next func() bool) error {
 		for next() {
 			n, err := readAnswer(client, t)
 			if err != nil {
