@@ -59,7 +59,7 @@ func (w *watched) Start(ctx context.Context) error {
 			Line: w.lines(w.layout.NetworkLatency()),
 		})
 	}
-	w.client = telemetry.NewClient("aiperf/"+w.opts.Version, b.Environment.HTTP.SSLVerify)
+	w.client = telemetry.NewClient("aiperf/"+w.opts.Version, b.Environment.HTTP.SSLVerify && !b.Endpoint.TLS.Insecure)
 	var both sync.WaitGroup
 	if b.GPUTelemetry.Enabled {
 		open, err := w.gpuCollector(ctx)

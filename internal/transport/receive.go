@@ -38,6 +38,9 @@ func (x *Exchange) Receive(rec *record.Record, onMessage OnMessage) {
 
 // exchange sends what is left of the request and reads the answer; it tells whether the connection may be used again.
 func (x *Exchange) exchange(onMessage OnMessage) bool {
+	if x.err == nil && x.stream != nil && x.stream.id == 0 { // its connection ended before it could be opened, twice
+		x.err = newError(ErrClosed, 0, "Server disconnected")
+	}
 	if x.err != nil {
 		return false
 	}
