@@ -34,7 +34,7 @@ func TestDryRun(t *testing.T) {
 		{"--concurrency 1,2 --benchmark-duration 60 --num-profile-runs 3", 0, "dry run: 6 runs, about 6 min in all; the first: 100 prompts, mean 550 tokens, about 60 s"},
 		{"--input-file image.jsonl", 1, "error: image.jsonl:2: image: file not found: x.png"},
 		{"--input-file texts.jsonl --user-centric-rate 1 --num-users 2 --request-count 4", 1, "error: --user-centric-rate needs conversations of several turns; --input-file is a single_turn file"},
-		{"--isl 0", 0, "warning: all generated data are switched off: set --isl (now 0) and --batch-size-text (now 1) above 0; a run would be refused"},
+		{"--isl 0", 0, "warning: all generated data are switched off: set --isl (now 0) and --batch-size-text (now 1) above 0, or ask for images (--image-width-mean), audio (--audio-length-mean) or video (--video-width); a run would be refused"},
 		{"--request-rate-series texts.jsonl --benchmark-duration 9", 1, ""},
 	} {
 		cmd := command(t, append([]string{"profile", "--dry-run", "--model", "m", "--tokenizer", "builtin", "--url", "mock://"}, strings.Fields(c.args)...)...)

@@ -49,7 +49,7 @@ type listener struct {
 func listen(t *testing.T) *listener {
 	t.Helper()
 	l := &listener{}
-	l.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	l.Server = httptest.NewServer(withoutMetrics(func(w http.ResponseWriter, r *http.Request) {
 		text, _ := io.ReadAll(r.Body)
 		a := asked{at: time.Now(), path: r.URL.Path, remote: r.RemoteAddr, header: r.Header, raw: string(text)}
 		if err := json.Unmarshal(text, &a.body); err != nil {

@@ -177,7 +177,7 @@ func TestInputsBesideTheRun(t *testing.T) {
 		return len(inputs.Data), err
 	}
 	early := make(chan error, 100)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := httptest.NewServer(withoutMetrics(func(w http.ResponseWriter, r *http.Request) {
 		_, err := listed()
 		early <- err
 		w.Header().Set("Content-Type", "application/json")
@@ -208,11 +208,11 @@ func TestFiles(t *testing.T) {
 		args []string
 		want string // files, sorted
 	}{
-		{"default", nil, "inputs.json logs/aiperf.log profile_export.jsonl profile_export_aiperf.csv profile_export_aiperf.json profile_export_console.txt"},
-		{"summary", []string{"--export-level", "summary"}, "inputs.json logs/aiperf.log profile_export_aiperf.csv profile_export_aiperf.json profile_export_console.txt"},
-		{"records", []string{"--export-level", "records"}, "inputs.json logs/aiperf.log profile_export.jsonl profile_export_aiperf.csv profile_export_aiperf.json profile_export_console.txt"},
-		{"raw", []string{"--export-level", "raw"}, "inputs.json logs/aiperf.log profile_export.jsonl profile_export_aiperf.csv profile_export_aiperf.json profile_export_console.txt profile_export_raw.jsonl"},
-		{"prefix", []string{"--profile-export-prefix", "mine", "--export-level", "raw"}, "inputs.json logs/aiperf.log mine.csv mine.json mine.jsonl mine_console.txt mine_raw.jsonl"},
+		{"default", nil, "inputs.json logs/aiperf.log profile_export.jsonl profile_export_aiperf.csv profile_export_aiperf.json profile_export_client_machine.jsonl profile_export_console.txt profile_export_timeline.jsonl"},
+		{"summary", []string{"--export-level", "summary"}, "inputs.json logs/aiperf.log profile_export_aiperf.csv profile_export_aiperf.json profile_export_client_machine.jsonl profile_export_console.txt profile_export_timeline.jsonl"},
+		{"records", []string{"--export-level", "records"}, "inputs.json logs/aiperf.log profile_export.jsonl profile_export_aiperf.csv profile_export_aiperf.json profile_export_client_machine.jsonl profile_export_console.txt profile_export_timeline.jsonl"},
+		{"raw", []string{"--export-level", "raw"}, "inputs.json logs/aiperf.log profile_export.jsonl profile_export_aiperf.csv profile_export_aiperf.json profile_export_client_machine.jsonl profile_export_console.txt profile_export_raw.jsonl profile_export_timeline.jsonl"},
+		{"prefix", []string{"--profile-export-prefix", "mine", "--export-level", "raw"}, "inputs.json logs/aiperf.log mine.csv mine.json mine.jsonl mine_client_machine.jsonl mine_console.txt mine_raw.jsonl mine_timeline.jsonl"},
 		{"absolute prefix", []string{"--profile-export-prefix", filepath.Join(outside, "abs")}, "inputs.json logs/aiperf.log"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -233,7 +233,7 @@ func TestFiles(t *testing.T) {
 			}
 		})
 	}
-	if got := strings.Join(tree(t, outside), " "); got != "abs.csv abs.json abs.jsonl abs_console.txt" {
+	if got := strings.Join(tree(t, outside), " "); got != "abs.csv abs.json abs.jsonl abs_client_machine.jsonl abs_console.txt abs_timeline.jsonl" {
 		t.Errorf("files outside: %s", got)
 	}
 }

@@ -293,7 +293,7 @@ const answer = `{"id":"1","object":"chat.completion","model":"m","choices":[{"in
 func newScripted(t *testing.T, atOnce int) *scripted {
 	s := &scripted{held: make(chan struct{}, 1000), release: make(chan struct{})}
 	var mu sync.Mutex
-	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s.Server = httptest.NewServer(withoutMetrics(func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
 		mu.Lock()
 		atOnce--
@@ -312,6 +312,17 @@ func newScripted(t *testing.T, atOnce int) *scripted {
 	}))
 	t.Cleanup(s.Close)
 	return s
+}
+
+// withoutMetrics is a server that answers requests but has no page of metrics, for which it is asked too.
+func withoutMetrics(answer http.HandlerFunc) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/metrics") {
+			http.NotFound(w, r)
+			return
+		}
+		answer(w, r)
+	})
 }
 
 // await waits until n more requests are held.

@@ -39,7 +39,8 @@ func TestSecondRun(t *testing.T) {
 	if !strings.Contains(second.stderr.String(), "removed the files of an earlier run") {
 		t.Errorf("stderr does not say that files were removed:\n%s", second.stderr.String())
 	}
-	want := []string{"inputs.json", "logs/aiperf.log", "notes.txt", "profile_export.jsonl", "profile_export_aiperf.csv", "profile_export_aiperf.json", "profile_export_console.txt"}
+	want := []string{"inputs.json", "logs/aiperf.log", "notes.txt", "profile_export.jsonl", "profile_export_aiperf.csv", "profile_export_aiperf.json",
+		"profile_export_client_machine.jsonl", "profile_export_console.txt", "profile_export_timeline.jsonl"}
 	if got := tree(t, second.dir); strings.Join(got, " ") != strings.Join(want, " ") {
 		t.Errorf("left:\n%v, want\n%v", got, want)
 	}

@@ -126,7 +126,7 @@ func (c *conn) page(path string) func(*request) bool {
 
 // readAsk reads what a request in JSON asks for; nil = it is none.
 func (c *conn) readAsk(req *request) *ask {
-	if !strings.HasSuffix(req.path, inferTail) {
+	if !strings.HasSuffix(req.path, inferTail) || req.path == retrievalPath {
 		return readAsk(&c.parser, req.body)
 	}
 	in, err := openinference.ParseRequest(req.body)

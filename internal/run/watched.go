@@ -239,7 +239,7 @@ func (w *watched) finish(ctx context.Context) {
 	if w.servers == nil {
 		return
 	}
-	if flush := w.cfg.Environment.Server.FlushPeriod.Duration(); flush > 0 && w.servers.Watches() && !w.simulated() {
+	if flush := w.cfg.Environment.Server.FlushPeriod.Duration(); flush > 0 && w.servers.Answered() && !w.simulated() {
 		w.say.log.Info("server metrics: reading on for what servers count late", "seconds", flush.Seconds())
 		timer := time.NewTimer(flush)
 		defer timer.Stop()

@@ -72,19 +72,28 @@ func start(root string, line func([]byte)) *Watcher {
 
 func (w *Watcher) run(ctx context.Context, before state, last time.Time) {
 	defer close(w.done)
+	begun := last
 	tick := time.NewTicker(Interval)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
+			if last == begun { // a run shorter than the interval has a reading too
+				w.read(&before, &last)
+			}
 			return
 		}
-		now := time.Now()
-		if s, ok := read(w.root); ok {
-			w.take(&before, &s, now, now.Sub(last))
-			before, last = s, now
-		}
+		w.read(&before, &last)
+	}
+}
+
+// read takes a reading and makes a sample of it and the one before.
+func (w *Watcher) read(before *state, last *time.Time) {
+	now := time.Now()
+	if s, ok := read(w.root); ok {
+		w.take(before, &s, now, now.Sub(*last))
+		*before, *last = s, now
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"aiperf/internal/exposition"
@@ -36,6 +37,7 @@ type Collector struct {
 	successful []string
 	sources    []*source
 	losses     telemetry.Losses
+	answered   atomic.Bool // a page of metrics came
 
 	mu    sync.Mutex
 	phase *Phase
@@ -109,8 +111,8 @@ func (c *Collector) atRoot(ctx context.Context, asked []string, answers []*telem
 	}
 }
 
-// Watches tells whether anybody is asked.
-func (c *Collector) Watches() bool { return len(c.sources) > 0 }
+// Answered tells whether a page of metrics has come.
+func (c *Collector) Answered() bool { return c.answered.Load() }
 
 // Enter tells which phase is on.
 func (c *Collector) Enter(p *Phase) {
@@ -155,6 +157,7 @@ func (c *Collector) take(s *source, a *telemetry.Answer) {
 		return
 	}
 	s.good = true
+	c.answered.Store(true)
 	if p := s.page; p.BadLines > 0 {
 		c.losses.Add(telemetry.Fault("ParseError", s.Address(), "lines that are no metric"), int64(p.BadLines))
 		if c.once("bad " + s.first) {
