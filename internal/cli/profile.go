@@ -137,6 +137,10 @@ func (p *Program) check(ctx context.Context, run *config.Run, found *findings) s
 	if p.Check == nil || len(found.problems) > 0 || found.unfetched {
 		return ""
 	}
+	if d := run.Dataset(); d.Type == config.DatasetPublic {
+		found.notes = append(found.notes, "the rows of "+d.Dataset+" are fetched when the run begins, and not looked at now")
+		return ""
+	}
 	text, err := p.Check(ctx, run, p.Streams)
 	var nothing *dataset.NothingError
 	switch {

@@ -34,6 +34,9 @@ func encodings(e *endpoint.Endpoint) string {
 // verbatim reports whether bodies come ready from a file.
 func verbatim(r *resolver) bool { return r.file != nil && r.file.Format.Verbatim() }
 
+// unpublished reports whether the conversations come from no published set.
+func unpublished(r *resolver) bool { return r.run.Dataset().Type != config.DatasetPublic }
+
 func generated(r *resolver) bool { return !ownData(r) }
 
 // ownData reports whether conversations come from outside: a file or a public set.
@@ -78,6 +81,8 @@ var dataRules = []rule{
 	{row: "33", test: func(r *resolver) (string, bool) {
 		return r.as("--custom-dataset-type") + " needs --input-file: it is the format of that file", r.has("--custom-dataset-type") && !ownData(r)
 	}},
+	{row: "34", test: anyWhen(unpublished, "needs --public-dataset: it chooses among its rows", "--dataset-filter")},
+	{row: "honest", test: anyWhen(unpublished, "has no effect: it names a part of a --public-dataset", "--hf-subset"), warn: true},
 	{row: "35", test: anyWhen(func(r *resolver) bool { return untraced(r) && r.run.Dataset().Synthesis != nil }, "needs a trace as --input-file", synthesisFlags...)},
 	{row: "5.2", test: func(r *resolver) (string, bool) {
 		own := r.given("--system-prompt", "--system-prompt-file")
