@@ -118,19 +118,6 @@ func TestChangesOnTheWay(t *testing.T) {
 	}
 }
 
-func TestUnits(t *testing.T) {
-	for _, c := range [][3]string{
-		{"vllm:kv_cache_usage_perc", "KV-cache usage. 1 means 100 percent usage.", "ratio"}, {"x_percent", "Hit rate (0.0-1.0)", "ratio"}, {"x", "Load, range 0-100", "percent"},
-		{"x", "Takes 0 to 10 s", ""}, {"sglang:gen_throughput", "The generation throughput (token/s).", "tokens/s"}, {"lat", "Latency in milliseconds.", "milliseconds"},
-		{"x", "Power draw (in W)", "watt"}, {"x", "Energy (in mJ)", "millijoule"}, {"vllm:request_success", "Count of requests.", "requests"}, {"vllm:num_requests_running", "", "requests"},
-		{"a_tokens_total", "", "tokens"}, {"a_total", "", "count"}, {"a", "", ""}, {"a_milliseconds", "", "milliseconds"}, {"a_error_count_total", "", "errors"},
-	} {
-		if got := unitOf(c[0], c[1]); got != c[2] {
-			t.Errorf("%s, %q: %q, want %q", c[0], c[1], got, c[2])
-		}
-	}
-}
-
 // TestEstimates: percentiles of known observations lie nearer to the truth than a bucket is wide, and their sum is kept.
 func TestEstimates(t *testing.T) {
 	// By hand: 100 observations evenly from 0 to 1, and one of 9 beyond the last bound.

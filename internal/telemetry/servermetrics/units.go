@@ -1,85 +1,157 @@
 package servermetrics
 
 import (
-	"regexp"
+	"cmp"
+	"slices"
 	"strings"
 )
 
-// Descriptions that tell the range of a value.
-var (
-	ratioRange = regexp.MustCompile(`(?i)\b0(?:\.0)?\s*(?:[-–—]+|to)\s*1(?:\.0)?(?:[^\d.]|\.\D|\.?$)|(?:\b|\()1(?:\.0)?\s*(?:means|is|equals?|==?)\s*100\s*(?:%|percent)`)
-	hundred    = regexp.MustCompile(`(?i)\(0(?:\.0)?\s*(?:[-–—]+|to)\s*100(?:\.0)?\)|\brange\s+0\s*(?:[-–—]+|to)\s*100\b|\b0\s*(?:[-–—]+|to)\s*100\s*%`)
-)
-
-// tagged is a unit in brackets: (in X).
-var tagged = regexp.MustCompile(`\(in\s+([^\s)]+)\)`)
-
-// tags are the units that may stand there; capitals count (mJ, MJ).
-var tags = map[string]string{
-	"B": "bytes", "KiB": "kilobytes", "MiB": "megabytes", "GiB": "gigabytes", "KB": "kilobytes", "MB": "megabytes", "GB": "gigabytes", "TB": "terabytes",
-	"C": "celsius", "°C": "celsius", "F": "fahrenheit", "°F": "fahrenheit", "K": "kelvin", "Hz": "hertz", "MHz": "megahertz", "GHz": "gigahertz",
-	"W": "watt", "mW": "milliwatt", "J": "joule", "mJ": "millijoule", "MJ": "megajoule",
-	"s": "seconds", "sec": "seconds", "ms": "milliseconds", "us": "microseconds", "µs": "microseconds", "ns": "nanoseconds",
-	"GB/s": "gb/s", "MB/s": "mb/s", "%": "percent", "percent": "percent",
-}
-
-// worded are units that a description tells as "in X" or "(X)", in their order.
-var worded = []struct {
-	says *regexp.Regexp
-	unit string
-}{
-	{inWords(`seconds?`), "seconds"},
-	{inWords(`(?:milliseconds?|ms)`), "milliseconds"},
-	{inWords(`(?:nanoseconds?|ns)`), "nanoseconds"},
-	{inWords(`bytes?`), "bytes"},
-	{inWords(`GB/s`), "gb/s"},
-	{inWords(`MB/s`), "mb/s"},
-	{inWords(`tokens?/s(?:ec(?:ond)?)?`), "tokens/s"},
-	{inWords(`requests?/s(?:ec(?:ond)?)?`), "requests/s"},
-	{regexp.MustCompile(`(?i)\bin\s+tokens?\b`), "tokens"},
-}
-
-func inWords(unit string) *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(?:\bin\s+|\()` + unit + `(?:\b|\))`)
-}
-
-// suffixes of names that tell a unit, longer ones before those that they end in.
-var suffixes = []struct{ suffix, unit string }{
-	{"_error_count_total", "errors"}, {"_error_count", "errors"}, {"_errors_total", "errors"}, {"_errors", "errors"},
-	{"_milliseconds", "milliseconds"}, {"_nanoseconds", "nanoseconds"}, {"_seconds_total", "seconds"}, {"_seconds", "seconds"},
-	{"_ms_total", "milliseconds"}, {"_ms", "milliseconds"}, {"_ns_total", "nanoseconds"}, {"_ns", "nanoseconds"},
-	{"_kilobytes", "kilobytes"}, {"_megabytes", "megabytes"}, {"_gigabytes", "gigabytes"}, {"_bytes_total", "bytes"}, {"_bytes", "bytes"},
-	{"_tokens_total", "tokens"}, {"_tokens", "tokens"},
-	{"_requests_total", "requests"}, {"_requests", "requests"}, {"_reqs", "requests"}, {"request_success", "requests"},
-	{"_blocks_total", "blocks"}, {"_block_count", "blocks"}, {"_blocks", "blocks"},
-	{"_gb_s", "gb/s"}, {"_ratio", "ratio"}, {"_percent", "percent"}, {"_perc", "percent"},
-	{"_celsius", "celsius"}, {"_joules", "joule"}, {"_watts", "watt"}, {"_total", "count"}, {"_count", "count"},
-}
-
-// unitOf is the unit of a metric: what its description says of its range, then of its unit, then what its name ends in; "" = unknown.
+// unitOf is the unit of a metric, "" when nothing tells it: the scale that its description states, else the unit that its description
+// states, else what its name ends in. Units are lower-case names; "per second" is "/s".
 func unitOf(name, help string) string {
+	text := scan(help)
+	return cmp.Or(scaleOf(text), statedUnit(text), nameUnit(name))
+}
+
+// scaleOf is ratio for a description of values from 0 to 1 (or of a 1 that means 100 %), percent for one from 0 to 100.
+func scaleOf(text []token) string {
+	for i, t := range text {
+		rest := text[i+1:]
+		switch {
+		case t.is(0):
+			between := i > 0 && text[i-1].word == "between"
+			high, percent := upperEnd(rest, between)
+			switch {
+			case high.is(100):
+				return "percent"
+			case high.is(1) && !percent:
+				return "ratio"
+			}
+		case t.is(1) && len(rest) >= 3 && rest[0].oneOf("means", "is", "=") && rest[1].is(100) && rest[2].percent():
+			return "ratio"
+		}
+	}
+	return ""
+}
+
+// upperEnd is the upper end of a range whose lower end was read: "- 1", "to 100%", ".. 1", "and 1" where "between" stood before; and
+// whether a percent sign follows it. A token that is no number stands for no range.
+func upperEnd(rest []token, between bool) (high token, percent bool) {
+	if len(rest) > 0 && rest[0].percent() {
+		rest = rest[1:]
+	}
+	dots := 0
+	for dots < len(rest) && rest[dots].word == "." {
+		dots++
+	}
 	switch {
-	case ratioRange.MatchString(help):
-		return "ratio"
-	case hundred.MatchString(help):
-		return "percent"
+	case dots > 1:
+		rest = rest[dots:]
+	case len(rest) > 0 && (rest[0].oneOf("-", "–", "—", "to") || between && rest[0].word == "and"):
+		rest = rest[1:]
+	default:
+		return token{}, false
 	}
-	if m := tagged.FindStringSubmatch(help); m != nil && tags[m[1]] != "" {
-		return tags[m[1]]
+	if len(rest) == 0 {
+		return token{}, false
 	}
-	for _, w := range worded {
-		if w.says.MatchString(help) {
-			return w.unit
+	return rest[0], len(rest) > 1 && rest[1].percent()
+}
+
+// plainUnits are the units that a description may state by a word; "tokens" only after "in": alone in brackets it says what is counted.
+var plainUnits = map[string]string{
+	"seconds": "seconds", "milliseconds": "milliseconds", "ms": "milliseconds", "nanoseconds": "nanoseconds", "ns": "nanoseconds",
+	"bytes": "bytes", "tokens": "tokens",
+}
+
+// rates are what a description may state per second.
+var rates = map[string]string{
+	"gb": "gb/s", "mb": "mb/s", "bytes": "bytes/s", "token": "tokens/s", "tokens": "tokens/s", "request": "requests/s", "requests": "requests/s",
+}
+
+// second are the words for the second of a rate.
+var second = []string{"s", "sec", "second"}
+
+// statedUnit is the first unit that a description states: "in seconds", "(seconds)", "in GB/s", "(in W)".
+func statedUnit(text []token) string {
+	for i, t := range text {
+		bracketed := i > 0 && text[i-1].oneOf("(", "[")
+		if t.word == "in" {
+			rest := text[i+1:]
+			if unit, _ := wordedUnit(rest); unit != "" {
+				return unit
+			}
+			if bracketed && closed(rest, 1) && abbreviations[rest[0].written] != "" {
+				return abbreviations[rest[0].written]
+			}
+		} else if unit, used := wordedUnit(text[i:]); bracketed && unit != "tokens" && closed(text[i:], used) {
+			return unit
 		}
 	}
-	name = strings.ToLower(name)
-	for _, s := range suffixes {
-		if strings.HasSuffix(name, s.suffix) {
-			return s.unit
+	return ""
+}
+
+// wordedUnit is the unit that a text begins with, and how many tokens name it.
+func wordedUnit(text []token) (unit string, used int) {
+	if len(text) == 0 {
+		return "", 0
+	}
+	what, per, rate := strings.Cut(text[0].word, "/")
+	used = 1
+	if !rate && len(text) > 2 && text[1].word == "per" && text[2].oneOf(second...) {
+		per, rate, used = text[2].word, true, 3
+	}
+	switch {
+	case !rate:
+		return plainUnits[what], used
+	case slices.Contains(second, per):
+		return rates[what], used
+	}
+	return "", used
+}
+
+// closed reports whether a bracket closes a text after n tokens.
+func closed(text []token, n int) bool { return n > 0 && len(text) > n && text[n].oneOf(")", "]") }
+
+// abbreviations are the symbols that "(in X)" may name: units of the SI and multiples of the byte. Case tells milli from mega.
+var abbreviations = map[string]string{
+	"s": "seconds", "ms": "milliseconds", "us": "microseconds", "µs": "microseconds", "μs": "microseconds", "ns": "nanoseconds",
+	"B": "bytes", "kB": "kilobytes", "KB": "kilobytes", "MB": "megabytes", "GB": "gigabytes", "TB": "terabytes",
+	"KiB": "kibibytes", "MiB": "mebibytes", "GiB": "gibibytes", "TiB": "tebibytes",
+	"Hz": "hertz", "kHz": "kilohertz", "MHz": "megahertz", "GHz": "gigahertz",
+	"mW": "milliwatt", "W": "watt", "kW": "kilowatt", "mJ": "millijoule", "J": "joule", "kJ": "kilojoule", "MJ": "megajoule",
+	"C": "celsius", "°C": "celsius", "%": "percent", "percent": "percent",
+}
+
+// endings are the last words of a name that tell its unit.
+var endings = map[string]string{
+	"seconds": "seconds", "milliseconds": "milliseconds", "ms": "milliseconds", "nanoseconds": "nanoseconds", "ns": "nanoseconds",
+	"bytes": "bytes", "kilobytes": "kilobytes", "megabytes": "megabytes", "gigabytes": "gigabytes", "gb_s": "gb/s",
+	"tokens": "tokens", "requests": "requests", "reqs": "requests", "request_success": "requests",
+	"errors": "errors", "error_count": "errors", "blocks": "blocks", "block_count": "blocks", "count": "count",
+	"ratio": "ratio", "percent": "percent", "perc": "percent", "celsius": "celsius", "joules": "joule", "watts": "watt",
+}
+
+// nameUnit is the unit that a name ends in. The total of a unit is in that unit; any other total, and a name of how many requests are in
+// some state, counts.
+func nameUnit(name string) string {
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r == '_' || r == ':' })
+	total := len(words) > 1 && words[len(words)-1] == "total"
+	if total {
+		words = words[:len(words)-1]
+	}
+	for _, n := range []int{2, 1} {
+		if at := len(words) - n; at >= 0 && at+n > 1 { // a name of one word has no ending
+			if unit := endings[strings.Join(words[at:], "_")]; unit != "" {
+				return unit
+			}
 		}
 	}
-	if strings.Contains(name, "num_requests_") {
+	switch {
+	case strings.Contains(name, "num_requests_"):
 		return "requests"
+	case total:
+		return "count"
 	}
 	return ""
 }
