@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"aiperf/internal/config"
 	"aiperf/internal/redact"
 	"aiperf/internal/telemetry"
 )
@@ -22,6 +23,37 @@ func (r *resolver) telemetry() {
 	}
 	r.run.GPUTelemetry.Enabled = !r.set.True("--no-gpu-telemetry", !r.run.GPUTelemetry.Enabled)
 	r.run.ServerMetrics.Enabled = !r.set.True("--no-server-metrics", !r.run.ServerMetrics.Enabled)
+	r.builtGPU()
+}
+
+// builtGPU refuses what is not built of the GPU figures: the collector of AMD's, the live panel at a terminal. Without a terminal there is no
+// panel to miss, so that a warning is enough.
+func (r *resolver) builtGPU() {
+	g := &r.run.GPUTelemetry
+	if !g.Enabled {
+		return
+	}
+	if g.Collector == "amdsmi" {
+		r.fail("%s: not built yet; built are pynvml and DCGM exporters", r.gpuWord("amdsmi", "gpu_telemetry.collector", g.Collector))
+	}
+	if g.Mode == config.GPULive {
+		said := r.gpuWord("dashboard", "gpu_telemetry.mode", g.Mode)
+		if r.terminal {
+			r.fail("%s: not built yet; the figures stand in the report without it", said)
+		} else {
+			r.warn("%s: no live panel is built yet; the figures stand in the report", said)
+		}
+	}
+}
+
+// gpuWord is how the user said something of the GPU figures: as a word among the items of a flag, or as the value of a key of a file.
+func (r *resolver) gpuWord(word, key, value string) string {
+	for _, flag := range gpuFlags {
+		if slices.ContainsFunc(r.set.Texts(flag), func(item string) bool { return strings.EqualFold(strings.TrimSpace(item), word) }) {
+			return r.as(flag) + " " + word
+		}
+	}
+	return r.spell(r.run.LongKey(key)) + " " + value
 }
 
 // metricURLs completes the URLs of endpoints.
@@ -55,13 +87,16 @@ func (r *resolver) exporterURL(flag, item string) (string, bool) {
 	return u, err == nil
 }
 
+// gpuFlags name sources of GPU figures.
+var gpuFlags = []string{"--gpu-telemetry", "--server-metrics-urls"}
+
 // gpuForms are the forms that an item of --gpu-telemetry may have.
-const gpuForms = "want pynvml, amdsmi, dashboard, a .csv file of metrics, or the URL (or host:port) of a DCGM exporter"
+const gpuForms = "want pynvml, dashboard, a .csv file of metrics, or the URL (or host:port) of a DCGM exporter"
 
 // gpuTelemetry reads the items of --gpu-telemetry, in any order: a file of figures, a collector, the dashboard, URLs.
 func (r *resolver) gpuTelemetry() {
 	g := &r.run.GPUTelemetry
-	for _, flag := range []string{"--gpu-telemetry", "--server-metrics-urls"} {
+	for _, flag := range gpuFlags {
 		if !r.has(flag) {
 			continue
 		}
@@ -83,7 +118,7 @@ func (r *resolver) gpuTelemetry() {
 				}
 				local = low
 			case low == "dashboard":
-				g.Mode = "realtime_dashboard"
+				g.Mode = config.GPULive
 			default:
 				if u, ok := r.gpuURL(flag, item); ok {
 					urls = append(urls, u)

@@ -90,8 +90,11 @@ func sweepLists(root *yaml.Node) error {
 	return nil
 }
 
-// normalTelemetry reads the short forms of the two collectors: false is off, a word names the collector of GPU figures, other text is a
-// URL.
+// gpuWords are what --gpu-telemetry takes beside addresses, with key and value that a file has for them.
+var gpuWords = map[string][2]string{"pynvml": {"collector", "pynvml"}, "amdsmi": {"collector", "amdsmi"}, "dashboard": {"mode", GPULive}}
+
+// normalTelemetry reads the short forms of the two collectors: false is off, a word of the flag for GPU figures means what it means there,
+// other text is a URL.
 func normalTelemetry(body *yaml.Node) {
 	for _, key := range []string{"gpu_telemetry", "server_metrics"} {
 		v := step(body, key)
@@ -102,8 +105,9 @@ func normalTelemetry(body *yaml.Node) {
 			*v = *pairs("enabled", &on)
 		case v.Kind == yaml.ScalarNode && v.ShortTag() == "!!str":
 			said := *v
-			if key == "gpu_telemetry" && (said.Value == "pynvml" || said.Value == "amdsmi") {
-				*v = *pairs("collector", &said)
+			if word, ok := gpuWords[strings.ToLower(said.Value)]; ok && key == "gpu_telemetry" {
+				said.Value = word[1]
+				*v = *pairs(word[0], &said)
 			} else {
 				*v = *pairs("urls", &said)
 				listed(step(v, "urls"))

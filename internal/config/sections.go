@@ -52,6 +52,9 @@ type GPUTelemetry struct {
 	Mode        string   `yaml:"mode"`      // summary, realtime_dashboard
 }
 
+// GPULive is the mode that shows GPU figures while they come in.
+const GPULive = "realtime_dashboard"
+
 // ServerMetrics says which Prometheus endpoints of servers are read.
 type ServerMetrics struct {
 	Enabled   bool      `yaml:"enabled"`
@@ -193,7 +196,7 @@ var serverMetricsRows = group("Server Metrics", []setting.Row{
 })
 
 var gpuTelemetryRows = group("GPU Telemetry", []setting.Row{
-	{Secret: redact.Address, Flags: []string{"--gpu-telemetry"}, Key: "gpu_telemetry.urls", Manual: true, Kind: setting.Text, List: true, Optional: true, Help: "read GPU figures there (exporters at localhost:9400 and :9401 are looked for anyway): URLs of DCGM exporters, pynvml, amdsmi, dashboard, a CSV file of more metrics"},
+	{Secret: redact.Address, Flags: []string{"--gpu-telemetry"}, Key: "gpu_telemetry.urls", Manual: true, Kind: setting.Text, List: true, Optional: true, Help: "read GPU figures there (exporters at localhost:9400 and :9401 are looked for anyway): URLs of DCGM exporters, pynvml, dashboard, a CSV file of more metrics"},
 	{Flags: []string{"--no-gpu-telemetry"}, Key: "gpu_telemetry.enabled", Manual: true, Kind: setting.Bool, Help: "do not collect GPU figures"},
 })
 

@@ -7,7 +7,7 @@ import (
 // The collectors of GPU figures, and where live figures go.
 var (
 	gpuCollectors = []string{"dcgm", "pynvml", "amdsmi"}
-	gpuModes      = []string{"summary", "realtime_dashboard"}
+	gpuModes      = []string{"summary", GPULive}
 )
 
 // telemetry checks what is watched beside the requests.
