@@ -115,12 +115,12 @@ func closed(text []token, n int) bool { return n > 0 && len(text) > n && text[n]
 
 // abbreviations are the symbols that "(in X)" may name: units of the SI and multiples of the byte. Case tells milli from mega.
 var abbreviations = map[string]string{
-	"s": "seconds", "ms": "milliseconds", "us": "microseconds", "µs": "microseconds", "μs": "microseconds", "ns": "nanoseconds",
+	"s": "seconds", "sec": "seconds", "ms": "milliseconds", "us": "microseconds", "µs": "microseconds", "μs": "microseconds", "ns": "nanoseconds",
 	"B": "bytes", "kB": "kilobytes", "KB": "kilobytes", "MB": "megabytes", "GB": "gigabytes", "TB": "terabytes",
-	"KiB": "kibibytes", "MiB": "mebibytes", "GiB": "gibibytes", "TiB": "tebibytes",
+	"KiB": "kilobytes", "MiB": "megabytes", "GiB": "gigabytes", "TiB": "terabytes", // names that the Python tool's files have
 	"Hz": "hertz", "kHz": "kilohertz", "MHz": "megahertz", "GHz": "gigahertz",
 	"mW": "milliwatt", "W": "watt", "kW": "kilowatt", "mJ": "millijoule", "J": "joule", "kJ": "kilojoule", "MJ": "megajoule",
-	"C": "celsius", "°C": "celsius", "%": "percent", "percent": "percent",
+	"C": "celsius", "°C": "celsius", "F": "fahrenheit", "°F": "fahrenheit", "K": "kelvin", "%": "percent", "percent": "percent",
 }
 
 // endings are the last words of a name that tell its unit.

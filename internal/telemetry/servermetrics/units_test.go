@@ -47,7 +47,7 @@ func TestUnitsOfDescriptions(t *testing.T) {
 		})
 	}
 	for symbol, want := range map[string]string{
-		"s": "seconds", "us": "microseconds", "µs": "microseconds", "B": "bytes", "KB": "kilobytes", "MB": "megabytes", "GB": "gigabytes", "MiB": "mebibytes", "GiB": "gibibytes",
+		"s": "seconds", "us": "microseconds", "µs": "microseconds", "B": "bytes", "KB": "kilobytes", "MB": "megabytes", "GB": "gigabytes", "MiB": "megabytes", "GiB": "gigabytes",
 		"MHz": "megahertz", "GHz": "gigahertz", "mW": "milliwatt", "W": "watt", "J": "joule", "mJ": "millijoule", "MJ": "megajoule", "C": "celsius", "°C": "celsius", "%": "percent", "percent": "percent",
 	} {
 		checkUnits(t, [][3]string{{"x_count", "Measured (in " + symbol + ")", want}, {"x_count", "Measured in " + symbol, "count"}, {"x_count", "Measured (" + symbol + ")", "count"}})
