@@ -94,10 +94,16 @@ func wordAfter(words []string, flag string) string {
 // oldFile is the file of --config when it is one of GenAI-Perf.
 func oldFile(set *setting.CommandLine) (*genaiperf.File, error) {
 	path := set.Text("--config", "")
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || !genaiperf.Is(path) { // a pipe is read once, by what reads it to its end
+	if !regular(path) || !genaiperf.Is(path) { // a pipe is read once, by what reads it to its end
 		return nil, nil
 	}
 	return genaiperf.Read(path)
+}
+
+// regular tells whether a path leads to a plain file.
+func regular(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // analyzeCommand is GenAI-Perf's sweep.

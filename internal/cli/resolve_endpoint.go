@@ -24,6 +24,21 @@ func (r *resolver) endpointSection() {
 		e.Path = &path
 	}
 	r.bind("endpoint.")
+	r.streaming()
+	r.methods()
+	if c, bad := config.BadValueByte(e.APIKey); bad && r.set.Has("--api-key") {
+		r.fail("%s: the key holds the control character %q", r.as("--api-key"), c)
+	}
+	if c, bad := config.BadHeaderByte(e.SessionHeader); bad && r.set.Has("--session-header") {
+		r.fail("%s: %q is not a header name: %q may not be in one", r.as("--session-header"), e.SessionHeader, c)
+	}
+	r.extraInputs()
+	r.headers()
+}
+
+// streaming is switched off where the endpoint type cannot stream.
+func (r *resolver) streaming() {
+	e := &r.run.Endpoint
 	if e.Streaming && r.endpoint != nil && !r.endpoint.Streams {
 		r.warn("%s: endpoint type %s cannot stream; streaming is switched off", r.as("--streaming"), e.Type)
 		e.Streaming = false
@@ -32,6 +47,11 @@ func (r *resolver) endpointSection() {
 		r.warn("%s: endpoint type %s streams over gRPC alone; streaming is switched off (endpoint type generate streams over HTTP)", r.as("--streaming"), e.Type)
 		e.Streaming = false
 	}
+}
+
+// methods checks what belongs to single endpoint types: KServe's back ends, and the method of a gRPC service.
+func (r *resolver) methods() {
+	e := &r.run.Endpoint
 	if e.Backend != "" && e.Type != "kserve" {
 		r.warn("%s has no effect: it is for --endpoint-type kserve", r.as("--backend"))
 		e.Backend = ""
@@ -46,14 +66,6 @@ func (r *resolver) endpointSection() {
 	if e.GRPCMethod != "" && e.Transport != grpcScheme {
 		r.fail("%s needs an endpoint type that goes over gRPC: kserve or dynamic_grpc", r.as("--grpc-method"))
 	}
-	if c, bad := config.BadValueByte(e.APIKey); bad && r.set.Has("--api-key") {
-		r.fail("%s: the key holds the control character %q", r.as("--api-key"), c)
-	}
-	if c, bad := config.BadHeaderByte(e.SessionHeader); bad && r.set.Has("--session-header") {
-		r.fail("%s: %q is not a header name: %q may not be in one", r.as("--session-header"), e.SessionHeader, c)
-	}
-	r.extraInputs()
-	r.headers()
 }
 
 // serverKinds are the values of GenAI-Perf's --service-kind that name an endpoint type of their own.

@@ -23,6 +23,11 @@ type load struct {
 	rate        []float64
 }
 
+// unbounded tells whether no flag says how many requests a run makes, how long it takes, or when it sends them.
+func (l *load) unbounded() bool {
+	return l.requests == nil && l.sessions == nil && l.duration == nil && !l.fixed && !l.users
+}
+
 // loadFlagsOfPace are the flags that choose a pace and so speak against the timestamps of a file.
 var loadFlagsOfPace = flagsOf(func(f *setting.Row) bool { return f.Pace })
 

@@ -60,8 +60,7 @@ func (r *resolver) randomSeed() *config.Seed {
 
 func (r *resolver) sweep() {
 	if s := r.sweepOf(); s != nil {
-		l := &r.load
-		s.DeriveRequests = l.requests == nil && l.sessions == nil && l.duration == nil && !l.fixed && !l.users && !r.over
+		s.DeriveRequests = r.load.unbounded() && !r.over
 		r.run.Sweep = s
 		r.bind("sweep.")
 		r.run.TakeFirst()
@@ -91,8 +90,7 @@ func (r *resolver) sweep() {
 	sort.Slice(axes, func(i, j int) bool { return axes[i].Path < axes[j].Path })
 	s.Parameters = axes
 	l := &r.load
-	s.DeriveRequests = s.DeriveRequests || l.requests == nil && l.sessions == nil && l.duration == nil && !l.fixed && !l.users &&
-		(len(l.concurrency) > 1 || len(l.prefill) > 1 || len(r.axes) > 0)
+	s.DeriveRequests = s.DeriveRequests || l.unbounded() && (len(l.concurrency) > 1 || len(l.prefill) > 1 || len(r.axes) > 0)
 	r.run.Sweep = s
 	r.bind("sweep.")
 	if s.Type == config.SweepGrid || s.Type == config.SweepZip {

@@ -230,17 +230,15 @@ func (r *Result) estimate(run *Run, s *statistic) Estimate {
 
 // shares is the difference of two error shares, from their Clopper-Pearson limits.
 func shares(a, b *Run) Difference {
-	limits := func(r *Run, level float64) (p, low, high float64) {
-		n := len(r.Values["request_latency"]) + r.Failed
-		p = float64(r.Failed) / float64(n)
-		low, high, _ = shareLimits(p, n, n, 0, level)
-		return p, low, high
+	share := func(r *Run) (p float64, n int) {
+		n = len(r.Values["request_latency"]) + r.Failed
+		return float64(r.Failed) / float64(n), n
 	}
-	pa, _, _ := limits(a, 0.95)
-	pb, _, _ := limits(b, 0.95)
+	pa, na := share(a)
+	pb, nb := share(b)
 	return Difference{Log: pb - pa, limits: func(level float64) (float64, float64) {
-		_, la, ua := limits(a, level)
-		_, lb, ub := limits(b, level)
+		la, ua, _ := shareLimits(pa, na, na, 0, level)
+		lb, ub, _ := shareLimits(pb, nb, nb, 0, level)
 		d := pb - pa
 		return d - math.Hypot(pb-lb, ua-pa), d + math.Hypot(ub-pb, pa-la)
 	}}

@@ -3,7 +3,9 @@ package comparison
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -131,8 +133,11 @@ func load(path string) (*Run, error) {
 // about takes what the summary beside the records says. Without one, as beside records alone, nothing is known.
 func (r *Run) about() error {
 	text, err := infile.ReadAll(filepath.Join(r.Path, summaryFile), longest)
-	if err != nil {
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
+	}
+	if err != nil {
+		return err
 	}
 	var s struct {
 		Cut      bool `json:"was_cancelled"`

@@ -47,11 +47,11 @@ var recipes = map[string]recipe{
 
 // Recipe returns the sweep or search of a name, and the goodput thresholds that it brings along.
 func Recipe(name string, t *Targets) (*Sweep, SLOs, error) {
-	make, ok := recipes[name]
+	sweepFor, ok := recipes[name]
 	if !ok {
 		return nil, nil, fmt.Errorf("there is no recipe %s", name)
 	}
-	s, err := make(t)
+	s, err := sweepFor(t)
 	if err != nil {
 		return nil, nil, err
 	}

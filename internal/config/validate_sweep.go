@@ -16,7 +16,6 @@ func (v *violations) repetition(r *Run) {
 	if s == nil {
 		return
 	}
-	before := len(v.list)
 	switch {
 	case s.Type == SweepGrid || s.Type == SweepZip:
 		v.axes(s)
@@ -36,7 +35,7 @@ func (v *violations) repetition(r *Run) {
 		v.when(p.Handler == "", "sweep.post_process.handler", "is missing")
 		v.when(p.Filename == "" || strings.ContainsAny(p.Filename, `/\`), "sweep.post_process.output_filename", "%q is not the name of a file", p.Filename)
 	}
-	if len(v.list) == before && len(v.list) == 0 {
+	if len(v.list) == 0 {
 		if _, err := r.Cells(); err != nil {
 			v.list = append(v.list, Violation{"sweep.parameters", err.Error()})
 		}

@@ -20,11 +20,12 @@ func encodeCompletions(b *body, t *conversation.Turn, h *History) error {
 		}
 	}
 	a := len(b.buf)
-	if t.TokenIDs != nil {
+	switch {
+	case t.TokenIDs != nil:
 		b.setIDs("prompt", t.TokenIDs)
-	} else if len(list) == 1 {
+	case len(list) == 1:
 		b.buf = jsontext.AppendString(b.buf, list[0])
-	} else {
+	default:
 		b.strings(list)
 	}
 	b.end("prompt", a)

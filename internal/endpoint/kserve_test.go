@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -110,7 +111,7 @@ func TestKServeRefuses(t *testing.T) {
 			t.Errorf("%q %v, want %q", remarks, err, c.want)
 		}
 	}
-	if r := k.(Learner).Ask("a/b"); r.Method != "GET" || r.Path != "/v2/models/a%2Fb" {
+	if r := k.(Learner).Ask("a/b"); r.Method != http.MethodGet || r.Path != "/v2/models/a%2Fb" {
 		t.Errorf("%+v", r)
 	}
 }

@@ -27,7 +27,7 @@ func Parse(body []byte) *Page {
 		if line == "" {
 			continue
 		}
-		why := ""
+		var why string
 		switch {
 		case line[0] == '#':
 			why = p.comment(line)

@@ -25,7 +25,7 @@ func openPartial(dir, what string) (*partial, error) {
 	if lock(f) {
 		return &partial{File: f}, nil
 	}
-	f.Close()
+	_ = f.Close() // nothing was written
 	if f, err = os.CreateTemp(dir, "*.incomplete"); err != nil {
 		return nil, err
 	}

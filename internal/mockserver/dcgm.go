@@ -21,7 +21,7 @@ func dcgmText(gpus int, since time.Duration, running int64) string {
 		name, kind, help string
 		of               func(i int) float64
 	}{
-		{"DCGM_FI_DEV_POWER_USAGE", "gauge", "Power draw (in W).", func(i int) float64 { return mockWatts(i) }},
+		{"DCGM_FI_DEV_POWER_USAGE", "gauge", "Power draw (in W).", mockWatts},
 		{"DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", "counter", "Energy since the server began (in mJ).", func(i int) float64 { return mockWatts(i) * since.Seconds() * 1e3 }},
 		{"DCGM_FI_DEV_GPU_UTIL", "gauge", "GPU utilization (in %).", func(int) float64 { return float64(busy) }},
 		{"DCGM_FI_DEV_FB_USED", "gauge", "Framebuffer memory used (in MiB).", func(i int) float64 { return float64(1024 * (i + 1)) }},

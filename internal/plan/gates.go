@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -53,8 +54,7 @@ func appendFile(path string, text []byte) error {
 		return err
 	}
 	if _, err = file.Write(text); err != nil {
-		file.Close()
-		return err
+		return errors.Join(err, file.Close())
 	}
 	return file.Close()
 }

@@ -219,8 +219,8 @@ func ttftCurve(s *metric.Swept, p *processing) (any, error) {
 		out["error_reason"] = fmt.Sprintf("%d cells have the metric; a curve needs 2", len(list))
 		return out, nil
 	}
-	form, c, r2 := "linear", polynomial(list, 1), 0.0
-	r2 = explained(list, c)
+	form, c := "linear", polynomial(list, 1)
+	r2 := explained(list, c)
 	if r2 < floor && len(list) >= 3 {
 		if q := polynomial(list, 2); explained(list, q) > r2 {
 			form, c, r2 = "quadratic", q, explained(list, q)

@@ -38,7 +38,7 @@ func openDataset(ctx context.Context, agent string, b *config.Benchmark, e *endp
 	assignment := dataset.Assignment{Models: b.Models.Names(), Strategy: string(b.Models.Strategy), OSL: outputLength(d)}
 	switch d.Type {
 	case config.DatasetSynthetic:
-		return openSynthetic(b, d, e, root, around, assignment, tok)
+		return openSynthetic(ctx, b, d, e, root, around, assignment, tok)
 	case config.DatasetFile:
 		return openFile(ctx, agent, b, d, e, root, around, assignment, tok)
 	case config.DatasetPublic:
@@ -92,26 +92,25 @@ func law(d *config.Distribution) dataset.Distribution {
 	return dataset.Distribution{Mean: int(d.MeanOr(0)), StdDev: int(d.StddevOr0())}
 }
 
-func openSynthetic(b *config.Benchmark, d *config.Dataset, e *endpoint.Endpoint, root *rng.Root, around synth.Context, assignment dataset.Assignment,
-	open func() (*tokenizer.Tokenizer, error)) (dataset.Dataset, error) {
-	maker, err := openMedia(b, d, e, root)
+func openSynthetic(ctx context.Context, b *config.Benchmark, d *config.Dataset, e *endpoint.Endpoint, root *rng.Root, around synth.Context,
+	assignment dataset.Assignment, open func() (*tokenizer.Tokenizer, error)) (dataset.Dataset, error) {
+	maker, err := openMedia(ctx, b, d, e, root)
 	if err != nil {
 		return nil, err
 	}
+	o := synth.Options{
+		Spell: b.As, Root: root, Entries: d.Entries, Turns: law(d.Turns), Delay: turnDelay(d), DelayRatio: d.TurnDelayRatio,
+		Context: around, Assignment: assignment, Media: maker,
+	}
 	if !e.TokenizesInput && !e.ProducesTokens && maker.Count() > 0 { // no text goes out
-		around.PrefixLength, around.SharedSystem, around.User = 0, 0, 0
-		return synth.New(synth.Options{Spell: b.As, Root: root, Entries: d.Entries, Turns: law(d.Turns), Delay: turnDelay(d), DelayRatio: d.TurnDelayRatio,
-			Context: around, Assignment: assignment, Media: maker})
+		o.Context.PrefixLength, o.Context.SharedSystem, o.Context.User = 0, 0, 0
+		return synth.New(o)
 	}
 	tok, err := open()
 	if err != nil {
 		return nil, err
 	}
-	o := synth.Options{
-		Spell: b.As, Root: root, Special: tok.NumSpecialAdded(),
-		Entries: d.Entries, Turns: law(d.Turns), Delay: turnDelay(d), DelayRatio: d.TurnDelayRatio,
-		Context: around, Assignment: assignment, Media: maker,
-	}
+	o.Special = tok.NumSpecialAdded()
 	if cost := markerCost(d.CacheBustTarget(), tok.Count); onSystem(d.CacheBustTarget()) && (around.System != "" || around.SharedSystem > 0) {
 		if around.SharedSystem > 0 {
 			o.Context.SharedSystem = max(1, around.SharedSystem-cost)
@@ -122,22 +121,9 @@ func openSynthetic(b *config.Benchmark, d *config.Dataset, e *endpoint.Endpoint,
 	if b.Tokenizer.ApplyChatTemplate && e.SystemMessage {
 		o.Template = assembly.TemplateCost(tok)
 	}
-	if p := d.Prompts; p != nil {
-		o.ISL, o.Batch = law(p.ISL), p.BatchSize
-		for _, s := range p.SequenceDistribution {
-			o.Pairs = append(o.Pairs, synth.Pair{
-				ISL: int(s.ISL.MeanOr(0)), ISLDev: s.ISL.StddevOr0(),
-				OSL: int(s.OSL.MeanOr(0)), OSLDev: s.OSL.StddevOr0(),
-				Percent: s.Probability,
-			})
-		}
-		if p.RandomRangeRatio != "" {
-			ratio, err := synth.ParseRatio(p.RandomRangeRatio, synth.Style(p.RandomCorpusStyle))
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", b.As("datasets.main.prompts.random_range_ratio"), err)
-			}
-			window := ratio.Window(o.ISL.Mean, int(p.OSL.MeanOr(0)), o.Special)
-			o.Window = &window
+	if d.Prompts != nil {
+		if err := promptLengths(&o, b, d.Prompts); err != nil {
+			return nil, err
 		}
 	}
 	if d.Prompts != nil && d.Prompts.Corpus == "random" {
@@ -149,6 +135,28 @@ func openSynthetic(b *config.Benchmark, d *config.Dataset, e *endpoint.Endpoint,
 		o.Rankings = &synth.Rankings{Passages: law(d.Rankings.Passages), PassageTokens: law(d.Rankings.PassageTokens), QueryTokens: law(d.Rankings.QueryTokens)}
 	}
 	return synth.New(o)
+}
+
+// promptLengths fills how long prompts and answers are.
+func promptLengths(o *synth.Options, b *config.Benchmark, p *config.Prompts) error {
+	o.ISL, o.Batch = law(p.ISL), p.BatchSize
+	for _, s := range p.SequenceDistribution {
+		o.Pairs = append(o.Pairs, synth.Pair{
+			ISL: int(s.ISL.MeanOr(0)), ISLDev: s.ISL.StddevOr0(),
+			OSL: int(s.OSL.MeanOr(0)), OSLDev: s.OSL.StddevOr0(),
+			Percent: s.Probability,
+		})
+	}
+	if p.RandomRangeRatio == "" {
+		return nil
+	}
+	ratio, err := synth.ParseRatio(p.RandomRangeRatio, synth.Style(p.RandomCorpusStyle))
+	if err != nil {
+		return fmt.Errorf("%s: %w", b.As("datasets.main.prompts.random_range_ratio"), err)
+	}
+	window := ratio.Window(o.ISL.Mean, int(p.OSL.MeanOr(0)), o.Special)
+	o.Window = &window
+	return nil
 }
 
 // turnDelay is the law of the pauses before turns in ms; nil = none. Half a millisecond is cut to a law of 0, whose draws are at least 1.

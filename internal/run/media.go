@@ -1,6 +1,8 @@
 package run
 
 import (
+	"context"
+
 	"aiperf/internal/config"
 	"aiperf/internal/dataset"
 	"aiperf/internal/dataset/media"
@@ -12,31 +14,57 @@ import (
 const defaultSide = 512
 
 // openMedia opens what makes the media that the endpoint type sends; nil = none.
-func openMedia(b *config.Benchmark, d *config.Dataset, e *endpoint.Endpoint, root *rng.Root) (*media.Maker, error) {
+func openMedia(ctx context.Context, b *config.Benchmark, d *config.Dataset, e *endpoint.Endpoint, root *rng.Root) (*media.Maker, error) {
 	o := media.Options{Spell: b.As, Root: root}
-	if i := d.Images; e.Images && i != nil && i.BatchSize > 0 && (i.Enabled() || i.Width == nil && i.Height == nil) {
-		o.Images = &media.Images{Batch: i.BatchSize, Width: side(i.Width), Height: side(i.Height), Format: i.Format, Source: i.Source, Sampling: i.SourceSampling}
+	if e.Images {
+		o.Images = pictures(d.Images)
 	}
-	if a := d.Audio; e.Audio && a != nil && a.BatchSize > 0 && a.Enabled() {
-		o.Audio = &media.Audio{
-			Batch: a.BatchSize, Seconds: a.Length.MeanOr(0), StdDev: a.Length.StddevOr0(), Format: a.Format, Depths: a.Depths, Channels: a.Channels,
-		}
-		for _, rate := range a.SampleRates {
-			o.Audio.SampleRates = append(o.Audio.SampleRates, config.Hertz(rate))
-		}
+	if e.Audio {
+		o.Audio = sounds(d.Audio)
 	}
-	if v := d.Video; e.Video && v != nil && v.BatchSize > 0 && v.Enabled() {
-		o.Video = &media.Video{
-			Batch: v.BatchSize, Width: *v.Width, Height: *v.Height, Seconds: float64(v.Duration), FPS: v.FPS, Format: v.Format, Codec: v.Codec, Scene: v.SynthType,
-		}
-		if s := v.Audio; s != nil && s.Channels > 0 {
-			o.Video.Sound = &media.Sound{SampleRate: config.Hertz(s.SampleRate), Channels: s.Channels, Depth: s.Depth, Codec: s.Codec}
-		}
+	if e.Video {
+		o.Video = clips(d.Video)
 	}
 	if o.Images == nil && o.Audio == nil && o.Video == nil {
 		return nil, nil
 	}
-	return media.New(o)
+	return media.New(ctx, o)
+}
+
+// pictures are those of a turn; nil = none.
+func pictures(i *config.Images) *media.Images {
+	if i == nil || i.BatchSize <= 0 || !i.Enabled() && (i.Width != nil || i.Height != nil) {
+		return nil
+	}
+	return &media.Images{Batch: i.BatchSize, Width: side(i.Width), Height: side(i.Height), Format: i.Format, Source: i.Source, Sampling: i.SourceSampling}
+}
+
+// sounds are those of a turn; nil = none.
+func sounds(a *config.Audio) *media.Audio {
+	if a == nil || a.BatchSize <= 0 || !a.Enabled() {
+		return nil
+	}
+	o := &media.Audio{
+		Batch: a.BatchSize, Seconds: a.Length.MeanOr(0), StdDev: a.Length.StddevOr0(), Format: a.Format, Depths: a.Depths, Channels: a.Channels,
+	}
+	for _, rate := range a.SampleRates {
+		o.SampleRates = append(o.SampleRates, config.Hertz(rate))
+	}
+	return o
+}
+
+// clips are those of a turn; nil = none.
+func clips(v *config.Video) *media.Video {
+	if v == nil || v.BatchSize <= 0 || !v.Enabled() {
+		return nil
+	}
+	o := &media.Video{
+		Batch: v.BatchSize, Width: *v.Width, Height: *v.Height, Seconds: float64(v.Duration), FPS: v.FPS, Format: v.Format, Codec: v.Codec, Scene: v.SynthType,
+	}
+	if s := v.Audio; s != nil && s.Channels > 0 {
+		o.Sound = &media.Sound{SampleRate: config.Hertz(s.SampleRate), Channels: s.Channels, Depth: s.Depth, Codec: s.Codec}
+	}
+	return o
 }
 
 // side is the law of a picture's width or height.

@@ -26,7 +26,6 @@ import (
 // watched is the component that watches exporters beside the run: those of GPUs and those of the servers. Nothing of it waits for the load, and
 // the load waits for it once, before a phase begins and for boundaryTime at most.
 type watched struct {
-	passive
 	cfg     *config.Benchmark
 	opts    *Options
 	urls    []string // of the servers

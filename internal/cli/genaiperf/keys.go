@@ -17,13 +17,13 @@ import (
 type kind int
 
 const (
-	words  kind = iota // one text
-	list               // a list, or a text with commas
-	whole              // an integer
-	number             // a number
-	truth              // true or false
-	table              // a mapping of the user's own keys
-	any_               // looked at by code of its own
+	words    kind = iota // one text
+	list                 // a list, or a text with commas
+	whole                // an integer
+	number               // a number
+	truth                // true or false
+	table                // a mapping of the user's own keys
+	anything             // looked at by code of its own
 )
 
 // key is one key of a file.
@@ -52,7 +52,7 @@ var keys = map[string]key{
 
 	"perf_analyzer.path":                 {standard: "perf_analyzer"},
 	"perf_analyzer.verbose":              {kind: truth},
-	"perf_analyzer.stimulus":             {kind: any_},
+	"perf_analyzer.stimulus":             {kind: anything},
 	"perf_analyzer.stability_percentage": {kind: number, low: 1, high: 999, standard: "999"},
 	"perf_analyzer.warmup_request_count": {kind: whole, standard: "0", flag: "--warmup-request-count"},
 	"perf_analyzer.measurement.mode":     {choices: []string{"request_count", "interval"}},
@@ -205,7 +205,7 @@ func (r *reader) value(n *yaml.Node, path string, k *key) {
 	}
 	v := value{line: n.Line, node: n}
 	switch {
-	case k.kind == any_:
+	case k.kind == anything:
 	case k.kind == table && n.Kind == yaml.MappingNode:
 	case k.kind == list && n.Kind == yaml.SequenceNode:
 		for _, c := range n.Content {

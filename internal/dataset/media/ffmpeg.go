@@ -2,6 +2,7 @@ package media
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,8 +47,8 @@ func findFFmpeg() (*ffmpeg, error) {
 // encoder returns what encodes the clips of a law. The container is written to a file, since it is finished at its beginning: a WebM carries
 // its length, an MP4 its index in front. One thread and no marks of program or time: the same frames give the same bytes on any machine
 // with the same ffmpeg.
-func (f *ffmpeg) encoder(l *videoLaw) func(func(io.Writer) error, []byte) ([]byte, error) {
-	return func(frames func(io.Writer) error, track []byte) ([]byte, error) {
+func (f *ffmpeg) encoder(l *videoLaw) encoder {
+	return func(ctx context.Context, frames func(io.Writer) error, track []byte) ([]byte, error) {
 		dir, err := os.MkdirTemp("", "aiperf-clip-")
 		if err != nil {
 			return nil, err
@@ -70,7 +71,7 @@ func (f *ffmpeg) encoder(l *videoLaw) func(func(io.Writer) error, []byte) ([]byt
 		if l.Format == formatMP4 {
 			args = append(args, "-movflags", "+faststart")
 		}
-		if err := f.run(append(args, out), frames); err != nil {
+		if err := f.run(ctx, append(args, out), frames); err != nil {
 			return nil, err
 		}
 		content, err := os.ReadFile(out)
@@ -93,8 +94,8 @@ func (l *videoLaw) soundCodec() string {
 }
 
 // run feeds the frames to the program and waits for its end.
-func (f *ffmpeg) run(args []string, frames func(io.Writer) error) error {
-	ctx, cancel := context.WithTimeout(context.Background(), encodeTimeout)
+func (f *ffmpeg) run(ctx context.Context, args []string, frames func(io.Writer) error) error {
+	ctx, cancel := context.WithTimeout(ctx, encodeTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, f.path, args...)
 	var said bytes.Buffer
@@ -108,7 +109,7 @@ func (f *ffmpeg) run(args []string, frames func(io.Writer) error) error {
 	}
 	fed := errors.Join(frames(in), in.Close()) // fails when the program ends early; what it said tells why
 	if err := cmd.Wait(); err != nil {
-		return fmt.Errorf("ffmpeg: %w: %s", err, lastLines(said.String(), 3))
+		return fmt.Errorf("ffmpeg: %w: %s", cmp.Or(ctx.Err(), err), lastLines(said.String(), 3))
 	}
 	return fed
 }

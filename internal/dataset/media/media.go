@@ -5,6 +5,8 @@
 package media
 
 import (
+	"context"
+
 	"aiperf/internal/conversation"
 	"aiperf/internal/dataset"
 	"aiperf/internal/rng"
@@ -78,7 +80,7 @@ type Maker struct {
 
 // New checks the options and returns their maker. Everything that can be wrong with them, with a directory of pictures or with the
 // program that encodes clips is found here.
-func New(o Options) (*Maker, error) {
+func New(ctx context.Context, o Options) (*Maker, error) {
 	m := &Maker{}
 	var err error
 	if o.Images != nil {
@@ -94,7 +96,7 @@ func New(o Options) (*Maker, error) {
 		m.count += o.Audio.Batch
 	}
 	if o.Video != nil {
-		if m.video, err = newVideoLaw(o.Video, o.Root, o.Spell); err != nil {
+		if m.video, err = newVideoLaw(ctx, o.Video, o.Root, o.Spell); err != nil {
 			return nil, err
 		}
 		m.count += o.Video.Batch

@@ -25,7 +25,7 @@ func exactly(n int) dataset.Distribution { return dataset.Distribution{Mean: n} 
 // content makes n items one after the other and returns their contents.
 func content(t *testing.T, o Options, n int) (list [][]byte) {
 	t.Helper()
-	m, err := New(o)
+	m, err := New(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestNoise(t *testing.T) {
 
 // TestDrawsOfPictures: sizes and formats in the order of the Python tool: its own draws with seed 42.
 func TestDrawsOfPictures(t *testing.T) {
-	m, err := New(Options{Root: seeded(), Images: &Images{Batch: 1, Width: exactly(5), Height: exactly(5), Format: "random", Source: "noise"}})
+	m, err := New(t.Context(), Options{Root: seeded(), Images: &Images{Batch: 1, Width: exactly(5), Height: exactly(5), Format: "random", Source: "noise"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +217,7 @@ func TestOrderIsNothing(t *testing.T) {
 		Audio:  &Audio{Batch: 1, Seconds: 0.02, StdDev: 0.01, Format: "wav", SampleRates: []int{8000, 16000}, Depths: []int{8, 24}, Channels: 2},
 	}
 	want := content(t, o, 20)
-	m, err := New(o)
+	m, err := New(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +283,7 @@ func TestRefusals(t *testing.T) {
 		"flat":      {Options{Video: &Video{Batch: 1, Width: 64, Seconds: 1, FPS: 4, Format: "mp4", Codec: "libx264"}}, []string{"both"}},
 	} {
 		c.o.Root = seeded()
-		_, err := New(c.o)
+		_, err := New(t.Context(), c.o)
 		if err == nil {
 			t.Errorf("%s: accepted", name)
 			continue
@@ -302,7 +302,7 @@ func BenchmarkJPEG512(b *testing.B) { benchmarkPicture(b, "jpeg") }
 
 // benchmarkPicture makes pictures of 512 x 512 pixels up to their base64 form on one core. The aim: 50 a second.
 func benchmarkPicture(b *testing.B, format string) {
-	m, err := New(Options{Root: seeded(), Images: &Images{Batch: 1, Width: exactly(512), Height: exactly(512), Format: format, Source: "noise"}})
+	m, err := New(b.Context(), Options{Root: seeded(), Images: &Images{Batch: 1, Width: exactly(512), Height: exactly(512), Format: format, Source: "noise"}})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -327,7 +327,7 @@ func benchmarkPicture(b *testing.B, format string) {
 func BenchmarkSound(b *testing.B) {
 	for _, format := range []string{"wav", "mp3"} {
 		b.Run(fmt.Sprintf("%s-10s-16kHz", format), func(b *testing.B) {
-			m, err := New(Options{Root: seeded(), Audio: &Audio{Batch: 1, Seconds: 10, Format: format, SampleRates: []int{16000}, Depths: []int{16}, Channels: 1}})
+			m, err := New(b.Context(), Options{Root: seeded(), Audio: &Audio{Batch: 1, Seconds: 10, Format: format, SampleRates: []int{16000}, Depths: []int{16}, Channels: 1}})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -79,7 +79,7 @@ func TestDirectory(t *testing.T) {
 			}
 		}
 	}
-	m, err := New(Options{Root: seeded(), Images: &Images{Batch: 1, Width: exactly(40), Height: exactly(30), Format: "png", Source: dir, Sampling: "sequential-cycle"}})
+	m, err := New(t.Context(), Options{Root: seeded(), Images: &Images{Batch: 1, Width: exactly(40), Height: exactly(30), Format: "png", Source: dir, Sampling: "sequential-cycle"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package media
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -24,6 +25,9 @@ const (
 // maxRaw bounds the frames of one clip before they are encoded, in bytes.
 const maxRaw = 4 << 30
 
+// encoder makes a clip of its frames and its sound track, nil = silent.
+type encoder func(ctx context.Context, frames func(io.Writer) error, track []byte) ([]byte, error)
+
 // videoLaw draws and makes clips.
 type videoLaw struct {
 	Video
@@ -31,14 +35,14 @@ type videoLaw struct {
 	noise   uint64 // seed of the stream of pixels
 	sound   uint64 // seed from which every sound track's own is derived
 	drawn   uint64
-	encode  func(frames func(io.Writer) error, track []byte) ([]byte, error)
+	encode  encoder
 	warning string
 
 	once   sync.Once // for scenes without anything random
 	shared *conversation.Blob
 }
 
-func newVideoLaw(o *Video, root *rng.Root, as setting.Spell) (*videoLaw, error) {
+func newVideoLaw(ctx context.Context, o *Video, root *rng.Root, as setting.Spell) (*videoLaw, error) {
 	l := &videoLaw{Video: *o, noise: root.Child("dataset.video.noise"), sound: root.Child("dataset.video.audio"), frames: max(1, int(o.Seconds*float64(o.FPS)))}
 	width, height := as.As("datasets.main.video.width"), as.As("datasets.main.video.height")
 	switch raw := 3 * float64(o.Width) * float64(o.Height) * math.Max(1, o.Seconds*float64(o.FPS)); {
@@ -69,7 +73,7 @@ func newVideoLaw(o *Video, root *rng.Root, as setting.Spell) (*videoLaw, error) 
 	default:
 		return nil, fmt.Errorf("%s %s, %s %s: %w", as.As("datasets.main.video.format"), o.Format, codec, o.Codec, err)
 	}
-	if _, err := l.make(Item{}); err != nil { // a codec or container that ffmpeg refuses ends the run here
+	if _, err := l.make(ctx, Item{}); err != nil { // a codec or container that ffmpeg refuses ends the run here
 		return nil, fmt.Errorf("%s %s, %s %s, %d x %d: %w", as.As("datasets.main.video.format"), o.Format, codec, o.Codec, o.Width, o.Height, err)
 	}
 	return l, nil
@@ -82,26 +86,27 @@ func (l *videoLaw) draw() Item {
 	return it
 }
 
-// blob is the content of an item. Clips without anything random are one, made once.
+// blob is the content of an item, made for whoever asks first and kept for others: it ends with no caller, only with its own time. Clips
+// without anything random are one, made once.
 func (l *videoLaw) blob(it Item) *conversation.Blob {
 	media := "video/" + l.Format
 	if l.Scene == sceneNoise || l.Sound != nil {
-		return conversation.Made(media, -1, nil, func() ([]byte, error) { return l.make(it) })
+		return conversation.Made(media, -1, nil, func() ([]byte, error) { return l.make(context.Background(), it) })
 	}
 	l.once.Do(func() {
-		l.shared = conversation.Made(media, -1, conversation.NewStore(maxRaw), func() ([]byte, error) { return l.make(it) })
+		l.shared = conversation.Made(media, -1, conversation.NewStore(maxRaw), func() ([]byte, error) { return l.make(context.Background(), it) })
 	})
 	return l.shared
 }
 
 // make makes the clip of an item.
-func (l *videoLaw) make(it Item) ([]byte, error) {
+func (l *videoLaw) make(ctx context.Context, it Item) ([]byte, error) {
 	var track []byte
 	if s := l.Sound; s != nil {
 		source := rand.New(rng.NewNumpy(rng.ChildSeed(l.sound, strconv.FormatUint(it.at+1, 10))))
 		track = noiseWAV(source, int(l.Seconds*float64(s.SampleRate)), s.SampleRate, s.Channels, s.Depth)
 	}
-	return l.encode(func(w io.Writer) error { return l.film(w, it) }, track)
+	return l.encode(ctx, func(w io.Writer) error { return l.film(w, it) }, track)
 }
 
 // film writes the frames of a clip, three bytes a pixel.

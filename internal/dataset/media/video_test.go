@@ -38,7 +38,7 @@ func TestWithoutFFmpeg(t *testing.T) {
 	if i := bytes.IndexByte(first[8:], byte(y)); i < 0 || i > 6 { // behind length, slice header and the type of the first macroblock
 		t.Errorf("the first sample %d is not where it belongs: % x", y, first[:16])
 	}
-	m, err := New(Options{Root: seeded(), Video: clips("noise")})
+	m, err := New(t.Context(), Options{Root: seeded(), Video: clips("noise")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestWithoutFFmpeg(t *testing.T) {
 		"webm":  {Batch: 1, Width: 64, Height: 48, Seconds: 1, FPS: 4, Format: "webm", Codec: "libvpx-vp9", Scene: "noise"},
 		"sound": {Batch: 1, Width: 64, Height: 48, Seconds: 1, FPS: 4, Format: "mp4", Codec: "libx264", Scene: "noise", Sound: &Sound{SampleRate: 8000, Channels: 1, Depth: 16}},
 	} {
-		if _, err := New(Options{Root: seeded(), Video: v}); err == nil || !strings.Contains(err.Error(), "ffmpeg, which is not in PATH") {
+		if _, err := New(t.Context(), Options{Root: seeded(), Video: v}); err == nil || !strings.Contains(err.Error(), "ffmpeg, which is not in PATH") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -106,7 +106,7 @@ func TestScenes(t *testing.T) {
 func TestClipsThatAreAlike(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	for scene, want := range map[string]bool{"moving_shapes": true, "grid_clock": true, "noise": false} {
-		m, err := New(Options{Root: seeded(), Video: clips(scene)})
+		m, err := New(t.Context(), Options{Root: seeded(), Video: clips(scene)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -74,7 +74,7 @@ func readShareGPT(ctx context.Context, b *builder) error {
 	}
 	count, err := b.asked.Count()
 	if err != nil {
-		in.Close()
+		_ = in.Close() // nothing was read
 		return err
 	}
 	err = each(ctx, in, shareGPTFile, func(r row) error {
@@ -103,8 +103,8 @@ func (b *builder) fetchShareGPT(ctx context.Context) (table.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	if real, err := filepath.EvalSymlinks(path); err == nil && os.MkdirAll(b.asked.Cache, 0o755) == nil {
-		_ = os.Link(real, filepath.Join(b.asked.Cache, shareGPTFile)) // another file system: the hub's cache has it
+	if target, err := filepath.EvalSymlinks(path); err == nil && os.MkdirAll(b.asked.Cache, 0o755) == nil {
+		_ = os.Link(target, filepath.Join(b.asked.Cache, shareGPTFile)) // another file system: the hub's cache has it
 	}
 	return table.Open(path)
 }

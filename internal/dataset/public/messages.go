@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"aiperf/internal/jsontext"
 )
@@ -80,12 +81,9 @@ func messages(attributes map[string]any) ([]json.RawMessage, error) {
 
 // instructions are the system's words: plain text, or a JSON list of parts.
 func instructions(text string) (string, error) {
-	if trimmed := bytes.TrimSpace([]byte(text)); len(trimmed) == 0 || trimmed[0] != '[' {
+	parts, listed := partsOf(text)
+	if !listed {
 		return text, nil
-	}
-	var parts []recordedPart
-	if json.Unmarshal([]byte(text), &parts) != nil {
-		return text, nil // words that happen to begin with a bracket
 	}
 	all := ""
 	for _, p := range parts {
@@ -95,6 +93,12 @@ func instructions(text string) (string, error) {
 		all += plainText(p.Content)
 	}
 	return all, nil
+}
+
+// partsOf reads a JSON list of parts; false = words, which may happen to begin with a bracket.
+func partsOf(text string) (parts []recordedPart, listed bool) {
+	listed = strings.HasPrefix(strings.TrimSpace(text), "[") && json.Unmarshal([]byte(text), &parts) == nil
+	return parts, listed
 }
 
 // messages are the chat messages of a recorded one: its own, and one for each answer of a tool that it holds. What stands before such an

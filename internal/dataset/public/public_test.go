@@ -103,18 +103,18 @@ func refused(t *testing.T, c *tcase, err error) {
 	says := strings.ToLower(err.Error())
 	for _, raw := range c.expect.Words {
 		var one string
-		any := []string{}
+		oneOf := []string{}
 		if json.Unmarshal(raw, &one) == nil {
-			any = []string{one}
-		} else if err := json.Unmarshal(raw, &any); err != nil {
+			oneOf = []string{one}
+		} else if err := json.Unmarshal(raw, &oneOf); err != nil {
 			t.Fatal(err)
 		}
-		found := slices.ContainsFunc(any, func(w string) bool {
+		found := slices.ContainsFunc(oneOf, func(w string) bool {
 			return strings.Contains(says, strings.ToLower(w)) || strings.Contains(says, "datasets.main.filters") && strings.Contains(w, "filter") ||
 				strings.Contains(says, "datasets.main.entries") && strings.Contains(w, "entries")
 		})
 		if !found {
-			t.Errorf("%q says none of %q", err, any)
+			t.Errorf("%q says none of %q", err, oneOf)
 		}
 	}
 }

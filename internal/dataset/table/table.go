@@ -77,7 +77,7 @@ func Open(path string, columns ...string) (Reader, error) {
 		err = fmt.Errorf("%s: not a file", path)
 	}
 	if err != nil {
-		f.Close()
+		_ = f.Close() // nothing was read
 		return nil, err
 	}
 	return Read(path, f, info.Size(), columns...)
@@ -87,12 +87,12 @@ func Open(path string, columns ...string) (Reader, error) {
 func Read(name string, in Input, size int64, columns ...string) (Reader, error) {
 	f := find(name)
 	if f == nil {
-		in.Close()
+		_ = in.Close() // nothing was read
 		return nil, fmt.Errorf("%s: want a name that ends in one of %s", filepath.Base(name), strings.Join(Endings(), ", "))
 	}
 	r, err := guarded(func() (Reader, error) { return f.open(in, size, columns) })
 	if err != nil {
-		in.Close()
+		_ = in.Close() // nothing was read
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return &named{Reader: r, name: name, in: in}, nil

@@ -3,7 +3,6 @@
 package machine
 
 import (
-	"context"
 	"os"
 	"strconv"
 	"sync"
@@ -38,7 +37,7 @@ type Watcher struct {
 	root string // of the file system
 	line func([]byte)
 	host string
-	end  context.CancelFunc
+	end  func() // may be called again
 	done chan struct{}
 
 	mu      sync.Mutex
@@ -64,13 +63,13 @@ func start(root string, line func([]byte)) *Watcher {
 	}
 	host, _ := os.Hostname() // a machine without a name has none in the file
 	w := &Watcher{root: root, line: line, host: host, done: make(chan struct{})}
-	ctx, end := context.WithCancel(context.Background())
-	w.end = end
-	go w.run(ctx, before, time.Now())
+	ended := make(chan struct{})
+	w.end = sync.OnceFunc(func() { close(ended) })
+	go w.run(ended, before, time.Now())
 	return w
 }
 
-func (w *Watcher) run(ctx context.Context, before state, last time.Time) {
+func (w *Watcher) run(ended <-chan struct{}, before state, last time.Time) {
 	defer close(w.done)
 	begun := last
 	tick := time.NewTicker(Interval)
@@ -78,8 +77,8 @@ func (w *Watcher) run(ctx context.Context, before state, last time.Time) {
 	for {
 		select {
 		case <-tick.C:
-		case <-ctx.Done():
-			if last == begun { // a run shorter than the interval has a reading too
+		case <-ended:
+			if last.Equal(begun) { // a run shorter than the interval has a reading too
 				w.read(&before, &last)
 			}
 			return

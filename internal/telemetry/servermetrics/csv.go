@@ -151,8 +151,7 @@ func bucketCell(list []Count) string {
 func labelColumns(rows []csvRow) []string {
 	carried := map[string]int{}
 	parent := map[string]string{}
-	var root func(string) string
-	root = func(l string) string {
+	root := func(l string) string {
 		for parent[l] != l {
 			l = parent[l]
 		}

@@ -28,7 +28,7 @@ const batch = 1024
 
 // table writes rows of samples.
 type table struct {
-	out    *parquet.Writer
+	out    *parquet.GenericWriter[any]
 	column map[string]int
 	rows   []parquet.Row
 	err    error
@@ -50,7 +50,7 @@ func (c *Collector) Parquet(w io.Writer, h *Head) error {
 	for _, m := range h.metadata(list, labels) {
 		options = append(options, parquet.KeyValueMetadata("aiperf."+m[0], m[1]))
 	}
-	t.out = parquet.NewWriter(w, options...)
+	t.out = parquet.NewGenericWriter[any](w, options...)
 	for i := range list {
 		t.series(&list[i])
 	}

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -79,7 +80,7 @@ func (t *trial) make(dir string) (files []string, err error) {
 		}
 		defer func() { err = errors.Join(err, os.Setenv("PATH", path)) }()
 	}
-	m, err := media.New(t.o)
+	m, err := media.New(context.Background(), t.o)
 	if err != nil {
 		return nil, err
 	}
