@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -104,7 +105,7 @@ func TestHTTP2Instants(t *testing.T) {
 
 func h2Instants(t *testing.T, secret bool, capture CaptureMode) {
 	const streams, events = 3, 8
-	var wrote [events]int64 // instant before the write of the i-th event of every stream
+	var wrote [events]atomic.Int64 // instant before the write of the i-th event of every stream
 	target := rawH2(t, secret, func(w *h2Wire) {
 		var ids []uint32
 		for range streams {
@@ -116,7 +117,7 @@ func h2Instants(t *testing.T, secret bool, capture CaptureMode) {
 		w.flush()
 		for i := range events {
 			time.Sleep(2 * time.Millisecond)
-			wrote[i] = clock.Now()
+			wrote[i].Store(clock.Now())
 			for k, id := range ids { // every stream's event in one write; the last but one frame holds two messages
 				text := fmt.Sprintf("data: %d %d\n\n", k, i)
 				if k == streams-2 {
@@ -142,9 +143,9 @@ func h2Instants(t *testing.T, secret bool, capture CaptureMode) {
 		}
 		per := len(rec.Messages) / events
 		for i, m := range rec.Messages {
-			before, next := wrote[i/per], clock.Now()
+			before, next := wrote[i/per].Load(), clock.Now()
 			if i/per+1 < events {
-				next = wrote[i/per+1]
+				next = wrote[i/per+1].Load()
 			}
 			if m.At < before || m.At-m.UncertainNs > next {
 				t.Errorf("message %d: %+v, written after %d and before %d", i, m, before, next)
