@@ -235,7 +235,7 @@ func (c *streamCase) ask(t testing.TB, gap time.Duration, pieces ...string) (*go
 	g := ask(t, s.url, a)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return g, s.writes()
+	return g, s.wrote
 }
 
 func (c *streamCase) verify(t testing.TB, g *got, cut string) {
