@@ -88,11 +88,9 @@ func TestConformanceOfUsedConnections(t *testing.T) {
 		if first := g.all[0]; first.Error != nil {
 			t.Errorf("%s: the first request failed: %+v", c.id, first.Error)
 		}
-		s.mu.Lock()
-		if s.conns != c.conns || len(s.heads) != 2 {
-			t.Errorf("%s: %d connections, %d requests; want %d and 2", c.id, s.conns, len(s.heads), c.conns)
+		if s.connections() != c.conns || len(s.headsSeen()) != 2 {
+			t.Errorf("%s: %d connections, %d requests; want %d and 2", c.id, s.connections(), len(s.headsSeen()), c.conns)
 		}
-		s.mu.Unlock()
 	}
 }
 
@@ -105,7 +103,7 @@ func TestConformanceOfQuickCloses(t *testing.T) {
 			p.request()
 			p.say(measured(jsonHead, document))
 		})
-		if g := ask(t, s.url, asked{whole: true, turns: 2}); g.failure == nil && g.all[0].Error == nil && s.conns == 2 {
+		if g := ask(t, s.url, asked{whole: true, turns: 2}); g.failure == nil && g.all[0].Error == nil && s.connections() == 2 {
 			return
 		}
 	}
@@ -187,11 +185,11 @@ func TestConformanceOfReuse(t *testing.T) {
 				}
 			}
 		}
-		if s.conns != c.conns || reused != c.turns*c.sessions-c.conns {
-			t.Errorf("%s: %d connections, %d requests on used ones; want %d and %d", c.id, s.conns, reused, c.conns, c.turns*c.sessions-c.conns)
+		if s.connections() != c.conns || reused != c.turns*c.sessions-c.conns {
+			t.Errorf("%s: %d connections, %d requests on used ones; want %d and %d", c.id, s.connections(), reused, c.conns, c.turns*c.sessions-c.conns)
 		}
-		if c.id == "H45" && !slices.Contains(s.heads[0], "Connection: close") {
-			t.Errorf("H45: head %q", s.heads[0])
+		if c.id == "H45" && !slices.Contains(s.headsSeen()[0], "Connection: close") {
+			t.Errorf("H45: head %q", s.headsSeen()[0])
 		}
 		if c.id == "H47" && q.client.Stats().OpenConns != 0 {
 			t.Errorf("H47: %d connections are open behind the last turns", q.client.Stats().OpenConns)
@@ -201,8 +199,8 @@ func TestConformanceOfReuse(t *testing.T) {
 	b := whole(t.TempDir(), s.url, 600)
 	b.Endpoint.Streaming, b.Phases[0].Concurrency = false, ptr(100)
 	var told locked
-	if run, err := Run(t.Context(), b, nil, Options{Err: &told}); err != nil || run.Profiling.Valid != 600 || s.conns > 100 {
-		t.Errorf("H49: %v, %d connections for 100 requests at once\n%s", err, s.conns, told.String())
+	if run, err := Run(t.Context(), b, nil, Options{Err: &told}); err != nil || run.Profiling.Valid != 600 || s.connections() > 100 {
+		t.Errorf("H49: %v, %d connections for 100 requests at once\n%s", err, s.connections(), told.String())
 	}
 }
 
@@ -265,12 +263,12 @@ func TestConformanceOfProxies(t *testing.T) {
 	}
 	t.Setenv("HTTP_PROXY", proxy.url)
 	ask(t, server.url, inOnePiece).is(t, "H41", "ok", "", "a")
-	if proxy.conns != 0 {
+	if proxy.connections() != 0 {
 		t.Error("H41: the proxy was asked although nobody wants it")
 	}
 	ask(t, server.url, asked{whole: true, options: func(o *transport.Options) { o.ProxyFromEnv = true }}).is(t, "H41", "ok", "", "a")
-	if proxy.conns != 1 || server.conns != 1 || !strings.HasPrefix(proxy.heads[0][0], "POST "+server.url+"/v1/chat/completions HTTP/1.1") {
-		t.Errorf("H41: %q went to the proxy, %d connections to the server", proxy.heads, server.conns)
+	if proxy.connections() != 1 || server.connections() != 1 || !strings.HasPrefix(proxy.headsSeen()[0][0], "POST "+server.url+"/v1/chat/completions HTTP/1.1") {
+		t.Errorf("H41: %q went to the proxy, %d connections to the server", proxy.headsSeen(), server.connections())
 	}
 }
 
@@ -345,16 +343,17 @@ func TestConformanceOfRecords(t *testing.T) {
 	b := whole(t.TempDir(), first.url, 12)
 	b.Endpoint.URLs, b.Endpoint.Streaming = []string{first.url, second.url}, false
 	b.Dataset().Turns = config.Normal(3, 0)
+	b.Phases[0].Requests, b.Phases[0].Sessions = nil, ptr(4) // whole conversations: a limit of requests would cut the last ones
 	var told locked
 	if _, err := Run(t.Context(), b, nil, Options{Err: &told}); err != nil {
 		t.Fatalf("H46a: %v\n%s", err, told.String())
 	}
 	seen := map[string]*played{}
 	for _, s := range []*played{first, second} {
-		if len(s.heads) < 3 { // which conversation the limit cuts depends on the servers
-			t.Errorf("H46a: %d requests at one of two servers", len(s.heads))
+		if len(s.headsSeen()) != 6 {
+			t.Errorf("H46a: %d requests at one of two servers, want 6", len(s.headsSeen()))
 		}
-		for _, head := range s.heads {
+		for _, head := range s.headsSeen() {
 			i := slices.IndexFunc(head, func(line string) bool { return strings.HasPrefix(line, "X-Correlation-ID: ") })
 			if other := seen[head[i]]; other != nil && other != s {
 				t.Errorf("H46a: conversation %s went to both servers", head[i])
@@ -365,9 +364,8 @@ func TestConformanceOfRecords(t *testing.T) {
 
 	echo := play(t, func(p *player) {
 		for p.request() {
-			p.mu.Lock()
-			head := strings.Join(p.heads[len(p.heads)-1], " ")
-			p.mu.Unlock()
+			seen := p.headsSeen()
+			head := strings.Join(seen[len(seen)-1], " ")
 			p.say(status("401 Unauthorized", "you sent "+head))
 		}
 	})
@@ -405,12 +403,12 @@ func TestConformanceOfRecords(t *testing.T) {
 	s := serves(t, nil)
 	g := ask(t, strings.Replace(s.url, "http://", "http://u:p@", 1), inOnePiece)
 	g.is(t, "U14", "ok", "", "a")
-	if head := s.heads[0]; head[len(head)-2] != "Authorization: Basic dTpw" {
+	if head := s.headsSeen()[0]; head[len(head)-2] != "Authorization: Basic dTpw" {
 		t.Errorf("U14: sent %q", head)
 	}
 	s = serves(t, nil)
 	ask(t, strings.Replace(s.url, "http://", "http://u:p@", 1), asked{whole: true, headers: transport.HeaderSet{APIKey: "k"}}).is(t, "U14", "ok", "", "a")
-	if text := strings.Join(s.heads[0], "\n"); !strings.Contains(text, "Authorization: Bearer k") || strings.Contains(text, "Basic") {
+	if text := strings.Join(s.headsSeen()[0], "\n"); !strings.Contains(text, "Authorization: Bearer k") || strings.Contains(text, "Basic") {
 		t.Errorf("U14: sent %q", text)
 	}
 }

@@ -233,9 +233,7 @@ func (c *streamCase) ask(t testing.TB, gap time.Duration, pieces ...string) (*go
 		a.extras = template
 	}
 	g := ask(t, s.url, a)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return g, s.wrote
+	return g, s.writes()
 }
 
 func (c *streamCase) verify(t testing.TB, g *got, cut string) {

@@ -34,6 +34,27 @@ type played struct {
 	conns int
 }
 
+// connections is the number of connections so far.
+func (s *played) connections() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.conns
+}
+
+// headsSeen are the heads of the requests so far.
+func (s *played) headsSeen() [][]string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.heads)
+}
+
+// writes are the instants before each write of the last connection.
+func (s *played) writes() []int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.wrote)
+}
+
 // play starts one.
 func play(t testing.TB, script func(p *player)) *played {
 	t.Helper()
