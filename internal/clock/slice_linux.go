@@ -1,11 +1,6 @@
 package clock
 
-import (
-	"os"
-	"strconv"
-
-	"golang.org/x/sys/unix"
-)
+import "golang.org/x/sys/unix"
 
 // shortSlice is the time slice that threads ask for, ns: the shortest that Linux grants.
 const shortSlice = 100_000
@@ -13,20 +8,7 @@ const shortSlice = 100_000
 // AskShortSlices asks for short time slices for all threads of the process; those that they start inherit them. From Linux 6.12 on a thread
 // with a shorter slice runs sooner when it wakes beside busy ones. Its share of the processor stays the same, and no privilege is needed.
 func AskShortSlices() {
-	dir, err := os.Open("/proc/self/task")
-	if err != nil {
-		return
-	}
-	defer dir.Close()
-	names, err := dir.Readdirnames(-1)
-	if err != nil {
-		return
-	}
-	for _, name := range names {
-		id, err := strconv.Atoi(name)
-		if err != nil {
-			continue
-		}
+	for _, id := range threadIDs() {
 		attr, err := unix.SchedGetAttr(id, 0)
 		if err != nil || attr.Policy != unix.SCHED_NORMAL {
 			continue

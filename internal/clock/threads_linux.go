@@ -59,26 +59,35 @@ func (w *threadWaits) look() (s waits) {
 	return s
 }
 
+// threadIDs are the ids of the process's threads; none where the system does not tell.
+func threadIDs() (ids []int) {
+	dir, err := os.Open("/proc/self/task")
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return nil
+	}
+	for _, name := range names {
+		if id, err := strconv.Atoi(name); err == nil {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
 // scan opens the files of threads that are new.
 func (w *threadWaits) scan() {
 	if w.files == nil {
 		w.files = map[int]*threadFile{}
 	}
-	dir, err := os.Open("/proc/self/task")
-	if err != nil {
-		return
-	}
-	defer dir.Close()
-	names, err := dir.Readdirnames(-1)
-	if err != nil {
-		return
-	}
-	for _, name := range names {
-		id, err := strconv.Atoi(name)
-		if err != nil || w.files[id] != nil {
+	for _, id := range threadIDs() {
+		if w.files[id] != nil {
 			continue
 		}
-		if fd, err := unix.Open("/proc/self/task/"+name+"/schedstat", unix.O_RDONLY|unix.O_CLOEXEC, 0); err == nil {
+		if fd, err := unix.Open("/proc/self/task/"+strconv.Itoa(id)+"/schedstat", unix.O_RDONLY|unix.O_CLOEXEC, 0); err == nil {
 			w.files[id] = &threadFile{fd: fd}
 		}
 	}

@@ -124,7 +124,7 @@ func TestSpeedBench(t *testing.T) {
 		message(`[]`):                           "messages: must not be empty",
 		message(`[{"role":"user"}]`):            "messages[0].content: missing",
 		message(`[{"role":" ","content":"c"}]`): "messages[0].role: must not be blank",
-		message(`[{"role":"user","content":"` + speedBenchStub + `"}]`):              "is a placeholder",
+		message(`[{"role":"user","content":"` + SpeedBenchStub + `"}]`):              "is a placeholder",
 		`{"question_id":"x","category":"c","messages":[{"role":"u","content":"c"}]}`: "must have 32 characters, got 1",
 		`{"category":"","messages":5}`:                                               "question_id: missing",
 	} {

@@ -15,8 +15,8 @@ const (
 	speedBench = "speed_bench_"
 	// questionID is the length of a question's id, in characters.
 	questionID = 32
-	// speedBenchStub stands in published files in place of content that may not be published.
-	speedBenchStub = "FULL BENCHMARK DATA SHOULD BE FETCHED FROM THE SOURCE USING SPECDEC_BENCH"
+	// SpeedBenchStub stands in published files of SPEED-Bench in place of content that may not be published.
+	SpeedBenchStub = "FULL BENCHMARK DATA SHOULD BE FETCHED FROM THE SOURCE USING SPECDEC_BENCH"
 )
 
 // speedBenchCategory is the category that a name of the family takes rows of; "" = all.
@@ -89,7 +89,7 @@ func questions(r *rows.Row) []conversation.Turn {
 				text[key] = *value
 			}
 		}
-		if text["content"] == speedBenchStub {
+		if text["content"] == SpeedBenchStub {
 			m.Fault("content", "is a placeholder: fetch the whole data from the benchmark's source")
 		}
 		turns = append(turns, conversation.Turn{Role: text["role"], Parts: conversation.Texts("", text["content"]), Origin: r.Where})

@@ -111,12 +111,9 @@ func (l *audioLaw) make(it Item) ([]byte, error) {
 	return noiseWAV(source, int(it.n), int(it.a), l.Channels, int(it.b)), nil
 }
 
-// noiseWAV makes a WAV file of n samples a channel: a RIFF header of 44 bytes (plain PCM), then the samples, channels interleaved. Samples
-// of 8 bits are unsigned around 128, wider ones signed, little-endian.
-func noiseWAV(source *rand.Rand, n, hz, channels, bits int) []byte {
+// AppendWAVHead appends the RIFF header, 44 bytes, of plain PCM: size bytes of samples of so many bits, channels interleaved.
+func AppendWAVHead(out []byte, hz, channels, bits, size int) []byte {
 	width := bits / 8
-	size := n * channels * width
-	out := make([]byte, 0, 44+size)
 	out = append(out, "RIFF"...)
 	out = binary.LittleEndian.AppendUint32(out, uint32(36+size))
 	out = append(out, "WAVEfmt \x10\x00\x00\x00\x01\x00"...)
@@ -126,7 +123,15 @@ func noiseWAV(source *rand.Rand, n, hz, channels, bits int) []byte {
 	out = binary.LittleEndian.AppendUint16(out, uint16(channels*width))
 	out = binary.LittleEndian.AppendUint16(out, uint16(bits))
 	out = append(out, "data"...)
-	out = binary.LittleEndian.AppendUint32(out, uint32(size))
+	return binary.LittleEndian.AppendUint32(out, uint32(size))
+}
+
+// noiseWAV makes a WAV file of n samples a channel. Samples
+// of 8 bits are unsigned around 128, wider ones signed, little-endian.
+func noiseWAV(source *rand.Rand, n, hz, channels, bits int) []byte {
+	width := bits / 8
+	size := n * channels * width
+	out := AppendWAVHead(make([]byte, 0, 44+size), hz, channels, bits, size)
 	full := float64(int64(1)<<(bits-1) - 1)
 	for range n * channels {
 		v := int32(min(1, max(-1, noiseDeviation*source.NormFloat64())) * full)

@@ -156,6 +156,23 @@ type rgb struct {
 
 func newRGB(width, height int) rgb { return rgb{make([]byte, 3*width*height), width, height} }
 
+// JPEG writes a picture as JPEG of quality 85 with whole chroma (4:4:4), as the Python tool does. What is transparent shows its colour.
+func JPEG(m image.Image) []byte {
+	bounds := m.Bounds()
+	flat := image.NewNRGBA(image.Rect(0, 0, bounds.Dx(), bounds.Dy()))
+	for y := range bounds.Dy() {
+		for x := range bounds.Dx() {
+			c, _ := color.NRGBAModel.Convert(m.At(bounds.Min.X+x, bounds.Min.Y+y)).(color.NRGBA)
+			flat.SetNRGBA(x, y, c)
+		}
+	}
+	out := newRGB(bounds.Dx(), bounds.Dy())
+	for i, k := 0, 0; i < len(out.pix); i, k = i+3, k+4 {
+		copy(out.pix[i:i+3], flat.Pix[k:k+3])
+	}
+	return encodeJPEG(out)
+}
+
 // fromRGBA drops the fourth byte of every pixel.
 func fromRGBA(m *image.RGBA) rgb {
 	out := newRGB(m.Rect.Dx(), m.Rect.Dy())

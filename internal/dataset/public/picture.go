@@ -1,14 +1,14 @@
 package public
 
 import (
-	"bytes"
 	"fmt"
 	"image"
 	"image/color"
-	"image/jpeg"
+	"math"
 	"strings"
 
 	_ "image/gif" // what pictures of data sets are stored as
+	_ "image/jpeg"
 	_ "image/png"
 
 	_ "golang.org/x/image/bmp"
@@ -16,10 +16,8 @@ import (
 	_ "golang.org/x/image/webp"
 
 	"aiperf/internal/conversation"
+	"aiperf/internal/dataset/media"
 )
-
-// jpegQuality is that of the pictures that are sent. (The chroma is halved, as Go's encoder does; the Python tool keeps it whole.)
-const jpegQuality = 85
 
 // maxPixels is the size of the largest picture that is read.
 const maxPixels = 200 << 20
@@ -40,11 +38,11 @@ func (b *builder) picture(r row, v any) (*conversation.Blob, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: picture: %w", r.where, err)
 	}
-	return b.encode(r, turned(img, orientation(raw)))
+	return b.Made("image/jpeg", media.JPEG(turned(img, orientation(raw)))), nil
 }
 
 // firstReadable is the first picture of a list that can be read; nil = there is none. How a camera was held is not looked at.
-func (b *builder) firstReadable(r row, v any) (*conversation.Blob, error) {
+func (b *builder) firstReadable(_ row, v any) (*conversation.Blob, error) {
 	list, ok := v.([]any)
 	if !ok {
 		list = []any{v}
@@ -55,7 +53,7 @@ func (b *builder) firstReadable(r row, v any) (*conversation.Blob, error) {
 			continue
 		}
 		if img, err := decode(raw); err == nil {
-			return b.encode(r, img)
+			return b.Made("image/jpeg", media.JPEG(img)), nil
 		}
 	}
 	return nil, nil
@@ -81,30 +79,26 @@ func decode(raw string) (image.Image, error) {
 	if c.Width <= 0 || c.Height <= 0 || c.Width > maxPixels/c.Height {
 		return nil, fmt.Errorf("%d × %d pixels, at most %d in all are read", c.Width, c.Height, maxPixels)
 	}
-	img, _, err := image.Decode(strings.NewReader(raw))
+	img, format, err := image.Decode(strings.NewReader(raw))
+	if y, lossy := img.(*image.YCbCr); lossy && format == "webp" {
+		return fromVideoRange(y), nil
+	}
+	if y, lossy := img.(*image.NYCbCrA); lossy && format == "webp" {
+		return fromVideoRange(&y.YCbCr), nil // transparency is dropped
+	}
 	return img, err
 }
 
-// encode writes a picture as JPEG.
-func (b *builder) encode(r row, img image.Image) (*conversation.Blob, error) {
-	var out bytes.Buffer
-	if err := jpeg.Encode(&out, opaque(img), &jpeg.Options{Quality: jpegQuality}); err != nil {
-		return nil, fmt.Errorf("%s: picture: %w", r.where, err)
-	}
-	return b.Made("image/jpeg", out.Bytes()), nil
-}
-
-// opaque is a picture whose transparency is dropped: the colours below it show.
-func opaque(img image.Image) image.Image {
-	if o, ok := img.(interface{ Opaque() bool }); ok && o.Opaque() {
-		return img
-	}
-	bounds := img.Bounds()
-	out := image.NewRGBA(image.Rect(0, 0, bounds.Dx(), bounds.Dy()))
-	for y := range bounds.Dy() {
-		for x := range bounds.Dx() {
-			c, _ := color.NRGBAModel.Convert(img.At(bounds.Min.X+x, bounds.Min.Y+y)).(color.NRGBA)
-			out.SetRGBA(x, y, color.RGBA{c.R, c.G, c.B, 255})
+// fromVideoRange gives the colours of a lossy WebP picture, whose luma runs from 16 to 235 and chroma from 16 to 240 (ITU-R BT.601; RFC 6386,
+// section 9.2). Package image takes both for 0 to 255, as they are in JPEG.
+func fromVideoRange(m *image.YCbCr) image.Image {
+	out := image.NewNRGBA(image.Rect(0, 0, m.Rect.Dx(), m.Rect.Dy()))
+	level := func(v float64) uint8 { return uint8(math.Round(max(0, min(255, v)))) }
+	for y := range m.Rect.Dy() {
+		for x := range m.Rect.Dx() {
+			c := m.YCbCrAt(m.Rect.Min.X+x, m.Rect.Min.Y+y)
+			luma, blue, red := 255./219*(float64(c.Y)-16), 255./224*(float64(c.Cb)-128), 255./224*(float64(c.Cr)-128)
+			out.SetNRGBA(x, y, color.NRGBA{level(luma + 1.402*red), level(luma - 0.344136*blue - 0.714136*red), level(luma + 1.772*blue), 255})
 		}
 	}
 	return out

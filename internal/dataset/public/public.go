@@ -40,7 +40,6 @@ type Set struct {
 	Config   string // configuration of the repository, "" = the only or default one
 	Split    string
 	Modality string // what its prompts hold: text, image, audio, video
-	License  string // as its page states, "" = see there
 	Gated    bool   // its terms must be accepted
 	Streamed bool   // only as many rows are read as conversations are needed
 	Filters  bool   // rows can be filtered

@@ -11,6 +11,7 @@ import (
 	"github.com/mewkiz/flac"
 
 	"aiperf/internal/conversation"
+	"aiperf/internal/dataset/media"
 )
 
 // longestClip is the length of the longest clip that is sent, in seconds.
@@ -154,22 +155,9 @@ func sampleReader(code uint16, bits int) (func([]byte) float64, error) {
 // wav writes the sound as WAV of 16 bits, a whole scale of ±32767 as libsndfile has it.
 func (p *pcm) wav() []byte {
 	size := 2 * len(p.samples)
-	out := make([]byte, 0, 44+size)
-	little := binary.LittleEndian
-	out = append(out, "RIFF"...)
-	out = little.AppendUint32(out, uint32(36+size))
-	out = append(out, "WAVEfmt "...)
-	out = little.AppendUint32(out, 16)
-	out = little.AppendUint16(out, wavInteger)
-	out = little.AppendUint16(out, uint16(p.channels))
-	out = little.AppendUint32(out, uint32(p.rate))
-	out = little.AppendUint32(out, uint32(2*p.rate*p.channels))
-	out = little.AppendUint16(out, uint16(2*p.channels))
-	out = little.AppendUint16(out, 16)
-	out = append(out, "data"...)
-	out = little.AppendUint32(out, uint32(size))
+	out := media.AppendWAVHead(make([]byte, 0, 44+size), p.rate, p.channels, 16, size)
 	for _, s := range p.samples {
-		out = little.AppendUint16(out, uint16(int16(max(-32768, min(32767, math.RoundToEven(s*32767))))))
+		out = binary.LittleEndian.AppendUint16(out, uint16(int16(max(-32768, min(32767, math.RoundToEven(s*32767))))))
 	}
 	return out
 }

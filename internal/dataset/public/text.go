@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"aiperf/internal/conversation"
+	"aiperf/internal/dataset/custom"
 )
 
 // text is a value as Python writes it: a number in its shortest form, True, a list between brackets.
@@ -135,9 +136,6 @@ func turnsOf(column string) func(*builder) (convert, error) {
 	}
 }
 
-// notThere is the text of SPEED-Bench rows whose prompt the hosted files do not hold.
-const notThere = "FULL BENCHMARK DATA SHOULD BE FETCHED FROM THE SOURCE USING SPECDEC_BENCH"
-
 // questionsOf makes conversations of the rows of a category; "" = of all.
 func questionsOf(category string) func(*builder) (convert, error) {
 	return func(b *builder) (convert, error) {
@@ -157,7 +155,7 @@ func questionsOf(category string) func(*builder) (convert, error) {
 			seen[id] = true
 			c := conversation.Conversation{ID: id}
 			for _, v := range list {
-				if strings.Contains(text(v), notThere) {
+				if strings.Contains(text(v), custom.SpeedBenchStub) {
 					return errors.New(r.where + b.Spell.Text(": the prompt is a placeholder: prepare the data with specdec_bench and read it with {datasets.main.path} FILE and {datasets.main.format} ") + b.set.Name)
 				}
 				c.Turns = append(c.Turns, conversation.Turn{Role: "user", Parts: conversation.Texts("", text(v)), Origin: r.where})
