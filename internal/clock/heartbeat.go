@@ -200,8 +200,9 @@ func (h *Heartbeat) Stalls() Stalls {
 }
 
 // Unseen bounds how long before the instant at bytes may have arrived that were read together with what arrived at it, in ns: nobody looked
-// at connections meanwhile, or the one thread that was about to read this one waited for a processor. It is never more than at - from. An instant that no look followed, or of longer ago than the log goes (a
-// minute of requests under way), says nothing: all of at - from counts as unseen.
+// at connections meanwhile, or the one thread that was about to read this one waited for a processor. It is never more than at - from. An
+// instant that no look followed, or of longer ago than the log goes (a minute of requests under way), says nothing: all of at - from counts
+// as unseen.
 func (h *Heartbeat) Unseen(from, at int64) int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()

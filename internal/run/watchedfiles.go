@@ -108,7 +108,7 @@ func (w *watched) write(run *metric.Run) error {
 		}},
 		{"parquet", "Server Metrics Parquet Export", func(h *servermetrics.Head) ([]byte, error) {
 			var b bytes.Buffer
-			err := w.servers.Parquet(&b, h)
+			err := w.servers.Parquet(&b, h, w.opts.Secrets.Values)
 			return b.Bytes(), err
 		}},
 	} {

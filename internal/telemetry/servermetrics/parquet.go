@@ -30,25 +30,26 @@ const batch = 1024
 type table struct {
 	out    *parquet.GenericWriter[any]
 	column map[string]int
+	hide   func(string) string
 	rows   []parquet.Row
 	err    error
 }
 
 // Parquet writes server_metrics_export.parquet: every sample from the window's start on, counters and histograms as what they grew by since the
-// reference. Of a file that could not be written in full an error tells.
-func (c *Collector) Parquet(w io.Writer, h *Head) error {
+// reference. Every text passes through hide. Of a file that could not be written in full an error tells.
+func (c *Collector) Parquet(w io.Writer, h *Head, hide func(string) string) error {
 	c.store.mu.Lock()
 	defer c.store.mu.Unlock()
 	list := c.store.inWindow(h.Window)
 	labels := labelNames(list)
 	columns := slices.Concat(leading, labels, trailing)
-	t := &table{column: map[string]int{}}
+	t := &table{column: map[string]int{}, hide: hide}
 	for i, name := range columns {
 		t.column[name] = i
 	}
 	options := []parquet.WriterOption{schema(columns), parquet.Compression(&parquet.Snappy), parquet.MaxRowsPerRowGroup(math.MaxInt64)}
 	for _, m := range h.metadata(list, labels) {
-		options = append(options, parquet.KeyValueMetadata("aiperf."+m[0], m[1]))
+		options = append(options, parquet.KeyValueMetadata("aiperf."+m[0], hide(m[1])))
 	}
 	t.out = parquet.NewGenericWriter[any](w, options...)
 	for i := range list {
@@ -167,17 +168,19 @@ func (t *table) row(s *sampled, at int64) parquet.Row {
 	texts := map[string]string{"endpoint_url": s.e.url, "metric_name": s.name, "metric_type": string(s.kind), "unit": unitOf(s.name, s.help), "description": s.help}
 	for name, text := range texts {
 		if text != "" {
-			t.set(r, name, parquet.ByteArrayValue([]byte(text)))
+			t.set(r, name, t.text(text))
 		}
 	}
 	t.set(r, "timestamp_ns", parquet.Int64Value(at))
 	for _, l := range s.labels {
 		if !slices.Contains(leading, l.Name) && !slices.Contains(trailing, l.Name) {
-			t.set(r, l.Name, parquet.ByteArrayValue([]byte(l.Value)))
+			t.set(r, l.Name, t.text(l.Value))
 		}
 	}
 	return r
 }
+
+func (t *table) text(s string) parquet.Value { return parquet.ByteArrayValue([]byte(t.hide(s))) }
 
 func (t *table) set(r parquet.Row, name string, v parquet.Value) {
 	i := t.column[name]
