@@ -41,8 +41,9 @@ func Streamed() string {
 	return strings.Join(list, ", ")
 }
 
-// Stream calls f for every row of a file, in the order of the file (of sessions, for bailian_trace and sagemaker_data_capture, which are read whole). name "" = the format is recognised. It returns the format, and the
-// warnings that there are; its error has a line for each of the first ten faults.
+// Stream calls f for every row of a file, in the order of the file (of sessions, for bailian_trace and sagemaker_data_capture, which are read
+// whole). name "" = the format is recognised. It returns the format, and the warnings that there are; its error has a line for each of the
+// first ten faults.
 func Stream(path, name string, o Options, f func(Entry) error) (format string, warnings []string, err error) {
 	if name == "" {
 		if name, err = detect(path); err != nil {

@@ -43,9 +43,9 @@ var mp3Kbps = [2][15]int{
 	{0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160},
 }
 
-// noiseMP3 makes an MP3 file of at least n samples a channel: whole frames, and one more, since decoders lose one at the end. Nothing is transformed: white noise is white in the
-// spectrum too, so its frequency lines are drawn as they are written, each −1, 0 or 1 times a step. Frames stand for themselves (no bit
-// reservoir), with a constant bit rate.
+// noiseMP3 makes an MP3 file of at least n samples a channel: whole frames, and one more, since decoders lose one at the end. Nothing is
+// transformed: white noise is white in the spectrum too, so its frequency lines are drawn as they are written, each −1, 0 or 1 times a step.
+// Frames stand for themselves (no bit reservoir), with a constant bit rate.
 func noiseMP3(source *rand.Rand, n, hz, channels int) []byte {
 	l := mp3Rate(hz)
 	perFrame := 576 * l.granules
