@@ -47,7 +47,7 @@ race: ## every test under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race ./...
 
 race-fast: ## the same on the packages where goroutines meet
-	CGO_ENABLED=1 $(GO) test -vet=off -race $(addprefix ./internal/,clock load metric pipeline plan record report run sse stats transport ui)
+	CGO_ENABLED=1 $(GO) test -vet=off -race $(addprefix ./internal/,clock hub load metric pipeline plan record report run sse stats telemetry/... transport/... ui)
 
 bench: build ## figures as ratios against a baseline in the same run
 	$(GO) run ./internal/selfbench -aiperf ./aiperf

@@ -114,9 +114,7 @@ func (c *Collector) start(ctx context.Context, command string, queries []int) (s
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 	}
-	c.stopping.Store(true)
 	s.stop()
-	c.stopping.Store(false)
 	return nil, missing, err
 }
 
@@ -126,10 +124,10 @@ func (s *smi) stop() {
 	<-s.done
 }
 
-// read takes lines until the program ends.
+// read takes lines until the program ends. One that never gave a reading is refused by who started it: its end is no loss.
 func (c *Collector) read(s *smi, first chan<- string) {
 	in := bufio.NewScanner(io.LimitReader(s.out, math.MaxInt64))
-	told := false
+	told, gave := false, false
 	for in.Scan() {
 		one, err := c.smiLine(s, in.Text())
 		switch {
@@ -144,13 +142,13 @@ func (c *Collector) read(s *smi, first chan<- string) {
 		}
 		if !told {
 			first <- ""
-			told = true
+			told, gave = true, true
 		}
 	}
 	if !told {
 		first <- "nothing"
 	}
-	if err := s.cmd.Wait(); err != nil && !c.stopping.Load() {
+	if err := s.cmd.Wait(); err != nil && gave && !c.stopping.Load() {
 		c.losses.Add(telemetry.Fault("CollectorEnded", LocalURL, err.Error()), 1)
 	}
 }
