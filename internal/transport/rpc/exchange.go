@@ -276,7 +276,7 @@ func (x *Exchange) judge(err error, seen *timeline) {
 		x.err, x.rec.Status = transport.CutOff(), 0
 		x.rec.CancelledAt = clock.Now()
 		x.rec.Cut = context.Cause(x.ctx).Error()
-	case x.call != nil && errors.Is(x.call.Err(), context.DeadlineExceeded):
+	case x.late(err):
 		x.err, x.rec.Status = transport.TimedOut(x.client.opt.Timeout, doing(seen)), 0
 	default:
 		s := status.Convert(err)
@@ -284,6 +284,19 @@ func (x *Exchange) judge(err error, seen *timeline) {
 		x.err = transport.Failure(codeName(s.Code()), x.rec.Status, s.Message())
 		x.trace.StatusReason = x.err.Type
 	}
+}
+
+// late tells whether the time of the call was over. The server knows the deadline too and may end the call before our own timer runs, or the
+// library tells before the context does.
+func (x *Exchange) late(err error) bool {
+	if x.call == nil {
+		return false
+	}
+	if errors.Is(x.call.Err(), context.DeadlineExceeded) {
+		return true
+	}
+	end, bounded := x.call.Deadline()
+	return bounded && status.Code(err) == codes.DeadlineExceeded && !time.Now().Before(end)
 }
 
 // doing is what a call is at when its time is over.
