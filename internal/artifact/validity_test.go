@@ -33,12 +33,12 @@ func TestValidityComesBack(t *testing.T) {
 				r.Fatalf("%s is a %T", k.key, p)
 			}
 		}
-		v := metric.Assess(want)
+		v := metric.Assess(want, nil)
 		got, err := ReadValidity(appendValidity(nil, v))
 		if err != nil || !reflect.DeepEqual(got, want) {
 			r.Fatalf("read %+v, written %+v (%v)", got, want, err)
 		}
-		if again := metric.Assess(got); again.Sentence() != v.Sentence() || !reflect.DeepEqual(again.Notes, v.Notes) {
+		if again := metric.Assess(got, nil); again.Sentence() != v.Sentence() || !reflect.DeepEqual(again.Notes, v.Notes) {
 			r.Errorf("%s, then %s", v.Sentence(), again.Sentence())
 		}
 	})

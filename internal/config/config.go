@@ -81,7 +81,7 @@ type Benchmark struct {
 // flag when nobody knows.
 func (b *Benchmark) As(key string) string {
 	if b.Spelling == nil {
-		return flagOf(key)
+		return FlagOf(key)
 	}
 	return b.Spelling(key)
 }

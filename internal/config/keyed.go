@@ -160,8 +160,8 @@ var keyed = sync.OnceValue(func() map[string][]setting.Row {
 // RowsOf returns the settings of a key, none when no flag and no variable sets it.
 func RowsOf(key string) []setting.Row { return keyed()[key] }
 
-// flagOf is the first flag of a key, the key itself when no flag sets it.
-func flagOf(key string) string {
+// FlagOf is the first flag of a key, the key itself when no flag sets it.
+func FlagOf(key string) string {
 	for _, row := range RowsOf(key) {
 		if row.Name() != "" {
 			return row.Name()

@@ -44,6 +44,9 @@ func Load(path string, environment Environment, getenv Getenv) (run *Run, notes 
 		if line := lines[key]; line > 0 {
 			return fmt.Sprintf("%s:%d: %s", path, line, key)
 		}
+		if short := strings.TrimSuffix(key, ".mean"); lines[short] > 0 { // "isl: 5" is short for its mean
+			return fmt.Sprintf("%s:%d: %s", path, lines[short], short)
+		}
 		return path + ": " + key
 	}
 	if flat {

@@ -85,19 +85,19 @@ func (v *violations) endpoint(b *Benchmark) {
 	}
 	v.when((e.TLS.CertFile == "") != (e.TLS.KeyFile == ""), "benchmark.endpoint.tls.cert_file", "and %s must be given together", v.as("benchmark.endpoint.tls.key_file"))
 	v.when(e.Socket != "" && e.Proxy != "", "benchmark.endpoint.proxy", "has no meaning beside %s", v.as("benchmark.endpoint.uds_path"))
-	v.when(strings.Contains(e.Proxy, Redacted), "benchmark.endpoint.proxy", "is masked; give the URL with %s", flagOf("endpoint.proxy"))
-	v.when(e.Path != nil && strings.Contains(*e.Path, Redacted), "benchmark.endpoint.path", "is masked; give the path with %s", flagOf("endpoint.path"))
-	v.when(e.APIKey == Redacted, "benchmark.endpoint.api_key", "is masked; give the key with %s", flagOf("endpoint.api_key"))
+	v.when(strings.Contains(e.Proxy, Redacted), "benchmark.endpoint.proxy", "is masked; give the URL with %s", FlagOf("endpoint.proxy"))
+	v.when(e.Path != nil && strings.Contains(*e.Path, Redacted), "benchmark.endpoint.path", "is masked; give the path with %s", FlagOf("endpoint.path"))
+	v.when(e.APIKey == Redacted, "benchmark.endpoint.api_key", "is masked; give the key with %s", FlagOf("endpoint.api_key"))
 	v.headerValue("benchmark.endpoint.api_key", e.APIKey)
 	v.headerName("benchmark.endpoint.session_header", e.SessionHeader)
 	v.headerValue("benchmark.endpoint.request_content_type", e.RequestContentType)
 	for _, m := range e.Extra {
-		v.when(strings.Contains(string(m.Value), Redacted), "benchmark.endpoint.extra."+m.Key, "is masked; give the value with %s", flagOf("endpoint.extra"))
+		v.when(strings.Contains(string(m.Value), Redacted), "benchmark.endpoint.extra."+m.Key, "is masked; give the value with %s", FlagOf("endpoint.extra"))
 	}
 	for _, h := range e.Headers {
 		v.headerName("benchmark.endpoint.headers", h.Name)
 		v.headerValue("benchmark.endpoint.headers."+h.Name, h.Value)
-		v.when(h.Value == Redacted, "benchmark.endpoint.headers."+h.Name, "is masked; give the header with %s", flagOf("endpoint.headers"))
+		v.when(h.Value == Redacted, "benchmark.endpoint.headers."+h.Name, "is masked; give the header with %s", FlagOf("endpoint.headers"))
 	}
 	v.oneOf("benchmark.runtime.ui", string(b.Runtime.UI), "dashboard", "simple", "none")
 	v.oneOf("benchmark.logging.level", b.Logging.Level, "TRACE", "DEBUG", "INFO", "NOTICE", "WARNING", "SUCCESS", "ERROR", "CRITICAL")

@@ -63,7 +63,7 @@ func (v *violations) prompts(path string, p *Prompts) {
 		return
 	}
 	v.distribution(path+".isl", p.ISL)
-	v.when(p.ISL != nil && p.ISL.MeanOr(0) > maxPrompt, path+".isl", "must be at most %d tokens on average", maxPrompt)
+	v.when(p.ISL != nil && p.ISL.MeanOr(0) > maxPrompt, path+".isl.mean", "must be at most %d tokens on average", maxPrompt)
 	v.distribution(path+".osl", p.OSL)
 	v.when(p.BlockSize < 0, path+".block_size", "must be >= 1")
 	sum := 0.0

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"aiperf/internal/setting"
 )
 
 // The limits of the judgement (timing, section 16.2).
@@ -17,8 +19,8 @@ const (
 	firstErrorLeast = 50 * time.Microsecond // below it the stamps themselves are no better
 )
 
-// Assess weighs what the client measured.
-func Assess(e ClientStats) *Validity {
+// Assess weighs what the client measured; spell words the settings that would have helped.
+func Assess(e ClientStats, spell setting.Spell) *Validity {
 	v := &Validity{ClientStats: e, Verdict: VerdictValid}
 	client := e.clientFaults()
 	short := e.Drawn > 0 && !e.CancelledByUser && float64(e.Sent) < rateShare*e.Drawn
@@ -37,7 +39,10 @@ func Assess(e ClientStats) *Validity {
 	default:
 		v.Reason = e.allWell()
 	}
-	v.Notes = e.notes()
+	v.Reason = spell.Text(v.Reason)
+	for _, note := range e.notes() {
+		v.Notes = append(v.Notes, spell.Text(note))
+	}
 	return v
 }
 
@@ -74,7 +79,7 @@ func (e *ClientStats) firstClause() string {
 	case e.ThreadWait > 0:
 		text += fmt.Sprintf(" while its threads waited for processors (%s in all, %.0f %% of what they needed)", shown(e.ThreadWait), 100*e.waitShare())
 	}
-	return text + "; packet capture (capture: auto) would tell when they arrived"
+	return text + "; packet capture ({endpoint.capture} auto) would tell when they arrived"
 }
 
 // waitShare is the part of the time in which threads could have run that they waited.

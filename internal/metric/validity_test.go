@@ -22,6 +22,7 @@ func open() ClientStats {
 }
 
 func TestAssess(t *testing.T) {
+	flags := func(key string) string { return map[string]string{"endpoint.capture": "--capture"}[key] }
 	for _, c := range []struct {
 		name    string
 		from    ClientStats
@@ -54,7 +55,7 @@ func TestAssess(t *testing.T) {
 		{"slow reads of kernel stamps", calm(), func(e *ClientStats) { e.ReadDelayP99 = 80 * msec }, VerdictValid, ""},
 		{"stopped three times", calm(), func(e *ClientStats) {
 			e.FirstP99, e.FirstP99Low, e.Stalls, e.StallLongest, e.StallTotal = 361*msec, 140*msec, 3, 298*msec, 890*msec
-		}, VerdictClientLimited, "time to first token at p99 lies between 140 ms and 361 ms, because bytes waited unread while the process stood still (3 times, longest 298 ms); packet capture (capture"},
+		}, VerdictClientLimited, "time to first token at p99 lies between 140 ms and 361 ms, because bytes waited unread while the process stood still (3 times, longest 298 ms); packet capture (--capture auto)"},
 		{"starved", calm(), func(e *ClientStats) { e.FirstP99, e.ThreadWait = 150*msec, 3*time.Second }, VerdictClientLimited, "its threads waited for processors (3.00 s in all, 75 % of what they needed)"},
 		{"first messages off by 5 %", calm(), func(e *ClientStats) { e.FirstP99 = 147 * msec }, VerdictClientLimited, ""},
 		{"first messages off by 1 %", calm(), func(e *ClientStats) { e.FirstP99 = 1414 * msec / 10 }, VerdictValid, ""},
@@ -67,7 +68,7 @@ func TestAssess(t *testing.T) {
 	} {
 		e := c.from
 		c.turn(&e)
-		v := Assess(e)
+		v := Assess(e, flags)
 		if v.Verdict != c.verdict || !strings.Contains(v.Reason, c.says) {
 			t.Errorf("%s: %s", c.name, v.Sentence())
 		}
@@ -81,7 +82,7 @@ func TestAssessBounds(t *testing.T) {
 		for per := range time.Duration(200) { // thousandths
 			e := calm()
 			e.FirstP99Low, e.FirstP99 = low, low+low*per/1000
-			v := Assess(e).Verdict
+			v := Assess(e, nil).Verdict
 			if per > 50 && v == VerdictValid || per < 10 && v == VerdictClientLimited {
 				t.Fatalf("%v, %d thousandths too high: %s", low, per, v)
 			}
@@ -94,7 +95,7 @@ func TestNotes(t *testing.T) {
 		StallLongest: 300 * msec, Stalls: 3, StallTotal: 900 * msec, CPUTime: time.Second, ThreadWait: time.Second, ReadDelayP99: 2 * msec,
 		ScheduleStats: ScheduleStats{TicksSkipped: 2, OpenLoop: true, LagP99: time.Second, CapShare: 0.3, BusyShare: 0.1, PrefillShare: 0.2},
 		Trend:         Trend{SentRate: 7.7, AnsweredRate: 2.8, EarlyLatency: time.Second, LateLatency: 9 * time.Second}}
-	all := strings.Join(Assess(e).Notes, "\n")
+	all := strings.Join(Assess(e, nil).Notes, "\n")
 	for _, say := range []string{"10 of 100 requests failed", "not by the kernel", "30 ms at most", "50 % of the messages", "3 answers came in one message", "7 records went through", "2 planned sends",
 		"stood still for 300 ms at the longest, 3 times, 900 ms in all", "50 % of the time", "answered 2.8/s of 7.7/s sent", "1.00 s after their instants", "20.0 % of the sending time", "every slot for 20.0 %"} {
 		if !strings.Contains(all, say) {
@@ -102,7 +103,7 @@ func TestNotes(t *testing.T) {
 		}
 	}
 	for _, e := range []ClientStats{{Valid: 100, ReadDelays: 5}, calm(), open(), {Valid: 100, ReadDelays: 5, ReadDelayP99: msec / 2, CPUTime: time.Second, ThreadWait: 5 * time.Second}} {
-		if v := Assess(e); len(v.Notes) != 0 {
+		if v := Assess(e, nil); len(v.Notes) != 0 {
 			t.Errorf("notes without a reason: %v", v.Notes)
 		}
 	}
@@ -130,7 +131,7 @@ func TestTrend(t *testing.T) {
 		}
 		e := open()
 		e.Trend = r.Trend()
-		if said := strings.Contains(strings.Join(Assess(e).Notes, ""), "fell behind"); said != c.behind {
+		if said := strings.Contains(strings.Join(Assess(e, nil).Notes, ""), "fell behind"); said != c.behind {
 			t.Errorf("%s: %+v", c.name, e.Trend)
 		}
 	}

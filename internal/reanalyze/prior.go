@@ -9,6 +9,7 @@ import (
 
 	"aiperf/internal/artifact"
 	"aiperf/internal/assembly"
+	"aiperf/internal/config"
 	"aiperf/internal/infile"
 	"aiperf/internal/metric"
 )
@@ -92,7 +93,7 @@ func (p *priorSummary) validity() (*metric.Validity, error) {
 	if err != nil {
 		return nil, err
 	}
-	return metric.Assess(stats), nil
+	return metric.Assess(stats, config.FlagOf), nil
 }
 
 // readPhases reads the list of phases that a run of several leaves; nil = there is none.

@@ -96,7 +96,7 @@ func TestTables(t *testing.T) {
 func TestNotices(t *testing.T) {
 	r := run(t, 0, 4)
 	r.IncompleteReason, r.Cancelled = "Run cancelled.", true
-	r.Validity = metric.Assess(metric.ClientStats{ScheduleStats: metric.ScheduleStats{OpenLoop: true, RateSeconds: 1, Asked: 10, Drawn: 10, Sent: 5, LagMax: time.Second}, ReadDelays: 9, ReadDelayP99: 20 * time.Microsecond, Cores: 2, Valid: 4, Failed: 4})
+	r.Validity = metric.Assess(metric.ClientStats{ScheduleStats: metric.ScheduleStats{OpenLoop: true, RateSeconds: 1, Asked: 10, Drawn: 10, Sent: 5, LagMax: time.Second}, ReadDelays: 9, ReadDelayP99: 20 * time.Microsecond, Cores: 2, Valid: 4, Failed: 4}, nil)
 	var b bytes.Buffer
 	if err := errors.Join(Console(&b, r, Options{Colour: true, Width: 200}), Footer(&b, r, Options{})); err != nil {
 		t.Fatal(err)

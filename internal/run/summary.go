@@ -38,7 +38,7 @@ func judge(run *metric.Run, result *load.Result, client metric.ClientStats, as f
 	if result != nil && result.Unreachable != nil && run.IncompleteReason == "" {
 		run.IncompleteReason = "Run aborted: " + unreachable(result.Unreachable, run.Profiling, as("environment.timing.no_fail_fast")) + "."
 	}
-	run.Validity = metric.Assess(client)
+	run.Validity = metric.Assess(client, config.FlagOf)
 	run.Validity.Certain = run.Profiling.Certain
 }
 
