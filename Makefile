@@ -46,11 +46,11 @@ tools: ## golangci-lint, built from its module
 race: ## every test under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race ./...
 
-race-fast: ## the same on the packages where goroutines meet
-	CGO_ENABLED=1 $(GO) test -vet=off -race $(addprefix ./internal/,clock hub load metric pipeline plan record report run sse stats telemetry/... transport/... ui)
+race-fast: ## the same on the packages where goroutines meet (the walk over every leaf of the configuration is one goroutine for minutes)
+	CGO_ENABLED=1 $(GO) test -vet=off -race -skip EveryLeaf $(addprefix ./internal/,clock hub load metric pipeline plan record report run sse stats telemetry/... transport/... ui)
 
 bench: build ## figures as ratios against a baseline in the same run
 	$(GO) run ./internal/selfbench -aiperf ./aiperf
 
-fuzz: ## every fuzz target for FUZZTIME each, one on each core at a time; goes on after a finding and fails at the end
+fuzz: ## every fuzz target for FUZZTIME each, two on each core at a time; goes on after a finding and fails at the end
 	@FUZZTIME=$(FUZZTIME) .ci/fuzz
