@@ -165,6 +165,8 @@ func (r *Run) about() error {
 		r.Doubt = "the run was cut short"
 	case s.Validity.Verdict == "client limited":
 		r.Doubt = "the client was the limit"
+	case s.Validity.Verdict == "uncertain":
+		r.Doubt = "its latencies are uncertain"
 	}
 	r.Facts = []Fact{{"endpoint type", s.Config.Endpoint.Type}, {"streaming", fmt.Sprint(s.Config.Endpoint.Streaming)}}
 	for _, p := range s.Config.Phases {

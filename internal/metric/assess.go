@@ -39,6 +39,9 @@ func Assess(e ClientStats, spell setting.Spell) *Validity {
 	default:
 		v.Reason = e.allWell()
 	}
+	if e.wrongFirst() {
+		e.doubtFirst(v)
+	}
 	v.Reason = spell.Text(v.Reason)
 	for _, note := range e.notes() {
 		v.Notes = append(v.Notes, spell.Text(note))
@@ -49,9 +52,6 @@ func Assess(e ClientStats, spell setting.Spell) *Validity {
 // clientFaults lists what only the client can be blamed for.
 func (e *ClientStats) clientFaults() []string {
 	var out []string
-	if e.wrongFirst() {
-		out = append(out, e.firstClause())
-	}
 	if e.CPUShare > busyCPU {
 		out = append(out, fmt.Sprintf("it used %.0f %% of its %d cores", 100*e.CPUShare, e.Cores))
 	}
@@ -66,20 +66,35 @@ func (e *ClientStats) wrongFirst() bool {
 	return e.FirstP99-e.FirstP99Low > firstErrorLeast && e.FirstError() > firstError
 }
 
+// doubtFirst turns a verdict into doubt where the latency of the first message may be wrong by too much: the bounds tell how wrong it may be and not how
+// wrong it is, so neither "valid" nor the client's blame would be known to be true.
+func (e *ClientStats) doubtFirst(v *Validity) {
+	why := e.firstClause()
+	switch v.Verdict {
+	case VerdictNoResult:
+	case VerdictClientLimited:
+		v.Reason += " " + why
+	case VerdictValid:
+		v.Verdict, v.Reason = VerdictUncertain, why
+	default:
+		v.Verdict, v.Reason = VerdictUncertain, why+" Besides, "+string(v.Verdict)+": "+v.Reason
+	}
+}
+
 // firstClause says by how much the latency of the first message may be wrong, why, and what would help.
 func (e *ClientStats) firstClause() string {
 	what := "request latency"
 	if e.Messages > e.Valid {
 		what = "time to first token"
 	}
-	text := fmt.Sprintf("the %s at p99 lies between %s and %s, because bytes waited unread", what, shown(e.FirstP99Low), shown(e.FirstP99))
+	text := fmt.Sprintf("The %s at p99 lies between %s and %s, because bytes waited unread", what, shown(e.FirstP99Low), shown(e.FirstP99))
 	switch {
 	case e.Stalls > 0 && e.StallLongest > (e.FirstP99-e.FirstP99Low)/2:
 		text += fmt.Sprintf(" while the process stood still (%s, longest %s)", times(e.Stalls), shown(e.StallLongest))
 	case e.ThreadWait > 0:
 		text += fmt.Sprintf(" while its threads waited for processors (%s in all, %.0f %% of what they needed)", shown(e.ThreadWait), 100*e.waitShare())
 	}
-	return text + "; packet capture ({endpoint.capture} auto) would tell when they arrived"
+	return text + "; packet capture ({endpoint.capture} auto) would tell when they arrived."
 }
 
 // waitShare is the part of the time in which threads could have run that they waited.

@@ -141,6 +141,7 @@ type Verdict string
 const (
 	VerdictValid          Verdict = "valid"
 	VerdictClientLimited  Verdict = "client limited"
+	VerdictUncertain      Verdict = "uncertain" // latencies may be wrong by more than a few percent, because the client was stopped or starved
 	VerdictServerLimited  Verdict = "server limited"
 	VerdictRateNotReached Verdict = "rate not reached"
 	VerdictNoResult       Verdict = "no result" // nothing succeeded: there are no numbers to judge

@@ -55,9 +55,11 @@ func TestAssess(t *testing.T) {
 		{"slow reads of kernel stamps", calm(), func(e *ClientStats) { e.ReadDelayP99 = 80 * msec }, VerdictValid, ""},
 		{"stopped three times", calm(), func(e *ClientStats) {
 			e.FirstP99, e.FirstP99Low, e.Stalls, e.StallLongest, e.StallTotal = 361*msec, 140*msec, 3, 298*msec, 890*msec
-		}, VerdictClientLimited, "time to first token at p99 lies between 140 ms and 361 ms, because bytes waited unread while the process stood still (3 times, longest 298 ms); packet capture (--capture auto)"},
-		{"starved", calm(), func(e *ClientStats) { e.FirstP99, e.ThreadWait = 150*msec, 3*time.Second }, VerdictClientLimited, "its threads waited for processors (3.00 s in all, 75 % of what they needed)"},
-		{"first messages off by 5 %", calm(), func(e *ClientStats) { e.FirstP99 = 147 * msec }, VerdictClientLimited, ""},
+		}, VerdictUncertain, "The time to first token at p99 lies between 140 ms and 361 ms, because bytes waited unread while the process stood still (3 times, longest 298 ms); packet capture (--capture auto)"},
+		{"starved", calm(), func(e *ClientStats) { e.FirstP99, e.ThreadWait = 150*msec, 3*time.Second }, VerdictUncertain, "its threads waited for processors (3.00 s in all, 75 % of what they needed)"},
+		{"first messages off by 5 %", calm(), func(e *ClientStats) { e.FirstP99 = 147 * msec }, VerdictUncertain, ""},
+		{"starved and busy", calm(), func(e *ClientStats) { e.FirstP99, e.CPUShare = 150*msec, 0.97 }, VerdictClientLimited, "97 % of its 2 cores. The time to first token"},
+		{"starved and capped", open(), func(e *ClientStats) { e.FirstP99, e.BusyShare = 150*msec, 0.4 }, VerdictUncertain, "Besides, server limited: "},
 		{"first messages off by 1 %", calm(), func(e *ClientStats) { e.FirstP99 = 1414 * msec / 10 }, VerdictValid, ""},
 		{"stopped, and captured", calm(), func(e *ClientStats) { e.Stalls, e.StallLongest, e.StallTotal = 3, 298*msec, 890*msec }, VerdictValid, ""},
 		{"gaps alone", calm(), func(e *ClientStats) { e.Uncertain, e.UncertainGaps = 40, 40 }, VerdictValid, "Latencies are certain. Gaps between messages are not: in 40.0 % of the requests."},

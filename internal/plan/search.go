@@ -181,8 +181,8 @@ func (q *search) judgeCell(n int, x []float64, cell *config.Cell) {
 	p.breach = swept.Breach(q.conditions)
 	p.feasible = len(swept.Runs) > 0 && p.breach == nil
 	for _, r := range swept.Runs {
-		if r.Validity != nil && r.Validity.Verdict == metric.VerdictClientLimited {
-			p.feasible, it.Reason = false, "client limited: not measured"
+		if v := r.Validity; v != nil && (v.Verdict == metric.VerdictClientLimited || v.Verdict == metric.VerdictUncertain) {
+			p.feasible, it.Reason = false, string(v.Verdict)+": not measured"
 		}
 	}
 	for k := range q.conditions {
