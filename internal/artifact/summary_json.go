@@ -76,6 +76,13 @@ func SummaryJSON(run *metric.Run) ([]byte, error) {
 		o.Key("validity")
 		o.B = appendValidity(o.B, run.Validity)
 	}
+	if run.Probe != nil {
+		raw, err := jsontext.Marshal(run.Probe)
+		if err != nil {
+			return nil, err
+		}
+		o.Raw("probe", raw)
+	}
 	for _, r := range run.Profiling.Shown() {
 		if !first[r.Tag] {
 			appendResult(&o, &r)

@@ -30,31 +30,41 @@ type chatCounter struct {
 	failed     atomic.Int64 // requests whose messages the template refused
 }
 
-// input is the number of tokens of a request; -1 = it has no messages, or there is no template for them.
+// input is the number of tokens of a request; -1 = it has no messages, or there is no template that takes them.
 func (c *chatCounter) input(rec *record.Record, reply *record.Reply) int {
+	n, err := TemplateTokens(c.tokenizers, rec, reply)
+	if err != nil {
+		c.failed.Add(1)
+	}
+	return n
+}
+
+// TemplateTokens is the number of tokens of a chat request as the chat template of its model writes it; -1 = it has no messages, or there is
+// no template for them. An error says that the template refuses them.
+func TemplateTokens(all *Tokenizers, rec *record.Record, reply *record.Reply) (int, error) {
 	var body struct {
 		Messages []map[string]json.RawMessage `json:"messages"`
 		Tools    json.RawMessage              `json:"tools"`
 	}
 	if json.Unmarshal(rec.Payload.Bytes(), &body) != nil || len(body.Messages) == 0 {
-		return -1
+		return -1, nil
 	}
-	tok := c.tokenizers.Of(rec.Model)
+	tok := all.Of(rec.Model)
 	if _, ok := tok.ChatTemplate(len(body.Tools) > 0); !ok {
-		return -1
+		return -1, nil
 	}
 	for _, m := range body.Messages {
 		m["content"] = plainContent(m["content"])
 	}
 	raw, err := json.Marshal(body.Messages)
-	if err == nil {
-		var text string
-		if text, err = tok.RenderChat(raw, tokenizer.ChatOptions{Tools: body.Tools, AddGenerationPrompt: true}); err == nil {
-			return tok.Count(text) + reply.InputTokens
-		}
+	if err != nil {
+		return -1, err
 	}
-	c.failed.Add(1)
-	return -1
+	text, err := tok.RenderChat(raw, tokenizer.ChatOptions{Tools: body.Tools, AddGenerationPrompt: true})
+	if err != nil {
+		return -1, err
+	}
+	return tok.Count(text) + reply.InputTokens, nil
 }
 
 // plainContent is the content of a message as one text: chat templates take no list of parts, and parts without text add none.

@@ -56,6 +56,7 @@ var trials = map[string][2]string{
 	"--ui": {"simple", ""}, "--log-level": {"debug", ""}, "--verbose": {}, "--extra-verbose": {}, "--stats-interval": {"2", ""}, "--tables": {"all", ""},
 	"--num-profile-runs": {"2", ""}, "--profile-run-cooldown-seconds": {"2", "--num-profile-runs 2"}, "--confidence-level": {"0.9", "--num-profile-runs 2"},
 	"--profile-run-disable-warmup-after-first": {"false", "--num-profile-runs 2"}, "--set-consistent-seed": {"false", "--num-profile-runs 2"}, "--vary-seed-per-trial": {"", "--num-profile-runs 2"},
+	"--probe": {}, "--require-stream-completion": {"", "--streaming"},
 	"--fail-if": {"error_rate>1", ""}, "--junit": {"j.xml", ""},
 	"--resume":             {"there", "--num-profile-runs 2"},
 	"--convergence-metric": {"request_latency", "--num-profile-runs 3"}, "--convergence-stat": {"p50", settles}, "--convergence-mode": {"cv", settles}, "--convergence-threshold": {"0.2", settles},

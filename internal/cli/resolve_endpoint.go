@@ -63,6 +63,9 @@ func (r *resolver) methods() {
 		r.warn("%s has no effect: it is for --endpoint-type dynamic_grpc", r.as("--grpc-descriptors"))
 		e.GRPCDescriptors = ""
 	}
+	if e.RequireCompletion && (e.Type != "chat" || !e.Streaming) {
+		r.fail("%s needs --endpoint-type chat and --streaming: it is about the ends of their streams", r.as("--require-stream-completion"))
+	}
 	if e.GRPCMethod != "" && e.Transport != grpcScheme {
 		r.fail("%s needs an endpoint type that goes over gRPC: kserve or dynamic_grpc", r.as("--grpc-method"))
 	}

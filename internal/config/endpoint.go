@@ -73,6 +73,8 @@ type Endpoint struct {
 	WaitForModelTimeout Seconds         `yaml:"wait_for_model_timeout"` // 0 does not wait
 	WaitForModelEvery   Seconds         `yaml:"wait_for_model_interval"`
 	WaitForModelMode    string          `yaml:"wait_for_model_mode"` // inference, models, both
+	Probe               *bool           `yaml:"probe,omitempty"`     // one request before the load tells what the server does; nil: where somebody watches
+	RequireCompletion   bool            `yaml:"require_stream_completion"`
 	ResetKVCache        *ResetKVCache   `yaml:"reset_kv_cache,omitempty"`
 	ServerProfiler      *ServerProfiler `yaml:"server_profiler,omitempty"`
 }
@@ -159,5 +161,7 @@ var endpointRows = group("Endpoint", []setting.Row{
 	{Flags: []string{"--request-content-type"}, Key: "endpoint.request_content_type", Kind: setting.Enum, Choices: []string{"application/json", "multipart/form-data"}, Help: "encoding of request bodies, where the endpoint type knows more than one"},
 	{Flags: []string{"--session-header"}, Key: "endpoint.session_header", Kind: setting.Text, Absent: true, Help: "header that carries the session id"},
 	{Flags: []string{"--uuid-and-strip"}, Key: "endpoint.uuid_and_strip", Kind: setting.Bool, Help: "send an image again by its id alone, where a row of the same session_id sent it before"},
+	{Flags: []string{"--probe"}, Not: []string{"--no-probe"}, Key: "endpoint.probe", Kind: setting.Bool, Default: "on at a terminal", Help: "send one request before the load, outside all results, and tell what the server does: tokens of an event, usage, [DONE], ignore_eos, token counts, model"},
+	{Flags: []string{"--require-stream-completion"}, Key: "endpoint.require_stream_completion", Kind: setting.Bool, Help: "count streams that end without [DONE] or a finish reason, hold broken events, or are no streams as failed (chat, --streaming)"},
 	{Flags: []string{"--per-chunk-usage"}, Key: "endpoint.per_chunk_usage", Kind: setting.Bool, Help: "read usage from every chunk of a stream"},
 })

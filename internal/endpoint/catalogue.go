@@ -6,9 +6,10 @@ import "aiperf/internal/record"
 var catalogue = []Endpoint{
 	{Name: "chat", Path: "/v1/chat/completions", Title: "LLM Metrics", Summary: "OpenAI chat completions, with images, audio and video",
 		Streams: true, ProducesTokens: true, TokenizesInput: true, Images: true, Audio: true, Video: true,
-		SystemMessage: true, CacheBust: true, Replies: true, Open: chatType.open},
+		SystemMessage: true, CacheBust: true, Replies: true, FixesLength: true, Marked: true, Open: openChat},
 	{Name: "completions", Path: "/v1/completions", Title: "LLM Metrics", Summary: "OpenAI text completions",
-		Streams: true, ProducesTokens: true, TokenizesInput: true, ContextText: true, TokenIDs: true, Open: completionsType.open},
+		Streams: true, ProducesTokens: true, TokenizesInput: true, ContextText: true, TokenIDs: true, FixesLength: true, Marked: true,
+		Open: completionsType.open},
 	{Name: "responses", Path: "/v1/responses", Title: "LLM Metrics", Summary: "OpenAI responses",
 		Streams: true, ProducesTokens: true, TokenizesInput: true, Images: true, Audio: true,
 		SystemMessage: true, CacheBust: true, Replies: true, Open: openResponses},

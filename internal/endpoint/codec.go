@@ -118,6 +118,7 @@ type Settings struct {
 	LegacyMaxTokens   bool // max_tokens instead of max_completion_tokens (chat)
 	ServerTokenCount  bool // the server's token counts are used (responses)
 	PerChunkUsage     bool // ask for usage on every chunk (chat)
+	Complete          bool // streams have to say that they are complete (chat)
 	ForceContentParts bool // content is always a list of parts (chat)
 
 	ContentType  string        // encoding of bodies that the user asked for, "" = the type's own

@@ -35,6 +35,8 @@ type Endpoint struct {
 	FollowsUp      bool // an answer may take further requests: polls, downloads
 	TokenIDs       bool // prompts may be token ids
 	GRPC           bool // goes over gRPC, unless the user wants HTTP
+	FixesLength    bool // takes ignore_eos and min_tokens, which make answers as long as is asked for
+	Marked         bool // streams end with data: [DONE]
 	InlineMedia    bool // sends content, no addresses: they are fetched before the run
 
 	Forms    Forms    // encoding of bodies

@@ -69,6 +69,9 @@ func (r *Reading) Memory(rec *record.Record) Memory {
 func (r *Reading) end(rec *record.Record) *Result {
 	if !r.over {
 		r.All(rec.Messages)
+		if strict, ok := r.answer.(*strictAnswer); ok {
+			strict.end(rec.Payload.Bytes())
+		}
 		r.result, r.over = r.answer.Result(), true
 		r.answer = nil
 		r.restamp(rec.Messages)
@@ -89,10 +92,14 @@ func (r *Reading) restamp(messages []record.Message) {
 	}
 }
 
-// Failed tells whether the request failed as far as the load needs to know: it reads on to the first content and no further.
+// Failed tells whether the request failed as far as the load needs to know: it reads on to the first content and no further, unless what
+// comes later counts too.
 func (r *Reading) Failed(rec *record.Record) bool {
 	if rec.Error != nil {
 		return true
+	}
+	if _, strict := r.answer.(*strictAnswer); strict {
+		return r.end(rec).Failure != nil || r.failure != nil
 	}
 	content, failure := r.Content(rec.Messages)
 	return !content || failure != nil

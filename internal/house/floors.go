@@ -26,6 +26,7 @@ var Floors = map[string]int{
 	"internal/telemetry":  2,
 	"internal/gate":       2,
 	"internal/comparison": 2,
+	"internal/probe":      2,
 
 	"internal/metric":     1,
 	"internal/endpoint":   1,

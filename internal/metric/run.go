@@ -24,6 +24,7 @@ type Run struct {
 	Slices    []Slice
 
 	Validity *Validity // nil = not judged (a report from files)
+	Probe    *Probe    // nil = none was sent
 
 	ShowTrace bool   // print the HTTP trace table
 	LogFile   string // path, "" = none

@@ -99,6 +99,9 @@ func (a *ask) collect(texts []string, v *fastjson.Value) []string {
 	return texts
 }
 
+// asksLength tells whether the request asks that the answer goes on where it would end by itself.
+func (a *ask) asksLength() bool { return a.ignoreEOS || a.min > 0 }
+
 // tokens is the length of the answer and why it ends there.
 func (a *ask) tokens(natural int) (n int, finish string) {
 	if a.fixed > 0 {

@@ -43,7 +43,7 @@ func (st *stream) generated(id string, created int64, model string) []byte {
 		b = append(b, `"message":{"role":"assistant","content":`...)
 		b = st.text(b, st.script.tokens, &st.truth.Tokens)
 		if st.script.reasoning > 0 {
-			b = append(b, `,"reasoning_content":`...)
+			b = append(b, `,"`+st.opts.ReasoningField+`":`...)
 			b = st.text(b, st.script.reasoning, &st.truth.Reasoning)
 		}
 		b = append(b, '}')

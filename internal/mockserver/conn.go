@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"slices"
 	"strconv"
@@ -190,6 +191,14 @@ func (c *conn) infer(req *request) bool {
 		c.done(t, 0)
 		return c.plain(req, 400, "application/json", `{"error":{"message":"the body is neither a JSON object nor a form","type":"invalid_request_error","code":400}}`, false)
 	}
+	if a.asksLength() && c.opts.EOS == eosRefuse {
+		t.Status, t.Outcome = 400, outcomeBad
+		c.done(t, 0)
+		return c.plain(req, 400, "application/json", `{"error":{"message":"Unrecognized request argument supplied: ignore_eos","type":"invalid_request_error","code":400}}`, false)
+	}
+	if c.opts.EOS == eosIgnore {
+		a.min, a.ignoreEOS = 0, false
+	}
 	st := c.prepare(req, a, t, arrival)
 	if status := httpStatus(st.script.kind); status != 0 {
 		t.Status, t.Outcome = status, st.script.kind
@@ -268,11 +277,14 @@ func (c *conn) open(req *request, st *stream) bool {
 	if model == "" {
 		model = c.opts.Model
 	}
+	if c.opts.AnswersAs != "" {
+		model = c.opts.AnswersAs
+	}
 	generates := st.wire != nil || req.path == "/v1/chat/completions" || req.path == "/v1/completions"
 	streams := (generates || req.path == imagesPath) && st.ask.stream
 	if c.opts.Usage && (!streams || !generates || st.ask.usage || st.ask.perChunk || st.wire != nil && st.wire.counts) {
-		st.prompt = st.ask.promptTokens(c.opts.CountPrompt)
-		st.truth.Prompt = st.prompt
+		st.truth.Prompt = st.ask.promptTokens(c.opts.CountPrompt)
+		st.prompt = int(math.Round(float64(st.truth.Prompt) * c.opts.PromptFactor))
 	}
 	if streams {
 		return c.openStream(req, st, id, created, model)

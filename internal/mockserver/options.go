@@ -24,9 +24,15 @@ type Options struct {
 	ErrorRate      float64  // share of the requests that fail
 	ErrorKinds     []string // how they fail, drawn evenly
 	Usage          bool     // report token counts where the request asks for them
+	UsageIn        string   // which events of a stream report them (chat, completions): usageOwn, usageFinish, usageEvery
+	PromptFactor   float64  // of the prompt token counts that are reported
+	ReasoningField string   // member of chat answers that holds reasoning
+	Done           bool     // streams end with data: [DONE], where their API has it
+	EOS            string   // what becomes of ignore_eos and min_tokens: eosHonour, eosIgnore, eosRefuse
 	CountPrompt    bool     // count the prompt's tokens exactly (costs CPU); else report words
 	Seed           uint64
 	Model          string // what /v1/models names
+	AnswersAs      string // model that answers name, "" = the one that was asked for
 	Dimensions     int    // length of embedding vectors
 	Nagle          bool   // leave Nagle's algorithm on: a small event waits until the client has acknowledged the one before
 	DCGM           int    // GPUs that /dcgm/metrics tells of
@@ -60,9 +66,9 @@ func (k Knob) Row() setting.Row {
 	switch {
 	case k.Default == "true" || k.Default == "false":
 		row.Kind, row.Words = setting.Bool, true
-	case k.Default == "":
+	case k.Default == "" && k.Name == "truth-log":
 		row.Kind = setting.Path
-	case k.Default == "0": // a share
+	case k.Default == "0", strings.Contains(k.Default, "."): // a share, a factor
 		row.Kind = setting.Float
 	case whole == nil:
 		row.Kind, row.Big = setting.Int, true
@@ -80,6 +86,20 @@ const (
 	kindStall = "stall"
 	kindSlow  = "slow"
 	kindHang  = "hang" // no answer at all
+)
+
+// Where streams report token counts.
+const (
+	usageOwn    = "own"    // an event of its own behind the last
+	usageFinish = "finish" // the event with the finish reason
+	usageEvery  = "every"  // every event
+)
+
+// What becomes of ignore_eos and min_tokens.
+const (
+	eosHonour = "honour"
+	eosIgnore = "ignore"
+	eosRefuse = "refuse" // status 400
 )
 
 var errorKinds = []string{kindSSE, kindClose, kindReset, kindStall, kindSlow, kindHang}
@@ -103,12 +123,30 @@ var knobs = []Knob{
 		func(o *Options, v string) (err error) { o.ErrorKinds, err = kinds(v); return }},
 	{"usage", "true", "report token counts where the request asks for them",
 		func(o *Options, v string) (err error) { o.Usage, err = yes(v); return }},
+	{"usage-in", usageOwn, "events of a stream that report token counts, chat and completions: own (behind the last), finish (with the finish reason), every",
+		func(o *Options, v string) (err error) {
+			o.UsageIn, err = oneOf(v, usageOwn, usageFinish, usageEvery)
+			return
+		}},
+	{"prompt-factor", "1.0", "factor of the prompt token counts that are reported, as of a server with another tokenizer (0.1 to 10)",
+		func(o *Options, v string) (err error) { o.PromptFactor, err = factor(v); return }},
+	{"reasoning-field", "reasoning_content", "member that holds reasoning, chat only: reasoning_content, reasoning",
+		func(o *Options, v string) (err error) {
+			o.ReasoningField, err = oneOf(v, "reasoning_content", "reasoning")
+			return
+		}},
+	{"done", "true", "end streams with data: [DONE], where their API has it",
+		func(o *Options, v string) (err error) { o.Done, err = yes(v); return }},
+	{"eos", eosHonour, "what becomes of ignore_eos and min_tokens: honour, ignore, refuse (status 400)",
+		func(o *Options, v string) (err error) { o.EOS, err = oneOf(v, eosHonour, eosIgnore, eosRefuse); return }},
 	{"count-prompt", "true", "count the prompt's tokens with the built-in tokenizer; false reports its words",
 		func(o *Options, v string) (err error) { o.CountPrompt, err = yes(v); return }},
 	{"seed", "1", "the same seed gives the n-th request the same answer",
 		func(o *Options, v string) (err error) { o.Seed, err = strconv.ParseUint(v, 10, 64); return }},
 	{"model", "mock", "model that /v1/models names",
 		func(o *Options, v string) error { o.Model = v; return nil }},
+	{"answers-as", "", "model that answers name, in place of the one that was asked for",
+		func(o *Options, v string) error { o.AnswersAs = v; return nil }},
 	{"dimensions", "8", "length of embedding vectors",
 		func(o *Options, v string) (err error) { o.Dimensions, err = whole(v, 1, 1<<20); return }},
 	{"nagle", "false", "leave Nagle's algorithm on, as some servers do: small events wait until the client has acknowledged those before",
@@ -206,6 +244,21 @@ func share(v string) (float64, error) {
 		return 0, fmt.Errorf("want a number from 0 to 1")
 	}
 	return f, nil
+}
+
+func factor(v string) (float64, error) {
+	f, err := strconv.ParseFloat(v, 64)
+	if err != nil || !(f >= 0.1 && f <= 10) {
+		return 0, fmt.Errorf("want a number from 0.1 to 10")
+	}
+	return f, nil
+}
+
+func oneOf(v string, choices ...string) (string, error) {
+	if !slices.Contains(choices, v) {
+		return "", fmt.Errorf("allowed: %s", strings.Join(choices, ", "))
+	}
+	return v, nil
 }
 
 func whole(v string, lo, hi int) (int, error) {

@@ -10,7 +10,7 @@ import (
 // shape is how an API words its events: what stands between the head of an event and its text, and behind the text.
 type shape struct {
 	object, streamObject string
-	content, reasoning   string
+	content              string
 	after                string
 	role                 string // first event, "" = none
 	last                 string // event with the finish reason, up to the reason
@@ -20,7 +20,7 @@ type shape struct {
 
 var chatShape = shape{
 	object: "chat.completion", streamObject: "chat.completion.chunk", reasons: true,
-	content: `"delta":{"content":"`, reasoning: `"delta":{"reasoning_content":"`, after: `"},"logprobs":null,"finish_reason":null}]`,
+	content: `"delta":{"content":"`, after: `"},"logprobs":null,"finish_reason":null}]`,
 	role: `"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}]`,
 	last: `"delta":{},"logprobs":null,"finish_reason":"`,
 }
@@ -121,7 +121,7 @@ func (st *stream) event() (tokens int) {
 	}
 	open, left, sum := st.shape.content, &st.left, &st.truth.Tokens
 	if st.think > 0 {
-		open, left, sum = st.shape.reasoning, &st.think, &st.truth.Reasoning
+		open, left, sum = `"delta":{"`+st.opts.ReasoningField+`":"`, &st.think, &st.truth.Reasoning
 	}
 	tokens = min(*left, st.script.perEvent)
 	*left -= tokens
@@ -137,7 +137,7 @@ func (st *stream) event() (tokens int) {
 		}
 	}
 	st.buf = append(st.buf, after...)
-	if st.wire == nil && st.ask.perChunk && st.opts.Usage {
+	if st.wire == nil && st.opts.Usage && (st.ask.perChunk || st.ask.usage && st.opts.UsageIn == usageEvery) {
 		st.usage()
 	}
 	st.close(at, last)
@@ -181,8 +181,13 @@ func (st *stream) end() {
 	at := st.open()
 	st.choice(st.shape.last)
 	st.buf = append(st.buf, st.script.finish...)
-	st.close(at, `"}]}`)
-	if st.opts.Usage && st.ask.usage {
+	st.buf = append(st.buf, `"}]`...)
+	tells := st.opts.Usage && st.ask.usage
+	if tells && st.opts.UsageIn != usageOwn {
+		st.usage()
+	}
+	st.close(at, "}")
+	if tells && st.opts.UsageIn == usageOwn {
 		at = st.open()
 		st.buf = append(st.buf, st.prefix...)
 		st.buf = append(st.buf, `,"choices":[]`...)
@@ -194,7 +199,7 @@ func (st *stream) end() {
 
 // mark ends the stream and the body.
 func (st *stream) mark() {
-	if st.wire == nil || st.wire.done {
+	if st.opts.Done && (st.wire == nil || st.wire.done) {
 		st.close(st.open(), "data: [DONE]")
 	}
 	if st.framed {

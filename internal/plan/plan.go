@@ -70,6 +70,7 @@ type invocation struct {
 	run     *config.Run
 	command string
 	runner  runner
+	begun   bool // some run has been started
 }
 
 func (i *invocation) do() (status int, err error) {
@@ -125,9 +126,16 @@ func (i *invocation) benchmark(ctx context.Context, b *config.Benchmark, seed *c
 		progress = i.Progress
 	}
 	return run.Run(ctx, b, seed, run.Options{
-		Version: i.Version, BenchmarkID: id, Info: info, Err: i.Err, Progress: progress, InputConfig: json.RawMessage(settings),
+		Version: i.Version, BenchmarkID: id, Info: info, Err: i.Err, Interactive: i.first(), Progress: progress, InputConfig: json.RawMessage(settings),
 		Notes: i.Notes, Warnings: i.Warnings, Secrets: i.Secrets,
 	})
+}
+
+// first tells whether this is the first run of an invocation at a terminal.
+func (i *invocation) first() bool {
+	was := i.begun
+	i.begun = true
+	return i.Terminal && !was
 }
 
 // show prints the report of a run and leaves it as a file.

@@ -80,7 +80,8 @@ func summary(t *testing.T, dir string) (s struct {
 // TestOneRun: the tables are printed and left as a file, the command is shown without its secrets, and a terminal gets the headline.
 func TestOneRun(t *testing.T) {
 	url, served := answering(t, http.StatusOK)
-	r := asked(t, url)
+	r, no := asked(t, url), false
+	r.Endpoint.Probe = &no
 	status, out, told := carriedOut(t, r, true)
 	if status != 0 || served.Load() != 5 {
 		t.Fatalf("status %d, %d requests\n%s", status, served.Load(), told)

@@ -26,6 +26,7 @@ type priorSummary struct {
 	StartTime        string          `json:"start_time"`
 	EndTime          string          `json:"end_time"`
 	Validity         json.RawMessage `json:"validity"`
+	Probe            *metric.Probe   `json:"probe"`
 	NetworkRTT       struct {
 		Avg float64 `json:"avg"` // ms
 	} `json:"network_rtt"`

@@ -91,6 +91,8 @@ func Report(ctx context.Context, o Options) (*Result, error) {
 	}
 	if r.Run.Validity != nil {
 		r.Run.Validity.Certain = r.Run.Profiling.Certain
+		r.Run.Probe = src.prior.Probe
+		r.Run.Validity.Observe(r.Run.Probe)
 	}
 	return r, errors.Join(results.Write(r.Run, how), src.carryOver(r))
 }

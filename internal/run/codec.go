@@ -16,7 +16,7 @@ import (
 func settings(b *config.Benchmark, streaming bool) endpoint.Settings {
 	s := endpoint.Settings{
 		Model: b.Models.Items[0].Name, Streaming: streaming,
-		Spell: b.As, LegacyMaxTokens: b.Endpoint.UseLegacyMaxTokens, ServerTokenCount: b.Endpoint.UseServerTokenCount, PerChunkUsage: b.Endpoint.PerChunkUsage,
+		Spell: b.As, LegacyMaxTokens: b.Endpoint.UseLegacyMaxTokens, ServerTokenCount: b.Endpoint.UseServerTokenCount, PerChunkUsage: b.Endpoint.PerChunkUsage, Complete: b.Endpoint.RequireCompletion,
 		ForceContentParts: b.Environment.ForceContentParts,
 		ContentType:       b.Endpoint.RequestContentType, PollInterval: b.Environment.HTTP.VideoPollInterval.Duration(), Download: b.Endpoint.DownloadVideo,
 		GRPC: overGRPC(b), Method: b.Endpoint.GRPCMethod, Descriptors: b.Endpoint.GRPCDescriptors, Backend: b.Endpoint.Backend,

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"aiperf/internal/endpoint"
 	"aiperf/internal/transport"
 )
 
@@ -36,6 +38,7 @@ type streamCase struct {
 	message string
 	want    []string
 	uncut   bool // too large to be cut at every byte
+	strict  bool // streams have to be complete
 	check   func(t *testing.T, g *got, wrote []int64)
 }
 
@@ -228,7 +231,7 @@ func (c *streamCase) ask(t testing.TB, gap time.Duration, pieces ...string) (*go
 		}
 		p.say(lastPart)
 	})
-	a := asked{kind: c.kind}
+	a := asked{kind: c.kind, strict: c.strict}
 	if c.kind == "template" {
 		a.extras = template
 	}
@@ -298,6 +301,36 @@ func (c *streamCase) everywhere(t *testing.T, body string) {
 		})
 	}
 	all.Wait()
+}
+
+// S27 to S30, S41, H27: the same where streams have to be complete.
+func TestConformanceOfCompleteStreams(t *testing.T) {
+	two := `data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"a"},"finish_reason":"stop"},{"index":1,"delta":{"content":"b"}}]}⏎⏎`
+	for _, c := range []streamCase{
+		{id: "S01", body: plainStream, want: ab("a", "b")},
+		{id: "S27", body: "data: D(a)⏎⏎", want: ab("a"), outcome: sseError, message: "choice 0 has no finish reason"},
+		{id: "S27", body: two, want: ab("a"), outcome: sseError, message: "choice 1 has no finish reason"},
+		{id: "S27", body: usageChunk, outcome: sseError, message: "without [DONE]"},
+		{id: "S28", body: "data: D(a)⏎⏎" + stop, want: ab("a")},
+		{id: "S29", body: "data: D(a)⏎⏎data: [DONE]⏎⏎data: D(z)⏎⏎", want: ab("a", "z"), outcome: sseError, message: "data after [DONE]"},
+		{id: "S30", body: "data: D(a)⏎⏎data:[DONE]⏎⏎", want: ab("a")},
+		{id: "S30", body: "data: D(a)⏎⏎data: [DONE] ⏎⏎", want: ab("a")},
+		{id: "S41", body: "data: D(a)⏎⏎data: {bad json⏎⏎data: D(b)⏎⏎data: [DONE]⏎⏎", want: ab("a", "b"), outcome: sseError, message: "not JSON"},
+		{id: "S41", body: "data: D(a)⏎⏎data: [1]⏎⏎data: [DONE]⏎⏎", want: ab("a"), outcome: sseError, message: "neither choices nor usage"},
+		{id: "S54", body: `data: D(a)⏎⏎data: {"error":{"code":429,"message":"slow"}}⏎⏎`, want: ab("a"), outcome: "429 SSEResponseError", message: "slow"},
+	} {
+		c.strict = true
+		g, _ := c.ask(t, 0, strings.ReplaceAll(strings.Join(expand(c.body), ""), "¦", ""))
+		c.verify(t, g, " strict")
+	}
+	s := play(t, func(p *player) {
+		for p.request() {
+			p.say(measured(jsonHead, document))
+		}
+	})
+	ask(t, s.url, asked{strict: true}).is(t, "H27 strict", sseError, "no stream of events but application/json: \"{\\\"object", "a")
+	unstreamed := []endpoint.Member{{Key: "stream", Value: json.RawMessage("false")}}
+	ask(t, s.url, asked{strict: true, extras: unstreamed}).is(t, "H27 strict, not asked", "ok", "", "a")
 }
 
 // S36: every byte in a write of its own; a message is stamped by its last one.

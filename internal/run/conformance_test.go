@@ -172,6 +172,7 @@ const (
 type asked struct {
 	kind    string // endpoint type, "" = chat
 	whole   bool   // not streamed
+	strict  bool   // streams have to be complete
 	extras  []endpoint.Member
 	options func(o *transport.Options)
 	headers transport.HeaderSet
@@ -205,7 +206,7 @@ func newAsker(t testing.TB, url string, a asked) *asker {
 		t.Fatal(err)
 	}
 	q := &asker{asked: a}
-	if q.codec, err = kind.Open(endpoint.Settings{Model: "m", Streaming: !a.whole, Extras: a.extras}); err != nil {
+	if q.codec, err = kind.Open(endpoint.Settings{Model: "m", Streaming: !a.whole, Complete: a.strict, Extras: a.extras}); err != nil {
 		t.Fatal(err)
 	}
 	o := transport.DefaultOptions()

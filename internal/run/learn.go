@@ -50,24 +50,39 @@ func learn(ctx context.Context, e *executor, models []string, warn func(string))
 func (e *executor) ask(ctx context.Context, req *endpoint.Request) ([]byte, error) {
 	ctx, stop := context.WithTimeout(ctx, learnTime)
 	defer stop()
+	rec, err := e.aside(ctx, e.carrier, req)
+	if err != nil {
+		return nil, err
+	}
+	defer rec.Release()
+	switch {
+	case rec.Error != nil:
+		return nil, failed(rec.Error)
+	case len(rec.Messages) == 0:
+		return nil, fmt.Errorf("an empty answer")
+	}
+	return bytes.Clone(rec.Messages[0].Raw), nil
+}
+
+// aside sends a request outside the load and waits for the answer, to be released. An error says that nothing was sent.
+func (e *executor) aside(ctx context.Context, over carrier, req *endpoint.Request) (*record.Record, error) {
 	target, err := e.addresses.of(0, req.Path)
 	if err != nil {
 		return nil, err
 	}
 	id := rng.UUID()
-	var rec record.Record
-	x := e.carrier.Prepare(ctx, &transport.Request{Target: target, Method: req.Method, Body: req.Body, WarmUp: true, Session: id, LastTurn: true,
-		Headers: e.headers.Build(transport.Identity{RequestID: id, CorrelationID: id, ContentType: req.ContentType})})
+	rec := new(record.Record)
+	x := over.Prepare(ctx, &transport.Request{Target: target, Method: req.Method, Body: req.Body, WarmUp: true, Session: id, LastTurn: true,
+		Headers: e.headers.Build(transport.Identity{RequestID: id, CorrelationID: id, ContentType: req.ContentType, Extra: req.Headers})})
 	x.Send()
-	x.Receive(&rec, nil)
-	defer rec.Release()
-	switch {
-	case rec.Error != nil && rec.Error.Code != 0:
-		return nil, fmt.Errorf("%d %s: %s", rec.Error.Code, rec.Error.Type, rec.Error.Message)
-	case rec.Error != nil:
-		return nil, fmt.Errorf("%s: %s", rec.Error.Type, rec.Error.Message)
-	case len(rec.Messages) == 0:
-		return nil, fmt.Errorf("an empty answer")
+	x.Receive(rec, nil)
+	return rec, nil
+}
+
+// failed is a failure in one line.
+func failed(e *record.Error) error {
+	if e.Code != 0 {
+		return fmt.Errorf("%d %s: %s", e.Code, e.Type, e.Message)
 	}
-	return bytes.Clone(rec.Messages[0].Raw), nil
+	return fmt.Errorf("%s: %s", e.Type, e.Message)
 }

@@ -27,6 +27,7 @@ import (
 var elsewhere = map[string]string{
 	"datasets.main.name": "a name, for messages", "phases.profiling.exclude_from_results": "follows the kind, Validate refuses another",
 	"phases.warmup.exclude_from_results": "follows the kind, Validate refuses another",
+	"endpoint.probe":                     "TestProbe",
 	"endpoint.transport":                 "one choice", "endpoint.url_strategy": "one choice",
 	"datasets.main.type": "the bases differ in it", "datasets.main.prompts.block_size": "told to have no effect: generated prompts have no hash ids",
 	"datasets.main.format":  "TestRecordedFiles of package cli",
@@ -53,7 +54,7 @@ func base(mode config.PhaseType, dir string) *config.Benchmark {
 	b := &config.Default().Benchmark
 	b.Models.Items = []config.Model{{Name: "m"}, {Name: "n"}}
 	b.Endpoint.URLs = []string{"http://one:1"}
-	b.Endpoint.Path, b.Endpoint.Streaming = ptr("/p"), true
+	b.Endpoint.Path, b.Endpoint.Streaming, b.Endpoint.Probe = ptr("/p"), true, ptr(false)
 	b.Endpoint.Headers, b.Endpoint.Extra = config.Headers{{Name: "A", Value: "b"}}, config.Extra{{Key: "k", Value: []byte("1")}}
 	b.Tokenizer.Name = "builtin"
 	b.SLOs = config.SLOs{{Tag: "request_latency", Threshold: 5}}

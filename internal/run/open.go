@@ -12,6 +12,7 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/endpoint"
 	"aiperf/internal/load"
+	"aiperf/internal/metric"
 	"aiperf/internal/telemetry/timeline"
 	"aiperf/internal/transport"
 	"aiperf/internal/transport/rpc"
@@ -28,6 +29,7 @@ type opened struct {
 	live      *ui.Live // what finished requests tell while the run goes on
 	gate      *gate
 	executor  *executor
+	probed    *metric.Probe // what one request before the load told of the server; nil = nobody asked
 	results   *assembly.Assembly
 	seconds   *timeline.Timeline
 	watched   *watched
@@ -66,6 +68,7 @@ func (o *opened) stages(ctx context.Context, cfg *config.Benchmark, opts *Option
 			}
 			return checkBodies(ctx, r, o.executor.data, say.warn)
 		}},
+		{"probe", func() error { return o.probe(ctx, cfg, opts, r, say) }},
 		{"results", func() error { return o.startResults(ctx, cfg, opts, r, say) }},
 		{"telemetry", func() error {
 			o.watched = &watched{cfg: cfg, opts: opts, urls: o.urls, layout: o.layout, say: say, seconds: o.seconds}
@@ -109,25 +112,32 @@ func (o *opened) connect(cfg *config.Benchmark, r *resolved, agent string, warn 
 	for _, w := range warnings {
 		warn(w)
 	}
+	over, client, release, err := carry(cfg, r, connections, agent)
+	if err != nil {
+		return err
+	}
+	o.carrier, o.client = over, client
+	o.held.opened(func() error { release(); return nil })
+	return nil
+}
+
+// carry makes what carries requests, and the client below it.
+func carry(cfg *config.Benchmark, r *resolved, connections transport.Options, agent string) (over carrier, client *transport.Client, release func(), err error) {
 	if overGRPC(cfg) {
 		words, ok := r.codec.(endpoint.RPC)
 		if !ok {
-			return fmt.Errorf("%s %s does not speak gRPC", cfg.As("endpoint.type"), r.endpoint.Name)
+			return nil, nil, nil, fmt.Errorf("%s %s does not speak gRPC", cfg.As("endpoint.type"), r.endpoint.Name)
 		}
 		over, err := rpc.NewClient(connections, words, agent)
 		if err != nil {
-			return err
+			return nil, nil, nil, err
 		}
-		o.carrier, o.client = grpc{over}, over.Wire()
-		o.held.opened(func() error { over.Close(); return nil })
-		return nil
+		return grpc{over}, over.Wire(), over.Close, nil
 	}
-	if o.client, err = transport.NewClient(connections); err != nil {
-		return inWords(cfg, err)
+	if client, err = transport.NewClient(connections); err != nil {
+		return nil, nil, nil, inWords(cfg, err)
 	}
-	o.carrier = overHTTP{o.client}
-	o.held.opened(func() error { o.client.Close(); return nil })
-	return nil
+	return overHTTP{client}, client, client.Close, nil
 }
 
 // inWords names a setting of connections as the user does.

@@ -20,6 +20,7 @@ type Options struct {
 	BenchmarkID string // "" = a new one
 	Info        metric.RunInfo
 	Err         io.Writer // warnings and progress
+	Interactive bool      // somebody watches: a probe is sent unless the settings say otherwise
 	Progress    int       // columns of the terminal that shows progress, 0 = none does
 	InputConfig []byte    // the configuration as the summary shows it
 	Notes       []string  // what the user was told before the run; the log repeats it
@@ -48,6 +49,7 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 	run := begun.results.Run(how)
 	client := clientStats(run, phases, used, begun.client, begun.results)
 	seenErr := begun.watched.witness(&client, window)
+	run.Probe = begun.probed
 	judge(run, result, client, cfg.As)
 	writeErr := errors.Join(seenErr, begun.results.Write(run, how), begun.watched.write(run))
 	logVerdict(say.log, run)

@@ -40,6 +40,7 @@ func judge(run *metric.Run, result *load.Result, client metric.ClientStats, as f
 	}
 	run.Validity = metric.Assess(client, config.FlagOf)
 	run.Validity.Certain = run.Profiling.Certain
+	run.Validity.Observe(run.Probe)
 }
 
 // profilingWindow is the wall time from the start of the first profiling phase to the end of the last, and their facts.
