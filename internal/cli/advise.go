@@ -19,7 +19,7 @@ func (r *resolver) advise() {
 		r.note("the run ends after %d requests; --request-count, --num-sessions or --benchmark-duration sets the end", *p.Requests)
 	}
 	if p.Type == config.PhaseGamma && r.set.Get("--arrival-pattern") == nil {
-		r.note("%s: gaps follow a gamma law", r.as("--arrival-smoothness"))
+		r.note("%s: gaps follow a gamma distribution", r.as("--arrival-smoothness"))
 	}
 	if p.Type.HasRate() && p.Concurrency == nil && p.PrefillConcurrency == nil {
 		r.note("the rate has no ceiling: a slow server gets more and more requests at once; --concurrency sets one")
@@ -29,7 +29,7 @@ func (r *resolver) advise() {
 		r.warn("AIPERF_HTTP_SSL_VERIFY is off: certificates of servers are not checked")
 	}
 	if r.run.Endpoint.TLS.Insecure {
-		r.warn("%s: certificates of servers are not checked", r.as("--tls-insecure"))
+		r.warn("%s: certificates of servers are not checked", r.spell("endpoint.tls.insecure"))
 	}
 }
 

@@ -61,7 +61,6 @@ func (r *resolver) fileURLs() {
 func (r *resolver) builtFile() {
 	run := r.run
 	d := run.Dataset()
-	standard := config.Default()
 	told := map[string]bool{}
 	for _, row := range config.Rows() {
 		if row.Key == "" || row.Env != "" || slices.ContainsFunc(config.RowsOf(row.Key), func(other setting.Row) bool { return !other.NotBuilt }) {
@@ -80,7 +79,6 @@ func (r *resolver) builtFile() {
 	}{
 		{slices.ContainsFunc(append(lengths(d.Rankings), d.Turns, d.TurnDelay, d.OSL), shaped) || d.Prompts != nil && (shaped(d.Prompts.ISL) || shaped(d.Prompts.OSL)),
 			"datasets.main.prompts", "distributions with median, min or max"},
-		{run.Models.Strategy == config.ModelWeighted, "models.strategy", "weighted"},
 		{slices.ContainsFunc(run.Models.Items, func(m config.Model) bool { return m.Lora != "" || m.Modalities != nil || m.Tokenizer != "" }), "models.items", "lora, modalities and tokenizer"},
 		{!reflect.DeepEqual(run.Artifacts.Summary, config.Formats{"json"}), "artifacts.summary", "other than [json]"},
 		{len(run.Artifacts.Records) > 0 && !reflect.DeepEqual(run.Artifacts.Records, config.Formats{"jsonl"}), "artifacts.records", "other than [jsonl] and false"},
@@ -109,7 +107,6 @@ func (r *resolver) neutral(key string) bool {
 
 // idleKeys warns of keys that are accepted and change nothing, as their flags do.
 func (r *resolver) idleKeys() {
-	standard := config.Default()
 	for _, row := range config.Rows() {
 		if row.NoEffect == "" || row.Env != "" || row.Key == "" || r.set.Get(row.Name()) != nil {
 			continue

@@ -68,7 +68,6 @@ func variables() (known map[string]setting.Row, names []string) {
 // tuned tells of every setting of the environment that differs from its default and has no effect, wherever it was made: in a variable or in
 // a file.
 func (r *resolver) tuned() {
-	standard := config.Default()
 	for _, row := range config.Rows() {
 		if row.Env == "" || row.NoEffect == "" || reflect.DeepEqual(r.run.Lookup(row.Key), standard.Lookup(row.Key)) {
 			continue

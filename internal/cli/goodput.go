@@ -41,10 +41,7 @@ func (r *resolver) objectives() {
 	if len(r.run.SLOs) == 0 || r.endpoint == nil {
 		return
 	}
-	where := r.as("--goodput")
-	if !r.has("--goodput") {
-		where = r.set.Text("--config", "") + ": benchmark.slos"
-	}
+	where := r.spell("slos")
 	kept, dropped := 0, []string(nil)
 	for _, one := range r.run.SLOs {
 		err := r.objective(one)

@@ -95,9 +95,17 @@ func (r *resolver) validate() {
 	}
 }
 
-// spell words the path of a value as the user wrote it: the flag that is given, else file and line, else the flag that there is.
+// spell words the path of a value as the user wrote it: the flag that is given, else file and line, else the flag that there is. With
+// "=value" it words what chooses that value.
 func (r *resolver) spell(path string) string {
+	path, value, chosen := strings.Cut(path, "=")
 	key := r.run.ShortKey(path)
+	if chosen {
+		if flag := choosers[key+"="+value]; flag != "" && (r.place == nil || r.has(flag)) {
+			return r.as(flag)
+		}
+		return r.spell(path) + " " + value
+	}
 	if i := strings.IndexByte(key, '['); i > 0 {
 		key = key[:i]
 	}
@@ -127,6 +135,12 @@ func (r *resolver) spell(path string) string {
 		return "the warm-up"
 	}
 	return path
+}
+
+// choosers are flags that choose one value of a key.
+var choosers = map[string]string{
+	measuredPhase + "type=fixed_schedule": "--fixed-schedule",
+	measuredPhase + "type=user_centric":   "--user-centric-rate",
 }
 
 // sections puts what is given into every section of the run, and checks how it goes together.
@@ -176,7 +190,7 @@ func (r *resolver) models() {
 	}
 	r.bind("models.")
 	if r.run.Models.Strategy == config.ModelWeighted {
-		r.fail("%s weighted: not built yet; allowed are round_robin and random", r.as("--model-selection-strategy"))
+		r.fail("%s weighted: not built yet; allowed are round_robin and random", r.spell("models.strategy"))
 	}
 	if len(names) == 0 && len(r.run.Models.Items) > 0 {
 		return

@@ -86,9 +86,9 @@ func (r *resolver) systemPrompt(d *config.Dataset) {
 	}
 	switch text, err := infile.ReadAll(d.SystemPromptFile, maxSystemPrompt); {
 	case err != nil:
-		r.fail("%s: %v", r.as("--system-prompt-file"), err)
+		r.fail("%s: %v", r.spell("datasets.main.system_prompt_file"), err)
 	case len(bytes.TrimSpace(text)) == 0:
-		r.fail("%s %s: the file is empty", r.as("--system-prompt-file"), d.SystemPromptFile)
+		r.fail("%s %s: the file is empty", r.spell("datasets.main.system_prompt_file"), d.SystemPromptFile)
 	}
 }
 
@@ -143,15 +143,15 @@ func (r *resolver) looked(d *config.Dataset, look *custom.Look, err error) {
 	switch {
 	case err != nil:
 		if d.Records == nil {
-			err = fmt.Errorf("%s: %w", r.as("--input-file"), err)
+			err = fmt.Errorf("%s: %w", r.spell("datasets.main.path"), err)
 		}
 		r.fail("%v", err)
 		return
 	case !look.Format.Built() && kind != "":
-		r.fail("%s %s: not built yet; built are %s", r.as("--custom-dataset-type"), kind, strings.Join(builtFileTypes(), ", "))
+		r.fail("%s %s: not built yet; built are %s", r.spell("datasets.main.format"), kind, strings.Join(builtFileTypes(), ", "))
 		return
 	case !look.Format.Built():
-		r.fail("%s %s is a %s file: not built yet; built are %s", r.as("--input-file"), path, look.Format.Name, strings.Join(builtFileTypes(), ", "))
+		r.fail("%s %s is a %s file: not built yet; built are %s", r.spell("datasets.main.path"), path, look.Format.Name, strings.Join(builtFileTypes(), ", "))
 	}
 	r.file = look
 	if n := r.set.Ints("--isl-block-size"); n != nil {
@@ -172,10 +172,10 @@ func (r *resolver) publicDataset(d *config.Dataset, name string) {
 	set := public.Find(name)
 	switch {
 	case set == nil:
-		r.fail("%s: %v", r.as("--public-dataset"), public.Check(name))
+		r.fail("%s: %v", r.spell("datasets.main.dataset"), public.Check(name))
 		return
 	case !set.Built():
-		r.fail("%s %s: not built yet; built are %s", r.as("--public-dataset"), name, strings.Join(public.Built(), ", "))
+		r.fail("%s %s: not built yet; built are %s", r.spell("datasets.main.dataset"), name, strings.Join(public.Built(), ", "))
 		return
 	}
 	r.filters(d, set)
@@ -199,7 +199,7 @@ func (r *resolver) filters(d *config.Dataset, set *public.Set) {
 		d.Filters[key] = value
 	}
 	if len(d.Filters) > 0 && !set.Filters {
-		r.fail("%s: %s takes no filters", r.as("--dataset-filter"), set.Name)
+		r.fail("%s: %s takes no filters", r.spell("datasets.main.filters"), set.Name)
 	}
 }
 

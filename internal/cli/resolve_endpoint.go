@@ -25,13 +25,6 @@ func (r *resolver) endpointSection() {
 	}
 	r.bind("endpoint.")
 	r.streaming()
-	r.methods()
-	if c, bad := config.BadValueByte(e.APIKey); bad && r.set.Has("--api-key") {
-		r.fail("%s: the key holds the control character %q", r.as("--api-key"), c)
-	}
-	if c, bad := config.BadHeaderByte(e.SessionHeader); bad && r.set.Has("--session-header") {
-		r.fail("%s: %q is not a header name: %q may not be in one", r.as("--session-header"), e.SessionHeader, c)
-	}
 	r.extraInputs()
 	r.headers()
 }
@@ -40,34 +33,12 @@ func (r *resolver) endpointSection() {
 func (r *resolver) streaming() {
 	e := &r.run.Endpoint
 	if e.Streaming && r.endpoint != nil && !r.endpoint.Streams {
-		r.warn("%s: endpoint type %s cannot stream; streaming is switched off", r.as("--streaming"), e.Type)
+		r.warn("%s: endpoint type %s cannot stream; streaming is switched off", r.spell("endpoint.streaming"), e.Type)
 		e.Streaming = false
 	}
 	if e.Streaming && r.endpoint != nil && r.endpoint.GRPC && e.Transport != grpcScheme {
-		r.warn("%s: endpoint type %s streams over gRPC alone; streaming is switched off (endpoint type generate streams over HTTP)", r.as("--streaming"), e.Type)
+		r.warn("%s: endpoint type %s streams over gRPC alone; streaming is switched off (endpoint type generate streams over HTTP)", r.spell("endpoint.streaming"), e.Type)
 		e.Streaming = false
-	}
-}
-
-// methods checks what belongs to single endpoint types: KServe's back ends, and the method of a gRPC service.
-func (r *resolver) methods() {
-	e := &r.run.Endpoint
-	if e.Backend != "" && e.Type != "kserve" {
-		r.warn("%s has no effect: it is for --endpoint-type kserve", r.as("--backend"))
-		e.Backend = ""
-	}
-	if e.Type == "dynamic_grpc" && e.GRPCMethod == "" {
-		r.fail("%s dynamic_grpc needs --grpc-method package.Service/Method", r.as("--endpoint-type"))
-	}
-	if e.GRPCDescriptors != "" && e.Type != "dynamic_grpc" {
-		r.warn("%s has no effect: it is for --endpoint-type dynamic_grpc", r.as("--grpc-descriptors"))
-		e.GRPCDescriptors = ""
-	}
-	if e.RequireCompletion && (e.Type != "chat" || !e.Streaming) {
-		r.fail("%s needs --endpoint-type chat and --streaming: it is about the ends of their streams", r.as("--require-stream-completion"))
-	}
-	if e.GRPCMethod != "" && e.Transport != grpcScheme {
-		r.fail("%s needs an endpoint type that goes over gRPC: kserve or dynamic_grpc", r.as("--grpc-method"))
 	}
 }
 
@@ -76,20 +47,20 @@ var serverKinds = []string{"tensorrtllm_engine", "dynamic_grpc"}
 
 // endpointType looks the type up; one that is not built is refused.
 func (r *resolver) endpointType() {
-	flag, name := "--endpoint-type", r.set.Text("--endpoint-type", r.run.Endpoint.Type)
+	said, name := r.spell("endpoint.type"), r.set.Text("--endpoint-type", r.run.Endpoint.Type)
 	if kind := r.set.Text("--service-kind", ""); slices.Contains(serverKinds, kind) {
-		flag, name = "--service-kind", kind
+		said, name = r.as("--service-kind"), kind
 	}
 	e, notice, err := endpoint.Lookup(name)
 	if err != nil {
-		r.fail("%s: %v", r.as(flag), err)
+		r.fail("%s: %v", said, err)
 		return
 	}
 	if notice != "" {
-		r.warn("%s: %s", r.as(flag), notice)
+		r.warn("%s: %s", said, notice)
 	}
 	if !e.Built() {
-		r.fail("%s %s: not built yet; built are %s", r.as(flag), e.Name, strings.Join(builtEndpoints(), ", "))
+		r.fail("%s %s: not built yet; built are %s", said, e.Name, strings.Join(builtEndpoints(), ", "))
 	}
 	r.endpoint, r.run.Endpoint.Type = e, e.Name
 }
@@ -145,12 +116,11 @@ func (r *resolver) transport() {
 	}
 	switch {
 	case r.endpoint == nil || len(e.URLs) == 0:
-	case asked == grpcScheme && !r.endpoint.GRPC:
-		r.fail("%s grpc: endpoint type %s speaks HTTP", r.as("--transport"), e.Type)
+	case asked == grpcScheme && !r.endpoint.GRPC: // a rule says so
 	case over != 0 && over != len(e.URLs):
-		r.fail("%s: some are gRPC's and some HTTP's; a run has one transport", r.as("--url"))
+		r.fail("%s: some are gRPC's and some HTTP's; a run has one transport", r.spell("endpoint.urls"))
 	case over == 0 && (asked == grpcScheme || r.endpoint.GRPC && r.endpoint.Path == ""):
-		r.fail("%s: %s is no URL of gRPC; write grpc://host:port, or grpcs:// for TLS", r.as("--url"), redact.URL(e.URLs[0]))
+		r.fail("%s: %s is no URL of gRPC; write grpc://host:port, or grpcs:// for TLS", r.spell("endpoint.urls"), redact.URL(e.URLs[0]))
 	case over != 0:
 		e.Transport = grpcScheme
 	}
@@ -167,6 +137,9 @@ func (r *resolver) extraInputs() {
 		if osl == nil {
 			r.fail("%s needs --osl", r.as("--output-tokens-mean-deterministic"))
 			return
+		}
+		if r.run.Endpoint.Type == "generate" {
+			r.fail("%s: endpoint type generate has no input for a least length", r.as("--output-tokens-mean-deterministic"))
 		}
 		if r.run.Endpoint.Type == "kserve" { // an input of the model
 			extra.Set("min_length", json.RawMessage(fmt.Sprint(osl[0])))

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"os"
 	"strings"
 
 	"aiperf/internal/config"
@@ -86,6 +87,7 @@ func (r *resolver) promotes() bool {
 
 // phases makes the warm-up and the profiling phase.
 func (r *resolver) phases() {
+	defer r.rateSeries()
 	if r.over {
 		r.phasesOver()
 		return
@@ -128,8 +130,13 @@ func (r *resolver) shape(p *config.Phase) {
 		}
 		p.Cancellation.Rate = rate[0]
 	}
-	if delay := r.set.Floats("--request-cancellation-delay"); delay != nil && p.Cancellation != nil {
+	delay := r.set.Floats("--request-cancellation-delay")
+	switch {
+	case delay == nil:
+	case p.Cancellation != nil:
 		p.Cancellation.Delay = config.Seconds(delay[0])
+	case r.set.Get("--request-cancellation-rate") == nil:
+		r.fail("%s needs --request-cancellation-rate", r.as("--request-cancellation-delay"))
 	}
 }
 
@@ -140,28 +147,37 @@ func (r *resolver) mode(p *config.Phase) {
 	case l.fixed:
 		p.Type = config.PhaseFixedSchedule
 	case l.users:
-		p.Type, p.Rate, p.Smoothness = config.PhaseUserCentric, &r.set.Floats("--user-centric-rate")[0], nil
-	case l.rated:
+		p.Type, p.Rate, p.RateSeries = config.PhaseUserCentric, &r.set.Floats("--user-centric-rate")[0], r.set.Text("--request-rate-series", "")
+	case l.rated: // both, when both are given: config refuses that
+		p.Rate, p.RateSeries = nil, r.set.Text("--request-rate-series", "")
 		if l.rate != nil {
-			p.Rate, p.RateSeries = &l.rate[0], ""
-		} else {
-			p.Rate, p.RateSeries = nil, r.set.Text("--request-rate-series", "")
+			p.Rate = &l.rate[0]
 		}
 		if !p.Type.HasRate() {
 			p.Type = config.PhasePoisson
 		}
 	}
-	if p.Type.HasRate() && (r.has("--arrival-pattern") || r.has("--arrival-smoothness")) {
-		p.Type = r.arrival(r.set.Text("--arrival-pattern", ""))
-		p.Smoothness = nil
-	}
-	if p.Type == config.PhaseGamma && (p.Smoothness == nil || r.has("--arrival-smoothness")) {
-		p.Smoothness = r.smoothness(p.Type)
-	}
+	r.gaps(p)
 	asked := r.given("--fixed-schedule", "--fixed-schedule-auto-offset", "--fixed-schedule-start-offset", "--fixed-schedule-end-offset")
 	if p.Type == config.PhaseFixedSchedule && (!r.over || len(asked) > 0) {
 		auto := r.set.True("--fixed-schedule-auto-offset", p.StartOffset == nil)
 		p.AutoOffset = &auto
+	}
+}
+
+// gaps says how the gaps of a rate are distributed. A shape that is given stays, whether the type has one or not, so that config can refuse it.
+func (r *resolver) gaps(p *config.Phase) {
+	shape := r.set.Floats("--arrival-smoothness")
+	if p.Type.HasRate() && (r.has("--arrival-pattern") || shape != nil) {
+		p.Type, p.Smoothness = r.arrival(r.set.Text("--arrival-pattern", "")), nil
+	}
+	switch {
+	case shape != nil:
+		p.Smoothness = &shape[0]
+	case p.Type == config.PhaseGamma && p.Smoothness == nil:
+		p.Smoothness = ptr(1.0)
+	case r.load.users:
+		p.Smoothness = nil
 	}
 }
 
@@ -189,7 +205,7 @@ func (r *resolver) stops(p *config.Phase) {
 	}
 }
 
-// arrival is the law of a rate: as written, gamma when only its shape is given, else poisson.
+// arrival is the distribution of the gaps of a rate: as written, gamma when only its shape is given, else poisson.
 func (r *resolver) arrival(pattern string) config.PhaseType {
 	switch pattern {
 	case "constant":
@@ -229,4 +245,23 @@ func setFirst(field **int, values []int64) {
 	if n := first(values); n != nil {
 		*field = n
 	}
+}
+
+// rateSeries refuses a rate series that cannot be read.
+func (r *resolver) rateSeries() {
+	if _, err := r.series(); err != nil {
+		r.fail("%s: %v", r.spell(measuredPhase+"rate_series"), err)
+	}
+}
+
+// series reads the rate series of the measured phase, if it has one. A pipe gives its text once, so that is left to the run.
+func (r *resolver) series() ([]config.RatePoint, error) {
+	p := r.run.Profiling()
+	if p == nil || p.RateSeries == "" {
+		return nil, nil
+	}
+	if info, err := os.Stat(p.RateSeries); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return nil, nil
+	}
+	return config.ReadRateSeries(p.RateSeries)
 }

@@ -19,7 +19,7 @@ func (r *resolver) output() {
 	}
 	for _, text := range r.run.FailIf {
 		if _, err := gate.Parse(text); err != nil {
-			r.fail("%s: %v", r.as("--fail-if"), err)
+			r.fail("%s: %v", r.spell("fail_if"), err)
 		}
 	}
 	if r.has("--resume") {
@@ -30,7 +30,7 @@ func (r *resolver) output() {
 		a.Dir = config.DefaultDir(&r.run.Benchmark, series)
 	}
 	if err := dirExists(a.Dir); err != nil {
-		r.fail("%s %s: %v", r.as("--artifact-dir"), a.Dir, err)
+		r.fail("%s %s: %v", r.spell("artifacts.dir"), a.Dir, err)
 	}
 	switch r.set.Text("--export-level", "") {
 	case "summary":
@@ -78,10 +78,10 @@ func (r *resolver) view() config.UI {
 	}
 	switch {
 	case asked == config.UIDashboard && !r.terminal:
-		r.warn("%s dashboard needs a terminal; using simple", r.as("--ui"))
+		r.warn("%s dashboard needs a terminal; using simple", r.spell("runtime.ui"))
 		return config.UISimple
 	case asked == config.UIDashboard:
-		r.fail("%s dashboard: not built yet; built are simple and none", r.as("--ui"))
+		r.fail("%s dashboard: not built yet; built are simple and none", r.spell("runtime.ui"))
 		return config.UISimple
 	case asked != "":
 		return asked

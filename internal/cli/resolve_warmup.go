@@ -10,7 +10,7 @@ import (
 // warmupTriggers are the flags that make a warm-up; the other warm-up flags only shape it.
 var warmupTriggers = flagsOf(func(f *setting.Row) bool { return f.Trigger })
 
-// warmupShape are those others; a grace period without a duration is refused by a rule.
+// warmupShape are those others; a grace period without a duration is refused.
 var warmupShape = flagsOf(func(f *setting.Row) bool {
 	return withKey(warmupPhase)(f) && !f.Trigger && !strings.HasSuffix(f.Key, ".grace_period")
 })
@@ -20,6 +20,9 @@ func (r *resolver) warmup() *config.Phase {
 	if len(r.given(warmupTriggers...)) == 0 {
 		if idle := r.given(warmupShape...); len(idle) > 0 {
 			r.warn("%s without effect: a warm-up needs %s", strings.Join(idle, ", "), strings.Join(warmupTriggers, ", "))
+		}
+		if r.has("--warmup-grace-period") {
+			r.fail("%s needs --warmup-duration: there is no deadline without one", r.as("--warmup-grace-period"))
 		}
 		return nil
 	}

@@ -1,59 +1,46 @@
 package cli
 
-import "strings"
+import (
+	"reflect"
+	"strings"
 
-// rule is one combination of flags that is refused, or run with a warning. It looks at what was given, never at effective values.
-type rule struct {
-	row  string // of the contract: number in cli section 6, E number of timing section 8
-	test func(r *resolver) (message string, wrong bool)
-	warn bool // run all the same
-}
+	"aiperf/internal/config"
+	"aiperf/internal/rules"
+	"aiperf/internal/setting"
+)
 
-// check applies every rule; all violations are reported.
+// check applies what is said about settings that stand beside each other; all findings are reported.
 func (r *resolver) check() {
 	r.objectives()
-	for _, table := range [][]rule{loadRules, dataRules, outputRules} {
-		for _, one := range table {
-			message, wrong := one.test(r)
-			switch {
-			case wrong && one.warn:
-				r.warn("%s", message)
-			case wrong:
-				r.fail("%s", message)
-			}
-		}
-	}
-}
-
-// together refuses two flags that are both given.
-func together(a, b, why string) func(*resolver) (string, bool) {
-	return func(r *resolver) (string, bool) {
-		return r.as(a) + " and " + r.as(b) + ": " + why, r.has(a) && r.has(b)
-	}
-}
-
-// needs refuses a flag without another one.
-func needs(flag, other, why string) func(*resolver) (string, bool) {
-	return func(r *resolver) (string, bool) {
-		return r.as(flag) + " needs " + other + ": " + why, r.has(flag) && !r.has(other)
-	}
-}
-
-// anyWhen refuses those of some flags that are given while a condition holds; the message names them.
-func anyWhen(when func(*resolver) bool, message string, flags ...string) func(*resolver) (string, bool) {
-	return func(r *resolver) (string, bool) {
-		names := r.given(flags...)
-		if len(names) == 0 || !when(r) {
-			return "", false
-		}
-		return strings.Join(names, ", ") + " " + message, true
-	}
-}
-
-// schedule says how the schedule came about and how to be rid of it.
-func (r *resolver) schedule() string {
+	r.contradictions()
+	subject := &rules.Subject{Run: r.run, Endpoint: r.endpoint, File: r.file, Given: r.written, Spell: r.spell}
 	if r.load.promoted {
-		return "the fixed schedule of " + r.as("--input-file") + " " + r.run.Dataset().Path + " (its rows have times; --no-fixed-schedule turns it off)"
+		subject.Promoted = "the fixed schedule of " + r.as("--input-file") + " " + r.run.Dataset().Path + " (its rows have times; --no-fixed-schedule turns it off)"
 	}
-	return r.as("--fixed-schedule")
+	for _, found := range rules.Check(subject) {
+		if found.Warning {
+			r.warn("%s", found.Text)
+		} else {
+			r.fail("%s", found.Text)
+		}
+	}
 }
+
+// written lists the settings at or below a key that the user wrote, see rules.Subject.
+func (r *resolver) written(key string) (list []rules.Setting) {
+	for i := range profileTable.Rows {
+		f := &profileTable.Rows[i]
+		below := f.Key == key || strings.HasPrefix(f.Key, key+".")
+		if below && r.has(f.Name()) && !(f.Kind == setting.Bool && f.Default == "" && !r.on(f.Name())) {
+			list = append(list, rules.Setting{Text: r.as(f.Name())})
+		}
+	}
+	path := r.run.LongKey(key)
+	if len(list) == 0 && r.run.Written(path) && !reflect.DeepEqual(r.run.Lookup(key), standard.Lookup(key)) {
+		list = append(list, rules.Setting{Text: r.place(path), InFile: true})
+	}
+	return list
+}
+
+// standard is what a run is when nobody says anything.
+var standard = config.Default()

@@ -55,7 +55,7 @@ var ruleLines = []struct{ line, want string }{
 	{"--concurrency 1,2" + tracePath, "!cannot be swept"},
 	{"--session-turns-mean 2 --num-sessions 4 --request-rate 5" + users, "!give one of them"},
 	{"--session-turns-mean 2 --num-sessions 4 --request-rate-series series.json" + users, "!give one of them"},
-	{"--session-turns-mean 2 --num-sessions 4 --arrival-smoothness 2" + users, "!do not arrive by a law"},
+	{"--session-turns-mean 2 --num-sessions 4 --arrival-smoothness 2" + users, "!do not arrive by a distribution"},
 	{"--session-turns-mean 2 --num-sessions 4 --arrival-pattern constant" + users, "?no effect in this mode"},
 	{"--num-sessions 4" + users + turns2, ""},
 	{"--num-sessions 4 --session-turn-delay-mean 100 --session-delay-ratio 2" + users + turns2, "?--session-turn-delay-mean, --session-delay-ratio has no effect"},

@@ -80,6 +80,11 @@ func (r *Run) LongKey(key string) string {
 	case head == "datasets" && len(r.Datasets) > 0:
 		_, tail, _ := strings.Cut(rest, ".")
 		return "benchmark.datasets." + r.Dataset().Name + "." + tail
+	case head == "phases":
+		kind, tail, below := strings.Cut(rest, ".")
+		if p := r.firstOf(PhaseKind(kind)); p != nil && below {
+			return "benchmark.phases." + p.Name + "." + tail
+		}
 	}
 	return "benchmark." + key
 }

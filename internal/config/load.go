@@ -40,6 +40,7 @@ func Load(path string, environment Environment, getenv Getenv) (run *Run, notes 
 	}
 	lines := map[string]int{}
 	linesOf(root, "", lines)
+	run.source.lines = lines
 	run.Spelling = func(key string) string {
 		if line := lines[key]; line > 0 {
 			return fmt.Sprintf("%s:%d: %s", path, line, key)
@@ -54,6 +55,9 @@ func Load(path string, environment Environment, getenv Getenv) (run *Run, notes 
 	}
 	return run, notes, nil
 }
+
+// Written reports whether the file that the run was read from holds a key, in the words of LongKey; false when there is no file.
+func (r *Run) Written(path string) bool { return r.source != nil && r.source.lines[path] > 0 }
 
 // linesOf enters the line of every key below a node, entries of lists by name and by number.
 func linesOf(n *yaml.Node, path string, lines map[string]int) {

@@ -182,7 +182,10 @@ func normalDataset(d *yaml.Node) {
 	}
 	normalMedia(d, &standard)
 	if t := step(d, "type"); t != nil && t.Value != string(DatasetSynthetic) {
-		standard.Entries, standard.Prompts = 0, nil
+		standard.Entries = 0
+		if standard.Prompts.ISL = nil; step(d, "prompts") == nil {
+			standard.Prompts = nil
+		}
 	} else {
 		shortLengths(d)
 	}

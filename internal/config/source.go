@@ -16,7 +16,8 @@ type source struct {
 	vars        *yaml.Node // nil: there are none
 	templated   bool
 	environment Environment
-	loaded      *yaml.Node // the body as the file alone gives it for the first cell; nil until TakeFirst
+	loaded      *yaml.Node     // the body as the file alone gives it for the first cell; nil until TakeFirst
+	lines       map[string]int // of the keys that somebody wrote
 }
 
 // newSource prepares a tree: variables of the environment are in, its short forms are written in full. flat: its body stood at the top.

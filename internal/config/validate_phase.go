@@ -69,19 +69,34 @@ func (v *violations) stops(path string, p *Phase) {
 
 // pace checks what belongs to one type only.
 func (v *violations) pace(path string, p *Phase, d *Dataset) {
-	v.when(p.Smoothness != nil && p.Type != PhaseGamma, path+".smoothness", "is for type gamma")
-	v.when(p.Type.HasRate() && (p.Rate == nil) == (p.RateSeries == ""), path, "needs either rate or rate_series")
+	v.gaps(path, p)
+	v.when(p.Type.HasRate() && p.Rate == nil && p.RateSeries == "", path, "of type %s needs rate or rate_series", p.Type)
+	v.when(p.Rate != nil && p.RateSeries != "", path+".rate", "and %s: give one of them", v.as(path+".rate_series"))
 	users := p.Type == PhaseUserCentric
-	v.when(p.Users != nil && !users, path+".users", "is for type user_centric")
-	v.when(users && (p.Users == nil || p.Rate == nil), path, "of type user_centric needs users and rate")
+	v.when(p.Users != nil && !users, path+".users", "needs %s: users are for that mode only", v.as(path+".type=user_centric"))
+	v.when(users && p.Rate == nil, path, "of type user_centric needs rate")
+	v.when(users && p.Users == nil, path+".rate", "needs %s: say how many users share the rate", v.as(path+".users"))
 	v.when(p.Rate != nil && !users && !p.Type.HasRate(), path+".rate", "is not for type %s", p.Type)
-	v.when(p.RateSeries != "" && !p.Type.HasRate(), path+".rate_series", "is not for type %s", p.Type)
+	v.when(p.RateSeries != "" && p.Rate == nil && !p.Type.HasRate(), path+".rate_series", "is not for type %s", p.Type)
 	if users && p.Users != nil {
 		v.when(p.Requests != nil && *p.Requests < *p.Users, path+".requests", "%d is below %s %d", value(p.Requests), v.as(path+".users"), *p.Users)
 		v.when(p.Sessions != nil && *p.Sessions < *p.Users, path+".sessions", "%d is below %s %d", value(p.Sessions), v.as(path+".users"), *p.Users)
 		v.when(d.Type == DatasetSynthetic && d.Turns.MeanOr(1) < 2, path+".rate", "of user_centric load needs conversations of at least 2 turns: %s 2 or more", v.as("benchmark.datasets."+d.Name+".turns.mean"))
 	}
 	v.schedule(path, p, d)
+}
+
+// gaps refuses the shape of gaps where there are none to shape.
+func (v *violations) gaps(path string, p *Phase) {
+	switch at := path + ".smoothness"; {
+	case p.Smoothness == nil || p.Type == PhaseGamma:
+	case p.Type == PhaseUserCentric:
+		v.when(true, at, "and %s: users do not arrive by a distribution of gaps", v.as(path+".type=user_centric"))
+	case p.Type.HasRate():
+		v.when(true, at, "is for gamma gaps, not for %s %s", v.as(path+".type"), p.Type)
+	default:
+		v.when(true, at, "needs %s: there are no gaps to shape", v.as(path+".rate"))
+	}
 }
 
 // schedule checks what belongs to a fixed schedule.

@@ -54,10 +54,10 @@ func TestValidate(t *testing.T) {
 		"idle rate":    {func(_ *Run, p *Phase) { p.Rate = f(2) }, "profiling.rate is not for type concurrency"},
 		"idle series":  {func(_ *Run, p *Phase) { p.RateSeries = "x" }, "profiling.rate_series is not for type concurrency"},
 		"rate":         {func(_ *Run, p *Phase) { p.Type, p.Rate = PhasePoisson, f(0) }, "rate must be > 0"},
-		"no rate":      {func(_ *Run, p *Phase) { p.Type = PhasePoisson }, "needs either rate or rate_series"},
-		"smoothness":   {func(_ *Run, p *Phase) { p.Smoothness = f(1) }, "smoothness is for type gamma"},
+		"no rate":      {func(_ *Run, p *Phase) { p.Type = PhasePoisson }, "needs rate or rate_series"},
+		"smoothness":   {func(_ *Run, p *Phase) { p.Smoothness = f(1) }, "there are no gaps to shape"},
 		"rate ramp":    {func(_ *Run, p *Phase) { p.RateRamp = &Ramp{Duration: 1} }, "rate_ramp.duration needs a request rate"},
-		"users":        {func(_ *Run, p *Phase) { p.Users = n(1) }, "users is for type user_centric"},
+		"users":        {func(_ *Run, p *Phase) { p.Users = n(1) }, "type=user_centric: users are for that mode only"},
 		"few requests": {func(r *Run, p *Phase) {
 			p.Type, p.Users, p.Rate, p.Requests = PhaseUserCentric, n(5), f(1), n(4)
 			r.Dataset().Turns = Normal(2, 0)

@@ -27,6 +27,7 @@ var Floors = map[string]int{
 	"internal/gate":       2,
 	"internal/comparison": 2,
 	"internal/probe":      2,
+	"internal/rules":      2,
 
 	"internal/metric":     1,
 	"internal/endpoint":   1,

@@ -14,8 +14,8 @@ func (s Spell) As(key string) string {
 	return s(key)
 }
 
-// keyed is a key in a text.
-var keyed = regexp.MustCompile(`\{[a-z_]+(\.[a-z_]+)*\}`)
+// keyed is a key in a text; with "=value" it stands for what chooses that value.
+var keyed = regexp.MustCompile(`\{[a-z_]+(\.[a-z_]+)*(=[a-z_]+)?\}`)
 
 // Text puts the user's words in the place of every {key} of a text.
 func (s Spell) Text(text string) string {

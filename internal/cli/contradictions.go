@@ -1,0 +1,54 @@
+package cli
+
+// contradictions refuses flags that say two things about one setting. They are matters of the command line: the resolved run, and a file,
+// have one value there.
+func (r *resolver) contradictions() {
+	for _, pair := range []struct{ a, b, why string }{
+		{"--user-centric-rate", "--request-rate", "give one of them"},
+		{"--measurement-interval", "--request-count", "give one of them"},
+		{"--measurement-interval", "--benchmark-duration", "give one of them"},
+		{"--network-latency-automatic", "--network-latency-mean", "measure the round trip, or give it"},
+		{"--resume", "--artifact-dir", "the series goes on in the directory of --resume"},
+	} {
+		if r.has(pair.a) && r.has(pair.b) {
+			r.fail("%s and %s: %s", r.as(pair.a), r.as(pair.b), pair.why)
+		}
+	}
+	for _, pair := range []struct {
+		on     bool
+		a, off string
+	}{
+		{r.on("--fixed-schedule"), "--fixed-schedule", "--no-fixed-schedule"},
+		{r.has("--gpu-telemetry"), "--gpu-telemetry", "--no-gpu-telemetry"},
+		{r.has("--server-metrics"), "--server-metrics", "--no-server-metrics"},
+	} {
+		if pair.on && r.on(pair.off) {
+			r.fail("%s and %s contradict each other", r.as(pair.a), r.as(pair.off))
+		}
+	}
+	if r.has("--resume") && r.run.MultiRun.NumRuns == 1 && r.run.Sweep == nil {
+		r.fail("%s needs a series: --num-profile-runs above 1 or a sweep", r.as("--resume"))
+	}
+	r.patterns()
+}
+
+// patterns holds the pattern of arrivals against the pace, which other flags set: both are one type of phase (contract: rows 8, 14, 15).
+func (r *resolver) patterns() {
+	l := &r.load
+	pattern := r.set.Text("--arrival-pattern", "")
+	switch {
+	case pattern == "":
+	case l.users || l.fixed:
+		r.warn("%s has no effect in this mode", r.as("--arrival-pattern"))
+	case l.rated && pattern == burst:
+		r.fail("%s %s contradicts a rate; allowed are constant, poisson, gamma", r.as("--arrival-pattern"), burst)
+	case !l.rated && pattern != burst:
+		r.warn("%s has no effect without --request-rate", r.as("--arrival-pattern"))
+	}
+	if r.has("--warmup-request-rate") && r.set.Text("--warmup-arrival-pattern", "") == burst {
+		r.fail("%s %s contradicts %s", r.as("--warmup-arrival-pattern"), burst, r.as("--warmup-request-rate"))
+	}
+}
+
+// burst is the pattern of a run without a rate: as many requests at once as the concurrency allows.
+const burst = "concurrency_burst"

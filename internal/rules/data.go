@@ -1,0 +1,107 @@
+package rules
+
+import (
+	"strings"
+
+	"aiperf/internal/dataset/synth"
+)
+
+// What several rules speak of.
+var (
+	inputLengths  = []string{prompts + "isl"}
+	outputLengths = []string{prompts + "osl", data + "osl"}
+	prefixPool    = []string{data + "prefix_prompts.pool_size", data + "prefix_prompts.length"}
+	turnShape     = []string{data + "turns", data + "turn_delay"}
+	ownSystem     = []string{data + "system_prompt", data + "system_prompt_file"}
+	blockSize     = []string{prompts + "block_size", data + "block_size"}
+)
+
+func join(lists ...[]string) (keys []string) {
+	for _, list := range lists {
+		keys = append(keys, list...)
+	}
+	return keys
+}
+
+// dataRules say which settings of the conversations exclude or need each other.
+var dataRules = []rule{
+	both("32", data+"dataset", data+"path", "give one source of data"),
+	both("32", data+"dataset", data+"format", "the type is for {"+data+"path}"),
+	{row: "33", keys: []string{data + "format"}, when: generated, text: "needs {" + data + "path}: it is the format of that file"},
+	{row: "34", keys: []string{data + "filters"}, when: unpublished, text: "needs {" + data + "dataset}: it chooses among its rows"},
+	{row: "honest", keys: []string{data + "hf_subset"}, when: unpublished, text: "has no effect: it names a part of a {" + data + "dataset}", level: warned},
+	{row: "35", keys: []string{data + "synthesis"}, when: all(untraced, func(s *Subject) bool { return s.Dataset().Synthesis != nil }),
+		text: "needs a trace as {" + data + "path}", level: idle},
+
+	{row: "5.2", keys: ownSystem, when: func(s *Subject) bool {
+		return s.wrote(join(prefixPool, []string{data + "prefix_prompts.shared_system_length"})...)
+	},
+		tell: func(s *Subject) string {
+			var made []string
+			for _, one := range s.given(data+"prefix_prompts.shared_system_length", prefixPool[0], prefixPool[1]) {
+				made = append(made, one.Text)
+			}
+			return "and " + strings.Join(made, ", ") + ": give your own text or generated text, not both"
+		}},
+	{row: "5.2", keys: ownSystem, when: func(s *Subject) bool { return s.Endpoint != nil && !s.Endpoint.SystemMessage }, text: "is for endpoint types that take system messages"},
+	{row: "5.2", keys: ownSystem, when: verbatim, text: "has no place beside bodies that are sent as they stand in {" + data + "path}"},
+
+	{row: "38", keys: join(inputLengths, []string{prompts + "sequence_distribution", prompts + "random_range_ratio", prompts + "random_corpus_style"}, prefixPool,
+		[]string{data + "images.source", data + "images.source_sampling"}, turnShape), when: ownData,
+		text: "is for generated prompts and has no place beside {" + data + "path} or {" + data + "dataset}", level: idle},
+	{row: "38", keys: []string{prompts + "batch_size", data + "audio.batch_size", data + "images.batch_size", data + "video.batch_size",
+		data + "prompt_batch_size", data + "audio_batch_size", data + "image_batch_size", data + "video_batch_size"}, when: all(ownData, not(pool)),
+		text: "is for generated prompts and for files of type random_pool", level: idle},
+	{row: "39", keys: blockSize, when: all(withFile, untraced), text: "is for traces with hash ids", level: idle},
+	{row: "honest", keys: blockSize, when: generated, text: "has no effect: generated prompts have no hash ids", level: warned},
+	{row: "honest", keys: []string{data + "inter_turn_delay_cap_seconds"}, when: generated, text: "has no effect: it is for pauses that a file states", level: warned},
+	{row: "honest", keys: []string{data + "entries"}, when: all(withFile, not(pool)), text: "has no effect: a file has as many entries as it holds; see {" + measured + "sessions} and {" + measured + "requests}", level: warned},
+	{row: "prompt corpus", keys: []string{prompts + "corpus"}, when: all(withFile, func(s *Subject) bool { return s.Lookup(prompts+"corpus") == "random" }),
+		text: "random: prompts of a file that states lengths are cut from a text: sonnet or coding"},
+
+	{row: "66", keys: cacheBust, when: all(marked, func(s *Subject) bool { return s.Endpoint != nil && !s.Endpoint.CacheBust }),
+		text: "is for endpoint types chat, responses and messages"},
+	{row: "66", keys: cacheBust, when: all(marked, verbatim), text: "has no place in bodies that are sent as they stand in {" + data + "path}"},
+	{row: "66", keys: cacheBust, when: all(generated, func(s *Subject) bool { return strings.Contains(marker(s), "system") && !systemPrompt(s) }),
+		tell: func(s *Subject) string {
+			return marker(s) + " needs a system prompt: {" + data + "prefix_prompts.shared_system_length} or {" + data + "system_prompt}, or take a first_turn target"
+		}},
+	{row: "66", keys: cacheBust, when: func(s *Subject) bool { return strings.HasPrefix(marker(s), "warmup_isolation") && len(s.Phases) == 1 },
+		text: "has no effect without a warm-up", level: warned},
+
+	{row: "5.3", keys: outputLengths, when: func(s *Subject) bool { return asked(s) <= 0 && !s.wrote(prompts+"osl.mean", data+"osl.mean") },
+		text: "has no effect without {" + prompts + "osl.mean}: there is no length to spread", level: warned},
+	{row: "6.1", keys: join(inputLengths, outputLengths), when: func(s *Subject) bool { return s.wrote(prompts + "sequence_distribution") },
+		text: "has no effect: {" + prompts + "sequence_distribution} overrides it", level: warned},
+	{row: "3.3 ratio", keys: []string{prompts + "random_range_ratio"}, tell: ratioFault},
+	{row: "3.3 style", keys: []string{prompts + "random_corpus_style"}, when: func(s *Subject) bool {
+		p := s.Dataset().Prompts
+		return p != nil && p.Corpus != "random" && p.RandomRangeRatio == ""
+	}, text: "has no effect without {" + prompts + "corpus} random or {" + prompts + "random_range_ratio}", level: warned},
+	{row: "3.3 exclusive", keys: []string{prompts + "sequence_distribution", prompts + "isl.stddev", prompts + "osl.stddev"},
+		when: func(s *Subject) bool { p := s.Dataset().Prompts; return p != nil && p.RandomRangeRatio != "" },
+		text: "and {" + prompts + "random_range_ratio} exclude each other"},
+}
+
+var cacheBust = []string{prompts + "cache_bust", data + "cache_bust"}
+
+// systemPrompt reports whether conversations begin with one.
+func systemPrompt(s *Subject) bool {
+	d := s.Dataset()
+	return d.SystemPrompt != "" || d.SystemPromptFile != "" || d.PrefixPrompts != nil && d.PrefixPrompts.SharedSystemLength > 0
+}
+
+// ratioFault says what is wrong with the window around both lengths.
+func ratioFault(s *Subject) string {
+	p := s.Dataset().Prompts
+	if p == nil || p.RandomRangeRatio == "" {
+		return ""
+	}
+	if _, err := synth.ParseRatio(p.RandomRangeRatio, synth.Style(p.RandomCorpusStyle)); err != nil {
+		return ": " + err.Error()
+	}
+	if s.wrote(prompts+"isl") && p.ISL.MeanOr(0) >= 1 && p.OSL.MeanOr(0) >= 1 {
+		return ""
+	}
+	return "needs {" + prompts + "isl.mean} and {" + prompts + "osl.mean} of at least 1: it is a window around both"
+}

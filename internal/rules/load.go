@@ -1,0 +1,72 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"aiperf/internal/config"
+)
+
+// loadRules say which settings of the load exclude or need each other.
+var loadRules = []rule{
+	{row: "1", tell: func(s *Subject) string {
+		if s.File == nil || !s.File.Format.Built() || s.File.Timed || !fixed(s) {
+			return ""
+		}
+		return s.File.First + ": the first row has no timestamp, which {" + measured + "type=fixed_schedule} needs"
+	}},
+	{row: "3 E2", keys: []string{measured + "rate", measured + "rate_series", measured + "smoothness"}, when: fixed, tell: besideSchedule},
+	{row: "3 E2", keys: []string{measured + "users"}, when: promoted, tell: besideSchedule},
+	{row: "6 E11", keys: []string{measured + "auto_offset", measured + "start_offset", measured + "end_offset"}, when: promoted,
+		text: "without {" + measured + "type=fixed_schedule}: a schedule that nobody wrote is not shifted"},
+	{row: "8 E13", keys: []string{data + "sampling"}, when: fixed, tell: func(s *Subject) string {
+		if s.Dataset().Sampling == config.SampleSequential {
+			return ""
+		}
+		return string(s.Dataset().Sampling) + ": " + s.schedule() + " has an order of its own; allowed is sequential"
+	}},
+	{row: "9 E17", when: fixed, tell: func(s *Subject) string {
+		var names []string
+		for _, a := range s.lists() {
+			names = append(names, s.Spell.As("sweep.parameters."+a.Path))
+		}
+		if len(names) == 0 {
+			return ""
+		}
+		slices.Sort(names)
+		return strings.Join(names, ", ") + ": a list of values cannot be swept over " + s.schedule()
+	}},
+	{row: "12 E10", keys: []string{measured + "rate"}, when: all(users, func(s *Subject) bool { return s.File != nil && s.File.Format.Name == "single_turn" }),
+		text: "needs conversations of several turns; {" + data + "path} is a single_turn file"},
+	{row: "19 E1", keys: []string{measured + "prefill_ramp"}, when: unstreamed, text: "needs {endpoint.streaming}: only a stream shows its first token", level: idle},
+	{row: "8", keys: []string{"phases.warmup.prefill_ramp"}, when: unstreamed, text: "has no effect without {endpoint.streaming}", level: warned},
+	surplus(measured + "requests"),
+	surplus(measured + "sessions"),
+	{row: "8", keys: []string{data + "turn_delay", data + "turn_delay_ratio", data + "inter_turn_delay_cap_seconds"}, when: users,
+		text: "has no effect: the users' rate sets their pauses", level: warned},
+	{row: "28", keys: []string{"artifacts.slice_duration"}, when: func(s *Subject) bool {
+		shortest, _, ends := s.span(measured + "duration")
+		return ends && s.Artifacts.SliceDuration != nil && float64(*s.Artifacts.SliceDuration) >= shortest
+	}, text: "is as long as the run: there will be one slice", level: warned},
+	{row: "8", keys: []string{measured + "concurrency_ramp"}, when: func(s *Subject) bool {
+		_, most, limited := s.span(measured + "concurrency")
+		return !limited || most <= 1
+	}, text: "has no effect: the concurrency is 1 or unlimited", level: warned},
+	{row: "8", keys: []string{measured + "prefill_ramp"}, when: func(s *Subject) bool { return s.phase().PrefillConcurrency == nil },
+		text: "has no effect without {" + measured + "prefill_concurrency}", level: warned},
+}
+
+func besideSchedule(s *Subject) string { return "cannot be combined with " + s.schedule() }
+
+// surplus warns of slots that can never be filled, because a run has fewer requests or sessions.
+func surplus(key string) rule {
+	return rule{row: "21 E21", level: warned, tell: func(s *Subject) string {
+		_, slots, limited := s.span(measured + "concurrency")
+		least, _, ends := s.span(key)
+		if !limited || !ends || slots <= least || !s.wrote(key) || !s.wrote(measured+"concurrency") {
+			return ""
+		}
+		return fmt.Sprintf("{%sconcurrency} %v is above {%s} %v and cannot be reached", measured, slots, key, least)
+	}}
+}
