@@ -1,6 +1,9 @@
 package endpoint
 
 import (
+	"bytes"
+	"slices"
+
 	"aiperf/internal/conversation"
 	"aiperf/internal/jsontext"
 )
@@ -8,7 +11,7 @@ import (
 // Embeddings of texts and images: NIM's (endpoints, section 9.6), and NV-CLIP's, which takes texts and images as entries of their own
 // (section 2.2).
 var (
-	nimEmbeddingsType = jsonType{encode: encodeNIMEmbeddings, input: embeddingsInput, member: embeddingsMember}
+	nimEmbeddingsType = jsonType{encode: encodeNIMEmbeddings, input: nimInput, member: embeddingsMember}
 	nvclipType        = jsonType{encode: encodeNVCLIP, input: nvclipInput, member: embeddingsMember}
 )
 
@@ -92,6 +95,43 @@ func nvclipInput(x *inputTexts, s *jsontext.Scanner, key []byte) bool {
 		}
 	})
 	return true
+}
+
+// nimInput reads the texts to embed and counts the images: entries that are URLs, or end with the URL of a picture.
+func nimInput(x *inputTexts, s *jsontext.Scanner, key []byte) bool {
+	if string(key) != "input" {
+		return false
+	}
+	if s.Kind() != '[' {
+		x.prompt(s)
+		return true
+	}
+	elements(s, func() {
+		if s.Kind() != '"' {
+			x.prompt(s)
+			return
+		}
+		t := s.Text()
+		if isURL(t.Raw) && bytes.IndexByte(t.Raw, ' ') < 0 {
+			x.images++
+			return
+		}
+		if at := bytes.LastIndexByte(t.Raw, ' '); at >= 0 && isPicture(t.Raw[at+1:]) {
+			x.images++
+			t.Raw = t.Raw[:at]
+		}
+		x.add(t)
+	})
+	return true
+}
+
+// isPicture tells whether a word is surely the URL of a picture: texts may end with the address of something else.
+func isPicture(word []byte) bool {
+	if bytes.HasPrefix(word, []byte("data:image/")) {
+		return true
+	}
+	path, _, _ := bytes.Cut(bytes.ToLower(word), []byte{'?'})
+	return isURL(word) && slices.ContainsFunc([]string{".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp"}, func(end string) bool { return bytes.HasSuffix(path, []byte(end)) })
 }
 
 // isURL tells whether a text is the address of a picture, or holds one.

@@ -109,6 +109,7 @@ func against(t *testing.T, e *endpoint.Endpoint, streaming bool, s spoken) {
 	if err != nil || run.Profiling.Valid != requests {
 		t.Fatalf("%+v %v\n%s", run, err, told.String())
 	}
+	metricsOf(t, e, streaming, s.row, run)
 	truth := readTruth(t, log)
 	seen := 0
 	for line := range jsonLines(t, filepath.Join(dir, "profile_export.jsonl")) {
@@ -121,7 +122,7 @@ func against(t *testing.T, e *endpoint.Endpoint, streaming bool, s spoken) {
 			t.Fatalf("the server knows no request %s", rec.Metadata.ID)
 		}
 		seen++
-		rec.compare(t, e, streaming, told)
+		rec.compare(t, e, streaming, s.row, told)
 	}
 	if seen != requests {
 		t.Errorf("%d records, not %d", seen, requests)
@@ -150,7 +151,7 @@ func (x *exported) value(t *testing.T, tag string) (v float64) {
 
 // compare holds a record against what the server wrote down: the tokens, and the instants of the first and the last content, which cannot
 // be earlier than the server's write. How much later they may be depends on the machine, so that bound is wide.
-func (x *exported) compare(t *testing.T, e *endpoint.Endpoint, streaming bool, truth []mockserver.Truth) {
+func (x *exported) compare(t *testing.T, e *endpoint.Endpoint, streaming bool, row string, truth []mockserver.Truth) {
 	t.Helper()
 	first := &truth[0]
 	if e.ProducesTokens {
@@ -158,8 +159,7 @@ func (x *exported) compare(t *testing.T, e *endpoint.Endpoint, streaming bool, t
 			t.Errorf("%d output tokens, the server wrote %d", got, first.Tokens)
 		}
 	}
-	noInput := e.Name == "template" || e.Name == "solido_rag" // their bodies have no member that is known to be a prompt
-	if e.TokenizesInput && !noInput && x.value(t, "input_sequence_length") == 0 {
+	if e.TokenizesInput && readable(e, row) && x.value(t, "input_sequence_length") == 0 {
 		t.Error("no input tokens")
 	}
 	var writes []mockserver.Write
