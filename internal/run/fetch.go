@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -15,19 +14,26 @@ import (
 )
 
 // fetcher downloads the media of a file before the run, for endpoint types that send content and no addresses. It uses connections of its
-// own: none of them is measured, and no credentials of the endpoint go with it.
+// own: none of them is measured, and no credentials of the endpoint go with it. They trust whom the run trusts, and use its proxy or else that of
+// the environment.
 func fetcher(ctx context.Context, agent string, b *config.Benchmark) func(addresses []string) []custom.Download {
 	tuning := b.Environment.Dataset
-	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: !b.Environment.HTTP.SSLVerify}}
-	client := &http.Client{Transport: transport, Timeout: tuning.MediaDownloadTimeout.Duration()}
+	over, bad := Connections(b, nil).Downloads()
+	if bad != nil {
+		bad, over = inWords(b, bad), new(http.Transport)
+	}
+	client := &http.Client{Transport: over, Timeout: tuning.MediaDownloadTimeout.Duration()}
 	return func(addresses []string) []custom.Download {
-		defer transport.CloseIdleConnections()
+		defer over.CloseIdleConnections()
 		got := make([]custom.Download, len(addresses))
 		next := make(chan int)
 		var workers sync.WaitGroup
 		for range min(max(1, tuning.MediaDownloadMax), len(addresses)) {
 			workers.Go(func() {
 				for i := range next {
+					if got[i].Err = bad; bad != nil {
+						continue
+					}
 					got[i] = fetch(ctx, client, agent, addresses[i], int64(b.Environment.HTTP.MaxResponseBytes))
 				}
 			})

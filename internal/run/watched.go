@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -21,6 +22,7 @@ import (
 	"aiperf/internal/telemetry/network"
 	"aiperf/internal/telemetry/servermetrics"
 	"aiperf/internal/telemetry/timeline"
+	"aiperf/internal/transport"
 )
 
 // watched is the component that watches exporters beside the run: those of GPUs and those of the servers. Nothing of it waits for the load, and
@@ -58,7 +60,11 @@ func (w *watched) Start(ctx context.Context) error {
 			Line: w.lines(w.layout.NetworkLatency()),
 		})
 	}
-	w.client = telemetry.NewClient("aiperf/"+w.opts.Version, b.Environment.HTTP.SSLVerify && !b.Endpoint.TLS.Insecure)
+	secure, err := w.secure()
+	if err != nil {
+		return err
+	}
+	w.client = telemetry.NewClient("aiperf/"+w.opts.Version, secure)
 	var both sync.WaitGroup
 	if b.GPUTelemetry.Enabled {
 		open, err := w.gpuCollector(ctx)
@@ -81,6 +87,31 @@ func (w *watched) Start(ctx context.Context) error {
 	}
 	both.Wait()
 	return nil
+}
+
+// secure is the TLS for exporters: that of the requests for the servers of the run, without their credentials for others.
+func (w *watched) secure() (func(address string) *tls.Config, error) {
+	o := Connections(w.cfg, nil)
+	own, err := o.SideTLS(true)
+	if err != nil {
+		return nil, inWords(w.cfg, err)
+	}
+	other, err := o.SideTLS(false)
+	if err != nil {
+		return nil, inWords(w.cfg, err)
+	}
+	servers := map[string]bool{}
+	for _, raw := range w.urls {
+		if t, err := transport.NewTarget(raw); err == nil {
+			servers[t.Address()] = true
+		}
+	}
+	return func(address string) *tls.Config {
+		if servers[address] {
+			return own
+		}
+		return other
+	}, nil
 }
 
 // smiCommand tells of the GPUs of this machine.

@@ -35,12 +35,20 @@ type Client struct {
 	agent string
 }
 
-// NewClient makes a client that calls itself agent.
-func NewClient(agent string, verifyTLS bool) *Client {
+// NewClient makes a client that calls itself agent. secure gives the TLS for HOST:PORT; it is not changed afterwards.
+func NewClient(agent string, secure func(address string) *tls.Config) *Client {
+	dialer := &net.Dialer{Timeout: 10 * time.Second}
 	return &Client{agent: agent, http: &http.Client{
 		Transport: &http.Transport{
-			DialContext:         (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
-			TLSClientConfig:     &tls.Config{InsecureSkipVerify: !verifyTLS},
+			DialContext: dialer.DialContext,
+			DialTLSContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+				cfg := secure(address)
+				if host, _, err := net.SplitHostPort(address); err == nil && cfg.ServerName == "" {
+					cfg = cfg.Clone()
+					cfg.ServerName = host
+				}
+				return (&tls.Dialer{NetDialer: dialer, Config: cfg}).DialContext(ctx, network, address)
+			},
 			DisableCompression:  true,
 			MaxIdleConnsPerHost: 2, IdleConnTimeout: 30 * time.Second,
 		},

@@ -3,6 +3,7 @@ package telemetry
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -22,7 +23,7 @@ func page(t *testing.T, h http.HandlerFunc) string {
 // TestBounds: pages without an end, redirects, errors and silence are errors of their kinds; nobody is asked anywhere else.
 func TestBounds(t *testing.T) {
 	other := page(t, func(http.ResponseWriter, *http.Request) { t.Error("a redirect was followed") })
-	c := NewClient("aiperf/test", true)
+	c := NewClient("aiperf/test", func(string) *tls.Config { return new(tls.Config) })
 	defer c.Close()
 	for kind, h := range map[string]http.HandlerFunc{
 		"PayloadTooLarge": func(w http.ResponseWriter, _ *http.Request) {
@@ -66,7 +67,7 @@ func TestOverlappingScrapes(t *testing.T) {
 		<-release
 		fmt.Fprint(w, "a 1")
 	})
-	c := NewClient("aiperf/test", true)
+	c := NewClient("aiperf/test", func(string) *tls.Config { return new(tls.Config) })
 	defer c.Close()
 	taken := 0
 	e := NewExporter(c, url, func(a *Answer) {

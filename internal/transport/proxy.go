@@ -20,6 +20,16 @@ import (
 type proxy struct {
 	target *Target // where it listens
 	auth   string  // value of Proxy-Authorization, "" = none
+	user   *url.Userinfo
+}
+
+// url is the proxy's URL as net/http wants it.
+func (p *proxy) url() (*url.URL, error) {
+	u, err := url.Parse(p.target.URL)
+	if err == nil {
+		u.User = p.user
+	}
+	return u, err
 }
 
 // newProxy reads the URL of a proxy.
@@ -45,7 +55,7 @@ func newProxy(raw string) (*proxy, error) {
 	if u.User != nil {
 		pass, _ := u.User.Password()
 		p.auth = "Basic " + base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+pass))
-		u.User = nil
+		p.user, u.User = u.User, nil
 	}
 	p.target, err = NewTarget(u.String())
 	return p, err

@@ -2,6 +2,7 @@ package transport
 
 import (
 	"context"
+	"crypto/tls"
 	"net"
 	"net/http"
 	"net/url"
@@ -10,14 +11,10 @@ import (
 // RoundTripper is the way to a target for what is not measured, such as a list of models: the same certificates, proxy, socket and addresses.
 // Its URL is that of the target, or of a stand-in where the target is a Unix socket. It keeps no connection.
 func (o Options) RoundTripper(t *Target) (rt http.RoundTripper, address string, err error) {
-	cfg, err := o.TLS.config()
+	cfg, err := o.SideTLS(true)
 	if err != nil {
 		return nil, "", err
 	}
-	if o.TLS.SkipNameVerify && !o.TLS.Insecure {
-		cfg = chainOnly(cfg)
-	}
-	cfg.NextProtos = nil
 	var through proxies
 	if err := through.init(o); err != nil {
 		return nil, "", err
@@ -28,10 +25,7 @@ func (o Options) RoundTripper(t *Target) (rt http.RoundTripper, address string, 
 	}
 	tr := &http.Transport{TLSClientConfig: cfg, DisableKeepAlives: true, DisableCompression: true}
 	if p != nil {
-		tr.Proxy = func(*http.Request) (*url.URL, error) { return url.Parse(p.target.URL) }
-		if p.auth != "" {
-			tr.ProxyConnectHeader = http.Header{"Proxy-Authorization": {p.auth}}
-		}
+		tr.Proxy = func(*http.Request) (*url.URL, error) { return p.url() }
 	}
 	tr.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
 		if path := o.socketOf(t); path != "" {
@@ -50,4 +44,56 @@ func (o Options) RoundTripper(t *Target) (rt http.RoundTripper, address string, 
 		tr.Protocols = &protocols
 	}
 	return tr, t.standIn(), nil
+}
+
+// Downloads is the transport of what comes from anywhere, such as the media of a dataset: the roots and addresses of the run, its proxy or else
+// that of the environment, and none of its credentials.
+func (o Options) Downloads() (*http.Transport, error) {
+	cfg, err := o.SideTLS(false)
+	if err != nil {
+		return nil, err
+	}
+	o.ProxyFromEnv = true
+	through := new(proxies)
+	if err := through.init(o); err != nil {
+		return nil, err
+	}
+	return &http.Transport{
+		TLSClientConfig: cfg,
+		Proxy: func(r *http.Request) (*url.URL, error) {
+			t, err := NewTarget(r.URL.String())
+			if err != nil {
+				return nil, err
+			}
+			p, err := through.of(t)
+			if p == nil || err != nil {
+				return nil, err
+			}
+			return p.url()
+		},
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			if o.IPVersion == "4" || o.IPVersion == "6" {
+				network += o.IPVersion
+			}
+			var d net.Dialer
+			return d.DialContext(ctx, network, address)
+		},
+	}, nil
+}
+
+// SideTLS is the TLS of what is asked beside the requests: the same roots, and for the servers of the run the client's certificate and their name.
+func (o Options) SideTLS(own bool) (*tls.Config, error) {
+	t := o.TLS
+	if !own {
+		t.CertFile, t.KeyFile, t.ServerName = "", "", ""
+	}
+	cfg, err := t.config()
+	if err != nil {
+		return nil, err
+	}
+	if t.SkipNameVerify && !t.Insecure {
+		cfg = chainOnly(cfg)
+	}
+	cfg.NextProtos = nil
+	return cfg, nil
 }
