@@ -114,7 +114,11 @@ func readTrace(v *fastjson.Value, offset int64) *record.Trace {
 		LocalIP:      text(v.Get("local_ip")), RemoteIP: text(v.Get("remote_ip")),
 		LocalPort: v.GetInt("local_port"), RemotePort: v.GetInt("remote_port"),
 		Reads: v.GetInt("read_count"), ReadDelaySum: v.GetInt64("read_delay_sum_ns"), ReadDelayMax: v.GetInt64("read_delay_max_ns"),
-		SharedReads:      v.GetInt("coalesced_messages"),
+		SharedReads: v.GetInt("coalesced_messages"),
+		Path: record.Path{
+			Known: v.Exists("tcp_smoothed_rtt_ns"), SmoothedRTT: v.GetInt64("tcp_smoothed_rtt_ns"), Window: v.GetInt("tcp_congestion_window"),
+			Resent: v.GetInt("tcp_retransmits"), Unordered: v.GetInt("tcp_out_of_order"),
+		},
 		FirstUncertainNs: v.GetInt64("first_event_uncertain_ns"), GapUncertainNs: v.GetInt64("gap_uncertain_max_ns"),
 		SendUncertainNs: v.GetInt64("send_uncertain_ns"),
 	}

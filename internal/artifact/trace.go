@@ -61,6 +61,12 @@ func appendTrace(b []byte, r *record.Record) []byte {
 		o.Int("read_delay_sum_ns", t.ReadDelaySum)
 		o.Int("read_delay_max_ns", t.ReadDelayMax)
 	}
+	if t.Path.Known {
+		o.Int("tcp_smoothed_rtt_ns", t.Path.SmoothedRTT)
+		o.Int("tcp_retransmits", int64(t.Path.Resent))
+		o.Int("tcp_out_of_order", int64(t.Path.Unordered))
+		o.Int("tcp_congestion_window", int64(t.Path.Window))
+	}
 	if len(r.Messages) > 0 {
 		o.Text("clock", r.Messages[0].Clock.String())
 		o.Int("first_event_uncertain_ns", t.FirstUncertainNs)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"time"
 
 	"aiperf/internal/stats"
 )
@@ -29,6 +30,35 @@ func (s *Summary) sort() {
 	}
 }
 
+// Paths is what the kernel told of the connections of the requests.
+func (r *Reducer) Paths() (u PathUse) {
+	for _, n := range r.known("tcp_retransmits") {
+		u.Paths++
+		if n > 0 {
+			u.ResentRequests++
+			u.ResentSegments += int64(n)
+		}
+	}
+	for _, n := range r.known("tcp_out_of_order") {
+		if n > 0 {
+			u.UnorderedRequests++
+		}
+	}
+	if rtts := r.known("tcp_smoothed_rtt"); len(rtts) > 0 {
+		slices.Sort(rtts)
+		u.SmoothedRTT = time.Duration(stats.Percentile(rtts, 50))
+	}
+	return u
+}
+
+// known are the values of a metric that requests have, in its unit.
+func (r *Reducer) known(tag string) (values []float64) {
+	for c := r.column(tag).Cursor(); len(values) < r.rows; {
+		values = append(values, c.Next())
+	}
+	return slices.DeleteFunc(values, math.IsNaN)
+}
+
 // networkAdjusted are the latencies that the network's share is taken out of.
 var networkAdjusted = []string{"request_latency", "time_to_first_token", "time_to_first_output_token"}
 
@@ -38,11 +68,7 @@ func (r *Reducer) AddNetwork(s *Summary, rtt float64) {
 	one := stats.Describe([]float64{rtt})
 	s.putAll("network_rtt", distribution(&one, 1e6))
 	for _, tag := range networkAdjusted {
-		var values []float64
-		for c := r.column(tag).Cursor(); len(values) < r.rows; {
-			values = append(values, c.Next())
-		}
-		values = slices.DeleteFunc(values, math.IsNaN)
+		values := r.known(tag)
 		for i, v := range values {
 			values[i] = max(v-rtt, 0)
 		}

@@ -58,6 +58,21 @@ func reused(t *record.Trace) float64 {
 	return 0
 }
 
+// path makes a per-request value of what the kernel told of the connection.
+func path(value func(*record.Path) int64) func(*facts) float64 {
+	return func(f *facts) float64 {
+		if f.rec.Trace == nil || !f.rec.Trace.Path.Known {
+			return absent()
+		}
+		return float64(value(&f.rec.Trace.Path))
+	}
+}
+
+func smoothedRTT(p *record.Path) int64 { return p.SmoothedRTT }
+func resent(p *record.Path) int64      { return int64(p.Resent) }
+func unordered(p *record.Path) int64   { return int64(p.Unordered) }
+func window(p *record.Path) int64      { return int64(p.Window) }
+
 func bytesSent(t *record.Trace) float64      { return known(t.BytesSent) }
 func chunksSent(t *record.Trace) float64     { return known(t.ChunksSent) }
 func bytesReceived(t *record.Trace) float64  { return known(t.BytesReceived) }

@@ -78,6 +78,9 @@ func (e *ClientStats) notes() []string {
 	note(e.Steal > stolenShare, "A hypervisor took %.1f %% of this machine's processors away, %.1f %% at the most.", e.Steal, e.StealMax)
 	note(e.MemoryMax > fullMemory, "The memory of this machine was full to %.0f %%.", e.MemoryMax)
 	note(e.PortsMax > usedPorts, "%.0f %% of the ports that connections may leave from were in use.", e.PortsMax)
+	note(e.ResentRequests > 0 || e.UnorderedRequests > 0,
+		"%d of %d requests saw a retransmit (%d segments), %d a segment of their answer out of order: the network loses or overtakes packets. Its median round trip was %s.",
+		e.ResentRequests, e.Paths, e.ResentSegments, e.UnorderedRequests, shown(e.SmoothedRTT))
 	note(e.QueueSeconds > 0 && math.Abs(e.QueueCorrelation) > strongTrend,
 		"Second by second the time to the first token went with the length of the server's queue (r = %.2f over %d s); that alone tells no cause.", e.QueueCorrelation, e.QueueSeconds)
 	note(e.TicksSkipped > 0, "%d planned sends were skipped.", e.TicksSkipped)

@@ -141,5 +141,9 @@ func definitions() []Metric {
 		{Tag: "time_to_first_token_from_schedule", Header: "Time to First Token from Schedule", Unit: "ns", Display: "ms", Kind: Record, Integer: true, Flags: Streaming | Tokens, Group: "default", Order: 102, Better: Smaller, InRecords: true, record: (*facts).ttftFromSchedule},
 		{Tag: "cut_request_count", Header: "Cut Off Requests", Unit: "requests", Display: "requests", Kind: Derived, Integer: true, Flags: WholeRun, derive: (*totals).cuts},
 		{Tag: "read_delay_max", Header: "Client Read Delay (max)", Unit: "ns", Display: "ms", Kind: Record, Integer: true, Flags: EveryRecord, Better: Smaller, InRecords: true, record: (*facts).readDelay},
+		{Tag: "tcp_smoothed_rtt", Header: "TCP Smoothed RTT", Unit: "ns", Display: "ms", Kind: Record, Integer: true, Flags: EveryRecord, Better: Smaller, InRecords: true, record: path(smoothedRTT)},
+		{Tag: "tcp_retransmits", Header: "TCP Segments Sent Again", Unit: "segments", Display: "segments", Kind: Record, Integer: true, Flags: EveryRecord, Better: Smaller, InRecords: true, record: path(resent)},
+		{Tag: "tcp_out_of_order", Header: "TCP Segments Received out of Order", Unit: "segments", Display: "segments", Kind: Record, Integer: true, Flags: EveryRecord, Better: Smaller, InRecords: true, record: path(unordered)},
+		{Tag: "tcp_congestion_window", Header: "TCP Congestion Window", Unit: "segments", Display: "segments", Kind: Record, Integer: true, Flags: EveryRecord, Better: Larger, InRecords: true, record: path(window)},
 	}
 }

@@ -37,6 +37,16 @@ type ClientStats struct {
 	Trend
 	MachineUse
 	QueueTrend
+	PathUse
+}
+
+// PathUse is what the kernel told of the connections of requests, failed ones included.
+type PathUse struct {
+	Paths             int64         // requests that it rests on; 0 = the system does not tell
+	ResentRequests    int64         // that saw a segment of theirs sent again
+	ResentSegments    int64         // all of those
+	UnorderedRequests int64         // whose answers came out of order in part
+	SmoothedRTT       time.Duration // median
 }
 
 // MachineUse is what the client's machine did in the profiling phases, whoever made it do so, in percent.

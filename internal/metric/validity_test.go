@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"aiperf/internal/record"
 )
 
 const msec = time.Millisecond
@@ -108,6 +110,37 @@ func TestNotes(t *testing.T) {
 		if v := Assess(e, nil); len(v.Notes) != 0 {
 			t.Errorf("notes without a reason: %v", v.Notes)
 		}
+	}
+}
+
+// TestPaths: by hand, of four requests of which one has no TCP connection and one failed.
+func TestPaths(t *testing.T) {
+	set, err := NewSelection(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := set.NewReducer()
+	for i, p := range []record.Path{
+		{Known: true, SmoothedRTT: 3e6, Resent: 2, Window: 10}, {}, {Known: true, SmoothedRTT: 1e6, Unordered: 4}, {Known: true, SmoothedRTT: 2e6, Resent: 1, Unordered: 1},
+	} {
+		rec := &record.Record{Start: 1, End: 2, Trace: &record.Trace{Path: p}}
+		if i == 3 {
+			rec.Error = &record.Error{Type: "E"}
+		}
+		r.Add(set.Row(rec, nil, record.Counts{}))
+	}
+	u := r.Paths()
+	if want := (PathUse{Paths: 3, ResentRequests: 2, ResentSegments: 3, UnorderedRequests: 2, SmoothedRTT: 2 * msec}); u != want {
+		t.Errorf("%+v, want %+v", u, want)
+	}
+	e := calm()
+	e.PathUse = u
+	if say := "2 of 3 requests saw a retransmit (3 segments), 2 a segment"; !strings.Contains(strings.Join(Assess(e, nil).Notes, ""), say) {
+		t.Errorf("no note says %q: %v", say, Assess(e, nil).Notes)
+	}
+	s := r.Summary(Window{})
+	if got := s.Value("tcp_smoothed_rtt", P50); got != 2 {
+		t.Errorf("median round trip %v ms", got)
 	}
 }
 

@@ -105,7 +105,9 @@ func visitTrace(c *marshal.Coder, t *Trace) {
 		c.Int64(d)
 	}
 	c.Bool(&t.Spans)
-	for _, n := range []*int{&t.ChunksSent, &t.BytesSent, &t.ChunksReceived, &t.BytesReceived, &t.LocalPort, &t.RemotePort, &t.Reads, &t.SharedReads} {
+	c.Bool(&t.Path.Known)
+	c.Int64(&t.Path.SmoothedRTT)
+	for _, n := range []*int{&t.ChunksSent, &t.BytesSent, &t.ChunksReceived, &t.BytesReceived, &t.LocalPort, &t.RemotePort, &t.Reads, &t.SharedReads, &t.Path.Window, &t.Path.Resent, &t.Path.Unordered} {
 		c.Int(n)
 	}
 	for _, text := range []*string{&t.Host, &t.StatusReason, &t.LocalIP, &t.RemoteIP} {

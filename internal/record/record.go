@@ -169,6 +169,7 @@ type Trace struct {
 	Reads                      int
 	ReadDelaySum, ReadDelayMax int64
 	LastByteDelayMax           int64 // the longest that the last byte of a read waited
+	Path                       Path
 	// SharedReads counts messages that share their read with a later one: their instant is an upper bound, unless it is a packet's.
 	SharedReads int
 	// Spans: only the lengths of the parts are known, not where they lie (an export of the Python tool without trace_data).
@@ -180,6 +181,16 @@ type Trace struct {
 	FirstUncertainNs, GapUncertainNs int64
 	// SendUncertainNs is by how much later than Start the request may have left, because the client was kept from writing it.
 	SendUncertainNs int64
+}
+
+// Path is what the kernel told of a request's TCP connection when the request ended (Linux: TCP_INFO).
+type Path struct {
+	Known       bool
+	SmoothedRTT int64 // ns: the kernel's average of what acknowledgements took
+	Window      int   // congestion window: segments of ours that may be on their way at once
+	// Segments, since the request got the connection: of ours, sent again; of the server's, received ahead of an earlier one, which was lost
+	// or overtaken.
+	Resent, Unordered int
 }
 
 // Shift moves every instant of the trace that happened.

@@ -36,6 +36,7 @@ func clientStats(run *metric.Run, phases []*load.PhaseStats, used usage, client 
 	e.ScheduleStats = scheduleStats(s, phases)
 	e.CancelledByUser = run.Cancelled
 	e.Certainty = s.Certainty
+	e.PathUse = results.Profiling().Paths()
 	if e.OpenLoop {
 		e.Trend = results.Profiling().Trend()
 	}

@@ -84,15 +84,20 @@ func answers(t *testing.T, served *atomic.Int64) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		served.Add(1)
-		w.Header().Set("Content-Type", "text/event-stream")
-		for _, word := range []string{"one", " two", " three"} {
-			fmt.Fprintf(w, "data: {\"object\":\"chat.completion.chunk\",\"choices\":[{\"delta\":{\"content\":%q}}]}\n\n", word)
-			_ = http.NewResponseController(w).Flush()
-		}
-		fmt.Fprint(w, "data: [DONE]\n\n")
+		answer(w)
 	}))
 	t.Cleanup(server.Close)
 	return server.URL
+}
+
+// answer is a stream of three tokens.
+func answer(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	for _, word := range []string{"one", " two", " three"} {
+		fmt.Fprintf(w, "data: {\"object\":\"chat.completion.chunk\",\"choices\":[{\"delta\":{\"content\":%q}}]}\n\n", word)
+		_ = http.NewResponseController(w).Flush()
+	}
+	fmt.Fprint(w, "data: [DONE]\n\n")
 }
 
 // lines counts the lines of a file that hold some text.

@@ -48,6 +48,7 @@ type conn struct {
 	uses      int // requests that were carried
 	closeOnce sync.Once
 
+	told                  tcpState // what the kernel told last
 	localIP, remoteIP     string
 	localPort, remotePort int
 }

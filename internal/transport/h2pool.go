@@ -200,6 +200,9 @@ func (x *Exchange) ride(c *h2conn, reused bool) {
 		x.trace.Reused = clock.Now()
 	}
 	x.stream = newStream(c)
+	if reused {
+		x.stream.before = c.k.tcpState()
+	}
 	x.in, x.link = &x.stream.intake, x.stream
 }
 

@@ -14,7 +14,8 @@ import (
 // h2stream is one exchange on an HTTP/2 connection: the bytes of its answer, each with the instant of the read that brought it. The
 // connection's reading goroutine puts them in, the exchange takes them out.
 type h2stream struct {
-	conn *h2conn
+	conn   *h2conn
+	before tcpState // of the connection, when the exchange got the stream
 
 	// Of the exchange.
 	intake

@@ -125,8 +125,9 @@ func (l *Line) SetReadDeadline(t time.Time) error { return l.conn.SetReadDeadlin
 // SetWriteDeadline implements net.Conn.
 func (l *Line) SetWriteDeadline(t time.Time) error { return l.conn.SetWriteDeadline(t) }
 
-// Ends are the addresses of both sides.
-func (l *Line) Ends(t *record.Trace) {
+// Tell fills in the addresses of both sides, and what the kernel tells of the way between them since it was asked last.
+func (l *Line) Tell(t *record.Trace) {
+	t.Path = l.conn.path()
 	t.LocalIP, t.LocalPort, t.RemoteIP, t.RemotePort = l.conn.localIP, l.conn.localPort, l.conn.remoteIP, l.conn.remotePort
 }
 

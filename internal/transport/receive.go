@@ -332,6 +332,7 @@ func (x *Exchange) fill() {
 	r.Error = x.err
 	if k := x.socket(); k != nil {
 		t.LocalIP, t.LocalPort, t.RemoteIP, t.RemotePort = k.localIP, k.localPort, k.remoteIP, k.remotePort
+		t.Path = x.path()
 		k := x.in
 		t.Reads, t.ReadDelaySum, t.ReadDelayMax, t.LastByteDelayMax = k.reads, k.delaySum, k.delayMax, k.lastMax
 		if r.End = k.at; x.ended != 0 {

@@ -318,7 +318,7 @@ func (x *Exchange) fill(seen timeline) {
 	r.Start, r.Error = x.start, x.err
 	r.RequestHeaders, r.Payload, r.Messages = metadataOf(x.req.Headers), x.req.Body, x.answer
 	if x.channel != nil {
-		x.channel.line.Ends(&t)
+		x.channel.line.Tell(&t)
 		x.headers()
 	}
 	t.SendStart, t.SendEnd, t.HeadersSent = seen.began, seen.sent, seen.sent
