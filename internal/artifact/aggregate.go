@@ -59,15 +59,7 @@ func appendRepeated(b []byte, r *metric.Repeated) ([]byte, error) {
 	o.Key("failed_runs")
 	o.B = appendFailed(o.B, r.Failed)
 	o.Float("confidence_level", r.Confidence)
-	o.Key("run_labels")
-	o.B = append(o.B, '[')
-	for i, l := range r.Labels {
-		if i > 0 {
-			o.B = append(o.B, ',')
-		}
-		o.B = jsontext.AppendString(o.B, l)
-	}
-	o.B = append(o.B, ']')
+	o.Texts("run_labels", r.Labels)
 	if len(r.Labels) == 1 {
 		o.Bool("single_run", true)
 	}

@@ -17,8 +17,8 @@ func appendTelemetry(o *jsontext.Object, t *metric.GPUTelemetry) {
 	d := jsontext.Open(o.B)
 	d.Key("summary")
 	s := jsontext.Open(d.B)
-	appendTexts(&s, "endpoints_configured", t.Configured)
-	appendTexts(&s, "endpoints_successful", t.Successful)
+	s.Texts("endpoints_configured", t.Configured)
+	s.Texts("endpoints_successful", t.Successful)
 	if t.Window.To > 0 {
 		s.Text("start_time", LocalTime(time.Unix(0, t.Window.From)))
 		s.Text("end_time", LocalTime(time.Unix(0, t.Window.To)))
@@ -40,18 +40,6 @@ func appendTelemetry(o *jsontext.Object, t *metric.GPUTelemetry) {
 	d.B = all.Close()
 	appendErrors(&d, t.Errors)
 	o.B = d.Close()
-}
-
-func appendTexts(o *jsontext.Object, key string, list []string) {
-	o.Key(key)
-	o.B = append(o.B, '[')
-	for i, text := range list {
-		if i > 0 {
-			o.B = append(o.B, ',')
-		}
-		o.B = jsontext.AppendString(o.B, text)
-	}
-	o.B = append(o.B, ']')
 }
 
 func appendGPU(o *jsontext.Object, gpu *metric.GPU) {

@@ -14,12 +14,7 @@ const (
 
 // appendMetadata writes the metadata object of a request. Instants are wall ns; what did not happen is left out.
 func appendMetadata(b []byte, r *record.Record) []byte {
-	wall := func(at int64) int64 {
-		if at == 0 {
-			return 0
-		}
-		return r.Wall(at)
-	}
+	wall := wallClock(r)
 	kind := profilingPhase
 	if r.Warmup {
 		kind = warmupPhase
@@ -68,6 +63,16 @@ func appendMetadata(b []byte, r *record.Record) []byte {
 	return o.Close()
 }
 
+// wallClock converts instants of a record to Unix ns; 0, what did not happen, stays 0.
+func wallClock(r *record.Record) func(at int64) int64 {
+	return func(at int64) int64 {
+		if at == 0 {
+			return 0
+		}
+		return r.Wall(at)
+	}
+}
+
 // appendError writes an error_details object.
 func appendError(b []byte, e *record.Error) []byte {
 	o := jsontext.Open(b)
@@ -78,12 +83,7 @@ func appendError(b []byte, e *record.Error) []byte {
 	o.Text("message", redact.Text(e.Message))
 	o.TextIfAny("cause", redact.Text(e.Cause))
 	if len(e.Chain) > 0 {
-		o.Key("cause_chain")
-		for i, c := range e.Chain {
-			o.B = append(o.B, "[,"[min(i, 1)])
-			o.B = jsontext.AppendString(o.B, c)
-		}
-		o.B = append(o.B, ']')
+		o.Texts("cause_chain", e.Chain)
 	}
 	if e.Local {
 		o.Bool("local_limit", true)

@@ -12,12 +12,7 @@ import (
 // appendTrace writes trace_data: socket instants in wall ns and durations in ns, what did not happen left out.
 func appendTrace(b []byte, r *record.Record) []byte {
 	t := r.Trace
-	wall := func(at int64) int64 {
-		if at == 0 {
-			return 0
-		}
-		return r.Wall(at)
-	}
+	wall := wallClock(r)
 	o := jsontext.Open(b)
 	o.Text("trace_type", "aiohttp") // the one value that readers know
 	o.IntIfPositive("request_send_start_ns", wall(t.SendStart))

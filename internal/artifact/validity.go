@@ -114,15 +114,7 @@ func appendValidity(b []byte, v *metric.Validity) []byte {
 	o := jsontext.Open(b)
 	o.Text("verdict", string(v.Verdict))
 	o.Text("reason", v.Reason)
-	o.Key("notes")
-	o.B = append(o.B, '[')
-	for i, n := range v.Notes {
-		if i > 0 {
-			o.B = append(o.B, ',')
-		}
-		o.B = jsontext.AppendString(o.B, n)
-	}
-	o.B = append(o.B, ']')
+	o.Texts("notes", v.Notes)
 	if r := v.TargetRate(); r > 0 && !math.IsInf(r, 0) { // derived from the counts below
 		o.Float("target_rate", r)
 	}

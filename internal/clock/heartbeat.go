@@ -51,7 +51,7 @@ type Heartbeat struct {
 // StartHeartbeat starts one. after, if not nil, is called every 20 ms or so while requests are under way, and once after the last: what
 // Unseen says of instants up to upTo is final. It must not take long.
 func StartHeartbeat(after func(upTo int64)) *Heartbeat {
-	h := &Heartbeat{after: after}
+	h := &Heartbeat{after: after, looks: newLookLog(), past: newBeatLog()}
 	h.threads.look()
 	if t, err := newGridTimer(beatPeriod); err == nil {
 		h.beats = t

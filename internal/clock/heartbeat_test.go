@@ -8,7 +8,7 @@ import (
 // TestUnseen: bytes can have lain unread only since the look before what they were read with.
 func TestUnseen(t *testing.T) {
 	const ms = int64(time.Millisecond)
-	var l lookLog
+	l := newLookLog()
 	for i := int64(1); i <= 100; i++ { // prompt looks, but for one of 20 ms at 50 and one of 3 ms at 80
 		k := look{i * ms, i*ms + ms/20}
 		switch {
@@ -46,7 +46,7 @@ func TestUnseen(t *testing.T) {
 // TestUnseenWhileAThreadWaited: looks may be prompt and the one thread that was about to read may have waited for a processor all the same.
 func TestUnseenWhileAThreadWaited(t *testing.T) {
 	const ms = int64(time.Millisecond)
-	h := &Heartbeat{}
+	h := &Heartbeat{looks: newLookLog(), past: newBeatLog()}
 	for i := int64(1); i <= 100; i++ {
 		h.looks.add(look{i * ms, i*ms + ms/20})
 	}
@@ -71,7 +71,7 @@ func TestUnseenWhileAThreadWaited(t *testing.T) {
 
 // TestUnseenBeyondTheLog: of what is forgotten nothing is promised.
 func TestUnseenBeyondTheLog(t *testing.T) {
-	var l lookLog
+	l := newLookLog()
 	for i := range int64(2 * keptLooks) {
 		l.add(look{i * 1000, i*1000 + 10})
 	}
@@ -116,7 +116,7 @@ func TestProbeRests(t *testing.T) {
 }
 
 func TestBeats(t *testing.T) {
-	h := &Heartbeat{}
+	h := &Heartbeat{looks: newLookLog(), past: newBeatLog()}
 	for _, late := range []time.Duration{100 * time.Microsecond, 300 * time.Millisecond, 16 * time.Millisecond, 9 * time.Millisecond} {
 		h.beat(int64(late), 0)
 	}

@@ -8,19 +8,29 @@ type look struct{ ready, seen int64 }
 // keptLooks is the length of the log: more than a minute of looks.
 const keptLooks = 1 << 16
 
-// lookLog keeps the latest looks, in their order.
-type lookLog struct {
-	ring [keptLooks]look
-	n    int // looks added so far
+// ring keeps the latest values that were added to it, in their order.
+type ring[T any] struct {
+	kept []T
+	n    int // values added so far
 }
 
-func (l *lookLog) add(k look) {
-	l.ring[l.n%keptLooks] = k
-	l.n++
+func newRing[T any](size int) ring[T] { return ring[T]{kept: make([]T, size)} }
+
+func (r *ring[T]) add(v T) {
+	*r.at(r.n) = v
+	r.n++
 }
 
-// at is look i of the log, counted over all that were added.
-func (l *lookLog) at(i int) *look { return &l.ring[i%keptLooks] }
+// at is value i, counted over all that were added.
+func (r *ring[T]) at(i int) *T { return &r.kept[i%len(r.kept)] }
+
+// first is the oldest value that is kept, counted over all that were added.
+func (r *ring[T]) first() int { return max(0, r.n-len(r.kept)) }
+
+// lookLog keeps the latest looks.
+type lookLog struct{ ring[look] }
+
+func newLookLog() lookLog { return lookLog{newRing[look](keptLooks)} }
 
 // unseen bounds for how long before an instant bytes may have lain unread in a connection from which something was read after it: what
 // was there before a look is read with it. Where the looks on both sides were prompt, nothing lay there for longer than they were late;
@@ -30,7 +40,7 @@ func (l *lookLog) unseen(from, at int64) int64 {
 	if at <= from {
 		return 0
 	}
-	first := max(0, l.n-keptLooks)
+	first := l.first()
 	next := first + sort.Search(l.n-first, func(i int) bool { return l.at(first+i).seen > at }) // the first look after it
 	if next == l.n {
 		return at - from // nobody has looked since
@@ -55,34 +65,25 @@ type beat struct{ at, waited int64 }
 // keptBeats is the length of the log of beats: more than a minute.
 const keptBeats = 1 << 12
 
-// beatLog keeps the latest beats, in their order.
-type beatLog struct {
-	ring [keptBeats]beat
-	n    int // beats added so far
-}
+// beatLog keeps the latest beats.
+type beatLog struct{ ring[beat] }
 
-func (l *beatLog) add(b beat) {
-	l.ring[l.n%keptBeats] = b
-	l.n++
-}
+func newBeatLog() beatLog { return beatLog{newRing[beat](keptBeats)} }
 
 // last is the instant of the last beat; 0 = there was none.
 func (l *beatLog) last() int64 {
 	if l.n == 0 {
 		return 0
 	}
-	return l.ring[(l.n-1)%keptBeats].at
+	return l.at(l.n - 1).at
 }
 
 // waited is the longest time that a thread waited between the beats around two instants.
 func (l *beatLog) waited(from, to int64) (most int64) {
-	for i := l.n - 1; i >= max(0, l.n-keptBeats); i-- {
-		b := l.ring[i%keptBeats]
-		if b.at < from {
-			break
-		}
-		if i == 0 || i == l.n-keptBeats || l.ring[(i-1)%keptBeats].at <= to {
-			most = max(most, b.waited)
+	first := l.first()
+	for i := l.n - 1; i >= first && l.at(i).at >= from; i-- {
+		if i == first || l.at(i-1).at <= to {
+			most = max(most, l.at(i).waited)
 		}
 	}
 	return most
@@ -90,7 +91,7 @@ func (l *beatLog) waited(from, to int64) (most int64) {
 
 // longest is the longest time, ns, that a look kept waiting, of those that waited at some instant from one to the other.
 func (l *lookLog) longest(from, to int64) (most int64) {
-	for i := l.n - 1; i >= max(0, l.n-keptLooks) && l.at(i).seen >= from; i-- {
+	for i := l.n - 1; i >= l.first() && l.at(i).seen >= from; i-- {
 		if k := l.at(i); k.ready <= to {
 			most = max(most, k.seen-k.ready)
 		}

@@ -19,12 +19,7 @@ type freeDoc struct {
 }
 
 func beginFree(d *jsonAnswer) {
-	f, ok := d.state.(*freeDoc)
-	if !ok {
-		f = new(freeDoc)
-		d.state = f
-	}
-	*f = freeDoc{}
+	*stateOf[freeDoc](d) = freeDoc{}
 }
 
 func freeMember(d *jsonAnswer, s *jsontext.Scanner, key []byte) bool {

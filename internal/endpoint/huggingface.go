@@ -43,11 +43,7 @@ type huggingFaceDoc struct {
 }
 
 func beginHuggingFace(d *jsonAnswer) {
-	h, ok := d.state.(*huggingFaceDoc)
-	if !ok {
-		h = new(huggingFaceDoc)
-		d.state = h
-	}
+	h := stateOf[huggingFaceDoc](d)
 	*h = huggingFaceDoc{streams: h.streams}
 }
 

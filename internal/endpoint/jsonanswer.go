@@ -33,6 +33,16 @@ type jsonAnswer struct {
 	state     any    // what the type remembers from document to document
 }
 
+// stateOf is what a type remembers of an answer from document to document, made when it is first asked for.
+func stateOf[T any](d *jsonAnswer) *T {
+	v, ok := d.state.(*T)
+	if !ok {
+		v = new(T)
+		d.state = v
+	}
+	return v
+}
+
 // keeper makes the Memory of an answer.
 type keeper interface {
 	// take looks at the document that was just read.

@@ -38,11 +38,7 @@ func readTensor(s *jsontext.Scanner) (t tensorText) {
 type tensorDoc struct{ outputs []tensorText }
 
 func beginTensors(d *jsonAnswer) {
-	doc, ok := d.state.(*tensorDoc)
-	if !ok {
-		doc = new(tensorDoc)
-		d.state = doc
-	}
+	doc := stateOf[tensorDoc](d)
 	doc.outputs = doc.outputs[:0]
 }
 

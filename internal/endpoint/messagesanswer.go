@@ -24,11 +24,7 @@ type messageBlock struct {
 }
 
 func beginMessages(d *jsonAnswer) {
-	m, ok := d.state.(*messageDoc)
-	if !ok {
-		m = new(messageDoc)
-		d.state = m
-	}
+	m := stateOf[messageDoc](d)
 	*m = messageDoc{usage: m.usage}
 }
 

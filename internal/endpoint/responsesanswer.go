@@ -24,10 +24,9 @@ type responseDoc struct {
 
 // beginResponse forgets the document before.
 func beginResponse(d *jsonAnswer) {
-	r, ok := d.state.(*responseDoc)
-	if !ok {
-		r = &responseDoc{seen: map[[2]float64]bool{}}
-		d.state = r
+	r := stateOf[responseDoc](d)
+	if r.seen == nil {
+		r.seen = map[[2]float64]bool{}
 	}
 	*r = responseDoc{seen: r.seen, lastID: r.lastID, failedStatus: r.failedStatus, storing: r.storing}
 }

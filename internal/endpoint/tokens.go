@@ -221,11 +221,7 @@ type tokenDoc struct {
 }
 
 func beginTokens(d *jsonAnswer) {
-	k, ok := d.state.(*tokenDoc)
-	if !ok {
-		k = new(tokenDoc)
-		d.state = k
-	}
+	k := stateOf[tokenDoc](d)
 	k.ids, k.told = k.ids[:0], -1
 }
 

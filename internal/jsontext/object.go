@@ -59,6 +59,19 @@ func (o *Object) IntIfPositive(k string, v int64) {
 	}
 }
 
+// Texts writes a member that is a list of strings.
+func (o *Object) Texts(k string, list []string) {
+	o.Key(k)
+	o.B = append(o.B, '[')
+	for i, v := range list {
+		if i > 0 {
+			o.B = append(o.B, ',')
+		}
+		o.B = AppendString(o.B, v)
+	}
+	o.B = append(o.B, ']')
+}
+
 // Any tells whether there is a member.
 func (o *Object) Any() bool { return o.some }
 

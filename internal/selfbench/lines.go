@@ -76,3 +76,16 @@ func readValidity(dir string) (validity, error) {
 	}
 	return summary.Validity, err
 }
+
+// judged is a run with its records and its verdict.
+func (b *suite) judged(args ...string) (list []recordLine, v validity, err error) {
+	dir, _, err := b.profile(args...)
+	if err != nil {
+		return nil, v, err
+	}
+	if list, err = readRecords(dir); err != nil {
+		return nil, v, err
+	}
+	v, err = readValidity(dir)
+	return list, v, err
+}

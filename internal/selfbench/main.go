@@ -1,4 +1,4 @@
-// Command benchmark prints the figures that the program is judged by: what it costs, how true its stamps are, how well it keeps
+// Command selfbench prints the figures that the program is judged by: what it costs, how true its stamps are, how well it keeps
 // a schedule, and what it needs at scale. Every figure that depends on the machine stands beside a baseline of the same run. It asserts nothing:
 // read the table.
 //

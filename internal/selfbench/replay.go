@@ -32,16 +32,8 @@ func replayFigure(b *suite) error {
 	}
 	b.row("trace", "requests", "lag p50", "p99", "max", "verdict", "aim")
 	return b.withServer(func(s *server) error {
-		dir, _, err := b.profile("--url", s.url, "--streaming", "--input-file", path, "--custom-dataset-type", "mooncake_trace",
+		list, v, err := b.judged("--url", s.url, "--streaming", "--input-file", path, "--custom-dataset-type", "mooncake_trace",
 			"--fixed-schedule", "--synthesis-speedup-ratio", strconv.Itoa(speed))
-		if err != nil {
-			return err
-		}
-		list, err := readRecords(dir)
-		if err != nil {
-			return err
-		}
-		v, err := readValidity(dir)
 		if err != nil {
 			return err
 		}

@@ -34,16 +34,8 @@ func scheduleFigure(b *suite) error {
 // keep sends at a rate for some seconds and prints how well the instants were kept.
 func (b *suite) keep(rate, seconds int, pattern, when, aim string) error {
 	return b.withServer(func(s *server) error {
-		dir, _, err := b.profile("--url", s.url, "--isl", "16", "--request-rate", strconv.Itoa(rate), "--arrival-pattern", pattern,
+		list, v, err := b.judged("--url", s.url, "--isl", "16", "--request-rate", strconv.Itoa(rate), "--arrival-pattern", pattern,
 			"--benchmark-duration", strconv.Itoa(seconds))
-		if err != nil {
-			return err
-		}
-		list, err := readRecords(dir)
-		if err != nil {
-			return err
-		}
-		v, err := readValidity(dir)
 		if err != nil {
 			return err
 		}

@@ -119,18 +119,7 @@ func (x *Exchange) sendStreamRest(end int64) {
 	if end != 0 {
 		defer s.conn.sendBy(s, wallTime(end)).Stop()
 	}
-	err := s.conn.sendBody(s, x.ranges)
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if err == nil {
-		x.allSent()
-		x.armRead()
-		return
-	}
-	x.sendErr = err
-	if isTimeout(err) && !x.stopSend {
-		_ = s.SetReadDeadline(expired) // never fails
-	}
+	x.restSent(s.conn.sendBody(s, x.ranges), func() { _ = s.SetReadDeadline(expired) }) // never fails
 }
 
 // readStreamHead waits for the head of an answer on a stream.

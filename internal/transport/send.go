@@ -160,6 +160,11 @@ func (x *Exchange) sendRest() {
 		n, err = k.socket.Write(rest)
 		x.took(n)
 	}
+	x.restSent(err, func() { k.SetReadDeadline(expired) })
+}
+
+// restSent notes how the sending of the rest ended. When its time is over, nobody need wait for an answer: stop ends that.
+func (x *Exchange) restSent(err error, stop func()) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if err == nil {
@@ -169,7 +174,7 @@ func (x *Exchange) sendRest() {
 	}
 	x.sendErr = err
 	if isTimeout(err) && !x.stopSend {
-		k.SetReadDeadline(expired) // the time for sending is over: nobody need wait for an answer
+		stop()
 	}
 }
 

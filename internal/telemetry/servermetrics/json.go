@@ -60,8 +60,8 @@ func (r *Results) JSON(h *Head) ([]byte, error) {
 
 func (r *Results) appendSummary(dst []byte, h *Head) []byte {
 	s := jsontext.Open(dst)
-	texts(&s, "endpoints_configured", h.Configured)
-	texts(&s, "endpoints_successful", h.Successful)
+	s.Texts("endpoints_configured", h.Configured)
+	s.Texts("endpoints_successful", h.Successful)
 	s.TextIfAny("start_time", h.Start)
 	s.TextIfAny("end_time", h.End)
 	s.Key("endpoint_info")
@@ -106,18 +106,6 @@ func (r *Results) appendSummary(dst []byte, h *Head) []byte {
 		s.B = append(s.B, ']')
 	}
 	return s.Close()
-}
-
-func texts(o *jsontext.Object, key string, list []string) {
-	o.Key(key)
-	o.B = append(o.B, '[')
-	for i, text := range list {
-		if i > 0 {
-			o.B = append(o.B, ',')
-		}
-		o.B = jsontext.AppendString(o.B, text)
-	}
-	o.B = append(o.B, ']')
 }
 
 func (m *Metric) append(dst []byte) []byte {
