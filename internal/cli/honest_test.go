@@ -85,7 +85,11 @@ var trials = map[string][2]string{
 	"--video-audio-sample-rate": {"16", clip + " --video-audio-num-channels 1"}, "--video-audio-codec": {"libopus", clip + " --video-audio-num-channels 1"},
 	"--video-audio-depth": {"24", clip + " --video-audio-num-channels 1"},
 	"--uuid-and-strip":    {"", "--input-file i.jsonl"}, "--measurement-interval": {"5000", ""}, "--session-concurrency": {"5", ""},
-	"--public-dataset": {"spec_bench", ""}, "--hf-subset": {"other", "--public-dataset mmstar"}, "--dataset-filter": {"harness=claude_code", "--public-dataset exgentic"},
+	"--hf-weka-dataset": {"a/b", ""}, "--max-context-length": {"9", agentFile}, "--ignore-trace-delays": {"", agentFile}, "--use-think-time-only": {"", agentFile},
+	"--trace-idle-gap-cap-seconds": {"9", agentFile}, "--trace-session-sample-ratio": {"0.5", columnFile}, "--max-idle-gap-cap-seconds": {"9", columnFile},
+	"--replay-speedup": {"2", columnFile}, "--open-loop-replay": {"false", columnFile}, "--open-loop-strict": {"", columnFile}, "--omit-kv-hints": {"", columnFile},
+	"--force-min-tokens": {"false", columnFile},
+	"--public-dataset":   {"spec_bench", ""}, "--hf-subset": {"other", "--public-dataset mmstar"}, "--dataset-filter": {"harness=claude_code", "--public-dataset exgentic"},
 }
 
 const (
@@ -98,6 +102,8 @@ const (
 	picture     = "--image-width-mean 16"
 	sound       = "--audio-length-mean 1"
 	clip        = "--video-width 64 --video-height 48"
+	agentFile   = "--input-file w.jsonl"
+	columnFile  = "--input-file b.parquet"
 )
 
 // single are the flags with one legal value, which is what happens anyway.
@@ -106,8 +112,13 @@ var single = map[string]bool{"--url-strategy": true}
 // TestEveryFlagDoesSomething: no flag is taken in silence. It changes the resolved run, or standard error says what becomes of it.
 func TestEveryFlagDoesSomething(t *testing.T) {
 	dir := t.TempDir()
+	columns, err := os.ReadFile("../dataset/custom/testdata/baseten.parquet")
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Chdir(dir)
 	for name, text := range map[string]string{
+		"b.parquet": string(columns), "w.jsonl": `{"requests":[],"block_size":64}`,
 		"i.jsonl": `{"images":["http://h/a.png"],"image_uuids":["u"]}`,
 		"t.jsonl": `{"timestamp":1,"input_length":9,"hash_ids":[1]}`, "s.json": `[{"time_s":0,"qps":1}]`, "p.txt": "words",
 		"c.yaml": "benchmark:\n  model: q\n  endpoint: {url: h}\n  tokenizer: {name: builtin}\n  dataset: {type: synthetic}\n  phases: {type: concurrency, requests: 1}\n",
@@ -165,7 +176,7 @@ func TestEveryVariableDoesSomething(t *testing.T) {
 			continue
 		}
 		changed := false
-		for _, value := range []string{"true", "false", "7", "2000000", "0.5", "6", "tdigest", "http://h"} {
+		for _, value := range []string{"true", "false", "7", "2000000", "0.5", "0.25", "6", "tdigest", "http://h"} {
 			e, before := config.DefaultEnvironment(), config.DefaultEnvironment()
 			if problems, _ := readEnvironment([]string{config.EnvPrefix + v.Env + "=" + value}, &e); len(problems) > 0 {
 				continue

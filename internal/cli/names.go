@@ -31,17 +31,14 @@ func fileTypes() []string {
 	return names
 }
 
-// builtFileTypes are those that can be read.
-func builtFileTypes() []string {
+// shownFileTypes are those that the help names.
+func shownFileTypes() []string {
 	var names []string
 	for _, f := range custom.Formats {
-		switch {
-		case !f.Built():
-		case f.Name == "speed_bench":
-			names = append(names, "speed_bench_…")
-		default:
-			names = append(names, f.Name)
+		if f.Name == "speed_bench" {
+			f.Name += "_…"
 		}
+		names = append(names, f.Name)
 	}
 	return names
 }

@@ -23,7 +23,7 @@ func (r *resolver) dataset() {
 	if rest, ok := strings.CutPrefix(path, "payload:"); ok {
 		path, kind, d.PayloadRows = rest, "mooncake_trace", true
 	}
-	name := r.set.Text("--public-dataset", d.Dataset)
+	name := r.setName(d)
 	switch {
 	case path == "" && d.Records != nil:
 		r.inlineDataset(d, kind)
@@ -52,6 +52,15 @@ func (r *resolver) dataset() {
 	if d.Synthesis != nil && *d.Synthesis == config.DefaultSynthesis() {
 		d.Synthesis = nil
 	}
+}
+
+// setName is the name of the public set that is asked for, "" = none. A repository of recorded agents names one.
+func (r *resolver) setName(d *config.Dataset) string {
+	name := r.set.Text("--public-dataset", d.Dataset)
+	if d.HFWekaDataset = r.set.Text("--hf-weka-dataset", d.HFWekaDataset); d.HFWekaDataset != "" && name == "" {
+		name = public.AnyAgents
+	}
+	return name
 }
 
 // generated fills what is made here.
@@ -114,6 +123,9 @@ func (r *resolver) fileDataset(d *config.Dataset, path, kind string) {
 		d.Entries = r.entries()
 	}
 	look, err := custom.LookInto(path, kind, r.spell)
+	if look != nil && look.Format.Agents && !r.over && !r.has("--num-dataset-entries") {
+		d.Entries = 0 // a recording is replayed whole
+	}
 	r.looked(d, look, err)
 }
 
@@ -139,19 +151,12 @@ func (r *resolver) inlineDataset(d *config.Dataset, kind string) {
 
 // looked takes what a look into the rows has found.
 func (r *resolver) looked(d *config.Dataset, look *custom.Look, err error) {
-	path, kind := d.Path, d.Format
-	switch {
-	case err != nil:
+	if err != nil {
 		if d.Records == nil {
 			err = fmt.Errorf("%s: %w", r.spell("datasets.main.path"), err)
 		}
 		r.fail("%v", err)
 		return
-	case !look.Format.Built() && kind != "":
-		r.fail("%s %s: not built yet; built are %s", r.spell("datasets.main.format"), kind, strings.Join(builtFileTypes(), ", "))
-		return
-	case !look.Format.Built():
-		r.fail("%s %s is a %s file: not built yet; built are %s", r.spell("datasets.main.path"), path, look.Format.Name, strings.Join(builtFileTypes(), ", "))
 	}
 	r.file = look
 	if n := r.set.Ints("--isl-block-size"); n != nil {
@@ -166,16 +171,12 @@ func (r *resolver) publicDataset(d *config.Dataset, name string) {
 	if !r.over {
 		d.Entries, d.Prompts = 0, nil
 	}
-	if r.has("--num-dataset-entries") || r.has("--num-sessions") {
+	set := public.Find(name)
+	if r.has("--num-dataset-entries") || r.has("--num-sessions") && (set == nil || !set.Agents) {
 		d.Entries = r.entries()
 	}
-	set := public.Find(name)
-	switch {
-	case set == nil:
+	if set == nil {
 		r.fail("%s: %v", r.spell("datasets.main.dataset"), public.Check(name))
-		return
-	case !set.Built():
-		r.fail("%s %s: not built yet; built are %s", r.spell("datasets.main.dataset"), name, strings.Join(public.Built(), ", "))
 		return
 	}
 	r.filters(d, set)

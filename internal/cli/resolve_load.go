@@ -188,7 +188,7 @@ func (r *resolver) stops(p *config.Phase) {
 		p.Sessions = nil // it says how many are read; the schedule sends all of their requests
 	}
 	if p.Requests != nil || p.Sessions != nil || p.Duration != nil {
-		if p.Type == config.PhaseFixedSchedule && p.Requests == nil && p.Sessions == nil && r.file != nil {
+		if p.Type == config.PhaseFixedSchedule && p.Requests == nil && p.Sessions == nil && r.file != nil && r.file.Turns > 0 {
 			p.Requests = &r.file.Turns
 		}
 		return
@@ -196,7 +196,7 @@ func (r *resolver) stops(p *config.Phase) {
 	switch p.Type {
 	case config.PhaseUserCentric: // no default: ten requests cannot show a steady state
 	case config.PhaseFixedSchedule:
-		if r.file != nil {
+		if r.file != nil && r.file.Turns > 0 {
 			p.Requests = &r.file.Turns
 		}
 	default:

@@ -46,7 +46,7 @@ var fileLines = []struct{ lines, want string }{
 	{"dataset: {type: file, path: single.jsonl, format: single_turn, prompts: {isl: 9}}", "?c.yaml:5: benchmark.datasets.default.prompts.isl is for generated prompts"},
 	{"dataset: {type: file, path: single.jsonl, format: single_turn, synthesis: {speedup_ratio: 2}}", "?c.yaml:5: benchmark.datasets.default.synthesis needs a trace"},
 	{"dataset: {type: file, path: single.jsonl, format: single_turn, synthesis: {speedup_ratio: 1}}", ""},
-	{"dataset: {type: file, path: single.jsonl, format: single_turn, block_size: 5}", "?c.yaml:5: benchmark.datasets.default.block_size is for traces"},
+	{"dataset: {type: file, path: single.jsonl, format: single_turn, block_size: 5}", "?c.yaml:5: benchmark.datasets.default.block_size is for files of traces"},
 	{"dataset: {type: synthetic, format: single_turn}", "!c.yaml:5: benchmark.datasets.default.format needs"},
 	{"dataset: {type: synthetic, filters: {a: b}}", "!c.yaml:5: benchmark.datasets.default.filters needs"},
 	{"dataset: {type: synthetic, system_prompt: x, prefix_prompts: {pool_size: 2, length: 9}}", "!c.yaml:5: benchmark.datasets.default.system_prompt and c.yaml:5: benchmark.datasets.default.prefix_prompts.pool_size"},

@@ -129,7 +129,7 @@ var ruleLines = []struct{ line, want string }{
 	{"--random-range-ratio {\"input\":0.1,\"out\":0.2} --isl 9 --osl 9", "!the keys must be input and output"},
 	{"--random-range-ratio 0.3 --isl 9 --osl 9 --isl-stddev 2", "!exclude each other"}, {"--random-range-ratio 0.3 --isl 9 --osl 9 --seq-dist 5,5:100", "!exclude each other"},
 	{"--random-corpus-style sglang", "?has no effect without"}, {"--random-range-ratio 0.3" + rowsPath, "!is for generated prompts"},
-	{"--isl-block-size 5" + rowsPath, "!is for traces with hash ids"},
+	{"--isl-block-size 5" + rowsPath, "!is for files of traces with hash ids"},
 	{"--isl-block-size 512" + tracePath, ""},
 	{"--rankings-passages-mean 5", "?does not rank"},
 	{"--endpoint-type cohere_rankings --isl 5", "?has no effect on a ranking type"},

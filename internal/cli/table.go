@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"slices"
+
 	"aiperf/internal/config"
 	"aiperf/internal/dataset/public"
 	"aiperf/internal/endpoint"
@@ -17,14 +19,19 @@ func registered(rows []setting.Row) []setting.Row {
 		case "--endpoint-type":
 			f.Choices, f.Shown = endpointTypes(), builtEndpoints()
 		case "--custom-dataset-type":
-			f.Choices, f.Shown = fileTypes(), builtFileTypes()
+			f.Choices, f.Shown = fileTypes(), shownFileTypes()
 		case "--public-dataset":
-			f.Choices, f.Shown = public.Names(), public.Built()
+			f.Choices, f.Shown = public.Names(), shownSets()
 		case "--url":
 			f.Split = splitURLs
 		}
 	}
 	return rows
+}
+
+// shownSets are the public sets that the help names: not every release of recorded agents.
+func shownSets() []string {
+	return slices.DeleteFunc(public.Names(), func(name string) bool { return name != public.AnyAgents && public.Find(name).Agents })
 }
 
 // endpointTypes are the names of --endpoint-type, old ones included.

@@ -75,6 +75,20 @@ type Dataset struct {
 	BlockSize         int           `yaml:"block_size,omitempty"` // tokens of one hash block; 0: the type's own
 	IgnoreTraceDelays bool          `yaml:"ignore_trace_delays,omitempty"`
 	InterTurnDelayCap *Seconds      `yaml:"inter_turn_delay_cap_seconds,omitempty"`
+
+	// Traces of agents (weka_trace, tracelab, public sets of theirs).
+	UseThinkTimeOnly bool     `yaml:"use_think_time_only,omitempty"`
+	MaxContextLength *int     `yaml:"max_context_length,omitempty"` // tokens of the longest prompt with its answer; nil: any
+	TraceIdleGapCap  *Seconds `yaml:"trace_idle_gap_cap_seconds,omitempty"`
+
+	// Traces of columns (baseten_trace).
+	SessionSampleRatio *float64 `yaml:"trace_session_sample_ratio,omitempty"`
+	MaxIdleGapCap      *Seconds `yaml:"max_idle_gap_cap_seconds,omitempty"`
+	ReplaySpeedup      *float64 `yaml:"replay_speedup,omitempty"`
+	OpenLoopReplay     *bool    `yaml:"open_loop_replay,omitempty"` // nil: true
+	OpenLoopStrict     bool     `yaml:"open_loop_strict,omitempty"`
+	OmitKVHints        bool     `yaml:"omit_kv_hints,omitempty"`
+	ForceMinTokens     *bool    `yaml:"force_min_tokens,omitempty"` // nil: true
 }
 
 // Prompts describes generated text.
@@ -157,16 +171,16 @@ var inputRows = group("Input", []setting.Row{
 	{Flags: []string{"--input-file"}, Key: "datasets.main.path", Manual: true, Common: true, Kind: setting.Path, Absent: true, Help: "prompts from this file or directory"},
 	{Flags: []string{"--public-dataset"}, Key: "datasets.main.dataset", Manual: true, Common: true, Kind: setting.Enum, Help: "prompts of a published dataset, fetched from the Hugging Face hub or found in its cache"},
 	{Flags: []string{"--hf-subset"}, Key: "datasets.main.hf_subset", Kind: setting.Text, Help: "subset (configuration) of the public dataset"},
-	{Flags: []string{"--hf-weka-dataset"}, Key: "datasets.main.hf_weka_dataset", Kind: setting.Text, NotBuilt: true, Help: "Weka trace from the Hugging Face hub"},
+	{Flags: []string{"--hf-weka-dataset"}, Key: "datasets.main.hf_weka_dataset", Kind: setting.Text, Help: "recorded agents in the schema of Weka: OWNER/NAME of the hub"},
 	{Flags: []string{"--dataset-filter"}, Key: "datasets.main.filters", Manual: true, Kind: setting.Text, List: true, Whole: true, Help: "keep the sessions of an exgentic dataset where key=value: harness, source_model, benchmark"},
 	{Flags: []string{"--custom-dataset-type"}, Key: "datasets.main.format", Manual: true, Common: true, Kind: setting.Enum, Help: "format of the input file; recognised from its content when absent"},
-	{Flags: []string{"--ignore-trace-delays"}, Key: "datasets.main.ignore_trace_delays", Kind: setting.Bool, NotBuilt: true, Help: "drop the delays of a trace"},
-	{Flags: []string{"--use-think-time-only"}, Kind: setting.Bool, NotBuilt: true, Help: "keep only the think time of a trace"},
-	{Flags: []string{"--max-context-length"}, Kind: setting.Int, Bounds: ">= 1", NotBuilt: true, Help: "leave out what is longer than this many tokens"},
+	{Flags: []string{"--ignore-trace-delays"}, Key: "datasets.main.ignore_trace_delays", Kind: setting.Bool, Help: "recorded agents ask at once, without the recorded times"},
+	{Flags: []string{"--use-think-time-only"}, Key: "datasets.main.use_think_time_only", Kind: setting.Bool, Help: "recorded agents pause as long as they thought, not until the recorded instant"},
+	{Flags: []string{"--max-context-length"}, Key: "datasets.main.max_context_length", Kind: setting.Int, Bounds: ">= 1", Help: "leave out traces of agents with a longer prompt and answer, in tokens"},
 	{Flags: []string{"--dataset-sampling-strategy"}, Key: "datasets.main.sampling", Kind: setting.Enum, Choices: []string{"sequential", "random", "shuffle"}, Default: "sequential", Help: "order in which conversations are taken"},
 	{Flags: []string{"--allow-dataset-wrap"}, Not: []string{"--no-allow-dataset-wrap"}, Key: "datasets.main.synthesis.allow_dataset_wrap", Kind: setting.Bool, NotBuilt: true, Help: "start again at the first entry when a trace runs out"},
 	{Flags: []string{"--random-seed"}, Key: "random_seed", Manual: true, Common: true, Kind: setting.Int, Bounds: ">= 0", Big: true, Default: "entropy; 42 when repeating or sweeping", Help: "seed of everything random; the same seed sends the same requests"},
-	{Flags: []string{"--trace-session-sample-ratio"}, Kind: setting.Float, Bounds: "> 0, <= 1", NotBuilt: true, Help: "share of a trace's sessions to take"},
+	{Flags: []string{"--trace-session-sample-ratio"}, Key: "datasets.main.trace_session_sample_ratio", Kind: setting.Float, Bounds: "> 0, <= 1", Help: "baseten_trace: share of the sessions to take"},
 	{Flags: []string{"--config", "-f"}, Hidden: []string{"--user-config-file"}, Common: true, Kind: setting.Path, Absent: true, Help: "read a configuration, such as --dry-run prints"},
 })
 
@@ -179,17 +193,17 @@ var conversationInputRows = group("Conversation Input", []setting.Row{
 	{Flags: []string{"--session-turn-delay-stddev", "--conversation-turn-delay-stddev"}, Key: "datasets.main.turn_delay.stddev", Unit: "ms", Kind: setting.Float, Bounds: ">= 0", Default: "0", Help: "spread of that pause, in ms"},
 	{Flags: []string{"--session-delay-ratio", "--conversation-turn-delay-ratio"}, Key: "datasets.main.turn_delay_ratio", Kind: setting.Float, Bounds: ">= 0", Default: "1", Help: "factor for every pause, generated or read"},
 	{Flags: []string{"--inter-turn-delay-cap-seconds"}, Key: "datasets.main.inter_turn_delay_cap_seconds", Unit: "s", Kind: setting.Float, Bounds: ">= 0", Help: "longest pause between turns of a trace, in s"},
-	{Flags: []string{"--max-idle-gap-cap-seconds"}, Unit: "s", Kind: setting.Float, Bounds: "> 0", NotBuilt: true, Help: "longest idle gap of a trace, in s"},
-	{Flags: []string{"--replay-speedup"}, Kind: setting.Float, Bounds: "> 0", NotBuilt: true, Help: "replay a Baseten trace faster by this factor"},
-	{Flags: []string{"--open-loop-replay"}, Not: []string{"--no-open-loop-replay"}, Kind: setting.Bool, Default: "on", NotBuilt: true, Help: "keep the trace's instants whatever the server does"},
-	{Flags: []string{"--open-loop-strict"}, Kind: setting.Bool, NotBuilt: true, Help: "fail when an instant cannot be kept"},
-	{Flags: []string{"--omit-kv-hints"}, Kind: setting.Bool, NotBuilt: true, Help: "leave cache hints out of the bodies"},
-	{Flags: []string{"--force-min-tokens"}, Not: []string{"--no-force-min-tokens"}, Kind: setting.Bool, Default: "on", NotBuilt: true, Help: "make the server produce the traced length"},
+	{Flags: []string{"--max-idle-gap-cap-seconds"}, Key: "datasets.main.max_idle_gap_cap_seconds", Unit: "s", Kind: setting.Float, Bounds: "> 0", Help: "baseten_trace: longest pause of the whole trace, in s"},
+	{Flags: []string{"--replay-speedup"}, Key: "datasets.main.replay_speedup", Kind: setting.Float, Bounds: "> 0", Help: "baseten_trace: replay faster by this factor"},
+	{Flags: []string{"--open-loop-replay"}, Not: []string{"--no-open-loop-replay"}, Key: "datasets.main.open_loop_replay", Kind: setting.Bool, Default: "on", Help: "baseten_trace: keep the recorded instants; off: a session waits for its answers"},
+	{Flags: []string{"--open-loop-strict"}, Key: "datasets.main.open_loop_strict", Kind: setting.Bool, Help: "baseten_trace: every row is a session of its own"},
+	{Flags: []string{"--omit-kv-hints"}, Key: "datasets.main.omit_kv_hints", Kind: setting.Bool, Help: "baseten_trace: leave hash_ids and block_size out of the bodies"},
+	{Flags: []string{"--force-min-tokens"}, Not: []string{"--no-force-min-tokens"}, Key: "datasets.main.force_min_tokens", Kind: setting.Bool, Default: "on", Help: "baseten_trace: ask for the recorded length as min_tokens"},
 })
 
 var promptRows = group("Prompt", []setting.Row{
 	{Flags: []string{"--batch-size-text", "--prompt-batch-size", "--batch-size", "-b"}, Key: "datasets.main.prompts.batch_size", Kind: setting.Int, Bounds: ">= 1", Default: "1", Help: "texts in one request"},
-	{Flags: []string{"--prompt-corpus"}, Key: "datasets.main.prompts.corpus", Kind: setting.Enum, Choices: []string{"sonnet", "coding", "random"}, Default: "sonnet", Help: "text that prompts are cut from"},
+	{Flags: []string{"--prompt-corpus"}, Key: "datasets.main.prompts.corpus", Kind: setting.Enum, Choices: []string{"sonnet", "coding", "random"}, Default: "sonnet; coding for recorded agents", Help: "text that prompts are cut from"},
 })
 
 var cacheBustRows = group("Cache Bust", []setting.Row{
@@ -208,7 +222,7 @@ var prefixPromptRows = group("Prefix Prompt", []setting.Row{
 var islRows = group("Input Sequence Length (ISL)", []setting.Row{
 	{Flags: []string{"--isl", "--prompt-input-tokens-mean", "--synthetic-input-tokens-mean"}, Key: "datasets.main.prompts.isl.mean", Common: true, Kind: setting.Int, Bounds: ">= 0", Default: "550", Sweep: true, Help: "mean length of a prompt, in tokens"},
 	{Flags: []string{"--isl-stddev", "--prompt-input-tokens-stddev", "--synthetic-input-tokens-stddev"}, Key: "datasets.main.prompts.isl.stddev", Common: true, Kind: setting.Float, Bounds: ">= 0", Default: "0", Sweep: true, Help: "spread of that length"},
-	{Flags: []string{"--isl-block-size", "--prompt-input-tokens-block-size", "--synthetic-input-tokens-block-size"}, Key: "datasets.main.prompts.block_size", Manual: true, Kind: setting.Int, Bounds: ">= 1", Default: "512; 16 for bailian_trace", Help: "tokens behind one hash id of a trace"},
+	{Flags: []string{"--isl-block-size", "--prompt-input-tokens-block-size", "--synthetic-input-tokens-block-size"}, Key: "datasets.main.prompts.block_size", Manual: true, Kind: setting.Int, Bounds: ">= 1", Default: "512; 16 for bailian_trace, 64 for tracelab", Help: "tokens behind one hash id of a trace"},
 	{Flags: []string{"--seq-dist", "--sequence-distribution"}, Key: "datasets.main.prompts.sequence_distribution", Manual: true, Common: true, Kind: setting.Text, Help: "weighted pairs of lengths: \"256,128:40;512,256:60\", shares in percent"},
 	{Flags: []string{"--random-range-ratio"}, Key: "datasets.main.prompts.random_range_ratio", Kind: setting.Text, Help: "draw lengths evenly around the mean, by this ratio"},
 	{Flags: []string{"--random-corpus-style"}, Key: "datasets.main.prompts.random_corpus_style", Kind: setting.Enum, Choices: []string{"vllm", "sglang"}, Default: "vllm", Help: "whose random prompts to imitate"},

@@ -61,6 +61,14 @@ func DefaultEnvironment() Environment {
 		},
 		Server:  CollectTuning{CollectionInterval: 0.333, FlushPeriod: 2, ReachabilityTimeout: 10, ScrapeTimeout: 30},
 		Network: NetworkTuning{MinSamples: 5, ConnectTimeout: 5},
-		Dataset: DatasetTuning{ConfigurationTimeout: 300, MediaDownloadTimeout: 60, MediaDownloadMax: 10},
+		Dataset: DatasetTuning{
+			ConfigurationTimeout: 300, MediaDownloadTimeout: 60, MediaDownloadMax: 10,
+			Weka: WekaTuning{
+				SplitAgents: true, SeamMaxGap: 3600, SeamMinOverlap: 0.5, AuxMaxRequests: 1, AuxRatio: 0.1, AuxFloor: 16384, AuxCrossModel: true,
+				ReductionMaxOut: 4000, ReductionRatio: 20, GroupMin: 3, Threshold: 8,
+			},
+			TraceLab:      TraceLabTuning{SubagentJoin: true, CodexSubagentJoin: true, MinSpawn: 10_000},
+			BasetenColumn: "provided_session_id",
+		},
 	}
 }

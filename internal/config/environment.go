@@ -82,6 +82,34 @@ type DatasetTuning struct {
 	ConfigurationTimeout Seconds `yaml:"configuration_timeout"`
 	MediaDownloadTimeout Seconds `yaml:"media_download_timeout"`
 	MediaDownloadMax     int     `yaml:"media_download_max_concurrency"`
+
+	Weka          WekaTuning     `yaml:"weka"`
+	TraceLab      TraceLabTuning `yaml:"tracelab"`
+	BasetenColumn string         `yaml:"baseten_session_column"` // that names the session of a row
+}
+
+// WekaTuning tunes how the agents of a recording are told apart (package weka).
+type WekaTuning struct {
+	SplitAgents     bool    `yaml:"split_flattened_agents"`
+	ToolMessages    bool    `yaml:"tool_shaped_messages"`
+	SeamMaxGap      Seconds `yaml:"seam_max_gap_seconds"`
+	SeamMinOverlap  float64 `yaml:"seam_min_overlap_ratio"`
+	AuxMaxRequests  int     `yaml:"aux_max_requests"`
+	AuxRatio        float64 `yaml:"aux_isl_ratio"`
+	AuxFloor        int     `yaml:"aux_isl_floor"` // tokens
+	AuxCrossModel   bool    `yaml:"aux_cross_model"`
+	ReductionMaxOut int     `yaml:"aux_reduction_osl_max"` // tokens
+	ReductionRatio  float64 `yaml:"aux_reduction_ratio"`
+	GroupMin        int     `yaml:"worker_group_min"`
+	Workers         int     `yaml:"parallel_workers"`
+	Threshold       int     `yaml:"parallel_threshold"`
+}
+
+// TraceLabTuning tunes how the agents of a TraceLab recording find those that they started.
+type TraceLabTuning struct {
+	SubagentJoin      bool    `yaml:"subagent_join"`
+	CodexSubagentJoin bool    `yaml:"codex_subagent_join"`
+	MinSpawn          float64 `yaml:"min_spawn_ms"`
 }
 
 // DevTuning shows metrics that are hidden otherwise.
@@ -137,6 +165,23 @@ var environmentRows = group("Environment", []setting.Row{
 	{Env: "DATASET_CONFIGURATION_TIMEOUT", Key: "environment.dataset.configuration_timeout", Kind: setting.Float, Bounds: "> 0", Unit: "s", NoEffect: "prompts are made one by one; Ctrl-C ends a long start", Help: "how long the preparation of data may take"},
 	{Env: "DATASET_MEDIA_DOWNLOAD_TIMEOUT", Key: "environment.dataset.media_download_timeout", Kind: setting.Float, Bounds: "> 0", Unit: "s", Help: "how long a download may take, of an image that is sent as content (image_retrieval)"},
 	{Env: "DATASET_MEDIA_DOWNLOAD_MAX_CONCURRENCY", Key: "environment.dataset.media_download_max_concurrency", Kind: setting.Int, Bounds: ">= 1", Help: "downloads of images at once"},
+	{Env: "DATASET_WEKA_SPLIT_FLATTENED_AGENTS", Key: "environment.dataset.weka.split_flattened_agents", Kind: setting.Bool, Help: "tell agents apart that were recorded in one list"},
+	{Env: "DATASET_WEKA_TOOL_SHAPED_MESSAGES", Key: "environment.dataset.weka.tool_shaped_messages", Kind: setting.Bool, Help: "send the answers of tools as such, not as messages of the user"},
+	{Env: "DATASET_WEKA_SEAM_MAX_GAP_SECONDS", Key: "environment.dataset.weka.seam_max_gap_seconds", Kind: setting.Float, Bounds: ">= 0", Unit: "s", Help: "an agent goes on after a longer pause only with enough of its context, in s"},
+	{Env: "DATASET_WEKA_SEAM_MIN_OVERLAP_RATIO", Key: "environment.dataset.weka.seam_min_overlap_ratio", Kind: setting.Float, Bounds: ">= 0, <= 1", Help: "share of its context that is enough"},
+	{Env: "DATASET_WEKA_AUX_MAX_REQUESTS", Key: "environment.dataset.weka.aux_max_requests", Kind: setting.Int, Bounds: ">= 0", Help: "most requests of an auxiliary agent; 0: there are none"},
+	{Env: "DATASET_WEKA_AUX_ISL_RATIO", Key: "environment.dataset.weka.aux_isl_ratio", Kind: setting.Float, Bounds: ">= 0", Help: "its first prompt is below this share of the main agent's longest one"},
+	{Env: "DATASET_WEKA_AUX_ISL_FLOOR", Key: "environment.dataset.weka.aux_isl_floor", Kind: setting.Int, Bounds: ">= 0", Help: "or below so many tokens"},
+	{Env: "DATASET_WEKA_AUX_CROSS_MODEL", Key: "environment.dataset.weka.aux_cross_model", Kind: setting.Bool, Help: "a short agent of another model is auxiliary whatever its prompt"},
+	{Env: "DATASET_WEKA_AUX_REDUCTION_OSL_MAX", Key: "environment.dataset.weka.aux_reduction_osl_max", Kind: setting.Int, Bounds: ">= 0", Help: "a summary has fewer tokens; 0: there are none"},
+	{Env: "DATASET_WEKA_AUX_REDUCTION_RATIO", Key: "environment.dataset.weka.aux_reduction_ratio", Kind: setting.Float, Bounds: ">= 0", Help: "and its prompt more than so many times as many"},
+	{Env: "DATASET_WEKA_WORKER_GROUP_MIN", Key: "environment.dataset.weka.worker_group_min", Kind: setting.Int, Bounds: ">= 0", Help: "so many agents that begin alike and run at once are a group; 0: none are"},
+	{Env: "DATASET_WEKA_PARALLEL_WORKERS", Key: "environment.dataset.weka.parallel_workers", Kind: setting.Int, Bounds: ">= 0", NoEffect: "a prompt is made when it is needed", Help: "processes that make prompts"},
+	{Env: "DATASET_WEKA_PARALLEL_THRESHOLD", Key: "environment.dataset.weka.parallel_threshold", Kind: setting.Int, Bounds: ">= 1", NoEffect: "a prompt is made when it is needed", Help: "traces from which they are used"},
+	{Env: "DATASET_TRACELAB_SUBAGENT_JOIN", Key: "environment.dataset.tracelab.subagent_join", Kind: setting.Bool, Help: "find the agents that a session of TraceLab started"},
+	{Env: "DATASET_TRACELAB_CODEX_SUBAGENT_JOIN", Key: "environment.dataset.tracelab.codex_subagent_join", Kind: setting.Bool, Help: "also those of Codex"},
+	{Env: "DATASET_TRACELAB_MIN_SPAWN_MS", Key: "environment.dataset.tracelab.min_spawn_ms", Kind: setting.Float, Bounds: ">= 0", Help: "a shorter call of a tool started no agent, in ms"},
+	{Env: "DATASET_BASETEN_SESSION_COLUMN", Key: "environment.dataset.baseten_session_column", Kind: setting.Text, Help: "column of a baseten_trace that names sessions"},
 	{Env: "DEV_MODE", Key: "environment.dev.mode", Kind: setting.Bool, NoEffect: "not built yet: there are no hidden metrics", Help: "show hidden metrics"},
 	{Env: "DEV_SHOW_INTERNAL_METRICS", Key: "environment.dev.show_internal_metrics", Kind: setting.Bool, NoEffect: "not built yet: there are no hidden metrics", Help: "show internal metrics"},
 	{Env: "DEV_SHOW_EXPERIMENTAL_METRICS", Key: "environment.dev.show_experimental_metrics", Kind: setting.Bool, NoEffect: "not built yet: there are no hidden metrics", Help: "show experimental metrics"},

@@ -99,7 +99,7 @@ var loadGeneratorRows = group("Load Generator", []setting.Row{
 	{Flags: []string{"--trajectory-start-min-ratio"}, Kind: setting.Float, Bounds: ">= 0, <= 1", Default: "0.25", NotBuilt: true, Help: "earliest start inside a trajectory"},
 	{Flags: []string{"--trajectory-start-max-ratio"}, Kind: setting.Float, Bounds: ">= 0, <= 1", Default: "0.75", NotBuilt: true, Help: "latest start inside a trajectory"},
 	{Flags: []string{"--burst-phase-starts"}, Kind: setting.Bool, NotBuilt: true, Help: "start all trajectories of a phase together"},
-	{Flags: []string{"--trace-idle-gap-cap-seconds"}, Unit: "s", Kind: setting.Float, Bounds: ">= 0", NotBuilt: true, Help: "longest idle gap inside a trace, in s"},
+	{Flags: []string{"--trace-idle-gap-cap-seconds"}, Key: "datasets.main.trace_idle_gap_cap_seconds", Unit: "s", Kind: setting.Float, Bounds: ">= 0", Help: "recorded agents: longest pause within a trace, in s"},
 	{Flags: []string{"--system-idle-gap-cap-seconds"}, Unit: "s", Kind: setting.Float, Bounds: ">= 0", NotBuilt: true, Help: "longest idle gap of the whole system, in s"},
 })
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"aiperf/internal/config"
+	"aiperf/internal/dataset/public"
 	"aiperf/internal/setting"
 )
 
@@ -52,8 +53,30 @@ func generated(s *Subject) bool { return !ownData(s) }
 // unpublished reports whether the conversations come from no published set.
 func unpublished(s *Subject) bool { return s.Dataset().Type != config.DatasetPublic }
 
+// published is the public set that the conversations come from; nil = none.
+func (s *Subject) published() *public.Set {
+	if d := s.Dataset(); d.Type == config.DatasetPublic {
+		return public.Find(d.Dataset)
+	}
+	return nil
+}
+
+// agentless reports whether the conversations are no recorded agents.
+func agentless(s *Subject) bool {
+	set := s.published()
+	return !(set != nil && set.Agents) && !(s.File != nil && s.File.Format.Agents)
+}
+
+// columnless reports whether the conversations come from no trace of columns.
+func columnless(s *Subject) bool { return s.File == nil || !s.File.Format.Columns }
+
 // untraced reports whether there is no recorded traffic to replay.
-func untraced(s *Subject) bool { return s.File == nil || !s.File.Format.Trace }
+func untraced(s *Subject) bool { return (s.File == nil || !s.File.Format.Trace) && agentless(s) }
+
+// blockless reports whether conversations from outside have no hash ids, or tell how many tokens one stands for.
+func blockless(s *Subject) bool {
+	return s.published() != nil || s.File != nil && (!s.File.Format.Trace || s.File.Format.OwnBlocks)
+}
 
 // verbatim reports whether bodies come ready from a file.
 func verbatim(s *Subject) bool { return s.File != nil && s.File.Format.Verbatim() }

@@ -3,6 +3,7 @@ package rules
 import (
 	"strings"
 
+	"aiperf/internal/dataset/public"
 	"aiperf/internal/dataset/synth"
 )
 
@@ -52,7 +53,24 @@ var dataRules = []rule{
 	{row: "38", keys: []string{prompts + "batch_size", data + "audio.batch_size", data + "images.batch_size", data + "video.batch_size",
 		data + "prompt_batch_size", data + "audio_batch_size", data + "image_batch_size", data + "video_batch_size"}, when: all(ownData, not(pool)),
 		text: "is for generated prompts and for files of type random_pool", level: idle},
-	{row: "39", keys: blockSize, when: all(withFile, untraced), text: "is for traces with hash ids", level: idle},
+	{row: "39", keys: blockSize, when: blockless, text: "is for files of traces with hash ids that do not tell the size of a block", level: idle},
+	both("42", data+"ignore_trace_delays", data+"use_think_time_only", "the recorded times are left out, or some of them are kept"),
+	{row: "43", keys: []string{data + "max_context_length"}, when: agentless, text: "is for recorded agents: files of type weka_trace or tracelab, public sets of theirs", level: idle},
+	{row: "43", keys: []string{data + "ignore_trace_delays", data + "use_think_time_only", data + "trace_idle_gap_cap_seconds"}, when: agentless,
+		text: "has no effect: it is for recorded agents (weka_trace, tracelab, public sets of theirs)", level: warned},
+	{row: "43", keys: []string{data + "max_idle_gap_cap_seconds", data + "replay_speedup", data + "open_loop_replay", data + "open_loop_strict", data + "omit_kv_hints",
+		data + "force_min_tokens", data + "trace_session_sample_ratio"}, when: columnless, text: "is for files of type baseten_trace", level: idle},
+	{row: "43", keys: []string{data + "open_loop_strict"}, when: func(s *Subject) bool { d := s.Dataset(); return d.OpenLoopReplay != nil && !*d.OpenLoopReplay },
+		text: "has no effect without {" + data + "open_loop_replay}: a session that waits for its answers is one", level: warned},
+	{row: "44", keys: []string{"endpoint.extra"}, when: not(columnless), tell: writtenByTrace},
+	{row: "2", keys: []string{data + "hf_weka_dataset"}, when: func(s *Subject) bool { set := s.published(); return set == nil || set.Name != public.AnyAgents },
+		text: "needs {" + data + "dataset} " + public.AnyAgents + ", or none: other sets name their repository"},
+	{row: "2", tell: func(s *Subject) string {
+		if set := s.published(); set == nil || set.Name != public.AnyAgents || s.Dataset().HFWekaDataset != "" {
+			return ""
+		}
+		return "{" + data + "dataset} " + public.AnyAgents + " needs {" + data + "hf_weka_dataset}: the repository, OWNER/NAME"
+	}},
 	{row: "honest", keys: blockSize, when: generated, text: "has no effect: generated prompts have no hash ids", level: warned},
 	{row: "honest", keys: []string{data + "inter_turn_delay_cap_seconds"}, when: generated, text: "has no effect: it is for pauses that a file states", level: warned},
 	{row: "honest", keys: []string{data + "entries"}, when: all(withFile, not(pool)), text: "has no effect: a file has as many entries as it holds; see {" + measured + "sessions} and {" + measured + "requests}", level: warned},
@@ -84,6 +102,26 @@ var dataRules = []rule{
 }
 
 var cacheBust = []string{prompts + "cache_bust", data + "cache_bust"}
+
+// writtenByTrace tells of members of bodies that a trace of columns writes itself.
+func writtenByTrace(s *Subject) string {
+	var taken []string
+	d := s.Dataset()
+	forced := d.ForceMinTokens == nil || *d.ForceMinTokens
+	for _, w := range []struct {
+		key    string
+		own    bool
+		freeBy string
+	}{{"min_tokens", forced, "force_min_tokens"}, {"hash_ids", !d.OmitKVHints, "omit_kv_hints"}, {"block_size", !d.OmitKVHints, "omit_kv_hints"}} {
+		if _, given := s.Run.Endpoint.Extra.Get(w.key); given && w.own {
+			taken = append(taken, w.key+" ({"+data+w.freeBy+"})")
+		}
+	}
+	if taken == nil {
+		return ""
+	}
+	return ": the trace writes into every body " + strings.Join(taken, ", ")
+}
 
 // systemPrompt reports whether conversations begin with one.
 func systemPrompt(s *Subject) bool {

@@ -11,7 +11,7 @@ import (
 // loadRules say which settings of the load exclude or need each other.
 var loadRules = []rule{
 	{row: "1", tell: func(s *Subject) string {
-		if s.File == nil || !s.File.Format.Built() || s.File.Timed || !fixed(s) {
+		if s.File == nil || s.File.Timed || !fixed(s) {
 			return ""
 		}
 		return s.File.First + ": the first row has no timestamp, which {" + measured + "type=fixed_schedule} needs"

@@ -207,12 +207,16 @@ func sourced(ctx context.Context, agent string, b *config.Benchmark, d *config.D
 		Spell: b.As, Root: root, Type: d.Format, Entries: d.Entries, Assignment: assignment, DelayRatio: d.TurnDelayRatio,
 		HoistSystem: e.SystemMessage, StripKnown: b.Endpoint.UUIDAndStrip,
 		Context: around, BlockSize: d.BlockSize,
-		Corpus: func() (*synth.Corpus, error) {
+		Corpus: func(standard string) (*synth.Corpus, error) {
 			var err error
 			if tok, err = open(); err != nil {
 				return nil, err
 			}
-			return corpusFor(tok, d.Prompts, root)
+			prompts := config.Prompts{Corpus: standard}
+			if d.Prompts != nil && d.Prompts.Corpus != "" {
+				prompts.Corpus = d.Prompts.Corpus
+			}
+			return corpusFor(tok, &prompts, root)
 		},
 		Separator: func() *int32 { return separator(tok) },
 	}
@@ -223,10 +227,11 @@ func sourced(ctx context.Context, agent string, b *config.Benchmark, d *config.D
 	for _, p := range d.Records {
 		o.Records = append(o.Records, custom.Pool{Name: p.Name, Rows: p.Rows})
 	}
-	if d.InterTurnDelayCap != nil {
+	if d.InterTurnDelayCap != nil && d.TraceIdleGapCap == nil {
 		ms := float64(*d.InterTurnDelayCap) * 1000
 		o.DelayCap = &ms
 	}
+	o.Agents, o.Join, o.Columnar, o.MaxContext = agents(b, d), joins(b), columnar(b, d), value(d.MaxContextLength)
 	if p := b.Profiling(); p != nil && p.Type == config.PhaseFixedSchedule {
 		o.Limits.Start, o.Limits.End = milliseconds(p.StartOffset), milliseconds(p.EndOffset)
 	}

@@ -17,6 +17,7 @@ import (
 	"aiperf/internal/artifact"
 	"aiperf/internal/assembly"
 	"aiperf/internal/config"
+	"aiperf/internal/dataset/public"
 	"aiperf/internal/endpoint"
 	"aiperf/internal/metric"
 	"aiperf/internal/setting"
@@ -180,6 +181,7 @@ func view(b *config.Benchmark, words *tokenizer.Tokenizer, data bool) string {
 		say("addresses", to.full)
 	}
 	say("tokenizer", []any{b.Tokenizer.Name, b.Tokenizer.Revision, assembly.Templated(b, r.endpoint), assembly.Counts(b, r.endpoint)})
+	say("recordings", []any{agents(b, b.Dataset()), joins(b), columnar(b, b.Dataset()), published(b, b.Dataset(), public.Options{}).Repo})
 	if !data {
 		return text.String()
 	}

@@ -27,7 +27,7 @@ func openPublic(ctx context.Context, b *config.Benchmark, d *config.Dataset, o p
 
 // published fills in what the settings of a published set say.
 func published(b *config.Benchmark, d *config.Dataset, o public.Options) public.Options {
-	o.Name, o.Subset, o.Entries, o.Cache = d.Dataset, d.HFSubset, d.Entries, publicCache
+	o.Name, o.Subset, o.Repo, o.Entries, o.Cache = d.Dataset, d.HFSubset, d.HFWekaDataset, d.Entries, publicCache
 	for _, key := range slices.Sorted(maps.Keys(d.Filters)) {
 		o.Filters = append(o.Filters, key+"="+d.Filters[key])
 	}

@@ -41,6 +41,9 @@ func (l *loader) Add(c conversation.Conversation) {
 	l.add(c)
 }
 
+// Coding makes the text of programmers the one that prompts are cut from where nobody chose another.
+func (l *loader) Coding() { l.corpus = codingCorpus }
+
 // Len is the number of conversations so far.
 func (l *loader) Len() int { return len(l.set.conversations) }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"os"
 	"strings"
 
 	"aiperf/internal/conversation"
@@ -14,6 +13,7 @@ import (
 	"aiperf/internal/dataset/rows"
 	"aiperf/internal/dataset/synth"
 	"aiperf/internal/dataset/trace"
+	"aiperf/internal/dataset/weka"
 	"aiperf/internal/rng"
 	"aiperf/internal/setting"
 )
@@ -42,8 +42,14 @@ type Options struct {
 	Fetch   func(addresses []string) []Download
 	Context synth.Context // text around the conversations; a prefix pool is for generated data only
 
-	// Corpus opens the text that prompts of a given length are cut from. It is called only if the file needs it.
-	Corpus    func() (*synth.Corpus, error)
+	Agents     weka.Options // what becomes of recorded agents; limits and models are those of the other settings
+	Join       weka.Join    // how agents are found that others started, where the recording does not say
+	MaxContext int          // traces of agents with a longer prompt and answer are left out, tokens; 0 = none
+	Columnar   Columnar     // what becomes of traces of columns
+
+	// Corpus opens the text that prompts of a given length are cut from, by name where nobody chose one ("" = the standard one). It is called
+	// only if the file needs it.
+	Corpus    func(standard string) (*synth.Corpus, error)
 	BlockSize int // tokens of a block of hash ids, 0 = the format's own
 	// Separator is the first token of a block, nil = none. It is asked for after the corpus was opened; nil = no format has one.
 	Separator func() *int32
@@ -73,6 +79,7 @@ type loader struct {
 	traffic *Traffic // takes what was read, and nothing is made of it; nil = conversations are made
 	// labelled: some content bears a name that its row gives.
 	labelled bool
+	corpus   string // name of the text that prompts are cut from, "" = the standard one
 }
 
 func newLoader(o Options, info dataset.Info) *loader {
@@ -98,18 +105,8 @@ func Open(path string, o Options) (dataset.Dataset, error) {
 	if !ok {
 		return nil, CheckType(name)
 	}
-	if format.read == nil {
-		return nil, fmt.Errorf("%s: files of type %s are not built yet", path, name)
-	}
-	if o.Records != nil {
-		if err := inlinable(format, o.Records, o.Spell); err != nil {
-			return nil, err
-		}
-	} else if info, err := os.Stat(path); err == nil && info.IsDir() && !format.Folder {
-		return nil, fmt.Errorf("%s %w", o.Spell.As("datasets.main.path"), notFolder(path, name))
-	}
-	if o.Synthesis != nil && !format.Trace {
-		return nil, fmt.Errorf("%s: %s is %s; synthesis is for recorded traffic", o.Spell.As("datasets.main.synthesis"), path, name)
+	if err := o.suit(path, format); err != nil {
+		return nil, err
 	}
 	info := dataset.Info{Type: format.Name, Stated: o.Type != "", Trace: format.Trace, Verbatim: format.verbatim, Mode: format.mode}
 	if l := newLoader(o, info); l.indexable(path, format) && o.Context.PrefixLength == 0 && o.Context.PrefixPool == 0 {
@@ -121,11 +118,34 @@ func Open(path string, o Options) (dataset.Dataset, error) {
 			return nil, err
 		}
 	}
-	d, err := Collect(path, o, info, func(l *loader) error { return format.read(l, path) })
+	d, err := Collect(path, o, info, func(l *loader) error {
+		l.corpus = format.corpus
+		return format.read(l, path)
+	})
 	if err != nil {
 		return nil, err
 	}
 	return d, nil
+}
+
+// suit tells whether the options and the path suit a format.
+func (o Options) suit(path string, format Format) error {
+	switch {
+	case o.Records != nil:
+		if err := inlinable(format, o.Records, o.Spell); err != nil {
+			return err
+		}
+	case isFolder(path) && !format.Folder:
+		return fmt.Errorf("%s %w", o.Spell.As("datasets.main.path"), notFolder(path, format.Name))
+	}
+	switch {
+	case o.Synthesis == nil:
+	case !format.Trace:
+		return fmt.Errorf("%s: %s is %s; synthesis is for recorded traffic", o.Spell.As("datasets.main.synthesis"), path, format.Name)
+	case format.Unscaled && o.Synthesis.Changes():
+		return fmt.Errorf("%s: %w", path, o.Rescaled())
+	}
+	return nil
 }
 
 func (l *loader) nothingLeft(path string) error {

@@ -27,7 +27,7 @@ func base(format string) Options {
 	seed := uint64(7)
 	return Options{
 		Root: rng.New(&seed), Type: format, Assignment: dataset.Assignment{Models: []string{"m"}}, DelayRatio: 1,
-		HoistSystem: true, Corpus: corpus,
+		HoistSystem: true, Corpus: func(string) (*synth.Corpus, error) { return corpus() },
 	}
 }
 
@@ -59,8 +59,7 @@ func TestFaults(t *testing.T) {
 		{"array row", "single_turn", `["a"]`, []string{":1: must be a JSON object, got array"}},
 		{"string row", "single_turn", `"a"`, []string{":1: must be a JSON object, got string"}},
 		{"type name", "nonsense", `{"text":"a"}`, []string{"type", "nonsense", "single_turn", "random_pool"}},
-		{"not built", "tracelab", `{"text":"a"}`, []string{"tracelab", "not built yet"}},
-		{"detected, not built", "", `{"type":"tracelab","text":"a"}`, []string{"tracelab", "not built yet"}},
+		{"round without a session", "tracelab", `{"text":"a"}`, []string{":1: session_id: missing", ":1: input_tokens_total: missing"}},
 		{"no format", "", `{"foo":1}`, []string{":1:", "foo", "datasets.main.format"}},
 		{"no format, no JSON", "", "hello\n", []string{":1:", "datasets.main.format"}},
 		{"empty", "single_turn", "\n \n", []string{": no records"}},
@@ -245,3 +244,6 @@ func TestConversations(t *testing.T) {
 		})
 	}
 }
+
+// seeded is the root of a seed.
+func seeded(seed uint64) *rng.Root { return rng.New(&seed) }

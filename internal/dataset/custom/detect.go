@@ -65,6 +65,9 @@ func detect(path string) (string, error) {
 	if isInputs(path) {
 		return inputsType, nil
 	}
+	if isWeka(path) {
+		return "weka_trace", nil
+	}
 	if name, err := byHead(path); name != "" || err != nil {
 		return name, err
 	}

@@ -51,6 +51,12 @@ func detectFolder(dir string) (string, error) {
 			return common, nil
 		}
 	}
+	documents, _ := members(dir, ".json", false)
+	if common, _, err := commonFormat(documents); err == nil {
+		if f, _ := Find(common); f.Agents && f.Folder {
+			return common, nil
+		}
+	}
 	all, err := members(dir, "", true)
 	if err != nil {
 		return "", err

@@ -19,7 +19,11 @@ type Format struct {
 	Unpromoted bool
 	Folder     bool // a folder may be given in place of a file
 	Sampled    bool // as many conversations are drawn from the rows as the user asks for
-	// read reads the file; nil = the format is known but not built yet.
+	Unscaled   bool // of recorded traffic: it cannot be rescaled
+	Agents     bool // recorded agents
+	OwnBlocks  bool // it tells how many tokens a hash id stands for, or has none
+	Columns    bool // a table of columns with texts
+	// read reads the file.
 	read func(l *loader, path string) error
 	// entry reads the conversation of a row and keys are what a row may have, where rows are conversations of their own and may stay in
 	// their file; nil = they may not.
@@ -35,16 +39,16 @@ type Format struct {
 	// verbatim: the bodies are sent as they stand in the file.
 	verbatim bool
 	mode     conversation.Mode // "" = the global default
+	corpus   string            // that prompts are cut from where nobody chose another, "" = the standard one
 }
 
 // Verbatim tells whether bodies are sent as they stand in the file.
 func (f Format) Verbatim() bool { return f.verbatim }
 
-// Built tells whether files of the format can be read.
-func (f Format) Built() bool { return f.read != nil }
-
 // rowed tells whether files of the format are rows of JSON.
-func (f Format) rowed() bool { return f.read != nil && f.heads == nil && f.Name != inputsType }
+func (f Format) rowed() bool {
+	return f.heads == nil && f.Name != inputsType && !f.Agents
+}
 
 // Names of formats that detection speaks of.
 const (
@@ -52,7 +56,10 @@ const (
 	poolType   = "random_pool"
 )
 
-// Formats lists every format, built or not, in the order in which they are shown.
+// codingCorpus is the name of the text of programmers.
+const codingCorpus = "coding"
+
+// Formats lists every format in the order in which they are shown.
 var Formats = []Format{
 	{Name: "single_turn", Times: true, read: readSingleTurn, entry: singleTurn, keys: turnKeys, rank: 13, fits: hasContent},
 	{Name: "multi_turn", Times: true, read: readMultiTurn, entry: multiTurn, keys: multiTurnKeys, rank: 6, fits: func(r row) bool { return r.is("turns", "array") }},
@@ -71,13 +78,12 @@ var Formats = []Format{
 	{Name: "burst_gpt_trace", Trace: true, Times: true, Unpromoted: true, read: readBurst, glance: glanceBurst, heads: isBurst},
 	{Name: "sagemaker_data_capture", Trace: true, Times: true, Unpromoted: true, Folder: true, read: readSageMaker, glance: glanceSageMaker,
 		rank: 3, fits: func(r row) bool { return r.has("captureData") }},
-	{Name: "baseten_trace", Trace: true, Times: true, heads: func(line string) bool {
-		return strings.HasPrefix(line, "PAR1") || strings.HasPrefix(line, "ARROW1")
-	}},
-	{Name: "weka_trace", Trace: true, Times: true, rank: 4, fits: func(r row) bool {
-		return r.is("requests", "array") && r.any("hash_id_scope", "block_size")
-	}},
-	{Name: "tracelab", Trace: true, Times: true, rank: 8, fits: func(r row) bool { return r.has("round_index", "input_tokens_total") }},
+	{Name: "baseten_trace", Trace: true, Times: true, Unscaled: true, Columns: true, OwnBlocks: true, read: readBaseten, glance: glanceBaseten, heads: isBaseten,
+		mode: conversation.MessageArrayWithResponses},
+	{Name: "weka_trace", Trace: true, Times: true, Unpromoted: true, Unscaled: true, Agents: true, OwnBlocks: true, Folder: true, read: readWeka, glance: glanceWeka,
+		corpus: codingCorpus, rank: 4, fits: func(r row) bool { return r.is("requests", "array") && r.any("hash_id_scope", "block_size") }},
+	{Name: "tracelab", Trace: true, Times: true, Unscaled: true, Agents: true, read: readTraceLab, glance: glanceTraceLab, corpus: codingCorpus,
+		rank: 8, fits: func(r row) bool { return r.has("round_index", "input_tokens_total") }},
 	{Name: "dag_jsonl", read: readGraph, rank: 5, fits: func(r row) bool {
 		return r.is("turns", "array") && r.turnsWithMessages() || r.any("spawns", "orchestrator", "rounds")
 	}},
@@ -113,12 +119,8 @@ func names() string {
 
 // CheckType tells whether a format name given by the user is one that can be read.
 func CheckType(name string) error {
-	f, ok := Find(name)
-	switch {
-	case !ok:
+	if _, ok := Find(name); !ok {
 		return fmt.Errorf("type %q: must be one of %s", name, names())
-	case f.read == nil:
-		return fmt.Errorf("type %s: not built yet", name)
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 type Look struct {
 	Format     Format
 	Recognised bool   // by its content: nobody named the format
-	Records    int    // rows that are not blank; 0 for a format that is not built
+	Records    int    // rows that are not blank
 	Turns      int    // of all rows: the requests of one pass; a leading system message is not counted as one
 	Timed      bool   // the first row has a timestamp
 	AllTimed   bool   // every row has one
@@ -25,8 +25,7 @@ type Look struct {
 	named string // format that the user named, "" = recognised
 }
 
-// LookInto tells the format of a file, checks that its rows are JSON objects and counts them. A format that is not built is not looked
-// into. as words settings in errors. The error has a line for each of the first ten faults.
+// LookInto tells the format of a file, checks that its rows are JSON objects and counts them. as words settings in errors. The error has a line for each of the first ten faults.
 func LookInto(path, named string, as setting.Spell) (*Look, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -46,8 +45,6 @@ func LookInto(path, named string, as setting.Spell) (*Look, error) {
 		return nil, CheckType(named)
 	}
 	switch {
-	case !l.Format.Built():
-		return l, nil
 	case info.IsDir() && !l.Format.Folder:
 		return nil, notFolder(path, named)
 	case l.Format.glance != nil:

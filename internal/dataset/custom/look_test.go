@@ -36,7 +36,8 @@ func TestLookInto(t *testing.T) {
 		{`{"type":"text","chat_id":1,"timestamp":1,"input_length":1,"output_length":1}`, "", "bailian_trace", 1, true},
 		{`{"captureData":{}}`, "", "sagemaker_data_capture", 1, true},
 		{"{\n \"data\": [\n  {\"session_id\": \"s\", \"payloads\": [{\"a\": 1}]}\n ]\n}\n", "", "inputs_json", 0, false},
-		{"not JSON", "weka_trace", "weka_trace", 0, false},
+		{`{"requests":[],"block_size":64}`, "", "weka_trace", 1, true},
+		{`{"round_index":0,"input_tokens_total":1,"timing_events":[{}]}`, "", "tracelab", 1, true},
 		{"Timestamp,Model,Request tokens,Response tokens\n5,m,1,1\n", "", "burst_gpt_trace", 1, true},
 		{`{"text":"Timestamp, Request tokens and Response tokens are its columns"}`, "", "single_turn", 1, false},
 	} {

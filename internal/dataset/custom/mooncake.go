@@ -54,7 +54,7 @@ func ReadTraffic(path string, o Options) (*Traffic, dataset.Info, error) {
 		name = trace.MooncakeType
 	}
 	format, ok := Find(name)
-	if !ok || !format.Trace || format.read == nil {
+	if !ok || !format.Trace || format.Unscaled {
 		return nil, dataset.Info{}, fmt.Errorf("type %q is no recorded traffic that can be read (mooncake_trace, bailian_trace, burst_gpt_trace)", name)
 	}
 	l := &loader{Options: o, set: &Dataset{root: o.Root}, media: newLibrary(), traffic: &t}

@@ -18,7 +18,7 @@ func (l *loader) sequence() (*synth.Sequence, error) {
 	if l.Corpus == nil {
 		return nil, errors.New(l.Spell.Text("prompts of a given length need a tokenizer ({tokenizer.name})"))
 	}
-	corpus, err := l.Corpus()
+	corpus, err := l.Corpus(l.corpus)
 	if err != nil {
 		return nil, err
 	}

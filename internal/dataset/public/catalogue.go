@@ -113,19 +113,6 @@ func Names() []string {
 	return names
 }
 
-// Built tells whether the set can be read.
-func (s *Set) Built() bool { return s.open != nil || s.read != nil }
-
-// Built lists the names of the sets that can be read.
-func Built() (names []string) {
-	for i := range Sets {
-		if Sets[i].Built() {
-			names = append(names, Sets[i].Name)
-		}
-	}
-	return names
-}
-
 // Check says that a set does not exist.
 func Check(name string) error {
 	if Find(name) != nil {

@@ -23,6 +23,7 @@ type Options struct {
 	custom.Options
 	Name      string   // of the set
 	Subset    string   // configuration of the repository, "" = that of the set
+	Repo      string   // of a set that names none
 	Filters   []string // "key=value"
 	Entries   int      // conversations that the user asked for, 0 = not said
 	Requests  int      // largest number of requests of a phase, 0 = not said
@@ -44,8 +45,10 @@ type Set struct {
 	Streamed bool   // only as many rows are read as conversations are needed
 	Filters  bool   // rows can be filtered
 	Sessions bool   // rows are sessions of many requests
+	Agents   bool   // recorded agents
 
-	columns []string // that are read; all must be there
+	columns []string // that must be there
+	whole   bool     // all columns are read, not only those
 	mode    conversation.Mode
 	// open makes what turns rows into conversations.
 	open func(b *builder) (convert, error)
@@ -69,6 +72,8 @@ type builder struct {
 	set     *Set
 	rows    int
 	taken   int            // rows that gave a conversation or more
+	full    bool           // there are as many conversations as the user asked for
+	done    func() error   // after the last row, nil = nothing
 	skipped map[string]int // reason -> rows
 }
 
@@ -79,7 +84,7 @@ func (b *builder) skip(reason string) error {
 }
 
 // enough tells whether as many rows were taken as a streamed set needs.
-func (b *builder) enough() bool { return b.set.Streamed && b.taken >= b.wanted() }
+func (b *builder) enough() bool { return b.full || b.set.Streamed && b.taken >= b.wanted() }
 
 // wanted is the number of rows that a streamed set needs: one for each request, or as many as the user said; for sessions the other way
 // round (datasets.md, section 2).
@@ -109,11 +114,8 @@ func Open(ctx context.Context, o Options) (dataset.Dataset, error) {
 	if len(o.Filters) > 0 && !set.Filters {
 		return nil, fmt.Errorf("%s: %s takes no filters", o.Spell.As("datasets.main.filters"), set.Name)
 	}
-	if !set.Built() {
-		return nil, fmt.Errorf("public dataset %s is not built yet", set.Name)
-	}
 	b := &builder{asked: o, set: set, skipped: map[string]int{}}
-	info := dataset.Info{Type: set.Name, Stated: true, Mode: set.mode}
+	info := dataset.Info{Type: set.Name, Stated: true, Trace: set.Agents, Mode: set.mode}
 	d, err := custom.Collect(set.Name, o.Options, info, func(l *custom.Loader) error {
 		b.Loader = l
 		if set.read != nil {
@@ -133,9 +135,12 @@ func Open(ctx context.Context, o Options) (dataset.Dataset, error) {
 
 // fromHub reads the files of the set's split.
 func (b *builder) fromHub(ctx context.Context) error {
-	s := b.set
+	s := *b.set
 	if s.Repo == "" {
-		return errors.New("no repository is named")
+		s.Repo = b.asked.Repo
+	}
+	if s.Repo == "" {
+		return errors.New(b.Spell.Text("no repository is named ({datasets.main.hf_weka_dataset})"))
 	}
 	next, err := s.open(b)
 	if err != nil {
@@ -167,16 +172,29 @@ func (b *builder) fromHub(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := b.file(ctx, path, s.Repo+"/"+name, next); err != nil || b.enough() {
+		if err := b.file(ctx, path, s.Repo+"/"+name, next); err != nil {
 			return err
 		}
+		if b.enough() {
+			break
+		}
+	}
+	if b.done != nil {
+		return b.done()
+	}
+	if b.enough() {
+		return nil
 	}
 	return b.left()
 }
 
 // file reads one file. name stands in errors.
 func (b *builder) file(ctx context.Context, path, name string, next convert) error {
-	in, err := table.Open(path, b.set.columns...)
+	columns := b.set.columns
+	if b.set.whole {
+		columns = nil
+	}
+	in, err := table.Open(path, columns...)
 	if err != nil {
 		return err
 	}

@@ -13,14 +13,26 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"aiperf/internal/conversation"
 	"aiperf/internal/dataset"
 	"aiperf/internal/dataset/custom"
+	"aiperf/internal/dataset/synth"
+	"aiperf/internal/dataset/weka"
 	"aiperf/internal/rng"
 	"aiperf/internal/tokenizer"
 )
+
+// corpus stands for every text that prompts are cut from.
+var corpus = sync.OnceValues(func() (*synth.Corpus, error) {
+	tok, err := tokenizer.Builtin()
+	if err != nil {
+		return nil, err
+	}
+	return synth.NewO200kCorpus(tok)
+})
 
 // options are those of a case's command line.
 func (c *tcase) options(t *testing.T) Options {
@@ -40,7 +52,16 @@ func (c *tcase) options(t *testing.T) Options {
 		}
 		return tok.Count, nil
 	}}
-	o.Options = custom.Options{Root: rng.NewDecimal("7"), DelayRatio: 1, Assignment: dataset.Assignment{Models: []string{"m"}, Strategy: "round_robin"}}
+	o.Options = custom.Options{
+		Root: rng.NewDecimal("7"), DelayRatio: 1, Assignment: dataset.Assignment{Models: []string{"m"}, Strategy: "round_robin"},
+		Corpus: func(name string) (*synth.Corpus, error) {
+			if name != "coding" {
+				t.Errorf("corpus %q", name)
+			}
+			return corpus()
+		},
+		Agents: weka.Options{Detection: weka.Detection{Split: true, SeamGap: 3600, SeamOverlap: 0.5, AuxRequests: 1, AuxRatio: 0.1, AuxFloor: 16384, AuxModel: true}},
+	}
 	words := strings.Fields(string(c.files["cmd.txt"]))
 	number := func(i int) int {
 		n, err := strconv.Atoi(words[i+1])
@@ -51,8 +72,15 @@ func (c *tcase) options(t *testing.T) Options {
 	}
 	for i, w := range words {
 		switch w {
-		case "--num-conversations", "--num-dataset-entries":
+		case "--num-dataset-entries":
 			o.Entries = number(i)
+			o.Options.Entries = o.Entries
+		case "--num-conversations":
+			o.Entries = number(i)
+		case "--max-context-length":
+			o.MaxContext = number(i)
+		case "--hf-weka-dataset":
+			o.Repo = words[i+1]
 		case "--request-count":
 			o.Requests = number(i)
 		case "--hf-subset":
@@ -74,7 +102,7 @@ func (c *tcase) options(t *testing.T) Options {
 // TestRecordedCases: of the same repositories the same conversations are made as by the Python tool, and the same ones are refused.
 func TestRecordedCases(t *testing.T) {
 	for name, c := range readCases(t) {
-		if set := Find(c.expect.Set); set == nil || !set.Built() || c.expect.Made || c.files["hub.json"] != nil {
+		if set := Find(c.expect.Set); set == nil || c.expect.Made || c.files["hub.json"] != nil {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -135,10 +163,35 @@ func compare(t *testing.T, c *tcase, d dataset.Dataset) {
 			continue
 		}
 		for k := range w.Turns {
+			if Find(c.expect.Set).Agents {
+				recordedTurn(&got.Turns[k], &w.Turns[k], k)
+			}
 			if err := sameTurn(&got.Turns[k], &w.Turns[k]); err != nil {
 				t.Errorf("%s turn %d: %v", w.ID, k, err)
 			}
 		}
+	}
+}
+
+// recordedTurn makes the turns of a recorded agent comparable. Ours holds all messages of a request, the tool's what is new, and generated texts
+// are compared by the scorer alone; ours tells when an agent begins after its start.
+func recordedTurn(got *conversation.Turn, want *expectedTurn, turn int) {
+	roles := func(list []json.RawMessage) []json.RawMessage {
+		out := make([]json.RawMessage, len(list))
+		for i, raw := range list {
+			var m struct {
+				Role string `json:"role"`
+			}
+			if json.Unmarshal(raw, &m) == nil {
+				out[i], _ = json.Marshal(m)
+			}
+		}
+		return out
+	}
+	want.Messages = roles(want.Messages)
+	got.RawMessages = roles(got.RawMessages[max(0, len(got.RawMessages)-len(want.Messages)):])
+	if turn == 0 {
+		got.Delay = nil
 	}
 }
 
@@ -332,13 +385,19 @@ func TestEverySetOpens(t *testing.T) {
 			}
 			turn := d.Conversation(0).Turns[0]
 			b, err := json.Marshal([]any{turn.Contents(), turn.RawMessages})
+			if Find(c.expect.Set).Agents {
+				if d.Len() != 2 || len(turn.RawMessages) != 2 || len(d.Conversation(1).Turns) != 1 {
+					t.Errorf("%s: %d conversations, messages %.200s", name, d.Len(), turn.RawMessages)
+				}
+				continue
+			}
 			if err != nil || !strings.Contains(string(b), "first") && !strings.Contains(string(b), transcribe) {
 				t.Errorf("%s: the first prompt is %s (%v)", name, b, err)
 			}
 		}
 	}
 	for i := range Sets {
-		if Sets[i].Built() && !opened[Sets[i].Name] {
+		if !opened[Sets[i].Name] {
 			t.Errorf("no case opens %s", Sets[i].Name)
 		}
 	}

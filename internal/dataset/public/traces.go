@@ -1,9 +1,19 @@
 package public
 
+import (
+	"aiperf/internal/jsontext"
+)
+
+// AnyAgents is the set of recorded agents whose repository the user names.
+const AnyAgents = "weka_hf"
+
+// traceColumns are the columns of recorded agents; a column that is not of the schema is a fault, so all are read.
+var traceColumns = []string{"id", "models", "block_size", "hash_id_scope", "requests"}
+
 // traces are sets of recorded agent traffic in the schema of Weka traces.
 func traces() (sets []Set) {
 	add := func(name, repo string) {
-		sets = append(sets, Set{Name: name, Repo: repo, Split: "train", Modality: "text"})
+		sets = append(sets, Set{Name: name, Repo: repo, Split: "train", Modality: "text", Agents: true, whole: true, columns: traceColumns, open: recordedAgents})
 	}
 	const prefix, repos = "semianalysis_cc_traces_weka", "semianalysisai/cc-traces-weka-"
 	add(prefix, repos+"no-subagents-051826")
@@ -18,6 +28,24 @@ func traces() (sets []Set) {
 		add(prefix+"_"+release, repos+release)
 		add(prefix+"_"+release+"_256k", repos+release+"-256k")
 	}
-	add("weka_hf", "") // named by the user
+	add(AnyAgents, "")
 	return sets
+}
+
+// recordedAgents replay the requests of a trace, its agents beside it.
+func recordedAgents(b *builder) (convert, error) {
+	if s := b.asked.Synthesis; s != nil && s.Changes() {
+		return nil, b.Rescaled()
+	}
+	b.Coding()
+	agents := b.Agents()
+	b.done = func() error { return agents.Done(b.set.Name) }
+	return func(r row) error {
+		text, err := jsontext.Marshal(r.Row)
+		if err != nil {
+			return err
+		}
+		b.full = agents.AddJSON(r.where, text)
+		return nil
+	}, nil
 }

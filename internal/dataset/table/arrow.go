@@ -2,7 +2,10 @@ package table
 
 import (
 	"bytes"
+	"encoding/binary"
+	"errors"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -19,13 +22,16 @@ type arrowReader struct {
 	row    int
 }
 
-func openArrow(in Input, _ int64, _ []string) (Reader, error) {
+func openArrow(in Input, size int64, _ []string) (Reader, error) {
 	magic := make([]byte, 6)
 	if _, err := in.ReadAt(magic, 0); err != nil {
 		return nil, noEOF(err)
 	}
 	if bytes.Equal(magic, []byte("ARROW1")) {
 		return openArrowFile(in)
+	}
+	if err := firstMessage(in, size); err != nil {
+		return nil, err
 	}
 	r, err := ipc.NewReader(in)
 	if err != nil {
@@ -41,6 +47,22 @@ func openArrow(in Input, _ int64, _ []string) (Reader, error) {
 		},
 		close: func() error { r.Release(); return nil },
 	}, nil
+}
+
+// firstMessage checks that a stream begins with a message that fits into it: a reader would make room for whatever length it says.
+func firstMessage(in Input, size int64) error {
+	var head [8]byte
+	if _, err := in.ReadAt(head[:], 0); err != nil {
+		return noEOF(err)
+	}
+	length := binary.LittleEndian.Uint32(head[:4])
+	if length == math.MaxUint32 { // what newer streams put before it
+		length = binary.LittleEndian.Uint32(head[4:])
+	}
+	if int64(length) > size {
+		return errors.New("is no Arrow file: its first message would be longer than the file")
+	}
+	return nil
 }
 
 func openArrowFile(in Input) (Reader, error) {

@@ -67,7 +67,10 @@ func Endings() (all []string) {
 }
 
 // Open reads a file whose format its name tells. Only the named columns are read, as far as the format allows; none named = all.
-func Open(path string, columns ...string) (Reader, error) {
+func Open(path string, columns ...string) (Reader, error) { return OpenAs(path, path, columns...) }
+
+// OpenAs is Open for a file whose format another name tells than its own.
+func OpenAs(path, name string, columns ...string) (Reader, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -80,11 +83,16 @@ func Open(path string, columns ...string) (Reader, error) {
 		_ = f.Close() // nothing was read
 		return nil, err
 	}
-	return Read(path, f, info.Size(), columns...)
+	return read(path, name, f, info.Size(), columns...)
 }
 
 // Read reads a table of size bytes from in, which it closes; name tells the format and stands in errors.
 func Read(name string, in Input, size int64, columns ...string) (Reader, error) {
+	return read(name, name, in, size, columns...)
+}
+
+// read is Read of a table that errors name by its path.
+func read(path, name string, in Input, size int64, columns ...string) (Reader, error) {
 	f := find(name)
 	if f == nil {
 		_ = in.Close() // nothing was read
@@ -93,9 +101,9 @@ func Read(name string, in Input, size int64, columns ...string) (Reader, error) 
 	r, err := guarded(func() (Reader, error) { return f.open(in, size, columns) })
 	if err != nil {
 		_ = in.Close() // nothing was read
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return &named{Reader: r, name: name, in: in}, nil
+	return &named{Reader: r, name: path, in: in}, nil
 }
 
 // named puts the file's name before errors and closes the file.

@@ -57,6 +57,12 @@ for size in "1k 2k 8k 16k 32k".split():
     made["speed_bench_throughput_" + size] = speed("throughput_" + size, "mixed")
     for c in "low_entropy mixed high_entropy".split():
         made[f"speed_bench_throughput_{size}_{c}"] = speed("throughput_" + size, c)
+for set_, name in (("with_subagents", "062126"), ("with_subagents_060226_256k", "with-subagents-060226-256k"), ("with_subagents_060826", "with-subagents-060826"),
+                   ("061326_256k", "061326-256k"), ("062126", "062126")):
+    call = {"t": 0.0, "type": "n", "model": "a", "in": 130, "out": 8, "hash_ids": [1, 2], "api_time": 0.5}
+    agent = {"t": 0.6, "type": "subagent", "agent_id": "x", "subagent_type": "e", "duration_ms": 900, "status": "completed", "models": ["a"], "requests": [{**call, "t": 0.7}]}
+    made["semianalysis_cc_traces_weka_" + set_] = ("semianalysisai/cc-traces-weka-" + name, "data/train-00000-of-00001.parquet", {
+        "id": ["t"], "models": [["a"]], "block_size": [64], "hash_id_scope": ["local"], "tool_tokens": [10], "system_tokens": [20], "requests": [[call, agent]], "totals": [None]})
 for set_, (repo, path, columns) in made.items():
     if set_ in covered:
         continue

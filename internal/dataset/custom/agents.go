@@ -1,0 +1,274 @@
+package custom
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"io"
+
+	"aiperf/internal/conversation"
+	"aiperf/internal/dataset"
+	"aiperf/internal/dataset/rows"
+	"aiperf/internal/dataset/synth"
+	"aiperf/internal/dataset/weka"
+	"aiperf/internal/rng"
+)
+
+// Agents gathers recorded agents: every trace is a conversation, which starts those of the agents that its own one started.
+type Agents struct {
+	l        *Loader
+	options  weka.Options
+	sessions []weka.Session // of traces first, then of the agents that they start, as the set has them
+	started  []weka.Session
+	parents  []int // conversation of the trace, by started session
+	seen     map[string]string
+	scanned  int
+	longer   int // traces above the limit of their length
+	smallest int // of the longest prompts with their answers, tokens
+	empty    int // requests that cannot be sent
+	dropped  int // agents that nobody starts
+	silent   int // traces without a request of their own
+}
+
+// Agents returns what gathers the traces of the source.
+func (l *loader) Agents() *Agents {
+	a := &Agents{l: l, options: l.Options.Agents, seen: map[string]string{}}
+	a.options.MaxOut, a.options.Models, a.options.BlockTokens = l.Limits.MaxOSL, l.Assignment.Models, l.BlockSize
+	a.options.Take = func(ms float64, in int) bool {
+		switch {
+		case !l.Limits.Inside(&ms):
+			l.set.info.OutsideWindow++
+		case l.Limits.MaxISL > 0 && in > l.Limits.MaxISL:
+			l.set.info.TooLong++
+		default:
+			return true
+		}
+		return false
+	}
+	return a
+}
+
+// AddJSON adds a trace in the schema of Weka. It tells whether there are as many as the user asked for.
+func (a *Agents) AddJSON(where string, text []byte) (enough bool) {
+	r := rows.Parse(where, text, &a.l.faults)
+	if r == nil {
+		return false
+	}
+	t := weka.Read(r)
+	return t != nil && a.add(t, where)
+}
+
+// add adds a trace, unless it is too long for the model.
+func (a *Agents) add(t *weka.Trace, where string) (enough bool) {
+	l := a.l
+	if first, again := a.seen[t.ID]; again {
+		l.faults.Add(where, "id", "%q is there twice, first in %s", t.ID, first)
+		return false
+	}
+	a.seen[t.ID] = where
+	peak := t.Peak(l.Limits.MaxOSL)
+	if a.scanned++; a.scanned == 1 || peak < a.smallest {
+		a.smallest = peak
+	}
+	if l.MaxContext > 0 && peak > l.MaxContext {
+		a.longer++
+		return false
+	}
+	list, dropped := t.Sessions(a.options, &l.faults)
+	a.empty += t.Empty()
+	a.dropped += dropped
+	if len(list) == 0 {
+		a.silent++
+		return false
+	}
+	parent := len(a.sessions)
+	a.sessions = append(a.sessions, list[0])
+	for _, s := range list[1:] {
+		a.started, a.parents = append(a.started, s), append(a.parents, parent)
+	}
+	return l.Entries > 0 && len(a.sessions) >= l.Entries
+}
+
+// Done makes conversations of the traces. name is the source, for messages.
+func (a *Agents) Done(name string) error {
+	l := a.l
+	if l.faults.Count() > 0 {
+		return nil
+	}
+	if len(a.sessions) == 0 && a.longer > 0 {
+		return dataset.Nothing("%s: all %d traces are longer than %s %d tokens; the shortest needs %d", name, a.longer, l.Spell.As("datasets.main.max_context_length"), l.MaxContext, a.smallest)
+	}
+	for _, note := range []struct {
+		n    int
+		what string
+	}{
+		{a.longer, l.Spell.Text("traces are left out: they are longer than {datasets.main.max_context_length}")},
+		{a.silent, "traces are left out: no request of their main agent is left"},
+		{a.dropped, "agents are left out: no request of the main agent comes before them"},
+		{a.empty, "requests are left out: their input has no token"},
+	} {
+		if note.n > 0 {
+			l.Warn("%s: %d %s", name, note.n, note.what)
+		}
+	}
+	roots := len(a.sessions)
+	a.sessions = append(a.sessions, a.started...)
+	l.set.info.Started = len(a.started)
+	for i := range a.sessions {
+		l.add(a.conversation(&a.sessions[i]))
+	}
+	for i, parent := range a.parents {
+		s := &a.started[i]
+		turn := &l.set.conversations[parent].Turns[s.Parent]
+		turn.Branches = append(turn.Branches, conversation.Branch{Conversation: roots + i, Join: s.Join, Before: s.Before})
+	}
+	if len(a.sessions) == 0 {
+		return nil
+	}
+	texts, err := l.sequence()
+	if err != nil {
+		return err
+	}
+	l.set.fill = func(i int, c *conversation.Conversation) { fillAgents(c, &a.sessions[i], texts.Corpus(), l.Root) }
+	return nil
+}
+
+// conversation is a session without its texts. Every request of it is whole in itself.
+func (a *Agents) conversation(s *weka.Session) conversation.Conversation {
+	c := conversation.Conversation{ID: s.ID, Mode: conversation.MessageArrayWithResponses, Turns: make([]conversation.Turn, len(s.Turns))}
+	for k, t := range s.Turns {
+		c.Turns[k] = conversation.Turn{Model: t.Model, MaxTokens: &s.Turns[k].MaxTokens, Timestamp: t.Timestamp, Origin: t.Where,
+			Delay: delay(t.Delay, a.l.DelayRatio, a.l.DelayCap)}
+	}
+	return c
+}
+
+// fillAgents makes the messages of a session.
+func fillAgents(c *conversation.Conversation, s *weka.Session, corpus *synth.Corpus, root *rng.Root) {
+	texts := &traceTexts{corpus: corpus, blocks: synth.NewBlocks(corpus, root, s.Trace, s.Block, nil), block: s.Block}
+	for k, messages := range s.Messages(texts) {
+		c.Turns[k].RawMessages = messages
+	}
+}
+
+// traceTexts makes texts of hash ids, which mean the same all over a trace.
+type traceTexts struct {
+	corpus *synth.Corpus
+	blocks *synth.Blocks
+	block  int
+	tokens []int32
+}
+
+// Text is the text of the blocks, and of a tail that is cut from the corpus where its seed says.
+func (t *traceTexts) Text(ids []int64, tail int, seed string) string {
+	t.tokens = t.blocks.Append(t.tokens[:0], ids, len(ids)*t.block)
+	if tail > 0 {
+		sum := sha256.Sum256([]byte(seed))
+		at := binary.BigEndian.Uint64(sum[:]) % uint64(max(1, t.corpus.Size()-tail))
+		t.tokens = t.corpus.Append(t.tokens, int(at), tail)
+	}
+	return t.corpus.Text(t.tokens)
+}
+
+// traces lists the files of recorded agents: the file itself, or all .json files of a folder.
+func traces(path string) ([]string, error) {
+	if !isFolder(path) {
+		return []string{path}, nil
+	}
+	return members(path, ".json", false)
+}
+
+// readWeka reads recorded agents: files of one trace each, or of one a line.
+func readWeka(l *loader, path string) error {
+	files, err := traces(path)
+	if err != nil {
+		return err
+	}
+	a := l.Agents()
+	l.set.info.FirstHasTime = !l.Options.Agents.Instant
+	for _, file := range files {
+		enough, err := eachValue(file, &l.faults, a.AddJSON)
+		if err != nil {
+			return err
+		}
+		if enough {
+			break
+		}
+	}
+	return a.Done(path)
+}
+
+// eachValue calls f for the JSON value of a file, or for that of every line, until f returns true.
+func eachValue(path string, faults *dataset.Faults, f func(where string, text []byte) bool) (ended bool, err error) {
+	lined := false
+	if err := rows.Read(path, func(l rows.Line) bool { lined = json.Valid(l.Text); return false }); err != nil {
+		return false, err
+	}
+	if lined {
+		err := rows.Read(path, func(l rows.Line) bool { ended = f(l.Where(), l.Text); return !ended })
+		return ended, err
+	}
+	r, err := openInputs(path)
+	if err != nil {
+		return false, err
+	}
+	defer r.Close()
+	var raw json.RawMessage
+	if err := r.Decode(&raw); err != nil {
+		return false, r.broken(path, "", err)
+	}
+	ended = f(path, raw)
+	if t, err := r.Token(); !errors.Is(err, io.EOF) {
+		faults.Add(path, "", "must be one JSON object, %s follows it in line %d", token(t), lineOf(path, r.InputOffset()))
+	}
+	return ended, nil
+}
+
+// isWeka tells whether a file is one trace of recorded agents: an object with requests and the size or scope of their hash ids. It reads no
+// further than that.
+func isWeka(path string) bool {
+	r, err := openInputs(path)
+	if err != nil {
+		return false
+	}
+	defer r.Close()
+	if !r.enter('{') {
+		return false
+	}
+	blocks, list := false, false
+	for r.More() && !(blocks && list) {
+		key, err := r.Token()
+		if err != nil {
+			return false
+		}
+		switch key {
+		case "hash_id_scope", "block_size":
+			blocks = true
+		case "requests":
+			list = true
+			if blocks {
+				return r.enter('[')
+			}
+		}
+		if r.skip() != nil {
+			return false
+		}
+	}
+	return blocks && list
+}
+
+// glanceWeka looks at nothing but that the file is there: what a trace holds is told when it is read.
+func glanceWeka(l *Look, path string) error {
+	files, err := traces(path)
+	if err != nil {
+		return err
+	}
+	l.First, l.Timed, l.Records = path, true, len(files)
+	return nil
+}
+
+// Rescaled says that a recording is not rescaled.
+func (o Options) Rescaled() error {
+	return errors.New(o.Spell.As("datasets.main.synthesis") + ": the data are sent as they were recorded; only traces of rows are rescaled (mooncake_trace, bailian_trace, burst_gpt_trace)")
+}

@@ -1,0 +1,437 @@
+package custom
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"aiperf/internal/conversation"
+	"aiperf/internal/dataset/rows"
+	"aiperf/internal/dataset/table"
+)
+
+// Columnar says what becomes of a trace of columns (baseten_trace).
+type Columnar struct {
+	SessionColumn string   // that names the session of a row, "" = provided_session_id
+	Share         float64  // of the sessions that are taken, 0 = all
+	IdleCap       *float64 // ms, no longer pause in the whole trace; nil = as recorded
+	Speedup       float64  // times and pauses are divided by it; 0 = 1
+	ClosedLoop    bool     // a session's later requests wait for its answers, for as long as its user did
+	Strict        bool     // every row is a session of its own
+	NoHints       bool     // bodies do not tell hash ids
+	FreeLength    bool     // bodies do not ask for the recorded length as the least one
+}
+
+// Names of the columns of a Baseten trace.
+const (
+	basetenTime    = "timestamp_start_unix_ms"
+	basetenSession = "provided_session_id"
+	poorSession    = "poor_man_session_id"
+)
+
+// basetenNeeded must be there; basetenUsed are read where they are.
+var (
+	basetenNeeded = []string{basetenTime, "prompt", "input_tokens", "output_tokens"}
+	basetenUsed   = []string{"duration_e2e_ms", "total_hashes", "block_size"}
+)
+
+// isBaseten tells a Baseten trace by the first bytes of its file.
+func isBaseten(line string) bool {
+	return strings.HasPrefix(line, "PAR1") || strings.HasPrefix(line, "ARROW1")
+}
+
+// tableName is a name that tells the format of a file, as its first bytes do.
+func tableName(path string) (string, error) {
+	head := make([]byte, 6)
+	file, err := rows.Open(path, io.Discard)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	n, err := io.ReadFull(file, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return "", fmt.Errorf("%s: %w", path, err)
+	}
+	switch head = head[:n]; {
+	case bytes.HasPrefix(head, []byte("PAR1")):
+		return path + ".parquet", nil
+	case bytes.HasPrefix(head, []byte("ARROW1")), bytes.HasPrefix(head, []byte("\xff\xff\xff\xff")):
+		return path + ".arrow", nil
+	case n == 0:
+		return "", fmt.Errorf("%s: %w", path, rows.ErrNoRecords)
+	}
+	return "", fmt.Errorf("%s: is neither a Parquet nor an Arrow file, it begins with %q", path, head)
+}
+
+// call is a row of a Baseten trace.
+type call struct {
+	session  string
+	row      int
+	at       float64 // ms
+	service  float64 // ms that the server took
+	delay    *float64
+	prompt   string
+	in, out  int
+	hints    []byte // members of the body, with a comma before each
+	original int    // tokens of the recorded answer
+}
+
+// openColumns opens a table that has the columns that a Baseten trace needs, and tells the one that names sessions, "" = there is none.
+func openColumns(path, chosen string, more ...string) (in table.Reader, session string, err error) {
+	name, err := tableName(path)
+	if err != nil {
+		return nil, "", err
+	}
+	first, err := table.OpenAs(path, name, basetenTime)
+	if err != nil {
+		return nil, "", err
+	}
+	all := first.Columns()
+	_ = first.Close() // it was only looked at
+	var missing []string
+	for _, c := range basetenNeeded {
+		if !slices.Contains(all, c) {
+			missing = append(missing, c)
+		}
+	}
+	if missing != nil {
+		return nil, "", fmt.Errorf("%s: columns %s are missing; the table has %s", path, strings.Join(missing, ", "), strings.Join(all, ", "))
+	}
+	other := poorSession
+	if chosen == "" {
+		chosen = basetenSession
+	}
+	if chosen == poorSession {
+		other = basetenSession
+	}
+	for _, c := range []string{chosen, other} {
+		if slices.Contains(all, c) {
+			session = c
+			break
+		}
+	}
+	columns := slices.Clone(more)
+	if session != "" {
+		columns = append(columns, session)
+	}
+	in, err = table.OpenAs(path, name, slices.DeleteFunc(columns, func(c string) bool { return !slices.Contains(all, c) })...)
+	return in, session, err
+}
+
+// readBaseten reads recorded completions: their prompts are sent as they were.
+func readBaseten(l *loader, path string) error {
+	sampled, err := l.sampleSessions(path)
+	if err != nil {
+		return err
+	}
+	in, column, err := openColumns(path, l.Columnar.SessionColumn, append(slices.Clone(basetenNeeded), basetenUsed...)...)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	var calls []call
+	floored := 0
+	err = eachRow(in, func(n int, row table.Row) {
+		if !sampled.takes(row[column], n) {
+			return
+		}
+		where := fmt.Sprintf("%s: row %d", path, n)
+		c, ok := l.basetenRow(row, column, where, n)
+		if ok {
+			if c.original == 0 {
+				floored++
+			}
+			calls = append(calls, c)
+		}
+	})
+	if err != nil || l.faults.Count() > 0 {
+		return err
+	}
+	if floored > 0 {
+		l.warn("%s: %d rows with an output of 0 tokens ask for 1", path, floored)
+	}
+	l.replayCalls(path, l.basetenTimes(calls, sampled.zero))
+	return nil
+}
+
+// eachRow calls f for every row of a table.
+func eachRow(in table.Reader, f func(n int, row table.Row)) error {
+	for n := 0; ; n++ {
+		row, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		f(n, row)
+	}
+}
+
+// sample is which sessions are taken, and when the whole trace begins.
+type sample struct {
+	zero     float64 // ms
+	all      bool
+	sessions map[string]bool
+	single   map[int]bool // rows without a session
+}
+
+func (s *sample) takes(session any, row int) bool {
+	if s.all {
+		return true
+	}
+	if session == nil {
+		return s.single[row]
+	}
+	return s.sessions[plainText(session)]
+}
+
+// sampleSessions reads the times and sessions of a table, and draws the sessions that are taken, by the order of their first rows.
+func (l *loader) sampleSessions(path string) (*sample, error) {
+	in, column, err := openColumns(path, l.Columnar.SessionColumn, basetenTime)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	s := &sample{zero: math.Inf(1), all: l.Columnar.Share <= 0 || l.Columnar.Share >= 1 || column == "", sessions: map[string]bool{}, single: map[int]bool{}}
+	type start struct {
+		id string
+		at float64
+	}
+	first := map[string]float64{}
+	var single []int
+	err = eachRow(in, func(n int, row table.Row) {
+		at, ok := wholeCell(row[basetenTime])
+		if !ok {
+			return // the row is refused when it is read whole
+		}
+		s.zero = min(s.zero, at)
+		switch id := row[column]; {
+		case s.all:
+		case id == nil:
+			single = append(single, n)
+		default:
+			key := plainText(id)
+			if known, seen := first[key]; !seen || at < known {
+				first[key] = at
+			}
+		}
+	})
+	if err != nil || s.all {
+		return s, err
+	}
+	starts := make([]start, 0, len(first))
+	for id, at := range first {
+		starts = append(starts, start{id, at})
+	}
+	slices.SortFunc(starts, func(a, b start) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.id, b.id)) })
+	draw := l.Root.Stream("dataset.loader.baseten_trace.session_sampling")
+	for _, st := range starts {
+		if draw.Float64() < l.Columnar.Share {
+			s.sessions[st.id] = true
+		}
+	}
+	if len(s.sessions) == 0 && len(starts) > 0 {
+		s.sessions[starts[draw.Below(len(starts))].id] = true
+	}
+	for _, n := range single {
+		if draw.Float64() < l.Columnar.Share {
+			s.single[n] = true
+		}
+	}
+	return s, nil
+}
+
+// plainText is an id as text.
+func plainText(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case int64:
+		return strconv.FormatInt(v, 10)
+	}
+	return fmt.Sprint(v)
+}
+
+// wholeCell reads a whole number that is not negative.
+func wholeCell(v any) (float64, bool) {
+	switch v := v.(type) {
+	case int64:
+		return float64(v), v >= 0
+	case float64:
+		return v, v >= 0 && v == math.Trunc(v)
+	}
+	return 0, false
+}
+
+// basetenRow reads a row; false = it has a fault, or the limits leave it out.
+func (l *loader) basetenRow(row table.Row, column, where string, n int) (call, bool) {
+	c := call{row: n}
+	before := l.faults.Count()
+	number := func(name string) float64 {
+		v, ok := wholeCell(row[name])
+		if !ok {
+			l.faults.Add(where, name, "must be a whole number from 0, got %.40v", row[name])
+		}
+		return v
+	}
+	c.at = number(basetenTime)
+	c.in, c.original = int(number("input_tokens")), int(number("output_tokens"))
+	c.out = max(1, c.original)
+	text, ok := row["prompt"].(string)
+	if !ok {
+		l.faults.Add(where, "prompt", "must be a text, got %.40v", row["prompt"])
+	}
+	c.prompt = text
+	if row["duration_e2e_ms"] != nil {
+		c.service = number("duration_e2e_ms")
+	}
+	if id := row[column]; column != "" && id != nil {
+		c.session = plainText(id)
+	}
+	if !l.Columnar.NoHints {
+		c.hints = l.hints(row, where)
+	}
+	if m := l.Limits.MaxISL; m > 0 && c.in > m {
+		l.set.info.TooLong++
+		return c, false
+	}
+	if m := l.Limits.MaxOSL; m > 0 && c.out > m {
+		c.out = m
+		l.set.info.Capped++
+	}
+	return c, l.faults.Count() == before
+}
+
+// hints are the members of a body that tell a router what the prompt shares with others.
+func (l *loader) hints(row table.Row, where string) []byte {
+	var out []byte
+	if list, ok := row["total_hashes"].([]any); ok && len(list) > 0 {
+		out = append(out, `,"hash_ids":[`...)
+		for i, v := range list {
+			id, ok := v.(int64)
+			if !ok {
+				l.faults.Add(where, fmt.Sprintf("total_hashes[%d]", i), "must be a whole number, got %.40v", v)
+				return nil
+			}
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = strconv.AppendInt(out, id, 10)
+		}
+		out = append(out, ']')
+	}
+	if row["block_size"] != nil {
+		n, ok := wholeCell(row["block_size"])
+		if !ok || n < 1 {
+			l.faults.Add(where, "block_size", "must be a whole number from 1, got %.40v", row["block_size"])
+		}
+		out = strconv.AppendInt(append(out, `,"block_size":`...), int64(n), 10)
+	}
+	return out
+}
+
+// basetenTimes lets time count from the beginning of the trace, leaves out what lies outside the window and shortens pauses.
+func (l *loader) basetenTimes(calls []call, zero float64) []call {
+	kept := calls[:0]
+	speed := cmp.Or(l.Columnar.Speedup, 1)
+	for _, c := range calls {
+		c.at -= zero
+		if l.outside(&c.at) {
+			continue
+		}
+		c.at /= speed
+		c.service /= speed
+		kept = append(kept, c)
+	}
+	slices.SortStableFunc(kept, func(a, b call) int { return cmp.Compare(a.at, b.at) })
+	if !l.Columnar.ClosedLoop {
+		l.capGaps(len(kept), func(i int) *float64 { return &kept[i].at })
+	}
+	return kept
+}
+
+// capGaps shortens the pauses between times in ascending order.
+func (l *loader) capGaps(n int, at func(int) *float64) {
+	limit := l.Columnar.IdleCap
+	if limit == nil || n == 0 {
+		return
+	}
+	old, now := *at(0), *at(0)
+	for i := 1; i < n; i++ {
+		t := at(i)
+		now += min(*t-old, *limit)
+		old, *t = *t, now
+	}
+}
+
+// replayCalls makes conversations of calls, which are in the order of time: those of one session are one, or each is one of its own.
+func (l *loader) replayCalls(path string, calls []call) {
+	places := map[string]int{}
+	l.set.info.FirstHasTime = len(calls) > 0
+	before := map[string]*call{}
+	for i := range calls {
+		c := &calls[i]
+		id := c.session
+		if id == "" {
+			id = l.newID()
+		}
+		if last := before[id]; last != nil && l.Columnar.ClosedLoop {
+			pause := max(0, c.at-last.at-last.service)
+			c.delay = &pause
+		}
+		before[id] = c
+		name := id
+		if l.Columnar.Strict && !l.Columnar.ClosedLoop {
+			name = fmt.Sprintf("%s#%d", id, places[id])
+			places[id]++
+			l.add(conversation.Conversation{ID: name, Turns: []conversation.Turn{l.completion(path, c)}})
+			continue
+		}
+		conv := l.conversation(name, places)
+		conv.Mode = conversation.MessageArrayWithResponses
+		conv.Turns = append(conv.Turns, l.completion(path, c))
+	}
+	if l.Columnar.ClosedLoop {
+		list := l.set.conversations
+		l.capGaps(len(list), func(i int) *float64 { return list[i].Turns[0].Timestamp })
+	}
+}
+
+// completion is the turn of a call.
+func (l *loader) completion(path string, c *call) conversation.Turn {
+	t := conversation.Turn{Parts: conversation.Texts("text", c.prompt), MaxTokens: &c.out, Origin: fmt.Sprintf("%s: row %d", path, c.row)}
+	if c.delay == nil {
+		t.Timestamp = &c.at
+	}
+	t.Delay = delay(c.delay, l.DelayRatio, l.DelayCap)
+	body := []byte{}
+	if !l.Columnar.FreeLength {
+		body = strconv.AppendInt(append(body, `,"min_tokens":`...), int64(c.out), 10)
+	}
+	if body = append(body, c.hints...); len(body) > 0 {
+		body[0] = '{'
+		t.ExtraBody = json.RawMessage(append(body, '}'))
+	}
+	return t
+}
+
+// glanceBaseten counts the rows of the table.
+func glanceBaseten(l *Look, path string) error {
+	in, _, err := openColumns(path, "", basetenTime)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	return eachRow(in, func(n int, row table.Row) {
+		_, timed := wholeCell(row[basetenTime])
+		l.add(fmt.Sprintf("%s: row %d", path, n), glimpse{1, timed})
+	})
+}

@@ -1,0 +1,41 @@
+package custom
+
+import (
+	"aiperf/internal/dataset/rows"
+	"aiperf/internal/dataset/weka"
+)
+
+// tracelabBlock is the number of tokens that a block of a TraceLab recording has: it records lengths of shared prefixes, not blocks.
+const tracelabBlock = 64
+
+// readTraceLab reads recorded agents in the schema of TraceLab: a row a round, rows of one session in any order.
+func readTraceLab(l *loader, path string) error {
+	rounds := weka.NewRounds(&l.faults)
+	l.set.info.FirstHasTime = !l.Options.Agents.Instant
+	timed := l.set.info.FirstHasTime
+	if err := l.rows(path, weka.RoundKeys, rounds.Add); err != nil || l.faults.Count() > 0 {
+		return err
+	}
+	l.set.info.FirstHasTime = timed
+	block := tracelabBlock
+	if l.BlockSize > 0 {
+		block = l.BlockSize
+	}
+	a := l.Agents()
+	unplaced, undated := rounds.Traces(l.Join, block, a.add)
+	if unplaced > 0 {
+		l.Warn("%s: %d agents are traces of their own: no request of the session that started them comes before them", path, unplaced)
+	}
+	if undated > 0 {
+		l.Warn("%s: %d rows without a time are left out", path, undated)
+	}
+	return a.Done(path)
+}
+
+// glanceTraceLab counts the rounds.
+func glanceTraceLab(l *Look, path string) error {
+	return l.rowsOf(path, func(r *rows.Row) (glimpse, bool) {
+		events := r.Raw("timing_events")
+		return glimpse{1, len(events) > 2}, true
+	})
+}

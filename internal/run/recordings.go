@@ -1,0 +1,45 @@
+package run
+
+import (
+	"aiperf/internal/config"
+	"aiperf/internal/dataset/custom"
+	"aiperf/internal/dataset/weka"
+)
+
+// agents is what becomes of recorded agents.
+func agents(b *config.Benchmark, d *config.Dataset) weka.Options {
+	t := &b.Environment.Dataset.Weka
+	o := weka.Options{
+		Detection: weka.Detection{
+			Split: t.SplitAgents, SeamGap: float64(t.SeamMaxGap), SeamOverlap: t.SeamMinOverlap,
+			AuxRequests: t.AuxMaxRequests, AuxRatio: t.AuxRatio, AuxFloor: t.AuxFloor, AuxModel: t.AuxCrossModel,
+			ReductionOut: t.ReductionMaxOut, ReductionRate: t.ReductionRatio, GroupMin: t.GroupMin,
+		},
+		Tools: t.ToolMessages, Instant: d.IgnoreTraceDelays, ThinkTime: d.UseThinkTimeOnly,
+	}
+	if d.TraceIdleGapCap != nil {
+		s := float64(*d.TraceIdleGapCap)
+		o.IdleCap = &s
+	}
+	return o
+}
+
+// joins is how recorded agents find those that they started.
+func joins(b *config.Benchmark) weka.Join {
+	t := &b.Environment.Dataset.TraceLab
+	return weka.Join{Agents: t.SubagentJoin, Codex: t.CodexSubagentJoin, Least: t.MinSpawn}
+}
+
+// columnar is what becomes of a trace of columns.
+func columnar(b *config.Benchmark, d *config.Dataset) custom.Columnar {
+	c := custom.Columnar{
+		SessionColumn: b.Environment.Dataset.BasetenColumn, Share: value(d.SessionSampleRatio), Speedup: value(d.ReplaySpeedup),
+		ClosedLoop: d.OpenLoopReplay != nil && !*d.OpenLoopReplay, Strict: d.OpenLoopStrict,
+		NoHints: d.OmitKVHints, FreeLength: d.ForceMinTokens != nil && !*d.ForceMinTokens,
+	}
+	if d.MaxIdleGapCap != nil {
+		ms := float64(*d.MaxIdleGapCap) * 1000
+		c.IdleCap = &ms
+	}
+	return c
+}
