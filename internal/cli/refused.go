@@ -14,7 +14,6 @@ type refusedCommand struct {
 
 // refusedCommands are listed in help and refused by name.
 var refusedCommands = []refusedCommand{
-	{name: "plot", summary: "draw charts of one or more runs"},
 	{name: "plugins", summary: "list what this build can do, by category"},
 	{name: "service", summary: "a part of a cluster run in a process of its own"},
 	{name: "speed-bench-report", summary: "join SPEED-Bench runs into one table"},

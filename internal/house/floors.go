@@ -16,7 +16,10 @@ var Floors = map[string]int{
 	"internal/run":       4,
 	"internal/reanalyze": 4,
 
+	"internal/plots": 4,
+
 	"internal/assembly": 3,
+	"internal/runfiles": 3,
 
 	"internal/ui":         2,
 	"internal/artifact":   2,

@@ -80,3 +80,15 @@ func NameOf(tag string) string {
 	}
 	return ""
 }
+
+// UnitOf is the unit of a tag; "" if it is none of the usual ones.
+func UnitOf(tag string) string {
+	for _, list := range [][]Field{nvidia, amd} {
+		for _, f := range list {
+			if f.Tag == tag {
+				return f.Unit
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,86 @@
+package draw
+
+import (
+	"fmt"
+
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+
+	"aiperf/internal/chart"
+)
+
+// Sizes of the legend, in points.
+const (
+	legendSize  = 14
+	legendLine  = 24
+	legendMark  = 34
+	legendWords = 300 // the longest name
+	legendLines = 26
+)
+
+// entries are the lines of the legend. A picture of one series needs none: its axis says what it is.
+func (p *painting) entries() []chart.Entry {
+	var list []chart.Entry
+	for i := range p.c.Traces {
+		if t := &p.c.Traces[i]; t.Name != "" && !t.Unlisted {
+			list = append(list, chart.Entry{Name: t.Name, Style: t.Style, Mode: t.Mode})
+		}
+	}
+	list = append(list, p.c.Legend...)
+	if len(list) < 2 {
+		return nil
+	}
+	if more := len(list) - legendLines; more > 0 {
+		list = append(list[:legendLines:legendLines], chart.Entry{Name: fmt.Sprintf("and %d more", more)})
+	}
+	return list
+}
+
+// legendWidth is the room of the legend; 0 = there is none.
+func (p *painting) legendWidth() float64 {
+	most, style := 0.0, lettering(legendSize, p.theme.Text, false, text.XLeft, text.YCenter)
+	for _, e := range p.entries() {
+		most = max(most, 16+legendMark+8+min(legendWords, float64(style.Width(e.Name))))
+	}
+	return most
+}
+
+// legend draws it at the right of the panel.
+func (p *painting) legend() {
+	style := lettering(legendSize, p.theme.Text, false, text.XLeft, text.YCenter)
+	x := vg.Length(p.size.Width - p.legendWidth())
+	for i, e := range p.entries() {
+		y := p.panel.Max.Y - vg.Length(i*legendLine+10)
+		p.sample(&e, vg.Point{X: x, Y: y})
+		p.FillText(style, vg.Point{X: x + legendMark + 8, Y: y}, shorter(style, e.Name))
+	}
+}
+
+// sample draws what a series looks like.
+func (p *painting) sample(e *chart.Entry, at vg.Point) {
+	if e.Color == "" {
+		return
+	}
+	end := vg.Point{X: at.X + legendMark, Y: at.Y}
+	if e.Fill != "" {
+		p.FillPolygon(tint(e.Color, max(e.Filling, 0.15)), []vg.Point{{X: at.X, Y: at.Y - 6}, {X: end.X, Y: at.Y - 6}, {X: end.X, Y: at.Y + 6}, {X: at.X, Y: at.Y + 6}})
+	}
+	if (e.Mode == chart.Lines || e.Mode == chart.LinesMarkers) && e.Width > 0 {
+		p.stroke(e.Color, e.Solid(), e.Width, e.Dash, at, end)
+	}
+	if e.Mode == chart.Markers || e.Mode == chart.LinesMarkers {
+		p.mark(&e.Style, vg.Point{X: at.X + legendMark/2, Y: at.Y}, max(e.Size, 7))
+	}
+}
+
+// shorter is a name cut to its room.
+func shorter(style text.Style, name string) string {
+	if style.Width(name) <= legendWords {
+		return name
+	}
+	letters := []rune(name)
+	for len(letters) > 1 && style.Width(string(letters)+"…") > legendWords {
+		letters = letters[:len(letters)-1]
+	}
+	return string(letters) + "…"
+}

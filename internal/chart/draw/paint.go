@@ -1,0 +1,204 @@
+package draw
+
+import (
+	"math"
+
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	vgdraw "gonum.org/v1/plot/vg/draw"
+
+	"aiperf/internal/chart"
+)
+
+// Sizes of letters, in points.
+const (
+	titleSize    = 22
+	subtitleSize = 14
+	axisSize     = 16
+	tickSize     = 14
+	noteSize     = 13
+)
+
+// painting is a picture while it is made. Places are in points from the left and the bottom.
+type painting struct {
+	vgdraw.Canvas
+	c     *chart.Chart
+	theme *chart.Theme
+	size  Size
+	x     scale
+	y, y2 scale // y2 only with a second axis
+	panel vg.Rectangle
+	taken []vg.Rectangle // where texts at points stand
+}
+
+// paint draws a chart on a canvas.
+func paint(canvas vgdraw.Canvas, c *chart.Chart, theme *chart.Theme, size Size) {
+	p := &painting{Canvas: canvas, c: c, theme: theme, size: size}
+	p.box(vg.Rectangle{Max: vg.Point{X: vg.Length(size.Width), Y: vg.Length(size.Height)}}, theme.Background)
+	p.layout()
+	p.box(p.panel, theme.Panel)
+	p.grid()
+	for i := range c.Traces {
+		p.trace(&c.Traces[i])
+	}
+	for i := range c.Traces {
+		p.labels(&c.Traces[i])
+	}
+	p.frame()
+}
+
+// layout finds the ends of the axes and the place of the panel.
+func (p *painting) layout() {
+	xs, ys, y2s := spans(p.c)
+	p.y = newScale(&p.c.Y, ys, 8)
+	right := 24.0
+	if p.c.Y2 != nil {
+		p.y2 = newScale(p.c.Y2, y2s, 8)
+		right = 40 + p.widest(p.y2.ticks) + axisSize
+	}
+	right += p.legendWidth()
+	left := 44 + p.widest(p.y.ticks) + axisSize
+	top := 28.0 + titleSize
+	if p.c.Subtitle != "" {
+		top += subtitleSize + 8
+	}
+	p.x = newScale(&p.c.X, xs, max(3, int((p.size.Width-left-right)/130)))
+	bottom := 40 + tickSize + axisSize + float64(len(p.c.Notes))*(noteSize+6)
+	if p.slanted() {
+		bottom += 0.7*p.widest(p.x.ticks) - tickSize/2
+	}
+	p.panel = vg.Rectangle{
+		Min: vg.Point{X: vg.Length(left), Y: vg.Length(bottom)},
+		Max: vg.Point{X: vg.Length(p.size.Width - right), Y: vg.Length(p.size.Height - top)},
+	}
+	p.x.from, p.x.to = left, p.size.Width-right
+	p.y.from, p.y.to = bottom, p.size.Height-top
+	p.y2.from, p.y2.to = p.y.from, p.y.to
+}
+
+// slanted tells whether the texts of the x axis need to be turned.
+func (p *painting) slanted() bool {
+	return p.c.X.Ticks != nil && float64(len(p.c.X.Ticks))*(p.widest(p.c.X.Ticks)+14) > 0.6*p.size.Width
+}
+
+// widest is the width of the longest text of ticks, in points.
+func (p *painting) widest(ticks []chart.Tick) float64 {
+	most, style := 0.0, lettering(tickSize, p.theme.Text, false, text.XLeft, text.YBottom)
+	for _, t := range ticks {
+		most = max(most, float64(style.Width(t.Text)))
+	}
+	return most
+}
+
+func (p *painting) box(r vg.Rectangle, hue string) {
+	p.FillPolygon(tint(hue, 1), []vg.Point{r.Min, {X: r.Max.X, Y: r.Min.Y}, r.Max, {X: r.Min.X, Y: r.Max.Y}})
+}
+
+func (p *painting) stroke(hue string, opacity, width float64, dash string, line ...vg.Point) {
+	style := vgdraw.LineStyle{Color: tint(hue, opacity), Width: vg.Length(width)}
+	switch w := vg.Length(width); dash {
+	case "dash":
+		style.Dashes = []vg.Length{5 * w, 2.5 * w}
+	case "dot":
+		style.Dashes = []vg.Length{1.2 * w, 2 * w}
+	}
+	p.StrokeLines(style, line)
+}
+
+// grid draws the lines of the ticks below everything else.
+func (p *painting) grid() {
+	for _, t := range p.visible(&p.x) {
+		at := vg.Length(p.x.at(t.At))
+		p.stroke(p.theme.Grid, 0.6, 1, "", vg.Point{X: at, Y: p.panel.Min.Y}, vg.Point{X: at, Y: p.panel.Max.Y})
+	}
+	for _, t := range p.visible(&p.y) {
+		at := vg.Length(p.y.at(t.At))
+		p.stroke(p.theme.Grid, 0.6, 1, "", vg.Point{X: p.panel.Min.X, Y: at}, vg.Point{X: p.panel.Max.X, Y: at})
+	}
+}
+
+// visible are the ticks within the panel.
+func (p *painting) visible(s *scale) []chart.Tick {
+	var list []chart.Tick
+	for _, t := range s.ticks {
+		if at := s.at(t.At); at >= min(s.from, s.to)-0.5 && at <= max(s.from, s.to)+0.5 {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// frame draws the axes, their texts, the title, the legend and the notes.
+func (p *painting) frame() {
+	lower, upper := p.panel.Min, p.panel.Max
+	p.stroke(p.theme.Muted, 1, 1.2, "", lower, vg.Point{X: upper.X, Y: lower.Y})
+	p.stroke(p.theme.Muted, 1, 1.2, "", lower, vg.Point{X: lower.X, Y: upper.Y})
+	below := lettering(tickSize, p.theme.Text, false, text.XCenter, text.YTop)
+	if p.slanted() {
+		below.XAlign, below.YAlign, below.Rotation = text.XRight, text.YCenter, math.Pi/4
+	}
+	for _, t := range p.fitting(below) {
+		p.FillText(below, vg.Point{X: vg.Length(p.x.at(t.At)), Y: lower.Y - 8}, t.Text)
+	}
+	for _, t := range p.visible(&p.y) {
+		p.FillText(lettering(tickSize, p.theme.Text, false, text.XRight, text.YCenter), vg.Point{X: lower.X - 8, Y: vg.Length(p.y.at(t.At))}, t.Text)
+	}
+	middle := vg.Length((p.y.from + p.y.to) / 2)
+	side := lettering(axisSize, p.theme.Text, false, text.XCenter, text.YTop)
+	side.Rotation = math.Pi / 2
+	p.FillText(side, vg.Point{X: 16, Y: middle}, p.c.Y.Title)
+	if p.c.Y2 != nil {
+		p.stroke(p.theme.Muted, 1, 1.2, "", vg.Point{X: upper.X, Y: lower.Y}, upper)
+		for _, t := range p.visible(&p.y2) {
+			p.FillText(lettering(tickSize, p.theme.Text, false, text.XLeft, text.YCenter), vg.Point{X: upper.X + 8, Y: vg.Length(p.y2.at(t.At))}, t.Text)
+		}
+		p.FillText(side, vg.Point{X: upper.X + vg.Length(18+p.widest(p.y2.ticks)), Y: middle}, p.c.Y2.Title)
+	}
+	p.texts()
+	p.legend()
+}
+
+// fitting are the ticks of the x axis whose texts do not touch.
+func (p *painting) fitting(style text.Style) []chart.Tick {
+	all := p.visible(&p.x)
+	if p.slanted() {
+		every := 1 + int(float64(len(all))*(tickSize+8)/(p.x.to-p.x.from))
+		var some []chart.Tick
+		for i := 0; i < len(all); i += every {
+			some = append(some, all[i])
+		}
+		return some
+	}
+	var some []chart.Tick
+	last := math.Inf(-1)
+	for _, t := range all {
+		half := float64(style.Width(t.Text)) / 2
+		if at := p.x.at(t.At); at-half > last+10 {
+			some, last = append(some, t), at+half
+		}
+	}
+	return some
+}
+
+// texts draws the titles and the notes.
+func (p *painting) texts() {
+	y := vg.Length(p.size.Height - 18)
+	p.FillText(p.within(lettering(titleSize, p.theme.Text, true, text.XLeft, text.YTop), p.c.Title), vg.Point{X: p.panel.Min.X, Y: y}, p.c.Title)
+	if p.c.Subtitle != "" {
+		p.FillText(lettering(subtitleSize, p.theme.Muted, false, text.XLeft, text.YTop), vg.Point{X: p.panel.Min.X, Y: y - titleSize - 8}, p.c.Subtitle)
+	}
+	notes := vg.Length(len(p.c.Notes)) * (noteSize + 6)
+	p.FillText(lettering(axisSize, p.theme.Text, false, text.XCenter, text.YBottom), vg.Point{X: vg.Length((p.x.from + p.x.to) / 2), Y: 12 + notes}, p.c.X.Title)
+	for i, note := range p.c.Notes {
+		p.FillText(lettering(noteSize, p.theme.Muted, false, text.XLeft, text.YBottom), vg.Point{X: p.panel.Min.X, Y: 8 + vg.Length(len(p.c.Notes)-1-i)*(noteSize+6)}, note)
+	}
+}
+
+// within makes the letters of a long title smaller.
+func (p *painting) within(style text.Style, words string) text.Style {
+	room := vg.Length(p.size.Width) - p.panel.Min.X - 24
+	if w := style.Width(words); w > room {
+		style.Font.Size *= room / w
+	}
+	return style
+}

@@ -1,0 +1,295 @@
+package draw
+
+import (
+	"math"
+
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	vgdraw "gonum.org/v1/plot/vg/draw"
+
+	"aiperf/internal/chart"
+)
+
+// trace draws the fill, the lines, the error bars and the markers of a trace.
+func (p *painting) trace(t *chart.Trace) {
+	y := &p.y
+	if t.Second {
+		y = &p.y2
+	}
+	switch {
+	case t.Kind == chart.Bar:
+		p.bars(t, y)
+		return
+	case t.Cell != chart.Cell{}:
+		p.cells(t, y)
+		return
+	}
+	for _, run := range p.runs(t, y) {
+		p.fill(t, y, run)
+		if t.Mode != chart.Markers && t.Width > 0 {
+			if t.Halo {
+				p.StrokeLines(vgdraw.LineStyle{Color: tint(t.Color, 0.12), Width: vg.Length(t.Width + 5)}, p.clipped(run)...)
+			}
+			for _, line := range p.clipped(run) {
+				p.stroke(t.Color, t.Solid(), t.Width, t.Dash, line...)
+			}
+		}
+	}
+	p.errors(t, y)
+	if t.Mode == chart.Markers || t.Mode == chart.LinesMarkers {
+		p.marks(t, y)
+	}
+}
+
+// clipped cuts a line at the panel.
+func (p *painting) clipped(line []vg.Point) [][]vg.Point {
+	return (&vgdraw.Canvas{Canvas: p.Canvas.Canvas, Rectangle: p.panel}).ClipLinesXY(line)
+}
+
+// runs are the stretches of a trace without gaps, as places.
+func (p *painting) runs(t *chart.Trace, y *scale) (list [][]vg.Point) {
+	if t.Mode == chart.Markers && t.Fill == "" {
+		return nil
+	}
+	var run []vg.Point
+	end := func() {
+		if len(run) > 0 {
+			list = append(list, thinned(run))
+		}
+		run = nil
+	}
+	for i := range t.X {
+		if !p.x.shows(t.X[i]) || !y.shows(t.Y[i]) {
+			end()
+			continue
+		}
+		at := vg.Point{X: vg.Length(p.x.at(t.X[i])), Y: vg.Length(y.at(t.Y[i]))}
+		if t.Shape == "hv" && len(run) > 0 {
+			run = append(run, vg.Point{X: at.X, Y: run[len(run)-1].Y})
+		}
+		run = append(run, at)
+	}
+	end()
+	if t.Shape == "spline" {
+		for i := range list {
+			list[i] = smooth(list[i])
+		}
+	}
+	return list
+}
+
+// thinned keeps of points that share a third of a point of x, in order, the first, the lowest, the highest and the last: the same picture of
+// fewer strokes.
+func thinned(line []vg.Point) []vg.Point {
+	if len(line) < 5000 {
+		return line
+	}
+	for i := 1; i < len(line); i++ {
+		if line[i].X < line[i-1].X {
+			return line // no function of x
+		}
+	}
+	var out []vg.Point
+	for i := 0; i < len(line); {
+		low, high, j := i, i, i
+		for ; j < len(line) && math.Floor(float64(line[j].X)*3) == math.Floor(float64(line[i].X)*3); j++ {
+			if line[j].Y < line[low].Y {
+				low = j
+			}
+			if line[j].Y > line[high].Y {
+				high = j
+			}
+		}
+		last := -1
+		for _, k := range []int{i, min(low, high), max(low, high), j - 1} {
+			if k > last {
+				out, last = append(out, line[k]), k
+			}
+		}
+		i = j
+	}
+	return out
+}
+
+// smooth puts points of a Catmull-Rom curve between those of a line.
+func smooth(line []vg.Point) []vg.Point {
+	if len(line) < 3 || len(line) > 1000 {
+		return line
+	}
+	at := func(i int) vg.Point { return line[min(max(i, 0), len(line)-1)] }
+	var out []vg.Point
+	for i := 0; i+1 < len(line); i++ {
+		a, b, c, d := at(i-1), at(i), at(i+1), at(i+2)
+		for k := range 8 {
+			u := vg.Length(k) / 8
+			mix := func(a, b, c, d vg.Length) vg.Length {
+				return 0.5 * (2*b + (c-a)*u + (2*a-5*b+4*c-d)*u*u + (3*b-a-3*c+d)*u*u*u)
+			}
+			out = append(out, vg.Point{X: mix(a.X, b.X, c.X, d.X), Y: mix(a.Y, b.Y, c.Y, d.Y)})
+		}
+	}
+	return append(out, line[len(line)-1])
+}
+
+// fill paints what a trace encloses.
+func (p *painting) fill(t *chart.Trace, y *scale, run []vg.Point) {
+	shape := run
+	switch {
+	case t.Fill == "" || len(run) < 2:
+		return
+	case t.Fill == chart.ToZero || t.Fill == chart.ToNext:
+		ground := vg.Length(y.from)
+		if y.Kind() != chart.Log && y.lo < 0 {
+			ground = vg.Length(y.at(min(max(0, y.lo), y.hi)))
+		}
+		shape = append([]vg.Point{{X: run[0].X, Y: ground}}, run...)
+		shape = append(shape, vg.Point{X: run[len(run)-1].X, Y: ground})
+	}
+	inside := vgdraw.Canvas{Canvas: p.Canvas.Canvas, Rectangle: p.panel}
+	p.FillPolygon(tint(t.Color, t.Filling), inside.ClipPolygonXY(shape))
+}
+
+// errors draws the error bars of a trace.
+func (p *painting) errors(t *chart.Trace, y *scale) {
+	bar := func(a, b vg.Point, dx, dy vg.Length) {
+		p.stroke(t.Color, 0.9, 1.5, "", a, b)
+		for _, end := range []vg.Point{a, b} {
+			p.stroke(t.Color, 0.9, 1.5, "", vg.Point{X: end.X - dx, Y: end.Y - dy}, vg.Point{X: end.X + dx, Y: end.Y + dy})
+		}
+	}
+	for i := range t.X {
+		if !p.x.shows(t.X[i]) || !y.shows(t.Y[i]) {
+			continue
+		}
+		x0, y0 := vg.Length(p.x.at(t.X[i])), vg.Length(y.at(t.Y[i]))
+		if i < len(t.ErrorY) && t.ErrorY[i] > 0 {
+			bar(vg.Point{X: x0, Y: p.held(y, t.Y[i]-t.ErrorY[i])}, vg.Point{X: x0, Y: p.held(y, t.Y[i]+t.ErrorY[i])}, 5, 0)
+		}
+		if i < len(t.ErrorX) && t.ErrorX[i] > 0 {
+			bar(vg.Point{X: p.held(&p.x, t.X[i]-t.ErrorX[i]), Y: y0}, vg.Point{X: p.held(&p.x, t.X[i]+t.ErrorX[i]), Y: y0}, 0, 5)
+		}
+	}
+}
+
+// held is the place of a value, at the end of the axis where it lies beyond.
+func (p *painting) held(s *scale, v float64) vg.Length {
+	return vg.Length(s.at(min(max(v, s.lo), s.hi)))
+}
+
+// marks draws the markers; of those on one spot only the first ones that still change it.
+func (p *painting) marks(t *chart.Trace, y *scale) {
+	type spot struct{ x, y int }
+	seen := map[spot]int{}
+	size := t.Size
+	if size == 0 {
+		size = 8
+	}
+	for i := range t.X {
+		if !p.x.shows(t.X[i]) || !y.shows(t.Y[i]) {
+			continue
+		}
+		at := vg.Point{X: vg.Length(p.x.at(t.X[i])), Y: vg.Length(y.at(t.Y[i]))}
+		k := spot{int(at.X * 2), int(at.Y * 2)}
+		if seen[k]++; seen[k] > 4 || at.X < p.panel.Min.X-1 || at.X > p.panel.Max.X+1 || at.Y < p.panel.Min.Y-1 || at.Y > p.panel.Max.Y+1 {
+			continue
+		}
+		if t.Halo {
+			p.mark(&chart.Style{Color: t.Color, Opacity: 0.15}, at, size+6)
+		}
+		p.mark(&t.Style, at, size)
+	}
+}
+
+// mark draws one marker.
+func (p *painting) mark(s *chart.Style, at vg.Point, size float64) {
+	c, r := tint(s.Color, s.Solid()), vg.Length(size/2)
+	switch s.Symbol {
+	case "square":
+		p.FillPolygon(c, []vg.Point{{X: at.X - r, Y: at.Y - r}, {X: at.X + r, Y: at.Y - r}, {X: at.X + r, Y: at.Y + r}, {X: at.X - r, Y: at.Y + r}})
+	case "diamond":
+		d := r * 1.35
+		p.FillPolygon(c, []vg.Point{{X: at.X - d, Y: at.Y}, {X: at.X, Y: at.Y - d}, {X: at.X + d, Y: at.Y}, {X: at.X, Y: at.Y + d}})
+	case "triangle":
+		d := r * 1.25
+		p.FillPolygon(c, []vg.Point{{X: at.X - d, Y: at.Y - d*0.8}, {X: at.X + d, Y: at.Y - d*0.8}, {X: at.X, Y: at.Y + d*1.1}})
+	case "cross":
+		p.stroke(s.Color, s.Solid(), 2.5, "", vg.Point{X: at.X - r, Y: at.Y - r}, vg.Point{X: at.X + r, Y: at.Y + r})
+		p.stroke(s.Color, s.Solid(), 2.5, "", vg.Point{X: at.X - r, Y: at.Y + r}, vg.Point{X: at.X + r, Y: at.Y - r})
+	default:
+		p.DrawGlyphNoClip(vgdraw.GlyphStyle{Color: c, Radius: r, Shape: vgdraw.CircleGlyph{}}, at)
+	}
+}
+
+// bars draws a bar from zero to each value. A bar is as wide as the least distance of two, less a gap.
+func (p *painting) bars(t *chart.Trace, y *scale) {
+	least := math.Inf(1)
+	for i := 1; i < len(t.X); i++ {
+		least = min(least, math.Abs(p.x.at(t.X[i])-p.x.at(t.X[i-1])))
+	}
+	half := min(0.4*least, 60)
+	ground := float64(p.held(y, 0))
+	if y.Kind() == chart.Log {
+		ground = y.from
+	}
+	for i := range t.X {
+		if p.x.shows(t.X[i]) && y.shows(t.Y[i]) {
+			at := p.x.at(t.X[i])
+			p.FillPolygon(tint(t.Color, t.Solid()), rectangle(at-half, ground, at+half, y.at(t.Y[i])))
+		}
+	}
+	p.errors(t, y)
+}
+
+// cells draws a heat map.
+func (p *painting) cells(t *chart.Trace, y *scale) {
+	for i := range t.X {
+		w, h := t.Cell.Width/2, t.Cell.Height/2
+		p.FillPolygon(tint(t.Color, 0.08+0.92*t.Shade[i]), rectangle(p.x.at(t.X[i]-w), y.at(t.Y[i]-h), p.x.at(t.X[i]+w), y.at(t.Y[i]+h)))
+	}
+}
+
+func rectangle(x0, y0, x1, y1 float64) []vg.Point {
+	a, b, c, d := vg.Length(x0), vg.Length(y0), vg.Length(x1), vg.Length(y1)
+	return []vg.Point{{X: a, Y: b}, {X: c, Y: b}, {X: c, Y: d}, {X: a, Y: d}}
+}
+
+// labels writes the texts at the points, beside what stands there already: above, below, right or left of the point, else not at all.
+func (p *painting) labels(t *chart.Trace) {
+	if t.Text == nil {
+		return
+	}
+	y := &p.y
+	if t.Second {
+		y = &p.y2
+	}
+	style := lettering(tickSize, p.theme.Text, false, text.XCenter, text.YCenter)
+	for i, words := range t.Text {
+		if words == "" || !p.x.shows(t.X[i]) || !y.shows(t.Y[i]) {
+			continue
+		}
+		at := vg.Point{X: vg.Length(p.x.at(t.X[i])), Y: vg.Length(y.at(t.Y[i]))}
+		w, h, away := style.Width(words), vg.Length(tickSize), vg.Length(t.Size/2+10)
+		if (t.Cell != chart.Cell{}) {
+			away = -h / 2
+		}
+		for _, shift := range []vg.Point{{Y: away + h/4}, {Y: -away - h/4}, {X: away + w/2}, {X: -away - w/2}} {
+			to := at.Add(shift)
+			room := vg.Rectangle{Min: vg.Point{X: to.X - w/2, Y: to.Y - h/2}, Max: vg.Point{X: to.X + w/2, Y: to.Y + h/2}}
+			if p.free(room) {
+				p.taken = append(p.taken, room)
+				p.FillText(style, to, words)
+				break
+			}
+		}
+	}
+}
+
+// free tells whether no text stands in a place.
+func (p *painting) free(r vg.Rectangle) bool {
+	for _, o := range p.taken {
+		if r.Min.X < o.Max.X && o.Min.X < r.Max.X && r.Min.Y < o.Max.Y && o.Min.Y < r.Max.Y {
+			return false
+		}
+	}
+	return r.Min.X > 0 && r.Min.Y > 0
+}

@@ -1,0 +1,216 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"aiperf/internal/artifact"
+	"aiperf/internal/chart"
+	"aiperf/internal/infile"
+	"aiperf/internal/plots"
+	"aiperf/internal/setting"
+)
+
+// plotTable is the flags of plot.
+func plotTable() *setting.Table {
+	return setting.NewTable([]setting.Row{
+		{Flags: []string{"--paths"}, Not: nil, Kind: setting.Path, Folder: true, List: true, Whole: true, Default: "./artifacts", Help: "directories of runs, or above them; words without a flag are taken as well"},
+		{Flags: []string{"--empty-paths"}, Kind: setting.Bool, Help: "take no directory but those named by words"},
+		{Flags: []string{"--output"}, Kind: setting.Path, Folder: true, Default: "<first path>/plots", Help: "directory of the images; it is made"},
+		{Flags: []string{"--theme"}, Kind: setting.Enum, Choices: []string{"light", "dark"}, Default: "light", Help: "colours"},
+		{Flags: []string{"--config"}, Kind: setting.Path, Default: "~/.aiperf/plot_config.yaml, else the shipped settings", Help: "which plots to draw, and how"},
+		{Flags: []string{"--write-config"}, Kind: setting.Path, Help: "write the shipped settings to this file, to be edited, and end"},
+		{Flags: []string{"--format"}, Kind: setting.Enum, Choices: []string{plots.PNG, plots.SVG}, Default: plots.PNG, List: true, Help: "formats of the images"},
+		{Flags: []string{"--size"}, Kind: setting.Enum, Choices: []string{"small", "medium", "large"}, Default: "large", Help: "size of PNG images: 800x400, 1600x800, 2400x1200 pixels"},
+		{Flags: []string{"--dump-charts"}, Kind: setting.Path, Help: "also write what the images show, as JSON"},
+		{Flags: []string{"--verbose"}, Not: []string{"--no-verbose"}, Kind: setting.Bool, Help: "show the log on standard error as well"},
+		{Flags: []string{"--dashboard"}, Not: []string{"--no-dashboard"}, Kind: setting.Bool, NotBuilt: true, Help: "serve interactive charts instead of writing images"},
+		{Flags: []string{"--host"}, Kind: setting.Text, Default: "127.0.0.1", NotBuilt: true, Help: "address of the dashboard"},
+		{Flags: []string{"--port"}, Kind: setting.Int, Bounds: ">= 1, <= 65535", Default: "8050", NotBuilt: true, Help: "port of the dashboard"},
+		{Flags: []string{"--mlflow-upload"}, Not: []string{"--no-mlflow-upload"}, Kind: setting.Bool, NotBuilt: true, Help: "upload the images to an MLflow run"},
+		{Flags: []string{"--mlflow-tracking-uri"}, Kind: setting.Text, NotBuilt: true, Help: "MLflow server"},
+		{Flags: []string{"--mlflow-run-id"}, Kind: setting.Text, NotBuilt: true, Help: "MLflow run"},
+	})
+}
+
+const plotLong = "Draws charts of finished runs as images, without a browser: of one run over its requests and its time, of several runs one point a run. " +
+	"A run is a directory with profile_export.jsonl and profile_export_aiperf.json; directories above runs stand for all runs below them.\n\n" +
+	"A plot whose data are missing is left out with a warning. The settings file says which plots there are (aiperf plot --write-config FILE gives one to edit)."
+
+// plotCommand draws charts.
+func (p *Program) plotCommand() *cobra.Command {
+	return p.command(tableCommand{
+		use: "plot [RUN-DIR…]", short: "draw charts of one or more runs", long: plotLong, table: plotTable, bare: cobra.ShellCompDirectiveFilterDirs, words: true,
+		run: func(cmd *cobra.Command, set *setting.CommandLine, _ []string) error {
+			for _, row := range plotTable().Rows {
+				if row.NotBuilt && set.Has(row.Name()) && (row.Kind != setting.Bool || set.True(row.Name(), false)) {
+					return fmt.Errorf("%s: not built yet", set.Spelled(row.Name()))
+				}
+			}
+			if path := set.Text("--write-config", ""); path != "" {
+				return p.writePlotConfig(path)
+			}
+			o := plotting{
+				paths: set.Words, theme: set.Text("--theme", "light"), size: set.Text("--size", "large"), formats: set.Texts("--format"), dump: set.Text("--dump-charts", ""),
+				output: set.Text("--output", ""), verbose: set.True("--verbose", false),
+			}
+			if !set.True("--empty-paths", false) {
+				o.paths = append(o.paths, set.Texts("--paths")...)
+			}
+			if len(o.paths) == 0 {
+				o.paths = []string{"artifacts"}
+			}
+			var err error
+			if o.config, err = p.plotConfig(set.Text("--config", "")); err != nil {
+				return err
+			}
+			return p.plot(cmd.Context(), &o)
+		},
+	})
+}
+
+// plotting is one call of plot.
+type plotting struct {
+	paths       []string
+	config      *plots.Config
+	presets     []string // in place of the defaults; nil = those
+	theme, size string
+	formats     []string
+	output      string // "" = plots/ below the first path
+	dump        string
+	verbose     bool
+}
+
+// homePlotConfig is the settings file of a user, below the home directory.
+var homePlotConfig = filepath.Join(".aiperf", "plot_config.yaml")
+
+// plotConfig reads the settings: a file that is named, that of the user, the shipped ones.
+func (p *Program) plotConfig(path string) (*plots.Config, error) {
+	if path != "" {
+		text, err := infile.ReadAll(path, 16<<20)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("--config %s: there is no such file", path)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("--config: %w", err)
+		}
+		fmt.Fprintf(p.Out, "Using config: %s\n", path)
+		return plots.ParseConfig(text, path)
+	}
+	if home := lookup(p.Environ, "HOME"); home != "" {
+		path := filepath.Join(home, homePlotConfig)
+		text, err := os.ReadFile(path)
+		switch {
+		case err == nil:
+			fmt.Fprintf(p.Out, "Using config: %s\n", path)
+			return plots.ParseConfig(text, path)
+		case !errors.Is(err, fs.ErrNotExist):
+			p.warnf("%v: using the shipped settings", err)
+		}
+	}
+	fmt.Fprintln(p.Out, "Using config: the shipped settings (aiperf plot --write-config FILE writes a copy to edit)")
+	return plots.ParseConfig(plots.Default, "the shipped settings")
+}
+
+// writePlotConfig writes the shipped settings to a new file.
+func (p *Program) writePlotConfig(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return fmt.Errorf("--write-config: %w", err)
+	}
+	_, err = f.Write(plots.Default)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("--write-config: %w", err)
+	}
+	fmt.Fprintf(p.Out, "Settings written to %s\n", path)
+	return nil
+}
+
+// plot draws and writes.
+func (p *Program) plot(ctx context.Context, o *plotting) error {
+	if o.output == "" {
+		o.output = filepath.Join(o.paths[0], "plots")
+	}
+	if len(o.formats) == 0 {
+		o.formats = []string{plots.PNG}
+	}
+	for _, path := range o.paths {
+		if info, err := os.Stat(path); err != nil || !info.IsDir() {
+			return fmt.Errorf("%s: there is no such directory", path)
+		}
+	}
+	if err := os.MkdirAll(o.output, 0o777); err != nil {
+		return fmt.Errorf("--output: %w", err)
+	}
+	log, logPath, err := p.plotLog(o)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	sink := io.Writer(log)
+	if o.verbose {
+		sink = io.MultiWriter(log, p.Err)
+	}
+	logger := slog.New(slog.NewTextHandler(sink, nil))
+	warn := func(format string, args ...any) {
+		p.warnf(format, args...)
+		logger.Warn(fmt.Sprintf(format, args...))
+	}
+	set, err := plots.Make(plots.Options{Paths: o.paths, Config: o.config, Theme: o.theme, Presets: o.presets, Warn: warn, Log: logger})
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err == nil {
+		err = set.Write(o.output, o.theme, o.size, o.formats)
+	}
+	if err == nil && o.dump != "" {
+		err = dumpCharts(o.dump, set.Charts, "."+o.formats[0])
+	}
+	if err != nil {
+		logger.Error(err.Error())
+		return err
+	}
+	fmt.Fprintf(p.Out, "\nSaved %s to: %s\nLogs: %s\n", plots.Count(len(set.Charts)), o.output, logPath)
+	if len(set.Charts) == 0 {
+		return errors.New("no plot could be drawn")
+	}
+	return nil
+}
+
+// dumpCharts writes what the images show.
+func dumpCharts(path string, charts []*chart.Chart, ending string) error {
+	text, err := chart.Dump(charts, ending)
+	if err == nil {
+		err = artifact.WriteFile(path, text)
+	}
+	if err != nil {
+		return fmt.Errorf("--dump-charts: %w", err)
+	}
+	return nil
+}
+
+// plotLog opens the log beside the images, or below the home directory where that is not writable.
+func (p *Program) plotLog(o *plotting) (*os.File, string, error) {
+	places := []string{filepath.Join(o.output, "aiperf_plot.log")}
+	if home := lookup(p.Environ, "HOME"); home != "" {
+		places = append(places, filepath.Join(home, ".aiperf", "plot.log"))
+	}
+	var errs []error
+	for _, path := range slices.Compact(places) {
+		f, err := os.Create(path)
+		if err == nil {
+			return f, path, nil
+		}
+		errs = append(errs, err)
+	}
+	return nil, "", fmt.Errorf("--output: %w", errors.Join(errs...))
+}

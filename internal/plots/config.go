@@ -1,0 +1,124 @@
+// Package plots makes charts of finished runs: which ones a settings file asks for, what each shows, and what is missing.
+package plots
+
+import (
+	_ "embed"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"aiperf/internal/suggest"
+)
+
+// Default is the shipped settings file, with comments for who copies it.
+//
+//go:embed default.yaml
+var Default []byte
+
+// Config is a settings file.
+type Config struct {
+	File     string // for messages
+	Multi    Section
+	Single   Section
+	Sampling Sampling
+	Classes  *Classes // nil = runs are not classified
+}
+
+// Section is the presets of a mode, and which of them are drawn.
+type Section struct {
+	mode     string // multi_run, single_run
+	Defaults []string
+	plots    map[string]yaml.Node
+}
+
+// Sampling says how points of server metrics are thinned.
+type Sampling struct {
+	Enabled bool    `yaml:"enabled"`
+	Seconds float64 `yaml:"window_size_seconds"`
+	Method  string  `yaml:"aggregation_method"` // mean, max, min, median
+}
+
+// ParseConfig reads a settings file. What is only defined is not looked into; what is listed must be right.
+func ParseConfig(text []byte, file string) (*Config, error) {
+	c := &Config{File: file, Sampling: Sampling{Enabled: true, Seconds: 5, Method: "mean"}}
+	var top yaml.Node
+	if err := yaml.Unmarshal(text, &top); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	if top.Kind != yaml.DocumentNode || top.Content[0].Kind != yaml.MappingNode {
+		return nil, fmt.Errorf("%s: a mapping with the key visualization is needed", file)
+	}
+	var in struct {
+		Visualization *struct {
+			MultiDefaults  []string              `yaml:"multi_run_defaults"`
+			SingleDefaults []string              `yaml:"single_run_defaults"`
+			Multi          map[string]yaml.Node `yaml:"multi_run_plots"`
+			Single         map[string]yaml.Node `yaml:"single_run_plots"`
+		} `yaml:"visualization"`
+		Settings struct {
+			Sampling *yaml.Node `yaml:"server_metrics_downsampling"`
+		} `yaml:"settings"`
+		Classes *Classes `yaml:"experiment_classification"`
+	}
+	if err := top.Decode(&in); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	if in.Visualization == nil {
+		return nil, fmt.Errorf("%s: a mapping with the key visualization is needed", file)
+	}
+	c.Multi = Section{"multi_run", in.Visualization.MultiDefaults, in.Visualization.Multi}
+	c.Single = Section{"single_run", in.Visualization.SingleDefaults, in.Visualization.Single}
+	if in.Settings.Sampling != nil {
+		if err := in.Settings.Sampling.Decode(&c.Sampling); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	if s := c.Sampling; !(s.Seconds > 0) || !slices.Contains([]string{"mean", "max", "min", "median"}, s.Method) {
+		return nil, fmt.Errorf("%s: server_metrics_downsampling: window_size_seconds %g, aggregation_method %q: needed are a number above 0 and mean, max, min or median", file, s.Seconds, s.Method)
+	}
+	if c.Classes = in.Classes; c.Classes != nil {
+		if err := c.Classes.check(); err != nil {
+			return nil, fmt.Errorf("%s: experiment_classification: %w", file, err)
+		}
+	}
+	return c, nil
+}
+
+// Listed are the presets that a section draws, in its order.
+func (c *Config) Listed(s *Section) ([]*Preset, error) {
+	var list []*Preset
+	for _, name := range s.Defaults {
+		p, err := c.Preset(s, name)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, p)
+	}
+	return list, nil
+}
+
+// Preset is a preset of a section by its name.
+func (c *Config) Preset(s *Section, name string) (*Preset, error) {
+	node, ok := s.plots[name]
+	if !ok {
+		near := ""
+		if n := suggest.Name(name, slices.Collect(maps.Keys(s.plots))); n != "" {
+			near = "; did you mean " + n + "?"
+		}
+		return nil, fmt.Errorf("%s: %s_defaults lists %s, which %s_plots does not define%s", c.File, s.mode, name, s.mode, near)
+	}
+	p, err := parsePreset(name, &node, s.mode == "multi_run")
+	if err != nil {
+		return nil, fmt.Errorf("Config validation failed for %s plot '%s'. Check the configuration file at %s: %w", s.mode, name, c.File, err) //nolint:staticcheck // the contract's sentence
+	}
+	return p, nil
+}
+
+// Names are the presets of a section, sorted.
+func (s *Section) Names() []string { return slices.Sorted(maps.Keys(s.plots)) }
+
+// fold is a metric's name as the user wrote it, for lists.
+func fold(names []string) string { return strings.Join(names, ", ") }

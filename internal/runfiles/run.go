@@ -1,0 +1,128 @@
+// Package runfiles reads the directories of finished runs, of this program and of the Python tool: summary, records, time slices, GPU samples,
+// server metrics. A part is read when it is first asked for.
+package runfiles
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// Names of files of a run. Each may be compressed, with packed at the end of its name.
+const (
+	summaryFile = "profile_export_aiperf.json"
+	recordsFile = "profile_export.jsonl"
+	slicesFile  = "profile_export_aiperf_timeslices.csv"
+	gpuFile     = "gpu_telemetry_export.jsonl"
+	serverLines = "server_metrics_export.jsonl"
+	serverFile  = "server_metrics_export.json"
+	rawFile     = "profile_export_raw.jsonl"
+	packed      = ".zst"
+)
+
+// longest is the length of the longest line of a file that is read line by line, in bytes.
+const longest = 64 << 20
+
+// Run is one finished run.
+type Run struct {
+	Dir  string
+	Name string // of the directory
+
+	summary  func() (*Summary, error)
+	requests func() (*Requests, error)
+	slices   func() (*Slices, error)
+	gpus     func() (*GPUs, error)
+	servers  func() ([]Series, error)
+}
+
+// Open names a run. Nothing is read yet.
+func Open(dir string) *Run {
+	name := filepath.Base(dir)
+	if abs, err := filepath.Abs(dir); err == nil {
+		name = filepath.Base(abs)
+	}
+	r := &Run{Dir: dir, Name: name}
+	r.summary = sync.OnceValues(r.readSummary)
+	r.requests = sync.OnceValues(r.readRequests)
+	r.slices = sync.OnceValues(r.readSlices)
+	r.gpus = sync.OnceValues(r.readGPUs)
+	r.servers = sync.OnceValues(r.readServers)
+	return r
+}
+
+// Summary is the figures of the whole run.
+func (r *Run) Summary() (*Summary, error) { return r.summary() }
+
+// Requests are the records, in the order of their file.
+func (r *Run) Requests() (*Requests, error) { return r.requests() }
+
+// Slices are the figures of stretches of the run. A run without them gives ErrNone.
+func (r *Run) Slices() (*Slices, error) { return r.slices() }
+
+// GPUs are the samples of GPUs. A run without them gives ErrNone.
+func (r *Run) GPUs() (*GPUs, error) { return r.gpus() }
+
+// Servers are the series of server metrics. A run without them gives ErrNone.
+func (r *Run) Servers() ([]Series, error) { return r.servers() }
+
+// ErrNone tells that a run has no data of a kind.
+var ErrNone = errors.New("none")
+
+// exists tells whether a file of the run is there, compressed or not.
+func exists(dir, name string) bool {
+	for _, ending := range []string{"", packed} {
+		if info, err := os.Stat(filepath.Join(dir, name+ending)); err == nil && info.Mode().IsRegular() {
+			return true
+		}
+	}
+	return false
+}
+
+// IsRun tells whether a directory is that of a run: it holds records and a summary, under their usual names.
+func IsRun(dir string) bool { return exists(dir, recordsFile) && exists(dir, summaryFile) }
+
+// open opens a file of the run; fs.ErrNotExist when there is none.
+func (r *Run) open(name string) (io.ReadCloser, error) {
+	file, err := os.Open(filepath.Join(r.Dir, name))
+	if !errors.Is(err, fs.ErrNotExist) {
+		return file, err
+	}
+	small, err := os.Open(filepath.Join(r.Dir, name+packed))
+	if err != nil {
+		return nil, err
+	}
+	plain, err := zstd.NewReader(small)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", small.Name(), err), small.Close())
+	}
+	return unpacking{plain.IOReadCloser(), small}, nil
+}
+
+// unpacking closes a file with what unpacks it.
+type unpacking struct {
+	io.ReadCloser
+	file *os.File
+}
+
+// Close implements io.Closer.
+func (u unpacking) Close() error { return errors.Join(u.ReadCloser.Close(), u.file.Close()) }
+
+// document decodes a file that is one JSON value.
+func (r *Run) document(name string, v any) error {
+	file, err := r.open(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if err := json.NewDecoder(file).Decode(v); err != nil {
+		return fmt.Errorf("%s: %w", filepath.Join(r.Dir, name), err)
+	}
+	return nil
+}

@@ -1,0 +1,251 @@
+package runfiles
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Summary is what a run says of itself as a whole.
+type Summary struct {
+	Tags    []string // metrics, in the order of the file
+	Figures map[string]*Figures
+	Config  map[string]any // settings of the run
+
+	Version, BenchmarkID string
+	Command              string // as it was typed, secrets hidden
+	Cancelled            bool
+	Complete             bool
+	IncompleteReason     string
+	Start, End           string // as in the file
+	Errors               []ErrorGroup
+	Validity             json.RawMessage // the verdict; nil = the run says none
+	GPUs                 int             // that the summary lists
+	Variation            string          // what the cell of a sweep varies
+}
+
+// ErrorGroup is failures that are alike.
+type ErrorGroup struct {
+	Code    int
+	Type    string
+	Message string
+	Count   int64
+}
+
+// Figures are the statistics of a metric, in the unit of the file.
+type Figures struct {
+	Unit  string
+	Stats map[string]float64 // avg, min, p50 …
+}
+
+// Stat is a statistic; false when the run has none.
+func (s *Summary) Stat(tag, stat string) (float64, bool) {
+	f := s.Figures[tag]
+	if f == nil {
+		return 0, false
+	}
+	v, ok := f.Stats[stat]
+	return v, ok
+}
+
+// readSummary reads the summary JSON.
+func (r *Run) readSummary() (*Summary, error) {
+	var text json.RawMessage
+	if err := r.document(summaryFile, &text); err != nil {
+		return nil, err
+	}
+	s := &Summary{Figures: map[string]*Figures{}, Complete: true}
+	if err := s.read(text); err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(r.Dir, summaryFile), err)
+	}
+	return s, nil
+}
+
+func (s *Summary) read(text []byte) error {
+	var known struct {
+		Version     string          `json:"aiperf_version"`
+		BenchmarkID string          `json:"benchmark_id"`
+		Config      map[string]any  `json:"input_config"`
+		Cancelled   bool            `json:"was_cancelled"`
+		Complete    *bool           `json:"is_complete"`
+		Reason      string          `json:"incomplete_reason"`
+		Start       string          `json:"start_time"`
+		End         string          `json:"end_time"`
+		Validity    json.RawMessage `json:"validity"`
+		Info        struct {
+			Command   string `json:"cli_command"`
+			Variation string `json:"variation_label"`
+		} `json:"run_info"`
+		Errors []struct {
+			Count   int64 `json:"count"`
+			Details struct {
+				Code    int    `json:"code"`
+				Type    string `json:"type"`
+				Message string `json:"message"`
+			} `json:"error_details"`
+		} `json:"error_summary"`
+		Telemetry struct {
+			Endpoints map[string]struct {
+				GPUs map[string]json.RawMessage `json:"gpus"`
+			} `json:"endpoints"`
+		} `json:"telemetry_data"`
+	}
+	if err := json.Unmarshal(text, &known); err != nil {
+		return err
+	}
+	s.Version, s.BenchmarkID, s.Config, s.Cancelled = known.Version, known.BenchmarkID, known.Config, known.Cancelled
+	s.IncompleteReason, s.Start, s.End, s.Command, s.Variation = known.Reason, known.Start, known.End, known.Info.Command, known.Info.Variation
+	s.Complete = known.Complete == nil || *known.Complete
+	if len(known.Validity) > 0 && string(known.Validity) != "null" {
+		s.Validity = known.Validity
+	}
+	for _, e := range known.Errors {
+		s.Errors = append(s.Errors, ErrorGroup{e.Details.Code, e.Details.Type, e.Details.Message, e.Count})
+	}
+	for _, e := range known.Telemetry.Endpoints {
+		s.GPUs += len(e.GPUs)
+	}
+	return s.figures(text)
+}
+
+// figures takes every object of the top level that has a unit and a statistic.
+func (s *Summary) figures(text []byte) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	if _, err := d.Token(); err != nil {
+		return err
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return err
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return err
+		}
+		if len(value) == 0 || value[0] != '{' {
+			continue
+		}
+		var one map[string]any
+		if json.Unmarshal(value, &one) != nil {
+			continue
+		}
+		unit, ok := one["unit"].(string)
+		if !ok {
+			continue
+		}
+		f := &Figures{Unit: unit, Stats: map[string]float64{}}
+		for stat, v := range one {
+			if v, ok := v.(float64); ok {
+				f.Stats[stat] = v
+			}
+		}
+		if tag, _ := key.(string); len(f.Stats) > 0 {
+			s.Tags, s.Figures[tag] = append(s.Tags, tag), f
+		}
+	}
+	return nil
+}
+
+// Setting is a value of the settings at a dotted key, as text; "" = the run has none. A list of one counts as what is in it.
+func (s *Summary) Setting(key string) string {
+	var at any = s.Config
+	for part := range strings.SplitSeq(key, ".") {
+		if list, ok := at.([]any); ok && len(list) > 0 {
+			at = list[0]
+		}
+		m, ok := at.(map[string]any)
+		if !ok {
+			return ""
+		}
+		at = m[part]
+	}
+	return settingText(at)
+}
+
+func settingText(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	case []any:
+		if len(v) == 1 {
+			return settingText(v[0])
+		}
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// Model is the name of the first model.
+func (s *Summary) Model() string {
+	for _, key := range []string{"models.items.name", "endpoint.model_names", "model"} {
+		if name := s.Setting(key); name != "" {
+			return name
+		}
+	}
+	return ""
+}
+
+// Phase is a setting of the phase that is measured, the last one that is no warm-up.
+func (s *Summary) Phase(key string) string {
+	list, _ := s.Config["phases"].([]any)
+	for i := len(list) - 1; i >= 0; i-- {
+		if p, ok := list[i].(map[string]any); ok && p["kind"] != "warmup" {
+			return settingText(p[key])
+		}
+	}
+	old := map[string]string{"concurrency": "loadgen.concurrency", "rate": "loadgen.request_rate", "requests": "loadgen.request_count"}
+	return s.Setting(old[key])
+}
+
+// Seconds is how long the run took by its own account; 0 = it does not say.
+func (s *Summary) Seconds() float64 {
+	if v, ok := s.Stat("benchmark_duration", "avg"); ok {
+		return v
+	}
+	from, err1 := time.Parse(time.RFC3339Nano, s.Start+"Z")
+	to, err2 := time.Parse(time.RFC3339Nano, s.End+"Z")
+	if err1 != nil || err2 != nil {
+		return 0
+	}
+	return to.Sub(from).Seconds()
+}
+
+// Flat are the settings by dotted key, lists of several values and of one as in Setting.
+func (s *Summary) Flat() map[string]string {
+	out := map[string]string{}
+	flatten(out, "", s.Config)
+	return out
+}
+
+func flatten(out map[string]string, at string, v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, inner := range v {
+			if at != "" {
+				key = at + "." + key
+			}
+			flatten(out, key, inner)
+		}
+		return
+	case []any:
+		if len(v) == 1 {
+			flatten(out, at, v[0])
+			return
+		}
+	}
+	if text := settingText(v); text != "" && at != "" {
+		out[at] = text
+	}
+}
