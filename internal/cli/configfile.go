@@ -83,7 +83,6 @@ func (r *resolver) builtFile() {
 		{!reflect.DeepEqual(run.Artifacts.Summary, config.Formats{"json"}), "artifacts.summary", "other than [json]"},
 		{len(run.Artifacts.Records) > 0 && !reflect.DeepEqual(run.Artifacts.Records, config.Formats{"jsonl"}), "artifacts.records", "other than [jsonl] and false"},
 		{len(run.Artifacts.UserFiles) > 0, "artifacts.user_files", ""},
-		{!run.Plot.IsZero(), "plot", ""},
 		{!reflect.DeepEqual(run.ServerMetrics.Discovery, standard.ServerMetrics.Discovery) && run.ServerMetrics.Discovery.Mode != "disabled", "server_metrics.discovery", "other than auto and disabled"},
 	} {
 		if unbuilt.there {

@@ -51,6 +51,7 @@ var trials = map[string][2]string{
 	"--warmup-prefill-concurrency-ramp-duration": {"2", warm + " --warmup-prefill-concurrency 4 --streaming"}, "--warmup-request-rate-ramp-duration": {"2", warm + " --warmup-request-rate 2"},
 	"--request-cancellation-rate": {"5", ""}, "--request-cancellation-delay": {"5", "--request-cancellation-rate 5"},
 	"--artifact-dir": {"x", ""}, "--profile-export-prefix": {"x", ""}, "--export-level": {"raw", ""}, "--slice-duration": {"2", ""},
+	"--auto-plot": {}, "--plot-required": {}, "--generate-plots": {},
 	"--export-http-trace": {}, "--show-trace-timing": {}, "--no-server-metrics": {}, "--no-gpu-telemetry": {}, "--server-metrics": {"h:1", ""}, "--server-metrics-formats": {"jsonl", ""},
 	"--gpu-telemetry": {"h:1", ""}, "--network-latency-automatic": {}, "--network-latency-mean": {"5", ""}, "--network-latency-ping-interval": {"2", "--network-latency-automatic"}, "--server-metrics-urls": {"h:1", ""},
 	"--ui": {"simple", ""}, "--log-level": {"debug", ""}, "--verbose": {}, "--extra-verbose": {}, "--stats-interval": {"2", ""}, "--tables": {"all", ""},

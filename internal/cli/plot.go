@@ -12,9 +12,11 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
 
 	"aiperf/internal/artifact"
 	"aiperf/internal/chart"
+	"aiperf/internal/config"
 	"aiperf/internal/infile"
 	"aiperf/internal/plots"
 	"aiperf/internal/setting"
@@ -70,7 +72,7 @@ func (p *Program) plotCommand() *cobra.Command {
 				o.paths = []string{"artifacts"}
 			}
 			var err error
-			if o.config, err = p.plotConfig(set.Text("--config", "")); err != nil {
+			if o.config, err = p.plotConfig(set.Text("--config", ""), o.paths[0]); err != nil {
 				return err
 			}
 			return p.plot(cmd.Context(), &o)
@@ -93,8 +95,11 @@ type plotting struct {
 // homePlotConfig is the settings file of a user, below the home directory.
 var homePlotConfig = filepath.Join(".aiperf", "plot_config.yaml")
 
-// plotConfig reads the settings: a file that is named, that of the user, the shipped ones.
-func (p *Program) plotConfig(path string) (*plots.Config, error) {
+// plotConfig reads the settings: a file that is named, that of the run or series in dir, that of the user, the shipped ones.
+func (p *Program) plotConfig(path, dir string) (*plots.Config, error) {
+	if own := filepath.Join(dir, runPlotConfig); path == "" && regular(own) {
+		path = own
+	}
 	if path != "" {
 		text, err := infile.ReadAll(path, 16<<20)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -119,6 +124,41 @@ func (p *Program) plotConfig(path string) (*plots.Config, error) {
 	}
 	fmt.Fprintln(p.Out, "Using config: the shipped settings (aiperf plot --write-config FILE writes a copy to edit)")
 	return plots.ParseConfig(plots.Default, "the shipped settings")
+}
+
+// runPlotConfig is the settings file that a run with settings of plots leaves in its directory.
+const runPlotConfig = ".aiperf-plot-config.yaml"
+
+// autoPlot draws the plots of a run or a series that is over. It fails the command only where the plots are required.
+func (p *Program) autoPlot(ctx context.Context, run *config.Run, genaiPerf bool) int {
+	o := plotting{paths: []string{run.Artifacts.Dir}, theme: "light", size: "large"}
+	if genaiPerf {
+		o.presets = plots.GenAIPerf
+	}
+	err := func() (err error) {
+		if !run.Plot.IsZero() {
+			text, err := yaml.Marshal(&run.Plot)
+			if err != nil {
+				return err
+			}
+			if err := artifact.WriteFile(filepath.Join(run.Artifacts.Dir, runPlotConfig), text); err != nil {
+				return err
+			}
+		}
+		if o.config, err = p.plotConfig("", run.Artifacts.Dir); err != nil {
+			return err
+		}
+		return p.plot(ctx, &o)
+	}()
+	switch {
+	case err == nil:
+		return 0
+	case run.Artifacts.PlotRequired:
+		p.errorf("plots: %v", err)
+		return 1
+	}
+	p.warnf("no plots: %v", err)
+	return 0
 }
 
 // writePlotConfig writes the shipped settings to a new file.

@@ -71,13 +71,14 @@ func (p *Program) watching(ctx context.Context, words []string, resolve func(con
 
 func (p *Program) profileWatched(ctx context.Context, words []string, resolve func(context.Context) (*config.Run, *setting.CommandLine, findings)) int {
 	var run *config.Run
-	var dry bool
+	var dry, genaiPlots bool
 	var found findings
 	var forecast string
 	p.Secrets.Add(redact.ArgSecrets(words, config.FlagSecret)...)
 	if !within(ctx, func() {
 		var set *setting.CommandLine
 		run, set, found = resolve(ctx)
+		genaiPlots = set.True("--generate-plots", false) && !set.True("--auto-plot", false)
 		if dry = set.True("--dry-run", false); dry && len(found.problems) == 0 {
 			p.tokenizerFinding(ctx, run, set, &found)
 			forecast = p.check(ctx, run, &found)
@@ -102,7 +103,11 @@ func (p *Program) profileWatched(ctx context.Context, words []string, resolve fu
 	}
 	streams := p.Streams
 	streams.Notes, streams.Warnings = found.notes, found.warnings
-	return p.Profile(ctx, run, streams)
+	status := p.Profile(ctx, run, streams)
+	if status == 0 && run.Artifacts.AutoPlot {
+		status = p.autoPlot(ctx, run, genaiPlots)
+	}
+	return status
 }
 
 // within does something that may take long, such as reading a file that does not answer, and waits for it while nobody interrupts; what it

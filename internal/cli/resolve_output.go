@@ -14,6 +14,7 @@ func (r *resolver) output() {
 	a := &r.run.Artifacts
 	r.bind("artifacts.")
 	r.bind("junit")
+	r.plots()
 	if r.has("--fail-if") {
 		r.run.FailIf = r.set.Texts("--fail-if")
 	}
@@ -50,6 +51,28 @@ func (r *resolver) output() {
 			merged.Set(one.Tag, one.Threshold)
 		}
 		r.run.SLOs = merged
+	}
+}
+
+// plottedRecipes are the recipes whose series is drawn unless somebody says no.
+var plottedRecipes = []string{"concurrency-ramp", "prefill-ttft-curve", "decode-itl-curve"}
+
+// plots fills whether plots are drawn after the run: what a flag says, else the file (settings of plots ask for them), else the recipe.
+func (r *resolver) plots() {
+	a := &r.run.Artifacts
+	switch {
+	case r.has("--auto-plot"):
+		a.AutoPlot = r.on("--auto-plot")
+	case r.on("--generate-plots"):
+		a.AutoPlot = true
+	case !r.run.Plot.IsZero(), r.run.Sweep != nil && slices.Contains(plottedRecipes, r.run.Sweep.RecipeName):
+		a.AutoPlot = true
+	}
+	if r.on("--generate-plots") && slices.Contains([]string{"embeddings", "nim_embeddings", "chat_embeddings", "nim_rankings", "cohere_rankings", "hf_tei_rankings", "image_retrieval"}, r.run.Endpoint.Type) {
+		r.fail("%s: there are no plots of %s", r.as("--generate-plots"), r.run.Endpoint.Type)
+	}
+	if a.PlotRequired && !a.AutoPlot {
+		r.warn("%s has no effect without %s", r.as("--plot-required"), r.as("--auto-plot"))
 	}
 }
 

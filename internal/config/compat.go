@@ -12,7 +12,7 @@ var genaiPerfCompatibilityRows = group("GenAI-Perf compatibility", []setting.Row
 	{Flags: []string{"--output-tokens-mean-deterministic"}, Kind: setting.Bool, Help: "make the server produce exactly --osl tokens"},
 	{Flags: []string{"--measurement-interval", "-p"}, Key: "phases.profiling.duration", Manual: true, Unit: "ms", Kind: setting.Int, Bounds: ">= 1", Help: "GenAI-Perf's window in ms; runs three of them"},
 	{Flags: []string{"--stability-percentage", "-s"}, Kind: setting.Float, NoEffect: "a run has one window; see --num-profile-runs", Help: "accepted from GenAI-Perf"},
-	{Flags: []string{"--generate-plots"}, Kind: setting.Bool, NotBuilt: true, Help: "GenAI-Perf's name of --auto-plot"},
+	{Flags: []string{"--generate-plots"}, Key: "artifacts.auto_plot", Manual: true, Kind: setting.Bool, Help: "draw GenAI-Perf's five plots after the run"},
 	{Flags: []string{"--session-concurrency"}, Key: "phases.profiling.concurrency", Manual: true, Pace: true, Kind: setting.Int, Bounds: ">= 1", Zero: true, Help: "GenAI-Perf's name of --concurrency"},
 	{Flags: []string{"--checkpoint-dir"}, Kind: setting.Path, NoEffect: "there are no checkpoints", Help: "accepted from GenAI-Perf"},
 	{Flags: []string{"--enable-checkpointing"}, Kind: setting.Bool, NoEffect: "there are no checkpoints", Help: "accepted from GenAI-Perf"},

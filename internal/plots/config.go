@@ -53,13 +53,13 @@ func ParseConfig(text []byte, file string) (*Config, error) {
 	}
 	var in struct {
 		Visualization *struct {
-			MultiDefaults  []string              `yaml:"multi_run_defaults"`
-			SingleDefaults []string              `yaml:"single_run_defaults"`
+			MultiDefaults  []string             `yaml:"multi_run_defaults"`
+			SingleDefaults []string             `yaml:"single_run_defaults"`
 			Multi          map[string]yaml.Node `yaml:"multi_run_plots"`
 			Single         map[string]yaml.Node `yaml:"single_run_plots"`
 		} `yaml:"visualization"`
 		Settings struct {
-			Sampling *yaml.Node `yaml:"server_metrics_downsampling"`
+			Sampling yaml.Node `yaml:"server_metrics_downsampling"`
 		} `yaml:"settings"`
 		Classes *Classes `yaml:"experiment_classification"`
 	}
@@ -71,7 +71,7 @@ func ParseConfig(text []byte, file string) (*Config, error) {
 	}
 	c.Multi = Section{"multi_run", in.Visualization.MultiDefaults, in.Visualization.Multi}
 	c.Single = Section{"single_run", in.Visualization.SingleDefaults, in.Visualization.Single}
-	if in.Settings.Sampling != nil {
+	if !in.Settings.Sampling.IsZero() {
 		if err := in.Settings.Sampling.Decode(&c.Sampling); err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
@@ -112,7 +112,7 @@ func (c *Config) Preset(s *Section, name string) (*Preset, error) {
 	}
 	p, err := parsePreset(name, &node, s.mode == "multi_run")
 	if err != nil {
-		return nil, fmt.Errorf("Config validation failed for %s plot '%s'. Check the configuration file at %s: %w", s.mode, name, c.File, err) //nolint:staticcheck // the contract's sentence
+		return nil, fmt.Errorf("Config validation failed for %s plot '%s'. Check the configuration file at %s: %w", s.mode, name, c.File, err)
 	}
 	return p, nil
 }
@@ -122,3 +122,9 @@ func (s *Section) Names() []string { return slices.Sorted(maps.Keys(s.plots)) }
 
 // fold is a metric's name as the user wrote it, for lists.
 func fold(names []string) string { return strings.Join(names, ", ") }
+
+// GenAIPerf are the presets that draw what GenAI-Perf draws.
+var GenAIPerf = []string{
+	"time_to_first_token", "request_latency", "distribution_of_input_sequence_lengths_to_output_sequence_lengths",
+	"time_to_first_token_vs_input_sequence_lengths", "token_to_token_latency_vs_output_token_position",
+}

@@ -23,11 +23,18 @@ func Find(paths []string, warn func(format string, args ...any)) ([]*Run, error)
 		case !info.IsDir():
 			return nil, fmt.Errorf("%s is not a directory", path)
 		}
+		place, err := filepath.EvalSymlinks(path)
+		if err != nil {
+			return nil, err
+		}
+		if s.seen[place] {
+			continue // below another path
+		}
 		before := len(s.found)
 		if err := s.walk(path); err != nil {
 			return nil, err
 		}
-		if len(s.found) == before && !s.known(path) {
+		if len(s.found) == before {
 			return nil, fmt.Errorf("%s holds no run: a run has %s and %s (files of another prefix are not found)", path, recordsFile, summaryFile)
 		}
 	}
@@ -41,25 +48,15 @@ type search struct {
 	warn  func(format string, args ...any)
 }
 
-// known tells whether a directory was searched for another path.
-func (s *search) known(path string) bool {
-	for _, r := range s.found {
-		if rel, err := filepath.Rel(path, r.Dir); err == nil && !strings.HasPrefix(rel, "..") {
-			return true
-		}
-	}
-	return false
-}
-
 func (s *search) walk(dir string) error {
-	real, err := filepath.EvalSymlinks(dir)
+	place, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return err
 	}
-	if s.seen[real] {
+	if s.seen[place] {
 		return nil
 	}
-	s.seen[real] = true
+	s.seen[place] = true
 	if IsRun(dir) {
 		s.found = append(s.found, Open(dir))
 	}
