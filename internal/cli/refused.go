@@ -18,7 +18,6 @@ var refusedCommands = []refusedCommand{
 	{name: "service", summary: "a part of a cluster run in a process of its own"},
 	{name: "speed-bench-report", summary: "join SPEED-Bench runs into one table"},
 	{name: "chat", summary: "talk to a server and see the figures of each answer"},
-	{name: "process-export-files", summary: "GenAI-Perf's merge of distributed runs"},
 	{name: "kube", summary: "runs on a Kubernetes cluster", children: kubeCommands()},
 	{name: "proxy", summary: "a message proxy of the Python tool; one process needs none"},
 }

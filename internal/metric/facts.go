@@ -95,6 +95,9 @@ func (f *facts) itl() float64 {
 	if c := f.firstTokens(); f.set.opts.PerChunkUsage && c > 0 && c < n {
 		divisor = n - c
 	}
+	if f.set.opts.WholeITL {
+		return math.RoundToEven(f.decode() / divisor)
+	}
 	return f.decode() / divisor
 }
 

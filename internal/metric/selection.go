@@ -27,6 +27,7 @@ type Options struct {
 	Thresholds *Thresholds // nil = DefaultThresholds
 
 	// EmptyOutput gives answers without tokens (embeddings, rankings) an output length of 0, as the Python tool does, in place of none.
+	WholeITL    bool // inter-token latencies are whole ns, as GenAI-Perf rounds them
 	EmptyOutput bool
 	// Spell words the settings that errors speak of; nil names their keys.
 	Spell setting.Spell `json:"-"`

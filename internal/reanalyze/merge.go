@@ -1,0 +1,334 @@
+package reanalyze
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"aiperf/internal/artifact"
+	"aiperf/internal/assembly"
+	"aiperf/internal/config"
+	"aiperf/internal/endpoint"
+	"aiperf/internal/metric"
+	"aiperf/internal/pipeline"
+	"aiperf/internal/record"
+)
+
+// MergeOptions say which runs to put together, and where the result goes.
+type MergeOptions struct {
+	Dirs       []string // of the runs
+	Out        string   // artifact directory
+	Prefix     string   // of the file names
+	Force      bool     // runs of different work are merged all the same
+	Info       func(format string, args ...any)
+	Version    string
+	CLICommand string
+}
+
+// member is one of the runs of a merge.
+type member interface {
+	settings() (*config.Benchmark, error)
+	each(visit func(*record.Record) error) error
+	gpus() *metric.GPUTelemetry
+	load() string
+}
+
+// part is a member with its name.
+type part struct {
+	member
+	name     string
+	settings *config.Benchmark
+}
+
+// closeTogether is the share of their whole time that runs have in common when they count as one run of several clients.
+const closeTogether = 0.9
+
+// Merge pools the requests of runs that were made side by side on several machines, or one after the other. Rates of runs that went on at the same
+// time are those of their common window, else the sum of the runs' own rates.
+func Merge(ctx context.Context, o MergeOptions) (*Result, error) {
+	parts, err := o.open()
+	if err != nil {
+		return nil, err
+	}
+	if err := alike(parts); err != nil && !o.Force {
+		return nil, fmt.Errorf("%w; --force merges them all the same", err)
+	}
+	cfg := parts[0].settings
+	cfg.Artifacts.Prefix, cfg.Artifacts.Records, cfg.Artifacts.SliceDuration = o.Prefix, config.Formats{"jsonl"}, nil
+	e, notice, err := endpoint.Lookup(cfg.Endpoint.Type)
+	if err != nil {
+		return nil, err
+	}
+	if notice != "" && o.Info != nil {
+		o.Info("%s", notice)
+	}
+	cfg.Endpoint.Type = e.Name
+	r := &Result{Layout: artifact.NewLayout(o.Out, o.Prefix), Config: cfg}
+	release, err := artifact.Claim(o.Out)
+	if err != nil {
+		return nil, fmt.Errorf("%s %w", cfg.As("artifacts.dir"), err)
+	}
+	defer release()
+	if _, err := r.Layout.Clear(func(string) bool { return false }); err != nil {
+		return nil, err
+	}
+	return r, o.pool(ctx, r, parts, e)
+}
+
+// pool makes the result.
+func (o *MergeOptions) pool(ctx context.Context, r *Result, parts []part, e *endpoint.Endpoint) error {
+	cfg := r.Config
+	choice := assembly.MetricOptions(cfg, e)
+	_, choice.WholeITL = parts[0].member.(*oldRun)
+	set, err := metric.NewSelection(choice)
+	if err != nil {
+		return err
+	}
+	codec, err := e.Open(endpoint.Settings{Streaming: choice.Streaming})
+	if err != nil {
+		return err
+	}
+	reducers := make([]*metric.Reducer, len(parts))
+	for k := range parts {
+		reducers[k] = set.NewReducer()
+	}
+	var prior priorSummary
+	prior.complete()
+	a, err := assembly.New(assembly.Options{
+		Config: cfg, Endpoint: e, Codec: codec, Metrics: set, Layout: r.Layout, BenchmarkID: prior.BenchmarkID,
+		Observers: []pipeline.Observer{byRun{reducers}},
+		Tokenizers: func() (*assembly.Tokenizers, error) {
+			return assembly.OpenTokenizers(ctx, cfg, slog.New(slog.DiscardHandler), o.Info, nil)
+		},
+	})
+	if err != nil {
+		return err
+	}
+	for k := range parts {
+		err = errors.Join(err, parts[k].each(func(rec *record.Record) error {
+			if rec.Warmup {
+				return nil
+			}
+			rec.PhaseIndex, rec.ProfilingIndex, rec.PhaseName = k, k, parts[k].name
+			a.Feed(rec)
+			return ctx.Err()
+		}))
+	}
+	if err = errors.Join(err, a.Close()); err != nil {
+		return err
+	}
+	sums := make([]*metric.Summary, len(parts))
+	for k, reducer := range reducers {
+		sums[k] = reducer.Summary(metric.Window{})
+	}
+	settings, err := (&config.Run{SchemaVersion: config.SchemaVersion, Benchmark: *cfg}).InputConfig()
+	if err != nil {
+		return err
+	}
+	how := assembly.Outcome{
+		Version: o.Version, Info: metric.RunInfo{CLICommand: o.CLICommand}, InputConfig: settings, GPU: gpusOf(parts),
+	}
+	r.Run = a.Run(how)
+	return errors.Join(o.headline(r, parts, sums), a.Write(r.Run, how))
+}
+
+// byRun reduces the requests of every run on their own.
+type byRun struct{ runs []*metric.Reducer }
+
+// Observe implements pipeline.Observer.
+func (b byRun) Observe(row *metric.Row) { b.runs[row.Meta.PhaseIndex].Add(row) }
+
+// merged is the file that tells what was merged and which rates count.
+type merged struct {
+	SchemaVersion string      `json:"schema_version"`
+	Overlap       float64     `json:"overlap"`  // share of the whole time that all runs have in common
+	Headline      string      `json:"headline"` // sum, window
+	Sum           float64     `json:"request_throughput_sum"`
+	Window        float64     `json:"request_throughput_window"`
+	Runs          []mergedRun `json:"runs"`
+}
+
+type mergedRun struct {
+	Name       string  `json:"name"`
+	Start      int64   `json:"start_ns"`
+	End        int64   `json:"end_ns"`
+	Valid      int64   `json:"valid"`
+	Failed     int64   `json:"failed"`
+	Cancelled  int64   `json:"cancelled"`
+	Throughput float64 `json:"request_throughput"`
+}
+
+// headline chooses the rates that count and writes merged.json.
+func (o *MergeOptions) headline(r *Result, parts []part, sums []*metric.Summary) error {
+	first, last := sums[0].Span, sums[0].Span
+	m := merged{SchemaVersion: "1.0", Headline: "sum"}
+	for k, s := range sums {
+		first.From, last.From = min(first.From, s.Span.From), max(last.From, s.Span.From)
+		first.To, last.To = max(first.To, s.Span.To), min(last.To, s.Span.To)
+		rate := max(0, s.Value("request_throughput", metric.Avg))
+		m.Runs = append(m.Runs, mergedRun{parts[k].name, s.Span.From, s.Span.To, s.Valid, s.Failed, s.Cut, rate})
+		m.Sum += rate
+	}
+	if whole := first.To - first.From; whole > 0 {
+		m.Overlap = max(0, float64(last.To-last.From)/float64(whole))
+	}
+	m.Window = max(0, r.Run.Profiling.Value("request_throughput", metric.Avg))
+	if m.Overlap >= closeTogether {
+		m.Headline = "window"
+	} else {
+		r.Run.Profiling.Apart(sums)
+	}
+	if o.Info != nil && len(parts) > 1 {
+		o.Info("%d runs have %.0f %% of their time in common: rates are %s", len(parts), 100*m.Overlap,
+			map[string]string{"sum": "the sum of the runs' own", "window": "those of their common window"}[m.Headline])
+	}
+	text, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	return artifact.WriteFile(filepath.Join(o.Out, "merged.json"), append(text, '\n'))
+}
+
+// open opens every run.
+func (o *MergeOptions) open() ([]part, error) {
+	var parts []part
+	for _, dir := range o.Dirs {
+		if same(dir, o.Out) {
+			return nil, fmt.Errorf("%s is one of the runs: its files would be overwritten; choose another directory for the result", dir)
+		}
+		p := part{name: filepath.Base(filepath.Clean(dir))}
+		old, err := openOld(dir)
+		if err != nil {
+			return nil, err
+		}
+		if old != nil {
+			p.member = old
+		} else {
+			found, err := Find(dir)
+			if err != nil {
+				return nil, err
+			}
+			src, err := openSource(found[0])
+			if err != nil {
+				return nil, err
+			}
+			p.member = ownRun{src}
+		}
+		if p.settings, err = p.member.settings(); err != nil {
+			return nil, err
+		}
+		parts = append(parts, p)
+	}
+	if len(parts) == 0 {
+		return nil, errors.New("merge: no run is named")
+	}
+	unique(parts)
+	return parts, nil
+}
+
+// unique gives runs of one name a number.
+func unique(parts []part) {
+	seen := map[string]int{}
+	for k := range parts {
+		seen[parts[k].name]++
+		if n := seen[parts[k].name]; n > 1 {
+			parts[k].name += fmt.Sprintf("_%d", n)
+		}
+	}
+}
+
+// alike tells what keeps runs from being parts of one: another model, endpoint type, way to answer or load.
+func alike(parts []part) error {
+	about := func(p *part) [][2]string {
+		var models []string
+		for _, m := range p.settings.Models.Items {
+			models = append(models, m.Name)
+		}
+		return [][2]string{
+			{"model", strings.Join(models, ",")}, {"endpoint type", p.settings.Endpoint.Type},
+			{"streaming", fmt.Sprint(p.settings.Endpoint.Streaming)}, {"load", p.load()},
+		}
+	}
+	first := about(&parts[0])
+	for k := range parts[1:] {
+		for i, fact := range about(&parts[k+1]) {
+			if fact != first[i] {
+				return fmt.Errorf("%s and %s are not parts of one run: %s %s and %s", parts[0].name, parts[k+1].name, fact[0], first[i][1], fact[1])
+			}
+		}
+	}
+	return nil
+}
+
+// gpusOf are the GPUs of all runs, each machine's under the name of its run.
+func gpusOf(parts []part) *metric.GPUTelemetry {
+	var all *metric.GPUTelemetry
+	for k := range parts {
+		t := parts[k].gpus()
+		if t == nil {
+			continue
+		}
+		if all == nil {
+			all = &metric.GPUTelemetry{}
+		}
+		for _, e := range t.Endpoints {
+			e.Name = strings.TrimSuffix(parts[k].name+"/"+e.Name, "/")
+			all.Endpoints = append(all.Endpoints, e)
+			all.Configured, all.Successful = append(all.Configured, e.Name), append(all.Successful, e.Name)
+		}
+	}
+	return all
+}
+
+// ownRun is a run of this program, or of the Python tool.
+type ownRun struct{ *source }
+
+func (r ownRun) gpus() *metric.GPUTelemetry { return r.gpu }
+
+// load is the profiling phase in words.
+func (r ownRun) load() string {
+	b, err := r.settings()
+	if err != nil || b.Profiling() == nil {
+		return ""
+	}
+	p := b.Profiling()
+	text := string(p.Type)
+	if p.Concurrency != nil {
+		text += fmt.Sprintf(", concurrency %d", *p.Concurrency)
+	}
+	if p.Rate != nil {
+		text += fmt.Sprintf(", rate %g", *p.Rate)
+	}
+	return text
+}
+
+// Below lists the direct sub-directories of a directory that hold a run.
+func Below(dir string) (runs []string, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		sub := filepath.Join(dir, e.Name())
+		if !e.IsDir() {
+			continue
+		}
+		old, err := filepath.Glob(filepath.Join(escape(sub), "*"+oldSummary))
+		if err != nil {
+			return nil, err
+		}
+		found, err := Find(sub)
+		if len(old) > 0 || err == nil && len(found) == 1 {
+			runs = append(runs, sub)
+		}
+	}
+	if len(runs) == 0 {
+		return nil, fmt.Errorf("no sub-directory of %s holds a run", dir)
+	}
+	return runs, nil
+}
