@@ -17,6 +17,9 @@ import (
 // defaultDraws is how many conversations are drawn from pools when nobody says so.
 const defaultDraws = 100
 
+// passagesPool is the name of GenAI-Perf's file of passages, whose rows may have a list as their text.
+const passagesPool = "passages"
+
 // poolKeys are the keys of a row of a pool; others are ignored with a warning.
 var poolKeys = []string{"type", "text", "texts", "image", "images", "image_uuids", "audio", "audios", "video", "videos"}
 
@@ -149,6 +152,9 @@ func (l *loader) pool(file string) ([]conversation.Turn, error) {
 	var list []conversation.Turn
 	err := l.rows(file, poolKeys, func(r *rows.Row) {
 		checkType(r, poolType)
+		if raw := r.Raw("text"); name == passagesPool && len(raw) > 0 && raw[0] == '[' {
+			r.Respell("text", "texts")
+		}
 		list = append(list, conversation.Turn{Parts: l.parts(r, name, false), Origin: r.Where})
 	})
 	return list, err

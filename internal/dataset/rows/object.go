@@ -75,3 +75,11 @@ func (r *Row) Strings(field string) []string {
 	}
 	return list
 }
+
+// Respell moves a field to another name, unless that is taken.
+func (r *Row) Respell(field, as string) {
+	if raw, ok := r.fields[field]; ok && r.fields[as] == nil {
+		delete(r.fields, field)
+		r.fields[as] = raw
+	}
+}
