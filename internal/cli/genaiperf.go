@@ -49,6 +49,11 @@ func (p *Program) resolveOld(ctx context.Context, f *genaiperf.File, rest []stri
 	}
 	run, found := resolveWith(set, p.Environ, p.Terminal, served(ctx, set.True("--dry-run", false)), axes)
 	found.warnings = append(slices.Clone(f.Notes), found.warnings...)
+	if run != nil && run.Sweep != nil && len(axes) > 0 && run.Sweep.PostProcess == nil {
+		if err := run.AnalyzeReport(); err != nil {
+			found.problems = append(found.problems, err.Error())
+		}
+	}
 	return run, set, found
 }
 
@@ -114,7 +119,7 @@ func (p *Program) analyzeCommand() *cobra.Command {
 			"  --sweep-type TYPE      concurrency (default), request_rate, batch_size, input_sequence_length, num_dataset_entries\n" +
 			"  --sweep-range A:B[:S]  from A to B, doubled, or in steps of S\n" +
 			"  --sweep-list A,B,C     these values\n\n" +
-			"The same without this command: aiperf profile --concurrency 1,2,4,8",
+			"Beside the files of a sweep it leaves sweep_aggregate/analyze_export_genai_perf.csv.\n\nThe same without this command: aiperf profile --concurrency 1,2,4,8",
 		DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, words []string) error {
 			if wantsHelp(words) || len(words) == 0 {

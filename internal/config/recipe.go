@@ -349,3 +349,18 @@ func (v *Values) UnmarshalYAML(n *yaml.Node) error {
 		return err
 	})
 }
+
+// AnalyzeReport lets a sweep leave GenAI-Perf's report of its analyze command too.
+func (r *Run) AnalyzeReport() (err error) {
+	p := r.Profiling()
+	load, value := "concurrency", 1.0
+	switch {
+	case p.Rate != nil:
+		load, value = "rate", *p.Rate
+	case p.Concurrency != nil:
+		value = float64(*p.Concurrency)
+	}
+	params := map[string]any{"load": load, "value": value, "entries": r.Dataset().Entries}
+	r.Sweep.PostProcess, err = process("genai_perf_analyze", "analyze_export_genai_perf.csv", params)
+	return err
+}

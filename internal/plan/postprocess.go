@@ -23,6 +23,7 @@ var handlers = map[string]func(s *metric.Swept, p *processing) (any, error){
 	"ttft_curve_fit":          ttftCurve,
 	"itl_surface_fit":         itlSurface,
 	"pareto_sweep_export":     paretoExport,
+	"genai_perf_analyze":      analyzeReport,
 }
 
 // processing is the parameters of a handler.
@@ -38,6 +39,9 @@ type processing struct {
 	XStat       string  `yaml:"x_stat"`
 	YMetric     string  `yaml:"y_metric"`
 	YStat       string  `yaml:"y_stat"`
+	Load        string  `yaml:"load"`    // of genai_perf_analyze: last word of the path of the load
+	Value       float64 `yaml:"value"`   // of the load where it is not swept
+	Entries     int     `yaml:"entries"` // of the dataset where they are not swept
 }
 
 // checkHandler refuses a handler that there is not.
@@ -65,11 +69,14 @@ func (i *invocation) postProcess(dir string, p *config.PostProcess, s *metric.Sw
 	if err != nil {
 		return fmt.Errorf("%s: %w", p.Handler, err)
 	}
-	data, err := json.MarshalIndent(out, "", "  ")
-	if err != nil {
-		return err
+	data, ready := out.([]byte) // else it is written as JSON
+	if !ready {
+		if data, err = json.MarshalIndent(out, "", "  "); err != nil {
+			return err
+		}
+		data = append(data, '\n')
 	}
-	return artifact.WriteFile(filepath.Join(dir, p.Filename), append(data, '\n'))
+	return artifact.WriteFile(filepath.Join(dir, p.Filename), data)
 }
 
 // spot is a cell at its swept value; y is NaN where the cell lacks the metric.
