@@ -76,6 +76,10 @@ func (p *Program) merge(ctx context.Context, o *reanalyze.MergeOptions) error {
 	o.Info, o.Version = p.warnf, Version()
 	o.CLICommand = strings.Join(append([]string{"aiperf", "merge"}, o.Dirs...), " ")
 	made, err := reanalyze.Merge(ctx, *o)
+	var unlike *reanalyze.UnlikeError
+	if errors.As(err, &unlike) {
+		return fmt.Errorf("%w; --force merges them all the same", err)
+	}
 	if err != nil {
 		return err
 	}

@@ -30,6 +30,11 @@ type MergeOptions struct {
 	CLICommand string
 }
 
+// UnlikeError is the refusal to merge runs of different work, which Force lifts.
+type UnlikeError struct{ why string }
+
+func (e *UnlikeError) Error() string { return e.why }
+
 // member is one of the runs of a merge.
 type member interface {
 	settings() (*config.Benchmark, error)
@@ -56,7 +61,7 @@ func Merge(ctx context.Context, o MergeOptions) (*Result, error) {
 		return nil, err
 	}
 	if err := alike(parts); err != nil && !o.Force {
-		return nil, fmt.Errorf("%w; --force merges them all the same", err)
+		return nil, &UnlikeError{err.Error()}
 	}
 	cfg := parts[0].settings
 	cfg.Artifacts.Prefix, cfg.Artifacts.Records, cfg.Artifacts.SliceDuration = o.Prefix, config.Formats{"jsonl"}, nil

@@ -109,7 +109,7 @@ func TestMergeRefuses(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	try("a and b are not parts of one run: model m and other; --force", MergeOptions{Dirs: dirs})
+	try("a and b are not parts of one run: model m and other", MergeOptions{Dirs: dirs})
 	try("", MergeOptions{Dirs: dirs, Force: true})
 	try("is one of the runs", MergeOptions{Dirs: dirs, Out: dirs[0]})
 	if err := os.WriteFile(filepath.Join(in, "b", "profile_export.json"), []byte("{"), 0o600); err != nil {
