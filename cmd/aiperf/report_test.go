@@ -60,7 +60,7 @@ func configuration(t *rapid.T) []string {
 	case "closed":
 		args = append(args, "--concurrency", "3", "--request-count", "30")
 	case "rate":
-		args = append(args, "--request-rate", "300", "--request-count", "30", "--arrival-pattern", of("law", "constant", "poisson"))
+		args = append(args, "--request-rate", "300", "--request-count", "30", "--arrival-pattern", of("distribution", "constant", "poisson"))
 	default:
 		args = append(args, "--concurrency", "2", "--benchmark-duration", "0.3", "--benchmark-grace-period", "0")
 	}

@@ -65,9 +65,9 @@ var writing sync.RWMutex
 
 // AwaitWrites waits until no file is being written, and lets no write begin from then on. It gives up after a time, that of a disk which takes
 // nothing any more: the process is to end.
-func AwaitWrites(most time.Duration) (settled bool) { return awaitWrites(&writing, most) }
+func AwaitWrites(most time.Duration) (done bool) { return awaitWrites(&writing, most) }
 
-func awaitWrites(writing *sync.RWMutex, most time.Duration) (settled bool) {
+func awaitWrites(writing *sync.RWMutex, most time.Duration) (done bool) {
 	whole := make(chan struct{})
 	go func() {
 		writing.Lock() // for good

@@ -108,10 +108,10 @@ func (p *Program) writeComparison(r *comparison.Result, file, failOn string) err
 	}
 	told := true
 	for i := range r.Lines {
-		told = told && r.Lines[i].Verdict != comparison.Cannot
+		told = told && r.Lines[i].Outcome != comparison.Cannot
 		fmt.Fprintln(p.Out, r.Lines[i].Sentence(r.Options.Confidence))
 	}
-	fmt.Fprintf(p.Out, "\n%s: %s\n", r.Basis, r.Verdict)
+	fmt.Fprintf(p.Out, "\n%s: %s\n", r.Basis, r.Outcome)
 	if r.Basis == "one run each" && r.Options.Noise > 0 {
 		fmt.Fprintf(p.Out, "Run-to-run noise of %g %% is assumed; several runs on each side would measure it.\n", 100*r.Options.Noise)
 	}
@@ -125,7 +125,7 @@ func (p *Program) writeComparison(r *comparison.Result, file, failOn string) err
 		}
 	}
 	switch {
-	case strings.Contains(failOn, "worse") && r.Verdict == comparison.Worse:
+	case strings.Contains(failOn, "worse") && r.Outcome == comparison.Worse:
 		return exit(worseStatus)
 	case strings.Contains(failOn, "cannot-tell") && !told:
 		return exit(cannotStatus)

@@ -126,7 +126,7 @@ func lengths(r *config.Rankings) []*config.Distribution {
 	return []*config.Distribution{r.Passages, r.PassageTokens, r.QueryTokens}
 }
 
-// shaped reports whether a distribution is more than a number or a normal law.
+// shaped reports whether a distribution is more than a number or a normal distribution.
 func shaped(d *config.Distribution) bool {
 	return d != nil && (d.Median != nil || d.Min != nil || d.Max != nil)
 }

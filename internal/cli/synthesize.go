@@ -12,7 +12,7 @@ import (
 	"aiperf/internal/rng"
 )
 
-// synthesizeCommand makes traces: of a trace, or of the laws of a workload.
+// synthesizeCommand makes traces: of a trace, or of the distributions of a workload.
 func (p *Program) synthesizeCommand() *cobra.Command {
 	// Without a target word a trace is rewritten.
 	root := p.rewriteCommand("synthesize")
@@ -40,8 +40,8 @@ func (p *Program) agenticCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "agentic-code",
 		Short: "Generate the trace of coding agents: long prompts that grow and share prefixes",
-		Long: "Draws sessions by the laws of a configuration and writes a directory with dataset.jsonl (mooncake rows, for profile --input-file), manifest.json\n" +
-			"(which --config takes too), quality.json and comparison.txt (the laws and what came out).",
+		Long: "Draws sessions by the distributions of a configuration and writes a directory with dataset.jsonl (mooncake rows, for profile --input-file), manifest.json\n" +
+			"(which --config takes too), quality.json and comparison.txt (the distributions and what came out).",
 		Example: "  aiperf synthesize agentic-code --num-sessions 200 --output traces --seed 7",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -41,8 +41,8 @@ type Heartbeat struct {
 
 	mu      sync.Mutex
 	threads threadWaits
-	sum     Stalls // settled beats
-	late    int64  // of the last beat, ns, if it is not settled
+	sum     Stalls // counted beats
+	late    int64  // of the last beat, ns, if it is not counted
 	lateAt  int64
 	looks   lookLog
 	past    beatLog

@@ -11,17 +11,17 @@ import (
 
 // Run is the requests of one run, in the order of their starts.
 type Run struct {
-	Path    string
-	Values  map[string][]float64 // by metric tag, in its display unit
-	Failed  int
-	Seconds float64 // from the first start to the last end
-	Tokens  float64 // of all answers
-	Facts   []Fact  // of its configuration: what makes it the same work
-	Doubt   string  // why it must not be judged, empty: nothing
+	Path     string
+	Values   map[string][]float64 // by metric tag, in its display unit
+	Failed   int
+	Seconds  float64   // from the first start to the last end
+	Tokens   float64   // of all answers
+	Settings []Setting // of its configuration: what makes it the same work
+	Doubt    string    // why it must not be judged, empty: nothing
 }
 
-// Fact is a setting that two runs must share to be compared.
-type Fact struct{ Name, Value string }
+// Setting is a setting that two runs must share to be compared.
+type Setting struct{ Name, Value string }
 
 // Options of a comparison.
 type Options struct {
@@ -32,15 +32,15 @@ type Options struct {
 	Invalid    bool    // runs with a doubt are shown
 }
 
-// Verdict of a metric or of a comparison.
-type Verdict string
+// Outcome of a metric or of a comparison.
+type Outcome string
 
-// The verdicts.
+// The outcomes.
 const (
-	Same   Verdict = "same"
-	Better Verdict = "better"
-	Worse  Verdict = "worse"
-	Cannot Verdict = "cannot tell"
+	Same   Outcome = "same"
+	Better Outcome = "better"
+	Worse  Outcome = "worse"
+	Cannot Outcome = "cannot tell"
 )
 
 // Line is what a comparison says of one statistic. Differences are fractions of A, of an error rate in shares; infinite ends are unbounded.
@@ -52,7 +52,7 @@ type Line struct {
 	Low90, High90   float64
 	P, PHolm        float64
 	Margin          float64
-	Verdict         Verdict
+	Outcome         Outcome
 	Reason          string
 }
 
@@ -63,7 +63,7 @@ type Result struct {
 	A, B    []Run
 	Other   []string // settings that differ
 	Lines   []Line
-	Verdict Verdict
+	Outcome Outcome
 }
 
 // statistic is one that is compared.
@@ -100,7 +100,7 @@ func Compare(a, b []Run, o Options) (*Result, error) {
 			return nil, fmt.Errorf("%s: %s; such a run is not judged", run.Path, run.Doubt)
 		}
 	}
-	r.Other = otherFacts(a[0].Facts, b[0].Facts)
+	r.Other = otherSettings(a[0].Settings, b[0].Settings)
 	for i := range family {
 		if l, ok := r.line(&family[i], one); ok {
 			r.Lines = append(r.Lines, l)
@@ -110,8 +110,8 @@ func Compare(a, b []Run, o Options) (*Result, error) {
 	return r, nil
 }
 
-// otherFacts names the settings that differ.
-func otherFacts(a, b []Fact) (list []string) {
+// otherSettings names the settings that differ.
+func otherSettings(a, b []Setting) (list []string) {
 	for _, f := range a {
 		for _, g := range b {
 			if f.Name == g.Name && f.Value != g.Value {
@@ -189,7 +189,7 @@ func (r *Result) line(s *statistic, one bool) (Line, bool) {
 		l.P = d.PValue()
 	case rate: // one run says nothing of how its rate varies
 		l.Difference, l.Low, l.High, l.Low90, l.High90 = l.B/l.A-1, math.Inf(-1), math.Inf(1), math.Inf(-1), math.Inf(1)
-		l.Verdict, l.Reason = Cannot, "a rate needs several runs on each side"
+		l.Outcome, l.Reason = Cannot, "a rate needs several runs on each side"
 		return l, true
 	default:
 		x, y := r.estimate(&r.A[0], s), r.estimate(&r.B[0], s)
@@ -208,15 +208,15 @@ func (r *Result) line(s *statistic, one bool) (Line, bool) {
 	for _, side := range [][]Run{r.A, r.B} {
 		for i := range side {
 			if n := len(side[i].Values["request_latency"]); n < least(one) || one && side[i].Seconds < 10 {
-				l.Verdict, l.Reason = Cannot, fmt.Sprintf("%d requests in %.0f s are too few: %d or more, and 10 s of one run", n, side[i].Seconds, least(one))
+				l.Outcome, l.Reason = Cannot, fmt.Sprintf("%d requests in %.0f s are too few: %d or more, and 10 s of one run", n, side[i].Seconds, least(one))
 			}
 		}
 	}
 	switch {
 	case len(r.Other) > 0 && !r.Options.Different && !plain:
-		l.Verdict, l.Reason = Cannot, "not the same work"
+		l.Outcome, l.Reason = Cannot, "not the same work"
 	case r.A[0].Doubt != "" || r.B[0].Doubt != "":
-		l.Verdict, l.Reason = Cannot, "a run is not valid"
+		l.Outcome, l.Reason = Cannot, "a run is not valid"
 	}
 	return l, true
 }
@@ -244,12 +244,12 @@ func shares(a, b *Run) Difference {
 	}}
 }
 
-// judge gives every line its verdict, and the comparison one.
+// judge gives every line its outcome, and the comparison one.
 func (r *Result) judge() {
 	var p []float64
 	var open []*Line
 	for i := range r.Lines {
-		if l := &r.Lines[i]; l.Verdict == "" {
+		if l := &r.Lines[i]; l.Outcome == "" {
 			p, open = append(p, l.P), append(open, l)
 		}
 	}
@@ -263,34 +263,34 @@ func (r *Result) judge() {
 		more := l.Tag == "request_throughput" || l.Tag == "output_token_throughput"
 		switch {
 		case l.Low90 >= low && l.High90 <= high:
-			l.Verdict = Same
+			l.Outcome = Same
 			if l.Low90 > 0 || l.High90 < 0 {
 				l.Reason = "a real difference, smaller than the margin"
 			}
 		case adjusted < 1-r.Options.Confidence+1e-12 && (l.Difference > 0) == more:
-			l.Verdict = Better
+			l.Outcome = Better
 		case adjusted < 1-r.Options.Confidence+1e-12:
-			l.Verdict = Worse
+			l.Outcome = Worse
 		default:
-			l.Verdict = Cannot
+			l.Outcome = Cannot
 			if r.Basis == "one run each" {
 				l.Reason = "five runs on each side would tell more"
 			}
 		}
 	}
-	count := map[Verdict]int{}
+	count := map[Outcome]int{}
 	for i := range r.Lines {
-		count[r.Lines[i].Verdict]++
+		count[r.Lines[i].Outcome]++
 	}
 	switch {
 	case count[Worse] > 0:
-		r.Verdict = Worse
+		r.Outcome = Worse
 	case count[Better] > 0:
-		r.Verdict = Better
+		r.Outcome = Better
 	case count[Same] == len(r.Lines) && len(r.Lines) > 0:
-		r.Verdict = Same
+		r.Outcome = Same
 	default:
-		r.Verdict = Cannot
+		r.Outcome = Cannot
 	}
 }
 
@@ -303,8 +303,8 @@ func (l *Line) Sentence(confidence float64) string {
 		}
 		return fmt.Sprintf("%+.1f %%", 100*v)
 	}
-	text := fmt.Sprintf("%s: %s", name, l.Verdict)
-	if l.Verdict == Same {
+	text := fmt.Sprintf("%s: %s", name, l.Outcome)
+	if l.Outcome == Same {
 		text += fmt.Sprintf(" within %g %%", 100*l.Margin)
 	}
 	text += fmt.Sprintf(", %.4g -> %.4g %s, %s (%g %% interval %s to %s)", l.A, l.B, l.Unit, share(l.Difference), 100*confidence, share(l.Low), share(l.High))

@@ -30,30 +30,30 @@ func lineOf(t *testing.T, r *Result, tag, stat string) *Line {
 	return nil
 }
 
-func TestVerdicts(t *testing.T) {
+func TestOutcomes(t *testing.T) {
 	a := []Run{made(1, 2000, 100)}
 	for name, tt := range map[string]struct {
 		b    Run
-		want Verdict
+		want Outcome
 	}{"slower by 20 %": {made(2, 2000, 120), Worse}, "faster by 20 %": {made(3, 2000, 80), Better}, "equal": {made(4, 2000, 100), Same}, "too few": {made(5, 50, 100), Cannot}} {
 		r, err := Compare(a, []Run{tt.b}, usual)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if l := lineOf(t, r, "request_latency", "mean"); l.Verdict != tt.want {
+		if l := lineOf(t, r, "request_latency", "mean"); l.Outcome != tt.want {
 			t.Errorf("%s: %s", name, l.Sentence(0.95))
 		}
 	}
 	failing := made(6, 2000, 100)
 	failing.Failed = 200
 	r, err := Compare(a, []Run{failing}, usual)
-	if err != nil || r.Verdict != Worse || lineOf(t, r, "error_rate", "share").Verdict != Worse {
+	if err != nil || r.Outcome != Worse || lineOf(t, r, "error_rate", "share").Outcome != Worse {
 		t.Errorf("%v %+v", err, r)
 	}
 	other := made(7, 2000, 150)
-	other.Facts = []Fact{{"load", "concurrency 2"}}
-	a[0].Facts = []Fact{{"load", "concurrency 1"}}
-	if r, err = Compare(a, []Run{other}, usual); err != nil || r.Verdict != Cannot || len(r.Other) != 1 {
+	other.Settings = []Setting{{"load", "concurrency 2"}}
+	a[0].Settings = []Setting{{"load", "concurrency 1"}}
+	if r, err = Compare(a, []Run{other}, usual); err != nil || r.Outcome != Cannot || len(r.Other) != 1 {
 		t.Errorf("%v %+v", err, r)
 	}
 	doubtful := made(8, 2000, 100)
@@ -82,7 +82,7 @@ func TestEqualServersDoNotDiffer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if same.Verdict == Better || same.Verdict == Worse {
+		if same.Outcome == Better || same.Outcome == Worse {
 			alarms++
 		}
 	}
@@ -91,7 +91,7 @@ func TestEqualServersDoNotDiffer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if slow.Verdict == Worse {
+		if slow.Outcome == Worse {
 			found++
 		}
 	}

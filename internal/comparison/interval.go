@@ -1,5 +1,5 @@
 // Package comparison tells whether two servers, or two versions of one, differ: intervals of runs whose requests are not independent, tests of
-// differences, verdicts in words. Everything is done on logarithms, so that a difference is relative.
+// differences, outcomes in words. Everything is done on logarithms, so that a difference is relative.
 package comparison
 
 import (

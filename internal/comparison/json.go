@@ -26,12 +26,12 @@ func (r *Result) JSON() ([]byte, error) {
 	for _, l := range r.Lines {
 		metrics = append(metrics, map[string]any{
 			"tag": l.Tag, "stat": l.Stat, "unit": l.Unit, "a": l.A, "b": l.B, "difference": end(l.Difference), "low": end(l.Low), "high": end(l.High),
-			"low90": end(l.Low90), "high90": end(l.High90), "p": l.P, "p_holm": l.PHolm, "margin": l.Margin, "verdict": l.Verdict, "reason": l.Reason,
+			"low90": end(l.Low90), "high90": end(l.High90), "p": l.P, "p_holm": l.PHolm, "margin": l.Margin, "verdict": l.Outcome, "reason": l.Reason,
 		})
 	}
 	text, err := json.MarshalIndent(map[string]any{
 		"schema_version": "1.0", "kind": "comparison", "basis": r.Basis, "confidence": r.Options.Confidence, "run_noise": r.Options.Noise,
-		"differences": r.Other, "runs": runs, "metrics": metrics, "verdict": r.Verdict,
+		"differences": r.Other, "runs": runs, "metrics": metrics, "verdict": r.Outcome,
 	}, "", "  ")
 	return append(text, '\n'), err
 }

@@ -168,7 +168,7 @@ func (r *Run) about() error {
 	case s.Validity.Verdict == "uncertain":
 		r.Doubt = "its latencies are uncertain"
 	}
-	r.Facts = []Fact{{"endpoint type", s.Config.Endpoint.Type}, {"streaming", fmt.Sprint(s.Config.Endpoint.Streaming)}}
+	r.Settings = []Setting{{"endpoint type", s.Config.Endpoint.Type}, {"streaming", fmt.Sprint(s.Config.Endpoint.Streaming)}}
 	for _, p := range s.Config.Phases {
 		if p.Kind != "profiling" {
 			continue
@@ -180,7 +180,7 @@ func (r *Run) about() error {
 		if p.Rate != nil {
 			load += fmt.Sprintf(", rate %g", *p.Rate)
 		}
-		r.Facts = append(r.Facts, Fact{"load", load})
+		r.Settings = append(r.Settings, Setting{"load", load})
 	}
 	return nil
 }

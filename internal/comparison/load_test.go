@@ -16,7 +16,7 @@ func TestSummaryBesideRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	runs, err := Load(dir)
-	if err != nil || len(runs) != 1 || runs[0].Seconds != 2 || runs[0].Doubt != "" || len(runs[0].Facts) != 0 {
+	if err != nil || len(runs) != 1 || runs[0].Seconds != 2 || runs[0].Doubt != "" || len(runs[0].Settings) != 0 {
 		t.Errorf("%+v, %v; want one run of 2 s without facts", runs, err)
 	}
 	if err := os.Mkdir(filepath.Join(dir, summaryFile), 0o700); err != nil {

@@ -90,7 +90,7 @@ func (d *Distribution) UnmarshalYAML(n *yaml.Node) error {
 	return d.mustBe(kind, n.Line)
 }
 
-// mustBe checks the keys against the law that the file names.
+// mustBe checks the keys against the distribution that the file names.
 func (d *Distribution) mustBe(kind string, line int) error {
 	var needs string
 	switch {
@@ -105,5 +105,5 @@ func (d *Distribution) mustBe(kind string, line int) error {
 	default:
 		return nil
 	}
-	return fmt.Errorf("line %d: a distribution of type %s has %s and no other law's keys", line, kind, needs)
+	return fmt.Errorf("line %d: a distribution of type %s has %s and no other distribution's keys", line, kind, needs)
 }

@@ -1,6 +1,6 @@
 // Package dataset is what is sent: conversations by index, made or read, and the order in which they are taken.
 //
-// Its rooms: synth makes text, media makes pictures, sounds and clips, custom reads the user's files, trace reads recorded traffic, weka
+// Its packages: synth makes text, media makes pictures, sounds and clips, custom reads the user's files, trace reads recorded traffic, weka
 // recorded agents, rows is the line reader that they share, table reads files of rows and columns, agentic generates traces, survey describes and converts files. A
 // prompt is made when its conversation is asked for, not all up front, and is the same for the same seed whatever the number of cores.
 package dataset

@@ -47,7 +47,7 @@ func TestNoFlagsBelowTheCommandLine(t *testing.T) {
 		for _, text := range flagTexts(file) {
 			place := rel
 			if flagsAllowed[place] == "" {
-				place = room(rel)
+				place = top(rel)
 			}
 			if used[place] = true; flagsAllowed[place] == "" {
 				t.Errorf("%s: %q names a flag; name the key of the setting and word it with setting.Spell", rel, text)

@@ -1,5 +1,5 @@
-// Package house keeps the plan of the house: which floor each package stands on. Its test enforces that packages import lower floors
-// only, so that data flows one way.
+// Package house holds the layers of the program, its floors: which one each package stands on. Its tests enforce that packages import lower ones only,
+// so that data flows one way, and follow the pages about how to add something.
 package house
 
 import "strings"
@@ -57,7 +57,7 @@ var Floors = map[string]int{
 	"internal/stats":        0,
 	"internal/tokenizer":    0,
 
-	// The cellar: engines that know nothing of benchmarks.
+	// Engines that know nothing of benchmarks.
 	"internal/golden":   -1,
 	"internal/redact":   -2,
 	"internal/infile":   -1,
@@ -76,12 +76,12 @@ func Floor(name string) (int, bool) {
 	if f, ok := Floors[name]; ok {
 		return f, true
 	}
-	f, ok := Floors[room(name)]
+	f, ok := Floors[top(name)]
 	return f, ok
 }
 
-// room is the package of the plan that a path belongs to: its first two elements.
-func room(name string) string {
+// top is the package of the plan that a path belongs to: its first two elements.
+func top(name string) string {
 	parts := strings.SplitN(name, "/", 3)
 	if len(parts) < 2 {
 		return name

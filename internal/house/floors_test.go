@@ -53,8 +53,8 @@ func TestImportsGoDown(t *testing.T) {
 		from, _ := Floor(name)
 		for _, imp := range imports {
 			to, ok := Floor(imp)
-			sameRoom := room(imp) == room(name)
-			if ok && !sameRoom && to >= from {
+			samePackage := top(imp) == top(name)
+			if ok && !samePackage && to >= from {
 				t.Errorf("%s (floor %d) imports %s (floor %d)", name, from, imp, to)
 			}
 		}
@@ -67,8 +67,8 @@ func TestRoom(t *testing.T) {
 		{"internal/dataset", "internal/dataset"},
 		{"cmd/aiperf", "cmd/aiperf"},
 	} {
-		if got := room(c[0]); got != c[1] {
-			t.Errorf("room(%q) = %q, want %q", c[0], got, c[1])
+		if got := top(c[0]); got != c[1] {
+			t.Errorf("top(%q) = %q, want %q", c[0], got, c[1])
 		}
 	}
 }

@@ -2,14 +2,14 @@ package load
 
 import "aiperf/internal/rng"
 
-// Random streams of the arrival laws.
+// Random streams of the arrival distributions.
 const (
 	poissonStream = "timing.request.poisson_interval"
 	gammaStream   = "timing.request.gamma_interval"
 )
 
-// newLaw returns the intervals of an arrival law at the unit rate, in order (6.2): all have mean 1.
-func newLaw(p *Phase, root *rng.Root) func() float64 {
+// newIntervals returns the intervals of an arrival distribution at the unit rate, in order (6.2): all have mean 1.
+func newIntervals(p *Phase, root *rng.Root) func() float64 {
 	switch p.Pattern {
 	case Poisson:
 		s := root.Stream(poissonStream)
@@ -29,9 +29,9 @@ func newLaw(p *Phase, root *rng.Root) func() float64 {
 // arrivals is the renewal process of a phase: one for the whole load, with absolute targets, a little of it known ahead. It says when;
 // what leaves at that instant is none of its business.
 type arrivals struct {
-	law  func() float64
-	rate *rateCurve
-	t0   int64
+	interval func() float64
+	rate     *rateCurve
+	t0       int64
 
 	base  float64   // expected number of arrivals up to the last target
 	ahead []arrival // the next targets in order, never empty
@@ -45,8 +45,8 @@ type arrival struct {
 }
 
 // newArrivals starts the process at t0: the first arrival comes one interval later.
-func newArrivals(law func() float64, rate *rateCurve, t0 int64) *arrivals {
-	a := &arrivals{law: law, rate: rate, t0: t0}
+func newArrivals(interval func() float64, rate *rateCurve, t0 int64) *arrivals {
+	a := &arrivals{interval: interval, rate: rate, t0: t0}
 	a.draw()
 	return a
 }
@@ -107,7 +107,7 @@ func (a *arrivals) draw() {
 	if n := len(a.ahead); n > a.spent {
 		sum = a.ahead[n-1].sum
 	}
-	a.ahead = append(a.ahead, arrival{gap: a.law()})
+	a.ahead = append(a.ahead, arrival{gap: a.interval()})
 	a.place(len(a.ahead)-1, sum)
 }
 

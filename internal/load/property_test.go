@@ -115,7 +115,7 @@ func anyPhase(r *rapid.T) Phase {
 	return p
 }
 
-// check tests the laws of the counters, the stop rules, the slots and the sessions.
+// check tests the distributions of the counters, the stop rules, the slots and the sessions.
 func check(t complainer, scenario Scenario, result *Result, s *sim) {
 	peakLimit, waitLimit := 0, 0
 	for i, f := range result.Phases {

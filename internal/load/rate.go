@@ -22,7 +22,7 @@ func (d *rateDriver) build(context.Context) error {
 	p := d.p
 	root := p.g.opts.Root
 	rate := newRateCurve(&p.Phase, func() *rng.Stream { return root.Stream(rampStream) })
-	d.arrivals = newArrivals(newLaw(&p.Phase, root), rate, 0)
+	d.arrivals = newArrivals(newIntervals(&p.Phase, root), rate, 0)
 	return nil
 }
 

@@ -54,7 +54,7 @@ func moments(x []float64) (mean, cv float64) {
 	return mean, math.Sqrt(cv/float64(len(x)-1)) / mean
 }
 
-// ksExponential is the Kolmogorov-Smirnov distance from the exponential law of a rate.
+// ksExponential is the Kolmogorov-Smirnov distance from the exponential distribution of a rate.
 func ksExponential(x []float64, rate float64) float64 {
 	x = slices.Sorted(slices.Values(x))
 	d := 0.0

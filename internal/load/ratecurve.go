@@ -6,8 +6,8 @@ import (
 	"aiperf/internal/rng"
 )
 
-// rateCurve is a rate over time: piecewise linear, steps allowed, constant after the last piece. Arrivals of any law follow it by a change
-// of time (6.2): if the law of the unit rate wants its next arrival e later, the next arrival solves: integral of the rate = e.
+// rateCurve is a rate over time: piecewise linear, steps allowed, constant after the last piece. Arrivals of any distribution follow it by a change
+// of time (6.2): if the distribution of the unit rate wants its next arrival e later, the next arrival solves: integral of the rate = e.
 //
 //	rate    ___/|      integral over [0, t] = number of arrivals expected by t
 //	       /    |___

@@ -33,7 +33,7 @@ type Phase struct {
 	// Rate mode.
 	Pattern    Pattern
 	Rate       float64     // requests per second, all turns counted; also the user-centric rate
-	Smoothness float64     // shape of the gamma law; 0 = 1
+	Smoothness float64     // shape of the gamma distribution; 0 = 1
 	Series     []RatePoint // piecewise-linear rate, in place of Rate; begins when the rate ramp ends
 	RateRamp   Ramp
 
@@ -68,10 +68,10 @@ const (
 	UserCentric   Mode = "user_centric"
 )
 
-// Pattern is the law of the intervals between arrivals.
+// Pattern is the distribution of the intervals between arrivals.
 type Pattern string
 
-// The laws.
+// The distributions.
 const (
 	Constant Pattern = "constant"
 	Poisson  Pattern = "poisson"
@@ -91,10 +91,10 @@ type Ramp struct {
 	From     float64 // start value; 0 = 1 for limits, one update step (0.1 s) up the ramp for rates
 }
 
-// RampStrategy is the law of a ramp.
+// RampStrategy is the distribution of a ramp.
 type RampStrategy string
 
-// The laws of ramps; "" is linear.
+// The distributions of ramps; "" is linear.
 const (
 	Linear      RampStrategy = "linear"
 	Exponential RampStrategy = "exponential" // progress (t/D)^2

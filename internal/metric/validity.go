@@ -74,7 +74,7 @@ type ScheduleStats struct {
 	OwnLagP99       time.Duration // the same of requests that waited for no slot, from when they could leave: the client's own lateness
 	RateSeconds     float64       // length of the sending
 	Asked           float64       // requests that the rate asks for in it, 0 = no rate was asked for
-	Drawn           float64       // arrivals that the arrival law drew: what could be sent
+	Drawn           float64       // arrivals that the arrival distribution drew: what could be sent
 	Sent            int64         // of them
 	Lost            Lost          // the others, by what kept them
 	LateAnswers     int64         // turns that were due before the answer to the turn before was there
@@ -99,7 +99,7 @@ type Lost struct {
 // TargetRate is the rate that was asked for, in requests/s; 0 = none.
 func (s *ScheduleStats) TargetRate() float64 { return rateOf(s.Asked, s.RateSeconds) }
 
-// DrawnRate is the rate that the arrival law drew, in requests/s; 0 = none.
+// DrawnRate is the rate that the arrival distribution drew, in requests/s; 0 = none.
 func (s *ScheduleStats) DrawnRate() float64 { return rateOf(s.Drawn, s.RateSeconds) }
 
 // AchievedRate is the rate at which requests were sent, in requests/s; 0 = none.

@@ -34,9 +34,9 @@ func newConvergence(r *config.Run) *convergence {
 	return c
 }
 
-// settled tells whether the runs of a cell, in their order, need no further one. What cannot be tested has not settled; three runs that
+// converged tells whether the runs of a cell, in their order, need no further one. What cannot be tested has not settled; three runs that
 // succeeded are the least.
-func (c *convergence) settled(trials []*trial) bool {
+func (c *convergence) converged(trials []*trial) bool {
 	if c == nil {
 		return false
 	}
@@ -50,7 +50,7 @@ func (c *convergence) settled(trials []*trial) bool {
 		return false
 	}
 	if c.Mode == "distribution" {
-		return c.sameLaw(good)
+		return c.sameDistribution(good)
 	}
 	stat, ok := metric.StatByName(c.Stat)
 	if !ok {
@@ -75,8 +75,8 @@ func (c *convergence) settled(trials []*trial) bool {
 	return (in.High-in.Low)/math.Abs(in.Mean) < c.Limit()
 }
 
-// sameLaw compares the requests of the last run with those of all before.
-func (c *convergence) sameLaw(good []*trial) bool {
+// sameDistribution compares the requests of the last run with those of all before.
+func (c *convergence) sameDistribution(good []*trial) bool {
 	last, err := c.values(good[len(good)-1])
 	if err != nil {
 		return false

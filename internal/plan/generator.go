@@ -53,7 +53,7 @@ func (g repeats) Count() int { return g.runs }
 // Next implements generator.
 func (g repeats) Next(results []trial) (trial, bool) {
 	n := len(results)
-	if n >= g.runs || g.until.settled(ofCell(results, 0)) {
+	if n >= g.runs || g.until.converged(ofCell(results, 0)) {
 		return trial{}, false
 	}
 	t := trial{n: n, label: runLabel(n), dir: filepath.Join(g.base, "profile_runs", runLabel(n))}

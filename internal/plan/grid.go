@@ -46,7 +46,7 @@ func (g grid) following(results []trial) (trial, bool) {
 			t = trial{cell: k / g.runs, n: k % g.runs}
 		}
 		switch {
-		case g.until != nil && g.until.settled(ofCell(results[:done], t.cell)):
+		case g.until != nil && g.until.converged(ofCell(results[:done], t.cell)):
 		case done == len(results):
 			return t, true
 		default:

@@ -74,7 +74,7 @@ func systemPrompt(b *config.Benchmark, d *config.Dataset) (string, error) {
 	return string(text), nil
 }
 
-// outputLength is the law of requested output lengths; nil = none is asked for.
+// outputLength is the distribution of requested output lengths; nil = none is asked for.
 func outputLength(d *config.Dataset) *dataset.Distribution {
 	osl := d.OSL
 	if d.Prompts != nil && d.Prompts.OSL != nil {
@@ -83,12 +83,12 @@ func outputLength(d *config.Dataset) *dataset.Distribution {
 	if osl == nil {
 		return nil
 	}
-	l := law(osl)
+	l := distribution(osl)
 	return &l
 }
 
-// law cuts means and deviations to whole numbers, as the contract has it.
-func law(d *config.Distribution) dataset.Distribution {
+// distribution cuts means and deviations to whole numbers, as the contract has it.
+func distribution(d *config.Distribution) dataset.Distribution {
 	return dataset.Distribution{Mean: int(d.MeanOr(0)), StdDev: int(d.StddevOr0())}
 }
 
@@ -99,7 +99,7 @@ func openSynthetic(ctx context.Context, b *config.Benchmark, d *config.Dataset, 
 		return nil, err
 	}
 	o := synth.Options{
-		Spell: b.As, Root: root, Entries: d.Entries, Turns: law(d.Turns), Delay: turnDelay(d), DelayRatio: d.TurnDelayRatio,
+		Spell: b.As, Root: root, Entries: d.Entries, Turns: distribution(d.Turns), Delay: turnDelay(d), DelayRatio: d.TurnDelayRatio,
 		Context: around, Assignment: assignment, Media: maker,
 	}
 	if !e.TokenizesInput && !e.ProducesTokens && maker.Count() > 0 { // no text goes out
@@ -132,14 +132,14 @@ func openSynthetic(ctx context.Context, b *config.Benchmark, d *config.Dataset, 
 		return nil, err
 	}
 	if d.Rankings != nil && e.Ranks() {
-		o.Rankings = &synth.Rankings{Passages: law(d.Rankings.Passages), PassageTokens: law(d.Rankings.PassageTokens), QueryTokens: law(d.Rankings.QueryTokens)}
+		o.Rankings = &synth.Rankings{Passages: distribution(d.Rankings.Passages), PassageTokens: distribution(d.Rankings.PassageTokens), QueryTokens: distribution(d.Rankings.QueryTokens)}
 	}
 	return synth.New(o)
 }
 
 // promptLengths fills how long prompts and answers are.
 func promptLengths(o *synth.Options, b *config.Benchmark, p *config.Prompts) error {
-	o.ISL, o.Batch = law(p.ISL), p.BatchSize
+	o.ISL, o.Batch = distribution(p.ISL), p.BatchSize
 	for _, s := range p.SequenceDistribution {
 		o.Pairs = append(o.Pairs, synth.Pair{
 			ISL: int(s.ISL.MeanOr(0)), ISLDev: s.ISL.StddevOr0(),
@@ -159,12 +159,12 @@ func promptLengths(o *synth.Options, b *config.Benchmark, p *config.Prompts) err
 	return nil
 }
 
-// turnDelay is the law of the pauses before turns in ms; nil = none. Half a millisecond is cut to a law of 0, whose draws are at least 1.
+// turnDelay is the distribution of the pauses before turns in ms; nil = none. Half a millisecond is cut to a distribution of 0, whose draws are at least 1.
 func turnDelay(d *config.Dataset) *dataset.Distribution {
 	if d.TurnDelay.MeanOr(0) <= 0 {
 		return nil
 	}
-	l := law(d.TurnDelay)
+	l := distribution(d.TurnDelay)
 	return &l
 }
 

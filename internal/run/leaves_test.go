@@ -24,7 +24,7 @@ import (
 	"aiperf/internal/tokenizer"
 )
 
-// elsewhere are the leaves of the configuration that show in no option of a room, and where their effect is seen.
+// elsewhere are the leaves of the configuration that shows in no option, and where their effect is seen.
 var elsewhere = map[string]string{
 	"datasets.main.name": "a name, for messages", "phases.profiling.exclude_from_results": "follows the kind, Validate refuses another",
 	"phases.warmup.exclude_from_results": "follows the kind, Validate refuses another",
@@ -35,7 +35,7 @@ var elsewhere = map[string]string{
 	"datasets.main.dataset": "TestPublicOptions", "datasets.main.hf_subset": "TestPublicOptions", "datasets.main.filters": "TestPublicOptions",
 	"artifacts.summary": "one choice, others are refused", "artifacts.trace": "TestFlagsReachTheRun", "artifacts.slice_duration": "TestFlagsReachTheRun",
 	"artifacts.show_trace_timing": "TestFlagsReachTheRun",
-	"models.items.tokenizer":      "not built: no room reads it", "tokenizer.trust_remote_code": "told to have no effect",
+	"models.items.tokenizer":      "not built: nothing reads it", "tokenizer.trust_remote_code": "told to have no effect",
 	"phases.warmup.end_offset": "the window of the data is that of the measured phase",
 	"runtime.ui":               "package plan chooses the progress line by it", "runtime.stats_interval": "TestFlagsReachTheRun", "logging.level": "TestFlagsReachTheRun",
 	"environment.dataset.media_download_timeout": "TestFetch", "environment.dataset.media_download_max_concurrency": "TestFetch",
@@ -149,7 +149,7 @@ func bases(dir string) map[string]func() *config.Benchmark {
 	return list
 }
 
-// view is what the rooms are told of a configuration, as text: their options, the first requests, the files that are opened. An error is
+// view is what the packages below are told of a configuration, as text: their options, the first requests, the files that are opened. An error is
 // part of it. The requests, which take long to make, are left out unless data is set.
 func view(b *config.Benchmark, words *tokenizer.Tokenizer, data bool) string {
 	var text strings.Builder
@@ -298,8 +298,8 @@ func change(l leaf) {
 	}
 }
 
-// TestEveryLeafReachesARoom: every value of the configuration that this build follows, changed alone, changes what some room is told.
-func TestEveryLeafReachesARoom(t *testing.T) {
+// TestEveryLeafHasAnEffect: every value of the configuration that this build follows, changed alone, changes what some package is told.
+func TestEveryLeafHasAnEffect(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir) // no ffmpeg: clips are made here, and at once
 	for name, text := range map[string]string{
@@ -334,7 +334,7 @@ func TestEveryLeafReachesARoom(t *testing.T) {
 	}
 	for key := range all {
 		if !seen[key] && elsewhere[key] == "" && !isRefused(key) {
-			t.Errorf("%s: changed alone, no room is told anything else", key)
+			t.Errorf("%s: changed alone, no package is told anything else", key)
 		}
 	}
 	for key := range elsewhere {

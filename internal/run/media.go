@@ -67,10 +67,10 @@ func clips(v *config.Video) *media.Video {
 	return o
 }
 
-// side is the law of a picture's width or height.
+// side is the distribution of a picture's width or height.
 func side(d *config.Distribution) dataset.Distribution {
 	if d.MeanOr(0) <= 0 {
 		return dataset.Distribution{Mean: defaultSide}
 	}
-	return law(d)
+	return distribution(d)
 }

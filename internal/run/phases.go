@@ -54,7 +54,7 @@ func noneIfZero(d time.Duration) time.Duration {
 	return d
 }
 
-// modes maps the type of a phase to the algorithm and, where it has one, the law of its arrivals.
+// modes maps the type of a phase to the algorithm and, where it has one, the distribution of its arrivals.
 var modes = map[config.PhaseType]struct {
 	mode    load.Mode
 	pattern load.Pattern

@@ -13,7 +13,7 @@ import (
 // patience is how long a start that the user interrupted may take to notice it.
 const patience = time.Second
 
-// start resolves and opens a run. When the context ends it gives up within patience, whatever the rooms are busy with: a tokenizer that
+// start resolves and opens a run. When the context ends it gives up within patience, whatever the packages below are busy with: a tokenizer that
 // loads, a file that does not answer, a terminal that takes nothing. On an error nothing stays open.
 func start(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts *Options, say *reporter) (*opened, error) {
 	type result struct {

@@ -63,7 +63,7 @@ func lagsOf(list []recordLine) sample {
 	return lags
 }
 
-// exponential is the Kolmogorov-Smirnov distance of the gaps between sends from the exponential law with their mean, and
+// exponential is the Kolmogorov-Smirnov distance of the gaps between sends from the exponential distribution with their mean, and
 // the distance that chance exceeds in one of twenty cases.
 func exponential(list []recordLine) string {
 	slices.SortFunc(list, func(a, b recordLine) int { return int(a.Metadata.Start - b.Metadata.Start) })

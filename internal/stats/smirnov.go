@@ -8,7 +8,7 @@ import (
 // exactSmirnov is the size of the larger sample up to which the p-value is exact.
 const exactSmirnov = 10000
 
-// Smirnov is the two-sided p-value of the two-sample Kolmogorov-Smirnov test: how likely samples of one law differ as much. It is exact
+// Smirnov is the two-sided p-value of the two-sample Kolmogorov-Smirnov test: how likely samples of one distribution differ as much. It is exact
 // while both samples have 10,000 values or less (lattice paths: Schroeer and Trenkler 1995), else asymptotic. Both samples must have values.
 func Smirnov(a, b []float64) float64 {
 	a, b = slices.Clone(a), slices.Clone(b)

@@ -27,6 +27,6 @@ func TestSmirnov(t *testing.T) {
 		long[i] = float64(i)
 	}
 	if p := Smirnov(long, long[:100]); p > 1e-6 {
-		t.Errorf("samples of different laws: p = %v", p)
+		t.Errorf("samples of different distributions: p = %v", p)
 	}
 }

@@ -172,7 +172,7 @@ func (x *Exchange) acquire(fresh bool) (*conn, error) {
 
 // take checks an idle connection; a dead one is closed and forgotten.
 func (x *Exchange) take(k *conn) bool {
-	x.settle(k)
+	x.awaitReuse(k)
 	if k.alive() {
 		x.trace.Reused = clock.Now()
 		return true

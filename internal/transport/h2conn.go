@@ -46,7 +46,7 @@ type h2conn struct {
 	streams  map[uint32]*h2stream
 	users    int // exchanges that have a stream, or are to open one
 	most     int // streams that the server allows
-	settled  bool
+	greeted  bool
 	draining bool  // takes no more streams
 	shut     bool  // ends with its last stream
 	err      error // why the connection is over
@@ -120,7 +120,7 @@ func (h *h2conn) more() error {
 	if len(got) == 0 {
 		return err
 	}
-	if !h.settled && plausible(got) {
+	if !h.greeted && plausible(got) {
 		return malformed("The server does not speak HTTP/2: %s", quote(got))
 	}
 	h.unread = got
@@ -136,7 +136,7 @@ func (h *h2conn) frame() error {
 	if err != nil {
 		return h.worded(err)
 	}
-	if !h.settled && fh.Type != http2.FrameSettings {
+	if !h.greeted && fh.Type != http2.FrameSettings {
 		return malformed("The server does not speak HTTP/2: its first frame is %v", fh.Type)
 	}
 	if fh.Type == http2.FrameData {
@@ -310,11 +310,11 @@ func (h *h2conn) settings(f *http2.SettingsFrame) error {
 	h.mu.Lock()
 	if limits.streams != nil {
 		h.most = int(min(*limits.streams, math.MaxInt32))
-	} else if !h.settled {
+	} else if !h.greeted {
 		h.most = math.MaxInt32 // a server that names no limit has none
 	}
-	first := !h.settled
-	h.settled = true
+	first := !h.greeted
+	h.greeted = true
 	h.mu.Unlock()
 	if first {
 		close(h.ready)

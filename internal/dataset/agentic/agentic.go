@@ -1,5 +1,5 @@
 // Package agentic generates traces of coding agents: sessions of many turns whose prompts grow, in layers of prefix that all sessions, the sessions
-// of a group, or the turns of one session share. Laws, session model and files: datasets, section 11.2 of the contract.
+// of a group, or the turns of one session share. Distributions, session model and files: datasets, section 11.2 of the contract.
 package agentic
 
 import (
@@ -62,7 +62,7 @@ type generator struct {
 
 // Generate draws n sessions; splits add more. The same seed gives the same sessions.
 func Generate(c *Config, n int, root *rng.Root, tick func(done int)) ([]Session, error) {
-	g := &generator{Config: c, draws: root.Stream("dataset.agentic_code"), newTokens: c.NewTokens.law(), leastOut: leastOutput}
+	g := &generator{Config: c, draws: root.Stream("dataset.agentic_code"), newTokens: c.NewTokens.lognormal(), leastOut: leastOutput}
 	g.l1, g.l15 = blocksOf(c.Cache.Layer1, c.BlockSize), blocksOf(c.Cache.Layer15, c.BlockSize)
 	if most := c.Output.Max; most != nil {
 		g.leastOut = min(leastOutput, math.Trunc(*most))
@@ -163,11 +163,11 @@ func (g *generator) output() int { return int(max(g.leastOut, g.Output.draw(g.dr
 // delay draws the pause before the turn behind a prompt of some length: the fuller the context, the shorter.
 func (g *generator) delay(input int) float64 {
 	d := &g.Delay
-	law := &d.Human
+	pauses := &d.Human
 	if g.draws.Float64() < d.AgenticFraction {
-		law = &d.Agentic
+		pauses = &d.Agentic
 	}
-	ms := law.draw(g.draws)
+	ms := pauses.draw(g.draws)
 	if d.Max != nil {
 		ms = min(ms, *d.Max)
 	}

@@ -93,8 +93,8 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestLaws: means of 2,000 sessions against the laws: exp(mu + sigma²/2), the output with its least value.
-func TestLaws(t *testing.T) {
+// TestDistributions: means of 2,000 sessions against the distributions: exp(mu + sigma²/2), the output with its least value.
+func TestDistributions(t *testing.T) {
 	c := Default()
 	q := Judge(c, generate(t, c, 2000))
 	stream, output := rng.NewDecimal("1").Stream("x"), 0.0

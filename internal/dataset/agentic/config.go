@@ -14,21 +14,21 @@ import (
 	"aiperf/internal/rng"
 )
 
-// Config are the laws of a workload. Lengths are in tokens, times in ms.
+// Config are the distributions of a workload. Lengths are in tokens, times in ms.
 type Config struct {
-	NewTokens     Biased     `json:"new_tokens_per_turn"`
-	Output        Lognormal  `json:"generation_length"`
-	Delay         Delay      `json:"inter_turn_delay"`
-	Reset         *ResetLaw  `json:"reset"` // nil = never
-	Turns         *TurnCount `json:"turns"` // nil = sessions end by length and chance
-	MaxPrompt     int        `json:"max_prompt_tokens"`
-	BlockSize     int        `json:"block_size"`
-	Cache         Cache      `json:"cache"`
-	RestartChance float64    `json:"restart_initial_probability"` // of a split; falls to 0 over three quarters of the sessions
-	RestartTurns  [2]int     `json:"restart_turn_range"`          // from, to before: the turn of a split
+	NewTokens     Biased       `json:"new_tokens_per_turn"`
+	Output        Lognormal    `json:"generation_length"`
+	Delay         Delay        `json:"inter_turn_delay"`
+	Reset         *ResetChance `json:"reset"` // nil = never
+	Turns         *TurnCount   `json:"turns"` // nil = sessions end by length and chance
+	MaxPrompt     int          `json:"max_prompt_tokens"`
+	BlockSize     int          `json:"block_size"`
+	Cache         Cache        `json:"cache"`
+	RestartChance float64      `json:"restart_initial_probability"` // of a split; falls to 0 over three quarters of the sessions
+	RestartTurns  [2]int       `json:"restart_turn_range"`          // from, to before: the turn of a split
 }
 
-// Lognormal is a log-normal law; what is drawn outside its bounds is drawn again. Mu and sigma follow from mean and median where they are absent.
+// Lognormal is a log-normal distribution; what is drawn outside its bounds is drawn again. Mu and sigma follow from mean and median where they are absent.
 type Lognormal struct {
 	Mu     float64  `json:"mu"`
 	Sigma  float64  `json:"sigma"`
@@ -38,13 +38,13 @@ type Lognormal struct {
 	Max    *float64 `json:"max"`
 }
 
-// Biased is a law whose draws are longer by a factor.
+// Biased is a distribution whose draws are longer by a factor.
 type Biased struct {
 	Lognormal
 	Bias float64 `json:"bias"`
 }
 
-// Delay is the law of pauses: a share of quick turns of an agent, the rest of a human.
+// Delay is the distribution of pauses: a share of quick turns of an agent, the rest of a human.
 type Delay struct {
 	AgenticFraction float64   `json:"agentic_fraction"`
 	Agentic         Lognormal `json:"agentic_delay"`
@@ -52,13 +52,13 @@ type Delay struct {
 	Max             *float64  `json:"max"`
 }
 
-// ResetLaw is the chance that a session ends before a turn: Chance for an empty context, Scaling times that for a full one.
-type ResetLaw struct {
+// ResetChance is the chance that a session ends before a turn: Chance for an empty context, Scaling times that for a full one.
+type ResetChance struct {
 	Chance  float64 `json:"base_probability"`
 	Scaling float64 `json:"context_scaling"`
 }
 
-// TurnCount is the law of the number of turns.
+// TurnCount is the distribution of the number of turns.
 type TurnCount struct {
 	Mean     float64 `json:"mean"`
 	Median   float64 `json:"median"`
@@ -82,8 +82,8 @@ type Groups struct {
 	Alpha  float64 `json:"zipf_alpha"`
 }
 
-// law is the biased law itself.
-func (b Biased) law() Lognormal {
+// distribution is the biased distribution itself.
+func (b Biased) lognormal() Lognormal {
 	l := b.Lognormal
 	l.Mu += math.Log(b.Bias)
 	return l
@@ -114,17 +114,17 @@ func (c *TurnCount) draw(s *rng.Stream) int {
 	return min(c.Max, max(c.Min, int(math.RoundToEven(l.draw(s)))))
 }
 
-// lognormal is the law of a mean and a median: mu = ln median, sigma = sqrt(2 ln(mean/median)).
+// lognormal is the distribution of a mean and a median: mu = ln median, sigma = sqrt(2 ln(mean/median)).
 func lognormal(mean, median float64) Lognormal {
 	return Lognormal{Mean: mean, Median: median, Mu: math.Log(median), Sigma: math.Sqrt(2 * math.Log(mean/median))}
 }
 
-// Default returns the laws of a run that names none.
+// Default returns the distributions of a run that names none.
 func Default() *Config {
 	return &Config{
 		NewTokens: Biased{lognormal(3500, 1800), 1}, Output: lognormal(500, 300),
 		Delay: Delay{AgenticFraction: 0.7, Agentic: lognormal(2500, 1800), Human: lognormal(40000, 25000)},
-		Reset: &ResetLaw{0.02, 2}, MaxPrompt: 200000, BlockSize: 512,
+		Reset: &ResetChance{0.02, 2}, MaxPrompt: 200000, BlockSize: 512,
 		Cache:        Cache{Layer1: 32000, Layer15: 20000, Layer2: lognormal(10000, 5000), Groups: Groups{50, 1.2}},
 		RestartTurns: [2]int{5, 15},
 	}
@@ -168,7 +168,7 @@ func Load(from string) (c *Config, name string, err error) {
 	return c, name, nil
 }
 
-// parse reads laws over the default ones. A key that is not known is refused: what it asks for would be lost.
+// parse reads distributions over the default ones. A key that is not known is refused: what it asks for would be lost.
 func parse(text []byte) (*Config, error) {
 	c := Default()
 	var given struct {
@@ -206,7 +206,7 @@ func parse(text []byte) (*Config, error) {
 	return c, c.Check()
 }
 
-// Check completes the laws and tells what is wrong with them.
+// Check completes the distributions and tells what is wrong with them.
 func (c *Config) Check() error {
 	for name, l := range map[string]*Lognormal{
 		"generation_length": &c.Output, "new_tokens_per_turn": &c.NewTokens.Lognormal, "inter_turn_delay.agentic_delay": &c.Delay.Agentic,
@@ -251,7 +251,7 @@ func (l *Lognormal) complete() error {
 			return fmt.Errorf("sigma %g: must not be negative", l.Sigma)
 		}
 	case !(l.Median > 0) || !(l.Mean >= l.Median) || math.IsInf(l.Mean, 0):
-		return fmt.Errorf("mean %g, median %g: a log-normal law needs a median above 0 and a mean that is not below it", l.Mean, l.Median)
+		return fmt.Errorf("mean %g, median %g: a log-normal distribution needs a median above 0 and a mean that is not below it", l.Mean, l.Median)
 	default:
 		l.Mu, l.Sigma = math.Log(l.Median), math.Sqrt(2*math.Log(l.Mean/l.Median))
 	}

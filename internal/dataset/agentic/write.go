@@ -135,7 +135,7 @@ func spreadOf(v []float64) Spread {
 	return Spread{d.Count, round2(d.Avg), round2(d.Std), at(50), at(5), at(25), at(75), at(95), at(99)}
 }
 
-// Compared is a quantity with the law that it was drawn from.
+// Compared is a quantity with the distribution that it was drawn from.
 type Compared struct {
 	TargetMean   *float64 `json:"target_mean"`
 	TargetMedian *float64 `json:"target_median"`
@@ -154,7 +154,7 @@ func compared(v []float64, mean, median float64) Compared {
 	return c
 }
 
-// Quality holds sessions against their laws.
+// Quality holds sessions against their distributions.
 type Quality struct {
 	Config struct {
 		InitialMean   float64 `json:"initial_context_mean"`
@@ -200,7 +200,7 @@ type Quality struct {
 	} `json:"session_end_stats"`
 }
 
-// Judge holds sessions against the laws.
+// Judge holds sessions against the distributions.
 func Judge(c *Config, sessions []Session) *Quality {
 	q := &Quality{}
 	k, layer2, biased := &q.Config, c.Cache.Layer2, c.NewTokens.Bias
@@ -250,7 +250,7 @@ func (q *Quality) compare(c *Config, sessions []Session) string {
 	for i := range sessions {
 		turns += len(sessions[i].Turns)
 	}
-	fmt.Fprintf(&b, "Coding agents: laws and what was generated\n%d sessions, %d turns, blocks of %d tokens\n\n%-34s %12s %12s %8s\n", len(sessions), turns, c.BlockSize, "", "target", "generated", "error")
+	fmt.Fprintf(&b, "Coding agents: distributions and what was generated\n%d sessions, %d turns, blocks of %d tokens\n\n%-34s %12s %12s %8s\n", len(sessions), turns, c.BlockSize, "", "target", "generated", "error")
 	for _, one := range []struct {
 		name string
 		c    Compared

@@ -41,8 +41,8 @@ func CheckDepth(bits int) error {
 	return nil
 }
 
-// audioLaw draws and makes sounds.
-type audioLaw struct {
+// audioDraws draws and makes sounds.
+type audioDraws struct {
 	Audio
 	lengths *rng.Stream
 	formats *rng.Stream
@@ -50,7 +50,7 @@ type audioLaw struct {
 	drawn   uint64
 }
 
-func newAudioLaw(o *Audio, root *rng.Root, as setting.Spell) (*audioLaw, error) {
+func newAudioDraws(o *Audio, root *rng.Root, as setting.Spell) (*audioDraws, error) {
 	if o.Seconds < leastSeconds {
 		return nil, fmt.Errorf("%s %g: a sound must be longer than %g seconds", as.As("datasets.main.audio.length.mean"), o.Seconds, leastSeconds)
 	}
@@ -77,11 +77,11 @@ func newAudioLaw(o *Audio, root *rng.Root, as setting.Spell) (*audioLaw, error) 
 		return nil, fmt.Errorf("%s, %s, %s: at least one depth and one rate, 1 or 2 channels", as.As("datasets.main.audio.depths"),
 			as.As("datasets.main.audio.sample_rates"), as.As("datasets.main.audio.channels"))
 	}
-	return &audioLaw{Audio: *o, lengths: root.Stream("dataset.audio.duration"), formats: root.Stream("dataset.audio.format"), data: root.Child("dataset.audio.data")}, nil
+	return &audioDraws{Audio: *o, lengths: root.Stream("dataset.audio.duration"), formats: root.Stream("dataset.audio.format"), data: root.Child("dataset.audio.data")}, nil
 }
 
 // draw draws the next sound: length, rate, depth.
-func (l *audioLaw) draw() Item {
+func (l *audioDraws) draw() Item {
 	seconds := l.length()
 	hz := l.SampleRates[l.formats.Numpy().Integers(0, len(l.SampleRates))]
 	bits := l.Depths[l.formats.Numpy().Integers(0, len(l.Depths))]
@@ -90,7 +90,7 @@ func (l *audioLaw) draw() Item {
 }
 
 // length draws a length in s until it is not too short.
-func (l *audioLaw) length() float64 {
+func (l *audioDraws) length() float64 {
 	if l.StdDev <= 0 {
 		return l.Seconds
 	}
@@ -103,7 +103,7 @@ func (l *audioLaw) length() float64 {
 }
 
 // make makes the sound of an item.
-func (l *audioLaw) make(it Item) ([]byte, error) {
+func (l *audioDraws) make(it Item) ([]byte, error) {
 	source := rand.New(rng.NewNumpy(rng.ChildSeed(l.data, strconv.FormatUint(it.at, 10))))
 	if l.Format == formatMP3 {
 		return noiseMP3(source, int(it.n), int(it.a), l.Channels), nil

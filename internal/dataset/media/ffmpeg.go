@@ -44,10 +44,10 @@ func findFFmpeg() (*ffmpeg, error) {
 	return &ffmpeg{path}, nil
 }
 
-// encoder returns what encodes the clips of a law. The container is written to a file, since it is finished at its beginning: a WebM carries
+// encoder returns what encodes the clips of a distribution. The container is written to a file, since it is finished at its beginning: a WebM carries
 // its length, an MP4 its index in front. One thread and no marks of program or time: the same frames give the same bytes on any machine
 // with the same ffmpeg.
-func (f *ffmpeg) encoder(l *videoLaw) encoder {
+func (f *ffmpeg) encoder(l *videoDraws) encoder {
 	return func(ctx context.Context, frames func(io.Writer) error, track []byte) ([]byte, error) {
 		dir, err := os.MkdirTemp("", "aiperf-clip-")
 		if err != nil {
@@ -83,7 +83,7 @@ func (f *ffmpeg) encoder(l *videoLaw) encoder {
 }
 
 // soundCodec is the encoder of the sound track: Vorbis in WebM, Opus in MP4, unless one is named.
-func (l *videoLaw) soundCodec() string {
+func (l *videoDraws) soundCodec() string {
 	switch {
 	case l.Sound.Codec != "":
 		return l.Sound.Codec

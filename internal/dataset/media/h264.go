@@ -10,7 +10,7 @@ const macroblock = 16
 
 // uncompressed encodes a clip without any program: H.264 whose macroblocks hold their samples as they are (I_PCM), which every decoder
 // reads, in an MP4 file. It is as large as the raw frames in yuv420p.
-func (l *videoLaw) uncompressed(_ context.Context, frames func(io.Writer) error, _ []byte) ([]byte, error) {
+func (l *videoDraws) uncompressed(_ context.Context, frames func(io.Writer) error, _ []byte) ([]byte, error) {
 	c := &pcmCoder{width: l.Width, height: l.Height}
 	if err := frames(c); err != nil {
 		return nil, err

@@ -30,8 +30,8 @@ const (
 // maxPixels bounds one picture or frame: 64 megapixels are 192 MB of noise.
 const maxPixels = 64 << 20
 
-// imageLaw draws and makes pictures.
-type imageLaw struct {
+// imageDraws draws and makes pictures.
+type imageDraws struct {
 	Images
 	sizes   *rng.Stream
 	formats *rng.Stream
@@ -40,8 +40,8 @@ type imageLaw struct {
 	sources *photos // nil = noise
 }
 
-func newImageLaw(o *Images, root *rng.Root, as setting.Spell) (*imageLaw, error) {
-	l := &imageLaw{
+func newImageDraws(o *Images, root *rng.Root, as setting.Spell) (*imageDraws, error) {
+	l := &imageDraws{
 		Images: *o, sizes: root.Stream("dataset.image.dimensions"), formats: root.Stream("dataset.image.format"),
 		noise: root.Child("dataset.image.noise"),
 	}
@@ -65,7 +65,7 @@ func newImageLaw(o *Images, root *rng.Root, as setting.Spell) (*imageLaw, error)
 }
 
 // draw draws the next picture in the order of the Python tool: format, width, height, source.
-func (l *imageLaw) draw() Item {
+func (l *imageDraws) draw() Item {
 	it := Item{kind: conversation.Image, format: l.Format}
 	if l.Format == formatRandom {
 		it.format = []string{formatPNG, formatJPEG}[l.formats.Below(2)]
@@ -82,12 +82,12 @@ func (l *imageLaw) draw() Item {
 }
 
 // side draws a width or height. JPEG has no longer sides.
-func (l *imageLaw) side(mean, deviation int) int32 {
+func (l *imageDraws) side(mean, deviation int) int32 {
 	return int32(min(65535, l.sizes.PositiveInt(float64(mean), float64(deviation))))
 }
 
 // make makes the picture of an item.
-func (l *imageLaw) make(it Item) ([]byte, error) {
+func (l *imageDraws) make(it Item) ([]byte, error) {
 	if l.sources != nil {
 		return l.fromPhoto(it)
 	}
@@ -108,7 +108,7 @@ func noise(seed, at uint64, width, height int) []byte {
 }
 
 // fromPhoto resizes a source picture, whatever its proportions, by the Catmull-Rom kernel (bicubic, a = −1/2).
-func (l *imageLaw) fromPhoto(it Item) ([]byte, error) {
+func (l *imageDraws) fromPhoto(it Item) ([]byte, error) {
 	src, err := l.sources.load(int(it.n))
 	if err != nil {
 		return nil, err

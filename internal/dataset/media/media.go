@@ -31,7 +31,7 @@ type Images struct {
 	Sampling      string               // how source pictures are taken: random-with-replacement, shuffle-cycle, sequential-cycle
 }
 
-// Audio describes generated sounds: white noise with a Gaussian law, standard deviation 0.3 of full scale.
+// Audio describes generated sounds: white noise with a Gaussian distribution, standard deviation 0.3 of full scale.
 type Audio struct {
 	Batch           int     // sounds of a turn, ≥ 1
 	Seconds, StdDev float64 // length
@@ -72,9 +72,9 @@ type Item struct {
 
 // Maker draws items and makes their content. Draw is for one goroutine at a time, the rest for any number.
 type Maker struct {
-	images *imageLaw
-	audio  *audioLaw
-	video  *videoLaw
+	images *imageDraws
+	audio  *audioDraws
+	video  *videoDraws
 	count  int // items of a turn
 }
 
@@ -84,19 +84,19 @@ func New(ctx context.Context, o Options) (*Maker, error) {
 	m := &Maker{}
 	var err error
 	if o.Images != nil {
-		if m.images, err = newImageLaw(o.Images, o.Root, o.Spell); err != nil {
+		if m.images, err = newImageDraws(o.Images, o.Root, o.Spell); err != nil {
 			return nil, err
 		}
 		m.count += o.Images.Batch
 	}
 	if o.Audio != nil {
-		if m.audio, err = newAudioLaw(o.Audio, o.Root, o.Spell); err != nil {
+		if m.audio, err = newAudioDraws(o.Audio, o.Root, o.Spell); err != nil {
 			return nil, err
 		}
 		m.count += o.Audio.Batch
 	}
 	if o.Video != nil {
-		if m.video, err = newVideoLaw(ctx, o.Video, o.Root, o.Spell); err != nil {
+		if m.video, err = newVideoDraws(ctx, o.Video, o.Root, o.Spell); err != nil {
 			return nil, err
 		}
 		m.count += o.Video.Batch

@@ -145,7 +145,7 @@ type riff struct {
 	DataSize uint32
 }
 
-// TestWAV: header, length and the law of the samples at every depth.
+// TestWAV: header, length and the distribution of the samples at every depth.
 func TestWAV(t *testing.T) {
 	for _, bits := range []int{8, 16, 24, 32} {
 		for _, channels := range []int{1, 2} {

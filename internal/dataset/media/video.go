@@ -28,8 +28,8 @@ const maxRaw = 4 << 30
 // encoder makes a clip of its frames and its sound track, nil = silent.
 type encoder func(ctx context.Context, frames func(io.Writer) error, track []byte) ([]byte, error)
 
-// videoLaw draws and makes clips.
-type videoLaw struct {
+// videoDraws draws and makes clips.
+type videoDraws struct {
 	Video
 	frames  int
 	noise   uint64 // seed of the stream of pixels
@@ -42,8 +42,8 @@ type videoLaw struct {
 	shared *conversation.Blob
 }
 
-func newVideoLaw(ctx context.Context, o *Video, root *rng.Root, as setting.Spell) (*videoLaw, error) {
-	l := &videoLaw{Video: *o, noise: root.Child("dataset.video.noise"), sound: root.Child("dataset.video.audio"), frames: max(1, int(o.Seconds*float64(o.FPS)))}
+func newVideoDraws(ctx context.Context, o *Video, root *rng.Root, as setting.Spell) (*videoDraws, error) {
+	l := &videoDraws{Video: *o, noise: root.Child("dataset.video.noise"), sound: root.Child("dataset.video.audio"), frames: max(1, int(o.Seconds*float64(o.FPS)))}
 	width, height := as.As("datasets.main.video.width"), as.As("datasets.main.video.height")
 	switch raw := 3 * float64(o.Width) * float64(o.Height) * math.Max(1, o.Seconds*float64(o.FPS)); {
 	case o.Width < 1 || o.Height < 1:
@@ -80,7 +80,7 @@ func newVideoLaw(ctx context.Context, o *Video, root *rng.Root, as setting.Spell
 }
 
 // draw draws the next clip: its place in the stream of pixels.
-func (l *videoLaw) draw() Item {
+func (l *videoDraws) draw() Item {
 	it := Item{kind: conversation.Video, format: l.Format, at: l.drawn}
 	l.drawn++
 	return it
@@ -88,7 +88,7 @@ func (l *videoLaw) draw() Item {
 
 // blob is the content of an item, made for whoever asks first and kept for others: it ends with no caller, only with its own time. Clips
 // without anything random are one, made once.
-func (l *videoLaw) blob(it Item) *conversation.Blob {
+func (l *videoDraws) blob(it Item) *conversation.Blob {
 	media := "video/" + l.Format
 	if l.Scene == sceneNoise || l.Sound != nil {
 		return conversation.Made(media, -1, nil, func() ([]byte, error) { return l.make(context.Background(), it) })
@@ -100,7 +100,7 @@ func (l *videoLaw) blob(it Item) *conversation.Blob {
 }
 
 // make makes the clip of an item.
-func (l *videoLaw) make(ctx context.Context, it Item) ([]byte, error) {
+func (l *videoDraws) make(ctx context.Context, it Item) ([]byte, error) {
 	var track []byte
 	if s := l.Sound; s != nil {
 		source := rand.New(rng.NewNumpy(rng.ChildSeed(l.sound, strconv.FormatUint(it.at+1, 10))))
@@ -110,7 +110,7 @@ func (l *videoLaw) make(ctx context.Context, it Item) ([]byte, error) {
 }
 
 // film writes the frames of a clip, three bytes a pixel.
-func (l *videoLaw) film(w io.Writer, it Item) error {
+func (l *videoDraws) film(w io.Writer, it Item) error {
 	frame := newRGB(l.Width, l.Height)
 	pixels := rng.NewNumpy(l.noise)
 	pixels.Skip(it.at * uint64(l.frames) * rng.Words(len(frame.pix)))

@@ -69,9 +69,9 @@ func TestWindows(t *testing.T) {
 			t.Errorf("%s %s: %v %v", c.style, c.ratio, w.Input, w.Output)
 		}
 		seed := uint64(1)
-		law := newWindowLaw(w, rng.New(&seed))
+		lengths := newWindowLengths(w, rng.New(&seed))
 		for range 500 {
-			if isl, osl := law.draw(); isl < c.drawnLow || isl > c.drawnN || osl < c.outLow || osl > c.outHigh {
+			if isl, osl := lengths.draw(); isl < c.drawnLow || isl > c.drawnN || osl < c.outLow || osl > c.outHigh {
 				t.Fatalf("%s %s: drew %d, %d", c.style, c.ratio, isl, osl)
 			}
 		}

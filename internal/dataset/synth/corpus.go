@@ -1,5 +1,5 @@
 // Package synth makes conversations: prompts of an exact number of tokens cut from the works of Shakespeare, prefixes, system prompts
-// and contexts, lengths by several laws. The same seed gives the same bytes as the Python tool, on any machine.
+// and contexts, lengths by several distributions. The same seed gives the same bytes as the Python tool, on any machine.
 package synth
 
 import (

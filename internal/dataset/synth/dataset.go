@@ -21,8 +21,8 @@ type Dataset struct {
 	delays   *rng.Stream
 	lengths  *rng.Stream
 	prefix   *rng.Stream
-	pairs    lengthLaw // nil: every text has a length of its own
-	rankings *rankingLaw
+	pairs    lengthSource // nil: every text has a length of its own
+	rankings *rankingLengths
 	system   string
 	ahead    *media.Ahead // nil = no media
 
@@ -37,8 +37,8 @@ type Dataset struct {
 
 var _ dataset.Dataset = (*Dataset)(nil)
 
-// lengthLaw draws the input and output length of a turn together.
-type lengthLaw interface {
+// lengthSource draws the input and output length of a turn together.
+type lengthSource interface {
 	draw() (isl, osl int)
 }
 
@@ -71,7 +71,7 @@ func New(o Options) (*Dataset, error) {
 		starts:  []int32{0},
 	}
 	if o.Rankings != nil {
-		s.rankings = newRankingLaw(*o.Rankings, o.Root)
+		s.rankings = newRankingLengths(*o.Rankings, o.Root)
 	}
 	s.total = countTurns(o)
 	if o.Media.Count() > 0 {
@@ -103,13 +103,13 @@ func (s *Dataset) begin() {
 	}
 	switch {
 	case len(o.Pairs) > 0:
-		s.pairs = newPairLaw(o.Pairs, o.Root)
+		s.pairs = newPairLengths(o.Pairs, o.Root)
 	case o.Window != nil:
-		law := newWindowLaw(*o.Window, o.Root)
+		lengths := newWindowLengths(*o.Window, o.Root)
 		if random != nil {
-			random.ahead(o.Entries, law.ahead(o.Entries, o.Root))
+			random.ahead(o.Entries, lengths.ahead(o.Entries, o.Root))
 		}
-		s.pairs = law
+		s.pairs = lengths
 	}
 	if o.hasPool() {
 		s.texts.AddPool(o.Context.PrefixPool, o.Context.PrefixLength)

@@ -23,7 +23,7 @@ func TestRankingsTakeNoPrefix(t *testing.T) {
 	}
 }
 
-// TestShortDelay: a mean below one millisecond is a delay all the same. Its law is cut to a mean of 0, whose draws are at least 1.
+// TestShortDelay: a mean below one millisecond is a delay all the same. Its distribution is cut to a mean of 0, whose draws are at least 1.
 func TestShortDelay(t *testing.T) {
 	o := base(t, 3)
 	o.Turns.Mean, o.Delay, o.DelayRatio = 3, &dataset.Distribution{}, 0.5

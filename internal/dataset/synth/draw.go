@@ -70,21 +70,21 @@ func (s *Dataset) lower(isl int, first, pooled bool) int {
 	return max(1, isl)
 }
 
-// rankingLaw draws the shape of ranking requests.
-type rankingLaw struct {
+// rankingLengths draws the shape of ranking requests.
+type rankingLengths struct {
 	Rankings
 	passages *rng.Stream
 }
 
-func newRankingLaw(r Rankings, root *rng.Root) *rankingLaw {
-	return &rankingLaw{Rankings: r, passages: root.Stream("dataset.rankings.passages")}
+func newRankingLengths(r Rankings, root *rng.Root) *rankingLengths {
+	return &rankingLengths{Rankings: r, passages: root.Stream("dataset.rankings.passages")}
 }
 
 // drawRanking draws one ranking request: number of passages, length of the query, length of every passage. All lengths come from the
 // stream of prompt lengths, as in the Python tool.
 func (s *Dataset) drawRanking() turn {
-	draw := func(stream *rng.Stream, law dataset.Distribution) int {
-		return stream.PositiveInt(float64(law.Mean), float64(law.StdDev))
+	draw := func(stream *rng.Stream, d dataset.Distribution) int {
+		return stream.PositiveInt(float64(d.Mean), float64(d.StdDev))
 	}
 	r := s.rankings
 	passages := draw(r.passages, r.Passages)

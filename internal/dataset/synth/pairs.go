@@ -210,15 +210,15 @@ func jsonPair(row map[string]json.RawMessage) (Pair, error) {
 	return p, nil
 }
 
-// pairLaw draws pairs.
-type pairLaw struct {
+// pairLengths draws pairs.
+type pairLengths struct {
 	pairs      []Pair
 	cumulative []float64
 	stream     *rng.Stream
 }
 
-func newPairLaw(pairs []Pair, root *rng.Root) *pairLaw {
-	l := &pairLaw{pairs: pairs, stream: root.Stream("models.sequence.distribution")}
+func newPairLengths(pairs []Pair, root *rng.Root) *pairLengths {
+	l := &pairLengths{pairs: pairs, stream: root.Stream("models.sequence.distribution")}
 	sum := 0.0
 	for _, p := range pairs {
 		sum += p.Percent / 100
@@ -228,7 +228,7 @@ func newPairLaw(pairs []Pair, root *rng.Root) *pairLaw {
 }
 
 // draw returns the input and output length of the next turn.
-func (l *pairLaw) draw() (isl, osl int) {
+func (l *pairLengths) draw() (isl, osl int) {
 	u := l.stream.Float64()
 	i, _ := slices.BinarySearchFunc(l.cumulative, u, func(c, u float64) int {
 		if c > u {

@@ -73,10 +73,10 @@ func TestPairDraws(t *testing.T) {
 		t.Fatal(err)
 	}
 	seed := uint64(42)
-	law := newPairLaw(pairs, rng.New(&seed))
+	lengths := newPairLengths(pairs, rng.New(&seed))
 	want := [][2]int{{574, 272}, {520, 263}, {503, 272}, {264, 127}, {264, 135}, {241, 122}}
 	for i, w := range want {
-		if isl, osl := law.draw(); isl != w[0] || osl != w[1] {
+		if isl, osl := lengths.draw(); isl != w[0] || osl != w[1] {
 			t.Errorf("draw %d: %d/%d, want %d/%d", i, isl, osl, w[0], w[1])
 		}
 	}
@@ -85,9 +85,9 @@ func TestPairDraws(t *testing.T) {
 // TestPairWithoutChance: a pair of probability 0 is never drawn.
 func TestPairWithoutChance(t *testing.T) {
 	seed := uint64(1)
-	law := newPairLaw([]Pair{{ISL: 1, OSL: 1}, {ISL: 2, OSL: 2, Percent: 100}, {ISL: 3, OSL: 3}}, rng.New(&seed))
+	lengths := newPairLengths([]Pair{{ISL: 1, OSL: 1}, {ISL: 2, OSL: 2, Percent: 100}, {ISL: 3, OSL: 3}}, rng.New(&seed))
 	for range 2000 {
-		if isl, _ := law.draw(); isl != 2 {
+		if isl, _ := lengths.draw(); isl != 2 {
 			t.Fatalf("drew %d", isl)
 		}
 	}

@@ -29,7 +29,7 @@ type Sequence struct {
 
 	mu      sync.RWMutex
 	prompts []prompt
-	made    int            // prompts whose place is settled
+	made    int            // prompts whose place is known
 	fixed   map[int]string // texts of prompts that had to be repaired
 	inexact int            // prompts that could not be made exact
 	ahead   bool           // a goroutine makes the next block
@@ -98,7 +98,7 @@ func (s *Sequence) add(p prompt) int {
 
 // Text returns the text of prompt i.
 func (s *Sequence) Text(i int) string {
-	p, repaired := s.settled(i)
+	p, repaired := s.placed(i)
 	if repaired != nil {
 		return *repaired
 	}
@@ -107,12 +107,12 @@ func (s *Sequence) Text(i int) string {
 
 // Tokens appends the tokens of prompt i, asked for with AddLoose.
 func (s *Sequence) Tokens(dst []int32, i int) []int32 {
-	p, _ := s.settled(i)
+	p, _ := s.placed(i)
 	return s.ids(dst, p)
 }
 
-// settled returns the place of prompt i, or its text if it had to be repaired.
-func (s *Sequence) settled(i int) (p prompt, repaired *string) {
+// placed returns the place of prompt i, or its text if it had to be repaired.
+func (s *Sequence) placed(i int) (p prompt, repaired *string) {
 	for {
 		s.mu.RLock()
 		p, ready := s.prompts[i], i < s.made
@@ -162,7 +162,7 @@ func (s *Sequence) makeAhead() {
 	}()
 }
 
-// makeBlock settles the next block of prompts, if prompt i is not settled yet. The caller holds making.
+// makeBlock finds the places of the next block of prompts, if that of prompt i is not known yet. The caller holds making.
 func (s *Sequence) makeBlock(i int) {
 	s.mu.RLock()
 	first, all := s.made, s.prompts

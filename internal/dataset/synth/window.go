@@ -83,20 +83,20 @@ func (r Ratio) Window(isl, osl, special int) Window {
 	return w
 }
 
-// windowLaw draws lengths from a window.
-type windowLaw struct {
+// windowLengths draws lengths from a window.
+type windowLengths struct {
 	Window
 	drawn [][2]int // drawn ahead, as the imitated benchmark draws them
 	next  int
 	live  *rng.Numpy
 }
 
-func newWindowLaw(w Window, root *rng.Root) *windowLaw {
-	return &windowLaw{Window: w, live: root.Stream("models.range_ratio.distribution").Numpy()}
+func newWindowLengths(w Window, root *rng.Root) *windowLengths {
+	return &windowLengths{Window: w, live: root.Stream("models.range_ratio.distribution").Numpy()}
 }
 
 // ahead draws the lengths of n requests, inputs first, from the generator of the style, which it returns.
-func (l *windowLaw) ahead(n int, root *rng.Root) *generator {
+func (l *windowLengths) ahead(n int, root *rng.Root) *generator {
 	g := &generator{}
 	if l.Style == SGLang {
 		g.legacy = root.Legacy()
@@ -113,7 +113,7 @@ func (l *windowLaw) ahead(n int, root *rng.Root) *generator {
 	return g
 }
 
-func (l *windowLaw) input(g integers) int {
+func (l *windowLengths) input(g integers) int {
 	n := g.Integers(l.Input[0], l.Input[1]+1)
 	if l.Style == SGLang {
 		n = max(1, n-l.special)
@@ -122,7 +122,7 @@ func (l *windowLaw) input(g integers) int {
 }
 
 // draw returns the input and output length of the next turn.
-func (l *windowLaw) draw() (isl, osl int) {
+func (l *windowLengths) draw() (isl, osl int) {
 	if l.next < len(l.drawn) {
 		pair := l.drawn[l.next]
 		l.next++

@@ -131,13 +131,13 @@ func trials() (list []trial) {
 }
 
 func pictures() (list []trial) {
-	law := func(n int) dataset.Distribution { return dataset.Distribution{Mean: n} }
+	normal := func(n int) dataset.Distribution { return dataset.Distribution{Mean: n} }
 	for _, format := range []string{"png", "jpeg"} {
 		for _, source := range []string{"noise", "assets"} {
 			for _, size := range [][2]int{{1, 1}, {7, 33}, {64, 48}, {512, 512}, {1000, 3}} {
 				list = append(list, trial{
 					name:  fmt.Sprintf("%s %s %dx%d", format, source, size[0], size[1]),
-					o:     media.Options{Images: &media.Images{Batch: 1, Width: law(size[0]), Height: law(size[1]), Format: format, Source: source, Sampling: "shuffle-cycle"}},
+					o:     media.Options{Images: &media.Images{Batch: 1, Width: normal(size[0]), Height: normal(size[1]), Format: format, Source: source, Sampling: "shuffle-cycle"}},
 					check: picture(format, source, size[0], size[1]),
 				})
 			}

@@ -22,7 +22,7 @@ type PhaseStats struct {
 	Interrupted  bool
 	TooManyFails bool
 
-	Schedule ScheduleFacts
+	Schedule ScheduleStats
 }
 
 // Stop is the rule that ended the sending of a phase.
@@ -40,8 +40,8 @@ const (
 	StopSource      Stop = "data set error"
 )
 
-// ScheduleFacts tell how well the schedule was kept.
-type ScheduleFacts struct {
+// ScheduleStats tell how well the schedule was kept.
+type ScheduleStats struct {
 	Precise      bool      // the kernel kept the deadlines
 	Lag          Histogram // issued minus intended, ns; open-loop modes
 	Armed        Histogram // issued minus intended of those requests alone that were prepared in time and had their slots, ns
@@ -84,7 +84,7 @@ type Steady struct {
 	Seconds  float64
 	Caps     Caps
 	Expected float64 // requests that the rate asks for
-	Drawn    float64 // arrivals that the law drew, those lost to re-anchoring included
+	Drawn    float64 // arrivals that the distribution drew, those lost to re-anchoring included
 	Sent     int64   // of the arrivals drawn
 	Lost     Lost
 }
@@ -99,7 +99,7 @@ type Lost struct {
 }
 
 // CapShare is the share of the sending interval without a free session slot.
-func (s *ScheduleFacts) CapShare() float64 {
+func (s *ScheduleStats) CapShare() float64 {
 	if s.SendSeconds <= 0 {
 		return 0
 	}

@@ -12,7 +12,7 @@ import (
 // connection is given a moment before it is used again, and every connection of a server that was seen to do this. What is waited for is
 // in no latency: the start is stamped later.
 const (
-	settleTime   = time.Millisecond // from the end of an answer to the next use of its connection
+	reusePause   = time.Millisecond // from the end of an answer to the next use of its connection
 	youngUses    = 8                // answers after which a connection is trusted
 	quickClosing = int64(time.Second)
 )
@@ -32,11 +32,11 @@ func (m *closePolicy) pause(k *conn) time.Duration {
 	if _, closesEarly := m.closesEarly.Load(k.key); !closesEarly && k.uses >= youngUses {
 		return 0
 	}
-	return settleTime - time.Duration(clock.Now()-k.idleSince)
+	return reusePause - time.Duration(clock.Now()-k.idleSince)
 }
 
-// settle waits until a connection may be used again, or the request's context ends.
-func (x *Exchange) settle(k *conn) {
+// awaitReuse waits until a connection may be used again, or the request's context ends.
+func (x *Exchange) awaitReuse(k *conn) {
 	d := x.client.closePolicy.pause(k)
 	if d <= 0 {
 		return

@@ -14,7 +14,7 @@ func TestConnectionsAreLeftAloneWhileTheyAreYoungOrTheServerIsRude(t *testing.T)
 	m := &closePolicy{}
 	now := clock.Now()
 	fresh := func(uses int) *conn { return &conn{key: "http://h:1", idleSince: clock.Now(), uses: uses} }
-	if d := m.pause(fresh(1)); d <= 0 || d > settleTime {
+	if d := m.pause(fresh(1)); d <= 0 || d > reusePause {
 		t.Errorf("a young connection waits %v", d)
 	}
 	if d := m.pause(fresh(youngUses)); d != 0 {
