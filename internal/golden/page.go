@@ -2,12 +2,16 @@ package golden
 
 import (
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 )
 
-// Followed checks that a test file holds the pieces of Go code of a how-to page letter by letter, and that there are so many of them.
-func Followed(t testing.TB, page, source string, pieces int) {
+// row is a line of Go code in a page: a row of a table, up to the comma behind it.
+var row = regexp.MustCompile("`([{\"][^`]*,)`")
+
+// Followed checks that a test file holds the rows that a how-to page shows letter by letter, and that there are so many of them.
+func Followed(t testing.TB, page, source string, rows int) {
 	t.Helper()
 	text, err := os.ReadFile(page)
 	if err != nil {
@@ -17,13 +21,13 @@ func Followed(t testing.TB, page, source string, pieces int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	blocks := strings.Split(string(text), "```go\n")[1:]
-	if len(blocks) != pieces {
-		t.Fatalf("%s: %d pieces of code, want %d", page, len(blocks), pieces)
+	found := row.FindAllStringSubmatch(string(text), -1)
+	if len(found) != rows {
+		t.Fatalf("%s: %d rows, want %d", page, len(found), rows)
 	}
-	for _, b := range blocks {
-		if code, _, _ := strings.Cut(b, "```"); !strings.Contains(string(here), strings.TrimSpace(code)) {
-			t.Errorf("%s does not hold the page's\n%s", source, code)
+	for _, m := range found {
+		if !strings.Contains(string(here), m[1]) {
+			t.Errorf("%s does not hold the page's\n%s", source, m[1])
 		}
 	}
 }

@@ -40,7 +40,7 @@ func followed(t *testing.T, pages ...string) (program string, files map[string]i
 		return string(text)
 	}
 	for _, name := range pages {
-		text, touched := read(at("docs/howto/"+name)), map[string]bool{}
+		text, touched := read(at("docs/howto/examples/"+name)), map[string]bool{}
 		for _, m := range page.FindAllStringSubmatch(text, -1) {
 			edited[at(m[1])], touched[m[1]] = m[2], true
 		}

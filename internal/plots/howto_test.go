@@ -25,14 +25,14 @@ func (s *Single) ranked(p *Preset) (*chart.Chart, error) {
 	return c, nil
 }
 
-// TestHowToAddAPlot follows docs/howto/plot.md: the type above and the row below stand there letter by letter.
+// TestHowToAddAPlot follows docs/howto/plot.md: what the page asks for stands here, its row letter by letter.
 func TestHowToAddAPlot(t *testing.T) {
 	before := singleTypes
 	t.Cleanup(func() { singleTypes = before })
 	singleTypes = map[string]func(*Single, *Preset) (*chart.Chart, error){
 		"ranked": (*Single).ranked,
 	}
-	golden.Followed(t, "../../docs/howto/plot.md", "howto_test.go", 2)
+	golden.Followed(t, "../../docs/howto/plot.md", "howto_test.go", 1)
 	got, said := drawn(t, "single_c4", one("single_run", "{type: ranked, y: time_to_first_token, title: TTFT ranked}"))
 	c := got["x.png"]
 	if c == nil || c.Title != "TTFT ranked" || c.X.Title != "Time to First Token (ms)" || len(c.Traces[0].X) != 24 || c.Traces[0].X[0] != 42.212277 || c.Traces[0].Y[23] != 100 {
