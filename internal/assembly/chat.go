@@ -42,11 +42,8 @@ func (c *chatCounter) input(rec *record.Record, reply *record.Reply) int {
 // TemplateTokens is the number of tokens of a chat request as the chat template of its model writes it; -1 = it has no messages, or there is
 // no template for them. An error says that the template refuses them.
 func TemplateTokens(all *Tokenizers, rec *record.Record, reply *record.Reply) (int, error) {
-	var body struct {
-		Messages []map[string]json.RawMessage `json:"messages"`
-		Tools    json.RawMessage              `json:"tools"`
-	}
-	if json.Unmarshal(rec.Payload.Bytes(), &body) != nil || len(body.Messages) == 0 {
+	body, ok := chatOf(rec.Payload.Bytes())
+	if !ok {
 		return -1, nil
 	}
 	tok := all.Of(rec.Model)
@@ -65,6 +62,18 @@ func TemplateTokens(all *Tokenizers, rec *record.Record, reply *record.Reply) (i
 		return -1, err
 	}
 	return tok.Count(text) + reply.InputTokens, nil
+}
+
+// chatBody is what a template writes.
+type chatBody struct {
+	Messages []map[string]json.RawMessage `json:"messages"`
+	Tools    json.RawMessage              `json:"tools"`
+}
+
+// chatOf reads the messages of a request; false = it has none.
+func chatOf(payload []byte) (b chatBody, ok bool) {
+	ok = json.Unmarshal(payload, &b) == nil && len(b.Messages) > 0
+	return b, ok
 }
 
 // plainContent is the content of a message as one text: chat templates take no list of parts, and parts without text add none.

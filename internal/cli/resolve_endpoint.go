@@ -26,6 +26,9 @@ func (r *resolver) endpointSection() {
 	r.bind("endpoint.")
 	r.streaming()
 	r.extraInputs()
+	if r.endpoint != nil {
+		r.endpoint = r.endpoint.Given(e.Extra.Has)
+	}
 	r.headers()
 }
 

@@ -66,6 +66,12 @@ func (e Extra) Get(key string) (json.RawMessage, bool) {
 	return nil, false
 }
 
+// Has tells whether a member is there.
+func (e Extra) Has(key string) bool {
+	_, there := e.Get(key)
+	return there
+}
+
 // SLO is one goodput threshold in the display unit of its metric.
 type SLO struct {
 	Tag       string

@@ -109,6 +109,7 @@ type Input struct {
 type Settings struct {
 	Model     string        // for turns that name none
 	Streaming bool          // answers are to come as events
+	ReadOnly  bool          // answers are read alone: nothing is sent
 	Extras    []Member      // over the generated members
 	Spell     setting.Spell `json:"-"` // words the settings that errors speak of
 

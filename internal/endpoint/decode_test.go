@@ -219,7 +219,7 @@ func TestLookup(t *testing.T) {
 			t.Errorf("%s does not describe itself", e.Name)
 		}
 	}
-	if len(All()) != 25 {
+	if len(All()) != 34 {
 		t.Errorf("%d types", len(All()))
 	}
 }

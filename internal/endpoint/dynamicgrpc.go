@@ -40,14 +40,19 @@ const mostDescriptors = 64 << 20
 type describedMethod struct{ protoreflect.MethodDescriptor }
 
 func openDynamic(s Settings) (Codec, error) {
-	c := &dynamicCodec{set: s, path: "/" + strings.TrimPrefix(s.Method, "/")}
+	field, err := responseField(&s)
+	if err != nil {
+		return nil, err
+	}
+	c := &dynamicCodec{set: s, path: "/" + strings.TrimPrefix(s.Method, "/"), jsonType: opaqueType()}
+	if field != nil {
+		c.jsonType = freeType(field)
+	}
+	if s.ReadOnly {
+		return c, nil
+	}
 	if service, method, ok := strings.Cut(c.path[1:], "/"); !ok || service == "" || method == "" || strings.Contains(method, "/") {
 		return nil, fmt.Errorf("%s: want package.Service/Method, found %q", s.Spell.As("endpoint.grpc_method"), s.Method)
-	}
-	c.jsonType = jsonType{
-		input:  func(*inputTexts, *jsontext.Scanner, []byte) bool { return false },
-		member: func(*jsonAnswer, *jsontext.Scanner, []byte) bool { return false },
-		after:  func(d *jsonAnswer) { d.chunk.kind, d.chunk.items = record.Other, 1 }, // every message counts, whatever it says
 	}
 	if s.Descriptors != "" {
 		raw, err := infile.ReadAll(s.Descriptors, mostDescriptors)
@@ -59,6 +64,15 @@ func openDynamic(s Settings) (Codec, error) {
 		}
 	}
 	return c, nil
+}
+
+// opaqueType reads answers whose every message counts, whatever it says.
+func opaqueType() jsonType {
+	return jsonType{
+		input:  func(*inputTexts, *jsontext.Scanner, []byte) bool { return false },
+		member: func(*jsonAnswer, *jsontext.Scanner, []byte) bool { return false },
+		after:  func(d *jsonAnswer) { d.chunk.kind, d.chunk.items = record.Other, 1 },
+	}
 }
 
 // describe finds the method in a FileDescriptorSet.

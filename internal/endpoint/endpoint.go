@@ -28,16 +28,17 @@ type Endpoint struct {
 	Images         bool        // accepts images, and so on
 	Audio          bool
 	Video          bool
-	CacheBust      bool // takes markers that defeat prefix caches
-	SystemMessage  bool // takes the generated system and user-context messages
-	ContextText    bool // has no messages: puts those texts in front of the prompt
-	Replies        bool // answers become part of the history
-	FollowsUp      bool // an answer may take further requests: polls, downloads
-	TokenIDs       bool // prompts may be token ids
-	GRPC           bool // goes over gRPC, unless the user wants HTTP
-	FixesLength    bool // takes ignore_eos and min_tokens, which make answers as long as is asked for
-	Marked         bool // streams end with data: [DONE]
-	InlineMedia    bool // sends content, no addresses: they are fetched before the run
+	CacheBust      bool   // takes markers that defeat prefix caches
+	SystemMessage  bool   // takes the generated system and user-context messages
+	ContextText    bool   // has no messages: puts those texts in front of the prompt
+	Replies        bool   // answers become part of the history
+	FollowsUp      bool   // an answer may take further requests: polls, downloads
+	TokenIDs       bool   // prompts may be token ids
+	GRPC           bool   // goes over gRPC, unless the user wants HTTP
+	FixesLength    bool   // takes ignore_eos and min_tokens, which make answers as long as is asked for
+	Marked         bool   // streams end with data: [DONE]
+	TextBy         string // extra that makes answers text, whose tokens count; "" = there is none
+	InlineMedia    bool   // sends content, no addresses: they are fetched before the run
 
 	Forms    Forms    // encoding of bodies
 	Reserved []string // members that extras do not replace
@@ -70,6 +71,16 @@ func (e *Endpoint) Accepts(contentType string) bool {
 		return e.Forms != JSONOnly
 	}
 	return true
+}
+
+// Given is the type in a run with some extras.
+func (e *Endpoint) Given(has func(extra string) bool) *Endpoint {
+	if e.TextBy == "" || !has(e.TextBy) {
+		return e
+	}
+	one := *e
+	one.ProducesTokens, one.Produces = true, record.Text
+	return &one
 }
 
 // Built tells whether this build can run the type.

@@ -27,6 +27,8 @@ const (
 	textOutput  = "text_output"
 	inputExtra  = "v2_input_name"
 	outputExtra = "v2_output_name"
+	// versionExtra names the version of the model that is asked; without it the server chooses.
+	versionExtra = "model_version"
 )
 
 // maxTokensUnasked is the output length that a TensorRT-LLM model is given when none is asked for.
@@ -37,7 +39,10 @@ const maxTokensUnasked = 256
 type kserveCodec struct {
 	jsonType
 	set           Settings
-	input, output string // tensors that the user named; "" = by their usual names
+	kind          *tensorKind       // nil = a text model of a Triton backend
+	names         map[string]string // of the tensors of the kind, by the extras that change them
+	version       string            // of the model, "" = the server's choice
+	input, output string            // tensors that the user named; "" = by their usual names
 	extras        object
 
 	mu    sync.RWMutex
@@ -56,9 +61,14 @@ type declared struct {
 	shape    []int64
 }
 
-func openKServe(s Settings) (Codec, error) {
-	c := &kserveCodec{known: map[string]modelTensors{}}
+func openKServe(s Settings) (Codec, error) { return newTensorCodec(s, nil, nil) }
+
+func newTensorCodec(s Settings, kind *tensorKind, names map[string]string) (Codec, error) {
+	c := &kserveCodec{kind: kind, names: names, known: map[string]modelTensors{}}
 	var err error
+	if c.version, err = consume(&s, versionExtra); err != nil {
+		return nil, err
+	}
 	if c.input, err = consume(&s, inputExtra); err != nil {
 		return nil, err
 	}
@@ -90,11 +100,15 @@ func (c *kserveCodec) Input(payload []byte) Input {
 		}
 		elements(s, func() {
 			t := readTensor(s)
-			if found || string(t.datatype.Raw) != "BYTES" { // the prompt is the first text
-				return
+			data := jsontext.Scanner{Doc: t.data}
+			switch first := !found || c.kind != nil && c.kind.ranks; {
+			case string(t.datatype.Raw) != "BYTES":
+			case c.kind != nil && c.kind.pictures && t.name.String() == c.names[imageExtra]:
+				elements(&data, func() { x.images++; data.Skip() })
+			case first: // the prompt is the first text
+				found = true
+				x.prompt(&data)
 			}
-			found = true
-			x.prompt(&jsontext.Scanner{Doc: t.data})
 		})
 		return true
 	}, payload)
@@ -107,11 +121,11 @@ func (c *kserveCodec) Encode(t *conversation.Turn, h *History) (Request, error) 
 		req.Body = record.Plain(t.RawPayload)
 		return req, nil
 	}
-	if err := alone(t, h, "kserve"); err != nil {
+	if err := alone(t, h, c.name()); err != nil {
 		return req, err
 	}
 	texts := t.Contents()
-	if len(texts) != 1 {
+	if c.kind == nil && len(texts) != 1 {
 		return req, invalid(t, "endpoint type kserve sends one prompt, this turn has %d", len(texts))
 	}
 	var extras object
@@ -123,8 +137,14 @@ func (c *kserveCodec) Encode(t *conversation.Turn, h *History) (Request, error) 
 		}
 	}
 	w := c.words(t)
-	w.prompt(texts[0])
-	w.backend(c.set.Backend, t.MaxTokens, &extras)
+	if c.kind != nil {
+		if err := w.kindInputs(t, h); err != nil {
+			return req, err
+		}
+	} else {
+		w.texts(w.promptName(), texts)
+		w.backend(c.set.Backend, t.MaxTokens, &extras)
+	}
 	w.extras(&extras)
 	req.Body = record.Plain(w.body(h.RequestID))
 	return req, nil
@@ -135,11 +155,36 @@ func (c *kserveCodec) path(t *conversation.Turn) string {
 	if c.set.GRPC {
 		return c.method()
 	}
-	return modelPath(c.set.model(t)) + "/infer"
+	return c.modelPath(c.set.model(t)) + "/infer"
 }
 
 // modelPath is the page of a model.
-func modelPath(model string) string { return "/v2/models/" + url.PathEscape(model) }
+func (c *kserveCodec) modelPath(model string) string {
+	path := "/v2/models/" + url.PathEscape(model)
+	if c.version != "" {
+		path += "/versions/" + url.PathEscape(c.version)
+	}
+	return path
+}
+
+// name is that of the endpoint type.
+func (c *kserveCodec) name() string {
+	if c.kind == nil {
+		return "kserve"
+	}
+	return c.kind.name
+}
+
+// outputName is the tensor that the answer is looked for in.
+func (c *kserveCodec) outputName() string {
+	switch {
+	case c.output != "":
+		return c.output
+	case c.kind != nil:
+		return c.kind.output
+	}
+	return textOutput
+}
 
 // method is the call that carries requests: the stream that servers of text models answer token by token, unless the user wants another.
 func (c *kserveCodec) method() string {
@@ -224,14 +269,15 @@ func (w *tensorWords) takes(name string) bool {
 	return ok
 }
 
-func (w *tensorWords) prompt(text string) {
-	name := w.codec.input
-	if name == "" {
-		if name = textInput; w.known != nil && w.known.text != "" {
-			name = w.known.text
-		}
+// promptName is the input that takes the prompt.
+func (w *tensorWords) promptName() string {
+	switch {
+	case w.codec.input != "":
+		return w.codec.input
+	case w.known != nil && w.known.text != "":
+		return w.known.text
 	}
-	w.tensor(name, "BYTES", jsontext.AppendString(nil, text), 1)
+	return textInput
 }
 
 // backend appends the inputs that all models of a backend have, if this one has them.
@@ -271,7 +317,7 @@ func (w *tensorWords) backend(name string, maxTokens *int, extras *object) {
 func (w *tensorWords) extras(extras *object) {
 	for i, m := range extras.members {
 		v := extras.value(i)
-		if w.known != nil && !w.takes(m.key) {
+		if (w.known != nil || w.codec.kind != nil) && (w.known == nil || !w.takes(m.key)) {
 			w.parameters.setRaw(m.key, v)
 			continue
 		}
@@ -305,6 +351,7 @@ func (w *tensorWords) body(id string) []byte {
 	o := jsontext.Open(nil)
 	if c.set.GRPC {
 		o.Text("model_name", w.model)
+		o.TextIfAny("model_version", c.version)
 		if c.method() == openinference.ModelStreamInfer {
 			w.parameters.setBool("triton_enable_empty_final_response", true)
 		}
@@ -316,10 +363,7 @@ func (w *tensorWords) body(id string) []byte {
 	}
 	o.Key("inputs")
 	o.B = append(append(append(o.B, '['), w.inputs...), ']')
-	name := c.output
-	if name == "" {
-		name = textOutput
-	}
+	name := c.outputName()
 	if w.known == nil && c.input == "" || w.known != nil && slices.Contains(w.known.outputs, name) {
 		o.Key("outputs")
 		o.B = append(jsontext.AppendString(append(o.B, `[{"name":`...), name), `}]`...)

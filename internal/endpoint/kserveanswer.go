@@ -37,6 +37,11 @@ func readTensor(s *jsontext.Scanner) (t tensorText) {
 // tensorDoc is what the document that is being read holds.
 type tensorDoc struct{ outputs []tensorText }
 
+// find is the output of a name; -1 = there is none.
+func (doc *tensorDoc) find(name string) int {
+	return slices.IndexFunc(doc.outputs, func(t tensorText) bool { return t.name.String() == name })
+}
+
 func beginTensors(d *jsonAnswer) {
 	doc := stateOf[tensorDoc](d)
 	doc.outputs = doc.outputs[:0]
@@ -55,12 +60,12 @@ func (c *kserveCodec) member(d *jsonAnswer, s *jsontext.Scanner, key []byte) boo
 // after makes content of the output that holds the text: the first element of the tensor that the user named, of text_output, or of the
 // only text there is. An answer without texts, but with other elements, is content as well.
 func (c *kserveCodec) after(d *jsonAnswer) {
-	doc := d.state.(*tensorDoc)
-	name := c.output
-	if name == "" {
-		name = textOutput
+	if c.kind != nil && c.kind.produces != record.Text {
+		c.kindAnswer(d)
+		return
 	}
-	at := slices.IndexFunc(doc.outputs, func(t tensorText) bool { return t.name.String() == name })
+	doc := d.state.(*tensorDoc)
+	at := doc.find(c.outputName())
 	if at < 0 {
 		at = slices.IndexFunc(doc.outputs, func(t tensorText) bool { return string(t.datatype.Raw) == "BYTES" })
 	}
@@ -101,9 +106,20 @@ func (c *kserveCodec) Needs() bool { return false }
 // Ask implements Learner.
 func (c *kserveCodec) Ask(model string) *Request {
 	if c.set.GRPC {
-		return &Request{Path: openinference.ModelMetadata, Body: record.Plain(jsontext.AppendString([]byte(`{"name":`), model), []byte("}"))}
+		o := jsontext.Open(nil)
+		o.Text("name", model)
+		o.TextIfAny("version", c.version)
+		return &Request{Path: openinference.ModelMetadata, Body: record.Plain(o.Close())}
 	}
-	return &Request{Method: "GET", Path: modelPath(model)}
+	return &Request{Method: "GET", Path: c.modelPath(model)}
+}
+
+// usual says whose tensors are sent where the server does not tell.
+func (c *kserveCodec) usual() string {
+	if c.kind != nil {
+		return "endpoint type " + c.kind.name
+	}
+	return "the backend " + c.set.Backend
 }
 
 // Learn implements Learner.
@@ -118,7 +134,7 @@ func (c *kserveCodec) Learn(model string, answer []byte) (remarks []string, err 
 		return nil, fmt.Errorf("the description of model %s: %w", model, err)
 	}
 	if len(told.Inputs) == 0 {
-		return []string{fmt.Sprintf("the server does not say which tensors model %s has: those of the backend %s are sent", model, c.set.Backend)}, nil
+		return []string{fmt.Sprintf("the server does not say which tensors model %s has: those of %s are sent", model, c.usual())}, nil
 	}
 	known := modelTensors{inputs: map[string]declared{}}
 	var names []string
@@ -132,14 +148,14 @@ func (c *kserveCodec) Learn(model string, answer []byte) (remarks []string, err 
 	for _, t := range told.Outputs {
 		known.outputs = append(known.outputs, t.Name)
 	}
-	if c.input == "" && known.text == "" {
+	if c.input == "" && known.text == "" && (c.kind == nil || !c.kind.ranks) {
 		return nil, fmt.Errorf("model %s takes no text: its inputs are %s; %s %s:NAME names the one for the prompt", model, strings.Join(names, ", "), c.set.Spell.As("endpoint.extra"), inputExtra)
 	}
 	if _, ok := known.inputs[c.input]; c.input != "" && !ok {
 		return nil, fmt.Errorf("model %s has no input %s; it has %s", model, c.input, strings.Join(names, ", "))
 	}
 	for _, m := range c.extras.members {
-		if _, ok := known.inputs[m.key]; !ok && (m.key != "min_length" || c.set.Backend != backendVLLM) {
+		if _, ok := known.inputs[m.key]; !ok && c.kind == nil && (m.key != "min_length" || c.set.Backend != backendVLLM) {
 			remarks = append(remarks, fmt.Sprintf("model %s has no input %s: it is sent as a parameter of the request", model, m.key))
 		}
 	}

@@ -31,13 +31,17 @@ func openTemplate(s Settings) (Codec, error) {
 	if err != nil {
 		return nil, err
 	}
-	if source == "" {
+	if source == "" && !s.ReadOnly {
 		return nil, errors.New(s.Spell.Text("{endpoint.type} template needs {endpoint.extra} payload_template: a file, a known name (nv-embedqa) or the text of a Jinja2 template ") +
 			`such as {"text": {{ text|tojson }}} (with commas: in a file, or as one JSON object)`)
 	}
 	field, err := responseField(&s)
 	if err != nil {
 		return nil, err
+	}
+	if s.ReadOnly {
+		t := freeType(field)
+		return t.open(s)
 	}
 	where := s.Spell.As("endpoint.extra") + " payload_template"
 	if known, ok := namedTemplates[source]; ok {

@@ -25,12 +25,13 @@ type ask struct {
 	partial     int  // pictures on the way to the last one, in a stream
 	fixed       int  // content events of the answer, whatever the knobs say; 0 = they do
 	text        string
-	tokenCount  int  // token ids in the prompt
-	ids         bool // the prompt is token ids, and so is the answer
+	tokenCount  int    // token ids in the prompt
+	ids         bool   // the prompt is token ids, and so is the answer
+	output      string // tensor that is asked for, "" = a text
 }
 
 // prompt keys, in the order in which their texts are joined.
-var promptKeys = []string{"messages", "system", "prompt", "input", "instructions", "inputs", "text_input", "query", "passages", "documents", "texts", "text", "input_ids", "token_ids"}
+var promptKeys = []string{"messages", "system", "prompt", "input", "instructions", "inputs", "text_input", "query", "passages", "documents", "texts", "text", "input_ids", "token_ids", "instances"}
 
 // readAsk reads a body; nil = not a JSON object.
 func readAsk(p *fastjson.Parser, body []byte) *ask {

@@ -60,12 +60,14 @@ func (c *conn) next() bool {
 		}
 		return false
 	}
+	req.path = strings.TrimPrefix(req.path, "/openai") // where KServe has the APIs of OpenAI
 	return c.route(&req) && !req.close
 }
 
 // route answers a complete request.
 func (c *conn) route(req *request) bool {
-	if model, ok := strings.CutPrefix(req.path, tritonHead); ok && req.method == "GET" && !strings.Contains(model, "/") {
+	if model, ok := strings.CutPrefix(req.path, tritonHead); ok && req.method == "GET" {
+		model, _, _ = strings.Cut(model, "/versions/")
 		return c.tensors(req, model)
 	}
 	if answer := c.page(req.path); answer != nil {

@@ -169,7 +169,10 @@ func describe(model string) *openinference.ModelMetadataResponse {
 	for _, t := range tensors {
 		m.Inputs = append(m.Inputs, &openinference.ModelMetadataResponse_TensorMetadata{Name: t.name, Datatype: t.datatype, Shape: []int64{-1, 1}})
 	}
-	m.Outputs = []*openinference.ModelMetadataResponse_TensorMetadata{{Name: "text_output", Datatype: "BYTES", Shape: []int64{-1, -1}}}
+	m.Outputs = []*openinference.ModelMetadataResponse_TensorMetadata{
+		{Name: "text_output", Datatype: "BYTES", Shape: []int64{-1, -1}}, {Name: embeddingTensor, Datatype: "FP32", Shape: []int64{-1, -1}},
+		{Name: scoreTensor, Datatype: "FP32", Shape: []int64{-1}}, {Name: imageTensor, Datatype: "BYTES", Shape: []int64{-1}},
+	}
 	return m
 }
 

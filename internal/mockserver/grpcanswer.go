@@ -1,9 +1,11 @@
 package mockserver
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"strconv"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -98,9 +100,13 @@ func (c *call) say(due, offset int64, n int, last bool) error {
 	for range n {
 		text = append(text, c.script.word()...)
 	}
+	answer := &openinference.ModelInferResponse_InferOutputTensor{Name: "text_output", Datatype: "BYTES", Shape: []int64{1, 1},
+		Contents: &openinference.InferTensorContents{BytesContents: [][]byte{text}}}
+	if c.ask.output != "" {
+		answer, n = c.opts.tensor(c.ask, &c.script), 0
+	}
 	r := &openinference.ModelInferResponse{ModelName: c.in.GetModelName(), ModelVersion: "1", Id: c.in.GetId(),
-		Outputs: []*openinference.ModelInferResponse_InferOutputTensor{{Name: "text_output", Datatype: "BYTES", Shape: []int64{1, 1},
-			Contents: &openinference.InferTensorContents{BytesContents: [][]byte{text}}}}}
+		Outputs: []*openinference.ModelInferResponse_InferOutputTensor{answer}}
 	separate := c.in.GetParameters()["triton_enable_empty_final_response"].GetBoolParam()
 	if c.truth.Stream && separate || last {
 		r.Parameters = map[string]*openinference.InferParameter{"triton_final_response": {ParameterChoice: &openinference.InferParameter_BoolParam{BoolParam: last && !separate}}}
@@ -193,6 +199,11 @@ func askOf(in *openinference.ModelInferRequest) *ask {
 			if len(c.GetBytesContents()) > 0 {
 				a.text = string(c.GetBytesContents()[0])
 			}
+			a.items = max(1, len(c.GetBytesContents()))
+		case "query":
+			a.text = strings.TrimSpace(a.text + " " + joined(c))
+		case "passages":
+			a.text, a.items = strings.TrimSpace(a.text+" "+joined(c)), len(c.GetBytesContents())
 		case "max_tokens":
 			a.max = firstInt(c)
 		case "min_length":
@@ -203,7 +214,44 @@ func askOf(in *openinference.ModelInferRequest) *ask {
 			a.sampling(c.GetBytesContents())
 		}
 	}
+	if n := in.GetParameters()["max_tokens"].GetInt64Param(); n > 0 {
+		a.max = int(n)
+	}
+	for _, o := range in.GetOutputs() {
+		if name := o.GetName(); name == embeddingTensor || name == scoreTensor || name == imageTensor {
+			a.output, a.fixed = name, 1
+		}
+	}
 	return a
+}
+
+// Outputs that are no text.
+const (
+	embeddingTensor = "embedding"
+	scoreTensor     = "scores"
+	imageTensor     = "image"
+)
+
+// tensor makes the output that was asked for.
+func (o *Options) tensor(a *ask, p *script) *openinference.ModelInferResponse_InferOutputTensor {
+	t := &openinference.ModelInferResponse_InferOutputTensor{Name: a.output, Datatype: "FP32", Shape: []int64{int64(a.items)}, Contents: new(openinference.InferTensorContents)}
+	n := a.items
+	switch a.output {
+	case imageTensor:
+		t.Datatype, t.Shape, t.Contents.BytesContents = "BYTES", []int64{1}, [][]byte{[]byte(picture)}
+		return t
+	case embeddingTensor:
+		t.Shape = append(t.Shape, int64(o.Dimensions))
+		n *= o.Dimensions
+	}
+	for range n {
+		t.Contents.Fp32Contents = append(t.Contents.Fp32Contents, float32(2*p.rng.Float64()-1))
+	}
+	return t
+}
+
+func joined(c *openinference.InferTensorContents) string {
+	return string(bytes.Join(c.GetBytesContents(), []byte{' '}))
 }
 
 func firstInt(c *openinference.InferTensorContents) int {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"aiperf/internal/jsontext"
+	"aiperf/internal/openinference"
 )
 
 // wire is how an API other than OpenAI's older ones words its answers: what stands around the words of an event, what comes before and
@@ -29,6 +30,8 @@ const (
 	tritonTail   = "/generate"
 	tritonStream = "/generate_stream"
 	inferTail    = "/infer"
+	predictHead  = "/v1/models/"
+	predictTail  = ":predict"
 	vllmPath     = "/inference/v1/generate"
 )
 
@@ -55,6 +58,9 @@ func wireOf(path string) (w *wire, streams bool) {
 		return &solidoWire, false
 	case "/":
 		return &freeWire, false
+	}
+	if strings.HasPrefix(path, predictHead) && strings.HasSuffix(path, predictTail) {
+		return &predictWire, false
 	}
 	if strings.HasPrefix(path, tritonHead) {
 		if strings.HasSuffix(path, tritonStream) {
@@ -213,9 +219,23 @@ var tritonWire = wire{
 var inferWire = wire{
 	content: always(""),
 	whole: func(st *stream, id, model string) []byte {
-		return st.said(`{"model_name":`+quoted(model)+`,"model_version":"1","id":`+quoted(id)+
-			`,"outputs":[{"name":"text_output","datatype":"BYTES","shape":[1,1],"data":[`, `]}]}`)
+		head := `{"model_name":` + quoted(model) + `,"model_version":"1","id":` + quoted(id) + `,"outputs":[`
+		if st.ask.output == "" {
+			return st.said(head+`{"name":"text_output","datatype":"BYTES","shape":[1,1],"data":[`, `]}]}`)
+		}
+		r := &openinference.ModelInferResponse{Outputs: []*openinference.ModelInferResponse_InferOutputTensor{st.opts.tensor(st.ask, &st.script)}}
+		b, err := openinference.AppendResponse(nil, r)
+		if err != nil {
+			return []byte(`{"error":` + quoted(err.Error()) + `}`)
+		}
+		return b
 	},
+}
+
+// predictWire is the first version of KServe's protocol.
+var predictWire = wire{
+	content: always(""),
+	whole:   func(st *stream, _, _ string) []byte { return st.said(`{"predictions":[{"output":`, `}]}`) },
 }
 
 // solidoWire answers prompts in one piece.

@@ -108,7 +108,9 @@ func (o *Options) assemble(ctx context.Context, cfg *config.Benchmark, src *sour
 	if err != nil {
 		return nil, err
 	}
-	codec, err := o.Endpoint.Open(endpoint.Settings{Streaming: choice.Streaming})
+	reading := assembly.CodecSettings(cfg, choice.Streaming)
+	reading.ReadOnly = true
+	codec, err := o.Endpoint.Open(reading)
 	if err != nil {
 		return nil, err
 	}

@@ -53,6 +53,9 @@ func (o *Options) settings(s *source) (*config.Benchmark, error) {
 	default:
 		o.Endpoint, _, err = endpoint.Lookup(b.Endpoint.Type)
 	}
+	if err == nil {
+		o.Endpoint = o.Endpoint.Given(b.Endpoint.Extra.Has)
+	}
 	return b, err
 }
 

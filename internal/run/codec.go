@@ -1,37 +1,14 @@
 package run
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"aiperf/internal/assembly"
 	"aiperf/internal/config"
-	"aiperf/internal/endpoint"
 	"aiperf/internal/record"
 	"aiperf/internal/rng"
 	"aiperf/internal/transport"
 )
-
-// settings are what the codec of the run needs to know of the configuration.
-func settings(b *config.Benchmark, streaming bool) endpoint.Settings {
-	s := endpoint.Settings{
-		Model: b.Models.Items[0].Name, Streaming: streaming,
-		Spell: b.As, LegacyMaxTokens: b.Endpoint.UseLegacyMaxTokens, ServerTokenCount: b.Endpoint.UseServerTokenCount, PerChunkUsage: b.Endpoint.PerChunkUsage, Complete: b.Endpoint.RequireCompletion,
-		ForceContentParts: b.Environment.ForceContentParts,
-		ContentType:       b.Endpoint.RequestContentType, PollInterval: b.Environment.HTTP.VideoPollInterval.Duration(), Download: b.Endpoint.DownloadVideo,
-		GRPC: overGRPC(b), Method: b.Endpoint.GRPCMethod, Descriptors: b.Endpoint.GRPCDescriptors, Backend: b.Endpoint.Backend,
-	}
-	if t := b.Endpoint.Timeout; !t.Infinite() {
-		s.Timeout = t.Duration()
-	}
-	if t := b.Endpoint.Template; t != nil { // --extra-inputs win over the file's section
-		s.Extras = append(s.Extras, textMember("payload_template", t.Body), textMember("response_field", t.ResponseField))
-	}
-	for _, m := range b.Endpoint.Extra {
-		s.Extras = append(s.Extras, endpoint.Member{Key: m.Key, Value: m.Value})
-	}
-	return s
-}
 
 // appendTokens is how a codec makes token ids of texts.
 func appendTokens(tokenizers func() (*assembly.Tokenizers, error)) func(ids []int32, model, text string) ([]int32, error) {
@@ -42,12 +19,6 @@ func appendTokens(tokenizers func() (*assembly.Tokenizers, error)) func(ids []in
 		}
 		return all.Of(model).Append(ids, text), nil
 	}
-}
-
-// textMember is a member whose value is a text.
-func textMember(key, value string) endpoint.Member {
-	raw, _ := json.Marshal(value) // a string always has a JSON form
-	return endpoint.Member{Key: key, Value: raw}
 }
 
 // newExecutor makes what sends the requests of a run over a carrier and hands the finished records on.

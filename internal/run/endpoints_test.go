@@ -31,22 +31,50 @@ type spoken struct {
 	change func(*config.Benchmark)
 }
 
+// dynamicRow asks for a stream by dynamic_grpc.
+const dynamicRow = `{"messages":[{"modelName":"m","inputs":[{"name":"text_input","datatype":"BYTES","shape":["1"],"contents":{"bytesContents":["aGk="]}},` +
+	`{"name":"stream","datatype":"BOOL","shape":["1"],"contents":{"boolContents":[true]}}]}]}`
+
+func dynamicMethod(b *config.Benchmark) {
+	b.Endpoint.GRPCMethod, b.Dataset().Format = "inference.GRPCInferenceService/ModelStreamInfer", "raw_payload"
+}
+
+// text is a string in JSON.
+func text(s string) json.RawMessage {
+	raw, _ := json.Marshal(s) // a string always has a JSON form
+	return raw
+}
+
+const rankedRow = `{"texts":[{"name":"query","contents":["q"]},{"name":"passages","contents":["a","b"]}]}`
+
+func overHTTPAlone(b *config.Benchmark) { b.Endpoint.Transport = "" }
+
 // speech says what a type needs beyond a sentence.
 var speech = map[string][]spoken{
 	"image_edit":          {{row: `{"text":"make it blue","image":"` + onePixel + `"}`}},
 	"image_retrieval":     {{row: `{"image":"` + onePixel + `"}`}},
 	"audio_transcription": {{row: `{"audio":"` + oneSound + `"}`}},
-	"nim_rankings":        {{row: `{"texts":[{"name":"query","contents":["q"]},{"name":"passages","contents":["a","b"]}]}`}},
-	"cohere_rankings":     {{row: `{"texts":[{"name":"query","contents":["q"]},{"name":"passages","contents":["a","b"]}]}`}},
-	"hf_tei_rankings":     {{row: `{"texts":[{"name":"query","contents":["q"]},{"name":"passages","contents":["a","b"]}]}`}},
+	"nim_rankings":        {{row: rankedRow}},
+	"cohere_rankings":     {{row: rankedRow}},
+	"hf_tei_rankings":     {{row: rankedRow}},
 	"template":            {{extras: `{"text": {{ text|tojson }}, "stream": {{ stream|tojson }}}`}},
 	"raw":                 {{row: `{"messages":[{"role":"user","content":"hi"}],"text":"` + sentence + `","stream":true}`}},
 	"video_generation":    {{change: func(b *config.Benchmark) { b.Endpoint.DownloadVideo = true }}},
-	"dynamic_grpc": {{row: `{"messages":[{"modelName":"m","inputs":[{"name":"text_input","datatype":"BYTES","shape":["1"],"contents":{"bytesContents":["aGk="]}},` +
-		`{"name":"stream","datatype":"BOOL","shape":["1"],"contents":{"boolContents":[true]}}]}]}`, change: func(b *config.Benchmark) {
-		b.Endpoint.GRPCMethod, b.Dataset().Format = "inference.GRPCInferenceService/ModelStreamInfer", "raw_payload"
+	"dynamic_grpc": {{row: dynamicRow, change: dynamicMethod}, {name: " text", row: dynamicRow, change: func(b *config.Benchmark) {
+		dynamicMethod(b)
+		b.Endpoint.Extra.Set("response_field", text("infer_response.outputs[0].name && ' hello'")) // a token an event
 	}}},
+	"kserve_v2_rankings":   {{row: rankedRow}, {name: " http", row: rankedRow, change: overHTTPAlone}},
+	"kserve_v2_vlm":        {{row: `{"text":"what is this?","image":"` + onePixel + `"}`}},
+	"kserve_v2_embeddings": {{row: `{"texts":["one","two"]}`}, {name: " http", row: `{"texts":["one","two"]}`, change: overHTTPAlone}},
+	"kserve_v2_images":     {{}, {name: " http", change: overHTTPAlone}},
+	"kserve_v2_infer":      {{}, {name: " http", whole: true, change: overHTTPAlone}},
 	"kserve": {
+		{name: " version", change: func(b *config.Benchmark) { b.Endpoint.Extra.Set("model_version", json.RawMessage(`"3"`)) }},
+		{name: " version http", whole: true, change: func(b *config.Benchmark) {
+			b.Endpoint.Transport = ""
+			b.Endpoint.Extra.Set("model_version", json.RawMessage(`"3"`))
+		}},
 		{}, {name: " unary", whole: true, change: func(b *config.Benchmark) { b.Endpoint.GRPCMethod = "ModelInfer" }},
 		{name: " vllm", change: func(b *config.Benchmark) { b.Endpoint.Backend = "vllm" }},
 		{name: " http", whole: true, change: func(b *config.Benchmark) { b.Endpoint.Transport = "" }},
@@ -74,7 +102,10 @@ func TestEveryTypeAgainstItsServer(t *testing.T) {
 				if streaming && s.whole {
 					continue
 				}
-				t.Run(fmt.Sprintf("%s%s/%v", e.Name, s.name, streaming), func(t *testing.T) { against(t, e, streaming, s) })
+				t.Run(fmt.Sprintf("%s%s/%v", e.Name, s.name, streaming), func(t *testing.T) {
+					t.Parallel()
+					against(t, e, streaming, s)
+				})
 			}
 		}
 	}
@@ -96,7 +127,7 @@ func against(t *testing.T, e *endpoint.Endpoint, streaming bool, s spoken) {
 	d := b.Dataset()
 	d.Type, d.Path, d.Entries = config.DatasetFile, rows, 0
 	if s.extras != "" {
-		b.Endpoint.Extra.Set("payload_template", textMember("", s.extras).Value)
+		b.Endpoint.Extra.Set("payload_template", text(s.extras))
 	}
 	if e.GRPC {
 		b.Endpoint.Transport = "grpc"
@@ -109,6 +140,7 @@ func against(t *testing.T, e *endpoint.Endpoint, streaming bool, s spoken) {
 	if err != nil || run.Profiling.Valid != requests {
 		t.Fatalf("%+v %v\n%s", run, err, told.String())
 	}
+	e = e.Given(b.Endpoint.Extra.Has)
 	metricsOf(t, e, streaming, s.row, run)
 	truth := readTruth(t, log)
 	seen := 0

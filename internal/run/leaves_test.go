@@ -175,7 +175,7 @@ func view(b *config.Benchmark, words *tokenizer.Tokenizer, data bool) string {
 	if r.metrics, err = metric.NewSelection(assembly.MetricOptions(b, r.endpoint)); err != nil {
 		return text.String() + err.Error()
 	}
-	say("codec", settings(b, r.metrics.Options().Streaming))
+	say("codec", assembly.CodecSettings(b, r.metrics.Options().Streaming))
 	to, err := newAddresses(b.Endpoint.URLs, b, r.endpoint)
 	if err == nil {
 		say("addresses", to.full)

@@ -43,7 +43,7 @@ func (r *resolved) stages(ctx context.Context, cfg *config.Benchmark, agent stri
 			return err
 		}},
 		{"codec", func() (err error) {
-			set := settings(cfg, r.metrics.Options().Streaming)
+			set := assembly.CodecSettings(cfg, r.metrics.Options().Streaming)
 			set.Tokens = appendTokens(r.tokenizers)
 			r.codec, err = r.endpoint.Open(set)
 			return err
@@ -79,7 +79,7 @@ func findEndpoint(b *config.Benchmark, warn func(string)) (*endpoint.Endpoint, e
 	if !e.Built() {
 		return nil, fmt.Errorf("%s %s is not built yet", b.As("endpoint.type"), e.Name)
 	}
-	return e, nil
+	return e.Given(b.Endpoint.Extra.Has), nil
 }
 
 // root is where everything random is drawn from; nil = a seed of the system's.

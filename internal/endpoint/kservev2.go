@@ -1,0 +1,122 @@
+package endpoint
+
+import (
+	"bytes"
+
+	"aiperf/internal/conversation"
+	"aiperf/internal/jsontext"
+	"aiperf/internal/record"
+)
+
+// tensorKind is what a model behind the Open Inference Protocol does with which tensors, where no backend of Triton is known (endpoints, section
+// 11.5). Extras name other tensors.
+type tensorKind struct {
+	name     string
+	produces record.Kind
+	output   string // its usual name
+	many     bool   // takes several texts at once
+	pictures bool   // takes images beside the text
+	ranks    bool   // takes a query and passages in place of a text
+}
+
+// The kinds.
+var (
+	textTensors      = tensorKind{name: "kserve_v2_infer", output: textOutput}
+	embeddingTensors = tensorKind{name: "kserve_v2_embeddings", produces: record.Embeddings, output: "embedding", many: true}
+	rankingTensors   = tensorKind{name: "kserve_v2_rankings", produces: record.Rankings, output: "scores", ranks: true}
+	visionTensors    = tensorKind{name: "kserve_v2_vlm", output: textOutput, pictures: true}
+	imageTensors     = tensorKind{name: "kserve_v2_images", produces: record.Images, output: "image"}
+)
+
+// Extras that name tensors beside those of the text.
+const (
+	imageExtra    = "v2_image_name"
+	queryExtra    = "v2_query_name"
+	passagesExtra = "v2_passages_name"
+)
+
+// open makes the codec of a run.
+func (k *tensorKind) open(s Settings) (Codec, error) {
+	names := map[string]string{imageExtra: "image", queryExtra: "query", passagesExtra: "passages"}
+	for extra := range names {
+		given, err := consume(&s, extra)
+		if err != nil {
+			return nil, err
+		}
+		if given != "" {
+			names[extra] = given
+		}
+	}
+	return newTensorCodec(s, k, names)
+}
+
+// kindInputs writes the inputs of a turn for a model of a kind.
+func (w *tensorWords) kindInputs(t *conversation.Turn, h *History) error {
+	k, names := w.codec.kind, w.codec.names
+	texts := t.Contents()
+	switch {
+	case k.ranks:
+		query, passages, err := ranking(t, h, k.name)
+		if err != nil {
+			return err
+		}
+		w.texts(names[queryExtra], []string{query})
+		w.texts(names[passagesExtra], passages)
+	case len(texts) == 0 || len(texts) > 1 && !k.many:
+		return invalid(t, "endpoint type %s sends one prompt, this turn has %d", k.name, len(texts))
+	default:
+		w.texts(w.promptName(), texts)
+	}
+	if pictures := images(t); k.pictures && len(pictures) > 0 {
+		list := make([]string, len(pictures))
+		for i, m := range pictures {
+			if list[i] = m.Address(); !m.Inline() {
+				continue
+			}
+			content, err := m.Base64()
+			if err != nil {
+				return invalid(t, "%v", err)
+			}
+			list[i] = string(content)
+		}
+		w.texts(names[imageExtra], list)
+	}
+	if k.produces == record.Text && w.codec.set.Streaming && w.known != nil && w.takes("stream") {
+		w.tensor("stream", "BOOL", []byte("true"), 1)
+	}
+	if t.MaxTokens != nil && k.produces == record.Text {
+		w.parameters.setInt("max_tokens", *t.MaxTokens)
+	}
+	return nil
+}
+
+// texts appends an input of texts.
+func (w *tensorWords) texts(name string, list []string) {
+	var data []byte
+	for i, text := range list {
+		if i > 0 {
+			data = append(data, ',')
+		}
+		data = jsontext.AppendString(data, text)
+	}
+	w.tensor(name, "BYTES", data, len(list))
+}
+
+// kindAnswer makes content of an answer that is no text: the elements of the tensor that the user named, of its usual name, or of the first.
+func (c *kserveCodec) kindAnswer(d *jsonAnswer) {
+	doc := d.state.(*tensorDoc)
+	at := doc.find(c.outputName())
+	if at < 0 && len(doc.outputs) > 0 {
+		at = 0
+	}
+	if at < 0 {
+		return
+	}
+	n := 1
+	if c.kind.produces != record.Embeddings { // vectors may be spread over sizes that differ from model to model: they are one content
+		n = bytes.Count(doc.outputs[at].data, []byte{','}) + 1
+	}
+	if s := (jsontext.Scanner{Doc: doc.outputs[at].data}); s.Open('[') && s.Kind() != ']' {
+		d.chunk.kind, d.chunk.items = c.kind.produces, n
+	}
+}

