@@ -132,9 +132,7 @@ func (p *Program) analyzeCommand() *cobra.Command {
 			return status(p.profileOld(cmd.Context(), f, without(words, "--sweep-type", "--sweep-list", "--sweep-range")))
 		},
 	}
-	for _, c := range analyzeLater {
-		cmd.AddCommand(c.command())
-	}
+	cmd.AddCommand(p.swimLaneCommand(), p.turnMessagesCommand())
 	return cmd
 }
 

@@ -22,12 +22,6 @@ var refusedCommands = []refusedCommand{
 	{name: "proxy", summary: "a message proxy of the Python tool; one process needs none"},
 }
 
-// analyzeLater are the commands of the Python tool below analyze.
-var analyzeLater = []refusedCommand{
-	{name: "swim-lane", summary: "one lane a session, as a picture"},
-	{name: "turn-messages", summary: "the messages of every turn, as a page"},
-}
-
 func kubeCommands() []refusedCommand {
 	var list []refusedCommand
 	for _, name := range []string{

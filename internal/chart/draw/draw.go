@@ -47,6 +47,18 @@ func SVG(c *chart.Chart, theme *chart.Theme, size Size) ([]byte, error) {
 	return written(canvas)
 }
 
+// Stack is charts one below the other as one image, PNG or SVG; shares are the parts of the height.
+func Stack(list []*chart.Chart, shares []float64, theme *chart.Theme, size Size, svg bool) ([]byte, error) {
+	if svg {
+		canvas := vgsvg.New(vg.Length(size.Width), vg.Length(size.Height))
+		stacked(vgdraw.New(canvas), list, shares, theme, size)
+		return written(canvas)
+	}
+	canvas := vgimg.NewWith(vgimg.UseWH(vg.Length(size.Width), vg.Length(size.Height)), vgimg.UseDPI(int(72*size.Scale)))
+	stacked(vgdraw.New(canvas), list, shares, theme, size)
+	return written(vgimg.PngCanvas{Canvas: canvas})
+}
+
 func written(c io.WriterTo) ([]byte, error) {
 	var out bytes.Buffer
 	_, err := c.WriteTo(&out)

@@ -33,9 +33,32 @@ type painting struct {
 
 // paint draws a chart on a canvas.
 func paint(canvas vgdraw.Canvas, c *chart.Chart, theme *chart.Theme, size Size) {
-	p := &painting{Canvas: canvas, c: c, theme: theme, size: size}
-	p.box(vg.Rectangle{Max: vg.Point{X: vg.Length(size.Width), Y: vg.Length(size.Height)}}, theme.Background)
-	p.layout()
+	stacked(canvas, []*chart.Chart{c}, []float64{1}, theme, size)
+}
+
+// stacked draws charts one below the other, the panels of all as wide. shares are the parts of the height.
+func stacked(canvas vgdraw.Canvas, list []*chart.Chart, shares []float64, theme *chart.Theme, size Size) {
+	top, left, right := size.Height, 0.0, 0.0
+	parts := make([]*painting, len(list))
+	for i, c := range list {
+		parts[i] = &painting{Canvas: canvas, c: c, theme: theme, size: Size{Width: size.Width, Height: size.Height * shares[i]}}
+		l, r := parts[i].margins()
+		left, right = max(left, l), max(right, r)
+	}
+	for _, p := range parts {
+		top -= p.size.Height
+		canvas.Push()
+		canvas.Translate(vg.Point{Y: vg.Length(top)})
+		p.layout(left, right)
+		p.draw()
+		canvas.Pop()
+	}
+}
+
+// draw draws the chart in its place.
+func (p *painting) draw() {
+	c, theme := p.c, p.theme
+	p.box(vg.Rectangle{Max: vg.Point{X: vg.Length(p.size.Width), Y: vg.Length(p.size.Height)}}, theme.Background)
 	p.box(p.panel, theme.Panel)
 	p.grid()
 	for i := range c.Traces {
@@ -47,17 +70,21 @@ func paint(canvas vgdraw.Canvas, c *chart.Chart, theme *chart.Theme, size Size) 
 	p.frame()
 }
 
-// layout finds the ends of the axes and the place of the panel.
-func (p *painting) layout() {
-	xs, ys, y2s := spans(p.c)
-	p.y = newScale(&p.c.Y, ys, 8)
-	right := 24.0
+// margins are the room that the panel leaves at its left and its right.
+func (p *painting) margins() (left, right float64) {
+	_, ys, y2s := spans(p.c)
+	p.y = newScale(&p.c.Y, ys, max(3, int(p.size.Height/90)))
+	right = 24
 	if p.c.Y2 != nil {
-		p.y2 = newScale(p.c.Y2, y2s, 8)
+		p.y2 = newScale(p.c.Y2, y2s, max(3, int(p.size.Height/90)))
 		right = 40 + p.widest(p.y2.ticks) + axisSize
 	}
-	right += p.legendWidth()
-	left := 44 + p.widest(p.y.ticks) + axisSize
+	return 44 + p.widest(p.y.ticks) + axisSize, right + p.legendWidth()
+}
+
+// layout finds the ends of the axes and the place of the panel.
+func (p *painting) layout(left, right float64) {
+	xs, _, _ := spans(p.c)
 	top := 28.0 + titleSize
 	if p.c.Subtitle != "" {
 		top += subtitleSize + 8
