@@ -39,6 +39,12 @@ func FuzzDecode(f *testing.F) {
 			if first != (len(reply.Contents) > 0 && reply.Contents[0].Message == 0) || failed != nil && failure == nil {
 				t.Fatal("the first look and the whole reading disagree")
 			}
+			if e.Name == "chat" {
+				whole, incomplete := Decode(codec(t, e.Name, Settings{Complete: true}), rec, DecodeOptions{})
+				if incomplete == nil && failure != nil || whole.Output != reply.Output {
+					t.Fatal("a complete answer that is none")
+				}
+			}
 			if e.Name == "chat" && reply.Contents != nil {
 				compareContent(t, raw, body, &record.Reply{Output: reply.Contents[0].Text})
 			}

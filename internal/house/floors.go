@@ -12,6 +12,7 @@ var Floors = map[string]int{
 	"internal/cli": 6,
 
 	"internal/plan": 5,
+	"internal/talk": 5,
 
 	"internal/run":       4,
 	"internal/reanalyze": 4,

@@ -1,0 +1,195 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"aiperf/internal/config"
+	"aiperf/internal/record"
+	"aiperf/internal/run"
+	"aiperf/internal/setting"
+	"aiperf/internal/talk"
+	"aiperf/internal/tokenizer"
+	"aiperf/internal/transport"
+)
+
+const chatLong = "Talks to a server that speaks OpenAI's chat completions, one line a message, and prints the time to the first token, the speed and what came " +
+	"from the prompt cache after each answer. Ctrl-D ends it.\n\n" +
+	"The whole conversation is sent again with every message, unless --no-history says otherwise."
+
+// chatTable is the flags of chat.
+func chatTable() *setting.Table {
+	rows := rowsOfProfile([2]string{"--model", ""}, [2]string{"--url", "http://localhost:8000"}, [2]string{"--system-prompt", ""})
+	rows = append(rows,
+		setting.Row{Flags: []string{"--quick", "-q"}, Kind: setting.Text, Help: "send this one message, print the answer and its figures, and end"},
+		setting.Row{Flags: []string{"--history"}, Not: []string{"--no-history"}, Kind: setting.Bool, Default: "on", Help: "send the conversation so far with every message"},
+	)
+	rows = append(rows, rowsOfProfile([2]string{"--api-key", "OPENAI_API_KEY of the environment"}, [2]string{"--header", ""}, [2]string{"--tokenizer", "the model's own"},
+		[2]string{"--tls-ca-file", ""}, [2]string{"--tls-insecure", ""}, [2]string{"--proxy", ""})...)
+	return setting.NewTable(rows)
+}
+
+// chatCommand talks to a server.
+func (p *Program) chatCommand() *cobra.Command {
+	return p.command(tableCommand{
+		use: "chat", short: "talk to a server and see the figures of each answer", long: chatLong, table: chatTable, bare: cobra.ShellCompDirectiveNoFileComp,
+		run: func(cmd *cobra.Command, set *setting.CommandLine, _ []string) error {
+			ctx, done := cmd.Context(), func(status int) int { return status }
+			if p.Watch != nil {
+				ctx, done = p.Watch(ctx, io.Discard)
+			}
+			status := done(p.chat(ctx, set))
+			if ctx.Err() != nil {
+				status = 0 // Ctrl-C is a way to leave
+			}
+			if status != 0 {
+				return exit(status)
+			}
+			return nil
+		},
+	})
+}
+
+// chat holds the conversation and gives the exit status.
+func (p *Program) chat(ctx context.Context, set *setting.CommandLine) int {
+	o, err := p.chatOptions(ctx, set)
+	var t *talk.Talk
+	if err == nil {
+		t, err = talk.Open(o)
+	}
+	if err != nil {
+		p.errorf("%v", err)
+		return 1
+	}
+	defer t.Close()
+	if text := set.Text("--quick", ""); set.Has("--quick") {
+		return p.exchange(ctx, t, text)
+	}
+	fmt.Fprintln(p.Out, "One line is a message; Ctrl-D ends.")
+	lines := p.lines(ctx)
+	for {
+		fmt.Fprint(p.Out, "> ")
+		p.flush()
+		select {
+		case <-ctx.Done():
+			return 0
+		case text, more := <-lines:
+			switch {
+			case !more:
+				fmt.Fprintln(p.Out)
+				return 0
+			case strings.TrimSpace(text) != "":
+				p.exchange(ctx, t, text)
+			}
+		}
+	}
+}
+
+// exchange sends one message and prints what comes of it.
+func (p *Program) exchange(ctx context.Context, t *talk.Talk, text string) int {
+	f, err := t.Say(ctx, text)
+	fmt.Fprintln(p.Out)
+	if err != nil {
+		p.errorf("request failed: %v", err)
+		return 1
+	}
+	fmt.Fprintln(p.Out, f)
+	return 0
+}
+
+// maxMessage is the longest line that is a message, in bytes.
+const maxMessage = 16 << 20
+
+// lines are those of standard input; they end with it.
+func (p *Program) lines(ctx context.Context) <-chan string {
+	lines := make(chan string)
+	go func() {
+		defer close(lines)
+		s := bufio.NewScanner(p.In)
+		s.Buffer(nil, maxMessage)
+		for s.Scan() {
+			select {
+			case lines <- s.Text():
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return lines
+}
+
+// chatOptions are those of the command line and of the environment.
+func (p *Program) chatOptions(ctx context.Context, set *setting.CommandLine) (o talk.Options, err error) {
+	b := &config.Default().Benchmark
+	o.Model, o.System, o.Forget = set.Text("--model", ""), set.Text("--system-prompt", ""), !set.True("--history", true)
+	if o.Model == "" {
+		return o, fmt.Errorf("--model is needed: the name by which the server knows the model")
+	}
+	if o.URL, err = parseURL(set.Text("--url", "http://localhost:8000")); err != nil {
+		return o, fmt.Errorf("%s: %w", set.Spelled("--url"), err)
+	}
+	if isMock(o.URL) {
+		return o, fmt.Errorf("%s: chat talks to servers that run; aiperf mock-server starts a simulated one", set.Spelled("--url"))
+	}
+	given, err := parseHeaders(set.Texts("--header"))
+	if err != nil {
+		return o, fmt.Errorf("%s: %w", set.Spelled("--header"), err)
+	}
+	o.Headers = transport.HeaderSet{UserAgent: "aiperf/" + Version(), APIKey: set.Text("--api-key", lookup(p.Environ, "OPENAI_API_KEY"))}
+	p.Secrets.Add(o.Headers.APIKey)
+	for _, h := range given {
+		o.Headers.User = append(o.Headers.User, record.Header{Name: h.Name, Value: h.Value})
+	}
+	b.Endpoint.TLS.CAFile, b.Endpoint.TLS.Insecure, b.Endpoint.Proxy = set.Text("--tls-ca-file", ""), set.True("--tls-insecure", false), set.Text("--proxy", "")
+	o.Connections = run.Connections(b, p.chatWarning)
+	o.Connections.Timeout = 0 // a long answer may take its time
+	if o.Connect, err = p.seconds("AIPERF_CHAT_CONNECT_TIMEOUT", 10*time.Second); err != nil {
+		return o, err
+	}
+	if o.Read, err = p.seconds("AIPERF_CHAT_READ_TIMEOUT", 300*time.Second); err != nil {
+		return o, err
+	}
+	words, err := p.chatTokenizer(ctx, set, o.Model)
+	if err != nil {
+		return o, err
+	}
+	o.Count = words.Count
+	o.Show = func(text, thought string) {
+		fmt.Fprint(p.Out, thought, text)
+		p.flush()
+	}
+	return o, nil
+}
+
+func (p *Program) chatWarning(text string) { p.warnf("%s", text) }
+
+// chatTokenizer counts what is answered: the one that was asked for, the model's, or else the built-in one.
+func (p *Program) chatTokenizer(ctx context.Context, set *setting.CommandLine, model string) (*tokenizer.Tokenizer, error) {
+	name := set.Text("--tokenizer", model)
+	tok, err := tokenizer.Open(ctx, name, tokenizer.Options{})
+	if err == nil || set.Has("--tokenizer") {
+		return tok, err
+	}
+	p.warnf("the tokenizer of %s is not to be had: tokens are counted with the built-in one; --tokenizer names another", model)
+	return tokenizer.Builtin()
+}
+
+// seconds is a length of time of the environment.
+func (p *Program) seconds(name string, otherwise time.Duration) (time.Duration, error) {
+	text := lookup(p.Environ, name)
+	if text == "" {
+		return otherwise, nil
+	}
+	s, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(s > 0 && s <= 86400) {
+		return 0, fmt.Errorf("%s=%q: want seconds, above 0 and at most 86400", name, text)
+	}
+	return time.Duration(s * float64(time.Second)), nil
+}
