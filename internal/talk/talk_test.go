@@ -64,7 +64,9 @@ func TestTalk(t *testing.T) {
 			t.Errorf("no %q in %s", want, f)
 		}
 	}
-	var second struct{ Messages []struct{ Role, Content string } }
+	var second struct {
+		Messages []struct{ Role, Content string }
+	}
 	if err := json.Unmarshal([]byte(bodies[1]), &second); err != nil || len(second.Messages) != 4 || second.Messages[2].Role != "assistant" || second.Messages[2].Content != "one two" {
 		t.Errorf("%s %v", bodies[1], err)
 	}
