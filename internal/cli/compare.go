@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,8 +18,9 @@ const (
 // compareCommand compares finished runs.
 func (p *Program) compareCommand() *cobra.Command {
 	var with []string
-	var margin, noise, failOn, file string
-	var confidence float64
+	var noise, failOn, file string
+	var confidence, skip float64
+	var margins, metrics []string
 	o := comparison.Options{}
 	cmd := &cobra.Command{
 		Use: "compare A B | compare A [A...] --with B [--with B...]", Short: "tell whether two finished runs, or two sets of runs, differ",
@@ -37,10 +37,16 @@ func (p *Program) compareCommand() *cobra.Command {
 				first, with = words[:1], words[1:]
 			}
 			var err error
-			if o.Margin, err = percent(margin); err != nil {
+			if err := o.SetMargins(margins); err != nil {
 				return fmt.Errorf("--margin: %w", err)
 			}
-			if o.Noise, err = percent(noise); err != nil {
+			for _, list := range metrics {
+				o.Metrics = append(o.Metrics, strings.Split(list, ",")...)
+			}
+			if !(skip >= 0) {
+				return fmt.Errorf("--skip-start %g is below 0", skip)
+			}
+			if o.Noise, err = comparison.Percent(noise); err != nil {
 				return fmt.Errorf("--run-noise: %w", err)
 			}
 			if o.Confidence = confidence; !(confidence > 0.5 && confidence < 1) {
@@ -51,7 +57,7 @@ func (p *Program) compareCommand() *cobra.Command {
 					return fmt.Errorf("--fail-on %q is not worse or cannot-tell", word)
 				}
 			}
-			r, err := compared(first, with, o)
+			r, err := compared(first, with, skip, o)
 			if err != nil {
 				return err
 			}
@@ -61,7 +67,9 @@ func (p *Program) compareCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringArrayVar(&with, "with", nil, "a run of the other side; may be repeated")
-	f.StringVar(&margin, "margin", "5%", "a difference that does not matter; twice as much for p90 and p99")
+	f.StringArrayVar(&margins, "margin", nil, "a difference that does not matter (5%; twice as much for p90 and p99; 0.5 points of errors), or tag:stat:X% of one statistic")
+	f.StringArrayVar(&metrics, "metrics", nil, "tag:stat,… to compare in place of all; fewer tell more")
+	f.Float64Var(&skip, "skip-start", 0, "seconds at the start of each run that are left out")
 	f.StringVar(&noise, "run-noise", "1%", "how much runs of one server differ, where there is one run on each side")
 	f.Float64Var(&confidence, "confidence", 0.95, "level of the intervals and of the whole")
 	f.StringVar(&failOn, "fail-on", "", "worse: status 3 if a metric is; cannot-tell: status 4 if one cannot be told")
@@ -71,22 +79,13 @@ func (p *Program) compareCommand() *cobra.Command {
 	return cmd
 }
 
-// percent reads 5% or 5 as 0.05.
-func percent(text string) (float64, error) {
-	v, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(text), "%"), 64)
-	if err != nil || v < 0 || v > 100 {
-		return 0, fmt.Errorf("%q is not a percentage", text)
-	}
-	return v / 100, nil
-}
-
 // compared loads both sides and compares them.
-func compared(first, second []string, o comparison.Options) (*comparison.Result, error) {
+func compared(first, second []string, skip float64, o comparison.Options) (*comparison.Result, error) {
 	sides := make([][]comparison.Run, 2)
 	seen := map[string]bool{}
 	for i, paths := range [][]string{first, second} {
 		for _, path := range paths {
-			runs, err := comparison.Load(path)
+			runs, err := comparison.Load(path, skip)
 			if err != nil {
 				return nil, err
 			}
@@ -105,6 +104,9 @@ func compared(first, second []string, o comparison.Options) (*comparison.Result,
 func (p *Program) writeComparison(r *comparison.Result, file, failOn string) error {
 	for _, d := range r.Other {
 		fmt.Fprintf(p.Out, "Differs: %s\n", d)
+	}
+	for _, n := range r.Notes {
+		fmt.Fprintf(p.Out, "Note: %s.\n", n)
 	}
 	told := true
 	for i := range r.Lines {

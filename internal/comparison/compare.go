@@ -9,27 +9,15 @@ import (
 	"aiperf/internal/stats"
 )
 
-// Run is the requests of one run, in the order of their starts.
-type Run struct {
-	Path     string
-	Values   map[string][]float64 // by metric tag, in its display unit
-	Failed   int
-	Seconds  float64   // from the first start to the last end
-	Tokens   float64   // of all answers
-	Settings []Setting // of its configuration: what makes it the same work
-	Doubt    string    // why it must not be judged, empty: nothing
-}
-
-// Setting is a setting that two runs must share to be compared.
-type Setting struct{ Name, Value string }
-
 // Options of a comparison.
 type Options struct {
 	Confidence float64 // 0.95
 	Noise      float64 // relative standard deviation from run to run, for one run a side
 	Margin     float64 // that does not matter, of means, medians and rates; the upper quantiles have twice as much
-	Different  bool    // other work is compared all the same
-	Invalid    bool    // runs with a doubt are shown
+	Margins    map[string]float64
+	Metrics    []string // "tag:stat" of those that are compared; empty: the usual ones
+	Different  bool     // other work is compared all the same
+	Invalid    bool     // runs with a doubt are shown
 }
 
 // Outcome of a metric or of a comparison.
@@ -54,42 +42,75 @@ type Line struct {
 	Margin          float64
 	Outcome         Outcome
 	Reason          string
+	// BatchesA, BatchesB are the batches of the intervals of single runs, 0: several runs. Effective are independent requests that would tell as much.
+	BatchesA, BatchesB     int
+	EffectiveA, EffectiveB float64
+	Needed                 string // what would settle it, empty: it is settled
+
+	more bool
+	half float64 // width of the interval of the logarithm
+	log  float64
 }
 
 // Result is a comparison.
 type Result struct {
-	Basis   string // "one run each" or "runs"
+	Basis   string // "one run each", "runs" or "pairs"
 	Options Options
 	A, B    []Run
 	Other   []string // settings that differ
+	Notes   []string // what is not judged, and why; what the reader should know of the runs
 	Lines   []Line
 	Outcome Outcome
+	// Difference of the two levels in time, of pairs: what the turns took out.
+	DriftA, DriftB float64
+
+	drifts map[driftKey]drifted
 }
 
-// statistic is one that is compared.
-type statistic struct {
-	tag, stat string
-	unit      string
-	p         float64 // quantile; 0: the mean
-	more      bool    // more is better
-	wide      bool    // twice the margin
-}
-
-// family are the statistics that are compared, error rate last.
-var family = func() (list []statistic) {
-	for _, tag := range []string{"time_to_first_token", "inter_token_latency", "request_latency"} {
-		list = append(list, statistic{tag, "mean", "ms", 0, false, false}, statistic{tag, "p50", "ms", .5, false, false},
-			statistic{tag, "p90", "ms", .9, false, true}, statistic{tag, "p99", "ms", .99, false, true})
+// family are the statistics that are compared.
+func (o *Options) family() (list []statistic, err error) {
+	if len(o.Metrics) == 0 {
+		return usualFamily(), nil
 	}
-	return append(list, statistic{"request_throughput", "avg", "requests/sec", 0, true, false},
-		statistic{"output_token_throughput", "avg", "tokens/sec", 0, true, false}, statistic{"error_rate", "share", "", 0, false, false})
-}()
+	known := allStatistics()
+	for _, name := range o.Metrics {
+		i := slices.IndexFunc(known, func(s statistic) bool {
+			return name == s.tag+":"+s.stat || name == s.tag && (s.more || s.tag == "error_rate")
+		})
+		if i < 0 {
+			return nil, fmt.Errorf("%q is no statistic that is compared; known are %s with mean, p50, p90, p95 or p99, request_throughput, output_token_throughput, goodput, error_rate",
+				name, strings.Join(timed, ", "))
+		}
+		list = append(list, known[i])
+	}
+	return list, nil
+}
+
+// margin of a statistic.
+func (o *Options) margin(s *statistic) float64 {
+	for _, key := range []string{s.tag + ":" + s.stat, s.tag} {
+		if v, ok := o.Margins[key]; ok {
+			return v
+		}
+	}
+	switch {
+	case s.tag == "error_rate":
+		return 0.005
+	case s.wide:
+		return 2 * o.Margin
+	}
+	return o.Margin
+}
 
 // Compare judges B against A. Both sides have one run, or two or more.
 func Compare(a, b []Run, o Options) (*Result, error) {
 	one := len(a) == 1 && len(b) == 1
 	if len(a) == 0 || len(b) == 0 || !one && (len(a) < 2 || len(b) < 2) {
 		return nil, fmt.Errorf("%d runs against %d: give one on each side, or several on both", len(a), len(b))
+	}
+	family, err := o.family()
+	if err != nil {
+		return nil, err
 	}
 	r := &Result{Basis: "runs", Options: o, A: a, B: b}
 	if one {
@@ -101,10 +122,9 @@ func Compare(a, b []Run, o Options) (*Result, error) {
 		}
 	}
 	r.Other = otherSettings(a[0].Settings, b[0].Settings)
+	r.sameLengths()
 	for i := range family {
-		if l, ok := r.line(&family[i], one); ok {
-			r.Lines = append(r.Lines, l)
-		}
+		r.line(&family[i], one)
 	}
 	r.judge()
 	return r, nil
@@ -122,27 +142,24 @@ func otherSettings(a, b []Setting) (list []string) {
 	return list
 }
 
-// value is a statistic of a run; false: the run lacks it.
-func (s *statistic) value(r *Run) (float64, bool) {
-	ok := float64(len(r.Values["request_latency"]))
-	switch s.tag {
-	case "error_rate":
-		return float64(r.Failed) / (ok + float64(r.Failed)), ok+float64(r.Failed) > 0
-	case "request_throughput":
-		return ok / r.Seconds, ok > 0 && r.Seconds > 0
-	case "output_token_throughput":
-		return r.Tokens / r.Seconds, r.Tokens > 0 && r.Seconds > 0
+// sameLengths names lengths of inputs or outputs that differ by more than half the margin: then the work is not the same.
+func (r *Result) sameLengths() {
+	mean := func(side []Run, tag string) float64 {
+		sum, n := 0.0, 0
+		for i := range side {
+			for _, v := range side[i].Values[tag] {
+				sum += v
+				n++
+			}
+		}
+		return sum / float64(n)
 	}
-	y := r.Values[s.tag]
-	if len(y) == 0 {
-		return 0, false
+	for _, l := range [][2]string{{"input_sequence_length", "mean input length"}, {"output_sequence_length", "mean output length"}} {
+		a, b := mean(r.A, l[0]), mean(r.B, l[0])
+		if math.Abs(b/a-1) > r.Options.Margin/2 {
+			r.Other = append(r.Other, fmt.Sprintf("%s: %.4g and %.4g tokens", l[1], a, b))
+		}
 	}
-	if s.p == 0 {
-		return stats.Mean(y), true
-	}
-	sorted := slices.Clone(y)
-	slices.Sort(sorted)
-	return stats.Percentile(sorted, 100*s.p), true
 }
 
 // all are the values of a side, false when one run lacks it.
@@ -165,84 +182,111 @@ func least(one bool) int {
 	return 20
 }
 
-// line compares one statistic.
-func (r *Result) line(s *statistic, one bool) (Line, bool) {
+// line compares one statistic. One that a side lacks, or that the load sets, is named and not judged.
+func (r *Result) line(s *statistic, one bool) {
 	a, okA := s.all(r.A)
 	b, okB := s.all(r.B)
-	if !okA || !okB {
-		return Line{}, false
+	name := strings.ReplaceAll(s.tag, "_", " ")
+	switch {
+	case okA != okB:
+		r.Notes = append(r.Notes, fmt.Sprintf("%s %s is not judged: one side lacks it", name, s.stat))
+		return
+	case !okA:
+		return
+	case s.more && s.tag != "goodput" && r.A[0].Fixed && r.B[0].Fixed:
+		r.Notes = append(r.Notes, name+" is not judged: it is set by the load")
+		return
 	}
-	l := Line{Tag: s.tag, Stat: s.stat, Unit: s.unit, A: stats.Mean(a), B: stats.Mean(b), Margin: r.Options.Margin, P: 1}
-	if s.wide {
-		l.Margin *= 2
-	}
+	l := Line{Tag: s.tag, Stat: s.stat, Unit: s.unit, A: stats.Mean(a), B: stats.Mean(b), Margin: r.Options.margin(s), P: 1, more: s.more}
 	plain := s.tag == "error_rate"
-	if plain {
-		l.Margin = 0.005
-	}
 	var d Difference
-	switch rate := s.more; {
+	switch {
 	case !one:
 		d, l.P = Several(a, b, plain)
-	case plain:
-		d = shares(&r.A[0], &r.B[0])
-		l.P = d.PValue()
-	case rate: // one run says nothing of how its rate varies
-		l.Difference, l.Low, l.High, l.Low90, l.High90 = l.B/l.A-1, math.Inf(-1), math.Inf(1), math.Inf(-1), math.Inf(1)
-		l.Outcome, l.Reason = Cannot, "a rate needs several runs on each side"
-		return l, true
 	default:
-		x, y := r.estimate(&r.A[0], s), r.estimate(&r.B[0], s)
-		d = OneEach(&x, &y, r.Options.Noise)
+		var x, y Estimate
+		if plain {
+			x, y = errorsOf(&r.A[0]), errorsOf(&r.B[0])
+			d = Shares(&x, &y)
+		} else {
+			x, y = s.estimate(&r.A[0]), s.estimate(&r.B[0])
+			d = OneEach(&x, &y, r.Options.Noise)
+		}
+		l.BatchesA, l.BatchesB, l.EffectiveA, l.EffectiveB = x.Batches, y.Batches, x.Effective, y.Effective
 		l.P = d.PValue()
 	}
+	l.fill(&d, r.Options.Confidence, plain)
+	r.withhold(&l, s, one)
+	r.Lines = append(r.Lines, l)
+}
+
+// fill takes the difference and its intervals over.
+func (l *Line) fill(d *Difference, confidence float64, plain bool) {
 	show := func(v float64) float64 {
 		if plain {
 			return v
 		}
 		return math.Exp(v) - 1
 	}
-	low, high := d.Limits(r.Options.Confidence)
+	low, high := d.Limits(confidence)
 	low90, high90 := d.Limits(0.90)
 	l.Difference, l.Low, l.High, l.Low90, l.High90 = show(d.Log), show(low), show(high), show(low90), show(high90)
+	l.half, l.log = (high-low)/2, d.Log
+}
+
+// withhold gives a line no verdict where the runs do not allow one (comparison, section 5).
+func (r *Result) withhold(l *Line, s *statistic, one bool) {
 	for _, side := range [][]Run{r.A, r.B} {
 		for i := range side {
-			if n := len(side[i].Values["request_latency"]); n < least(one) || one && side[i].Seconds < 10 {
-				l.Outcome, l.Reason = Cannot, fmt.Sprintf("%d requests in %.0f s are too few: %d or more, and 10 s of one run", n, side[i].Seconds, least(one))
+			run := &side[i]
+			if n := run.requests(); n < least(one) || one && run.Seconds < 10 {
+				l.Outcome, l.Reason = Cannot, fmt.Sprintf("%d requests in %.0f s are too few: %d or more, and 10 s of one run", n, run.Seconds, least(one))
+			}
+			if change, yes := r.drift(run, s.tag); yes {
+				said := fmt.Sprintf("%s: %s was still changing, by %+.0f %% over the run", run.Path, strings.ReplaceAll(s.tag, "_", " "), 100*change)
+				if one {
+					l.Outcome, l.Reason = Cannot, said
+				} else if !slices.Contains(r.Notes, said) {
+					r.Notes = append(r.Notes, said)
+				}
+			}
+			if run.Doubt != "" {
+				l.Outcome, l.Reason = Cannot, "a run is not valid"
 			}
 		}
 	}
-	switch {
-	case len(r.Other) > 0 && !r.Options.Different && !plain:
+	if len(r.Other) > 0 && !r.Options.Different && s.tag != "error_rate" {
 		l.Outcome, l.Reason = Cannot, "not the same work"
-	case r.A[0].Doubt != "" || r.B[0].Doubt != "":
-		l.Outcome, l.Reason = Cannot, "a run is not valid"
 	}
-	return l, true
 }
 
-func (r *Result) estimate(run *Run, s *statistic) Estimate {
-	if s.p == 0 {
-		return Mean(run.Values[s.tag])
+// drift is drifting, computed once.
+func (r *Result) drift(run *Run, tag string) (float64, bool) {
+	key := driftKey{run, tag}
+	d, known := r.drifts[key]
+	if !known {
+		d.change, d.yes = drifting(run, tag, r.Options.Margin)
+		if r.drifts == nil {
+			r.drifts = map[driftKey]drifted{}
+		}
+		r.drifts[key] = d
 	}
-	return Quantile(run.Values[s.tag], s.p)
+	return d.change, d.yes
 }
 
-// shares is the difference of two error shares, from their Clopper-Pearson limits.
-func shares(a, b *Run) Difference {
-	share := func(r *Run) (p float64, n int) {
-		n = len(r.Values["request_latency"]) + r.Failed
-		return float64(r.Failed) / float64(n), n
+type (
+	driftKey struct {
+		run *Run
+		tag string
 	}
-	pa, na := share(a)
-	pb, nb := share(b)
-	return Difference{Log: pb - pa, limits: func(level float64) (float64, float64) {
-		la, ua, _ := shareLimits(pa, na, na, 0, level)
-		lb, ub, _ := shareLimits(pb, nb, nb, 0, level)
-		d := pb - pa
-		return d - math.Hypot(pb-lb, ua-pa), d + math.Hypot(ub-pb, pa-la)
-	}}
-}
+	drifted struct {
+		change float64
+		yes    bool
+	}
+)
+
+// manyErrors is the share of errors above which "better" latencies are not believed.
+const manyErrors = 0.05
 
 // judge gives every line its outcome, and the comparison one.
 func (r *Result) judge() {
@@ -254,30 +298,12 @@ func (r *Result) judge() {
 		}
 	}
 	for i, adjusted := range Holm(p) {
-		l := open[i]
-		l.PHolm = adjusted
-		low, high := -l.Margin/(1+l.Margin), l.Margin // log(1+margin) on both sides
-		if l.Tag == "error_rate" {
-			low = -l.Margin
-		}
-		more := l.Tag == "request_throughput" || l.Tag == "output_token_throughput"
-		switch {
-		case l.Low90 >= low && l.High90 <= high:
-			l.Outcome = Same
-			if l.Low90 > 0 || l.High90 < 0 {
-				l.Reason = "a real difference, smaller than the margin"
-			}
-		case adjusted < 1-r.Options.Confidence+1e-12 && (l.Difference > 0) == more:
-			l.Outcome = Better
-		case adjusted < 1-r.Options.Confidence+1e-12:
-			l.Outcome = Worse
-		default:
-			l.Outcome = Cannot
-			if r.Basis == "one run each" {
-				l.Reason = "five runs on each side would tell more"
-			}
-		}
+		open[i].decide(adjusted, 1-r.Options.Confidence)
 	}
+	for i := range r.Lines {
+		r.settle(&r.Lines[i])
+	}
+	r.missing()
 	count := map[Outcome]int{}
 	for i := range r.Lines {
 		count[r.Lines[i].Outcome]++
@@ -294,22 +320,93 @@ func (r *Result) judge() {
 	}
 }
 
+// decide is the verdict of a line by its p-value among its family.
+func (l *Line) decide(adjusted, alpha float64) {
+	l.PHolm = adjusted
+	low, high := -l.Margin/(1+l.Margin), l.Margin // log(1+margin) on both sides
+	if l.Tag == "error_rate" {
+		low = -l.Margin
+	}
+	switch {
+	case l.Low90 >= low && l.High90 <= high:
+		l.Outcome = Same
+		if l.Low90 > 0 || l.High90 < 0 {
+			l.Reason = "a real difference, smaller than the margin"
+		}
+	case adjusted <= alpha+1e-12 && (l.Difference > 0) == l.more:
+		l.Outcome = Better
+	case adjusted <= alpha+1e-12:
+		l.Outcome = Worse
+	default:
+		l.Outcome = Cannot
+	}
+}
+
+// settle tells what would settle a line that is not: a rule of thumb, by the width of its interval.
+func (r *Result) settle(l *Line) {
+	if l.Outcome != Cannot || l.Reason != "" {
+		return
+	}
+	margin := math.Log1p(l.Margin)
+	if l.Tag == "error_rate" {
+		margin = l.Margin
+	}
+	target := max(math.Abs(l.log), margin-math.Abs(l.log)) / 1.3
+	factor := (l.half / target) * (l.half / target)
+	switch {
+	case math.IsInf(factor, 0) || math.IsNaN(factor):
+		l.Needed = fmt.Sprintf("more requests: %.0f and %.0f independent ones do not bound it", l.EffectiveA, l.EffectiveB)
+	case r.Basis == "pairs":
+		l.Needed = fmt.Sprintf("about %.0f pairs", math.Ceil(float64(len(r.A))*factor))
+	case r.Basis == "runs":
+		l.Needed = fmt.Sprintf("about %.0f runs each of this length", math.Ceil(float64(min(len(r.A), len(r.B)))*factor))
+	case l.Tag != "error_rate" && normalZ(r.Options.Confidence)*r.Options.Noise*math.Sqrt2 >= target:
+		l.Needed = "5 runs each"
+	default:
+		l.Needed = fmt.Sprintf("runs %.1f times as long", factor)
+	}
+}
+
+// missing withholds "better" latencies where failures are missing from them.
+func (r *Result) missing() {
+	i := slices.IndexFunc(r.Lines, func(l Line) bool { return l.Tag == "error_rate" })
+	if i < 0 {
+		return
+	}
+	e := &r.Lines[i]
+	if e.Outcome != Worse && e.Outcome != Better && max(e.A, e.B) <= manyErrors {
+		return
+	}
+	for k := range r.Lines {
+		if l := &r.Lines[k]; l.Outcome == Better && slices.Contains(timed, l.Tag) {
+			l.Outcome, l.Reason = Cannot, "failed requests are missing from it"
+		}
+	}
+}
+
 // Sentence says one line in words.
 func (l *Line) Sentence(confidence float64) string {
 	name := strings.ReplaceAll(l.Tag, "_", " ") + " " + l.Stat
+	unit := " %"
+	if l.Tag == "error_rate" {
+		unit = " points"
+	}
 	share := func(v float64) string {
-		if math.IsInf(v, 0) {
+		if math.IsInf(v, 0) || math.IsNaN(v) {
 			return "unbounded"
 		}
-		return fmt.Sprintf("%+.1f %%", 100*v)
+		return fmt.Sprintf("%+.1f%s", 100*v, unit)
 	}
 	text := fmt.Sprintf("%s: %s", name, l.Outcome)
 	if l.Outcome == Same {
-		text += fmt.Sprintf(" within %g %%", 100*l.Margin)
+		text += fmt.Sprintf(" within %g%s", 100*l.Margin, unit)
 	}
 	text += fmt.Sprintf(", %.4g -> %.4g %s, %s (%g %% interval %s to %s)", l.A, l.B, l.Unit, share(l.Difference), 100*confidence, share(l.Low), share(l.High))
 	if l.Reason != "" {
 		text += "; " + l.Reason
+	}
+	if l.Needed != "" {
+		text += "; it would take " + l.Needed
 	}
 	return text + "."
 }

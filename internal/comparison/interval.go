@@ -41,14 +41,15 @@ func lag1(b []float64) float64 {
 // of independent ones (Law and Carson 1979; Steiger et al. 2005).
 func batches(y []float64) int {
 	k := min(20, len(y))
-	for k > 5 {
-		f := float64(k)
-		if lag1(batchMeans(y, k)) <= 1.2816*math.Sqrt((f-2)/(f*f-1))-1/f {
-			break
-		}
+	for k > 5 && dependent(batchMeans(y, k)) {
 		k = max(5, k/2)
 	}
 	return k
+}
+
+func dependent(means []float64) bool {
+	k := float64(len(means))
+	return lag1(means) > 1.2816*math.Sqrt((k-2)/(k*k-1))-1/k
 }
 
 func studentT(df, level float64) float64 {
@@ -135,6 +136,79 @@ func Quantile(y []float64, p float64) Estimate {
 	}}
 }
 
+// Rate estimates what ends per second between two instants, by equal spans of time; at are the instants in s, and weights what each brings, nil: 1.
+// The interval is one of batch means (Student's t).
+func Rate(at, weights []float64, from, to float64) Estimate {
+	spans := func(k int) []float64 {
+		out := make([]float64, k)
+		for i, t := range at {
+			if t < from || t >= to {
+				continue
+			}
+			w := 1.0
+			if weights != nil {
+				w = weights[i]
+			}
+			out[min(k-1, int((t-from)/(to-from)*float64(k)))] += w * float64(k) / (to - from)
+		}
+		return out
+	}
+	k := 20
+	for k > 5 && dependent(spans(k)) {
+		k /= 2
+	}
+	b := spans(k)
+	m, se := stats.Mean(b), stats.SampleStd(b)/math.Sqrt(float64(k))
+	return Estimate{Value: m, Batches: k, Effective: float64(len(at)), limits: func(level float64) (float64, float64) {
+		h := studentT(float64(k-1), level) * se
+		return max(0, m-h), m + h
+	}}
+}
+
+// Drift tells whether a series changed from its beginning to its end: the z of Mann and Kendall over the medians of 20 batches, and the change over
+// the whole relative to the median (Theil and Sen). The batches are not chosen: a trend looks like memory and would hide itself.
+func Drift(y []float64) (z, change float64) {
+	const k = 20
+	if len(y) < k {
+		return 0, 0
+	}
+	b := make([]float64, k)
+	for i := range b {
+		part := slices.Clone(y[i*len(y)/k : (i+1)*len(y)/k])
+		b[i] = median(part)
+	}
+	return trend(b)
+}
+
+// trend is that of a series whose values are far apart in time.
+func trend(b []float64) (z, change float64) {
+	k, s := float64(len(b)), 0.0
+	var slopes []float64
+	for i := range b {
+		for j := i + 1; j < len(b); j++ {
+			switch {
+			case b[j] > b[i]:
+				s++
+			case b[j] < b[i]:
+				s--
+			}
+			slopes = append(slopes, (b[j]-b[i])/float64(j-i))
+		}
+	}
+	sign := 0.0
+	if s != 0 {
+		sign = math.Copysign(1, s)
+	}
+	z = (s - sign) / math.Sqrt(k*(k-1)*(2*k+5)/18)
+	return z, median(slopes) * (k - 1) / median(slices.Clone(b))
+}
+
+// median sorts what it is given.
+func median(y []float64) float64 {
+	slices.Sort(y)
+	return stats.Percentile(y, 50)
+}
+
 // Difference is a relative difference of B to A on logarithms.
 type Difference struct {
 	Log    float64
@@ -155,6 +229,16 @@ func OneEach(a, b *Estimate, noise float64) Difference {
 		low := math.Pow(math.Log(b.Value)-math.Log(lb), 2) + math.Pow(math.Log(ua)-math.Log(a.Value), 2) + 2*z*z
 		high := math.Pow(math.Log(ub)-math.Log(b.Value), 2) + math.Pow(math.Log(a.Value)-math.Log(la), 2) + 2*z*z
 		return d - math.Sqrt(low), d + math.Sqrt(high)
+	}}
+}
+
+// Shares is the difference of two shares, in shares.
+func Shares(a, b *Estimate) Difference {
+	d := b.Value - a.Value
+	return Difference{Log: d, limits: func(level float64) (float64, float64) {
+		la, ua := a.Limits(level)
+		lb, ub := b.Limits(level)
+		return d - math.Hypot(b.Value-lb, ua-a.Value), d + math.Hypot(ub-b.Value, a.Value-la)
 	}}
 }
 

@@ -27,11 +27,12 @@ func (r *Result) JSON() ([]byte, error) {
 		metrics = append(metrics, map[string]any{
 			"tag": l.Tag, "stat": l.Stat, "unit": l.Unit, "a": l.A, "b": l.B, "difference": end(l.Difference), "low": end(l.Low), "high": end(l.High),
 			"low90": end(l.Low90), "high90": end(l.High90), "p": l.P, "p_holm": l.PHolm, "margin": l.Margin, "verdict": l.Outcome, "reason": l.Reason,
+			"k_a": l.BatchesA, "k_b": l.BatchesB, "effective_a": l.EffectiveA, "effective_b": l.EffectiveB, "needed": l.Needed,
 		})
 	}
 	text, err := json.MarshalIndent(map[string]any{
 		"schema_version": "1.0", "kind": "comparison", "basis": r.Basis, "confidence": r.Options.Confidence, "run_noise": r.Options.Noise,
-		"differences": r.Other, "runs": runs, "metrics": metrics, "verdict": r.Outcome,
+		"differences": r.Other, "notes": r.Notes, "drift_a": r.DriftA, "drift_b": r.DriftB, "runs": runs, "metrics": metrics, "verdict": r.Outcome,
 	}, "", "  ")
 	return append(text, '\n'), err
 }

@@ -2,13 +2,19 @@ package comparison
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"sync"
+
+	"github.com/valyala/fastjson"
 
 	"aiperf/internal/infile"
 )
@@ -22,112 +28,163 @@ const (
 // longest is the length of the longest line of records, in bytes, and of a summary.
 const longest = 64 << 20
 
-// Load reads the runs of a directory: the run that lies there, or the repetitions below profile_runs; or of a records file.
-func Load(path string) ([]Run, error) {
+// Load reads the runs of a directory: the run that lies there, or the repetitions below profile_runs; or of a records file. The first skip seconds are left out.
+func Load(path string, skip float64) ([]Run, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
 	if !info.IsDir() {
-		return loadAll([]string{path})
+		return loadAll([]string{path}, skip)
 	}
 	if _, err := os.Stat(filepath.Join(path, recordsFile)); err == nil {
-		return loadAll([]string{filepath.Join(path, recordsFile)})
+		return loadAll([]string{filepath.Join(path, recordsFile)}, skip)
 	}
 	below, err := filepath.Glob(filepath.Join(path, "profile_runs", "*", recordsFile))
 	if err != nil || len(below) == 0 {
 		return nil, fmt.Errorf("%s holds no %s, and no runs below profile_runs", path, recordsFile)
 	}
 	slices.Sort(below)
-	return loadAll(below)
+	return loadAll(below, skip)
 }
 
-func loadAll(paths []string) (list []Run, err error) {
-	for _, path := range paths {
-		run, err := load(path)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, *run)
+// loadAll reads runs side by side.
+func loadAll(paths []string, skip float64) ([]Run, error) {
+	list, errs := make([]Run, len(paths)), make([]error, len(paths))
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for i, path := range paths {
+		wg.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			run, err := load(path, skip)
+			if errs[i] = err; err == nil {
+				list[i] = *run
+			}
+		})
 	}
-	return list, nil
+	wg.Wait()
+	return list, errors.Join(errs...)
 }
 
-// record is what is read of a line.
-type record struct {
-	Metadata struct {
-		Phase string `json:"benchmark_phase"`
-		Cut   bool   `json:"was_cancelled"`
-		Start int64  `json:"request_start_ns"`
-		End   int64  `json:"request_end_ns"`
-	} `json:"metadata"`
-	Metrics map[string]json.RawMessage `json:"metrics"`
-	Error   json.RawMessage            `json:"error"`
+// lengths are read beside the latencies.
+var lengths = []string{"input_sequence_length", "output_sequence_length"}
+
+// request is what is read of a line.
+type request struct {
+	start, end int64
+	values     [5]float64 // timed, then lengths; NaN: it has none
+	kept       float64
 }
 
-func (r *record) value(tag string) (float64, bool) {
-	var m struct {
-		Value *float64 `json:"value"`
+// readRequest reads a line; skip tells that it counts for nothing.
+func readRequest(v *fastjson.Value) (q request, failed, skip bool) {
+	md := v.Get("metadata")
+	if string(md.GetStringBytes("benchmark_phase")) != "profiling" || md.GetBool("was_cancelled") {
+		return q, false, true
 	}
-	if json.Unmarshal(r.Metrics[tag], &m) != nil || m.Value == nil {
-		return 0, false
+	q.start, q.end = md.GetInt64("request_start_ns"), md.GetInt64("request_end_ns")
+	if e := v.Get("error"); e != nil && e.Type() != fastjson.TypeNull {
+		return q, true, false
 	}
-	return *m.Value, true
+	m := v.Get("metrics")
+	for i, tag := range timed {
+		q.values[i] = figureOf(m, tag)
+	}
+	for i, tag := range lengths {
+		q.values[len(timed)+i] = figureOf(m, tag)
+	}
+	q.kept = figureOf(m, "good_request_count")
+	return q, false, false
 }
 
-// load reads one run from its records, and what its summary says of it.
-func load(path string) (*Run, error) {
-	file, err := os.Open(path)
+// figureOf is the value of a metric of a line, NaN if it has none.
+func figureOf(m *fastjson.Value, tag string) float64 {
+	v := m.Get(tag, "value")
+	if v == nil || v.Type() != fastjson.TypeNumber {
+		return math.NaN()
+	}
+	return v.GetFloat64()
+}
+
+// load reads one run from its records, and what its summary says of it. What starts in the first skip seconds is left out.
+func load(path string, skip float64) (*Run, error) {
+	file, err := infile.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	run := &Run{Path: filepath.Dir(path), Values: map[string][]float64{}}
-	var good []record
+	var good []request
+	var failed []int64
 	in := bufio.NewScanner(file)
 	in.Buffer(make([]byte, 1<<16), longest)
+	var p fastjson.Parser
 	for n := 1; in.Scan(); n++ {
-		var r record
-		if err := json.Unmarshal(in.Bytes(), &r); err != nil {
+		v, err := p.ParseBytes(in.Bytes())
+		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", path, n, err)
 		}
-		switch {
-		case r.Metadata.Phase != "profiling" || r.Metadata.Cut:
-		case len(r.Error) > 0 && string(r.Error) != "null":
-			run.Failed++
+		switch q, bad, skipped := readRequest(v); {
+		case skipped:
+		case bad:
+			failed = append(failed, q.start)
 		default:
-			good = append(good, r)
+			good = append(good, q)
 		}
 	}
 	if err := in.Err(); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	slices.SortStableFunc(good, func(a, b record) int {
-		switch {
-		case a.Metadata.Start < b.Metadata.Start:
-			return -1
-		case a.Metadata.Start > b.Metadata.Start:
-			return 1
+	run := &Run{Path: filepath.Dir(path), Values: map[string][]float64{}, Skip: skip}
+	run.take(good, failed)
+	return run, run.about()
+}
+
+// take sorts the requests of a run and keeps their values.
+func (r *Run) take(good []request, failed []int64) {
+	slices.SortStableFunc(good, func(a, b request) int { return cmp.Compare(a.start, b.start) })
+	if len(good) == 0 {
+		r.Failed = len(failed)
+		return
+	}
+	first, last := good[0].start, int64(0)
+	r.Wall = first
+	for _, at := range failed {
+		if float64(at-first)/1e9 >= r.Skip {
+			r.Failed++
 		}
-		return 0
-	})
-	last := int64(0)
+	}
+	counted := false
 	for i := range good {
-		r := &good[i]
-		last = max(last, r.Metadata.End)
-		for _, tag := range []string{"time_to_first_token", "inter_token_latency", "request_latency"} {
-			if v, ok := r.value(tag); ok {
-				run.Values[tag] = append(run.Values[tag], v)
+		q := &good[i]
+		last = max(last, q.end)
+		r.Ends = append(r.Ends, float64(q.end-first)/1e9)
+		tokens := q.values[len(timed)+1]
+		counted = counted || tokens > 0
+		if !(tokens > 0) {
+			tokens = 0
+		}
+		r.Output = append(r.Output, tokens)
+		if !math.IsNaN(q.kept) {
+			r.Kept = append(r.Kept, q.kept)
+		}
+		if r.Starts = float64(q.start-first) / 1e9; r.Starts < r.Skip {
+			continue
+		}
+		r.Tokens += tokens
+		for k, tag := range slices.Concat(timed, lengths) {
+			if v := q.values[k]; !math.IsNaN(v) {
+				r.Values[tag] = append(r.Values[tag], v)
 			}
 		}
-		if v, ok := r.value("output_sequence_length"); ok {
-			run.Tokens += v
-		}
 	}
-	if len(good) > 0 {
-		run.Seconds = float64(last-good[0].Metadata.Start) / 1e9
+	if !counted {
+		r.Output = nil
 	}
-	return run, run.about()
+	if len(r.Kept) != len(good) {
+		r.Kept = nil
+	}
+	r.Seconds = float64(last-first)/1e9 - r.Skip
 }
 
 // about takes what the summary beside the records says. Without one, as beside records alone, nothing is known.
@@ -140,11 +197,15 @@ func (r *Run) about() error {
 		return err
 	}
 	var s struct {
-		Cut      bool `json:"was_cancelled"`
+		Cut      bool  `json:"was_cancelled"`
+		Complete *bool `json:"is_complete"`
 		Validity struct {
 			Verdict string `json:"verdict"`
 		} `json:"validity"`
 		Config struct {
+			Tokenizer struct {
+				Name string `json:"name"`
+			} `json:"tokenizer"`
 			Endpoint struct {
 				Type      string `json:"type"`
 				Streaming bool   `json:"streaming"`
@@ -168,7 +229,10 @@ func (r *Run) about() error {
 	case s.Validity.Verdict == "uncertain":
 		r.Doubt = "its latencies are uncertain"
 	}
-	r.Settings = []Setting{{"endpoint type", s.Config.Endpoint.Type}, {"streaming", fmt.Sprint(s.Config.Endpoint.Streaming)}}
+	if s.Complete != nil && !*s.Complete && r.Doubt == "" {
+		r.Doubt = "the run is not complete"
+	}
+	r.Settings = []Setting{{"endpoint type", s.Config.Endpoint.Type}, {"streaming", fmt.Sprint(s.Config.Endpoint.Streaming)}, {"tokenizer", s.Config.Tokenizer.Name}}
 	for _, p := range s.Config.Phases {
 		if p.Kind != "profiling" {
 			continue
@@ -177,6 +241,7 @@ func (r *Run) about() error {
 		if p.Concurrency != nil {
 			load += fmt.Sprintf(", concurrency %d", *p.Concurrency)
 		}
+		r.Fixed = p.Type != "concurrency"
 		if p.Rate != nil {
 			load += fmt.Sprintf(", rate %g", *p.Rate)
 		}

@@ -15,14 +15,14 @@ func TestSummaryBesideRecords(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, recordsFile), []byte(record+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	runs, err := Load(dir)
+	runs, err := Load(dir, 0)
 	if err != nil || len(runs) != 1 || runs[0].Seconds != 2 || runs[0].Doubt != "" || len(runs[0].Settings) != 0 {
 		t.Errorf("%+v, %v; want one run of 2 s without facts", runs, err)
 	}
 	if err := os.Mkdir(filepath.Join(dir, summaryFile), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Load(dir); err == nil || !strings.Contains(err.Error(), summaryFile) {
+	if _, err := Load(dir, 0); err == nil || !strings.Contains(err.Error(), summaryFile) {
 		t.Errorf("a summary that is a directory: %v", err)
 	}
 }

@@ -1,0 +1,150 @@
+package comparison
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"aiperf/internal/stats"
+)
+
+// leastPairs is the number of pairs that a comparison needs, and fewestTail the requests of a block whose p99 is judged.
+const (
+	leastPairs = 6
+	fewestTail = 100
+)
+
+// exactPairs is the number of pairs up to which every flip of signs is tried; above it flips are drawn.
+const exactPairs = 12
+
+// Pairs judges B against A by blocks that took turns: a[i] and b[i] are a pair. Differences of pairs are tested by flips of their signs (Fisher 1935),
+// which the random order of a pair justifies whatever their distribution; intervals are Student's. Pairs with a doubt are dropped whole. seed draws
+// flips where there are too many.
+func Pairs(a, b []Run, o Options, seed uint64) (*Result, error) {
+	family, err := o.family()
+	if err != nil {
+		return nil, err
+	}
+	if len(a) != len(b) {
+		return nil, fmt.Errorf("%d blocks against %d", len(a), len(b))
+	}
+	r := &Result{Basis: "pairs", Options: o}
+	for i := range a {
+		if doubt := a[i].Doubt + b[i].Doubt; doubt != "" && !o.Invalid {
+			r.Notes = append(r.Notes, fmt.Sprintf("pair %d is dropped: %s", i+1, doubt))
+			continue
+		}
+		r.A, r.B = append(r.A, a[i]), append(r.B, b[i])
+	}
+	if len(r.A) < leastPairs {
+		return nil, fmt.Errorf("%d of %d pairs are valid; %d or more are needed", len(r.A), len(a), leastPairs)
+	}
+	for i := range family {
+		r.pairLine(&family[i], seed)
+	}
+	r.judge()
+	r.DriftA, r.DriftB = overBlocks(r.A), overBlocks(r.B)
+	return r, nil
+}
+
+// overBlocks is the change of the mean latency over the blocks of one side (Theil and Sen), as a fraction.
+func overBlocks(side []Run) float64 {
+	var list []float64
+	for i := range side {
+		list = append(list, stats.Mean(side[i].Values["request_latency"]))
+	}
+	_, change := trend(list)
+	return change
+}
+
+// pairLine compares one statistic of all pairs.
+func (r *Result) pairLine(s *statistic, seed uint64) {
+	a, okA := s.all(r.A)
+	b, okB := s.all(r.B)
+	if !okA || !okB || s.more && s.tag != "goodput" && r.A[0].Fixed {
+		return
+	}
+	fewest := math.MaxInt
+	for _, side := range [][]Run{r.A, r.B} {
+		for i := range side {
+			fewest = min(fewest, side[i].requests())
+		}
+	}
+	plain := s.tag == "error_rate"
+	l := Line{Tag: s.tag, Stat: s.stat, Unit: s.unit, A: stats.Mean(a), B: stats.Mean(b), Margin: r.Options.margin(s), more: s.more}
+	d := make([]float64, len(a))
+	for i := range d {
+		d[i] = b[i] - a[i]
+		if !plain {
+			d[i] = math.Log(b[i]) - math.Log(a[i])
+		}
+	}
+	l.P = FlipP(d, seed)
+	diff := Paired(d)
+	l.fill(&diff, r.Options.Confidence, plain)
+	if s.p == .99 && fewest < fewestTail {
+		l.Outcome, l.Reason = Cannot, fmt.Sprintf("%d requests in a block; a p99 needs %d", fewest, fewestTail)
+	}
+	r.Lines = append(r.Lines, l)
+}
+
+// Paired is the mean of differences with Student's interval.
+func Paired(d []float64) Difference {
+	n := float64(len(d))
+	m, se := stats.Mean(d), stats.SampleStd(d)/math.Sqrt(n)
+	return Difference{Log: m, limits: func(level float64) (float64, float64) {
+		h := distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile((1+level)/2) * se
+		return m - h, m + h
+	}}
+}
+
+// FlipP is the share of all flips of signs that give a sum as far from 0 as the differences themselves; with more than exactPairs, of 10,000 drawn ones.
+func FlipP(d []float64, seed uint64) float64 {
+	sum, all := 0.0, 0.0
+	for _, v := range d {
+		sum += v
+		all += math.Abs(v)
+	}
+	limit, hits, tried := math.Abs(sum)-1e-12*max(1, all), 0, 0
+	try := func(sign func(i int) bool) {
+		s := 0.0
+		for i, v := range d {
+			if sign(i) {
+				v = -v
+			}
+			s += v
+		}
+		tried++
+		if math.Abs(s) >= limit {
+			hits++
+		}
+	}
+	if len(d) <= exactPairs {
+		for bits := range 1 << len(d) {
+			try(func(i int) bool { return bits>>i&1 == 1 })
+		}
+	} else {
+		r := rand.New(rand.NewPCG(seed, 1))
+		try(func(int) bool { return false }) // what was seen is one of them
+		for range 9999 {
+			try(func(int) bool { return r.Uint64()&1 == 1 })
+		}
+	}
+	return float64(hits) / float64(tried)
+}
+
+// Order tells for every pair whether A goes first: random from a seed.
+func Order(pairs int, seed uint64) []bool {
+	r := rand.New(rand.NewPCG(seed, 2))
+	first := make([]bool, pairs)
+	for i := range first {
+		first[i] = r.Uint64()&1 == 0
+	}
+	if !slices.Contains(first, true) || !slices.Contains(first, false) { // no randomness is left then
+		first[0] = !first[0]
+	}
+	return first
+}

@@ -1,0 +1,139 @@
+package comparison
+
+import (
+	"math"
+	"slices"
+
+	"aiperf/internal/stats"
+)
+
+// Run is the requests of one run.
+type Run struct {
+	Path     string
+	Values   map[string][]float64 // of good requests in the order of their starts, by metric tag, in its display unit
+	Ends     []float64            // of good requests in any order, in s from the first start
+	Output   []float64            // tokens of each, as Ends; empty: not counted
+	Kept     []float64            // 1 where it kept the objectives, as Ends; empty: there are none
+	Failed   int
+	Starts   float64   // the last start, in s from the first
+	Skip     float64   // s at the start that are left out
+	Seconds  float64   // from the first start to the last end
+	Tokens   float64   // of all answers
+	Fixed    bool      // the load is a rate: throughputs follow from it
+	Settings []Setting // of its configuration: what makes it the same work
+	Doubt    string    // why it must not be judged, empty: nothing
+	Wall     int64     // of the first start, Unix ns
+}
+
+// Setting is a setting that two runs must share to be compared.
+type Setting struct{ Name, Value string }
+
+// requests is the number of good ones.
+func (r *Run) requests() int { return len(r.Values["request_latency"]) }
+
+// statistic is one that is compared.
+type statistic struct {
+	tag, stat string
+	unit      string
+	p         float64 // quantile; 0: the mean
+	more      bool    // more is better
+	wide      bool    // twice the margin
+}
+
+// Known metrics of single requests and their statistics; rates; the share of errors comes last.
+var (
+	timed = []string{"time_to_first_token", "inter_token_latency", "request_latency"}
+	stat  = []struct {
+		name string
+		p    float64
+	}{{"mean", 0}, {"p50", .5}, {"p90", .9}, {"p95", .95}, {"p99", .99}}
+	throughput = []statistic{
+		{"request_throughput", "avg", "requests/sec", 0, true, false}, {"output_token_throughput", "avg", "tokens/sec", 0, true, false},
+		{"goodput", "avg", "requests/sec", 0, true, false},
+	}
+	errorShare = statistic{"error_rate", "share", "", 0, false, false}
+)
+
+// all are the statistics that can be compared.
+func allStatistics() (list []statistic) {
+	for _, tag := range timed {
+		for _, s := range stat {
+			list = append(list, statistic{tag, s.name, "ms", s.p, false, s.p >= .9})
+		}
+	}
+	return append(append(list, throughput...), errorShare)
+}
+
+// usualFamily are those that are compared unless others are named.
+func usualFamily() []statistic {
+	return slices.DeleteFunc(allStatistics(), func(s statistic) bool { return s.p == .95 })
+}
+
+// value is a statistic of a run; false: the run lacks it.
+func (s *statistic) value(r *Run) (float64, bool) {
+	ok := float64(r.requests())
+	switch s.tag {
+	case "error_rate":
+		return float64(r.Failed) / (ok + float64(r.Failed)), ok+float64(r.Failed) > 0
+	case "request_throughput", "output_token_throughput", "goodput":
+		e, has := s.rate(r)
+		return e.Value, has
+	}
+	y := r.Values[s.tag]
+	if len(y) == 0 {
+		return 0, false
+	}
+	if s.p == 0 {
+		return stats.Mean(y), true
+	}
+	sorted := slices.Clone(y)
+	slices.Sort(sorted)
+	return stats.Percentile(sorted, 100*s.p), true
+}
+
+// rate estimates a throughput of a run, counted by completion between the first start and the last one.
+func (s *statistic) rate(r *Run) (Estimate, bool) {
+	weights := []float64(nil)
+	switch s.tag {
+	case "output_token_throughput":
+		weights = r.Output
+	case "goodput":
+		weights = r.Kept
+	}
+	if len(r.Ends) == 0 || r.Starts <= r.Skip || s.tag != "request_throughput" && len(weights) == 0 {
+		return Estimate{}, false
+	}
+	e := Rate(r.Ends, weights, r.Skip, r.Starts)
+	return e, e.Value > 0
+}
+
+// estimate is the statistic with its interval.
+func (s *statistic) estimate(r *Run) Estimate {
+	switch {
+	case s.more:
+		e, _ := s.rate(r)
+		return e
+	case s.p == 0:
+		return Mean(r.Values[s.tag])
+	}
+	return Quantile(r.Values[s.tag], s.p)
+}
+
+// errorsOf is the share of errors with its interval.
+func errorsOf(r *Run) Estimate {
+	n := r.requests() + r.Failed
+	p := float64(r.Failed) / float64(n)
+	return Estimate{Value: p, Effective: float64(n), Batches: n, limits: func(level float64) (float64, float64) {
+		low, high, _ := shareLimits(p, n, n, 0, level)
+		return low, high
+	}}
+}
+
+// drifting tells whether a metric of a run was still changing by more than half a margin.
+func drifting(r *Run, tag string, margin float64) (change float64, yes bool) {
+	if !slices.Contains(timed, tag) {
+		return 0, false
+	}
+	z, change := Drift(r.Values[tag])
+	return change, math.Abs(z) > 2.576 && math.Abs(change) > margin/2
+}
