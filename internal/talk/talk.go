@@ -75,6 +75,12 @@ var (
 	errSilent  = errors.New("no word from the server")
 )
 
+// exchange is one request on its way.
+type exchange interface {
+	Send()
+	Receive(rec *record.Record, onMessage transport.OnMessage)
+}
+
 // Say sends a message and waits for the answer.
 func (t *Talk) Say(ctx context.Context, text string) (*Figures, error) {
 	turn := &conversation.Turn{Parts: conversation.Texts("", text)}
@@ -86,15 +92,15 @@ func (t *Talk) Say(ctx context.Context, text string) (*Figures, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	limit := time.AfterFunc(t.Connect, func() { stop(fmt.Errorf("%w within %v", errConnect, t.Connect)) })
-	exchange := t.client.Prepare(ctx, &transport.Request{Target: t.target, Body: req.Body, Session: t.id,
+	var x exchange = t.client.Prepare(ctx, &transport.Request{Target: t.target, Body: req.Body, Session: t.id,
 		Headers: t.Headers.Build(transport.Identity{RequestID: id, CorrelationID: t.id, ContentType: req.ContentType})})
 	limit.Stop()
 	limit = time.AfterFunc(t.Read, func() { stop(fmt.Errorf("%w for %v", errSilent, t.Read)) })
 	defer limit.Stop()
-	exchange.Send()
+	x.Send()
 	rec := new(record.Record)
 	reading := endpoint.NewReading(t.codec, true)
-	exchange.Receive(rec, func(all []record.Message) *record.Error {
+	x.Receive(rec, func(all []record.Message) *record.Error {
 		limit.Reset(t.Read)
 		t.show(&all[len(all)-1])
 		return reading.All(all)
