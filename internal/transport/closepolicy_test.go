@@ -47,3 +47,40 @@ func TestUnannouncedClosesFailNoRequest(t *testing.T) {
 		}
 	}
 }
+
+// TestLateClosesFailNoRequest: a server that closes after every answer, later than any pause, costs no request once that is known.
+func TestLateClosesFailNoRequest(t *testing.T) {
+	target := rawServer(t, func(c *net.TCPConn, r *bufio.Reader) {
+		if _, ok := readRequest(r); ok {
+			io.WriteString(c, okAnswer)
+			time.Sleep(5 * time.Millisecond)
+		}
+	})
+	c := mustClient(t, nil)
+	known := func() bool { return c.closePolicy.once(&conn{key: target.key}) }
+	for try := 0; try < 100 && !known(); try++ {
+		do(c, &Request{Target: target}) // it may fail: nothing is known yet
+		time.Sleep(20 * time.Millisecond)
+	}
+	if !known() {
+		t.Fatal("the habit was not seen")
+	}
+	for i := range 20 {
+		if rec := do(c, &Request{Target: target}); rec.Error != nil {
+			t.Fatalf("request %d: %v", i, rec.Error)
+		}
+	}
+}
+
+// TestOneLongLifeIsEnough: a server of which some connection carried a second answer is not taken to close them all.
+func TestOneLongLifeIsEnough(t *testing.T) {
+	m := &closePolicy{}
+	k := func(uses int) *conn { return &conn{key: "http://h:1", idleSince: clock.Now(), uses: uses} }
+	m.answered(k(2))
+	for range 2 * seenClosing {
+		m.closed(k(1))
+	}
+	if m.once(k(1)) {
+		t.Error("it is")
+	}
+}

