@@ -16,6 +16,7 @@ func TestParseExtras(t *testing.T) {
 		{[]string{"n:007,t:1e5,x:-3,f:1.5,b:TRUE,z:null"}, `n="007" t="1e5" x=-3 f=1.5 b=true z=null`},
 		{[]string{"a:.5,b:5.,c:-0,d:-007,e:00,f:+3,g:1_000,h:0x10,i:00.5,j:-007."}, `a=0.5 b=5.0 c=0 d="-007" e="00" f="+3" g="1_000" h="0x10" i=0.5 j=-7.0`},
 		{[]string{"a:b:c", "u:http://h:1/x"}, `a="b:c" u="http://h:1/x"`},
+		{[]string{"nvext.annotations:1"}, `nvext.annotations=1`}, // a key is what it says, as in the Python tool
 		{[]string{"temperature:0.7,top_p:1", `{"stop":["a,b"]}`}, `temperature=0.7 top_p=1 stop=["a,b"]`},
 		{[]string{`{"a":"true","b":null,"c":{"z":1,"a":[1, 2.50]}}`}, `a="true" b=null c={"z":1,"a":[1,2.50]}`},
 		{[]string{`["a:1","b:2"]`}, `a=1 b=2`},
