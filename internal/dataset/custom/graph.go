@@ -17,7 +17,6 @@ var (
 		"think_time_min_ms", "think_time_max_ms",
 	}
 	graphTurnKeys = []string{"messages", "model", "max_tokens", "tools", "extra", "forks", "spawns", "delay"}
-	// graphUnbuilt are known keys without a meaning here.
 )
 
 // mostOfRoot bounds the requests that one drawn session leads to.

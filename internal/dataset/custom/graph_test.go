@@ -2,6 +2,7 @@ package custom
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -103,6 +104,44 @@ func TestRounds(t *testing.T) {
 		}
 		if text := strings.Join(got, " "); text != want {
 			t.Errorf("%s: %s, want %s", rest, text, want)
+		}
+	}
+}
+
+// TestThinkSpread: think times lie around their median, within their bounds, and are the same for the same seed.
+func TestThinkSpread(t *testing.T) {
+	kid := `{"session_id":"a","turns":[{"messages":[` + user + `]}]}`
+	session := func(rest string) string {
+		return `{"session_id":"o","orchestrator":true,"spawns":["a"],"rounds":999,"think_time_ms":100,"think_time_sigma":0.5` + rest + "}\n" + kid
+	}
+	times := func(rest string) (list []float64) {
+		for _, turn := range open(t, session(rest), base("dag_jsonl")).Timings(0)[:999] {
+			list = append(list, *turn.Delay)
+		}
+		return list
+	}
+	plain, again := times(""), times("")
+	if !slices.Equal(plain, again) {
+		t.Error("two draws of one seed differ")
+	}
+	slices.Sort(plain)
+	// the quartiles of a log-normal law: median e^(±0.674 sigma)
+	for i, want := range map[int]float64{249: 71.4, 499: 100, 748: 140.1} {
+		if math.Abs(plain[i]-want) > want/10 {
+			t.Errorf("quantile %d: %g, want about %g", i, plain[i], want)
+		}
+	}
+	bounded := times(`,"think_time_min_ms":90,"think_time_max_ms":110`)
+	if slices.Min(bounded) != 90 || slices.Max(bounded) != 110 {
+		t.Errorf("%g to %g", slices.Min(bounded), slices.Max(bounded))
+	}
+	for rest, want := range map[string]string{
+		`"think_time_sigma":1`: "think_time_sigma: needs think_time_ms", `"think_time_ms":5,"think_time_min_ms":1`: "need think_time_sigma",
+		`"think_time_ms":5,"think_time_sigma":1,"think_time_min_ms":9,"think_time_max_ms":2`: "think_time_min_ms: must be at most think_time_max_ms 2, got 9",
+	} {
+		_, err := Open(write(t, `{"session_id":"o","orchestrator":true,"spawns":["a"],"rounds":2,`+rest+"}\n"+kid), base("dag_jsonl"))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", rest, err)
 		}
 	}
 }

@@ -80,9 +80,8 @@ func mooncakeEntry(l *loader, r *rows.Row) entry {
 	one := []trace.Record{rec}
 	l.Limits.Cap(one, &l.set.info)
 	e.Conversation = conversation.Conversation{ID: rec.Session, Turns: []conversation.Turn{l.recorded(&one[0])}}
-	if (trace.Session{Records: one}).Literal() {
-		e.Mode = conversation.MessageArrayWithResponses
-	}
+	e.Mode = (trace.Session{Records: one}).Mode()
+	l.Limits.CheckWindow(&rec, &l.faults)
 	return e
 }
 
@@ -107,12 +106,13 @@ func (l *loader) replay(records []trace.Record, block int) error {
 		s.Check(&l.faults)
 		l.Limits.Cap(s.Records, &l.set.info)
 		c := conversation.Conversation{ID: s.ID, Turns: make([]conversation.Turn, len(s.Records)), Mode: l.set.info.Mode}
-		if s.Literal() {
-			c.Mode = conversation.MessageArrayWithResponses
+		if mode := s.Mode(); mode != "" {
+			c.Mode = mode
 		}
 		for k := range s.Records {
 			rec := &s.Records[k]
 			trace.CheckBlocks(rec, block, &l.faults)
+			l.Limits.CheckWindow(rec, &l.faults)
 			c.Turns[k] = l.recorded(rec)
 		}
 		l.set.conversations = append(l.set.conversations, c)

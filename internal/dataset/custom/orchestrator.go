@@ -2,9 +2,11 @@ package custom
 
 import (
 	"encoding/json"
+	"math"
 
 	"aiperf/internal/conversation"
 	"aiperf/internal/dataset/rows"
+	"aiperf/internal/rng"
 )
 
 // orchestratorKeys are the keys that only a session without requests of its own may have.
@@ -39,13 +41,9 @@ func (g *graph) orchestrates(r *rows.Row) bool {
 // next one waits for their end, then for the think time; a last turn waits for those of the last round.
 func (g *graph) rounds(r *rows.Row) []conversation.Turn {
 	think := r.Duration("think_time_ms")
-	for _, key := range []string{"think_time_sigma", "think_time_min_ms", "think_time_max_ms"} {
-		if r.Has(key) {
-			r.Fault(key, "not built yet; built is think_time_ms, a fixed time")
-		}
-	}
+	spread := g.thinkSpread(r)
 	turn := func(wait *float64) conversation.Turn {
-		return conversation.Turn{Silent: true, Delay: delay(wait, g.DelayRatio, g.DelayCap), Origin: r.Where}
+		return conversation.Turn{Silent: true, Delay: delay(spread.draw(wait), g.DelayRatio, g.DelayCap), Origin: r.Where}
 	}
 	if !r.Has("rounds") {
 		if think != nil {
@@ -82,6 +80,47 @@ func (g *graph) rounds(r *rows.Row) []conversation.Turn {
 		g.round(r, r, i, *n)
 	}
 	return append(turns, turn(nil))
+}
+
+// thinkSpread is how think times vary: log-normally around their median, within bounds.
+type thinkSpread struct {
+	sigma     float64 // of the logarithm
+	low, high float64 // ms
+	from      *rng.Stream
+}
+
+// thinkSpread reads it; nil = think times do not vary.
+func (g *graph) thinkSpread(r *rows.Row) *thinkSpread {
+	low, high := r.Duration("think_time_min_ms"), r.Duration("think_time_max_ms")
+	sigma := r.Duration("think_time_sigma")
+	switch {
+	case sigma == nil && (low != nil || high != nil):
+		r.Fault("think_time_min_ms, think_time_max_ms", "need think_time_sigma: a fixed time has no bounds")
+		return nil
+	case sigma == nil:
+		return nil
+	case !r.Has("think_time_ms"):
+		r.Fault("think_time_sigma", "needs think_time_ms, the median")
+	case low != nil && high != nil && *low > *high:
+		r.Fault("think_time_min_ms", "must be at most think_time_max_ms %g, got %g", *high, *low)
+	}
+	s := &thinkSpread{sigma: *sigma, high: math.MaxFloat64, from: g.Root.Stream("dataset.dag.think_time:" + ownID(r))}
+	if low != nil {
+		s.low = *low
+	}
+	if high != nil {
+		s.high = *high
+	}
+	return s
+}
+
+// draw is a think time around its median, ms; nil and 0 stay.
+func (s *thinkSpread) draw(median *float64) *float64 {
+	if s == nil || median == nil || *median == 0 {
+		return median
+	}
+	ms := min(max(*median*math.Exp(s.from.Gauss(0, s.sigma)), s.low), s.high)
+	return &ms
 }
 
 // listed reads a round that has sessions of its own, and returns its think time.

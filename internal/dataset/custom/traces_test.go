@@ -161,3 +161,35 @@ func TestTraceFaults(t *testing.T) {
 		}
 	}
 }
+
+// TestMessageDelta: the messages of a row are what is new; answers go on being part of the history. context_mode says it for a session.
+func TestMessageDelta(t *testing.T) {
+	row := func(session, rest string) string {
+		return `{"session_id":"` + session + `","messages":[{"role":"user","content":"a"}]` + rest + "}\n"
+	}
+	s := open(t, row("d", `,"message_mode":"delta"`)+row("d", `,"message_mode":"delta"`)+row("h", "")+row("c", `,"context_mode":"deltas_with_responses"`), base("mooncake_trace"))
+	for i, want := range []conversation.Mode{conversation.DeltasWithoutResponses, conversation.MessageArrayWithResponses, conversation.DeltasWithResponses} {
+		if c := s.Conversation(i); c.Mode != want {
+			t.Errorf("%s: %s, want %s", c.ID, c.Mode, want)
+		}
+	}
+	window := base("mooncake_trace")
+	end := 5.0
+	window.Limits.End = &end
+	for content, want := range map[string]string{
+		row("d", `,"message_mode":"delta"`) + row("d", ""):                               `:2: messages: session "d" mixes it with the message_mode delta of`,
+		row("d", `,"message_mode":"whole"`):                                              ":1: message_mode: must be history or delta",
+		`{"text_input":"a","message_mode":"delta"}`:                                      ":1: message_mode: delta needs messages",
+		row("d", `,"message_mode":"delta","extra":{"messages":[]}`):                      ":1: extra.messages: has no place beside message_mode delta",
+		row("c", `,"context_mode":"x"`):                                                  ":1: context_mode: must be one of",
+		row("c", `,"context_mode":"deltas_with_responses"`) + row("c", ""):               `:2: context_mode: session "c" has "deltas_with_responses"`,
+		row("d", `,"message_mode":"delta","timestamp":1`) + row("d", `,"timestamp":"x"`): ":2: timestamp",
+	} {
+		if _, err := Open(write(t, content), base("mooncake_trace")); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", content, err)
+		}
+	}
+	if _, err := Open(write(t, row("d", `,"message_mode":"delta","timestamp":1`)), window); err == nil || !strings.Contains(err.Error(), "a window of the schedule would cut its history") {
+		t.Error(err)
+	}
+}

@@ -3,6 +3,7 @@ package trace
 import (
 	"fmt"
 
+	"aiperf/internal/conversation"
 	"aiperf/internal/dataset"
 	"aiperf/internal/setting"
 )
@@ -84,6 +85,8 @@ func Group(records []Record, newID func() string) []Session {
 func (s Session) Check(faults *dataset.Faults) {
 	way := func(r *Record) string {
 		switch {
+		case r.Delta:
+			return "message_mode delta"
 		case r.Messages != nil:
 			return "messages"
 		case r.Payload != nil:
@@ -98,12 +101,31 @@ func (s Session) Check(faults *dataset.Faults) {
 			faults.Add(rec.Where, b, "session %q mixes it with the %s of %s: a session must use one of the two", s.ID, a, first.Where)
 			return
 		}
+		if rec.Mode != first.Mode {
+			faults.Add(rec.Where, "context_mode", "session %q has %q in %s and %q here: all its rows must have the same", s.ID, first.Mode, first.Where, rec.Mode)
+			return
+		}
 	}
 }
 
-// Literal tells whether the session's requests are whole in themselves (messages or bodies).
-func (s Session) Literal() bool {
-	return s.Records[0].Messages != nil || s.Records[0].Payload != nil
+// Mode is how the session's history goes out; "" = as the format has it. Requests that are whole in themselves (messages, bodies) have none.
+func (s Session) Mode() conversation.Mode {
+	switch first := &s.Records[0]; {
+	case first.Mode != "":
+		return first.Mode
+	case first.Delta:
+		return conversation.DeltasWithoutResponses
+	case first.Messages != nil || first.Payload != nil:
+		return conversation.MessageArrayWithResponses
+	}
+	return ""
+}
+
+// CheckWindow notes a record that needs the requests before it, of which a window could leave some out.
+func (l Limits) CheckWindow(rec *Record, faults *dataset.Faults) {
+	if rec.Delta && (l.Start != nil || l.End != nil) {
+		faults.Add(rec.Where, "message_mode", "delta: a window of the schedule would cut its history")
+	}
 }
 
 // CheckBlocks notes records whose hash ids stand for more tokens than the input has.

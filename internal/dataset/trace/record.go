@@ -4,9 +4,11 @@ package trace
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
+	"aiperf/internal/conversation"
 	"aiperf/internal/dataset/rows"
 )
 
@@ -22,6 +24,8 @@ type Record struct {
 	Text         *string  // literal prompt
 
 	Messages []json.RawMessage // literal messages
+	Delta    bool              // they are what is new; else all that is sent
+	Mode     conversation.Mode // of the session, "" = as its rows have it
 	Tools    json.RawMessage   // tool definitions beside them
 	Payload  json.RawMessage   // literal request body
 	Extra    json.RawMessage   // object merged over the body
@@ -84,11 +88,34 @@ func mooncakeMessages(r *rows.Row, rec *Record) {
 			rec.Tools = rows.Compact(r.Raw("tools"))
 		}
 	}
-	if mode := r.String("message_mode"); mode != nil && *mode != "history" {
-		r.Fault("message_mode", "%q is not built yet (only history)", *mode)
+	messageMode(r, rec)
+	if mode := r.String("context_mode"); mode != nil {
+		if rec.Mode = conversation.Mode(*mode); !slices.Contains(contextModes, rec.Mode) {
+			r.Fault("context_mode", "must be one of %v, got %q", contextModes, *mode)
+		}
 	}
-	if r.Has("context_mode") {
-		r.Fault("context_mode", "not built yet")
+}
+
+// contextModes are the ways in which a session's history goes out.
+var contextModes = []conversation.Mode{conversation.DeltasWithoutResponses, conversation.DeltasWithResponses, conversation.MessageArrayWithResponses}
+
+// messageMode reads whether the messages of a row are all that is sent or what is new.
+func messageMode(r *rows.Row, rec *Record) {
+	mode := r.String("message_mode")
+	switch {
+	case mode == nil || *mode == "history":
+		return
+	case *mode != "delta":
+		r.Fault("message_mode", "must be history or delta, got %q", *mode)
+		return
+	case !r.Has("messages"):
+		r.Fault("message_mode", "delta needs messages")
+	}
+	rec.Delta = true
+	if r.Has("extra") {
+		if extra := r.Child("extra"); extra != nil && extra.Has("messages") {
+			extra.Fault("messages", "has no place beside message_mode delta: the history is put together here")
+		}
 	}
 }
 

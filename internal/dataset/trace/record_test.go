@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"aiperf/internal/conversation"
 	"fmt"
 	"strings"
 	"testing"
@@ -133,7 +134,7 @@ func TestSessions(t *testing.T) {
 			t.Errorf("session %d: %v, want %q", i, err, says)
 		}
 	}
-	if sessions[0].Literal() || !sessions[2].Literal() {
+	if sessions[0].Mode() != "" || sessions[2].Mode() != conversation.MessageArrayWithResponses {
 		t.Error("a body as it was recorded is literal, a text is not")
 	}
 }

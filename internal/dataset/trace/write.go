@@ -53,6 +53,10 @@ func AppendRow(dst []byte, rec *Record, session string) []byte {
 		}
 		o.B = append(o.B, ']')
 	}
+	if rec.Delta {
+		o.Text("message_mode", "delta")
+	}
+	o.TextIfAny("context_mode", string(rec.Mode))
 	for _, one := range []struct {
 		key string
 		raw []byte
