@@ -30,6 +30,17 @@ type Forethought interface {
 	Ahead(i int)
 }
 
+// Growing is a dataset that is read while it is used: its end is not known when it is opened. Len and what others say of the whole set wait for
+// the end, and then read no further.
+type Growing interface {
+	// Reach waits until conversation i is known. false = there are only fewer; an error = the rest cannot be read.
+	Reach(i int) (bool, error)
+	// Known is the number of conversations so far.
+	Known() int
+	// Close ends the reading.
+	Close() error
+}
+
 // Timing is when a turn is to leave; nil fields were not given.
 type Timing struct {
 	Timestamp *float64 // ms on the trace's own clock

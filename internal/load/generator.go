@@ -2,7 +2,6 @@ package load
 
 import (
 	"context"
-	"errors"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -85,9 +84,6 @@ func New(scenario Scenario, opts Options) (*Generator, error) {
 	if err := scenario.check(); err != nil {
 		return nil, err
 	}
-	if opts.Source.Len() == 0 {
-		return nil, errors.New("the data set holds no conversation")
-	}
 	g := &Generator{scenario: scenario, opts: opts, exec: opts.Executor, wait: opts.Waiter, ready: make(chan struct{}, 1)}
 	if g.wait == nil {
 		g.wait = clock.NewWaiter()
@@ -96,7 +92,7 @@ func New(scenario Scenario, opts Options) (*Generator, error) {
 		g.limitsPrefill = g.limitsPrefill || scenario.Phases[i].Prefill > 0
 	}
 	g.cuts = opts.Root.Stream("timing.request.cancellation")
-	next, err := newSampler(scenario.Sampling, opts.Source.Len(), opts.Root)
+	next, err := newSampler(scenario.Sampling, opts.Source, opts.Root)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package load
 
 import (
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -157,11 +158,11 @@ func TestArrivalsAhead(t *testing.T) {
 
 func TestSampling(t *testing.T) {
 	root := rng.New(&testSeed)
-	seq, _ := newSampler(Sequential, 3, root)
+	seq, _ := newSampler(Sequential, sized(3), root)
 	for i := range 7 {
 		wantCount(t, "sequential", seq(), i%3)
 	}
-	shuffled, _ := newSampler(Shuffle, 10, root)
+	shuffled, _ := newSampler(Shuffle, sized(10), root)
 	for range 3 {
 		seen := map[int]bool{}
 		for range 10 {
@@ -169,7 +170,7 @@ func TestSampling(t *testing.T) {
 		}
 		wantCount(t, "different entries", len(seen), 10)
 	}
-	random, _ := newSampler(Random, 4, root)
+	random, _ := newSampler(Random, sized(4), root)
 	var n [4]int
 	for range 4000 {
 		n[random()]++
@@ -179,7 +180,7 @@ func TestSampling(t *testing.T) {
 			t.Errorf("entry %d: %d of 4000", i, k)
 		}
 	}
-	if _, err := newSampler("mixed", 3, root); err == nil {
+	if _, err := newSampler("mixed", sized(3), root); err == nil {
 		t.Error("an unknown order was accepted")
 	}
 }
@@ -210,5 +211,47 @@ func TestPlanIsChecked(t *testing.T) {
 	}
 	if _, err := New(Scenario{}, Options{Source: talk(1, 1, 0), Root: rng.New(nil)}); err == nil {
 		t.Error("no phase: accepted")
+	}
+}
+
+// sized is a source of so many conversations.
+type sized int
+
+func (n sized) Len() int { return int(n) }
+
+func (n sized) Shape(int) (Shape, error) { return Shape{}, nil }
+
+// unread is a source that is read while it is used: of its conversations, seen are known.
+type unread struct {
+	sized
+	seen int
+}
+
+func (u *unread) Len() int { panic("the end was waited for") }
+
+func (u *unread) Has(i int) bool {
+	u.seen = max(u.seen, min(i+1, int(u.sized)))
+	return i < int(u.sized)
+}
+
+// TestSequentialReadsNoFurther: conversations in order need no more of the source than those that are used.
+func TestSequentialReadsNoFurther(t *testing.T) {
+	u := &unread{sized: 5}
+	next, err := newSampler(Sequential, u, rng.New(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []int
+	for range 3 {
+		got = append(got, next())
+	}
+	if !slices.Equal(got, []int{0, 1, 2}) || u.seen != 3 {
+		t.Errorf("%v, %d seen", got, u.seen)
+	}
+	for range 4 {
+		got = append(got, next())
+	}
+	if !slices.Equal(got[3:], []int{3, 4, 0, 1}) {
+		t.Errorf("%v", got)
 	}
 }

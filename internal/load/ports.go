@@ -13,6 +13,12 @@ type Source interface {
 	Shape(index int) (Shape, error)
 }
 
+// Growing is a source whose end is not known: Len waits for it.
+type Growing interface {
+	// Has waits until the conversation is known; false = there are only fewer.
+	Has(index int) bool
+}
+
 // Shape is what timing needs to know of a conversation.
 type Shape struct {
 	ID    string

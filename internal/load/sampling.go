@@ -1,6 +1,7 @@
 package load
 
 import (
+	"errors"
 	"fmt"
 
 	"aiperf/internal/rng"
@@ -12,8 +13,22 @@ const (
 	shuffleStream = "dataset.sampler.shuffle"
 )
 
-// newSampler returns the indices of n > 0 conversations in sampling order, without end.
-func newSampler(order Sampling, n int, root *rng.Root) (func() int, error) {
+// newSampler returns the indices of the conversations of a source in sampling order, without end.
+func newSampler(order Sampling, source Source, root *rng.Root) (func() int, error) {
+	growing, grows := source.(Growing)
+	if grows = grows && (order == Sequential || order == ""); grows && growing.Has(0) {
+		next := -1
+		return func() int {
+			if next++; !growing.Has(next) {
+				next = 0
+			}
+			return next
+		}, nil
+	}
+	n := source.Len()
+	if n == 0 {
+		return nil, errors.New("the data set holds no conversation")
+	}
 	switch order {
 	case Sequential, "":
 		next := -1

@@ -223,7 +223,7 @@ func sourced(ctx context.Context, agent string, b *config.Benchmark, d *config.D
 	if e.InlineMedia {
 		o.Fetch = fetcher(ctx, agent, b)
 	}
-	o.Batches, o.PayloadRows = batches(d), d.PayloadRows
+	o.Batches, o.PayloadRows, o.Early = batches(d), d.PayloadRows, inOrder(b, d)
 	for _, p := range d.Records {
 		o.Records = append(o.Records, custom.Pool{Name: p.Name, Rows: p.Rows})
 	}
@@ -243,6 +243,16 @@ func sourced(ctx context.Context, agent string, b *config.Benchmark, d *config.D
 		}
 	}
 	return o
+}
+
+// inOrder tells whether conversations are used in the order in which they stand, as long as there are some.
+func inOrder(b *config.Benchmark, d *config.Dataset) bool {
+	for i := range b.Phases {
+		if t := b.Phases[i].Type; t == config.PhaseFixedSchedule || t == config.PhaseUserCentric {
+			return false
+		}
+	}
+	return d.Sampling == config.SampleSequential || d.Sampling == ""
 }
 
 // batches is how many contents of each kind a turn takes that is drawn from a pool.

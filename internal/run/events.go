@@ -56,6 +56,10 @@ func (e *events) into(file io.Writer) {
 // logDataset notes in the log what will be sent.
 func logDataset(log *slog.Logger, path string, data dataset.Dataset) {
 	f := data.Info()
+	if _, grows := data.(dataset.Growing); grows {
+		log.Info("dataset", "type", f.Type, "path", path, "conversations", "read as they are needed")
+		return
+	}
 	log.Info("dataset", "type", f.Type, "path", path, "conversations", data.Len(), "turns", f.Turns)
 }
 

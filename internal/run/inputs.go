@@ -8,24 +8,33 @@ import (
 
 	"aiperf/internal/artifact"
 	"aiperf/internal/conversation"
+	"aiperf/internal/dataset"
 	"aiperf/internal/endpoint"
 	"aiperf/internal/redact"
 )
 
 // checkBodies formats every turn that somebody wrote, alone, and the first conversation of those that are made: a turn that cannot be sent
-// ends the run before anything is. What the bodies leave out is told once.
-func checkBodies(ctx context.Context, r *resolved, data *prepared, warn func(string)) error {
+// ends the run before anything is. What the bodies leave out is told once. Of data that are read while they are used, only the first are
+// looked at, unless whole is set.
+func checkBodies(ctx context.Context, r *resolved, data *prepared, whole bool, warn func(string)) error {
 	told := map[string]bool{}
-	for i := range r.data.Len() {
+	n, growing := 0, false
+	if g, ok := r.data.(dataset.Growing); ok && !whole {
+		n, growing = min(g.Known(), checkedEarly), true
+	}
+	if !growing {
+		n = r.data.Len()
+	}
+	for i := range n {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		c, whole := r.data.Draft(i)
+		c, written := r.data.Draft(i)
 		if c == nil {
 			if i > 0 {
 				return nil
 			}
-			c, whole = r.data.Conversation(i), true
+			c, written = r.data.Conversation(i), true
 		}
 		for k := range c.Turns {
 			if c.Turns[k].Silent {
@@ -35,7 +44,7 @@ func checkBodies(ctx context.Context, r *resolved, data *prepared, warn func(str
 			if err != nil {
 				return fmt.Errorf("conversation %s, turn %d: %w", c.ID, k+1, err)
 			}
-			if k == 0 && whole && !req.Once {
+			if k == 0 && written && !req.Once {
 				data.keep(i, c, &req)
 			}
 			for _, text := range r.endpoint.RemarksOn(&c.Turns[k]) {
@@ -48,6 +57,9 @@ func checkBodies(ctx context.Context, r *resolved, data *prepared, warn func(str
 	}
 	return nil
 }
+
+// checkedEarly is how many conversations are looked at of data that are read while they are used.
+const checkedEarly = 1000
 
 // remark says where something was seen first, if it was read somewhere.
 func remark(origin, text string) string {

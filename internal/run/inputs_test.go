@@ -63,7 +63,7 @@ func TestInputsAreListedBesideTheRun(t *testing.T) {
 	data := &generated{n: 6, made: map[int]int{}}
 	p, codec, path := &prepared{data: data}, chat(t), filepath.Join(t.TempDir(), "inputs.json")
 	r := &resolved{data: data, codec: codec, endpoint: &endpoint.Endpoint{}}
-	if err := checkBodies(context.Background(), r, p, func(string) {}); err != nil || len(data.made) != 1 {
+	if err := checkBodies(context.Background(), r, p, true, func(string) {}); err != nil || len(data.made) != 1 {
 		t.Fatalf("%v; %d conversations were made before the run", err, len(data.made))
 	}
 	l := newListing(path, nil, p, codec, func(string) {})

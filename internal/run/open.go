@@ -10,6 +10,7 @@ import (
 	"aiperf/internal/assembly"
 	"aiperf/internal/clock"
 	"aiperf/internal/config"
+	"aiperf/internal/dataset"
 	"aiperf/internal/endpoint"
 	"aiperf/internal/load"
 	"aiperf/internal/metric"
@@ -57,6 +58,7 @@ func (o *opened) stages(ctx context.Context, cfg *config.Benchmark, opts *Option
 		{"servers", func() error { return o.startServers(ctx, cfg) }},
 		{"connections", func() error { return o.connect(cfg, r, userAgent(opts.Version), say.warn) }},
 		{"artifacts", func() error { return o.makeFiles(cfg, opts, say) }},
+		{"data", func() error { return o.holdData(ctx, r) }},
 		{"executor", func() error {
 			o.executor = newExecutor(cfg, opts.Version, r, o.carrier, o.addresses, o.gate.put, say.warn)
 			if err := learn(ctx, o.executor, cfg.Models.Names(), say.warn); err != nil {
@@ -66,7 +68,7 @@ func (o *opened) stages(ctx context.Context, cfg *config.Benchmark, opts *Option
 			if o.executor.bust, err = newBuster(cfg.Dataset(), opts.BenchmarkID, lazyTokenizer(ctx, r.tokenizers)); err != nil {
 				return err
 			}
-			return checkBodies(ctx, r, o.executor.data, say.warn)
+			return checkBodies(ctx, r, o.executor.data, false, say.warn)
 		}},
 		{"probe", func() error { return o.probe(ctx, cfg, opts, r, say) }},
 		{"results", func() error { return o.startResults(ctx, cfg, opts, r, say) }},
@@ -77,6 +79,14 @@ func (o *opened) stages(ctx context.Context, cfg *config.Benchmark, opts *Option
 		{"load", func() (err error) { o.load, err = o.newLoad(cfg, r); return err }},
 		{"inputs", func() error { return o.listInputs(ctx, r, opts, say) }},
 	}
+}
+
+// holdData lets go of data that are read while they are used when the run ends.
+func (o *opened) holdData(ctx context.Context, r *resolved) error {
+	if g, ok := r.data.(dataset.Growing); ok {
+		return o.held.start(ctx, closing{close: g.Close})
+	}
+	return nil
 }
 
 // close releases everything in the opposite order.

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"aiperf/internal/assembly"
@@ -113,7 +114,8 @@ func checkSchedule(b *config.Benchmark, f dataset.Info) error {
 
 // checkTurns refuses users without a second turn to come back for. Generated conversations are checked where their mean is known.
 func checkTurns(b *config.Benchmark, d dataset.Dataset) error {
-	if b.Dataset().Type == config.DatasetSynthetic {
+	users := slices.ContainsFunc(b.Phases, func(p config.Phase) bool { return p.Type == config.PhaseUserCentric })
+	if b.Dataset().Type == config.DatasetSynthetic || !users {
 		return nil
 	}
 	mean := float64(d.Info().Turns) / float64(d.Len())

@@ -13,7 +13,34 @@ type source struct {
 
 var _ load.Source = (*source)(nil)
 
-func newSource(d dataset.Dataset) *source { return &source{data: d, branches: map[int]*load.Shape{}} }
+// newSource shows a dataset, and that it grows if it does.
+func newSource(d dataset.Dataset) load.Source {
+	s := &source{data: d, branches: map[int]*load.Shape{}}
+	if g, ok := d.(dataset.Growing); ok {
+		return growing{s, g}
+	}
+	return s
+}
+
+// growing is a source of data that are read while they are used.
+type growing struct {
+	*source
+	data dataset.Growing
+}
+
+// Has tells whether there is such a conversation. One that cannot be read is: its Shape is an error.
+func (g growing) Has(i int) bool {
+	ok, err := g.data.Reach(i)
+	return ok || err != nil
+}
+
+// Shape is that of the source, or why there is none.
+func (g growing) Shape(i int) (load.Shape, error) {
+	if ok, err := g.data.Reach(i); !ok {
+		return load.Shape{}, err
+	}
+	return g.source.Shape(i)
+}
 
 func (s *source) Len() int { return s.data.Len() - s.data.Info().Started }
 

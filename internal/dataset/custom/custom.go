@@ -30,6 +30,7 @@ type Options struct {
 	Entries     int // conversations that are drawn from a pool, 0 = 100; other formats have as many as they hold
 	// Batches is how many contents of a kind a turn drawn from a pool takes; a kind that is not there: those of one row.
 	Batches    map[conversation.Kind]int
+	Early      bool     // conversations are used in the order in which they stand: a large file need not be read before the first
 	DelayRatio float64  // multiplies delays
 	DelayCap   *float64 // ms, no delay is longer before it is scaled; nil = no limit
 	Limits     trace.Limits
@@ -176,19 +177,25 @@ func (l *loader) newID() string {
 
 // rows reads the objects of a file and warns once of keys that are ignored.
 func (l *loader) rows(path string, known []string, f func(*rows.Row)) error {
+	return l.rowsWhile(path, known, f, func() bool { return true })
+}
+
+// rowsWhile is rows, as long as more says so after each.
+func (l *loader) rowsWhile(path string, known []string, f func(*rows.Row), more func() bool) error {
 	raw := io.Discard
 	if l.set.info.Trace {
 		l.hash = sha256.New()
 		raw = l.hash
 	}
-	err := l.lines(path, raw, rows.Each(&l.faults, func(r *rows.Row) {
+	take := rows.Each(&l.faults, func(r *rows.Row) {
 		l.look(r, known)
 		if l.rowNo == 0 {
 			l.set.info.FirstHasTime = r.Has("timestamp")
 		}
 		l.rowNo++
 		f(r)
-	}))
+	})
+	err := l.lines(path, raw, func(line rows.Line) bool { return take(line) && more() })
 	if l.unknown != "" {
 		l.set.info.Warnings = append(l.set.info.Warnings, l.unknown)
 	}

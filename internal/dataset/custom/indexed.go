@@ -6,7 +6,9 @@ import (
 	"hash/fnv"
 	"math"
 	"os"
+	"slices"
 	"strings"
+	"sync"
 
 	"aiperf/internal/conversation"
 	"aiperf/internal/dataset"
@@ -30,12 +32,17 @@ type entry struct {
 
 // indexed is a dataset whose rows stay in their file: each is a conversation, of which the place in the file is kept, and what timing needs.
 // A row is read again when its conversation is asked for. So memory grows by about 30 bytes a row, whatever the rows hold.
+//
+// Where the order of the rows is that of their use, the file is read a little ahead of it, so that the first request waits for no other row.
 type indexed struct {
 	Options
 	read  func(l *loader, r *rows.Row) entry
 	file  *os.File
 	media *conversation.Store
-	info  dataset.Info
+
+	mu   sync.RWMutex // guards what follows while rows are added
+	grew *sync.Cond   // more rows, or the end; its lock is mu's for readers
+	info dataset.Info
 
 	offsets []int64
 	sizes   []uint32
@@ -51,9 +58,21 @@ type indexed struct {
 	system string
 	users  int // prompt of the first user context, -1 = none
 	own    int // rows with an id of their own
+
+	gate  *sync.Cond // of who reads the file; its lock is mu's for writers
+	asked int        // rows that somebody asked for
+	whole bool       // all are asked for
+	ended bool       // no row comes any more
+	fault error      // why
 }
 
-var _ dataset.Dataset = (*indexed)(nil)
+var _ interface {
+	dataset.Dataset
+	dataset.Growing
+} = (*indexed)(nil)
+
+// readAhead is how many rows are read before they are asked for.
+const readAhead = 4096
 
 // errSessions says that rows belong together: they have to be kept.
 var errSessions = errors.New("rows belong together")
@@ -65,23 +84,46 @@ func (l *loader) indexable(path string, f Format) bool {
 		l.Synthesis == nil && !l.StripKnown && l.Fetch == nil && !l.PayloadRows
 }
 
-// index reads a file once and keeps where its rows stand.
+// index reads a file once and keeps where its rows stand. It returns when it has done so, or, where rows are used as they stand (Options.Early),
+// when the first is there.
 func (l *loader) index(path string, f Format) (*indexed, error) {
 	assign, err := dataset.NewAssigner(l.Assignment, l.Root)
 	if err != nil {
 		return nil, err
 	}
 	x := &indexed{Options: l.Options, read: f.entry, media: l.media.store, users: -1}
+	x.grew, x.gate = sync.NewCond(x.mu.RLocker()), sync.NewCond(&x.mu)
+	if x.file, err = os.Open(path); err != nil {
+		return nil, err
+	}
+	x.whole = !l.Early || l.Context.User > 0
+	early := !x.whole
+	go x.fill(l, path, f, assign)
+	if _, err := x.Reach(0); err != nil {
+		return nil, errors.Join(err, x.file.Close())
+	}
+	x.mu.RLock()
+	named := x.own > 0
+	x.mu.RUnlock()
+	if early = early && !named; !early { // ids of their own may be those of rows that are far behind
+		if err := x.end(); err != nil {
+			return nil, errors.Join(err, x.file.Close())
+		}
+	}
+	return x, x.surround(l)
+}
+
+// fill reads the file, as far ahead as it may.
+func (x *indexed) fill(l *loader, path string, f Format, assign *dataset.Assigner) {
 	seen := map[uint64]struct{}{} // ids of sessions, hashed
 	var fault error
-	err = l.rows(path, f.keys, func(r *rows.Row) {
+	err := l.rowsWhile(path, f.keys, func(r *rows.Row) {
 		e := f.entry(l, r)
 		clear(l.media.known)
 		if fault != nil || e.left || l.faults.Count() > 0 {
 			return
 		}
 		if e.ID != "" {
-			x.own++
 			h := fnv.New64a()
 			_, _ = h.Write([]byte(e.ID)) // it never fails
 			if _, again := seen[h.Sum64()]; again {
@@ -90,25 +132,102 @@ func (l *loader) index(path string, f Format) (*indexed, error) {
 			}
 			seen[h.Sum64()] = struct{}{}
 		}
-		fault = x.add(l, &e, r, assign)
-	})
+		x.mu.Lock()
+		if !x.whole && e.ID != "" && len(x.offsets) > 0 && x.own == 0 {
+			fault = fmt.Errorf("%s: session_id: rows before it have none, and the file is sent while it is read; give every row one, or none", r.Where)
+		} else {
+			fault = x.add(l, &e, r, assign)
+		}
+		x.mu.Unlock()
+		x.grew.Broadcast()
+	}, func() bool { return fault == nil && x.goOn(l) })
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	switch {
 	case err != nil:
-		return nil, err
+		fault = err
 	case l.faults.Count() > 0:
-		return nil, l.faults.Err()
+		fault = l.faults.Err()
 	case fault != nil:
-		return nil, fault
 	case len(x.offsets) == 0:
-		return nil, l.nothingLeft(path)
+		fault = l.nothingLeft(path)
 	case x.own > 0 && x.own < len(x.offsets): // the others are counted among themselves
-		return nil, errSessions
+		fault = errSessions
 	}
-	if x.file, err = os.Open(path); err != nil {
-		return nil, err
+	if x.fault == nil { // else it was closed
+		x.fault = fault
 	}
-	x.info = l.set.info
-	return x, x.surround(l)
+	x.ended, x.info = true, l.set.info
+	x.grew.Broadcast()
+}
+
+// goOn waits until more rows are asked for. false = none will be.
+func (x *indexed) goOn(l *loader) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if len(x.offsets) <= 1 {
+		if x.info = l.set.info; l.unknown != "" {
+			x.info.Warnings = append(slices.Clone(x.info.Warnings), l.unknown)
+		}
+	}
+	for !x.whole && x.fault == nil && len(x.offsets) >= x.asked+readAhead {
+		x.gate.Wait()
+	}
+	return x.fault == nil && (x.whole || l.faults.Count() == 0)
+}
+
+// ask says that so many rows are wanted, all = every one.
+func (x *indexed) ask(n int, all bool) {
+	x.mu.Lock()
+	x.asked, x.whole = max(x.asked, n), x.whole || all
+	x.mu.Unlock()
+	x.gate.Broadcast()
+}
+
+// Reach waits until row i is known.
+func (x *indexed) Reach(i int) (bool, error) {
+	x.ask(i+1, false)
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	for len(x.offsets) <= i && !x.ended {
+		x.grew.Wait()
+	}
+	if len(x.offsets) > i {
+		return true, nil
+	}
+	return false, x.fault
+}
+
+// end reads the rest.
+func (x *indexed) end() error {
+	x.ask(0, true)
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	for !x.ended {
+		x.grew.Wait()
+	}
+	return x.fault
+}
+
+// Known is the number of rows so far.
+func (x *indexed) Known() int {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return len(x.offsets)
+}
+
+// errClosed is why a set has no more rows that is not used any more.
+var errClosed = errors.New("the file was closed")
+
+// Close ends the reading of the file.
+func (x *indexed) Close() error {
+	x.mu.Lock()
+	if !x.ended && x.fault == nil {
+		x.fault = errClosed
+	}
+	x.mu.Unlock()
+	x.gate.Broadcast()
+	return x.file.Close()
 }
 
 // add notes a row.
@@ -119,6 +238,9 @@ func (x *indexed) add(l *loader, e *entry, r *rows.Row, assign *dataset.Assigner
 	x.lines = append(x.lines, uint32(r.Line.Number))
 	info := &l.set.info
 	first := info.Turns
+	if e.ID != "" {
+		x.own++
+	}
 	if e.Turns[0].Timestamp == nil && info.UntimedOrigin == "" {
 		info.UntimedOrigin = r.Where
 	}
@@ -217,21 +339,24 @@ func (x *indexed) surround(l *loader) error {
 		}
 	}
 	if x.system != "" {
-		if e := x.entry(0); e.Turns[0].RawPayload != nil {
+		if e := x.row(0); e.Turns[0].RawPayload != nil {
 			return bodyTakesNoSystem(e.Turns[0].Origin, l.Spell)
 		}
 	}
 	return nil
 }
 
-// entry reads row i again.
-func (x *indexed) entry(i int) entry {
-	text := make([]byte, x.sizes[i])
-	if _, err := x.file.ReadAt(text, x.offsets[i]); err != nil {
+// row reads row i again.
+func (x *indexed) row(i int) entry {
+	x.mu.RLock()
+	offset, size, number, info := x.offsets[i], x.sizes[i], x.lines[i], x.info
+	x.mu.RUnlock()
+	text := make([]byte, size)
+	if _, err := x.file.ReadAt(text, offset); err != nil {
 		panic(fmt.Sprintf("%s was changed while it was used: %v", x.file.Name(), err))
 	}
-	l := &loader{Options: x.Options, set: &Dataset{info: x.info}, media: &library{store: x.media, known: map[mediaKey]*conversation.Blob{}}}
-	line := rows.Line{Path: x.file.Name(), Number: int(x.lines[i]), Offset: x.offsets[i], Text: text}
+	l := &loader{Options: x.Options, set: &Dataset{info: info}, media: &library{store: x.media, known: map[mediaKey]*conversation.Blob{}}}
+	line := rows.Line{Path: x.file.Name(), Number: int(number), Offset: offset, Text: text}
 	var e entry
 	rows.Each(&l.faults, func(r *rows.Row) { e = x.read(l, r) })(line)
 	if err := l.faults.Err(); err != nil {
@@ -249,10 +374,17 @@ func (x *indexed) firstTurn(i int) int {
 }
 
 // Len is the number of conversations.
-func (x *indexed) Len() int { return len(x.offsets) }
+func (x *indexed) Len() int {
+	_ = x.end() // whoever uses the rows is told
+	return x.Known()
+}
 
-// Info describes the set.
-func (x *indexed) Info() dataset.Info { return x.info }
+// Info describes the set, as far as it is known.
+func (x *indexed) Info() dataset.Info {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.info
+}
 
 // Inexact is the number of prompts so far that could not be made exactly as long as asked for.
 func (x *indexed) Inexact() int {
@@ -264,6 +396,8 @@ func (x *indexed) Inexact() int {
 
 // Timings returns the times of conversation i.
 func (x *indexed) Timings(i int) []dataset.Timing {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
 	first := x.firstTurn(i)
 	out := make([]dataset.Timing, x.firstTurn(i+1)-first)
 	for k := range out {
@@ -274,23 +408,35 @@ func (x *indexed) Timings(i int) []dataset.Timing {
 
 // ID is the session id of conversation i.
 func (x *indexed) ID(i int) string {
-	if x.own == 0 {
+	x.mu.RLock()
+	own := x.own
+	x.mu.RUnlock()
+	if own == 0 {
 		return dataset.SessionID(x.Root, i)
 	}
-	return x.entry(i).ID
+	return x.row(i).ID
 }
 
 // Conversation returns conversation i.
 func (x *indexed) Conversation(i int) *conversation.Conversation {
 	c, e := x.draft(i)
 	if e.prompt.InputLength > 0 {
-		text := x.made.text(made{sequence: int(x.prompts[i]), ids: e.prompt.HashIDs, length: e.prompt.InputLength})
-		c.Turns[0].Parts = conversation.Texts("text", text)
+		c.Turns[0].Parts = conversation.Texts("text", x.prompt(i, &e))
 	}
 	if x.users >= 0 {
 		c.UserContext = x.made.texts.Text(x.users + i)
 	}
 	return c
+}
+
+// prompt makes the prompt of row i. What hash ids stand for depends on the bytes of the whole file.
+func (x *indexed) prompt(i int, e *entry) string {
+	if e.prompt.HashIDs != nil {
+		_ = x.end()
+	}
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.made.text(made{sequence: int(x.prompts[i]), ids: e.prompt.HashIDs, length: e.prompt.InputLength})
 }
 
 // Draft returns conversation i without the texts that are made.
@@ -300,7 +446,9 @@ func (x *indexed) Draft(i int) (c *conversation.Conversation, whole bool) {
 }
 
 func (x *indexed) draft(i int) (*conversation.Conversation, entry) {
-	e := x.entry(i)
+	e := x.row(i)
+	x.mu.RLock()
+	defer x.mu.RUnlock()
 	c := e.Conversation
 	if x.own == 0 {
 		c.ID = dataset.SessionID(x.Root, i)

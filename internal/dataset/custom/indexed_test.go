@@ -34,6 +34,7 @@ func whole(t *testing.T, s dataset.Dataset) []string {
 		}
 		out = append(out, string(text))
 	}
+	s.Len() // all is read by then
 	say(s.Info())
 	order := make([]int, s.Len())
 	for i := range order {
@@ -82,6 +83,7 @@ func TestIndexedIsTheSame(t *testing.T) {
 				change(&o)
 				kept, keptErr := Open(path, o)
 				leave(t)
+				o.Early = len(name)%2 == 0
 				left, err := Open(path, o)
 				if (err == nil) != (keptErr == nil) || err != nil && err.Error() != strings.TrimPrefix(keptErr.Error(), path+": ") {
 					t.Fatalf("%v, want %v", err, keptErr)
@@ -91,6 +93,9 @@ func TestIndexedIsTheSame(t *testing.T) {
 				}
 				if _, ok := left.(*indexed); !ok {
 					t.Fatalf("the rows were kept: %T", left)
+				}
+				if err := left.(*indexed).end(); err != nil {
+					t.Fatal(err)
 				}
 				if got, want := whole(t, left), whole(t, kept); !slices.Equal(got, want) {
 					for i := range want {
@@ -152,5 +157,50 @@ func TestIndexedMemory(t *testing.T) {
 	}
 	if got := s.Conversation(count - 1).Turns[0]; !reflect.DeepEqual(got.Parts, conversation.Texts("", strings.Repeat("word ", 100))) || got.Origin != path+":"+strconv.Itoa(count) {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestEarly: a large file whose rows are used in their order is read only as far as they are, and what is wrong further on is told when it is reached.
+func TestEarly(t *testing.T) {
+	leave(t)
+	const count = 5 * readAhead
+	lines := strings.Repeat("{\"text\":\"word\"}\n", count)
+	o := base("single_turn")
+	o.Early = true
+	s := open(t, lines, o).(*indexed)
+	if known := s.Known(); known > count/2 {
+		t.Errorf("%d rows were read for the first", known)
+	}
+	if ok, err := s.Reach(2 * readAhead); !ok || err != nil || s.Known() > count-readAhead/2 {
+		t.Errorf("%v %v, %d rows were read", ok, err, s.Known())
+	}
+	if c := s.Conversation(2 * readAhead); c.ID != "session_008192" || c.Turns[0].Parts[0].Text != "word" {
+		t.Errorf("%+v", c)
+	}
+	if s.Len() != count || s.Info().Turns != count {
+		t.Errorf("%d rows", s.Len())
+	}
+	if ok, err := s.Reach(count); ok || err != nil {
+		t.Errorf("a row behind the last: %v", err)
+	}
+	for end, want := range map[string]string{"{\"text\":5}\n": ":20481: text: must be a string", "{\"session_id\":\"x\",\"text\":\"a\"}\n": ":20481: session_id: rows before it have none"} {
+		bad := open(t, lines+end+lines, o).(*indexed)
+		if ok, err := bad.Reach(count - 1); !ok || err != nil {
+			t.Errorf("row before the fault: %v", err)
+		}
+		if ok, err := bad.Reach(count); ok || err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	named := open(t, `{"session_id":"x","text":"a"}`+"\n"+`{"session_id":"x","text":"b"}`, o)
+	if _, kept := named.(*Dataset); !kept || named.Len() != 1 {
+		t.Errorf("%T of %d", named, named.Len())
+	}
+	closed := open(t, lines, o).(*indexed)
+	if err := closed.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := closed.Reach(count - 1); err == nil {
+		t.Error("rows of a closed file")
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 
 	"aiperf/internal/dataset"
@@ -16,7 +15,7 @@ import (
 type Look struct {
 	Format     Format
 	Recognised bool   // by its content: nobody named the format
-	Records    int    // rows that are not blank
+	Records    int    // rows that are not blank; of a large file only the first may be counted
 	Turns      int    // of all rows: the requests of one pass; a leading system message is not counted as one
 	Timed      bool   // the first row has a timestamp
 	AllTimed   bool   // every row has one
@@ -66,10 +65,17 @@ func (l *Look) rows(path string) error {
 // rowsOf looks into a file of rows of which see tells what they are, and whether they are taken.
 func (l *Look) rowsOf(path string, see func(r *rows.Row) (glimpse, bool)) error {
 	var faults dataset.Faults
-	err := rows.Objects(path, io.Discard, &faults, func(r *rows.Row) {
+	take := rows.Each(&faults, func(r *rows.Row) {
 		if g, taken := see(r); taken {
 			l.add(r.Where, g)
 		}
+	})
+	info, err := os.Stat(path)
+	large := err == nil && info.Size() > keptFile
+	err = rows.Read(path, func(line rows.Line) bool {
+		take(line)
+		// The rest of a large file is looked at when it is read, unless it decides how its rows are sent.
+		return !large || l.Timed && !l.Format.Trace
 	})
 	if err == nil {
 		err = faults.Err()

@@ -3,6 +3,7 @@ package custom
 import (
 	"encoding/hex"
 	"fmt"
+	"sync"
 
 	"aiperf/internal/conversation"
 	"aiperf/internal/dataset"
@@ -155,7 +156,7 @@ type replayed struct {
 	turns  [][]made // per conversation, nil = nothing to make
 	corpus *synth.Corpus
 	texts  *synth.Sequence
-	blocks *synth.Blocks
+	blocks func() *synth.Blocks
 }
 
 // planPrompts asks for the prompts in the order of the conversations.
@@ -202,17 +203,19 @@ func (l *loader) openBlocks(r *replayed, block int) error {
 	if err != nil {
 		return err
 	}
-	// The namespace of a file's hash ids is the first 16 hexadecimal digits of the SHA-256 of its bytes.
-	namespace := ""
-	if l.hash != nil { // a table has no ids
-		namespace = hex.EncodeToString(l.hash.Sum(nil))[:16]
-	}
 	r.texts, r.corpus = sequence, sequence.Corpus()
 	var separator *int32
 	if l.Separator != nil {
 		separator = l.Separator()
 	}
-	r.blocks = synth.NewBlocks(r.corpus, l.Root, namespace, block, separator)
+	r.blocks = sync.OnceValue(func() *synth.Blocks {
+		// The namespace of a file's hash ids is the first 16 hexadecimal digits of the SHA-256 of its bytes, of which all were read by now.
+		namespace := ""
+		if l.hash != nil { // a table has no ids
+			namespace = hex.EncodeToString(l.hash.Sum(nil))[:16]
+		}
+		return synth.NewBlocks(r.corpus, l.Root, namespace, block, separator)
+	})
 	return nil
 }
 
@@ -230,7 +233,7 @@ func (r *replayed) text(m made) string {
 	if m.ids == nil {
 		return r.texts.Text(m.sequence)
 	}
-	tokens := r.blocks.Append(make([]int32, 0, m.length), m.ids, m.length)
+	tokens := r.blocks().Append(make([]int32, 0, m.length), m.ids, m.length)
 	if m.sequence >= 0 {
 		tokens = r.texts.Tokens(tokens, m.sequence)
 	}
