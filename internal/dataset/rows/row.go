@@ -162,6 +162,9 @@ func (r *Row) Int(field string, low int) *int {
 
 // Ints returns a list of whole numbers of 64 bits, nil if it is absent or wrong.
 func (r *Row) Ints(field string) []int64 {
+	if list, plain := plainInts(r.fields[field]); plain {
+		return list
+	}
 	items := r.List(field)
 	out := make([]int64, 0, len(items))
 	for i, raw := range items {
@@ -173,6 +176,50 @@ func (r *Row) Ints(field string) []int64 {
 		out = append(out, n)
 	}
 	return out
+}
+
+// plainInts reads a list of whole numbers that are written as such, of at most 18 digits; false = it is not that. Hash ids are most of what
+// traces hold.
+func plainInts(raw json.RawMessage) (list []int64, plain bool) {
+	if len(raw) < 2 || raw[0] != '[' {
+		return nil, false
+	}
+	list = make([]int64, 0, bytes.Count(raw, []byte(","))+1)
+	for i := 1; ; {
+		i = blank(raw, i)
+		negative := raw[i] == '-'
+		if negative {
+			i++
+		}
+		n, from := int64(0), i
+		for ; '0' <= raw[i] && raw[i] <= '9'; i++ {
+			n = n*10 + int64(raw[i]-'0')
+		}
+		if i == from || i-from > 18 {
+			return nil, false
+		}
+		if negative {
+			n = -n
+		}
+		list = append(list, n)
+		i = blank(raw, i)
+		switch raw[i] { // it is valid JSON, so it ends with a bracket
+		case ',':
+			i++
+		case ']':
+			return list, true
+		default:
+			return nil, false
+		}
+	}
+}
+
+// blank is the next place that holds no white space.
+func blank(raw []byte, i int) int {
+	for raw[i] == ' ' || raw[i] == '\t' || raw[i] == '\n' || raw[i] == '\r' {
+		i++
+	}
+	return i
 }
 
 // List returns the items of a list, nil if it is absent or wrong.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -151,4 +152,23 @@ func FuzzRow(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestInts: the quick way through a list of whole numbers gives what the careful way gives.
+func TestInts(t *testing.T) {
+	for text, want := range map[string]string{
+		`[1,2,3]`: "[1 2 3]", ` [ -4 , 5
+ ] `: "[-4 5]", `[]`: "[]", `[1.0,"2",1e2]`: "[1 2 100]", `[999999999999999999]`: "[999999999999999999]", `[9223372036854775807]`: "[9223372036854775807]",
+		`[1,2.5]`: "a[1]: must be an integer of 64 bits, got 2.5", `[1,[2]]`: "a[1]: must be an integer of 64 bits, got an array", `[99999999999999999999]`: "a[0]: must be an integer",
+		`[true]`: "a[0]: must be", `5`: "a: must be a list, got a number", `[-0]`: "[0]",
+	} {
+		var faults dataset.Faults
+		got := fmt.Sprint(Parse("x:1", []byte(`{"a":`+text+`}`), &faults).Ints("a"))
+		if err := faults.Err(); err != nil {
+			got = err.Error()
+		}
+		if !strings.Contains(got, want) {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
 }
