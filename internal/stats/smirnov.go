@@ -9,11 +9,15 @@ import (
 const exactSmirnov = 10000
 
 // Smirnov is the two-sided p-value of the two-sample Kolmogorov-Smirnov test: how likely samples of one distribution differ as much. It is exact
-// while both samples have 10,000 values or less (lattice paths: Schroeer and Trenkler 1995), else asymptotic. Both samples must have values.
+// while both samples have 10,000 values or less (lattice paths: Schroeer and Trenkler 1995), else asymptotic. Both samples must have values; of a sample
+// with a NaN nothing is known: NaN.
 func Smirnov(a, b []float64) float64 {
 	a, b = slices.Clone(a), slices.Clone(b)
-	slices.Sort(a)
+	slices.Sort(a) // NaN comes first
 	slices.Sort(b)
+	if math.IsNaN(a[0]) || math.IsNaN(b[0]) {
+		return math.NaN()
+	}
 	d := 0.0
 	for i, j := 0, 0; i < len(a) && j < len(b); {
 		x := min(a[i], b[j])

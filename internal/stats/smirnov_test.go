@@ -30,3 +30,12 @@ func TestSmirnov(t *testing.T) {
 		t.Errorf("samples of different distributions: p = %v", p)
 	}
 }
+
+// TestSmirnovOfNothing: a value that is none ends the test, and not never.
+func TestSmirnovOfNothing(t *testing.T) {
+	for _, samples := range [][2][]float64{{{math.NaN(), 1}, {2, 3}}, {{1, 2}, {3, math.NaN()}}} {
+		if p := Smirnov(samples[0], samples[1]); !math.IsNaN(p) {
+			t.Errorf("%v: p = %v", samples, p)
+		}
+	}
+}
