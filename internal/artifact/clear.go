@@ -9,7 +9,7 @@ import (
 
 // results are the files that only a run leaves: where one of them is, a run was.
 func (l Layout) results() []string {
-	list := []string{l.SummaryJSON(), l.SummaryCSV(), l.Records(), l.Raw(), l.SlicesCSV(), l.SlicesJSON(), l.Console(), l.phaseManifest()}
+	list := []string{l.SummaryJSON(), l.SummaryCSV(), l.Records(), l.Raw(), l.SlicesCSV(), l.SlicesJSON(), l.Console(), l.phaseManifest(), l.MLflow()}
 	for _, f := range WatchedFiles {
 		list = append(list, f.Path(l))
 	}

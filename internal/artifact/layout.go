@@ -88,6 +88,9 @@ func (l Layout) ClientMachine() string {
 	return l.named("profile_export_client_machine.jsonl", "_client_machine.jsonl")
 }
 
+// MLflow is the file that says where the results are on an MLflow server; it ignores the prefix.
+func (l Layout) MLflow() string { return filepath.Join(l.Dir, "mlflow_export.json") }
+
 // Timeline is the file of the run second by second.
 func (l Layout) Timeline() string {
 	return l.named("profile_export_timeline.jsonl", "_timeline.jsonl")

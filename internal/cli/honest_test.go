@@ -54,7 +54,11 @@ var trials = map[string][2]string{
 	"--auto-plot": {}, "--plot-required": {}, "--generate-plots": {},
 	"--export-http-trace": {}, "--show-trace-timing": {}, "--no-server-metrics": {}, "--no-gpu-telemetry": {}, "--server-metrics": {"h:1", ""}, "--server-metrics-formats": {"jsonl", ""},
 	"--gpu-telemetry": {"h:1", ""}, "--network-latency-automatic": {}, "--network-latency-mean": {"5", ""}, "--network-latency-ping-interval": {"2", "--network-latency-automatic"}, "--server-metrics-urls": {"h:1", ""},
-	"--ui": {"simple", ""}, "--log-level": {"debug", ""}, "--verbose": {}, "--extra-verbose": {}, "--stats-interval": {"2", ""}, "--tables": {"all", ""},
+	"--otel-url": {"http://h:1", ""}, "--stream": {"timing", "--otel-url http://h:1"}, "--otel-resource-attributes": {"a=b", "--otel-url http://h:1"}, "--gen-ai-provider": {"p", "--otel-url http://h:1"},
+	"--mlflow-tracking-uri": {"http://h:1", ""}, "--mlflow-experiment": {"x", tracked}, "--mlflow-run-name": {"x", tracked}, "--mlflow-tag": {"a:b", tracked}, "--mlflow-parent-run-id": {"x", tracked},
+	"--mlflow-artifact-glob": {"*.json", tracked}, "--wandb-project": {"p", ""}, "--wandb-entity": {"e", "--wandb-project p"}, "--wandb-run-name": {"x", "--wandb-project p"}, "--wandb-tag": {"x", "--wandb-project p"},
+	"--metrics-listen": {"9999", ""},
+	"--ui":             {"simple", ""}, "--log-level": {"debug", ""}, "--verbose": {}, "--extra-verbose": {}, "--stats-interval": {"2", ""}, "--tables": {"all", ""},
 	"--num-profile-runs": {"2", ""}, "--profile-run-cooldown-seconds": {"2", "--num-profile-runs 2"}, "--confidence-level": {"0.9", "--num-profile-runs 2"},
 	"--profile-run-disable-warmup-after-first": {"false", "--num-profile-runs 2"}, "--set-consistent-seed": {"false", "--num-profile-runs 2"}, "--vary-seed-per-trial": {"", "--num-profile-runs 2"},
 	"--probe": {}, "--require-stream-completion": {"", "--streaming"},
@@ -102,6 +106,7 @@ const (
 	warm        = "--warmup-request-count 5"
 	picture     = "--image-width-mean 16"
 	sound       = "--audio-length-mean 1"
+	tracked     = "--mlflow-tracking-uri http://h:1"
 	clip        = "--video-width 64 --video-height 48"
 	agentFile   = "--input-file w.jsonl"
 	columnFile  = "--input-file b.parquet"

@@ -81,6 +81,7 @@ func (r *resolver) runtime() {
 	rt := &r.run.Runtime
 	r.bind("runtime.")
 	r.telemetry()
+	r.streams()
 	r.bind("environment.timing.no_fail_fast")
 	switch {
 	case r.has("--zmq-host"):

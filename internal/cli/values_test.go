@@ -172,7 +172,7 @@ func TestReadEnvironment(t *testing.T) {
 	e := config.DefaultEnvironment()
 	problems, warnings := readEnvironment([]string{
 		"AIPERF_HTTP_SSL_VERIFY=false", "AIPERF_TIMING_CANCEL_DRAIN_TIMEOUT=0.5", "AIPERF_HTTP_IP_VERSION=AUTO", "AIPERF_GPU_COLLECTION_INTERVAL=1.5",
-		"AIPERF_GPU_COLECTION_INTERVAL=2", "AIPERF_OTEL_MAX_BATCH_RECORDS=1", "AIPERF_GPU_DEFAULT_DCGM_ENDPOINTS=[\"http://a:1\", \"http://b:2\"]", "HOME=/x",
+		"AIPERF_GPU_COLECTION_INTERVAL=2", "AIPERF_TOKENIZER_PRELOAD_TIMEOUT=1", "AIPERF_GPU_DEFAULT_DCGM_ENDPOINTS=[\"http://a:1\", \"http://b:2\"]", "HOME=/x",
 	}, &e)
 	if e.HTTP.SSLVerify || e.HTTP.IPVersion != "auto" || e.GPU.CollectionInterval != 1.5 || len(e.GPU.DefaultDCGMEndpoints) != 2 {
 		t.Errorf("%+v", e)

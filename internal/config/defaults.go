@@ -60,6 +60,9 @@ func DefaultEnvironment() Environment {
 			DefaultDCGMEndpoints: []string{"http://localhost:9400/metrics", "http://localhost:9401/metrics"},
 		},
 		Server:  CollectTuning{CollectionInterval: 0.333, FlushPeriod: 2, ReachabilityTimeout: 10, ScrapeTimeout: 30},
+		OTel:    OTelTuning{FlushInterval: 2, MaxBatch: 500, MaxBuffered: 10_000, RequestTimeout: 10},
+		MLflow:  UploadTuning{ExportTimeout: 30},
+		WandB:   UploadTuning{ExportTimeout: 30},
 		Network: NetworkTuning{MinSamples: 5, ConnectTimeout: 5},
 		Dataset: DatasetTuning{
 			ConfigurationTimeout: 300, MediaDownloadTimeout: 60, MediaDownloadMax: 10,

@@ -13,6 +13,9 @@ type Environment struct {
 	GPU               CollectTuning `yaml:"gpu"`
 	Server            CollectTuning `yaml:"server_metrics"`
 	Network           NetworkTuning `yaml:"network_latency"`
+	OTel              OTelTuning    `yaml:"otel"`
+	MLflow            UploadTuning  `yaml:"mlflow"`
+	WandB             UploadTuning  `yaml:"wandb"`
 	Dataset           DatasetTuning `yaml:"dataset"`
 	Dev               DevTuning     `yaml:"dev"`
 }
@@ -75,6 +78,19 @@ type CollectTuning struct {
 type NetworkTuning struct {
 	MinSamples     int     `yaml:"min_samples"` // of each server
 	ConnectTimeout Seconds `yaml:"connect_timeout"`
+}
+
+// OTelTuning tunes what is streamed to a collector.
+type OTelTuning struct {
+	FlushInterval  Seconds `yaml:"flush_interval"` // between two deliveries
+	MaxBatch       int     `yaml:"max_batch_records"`
+	MaxBuffered    int     `yaml:"max_buffered_records"`
+	RequestTimeout Seconds `yaml:"request_timeout"`
+}
+
+// UploadTuning tunes the upload to a tracker.
+type UploadTuning struct {
+	ExportTimeout Seconds `yaml:"export_timeout"` // of all of it
 }
 
 // DatasetTuning tunes the preparation of data.
@@ -162,6 +178,12 @@ var environmentRows = group("Environment", []setting.Row{
 	{Env: "SERVER_METRICS_REACHABILITY_TIMEOUT", Key: "environment.server_metrics.reachability_timeout", Kind: setting.Float, Bounds: ">= 1, <= 300", Unit: "s", Help: "how long a server may take to answer"},
 	{Env: "NETWORK_LATENCY_MIN_SAMPLES", Key: "environment.network_latency.min_samples", Kind: setting.Int, Bounds: ">= 1, <= 100000", Help: "probes of each server that the round trip rests on at least"},
 	{Env: "NETWORK_LATENCY_CONNECT_TIMEOUT", Key: "environment.network_latency.connect_timeout", Kind: setting.Float, Bounds: ">= 0.001, <= 300", Unit: "s", Help: "how long one probe may take"},
+	{Env: "OTEL_FLUSH_INTERVAL_SECONDS", Key: "environment.otel.flush_interval", Kind: setting.Float, Bounds: ">= 0.05, <= 300", Unit: "s", Help: "pause between two deliveries to the collector"},
+	{Env: "OTEL_MAX_BATCH_RECORDS", Key: "environment.otel.max_batch_records", Kind: setting.Int, Bounds: ">= 1, <= 100000", Help: "spans of one delivery"},
+	{Env: "OTEL_MAX_BUFFERED_RECORDS", Key: "environment.otel.max_buffered_records", Kind: setting.Int, Bounds: ">= 1, <= 10000000", Help: "spans that may wait; more are lost, and counted"},
+	{Env: "OTEL_REQUEST_TIMEOUT_SECONDS", Key: "environment.otel.request_timeout", Kind: setting.Float, Bounds: ">= 0.1, <= 300", Unit: "s", Help: "how long a delivery may take"},
+	{Env: "MLFLOW_EXPORT_TIMEOUT_SECONDS", Key: "environment.mlflow.export_timeout", Kind: setting.Float, Bounds: ">= 0.1, <= 3600", Unit: "s", Help: "how long the upload to MLflow may take"},
+	{Env: "WANDB_EXPORT_TIMEOUT_SECONDS", Key: "environment.wandb.export_timeout", Kind: setting.Float, Bounds: ">= 0.1, <= 3600", Unit: "s", Help: "how long the upload to Weights & Biases may take"},
 	{Env: "DATASET_CONFIGURATION_TIMEOUT", Key: "environment.dataset.configuration_timeout", Kind: setting.Float, Bounds: "> 0", Unit: "s", NoEffect: "prompts are made one by one; Ctrl-C ends a long start", Help: "how long the preparation of data may take"},
 	{Env: "DATASET_MEDIA_DOWNLOAD_TIMEOUT", Key: "environment.dataset.media_download_timeout", Kind: setting.Float, Bounds: "> 0", Unit: "s", Help: "how long a download may take, of an image that is sent as content (image_retrieval)"},
 	{Env: "DATASET_MEDIA_DOWNLOAD_MAX_CONCURRENCY", Key: "environment.dataset.media_download_max_concurrency", Kind: setting.Int, Bounds: ">= 1", Help: "downloads of images at once"},
@@ -194,8 +216,7 @@ var UnsupportedVariables = []string{
 	"RECORD_PROCESSOR_SCALE_FACTOR", "RECORD_PROCESS_RECORDS_TIMEOUT", "SERVICE_PROFILE_CONFIGURE_TIMEOUT", "SERVICE_HEALTH_HOST",
 	"SERVICE_HEALTH_PORT", "SERVICE_WARMUP_PROGRESS_LOG_INTERVAL", "API_SERVER_HOST", "API_SERVER_PORT", "API_SERVER_CORS_ORIGINS",
 	"CHAT_CONNECT_TIMEOUT", "CHAT_READ_TIMEOUT", "NETWORK_LATENCY_DEFAULT_PROBE_INTERVAL",
-	"OTEL_FLUSH_INTERVAL_SECONDS", "OTEL_MAX_BATCH_RECORDS", "OTEL_MAX_BUFFERED_RECORDS",
-	"OTEL_REQUEST_TIMEOUT_SECONDS", "MLFLOW_EXPORT_TIMEOUT_SECONDS", "WANDB_EXPORT_TIMEOUT_SECONDS", "TOKENIZER_PRELOAD_TIMEOUT",
+	"TOKENIZER_PRELOAD_TIMEOUT",
 	"GPU_EXPORT_BATCH_SIZE", "GPU_SHUTDOWN_DELAY", "SERVER_METRICS_EXPORT_BATCH_SIZE", "SERVER_METRICS_SHUTDOWN_DELAY", "HTTP_METRICS_SCRAPE_READ_TIMEOUT",
 	"ACCURACY_LCB_RELEASE_TAG", "SEARCH_PLANNER_SLA_PRECISION_DEFAULT", "SEARCH_PLANNER_DEFAULT_WARMUP_SECONDS", "DAG_FAIL_FAST",
 }

@@ -83,6 +83,7 @@ type OTel struct {
 	MetricsURL         string            `yaml:"metrics_url,omitempty"`
 	StreamMetrics      bool              `yaml:"stream_metrics_enabled"`
 	StreamTiming       bool              `yaml:"stream_timing_enabled"`
+	StreamTraces       bool              `yaml:"stream_traces_enabled"`
 	ResourceAttributes map[string]string `yaml:"custom_resource_attributes,omitempty"`
 	GenAIProvider      string            `yaml:"gen_ai_provider,omitempty"`
 }
@@ -113,6 +114,7 @@ type Runtime struct {
 	Communication    *Communication `yaml:"communication,omitempty"`
 	APIPort          *int           `yaml:"api_port,omitempty"`
 	APIHost          string         `yaml:"api_host,omitempty"`
+	MetricsListen    string         `yaml:"metrics_listen,omitempty"` // host:port of the Prometheus page; "" = there is none
 	StatsInterval    *Seconds       `yaml:"stats_interval,omitempty"` // nil: 5 s with the dashboard, else 30 s
 }
 
@@ -168,20 +170,20 @@ var outputRows = group("Output", []setting.Row{
 	{Flags: []string{"--auto-plot"}, Not: []string{"--no-auto-plot"}, Key: "artifacts.auto_plot", Manual: true, Kind: setting.Bool, Help: "draw plots after the run, into plots/ of its directory; some recipes do so by themselves"},
 	{Flags: []string{"--plot-required"}, Key: "artifacts.plot_required", Kind: setting.Bool, Help: "fail when the plots after the run cannot be drawn"},
 	{Flags: []string{"--export-outputs-json"}, Key: "artifacts.export_outputs_json", Kind: setting.Bool, NotBuilt: true, Help: "write all answers into outputs.json"},
-	{Secret: redact.Address, Flags: []string{"--otel-url"}, Key: "otel.metrics_url", Kind: setting.Text, NotBuilt: true, Help: "stream metrics to this OpenTelemetry collector"},
-	{Flags: []string{"--stream"}, Kind: setting.Enum, Choices: []string{"metrics", "timing", "default"}, List: true, NotBuilt: true, Help: "what to stream there"},
-	{Flags: []string{"--otel-resource-attributes"}, Key: "otel.custom_resource_attributes", Kind: setting.Text, List: true, NotBuilt: true, Help: "attributes of the stream: key=value"},
-	{Flags: []string{"--gen-ai-provider"}, Key: "otel.gen_ai_provider", Kind: setting.Text, NotBuilt: true, Help: "provider name in the stream"},
-	{Secret: redact.Address, Flags: []string{"--mlflow-tracking-uri"}, Key: "mlflow.tracking_uri", Kind: setting.Text, NotBuilt: true, Help: "upload results to this MLflow server"},
-	{Flags: []string{"--mlflow-experiment"}, Key: "mlflow.experiment", Kind: setting.Text, NotBuilt: true, Help: "MLflow experiment"},
-	{Flags: []string{"--mlflow-run-name"}, Key: "mlflow.run_name", Kind: setting.Text, NotBuilt: true, Help: "MLflow run name"},
-	{Flags: []string{"--mlflow-tag"}, Key: "mlflow.tags", Kind: setting.Text, List: true, Whole: true, NotBuilt: true, Help: "MLflow tags: key:value"},
-	{Flags: []string{"--mlflow-parent-run-id"}, Key: "mlflow.parent_run_id", Kind: setting.Text, NotBuilt: true, Help: "MLflow parent run"},
-	{Flags: []string{"--mlflow-artifact-glob"}, Key: "mlflow.artifact_globs", Kind: setting.Text, List: true, NotBuilt: true, Help: "files to upload to MLflow"},
-	{Flags: []string{"--wandb-project"}, Key: "wandb.project", Kind: setting.Text, NotBuilt: true, Help: "upload results to this Weights & Biases project"},
-	{Flags: []string{"--wandb-entity"}, Key: "wandb.entity", Kind: setting.Text, NotBuilt: true, Help: "Weights & Biases entity"},
-	{Flags: []string{"--wandb-run-name"}, Key: "wandb.run_name", Kind: setting.Text, NotBuilt: true, Help: "Weights & Biases run name"},
-	{Flags: []string{"--wandb-tag"}, Key: "wandb.tags", Kind: setting.Text, List: true, NotBuilt: true, Help: "Weights & Biases tags"},
+	{Secret: redact.Address, Flags: []string{"--otel-url"}, Key: "otel.metrics_url", Kind: setting.Text, Help: "stream metrics to this OpenTelemetry collector"},
+	{Flags: []string{"--stream"}, Key: "otel.stream_metrics_enabled", Manual: true, Kind: setting.Enum, Choices: []string{"metrics", "timing", "default", "traces", "none"}, Default: "metrics timing", List: true, Help: "what to stream there: figures of requests, the load, both, a span of every request"},
+	{Flags: []string{"--otel-resource-attributes"}, Key: "otel.custom_resource_attributes", Manual: true, Kind: setting.Text, List: true, Help: "attributes of the stream: key=value"},
+	{Flags: []string{"--gen-ai-provider"}, Key: "otel.gen_ai_provider", Kind: setting.Text, Help: "provider name in the stream"},
+	{Secret: redact.Address, Flags: []string{"--mlflow-tracking-uri"}, Key: "mlflow.tracking_uri", Kind: setting.Text, Help: "upload results to this MLflow server"},
+	{Flags: []string{"--mlflow-experiment"}, Key: "mlflow.experiment", Kind: setting.Text, Help: "MLflow experiment"},
+	{Flags: []string{"--mlflow-run-name"}, Key: "mlflow.run_name", Kind: setting.Text, Help: "MLflow run name"},
+	{Flags: []string{"--mlflow-tag"}, Key: "mlflow.tags", Manual: true, Kind: setting.Text, List: true, Whole: true, Help: "MLflow tags: key:value"},
+	{Flags: []string{"--mlflow-parent-run-id"}, Key: "mlflow.parent_run_id", Kind: setting.Text, Help: "MLflow parent run"},
+	{Flags: []string{"--mlflow-artifact-glob"}, Key: "mlflow.artifact_globs", Kind: setting.Text, List: true, Help: "files to upload to MLflow"},
+	{Flags: []string{"--wandb-project"}, Key: "wandb.project", Kind: setting.Text, Help: "upload results to this Weights & Biases project"},
+	{Flags: []string{"--wandb-entity"}, Key: "wandb.entity", Kind: setting.Text, Help: "Weights & Biases entity"},
+	{Flags: []string{"--wandb-run-name"}, Key: "wandb.run_name", Kind: setting.Text, Help: "Weights & Biases run name"},
+	{Flags: []string{"--wandb-tag"}, Key: "wandb.tags", Kind: setting.Text, List: true, Help: "Weights & Biases tags"},
 })
 
 var httpTraceRows = group("HTTP Trace", []setting.Row{
@@ -218,6 +220,7 @@ var serviceRows = group("Service", []setting.Row{
 	{Flags: []string{"--record-processor-service-count", "--record-processors"}, Key: "runtime.record_processors", Kind: setting.Int, Bounds: ">= 1", NoEffect: "records are worked on by as many goroutines as there are cores", Help: "accepted for old command lines"},
 	{Flags: []string{"--api-port"}, Key: "runtime.api_port", Kind: setting.Int, Bounds: ">= 1, <= 65535", NotBuilt: true, Help: "serve the live HTTP API on this port"},
 	{Flags: []string{"--api-host"}, Key: "runtime.api_host", Kind: setting.Text, NotBuilt: true, Help: "address of the live HTTP API"},
+	{Flags: []string{"--metrics-listen"}, Key: "runtime.metrics_listen", Kind: setting.Text, Help: "serve how the run stands at http://HOST:PORT/metrics for Prometheus; a port alone is one of this machine only"},
 	{Flags: []string{"--stats-interval"}, Key: "runtime.stats_interval", Unit: "s", Kind: setting.Float, Bounds: ">= 0, <= 1000", Default: "5 with the dashboard, else 30", Help: "pause between two progress lines, in s"},
 })
 

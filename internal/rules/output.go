@@ -5,6 +5,13 @@ var outputRules = []rule{
 	{row: "honest", keys: []string{"artifacts.trace"}, when: not(records), text: "has no effect: no record files are written; see {artifacts.records}", level: warned},
 	{row: "67", keys: []string{"network_latency.ping_interval"}, when: func(s *Subject) bool { return !s.NetworkLatency.Enabled || s.NetworkLatency.MeanMs != nil },
 		text: "needs {network_latency.enabled}: nothing else is probed", level: idle},
+	{row: "70", keys: []string{
+		"otel.stream_metrics_enabled", "otel.stream_timing_enabled", "otel.stream_traces_enabled", "otel.custom_resource_attributes", "otel.gen_ai_provider",
+	}, when: func(s *Subject) bool { return s.OTel.MetricsURL == "" }, text: "needs {otel.metrics_url}: there is nowhere to stream to", level: idle},
+	{row: "70", keys: []string{"mlflow.experiment", "mlflow.run_name", "mlflow.tags", "mlflow.parent_run_id", "mlflow.artifact_globs"},
+		when: func(s *Subject) bool { return s.MLflow.TrackingURI == "" }, text: "needs {mlflow.tracking_uri}: nothing is uploaded", level: idle},
+	{row: "70", keys: []string{"wandb.entity", "wandb.run_name", "wandb.tags"}, when: func(s *Subject) bool { return s.WandB.Project == "" },
+		text: "needs {wandb.project}: nothing is uploaded", level: idle},
 	{row: "74", keys: []string{"runtime.communication.host"}, when: func(s *Subject) bool { return s.wrote("runtime.communication.path") },
 		text: "and {runtime.communication.path}: neither has an effect", level: warned},
 	{row: "75", keys: []string{"multi_run.cooldown_seconds", "multi_run.disable_warmup_after_first"}, when: oneTrial, text: "needs {multi_run.num_runs} above 1", level: idle},

@@ -42,11 +42,20 @@ var elsewhere = map[string]string{
 	"environment.ui.console_export_width": "package plan", "gpu_telemetry.enabled": "the telemetry key of the summary", "server_metrics.enabled": "TestBadExporters",
 	"network_latency.enabled": "TestSimulatedGPUs", "network_latency.ping_interval": "TestSimulatedGPUs", "environment.network_latency.min_samples": "TestSimulatedGPUs",
 	"environment.network_latency.connect_timeout": "TestSimulatedGPUs",
+	"otel.metrics_url":                            "TestCollector", "otel.stream_metrics_enabled": "TestCollector", "otel.stream_timing_enabled": "TestCollector",
+	"otel.stream_traces_enabled": "TestCollector", "otel.custom_resource_attributes": "TestCollector", "otel.gen_ai_provider": "TestCollector",
+	"environment.otel.flush_interval": "TestCollector", "environment.otel.max_batch_records": "TestCollector",
+	"environment.otel.max_buffered_records": "TestCollector", "runtime.metrics_listen": "TestCollector",
+	"environment.otel.request_timeout": "TestDeadCollector",
+	"mlflow.tracking_uri":              "TestTrackers", "mlflow.experiment": "TestTrackers", "mlflow.run_name": "TestTrackers", "mlflow.tags": "TestTrackers",
+	"mlflow.parent_run_id": "TestTrackers", "mlflow.artifact_globs": "TestTrackers", "environment.mlflow.export_timeout": "TestTrackers",
+	"wandb.project": "TestTrackers", "wandb.entity": "TestTrackers", "wandb.run_name": "TestTrackers", "wandb.tags": "TestTrackers",
+	"environment.wandb.export_timeout": "TestTrackers",
 }
 
 // refused begin the keys without a row that this build refuses, tells to be without effect, or has no use for.
 var refused = []string{
-	"gpu_telemetry.", "server_metrics.", "otel.", "endpoint.template", "runtime.communication", "models.items.lora", "models.items.modalities",
+	"gpu_telemetry.", "server_metrics.", "endpoint.template", "runtime.communication", "models.items.lora", "models.items.modalities",
 	"models.items.weight", "environment.gpu.", "environment.server_metrics.",
 }
 

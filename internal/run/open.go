@@ -34,6 +34,7 @@ type opened struct {
 	results   *assembly.Assembly
 	seconds   *timeline.Timeline
 	watched   *watched
+	streams   *streams
 	load      *load.Generator
 
 	held    components // until the run ends: servers, connections, files
@@ -71,12 +72,17 @@ func (o *opened) stages(ctx context.Context, cfg *config.Benchmark, opts *Option
 			return checkBodies(ctx, r, o.executor.data, false, say.warn)
 		}},
 		{"probe", func() error { return o.probe(ctx, cfg, opts, r, say) }},
+		{"streams", func() error { return o.startStreams(ctx, cfg, opts, r, say) }},
 		{"results", func() error { return o.startResults(ctx, cfg, opts, r, say) }},
 		{"telemetry", func() error {
 			o.watched = &watched{cfg: cfg, opts: opts, urls: o.urls, layout: o.layout, say: say, seconds: o.seconds}
 			return nil
 		}},
-		{"load", func() (err error) { o.load, err = o.newLoad(cfg, r); return err }},
+		{"load", func() (err error) {
+			o.load, err = o.newLoad(cfg, r)
+			o.streams.load.Store(o.load)
+			return err
+		}},
 		{"inputs", func() error { return o.listInputs(ctx, r, opts, say) }},
 	}
 }

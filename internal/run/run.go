@@ -34,7 +34,7 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 	if opts.BenchmarkID == "" {
 		opts.BenchmarkID = rng.UUID()[24:]
 	}
-	opts.Secrets = opts.Secrets.With(cfg.Secrets()...)
+	opts.Secrets = opts.Secrets.With(append(cfg.Secrets(), trackerSecrets()...)...)
 	say := newReporter(cfg.Logging.Level, &opts)
 	begun, err := start(ctx, cfg, seed, &opts, say)
 	if err != nil {
@@ -52,6 +52,7 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 	run.Probe = begun.probed
 	judge(run, result, client, cfg.As)
 	writeErr := errors.Join(seenErr, begun.results.Write(run, how), begun.watched.write(run))
+	begun.upload(ctx, cfg, &opts, run, say)
 	logVerdict(say.log, run)
 	reportFailure(say, run, result, begun.results.TemplateFailures(), cfg.As)
 	if loadErr != nil {

@@ -1,0 +1,138 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"aiperf/internal/config"
+	"aiperf/internal/load"
+	"aiperf/internal/pipeline"
+	"aiperf/internal/telemetry/live"
+	"aiperf/internal/telemetry/otlp"
+)
+
+// streams are where a run tells how it goes while it goes: a page for Prometheus, a collector of OpenTelemetry.
+type streams struct {
+	observers []pipeline.Observer
+	load      atomic.Pointer[load.Generator] // nil until there is one
+}
+
+// startStreams opens those that are wanted. They end when the last request is in the results, the page with the run.
+func (o *opened) startStreams(ctx context.Context, cfg *config.Benchmark, opts *Options, r *resolved, say *reporter) error {
+	o.streams = new(streams)
+	if address := cfg.Runtime.MetricsListen; address != "" {
+		figures, labels := live.NewFigures(), pageLabels(cfg, opts)
+		server, err := live.Listen(ctx, address, func() []byte { return live.Page(opts.Version, labels, o.streams.gauges(), figures.Now()) })
+		if err != nil {
+			return fmt.Errorf("%s %s: %w", cfg.As("runtime.metrics_listen"), address, err)
+		}
+		say.note("metrics of this run: %s", server.URL())
+		o.streams.observers = append(o.streams.observers, figures)
+		o.held.opened(func() error {
+			limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime/2)
+			defer cancel()
+			return server.Close(limited)
+		})
+	}
+	if t := &cfg.OTel; t.MetricsURL != "" && (t.StreamMetrics || t.StreamTiming || t.StreamTraces) {
+		tuning := &cfg.Environment.OTel
+		stream, err := otlp.Open(ctx, otlp.Options{
+			URL: t.MetricsURL, Metrics: t.StreamMetrics, Timing: t.StreamTiming, Traces: t.StreamTraces, Attributes: t.ResourceAttributes,
+			Run: otlp.Run{
+				Version: opts.Version, BenchmarkID: opts.BenchmarkID, Provider: provider(t.GenAIProvider, o.urls), Operation: operation(r.endpoint.Name),
+				Streaming: cfg.Endpoint.Streaming, Servers: o.urls,
+			},
+			Load: o.streams.standing, Flush: tuning.FlushInterval.Duration(), Batch: tuning.MaxBatch, Buffered: tuning.MaxBuffered,
+			Timeout: tuning.RequestTimeout.Duration(), VerifyTLS: cfg.Environment.HTTP.SSLVerify && !cfg.Endpoint.TLS.Insecure, Warn: say.warn,
+		})
+		if err != nil {
+			return fmt.Errorf("%s: %w", cfg.As("otel.metrics_url"), err)
+		}
+		o.streams.observers = append(o.streams.observers, stream)
+		o.written.opened(func() error { stream.Close(ctx); return nil })
+	}
+	return nil
+}
+
+// standing is how the load stands.
+func (s *streams) standing() otlp.Load {
+	g := s.load.Load()
+	if g == nil {
+		return otlp.Load{}
+	}
+	now := g.Snapshot()
+	l := otlp.Load{Sent: now.Sent, Completed: now.Completed, Failed: now.Errors, Cut: now.Cancelled, InFlight: now.InFlight()}
+	if now.Info != nil {
+		l.Phase = now.Info.Name
+	}
+	return l
+}
+
+// gauges are the same for the page.
+func (s *streams) gauges() []live.Gauge {
+	now := s.standing()
+	return []live.Gauge{
+		{Name: "aiperf_requests_sent", Help: "Requests sent in the phase that is on", Value: float64(now.Sent)},
+		{Name: "aiperf_requests_completed", Help: "Requests of the phase that were answered, errors included", Value: float64(now.Completed)},
+		{Name: "aiperf_requests_failed", Help: "Requests of the phase that failed", Value: float64(now.Failed)},
+		{Name: "aiperf_requests_cancelled", Help: "Requests of the phase that were cut", Value: float64(now.Cut)},
+		{Name: "aiperf_requests_in_flight", Help: "Requests that were sent and have not ended", Value: float64(now.InFlight)},
+	}
+}
+
+// pageLabels stand at every sample of the page.
+func pageLabels(cfg *config.Benchmark, opts *Options) []live.Label {
+	names := slices.Sorted(slices.Values(cfg.Models.Names()))
+	list := []live.Label{
+		{Name: "benchmark_id", Value: opts.BenchmarkID}, {Name: "model", Value: strings.Join(names, ",")}, {Name: "endpoint_type", Value: cfg.Endpoint.Type},
+		{Name: "streaming", Value: strconv.FormatBool(cfg.Endpoint.Streaming)},
+	}
+	if p := cfg.Profiling(); p != nil {
+		if p.Concurrency != nil {
+			list = append(list, live.Label{Name: "concurrency", Value: strconv.Itoa(*p.Concurrency)})
+		}
+		if p.Rate != nil {
+			list = append(list, live.Label{Name: "request_rate", Value: strconv.FormatFloat(*p.Rate, 'g', -1, 64)})
+		}
+	}
+	return list
+}
+
+// operations are the names that the conventions of OpenTelemetry have for what endpoint types do; for others it is the type's own.
+var operations = map[string]string{"chat": "chat", "responses": "chat", "messages": "chat", "completions": "text_completion", "embeddings": "embeddings"}
+
+func operation(endpoint string) string {
+	if name, ok := operations[endpoint]; ok {
+		return name
+	}
+	return endpoint
+}
+
+// providers are the names of the conventions for hosts that end so.
+var providers = [][2]string{
+	{"openai.azure.com", "azure.ai.openai"}, {"inference.ai.azure.com", "azure.ai.inference"}, {"openai.com", "openai"}, {"anthropic.com", "anthropic"}, {"amazonaws.com", "aws.bedrock"},
+	{"generativelanguage.googleapis.com", "gcp.gemini"}, {"aiplatform.googleapis.com", "gcp.vertex_ai"}, {"cohere.com", "cohere"}, {"cohere.ai", "cohere"},
+	{"groq.com", "groq"}, {"mistral.ai", "mistral_ai"}, {"deepseek.com", "deepseek"}, {"perplexity.ai", "perplexity"}, {"x.ai", "x_ai"}, {"ml.cloud.ibm.com", "ibm.watsonx.ai"},
+}
+
+// provider is the user's word for who serves, else what the first server's host tells.
+func provider(given string, urls []string) string {
+	if given != "" {
+		return given
+	}
+	if len(urls) > 0 {
+		if u, err := url.Parse(urls[0]); err == nil {
+			for _, p := range providers {
+				if host := strings.ToLower(u.Hostname()); host == p[0] || strings.HasSuffix(host, "."+p[0]) {
+					return p[1]
+				}
+			}
+		}
+	}
+	return "_OTHER"
+}

@@ -1,0 +1,146 @@
+// Package live tells how a run goes while it goes: running statistics of the finished requests, and a Prometheus page of them.
+package live
+
+import (
+	"math"
+	"sync"
+
+	"aiperf/internal/metric"
+	"aiperf/internal/stats"
+)
+
+// Figures are running statistics of the profiling requests, in constant space. The methods may be called from any goroutine.
+type Figures struct {
+	mu      sync.Mutex
+	columns []*column // by place in metrics
+	valid   int64
+	failed  int64
+	from    int64 // start of the first request, wall ns
+	to      int64 // end of the last
+}
+
+// metrics are those that requests have values of.
+var metrics = func() (list []*metric.Metric) {
+	for _, m := range metric.All() {
+		if m.Kind == metric.Record && m.InRecords {
+			list = append(list, m)
+		}
+	}
+	return list
+}()
+
+// column is the values of one metric so far, in its unit.
+type column struct {
+	count              int64
+	sum, mean, squares float64 // squares: of the differences from the mean
+	min, max, last     float64
+	bins               stats.Histogram // of the values in thousandths, unless one is below 0
+}
+
+// scale makes whole numbers of values with a fraction.
+const scale = 1000
+
+func (c *column) add(v float64) {
+	if c.count == 0 {
+		c.min, c.max = v, v
+	}
+	c.count++
+	c.sum += v
+	d := v - c.mean
+	c.mean += d / float64(c.count)
+	c.squares += d * (v - c.mean)
+	c.min, c.max, c.last = min(c.min, v), max(c.max, v), v
+	if v*scale < math.MaxInt64 {
+		c.bins.Add(int64(v * scale))
+	}
+}
+
+// Figure is how a metric stands, in its display unit: exact but for the quantiles, which are so to 3 %.
+type Figure struct {
+	*metric.Metric
+	Count             int64
+	Sum, Avg, Std     float64 // Std: divisor n
+	Min, Max, Current float64
+	Quantiles         [9]float64 // stats.Levels; NaN = there are none
+	HasDistribution   bool
+}
+
+// NewFigures makes figures of no requests.
+func NewFigures() *Figures { return &Figures{columns: make([]*column, len(metrics))} }
+
+// Observe takes a finished request in.
+func (f *Figures) Observe(row *metric.Row) {
+	if row.Meta.Warmup || row.Class == metric.Cut {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.valid+f.failed == 0 || row.Start < f.from {
+		f.from = row.Start
+	}
+	f.to = max(f.to, row.End)
+	if row.Class == metric.Failed {
+		f.failed++
+	} else {
+		f.valid++
+	}
+	for i, m := range metrics {
+		v, ok := row.Value(m.Tag)
+		if !ok {
+			continue
+		}
+		if f.columns[i] == nil {
+			f.columns[i] = new(column)
+		}
+		f.columns[i].add(v)
+	}
+}
+
+// Now is how everything stands: the metrics of requests that have values, in the order of the exports, then what follows from them.
+func (f *Figures) Now() (list []Figure) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.valid+f.failed == 0 {
+		return nil
+	}
+	totals := map[string]float64{}
+	for i, c := range f.columns {
+		if c != nil {
+			list = append(list, c.figure(metrics[i]))
+			totals[metrics[i].Tag] = c.sum
+		}
+	}
+	seconds := float64(f.to-f.from) / 1e9
+	put := func(tag string, v float64) {
+		m, ok := metric.Lookup(tag)
+		if ok && !math.IsNaN(v) && !math.IsInf(v, 0) {
+			list = append(list, Figure{Metric: m, Avg: v})
+		}
+	}
+	put("request_count", float64(f.valid))
+	put("error_request_count", float64(f.failed))
+	put("request_error_rate", 100*float64(f.failed)/float64(f.valid+f.failed))
+	put("benchmark_duration", seconds)
+	put("request_throughput", float64(f.valid)/seconds)
+	for _, rate := range []struct{ tag, of string }{{"output_token_throughput", "output_sequence_length"}, {"input_token_throughput", "input_sequence_length"}} {
+		if total, ok := totals[rate.of]; ok {
+			put(rate.tag, total/seconds)
+		}
+	}
+	return list
+}
+
+func (c *column) figure(m *metric.Metric) Figure {
+	factor := m.Factor()
+	g := Figure{
+		Metric: m, HasDistribution: true, Count: c.count, Sum: c.sum / factor, Avg: c.mean / factor, Std: math.Sqrt(c.squares/float64(c.count)) / factor,
+		Min: c.min / factor, Max: c.max / factor, Current: c.last / factor,
+	}
+	for i, level := range stats.Levels {
+		g.Quantiles[i] = math.NaN()
+		if c.min >= 0 {
+			g.Quantiles[i] = min(max(float64(c.bins.Quantile(level/100))/scale, c.min), c.max) / factor
+		}
+	}
+	return g
+}

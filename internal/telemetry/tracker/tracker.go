@@ -1,0 +1,165 @@
+// Package tracker uploads the results of a run to trackers of experiments, over their REST interfaces, when the run is over.
+package tracker
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"aiperf/internal/telemetry"
+)
+
+// Report is what a run has to upload.
+type Report struct {
+	Name       string // of the run
+	Start, End time.Time
+	Failed     bool // no request was valid
+	Cancelled  bool // the user ended it
+	Metrics    []Metric
+	Params     []Param
+	Files      []File
+}
+
+// Metric is one figure.
+type Metric struct {
+	Key   string
+	Value float64
+}
+
+// Param is one setting, as text.
+type Param struct{ Key, Value string }
+
+// File is one that is uploaded; Name is its path in the tracker, with slashes.
+type File struct{ Path, Name string }
+
+// mostAnswer bounds what is read of an answer.
+const mostAnswer = 1 << 20
+
+// client calls a tracker.
+type client struct {
+	http  *http.Client
+	base  string // without a slash at the end
+	auth  func(*http.Request)
+	agent string
+}
+
+func newClient(base, agent string, auth func(*http.Request)) *client {
+	return &client{http: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}, base: base, auth: auth, agent: agent}
+}
+
+// statusError is an answer that is no success.
+type statusError struct {
+	method, url string
+	status      int
+	text        string
+}
+
+func (e *statusError) Error() string {
+	return fmt.Sprintf("%s %s: status %d: %.200s", e.method, e.url, e.status, e.text)
+}
+
+// json asks with a JSON body, nil = none, and reads the answer's into out, nil = it is not wanted.
+func (c *client) json(ctx context.Context, method, path string, body, out any) error {
+	var text []byte
+	if body != nil {
+		var err error
+		if text, err = json.Marshal(body); err != nil {
+			return err
+		}
+	}
+	answer, err := c.do(ctx, method, c.base+path, "application/json", bytes.NewReader(text), int64(len(text)))
+	if err != nil || out == nil {
+		return err
+	}
+	if err := json.Unmarshal(answer, out); err != nil {
+		return fmt.Errorf("%s %s: the answer is none that is known: %w", method, telemetry.Shown(c.base+path), err)
+	}
+	return nil
+}
+
+// put uploads a file.
+func (c *client) put(ctx context.Context, address, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	_, err = c.do(ctx, http.MethodPut, address, "application/octet-stream", f, info.Size())
+	return err
+}
+
+func (c *client) do(ctx context.Context, method, address, kind string, body io.Reader, size int64) ([]byte, error) {
+	if size == 0 {
+		body = http.NoBody
+	}
+	req, err := http.NewRequestWithContext(ctx, method, address, io.NopCloser(body))
+	if err != nil {
+		return nil, err
+	}
+	req.ContentLength = size
+	req.Header.Set("Content-Type", kind)
+	req.Header.Set("User-Agent", c.agent)
+	if c.auth != nil {
+		c.auth(req)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		if u := (*url.Error)(nil); errors.As(err, &u) { // its words hold the whole URL
+			err = u.Err
+		}
+		return nil, fmt.Errorf("%s %s: %w", method, place(address), err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, mostAnswer))
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		return text, &statusError{method, place(address), resp.StatusCode, string(text)}
+	}
+	return text, err
+}
+
+// place is a URL as messages show it: addresses for uploads carry signatures in their query.
+func place(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "the tracker"
+	}
+	u.User, u.RawQuery = nil, ""
+	return u.String()
+}
+
+// Files are those of a directory that one of some patterns names: paths below it as path.Match reads them, ** for any number of directories.
+// Only regular files count, the directory's own in the order of their names.
+func Files(dir string, patterns []string) (list []File, err error) {
+	err = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		name := filepath.ToSlash(rel)
+		for _, p := range patterns {
+			if ok, err := match(p, name); err != nil {
+				return fmt.Errorf("%q: %w", p, err)
+			} else if ok {
+				list = append(list, File{path, name})
+				break
+			}
+		}
+		return nil
+	})
+	return list, err
+}
