@@ -31,6 +31,7 @@ type Axis struct {
 	Scale    Scale  // "" = Linear
 	FromZero bool   // the axis reaches zero
 	Min, Max float64
+	Clock    bool     // of the run: pictures with one move together in a page
 	Fixed    bool     // Min and Max are the ends; else the data are
 	Ticks    []Tick   // nil = chosen by the drawing
 	Labels   []string // of a category axis: value k stands at k

@@ -13,6 +13,7 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/dataset"
 	"aiperf/internal/redact"
+	"aiperf/internal/runfiles"
 	"aiperf/internal/setting"
 	"aiperf/internal/tokenizer"
 )
@@ -104,6 +105,12 @@ func (p *Program) profileWatched(ctx context.Context, words []string, resolve fu
 	streams := p.Streams
 	streams.Notes, streams.Warnings = found.notes, found.warnings
 	status := p.Profile(ctx, run, streams)
+	if run.Artifacts.HTML && runfiles.HasRun(run.Artifacts.Dir) {
+		if err := p.htmlReports(run.Artifacts.Dir); err != nil {
+			p.errorf("%s: %v", pageFile, err)
+			status = max(status, 1)
+		}
+	}
 	if status == 0 && run.Artifacts.AutoPlot {
 		status = p.autoPlot(ctx, run, genaiPlots)
 	}

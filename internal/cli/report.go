@@ -21,11 +21,11 @@ import (
 
 // reportTable is the flags of report: those of profile that mean something for a run that is over.
 func reportTable() *setting.Table {
-	return setting.NewTable(rowsOfProfile([][2]string{
+	return setting.NewTable(append(rowsOfProfile([][2]string{
 		{"--artifact-dir", "report/ beside the raw export"}, {"--profile-export-prefix", ""}, {"--endpoint-type", "the run's own"},
 		{"--streaming", "as the run was"}, {"--tokenizer", "the run's own, else builtin"}, {"--tokenizer-revision", "main"},
 		{"--use-server-token-count", ""}, {"--per-chunk-usage", ""}, {"--goodput", ""}, {"--slice-duration", ""}, {"--show-trace-timing", ""}, {"--tables", "main"},
-	}...))
+	}...), setting.Row{Flags: []string{"--html"}, Kind: setting.Bool, Help: "only write report.html into the directory of the run, one page that one can send, from its files; a raw export is not needed"}))
 }
 
 const reportLong = "Reads the raw export of a run (profile_export_raw.jsonl, of this program or of the Python tool), alone, in the directory of its run or below that of a series, " +
@@ -39,6 +39,9 @@ func (p *Program) newReportCommand() *cobra.Command {
 		run: func(cmd *cobra.Command, set *setting.CommandLine, words []string) error {
 			if len(set.Words) != 1 {
 				return fmt.Errorf("report takes one raw export or one run directory, not %d; see aiperf report --help", len(set.Words))
+			}
+			if set.True("--html", false) {
+				return p.htmlReports(set.Words[0])
 			}
 			if status := p.report(cmd.Context(), set, words); status != 0 {
 				return exit(status)

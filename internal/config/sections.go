@@ -23,6 +23,7 @@ type Artifacts struct {
 	AutoPlot        bool     `yaml:"auto_plot"`
 	PlotRequired    bool     `yaml:"plot_required"`
 	OutputsJSON     bool     `yaml:"export_outputs_json"`
+	HTML            bool     `yaml:"export_html,omitempty"`
 	// UserFiles are files that a run writes beside its results, made from its own values.
 	UserFiles []UserFile `yaml:"user_files,omitempty"`
 }
@@ -169,6 +170,7 @@ var outputRows = group("Output", []setting.Row{
 	{Flags: []string{"--slice-duration"}, Key: "artifacts.slice_duration", Unit: "s", Kind: setting.Float, Bounds: "> 0", Help: "figures for every stretch of this many s as well"},
 	{Flags: []string{"--auto-plot"}, Not: []string{"--no-auto-plot"}, Key: "artifacts.auto_plot", Manual: true, Kind: setting.Bool, Help: "draw plots after the run, into plots/ of its directory; some recipes do so by themselves"},
 	{Flags: []string{"--plot-required"}, Key: "artifacts.plot_required", Kind: setting.Bool, Help: "fail when the plots after the run cannot be drawn"},
+	{Flags: []string{"--export-html"}, Key: "artifacts.export_html", Kind: setting.Bool, Help: "write report.html, one page that one can send"},
 	{Flags: []string{"--export-outputs-json"}, Key: "artifacts.export_outputs_json", Kind: setting.Bool, NotBuilt: true, Help: "write all answers into outputs.json"},
 	{Secret: redact.Address, Flags: []string{"--otel-url"}, Key: "otel.metrics_url", Kind: setting.Text, Help: "stream metrics to this OpenTelemetry collector"},
 	{Flags: []string{"--stream"}, Key: "otel.stream_metrics_enabled", Manual: true, Kind: setting.Enum, Choices: []string{"metrics", "timing", "default", "traces", "none"}, Default: "metrics timing", List: true, Help: "what to stream there: figures of requests, the load, both, a span of every request"},

@@ -17,6 +17,7 @@ var Floors = map[string]int{
 	"internal/run":       4,
 	"internal/reanalyze": 4,
 
+	"internal/page":  5,
 	"internal/plots": 4,
 
 	"internal/assembly": 3,

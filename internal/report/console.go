@@ -11,6 +11,7 @@ import (
 
 	"aiperf/internal/metric"
 	"aiperf/internal/setting"
+	"aiperf/internal/terminal"
 )
 
 // Brand stands before every title.
@@ -212,7 +213,7 @@ func number(r *metric.Result, s metric.Stat) string {
 	if !r.Has(s) {
 		return missing
 	}
-	return thousands(strconv.FormatFloat(r.Values[s], 'f', 2, 64))
+	return terminal.Exact(r.Values[s])
 }
 
 // thousands puts commas between the groups of three digits before the point.

@@ -84,3 +84,9 @@ func (s *search) walk(dir string) error {
 	}
 	return nil
 }
+
+// HasRun tells whether a run lies at or below a directory.
+func HasRun(dir string) bool {
+	runs, err := Find([]string{dir}, func(string, ...any) {})
+	return err == nil && len(runs) > 0
+}

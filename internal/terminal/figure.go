@@ -25,6 +25,12 @@ func Figure(v float64) string {
 	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
+// Exact is a number as tables have it: two decimals, thousands separators.
+func Exact(v float64) string {
+	whole, rest, _ := strings.Cut(strconv.FormatFloat(v, 'f', 2, 64), ".")
+	return separated(whole) + "." + rest
+}
+
 // separated puts commas between the groups of three digits of a whole number.
 func separated(digits string) string {
 	sign := ""

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"html"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"aiperf/internal/metric"
+	"aiperf/internal/terminal"
+)
+
+// TestOneRunEverywhere: names, units and numbers of a run are the same on the console, in CSV and JSON, in the data of the plots and on the page.
+func TestOneRunEverywhere(t *testing.T) {
+	t.Parallel()
+	p := program(t, "--url", "mock://?ttft=3ms&itl=300us&tokens=10&jitter=0.5&error-rate=0.1", "--streaming", "--concurrency", "4", "--request-count", "60", "--export-html")
+	if got := p.run(); got != 0 {
+		t.Fatalf("exit status %d\n%s", got, p.stderr.String())
+	}
+	read := func(name string) string {
+		text, err := os.ReadFile(filepath.Join(p.dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	console := consoleRows(read("profile_export_console.txt"))
+	lines, err := csv.NewReader(strings.NewReader(strings.Split(read("profile_export_aiperf.csv"), "\r\n\r\n")[0])).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	inCSV := map[string]map[string]string{}
+	for _, row := range lines[1:] {
+		inCSV[row[0]] = map[string]string{}
+		for i, cell := range row {
+			inCSV[row[0]][lines[0][i]] = cell
+		}
+	}
+	var summary map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(read("profile_export_aiperf.json")), &summary); err != nil {
+		t.Fatal(err)
+	}
+	page := pageRows(read("report.html"))
+	stats := []string{"avg", "min", "max", "p99", "p90", "p50", "std"}
+
+	seen := 0
+	for tag, raw := range summary {
+		var one map[string]any
+		m, known := metric.Lookup(tag)
+		if json.Unmarshal(raw, &one) != nil || !known {
+			continue
+		}
+		name := m.Header + " (" + m.Display + ")"
+		for label, cells := range console {
+			if cells == nil || label != name {
+				continue
+			}
+			seen++
+			for i, stat := range stats {
+				v, there := one[stat].(float64)
+				want := "N/A"
+				if there {
+					want = terminal.Exact(v)
+				}
+				if cells[i] != want {
+					t.Errorf("console: %s %s is %s, want %s", label, stat, cells[i], want)
+				}
+				if got := page[label][i]; got != strings.ReplaceAll(want, "N/A", "") {
+					t.Errorf("page: %s %s is %q, want %s", label, stat, got, want)
+				}
+				row := inCSV[label]
+				if row == nil { // counts have no unit there
+					row = inCSV[label[:strings.LastIndex(label, " (")]]
+				}
+				if cell := row[stat]; there && cell != "" && cell != strings.ReplaceAll(want, ",", "") {
+					t.Errorf("CSV: %s %s is %s, want %s", label, stat, cell, want)
+				}
+			}
+		}
+	}
+	if seen < 15 || seen > len(console) {
+		t.Errorf("%d of %d rows of the console compared", seen, len(console))
+	}
+
+	dump := filepath.Join(t.TempDir(), "charts.json")
+	if out, err := command(t, "plot", p.dir, "--dump-charts", dump, "--size", "small").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	var charts []struct {
+		File   string
+		Y      string `json:"y_title"`
+		Traces []struct{ Y []*float64 }
+	}
+	text, err := os.ReadFile(dump)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &charts); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range charts {
+		tag := map[string]string{"ttft_over_time.png": "time_to_first_token", "itl_over_time.png": "inter_token_latency", "latency_over_time.png": "request_latency"}[c.File]
+		if tag == "" {
+			continue
+		}
+		var one struct{ Avg, Count float64 }
+		if err := json.Unmarshal(summary[tag], &one); err != nil {
+			t.Fatal(err)
+		}
+		sum, n := 0.0, 0.0
+		for _, y := range c.Traces[0].Y {
+			if y != nil {
+				sum, n = sum+*y, n+1
+			}
+		}
+		if page[c.Y] == nil || n != one.Count || math.Abs(sum/n-one.Avg) > 1e-9*one.Avg {
+			t.Errorf("plot %s: %q, mean %v of %v, want %v of %v", c.File, c.Y, sum/n, n, one.Avg, one.Count)
+		}
+	}
+}
+
+// consoleRows are the rows of metric tables: label with unit, then the cells.
+func consoleRows(text string) map[string][]string {
+	rows, label := map[string][]string{}, ""
+	for line := range strings.Lines(text) {
+		var cells []string
+		for _, c := range strings.Split(strings.Trim(line, "│\n"), "│") {
+			cells = append(cells, strings.TrimSpace(c))
+		}
+		switch {
+		case !strings.HasPrefix(line, "│") || len(cells) != 8:
+		case cells[1] == "" && strings.HasPrefix(cells[0], "("): // the unit of a long name
+			rows[label+" "+cells[0]] = rows[label]
+			delete(rows, label)
+		default:
+			label = cells[0]
+			rows[label] = cells[1:]
+		}
+	}
+	return rows
+}
+
+// pageRows are the rows of the page's table of all figures.
+func pageRows(text string) map[string][]string {
+	rows := map[string][]string{}
+	for _, m := range regexp.MustCompile(`<tr><th scope="row">([^<]*)</th>((?:<td>[^<]*</td>){7})</tr>`).FindAllStringSubmatch(text, -1) {
+		for _, c := range regexp.MustCompile(`<td>([^<]*)</td>`).FindAllStringSubmatch(m[2], -1) {
+			name := html.UnescapeString(m[1])
+			rows[name] = append(rows[name], html.UnescapeString(c[1]))
+		}
+	}
+	return rows
+}

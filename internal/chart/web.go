@@ -1,0 +1,60 @@
+package chart
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+)
+
+// Web is a chart as the pages' script reads it: the values rounded to seven digits, which is finer than a screen.
+func (c *Chart) Web() ([]byte, error) {
+	traces := make([]webTrace, 0, len(c.Traces))
+	for i := range c.Traces {
+		t := &c.Traces[i]
+		traces = append(traces, webTrace{
+			Name: t.Name, Unlisted: t.Unlisted, Kind: t.Kind, Mode: t.Mode, X: rounded(t.X), Y: rounded(t.Y), Text: t.Text, ErrorX: rounded(t.ErrorX), ErrorY: rounded(t.ErrorY),
+			Second: t.Second, Hover: t.Hover, Key: t.Key, Cell: t.Cell, Shade: rounded(t.Shade), Style: t.Style,
+		})
+	}
+	return json.Marshal(struct {
+		Name, Title, Subtitle, Description string
+		X, Y                               Axis
+		Y2                                 *Axis
+		Traces                             []webTrace
+		Legend                             []Entry
+		Notes                              []string
+	}{c.Name, c.Title, c.Subtitle, c.Description, c.X, c.Y, c.Y2, traces, c.Legend, c.Notes})
+}
+
+type webTrace struct {
+	Name           string
+	Unlisted       bool `json:",omitempty"`
+	Kind, Mode     string
+	X, Y           rounded
+	Text           []string `json:",omitempty"`
+	ErrorX, ErrorY rounded  `json:",omitempty"`
+	Second         bool     `json:",omitempty"`
+	Hover, Key     []string `json:",omitempty"`
+	Cell           Cell     `json:",omitzero"`
+	Shade          rounded  `json:",omitempty"`
+	Style
+}
+
+// rounded are numbers with seven digits, null for what is none.
+type rounded []float64
+
+// MarshalJSON implements json.Marshaler.
+func (r rounded) MarshalJSON() ([]byte, error) {
+	out := []byte{'['}
+	for i, v := range r {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			out = append(out, "null"...)
+			continue
+		}
+		out = strconv.AppendFloat(out, v, 'g', 7, 64)
+	}
+	return append(out, ']'), nil
+}

@@ -1,0 +1,450 @@
+"use strict";
+/* Draws the charts of the page. uPlot brings scales, axes, cursor and zoom; what stands in the panel is painted here, from the same data as
+   the images of "aiperf plot". */
+(async () => {
+  const $ = (s, of = document) => of.querySelector(s);
+  const $$ = (s, of = document) => [...of.querySelectorAll(s)];
+  const make = (tag, attributes = {}, ...inside) => {
+    const e = document.createElement(tag);
+    for (const [k, v] of Object.entries(attributes)) e.setAttribute(k, v);
+    e.append(...inside.filter((x) => x != null));
+    return e;
+  };
+  const root = document.documentElement;
+  const token = (name) => getComputedStyle(root).getPropertyValue("--" + name).trim();
+  const colour = (c) => (c.startsWith("var:") ? token(c.slice(4)) : c);
+  const dots = () => window.devicePixelRatio || 1;
+
+  /* three significant digits, thousands separated: the rule of the head figures */
+  const figure = (v) => {
+    if (v == null || !isFinite(v)) return "–";
+    const a = Math.abs(v);
+    if (a === 0) return "0";
+    const digits = a >= 99.95 ? 0 : a >= 9.995 ? 1 : a >= 0.9995 ? 2 : -1;
+    return digits < 0 ? String(+v.toPrecision(3)) : v.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  };
+
+  const unpack = async (text) => {
+    const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+    return JSON.parse(await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text());
+  };
+  const data = await unpack($("#data").textContent.trim());
+
+  /* ---- theme ---- */
+  const kept = () => { try { return localStorage.getItem("aiperf-theme"); } catch { return null; } };
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const redraws = [];
+  const button = $("#theme");
+  function setTheme(name, keep) {
+    root.dataset.theme = name;
+    button.textContent = name === "dark" ? "Light theme" : "Dark theme";
+    if (keep) try { localStorage.setItem("aiperf-theme", name); } catch { /* a page from a mail has no storage */ }
+    redraws.forEach((f) => f());
+  }
+  button.hidden = false;
+  button.onclick = () => setTheme(root.dataset.theme === "dark" ? "light" : "dark", true);
+  system.addEventListener("change", () => { if (!kept()) setTheme(system.matches ? "dark" : "light"); });
+  setTheme(kept() || (system.matches ? "dark" : "light"));
+
+  /* ---- one clock for all lanes ---- */
+  const clock = { from: 0, to: data.Seconds || 1, end: data.Seconds || 1, users: [] };
+  function setClock(from, to) {
+    const wide = Math.min(Math.max(to - from, clock.end / 1e5), clock.end);
+    from = Math.min(Math.max(from, 0), clock.end - wide);
+    if (Math.abs(from - clock.from) < 1e-9 && Math.abs(from + wide - clock.to) < 1e-9) return;
+    clock.from = from;
+    clock.to = from + wide;
+    for (const f of clock.users) f();
+    for (const e of $$(".view")) e.textContent = wide >= clock.end ? "Whole run" : figure(clock.from) + " to " + figure(clock.to) + " s";
+  }
+  const moves = {
+    in: () => [clock.from + (clock.to - clock.from) / 4, clock.to - (clock.to - clock.from) / 4],
+    out: () => [clock.from - (clock.to - clock.from) / 2, clock.to + (clock.to - clock.from) / 2],
+    left: () => [clock.from - (clock.to - clock.from) / 4, clock.to - (clock.to - clock.from) / 4],
+    right: () => [clock.from + (clock.to - clock.from) / 4, clock.to + (clock.to - clock.from) / 4],
+    all: () => [0, clock.end],
+  };
+  for (const b of $$("[data-clock]")) b.onclick = () => setClock(...moves[b.dataset.clock]());
+  for (const e of $$(".view")) e.textContent = "Whole run. Drag across a lane to zoom; a double click shows all.";
+
+  /* ---- charts ---- */
+  const dashes = { dash: [7, 4], dot: [2, 3] };
+  function ends(c, axis, pick) {
+    let lo = Infinity, hi = -Infinity;
+    const add = (v) => { if (v != null && isFinite(v) && !(axis.Scale === "log" && v <= 0)) { lo = Math.min(lo, v); hi = Math.max(hi, v); } };
+    for (const t of c.Traces) pick(t, add);
+    if (axis.Fixed) return [axis.Min, axis.Max];
+    if (axis.Scale === "category") return [-0.6, axis.Labels.length - 0.4];
+    if (lo > hi) return axis.Scale === "log" ? [1, 10] : [0, 1];
+    if (axis.Scale === "log") { const k = Math.pow(hi / lo, 0.05) || 1; return [lo / Math.max(k, 1.02), hi * Math.max(k, 1.02)]; }
+    if (axis.FromZero) { lo = Math.min(lo, 0); hi = Math.max(hi, 0); }
+    const room = 0.05 * (hi - lo) || Math.abs(hi) * 0.05 || 0.5;
+    return [axis.FromZero && lo === 0 ? 0 : lo - room, axis.FromZero && hi === 0 ? 0 : hi + room];
+  }
+
+  /* powers of ten with 2 and 5 between them; round values where these are too few */
+  function decades(lo, hi) {
+    const list = [];
+    for (let e = Math.floor(Math.log10(lo)); e <= Math.log10(hi); e++) for (const k of Math.log10(hi / lo) < 3 ? [1, 2, 5] : [1]) { const v = +(k * 10 ** e).toPrecision(3); if (v >= lo && v <= hi) list.push(v); }
+    if (list.length > 2) return list;
+    const raw = (hi - lo) / 5, ten = 10 ** Math.floor(Math.log10(raw)), step = [1, 2, 5, 10].map((m) => m * ten).find((s) => s >= raw), even = [];
+    for (let v = Math.ceil(lo / step) * step; v <= hi; v += step) even.push(+v.toPrecision(6));
+    return even;
+  }
+
+  function paint(u, c) {
+    const g = u.ctx, k = dots();
+    const X = (v) => u.valToPos(v, "x", true);
+    g.save();
+    g.beginPath();
+    g.rect(u.bbox.left, u.bbox.top, u.bbox.width, u.bbox.height);
+    g.clip();
+    for (const t of c.Traces) {
+      const Y = (v) => u.valToPos(v, t.Second ? "y2" : "y", true);
+      const log = (t.Second ? c.Y2 : c.Y).Scale === "log";
+      const there = (i) => t.Y[i] != null && t.X[i] != null && !(log && t.Y[i] <= 0) && !(c.X.Scale === "log" && t.X[i] <= 0);
+      g.fillStyle = g.strokeStyle = colour(t.Color);
+      g.globalAlpha = t.Opacity || 1;
+      if (t.Cell) {
+        for (let i = 0; i < t.X.length; i++) {
+          g.globalAlpha = 0.08 + 0.92 * t.Shade[i];
+          const x = X(t.X[i] - t.Cell.Width / 2), y = Y(t.Y[i] + t.Cell.Height / 2);
+          g.fillRect(x, y, X(t.X[i] + t.Cell.Width / 2) - x, Y(t.Y[i] - t.Cell.Height / 2) - y);
+        }
+      } else if (t.Kind === "bar") {
+        let least = u.bbox.width;
+        for (let i = 1; i < t.X.length; i++) least = Math.min(least, Math.abs(X(t.X[i]) - X(t.X[i - 1])));
+        const half = Math.min(0.4 * least, 60 * k), ground = log ? u.bbox.top + u.bbox.height : Y(0);
+        for (let i = 0; i < t.X.length; i++) if (there(i)) g.fillRect(X(t.X[i]) - half, Y(t.Y[i]), 2 * half, ground - Y(t.Y[i]));
+      } else {
+        if (t.Mode !== "markers" || t.Fill) lines(g, k, u, t, X, Y, there, log);
+        if (t.ErrorY || t.ErrorX) bars(g, k, t, X, Y, there);
+        if (t.Mode.includes("markers")) marks(g, k, t, X, Y, there);
+      }
+      if (t.Text) {
+        g.globalAlpha = 1;
+        g.fillStyle = token("ink");
+        g.font = 12 * k + "px system-ui, sans-serif";
+        g.textAlign = "center";
+        for (let i = 0; i < t.Text.length; i++) if (there(i)) {
+          const y = Y(t.Y[i]), above = y - 9 * k > u.bbox.top + 12 * k; // below the point where the panel ends
+          g.fillText(t.Text[i], X(t.X[i]), t.Cell ? y + 4 * k : above ? y - 9 * k : y + 18 * k);
+        }
+      }
+    }
+    g.restore();
+  }
+  function lines(g, k, u, t, X, Y, there, log) {
+    let part = [];
+    const flush = () => {
+      if (!part.length) return;
+      g.beginPath();
+      part.forEach(([x, y], i) => (i ? g.lineTo(x, y) : g.moveTo(x, y)));
+      if (t.Width && t.Mode !== "markers") {
+        g.lineWidth = t.Width * k;
+        g.setLineDash((dashes[t.Dash] || []).map((d) => d * k));
+        g.globalAlpha = t.Opacity || 1;
+        g.stroke();
+        g.setLineDash([]);
+      }
+      if (t.Fill) {
+        g.globalAlpha = t.Filling;
+        if (t.Fill !== "toself") {
+          const ground = log ? u.bbox.top + u.bbox.height : Y(0);
+          g.lineTo(part[part.length - 1][0], ground);
+          g.lineTo(part[0][0], ground);
+        }
+        g.fill();
+      }
+      part = [];
+    };
+    for (let i = 0; i < t.X.length; i++) {
+      if (!there(i)) { flush(); continue; }
+      const at = [X(t.X[i]), Y(t.Y[i])];
+      if (t.Shape === "hv" && part.length) part.push([at[0], part[part.length - 1][1]]);
+      part.push(at);
+    }
+    flush();
+  }
+  function bars(g, k, t, X, Y, there) {
+    g.globalAlpha = 0.9;
+    g.lineWidth = 1.5 * k;
+    g.beginPath();
+    for (let i = 0; i < t.X.length; i++) {
+      if (!there(i)) continue;
+      const x = X(t.X[i]), y = Y(t.Y[i]), ey = t.ErrorY && t.ErrorY[i], ex = t.ErrorX && t.ErrorX[i];
+      if (ey > 0) { const a = Y(t.Y[i] - ey), b = Y(t.Y[i] + ey); g.moveTo(x, a); g.lineTo(x, b); for (const e of [a, b]) { g.moveTo(x - 4 * k, e); g.lineTo(x + 4 * k, e); } }
+      if (ex > 0) { const a = X(t.X[i] - ex), b = X(t.X[i] + ex); g.moveTo(a, y); g.lineTo(b, y); for (const e of [a, b]) { g.moveTo(e, y - 4 * k); g.lineTo(e, y + 4 * k); } }
+    }
+    g.stroke();
+  }
+  function marks(g, k, t, X, Y, there) {
+    const r = ((t.Size || 8) / 2) * k;
+    g.globalAlpha = t.Opacity || 1;
+    g.lineWidth = 2 * k;
+    for (let i = 0; i < t.X.length; i++) {
+      if (!there(i)) continue;
+      const x = X(t.X[i]), y = Y(t.Y[i]);
+      if (r < 2.2 * k) { g.fillRect(x - r, y - r, 2 * r, 2 * r); continue; } // small ones as squares: many of them stay fast
+      g.beginPath();
+      if (t.Symbol === "square") g.rect(x - r, y - r, 2 * r, 2 * r);
+      else if (t.Symbol === "diamond") { g.moveTo(x - 1.3 * r, y); g.lineTo(x, y - 1.3 * r); g.lineTo(x + 1.3 * r, y); g.lineTo(x, y + 1.3 * r); }
+      else if (t.Symbol === "triangle") { g.moveTo(x - 1.2 * r, y + r); g.lineTo(x + 1.2 * r, y + r); g.lineTo(x, y - 1.2 * r); }
+      else if (t.Symbol === "cross") { g.moveTo(x - r, y - r); g.lineTo(x + r, y + r); g.moveTo(x - r, y + r); g.lineTo(x + r, y - r); g.stroke(); continue; }
+      else g.arc(x, y, r, 0, 7);
+      g.fill();
+    }
+  }
+
+  const sample = (t) => {
+    const c = colour(t.Color), area = t.Fill ? `<rect width="22" height="12" fill="${c}" opacity="${t.Filling || 0.2}"/>` : "";
+    const dash = dashes[t.Dash] ? `stroke-dasharray="${dashes[t.Dash]}"` : "";
+    const line = t.Width && t.Mode !== "markers" && t.Kind !== "bar" ? `<path d="M0 6h22" stroke="${c}" stroke-width="2" ${dash}/>` : "";
+    const r = { square: `<rect x="7" y="2" width="8" height="8" fill="${c}"/>`, diamond: `<path d="M11 0l6 6-6 6-6-6z" fill="${c}"/>`, triangle: `<path d="M11 1l6 10H5z" fill="${c}"/>`, cross: `<path d="M7 2l8 8M15 2l-8 8" stroke="${c}" stroke-width="2"/>` };
+    const dot = t.Kind === "bar" ? `<rect width="22" height="12" fill="${c}"/>` : /markers/.test(t.Mode) ? r[t.Symbol] || `<circle cx="11" cy="6" r="4" fill="${c}"/>` : "";
+    return `<svg width="22" height="12" aria-hidden="true">${area}${line}${dot}</svg>`;
+  };
+
+  function legend(host, c) {
+    const list = [...c.Traces.filter((t) => t.Name && !t.Unlisted), ...(c.Legend || [])];
+    if (list.length < 2) return null;
+    const ul = make("ul", { class: "legend" });
+    for (const t of list.slice(0, 20)) {
+      const li = make("li");
+      li.innerHTML = sample(t);
+      li.append(t.Name);
+      ul.append(li);
+    }
+    return ul;
+  }
+
+  /* the numbers of a chart, for who cannot see it or wants to copy them */
+  function numbers(c) {
+    const d = make("details", { class: "no-print" }, make("summary", {}, "Numbers"));
+    d.ontoggle = () => {
+      if (!d.open || d.children.length > 1) return;
+      const body = make("tbody");
+      let left = 0;
+      for (const t of c.Traces) {
+        if (!t.Name) continue;
+        t.X.slice(0, 100).forEach((x, i) => body.append(make("tr", {}, make("th", { scope: "row" }, t.Name), make("td", {}, c.X.Scale === "category" ? c.X.Labels[x] : figure(x)), make("td", {}, figure(t.Y[i])))));
+        left += Math.max(0, t.X.length - 100);
+      }
+      const head = make("tr", {}, ...["Series", c.X.Title, c.Y.Title].map((h) => make("th", { scope: "col" }, h)));
+      d.append(make("table", {}, make("thead", {}, head), body));
+      if (left) d.append(make("p", {}, left.toLocaleString("en-US") + " more points are left out here."));
+    };
+    return d;
+  }
+
+  function drawChart(host, c) {
+    const clocked = c.X.Clock;
+    const xr = ends(c, c.X, (t, add) => t.X.forEach((v, i) => { const e = (t.ErrorX && t.ErrorX[i]) || (t.Cell ? t.Cell.Width / 2 : 0); add(v - e); add(v + e); }));
+    const reach = (second) => (t, add) => {
+      if (!!t.Second !== second) return;
+      t.Y.forEach((v, i) => { if (v == null) return; const e = (t.ErrorY && t.ErrorY[i]) || (t.Cell ? t.Cell.Height / 2 : 0); add(v - e); add(v + e); });
+      if (t.Kind === "bar" || t.Fill === "tozeroy") add(0);
+    };
+    const yr = ends(c, c.Y, reach(false)), y2r = c.Y2 ? ends(c, c.Y2, reach(true)) : null;
+    const box = make("div"), tip = make("div", { class: "tip" });
+    tip.hidden = true;
+    const key = legend(host, c);
+    if (key) host.append(key);
+    host.append(box, tip);
+    if (c.Notes) for (const n of c.Notes) host.append(make("p", { class: "note" }, n));
+    host.append(numbers(c));
+    host.tabIndex = 0;
+    const say = c.Title + ": " + c.Y.Title + " over " + c.X.Title + ". " + c.Traces.filter((t) => t.Name && !t.Unlisted).map((t) => t.Name).join(", ");
+    box.setAttribute("role", "img");
+    box.setAttribute("aria-label", say);
+    let u = null, wide = 0, ours = false;
+    const axis = (a, scale, side) => ({
+      scale, side, stroke: token("mute"), font: "12px system-ui, sans-serif", labelFont: "12px system-ui, sans-serif", label: clocked && side === 2 ? null : a.Title, labelSize: 18, labelGap: 2, gap: 5,
+      size: side === 2 ? 24 : 54, grid: { stroke: token("grid"), width: 1, show: scale !== "y2" }, ticks: { show: false },
+      ...(a.Scale === "category" ? { splits: () => a.Labels.map((_, i) => i), values: () => a.Labels } : a.Ticks ? { splits: () => a.Ticks.map((t) => t.At), values: () => a.Ticks.map((t) => t.Text) } :
+        a.Scale === "log" ? { splits: (_, i, lo, hi) => decades(lo, hi), values: (_, v) => v.map((x) => x.toLocaleString("en-US", { maximumSignificantDigits: 4 })), filter: (_, v) => v } : {}),
+    });
+    function build() {
+      const now = Math.max(240, Math.floor(box.parentElement.clientWidth - 2 * parseFloat(getComputedStyle(box.parentElement).paddingLeft)));
+      if (u) u.destroy();
+      wide = now;
+      ours = true;
+      u = new uPlot({
+        width: now, height: host.classList.contains("tall") ? 340 : host.classList.contains("lane") ? 190 : 260,
+        legend: { show: false }, padding: [8, 12, 0, 0],
+        cursor: { drag: { x: true, y: false }, points: { show: false }, sync: clocked ? { key: "clock", setSeries: false } : undefined },
+        scales: {
+          x: { time: false, distr: c.X.Scale === "log" ? 3 : 1, range: (_, lo, hi) => [lo, hi] },
+          y: { distr: c.Y.Scale === "log" ? 3 : 1, range: () => yr },
+          ...(c.Y2 ? { y2: { distr: c.Y2.Scale === "log" ? 3 : 1, range: () => y2r } } : {}),
+        },
+        axes: [axis(c.X, "x", 2), axis(c.Y, "y", 3), ...(c.Y2 ? [axis(c.Y2, "y2", 1)] : [])],
+        series: [{}, { scale: "y", paths: () => null, points: { show: false } }, ...(c.Y2 ? [{ scale: "y2", paths: () => null, points: { show: false } }] : [])],
+        hooks: {
+          draw: [(p) => paint(p, c)],
+          setCursor: [(p) => point(p)],
+          setScale: [(p, name) => { if (name === "x" && clocked && !ours) setClock(p.scales.x.min, p.scales.x.max); }],
+        },
+      }, [xr, yr, ...(c.Y2 ? [y2r] : [])], box);
+      if (clocked) u.setScale("x", { min: clock.from, max: clock.to });
+      ours = false;
+      u.over.ondblclick = () => (clocked ? setClock(0, clock.end) : u.setScale("x", { min: xr[0], max: xr[1] }));
+      host.uplot = u;
+    }
+    function point(p) {
+      const { left, top } = p.cursor;
+      if (left == null || left < 0) { tip.hidden = true; return; }
+      let best = null, least = 30;
+      for (const t of c.Traces) {
+        if (t.Fill === "toself") continue;
+        const s = t.Second ? "y2" : "y";
+        for (let i = 0; i < t.X.length; i++) {
+          if (t.Y[i] == null) continue;
+          const dx = p.valToPos(t.X[i], "x") - left;
+          if (Math.abs(dx) > least) continue;
+          const d = Math.hypot(dx, (p.valToPos(t.Y[i], s) - top) * (t.Mode === "lines" ? 0.5 : 1));
+          if (d < least) { least = d; best = [t, i]; }
+        }
+      }
+      tip.hidden = !best;
+      if (!best) return;
+      const [t, i] = best;
+      const x = c.X.Scale === "category" ? c.X.Labels[t.X[i]] : figure(t.X[i]);
+      tip.textContent = [t.Name, x + " " + (c.X.Title.match(/\(([^)]*)\)/) || ["", ""])[1], figure(t.Y[i]) + " " + (t.Second ? c.Y2 : c.Y).Title, t.Text && t.Text[i], t.Hover && t.Hover[i]].filter(Boolean).join(" · ");
+      tip.style.left = Math.min(left + 66, wide - tip.offsetWidth - 4) + "px";
+      tip.style.top = top + 30 + "px";
+    }
+    host.onkeydown = (e) => {
+      if (e.target !== host) return;
+      const move = { "+": "in", "=": "in", "-": "out", ArrowLeft: "left", ArrowRight: "right", Home: "all" }[e.key];
+      if (!move) return;
+      e.preventDefault();
+      if (clocked) return setClock(...moves[move]());
+      const a = u.scales.x.min, b = u.scales.x.max, w = b - a;
+      const to = { in: [a + w / 4, b - w / 4], out: [a - w / 2, b + w / 2], left: [a - w / 4, b - w / 4], right: [a + w / 4, b + w / 4], all: xr }[move];
+      u.setScale("x", { min: Math.max(to[0], xr[0]), max: Math.min(to[1], xr[1]) });
+    };
+    build();
+    redraws.push(() => { build(); if (key) key.replaceWith(legend(host, c)); });
+    if (clocked) clock.users.push(() => { ours = true; u.setScale("x", { min: clock.from, max: clock.to }); ours = false; });
+    new ResizeObserver(() => { if (Math.abs(box.parentElement.clientWidth - 2 * parseFloat(getComputedStyle(box.parentElement).paddingLeft) - wide) > 3 && !printing) build(); }).observe(host);
+  }
+
+  /* ---- the waterfall ---- */
+  const canvas = $("#waterfall");
+  function waterfall() {
+    const rows = data.Rows.map((r, i) => ({ due: r[0], start: r[1], first: r[2], end: r[3], isl: r[4], osl: r[5], failure: r[6], id: data.IDs[i], row: 0 }));
+    const free = [];
+    for (const r of rows) { // the lowest row that is free
+      let k = free.findIndex((until) => until <= r.due);
+      if (k < 0) { k = free.length; free.push(0); }
+      free[k] = r.end;
+      r.row = k;
+    }
+    const byTime = rows.filter((r) => !r.failure).map((r) => r.end - r.start).sort((a, b) => a - b);
+    const slow = byTime[Math.floor(byTime.length * 0.99)] ?? Infinity;
+    let chosen = -1;
+    const filter = $("#filter"), shown = () => ({ all: () => true, failed: (r) => r.failure, slow: (r) => r.failure === 0 && r.end - r.start >= slow })[filter.value];
+    const g = canvas.getContext("2d");
+    const left = 54, bottom = 22;
+    const X = (t) => left + ((t - clock.from) / (clock.to - clock.from)) * (canvas.clientWidth - left - 12);
+    function draw() {
+      const k = dots(), w = canvas.clientWidth, h = canvas.clientHeight, fits = shown();
+      canvas.width = w * k;
+      canvas.height = h * k;
+      g.setTransform(k, 0, 0, k, 0, 0);
+      const tall = (h - bottom) / Math.max(free.length, 1);
+      const hue = { wait: token("wait"), prefill: token("prefill"), decode: token("decode"), fail: token("fail"), ink: token("ink"), mute: token("mute"), grid: token("grid") };
+      g.font = "12px system-ui, sans-serif";
+      g.textAlign = "center";
+      const raw = (clock.to - clock.from) / 8, ten = 10 ** Math.floor(Math.log10(raw)), step = [1, 2, 5, 10].map((m) => m * ten).find((s) => s >= raw);
+      for (let t = Math.ceil(clock.from / step) * step; t <= clock.to; t += step) {
+        g.fillStyle = hue.grid;
+        g.fillRect(X(t), 0, 1, h - bottom);
+        g.fillStyle = hue.mute;
+        g.fillText(+t.toPrecision(6) + (t + step > clock.to ? " s" : ""), X(t), h - 6);
+      }
+      g.save();
+      g.beginPath();
+      g.rect(left, 0, w - left - 12, h - bottom);
+      g.clip();
+      let n = 0;
+      rows.forEach((r, i) => {
+        if (!fits(r)) return;
+        n++;
+        if (r.end < clock.from || r.due > clock.to) return;
+        const y = r.row * tall, high = Math.max(tall - (tall > 4 ? 1 : 0), 0.7);
+        const bar = (a, b, c) => { g.fillStyle = c; g.fillRect(X(a), y, Math.max(X(b) - X(a), 0.7), high); };
+        if (r.start > r.due) bar(r.due, r.start, hue.wait);
+        if (r.failure) bar(r.start, r.end, hue.fail);
+        else if (r.first >= 0) { bar(r.start, r.first, hue.prefill); bar(r.first, r.end, hue.decode); }
+        else bar(r.start, r.end, hue.decode);
+        if (i === chosen) { g.strokeStyle = hue.ink; g.lineWidth = 2; g.strokeRect(X(r.due) - 1, y - 1, X(r.end) - X(r.due) + 2, high + 2); }
+      });
+      g.restore();
+      $("#shown").textContent = n.toLocaleString("en-US") + " of " + data.Total.toLocaleString("en-US") + " requests";
+    }
+    function choose(i) {
+      chosen = i;
+      const r = rows[i], ms = (s) => figure(s * 1e3) + " ms";
+      if (r) {
+        const parts = [r.id, "started at " + figure(r.start) + " s"];
+        if (r.start > r.due) parts.push(ms(r.start - r.due) + " after it was due");
+        if (r.failure) parts.push("failed after " + ms(r.end - r.start) + ": " + data.Failures[r.failure - 1]);
+        else if (r.first >= 0) parts.push("first token after " + ms(r.first - r.start), "then " + ms(r.end - r.first), "together " + ms(r.end - r.start));
+        else parts.push("took " + ms(r.end - r.start));
+        if (r.isl >= 0) parts.push(r.isl + " tokens in");
+        if (r.osl >= 0) parts.push(r.osl + " out");
+        $("#detail").textContent = parts.join(" · ");
+        if (r.start < clock.from || r.start > clock.to) setClock(r.start - (clock.to - clock.from) / 2, r.start + (clock.to - clock.from) / 2);
+      }
+      draw();
+    }
+    canvas.onclick = (e) => {
+      const tall = (canvas.clientHeight - bottom) / Math.max(free.length, 1), t = clock.from + ((e.offsetX - left) / (canvas.clientWidth - left - 12)) * (clock.to - clock.from), near = (clock.to - clock.from) / 100;
+      let best = -1, least = Infinity;
+      rows.forEach((r, i) => {
+        const d = Math.abs(r.row * tall + tall / 2 - e.offsetY) + (t < r.due - near || t > r.end + near ? 1e6 : 0);
+        if (shown()(r) && d < least) { least = d; best = i; }
+      });
+      if (least < 1e6) choose(best);
+    };
+    canvas.onkeydown = (e) => {
+      const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[e.key];
+      if (step) {
+        e.preventDefault();
+        for (let i = chosen + step; i >= 0 && i < rows.length; i += step) if (shown()(rows[i])) return choose(i);
+      } else if (moves[{ "+": "in", "=": "in", "-": "out", Home: "all" }[e.key]]) {
+        e.preventDefault();
+        setClock(...moves[{ "+": "in", "=": "in", "-": "out", Home: "all" }[e.key]]());
+      }
+    };
+    canvas.onwheel = (e) => { if (e.ctrlKey) { e.preventDefault(); setClock(...moves[e.deltaY < 0 ? "in" : "out"]()); } };
+    filter.onchange = draw;
+    clock.users.push(draw);
+    redraws.push(draw);
+    new ResizeObserver(draw).observe(canvas);
+    if (rows.length > 3000) { // a stretch around the slowest request: more bars than points are texture
+      const worst = rows.reduce((a, r) => (r.end - r.start > a.end - a.start ? r : a), rows[0]), wide = Math.max(clock.end * (1500 / rows.length), (worst.end - worst.start) * 2);
+      $("#shown").after(make("button", { type: "button", id: "slowest" }, "Go to the slowest request"));
+      $("#slowest").onclick = () => { setClock(worst.start - wide / 3, worst.start + wide * 0.67); choose(rows.indexOf(worst)); };
+    }
+    draw();
+  }
+
+  let printing = false;
+  for (const host of $$("[data-chart]")) drawChart(host, data.Charts[+host.dataset.chart]);
+  if (canvas && data.Rows) waterfall();
+
+  /* ---- printing: light, every setting open ---- */
+  let before;
+  addEventListener("beforeprint", () => { before = [root.dataset.theme, $$("details:not(.chart details)").filter((d) => !d.open)]; before[1].forEach((d) => (d.open = true)); setTheme("light"); printing = true; });
+  addEventListener("afterprint", () => { printing = false; before[1].forEach((d) => (d.open = false)); setTheme(before[0]); });
+
+  const copy = $("#copy");
+  if (copy && navigator.clipboard) {
+    copy.hidden = false;
+    copy.onclick = () => navigator.clipboard.writeText($("#command").textContent).then(() => ($("#copied").textContent = "Copied."), () => ($("#copied").textContent = "The browser does not allow it: mark the text."));
+  }
+  root.dataset.ready = "true";
+})();

@@ -1,0 +1,233 @@
+package page
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"aiperf/internal/runfiles"
+)
+
+// recorded are the runs that the tests of plots use.
+const recorded = "../plots/testdata/golden"
+
+// dataOf is what the script of a page gets.
+func dataOf(t *testing.T, page []byte) (d struct {
+	Charts []struct {
+		Name   string
+		Traces []struct{ X, Y []*float64 }
+	}
+	Rows     [][]float64
+	Failures []string
+	Total    int
+}) {
+	t.Helper()
+	m := regexp.MustCompile(`id="data">([^<]*)<`).FindSubmatch(page)
+	small, err := base64.StdEncoding.DecodeString(string(m[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := gzip.NewReader(bytes.NewReader(small))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &d); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// alone fails where a page would load something.
+func alone(t *testing.T, page []byte) {
+	t.Helper()
+	for _, bad := range []string{`(?i)<(link|img|iframe|object|embed|base)\b`, `(?i)<script[^>]+src`, `(?i)url\(`, `(?i)@import`} {
+		outside := regexp.MustCompile(`(?s)<script>.*?</script>`).ReplaceAll(page, nil)
+		if m := regexp.MustCompile(bad).Find(outside); m != nil {
+			t.Errorf("the page loads something: %s", m)
+		}
+	}
+	if !bytes.Contains(page, []byte("default-src 'none'")) || !bytes.Contains(page, []byte("The MIT License")) {
+		t.Error("no content policy, or no licence of the library")
+	}
+}
+
+// TestRunPage: head figures, charts, rows, all figures, settings; without the script as well.
+func TestRunPage(t *testing.T) {
+	page, err := Run(runfiles.Open(filepath.Join(recorded, "single_gpu_c2", "c2")), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone(t, page)
+	for _, want := range []string{
+		"Nobody judged this measurement", `<p class="big">52.0 <small>ms</small></p><p class="of">p50 of 20</p>`, "<dt>p99</dt><dd>needs 100</dd>",
+		"Time to First Token (ms)</th><td>52.97</td><td>42.28</td>", "GPU utilization", `<th scope="row">phases.concurrency</th><td>2</td>`, "No request failed.",
+	} {
+		if !bytes.Contains(page, []byte(want)) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	if bytes.Contains(page, []byte("artifacts.dir")) {
+		t.Error("a directory of the machine")
+	}
+	d := dataOf(t, page)
+	if len(d.Rows) != 20 || d.Total != 20 || len(d.Charts) < 10 || len(d.Failures) != 0 {
+		t.Errorf("%d rows, %d charts", len(d.Rows), len(d.Charts))
+	}
+	for _, r := range d.Rows {
+		if !(r[0] <= r[1] && r[1] < r[2] && r[2] < r[3]) {
+			t.Errorf("a request's instants are not in order: %v", r)
+		}
+	}
+}
+
+// made writes a run: a summary and lines of records.
+func made(t *testing.T, summary string, records ...string) *runfiles.Run {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "run")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"profile_export_aiperf.json": summary, "profile_export.jsonl": strings.Join(records, "\n") + "\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return runfiles.Open(dir)
+}
+
+func request(start, end int, more string) string {
+	return fmt.Sprintf(`{"metadata":{"x_request_id":"r%d","benchmark_phase":"profiling","request_start_ns":%d000000,"request_end_ns":%d000000},"metrics":{"request_latency":{"value":%d,"unit":"ms"}}%s}`, start, start, end, end-start, more)
+}
+
+// TestStates: thin and odd runs make pages that say what they lack: nothing finished, all failed, one request, not streamed, cut, warm-up only.
+func TestStates(t *testing.T) {
+	evil := `</script><img src=x onerror=alert(1)>`
+	failed := `{"metadata":{"benchmark_phase":"profiling","request_start_ns":1000000,"request_end_ns":3000000},"metrics":{},"error":{"code":500,"type":"` + evil + `"}}`
+	for name, c := range map[string]struct {
+		run  *runfiles.Run
+		want []string
+	}{
+		"no records":  {made(t, `{}`), []string{"left no records of single requests"}},
+		"all failed":  {made(t, `{"validity":{"verdict":"no result","reason":"why"},"error_summary":[{"count":1,"error_details":{"code":500,"type":"`+evil+`","message":"m"}}]}`, failed), []string{"The run has no result", "1 of 1 requests failed (100 %)", "&lt;/script&gt;&lt;img"}},
+		"one request": {made(t, `{"request_latency":{"unit":"ms","p50":5,"p99":5,"count":1}}`, request(1, 6, "")), []string{"A distribution needs two requests", "<dt>p99</dt><dd>needs 100</dd>", "holds no times of single tokens", "not measured in this run"}},
+		"cut":         {made(t, `{"validity":{"verdict":"valid"},"was_cancelled":true,"is_complete":false,"incomplete_reason":"Run cancelled."}`, request(1, 6, "")), []string{"valid, and not complete", "a part of the run. Run cancelled."}},
+		"warm-up":     {made(t, `{}`, strings.Replace(request(1, 6, ""), "profiling", "warmup", 1)), []string{"No request of the measured phase"}},
+		"evil model":  {made(t, `{"input_config":{"models":{"items":[{"name":"`+evil+`"}]}}}`, request(1, 6, ""), request(2, 9, "")), []string{"&lt;/script&gt;&lt;img"}},
+	} {
+		page, err := Run(c.run, "test")
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		alone(t, page)
+		for _, want := range c.want {
+			want = strings.ReplaceAll(want, "holds no", "hold no")
+			if !bytes.Contains(page, []byte(want)) {
+				t.Errorf("%s: the page lacks %q", name, want)
+			}
+		}
+		if bytes.Contains(page, []byte("<img")) {
+			t.Errorf("%s: text of a server is markup", name)
+		}
+	}
+}
+
+// TestSample: of many requests, failures and the slowest stay, the rest is thinned evenly; the page says so.
+func TestSample(t *testing.T) {
+	var lines []string
+	for i := range 900 {
+		end := i + 10
+		if i == 457 {
+			end = i + 5000
+		}
+		more := ""
+		if i%100 == 7 {
+			more = `,"error":{"type":"x"}`
+		}
+		lines = append(lines, request(i, end, more))
+	}
+	q, err := made(t, "{}", lines...).Requests()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := sample(q, 200)
+	have := map[int]bool{}
+	for k, i := range got {
+		have[i] = true
+		if k > 0 && q.Start[got[k-1]] > q.Start[i] {
+			t.Error("not in order of start")
+		}
+	}
+	if len(got) != 200 || len(have) != 200 || !have[457] || !have[7] || !have[807] {
+		t.Errorf("%d of them, the slowest %v", len(have), have[457])
+	}
+}
+
+// TestSliceFigures: what a lane shows of a slice, by hand: two slices of a second, the median of each, tokens spread over their time.
+func TestSliceFigures(t *testing.T) {
+	var lines []string
+	for i := range 24 { // every 100 ms one of 50 ms: 10 + 10 + 4 starts in slices of 1 s; the last slice takes the rest
+		lines = append(lines, fmt.Sprintf(`{"metadata":{"benchmark_phase":"profiling","request_start_ns":%d,"request_end_ns":%d},"metrics":{"request_latency":{"value":%d},"output_sequence_length":{"value":5}}}`, i*100_000_000, i*100_000_000+50_000_000, 50+i))
+	}
+	q, err := made(t, "{}", lines...).Requests()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newClock(q)
+	if c.step != 0.5 || c.n != 5 {
+		t.Fatalf("%+v", c)
+	}
+	l := c.lane(q, sample(q, 99), "request_latency", "Latency")
+	if p := l.Traces[1].Y; p[0] != 52 || p[1] != 57 {
+		t.Errorf("medians %v", p)
+	}
+	flow := c.flow(q, 0)
+	if y := flow[0].Traces[0].Y; y[0] < 49.99 || y[0] > 50.01 { // 5 requests of 5 tokens in half a second
+		t.Errorf("tokens/s %v", y)
+	}
+	if y := flow[1].Traces[0].Y; y[0] < 0.499 || y[0] > 0.501 { // half of the time one is in flight
+		t.Errorf("in flight %v", y)
+	}
+}
+
+// TestSweepPage: cells in order, the best marked, differences, links to the pages of the runs.
+func TestSweepPage(t *testing.T) {
+	dir := filepath.Join(recorded, "multi_c1_c4_c8")
+	runs, err := runfiles.Find([]string{dir}, func(string, ...any) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := Sweep(dir, runs, "report.html", "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone(t, page)
+	text := string(page)
+	for _, want := range []string{`<a href="c8/report.html">concurrency 8</a>`, "20.1 (best)", "10.1 (-50 %)", "Requests (requests/sec)"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	if strings.Index(text, "concurrency 4</a>") > strings.Index(text, "concurrency 8</a>") {
+		t.Error("settings are not in order")
+	}
+	if d := dataOf(t, page); len(d.Charts) != 4 || len(d.Charts[0].Traces) != 2 {
+		t.Errorf("%+v", d.Charts)
+	}
+	e := worded(estimate{10, 1, true}, [][]estimate{{{12, 1.5, true}}}, 0, 0, false)
+	if e != "10.0 ± 1.00 (not told apart)" {
+		t.Error(e)
+	}
+}

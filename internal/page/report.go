@@ -1,0 +1,427 @@
+// Package page makes the reports that one can send: a finished run, or the runs of a sweep, as one HTML file that loads nothing and works from a
+// mail. Every figure of a run is the one of its summary; the page computes shapes and curves, never a figure that the tool has told.
+package page
+
+import (
+	"bytes"
+	"compress/gzip"
+	"embed"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"slices"
+	"strings"
+
+	"aiperf/internal/chart"
+	"aiperf/internal/metric"
+	"aiperf/internal/runfiles"
+	"aiperf/internal/terminal"
+)
+
+//go:embed assets
+var assets embed.FS
+
+func asset(name string) string {
+	text, err := assets.ReadFile("assets/" + name)
+	if err != nil {
+		panic("page: " + err.Error()) // it is part of the program
+	}
+	return string(text)
+}
+
+var layout = template.Must(template.New("page.html").Parse(asset("page.html")))
+
+// figure is a number as the headline of the console has it.
+func figure(v float64) string { return terminal.Figure(v) }
+
+// content is what the template of a page shows.
+type content struct {
+	Title, Eyebrow string
+	Facts          []string
+	Level          string // valid, suspect, failed
+	Verdict, Why   string
+	Findings       []string
+	Cards          []card
+	Sections       []section
+	Command        string
+	Settings       [][2]string
+	Metrics        []metricRow
+	Words          bool // the words for latencies are explained
+	Foot           string
+
+	Style  template.CSS
+	Script template.JS
+	Data   template.HTML // gzip, base64: the charts and the requests
+}
+
+// card is a head figure with three more below it.
+type card struct {
+	Name, Value, Unit, Of string
+	More                  [][2]string
+	None                  string // why there is no figure
+}
+
+// section is a part of the page with charts, by their numbers in Data.
+type section struct {
+	ID, Title, Lead string
+	Charts          []figureBox
+	Waterfall       bool
+	Tools           bool // buttons that move the clock
+	Empty           string
+	Table           *table
+}
+
+// figureBox is where the script draws a chart.
+type figureBox struct {
+	Chart int
+	Title string
+	Tall  bool
+	Lane  bool
+}
+
+type table struct {
+	Caption string
+	Head    []string
+	Rows    [][]cellText
+}
+
+// cellText is a cell: its text, and where it leads to.
+type cellText struct{ Text, Link string }
+
+type metricRow struct {
+	Name string
+	Cell []string
+}
+
+// data is what the script gets.
+type data struct {
+	Charts   []json.RawMessage
+	Rows     []requestRow
+	Failures []string
+	IDs      []string
+	Total    int
+	Seconds  float64
+}
+
+// builder collects a page.
+type builder struct {
+	content
+	data
+}
+
+// chart puts a chart into a section; nil is none.
+func (b *builder) chart(s *section, c *chart.Chart, lane, tall bool) error {
+	if c == nil {
+		return nil
+	}
+	text, err := c.Web()
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.Name, err)
+	}
+	s.Charts = append(s.Charts, figureBox{Chart: len(b.Charts), Title: c.Title, Lane: lane, Tall: tall})
+	b.Charts = append(b.Charts, text)
+	return nil
+}
+
+// html is the finished page.
+func (b *builder) html() ([]byte, error) {
+	text, err := json.Marshal(b.data)
+	if err != nil {
+		return nil, err
+	}
+	var small bytes.Buffer
+	z, err := gzip.NewWriterLevel(&small, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := z.Write(text); err != nil {
+		return nil, err
+	}
+	if err := z.Close(); err != nil {
+		return nil, err
+	}
+	b.Data = template.HTML(base64.StdEncoding.EncodeToString(small.Bytes())) //nolint:gosec // letters and digits
+	b.Style = template.CSS(asset("page.css"))                                //nolint:gosec // a file of the program
+	// The licence of the library goes with it.
+	b.Script = template.JS("/*! " + strings.ReplaceAll(asset("uplot.LICENSE"), "*/", "") + "*/\n" + asset("uplot.min.js") + "\n" + asset("page.js")) //nolint:gosec // files of the program
+	var out bytes.Buffer
+	err = layout.Execute(&out, b.content)
+	return out.Bytes(), err
+}
+
+// Run is the report of one run. version names the program.
+func Run(run *runfiles.Run, version string) ([]byte, error) {
+	sum, err := run.Summary()
+	if err != nil {
+		return nil, err
+	}
+	b := &builder{}
+	b.Title, b.Eyebrow, b.Command, b.Words = sum.Model(), "Benchmark run", sum.Command, true
+	if b.Title == "" {
+		b.Title = run.Name
+	}
+	b.Facts = facts(sum)
+	b.cards(sum)
+	b.Settings, b.Metrics = settings(sum), metricRows(sum)
+	b.Foot = "Made by aiperf " + version + " from the files of the run"
+	q, err := run.Requests()
+	if err != nil {
+		b.Sections = append(b.Sections, section{ID: "time", Title: "Over time", Empty: "The run left no records of single requests, so there are no curves and no shapes of distributions. The figures of the whole run stand below."})
+	} else if err := b.requests(run, sum, q); err != nil {
+		return nil, err
+	}
+	b.verdict(sum)
+	b.errors(sum)
+	return b.html()
+}
+
+// requests are the sections that need the records.
+func (b *builder) requests(run *runfiles.Run, sum *runfiles.Summary, q *runfiles.Requests) error {
+	chosen := sample(q, mostRows)
+	if len(chosen) == 0 {
+		b.Sections = append(b.Sections, section{ID: "time", Title: "Over time", Empty: "No request of the measured phase has finished."})
+		return nil
+	}
+	c := newClock(q)
+	lanes := section{ID: "time", Title: "Over time", Tools: true, Lead: fmt.Sprintf("All lanes share one clock. Lines are medians and 90th percentiles of slices of %s by the start of a request; p90 needs ten requests in a slice, else the line has a hole. A dot is one request. Zooming never changes the heights.", seconds(c.step))}
+	list := []*chart.Chart{
+		c.lane(q, chosen, "time_to_first_token", "Time to first token"), c.lane(q, chosen, "inter_token_latency", "Inter-token latency"),
+		c.lane(q, chosen, "request_latency", "Request latency"),
+	}
+	list = append(append(list, c.flow(q, askedRate(sum))...), c.telemetry(run)...)
+	for _, one := range list {
+		if err := b.chart(&lanes, one, true, false); err != nil {
+			return err
+		}
+	}
+	shapes := section{ID: "shapes", Title: "Distributions", Lead: "How many requests have which latency, on a logarithmic axis. The marks are the percentiles of the summary; p99 needs a hundred requests."}
+	for _, one := range []struct{ tag, name string }{{"time_to_first_token", "Time to first token"}, {"inter_token_latency", "Inter-token latency"}, {"request_latency", "Request latency"}} {
+		if err := b.chart(&shapes, shape(q, sum, one.tag, one.name), false, false); err != nil {
+			return err
+		}
+	}
+	if shapes.Charts == nil {
+		shapes.Empty = "A distribution needs two requests that succeeded."
+	}
+	places := section{ID: "positions", Title: "Token position", Lead: "Whether tokens come slower as an answer grows longer."}
+	if err := b.chart(&places, positions(q), false, true); err != nil {
+		return err
+	}
+	if places.Charts == nil {
+		places.Empty = "The records hold no times of single tokens: the answers were not streamed, or are too short and too few."
+	}
+	water := section{ID: "requests", Title: "Requests", Waterfall: true, Lead: "Every bar is a request, in as few rows as were in flight at once: the picture is the concurrency. Choose one by a click or with the arrow keys; the clock is that of the lanes."}
+	b.Rows, b.Failures, b.IDs = rows(q, chosen, &c)
+	b.Seconds = c.seconds
+	for _, w := range q.Warmup {
+		if !w {
+			b.Total++
+		}
+	}
+	if b.Total > len(chosen) {
+		water.Lead += fmt.Sprintf(" Shown are %s of %s requests: failures, the slowest, and every k-th of the others. Rows are then not the concurrency. All figures, lines and shapes are of all requests.", count(len(chosen)), count(b.Total))
+	}
+	b.Sections = append(b.Sections, lanes, shapes, places, water)
+	b.findings(sum, q)
+	return nil
+}
+
+// count is a whole number with thousands separators.
+func count(n int) string { return strings.TrimSuffix(terminal.Exact(float64(n)), ".00") }
+
+// findings are sentences about the run that its files tell.
+func (b *builder) findings(sum *runfiles.Summary, q *runfiles.Requests) {
+	failed, all, warm := 0, 0, 0
+	for i := range q.Len() {
+		switch {
+		case q.Warmup[i]:
+			warm++
+		case q.Cancelled[i]:
+		default:
+			all++
+			if q.Failure[i] != "" {
+				failed++
+			}
+		}
+	}
+	if failed > 0 {
+		b.Findings = append(b.Findings, fmt.Sprintf("%s of %s requests failed (%s %%). Their time is in no latency figure.", count(failed), count(all), figure(100*float64(failed)/float64(all))))
+	}
+	if v, ok := sum.Stat("good_request_fraction", "avg"); ok {
+		b.Findings = append(b.Findings, fmt.Sprintf("%s %% of the requests met the goal.", figure(100*v)))
+	}
+	if warm > 0 {
+		b.Findings = append(b.Findings, fmt.Sprintf("%s requests of the warm-up are in no figure.", count(warm)))
+	}
+}
+
+// verdict says whether the figures may be taken for the server's.
+func (b *builder) verdict(sum *runfiles.Summary) {
+	var v struct {
+		Verdict string   `json:"verdict"`
+		Reason  string   `json:"reason"`
+		Notes   []string `json:"notes"`
+	}
+	if sum.Validity != nil && json.Unmarshal(sum.Validity, &v) == nil {
+		b.Why = v.Reason
+		b.Findings = append(b.Findings, v.Notes...)
+	}
+	switch v.Verdict {
+	case "":
+		b.Level, b.Verdict, b.Why = "suspect", "Nobody judged this measurement", "The files of the run hold no verdict."
+	case string(metric.VerdictValid):
+		b.Level, b.Verdict = "valid", "The measurement is valid"
+	case "no result":
+		b.Level, b.Verdict = "failed", "The run has no result"
+	default:
+		b.Level, b.Verdict = "suspect", "Verdict: "+v.Verdict
+	}
+	if sum.Cancelled || !sum.Complete {
+		why := sum.IncompleteReason
+		if why == "" {
+			why = "The run was stopped before its end."
+		}
+		b.Findings = append([]string{"This report covers a part of the run. " + why}, b.Findings...)
+		if b.Level == "valid" {
+			b.Level, b.Verdict = "suspect", "The measurement is valid, and not complete"
+		}
+	}
+}
+
+// facts are the line below the title.
+func facts(s *runfiles.Summary) []string {
+	list := []string{s.Setting("endpoint.type")}
+	if s.Setting("endpoint.streaming") == "true" {
+		list[0] += ", streaming"
+	}
+	switch {
+	case s.Phase("rate") != "":
+		list = append(list, s.Phase("rate")+" requests/s asked")
+	case s.Phase("concurrency") != "":
+		list = append(list, s.Phase("concurrency")+" requests at once")
+	}
+	list = append(list, s.Setting("endpoint.urls"), strings.TrimSpace(strings.Replace(strings.Split(s.Start, ".")[0], "T", " ", 1)))
+	if v := s.Seconds(); v > 0 {
+		list = append(list, seconds(v))
+	}
+	if s.Variation != "" && s.Variation != "base" {
+		list = append(list, s.Variation)
+	}
+	return slices.DeleteFunc(list, func(text string) bool { return text == "" })
+}
+
+// cards are the six head figures. They are those of the summary.
+func (b *builder) cards(s *runfiles.Summary) {
+	latency := func(tag, name string, rate bool) {
+		f := s.Figures[tag]
+		if f == nil {
+			b.Cards = append(b.Cards, card{Name: name, None: "not measured in this run"})
+			return
+		}
+		n := f.Stats["count"]
+		c := card{Name: name, Value: figure(f.Stats["p50"]), Unit: f.Unit, Of: "p50 of " + count(int(n))}
+		more := []struct {
+			name, stat string
+			fewest     float64
+		}{{"p90", "p90", 0}, {"p99", "p99", fewestP99}, {"max", "max", 0}}
+		if rate { // the bad end of a rate is the low one
+			more[0].name, more[0].stat = "slowest 10 %", "p10"
+			more[1].name, more[1].stat = "slowest 1 %", "p1"
+			more[2].name, more[2].stat = "min", "min"
+		}
+		for _, one := range more {
+			text := "–"
+			if v, ok := f.Stats[one.stat]; ok && n > 0 && n < one.fewest {
+				text = fmt.Sprintf("needs %.0f", one.fewest)
+			} else if ok {
+				text = figure(v)
+			}
+			c.More = append(c.More, [2]string{one.name, text})
+		}
+		b.Cards = append(b.Cards, c)
+	}
+	latency("time_to_first_token", "Time to first token", false)
+	latency("inter_token_latency", "Inter-token latency", false)
+	latency("request_latency", "Request latency", false)
+	latency("output_token_throughput_per_user", "Speed per user", true)
+	total := func(tag, name, of string, more ...[2]string) {
+		f := s.Figures[tag]
+		if f == nil {
+			b.Cards = append(b.Cards, card{Name: name, None: "not measured in this run"})
+			return
+		}
+		c := card{Name: name, Value: figure(f.Stats["avg"]), Unit: f.Unit, Of: of}
+		for _, one := range more {
+			if v, ok := s.Stat(one[1], "avg"); ok {
+				text := figure(v)
+				if m, known := metric.Lookup(one[1]); known && m.Integer {
+					text = count(int(v))
+				}
+				c.More = append(c.More, [2]string{one[0], text})
+			}
+		}
+		b.Cards = append(b.Cards, c)
+	}
+	total("output_token_throughput", "Output throughput", "whole run", [2]string{"tokens out", "total_osl"}, [2]string{"tokens in", "total_isl"}, [2]string{"all tokens/s", "total_token_throughput"})
+	total("request_throughput", "Requests", "succeeded", [2]string{"succeeded", "request_count"}, [2]string{"failed", "error_request_count"}, [2]string{"met the goal", "good_request_count"})
+}
+
+// tableStats are the columns of the table of all metrics, as on the console.
+var tableStats = []string{"avg", "min", "max", "p99", "p90", "p50", "std"}
+
+// metricRows are all figures of the summary that the console may show, names and numbers as there.
+func metricRows(s *runfiles.Summary) []metricRow {
+	var list []metricRow
+	for _, tag := range s.Tags {
+		f, name := s.Figures[tag], tag
+		if m, ok := metric.Lookup(tag); ok {
+			name = m.Header
+		}
+		row := metricRow{Name: name + " (" + f.Unit + ")"}
+		for _, stat := range tableStats {
+			text := ""
+			if v, ok := f.Stats[stat]; ok {
+				text = terminal.Exact(v)
+			}
+			row.Cell = append(row.Cell, text)
+		}
+		list = append(list, row)
+	}
+	return list
+}
+
+// settings are what the run was told to do, by key.
+func settings(s *runfiles.Summary) [][2]string {
+	flat := s.Flat()
+	var keys []string
+	for key := range flat {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	var list [][2]string
+	for _, key := range keys {
+		if key != "artifacts.dir" { // a place on somebody's machine
+			list = append(list, [2]string{key, flat[key]})
+		}
+	}
+	return list
+}
+
+// errors groups what went wrong.
+func (b *builder) errors(s *runfiles.Summary) {
+	one := section{ID: "errors", Title: "Errors"}
+	if len(s.Errors) == 0 {
+		one.Empty = "No request failed."
+	} else {
+		one.Table = &table{Caption: "Failures, those that are alike together", Head: []string{"Code", "Type", "Message", "Count"}}
+		for _, e := range s.Errors {
+			code := ""
+			if e.Code != 0 {
+				code = fmt.Sprint(e.Code)
+			}
+			one.Table.Rows = append(one.Table.Rows, []cellText{{Text: code}, {Text: e.Type}, {Text: e.Message}, {Text: count(int(e.Count))}})
+		}
+	}
+	b.Sections = append(b.Sections, one)
+}

@@ -1,0 +1,86 @@
+package page
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"aiperf/internal/runfiles"
+)
+
+// mostRows is how many requests a page carries one by one. Figures, lines and shapes are of all requests, always.
+const mostRows = 20000
+
+// sample chooses the requests that a page carries: all; or every failure up to a quarter of the room, the slowest by three measures, and of the
+// others every k-th in order of start.
+func sample(q *runfiles.Requests, most int) []int {
+	var all []int
+	for i := range q.Len() {
+		if !q.Warmup[i] {
+			all = append(all, i)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b int) int { return cmp.Compare(q.Start[a], q.Start[b]) })
+	if len(all) <= most {
+		return all
+	}
+	chosen := map[int]bool{}
+	for _, i := range all {
+		if q.Failure[i] != "" && len(chosen) < most/4 {
+			chosen[i] = true
+		}
+	}
+	for _, tag := range []string{"time_to_first_token", "inter_token_latency", "request_latency"} {
+		v, ok := q.Column(tag)
+		if !ok {
+			continue
+		}
+		slowest := slices.DeleteFunc(slices.Clone(all), func(i int) bool { return math.IsNaN(v[i]) })
+		slices.SortStableFunc(slowest, func(a, b int) int { return cmp.Compare(v[b], v[a]) })
+		for _, i := range slowest[:min(len(slowest), most/200)] {
+			chosen[i] = true
+		}
+	}
+	rest := slices.DeleteFunc(slices.Clone(all), func(i int) bool { return chosen[i] })
+	room := most - len(chosen)
+	for k := range room {
+		chosen[rest[k*len(rest)/room]] = true
+	}
+	return slices.DeleteFunc(all, func(i int) bool { return !chosen[i] })
+}
+
+// requestRow is a request as the waterfall shows it: when it was due, started, gave its first token and ended (s since the first request, -1 =
+// never), its tokens in and out, and what went wrong as a number of the page's list of failures, 0 = nothing.
+type requestRow [7]float64
+
+// rows are the chosen requests, and the failures that they name.
+func rows(q *runfiles.Requests, chosen []int, c *clock) (list []requestRow, failures, ids []string) {
+	ttft, _ := q.Column("time_to_first_token")
+	isl, _ := q.Column("input_sequence_length")
+	osl, _ := q.Column("output_sequence_length")
+	number := map[string]int{"": 0}
+	value := func(v []float64, i int) float64 {
+		if v == nil || math.IsNaN(v[i]) {
+			return -1
+		}
+		return v[i]
+	}
+	round := func(v float64) float64 { return math.Round(v*1e5) / 1e5 }
+	for _, i := range chosen {
+		start, end := c.at(q.Start[i]), c.at(q.End[i])
+		due, first := start, -1.0
+		if q.Issued[i] > 0 && q.Issued[i] < q.Start[i] {
+			due = c.at(q.Issued[i])
+		}
+		if v := value(ttft, i); v >= 0 {
+			first = round(start + v/1e3)
+		}
+		if _, ok := number[q.Failure[i]]; !ok {
+			failures = append(failures, q.Failure[i])
+			number[q.Failure[i]] = len(failures)
+		}
+		list = append(list, requestRow{round(due), round(start), first, round(end), value(isl, i), value(osl, i), float64(number[q.Failure[i]])})
+		ids = append(ids, q.ID[i])
+	}
+	return list, failures, ids
+}
