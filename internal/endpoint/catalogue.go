@@ -37,7 +37,7 @@ var catalogue = []Endpoint{
 	{Name: "solido_rag", Path: "/rag/api/prompt", Title: "SOLIDO RAG Metrics", Summary: "SOLIDO RAG prompts",
 		Streams: true, ProducesTokens: true, TokenizesInput: true, Open: solidoType.open},
 	{Name: "template", Title: "LLM Metrics", Summary: "any JSON API, by a template of your own",
-		Streams: true, ProducesTokens: true, TokenizesInput: true, Images: true, Audio: true, Video: true, Open: openTemplate},
+		Streams: true, ProducesTokens: true, TokenizesInput: true, Images: true, Audio: true, Video: true, Open: openTemplate, Remarks: templateRemarks},
 	{Name: "image_edit", Path: "/v1/images/edits", Title: "Image Edit Metrics", Summary: "OpenAI image edits",
 		TokenizesInput: true, Images: true, Produces: record.Images, Forms: FormsOnly, Reserved: imageEditReserved,
 		Open: imageEditType.open, Remarks: imageEditRemarks},

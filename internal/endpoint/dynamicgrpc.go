@@ -174,7 +174,7 @@ func (c *dynamicCodec) Marshal(method string, body []byte) ([][]byte, error) {
 		one := dynamicpb.NewMessage(m.Input())
 		err := protojson.Unmarshal(text, one)
 		if err == nil {
-			messages[i], err = proto.Marshal(one)
+			messages[i], err = proto.MarshalOptions{Deterministic: true}.Marshal(one) // the same row gives the same bytes
 		}
 		if err != nil {
 			return nil, fmt.Errorf("message %d is no %s: %w", i+1, m.Input().FullName(), err)

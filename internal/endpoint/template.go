@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"aiperf/internal/conversation"
@@ -18,6 +19,7 @@ type templateCodec struct {
 	*jsonCodec
 	page *jinja.Template
 	once bool // the template may say something of a request alone
+	list bool // the template gives a list of payloads, as GenAI-Perf's did, and not the payload
 }
 
 // maxTemplate is the longest template that is read, in bytes.
@@ -43,6 +45,7 @@ func openTemplate(s Settings) (Codec, error) {
 		t := freeType(field)
 		return t.open(s)
 	}
+	list := switchedOn(&s, payloadList)
 	where := s.Spell.As("endpoint.extra") + " payload_template"
 	if known, ok := namedTemplates[source]; ok {
 		source = known
@@ -63,7 +66,40 @@ func openTemplate(s Settings) (Codec, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &templateCodec{inner.(*jsonCodec), page, strings.Contains(source, "request_info")}, nil
+	return &templateCodec{inner.(*jsonCodec), page, strings.Contains(source, "request_info"), list}, nil
+}
+
+// payloadList is the extra that says that the template gives a list of payloads.
+const payloadList = "payload_list"
+
+// switchedOn takes an extra that is true or false out of the list.
+func switchedOn(s *Settings, key string) (on bool) {
+	s.Extras = slices.DeleteFunc(slices.Clone(s.Extras), func(m Member) bool {
+		if m.Key == key {
+			on = string(m.Value) == "true"
+		}
+		return m.Key == key
+	})
+	return on
+}
+
+// onlyElement is the element of a list of n, if n is 1; -1 = it is no list.
+func onlyElement(value []byte) (element []byte, n int) {
+	s := jsontext.Scanner{Doc: value}
+	if s.Kind() != '[' {
+		return nil, -1
+	}
+	elements(&s, func() { element, n = s.Raw(), n+1 })
+	return element, n
+}
+
+// templateRemarks tells of rows of several texts, which GenAI-Perf's templates made several requests of.
+func templateRemarks(t *conversation.Turn) []string {
+	if len(t.Contents()) < 2 {
+		return nil
+	}
+	return []string{"what the template gives is one request, a list too; templates of GenAI-Perf gave a list of payloads: the extra input " + payloadList +
+		":true sends the payload of a row of one text"}
 }
 
 // Encode implements Codec.
@@ -93,6 +129,16 @@ func (c *templateCodec) finish(t *conversation.Turn, said string) (record.Body, 
 			hint = "; quotes are escaped as HTML unless a value is written {{ value|tojson }}"
 		}
 		return record.Body{}, invalid(t, "payload_template does not give JSON: %.120q%s", said, hint)
+	}
+	if c.list {
+		only, n := onlyElement(value)
+		switch {
+		case n < 0:
+			return record.Body{}, invalid(t, "payload_template gives %.80q and no list, which %s:true asks for", value, payloadList)
+		case n != 1:
+			return record.Body{}, invalid(t, "payload_template gives %d payloads with %s: a request holds one; put one text in a row", n, payloadList)
+		}
+		value = only
 	}
 	s = jsontext.Scanner{Doc: value}
 	if s.Kind() != '{' {

@@ -132,3 +132,21 @@ func FuzzSelected(f *testing.F) {
 		}
 	})
 }
+
+// TestPayloadList: a list of one payload is that payload where the user says so; any other list is refused then.
+func TestPayloadList(t *testing.T) {
+	list := codec(t, "template", Settings{Extras: []Member{extra("payload_template", `[{% for x in texts %}{"text": {{ x|tojson }}}{% if not loop.last %},{% endif %}{% endfor %}]`),
+		{Key: payloadList, Value: []byte("true")}, extra("k", "v")}})
+	req, err := list.Encode(&conversation.Turn{Parts: conversation.Texts("", "a")}, &History{})
+	if err != nil || string(req.Body.Bytes()) != `{"text":"a","k":"v"}` {
+		t.Errorf("%s %v", req.Body.Bytes(), err)
+	}
+	_, err = list.Encode(&conversation.Turn{Parts: conversation.Texts("", "a", "b")}, &History{})
+	contains(t, "two texts", err, "gives 2 payloads")
+	object := codec(t, "template", Settings{Extras: []Member{extra("payload_template", `{"text": {{ text|tojson }}}`), {Key: payloadList, Value: []byte("true")}}})
+	_, err = object.Encode(&conversation.Turn{Parts: conversation.Texts("", "a")}, &History{})
+	contains(t, "no list", err, "and no list")
+	if told := templateRemarks(&conversation.Turn{Parts: conversation.Texts("", "a", "b")}); len(told) != 1 {
+		t.Errorf("%q", told)
+	}
+}
