@@ -24,11 +24,12 @@ type Agents struct {
 	parents  []int // conversation of the trace, by started session
 	seen     map[string]string
 	scanned  int
-	longer   int // traces above the limit of their length
-	smallest int // of the longest prompts with their answers, tokens
-	empty    int // requests that cannot be sent
-	dropped  int // agents that nobody starts
-	silent   int // traces without a request of their own
+	longer   int                  // traces above the limit of their length
+	smallest int                  // of the longest prompts with their answers, tokens
+	empty    int                  // requests that cannot be sent
+	dropped  int                  // agents that nobody starts
+	silent   int                  // traces without a request of their own
+	sink     func([]weka.Session) // takes the sessions of a trace, and nothing is made of them; nil = conversations are
 }
 
 // Agents returns what gathers the traces of the source.
@@ -76,6 +77,10 @@ func (a *Agents) add(t *weka.Trace, where string) (enough bool) {
 		return false
 	}
 	list, dropped := t.Sessions(a.options, &l.faults)
+	if a.sink != nil {
+		a.sink(list)
+		return false
+	}
 	a.empty += t.Empty()
 	a.dropped += dropped
 	if len(list) == 0 {
@@ -181,14 +186,22 @@ func traces(path string) ([]string, error) {
 
 // readWeka reads recorded agents: files of one trace each, or of one a line.
 func readWeka(l *loader, path string) error {
+	a := l.Agents()
+	l.set.info.FirstHasTime = !l.Options.Agents.Instant
+	if err := a.read(path); err != nil {
+		return err
+	}
+	return a.Done(path)
+}
+
+// read adds the traces of files.
+func (a *Agents) read(path string) error {
 	files, err := traces(path)
 	if err != nil {
 		return err
 	}
-	a := l.Agents()
-	l.set.info.FirstHasTime = !l.Options.Agents.Instant
 	for _, file := range files {
-		enough, err := eachValue(file, &l.faults, a.AddJSON)
+		enough, err := eachValue(file, &a.l.faults, a.AddJSON)
 		if err != nil {
 			return err
 		}
@@ -196,7 +209,7 @@ func readWeka(l *loader, path string) error {
 			break
 		}
 	}
-	return a.Done(path)
+	return nil
 }
 
 // eachValue calls f for the JSON value of a file, or for that of every line, until f returns true.

@@ -73,7 +73,7 @@ func tableName(path string) (string, error) {
 // call is a row of a Baseten trace.
 type call struct {
 	session  string
-	row      int
+	where    string
 	at       float64 // ms
 	service  float64 // ms that the server took
 	delay    *float64
@@ -131,25 +131,13 @@ func readBaseten(l *loader, path string) error {
 	if err != nil {
 		return err
 	}
-	in, column, err := openColumns(path, l.Columnar.SessionColumn, append(slices.Clone(basetenNeeded), basetenUsed...)...)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
 	var calls []call
 	floored := 0
-	err = eachRow(in, func(n int, row table.Row) {
-		if !sampled.takes(row[column], n) {
-			return
+	err = l.eachCall(path, sampled, func(c *call) {
+		if c.original == 0 {
+			floored++
 		}
-		where := fmt.Sprintf("%s: row %d", path, n)
-		c, ok := l.basetenRow(row, column, where, n)
-		if ok {
-			if c.original == 0 {
-				floored++
-			}
-			calls = append(calls, c)
-		}
+		calls = append(calls, *c)
 	})
 	if err != nil || l.faults.Count() > 0 {
 		return err
@@ -157,8 +145,25 @@ func readBaseten(l *loader, path string) error {
 	if floored > 0 {
 		l.warn("%s: %d rows with an output of 0 tokens ask for 1", path, floored)
 	}
-	l.replayCalls(path, l.basetenTimes(calls, sampled.zero))
+	l.replayCalls(l.basetenTimes(calls, sampled.zero))
 	return nil
+}
+
+// eachCall calls f for every row that is taken.
+func (l *loader) eachCall(path string, sampled *sample, f func(*call)) error {
+	in, column, err := openColumns(path, l.Columnar.SessionColumn, append(slices.Clone(basetenNeeded), basetenUsed...)...)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	return eachRow(in, func(n int, row table.Row) {
+		if !sampled.takes(row[column], n) {
+			return
+		}
+		if c, ok := l.basetenRow(row, column, fmt.Sprintf("%s: row %d", path, n)); ok {
+			f(&c)
+		}
+	})
 }
 
 // eachRow calls f for every row of a table.
@@ -272,8 +277,8 @@ func wholeCell(v any) (float64, bool) {
 }
 
 // basetenRow reads a row; false = it has a fault, or the limits leave it out.
-func (l *loader) basetenRow(row table.Row, column, where string, n int) (call, bool) {
-	c := call{row: n}
+func (l *loader) basetenRow(row table.Row, column, where string) (call, bool) {
+	c := call{where: where}
 	before := l.faults.Count()
 	number := func(name string) float64 {
 		v, ok := wholeCell(row[name])
@@ -373,7 +378,7 @@ func (l *loader) capGaps(n int, at func(int) *float64) {
 }
 
 // replayCalls makes conversations of calls, which are in the order of time: those of one session are one, or each is one of its own.
-func (l *loader) replayCalls(path string, calls []call) {
+func (l *loader) replayCalls(calls []call) {
 	places := map[string]int{}
 	l.set.info.FirstHasTime = len(calls) > 0
 	before := map[string]*call{}
@@ -392,12 +397,12 @@ func (l *loader) replayCalls(path string, calls []call) {
 		if l.Columnar.Strict && !l.Columnar.ClosedLoop {
 			name = fmt.Sprintf("%s#%d", id, places[id])
 			places[id]++
-			l.add(conversation.Conversation{ID: name, Turns: []conversation.Turn{l.completion(path, c)}})
+			l.add(conversation.Conversation{ID: name, Turns: []conversation.Turn{l.completion(c)}})
 			continue
 		}
 		conv := l.conversation(name, places)
 		conv.Mode = conversation.MessageArrayWithResponses
-		conv.Turns = append(conv.Turns, l.completion(path, c))
+		conv.Turns = append(conv.Turns, l.completion(c))
 	}
 	if l.Columnar.ClosedLoop {
 		list := l.set.conversations
@@ -406,8 +411,8 @@ func (l *loader) replayCalls(path string, calls []call) {
 }
 
 // completion is the turn of a call.
-func (l *loader) completion(path string, c *call) conversation.Turn {
-	t := conversation.Turn{Parts: conversation.Texts("text", c.prompt), MaxTokens: &c.out, Origin: fmt.Sprintf("%s: row %d", path, c.row)}
+func (l *loader) completion(c *call) conversation.Turn {
+	t := conversation.Turn{Parts: conversation.Texts("text", c.prompt), MaxTokens: &c.out, Origin: c.where}
 	if c.delay == nil {
 		t.Timestamp = &c.at
 	}

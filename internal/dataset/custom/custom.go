@@ -80,7 +80,8 @@ type loader struct {
 	traffic *Traffic // takes what was read, and nothing is made of it; nil = conversations are made
 	// labelled: some content bears a name that its row gives.
 	labelled bool
-	corpus   string // name of the text that prompts are cut from, "" = the standard one
+	sink     func(conversation.Conversation) // takes conversations that are not kept; nil = they are
+	corpus   string                          // name of the text that prompts are cut from, "" = the standard one
 }
 
 func newLoader(o Options, info dataset.Info) *loader {
@@ -161,12 +162,21 @@ func (l *loader) nothingLeft(path string) error {
 	return fmt.Errorf("%s: no records", path)
 }
 
+// put takes a conversation as it is.
+func (l *loader) put(c conversation.Conversation) {
+	if l.sink != nil {
+		l.sink(c)
+		return
+	}
+	l.set.conversations = append(l.set.conversations, c)
+}
+
 // add appends a conversation. One without a mode of its own gets that of its format.
 func (l *loader) add(c conversation.Conversation) {
 	if c.Mode == "" {
 		c.Mode = l.set.info.Mode
 	}
-	l.set.conversations = append(l.set.conversations, c)
+	l.put(c)
 }
 
 // newID gives out the session id of a conversation that brought none.

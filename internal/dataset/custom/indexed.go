@@ -56,8 +56,9 @@ type indexed struct {
 
 	made   replayed
 	system string
-	users  int // prompt of the first user context, -1 = none
-	own    int // rows with an id of their own
+	users  int  // prompt of the first user context, -1 = none
+	own    int  // rows with an id of their own
+	hashed bool // the first row has hash ids
 
 	gate  *sync.Cond // of who reads the file; its lock is mu's for writers
 	asked int        // rows that somebody asked for
@@ -96,16 +97,14 @@ func (l *loader) index(path string, f Format) (*indexed, error) {
 	if x.file, err = os.Open(path); err != nil {
 		return nil, err
 	}
-	x.whole = !l.Early || l.Context.User > 0
-	early := !x.whole
+	early := l.Early && l.Context.User == 0
+	x.whole = !early
 	go x.fill(l, path, f, assign)
 	if _, err := x.Reach(0); err != nil {
 		return nil, errors.Join(err, x.file.Close())
 	}
-	x.mu.RLock()
-	named := x.own > 0
-	x.mu.RUnlock()
-	if early = early && !named; !early { // ids of their own may be those of rows that are far behind
+	// Ids of their own may be those of rows that are far behind, and what hash ids stand for depends on the bytes of the whole file.
+	if first := x.row(0); !early || first.ID != "" || first.prompt.HashIDs != nil {
 		if err := x.end(); err != nil {
 			return nil, errors.Join(err, x.file.Close())
 		}
@@ -133,9 +132,7 @@ func (x *indexed) fill(l *loader, path string, f Format, assign *dataset.Assigne
 			seen[h.Sum64()] = struct{}{}
 		}
 		x.mu.Lock()
-		if !x.whole && e.ID != "" && len(x.offsets) > 0 && x.own == 0 {
-			fault = fmt.Errorf("%s: session_id: rows before it have none, and the file is sent while it is read; give every row one, or none", r.Where)
-		} else {
+		if fault = x.late(&e, r.Where); fault == nil {
 			fault = x.add(l, &e, r, assign)
 		}
 		x.mu.Unlock()
@@ -159,6 +156,24 @@ func (x *indexed) fill(l *loader, path string, f Format, assign *dataset.Assigne
 	}
 	x.ended, x.info = true, l.set.info
 	x.grew.Broadcast()
+}
+
+// late refuses a row that would have needed the whole file to be read first, which nobody knew when the first row was sent.
+func (x *indexed) late(e *entry, where string) error {
+	field := ""
+	switch {
+	case len(x.offsets) == 0:
+		x.hashed = e.prompt.HashIDs != nil
+	case x.whole:
+	case e.ID != "" && x.own == 0:
+		field = "session_id"
+	case e.prompt.HashIDs != nil && !x.hashed:
+		field = "hash_ids"
+	}
+	if field == "" {
+		return nil
+	}
+	return fmt.Errorf("%s: %s: the first row has none, and the file is sent while it is read; put a row with them first", where, field)
 }
 
 // goOn waits until more rows are asked for. false = none will be.
@@ -429,11 +444,8 @@ func (x *indexed) Conversation(i int) *conversation.Conversation {
 	return c
 }
 
-// prompt makes the prompt of row i. What hash ids stand for depends on the bytes of the whole file.
+// prompt makes the prompt of row i.
 func (x *indexed) prompt(i int, e *entry) string {
-	if e.prompt.HashIDs != nil {
-		_ = x.end()
-	}
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	return x.made.text(made{sequence: int(x.prompts[i]), ids: e.prompt.HashIDs, length: e.prompt.InputLength})

@@ -183,7 +183,7 @@ func TestEarly(t *testing.T) {
 	if ok, err := s.Reach(count); ok || err != nil {
 		t.Errorf("a row behind the last: %v", err)
 	}
-	for end, want := range map[string]string{"{\"text\":5}\n": ":20481: text: must be a string", "{\"session_id\":\"x\",\"text\":\"a\"}\n": ":20481: session_id: rows before it have none"} {
+	for end, want := range map[string]string{"{\"text\":5}\n": ":20481: text: must be a string", "{\"session_id\":\"x\",\"text\":\"a\"}\n": ":20481: session_id: the first row has none"} {
 		bad := open(t, lines+end+lines, o).(*indexed)
 		if ok, err := bad.Reach(count - 1); !ok || err != nil {
 			t.Errorf("row before the fault: %v", err)

@@ -237,5 +237,5 @@ func (l *loader) inputs(session *rows.Row, where string, seen map[string]bool) {
 			c.Turns = append(c.Turns, conversation.Turn{RawPayload: rows.Compact(raw), Origin: where + ".payloads[" + strconv.Itoa(k) + "]"})
 		}
 	}
-	l.set.conversations = append(l.set.conversations, c)
+	l.put(c)
 }

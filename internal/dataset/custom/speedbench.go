@@ -36,26 +36,14 @@ func readSpeedBench(l *loader, path string) error {
 	category := speedBenchCategory(l.Type)
 	places := map[string]int{}
 	seen := map[string]bool{}
-	err := l.rows(path, []string{"question_id", "category", "messages"}, func(r *rows.Row) {
-		for _, key := range []string{"question_id", "category", "messages"} {
-			if !r.Has(key) {
-				r.Fault(key, "missing")
-			}
-		}
-		id, kind := r.String("question_id"), r.String("category")
-		if id != nil && utf8.RuneCountInString(*id) != questionID {
-			r.Fault("question_id", "must have %d characters, got %d", questionID, utf8.RuneCountInString(*id))
-		}
-		if kind != nil && *kind == "" {
-			r.Fault("category", "must not be empty")
-		}
-		turns := questions(r)
-		if id == nil || kind == nil || len(turns) == 0 {
+	err := l.rows(path, questionKeys, func(r *rows.Row) {
+		id, kind, turns := question(r)
+		if len(turns) == 0 {
 			return
 		}
-		seen[*kind] = true
-		if category == "" || *kind == category {
-			c := l.conversation(*id, places)
+		seen[kind] = true
+		if category == "" || kind == category {
+			c := l.conversation(id, places)
 			c.Turns = append(c.Turns, turns...)
 		}
 	})
@@ -63,6 +51,30 @@ func readSpeedBench(l *loader, path string) error {
 		return dataset.Nothing("%s: no row is of category %s; there are %s", path, category, sortedKeys(seen))
 	}
 	return err
+}
+
+// questionKeys are the keys of a row; others are ignored with a warning.
+var questionKeys = []string{"question_id", "category", "messages"}
+
+// question reads a row; no turns = it has a fault.
+func question(r *rows.Row) (id, category string, turns []conversation.Turn) {
+	for _, key := range questionKeys {
+		if !r.Has(key) {
+			r.Fault(key, "missing")
+		}
+	}
+	name, kind := r.String("question_id"), r.String("category")
+	if name != nil && utf8.RuneCountInString(*name) != questionID {
+		r.Fault("question_id", "must have %d characters, got %d", questionID, utf8.RuneCountInString(*name))
+	}
+	if kind != nil && *kind == "" {
+		r.Fault("category", "must not be empty")
+	}
+	turns = questions(r)
+	if name == nil || kind == nil {
+		return "", "", nil
+	}
+	return *name, *kind, turns
 }
 
 // questions are the turns of a row.

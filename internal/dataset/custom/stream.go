@@ -3,11 +3,12 @@ package custom
 import (
 	"fmt"
 	"io"
-	"strings"
+	"math"
 
 	"aiperf/internal/conversation"
 	"aiperf/internal/dataset/rows"
 	"aiperf/internal/dataset/trace"
+	"aiperf/internal/dataset/weka"
 )
 
 // Entry is a row of a file as it lies there: turns, or a record of traffic.
@@ -24,25 +25,23 @@ var streamed = map[string]func(l *loader, path string, f func(Entry)) error{
 	poolType:                 streamTurns(poolType),
 	"multi_turn":             streamConversations,
 	trace.MooncakeType:       streamMooncake,
-	"bailian_trace":          streamTraffic("bailian_trace"),
+	"bailian_trace":          streamBailian,
 	"burst_gpt_trace":        streamBurst,
 	"raw_payload":            streamPayloads,
-	"sagemaker_data_capture": streamTraffic("sagemaker_data_capture"),
+	"sagemaker_data_capture": streamSageMaker,
+	inputsType:               streamConversation(readInputs),
+	"dag_jsonl":              streamConversation(readGraph),
+	"speed_bench":            streamQuestions,
+	"baseten_trace":          streamBaseten,
+	"weka_trace":             streamAgents((*Agents).read),
+	"tracelab":               streamAgents((*Agents).readRounds),
 }
 
-// Streamed lists the formats that Stream reads.
-func Streamed() string {
-	var list []string
-	for _, f := range Formats {
-		if streamed[f.Name] != nil {
-			list = append(list, f.Name)
-		}
-	}
-	return strings.Join(list, ", ")
-}
+// Streamed lists the formats that Stream reads: all.
+func Streamed() string { return names() }
 
-// Stream calls f for every row of a file, in the order of the file (of sessions, for bailian_trace and sagemaker_data_capture, which are read
-// whole). name "" = the format is recognised. It returns the format, and the warnings that there are; its error has a line for each of the
+// Stream calls f for every row of a file, in the order of the file. What is needed to tell a row's session or time is read first (bailian_trace,
+// sagemaker_data_capture, baseten_trace); a graph (dag_jsonl) and rounds in any order (tracelab) are read whole. name "" = the format is recognised. It returns the format, and the warnings that there are; its error has a line for each of the
 // first ten faults.
 func Stream(path, name string, o Options, f func(Entry) error) (format string, warnings []string, err error) {
 	if name == "" {
@@ -55,11 +54,11 @@ func Stream(path, name string, o Options, f func(Entry) error) (format string, w
 		return name, nil, CheckType(name)
 	}
 	read := streamed[known.Name]
-	if read == nil || isFolder(path) {
-		return name, nil, fmt.Errorf("%s: %s is not read row by row from one file; those that are: %s", path, known.Name, Streamed())
+	if isFolder(path) && !known.Agents && known.Name != "sagemaker_data_capture" {
+		return name, nil, fmt.Errorf("%s: a folder of %s is not read row by row; a file is", path, known.Name)
 	}
 	l := &loader{Options: o, set: &Dataset{root: o.Root}, media: newLibrary()}
-	l.DelayRatio = 1
+	l.DelayRatio, l.Type = 1, name
 	var failed error
 	err = read(l, path, func(e Entry) {
 		if failed == nil && l.faults.Count() == 0 {
@@ -108,21 +107,119 @@ func streamMooncake(l *loader, path string, f func(Entry)) error {
 	})
 }
 
-// streamTraffic reads traffic whose sessions or times only the whole file tells: it is in memory.
-func streamTraffic(name string) func(*loader, string, func(Entry)) error {
-	return func(l *loader, path string, f func(Entry)) error {
-		t, info, err := ReadTraffic(path, Options{Spell: l.Spell, Root: l.Root, Type: name, DelayRatio: 1})
-		l.set.info.Warnings = info.Warnings
-		if err != nil {
-			return err
-		}
-		for i := range t.Sessions {
-			for k := range t.Sessions[i].Records {
-				rec := &t.Sessions[i].Records[k]
-				f(Entry{Where: rec.Where, Session: t.Sessions[i].ID, Record: rec})
+// streamSageMaker reads captured requests, whose times count from the first of them.
+func streamSageMaker(l *loader, path string, f func(Entry)) error {
+	files, err := captured(path)
+	if err != nil {
+		return err
+	}
+	zero := math.Inf(1)
+	each := func(take func(*trace.Record)) error {
+		for _, file := range files {
+			err := l.rows(file, captureKeys, func(r *rows.Row) {
+				if rec, ok := capture(r, &l.faults); ok {
+					take(&rec)
+				}
+			})
+			if err != nil {
+				return err
 			}
 		}
 		return nil
+	}
+	if err := each(func(rec *trace.Record) { zero = min(zero, *rec.Timestamp) }); err != nil || l.faults.Count() > 0 {
+		return err
+	}
+	return each(func(rec *trace.Record) {
+		*rec.Timestamp -= zero
+		rec.InputLength = 0 // it only informs: the messages are there
+		f(Entry{Where: rec.Where, Record: rec})
+	})
+}
+
+// streamBailian reads chats, whose sessions their lines of parents tell.
+func streamBailian(l *loader, path string, f func(Entry)) error {
+	var chats []chat
+	err := l.rows(path, bailianKeys, func(r *rows.Row) {
+		c := bailianChat(r)
+		c.Record = trace.Record{Where: c.Where} // only who follows whom is kept
+		chats = append(chats, c)
+	})
+	if err != nil || l.faults.Count() > 0 {
+		return err
+	}
+	sessions := rootsOf(chats)
+	turns := map[string]int{}
+	for i := range chats {
+		if before := turns[sessions[i]]; chats[i].turn < before {
+			l.faults.Add(chats[i].Where, "turn", "%d stands behind turn %d of its session: sort the rows by turn", chats[i].turn, before)
+			return nil
+		}
+		turns[sessions[i]] = chats[i].turn
+	}
+	i := 0
+	return l.rows(path, bailianKeys, func(r *rows.Row) {
+		c := bailianChat(r)
+		if c.OutputLength != nil {
+			*c.OutputLength = max(1, *c.OutputLength)
+		}
+		c.Session = sessions[i]
+		i++
+		f(Entry{Where: r.Where, Session: c.Session, Record: &c.Record})
+	})
+}
+
+// streamConversation reads conversations as their format does.
+func streamConversation(read func(*loader, string) error) func(*loader, string, func(Entry)) error {
+	return func(l *loader, path string, f func(Entry)) error {
+		l.sink = func(c conversation.Conversation) { f(Entry{Where: c.Turns[0].Origin, Session: c.ID, Turns: c.Turns}) }
+		return read(l, path)
+	}
+}
+
+func streamQuestions(l *loader, path string, f func(Entry)) error {
+	category := speedBenchCategory(l.Type)
+	return l.rows(path, questionKeys, func(r *rows.Row) {
+		if id, kind, turns := question(r); len(turns) > 0 && (category == "" || kind == category) {
+			f(Entry{Where: r.Where, Session: id, Turns: turns})
+		}
+	})
+}
+
+func streamBaseten(l *loader, path string, f func(Entry)) error {
+	sampled, err := l.sampleSessions(path)
+	if err != nil {
+		return err
+	}
+	return l.eachCall(path, sampled, func(c *call) {
+		c.at -= sampled.zero
+		f(Entry{Where: c.where, Session: c.session, Turns: []conversation.Turn{l.completion(c)}})
+	})
+}
+
+// streamAgents reads recorded agents: a row a request. Ids of other traces are others.
+func streamAgents(read func(*Agents, string) error) func(*loader, string, func(Entry)) error {
+	return func(l *loader, path string, f func(Entry)) error {
+		a := l.Agents()
+		a.options.Recorded, a.options.Split = true, true
+		last := int64(0)
+		a.sink = func(list []weka.Session) {
+			ids := map[int64]int64{}
+			for i := range list {
+				for _, t := range list[i].Turns {
+					rec := trace.Record{Where: t.Where, Timestamp: t.Timestamp, Delay: t.Delay, InputLength: t.Input, OutputLength: &t.MaxTokens}
+					for _, id := range t.HashIDs[:min(len(t.HashIDs), t.Input/list[i].Block)] {
+						if ids[id] == 0 {
+							last++
+							ids[id] = last
+						}
+						rec.HashIDs = append(rec.HashIDs, ids[id])
+					}
+					f(Entry{Where: t.Where, Session: list[i].ID, Record: &rec})
+				}
+			}
+		}
+		return read(a, path)
 	}
 }
 

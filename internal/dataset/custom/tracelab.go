@@ -10,6 +10,16 @@ const tracelabBlock = 64
 
 // readTraceLab reads recorded agents in the schema of TraceLab: a row a round, rows of one session in any order.
 func readTraceLab(l *loader, path string) error {
+	a := l.Agents()
+	if err := a.readRounds(path); err != nil || l.faults.Count() > 0 {
+		return err
+	}
+	return a.Done(path)
+}
+
+// readRounds adds the sessions of a TraceLab file.
+func (a *Agents) readRounds(path string) error {
+	l := a.l
 	rounds := weka.NewRounds(&l.faults)
 	l.set.info.FirstHasTime = !l.Options.Agents.Instant
 	timed := l.set.info.FirstHasTime
@@ -21,7 +31,6 @@ func readTraceLab(l *loader, path string) error {
 	if l.BlockSize > 0 {
 		block = l.BlockSize
 	}
-	a := l.Agents()
 	unplaced, undated := rounds.Traces(l.Join, block, a.add)
 	if unplaced > 0 {
 		l.Warn("%s: %d agents are traces of their own: no request of the session that started them comes before them", path, unplaced)
@@ -29,7 +38,7 @@ func readTraceLab(l *loader, path string) error {
 	if undated > 0 {
 		l.Warn("%s: %d rows without a time are left out", path, undated)
 	}
-	return a.Done(path)
+	return nil
 }
 
 // glanceTraceLab counts the rounds.

@@ -19,6 +19,7 @@ type Options struct {
 	Models      []string                      // that the recorded models become, in the order of their use
 	Take        func(at float64, in int) bool `json:"-"` // of a request at so many ms with so many tokens; nil = all are taken
 	BlockTokens int                           // of a hash id; 0 = as the trace says
+	Recorded    bool                          // turns tell what was recorded
 }
 
 // Session is what one agent asks.
@@ -43,6 +44,10 @@ type Turn struct {
 	Model     string
 	MaxTokens int
 	Where     string
+
+	// As recorded (Options.Recorded):
+	Input   int     // tokens
+	HashIDs []int64 // of the trace
 }
 
 // Sessions are the sessions of a trace, the main agent's first; none if that has no request left. dropped are agents that nobody is left to start.
@@ -128,6 +133,9 @@ func (p *planner) session(s *stream) Session {
 	out := Session{ID: s.id, Trace: p.trace.ID, Block: p.block, edits: edits(s, p.block), tools: p.Tools, Turns: make([]Turn, len(s.requests))}
 	for k, q := range s.requests {
 		t := Turn{Model: p.model(q.model), MaxTokens: outputLength(q.out, p.MaxOut), Where: q.where}
+		if p.Recorded {
+			t.Input, t.HashIDs = q.in, q.ids
+		}
 		if !p.Instant {
 			ms := p.clock.at(q.at) * 1000
 			t.Timestamp = &ms
