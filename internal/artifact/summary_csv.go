@@ -23,6 +23,7 @@ func WriteSummaryCSV(path string, run *metric.Run) error {
 	if err := summaryCSV(&b, run.Profiling); err != nil {
 		return err
 	}
+	b.WriteString(accuracyCSV(run.Accuracy))
 	b.WriteString(gpuCSV(run.GPU))
 	return WriteFile(path, []byte(b.String()))
 }

@@ -88,6 +88,7 @@ func SummaryJSON(run *metric.Run) ([]byte, error) {
 			appendResult(&o, &r)
 		}
 	}
+	appendAccuracy(&o, run.Accuracy)
 	return jsontext.Indent(o.Close())
 }
 

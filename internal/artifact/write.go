@@ -31,5 +31,9 @@ func WriteReport(l Layout, run *metric.Run, rawPath string) error {
 		put("Timeslice CSV Export", l.SlicesCSV(), WriteSlicesCSV(l.SlicesCSV(), run))
 		put("Timeslice JSON Export", l.SlicesJSON(), WriteSlicesJSON(l.SlicesJSON(), run, l.Secrets))
 	}
+	if run.Accuracy != nil {
+		put("Accuracy Records", l.Graded(), nil)
+		put("Accuracy Results", l.Scores(), WriteScores(l.Scores(), run.Accuracy))
+	}
 	return errors.Join(errs...)
 }

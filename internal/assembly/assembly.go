@@ -6,6 +6,7 @@ import (
 	"errors"
 	"runtime"
 
+	"aiperf/internal/accuracy"
 	"aiperf/internal/artifact"
 	"aiperf/internal/config"
 	"aiperf/internal/endpoint"
@@ -33,7 +34,8 @@ type Options struct {
 	// Clean and Secrets hide what no file may show, as the pipeline does; nil = nothing is hidden.
 	Clean   func(*record.Record, *redact.Secrets)
 	Secrets func(*record.Record) *redact.Secrets
-	Raw     bool // the raw export is written, if the settings ask for it
+	Grades  *accuracy.Grades // judges the answers; nil = no benchmark is asked
+	Raw     bool             // the raw export is written, if the settings ask for it
 }
 
 // Phase is one phase of the run.
@@ -122,6 +124,13 @@ func (a *Assembly) sinks() (list []pipeline.Sink, err error) {
 		}
 		list = append(list, w)
 		a.rawPath = a.Layout.Raw()
+	}
+	if a.Grades != nil {
+		w, err := artifact.CreateGraded(a.Layout.Graded(), a.Grades.Encode)
+		if err != nil {
+			return list, err
+		}
+		list = append(list, w)
 	}
 	return list, nil
 }

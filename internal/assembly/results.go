@@ -39,6 +39,9 @@ func (a *Assembly) Run(o Outcome) *metric.Run {
 		ShowTrace: a.Config.Artifacts.ShowTraceTiming, LogFile: o.LogFile,
 	}
 	run.Info.BenchmarkID = a.BenchmarkID
+	if a.Grades != nil {
+		run.Accuracy = a.Grades.Results()
+	}
 	run.Profiling.AddEfficiency(o.GPU, a.concurrency())
 	if o.NetworkRTT > 0 {
 		reducer.AddNetwork(run.Profiling, o.NetworkRTT)
@@ -80,7 +83,7 @@ func (a *Assembly) writePhases(run *metric.Run, o Outcome) error {
 	for _, f := range o.Phases {
 		p := artifact.Phase{Run: *run, Name: f.Name, Index: f.Index, ProfilingIndex: f.Profiling, Warmup: f.Warmup}
 		p.Start, p.End = time.Unix(0, f.Window.From), time.Unix(0, f.Window.To)
-		p.Run.Warmup, p.Run.Slices, p.Run.Validity = nil, nil, nil
+		p.Run.Warmup, p.Run.Slices, p.Run.Validity, p.Run.Accuracy = nil, nil, nil, nil
 		p.Run.GPU = nil // of the whole run, not of a phase
 		p.Run.Cancelled = f.Cancelled
 		if !f.Cancelled {

@@ -62,6 +62,11 @@ var settledOtherwise = map[string][2]string{
 	"duration-sfx":          {"exit", "a length of time may name its unit"},
 	"timeout-sfx":           {"exit", "a length of time may name its unit"},
 	"goodput-ttft-nostream": {"exit", "a goodput without an objective that the run can judge is refused"},
+	"acc":                   {"phases.profiling.requests", "as many requests as the benchmark has problems"},
+	"acc-tasks":             {"phases.profiling.requests", "as many requests as the benchmark has problems"},
+	"acc-nocot":             {"phases.profiling.requests", "as many requests as the benchmark has problems"},
+	"acc-gsm8k":             {"phases.profiling.requests", "as many requests as the benchmark has problems"},
+	"acc-sys":               {"phases.profiling.requests", "as many requests as the benchmark has problems"},
 	"g-kserve":              {"exit", "recorded for the time before the type was built"},
 	"prefix-exp-abs":        {"artifacts.prefix", "an absolute prefix is kept: files are written there"},
 }

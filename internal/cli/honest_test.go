@@ -93,8 +93,10 @@ var trials = map[string][2]string{
 	"--hf-weka-dataset": {"a/b", ""}, "--max-context-length": {"9", agentFile}, "--ignore-trace-delays": {"", agentFile}, "--use-think-time-only": {"", agentFile},
 	"--trace-idle-gap-cap-seconds": {"9", agentFile}, "--trace-session-sample-ratio": {"0.5", columnFile}, "--max-idle-gap-cap-seconds": {"9", columnFile},
 	"--replay-speedup": {"2", columnFile}, "--open-loop-replay": {"false", columnFile}, "--open-loop-strict": {"", columnFile}, "--omit-kv-hints": {"", columnFile},
-	"--force-min-tokens": {"false", columnFile},
-	"--public-dataset":   {"spec_bench", ""}, "--hf-subset": {"other", "--public-dataset mmstar"}, "--dataset-filter": {"harness=claude_code", "--public-dataset exgentic"},
+	"--force-min-tokens":   {"false", columnFile},
+	"--accuracy-benchmark": {"mmlu", ""}, "--accuracy-tasks": {"anatomy", graded}, "--accuracy-n-shots": {"2", graded}, "--accuracy-enable-cot": {"", graded},
+	"--accuracy-grader": {"mmlu_pro", graded}, "--accuracy-system-prompt": {"s", graded}, "--accuracy-verbose": {"", graded}, "--accuracy-dataset-path": {".", graded},
+	"--public-dataset": {"spec_bench", ""}, "--hf-subset": {"other", "--public-dataset mmstar"}, "--dataset-filter": {"harness=claude_code", "--public-dataset exgentic"},
 }
 
 const (
@@ -103,6 +105,7 @@ const (
 	searches    = "--search-space concurrency:1,64:int --search-metric request_latency --search-direction minimize --search-max-iterations 9"
 	underSLA    = "--streaming --search-recipe max-concurrency-under-sla"
 	ramps       = "--search-recipe concurrency-ramp"
+	graded      = "--accuracy-benchmark mmlu"
 	warm        = "--warmup-request-count 5"
 	picture     = "--image-width-mean 16"
 	sound       = "--audio-length-mean 1"

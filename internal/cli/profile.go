@@ -153,6 +153,10 @@ func (p *Program) check(ctx context.Context, run *config.Run, found *findings) s
 		found.notes = append(found.notes, "the rows of "+d.Dataset+" are fetched when the run begins, and not looked at now")
 		return ""
 	}
+	if a := run.Accuracy; a != nil && a.DatasetPath == "" {
+		found.notes = append(found.notes, "the problems of "+a.Benchmark+" are fetched when the run begins, and not looked at now")
+		return ""
+	}
 	text, err := p.Check(ctx, run, p.Streams)
 	var nothing *dataset.NothingError
 	switch {

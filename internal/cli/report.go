@@ -25,6 +25,7 @@ func reportTable() *setting.Table {
 		{"--artifact-dir", "report/ beside the raw export"}, {"--profile-export-prefix", ""}, {"--endpoint-type", "the run's own"},
 		{"--streaming", "as the run was"}, {"--tokenizer", "the run's own, else builtin"}, {"--tokenizer-revision", "main"},
 		{"--use-server-token-count", ""}, {"--per-chunk-usage", ""}, {"--goodput", ""}, {"--slice-duration", ""}, {"--show-trace-timing", ""}, {"--tables", "main"},
+		{"--accuracy-grader", "the run's own"}, {"--accuracy-dataset-path", "as the run had it"},
 	}...), setting.Row{Flags: []string{"--html"}, Kind: setting.Bool, Help: "only write report.html into the directory of the run, one page that one can send, from its files; a raw export is not needed"}))
 }
 
@@ -128,6 +129,7 @@ func (p *Program) reportOptions(set *setting.CommandLine) (reanalyze.Options, er
 		Streaming: truth(set, "--streaming"), ServerTokens: truth(set, "--use-server-token-count"), PerChunkUsage: truth(set, "--per-chunk-usage"),
 		ShowTrace: truth(set, "--show-trace-timing"),
 		Tokenizer: set.Text("--tokenizer", ""), Revision: set.Text("--tokenizer-revision", ""), Info: p.warnf, Version: Version(),
+		Grader: set.Text("--accuracy-grader", ""), DatasetPath: set.Text("--accuracy-dataset-path", ""),
 	}
 	if o.Dir == "" {
 		o.Dir = set.Words[0]

@@ -150,6 +150,7 @@ func (r *resolver) sections() {
 	r.endpointSection()
 	r.models()
 	r.dataset()
+	r.accuracy()
 	r.loadShape()
 	r.phases()
 	r.repetition()

@@ -193,6 +193,9 @@ func (r *resolver) stops(p *config.Phase) {
 		}
 		return
 	}
+	if r.run.Accuracy != nil {
+		return // every problem once
+	}
 	switch p.Type {
 	case config.PhaseUserCentric: // no default: ten requests cannot show a steady state
 	case config.PhaseFixedSchedule:

@@ -3,6 +3,8 @@ package cli
 import (
 	"slices"
 
+	"aiperf/internal/accuracy"
+	"aiperf/internal/accuracy/grade"
 	"aiperf/internal/config"
 	"aiperf/internal/dataset/public"
 	"aiperf/internal/endpoint"
@@ -22,6 +24,10 @@ func registered(rows []setting.Row) []setting.Row {
 			f.Choices, f.Shown = fileTypes(), shownFileTypes()
 		case "--public-dataset":
 			f.Choices, f.Shown = public.Names(), shownSets()
+		case "--accuracy-benchmark":
+			f.Choices = accuracy.Names()
+		case "--accuracy-grader":
+			f.Choices = grade.Names()
 		case "--url":
 			f.Split = splitURLs
 		}

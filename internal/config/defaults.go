@@ -73,5 +73,6 @@ func DefaultEnvironment() Environment {
 			TraceLab:      TraceLabTuning{SubagentJoin: true, CodexSubagentJoin: true, MinSpawn: 10_000},
 			BasetenColumn: "provided_session_id",
 		},
+		Accuracy: AccuracyTuning{LCBReleaseTag: "v4_v5"},
 	}
 }

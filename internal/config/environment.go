@@ -6,18 +6,19 @@ import "aiperf/internal/setting"
 type Environment struct {
 	HTTP HTTPTuning `yaml:"http"`
 	// ForceContentParts writes the content of chat messages as a list of parts always.
-	ForceContentParts bool          `yaml:"endpoint_force_content_parts"`
-	Timing            TimingTuning  `yaml:"timing"`
-	Metrics           MetricsTuning `yaml:"metrics"`
-	UI                UITuning      `yaml:"ui"`
-	GPU               CollectTuning `yaml:"gpu"`
-	Server            CollectTuning `yaml:"server_metrics"`
-	Network           NetworkTuning `yaml:"network_latency"`
-	OTel              OTelTuning    `yaml:"otel"`
-	MLflow            UploadTuning  `yaml:"mlflow"`
-	WandB             UploadTuning  `yaml:"wandb"`
-	Dataset           DatasetTuning `yaml:"dataset"`
-	Dev               DevTuning     `yaml:"dev"`
+	ForceContentParts bool           `yaml:"endpoint_force_content_parts"`
+	Timing            TimingTuning   `yaml:"timing"`
+	Metrics           MetricsTuning  `yaml:"metrics"`
+	UI                UITuning       `yaml:"ui"`
+	GPU               CollectTuning  `yaml:"gpu"`
+	Server            CollectTuning  `yaml:"server_metrics"`
+	Network           NetworkTuning  `yaml:"network_latency"`
+	OTel              OTelTuning     `yaml:"otel"`
+	MLflow            UploadTuning   `yaml:"mlflow"`
+	WandB             UploadTuning   `yaml:"wandb"`
+	Dataset           DatasetTuning  `yaml:"dataset"`
+	Accuracy          AccuracyTuning `yaml:"accuracy"`
+	Dev               DevTuning      `yaml:"dev"`
 }
 
 // HTTPTuning tunes connections.
@@ -128,6 +129,11 @@ type TraceLabTuning struct {
 	MinSpawn          float64 `yaml:"min_spawn_ms"`
 }
 
+// AccuracyTuning tunes benchmarks.
+type AccuracyTuning struct {
+	LCBReleaseTag string `yaml:"lcb_release_tag"` // of LiveCodeBench
+}
+
 // DevTuning shows metrics that are hidden otherwise.
 type DevTuning struct {
 	Mode                bool `yaml:"mode"`
@@ -218,5 +224,5 @@ var UnsupportedVariables = []string{
 	"CHAT_CONNECT_TIMEOUT", "CHAT_READ_TIMEOUT", "NETWORK_LATENCY_DEFAULT_PROBE_INTERVAL",
 	"TOKENIZER_PRELOAD_TIMEOUT",
 	"GPU_EXPORT_BATCH_SIZE", "GPU_SHUTDOWN_DELAY", "SERVER_METRICS_EXPORT_BATCH_SIZE", "SERVER_METRICS_SHUTDOWN_DELAY", "HTTP_METRICS_SCRAPE_READ_TIMEOUT",
-	"ACCURACY_LCB_RELEASE_TAG", "SEARCH_PLANNER_SLA_PRECISION_DEFAULT", "SEARCH_PLANNER_DEFAULT_WARMUP_SECONDS", "DAG_FAIL_FAST",
+	"SEARCH_PLANNER_SLA_PRECISION_DEFAULT", "SEARCH_PLANNER_DEFAULT_WARMUP_SECONDS", "DAG_FAIL_FAST",
 }

@@ -17,11 +17,11 @@ var alwaysShown = map[string]bool{
 // sections are the parts of the input configuration, in their order; each is shown even when nothing in it was set.
 var sections = []string{
 	"models", "endpoint", "datasets", "phases", "artifacts", "slos", "tokenizer", "gpu_telemetry", "server_metrics", "network_latency",
-	"otel", "mlflow", "wandb", "runtime", "environment",
+	"otel", "mlflow", "wandb", "runtime", "accuracy", "environment",
 }
 
 // optionalSections are left out when nothing in them was set.
-var optionalSections = map[string]bool{"slos": true, "environment": true}
+var optionalSections = map[string]bool{"slos": true, "accuracy": true, "environment": true}
 
 // InputConfig returns the effective configuration as the summary shows it: compact JSON in the order of the file layout, the values that
 // were set and a few that always stand there, secrets masked.

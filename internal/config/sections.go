@@ -150,6 +150,7 @@ type Accuracy struct {
 	Grader       string   `yaml:"grader,omitempty"`
 	SystemPrompt *string  `yaml:"system_prompt,omitempty"`
 	Verbose      bool     `yaml:"verbose,omitempty"`
+	DatasetPath  string   `yaml:"dataset_path,omitempty"` // copy of the data set's repository; "" = it is fetched
 }
 
 var tokenizerRows = group("Tokenizer", []setting.Row{
@@ -237,11 +238,13 @@ var zmqCommunicationRows = group("ZMQ Communication", []setting.Row{
 })
 
 var accuracyRows = group("Accuracy", []setting.Row{
-	{Flags: []string{"--accuracy-benchmark"}, Key: "accuracy.benchmark", Kind: setting.Enum, Choices: []string{"mmlu", "mmlu_pro", "aime", "aime24", "aime25", "hellaswag", "bigbench", "math_500", "gsm8k", "gpqa_diamond", "lcb_codegeneration"}, NotBuilt: true, Help: "grade answers to the problems of this benchmark"},
-	{Flags: []string{"--accuracy-tasks"}, Key: "accuracy.tasks", Kind: setting.Text, List: true, NotBuilt: true, Help: "tasks of the benchmark"},
-	{Flags: []string{"--accuracy-n-shots"}, Key: "accuracy.n_shots", Kind: setting.Int, Bounds: ">= 0, <= 32", NotBuilt: true, Help: "worked examples before each problem"},
-	{Flags: []string{"--accuracy-enable-cot"}, Not: []string{"--accuracy-no-enable-cot"}, Key: "accuracy.enable_cot", Kind: setting.Bool, NotBuilt: true, Help: "ask for reasoning before the answer"},
-	{Flags: []string{"--accuracy-grader"}, Key: "accuracy.grader", Kind: setting.Enum, Choices: []string{"exact_match", "math", "multiple_choice", "code_execution", "lighteval_expr", "lighteval_latex", "lighteval_gpqa", "lighteval_gsm8k", "mmlu_pro"}, NotBuilt: true, Help: "how answers are graded"},
-	{Flags: []string{"--accuracy-system-prompt"}, Key: "accuracy.system_prompt", Kind: setting.Text, Empty: true, NotBuilt: true, Help: "system prompt of the problems"},
-	{Flags: []string{"--accuracy-verbose"}, Key: "accuracy.verbose", Kind: setting.Bool, NotBuilt: true, Help: "print every graded answer"},
+	{Flags: []string{"--accuracy-benchmark"}, Key: "accuracy.benchmark", Kind: setting.Enum, Help: "ask the problems of this benchmark and grade the answers"},
+	{Flags: []string{"--accuracy-tasks"}, Key: "accuracy.tasks", Kind: setting.Text, List: true, Help: "tasks of the benchmark, all without it"},
+	{Flags: []string{"--accuracy-n-shots"}, Key: "accuracy.n_shots", Kind: setting.Int, Bounds: ">= 0, <= 32", Default: "the benchmark's own", Help: "worked examples before each problem"},
+	{Flags: []string{"--accuracy-enable-cot"}, Not: []string{"--accuracy-no-enable-cot"}, Key: "accuracy.enable_cot", Kind: setting.Bool, Default: "the benchmark's own", Help: "ask for reasoning before the answer"},
+	{Flags: []string{"--accuracy-grader"}, Key: "accuracy.grader", Kind: setting.Enum, Default: "the benchmark's own", Help: "how answers are graded"},
+	{Flags: []string{"--accuracy-system-prompt"}, Key: "accuracy.system_prompt", Kind: setting.Text, Empty: true, Default: "the benchmark's own", Help: "system prompt of the problems; '' for none"},
+	{Flags: []string{"--accuracy-verbose"}, Key: "accuracy.verbose", Kind: setting.Bool, Help: "print every graded answer"},
+	{Flags: []string{"--accuracy-dataset-path"}, Key: "accuracy.dataset_path", Kind: setting.Path, Folder: true, Help: "directory with a copy of the benchmark's dataset repository; nothing is fetched"},
+	{Env: "ACCURACY_LCB_RELEASE_TAG", Key: "environment.accuracy.lcb_release_tag", Kind: setting.Text, Help: "release of LiveCodeBench: vN, vA_vB or release_vN"},
 })

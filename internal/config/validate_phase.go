@@ -35,7 +35,7 @@ func (v *violations) phases(b *Benchmark) {
 		v.when(p.ExcludeFromResults != (p.Kind == KindWarmup), path+".exclude_from_results", "contradicts kind %s", p.Kind)
 		v.when(p.Seamless && i == 0, path+".seamless", "is for phases that follow another")
 		v.limits(path, p, b.Endpoint.Streaming)
-		v.stops(path, p)
+		v.stops(path, p, b.Accuracy != nil && p.Kind == KindProfiling)
 		v.pace(path, p, data)
 	}
 }
@@ -57,14 +57,15 @@ func (v *violations) limits(path string, p *Phase, streaming bool) {
 	}
 }
 
-func (v *violations) stops(path string, p *Phase) {
+// stops checks what ends a phase; one that asks every problem of a benchmark ends with the last.
+func (v *violations) stops(path string, p *Phase, problems bool) {
 	v.when(p.GracePeriod != nil && p.Duration == nil, path+".grace_period", "needs %s: there is no deadline without one", v.as(path+".duration"))
 	none := p.Requests == nil && p.Sessions == nil && p.Duration == nil
 	whose := path
 	if p.Type == PhaseUserCentric {
 		whose += ".rate"
 	}
-	v.when(none && p.Type != PhaseFixedSchedule, whose, "has no end: no stop condition of %s, %s or %s", v.as(path+".requests"), v.as(path+".sessions"), v.as(path+".duration"))
+	v.when(none && !problems && p.Type != PhaseFixedSchedule, whose, "has no end: no stop condition of %s, %s or %s", v.as(path+".requests"), v.as(path+".sessions"), v.as(path+".duration"))
 }
 
 // pace checks what belongs to one type only.

@@ -31,8 +31,9 @@ var Floors = map[string]int{
 	"internal/telemetry": 2,
 	"internal/gate":      2,
 	"internal/capacity":  2, "internal/comparison": 2,
-	"internal/probe": 2,
-	"internal/rules": 2,
+	"internal/probe":    2,
+	"internal/rules":    2,
+	"internal/accuracy": 2,
 
 	"internal/metric":     1,
 	"internal/endpoint":   1,
@@ -71,6 +72,8 @@ var Floors = map[string]int{
 	"internal/suggest":  -2,
 	"internal/utf8text": -4,
 	"internal/terminal": -1,
+	"internal/mathtext": -1,
+	"internal/pytext":   -1,
 }
 
 // Floor returns the floor of a package; one below a package of the plan stands on its parent's floor.

@@ -22,6 +22,7 @@ type Run struct {
 	Profiling *Summary
 	Warmup    *Summary // nil = no warm-up
 	Slices    []Slice
+	Accuracy  *Accuracy // nil = no benchmark was asked
 
 	Validity *Validity // nil = not judged (a report from files)
 	Probe    *Probe    // nil = none was sent

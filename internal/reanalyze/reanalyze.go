@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"aiperf/internal/accuracy"
+	"aiperf/internal/accuracy/grade"
 	"aiperf/internal/artifact"
 	"aiperf/internal/assembly"
 	"aiperf/internal/config"
@@ -34,6 +36,8 @@ type Options struct {
 	SliceSeconds  *float64 // length of a time slice
 	Tokenizer     string   // of a run that says nothing: the one inside the program
 	Revision      string   // of the tokenizer
+	Grader        string   // of the answers to a benchmark; "" = the run's own
+	DatasetPath   string   // copy of the benchmark's data set; "" = as the run had it
 	// Info tells what the user should know; nil = nobody listens.
 	Info func(format string, args ...any)
 
@@ -114,9 +118,10 @@ func (o *Options) assemble(ctx context.Context, cfg *config.Benchmark, src *sour
 	if err != nil {
 		return nil, err
 	}
+	grades := o.grades(ctx, cfg)
 	a, err := assembly.New(assembly.Options{
 		Config: cfg, Endpoint: o.Endpoint, Codec: codec, Metrics: set, Layout: layout, BenchmarkID: src.prior.BenchmarkID, Phases: src.phases,
-		Decode: decoder(o.Endpoint, codec, src.python),
+		Decode: decoder(o.Endpoint, codec, src.python), Grades: grades,
 		Tokenizers: func() (*assembly.Tokenizers, error) {
 			return assembly.OpenTokenizers(ctx, cfg, slog.New(slog.DiscardHandler), o.Info, nil)
 		},
@@ -129,6 +134,32 @@ func (o *Options) assemble(ctx context.Context, cfg *config.Benchmark, src *sour
 		return ctx.Err()
 	})
 	return a, errors.Join(err, a.Close())
+}
+
+// grades are what judges the answers again; nil = the run asked no benchmark, or its problems cannot be had, which is told.
+func (o *Options) grades(ctx context.Context, cfg *config.Benchmark) *accuracy.Grades {
+	a := cfg.Accuracy
+	if a == nil {
+		return nil
+	}
+	if o.Grader != "" {
+		a.Grader = o.Grader
+	}
+	if o.DatasetPath != "" {
+		a.DatasetPath = o.DatasetPath
+	}
+	cfg.Spelling = o.Spell
+	set, err := assembly.Problems(ctx, cfg, nil)
+	if err == nil {
+		var grader *grade.Grader
+		if grader, err = assembly.Grader(ctx, cfg); err == nil {
+			return accuracy.NewGrades(ctx, set, grader, nil)
+		}
+	}
+	if o.Info != nil {
+		o.Info("the answers are not graded again: %v", err)
+	}
+	return nil
 }
 
 func same(a, b string) bool {

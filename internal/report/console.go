@@ -55,6 +55,7 @@ func Console(w io.Writer, run *metric.Run, o Options) error {
 	if run.AllFailed() {
 		d.allFailed()
 	}
+	d.accuracy()
 	d.gpus()
 	d.verdict()
 	return d.err

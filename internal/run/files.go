@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"aiperf/internal/accuracy"
 	"aiperf/internal/artifact"
 	"aiperf/internal/assembly"
 	"aiperf/internal/config"
@@ -86,9 +87,17 @@ func (o *opened) startResults(ctx context.Context, cfg *config.Benchmark, opts *
 		phases = append(phases, one)
 	}
 	o.seconds = timeline.New()
+	var grades *accuracy.Grades
+	if r.problems != nil {
+		var tell func(string)
+		if cfg.Accuracy.Verbose {
+			tell = say.tell
+		}
+		grades = accuracy.NewGrades(context.WithoutCancel(ctx), r.problems, r.grader, tell) // an interrupted run grades what has come
+	}
 	o.results, err = assembly.New(assembly.Options{
 		Config: cfg, Endpoint: r.endpoint, Codec: r.codec, Metrics: r.metrics, Tokenizers: r.tokenizers, Layout: o.layout,
-		BenchmarkID: opts.BenchmarkID, Phases: phases, Raw: true, Observers: slices.Concat(observers(ctx, say.log, o.live), o.streams.observers, []pipeline.Observer{o.seconds}), Clean: transport.CleanError,
+		BenchmarkID: opts.BenchmarkID, Phases: phases, Raw: true, Grades: grades, Observers: slices.Concat(observers(ctx, say.log, o.live), o.streams.observers, []pipeline.Observer{o.seconds}), Clean: transport.CleanError,
 		Secrets: func(rec *record.Record) *redact.Secrets { return secretsOf(opts.Secrets, rec) },
 	})
 	if err == nil {

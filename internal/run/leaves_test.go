@@ -26,7 +26,8 @@ import (
 
 // elsewhere are the leaves of the configuration that shows in no option, and where their effect is seen.
 var elsewhere = map[string]string{
-	"datasets.main.name": "a name, for messages", "phases.profiling.exclude_from_results": "follows the kind, Validate refuses another",
+	"environment.accuracy.lcb_release_tag": "TestReleases (internal/accuracy)",
+	"datasets.main.name":                   "a name, for messages", "phases.profiling.exclude_from_results": "follows the kind, Validate refuses another",
 	"phases.warmup.exclude_from_results": "follows the kind, Validate refuses another",
 	"endpoint.probe":                     "TestProbe",
 	"endpoint.transport":                 "one choice", "endpoint.url_strategy": "one choice",

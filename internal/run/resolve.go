@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 
+	"aiperf/internal/accuracy"
+	"aiperf/internal/accuracy/grade"
 	"aiperf/internal/assembly"
 	"aiperf/internal/config"
 	"aiperf/internal/dataset"
@@ -22,6 +24,8 @@ type resolved struct {
 	metrics    *metric.Selection
 	root       *rng.Root
 	tokenizers func() (*assembly.Tokenizers, error) // opened when first asked for
+	problems   *accuracy.Set                        // of the benchmark that is asked; nil = none
+	grader     *grade.Grader                        // of the answers to them
 	data       dataset.Dataset
 	scenario   load.Scenario
 }
@@ -50,6 +54,16 @@ func (r *resolved) stages(ctx context.Context, cfg *config.Benchmark, agent stri
 			return err
 		}},
 		{"dataset", func() (err error) {
+			if r.problems, err = assembly.Problems(ctx, cfg, say.download); err != nil {
+				return err
+			}
+			if r.problems != nil {
+				if r.grader, err = assembly.Grader(ctx, cfg); err != nil {
+					return err
+				}
+				r.data, err = openProblems(ctx, agent, cfg, r.endpoint, datasetRoot(cfg, r.root), r.problems)
+				return err
+			}
 			r.data, err = openDataset(ctx, agent, cfg, r.endpoint, datasetRoot(cfg, r.root), lazyTokenizer(ctx, r.tokenizers), say.download)
 			return err
 		}},
@@ -61,7 +75,11 @@ func (r *resolved) stages(ctx context.Context, cfg *config.Benchmark, agent stri
 			return err
 		}},
 		{"templates", func() error { return warnOfTemplates(cfg, r.endpoint, r.tokenizers, say.warn) }},
-		{"scenario", func() (err error) { r.scenario, err = scenario(cfg); return err }},
+		{"scenario", func() (err error) {
+			r.scenario, err = scenario(cfg)
+			askAll(&r.scenario, r.problems, cfg, say.warn)
+			return err
+		}},
 	}
 }
 

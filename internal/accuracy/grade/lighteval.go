@@ -1,0 +1,98 @@
+package grade
+
+import (
+	"context"
+	"strings"
+
+	"github.com/dlclark/regexp2/v2"
+
+	"aiperf/internal/mathtext"
+	"aiperf/internal/pytext"
+)
+
+// decimals to which lighteval's graders of this benchmark set round decimal fractions.
+const decimals = 5
+
+// Priorities of a box: before everything else in answers, behind "final answer is" in gold.
+const (
+	boxFirst = 0
+	boxLater = 55
+)
+
+var (
+	answerPatterns    = byPriority(append(formulas(boxFirst), expressions...)...)
+	goldExpression    = byPriority(expressions...)
+	goldFormula       = byPriority(formulas(boxLater)...)
+	letterPatternList = letterPatterns()
+)
+
+// lightevalExpr compares what an answer says with a gold number or sum.
+func lightevalExpr(_ context.Context, answer, gold string) Result {
+	return extractive(answer, gold, goldExpression)
+}
+
+// lightevalLatex compares what an answer says with the LaTeX of a gold solution.
+func lightevalLatex(_ context.Context, answer, gold string) Result {
+	return extractive(answer, gold, goldFormula)
+}
+
+// extractive finds the answer on both sides and compares values, else texts. Gold without an answer in it is compared as it is.
+func extractive(answer, gold string, goldPatterns []pattern) Result {
+	want, err := find(goldPatterns, gold)
+	if err != nil {
+		return failed(gold, err.Error())
+	}
+	if want.value == nil && want.text == "" {
+		want.text = gold
+	}
+	got, err := find(answerPatterns, answer)
+	if err != nil {
+		return failed(gold, err.Error())
+	}
+	expected := pytext.Strip(gold)
+	if got.value == nil && got.text == "" {
+		return judged(false, true, "", expected, "no answer found")
+	}
+	same := got.value != nil && want.value != nil && mathtext.Equal(want.value, got.value, decimals)
+	if text := pytext.Strip(got.text); !same {
+		same = text != "" && text == pytext.Strip(want.text)
+	}
+	return judged(same, false, got.text, expected, "the last answer of the clearest kind")
+}
+
+// letterPatterns find the letter of a choice behind the word answer, or at the beginning of the text or a line.
+func letterPatterns() []pattern {
+	const (
+		letter = `(?<indices>(?:A|\(A\))|(?:B|\(B\))|(?:C|\(C\))|(?:D|\(D\)))`
+		end    = `(?:\*\*)?(?:` + fullStop + `|[,,]|\s?[::]| |$)`
+		apart  = `(?:^| )(?:\*\*)?` + letter + end
+	)
+	read := func(m *regexp2.Match) (*mathtext.Node, string) {
+		text := strings.Trim(captured(m, "indices"), "()")
+		return mathtext.Symbol(text), text
+	}
+	return byPriority(kinds(read, []kind{
+		{`(?i:final answer is)\:?\s*` + letter + `\.?\s?I hope`, 0},
+		{`(?i:final answer.{0,100}?)\s+is\:?\s*` + letter, 50},
+		{answerWord + `\s?[::].{0,50}?` + apart, 100},
+		{answerWord + `.{0,50}?` + apart, 150},
+		{`^(?:\*\*)?` + letter + end, 200},
+		{`\n(?:\*\*)?` + letter + end, 210},
+	})...)
+}
+
+// lightevalGPQA compares the letter of a choice.
+func lightevalGPQA(_ context.Context, answer, gold string) Result {
+	want := strings.ToUpper(pytext.Strip(gold))
+	if fourChoices.only(want) == "" {
+		return failed(gold, "the gold answer is none of A to D")
+	}
+	got, err := find(letterPatternList, answer)
+	switch {
+	case err != nil:
+		return failed(gold, err.Error())
+	case !got.any:
+		return judged(false, true, "", want, "no answer found")
+	}
+	return judged(got.text == want, false, got.text, want, "the last letter of the clearest kind")
+}

@@ -1,0 +1,48 @@
+package assembly
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"aiperf/internal/accuracy"
+	"aiperf/internal/accuracy/grade"
+	"aiperf/internal/config"
+	"aiperf/internal/hub"
+)
+
+// Problems loads those of the benchmark that the settings name; nil = none is named. download is told of files on their way.
+func Problems(ctx context.Context, b *config.Benchmark, download func(file string, done, total int64)) (*accuracy.Set, error) {
+	a := b.Accuracy
+	if a == nil {
+		return nil, nil
+	}
+	from := hub.FromEnv(os.Getenv)
+	from.Progress = download
+	return accuracy.Load(ctx, accuracy.Options{
+		Benchmark: a.Benchmark, Tasks: a.Tasks, Shots: a.NShots, CoT: a.EnableCoT, System: a.SystemPrompt, Dir: a.DatasetPath,
+		Release: b.Environment.Accuracy.LCBReleaseTag, Hub: from, Spell: b.As,
+	})
+}
+
+// Grader is what judges the answers: the one that the settings name, else the benchmark's own; nil = no benchmark is asked. It is an error if it
+// cannot work on this machine.
+func Grader(ctx context.Context, b *config.Benchmark) (*grade.Grader, error) {
+	if b.Accuracy == nil {
+		return nil, nil
+	}
+	name := b.Accuracy.Grader
+	if of := accuracy.Find(b.Accuracy.Benchmark); name == "" && of != nil {
+		name = of.Grader
+	}
+	g, err := grade.Find(name)
+	if err == nil && g.Check != nil {
+		if fault := g.Check(ctx); fault != nil {
+			err = fmt.Errorf("%s cannot run here: %w", name, fault)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", b.As("accuracy.grader"), err)
+	}
+	return g, nil
+}

@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"aiperf/internal/accuracy/grade"
+	"aiperf/internal/jsontext"
+	"aiperf/internal/setting"
+)
+
+// accuracyRows are the flags of accuracy grade.
+var accuracyRows = []setting.Row{
+	{Flags: []string{"--grader"}, Kind: setting.Enum, Choices: grade.Names(), Help: "how answers are graded"},
+	{Flags: []string{"--jsonl"}, Kind: setting.Bool, Help: "one object {\"answer\": …, \"gold\": …} a line in, one with its grade a line out"},
+	{Flags: []string{"--answer"}, Kind: setting.Text, Empty: true, Help: "the answer, without --jsonl"},
+	{Flags: []string{"--gold"}, Kind: setting.Text, Empty: true, Help: "the right answer, as the benchmark has it"},
+}
+
+// accuracyCommand builds "accuracy grade", the graders without a run.
+func (p *Program) accuracyCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use: "accuracy", Short: "grade answers without a run", Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, words []string) error {
+			if len(words) == 0 {
+				return cmd.Help()
+			}
+			return unknownCommand(cmd, words[0])
+		},
+	}
+	grades := p.command(tableCommand{
+		use: "grade", short: "grade answers against the right ones",
+		long: "Grades one answer, or with --jsonl one a line of standard input, as a run with --accuracy-benchmark does.\n" +
+			"What cannot be graded is incorrect and unparsed, and its explanation says why.",
+		table: func() *setting.Table { return setting.NewTable(accuracyRows) },
+		run:   gradeAnswers,
+	})
+	grades.SetOut(p.data()) // answers as they are
+	root.AddCommand(grades)
+	return root
+}
+
+func gradeAnswers(cmd *cobra.Command, set *setting.CommandLine, _ []string) error {
+	grader, err := grade.Find(set.Text("--grader", ""))
+	if err != nil {
+		return fmt.Errorf("--grader: %w", err)
+	}
+	if grader.Check != nil {
+		if err := grader.Check(cmd.Context()); err != nil {
+			return fmt.Errorf("--grader %s: %w", grader.Name, err)
+		}
+	}
+	out := bufio.NewWriter(cmd.OutOrStdout())
+	write := func(o jsontext.Object, r grade.Result) error {
+		r.AppendTo(&o)
+		_, err := out.Write(append(o.Close(), '\n'))
+		return errors.Join(err, out.Flush())
+	}
+	if !set.True("--jsonl", false) {
+		answer, gold := set.Text("--answer", "\x00"), set.Text("--gold", "\x00")
+		if answer == "\x00" || gold == "\x00" {
+			return errors.New("--answer, --gold: both are needed, or --jsonl")
+		}
+		return write(jsontext.Open(nil), grader.Grade(cmd.Context(), answer, gold))
+	}
+	lines := bufio.NewReaderSize(cmd.InOrStdin(), 1<<16)
+	for {
+		line, err := lines.ReadString('\n')
+		if strings.TrimSpace(line) != "" {
+			others, answer, gold, bad := readPair(line)
+			result := grade.Result{Unparsed: true}
+			if bad != nil {
+				result.Explanation = bad.Error()
+			} else {
+				result = grader.Grade(cmd.Context(), answer, gold)
+			}
+			if err := write(others, result); err != nil {
+				return err
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// readPair reads an answer and its gold from an object; its other members are written to a new one.
+func readPair(line string) (others jsontext.Object, answer, gold string, err error) {
+	others = jsontext.Open(nil)
+	d := json.NewDecoder(strings.NewReader(line))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return others, "", "", fmt.Errorf("found %.40q, want an object {\"answer\": …, \"gold\": …}", strings.TrimSpace(line))
+	}
+	texts := map[string]*string{"answer": nil, "gold": nil}
+	for d.More() {
+		var raw json.RawMessage
+		key, err := d.Token()
+		if err == nil {
+			err = d.Decode(&raw)
+		}
+		if err != nil {
+			return others, "", "", fmt.Errorf("%.40q: %w", strings.TrimSpace(line), err)
+		}
+		name, _ := key.(string) // keys of objects are text
+		if _, ok := texts[name]; !ok {
+			others.Raw(name, raw)
+			continue
+		}
+		var text *string
+		if err := json.Unmarshal(raw, &text); err != nil || text == nil {
+			return others, "", "", fmt.Errorf("%s: found %.40s, want text", name, raw)
+		}
+		texts[name] = text
+	}
+	for _, name := range []string{"answer", "gold"} {
+		if texts[name] == nil {
+			return others, "", "", fmt.Errorf("no %q in the object", name)
+		}
+	}
+	return others, *texts["answer"], *texts["gold"], nil
+}

@@ -1,0 +1,201 @@
+package mathtext
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// token is a piece of LaTeX.
+type token struct {
+	kind string // a mark as it is; "num", "pct", "letter", "accent", "diff" or the command with its backslash
+	text string
+	body string // of an accent: what it stands over
+	tail bool   // white space stood before it
+	from int    // where it begins
+}
+
+var errSyntax = errors.New("not understood")
+
+var (
+	latexNumber = regexp.MustCompile(`^(?:\d+(?:\.\d+)?|\.\d+)`)
+	percentSign = regexp.MustCompile(`^\s*\\?%`)
+	accent      = regexp.MustCompile(`^\\(text|textbf|textit|textrm|textnormal|mbox|mathrm|mathbf|mathit|mathcal|mathsf|mathbb|bm|boldsymbol|bar|overline|underline|hat|widehat|tilde|widetilde|vec|overrightarrow|dot|ddot|check|breve|acute|grave)\s*\{`)
+	command     = regexp.MustCompile(`^\\(?:[A-Za-z]+|.)`)
+	blank       = regexp.MustCompile(`^(?:\s|\\[,;:!> ]|\\quad\b|\\qquad\b|\\thinspace|\\medspace|\\thickspace|\\neg(?:thin|med|thick)space|\\\$|\$|\\displaystyle\b|\\left\b|\\right\b|~)+`)
+	degrees     = regexp.MustCompile(`^\^\s*(?:\\circ\b|\\degree\b|°|\{\s*(?:\\circ|\\degree|°)\s*\})`)
+	primes      = regexp.MustCompile(`^'+`)
+	transpose   = regexp.MustCompile(`^\^\s*(?:T\b|\\top\b|\{\s*(?:T|\\top)\s*\})`)
+)
+
+// longestFormula is the longest text that is read as a formula.
+const longestFormula = 20_000
+
+// lex cuts LaTeX into tokens.
+func lex(s string) ([]token, error) {
+	if len(s) > longestFormula {
+		return nil, fmt.Errorf("%w: more than %d bytes", errSyntax, longestFormula)
+	}
+	var list []token
+	tail := false
+	put := func(kind, text, body string, at int) {
+		list = append(list, token{kind: kind, text: text, body: body, tail: tail, from: at})
+		tail = false
+	}
+	for i := 0; i < len(s); {
+		rest := s[i:]
+		switch {
+		case blank.MatchString(rest):
+			i += len(blank.FindString(rest))
+			tail = true
+		case degrees.MatchString(rest):
+			i += len(degrees.FindString(rest))
+		case transpose.MatchString(rest):
+			put("^T", "", "", i)
+			i += len(transpose.FindString(rest))
+		case primes.MatchString(rest):
+			i += len(primes.FindString(rest))
+		case latexNumber.MatchString(rest):
+			text := latexNumber.FindString(rest)
+			kind, size := "num", len(text)
+			if p := percentSign.FindString(rest[size:]); p != "" {
+				kind, size = "pct", size+len(p)
+			}
+			put(kind, text, "", i)
+			i += size
+		case accent.MatchString(rest):
+			m := accent.FindStringSubmatch(rest)
+			body, size := group(rest[len(m[0]):])
+			if size < 0 {
+				return nil, errSyntax
+			}
+			put("accent", m[1], body, i)
+			i += len(m[0]) + size
+		case rest[0] == '\\':
+			text := knownCommand(command.FindString(rest))
+			if text == "" {
+				return nil, fmt.Errorf("%w: a backslash at the end", errSyntax)
+			}
+			put(plainCommand(text), text, "", i)
+			i += len(text)
+		default:
+			r, size := utf8.DecodeRuneInString(rest)
+			kind, text := mark(rest, r, size)
+			if kind == "" {
+				return nil, fmt.Errorf("%w: %q", errSyntax, r)
+			}
+			put(kind, text, "", i)
+			i += len(text)
+		}
+	}
+	return list, nil
+}
+
+// group returns the text up to the brace that closes the one before s, and how far it reaches with that brace; -1 = it never closes.
+func group(s string) (string, int) {
+	depth := 0
+	for i := range len(s) {
+		switch s[i] {
+		case '{':
+			depth++
+		case '}':
+			if depth == 0 {
+				return s[:i], i + 1
+			}
+			depth--
+		}
+	}
+	return "", -1
+}
+
+// mark is the token of a character that begins no number and no command.
+func mark(rest string, r rune, size int) (kind, text string) {
+	if len(rest) > 1 {
+		switch rest[:2] {
+		case "<=", ">=", "!=":
+			return rest[:2], rest[:2]
+		}
+	}
+	switch {
+	case r == 'd' && len(rest) > 1 && isLetter(rest[1]):
+		return "diff", rest[:2]
+	case r == 'd' && len(rest) > 2 && rest[1] == ' ' && isLetter(rest[2]):
+		return "diff", rest[:3]
+	case r < utf8.RuneSelf && isLetter(byte(r)):
+		return "letter", rest[:1]
+	case strings.ContainsRune("+-*/^_(){}[]|,;:=<>!&", r):
+		return string(r), rest[:size]
+	}
+	if name, ok := unicodeMarks[r]; ok {
+		return name, rest[:size]
+	}
+	if unicode.Is(unicode.Greek, r) {
+		return "letter", rest[:size]
+	}
+	return "", ""
+}
+
+func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
+
+var unicodeMarks = map[rune]string{
+	'×': "*", '·': "*", '÷': "/", '−': "-", '≤': "<=", '≥': ">=", '≠': "!=", '∞': `\infty`, 'π': `\pi`, '∪': `\cup`, '∩': `\cap`, '∈': `\in`, '√': `\sqrt`,
+}
+
+// commands are all that the grammar knows.
+var commands = allCommands()
+
+func allCommands() map[string]bool {
+	all := map[string]bool{}
+	for _, c := range strings.Fields(`\frac \binom \sqrt \infty \emptyset \begin \end \boxed \phantom \operatorname \lfloor \rfloor \lceil \rceil \approx \in \notin
+		\subset \subseteq \supset \supseteq \sim \cong \setminus \cup \cap \pm \mp \mod \bmod \to \rightarrow`) {
+		all[c] = true
+	}
+	for c := range bigOperators {
+		all[c] = true
+	}
+	for _, list := range []map[string]string{commandMarks, functionNames, symbolNames} {
+		for c := range list {
+			all[c] = true
+		}
+	}
+	return all
+}
+
+// knownCommand is a command, or where nobody knows it the longest beginning of it that is one: \lne is \ln e.
+func knownCommand(c string) string {
+	for end := len(c); end > 2; end-- {
+		if commands[c[:end]] {
+			return c[:end]
+		}
+	}
+	return c
+}
+
+// plainCommand is the mark that a command stands for, else the command.
+func plainCommand(c string) string {
+	if m, ok := commandMarks[c]; ok {
+		return m
+	}
+	return c
+}
+
+var commandMarks = map[string]string{
+	`\times`: "*", `\cdot`: "*", `\ast`: "*", `\div`: "/", `\lbrace`: `\{`, `\rbrace`: `\}`, `\lbrack`: "[", `\rbrack`: "]", `\lgroup`: "(", `\rgroup`: ")",
+	`\vert`: "|", `\lvert`: "|", `\rvert`: "|", `\|`: `\|`, `\le`: "<=", `\leq`: "<=", `\leqslant`: "<=", `\ge`: ">=", `\geq`: ">=", `\geqslant`: ">=",
+	`\lt`: "<", `\gt`: ">", `\ne`: "!=", `\neq`: "!=", `\equiv`: "=", `\colon`: ":", `\(`: "(", `\)`: ")",
+	`\dfrac`: `\frac`, `\tfrac`: `\frac`, `\cfrac`: `\frac`, `\dbinom`: `\binom`, `\tbinom`: `\binom`, `\setminus`: `\setminus`, `\backslash`: `\setminus`,
+	`\bigcup`: `\cup`, `\bigcap`: `\cap`, `\ni`: `\in`,
+}
+
+// readNumber reads a decimal number.
+func readNumber(text string) (*Node, error) {
+	r, ok := new(big.Rat).SetString(text)
+	if !ok {
+		return nil, errSyntax
+	}
+	return &Node{Kind: Num, Rat: r, Float: strings.Contains(text, ".")}, nil
+}
