@@ -71,9 +71,6 @@ func (r *resolver) plots() {
 	if r.on("--generate-plots") && slices.Contains([]string{"embeddings", "nim_embeddings", "chat_embeddings", "nim_rankings", "cohere_rankings", "hf_tei_rankings", "image_retrieval"}, r.run.Endpoint.Type) {
 		r.fail("%s: there are no plots of %s", r.as("--generate-plots"), r.run.Endpoint.Type)
 	}
-	if a.PlotRequired && !a.AutoPlot {
-		r.warn("%s has no effect without %s", r.as("--plot-required"), r.as("--auto-plot"))
-	}
 }
 
 // runtime fills how the tool itself runs and shows itself.

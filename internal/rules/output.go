@@ -3,6 +3,8 @@ package rules
 // outputRules say which settings of output, telemetry and repetition exclude or need each other.
 var outputRules = []rule{
 	{row: "honest", keys: []string{"artifacts.trace"}, when: not(records), text: "has no effect: no record files are written; see {artifacts.records}", level: warned},
+	{row: "ours", keys: []string{"artifacts.plot_required"}, when: func(s *Subject) bool { return s.Artifacts.PlotRequired && !s.Artifacts.AutoPlot },
+		text: "has no effect without {artifacts.auto_plot}", level: warned},
 	{row: "67", keys: []string{"network_latency.ping_interval"}, when: func(s *Subject) bool { return !s.NetworkLatency.Enabled || s.NetworkLatency.MeanMs != nil },
 		text: "needs {network_latency.enabled}: nothing else is probed", level: idle},
 	{row: "70", keys: []string{

@@ -24,7 +24,7 @@ import (
 	"aiperf/internal/tokenizer"
 )
 
-// elsewhere are the leaves of the configuration that shows in no option, and where their effect is seen.
+// elsewhere are the leaves of the configuration that show in no option, and where their effect is seen.
 var elsewhere = map[string]string{
 	"environment.accuracy.lcb_release_tag": "TestReleases (internal/accuracy)",
 	"datasets.main.name":                   "a name, for messages", "phases.profiling.exclude_from_results": "follows the kind, Validate refuses another",
@@ -35,8 +35,9 @@ var elsewhere = map[string]string{
 	"datasets.main.format":  "TestRecordedFiles of package cli",
 	"datasets.main.dataset": "TestPublicOptions", "datasets.main.hf_subset": "TestPublicOptions", "datasets.main.filters": "TestPublicOptions",
 	"artifacts.summary": "one choice, others are refused", "artifacts.trace": "TestFlagsReachTheRun", "artifacts.slice_duration": "TestFlagsReachTheRun",
-	"artifacts.show_trace_timing": "TestFlagsReachTheRun",
-	"models.items.tokenizer":      "not built: nothing reads it", "tokenizer.trust_remote_code": "told to have no effect",
+	"artifacts.show_trace_timing": "TestFlagsReachTheRun", "artifacts.auto_plot": "TestAutoPlot", "artifacts.plot_required": "TestAutoPlot",
+	"artifacts.export_html":  "TestOneRunEverywhere",
+	"models.items.tokenizer": "not built: nothing reads it", "tokenizer.trust_remote_code": "told to have no effect",
 	"phases.warmup.end_offset": "the window of the data is that of the measured phase",
 	"runtime.ui":               "package plan chooses the progress line by it", "runtime.stats_interval": "TestFlagsReachTheRun", "logging.level": "TestFlagsReachTheRun",
 	"environment.dataset.media_download_timeout": "TestFetch", "environment.dataset.media_download_max_concurrency": "TestFetch",
