@@ -74,7 +74,7 @@ type Endpoint struct {
 	WaitForModelEvery   Seconds         `yaml:"wait_for_model_interval"`
 	WaitForModelMode    string          `yaml:"wait_for_model_mode"` // inference, models, both
 	Probe               *bool           `yaml:"probe,omitempty"`     // one request before the load tells what the server does; nil: where somebody watches
-	RequireCompletion   bool            `yaml:"require_stream_completion"`
+	RequireCompletion   bool            `yaml:"require_stream_completion,omitempty"`
 	ResetKVCache        *ResetKVCache   `yaml:"reset_kv_cache,omitempty"`
 	ServerProfiler      *ServerProfiler `yaml:"server_profiler,omitempty"`
 }

@@ -47,7 +47,7 @@ func TestProbe(t *testing.T) {
 		{"responses", "", func(b *config.Benchmark) { b.Endpoint.Type = "responses" }, "", "", func(p *metric.Probe) bool { return p.Model == "m" && p.Usage == metric.UsageEnd }},
 		{"messages", "reasoning=0.5", func(b *config.Benchmark) { b.Endpoint.Type = "messages" }, "reasons (thinking)", "", func(p *metric.Probe) bool { return p.Usage == metric.UsageEnd }},
 		{"in one piece", "", func(b *config.Benchmark) { b.Endpoint.Streaming = false }, "", "", func(p *metric.Probe) bool { return !p.Streamed && p.Usage == metric.UsageBody }},
-		{"kserve", "", func(b *config.Benchmark) { b.Endpoint.Type, b.Endpoint.Transport = "kserve", "grpc" }, "counts no tokens", "", nil},
+		{"kserve", "", func(b *config.Benchmark) { b.Endpoint.Type, b.Endpoint.Transport = "kserve", "grpc" }, "", "", func(p *metric.Probe) bool { return p.Usage == metric.UsageNone && p.Streamed }},
 		{"refused", "error-rate=1&error-kinds=http-503", chat, "-", "", func(p *metric.Probe) bool { return strings.HasPrefix(p.Failure, "503 Service Unavailable") }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
