@@ -30,7 +30,7 @@ func findings(a *Asked, p *metric.Probe) []string {
 	say(a.PerChunk && p.Usage != metric.UsageEvery, "Events do not count their tokens (usage: %s): %s finds nothing.", p.Usage, a.As("endpoint.per_chunk_usage"))
 	say(p.Usage == metric.UsageNone && a.ServerTokens, "The server counts no tokens: leave %s out, or there will be no token metrics.", counts)
 	say(p.Usage == metric.UsageNone && !a.ServerTokens && a.Marked, // others have no usage by nature, or always
-		 "The server counts no tokens: those of the tokenizer are all there is, and %s would find none.", counts)
+		"The server counts no tokens: those of the tokenizer are all there is, and %s would find none.", counts)
 	say(p.ReasoningField != "", "The answer reasons (%s): the time to first token is that of the reasoning, time_to_first_output_token that of the answer; "+
 		`%s '{"chat_template_kwargs":{"enable_thinking":false}}' turns it off in many servers.`, p.ReasoningField, a.As("endpoint.extra"))
 	list = append(list, ending(a, p)...)
