@@ -7,7 +7,7 @@ LDFLAGS := -s -w -X aiperf/internal/cli.version=$(VERSION)
 FUZZTIME ?= 60s
 TEXTS    ?= 1500
 
-.PHONY: all build test test-real test-wide test-media wide-data race race-fast lint bench fuzz tools
+.PHONY: all build test test-browser gallery test-real test-wide test-media wide-data race race-fast lint bench fuzz tools
 
 all: build
 
@@ -29,6 +29,13 @@ wide-data: ## what test-wide compares
 
 test-media: ## every kind of generated picture, sound and clip opened by programs of other hands: ffmpeg, sox, ImageMagick
 	$(GO) run ./internal/dataset/media/witness
+
+test-browser: ## the pages of reports in a real Chromium (Debian package chromium)
+	@command -v chromium >/dev/null || { echo 'chromium is not installed: apt-get install chromium'; exit 1; }
+	cd test/browser && $(GO) vet . && $(GO) test -v .
+
+gallery: build ## docs/gallery again, from the recorded runs (wants chromium for the page)
+	docs/gallery/make ./aiperf
 
 test-real: build ## runs against servers that others wrote, installed under .real (NAMES="hypercorn llamacpp": some of them)
 	test/real/run $(NAMES)

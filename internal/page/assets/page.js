@@ -54,7 +54,7 @@
     if (Math.abs(from - clock.from) < 1e-9 && Math.abs(from + wide - clock.to) < 1e-9) return;
     clock.from = from;
     clock.to = from + wide;
-    for (const f of clock.users) f();
+    if (!clock.due) clock.due = requestAnimationFrame(() => { clock.due = 0; for (const f of clock.users) f(); }); // several moves, one picture
     for (const e of $$(".view")) e.textContent = wide >= clock.end ? "Whole run" : figure(clock.from) + " to " + figure(clock.to) + " s";
   }
   const moves = {
@@ -68,6 +68,7 @@
   for (const e of $$(".view")) e.textContent = "Whole run. Drag across a lane to zoom; a double click shows all.";
 
   /* ---- charts ---- */
+  const mostMarks = 5000;
   const dashes = { dash: [7, 4], dot: [2, 3] };
   function ends(c, axis, pick) {
     let lo = Infinity, hi = -Infinity;
@@ -92,15 +93,23 @@
     return even;
   }
 
+  /* the place of a value on a scale, as a function that is quick for many values */
+  function places(u, scale, log) {
+    const { min, max } = u.scales[scale], a = u.valToPos(min, scale, true), b = u.valToPos(max, scale, true);
+    if (!log) { const k = (b - a) / (max - min); return (v) => a + (v - min) * k; }
+    const from = Math.log10(min), k = (b - a) / (Math.log10(max) - from);
+    return (v) => a + (Math.log10(v) - from) * k;
+  }
+
   function paint(u, c) {
     const g = u.ctx, k = dots();
-    const X = (v) => u.valToPos(v, "x", true);
+    const X = places(u, "x", c.X.Scale === "log");
     g.save();
     g.beginPath();
     g.rect(u.bbox.left, u.bbox.top, u.bbox.width, u.bbox.height);
     g.clip();
     for (const t of c.Traces) {
-      const Y = (v) => u.valToPos(v, t.Second ? "y2" : "y", true);
+      const Y = places(u, t.Second ? "y2" : "y", (t.Second ? c.Y2 : c.Y).Scale === "log");
       const log = (t.Second ? c.Y2 : c.Y).Scale === "log";
       const there = (i) => t.Y[i] != null && t.X[i] != null && !(log && t.Y[i] <= 0) && !(c.X.Scale === "log" && t.X[i] <= 0);
       g.fillStyle = g.strokeStyle = colour(t.Color);
@@ -119,7 +128,7 @@
       } else {
         if (t.Mode !== "markers" || t.Fill) lines(g, k, u, t, X, Y, there, log);
         if (t.ErrorY || t.ErrorX) bars(g, k, t, X, Y, there);
-        if (t.Mode.includes("markers")) marks(g, k, t, X, Y, there);
+        if (t.Mode.includes("markers")) marks(g, k, u, t, X, Y, there);
       }
       if (t.Text) {
         g.globalAlpha = 1;
@@ -178,12 +187,17 @@
     }
     g.stroke();
   }
-  function marks(g, k, t, X, Y, there) {
+  function marks(g, k, u, t, X, Y, there) {
+    const { min, max } = u.scales.x;
+    let seen = 0, every = 1; // of more than a canvas can take at once, every k-th; zooming shows the rest
+    for (let i = 0; i < t.X.length; i++) if (t.X[i] >= min && t.X[i] <= max) seen++;
+    every = Math.ceil(seen / mostMarks);
+    seen = 0;
     const r = ((t.Size || 8) / 2) * k;
     g.globalAlpha = t.Opacity || 1;
     g.lineWidth = 2 * k;
     for (let i = 0; i < t.X.length; i++) {
-      if (!there(i)) continue;
+      if (t.X[i] < min || t.X[i] > max || seen++ % every || !there(i)) continue;
       const x = X(t.X[i]), y = Y(t.Y[i]);
       if (r < 2.2 * k) { g.fillRect(x - r, y - r, 2 * r, 2 * r); continue; } // small ones as squares: many of them stay fast
       g.beginPath();
@@ -333,7 +347,7 @@
   /* ---- the waterfall ---- */
   const canvas = $("#waterfall");
   function waterfall() {
-    const rows = data.Rows.map((r, i) => ({ due: r[0], start: r[1], first: r[2], end: r[3], isl: r[4], osl: r[5], failure: r[6], id: data.IDs[i], row: 0 }));
+    const rows = data.Rows.map((r, i) => ({ due: r[0], start: r[1], first: r[2], end: r[3], isl: r[4], osl: r[5], failure: r[6], id: data.IDs[i], row: 0, number: i }));
     const free = [];
     for (const r of rows) { // the lowest row that is free
       let k = free.findIndex((until) => until <= r.due);
@@ -368,13 +382,13 @@
       g.beginPath();
       g.rect(left, 0, w - left - 12, h - bottom);
       g.clip();
-      let n = 0;
-      rows.forEach((r, i) => {
-        if (!fits(r)) return;
-        n++;
-        if (r.end < clock.from || r.due > clock.to) return;
+      let n = 0, seen = 0, hueNow = "";
+      const view = rows.filter((r) => fits(r) && ++n && r.end >= clock.from && r.due <= clock.to), every = Math.ceil(view.length / mostMarks);
+      view.forEach((r) => {
+        const i = r.number;
+        if (seen++ % every && i !== chosen && !r.failure) return;
         const y = r.row * tall, high = Math.max(tall - (tall > 4 ? 1 : 0), 0.7);
-        const bar = (a, b, c) => { g.fillStyle = c; g.fillRect(X(a), y, Math.max(X(b) - X(a), 0.7), high); };
+        const bar = (a, b, c) => { if (hueNow !== c) g.fillStyle = hueNow = c; g.fillRect(X(a), y, Math.max(X(b) - X(a), 0.7), high); };
         if (r.start > r.due) bar(r.due, r.start, hue.wait);
         if (r.failure) bar(r.start, r.end, hue.fail);
         else if (r.first >= 0) { bar(r.start, r.first, hue.prefill); bar(r.first, r.end, hue.decode); }
@@ -382,7 +396,7 @@
         if (i === chosen) { g.strokeStyle = hue.ink; g.lineWidth = 2; g.strokeRect(X(r.due) - 1, y - 1, X(r.end) - X(r.due) + 2, high + 2); }
       });
       g.restore();
-      $("#shown").textContent = n.toLocaleString("en-US") + " of " + data.Total.toLocaleString("en-US") + " requests";
+      $("#shown").textContent = n.toLocaleString("en-US") + " of " + data.Total.toLocaleString("en-US") + " requests" + (every > 1 ? "; in this view one of " + every + " is drawn: zoom in for all" : "");
     }
     function choose(i) {
       chosen = i;
@@ -447,4 +461,5 @@
     copy.onclick = () => navigator.clipboard.writeText($("#command").textContent).then(() => ($("#copied").textContent = "Copied."), () => ($("#copied").textContent = "The browser does not allow it: mark the text."));
   }
   root.dataset.ready = "true";
+  window.readyAt = performance.now();
 })();

@@ -1,0 +1,236 @@
+// Package browser drives the pages of the program in a real Chromium (Debian's package chromium): make test-browser.
+package browser
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// program is the built aiperf, work a directory with runs of it, chromium the browser of all tests.
+var (
+	program, work string
+	chromium      context.Context
+)
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "browser")
+		if err != nil {
+			panic(err)
+		}
+		defer os.RemoveAll(dir)
+		program, work = filepath.Join(dir, "aiperf"), filepath.Join(dir, "runs")
+		build := exec.Command("go", "build", "-C", "../..", "-trimpath", "-o", program, "./cmd/aiperf")
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := build.CombinedOutput(); err != nil {
+			panic(fmt.Sprintf("%v\n%s", err, out))
+		}
+		for _, concurrency := range []string{"2", "6"} {
+			run := exec.Command(program, "profile", "--url", "mock://?ttft=10ms&itl=2ms&tokens=16&jitter=0.5&error-rate=0.05&seed=3", "-m", "demo", "--tokenizer", "builtin", "--streaming",
+				"--concurrency", concurrency, "--request-count", "120", "--random-seed", "1", "--artifact-dir", filepath.Join(work, "c"+concurrency), "--export-html")
+			if out, err := run.CombinedOutput(); err != nil {
+				panic(fmt.Sprintf("%v\n%s", err, out))
+			}
+		}
+		if out, err := exec.Command(program, "report", "--html", work).CombinedOutput(); err != nil {
+			panic(fmt.Sprintf("%v\n%s", err, out))
+		}
+		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.DisableGPU, chromedp.Flag("disable-quic", true),
+			chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true))
+		alloc, stop := chromedp.NewExecAllocator(context.Background(), options...)
+		defer stop()
+		var done func()
+		chromium, done = chromedp.NewContext(alloc)
+		defer done()
+		if err := chromedp.Run(chromium); err != nil {
+			panic(err)
+		}
+		return m.Run()
+	}())
+}
+
+// tab is a page in a browser of its own, with what it asked of the network and what its script complained of.
+type tab struct {
+	context.Context
+	t        *testing.T
+	mu       sync.Mutex
+	loaded   []string
+	complain []string
+}
+
+// open opens an address in a window of a width.
+func open(t *testing.T, address string, width int64) *tab {
+	t.Helper()
+	ctx, done := chromedp.NewContext(chromium)
+	ctx, cancel := context.WithTimeout(ctx, 60*time.Second)
+	t.Cleanup(func() { cancel(); done() })
+	p := &tab{Context: ctx, t: t}
+	chromedp.ListenTarget(ctx, func(ev any) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		switch ev := ev.(type) {
+		case *network.EventRequestWillBeSent:
+			p.loaded = append(p.loaded, ev.Request.URL)
+		case *runtime.EventExceptionThrown:
+			p.complain = append(p.complain, ev.ExceptionDetails.Error())
+		case *runtime.EventConsoleAPICalled:
+			if ev.Type == runtime.APITypeError {
+				p.complain = append(p.complain, fmt.Sprint(ev.Args))
+			}
+		}
+	})
+	p.do(network.Enable(), runtime.Enable(), emulation.SetDeviceMetricsOverride(width, 900, 1, false), chromedp.Navigate(address), chromedp.WaitReady(`html[data-ready="true"]`, chromedp.ByQuery))
+	return p
+}
+
+func (p *tab) do(actions ...chromedp.Action) {
+	p.t.Helper()
+	if err := chromedp.Run(p, actions...); err != nil {
+		p.t.Fatalf("%v; the page complains of %v", err, p.complain)
+	}
+}
+
+// text is what a script gives, as text.
+func (p *tab) text(script string) string {
+	p.t.Helper()
+	var out string
+	p.do(chromedp.Evaluate("String("+script+")", &out))
+	return out
+}
+
+// want fails unless a script gives a text.
+func (p *tab) want(script, text string) {
+	p.t.Helper()
+	if got := p.text(script); !strings.Contains(got, text) {
+		p.t.Errorf("%s is %q, want %q", script, got, text)
+	}
+}
+
+// alone fails where the page asked for anything but itself, or its script failed.
+func (p *tab) alone() {
+	p.t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.loaded) != 1 || len(p.complain) > 0 {
+		p.t.Errorf("the page loaded %v and complains of %v", p.loaded, p.complain)
+	}
+}
+
+func file(parts ...string) string {
+	return "file://" + filepath.Join(append([]string{work}, parts...)...)
+}
+
+// settled waits for the picture of the last move.
+func (p *tab) settled() {
+	p.t.Helper()
+	p.do(chromedp.Evaluate(`new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next)))`, nil, func(e *runtime.EvaluateParams) *runtime.EvaluateParams { return e.WithAwaitPromise(true) }))
+}
+
+// TestReport: every control of a run's page does what it says, and nothing is loaded.
+func TestReport(t *testing.T) {
+	p := open(t, file("c6", "report.html"), 1280)
+	if charts := p.text(`document.querySelectorAll(".uplot canvas").length`); charts < "1" {
+		t.Errorf("%s charts", charts)
+	}
+	theme := p.text(`document.documentElement.dataset.theme`)
+	p.do(chromedp.Click("#theme", chromedp.ByQuery))
+	if p.text(`document.documentElement.dataset.theme`) == theme {
+		t.Error("the theme stays")
+	}
+	view := `document.querySelector(".view").textContent`
+	p.want(view, "Whole run")
+	p.do(chromedp.Click(`[data-clock="in"]`, chromedp.ByQuery))
+	p.want(view, " to ")
+	first := p.text(view)
+	p.do(chromedp.Click(`[data-clock="right"]`, chromedp.ByQuery))
+	if p.text(view) == first {
+		t.Error("the clock does not move")
+	}
+	p.settled()
+	if got := p.text(`(() => { const all = [...document.querySelectorAll(".lane")].map((e) => e.uplot.scales.x.min); return all.every((v) => v === all[0] && v > 0); })()`); got != "true" {
+		t.Error("not every lane follows the clock")
+	}
+	p.do(chromedp.Click(`[data-clock="all"]`, chromedp.ByQuery))
+	p.want(view, "Whole run")
+
+	p.do(chromedp.Focus("#waterfall", chromedp.ByQuery), chromedp.KeyEvent(kb.ArrowRight))
+	p.want(`document.querySelector("#detail").textContent`, "started at")
+	p.do(chromedp.Evaluate(`(() => { const f = document.querySelector("#filter"); f.value = "failed"; f.onchange(); })()`, nil))
+	p.want(`document.querySelector("#shown").textContent`, " of 120 requests")
+	if p.text(`document.querySelector("#shown").textContent`) == "120 of 120 requests" {
+		t.Error("the filter shows all")
+	}
+	p.do(chromedp.Evaluate(`document.querySelector(".chart details").open = true`, nil), chromedp.WaitVisible(".chart details table", chromedp.ByQuery))
+	p.alone()
+}
+
+// TestSweep: the page over runs draws its charts and leads to theirs.
+func TestSweep(t *testing.T) {
+	p := open(t, file("report.html"), 1280)
+	p.want(`document.querySelector("td a").getAttribute("href")`, "c2/report.html")
+	p.want(`document.querySelectorAll(".uplot").length`, "4")
+	p.alone()
+}
+
+// TestWidths: no page scrolls sideways on a phone, a laptop, a large screen.
+func TestWidths(t *testing.T) {
+	for _, page := range []string{file("c6", "report.html"), file("report.html")} {
+		p := open(t, page, 360)
+		for _, width := range []int64{360, 900, 1920} {
+			p.do(emulation.SetDeviceMetricsOverride(width, 900, 1, false), chromedp.Sleep(200*time.Millisecond))
+			if got := p.text(`document.documentElement.scrollWidth <= innerWidth`); got != "true" {
+				t.Errorf("%s is %s wide in a window of %d", page, p.text(`document.documentElement.scrollWidth`), width)
+			}
+		}
+	}
+}
+
+// TestManyRequests: a page of 50,000 requests stays small, loads and moves; its times are told.
+func TestManyRequests(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "many")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var lines strings.Builder
+	for i := range 50000 {
+		start, ttft := int64(i)*10_000_000, 80+(i*7919)%400
+		fmt.Fprintf(&lines, `{"metadata":{"x_request_id":"r%d","benchmark_phase":"profiling","request_start_ns":%d,"request_end_ns":%d},"metrics":{"time_to_first_token":{"value":%d,"unit":"ms"},"inter_token_latency":{"value":%d.5,"unit":"ms"},"request_latency":{"value":%d,"unit":"ms"},"output_sequence_length":{"value":100,"unit":"tokens"}}}`+"\n",
+			i, start, start+int64(ttft+1000)*1_000_000, ttft, 8+i%5, ttft+1000)
+	}
+	for name, text := range map[string]string{"profile_export.jsonl": lines.String(), "profile_export_aiperf.json": "{}"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, err := exec.Command(program, "report", "--html", dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	info, err := os.Stat(filepath.Join(dir, "report.html"))
+	if err != nil || info.Size() > 1500<<10 {
+		t.Errorf("%v: %d KiB", err, info.Size()>>10)
+	}
+	p := open(t, "file://"+filepath.Join(dir, "report.html"), 1280)
+	p.want(`document.querySelector("#requests .lead").textContent`, "20,000 of 50,000 requests")
+	var frame float64
+	p.do(chromedp.Evaluate(`(async () => {
+		const b = document.querySelector('[data-clock="in"]'), o = document.querySelector('[data-clock="out"]');
+		const t = performance.now();
+		for (let i = 0; i < 10; i++) { (i % 2 ? o : b).click(); await new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next))); }
+		return (performance.now() - t) / 10;
+	})()`, &frame, func(e *runtime.EvaluateParams) *runtime.EvaluateParams { return e.WithAwaitPromise(true) }))
+	t.Logf("%d KiB; ready %s ms after the navigation; a zoom takes %.0f ms", info.Size()>>10, p.text(`Math.round(window.readyAt)`), frame)
+	p.alone()
+}
