@@ -1,4 +1,4 @@
-module aiperf/test/browser
+module browsertest
 
 go 1.26.0
 
