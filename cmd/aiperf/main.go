@@ -6,21 +6,34 @@ import (
 	"os"
 
 	"aiperf/internal/cli"
+	"aiperf/internal/comparison"
 	"aiperf/internal/config"
 	"aiperf/internal/plan"
 )
 
 func main() {
-	p := &cli.Program{Name: os.Args[0], Streams: cli.Standard(), Profile: profile, Check: check, Watch: plan.Watch}
+	p := &cli.Program{Name: os.Args[0], Streams: cli.Standard(), Profile: profile, Check: check, Watch: plan.Watch, Capacity: findCapacity, Turns: takeTurns}
 	os.Exit(cli.Main(context.Background(), p, os.Args[1:]))
 }
 
 func profile(ctx context.Context, run *config.Run, s cli.Streams) int {
-	return plan.Profile(ctx, run, plan.Streams{
+	return plan.Profile(ctx, run, streams(s))
+}
+
+func findCapacity(ctx context.Context, run *config.Run, o plan.CapacityOptions, s cli.Streams) int {
+	return plan.Capacity(ctx, run, o, streams(s))
+}
+
+func takeTurns(ctx context.Context, run *config.Run, o plan.TurnOptions, s cli.Streams) (*comparison.Result, error) {
+	return plan.Turns(ctx, run, o, streams(s))
+}
+
+func streams(s cli.Streams) plan.Streams {
+	return plan.Streams{
 		StepSummary: os.Getenv("GITHUB_STEP_SUMMARY"),
 		Out:         s.Out, Err: s.Err, Width: s.Width, Terminal: s.Terminal, Colour: s.Colour, Progress: s.Progress, Version: cli.Version(), Args: os.Args[1:],
 		Notes: s.Notes, Warnings: s.Warnings, Secrets: s.Secrets,
-	})
+	}
 }
 
 func check(ctx context.Context, run *config.Run, s cli.Streams) (string, error) {

@@ -52,10 +52,8 @@ func (p *Program) compareCommand() *cobra.Command {
 			if o.Confidence = confidence; !(confidence > 0.5 && confidence < 1) {
 				return fmt.Errorf("--confidence %g is not above 0.5 and below 1", confidence)
 			}
-			for _, word := range strings.Split(failOn, ",") {
-				if word != "" && word != "worse" && word != "cannot-tell" {
-					return fmt.Errorf("--fail-on %q is not worse or cannot-tell", word)
-				}
+			if err := checkFailOn(failOn); err != nil {
+				return err
 			}
 			r, err := compared(first, with, skip, o)
 			if err != nil {
@@ -77,6 +75,16 @@ func (p *Program) compareCommand() *cobra.Command {
 	f.BoolVar(&o.Different, "allow-different-work", false, "judge runs whose load or endpoint differs")
 	f.BoolVar(&o.Invalid, "allow-invalid", false, "show runs that were cut short or limited by the client")
 	return cmd
+}
+
+// checkFailOn refuses words of --fail-on that there are not.
+func checkFailOn(words string) error {
+	for word := range strings.SplitSeq(words, ",") {
+		if word != "" && word != "worse" && word != "cannot-tell" {
+			return fmt.Errorf("--fail-on %q is not worse or cannot-tell", word)
+		}
+	}
+	return nil
 }
 
 // compared loads both sides and compares them.

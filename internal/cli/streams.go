@@ -11,7 +11,9 @@ import (
 
 	"golang.org/x/term"
 
+	"aiperf/internal/comparison"
 	"aiperf/internal/config"
+	"aiperf/internal/plan"
 	"aiperf/internal/redact"
 	"aiperf/internal/terminal"
 )
@@ -116,6 +118,10 @@ type Program struct {
 	Profile Runner
 	// Check tries what a run would refuse before its first request, and says in one line what it would do; nil tries nothing.
 	Check func(ctx context.Context, run *config.Run, streams Streams) (string, error)
+	// Capacity searches for the highest load that keeps objectives and returns the exit status.
+	Capacity func(ctx context.Context, run *config.Run, o plan.CapacityOptions, streams Streams) int
+	// Turns compares two targets in turns.
+	Turns func(ctx context.Context, run *config.Run, o plan.TurnOptions, streams Streams) (*comparison.Result, error)
 	// Watch makes a context that ends when the user interrupts; done ends the watch and gives the exit status after that. nil watches nothing.
 	Watch func(ctx context.Context, w io.Writer) (watched context.Context, done func(status int) int)
 	// FindTokenizer reports to a dry run why a tokenizer cannot be had; nil looks where a run would look.

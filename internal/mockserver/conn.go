@@ -201,6 +201,15 @@ func (c *conn) infer(req *request) bool {
 	if c.opts.EOS == eosIgnore {
 		a.min, a.ignoreEOS = 0, false
 	}
+	if c.slots != nil { // those that wait are served in the order in which they came
+		select {
+		case c.slots <- struct{}{}:
+		case <-c.over:
+			return false
+		}
+		defer func() { <-c.slots }()
+		arrival, _ = bothClocks()
+	}
 	st := c.prepare(req, a, t, arrival)
 	if status := httpStatus(st.script.kind); status != 0 {
 		t.Status, t.Outcome = status, st.script.kind

@@ -36,6 +36,7 @@ type Options struct {
 	Dimensions     int    // length of embedding vectors
 	Nagle          bool   // leave Nagle's algorithm on: a small event waits until the client has acknowledged the one before
 	DCGM           int    // GPUs that /dcgm/metrics tells of
+	Capacity       int    // requests over HTTP that are served at a time, the others wait in order; 0: all
 	TruthLog       string // file for the server's own instants, "" = none
 }
 
@@ -153,6 +154,8 @@ var knobs = []Knob{
 		func(o *Options, v string) (err error) { o.Nagle, err = yes(v); return }},
 	{"dcgm", "0", "simulated GPUs of an exporter at /dcgm/metrics: GPU i draws 100 (i + 1) W (0 to 64)",
 		func(o *Options, v string) (err error) { o.DCGM, err = whole(v, 0, 64); return }},
+	{"capacity", "0", "requests over HTTP that are served at a time; the others wait in order, so that no more than this over the latency of one are answered a second; 0 serves all at once",
+		func(o *Options, v string) (err error) { o.Capacity, err = whole(v, 0, 1_000_000); return }},
 	{"truth-log", "", "file for the server's own instants, one JSON line for each request",
 		func(o *Options, v string) error { o.TruthLog = v; return nil }},
 }

@@ -19,6 +19,7 @@ type Server struct {
 	metrics metrics
 	number  atomic.Uint64
 	grpc    *grpcSide
+	slots   chan struct{} // held by requests that are served; nil = all are at once
 
 	mu       sync.Mutex
 	listener *net.TCPListener
@@ -39,6 +40,9 @@ func New(o Options) (*Server, error) {
 	s := &Server{opts: o, started: time.Now(), truth: log, pacers: newPacers(), conns: map[*net.TCPConn]struct{}{},
 		over: make(chan struct{}), warm: make(chan struct{}), load: func() { counter() }}
 	s.grpc = newGRPCSide(s)
+	if o.Capacity > 0 {
+		s.slots = make(chan struct{}, o.Capacity)
+	}
 	return s, nil
 }
 

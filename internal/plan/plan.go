@@ -15,6 +15,7 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/gate"
 	"aiperf/internal/metric"
+	"aiperf/internal/pipeline"
 	"aiperf/internal/redact"
 	"aiperf/internal/report"
 	"aiperf/internal/run"
@@ -70,7 +71,8 @@ type invocation struct {
 	run     *config.Run
 	command string
 	runner  runner
-	begun   bool // some run has been started
+	begun   bool              // some run has been started
+	observe pipeline.Observer // sees every row; nil = nobody does
 }
 
 func (i *invocation) do() (status int, err error) {
@@ -127,7 +129,7 @@ func (i *invocation) benchmark(ctx context.Context, b *config.Benchmark, seed *c
 	}
 	return run.Run(ctx, b, seed, run.Options{
 		Version: i.Version, BenchmarkID: id, Info: info, Err: i.Err, Interactive: i.first(), Progress: progress, InputConfig: json.RawMessage(settings),
-		Notes: i.Notes, Warnings: i.Warnings, Secrets: i.Secrets,
+		Notes: i.Notes, Warnings: i.Warnings, Secrets: i.Secrets, Observe: i.observe,
 	})
 }
 

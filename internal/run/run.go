@@ -10,6 +10,7 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/load"
 	"aiperf/internal/metric"
+	"aiperf/internal/pipeline"
 	"aiperf/internal/redact"
 	"aiperf/internal/rng"
 )
@@ -26,6 +27,8 @@ type Options struct {
 	Notes       []string  // what the user was told before the run; the log repeats it
 	Warnings    []string
 	Secrets     *redact.Secrets // that are known besides those of the configuration
+	// Observe sees every row as well; nil = nobody does.
+	Observe pipeline.Observer
 }
 
 // Run carries a benchmark out and writes its files. Before the first request an error leaves nothing behind but the directory; afterwards

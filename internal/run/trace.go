@@ -20,6 +20,14 @@ func observers(ctx context.Context, log *slog.Logger, live *ui.Live) []pipeline.
 	return list
 }
 
+// others is a list of an observer and of one that need not be there.
+func others(always, perhaps pipeline.Observer) []pipeline.Observer {
+	if perhaps == nil {
+		return []pipeline.Observer{always}
+	}
+	return []pipeline.Observer{always, perhaps}
+}
+
 // requestLog writes a line of the log for every finished request.
 type requestLog struct {
 	log   *slog.Logger

@@ -1,0 +1,206 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"aiperf/internal/comparison"
+	"aiperf/internal/config"
+	"aiperf/internal/plan"
+	"aiperf/internal/setting"
+)
+
+// capacityTable is the flags of find-capacity that profile does not have.
+func capacityTable() *setting.Table {
+	return setting.NewTable([]setting.Row{
+		{Flags: []string{"--slo"}, Kind: setting.Text, List: true, Whole: true, Help: "objective to keep, as time_to_first_token:p99<200 or error_rate<1%; may be repeated"},
+		{Flags: []string{"--vary"}, Kind: setting.Enum, Choices: []string{"rate", "concurrency"}, Default: "rate", Help: "what is raised: Poisson arrivals per second, or users"},
+		{Flags: []string{"--start"}, Kind: setting.Float, Bounds: "> 0", Default: "what one user does", Help: "first load"},
+		{Flags: []string{"--precision"}, Kind: setting.Text, Default: "7%", Help: "half-width at which the search may stop"},
+		{Flags: []string{"--max-time"}, Kind: setting.Float, Bounds: "> 0", Default: "600", Help: "seconds that the search may take"},
+		{Flags: []string{"--max-cells"}, Kind: setting.Int, Bounds: ">= 1", Default: "24", Help: "loads that may be tried"},
+		{Flags: []string{"--cell-size"}, Kind: setting.Float, Bounds: "> 0", Default: "10", Help: "bad requests that a whole cell at the limit has on average"},
+		{Flags: []string{"--json"}, Kind: setting.Path, Help: "write the result to this file as well as to capacity.json"},
+	})
+}
+
+const capacityLong = "Finds the highest load at which the objectives are kept: doubles it until one is plainly broken, then tries loads around the limit until the answer is settled, " +
+	"and holds it. Says the answer with a 90 % interval; where this client is the limit, or time runs out, a bound (status 4). Status 3: not kept even by one user.\n\n" +
+	"Takes every flag of profile for endpoint, input and output, and none for the load."
+
+// findCapacityCommand finds the highest load that keeps objectives.
+func (p *Program) findCapacityCommand() *cobra.Command {
+	return p.overProfile("find-capacity", "find the highest load that keeps objectives", capacityLong, capacityTable, func(ctx context.Context, own *setting.CommandLine, words []string) (int, error) {
+		o := plan.CapacityOptions{
+			Objectives: own.Texts("--slo"), Concurrency: own.Text("--vary", "rate") == "concurrency", Start: oneFloat(own, "--start", 0), Seconds: oneFloat(own, "--max-time", 600),
+			Cells: int(oneInt(own, "--max-cells", 24)), Size: oneFloat(own, "--cell-size", 10), JSON: own.Text("--json", ""),
+		}
+		if len(o.Objectives) == 0 {
+			return 1, errors.New("--slo is missing: the objective to keep, as --slo 'time_to_first_token:p99<200'")
+		}
+		var err error
+		if o.Precision, err = comparison.Percent(own.Text("--precision", "7%")); err != nil || o.Precision == 0 {
+			return 1, fmt.Errorf("--precision %s is no percentage above 0", own.Text("--precision", ""))
+		}
+		return p.resolved(ctx, words, "capacity", func(ctx context.Context, run *config.Run, set *setting.CommandLine) (int, error) {
+			for _, g := range set.All() {
+				if key := g.Row.Key; strings.HasPrefix(key, "phases.profiling.") || strings.HasPrefix(key, "phases.warmup.") {
+					return 1, fmt.Errorf("%s: the search chooses the load itself", set.Spelled(g.Row.Name()))
+				}
+			}
+			return p.Capacity(ctx, run, o, p.Streams), nil
+		})
+	})
+}
+
+// turnsTable is the flags of ab that profile does not have.
+func turnsTable() *setting.Table {
+	return setting.NewTable([]setting.Row{
+		{Flags: []string{"--a"}, Kind: setting.Text, Help: "URL of the first target, the baseline"},
+		{Flags: []string{"--b"}, Kind: setting.Text, Help: "URL of the second target"},
+		{Flags: []string{"--pairs"}, Kind: setting.Int, Bounds: ">= 6", Default: "12", Help: "turns of each target"},
+		{Flags: []string{"--block"}, Kind: setting.Float, Bounds: "> 0", Default: "6", Help: "seconds of a turn"},
+		{Flags: []string{"--wash-in"}, Kind: setting.Float, Bounds: ">= 0", Default: "2", Help: "seconds at the start of a turn that are sent and not counted"},
+		{Flags: []string{"--order"}, Kind: setting.Enum, Choices: []string{"random", "ab"}, Default: "random", Help: "which of a pair goes first: drawn from the seed, or always a"},
+		{Flags: []string{"--margin"}, Kind: setting.Text, List: true, Default: "5%", Help: "a difference that does not matter, or tag:stat:X% of one statistic"},
+		{Flags: []string{"--metrics"}, Kind: setting.Text, List: true, Help: "tag:stat to compare in place of all; fewer tell more"},
+		{Flags: []string{"--confidence"}, Kind: setting.Float, Bounds: "> 0.5, < 1", Default: "0.95", Help: "level of the intervals and of the whole"},
+		{Flags: []string{"--fail-on"}, Kind: setting.Text, List: true, Help: "worse: status 3 if a metric is; cannot-tell: status 4 if one cannot be told"},
+		{Flags: []string{"--json"}, Kind: setting.Path, Help: "write the comparison to this file as well as to comparison.json"},
+		{Flags: []string{"--allow-invalid"}, Kind: setting.Bool, Help: "count blocks that were limited by the client"},
+	})
+}
+
+const turnsLong = "Sends the same load to two targets in turns, so that a machine or a network that changes changes for both, and says of every statistic whether B is the same as A, " +
+	"better, worse, or cannot be told. The two blocks of a pair have the same prompts and arrivals.\n\nTakes every flag of profile but --url; all load flags apply to each block."
+
+// turnsCommand compares two targets in turns.
+func (p *Program) turnsCommand() *cobra.Command {
+	return p.overProfile("ab", "compare two servers in turns", turnsLong, turnsTable, func(ctx context.Context, own *setting.CommandLine, words []string) (int, error) {
+		o := plan.TurnOptions{
+			A: own.Text("--a", ""), B: own.Text("--b", ""), Pairs: int(oneInt(own, "--pairs", 12)), Block: oneFloat(own, "--block", 6), Wash: oneFloat(own, "--wash-in", 2),
+			InOrder: own.Text("--order", "random") == "ab",
+			Compare: comparison.Options{Confidence: oneFloat(own, "--confidence", .95), Metrics: own.Texts("--metrics"), Invalid: own.True("--allow-invalid", false)},
+		}
+		if o.A == "" || o.B == "" {
+			return 1, errors.New("--a and --b are the URLs of the two targets; both are needed")
+		}
+		if o.Wash >= o.Block {
+			return 1, fmt.Errorf("--wash-in %g leaves nothing of --block %g", o.Wash, o.Block)
+		}
+		if err := o.Compare.SetMargins(own.Texts("--margin")); err != nil {
+			return 1, fmt.Errorf("--margin: %w", err)
+		}
+		failOn := strings.Join(own.Texts("--fail-on"), ",")
+		if err := checkFailOn(failOn); err != nil {
+			return 1, err
+		}
+		return p.resolved(ctx, append([]string{"--url", o.A}, words...), "ab", func(ctx context.Context, run *config.Run, _ *setting.CommandLine) (int, error) {
+			r, err := p.Turns(ctx, run, o, p.Streams)
+			if err != nil {
+				return 1, err
+			}
+			err = p.writeComparison(r, own.Text("--json", ""), failOn)
+			var status exit
+			if errors.As(err, &status) {
+				return int(status), nil
+			}
+			return 0, err
+		})
+	})
+}
+
+// overProfile is a command with flags of its own and those of profile.
+func (p *Program) overProfile(name, short, long string, table func() *setting.Table, run func(ctx context.Context, own *setting.CommandLine, words []string) (int, error)) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: name, Short: short, Long: long, DisableFlagParsing: true,
+		ValidArgsFunction: func(_ *cobra.Command, words []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+			return completeFlags(table(), words, toComplete, cobra.ShellCompDirectiveNoFileComp)
+		},
+		RunE: func(cmd *cobra.Command, words []string) error {
+			if wantsHelp(words) || len(words) == 0 {
+				return p.tableHelp(cmd, table())
+			}
+			ownWords, rest := apart(table(), words)
+			own, problems := setting.Scan(table(), ownWords)
+			for _, line := range problems {
+				p.errorf("%s", line)
+			}
+			if len(problems) > 0 {
+				return exit(1)
+			}
+			code, err := run(cmd.Context(), own, rest)
+			if err != nil {
+				return err
+			}
+			return status(code)
+		},
+	}
+	cmd.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
+		_ = p.tableHelp(cmd, table()) // there is nobody to tell that standard output is gone
+	})
+	return cmd
+}
+
+// apart takes the words of a table's flags out of a command line.
+func apart(table *setting.Table, words []string) (own, rest []string) {
+	for i := 0; i < len(words); i++ {
+		name, _, joined := strings.Cut(words[i], "=")
+		row, _, ok := table.Lookup(name)
+		if !ok {
+			rest = append(rest, words[i])
+			continue
+		}
+		own = append(own, words[i])
+		if !joined && row.Kind != setting.Bool && i+1 < len(words) {
+			i++
+			own = append(own, words[i])
+		}
+	}
+	return own, rest
+}
+
+// resolved resolves flags of profile and does something with the run, which may be interrupted. Its files go below artifacts/NAME unless the flags
+// say where.
+func (p *Program) resolved(ctx context.Context, words []string, name string, do func(ctx context.Context, run *config.Run, set *setting.CommandLine) (int, error)) (int, error) {
+	done := func(status int) int { return status }
+	if p.Watch != nil {
+		ctx, done = p.Watch(ctx, p.Err)
+	}
+	run, set, found := p.resolve(ctx, words)
+	if run != nil {
+		p.Secrets.Add(run.Secrets()...)
+	}
+	found.notes = nil // they are about a load that is not sent
+	p.say(run, found)
+	if len(found.problems) > 0 {
+		return done(1), nil
+	}
+	if !set.Has("--artifact-dir") {
+		run.Artifacts.Dir = "artifacts/" + name
+	}
+	if run.Sweep != nil || run.MultiRun.NumRuns > 1 {
+		return done(1), errors.New("a sweep or several runs: this command makes its own")
+	}
+	code, err := do(ctx, run, set)
+	return done(code), err
+}
+
+// oneFloat and oneInt are the value of a flag that is given once.
+func oneFloat(set *setting.CommandLine, flag string, def float64) float64 {
+	if v := set.Floats(flag); len(v) > 0 {
+		return v[len(v)-1]
+	}
+	return def
+}
+
+func oneInt(set *setting.CommandLine, flag string, def int64) int64 {
+	if v := set.Ints(flag); len(v) > 0 {
+		return v[len(v)-1]
+	}
+	return def
+}

@@ -1,0 +1,72 @@
+package plan
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+
+	"aiperf/internal/capacity"
+	"aiperf/internal/metric"
+)
+
+// objective is what a search for capacity keeps: a quantile of a latency below a limit, or the share of failed requests.
+type objective struct {
+	capacity.Objective
+	text   string
+	tag    string // errorRate, or a metric
+	at     known
+	factor float64 // of the metric's own unit, to the unit of the limit
+}
+
+// known says when it is certain whether a request keeps an objective.
+type known int
+
+const (
+	atEnd   known = iota // when it has ended
+	atLimit              // when the limit has passed since its start, at the latest
+)
+
+// errorRate is the share of failed requests.
+const errorRate = "error_rate"
+
+var (
+	quantileForm = regexp.MustCompile(`^\s*([a-z0-9_]+):p([0-9.]+)\s*<=?\s*([0-9.eE+-]+)\s*$`)
+	errorForm    = regexp.MustCompile(`^\s*error_rate\s*<=?\s*([0-9.eE+-]+)\s*%?\s*$`)
+)
+
+// waited are the metrics that only grow while a request goes on.
+var waited = map[string]known{"time_to_first_token": atLimit, "request_latency": atLimit, "time_to_first_output_token": atLimit}
+
+// parseObjective reads "time_to_first_token:p99<200" or "error_rate<1%".
+func parseObjective(text string) (o objective, err error) {
+	o.text = text
+	if m := errorForm.FindStringSubmatch(text); m != nil {
+		v, err := strconv.ParseFloat(m[1], 64)
+		if err != nil || !(v > 0 && v < 100) {
+			return o, fmt.Errorf("%q: the error rate is above 0 and below 100 %%", text)
+		}
+		o.tag, o.Objective = errorRate, capacity.Objective{Name: text, Limit: 0.5, Allowed: v / 100}
+		return o, nil
+	}
+	m := quantileForm.FindStringSubmatch(text)
+	if m == nil {
+		return o, fmt.Errorf("%q is no objective; write metric:p99<limit, as time_to_first_token:p99<200, or error_rate<1%%: a share of requests is what is estimated, so averages and throughputs are not taken", text)
+	}
+	q, err1 := strconv.ParseFloat(m[2], 64)
+	limit, err2 := strconv.ParseFloat(m[3], 64)
+	one, ok := metric.Lookup(m[1])
+	switch {
+	case err1 != nil || !(q >= 50 && q < 100):
+		return o, fmt.Errorf("%q: the percentile is 50 or more and below 100", text)
+	case err2 != nil || !(limit > 0):
+		return o, fmt.Errorf("%q: the limit is above 0", text)
+	case !ok || one.Kind != metric.Record || one.Better != metric.Smaller || one.Unit != "ns":
+		return o, fmt.Errorf("%q: %s is no latency of single requests", text, m[1])
+	}
+	o.tag, o.at, o.factor = m[1], waited[m[1]], 1e-6
+	if one.Display == "sec" {
+		o.factor = 1e-9
+	}
+	o.Objective = capacity.Objective{Name: m[1] + " p" + m[2] + " < " + m[3] + " " + one.Display, Limit: limit, Allowed: 1 - q/100}
+	return o, nil
+}

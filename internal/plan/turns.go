@@ -1,0 +1,141 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"aiperf/internal/artifact"
+	"aiperf/internal/comparison"
+	"aiperf/internal/config"
+	"aiperf/internal/metric"
+	"aiperf/internal/redact"
+	"aiperf/internal/rng"
+	"aiperf/internal/stats"
+	"aiperf/internal/terminal"
+)
+
+// TurnOptions are the flags of a comparison of two targets in turns.
+type TurnOptions struct {
+	A, B    string // URLs
+	Pairs   int
+	Block   float64 // s, length of a turn
+	Wash    float64 // s at its start that are sent and not counted
+	InOrder bool    // A goes first in every pair, else chance decides
+	Compare comparison.Options
+}
+
+// Turns sends the same load to two targets in turns (comparison, section 4), so that a machine that changes changes for both, and judges B against A.
+// The blocks of a pair have the same prompts and arrivals. nil: there is no result.
+func Turns(ctx context.Context, run *config.Run, o TurnOptions, s Streams) (*comparison.Result, error) {
+	if s.Secrets == nil {
+		s.Secrets = redact.NewSecrets()
+	}
+	s.Secrets.Add(run.Secrets()...)
+	i := invocation{Streams: s, ctx: ctx, run: run, command: commandLine(s.Args)}
+	i.runner = i.benchmark
+	base := run.RandomSeed
+	if base == nil {
+		seed := config.Seed("42") // as of a series
+		base = &seed
+	}
+	release, err := i.claim()
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	number := rng.NewDecimal(string(*base)).Child("order of turns")
+	first := comparison.Order(o.Pairs, number)
+	var a, b []comparison.Run
+	for pair := range o.Pairs {
+		turns := [2]int{0, 1}
+		if !o.InOrder && !first[pair] {
+			turns = [2]int{1, 0}
+		}
+		var got [2]*comparison.Run
+		for _, side := range turns {
+			if got[side], err = i.turn(ctx, &o, pair, side, base); err != nil {
+				return nil, err
+			}
+			if got[side] == nil { // interrupted: what is known so far is judged
+				return i.judged(a, b, &o, number)
+			}
+		}
+		a, b = append(a, *got[0]), append(b, *got[1])
+	}
+	return i.judged(a, b, &o, number)
+}
+
+// judged compares the pairs and writes the result.
+func (i *invocation) judged(a, b []comparison.Run, o *TurnOptions, seed uint64) (*comparison.Result, error) {
+	r, err := comparison.Pairs(a, b, o.Compare, seed)
+	if err != nil {
+		return nil, err
+	}
+	text, err := r.JSON()
+	if err != nil {
+		return nil, err
+	}
+	return r, artifact.WriteFile(filepath.Join(i.run.Artifacts.Dir, "comparison.json"), text)
+}
+
+// turn is one block of a target; nil: the user interrupted it.
+func (i *invocation) turn(ctx context.Context, o *TurnOptions, pair, side int, base *config.Seed) (*comparison.Run, error) {
+	name, url := "a", o.A
+	if side == 1 {
+		name, url = "b", o.B
+	}
+	label := fmt.Sprintf("pair_%02d_%s", pair+1, name)
+	b := i.run.Benchmark
+	b.Endpoint.URLs = []string{url}
+	b.Artifacts.Dir = filepath.Join(i.run.Artifacts.Dir, "blocks", label)
+	b.Artifacts.Records = config.Formats{"jsonl"}
+	b.Runtime.UI = config.UINone
+	if b.Phases = slices.Clone(b.Phases); pair > 0 {
+		b.Phases = withoutWarmup(b.Phases)
+	}
+	for k := range b.Phases {
+		if p := &b.Phases[k]; p.Kind != config.KindWarmup {
+			length := config.Seconds(o.Block)
+			p.Duration, p.Requests, p.Sessions, p.GracePeriod = &length, nil, nil, nil
+		}
+	}
+	cell := config.Cell{Label: fmt.Sprintf("pair %d", pair)}
+	seed := trialSeed(base, &cell, 0) // of both blocks of a pair
+	b.Datasets = slices.Clone(b.Datasets)
+	if d := b.Dataset(); d.RandomSeed != nil {
+		d.RandomSeed = seed
+	}
+	if err := artifact.RemoveCell(b.Artifacts.Dir); err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(i.Err, "aiperf: %s of %d pairs: %s\n", label, o.Pairs, terminal.Line(url))
+	done, err := i.runner(ctx, &b, seed, metric.RunInfo{RandomSeed: digits(seed), RunLabel: label}, id())
+	if cut := ctx.Err() != nil; cut || err != nil {
+		return nil, unless(cut, err)
+	}
+	if done == nil || done.Profiling.Valid == 0 {
+		return nil, fmt.Errorf("%s: no request succeeded", label)
+	}
+	if median := done.Profiling.Value("request_latency", metric.P50) / 1000; pair == 0 && o.Block < 3*(o.Wash+median) {
+		fmt.Fprintf(i.Err, "warning: a block of %g s is short for a latency of %.3g s: %.0f s or more\n", o.Block, median, 3*(o.Wash+median))
+	}
+	runs, err := comparison.Load(b.Artifacts.Dir, o.Wash)
+	if err != nil {
+		return nil, err
+	}
+	if len(runs) != 1 || stats.Mean(runs[0].Values["request_latency"]) <= 0 {
+		return nil, errors.Join(errNothing, fmt.Errorf("%s holds no requests after the first %g s", b.Artifacts.Dir, o.Wash))
+	}
+	return &runs[0], nil
+}
+
+// unless is an error, nil where the user interrupted: what is known by then counts.
+func unless(interrupted bool, err error) error {
+	if interrupted {
+		return nil
+	}
+	return err
+}
