@@ -26,15 +26,12 @@ func (r *resolver) telemetry() {
 	r.builtGPU()
 }
 
-// builtGPU refuses what is not built of the GPU figures: the collector of AMD's, the live panel at a terminal. Without a terminal there is no
+// builtGPU refuses what is not built of the GPU figures: the live panel at a terminal. Without a terminal there is no
 // panel to miss, so that a warning is enough.
 func (r *resolver) builtGPU() {
 	g := &r.run.GPUTelemetry
 	if !g.Enabled {
 		return
-	}
-	if g.Collector == "amdsmi" {
-		r.fail("%s: not built yet; built are pynvml and DCGM exporters", r.gpuWord("amdsmi", "gpu_telemetry.collector", g.Collector))
 	}
 	if g.Mode == config.GPULive {
 		said := r.gpuWord("dashboard", "gpu_telemetry.mode", g.Mode)
@@ -91,7 +88,7 @@ func (r *resolver) exporterURL(flag, item string) (string, bool) {
 var gpuFlags = []string{"--gpu-telemetry", "--server-metrics-urls"}
 
 // gpuForms are the forms that an item of --gpu-telemetry may have.
-const gpuForms = "want pynvml, dashboard, a .csv file of metrics, or the URL (or host:port) of a DCGM exporter"
+const gpuForms = "want pynvml, amdsmi, dashboard, a .csv file of metrics, or the URL (or host:port) of a DCGM exporter"
 
 // gpuTelemetry reads the items of --gpu-telemetry, in any order: a file of figures, a collector, the dashboard, URLs.
 func (r *resolver) gpuTelemetry() {

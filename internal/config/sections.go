@@ -201,7 +201,7 @@ var serverMetricsRows = group("Server Metrics", []setting.Row{
 })
 
 var gpuTelemetryRows = group("GPU Telemetry", []setting.Row{
-	{Secret: redact.Address, Flags: []string{"--gpu-telemetry"}, Key: "gpu_telemetry.urls", Manual: true, Kind: setting.Text, List: true, Optional: true, Help: "read GPU figures there (exporters at localhost:9400 and :9401 are looked for anyway): URLs of DCGM exporters, pynvml, dashboard, a CSV file of more metrics"},
+	{Secret: redact.Address, Flags: []string{"--gpu-telemetry"}, Key: "gpu_telemetry.urls", Manual: true, Kind: setting.Text, List: true, Optional: true, Help: "read GPU figures there (exporters at localhost:9400 and :9401 are looked for anyway): URLs of DCGM exporters, pynvml, amdsmi, dashboard, a CSV file of more metrics"},
 	{Flags: []string{"--no-gpu-telemetry"}, Key: "gpu_telemetry.enabled", Manual: true, Kind: setting.Bool, Help: "do not collect GPU figures"},
 })
 

@@ -114,8 +114,12 @@ func (w *watched) secure() (func(address string) *tls.Config, error) {
 	}, nil
 }
 
-// smiCommand tells of the GPUs of this machine.
-const smiCommand = "nvidia-smi"
+// The programs that tell of the GPUs of this machine. AMD's is a script that takes a good part of a second: it is asked no oftener than amdPace.
+const (
+	smiCommand    = "nvidia-smi"
+	amdSMICommand = "amd-smi"
+	amdPace       = time.Second
+)
 
 // gpuCollector prepares the collector of GPU figures: what it returns looks for exporters. That of this machine is open already.
 func (w *watched) gpuCollector(ctx context.Context) (open func(), err error) {
@@ -126,19 +130,25 @@ func (w *watched) gpuCollector(ctx context.Context) (open func(), err error) {
 		Line: w.lines(w.layout.GPUTelemetry()), Warn: w.say.warn, Log: w.say.log, Silence: b.As("gpu_telemetry.enabled") + " takes this line away",
 	}
 	switch b.GPUTelemetry.Collector {
-	case "pynvml":
+	case "pynvml", "amdsmi":
 		if w.elsewhere() {
 			w.say.warn("the GPU figures are of this machine; the server is another")
 		}
-		if w.gpu, err = gpu.OpenLocal(ctx, o, smiCommand); err != nil {
-			return nil, fmt.Errorf("%s pynvml: %w", b.As("gpu_telemetry.urls"), err)
+		if b.GPUTelemetry.Collector == "pynvml" {
+			w.gpu, err = gpu.OpenLocal(ctx, o, smiCommand)
+		} else {
+			o.Cadence = w.cadence(max(tuning.CollectionInterval.Duration(), amdPace))
+			w.gpu, err = gpu.OpenAMD(ctx, o, amdSMICommand)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s %s: %w", b.As("gpu_telemetry.urls"), b.GPUTelemetry.Collector, err)
 		}
 		return func() {}, nil
 	case "dcgm":
 		o.More, err = w.customFields()
 		return func() { w.gpu = gpu.Open(ctx, o) }, err
 	}
-	return nil, fmt.Errorf("%s %s: not built yet", b.As("gpu_telemetry.urls"), b.GPUTelemetry.Collector)
+	return nil, fmt.Errorf("%s %s: there is no such collector", b.As("gpu_telemetry.urls"), b.GPUTelemetry.Collector)
 }
 
 // simulatedGPUs are the exporters of simulated servers that have GPUs.
@@ -229,7 +239,14 @@ func (w *watched) before(ctx context.Context, p *load.PhaseInfo) {
 	if p.Warmup {
 		return
 	}
-	w.each(func(one *telemetry.Watch) { one.Once(ctx, boundaryTime) })
+	var all sync.WaitGroup
+	if w.gpu != nil {
+		all.Go(func() { w.gpu.Once(ctx, boundaryTime) })
+	}
+	if w.servers != nil {
+		all.Go(func() { w.servers.Once(ctx, boundaryTime) })
+	}
+	all.Wait()
 }
 
 // PhaseStart implements component.

@@ -39,10 +39,16 @@ type Collector struct {
 	successful []string
 	sources    []*source
 	losses     telemetry.Losses
-	local      *smi        // nil = exporters are asked
+	local      local       // nil = exporters are asked
 	stopping   atomic.Bool // the end of the local collector is wanted
 
 	mu sync.Mutex // of the file of samples
+}
+
+// local is a program that reads the GPUs of this machine.
+type local interface {
+	now(ctx context.Context) // one reading more, if the program is not reading all the time
+	stop()
 }
 
 // source is one exporter.
@@ -141,6 +147,17 @@ func (c *Collector) add(one *Sample) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.Line(c.fields.AppendLine(nil, one, one.Source))
+}
+
+// Once asks every source once and waits for the answers, but no longer than most.
+func (c *Collector) Once(ctx context.Context, most time.Duration) {
+	if c.local == nil {
+		c.Watch.Once(ctx, most)
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	c.local.now(ctx)
 }
 
 // Stop ends everything that is under way and waits for it.

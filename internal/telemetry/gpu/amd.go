@@ -1,0 +1,320 @@
+package gpu
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+
+	"aiperf/internal/record"
+	"aiperf/internal/telemetry"
+)
+
+// AMDURL is the source of samples of AMD's GPUs of this machine.
+const AMDURL = "amdsmi://localhost"
+
+// The collector of AMD's GPUs asks amd-smi, which comes with the driver, for its JSON on the cadence: `amd-smi metric --json`, and once
+// `amd-smi list --json` and `amd-smi static --asic --json` for what the GPUs are. Versions name things differently; what a GPU does not have is "N/A".
+
+// mostJSON bounds what is read of one answer.
+const mostJSON = 16 << 20
+
+// quantity is a figure of amd-smi: a number, a text with one, or {"value", "unit"}.
+type quantity struct {
+	value float64
+	unit  string
+	known bool
+}
+
+// UnmarshalJSON implements json.Unmarshaler. What is no figure is unknown and no error: one bad figure does not cost the others.
+func (q *quantity) UnmarshalJSON(text []byte) error {
+	*q = quantity{}
+	var object struct {
+		Value json.RawMessage `json:"value"`
+		Unit  string          `json:"unit"`
+	}
+	if json.Unmarshal(text, &object) == nil && object.Value != nil {
+		text, q.unit = object.Value, object.Unit
+	}
+	words := strings.Fields(strings.Trim(strings.TrimSpace(string(text)), `"`))
+	if len(words) == 0 {
+		return nil
+	}
+	if v, err := strconv.ParseFloat(words[0], 64); err == nil && !math.IsNaN(v) && !math.IsInf(v, 0) {
+		q.value, q.known = v, true
+	}
+	if len(words) > 1 {
+		q.unit = words[1]
+	}
+	return nil
+}
+
+// amdMetric is what amd-smi metric tells of one GPU: figures by section. A section that a GPU does not have is a text.
+type amdMetric map[string]json.RawMessage
+
+// at is a figure of a section; of the GPU itself where the section is "".
+func (m amdMetric) at(section, key string) (q quantity) {
+	of := m
+	if section != "" {
+		of = nil
+		if json.Unmarshal(m[section], &of) != nil {
+			return q
+		}
+	}
+	_ = q.UnmarshalJSON(of[key]) // what is no figure is unknown
+	return q
+}
+
+// amdDevice is what amd-smi list and static tell of one GPU.
+type amdDevice struct {
+	GPU  quantity `json:"gpu"`
+	UUID string   `json:"uuid"`
+	BDF  string   `json:"bdf"`
+	ASIC struct {
+		Name string `json:"market_name"`
+	} `json:"asic"`
+}
+
+// amdList reads an answer: a list of GPUs, or one below gpu_data.
+func amdList[T any](text []byte) ([]T, error) {
+	var list []T
+	err := json.Unmarshal(text, &list)
+	if err == nil {
+		return list, nil
+	}
+	var below struct {
+		List []T `json:"gpu_data"`
+	}
+	if json.Unmarshal(text, &below) == nil && below.List != nil {
+		return below.List, nil
+	}
+	return nil, fmt.Errorf("no list of GPUs: %w", err)
+}
+
+// memoryUnits are in GB, energyUnits in MJ.
+var (
+	memoryUnits = map[string]float64{"B": 1e-9, "KB": 1024e-9, "MB": mebibyte, "MiB": mebibyte, "GB": 1.073741824, "GiB": 1.073741824}
+	energyUnits = map[string]float64{"uJ": 1e-12, "mJ": 1e-9, "J": 1e-6, "kJ": 1e-3, "MJ": 1}
+)
+
+// amdSources say where the figures stand, the first that is there counts.
+var amdSources = []struct {
+	tag   string
+	units map[string]float64 // nil = one unit only
+	from  [][2]string
+}{
+	{"amd_power", nil, [][2]string{{"power", "socket_power"}, {"power", "current_socket_power"}, {"power", "average_socket_power"}}},
+	{"amd_energy_consumption", energyUnits, [][2]string{{"energy", "total_energy_consumption"}}},
+	{"amd_gfx_activity", nil, [][2]string{{"usage", "gfx_activity"}}},
+	{"amd_umc_activity", nil, [][2]string{{"usage", "umc_activity"}}},
+	{"amd_mm_activity", nil, [][2]string{{"usage", "mm_activity"}}},
+	{"amd_memory_used", memoryUnits, [][2]string{{"mem_usage", "used_vram"}}},
+	{"amd_temperature", nil, [][2]string{{"temperature", "junction"}, {"temperature", "hotspot"}}},
+	{"amd_ecc_uncorrectable", nil, [][2]string{{"ecc", "total_uncorrectable_count"}, {"ecc", "total_uncorrected_count"}}},
+}
+
+// values are the figures by tag. Old drivers tell temperatures in thousandths.
+func (m amdMetric) values() map[string]float64 {
+	out := map[string]float64{}
+	for _, s := range amdSources {
+		for _, place := range s.from {
+			q := m.at(place[0], place[1])
+			scale := 1.0
+			if s.units != nil {
+				scale = s.units[q.unit]
+			}
+			if _, there := out[s.tag]; q.known && !there && q.value >= 0 && scale > 0 {
+				out[s.tag] = q.value * scale
+			}
+		}
+	}
+	if v := out["amd_temperature"]; v >= 1000 {
+		out["amd_temperature"] = v / 1000
+	}
+	var power map[string]json.RawMessage
+	if json.Unmarshal(m["power"], &power) == nil {
+		switch strings.ToUpper(strings.Trim(string(power["throttle_status"]), `"`)) {
+		case "UNTHROTTLED", "0", "FALSE":
+			out["amd_throttle_status"] = 0
+		case "THROTTLED", "1", "TRUE":
+			out["amd_throttle_status"] = 1
+		}
+	}
+	return out
+}
+
+// amdSMI asks amd-smi on the cadence.
+type amdSMI struct {
+	command string
+	devices map[int]Device
+	asked   chan chan struct{} // for a reading out of turn; what is sent is closed when it is there
+	end     context.CancelFunc
+	done    chan struct{}
+}
+
+// OpenAMD starts the collector of AMD's GPUs of this machine and waits for its first reading. command is the program, usually amd-smi.
+func OpenAMD(ctx context.Context, o Options, command string) (*Collector, error) {
+	c := &Collector{Options: o, fields: NewFields("amd", nil), configured: []string{AMDURL}, successful: []string{AMDURL}}
+	c.series = NewSeries(c.fields)
+	c.Watch = telemetry.NewWatch(nil, o.Cadence)
+	a := &amdSMI{command: command, devices: map[int]Device{}, asked: make(chan chan struct{}), done: make(chan struct{})}
+	ask := func(ctx context.Context) ([]amdMetric, error) {
+		text, err := a.ask(ctx, "metric", "--json")
+		if err != nil {
+			return nil, err
+		}
+		return amdList[amdMetric](text)
+	}
+	first, cancel := context.WithTimeout(ctx, o.Reachable)
+	defer cancel()
+	list, err := ask(first)
+	if err == nil && len(list) == 0 {
+		err = errors.New("there is none")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("no GPU of this machine can be read: %w", err)
+	}
+	a.identify(first)
+	c.takeAMD(a, list)
+	running, end := context.WithCancel(context.WithoutCancel(ctx))
+	a.end = end
+	go func() {
+		defer close(a.done)
+		tick := time.NewTicker(o.Cadence.Interval) // a program that is slower than the cadence is asked as often as it can
+		defer tick.Stop()
+		for {
+			var waits chan struct{}
+			select {
+			case <-tick.C:
+			case waits = <-a.asked:
+			case <-running.Done():
+				return
+			}
+			one, cancel := context.WithTimeout(running, o.Cadence.Timeout)
+			list, err := ask(one)
+			cancel()
+			switch {
+			case running.Err() != nil:
+				return
+			case err != nil:
+				c.losses.Add(&record.Error{Type: "CollectorFailed", Message: AMDURL + ": " + err.Error(), Chain: []string{"CollectorFailed"}}, 1)
+			default:
+				c.takeAMD(a, list)
+			}
+			if waits != nil {
+				close(waits)
+			}
+		}
+	}()
+	c.local = a
+	return c, nil
+}
+
+// now implements local.
+func (a *amdSMI) now(ctx context.Context) {
+	there := make(chan struct{})
+	select {
+	case a.asked <- there:
+	case <-ctx.Done():
+		return
+	}
+	select {
+	case <-there:
+	case <-ctx.Done():
+	}
+}
+
+// stop implements local.
+func (a *amdSMI) stop() {
+	a.end()
+	<-a.done
+}
+
+// ask runs the program once.
+func (a *amdSMI) ask(ctx context.Context, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, a.command, args...)
+	cmd.WaitDelay = time.Second // children of it may hold its pipe
+	var out, errs limited
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("%s %s: %w: %.200q", a.command, args[0], err, out.text(errs.b))
+	}
+	return out.b, nil
+}
+
+// limited keeps the first mostJSON bytes.
+type limited struct{ b []byte }
+
+func (l *limited) Write(b []byte) (int, error) {
+	l.b = append(l.b, b[:min(len(b), mostJSON-len(l.b))]...)
+	return len(b), nil
+}
+
+// text is what was said, or else what was said elsewhere.
+func (l *limited) text(other []byte) string {
+	if len(other) > 0 {
+		return string(other)
+	}
+	return string(l.b)
+}
+
+// identify asks what the GPUs are. What is not told has stand-ins.
+func (a *amdSMI) identify(ctx context.Context) {
+	for _, args := range [][]string{{"list", "--json"}, {"static", "--asic", "--json"}} {
+		text, err := a.ask(ctx, args...)
+		if err != nil {
+			continue
+		}
+		list, err := amdList[amdDevice](text)
+		if err != nil {
+			continue
+		}
+		for i, d := range list {
+			n := d.GPU.index(i)
+			one := a.devices[n]
+			for _, f := range []struct {
+				to   *string
+				from string
+			}{{&one.UUID, d.UUID}, {&one.PCIBus, d.BDF}, {&one.Model, d.ASIC.Name}} {
+				if f.from != "" && f.from != "N/A" {
+					*f.to = f.from
+				}
+			}
+			a.devices[n] = one
+		}
+	}
+}
+
+// index is the number of a GPU; its place where there is none.
+func (q *quantity) index(place int) int {
+	if q.known && q.value >= 0 && q.value < 1<<16 {
+		return int(q.value)
+	}
+	return place
+}
+
+func (c *Collector) takeAMD(a *amdSMI, list []amdMetric) {
+	at := time.Now().UnixNano()
+	for i := range list {
+		number := list[i].at("", "gpu")
+		n := number.index(i)
+		d := a.devices[n]
+		d.Index, d.Device, d.Hostname, d.Platform = n, "amd"+strconv.Itoa(n), "localhost", "amd"
+		if d.UUID == "" {
+			d.UUID = "GPU-unknown-" + strconv.Itoa(n)
+		}
+		if d.Model == "" {
+			d.Model = "Unknown GPU"
+		}
+		one := &Sample{At: at, Source: AMDURL, Values: c.fields.none(), Device: d}
+		for tag, v := range list[i].values() {
+			one.Values[c.fields.byTag[tag]] = v
+		}
+		c.add(one)
+	}
+}
