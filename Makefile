@@ -7,7 +7,7 @@ LDFLAGS := -s -w -X aiperf/internal/cli.version=$(VERSION)
 FUZZTIME ?= 60s
 TEXTS    ?= 1500
 
-.PHONY: all build test test-browser gallery test-real test-wide test-media wide-data race race-fast lint bench fuzz tools
+.PHONY: all build test test-browser gallery test-real test-wide test-media test-parquet parquet-tools wide-data race race-fast lint bench fuzz tools
 
 all: build
 
@@ -36,6 +36,12 @@ test-browser: ## the pages of reports in a real Chromium (Debian package chromiu
 
 gallery: build ## docs/gallery again, from the recorded runs (wants chromium for the page)
 	docs/gallery/make ./aiperf
+
+test-parquet: build parquet-tools ## the Parquet of server metrics as pyarrow and DuckDB read it, schema and values
+	.real/parquet/bin/python test/parquet/check.py ./aiperf
+
+parquet-tools: ## what test-parquet reads with, from PyPI
+	@test -e .real/parquet/installed || { python3 -m venv .real/parquet && .real/parquet/bin/pip install -q pyarrow duckdb && touch .real/parquet/installed; }
 
 test-real: build ## runs against servers that others wrote, installed under .real (NAMES="hypercorn llamacpp": some of them)
 	test/real/run $(NAMES)

@@ -24,6 +24,7 @@ var flagsAllowed = map[string]string{
 	"internal/run/mock.go":                 "starts the simulated server with a command line",
 	"internal/accuracy/sandbox/sandbox.go": "starts bwrap and unshare with command lines",
 	"internal/telemetry/gpu/smi.go":        "starts nvidia-smi with a command line",
+	"internal/telemetry/gpu/amd.go":        "starts amd-smi with a command line",
 	"internal/report/panels.go":            "names flags of servers (vLLM, SGLang), which are no settings of ours",
 }
 
