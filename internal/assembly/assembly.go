@@ -52,6 +52,7 @@ type Phase struct {
 type Assembly struct {
 	Options
 	pipe    *pipeline.Pipeline
+	slowest slowest
 	chat    *chatCounter // nil = inputs are counted without a chat template
 	rawPath string       // "" = there is no raw export
 }
@@ -74,7 +75,7 @@ func New(o Options) (*Assembly, error) {
 		}
 	}
 	p := pipeline.Options{
-		Metrics: o.Metrics, Count: count, Sinks: sinks, Split: split(o.Phases), Observers: o.Observers, SpillDir: o.Layout.Dir, Clean: o.Clean, Secrets: o.Secrets,
+		Metrics: o.Metrics, Count: count, Sinks: sinks, Split: split(o.Phases), Observers: append([]pipeline.Observer{&a.slowest}, o.Observers...), SpillDir: o.Layout.Dir, Clean: o.Clean, Secrets: o.Secrets,
 		Decode:  func(rec *record.Record) (*record.Reply, *record.Error) { return o.Decode(rec, input) },
 		Workers: max(1, runtime.GOMAXPROCS(0)-1), // one core stays free for the load: a read that comes late joins messages
 	}
@@ -177,4 +178,14 @@ func (a *Assembly) TemplateFailures() int64 {
 func (a *Assembly) WarmedUp() bool {
 	valid, failed, cut := a.pipe.Warmup().Counts()
 	return valid+failed+cut > 0
+}
+
+// slowest is the observer that remembers the slowest requests that count.
+type slowest struct{ metric.Slowest }
+
+// Observe implements pipeline.Observer.
+func (s *slowest) Observe(row *metric.Row) {
+	if !row.Meta.Warmup {
+		s.Add(row)
+	}
 }

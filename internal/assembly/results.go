@@ -35,7 +35,7 @@ func (a *Assembly) Run(o Outcome) *metric.Run {
 	run := &metric.Run{
 		Version: o.Version, BenchmarkID: a.BenchmarkID, Title: a.Endpoint.Title, Info: o.Info, InputConfig: o.InputConfig, GPU: o.GPU,
 		Cancelled: o.Cancelled, IncompleteReason: o.IncompleteReason,
-		Profiling: reducer.Summary(o.Window),
+		Profiling: reducer.Summary(o.Window), Course: reducer.Course(o.Window), Slowest: a.slowest.List,
 		ShowTrace: a.Config.Artifacts.ShowTraceTiming, LogFile: o.LogFile,
 	}
 	run.Info.BenchmarkID = a.BenchmarkID
@@ -84,7 +84,8 @@ func (a *Assembly) writePhases(run *metric.Run, o Outcome) error {
 		p := artifact.Phase{Run: *run, Name: f.Name, Index: f.Index, ProfilingIndex: f.Profiling, Warmup: f.Warmup}
 		p.Start, p.End = time.Unix(0, f.Window.From), time.Unix(0, f.Window.To)
 		p.Run.Warmup, p.Run.Slices, p.Run.Validity, p.Run.Accuracy = nil, nil, nil, nil
-		p.Run.GPU = nil // of the whole run, not of a phase
+		p.Run.GPU, p.Run.Course = nil, nil // of the whole run, not of a phase
+		p.Run.Slowest, p.Run.Silences = nil, nil
 		p.Run.Cancelled = f.Cancelled
 		if !f.Cancelled {
 			p.IncompleteReason = ""

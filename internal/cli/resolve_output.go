@@ -91,7 +91,7 @@ func (r *resolver) runtime() {
 	r.run.Logging.Level = r.level()
 }
 
-// view chooses the live view. The dashboard stands for simple until it is built, unless it is asked for by name.
+// view chooses the live view.
 func (r *resolver) view() config.UI {
 	asked := config.UI(r.set.Text("--ui", ""))
 	if r.over && asked == "" && r.run.Runtime.UI != config.UINone {
@@ -101,8 +101,8 @@ func (r *resolver) view() config.UI {
 	case asked == config.UIDashboard && !r.terminal:
 		r.warn("%s dashboard needs a terminal; using simple", r.spell("runtime.ui"))
 		return config.UISimple
-	case asked == config.UIDashboard:
-		r.fail("%s dashboard: not built yet; built are simple and none", r.spell("runtime.ui"))
+	case asked == config.UIDashboard && (r.run.Sweep != nil || r.run.MultiRun.NumRuns > 1):
+		r.fail("%s dashboard shows one run; several runs can have simple or none", r.spell("runtime.ui"))
 		return config.UISimple
 	case asked != "":
 		return asked

@@ -13,9 +13,11 @@ import (
 
 	"aiperf/internal/comparison"
 	"aiperf/internal/config"
+	"aiperf/internal/draw"
 	"aiperf/internal/plan"
 	"aiperf/internal/redact"
 	"aiperf/internal/terminal"
+	"aiperf/internal/ui/dashboard"
 )
 
 // Streams are the standard streams and what the program is told about them.
@@ -26,10 +28,12 @@ type Streams struct {
 	Terminal bool      // Out is a terminal
 	Colour   bool      // Out is a terminal that shows colours, and nobody asked for none
 	Progress int       // columns of the terminal behind Err, 0 when it is none, or one that cannot write over a line
-	Width    int       // columns of Out, 0 when it is no terminal and nobody said
-	Environ  []string  // "KEY=value"
-	Notes    []string  // what was said before the run; its log repeats it
-	Warnings []string
+	// Dashboard is the terminal of a full-screen view; nil = there is none that could show one.
+	Dashboard *dashboard.Terminal
+	Width     int      // columns of Out, 0 when it is no terminal and nobody said
+	Environ   []string // "KEY=value"
+	Notes     []string // what was said before the run; its log repeats it
+	Warnings  []string
 	// Data is where commands write what programs read: as Out, but without a filter where that is no terminal. nil = Out.
 	Data    io.Writer
 	Secrets *redact.Secrets // that are known so far; what is written goes through them. nil = none are
@@ -56,11 +60,31 @@ func Standard() Streams {
 	s.Secrets = redact.NewSecrets(environSecrets(s.Environ)...)
 	s.Data = s.Out
 	s.Out = terminal.NewWriter(s.Out, s.Colour, s.Secrets)
-	s.Err = terminal.NewWriter(s.Err, false, s.Secrets)
+	errors := terminal.NewWriter(s.Err, false, s.Secrets)
+	s.Err = errors
+	s.Dashboard = dashboardOf(s.Environ, errors)
 	if s.Terminal {
 		s.Data = s.Out
 	}
 	return s
+}
+
+// dashboardOf is the terminal of this process if it can show a dashboard.
+func dashboardOf(environ []string, errors *terminal.Writer) *dashboard.Terminal {
+	t := &dashboard.Terminal{In: os.Stdin, Out: os.Stdout, Environ: environ, Paint: paint(environ)}
+	if lookup(environ, "TERM") == "dumb" || !t.Usable() {
+		return nil
+	}
+	if term.IsTerminal(int(os.Stderr.Fd())) { // what is written to a file disturbs no screen
+		t.Err = errors
+	}
+	return t
+}
+
+// paint is how a terminal is drawn on.
+func paint(environ []string) *draw.Paint {
+	ascii := !draw.ShowsUnicode(func(name string) string { return lookup(environ, name) })
+	return draw.NewPaint(colours(environ), lookup(environ, "TERM") != "dumb", ascii)
 }
 
 // flush writes what the streams' filters keep back.

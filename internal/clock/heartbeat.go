@@ -212,3 +212,10 @@ func (h *Heartbeat) Unseen(from, at int64) int64 {
 	}
 	return u
 }
+
+// Blind is the longest time within a span in which nobody looked at connections, as far as the log goes back (a minute of requests under way).
+func (h *Heartbeat) Blind(from, to int64) int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.looks.longest(from, to)
+}

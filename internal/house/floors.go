@@ -40,6 +40,7 @@ var Floors = map[string]int{
 	"internal/transport":  1,
 	"internal/dataset":    1,
 	"internal/mockserver": 1,
+	"internal/draw":       1,
 
 	// Messages that a protocol's own file generates.
 	"internal/openinference": 0,

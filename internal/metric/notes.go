@@ -59,6 +59,7 @@ func (e *ClientStats) notes() []string {
 	note(total > 0 && float64(e.Failed) > failedShare*float64(total), "%d of %d requests failed; their time is in no latency.", e.Failed, total)
 	note(e.OpenLoop && e.AnsweredRate < behindRate*e.SentRate && e.LateLatency > time.Duration(behindLatency*float64(e.EarlyLatency)),
 		"The server fell behind: answered %.3g/s of %.3g/s sent. Latency measures the length of the run.", e.AnsweredRate, e.SentRate)
+	note(e.SilenceCount > 0, "The server sent nothing for %s (%s), while %s waited%s.", shown(e.SilenceLongest), e.silenceSpan(), requests(e.SilenceWaiting), e.moreSilences())
 	note(e.ReadDelays == 0 && total > 0 && e.PacketStamps == 0, "Instants were taken by the client, not by the kernel: its own delays are in them.")
 	note(e.Uncertain > 0, "%d of %d requests may be off by more than max(1 ms, 1 %%): the first message by up to %s (%d requests), gaps by up to %s (%d requests). The summary gives all requests and the certain ones.",
 		e.Uncertain, e.Valid, shown(e.FirstErrorMax), e.UncertainFirst, shown(e.GapErrorMax), e.UncertainGaps)
@@ -85,4 +86,25 @@ func (e *ClientStats) notes() []string {
 		"Second by second the time to the first token went with the length of the server's queue (r = %.2f over %d s); that alone tells no cause.", e.QueueCorrelation, e.QueueSeconds)
 	note(e.TicksSkipped > 0, "%d planned sends were skipped.", e.TicksSkipped)
 	return out
+}
+
+// silenceSpan is when the longest silence was, in seconds since the start of the profiling.
+func (e *ClientStats) silenceSpan() string {
+	return fmt.Sprintf("%.1f – %.1f s", e.SilenceAt.Seconds(), (e.SilenceAt + e.SilenceLongest).Seconds())
+}
+
+// moreSilences tells of those beside the longest.
+func (e *ClientStats) moreSilences() string {
+	if e.SilenceCount < 2 {
+		return ""
+	}
+	return fmt.Sprintf("; it did so %s, %s in all", times(e.SilenceCount), shown(e.SilenceTotal))
+}
+
+// requests is a number of them.
+func requests(n int64) string {
+	if n == 1 {
+		return "1 request"
+	}
+	return fmt.Sprintf("%d requests", n)
 }

@@ -24,6 +24,10 @@ type Run struct {
 	Slices    []Slice
 	Accuracy  *Accuracy // nil = no benchmark was asked
 
+	Course   *Course       // how it went over time; nil = not kept
+	Slowest  []SlowRequest // the slowest first
+	Silences []Silence     // of the servers, in the profiling phases
+
 	Validity *Validity // nil = not judged (a report from files)
 	Probe    *Probe    // nil = none was sent
 

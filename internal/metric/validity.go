@@ -38,6 +38,7 @@ type ClientStats struct {
 	MachineUse
 	QueueTrend
 	PathUse
+	Silences
 }
 
 // PathUse is what the kernel told of the connections of requests, failed ones included.
@@ -47,6 +48,34 @@ type PathUse struct {
 	ResentSegments    int64         // all of those
 	UnorderedRequests int64         // whose answers came out of order in part
 	SmoothedRTT       time.Duration // median
+}
+
+// Silence is a time in which no server sent anything although requests waited.
+type Silence struct {
+	From, To int64 // wall, Unix ns
+	Waiting  int64 // requests that waited
+}
+
+// Silences are those of the profiling phases together.
+type Silences struct {
+	SilenceCount   int64
+	SilenceLongest time.Duration
+	SilenceTotal   time.Duration
+	SilenceAt      time.Duration // from the start of the profiling to the longest
+	SilenceWaiting int64         // requests that waited in the longest
+}
+
+// SumSilences adds silences up; start is that of the profiling.
+func SumSilences(list []Silence, start int64) (sum Silences) {
+	for _, s := range list {
+		length := time.Duration(s.To - s.From)
+		sum.SilenceCount++
+		sum.SilenceTotal += length
+		if length > sum.SilenceLongest {
+			sum.SilenceLongest, sum.SilenceAt, sum.SilenceWaiting = length, time.Duration(s.From-start), s.Waiting
+		}
+	}
+	return sum
 }
 
 // MachineUse is what the client's machine did in the profiling phases, whoever made it do so, in percent.

@@ -20,20 +20,23 @@ import (
 	"aiperf/internal/report"
 	"aiperf/internal/run"
 	"aiperf/internal/terminal"
+	"aiperf/internal/ui/dashboard"
 )
 
 // Streams are where an invocation talks to.
 type Streams struct {
 	Out, Err io.Writer
-	Width    int      // columns of Out, 0 = it is no terminal
-	Terminal bool     // Out is a terminal
-	Colour   bool     // Out shows colours
-	Progress int      // columns of the terminal behind Err, 0 = none
-	Version  string   // of this program
-	Args     []string // the command line after the program's name
-	Notes    []string // what the user was told before; the log of every run repeats it
-	Warnings []string
-	Secrets  *redact.Secrets // that are known; nil = none yet
+	Width    int  // columns of Out, 0 = it is no terminal
+	Terminal bool // Out is a terminal
+	Colour   bool // Out shows colours
+	Progress int  // columns of the terminal behind Err, 0 = none
+	// Dashboard is the terminal of a full-screen view; nil = none can show one.
+	Dashboard *dashboard.Terminal
+	Version   string   // of this program
+	Args      []string // the command line after the program's name
+	Notes     []string // what the user was told before; the log of every run repeats it
+	Warnings  []string
+	Secrets   *redact.Secrets // that are known; nil = none yet
 	// StepSummary is the file of GITHUB_STEP_SUMMARY, empty: there is none.
 	StepSummary string
 }
@@ -127,8 +130,12 @@ func (i *invocation) benchmark(ctx context.Context, b *config.Benchmark, seed *c
 	if b.Runtime.UI != config.UINone {
 		progress = i.Progress
 	}
+	var screen *dashboard.Terminal
+	if b.Runtime.UI == config.UIDashboard {
+		screen = i.Dashboard
+	}
 	return run.Run(ctx, b, seed, run.Options{
-		Version: i.Version, BenchmarkID: id, Info: info, Err: i.Err, Interactive: i.first(), Progress: progress, InputConfig: json.RawMessage(settings),
+		Dashboard: screen, Version: i.Version, BenchmarkID: id, Info: info, Err: i.Err, Interactive: i.first(), Progress: progress, InputConfig: json.RawMessage(settings),
 		Notes: i.Notes, Warnings: i.Warnings, Secrets: i.Secrets, Observe: i.observe,
 	})
 }

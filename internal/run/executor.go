@@ -28,6 +28,7 @@ type executor struct {
 	model     string               // of turns that name none
 	put       func(*record.Record) // the pipeline
 	flights   flights              // nil = nobody asks
+	pulse     *pulse               // nil = nobody watches the servers
 	timeout   time.Duration        // of the follow-ups of a request together; 0 = none
 
 	// dialLate connects at the instant instead of before it: with a connection of its own for every request, connecting is part of
@@ -180,6 +181,9 @@ func (a *armed) Fire(issue load.Issue) {
 	if a.flights != nil {
 		a.flights.Enter()
 	}
+	if a.pulse != nil {
+		a.pulse.Enter()
+	}
 	if issue.CancelAfter >= 0 {
 		a.wire.Cancel, a.wire.CancelAfter = true, issue.CancelAfter
 	}
@@ -216,6 +220,7 @@ func (a *armed) Wait(firstToken func()) load.Outcome {
 	if a.reading != nil {
 		rec.Attach(a.reading)
 	}
+	a.beat(rec)
 	a.put(rec)
 	if a.flights != nil {
 		a.flights.Leave()
@@ -262,6 +267,9 @@ func (a *armed) read() *endpoint.Reading {
 func (a *armed) watch(firstToken func()) transport.OnMessage {
 	waiting := a.firstToken
 	return func(all []record.Message) *record.Error {
+		if a.pulse != nil {
+			a.pulse.event(all[len(all)-1].At)
+		}
 		if waiting {
 			content, failure := a.read().Content(all)
 			if failure != nil {
@@ -277,6 +285,20 @@ func (a *armed) watch(firstToken func()) transport.OnMessage {
 		}
 		return a.read().All(all)
 	}
+}
+
+// beat tells who watches the servers that a request is over.
+func (a *armed) beat(rec *record.Record) {
+	p := a.pulse
+	if p == nil {
+		return
+	}
+	if len(rec.Messages) > 0 {
+		p.first(rec.Messages[0].At - rec.Start)
+	} else if rec.Error != nil && rec.Cut == "" && rec.Error.Type != transport.ErrTimeout && a.formatError == nil {
+		p.event(rec.End) // a refusal is an answer, too
+	}
+	p.Leave()
 }
 
 // refuse makes the record of a request that could not be put into words: nothing went over the wire.

@@ -17,7 +17,6 @@ import (
 	"aiperf/internal/telemetry/timeline"
 	"aiperf/internal/transport"
 	"aiperf/internal/transport/rpc"
-	"aiperf/internal/ui"
 )
 
 // opened are the connections, files and workers of a run.
@@ -27,7 +26,6 @@ type opened struct {
 	client    *transport.Client
 	carrier   carrier
 	layout    artifact.Layout
-	live      *ui.Live // what finished requests tell while the run goes on
 	gate      *gate
 	executor  *executor
 	probed    *metric.Probe // what one request before the load told of the server; nil = nobody asked
@@ -44,8 +42,8 @@ type opened struct {
 
 // open goes through the stages that make them. It leaves nothing open on an error.
 func open(ctx context.Context, cfg *config.Benchmark, opts *Options, r *resolved, say *reporter) (*opened, error) {
-	o := &opened{live: new(ui.Live), gate: new(gate), written: components{unhurried: true}}
-	err := pass(say.log, o.stages(ctx, cfg, opts, r, say))
+	o := &opened{gate: new(gate), written: components{unhurried: true}}
+	err := pass(say, o.stages(ctx, cfg, opts, r, say))
 	if err != nil {
 		o.close(ctx, say)
 		return nil, err

@@ -26,7 +26,7 @@ func statsPause(cfg *config.Benchmark) time.Duration {
 type progress struct {
 	passive
 	load    *load.Generator
-	live    *ui.Live
+	live    *ui.Running
 	pause   time.Duration // between two lines; 0 = there are none
 	columns int           // of the live line
 	say     *reporter
@@ -41,7 +41,7 @@ func (p *progress) Start(context.Context) error {
 	}
 	if p.pause > 0 {
 		p.shown = append(p.shown, ui.Lines(p.pause, look, func(line string) {
-			if p.say.screen == nil {
+			if p.say.screen == nil && p.say.view.shown == nil {
 				p.say.note("%s", line)
 			} else {
 				p.say.log.Info(line)
@@ -60,7 +60,7 @@ func (p *progress) Stop(context.Context) error {
 }
 
 // snapshot is how the load stands, and what the answers say.
-func snapshot(s load.Snapshot, live *ui.Live) (ui.Snapshot, bool) {
+func snapshot(s load.Snapshot, live *ui.Running) (ui.Snapshot, bool) {
 	if s.Info == nil || s.Started == 0 {
 		return ui.Snapshot{}, false
 	}
@@ -69,9 +69,9 @@ func snapshot(s load.Snapshot, live *ui.Live) (ui.Snapshot, bool) {
 		now = s.Ended
 	}
 	shown := ui.Snapshot{
-		Phase: s.Info.Name, Sent: s.Sent, Finished: s.Completed + s.Cancelled, Errors: s.Errors, InFlight: s.InFlight(),
+		Phase: s.Info.Name, Index: s.Info.Index, Warmup: s.Info.Warmup, Cancelled: s.Cancelled, Sessions: s.Phase.Sessions, SessionsDone: s.Finished, Grace: s.Phase.Grace, Sent: s.Sent, Finished: s.Completed + s.Cancelled, Errors: s.Errors, InFlight: s.InFlight(),
 		Requests: s.Phase.Requests, Duration: s.Phase.Duration, Elapsed: time.Duration(now - s.Started), Sending: s.SentAll == 0,
 	}
-	live.Fill(s.Info.Index, &shown)
+	live.Line(s.Info.Index, &shown)
 	return shown, true
 }

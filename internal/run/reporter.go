@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 
+	"aiperf/internal/config"
 	"aiperf/internal/redact"
 	"aiperf/internal/terminal"
 	"aiperf/internal/ui"
@@ -18,12 +19,13 @@ type reporter struct {
 	err     io.Writer       // the error stream
 	screen  *ui.Screen      // the error stream, where it shows the live line; nil = it shows none
 	secrets *redact.Secrets // nothing that is told shows them
+	view    *liveView       // what is shown of the run
 	file    string          // the log's path; "" = it has none yet
 }
 
 // newReporter begins the log of a run at a level of --log-level with what the user was told before.
-func newReporter(level string, o *Options) *reporter {
-	say := &reporter{events: new(events), level: levels[level], err: o.Err, secrets: o.Secrets}
+func newReporter(level string, o *Options, cfg *config.Benchmark) *reporter {
+	say := &reporter{events: new(events), view: newView(cfg, o.Secrets), level: levels[level], err: o.Err, secrets: o.Secrets}
 	if o.Progress > 0 {
 		say.screen = ui.NewScreen(o.Err)
 		say.err = say.screen
@@ -31,7 +33,7 @@ func newReporter(level string, o *Options) *reporter {
 	if say.verbose() {
 		say.events.live = say.err
 	}
-	say.log = slog.New(slog.NewTextHandler(o.Secrets.Writer(say.events), &slog.HandlerOptions{Level: say.level}))
+	say.log = slog.New(tee{Handler: slog.NewTextHandler(o.Secrets.Writer(say.events), &slog.HandlerOptions{Level: say.level}), view: say.view})
 	for _, text := range o.Notes {
 		say.log.Info(text)
 	}

@@ -36,7 +36,7 @@ func resolve(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, vers
 	r.tokenizers = sync.OnceValues(func() (*assembly.Tokenizers, error) {
 		return assembly.OpenTokenizers(ctx, cfg, say.log, say.note, say.download)
 	})
-	return r, pass(say.log, r.stages(ctx, cfg, userAgent(version), say))
+	return r, pass(say, r.stages(ctx, cfg, userAgent(version), say))
 }
 
 // stages are those of resolve, in their order.

@@ -13,6 +13,7 @@ import (
 	"aiperf/internal/pipeline"
 	"aiperf/internal/redact"
 	"aiperf/internal/rng"
+	"aiperf/internal/ui/dashboard"
 )
 
 // Options are what a run gets beside its configuration.
@@ -20,11 +21,12 @@ type Options struct {
 	Version     string // of this program
 	BenchmarkID string // "" = a new one
 	Info        metric.RunInfo
-	Err         io.Writer // warnings and progress
-	Interactive bool      // somebody watches: a probe is sent unless the settings say otherwise
-	Progress    int       // columns of the terminal that shows progress, 0 = none does
-	InputConfig []byte    // the configuration as the summary shows it
-	Notes       []string  // what the user was told before the run; the log repeats it
+	Err         io.Writer           // warnings and progress
+	Dashboard   *dashboard.Terminal // where a dashboard is shown; nil = nowhere
+	Interactive bool                // somebody watches: a probe is sent unless the settings say otherwise
+	Progress    int                 // columns of the terminal that shows progress, 0 = none does
+	InputConfig []byte              // the configuration as the summary shows it
+	Notes       []string            // what the user was told before the run; the log repeats it
 	Warnings    []string
 	Secrets     *redact.Secrets // that are known besides those of the configuration
 	// Observe sees every row as well; nil = nobody does.
@@ -38,19 +40,32 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 		opts.BenchmarkID = rng.UUID()[24:]
 	}
 	opts.Secrets = opts.Secrets.With(append(cfg.Secrets(), trackerSecrets()...)...)
-	say := newReporter(cfg.Logging.Level, &opts)
+	if opts.Dashboard != nil {
+		opts.Progress = 0
+	}
+	say := newReporter(cfg.Logging.Level, &opts, cfg)
+	if opts.Dashboard != nil {
+		if err := say.view.show(ctx, opts.Dashboard, cfg.Artifacts.Dir); err != nil {
+			say.warn("the dashboard cannot be shown: " + err.Error())
+		}
+		defer say.view.hide()
+	}
 	begun, err := start(ctx, cfg, seed, &opts, say)
 	if err != nil {
 		return nil, err
 	}
 	defer begun.close(ctx, say)
 	result, used, loadErr := begun.runLoad(ctx, cfg, opts.Progress, say)
+	say.view.ended()
 	pipeErr := begun.written.stop(ctx)
 	window, phases := profilingWindow(result)
 	how := outcome(cfg, &opts, result, window, say.file)
 	how.GPU, how.NetworkRTT = begun.watched.gpuFigures(window), begun.watched.roundTrip()
 	run := begun.results.Run(how)
+	say.view.conclude(run.Profiling)
+	run.Silences = say.view.pulse.silences()
 	client := clientStats(run, phases, used, begun.client, begun.results)
+	client.Silences = metric.SumSilences(run.Silences, window.From)
 	seenErr := begun.watched.witness(&client, window)
 	run.Probe = begun.probed
 	judge(run, result, client, cfg.As)
@@ -72,6 +87,9 @@ func (o *opened) runLoad(ctx context.Context, cfg *config.Benchmark, columns int
 			return nil, used, errors.Join(err, o.beside.stop(ctx))
 		}
 	}
+	say.view.begin(o.load, o.watched)
+	say.view.pulse.blind = m.heart.Blind
+	o.executor.pulse = say.view.pulse
 	result, err = o.load.Run(ctx)
 	o.watched.finish(ctx)
 	err = errors.Join(err, o.beside.stop(ctx))
@@ -86,8 +104,9 @@ func (o *opened) watchers(cfg *config.Benchmark, m *meter, columns int, say *rep
 		o.watched,
 		closing{close: func() error { doubts.close(); return nil }},
 		m,
+		say.view,
 		admission{gate: o.gate, doubts: doubts, meter: m, executor: o.executor},
-		&progress{load: o.load, live: o.live, pause: statsPause(cfg), columns: columns, say: say},
+		&progress{load: o.load, live: say.view.running, pause: statsPause(cfg), columns: columns, say: say},
 		phaseLog{log: say.log},
 	}
 }

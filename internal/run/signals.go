@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"aiperf/internal/artifact"
+	"aiperf/internal/terminal"
 )
 
 // Exit statuses that signals give.
@@ -58,6 +59,7 @@ func Watch(parent context.Context, w io.Writer) (context.Context, *Signals) {
 
 // leave ends the process between two writes: the files that grow end with whole lines.
 func leave(status int) {
+	terminal.Restore()
 	artifact.AwaitWrites(lastWrite)
 	os.Exit(status)
 }

@@ -1,7 +1,5 @@
 package run
 
-import "log/slog"
-
 // stage is one step of a run's start. What it needs is there from the stages before it.
 type stage struct {
 	name string
@@ -9,12 +7,14 @@ type stage struct {
 }
 
 // pass goes through stages until one refuses.
-func pass(log *slog.Logger, stages []stage) error {
+func pass(say *reporter, stages []stage) error {
 	for _, one := range stages {
+		say.view.stage(one.name, false)
 		if err := one.do(); err != nil {
-			log.Debug("refused", "stage", one.name, "error", err)
+			say.log.Debug("refused", "stage", one.name, "error", err)
 			return err
 		}
+		say.view.stage(one.name, true)
 	}
 	return nil
 }

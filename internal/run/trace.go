@@ -3,17 +3,15 @@ package run
 import (
 	"context"
 	"log/slog"
-	"math"
 	"time"
 
 	"aiperf/internal/metric"
 	"aiperf/internal/pipeline"
-	"aiperf/internal/ui"
 )
 
 // observers are who sees every finished request while the run goes on: the live figures, and at level DEBUG the log.
-func observers(ctx context.Context, log *slog.Logger, live *ui.Live) []pipeline.Observer {
-	list := []pipeline.Observer{liveFigures{live}}
+func observers(ctx context.Context, log *slog.Logger, shown *liveView) []pipeline.Observer {
+	list := []pipeline.Observer{liveFigures{shown}}
 	if log.Enabled(ctx, slog.LevelDebug) {
 		list = append(list, requestLog{log: log, trace: log.Enabled(ctx, levels["TRACE"])})
 	}
@@ -50,19 +48,13 @@ func (l requestLog) Observe(row *metric.Row) {
 	l.log.Debug("request", about...)
 }
 
-// liveFigures keeps what the progress line tells of answers.
-type liveFigures struct{ live *ui.Live }
+// liveFigures keeps what the views tell of answers.
+type liveFigures struct{ *liveView }
 
-// Observe implements pipeline.Observer: a valid answer counts.
+// Observe implements pipeline.Observer.
 func (f liveFigures) Observe(row *metric.Row) {
-	if row.Class != metric.Valid {
-		return
+	f.running.Add(row)
+	if row.Class == metric.Failed {
+		f.failed(row)
 	}
-	value := func(tag string) float64 {
-		if v, ok := row.Value(tag); ok {
-			return v
-		}
-		return math.NaN()
-	}
-	f.live.Add(row.Meta.PhaseIndex, value("time_to_first_token"), value("request_latency"), value("output_sequence_length"))
 }

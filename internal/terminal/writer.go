@@ -18,6 +18,32 @@ type Writer struct {
 
 	mu   sync.Mutex
 	held []byte // the beginning of a character, a colour or a secret
+	// aside keeps what is written while somebody else has the terminal; nil = nobody has.
+	aside *strings.Builder
+}
+
+// keptAside bounds what is kept while somebody else has the terminal, in bytes.
+const keptAside = 256 << 10
+
+// Aside keeps what is written from now on, until Resume: a view has the whole terminal.
+func (w *Writer) Aside() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.aside == nil {
+		w.aside = new(strings.Builder)
+	}
+}
+
+// Resume writes what was kept aside, and the rest as it comes.
+func (w *Writer) Resume() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.aside == nil {
+		return
+	}
+	text := w.aside.String()
+	w.aside = nil
+	_ = w.put(text) // who reads may be gone
 }
 
 // Hider knows secrets (redact.Secrets).
@@ -75,6 +101,12 @@ func (w *Writer) Redraw(line string) error {
 
 func (w *Writer) put(text string) error {
 	if text == "" {
+		return nil
+	}
+	if w.aside != nil {
+		if w.aside.Len() < keptAside {
+			w.aside.WriteString(text)
+		}
 		return nil
 	}
 	_, err := io.WriteString(w.out, text)

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"math"
 	"strings"
 	"testing"
 	"time"
@@ -43,36 +42,6 @@ func TestLine(t *testing.T) {
 		if line := full.Line(rate, width); utf8.RuneCountInString(line) >= width {
 			t.Errorf("%d columns in a terminal of %d: %q", utf8.RuneCountInString(line), width, line)
 		}
-	}
-}
-
-// TestLive: medians are exact, of the recent answers of the phase that is shown; late answers of a phase that is over change nothing.
-func TestLive(t *testing.T) {
-	var l Live
-	for i := range 5 {
-		l.Add(0, float64(10*(i+1)), float64(100*(i+1)), 7)
-	}
-	l.Add(0, math.NaN(), 600, math.NaN())
-	var s Snapshot
-	if l.Fill(0, &s); s.TTFT != 30 || s.Latency != 350 || s.Tokens != 35 {
-		t.Errorf("%+v", s)
-	}
-	if s = (Snapshot{}); s.Tokens != 0 {
-		t.Fatal("not reset")
-	}
-	if l.Fill(1, &s); s.TTFT != 0 || s.Tokens != 0 {
-		t.Errorf("a phase that has no answers yet: %+v", s)
-	}
-	l.Add(1, 1, 2, 3)
-	l.Add(0, 1000, 1000, 1000)
-	if l.Fill(1, &s); s.TTFT != 1 || s.Latency != 2 || s.Tokens != 3 {
-		t.Errorf("the second phase: %+v", s)
-	}
-	for range recent {
-		l.Add(1, 9, 9, 1)
-	}
-	if l.Fill(1, &s); s.TTFT != 9 || s.Tokens != 3+recent {
-		t.Errorf("old answers count: %+v", s)
 	}
 }
 

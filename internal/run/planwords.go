@@ -1,0 +1,145 @@
+package run
+
+import (
+	"fmt"
+	"strings"
+
+	"aiperf/internal/config"
+	"aiperf/internal/draw"
+	"aiperf/internal/redact"
+	"aiperf/internal/terminal"
+	"aiperf/internal/ui/board"
+)
+
+// planWords is what a run is going to do, in words, for who watches.
+func planWords(cfg *config.Benchmark) board.Plan {
+	what := strings.ReplaceAll(cfg.Endpoint.Type, "_", " ")
+	if cfg.Endpoint.Streaming {
+		what += ", streaming"
+	}
+	p := board.Plan{
+		Model: terminal.Line(strings.Join(cfg.Models.Names(), ", ")), Target: targets(cfg.Endpoint.URLs), What: []string{what}, Results: terminal.Line(cfg.Artifacts.Dir),
+	}
+	if profiling := cfg.Profiling(); profiling != nil {
+		p.What = append(p.What, shortPhase(profiling))
+	}
+	data := lengthWords(cfg.Dataset())
+	if data != "" {
+		p.What = append(p.What, data)
+	}
+	for i := range cfg.Phases {
+		p.Phases = append(p.Phases, [2]string{phaseTitle(cfg.Phases[i].Name), phaseWords(&cfg.Phases[i])})
+	}
+	about := []string{what}
+	if data != "" {
+		about = append(about, data)
+	}
+	about = append(about, strings.ReplaceAll(string(cfg.Dataset().Type), "_", " ")+" data")
+	p.Phases = append(p.Phases, [2]string{"Requests", strings.Join(about, ", ")})
+	return p
+}
+
+// targets are the servers, without secrets.
+func targets(urls []string) string {
+	if len(urls) == 0 {
+		return ""
+	}
+	text := terminal.Line(redact.URL(urls[0]))
+	if strings.HasPrefix(text, mockScheme) { // its knobs say too much here
+		text, _, _ = strings.Cut(text, "?")
+	}
+	if len(urls) > 1 {
+		text += fmt.Sprintf(" and %d more", len(urls)-1)
+	}
+	return text
+}
+
+// loadWords is how a phase makes load.
+func loadWords(p *config.Phase) string {
+	switch {
+	case p.Users != nil:
+		return fmt.Sprintf("%d users, %s requests/s", *p.Users, draw.Round(value(p.Rate)))
+	case p.Type == config.PhaseFixedSchedule:
+		return "by the schedule of the data"
+	case p.Rate != nil && p.Concurrency != nil:
+		return fmt.Sprintf("%s requests/s (%s), at most %d in flight", draw.Round(*p.Rate), p.Type, *p.Concurrency)
+	case p.Rate != nil:
+		return fmt.Sprintf("%s requests/s (%s)", draw.Round(*p.Rate), p.Type)
+	case p.RateSeries != "":
+		return "at the rates of " + terminal.Line(p.RateSeries)
+	case p.Concurrency != nil:
+		return fmt.Sprintf("%d in flight", *p.Concurrency)
+	}
+	return ""
+}
+
+// limitWords is what ends the sending of a phase.
+func limitWords(p *config.Phase) string {
+	var parts []string
+	if p.Requests != nil {
+		parts = append(parts, plain(*p.Requests, "request"))
+	}
+	if p.Sessions != nil {
+		parts = append(parts, plain(*p.Sessions, "session"))
+	}
+	if p.Duration != nil {
+		parts = append(parts, draw.Round(p.Duration.Duration().Seconds())+" s")
+	}
+	return strings.Join(parts, " or ")
+}
+
+func plain(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return draw.Round(float64(n)) + " " + noun + "s"
+}
+
+func shortPhase(p *config.Phase) string {
+	text, limit := loadWords(p), limitWords(p)
+	switch {
+	case text == "":
+		return limit
+	case limit == "":
+		return text
+	case p.Duration != nil && p.Requests == nil && p.Sessions == nil:
+		return text + " for " + limit
+	}
+	return text + ", " + limit
+}
+
+func phaseWords(p *config.Phase) string {
+	text := shortPhase(p)
+	if p.Duration == nil || p.GracePeriod == nil {
+		return text
+	}
+	if p.GracePeriod.Infinite() {
+		return text + ", then as long as the last answers take"
+	}
+	if g := p.GracePeriod.Duration().Seconds(); g > 0 {
+		return text + ", then up to " + draw.Round(g) + " s for the last answers"
+	}
+	return text
+}
+
+// lengthWords are the lengths of generated prompts and answers; "" where they are not generated.
+func lengthWords(d *config.Dataset) string {
+	if d.Prompts == nil {
+		return ""
+	}
+	var parts []string
+	for _, one := range []struct {
+		name string
+		of   *config.Distribution
+	}{{"ISL", d.Prompts.ISL}, {"OSL", d.Prompts.OSL}} {
+		if one.of == nil {
+			continue
+		}
+		text := one.name + " " + draw.Round(one.of.MeanOr(0))
+		if spread := value(one.of.Stddev); spread > 0 {
+			text += " ±" + draw.Round(spread)
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, ", ")
+}

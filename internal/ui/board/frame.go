@@ -1,0 +1,375 @@
+package board
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"aiperf/internal/draw"
+	"aiperf/internal/terminal"
+)
+
+// Panel is a part of the view that may have all of the screen.
+type Panel int
+
+// The panels, by their keys.
+const (
+	Overview Panel = iota
+	Progress
+	Metrics
+	Workers
+	GPUs
+	Log
+)
+
+// View is what of a state is shown, and where.
+type View struct {
+	Width, Height int
+	Panel         Panel
+	Help          bool
+	Asks          bool // whether to stop
+	HideLog       bool
+	Notice        string // what a key did, in place of the key hints
+	Scroll        int    // rows that are scrolled past, in panels that may be longer than the screen
+	Follows       bool   // the run is in another process: there is nothing to stop here
+}
+
+// Smallest screen that has room for the view.
+const (
+	LeastWidth  = 60
+	LeastHeight = 12
+)
+
+// label is the column of labels: words left of it, figures right-aligned from it on.
+const label = 17
+
+// Frame draws the view: exactly Height rows, none wider than Width.
+func Frame(s *State, v View) draw.Rows {
+	if v.Width < 1 || v.Height < 1 {
+		return nil
+	}
+	var rows draw.Rows
+	if v.Width < LeastWidth || v.Height < LeastHeight {
+		rows = tooSmall(s, v)
+	} else {
+		rows = append(body(s, v), footer(v))
+	}
+	for i := range rows {
+		rows[i] = rows[i].Most(v.Width)
+	}
+	return rows
+}
+
+// tooSmall is the simple line, never a broken screen.
+func tooSmall(s *State, v View) draw.Rows {
+	rows := make(draw.Rows, v.Height)
+	rows[0].Put(draw.Plain, draw.Cut(Simple(s, v.Width), v.Width))
+	if v.Height > 1 {
+		rows[1].Put(draw.Faint, draw.Cut(fmt.Sprintf("%d×%d is too small for the dashboard (%d×%d)", v.Width, v.Height, LeastWidth, LeastHeight), v.Width))
+	}
+	return rows
+}
+
+// body is everything above the key hints, Height - 1 rows.
+func body(s *State, v View) draw.Rows {
+	rows := header(s, v)
+	room := v.Height - 1
+	switch {
+	case v.Help:
+		rows = append(rows, help(v)...)
+	case s.Stage == Starting && v.Panel == Overview:
+		rows = append(rows, attention(s))
+		rows = append(rows, starting(s, v, room-len(rows))...)
+	default:
+		rows = append(rows, attention(s))
+		if v.Height >= 24 {
+			rows = append(rows, draw.Row{})
+		}
+		rows = append(rows, panel(s, v, room-len(rows))...)
+	}
+	for len(rows) < room {
+		rows = append(rows, draw.Row{})
+	}
+	return rows[:room]
+}
+
+func panel(s *State, v View, room int) draw.Rows {
+	switch v.Panel {
+	case Progress:
+		return progress(s, v, room)
+	case Metrics:
+		return scrolled(metrics(s, v), v, room)
+	case Workers:
+		return scrolled(workers(s), v, room)
+	case GPUs:
+		return scrolled(gpus(s, v), v, room)
+	case Log:
+		return labelled("Log", logLines(s, v.Width-label-1, room, v.Scroll))
+	}
+	return overview(s, v, room)
+}
+
+// scrolled is the part of rows that the screen shows; the last row says how many are below.
+func scrolled(rows draw.Rows, v View, room int) draw.Rows {
+	if len(rows) <= room || room < 2 {
+		return rows
+	}
+	from := min(max(v.Scroll, 0), len(rows)-room+1)
+	part := append(draw.Rows{}, rows[from:from+room-1]...)
+	left := len(rows) - from - (room - 1)
+	text := fmt.Sprintf(" %d more below, ↑ ↓ PgUp PgDn scroll", left)
+	if left == 0 {
+		text = " end, ↑ ↓ PgUp PgDn scroll"
+	}
+	return append(part, draw.Text(draw.Faint, text))
+}
+
+// ink is that of a stage.
+func (s *State) ink() draw.Ink {
+	switch s.Stage {
+	case Starting, Warmup:
+		return draw.Warn
+	}
+	return draw.Work
+}
+
+func (s *State) boldInk() draw.Ink {
+	switch s.Stage {
+	case Starting, Warmup:
+		return draw.WarnBold
+	}
+	return draw.WorkBold
+}
+
+// title is the name of what goes on.
+func (s *State) title() string {
+	if s.Phase != "" && (s.Stage == Warmup || s.Stage == Profiling) {
+		return s.Phase
+	}
+	return s.Stage.String()
+}
+
+// header is what goes on, how far it is, and the plan.
+func header(s *State, v View) draw.Rows {
+	eta := ""
+	if s.Counts.ETA >= 0 && (s.Stage == Warmup || s.Stage == Profiling) {
+		eta = "ETA " + Span(s.Counts.ETA)
+	}
+	var left, right, plan draw.Row
+	left.To(1).Left(s.boldInk(), s.title(), label-1)
+	percent := "    "
+	if s.Known {
+		percent = fmt.Sprintf("%3.0f %%", math.Floor(100*s.Share))
+	}
+	right.Put(draw.Plain, "  "+percent+"  ").Left(draw.Plain, s.count(), 17).Put(draw.Plain, "  ").Left(draw.Plain, eta, 10).Put(draw.Plain, " ")
+	left.Row(draw.Bar(s.Share, v.Width-left.Cells()-right.Cells(), s.ink())).Row(right)
+	plan.To(label).Put(draw.Faint, s.Plan.words(v.Width-label-1))
+	return draw.Rows{left, plan}
+}
+
+// count is how far the phase is, in its own terms.
+func (s *State) count() string {
+	c := &s.Counts
+	switch s.Stage {
+	case Starting:
+		return ""
+	case Draining:
+		return fmt.Sprintf("%s to come", number(c.InFlight))
+	case Processing:
+		return "writing files"
+	}
+	switch {
+	case c.Requests > 0 && (c.Duration == 0 || float64(c.Finished())/float64(c.Requests) >= c.Elapsed.Seconds()/c.Duration.Seconds()):
+		return fmt.Sprintf("%s of %s req", number(c.Finished()), number(c.Requests))
+	case c.Duration > 0:
+		return fmt.Sprintf("%5s of %s s", fmt.Sprintf("%.1f", min(c.Elapsed, c.Duration).Seconds()), draw.Round(c.Duration.Seconds()))
+	case c.Sessions > 0:
+		return fmt.Sprintf("%s of %s sessions", number(c.SessionsDone), number(c.Sessions))
+	}
+	return fmt.Sprintf("%.1f s", c.Elapsed.Seconds())
+}
+
+// words are as many of the plan as fit.
+func (p *Plan) words(cells int) string {
+	text := p.Model
+	if text != "" && p.Target != "" {
+		text += " · "
+	}
+	text += p.Target
+	if draw.Width(text) > cells {
+		return draw.CutMiddle(text, cells)
+	}
+	for _, more := range p.What {
+		if draw.Width(text)+3+draw.Width(more) > cells {
+			break
+		}
+		text += " · " + more
+	}
+	return text
+}
+
+// attention is the line kept free for what needs attention, so that nothing moves when it comes.
+func attention(s *State) draw.Row {
+	var r draw.Row
+	r.To(label)
+	switch st := &s.Stall; {
+	case st.Now > 0:
+		r.Put(draw.Bad, fmt.Sprintf("no answer for %4.1f s", st.Now.Seconds())).Put(draw.Plain, ", "+plural(st.Waits, "request")+" wait")
+		if st.Waits == 1 {
+			r.Put(draw.Plain, "s")
+		}
+		if s.Stopping {
+			r.Put(draw.Plain, "; ").Put(draw.Warn, "stopping, Ctrl+C again leaves at once, without results")
+		}
+	case s.Stopping:
+		r.Put(draw.Warn, "stopping: nothing more is sent").Put(draw.Plain, "; Ctrl+C again leaves at once, without results")
+	case st.Past > 0 && st.Count > 1:
+		r.Put(draw.Warn, fmt.Sprintf("! no answer for %.1f s at %.1f s", st.Past.Seconds(), st.PastAt)).Put(draw.Plain, fmt.Sprintf(", the last of %d such times", st.Count))
+	case st.Past > 0:
+		r.Put(draw.Warn, fmt.Sprintf("! no answer for %.1f s at %.1f s", st.Past.Seconds(), st.PastAt)).Put(draw.Plain, ", "+plural(st.Waits, "request")+" waited")
+	}
+	return r
+}
+
+// labelled puts a word into the column of labels, once, and the rows beside it.
+func labelled(name string, rows draw.Rows) draw.Rows {
+	out := make(draw.Rows, max(len(rows), 1))
+	for i := range out {
+		if out[i].To(1); i == 0 {
+			out[i].Left(draw.Bold, name, label-1)
+		}
+		if out[i].To(label); i < len(rows) {
+			out[i].Row(rows[i])
+		}
+	}
+	return out
+}
+
+// hints are the keys of the last row, in the order in which they stay.
+var hints = []struct{ key, does string }{
+	{"1", "overview"}, {"2", "progress"}, {"3", "metrics"}, {"4", "workers"}, {"5", "GPU"}, {"6", "log"}, {"l", "hide log"}, {"c", "copy log"},
+}
+
+func footer(v View) draw.Row {
+	switch {
+	case v.Asks && v.Follows:
+		return draw.Text(draw.Question, filled(" Leave? y = leave; the run goes on   any other key = stay", v.Width))
+	case v.Asks:
+		return draw.Text(draw.Question, filled(" Stop now? y = stop, wait for the last answers, write results   any key = go on", v.Width))
+	case v.Notice != "":
+		return draw.Text(draw.Warn, draw.Cut(" "+v.Notice, v.Width))
+	}
+	var left, right draw.Row
+	stop := " stop  "
+	if v.Follows {
+		stop = " leave  "
+	}
+	right.Put(draw.Bold, "q").Put(draw.Faint, stop).Put(draw.Bold, "?").Put(draw.Faint, " keys ")
+	left.To(1)
+	for i, h := range hints {
+		ink, does := draw.Faint, h.does
+		if Panel(i) == v.Panel {
+			ink = draw.Bold
+		}
+		if h.key == "l" && v.HideLog {
+			does = "show log"
+		}
+		if left.Cells()+len(h.key)+len(does)+3+right.Cells() < v.Width {
+			left.Put(draw.Bold, h.key).Put(ink, " "+does).Put(draw.Plain, "  ")
+		}
+	}
+	return draw.Ends(left, right, v.Width)
+}
+
+// filled is a text with blanks up to the width.
+func filled(text string, cells int) string {
+	var r draw.Row
+	return r.Left(draw.Plain, text, cells).Plain()
+}
+
+func help(v View) draw.Rows {
+	lines := []string{
+		"1  Esc     overview",
+		"2          progress        3  all metrics",
+		"4          workers         5  GPU and servers",
+		"6          log             l  hide or show the log",
+		"↑ ↓ PgUp PgDn scroll       double click  this panel alone, and back",
+		"c          copy the log    Ctrl+S  save this screen as text",
+		"q          stop (asks)     Ctrl+C  stop at once, results are written",
+		"           Ctrl+C again leaves without results",
+	}
+	if v.Follows {
+		lines = append(lines[:6], "q          leave (asks)    Ctrl+C  leave; the run goes on")
+	}
+	rows := draw.Rows{{}, draw.Text(draw.Bold, " Keys"), {}}
+	for _, l := range lines {
+		rows = append(rows, draw.Text(draw.Plain, "   "+l))
+	}
+	if v.Height < 16 { // no room for air
+		rows = rows[1:]
+	}
+	return append(rows, draw.Row{}, draw.Text(draw.Faint, "   ? or Esc closes this"))
+}
+
+// Span is a time as people say it: 42s, 3m 05s, 2h 04m.
+func Span(d time.Duration) string {
+	switch s := int64(max(d, 0) / time.Second); {
+	case s < 60:
+		return fmt.Sprintf("%ds", s)
+	case s < 3600:
+		return fmt.Sprintf("%dm %02ds", s/60, s%60)
+	default:
+		return fmt.Sprintf("%dh %02dm", s/3600, s/60%60)
+	}
+}
+
+// number is a whole number with separators.
+func number(n int64) string {
+	if n > -1000 && n < 1000 {
+		return fmt.Sprint(n)
+	}
+	return terminal.Figure(float64(n))
+}
+
+func plural(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return number(n) + " " + noun + "s"
+}
+
+// Scrollable is how far the panel can be scrolled.
+func Scrollable(s *State, v View) int {
+	room := v.Height - 4
+	if v.Height >= 24 {
+		room--
+	}
+	switch v.Panel {
+	case Metrics:
+		return max(0, len(metrics(s, v))-room+1)
+	case Workers:
+		return max(0, len(workers(s))-room+1)
+	case GPUs:
+		return max(0, len(gpus(s, v))-room+1)
+	case Log:
+		return max(0, len(s.Log)-room)
+	}
+	return 0
+}
+
+// PanelAt is the panel to which a row of the overview belongs.
+func PanelAt(rows draw.Rows, row int) Panel {
+	for ; row > 2 && row < len(rows); row-- {
+		text := rows[row].Plain()
+		switch {
+		case strings.HasPrefix(text, " Log "):
+			return Log
+		case strings.HasPrefix(text, " Counts"), strings.HasPrefix(text, " Errors  "), strings.HasPrefix(text, " Slowest"):
+			return Progress
+		case strings.HasPrefix(text, " TTFT"), strings.HasPrefix(text, " Latency"), strings.HasPrefix(text, " Requests"), strings.HasPrefix(text, " Tokens"), strings.HasPrefix(text, " ITL"), strings.HasPrefix(text, " In flight"):
+			return Metrics
+		}
+	}
+	return Progress
+}

@@ -1,0 +1,220 @@
+package board
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"aiperf/internal/draw"
+	"aiperf/internal/stats"
+)
+
+// sample is a state with something in every place, told by servers and models that mean no good.
+func sample(stage Stage, name string) *State {
+	n := math.NaN()
+	trend := func(f func(int) float64) []float64 {
+		v := make([]float64, 45)
+		for i := range v {
+			v[i] = f(i)
+		}
+		return v
+	}
+	latency := Figure{Recent: 124, Run: 120.3, P90: 159, P99: 2487.6, Avg: 120, Max: 11904.83, Min: 0.08, Std: 27.9, Trend: trend(func(i int) float64 { return float64(100 + i%7) })}
+	rate := Figure{Recent: 27.3, Run: 1234567.8, P90: n, P99: n, Avg: n, Max: n, Min: n, Std: n, Trend: trend(func(i int) float64 { return float64(i % 5) })}
+	none := Figure{Recent: n, Run: n, P90: n, P99: n, Avg: n, Max: n, Min: n, Std: n}
+	s := &State{
+		Plan:  Plan{Model: name, Target: "http://127.0.0.1:8000", What: []string{"chat, streaming", "24 in flight for 40 s"}, Phases: [][2]string{{"Warm-up", "48 requests"}, {"Profiling", name}}, Results: "/data/" + name},
+		Steps: []Step{{Name: "Tokenizer", Text: name, State: Done, Took: time.Second}, {Name: "Dataset", State: Runs, Took: 2 * time.Second}, {Name: "Server"}},
+		Stage: stage, Share: .59, Known: true,
+		Counts: Counts{
+			Elapsed: 23900 * time.Millisecond, Duration: 40 * time.Second, Sent: 793, InFlight: 24, OK: 732, Errors: 37, Records: 769,
+			ETA: 17 * time.Second, RecordsETA: -1, CPU: 3,
+		},
+		Figures: Figures{Requests: rate, Tokens: rate, TTFT: latency, ITL: none, Latency: latency, Errors: rate},
+		Stall:   Stall{Now: 1900 * time.Millisecond, Waits: 24},
+		Workers: []Worker{{Name: "all", State: "healthy", InFlight: 24, Done: 732, Failed: 37, CPU: 3, Memory: 123 << 20, Read: -1, Written: -1}},
+		GPUNote: []string{"no exporter reachable at " + name, "hint"}, Servers: []Gauge{{"queue", 12}},
+	}
+	for i := range 5 {
+		s.Errors = append(s.Errors, ErrorKind{Count: int64(10 * i), Code: "503", Type: "Service " + name, Message: name + " simulated failure", Last: float64(i)})
+		s.Slowest = append(s.Slowest, Slow{Latency: 3020, TTFT: 137, ITL: n, Tokens: 105, At: 21.2, Conversation: name})
+	}
+	for i := range 50 {
+		s.Log = append(s.Log, Line{At: time.Unix(int64(i), 0), Level: Level(i % 4), Text: fmt.Sprintf("line %d of %s", i, name)})
+	}
+	var d stats.Sketch
+	for i := range 400 {
+		d.Add(float64(70 + i%100))
+	}
+	s.Pictures = []draw.Distribution{draw.Of("Time to First Token", "ms", &d), draw.Of(name, "ms", &d)}
+	s.Timeline = draw.Timeline{Seconds: .5, Bins: 60, Series: []draw.Series{
+		{Name: "Requests/s", Values: rate.Trend, Zeros: true}, {Name: "TTFT p50", Unit: "ms", Values: latency.Trend}, {Name: "Tokens/s", Unit: "out", Values: rate.Trend},
+		{Name: "In flight", Values: rate.Trend, Low: true}, {Name: "Errors", Values: rate.Trend, Digits: true},
+	}}
+	for i := range 4 {
+		g := Group{Name: fmt.Sprintf("Group %d", i)}
+		for k := range 9 {
+			g.Rows = append(g.Rows, Metric{Name: name + " Throughput Per User", Short: "Per User", Unit: "tokens/sec/user", Avg: 1234567.891, Min: n, Max: 1e12, P99: .004, P50: 3, P90: 2, Std: 1, One: k%3 == 0})
+		}
+		s.Metrics = append(s.Metrics, g)
+		s.GPUs = append(s.GPUs, GPU{Title: "node | GPU 0 | " + name, Rows: []GPUMetric{{Name: "GPU Power Usage", Unit: "W", Current: 301.2, Avg: n}}})
+	}
+	return s
+}
+
+var panels = []Panel{Overview, Progress, Metrics, Workers, GPUs, Log}
+
+// TestFrames: at every size a frame has the rows of the screen, and none is wider; the same in ASCII, and whatever servers call their models.
+func TestFrames(t *testing.T) {
+	ascii := draw.NewPaint(false, false, true)
+	names := []string{"llama-3.1-8b", "千问-72B-模型🚀 x\\x1b"}
+	checked, k := 0, 0
+	for width := 40; width <= 210; width++ {
+		for height := 8; height <= 60; height++ {
+			if k++; k%17 != 0 && width%40 != 0 && height != 24 { // a sample of the sizes, another one for each state
+				continue
+			}
+			for i, stage := range []Stage{Starting, Warmup, Profiling, Draining, Processing} {
+				panel := panels[(k+i)%len(panels)]
+				v := View{Width: width, Height: height, Panel: panel, Asks: k%5 == 0, Help: k%7 == 0, HideLog: k%3 == 0, Follows: k%2 == 0, Scroll: k % 9}
+				rows := Frame(sampled(stage, names[(k+i)%2]), v)
+				checked++
+				if len(rows) != height {
+					t.Fatalf("%d rows at %d×%d, %v, %+v", len(rows), width, height, stage, v)
+				}
+				for y := range rows {
+					plain := rows[y].Plain()
+					if w := draw.Width(plain); w > width || w != rows[y].Cells() {
+						t.Fatalf("row %d is %d (%d) wide at %d×%d, %v, %+v: %q", y, w, rows[y].Cells(), width, height, stage, v, plain)
+					}
+					text := string(rows[y].Append(nil, ascii))
+					if len(text) != rows[y].Cells() || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) {
+						t.Fatalf("in ASCII %d for %d: %q of %q", len(text), rows[y].Cells(), text, plain)
+					}
+				}
+			}
+		}
+	}
+	t.Logf("%d frames", checked)
+}
+
+// sampled are the samples, made once.
+func sampled(stage Stage, name string) *State {
+	key := fmt.Sprint(int(stage), name)
+	if samples[key] == nil {
+		samples[key] = sample(stage, name)
+	}
+	return samples[key]
+}
+
+var samples = map[string]*State{}
+
+// TestNothingMoves: between two frames labels and the last digits of figures stay where they are, a line that comes takes no other's place.
+func TestNothingMoves(t *testing.T) {
+	for _, width := range []int{80, 120, 200} {
+		before, after := sample(Profiling, "m"), sample(Profiling, "m")
+		before.Stall, before.Errors, before.Slowest, before.Log = Stall{}, nil, nil, nil
+		before.Figures.Requests.Run, after.Figures.Requests.Run = 9.5, 1044.2
+		before.Counts.InFlight, before.Counts.Sent = 1, 2
+		v := View{Width: width, Height: 40}
+		a, b := Frame(before, v), Frame(after, v)
+		for y := range a {
+			x, z := a[y].Plain(), b[y].Plain()
+			if labelOf(x) != labelOf(z) {
+				t.Errorf("at %d, row %d begins with %q, then with %q", width, y, labelOf(x), labelOf(z))
+			}
+			if strings.HasPrefix(x, " Requests /s") && (cellsUntil(x, "9.50") != cellsUntil(z, "1,044")) {
+				t.Errorf("figures moved:\n%s\n%s", x, z)
+			}
+		}
+	}
+}
+
+// labelOf is the label of a row.
+func labelOf(text string) string {
+	r := []rune(text + strings.Repeat(" ", label))
+	return string(r[:label])
+}
+
+// cellsUntil is the column behind a text.
+func cellsUntil(row, text string) int {
+	at := strings.Index(row, text)
+	return draw.Width(row[:max(at, 0)] + text)
+}
+
+// TestSixFigures: at 80×24 the six figures, the counts, three errors and what needs attention are seen.
+func TestSixFigures(t *testing.T) {
+	rows := Frame(sample(Profiling, "llama"), View{Width: 80, Height: 24})
+	var text strings.Builder
+	for i := range rows {
+		text.WriteString(rows[i].Plain() + "\n")
+	}
+	for _, want := range []string{
+		" Profiling       ", "59 %", "23.9 of 40 s", "ETA 17s", "llama · http://127.0.0.1:8000 · chat, streaming", "no answer for  1.9 s, 24 requests wait",
+		"last 10 s      run      p99   trend", " Requests /s ", " Tokens out /s ", " TTFT p50 ms ", " ITL p50 ms ", " Latency p50 ms ", " Errors % ",
+		"in flight  24   sent   793   ok   732   errors   37", "3,020 ms", "q stop  ? keys",
+	} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("no %q in\n%s", want, text.String())
+		}
+	}
+}
+
+// TestErrorsKeepTheirOrder: of more kinds than fit the most frequent are shown, in the order of first sight.
+func TestErrorsKeepTheirOrder(t *testing.T) {
+	kept := most([]ErrorKind{{Type: "a", Count: 5}, {Type: "b", Count: 1}, {Type: "c", Count: 9}, {Type: "d", Count: 7}}, 3)
+	if len(kept) != 3 || kept[0].Type != "a" || kept[1].Type != "c" || kept[2].Type != "d" {
+		t.Errorf("%+v", kept)
+	}
+}
+
+// TestSimple: the line is narrower than the terminal; fields leave in their order, what is left stays where it was.
+func TestSimple(t *testing.T) {
+	s := sample(Profiling, "m")
+	s.Figures.Requests.Recent, s.Figures.Tokens.Recent, s.Stall = 34.1, 2218, Stall{}
+	for _, c := range []struct {
+		width int
+		want  string
+	}{
+		{140, "Profiling   59 %   ███████████▊────────     23.9 of 40 s     34.1 req/s     2,218 tok/s     37 err   ETA 17s"},
+		{100, "Profiling   59 %     23.9 of 40 s     34.1 req/s     2,218 tok/s     37 err   ETA 17s"},
+		{80, "Profiling   59 %     23.9 of 40 s     34.1 req/s     37 err   ETA 17s"},
+		{60, "Profiling   59 %     23.9 of 40 s     37 err   ETA 17s"},
+		{40, "Profiling   59 %     37 err   ETA 17s"},
+	} {
+		if got := Simple(s, c.width); got != c.want {
+			t.Errorf("at %d\n got %q\nwant %q", c.width, got, c.want)
+		}
+	}
+	s.Stall.Now = 1700 * time.Millisecond
+	if got := Simple(s, 100); !strings.Contains(got, "stalled") || !strings.Contains(got, "1.7 s") || strings.Contains(got, "req/s") {
+		t.Errorf("in a stall %q", got)
+	}
+	for width := 10; width < 200; width++ {
+		for _, stage := range []Stage{Starting, Profiling, Processing} {
+			if got := Simple(sampled(stage, "千问-72B-模型🚀"), width); draw.Width(got) >= width {
+				t.Errorf("%d cells at %d: %q", draw.Width(got), width, got)
+			}
+		}
+	}
+}
+
+func TestSpan(t *testing.T) {
+	for d, want := range map[time.Duration]string{42900 * time.Millisecond: "42s", 185 * time.Second: "3m 05s", 7450 * time.Second: "2h 04m", -time.Second: "0s"} {
+		if got := Span(d); got != want {
+			t.Errorf("%v is %q, want %q", d, got, want)
+		}
+	}
+	for n, want := range map[int64]string{5: "5 B", 1536: "1.5 KB", 12 << 20: "12.0 MB", -1: "–"} {
+		if got := Bytes(n); got != want {
+			t.Errorf("%d bytes are %q, want %q", n, got, want)
+		}
+	}
+	for v, want := range map[float64]string{2334.42: "2,334.42", 11904.83: "11,904.8", 1234567.8: "1,234,568", -5: "-5.00"} {
+		if got := Fixed(v, 8); got != want {
+			t.Errorf("%v is %q, want %q", v, got, want)
+		}
+	}
+}

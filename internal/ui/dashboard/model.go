@@ -1,0 +1,200 @@
+package dashboard
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"aiperf/internal/draw"
+	"aiperf/internal/terminal"
+	"aiperf/internal/ui/board"
+)
+
+// Pauses between two states: the usual one, and the longest that a slow line gets.
+const (
+	tick     = 250 * time.Millisecond
+	tickMost = time.Second
+)
+
+// noticeTime is how long the answer to a key is shown.
+const noticeTime = 3 * time.Second
+
+// doubleClick is the most time between its two clicks.
+const doubleClick = 400 * time.Millisecond
+
+// ticked asks for the next state.
+type ticked time.Time
+
+// model is what the terminal shows, and what keys and mouse change.
+type model struct {
+	options *Options
+	slow    func() bool
+	every   time.Duration
+	view    board.View
+	state   board.State
+	rows    draw.Rows
+	noticed time.Time
+	clicked time.Time
+	row     int
+}
+
+// Init implements tea.Model.
+func (m *model) Init() tea.Cmd { return m.next() }
+
+func (m *model) next() tea.Cmd {
+	return tea.Tick(m.every, func(t time.Time) tea.Msg { return ticked(t) })
+}
+
+// Update implements tea.Model.
+func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	var cmd tea.Cmd
+	switch v := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.view.Width, m.view.Height = v.Width, v.Height
+		m.fill()
+	case ticked:
+		m.pace()
+		m.fill()
+		return m, m.next()
+	case tea.KeyPressMsg:
+		cmd = m.key(v.String())
+		m.fill()
+	case tea.MouseClickMsg:
+		m.click(v)
+	case tea.MouseWheelMsg:
+		switch v.Button {
+		case tea.MouseWheelUp:
+			m.scroll(-3)
+		case tea.MouseWheelDown:
+			m.scroll(3)
+		}
+	}
+	m.draw()
+	return m, cmd
+}
+
+// pace asks less often where the line is slow.
+func (m *model) pace() {
+	if m.slow() {
+		m.every = min(2*m.every, tickMost)
+	} else {
+		m.every = max(m.every/2, tick)
+	}
+}
+
+func (m *model) fill() {
+	m.view.Follows = m.options.Follows
+	m.options.Fill(m.view, &m.state)
+	if m.view.Notice != "" && time.Since(m.noticed) > noticeTime {
+		m.view.Notice = ""
+	}
+	m.draw()
+}
+
+func (m *model) draw() { m.rows = board.Frame(&m.state, m.view) }
+
+// key does what a key means, and returns what the terminal is asked for.
+func (m *model) key(name string) tea.Cmd {
+	v := &m.view
+	if v.Asks {
+		v.Asks = false
+		if name == "y" || name == "Y" || name == "ctrl+c" {
+			m.options.Interrupt()
+		}
+		return nil
+	}
+	switch name {
+	case "ctrl+c":
+		m.options.Interrupt()
+	case "q":
+		v.Asks = true
+	case "?":
+		v.Help = !v.Help
+	case "1", "esc":
+		v.Panel, v.Help, v.HideLog, v.Scroll = board.Overview, false, false, 0
+	case "2", "3", "4", "5", "6":
+		m.maximise(board.Panel(name[0] - '1'))
+	case "l":
+		v.HideLog = !v.HideLog
+	case "up", "k":
+		m.scroll(-1)
+	case "down", "j":
+		m.scroll(1)
+	case "pgup":
+		m.scroll(-(v.Height - 6))
+	case "pgdown", "space":
+		m.scroll(v.Height - 6)
+	case "c":
+		text := m.options.Copy()
+		m.notice(fmt.Sprintf("copied %s characters of the log to the clipboard (OSC 52; tmux: set-clipboard on)", terminal.Figure(float64(len([]rune(text))))))
+		return tea.SetClipboard(text)
+	case "ctrl+s":
+		m.save()
+	case "ctrl+z":
+		return tea.Suspend
+	}
+	return nil
+}
+
+// maximise gives a panel the whole screen, or gives it back.
+func (m *model) maximise(p board.Panel) {
+	v := &m.view
+	v.Help, v.Scroll = false, 0
+	if v.Panel == p {
+		p = board.Overview
+	}
+	v.Panel = p
+}
+
+func (m *model) scroll(by int) {
+	if m.view.Panel == board.Log { // it ends at the newest line
+		by = -by
+	}
+	m.view.Scroll = min(max(0, m.view.Scroll+by), m.most())
+}
+
+// most is how far the panel can be scrolled.
+func (m *model) most() int { return board.Scrollable(&m.state, m.view) }
+
+func (m *model) notice(text string) { m.view.Notice, m.noticed = text, time.Now() }
+
+func (m *model) save() {
+	if m.options.Save == nil {
+		m.notice("this screen cannot be saved: there is no artifact directory yet")
+		return
+	}
+	path, err := m.options.Save("screen-"+time.Now().Format("150405"), m.rows.String(draw.NewPaint(false, false, m.options.Paint.ASCII)))
+	if err != nil {
+		m.notice("this screen was not saved: " + terminal.Line(err.Error()))
+		return
+	}
+	m.notice("saved " + path)
+}
+
+// click maximises the panel under a double click, or restores the overview.
+func (m *model) click(c tea.MouseClickMsg) {
+	if c.Button != tea.MouseLeft {
+		return
+	}
+	now := time.Now()
+	if c.Y == m.row && now.Sub(m.clicked) < doubleClick {
+		m.clicked = time.Time{}
+		if m.view.Panel != board.Overview {
+			m.maximise(m.view.Panel)
+			return
+		}
+		m.maximise(board.PanelAt(m.rows, c.Y))
+		return
+	}
+	m.clicked, m.row = now, c.Y
+}
+
+// View implements tea.Model.
+func (m *model) View() tea.View {
+	v := tea.NewView(strings.TrimSuffix(m.rows.String(m.options.Paint), "\n"))
+	v.AltScreen = true
+	v.MouseMode = tea.MouseModeCellMotion
+	return v
+}

@@ -1,0 +1,282 @@
+package ui
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"aiperf/internal/metric"
+	"aiperf/internal/stats"
+	"aiperf/internal/terminal"
+	"aiperf/internal/ui/board"
+)
+
+// Running gathers what finished requests tell of the phase that goes on, so that a view can be made of it at any instant without looking at the
+// requests again. One goroutine adds, another reads; neither keeps a request waiting.
+type Running struct {
+	mu      sync.Mutex
+	phase   int
+	begun   int64 // wall, ns, of the first request of the phase
+	lastEnd int64
+	ok, bad int64
+	cut     int64
+	tokens  float64
+	tracked []*tracked
+	by      [latencies]*tracked
+	seconds []second
+	kinds   []*kind
+	byKey   map[errorKey]*kind
+	slowest metric.Slowest
+}
+
+// The latencies of the head.
+const (
+	first = iota
+	between
+	last
+	latencies
+)
+
+// latencyTags are their metrics.
+var latencyTags = [latencies]string{"time_to_first_token", "inter_token_latency", "request_latency"}
+
+// tracked is one metric with its distribution so far, in its display unit.
+type tracked struct {
+	*metric.Metric
+	factor float64
+	stats.Sketch
+}
+
+// second is one second of the phase, by when requests ended.
+type second struct {
+	ok, bad int64
+	tokens  float64
+	samples [latencies]sample
+	medians [latencies]float64 // once the second is closed
+	closed  bool
+}
+
+// sampleSize is how many values of a second its median is taken of.
+const sampleSize = 256
+
+// sample is some values of many, drawn evenly.
+type sample struct {
+	seen   int64
+	values []float32
+}
+
+func (s *sample) add(v float64) {
+	if s.seen++; len(s.values) < sampleSize {
+		s.values = append(s.values, float32(v))
+		return
+	}
+	if at := rand.Int64N(s.seen); at < sampleSize {
+		s.values[at] = float32(v)
+	}
+}
+
+type errorKey struct {
+	code          int
+	kind, message string
+}
+
+// kind is one kind of error.
+type kind struct {
+	board.ErrorKind
+	last int64
+}
+
+// mostKinds bounds the kinds of errors: servers put ids and times into their messages.
+const mostKinds = 50
+
+// liveTags are the metrics of the table, in its groups.
+var liveTags = []struct {
+	group string
+	tags  []string
+}{
+	{"Latency", []string{"time_to_first_token", "time_to_second_token", "request_latency", "inter_token_latency"}},
+	{"Throughput", []string{"output_token_throughput", "request_throughput", "output_token_throughput_per_user"}},
+	{"Lengths", []string{"output_sequence_length", "input_sequence_length"}},
+}
+
+// NewRunning makes an empty one.
+func NewRunning() *Running {
+	r := &Running{}
+	r.reset(0)
+	return r
+}
+
+// reset begins a phase.
+func (r *Running) reset(phase int) {
+	*r = Running{phase: phase, byKey: map[errorKey]*kind{}, mu: sync.Mutex{}}
+	for _, g := range liveTags {
+		for _, tag := range g.tags {
+			m, ok := metric.Lookup(tag)
+			if !ok || m.Kind != metric.Record {
+				continue
+			}
+			t := &tracked{Metric: m, factor: m.Factor()}
+			r.tracked = append(r.tracked, t)
+			if i := slices.Index(latencyTags[:], tag); i >= 0 {
+				r.by[i] = t
+			}
+		}
+	}
+}
+
+// Add takes a finished request in. Late ones of a phase that is over change nothing.
+func (r *Running) Add(row *metric.Row) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch phase := row.Meta.PhaseIndex; {
+	case phase < r.phase:
+		return
+	case phase > r.phase:
+		r.begin(phase)
+	}
+	if r.begun == 0 || row.Start < r.begun {
+		r.begun = row.Start
+	}
+	switch row.Class {
+	case metric.Cut:
+		r.cut++
+	case metric.Failed:
+		r.bad++
+		r.failed(row)
+	default:
+		r.valid(row)
+	}
+}
+
+// begin is reset while the mutex is held.
+func (r *Running) begin(phase int) {
+	fresh := NewRunning()
+	r.phase, r.begun, r.lastEnd, r.ok, r.bad, r.cut, r.tokens = phase, 0, 0, 0, 0, 0, 0
+	r.tracked, r.by, r.seconds, r.kinds, r.byKey, r.slowest = fresh.tracked, fresh.by, nil, nil, fresh.byKey, metric.Slowest{}
+}
+
+func (r *Running) valid(row *metric.Row) {
+	r.ok++
+	r.lastEnd = max(r.lastEnd, row.End)
+	r.slowest.Add(row)
+	s := r.second(row.End)
+	s.ok++
+	for _, t := range r.tracked {
+		v, ok := row.Value(t.Tag)
+		if !ok {
+			continue
+		}
+		t.Add(v / t.factor)
+		if t.Tag == "output_sequence_length" {
+			r.tokens += v
+			s.tokens += v
+		}
+	}
+	for i, tag := range latencyTags {
+		if v, ok := row.Value(tag); ok && !s.closed {
+			s.samples[i].add(v / 1e6)
+		}
+	}
+}
+
+func (r *Running) failed(row *metric.Row) {
+	r.second(row.End).bad++
+	e := row.Err
+	key := errorKey{e.Code, e.Type, e.Message}
+	k := r.byKey[key]
+	if k == nil && len(r.kinds) >= mostKinds {
+		key.message = "(others)"
+		k = r.byKey[key]
+	}
+	if k == nil {
+		k = &kind{ErrorKind: board.ErrorKind{Type: terminal.Line(e.Type), Message: terminal.Line(e.Said())}}
+		if key.message == "(others)" {
+			k.Message = key.message
+		}
+		if e.Code != 0 {
+			k.Code = itoa(e.Code)
+		}
+		r.byKey[key] = k
+		r.kinds = append(r.kinds, k)
+	}
+	k.Count++
+	k.last = max(k.last, row.End)
+}
+
+// maxSeconds bounds the seconds that are kept: a week.
+const maxSeconds = 7 * 86400
+
+// second is the one in which an instant lies.
+func (r *Running) second(wall int64) *second {
+	i := min(max(int((wall-r.begun)/1e9), 0), maxSeconds-1)
+	for len(r.seconds) <= i {
+		r.seconds = append(r.seconds, second{})
+	}
+	return &r.seconds[i]
+}
+
+// Line puts what the progress line tells of a phase into its snapshot.
+func (r *Running) Line(phase int, s *Snapshot) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if phase != r.phase {
+		return
+	}
+	s.Tokens = int64(r.tokens)
+	s.TTFT, s.Latency = r.recent(first)*1e6, r.recent(last)*1e6
+	if math.IsNaN(s.TTFT) {
+		s.TTFT = 0
+	}
+	if math.IsNaN(s.Latency) {
+		s.Latency = 0
+	}
+}
+
+// recentSeconds are what "last 10 s" means.
+const recentSeconds = 10
+
+// recent is the median of a latency over the last seconds, ms; NaN of none.
+func (r *Running) recent(which int) float64 {
+	var all []float64
+	from := max(0, len(r.seconds)-recentSeconds)
+	for i := range r.seconds[from:] {
+		for _, v := range r.seconds[from+i].samples[which].values {
+			all = append(all, float64(v))
+		}
+	}
+	return median(all)
+}
+
+func median(values []float64) float64 {
+	slices.Sort(values)
+	return stats.Percentile(values, 50)
+}
+
+// close makes the seconds that are over final: what comes later for one of them changes no picture.
+func (r *Running) close(upTo int) {
+	for i := range r.seconds[:min(max(upTo, 0), len(r.seconds))] {
+		s := &r.seconds[i]
+		if !s.closed {
+			s.closed = true
+			for k := range s.samples {
+				s.medians[k] = s.samples[k].median()
+			}
+		}
+		if i < len(r.seconds)-recentSeconds-2 {
+			s.samples = [latencies]sample{}
+		}
+	}
+}
+
+func (s *sample) median() float64 {
+	all := make([]float64, len(s.values))
+	for i, v := range s.values {
+		all[i] = float64(v)
+	}
+	return median(all)
+}
+
+// pace is the pause between two looks at what takes longer: percentiles, trends.
+const pace = time.Second

@@ -1,0 +1,309 @@
+package ui
+
+import (
+	"math"
+	"strconv"
+	"time"
+
+	"aiperf/internal/draw"
+	"aiperf/internal/metric"
+	"aiperf/internal/terminal"
+	"aiperf/internal/ui/board"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// Tracker makes the state that a view shows, of snapshots of the load and of what finished requests told. One goroutine calls it.
+type Tracker struct {
+	running *Running
+
+	phase   int
+	looked  time.Time // when the slow part was made
+	view    board.View
+	samples []sampled // of the last 10 s
+	flights []float64 // requests in flight, by second
+	slow    slow
+}
+
+// sampled is the load at one look.
+type sampled struct {
+	at       time.Duration
+	finished int64
+	errors   int64
+	ok       int64
+	tokens   float64
+}
+
+// slow is the part of a state that is made once a second.
+type slow struct {
+	figures  board.Figures
+	pictures []draw.Distribution
+	metrics  []board.Group
+	slowest  []board.Slow
+	timeline draw.Timeline
+}
+
+// NewTracker makes one that reads what is gathered.
+func NewTracker(running *Running) *Tracker { return &Tracker{running: running, phase: -1} }
+
+// Fill puts the phase of a snapshot into the state: counts at every call, percentiles and pictures once a second, and only
+// those that the view shows.
+func (t *Tracker) Fill(s *Snapshot, now time.Time, v board.View, state *board.State) {
+	if s.Index != t.phase {
+		*t = Tracker{running: t.running, phase: s.Index}
+	}
+	r := t.running
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	mine := r.phase == s.Index
+	var ok, bad, records int64
+	var tokens float64
+	if mine {
+		ok, bad, records, tokens = r.ok, r.bad, r.ok+r.bad+r.cut, r.tokens
+	}
+	t.counts(s, records, &state.Counts)
+	state.Share, state.Known = s.Share()
+	t.sample(sampled{s.Elapsed, s.Finished, s.Errors, ok, tokens})
+	if second := int(s.Elapsed / time.Second); len(t.flights) <= second {
+		for len(t.flights) <= second {
+			t.flights = append(t.flights, float64(s.InFlight))
+		}
+	}
+	if now.Sub(t.looked) >= pace || t.looked.IsZero() || v.Panel != t.view.Panel || v.Width != t.view.Width || !s.Sending && s.InFlight == 0 {
+		t.looked, t.view = now, v
+		if mine {
+			t.look(s, v)
+		} else {
+			t.slow = slow{figures: noFigures()}
+		}
+	}
+	state.Figures, state.Pictures, state.Metrics, state.Slowest, state.Timeline = t.slow.figures, t.slow.pictures, t.slow.metrics, t.slow.slowest, t.slow.timeline
+	t.rates(s, ok, bad, tokens, &state.Figures)
+	state.Errors = nil
+	if mine {
+		for _, k := range r.kinds {
+			e := k.ErrorKind
+			e.Last = float64(k.last-r.begun) / 1e9
+			state.Errors = append(state.Errors, e)
+		}
+	}
+}
+
+// counts are those of the phase, by the load's own counters: nothing of a phase before is in them.
+func (t *Tracker) counts(s *Snapshot, records int64, c *board.Counts) {
+	cpu := c.CPU
+	*c = board.Counts{
+		Elapsed: s.Elapsed, Duration: s.Duration, Grace: s.Grace, Requests: s.Requests, Sessions: s.Sessions, SessionsDone: s.SessionsDone, Sent: s.Sent, InFlight: s.InFlight,
+		OK: s.Finished - s.Errors - s.Cancelled, Errors: s.Errors, Cancelled: s.Cancelled, Records: records, ETA: -1, RecordsETA: -1, CPU: cpu,
+	}
+	if share, known := s.Share(); known && share > 0 {
+		c.ETA = time.Duration(float64(s.Elapsed) * (1 - share) / share)
+		c.RecordsETA = c.ETA
+	}
+}
+
+// sample remembers a look for the rates of the last 10 s.
+func (t *Tracker) sample(one sampled) {
+	t.samples = append(t.samples, one)
+	for len(t.samples) > 2 && one.at-t.samples[1].at >= recentSeconds*time.Second {
+		t.samples = t.samples[1:]
+	}
+}
+
+func noFigure() board.Figure {
+	n := math.NaN()
+	return board.Figure{Recent: n, Run: n, P90: n, P99: n, Avg: n, Max: n, Min: n, Std: n}
+}
+
+func noFigures() board.Figures {
+	n := noFigure()
+	return board.Figures{Requests: n, Tokens: n, TTFT: n, ITL: n, Latency: n, Errors: n}
+}
+
+// rates are the figures that are known at every look.
+func (t *Tracker) rates(s *Snapshot, ok, bad int64, tokens float64, f *board.Figures) {
+	begin, now := t.samples[0], t.samples[len(t.samples)-1]
+	if len(t.samples) == 1 || begin.at < 0 {
+		begin = sampled{}
+	}
+	if now.at < recentSeconds*time.Second {
+		begin = sampled{}
+	}
+	if dt := (now.at - begin.at).Seconds(); dt > 0 {
+		f.Requests.Recent = float64(now.finished-begin.finished-(now.errors-begin.errors)) / dt
+		if tokens > 0 {
+			f.Tokens.Recent = (now.tokens - begin.tokens) / dt
+		}
+	}
+	if n := now.finished - begin.finished; n > 0 {
+		f.Errors.Recent = 100 * float64(now.errors-begin.errors) / float64(n)
+	}
+	if n := ok + bad; n > 0 {
+		f.Errors.Run = 100 * float64(bad) / float64(n)
+	} else if s.Finished > 0 {
+		f.Errors.Run = 100 * float64(s.Errors) / float64(s.Finished)
+	}
+	seconds := s.Elapsed.Seconds()
+	if r := t.running; !s.Sending && s.InFlight == 0 && r.lastEnd > r.begun && r.phase == s.Index { // as the result divides
+		seconds = float64(r.lastEnd-r.begun) / 1e9
+	}
+	if seconds > 0 {
+		f.Requests.Run = float64(ok) / seconds
+		if tokens > 0 {
+			f.Tokens.Run = tokens / seconds
+		}
+	}
+}
+
+// look makes what is made once a second. The mutex of the running figures is held.
+func (t *Tracker) look(s *Snapshot, v board.View) {
+	r := t.running
+	now := s.Elapsed.Seconds()
+	late := 250 * time.Millisecond // what is under way from the end of a request into these figures
+	whole := int((s.Elapsed - late) / time.Second)
+	if !s.Sending && s.InFlight == 0 {
+		whole = len(r.seconds)
+	}
+	r.close(whole)
+	f := noFigures()
+	for i, to := range []*board.Figure{&f.TTFT, &f.ITL, &f.Latency} {
+		d := &r.by[i].Sketch
+		if d.Count == 0 {
+			continue
+		}
+		p := d.Percentiles(50, 90, 99)
+		to.Run, to.P90, to.P99, to.Avg, to.Max, to.Min, to.Std = p[0], p[1], p[2], d.Mean(), d.Max, d.Min, d.Std()
+		to.Recent = r.recent(i)
+	}
+	for i := range whole {
+		one := second{closed: true, medians: [latencies]float64{math.NaN(), math.NaN(), math.NaN()}}
+		if i < len(r.seconds) {
+			one = r.seconds[i]
+		}
+		if i < whole-60 { // longer than any trend
+			continue
+		}
+		f.Requests.Trend = append(f.Requests.Trend, float64(one.ok))
+		f.Tokens.Trend = append(f.Tokens.Trend, one.tokens)
+		share := math.NaN()
+		if n := one.ok + one.bad; n > 0 {
+			share = 100 * float64(one.bad) / float64(n)
+		}
+		f.Errors.Trend = append(f.Errors.Trend, share)
+		for k, to := range []*board.Figure{&f.TTFT, &f.ITL, &f.Latency} {
+			to.Trend = append(to.Trend, one.medians[k])
+		}
+	}
+	if r.tokens == 0 {
+		f.Tokens.Trend = nil
+	}
+	t.slow = slow{figures: f, timeline: t.timeline(s, whole, v.Width)}
+	for _, k := range []int{first, last} {
+		if d := r.by[k]; v.Width >= board.PictureWidth && d.Count > 20 {
+			t.slow.pictures = append(t.slow.pictures, draw.Of(d.Header, d.Display, &d.Sketch))
+		}
+	}
+	for _, q := range r.slowest.List {
+		t.slow.slowest = append(t.slow.slowest, board.Slow{
+			Latency: q.Latency / 1e6, TTFT: q.TTFT / 1e6, ITL: q.ITL / 1e6, Tokens: q.Tokens, At: float64(q.Start-r.begun) / 1e9,
+			Conversation: terminal.Line(q.Conversation),
+		})
+	}
+	if v.Panel == board.Metrics {
+		t.slow.metrics = r.table(now, float64(r.ok), r.tokens)
+	}
+}
+
+// table is the table of metrics so far.
+func (r *Running) table(seconds, ok, tokens float64) (groups []board.Group) {
+	for _, g := range liveTags {
+		group := board.Group{Name: g.group}
+		for _, tag := range g.tags {
+			m, _ := metric.Lookup(tag)
+			row := board.Metric{Name: m.Header, Short: m.Short, Unit: m.Display}
+			switch {
+			case tag == "output_token_throughput" && tokens > 0 && seconds > 0:
+				row.One, row.Avg = true, tokens/seconds
+			case tag == "request_throughput" && seconds > 0:
+				row.One, row.Avg = true, ok/seconds
+			default:
+				i := -1
+				for k := range r.tracked {
+					if r.tracked[k].Tag == tag && r.tracked[k].Count > 0 {
+						i = k
+					}
+				}
+				if i < 0 {
+					continue
+				}
+				d := &r.tracked[i].Sketch
+				p := d.Percentiles(50, 90, 99)
+				row.Avg, row.Min, row.Max, row.P99, row.P90, row.P50, row.Std = d.Mean(), d.Min, d.Max, p[2], p[1], p[0], d.Std()
+			}
+			group.Rows = append(group.Rows, row)
+		}
+		if len(group.Rows) > 0 {
+			groups = append(groups, group)
+		}
+	}
+	return groups
+}
+
+// timeline is the phase so far on the axis of its whole plan. Columns are bound to the phase's clock: once drawn they never change.
+func (t *Tracker) timeline(s *Snapshot, seconds, width int) draw.Timeline {
+	span := s.Elapsed.Seconds()
+	if share, known := s.Share(); known && share > 0 {
+		span = max(span, s.Elapsed.Seconds()/share)
+	}
+	if s.Duration > 0 {
+		span = max(s.Duration.Seconds()+1, s.Elapsed.Seconds())
+	} else {
+		span = max(10, math.Pow(2, math.Ceil(math.Log2(span/10)))*10) // in steps, so that the axis does not shift with every estimate
+	}
+	length, bins, _ := draw.Bin(span, width-2-draw.TimelineLabel)
+	each := max(1, int(math.Round(length)))
+	if length < 1 { // the figures are of whole seconds
+		length, bins = 1, max(1, int(math.Ceil(span)))
+	}
+	blank := func() []float64 {
+		v := make([]float64, bins)
+		for i := range v {
+			v[i] = math.NaN()
+		}
+		return v
+	}
+	rate, tput, ttft, fly, errs := blank(), blank(), blank(), blank(), make([]float64, bins)
+	r := t.running
+	for bin := 0; bin < bins && (bin+1)*each <= seconds; bin++ {
+		rate[bin], tput[bin] = 0, 0
+		weights, sum, flights := 0.0, 0.0, 0.0
+		for i := bin * each; i < (bin+1)*each; i++ {
+			if i < len(t.flights) {
+				flights += t.flights[i] / float64(each)
+			}
+			if i >= len(r.seconds) {
+				continue
+			}
+			one := &r.seconds[i]
+			rate[bin] += float64(one.ok) / length
+			tput[bin] += one.tokens / length
+			errs[bin] += float64(one.bad)
+			if m := one.medians[first]; one.ok > 0 && m > 0 {
+				sum, weights = sum+m*float64(one.ok), weights+float64(one.ok)
+			}
+		}
+		fly[bin] = flights
+		if weights > 0 {
+			ttft[bin] = sum / weights
+		}
+	}
+	line := draw.Timeline{Seconds: length, Bins: bins, Series: []draw.Series{{Name: "Requests/s", Values: rate, Zeros: true}}}
+	if r.tokens > 0 {
+		line.Series = append(line.Series, draw.Series{Name: "Tokens/s", Unit: "out", Values: tput, Zeros: true})
+	}
+	if r.by[first].Count > 0 {
+		line.Series = append(line.Series, draw.Series{Name: "TTFT p50", Unit: "ms", Values: ttft})
+	}
+	line.Series = append(line.Series, draw.Series{Name: "In flight", Values: fly, Low: true}, draw.Series{Name: "Errors", Values: errs, Digits: true})
+	return line
+}
