@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"aiperf/internal/dataset/rows"
 	"aiperf/internal/dataset/trace"
@@ -108,9 +109,23 @@ func (t *burstTable) head(cells []string) error {
 		}
 	}
 	if missing != nil {
-		return fmt.Errorf("%s:1: columns %s are missing; the table has %s", t.path, strings.Join(missing, ", "), strings.Join(cells, ", "))
+		return fmt.Errorf("%s:1: columns %s are missing; the table has %s", t.path, strings.Join(missing, ", "), printable(cells))
 	}
 	return nil
+}
+
+// printable lists cells for a message, without what no terminal should get, and not without end.
+func printable(cells []string) string {
+	text := strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, strings.Join(cells, ", "))
+	if len(text) > 200 {
+		text = strings.ToValidUTF8(text[:200], "") + "…"
+	}
+	return text
 }
 
 // row reads a row, or counts it as one that cannot be sent.

@@ -3,10 +3,11 @@ package custom
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
-// FuzzOpen reads any file as every format: it is an error or a set whose conversations can be made.
+// FuzzOpen reads any file as every format, also row by row: it is an error or a set whose conversations can be made.
 func FuzzOpen(f *testing.F) {
 	for _, seed := range []string{
 		`{"text":"a"}`, `{"texts":[{"name":"n","contents":["a"]}]}`, `{"turns":[{"role":"system","text":"s"},{"text":"a","delay":1}]}`,
@@ -24,15 +25,26 @@ func FuzzOpen(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
+	columns, err := os.ReadFile("testdata/baseten.parquet")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(columns)
+	f.Add([]byte(wekaTrace))
+	f.Add([]byte(`{"session_id":"p","round_index":0,"input_tokens_total":9,"timing_events":[{"event_type":"text","timestamp":"2026-01-01T00:00:00"}],"tools":[{"tool_name":"Task"}]}`))
 	path := filepath.Join(f.TempDir(), "in.jsonl")
 	f.Fuzz(func(t *testing.T, content []byte) {
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		for _, format := range builtTypes() {
-			o := base(format)
+			o := agentsBase(format)
 			o.Corpus = nil // no prompts of a length: the time is better spent on the parsers
+			_, _, streamed := Stream(path, format, o, func(Entry) error { return nil })
 			s, err := Open(path, o)
+			if err == nil && streamed != nil && !strings.Contains(streamed.Error(), "sort the rows") {
+				t.Fatalf("%s: row by row %v", format, streamed)
+			}
 			if (s == nil) == (err == nil) {
 				t.Fatalf("set %v, error %v", s, err)
 			}

@@ -172,7 +172,11 @@ func streamBailian(l *loader, path string, f func(Entry)) error {
 // streamConversation reads conversations as their format does.
 func streamConversation(read func(*loader, string) error) func(*loader, string, func(Entry)) error {
 	return func(l *loader, path string, f func(Entry)) error {
-		l.sink = func(c conversation.Conversation) { f(Entry{Where: c.Turns[0].Origin, Session: c.ID, Turns: c.Turns}) }
+		l.sink = func(c conversation.Conversation) {
+			if len(c.Turns) > 0 { // else it is a fault
+				f(Entry{Where: c.Turns[0].Origin, Session: c.ID, Turns: c.Turns})
+			}
+		}
 		return read(l, path)
 	}
 }

@@ -82,7 +82,7 @@ func TestRecorded(t *testing.T) {
 }
 
 // read reads recorded cases.
-func read(t *testing.T, path string, cases any) {
+func read(t testing.TB, path string, cases any) {
 	t.Helper()
 	file, err := os.Open(path)
 	if err != nil {

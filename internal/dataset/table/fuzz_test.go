@@ -1,0 +1,45 @@
+package table
+
+import (
+	"bytes"
+	"os"
+	"testing"
+)
+
+// content is a file that lies in memory.
+type content struct{ *bytes.Reader }
+
+func (content) Close() error { return nil }
+
+// FuzzRead reads any file as every format but Arrow: it is an error, or rows until the end. The library for Arrow makes room for whatever counts a
+// damaged schema states.
+func FuzzRead(f *testing.F) {
+	for _, name := range []string{"csv.csv", "parquet_zstd_v2.parquet", "nested.parquet", "jsonl.jsonl"} {
+		seed, err := os.ReadFile("testdata/" + name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(seed)
+	}
+	f.Add([]byte(`[{"a":1},{"a":[null]}]`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		for _, ending := range Endings() {
+			if ending == ".arrow" {
+				continue
+			}
+			in, err := Read("x"+ending, content{bytes.NewReader(text)}, int64(len(text)))
+			if err != nil {
+				continue
+			}
+			for n := 0; ; n++ {
+				if _, err := in.Next(); err != nil {
+					break
+				}
+				if n > 8*len(text)+1000 {
+					t.Fatalf("%s: %d rows of %d bytes", ending, n, len(text))
+				}
+			}
+			_ = in.Close() // nothing is left to lose
+		}
+	})
+}

@@ -1,0 +1,96 @@
+package weka
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"aiperf/internal/dataset"
+	"aiperf/internal/dataset/rows"
+)
+
+// FuzzTrace: whatever a trace says, every request has as many tokens as were recorded, equal blocks stand where ids are equal, and sessions have
+// names of their own.
+func FuzzTrace(f *testing.F) {
+	var cases []recordedCase
+	read(f, "testdata/recorded.json.gz", &cases)
+	for i := range cases[:40] {
+		f.Add([]byte(cases[i].Trace), i%2 == 0)
+	}
+	f.Fuzz(func(t *testing.T, text []byte, tools bool) {
+		var faults dataset.Faults
+		r := rows.Parse("x", text, &faults)
+		if r == nil {
+			return
+		}
+		trace := Read(r)
+		if (trace == nil) != (faults.Count() > 0) {
+			t.Fatalf("%v, %d faults", trace, faults.Count())
+		}
+		if trace == nil || trace.block > 1<<20 {
+			return
+		}
+		idle := 1.0
+		list, _ := trace.Sessions(Options{Detection: detection, Tools: tools, IdleCap: &idle, Recorded: true}, &faults)
+		if faults.Count() > 0 {
+			return
+		}
+		names := map[string]bool{}
+		for i := range list {
+			s := &list[i]
+			if names[s.ID] {
+				t.Fatalf("%s is there twice", s.ID)
+			}
+			names[s.ID] = true
+			for k, messages := range s.Messages(named{}) {
+				if why := s.wrong(k, messages); why != "" {
+					t.Fatalf("%s turn %d: %s", s.ID, k, why)
+				}
+			}
+		}
+	})
+}
+
+// named are texts of the ids of blocks and the length of the tail.
+type named struct{}
+
+func (named) Text(ids []int64, tail int, _ string) string {
+	var words []string
+	for _, id := range ids {
+		words = append(words, strconv.FormatInt(id, 10))
+	}
+	return strings.Join(append(words, "+"+strconv.Itoa(tail)), " ")
+}
+
+// wrong tells what is wrong with the messages of a turn: their tokens are those of the recording, their blocks those of its ids.
+func (s *Session) wrong(turn int, messages []json.RawMessage) string {
+	tokens, blocks := 0, []int64{}
+	for _, raw := range messages {
+		var m struct{ Content string }
+		if err := json.Unmarshal(raw, &m); err != nil {
+			return err.Error()
+		}
+		for _, word := range strings.Fields(m.Content) {
+			n, err := strconv.ParseInt(word, 10, 64)
+			if err != nil {
+				return err.Error()
+			}
+			if word[0] == '+' {
+				tokens += int(n)
+				continue
+			}
+			tokens += s.Block
+			blocks = append(blocks, n)
+		}
+	}
+	want := s.Turns[turn]
+	if tokens != want.Input {
+		return fmt.Sprintf("%d tokens, want %d", tokens, want.Input)
+	}
+	if n := min(len(want.HashIDs), want.Input/s.Block); fmt.Sprint(blocks) != fmt.Sprint(want.HashIDs[:n]) {
+		return fmt.Sprintf("blocks %v, want %v", blocks, want.HashIDs[:n])
+	}
+	return ""
+}
