@@ -30,6 +30,7 @@ var figures = []figure{
 	{"stamps", "Instants of messages against the server's own log of its writes", false, stampFigure},
 	{"badday", "A client that is stopped, or shares its cores with busy programs: time to first token at p99 against the server's own log", false, badDayFigure},
 	{"schedule", "Instants of sends against the instants asked for", false, scheduleFigure},
+	{"exporters", "A schedule while exporters are read beside it, and alone", false, exportersFigure},
 	{"burst", "A burst", false, burstFigure},
 	{"crowd", "Many slow streams at once", false, crowdFigure},
 	{"replay", "Replay of a trace", false, replayFigure},
