@@ -16,7 +16,6 @@ type refusedCommand struct {
 var refusedCommands = []refusedCommand{
 	{name: "plugins", summary: "list what this build can do, by category"},
 	{name: "service", summary: "a part of a cluster run in a process of its own"},
-	{name: "speed-bench-report", summary: "join SPEED-Bench runs into one table"},
 	{name: "kube", summary: "runs on a Kubernetes cluster", children: kubeCommands()},
 	{name: "proxy", summary: "a message proxy of the Python tool; one process needs none"},
 }

@@ -87,7 +87,7 @@ func (p *Program) root() *cobra.Command {
 	root.AddCommand(p.profileCommand(), p.mockServerCommand(), p.newReportCommand(), tokenizers, p.configCommand(), p.analyzeCommand(), p.createTemplate(), p.compareCommand(), p.plotCommand(), p.chatCommand())
 	root.AddCommand(p.mergeCommand(), p.processExportFiles(), p.findCapacityCommand(), p.turnsCommand())
 	root.AddCommand(p.traceCommands()...)
-	root.AddCommand(p.datasetCommand(), p.accuracyCommand())
+	root.AddCommand(p.datasetCommand(), p.accuracyCommand(), p.speedBenchReport())
 	p.completionCommands(root)
 	root.AddGroup(&cobra.Group{ID: groupBuilt, Title: "Commands:"}, &cobra.Group{ID: groupLater, Title: "Known, not built yet:"})
 	root.SetHelpCommandGroupID(groupBuilt)

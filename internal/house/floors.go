@@ -31,9 +31,10 @@ var Floors = map[string]int{
 	"internal/telemetry": 2,
 	"internal/gate":      2,
 	"internal/capacity":  2, "internal/comparison": 2,
-	"internal/probe":    2,
-	"internal/rules":    2,
-	"internal/accuracy": 2,
+	"internal/probe":      2,
+	"internal/rules":      2,
+	"internal/accuracy":   2,
+	"internal/speedbench": 2,
 
 	"internal/metric":     1,
 	"internal/endpoint":   1,

@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"aiperf/internal/artifact"
+	"aiperf/internal/report"
+	"aiperf/internal/setting"
+	"aiperf/internal/speedbench"
+)
+
+// speedBenchRows are the flags of speed-bench-report.
+var speedBenchRows = []setting.Row{
+	{Flags: []string{"--output"}, Kind: setting.Path, Default: "speed_bench_report.csv", Help: "the table as CSV"},
+	{Flags: []string{"--format"}, Kind: setting.Enum, Choices: []string{"csv", "table", "both"}, Default: "both", Help: "what is made"},
+	{Flags: []string{"--metric"}, Kind: setting.Enum, Choices: speedbench.Metrics, Default: "accept_length", Help: "what is shown"},
+}
+
+// speedBenchReport builds "speed-bench-report".
+func (p *Program) speedBenchReport() *cobra.Command {
+	return p.command(tableCommand{
+		use: "speed-bench-report RUN-DIR…", short: "Join runs of SPEED-Bench into one table",
+		long: "Reads the directories of finished runs, or those below a directory, one run a category of SPEED-Bench, and shows a row a model and a column a category: " +
+			"tokens that a step of speculative decoding brings, the share of drafts that was accepted, or the throughput. The first two are metrics of the server.",
+		table: func() *setting.Table { return setting.NewTable(speedBenchRows) }, bare: cobra.ShellCompDirectiveFilterDirs, words: true,
+		run: func(_ *cobra.Command, set *setting.CommandLine, _ []string) error {
+			if len(set.Words) == 0 {
+				return errors.New("speed-bench-report takes the directories of runs, or one that holds them")
+			}
+			return p.speedBench(set)
+		},
+	})
+}
+
+func (p *Program) speedBench(set *setting.CommandLine) error {
+	refuse := func(err error) error {
+		p.printErr("Error: %v.", err)
+		return exit(1)
+	}
+	runs, err := speedbench.Runs(set.Words, p.warnf)
+	if err != nil {
+		return refuse(err)
+	}
+	fmt.Fprintf(p.Out, "Found %d run directories.\n", len(runs))
+	metric, format := speedbench.Metric(set.Text("--metric", "accept_length")), set.Text("--format", "both")
+	table, err := speedbench.Build(runs, metric, p.warnf)
+	if err != nil {
+		return refuse(err)
+	}
+	if format != "csv" {
+		rows := make([][]string, len(table.Rows))
+		for i, row := range table.Rows {
+			for _, cell := range row {
+				if cell == "" {
+					cell = "-"
+				}
+				rows[i] = append(rows[i], cell)
+			}
+		}
+		if err := report.Table(p.Out, false, metric.Title(), table.Head, rows); err != nil {
+			return err
+		}
+	}
+	if format == "table" {
+		return nil
+	}
+	path := set.Text("--output", "speed_bench_report.csv")
+	if err := artifact.WriteFile(path, []byte(table.CSV())); err != nil {
+		return fmt.Errorf("--output: %w", err)
+	}
+	fmt.Fprintf(p.Out, "CSV written to %s\n", path)
+	return nil
+}
