@@ -38,6 +38,7 @@ const chunkChars = 10_000
 // Corpus is the token ids of a text that prompts are cut from, tokenized chunk by chunk; chunk borders do not depend on the machine.
 type Corpus struct {
 	coding  bool // generated text of programmers, not the collected works
+	blanks  bool // the tokenizer begins a piece at every blank before a letter, see count.go
 	tok     Tokenizer
 	chunks  []chunk
 	offsets []int // offsets[i] is the position of the first token of chunk i; the last entry is the size
@@ -95,6 +96,7 @@ func NewO200kCorpus(tok Tokenizer) (*Corpus, error) {
 	if len(o200kCounts) != 2*len(c.chunks) {
 		return nil, fmt.Errorf("prompt corpus: %d chunks, lengths of %d", len(c.chunks), len(o200kCounts)/2)
 	}
+	c.blanks = true
 	for i := range c.chunks {
 		c.offsets[i+1] = c.offsets[i] + int(binary.LittleEndian.Uint16(o200kCounts[2*i:]))
 	}

@@ -200,7 +200,7 @@ func (s *Sequence) check(block []prompt, first int, fixed map[int]string) (inexa
 		s.place(tried)
 		good := make([]bool, len(tried))
 		each(len(tried), func(i int) {
-			good[i] = tried[i].prefix == loose || s.tok.Count(s.tok.Decode(s.ids(nil, tried[i]))) == s.length(tried[i])
+			good[i] = tried[i].prefix == loose || s.count(tried[i]) == s.length(tried[i])
 		})
 		bad := slices.Index(good, false)
 		if bad < 0 {
