@@ -6,7 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"aiperf/internal/artifact"
 	"aiperf/internal/comparison"
+	"aiperf/internal/gate"
 )
 
 // worseStatus and cannotStatus are the exit statuses of a comparison that --fail-on names.
@@ -20,7 +22,8 @@ func (p *Program) compareCommand() *cobra.Command {
 	var with []string
 	var noise, failOn, file string
 	var confidence, skip float64
-	var margins, metrics []string
+	var margins, metrics, failIf []string
+	var junit string
 	o := comparison.Options{}
 	cmd := &cobra.Command{
 		Use: "compare A B | compare A [A...] --with B [--with B...]", Short: "tell whether two finished runs, or two sets of runs, differ",
@@ -35,6 +38,9 @@ func (p *Program) compareCommand() *cobra.Command {
 					return fmt.Errorf("compare takes two directories, or those of one side and --with for the other")
 				}
 				first, with = words[:1], words[1:]
+			}
+			if _, err := gate.Parsed(failIf); err != nil {
+				return fmt.Errorf("--fail-if: %w", err)
 			}
 			var err error
 			if err := o.SetMargins(margins); err != nil {
@@ -59,7 +65,10 @@ func (p *Program) compareCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return p.writeComparison(r, file, failOn)
+			if err := p.writeComparison(r, file, failOn); err != nil || len(failIf) == 0 && junit == "" {
+				return err
+			}
+			return p.judgeSide(r, failIf, junit)
 		},
 	}
 	f := cmd.Flags()
@@ -71,10 +80,29 @@ func (p *Program) compareCommand() *cobra.Command {
 	f.StringVar(&noise, "run-noise", "1%", "how much runs of one server differ, where there is one run on each side")
 	f.Float64Var(&confidence, "confidence", 0.95, "level of the intervals and of the whole")
 	f.StringVar(&failOn, "fail-on", "", "worse: status 3 if a metric is; cannot-tell: status 4 if one cannot be told")
+	f.StringArrayVar(&failIf, "fail-if", nil, "status 3 if this holds for B: time_to_first_token:p99>200, error_rate>1 (percent); may be repeated")
+	f.StringVar(&junit, "junit", "", "write what came of the gates as JUnit XML")
 	f.StringVar(&file, "json", "", "write the comparison to this file")
 	f.BoolVar(&o.Different, "allow-different-work", false, "judge runs whose load or endpoint differs")
 	f.BoolVar(&o.Invalid, "allow-invalid", false, "show runs that were cut short or limited by the client")
 	return cmd
+}
+
+// judgeSide tries gates on the runs of B, by their summaries.
+func (p *Program) judgeSide(r *comparison.Result, failIf []string, junit string) error {
+	b := gate.Subject{Name: "B"}
+	for i := range r.B {
+		run, err := artifact.ReadSummary(artifact.NewLayout(r.B[i].Path, "").SummaryJSON())
+		if err != nil {
+			return fmt.Errorf("--fail-if: %w", err)
+		}
+		b.Runs = append(b.Runs, run)
+	}
+	code, err := p.gates(failIf, junit).Judge([]gate.Subject{b}, 0)
+	if err != nil {
+		return err
+	}
+	return status(code)
 }
 
 // checkFailOn refuses words of --fail-on that there are not.

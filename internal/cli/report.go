@@ -13,6 +13,9 @@ import (
 	"aiperf/internal/artifact"
 	"aiperf/internal/config"
 	"aiperf/internal/endpoint"
+	"aiperf/internal/gate"
+	"aiperf/internal/metric"
+	"aiperf/internal/plan"
 	"aiperf/internal/reanalyze"
 	"aiperf/internal/redact"
 	"aiperf/internal/report"
@@ -24,7 +27,7 @@ func reportTable() *setting.Table {
 	return setting.NewTable(append(rowsOfProfile([][2]string{
 		{"--artifact-dir", "report/ beside the raw export"}, {"--profile-export-prefix", ""}, {"--endpoint-type", "the run's own"},
 		{"--streaming", "as the run was"}, {"--tokenizer", "the run's own, else builtin"}, {"--tokenizer-revision", "main"},
-		{"--use-server-token-count", ""}, {"--per-chunk-usage", ""}, {"--goodput", ""}, {"--slice-duration", ""}, {"--show-trace-timing", ""}, {"--tables", "main"},
+		{"--use-server-token-count", ""}, {"--per-chunk-usage", ""}, {"--goodput", ""}, {"--slice-duration", ""}, {"--show-trace-timing", ""}, {"--tables", "main"}, {"--fail-if", ""}, {"--junit", ""},
 		{"--accuracy-grader", "the run's own"}, {"--accuracy-dataset-path", "as the run had it"},
 	}...), setting.Row{Flags: []string{"--html"}, Kind: setting.Bool, Help: "only write report.html into the directory of the run, one page that one can send, from its files; a raw export is not needed"}))
 }
@@ -65,6 +68,11 @@ func (p *Program) report(ctx context.Context, set *setting.CommandLine, words []
 		p.errorf("%v", err)
 		return 1
 	}
+	if _, err := gate.Parsed(set.Texts("--fail-if")); err != nil {
+		p.errorf("%s: %v", set.Spelled("--fail-if"), err)
+		return 1
+	}
+	var judged []gate.Subject
 	out, failed := opts.Dir, 0
 	for k, run := range runs {
 		opts.Input, opts.Dir = run, out
@@ -77,24 +85,44 @@ func (p *Program) report(ctx context.Context, set *setting.CommandLine, words []
 			opts.Dir = filepath.Join(out, rel)
 			fmt.Fprintf(p.Err, "aiperf: report %d of %d: %s\n", k+1, len(runs), rel)
 		}
-		if !p.reportRun(ctx, set, opts) {
+		made, ok := p.reportRun(ctx, set, opts)
+		if !ok {
 			failed++
 		}
+		one := gate.Subject{Fault: "no report could be made"}
+		if made != nil {
+			one = plan.Subject(made)
+		}
+		if len(runs) > 1 {
+			one.Name = filepath.Base(run.Dir)
+		}
+		judged = append(judged, one)
 	}
+	status := 0
 	if failed == len(runs) {
-		return 1
+		status = 1
 	}
-	return 0
+	status, err = p.gates(set.Texts("--fail-if"), set.Text("--junit", "")).Judge(judged, status)
+	if err != nil {
+		p.errorf("%v", err)
+	}
+	return status
 }
 
-// reportRun makes and prints the report of one run; it tells whether that has a result.
-func (p *Program) reportRun(ctx context.Context, set *setting.CommandLine, opts reanalyze.Options) bool {
+// gates are those of a command line over finished runs.
+func (p *Program) gates(failIf []string, junit string) *plan.Gates {
+	return &plan.Gates{FailIf: failIf, JUnit: junit, StepSummary: lookup(p.Environ, "GITHUB_STEP_SUMMARY"), Err: p.Err, Spell: (&config.Benchmark{}).As}
+}
+
+// reportRun makes and prints the report of one run; ok tells whether that has a result.
+func (p *Program) reportRun(ctx context.Context, set *setting.CommandLine, opts reanalyze.Options) (run *metric.Run, ok bool) {
 	made, err := reanalyze.Report(ctx, opts)
 	if err != nil {
 		p.errorf("%v", err)
-		return false
+		return nil, false
 	}
-	run, layout, environment := made.Run, made.Layout, made.Config.Environment
+	layout, environment := made.Layout, made.Config.Environment
+	run = made.Run
 	problems, _ := readEnvironment(p.Environ, &environment) // what else is wrong there is no matter of a report
 	for _, line := range problems {
 		p.warnf("%s", line)
@@ -113,12 +141,12 @@ func (p *Program) reportRun(ctx context.Context, set *setting.CommandLine, opts 
 	}
 	if err != nil {
 		p.errorf("%v", err)
-		return false
+		return nil, false
 	}
 	if run.AllFailed() {
 		p.errorf("all %d requests failed", run.Profiling.Failed)
 	}
-	return !run.AllFailed()
+	return run, !run.AllFailed()
 }
 
 // reportOptions turns the flags into options.

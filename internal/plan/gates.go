@@ -3,48 +3,65 @@ package plan
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"aiperf/internal/artifact"
 	"aiperf/internal/config"
 	"aiperf/internal/gate"
 	"aiperf/internal/metric"
+	"aiperf/internal/setting"
 	"aiperf/internal/terminal"
 )
 
 // Gated is the exit status of runs that a gate failed.
 const Gated = 3
 
-// judge tries the gates of an invocation, writes what was asked for, and turns an exit status of 0 into Gated when one failed.
-func (i *invocation) judge(subjects []gate.Subject, status int) (int, error) {
-	gates, err := gate.Parsed(i.run.FailIf)
+// Gates are what is judged of finished runs, and where it is told.
+type Gates struct {
+	FailIf      []string // conditions (package gate)
+	JUnit       string   // file; empty: none is written
+	StepSummary string   // of a GitHub step; empty: there is none
+	Err         io.Writer
+	Spell       setting.Spell
+}
+
+// Judge tries the gates, writes what was asked for, and turns an exit status of 0 into Gated when one failed.
+func (g *Gates) Judge(subjects []gate.Subject, status int) (int, error) {
+	gates, err := gate.Parsed(g.FailIf)
 	if err != nil {
-		return 1, fmt.Errorf("%s: %w", i.run.As("fail_if"), err)
+		return 1, fmt.Errorf("%s: %w", g.Spell.As("fail_if"), err)
 	}
 	results := gate.Judge(gates, subjects)
 	for k := range results {
 		if r := &results[k]; r.Failed {
-			fmt.Fprintf(i.Err, "gate: %s\n", terminal.Text(r.Sentence()))
+			fmt.Fprintf(g.Err, "gate: %s\n", terminal.Text(r.Sentence()))
 		}
 	}
-	if path := i.run.JUnit; path != "" {
+	if g.JUnit != "" {
 		text, err := gate.JUnit(subjects, results)
 		if err == nil {
-			err = artifact.WriteFile(path, text)
+			err = artifact.WriteFile(g.JUnit, text)
 		}
 		if err != nil {
-			return 1, fmt.Errorf("%s %s: %w", i.run.As("junit"), path, err)
+			return 1, fmt.Errorf("%s %s: %w", g.Spell.As("junit"), g.JUnit, err)
 		}
 	}
-	if path := i.StepSummary; path != "" {
-		if err := appendFile(path, gate.StepSummary(subjects, results)); err != nil {
-			fmt.Fprintf(i.Err, "warning: GITHUB_STEP_SUMMARY: %s\n", terminal.Text(err.Error()))
+	if g.StepSummary != "" {
+		if err := appendFile(g.StepSummary, gate.StepSummary(subjects, results)); err != nil {
+			fmt.Fprintf(g.Err, "warning: GITHUB_STEP_SUMMARY: %s\n", terminal.Text(err.Error()))
 		}
 	}
 	if status == 0 && gate.Failures(results) > 0 {
 		status = Gated
 	}
 	return status, nil
+}
+
+// judge tries the gates of an invocation.
+func (i *invocation) judge(subjects []gate.Subject, status int) (int, error) {
+	g := Gates{FailIf: i.run.FailIf, JUnit: i.run.JUnit, StepSummary: i.StepSummary, Err: i.Err, Spell: i.run.As}
+	return g.Judge(subjects, status)
 }
 
 // appendFile adds to a file that other steps write to as well.
@@ -78,8 +95,8 @@ func subjects(cells []config.Cell, byCell [][]*trial) (list []gate.Subject) {
 	return list
 }
 
-// subject is the one run of an invocation.
-func subject(run *metric.Run) gate.Subject {
+// Subject is one finished run.
+func Subject(run *metric.Run) gate.Subject {
 	s := gate.Subject{Runs: []*metric.Run{run}}
 	if status(run) != 0 {
 		s.Fault = "no request succeeded"

@@ -112,7 +112,7 @@ func (i *invocation) single() (int, error) {
 	if err != nil {
 		return status(done), err
 	}
-	return i.judge([]gate.Subject{subject(done)}, status(done))
+	return i.judge([]gate.Subject{Subject(done)}, status(done))
 }
 
 // benchmark runs one benchmark.
