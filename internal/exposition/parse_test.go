@@ -98,6 +98,8 @@ func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		"# HELP a b\n# TYPE a counter\na_total{x=\"1\"} 5 1700 # {t=\"x\"} 1\n", "a{x=\"\\\\\\n\\\"\"} NaN", `{"a b","c"="d"} 1`, "# TYPE h histogram\nh_bucket{le=\"1\"} 2\nh_sum 1",
 		"[{\"iter\":1}]", "a 1\x00\n\xff 2",
+		"# TYPE r counter\n# UNIT r requests\nr_total{c=\"2\"} 1 # {t=\"x\"} 5 1.7e9\nr_created{c=\"2\"} 1.7e9\n# TYPE b info\nb_info{v=\"1\"} 1\n" +
+			"# TYPE s stateset\ns{s=\"up\"} 1\n# TYPE g gaugehistogram\ng_bucket{le=\"+Inf\"} 1\ng_gcount 1\ng_gsum 2\n# EOF\n",
 	} {
 		f.Add([]byte(s))
 	}

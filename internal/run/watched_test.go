@@ -130,6 +130,69 @@ func TestBadExporters(t *testing.T) {
 	}
 }
 
+// TestBadGPUExporters: the same of exporters of GPUs. The figures of those that said something rest on what they said.
+func TestBadGPUExporters(t *testing.T) {
+	var served atomic.Int64
+	b := whole(t.TempDir(), answers(t, &served), 6)
+	b.GPUTelemetry.Enabled, b.Environment.GPU.DefaultDCGMEndpoints, b.Environment.GPU.CollectionInterval = true, nil, 0.02
+	energy := func(w http.ResponseWriter, n int64) { // grows by 1 J a look
+		fmt.Fprintf(w, "DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION{gpu=\"0\",UUID=\"u\"} %d\nDCGM_FI_DEV_POWER_USAGE{gpu=\"0\",UUID=\"u\"} 100\n", 1000*n)
+	}
+	b.GPUTelemetry.URLs = []string{
+		exporter(t, func(w http.ResponseWriter, _ *http.Request, n int64) { energy(w, n) }),
+		exporter(t, func(w http.ResponseWriter, _ *http.Request, n int64) { // dies
+			if n > 3 {
+				panic(http.ErrAbortHandler)
+			}
+			energy(w, n)
+		}),
+		exporter(t, func(w http.ResponseWriter, r *http.Request, n int64) { // stalls
+			if energy(w, n); n > 3 {
+				_ = http.NewResponseController(w).Flush()
+				<-r.Context().Done()
+			}
+		}),
+		exporter(t, func(w http.ResponseWriter, _ *http.Request, n int64) { // sends a gigabyte
+			if n > 3 {
+				w.Header().Set("Content-Length", "1000000000")
+			}
+			energy(w, n)
+		}),
+		exporter(t, func(w http.ResponseWriter, _ *http.Request, n int64) { // changes its families
+			if n <= 3 {
+				energy(w, n)
+			} else {
+				fmt.Fprintf(w, "DCGM_FI_DEV_GPU_TEMP{gpu=\"0\",UUID=\"u\"} %d\n", n)
+			}
+		}),
+		exporter(t, func(w http.ResponseWriter, _ *http.Request, _ int64) { fmt.Fprint(w, "{\"no\":\"metrics\"}") }),
+	}
+	var errs locked
+	run, err := Run(t.Context(), b, nil, Options{Version: "test", Err: &errs})
+	if err != nil {
+		t.Fatal(err, errs.String())
+	}
+	g := run.GPU
+	if run.Profiling.Valid != 6 || run.Profiling.Failed != 0 || g == nil || len(g.Configured) != 6 || len(g.Successful) != 6 {
+		t.Fatalf("%d valid and %d failed requests, %+v", run.Profiling.Valid, run.Profiling.Failed, g)
+	}
+	if len(g.Endpoints) < 2 || g.Endpoints[0].GPUs[0].Metrics[1].Values[metric.Avg] <= 0 {
+		t.Errorf("%+v", g.Endpoints)
+	}
+	seen := map[string]bool{}
+	for _, e := range g.Errors {
+		seen[e.Error.Type] = true
+	}
+	for _, kind := range []string{"ServerDisconnectedError", "PayloadTooLarge", "ParseError"} {
+		if !seen[kind] {
+			t.Errorf("nothing says %s: %+v", kind, g.Errors)
+		}
+	}
+	if !seen["TimeoutError"] && !seen["ScrapeSkipped"] {
+		t.Errorf("nothing says that an exporter stalled: %+v", g.Errors)
+	}
+}
+
 // TestSimulatedGPUs: energy, power and what follows from them are those of the simulated exporter, whose truth is known: GPU i draws 100 (i + 1) W.
 func TestSimulatedGPUs(t *testing.T) {
 	dir := t.TempDir()
