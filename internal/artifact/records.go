@@ -34,6 +34,10 @@ func (w *Records) Encode(dst []byte, rec *record.Record, _ *record.Reply, row *m
 		o.Key("trace_data")
 		o.B = appendTrace(o.B, rec)
 	}
+	if row.Drafts != nil {
+		o.Key("spec_decode_acceptance")
+		o.B = appendDrafts(o.B, row.Drafts)
+	}
 	if row.Err != nil {
 		o.Key("error")
 		o.B = appendError(o.B, row.Err)

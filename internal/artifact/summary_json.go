@@ -7,6 +7,7 @@ import (
 
 	"aiperf/internal/jsontext"
 	"aiperf/internal/metric"
+	"aiperf/internal/record"
 	"aiperf/internal/redact"
 )
 
@@ -65,6 +66,10 @@ func SummaryJSON(run *metric.Run) ([]byte, error) {
 		}
 		o.B = w.Close()
 	}
+	if steps := run.Profiling.DraftSteps; steps != nil {
+		o.Key("pooled_spec_decode_acceptance_histogram")
+		o.B = appendBuckets(o.B, steps)
+	}
 	if p := run.Profiling.Window; p.To > p.From {
 		o.Key("window")
 		w := jsontext.Open(o.B)
@@ -110,6 +115,36 @@ func appendStats(o *jsontext.Object, key, unit string, values *[metric.Stats]flo
 		}
 	}
 	o.B = m.Close()
+}
+
+// appendBuckets writes buckets that are not empty, by their number.
+func appendBuckets(b []byte, buckets []int64) []byte {
+	o := jsontext.Open(b)
+	for i, n := range buckets {
+		if n != 0 {
+			o.Int(strconv.Itoa(i), n)
+		}
+	}
+	return o.Close()
+}
+
+// appendDrafts writes what a server said of its guesses, in the words of the Python tool.
+func appendDrafts(b []byte, d *record.Drafts) []byte {
+	o := jsontext.Open(b)
+	o.Text("engine", "vllm")
+	if d.Steps > 0 {
+		o.Float("mean_acceptance_length", 1+float64(d.Accepted)/float64(d.Steps))
+	}
+	if d.Proposed > 0 {
+		o.Float("draft_acceptance_rate", float64(d.Accepted)/float64(d.Proposed))
+	}
+	o.Key("acceptance_histogram")
+	o.B = appendBuckets(o.B, d.Buckets)
+	o.Int("num_accepted_draft_tokens", d.Accepted)
+	o.Int("num_draft_tokens", d.Proposed)
+	o.Int("num_spec_steps", d.Steps)
+	o.Int("num_spec_tokens", int64(len(d.Buckets)-1))
+	return o.Close()
 }
 
 func appendErrors(o *jsontext.Object, groups []metric.ErrorGroup) {

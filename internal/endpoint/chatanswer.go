@@ -4,6 +4,10 @@ import "aiperf/internal/jsontext"
 
 // chatMember reads the choices of a chat answer.
 func chatMember(d *jsonAnswer, s *jsontext.Scanner, key []byte) bool {
+	if string(key) == "metrics" {
+		d.chunk.readDrafts(s)
+		return true
+	}
 	if string(key) != "choices" {
 		return false
 	}
@@ -24,6 +28,8 @@ func chatChoice(d *jsonAnswer, s *jsontext.Scanner, key []byte) {
 		d.chunk.message.read(s)
 	case "finish_reason":
 		d.chunk.finish = s.Text()
+	case "speculative_decoding_stats": // of older servers
+		d.chunk.keepDrafts(s)
 	default:
 		s.Skip()
 	}

@@ -11,6 +11,7 @@ type chunk struct {
 	typ     jsontext.Text
 	failure jsontext.Text // value of a top-level error that says something, as it stands
 	usage   []byte
+	drafts  []byte // object about speculative decoding, nil = none
 	finish  jsontext.Text
 	delta   part
 	message part
@@ -85,7 +86,7 @@ func (c *chunk) reset() {
 	if c.message.set {
 		c.message.reset()
 	}
-	c.object, c.typ, c.failure, c.usage, c.finish, c.items = jsontext.Text{}, jsontext.Text{}, jsontext.Text{}, nil, jsontext.Text{}, 0
+	c.object, c.typ, c.failure, c.usage, c.drafts, c.finish, c.items = jsontext.Text{}, jsontext.Text{}, jsontext.Text{}, nil, nil, jsontext.Text{}, 0
 }
 
 // chosen is the part that counts: the one that the object's name promises, else the one that is there.

@@ -51,6 +51,10 @@ func (h *History) text() string {
 
 // completionsMember reads the choices of an answer.
 func completionsMember(d *jsonAnswer, s *jsontext.Scanner, key []byte) bool {
+	if string(key) == "metrics" {
+		d.chunk.readDrafts(s)
+		return true
+	}
 	if string(key) != "choices" {
 		return false
 	}
@@ -67,6 +71,8 @@ func textChoice(d *jsonAnswer, s *jsontext.Scanner, key []byte) {
 		d.chunk.delta.content = s.Text()
 	case "finish_reason":
 		d.chunk.finish = s.Text()
+	case "speculative_decoding_stats": // of older servers
+		d.chunk.keepDrafts(s)
 	default:
 		s.Skip()
 	}

@@ -21,6 +21,8 @@ type jsonAnswer struct {
 	cuts      []cut
 	usage     []byte // last usage object that is not empty
 	early     []byte // usage object of the first content
+	drafts    []byte // object about speculative decoding
+	drafted   int    // documents that held one
 	finish    []byte
 	failure   []byte        // last error object of a document
 	failed    *record.Error // the server reported that the request failed
@@ -65,7 +67,7 @@ var answers = sync.Pool{New: func() any { return new(jsonAnswer) }}
 func (t *jsonType) newAnswer(remember bool) *jsonAnswer {
 	d := answers.Get().(*jsonAnswer)
 	*d = jsonAnswer{jsonType: t, chunk: d.chunk, event: d.event, lines: d.lines[:0], out: d.out[:0], reasoning: d.reasoning[:0],
-		cuts: d.cuts[:0], usage: d.usage[:0], early: d.early[:0], finish: d.finish[:0], failure: d.failure[:0], scratch: d.scratch[:0]}
+		cuts: d.cuts[:0], usage: d.usage[:0], early: d.early[:0], drafts: d.drafts[:0], finish: d.finish[:0], failure: d.failure[:0], scratch: d.scratch[:0]}
 	if remember && t.keeper != nil {
 		d.keeper = t.keeper()
 	}
@@ -243,6 +245,9 @@ func (d *jsonAnswer) keep(at int64, index int) {
 	if len(c.usage) > 0 && !emptyObject(c.usage) {
 		d.usage = append(d.usage[:0], c.usage...)
 	}
+	if len(c.drafts) > 0 {
+		d.drafts, d.drafted = append(d.drafts[:0], c.drafts...), d.drafted+1
+	}
 	if c.failure.Set {
 		d.failure = append(d.failure[:0], c.failure.Raw...)
 	}
@@ -299,6 +304,9 @@ func (d *jsonAnswer) fill(r *record.Reply) {
 	r.Skipped, r.OutputTokens = d.skipped, d.tokens
 	if len(d.usage) > 0 {
 		r.Usage = parseUsage(d.usage)
+	}
+	if d.drafted == 1 {
+		r.Drafts = parseDrafts(d.drafts)
 	}
 	if len(d.early) > 0 {
 		u := r.Usage

@@ -11,7 +11,7 @@ import (
 )
 
 // reducerLayout is the version of the binary form of a reducer; another one is refused.
-const reducerLayout = 1
+const reducerLayout = 2
 
 // errOtherMetrics is the refusal to put together what was reduced by different metrics.
 var errOtherMetrics = errors.New("the requests were reduced by other metrics")
@@ -56,6 +56,7 @@ func (r *Reducer) Merge(o *Reducer) error {
 	r.reads += o.reads
 	r.readDelay += o.readDelay
 	r.sharedReads += o.sharedReads
+	r.drafts = pooled(r.drafts, o.drafts)
 	r.rows += o.rows
 	return nil
 }
@@ -122,6 +123,7 @@ func (r *Reducer) visit(c *marshal.Coder) {
 		column.Visit(c)
 	}
 	r.doubts.visit(c)
+	marshal.Slice(c, &r.drafts, (*marshal.Coder).Int64)
 	marshal.Slice(c, &r.order, func(c *marshal.Coder, g **ErrorGroup) {
 		if c.Reading() {
 			*g = new(ErrorGroup)

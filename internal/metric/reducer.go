@@ -33,6 +33,7 @@ type Reducer struct {
 	reads       int64
 	readDelay   int64
 	sharedReads int64
+	drafts      []int64 // steps of verification by their right guesses
 }
 
 // errorKey is what makes errors equal.
@@ -94,6 +95,9 @@ func (r *Reducer) Add(row *Row) {
 	}
 	r.overflow.Append(overflow)
 	r.doubts.add(&row.doubt, row.Class == Valid)
+	if row.Drafts != nil {
+		r.drafts = pooled(r.drafts, row.Drafts.Buckets)
+	}
 	if row.OneMessage {
 		r.oneMessage++
 	}

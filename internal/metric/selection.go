@@ -148,7 +148,9 @@ type Row struct {
 	Reads       int64 // reads with a kernel stamp
 	ReadDelay   int64 // their summed delay in ns
 	SharedReads int64 // content messages that share their read with a later message, and whose instant is no packet's
-	doubt       doubt
+	// Drafts is what a server that guesses tokens ahead said; nil = nothing.
+	Drafts *record.Drafts
+	doubt  doubt
 
 	set    *Selection
 	values []float64 // by column, NaN = absent
@@ -180,6 +182,9 @@ func (s *Selection) Row(rec *record.Record, reply *record.Reply, counts record.C
 		r.doubt = f.doubt()
 		r.SharedReads = r.doubt.shared
 		r.Gaps = f.gaps()
+		if reply != nil {
+			r.Drafts = reply.Drafts
+		}
 		r.OneMessage = !f.measured && s.opts.Streaming && s.opts.ProducesTokens && f.osl() >= 2
 		if s.good >= 0 {
 			r.values[s.good] = r.meets(s.goals)

@@ -20,9 +20,10 @@ type Summary struct {
 	Window             Window       // what the curves were made of
 	// OneMessage counts answers of two tokens or more that came in one message: they have no ITL.
 	OneMessage  int64
-	Reads       int64 // socket reads with a kernel stamp
-	ReadDelay   int64 // their summed delay until the client had read, ns
-	SharedReads int64 // content messages that share their read with a later message: their instant is an upper bound
+	Reads       int64   // socket reads with a kernel stamp
+	ReadDelay   int64   // their summed delay until the client had read, ns
+	SharedReads int64   // content messages that share their read with a later message: their instant is an upper bound
+	DraftSteps  []int64 // steps of verification by the number of guessed tokens that were right in them; nil = no server guessed
 	Thresholds  Thresholds
 	Certainty   Certainty
 	Certain     []Result // metrics of the certain requests alone, where there are others
@@ -63,6 +64,7 @@ func (r *Reducer) Summary(window Window) *Summary {
 	}
 	s := r.reduce(nil, []bucket{one})[0]
 	s.Cut = r.counts[Cut]
+	s.DraftSteps = r.drafts
 	s.OneMessage, s.Reads, s.ReadDelay, s.SharedReads = r.oneMessage, r.reads, r.readDelay, r.sharedReads
 	for _, g := range r.order {
 		s.Errors = append(s.Errors, *g)

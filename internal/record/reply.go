@@ -20,6 +20,15 @@ type Reply struct {
 	Images       int // images in the request payload
 	Skipped      int // messages whose data was no usable JSON
 	Job          *Job
+	Drafts       *Drafts // nil = the server says nothing of it, or says it more than once
+}
+
+// Drafts is what a server that guesses tokens ahead (speculative decoding) says of a request.
+type Drafts struct {
+	Steps    int64   // of verification
+	Accepted int64   // guessed tokens that were right
+	Proposed int64   // guessed tokens
+	Buckets  []int64 // steps by the number of tokens that were right in them, from 0 on
 }
 
 // Job is what a service says of a job that it has done. -1 = it did not say.

@@ -49,6 +49,7 @@ func Console(w io.Writer, run *metric.Run, o Options) error {
 	if run.Profiling.Valid > 0 {
 		d.metricTables()
 		d.cacheHint()
+		d.drafts()
 		d.discrepancies()
 		d.lengths()
 	}
