@@ -127,7 +127,7 @@ func (p *Program) reportRun(ctx context.Context, set *setting.CommandLine, opts 
 	for _, line := range problems {
 		p.warnf("%s", line)
 	}
-	look := report.Options{Spell: made.Config.As, Width: p.Width, Colour: p.Colour, Terminal: p.Terminal, AllTables: set.Text("--tables", "") == string(config.TablesAll)}
+	look := report.Options{Spell: made.Config.As, Width: p.Width, Colour: p.Colour, ASCII: p.ASCII, Terminal: p.Terminal, AllTables: set.Text("--tables", "") == string(config.TablesAll)}
 	if look.Width == 0 {
 		look.Width = environment.UI.ConsoleExportWidth
 	}

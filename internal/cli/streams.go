@@ -28,6 +28,7 @@ type Streams struct {
 	Terminal bool      // Out is a terminal
 	Colour   bool      // Out is a terminal that shows colours, and nobody asked for none
 	Progress int       // columns of the terminal behind Err, 0 when it is none, or one that cannot write over a line
+	ASCII    bool      // Out is a terminal that shows ASCII only
 	// Dashboard is the terminal of a full-screen view; nil = there is none that could show one.
 	Dashboard *dashboard.Terminal
 	Width     int      // columns of Out, 0 when it is no terminal and nobody said
@@ -43,7 +44,7 @@ type Streams struct {
 func Standard() Streams {
 	s := Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Environ: os.Environ()}
 	if fd := int(os.Stdout.Fd()); term.IsTerminal(fd) {
-		s.Terminal, s.Colour, s.Width = true, colours(s.Environ), helpWidth
+		s.Terminal, s.Colour, s.ASCII, s.Width = true, colours(s.Environ), onlyASCII(s.Environ), helpWidth
 		if w, _, err := term.GetSize(fd); err == nil && w > 0 {
 			s.Width = w
 		}
@@ -83,8 +84,12 @@ func dashboardOf(environ []string, errors *terminal.Writer) *dashboard.Terminal 
 
 // paint is how a terminal is drawn on.
 func paint(environ []string) *draw.Paint {
-	ascii := !draw.ShowsUnicode(func(name string) string { return lookup(environ, name) })
-	return draw.NewPaint(colours(environ), lookup(environ, "TERM") != "dumb", ascii)
+	return draw.NewPaint(colours(environ), lookup(environ, "TERM") != "dumb", onlyASCII(environ))
+}
+
+// onlyASCII tells whether a terminal shows no more than ASCII.
+func onlyASCII(environ []string) bool {
+	return !draw.ShowsUnicode(func(name string) string { return lookup(environ, name) })
 }
 
 // flush writes what the streams' filters keep back.

@@ -182,7 +182,7 @@ func (d *Distribution) Draw(cells, rows int) Rows {
 	}
 	title.Put(Bold, d.Name).Put(Faint, scale)
 	if beyond > 0 {
-		more.Put(Faint, "+"+terminal.Figure(float64(beyond))+" up to ").Put(Plain, terminal.Figure(d.Max)).Put(Faint, " →")
+		more.Put(Faint, "+"+Round(float64(beyond))+" up to ").Put(Plain, terminal.Figure(d.Max)).Put(Faint, " →")
 	}
 	out := Rows{Ends(title, more, cells)}
 	for _, line := range Columns(heights, most(heights), rows) {

@@ -66,8 +66,12 @@ func NewPaint(colour, emphasis, ascii bool) *Paint {
 	}
 	for i, s := range styles {
 		const mark = "x"
-		on, off, _ := strings.Cut(s.Render(mark), mark)
-		p.inks[i] = strokes{on, off}
+		on, _, _ := strings.Cut(s.Render(mark), mark)
+		if on == "" {
+			continue
+		}
+		// One sequence for each property: what lets colours through and nothing else (terminal.Writer) knows these.
+		p.inks[i] = strokes{strings.ReplaceAll(on, ";", "m\x1b["), "\x1b[0m"}
 	}
 	return p
 }

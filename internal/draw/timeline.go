@@ -13,6 +13,7 @@ type Series struct {
 	Zeros      bool      // a value of 0 is marked
 	Digits     bool      // drawn as digits
 	Low        bool      // one row is enough
+	Marks      []bool    // in place of values: bins that are marked
 }
 
 // Timeline is several lanes on one axis of time.
@@ -67,7 +68,7 @@ func (t *Timeline) step(each int) int {
 }
 
 func (s *Series) draw(each, rows int) Rows {
-	if s.Low || s.Digits {
+	if s.Low || s.Digits || s.Marks != nil {
 		rows = 1
 	}
 	out := make(Rows, rows)
@@ -85,12 +86,17 @@ func (s *Series) draw(each, rows int) Rows {
 		case rows - 1:
 			tick = "0"
 		}
-		if s.Digits {
+		switch {
+		case s.Digits:
 			tick = "count"
+		case s.Marks != nil:
+			tick = ""
 		}
 		out[i].Put(Plain, Cut(name, nameCells))
 		out[i].Left(Faint, unit, nameCells-out[i].cells).Right(Faint, tick, topCells).Put(Faint, " │")
 		switch {
+		case s.Marks != nil:
+			out[i].Put(Bad, marked(s.Marks, each))
 		case s.Digits:
 			out[i].Put(Bad, Counts(s.Values, each))
 		case i == rows-1:
@@ -100,6 +106,19 @@ func (s *Series) draw(each, rows int) Rows {
 		}
 	}
 	return out
+}
+
+// marked is × for every marked bin.
+func marked(marks []bool, each int) string {
+	var b strings.Builder
+	for _, m := range marks {
+		if m {
+			b.WriteString(strings.Repeat("×", each))
+		} else {
+			b.WriteString(blanks(each))
+		}
+	}
+	return b.String()
 }
 
 // Round is a number with three significant digits, without zeros behind its point: for axes, plans and counts.

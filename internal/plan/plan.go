@@ -29,6 +29,7 @@ type Streams struct {
 	Width    int  // columns of Out, 0 = it is no terminal
 	Terminal bool // Out is a terminal
 	Colour   bool // Out shows colours
+	ASCII    bool // Out shows ASCII only
 	Progress int  // columns of the terminal behind Err, 0 = none
 	// Dashboard is the terminal of a full-screen view; nil = none can show one.
 	Dashboard *dashboard.Terminal
@@ -169,7 +170,7 @@ func (i *invocation) keep(run *metric.Run, layout artifact.Layout) error {
 
 // look is how reports are drawn.
 func (i *invocation) look() report.Options {
-	o := report.Options{Spell: i.run.As, Width: i.Width, Colour: i.Colour, Terminal: i.Terminal, AllTables: i.run.Tables == config.TablesAll}
+	o := report.Options{Spell: i.run.As, Width: i.Width, Colour: i.Colour, Terminal: i.Terminal, ASCII: i.ASCII, AllTables: i.run.Tables == config.TablesAll}
 	if o.Width == 0 {
 		o.Width = i.run.Environment.UI.ConsoleExportWidth
 	}

@@ -31,6 +31,7 @@ type Options struct {
 	Width     int           // of the terminal; where there is none, less than 100 counts as 100
 	Colour    bool          // only on a terminal
 	Terminal  bool          // tables and texts fit the width, and a metric table has no cells without a value; else the layout is the contract's
+	ASCII     bool          // the terminal shows ASCII only: pictures are made of that
 	AllTables bool          // on a terminal: all metric tables, not the main one alone
 	Spell     setting.Spell // words the settings that advice speaks of
 	AllErrors bool          // every group of errors, not the most frequent ones alone
@@ -58,6 +59,7 @@ func Console(w io.Writer, run *metric.Run, o Options) error {
 	}
 	d.accuracy()
 	d.gpus()
+	d.pictures(&o)
 	d.verdict()
 	return d.err
 }
