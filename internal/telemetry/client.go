@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
-	"sync"
 	"syscall"
 	"time"
 
@@ -61,11 +60,15 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // Get asks for a page. Errors are part of the answer.
 func (c *Client) Get(ctx context.Context, address string) *Answer {
-	return c.get(ctx, address, new(sync.Mutex))
+	return c.get(ctx, address, make(chan struct{}, 1))
 }
 
-// get is Get for pages of which one at a time is read: an answer that begins while another one comes in is given up.
-func (c *Client) get(ctx context.Context, address string, reading *sync.Mutex) *Answer {
+// patience is how long an answer waits while another one comes in.
+const patience = 200 * time.Millisecond
+
+// get is Get for pages of which one at a time is read, whose reader has put a token into reading: an answer that begins while another one comes
+// in waits for it, and is given up after patience.
+func (c *Client) get(ctx context.Context, address string, reading chan struct{}) *Answer {
 	a := &Answer{}
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotFirstResponseByte: func() { a.FirstByte = time.Now().UnixNano() }})
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
@@ -93,11 +96,18 @@ func (c *Client) get(ctx context.Context, address string, reading *sync.Mutex) *
 		a.tooLarge(address)
 		return a
 	}
-	if !reading.TryLock() {
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	select {
+	case reading <- struct{}{}:
+		defer func() { <-reading }()
+	case <-late.C:
 		a.Err = failure(skipped, Shown(address), errors.New("another page is coming in"))
 		return a
+	case <-ctx.Done():
+		a.Err = failure(kind(ctx.Err()), Shown(address), ctx.Err())
+		return a
 	}
-	defer reading.Unlock()
 	a.Body, err = io.ReadAll(io.LimitReader(resp.Body, MostBody+1))
 	a.Done = time.Now().UnixNano()
 	switch {

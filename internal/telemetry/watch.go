@@ -21,9 +21,9 @@ type Exporter struct {
 	client *Client
 	take   func(*Answer)
 
-	taking  sync.Mutex // one page at a time
-	arrived int64      // when the page that was taken last began to come, wall, ns
-	reading sync.Mutex // held while a page comes in: a long one comes alone
+	taking  sync.Mutex    // one page at a time
+	arrived int64         // when the page that was taken last began to come, wall, ns
+	reading chan struct{} // of capacity 1, full while a page comes in: a long one comes alone
 
 	mu      sync.Mutex
 	address string
@@ -34,7 +34,7 @@ type Exporter struct {
 
 // NewExporter makes one; take gets every answer.
 func NewExporter(c *Client, address string, take func(*Answer)) *Exporter {
-	return &Exporter{client: c, address: address, take: take}
+	return &Exporter{client: c, address: address, take: take, reading: make(chan struct{}, 1)}
 }
 
 // Address is where it is asked; "" = nowhere any more.
@@ -67,7 +67,7 @@ func (e *Exporter) Scrape(ctx context.Context, most time.Duration) {
 // ask asks at an address, and once more where take has moved the exporter to.
 func (e *Exporter) ask(ctx context.Context, address string) {
 	for range 2 {
-		a := e.client.get(ctx, address, &e.reading)
+		a := e.client.get(ctx, address, e.reading)
 		if address = e.hand(a, address); address == "" {
 			return
 		}
