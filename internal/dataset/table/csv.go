@@ -3,15 +3,17 @@ package table
 import (
 	"bufio"
 	"bytes"
-	"encoding/csv"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 )
 
-// csvReader reads lines of fields below a line of names. An empty field is nil, any other one text.
+// csvReader reads lines of fields below a line of names. An empty field is nil, any other one text. (RFC 4180; unlike encoding/csv it leaves
+// the line ends inside a field as they are.)
 type csvReader struct {
-	in      *csv.Reader
+	in      *bufio.Reader
+	line    int // that is being read, from 1
 	columns []string
 }
 
@@ -20,9 +22,8 @@ func openCSV(in Input, _ int64, _ []string) (Reader, error) {
 	if head, err := buffered.Peek(3); err == nil && bytes.Equal(head, []byte("\xef\xbb\xbf")) {
 		_, _ = buffered.Discard(3)
 	}
-	c := &csvReader{in: csv.NewReader(buffered)}
-	c.in.ReuseRecord = true
-	names, err := c.in.Read()
+	c := &csvReader{in: buffered, line: 1}
+	names, err := c.fields()
 	if errors.Is(err, io.EOF) {
 		err = errors.New("no line of column names")
 	}
@@ -33,9 +34,13 @@ func openCSV(in Input, _ int64, _ []string) (Reader, error) {
 func (c *csvReader) Columns() []string { return c.columns }
 
 func (c *csvReader) Next() (Row, error) {
-	fields, err := c.in.Read()
+	from := c.line
+	fields, err := c.fields()
 	if err != nil {
 		return nil, err
+	}
+	if len(fields) != len(c.columns) {
+		return nil, fmt.Errorf("line %d: wrong number of fields: %d, the line of names has %d", from, len(fields), len(c.columns))
 	}
 	row := make(Row, len(fields))
 	for i, name := range c.columns {
@@ -45,6 +50,81 @@ func (c *csvReader) Next() (Row, error) {
 		}
 	}
 	return row, nil
+}
+
+// fields reads the next line that is not empty; a line goes on inside quotes.
+func (c *csvReader) fields() ([]string, error) {
+	for {
+		line, err := c.in.ReadBytes('\n')
+		if len(line) == 0 {
+			return nil, err
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, err
+		}
+		c.line++
+		if len(bytes.TrimRight(line, "\r\n")) > 0 {
+			return c.split(line)
+		}
+	}
+}
+
+// split cuts a line at its commas, and reads on while a quote is open.
+func (c *csvReader) split(line []byte) ([]string, error) {
+	var fields []string
+	from := c.line - 1
+	for {
+		if len(line) == 0 || line[0] != '"' {
+			field, rest, more := bytes.Cut(line, []byte(","))
+			if !more {
+				return append(fields, string(trimEnd(field))), nil
+			}
+			fields, line = append(fields, string(field)), rest
+			continue
+		}
+		field, rest, err := c.quoted(line[1:], from)
+		if err != nil {
+			return nil, err
+		}
+		fields = append(fields, field)
+		switch {
+		case len(trimEnd(rest)) == 0:
+			return fields, nil
+		case rest[0] != ',':
+			return nil, fmt.Errorf("line %d: text behind a closing quote", c.line-1)
+		}
+		line = rest[1:]
+	}
+}
+
+// trimEnd takes the end of a line off.
+func trimEnd(line []byte) []byte {
+	return bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
+}
+
+// quoted reads a field up to its closing quote; two quotes are one of its own. rest is what follows on the line.
+func (c *csvReader) quoted(line []byte, from int) (field string, rest []byte, err error) {
+	var text []byte
+	for {
+		i := bytes.IndexByte(line, '"')
+		switch {
+		case i >= 0 && i+1 < len(line) && line[i+1] == '"':
+			text, line = append(text, line[:i+1]...), line[i+2:]
+		case i >= 0:
+			return string(append(text, line[:i]...)), line[i+1:], nil
+		default:
+			text = append(text, line...)
+			next, err := c.in.ReadBytes('\n')
+			if len(next) == 0 {
+				if errors.Is(err, io.EOF) {
+					err = fmt.Errorf("line %d: a quote that never closes", from)
+				}
+				return "", nil, err
+			}
+			c.line++
+			line = next
+		}
+	}
 }
 
 func (c *csvReader) Close() error { return nil }
