@@ -35,9 +35,9 @@ func plotTable() *setting.Table {
 		{Flags: []string{"--size"}, Kind: setting.Enum, Choices: []string{"small", "medium", "large"}, Default: "large", Help: "size of PNG images: 800x400, 1600x800, 2400x1200 pixels"},
 		{Flags: []string{"--dump-charts"}, Kind: setting.Path, Help: "also write what the images show, as JSON"},
 		{Flags: []string{"--verbose"}, Not: []string{"--no-verbose"}, Kind: setting.Bool, Help: "show the log on standard error as well"},
-		{Flags: []string{"--dashboard"}, Not: []string{"--no-dashboard"}, Kind: setting.Bool, NotBuilt: true, Help: "serve interactive charts instead of writing images"},
-		{Flags: []string{"--host"}, Kind: setting.Text, Default: "127.0.0.1", NotBuilt: true, Help: "address of the dashboard"},
-		{Flags: []string{"--port"}, Kind: setting.Int, Bounds: ">= 1, <= 65535", Default: "8050", NotBuilt: true, Help: "port of the dashboard"},
+		{Flags: []string{"--dashboard"}, Not: []string{"--no-dashboard"}, Kind: setting.Bool, Help: "serve interactive charts instead of writing images"},
+		{Flags: []string{"--host"}, Kind: setting.Text, Default: "127.0.0.1", Help: "address of the dashboard; beyond the loopback its URL carries a token"},
+		{Flags: []string{"--port"}, Kind: setting.Int, Bounds: ">= 1, <= 65535", Default: "8050", Help: "port of the dashboard"},
 		{Flags: []string{"--mlflow-upload"}, Not: []string{"--no-mlflow-upload"}, Kind: setting.Bool, NotBuilt: true, Help: "upload the images to an MLflow run"},
 		{Flags: []string{"--mlflow-tracking-uri"}, Kind: setting.Text, NotBuilt: true, Help: "MLflow server"},
 		{Flags: []string{"--mlflow-run-id"}, Kind: setting.Text, NotBuilt: true, Help: "MLflow run"},
@@ -74,6 +74,13 @@ func (p *Program) plotCommand() *cobra.Command {
 			var err error
 			if o.config, err = p.plotConfig(set.Text("--config", ""), o.paths[0]); err != nil {
 				return err
+			}
+			if set.True("--dashboard", false) {
+				port := int64(8050)
+				if given := set.Ints("--port"); len(given) > 0 {
+					port = given[0]
+				}
+				return p.dashboard(cmd.Context(), &o, set.Text("--host", "127.0.0.1"), port)
 			}
 			return p.plot(cmd.Context(), &o)
 		},

@@ -124,6 +124,11 @@ func (b *builder) chart(s *section, c *chart.Chart, lane, tall bool) error {
 	return nil
 }
 
+// library is uPlot; its licence goes with it.
+func library() string {
+	return "/*! " + strings.ReplaceAll(asset("uplot.LICENSE"), "*/", "") + "*/\n" + asset("uplot.min.js")
+}
+
 // html is the finished page.
 func (b *builder) html() ([]byte, error) {
 	text, err := json.Marshal(b.data)
@@ -143,8 +148,7 @@ func (b *builder) html() ([]byte, error) {
 	}
 	b.Data = template.HTML(base64.StdEncoding.EncodeToString(small.Bytes())) //nolint:gosec // letters and digits
 	b.Style = template.CSS(asset("page.css"))                                //nolint:gosec // a file of the program
-	// The licence of the library goes with it.
-	b.Script = template.JS("/*! " + strings.ReplaceAll(asset("uplot.LICENSE"), "*/", "") + "*/\n" + asset("uplot.min.js") + "\n" + asset("page.js")) //nolint:gosec // files of the program
+	b.Script = template.JS(library() + "\n" + asset("page.js"))              //nolint:gosec // files of the program
 	var out bytes.Buffer
 	err = layout.Execute(&out, b.content)
 	return out.Bytes(), err

@@ -3,6 +3,7 @@ package plots
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -128,3 +129,31 @@ var GenAIPerf = []string{
 	"time_to_first_token", "request_latency", "distribution_of_input_sequence_lengths_to_output_sequence_lengths",
 	"time_to_first_token_vs_input_sequence_lengths", "token_to_token_latency_vs_output_token_position",
 }
+
+// Settings are a preset's keys as the file has them; nil = there is none.
+func (s *Section) Settings(name string) map[string]any {
+	node, ok := s.plots[name]
+	var out map[string]any
+	if !ok || node.Decode(&out) != nil {
+		return nil
+	}
+	return out
+}
+
+// Custom reads a preset from the text of its keys, YAML or JSON.
+func Custom(name string, text []byte, multi bool) (*Preset, error) {
+	var node yaml.Node
+	if err := yaml.Unmarshal(text, &node); err != nil {
+		return nil, err
+	}
+	if node.Kind != yaml.DocumentNode || node.Content[0].Kind != yaml.MappingNode {
+		return nil, errors.New("the settings of a plot are a mapping")
+	}
+	return parsePreset(name, node.Content[0], multi)
+}
+
+// Statistics and Types are what settings may name.
+func Statistics() []string { return statKeys }
+
+// Types are the types of plots of a mode.
+func Types(multi bool) []string { return typeNames(multi) }

@@ -73,6 +73,11 @@ func Make(o Options) (*Set, error) {
 	return s, nil
 }
 
+// Draw makes the chart of one preset of some runs; several are compared. A Missing error says what they lack.
+func Draw(o Options, runs []*runfiles.Run, p *Preset) (*chart.Chart, error) {
+	return drawer(&o, &Set{Runs: runs, Multi: len(runs) > 1})(p)
+}
+
 // drawer is what makes a chart of a preset.
 func drawer(o *Options, s *Set) func(*Preset) (*chart.Chart, error) {
 	if s.Multi {

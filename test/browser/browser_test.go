@@ -2,6 +2,7 @@
 package browser
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
@@ -233,4 +235,132 @@ func TestManyRequests(t *testing.T) {
 	})()`, &frame, func(e *runtime.EvaluateParams) *runtime.EvaluateParams { return e.WithAwaitPromise(true) }))
 	t.Logf("%d KiB; ready %s ms after the navigation; a zoom takes %.0f ms", info.Size()>>10, p.text(`Math.round(window.readyAt)`), frame)
 	p.alone()
+}
+
+// TestDashboard: every control does what it says, and the page asks its own server alone.
+func TestDashboard(t *testing.T) {
+	server := exec.Command(program, "plot", work, "--dashboard", "--port", "18050")
+	out, err := server.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Process.Signal(os.Interrupt); err != nil {
+			t.Error(err)
+		}
+		if err := server.Wait(); err != nil {
+			t.Errorf("after Ctrl-C: %v", err)
+		}
+	})
+	for in := bufio.NewScanner(out); in.Scan() && !strings.HasPrefix(in.Text(), "Press"); {
+	}
+	p := open(t, "http://127.0.0.1:18050/", 1280)
+	ready := func() {
+		p.do(chromedp.WaitReady(`html[data-loaded="true"]`, chromedp.ByQuery), chromedp.WaitReady("#add", chromedp.ByQuery))
+		p.settled()
+	}
+	ready()
+	plots := `document.querySelectorAll(".plot").length`
+	p.want(`document.querySelector("#mode").textContent`, "Comparing 2 of 2 runs")
+	p.want(plots, "4")
+	click := func(selector string) {
+		p.t.Helper()
+		p.do(chromedp.Click(selector, chromedp.ByQuery, chromedp.NodeVisible))
+	}
+	until := func(script, text string) {
+		t.Helper()
+		for range 100 {
+			if strings.Contains(p.text(script), text) {
+				return
+			}
+			p.do(chromedp.Sleep(50 * time.Millisecond))
+		}
+		p.want(script, text)
+	}
+
+	p.want(`document.querySelector("#side").hidden`, "true")
+	click("#menu")
+	p.want(`document.querySelector("#side").hidden`, "false")
+
+	click(`.plot [aria-label^="Hide"]`)
+	p.want(plots, "3")
+	p.want(`document.querySelector("#hidden-plots").textContent`, "pareto_curve_throughput_per_gpu_vs_latency")
+	click("#hidden-plots button")
+	p.want(plots, "4")
+	click(`.plot [aria-label="Large"]`)
+	p.want(`document.querySelector(".plot").className`, "large")
+
+	click("#add")
+	p.do(chromedp.Evaluate(`(() => { const f = document.querySelector("#edit form"); f.x.value = "time_to_first_token"; f.xstat.value = "p90"; f.y.value = "request_latency"; f.title.value = "Mine"; })()`, nil))
+	click("#save-new")
+	until(plots, "5")
+	p.want(`[...document.querySelectorAll(".plot h2")].at(-1).textContent`, "Mine")
+	click(`.plot:nth-last-child(2) [aria-label^="Settings"]`)
+	p.do(chromedp.Evaluate(`document.querySelector("#edit form").title.value = "Yours"`, nil))
+	click("#update")
+	until(`[...document.querySelectorAll(".plot h2")].at(-1).textContent`, "Yours")
+	p.want(plots, "5")
+
+	p.do(chromedp.Evaluate(`document.querySelector(".plot").dispatchEvent(new MouseEvent("contextmenu", {bubbles: true, cancelable: true}))`, nil))
+	click("#context button:nth-child(3)")
+	p.want(plots, "4")
+	click("#reset")
+	until(plots, "5")
+
+	p.do(chromedp.Evaluate(`(() => { document.documentElement.before = document.documentElement.dataset.theme; document.querySelector("#theme").click(); })()`, nil))
+	if got := p.text(`document.documentElement.dataset.theme === document.documentElement.before`); got == "true" {
+		t.Error("the theme stays")
+	}
+	ready()
+
+	p.do(chromedp.Evaluate(`URL.createObjectURL = (b) => { window.exported = b.size; return "#"; }`, nil))
+	click("#export")
+	until(`window.exported > 10000`, "true")
+	p.do(chromedp.Evaluate(`(() => { const f = document.querySelector("#format"); f.value = "html"; f.onchange(); })()`, nil))
+	p.want(`document.querySelector("#size").disabled`, "true")
+
+	// a run without the other one is a run of its own, with other plots
+	p.do(chromedp.Evaluate(`document.querySelector("#runs fieldset div input").click()`, nil))
+	until(`document.querySelector("#mode").textContent`, "Analyzing run: c6")
+	p.do(chromedp.Evaluate(`document.querySelector("#runs fieldset div input").click()`, nil))
+	until(`document.querySelector("#mode").textContent`, "Comparing 2")
+
+	// a point leads to its run
+	ready()
+	var at []float64
+	p.do(chromedp.Evaluate(`(() => {
+		const host = document.querySelectorAll(".plot .chart")[2], u = host.uplot;
+		host.scrollIntoView({ behavior: "instant", block: "center" });
+		const r = u.over.getBoundingClientRect();
+		let found = null;
+		for (let x = 4; x < r.width && !found; x += 6) for (let y = 4; y < r.height && !found; y += 6) {
+			u.setCursor({ left: x, top: y });
+			if (!host.querySelector(".tip").hidden) found = [r.left + x, r.top + y];
+		}
+		return found;
+	})()`, &at))
+	if len(at) != 2 {
+		t.Fatal("no point is found")
+	}
+	p.do(chromedp.MouseEvent(input.MouseMoved, at[0], at[1]), chromedp.MouseClickXY(at[0], at[1]))
+	until(`document.querySelector("dialog#run").open`, "true")
+	p.want(`document.querySelector("#run-body").textContent`, "Time to First Token (ms)")
+	click("#drill")
+	until(`document.querySelector("#mode").textContent`, "Analyzing run: c")
+	click("#all-runs")
+	until(`document.querySelector("#mode").textContent`, "Comparing 2")
+
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, address := range p.loaded {
+		if !strings.HasPrefix(address, "http://127.0.0.1:18050/") {
+			t.Errorf("the page asked %s", address)
+		}
+	}
+	if len(p.complain) > 0 {
+		t.Error(p.complain)
+	}
 }

@@ -28,7 +28,7 @@
     const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
     return JSON.parse(await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text());
   };
-  const data = await unpack($("#data").textContent.trim());
+  const data = $("#data") ? await unpack($("#data").textContent.trim()) : {};
 
   /* ---- theme ---- */
   const kept = () => { try { return localStorage.getItem("aiperf-theme"); } catch { return null; } };
@@ -271,11 +271,11 @@
     const say = c.Title + ": " + c.Y.Title + " over " + c.X.Title + ". " + c.Traces.filter((t) => t.Name && !t.Unlisted).map((t) => t.Name).join(", ");
     box.setAttribute("role", "img");
     box.setAttribute("aria-label", say);
-    let u = null, wide = 0, ours = false;
+    let u = null, wide = 0, ours = false, picked = null, pick = null;
     const axis = (a, scale, side) => ({
-      scale, side, stroke: token("mute"), font: "12px system-ui, sans-serif", labelFont: "12px system-ui, sans-serif", label: clocked && side === 2 ? null : a.Title, labelSize: 18, labelGap: 2, gap: 5,
+      scale, side, stroke: token("mute"), font: "12px system-ui, sans-serif", labelFont: (a.Title.length > 38 ? 11 : 12) + "px system-ui, sans-serif", label: clocked && side === 2 ? null : a.Title, labelSize: 18, labelGap: 2, gap: 5,
       size: side === 2 ? 24 : 54, grid: { stroke: token("grid"), width: 1, show: scale !== "y2" }, ticks: { show: false },
-      ...(a.Scale === "category" ? { splits: () => a.Labels.map((_, i) => i), values: () => a.Labels } : a.Ticks ? { splits: () => a.Ticks.map((t) => t.At), values: () => a.Ticks.map((t) => t.Text) } :
+      ...(a.Scale === "category" ? { splits: () => a.Labels.map((_, i) => i), values: () => a.Labels } : a.Ticks ? { splits: () => a.Ticks.map((t) => t.At), values: () => a.Ticks.map((t, i) => (i % Math.ceil((a.Ticks.length * 56) / wide) ? "" : t.Text)) } :
         a.Scale === "log" ? { splits: (_, i, lo, hi) => decades(lo, hi), values: (_, v) => v.map((x) => x.toLocaleString("en-US", { maximumSignificantDigits: 4 })), filter: (_, v) => v } : {}),
     });
     function build() {
@@ -284,7 +284,7 @@
       wide = now;
       ours = true;
       u = new uPlot({
-        width: now, height: host.classList.contains("tall") ? 340 : host.classList.contains("lane") ? 190 : 260,
+        width: now, height: host.classList.contains("lane") ? 190 : host.classList.contains("tall") ? 400 : 320,
         legend: { show: false }, padding: [8, 12, 0, 0],
         cursor: { drag: { x: true, y: false }, points: { show: false }, sync: clocked ? { key: "clock", setSeries: false } : undefined },
         scales: {
@@ -302,6 +302,7 @@
       }, [xr, yr, ...(c.Y2 ? [y2r] : [])], box);
       if (clocked) u.setScale("x", { min: clock.from, max: clock.to });
       ours = false;
+      u.over.addEventListener("click", () => { if (pick && picked) pick(...picked); });
       u.over.ondblclick = () => (clocked ? setClock(0, clock.end) : u.setScale("x", { min: xr[0], max: xr[1] }));
       host.uplot = u;
     }
@@ -321,6 +322,7 @@
         }
       }
       tip.hidden = !best;
+      picked = best;
       if (!best) return;
       const [t, i] = best;
       const x = c.X.Scale === "category" ? c.X.Labels[t.X[i]] : figure(t.X[i]);
@@ -339,7 +341,8 @@
       u.setScale("x", { min: Math.max(to[0], xr[0]), max: Math.min(to[1], xr[1]) });
     };
     build();
-    redraws.push(() => { build(); if (key) key.replaceWith(legend(host, c)); });
+    host.onpick = (f) => (pick = f);
+    redraws.push(() => { if (!host.isConnected) return; build(); if (key) key.replaceWith(legend(host, c)); });
     if (clocked) clock.users.push(() => { ours = true; u.setScale("x", { min: clock.from, max: clock.to }); ours = false; });
     new ResizeObserver(() => { if (Math.abs(box.parentElement.clientWidth - 2 * parseFloat(getComputedStyle(box.parentElement).paddingLeft) - wide) > 3 && !printing) build(); }).observe(host);
   }
@@ -460,6 +463,7 @@
     copy.hidden = false;
     copy.onclick = () => navigator.clipboard.writeText($("#command").textContent).then(() => ($("#copied").textContent = "Copied."), () => ($("#copied").textContent = "The browser does not allow it: mark the text."));
   }
+  window.aiperf = { $, $$, make, figure, drawChart, redraws }; // for the dashboard
   root.dataset.ready = "true";
   window.readyAt = performance.now();
 })();

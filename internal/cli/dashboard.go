@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os/exec"
+	"os/signal"
+	"strconv"
+	"syscall"
+	"time"
+
+	htmlpage "aiperf/internal/page"
+	"aiperf/internal/runfiles"
+)
+
+// dashboard serves interactive charts of the runs until it is interrupted. Beyond the loopback everyone who knows the address sees them: it
+// carries a token.
+func (p *Program) dashboard(ctx context.Context, o *plotting, host string, port int64) error {
+	runs, err := runfiles.Find(o.paths, p.warnf)
+	if err != nil {
+		return err
+	}
+	for _, r := range runs {
+		if _, err := r.Summary(); err != nil {
+			return err
+		}
+	}
+	d := &htmlpage.Dashboard{Runs: runs, Config: o.config, Theme: o.theme, Version: Version()}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(host, strconv.FormatInt(port, 10)))
+	if err != nil {
+		return fmt.Errorf("--host, --port: %w", err)
+	}
+	address := "http://" + listener.Addr().String() + "/"
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		d.Token = rand.Text()
+		address += "?token=" + d.Token
+		p.warnf("--host %s: whoever reaches this machine and knows the address sees the runs; nothing is encrypted, nobody logs in", host)
+	}
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	server := &http.Server{Handler: d.Handler(), ReadHeaderTimeout: 10 * time.Second}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }()
+	mode := "single-run"
+	if len(runs) > 1 {
+		mode = fmt.Sprintf("multi-run (%d runs)", len(runs))
+	}
+	fmt.Fprintf(p.Out, "Dashboard ready: %s\nMode: %s, Theme: %s\nPress Ctrl+C to stop\n", address, mode, o.theme)
+	if p.Terminal {
+		_ = exec.CommandContext(ctx, "xdg-open", address).Start() // where there is no such program, people have the address
+	}
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	defer cancel()
+	if err := server.Shutdown(last); err != nil {
+		err = errors.Join(err, server.Close())
+		p.warnf("%v", err)
+	}
+	return nil
+}

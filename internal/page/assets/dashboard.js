@@ -1,0 +1,203 @@
+"use strict";
+/* The dashboard: which plots of which runs are shown, how large, and with which settings. All of it lives in this tab; a reload starts over. */
+(async () => {
+  while (!window.aiperf) await new Promise((next) => setTimeout(next, 10));
+  const { $, $$, make, drawChart } = window.aiperf;
+  const token = new URLSearchParams(location.search).get("token") || "";
+  const ask = async (path, question) => {
+    const r = await fetch("api/" + path, { method: "POST", headers: { "Content-Type": "application/json", "X-Token": token }, body: JSON.stringify(question) });
+    if (!r.ok) throw new Error((await r.text()).trim());
+    return r;
+  };
+  const dark = () => (document.documentElement.dataset.theme === "dark" ? "dark" : "light");
+
+  /* runs: directories that are chosen; null = all. single: the run of a drill-down. plots: {Name, Settings, large, hidden, custom} */
+  const state = { runs: null, single: null, plots: null, kept: null, facts: null, number: 0 };
+  const chosen = () => (state.single ? [state.single] : state.runs);
+
+  let toasting;
+  function toast(text) {
+    $("#toast").textContent = text;
+    $("#toast").hidden = false;
+    clearTimeout(toasting);
+    toasting = setTimeout(() => ($("#toast").hidden = true), 5000);
+  }
+
+  async function load() {
+    try {
+      const r = await ask("plots", { Runs: chosen(), Theme: dark(), Plots: state.plots && state.plots.map((p) => ({ Name: p.Name, Settings: p.Settings })) });
+      const facts = await r.json();
+      const before = state.plots || [];
+      state.facts = facts;
+      state.plots = facts.Plots.map((p, i) => ({ large: false, hidden: false, custom: false, ...before[i], Name: p.Name, Settings: p.Settings, Chart: p.Chart, Missing: p.Missing }));
+    } catch (e) {
+      toast(e.message);
+      return;
+    }
+    show();
+  }
+
+  function show() {
+    const f = state.facts;
+    $("#mode").textContent = f.Multi ? "Comparing " + f.Chosen.length + " of " + f.Runs.length + " runs" : "Analyzing run: " + (f.Runs.find((r) => r.Dir === f.Chosen[0]) || {}).Name;
+    $("#back").hidden = !state.single;
+    const missing = state.plots.filter((p) => p.Missing && !p.hidden);
+    $("#missing").replaceChildren(...missing.map((p) => make("li", {}, p.Name + " is not drawn: " + p.Missing)));
+    const grid = $("#grid");
+    grid.replaceChildren();
+    state.plots.forEach((p, i) => { if (p.Chart && !p.hidden) grid.append(box(p, i)); });
+    const add = make("button", { type: "button", class: "panel add", id: "add" }, "+ Create custom plot");
+    add.onclick = () => edit(-1);
+    grid.append(add);
+    const hidden = state.plots.map((p, i) => [p, i]).filter(([p]) => p.hidden);
+    $("#hidden-plots").replaceChildren(...(hidden.length ? hidden.map(([p, i]) => {
+      const b = make("button", { type: "button" }, "Restore");
+      b.onclick = () => { state.plots[i].hidden = false; show(); };
+      return make("li", {}, p.Name, b);
+    }) : [make("li", {}, "No plot is hidden.")]));
+    runsCard();
+  }
+
+  function box(p, i) {
+    const button = (label, text, f) => { const b = make("button", { type: "button", "aria-label": label, title: label }, text); b.onclick = f; return b; };
+    const head = make("div", { class: "head" }, make("h2", {}, p.Chart.Title),
+      make("span", {}, button(p.large ? "Small" : "Large", p.large ? "–" : "□", () => { p.large = !p.large; show(); }), button("Settings of " + p.Chart.Title, "⚙", () => edit(i)), button("Hide " + p.Chart.Title, "✕", () => { p.hidden = true; show(); })));
+    const host = make("figure", { class: "chart" + (p.large ? " tall" : "") });
+    const outer = make("article", { class: "panel plot" + (p.large ? " large" : "") }, head, p.Chart.Subtitle ? make("p", { class: "note" }, p.Chart.Subtitle) : null, host);
+    outer.oncontextmenu = (e) => { e.preventDefault(); menu(e.pageX, e.pageY, i); };
+    requestAnimationFrame(() => {
+      if (!host.isConnected) return;
+      drawChart(host, p.Chart);
+      if (state.facts.Multi) host.onpick((t, k) => t.Key && t.Key[k] && runWindow(t.Key[k]));
+    });
+    return outer;
+  }
+
+  function menu(x, y, i) {
+    const p = state.plots[i], m = $("#context");
+    const item = (text, f) => { const b = make("button", { type: "button" }, text); b.onclick = () => { m.hidden = true; f(); }; return b; };
+    m.replaceChildren(item("Edit settings", () => edit(i)), item("Hide", () => { p.hidden = true; show(); }), item("Remove", () => { state.plots.splice(i, 1); show(); }));
+    m.style.left = x + "px";
+    m.style.top = y + "px";
+    m.hidden = false;
+    m.firstChild.focus();
+  }
+  addEventListener("click", (e) => { if (!$("#context").contains(e.target)) $("#context").hidden = true; });
+  addEventListener("keydown", (e) => { if (e.key === "Escape") $("#context").hidden = true; });
+
+  /* ---- runs ---- */
+  function runsCard() {
+    const f = state.facts;
+    $("#runs-card").hidden = f.Runs.length < 2 || !!state.single;
+    if ($("#runs-card").hidden) return;
+    const picked = new Set(f.Chosen), groups = Map.groupBy ? Map.groupBy(f.Runs, (r) => r.Group) : f.Runs.reduce((m, r) => m.set(r.Group, [...(m.get(r.Group) || []), r]), new Map());
+    $("#selected").textContent = picked.size + " selected";
+    const choose = (set) => {
+      if (set.size < 1) return toast("At least one run stays chosen."), runsCard();
+      const kinds = (set.size > 1) !== state.facts.Multi;
+      state.runs = [...set];
+      if (kinds) state.plots = null; // one run has other plots than several
+      load();
+    };
+    $("#runs").replaceChildren(...[...groups].map(([name, rows]) => {
+      const tick = (label, on, f, some) => { const b = make("input", { type: "checkbox" }); b.checked = on; b.indeterminate = some; b.onchange = () => f(b.checked); return make("label", {}, b, " " + label); };
+      const on = rows.filter((r) => picked.has(r.Dir)).length;
+      return make("fieldset", {}, make("legend", {}, tick(name || "(no model)", on === rows.length, (v) => choose(new Set([...picked].filter((d) => !rows.some((r) => r.Dir === d)).concat(v ? rows.map((r) => r.Dir) : []))), on > 0 && on < rows.length)),
+        ...rows.map((r) => make("div", {}, tick(r.Name + (r.Label ? ", concurrency " + r.Label : ""), picked.has(r.Dir), (v) => { const s = new Set(picked); v ? s.add(r.Dir) : s.delete(r.Dir); choose(s); }, false))));
+    }));
+  }
+
+  async function runWindow(dir) {
+    const d = await (await ask("run", { Runs: [dir] })).json();
+    $("#run-title").textContent = d.Name;
+    const rows = (list) => make("table", {}, make("tbody", {}, ...list.map((r) => make("tr", {}, make("th", { scope: "row" }, r[0]), make("td", {}, r[1])))));
+    $("#run-body").replaceChildren(make("h3", {}, "Key figures (avg)"), rows(d.Figures.map((r) => [r.Name, r.Cell[0]])), make("details", {}, make("summary", {}, "Configuration"), rows(d.Settings)));
+    $("#drill").onclick = () => { $("#run").close(); state.kept = state.plots; state.single = dir; state.plots = null; load(); };
+    $("#run").showModal();
+  }
+  $("#run-close").onclick = () => $("#run").close();
+  $("#all-runs").onclick = () => { state.single = null; state.plots = state.kept; load(); };
+
+  /* ---- the dialog of a plot ---- */
+  const nested = (v) => (v && typeof v === "object" ? v : v ? { metric: v } : {});
+  function edit(i) {
+    const f = state.facts, p = i < 0 ? { Name: "custom_" + (state.number + 1), Settings: { type: f.Multi ? "scatter_line" : "scatter" } } : state.plots[i], s = p.Settings;
+    const field = {};
+    const select = (key, label, options, value) => {
+      const e = make("select", { name: key });
+      for (const o of options) {
+        if (o.Items) { const g = make("optgroup", { label: o.Name }); for (const [tag, name] of o.Items) g.append(new Option(name, tag)); e.append(g); }
+        else e.append(new Option(o[1], o[0]));
+      }
+      if (value != null && ![...e.options].some((x) => x.value === value)) e.append(new Option(value, value)); // what the list does not offer stays
+      if (value != null) e.value = value;
+      field[key] = e;
+      return make("label", {}, label, e);
+    };
+    const input = (key, label, value) => { const e = make("input", { name: key, value: value || "" }); field[key] = e; return make("label", {}, label, e); };
+    const stats = [["", "none"], ...f.Stats.map((x) => [x, x])];
+    const one = (list) => (list && list[0]) || "";
+    const x = nested(s.x), y = nested(s.y), y2 = nested(s.y2);
+    const columns = [["", "none"], ...f.Columns.map((c) => [c, c])];
+    const list = [select("type", "Plot type", f.Types.map((t) => [t, t.replaceAll("_", " ")]), s.type)];
+    if (f.Multi) {
+      list.push(select("x", "x metric", f.Metrics, x.metric), select("xstat", "x statistic", stats, x.stat || "avg"), select("y", "y metric", f.Metrics, y.metric), select("ystat", "y statistic", stats, y.stat || s.stat || "avg"),
+        select("label", "Label by", columns, one(s.labels)), select("group", "Group by", columns, one(s.groups) || "model"));
+    } else {
+      list.push(select("x", "x axis", [["request_number", "request number"], ["timestamp", "end of the request"], ["timestamp_s", "time"], ["request_start_ns", "start of the request"], ["Timeslice", "time slice"], ...f.Metrics], x.metric), select("y", "y metric", [["throughput_tokens_per_sec", "token throughput over time"], ["active_requests", "active requests"], ...f.Metrics], y.metric), select("ystat", "y statistic", stats, s.stat || y.stat || ""), select("y2", "second metric (dual axis)", [["", "none"], ...f.Metrics], y2.metric || ""));
+    }
+    list.push(input("title", "Title", s.title), input("xlabel", "x label", s.x_label), input("ylabel", "y label", s.y_label),
+      select("scale", "Axes start", [["none", "at zero"], ["x", "x where the data do"], ["y", "y where the data do"], ["both", "both where the data do"]], s.autoscale || "none"),
+      select("large", "Size", [["", "small"], ["large", "large"]], p.large ? "large" : ""));
+    $("#fields").replaceChildren(...list);
+    $("#edit-title").textContent = i < 0 ? "Create custom plot" : "Edit " + p.Name;
+    $("#update").hidden = $("#edit-hide").hidden = i < 0;
+    $("#fault").textContent = "";
+    const dialog = $("#edit");
+    $("form", dialog).onsubmit = async (e) => {
+      const what = e.submitter ? e.submitter.value : "update";
+      if (what === "cancel") return;
+      if (what === "hide") { p.hidden = true; return show(); }
+      e.preventDefault();
+      const v = (key) => (field[key] ? field[key].value : "");
+      const next = { ...s, type: v("type"), title: v("title") || undefined, x_label: v("xlabel") || undefined, y_label: v("ylabel") || undefined, autoscale: v("scale") };
+      if (f.Multi) {
+        Object.assign(next, { x: { metric: v("x"), stat: v("xstat") || undefined }, y: { metric: v("y"), stat: v("ystat") || undefined }, labels: v("label") ? [v("label")] : [], groups: v("group") ? [v("group")] : [], stat: undefined });
+      } else {
+        Object.assign(next, { x: v("x"), y: v("y"), stat: v("ystat") || undefined, y2: v("y2") || undefined });
+        if (v("y") !== y.metric) next.source = undefined;
+      }
+      const name = what === "new" ? "custom_" + ++state.number : p.Name;
+      try {
+        const got = (await (await ask("plots", { Runs: chosen(), Theme: dark(), Plots: [{ Name: name, Settings: JSON.parse(JSON.stringify(next)) }] })).json()).Plots[0];
+        if (got.Missing) throw new Error(got.Missing);
+        const fresh = { Name: name, Settings: got.Settings, Chart: got.Chart, large: !!v("large"), hidden: false, custom: what === "new" || !!p.custom };
+        if (what === "new") state.plots.push(fresh);
+        else state.plots[i] = fresh;
+        dialog.close();
+        show();
+      } catch (err) {
+        $("#fault").textContent = err.message;
+      }
+    };
+    dialog.showModal();
+  }
+
+  /* ---- the side ---- */
+  $("#menu").onclick = () => { const open = $("#side").hidden; $("#side").hidden = !open; $("#menu").setAttribute("aria-expanded", open); };
+  $("#format").onchange = () => ($("#size").disabled = $("#format").value === "html");
+  $("#reset").onclick = async () => { const mine = state.plots.filter((p) => p.custom); state.plots = null; await load(); state.plots.push(...mine); show(); toast("Plots are those of the settings again; custom ones stay."); };
+  $("#export").onclick = async () => {
+    const visible = state.plots.filter((p) => p.Chart && !p.hidden);
+    try {
+      const r = await ask("export", { Runs: chosen(), Theme: dark(), Format: $("#format").value, Size: $("#size").value, Plots: visible.map((p) => ({ Name: p.Name, Settings: p.Settings })) });
+      const a = make("a", { href: URL.createObjectURL(await r.blob()), download: "aiperf_plots.zip" });
+      a.click();
+      URL.revokeObjectURL(a.href);
+      toast(visible.length + " plots exported.");
+    } catch (e) { toast(e.message); }
+  };
+  new MutationObserver(load).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+  await load();
+  document.documentElement.dataset.loaded = "true";
+})();

@@ -1,0 +1,441 @@
+package page
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html/template"
+	"net"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"aiperf/internal/chart"
+	"aiperf/internal/metric"
+	"aiperf/internal/plots"
+	"aiperf/internal/runfiles"
+)
+
+// Dashboard serves interactive charts of runs. It keeps nothing between requests: what a person changes lives in the browser's tab.
+type Dashboard struct {
+	Runs    []*runfiles.Run
+	Config  *plots.Config
+	Theme   string // at first
+	Token   string // that every request must carry; "" = none, on the loopback alone
+	Version string
+}
+
+// Handler answers the page and what its script asks.
+func (d *Dashboard) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", d.page)
+	mux.HandleFunc("POST /api/plots", answer(d.plots))
+	mux.HandleFunc("POST /api/run", answer(d.run))
+	mux.HandleFunc("POST /api/export", d.export)
+	return d.guarded(mux)
+}
+
+// most is the size of the largest question, in bytes.
+const most = 1 << 20
+
+// guarded lets nobody in but who came by the address that was printed: with the token, or over the loopback by a name of it (a page of another
+// site cannot ask by such a name).
+func (d *Dashboard) guarded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		given := r.URL.Query().Get("token")
+		if given == "" {
+			given = r.Header.Get("X-Token")
+		}
+		host, _, err := net.SplitHostPort(r.Host)
+		if err != nil {
+			host = r.Host
+		}
+		ip := net.ParseIP(strings.Trim(host, "[]"))
+		switch {
+		case d.Token != "" && subtle.ConstantTimeCompare([]byte(given), []byte(d.Token)) != 1:
+			http.Error(w, "the address lacks the token that the program printed", http.StatusForbidden)
+			return
+		case d.Token == "" && host != "localhost" && (ip == nil || !ip.IsLoopback()):
+			http.Error(w, "ask for localhost or 127.0.0.1", http.StatusForbidden)
+			return
+		}
+		h := w.Header()
+		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; img-src data:")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cache-Control", "no-store")
+		r.Body = http.MaxBytesReader(w, r.Body, most)
+		next.ServeHTTP(w, r)
+	})
+}
+
+// answer is a handler that reads a question and gives JSON.
+func answer[Q, A any](f func(Q) (A, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var q Q
+		if err := json.NewDecoder(r.Body).Decode(&q); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		a, err := f(q)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusUnprocessableEntity)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		if err := json.NewEncoder(w).Encode(a); err != nil {
+			return // nobody reads any more
+		}
+	}
+}
+
+var dashboardPage = template.Must(template.New("dashboard.html").Parse(asset("dashboard.html")))
+
+func (d *Dashboard) page(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	b := &builder{}
+	b.Style = template.CSS(asset("page.css") + asset("dashboard.css"))                         //nolint:gosec // files of the program
+	b.Script = template.JS(library() + "\n" + asset("page.js") + "\n" + asset("dashboard.js")) //nolint:gosec // files of the program
+	if err := dashboardPage.Execute(w, b.content); err != nil {
+		return // nobody reads any more
+	}
+}
+
+// question says which runs and which plots are meant.
+type question struct {
+	Runs  []string // directories; nil = all
+	Theme string
+	Plots []asked // nil = the defaults of the settings
+
+	Format string // of an export: png, svg, html
+	Size   string
+}
+
+// asked is a plot: one of the settings by its name, or one with settings of its own.
+type asked struct {
+	Name     string
+	Settings map[string]any
+}
+
+// drawn is a plot as the page gets it.
+type drawn struct {
+	Name     string
+	Settings map[string]any
+	Chart    json.RawMessage `json:",omitempty"`
+	Missing  string          // why there is no chart
+}
+
+// state is what the page shows.
+type state struct {
+	Multi   bool
+	Theme   string
+	Chosen  []string
+	Runs    []runRow
+	Plots   []drawn
+	Metrics []metricGroup
+	Columns []string
+	Stats   []string
+	Types   []string
+}
+
+type runRow struct{ Dir, Name, Group, Label string }
+
+type metricGroup struct {
+	Name  string
+	Items [][2]string // tag or column, and its name
+}
+
+// chosen are the runs that a question means, in the order of the dashboard.
+func (d *Dashboard) chosen(q question) ([]*runfiles.Run, error) {
+	if q.Runs == nil {
+		return d.Runs, nil
+	}
+	var list []*runfiles.Run
+	for _, r := range d.Runs {
+		if slices.Contains(q.Runs, r.Dir) {
+			list = append(list, r)
+		}
+	}
+	if list == nil {
+		return nil, errors.New("no run is chosen")
+	}
+	return list, nil
+}
+
+// draw makes the charts of a question.
+func (d *Dashboard) draw(q question) (runs []*runfiles.Run, list []*chart.Chart, out []drawn, err error) {
+	if runs, err = d.chosen(q); err != nil {
+		return nil, nil, nil, err
+	}
+	if chart.Themes[q.Theme] == nil {
+		q.Theme = "light"
+	}
+	multi := len(runs) > 1
+	section := &d.Config.Single
+	if multi {
+		section = &d.Config.Multi
+	}
+	if q.Plots == nil {
+		for _, name := range section.Defaults {
+			q.Plots = append(q.Plots, asked{Name: name})
+		}
+	}
+	for _, a := range q.Plots {
+		if a.Settings == nil {
+			a.Settings = section.Settings(a.Name)
+		}
+		one := drawn{Name: a.Name, Settings: a.Settings}
+		c, err := d.one(runs, a, q.Theme, multi)
+		if err == nil {
+			list = append(list, c)
+			one.Chart, err = c.Web()
+		}
+		if err != nil {
+			one.Missing = err.Error()
+		}
+		out = append(out, one)
+	}
+	return runs, list, out, nil
+}
+
+// one makes one chart.
+func (d *Dashboard) one(runs []*runfiles.Run, a asked, theme string, multi bool) (*chart.Chart, error) {
+	text, err := json.Marshal(a.Settings)
+	if err != nil {
+		return nil, err
+	}
+	p, err := plots.Custom(a.Name, text, multi)
+	if err != nil {
+		return nil, err
+	}
+	c, err := plots.Draw(plots.Options{Config: d.Config, Theme: theme, Warn: func(string, ...any) {}}, runs, p)
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range []struct {
+		key  string
+		axis *chart.Axis
+	}{{"x", &c.X}, {"y", &c.Y}} {
+		if one.axis.Title == "" {
+			one.axis.Title = one.key
+		}
+	}
+	return c, nil
+}
+
+func (d *Dashboard) plots(q question) (*state, error) {
+	runs, _, list, err := d.draw(q)
+	if err != nil {
+		return nil, err
+	}
+	s := &state{Multi: len(runs) > 1, Theme: d.Theme, Plots: list, Stats: plots.Statistics(), Types: plots.Types(len(runs) > 1)}
+	for _, r := range runs {
+		s.Chosen = append(s.Chosen, r.Dir)
+	}
+	for _, r := range d.Runs {
+		s.Runs = append(s.Runs, runRow{r.Dir, r.Name, plots.Column(r, "model"), plots.Column(r, "concurrency")})
+	}
+	s.Metrics = d.metrics(runs)
+	s.Columns = columns(runs)
+	return s, nil
+}
+
+// categories sort metrics for the lists of the dialog; the first that fits.
+var categories = []struct {
+	name string
+	fits *regexp.Regexp
+}{
+	{"Latency", regexp.MustCompile("latency|time_to|duration")}, {"Throughput", regexp.MustCompile("throughput|goodput")},
+	{"Counts & lengths", regexp.MustCompile("count|length|total_|isl|osl|tokens")}, {"Other", regexp.MustCompile("")},
+}
+
+// metrics are what the runs have to draw, in groups.
+func (d *Dashboard) metrics(runs []*runfiles.Run) []metricGroup {
+	by := map[string][][2]string{}
+	add := func(tag, name string) {
+		for _, c := range categories {
+			if c.fits.MatchString(tag) {
+				by[c.name] = append(by[c.name], [2]string{tag, name})
+				return
+			}
+		}
+	}
+	if sum, err := runs[0].Summary(); err == nil {
+		q, _ := runs[0].Requests() // a run without records lacks their metrics
+		for _, tag := range sum.Tags {
+			m, ok := metric.Lookup(tag)
+			if !ok {
+				continue
+			}
+			if len(runs) == 1 { // a picture of one run shows its requests
+				if q == nil {
+					continue
+				}
+				if _, has := q.Column(tag); !has {
+					continue
+				}
+			}
+			add(tag, m.Header+" ("+m.Display+")")
+		}
+	}
+	var list []metricGroup
+	for _, c := range categories {
+		if by[c.name] != nil {
+			list = append(list, metricGroup{c.name, by[c.name]})
+		}
+	}
+	if len(runs) > 1 {
+		return append(list, metricGroup{"Configuration", [][2]string{{"concurrency", "Concurrency"}, {"request_rate", "Request rate (requests/sec)"}}})
+	}
+	if g, err := runs[0].GPUs(); err == nil {
+		var items [][2]string
+		for _, tag := range g.Tags() {
+			items = append(items, [2]string{tag, tag})
+		}
+		list = append(list, metricGroup{"GPU telemetry", items})
+	}
+	if series, err := runs[0].Servers(); err == nil {
+		var items [][2]string
+		for i := range series {
+			if item := [2]string{series[i].Metric, series[i].Metric}; len(series[i].At) > 0 && !slices.Contains(items, item) {
+				items = append(items, item)
+			}
+		}
+		if items != nil {
+			list = append(list, metricGroup{"Server metrics", items})
+		}
+	}
+	return list
+}
+
+// columns are what may label or group runs: the usual ones, and every setting in which they differ.
+func columns(runs []*runfiles.Run) []string {
+	list := []string{"concurrency", "model", "run_name", "endpoint_type", "request_count", "request_rate", "duration_seconds"}
+	values := map[string]map[string]bool{}
+	for _, r := range runs {
+		s, err := r.Summary()
+		if err != nil {
+			continue
+		}
+		for key, v := range s.Flat() {
+			if values[key] == nil {
+				values[key] = map[string]bool{}
+			}
+			values[key][v] = true
+		}
+	}
+	var swept []string
+	for key, v := range values {
+		if len(v) > 1 && key != "artifacts.dir" && !strings.Contains(key, "random_seed") && !strings.Contains(key, "url") {
+			swept = append(swept, key)
+		}
+	}
+	slices.Sort(swept)
+	return append(list, swept...)
+}
+
+// runDetail is what stands in the window of a run.
+type runDetail struct {
+	Name     string
+	Figures  []metricRow
+	Settings [][2]string
+}
+
+func (d *Dashboard) run(q question) (*runDetail, error) {
+	runs, err := d.chosen(q)
+	if err != nil {
+		return nil, err
+	}
+	s, err := runs[0].Summary()
+	if err != nil {
+		return nil, err
+	}
+	out := &runDetail{Name: runs[0].Name, Settings: settings(s)}
+	for i, row := range metricRows(s) {
+		if m, ok := metric.Lookup(s.Tags[i]); ok && m.Group == "default" {
+			out.Figures = append(out.Figures, row)
+		}
+	}
+	return out, nil
+}
+
+// export sends the charts of a question as files in one archive.
+func (d *Dashboard) export(w http.ResponseWriter, r *http.Request) {
+	var q question
+	if err := json.NewDecoder(r.Body).Decode(&q); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	text, err := d.archive(q)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusUnprocessableEntity)
+		return
+	}
+	w.Header().Set("Content-Type", "application/zip")
+	w.Header().Set("Content-Disposition", `attachment; filename="aiperf_plots.zip"`)
+	_, _ = w.Write(text) // nobody reads any more
+}
+
+// unsafe are the letters that the name of a file does without.
+var unsafe = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+
+func (d *Dashboard) archive(q question) ([]byte, error) {
+	_, ok := plots.Sizes[q.Size]
+	if !slices.Contains([]string{plots.PNG, plots.SVG, "html"}, q.Format) || !ok {
+		return nil, fmt.Errorf("format %q, size %q: png, svg or html, and small, medium or large are meant", q.Format, q.Size)
+	}
+	if chart.Themes[q.Theme] == nil {
+		q.Theme = "light"
+	}
+	_, list, _, err := d.draw(q)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	put := func(name string, text []byte, err error) error {
+		if err != nil {
+			return err
+		}
+		f, err := z.Create(name)
+		if err == nil {
+			_, err = f.Write(text)
+		}
+		return err
+	}
+	readme := "Plots of aiperf " + d.Version + "\n\n"
+	for _, c := range list {
+		readme += c.Name + ": " + c.Title + "\n"
+		if q.Format == "html" {
+			continue
+		}
+		image, err := plots.Image(c, q.Theme, q.Format, q.Size)
+		if err := put(unsafe.ReplaceAllString(c.Name, "_")+"."+q.Format, image, err); err != nil {
+			return nil, err
+		}
+	}
+	if q.Format == "html" {
+		b := &builder{}
+		b.Title, b.Eyebrow, b.Foot = "Plots", "Charts of "+count(len(d.Runs))+" runs", "Made by aiperf "+d.Version
+		s := section{ID: "plots", Title: "Plots"}
+		for _, c := range list {
+			if err := b.chart(&s, c, false, true); err != nil {
+				return nil, err
+			}
+		}
+		b.Sections = []section{s}
+		page, err := b.html()
+		if err := put("plots.html", page, err); err != nil {
+			return nil, err
+		}
+	}
+	if err := put("README.txt", []byte(readme), nil); err != nil {
+		return nil, err
+	}
+	err = z.Close()
+	return out.Bytes(), err
+}

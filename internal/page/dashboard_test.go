@@ -1,0 +1,121 @@
+package page
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"aiperf/internal/plots"
+	"aiperf/internal/runfiles"
+)
+
+func dashboard(t *testing.T, token string) *Dashboard {
+	t.Helper()
+	runs, err := runfiles.Find([]string{filepath.Join(recorded, "multi_c1_c4_c8")}, t.Errorf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := plots.ParseConfig(plots.Default, "shipped")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Dashboard{Runs: runs, Config: config, Theme: "light", Token: token, Version: "test"}
+}
+
+// asked is the answer to a question over HTTP.
+func answered(d *Dashboard, method, path, host, token, body string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, "http://"+host+path, strings.NewReader(body))
+	if token != "" {
+		r.Header.Set("X-Token", token)
+	}
+	w := httptest.NewRecorder()
+	d.Handler().ServeHTTP(w, r)
+	return w
+}
+
+// TestGuard: who came by another name of the machine, or without the token where there is one, sees nothing.
+func TestGuard(t *testing.T) {
+	open, closed := dashboard(t, ""), dashboard(t, "secret")
+	for _, c := range []struct {
+		d                 *Dashboard
+		host, path, token string
+		want              int
+	}{
+		{open, "127.0.0.1:8050", "/", "", 200}, {open, "localhost:8050", "/", "", 200}, {open, "[::1]:8050", "/", "", 200}, {open, "evil.example", "/", "", 403}, {open, "10.0.0.1:8050", "/", "", 403},
+		{closed, "10.0.0.1:8050", "/", "", 403}, {closed, "10.0.0.1:8050", "/?token=secret", "", 200}, {closed, "box:8050", "/", "secret", 200}, {closed, "box:8050", "/?token=wrong", "", 403},
+		{open, "localhost", "/etc/passwd", "", 404},
+	} {
+		w := answered(c.d, http.MethodGet, c.path, c.host, c.token, "")
+		if w.Code != c.want {
+			t.Errorf("%s%s: %d, want %d", c.host, c.path, w.Code, c.want)
+		}
+		if w.Code == 200 && !strings.Contains(w.Header().Get("Content-Security-Policy"), "default-src 'none'") {
+			t.Error("no content policy")
+		}
+	}
+}
+
+// TestPlotsOfADashboard: the defaults of a mode, custom plots, what a plot lacks; only runs of the dashboard.
+func TestPlotsOfADashboard(t *testing.T) {
+	d := dashboard(t, "")
+	read := func(body string) (s state) {
+		w := answered(d, http.MethodPost, "/api/plots", "localhost", "", body)
+		if w.Code != 200 {
+			t.Fatalf("%d %s", w.Code, w.Body)
+		}
+		if err := json.Unmarshal(w.Body.Bytes(), &s); err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	if s := read(`{}`); !s.Multi || len(s.Runs) != 3 || len(s.Plots) != 4 || s.Plots[2].Name != "ttft_vs_throughput" || s.Plots[2].Chart == nil || len(s.Metrics) < 4 {
+		t.Errorf("%+v", s)
+	}
+	dir, err := json.Marshal([]string{d.Runs[0].Dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := read(`{"Runs":` + string(dir) + `}`); s.Multi || len(s.Plots) != 10 || !strings.Contains(s.Plots[5].Missing, "time slices") {
+		t.Errorf("%+v", s)
+	}
+	s := read(`{"Plots":[{"Name":"mine","Settings":{"type":"bar","x":{"metric":"concurrency"},"y":{"metric":"request_latency","stat":"p99"}}},{"Name":"bad","Settings":{"type":"pie"}}]}`)
+	if !strings.Contains(string(s.Plots[0].Chart), "Request Latency (p99) (ms)") || !strings.Contains(s.Plots[1].Missing, `type "pie"`) {
+		t.Errorf("%+v", s.Plots)
+	}
+	for body, want := range map[string]int{`{"Runs":["/etc"]}`: 422, `{`: 400} {
+		if w := answered(d, http.MethodPost, "/api/plots", "localhost", "", body); w.Code != want {
+			t.Errorf("%s: %d", body, w.Code)
+		}
+	}
+	w := answered(d, http.MethodPost, "/api/run", "localhost", "", `{"Runs":`+string(dir)+`}`)
+	if !strings.Contains(w.Body.String(), `"Time to First Token (ms)"`) || strings.Contains(w.Body.String(), "artifacts.dir") {
+		t.Errorf("%s", w.Body)
+	}
+}
+
+// TestExport: an archive of images, or of a page that needs nothing, with a list.
+func TestExport(t *testing.T) {
+	d := dashboard(t, "")
+	for format, files := range map[string]string{"svg": "a_b.svg README.txt", "html": "plots.html README.txt"} {
+		w := answered(d, http.MethodPost, "/api/export", "localhost", "", `{"Format":"`+format+`","Size":"small","Plots":[{"Name":"a/b","Settings":{"type":"scatter","x":"request_latency","y":"concurrency"}}]}`)
+		z, err := zip.NewReader(bytes.NewReader(w.Body.Bytes()), int64(w.Body.Len()))
+		if err != nil {
+			t.Fatalf("%v: %s", err, w.Body)
+		}
+		var names []string
+		for _, f := range z.File {
+			names = append(names, f.Name)
+		}
+		if strings.Join(names, " ") != files {
+			t.Errorf("%v, want %s", names, files)
+		}
+	}
+	if w := answered(d, http.MethodPost, "/api/export", "localhost", "", `{"Format":"exe","Size":"small"}`); w.Code != 422 {
+		t.Error(w.Code)
+	}
+}
