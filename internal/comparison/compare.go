@@ -357,13 +357,16 @@ func (r *Result) settle(l *Line) {
 	case math.IsInf(factor, 0) || math.IsNaN(factor):
 		l.Needed = fmt.Sprintf("more requests: %.0f and %.0f independent ones do not bound it", l.EffectiveA, l.EffectiveB)
 	case r.Basis == "pairs":
-		l.Needed = fmt.Sprintf("about %.0f pairs", math.Ceil(float64(len(r.A))*factor))
+		n := float64(len(r.A))
+		flips := math.Ceil(1 + math.Log2(float64(len(r.Lines))/(1-r.Options.Confidence))) // fewer cannot be sure, whatever they show
+		l.Needed = fmt.Sprintf("about %.0f pairs", max(n+1, flips, math.Ceil(n*factor)))
 	case r.Basis == "runs":
-		l.Needed = fmt.Sprintf("about %.0f runs each of this length", math.Ceil(float64(min(len(r.A), len(r.B)))*factor))
+		n := float64(min(len(r.A), len(r.B)))
+		l.Needed = fmt.Sprintf("about %.0f runs each of this length", max(n+1, math.Ceil(n*factor)))
 	case l.Tag != "error_rate" && normalZ(r.Options.Confidence)*r.Options.Noise*math.Sqrt2 >= target:
 		l.Needed = "5 runs each"
 	default:
-		l.Needed = fmt.Sprintf("runs %.1f times as long", factor)
+		l.Needed = fmt.Sprintf("runs %.1f times as long", max(1.5, factor))
 	}
 }
 

@@ -3,6 +3,7 @@ package plan
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"aiperf/internal/config"
@@ -17,7 +18,7 @@ func Check(ctx context.Context, r *config.Run, s Streams) (string, error) {
 		return "", err
 	}
 	var first *run.Forecast
-	total := time.Duration(0)
+	total, requests := time.Duration(0), 0
 	for k := range cells {
 		c := cells[k].Run
 		f, err := run.Check(ctx, &c.Benchmark, c.RandomSeed, run.Options{Version: s.Version, Err: s.Err})
@@ -33,6 +34,9 @@ func Check(ctx context.Context, r *config.Run, s Streams) (string, error) {
 		if total += f.Time; f.Time == 0 {
 			total = -1 << 62 // unknown once, unknown for all
 		}
+		if requests += f.Requests; f.Requests == 0 {
+			requests = math.MinInt32
+		}
 	}
 	n := max(1, r.MultiRun.NumRuns)
 	if s := r.Sweep; s != nil && s.Type == config.SweepSearch {
@@ -47,8 +51,34 @@ func Check(ctx context.Context, r *config.Run, s Streams) (string, error) {
 		return first.String(), nil
 	}
 	text := fmt.Sprintf("%d runs", n*len(cells))
-	if total > 0 {
-		text += ", " + run.About(time.Duration(n)*total) + " in all"
+	if r.Sweep != nil {
+		text = fmt.Sprintf("%d cells, %d runs", len(cells), n*len(cells))
+	}
+	if requests > 0 {
+		text += fmt.Sprintf(", %d requests", n*requests)
+	}
+	pauses := pausesOf(r, len(cells), n)
+	switch {
+	case total > 0:
+		text += ", " + run.About(time.Duration(n)*total+pauses) + " in all"
+	case pauses > 0:
+		text += ", pauses of " + run.About(pauses)
 	}
 	return text + "; the first: " + first.String(), nil
+}
+
+// pausesOf is the time between the runs of a series.
+func pausesOf(r *config.Run, cells, runs int) time.Duration {
+	g := generatorOf(r, make([]config.Cell, cells))
+	total := time.Duration(0)
+	var results []trial
+	for len(results) < cells*runs {
+		t, more := g.Next(results)
+		if !more {
+			break
+		}
+		total += t.pause
+		results = append(results, t)
+	}
+	return total
 }

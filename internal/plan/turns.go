@@ -36,7 +36,12 @@ func Turns(ctx context.Context, run *config.Run, o TurnOptions, s Streams) (*com
 	s.Secrets.Add(run.Secrets()...)
 	i := invocation{Streams: s, ctx: ctx, run: run, command: commandLine(s.Args)}
 	i.runner = i.benchmark
-	base := run.RandomSeed
+	return i.turns(o)
+}
+
+// turns carries the blocks out.
+func (i *invocation) turns(o TurnOptions) (*comparison.Result, error) {
+	base := i.run.RandomSeed
 	if base == nil {
 		seed := config.Seed("42") // as of a series
 		base = &seed
@@ -56,7 +61,7 @@ func Turns(ctx context.Context, run *config.Run, o TurnOptions, s Streams) (*com
 		}
 		var got [2]*comparison.Run
 		for _, side := range turns {
-			if got[side], err = i.turn(ctx, &o, pair, side, base); err != nil {
+			if got[side], err = i.turn(i.ctx, &o, pair, side, base); err != nil {
 				return nil, err
 			}
 			if got[side] == nil { // interrupted: what is known so far is judged

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestGatesOfFinishedRuns: gates on a report and on a comparison end with status 3, a JUnit file and a step summary; what holds ends with 0.
+func TestGatesOfFinishedRuns(t *testing.T) {
+	t.Parallel()
+	run := program(t, "--model", "m", "--url", "mock://?ttft=5ms&itl=1ms", "--endpoint-type", "chat", "--streaming", "--tokenizer", "builtin", "--isl", "8", "--osl", "4",
+		"--request-count", "4", "--export-level", "raw", "--no-gpu-telemetry", "--no-server-metrics").start()
+	if status := run.wait(); status != 0 {
+		t.Fatalf("%d %s", status, run.stderr.String())
+	}
+	other := filepath.Join(t.TempDir(), "other")
+	if err := os.CopyFS(other, os.DirFS(run.dir)); err != nil {
+		t.Fatal(err)
+	}
+	junit, step := filepath.Join(t.TempDir(), "junit.xml"), filepath.Join(t.TempDir(), "step.md")
+	for _, c := range []struct {
+		args   []string
+		status int
+		says   string
+	}{
+		{[]string{"report", run.dir, "--fail-if", "request_latency:avg>1", "--junit", junit}, 3, "gate: request_latency avg is "},
+		{[]string{"report", run.dir, "--fail-if", "request_latency:avg>100000"}, 0, ""},
+		{[]string{"report", run.dir, "--fail-if", "latency>1"}, 1, "there is no metric latency"},
+		{[]string{"compare", run.dir, other, "--allow-invalid", "--fail-if", "request_latency:avg>1"}, 3, "gate: B: request_latency avg is "},
+		{[]string{"compare", run.dir, other, "--allow-invalid", "--fail-if", "error_rate>50"}, 0, ""},
+	} {
+		cmd := command(t, c.args...)
+		cmd.Env = append(cmd.Env, "GITHUB_STEP_SUMMARY="+step)
+		var errs bytes.Buffer
+		cmd.Stderr = &errs
+		_ = cmd.Run() // the status is looked at below
+		if got := cmd.ProcessState.ExitCode(); got != c.status || !strings.Contains(errs.String(), c.says) {
+			t.Errorf("%v: status %d, %s", c.args, got, errs.String())
+		}
+	}
+	if text, err := os.ReadFile(junit); err != nil || !strings.Contains(string(text), `failures="1"`) {
+		t.Errorf("%s %v", text, err)
+	}
+	if text, err := os.ReadFile(step); err != nil || !strings.Contains(string(text), "**failed**: request\\_latency") && !strings.Contains(string(text), "**failed**: request_latency") {
+		t.Errorf("%s %v", text, err)
+	}
+}
