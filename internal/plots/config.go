@@ -118,9 +118,6 @@ func (c *Config) Preset(s *Section, name string) (*Preset, error) {
 	return p, nil
 }
 
-// Names are the presets of a section, sorted.
-func (s *Section) Names() []string { return slices.Sorted(maps.Keys(s.plots)) }
-
 // fold is a metric's name as the user wrote it, for lists.
 func fold(names []string) string { return strings.Join(names, ", ") }
 

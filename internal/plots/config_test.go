@@ -2,8 +2,10 @@ package plots
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,7 +68,7 @@ func TestShippedPresets(t *testing.T) {
 	}
 	n := 0
 	for _, s := range []*Section{&c.Multi, &c.Single} {
-		for _, name := range s.Names() {
+		for _, name := range slices.Sorted(maps.Keys(s.plots)) {
 			if _, err := c.Preset(s, name); err != nil {
 				t.Error(err)
 			}

@@ -86,12 +86,7 @@ func OpenAs(path, name string, columns ...string) (Reader, error) {
 	return read(path, name, f, info.Size(), columns...)
 }
 
-// Read reads a table of size bytes from in, which it closes; name tells the format and stands in errors.
-func Read(name string, in Input, size int64, columns ...string) (Reader, error) {
-	return read(name, name, in, size, columns...)
-}
-
-// read is Read of a table that errors name by its path.
+// read reads a table of size bytes from in, which it closes; name tells the format, path stands in errors.
 func read(path, name string, in Input, size int64, columns ...string) (Reader, error) {
 	f := find(name)
 	if f == nil {
