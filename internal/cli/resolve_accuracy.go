@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"aiperf/internal/accuracy"
+	"aiperf/internal/accuracy/grade"
 	"aiperf/internal/config"
 )
 
@@ -33,6 +34,11 @@ func (r *resolver) accuracy() {
 	asked := accuracy.Options{Benchmark: a.Benchmark, Tasks: a.Tasks, Shots: a.NShots, CoT: a.EnableCoT, Spell: r.spell}
 	if err := accuracy.Check(asked); err != nil {
 		r.fail("%v", err)
+	}
+	if a.Grader != "" {
+		if _, err := grade.Find(a.Grader); err != nil {
+			r.fail("%s: %v", r.spell("accuracy.grader"), err)
+		}
 	}
 	r.withoutOtherData()
 	if !slices.ContainsFunc(r.run.Endpoint.Extra, func(e config.Member) bool { return e.Key == "temperature" && isZero(e.Value) }) {
