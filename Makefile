@@ -43,6 +43,10 @@ test-parquet: build parquet-tools ## the Parquet of server metrics as pyarrow an
 parquet-tools: ## what test-parquet reads with, from PyPI
 	@test -e .real/parquet/installed || { python3 -m venv .real/parquet && .real/parquet/bin/pip install -q pyarrow duckdb && touch .real/parquet/installed; }
 
+data-figures: build ## exact lengths (TOKENIZERS: folders) and prefix sharing (TRACE, RANKS, PYTHON_AIPERF) of generated prompts, by the reference libraries
+	python3 test/data/isl.py ./aiperf $(TOKENIZERS)
+	python3 test/data/mooncake.py ./aiperf $(TRACE) $(RANKS) $(PYTHON_AIPERF)
+
 test-real: build ## runs against servers that others wrote, installed under .real (NAMES="hypercorn llamacpp": some of them)
 	test/real/run $(NAMES)
 

@@ -12,6 +12,9 @@ import (
 // preparedLimit bounds what is kept of conversations that come again, in bytes of their first requests.
 const preparedLimit = 64 << 20
 
+// keptBeside is about what a conversation and its request need beside their texts, in bytes.
+const keptBeside = 4 << 10
+
 // prepared keeps conversations and their first requests, so that a dataset that is used over and over is made once. It stops
 // keeping at its limit; what it does not hold is made again, equal. Safe for concurrent use.
 type prepared struct {
@@ -34,7 +37,7 @@ func (p *prepared) keep(i int, c *conversation.Conversation, r *endpoint.Request
 	if _, known := p.all.Load(i); known {
 		return
 	}
-	size := int64(2 * r.Body.Len()) // the texts and the body
+	size := int64(2*r.Body.Len() + keptBeside) // the texts and the body
 	if p.held.Add(size) > preparedLimit {
 		p.held.Add(-size)
 		return

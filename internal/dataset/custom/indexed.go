@@ -18,7 +18,7 @@ import (
 )
 
 // keptFile is the size of the largest file whose rows are all kept in memory, in bytes. Of larger ones an index is kept.
-var keptFile int64 = 64 << 20
+var keptFile int64 = 8 << 20
 
 // entry is the conversation of one row.
 type entry struct {
