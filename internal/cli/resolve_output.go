@@ -106,10 +106,14 @@ func (r *resolver) view() config.UI {
 		return config.UISimple
 	case asked != "":
 		return asked
-	case r.on("--verbose") || r.on("--extra-verbose") || r.terminal:
+	case r.on("--verbose") || r.on("--extra-verbose"): // without a terminal too, as in recorded command lines
+		return config.UISimple
+	case !r.terminal:
+		return config.UINone
+	case r.run.Sweep != nil || r.run.MultiRun.NumRuns > 1:
 		return config.UISimple
 	}
-	return config.UINone
+	return config.UIDashboard
 }
 
 // level is the log level: -vv beats -v beats --log-level, wherever they stand.

@@ -132,7 +132,7 @@ func (i *invocation) benchmark(ctx context.Context, b *config.Benchmark, seed *c
 		progress = i.Progress
 	}
 	var screen *dashboard.Terminal
-	if b.Runtime.UI == config.UIDashboard {
+	if b.Runtime.UI == config.UIDashboard && id == "" { // of one run: one screen shows one
 		screen = i.Dashboard
 	}
 	return run.Run(ctx, b, seed, run.Options{
