@@ -13,7 +13,8 @@ type Preset struct {
 	Mean  bool     // of several label sets the mean counts, else the sum
 }
 
-// Presets are the gauges that explain latencies. Names: the documentation of vLLM, SGLang, TensorRT-LLM, Dynamo, Triton, llama.cpp and TGI.
+// Presets are the gauges that explain latencies. Names: the documentation of vLLM, SGLang, Dynamo, Triton, llama.cpp and TGI; TensorRT-LLM's are
+// those of its metrics collector.
 var Presets = []Preset{
 	{Key: "server_queue_length", Names: []string{
 		"vllm:num_requests_waiting", "sglang:num_queue_reqs", "trtllm_num_requests_waiting", "dynamo_frontend_queued_requests", "nv_inference_pending_request_count",
