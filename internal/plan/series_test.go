@@ -327,7 +327,7 @@ func TestCheckForecasts(t *testing.T) {
 	}
 	r.MultiRun.NumRuns = 2
 	r.Sweep = &config.Sweep{Type: config.SweepGrid, IterationOrder: "repeated", Parameters: config.Axes{{Path: overConcurrency, Values: []any{1, 2}}}}
-	if text, err := Check(t.Context(), r, Streams{}); err != nil || !strings.HasPrefix(text, "4 runs") || !strings.Contains(text, "the first: ") {
+	if text, err := Check(t.Context(), r, Streams{}); err != nil || !strings.HasPrefix(text, "2 cells, 4 runs, 20 requests") || !strings.Contains(text, "the first: ") {
 		t.Errorf("%q %v", text, err)
 	}
 	q := asked(t, "http://h:1")
