@@ -61,8 +61,13 @@ func (p *painting) draw() {
 	p.box(vg.Rectangle{Max: vg.Point{X: vg.Length(p.size.Width), Y: vg.Length(p.size.Height)}}, theme.Background)
 	p.box(p.panel, theme.Panel)
 	p.grid()
-	for i := range c.Traces {
+	for i := 0; i < len(c.Traces); {
+		if n := p.segments(c.Traces[i:]); n > 0 {
+			i += n
+			continue
+		}
 		p.trace(&c.Traces[i])
+		i++
 	}
 	for i := range c.Traces {
 		p.labels(&c.Traces[i])

@@ -293,3 +293,34 @@ func (p *painting) free(r vg.Rectangle) bool {
 	}
 	return r.Min.X > 0 && r.Min.Y > 0
 }
+
+// segments draws the traces at the beginning of a list that are single plain lines, 500 of a style with one stroke: a stroke of its own for each
+// request of a long run takes minutes. It tells how many there are.
+func (p *painting) segments(list []chart.Trace) int {
+	const most = 500
+	paths, n := map[chart.Style]vg.Path{}, 0
+	for ; n < len(list) && n < most; n++ {
+		t := &list[n]
+		if len(t.X) != 2 || t.Kind != chart.Scatter || t.Mode != chart.Lines || t.Fill != "" || t.Halo || t.Second || t.Dash != "" || t.ErrorX != nil || t.ErrorY != nil {
+			break
+		}
+		path := paths[t.Style]
+		for _, run := range p.runs(t, &p.y) {
+			for _, line := range p.clipped(run) {
+				for k, at := range line {
+					if k == 0 {
+						path.Move(at)
+					} else {
+						path.Line(at)
+					}
+				}
+			}
+		}
+		paths[t.Style] = path
+	}
+	for style, path := range paths {
+		p.SetLineStyle(vgdraw.LineStyle{Color: tint(style.Color, style.Solid()), Width: vg.Length(style.Width)})
+		p.Stroke(path)
+	}
+	return n
+}
