@@ -298,13 +298,16 @@ func (p *painting) free(r vg.Rectangle) bool {
 // request of a long run takes minutes. It tells how many there are.
 func (p *painting) segments(list []chart.Trace) int {
 	const most = 500
-	paths, n := map[chart.Style]vg.Path{}, 0
+	paths, order, n := map[chart.Style]vg.Path{}, []chart.Style(nil), 0
 	for ; n < len(list) && n < most; n++ {
 		t := &list[n]
 		if len(t.X) != 2 || t.Kind != chart.Scatter || t.Mode != chart.Lines || t.Fill != "" || t.Halo || t.Second || t.Dash != "" || t.ErrorX != nil || t.ErrorY != nil {
 			break
 		}
-		path := paths[t.Style]
+		path, known := paths[t.Style]
+		if !known {
+			order = append(order, t.Style)
+		}
 		for _, run := range p.runs(t, &p.y) {
 			for _, line := range p.clipped(run) {
 				for k, at := range line {
@@ -318,9 +321,9 @@ func (p *painting) segments(list []chart.Trace) int {
 		}
 		paths[t.Style] = path
 	}
-	for style, path := range paths {
+	for _, style := range order {
 		p.SetLineStyle(vgdraw.LineStyle{Color: tint(style.Color, style.Solid()), Width: vg.Length(style.Width)})
-		p.Stroke(path)
+		p.Stroke(paths[style])
 	}
 	return n
 }
