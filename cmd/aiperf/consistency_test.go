@@ -83,8 +83,9 @@ func (a *agreement) near(what string, got, want float64) {
 	}
 }
 
-// ofClient are metrics of the client itself: failed requests count, too.
-var ofClient = map[string]bool{"schedule_lag": true, "dispatch_lag": true, "read_delay_max": true}
+// ofClient are metrics of the client itself and of its connections: failed requests count, too.
+var ofClient = map[string]bool{"schedule_lag": true, "dispatch_lag": true, "read_delay_max": true,
+	"tcp_smoothed_rtt": true, "tcp_congestion_window": true, "tcp_retransmits": true, "tcp_out_of_order": true}
 
 // averages: a metric of records is the mean over the valid lines.
 func (a *agreement) averages() {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/dlclark/regexp2/v2"
 
@@ -100,13 +101,15 @@ const (
 )
 
 // expressions are the patterns of plain numbers and sums.
-var expressions = kinds(readExpression, []kind{
-	{`(?i:final answer is)\:?\s*` + exprOrNum + `\.?\s?I hope`, 0},
-	{`(?i:final answer.{0,100}?)\s+is\:?` + exprOrNum, 50},
-	{answerWord + `\s?[::](?:.{0,100}=\s*|.{0,50}?)` + exprOrNum + `(?!\s*=)`, 100},
-	{answerWord + `(?:.{0,100}=\s*|.{0,50}?)` + exprOrNum + `(?!\s*=)`, 200},
-	{anExpr, 300},
-	{aNumber, 300},
+var expressions = sync.OnceValue(func() []pattern {
+	return kinds(readExpression, []kind{
+		{`(?i:final answer is)\:?\s*` + exprOrNum + `\.?\s?I hope`, 0},
+		{`(?i:final answer.{0,100}?)\s+is\:?` + exprOrNum, 50},
+		{answerWord + `\s?[::](?:.{0,100}=\s*|.{0,50}?)` + exprOrNum + `(?!\s*=)`, 100},
+		{answerWord + `(?:.{0,100}=\s*|.{0,50}?)` + exprOrNum + `(?!\s*=)`, 200},
+		{anExpr, 300},
+		{aNumber, 300},
+	})
 })
 
 // formulas are the patterns of LaTeX; those of boxes have a priority that the grader chooses.

@@ -2,7 +2,9 @@ package grade
 
 import (
 	"context"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/dlclark/regexp2/v2"
 
@@ -19,21 +21,22 @@ const (
 	boxLater = 55
 )
 
+// The patterns are made when an answer needs them: every command would wait for them otherwise.
 var (
-	answerPatterns    = byPriority(append(formulas(boxFirst), expressions...)...)
-	goldExpression    = byPriority(expressions...)
-	goldFormula       = byPriority(formulas(boxLater)...)
-	letterPatternList = letterPatterns()
+	answerPatterns = sync.OnceValue(func() []pattern { return byPriority(slices.Concat(formulas(boxFirst), expressions())...) })
+	goldExpression = sync.OnceValue(func() []pattern { return byPriority(slices.Clone(expressions())...) })
+	goldFormula    = sync.OnceValue(func() []pattern { return byPriority(formulas(boxLater)...) })
+	letters        = sync.OnceValue(letterPatterns)
 )
 
 // lightevalExpr compares what an answer says with a gold number or sum.
 func lightevalExpr(_ context.Context, answer, gold string) Result {
-	return extractive(answer, gold, goldExpression)
+	return extractive(answer, gold, goldExpression())
 }
 
 // lightevalLatex compares what an answer says with the LaTeX of a gold solution.
 func lightevalLatex(_ context.Context, answer, gold string) Result {
-	return extractive(answer, gold, goldFormula)
+	return extractive(answer, gold, goldFormula())
 }
 
 // extractive finds the answer on both sides and compares values, else texts. Gold without an answer in it is compared as it is.
@@ -45,7 +48,7 @@ func extractive(answer, gold string, goldPatterns []pattern) Result {
 	if want.value == nil && want.text == "" {
 		want.text = gold
 	}
-	got, err := find(answerPatterns, answer)
+	got, err := find(answerPatterns(), answer)
 	if err != nil {
 		return failed(gold, err.Error())
 	}
@@ -87,7 +90,7 @@ func lightevalGPQA(_ context.Context, answer, gold string) Result {
 	if fourChoices.only(want) == "" {
 		return failed(gold, "the gold answer is none of A to D")
 	}
-	got, err := find(letterPatternList, answer)
+	got, err := find(letters(), answer)
 	switch {
 	case err != nil:
 		return failed(gold, err.Error())

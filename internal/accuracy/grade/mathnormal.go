@@ -3,6 +3,7 @@ package grade
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"aiperf/internal/mathtext"
 	"aiperf/internal/pytext"
@@ -21,7 +22,8 @@ type unit struct {
 	by string
 }
 
-var units = unitPatterns()
+// units are made when an answer needs them: they take 100 ms, and every command would wait for them.
+var units = sync.OnceValue(unitPatterns)
 
 // unitPatterns are the words and then their plurals. A word counts between characters that belong to no word; one of a single letter, which
 // is as often a variable, only behind a number and a space.
@@ -65,7 +67,7 @@ func normalMath(s string) string {
 	if bare := pytext.Strip(trailingText.ReplaceAllString(s, "")); bare != "" {
 		s = bare
 	}
-	for _, u := range units {
+	for _, u := range units() {
 		if bare := u.re.ReplaceAllString(s, u.by); bare != "" {
 			s = bare
 		}
