@@ -21,6 +21,10 @@ var fileBody = []string{
 // same one, and speaks of file and line.
 var fileLines = []struct{ lines, want string }{
 	{"", ""},
+	{"accuracy: {grader: math}", "!c.yaml:7: benchmark.accuracy needs"},
+	{"accuracy: {benchmark: mmlu, grader: maths}", "!c.yaml:7: benchmark.accuracy.grader unknown grader"},
+	{"accuracy: {benchmark: mmlu}\ndataset: {type: file, path: bare.jsonl, format: mooncake_trace}", "!c.yaml:5: benchmark.datasets.default.path and c.yaml:7: benchmark.accuracy.benchmark"},
+	{"accuracy: {benchmark: mmlu}\nendpoint: {url: h:1, extra: {temperature: 0}}", ""},
 	{"endpoint: {url: h:1, type: template}", "!c.yaml:3: benchmark.endpoint.type template needs"},
 	{"endpoint: {url: h:1, template: {body: x}}", "!c.yaml:3: benchmark.endpoint.template is for c.yaml: benchmark.endpoint.type template"},
 	{"endpoint: {url: h:1, per_chunk_usage: true}", "!c.yaml:3: benchmark.endpoint.per_chunk_usage needs"},

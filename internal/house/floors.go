@@ -32,7 +32,7 @@ var Floors = map[string]int{
 	"internal/gate":      2,
 	"internal/capacity":  2, "internal/comparison": 2,
 	"internal/probe":      2,
-	"internal/rules":      2,
+	"internal/rules":      3,
 	"internal/accuracy":   2,
 	"internal/speedbench": 2,
 
