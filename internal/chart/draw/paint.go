@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"iter"
 	"math"
 
 	"gonum.org/v1/plot/text"
@@ -134,7 +135,27 @@ func (p *painting) stroke(hue string, opacity, width float64, dash string, line 
 	case "dot":
 		style.Dashes = []vg.Length{1.2 * w, 2 * w}
 	}
-	p.StrokeLines(style, line)
+	most := 200
+	if dash != "" {
+		most = 1000 // the pattern begins anew with every piece
+	}
+	for piece := range pieces(line, most) {
+		p.StrokeLines(style, piece)
+	}
+}
+
+// pieces cuts a line into parts of so many points, each beginning where the one before it ends: the rasterizer keeps the cells of a row in a list
+// that it walks for every new one, so that a long line drawn at once takes quadratic time.
+func pieces(line []vg.Point, most int) iter.Seq[[]vg.Point] {
+	return func(yield func([]vg.Point) bool) {
+		for len(line) > most {
+			if !yield(line[:most]) {
+				return
+			}
+			line = line[most-1:]
+		}
+		yield(line)
+	}
 }
 
 // grid draws the lines of the ticks below everything else.

@@ -2,6 +2,7 @@ package draw
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
@@ -133,20 +134,21 @@ func smooth(line []vg.Point) []vg.Point {
 
 // fill paints what a trace encloses.
 func (p *painting) fill(t *chart.Trace, y *scale, run []vg.Point) {
-	shape := run
+	inside := vgdraw.Canvas{Canvas: p.Canvas.Canvas, Rectangle: p.panel}
+	paint := func(shape []vg.Point) { p.FillPolygon(tint(t.Color, t.Filling), inside.ClipPolygonXY(shape)) }
 	switch {
 	case t.Fill == "" || len(run) < 2:
-		return
 	case t.Fill == chart.ToZero || t.Fill == chart.ToNext:
 		ground := vg.Length(y.from)
 		if y.Kind() != chart.Log && y.lo < 0 {
 			ground = vg.Length(y.at(min(max(0, y.lo), y.hi)))
 		}
-		shape = append([]vg.Point{{X: run[0].X, Y: ground}}, run...)
-		shape = append(shape, vg.Point{X: run[len(run)-1].X, Y: ground})
+		for piece := range pieces(run, 1000) {
+			paint(slices.Concat([]vg.Point{{X: piece[0].X, Y: ground}}, piece, []vg.Point{{X: piece[len(piece)-1].X, Y: ground}}))
+		}
+	default:
+		paint(run)
 	}
-	inside := vgdraw.Canvas{Canvas: p.Canvas.Canvas, Rectangle: p.panel}
-	p.FillPolygon(tint(t.Color, t.Filling), inside.ClipPolygonXY(shape))
 }
 
 // errors draws the error bars of a trace.
