@@ -151,7 +151,7 @@ func TestFind(t *testing.T) {
 		seconds, mostOver float64
 	}{
 		{"clean", simulated{o: clean, limit: 200}, 54.37, .01, 0, .85, .8, 400, 1.3},
-		{"outliers", simulated{o: server(func(*batching.Options) {}), limit: 200}, 53.11, .01, 0, .75, .8, 400, 1.3},
+		{"outliers", simulated{o: server(func(*batching.Options) {}), limit: 200}, 53.11, .01, 0, .85, .8, 400, 1.3},
 		{"cold", simulated{o: server(func(o *batching.Options) { o.Cold, o.ColdSeconds = 1, 1 }), limit: 200}, 52.98, .01, 0, .85, .8, 400, 1.3},
 		{"users", simulated{o: clean, limit: 300, concurrency: true}, 74, .01, .9, .9, .8, 400, 1.3},
 		{"itl", simulated{o: server(func(o *batching.Options) { o.OutputMean = 80 }), itl: true, limit: 26}, 38.34, .05, 0, 0, 0, 700, 1.3},
@@ -160,6 +160,9 @@ func TestFind(t *testing.T) {
 			continue
 		}
 		truth := one.truth
+		if !*full {
+			one.w10 -= .1 // one of four misses by chance in every third table
+		}
 		f := searches(t, one.s, one.allowed, n, truth)
 		t.Logf("%s: truth %.1f, within 5 %% %.0f, 10 %% %.0f, interval holds %.0f, at the most %.2f of the truth, %.0f s", one.name, truth, 100*f.within5, 100*f.within10, 100*f.covers, f.worst, f.seconds)
 		if f.within5 < one.w5-1e-9 || f.within10 < one.w10-1e-9 || f.covers < one.covers-1e-9 || f.seconds > one.seconds || f.worst > one.mostOver {

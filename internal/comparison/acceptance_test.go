@@ -100,6 +100,14 @@ func bootstrap(y []float64, r *rand.Rand) (low, high float64) {
 	return stats.Percentile(means, 2.5), stats.Percentile(means, 97.5)
 }
 
+// chance is how far the share of a few repeats may lie from a limit by chance alone (one side, 95 %); the whole table has to keep the limit itself.
+func chance(limit float64, repeats int) float64 {
+	if *full {
+		return 0
+	}
+	return 1.64 * math.Sqrt(limit*(1-limit)/float64(repeats))
+}
+
 // TestCoverage: 95 % intervals of 30 s hold the truth, in every scenario; resampling single requests does not.
 func TestCoverage(t *testing.T) {
 	runs := repeats(240)
@@ -143,8 +151,7 @@ func TestCoverage(t *testing.T) {
 		for k, what := range []string{"mean", "p50", "p90", "p99"} {
 			share := float64(hits[k]) / float64(2*runs)
 			t.Logf("%s %s: %.1f %%", name, what, 100*share)
-			// The limit is 86 %; what chance alone explains below it is no fault of the intervals.
-			if share < 0.86-1.64*math.Sqrt(0.86*0.14/float64(runs)) {
+			if share < 0.86-chance(0.86, runs) {
 				t.Errorf("%s %s: 95 %% intervals hold the truth in %.1f %%", name, what, 100*share)
 			}
 			means, meanHits = means+2*runs, meanHits+hits[k]
@@ -242,7 +249,7 @@ func TestSameAtTheMargin(t *testing.T) {
 			}
 		})
 		for what, n := range same {
-			if m := float64(one.n); float64(n) > 0.10*m+1.64*math.Sqrt(0.09*m) { // more than chance explains
+			if float64(n)/float64(one.n) > 0.10+chance(0.10, one.n) {
 				t.Errorf("%d runs each: %s is called the same in %d of %d", one.each, what, n, one.n)
 			}
 		}
@@ -309,11 +316,11 @@ func TestTurns(t *testing.T) {
 	turns, sequential := calls(0)
 	t.Logf("equal: %v, one after the other %d of %d", turns, sequential, n)
 	for k, hits := range turns {
-		if m := float64(n); float64(hits) > 0.08*m+1.64*math.Sqrt(0.08*0.92*m) {
+		if float64(hits)/float64(n) > 0.08+chance(0.08, n) {
 			t.Errorf("%s: equal servers differ in %d of %d", names[k], hits, n)
 		}
 	}
-	if float64(sequential) < 0.12*float64(n) {
+	if float64(sequential)/float64(n) < 0.15-chance(0.15, n) {
 		t.Errorf("one after the other: ITL differs in %d of %d only: the machine does not drift", sequential, n)
 	}
 	turns, _ = calls(0.05)
