@@ -30,7 +30,7 @@ var trials = map[string][2]string{
 	"--model": {"other", ""}, "--model-selection-strategy": {"random", ""}, "--endpoint": {"/x", ""}, "--endpoint-type": {"completions", ""}, "--streaming": {},
 	"--url": {"h:1", ""}, "--url-strategy": {"round_robin", ""}, "--request-timeout-seconds": {"3", ""}, "--api-key": {"k", ""}, "--transport": {"http", "--endpoint-type kserve"}, "--backend": {"vllm", "--endpoint-type kserve"},
 	"--grpc-descriptors": {"p.txt", "--endpoint-type kserve"}, "--grpc-method": {"ModelInfer", "--endpoint-type kserve"},
-	"--use-legacy-max-tokens": {}, "--use-server-token-count": {}, "--connection-reuse-strategy": {"never", ""}, "--capture": {"auto", ""}, "--http-version": {"2", ""},
+	"--use-legacy-max-tokens": {}, "--use-server-token-count": {}, "--connection-reuse-strategy": {"never", ""}, "--capture": {"auto", ""}, "--wait-for-model-timeout": {"5", ""}, "--wait-for-model-mode": {"models", awaited}, "--wait-for-model-interval": {"2", awaited}, "--http-version": {"2", ""},
 	"--tls-ca-file": {"ca.pem", ""}, "--tls-cert-file": {"ca.pem", "--tls-key-file p.txt"}, "--tls-key-file": {"p.txt", "--tls-cert-file ca.pem"}, "--tls-server-name": {"x", ""},
 	"--tls-insecure": {}, "--proxy": {"p:1", ""}, "--uds-path": {"p.sock", ""}, "--session-header": {"X-A", ""},
 	"--per-chunk-usage": {"", "--streaming --use-server-token-count"}, "--tokenizer": {"cl100k_base", ""}, "--tokenizer-revision": {"r", ""}, "--tokenizer-trust-remote-code": {},
@@ -106,6 +106,7 @@ const (
 	underSLA    = "--streaming --search-recipe max-concurrency-under-sla"
 	ramps       = "--search-recipe concurrency-ramp"
 	graded      = "--accuracy-benchmark mmlu"
+	awaited     = "--wait-for-model-timeout 5"
 	warm        = "--warmup-request-count 5"
 	picture     = "--image-width-mean 16"
 	sound       = "--audio-length-mean 1"

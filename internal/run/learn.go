@@ -50,7 +50,7 @@ func learn(ctx context.Context, e *executor, models []string, warn func(string))
 func (e *executor) ask(ctx context.Context, req *endpoint.Request) ([]byte, error) {
 	ctx, stop := context.WithTimeout(ctx, learnTime)
 	defer stop()
-	rec, err := e.aside(ctx, e.carrier, req)
+	rec, err := e.aside(ctx, e.carrier, 0, req)
 	if err != nil {
 		return nil, err
 	}
@@ -64,9 +64,9 @@ func (e *executor) ask(ctx context.Context, req *endpoint.Request) ([]byte, erro
 	return bytes.Clone(rec.Messages[0].Raw), nil
 }
 
-// aside sends a request outside the load and waits for the answer, to be released. An error says that nothing was sent.
-func (e *executor) aside(ctx context.Context, over carrier, req *endpoint.Request) (*record.Record, error) {
-	target, err := e.addresses.of(0, req.Path)
+// aside sends a request outside the load to the server with an index and waits for the answer, to be released. An error says that nothing was sent.
+func (e *executor) aside(ctx context.Context, over carrier, url int, req *endpoint.Request) (*record.Record, error) {
+	target, err := e.addresses.of(url, req.Path)
 	if err != nil {
 		return nil, err
 	}

@@ -179,6 +179,7 @@ func view(b *config.Benchmark, words *tokenizer.Tokenizer, data bool) string {
 	say("headers", headers(b, "v"))
 	say("metrics", assembly.MetricOptions(b, r.endpoint))
 	say("exact", waiter(b) == nil)
+	fmt.Fprintf(&text, "readiness %+v\n", waitOf(b))
 	fmt.Fprintf(&text, "layout %+v\n", artifact.NewLayout(b.Artifacts.Dir, b.Artifacts.Prefix))
 	say("records", []bool{len(b.Artifacts.Records) > 0, b.Artifacts.Raw})
 	r.scenario, err = scenario(b)

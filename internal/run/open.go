@@ -60,6 +60,9 @@ func (o *opened) stages(ctx context.Context, cfg *config.Benchmark, opts *Option
 		{"data", func() error { return o.holdData(ctx, r) }},
 		{"executor", func() error {
 			o.executor = newExecutor(cfg, opts.Version, r, o.carrier, o.addresses, o.gate.put, say.warn)
+			if err := o.awaitModels(ctx, cfg, opts, r, say); err != nil {
+				return err
+			}
 			if err := learn(ctx, o.executor, cfg.Models.Names(), say.warn); err != nil {
 				return err
 			}

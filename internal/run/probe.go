@@ -119,7 +119,7 @@ func (o *opened) answer(ctx context.Context, over carrier, fixed bool) (*record.
 	if err != nil {
 		return nil, err
 	}
-	rec, err := o.executor.aside(ctx, over, &req)
+	rec, err := o.executor.aside(ctx, over, 0, &req)
 	if err == nil {
 		rec.Model, rec.Payload = o.executor.model, req.Body
 	}
