@@ -1,25 +1,24 @@
 package run
 
 import (
+	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"aiperf/internal/config"
 	"aiperf/internal/conversation"
 	"aiperf/internal/endpoint"
 	"aiperf/internal/models"
-	"aiperf/internal/record"
 	"aiperf/internal/transport"
 )
 
-// What proves that a model is ready (transport, section 13.1).
+// What proves that a model is ready (transport, section 13.1); any other word asks for both.
 const (
 	readyByList   = "models"
 	readyByAnswer = "inference"
-	readyByBoth   = "both"
 )
 
 // readiness waits for the servers before anything is measured. No result holds its requests; they have connections of their own.
@@ -68,7 +67,7 @@ func (o *opened) awaitModels(ctx context.Context, cfg *config.Benchmark, opts *O
 			}
 			if err != nil {
 				return fmt.Errorf("%s: model %s is not ready at %s after %s; what was heard last: %w", cfg.As("endpoint.wait_for_model_timeout"), model,
-					e.URLs[min(i, len(e.URLs)-1)], time.Since(begun).Round(time.Second), err)
+					o.addresses.bases[i], w.limit, err)
 			}
 			if waited {
 				say.note("model %s was ready after %s", model, time.Since(begun).Round(100*time.Millisecond))
@@ -126,34 +125,30 @@ func (w *readiness) ready(ctx context.Context, url int, model string) (why error
 func (w *readiness) listed(ctx context.Context, url int, model string) error {
 	if codec, ok := w.codec.(endpoint.Learner); ok {
 		if question := codec.Ask(model); question != nil {
-			return w.send(ctx, url, question, func(rec *record.Record) error { return nil })
+			_, _, err := w.send(ctx, url, question)
+			return err
 		}
 	}
-	list, err := transport.JoinURL(w.addresses.bases[url], models.Path)
+	path, err := transport.JoinURL(w.addresses.bases[url], models.Path)
 	if err != nil {
 		return err
 	}
-	missing := false
-	err = w.send(ctx, url, &endpoint.Request{Method: http.MethodGet, Path: list}, func(rec *record.Record) error {
-		var body struct {
-			Data []struct {
-				ID string `json:"id"`
-			} `json:"data"`
-		}
-		if len(rec.Messages) == 0 || json.Unmarshal(rec.Messages[0].Raw, &body) != nil {
-			return fmt.Errorf("%s gives no list of models", models.Path)
-		}
-		for _, one := range body.Data {
-			if one.ID == model {
-				return nil
-			}
-		}
-		return fmt.Errorf("%s lists %d models, not this one", models.Path, len(body.Data))
-	}, func(status int) { missing = status == http.StatusNotFound })
-	if missing { // no list; then a server that answers at all will do
-		return w.send(ctx, url, &endpoint.Request{Method: http.MethodGet, Path: w.addresses.bases[url]}, func(*record.Record) error { return nil })
+	body, status, err := w.send(ctx, url, &endpoint.Request{Method: http.MethodGet, Path: path})
+	if status == http.StatusNotFound { // no list; then a server that answers at all will do
+		_, _, err := w.send(ctx, url, &endpoint.Request{Method: http.MethodGet, Path: w.addresses.bases[url]})
+		return err
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	list, err := models.Parse(body)
+	if err != nil {
+		return fmt.Errorf("%s: %w", models.Path, err)
+	}
+	if !slices.Contains(list.Names, model) {
+		return fmt.Errorf("%s lists %d models, not this one", models.Path, len(list.Names))
+	}
+	return nil
 }
 
 // answers sends a request for one token. A status below 500 is an answer: who refuses these words is there.
@@ -162,9 +157,8 @@ func (w *readiness) answers(ctx context.Context, url int, model string) error {
 	if err != nil {
 		return err
 	}
-	there := false
-	err = w.send(ctx, url, &req, func(*record.Record) error { return nil }, func(status int) { there = status > 0 && status < http.StatusInternalServerError })
-	if there {
+	_, status, err := w.send(ctx, url, &req)
+	if status > 0 && status < http.StatusInternalServerError {
 		return nil
 	}
 	return err
@@ -176,18 +170,18 @@ func (w *readiness) words(model string) (endpoint.Request, error) {
 	return w.codec.Encode(&conversation.Turn{Model: model, MaxTokens: &one, Parts: conversation.Texts("", "Lo")}, &endpoint.History{RequestID: "readiness"})
 }
 
-// send sends a request and looks at its answer; status is told what a failed one had.
-func (w *readiness) send(ctx context.Context, url int, req *endpoint.Request, look func(*record.Record) error, status ...func(int)) error {
+// send sends a request and gives the body and the status of the answer; status 0 = there was none, or the protocol has none.
+func (w *readiness) send(ctx context.Context, url int, req *endpoint.Request) (body []byte, status int, err error) {
 	rec, err := w.aside(ctx, w.over, url, req)
 	if err != nil {
-		return err
+		return nil, 0, err
 	}
 	defer rec.Release()
 	if rec.Error != nil {
-		for _, tell := range status {
-			tell(rec.Status)
-		}
-		return failed(rec.Error)
+		return nil, rec.Status, failed(rec.Error)
 	}
-	return look(rec)
+	if len(rec.Messages) > 0 {
+		body = bytes.Clone(rec.Messages[0].Raw)
+	}
+	return body, rec.Status, nil
 }
