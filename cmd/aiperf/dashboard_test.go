@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -247,15 +248,16 @@ func TestDashboardOfADeadServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var asked atomic.Int64
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		time.Sleep(20 * time.Millisecond)
+		asked.Add(1)
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprint(w, `{"choices":[{"message":{"content":"hello"}}]}`)
 	}), ReadHeaderTimeout: time.Minute}
 	go func() { _ = server.Serve(listener) }()
 	s := atTerminal(t, 80, 24, "--url", "http://"+listener.Addr().String(), "--concurrency", "2", "--benchmark-duration", "2", "--no-probe")
 	s.shows("Profiling", "ok ")
-	time.Sleep(300 * time.Millisecond)
+	until(t, "answers", func() bool { return asked.Load() > 10 })
 	server.Close()
 	s.shows("Connect")
 	status, left := s.ends()
