@@ -104,7 +104,7 @@ func Check(o Options) error {
 		return unknown(o)
 	}
 	s := &source{Options: o, bench: b, shots: b.Shots, cot: b.CoT}
-	return s.settle()
+	return s.complete()
 }
 
 func unknown(o Options) error {
@@ -118,7 +118,7 @@ func Load(ctx context.Context, o Options) (*Set, error) {
 		return nil, unknown(o)
 	}
 	s := &source{Options: o, bench: b, ctx: ctx, shots: b.Shots, cot: b.CoT}
-	if err := s.settle(); err != nil {
+	if err := s.complete(); err != nil {
 		return nil, err
 	}
 	problems, err := b.load(s)
@@ -141,8 +141,8 @@ func Load(ctx context.Context, o Options) (*Set, error) {
 	return set, nil
 }
 
-// settle makes of what the user asked what the problems are built by.
-func (s *source) settle() error {
+// complete makes of what the user asked what the problems are built by.
+func (s *source) complete() error {
 	b, as := s.bench, s.Spell.As
 	if b.Refuses {
 		switch {

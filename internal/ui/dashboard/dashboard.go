@@ -57,9 +57,9 @@ type Dashboard struct {
 	err     error
 }
 
-// settle is how long a terminal may take to answer what it is asked at the start: a view that ends sooner waits, or the answers land on the
+// replyTime is how long a terminal may take to answer what it is asked at the start: a view that ends sooner waits, or the answers land on the
 // prompt.
-const settle = 150 * time.Millisecond
+const replyTime = 150 * time.Millisecond
 
 // patience is how long the view may take to end: a terminal that reads nothing never lets it.
 const patience = time.Second
@@ -92,7 +92,7 @@ func (d *Dashboard) Stop() error {
 	d.once.Do(func() {
 		select {
 		case <-d.done:
-		case <-time.After(max(0, settle-time.Since(d.begun))):
+		case <-time.After(max(0, replyTime-time.Since(d.begun))):
 		}
 		go d.program.Quit()
 		select {
