@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"html/template"
 	"net"
 	"net/http"
 	"regexp"
@@ -93,16 +92,9 @@ func answer[Q, A any](f func(Q) (A, error)) http.HandlerFunc {
 	}
 }
 
-var dashboardPage = template.Must(template.New("dashboard.html").Parse(asset("dashboard.html")))
-
 func (d *Dashboard) page(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	b := &builder{}
-	b.Style = template.CSS(asset("page.css") + asset("dashboard.css"))                         //nolint:gosec // files of the program
-	b.Script = template.JS(library() + "\n" + asset("page.js") + "\n" + asset("dashboard.js")) //nolint:gosec // files of the program
-	if err := dashboardPage.Execute(w, b.content); err != nil {
-		return // nobody reads any more
-	}
+	_, _ = w.Write(shell("dashboard.html", "AIPerf Dashboard", "", "", "page.js", "dashboard.js")) // an error: nobody reads any more
 }
 
 // question says which runs and which plots are meant.

@@ -9,11 +9,11 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"html/template"
 	"slices"
 	"strings"
 
 	"aiperf/internal/chart"
+	"aiperf/internal/markup"
 	"aiperf/internal/metric"
 	"aiperf/internal/runfiles"
 	"aiperf/internal/terminal"
@@ -30,12 +30,10 @@ func asset(name string) string {
 	return string(text)
 }
 
-var layout = template.Must(template.New("page.html").Parse(asset("page.html")))
-
 // figure is a number as the headline of the console has it.
 func figure(v float64) string { return terminal.Figure(v) }
 
-// content is what the template of a page shows.
+// content is what a page shows.
 type content struct {
 	Title, Eyebrow string
 	Facts          []string
@@ -49,10 +47,6 @@ type content struct {
 	Metrics        []metricRow
 	Words          bool // the words for latencies are explained
 	Foot           string
-
-	Style  template.CSS
-	Script template.JS
-	Data   template.HTML // gzip, base64: the charts and the requests
 }
 
 // card is a head figure with three more below it.
@@ -69,7 +63,8 @@ type section struct {
 	Waterfall       bool
 	Tools           bool // buttons that move the clock
 	Empty           string
-	Table           *table
+	Notes           []string
+	Tables          []*table
 }
 
 // figureBox is where the script draws a chart.
@@ -82,12 +77,16 @@ type figureBox struct {
 
 type table struct {
 	Caption string
+	Class   string // "numbers": figures that stand below each other
 	Head    []string
 	Rows    [][]cellText
 }
 
-// cellText is a cell: its text, and where it leads to.
-type cellText struct{ Text, Link string }
+// cellText is a cell: its text, where it leads to, and a picture behind it.
+type cellText struct {
+	Text, Link string
+	Drawn      markup.Node
+}
 
 type metricRow struct {
 	Name string
@@ -146,12 +145,19 @@ func (b *builder) html() ([]byte, error) {
 	if err := z.Close(); err != nil {
 		return nil, err
 	}
-	b.Data = template.HTML(base64.StdEncoding.EncodeToString(small.Bytes())) //nolint:gosec // letters and digits
-	b.Style = template.CSS(asset("page.css"))                                //nolint:gosec // a file of the program
-	b.Script = template.JS(library() + "\n" + asset("page.js"))              //nolint:gosec // files of the program
-	var out bytes.Buffer
-	err = layout.Execute(&out, b.content)
-	return out.Bytes(), err
+	return shell("page.html", b.Title, b.body(), markup.Node(base64.StdEncoding.EncodeToString(small.Bytes())), "page.js"), nil
+}
+
+// shell is a page of the program's own files around a body. data is what its script unpacks.
+func shell(name, title string, body, data markup.Node, scripts ...string) []byte {
+	style, script := asset("page.css"), library()
+	for _, one := range scripts {
+		script += "\n" + asset(one)
+		if own := strings.TrimSuffix(one, ".js") + ".css"; own != "page.css" {
+			style += asset(own)
+		}
+	}
+	return []byte(markup.Fill(asset(name), map[string]markup.Node{"Title": markup.Text(title), "Style": markup.Node(style), "Body": body, "Data": data, "Script": markup.Node(script)}))
 }
 
 // Run is the report of one run. version names the program.
@@ -418,14 +424,15 @@ func (b *builder) errors(s *runfiles.Summary) {
 	if len(s.Errors) == 0 {
 		one.Empty = "No request failed."
 	} else {
-		one.Table = &table{Caption: "Failures, those that are alike together", Head: []string{"Code", "Type", "Message", "Count"}}
+		failures := &table{Caption: "Failures, those that are alike together", Head: []string{"Code", "Type", "Message", "Count"}}
 		for _, e := range s.Errors {
 			code := ""
 			if e.Code != 0 {
 				code = fmt.Sprint(e.Code)
 			}
-			one.Table.Rows = append(one.Table.Rows, []cellText{{Text: code}, {Text: e.Type}, {Text: e.Message}, {Text: count(int(e.Count))}})
+			failures.Rows = append(failures.Rows, []cellText{{Text: code}, {Text: e.Type}, {Text: e.Message}, {Text: count(int(e.Count))}})
 		}
+		one.Tables = append(one.Tables, failures)
 	}
 	b.Sections = append(b.Sections, one)
 }

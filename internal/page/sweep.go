@@ -87,7 +87,7 @@ func Sweep(dir string, runs []*runfiles.Run, file, version string) ([]byte, erro
 			s.Empty = "The runs lack the figures of this part."
 		}
 	}
-	table := section{ID: "cells", Title: "Settings", Lead: "Means over the runs of a setting; ± is the half width of the 95 % interval (Student's t) where there are several. The difference from the best setting of a column stands behind it, unless the intervals of both overlap: then they are not told apart.", Table: cellTable(dir, cells, file)}
+	table := section{ID: "cells", Title: "Settings", Lead: "Means over the runs of a setting; ± is the half width of the 95 % interval (Student's t) where there are several. The difference from the best setting of a column stands behind it, unless the intervals of both overlap: then they are not told apart.", Tables: []*table{cellTable(dir, cells, file)}}
 	b.Sections = append(b.Sections, trade, table, per)
 	return b.html()
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"html/template"
 	"math"
 	"slices"
 	"strconv"
@@ -12,6 +11,7 @@ import (
 
 	"aiperf/internal/chart"
 	"aiperf/internal/chart/draw"
+	"aiperf/internal/markup"
 	"aiperf/internal/runfiles"
 )
 
@@ -206,20 +206,20 @@ func (s *SwimLane) Image(svg bool) ([]byte, error) {
 }
 
 // lanePage shows the picture as large as the window, or as wide as one likes.
-var lanePage = template.Must(template.New("").Parse(`<!DOCTYPE html>
+const laneShell = `<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'">
-<title>{{.Title}}</title>
-<style>body{margin:0;font:15px/1.5 system-ui,sans-serif;color:#0a0a0a;background:#fff}header{padding:8px 16px}label{margin-left:16px}
+<title>{{Title}}</title>
+<style>body{margin:0;font:15px/1.5 system-ui,sans-serif;color:#0a0a0a;background:#fff}h1{display:inline;font-size:16px}header{padding:8px 16px}label{margin-left:16px}
 main{overflow-x:auto}svg{display:block;width:100%;height:auto}svg text{font-family:system-ui,sans-serif}</style></head>
-<body><header><strong>{{.Title}}</strong><label>Zoom <input id="zoom" type="range" min="100" max="2000" step="50" value="100"></label> <output id="percent">100 %</output></header>
-<main tabindex="0" aria-label="Sessions over time; scroll sideways when zoomed">{{.SVG}}</main>
+<body><header><h1>{{Title}}</h1><label>Zoom <input id="zoom" type="range" min="100" max="2000" step="50" value="100"></label> <output id="percent">100 %</output></header>
+<main tabindex="0" aria-label="Sessions over time; scroll sideways when zoomed">{{SVG}}</main>
 <script>
 const zoom = document.getElementById("zoom"), picture = document.querySelector("svg");
-picture.setAttribute("viewBox", "0 0 {{.Width}} {{.Height}}"); picture.setAttribute("role", "img"); picture.setAttribute("aria-label", {{.Title}});
+picture.setAttribute("viewBox", "0 0 {{Width}} {{Height}}"); picture.setAttribute("role", "img"); picture.setAttribute("aria-label", document.title);
 zoom.oninput = () => { picture.style.width = zoom.value + "%"; document.getElementById("percent").textContent = zoom.value + " %"; };
 </script></body></html>
-`))
+`
 
 // Page is the picture as a page of its own.
 func (s *SwimLane) Page() ([]byte, error) {
@@ -228,11 +228,8 @@ func (s *SwimLane) Page() ([]byte, error) {
 		return nil, err
 	}
 	_, body, _ := strings.Cut(string(svg), "<svg")
-	var b strings.Builder
-	err = lanePage.Execute(&b, struct {
-		Title         string
-		SVG           template.HTML
-		Width, Height float64
-	}{s.Lanes.Title, template.HTML("<svg" + body), laneSize.Width, laneSize.Height}) //nolint:gosec // the program's own drawing; texts in it are escaped
-	return []byte(b.String()), err
+	return []byte(markup.Fill(laneShell, map[string]markup.Node{
+		"Title": markup.Text(s.Lanes.Title), "SVG": markup.Node("<svg" + body), // the program's own drawing; texts in it are escaped
+		"Width": markup.Node(fmt.Sprint(laneSize.Width)), "Height": markup.Node(fmt.Sprint(laneSize.Height)),
+	})), nil
 }

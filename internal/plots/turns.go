@@ -1,13 +1,13 @@
 package plots
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
-	"html/template"
 	"slices"
+	"strconv"
 	"unicode/utf8"
 
+	"aiperf/internal/markup"
 	"aiperf/internal/runfiles"
 )
 
@@ -78,13 +78,37 @@ func TurnPage(run *runfiles.Run, o TurnOptions) ([]byte, error) {
 	for i := range list {
 		list[i].fill(by[list[i].Session], zero, o)
 	}
-	var b bytes.Buffer
-	err = turnPage.Execute(&b, struct {
-		Run          string
-		List         []conversation
-		Total, Shown int
-	}{run.Name, list, total, len(list)})
-	return b.Bytes(), err
+	said := fmt.Sprintf("%d of %d conversations. A turn sends the whole history again: only what it adds is shown.", len(list), total)
+	return []byte(markup.Fill(turnShell, map[string]markup.Node{
+		"Title": markup.Text("Messages of " + run.Name), "Lead": markup.Text(said),
+		"Conversations": markup.Each(list, func(_ int, c conversation) markup.Node { return c.markup() }),
+	})), nil
+}
+
+// markup is a conversation, closed until somebody opens it.
+func (c *conversation) markup() markup.Node {
+	about := fmt.Sprintf("%s, %d turns", c.Session, len(c.Turns))
+	if c.Depth > 0 {
+		about += ", agent of depth " + strconv.Itoa(c.Depth)
+	}
+	if c.Parent != "" {
+		about += ", started by " + c.Parent
+	}
+	turns := markup.Each(c.Turns, func(_ int, t shownTurn) markup.Node {
+		what := fmt.Sprintf("at %s, %d new messages", t.At, len(t.New))
+		if t.Same > 0 {
+			what += fmt.Sprintf(", %d as in the turn before", t.Same)
+		}
+		return markup.El("details", nil, markup.El("summary", nil, markup.Text("Turn "+strconv.Itoa(t.Index)+" "), markup.T("span", "dim", what)),
+			markup.Each(t.New, func(_ int, m shownMessage) markup.Node {
+				if m.Cut > 0 {
+					m.Text += fmt.Sprintf("\n… %d more characters", m.Cut)
+				}
+				return markup.T("div", "role", m.Role) + markup.El("pre", nil, markup.Text(m.Text))
+			}))
+	})
+	more := markup.If(c.More > 0, markup.T("p", "dim", fmt.Sprintf("%d more turns are left out.", c.More)))
+	return markup.El("details", nil, markup.El("summary", nil, markup.T("strong", "", c.Name), " ", markup.T("span", "dim", about)), turns, more)
 }
 
 // fill shows the turns of a conversation.
@@ -120,25 +144,20 @@ func capped(text string, most int) (string, int) {
 	return string([]rune(text)[:max(most, 0)]), n - max(most, 0)
 }
 
-var turnPage = template.Must(template.New("").Parse(`<!DOCTYPE html>
+// turnShell is the page around the conversations.
+const turnShell = `<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>Messages of {{.Run}}</title>
+<title>{{Title}}</title>
 <style>
 body{font:15px/1.5 system-ui,sans-serif;margin:0 auto;max-width:1100px;padding:16px}
 h1{font-size:22px}details{border:1px solid #8886;border-radius:6px;margin:8px 0;padding:4px 12px}summary{cursor:pointer;padding:4px 0}
 pre{white-space:pre-wrap;overflow-wrap:anywhere;background:#8881;padding:8px;border-radius:6px;font:13px/1.45 ui-monospace,monospace;margin:4px 0 12px}
 .dim{opacity:.75}.role{font-weight:600}
 @media print{details{border:none}}
-</style></head><body>
-<h1>Messages of {{.Run}}</h1>
-<p>{{.Shown}} of {{.Total}} conversations. A turn sends the whole history again: only what it adds is shown.</p>
-{{range .List}}<details><summary><strong>{{.Name}}</strong> <span class="dim">{{.Session}}, {{len .Turns}} turns{{if .Depth}}, agent of depth {{.Depth}}{{end}}{{if .Parent}}, started by {{.Parent}}{{end}}</span></summary>
-{{range .Turns}}<details><summary>Turn {{.Index}} <span class="dim">at {{.At}}, {{len .New}} new messages{{if .Same}}, {{.Same}} as in the turn before{{end}}</span></summary>
-{{range .New}}<div class="role">{{.Role}}</div><pre>{{.Text}}{{if .Cut}}
-… {{.Cut}} more characters{{end}}</pre>
-{{end}}</details>
-{{end}}{{if .More}}<p class="dim">{{.More}} more turns are left out.</p>{{end}}</details>
-{{end}}</body></html>
-`))
+</style></head><body><main>
+<h1>{{Title}}</h1>
+<p>{{Lead}}</p>
+{{Conversations}}</main></body></html>
+`

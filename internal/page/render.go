@@ -1,0 +1,161 @@
+package page
+
+import (
+	"fmt"
+
+	"aiperf/internal/markup"
+)
+
+type (
+	node  = markup.Node
+	attrs = markup.Attrs
+)
+
+var (
+	el, text, t = markup.El, markup.Text, markup.T
+)
+
+// marks stand beside the words of a verdict.
+var marks = map[string]string{"valid": "✓", "failed": "✕", "suspect": "!"}
+
+// body is a whole page below its head.
+func (c *content) body() node {
+	return el("a", attrs{"class", "skip", "href", "#main"}, text("Skip to the results")) + c.top() + c.jump() +
+		el("main", attrs{"id", "main", "class", "wrap", "tabindex", "-1"},
+			c.verdictBox(), c.cardRow(), markup.Each(c.Sections, func(_ int, s section) node { return s.node() }), c.allFigures(), c.allSettings(), markup.If(c.Words, words)) +
+		el("footer", attrs{"class", "wrap foot"}, text(c.Foot)) +
+		el("noscript", nil, t("p", "wrap", "The charts of this page are drawn by a script inside it; nothing is loaded from a network. The figures and tables need none."))
+}
+
+func (c *content) top() node {
+	facts := markup.Each(c.Facts, func(_ int, f string) node { return t("span", "", f) + " " })
+	return el("header", attrs{"class", "wrap top"},
+		el("div", nil, t("p", "eyebrow", c.Eyebrow), t("h1", "", c.Title), el("p", attrs{"class", "facts"}, facts)),
+		el("button", attrs{"id", "theme", "type", "button", "class", "no-print", "hidden?", "yes"}, text("Dark theme")))
+}
+
+// jump leads to the sections.
+func (c *content) jump() node {
+	item := func(id, name string) node { return el("li", nil, el("a", attrs{"href", "#" + id}, text(name))) }
+	return el("nav", attrs{"class", "jump no-print", "aria-label", "Sections"}, el("ul", attrs{"class", "wrap"},
+		markup.Each(c.Sections, func(_ int, s section) node { return item(s.ID, s.Title) }),
+		markup.If(c.Metrics != nil, item("figures", "All figures")), markup.If(c.Settings != nil, item("settings", "Settings"))))
+}
+
+func (c *content) verdictBox() node {
+	if c.Verdict == "" {
+		return ""
+	}
+	return el("section", attrs{"class", "verdict " + c.Level, "aria-labelledby", "verdict"},
+		el("span", attrs{"class", "mark", "aria-hidden", "true"}, text(marks[c.Level])),
+		el("div", nil, el("h2", attrs{"id", "verdict"}, text(c.Verdict)), markup.If(c.Why != "", t("p", "", c.Why)), list(c.Findings)))
+}
+
+func list(items []string) node {
+	return markup.If(items != nil, el("ul", nil, markup.Each(items, func(_ int, s string) node { return t("li", "", s) })))
+}
+
+// cardRow is the head figures.
+func (c *content) cardRow() node {
+	if c.Cards == nil {
+		return ""
+	}
+	return el("section", attrs{"class", "cards", "aria-label", "Head figures"}, markup.Each(c.Cards, func(_ int, one card) node {
+		if one.None != "" {
+			return el("div", attrs{"class", "card"}, t("h3", "", one.Name), t("p", "none", one.None))
+		}
+		return el("div", attrs{"class", "card"}, t("h3", "", one.Name),
+			el("p", attrs{"class", "big"}, text(one.Value+" "), t("small", "", one.Unit)), t("p", "of", one.Of),
+			el("dl", nil, markup.Each(one.More, func(_ int, m [2]string) node {
+				return el("div", nil, t("dt", "", m[0]), t("dd", "", m[1]))
+			})))
+	}))
+}
+
+// node is a section with all that it holds.
+func (s *section) node() node {
+	return el("section", attrs{"id", s.ID, "aria-labelledby", s.ID + "-h"}, el("h2", attrs{"id", s.ID + "-h"}, text(s.Title)),
+		markup.If(s.Lead != "", t("p", "lead", s.Lead)), markup.If(s.Empty != "", t("p", "empty", s.Empty)),
+		markup.If(s.Tools, clockTools), s.figures(), markup.Each(s.Notes, func(_ int, n string) node { return t("p", "lead", n) }),
+		markup.If(s.Waterfall, waterfall), markup.Each(s.Tables, func(_ int, one *table) node { return one.node() }))
+}
+
+func (s *section) figures() node {
+	if s.Charts == nil {
+		return ""
+	}
+	class, panel := "grid", " panel"
+	if s.Charts[0].Lane {
+		class, panel = "lanes panel", " lane"
+	}
+	return el("div", attrs{"class", class}, markup.Each(s.Charts, func(_ int, f figureBox) node {
+		one := "chart" + panel
+		if f.Tall {
+			one += " tall"
+		}
+		return el("figure", attrs{"class", one, "data-chart", fmt.Sprint(f.Chart)}, t("figcaption", "", f.Title))
+	}))
+}
+
+func (one *table) node() node {
+	class := one.Class
+	head := markup.Each(one.Head, func(_ int, h string) node { return el("th", attrs{"scope", "col"}, text(h)) })
+	rows := markup.Each(one.Rows, func(_ int, row []cellText) node {
+		return el("tr", nil, markup.Each(row, func(i int, c cellText) node {
+			inside := text(c.Text)
+			if c.Link != "" {
+				inside = el("a", attrs{"href", c.Link}, inside)
+			}
+			if i == 0 {
+				return el("th", attrs{"scope", "row"}, inside)
+			}
+			return el("td", attrs{"data-name", one.Head[i]}, inside+c.Drawn)
+		}))
+	})
+	return el("div", attrs{"class", "panel"}, el("table", attrs{"class", class}, t("caption", "", one.Caption), el("thead", nil, el("tr", nil, head)), el("tbody", nil, rows)))
+}
+
+// allFigures are the metrics of the summary.
+func (c *content) allFigures() node {
+	if c.Metrics == nil {
+		return ""
+	}
+	head := el("th", attrs{"scope", "col"}, "Metric") + markup.Each(tableStats, func(_ int, s string) node { return el("th", attrs{"scope", "col"}, text(s)) })
+	rows := markup.Each(c.Metrics, func(_ int, m metricRow) node {
+		return el("tr", nil, el("th", attrs{"scope", "row"}, text(m.Name)), markup.Each(m.Cell, func(i int, v string) node { return el("td", attrs{"data-name", tableStats[i]}, text(v)) }))
+	})
+	return el("section", attrs{"id", "figures", "aria-labelledby", "figures-h"}, el("h2", attrs{"id", "figures-h"}, "All figures"),
+		t("p", "lead", "Names, units and numbers as on the console and in the files."),
+		el("details", attrs{"class", "panel"}, t("summary", "", fmt.Sprintf("%d metrics", len(c.Metrics))),
+			el("table", attrs{"class", "numbers"}, el("thead", nil, el("tr", nil, head)), el("tbody", nil, rows))))
+}
+
+// allSettings are the command of the run and every setting of it.
+func (c *content) allSettings() node {
+	if c.Settings == nil {
+		return ""
+	}
+	command := markup.If(c.Command != "", el("div", attrs{"class", "panel"},
+		t("p", "", "The command of the run; secrets and the directory of its files are hidden. The same seed gives the same requests."),
+		el("pre", attrs{"id", "command"}, text(c.Command)),
+		el("button", attrs{"type", "button", "id", "copy", "class", "no-print", "hidden?", "yes"}, "Copy"), " ", el("span", attrs{"id", "copied", "role", "status"})))
+	rows := markup.Each(c.Settings, func(_ int, s [2]string) node {
+		return el("tr", nil, el("th", attrs{"scope", "row"}, text(s[0])), t("td", "", s[1]))
+	})
+	return el("section", attrs{"id", "settings", "aria-labelledby", "settings-h"}, el("h2", attrs{"id", "settings-h"}, "Settings, and how to repeat the run"), command,
+		el("details", attrs{"class", "panel"}, t("summary", "", fmt.Sprintf("%d settings", len(c.Settings))),
+			el("table", nil, el("thead", nil, el("tr", nil, el("th", attrs{"scope", "col"}, "Key"), el("th", attrs{"scope", "col"}, "Value"))), el("tbody", nil, rows))))
+}
+
+// clockTools move the clock of the lanes.
+const clockTools node = `<div class="tools no-print" role="group" aria-label="Clock"><button type="button" data-clock="in">Zoom in</button> <button type="button" data-clock="out">Zoom out</button> <button type="button" data-clock="left" aria-label="Earlier">←</button> <button type="button" data-clock="right" aria-label="Later">→</button> <button type="button" data-clock="all">Whole run</button> <span class="bands"></span> <span class="view" role="status"></span></div>`
+
+// waterfall is the picture of single requests, with what the script fills in.
+const waterfall node = `<div class="panel"><div class="tools no-print" role="group" aria-label="Requests"><label>Show <select id="filter"><option value="all">all requests</option><option value="failed">failed ones</option><option value="slow">the slowest 1 % (latency)</option></select></label> <span id="shown" role="status"></span></div>
+<p class="legend"><span class="wait"></span> waited in the client <span class="prefill"></span> before the first token <span class="decode"></span> after it <span class="fail"></span> failed</p>
+<canvas id="waterfall" tabindex="0" role="application" aria-label="Requests over time; arrow keys choose one, its figures stand below"></canvas><div id="detail" class="detail" aria-live="polite">No request is chosen.</div></div>`
+
+// words says what the figures mean.
+const words node = `<section id="words" aria-labelledby="words-h"><h2 id="words-h">What the figures mean</h2><dl class="panel words"><div><dt>Time to first token</dt><dd>from the request to the first content of its answer</dd></div>
+<div><dt>Inter-token latency</dt><dd>the time of an answer after its first token, divided by its further tokens</dd></div><div><dt>Request latency</dt><dd>from the request to the last content</dd></div>
+<div><dt>Speed per user</dt><dd>one over the inter-token latency: how fast a reader sees the answer grow. Its bad end is the low one</dd></div><div><dt>p90</dt><dd>nine of ten requests are below it</dd></div></dl></section>`
