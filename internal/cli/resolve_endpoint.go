@@ -23,6 +23,8 @@ func (r *resolver) endpointSection() {
 		}
 		e.Path = &path
 	}
+	hook(r, "--reset-kv-cache", &e.ResetKVCache)
+	hook(r, "--server-profiler", &e.ServerProfiler)
 	r.bind("endpoint.")
 	r.streaming()
 	r.extraInputs()
@@ -30,6 +32,17 @@ func (r *resolver) endpointSection() {
 		r.endpoint = r.endpoint.Given(e.Extra.Has)
 	}
 	r.headers()
+}
+
+// hook switches a section of the endpoint on or off by its flag; a flag for something in it switches it on later.
+func hook[T any](r *resolver, flag string, section **T) {
+	switch {
+	case !r.has(flag):
+	case !r.on(flag):
+		*section = nil
+	case *section == nil:
+		*section = new(T)
+	}
 }
 
 // streaming is switched off where the endpoint type cannot stream.

@@ -203,7 +203,7 @@ schemaVersion: 2.0
 randomSeed: 7
 benchmark:
   model: [a, b]
-  endpoint: {url: http://h, useServerTokenCount: true, headers: {X-aB: 1}}
+  endpoint: {url: http://h, useServerTokenCount: true, headers: {X-aB: 1}, resetKvCache: true, server_profiler: false}
   dataset: {entries: 50, isl: 32, prompts: {osl: {mean: 4}}}
   phases:
     - {name: warmup, type: concurrency, requests: 3}
@@ -224,6 +224,8 @@ benchmark:
 		t.Errorf("endpoint %+v", r.Endpoint)
 	case d.Name != "default" || d.Type != DatasetSynthetic || d.TurnDelayRatio != 1 || *d.Prompts.ISL.Value != 32 || d.Prompts.ISL.Mean != nil || d.Prompts.BatchSize != 1:
 		t.Errorf("dataset %+v, prompts %+v", d, d.Prompts)
+	case r.Endpoint.ResetKVCache == nil || r.Endpoint.ServerProfiler != nil:
+		t.Errorf("hooks %v, %v", r.Endpoint.ResetKVCache, r.Endpoint.ServerProfiler)
 	case r.Phases[0].Kind != KindWarmup || !r.Phases[0].ExcludeFromResults || *r.Phases[0].Concurrency != 1:
 		t.Errorf("warm-up %+v", r.Phases[0])
 	case *low.Duration != 120 || *low.GracePeriod != 30 || low.RateRamp.Duration != 10 || *r.Phases[2].Smoothness != 1 || !r.Phases[2].Seamless:

@@ -107,17 +107,24 @@ type Template struct {
 	ResponseField string `yaml:"response_field"`
 }
 
+// The paths of hooks unless the settings say otherwise: those of vLLM.
+const (
+	ResetPath         = "/reset_prefix_cache"
+	ProfilerStartPath = "/start_profile"
+	ProfilerStopPath  = "/stop_profile"
+)
+
 // ResetKVCache is the hook that empties the server's prefix cache before a run.
 type ResetKVCache struct {
-	Path       string   `yaml:"path,omitempty"` // empty: /reset_prefix_cache
-	Timeout    *Seconds `yaml:"timeout_seconds,omitempty"`
-	MaxRetryBy *Seconds `yaml:"max_retry_seconds,omitempty"`
+	Path       string   `yaml:"path,omitempty"`              // empty: ResetPath
+	Timeout    *Seconds `yaml:"timeout_seconds,omitempty"`   // of one request; nil: 30 s
+	MaxRetryBy *Seconds `yaml:"max_retry_seconds,omitempty"` // a server that is busy is asked again for so long; nil: 60 s
 }
 
 // ServerProfiler is the pair of hooks around the profiling phases.
 type ServerProfiler struct {
-	StartPath string   `yaml:"start_path,omitempty"` // empty: /start_profile
-	StopPath  string   `yaml:"stop_path,omitempty"`  // empty: /stop_profile
+	StartPath string   `yaml:"start_path,omitempty"` // empty: ProfilerStartPath
+	StopPath  string   `yaml:"stop_path,omitempty"`  // empty: ProfilerStopPath
 	Timeout   *Seconds `yaml:"timeout_seconds,omitempty"`
 }
 
@@ -133,13 +140,13 @@ var endpointRows = group("Endpoint", []setting.Row{
 	{Flags: []string{"--wait-for-model-timeout"}, Key: "endpoint.wait_for_model_timeout", Unit: "s", Kind: setting.Float, Bounds: ">= 0", Default: "0", Help: "wait up to this many s until the model answers before the run"},
 	{Flags: []string{"--wait-for-model-mode"}, Key: "endpoint.wait_for_model_mode", Kind: setting.Enum, Choices: []string{"models", "inference", "both"}, Default: "inference", Help: "what proves that the model is ready"},
 	{Flags: []string{"--wait-for-model-interval"}, Key: "endpoint.wait_for_model_interval", Unit: "s", Kind: setting.Float, Bounds: "> 0", Default: "5", Help: "pause between two readiness probes, in s"},
-	{Flags: []string{"--reset-kv-cache"}, Key: "endpoint.reset_kv_cache", Kind: setting.Bool, NotBuilt: true, Help: "empty the server's prefix cache before each run"},
-	{Flags: []string{"--reset-kv-cache-timeout-seconds"}, Key: "endpoint.reset_kv_cache.timeout_seconds", Unit: "s", Kind: setting.Float, Bounds: "> 0", NotBuilt: true, Help: "longest time of the cache reset, in s"},
-	{Flags: []string{"--reset-kv-cache-path"}, Key: "endpoint.reset_kv_cache.path", Kind: setting.Text, NotBuilt: true, Help: "path of the cache reset"},
-	{Flags: []string{"--server-profiler"}, Key: "endpoint.server_profiler", Kind: setting.Bool, NotBuilt: true, Help: "start and stop the server's own profiler around the run"},
-	{Flags: []string{"--server-profiler-timeout-seconds"}, Key: "endpoint.server_profiler.timeout_seconds", Unit: "s", Kind: setting.Float, Bounds: "> 0", NotBuilt: true, Help: "longest time of a profiler call, in s"},
-	{Flags: []string{"--server-profiler-start-path"}, Key: "endpoint.server_profiler.start_path", Kind: setting.Text, NotBuilt: true, Help: "path that starts the profiler"},
-	{Flags: []string{"--server-profiler-stop-path"}, Key: "endpoint.server_profiler.stop_path", Kind: setting.Text, NotBuilt: true, Help: "path that stops the profiler"},
+	{Flags: []string{"--reset-kv-cache"}, Key: "endpoint.reset_kv_cache", Manual: true, Kind: setting.Bool, Help: "have each server empty its prefix cache before every run, warm-up included (POST)"},
+	{Flags: []string{"--reset-kv-cache-timeout-seconds"}, Key: "endpoint.reset_kv_cache.timeout_seconds", Unit: "s", Kind: setting.Float, Bounds: "> 0", Default: "30", Help: "longest wait for the answer to one such request, in s; implies --reset-kv-cache"},
+	{Flags: []string{"--reset-kv-cache-path"}, Key: "endpoint.reset_kv_cache.path", Kind: setting.Text, Default: "/reset_prefix_cache", Help: "path of that request on the server, without the path of --url; SGLang has /flush_cache; implies --reset-kv-cache"},
+	{Flags: []string{"--server-profiler"}, Key: "endpoint.server_profiler", Manual: true, Kind: setting.Bool, Help: "have each server profile itself during the measured phases (POST before and after)"},
+	{Flags: []string{"--server-profiler-timeout-seconds"}, Key: "endpoint.server_profiler.timeout_seconds", Unit: "s", Kind: setting.Float, Bounds: "> 0", Default: "30", Help: "longest wait for the answer to one such request, in s; implies --server-profiler"},
+	{Flags: []string{"--server-profiler-start-path"}, Key: "endpoint.server_profiler.start_path", Kind: setting.Text, Default: "/start_profile", Help: "path that starts the profiler; implies --server-profiler"},
+	{Flags: []string{"--server-profiler-stop-path"}, Key: "endpoint.server_profiler.stop_path", Kind: setting.Text, Default: "/stop_profile", Help: "path that stops the profiler; implies --server-profiler"},
 	{Secret: redact.Secret, Flags: []string{"--api-key"}, Key: "endpoint.api_key", Common: true, Kind: setting.Text, Absent: true, Help: "key sent as bearer token; never written anywhere"},
 	{Flags: []string{"--transport", "--transport-type"}, Key: "endpoint.transport", Kind: setting.Enum, Choices: []string{"http", "grpc"}, Help: "transport, where the endpoint type knows both; else by the URL's scheme (grpc://, grpcs://)"},
 	{Flags: []string{"--grpc-method"}, Key: "endpoint.grpc_method", Kind: setting.Text, Help: "gRPC method package.Service/Method; kserve: ModelInfer in place of the stream"},

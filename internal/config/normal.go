@@ -44,8 +44,7 @@ func normalise(root *yaml.Node) (flat bool, err error) {
 		*m = *pairs("items", named(m))
 	}
 	if e := step(body, "endpoint"); e != nil && e.Kind == yaml.MappingNode {
-		rename(e, "url", "urls")
-		listed(step(e, "urls"))
+		normalEndpoint(e)
 	}
 	if rename(body, "dataset", "datasets") {
 		if d := step(body, "datasets"); d.Kind == yaml.MappingNode {
@@ -166,6 +165,24 @@ func fill(n, def *yaml.Node) {
 			add(n, key, def.Content[i+1])
 		case have.Kind == yaml.MappingNode && def.Content[i+1].Kind == yaml.MappingNode && key != "isl" && key != "osl":
 			fill(have, def.Content[i+1])
+		}
+	}
+}
+
+// switched are the sections of an endpoint that a file may switch on as they are, with true.
+var switched = []string{"reset_kv_cache", "server_profiler"}
+
+func normalEndpoint(e *yaml.Node) {
+	rename(e, "url", "urls")
+	listed(step(e, "urls"))
+	for _, key := range switched {
+		v := step(e, key)
+		switch {
+		case v == nil || v.Kind != yaml.ScalarNode || v.ShortTag() != "!!bool":
+		case v.Value == "false":
+			take(e, key)
+		default:
+			*v = *mapping()
 		}
 	}
 }

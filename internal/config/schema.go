@@ -173,6 +173,9 @@ func (s *schema) shortForms(top object) {
 	urls := part(body, "endpoint")["properties"].(object)
 	urls["urls"] = any1(urls["urls"], object{"type": "string"})
 	urls["url"] = urls["urls"]
+	for _, key := range switched {
+		urls[key] = any1(object{"type": "boolean"}, urls[key])
+	}
 	for _, collector := range []string{"gpu_telemetry", "server_metrics"} {
 		m := members[collector].(object)["properties"].(object)
 		m["url"] = any1(m["urls"], object{"type": "string"})

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"aiperf/internal/redact"
 )
@@ -88,6 +89,15 @@ func (v *violations) endpoint(b *Benchmark) {
 	v.when(strings.Contains(e.Proxy, Redacted), "benchmark.endpoint.proxy", "is masked; give the URL with %s", FlagOf("endpoint.proxy"))
 	v.when(e.Path != nil && strings.Contains(*e.Path, Redacted), "benchmark.endpoint.path", "is masked; give the path with %s", FlagOf("endpoint.path"))
 	v.when(e.APIKey == Redacted, "benchmark.endpoint.api_key", "is masked; give the key with %s", FlagOf("endpoint.api_key"))
+	if c := e.ResetKVCache; c != nil {
+		v.hookPath("benchmark.endpoint.reset_kv_cache.path", c.Path)
+		again := value(c.MaxRetryBy)
+		v.when(!(again >= 0) || again.Infinite(), "benchmark.endpoint.reset_kv_cache.max_retry_seconds", "must be >= 0 and finite, not %v", float64(again))
+	}
+	if c := e.ServerProfiler; c != nil {
+		v.hookPath("benchmark.endpoint.server_profiler.start_path", c.StartPath)
+		v.hookPath("benchmark.endpoint.server_profiler.stop_path", c.StopPath)
+	}
 	v.headerValue("benchmark.endpoint.api_key", e.APIKey)
 	v.headerName("benchmark.endpoint.session_header", e.SessionHeader)
 	v.headerValue("benchmark.endpoint.request_content_type", e.RequestContentType)
@@ -112,6 +122,12 @@ func (v *violations) connection(e *Endpoint) (names []string) {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// hookPath refuses what is no path on the servers of the run; empty is the usual one.
+func (v *violations) hookPath(path, value string) {
+	wrong := !strings.HasPrefix(value, "/") || strings.Contains(value, "://") || strings.ContainsFunc(value, func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) })
+	v.when(value != "" && wrong, path, "%q is not a path on the server: want /PATH, with its query if any, without a host or white space", value)
 }
 
 // headerName refuses what would not be one header: a name is a token (RFC 9110, section 5.6.2). Empty is none.

@@ -42,6 +42,10 @@ func TestValidate(t *testing.T) {
 		"pairs": {func(r *Run, _ *Phase) {
 			r.Dataset().Prompts.SequenceDistribution = []SequencePair{{ISL: *Normal(1, 0), OSL: *Normal(1, 0), Probability: 40}}
 		}, "probabilities that sum to 40, not 100"},
+		"hook path":    {func(r *Run, _ *Phase) { r.Endpoint.ServerProfiler = &ServerProfiler{StopPath: "/a://b"} }, "server_profiler.stop_path \"/a://b\" is not a path"},
+		"hook host":    {func(r *Run, _ *Phase) { r.Endpoint.ResetKVCache = &ResetKVCache{Path: "http://h/x"} }, "reset_kv_cache.path \"http://h/x\" is not a path"},
+		"hook tries":   {func(r *Run, _ *Phase) { r.Endpoint.ResetKVCache = &ResetKVCache{MaxRetryBy: s(Forever)} }, "max_retry_seconds must be >= 0 and finite"},
+		"hook time":    {func(r *Run, _ *Phase) { r.Endpoint.ResetKVCache = &ResetKVCache{Timeout: s(0)} }, "reset_kv_cache.timeout_seconds must be > 0"},
 		"no phase":     {func(r *Run, _ *Phase) { r.Phases = nil }, "hold no profiling phase"},
 		"no stop":      {func(_ *Run, p *Phase) { p.Requests = nil }, "benchmark.phases.profiling has no end: no stop condition"},
 		"requests":     {func(_ *Run, p *Phase) { p.Requests = n(0) }, "profiling.requests must be >= 1"},

@@ -182,8 +182,10 @@ func (g *Generator) open(ctx context.Context, index int) (*phase, error) {
 		g.interrupt()
 	}
 	g.prime(ctx, p)
-	if before := g.opts.Hooks.Before; before != nil && !g.scenario.Phases[index].Seamless {
-		before(ctx, &p.info)
+	if before := g.opts.Hooks.Before; before != nil {
+		if err := before(ctx, &p.info); err != nil && ctx.Err() == nil {
+			g.fail(err)
+		}
 	}
 	g.mu.Lock()
 	p.begin(clock.Now())

@@ -63,7 +63,7 @@ func (g *Generator) newPhase(ctx context.Context, index int) *phase {
 		Phase: g.scenario.Phases[index], g: g, sending: true, stopAt: never,
 		inFlight: map[*ticket]struct{}{}, idle: make(chan struct{}), cutting: make(chan struct{}),
 	}
-	p.info = PhaseInfo{Name: p.Name, Index: index, Profiling: -1, Warmup: p.Warmup, Mode: p.Mode}
+	p.info = PhaseInfo{Name: p.Name, Index: index, Profiling: -1, Warmup: p.Warmup, Seamless: p.Seamless, Mode: p.Mode}
 	if !p.Warmup {
 		for _, other := range g.scenario.Phases[:index+1] {
 			if !other.Warmup {

@@ -70,6 +70,7 @@ type PhaseInfo struct {
 	Index     int // over all phases
 	Profiling int // over profiling phases; -1 in warm-up
 	Warmup    bool
+	Seamless  bool // it follows the one before it at once
 	Mode      Mode
 }
 
@@ -121,9 +122,9 @@ var (
 
 // Hooks are called around phases, on the goroutine of Run. Each may be nil.
 type Hooks struct {
-	// Before is called when the phase is about to start, its first requests ready: its clock runs when the call returns. The context ends with
-	// the run; a phase that follows the one before it seamlessly does not wait, and has no call.
-	Before  func(ctx context.Context, p *PhaseInfo)
+	// Before is called when the phase is about to start, its first requests ready: its clock runs when the call returns, so that for a phase
+	// that is Seamless it should return at once. The context ends with the run; an error ends it, without a request of the phase.
+	Before  func(ctx context.Context, p *PhaseInfo) error
 	Started func(p *PhaseInfo, at int64) // the phase's clock runs
 	// After is called when the phase is complete. With seamless phases that may be after the next one has started, on another goroutine.
 	After func(f *PhaseStats)

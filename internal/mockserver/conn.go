@@ -79,13 +79,24 @@ func (c *conn) route(req *request) bool {
 	if strings.HasPrefix(req.path, videosPath+"/") && req.method == "GET" {
 		return c.film(req)
 	}
+	if slices.Contains(controls, req.path) && req.method == "POST" {
+		return c.control(req)
+	}
 	switch {
-	case !answers(req.path):
+	case !answers(req.path) && !slices.Contains(controls, req.path):
 		return c.plain(req, 404, "application/json", notFound, false)
 	case req.method != "POST":
 		return c.plain(req, 405, "text/plain", "use POST\n", false)
 	}
 	return c.infer(req)
+}
+
+// controls are what vLLM and SGLang are asked to do around a benchmark. Here there is nothing to do: the truth log tells that it was asked.
+var controls = []string{"/reset_prefix_cache", "/flush_cache", "/start_profile", "/stop_profile"}
+
+func (c *conn) control(req *request) bool {
+	c.truth.write(&Truth{Number: c.number.Add(1), RequestID: req.id, Correlation: req.correlation, Path: req.path, Status: 200, Arrival: wallNow(), Outcome: outcomeOK})
+	return c.plain(req, 200, "text/plain", "", false)
 }
 
 // inferred are the paths that are answered beside rankings.
@@ -100,7 +111,7 @@ func answers(path string) bool {
 const notFound = `{"error":{"message":"unknown path; this server answers /v1/chat/completions, /v1/completions, /v1/embeddings, ` +
 	`/v1/responses, /v1/messages, /generate, /generate_stream, /inference/v1/generate, /v2/models/MODEL/generate, /v2/models/MODEL/generate_stream, /v2/models/MODEL/infer, /rag/api/prompt, /, ` +
 	`/v1/images/generations, /v1/images/edits, /v1/infer, /v1/audio/transcriptions, /v1/videos, ` +
-	`/v1/ranking, /v2/rerank, /rerank, /v1/models, /metrics and /health","type":"not_found","code":404}}`
+	`/v1/ranking, /v2/rerank, /rerank, /reset_prefix_cache, /flush_cache, /start_profile, /stop_profile, /v1/models, /metrics and /health","type":"not_found","code":404}}`
 
 // page gives what answers a path that only informs; nil = no such path.
 func (c *conn) page(path string) func(*request) bool {

@@ -19,6 +19,8 @@ var endpointRules = []rule{
 		text: "has no effect on a ranking type: a request is one query and its passages", level: warned},
 	{row: "64", keys: []string{"endpoint.wait_for_model_mode", "endpoint.wait_for_model_interval"}, when: func(s *Subject) bool { return s.Run.Endpoint.WaitForModelTimeout == 0 },
 		text: "needs {endpoint.wait_for_model_timeout}: nothing is waited for", level: idle},
+	{row: "13.2", keys: []string{"endpoint.reset_kv_cache", "endpoint.server_profiler"}, when: grpc,
+		text: "asks over HTTP, and this run goes over gRPC ({endpoint.transport})"},
 	{row: "7", keys: outputLengths, when: untold, text: "has no effect: the endpoint type produces no tokens", level: warned},
 	{row: "61", keys: join(inputLengths, outputLengths, []string{prompts + "sequence_distribution", prompts + "batch_size"}, prefixPool,
 		[]string{data + "prefix_prompts.shared_system_length", data + "prefix_prompts.user_context_length"}), when: neither,

@@ -70,13 +70,18 @@ func (e *executor) aside(ctx context.Context, over carrier, url int, req *endpoi
 	if err != nil {
 		return nil, err
 	}
+	return e.asideTo(ctx, over, target, req), nil
+}
+
+// asideTo sends a request outside the load to a target, whatever its path says, and waits for the answer, to be released.
+func (e *executor) asideTo(ctx context.Context, over carrier, target *transport.Target, req *endpoint.Request) *record.Record {
 	id := rng.UUID()
 	rec := new(record.Record)
 	x := over.Prepare(ctx, &transport.Request{Target: target, Method: req.Method, Body: req.Body, WarmUp: true, Session: id, LastTurn: true,
 		Headers: e.headers.Build(transport.Identity{RequestID: id, CorrelationID: id, ContentType: req.ContentType, Extra: req.Headers})})
 	x.Send()
 	x.Receive(rec, nil)
-	return rec, nil
+	return rec
 }
 
 // failed is a failure in one line.

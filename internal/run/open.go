@@ -29,6 +29,7 @@ type opened struct {
 	gate      *gate
 	executor  *executor
 	probed    *metric.Probe // what one request before the load told of the server; nil = nobody asked
+	profiler  *profiler     // of the servers; nil = nobody asks for it
 	results   *assembly.Assembly
 	seconds   *timeline.Timeline
 	watched   *watched
@@ -73,6 +74,7 @@ func (o *opened) stages(ctx context.Context, cfg *config.Benchmark, opts *Option
 			return checkBodies(ctx, r, o.executor.data, false, say.warn)
 		}},
 		{"probe", func() error { return o.probe(ctx, cfg, opts, r, say) }},
+		{"hooks", func() error { return o.startHooks(ctx, cfg, opts, r, say) }},
 		{"streams", func() error { return o.startStreams(ctx, cfg, opts, r, say) }},
 		{"results", func() error { return o.startResults(ctx, cfg, opts, r, say) }},
 		{"telemetry", func() error {
@@ -170,8 +172,23 @@ func inWords(cfg *config.Benchmark, err error) error {
 func (o *opened) newLoad(cfg *config.Benchmark, r *resolved) (*load.Generator, error) {
 	return load.New(r.scenario, load.Options{
 		Source: newSource(r.data), Executor: o.executor, Root: r.root, Waiter: waiter(cfg),
-		Hooks: load.Hooks{Before: o.watched.before, Started: func(p *load.PhaseInfo, _ int64) { o.beside.phaseStart(p) }, After: o.beside.phaseEnd},
+		Hooks: load.Hooks{Before: o.before, Started: func(p *load.PhaseInfo, _ int64) { o.beside.phaseStart(p) }, After: o.after},
 	})
+}
+
+// before is what a phase waits for; an error ends the run.
+func (o *opened) before(ctx context.Context, p *load.PhaseInfo) error {
+	if err := o.profiler.before(ctx, p); err != nil {
+		return err
+	}
+	o.watched.before(ctx, p)
+	return nil
+}
+
+// after is what follows a phase.
+func (o *opened) after(f *load.PhaseStats) {
+	o.profiler.after(context.Background(), f)
+	o.beside.phaseEnd(f)
 }
 
 // listInputs begins inputs.json, for the datasets that have one.

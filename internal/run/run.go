@@ -91,6 +91,7 @@ func (o *opened) runLoad(ctx context.Context, cfg *config.Benchmark, columns int
 	say.view.pulse.blind = m.heart.Blind
 	o.executor.pulse = say.view.pulse
 	result, err = o.load.Run(ctx)
+	o.profiler.over(ctx)
 	o.watched.finish(ctx)
 	err = errors.Join(err, o.beside.stop(ctx))
 	return result, m.usage(), err

@@ -236,7 +236,7 @@ func (w *watched) each(do func(*telemetry.Watch)) {
 
 // before takes the reading that counters of a measured phase are compared with.
 func (w *watched) before(ctx context.Context, p *load.PhaseInfo) {
-	if p.Warmup {
+	if p.Warmup || p.Seamless {
 		return
 	}
 	var all sync.WaitGroup

@@ -69,6 +69,22 @@ func NewTarget(raw string) (*Target, error) {
 	return t, nil
 }
 
+// At is another path, with its query, of the same server.
+func (t *Target) At(path string) (*Target, error) {
+	origin := "unix://" + t.socket + ":"
+	if t.socket == "" {
+		scheme, rest, _ := strings.Cut(t.URL, "://")
+		host, _, _ := strings.Cut(rest, "/")
+		host, _, _ = strings.Cut(host, "?")
+		origin = scheme + "://" + host
+	}
+	other, err := NewTarget(origin + path)
+	if err == nil {
+		other.auth = t.auth
+	}
+	return other, err
+}
+
 // SameOrigin tells whether another target is on the same server: scheme, host and port.
 func (t *Target) SameOrigin(o *Target) bool { return t.key == o.key }
 

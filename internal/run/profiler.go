@@ -1,0 +1,113 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"aiperf/internal/config"
+	"aiperf/internal/load"
+	"aiperf/internal/transport"
+)
+
+// profiler has the servers profile themselves while measured phases go on. Phases that overlap or follow each other seamlessly have one
+// profile together: nothing is asked between them. A nil profiler asks nothing.
+type profiler struct {
+	*hooks
+	as          string // how the user asked for it
+	start, stop string // paths
+	limit       time.Duration
+	seamless    []bool // by phase: it follows the one before it at once
+	warn        func(string)
+
+	mu      sync.Mutex
+	phases  int  // measured ones under way
+	running bool // on the servers
+}
+
+func newProfiler(h *hooks, cfg *config.Benchmark, warn func(string)) *profiler {
+	set := cfg.Endpoint.ServerProfiler
+	p := &profiler{hooks: h, as: cfg.As("endpoint.server_profiler"), start: set.StartPath, stop: set.StopPath, limit: timeOr(set.Timeout, hookTime), warn: warn}
+	if p.start == "" {
+		p.start = config.ProfilerStartPath
+	}
+	if p.stop == "" {
+		p.stop = config.ProfilerStopPath
+	}
+	for i := range cfg.Phases {
+		p.seamless = append(p.seamless, cfg.Phases[i].Seamless)
+	}
+	return p
+}
+
+// before starts the profilers for a measured phase. Where one server does not, those that did are stopped again.
+func (p *profiler) before(ctx context.Context, phase *load.PhaseInfo) error {
+	if p == nil || phase.Warmup {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.phases++
+	if p.running {
+		return nil
+	}
+	for i, server := range p.servers {
+		if _, err := p.post(ctx, server, p.start, p.limit); err != nil {
+			back := slices.Clone(p.servers[:i])
+			slices.Reverse(back)
+			p.halt(ctx, back)
+			return fmt.Errorf("%s: %w", p.as, err)
+		}
+	}
+	p.running = true
+	return nil
+}
+
+// after stops the profilers once nothing measured goes on or follows at once.
+func (p *profiler) after(ctx context.Context, f *load.PhaseStats) {
+	if p == nil || f.Info.Warmup {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.phases--
+	next := f.Info.Index + 1
+	if p.phases == 0 && (next == len(p.seamless) || !p.seamless[next]) {
+		p.end(ctx)
+	}
+}
+
+// over stops them where the run ended before a phase that would have.
+func (p *profiler) over(ctx context.Context) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.end(ctx)
+}
+
+// end stops the profilers if they run.
+func (p *profiler) end(ctx context.Context) {
+	if p.running {
+		p.running = false
+		p.halt(ctx, p.servers)
+	}
+}
+
+// halt asks servers to stop, all of them whatever becomes of the run and of the others.
+func (p *profiler) halt(ctx context.Context, servers []*transport.Target) {
+	var errs []error
+	for _, server := range servers {
+		if _, err := p.post(context.WithoutCancel(ctx), server, p.stop, p.limit); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		p.warn(fmt.Sprintf("%s: a profiler may still run: %s", p.as, strings.ReplaceAll(err.Error(), "\n", "; ")))
+	}
+}
