@@ -111,7 +111,7 @@ func (c *dynamicCodec) Encode(t *conversation.Turn, _ *History) (Request, error)
 		return Request{}, invalid(t, `endpoint type dynamic_grpc sends ready messages: give a file of the type raw_payload whose rows are {"messages": [MESSAGE, ...]}`)
 	}
 	if c.method.Load() != nil {
-		if _, err := c.Marshal(c.path, t.RawPayload); err != nil {
+		if _, err := c.Marshal(c.path, record.Plain(t.RawPayload)); err != nil {
 			return Request{}, invalid(t, "%v", err)
 		}
 	}
@@ -148,7 +148,8 @@ func (c *dynamicCodec) Streams(method string) bool {
 }
 
 // Marshal implements RPC.
-func (c *dynamicCodec) Marshal(method string, body []byte) ([][]byte, error) {
+func (c *dynamicCodec) Marshal(method string, whole record.Body) ([][]byte, error) {
+	body := whole.Bytes()
 	if method == reflectionMethod {
 		service, _, _ := strings.Cut(c.path[1:], "/")
 		raw, err := proto.Marshal(&reflection.ServerReflectionRequest{MessageRequest: &reflection.ServerReflectionRequest_FileContainingSymbol{FileContainingSymbol: service}})

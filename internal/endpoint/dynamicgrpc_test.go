@@ -40,7 +40,7 @@ func TestDynamicMessages(t *testing.T) {
 	if err != nil || req.Path != openinference.ModelStreamInfer {
 		t.Fatalf("%+v %v", req, err)
 	}
-	list, err := r.Marshal(req.Path, req.Body.Bytes())
+	list, err := r.Marshal(req.Path, req.Body)
 	if err != nil || len(list) != 2 || string(list[0]) != "\n\x01a" || string(list[1]) != "\n\x01b\x1a\x017" {
 		t.Errorf("%q %v", list, err)
 	}
@@ -73,10 +73,10 @@ func TestDynamicReflection(t *testing.T) {
 	if ask := l.Ask("m"); ask.Path != reflectionMethod || !l.Needs() || r.Streams(ask.Path) {
 		t.Errorf("%+v", ask)
 	}
-	if _, err := r.Marshal("/inference.GRPCInferenceService/ModelInfer", []byte("{}")); err == nil {
+	if _, err := r.Marshal("/inference.GRPCInferenceService/ModelInfer", record.Plain([]byte("{}"))); err == nil {
 		t.Error("a message of an unknown type was made")
 	}
-	ask, err := r.Marshal(reflectionMethod, nil)
+	ask, err := r.Marshal(reflectionMethod, record.Body{})
 	if err != nil || !strings.Contains(string(ask[0]), "inference.GRPCInferenceService") {
 		t.Errorf("%q %v", ask, err)
 	}
@@ -94,7 +94,7 @@ func TestDynamicReflection(t *testing.T) {
 	if _, err := l.Learn("m", text); err != nil || l.Needs() {
 		t.Fatal(err)
 	}
-	if list, err := r.Marshal("", []byte(`{"id":"7"}`)); err != nil || string(list[0]) != "\x1a\x017" {
+	if list, err := r.Marshal("", record.Plain([]byte(`{"id":"7"}`))); err != nil || string(list[0]) != "\x1a\x017" {
 		t.Errorf("%q %v", list, err)
 	}
 	other := codec(t, "dynamic_grpc", Settings{Method: "a.B/C"}).(Learner)

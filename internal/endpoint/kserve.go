@@ -137,6 +137,7 @@ func (c *kserveCodec) Encode(t *conversation.Turn, h *History) (Request, error) 
 		}
 	}
 	w := c.words(t)
+	w.out.buf = append(w.out.buf, '[')
 	if c.kind != nil {
 		if err := w.kindInputs(t, h); err != nil {
 			return req, err
@@ -146,7 +147,8 @@ func (c *kserveCodec) Encode(t *conversation.Turn, h *History) (Request, error) 
 		w.backend(c.set.Backend, t.MaxTokens, &extras)
 	}
 	w.extras(&extras)
-	req.Body = record.Plain(w.body(h.RequestID))
+	w.out.buf = append(w.out.buf, ']')
+	req.Body = w.body(h.RequestID)
 	return req, nil
 }
 
@@ -214,12 +216,19 @@ type tensorWords struct {
 	codec      *kserveCodec
 	model      string
 	known      *modelTensors // nil = the server has not told
-	inputs     []byte
+	out        object        // its buffer holds the inputs alone, until the body is complete
 	parameters object
 }
 
-// tensor appends an input. data are its elements as JSON, n of them; datatype and shape are the server's, if it has told.
+// tensor appends an input. data are its elements as JSON, n of them.
 func (w *tensorWords) tensor(name, datatype string, data []byte, n int) {
+	w.open(name, datatype, n)
+	w.out.buf = append(w.out.buf, data...)
+	w.close()
+}
+
+// open begins an input of n elements, which follow as JSON; datatype and shape are the server's, if it has told.
+func (w *tensorWords) open(name, datatype string, n int) {
 	shape := []int64{1, int64(n)}
 	if w.codec.set.Backend == backendVLLM && n == 1 {
 		shape = shape[:1]
@@ -229,10 +238,10 @@ func (w *tensorWords) tensor(name, datatype string, data []byte, n int) {
 			datatype, shape = d.datatype, d.sized(n)
 		}
 	}
-	if len(w.inputs) > 0 {
-		w.inputs = append(w.inputs, ',')
+	if len(w.out.buf) > len("[") {
+		w.out.buf = append(w.out.buf, ',')
 	}
-	o := jsontext.Open(w.inputs)
+	o := jsontext.Open(w.out.buf)
 	o.Text("name", name)
 	o.Key("shape")
 	o.B = append(o.B, '[')
@@ -245,9 +254,11 @@ func (w *tensorWords) tensor(name, datatype string, data []byte, n int) {
 	o.B = append(o.B, ']')
 	o.Text("datatype", datatype)
 	o.Key("data")
-	o.B = append(append(append(o.B, '['), data...), ']')
-	w.inputs = o.Close()
+	w.out.buf = append(o.B, '[')
 }
+
+// close ends the input.
+func (w *tensorWords) close() { w.out.buf = append(w.out.buf, ']', '}') }
 
 // sized is a declared shape for n elements: every size that the model leaves open is 1, the last one what n needs.
 func (d declared) sized(n int) []int64 {
@@ -346,27 +357,31 @@ func datatypeOf(v []byte) string {
 }
 
 // body completes the body.
-func (w *tensorWords) body(id string) []byte {
-	c := w.codec
-	o := jsontext.Open(nil)
+func (w *tensorWords) body(id string) record.Body {
+	c, o := w.codec, &w.out
+	inputs := member{"inputs", 0, len(o.buf)}
+	text := func(key, value string) {
+		if value != "" {
+			o.setString(key, value)
+		}
+	}
 	if c.set.GRPC {
-		o.Text("model_name", w.model)
-		o.TextIfAny("model_version", c.version)
+		o.setString("model_name", w.model)
+		text("model_version", c.version)
 		if c.method() == openinference.ModelStreamInfer {
 			w.parameters.setBool("triton_enable_empty_final_response", true)
 		}
 	}
-	o.TextIfAny("id", id)
+	text("id", id)
 	if len(w.parameters.members) > 0 {
-		o.Key("parameters")
-		o.B = w.parameters.append(o.B)
+		o.setObject("parameters", &w.parameters)
 	}
-	o.Key("inputs")
-	o.B = append(append(append(o.B, '['), w.inputs...), ']')
+	o.members = append(o.members, inputs)
 	name := c.outputName()
 	if w.known == nil && c.input == "" || w.known != nil && slices.Contains(w.known.outputs, name) {
-		o.Key("outputs")
-		o.B = append(jsontext.AppendString(append(o.B, `[{"name":`...), name), `}]`...)
+		a := len(o.buf)
+		o.buf = append(jsontext.AppendString(append(o.buf, `[{"name":`...), name), `}]`...)
+		o.end("outputs", a)
 	}
-	return o.Close()
+	return o.ranges()
 }

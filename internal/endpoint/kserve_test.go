@@ -150,10 +150,10 @@ func TestKServeMessages(t *testing.T) {
 	if !k.Streams(openinference.ModelStreamInfer) || k.Streams(openinference.ModelInfer) {
 		t.Error("streams")
 	}
-	if _, err := k.Marshal(openinference.ModelInfer, []byte("{")); err == nil {
+	if _, err := k.Marshal(openinference.ModelInfer, record.Plain([]byte("{"))); err == nil {
 		t.Error("no JSON was sent")
 	}
-	if _, err := k.Marshal(openinference.ModelMetadata, []byte("[")); err == nil {
+	if _, err := k.Marshal(openinference.ModelMetadata, record.Plain([]byte("["))); err == nil {
 		t.Error("no JSON was sent")
 	}
 	for _, method := range []string{openinference.ModelInfer, openinference.ModelMetadata, openinference.ModelStreamInfer} {
@@ -161,7 +161,7 @@ func TestKServeMessages(t *testing.T) {
 			t.Errorf("%s: %v", method, failure)
 		}
 	}
-	ask, err := k.Marshal(openinference.ModelMetadata, []byte(`{"name":"m"}`))
+	ask, err := k.Marshal(openinference.ModelMetadata, record.Plain([]byte(`{"name":"m"}`)))
 	if err != nil || len(ask) != 1 || string(ask[0]) != "\n\x01m" { // field 1, one byte
 		t.Errorf("%q %v", ask, err)
 	}

@@ -13,16 +13,16 @@ import (
 // Streams implements RPC.
 func (c *kserveCodec) Streams(method string) bool { return method == openinference.ModelStreamInfer }
 
-// Marshal implements RPC: the JSON form of a request as its message.
-func (c *kserveCodec) Marshal(method string, body []byte) (messages [][]byte, err error) {
+// Marshal implements RPC: the JSON form of a request as its message. Ranges that are shared are whole elements (tensorWords.pictures).
+func (c *kserveCodec) Marshal(method string, body record.Body) (messages [][]byte, err error) {
 	var m proto.Message
 	if method == openinference.ModelMetadata {
 		ask := new(openinference.ModelMetadataRequest)
-		if err := json.Unmarshal(body, ask); err != nil {
+		if err := json.Unmarshal(body.Bytes(), ask); err != nil {
 			return nil, fmt.Errorf("question for a model: %w", err)
 		}
 		m = ask
-	} else if m, err = openinference.ParseRequest(body); err != nil {
+	} else if m, err = openinference.ParseRequest(body.Ranges()...); err != nil {
 		return nil, err
 	}
 	raw, err := proto.Marshal(m)

@@ -68,18 +68,9 @@ func (w *tensorWords) kindInputs(t *conversation.Turn, h *History) error {
 		w.texts(w.promptName(), texts)
 	}
 	if pictures := images(t); k.pictures && len(pictures) > 0 {
-		list := make([]string, len(pictures))
-		for i, m := range pictures {
-			if list[i] = m.Address(); !m.Inline() {
-				continue
-			}
-			content, err := m.Base64()
-			if err != nil {
-				return invalid(t, "%v", err)
-			}
-			list[i] = string(content)
+		if err := w.pictures(names[imageExtra], t, pictures); err != nil {
+			return err
 		}
-		w.texts(names[imageExtra], list)
 	}
 	if k.produces == record.Text && w.codec.set.Streaming && w.known != nil && w.takes("stream") {
 		w.tensor("stream", "BOOL", []byte("true"), 1)
@@ -87,6 +78,29 @@ func (w *tensorWords) kindInputs(t *conversation.Turn, h *History) error {
 	if t.MaxTokens != nil && k.produces == record.Text {
 		w.parameters.setInt("max_tokens", *t.MaxTokens)
 	}
+	return nil
+}
+
+// pictures appends an input of images: their addresses, or what they hold in base64, which is shared with other requests.
+func (w *tensorWords) pictures(name string, t *conversation.Turn, list []*conversation.Blob) error {
+	w.open(name, "BYTES", len(list))
+	for i, m := range list {
+		if i > 0 {
+			w.out.buf = append(w.out.buf, ',')
+		}
+		if !m.Inline() {
+			w.out.buf = jsontext.AppendString(w.out.buf, m.Address())
+			continue
+		}
+		content, err := m.Base64()
+		if err != nil {
+			return invalid(t, "%v", err)
+		}
+		w.out.buf = append(w.out.buf, '"')
+		w.out.share(content)
+		w.out.buf = append(w.out.buf, '"')
+	}
+	w.close()
 	return nil
 }
 

@@ -8,7 +8,7 @@ type RPC interface {
 	// Streams tells whether a method answers with a stream of messages. Methods are paths: "/package.Service/Method".
 	Streams(method string) bool
 	// Marshal gives the messages of a request, in the order in which they are sent.
-	Marshal(method string, body []byte) (messages [][]byte, err error)
+	Marshal(method string, body record.Body) (messages [][]byte, err error)
 	// Unmarshal gives the text of a message of an answer. A failure is one that the server reports in the message, or a message that
 	// cannot be read; nothing that counts follows it.
 	Unmarshal(method string, message []byte) (text []byte, failure *record.Error)

@@ -27,8 +27,47 @@ type request struct {
 	} `json:"outputs"`
 }
 
-// ParseRequest reads a request in its JSON form, with the model's name as the member model_name.
-func ParseRequest(body []byte) (*ModelInferRequest, error) {
+// ParseRequest reads a request in its JSON form, with the model's name as the member model_name. The text may come in pieces: then every
+// second one is all that stands between the quotes of an element of a BYTES tensor, without escapes, and is in the message as it is, uncopied.
+func ParseRequest(pieces ...[]byte) (*ModelInferRequest, error) {
+	text, held := standIns(pieces)
+	out, err := parseRequest(text)
+	if err != nil || len(held) == 0 {
+		return out, err
+	}
+	for _, t := range out.Inputs {
+		for i, element := range t.GetContents().GetBytesContents() {
+			if piece, ok := held[string(element)]; ok {
+				t.Contents.BytesContents[i] = piece
+			}
+		}
+	}
+	return out, nil
+}
+
+// standIns puts short texts, which stand nowhere else, in place of every second piece.
+func standIns(pieces [][]byte) (text []byte, held map[string][]byte) {
+	if len(pieces) == 1 {
+		return pieces[0], nil
+	}
+	mark := "piece"
+	for i := 0; i < len(pieces); i += 2 {
+		for bytes.Contains(pieces[i], []byte(mark)) {
+			mark += "-"
+		}
+	}
+	held = map[string][]byte{}
+	for i, piece := range pieces {
+		if i%2 == 1 {
+			name := mark + strconv.Itoa(i)
+			held[name], piece = piece, []byte(name)
+		}
+		text = append(text, piece...)
+	}
+	return text, held
+}
+
+func parseRequest(body []byte) (*ModelInferRequest, error) {
 	var in request
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()

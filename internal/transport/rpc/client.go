@@ -29,7 +29,7 @@ type Words interface {
 	// Streams tells whether a method answers with a stream of messages.
 	Streams(method string) bool
 	// Marshal gives the messages of a request.
-	Marshal(method string, body []byte) ([][]byte, error)
+	Marshal(method string, body record.Body) ([][]byte, error)
 	// Unmarshal gives the text of a message of an answer, or the failure that it reports.
 	Unmarshal(method string, message []byte) ([]byte, *record.Error)
 }

@@ -56,7 +56,7 @@ func (c *Client) Prepare(ctx context.Context, r *transport.Request) *Exchange {
 	}
 	x.deadline = c.deadline(began)
 	var err error
-	if x.messages, err = c.words.Marshal(x.method, r.Body.Bytes()); err != nil {
+	if x.messages, err = c.words.Marshal(x.method, r.Body); err != nil {
 		x.err = transport.Failure("ValueError", 0, err.Error())
 		return x
 	}

@@ -27,7 +27,8 @@ import (
 type words struct{}
 
 func (words) Streams(method string) bool { return strings.HasSuffix(method, "Stream") }
-func (words) Marshal(_ string, body []byte) (list [][]byte, err error) {
+func (words) Marshal(_ string, whole record.Body) (list [][]byte, err error) {
+	body := whole.Bytes()
 	if string(body) == "bad" {
 		return nil, errors.New("no words for it")
 	}
