@@ -52,6 +52,7 @@ var Floors = map[string]int{
 	"internal/config":       0,
 	"internal/conversation": 0,
 	"internal/exposition":   0,
+	"internal/foreign":      0,
 	"internal/house":        0,
 	"internal/models":       0,
 	"internal/record":       0,

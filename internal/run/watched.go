@@ -135,7 +135,7 @@ func (w *watched) gpuCollector(ctx context.Context) (open func(), err error) {
 			w.say.warn("the GPU figures are of this machine; the server is another")
 		}
 		if b.GPUTelemetry.Collector == "pynvml" {
-			w.gpu, err = gpu.OpenLocal(ctx, o, smiCommand)
+			w.gpu, err = w.nvidia(ctx, o)
 		} else {
 			o.Cadence = w.cadence(max(tuning.CollectionInterval.Duration(), amdPace))
 			w.gpu, err = gpu.OpenAMD(ctx, o, amdSMICommand)
@@ -149,6 +149,20 @@ func (w *watched) gpuCollector(ctx context.Context) (open func(), err error) {
 		return func() { w.gpu = gpu.Open(ctx, o) }, err
 	}
 	return nil, fmt.Errorf("%s %s: there is no such collector", b.As("gpu_telemetry.urls"), b.GPUTelemetry.Collector)
+}
+
+// nvidia opens the collector of NVIDIA's GPUs of this machine: the driver's library, or else the driver's program.
+func (w *watched) nvidia(ctx context.Context, o gpu.Options) (*gpu.Collector, error) {
+	c, library := gpu.OpenNVML(ctx, o)
+	if library == nil {
+		return c, nil
+	}
+	c, program := gpu.OpenSMI(ctx, o, smiCommand)
+	if program != nil {
+		return nil, fmt.Errorf("%w; NVML: %w", program, library)
+	}
+	w.say.warn("GPU telemetry: NVML cannot be used (" + library.Error() + "); " + smiCommand + " is asked, which tells no energy: it is mean power times time")
+	return c, nil
 }
 
 // simulatedGPUs are the exporters of simulated servers that have GPUs.

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"aiperf/internal/record"
 	"aiperf/internal/telemetry"
 )
 
@@ -148,13 +147,10 @@ func (m amdMetric) values() map[string]float64 {
 	return out
 }
 
-// amdSMI asks amd-smi on the cadence.
+// amdSMI is the program, and what it told of the GPUs.
 type amdSMI struct {
 	command string
 	devices map[int]Device
-	asked   chan chan struct{} // for a reading out of turn; what is sent is closed when it is there
-	end     context.CancelFunc
-	done    chan struct{}
 }
 
 // OpenAMD starts the collector of AMD's GPUs of this machine and waits for its first reading. command is the program, usually amd-smi.
@@ -162,7 +158,7 @@ func OpenAMD(ctx context.Context, o Options, command string) (*Collector, error)
 	c := &Collector{Options: o, fields: NewFields("amd", nil), configured: []string{AMDURL}, successful: []string{AMDURL}}
 	c.series = NewSeries(c.fields)
 	c.Watch = telemetry.NewWatch(nil, o.Cadence)
-	a := &amdSMI{command: command, devices: map[int]Device{}, asked: make(chan chan struct{}), done: make(chan struct{})}
+	a := &amdSMI{command: command, devices: map[int]Device{}}
 	ask := func(ctx context.Context) ([]amdMetric, error) {
 		text, err := a.ask(ctx, "metric", "--json")
 		if err != nil {
@@ -181,58 +177,14 @@ func OpenAMD(ctx context.Context, o Options, command string) (*Collector, error)
 	}
 	a.identify(first)
 	c.takeAMD(a, list)
-	running, end := context.WithCancel(context.WithoutCancel(ctx))
-	a.end = end
-	go func() {
-		defer close(a.done)
-		tick := time.NewTicker(o.Cadence.Interval) // a program that is slower than the cadence is asked as often as it can
-		defer tick.Stop()
-		for {
-			var waits chan struct{}
-			select {
-			case <-tick.C:
-			case waits = <-a.asked:
-			case <-running.Done():
-				return
-			}
-			one, cancel := context.WithTimeout(running, o.Cadence.Timeout)
-			list, err := ask(one)
-			cancel()
-			switch {
-			case running.Err() != nil:
-				return
-			case err != nil:
-				c.losses.Add(&record.Error{Type: "CollectorFailed", Message: AMDURL + ": " + err.Error(), Chain: []string{"CollectorFailed"}}, 1)
-			default:
-				c.takeAMD(a, list)
-			}
-			if waits != nil {
-				close(waits)
-			}
+	c.local = c.poll(ctx, AMDURL, func(ctx context.Context) error {
+		list, err := ask(ctx)
+		if err == nil && ctx.Err() == nil {
+			c.takeAMD(a, list)
 		}
-	}()
-	c.local = a
+		return err
+	})
 	return c, nil
-}
-
-// now implements local.
-func (a *amdSMI) now(ctx context.Context) {
-	there := make(chan struct{})
-	select {
-	case a.asked <- there:
-	case <-ctx.Done():
-		return
-	}
-	select {
-	case <-there:
-	case <-ctx.Done():
-	}
-}
-
-// stop implements local.
-func (a *amdSMI) stop() {
-	a.end()
-	<-a.done
 }
 
 // ask runs the program once.

@@ -18,12 +18,6 @@ import (
 	"aiperf/internal/telemetry"
 )
 
-// The local collector reads NVIDIA's GPUs of this machine through nvidia-smi, which comes with the driver: a program that opens the driver's
-// library itself is linked to a libc, and one static binary starts everywhere. nvidia-smi tells no energy counter; energy is mean power times time.
-
-// LocalURL is the source of samples that the local collector reads.
-const LocalURL = "pynvml://localhost"
-
 // smiColumns are what is asked of nvidia-smi (nvidia-smi --help-query-gpu) behind the four that say which GPU it is.
 var smiColumns = []struct {
 	query, tag string
@@ -52,8 +46,9 @@ type smi struct {
 	done chan struct{}
 }
 
-// OpenLocal starts the local collector and waits for its first reading. command is the program, usually nvidia-smi.
-func OpenLocal(ctx context.Context, o Options, command string) (*Collector, error) {
+// OpenSMI starts the collector for machines where the driver's library cannot be opened, and waits for its first reading. command is the program
+// to ask, usually nvidia-smi, which comes with the driver. It tells neither energy nor multiprocessors nor throttling.
+func OpenSMI(ctx context.Context, o Options, command string) (*Collector, error) {
 	c := &Collector{Options: o, fields: NewFields("nvidia", nil), configured: []string{LocalURL}}
 	c.series = NewSeries(c.fields)
 	c.Watch = telemetry.NewWatch(nil, o.Cadence)

@@ -28,8 +28,8 @@ func fake(t *testing.T, script string) string {
 	return path
 }
 
-// TestLocalCollector: columns that a version lacks are left out, what a GPU does not tell is absent, and the numbers are those that were printed.
-func TestLocalCollector(t *testing.T) {
+// TestSMI: columns that a version lacks are left out, what a GPU does not tell is absent, and the numbers are those that were printed.
+func TestSMI(t *testing.T) {
 	path := fake(t, `case "$*" in *utilization.jpeg*) echo 'Field "utilization.jpeg" is not a valid field to query.'; exit 2;; esac
 while :; do
   echo "0, GPU-1, NVIDIA H100 80GB HBM3, 00000000:0A:00.0, 100.50, 40, 5, 1024, 41, [N/A], 0"
@@ -40,7 +40,7 @@ done
 	var mu sync.Mutex
 	var lines []string
 	enough := make(chan struct{})
-	c, err := OpenLocal(t.Context(), Options{
+	c, err := OpenSMI(t.Context(), Options{
 		Cadence: telemetry.Cadence{Interval: 50 * time.Millisecond}, Reachable: 30 * time.Second, Log: slog.New(slog.DiscardHandler),
 		Line: func(line []byte) {
 			mu.Lock()
@@ -86,14 +86,14 @@ done
 	}
 }
 
-func TestLocalCollectorRefusals(t *testing.T) {
+func TestSMIRefusals(t *testing.T) {
 	for name, c := range map[string]struct{ command, says string }{
 		"no program": {filepath.Join(t.TempDir(), "nvidia-smi"), "no such file"},
 		"no driver":  {fake(t, "echo 'NVIDIA-SMI has failed because it could not communicate with the NVIDIA driver.'; exit 9\n"), "could not communicate"},
 		"silence":    {fake(t, "exit 0\n"), "nothing"},
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		_, err := OpenLocal(ctx, Options{Cadence: telemetry.Cadence{Interval: time.Second}, Reachable: 30 * time.Second, Log: slog.New(slog.DiscardHandler)}, c.command)
+		_, err := OpenSMI(ctx, Options{Cadence: telemetry.Cadence{Interval: time.Second}, Reachable: 30 * time.Second, Log: slog.New(slog.DiscardHandler)}, c.command)
 		cancel()
 		if err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)

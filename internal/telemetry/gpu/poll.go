@@ -1,0 +1,71 @@
+package gpu
+
+import (
+	"context"
+	"time"
+
+	"aiperf/internal/record"
+)
+
+// poller asks a source of this machine on the cadence, and out of turn when somebody wants it.
+type poller struct {
+	asked chan chan struct{} // for a reading out of turn; what is sent is closed when it is there
+	end   context.CancelFunc
+	done  chan struct{}
+}
+
+// poll asks from now on. read takes one reading; its errors are losses of the source.
+func (c *Collector) poll(ctx context.Context, source string, read func(context.Context) error) *poller {
+	running, end := context.WithCancel(context.WithoutCancel(ctx))
+	p := &poller{asked: make(chan chan struct{}), end: end, done: make(chan struct{})}
+	go func() {
+		defer close(p.done)
+		tick := time.NewTicker(c.Cadence.Interval) // a source that is slower than the cadence is asked as often as it can
+		defer tick.Stop()
+		for {
+			var waits chan struct{}
+			select {
+			case <-tick.C:
+			case waits = <-p.asked:
+			case <-running.Done():
+				return
+			}
+			one, cancel := context.WithTimeout(running, c.Cadence.Timeout)
+			err := read(one)
+			cancel()
+			if running.Err() != nil {
+				return
+			}
+			if err != nil {
+				c.losses.Add(&record.Error{Type: "CollectorFailed", Message: source + ": " + err.Error(), Chain: []string{"CollectorFailed"}}, 1)
+			}
+			if waits != nil {
+				close(waits)
+			}
+		}
+	}()
+	return p
+}
+
+// now implements local.
+func (p *poller) now(ctx context.Context) {
+	there := make(chan struct{})
+	select {
+	case p.asked <- there:
+	case <-p.done:
+		return
+	case <-ctx.Done():
+		return
+	}
+	select {
+	case <-there:
+	case <-p.done:
+	case <-ctx.Done():
+	}
+}
+
+// stop implements local.
+func (p *poller) stop() {
+	p.end()
+	<-p.done
+}
