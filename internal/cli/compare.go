@@ -9,6 +9,7 @@ import (
 	"aiperf/internal/artifact"
 	"aiperf/internal/comparison"
 	"aiperf/internal/gate"
+	htmlpage "aiperf/internal/page"
 )
 
 // worseStatus and cannotStatus are the exit statuses of a comparison that --fail-on names.
@@ -20,7 +21,7 @@ const (
 // compareCommand compares finished runs.
 func (p *Program) compareCommand() *cobra.Command {
 	var with []string
-	var noise, failOn, file string
+	var noise, failOn, file, html string
 	var confidence, skip float64
 	var margins, metrics, failIf []string
 	var junit string
@@ -65,6 +66,9 @@ func (p *Program) compareCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := p.comparisonPage(r, html); err != nil {
+				return err
+			}
 			if err := p.writeComparison(r, file, failOn); err != nil || len(failIf) == 0 && junit == "" {
 				return err
 			}
@@ -83,6 +87,7 @@ func (p *Program) compareCommand() *cobra.Command {
 	f.StringArrayVar(&failIf, "fail-if", nil, "status 3 if this holds for B: time_to_first_token:p99>200, error_rate>1 (percent); may be repeated")
 	f.StringVar(&junit, "junit", "", "write what came of the gates as JUnit XML")
 	f.StringVar(&file, "json", "", "write the comparison to this file")
+	f.StringVar(&html, "html", "", "write the comparison to this file, one page that one can send")
 	f.BoolVar(&o.Different, "allow-different-work", false, "judge runs whose load or endpoint differs")
 	f.BoolVar(&o.Invalid, "allow-invalid", false, "show runs that were cut short or limited by the client")
 	return cmd
@@ -135,6 +140,22 @@ func compared(first, second []string, skip float64, o comparison.Options) (*comp
 		}
 	}
 	return comparison.Compare(sides[0], sides[1], o)
+}
+
+// comparisonPage writes the page of a comparison; "" = none is wanted.
+func (p *Program) comparisonPage(r *comparison.Result, path string) error {
+	if path == "" {
+		return nil
+	}
+	text, err := htmlpage.Compare(r, Version())
+	if err == nil {
+		err = artifact.WriteFile(path, text)
+	}
+	if err != nil {
+		return fmt.Errorf("--html: %w", err)
+	}
+	fmt.Fprintf(p.Err, "HTML Report: %s\n", path)
+	return nil
 }
 
 func (p *Program) writeComparison(r *comparison.Result, file, failOn string) error {

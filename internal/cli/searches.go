@@ -71,6 +71,7 @@ func turnsTable() *setting.Table {
 		{Flags: []string{"--confidence"}, Kind: setting.Float, Bounds: "> 0.5, < 1", Default: "0.95", Help: "level of the intervals and of the whole"},
 		{Flags: []string{"--fail-on"}, Kind: setting.Text, List: true, Help: "worse: status 3 if a metric is; cannot-tell: status 4 if one cannot be told"},
 		{Flags: []string{"--json"}, Kind: setting.Path, Help: "write the comparison to this file as well as to comparison.json"},
+		{Flags: []string{"--html"}, Kind: setting.Path, Help: "write the comparison to this file, one page that one can send"},
 		{Flags: []string{"--allow-invalid"}, Kind: setting.Bool, Help: "count blocks that were limited by the client"},
 	})
 }
@@ -102,6 +103,9 @@ func (p *Program) turnsCommand() *cobra.Command {
 		return p.resolved(ctx, append([]string{"--url", o.A}, words...), "ab", func(ctx context.Context, run *config.Run, _ *setting.CommandLine) (int, error) {
 			r, err := p.Turns(ctx, run, o, p.Streams)
 			if err != nil {
+				return 1, err
+			}
+			if err := p.comparisonPage(r, own.Text("--html", "")); err != nil {
 				return 1, err
 			}
 			err = p.writeComparison(r, own.Text("--json", ""), failOn)

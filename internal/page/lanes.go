@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"aiperf/internal/chart"
+	"aiperf/internal/config"
 	"aiperf/internal/metric"
 	"aiperf/internal/runfiles"
 	"aiperf/internal/stats"
@@ -29,7 +30,13 @@ const (
 	hueDecode  = "var:decode"
 	hueFail    = "var:fail"
 	hueMuted   = "var:mute"
+	hueWarmup  = "var:warmup"
+	huePhase   = "var:phase"
+	hueSlow    = "var:slow"
 )
+
+// spelled is a setting as people write it on the command line.
+var spelled = config.FlagOf
 
 // clock is the time of a run in slices of a round length.
 type clock struct {
@@ -192,9 +199,8 @@ func (c *clock) flow(q *runfiles.Requests, asked float64) []*chart.Chart {
 	return append(list, inFlight, rates)
 }
 
-// telemetry are lanes of the GPUs and of the servers, on the same clock.
-func (c *clock) telemetry(run *runfiles.Run) []*chart.Chart {
-	var list []*chart.Chart
+// telemetry are lanes of the GPUs and of the servers, on the same clock, and what to do for those that are missing.
+func (c *clock) telemetry(run *runfiles.Run) (list []*chart.Chart, missing []string) {
 	if g, err := run.GPUs(); err == nil {
 		for _, one := range []struct{ tag, name, unit string }{
 			{"nvidia_gpu_utilization", "GPU utilization", "%, mean of the GPUs"}, {"nvidia_power_usage", "GPU power", "W, mean of the GPUs"}, {"nvidia_memory_used", "GPU memory", "GB, mean of the GPUs"},
@@ -206,9 +212,13 @@ func (c *clock) telemetry(run *runfiles.Run) []*chart.Chart {
 			}
 		}
 	}
+	if list == nil {
+		missing = append(missing, "No figures of GPUs were collected; "+spelled("gpu_telemetry.urls")+" with the URL of an exporter brings their lanes.")
+	}
+	before := len(list)
 	series, err := run.Servers()
 	if err != nil {
-		return list
+		series = nil
 	}
 	for _, one := range []struct{ part, name, unit string }{
 		{"num_requests_running", "Running in the server", "requests"}, {"num_requests_waiting", "Waiting in the server", "requests"}, {"cache_usage_perc", "KV cache in use", "share"},
@@ -222,7 +232,10 @@ func (c *clock) telemetry(run *runfiles.Run) []*chart.Chart {
 			}
 		}
 	}
-	return list
+	if len(list) == before {
+		missing = append(missing, "No figures of the server were found that have a lane (requests running and waiting, KV cache); "+spelled("server_metrics.urls")+" names where it tells them.")
+	}
+	return list, missing
 }
 
 // line is a figure over the time of the run; nil when there is none of it.

@@ -28,6 +28,7 @@ func dataOf(t *testing.T, page []byte) (d struct {
 	Rows     [][]float64
 	Failures []string
 	Total    int
+	Bands    []band
 }) {
 	t.Helper()
 	m := regexp.MustCompile(`id="data">([^<]*)<`).FindSubmatch(page)
@@ -215,7 +216,7 @@ func TestSweepPage(t *testing.T) {
 	}
 	alone(t, page)
 	text := string(page)
-	for _, want := range []string{`<a href="c8/report.html">concurrency 8</a>`, "20.1 (best)", "10.1 (-50 %)", "Requests (requests/sec)"} {
+	for _, want := range []string{`<a href="c8/report.html">concurrency 8</a>`, `<strong>20.1</strong><small>best</small>`, `10.1<small>-50 %</small>`, "Requests, requests/sec", "on the front", "Runs of a cell hold 24 requests"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %s", want)
 		}
@@ -223,11 +224,86 @@ func TestSweepPage(t *testing.T) {
 	if strings.Index(text, "concurrency 4</a>") > strings.Index(text, "concurrency 8</a>") {
 		t.Error("settings are not in order")
 	}
-	if d := dataOf(t, page); len(d.Charts) != 4 || len(d.Charts[0].Traces) != 2 {
+	if d := dataOf(t, page); len(d.Charts) != 5 || len(d.Charts[0].Traces) != 2 {
 		t.Errorf("%+v", d.Charts)
 	}
-	e := worded(estimate{10, 1, true}, [][]estimate{{{12, 1.5, true}}}, 0, 0, false)
-	if e != "10.0 ± 1.00 (not told apart)" {
-		t.Error(e)
+	g := &grid{v: [][]estimate{{{10, 1, true}}, {{12, 1.5, true}}, {{9, 1, true}}}, best: []int{1}}
+	for i, want := range []string{"10.0 ± 1.00 not told apart", "12.0 ± 1.50 best", "9.00 ± 1.00 -25 %"} {
+		if value, below := g.worded(i, 0); value+" "+below != want {
+			t.Errorf("%s %s, want %s", value, below, want)
+		}
+	}
+}
+
+// story is a run of 40 s with a warm-up, a slow phase from 20 to 30 s, failures and a schedule that was kept but for 3 ms.
+func story(t *testing.T) *runfiles.Run {
+	t.Helper()
+	var lines []string
+	for i := range 440 {
+		start, ttft, phase, more := int64(i)*100_000_000, 100+i%7, "profiling", ""
+		if i < 40 {
+			phase = "warmup"
+		}
+		if i >= 200 && i < 300 {
+			ttft = 400 + i%7
+		}
+		if i%50 == 49 && i > 40 {
+			more = `,"error":{"code":429,"type":"Too Many Requests"}`
+		}
+		lines = append(lines, fmt.Sprintf(`{"metadata":{"x_request_id":"r%d","benchmark_phase":%q,"scheduled_ns":%d,"credit_issued_ns":%d,"request_start_ns":%d,"request_end_ns":%d},"metrics":{"time_to_first_token":{"value":%d},"request_latency":{"value":%d},"schedule_lag":{"value":3}}%s}`,
+			i, phase, start-3_000_000, start-1_000_000, start, start+int64(ttft)*2_000_000, ttft, 2*ttft, more))
+	}
+	return made(t, `{"completed_request_count":{"unit":"requests","avg":400},"request_latency":{"unit":"ms","p50":206,"p90":800,"p99":810,"max":812,"count":392},"request_latency_from_schedule":{"unit":"ms","p50":209,"p90":803,"p99":813,"max":815,"count":392},
+		"run_info":{"cli_command":"aiperf profile --artifact-dir '/home/me/x y' -m m"},
+		"error_summary":[{"count":8,"error_details":{"code":429,"type":"Too Many Requests","message":"slow down"}}],
+		"validity":{"verdict":"valid","notes":["8 of 400 requests failed; their time is in no latency.","another note"],"target_rate":10,"schedule_lag_p99_ms":3}}`, lines...)
+}
+
+// TestStory: what the page finds in a run, by hand: the slow phase, the warm-up on the clock, the share and the time of failures, latencies against
+// the schedule; the wait in the client counts from the instant at which a request was due.
+func TestStory(t *testing.T) {
+	page, err := Run(story(t), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(page)
+	for _, want := range []string{
+		"Slow phase from 20.0 to 30.0 s: TTFT p50 403 ms of the requests that began there, 103 ms of all others (3.91 times)", "8 of 400 requests failed (2.00 %)", "40 requests of the warm-up", "another note",
+		`<td data-name="Share of the requests"><span>2.00 %</span>`, "5.10 to 40.1 s", "Request Latency from Schedule (ms)", ">813<", "Rate that was asked for", "10.0 requests/s", "--artifact-dir artifacts/run -m m",
+		"--gpu-telemetry with the URL", "--server-metrics names",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	if strings.Contains(text, "/home/me") || strings.Count(text, "requests failed") != 1 {
+		t.Error("a place on a machine, or a finding twice")
+	}
+	d := dataOf(t, page)
+	if len(d.Bands) != 2 || d.Bands[0].Name != "warmup" || d.Bands[0].From != 0 || d.Bands[0].To != 4 || d.Bands[1].From != 20 || d.Bands[1].To != 30 {
+		t.Errorf("bands %+v", d.Bands)
+	}
+	if r := d.Rows[5]; r[0] < r[1]-0.0031 || r[0] > r[1]-0.0029 {
+		t.Errorf("due %v, started %v: 3 ms apart", r[0], r[1])
+	}
+}
+
+// TestSteady: a run without a slow phase has none, nor has one that is too short to tell.
+func TestSteady(t *testing.T) {
+	var lines []string
+	for i := range 300 {
+		lines = append(lines, request(i*100, i*100+50+i%20, ""))
+	}
+	for _, n := range []int{300, 5} {
+		page, err := Run(made(t, "{}", lines[:n]...), "test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(page), "Slow phase") || dataOf(t, page).Bands != nil {
+			t.Errorf("of %d requests, some are said to be slow", n)
+		}
+		if !strings.Contains(string(page), "there was no schedule to be late for") {
+			t.Error("no word of the schedule")
+		}
 	}
 }

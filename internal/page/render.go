@@ -39,7 +39,7 @@ func (c *content) jump() node {
 	item := func(id, name string) node { return el("li", nil, el("a", attrs{"href", "#" + id}, text(name))) }
 	return el("nav", attrs{"class", "jump no-print", "aria-label", "Sections"}, el("ul", attrs{"class", "wrap"},
 		markup.Each(c.Sections, func(_ int, s section) node { return item(s.ID, s.Title) }),
-		markup.If(c.Metrics != nil, item("figures", "All figures")), markup.If(c.Settings != nil, item("settings", "Settings"))))
+		markup.If(c.Metrics != nil, item("figures", "All figures")), markup.If(c.Settings != nil || c.Command != "", item("settings", "Settings"))))
 }
 
 func (c *content) verdictBox() node {
@@ -106,10 +106,16 @@ func (one *table) node() node {
 			if c.Link != "" {
 				inside = el("a", attrs{"href", c.Link}, inside)
 			}
+			if c.Strong {
+				inside = el("strong", nil, inside)
+			}
+			if c.Below != "" {
+				inside += t("small", "", c.Below)
+			}
 			if i == 0 {
 				return el("th", attrs{"scope", "row"}, inside)
 			}
-			return el("td", attrs{"data-name", one.Head[i]}, inside+c.Drawn)
+			return el("td", attrs{"data-name", one.Head[i]}, el("span", nil, inside, c.Drawn))
 		}))
 	})
 	return el("div", attrs{"class", "panel"}, el("table", attrs{"class", class}, t("caption", "", one.Caption), el("thead", nil, el("tr", nil, head)), el("tbody", nil, rows)))
@@ -132,7 +138,7 @@ func (c *content) allFigures() node {
 
 // allSettings are the command of the run and every setting of it.
 func (c *content) allSettings() node {
-	if c.Settings == nil {
+	if c.Settings == nil && c.Command == "" {
 		return ""
 	}
 	command := markup.If(c.Command != "", el("div", attrs{"class", "panel"},

@@ -9,6 +9,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"math"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -82,10 +84,11 @@ type table struct {
 	Rows    [][]cellText
 }
 
-// cellText is a cell: its text, where it leads to, and a picture behind it.
+// cellText is a cell: its text, where it leads to, a smaller line below it, and a picture.
 type cellText struct {
-	Text, Link string
-	Drawn      markup.Node
+	Text, Link, Below string
+	Strong            bool
+	Drawn             markup.Node
 }
 
 type metricRow struct {
@@ -101,6 +104,7 @@ type data struct {
 	IDs      []string
 	Total    int
 	Seconds  float64
+	Bands    []band // stretches of the clock that have a name
 }
 
 // builder collects a page.
@@ -167,7 +171,7 @@ func Run(run *runfiles.Run, version string) ([]byte, error) {
 		return nil, err
 	}
 	b := &builder{}
-	b.Title, b.Eyebrow, b.Command, b.Words = sum.Model(), "Benchmark run", sum.Command, true
+	b.Title, b.Eyebrow, b.Command, b.Words = sum.Model(), "Benchmark run", withoutDirectory(sum.Command), true
 	if b.Title == "" {
 		b.Title = run.Name
 	}
@@ -177,12 +181,12 @@ func Run(run *runfiles.Run, version string) ([]byte, error) {
 	b.Foot = "Made by aiperf " + version + " from the files of the run"
 	q, err := run.Requests()
 	if err != nil {
+		b.errors(sum, nil, nil)
 		b.Sections = append(b.Sections, section{ID: "time", Title: "Over time", Empty: "The run left no records of single requests, so there are no curves and no shapes of distributions. The figures of the whole run stand below."})
 	} else if err := b.requests(run, sum, q); err != nil {
 		return nil, err
 	}
 	b.verdict(sum)
-	b.errors(sum)
 	return b.html()
 }
 
@@ -191,6 +195,7 @@ func (b *builder) requests(run *runfiles.Run, sum *runfiles.Summary, q *runfiles
 	chosen := sample(q, mostRows)
 	if len(chosen) == 0 {
 		b.Sections = append(b.Sections, section{ID: "time", Title: "Over time", Empty: "No request of the measured phase has finished."})
+		b.errors(sum, nil, nil)
 		return nil
 	}
 	c := newClock(q)
@@ -199,7 +204,10 @@ func (b *builder) requests(run *runfiles.Run, sum *runfiles.Summary, q *runfiles
 		c.lane(q, chosen, "time_to_first_token", "Time to first token"), c.lane(q, chosen, "inter_token_latency", "Inter-token latency"),
 		c.lane(q, chosen, "request_latency", "Request latency"),
 	}
-	list = append(append(list, c.flow(q, askedRate(sum))...), c.telemetry(run)...)
+	list = append(list, c.flow(q, askedRate(sum))...)
+	beside, missing := c.telemetry(run)
+	list = append(list, beside...)
+	lanes.Notes = missing
 	for _, one := range list {
 		if err := b.chart(&lanes, one, true, false); err != nil {
 			return err
@@ -233,51 +241,24 @@ func (b *builder) requests(run *runfiles.Run, sum *runfiles.Summary, q *runfiles
 		water.Lead += fmt.Sprintf(" Shown are %s of %s requests: failures, the slowest, and every k-th of the others. Rows are then not the concurrency. All figures, lines and shapes are of all requests.", count(len(chosen)), count(b.Total))
 	}
 	b.Sections = append(b.Sections, lanes, shapes, places, water)
-	b.findings(sum, q)
-	return nil
+	b.findings(sum, q, &c)
+	b.errors(sum, q, &c)
+	return b.schedule(sum, q, chosen, &c)
 }
 
 // count is a whole number with thousands separators.
 func count(n int) string { return strings.TrimSuffix(terminal.Exact(float64(n)), ".00") }
 
-// findings are sentences about the run that its files tell.
-func (b *builder) findings(sum *runfiles.Summary, q *runfiles.Requests) {
-	failed, all, warm := 0, 0, 0
-	for i := range q.Len() {
-		switch {
-		case q.Warmup[i]:
-			warm++
-		case q.Cancelled[i]:
-		default:
-			all++
-			if q.Failure[i] != "" {
-				failed++
-			}
-		}
-	}
-	if failed > 0 {
-		b.Findings = append(b.Findings, fmt.Sprintf("%s of %s requests failed (%s %%). Their time is in no latency figure.", count(failed), count(all), figure(100*float64(failed)/float64(all))))
-	}
-	if v, ok := sum.Stat("good_request_fraction", "avg"); ok {
-		b.Findings = append(b.Findings, fmt.Sprintf("%s %% of the requests met the goal.", figure(100*v)))
-	}
-	if warm > 0 {
-		b.Findings = append(b.Findings, fmt.Sprintf("%s requests of the warm-up are in no figure.", count(warm)))
-	}
-}
-
 // verdict says whether the figures may be taken for the server's.
 func (b *builder) verdict(sum *runfiles.Summary) {
-	var v struct {
-		Verdict string   `json:"verdict"`
-		Reason  string   `json:"reason"`
-		Notes   []string `json:"notes"`
+	v := sum.Verdict()
+	b.Why = v.Reason
+	for _, note := range v.Notes {
+		if !strings.Contains(note, "requests failed") { // told by the page, with the share
+			b.Findings = append(b.Findings, note)
+		}
 	}
-	if sum.Validity != nil && json.Unmarshal(sum.Validity, &v) == nil {
-		b.Why = v.Reason
-		b.Findings = append(b.Findings, v.Notes...)
-	}
-	switch v.Verdict {
+	switch v.Word {
 	case "":
 		b.Level, b.Verdict, b.Why = "suspect", "Nobody judged this measurement", "The files of the run hold no verdict."
 	case string(metric.VerdictValid):
@@ -285,7 +266,7 @@ func (b *builder) verdict(sum *runfiles.Summary) {
 	case "no result":
 		b.Level, b.Verdict = "failed", "The run has no result"
 	default:
-		b.Level, b.Verdict = "suspect", "Verdict: "+v.Verdict
+		b.Level, b.Verdict = "suspect", "Verdict: "+v.Word
 	}
 	if sum.Cancelled || !sum.Complete {
 		why := sum.IncompleteReason
@@ -297,6 +278,14 @@ func (b *builder) verdict(sum *runfiles.Summary) {
 			b.Level, b.Verdict = "suspect", "The measurement is valid, and not complete"
 		}
 	}
+}
+
+// directory finds the directory of the artifacts in a command line: a place on somebody's machine.
+var directory = regexp.MustCompile(`(--(?:output-)?artifact-dir[= ])('[^']*'|\S+)`)
+
+// withoutDirectory is a command without that place.
+func withoutDirectory(command string) string {
+	return directory.ReplaceAllString(command, "${1}artifacts/run")
 }
 
 // facts are the line below the title.
@@ -311,7 +300,7 @@ func facts(s *runfiles.Summary) []string {
 	case s.Phase("concurrency") != "":
 		list = append(list, s.Phase("concurrency")+" requests at once")
 	}
-	list = append(list, s.Setting("endpoint.urls"), strings.TrimSpace(strings.Replace(strings.Split(s.Start, ".")[0], "T", " ", 1)))
+	list = append(list, s.Setting("endpoint.urls"), wallTime(s.Start))
 	if v := s.Seconds(); v > 0 {
 		list = append(list, seconds(v))
 	}
@@ -319,6 +308,11 @@ func facts(s *runfiles.Summary) []string {
 		list = append(list, s.Variation)
 	}
 	return slices.DeleteFunc(list, func(text string) bool { return text == "" })
+}
+
+// wallTime is an instant of a summary for people: seconds are enough.
+func wallTime(at string) string {
+	return strings.TrimSpace(strings.Replace(strings.Split(at, ".")[0], "T", " ", 1))
 }
 
 // cards are the six head figures. They are those of the summary.
@@ -403,7 +397,11 @@ func metricRows(s *runfiles.Summary) []metricRow {
 
 // settings are what the run was told to do, by key.
 func settings(s *runfiles.Summary) [][2]string {
-	flat := s.Flat()
+	return shown(s.Flat())
+}
+
+// shown are settings in the order of their keys.
+func shown(flat map[string]string) [][2]string {
 	var keys []string
 	for key := range flat {
 		keys = append(keys, key)
@@ -418,21 +416,52 @@ func settings(s *runfiles.Summary) [][2]string {
 	return list
 }
 
-// errors groups what went wrong.
-func (b *builder) errors(s *runfiles.Summary) {
+// errors groups what went wrong, with the share and the time of each kind; q may be nil.
+func (b *builder) errors(s *runfiles.Summary, q *runfiles.Requests, c *clock) {
 	one := section{ID: "errors", Title: "Errors"}
+	defer func() { b.Sections = append(b.Sections, one) }()
 	if len(s.Errors) == 0 {
 		one.Empty = "No request failed."
-	} else {
-		failures := &table{Caption: "Failures, those that are alike together", Head: []string{"Code", "Type", "Message", "Count"}}
-		for _, e := range s.Errors {
-			code := ""
-			if e.Code != 0 {
-				code = fmt.Sprint(e.Code)
-			}
-			failures.Rows = append(failures.Rows, []cellText{{Text: code}, {Text: e.Type}, {Text: e.Message}, {Text: count(int(e.Count))}})
-		}
-		one.Tables = append(one.Tables, failures)
+		return
 	}
-	b.Sections = append(b.Sections, one)
+	all, ok := s.Stat("completed_request_count", "avg")
+	if !ok {
+		good, _ := s.Stat("request_count", "avg")
+		bad, _ := s.Stat("error_request_count", "avg")
+		all = good + bad
+	}
+	failures := &table{Caption: "Failures, those that are alike together", Head: []string{"Code", "Type", "Message", "Count", "Share of the requests", "When"}}
+	for _, e := range s.Errors {
+		code, share := "", "–"
+		if e.Code != 0 {
+			code = fmt.Sprint(e.Code)
+		}
+		if all > 0 {
+			share = figure(100*float64(e.Count)/all) + " %"
+		}
+		failures.Rows = append(failures.Rows, []cellText{{Text: e.Type}, {Text: code}, {Text: e.Message}, {Text: count(int(e.Count))}, {Text: share}, {Text: c.spanOf(q, e)}})
+	}
+	failures.Head[0], failures.Head[1] = failures.Head[1], failures.Head[0]
+	one.Lead = "Failed requests are red in the lanes and in the picture of the requests; their time is in no latency."
+	one.Tables = append(one.Tables, failures)
+}
+
+// spanOf is when failures of a kind ended: the first and the last.
+func (c *clock) spanOf(q *runfiles.Requests, e runfiles.ErrorGroup) string {
+	if q == nil {
+		return "–"
+	}
+	first, last := math.Inf(1), math.Inf(-1)
+	for i := range q.Len() {
+		if !q.Warmup[i] && q.Failure[i] == e.Type && q.Code[i] == e.Code {
+			first, last = min(first, c.at(q.End[i])), max(last, c.at(q.End[i]))
+		}
+	}
+	switch {
+	case last < 0:
+		return "–"
+	case last == first:
+		return figure(first) + " s"
+	}
+	return figure(first) + " to " + figure(last) + " s"
 }

@@ -69,8 +69,8 @@ func rows(q *runfiles.Requests, chosen []int, c *clock) (list []requestRow, fail
 	for _, i := range chosen {
 		start, end := c.at(q.Start[i]), c.at(q.End[i])
 		due, first := start, -1.0
-		if q.Issued[i] > 0 && q.Issued[i] < q.Start[i] {
-			due = c.at(q.Issued[i])
+		if at := cmp.Or(q.Due[i], q.Issued[i]); at > 0 && at < q.Start[i] {
+			due = c.at(at)
 		}
 		if v := value(ttft, i); v >= 0 {
 			first = round(start + v/1e3)

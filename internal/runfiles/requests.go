@@ -1,6 +1,7 @@
 package runfiles
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -13,8 +14,10 @@ import (
 
 // Requests are the records of a run as columns, one value a record; NaN = the record has none.
 type Requests struct {
-	Start, End []int64 // wall clock, ns
-	Issued     []int64 // when the request was due; 0 = not told
+	Start, End []int64  // wall clock, ns
+	Due        []int64  // when the schedule wanted the request sent; 0 = it had none
+	Issued     []int64  // when its turn began; 0 = not told
+	Phase      []string // its name
 	Warmup     []bool
 	Cancelled  []bool
 	Session    []string
@@ -78,7 +81,8 @@ func (q *Requests) add(v *fastjson.Value) {
 	i, md := q.Len(), v.Get("metadata")
 	text := func(key string) string { return string(md.GetStringBytes(key)) }
 	q.Start, q.End = append(q.Start, md.GetInt64("request_start_ns")), append(q.End, md.GetInt64("request_end_ns"))
-	q.Issued = append(q.Issued, md.GetInt64("credit_issued_ns"))
+	q.Issued, q.Due = append(q.Issued, md.GetInt64("credit_issued_ns")), append(q.Due, md.GetInt64("scheduled_ns"))
+	q.Phase = append(q.Phase, cmp.Or(text("phase_name"), text("benchmark_phase")))
 	q.Warmup, q.Cancelled = append(q.Warmup, text("benchmark_phase") == "warmup"), append(q.Cancelled, md.GetBool("was_cancelled"))
 	q.Session, q.ID, q.Turn = append(q.Session, text("x_correlation_id")), append(q.ID, text("x_request_id")), append(q.Turn, md.GetInt("turn_index"))
 	failure, code := "", 0

@@ -52,6 +52,30 @@ func (s *Summary) Stat(tag, stat string) (float64, bool) {
 	return v, ok
 }
 
+// Verdict is what a run says of its own measurement.
+type Verdict struct {
+	Word   string // "": nothing
+	Reason string
+	Notes  []string
+	Facts  map[string]any // what it rests on, by the names of the summary
+}
+
+// Verdict reads the verdict of the summary.
+func (s *Summary) Verdict() (v Verdict) {
+	if s.Validity == nil || json.Unmarshal(s.Validity, &v.Facts) != nil {
+		return v
+	}
+	v.Word, _ = v.Facts["verdict"].(string)
+	v.Reason, _ = v.Facts["reason"].(string)
+	notes, _ := v.Facts["notes"].([]any)
+	for _, one := range notes {
+		if text, ok := one.(string); ok {
+			v.Notes = append(v.Notes, text)
+		}
+	}
+	return v
+}
+
 // readSummary reads the summary JSON.
 func (r *Run) readSummary() (*Summary, error) {
 	var text json.RawMessage

@@ -65,6 +65,11 @@
     all: () => [0, clock.end],
   };
   for (const b of $$("[data-clock]")) b.onclick = () => setClock(...moves[b.dataset.clock]());
+  for (const e of $$(".bands")) for (const b of data.Bands || []) {
+    const go = make("button", { type: "button" }, "Go to " + b.Name);
+    go.onclick = () => setClock(b.From - (b.To - b.From) / 5, b.To + (b.To - b.From) / 5);
+    e.append(go, " ");
+  }
   for (const e of $$(".view")) e.textContent = "Whole run. Drag across a lane to zoom; a double click shows all.";
 
   /* ---- charts ---- */
@@ -101,13 +106,31 @@
     return (v) => a + (Math.log10(v) - from) * k;
   }
 
+  /* stretches of the clock: warm-ups, a slow phase. X gives the place of an instant; the rest is the panel and the size of a pixel. */
+  function bands(g, X, left, top, width, height, k) {
+    g.save();
+    g.textAlign = "left";
+    g.font = 11 * k + "px system-ui, sans-serif";
+    for (const b of data.Bands || []) {
+      const from = Math.max(X(b.From), left), to = Math.min(X(b.To), left + width);
+      if (to <= from) continue;
+      g.fillStyle = colour(b.Hue);
+      g.globalAlpha = 0.13;
+      g.fillRect(from, top, to - from, height);
+      g.globalAlpha = 1;
+      if (g.measureText(b.Name).width + 8 * k < to - from) g.fillText(b.Name, from + 4 * k, top + height - 5 * k);
+    }
+    g.restore();
+  }
+
   function paint(u, c) {
     const g = u.ctx, k = dots();
     const X = places(u, "x", c.X.Scale === "log");
     g.save();
     g.beginPath();
-    g.rect(u.bbox.left, u.bbox.top, u.bbox.width, u.bbox.height);
+    g.rect(u.bbox.left, u.bbox.top - 6 * k, u.bbox.width, u.bbox.height + 12 * k); // a mark at an end stays whole
     g.clip();
+    if (c.X.Clock) bands(g, X, u.bbox.left, u.bbox.top, u.bbox.width, u.bbox.height, k);
     for (const t of c.Traces) {
       const Y = places(u, t.Second ? "y2" : "y", (t.Second ? c.Y2 : c.Y).Scale === "log");
       const log = (t.Second ? c.Y2 : c.Y).Scale === "log";
@@ -385,6 +408,7 @@
       g.beginPath();
       g.rect(left, 0, w - left - 12, h - bottom);
       g.clip();
+      bands(g, X, left, 0, w - left - 12, h - bottom, 1);
       let n = 0, seen = 0, hueNow = "";
       const view = rows.filter((r) => fits(r) && ++n && r.end >= clock.from && r.due <= clock.to), every = Math.ceil(view.length / mostMarks);
       view.forEach((r) => {

@@ -1,0 +1,187 @@
+package page
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"aiperf/internal/chart"
+	"aiperf/internal/comparison"
+	"aiperf/internal/metric"
+	"aiperf/internal/stats"
+)
+
+// outcomes are what a comparison says as a whole, and how loud.
+var outcomes = map[comparison.Outcome][2]string{
+	comparison.Same: {"valid", "B is the same as A"}, comparison.Better: {"valid", "B is better than A"},
+	comparison.Worse: {"failed", "B is worse than A"}, comparison.Cannot: {"suspect", "Whether B differs from A cannot be told"},
+}
+
+// Compare is the report of a comparison: what it says of every statistic, the intervals drawn, and the distributions of both sides.
+func Compare(r *comparison.Result, version string) ([]byte, error) {
+	b := &builder{}
+	b.Title, b.Eyebrow = sideName(r.A)+" against "+sideName(r.B), "Comparison, "+r.Basis
+	b.Facts = []string{"A: " + runsOf(r.A), "B: " + runsOf(r.B), fmt.Sprintf("%g %% intervals", 100*r.Options.Confidence)}
+	b.Foot = "Made by aiperf " + version + " from the records of the runs"
+	b.Level, b.Verdict = outcomes[r.Outcome][0], outcomes[r.Outcome][1]
+	if r.Basis == "one run each" && r.Options.Noise > 0 {
+		b.Why = fmt.Sprintf("Run-to-run noise of %g %% is assumed; several runs on each side would measure it.", 100*r.Options.Noise)
+	}
+	short := shortPaths(r)
+	for _, d := range r.Other {
+		b.Findings = append(b.Findings, "Differs: "+short.Replace(d))
+	}
+	for _, n := range r.Notes {
+		b.Findings = append(b.Findings, upper(short.Replace(n))+".")
+	}
+	all := section{ID: "statistics", Title: "Statistics", Lead: "Differences are B against A. The grey band is what does not matter (the margin), the line the interval, the dot the estimate: same means that the interval lies inside the band; better and worse, that it lies off zero."}
+	all.Tables = []*table{forest(r, short)}
+	shapes := section{ID: "shapes", Title: "Distributions", Lead: "The share of requests that took no longer, all runs of a side together."}
+	for _, tag := range []string{"time_to_first_token", "inter_token_latency", "request_latency"} {
+		if err := b.chart(&shapes, sides(r, tag), false, false); err != nil {
+			return nil, err
+		}
+	}
+	b.Sections = append(b.Sections, all)
+	if shapes.Charts != nil {
+		b.Sections = append(b.Sections, shapes)
+	}
+	b.Sections = append(b.Sections, section{ID: "runs", Title: "Runs", Tables: []*table{runTable(r)}})
+	return b.html()
+}
+
+// sideName is what the runs of a side are called: the last part of their directory, which is all that others need to know of a machine.
+func sideName(runs []comparison.Run) string {
+	if len(runs) == 1 {
+		return filepath.Base(runs[0].Path)
+	}
+	return filepath.Base(filepath.Dir(runs[0].Path))
+}
+
+// shortPaths makes names of the directories of runs: where they lay is no matter of the reader's.
+func shortPaths(r *comparison.Result) *strings.Replacer {
+	var pairs []string
+	for _, one := range slices.Concat(r.A, r.B) {
+		pairs = append(pairs, one.Path, filepath.Base(one.Path))
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+func runsOf(runs []comparison.Run) string {
+	if len(runs) == 1 {
+		return "1 run"
+	}
+	return count(len(runs)) + " runs"
+}
+
+func upper(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// forest is a row a statistic, with its interval drawn.
+func forest(r *comparison.Result, short *strings.Replacer) *table {
+	t := &table{Caption: "Every statistic that is compared", Class: "numbers forest", Head: []string{"Statistic", "A", "B", "Difference", "Interval", "Verdict", "Interval, drawn", "Why"}}
+	reach := 0.0
+	for i := range r.Lines {
+		for _, v := range []float64{r.Lines[i].Low, r.Lines[i].High, r.Lines[i].Margin, r.Lines[i].Difference} {
+			if !math.IsInf(v, 0) && !math.IsNaN(v) {
+				reach = max(reach, math.Abs(v))
+			}
+		}
+	}
+	reach = min(max(reach, 0.01), 1)
+	for i := range r.Lines {
+		l := &r.Lines[i]
+		share := func(v float64) string {
+			if math.IsInf(v, 0) || math.IsNaN(v) {
+				return "unbounded"
+			}
+			if l.Tag == "error_rate" {
+				return fmt.Sprintf("%+.1f points", 100*v)
+			}
+			return percent(v)
+		}
+		name := l.Tag
+		if m, ok := metric.Lookup(l.Tag); ok {
+			name = m.Header
+		} else {
+			name = upper(strings.ReplaceAll(name, "_", " "))
+		}
+		why := short.Replace(l.Reason)
+		if l.Needed != "" {
+			why = strings.TrimPrefix(why+"; it would take "+l.Needed, "; ")
+		}
+		t.Rows = append(t.Rows, []cellText{
+			{Text: name + " " + l.Stat, Below: l.Unit}, {Text: figure(l.A)}, {Text: figure(l.B)}, {Text: share(l.Difference)}, {Text: share(l.Low) + " to " + share(l.High)},
+			{Text: string(l.Outcome), Strong: l.Outcome != comparison.Same}, {Drawn: interval(l, reach)}, {Text: why},
+		})
+	}
+	return t
+}
+
+// The picture of an interval, in px.
+const (
+	forestWide = 220
+	forestTall = 20
+)
+
+// interval draws one line of the forest: margin, zero, interval, estimate. Ends beyond the picture stop at its edge.
+func interval(l *comparison.Line, reach float64) node {
+	x := func(v float64) string {
+		if math.IsNaN(v) {
+			v = 0
+		}
+		return fmt.Sprintf("%.1f", (1+max(-1, min(1, v/reach)))*(forestWide-8)/2+4)
+	}
+	at := func(name string, more ...string) attrs { return append(attrs{"class", name}, more...) }
+	middle, bottom := fmt.Sprint(forestTall/2), fmt.Sprint(forestTall)
+	wide := math.Min(l.Margin/reach, 1) * (forestWide - 8)
+	return el("svg", attrs{"class", "interval " + strings.ReplaceAll(string(l.Outcome), " ", "-"), "width", fmt.Sprint(forestWide), "height", bottom, "viewBox", fmt.Sprintf("0 0 %d %d", forestWide, forestTall), "aria-hidden", "true"},
+		el("rect", at("margin", "x", x(-l.Margin), "y", "2", "width", fmt.Sprintf("%.1f", wide), "height", fmt.Sprint(forestTall-4))),
+		el("line", at("zero", "x1", x(0), "x2", x(0), "y1", "0", "y2", bottom)),
+		el("line", at("span", "x1", x(l.Low), "x2", x(l.High), "y1", middle, "y2", middle)),
+		el("circle", at("dot", "cx", x(l.Difference), "cy", middle, "r", "4")))
+}
+
+// sides are the distributions of a metric on both sides; nil where one has none.
+func sides(r *comparison.Result, tag string) *chart.Chart {
+	m, ok := metric.Lookup(tag)
+	if !ok {
+		return nil
+	}
+	c := &chart.Chart{Name: tag, Title: m.Header, X: chart.Axis{Title: m.Display + " (log)", Scale: chart.Log}, Y: chart.Axis{Title: "share of the requests", Fixed: true, Max: 1}}
+	for k, side := range [][]comparison.Run{r.A, r.B} {
+		var v []float64
+		for i := range side {
+			v = append(v, side[i].Values[tag]...)
+		}
+		v = slices.DeleteFunc(v, func(x float64) bool { return !(x > 0) })
+		if len(v) < 2 {
+			return nil
+		}
+		slices.Sort(v)
+		t := chart.Trace{Name: "AB"[k : k+1], Kind: chart.Scatter, Mode: chart.Lines, Style: chart.Style{Color: []string{hueP50, hueP90}[k], Width: 2, Dash: []string{"", "dash"}[k]}}
+		for i := range 201 {
+			t.X, t.Y = append(t.X, stats.Percentile(v, float64(i)/2)), append(t.Y, float64(i)/200)
+		}
+		c.Traces = append(c.Traces, t)
+	}
+	return c
+}
+
+// runTable are the runs of both sides.
+func runTable(r *comparison.Result) *table {
+	t := &table{Caption: "What was compared", Class: "numbers", Head: []string{"Run", "Side", "Requests that succeeded", "Failed", "Length, s", "Doubt"}}
+	for k, side := range [][]comparison.Run{r.A, r.B} {
+		for i := range side {
+			one := &side[i]
+			t.Rows = append(t.Rows, []cellText{{Text: filepath.Base(one.Path)}, {Text: "AB"[k : k+1]}, {Text: count(len(one.Values["request_latency"]))}, {Text: count(one.Failed)}, {Text: figure(one.Seconds)}, {Text: one.Doubt}})
+		}
+	}
+	return t
+}
