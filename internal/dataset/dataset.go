@@ -37,6 +37,8 @@ type Growing interface {
 	Reach(i int) (bool, error)
 	// Known is the number of conversations so far.
 	Known() int
+	// Ordered tells whether conversations start in the order in which they stand; one that does not is then an error.
+	Ordered() bool
 	// Close ends the reading.
 	Close() error
 }

@@ -1,73 +1,121 @@
 package load
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 )
 
-// fixedStarts replays the timestamps of a trace.
+// fixedStarts replays the timestamps of a trace. Of conversations that are still to come it knows no more than their places and times; what else
+// timing needs of them is asked for a little ahead. A source that is read while it is used has them in the order of their times.
 type fixedStarts struct {
-	p       *phase
-	entries []entry
-	zero    float64 // ms of the trace at the start of the phase
-}
-
-type entry struct {
-	sample
-	at float64 // ms on the trace's clock
+	p    *phase
+	feed *prefetcher
+	zero float64 // ms of the trace at the start of the phase
+	last float64 // of the conversation taken last, ms on the trace's clock
 }
 
 func (f *fixedStarts) build(ctx context.Context) error {
-	source := f.p.g.opts.Source
-	for i := range source.Len() {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		shape, err := source.Shape(i)
-		if err != nil {
-			return err
-		}
-		e := entry{sample: sample{index: i, shape: shape}}
-		if err := checkShape(e.sample); err != nil {
-			return err
-		}
-		if shape.Turns[0].Timestamp == nil {
-			return fmt.Errorf("fixed schedule: the first turn of session %q has no timestamp", shape.ID)
-		}
-		e.at = *shape.Turns[0].Timestamp
-		f.entries = append(f.entries, e)
+	g := f.p.g
+	next, err := byTime(ctx, g.opts.Source)
+	if err != nil {
+		return err
 	}
-	slices.SortStableFunc(f.entries, func(a, b entry) int {
-		switch {
-		case a.at < b.at:
-			return -1
-		case a.at > b.at:
-			return 1
-		}
-		return 0
-	})
-	f.zero = f.p.Schedule.Start
+	f.feed = f.p.feed(next)
+	first, err := g.await(ctx, f.feed)
+	if err != nil {
+		return err
+	}
+	if err := checkTimed(first.shape); err != nil {
+		return err
+	}
+	f.feed.putBack([]sample{first})
+	f.zero, f.last = f.p.Schedule.Start, startOf(first)
 	if f.p.Schedule.Auto {
-		f.zero = f.entries[0].at
+		f.zero = f.last
 	}
 	return nil
 }
 
+// placed is a conversation and when it starts, ms on the trace's clock.
+type placed struct {
+	at    float64
+	index int
+}
+
+// byTime gives the conversations of a source by their times, those of one instant as they stand, each once.
+func byTime(ctx context.Context, source Source) (next func() (int, bool), err error) {
+	at := -1
+	if growing, grows := source.(Growing); grows && growing.Ordered() {
+		return func() (int, bool) {
+			at++
+			return at, growing.Has(at)
+		}, nil
+	}
+	order := make([]placed, source.Len())
+	for i := range order {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		shape, err := source.Shape(i)
+		if err != nil {
+			return nil, err
+		}
+		if err := checkShape(sample{index: i, shape: shape}); err != nil {
+			return nil, err
+		}
+		if err := checkTimed(shape); err != nil {
+			return nil, err
+		}
+		order[i] = placed{*shape.Turns[0].Timestamp, i}
+	}
+	slices.SortStableFunc(order, func(a, b placed) int { return cmp.Compare(a.at, b.at) })
+	return func() (int, bool) {
+		if at++; at >= len(order) {
+			return 0, false
+		}
+		return order[at].index, true
+	}, nil
+}
+
+// checkTimed refuses a conversation without a time.
+func checkTimed(s Shape) error {
+	if s.Turns[0].Timestamp == nil {
+		return fmt.Errorf("fixed schedule: the first turn of session %q has no timestamp", s.ID)
+	}
+	return nil
+}
+
+func startOf(s sample) float64 { return *s.shape.Turns[0].Timestamp }
+
 // offset is where a time of the trace lies in the phase, ns.
 func (f *fixedStarts) offset(ms float64) int64 { return ns((ms - f.zero) / 1e3) }
 
+// peek is the time of the next conversation; while that has not come, the one before it: it will not be earlier.
 func (f *fixedStarts) peek() (int64, bool) {
-	if len(f.entries) == 0 {
-		return 0, false
+	next, ready, more := f.feed.head()
+	if ready && len(next.shape.Turns) > 0 && next.shape.Turns[0].Timestamp != nil { // else pop refuses it
+		return f.offset(startOf(next)), true
 	}
-	return f.offset(f.entries[0].at), true
+	return f.offset(f.last), more
 }
 
 func (f *fixedStarts) pop(t0 int64) *ticket {
-	e := f.entries[0]
-	f.entries = f.entries[1:]
-	return f.p.newSession(e.sample, "fixed-schedule-"+e.shape.ID, len(e.shape.Turns), t0+f.offset(e.at))
+	d, ok := f.p.nextSample(f.feed)
+	if !ok {
+		return nil
+	}
+	err := checkTimed(d.shape)
+	if err == nil && startOf(d) < f.last {
+		err = fmt.Errorf("fixed schedule: session %q at %g ms comes behind one at %g ms", d.shape.ID, startOf(d), f.last)
+	}
+	if err != nil {
+		f.p.refuse(err)
+		return nil
+	}
+	f.last = startOf(d)
+	return f.p.newSession(d, "fixed-schedule-"+d.shape.ID, len(d.shape.Turns), t0+f.offset(f.last))
 }
 
 // due is the turn's own timestamp, else its delay after the answer, else at once; never before the answer.

@@ -96,7 +96,7 @@ func New(scenario Scenario, opts Options) (*Generator, error) {
 	if err != nil {
 		return nil, err
 	}
-	g.prefetcher = newPrefetcher(opts.Source, next, draws(scenario.Phases), g.fed)
+	g.prefetcher = newPrefetcher(opts.Source, func() (int, bool) { return next(), true }, draws(scenario.Phases), g.fed)
 	return g, nil
 }
 

@@ -234,6 +234,8 @@ func (u *unread) Has(i int) bool {
 	return i < int(u.sized)
 }
 
+func (u *unread) Ordered() bool { return true }
+
 // TestSequentialReadsNoFurther: conversations in order need no more of the source than those that are used.
 func TestSequentialReadsNoFurther(t *testing.T) {
 	u := &unread{sized: 5}

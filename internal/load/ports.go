@@ -17,6 +17,8 @@ type Source interface {
 type Growing interface {
 	// Has waits until the conversation is known; false = there are only fewer.
 	Has(index int) bool
+	// Ordered tells whether conversations start in the order in which they come; else a schedule waits for the last of them.
+	Ordered() bool
 }
 
 // Shape is what timing needs to know of a conversation.

@@ -1,7 +1,9 @@
 package load
 
 import (
+	"context"
 	"fmt"
+	"time"
 
 	"aiperf/internal/rng"
 )
@@ -55,7 +57,7 @@ func (p *phase) newSession(d sample, id string, turns int, due int64) *ticket {
 
 // prefetch takes the next conversation of the data and makes its first ticket ready to be started.
 func (p *phase) prefetch() (*ticket, bool) {
-	d, ok := p.nextSample()
+	d, ok := p.nextSample(p.g.prefetcher)
 	if !ok {
 		return nil, false
 	}
@@ -65,19 +67,54 @@ func (p *phase) prefetch() (*ticket, bool) {
 }
 
 // nextSample takes the next conversation of the data, if it is there. Broken data ends the run.
-func (p *phase) nextSample() (sample, bool) {
-	d, ok, err := p.g.prefetcher.take()
+func (p *phase) nextSample(from *prefetcher) (sample, bool) {
+	d, ok, err := from.take()
 	if err == nil && ok {
 		err = checkShape(d)
 	}
 	if err != nil {
-		if p.g.err == nil {
-			p.g.err = err
-		}
-		p.g.abort(StopSource, ErrInterrupted)
+		p.refuse(err)
 		return sample{}, false
 	}
 	return d, ok
+}
+
+// refuse ends the run for what is wrong with its data.
+func (p *phase) refuse(err error) {
+	if p.g.err == nil {
+		p.g.err = err
+	}
+	p.g.abort(StopSource, ErrInterrupted)
+}
+
+// feed brings conversations in an order of the phase's own, as long as it lasts.
+func (p *phase) feed(next func() (int, bool)) *prefetcher {
+	f := newPrefetcher(p.g.opts.Source, next, never, p.g.fed)
+	f.deepen(mostArmed)
+	go f.run(p.ctx)
+	return f
+}
+
+// await takes a conversation, before the phase, when there is time to wait for it.
+func (g *Generator) await(ctx context.Context, from *prefetcher) (sample, error) {
+	for {
+		d, ok, err := from.take()
+		if err != nil {
+			return d, err
+		}
+		if ok {
+			return d, checkShape(d)
+		}
+		timer := time.NewTimer(primeLimit)
+		select {
+		case <-g.ready:
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return d, ctx.Err()
+		}
+		timer.Stop()
+	}
 }
 
 func checkShape(d sample) error {

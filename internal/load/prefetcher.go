@@ -18,19 +18,20 @@ type sample struct {
 // the run: what one phase does not use is there for the next.
 type prefetcher struct {
 	source Source
-	next   func() int
-	notify func() // something has come after the prefetcher was found empty
+	next   func() (index int, ok bool) // false = there are no more
+	notify func()                      // something has come after the prefetcher was found empty
 
 	mu      sync.Mutex
 	ready   []sample
 	depth   int
 	left    int64 // conversations that can still be of use; the prefetcher takes no more
 	starved bool
+	ended   bool // nothing comes any more
 	err     error
 	more    chan struct{}
 }
 
-func newPrefetcher(source Source, next func() int, most int64, notify func()) *prefetcher {
+func newPrefetcher(source Source, next func() (int, bool), most int64, notify func()) *prefetcher {
 	return &prefetcher{source: source, next: next, notify: notify, depth: prefetchDepth, left: most, more: make(chan struct{}, 1)}
 }
 
@@ -79,22 +80,27 @@ func (f *prefetcher) run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		d := sample{index: f.next()}
+		var d sample
 		var err error
-		d.shape, err = f.source.Shape(d.index)
+		index, more := f.next()
+		if d.index = index; more {
+			d.shape, err = f.source.Shape(d.index)
+		}
 		f.mu.Lock()
-		if err != nil {
+		switch {
+		case err != nil:
 			f.err = err
-		} else {
+		case more:
 			f.ready = append(f.ready, d)
 		}
+		f.ended = !more
 		hungry := f.starved
 		f.starved = false
 		f.mu.Unlock()
 		if hungry {
 			f.notify()
 		}
-		if err != nil {
+		if err != nil || !more {
 			return
 		}
 	}
@@ -112,6 +118,16 @@ func (f *prefetcher) take() (sample, bool, error) {
 	f.ready = f.ready[1:]
 	f.wake()
 	return d, true, nil
+}
+
+// head is the next conversation, which it leaves there. more = there is one, or may come one.
+func (f *prefetcher) head() (next sample, ready, more bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.ready) > 0 {
+		return f.ready[0], true, true
+	}
+	return sample{}, false, !f.ended
 }
 
 // putBack returns conversations that were taken and not used, in the order in which they were taken.

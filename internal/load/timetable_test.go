@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -70,6 +71,51 @@ func TestFixedScheduleSessions(t *testing.T) {
 		wantTimes(t, offsets(r.Phases[0], s.list), []float64{0, 50, 100, 150, 500, 550, 900, 950}, 1e-3)
 		if r.Phases[0].Schedule.Lag.Max != 0 {
 			t.Errorf("an answer is not the schedule's lateness: %d", r.Phases[0].Schedule.Lag.Max)
+		}
+	})
+}
+
+// ordered is a trace of which no more may be read than a little ahead.
+type ordered struct {
+	*shapes
+	reached atomic.Int64
+}
+
+func (o *ordered) Len() int { panic("the end was waited for") }
+
+func (o *ordered) Has(i int) bool {
+	o.reached.Store(max(o.reached.Load(), int64(i)))
+	return i < len(o.list)
+}
+
+func (o *ordered) Ordered() bool { return true }
+
+// TestFixedScheduleReadsAhead: a schedule whose data come in the order of their times reads only a little ahead, and refuses data that do not.
+func TestFixedScheduleReadsAhead(t *testing.T) {
+	times := make([]float64, 3*mostArmed)
+	for i := range times {
+		times[i] = 50 + float64(i/2)
+	}
+	bubble(t, "part", func(t *testing.T) {
+		src := &ordered{shapes: trace(times...)}
+		s := newSim(t, manner{})
+		r := play(t, one(Phase{Mode: FixedSchedule, Schedule: ScheduleZero{Auto: true}, Requests: 7}), src, s)
+		wantTimes(t, offsets(r.Phases[0], s.list), []float64{0, 0, 1, 1, 2, 2, 3}, 1e-3)
+		if n := src.reached.Load(); n > 2*mostArmed {
+			t.Errorf("%d conversations were read for 7", n)
+		}
+	})
+	bubble(t, "whole", func(t *testing.T) {
+		src := &ordered{shapes: trace(times...)}
+		r := play(t, one(Phase{Mode: FixedSchedule, Schedule: ScheduleZero{Auto: true}}), src, newSim(t, manner{}))
+		wantCount(t, "sent", int(r.Phases[0].Sent), len(times))
+	})
+	bubble(t, "out of order", func(t *testing.T) {
+		src := &ordered{shapes: trace(0, 100, 200, 150, 300)}
+		s := newSim(t, manner{})
+		_, err := playCtx(t, t.Context(), one(Phase{Mode: FixedSchedule}), Options{Source: src, Executor: s})
+		if err == nil || !strings.Contains(err.Error(), `session "c3" at 150 ms comes behind one at 200 ms`) {
+			t.Error(err)
 		}
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"math"
 	"strconv"
-	"time"
 )
 
 // userStarts spawns users (6.5): a staged population that looks like the steady state from the first second, then one successor for each
@@ -89,7 +88,7 @@ func (u *userStarts) build(ctx context.Context) error {
 	list := stage(u.p.Users, int(math.RoundToEven(mean)))
 	g.prefetcher.deepen(len(list))
 	for _, s := range list {
-		d, err := u.await(ctx)
+		d, err := g.await(ctx, g.prefetcher)
 		if err != nil {
 			return err
 		}
@@ -119,28 +118,6 @@ func meanTurns(ctx context.Context, source Source) (float64, error) {
 	return float64(sum) / float64(source.Len()), nil
 }
 
-// await takes a conversation, before the phase, when there is time to wait for it.
-func (u *userStarts) await(ctx context.Context) (sample, error) {
-	for {
-		d, ok, err := u.p.g.prefetcher.take()
-		if err != nil {
-			return d, err
-		}
-		if ok {
-			return d, checkShape(d)
-		}
-		timer := time.NewTimer(primeLimit)
-		select {
-		case <-u.p.g.ready:
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return d, ctx.Err()
-		}
-		timer.Stop()
-	}
-}
-
 func (u *userStarts) peek() (int64, bool) {
 	if len(u.spawns) == 0 {
 		return 0, false
@@ -152,7 +129,7 @@ func (u *userStarts) pop(t0 int64) *ticket {
 	s := u.spawns[0]
 	who := s.user
 	if who == nil {
-		d, ok := u.p.nextSample()
+		d, ok := u.p.nextSample(u.p.g.prefetcher)
 		if !ok {
 			return nil
 		}

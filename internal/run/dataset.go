@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"aiperf/internal/assembly"
@@ -223,7 +224,7 @@ func sourced(ctx context.Context, agent string, b *config.Benchmark, d *config.D
 	if e.InlineMedia {
 		o.Fetch = fetcher(ctx, agent, b)
 	}
-	o.Batches, o.PayloadRows, o.Early = batches(d), d.PayloadRows, inOrder(b, d)
+	o.Batches, o.PayloadRows, o.Early, o.Scheduled = batches(d), d.PayloadRows, inOrder(b, d), scheduled(b)
 	for _, p := range d.Records {
 		o.Records = append(o.Records, custom.Pool{Name: p.Name, Rows: p.Rows})
 	}
@@ -245,14 +246,16 @@ func sourced(ctx context.Context, agent string, b *config.Benchmark, d *config.D
 	return o
 }
 
-// inOrder tells whether conversations are used in the order in which they stand, as long as there are some.
+// inOrder tells whether conversations are used in the order in which they stand, or in that of their times, as long as there are some.
 func inOrder(b *config.Benchmark, d *config.Dataset) bool {
-	for i := range b.Phases {
-		if t := b.Phases[i].Type; t == config.PhaseFixedSchedule || t == config.PhaseUserCentric {
-			return false
-		}
-	}
-	return d.Sampling == config.SampleSequential || d.Sampling == ""
+	return !hasPhase(b, config.PhaseUserCentric) && (d.Sampling == config.SampleSequential || d.Sampling == "")
+}
+
+// scheduled tells whether conversations leave at their own times.
+func scheduled(b *config.Benchmark) bool { return hasPhase(b, config.PhaseFixedSchedule) }
+
+func hasPhase(b *config.Benchmark, kind config.PhaseType) bool {
+	return slices.ContainsFunc(b.Phases, func(p config.Phase) bool { return p.Type == kind })
 }
 
 // batches is how many contents of each kind a turn takes that is drawn from a pool.

@@ -34,6 +34,9 @@ func (g growing) Has(i int) bool {
 	return ok || err != nil
 }
 
+// Ordered tells whether conversations start in the order in which they stand.
+func (g growing) Ordered() bool { return g.data.Ordered() }
+
 // Shape is that of the source, or why there is none.
 func (g growing) Shape(i int) (load.Shape, error) {
 	if ok, err := g.data.Reach(i); !ok {

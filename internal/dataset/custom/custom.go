@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"os"
 	"strings"
 
 	"aiperf/internal/conversation"
@@ -31,6 +32,7 @@ type Options struct {
 	// Batches is how many contents of a kind a turn drawn from a pool takes; a kind that is not there: those of one row.
 	Batches    map[conversation.Kind]int
 	Early      bool     // conversations are used in the order in which they stand: a large file need not be read before the first
+	Scheduled  bool     // they leave at their own times
 	DelayRatio float64  // multiplies delays
 	DelayCap   *float64 // ms, no delay is longer before it is scaled; nil = no limit
 	Limits     trace.Limits
@@ -76,8 +78,10 @@ type loader struct {
 	rowNo   int       // rows read
 	unknown string    // warning of the first keys that are ignored
 	hash    hash.Hash // of the bytes of a trace, once its rows are read
-	media   *library
-	traffic *Traffic // takes what was read, and nothing is made of it; nil = conversations are made
+	// namespace is that of the hash ids of the file, where it was found before its rows are read.
+	namespace string
+	media     *library
+	traffic   *Traffic // takes what was read, and nothing is made of it; nil = conversations are made
 	// labelled: some content bears a name that its row gives.
 	labelled bool
 	sink     func(conversation.Conversation) // takes conversations that are not kept; nil = they are
@@ -111,8 +115,8 @@ func Open(path string, o Options) (dataset.Dataset, error) {
 		return nil, err
 	}
 	info := dataset.Info{Type: format.Name, Stated: o.Type != "", Trace: format.Trace, Verbatim: format.verbatim, Mode: format.mode}
-	if l := newLoader(o, info); l.indexable(path, format) && o.Context.PrefixLength == 0 && o.Context.PrefixPool == 0 {
-		x, err := l.index(path, format)
+	if o.indexable(path, format) && o.Context.PrefixLength == 0 && o.Context.PrefixPool == 0 {
+		x, err := openIndexed(path, o, info, format)
 		switch {
 		case err == nil:
 			return x, nil
@@ -122,6 +126,13 @@ func Open(path string, o Options) (dataset.Dataset, error) {
 	}
 	d, err := Collect(path, o, info, func(l *loader) error {
 		l.corpus = format.corpus
+		if stat, err := os.Stat(path); format.Trace && err == nil && stat.Mode().IsRegular() && stat.Size() > overlooked {
+			over, err := overlook(path)
+			if err != nil {
+				return err
+			}
+			l.namespace = over.namespace
+		}
 		return format.read(l, path)
 	})
 	if err != nil {
@@ -193,7 +204,7 @@ func (l *loader) rows(path string, known []string, f func(*rows.Row)) error {
 // rowsWhile is rows, as long as more says so after each.
 func (l *loader) rowsWhile(path string, known []string, f func(*rows.Row), more func() bool) error {
 	raw := io.Discard
-	if l.set.info.Trace {
+	if l.set.info.Trace && l.namespace == "" {
 		l.hash = sha256.New()
 		raw = l.hash
 	}

@@ -2,6 +2,7 @@ package custom
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -21,6 +22,13 @@ func leave(t *testing.T) {
 	before := keptFile
 	keptFile = -1
 	t.Cleanup(func() { keptFile = before })
+}
+
+// hurry makes every file one that is too large to be looked at before it is used.
+func hurry(t *testing.T) {
+	before := overlooked
+	overlooked = -1
+	t.Cleanup(func() { overlooked = before })
 }
 
 // whole is all that a dataset tells, as text.
@@ -163,6 +171,7 @@ func TestIndexedMemory(t *testing.T) {
 // TestEarly: a large file whose rows are used in their order is read only as far as they are, and what is wrong further on is told when it is reached.
 func TestEarly(t *testing.T) {
 	leave(t)
+	hurry(t)
 	const count = 5 * readAhead
 	lines := strings.Repeat("{\"text\":\"word\"}\n", count)
 	o := base("single_turn")
@@ -202,5 +211,67 @@ func TestEarly(t *testing.T) {
 	}
 	if _, err := closed.Reach(count - 1); err == nil {
 		t.Error("rows of a closed file")
+	}
+}
+
+// TestEarlySchedule: a large recording whose rows stand in the order of their times is read only as far as they are used, hash ids or not; one
+// whose rows do not is read whole where that is seen before the first is sent, and refused where it is reached.
+func TestEarlySchedule(t *testing.T) {
+	leave(t)
+	row := func(at int) string {
+		return fmt.Sprintf(`{"timestamp":%d,"input_length":700,"hash_ids":[1,%d]}`, at, at) + "\n"
+	}
+	var b strings.Builder
+	for i := range 3 * readAhead {
+		b.WriteString(row(i))
+	}
+	o := base("mooncake_trace")
+	o.Early, o.Scheduled = true, true
+	for _, looked := range []bool{true, false} {
+		if !looked {
+			hurry(t)
+		}
+		s := open(t, b.String(), o).(*indexed)
+		if !s.Ordered() || s.Known() > 2*readAhead {
+			t.Errorf("%v, %d rows were read for the first", s.Ordered(), s.Known())
+		}
+		if c := s.Conversation(readAhead); *c.Turns[0].Timestamp != readAhead || c.Turns[0].Parts[0].Text == "" {
+			t.Errorf("%+v", c)
+		}
+		soon := open(t, row(5)+row(9)+b.String(), o).(*indexed)
+		if soon.Ordered() || soon.Known() != 3*readAhead+2 {
+			t.Errorf("%v, %d rows are known", soon.Ordered(), soon.Known())
+		}
+		late := open(t, b.String()+row(7)+b.String(), o).(*indexed)
+		if late.Ordered() == looked {
+			t.Errorf("looked through %v, sent while it is read %v", looked, late.Ordered())
+		}
+		_, err := late.Reach(3 * readAhead)
+		if looked && err != nil || !looked && (err == nil || !strings.Contains(err.Error(), ":12289: timestamp: 7 ms comes behind one of 12287 ms")) {
+			t.Error(err)
+		}
+	}
+	o.Limits.End = ms(20)
+	if s := open(t, b.String()+row(9), o).(*indexed); s.Len() != 21 || s.Info().OutsideWindow != 1 {
+		t.Errorf("%d rows in the window, %d seen outside it", s.Len(), s.Info().OutsideWindow)
+	}
+}
+
+// TestNamespaces: hash ids stand for the same text however a file is read; above the limit the namespace is that of its size and its ends.
+func TestNamespaces(t *testing.T) {
+	lines := `{"input_length":700,"hash_ids":[1,2]}` + "\n" + `{"input_length":700,"hash_ids":[1,3]}`
+	text := func(s dataset.Dataset) string { return s.Conversation(1).Turns[0].Parts[0].Text }
+	o := base("mooncake_trace")
+	kept := text(open(t, lines, o))
+	leave(t)
+	o.Early = true
+	if left := text(open(t, lines, o)); left != kept {
+		t.Errorf("got  %q\nwant %q", left, kept)
+	}
+	hurry(t)
+	large := text(open(t, lines, o))
+	o.Early = false
+	if large == kept || large != text(open(t, lines, o)) {
+		t.Error("the text of a large file depends on how it is read, or not on the file")
 	}
 }

@@ -15,8 +15,8 @@ import (
 type Look struct {
 	Format     Format
 	Recognised bool   // by its content: nobody named the format
-	Records    int    // rows that are not blank; of a large file only the first may be counted
-	Turns      int    // of all rows: the requests of one pass; a leading system message is not counted as one
+	Records    int    // rows that are not blank; 0 = they were not counted, the file is large
+	Turns      int    // of all rows: the requests of one pass; a leading system message is not counted as one; 0 likewise
 	Timed      bool   // the first row has a timestamp
 	AllTimed   bool   // every row has one
 	First      string // where the first row stands, "path:line"
@@ -72,13 +72,18 @@ func (l *Look) rowsOf(path string, see func(r *rows.Row) (glimpse, bool)) error 
 	})
 	info, err := os.Stat(path)
 	large := err == nil && info.Size() > keptFile
+	cut := false
 	err = rows.Read(path, func(line rows.Line) bool {
 		take(line)
 		// The rest of a large file is looked at when it is read, unless it decides how its rows are sent.
-		return !large || l.Timed && !l.Format.Trace
+		cut = large && (!l.Timed || l.Format.Trace)
+		return !cut
 	})
 	if err == nil {
 		err = faults.Err()
+	}
+	if cut {
+		l.Records, l.Turns = 0, 0
 	}
 	return err
 }

@@ -93,3 +93,12 @@ func TestLookIntoFaults(t *testing.T) {
 		t.Errorf("missing file: %v", err)
 	}
 }
+
+// TestLookIntoLargeFiles: the rows of a large file are not counted, so nobody takes the first for all.
+func TestLookIntoLargeFiles(t *testing.T) {
+	leave(t)
+	l, err := LookInto(write(t, strings.Repeat(`{"timestamp":1,"input_length":5}`+"\n", 3)), "mooncake_trace", nil)
+	if err != nil || l.Turns != 0 || l.Records != 0 || !l.Timed {
+		t.Errorf("%+v %v", l, err)
+	}
+}

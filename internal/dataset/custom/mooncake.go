@@ -1,7 +1,6 @@
 package custom
 
 import (
-	"encoding/hex"
 	"fmt"
 	"sync"
 
@@ -209,10 +208,9 @@ func (l *loader) openBlocks(r *replayed, block int) error {
 		separator = l.Separator()
 	}
 	r.blocks = sync.OnceValue(func() *synth.Blocks {
-		// The namespace of a file's hash ids is the first 16 hexadecimal digits of the SHA-256 of its bytes, of which all were read by now.
-		namespace := ""
-		if l.hash != nil { // a table has no ids
-			namespace = hex.EncodeToString(l.hash.Sum(nil))[:16]
+		namespace := l.namespace
+		if namespace == "" && l.hash != nil { // a table has no ids; of a file all was read by now
+			namespace = namespaceOf(l.hash)
 		}
 		return synth.NewBlocks(r.corpus, l.Root, namespace, block, separator)
 	})

@@ -9,6 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"os"
+	"sync"
 	"unicode"
 
 	"aiperf/internal/dataset"
@@ -62,10 +65,33 @@ func ReadBytes(path string, raw io.Writer, f func(Line) bool) error {
 }
 
 func read(path string, source io.Reader, f func(Line) bool) error {
-	in := bufio.NewReaderSize(source, 1<<16)
+	return readFrom(path, bufio.NewReaderSize(source, 1<<16), 1, 0, f)
+}
+
+// readers are kept for short looks into files.
+var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 1<<14) }}
+
+// At reads one line of a file again: the one that stands skip lines, blank ones not counted, behind the line of a number whose text begins at an
+// offset.
+func At(file *os.File, number int, offset int64, skip int) (line Line, err error) {
+	in := readers.Get().(*bufio.Reader)
+	defer readers.Put(in)
+	in.Reset(io.NewSectionReader(file, offset, math.MaxInt64-offset))
+	err = readFrom(file.Name(), in, number, offset, func(l Line) bool {
+		line = l
+		skip--
+		return skip >= 0
+	})
+	if err == nil && skip >= 0 {
+		err = io.ErrUnexpectedEOF
+	}
+	return line, err
+}
+
+// readFrom reads lines from one of the given number on, which begins at offset end of the file.
+func readFrom(path string, in *bufio.Reader, number int, end int64, f func(Line) bool) error {
 	found := false
-	end := int64(0)
-	for number := 1; ; number++ {
+	for ; ; number++ {
 		text, err := line(in)
 		end += int64(len(text))
 		if err != nil && !errors.Is(err, io.EOF) {
