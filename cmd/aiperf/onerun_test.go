@@ -148,8 +148,8 @@ func consoleRows(text string) map[string][]string {
 // pageRows are the rows of the page's table of all figures.
 func pageRows(text string) map[string][]string {
 	rows := map[string][]string{}
-	for _, m := range regexp.MustCompile(`<tr><th scope="row">([^<]*)</th>((?:<td>[^<]*</td>){7})</tr>`).FindAllStringSubmatch(text, -1) {
-		for _, c := range regexp.MustCompile(`<td>([^<]*)</td>`).FindAllStringSubmatch(m[2], -1) {
+	for _, m := range regexp.MustCompile(`<tr><th scope="row">([^<]*)</th>((?:<td[^>]*>[^<]*</td>){7})</tr>`).FindAllStringSubmatch(text, -1) {
+		for _, c := range regexp.MustCompile(`<td[^>]*>([^<]*)</td>`).FindAllStringSubmatch(m[2], -1) {
 			name := html.UnescapeString(m[1])
 			rows[name] = append(rows[name], html.UnescapeString(c[1]))
 		}
