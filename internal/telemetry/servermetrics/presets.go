@@ -2,31 +2,72 @@ package servermetrics
 
 import (
 	"math"
+	"slices"
 
 	"aiperf/internal/exposition"
 )
 
 // Preset is a gauge that inference servers have under names of their own.
 type Preset struct {
-	Key   string   // in the timeline
-	Names []string // of the metric, by server
-	Mean  bool     // of several label sets the mean counts, else the sum
+	Key  string // in the timeline
+	Mean bool   // of several label sets the mean counts, else the sum
+	From []Source
 }
 
-// Presets are the gauges that explain latencies. Names: the documentation of vLLM, SGLang, Dynamo, Triton, llama.cpp and TGI; TensorRT-LLM's are
-// those of its metrics collector.
+// Source is one server's name of a gauge. Label and Value pick the label sets, where one metric holds several gauges; "" = all.
+type Source struct{ Server, Name, Label, Value string }
+
+// Presets are the gauges that explain latencies. An endpoint's first source that it tells counts. Names as in the sources of vLLM
+// (v1/metrics/loggers.py; gpu_cache_usage_perc until 0.10), SGLang 0.5.10 (metrics_collector.py), TensorRT-LLM 1.3 (metrics/collector.py), Dynamo
+// 1.x (prometheus_names.rs), Triton and its TensorRT-LLM backend (README, "Triton Metrics"), TGI 3 (reference of its metrics), and on the page of a
+// running server of llama.cpp; kv_cache_usage_ratio is on those of 2024 only. docs/servermetrics.md lists them.
 var Presets = []Preset{
-	{Key: "server_queue_length", Names: []string{
-		"vllm:num_requests_waiting", "sglang:num_queue_reqs", "trtllm_num_requests_waiting", "dynamo_frontend_queued_requests", "nv_inference_pending_request_count",
-		"llamacpp:requests_deferred", "tgi_queue_size",
+	{Key: "server_queue_length", From: []Source{
+		{Server: "vLLM", Name: "vllm:num_requests_waiting"},
+		{Server: "SGLang", Name: "sglang:num_queue_reqs"},
+		{Server: "TensorRT-LLM", Name: "trtllm_num_requests_waiting"},
+		{Server: "Dynamo", Name: "dynamo_frontend_queued_requests"},
+		{Server: "Triton (TensorRT-LLM)", Name: "nv_trt_llm_request_metrics", Label: "request_type", Value: "waiting"},
+		{Server: "Triton", Name: "nv_inference_pending_request_count"},
+		{Server: "llama.cpp", Name: "llamacpp:requests_deferred"},
+		{Server: "TGI", Name: "tgi_queue_size"},
 	}},
-	{Key: "server_requests_running", Names: []string{
-		"vllm:num_requests_running", "sglang:num_running_reqs", "trtllm_num_requests_running", "dynamo_frontend_inflight_requests", "llamacpp:requests_processing",
-		"tgi_batch_current_size", "mock_requests_running",
+	{Key: "server_requests_running", From: []Source{
+		{Server: "vLLM", Name: "vllm:num_requests_running"},
+		{Server: "SGLang", Name: "sglang:num_running_reqs"},
+		{Server: "TensorRT-LLM", Name: "trtllm_num_requests_running"},
+		{Server: "Dynamo", Name: "dynamo_frontend_inflight_requests"},
+		{Server: "Triton (TensorRT-LLM)", Name: "nv_trt_llm_request_metrics", Label: "request_type", Value: "active"},
+		{Server: "llama.cpp", Name: "llamacpp:requests_processing"},
+		{Server: "TGI", Name: "tgi_batch_current_size"},
+		{Server: "aiperf mock-server", Name: "mock_requests_running"},
 	}},
-	{Key: "server_kv_cache_usage", Mean: true, Names: []string{
-		"vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc", "sglang:token_usage", "trtllm_kv_cache_utilization", "llamacpp:kv_cache_usage_ratio",
+	{Key: "server_kv_cache_usage", Mean: true, From: []Source{
+		{Server: "vLLM", Name: "vllm:kv_cache_usage_perc"},
+		{Server: "vLLM", Name: "vllm:gpu_cache_usage_perc"},
+		{Server: "SGLang", Name: "sglang:token_usage"},
+		{Server: "TensorRT-LLM", Name: "trtllm_kv_cache_utilization"},
+		{Server: "Triton (TensorRT-LLM)", Name: "nv_trt_llm_kv_cache_block_metrics", Label: "kv_cache_block_type", Value: "fraction"},
+		{Server: "llama.cpp", Name: "llamacpp:kv_cache_usage_ratio"},
 	}},
+}
+
+// of are the label sets of an endpoint that a preset is about.
+func (s *Store) of(p *Preset, e *endpoint) (list []*series) {
+	for _, from := range p.From {
+		if s.metrics[from.Name] == nil {
+			continue
+		}
+		for _, t := range e.series {
+			if t.name == from.Name && t.kind != exposition.Histogram && (from.Label == "" || slices.Contains(t.labels, exposition.Label{Name: from.Label, Value: from.Value})) {
+				list = append(list, t)
+			}
+		}
+		if len(list) > 0 {
+			return list
+		}
+	}
+	return nil
 }
 
 // PerSecond is a preset's value of every second since 1970 that has one: in each second the mean of the readings, over label sets and endpoints
@@ -34,21 +75,9 @@ var Presets = []Preset{
 func (s *Store) PerSecond(p *Preset) map[int64]float64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, name := range p.Names {
-		if s.metrics[name] != nil {
-			return s.perSecond(name, p.Mean)
-		}
-	}
-	return nil
-}
-
-func (s *Store) perSecond(name string, mean bool) map[int64]float64 {
 	total, parts := map[int64]float64{}, map[int64]float64{}
 	for _, e := range s.endpoints {
-		for _, t := range e.series {
-			if t.name != name || t.kind == exposition.Histogram {
-				continue
-			}
+		for _, t := range s.of(p, e) {
 			sum, n := map[int64]float64{}, map[int64]float64{}
 			for i := range t.value.Len() {
 				if v := t.value.At(i); !math.IsNaN(v) {
@@ -62,7 +91,7 @@ func (s *Store) perSecond(name string, mean bool) map[int64]float64 {
 			}
 		}
 	}
-	if mean {
+	if p.Mean {
 		for second := range total {
 			total[second] /= parts[second]
 		}
@@ -70,5 +99,29 @@ func (s *Store) perSecond(name string, mean bool) map[int64]float64 {
 	return total
 }
 
+// Latest is a preset's value as the servers told it last: over label sets and endpoints their sum or mean.
+func (s *Store) Latest(p *Preset) (float64, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	total, n := 0.0, 0.0
+	for _, e := range s.endpoints {
+		for _, t := range s.of(p, e) {
+			if t.value.Len() == 0 {
+				continue
+			}
+			if v := t.value.At(t.value.Len() - 1); !math.IsNaN(v) {
+				total, n = total+v, n+1
+			}
+		}
+	}
+	if p.Mean && n > 0 {
+		total /= n
+	}
+	return total, n > 0
+}
+
 // PerSecond is Store.PerSecond of what the collector read.
 func (c *Collector) PerSecond(p *Preset) map[int64]float64 { return c.store.PerSecond(p) }
+
+// Latest is Store.Latest of what the collector read.
+func (c *Collector) Latest(p *Preset) (float64, bool) { return c.store.Latest(p) }
