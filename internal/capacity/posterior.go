@@ -2,6 +2,7 @@ package capacity
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -56,25 +57,41 @@ func (p *posterior) put(o observation) {
 	if len(p.seen) > 1 {
 		m = p.mode()
 	}
+	last := []float64(nil)
 	for range 2 {
-		tau, weight := 0.0, 0.0
-		for i := range p.seen {
-			if c := &p.seen[i]; math.Abs(c.x-m) < near && c.n >= 20 {
-				tau += c.tau * c.seconds
-				weight += c.seconds
-			}
-		}
-		if weight > 0 {
-			tau /= weight
+		sizes := p.sizes(m)
+		if slices.Equal(sizes, last) { // the root moved, and no cell came near or went away: nothing changes
+			return
 		}
 		clear(p.log)
 		for i := range p.seen {
-			if c := &p.seen[i]; c.n >= 1 {
-				p.add(c, c.size(tau, math.Abs(c.x-m) < near))
+			if sizes[i] > 0 {
+				p.add(&p.seen[i], sizes[i])
 			}
 		}
-		m = p.quantile(.5)
+		m, last = p.quantile(.5), sizes
 	}
+}
+
+// sizes are what every cell counts for while the root is at m; 0: nothing is known of it.
+func (p *posterior) sizes(m float64) []float64 {
+	tau, weight := 0.0, 0.0
+	for i := range p.seen {
+		if c := &p.seen[i]; math.Abs(c.x-m) < near && c.n >= 20 {
+			tau += c.tau * c.seconds
+			weight += c.seconds
+		}
+	}
+	if weight > 0 {
+		tau /= weight
+	}
+	out := make([]float64, len(p.seen))
+	for i := range p.seen {
+		if c := &p.seen[i]; c.n >= 1 {
+			out[i] = c.size(tau, math.Abs(c.x-m) < near)
+		}
+	}
+	return out
 }
 
 // mode is the most likely logarithm of the capacity.
@@ -131,7 +148,7 @@ func (p *posterior) add(o *observation, size float64) {
 		top = bad*math.Log(share) + (size-bad)*math.Log1p(-share)
 	}
 	least := math.Log(wrong)
-	for at := range p.log {
+	for at := range p.below() {
 		l := bad*float64(o.log[at]) + (size-bad)*float64(o.rest[at]) - top
 		if l < -25 { // not to be told from a cell that says nothing
 			p.log[at] += least
@@ -141,13 +158,19 @@ func (p *posterior) add(o *observation, size float64) {
 	}
 }
 
+// below is the part of the grid that the bracket leaves; what lies above it is in no marginal.
+func (p *posterior) below() int {
+	n, _ := slices.BinarySearch(p.theta, p.top+step)
+	return n * len(p.steep) * len(p.floor)
+}
+
 // normal is the distribution function of the standard normal.
 func normal(z float64) float64 { return 0.5 * math.Erfc(-z/math.Sqrt2) }
 
 // marginal is the posterior of the capacity, summing to 1.
 func (p *posterior) marginal() []float64 {
 	most := math.Inf(-1)
-	for _, l := range p.log {
+	for _, l := range p.log[:p.below()] {
 		most = max(most, l)
 	}
 	out, sum, each := make([]float64, len(p.theta)), 0.0, len(p.steep)*len(p.floor)

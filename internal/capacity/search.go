@@ -204,13 +204,16 @@ func (s *search) cell(ctx context.Context, x, shortest, longest float64, settle 
 	views := make([]view, len(s.Objectives))
 	c := Cell{Load: math.Exp(x), Wash: wash}
 	var latest []Request
+	grew := false
 	limited, err := s.server.Cell(ctx, c.Load, looks, func(at float64, list []Request) bool {
 		latest, c.Seconds, c.State = list, at-wash, Pass
 		for k := range s.Objectives {
 			views[k] = look(list, k, &s.Objectives[k], wash, at)
 			c.State = worse(c.State, views[k].state(&s.Objectives[k], settle))
 		}
-		return c.State != Open
+		once := c.State == Over && !grew && !s.broken(views)
+		grew = c.State == Over
+		return c.State != Open && !once
 	})
 	s.ans.Seconds += wash + c.Seconds + pause
 	if err != nil {
@@ -237,6 +240,17 @@ func (s *search) cell(ctx context.Context, x, shortest, longest float64, settle 
 		s.Say(&c)
 	}
 	return c, nil
+}
+
+// broken tells whether more requests than may are bad. A queue that grew between two instants while none was is believed when it is
+// still growing at the next look: near the capacity queues come and go.
+func (s *search) broken(views []view) bool {
+	for k := range views {
+		if views[k].share > s.Objectives[k].Allowed {
+			return true
+		}
+	}
+	return false
 }
 
 // observed is what a view says to a posterior.

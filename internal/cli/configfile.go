@@ -60,7 +60,6 @@ func (r *resolver) fileURLs() {
 // builtFile refuses what a file may name and this build cannot run: every key whose settings are not built, and what no row tells.
 func (r *resolver) builtFile() {
 	run := r.run
-	d := run.Dataset()
 	told := map[string]bool{}
 	for _, row := range config.Rows() {
 		if row.Key == "" || row.Env != "" || slices.ContainsFunc(config.RowsOf(row.Key), func(other setting.Row) bool { return !other.NotBuilt }) {
@@ -77,8 +76,6 @@ func (r *resolver) builtFile() {
 		key   string
 		what  string // of it
 	}{
-		{slices.ContainsFunc(append(lengths(d.Rankings), d.Turns, d.TurnDelay, d.OSL), shaped) || d.Prompts != nil && (shaped(d.Prompts.ISL) || shaped(d.Prompts.OSL)),
-			"datasets.main.prompts", "distributions with median, min or max"},
 		{slices.ContainsFunc(run.Models.Items, func(m config.Model) bool { return m.Lora != "" || m.Modalities != nil || m.Tokenizer != "" }), "models.items", "lora, modalities and tokenizer"},
 		{!reflect.DeepEqual(run.Artifacts.Summary, config.Formats{"json"}), "artifacts.summary", "other than [json]"},
 		{len(run.Artifacts.Records) > 0 && !reflect.DeepEqual(run.Artifacts.Records, config.Formats{"jsonl"}), "artifacts.records", "other than [jsonl] and false"},
@@ -117,16 +114,4 @@ func (r *resolver) idleKeys() {
 	if r.run.Tokenizer.TrustRemoteCode && !r.on("--tokenizer-trust-remote-code") {
 		r.warn("%s has no effect: code of a repository is never run", r.place("benchmark.tokenizer.trust_remote_code"))
 	}
-}
-
-func lengths(r *config.Rankings) []*config.Distribution {
-	if r == nil {
-		return nil
-	}
-	return []*config.Distribution{r.Passages, r.PassageTokens, r.QueryTokens}
-}
-
-// shaped reports whether a distribution is more than a number or a normal distribution.
-func shaped(d *config.Distribution) bool {
-	return d != nil && (d.Median != nil || d.Min != nil || d.Max != nil)
 }

@@ -2,6 +2,7 @@ package config
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
 	"strconv"
 	"strings"
@@ -58,11 +59,7 @@ func (s *schema) shape(t reflect.Type, key string) object {
 	case reflect.TypeFor[Formats]():
 		return object{"anyOf": []any{object{"const": false}, object{"type": "array", "items": text, "minItems": 1}}}
 	case reflect.TypeFor[Distribution]():
-		members := object{"type": text}
-		for _, one := range (&Distribution{}).keys() {
-			members[one.name] = object{"type": "number"}
-		}
-		return object{"anyOf": []any{object{"type": "number"}, object{"type": "object", "properties": members, "additionalProperties": false}}}
+		return distributionShape(true)
 	}
 	if t == reflect.TypeFor[yaml.Node]() || reflect.PointerTo(t).Implements(reflect.TypeFor[yaml.Unmarshaler]()) || t.Kind() == reflect.Map {
 		return object{"type": "object"}
@@ -81,6 +78,27 @@ func (s *schema) shape(t reflect.Type, key string) object {
 		return s.members(t, key)
 	}
 	return text
+}
+
+// distributionShape is a number or the keys of a distribution; a peak has such keys of its own, with its weight beside them or around them.
+func distributionShape(outer bool) object {
+	number := object{"type": "number"}
+	members := object{"type": object{"enum": []string{"fixed", "normal", "lognormal", "multimodal", "empirical"}}}
+	for _, one := range (&Distribution{}).keys() {
+		members[one.name] = number
+	}
+	entry := func(members object) object {
+		return object{"type": "object", "properties": members, "additionalProperties": false}
+	}
+	members["peaks"] = object{"type": "array", "minItems": 2}
+	if outer {
+		inner := distributionShape(false)
+		beside := object{"weight": number, "distribution": inner}
+		maps.Copy(beside, inner["anyOf"].([]any)[1].(object)["properties"].(object))
+		members["peaks"] = object{"type": "array", "minItems": 2, "items": object{"anyOf": []any{number, entry(beside)}}}
+	}
+	members["points"] = object{"type": "array", "minItems": 1, "items": entry(object{"value": number, "weight": number})}
+	return object{"anyOf": []any{number, entry(members)}}
 }
 
 // entryKey is the key of the entries of a list: rows speak of the one data set and of the measured phase.

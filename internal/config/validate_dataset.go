@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"math"
+	"strings"
 )
 
 // maxPrompt is the mean length of the longest prompts that are made, in tokens: many times the longest context there is.
@@ -96,15 +97,9 @@ func (v *violations) distribution(path string, d *Distribution) {
 	if d == nil {
 		return
 	}
-	for _, one := range []struct {
-		key string
-		f   *float64
-	}{{"", d.Value}, {".mean", d.Mean}, {".stddev", d.Stddev}} {
-		v.when(one.f != nil && !measure(*one.f), path+one.key, "must be >= 0 and finite, not %v", value(one.f))
+	if key, err := d.fault(); err != nil {
+		v.when(true, path+strings.TrimSuffix(key, ".value"), "%v", err)
 	}
-	v.when(d.Mean == nil && d.Value == nil, path, "has neither mean nor value")
-	v.when(d.Median != nil && (d.Mean == nil || *d.Median > *d.Mean || !(*d.Median > 0)), path+".median", "must be > 0 and not above mean")
-	v.when(d.Min != nil && d.Max != nil && *d.Min > *d.Max, path, "min is above max")
 }
 
 // measure tells whether a number can be an amount of something: from 0 on, not infinite, not NaN.

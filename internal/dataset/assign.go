@@ -6,12 +6,6 @@ import (
 	"aiperf/internal/rng"
 )
 
-// Distribution is a normal distribution of whole numbers; without a deviation it is the mean.
-type Distribution struct {
-	Mean   int
-	StdDev int
-}
-
 // The strategies that give turns a model.
 const (
 	RoundRobin   = "round_robin"
@@ -63,5 +57,5 @@ func (a *Assigner) MaxTokens() int {
 	if a.OSL == nil || a.OSL.Mean < 1 {
 		return 0
 	}
-	return a.maxTokens.PositiveInt(float64(a.OSL.Mean), float64(a.OSL.StdDev))
+	return a.OSL.Draw(a.maxTokens)
 }

@@ -88,9 +88,33 @@ func outputLength(d *config.Dataset) *dataset.Distribution {
 	return &l
 }
 
-// distribution cuts means and deviations to whole numbers, as the contract has it.
+// distribution cuts means and deviations to whole numbers, as the contract has it. A shape keeps its numbers.
 func distribution(d *config.Distribution) dataset.Distribution {
-	return dataset.Distribution{Mean: int(d.MeanOr(0)), StdDev: int(d.StddevOr0())}
+	out := dataset.Distribution{Mean: int(d.MeanOr(0)), StdDev: int(d.StddevOr0()), Shape: shape(d)}
+	if out.Shape != nil && d.MeanOr(0) > 0 {
+		out.Mean = max(1, out.Mean)
+	}
+	return out
+}
+
+// shape is what a mean and a deviation do not tell of a distribution; nil: nothing.
+func shape(d *config.Distribution) *dataset.Shape {
+	if !d.Shaped() {
+		return nil
+	}
+	s := shapeOf(d)
+	return &s
+}
+
+func shapeOf(d *config.Distribution) dataset.Shape {
+	s := dataset.Shape{Mean: d.MeanOr(0), Median: value(d.Median), StdDev: d.StddevOr0(), Min: d.Min, Max: d.Max}
+	for _, p := range d.Peaks {
+		s.Peaks = append(s.Peaks, dataset.Peak{Shape: shapeOf(&p.Distribution), Weight: p.Weight})
+	}
+	for _, p := range d.Points {
+		s.Points = append(s.Points, dataset.Point(p))
+	}
+	return s
 }
 
 func openSynthetic(ctx context.Context, b *config.Benchmark, d *config.Dataset, e *endpoint.Endpoint, root *rng.Root, around synth.Context,

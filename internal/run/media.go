@@ -45,7 +45,7 @@ func sounds(a *config.Audio) *media.Audio {
 		return nil
 	}
 	o := &media.Audio{
-		Batch: a.BatchSize, Seconds: a.Length.MeanOr(0), StdDev: a.Length.StddevOr0(), Format: a.Format, Depths: a.Depths, Channels: a.Channels,
+		Batch: a.BatchSize, Seconds: a.Length.MeanOr(0), StdDev: a.Length.StddevOr0(), Shape: shape(a.Length), Format: a.Format, Depths: a.Depths, Channels: a.Channels,
 	}
 	for _, rate := range a.SampleRates {
 		o.SampleRates = append(o.SampleRates, config.Hertz(rate))

@@ -136,7 +136,10 @@ func lengthWords(d *config.Dataset) string {
 			continue
 		}
 		text := one.name + " " + draw.Round(one.of.MeanOr(0))
-		if spread := value(one.of.Stddev); spread > 0 {
+		switch spread := one.of.StddevOr0(); {
+		case one.of.Shaped():
+			text += " on average"
+		case spread > 0:
 			text += " ±" + draw.Round(spread)
 		}
 		parts = append(parts, text)

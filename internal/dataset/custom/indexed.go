@@ -247,7 +247,7 @@ func (x *indexed) maxTokens(at int) int {
 	switch {
 	case osl == nil || osl.Mean < 1:
 		return 0
-	case osl.StdDev <= 0:
+	case osl.Fixed():
 		return osl.Mean
 	}
 	n, _ := x.lengths.at(at)

@@ -287,7 +287,7 @@ func (x *indexed) draw(t *conversation.Turn, assign *dataset.Assigner, at int) {
 		return
 	}
 	n := assign.MaxTokens()
-	if n == 0 || t.RawPayload != nil || assign.OSL.StdDev <= 0 {
+	if n == 0 || t.RawPayload != nil || assign.OSL.Fixed() {
 		return
 	}
 	x.lengths.pad(at, 0)

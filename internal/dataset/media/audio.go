@@ -91,7 +91,10 @@ func (l *audioDraws) draw() Item {
 
 // length draws a length in s until it is not too short.
 func (l *audioDraws) length() float64 {
-	if l.StdDev <= 0 {
+	switch {
+	case l.Shape != nil:
+		return max(leastSeconds, l.Shape.Draw(l.lengths))
+	case l.StdDev <= 0:
 		return l.Seconds
 	}
 	for range mostDraws {

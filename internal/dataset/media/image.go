@@ -10,6 +10,7 @@ import (
 	"golang.org/x/image/draw"
 
 	"aiperf/internal/conversation"
+	"aiperf/internal/dataset"
 	"aiperf/internal/rng"
 	"aiperf/internal/setting"
 )
@@ -70,8 +71,8 @@ func (l *imageDraws) draw() Item {
 	if l.Format == formatRandom {
 		it.format = []string{formatPNG, formatJPEG}[l.formats.Below(2)]
 	}
-	it.a = l.side(l.Width.Mean, l.Width.StdDev)
-	it.b = l.side(l.Height.Mean, l.Height.StdDev)
+	it.a = l.side(&l.Width)
+	it.b = l.side(&l.Height)
 	if l.sources != nil {
 		it.n = int32(l.sources.next())
 		return it
@@ -82,8 +83,8 @@ func (l *imageDraws) draw() Item {
 }
 
 // side draws a width or height. JPEG has no longer sides.
-func (l *imageDraws) side(mean, deviation int) int32 {
-	return int32(min(65535, l.sizes.PositiveInt(float64(mean), float64(deviation))))
+func (l *imageDraws) side(d *dataset.Distribution) int32 {
+	return int32(min(65535, d.Draw(l.sizes)))
 }
 
 // make makes the picture of an item.

@@ -33,12 +33,13 @@ type Images struct {
 
 // Audio describes generated sounds: white noise with a Gaussian distribution, standard deviation 0.3 of full scale.
 type Audio struct {
-	Batch           int     // sounds of a turn, ≥ 1
-	Seconds, StdDev float64 // length
-	Format          string  // wav, mp3
-	SampleRates     []int   // Hz; one is drawn for every sound
-	Depths          []int   // bits of a sample; one is drawn for every sound
-	Channels        int     // 1, 2
+	Batch           int            // sounds of a turn, ≥ 1
+	Seconds, StdDev float64        // length
+	Shape           *dataset.Shape // of the length, in place of the two; nil: they tell it
+	Format          string         // wav, mp3
+	SampleRates     []int          // Hz; one is drawn for every sound
+	Depths          []int          // bits of a sample; one is drawn for every sound
+	Channels        int            // 1, 2
 }
 
 // Video describes generated clips.

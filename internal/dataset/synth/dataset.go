@@ -139,7 +139,7 @@ func countTurns(o Options) int {
 	if o.Rankings != nil {
 		return o.Entries
 	}
-	if o.Turns.StdDev <= 0 {
+	if o.Turns.Fixed() {
 		return o.Entries * max(1, o.Turns.Mean)
 	}
 	stream := o.Root.Stream("composer.conversation.turn_count")
@@ -151,7 +151,8 @@ func countTurns(o Options) int {
 }
 
 func drawTurns(o Options, stream *rng.Stream) int {
-	return stream.PositiveInt(float64(max(1, o.Turns.Mean)), float64(o.Turns.StdDev))
+	o.Turns.Mean = max(1, o.Turns.Mean)
+	return o.Turns.Draw(stream)
 }
 
 // Len is the number of conversations.

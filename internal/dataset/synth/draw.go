@@ -1,7 +1,6 @@
 package synth
 
 import (
-	"aiperf/internal/dataset"
 	"aiperf/internal/rng"
 )
 
@@ -35,7 +34,7 @@ func (s *Dataset) drawTurn(first bool) turn {
 	for k := range batch {
 		n := isl
 		if s.pairs == nil {
-			n = s.lengths.PositiveInt(float64(isl), float64(s.opts.ISL.StdDev))
+			n = s.opts.ISL.DrawLess(s.lengths, s.opts.ISL.Mean-isl)
 		}
 		prefix := NoPrefix
 		if pooled {
@@ -47,7 +46,7 @@ func (s *Dataset) drawTurn(first bool) turn {
 	}
 	s.items = s.opts.Media.Draw(s.items)
 	if d := s.opts.Delay; !first && d != nil {
-		ms := s.delays.PositiveInt(float64(d.Mean), float64(d.StdDev))
+		ms := d.Draw(s.delays)
 		t.delay, t.delayed = float64(ms)*s.opts.DelayRatio, true
 	}
 	t.model = int32(s.assign.Model())
@@ -83,15 +82,12 @@ func newRankingLengths(r Rankings, root *rng.Root) *rankingLengths {
 // drawRanking draws one ranking request: number of passages, length of the query, length of every passage. All lengths come from the
 // stream of prompt lengths, as in the Python tool.
 func (s *Dataset) drawRanking() turn {
-	draw := func(stream *rng.Stream, d dataset.Distribution) int {
-		return stream.PositiveInt(float64(d.Mean), float64(d.StdDev))
-	}
 	r := s.rankings
-	passages := draw(r.passages, r.Passages)
+	passages := r.Passages.Draw(r.passages)
 	t := turn{texts: int32(1 + passages)}
-	t.first = int32(s.texts.Add(draw(s.lengths, r.QueryTokens), NoPrefix))
+	t.first = int32(s.texts.Add(r.QueryTokens.Draw(s.lengths), NoPrefix))
 	for range passages {
-		s.texts.Add(draw(s.lengths, r.PassageTokens), -1)
+		s.texts.Add(r.PassageTokens.Draw(s.lengths), -1)
 	}
 	t.model = int32(s.assign.Model())
 	t.maxTokens = int32(s.assign.MaxTokens())
