@@ -3,6 +3,7 @@
 package hub
 
 import (
+	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -35,6 +36,14 @@ type Config struct {
 	Token    string  // bearer token, "" = none
 	Cache    string  // hub cache directory
 	Offline  string  // the environment variable that forbids the network, "" = the network is allowed
+
+	// Dir is a directory with a copy of the repository that is asked for: nothing else is read, and nothing fetched. "" = none.
+	Dir string
+
+	// Notice is told what the user may want to know of: pauses that a hub asks for, damage that was mended. nil = nobody listens.
+	Notice func(text string)
+	// Free is the room on the disk of a directory, in bytes; nil = as the system says.
+	Free func(dir string) (int64, bool)
 
 	// Progress is told how many bytes of a file have come; total is -1 where the size is not known. It may be called from several
 	// goroutines at once. nil = nobody listens.
@@ -120,6 +129,29 @@ func (c Config) client() *http.Client {
 	}
 	h.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return h
+}
+
+func (c Config) notice(format string, args ...any) {
+	if c.Notice != nil {
+		c.Notice(fmt.Sprintf(format, args...))
+	}
+}
+
+// Size is a number of bytes in words, as 12.3 MB.
+func Size(n int64) string {
+	switch {
+	case n < 0:
+		return "an unknown size"
+	case n < 1000:
+		return fmt.Sprintf("%d B", n)
+	}
+	v, unit := float64(n), ""
+	for _, unit = range []string{"kB", "MB", "GB", "TB"} {
+		if v /= 1000; v < 999.95 {
+			break
+		}
+	}
+	return fmt.Sprintf("%.1f %s", v, unit)
 }
 
 func orDefault(d, otherwise time.Duration) time.Duration {

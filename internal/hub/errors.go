@@ -10,16 +10,20 @@ type Kind string
 
 // The causes.
 const (
-	Gated       Kind = "Gated Repository"
-	NotFound    Kind = "Repository Not Found"
-	BadRevision Kind = "Invalid Git Revision"
-	NoFiles     Kind = "Missing Tokenizer Files"
-	Offline     Kind = "Offline - Files Not Cached"
-	Timeout     Kind = "Network Timeout"
-	Down        Kind = "HuggingFace Hub Error"
-	Permission  Kind = "Cache Permission Error"
-	Ambiguous   Kind = "Ambiguous Tokenizer Name"
-	NoData      Kind = "Missing Data Files"
+	Gated        Kind = "Gated Repository"
+	NotFound     Kind = "Repository Not Found"
+	BadRevision  Kind = "Invalid Git Revision"
+	NoFiles      Kind = "Missing Tokenizer Files"
+	Offline      Kind = "Offline - Files Not Cached"
+	Timeout      Kind = "Network Timeout"
+	Down         Kind = "HuggingFace Hub Error"
+	Permission   Kind = "Cache Permission Error"
+	Ambiguous    Kind = "Ambiguous Tokenizer Name"
+	NoData       Kind = "Missing Data Files"
+	Unauthorized Kind = "Token Refused"
+	Busy         Kind = "Rate Limited"
+	DiskFull     Kind = "Disk Full"
+	Damaged      Kind = "Damaged Cache"
 )
 
 // Spell words the settings, written as {key}, that a text speaks of.
@@ -77,28 +81,50 @@ const elsewhere = "or {tokenizer.name} DIRECTORY, or {tokenizer.name} builtin (i
 // remedies are what to do, by cause.
 var remedies = map[Content]map[Kind][]string{
 	Models: {
-		Gated:       {"ask for access on the model's page and set HF_TOKEN", elsewhere},
-		NotFound:    {"{tokenizer.name} OWNER/NAME, spelled as on the hub", elsewhere},
-		BadRevision: {"{tokenizer.revision} with a branch, tag or commit of the repository"},
-		NoFiles:     {"{tokenizer.name} with the base model of this one", elsewhere},
-		Timeout:     {"check HF_ENDPOINT and the proxy", elsewhere},
-		Down:        {"again later, or HF_HUB_OFFLINE=1 if the files are cached", elsewhere},
-		Permission:  {unwritable},
-		Ambiguous:   {"{tokenizer.name} with the full OWNER/NAME"},
-		Offline:     {"run once online", elsewhere},
+		Gated:        {"ask for access on the model's page and set HF_TOKEN", elsewhere},
+		NotFound:     {"{tokenizer.name} OWNER/NAME, spelled as on the hub", elsewhere},
+		BadRevision:  {"{tokenizer.revision} with a branch, tag or commit of the repository"},
+		NoFiles:      {"{tokenizer.name} with the base model of this one", elsewhere},
+		Timeout:      {"check HF_ENDPOINT and the proxy", elsewhere},
+		Down:         {"again later, or HF_HUB_OFFLINE=1 if the files are cached", elsewhere},
+		Permission:   {unwritable},
+		Busy:         {tooMany},
+		Unauthorized: {badToken},
+		DiskFull:     {full},
+		Damaged:      {thrown},
+		Ambiguous:    {"{tokenizer.name} with the full OWNER/NAME"},
+		Offline:      {"run once online", elsewhere},
 	},
 	Datasets: {
-		Gated:       {"ask for access on the dataset's page and set HF_TOKEN"},
-		NotFound:    {"check HF_ENDPOINT: this hub does not have the dataset"},
-		BadRevision: {"check HF_ENDPOINT: this hub does not have the revision that is pinned"},
-		Timeout:     {"check HF_ENDPOINT and the proxy"},
-		Down:        {"again later, or HF_HUB_OFFLINE=1 if the files are cached"},
-		Permission:  {unwritable},
-		Offline:     {"run once online, or copy the hub cache of a machine that has the dataset (HF_HUB_CACHE)"},
+		Gated:        {"ask for access on the dataset's page and set HF_TOKEN"},
+		NotFound:     {"check HF_ENDPOINT: this hub does not have the dataset"},
+		BadRevision:  {"check HF_ENDPOINT: this hub does not have the revision that is pinned"},
+		Timeout:      {"check HF_ENDPOINT and the proxy"},
+		Down:         {"again later, or HF_HUB_OFFLINE=1 if the files are cached"},
+		Permission:   {unwritable},
+		Busy:         {tooMany},
+		Unauthorized: {badToken},
+		DiskFull:     {full},
+		Damaged:      {thrown},
+		NoData:       {"check HF_ENDPOINT: this hub lists a file that it does not have"},
+		Offline:      {"run once online, or copy the hub cache of a machine that has the dataset (HF_HUB_CACHE)"},
 	},
 }
 
+// What to do about causes that models and data sets share.
+const (
+	badToken = "set HF_TOKEN to a valid read token, or unset it: what is public needs none"
+	tooMany  = "later again, or set HF_TOKEN: hubs allow more requests with a token"
+	full     = "free some room, or set HF_HUB_CACHE to a directory on another disk; what came is kept, and the download goes on from there"
+	thrown   = "delete the file and run online, or unset what forbids the network: it is fetched again then"
+)
+
 const unwritable = "make the directory writable, or set HF_HUB_CACHE to one that is"
+
+// damaged is the error of a file of the cache whose content is not what it was.
+func (c Config) damaged(repo, rev, path string, err error) *Error {
+	return c.fail(Damaged, repo, rev, err, path)
+}
 
 func (c Config) fail(kind Kind, repo, rev string, err error, tried ...string) *Error {
 	content := c.content()

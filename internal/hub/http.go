@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,60 +13,106 @@ import (
 	"time"
 )
 
-// status is an answer that may pass: the hub is overloaded or broken.
-type status int
+// span is the part of a file that is asked for, in bytes: from the first to before the last; open = to the end.
+type span struct {
+	from, to int64
+	open     bool
+}
 
-func (s status) Error() string { return fmt.Sprintf("HTTP %d %s", int(s), http.StatusText(int(s))) }
+// header is the value of Range; "" = the whole file.
+func (s span) header() string {
+	switch {
+	case s.open && s.from > 0:
+		return fmt.Sprintf("bytes=%d-", s.from)
+	case !s.open && s.to > s.from:
+		return fmt.Sprintf("bytes=%d-%d", s.from, s.to-1)
+	}
+	return ""
+}
 
-// get asks for address from byte from on and follows redirects; the token goes to the hub's own host only. It returns the answer,
-// the name that the hub gives the content, and the size of the whole, -1 if it is not known.
-func (f *fetcher) get(ctx context.Context, address string, from int64) (*http.Response, string, int64, error) {
+// content is what an answer says of a file: its name there, "" = none, and the size of the whole, -1 = it is not known.
+type content struct {
+	tag  string
+	size int64
+}
+
+// get asks for a part of what lies at address and follows redirects; the token goes to the hub's own host only. Where the hub sent the last
+// request to another host, that one is asked at once, and the hub again if it refuses.
+func (f *fetcher) get(ctx context.Context, address string, part span) (*http.Response, content, error) {
+	if place, known := f.places.Load(address); known {
+		resp, c, err := f.follow(ctx, place.(string), address, part)
+		if err == nil {
+			return resp, c, nil
+		}
+		f.places.Delete(address)
+		var gone permanent
+		if !errors.As(err, &gone) {
+			return nil, c, err
+		}
+	}
+	return f.follow(ctx, address, address, part)
+}
+
+// follow asks at a place for what the hub has at address.
+func (f *fetcher) follow(ctx context.Context, place, address string, part span) (*http.Response, content, error) {
+	c := content{size: -1}
 	home, err := url.Parse(f.Endpoint)
 	if err != nil || home.Host == "" {
-		return nil, "", 0, permanent{f.fail(Down, f.repo, f.rev, fmt.Errorf("HF_ENDPOINT %q is no URL", f.Endpoint))}
+		return nil, c, permanent{f.fail(Down, f.repo, f.rev, fmt.Errorf("HF_ENDPOINT %q is no URL", f.Endpoint))}
 	}
-	etag, size := "", int64(-1)
 	for range maxRedirects + 1 {
-		req, err := f.request(ctx, home, address, from)
+		req, err := f.request(ctx, home, place, part)
 		if err != nil {
-			return nil, "", 0, permanent{err}
+			return nil, c, permanent{err}
 		}
 		resp, err := f.http.Do(req)
 		if err != nil {
-			return nil, "", 0, err
+			return nil, c, err
 		}
-		if etag == "" {
-			etag = tag(resp.Header)
+		if c.tag == "" {
+			c.tag = tag(resp.Header)
 		}
 		if n, err := strconv.ParseInt(resp.Header.Get("X-Linked-Size"), 10, 64); err == nil {
-			size = n
+			c.size = n
 		}
 		switch {
 		case resp.StatusCode >= 300 && resp.StatusCode < 400 && resp.Header.Get("Location") != "":
 			drain(resp)
 			next, err := req.URL.Parse(resp.Header.Get("Location"))
 			if err != nil {
-				return nil, "", 0, permanent{f.fail(Down, f.repo, f.rev, err, address)}
+				return nil, c, permanent{f.fail(Down, f.repo, f.rev, err, place)}
 			}
-			address = next.String()
+			place = next.String()
 			continue
 		case resp.StatusCode == http.StatusOK || resp.StatusCode == http.StatusPartialContent:
-			if size < 0 && resp.ContentLength >= 0 {
-				size = resp.ContentLength
-				if resp.StatusCode == http.StatusPartialContent {
-					size += from
-				}
+			if c.size < 0 {
+				c.size = whole(resp)
 			}
-			return resp, etag, size, nil
+			if req.URL.Host != home.Host {
+				f.places.Store(address, place)
+			}
+			return resp, c, nil
 		}
 		drain(resp)
-		return nil, "", 0, f.refused(resp, address)
+		return nil, c, f.refused(resp, place)
 	}
-	return nil, "", 0, permanent{f.fail(Down, f.repo, f.rev, fmt.Errorf("more than %d redirects", maxRedirects), address)}
+	return nil, c, permanent{f.fail(Down, f.repo, f.rev, fmt.Errorf("more than %d redirects", maxRedirects), place)}
 }
 
-// request asks for address from byte from on.
-func (f *fetcher) request(ctx context.Context, home *url.URL, address string, from int64) (*http.Request, error) {
+// whole is the size of the file of which an answer brings all or a part; -1 = it does not say.
+func whole(resp *http.Response) int64 {
+	if resp.StatusCode == http.StatusOK {
+		return resp.ContentLength
+	}
+	_, size, _ := strings.Cut(resp.Header.Get("Content-Range"), "/")
+	if n, err := strconv.ParseInt(size, 10, 64); err == nil {
+		return n
+	}
+	return -1
+}
+
+// request asks for a part of what lies at address.
+func (f *fetcher) request(ctx context.Context, home *url.URL, address string, part span) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, err
@@ -74,8 +121,8 @@ func (f *fetcher) request(ctx context.Context, home *url.URL, address string, fr
 	if f.Token != "" && req.URL.Host == home.Host && req.URL.Scheme == home.Scheme {
 		req.Header.Set("Authorization", "Bearer "+f.Token)
 	}
-	if from > 0 {
-		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", from))
+	if r := part.header(); r != "" {
+		req.Header.Set("Range", r)
 	}
 	return req, nil
 }
@@ -100,7 +147,7 @@ func tag(h http.Header) string {
 
 // refused turns an answer that is no success into the error to show.
 func (f *fetcher) refused(resp *http.Response, address string) error {
-	s := status(resp.StatusCode)
+	s := status{resp.StatusCode, pauseAsked(resp.Header, time.Now())}
 	code := resp.Header.Get("X-Error-Code")
 	kind := Down
 	switch {
@@ -109,13 +156,19 @@ func (f *fetcher) refused(resp *http.Response, address string) error {
 	case code == "RevisionNotFound":
 		kind = BadRevision
 	case code == "EntryNotFound":
-		kind = NoFiles
+		if kind = NoFiles; f.content() == Datasets {
+			kind = NoData
+		}
+	case code == "" && resp.StatusCode == http.StatusUnauthorized && f.Token != "":
+		kind = Unauthorized
 	case code == "RepoNotFound" || resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusUnauthorized:
 		kind = NotFound
 	case resp.StatusCode == http.StatusForbidden:
 		kind = Gated
 	case resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode >= 500:
 		return s // may pass
+	case resp.StatusCode == http.StatusRequestedRangeNotSatisfiable:
+		return permanent{f.fail(Down, f.repo, f.rev, fmt.Errorf("%w: it is shorter than what came of it (%w)", errContent, s), address)}
 	}
 	e := f.fail(kind, f.repo, f.rev, s, address)
 	if kind == BadRevision {
@@ -150,8 +203,6 @@ type model struct {
 // "/name", whatever the case.
 func (c Config) Resolve(ctx context.Context, name string) (string, error) {
 	f := &fetcher{Config: c, http: c.client(), repo: name, rev: "main"}
-	ctx, cancel := context.WithTimeout(ctx, orDefault(c.Probe, 9*time.Second))
-	defer cancel()
 	address := c.Endpoint + "/api/models?limit=50&search=" + url.QueryEscape(name)
 	var hits []model
 	if err := f.json(ctx, address, &hits); err != nil {

@@ -75,6 +75,10 @@ func (s *standIn) serve(w http.ResponseWriter, r *http.Request) {
 	case strings.HasPrefix(r.URL.Path, "/api/models/o/m/revision/"), strings.HasPrefix(r.URL.Path, "/api/datasets/o/m/revision/"):
 		var names []string
 		for n := range s.files {
+			if s.large[n] && r.URL.Query().Get("blobs") == "true" {
+				names = append(names, fmt.Sprintf(`{"rfilename":%q,"size":%d,"lfs":{"sha256":"%x","size":%[2]d}}`, n, len(s.files[n]), sha256.Sum256([]byte(s.files[n]))))
+				continue
+			}
 			names = append(names, fmt.Sprintf(`{"rfilename":%q}`, n))
 		}
 		fmt.Fprintf(w, `{"sha":%q,"siblings":[%s]}`, commit, strings.Join(names, ","))
@@ -116,11 +120,23 @@ func (s *standIn) store(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if cut {
-		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-		io.WriteString(w, body[:len(body)/2])
-		return // the server closes the connection
+		w = &cutter{ResponseWriter: w}
 	}
 	http.ServeContent(w, r, "", time.Time{}, strings.NewReader(body))
+}
+
+// cutter breaks off in the middle of a body.
+type cutter struct{ http.ResponseWriter }
+
+func (c *cutter) Write(p []byte) (int, error) {
+	n, err := c.ResponseWriter.Write(p[:len(p)/2])
+	if f, ok := c.ResponseWriter.(http.Flusher); ok && err == nil {
+		f.Flush()
+	}
+	if err == nil {
+		err = io.ErrClosedPipe
+	}
+	return n, err
 }
 
 func want(name string) bool { return name == "tokenizer.json" || name == "tokenizer_config.json" }
@@ -208,7 +224,7 @@ func TestFetchFailures(t *testing.T) {
 		"no revision": {func(s *standIn, _ *Config) { s.refuse = code(404, "RevisionNotFound") }, BadRevision, `revision "main"`},
 		"no entry":    {func(s *standIn, _ *Config) { s.refuse = code(404, "EntryNotFound") }, NoFiles, "base model"},
 		"overload":    {func(s *standIn, _ *Config) { s.broken = 99 }, Down, "503"},
-		"rate limit":  {func(s *standIn, _ *Config) { s.refuse = code(429, "") }, Down, "429"},
+		"rate limit":  {func(s *standIn, _ *Config) { s.refuse = code(429, "") }, Busy, "429"},
 		"down":        {func(s *standIn, _ *Config) { s.hub.Close() }, Offline, "connection refused; looked at"},
 		"offline":     {func(_ *standIn, c *Config) { c.Offline = "HF_HUB_OFFLINE" }, Offline, "is not present in the HuggingFace cache"},
 		"stall":       {func(s *standIn, c *Config) { s.stall, c.Stall = true, 30*time.Millisecond }, "", "tokenizer.json"},
