@@ -11,14 +11,15 @@ import (
 	"aiperf/internal/hub"
 )
 
-// Problems loads those of the benchmark that the settings name; nil = none is named. download is told of files on their way.
-func Problems(ctx context.Context, b *config.Benchmark, download func(file string, done, total int64)) (*accuracy.Set, error) {
+// Problems loads those of the benchmark that the settings name; nil = none is named. download is told of files on their way, note what else the hub
+// has to say.
+func Problems(ctx context.Context, b *config.Benchmark, download func(file string, done, total int64), note func(string)) (*accuracy.Set, error) {
 	a := b.Accuracy
 	if a == nil {
 		return nil, nil
 	}
 	from := hub.FromEnv(os.Getenv)
-	from.Progress = download
+	from.Progress, from.Notice = download, note
 	return accuracy.Load(ctx, accuracy.Options{
 		Benchmark: a.Benchmark, Tasks: a.Tasks, Shots: a.NShots, CoT: a.EnableCoT, System: a.SystemPrompt, Dir: a.DatasetPath,
 		Release: b.Environment.Accuracy.LCBReleaseTag, Hub: from, Spell: b.As,

@@ -55,6 +55,7 @@ type Dataset struct {
 	// Public.
 	Dataset       string            `yaml:"dataset,omitempty"`
 	HFSubset      string            `yaml:"hf_subset,omitempty"`
+	DatasetPath   string            `yaml:"dataset_path,omitempty"` // copy of the data set's repository; "" = it is fetched
 	HFWekaDataset string            `yaml:"hf_weka_dataset,omitempty"`
 	Filters       map[string]string `yaml:"filters,omitempty"`
 
@@ -171,6 +172,7 @@ var inputRows = group("Input", []setting.Row{
 	{Flags: []string{"--input-file"}, Key: "datasets.main.path", Manual: true, Common: true, Kind: setting.Path, Absent: true, Help: "prompts from this file or directory"},
 	{Flags: []string{"--public-dataset"}, Key: "datasets.main.dataset", Manual: true, Common: true, Kind: setting.Enum, Help: "prompts of a published dataset, fetched from the Hugging Face hub or found in its cache"},
 	{Flags: []string{"--hf-subset"}, Key: "datasets.main.hf_subset", Kind: setting.Text, Help: "subset (configuration) of the public dataset"},
+	{Flags: []string{"--public-dataset-path"}, Key: "datasets.main.dataset_path", Kind: setting.Path, Folder: true, Help: "directory with a copy of the public dataset's repository; nothing is fetched"},
 	{Flags: []string{"--hf-weka-dataset"}, Key: "datasets.main.hf_weka_dataset", Kind: setting.Text, Help: "recorded agents in the schema of Weka: OWNER/NAME of the hub"},
 	{Flags: []string{"--dataset-filter"}, Key: "datasets.main.filters", Manual: true, Kind: setting.Text, List: true, Whole: true, Help: "keep the sessions of an exgentic dataset where key=value: harness, source_model, benchmark"},
 	{Flags: []string{"--custom-dataset-type"}, Key: "datasets.main.format", Manual: true, Common: true, Kind: setting.Enum, Help: "format of the input file; recognised from its content when absent"},

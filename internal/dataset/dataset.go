@@ -43,6 +43,12 @@ type Growing interface {
 	Close() error
 }
 
+// Abridged is a Growing dataset of which no more need be read than was used: the rest may be long and far away.
+type Abridged interface {
+	// Abridge ends the reading where it is: Len is what is known. all = everything had been read.
+	Abridge() (all bool)
+}
+
 // Timing is when a turn is to leave; nil fields were not given.
 type Timing struct {
 	Timestamp *float64 // ms on the trace's own clock

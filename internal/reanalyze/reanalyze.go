@@ -149,7 +149,7 @@ func (o *Options) grades(ctx context.Context, cfg *config.Benchmark) *accuracy.G
 		a.DatasetPath = o.DatasetPath
 	}
 	cfg.Spelling = o.Spell
-	set, err := assembly.Problems(ctx, cfg, nil)
+	set, err := assembly.Problems(ctx, cfg, nil, nil)
 	if err == nil {
 		var grader *grade.Grader
 		if grader, err = assembly.Grader(ctx, cfg); err == nil {

@@ -31,6 +31,7 @@ var dataRules = []rule{
 	{row: "33", keys: []string{data + "format"}, when: generated, text: "needs {" + data + "path}: it is the format of that file"},
 	{row: "34", keys: []string{data + "filters"}, when: unpublished, text: "needs {" + data + "dataset}: it chooses among its rows"},
 	{row: "honest", keys: []string{data + "hf_subset"}, when: unpublished, text: "has no effect: it names a part of a {" + data + "dataset}", level: warned},
+	{row: "ours", keys: []string{data + "dataset_path"}, when: unpublished, text: "needs {" + data + "dataset}: it is a copy of that dataset's repository"},
 	{row: "35", keys: []string{data + "synthesis"}, when: all(untraced, func(s *Subject) bool { return s.Dataset().Synthesis != nil }),
 		text: "needs a trace as {" + data + "path}", level: idle},
 

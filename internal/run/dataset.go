@@ -22,7 +22,7 @@ import (
 
 // openDataset opens what a run sends. agent is the name by which media are fetched, tok is called only if prompts have to be made.
 func openDataset(ctx context.Context, agent string, b *config.Benchmark, e *endpoint.Endpoint, root *rng.Root, tok func() (*tokenizer.Tokenizer, error),
-	download func(file string, done, total int64)) (dataset.Dataset, error) {
+	say *reporter) (dataset.Dataset, error) {
 	d := b.Dataset()
 	system, err := systemPrompt(b, d)
 	if err != nil {
@@ -44,7 +44,7 @@ func openDataset(ctx context.Context, agent string, b *config.Benchmark, e *endp
 		return openFile(ctx, agent, b, d, e, root, around, assignment, tok)
 	case config.DatasetPublic:
 		o := public.Options{Options: sourced(ctx, agent, b, d, e, root, around, assignment, tok), Count: counter(tok)}
-		return openPublic(ctx, b, d, o, download)
+		return openPublic(ctx, b, d, o, say)
 	}
 	return nil, fmt.Errorf("datasets of type %s are not built yet", d.Type)
 }

@@ -191,6 +191,9 @@ func (l *listing) write(d draft) {
 func (l *listing) finish(ctx context.Context) (missing int, err error) {
 	close(l.over)
 	<-l.idle
+	if a, ok := l.data.data.(dataset.Abridged); ok && !a.Abridge() {
+		l.warn(fmt.Sprintf("%s lists the %d conversations that were read; the dataset holds more", l.path, l.data.data.Len()))
+	}
 	n, late := l.data.data.Len(), 0
 	told := time.Now()
 	for l.next < n && l.err == nil && late < mostLate {

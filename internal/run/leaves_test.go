@@ -33,7 +33,7 @@ var elsewhere = map[string]string{
 	"endpoint.transport":                 "one choice", "endpoint.url_strategy": "one choice",
 	"datasets.main.type": "the bases differ in it", "datasets.main.prompts.block_size": "told to have no effect: generated prompts have no hash ids",
 	"datasets.main.format":  "TestRecordedFiles of package cli",
-	"datasets.main.dataset": "TestPublicOptions", "datasets.main.hf_subset": "TestPublicOptions", "datasets.main.filters": "TestPublicOptions",
+	"datasets.main.dataset": "TestPublicOptions", "datasets.main.hf_subset": "TestPublicOptions", "datasets.main.dataset_path": "TestPublicOptions", "datasets.main.filters": "TestPublicOptions",
 	"artifacts.summary": "one choice, others are refused", "artifacts.trace": "TestFlagsReachTheRun", "artifacts.slice_duration": "TestFlagsReachTheRun",
 	"artifacts.show_trace_timing": "TestFlagsReachTheRun", "artifacts.auto_plot": "TestAutoPlot", "artifacts.plot_required": "TestAutoPlot",
 	"artifacts.export_html":  "TestOneRunEverywhere",

@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"aiperf/internal/config"
@@ -14,20 +13,18 @@ import (
 	"aiperf/internal/tokenizer"
 )
 
-// publicCache is where files of published sets lie that come from no repository, below the working directory, as the Python tool has it.
-var publicCache = filepath.Join(".cache", "aiperf", "datasets")
-
-// openPublic opens a published set. download is told about files on their way.
-func openPublic(ctx context.Context, b *config.Benchmark, d *config.Dataset, o public.Options, download func(file string, done, total int64)) (dataset.Dataset, error) {
+// openPublic opens a published set.
+func openPublic(ctx context.Context, b *config.Benchmark, d *config.Dataset, o public.Options, say *reporter) (dataset.Dataset, error) {
 	o = published(b, d, o)
-	o.Hub = hub.FromEnv(os.Getenv)
-	o.Hub.Progress = download
+	o.Hub.Progress, o.Hub.Notice = say.download, func(text string) { say.note("%s", text) }
 	return public.Open(ctx, o)
 }
 
 // published fills in what the settings of a published set say.
 func published(b *config.Benchmark, d *config.Dataset, o public.Options) public.Options {
-	o.Name, o.Subset, o.Repo, o.Entries, o.Cache = d.Dataset, d.HFSubset, d.HFWekaDataset, d.Entries, publicCache
+	o.Hub = hub.FromEnv(os.Getenv)
+	o.Hub.Dir = d.DatasetPath
+	o.Name, o.Subset, o.Repo, o.Entries, o.Cache = d.Dataset, d.HFSubset, d.HFWekaDataset, d.Entries, public.Cache
 	for _, key := range slices.Sorted(maps.Keys(d.Filters)) {
 		o.Filters = append(o.Filters, key+"="+d.Filters[key])
 	}

@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"sync"
+	"time"
 
 	"aiperf/internal/config"
+	"aiperf/internal/hub"
 	"aiperf/internal/redact"
 	"aiperf/internal/terminal"
 	"aiperf/internal/ui"
@@ -21,6 +24,9 @@ type reporter struct {
 	secrets *redact.Secrets // nothing that is told shows them
 	view    *liveView       // what is shown of the run
 	file    string          // the log's path; "" = it has none yet
+
+	mu        sync.Mutex
+	downloads map[string]time.Time // files on their way -> when they were told of last
 }
 
 // newReporter begins the log of a run at a level of --log-level with what the user was told before.
@@ -83,14 +89,40 @@ func (say *reporter) fail(text string) {
 	say.log.Error(text)
 }
 
-// download tells when a file of a tokenizer begins to come, and when it is there.
+// tellDownload is the pause between two words about a file that takes long to come.
+const tellDownload = 5 * time.Second
+
+// download tells when a file of a tokenizer or dataset begins to come, how far it is, and when it is there.
 func (say *reporter) download(file string, done, total int64) {
+	say.mu.Lock()
+	last, known := say.downloads[file]
+	whole := done == total
+	told := !known || whole || time.Since(last) >= tellDownload
+	if told {
+		if say.downloads == nil {
+			say.downloads = map[string]time.Time{}
+		}
+		say.downloads[file] = time.Now()
+	}
+	if whole {
+		delete(say.downloads, file)
+	}
+	say.mu.Unlock()
 	switch {
-	case done == 0 && total > 0:
-		say.note("downloading %s (%.1f MB)", file, float64(total)/1e6)
-	case done == 0:
-		say.note("downloading %s", file)
-	case done == total:
+	case !told:
+	case whole && known:
 		say.note("downloaded %s", file)
+	case whole:
+		say.note("downloaded %s (%s)", file, hub.Size(total))
+	case !known && total > 0 && done > 0:
+		say.note("downloading %s (%s), going on after %s", file, hub.Size(total), hub.Size(done))
+	case !known && total > 0:
+		say.note("downloading %s (%s)", file, hub.Size(total))
+	case !known:
+		say.note("downloading %s", file)
+	case total > 0:
+		say.note("downloading %s: %s of %s", file, hub.Size(done), hub.Size(total))
+	default:
+		say.note("downloading %s: %s", file, hub.Size(done))
 	}
 }

@@ -54,7 +54,7 @@ func (r *resolved) stages(ctx context.Context, cfg *config.Benchmark, agent stri
 			return err
 		}},
 		{"dataset", func() (err error) {
-			if r.problems, err = assembly.Problems(ctx, cfg, say.download); err != nil {
+			if r.problems, err = assembly.Problems(ctx, cfg, say.download, func(text string) { say.note("%s", text) }); err != nil {
 				return err
 			}
 			if r.problems != nil {
@@ -64,7 +64,7 @@ func (r *resolved) stages(ctx context.Context, cfg *config.Benchmark, agent stri
 				r.data, err = openProblems(ctx, agent, cfg, r.endpoint, datasetRoot(cfg, r.root), r.problems)
 				return err
 			}
-			r.data, err = openDataset(ctx, agent, cfg, r.endpoint, datasetRoot(cfg, r.root), lazyTokenizer(ctx, r.tokenizers), say.download)
+			r.data, err = openDataset(ctx, agent, cfg, r.endpoint, datasetRoot(cfg, r.root), lazyTokenizer(ctx, r.tokenizers), say)
 			return err
 		}},
 		{"schedule", func() error { return checkData(cfg, r.data, say) }},

@@ -45,7 +45,7 @@ func (l *loader) Add(c conversation.Conversation) {
 func (l *loader) Coding() { l.corpus = codingCorpus }
 
 // Len is the number of conversations so far.
-func (l *loader) Len() int { return len(l.set.conversations) }
+func (l *loader) Len() int { return len(l.set.conversations) + l.sunk }
 
 // Warn tells the user something, one line.
 func (l *loader) Warn(format string, args ...any) {

@@ -85,6 +85,7 @@ type loader struct {
 	// labelled: some content bears a name that its row gives.
 	labelled bool
 	sink     func(conversation.Conversation) // takes conversations that are not kept; nil = they are
+	sunk     int                             // that it took
 	corpus   string                          // name of the text that prompts are cut from, "" = the standard one
 }
 
@@ -176,6 +177,7 @@ func (l *loader) nothingLeft(path string) error {
 // put takes a conversation as it is.
 func (l *loader) put(c conversation.Conversation) {
 	if l.sink != nil {
+		l.sunk++
 		l.sink(c)
 		return
 	}

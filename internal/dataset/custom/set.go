@@ -36,28 +36,42 @@ func (l *loader) finish() error {
 	if err != nil {
 		return err
 	}
-	info := &l.set.info
 	for i := range l.set.conversations {
-		c := &l.set.conversations[i]
-		if c.Turns[0].Timestamp == nil && info.UntimedOrigin == "" {
-			info.UntimedOrigin = c.Turns[0].Origin
-		}
-		for k := range c.Turns {
-			t := &c.Turns[k]
-			if t.Model == "" {
-				t.Model = assign.Models[assign.Model()]
-			}
-			if t.MaxTokens == nil {
-				if n := assign.MaxTokens(); n > 0 && t.RawPayload == nil {
-					t.MaxTokens = &n
-				}
-			}
-			info.Timestamps = info.Timestamps || t.Timestamp != nil
-			info.Delays = info.Delays || k > 0 && t.Delay != nil
-		}
-		info.Turns += len(c.Turns)
+		complete(&l.set.conversations[i], assign, &l.set.info)
 	}
 	return l.surround()
+}
+
+// complete gives the turns of the next conversation their models and output lengths and notes what it holds.
+func complete(c *conversation.Conversation, assign *dataset.Assigner, info *dataset.Info) {
+	if c.Turns[0].Timestamp == nil && info.UntimedOrigin == "" {
+		info.UntimedOrigin = c.Turns[0].Origin
+	}
+	for k := range c.Turns {
+		t := &c.Turns[k]
+		if t.Model == "" {
+			t.Model = assign.Models[assign.Model()]
+		}
+		if t.MaxTokens == nil {
+			if n := assign.MaxTokens(); n > 0 && t.RawPayload == nil {
+				t.MaxTokens = &n
+			}
+		}
+		info.Timestamps = info.Timestamps || t.Timestamp != nil
+		info.Delays = info.Delays || k > 0 && t.Delay != nil
+	}
+	info.Turns += len(c.Turns)
+}
+
+// enclose puts a system message before a conversation; "" = none.
+func enclose(c *conversation.Conversation, system string) {
+	if system == "" {
+		return
+	}
+	if c.System != "" {
+		c.System = "\n\n" + c.System
+	}
+	c.System = system + c.System
 }
 
 // surround puts the system message and the user contexts around the conversations. The contexts are drawn after all prompts.
@@ -83,10 +97,7 @@ func (l *loader) surround() error {
 		if first := &c.Turns[0]; first.RawPayload != nil {
 			return bodyTakesNoSystem(first.Origin, l.Spell)
 		}
-		if c.System != "" {
-			c.System = "\n\n" + c.System
-		}
-		c.System = system + c.System
+		enclose(c, system)
 	}
 	return nil
 }

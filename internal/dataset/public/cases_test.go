@@ -2,6 +2,7 @@ package public
 
 import (
 	"archive/tar"
+	"bytes"
 	"compress/gzip"
 	"crypto/sha1"
 	"encoding/json"
@@ -183,13 +184,15 @@ func answer(w http.ResponseWriter, req *http.Request, repos map[string]*repo) {
 	if parts[2] == "revision" {
 		type sibling struct {
 			RFilename string `json:"rfilename"`
+			Size      int    `json:"size"`
+			BlobID    string `json:"blobId"`
 		}
 		info := struct {
 			SHA      string    `json:"sha"`
 			Siblings []sibling `json:"siblings"`
 		}{SHA: commit}
-		for name := range files {
-			info.Siblings = append(info.Siblings, sibling{name})
+		for name, b := range files {
+			info.Siblings = append(info.Siblings, sibling{name, len(b), gitName(b)})
 		}
 		_ = json.NewEncoder(w).Encode(info)
 		return
@@ -200,6 +203,11 @@ func answer(w http.ResponseWriter, req *http.Request, repos map[string]*repo) {
 		w.WriteHeader(http.StatusNotFound)
 		return
 	}
-	w.Header().Set("ETag", fmt.Sprintf(`"%x"`, sha1.Sum(append(fmt.Appendf(nil, "blob %d\x00", len(b)), b...)))) //nolint:gosec // git's object names
-	_, _ = w.Write(b)
+	w.Header().Set("ETag", `"`+gitName(b)+`"`)
+	http.ServeContent(w, req, "", time.Time{}, bytes.NewReader(b))
+}
+
+// gitName is git's name of a content.
+func gitName(b []byte) string {
+	return fmt.Sprintf("%x", sha1.Sum(append(fmt.Appendf(nil, "blob %d\x00", len(b)), b...))) //nolint:gosec // git's object names
 }

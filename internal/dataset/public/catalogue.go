@@ -69,19 +69,20 @@ func clips(name, repo, config string, gated bool) Set {
 
 // speedBench are the parts of SPEED-Bench: a configuration each, whole or one of its categories.
 func speedBench() (sets []Set) {
-	add := func(name, config, category string) {
+	add := func(name, config, category string, rows int) {
 		sets = append(sets, Set{Name: "speed_bench_" + name, Repo: "nvidia/SPEED-Bench", Config: config, Split: "test", Modality: "text",
+			Rows: rows, Licence: "nvidia-evaluation-dataset-license",
 			columns: []string{"question_id", "category", "turns"}, open: questionsOf(category)})
 	}
-	add("qualitative", "qualitative", "")
+	add("qualitative", "qualitative", "", qualitativeRows)
 	for _, c := range []string{"coding", "humanities", "math", "multilingual", "qa", "rag", "reasoning", "roleplay", "stem", "summarization", "writing"} {
-		add(c, "qualitative", c)
+		add(c, "qualitative", c, categoryRows)
 	}
 	for _, size := range []string{"1k", "2k", "8k", "16k", "32k"} {
 		config := "throughput_" + size
-		add(config, config, "")
+		add(config, config, "", sizeRows)
 		for _, c := range []string{"low_entropy", "mixed", "high_entropy"} {
-			add(config+"_"+c, config, c)
+			add(config+"_"+c, config, c, tierRows)
 		}
 	}
 	return sets

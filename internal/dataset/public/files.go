@@ -18,10 +18,11 @@ import (
 
 // Names of the files of sets that are one file, in the repository and in the cache of the working directory, which the Python tool fills too.
 const (
-	shareGPTFile  = "ShareGPT_V3_unfiltered_cleaned_split.json"
-	specBenchFile = "spec_bench.jsonl"
+	shareGPTFile    = "ShareGPT_V3_unfiltered_cleaned_split.json"
+	specBenchFile   = "spec_bench.jsonl"
+	specBenchSource = "data/spec_bench/question.jsonl" // in its repository
 	// specBenchAddress is the file at the commit that the contract names.
-	specBenchAddress = "https://raw.githubusercontent.com/hemingkx/Spec-Bench/fd2c1cd7d2201ef71db4c5f4e455008f017967bf/data/spec_bench/question.jsonl"
+	specBenchAddress = "https://raw.githubusercontent.com/hemingkx/Spec-Bench/fd2c1cd7d2201ef71db4c5f4e455008f017967bf/" + specBenchSource
 	maxSpecBench     = 64 << 20 // bytes
 )
 
@@ -32,8 +33,11 @@ const (
 	longestTogether = 2048
 )
 
-// cached opens a file of the cache of the working directory; nil = it is not there.
+// cached opens a file of the directory that stands for the repository, else of the cache of the working directory; nil = it is not there.
 func (b *builder) cached(name string) (table.Reader, error) {
+	if dir := b.asked.Hub.Dir; dir != "" {
+		return table.Open(filepath.Join(dir, name))
+	}
 	r, err := table.Open(filepath.Join(b.asked.Cache, name))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
@@ -161,17 +165,9 @@ func pairs(list []any) (found [][2]string) {
 
 // readSpecBench reads the questions of Spec-Bench: the first turn of each.
 func readSpecBench(ctx context.Context, b *builder) error {
-	in, err := b.cached(specBenchFile)
+	in, err := b.specBench(ctx)
 	if err != nil {
 		return err
-	}
-	if in == nil {
-		if err := b.fetchSpecBench(ctx); err != nil {
-			return err
-		}
-		if in, err = b.cached(specBenchFile); err != nil {
-			return err
-		}
 	}
 	err = each(ctx, in, specBenchFile, func(r row) error {
 		b.rows++
@@ -190,6 +186,23 @@ func readSpecBench(ctx context.Context, b *builder) error {
 		return err
 	}
 	return b.left()
+}
+
+// specBench opens the file. A directory that stands for the repository may have it in the repository's place.
+func (b *builder) specBench(ctx context.Context) (table.Reader, error) {
+	if dir := b.asked.Hub.Dir; dir != "" {
+		if in, err := table.Open(filepath.Join(dir, filepath.FromSlash(specBenchSource))); err == nil {
+			return in, nil
+		}
+	}
+	in, err := b.cached(specBenchFile)
+	if in != nil || err != nil {
+		return in, err
+	}
+	if err := b.fetchSpecBench(ctx); err != nil {
+		return nil, err
+	}
+	return b.cached(specBenchFile)
 }
 
 // fetchSpecBench brings the file into the cache of the working directory.

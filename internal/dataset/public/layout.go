@@ -73,6 +73,21 @@ const maxPage = 16 << 20
 
 // configs are the configurations that the README.md of a repository states.
 func configs(ctx context.Context, s *hub.Snapshot) ([]pageConfig, error) {
+	front, err := page(ctx, s)
+	if err != nil || front == nil {
+		return nil, err
+	}
+	var head struct {
+		Configs []pageConfig `yaml:"configs"`
+	}
+	if err := yaml.Unmarshal(front, &head); err != nil {
+		return nil, fmt.Errorf("README.md: front matter: %w", err)
+	}
+	return head.Configs, nil
+}
+
+// page is the front matter of the README.md of a repository; nil = there is none.
+func page(ctx context.Context, s *hub.Snapshot) ([]byte, error) {
 	if !slices.Contains(s.Names, "README.md") {
 		return nil, nil
 	}
@@ -80,22 +95,16 @@ func configs(ctx context.Context, s *hub.Snapshot) ([]pageConfig, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, err := infile.ReadAll(file, maxPage)
+	text, err := infile.ReadAll(file, maxPage)
 	if err != nil {
 		return nil, err
 	}
-	rest, ok := strings.CutPrefix(strings.ReplaceAll(string(page), "\r\n", "\n"), "---\n")
+	rest, ok := strings.CutPrefix(strings.ReplaceAll(string(text), "\r\n", "\n"), "---\n")
 	front, _, closed := strings.Cut(rest, "\n---")
 	if !ok || !closed {
 		return nil, nil
 	}
-	var head struct {
-		Configs []pageConfig `yaml:"configs"`
-	}
-	if err := yaml.Unmarshal([]byte(front), &head); err != nil {
-		return nil, fmt.Errorf("README.md: front matter: %w", err)
-	}
-	return head.Configs, nil
+	return []byte(front), nil
 }
 
 // files are the files of a split, in the order of their names. config "" = the only configuration, or the default one.

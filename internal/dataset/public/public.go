@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -17,6 +18,9 @@ import (
 	"aiperf/internal/dataset/table"
 	"aiperf/internal/hub"
 )
+
+// Cache is where files of published sets lie that come from no repository, below the working directory, as the Python tool has it.
+var Cache = filepath.Join(".cache", "aiperf", "datasets")
 
 // Options say which set is read and how.
 type Options struct {
@@ -46,6 +50,8 @@ type Set struct {
 	Filters  bool   // rows can be filtered
 	Sessions bool   // rows are sessions of many requests
 	Agents   bool   // recorded agents
+	Rows     int    // of the split, as its page says; 0 = not known, or among facts
+	Licence  string // likewise
 
 	columns []string // that must be there
 	whole   bool     // all columns are read, not only those
@@ -75,6 +81,12 @@ type builder struct {
 	full    bool           // there are as many conversations as the user asked for
 	done    func() error   // after the last row, nil = nothing
 	skipped map[string]int // reason -> rows
+	early   bool           // rows are read while they are used
+
+	// Set by locate.
+	repo     string
+	snapshot *hub.Snapshot
+	names    []string // files of the split
 }
 
 // skip leaves a row out.
@@ -115,14 +127,7 @@ func Open(ctx context.Context, o Options) (dataset.Dataset, error) {
 		return nil, fmt.Errorf("%s: %s takes no filters", o.Spell.As("datasets.main.filters"), set.Name)
 	}
 	b := &builder{asked: o, set: set, skipped: map[string]int{}}
-	info := dataset.Info{Type: set.Name, Stated: true, Trace: set.Agents, Mode: set.mode}
-	d, err := custom.Collect(set.Name, o.Options, info, func(l *custom.Loader) error {
-		b.Loader = l
-		if set.read != nil {
-			return set.read(ctx, b)
-		}
-		return b.fromHub(ctx)
-	})
+	d, err := b.dataset(ctx)
 	var from *hub.Error
 	if errors.As(err, &from) {
 		from.Spell = o.Spell
@@ -133,46 +138,106 @@ func Open(ctx context.Context, o Options) (dataset.Dataset, error) {
 	return d, nil
 }
 
-// fromHub reads the files of the set's split.
-func (b *builder) fromHub(ctx context.Context) error {
-	s := *b.set
-	if s.Repo == "" {
-		s.Repo = b.asked.Repo
+// dataset reads the set: all of it, or, where it is large and its rows are used as they stand, a little ahead of their use.
+func (b *builder) dataset(ctx context.Context) (dataset.Dataset, error) {
+	set, o := b.set, b.asked
+	info := dataset.Info{Type: set.Name, Stated: true, Trace: set.Agents, Mode: set.mode}
+	if set.plain() && o.Early && o.Fetch == nil && o.Context.User == 0 && o.Context.PrefixLength == 0 && o.Context.PrefixPool == 0 {
+		if err := b.locate(ctx); err != nil {
+			return nil, err
+		}
+		if large, err := b.large(); err != nil || large {
+			if err != nil {
+				return nil, err
+			}
+			b.early = true
+			return custom.Grow(ctx, set.Name, o.Options, info, func(ctx context.Context, l *custom.Loader) error {
+				b.Loader = l
+				return b.fromHub(ctx)
+			})
+		}
 	}
-	if s.Repo == "" {
-		return errors.New(b.Spell.Text("no repository is named ({datasets.main.hf_weka_dataset})"))
+	return custom.Collect(set.Name, o.Options, info, func(l *custom.Loader) error {
+		b.Loader = l
+		if set.read != nil {
+			return set.read(ctx, b)
+		}
+		return b.fromHub(ctx)
+	})
+}
+
+// plain tells whether rows become conversations each by itself, with so little work that it can be done beside the load.
+func (s *Set) plain() bool { return s.read == nil && !s.Agents && !s.Sessions && s.Modality == "text" }
+
+// locate finds the files of the set's split.
+func (b *builder) locate(ctx context.Context) error {
+	if b.snapshot != nil {
+		return nil
 	}
-	next, err := s.open(b)
-	if err != nil {
-		return err
+	s, o := b.set, b.asked
+	if b.repo = s.Repo; b.repo == "" {
+		b.repo = o.Repo
+	}
+	if b.repo == "" {
+		return errors.New(o.Spell.Text("no repository is named ({datasets.main.hf_weka_dataset})"))
 	}
 	rev, config := s.Revision, s.Config
 	if rev == "" {
 		rev = "main"
 	}
-	if b.asked.Subset != "" {
-		config = b.asked.Subset
+	if o.Subset != "" {
+		config = o.Subset
 	}
-	b.asked.Hub.Content = hub.Datasets
-	snapshot, err := b.asked.Hub.Snapshot(ctx, s.Repo, rev)
+	o.Hub.Content = hub.Datasets
+	snapshot, err := o.Hub.Snapshot(ctx, b.repo, rev)
 	if err != nil {
 		return err
 	}
-	names, err := files(ctx, snapshot, config, s.Split)
-	if err != nil {
-		return fmt.Errorf("%s: %w", s.Repo, err)
+	if b.names, err = files(ctx, snapshot, config, s.Split); err != nil {
+		return fmt.Errorf("%s: %w", b.repo, err)
 	}
-	if !s.Streamed {
-		if _, err := snapshot.Files(ctx, func(n string) bool { return slices.Contains(names, n) }); err != nil {
-			return err
-		}
-	}
-	for _, name := range names {
-		path, err := snapshot.File(ctx, name)
+	b.snapshot = snapshot
+	return nil
+}
+
+// Sizes in bytes. Variables for tests.
+var (
+	// largeSet is the size from which a set is not read whole before its first request.
+	largeSet int64 = 64 << 20
+	// wholeFile is the size up to which a file is put into the cache as a whole, though only some of its rows may be needed.
+	wholeFile int64 = 8 << 20
+)
+
+// large tells whether the files of the split are so long that the first request should not wait for all.
+func (b *builder) large() (bool, error) {
+	sum := int64(0)
+	for _, name := range b.names {
+		_, size, err := b.snapshot.Local(name)
 		if err != nil {
+			return false, err
+		}
+		sum += max(0, size)
+	}
+	return sum >= largeSet, nil
+}
+
+// fromHub reads the files of the set's split.
+func (b *builder) fromHub(ctx context.Context) error {
+	s := b.set
+	next, err := s.open(b)
+	if err != nil {
+		return err
+	}
+	if err := b.locate(ctx); err != nil {
+		return err
+	}
+	if !s.Streamed && !b.early {
+		if _, err := b.snapshot.Files(ctx, func(n string) bool { return slices.Contains(b.names, n) }); err != nil {
 			return err
 		}
-		if err := b.file(ctx, path, s.Repo+"/"+name, next); err != nil {
+	}
+	for _, name := range b.names {
+		if err := b.file(ctx, name, next); err != nil {
 			return err
 		}
 		if b.enough() {
@@ -188,23 +253,55 @@ func (b *builder) fromHub(ctx context.Context) error {
 	return b.left()
 }
 
-// file reads one file. name stands in errors.
-func (b *builder) file(ctx context.Context, path, name string, next convert) error {
+// open opens a file of the split: where it lies on this machine, else piece by piece where it is long and not all of it may be needed, else
+// brought into the cache.
+func (b *builder) open(ctx context.Context, name string, columns []string) (table.Reader, func(), error) {
+	there, size, err := b.snapshot.Local(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if (b.set.Streamed || b.early) && !there && size > wholeFile {
+		if remote := b.snapshot.Remote(ctx, name); remote != nil {
+			in, err := table.Read(b.repo+"/"+name, name, remote, size, columns...)
+			if !hub.HasNoRanges(err) {
+				return in, func() { b.notice("%s: %s of %s read", name, hub.Size(remote.Fetched()), hub.Size(size)) }, err
+			}
+		}
+	}
+	path, err := b.snapshot.File(ctx, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	in, err := table.Open(path, columns...)
+	return in, func() {}, err
+}
+
+// notice tells the user something that is not known before the run.
+func (b *builder) notice(format string, args ...any) {
+	if b.asked.Hub.Notice != nil {
+		b.asked.Hub.Notice(fmt.Sprintf(format, args...))
+	}
+}
+
+// file reads one file.
+func (b *builder) file(ctx context.Context, file string, next convert) error {
 	columns := b.set.columns
 	if b.set.whole {
 		columns = nil
 	}
-	in, err := table.Open(path, columns...)
+	in, told, err := b.open(ctx, file, columns)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
+	defer told()
+	name := b.repo + "/" + file
 	for n := 0; ; n++ {
 		r, err := in.Next()
 		if errors.Is(err, io.EOF) {
 			return b.complete(name, in.Columns(), n)
 		}
-		if err == nil && n == 0 && !isJSON(path) {
+		if err == nil && n == 0 && !isJSON(file) {
 			err = b.complete(name, in.Columns(), 1)
 		}
 		if err == nil {
@@ -249,7 +346,11 @@ func (b *builder) left() error {
 	list := strings.Join(why, ", ")
 	switch {
 	case b.Len() > 0:
-		if list != "" {
+		switch {
+		case list == "":
+		case b.early:
+			b.notice("%s: rows skipped: %s", b.set.Name, list)
+		default:
 			b.Warn("%s: rows skipped: %s", b.set.Name, list)
 		}
 		return nil

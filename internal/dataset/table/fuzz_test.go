@@ -27,7 +27,7 @@ func FuzzRead(f *testing.F) {
 			if ending == ".arrow" {
 				continue
 			}
-			in, err := read("x"+ending, "x"+ending, content{bytes.NewReader(text)}, int64(len(text)))
+			in, err := Read("x"+ending, "x"+ending, content{bytes.NewReader(text)}, int64(len(text)))
 			if err != nil {
 				continue
 			}

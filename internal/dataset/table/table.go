@@ -83,11 +83,11 @@ func OpenAs(path, name string, columns ...string) (Reader, error) {
 		_ = f.Close() // nothing was read
 		return nil, err
 	}
-	return read(path, name, f, info.Size(), columns...)
+	return Read(path, name, f, info.Size(), columns...)
 }
 
-// read reads a table of size bytes from in, which it closes; name tells the format, path stands in errors.
-func read(path, name string, in Input, size int64, columns ...string) (Reader, error) {
+// Read reads a table of size bytes from in, which it closes; name tells the format, path stands in errors.
+func Read(path, name string, in Input, size int64, columns ...string) (Reader, error) {
 	f := find(name)
 	if f == nil {
 		_ = in.Close() // nothing was read
