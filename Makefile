@@ -9,7 +9,7 @@ LDFLAGS := -s -w -X aiperf/internal/cli.version=$(VERSION)
 FUZZTIME ?= 60s
 TEXTS    ?= 1500
 
-.PHONY: all build test test-browser gallery test-real test-wide test-media test-parquet parquet-tools wide-data race race-fast lint bench fuzz tools
+.PHONY: all build test test-browser gallery test-real test-wide test-media test-parquet parquet-tools test-hub wide-data race race-fast lint bench fuzz tools
 
 all: build
 
@@ -44,6 +44,10 @@ test-parquet: build parquet-tools ## the Parquet of server metrics as pyarrow an
 
 parquet-tools: ## what test-parquet reads with, from PyPI
 	@test -e .real/parquet/installed || { python3 -m venv .real/parquet && .real/parquet/bin/pip install -q pyarrow duckdb && touch .real/parquet/installed; }
+
+test-hub: build ## the cache of data sets shared with the Python hub library, each without a network, from a stand-in hub
+	@test -e .real/hub/installed || { python3 -m venv .real/hub && .real/hub/bin/pip install -q huggingface_hub pyarrow && touch .real/hub/installed; }
+	.real/hub/bin/python test/hub/check.py ./aiperf
 
 data-figures: build ## exact lengths (TOKENIZERS: folders) and prefix sharing (TRACE, RANKS, PYTHON_AIPERF) of generated prompts, by the reference libraries
 	python3 test/data/isl.py ./aiperf $(TOKENIZERS)

@@ -41,6 +41,7 @@ type Benchmark struct {
 	Stop    []string // what ends an answer
 	System  string   // system prompt, unless another is given
 	Tasks   []string // that can be chosen; nil = none can
+	Gated   bool     // the terms of the data set must be accepted
 	Refuses bool     // tasks, shots and reasoning are refused, not left aside
 
 	// chain is what changes with reasoning: the limit and the stop words; 0 = nothing does.

@@ -17,6 +17,6 @@ var Benchmarks = []Benchmark{
 	{Name: "bigbench", Repo: "lukaemon/bbh", Grader: "exact_match", Shots: 3, Most: 3, CoT: true, Limit: 1024, Tasks: bbhTasks, resolve: chooseAny(bbhTasks, bbhTask), load: bigbench},
 	{Name: "math_500", Repo: "HuggingFaceH4/MATH-500", Grader: "lighteval_latex", Limit: longAnswer, load: math500},
 	{Name: "gsm8k", Repo: "openai/gsm8k", Grader: "lighteval_gsm8k", Limit: 256, load: gsm8k},
-	{Name: "gpqa_diamond", Repo: "Idavidrein/gpqa", Grader: "lighteval_gpqa", Limit: longAnswer, load: gpqaDiamond},
+	{Name: "gpqa_diamond", Repo: "Idavidrein/gpqa", Gated: true, Grader: "lighteval_gpqa", Limit: longAnswer, load: gpqaDiamond},
 	{Name: "lcb_codegeneration", Repo: "livecodebench/code_generation_lite", Grader: "code_execution", Limit: longAnswer, Refuses: true, load: liveCodeBench},
 }

@@ -98,7 +98,7 @@ var trials = map[string][2]string{
 	"--force-min-tokens":   {"false", columnFile},
 	"--accuracy-benchmark": {"mmlu", ""}, "--accuracy-tasks": {"anatomy", graded}, "--accuracy-n-shots": {"2", graded}, "--accuracy-enable-cot": {"", graded},
 	"--accuracy-grader": {"mmlu_pro", graded}, "--accuracy-system-prompt": {"s", graded}, "--accuracy-verbose": {"", graded}, "--accuracy-dataset-path": {".", graded},
-	"--public-dataset": {"spec_bench", ""}, "--hf-subset": {"other", "--public-dataset mmstar"}, "--dataset-filter": {"harness=claude_code", "--public-dataset exgentic"},
+	"--public-dataset": {"spec_bench", ""}, "--hf-subset": {"other", "--public-dataset mmstar"}, "--public-dataset-path": {".", "--public-dataset mmstar"}, "--dataset-filter": {"harness=claude_code", "--public-dataset exgentic"},
 }
 
 const (
