@@ -129,6 +129,9 @@ func (g *grown) Known() int {
 	return len(g.conversations)
 }
 
+// Ordered implements dataset.Growing: rows of such a set have no times.
+func (g *grown) Ordered() bool { return true }
+
 // Len is the number of conversations; the rest is read first.
 func (g *grown) Len() int {
 	g.mu.Lock()
