@@ -254,7 +254,8 @@ func (w *tensorWords) open(name, datatype string, n int) {
 	o.B = append(o.B, ']')
 	o.Text("datatype", datatype)
 	o.Key("data")
-	w.out.buf = append(o.B, '[')
+	o.B = append(o.B, '[')
+	w.out.buf = o.B
 }
 
 // close ends the input.
