@@ -43,6 +43,7 @@ var ruleLines = []struct{ line, want string }{
 	{"--accuracy-benchmark mmlu --endpoint-type embeddings", "!--endpoint-type and --accuracy-benchmark: this type does not answer text with text"},
 	{"--wait-for-model-mode models", "!--wait-for-model-mode needs --wait-for-model-timeout: nothing is waited for"},
 	{"--wait-for-model-interval 2", "!--wait-for-model-interval needs --wait-for-model-timeout"},
+	{"--api-host 0.0.0.0", "!--api-host needs --api-port"}, {"--api-host 0.0.0.0 --api-port 18080", ""}, {"--api-port 70000", "!--api-port"},
 	{"--reset-kv-cache-path foo", `!--reset-kv-cache-path "foo" is not a path on the server`},
 	{"--server-profiler-start-path /a://b", "!--server-profiler-start-path"}, {"--server-profiler-stop-path x", "!--server-profiler-stop-path"},
 	{"--reset-kv-cache --server-profiler-timeout-seconds 5", ""}, {"--reset-kv-cache-timeout-seconds 0", "!--reset-kv-cache-timeout-seconds"},

@@ -54,6 +54,7 @@ func DefaultEnvironment() Environment {
 		},
 		Timing:  TimingTuning{CancelDrainTimeout: 10, RateRampUpdateInterval: 0.1, HighResTimer: true, MaxCatchup: 0.01},
 		Metrics: MetricsTuning{UsagePctDiffThreshold: 10, OSLMismatchPct: 5, OSLMismatchMaxTokens: 50, ListBackend: "ragged", TDigestCompression: 500},
+		API:     APITuning{ShutdownTimeout: 5},
 		UI:      UITuning{ConsoleExportWidth: 140, MinUpdatePercent: 1},
 		GPU: CollectTuning{
 			CollectionInterval: 0.333, ReachabilityTimeout: 10, FinalScrapeGraceNs: 666_000_000,

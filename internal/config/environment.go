@@ -1,6 +1,11 @@
 package config
 
-import "aiperf/internal/setting"
+import (
+	"encoding/json"
+	"fmt"
+
+	"aiperf/internal/setting"
+)
 
 // Environment is what AIPERF_* variables tune; the zero value is not valid, see Default.
 type Environment struct {
@@ -18,6 +23,7 @@ type Environment struct {
 	WandB             UploadTuning   `yaml:"wandb"`
 	Dataset           DatasetTuning  `yaml:"dataset"`
 	Accuracy          AccuracyTuning `yaml:"accuracy"`
+	API               APITuning      `yaml:"api_server"`
 	Dev               DevTuning      `yaml:"dev"`
 }
 
@@ -134,6 +140,25 @@ type AccuracyTuning struct {
 	LCBReleaseTag string `yaml:"lcb_release_tag"` // of LiveCodeBench
 }
 
+// APITuning tunes the API that tells how a run goes.
+type APITuning struct {
+	Port            int     `yaml:"port,omitempty"` // 0 = there is none, unless runtime.api_port says so
+	Host            string  `yaml:"host,omitempty"`
+	CORSOrigins     string  `yaml:"cors_origins,omitempty"` // JSON list of the pages whose scripts may ask; "*" is any
+	ShutdownTimeout Seconds `yaml:"shutdown_timeout"`
+}
+
+// OriginList is CORSOrigins taken apart.
+func (a *APITuning) OriginList() (list []string, err error) {
+	if a.CORSOrigins == "" {
+		return nil, nil
+	}
+	if err := json.Unmarshal([]byte(a.CORSOrigins), &list); err != nil {
+		return nil, fmt.Errorf("%q: want a JSON list of origins, such as [\"http://localhost:3000\"]", a.CORSOrigins)
+	}
+	return list, nil
+}
+
 // DevTuning shows metrics that are hidden otherwise.
 type DevTuning struct {
 	Mode                bool `yaml:"mode"`
@@ -210,6 +235,10 @@ var environmentRows = group("Environment", []setting.Row{
 	{Env: "DATASET_TRACELAB_CODEX_SUBAGENT_JOIN", Key: "environment.dataset.tracelab.codex_subagent_join", Kind: setting.Bool, Help: "also those of Codex"},
 	{Env: "DATASET_TRACELAB_MIN_SPAWN_MS", Key: "environment.dataset.tracelab.min_spawn_ms", Kind: setting.Float, Bounds: ">= 0", Help: "a shorter call of a tool started no agent, in ms"},
 	{Env: "DATASET_BASETEN_SESSION_COLUMN", Key: "environment.dataset.baseten_session_column", Kind: setting.Text, Help: "column of a baseten_trace that names sessions"},
+	{Env: "API_SERVER_PORT", Key: "environment.api_server.port", Kind: setting.Int, Bounds: ">= 1, <= 65535", Zero: true, Help: "port of the API that tells how the run goes, where --api-port is not given"},
+	{Env: "API_SERVER_HOST", Key: "environment.api_server.host", Kind: setting.Text, Help: "address of the API, where --api-host is not given"},
+	{Env: "API_SERVER_CORS_ORIGINS", Key: "environment.api_server.cors_origins", Kind: setting.Text, Help: "JSON list of the web pages whose scripts may ask the API"},
+	{Env: "API_SERVER_SHUTDOWN_TIMEOUT", Key: "environment.api_server.shutdown_timeout", Kind: setting.Float, Bounds: ">= 0, <= 300", Unit: "s", Help: "how long answers of the API may take at the end of the run"},
 	{Env: "DEV_MODE", Key: "environment.dev.mode", Kind: setting.Bool, NoEffect: "not built yet: there are no hidden metrics", Help: "show hidden metrics"},
 	{Env: "DEV_SHOW_INTERNAL_METRICS", Key: "environment.dev.show_internal_metrics", Kind: setting.Bool, NoEffect: "not built yet: there are no hidden metrics", Help: "show internal metrics"},
 	{Env: "DEV_SHOW_EXPERIMENTAL_METRICS", Key: "environment.dev.show_experimental_metrics", Kind: setting.Bool, NoEffect: "not built yet: there are no hidden metrics", Help: "show experimental metrics"},
@@ -220,7 +249,7 @@ var UnsupportedVariables = []string{
 	"DATASET_PUBLIC_DATASET_TIMEOUT", "DATASET_MMAP_CACHE_ENABLED", "DATASET_MMAP_CACHE_DIR", "DATASET_INLINE_RECORDS_WARN_THRESHOLD",
 	"UI_REALTIME_METRICS_INTERVAL", "UI_REALTIME_METRICS_ENABLED", "WORKER_CPU_UTILIZATION_FACTOR", "WORKER_MAX_WORKERS_CAP",
 	"RECORD_PROCESSOR_SCALE_FACTOR", "RECORD_PROCESS_RECORDS_TIMEOUT", "SERVICE_PROFILE_CONFIGURE_TIMEOUT", "SERVICE_HEALTH_HOST",
-	"SERVICE_HEALTH_PORT", "SERVICE_WARMUP_PROGRESS_LOG_INTERVAL", "API_SERVER_HOST", "API_SERVER_PORT", "API_SERVER_CORS_ORIGINS",
+	"SERVICE_HEALTH_PORT", "SERVICE_WARMUP_PROGRESS_LOG_INTERVAL",
 	"CHAT_CONNECT_TIMEOUT", "CHAT_READ_TIMEOUT", "NETWORK_LATENCY_DEFAULT_PROBE_INTERVAL",
 	"TOKENIZER_PRELOAD_TIMEOUT",
 	"GPU_EXPORT_BATCH_SIZE", "GPU_SHUTDOWN_DELAY", "SERVER_METRICS_EXPORT_BATCH_SIZE", "SERVER_METRICS_SHUTDOWN_DELAY", "HTTP_METRICS_SCRAPE_READ_TIMEOUT",

@@ -39,6 +39,9 @@ func normalise(root *yaml.Node) (flat bool, err error) {
 		return flat, nil
 	}
 	normalTelemetry(body)
+	if level := step(body, "logging"); level != nil && step(level, "level") != nil {
+		step(level, "level").Value = strings.ToUpper(step(level, "level").Value)
+	}
 	rename(body, "model", "models")
 	if m := step(body, "models"); m != nil && m.Kind != yaml.MappingNode {
 		*m = *pairs("items", named(m))

@@ -221,8 +221,8 @@ var serviceRows = group("Service", []setting.Row{
 	{Flags: []string{"--verbose", "-v"}, Again: true, Key: "logging.level", Manual: true, Kind: setting.Bool, Help: "debug log lines; twice: trace"},
 	{Flags: []string{"--extra-verbose", "-vv"}, Key: "logging.level", Manual: true, Kind: setting.Bool, Help: "trace log lines"},
 	{Flags: []string{"--record-processor-service-count", "--record-processors"}, Key: "runtime.record_processors", Kind: setting.Int, Bounds: ">= 1", NoEffect: "records are worked on by as many goroutines as there are cores", Help: "accepted for old command lines"},
-	{Flags: []string{"--api-port"}, Key: "runtime.api_port", Kind: setting.Int, Bounds: ">= 1, <= 65535", NotBuilt: true, Help: "serve the live HTTP API on this port"},
-	{Flags: []string{"--api-host"}, Key: "runtime.api_host", Kind: setting.Text, NotBuilt: true, Help: "address of the live HTTP API"},
+	{Flags: []string{"--api-port"}, Key: "runtime.api_port", Kind: setting.Int, Bounds: ">= 1, <= 65535", Help: "tell how the run goes at http://HOST:PORT/api/progress, /api/metrics, /metrics and others, until it ends"},
+	{Flags: []string{"--api-host"}, Key: "runtime.api_host", Kind: setting.Text, Default: "127.0.0.1", Help: "address of that; there is no password, so that it should not be everybody's"},
 	{Flags: []string{"--metrics-listen"}, Key: "runtime.metrics_listen", Kind: setting.Text, Help: "serve how the run stands at http://HOST:PORT/metrics for Prometheus; a port alone is one of this machine only"},
 	{Flags: []string{"--stats-interval"}, Key: "runtime.stats_interval", Unit: "s", Kind: setting.Float, Bounds: ">= 0, <= 1000", Default: "5 with the dashboard, else 30", Help: "pause between two progress lines, in s"},
 })

@@ -3,6 +3,7 @@ package load
 import (
 	"context"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -47,9 +48,10 @@ type Generator struct {
 	prefetcher    *prefetcher
 	cuts          *rng.Stream // request cancellation; advances in profiling phases alone
 	view          atomic.Pointer[phase]
-	live          atomic.Int64  // goroutines of requests
-	limitsPrefill bool          // some phase does
-	ready         chan struct{} // something that prime waits for has changed
+	begun         atomic.Pointer[[]*phase] // all phases so far
+	live          atomic.Int64             // goroutines of requests
+	limitsPrefill bool                     // some phase does
+	ready         chan struct{}            // something that prime waits for has changed
 
 	mu          sync.Mutex
 	session     slots
@@ -192,6 +194,12 @@ func (g *Generator) open(ctx context.Context, index int) (*phase, error) {
 	g.current = p
 	g.mu.Unlock()
 	g.view.Store(p)
+	var begun []*phase
+	if before := g.begun.Load(); before != nil {
+		begun = slices.Clone(*before)
+	}
+	begun = append(begun, p)
+	g.begun.Store(&begun)
 	if started := g.opts.Hooks.Started; started != nil {
 		started(&p.info, p.t0)
 	}
@@ -310,12 +318,28 @@ func (g *Generator) Snapshot() Snapshot {
 	if p == nil {
 		return Snapshot{}
 	}
+	return p.snapshot()
+}
+
+// Snapshots are those of all phases that have begun, in their order.
+func (g *Generator) Snapshots() (all []Snapshot) {
+	begun := g.begun.Load()
+	if begun == nil {
+		return nil
+	}
+	for _, p := range *begun {
+		all = append(all, p.snapshot())
+	}
+	return all
+}
+
+func (p *phase) snapshot() Snapshot {
 	c := &p.count
 	return Snapshot{
 		Info: &p.info, Phase: &p.Phase,
 		Started: c.started.Load(), SentAll: c.sentAll.Load(), Ended: c.ended.Load(),
 		Sent: c.sent.Load(), Completed: c.completed.Load(), Errors: c.errors.Load(), Cancelled: c.cancelled.Load(),
 		Sessions: c.sessions.Load(), Finished: c.finished.Load(), FirstToken: c.prefills.Load(),
-		Skipped: c.skipped.Load(), Reanchors: c.reanchors.Load(),
+		Cut: c.cutSessions.Load(), Skipped: c.skipped.Load(), Reanchors: c.reanchors.Load(),
 	}
 }

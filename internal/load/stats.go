@@ -119,6 +119,7 @@ type Snapshot struct {
 	Cancelled  int64
 	Sessions   int64 // started
 	Finished   int64 // sessions completed
+	Cut        int64 // sessions cancelled
 	FirstToken int64 // prefills released
 	Skipped    int64 // ticks
 	Reanchors  int64

@@ -29,6 +29,7 @@ type opened struct {
 	gate      *gate
 	executor  *executor
 	probed    *metric.Probe // what one request before the load told of the server; nil = nobody asked
+	api       *apiState     // what the API tells; nil = nobody asks
 	profiler  *profiler     // of the servers; nil = nobody asks for it
 	results   *assembly.Assembly
 	seconds   *timeline.Timeline
@@ -55,6 +56,7 @@ func open(ctx context.Context, cfg *config.Benchmark, opts *Options, r *resolved
 // stages are those of open, in their order.
 func (o *opened) stages(ctx context.Context, cfg *config.Benchmark, opts *Options, r *resolved, say *reporter) []stage {
 	return []stage{
+		{"api", func() error { return o.startAPI(ctx, cfg, opts, say) }},
 		{"servers", func() error { return o.startServers(ctx, cfg) }},
 		{"connections", func() error { return o.connect(cfg, r, userAgent(opts.Version), say.warn) }},
 		{"artifacts", func() error { return o.makeFiles(cfg, opts, say) }},
@@ -84,6 +86,9 @@ func (o *opened) stages(ctx context.Context, cfg *config.Benchmark, opts *Option
 		{"load", func() (err error) {
 			o.load, err = o.newLoad(cfg, r)
 			o.streams.load.Store(o.load)
+			if err == nil {
+				o.api.begin(o)
+			}
 			return err
 		}},
 		{"inputs", func() error { return o.listInputs(ctx, r, opts, say) }},
@@ -187,6 +192,7 @@ func (o *opened) before(ctx context.Context, p *load.PhaseInfo) error {
 
 // after is what follows a phase.
 func (o *opened) after(f *load.PhaseStats) {
+	o.api.after(f)
 	o.profiler.after(context.Background(), f)
 	o.beside.phaseEnd(f)
 }

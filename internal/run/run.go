@@ -70,6 +70,7 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 	run.Probe = begun.probed
 	judge(run, result, client, cfg.As)
 	writeErr := errors.Join(seenErr, begun.results.Write(run, how), begun.watched.write(run))
+	begun.api.over(run)
 	begun.upload(ctx, cfg, &opts, run, say)
 	logVerdict(say.log, run)
 	reportFailure(say, run, result, begun.results.TemplateFailures(), cfg.As)

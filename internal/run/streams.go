@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"aiperf/internal/config"
 	"aiperf/internal/load"
@@ -25,13 +26,16 @@ type streams struct {
 // startStreams opens those that are wanted. They end when the last request is in the results, the page with the run.
 func (o *opened) startStreams(ctx context.Context, cfg *config.Benchmark, opts *Options, r *resolved, say *reporter) error {
 	o.streams = new(streams)
+	if o.api != nil {
+		o.streams.observers = append(o.streams.observers, o.api)
+	}
 	if address := cfg.Runtime.MetricsListen; address != "" {
 		figures, labels := live.NewFigures(), pageLabels(cfg, opts)
-		server, err := live.Listen(ctx, address, func() []byte { return live.Page(opts.Version, labels, o.streams.gauges(), figures.Now()) })
+		server, err := live.Listen(ctx, address, 10*time.Second, live.Metrics(func() []byte { return live.Page(opts.Version, labels, gaugesOf(o.streams.standing()), figures.Now()) }))
 		if err != nil {
 			return fmt.Errorf("%s %s: %w", cfg.As("runtime.metrics_listen"), address, err)
 		}
-		say.note("metrics of this run: %s", server.URL())
+		say.note("metrics of this run: %s/metrics", server.URL())
 		o.streams.observers = append(o.streams.observers, figures)
 		o.held.opened(func() error {
 			limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime/2)
@@ -60,8 +64,10 @@ func (o *opened) startStreams(ctx context.Context, cfg *config.Benchmark, opts *
 }
 
 // standing is how the load stands.
-func (s *streams) standing() otlp.Load {
-	g := s.load.Load()
+func (s *streams) standing() otlp.Load { return standingOf(s.load.Load()) }
+
+// standingOf is how a load stands; nil has not begun.
+func standingOf(g *load.Generator) otlp.Load {
 	if g == nil {
 		return otlp.Load{}
 	}
@@ -73,9 +79,8 @@ func (s *streams) standing() otlp.Load {
 	return l
 }
 
-// gauges are the same for the page.
-func (s *streams) gauges() []live.Gauge {
-	now := s.standing()
+// gaugesOf are the same for a page.
+func gaugesOf(now otlp.Load) []live.Gauge {
 	return []live.Gauge{
 		{Name: "aiperf_requests_sent", Help: "Requests sent in the phase that is on", Value: float64(now.Sent)},
 		{Name: "aiperf_requests_completed", Help: "Requests of the phase that were answered, errors included", Value: float64(now.Completed)},

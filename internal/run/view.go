@@ -321,12 +321,18 @@ func (v *liveView) usage(cpu *float64) {
 			c.share = 100 * float64(used-c.cpu) / float64(now.Sub(c.at)) / float64(runtime.GOMAXPROCS(0))
 		}
 		c.at, c.cpu = now, used
-		sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}}
-		if metrics.Read(sample); sample[0].Value.Kind() == metrics.KindUint64 {
-			c.memory = int64(sample[0].Value.Uint64())
-		}
+		c.memory = memoryInUse()
 	}
 	*cpu = c.share
+}
+
+// memoryInUse is what the process has of the system's memory, in bytes; 0 = nobody knows.
+func memoryInUse() int64 {
+	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}}
+	if metrics.Read(sample); sample[0].Value.Kind() == metrics.KindUint64 {
+		return int64(sample[0].Value.Uint64())
+	}
+	return 0
 }
 
 // Limits of the state of workers.

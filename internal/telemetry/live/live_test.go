@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"aiperf/internal/exposition"
 	"aiperf/internal/metric"
@@ -73,7 +74,7 @@ func TestPage(t *testing.T) {
 
 // TestServer: the page is at /metrics, nothing else is anywhere, and a port in use is an error.
 func TestServer(t *testing.T) {
-	s, err := Listen(t.Context(), "127.0.0.1:0", func() []byte { return []byte("a 1\n") })
+	s, err := Listen(t.Context(), "127.0.0.1:0", time.Second, Metrics(func() []byte { return []byte("a 1\n") }))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,13 +90,13 @@ func TestServer(t *testing.T) {
 		}
 		return resp.StatusCode, string(text)
 	}
-	if code, text := get(s.URL()); code != 200 || text != "a 1\n" {
+	if code, text := get(s.URL() + "/metrics"); code != 200 || text != "a 1\n" {
 		t.Error(code, text)
 	}
-	if code, _ := get(strings.TrimSuffix(s.URL(), "metrics") + "other"); code != 404 {
+	if code, _ := get(s.URL() + "/other"); code != 404 {
 		t.Error(code)
 	}
-	if _, err := Listen(t.Context(), s.addr.String(), nil); err == nil {
+	if _, err := Listen(t.Context(), s.addr.String(), time.Second, nil); err == nil {
 		t.Error("a port in use is no error")
 	}
 	if err := s.Close(t.Context()); err != nil {

@@ -8,33 +8,38 @@ import (
 	"time"
 )
 
-// Server answers GET /metrics with a page.
+// Server answers questions about a run.
 type Server struct {
 	http *http.Server
 	addr net.Addr
 	done chan error
 }
 
-// Listen answers at host:port from now on; page is called for every request, by several goroutines.
-func Listen(ctx context.Context, address string, page func() []byte) (*Server, error) {
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
-	if err != nil {
-		return nil, err
-	}
+// Metrics answers GET /metrics with a page, which is called for every request, by several goroutines.
+func Metrics(page func() []byte) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 		_, _ = w.Write(page()) // whoever asked may be gone
 	})
+	return mux
+}
+
+// Listen answers at host:port from now on. An answer may take longest.
+func Listen(ctx context.Context, address string, longest time.Duration, answers http.Handler) (*Server, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, err
+	}
 	s := &Server{addr: l.Addr(), done: make(chan error, 1), http: &http.Server{
-		Handler: mux, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10,
+		Handler: answers, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: longest, IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10,
 	}}
 	go func() { s.done <- s.http.Serve(l) }()
 	return s, nil
 }
 
-// URL is where the page is.
-func (s *Server) URL() string { return "http://" + s.addr.String() + "/metrics" }
+// URL is where the server is.
+func (s *Server) URL() string { return "http://" + s.addr.String() }
 
 // Close ends the server within the deadline of the context.
 func (s *Server) Close(ctx context.Context) error {

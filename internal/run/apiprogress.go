@@ -1,0 +1,156 @@
+package run
+
+import (
+	"math"
+
+	"aiperf/internal/clock"
+	"aiperf/internal/load"
+	"aiperf/internal/metric"
+)
+
+// phaseProgress is how a phase stands (extensibility, section 6.2). Instants are Unix ns; nil = not applicable, or not yet known.
+type phaseProgress struct {
+	Phase               string   `json:"phase"`
+	Start               *int64   `json:"start_ns"`
+	SentEnd             *int64   `json:"sent_end_ns"`
+	RequestsEnd         *int64   `json:"requests_end_ns"`
+	RecordsEnd          *int64   `json:"records_end_ns"`
+	TotalRequests       *int64   `json:"total_expected_requests"`
+	ExpectedDuration    *float64 `json:"expected_duration_sec"`
+	ExpectedSessions    *int64   `json:"expected_num_sessions"`
+	ExpectedGrace       *float64 `json:"expected_grace_period_sec"`
+	FinalSent           *int64   `json:"final_requests_sent"`
+	FinalCompleted      *int64   `json:"final_requests_completed"`
+	FinalCancelled      *int64   `json:"final_requests_cancelled"`
+	FinalErrors         *int64   `json:"final_request_errors"`
+	FinalSentSessions   *int64   `json:"final_sent_sessions"`
+	FinalDoneSessions   *int64   `json:"final_completed_sessions"`
+	FinalCutSessions    *int64   `json:"final_cancelled_sessions"`
+	TimedOut            bool     `json:"timeout_triggered"`
+	GraceExpired        bool     `json:"grace_period_timeout_triggered"`
+	Cancelled           bool     `json:"was_cancelled"`
+	Sent                int64    `json:"requests_sent"`
+	Completed           int64    `json:"requests_completed"` // errors included
+	Cut                 int64    `json:"requests_cancelled"`
+	Errors              int64    `json:"request_errors"`
+	SentSessions        int64    `json:"sent_sessions"`
+	DoneSessions        int64    `json:"completed_sessions"`
+	CutSessions         int64    `json:"cancelled_sessions"`
+	Turns               *int64   `json:"total_session_turns"`
+	GoodRecords         int64    `json:"success_records"`
+	ErrorRecords        int64    `json:"error_records"`
+	RequestsPerSecond   *float64 `json:"requests_per_second"`
+	RecordsPerSecond    *float64 `json:"records_per_second"`
+	RequestsSecondsLeft *float64 `json:"requests_eta_sec"`
+	RecordsSecondsLeft  *float64 `json:"records_eta_sec"`
+	LastUpdate          int64    `json:"last_update_ns"`
+}
+
+// progress is how the phases stand that have begun, by their names.
+func (t *apiState) progress() any {
+	phases := map[string]*phaseProgress{}
+	if g := t.load.Load(); g != nil {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		for _, s := range g.Snapshots() {
+			var rows [2]int64
+			if c := t.counts[s.Info.Index]; c != nil {
+				rows = *c
+			}
+			phases[s.Info.Name] = progressOf(&s, t.ended[s.Info.Index], rows, clock.Now())
+		}
+	}
+	return map[string]any{"phases": phases}
+}
+
+// progressOf words a phase. end is nil until it is over; rows are the good and the failed requests that are worked up; now is an instant of
+// package clock.
+func progressOf(s *load.Snapshot, end *load.PhaseStats, rows [2]int64, now int64) *phaseProgress {
+	p := &phaseProgress{
+		Phase: s.Info.Name, Start: wallOf(s.Started), SentEnd: wallOf(s.SentAll), RequestsEnd: wallOf(s.Ended),
+		TotalRequests: positive(s.Phase.Requests), ExpectedSessions: positive(s.Phase.Sessions),
+		Sent: s.Sent, Completed: s.Completed, Cut: s.Cancelled, Errors: s.Errors, SentSessions: s.Sessions, DoneSessions: s.Finished, CutSessions: s.Cut,
+		GoodRecords: rows[0], ErrorRecords: rows[1], LastUpdate: clock.Wall(now),
+	}
+	if d := s.Phase.Duration; d > 0 {
+		p.ExpectedDuration = some(d.Seconds())
+		if s.Phase.Grace >= 0 {
+			p.ExpectedGrace = some(s.Phase.Grace.Seconds())
+		}
+	}
+	if s.SentAll != 0 {
+		p.FinalSent, p.FinalSentSessions = some(s.Sent), some(s.Sessions)
+	}
+	until := now
+	if end != nil {
+		until = end.Ended
+		p.FinalCompleted, p.FinalCancelled, p.FinalErrors = some(end.Completed), some(end.Cancelled), some(end.Errors)
+		p.FinalDoneSessions, p.FinalCutSessions = some(end.SessionsCompleted), some(end.SessionsCancelled)
+		p.TimedOut, p.GraceExpired, p.Cancelled = end.TimedOut, end.GraceExpired, end.Interrupted
+	}
+	passed := float64(until-s.Started) / 1e9
+	if s.Started == 0 || passed <= 0 {
+		return p
+	}
+	records := rows[0] + rows[1]
+	p.RequestsPerSecond, p.RecordsPerSecond = some(float64(s.Completed)/passed), some(float64(records)/passed)
+	if end != nil {
+		p.RequestsSecondsLeft = some(0.0)
+		if left := end.Completed - records; left <= 0 {
+			p.RecordsSecondsLeft = some(0.0)
+		}
+		return p
+	}
+	left := math.Inf(1)
+	if n := p.TotalRequests; n != nil && s.Completed > 0 {
+		left = float64(max(0, *n-s.Completed)) * passed / float64(s.Completed)
+	}
+	if d := p.ExpectedDuration; d != nil {
+		left = min(left, max(0, *d-passed))
+	}
+	if !math.IsInf(left, 1) {
+		p.RequestsSecondsLeft = some(left)
+	}
+	return p
+}
+
+func some[T any](v T) *T { return &v }
+
+// wallOf is an instant of package clock as Unix ns, nil for none.
+func wallOf(at int64) *int64 {
+	if at == 0 {
+		return nil
+	}
+	return some(clock.Wall(at))
+}
+
+func positive(n int64) *int64 {
+	if n <= 0 {
+		return nil
+	}
+	return &n
+}
+
+// final are the results of a run.
+func final(run *metric.Run) any {
+	records := []map[string]any{}
+	for _, r := range run.Profiling.Shown() {
+		m := map[string]any{"tag": r.Tag, "header": r.Header, "unit": r.Display}
+		for s := metric.Avg; s < metric.Stats; s++ {
+			if v := r.Values[s]; !math.IsNaN(v) && !math.IsInf(v, 0) {
+				m[s.String()] = v
+			}
+		}
+		records = append(records, m)
+	}
+	errs := []map[string]any{}
+	for _, g := range run.Profiling.Errors {
+		errs = append(errs, map[string]any{"count": g.Count,
+			"error_details": map[string]any{"code": g.Error.Code, "type": g.Error.Type, "message": g.Error.Message}})
+	}
+	p := run.Profiling
+	return map[string]any{"errors": []any{}, "results": map[string]any{
+		"records": records, "timeslice_metric_results": nil, "total_expected": nil, "completed": p.Valid + p.Failed, "start_ns": p.Window.From, "end_ns": p.Window.To,
+		"was_cancelled": run.Cancelled, "error_summary": errs,
+	}}
+}

@@ -1,0 +1,65 @@
+package api
+
+import (
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// accepted is the content coding for a client that accepts some (RFC 9110, section 12.5.3): zstd before gzip, "" = none.
+func accepted(header string) string {
+	wanted := map[string]bool{}
+	for item := range strings.SplitSeq(header, ",") {
+		name, params, _ := strings.Cut(item, ";")
+		wanted[strings.ToLower(strings.TrimSpace(name))] = weight(params) > 0
+	}
+	for _, name := range []string{"zstd", "gzip"} {
+		if yes, said := wanted[name]; yes || !said && wanted["*"] {
+			return name
+		}
+	}
+	return ""
+}
+
+// weight is the q of a coding, 1 where none can be read.
+func weight(params string) float64 {
+	key, value, _ := strings.Cut(strings.TrimSpace(params), "=")
+	if q, err := strconv.ParseFloat(strings.TrimSpace(value), 64); err == nil && strings.EqualFold(strings.TrimSpace(key), "q") {
+		return q
+	}
+	return 1
+}
+
+// stream sends a body as it is read. Whoever asked may be gone: what cannot be sent is lost.
+func stream(w http.ResponseWriter, r *http.Request, status int, coding string, body io.Reader) {
+	w.Header().Add("Vary", "Accept-Encoding")
+	if coding != "" {
+		w.Header().Set("Content-Encoding", coding)
+	}
+	w.WriteHeader(status)
+	if r.Method == http.MethodHead {
+		return
+	}
+	out := io.WriteCloser(plain{w})
+	switch coding {
+	case "gzip":
+		out = gzip.NewWriter(w)
+	case "zstd":
+		if z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1)); err == nil { // the settings are right
+			out = z
+		}
+	}
+	if _, err := io.Copy(out, body); err == nil {
+		_ = out.Close()
+	}
+}
+
+// plain writes as it is.
+type plain struct{ io.Writer }
+
+// Close implements io.Closer.
+func (plain) Close() error { return nil }
