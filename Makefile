@@ -9,7 +9,7 @@ LDFLAGS := -s -w -X aiperf/internal/cli.version=$(VERSION)
 FUZZTIME ?= 60s
 TEXTS    ?= 1500
 
-.PHONY: all build test test-browser gallery test-real test-wide test-media test-parquet parquet-tools test-hub wide-data race race-fast lint bench fuzz tools
+.PHONY: all build test test-browser gallery test-real test-wide test-media test-parquet parquet-tools test-hub wide-data race race-fast lint bench fuzz tools page-tools
 
 all: build
 
@@ -32,9 +32,14 @@ wide-data: ## what test-wide compares
 test-media: ## every kind of generated picture, sound and clip opened by programs of other hands: ffmpeg, sox, ImageMagick
 	$(GO) run ./internal/dataset/media/witness
 
-test-browser: ## the pages of reports in a real Chromium (Debian package chromium)
-	@command -v chromium >/dev/null || { echo 'chromium is not installed: apt-get install chromium'; exit 1; }
+test-browser: page-tools ## the pages in a real Chromium and Firefox (Debian packages chromium, firefox-esr), by axe-core and html-validate (npm)
+	@for b in chromium firefox-esr; do command -v $$b >/dev/null || { echo "$$b is not installed: apt-get install $$b"; exit 1; }; done
 	cd test/browser && $(GO) vet . && $(GO) test -v .
+
+page-tools: ## what test-browser checks pages with, into .node/pages
+	@command -v npm >/dev/null || { echo 'npm is not installed: apt-get install npm'; exit 1; }
+	@cmp -s test/browser/package.json .node/pages/installed.json || { mkdir -p .node/pages && cp test/browser/package.json .node/pages/ && \
+	  cd .node/pages && npm install --no-audit --no-fund --ignore-scripts --no-package-lock --loglevel=error && cp package.json installed.json; }
 
 gallery: build ## docs/gallery again, from the recorded runs (wants chromium for the page)
 	docs/gallery/make ./aiperf

@@ -37,7 +37,7 @@ func plotTable() *setting.Table {
 		{Flags: []string{"--verbose"}, Not: []string{"--no-verbose"}, Kind: setting.Bool, Help: "show the log on standard error as well"},
 		{Flags: []string{"--dashboard"}, Not: []string{"--no-dashboard"}, Kind: setting.Bool, Help: "serve interactive charts instead of writing images"},
 		{Flags: []string{"--host"}, Kind: setting.Text, Default: "127.0.0.1", Help: "address of the dashboard; beyond the loopback its URL carries a token"},
-		{Flags: []string{"--port"}, Kind: setting.Int, Bounds: ">= 1, <= 65535", Default: "8050", Help: "port of the dashboard"},
+		{Flags: []string{"--port"}, Kind: setting.Int, Bounds: ">= 0, <= 65535", Default: "8050", Help: "port of the dashboard; 0 takes a free one"},
 		{Flags: []string{"--mlflow-upload"}, Not: []string{"--no-mlflow-upload"}, Kind: setting.Bool, NotBuilt: true, Help: "upload the images to an MLflow run"},
 		{Flags: []string{"--mlflow-tracking-uri"}, Kind: setting.Text, NotBuilt: true, Help: "MLflow server"},
 		{Flags: []string{"--mlflow-run-id"}, Kind: setting.Text, NotBuilt: true, Help: "MLflow run"},

@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 		}
 		for _, concurrency := range []string{"2", "6"} {
 			run := exec.Command(program, "profile", "--url", "mock://?ttft=10ms&itl=2ms&tokens=16&jitter=0.5&error-rate=0.05&seed=3", "-m", "demo", "--tokenizer", "builtin", "--streaming",
-				"--concurrency", concurrency, "--request-count", "120", "--random-seed", "1", "--artifact-dir", filepath.Join(work, "c"+concurrency), "--export-html")
+				"--concurrency", concurrency, "--request-count", "120", "--random-seed", "1", "--artifact-dir", filepath.Join(work, "c"+concurrency), "--export-html", "--export-level", "raw")
 			if out, err := run.CombinedOutput(); err != nil {
 				panic(fmt.Sprintf("%v\n%s", err, out))
 			}
@@ -73,8 +73,16 @@ type tab struct {
 	complain []string
 }
 
-// open opens an address in a window of a width.
+// open opens an address in a window of a width and waits until its script is done.
 func open(t *testing.T, address string, width int64) *tab {
+	t.Helper()
+	p := openAny(t, address, width)
+	p.do(chromedp.WaitReady(`html[data-ready="true"]`, chromedp.ByQuery))
+	return p
+}
+
+// openAny opens an address, with or without a script.
+func openAny(t *testing.T, address string, width int64) *tab {
 	t.Helper()
 	ctx, done := chromedp.NewContext(chromium)
 	ctx, cancel := context.WithTimeout(ctx, 60*time.Second)
@@ -94,7 +102,7 @@ func open(t *testing.T, address string, width int64) *tab {
 			}
 		}
 	})
-	p.do(network.Enable(), runtime.Enable(), emulation.SetDeviceMetricsOverride(width, 900, 1, false), chromedp.Navigate(address), chromedp.WaitReady(`html[data-ready="true"]`, chromedp.ByQuery))
+	p.do(network.Enable(), runtime.Enable(), emulation.SetDeviceMetricsOverride(width, 900, 1, false), chromedp.Navigate(address))
 	return p
 }
 
@@ -182,8 +190,8 @@ func TestReport(t *testing.T) {
 // TestSweep: the page over runs draws its charts and leads to theirs.
 func TestSweep(t *testing.T) {
 	p := open(t, file("report.html"), 1280)
-	p.want(`document.querySelector("td a").getAttribute("href")`, "c2/report.html")
-	p.want(`document.querySelectorAll(".uplot").length`, "4")
+	p.want(`document.querySelector("tbody a").getAttribute("href")`, "c2/report.html")
+	p.want(`document.querySelectorAll(".uplot").length`, "5")
 	p.alone()
 }
 
@@ -237,9 +245,10 @@ func TestManyRequests(t *testing.T) {
 	p.alone()
 }
 
-// TestDashboard: every control does what it says, and the page asks its own server alone.
-func TestDashboard(t *testing.T) {
-	server := exec.Command(program, "plot", work, "--dashboard", "--port", "18050")
+// dashboard serves the runs until the test ends, and gives the address.
+func dashboard(t *testing.T) string {
+	t.Helper()
+	server := exec.Command(program, "plot", work, "--dashboard", "--port", "0")
 	out, err := server.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -255,9 +264,19 @@ func TestDashboard(t *testing.T) {
 			t.Errorf("after Ctrl-C: %v", err)
 		}
 	})
+	address := ""
 	for in := bufio.NewScanner(out); in.Scan() && !strings.HasPrefix(in.Text(), "Press"); {
+		if at, ok := strings.CutPrefix(in.Text(), "Dashboard ready: "); ok {
+			address = at
+		}
 	}
-	p := open(t, "http://127.0.0.1:18050/", 1280)
+	return address
+}
+
+// TestDashboard: every control does what it says, and the page asks its own server alone.
+func TestDashboard(t *testing.T) {
+	address := dashboard(t)
+	p := open(t, address, 1280)
 	ready := func() {
 		p.do(chromedp.WaitReady(`html[data-loaded="true"]`, chromedp.ByQuery), chromedp.WaitReady("#add", chromedp.ByQuery))
 		p.settled()
@@ -355,9 +374,9 @@ func TestDashboard(t *testing.T) {
 
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, address := range p.loaded {
-		if !strings.HasPrefix(address, "http://127.0.0.1:18050/") {
-			t.Errorf("the page asked %s", address)
+	for _, asked := range p.loaded {
+		if !strings.HasPrefix(asked, address) {
+			t.Errorf("the page asked %s", asked)
 		}
 	}
 	if len(p.complain) > 0 {
