@@ -112,8 +112,16 @@ func (x *indexed) fill(l *loader, path string, f Format, assign *dataset.Assigne
 			seen[h.Sum64()] = struct{}{}
 		}
 		x.mu.Lock()
-		if fault = x.late(&e, r.Where); fault == nil {
-			fault = x.add(l, &e, r, assign)
+		if fault = x.late(&e, r.Where); fault == nil && e.prompt.InputLength > 0 {
+			fault = l.openBlocks(&x.made, e.block)
+		}
+		x.mu.Unlock()
+		if e.prompt.HashIDs != nil && fault == nil {
+			x.made.blocks().Claim(e.prompt.HashIDs)
+		}
+		x.mu.Lock()
+		if fault == nil {
+			x.add(l, &e, r, assign)
 		}
 		x.mu.Unlock()
 		x.grew.Broadcast()
@@ -238,7 +246,7 @@ func (x *indexed) Close() error {
 }
 
 // add notes a row.
-func (x *indexed) add(l *loader, e *entry, r *rows.Row, assign *dataset.Assigner) error {
+func (x *indexed) add(l *loader, e *entry, r *rows.Row, assign *dataset.Assigner) {
 	n := x.places.rows
 	info := &l.set.info
 	first := info.Turns
@@ -269,16 +277,12 @@ func (x *indexed) add(l *loader, e *entry, r *rows.Row, assign *dataset.Assigner
 		x.turns.add(uint32(info.Turns))
 	}
 	if e.prompt.InputLength > 0 {
-		if err := l.openBlocks(&x.made, e.block); err != nil {
-			return err
-		}
 		if in := x.made.turn(&e.prompt, e.block).sequence; in >= 0 {
 			x.prompts.pad(n, -1)
 			x.prompts.add(int32(in))
 		}
 	}
 	x.places.add(r.Line)
-	return nil
 }
 
 // draw draws the output length of a turn that has none.

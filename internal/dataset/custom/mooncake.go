@@ -156,6 +156,9 @@ type replayed struct {
 	corpus *synth.Corpus
 	texts  *synth.Sequence
 	blocks func() *synth.Blocks
+
+	mu      sync.Mutex
+	claimed int // conversations of turns whose ids were claimed
 }
 
 // planPrompts asks for the prompts in the order of the conversations.
@@ -219,9 +222,23 @@ func (l *loader) openBlocks(r *replayed, block int) error {
 
 // fill makes the prompts of conversation i.
 func (r *replayed) fill(i int, c *conversation.Conversation) {
+	r.claim(i)
 	for k, m := range r.turns[i] {
 		if m.length > 0 {
 			c.Turns[k].Parts = conversation.Texts("text", r.text(m))
+		}
+	}
+}
+
+// claim claims the ids of the conversations up to i, in their order: a little at a time where they are used in it.
+func (r *replayed) claim(i int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for ; r.claimed <= i; r.claimed++ {
+		for _, m := range r.turns[r.claimed] {
+			if m.ids != nil {
+				r.blocks().Claim(m.ids)
+			}
 		}
 	}
 }
