@@ -126,9 +126,7 @@ func (c *conn) page(path string) func(*request) bool {
 		if c.opts.DCGM == 0 {
 			return nil
 		}
-		return func(r *request) bool {
-			return c.plain(r, 200, "text/plain; version=0.0.4; charset=utf-8", dcgmText(c.opts.DCGM, time.Since(c.started), c.metrics.running.Load()), false)
-		}
+		return c.gpus
 	case "/v1/models":
 		return func(r *request) bool {
 			body := append([]byte(`{"object":"list","data":[{"id":`), jsontext.AppendString(nil, c.opts.Model)...)

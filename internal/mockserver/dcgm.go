@@ -9,6 +9,13 @@ import (
 // dcgmPath is where the simulated exporter of GPU figures answers.
 const dcgmPath = "/dcgm/metrics"
 
+// gpus answers with a page of the exporter. Its line of the truth log has the instant that the page is of.
+func (c *conn) gpus(req *request) bool {
+	now := time.Now()
+	c.truth.write(&Truth{Number: c.number.Add(1), Path: dcgmPath, Status: 200, Arrival: now.UnixNano(), Outcome: outcomeOK})
+	return c.plain(req, 200, "text/plain; version=0.0.4; charset=utf-8", dcgmText(c.opts.DCGM, now.Sub(c.started), c.metrics.running.Load()), false)
+}
+
 // dcgmText is a page of an exporter of NVIDIA's Data Center GPU Manager. The truth is simple: GPU i draws 100 (i + 1) W since the server began, its
 // energy counter is that power times the time, and it is busy at 100 % while requests run.
 func dcgmText(gpus int, since time.Duration, running int64) string {

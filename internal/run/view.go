@@ -374,8 +374,7 @@ func (v *liveView) telemetry(shown board.View, w *watched, s *board.State) {
 		return
 	}
 	if w.servers != nil {
-		for i := range servermetrics.Presets {
-			p := &servermetrics.Presets[i]
+		for _, p := range servermetrics.Presets {
 			if value, ok := w.servers.Latest(p); ok {
 				s.Servers = append(s.Servers, board.Gauge{Name: gaugeNames[p.Key], Value: value})
 			}

@@ -300,20 +300,37 @@ func (w *watched) finish(ctx context.Context) {
 	if w.servers == nil {
 		return
 	}
-	if flush := w.cfg.Environment.Server.FlushPeriod.Duration(); flush > 0 && w.servers.Answered() && !w.simulated() {
-		w.say.log.Info("server metrics: reading on for what servers count late", "seconds", flush.Seconds())
-		timer := time.NewTimer(flush)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-		}
+	if flush := w.cfg.Environment.Server.FlushPeriod.Duration(); flush > 0 && w.servers.Answered() {
+		w.readOn(ctx, flush)
 	}
 	w.servers.Once(ctx, w.cfg.Environment.Server.ScrapeTimeout.Duration())
 	w.servers.Stop()
 }
 
-// simulated tells whether all servers are simulated ones, which count at once.
+// readOn lets servers publish what they count late. Simulated ones have done so when they say that no request is under way.
+func (w *watched) readOn(ctx context.Context, flush time.Duration) {
+	limited, cancel := context.WithTimeout(ctx, flush)
+	defer cancel()
+	if !w.simulated() {
+		w.say.log.Info("server metrics: reading on for what servers count late", "seconds", flush.Seconds())
+		<-limited.Done()
+		return
+	}
+	const pause = 10 * time.Millisecond
+	for {
+		w.servers.Once(limited, flush)
+		if running, told := w.servers.Latest(servermetrics.Running); !told || running == 0 {
+			return
+		}
+		select {
+		case <-time.After(pause):
+		case <-limited.Done():
+			return
+		}
+	}
+}
+
+// simulated tells whether all servers are simulated ones.
 func (w *watched) simulated() bool {
 	for _, u := range w.cfg.Endpoint.URLs {
 		if !strings.HasPrefix(u, mockScheme) {

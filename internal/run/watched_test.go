@@ -7,14 +7,17 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"aiperf/internal/config"
 	"aiperf/internal/metric"
+	"aiperf/internal/mockserver"
 )
 
 // exporter answers the n-th request for its page, from 1 on.
@@ -193,10 +196,32 @@ func TestBadGPUExporters(t *testing.T) {
 	}
 }
 
-// TestSimulatedGPUs: energy, power and what follows from them are those of the simulated exporter, whose truth is known: GPU i draws 100 (i + 1) W.
+// served are the instants of the pages that a simulated exporter of GPUs served, by its own log.
+func served(t *testing.T, path string) (at []int64) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range bytes.Lines(text) {
+		var one mockserver.Truth
+		if err := json.Unmarshal(line, &one); err != nil {
+			t.Fatal(err)
+		}
+		if one.Path == "/dcgm/metrics" {
+			at = append(at, one.Arrival)
+		}
+	}
+	slices.Sort(at)
+	return at
+}
+
+// TestSimulatedGPUs: energy, power and what follows from them are those of the simulated exporter, whose truth is known: GPU i draws 100 (i + 1) W, and
+// its log has the instant of every page.
 func TestSimulatedGPUs(t *testing.T) {
 	dir := t.TempDir()
-	b := whole(dir, "mock://?ttft=30ms&itl=10ms&tokens=20&dcgm=2", 12)
+	truth := filepath.Join(dir, "truth.jsonl")
+	b := whole(dir, "mock://?ttft=30ms&itl=10ms&tokens=20&dcgm=2&truth-log="+url.QueryEscape(truth), 12)
 	b.GPUTelemetry.Enabled, b.NetworkLatency.Enabled = true, true
 	b.Environment.GPU.DefaultDCGMEndpoints = nil
 	b.Environment.GPU.CollectionInterval, b.NetworkLatency.PingInterval = 0.1, 0.1
@@ -213,9 +238,12 @@ func TestSimulatedGPUs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The counter was read between two instants that the file has: power times their distance is its figure, to the rounding of the page.
+	pages := served(t, truth)
 	for i, gpu := range g.Endpoints[0].GPUs {
-		var from, to int64
+		watts := 100 * float64(i+1)
+		// Every line of the file is a page that was served: its energy is the first one's and what was drawn between the two.
+		var first float64
+		var from, to int64 // instants of the pages that the figure is the difference of: the last before the window and the last in it
 		for line := range bytes.Lines(lines) {
 			var one struct {
 				GPU  int                `json:"gpu_index"`
@@ -225,23 +253,32 @@ func TestSimulatedGPUs(t *testing.T) {
 			if err := json.Unmarshal(line, &one); err != nil {
 				t.Fatal(err)
 			}
-			switch {
-			case one.GPU != i || one.At > g.Window.To:
-			case one.At < g.Window.From || from == 0:
-				from = one.At
-			default:
-				to = one.At
+			if one.GPU != i {
+				continue
+			}
+			joule := one.Data["nvidia_energy_consumption"] * 1e6
+			if first == 0 {
+				first = joule
+			}
+			k := slices.IndexFunc(pages, func(at int64) bool { return math.Abs(first+watts*float64(at-pages[0])/1e9-joule) < 1e-4 })
+			if k < 0 || one.At < pages[k] {
+				t.Fatalf("GPU %d: no page served has %v J", i, joule)
+			}
+			if one.At < g.Window.From {
+				from = pages[k]
+			} else if one.At <= g.Window.To {
+				to = pages[k]
 			}
 		}
-		want := 100 * float64(i+1) * float64(to-from) / 1e9 // J
+		want := watts * float64(to-from) / 1e9 // J
 		for _, m := range gpu.Metrics {
 			switch m.Tag {
 			case "nvidia_energy_consumption":
-				if got := m.Values[metric.Avg] * 1e6; math.Abs(got-want) > 0.2*want { // pages are stamped when they are read, which a loaded machine does late
+				if got := m.Values[metric.Avg] * 1e6; from == 0 || math.Abs(got-want) > 1e-4 {
 					t.Errorf("GPU %d: %v J, want %v J", i, got, want)
 				}
 			case "nvidia_power_usage":
-				if m.Values[metric.Avg] != 100*float64(i+1) || m.Values[metric.Std] != 0 {
+				if m.Values[metric.Avg] != watts || m.Values[metric.Std] != 0 {
 					t.Errorf("GPU %d: %v W", i, m.Values)
 				}
 			}

@@ -43,8 +43,8 @@ func (w *watched) gauges() (list []timeline.Gauge) {
 		}
 	}
 	if w.servers != nil {
-		for i := range servermetrics.Presets {
-			add(servermetrics.Presets[i].Key, w.servers.PerSecond(&servermetrics.Presets[i]))
+		for _, p := range servermetrics.Presets {
+			add(p.Key, w.servers.PerSecond(p))
 		}
 	}
 	if w.gpu != nil {
@@ -59,7 +59,7 @@ func (w *watched) witness(client *metric.ClientStats, window metric.Window) erro
 	client.MachineUse = w.machine.Use(window)
 	gauges := w.gauges()
 	for _, g := range gauges {
-		if g.Key == servermetrics.Presets[0].Key {
+		if g.Key == servermetrics.Queue.Key {
 			r, n := w.seconds.Correlation(g)
 			client.QueueCorrelation, client.QueueSeconds = r, int64(n)
 		}

@@ -17,12 +17,12 @@ type Preset struct {
 // Source is one server's name of a gauge. Label and Value pick the label sets, where one metric holds several gauges; "" = all.
 type Source struct{ Server, Name, Label, Value string }
 
-// Presets are the gauges that explain latencies. An endpoint's first source that it tells counts. Names as in the sources of vLLM
+// Queue, Running and Cache are the gauges that explain latencies. An endpoint's first source that it tells counts. Names as in the sources of vLLM
 // (v1/metrics/loggers.py; gpu_cache_usage_perc until 0.10), SGLang 0.5.10 (metrics_collector.py), TensorRT-LLM 1.3 (metrics/collector.py), Dynamo
 // 1.x (prometheus_names.rs), Triton and its TensorRT-LLM backend (README, "Triton Metrics"), TGI 3 (reference of its metrics), and on the page of a
 // running server of llama.cpp; kv_cache_usage_ratio is on those of 2024 only. docs/servermetrics.md lists them.
-var Presets = []Preset{
-	{Key: "server_queue_length", From: []Source{
+var (
+	Queue = &Preset{Key: "server_queue_length", From: []Source{
 		{Server: "vLLM", Name: "vllm:num_requests_waiting"},
 		{Server: "SGLang", Name: "sglang:num_queue_reqs"},
 		{Server: "TensorRT-LLM", Name: "trtllm_num_requests_waiting"},
@@ -31,8 +31,8 @@ var Presets = []Preset{
 		{Server: "Triton", Name: "nv_inference_pending_request_count"},
 		{Server: "llama.cpp", Name: "llamacpp:requests_deferred"},
 		{Server: "TGI", Name: "tgi_queue_size"},
-	}},
-	{Key: "server_requests_running", From: []Source{
+	}}
+	Running = &Preset{Key: "server_requests_running", From: []Source{
 		{Server: "vLLM", Name: "vllm:num_requests_running"},
 		{Server: "SGLang", Name: "sglang:num_running_reqs"},
 		{Server: "TensorRT-LLM", Name: "trtllm_num_requests_running"},
@@ -41,16 +41,19 @@ var Presets = []Preset{
 		{Server: "llama.cpp", Name: "llamacpp:requests_processing"},
 		{Server: "TGI", Name: "tgi_batch_current_size"},
 		{Server: "aiperf mock-server", Name: "mock_requests_running"},
-	}},
-	{Key: "server_kv_cache_usage", Mean: true, From: []Source{
+	}}
+	Cache = &Preset{Key: "server_kv_cache_usage", Mean: true, From: []Source{
 		{Server: "vLLM", Name: "vllm:kv_cache_usage_perc"},
 		{Server: "vLLM", Name: "vllm:gpu_cache_usage_perc"},
 		{Server: "SGLang", Name: "sglang:token_usage"},
 		{Server: "TensorRT-LLM", Name: "trtllm_kv_cache_utilization"},
 		{Server: "Triton (TensorRT-LLM)", Name: "nv_trt_llm_kv_cache_block_metrics", Label: "kv_cache_block_type", Value: "fraction"},
 		{Server: "llama.cpp", Name: "llamacpp:kv_cache_usage_ratio"},
-	}},
-}
+	}}
+)
+
+// Presets are all of them, in the order of the timeline.
+var Presets = []*Preset{Queue, Running, Cache}
 
 // of are the label sets of an endpoint that a preset is about.
 func (s *Store) of(p *Preset, e *endpoint) (list []*series) {

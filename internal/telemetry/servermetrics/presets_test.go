@@ -11,8 +11,7 @@ import (
 
 // TestPresets: every server's gauge is found under its name, and of a metric that holds several gauges the one that is meant.
 func TestPresets(t *testing.T) {
-	for i := range Presets {
-		p := &Presets[i]
+	for _, p := range Presets {
 		for _, from := range p.From {
 			labels := `{model="a",engine="0"}`
 			other := ""
@@ -42,7 +41,7 @@ func TestPresetsOfTwoServers(t *testing.T) {
 	} {
 		s.Add(url, exposition.Parse([]byte(text)), Fetch{FirstByte: 1e9}, false)
 	}
-	if queue, use := s.PerSecond(&Presets[0])[1], s.PerSecond(&Presets[2])[1]; queue != 9 || use != 0.4 {
+	if queue, use := s.PerSecond(Queue)[1], s.PerSecond(Cache)[1]; queue != 9 || use != 0.4 {
 		t.Errorf("queue of %v, cache used to %v", queue, use)
 	}
 }
