@@ -147,9 +147,9 @@ func (r *resolver) mode(p *config.Phase) {
 	case l.fixed:
 		p.Type = config.PhaseFixedSchedule
 	case l.users:
-		p.Type, p.Rate, p.RateSeries = config.PhaseUserCentric, &r.set.Floats("--user-centric-rate")[0], r.set.Text("--request-rate-series", "")
+		p.Type, p.Rate, p.RateSeries, p.RatePoints = config.PhaseUserCentric, &r.set.Floats("--user-centric-rate")[0], r.set.Text("--request-rate-series", ""), nil
 	case l.rated: // both, when both are given: config refuses that
-		p.Rate, p.RateSeries = nil, r.set.Text("--request-rate-series", "")
+		p.Rate, p.RatePoints, p.RateSeries = nil, nil, r.set.Text("--request-rate-series", "")
 		if l.rate != nil {
 			p.Rate = &l.rate[0]
 		}
@@ -260,11 +260,11 @@ func (r *resolver) rateSeries() {
 // series reads the rate series of the measured phase, if it has one. A pipe gives its text once, so that is left to the run.
 func (r *resolver) series() ([]config.RatePoint, error) {
 	p := r.run.Profiling()
-	if p == nil || p.RateSeries == "" {
+	if p == nil {
 		return nil, nil
 	}
 	if info, err := os.Stat(p.RateSeries); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return nil, nil
 	}
-	return config.ReadRateSeries(p.RateSeries)
+	return p.Series()
 }

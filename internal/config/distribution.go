@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -123,6 +124,7 @@ func (d *Distribution) node() *yaml.Node {
 func (d *Distribution) UnmarshalYAML(n *yaml.Node) error {
 	*d = Distribution{}
 	if n.Kind == yaml.ScalarNode {
+		unquote(n, reflect.Float64)
 		return n.Decode(&d.Value)
 	}
 	kind := ""
@@ -139,6 +141,7 @@ func (d *Distribution) UnmarshalYAML(n *yaml.Node) error {
 		}
 		for _, k := range d.keys() {
 			if k.name == key {
+				unquote(v, reflect.Float64)
 				return v.Decode(k.value)
 			}
 			names = append(names, k.name)

@@ -140,10 +140,12 @@ func TestLoadRefuses(t *testing.T) {
 		"benchmark: {phases: [{concurrency: 1.5}]}":           "line 1: benchmark.phases[0].concurrency: 1.5 is not an integer",
 		"random_seed: 2.5":                                    "line 1: random_seed: 2.5 is not an integer",
 		"benchmark: {datasets: [{entries: 1_0.5}]}":           "benchmark.datasets[0].entries: 1_0.5 is not an integer",
-		"benchmark: {phases: [{concurrency: yes}]}":           "line 1: yes is not an integer",
-		"benchmark: {phases: [5]}":                            "line 1: 5 is not a mapping",
-		"benchmark: {endpoint: {streaming: maybe}}":           "line 1: maybe is not true or false",
-		"benchmark: {endpoint: {urls: {a: b}}}":               "line 1: a mapping is not text",
+		"benchmark: {phases: [{concurrency: yes}]}":           "line 1: benchmark.phases[0].concurrency: yes is not an integer",
+		"benchmark: {phases: [5]}":                            "line 1: benchmark.phases[0]: 5 is not a mapping",
+		"benchmark: {endpoint: {streaming: maybe}}":           "line 1: benchmark.endpoint.streaming: maybe is not true or false",
+		"benchmark: {phases: [{rate_series: {pats: 1}}]}":     "rate_series: a mapping is not text",
+		"benchmark: {datasets: [{entries: \"7x\"}]}":          "line 1: benchmark.datasets[0].entries: 7x is not an integer",
+		"benchmark: {endpoint: {urls: {a: b}}}":               "line 1: benchmark.endpoint.urls[0]: a mapping is not text",
 	} {
 		if _, err := readRun([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)

@@ -13,42 +13,86 @@ import (
 	"aiperf/internal/suggest"
 )
 
-// misfits lists what of a tree a type has no place for, each with its line and path: unknown keys, and fractions where it has integers,
-// which the YAML library would cut. Types that read themselves check their own keys.
+// misfits lists what of a tree a type has no place for, each with its line and path: unknown keys, values of other types, and fractions where it
+// has integers, which the YAML library would cut. Numbers and truth values in quotes become what they say.
 func misfits(n *yaml.Node, t reflect.Type, path string) []string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	if t == reflect.TypeFor[yaml.Node]() || reflect.PointerTo(t).Implements(reflect.TypeFor[yaml.Unmarshaler]()) {
+	if t == reflect.TypeFor[yaml.Node]() || n.ShortTag() == "!!null" {
 		return nil
+	}
+	if reflect.PointerTo(t).Implements(reflect.TypeFor[yaml.Unmarshaler]()) {
+		return ownFaults(n, t, path)
 	}
 	var wrong []string
 	switch {
-	case (t.Kind() == reflect.Int || t.Kind() == reflect.Int64) && fractional(n):
-		wrong = append(wrong, fmt.Sprintf("line %d: %s: %s is not an integer", n.Line, path, n.Value))
 	case t.Kind() == reflect.Slice && n.Kind == yaml.SequenceNode:
 		for i, c := range n.Content {
 			wrong = append(wrong, misfits(c, t.Elem(), fmt.Sprintf("%s[%d]", path, i))...)
 		}
+		return wrong
 	case t.Kind() == reflect.Struct && n.Kind == yaml.MappingNode:
-		fields := map[string]reflect.Type{}
-		for i := range t.NumField() {
-			key, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ",")
-			if key != "-" && key != "" {
-				fields[key] = t.Field(i).Type
-			}
+		return wrongMembers(n, t, path)
+	}
+	unquote(n, t.Kind())
+	if fractional(n) && (t.Kind() == reflect.Int || t.Kind() == reflect.Int64) {
+		return []string{fmt.Sprintf("line %d: %s: %s is not an integer", n.Line, path, n.Value)}
+	}
+	return ownFaults(n, t, path)
+}
+
+// wrongMembers are the misfits of a mapping.
+func wrongMembers(n *yaml.Node, t reflect.Type, path string) (wrong []string) {
+	fields := map[string]reflect.Type{}
+	for i := range t.NumField() {
+		key, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ",")
+		if key != "-" && key != "" {
+			fields[key] = t.Field(i).Type
 		}
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			key := n.Content[i]
-			at := strings.TrimPrefix(path+"."+key.Value, ".")
-			if f, ok := fields[key.Value]; ok {
-				wrong = append(wrong, misfits(n.Content[i+1], f, at)...)
-			} else {
-				wrong = append(wrong, unknownKey(key, at, fields))
-			}
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := n.Content[i]
+		at := strings.TrimPrefix(path+"."+key.Value, ".")
+		if f, ok := fields[key.Value]; ok {
+			wrong = append(wrong, misfits(n.Content[i+1], f, at)...)
+		} else {
+			wrong = append(wrong, unknownKey(key, at, fields))
 		}
 	}
 	return wrong
+}
+
+// ownFaults are what a type says that reads itself, or the YAML library of another, with the path behind the line.
+func ownFaults(n *yaml.Node, t reflect.Type, path string) (wrong []string) {
+	err := n.Decode(reflect.New(t).Interface())
+	if err == nil {
+		return nil
+	}
+	for said := range strings.SplitSeq(plainer(err).Error(), "; ") {
+		line, rest := fmt.Sprintf("line %d", n.Line), said
+		if at, what, ok := strings.Cut(said, ": "); ok && strings.HasPrefix(at, "line ") {
+			line, rest = at, what
+		}
+		rest = strings.TrimPrefix(rest, path+": ")
+		wrong = append(wrong, fmt.Sprintf("%s: %s: %s", line, path, rest))
+	}
+	return wrong
+}
+
+// unquote makes a number or a truth value of a text that says one, where one is wanted.
+func unquote(n *yaml.Node, wanted reflect.Kind) {
+	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!str" {
+		return
+	}
+	word := strings.TrimSpace(n.Value)
+	plain := yaml.Node{Kind: yaml.ScalarNode, Value: word, Line: n.Line, Column: n.Column}
+	switch tag := plain.ShortTag(); {
+	case wanted == reflect.Bool && tag == "!!bool",
+		(wanted == reflect.Int || wanted == reflect.Int64 || wanted == reflect.Float64) && (tag == "!!int" || tag == "!!float"):
+		*n = plain
+		n.Tag = tag
+	}
 }
 
 // unknownKey says that a key is none of some fields, and which it may be meant to be.

@@ -300,6 +300,7 @@ func normalPhase(p *yaml.Node) {
 	}
 	ensure(p, "exclude_from_results", boolean(is("kind", string(KindWarmup))))
 	longRamps(p)
+	splitSeries(p)
 	switch {
 	case is("type", string(PhaseConcurrency)):
 		if step(p, "prefill_concurrency") == nil {
@@ -322,6 +323,25 @@ func longRamps(p *yaml.Node) {
 			seconds := *v
 			*v = *pairs("duration", &seconds)
 		}
+	}
+}
+
+// splitSeries moves the file and the points of a rate series that has keys of its own to the phase.
+func splitSeries(p *yaml.Node) {
+	series := step(p, "rate_series")
+	if series == nil || series.Kind != yaml.MappingNode {
+		return
+	}
+	if points := take(series, "points"); points != nil {
+		ensure(p, "rate_points", points)
+	}
+	path := take(series, "path")
+	switch {
+	case len(series.Content) > 0: // the unknown key is named where it stands
+	case path == nil || path.ShortTag() == "!!null":
+		take(p, "rate_series")
+	default:
+		*series = *path
 	}
 }
 

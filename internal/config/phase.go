@@ -49,9 +49,11 @@ type Phase struct {
 
 	Rate       *float64 `yaml:"rate,omitempty"`        // requests per second; user_centric: of all users together
 	RateSeries string   `yaml:"rate_series,omitempty"` // file of a piecewise-linear rate; excludes Rate
-	RateRamp   *Ramp    `yaml:"rate_ramp,omitempty"`
-	Smoothness *float64 `yaml:"smoothness,omitempty"` // shape of gamma gaps; nil: 1.0
-	Users      *int     `yaml:"users,omitempty"`      // user_centric
+	// RatePoints are those of a series that the file itself holds (rate_series: {points: …}); they exclude RateSeries and Rate.
+	RatePoints []RatePoint `yaml:"rate_points,omitempty"`
+	RateRamp   *Ramp       `yaml:"rate_ramp,omitempty"`
+	Smoothness *float64    `yaml:"smoothness,omitempty"` // shape of gamma gaps; nil: 1.0
+	Users      *int        `yaml:"users,omitempty"`      // user_centric
 
 	AutoOffset  *bool  `yaml:"auto_offset,omitempty"`  // fixed_schedule: the first timestamp becomes 0; nil for the other types
 	StartOffset *int64 `yaml:"start_offset,omitempty"` // ms, inclusive

@@ -10,8 +10,19 @@ import (
 
 // RatePoint is one corner of a piecewise-linear request rate.
 type RatePoint struct {
-	TimeS float64 // seconds from the start of the phase
-	QPS   float64 // requests per second at that instant
+	TimeS float64 `yaml:"time_s"` // seconds from the start of the phase
+	QPS   float64 `yaml:"qps"`    // requests per second at that instant
+}
+
+// HasSeries reports whether the rate of a phase changes over time by points.
+func (p *Phase) HasSeries() bool { return p.RateSeries != "" || len(p.RatePoints) > 0 }
+
+// Series are the points of a phase's rate, nil when it has none. Those of a file are read.
+func (p *Phase) Series() ([]RatePoint, error) {
+	if p.RateSeries == "" {
+		return p.RatePoints, nil
+	}
+	return ReadRateSeries(p.RateSeries)
 }
 
 // ReadRateSeries reads the file of a rate series: a JSON list of {"time_s", "qps"}, or an object with such a list under "points". The
@@ -46,18 +57,26 @@ func parseRateSeries(data []byte) ([]RatePoint, error) {
 		return nil, errors.New("has no points")
 	}
 	points := make([]RatePoint, len(list))
-	last := -1.0
 	for i, p := range list {
-		switch {
-		case p.TimeS == nil || p.QPS == nil:
+		if p.TimeS == nil || p.QPS == nil {
 			return nil, fmt.Errorf("point %d: needs both time_s and qps", i)
-		case *p.TimeS < 0 || *p.TimeS <= last:
-			return nil, fmt.Errorf("point %d: time_s %v must be 0 or more and above the one before it", i, *p.TimeS)
-		case *p.QPS <= 0:
-			return nil, fmt.Errorf("point %d: qps %v must be above 0", i, *p.QPS)
 		}
 		points[i] = RatePoint{TimeS: *p.TimeS, QPS: *p.QPS}
-		last = *p.TimeS
 	}
-	return points, nil
+	return points, checkSeries(points)
+}
+
+// checkSeries refuses times that do not rise and rates that are not above 0.
+func checkSeries(points []RatePoint) error {
+	last := -1.0
+	for i, p := range points {
+		switch {
+		case !measure(p.TimeS) || p.TimeS <= last:
+			return fmt.Errorf("point %d: time_s %v must be 0 or more and above the one before it", i, p.TimeS)
+		case !(p.QPS > 0 && measure(p.QPS)):
+			return fmt.Errorf("point %d: qps %v must be above 0", i, p.QPS)
+		}
+		last = p.TimeS
+	}
+	return nil
 }

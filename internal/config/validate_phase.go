@@ -71,14 +71,18 @@ func (v *violations) stops(path string, p *Phase, problems bool) {
 // pace checks what belongs to one type only.
 func (v *violations) pace(path string, p *Phase, d *Dataset) {
 	v.gaps(path, p)
-	v.when(p.Type.HasRate() && p.Rate == nil && p.RateSeries == "", path, "of type %s needs rate or rate_series", p.Type)
-	v.when(p.Rate != nil && p.RateSeries != "", path+".rate", "and %s: give one of them", v.as(path+".rate_series"))
+	v.when(p.Type.HasRate() && p.Rate == nil && !p.HasSeries(), path, "of type %s needs rate or rate_series", p.Type)
+	if err := checkSeries(p.RatePoints); err != nil {
+		v.when(true, path+".rate_points", "%v", err)
+	}
+	v.when(p.RateSeries != "" && len(p.RatePoints) > 0, path+".rate_series", "and points: give a file or points")
+	v.when(p.Rate != nil && p.HasSeries(), path+".rate", "and %s: give one of them", v.as(path+".rate_series"))
 	users := p.Type == PhaseUserCentric
 	v.when(p.Users != nil && !users, path+".users", "needs %s: users are for that mode only", v.as(path+".type=user_centric"))
 	v.when(users && p.Rate == nil, path, "of type user_centric needs rate")
 	v.when(users && p.Users == nil, path+".rate", "needs %s: say how many users share the rate", v.as(path+".users"))
 	v.when(p.Rate != nil && !users && !p.Type.HasRate(), path+".rate", "is not for type %s", p.Type)
-	v.when(p.RateSeries != "" && p.Rate == nil && !p.Type.HasRate(), path+".rate_series", "is not for type %s", p.Type)
+	v.when(p.HasSeries() && (p.Rate == nil || users) && !p.Type.HasRate(), path+".rate_series", "is not for type %s", p.Type)
 	if users && p.Users != nil {
 		v.when(p.Requests != nil && *p.Requests < *p.Users, path+".requests", "%d is below %s %d", value(p.Requests), v.as(path+".users"), *p.Users)
 		v.when(p.Sessions != nil && *p.Sessions < *p.Users, path+".sessions", "%d is below %s %d", value(p.Sessions), v.as(path+".users"), *p.Users)

@@ -87,6 +87,8 @@ func base(mode config.PhaseType, dir string) *config.Benchmark {
 		phase.Rate, phase.Smoothness, phase.RateRamp = ptr(3.0), ptr(2.0), ramp()
 	case config.PhasePoisson:
 		phase.RateSeries = filepath.Join(dir, "series.json")
+	case config.PhaseConstant:
+		phase.RatePoints = []config.RatePoint{{TimeS: 0, QPS: 5}, {TimeS: 1, QPS: 9}}
 	case config.PhaseUserCentric:
 		phase.Rate, phase.Users = ptr(3.0), ptr(2)
 	case config.PhaseFixedSchedule:

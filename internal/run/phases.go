@@ -98,14 +98,12 @@ func phaseOf(c *config.Phase, as func(key string) string) (load.Phase, error) {
 	if c.Cancellation != nil {
 		p.Cancellation = cancellationOf(c.Cancellation)
 	}
-	if c.RateSeries != "" {
-		points, err := config.ReadRateSeries(c.RateSeries)
-		if err != nil {
-			return p, fmt.Errorf("%s: %w", as("phases."+c.Name+".rate_series"), err)
-		}
-		for _, one := range points {
-			p.Series = append(p.Series, load.RatePoint{At: one.TimeS, Rate: one.QPS})
-		}
+	points, err := c.Series()
+	if err != nil {
+		return p, fmt.Errorf("%s: %w", as("phases."+c.Name+".rate_series"), err)
+	}
+	for _, one := range points {
+		p.Series = append(p.Series, load.RatePoint{At: one.TimeS, Rate: one.QPS})
 	}
 	return p, nil
 }

@@ -67,6 +67,8 @@ func loadWords(p *config.Phase) string {
 		return fmt.Sprintf("%s requests/s (%s)", draw.Round(*p.Rate), p.Type)
 	case p.RateSeries != "":
 		return "at the rates of " + terminal.Line(p.RateSeries)
+	case p.HasSeries():
+		return fmt.Sprintf("at rates that %d points set", len(p.RatePoints))
 	case p.Concurrency != nil:
 		return fmt.Sprintf("%d in flight", *p.Concurrency)
 	}
