@@ -126,6 +126,13 @@ func (a *Assembly) sinks() (list []pipeline.Sink, err error) {
 		list = append(list, w)
 		a.rawPath = a.Layout.Raw()
 	}
+	if files.OutputsJSON {
+		w, err := artifact.CreateOutputs(a.Layout.Outputs())
+		if err != nil {
+			return list, err
+		}
+		list = append(list, w)
+	}
 	if a.Grades != nil {
 		w, err := artifact.CreateGraded(a.Layout.Graded(), a.Grades.Encode)
 		if err != nil {

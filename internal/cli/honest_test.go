@@ -54,7 +54,7 @@ var trials = map[string][2]string{
 	"--warmup-prefill-concurrency-ramp-duration": {"2", warm + " --warmup-prefill-concurrency 4 --streaming"}, "--warmup-request-rate-ramp-duration": {"2", warm + " --warmup-request-rate 2"},
 	"--request-cancellation-rate": {"5", ""}, "--request-cancellation-delay": {"5", "--request-cancellation-rate 5"},
 	"--artifact-dir": {"x", ""}, "--profile-export-prefix": {"x", ""}, "--export-level": {"raw", ""}, "--slice-duration": {"2", ""},
-	"--auto-plot": {}, "--plot-required": {}, "--generate-plots": {}, "--export-html": {},
+	"--auto-plot": {}, "--export-outputs-json": {}, "--plot-required": {}, "--generate-plots": {}, "--export-html": {},
 	"--export-http-trace": {}, "--show-trace-timing": {}, "--no-server-metrics": {}, "--no-gpu-telemetry": {}, "--server-metrics": {"h:1", ""}, "--server-metrics-formats": {"jsonl", ""},
 	"--gpu-telemetry": {"h:1", ""}, "--network-latency-automatic": {}, "--network-latency-mean": {"5", ""}, "--network-latency-ping-interval": {"2", "--network-latency-automatic"}, "--server-metrics-urls": {"h:1", ""},
 	"--otel-url": {"http://h:1", ""}, "--stream": {"timing", "--otel-url http://h:1"}, "--otel-resource-attributes": {"a=b", "--otel-url http://h:1"}, "--gen-ai-provider": {"p", "--otel-url http://h:1"},

@@ -39,9 +39,7 @@ func normalise(root *yaml.Node) (flat bool, err error) {
 		return flat, nil
 	}
 	normalTelemetry(body)
-	if level := step(body, "logging"); level != nil && step(level, "level") != nil {
-		step(level, "level").Value = strings.ToUpper(step(level, "level").Value)
-	}
+	normalLevel(step(body, "logging"))
 	rename(body, "model", "models")
 	if m := step(body, "models"); m != nil && m.Kind != yaml.MappingNode {
 		*m = *pairs("items", named(m))
@@ -169,6 +167,16 @@ func fill(n, def *yaml.Node) {
 		case have.Kind == yaml.MappingNode && def.Content[i+1].Kind == yaml.MappingNode && key != "isl" && key != "osl":
 			fill(have, def.Content[i+1])
 		}
+	}
+}
+
+// normalLevel reads the level of the log in any case, as the flag is.
+func normalLevel(logging *yaml.Node) {
+	if logging == nil {
+		return
+	}
+	if level := step(logging, "level"); level != nil {
+		level.Value = strings.ToUpper(level.Value)
 	}
 }
 

@@ -172,7 +172,7 @@ var outputRows = group("Output", []setting.Row{
 	{Flags: []string{"--auto-plot"}, Not: []string{"--no-auto-plot"}, Key: "artifacts.auto_plot", Manual: true, Kind: setting.Bool, Help: "draw plots after the run, into plots/ of its directory; some recipes do so by themselves"},
 	{Flags: []string{"--plot-required"}, Key: "artifacts.plot_required", Kind: setting.Bool, Help: "fail when the plots after the run cannot be drawn"},
 	{Flags: []string{"--export-html"}, Key: "artifacts.export_html", Kind: setting.Bool, Help: "write report.html, one page that one can send"},
-	{Flags: []string{"--export-outputs-json"}, Key: "artifacts.export_outputs_json", Kind: setting.Bool, NotBuilt: true, Help: "write all answers into outputs.json"},
+	{Flags: []string{"--export-outputs-json"}, Key: "artifacts.export_outputs_json", Kind: setting.Bool, Help: "write the text of every answer into outputs.json"},
 	{Secret: redact.Address, Flags: []string{"--otel-url"}, Key: "otel.metrics_url", Kind: setting.Text, Help: "stream metrics to this OpenTelemetry collector"},
 	{Flags: []string{"--stream"}, Key: "otel.stream_metrics_enabled", Manual: true, Kind: setting.Enum, Choices: []string{"metrics", "timing", "default", "traces", "none"}, Default: "metrics timing", List: true, Help: "what to stream there: figures of requests, the load, both, a span of every request"},
 	{Flags: []string{"--otel-resource-attributes"}, Key: "otel.custom_resource_attributes", Manual: true, Kind: setting.Text, List: true, Help: "attributes of the stream: key=value"},

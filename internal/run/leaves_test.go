@@ -36,7 +36,7 @@ var elsewhere = map[string]string{
 	"datasets.main.dataset": "TestPublicOptions", "datasets.main.hf_subset": "TestPublicOptions", "datasets.main.dataset_path": "TestPublicOptions", "datasets.main.filters": "TestPublicOptions",
 	"artifacts.summary": "one choice, others are refused", "artifacts.trace": "TestFlagsReachTheRun", "artifacts.slice_duration": "TestFlagsReachTheRun",
 	"artifacts.show_trace_timing": "TestFlagsReachTheRun", "artifacts.auto_plot": "TestAutoPlot", "artifacts.plot_required": "TestAutoPlot",
-	"artifacts.export_html":  "TestOneRunEverywhere",
+	"artifacts.export_html": "TestOneRunEverywhere", "artifacts.export_outputs_json": "TestOutputs",
 	"models.items.tokenizer": "not built: nothing reads it", "tokenizer.trust_remote_code": "told to have no effect",
 	"phases.warmup.end_offset": "the window of the data is that of the measured phase",
 	"runtime.ui":               "package plan chooses the progress line by it", "runtime.stats_interval": "TestFlagsReachTheRun", "logging.level": "TestFlagsReachTheRun",
