@@ -9,7 +9,7 @@ LDFLAGS := -s -w -X aiperf/internal/cli.version=$(VERSION)
 FUZZTIME ?= 60s
 TEXTS    ?= 1500
 
-.PHONY: all build test test-browser gallery test-real test-wide test-media test-parquet parquet-tools test-hub wide-data race race-fast lint bench fuzz tools page-tools
+.PHONY: all build test test-browser gallery test-real test-wide test-media test-parquet parquet-tools test-hub test-accuracy-reference wide-data race race-fast lint bench fuzz tools page-tools
 
 all: build
 
@@ -53,6 +53,12 @@ parquet-tools: ## what test-parquet reads with, from PyPI
 test-hub: build ## the cache of data sets shared with the Python hub library, each without a network, from a stand-in hub
 	@test -e .real/hub/installed || { python3 -m venv .real/hub && .real/hub/bin/pip install -q huggingface_hub pyarrow && touch .real/hub/installed; }
 	.real/hub/bin/python test/hub/check.py ./aiperf
+
+test-accuracy-reference: build ## prompts beside lighteval, lm-eval, DeepEval and AIPerf, 1,000 LaTeX answers beside math-verify; all from PyPI, none with torch
+	@test -e .real/accuracy/installed || { python3 -m venv .real/accuracy && .real/accuracy/bin/pip install -q math-verify==0.9.0 && \
+	  .real/accuracy/bin/pip download -q --no-deps -d .real/accuracy/wheels lighteval==0.13.0 lm_eval==0.4.13 deepeval==4.3.1 aiperf==0.13.0 && touch .real/accuracy/installed; }
+	.real/accuracy/bin/python test/accuracy/prompts.py ./aiperf .real/accuracy/wheels
+	.real/accuracy/bin/python test/accuracy/latex.py ./aiperf
 
 data-figures: build ## exact lengths (TOKENIZERS: folders) and prefix sharing (TRACE, RANKS, PYTHON_AIPERF) of generated prompts, by the reference libraries
 	python3 test/data/isl.py ./aiperf $(TOKENIZERS)
