@@ -3,14 +3,21 @@ package chart
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"strconv"
 )
 
 // Web is a chart as the pages' script reads it: the values rounded to seven digits, which is finer than a screen.
 func (c *Chart) Web() ([]byte, error) {
-	traces := make([]webTrace, 0, len(c.Traces))
-	for i := range c.Traces {
-		t := &c.Traces[i]
+	list, note := thinned(c.Traces)
+	list = joined(list)
+	notes := c.Notes
+	if note != "" {
+		notes = append(slices.Clone(notes), note)
+	}
+	traces := make([]webTrace, 0, len(list))
+	for i := range list {
+		t := &list[i]
 		traces = append(traces, webTrace{
 			Name: t.Name, Unlisted: t.Unlisted, Kind: t.Kind, Mode: t.Mode, X: rounded(t.X), Y: rounded(t.Y), Text: t.Text, ErrorX: rounded(t.ErrorX), ErrorY: rounded(t.ErrorY),
 			Second: t.Second, Hover: t.Hover, Key: t.Key, Cell: t.Cell, Shade: rounded(t.Shade), Style: t.Style,
@@ -23,7 +30,7 @@ func (c *Chart) Web() ([]byte, error) {
 		Traces                             []webTrace
 		Legend                             []Entry
 		Notes                              []string
-	}{c.Name, c.Title, c.Subtitle, c.Description, c.X, c.Y, c.Y2, traces, c.Legend, c.Notes})
+	}{c.Name, c.Title, c.Subtitle, c.Description, c.X, c.Y, c.Y2, traces, c.Legend, notes})
 }
 
 type webTrace struct {

@@ -3,6 +3,7 @@ package page
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"crypto/subtle"
 	"encoding/json"
 	"errors"
@@ -130,8 +131,8 @@ type state struct {
 	Plots   []drawn
 	Metrics []metricGroup
 	Columns []string
-	Stats   []string
-	Types   []string
+	Stats   map[string][]string // of each metric, those that a chosen run has
+	Types   []plots.Category
 }
 
 type runRow struct{ Dir, Name, Group, Label string }
@@ -224,16 +225,37 @@ func (d *Dashboard) plots(q question) (*state, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &state{Multi: len(runs) > 1, Theme: d.Theme, Plots: list, Stats: plots.Statistics(), Types: plots.Types(len(runs) > 1)}
+	s := &state{Multi: len(runs) > 1, Theme: d.Theme, Plots: list, Stats: statistics(runs), Types: plots.Types(len(runs) > 1)}
 	for _, r := range runs {
 		s.Chosen = append(s.Chosen, r.Dir)
 	}
 	for _, r := range d.Runs {
-		s.Runs = append(s.Runs, runRow{r.Dir, r.Name, plots.Column(r, "model"), plots.Column(r, "concurrency")})
+		s.Runs = append(s.Runs, runRow{r.Dir, r.Name, cmp.Or(d.Config.Experiment(r), plots.Column(r, "model")), plots.Column(r, "concurrency")})
 	}
 	s.Metrics = d.metrics(runs)
-	s.Columns = columns(runs)
+	if s.Columns = columns(runs); d.Config.Classes != nil {
+		s.Columns = append([]string{"experiment_group"}, s.Columns...)
+	}
 	return s, nil
+}
+
+// statistics are what the summaries of the runs have of each metric, in the order in which they are offered.
+func statistics(runs []*runfiles.Run) map[string][]string {
+	list := map[string][]string{}
+	for _, r := range runs {
+		s, err := r.Summary()
+		if err != nil {
+			continue
+		}
+		for tag := range s.Figures {
+			for _, stat := range plots.Statistics() {
+				if _, ok := s.Stat(tag, stat); ok && !slices.Contains(list[tag], stat) {
+					list[tag] = append(list[tag], stat)
+				}
+			}
+		}
+	}
+	return list
 }
 
 // categories sort metrics for the lists of the dialog; the first that fits.

@@ -11,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"aiperf/internal/runfiles"
 	"aiperf/internal/suggest"
 )
 
@@ -152,5 +153,39 @@ func Custom(name string, text []byte, multi bool) (*Preset, error) {
 // Statistics and Types are what settings may name.
 func Statistics() []string { return statKeys }
 
-// Types are the types of plots of a mode.
-func Types(multi bool) []string { return typeNames(multi) }
+// Category is the types of plots that belong together.
+type Category struct {
+	Name  string
+	Types []string
+}
+
+// Types are the types of plots of a mode by category; a type that has none stands in "Other".
+func Types(multi bool) []Category {
+	left := typeNames(multi)
+	var list []Category
+	for _, c := range categories {
+		one := Category{Name: c.Name}
+		for _, name := range c.types {
+			if k := slices.Index(left, name); k >= 0 && multi == (c.Name == "Comparison") {
+				one.Types = append(one.Types, name)
+				left = slices.Delete(left, k, k+1)
+			}
+		}
+		if one.Types != nil {
+			list = append(list, one)
+		}
+	}
+	if len(left) > 0 {
+		list = append(list, Category{"Other", left})
+	}
+	return list
+}
+
+// Experiment is the group of a run in a classification; "" without one.
+func (c *Config) Experiment(run *runfiles.Run) string {
+	if c.Classes == nil {
+		return ""
+	}
+	_, group := c.Classes.class(run)
+	return group
+}

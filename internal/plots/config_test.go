@@ -220,3 +220,32 @@ func TestGenAIPerfPlots(t *testing.T) {
 		}
 	}
 }
+
+// TestScales: an axis is made logarithmic, says so and has no zero; other words are refused; the dump tells.
+func TestScales(t *testing.T) {
+	run := runfiles.Open(filepath.Join("testdata", "golden", "single_c4", "c4"))
+	for text, want := range map[string]string{
+		`{type: scatter, x: request_number, y: time_to_first_token, y_scale: log}`:                "linear log Time to First Token (ms) (log)",
+		`{type: scatter, x: request_number, y: time_to_first_token, x_scale: linear}`:             "linear linear Time to First Token (ms)",
+		`{type: scatter, x: request_latency, y: time_to_first_token, x_scale: log, y_scale: log}`: "log log Time to First Token (ms) (log)",
+		`{type: scatter, x: request_number, y: time_to_first_token, y_scale: cubic}`:              `y_scale "cubic"; allowed are linear, log`,
+	} {
+		got := ""
+		p, err := Custom("a", []byte(text), false)
+		if err == nil {
+			var c *chart.Chart
+			if c, err = Draw(Options{Config: &Config{}, Theme: "light"}, []*runfiles.Run{run}, p); err == nil {
+				got = string(c.X.Kind()) + " " + string(c.Y.Kind()) + " " + c.Y.Title
+				if c.Y.Kind() == chart.Log && c.Y.FromZero {
+					t.Errorf("%s: starts at zero", text)
+				}
+			}
+		}
+		if err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}

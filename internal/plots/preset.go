@@ -26,7 +26,8 @@ type Preset struct {
 	Primary, Secondary      chart.Style
 	PrimaryMode, SecondMode string
 	Supplementary           string
-	Autoscale               string // none, x, y, both
+	Autoscale               string      // none, x, y, both
+	XScale, YScale          chart.Scale // "" = as the type of plot has it
 	Level                   float64
 	SliceTimes              bool
 }
@@ -56,6 +57,8 @@ type written struct {
 	Secondary     *style    `yaml:"secondary_style"`
 	Supplementary string    `yaml:"supplementary_col"`
 	Autoscale     string    `yaml:"autoscale"`
+	XScale        string    `yaml:"x_scale"`
+	YScale        string    `yaml:"y_scale"`
 	Level         float64   `yaml:"ci_level"`
 	SliceTimes    *bool     `yaml:"use_slice_duration"`
 }
@@ -92,6 +95,15 @@ func parsePreset(name string, node *yaml.Node, multi bool) (*Preset, error) {
 	}
 	if !slices.Contains([]string{"none", "x", "y", "both"}, p.Autoscale) {
 		return nil, fmt.Errorf("autoscale %q; allowed are none, x, y, both", p.Autoscale)
+	}
+	for _, one := range []struct {
+		key, value string
+		to         *chart.Scale
+	}{{"x_scale", in.XScale, &p.XScale}, {"y_scale", in.YScale, &p.YScale}} {
+		*one.to = chart.Scale(one.value)
+		if !slices.Contains([]chart.Scale{"", chart.Linear, chart.Log}, *one.to) {
+			return nil, fmt.Errorf("%s %q; allowed are linear, log", one.key, one.value)
+		}
 	}
 	var err error
 	if p.Label, err = oneColumn("labels", in.Labels); err != nil {

@@ -53,6 +53,17 @@ func init() {
 	}
 }
 
+// categories sort the types for people: what a picture is made of.
+var categories = []struct {
+	Name  string
+	types []string
+}{
+	{"Requests", []string{"scatter", "scatter_with_percentiles", "request_timeline", "box", "heatmap"}},
+	{"Combined", []string{"area", "dual_axis"}},
+	{"Aggregated", []string{"timeslice", "histogram", "percentile_bands"}},
+	{"Comparison", []string{"pareto", "scatter_line", "scatter", "bar", "latency_throughput_uncertainty"}},
+}
+
 // typeNames are the types of a mode, sorted.
 func typeNames(multi bool) []string {
 	var list []string
@@ -97,8 +108,22 @@ func (p *Preset) finish(c *chart.Chart) {
 	if p.Autoscale == "y" || p.Autoscale == "both" {
 		c.Y.FromZero = false
 	}
+	rescale(&c.X, p.XScale)
+	rescale(&c.Y, p.YScale)
 	if c.Title == "" {
 		c.Title = c.Y.Title + " over " + c.X.Title
+	}
+}
+
+// rescale makes an axis linear or logarithmic; one of names stays as it is. A logarithmic axis says so, and has no zero to start at.
+func rescale(a *chart.Axis, to chart.Scale) {
+	if to == "" || a.Kind() == chart.Category || a.Kind() == to {
+		return
+	}
+	a.Scale = to
+	if to == chart.Log {
+		a.Title += " (log)"
+		a.FromZero, a.Fixed, a.Ticks = false, false, nil
 	}
 }
 

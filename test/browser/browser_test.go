@@ -208,8 +208,9 @@ func TestWidths(t *testing.T) {
 	}
 }
 
-// TestManyRequests: a page of 50,000 requests stays small, loads and moves; its times are told.
-func TestManyRequests(t *testing.T) {
+// many writes a run of 50,000 requests and its report.
+func many(t *testing.T) string {
+	t.Helper()
 	dir := filepath.Join(t.TempDir(), "many")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
@@ -228,27 +229,47 @@ func TestManyRequests(t *testing.T) {
 	if out, err := exec.Command(program, "report", "--html", dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	return dir
+}
+
+// frames is how long a script's moves take until their picture is there, in ms a move.
+func (p *tab) frames(move string) float64 {
+	p.t.Helper()
+	var frame float64
+	p.do(chromedp.Evaluate(`(async () => {
+		const move = `+move+`, t = performance.now();
+		for (let i = 0; i < 10; i++) { move(i); await new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next))); }
+		return (performance.now() - t) / 10;
+	})()`, &frame, func(e *runtime.EvaluateParams) *runtime.EvaluateParams { return e.WithAwaitPromise(true) }))
+	return frame
+}
+
+// TestManyRequests: a page of 50,000 requests stays small, loads and moves; its times are told.
+func TestManyRequests(t *testing.T) {
+	dir := many(t)
 	info, err := os.Stat(filepath.Join(dir, "report.html"))
 	if err != nil || info.Size() > 1500<<10 {
 		t.Errorf("%v: %d KiB", err, info.Size()>>10)
 	}
 	p := open(t, "file://"+filepath.Join(dir, "report.html"), 1280)
 	p.want(`document.querySelector("#requests .lead").textContent`, "20,000 of 50,000 requests")
-	var frame float64
-	p.do(chromedp.Evaluate(`(async () => {
-		const b = document.querySelector('[data-clock="in"]'), o = document.querySelector('[data-clock="out"]');
-		const t = performance.now();
-		for (let i = 0; i < 10; i++) { (i % 2 ? o : b).click(); await new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next))); }
-		return (performance.now() - t) / 10;
-	})()`, &frame, func(e *runtime.EvaluateParams) *runtime.EvaluateParams { return e.WithAwaitPromise(true) }))
-	t.Logf("%d KiB; ready %s ms after the navigation; a zoom takes %.0f ms", info.Size()>>10, p.text(`Math.round(window.readyAt)`), frame)
+	frame := p.frames(`(i) => document.querySelector(i % 2 ? '[data-clock="out"]' : '[data-clock="in"]').click()`)
+	t.Logf("report: %d KiB; ready %s ms after the navigation; a zoom takes %.0f ms", info.Size()>>10, p.text(`Math.round(window.readyAt)`), frame)
 	p.alone()
+
+	p = open(t, dashboard(t, dir), 1280)
+	p.do(chromedp.WaitReady(`html[data-loaded="true"]`, chromedp.ByQuery))
+	p.settled()
+	loaded := p.text(`Math.round(performance.now())`)
+	p.want(`document.querySelectorAll(".plot .uplot").length`, "5")
+	frame = p.frames(`(i) => document.querySelector(".plot .chart").dispatchEvent(new KeyboardEvent("keydown", { key: i % 2 ? "-" : "+" }))`)
+	t.Logf("dashboard: plots after %s ms; a zoom takes %.0f ms", loaded, frame)
 }
 
-// dashboard serves the runs until the test ends, and gives the address.
-func dashboard(t *testing.T) string {
+// dashboard serves the runs of a directory until the test ends, and gives the address.
+func dashboard(t *testing.T, dir string) string {
 	t.Helper()
-	server := exec.Command(program, "plot", work, "--dashboard", "--port", "0")
+	server := exec.Command(program, "plot", dir, "--dashboard", "--port", "0")
 	out, err := server.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -275,7 +296,7 @@ func dashboard(t *testing.T) string {
 
 // TestDashboard: every control does what it says, and the page asks its own server alone.
 func TestDashboard(t *testing.T) {
-	address := dashboard(t)
+	address := dashboard(t, work)
 	p := open(t, address, 1280)
 	ready := func() {
 		p.do(chromedp.WaitReady(`html[data-loaded="true"]`, chromedp.ByQuery), chromedp.WaitReady("#add", chromedp.ByQuery))
@@ -318,9 +339,14 @@ func TestDashboard(t *testing.T) {
 	until(plots, "5")
 	p.want(`[...document.querySelectorAll(".plot h2")].at(-1).textContent`, "Mine")
 	click(`.plot:nth-last-child(2) [aria-label^="Settings"]`)
-	p.do(chromedp.Evaluate(`document.querySelector("#edit form").title.value = "Yours"`, nil))
+	p.want(`document.querySelector("#edit form").xstat.value`, "p90")
+	// the statistics are those of the metric: a rate of the whole run has one
+	p.want(`(() => { const f = document.querySelector("#edit form"); f.x.value = "request_throughput"; f.x.onchange(); return [...f.xstat.options].map((o) => o.value).join() + "|" + f.xstat.value; })()`, "avg|avg")
+	p.want(`(() => { const f = document.querySelector("#edit form"); f.x.value = "time_to_first_token"; f.x.onchange(); return f.xstat.options.length > 5; })()`, "true")
+	p.do(chromedp.Evaluate(`(() => { const f = document.querySelector("#edit form"); f.title.value = "Yours"; f.yscale.value = "log"; })()`, nil))
 	click("#update")
 	until(`[...document.querySelectorAll(".plot h2")].at(-1).textContent`, "Yours")
+	p.want(`[...document.querySelectorAll(".plot .chart")].at(-1).querySelector("[role=img]").ariaLabel`, "(log)")
 	p.want(plots, "5")
 
 	p.do(chromedp.Evaluate(`document.querySelector(".plot").dispatchEvent(new MouseEvent("contextmenu", {bubbles: true, cancelable: true}))`, nil))
@@ -346,6 +372,13 @@ func TestDashboard(t *testing.T) {
 	until(`document.querySelector("#mode").textContent`, "Analyzing run: c6")
 	p.do(chromedp.Evaluate(`document.querySelector("#runs fieldset div input").click()`, nil))
 	until(`document.querySelector("#mode").textContent`, "Comparing 2")
+
+	// without a pointer, the list of runs leads there
+	p.do(chromedp.Focus("#runs .run button", chromedp.ByQuery), chromedp.KeyEvent(kb.Enter))
+	until(`document.querySelector("dialog#run").open`, "true")
+	p.want(`document.querySelector("#run-title").textContent`, "c2")
+	p.do(chromedp.KeyEvent(kb.Escape))
+	until(`document.querySelector("dialog#run").open`, "false")
 
 	// a point leads to its run
 	ready()

@@ -191,7 +191,7 @@ func TestFirefox(t *testing.T) {
 			t.Errorf("%s: %v", name, f.complaints)
 		}
 	}
-	f.open(dashboard(t))
+	f.open(dashboard(t, work))
 	f.text(until("loaded"))
 	if got := f.text(`String(document.querySelectorAll(".plot").length)`); got != "4" {
 		t.Errorf("%s plots in the dashboard", got)

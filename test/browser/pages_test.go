@@ -94,7 +94,7 @@ func TestAccessible(t *testing.T) {
 			p.accessible(name+", "+c.theme, string(axe))
 		}
 	}
-	p := open(t, dashboard(t), 1280)
+	p := open(t, dashboard(t, work), 1280)
 	p.do(chromedp.WaitReady(`html[data-loaded="true"]`, chromedp.ByQuery))
 	p.settled()
 	p.accessible("dashboard", string(axe))

@@ -103,8 +103,15 @@
       const tick = (label, on, f, some) => { const b = make("input", { type: "checkbox" }); b.checked = on; b.indeterminate = some; b.onchange = () => f(b.checked); return make("label", {}, b, " " + label); };
       const on = rows.filter((r) => picked.has(r.Dir)).length;
       return make("fieldset", {}, make("legend", {}, tick(name || "(no model)", on === rows.length, (v) => choose(new Set([...picked].filter((d) => !rows.some((r) => r.Dir === d)).concat(v ? rows.map((r) => r.Dir) : []))), on > 0 && on < rows.length)),
-        ...rows.map((r) => make("div", {}, tick(r.Name + (r.Label ? ", concurrency " + r.Label : ""), picked.has(r.Dir), (v) => { const s = new Set(picked); v ? s.add(r.Dir) : s.delete(r.Dir); choose(s); }, false))));
+        ...rows.map((r) => make("div", { class: "run" }, tick(r.Name + (r.Label ? ", concurrency " + r.Label : ""), picked.has(r.Dir), (v) => { const s = new Set(picked); v ? s.add(r.Dir) : s.delete(r.Dir); choose(s); }, false), figures(r))));
     }));
+  }
+
+  /* the window of a run without a pointer */
+  function figures(r) {
+    const b = make("button", { type: "button", "aria-label": "Figures of " + r.Name }, "Figures");
+    b.onclick = () => runWindow(r.Dir);
+    return b;
   }
 
   async function runWindow(dir) {
@@ -135,21 +142,31 @@
       return make("label", {}, label, e);
     };
     const input = (key, label, value) => { const e = make("input", { name: key, value: value || "" }); field[key] = e; return make("label", {}, label, e); };
-    const stats = [["", "none"], ...f.Stats.map((x) => [x, x])];
+    const usual = ["p50", "avg", "p90", "p95", "p99"];
+    /* the statistics that a metric has; the one that was chosen stays if it can, else the first usual one */
+    const statsOf = (key, stat, wanted) => {
+      const has = f.Stats[field[key].value] || [], e = field[stat];
+      e.replaceChildren(...(has.length ? has : [""]).map((x) => new Option(x || "none", x)));
+      e.value = has.includes(wanted) ? wanted : usual.find((x) => has.includes(x)) || has[0] || "";
+    };
+    const withStats = (key, stat, wanted) => { statsOf(key, stat, wanted); field[key].onchange = () => statsOf(key, stat, field[stat].value); };
+    const scales = [["", "linear"], ["log", "logarithmic"]];
     const one = (list) => (list && list[0]) || "";
     const x = nested(s.x), y = nested(s.y), y2 = nested(s.y2);
     const columns = [["", "none"], ...f.Columns.map((c) => [c, c])];
-    const list = [select("type", "Plot type", f.Types.map((t) => [t, t.replaceAll("_", " ")]), s.type)];
+    const list = [select("type", "Plot type", f.Types.map((c) => ({ Name: c.Name, Items: c.Types.map((t) => [t, t.replaceAll("_", " ")]) })), s.type)];
     if (f.Multi) {
-      list.push(select("x", "x metric", f.Metrics, x.metric), select("xstat", "x statistic", stats, x.stat || "avg"), select("y", "y metric", f.Metrics, y.metric), select("ystat", "y statistic", stats, y.stat || s.stat || "avg"),
+      list.push(select("x", "x metric", f.Metrics, x.metric), select("xstat", "x statistic", [], null), select("y", "y metric", f.Metrics, y.metric), select("ystat", "y statistic", [], null),
         select("label", "Label by", columns, one(s.labels)), select("group", "Group by", columns, one(s.groups) || "model"));
     } else {
-      list.push(select("x", "x axis", [["request_number", "request number"], ["timestamp", "end of the request"], ["timestamp_s", "time"], ["request_start_ns", "start of the request"], ["Timeslice", "time slice"], ...f.Metrics], x.metric), select("y", "y metric", [["throughput_tokens_per_sec", "token throughput over time"], ["active_requests", "active requests"], ...f.Metrics], y.metric), select("ystat", "y statistic", stats, s.stat || y.stat || ""), select("y2", "second metric (dual axis)", [["", "none"], ...f.Metrics], y2.metric || ""));
+      list.push(select("x", "x axis", [["request_number", "request number"], ["timestamp", "end of the request"], ["timestamp_s", "time"], ["request_start_ns", "start of the request"], ["Timeslice", "time slice"], ...f.Metrics], x.metric), select("y", "y metric", [["throughput_tokens_per_sec", "token throughput over time"], ["active_requests", "active requests"], ...f.Metrics], y.metric), select("ystat", "y statistic (time slices)", [["", "none"], ...usual.concat("min", "max", "std").map((x) => [x, x])], s.stat || y.stat || ""), select("y2", "second metric (dual axis)", [["", "none"], ...f.Metrics], y2.metric || ""));
     }
     list.push(input("title", "Title", s.title), input("xlabel", "x label", s.x_label), input("ylabel", "y label", s.y_label),
       select("scale", "Axes start", [["none", "at zero"], ["x", "x where the data do"], ["y", "y where the data do"], ["both", "both where the data do"]], s.autoscale || "none"),
+      select("xscale", "x scale", scales, s.x_scale === "log" ? "log" : ""), select("yscale", "y scale", scales, s.y_scale === "log" ? "log" : ""),
       select("large", "Size", [["", "small"], ["large", "large"]], p.large ? "large" : ""));
     $("#fields").replaceChildren(...list);
+    if (f.Multi) { withStats("x", "xstat", x.stat || "avg"); withStats("y", "ystat", y.stat || s.stat || "avg"); }
     $("#edit-title").textContent = i < 0 ? "Create custom plot" : "Edit " + p.Name;
     $("#update").hidden = $("#edit-hide").hidden = i < 0;
     $("#fault").textContent = "";
@@ -160,7 +177,7 @@
       if (what === "hide") { p.hidden = true; return show(); }
       e.preventDefault();
       const v = (key) => (field[key] ? field[key].value : "");
-      const next = { ...s, type: v("type"), title: v("title") || undefined, x_label: v("xlabel") || undefined, y_label: v("ylabel") || undefined, autoscale: v("scale") };
+      const next = { ...s, type: v("type"), title: v("title") || undefined, x_label: v("xlabel") || undefined, y_label: v("ylabel") || undefined, autoscale: v("scale"), x_scale: v("xscale") || undefined, y_scale: v("yscale") || undefined };
       if (f.Multi) {
         Object.assign(next, { x: { metric: v("x"), stat: v("xstat") || undefined }, y: { metric: v("y"), stat: v("ystat") || undefined }, labels: v("label") ? [v("label")] : [], groups: v("group") ? [v("group")] : [], stat: undefined });
       } else {

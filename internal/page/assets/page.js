@@ -46,6 +46,8 @@
   system.addEventListener("change", () => { if (!kept()) setTheme(system.matches ? "dark" : "light"); });
   setTheme(kept() || (system.matches ? "dark" : "light"));
 
+  let printing = false;
+
   /* ---- one clock for all lanes ---- */
   const clock = { from: 0, to: data.Seconds || 1, end: data.Seconds || 1, users: [] };
   function setClock(from, to) {
@@ -122,6 +124,15 @@
     }
     g.restore();
   }
+
+  /* what is out of sight is painted when it comes near: a move of the clock concerns every lane, and a window shows three of them */
+  const near = new IntersectionObserver((list) => {
+    for (const e of list) {
+      e.target.away = !e.isIntersecting;
+      if (e.isIntersecting && e.target.stale) { e.target.stale = false; e.target.repaint(); }
+    }
+  }, { rootMargin: "200px" });
+  const skipped = (host) => (host.stale = !!host.away && !printing);
 
   function paint(u, c) {
     const g = u.ctx, k = dots();
@@ -276,7 +287,7 @@
 
   function drawChart(host, c) {
     const clocked = c.X.Clock;
-    const xr = ends(c, c.X, (t, add) => t.X.forEach((v, i) => { const e = (t.ErrorX && t.ErrorX[i]) || (t.Cell ? t.Cell.Width / 2 : 0); add(v - e); add(v + e); }));
+    const xr = ends(c, c.X, (t, add) => t.X.forEach((v, i) => { if (v == null) return; const e = (t.ErrorX && t.ErrorX[i]) || (t.Cell ? t.Cell.Width / 2 : 0); add(v - e); add(v + e); }));
     const reach = (second) => (t, add) => {
       if (!!t.Second !== second) return;
       t.Y.forEach((v, i) => { if (v == null) return; const e = (t.ErrorY && t.ErrorY[i]) || (t.Cell ? t.Cell.Height / 2 : 0); add(v - e); add(v + e); });
@@ -318,7 +329,7 @@
         axes: [axis(c.X, "x", 2), axis(c.Y, "y", 3), ...(c.Y2 ? [axis(c.Y2, "y2", 1)] : [])],
         series: [{}, { scale: "y", paths: () => null, points: { show: false } }, ...(c.Y2 ? [{ scale: "y2", paths: () => null, points: { show: false } }] : [])],
         hooks: {
-          draw: [(p) => paint(p, c)],
+          draw: [(p) => { if (!skipped(host)) paint(p, c); }],
           setCursor: [(p) => point(p)],
           setScale: [(p, name) => { if (name === "x" && clocked && !ours) setClock(p.scales.x.min, p.scales.x.max); }],
         },
@@ -363,6 +374,8 @@
       const to = { in: [a + w / 4, b - w / 4], out: [a - w / 2, b + w / 2], left: [a - w / 4, b - w / 4], right: [a + w / 4, b + w / 4], all: xr }[move];
       u.setScale("x", { min: Math.max(to[0], xr[0]), max: Math.min(to[1], xr[1]) });
     };
+    host.repaint = () => u.redraw(false);
+    near.observe(host);
     build();
     host.onpick = (f) => (pick = f);
     redraws.push(() => { if (!host.isConnected) return; build(); if (key) key.replaceWith(legend(host, c)); });
@@ -388,7 +401,10 @@
     const g = canvas.getContext("2d");
     const left = 54, bottom = 22;
     const X = (t) => left + ((t - clock.from) / (clock.to - clock.from)) * (canvas.clientWidth - left - 12);
-    function draw() {
+    canvas.repaint = () => draw();
+    near.observe(canvas);
+    function draw(now = false) {
+      if (skipped(canvas) && !now) return;
       const k = dots(), w = canvas.clientWidth, h = canvas.clientHeight, fits = shown();
       canvas.width = w * k;
       canvas.height = h * k;
@@ -439,7 +455,7 @@
         $("#detail").textContent = parts.join(" · ");
         if (r.start < clock.from || r.start > clock.to) setClock(r.start - (clock.to - clock.from) / 2, r.start + (clock.to - clock.from) / 2);
       }
-      draw();
+      draw(true);
     }
     canvas.onclick = (e) => {
       const tall = (canvas.clientHeight - bottom) / Math.max(free.length, 1), t = clock.from + ((e.offsetX - left) / (canvas.clientWidth - left - 12)) * (clock.to - clock.from), near = (clock.to - clock.from) / 100;
@@ -461,10 +477,10 @@
       }
     };
     canvas.onwheel = (e) => { if (e.ctrlKey) { e.preventDefault(); setClock(...moves[e.deltaY < 0 ? "in" : "out"]()); } };
-    filter.onchange = draw;
-    clock.users.push(draw);
-    redraws.push(draw);
-    new ResizeObserver(draw).observe(canvas);
+    filter.onchange = () => draw(true);
+    clock.users.push(() => draw());
+    redraws.push(() => draw());
+    new ResizeObserver(() => draw()).observe(canvas);
     if (rows.length > 3000) { // a stretch around the slowest request: more bars than points are texture
       const worst = rows.reduce((a, r) => (r.end - r.start > a.end - a.start ? r : a), rows[0]), wide = Math.max(clock.end * (1500 / rows.length), (worst.end - worst.start) * 2);
       $("#shown").after(make("button", { type: "button", id: "slowest" }, "Go to the slowest request"));
@@ -473,13 +489,12 @@
     draw();
   }
 
-  let printing = false;
   for (const host of $$("[data-chart]")) drawChart(host, data.Charts[+host.dataset.chart]);
   if (canvas && data.Rows) waterfall();
 
   /* ---- printing: light, every setting open ---- */
   let before;
-  addEventListener("beforeprint", () => { before = [root.dataset.theme, $$("details:not(.chart details)").filter((d) => !d.open)]; before[1].forEach((d) => (d.open = true)); setTheme("light"); printing = true; });
+  addEventListener("beforeprint", () => { printing = true; before = [root.dataset.theme, $$("details:not(.chart details)").filter((d) => !d.open)]; before[1].forEach((d) => (d.open = true)); setTheme("light"); });
   addEventListener("afterprint", () => { printing = false; before[1].forEach((d) => (d.open = false)); setTheme(before[0]); });
 
   const copy = $("#copy");
