@@ -96,14 +96,14 @@ func fencedCode(answer string) string {
 
 // run runs a program against the test and says what is wrong; "" = it passed. An error is one of this machine.
 func (t *test) run(ctx context.Context, code, function string) (fault string, err error) {
-	r, err := sandbox.Run(ctx, sandbox.Job{Code: code, Input: t.input, Function: function, Output: t.output})
+	r, err := sandbox.Run(ctx, sandbox.Job{Code: code, Input: t.input, Function: function})
 	switch {
 	case err != nil:
 		return "", err
 	case !r.Ended:
 		return lastLine(r.Fault), nil
-	case function != "" && !r.Equal:
-		return "the function returned something else than " + shown(t.output), nil
+	case function != "" && !sameValue(r.Returned, t.output):
+		return "the function returned " + shown(r.Returned) + ", not " + shown(t.output), nil
 	case function == "" && !sameOutput(r.Output, t.output):
 		return "it wrote " + shown(r.Output) + ", not " + shown(t.output), nil
 	}

@@ -2,7 +2,19 @@
 import os as _os, json as _json, traceback as _traceback
 
 
+def _json_value(v):
+    # What a test compares: values that JSON has. A tuple inside is none; nor is anything that could call itself equal to what it is not.
+    if v is None or type(v) in (bool, int, str, float):
+        return v
+    if isinstance(v, list):
+        return [_json_value(x) for x in list.__iter__(v)]
+    if isinstance(v, dict) and all(type(k) is str for k in dict.__iter__(v)):
+        return {k: _json_value(x) for k, x in dict.items(v)}
+    raise TypeError("the function returned %s, which no test expects" % type(v).__name__)
+
+
 def _main():
+    dumps, value = _json.dumps, _json_value
     with _os.fdopen(3, "rb") as pipe:
         job = _json.loads(pipe.read())
     said = _os.fdopen(4, "wb", 0)
@@ -21,7 +33,7 @@ def _main():
     import subprocess
     subprocess.Popen = None
     try:
-        equal = False
+        returned = None
         try:
             exec(compile(job["code"], "<program>", "exec"), space)
         except SystemExit:
@@ -33,10 +45,10 @@ def _main():
             got = method(*[_json.loads(line) for line in job["input"].split("\n")])
             if isinstance(got, tuple):
                 got = list(got)
-            equal = bool(got == _json.loads(job["output"]))
+            returned = value(got)
         import sys
         sys.stdout.flush()
-        said.write(b"ended equal" if equal else b"ended")
+        said.write(b"ended " + dumps(returned).encode())
     except BaseException:
         said.write(_traceback.format_exc(limit=-1).encode("utf8", "replace")[-2000:])
 

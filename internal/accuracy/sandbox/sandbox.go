@@ -32,24 +32,39 @@ type Job struct {
 
 	// Function is called with the input; "" = the program reads and writes itself.
 	Function string `json:"function"`
-	Output   string `json:"output"` // JSON value that the function is to return
 }
 
 // Result is how a run ended.
 type Result struct {
-	Output string // what the program wrote
-	Ended  bool   // it came to its end; else Fault says why not
-	Equal  bool   // the function returned what it was to return
-	Fault  string
+	Output   string // what the program wrote
+	Ended    bool   // it came to its end; else Fault says why not
+	Returned string // JSON value that the function returned. What it should be stays outside: a program could say that it was.
+	Fault    string
 }
 
-// ways are the programs that make a sandbox, the better one first.
-var ways = []struct {
+// way is a program that makes a sandbox.
+type way struct {
 	name string
 	args []string // before the command
-}{
+}
+
+// open tries whether a way holds on this machine.
+func (w way) open(ctx context.Context, python string) (runner, error) {
+	path, err := exec.LookPath(w.name)
+	if err != nil {
+		return runner{}, fmt.Errorf("%s is not installed", w.name)
+	}
+	r := runner{prefix: append([]string{path}, w.args...), python: python}
+	if err := r.probe(ctx); err != nil {
+		return runner{}, fmt.Errorf("%s: %w", w.name, err)
+	}
+	return r, nil
+}
+
+// ways are those that are tried, the better one first.
+var ways = []way{
 	{"bwrap", []string{"--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc",
-		"--tmpfs", "/tmp", "--chdir", "/tmp", "--"}},
+		"--size", "67108864", "--tmpfs", "/tmp", "--chdir", "/tmp", "--"}},
 	{"unshare", []string{"--user", "--map-root-user", "--net", "--pid", "--ipc", "--uts", "--mount", "--mount-proc", "--fork", "--kill-child=KILL", "sh", "-c", mounts, "sh"}},
 }
 
@@ -89,17 +104,11 @@ var find = sync.OnceValue(func() runner {
 	}
 	var why []string
 	for _, w := range ways {
-		path, err := exec.LookPath(w.name)
-		if err != nil {
-			why = append(why, w.name+" is not installed")
-			continue
+		r, err := w.open(ctx, python)
+		if err == nil {
+			return r
 		}
-		r := runner{prefix: append([]string{path}, w.args...), python: python}
-		if err := r.probe(ctx); err != nil {
-			why = append(why, fmt.Sprintf("%s: %v", w.name, err))
-			continue
-		}
-		return r
+		why = append(why, err.Error())
 	}
 	return runner{err: fmt.Errorf("programs of a model run only in a sandbox, and none can be made on this machine (%s)", strings.Join(why, "; "))}
 })
@@ -191,7 +200,7 @@ func (r runner) run(ctx context.Context, job Job) Result {
 	case out.over:
 		result.Fault = fmt.Sprintf("it wrote more than %d MiB", mostOutput>>20)
 	case strings.HasPrefix(verdict, "ended"):
-		result.Ended, result.Equal, result.Fault = true, verdict == "ended equal", ""
+		result.Ended, result.Returned, result.Fault = true, strings.TrimSpace(strings.TrimPrefix(verdict, "ended")), ""
 	case verdict != "":
 		result.Fault = verdict
 	case err != nil && result.Fault == "":
@@ -227,7 +236,7 @@ func exchange(cmd *exec.Cmd, job Job) (verdict string, err error) {
 	}
 	said := make(chan string, 1)
 	go func() {
-		b, _ := io.ReadAll(io.LimitReader(saidRead, 1<<16)) // what was said before the end counts
+		b, _ := io.ReadAll(io.LimitReader(saidRead, mostOutput)) // what was said before the end counts
 		said <- string(b)
 	}()
 	go func() {

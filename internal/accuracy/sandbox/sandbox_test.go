@@ -31,7 +31,7 @@ func TestPrograms(t *testing.T) {
 		job    Job
 		output string
 		ended  bool
-		equal  bool
+		value  string
 		fault  string
 	}{
 		{job: Job{Code: "print(int(input())+1)", Input: "4\n"}, output: "5\n", ended: true},
@@ -39,9 +39,9 @@ func TestPrograms(t *testing.T) {
 		{job: Job{Code: "print(sqrt(16)); sys.exit(1)"}, output: "4.0\n", ended: true},
 		{job: Job{Code: "print(1)\n1/0"}, output: "1\n", fault: "ZeroDivisionError"},
 		{job: Job{Code: "print("}, fault: "SyntaxError"},
-		{job: Job{Code: "class Solution:\n  def f(self, a, b): return (a, b)", Input: "1\n[2]", Function: "f", Output: "[1, [2]]"}, ended: true, equal: true},
-		{job: Job{Code: "def f(a): return a", Input: "1", Function: "f", Output: "2"}, ended: true},
-		{job: Job{Code: "def g(a): return a", Input: "1", Function: "f", Output: "1"}, fault: "KeyError"},
+		{job: Job{Code: "class Solution:\n  def f(self, a, b): return (a, b)", Input: "1\n[2]", Function: "f"}, ended: true, value: "[1, [2]]"},
+		{job: Job{Code: "def f(a): return a", Input: "1", Function: "f"}, ended: true, value: "1"},
+		{job: Job{Code: "def g(a): return a", Input: "1", Function: "f"}, fault: "KeyError"},
 		{job: Job{Code: "import os; os._exit(0)"}, fault: "without a word"},
 		{job: Job{Code: "x = bytearray(8 << 30)"}, fault: "MemoryError"},
 		{job: Job{Code: "open('/tmp/big', 'wb').write(bytes(128 << 20))"}, fault: "File too large"},
@@ -49,12 +49,17 @@ func TestPrograms(t *testing.T) {
 		{job: Job{Code: "open('/etc/aiperf-test', 'w')"}, fault: "Error"},
 		{job: Job{Code: "open('/tmp/t', 'w').write('x'); print(open('/tmp/t').read())"}, output: "x\n", ended: true},
 		{job: Job{Code: "print(open('/dev/urandom', 'rb').read(1) != b'', __import__('os').path.exists('/dev/sda'))"}, output: "True False\n", ended: true},
+		{job: Job{Code: "class L(list):\n  __eq__ = lambda a, b: True\n  __iter__ = lambda a: iter([9])\ndef f(a): return L([1])", Input: "1", Function: "f"}, ended: true, value: "[1]"},
+		{job: Job{Code: "class Yes:\n  __eq__ = lambda a, b: True\ndef f(a): return Yes()", Input: "1", Function: "f"}, fault: "returned Yes"},
+		{job: Job{Code: "def f(a): return [(1, 2)]", Input: "1", Function: "f"}, fault: "returned tuple"},
+		{job: Job{Code: "def f(a): return {1: 2}", Input: "1", Function: "f"}, fault: "returned dict"},
+		{job: Job{Code: "import os, sys\nfor i in range(3, 9):\n  try: print(os.read(i, 9))\n  except OSError: pass\nf = sys._getframe(1).f_locals\nprint('output' in f['job'])"}, output: "False\n", ended: true},
 	} {
 		r, err := Run(t.Context(), c.job)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.output != "" && r.Output != c.output || r.Ended != c.ended || r.Equal != c.equal || !strings.Contains(r.Fault, c.fault) || r.Ended && r.Fault != "" {
+		if c.output != "" && r.Output != c.output || r.Ended != c.ended || c.value != "" && r.Returned != c.value || !strings.Contains(r.Fault, c.fault) || r.Ended && r.Fault != "" {
 			t.Errorf("%q: %+v, want %+v", c.job.Code, r, c)
 		}
 	}
