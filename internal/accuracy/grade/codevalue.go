@@ -22,7 +22,7 @@ func readValue(text string) (v any, ok bool) {
 		return nil, false
 	}
 	_, err := d.Token()
-	return v, err == io.EOF //nolint:errorlint // the decoder hands it out as it is
+	return v, err == io.EOF
 }
 
 func equalValues(a, b any) bool {
