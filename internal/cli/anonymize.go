@@ -77,15 +77,16 @@ func (p *Program) anonymize(tok *tokenizer.Tokenizer, input, output string, bloc
 		return fmt.Errorf("--output-file: %w", err)
 	}
 	defer os.Remove(file.Name()) // it is gone when it was renamed
-	n, tick, out := 0, p.progress("anonymize-trace"), bufio.NewWriter(file)
+	n, m, out := 0, p.newMeter("anonymize-trace", "rows written"), bufio.NewWriter(file)
 	var line []byte
 	left, why, err := a.Anonymize(input, func(r *trace.Record) error {
 		n++
-		tick()
+		m.tick()
 		line = append(trace.AppendRow(line[:0], r, r.Session), '\n')
 		_, err := out.Write(line)
 		return err
 	})
+	m.done()
 	if err == nil && n == 0 {
 		err = fmt.Errorf("%s: no row is left: %w", input, why)
 	}

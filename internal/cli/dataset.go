@@ -50,11 +50,13 @@ func (p *Program) describeCommand() *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			count := p.counter(cmd.Context(), words)
-			c := survey.NewCollector(args[0], count.count, p.progress("dataset describe"))
+			m := p.newMeter("dataset describe", "rows read")
+			defer m.done()
+			c := survey.NewCollector(args[0], count.count, m.tick)
 			format, warnings, err := custom.Stream(args[0], kind, custom.Options{Root: rng.New(nil)}, func(e custom.Entry) error {
 				return errors.Join(c.Add(e), count.err, cmd.Context().Err())
 			})
-			if err != nil {
+			if m.done(); err != nil {
 				return err
 			}
 			for _, w := range warnings {
@@ -212,17 +214,18 @@ func (p *Program) convert(ctx context.Context, from, to, kind string, convert fu
 		return 0, err
 	}
 	defer os.Remove(file.Name()) // it is gone when it was renamed
-	out, tick := bufio.NewWriterSize(file, 1<<16), p.progress("dataset convert")
+	out, m := bufio.NewWriterSize(file, 1<<16), p.newMeter("dataset convert", "rows read")
 	var line []byte
 	_, warnings, err := custom.Stream(from, kind, custom.Options{Root: rng.New(nil)}, func(e custom.Entry) (err error) {
 		rows++
-		tick()
+		m.tick()
 		if line, err = convert(line[:0], e); err != nil {
 			return err
 		}
 		_, err = out.Write(line)
 		return errors.Join(err, ctx.Err())
 	})
+	m.done()
 	if err := errors.Join(err, out.Flush(), file.Chmod(0o644), file.Close()); err != nil {
 		return 0, err
 	}

@@ -79,13 +79,9 @@ func (p *Program) agenticCommand() *cobra.Command {
 
 func (p *Program) generateAgents(c *agentic.Config, name string, n int, seed uint64, output string) error {
 	fmt.Fprintf(p.Err, "Generating %d sessions (seed=%d)...\n", n, seed)
-	last := time.Now()
-	sessions, err := agentic.Generate(c, n, rng.New(&seed), func(done int) {
-		if time.Since(last) >= 2*time.Second {
-			last = time.Now()
-			fmt.Fprintf(p.Err, "%d of %d sessions\n", done, n)
-		}
-	})
+	m := p.newMeter("synthesize", fmt.Sprintf("of %s sessions", thousands(float64(n), 0)))
+	sessions, err := agentic.Generate(c, n, rng.New(&seed), m.reach)
+	m.done()
 	if err != nil {
 		return err
 	}

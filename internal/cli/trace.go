@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -46,8 +45,9 @@ func (p *Program) analyzeTraceCommand() *cobra.Command {
 				return fmt.Errorf("--block-size %d: must be at least 1", block)
 			}
 			a, err := trace.Analyze(block, func(f func(trace.Shape)) error {
-				tick := p.progress("analyze-trace")
-				return trace.Shapes(input, func(s trace.Shape) { tick(); f(s) })
+				m := p.newMeter("analyze-trace", "rows read")
+				defer m.done()
+				return trace.Shapes(input, func(s trace.Shape) { m.tick(); f(s) })
 			})
 			if err != nil {
 				return err
@@ -80,17 +80,6 @@ func positional(cmd *cobra.Command, words []string, flags ...string) error {
 		}
 	}
 	return nil
-}
-
-// progress returns a function that counts rows, and says how many there were every two seconds.
-func (p *Program) progress(what string) (tick func()) {
-	n, last := 0, time.Now()
-	return func() {
-		if n++; n&1023 == 0 && time.Since(last) >= 2*time.Second {
-			last = time.Now()
-			fmt.Fprintf(p.Err, "%s: %s rows read\n", what, thousands(float64(n), 0))
-		}
-	}
 }
 
 // writeJSON writes a value as indented JSON into a file, whose directory it makes.
@@ -240,7 +229,10 @@ func (p *Program) rewrite(r *rewrite, seeded bool) error {
 		root = rng.New(&r.seed)
 	}
 	r.by.MaxISL, r.by.MaxOSL = r.maxISL, r.maxOSL
-	t, info, err := custom.ReadTraffic(r.input, custom.Options{Root: root, Type: r.kind, BlockSize: r.block, DelayRatio: 1, Limits: trace.Limits{MaxISL: r.maxISL, MaxOSL: r.maxOSL}})
+	m := p.newMeter("synthesize", "rows read")
+	defer m.done()
+	t, info, err := custom.ReadTraffic(r.input, custom.Options{Root: root, Type: r.kind, BlockSize: r.block, DelayRatio: 1, Limits: trace.Limits{MaxISL: r.maxISL, MaxOSL: r.maxOSL},
+		Reading: m.reach})
 	if err != nil {
 		return err
 	}
@@ -262,6 +254,7 @@ func (p *Program) rewrite(r *rewrite, seeded bool) error {
 	if err != nil {
 		return err
 	}
+	m.done()
 	if err := writeRows(r.output, all); err != nil {
 		return fmt.Errorf("--output-file: %w", err)
 	}

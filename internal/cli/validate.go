@@ -95,11 +95,12 @@ func (p *Program) validate(target, input string) error {
 
 // validateTrace lists what is wrong with the rows of a trace.
 func (p *Program) validateTrace(path string) (faults []string, passed string, err error) {
-	n, tick := 0, p.progress("validate")
+	n, m := 0, p.newMeter("validate", "rows read")
+	defer m.done()
 	ways := map[string]*trace.Record{} // the first record of every session
 	err = rows.Read(path, func(l rows.Line) bool {
 		n++
-		tick()
+		m.tick()
 		var wrong dataset.Faults
 		if row := rows.Parse(fmt.Sprintf("Line %d", l.Number), l.Text, &wrong); row != nil {
 			rec := trace.Mooncake(row)
@@ -126,6 +127,8 @@ const maxArtifact = 1 << 30
 // validateArtifacts lists what is wrong with the files of a directory.
 func (p *Program) validateArtifacts(dir string) (faults []string, passed string, err error) {
 	files, lines := 0, 0
+	m := p.newMeter("validate", "lines read")
+	defer m.done()
 	err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {
 			return err
@@ -144,6 +147,7 @@ func (p *Program) validateArtifacts(dir string) (faults []string, passed string,
 			files++
 			err := rows.Read(path, func(l rows.Line) bool {
 				lines++
+				m.tick()
 				if err := jsontext.Check(l.Text); err != nil {
 					faults = append(faults, fmt.Sprintf("%s: %v", l.Where(), err))
 				}

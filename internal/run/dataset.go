@@ -41,7 +41,13 @@ func openDataset(ctx context.Context, agent string, b *config.Benchmark, e *endp
 	case config.DatasetSynthetic:
 		return openSynthetic(ctx, b, d, e, root, around, assignment, tok)
 	case config.DatasetFile:
-		return openFile(ctx, agent, b, d, e, root, around, assignment, tok)
+		o := sourced(ctx, agent, b, d, e, root, around, assignment, tok)
+		if say != nil {
+			reading, done := say.reading(d.Path)
+			defer done()
+			o.Reading = reading
+		}
+		return custom.Open(d.Path, o)
 	case config.DatasetPublic:
 		o := public.Options{Options: sourced(ctx, agent, b, d, e, root, around, assignment, tok), Count: counter(tok)}
 		return openPublic(ctx, b, d, o, say)
@@ -217,11 +223,6 @@ func corpusFor(tok *tokenizer.Tokenizer, p *config.Prompts, root *rng.Root) (*sy
 		return synth.NewO200kCorpus(tok)
 	}
 	return synth.NewCorpus(tok)
-}
-
-func openFile(ctx context.Context, agent string, b *config.Benchmark, d *config.Dataset, e *endpoint.Endpoint, root *rng.Root, around synth.Context, assignment dataset.Assignment,
-	open func() (*tokenizer.Tokenizer, error)) (dataset.Dataset, error) {
-	return custom.Open(d.Path, sourced(ctx, agent, b, d, e, root, around, assignment, open))
 }
 
 // sourced are the options of data that somebody else wrote.

@@ -89,6 +89,23 @@ func (say *reporter) fail(text string) {
 	say.log.Error(text)
 }
 
+// tellReading is the pause between two drawings of how far a file is.
+const tellReading = 200 * time.Millisecond
+
+// reading shows, at a terminal, how many rows of a file were read; done takes the line away.
+func (say *reporter) reading(path string) (tell func(rows int), done func()) {
+	if say.screen == nil {
+		return nil, func() {}
+	}
+	last := time.Now()
+	return func(rows int) {
+		if now := time.Now(); now.Sub(last) >= tellReading {
+			last = now
+			say.screen.Draw(terminal.Line(say.secrets.Text(fmt.Sprintf("%d rows read of %s", rows, path))))
+		}
+	}, say.screen.Clear
+}
+
 // tellDownload is the pause between two words about a file that takes long to come.
 const tellDownload = 5 * time.Second
 

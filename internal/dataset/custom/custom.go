@@ -54,6 +54,8 @@ type Options struct {
 	// only if the file needs it.
 	Corpus    func(standard string) (*synth.Corpus, error)
 	BlockSize int // tokens of a block of hash ids, 0 = the format's own
+	// Reading is told now and then how many rows were read, while nothing can be sent yet; nil = nobody asked.
+	Reading func(rows int) `json:"-"`
 	// Separator is the first token of a block, nil = none. It is asked for after the corpus was opened; nil = no format has one.
 	Separator func() *int32
 }
@@ -216,6 +218,9 @@ func (l *loader) rowsWhile(path string, known []string, f func(*rows.Row), more 
 			l.set.info.FirstHasTime = r.Has("timestamp")
 		}
 		l.rowNo++
+		if l.Reading != nil && l.rowNo%tellRows == 0 {
+			l.Reading(l.rowNo)
+		}
 		f(r)
 	})
 	err := l.lines(path, raw, func(line rows.Line) bool { return take(line) && more() })
@@ -224,6 +229,9 @@ func (l *loader) rowsWhile(path string, known []string, f func(*rows.Row), more 
 	}
 	return err
 }
+
+// tellRows is how many rows are read between two words about it.
+const tellRows = 1024
 
 // look notes the first keys of the file that are not known; nil = any key means something.
 func (l *loader) look(r *rows.Row, known []string) {

@@ -47,7 +47,9 @@ func openIndexed(path string, o Options, info dataset.Info, f Format) (*indexed,
 	early := o.Early && o.Context.User == 0 && !over.sessions && !(o.Scheduled && over.unordered)
 	for {
 		l := newLoader(o, info)
-		l.namespace = over.namespace
+		if l.namespace = over.namespace; early {
+			l.Reading = nil // it goes on while requests are sent
+		}
 		x, err := l.index(path, f, early)
 		if early && errors.Is(err, errUnordered) {
 			early = false
