@@ -4,7 +4,7 @@ import "slices"
 
 // Tree is the prefix tree of the ids of rows: a node is a leading sequence, an edge the id by which it is longer.
 type Tree struct {
-	nodes map[edge]*node
+	nodes map[edge]node
 	seen  map[int64]bool // ids of the rows before
 	rows  int            // that have ids
 	hits  float64        // their hit rates added up
@@ -19,7 +19,7 @@ type edge struct {
 type node struct{ number, visits int }
 
 // NewTree returns an empty tree.
-func NewTree() *Tree { return &Tree{nodes: map[edge]*node{}, seen: map[int64]bool{}} }
+func NewTree() *Tree { return &Tree{nodes: map[edge]node{}, seen: map[int64]bool{}} }
 
 // Add adds the ids of a row, none of which changes nothing. It returns the share of leading ids that rows before it had: what a cache without
 // end would hold.
@@ -33,12 +33,12 @@ func (t *Tree) Add(ids []int64) (hitRate float64) {
 	}
 	from := 0
 	for _, id := range ids {
-		n := t.nodes[edge{from, id}]
-		if n == nil {
-			n = &node{number: len(t.nodes) + 1}
-			t.nodes[edge{from, id}] = n
+		n, known := t.nodes[edge{from, id}]
+		if !known {
+			n.number = len(t.nodes) + 1
 		}
 		n.visits++
+		t.nodes[edge{from, id}] = n
 		from = n.number
 		t.seen[id] = true
 	}
