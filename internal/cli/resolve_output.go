@@ -87,6 +87,7 @@ func (r *resolver) runtime() {
 		rt.Communication = &config.Communication{Type: "ipc", Path: r.set.Text("--zmq-ipc-path", "")}
 	}
 	rt.UI = r.view()
+	r.livePanel()
 	r.bind("tables")
 	r.run.Logging.Level = r.level()
 }

@@ -23,23 +23,13 @@ func (r *resolver) telemetry() {
 	}
 	r.run.GPUTelemetry.Enabled = !r.set.True("--no-gpu-telemetry", !r.run.GPUTelemetry.Enabled)
 	r.run.ServerMetrics.Enabled = !r.set.True("--no-server-metrics", !r.run.ServerMetrics.Enabled)
-	r.builtGPU()
 }
 
-// builtGPU refuses what is not built of the GPU figures: the live panel at a terminal. Without a terminal there is no
-// panel to miss, so that a warning is enough.
-func (r *resolver) builtGPU() {
+// livePanel tells who asked for the live table of GPU figures and will see none.
+func (r *resolver) livePanel() {
 	g := &r.run.GPUTelemetry
-	if !g.Enabled {
-		return
-	}
-	if g.Mode == config.GPULive {
-		said := r.gpuWord("dashboard", "gpu_telemetry.mode", g.Mode)
-		if r.terminal {
-			r.fail("%s: not built yet; the figures stand in the report without it", said)
-		} else {
-			r.warn("%s: no live panel is built yet; the figures stand in the report", said)
-		}
+	if g.Enabled && g.Mode == config.GPULive && r.run.Runtime.UI != config.UIDashboard {
+		r.warn("%s: only the dashboard has a live table; the figures stand in the report", r.gpuWord("dashboard", "gpu_telemetry.mode", g.Mode))
 	}
 }
 

@@ -84,7 +84,7 @@ func (p *Program) root() *cobra.Command {
 	})
 	tokenizers := p.newTokenizerCommand()
 	tokenizers.SetOut(p.data()) // texts and ids as they are
-	root.AddCommand(p.profileCommand(), p.mockServerCommand(), p.newReportCommand(), tokenizers, p.configCommand(), p.analyzeCommand(), p.createTemplate(), p.compareCommand(), p.plotCommand(), p.chatCommand())
+	root.AddCommand(p.profileCommand(), p.mockServerCommand(), p.newReportCommand(), tokenizers, p.configCommand(), p.analyzeCommand(), p.createTemplate(), p.compareCommand(), p.plotCommand(), p.chatCommand(), p.watchCommand())
 	root.AddCommand(p.mergeCommand(), p.processExportFiles(), p.findCapacityCommand(), p.turnsCommand())
 	root.AddCommand(p.traceCommands()...)
 	root.AddCommand(p.datasetCommand(), p.accuracyCommand(), p.speedBenchReport())

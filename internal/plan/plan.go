@@ -13,6 +13,7 @@ import (
 
 	"aiperf/internal/artifact"
 	"aiperf/internal/config"
+	"aiperf/internal/draw"
 	"aiperf/internal/gate"
 	"aiperf/internal/metric"
 	"aiperf/internal/pipeline"
@@ -136,7 +137,7 @@ func (i *invocation) benchmark(ctx context.Context, b *config.Benchmark, seed *c
 		screen = i.Dashboard
 	}
 	return run.Run(ctx, b, seed, run.Options{
-		Dashboard: screen, Version: i.Version, BenchmarkID: id, Info: info, Err: i.Err, Interactive: i.first(), Progress: progress, InputConfig: json.RawMessage(settings),
+		Dashboard: screen, Version: i.Version, BenchmarkID: id, Info: info, Err: i.Err, Interactive: i.first(), Progress: progress, Paint: draw.NewPaint(i.Colour, i.Colour, i.ASCII), InputConfig: json.RawMessage(settings),
 		Notes: i.Notes, Warnings: i.Warnings, Secrets: i.Secrets, Observe: i.observe,
 	})
 }

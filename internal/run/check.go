@@ -25,7 +25,7 @@ type Forecast struct {
 // schedule, the limits of this machine. It writes no file and sends nothing. Warnings go where those of the run would.
 func Check(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Options) (*Forecast, error) {
 	opts.Progress = 0
-	say := newReporter(cfg.Logging.Level, &opts, cfg)
+	say := newReporter(ctx, cfg.Logging.Level, &opts, cfg)
 	r, err := resolve(ctx, cfg, seed, opts.Version, say)
 	if err != nil {
 		return nil, err

@@ -12,7 +12,7 @@ import (
 func logged(t *testing.T, level string) (screen, file string) {
 	t.Helper()
 	var err, log bytes.Buffer
-	say := newReporter(level, &Options{Err: &err, Notes: []string{"a note before"}, Warnings: []string{"a warning before"}}, new(config.Benchmark))
+	say := newReporter(t.Context(), level, &Options{Err: &err, Notes: []string{"a note before"}, Warnings: []string{"a warning before"}}, new(config.Benchmark))
 	say.warn("an early warning")
 	say.into(&log, "a.log")
 	say.note("a %s", "note")

@@ -18,7 +18,7 @@ import (
 )
 
 // makeFiles makes the artifact directory and the log.
-func (o *opened) makeFiles(cfg *config.Benchmark, opts *Options, say *reporter) error {
+func (o *opened) makeFiles(ctx context.Context, cfg *config.Benchmark, opts *Options, say *reporter) error {
 	a := &cfg.Artifacts
 	o.layout = artifact.NewLayout(a.Dir, a.Prefix)
 	o.layout.Secrets = opts.Secrets
@@ -38,7 +38,7 @@ func (o *opened) makeFiles(cfg *config.Benchmark, opts *Options, say *reporter) 
 	o.held.opened(f.Close)
 	say.into(f, o.layout.Log())
 	say.log.Info("run", "version", opts.Version, "benchmark_id", opts.BenchmarkID, "command", opts.Info.CLICommand)
-	return nil
+	return o.held.start(ctx, newPublisher(say.view, o.layout.Dir, opts.Version))
 }
 
 // claim takes the directory for this run and removes what an earlier run left there under the names of this one.

@@ -59,7 +59,7 @@ func (o *opened) stages(ctx context.Context, cfg *config.Benchmark, opts *Option
 		{"api", func() error { return o.startAPI(ctx, cfg, opts, say) }},
 		{"servers", func() error { return o.startServers(ctx, cfg) }},
 		{"connections", func() error { return o.connect(cfg, r, userAgent(opts.Version), say.warn) }},
-		{"artifacts", func() error { return o.makeFiles(cfg, opts, say) }},
+		{"artifacts", func() error { return o.makeFiles(ctx, cfg, opts, say) }},
 		{"data", func() error { return o.holdData(ctx, r) }},
 		{"executor", func() error {
 			o.executor = newExecutor(cfg, opts.Version, r, o.carrier, o.addresses, o.gate.put, say.warn)

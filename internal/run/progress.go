@@ -6,12 +6,17 @@ import (
 
 	"aiperf/internal/clock"
 	"aiperf/internal/config"
+	"aiperf/internal/draw"
 	"aiperf/internal/load"
 	"aiperf/internal/ui"
+	"aiperf/internal/ui/board"
 )
 
 // statsInterval is the pause between two lines of statistics when nobody gave one.
 const statsInterval = 30 * time.Second
+
+// mostSilent is the longest pause of the view that tells of every tenth of a phase.
+const mostSilent = time.Minute
 
 // statsPause is the pause between two lines of statistics; 0 = there are none.
 func statsPause(cfg *config.Benchmark) time.Duration {
@@ -21,46 +26,93 @@ func statsPause(cfg *config.Benchmark) time.Duration {
 	return statsInterval
 }
 
-// progress is the component that shows how the load goes: the live line, if there is a terminal for it, and the lines of statistics, into
-// the log, and to the error stream where nothing is drawn.
+// progressPause is the pause between two looks.
+const progressPause = 250 * time.Millisecond
+
+// progress is the component that shows how the load goes: the live line, if there is a terminal for it, and lines of statistics, into the log,
+// and to the error stream where nothing is drawn.
 type progress struct {
 	passive
-	load    *load.Generator
-	live    *ui.Running
-	pause   time.Duration // between two lines; 0 = there are none
-	columns int           // of the live line
+	eye     *eye
+	teller  *ui.Teller
+	columns int         // of the live line
+	paint   *draw.Paint // of the live line
 	say     *reporter
-	shown   []*ui.Progress
+	stop    chan struct{}
+	done    chan struct{}
+}
+
+func newProgress(cfg *config.Benchmark, opts *Options, say *reporter) *progress {
+	p := &progress{eye: newEye(say.view), columns: max(opts.Progress, 20), paint: opts.Paint, say: say, stop: make(chan struct{}), done: make(chan struct{})}
+	if p.paint == nil {
+		p.paint = draw.NewPaint(false, false, false)
+	}
+	drawn := say.screen != nil || say.view.shown != nil
+	p.teller = &ui.Teller{Pause: statsPause(cfg), Say: func(text string) {
+		if drawn {
+			say.log.Info(text)
+		} else {
+			say.note("%s", text)
+		}
+	}, Warn: func(text string) {
+		if say.view.shown != nil { // it has a place for it
+			say.log.Warn(text)
+		} else {
+			say.warn(text)
+		}
+	}}
+	if cfg.Runtime.UI != config.UINone && !drawn {
+		p.teller.Steps = true
+		if cfg.Runtime.StatsInterval == nil {
+			p.teller.Pause = mostSilent
+		}
+	}
+	return p
 }
 
 // Start implements component.
 func (p *progress) Start(context.Context) error {
-	look := func() (ui.Snapshot, bool) { return snapshot(p.load.Snapshot(), p.live) }
-	if p.say.screen != nil {
-		p.shown = append(p.shown, ui.Start(p.say.screen, p.columns, look))
-	}
-	if p.pause > 0 {
-		p.shown = append(p.shown, ui.Lines(p.pause, look, func(line string) {
-			if p.say.screen == nil && p.say.view.shown == nil {
-				p.say.note("%s", line)
-			} else {
-				p.say.log.Info(line)
-			}
-		}))
-	}
+	go p.run()
 	return nil
 }
 
 // Stop implements component.
 func (p *progress) Stop(context.Context) error {
-	for _, one := range p.shown {
-		one.Stop()
-	}
+	close(p.stop)
+	<-p.done
 	return nil
 }
 
-// snapshot is how the load stands, and what the answers say.
-func snapshot(s load.Snapshot, live *ui.Running) (ui.Snapshot, bool) {
+func (p *progress) run() {
+	defer close(p.done)
+	tick := time.NewTicker(progressPause)
+	defer tick.Stop()
+	var s board.State
+	for {
+		select {
+		case <-p.stop:
+			p.look(&s, time.Now())
+			if p.say.screen != nil {
+				p.say.screen.Clear()
+			}
+			return
+		case now := <-tick.C:
+			p.look(&s, now)
+		}
+	}
+}
+
+func (p *progress) look(s *board.State, now time.Time) {
+	p.eye.fill(board.View{Width: p.columns}, s)
+	p.teller.Tell(s, now)
+	if p.say.screen != nil && s.Stage != board.Starting {
+		row := board.Simple(s, p.columns)
+		p.say.screen.Draw(string(row.Append(nil, p.paint)))
+	}
+}
+
+// snapshot is how the load stands.
+func snapshot(s load.Snapshot) (ui.Snapshot, bool) {
 	if s.Info == nil || s.Started == 0 {
 		return ui.Snapshot{}, false
 	}
@@ -68,10 +120,8 @@ func snapshot(s load.Snapshot, live *ui.Running) (ui.Snapshot, bool) {
 	if s.Ended != 0 {
 		now = s.Ended
 	}
-	shown := ui.Snapshot{
+	return ui.Snapshot{
 		Phase: s.Info.Name, Index: s.Info.Index, Warmup: s.Info.Warmup, Cancelled: s.Cancelled, Sessions: s.Phase.Sessions, SessionsDone: s.Finished, Grace: s.Phase.Grace, Sent: s.Sent, Finished: s.Completed + s.Cancelled, Errors: s.Errors, InFlight: s.InFlight(),
 		Requests: s.Phase.Requests, Duration: s.Phase.Duration, Elapsed: time.Duration(now - s.Started), Sending: s.SentAll == 0,
-	}
-	live.Line(s.Info.Index, &shown)
-	return shown, true
+	}, true
 }

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -30,8 +31,8 @@ type reporter struct {
 }
 
 // newReporter begins the log of a run at a level of --log-level with what the user was told before.
-func newReporter(level string, o *Options, cfg *config.Benchmark) *reporter {
-	say := &reporter{events: new(events), view: newView(cfg, o.Secrets), level: levels[level], err: o.Err, secrets: o.Secrets}
+func newReporter(ctx context.Context, level string, o *Options, cfg *config.Benchmark) *reporter {
+	say := &reporter{events: new(events), view: newView(cfg, o.Secrets, func() bool { return ctx.Err() != nil }), level: levels[level], err: o.Err, secrets: o.Secrets}
 	if o.Progress > 0 {
 		say.screen = ui.NewScreen(o.Err)
 		say.err = say.screen

@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"aiperf/internal/config"
+	"aiperf/internal/draw"
 	"aiperf/internal/load"
 	"aiperf/internal/metric"
 	"aiperf/internal/pipeline"
@@ -25,6 +26,7 @@ type Options struct {
 	Dashboard   *dashboard.Terminal // where a dashboard is shown; nil = nowhere
 	Interactive bool                // somebody watches: a probe is sent unless the settings say otherwise
 	Progress    int                 // columns of the terminal that shows progress, 0 = none does
+	Paint       *draw.Paint         // how progress is drawn there; nil = without colours
 	InputConfig []byte              // the configuration as the summary shows it
 	Notes       []string            // what the user was told before the run; the log repeats it
 	Warnings    []string
@@ -43,9 +45,9 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 	if opts.Dashboard != nil {
 		opts.Progress = 0
 	}
-	say := newReporter(cfg.Logging.Level, &opts, cfg)
+	say := newReporter(ctx, cfg.Logging.Level, &opts, cfg)
 	if opts.Dashboard != nil {
-		if err := say.view.show(ctx, opts.Dashboard, cfg.Artifacts.Dir); err != nil {
+		if err := say.view.show(opts.Dashboard, cfg.Artifacts.Dir); err != nil {
 			say.warn("the dashboard cannot be shown: " + err.Error())
 		}
 		defer say.view.hide()
@@ -55,7 +57,7 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 		return nil, err
 	}
 	defer begun.close(ctx, say)
-	result, used, loadErr := begun.runLoad(ctx, cfg, opts.Progress, say)
+	result, used, loadErr := begun.runLoad(ctx, cfg, &opts, say)
 	say.view.ended()
 	pipeErr := begun.written.stop(ctx)
 	window, phases := profilingWindow(result)
@@ -81,9 +83,9 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 }
 
 // runLoad sends the requests, with everything running that watches them. used is what the client needed for it.
-func (o *opened) runLoad(ctx context.Context, cfg *config.Benchmark, columns int, say *reporter) (result *load.Result, used usage, err error) {
+func (o *opened) runLoad(ctx context.Context, cfg *config.Benchmark, opts *Options, say *reporter) (result *load.Result, used usage, err error) {
 	m := new(meter)
-	for _, one := range o.watchers(cfg, m, columns, say) {
+	for _, one := range o.watchers(cfg, m, opts, say) {
 		if err := o.beside.start(ctx, one); err != nil {
 			return nil, used, errors.Join(err, o.beside.stop(ctx))
 		}
@@ -99,7 +101,7 @@ func (o *opened) runLoad(ctx context.Context, cfg *config.Benchmark, columns int
 }
 
 // watchers are the components beside the load, in the order in which they start.
-func (o *opened) watchers(cfg *config.Benchmark, m *meter, columns int, say *reporter) []component {
+func (o *opened) watchers(cfg *config.Benchmark, m *meter, opts *Options, say *reporter) []component {
 	doubts := newCertainty(o.results.Put)
 	m.after = doubts.known
 	return []component{
@@ -108,7 +110,7 @@ func (o *opened) watchers(cfg *config.Benchmark, m *meter, columns int, say *rep
 		m,
 		say.view,
 		admission{gate: o.gate, doubts: doubts, meter: m, executor: o.executor},
-		&progress{load: o.load, live: say.view.running, pause: statsPause(cfg), columns: columns, say: say},
+		newProgress(cfg, opts, say),
 		phaseLog{log: say.log},
 	}
 }

@@ -92,11 +92,11 @@ func (w *Writer) Flush() error {
 	return w.put(w.clean(w.hider.Values(text)))
 }
 
-// Redraw writes a line over the one in which the cursor stands; only a terminal is asked for it.
+// Redraw writes a line over the one in which the cursor stands; only a terminal is asked for it. Colours in it stay: who draws cleans foreign text.
 func (w *Writer) Redraw(line string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.put("\r\x1b[K" + Line(w.hider.Values(line)))
+	return w.put("\r\x1b[K" + coloured(w.hider.Values(line), Line))
 }
 
 func (w *Writer) put(text string) error {
@@ -118,7 +118,7 @@ func Redraw(w io.Writer, line string) error {
 	if t, ok := w.(*Writer); ok {
 		return t.Redraw(line)
 	}
-	_, err := fmt.Fprintf(w, "\r\x1b[K%s", Line(line))
+	_, err := fmt.Fprintf(w, "\r\x1b[K%s", coloured(line, Line))
 	return err
 }
 
@@ -140,20 +140,28 @@ func (w *Writer) complete(text string) int {
 
 // clean is Text, but for colours.
 func (w *Writer) clean(text string) string {
-	if !w.colour || strings.IndexByte(text, '\x1b') < 0 {
+	if !w.colour {
 		return Text(text)
+	}
+	return coloured(text, Text)
+}
+
+// coloured is a text that is cleaned between its colours.
+func coloured(text string, clean func(string) string) string {
+	if strings.IndexByte(text, '\x1b') < 0 {
+		return clean(text)
 	}
 	var b strings.Builder
 	for {
 		at := strings.IndexByte(text, '\x1b')
 		if at < 0 {
-			b.WriteString(Text(text))
+			b.WriteString(clean(text))
 			return b.String()
 		}
 		n := max(colourLength(text[at:]), 0)
-		b.WriteString(Text(text[:at]))
+		b.WriteString(clean(text[:at]))
 		if b.WriteString(text[at : at+n]); n == 0 {
-			b.WriteString(Text(text[at : at+1]))
+			b.WriteString(clean(text[at : at+1]))
 			n = 1
 		}
 		text = text[at+n:]

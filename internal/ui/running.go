@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"math"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -215,23 +214,6 @@ func (r *Running) second(wall int64) *second {
 		r.seconds = append(r.seconds, second{})
 	}
 	return &r.seconds[i]
-}
-
-// Line puts what the progress line tells of a phase into its snapshot.
-func (r *Running) Line(phase int, s *Snapshot) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if phase != r.phase {
-		return
-	}
-	s.Tokens = int64(r.tokens)
-	s.TTFT, s.Latency = r.recent(first)*1e6, r.recent(last)*1e6
-	if math.IsNaN(s.TTFT) {
-		s.TTFT = 0
-	}
-	if math.IsNaN(s.Latency) {
-		s.Latency = 0
-	}
 }
 
 // recentSeconds are what "last 10 s" means.

@@ -41,6 +41,8 @@ type slow struct {
 	metrics  []board.Group
 	slowest  []board.Slow
 	timeline draw.Timeline
+
+	timelines []board.Sized
 }
 
 // NewTracker makes one that reads what is gathered.
@@ -78,6 +80,7 @@ func (t *Tracker) Fill(s *Snapshot, now time.Time, v board.View, state *board.St
 		}
 	}
 	state.Figures, state.Pictures, state.Metrics, state.Slowest, state.Timeline = t.slow.figures, t.slow.pictures, t.slow.metrics, t.slow.slowest, t.slow.timeline
+	state.Timelines = t.slow.timelines
 	t.rates(s, ok, bad, tokens, &state.Figures)
 	state.Errors = nil
 	if mine {
@@ -198,8 +201,13 @@ func (t *Tracker) look(s *Snapshot, v board.View) {
 		f.Tokens.Trend = nil
 	}
 	t.slow = slow{figures: f, timeline: t.timeline(s, whole, v.Width)}
+	if v.All {
+		for _, width := range board.TimelineWidths {
+			t.slow.timelines = append(t.slow.timelines, board.Sized{Width: width, Timeline: t.timeline(s, whole, width)})
+		}
+	}
 	for _, k := range []int{first, last} {
-		if d := r.by[k]; v.Width >= board.PictureWidth && d.Count > 20 {
+		if d := r.by[k]; (v.Width >= board.PictureWidth || v.All) && d.Count > 20 {
 			t.slow.pictures = append(t.slow.pictures, draw.Of(d.Header, d.Display, &d.Sketch))
 		}
 	}
@@ -209,7 +217,7 @@ func (t *Tracker) look(s *Snapshot, v board.View) {
 			Conversation: terminal.Line(q.Conversation),
 		})
 	}
-	if v.Panel == board.Metrics {
+	if v.Panel == board.Metrics || v.All {
 		t.slow.metrics = r.table(now, float64(r.ok), r.tokens)
 	}
 }

@@ -111,25 +111,6 @@ func TestTracker(t *testing.T) {
 	}
 }
 
-// TestRunningLine: what the progress line is told is of the phase that is shown.
-func TestRunningLine(t *testing.T) {
-	m, r := newMade(t), NewRunning()
-	var s Snapshot
-	if r.Line(0, &s); s.TTFT != 0 || s.Latency != 0 || s.Tokens != 0 {
-		t.Errorf("nothing yet: %+v", s)
-	}
-	for range 5 {
-		r.Add(m.row(0, 0, 300, ""))
-	}
-	if r.Line(0, &s); s.TTFT != 100e6 || s.Latency != 300e6 || s.Tokens != 40 {
-		t.Errorf("%+v", s)
-	}
-	s = Snapshot{}
-	if r.Line(1, &s); s.TTFT != 0 || s.Tokens != 0 {
-		t.Errorf("a phase without answers: %+v", s)
-	}
-}
-
 // TestManyKinds: texts of servers do not fill the memory, and steer no terminal.
 func TestManyKinds(t *testing.T) {
 	m, r := newMade(t), NewRunning()

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"aiperf/internal/metric"
+	"aiperf/internal/stats"
 	"aiperf/internal/telemetry"
 )
 
@@ -34,14 +35,43 @@ func (s *Series) latest(source string, index int) map[string]float64 {
 	if t == nil {
 		return nil
 	}
-	last := map[string]float64{}
+	values := map[string]float64{}
 	for i := range s.fields.list {
-		for k := t.values[i].Len() - 1; k >= 0; k-- {
-			if v := t.values[i].At(k); !math.IsNaN(v) {
-				last[s.fields.list[i].Tag] = v
-				break
-			}
+		if v, ok := last(&t.values[i]); ok {
+			values[s.fields.list[i].Tag] = v
 		}
 	}
-	return last
+	return values
+}
+
+// Latest is what the GPUs told last of a figure: their sum, or their mean; false = none has told it.
+func (c *Collector) Latest(tag string, mean bool) (float64, bool) {
+	s := c.series
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	field, ok := s.fields.byTag[tag]
+	if !ok {
+		return 0, false
+	}
+	sum, n := 0.0, 0
+	for _, t := range s.gpus {
+		if v, ok := last(&t.values[field]); ok {
+			sum += v
+			n++
+		}
+	}
+	if mean && n > 0 {
+		sum /= float64(n)
+	}
+	return sum, n > 0
+}
+
+// last is the last value of a column that is one.
+func last(column *stats.Column) (float64, bool) {
+	for k := column.Len() - 1; k >= 0; k-- {
+		if v := column.At(k); !math.IsNaN(v) {
+			return v, true
+		}
+	}
+	return 0, false
 }

@@ -33,6 +33,7 @@ type View struct {
 	Notice        string // what a key did, in place of the key hints
 	Scroll        int    // rows that are scrolled past, in panels that may be longer than the screen
 	Follows       bool   // the run is in another process: there is nothing to stop here
+	All           bool   // every panel is wanted: it is shown elsewhere
 }
 
 // Smallest screen that has room for the view.
@@ -64,7 +65,7 @@ func Frame(s *State, v View) draw.Rows {
 // tooSmall is the simple line, never a broken screen.
 func tooSmall(s *State, v View) draw.Rows {
 	rows := make(draw.Rows, v.Height)
-	rows[0].Put(draw.Plain, draw.Cut(Simple(s, v.Width), v.Width))
+	rows[0] = Simple(s, v.Width)
 	if v.Height > 1 {
 		rows[1].Put(draw.Faint, draw.Cut(fmt.Sprintf("%d×%d is too small for the dashboard (%d×%d)", v.Width, v.Height, LeastWidth, LeastHeight), v.Width))
 	}
@@ -214,11 +215,10 @@ func attention(s *State) draw.Row {
 	var r draw.Row
 	r.To(label)
 	switch st := &s.Stall; {
+	case s.NoNews > 0:
+		r.Put(draw.Warn, fmt.Sprintf("no news of the run for %.0f s", s.NoNews.Seconds())).Put(draw.Plain, "; what is shown is as old")
 	case st.Now > 0:
-		r.Put(draw.Bad, fmt.Sprintf("no answer for %4.1f s", st.Now.Seconds())).Put(draw.Plain, ", "+plural(st.Waits, "request")+" wait")
-		if st.Waits == 1 {
-			r.Put(draw.Plain, "s")
-		}
+		r.Put(draw.Bad, fmt.Sprintf("no answer for %4.1f s", st.Now.Seconds())).Put(draw.Plain, ", "+Waiting(st.Waits))
 		if s.Stopping {
 			r.Put(draw.Plain, "; ").Put(draw.Warn, "stopping, Ctrl+C again leaves at once, without results")
 		}
@@ -227,7 +227,7 @@ func attention(s *State) draw.Row {
 	case st.Past > 0 && st.Count > 1:
 		r.Put(draw.Warn, fmt.Sprintf("! no answer for %.1f s at %.1f s", st.Past.Seconds(), st.PastAt)).Put(draw.Plain, fmt.Sprintf(", the last of %d such times", st.Count))
 	case st.Past > 0:
-		r.Put(draw.Warn, fmt.Sprintf("! no answer for %.1f s at %.1f s", st.Past.Seconds(), st.PastAt)).Put(draw.Plain, ", "+plural(st.Waits, "request")+" waited")
+		r.Put(draw.Warn, fmt.Sprintf("! no answer for %.1f s at %.1f s", st.Past.Seconds(), st.PastAt)).Put(draw.Plain, ", "+Plural(st.Waits, "request")+" waited")
 	}
 	return r
 }
@@ -332,7 +332,8 @@ func number(n int64) string {
 	return terminal.Figure(float64(n))
 }
 
-func plural(n int64, noun string) string {
+// Plural is a number with its noun.
+func Plural(n int64, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}

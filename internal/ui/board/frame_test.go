@@ -35,7 +35,7 @@ func sample(stage Stage, name string) *State {
 		Figures: Figures{Requests: rate, Tokens: rate, TTFT: latency, ITL: none, Latency: latency, Errors: rate},
 		Stall:   Stall{Now: 1900 * time.Millisecond, Waits: 24},
 		Workers: []Worker{{Name: "all", State: "healthy", InFlight: 24, Done: 732, Failed: 37, CPU: 3, Memory: 123 << 20, Read: -1, Written: -1}},
-		GPUNote: []string{"no exporter reachable at " + name, "hint"}, Servers: []Gauge{{"queue", 12}},
+		GPUNote: []string{"no exporter reachable at " + name, "hint"}, Gauges: []Gauge{{"queue", "", 12}, {"GPUs", "%", 87.5}},
 	}
 	for i := range 5 {
 		s.Errors = append(s.Errors, ErrorKind{Count: int64(10 * i), Code: "503", Type: "Service " + name, Message: name + " simulated failure", Last: float64(i)})
@@ -182,18 +182,20 @@ func TestSimple(t *testing.T) {
 		{60, "Profiling   59 %     23.9 of 40 s     37 err   ETA 17s"},
 		{40, "Profiling   59 %     37 err   ETA 17s"},
 	} {
-		if got := Simple(s, c.width); got != c.want {
+		row := Simple(s, c.width)
+		if got := row.Plain(); got != c.want {
 			t.Errorf("at %d\n got %q\nwant %q", c.width, got, c.want)
 		}
 	}
 	s.Stall.Now = 1700 * time.Millisecond
-	if got := Simple(s, 100); !strings.Contains(got, "stalled") || !strings.Contains(got, "1.7 s") || strings.Contains(got, "req/s") {
+	row := Simple(s, 100)
+	if got := row.Plain(); !strings.Contains(got, "stalled") || !strings.Contains(got, "1.7 s") || strings.Contains(got, "req/s") {
 		t.Errorf("in a stall %q", got)
 	}
 	for width := 10; width < 200; width++ {
 		for _, stage := range []Stage{Starting, Profiling, Processing} {
-			if got := Simple(sampled(stage, "千问-72B-模型🚀"), width); draw.Width(got) >= width {
-				t.Errorf("%d cells at %d: %q", draw.Width(got), width, got)
+			if got := Simple(sampled(stage, "千问-72B-模型🚀"), width); got.Cells() >= width || draw.Width(got.Plain()) >= width {
+				t.Errorf("%d cells at %d: %q", got.Cells(), width, got.Plain())
 			}
 		}
 	}

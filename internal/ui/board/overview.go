@@ -137,12 +137,24 @@ func counts(s *State, v View) draw.Row {
 	if v.Width >= 120 && !math.IsNaN(c.CPU) {
 		add("client CPU", fmt.Sprintf("%.0f %%", c.CPU), 5)
 	}
-	if v.Width >= 120 {
-		for _, g := range s.Servers {
-			add(g.Name, terminal.Figure(g.Value), 5)
+	return labelled("Counts", draw.Rows{r})[0]
+}
+
+// gauges are what the servers and GPUs told last, in one row.
+func gauges(s *State, v View) draw.Row {
+	var r draw.Row
+	for i := range s.Gauges {
+		g := &s.Gauges[i]
+		var one draw.Row
+		if i > 0 {
+			one.Put(draw.Plain, "   ")
+		}
+		one.Put(draw.Faint, g.Name+" ").Right(draw.Plain, g.text(), max(5, draw.Width(g.text())))
+		if r.Cells()+one.Cells() <= v.Width-label-1 {
+			r.Row(one)
 		}
 	}
-	return labelled("Counts", draw.Rows{r})[0]
+	return labelled("Servers", draw.Rows{r})[0]
 }
 
 // PictureWidth is the width from which on distributions are shown.
@@ -151,6 +163,9 @@ const PictureWidth = 160
 // overview is the head and whatever else fits, the most important first.
 func overview(s *State, v View, room int) draw.Rows {
 	rows := append(head(s, v), draw.Row{}, counts(s, v))
+	if len(s.Gauges) > 0 && room >= 16 {
+		rows = append(rows, gauges(s, v))
+	}
 	rest := func() int { return room - len(rows) }
 	if n := 3 + 1 + 1 + 2; rest() >= 24 && v.Width >= 100 && len(s.Timeline.Series) > 0 { // lanes, digits, axis
 		high := 2

@@ -72,8 +72,8 @@ func progress(s *State, v View, room int) draw.Rows {
 		{"Requests/s", terminal.Figure(s.Figures.Requests.Run), "Elapsed", Span(c.Elapsed)},
 		{"last 10 s", terminal.Figure(s.Figures.Requests.Recent), "ETA", eta(c.ETA)},
 	}
-	for _, g := range s.Servers {
-		table = append(table, [4]string{"", "", g.Name, terminal.Figure(g.Value)})
+	for _, g := range s.Gauges {
+		table = append(table, [4]string{"", "", g.Name, g.text()})
 	}
 	if len(rows)+1+len(table) <= room {
 		rows = append(rows, draw.Row{})
@@ -319,10 +319,10 @@ func gpus(s *State, v View) draw.Rows {
 		}
 		rows = append(rows, labelled("GPU", note)...)
 	}
-	if len(s.Servers) > 0 {
-		gauges := make(draw.Rows, len(s.Servers))
-		for i, g := range s.Servers {
-			gauges[i].Left(draw.Plain, g.Name, 24).Right(draw.Bold, terminal.Figure(g.Value), 10)
+	if len(s.Gauges) > 0 {
+		gauges := make(draw.Rows, len(s.Gauges))
+		for i, g := range s.Gauges {
+			gauges[i].Left(draw.Plain, g.Name, 24).Right(draw.Bold, g.text(), 10)
 		}
 		rows = append(append(rows, draw.Row{}), labelled("Servers", gauges)...)
 	}

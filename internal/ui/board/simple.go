@@ -10,7 +10,7 @@ import (
 
 // Simple is the state in one line of less than width cells: phase, percent, bar, count, rates, errors, time left. Where there is no room the
 // least missed leave first: the bar, the rates, the count, the errors.
-func Simple(s *State, width int) string {
+func Simple(s *State, width int) draw.Row {
 	c := &s.Counts
 	if s.Stage == Starting {
 		text := fmt.Sprintf("%-11s", s.title())
@@ -19,39 +19,51 @@ func Simple(s *State, width int) string {
 				text += strings.TrimRight(one.Name+"  "+one.Text, " ")
 			}
 		}
-		return draw.Cut(text, width-1)
+		return draw.Text(draw.Plain, draw.Cut(text, width-1))
 	}
+	var head draw.Row
+	head.Left(s.boldInk(), draw.Cut(s.title(), 10), 11)
 	percent := "     "
 	if s.Known {
 		percent = fmt.Sprintf("%3.0f %%", 100*s.Share)
 	}
-	head := fmt.Sprintf("%-10s %s", draw.Cut(s.title(), 10), percent)
-	bar := draw.Bar(s.Share, 20, draw.Plain)
-	first, second := fmt.Sprintf("%6s req/s", terminal.Figure(s.Figures.Requests.Recent)), fmt.Sprintf("%7s tok/s", terminal.Figure(s.Figures.Tokens.Recent))
+	head.Put(draw.Plain, percent)
+	rates := [2]draw.Row{
+		draw.Text(draw.Plain, fmt.Sprintf("%6s req/s", terminal.Figure(s.Figures.Requests.Recent))),
+		draw.Text(draw.Plain, fmt.Sprintf("%7s tok/s", terminal.Figure(s.Figures.Tokens.Recent))),
+	}
 	if s.Stall.Now > 0 {
-		first, second = fmt.Sprintf("%12s", "stalled"), fmt.Sprintf("%13s", fmt.Sprintf("%.1f s", s.Stall.Now.Seconds()))
+		rates = [2]draw.Row{draw.Text(draw.Bad, fmt.Sprintf("%12s", "stalled")), draw.Text(draw.Bad, fmt.Sprintf("%13s", fmt.Sprintf("%.1f s", s.Stall.Now.Seconds())))}
+	}
+	errors := draw.Plain
+	if c.Errors > 0 {
+		errors = errorInk(s.Figures.Errors.Run)
 	}
 	left := ""
 	if c.ETA >= 0 && (s.Stage == Warmup || s.Stage == Profiling) {
 		left = "ETA " + Span(c.ETA)
 	}
 	fields := []struct {
-		text string
+		draw.Row
 		rank int // the lowest leaves first; 0 stays
 	}{
-		{head, 0}, {bar.Plain(), 1}, {fmt.Sprintf("%14s", s.count()), 4}, {first, 3}, {second, 2},
-		{fmt.Sprintf("%4s err", number(c.Errors)), 5}, {left, 0},
+		{head, 0}, {draw.Bar(s.Share, 20, s.ink()), 1}, {draw.Text(draw.Plain, fmt.Sprintf("%14s", s.count())), 4}, {rates[0], 3}, {rates[1], 2},
+		{draw.Text(errors, fmt.Sprintf("%4s err", number(c.Errors))), 5}, {draw.Text(draw.Plain, left), 0},
 	}
-	for drop := 0; drop <= 5; drop++ {
-		var parts []string
+	const most = 5
+	for drop := 0; ; drop++ {
+		var row draw.Row
 		for _, f := range fields {
-			if f.rank > drop || f.rank == 0 {
-				parts = append(parts, f.text)
+			if f.rank > 0 && f.rank <= drop || f.Cells() == 0 {
+				continue
 			}
+			if row.Cells() > 0 {
+				row.Put(draw.Plain, "   ")
+			}
+			row.Row(f.Row)
 		}
-		if text := strings.TrimRight(strings.Join(parts, "   "), " "); draw.Width(text) < width || drop == 5 {
-			return draw.Cut(text, width-1)
+		if row.Cells() < width || drop == most {
+			return row.Most(width - 1)
 		}
 	}
-	return ""
 }

@@ -3,6 +3,8 @@
 package board
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	"aiperf/internal/draw"
@@ -40,15 +42,36 @@ type State struct {
 	Errors   []ErrorKind // in the order of first sight
 	Slowest  []Slow      // the slowest first
 	Stall    Stall
-	Stopping bool // the user asked for the end
+	Stopping bool          // the user asked for the end
+	NoNews   time.Duration // of a run in another process that has said nothing for so long; 0 = it speaks
 	Timeline draw.Timeline
-	Pictures []draw.Distribution // TTFT (where there is one) and latency
-	Metrics  []Group
-	Workers  []Worker
-	GPUs     []GPU
-	GPUNote  []string // why there are none
-	Servers  []Gauge  // of the servers' own metrics
-	Log      []Line
+
+	Timelines []Sized             // for terminals that are not known yet, by ascending width
+	Pictures  []draw.Distribution // TTFT (where there is one) and latency
+	Metrics   []Group
+	Workers   []Worker
+	GPUs      []GPU
+	GPUNote   []string // why there are none
+	Gauges    []Gauge  // of the servers' own metrics, and of all GPUs together
+	Log       []Line
+}
+
+// Sized is a timeline for terminals of a width and more.
+type Sized struct {
+	Width    int
+	Timeline draw.Timeline
+}
+
+// TimelineWidths are the widths for which timelines are made where the terminal is not known.
+var TimelineWidths = []int{100, 120, 160, 200}
+
+// Fit takes the timeline for a terminal of so many columns.
+func (s *State) Fit(width int) {
+	for i := range s.Timelines {
+		if i == 0 || s.Timelines[i].Width <= width {
+			s.Timeline = s.Timelines[i].Timeline
+		}
+	}
 }
 
 // Plan is what the run is going to do, in words.
@@ -160,17 +183,29 @@ type GPUMetric struct {
 	Current, Avg, Min, Max, P99, P90, P50, Std float64
 }
 
-// Gauge is one figure of a server.
+// Gauge is one figure of the servers.
 type Gauge struct {
-	Name  string
-	Value float64
+	Name, Unit string
+	Value      float64
 }
+
+// text is its value with its unit.
+func (g *Gauge) text() string { return strings.TrimRight(draw.Round(g.Value)+" "+g.Unit, " ") }
 
 // Line is one line of the log.
 type Line struct {
 	At    time.Time
 	Level Level
 	Text  string
+}
+
+// LogText is a log as text.
+func LogText(lines []Line) string {
+	var b strings.Builder
+	for _, l := range lines {
+		fmt.Fprintf(&b, "%s %s %s\n", l.At.Format("15:04:05.000"), l.Level, l.Text)
+	}
+	return b.String()
 }
 
 // Level is how much a line matters.

@@ -1,0 +1,258 @@
+package run
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"runtime/metrics"
+	"strings"
+	"time"
+
+	"aiperf/internal/clock"
+	"aiperf/internal/load"
+	"aiperf/internal/metric"
+	"aiperf/internal/telemetry/gpu"
+	"aiperf/internal/telemetry/servermetrics"
+	"aiperf/internal/terminal"
+	"aiperf/internal/ui"
+	"aiperf/internal/ui/board"
+)
+
+// client is what the client itself uses.
+type client struct {
+	at     time.Time
+	cpu    time.Duration
+	share  float64 // percent of the cores that it may use
+	memory int64
+}
+
+// eye is one who looks at a run: a dashboard, the line of progress, the file that other processes read. Each has its own, since what it
+// remembers of its last look is its own affair; one goroutine uses it.
+type eye struct {
+	*liveView
+	tracker  *ui.Tracker
+	client   client
+	gpuAfter time.Time // the GPUs are not looked at again before
+	gpus     []board.GPU
+	gpuNote  []string
+}
+
+func newEye(v *liveView) *eye {
+	return &eye{liveView: v, tracker: ui.NewTracker(v.running), client: client{share: math.NaN()}}
+}
+
+// fill brings the state up to now.
+func (v *eye) fill(shown board.View, s *board.State) {
+	v.mu.Lock()
+	g, w, over, final := v.load, v.watched, v.over, v.final
+	s.Log, s.Steps = v.log, append(s.Steps[:0], v.steps...)
+	for i := range s.Steps {
+		if s.Steps[i].State == board.Runs && g == nil {
+			s.Steps[i].Took = time.Since(v.stepped)
+		}
+	}
+	v.mu.Unlock()
+	if s.Plan.Target == "" {
+		s.Plan = planWords(v.cfg)
+	}
+	s.Stopping = v.stopping()
+	var now load.Snapshot
+	if g != nil {
+		now = g.Snapshot()
+	}
+	line, ok := snapshot(now)
+	if !ok {
+		v.starting(s)
+		return
+	}
+	s.Stage, s.Phase = stageOf(&now, over), phaseTitle(now.Info.Name)
+	v.usage(&s.Counts.CPU)
+	v.tracker.Fill(&line, time.Now(), shown, s)
+	if final != nil {
+		keep := s.Figures
+		s.Figures = *final
+		for _, pair := range [][2]*board.Figure{{&s.Figures.Requests, &keep.Requests}, {&s.Figures.Tokens, &keep.Tokens}, {&s.Figures.TTFT, &keep.TTFT}, {&s.Figures.ITL, &keep.ITL}, {&s.Figures.Latency, &keep.Latency}, {&s.Figures.Errors, &keep.Errors}} {
+			pair[0].Recent, pair[0].Trend = pair[1].Recent, pair[1].Trend
+		}
+		if math.IsNaN(s.Figures.Errors.Run) {
+			s.Figures.Errors.Run = keep.Errors.Run
+		}
+	}
+	v.stall(s, &now)
+	s.Workers = v.workers(s)
+	v.telemetry(shown, w, clock.Wall(now.Started), s)
+}
+
+// starting is the state before the first request.
+func (v *eye) starting(s *board.State) {
+	s.Stage, s.Known = board.Starting, true
+	done := 0
+	for _, one := range s.Steps {
+		if one.State == board.Done {
+			done++
+		}
+	}
+	s.Share = float64(done) / float64(max(len(s.Steps), 1))
+	s.Counts = board.Counts{ETA: -1, RecordsETA: -1, CPU: math.NaN()}
+}
+
+// stageOf is what a phase does.
+func stageOf(s *load.Snapshot, over bool) board.Stage {
+	switch {
+	case over:
+		return board.Processing
+	case s.SentAll != 0:
+		return board.Draining
+	case s.Info.Warmup:
+		return board.Warmup
+	}
+	return board.Profiling
+}
+
+// stall fills what is told of servers that stand still, of the phase that is shown.
+func (v *eye) stall(s *board.State, now *load.Snapshot) {
+	at := clock.Now()
+	s.Stall = board.Stall{}
+	if current := v.pulse.now(at); current.To != 0 && s.Stage != board.Processing {
+		s.Stall.Now, s.Stall.Waits = time.Duration(at-max(current.From, now.Started)), current.Waiting
+		return
+	}
+	started := clock.Wall(now.Started)
+	for _, one := range v.pulse.silences() {
+		if one.From >= started {
+			s.Stall.Past, s.Stall.PastAt, s.Stall.Waits = time.Duration(one.To-one.From), float64(one.From-started)/1e9, one.Waiting
+			s.Stall.Count++
+		}
+	}
+}
+
+// usage is the client's share of its processors, taken once a second.
+func (v *eye) usage(cpu *float64) {
+	c := &v.client
+	if now := time.Now(); now.Sub(c.at) >= time.Second {
+		used := processCPU()
+		if !c.at.IsZero() && used > 0 {
+			c.share = 100 * float64(used-c.cpu) / float64(now.Sub(c.at)) / float64(runtime.GOMAXPROCS(0))
+		}
+		c.at, c.cpu = now, used
+		c.memory = memoryInUse()
+	}
+	*cpu = c.share
+}
+
+// memoryInUse is what the process has of the system's memory, in bytes; 0 = nobody knows.
+func memoryInUse() int64 {
+	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}}
+	if metrics.Read(sample); sample[0].Value.Kind() == metrics.KindUint64 {
+		return int64(sample[0].Value.Uint64())
+	}
+	return 0
+}
+
+// Limits of the state of workers.
+const (
+	highLoad    = 85 // percent of the processors
+	errorLasts  = 3  // seconds after a failure
+	workersName = "all"
+)
+
+// workers is the one group that there is: requests are carried by as many goroutines as there are requests.
+func (v *eye) workers(s *board.State) []board.Worker {
+	c := &s.Counts
+	w := board.Worker{Name: workersName, State: "healthy", InFlight: c.InFlight, Done: c.OK, Failed: c.Errors, CPU: v.client.share, Memory: v.client.memory, Read: -1, Written: -1}
+	last := math.Inf(-1)
+	for _, e := range s.Errors {
+		last = max(last, e.Last)
+	}
+	switch {
+	case c.Elapsed.Seconds()-last < errorLasts:
+		w.State = "error"
+	case v.client.share > highLoad:
+		w.State = "high load"
+	case c.InFlight == 0:
+		w.State = "idle"
+	}
+	return []board.Worker{w}
+}
+
+// gpuPace is the least pause between two looks at everything that GPUs told, and gpuShare how many times longer than the look itself it is:
+// the statistics are of all samples so far, and hours of them take their time.
+const (
+	gpuPace  = time.Second
+	gpuShare = 100
+)
+
+// gaugeNames are the presets as they are shown.
+var gaugeNames = map[string]string{"server_queue_length": "queue", "server_requests_running": "running", "server_kv_cache_usage": "KV cache"}
+
+// telemetry fills what exporters told; the statistics of GPUs only while somebody looks at them.
+func (v *eye) telemetry(shown board.View, w *watched, from int64, s *board.State) {
+	s.Gauges = s.Gauges[:0]
+	if w == nil {
+		return
+	}
+	if w.servers != nil {
+		for _, p := range servermetrics.Presets {
+			if value, ok := w.servers.Latest(p); ok {
+				s.Gauges = append(s.Gauges, board.Gauge{Name: gaugeNames[p.Key], Value: value})
+			}
+		}
+	}
+	if w.gpu != nil {
+		s.Gauges = append(s.Gauges, gpuGauges(w.gpu)...)
+	}
+	if now := time.Now(); (shown.Panel == board.GPUs || shown.All) && now.After(v.gpuAfter) {
+		v.gpus, v.gpuNote = w.liveGPUs(from)
+		v.gpuAfter = time.Now().Add(max(gpuPace, gpuShare*time.Since(now)))
+	}
+	s.GPUs, s.GPUNote = v.gpus, v.gpuNote
+}
+
+// gpuGauges are what is told of all GPUs together: how busy they are on average, and their power.
+func gpuGauges(c *gpu.Collector) (list []board.Gauge) {
+	for _, platform := range []string{"nvidia", "amd"} {
+		for _, g := range []struct {
+			tag, name, unit string
+			mean            bool
+		}{{platform + "_gpu_utilization", "GPUs", "%", true}, {platform + "_power_usage", "power", "W", false}} {
+			if value, ok := c.Latest(g.tag, g.mean); ok {
+				list = append(list, board.Gauge{Name: g.name, Unit: g.unit, Value: value})
+			}
+		}
+	}
+	return list
+}
+
+// liveGPUs are the GPUs as they stand, with what they told since an instant of the wall clock, or why there are none.
+func (w *watched) liveGPUs(from int64) (list []board.GPU, note []string) {
+	if w.gpu == nil {
+		return nil, []string{"GPU telemetry is off", w.cfg.As("gpu_telemetry.urls") + " URL asks an exporter; it is read from the start of a run"}
+	}
+	configured, successful := w.gpu.Sources()
+	if len(successful) == 0 {
+		asked := strings.Join(configured, ", ")
+		if asked == "" {
+			asked = strings.Join(w.cfg.Environment.GPU.DefaultDCGMEndpoints, ", ")
+		}
+		return nil, []string{"no exporter reachable at " + terminal.Line(asked), w.cfg.As("gpu_telemetry.urls") + " URL names another"}
+	}
+	for _, g := range w.gpu.Live(metric.Window{From: from, To: math.MaxInt64}) {
+		one := board.GPU{Title: terminal.Line(fmt.Sprintf("%s | GPU %d | %s", g.Endpoint, g.Index, g.Name))}
+		for i := range g.Metrics {
+			m := &g.Metrics[i]
+			value, ok := g.Current[m.Tag]
+			if !ok {
+				value = math.NaN()
+			}
+			one.Rows = append(one.Rows, board.GPUMetric{
+				Name: terminal.Line(m.Name), Unit: terminal.Line(m.Unit), Current: value, Avg: m.Values[metric.Avg], Min: m.Values[metric.Min], Max: m.Values[metric.Max],
+				P99: m.Values[metric.P99], P90: m.Values[metric.P90], P50: m.Values[metric.P50], Std: m.Values[metric.Std],
+			})
+		}
+		list = append(list, one)
+	}
+	if len(list) == 0 {
+		note = []string{"the exporter has told of no GPU yet"}
+	}
+	return list, note
+}

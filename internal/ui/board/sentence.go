@@ -1,0 +1,72 @@
+package board
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"aiperf/internal/draw"
+	"aiperf/internal/terminal"
+)
+
+// Sentence is the state of a phase in words, for a log or a reader that speaks: how far it is, what came back, rates of the last 10 s, medians
+// of the phase.
+func Sentence(s *State) string {
+	c, f := &s.Counts, &s.Figures
+	text := Spoken(s.title())
+	if s.Stage == Draining && s.Phase != "" {
+		text = Spoken(s.Phase)
+	}
+	if s.Known {
+		text += fmt.Sprintf(" %.0f %%", math.Floor(100*s.Share))
+	}
+	parts := []string{s.spokenCount(), number(c.Finished()) + " done", Plural(c.Errors, "error")}
+	add := func(v float64, format string) {
+		if !math.IsNaN(v) {
+			parts = append(parts, fmt.Sprintf(format, terminal.Figure(v)))
+		}
+	}
+	add(f.Requests.Recent, "%s requests/s")
+	add(f.Tokens.Recent, "%s tokens/s")
+	add(f.TTFT.Run, "TTFT p50 %s ms")
+	add(f.Latency.Run, "latency p50 %s ms")
+	parts = append(parts, number(c.InFlight)+" in flight")
+	if s.Stage == Draining {
+		parts = append(parts, "draining")
+	} else if c.ETA >= 0 {
+		parts = append(parts, "ETA "+Span(c.ETA))
+	}
+	return text + ": " + strings.Join(parts, ", ")
+}
+
+// spokenCount is how far the phase is, in its own terms.
+func (s *State) spokenCount() string {
+	c := &s.Counts
+	switch {
+	case c.Requests > 0:
+		return fmt.Sprintf("%s of %s", number(c.Finished()), Plural(c.Requests, "request"))
+	case c.Duration > 0:
+		return fmt.Sprintf("%s of %s s", draw.Round(math.Round(min(c.Elapsed, c.Duration).Seconds())), draw.Round(c.Duration.Seconds()))
+	case c.Sessions > 0:
+		return fmt.Sprintf("%s of %s", number(c.SessionsDone), Plural(c.Sessions, "session"))
+	}
+	return fmt.Sprintf("%.0f s", c.Elapsed.Seconds())
+}
+
+// Spoken is the name of a stage within a sentence. Names that users gave stay as they are.
+func Spoken(title string) string {
+	for _, s := range []Stage{Warmup, Profiling, Processing} {
+		if title == s.String() {
+			return strings.ToLower(title)
+		}
+	}
+	return title
+}
+
+// Waiting says how many requests wait.
+func Waiting(n int64) string {
+	if n == 1 {
+		return "1 request waits"
+	}
+	return Plural(n, "request") + " wait"
+}

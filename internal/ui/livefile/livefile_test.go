@@ -1,0 +1,157 @@
+package livefile
+
+import (
+	"errors"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"aiperf/internal/draw"
+	"aiperf/internal/ui/board"
+)
+
+// full has something in every field, so that one that is forgotten is seen.
+func full(t *testing.T) *Told {
+	t.Helper()
+	told := new(Told)
+	n := 0
+	fill(t, reflect.ValueOf(told).Elem(), &n)
+	told.Written = time.Unix(5, 7)
+	s := &told.State
+	s.Stage, s.Log[0].Level, s.Log[0].At = board.Draining, board.Error, time.Unix(3, 4)
+	s.NoNews, s.Timeline = 0, draw.Timeline{} // of who watches
+	return told
+}
+
+func fill(t *testing.T, v reflect.Value, n *int) {
+	*n++
+	switch v.Kind() {
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[time.Time]() {
+			return
+		}
+		for i := range v.NumField() {
+			fill(t, v.Field(i), n)
+		}
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		fallthrough
+	case reflect.Array:
+		for i := range v.Len() {
+			fill(t, v.Index(i), n)
+		}
+		if v.Type() == reflect.TypeFor[[]board.Line]() {
+			v.Index(1).FieldByName("Level").SetInt(1)
+			v.Index(1).FieldByName("At").Set(reflect.ValueOf(time.Unix(1, 1)))
+		}
+	case reflect.Int, reflect.Int64:
+		v.SetInt(int64(*n))
+	case reflect.Float64:
+		v.SetFloat(float64(*n) + .5)
+	case reflect.String:
+		v.SetString("text")
+	case reflect.Bool:
+		v.SetBool(true)
+	default:
+		t.Fatalf("no value for %v", v.Type())
+	}
+}
+
+// TestWhatIsToldIsRead: every field of a state comes through.
+func TestWhatIsToldIsRead(t *testing.T) {
+	told := full(t)
+	dir := t.TempDir()
+	if _, err := Read(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("without a file: %v", err)
+	}
+	put(t, dir, told.Bytes())
+	got, err := Read(dir)
+	if err != nil || !reflect.DeepEqual(got, told) {
+		t.Errorf("%v\n got %+v\nwant %+v", err, got, told)
+	}
+	told.State.Figures.TTFT.Run = math.NaN()
+	put(t, dir, told.Bytes())
+	if got, err = Read(dir); err != nil || !math.IsNaN(got.State.Figures.TTFT.Run) {
+		t.Errorf("a figure that does not exist: %v, %v", got, err)
+	}
+	for text, want := range map[string]string{"": "another version", "aiperf live 9\n": "another version", magic: "ends too early", string(told.Bytes()) + "x": "more in it"} {
+		put(t, dir, []byte(text))
+		if _, err := Read(dir); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.20q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+func put(t *testing.T, dir string, data []byte) {
+	t.Helper()
+	path := filepath.Join(dir, Name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestDead: a run whose process is gone is dead at once, one of another machine when it has been silent for long; of a series the one that lives
+// is found.
+func TestDead(t *testing.T) {
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	const nobody = 1 << 30 // beyond the numbers that systems give
+	for _, c := range []struct {
+		name   string
+		told   Told
+		silent time.Duration
+		want   string
+	}{
+		{"speaks", Told{Host: host, PID: nobody}, time.Second, ""},
+		{"is gone", Told{Host: host, PID: nobody}, 3 * time.Second, "is gone"},
+		{"stands still", Told{Host: host, PID: int64(os.Getpid())}, 30 * time.Second, ""},
+		{"elsewhere", Told{Host: "elsewhere", PID: nobody}, 30 * time.Second, ""},
+		{"elsewhere and silent", Told{Host: "elsewhere", PID: nobody}, 2 * time.Minute, "said nothing for 2m 00s"},
+	} {
+		c.told.Written = now.Add(-c.silent)
+		if why := c.told.Dead(now); why != c.want && (c.want == "" || !strings.Contains(why, c.want)) {
+			t.Errorf("%s: %q, want %q", c.name, why, c.want)
+		}
+	}
+	root := t.TempDir()
+	if found := Find(root, now); found != "" {
+		t.Errorf("found %q where there is nothing", found)
+	}
+	for name, silent := range map[string]time.Duration{"a": 3 * time.Second, "b/c": time.Second, "d": time.Hour} {
+		one := Told{Host: host, PID: nobody, Written: now.Add(-silent)}
+		put(t, filepath.Join(root, name), one.Bytes())
+	}
+	if found := Find(root, now); found != filepath.Join(root, "b/c") {
+		t.Errorf("found %q", found)
+	}
+}
+
+// FuzzRead: whatever stands in the file, it is read or refused, and what is read can be drawn.
+func FuzzRead(f *testing.F) {
+	told := Told{Version: "1", State: board.State{Stage: board.Profiling, Timelines: []board.Sized{{Width: 100, Timeline: draw.Timeline{Seconds: 1, Bins: 3, Series: []draw.Series{{Name: "a", Values: []float64{1, 2, 3}}}}}}}}
+	f.Add(told.Bytes())
+	f.Add([]byte(magic))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		told, err := parse(data)
+		if err != nil {
+			return
+		}
+		told.State.Fit(120)
+		for panel := board.Overview; panel <= board.Log; panel++ {
+			if rows := board.Frame(&told.State, board.View{Width: 120, Height: 40, Panel: panel}); len(rows) != 40 {
+				t.Errorf("%d rows", len(rows))
+			}
+		}
+	})
+}

@@ -1,0 +1,93 @@
+package ui
+
+import (
+	"fmt"
+	"time"
+
+	"aiperf/internal/ui/board"
+)
+
+// Teller says in plain sentences how a run goes on, for logs, pipes and screen readers. It is told of the state now and then; one goroutine calls it.
+type Teller struct {
+	// Pause is the most time between two sentences of statistics; 0 = there are none for the time that passes.
+	Pause time.Duration
+	// Steps: phases that begin and end are told of, and every tenth of a phase.
+	Steps bool
+	Say   func(sentence string) // statistics, and what goes on
+	Warn  func(sentence string) // servers that stand still
+
+	steps   []board.StepState
+	phase   string
+	tenths  int
+	last    time.Time
+	drains  bool
+	silent  bool
+	silence int // that are over
+}
+
+// Tell says what is new in a state.
+func (t *Teller) Tell(s *board.State, now time.Time) {
+	if s.Stage == board.Starting {
+		t.last = now
+		return
+	}
+	if s.Phase != t.phase {
+		if t.ended(s); t.last.IsZero() || t.phase != "" {
+			t.last = now
+		}
+		t.phase, t.tenths, t.drains, t.silent, t.silence = s.Phase, 0, false, false, 0
+	}
+	t.begun(s)
+	t.stalls(s)
+	switch tenths := int(10 * s.Share); {
+	case s.Stage == board.Processing:
+	case t.Steps && s.Known && tenths > t.tenths, t.Pause > 0 && now.Sub(t.last) >= t.Pause:
+		t.tenths, t.last = tenths, now
+		t.Say(board.Sentence(s))
+	}
+	if t.Steps && s.Stage == board.Draining && s.Counts.InFlight > 0 && !t.drains {
+		t.drains = true
+		t.Say("draining: " + board.Plural(s.Counts.InFlight, "answer") + " to come")
+	}
+	t.ended(s)
+}
+
+// begun tells of phases that have begun since the last time.
+func (t *Teller) begun(s *board.State) {
+	for i := range s.Steps {
+		if len(t.steps) <= i {
+			t.steps = append(t.steps, board.Waits)
+		}
+		if one := &s.Steps[i]; i > 0 && one.State == board.Runs && t.steps[i] == board.Waits { // the first is the start, which tells of itself
+			if t.steps[i] = board.Runs; t.Steps {
+				t.Say(board.Spoken(one.Name) + ": " + one.Text)
+			}
+		}
+	}
+}
+
+// ended tells of phases that are over since the last time.
+func (t *Teller) ended(s *board.State) {
+	for i := range min(len(s.Steps), len(t.steps)) {
+		if one := &s.Steps[i]; i > 0 && one.State == board.Done && t.steps[i] != board.Done {
+			if t.steps[i] = board.Done; t.Steps {
+				t.Say(fmt.Sprintf("%s complete: %s, %.1f s", board.Spoken(one.Name), one.Text, one.Took.Seconds()))
+			}
+		}
+	}
+}
+
+// stalls tells of servers that stand still, when that is known and when it is over.
+func (t *Teller) stalls(s *board.State) {
+	st := &s.Stall
+	if now := st.Now > 0; now != t.silent {
+		t.silent = now
+		if now {
+			t.Warn(fmt.Sprintf("no answer for %.1f s, %s", st.Now.Seconds(), board.Waiting(st.Waits)))
+		}
+	}
+	if st.Count > t.silence {
+		t.silence = st.Count
+		t.Warn(fmt.Sprintf("no answer for %.1f s at %.1f s, %s waited", st.Past.Seconds(), st.PastAt, board.Plural(st.Waits, "request")))
+	}
+}

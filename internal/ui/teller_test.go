@@ -1,0 +1,93 @@
+package ui
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"aiperf/internal/ui/board"
+)
+
+// told is what a teller says of states, each a quarter of a second after the one before.
+func told(t *Teller, states []board.State) (said []string) {
+	t.Say = func(text string) { said = append(said, text) }
+	t.Warn = func(text string) { said = append(said, "warning: "+text) }
+	now := time.Unix(1000, 0)
+	for i := range states {
+		now = now.Add(250 * time.Millisecond)
+		t.Tell(&states[i], now)
+	}
+	return said
+}
+
+// story is a run of a warm-up and 10 s: the server stands still in the sixth second, and a last answer comes late.
+func story() (list []board.State) {
+	steps := func(warm, load, files board.StepState) []board.Step {
+		s := []board.Step{
+			{Name: "Starting", Text: "ready", State: board.Done}, {Name: "Warm-up", Text: "2 requests", State: warm, Took: 500 * time.Millisecond},
+			{Name: "Profiling", Text: "1 in flight for 10 s", State: load, Took: 11 * time.Second}, {Name: "Processing", Text: "reduce, write files", State: files},
+		}
+		if warm == board.Done {
+			s[1].Text = "2 requests, 0 errors"
+		}
+		if load == board.Done {
+			s[2].Text = "40 requests, 1 error"
+		}
+		return s
+	}
+	add := func(s board.State) {
+		s.Figures = noFigures()
+		s.Figures.Requests.Recent, s.Figures.Latency.Run = 4, 250
+		list = append(list, s)
+	}
+	add(board.State{Stage: board.Starting})
+	add(board.State{Stage: board.Warmup, Phase: "Warm-up", Steps: steps(board.Runs, board.Waits, board.Waits), Counts: board.Counts{Requests: 2, ETA: -1}, Known: true})
+	for i := range 40 {
+		c := board.Counts{Elapsed: time.Duration(i) * 250 * time.Millisecond, Duration: 10 * time.Second, OK: int64(i), InFlight: 1, ETA: -1}
+		one := board.State{Stage: board.Profiling, Phase: "Profiling", Steps: steps(board.Done, board.Runs, board.Waits), Counts: c, Known: true, Share: float64(i) / 40}
+		if i >= 20 && i < 25 {
+			one.Stall = board.Stall{Now: time.Duration(i-16) * 250 * time.Millisecond, Waits: 1}
+		} else if i >= 25 {
+			one.Stall = board.Stall{Past: 2200 * time.Millisecond, PastAt: 4, Waits: 1, Count: 1}
+		}
+		add(one)
+	}
+	last := list[len(list)-1]
+	last.Stage, last.Share, last.Counts.Elapsed = board.Draining, 1, 10500*time.Millisecond
+	add(last)
+	last.Stage, last.Counts.InFlight, last.Steps = board.Processing, 0, steps(board.Done, board.Done, board.Runs)
+	add(last)
+	return list
+}
+
+// TestTeller: a reader of lines learns of phases, tenths and servers that stand still; with an interval, of the time that passes and of the servers.
+func TestTeller(t *testing.T) {
+	at := func(percent, seconds, done string) string {
+		return "profiling " + percent + " %: " + seconds + " of 10 s, " + done + " done, 0 errors, 4.00 requests/s, latency p50 250 ms, 1 in flight"
+	}
+	want := []string{
+		"warm-up: 2 requests", "warm-up complete: 2 requests, 0 errors, 0.5 s", "profiling: 1 in flight for 10 s",
+		at("10", "1", "4"), at("20", "2", "8"), at("30", "3", "12"), at("40", "4", "16"), "warning: no answer for 1.0 s, 1 request waits",
+		at("50", "5", "20"), at("60", "6", "24"), "warning: no answer for 2.2 s at 4.0 s, 1 request waited",
+		at("70", "7", "28"), at("80", "8", "32"), at("90", "9", "36"), at("100", "10", "39") + ", draining",
+		"draining: 1 answer to come", "profiling complete: 40 requests, 1 error, 11.0 s", "processing: reduce, write files",
+	}
+	said := told(&Teller{Pause: time.Minute, Steps: true}, story())
+	slices.Sort(want)
+	got := slices.Clone(said)
+	if slices.Sort(got); !slices.Equal(got, want) {
+		t.Errorf("said\n%q\nwant\n%q", got, want)
+	}
+	if i, k := slices.Index(said, "profiling: 1 in flight for 10 s"), slices.Index(said, "warm-up complete: 2 requests, 0 errors, 0.5 s"); i < k {
+		t.Errorf("profiling begins before the warm-up ends: %q", said)
+	}
+	said = told(&Teller{Pause: 5 * time.Second}, story())
+	if want := []string{
+		"warning: no answer for 1.0 s, 1 request waits", at("50", "5", "20"), "warning: no answer for 2.2 s at 4.0 s, 1 request waited", at("100", "10", "39") + ", draining",
+	}; !slices.Equal(said, want) {
+		t.Errorf("every 5 s\n%q\nwant\n%q", said, want)
+	}
+	if said := told(&Teller{}, story()); len(said) != 2 {
+		t.Errorf("without statistics: %q", said)
+	}
+}
