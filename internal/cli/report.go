@@ -27,7 +27,7 @@ func reportTable() *setting.Table {
 	return setting.NewTable(append(rowsOfProfile([][2]string{
 		{"--artifact-dir", "report/ beside the raw export"}, {"--profile-export-prefix", ""}, {"--endpoint-type", "the run's own"},
 		{"--streaming", "as the run was"}, {"--tokenizer", "the run's own, else builtin"}, {"--tokenizer-revision", "main"},
-		{"--use-server-token-count", ""}, {"--per-chunk-usage", ""}, {"--goodput", ""}, {"--slice-duration", ""}, {"--show-trace-timing", ""}, {"--tables", "main"}, {"--fail-if", ""}, {"--junit", ""},
+		{"--use-server-token-count", ""}, {"--per-chunk-usage", ""}, {"--goodput", ""}, {"--slice-duration", ""}, {"--show-trace-timing", ""}, {"--tables", "main"}, {"--verbose-report", ""}, {"--fail-if", ""}, {"--junit", ""},
 		{"--accuracy-grader", "the run's own"}, {"--accuracy-dataset-path", "as the run had it"},
 	}...), setting.Row{Flags: []string{"--html"}, Kind: setting.Bool, Help: "only write report.html into the directory of the run, one page that one can send, from its files; a raw export is not needed"}))
 }
@@ -127,7 +127,7 @@ func (p *Program) reportRun(ctx context.Context, set *setting.CommandLine, opts 
 	for _, line := range problems {
 		p.warnf("%s", line)
 	}
-	look := report.Options{Spell: made.Config.As, Width: p.Width, Colour: p.Colour, ASCII: p.ASCII, Terminal: p.Terminal, AllTables: set.Text("--tables", "") == string(config.TablesAll)}
+	look := report.Options{Spell: made.Config.As, Width: p.Width, Colour: p.Colour, ASCII: p.ASCII, Terminal: p.Terminal, AllTables: set.Text("--tables", "") == string(config.TablesAll) || set.True("--verbose-report", false)}
 	if look.Width == 0 {
 		look.Width = environment.UI.ConsoleExportWidth
 	}

@@ -89,6 +89,9 @@ func (r *resolver) runtime() {
 	rt.UI = r.view()
 	r.livePanel()
 	r.bind("tables")
+	if r.on("--verbose-report") {
+		r.run.Tables = config.TablesAll
+	}
 	r.run.Logging.Level = r.level()
 }
 

@@ -213,6 +213,7 @@ var networkLatencyRows = group("Network Latency", []setting.Row{
 
 var uiRows = group("UI", []setting.Row{
 	{Flags: []string{"--ui", "--ui-type"}, Key: "runtime.ui", Manual: true, Common: true, Kind: setting.Enum, Choices: []string{"dashboard", "simple", "none"}, Default: "dashboard; none without a terminal", Help: "live view of the run"},
+	{Flags: []string{"--verbose-report"}, Kind: setting.Bool, Help: "a terminal gets all metric tables, as by --tables all"},
 	{Flags: []string{"--tables"}, Key: "tables", Kind: setting.Enum, Choices: []string{"main", "all"}, Default: "main", Help: "metric tables that a terminal gets; files and pipes get all"},
 })
 

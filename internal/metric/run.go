@@ -10,6 +10,7 @@ type Run struct {
 	Version     string // of this program
 	BenchmarkID string // 12 hex digits (32 in multi-run)
 	Title       string // of the metric tables, like "LLM Metrics"
+	Subject     string // model, server and load in words; "" = not known
 	Info        RunInfo
 	InputConfig json.RawMessage // the effective configuration, an ordered JSON object; nil = {}
 	GPU         *GPUTelemetry   // nil = nobody looked for GPUs

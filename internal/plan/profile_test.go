@@ -86,7 +86,7 @@ func TestOneRun(t *testing.T) {
 	if status != 0 || served.Load() != 5 {
 		t.Fatalf("status %d, %d requests\n%s", status, served.Load(), told)
 	}
-	for _, want := range []string{"Request Latency", "Verdict", "Results", "--api-key"} {
+	for _, want := range []string{"Req Latency", "Verdict", "Results", "--api-key"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"aiperf/internal/draw"
 	"aiperf/internal/metric"
 	"aiperf/internal/setting"
 	"aiperf/internal/terminal"
@@ -42,19 +43,29 @@ func Console(w io.Writer, run *metric.Run, o Options) error {
 	d := newDrawing(w, run, o)
 	run = d.run
 	d.incomplete()
-	d.advice()
-	d.errorTable()
+	if !d.fits { // a terminal gets the metrics first
+		d.advice()
+		d.errorTable()
+	}
 	if run.ShowTrace {
 		d.metrics("HTTP Trace Timing", func(m *metric.Metric) bool { return m.Flags&metric.HTTPTrace != 0 })
 	}
 	if run.Profiling.Valid > 0 {
 		d.metricTables()
+		if d.fits {
+			d.errorTable()
+			d.advice()
+		}
 		d.cacheHint()
 		d.drafts()
 		d.discrepancies()
 		d.lengths()
 	}
 	if run.AllFailed() {
+		if d.fits {
+			d.errorTable()
+			d.advice()
+		}
 		d.allFailed()
 	}
 	d.accuracy()
@@ -85,6 +96,7 @@ type drawing struct {
 	style style
 	width int
 	fits  bool // everything is made to fit the width
+	ascii bool // pictures are made of ASCII
 	most  int  // groups of errors to show
 	all   bool // all metric tables
 	spell setting.Spell
@@ -95,7 +107,7 @@ type drawing struct {
 const leastWidth = 40
 
 func newDrawing(w io.Writer, run *metric.Run, o Options) *drawing {
-	d := &drawing{w: w, run: shown(run), style: style{o.Colour}, width: max(o.Width, minWidth), fits: o.Terminal, all: o.AllTables || !o.Terminal, spell: o.Spell}
+	d := &drawing{w: w, run: shown(run), style: style{o.Colour}, width: max(o.Width, minWidth), fits: o.Terminal, ascii: o.ASCII, all: o.AllTables || !o.Terminal || o.Width >= widest, spell: o.Spell}
 	if o.Terminal {
 		d.width = max(o.Width, leastWidth)
 	}
@@ -122,30 +134,60 @@ func (d *drawing) say(format string, args ...any) {
 }
 
 func (d *drawing) table(t *table) {
-	if d.err == nil {
+	switch {
+	case d.err != nil:
+	case d.fits:
+		t.fit(d.room())
+		if d.rule(t.title); d.err == nil {
+			d.err = t.open(d.w, d.style)
+		}
+	default:
 		d.err = t.render(d.w, d.style)
 	}
 }
 
+// room is the width of tables and pictures at a terminal: longer lines do not help the eye.
+func (d *drawing) room() int { return min(d.width, widest) }
+
 func (d *drawing) panel(title string, lines ...string) {
 	lines = strings.Split(d.spell.Text(strings.Join(lines, "\n")), "\n")
 	if d.fits {
-		lines = strings.Split(flow(strings.Join(lines, "\n"), d.width-4), "\n")
+		d.rule(title)
+		for _, l := range lines {
+			d.say("%s\n", l)
+		}
+		return
 	}
 	if d.err == nil {
 		d.err = panel(d.w, d.style, title, lines)
 	}
 }
 
+// rule begins a part of the report at a terminal.
+func (d *drawing) rule(title string) {
+	line := ""
+	if n := d.room() - columnsOf(title) - 1; n > 0 {
+		line = " " + d.style.dim(strings.Repeat("─", n))
+	}
+	d.print("\n%s%s\n", d.style.bold(cut(title, d.room())), line)
+}
+
 // metricTables writes the tables of all groups; a terminal gets the main one unless all are asked for, and is told of the others.
 func (d *drawing) metricTables() {
 	rows, left := 0, []string(nil)
-	for _, g := range groups {
+	ordered := groups
+	if d.fits { // the main table first
+		last := len(groups) - 1
+		ordered = append(slices.Clone(groups[last:]), groups[:last]...)
+	}
+	for _, g := range ordered {
 		title := d.run.Title
 		if g.name != "" {
 			title += ": " + g.name
 		}
-		belongs := func(m *metric.Metric) bool { return m.Group == g.key && m.Flags&metric.ErrorOnly == 0 }
+		belongs := func(m *metric.Metric) bool {
+			return m.Group == g.key && m.Flags&metric.ErrorOnly == 0 && (d.all || !adjusted(m))
+		}
 		if d.all || g.name == "" {
 			d.metrics(title, belongs)
 			continue
@@ -154,10 +196,16 @@ func (d *drawing) metricTables() {
 			rows, left = rows+n, append(left, g.name)
 		}
 	}
+	if n := len(d.belonging(adjusted)); n > 0 && !d.all {
+		rows, left = rows+n, append(left, "Adjusted")
+	}
 	if rows > 0 {
 		d.say("%s\n", d.style.dim(plural(rows, "more row")+" ("+strings.Join(left, ", ")+") in the console file; "+d.spell.As("tables")+" all shows them"))
 	}
 }
+
+// adjusted tells metrics that are others, set right for errors.
+func adjusted(m *metric.Metric) bool { return m.Kind == metric.Adjustment }
 
 // belonging are the shown results of the metrics that a table takes.
 func (d *drawing) belonging(belongs func(*metric.Metric) bool) []metric.Result {
@@ -170,20 +218,23 @@ var columns = []metric.Stat{metric.Avg, metric.Min, metric.Max, metric.P99, metr
 // metrics writes the table of the metrics that belong to it; nothing if there are none.
 func (d *drawing) metrics(title string, belongs func(*metric.Metric) bool) {
 	t := &table{title: Brand + " | " + title, head: []string{"Metric"}}
+	if d.fits {
+		t.title = title
+	}
 	for _, s := range columns {
 		t.head = append(t.head, s.String())
 	}
 	results := d.belonging(belongs)
 	slices.SortStableFunc(results, func(a, b metric.Result) int { return rank(a.Metric) - rank(b.Metric) })
 	for i := range results {
-		row := []string{label(results[i].Metric)}
+		row := []string{d.label(results[i].Metric)}
 		for _, s := range columns {
-			row = append(row, number(&results[i], s))
+			row = append(row, d.number(&results[i], s))
 		}
 		t.rows = append(t.rows, row)
 	}
-	if d.fits {
-		t.fit(d.width)
+	if d.fits && d.width >= pictureWidth {
+		d.smallPictures(t, results)
 	}
 	if len(t.rows) > 0 {
 		d.table(t)
@@ -199,6 +250,63 @@ func rank(m *metric.Metric) int {
 		return math.MaxInt32 - 1
 	}
 	return m.Order
+}
+
+// Widths of a terminal from which on names are full, and each row has a picture; that of the picture.
+const (
+	fullNames    = 112
+	pictureWidth = 150
+	pictureCells = 30
+)
+
+// label is a metric's name with its unit; a narrow terminal gets the short one.
+func (d *drawing) label(m *metric.Metric) string {
+	if !d.fits {
+		return label(m)
+	}
+	if d.width < fullNames && m.Short != "" {
+		if strings.Contains(m.Short, "TPS") || strings.HasSuffix(m.Short, "/sec") || strings.HasSuffix(m.Short, "%") { // says its unit
+			return m.Short
+		}
+		return withUnit(m.Short, m.Display)
+	}
+	return withUnit(m.Header, m.Display)
+}
+
+func withUnit(name, unit string) string {
+	if unit == "" {
+		return name
+	}
+	return name + " (" + unit + ")"
+}
+
+// number is a statistic; at a terminal one value alone that counts something is a whole number.
+func (d *drawing) number(r *metric.Result, s metric.Stat) string {
+	if d.fits && s == metric.Avg && r.Integer && r.Has(s) && !r.Has(metric.Max) && r.Values[s] == math.Trunc(r.Values[s]) {
+		return trim(r.Values[s])
+	}
+	return number(r, s)
+}
+
+// smallPictures puts the distribution of each metric behind its row.
+func (d *drawing) smallPictures(t *table, results []metric.Result) {
+	if d.run.Course == nil {
+		return
+	}
+	paint := draw.NewPaint(d.style.colour, d.style.colour, d.ascii)
+	t.head = append(t.head, "")
+	t.left = make([]bool, len(t.head))
+	t.left[len(t.left)-1] = true
+	for i := range results {
+		picture := ""
+		if results[i].Kind == metric.Record {
+			if s := d.run.Course.Sketch(results[i].Tag); s != nil && s.Count >= fewest && s.Max > s.Min {
+				one := draw.Of("", "", s)
+				picture = string(one.Draw(pictureCells, 1)[1].Append(nil, paint))
+			}
+		}
+		t.rows[i] = append(t.rows[i], picture)
+	}
 }
 
 // label is a metric's name with its unit.
@@ -246,16 +354,17 @@ func (d *drawing) errorTable() {
 		return
 	}
 	groups, others := groups[:min(len(groups), d.most)], groups[min(len(groups), d.most):]
+	if d.fits {
+		d.openErrors(groups)
+		d.otherErrors(others)
+		return
+	}
 	t := &table{title: Brand + " | Error Summary", head: []string{"Code", "Type", "Message", "Count"}, left: []bool{false, false, true, false}}
 	room := 0
 	for _, g := range groups {
 		room = max(room, len(g.Error.Type)+len(strconv.FormatInt(g.Count, 10)))
 	}
-	least := 30
-	if d.fits {
-		least = 16
-	}
-	room = max(least, d.width-room-25)
+	room = max(30, d.width-room-25)
 	for _, g := range groups {
 		code, kind, text := missing, missing, missing
 		if g.Error.Code != 0 {
@@ -271,6 +380,36 @@ func (d *drawing) errorTable() {
 	}
 	d.print("\n")
 	d.table(t)
+	d.otherErrors(others)
+}
+
+// openErrors is the table of errors at a terminal: count and share first, the message as the server said it.
+func (d *drawing) openErrors(groups []metric.ErrorGroup) {
+	t := &table{title: "Errors", head: []string{"Count", "Share", "Code", "Type", "Message"}, left: []bool{false, false, false, true, true}, nameless: true}
+	all := float64(d.run.Profiling.Valid + d.run.Profiling.Failed)
+	used := 0
+	for _, g := range groups {
+		code := "–"
+		if g.Error.Code != 0 {
+			code = strconv.Itoa(g.Error.Code)
+		}
+		kind := cut(g.Error.Type, 26)
+		used = max(used, columnsOf(kind))
+		t.rows = append(t.rows, []string{trim(float64(g.Count)), trim1(100*float64(g.Count)/max(all, 1)) + " %", code, kind, ""})
+	}
+	width := t.widths()
+	room := max(16, d.room()-width[0]-width[1]-width[2]-used-4*gap)
+	for i, g := range groups {
+		t.rows[i][4] = wrap(cut(strings.Join(strings.Fields(shorten(g.Error.Said())), " "), errorLines*room-errorLines), room)
+	}
+	d.table(t)
+}
+
+// errorLines are the lines that the message of an error may take at a terminal; the files have all of it.
+const errorLines = 3
+
+// otherErrors tells of the kinds of errors that the table leaves out.
+func (d *drawing) otherErrors(others []metric.ErrorGroup) {
 	if len(others) > 0 {
 		var n int64
 		for _, g := range others {

@@ -1,53 +1,106 @@
 package report
 
 import (
+	"io"
 	"slices"
 	"strings"
 )
 
-// On a terminal tables are no wider than the terminal: the names fold first, then columns go, the least missed first. Everywhere else the
-// layout is the contract's, whatever its width.
+// On a terminal tables are no wider than the terminal: columns go, the least missed first, then names are cut. Everywhere else the layout is the
+// contract's, whatever its width.
 
-// leastName is the width below which names never fold; a terminal that is narrower breaks the lines itself.
+// expendable are the columns of a metric table that a narrow terminal drops, in this order.
+var expendable = []string{"std", "min", "p90", "max", "p99", "p50"}
+
+// leastName is the width below which names are not cut; a terminal that is narrower breaks the lines itself.
 const leastName = 10
 
-// expendable are the columns of a metric table that a narrow terminal drops, in this order, each only to leave the names this width.
-var expendable = []struct {
-	column string
-	names  int
-}{{"std", 30}, {"p90", 30}, {"min", 24}, {"max", 16}}
+// gap is between two columns of a table without frames.
+const gap = 2
 
-// fit makes a metric table with the names in its first column no wider than room.
+// fit makes a table with names in its first column no wider than room, columns before it counted as names.
 func (t *table) fit(room int) {
 	t.blankMissing()
-	for _, e := range expendable {
-		if t.overflow(room, e.names) > 0 {
-			t.drop(slices.Index(t.head, e.column))
+	for _, c := range expendable {
+		if i := slices.Index(t.head, c); i > 0 && len(t.head) > 2 && t.overflow(room) > 0 {
+			t.drop(i)
 		}
 	}
-	over := t.overflow(room, 0)
+	over := t.overflow(room)
 	if over <= 0 {
 		return
 	}
 	names := max(leastName, t.widths()[0]-over)
-	t.left = make([]bool, len(t.head))
-	t.left[0] = true // a folded name reads from the left
 	for _, r := range t.rows {
-		r[0] = hang(strings.ReplaceAll(r[0], "\n", " "), names, 2)
+		r[0] = cut(strings.ReplaceAll(r[0], "\n", " "), names)
 	}
 }
 
-// overflow is by how many columns the table is wider than room when its first column is cut to most; 0 = not cut.
-func (t *table) overflow(room, most int) int {
-	width := t.widths()
-	if most > 0 {
-		width[0] = min(width[0], most)
-	}
-	total := 1
-	for _, n := range width {
-		total += n + 3
+// overflow is by how many columns the table without frames is wider than room.
+func (t *table) overflow(room int) int {
+	total := -gap
+	for _, n := range t.widths() {
+		total += n + gap
 	}
 	return total - room
+}
+
+// open writes the table without frames: the heads, and figures below each other. Names and texts stand at the left.
+func (t *table) open(w io.Writer, s style) error {
+	width := t.widths()
+	var b strings.Builder
+	for i, r := range append([][]string{t.head}, t.rows...) {
+		cells := slices.Clone(r)
+		if i == 0 {
+			if !t.nameless {
+				cells[0] = "" // what the names are is seen
+			}
+		}
+		t.openRow(&b, s, width, cells, i == 0)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// openRow writes one row, as many lines as its highest cell has; nothing follows the last text of a line.
+func (t *table) openRow(b *strings.Builder, s style, width []int, cells []string, head bool) {
+	for k := 0; ; k++ {
+		line, more := "", false
+		for i, c := range cells {
+			parts := strings.Split(c, "\n")
+			text := ""
+			if k < len(parts) {
+				text = parts[k]
+			}
+			more = more || k+1 < len(parts)
+			pad := strings.Repeat(" ", max(width[i]-visible(text), 0))
+			if head {
+				text = s.dim(text)
+			} else if i == 0 && !t.nameless {
+				text = s.unit(text)
+			}
+			if i > 0 {
+				line += strings.Repeat(" ", gap)
+			}
+			if i == 0 && !t.nameless || t.left != nil && t.left[i] {
+				line += text + pad
+			} else {
+				line += pad + text
+			}
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+		if !more {
+			return
+		}
+	}
+}
+
+// unit paints the unit behind a name.
+func (s style) unit(label string) string {
+	if i := strings.LastIndex(label, " ("); i > 0 {
+		return label[:i] + s.dim(label[i:])
+	}
+	return label
 }
 
 // drop removes a column.

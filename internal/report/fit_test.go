@@ -43,29 +43,43 @@ func TestFits(t *testing.T) {
 	}
 }
 
-// TestColumns: which columns a terminal keeps.
+// TestColumns: which columns a terminal keeps, and which names metrics have there.
 func TestColumns(t *testing.T) {
 	for width, want := range map[int]string{
-		60: "Metric avg p99 p50", 80: "Metric avg max p99 p50", 100: "Metric avg min max p99 p90 p50", 130: "Metric avg min max p99 p90 p50 std",
+		60: "avg max p99 p50", 70: "avg max p99 p90 p50", 80: "avg min max p99 p90 p50", 90: "avg min max p99 p90 p50 std", 120: "avg min max p99 p90 p50 std", 160: "avg min max p99 p90 p50 std",
 	} {
 		text := onTerminal(t, judged(t), Options{Width: width})
-		_, table, _ := strings.Cut(text, "LLM Metrics\n")
-		head := strings.Split(table, "\n")[1]
-		if got := strings.Join(strings.Fields(strings.ReplaceAll(head, "┃", " ")), " "); got != want {
+		_, table, _ := strings.Cut(text, "LLM Metrics ─")
+		lines := strings.Split(table, "\n")
+		if got := strings.Join(strings.Fields(lines[1]), " "); got != want {
 			t.Errorf("%d columns: %q, want %q", width, got, want)
+		}
+		if name := map[bool]string{true: "Time to First Token (ms) ", false: "TTFT (ms) "}[width >= 112]; !strings.HasPrefix(lines[2], name) {
+			t.Errorf("at %d %q, want %q", width, lines[2], name)
 		}
 	}
 }
 
-// TestTerminalTables: a terminal gets the main table and is told of the others; everything else gets all of them with N/A in empty cells.
+// TestTerminalTables: a terminal gets the main table first, without frames, empty cells and whole counts, is told of the others, and of errors with
+// their count and share; a wide one and everything else gets all, with N/A in empty cells.
 func TestTerminalTables(t *testing.T) {
 	r := judged(t)
 	text := onTerminal(t, r, Options{Width: 80})
-	if strings.Contains(text, "LLM Metrics: Active") || strings.Contains(text, missing+" │\n") || !strings.Contains(text, "tables all") {
+	if strings.Contains(text, "LLM Metrics: Active") || strings.Contains(text, missing) || !strings.Contains(text, "tables all") || strings.ContainsAny(text, "┃│┏└╭") {
 		t.Errorf("the terminal's own tables:\n%s", text)
 	}
-	if text := onTerminal(t, r, Options{Width: 80, AllTables: true}); !strings.Contains(text, "LLM Metrics: Active") || strings.Contains(text, "tables all") {
-		t.Errorf("all tables:\n%s", text)
+	for _, want := range []string{"Requests (requests)", "\n    2  40.0 %", "\nVerdict ─", "\n! rate not reached. "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if metrics, errors := strings.Index(text, "\nLLM Metrics ─"), strings.Index(text, "\nErrors ─"); metrics < 0 || errors < metrics {
+		t.Errorf("metrics at %d, errors at %d of\n%s", metrics, errors, text)
+	}
+	for _, o := range []Options{{Width: 80, AllTables: true}, {Width: 160}} {
+		if text := onTerminal(t, r, o); !strings.Contains(text, "LLM Metrics: Active") || strings.Contains(text, "tables all") {
+			t.Errorf("all tables:\n%s", text)
+		}
 	}
 	var wide, narrow bytes.Buffer
 	if err := errors.Join(Console(&wide, r, Options{Width: 140}), Console(&narrow, r, Options{Width: 40})); err != nil {
@@ -77,18 +91,21 @@ func TestTerminalTables(t *testing.T) {
 	}
 }
 
-// TestHeadline: the six lines. Three answers of 8 tokens each came in 1.5 s, the first token after 50 ms and the last after 1,500.
+// TestHeadline: the six figures, under the names of the live view. Three answers of 8 tokens each came in 1.5 s, the first token after 50 ms and
+// the last after 1,500.
 func TestHeadline(t *testing.T) {
 	r := judged(t)
+	r.Subject = "model\x1b · http://h"
 	var b bytes.Buffer
-	if err := Headline(&b, r, "artifacts/x", 1, Options{Terminal: true, Width: 60}); err != nil {
+	if err := Headline(&b, r, "artifacts/x", 1, Options{Terminal: true, Width: 80}); err != nil {
 		t.Fatal(err)
 	}
-	want := "\n" + `TTFT        p50      50.0 ms   p99      50.0 ms
-ITL         p50       207 ms   p99       207 ms
-Latency     p50     1,500 ms   p99     1,500 ms
-Throughput  16.0 tokens/s, 2.00 requests/s, 2 of 5 failed (40.0 %)
-Verdict     rate not reached. 50.0 % of the schedule was se…
+	want := `
+━━ model\x1b · http://h ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━
+  Requests/s Tokens/s out           TTFT             ITL         Latency  Errors
+        2.00        16.0     p50 50.0 ms      p50 207 ms    p50 1,500 ms       2
+        3 ok  4.83 /user     p99 50.0 ms      p99 207 ms    p99 1,500 ms  40.0 %
+Verdict     rate not reached. 50.0 % of the schedule was sent (5 of 10 requests…
 Results     1 file in artifacts/x
 `
 	if b.String() != want {

@@ -97,9 +97,6 @@ func (d *drawing) efficiency(platform string) {
 	for i := range results {
 		t.rows = append(t.rows, []string{label(results[i].Metric), number(&results[i], metric.Avg)})
 	}
-	if d.fits {
-		t.fit(d.width)
-	}
 	d.print("\n")
 	d.table(t)
 }
@@ -117,9 +114,6 @@ func (d *drawing) gpu(endpoint string, g *metric.GPU) {
 			row = append(row, gpuNumber(m, s))
 		}
 		t.rows = append(t.rows, row)
-	}
-	if d.fits {
-		t.fit(d.width)
 	}
 	d.print("\n")
 	d.table(t)

@@ -1,40 +1,101 @@
 package report
 
 import (
-	"fmt"
 	"io"
 	"math"
+	"strings"
 
 	"aiperf/internal/metric"
 	"aiperf/internal/terminal"
 )
 
-// Headline writes what most people want to know of a run, one line a figure, to stand next to the prompt: it comes last. dir is where the
-// run's files are, and files how many.
+// Headline writes what most people want to know of a run, to stand next to the prompt: it comes last. The six figures are those of the live view,
+// under the same names and in its order; then the verdict, and where the run's files are, dir, and files how many.
 func Headline(w io.Writer, run *metric.Run, dir string, files int, o Options) error {
 	d := newDrawing(w, run, o)
 	run = d.run
-	d.print("\n")
-	for _, l := range []struct{ name, tag string }{
-		{"TTFT", "time_to_first_token"}, {"ITL", "inter_token_latency"}, {"Latency", "request_latency"},
-	} {
-		if r, ok := run.Profiling.Get(l.tag); ok && !math.IsNaN(r.Values[metric.P50]) {
-			unit := r.Metric.Display
-			d.headline(l.name, fmt.Sprintf("p50 %9s %s   p99 %9s %s", terminal.Figure(r.Values[metric.P50]), unit, terminal.Figure(r.Values[metric.P99]), unit))
-		}
-	}
-	d.headline("Throughput", throughput(run.Profiling))
+	d.figures()
 	if v := run.Validity; v != nil {
 		word, paint := string(v.Verdict), d.style.bold
 		if v.Verdict != metric.VerdictValid {
 			paint = d.style.red
 		}
-		text := cut(word+". "+v.Reason, max(d.width-labelled, len(word)))
+		text := cut(word+". "+v.Reason, max(d.room()-labelled, len(word)))
 		d.headline("Verdict", paint(text[:len(word)])+text[len(word):])
 	}
 	d.headline("Results", plural(files, "file")+" in "+terminal.Line(dir))
 	return d.err
 }
+
+// figures are the six figures below each other: a name, what is read first, what is read second.
+func (d *drawing) figures() {
+	s := d.run.Profiling
+	type column struct {
+		name, first, second string
+		share               int // of the width, in parts
+	}
+	rate := func(name, tag, second string) (c column, ok bool) {
+		v := s.Value(tag, metric.Avg)
+		return column{name, terminal.Figure(v), second, 3}, !math.IsNaN(v)
+	}
+	var list []column
+	if c, ok := rate("Requests/s", "request_throughput", trim(float64(s.Valid))+" ok"); ok {
+		list = append(list, c)
+	}
+	user := ""
+	if v := s.Value("output_token_throughput_per_user", metric.P50); !math.IsNaN(v) {
+		user = terminal.Figure(v) + " /user"
+	}
+	if c, ok := rate("Tokens/s out", "output_token_throughput", user); ok {
+		list = append(list, c)
+	}
+	for _, l := range []struct{ name, tag string }{{"TTFT", "time_to_first_token"}, {"ITL", "inter_token_latency"}, {"Latency", "request_latency"}} {
+		if r, ok := s.Get(l.tag); ok && !math.IsNaN(r.Values[metric.P50]) {
+			of := func(name string, q metric.Stat) string {
+				return name + " " + terminal.Figure(r.Values[q]) + " " + r.Display
+			}
+			list = append(list, column{l.name, of("p50", metric.P50), of("p99", metric.P99), 4})
+		}
+	}
+	share := ""
+	if all := s.Valid + s.Failed; all > 0 {
+		share = trim1(100*float64(s.Failed)/float64(all)) + " %"
+	}
+	list = append(list, column{"Errors", trim(float64(s.Failed)), share, 2})
+	parts := 0
+	for _, c := range list {
+		parts += c.share
+	}
+	width := min(d.room(), headlineWidth)
+	about := d.run.Subject
+	if about == "" {
+		about = d.run.Title
+	}
+	title := strings.Repeat("━", 2) + " " + cut(about, width-4) + " "
+	d.print("\n%s\n", d.style.bold(title+strings.Repeat("━", max(width-columnsOf(title), 0))))
+	for row := range 3 {
+		line, paint := "", []func(string) string{d.style.dim, d.style.bold, func(text string) string { return text }}[row]
+		used, sum := 0, 0
+		for _, c := range list {
+			text := [3]string{c.name, c.first, c.second}[row]
+			sum += c.share
+			end := width * sum / parts
+			line += strings.Repeat(" ", max(end-used-columnsOf(text), 1))
+			used = max(end, used+1+columnsOf(text))
+			if p := paint; c.name == "Errors" && row == 1 && s.Failed > 0 {
+				p = d.style.red
+				text = p(text)
+			} else {
+				text = p(text)
+			}
+			line += text
+		}
+		d.print("%s\n", line)
+	}
+}
+
+// headlineWidth is the widest that the figures stand apart.
+const headlineWidth = 120
 
 // labelled is the width of the labels of the headline.
 const labelled = 12
@@ -44,21 +105,6 @@ func (d *drawing) headline(label, text string) {
 	if text != "" {
 		d.print("%s%*s%s\n", d.style.bold(label), labelled-len(label), "", text)
 	}
-}
-
-// throughput is tokens and requests per second, and how many requests failed.
-func throughput(s *metric.Summary) string {
-	text := ""
-	for _, l := range []struct{ tag, unit string }{{"output_token_throughput", "tokens/s"}, {"request_throughput", "requests/s"}} {
-		if v := s.Value(l.tag, metric.Avg); !math.IsNaN(v) {
-			text += terminal.Figure(v) + " " + l.unit + ", "
-		}
-	}
-	all := s.Valid + s.Failed
-	if s.Failed == 0 {
-		return text + plural(int(all), "request") + ", no errors"
-	}
-	return text + fmt.Sprintf("%s of %s failed (%.1f %%)", trim(float64(s.Failed)), trim(float64(all)), 100*float64(s.Failed)/float64(all))
 }
 
 // plural is a number with its noun.

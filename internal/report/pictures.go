@@ -15,6 +15,9 @@ const (
 	sideBySide = 100 // width from which on distributions stand next to each other
 	fewest     = 20  // values that make a distribution
 	slowShown  = 5
+	fewBins    = 10 // of a timeline
+	perBin     = 4  // requests, at least
+	leastBins  = 4  // of a run that has a course
 )
 
 // pictures draws, for a terminal, what latencies look like, how the run went, and its slowest requests.
@@ -65,7 +68,11 @@ func course(run *metric.Run, width int) draw.Rows {
 	if span <= 0 {
 		return nil
 	}
-	seconds, bins, _ := draw.Bin(span, width-draw.TimelineLabel)
+	most := max(fewBins, int(run.Profiling.Valid+run.Profiling.Failed)/perBin) // fewer requests in a bin are noise that looks like load
+	seconds, bins, _ := draw.Bin(span, min(width-draw.TimelineLabel, most))
+	if bins < leastBins {
+		return nil
+	}
 	values := func(of func(*metric.Bin) float64) []float64 {
 		list := make([]float64, bins)
 		for i, b := range run.Course.Bins(seconds, bins) {
@@ -111,42 +118,72 @@ func slowest(run *metric.Run, width int) draw.Rows {
 	if len(run.Slowest) == 0 {
 		return nil
 	}
-	const why = 14
-	id := max(8, width-46-2-why)
-	var head draw.Row
-	for _, c := range []struct {
+	wide := width >= sideBySide
+	columns := []struct {
 		name  string
 		cells int
-	}{{"Latency", 10}, {"TTFT", 10}, {"ITL", 8}, {"Tokens", 8}, {"Sent at", 10}} {
+		text  func(q *metric.SlowRequest) string
+	}{
+		{"Latency", 9, func(q *metric.SlowRequest) string { return terminal.Figure(q.Latency / 1e6) }},
+		{"TTFT", 8, func(q *metric.SlowRequest) string { return terminal.Figure(q.TTFT / 1e6) }},
+		{"ITL", 7, func(q *metric.SlowRequest) string { return terminal.Figure(q.ITL / 1e6) }},
+		{"Tokens", 8, func(q *metric.SlowRequest) string { return draw.Round(q.Tokens) }},
+		{"Sent at", 9, func(q *metric.SlowRequest) string {
+			return fmt.Sprintf("%.1f s", float64(q.Start-run.Course.Window.From)/1e9)
+		}},
+	}
+	if !wide { // an id that is cut finds no request
+		columns = append(columns[:2:2], columns[3:]...)
+	}
+	id := 8
+	for i := range run.Slowest[:min(slowShown, len(run.Slowest))] {
+		id = max(id, min(draw.Width(terminal.Line(run.Slowest[i].RequestID)), 38)+2)
+	}
+	var head draw.Row
+	for _, c := range columns {
 		head.Right(draw.Faint, c.name, c.cells)
 	}
-	id = min(id, 38)
 	head.Put(draw.Plain, "  ").Left(draw.Faint, "Request", id).Put(draw.Faint, "Why")
 	rows := draw.Rows{draw.Rule("Slowest requests", "  ms", width), head}
 	for i := range run.Slowest[:min(slowShown, len(run.Slowest))] {
 		q := &run.Slowest[i]
 		var r draw.Row
-		r.Right(draw.Bold, terminal.Figure(q.Latency/1e6), 10).Right(draw.Plain, terminal.Figure(q.TTFT/1e6), 10).Right(draw.Plain, terminal.Figure(q.ITL/1e6), 8)
-		r.Right(draw.Plain, draw.Round(q.Tokens), 8).Right(draw.Plain, fmt.Sprintf("%.1f s", float64(q.Start-run.Course.Window.From)/1e9), 10)
-		r.Put(draw.Plain, "  ").Left(draw.Plain, draw.Cut(terminal.Line(q.RequestID), id-2), id).Put(draw.Warn, reason(run, q))
+		for k, c := range columns {
+			ink := draw.Plain
+			if k == 0 {
+				ink = draw.Bold
+			}
+			r.Right(ink, c.text(q), c.cells)
+		}
+		r.Put(draw.Plain, "  ").Left(draw.Plain, draw.Cut(terminal.Line(q.RequestID), id-2), id).Put(draw.Warn, reason(run, q).words(wide))
 		rows = append(rows, r)
 	}
 	return rows
 }
 
-// reason is why a request was slow, as far as its own instants say; "" = they do not.
-func reason(run *metric.Run, q *metric.SlowRequest) string {
+// slowness is why a request was slow: in full, and where there is little room.
+type slowness struct{ long, short string }
+
+func (s slowness) words(wide bool) string {
+	if wide {
+		return s.long
+	}
+	return s.short
+}
+
+// reason is why a request was slow, as far as its own instants say; nothing = they do not.
+func reason(run *metric.Run, q *metric.SlowRequest) slowness {
 	for _, s := range run.Silences {
 		if q.Start < s.To && q.End > s.From {
-			return "in the stall"
+			return slowness{"in the stall", "stall"}
 		}
 	}
 	usual := run.Profiling.Value("output_sequence_length", metric.P50)
 	switch {
 	case q.TTFT > q.Latency/2 && q.ITL > 0:
-		return "first token"
+		return slowness{"first token", "TTFT"}
 	case !math.IsNaN(usual) && q.Tokens > 2*usual:
-		return "long answer"
+		return slowness{"long answer", "long"}
 	}
-	return ""
+	return slowness{}
 }

@@ -27,6 +27,8 @@ type table struct {
 	head  []string
 	left  []bool // columns that are aligned to the left
 	rows  [][]string
+
+	nameless bool // the first column holds figures like the others
 }
 
 // Table writes a titled grid of numbers whose first column names them; colour: with emphasis.
@@ -63,7 +65,7 @@ func (t *table) widths() []int {
 	for _, r := range append([][]string{t.head}, t.rows...) {
 		for i, cell := range r {
 			for line := range strings.SplitSeq(cell, "\n") {
-				width[i] = max(width[i], columnsOf(line))
+				width[i] = max(width[i], visible(line))
 			}
 		}
 	}

@@ -3,8 +3,10 @@ package report
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
+	"aiperf/internal/draw"
 	"aiperf/internal/metric"
 )
 
@@ -14,11 +16,50 @@ func (d *drawing) verdict() {
 	if v == nil {
 		return
 	}
+	if d.fits {
+		d.rule("Verdict")
+		d.judged(v)
+		d.evidence(v)
+		return
+	}
 	word := d.style.bold(string(v.Verdict))
 	if v.Verdict != metric.VerdictValid {
 		word = d.style.red(word)
 	}
 	d.say("\nValidity: %s. %s\n", word, v.Reason)
+	d.evidence(v)
+}
+
+// Marks of the verdict at a terminal, and how they are painted; what a colour says is said by the mark and the words too.
+const (
+	markGood, paintGood = "✔", "32"
+	markWarn, paintWarn = "!", "33"
+	markBad, paintBad   = "✘", "31"
+)
+
+// judged is the verdict at a terminal, and what the reader of the numbers should know: a server that stood still, errors.
+func (d *drawing) judged(v *metric.Validity) {
+	line := func(mark, paint, text string) {
+		if d.ascii {
+			mark = draw.ASCII(mark)
+		}
+		d.print("%s %s\n", d.style.paint(paint, mark), strings.ReplaceAll(hang(text, d.room()-2, 0), "\n", "\n  "))
+	}
+	switch v.Verdict {
+	case metric.VerdictValid:
+		line(markGood, paintGood, d.style.bold(string(v.Verdict))+". "+v.Reason)
+	case metric.VerdictClientLimited:
+		line(markBad, paintBad, d.style.red(string(v.Verdict))+". "+v.Reason)
+	default:
+		line(markWarn, paintWarn, d.style.red(string(v.Verdict))+". "+v.Reason)
+	}
+	for _, n := range v.Notes {
+		line(markWarn, paintWarn, n)
+	}
+}
+
+// evidence is what the verdict rests on.
+func (d *drawing) evidence(v *metric.Validity) {
 	if v.OpenLoop {
 		d.say("  Schedule lag: p50 %s, p99 %s, max %s\n", span(v.LagP50), span(v.LagP99), span(v.LagMax))
 	}
@@ -37,6 +78,9 @@ func (d *drawing) verdict() {
 		if all, ok := d.run.Profiling.Get(c.Tag); ok && (c.Tag == "time_to_first_token" || c.Tag == "inter_chunk_latency") {
 			d.say("  %s: p99 of all requests %s, of the certain ones %s\n", c.Header, inUnit(all, metric.P99), inUnit(c, metric.P99))
 		}
+	}
+	if d.fits { // told with their marks
+		return
 	}
 	for _, n := range v.Notes {
 		d.say("  Note: %s\n", n)

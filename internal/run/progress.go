@@ -61,7 +61,7 @@ func newProgress(cfg *config.Benchmark, opts *Options, say *reporter) *progress 
 			say.warn(text)
 		}
 	}}
-	if cfg.Runtime.UI != config.UINone && !drawn {
+	if cfg.Runtime.UI != config.UINone && !drawn && (cfg.Runtime.StatsInterval == nil || p.teller.Pause > 0) {
 		p.teller.Steps = true
 		if cfg.Runtime.StatsInterval == nil {
 			p.teller.Pause = mostSilent
@@ -85,7 +85,11 @@ func (p *progress) Stop(context.Context) error {
 
 func (p *progress) run() {
 	defer close(p.done)
-	tick := time.NewTicker(progressPause)
+	pause := progressPause
+	if p.teller.Pause > 0 {
+		pause = min(pause, p.teller.Pause)
+	}
+	tick := time.NewTicker(pause)
 	defer tick.Stop()
 	var s board.State
 	for {

@@ -64,6 +64,8 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 	how := outcome(cfg, &opts, result, window, say.file)
 	how.GPU, how.NetworkRTT = begun.watched.gpuFigures(window), begun.watched.roundTrip()
 	run := begun.results.Run(how)
+	plan := planWords(cfg)
+	run.Subject = plan.Words()
 	say.view.conclude(run.Profiling)
 	run.Silences = say.view.pulse.silences()
 	client := clientStats(run, phases, used, begun.client, begun.results)

@@ -191,6 +191,9 @@ func (s *State) count() string {
 	return fmt.Sprintf("%.1f s", c.Elapsed.Seconds())
 }
 
+// Words are the whole plan.
+func (p *Plan) Words() string { return p.words(math.MaxInt) }
+
 // words are as many of the plan as fit.
 func (p *Plan) words(cells int) string {
 	text := p.Model
