@@ -2,17 +2,23 @@ package run
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"aiperf/internal/config"
 	"aiperf/internal/metric"
+	"aiperf/internal/mockserver"
 )
 
 // drops is a socket filter (socket(7), SO_ATTACH_FILTER) that loses segments with content. What it looks at begins with the TCP header, which
@@ -40,12 +46,12 @@ func (l lossy) Accept() (net.Conn, error) {
 	return c, err
 }
 
-// TestLossyPath: the kernel's word on every connection is in the records, and the verdict says how many requests saw a retransmit: the first
-// of each connection.
-func TestLossyPath(t *testing.T) {
+// lossyListener makes one whose connections lose everything for a while from their beginning on.
+func lossyListener(t *testing.T) net.Listener {
+	t.Helper()
 	config := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) (err error) {
 		if ctl := raw.Control(func(fd uintptr) { // connections inherit it
-			err = unix.SetsockoptSockFprog(int(fd), unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: uint16(len(drops)), Filter: &drops[0]})
+			err = lose(fd)
 		}); ctl != nil {
 			return ctl
 		}
@@ -55,9 +61,19 @@ func TestLossyPath(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return lossy{l}
+}
+
+func lose(fd uintptr) error {
+	return unix.SetsockoptSockFprog(int(fd), unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: uint16(len(drops)), Filter: &drops[0]})
+}
+
+// TestLossyPath: the kernel's word on every connection is in the records, and the verdict says how many requests saw a retransmit: the first
+// of each connection.
+func TestLossyPath(t *testing.T) {
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { answer(w) }))
 	s.Listener.Close()
-	s.Listener = lossy{l}
+	s.Listener = lossyListener(t)
 	s.Start()
 	t.Cleanup(s.Close)
 	b := whole(t.TempDir(), s.URL, 40)
@@ -75,5 +91,126 @@ func TestLossyPath(t *testing.T) {
 	}
 	if w := run.Profiling.Value("tcp_congestion_window", metric.Min); !(w >= 1) {
 		t.Errorf("a congestion window of %v segments", w)
+	}
+}
+
+// kept remembers its connections, to lose what they carry in the middle of a run.
+type kept struct {
+	net.Listener
+	mu    sync.Mutex
+	conns []*net.TCPConn
+}
+
+func (k *kept) Accept() (net.Conn, error) {
+	c, err := k.Listener.Accept()
+	if err == nil {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		k.conns = append(k.conns, c.(*net.TCPConn))
+	}
+	return c, err
+}
+
+// each does something with the descriptors of all connections.
+func (k *kept) each(do func(fd uintptr)) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, c := range k.conns {
+		if raw, err := c.SyscallConn(); err == nil {
+			_ = raw.Control(do) // a closed one loses nothing
+		}
+	}
+}
+
+// TestLossyStreams: over HTTP/2, plain and TLS, every stream that was under way when its connection lost segments says so.
+func TestLossyStreams(t *testing.T) {
+	for _, secure := range []bool{false, true} {
+		l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := &kept{Listener: l}
+		var served atomic.Int64
+		s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if served.Add(1) == 20 {
+				k.each(func(fd uintptr) { _ = lose(fd) }) // the test sees it where it fails
+				time.AfterFunc(300*time.Millisecond, func() {
+					k.each(func(fd uintptr) { _ = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_DETACH_FILTER, 0) })
+				})
+			}
+			answer(w)
+		}))
+		s.Listener.Close()
+		s.Listener = k
+		b := whole(t.TempDir(), "", 60)
+		if b.Endpoint.HTTPVersion = config.HTTP2; secure {
+			s.EnableHTTP2, b.Endpoint.TLS.Insecure = true, true
+			s.StartTLS()
+		} else {
+			s.Config.Protocols = new(http.Protocols)
+			s.Config.Protocols.SetUnencryptedHTTP2(true)
+			s.Start()
+		}
+		b.Endpoint.URLs = []string{s.URL}
+		b.Phases[0].Concurrency = ptr(8)
+		run, err := Run(t.Context(), b, nil, Options{Version: "test", Err: new(locked)})
+		s.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, sum := run.Validity, run.Profiling.Value("tcp_retransmits", metric.Sum)
+		if run.Profiling.Valid != 60 || v.Paths != 60 || v.ResentRequests < 1 || v.ResentRequests > 40 || float64(v.ResentSegments) != sum || v.SmoothedRTT <= 0 {
+			t.Errorf("TLS %t: %d valid, %+v, %v segments", secure, run.Profiling.Valid, v.PathUse, sum)
+		}
+		if notes, want := strings.Join(v.Notes, "\n"), fmt.Sprintf("%d of 60 requests saw a retransmit", v.ResentRequests); !strings.Contains(notes, want) {
+			t.Errorf("no note says %q: %s", want, notes)
+		}
+	}
+}
+
+// TestLossyCalls: the same over gRPC, whose connections begin in trouble: the first call of those that did saw it.
+func TestLossyCalls(t *testing.T) {
+	options, err := mockserver.ParseQuery("ttft=5ms&itl=1ms&tokens=5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := mockserver.New(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Listen("127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close() }) // its clients are gone
+	front := lossyListener(t)
+	t.Cleanup(func() { front.Close() })
+	go func() {
+		for {
+			c, err := front.Accept()
+			if err != nil {
+				return
+			}
+			back, err := new(net.Dialer).DialContext(context.Background(), "tcp", server.Addr())
+			if err != nil {
+				c.Close()
+				continue
+			}
+			for _, pair := range [][2]net.Conn{{c, back}, {back, c}} {
+				go func() {
+					_, _ = io.Copy(pair[0], pair[1]) // whichever side ends ends the other
+					pair[0].Close()
+				}()
+			}
+		}
+	}()
+	b := whole(t.TempDir(), "grpc://"+front.Addr().String(), 20)
+	b.Endpoint.Type, b.Endpoint.Transport = "kserve", "grpc"
+	b.Phases[0].Concurrency = ptr(4)
+	run, err := Run(t.Context(), b, nil, Options{Version: "test", Err: new(locked)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := run.Validity; run.Profiling.Valid != 20 || v.Paths != 20 || v.ResentRequests < 1 || v.ResentRequests > 4 || v.SmoothedRTT <= 0 {
+		t.Errorf("%d valid, %+v", run.Profiling.Valid, v.PathUse)
 	}
 }
