@@ -63,6 +63,7 @@ type Info struct {
 	Stated        bool              // the user named the type, it was not recognised from the content
 	Trace         bool              // the type is recorded traffic
 	Verbatim      bool              // bodies are sent as they were read
+	MadeMedia     bool              // pictures, sounds or clips are made
 	Mode          conversation.Mode // default of the type, "" = the global default
 	Turns         int               // over all conversations
 	Started       int               // conversations, the last ones, that turns of others start: they are not drawn

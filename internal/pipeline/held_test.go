@@ -54,3 +54,37 @@ func TestLargeAnswersDoNotPileUp(t *testing.T) {
 		t.Errorf("%d bytes held at most, %d at the end", most.Load(), p.held.bytes)
 	}
 }
+
+// TestMediaDoNotPileUp: the pictures of waiting requests count, those that requests share once.
+func TestMediaDoNotPileUp(t *testing.T) {
+	const n = 40
+	o := options(t, new(lines))
+	o.Memory, o.Workers = 4<<20, 1
+	blocked := make(chan struct{})
+	o.Decode = func(rec *record.Record) (*record.Reply, *record.Error) {
+		<-blocked
+		return decode(rec)
+	}
+	p := New(o)
+	shared := bytes.Repeat([]byte("s"), 1<<20)
+	for i := range n {
+		rec := request(i)
+		rec.Payload = record.Plain([]byte("{"), shared, []byte("}"))
+		p.Put(rec)
+	}
+	if _, spilled := p.Backlog(); spilled != 0 {
+		t.Errorf("%d of %d records with the same picture went to the file", spilled, n)
+	}
+	for i := range n {
+		rec := request(n + i)
+		rec.Payload = record.Plain([]byte("{"), bytes.Repeat([]byte("o"), 1<<20), []byte("}"))
+		p.Put(rec)
+	}
+	if _, spilled := p.Backlog(); spilled != n-2 {
+		t.Errorf("%d of %d records with pictures of their own went to the file", spilled, n)
+	}
+	close(blocked)
+	if err := p.Close(); err != nil || p.held.bytes != 0 || len(p.held.pieces) != 0 {
+		t.Errorf("%v; %d bytes, %d pieces held at the end", err, p.held.bytes, len(p.held.pieces))
+	}
+}

@@ -38,7 +38,7 @@ type Options struct {
 
 	Workers  int    // 0 = one per core
 	Queue    int    // finished records that may wait in memory; 0 = 1024
-	Memory   int64  // bytes of answers that may wait in memory; 0 = 256 MiB
+	Memory   int64  // bytes of answers and media that may wait in memory; 0 = 128 MiB
 	SpillDir string // directory of the temporary file; "" = the system's
 }
 
@@ -73,7 +73,7 @@ type Pipeline struct {
 type item struct {
 	rec   *record.Record
 	place int64
-	size  int64 // that is held for it
+	size  int64 // of its answer
 }
 
 // result is what the collector gets of one request.
@@ -112,13 +112,14 @@ func New(opts Options) *Pipeline {
 // temporary file, and only if that cannot be written does Put wait for room.
 func (p *Pipeline) Put(rec *record.Record) {
 	it := item{rec: rec, size: size(rec)}
-	if p.held.try(it.size) {
+	if p.held.try(rec, it.size) {
 		select {
 		case p.queue <- it:
 			p.raise()
 			return
 		default:
-			p.held.give(it.size)
+			p.held.sent(rec)
+			p.held.answered(it.size)
 		}
 	}
 	if p.spill.put(rec) == nil {
@@ -131,7 +132,7 @@ func (p *Pipeline) Put(rec *record.Record) {
 
 // wait hands a record over once there is room for it.
 func (p *Pipeline) wait(it item) {
-	p.held.take(it.size)
+	p.held.take(it.rec, it.size)
 	p.queue <- it
 }
 
@@ -186,6 +187,8 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 func (p *Pipeline) work() {
 	for it := range p.queue {
 		res := p.reduce(it.rec)
+		p.held.sent(it.rec)
+		it.rec.Release()
 		res.place, res.size = it.place, it.size
 		p.done <- res
 	}
@@ -215,7 +218,6 @@ func (p *Pipeline) reduce(rec *record.Record) result {
 		}
 		*res.lines = b
 	}
-	rec.Release()
 	return res
 }
 
@@ -270,5 +272,5 @@ func (p *Pipeline) take(res result) {
 	if res.lines != nil {
 		buffers.Put(res.lines)
 	}
-	p.held.give(res.size)
+	p.held.answered(res.size)
 }

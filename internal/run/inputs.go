@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"aiperf/internal/artifact"
@@ -87,6 +88,7 @@ type listing struct {
 	tell  func(done, of int) // every tellEvery while it is waited for; nil = nobody asked
 	file  *artifact.Inputs
 	given chan draft
+	held  atomic.Int64  // bytes of the bodies given and not written yet
 	over  chan struct{} // the load is over
 	idle  chan struct{} // run has ended
 	next  int           // conversation to be written
@@ -101,8 +103,12 @@ type draft struct {
 	first        *endpoint.Request // of its first turn; nil = not made
 }
 
-// mostEarly bounds the conversations that wait for those before them; what is refused is made again at the end.
-const mostEarly = 256
+// mostEarly bounds the conversations that wait for those before them, and mostHeld the bytes of their bodies; what is refused is made again
+// at the end.
+const (
+	mostEarly = 256
+	mostHeld  = 32 << 20
+)
 
 // mostLate is how many conversations are still made when the user has ended the run.
 const mostLate = 1000
@@ -140,27 +146,47 @@ func (l *listing) offer(i int, c *conversation.Conversation, first *endpoint.Req
 	if l == nil {
 		return
 	}
+	d := draft{i, c, first}
+	if l.held.Add(d.size()) > mostHeld {
+		l.held.Add(-d.size())
+		return
+	}
 	select {
-	case l.given <- draft{i, c, first}:
+	case l.given <- d:
 	default:
+		l.held.Add(-d.size())
 	}
 }
+
+// size is the number of bytes that the draft holds, about.
+func (d draft) size() int64 { return int64(d.first.Body.Len()) }
 
 func (l *listing) run() {
 	defer close(l.idle)
 	for {
 		select {
 		case d := <-l.given:
-			if d.index >= l.next && len(l.early) < mostEarly {
-				l.early[d.index] = d
+			if _, known := l.early[d.index]; known || d.index < l.next || len(l.early) == mostEarly {
+				l.held.Add(-d.size())
+				continue
 			}
-			for d, ok := l.early[l.next]; ok && l.err == nil; d, ok = l.early[l.next] {
-				l.write(d)
+			l.early[d.index] = d
+			for l.err == nil && l.known(d.index) {
+				l.write(l.make())
 			}
 		case <-l.over:
 			return
 		}
 	}
+}
+
+// known tells whether the next conversation was made, given here or kept for the requests to come. Of the latter it looks only at those
+// before last: the listing keeps pace with the requests and does not run ahead of them.
+func (l *listing) known(last int) bool {
+	if _, ok := l.early[l.next]; ok {
+		return true
+	}
+	return l.next < last && l.data.holds(l.next)
 }
 
 // write appends the next conversation.
@@ -181,7 +207,10 @@ func (l *listing) write(d draft) {
 		}
 		payloads = append(payloads, req.Listed())
 	}
-	delete(l.early, l.next)
+	if early, ok := l.early[l.next]; ok {
+		delete(l.early, l.next)
+		l.held.Add(-early.size())
+	}
 	l.next++
 	l.err = l.file.Add(d.conversation.ID, payloads)
 }

@@ -15,6 +15,7 @@ import (
 	"aiperf/internal/conversation"
 	"aiperf/internal/dataset"
 	"aiperf/internal/endpoint"
+	"aiperf/internal/record"
 )
 
 // generated is a dataset whose texts are made; it counts how often.
@@ -95,6 +96,42 @@ func TestInputsAreListedBesideTheRun(t *testing.T) {
 			t.Errorf("conversation %d was made %d times", i, n)
 		}
 	}
+}
+
+// TestListingKeepsPace: what the check before the run made and keeps holds nothing up, and what waits for a conversation that is not there yet
+// is bounded in bytes.
+func TestListingKeepsPace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		data := &generated{n: 300, made: map[int]int{}}
+		p, codec := &prepared{data: data}, chat(t)
+		if err := checkBodies(t.Context(), &resolved{data: data, codec: codec, endpoint: &endpoint.Endpoint{}}, p, true, func(string) {}); err != nil {
+			t.Fatal(err)
+		}
+		l := newListing(filepath.Join(t.TempDir(), "inputs.json"), nil, p, codec, func(string) {})
+		if err := l.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		large := []byte(`"` + strings.Repeat("x", 1<<20) + `"`)
+		offer := func(i int) {
+			l.offer(i, data.Conversation(i), &endpoint.Request{Body: record.Plain(large)})
+			synctest.Wait()
+		}
+		for i := 1; i < 100; i++ { // the first one was made by the check
+			offer(i)
+		}
+		if l.next != 100 || l.held.Load() != 0 {
+			t.Errorf("%d conversations written beside the load, %d bytes held; want 100, 0", l.next, l.held.Load())
+		}
+		for i := 101; i < 200; i++ { // number 100 never comes
+			offer(i)
+		}
+		if held := l.held.Load(); l.next != 100 || held > mostHeld || held != int64(len(l.early)*len(large)) || held < mostHeld/2 {
+			t.Errorf("%d written, %d wait with %d bytes; want 100 and at most %d bytes", l.next, len(l.early), held, mostHeld)
+		}
+		if missing, err := l.finish(t.Context()); missing != 0 || err != nil || l.held.Load() != 0 {
+			t.Errorf("%d missing, %v, %d bytes held", missing, err, l.held.Load())
+		}
+	})
 }
 
 // TestInterruptedListing: what is there is a whole file.

@@ -32,6 +32,12 @@ func (p *prepared) session(i int) *session {
 	return &session{conversation: p.data.Conversation(i)}
 }
 
+// holds tells whether conversation i and its first request are kept.
+func (p *prepared) holds(i int) bool {
+	_, ok := p.all.Load(i)
+	return ok
+}
+
 // keep remembers a conversation and its first request, if there is room.
 func (p *prepared) keep(i int, c *conversation.Conversation, r *endpoint.Request) {
 	if _, known := p.all.Load(i); known {

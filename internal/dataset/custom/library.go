@@ -15,7 +15,7 @@ import (
 )
 
 // keptMedia bounds the contents of media files that stay in memory, in bytes; others are read again when a request needs them.
-const keptMedia = 256 << 20
+const keptMedia = 128 << 20
 
 // library holds the media of a file of rows: equal values are one blob, so that requests share its bytes.
 type library struct {

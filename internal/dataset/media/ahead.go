@@ -8,8 +8,9 @@ import (
 	"aiperf/internal/conversation"
 )
 
-// heldBytes bounds the content that is kept made: what is wanted soon, and what was used and may be used again.
-const heldBytes = 256 << 20
+// heldBytes bounds the content that is kept made: what is wanted soon, and what was used and may be used again. It holds a hundred pictures of
+// noise, 512 x 512 pixels: the conversations of a run of which nobody said how many there are.
+const heldBytes = 96 << 20
 
 // Ahead makes content before it is asked for, on all cores but the one that the scheduler has, and keeps it within a budget of bytes. What it
 // does not hold is made when it is needed, equal. Safe for concurrent use.
@@ -20,8 +21,9 @@ type Ahead struct {
 
 	mu      sync.Mutex
 	held    map[int]*made
-	used    *list.List // of those in held that were taken, the last one first; values are indices
-	wanted  []int      // to be made, in order
+	used    *list.List  // of those in held that were taken, the last one first; values are indices
+	wanted  []int       // to be made, in order
+	late    map[int]int // of those: how often each is wanted and has not been asked for before it was made
 	running int
 	bytes   int
 }
@@ -35,7 +37,7 @@ type made struct {
 
 // NewAhead returns an empty store over items.
 func NewAhead(part func(i int) conversation.Part) *Ahead {
-	return &Ahead{part: part, limit: heldBytes, workers: max(1, runtime.GOMAXPROCS(0)-1), held: map[int]*made{}, used: list.New()}
+	return &Ahead{part: part, limit: heldBytes, workers: max(1, runtime.GOMAXPROCS(0)-1), held: map[int]*made{}, used: list.New(), late: map[int]int{}}
 }
 
 // Want asks for items that are needed soon, in that order. It never waits.
@@ -45,6 +47,7 @@ func (a *Ahead) Want(items ...int) {
 	for _, i := range items {
 		if m := a.held[i]; m == nil {
 			a.wanted = append(a.wanted, i)
+			a.late[i]++
 		} else if m.used != nil { // it is needed again
 			a.used.Remove(m.used)
 			m.used = nil
@@ -59,6 +62,7 @@ func (a *Ahead) Part(i int) conversation.Part {
 	defer a.mu.Unlock()
 	m := a.held[i]
 	if m == nil {
+		a.done(i)
 		return a.part(i)
 	}
 	if m.used != nil {
@@ -68,6 +72,17 @@ func (a *Ahead) Part(i int) conversation.Part {
 		a.start()
 	}
 	return m.part
+}
+
+// done strikes one wish for an item out; false = there is none. The caller holds mu.
+func (a *Ahead) done(i int) bool {
+	n := a.late[i]
+	if n <= 1 {
+		delete(a.late, i)
+	} else {
+		a.late[i] = n - 1
+	}
+	return n > 0
 }
 
 // start makes more workers if there is work and room. The caller holds mu.
@@ -99,8 +114,8 @@ func (a *Ahead) work() {
 	for len(a.wanted) > 0 && a.room() {
 		i := a.wanted[0]
 		a.wanted = a.wanted[1:]
-		if a.held[i] != nil {
-			continue
+		if !a.done(i) || a.held[i] != nil {
+			continue // who wanted it did not wait, or it is there
 		}
 		m := &made{part: a.part(i)}
 		a.held[i] = m

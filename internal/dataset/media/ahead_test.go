@@ -100,3 +100,32 @@ func TestAheadWhileAsked(t *testing.T) {
 	}
 	all.Wait()
 }
+
+// TestAheadDropsWhatComesTooLate: an item that was asked for before anybody came to make it is not made for nobody, where it would hold the
+// room of those that are still to come.
+func TestAheadDropsWhatComesTooLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		part, made := counted(40)
+		a := NewAhead(part)
+		a.limit, a.workers = 100, 0 // nobody makes anything yet
+		for i := range 20 {
+			a.Want(i)
+		}
+		for i := range 20 {
+			a.Part(i)
+		}
+		a.workers = 1
+		for i := 20; i < 30; i++ {
+			a.Want(i)
+		}
+		synctest.Wait()
+		for i := range 30 {
+			if n, want := made[i].Load(), int32(i/20); n != want {
+				t.Errorf("item %d was made %d times, want %d", i, n, want)
+			}
+		}
+		if len(a.late) != 0 || len(a.wanted) != 0 {
+			t.Errorf("still wanted: %v, %v", a.wanted, a.late)
+		}
+	})
+}

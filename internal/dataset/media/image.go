@@ -6,6 +6,8 @@ import (
 	"image"
 	"image/color"
 	"image/png"
+	"slices"
+	"sync"
 
 	"golang.org/x/image/draw"
 
@@ -92,20 +94,24 @@ func (l *imageDraws) make(it Item) ([]byte, error) {
 	if l.sources != nil {
 		return l.fromPhoto(it)
 	}
-	pixels := noise(l.noise, it.at, int(it.a), int(it.b))
+	frame, _ := frames.Get().(*rgb)
+	defer frames.Put(frame)
+	frame.noise(l.noise, it.at, int(it.a), int(it.b))
 	if it.format == formatJPEG {
-		return encodeJPEG(rgb{pixels, int(it.a), int(it.b)}), nil
+		return encodeJPEG(*frame), nil
 	}
-	return encodePNG(rgb{pixels, int(it.a), int(it.b)})
+	return encodePNG(*frame)
 }
 
-// noise makes uniform bytes, three a pixel, from a place in the stream on.
-func noise(seed, at uint64, width, height int) []byte {
+// frames are pictures whose memory is used again.
+var frames = sync.Pool{New: func() any { return new(rgb) }}
+
+// noise makes the picture one of uniform bytes, from a place in the stream on.
+func (m *rgb) noise(seed, at uint64, width, height int) {
 	stream := rng.NewNumpy(seed)
 	stream.Skip(at)
-	pixels := make([]byte, 3*width*height)
-	stream.Fill(pixels)
-	return pixels
+	m.pix, m.width, m.height = slices.Grow(m.pix[:0], 3*width*height)[:3*width*height], width, height
+	stream.Fill(m.pix)
 }
 
 // fromPhoto resizes a source picture, whatever its proportions, by the Catmull-Rom kernel (bicubic, a = −1/2).

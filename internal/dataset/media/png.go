@@ -4,37 +4,55 @@ import (
 	"bytes"
 	"encoding/binary"
 	"hash/crc32"
+	"io"
+	"sync"
 
 	"github.com/klauspost/compress/zlib"
 )
 
+// deflaters are used again: each holds about a megabyte.
+var deflaters = sync.Pool{New: func() any {
+	z, err := zlib.NewWriterLevel(nil, zlib.BestSpeed)
+	if err != nil {
+		panic(err) // there is no such level
+	}
+	return z
+}}
+
 // encodePNG writes 8-bit RGB without row filters (PNG, W3C 2003). Filters and hard deflate gain nothing on noise, and image/png would spend
 // five times the time on them.
 func encodePNG(m rgb) ([]byte, error) {
-	var data bytes.Buffer
-	data.Grow(len(m.pix) + len(m.pix)/100 + 1024)
-	z, err := zlib.NewWriterLevel(&data, zlib.BestSpeed)
-	if err != nil {
-		return nil, err
-	}
-	row := make([]byte, 1+3*m.width) // begins with its filter: 0, none
-	for y := range m.height {
-		copy(row[1:], m.pix[3*m.width*y:3*m.width*(y+1)])
-		if _, err := z.Write(row); err != nil {
-			return nil, err
-		}
-	}
-	if err := z.Close(); err != nil {
-		return nil, err
-	}
-	out := append(make([]byte, 0, data.Len()+64), "\x89PNG\r\n\x1a\n"...)
+	out := make([]byte, 0, len(m.pix)+len(m.pix)/256+m.height+256) // what noise comes to, about
+	out = append(out, "\x89PNG\r\n\x1a\n"...)
 	var head [13]byte
 	binary.BigEndian.PutUint32(head[:], uint32(m.width))
 	binary.BigEndian.PutUint32(head[4:], uint32(m.height))
 	head[8], head[9] = 8, 2 // bits, truecolour
 	out = pngChunk(out, "IHDR", head[:])
-	out = pngChunk(out, "IDAT", data.Bytes())
+	at := len(out)
+	data := bytes.NewBuffer(append(out, "\x00\x00\x00\x00IDAT"...))
+	if err := deflateRows(data, m); err != nil {
+		return nil, err
+	}
+	out = data.Bytes()
+	binary.BigEndian.PutUint32(out[at:], uint32(len(out)-at-8))
+	out = binary.BigEndian.AppendUint32(out, crc32.ChecksumIEEE(out[at+4:]))
 	return pngChunk(out, "IEND", nil), nil
+}
+
+// deflateRows writes the rows of a picture in zlib's format, each behind its filter.
+func deflateRows(to io.Writer, m rgb) error {
+	z := deflaters.Get().(*zlib.Writer)
+	defer deflaters.Put(z)
+	z.Reset(to)
+	row := make([]byte, 1+3*m.width) // begins with its filter: 0, none
+	for y := range m.height {
+		copy(row[1:], m.pix[3*m.width*y:3*m.width*(y+1)])
+		if _, err := z.Write(row); err != nil {
+			return err
+		}
+	}
+	return z.Close()
 }
 
 // pngChunk appends a chunk: length, name, data, CRC of name and data.

@@ -172,7 +172,7 @@ func (s *Dataset) Inexact() int {
 
 // Info describes the set.
 func (s *Dataset) Info() dataset.Info {
-	f := dataset.Info{Type: "synthetic", Turns: s.total, Delays: s.opts.Delay != nil && s.total > s.opts.Entries}
+	f := dataset.Info{Type: "synthetic", Turns: s.total, Delays: s.opts.Delay != nil && s.total > s.opts.Entries, MadeMedia: s.ahead != nil}
 	if s.rankings != nil {
 		f.Type = "rankings"
 	}
