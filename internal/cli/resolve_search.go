@@ -36,7 +36,7 @@ func (r *resolver) sweepOf() *config.Sweep {
 	if names := r.given(recipeFlags...); len(names) > 0 && !r.has("--search-recipe") {
 		r.warn("%s has no effect without --search-recipe", strings.Join(names, ", "))
 	}
-	if names := r.given(append(searchFlags, "--search-sla")...); len(names) > 0 && !r.has("--search-space") && !r.has("--search-recipe") &&
+	if names := r.given(append(searchFlags, "--search-sla", "--search-sla-tier")...); len(names) > 0 && !r.has("--search-space") && !r.has("--search-recipe") &&
 		!(len(names) == 1 && r.has("--search-sla")) {
 		r.fail("%s needs --search-space: nothing is searched", strings.Join(names, ", "))
 	}
@@ -182,24 +182,56 @@ func (r *resolver) searchSettings(s *config.Sweep) {
 	s.ObjectivePooling = r.set.Text("--search-percentile-pooling", s.ObjectivePooling)
 	s.ConstraintMode = r.set.Text("--bo-constraint-mode", s.ConstraintMode)
 	s.SLAFilters = append(s.SLAFilters, r.searchSLA()...)
+	if r.has("--search-sla-tier") {
+		s.SLATiers = r.searchTiers()
+		if !r.has("--search-planner") && s.Planner != "smooth_isotonic" {
+			s.Planner = "monotonic_sla"
+		}
+	}
 }
 
-// searchSLA reads the conditions of --search-sla: metric:stat:op:threshold.
-func (r *resolver) searchSLA() (list []config.SLAFilter) {
-	for _, text := range r.set.Texts("--search-sla") {
-		parts := strings.Split(text, ":")
-		var limit float64
-		err := fmt.Errorf("%d parts", len(parts))
-		if len(parts) == 4 {
-			limit, err = strconv.ParseFloat(parts[3], 64)
+// searchTiers reads the service levels of --search-sla-tier: label:condition,condition; a label may be left out.
+func (r *resolver) searchTiers() (list []config.SLATier) {
+	for i, text := range r.set.Texts("--search-sla-tier") {
+		t := config.SLATier{Label: fmt.Sprintf("tier_%d", i+1)}
+		rest := text
+		if first, _, _ := strings.Cut(text, ","); strings.Count(first, ":") != 3 {
+			t.Label, rest, _ = strings.Cut(text, ":")
+			t.Label = strings.TrimSpace(t.Label)
 		}
-		if err != nil {
-			r.fail("%s %q: %v; write metric:stat:op:threshold, as time_to_first_token:p95:lt:200", r.as("--search-sla"), text, err)
-			continue
+		for one := range strings.SplitSeq(rest, ",") {
+			if f, ok := r.condition("--search-sla-tier", strings.TrimSpace(one)); ok {
+				t.Filters = append(t.Filters, f)
+			}
 		}
-		list = append(list, config.SLAFilter{MetricTag: parts[0], Stat: parts[1], Op: parts[2], Threshold: limit})
+		list = append(list, t)
 	}
 	return list
+}
+
+// searchSLA reads the conditions of --search-sla.
+func (r *resolver) searchSLA() (list []config.SLAFilter) {
+	for _, text := range r.set.Texts("--search-sla") {
+		if f, ok := r.condition("--search-sla", text); ok {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// condition reads metric:stat:op:threshold of a flag.
+func (r *resolver) condition(flag, text string) (f config.SLAFilter, ok bool) {
+	parts := strings.Split(text, ":")
+	var limit float64
+	err := fmt.Errorf("%d parts", len(parts))
+	if len(parts) == 4 {
+		limit, err = strconv.ParseFloat(parts[3], 64)
+	}
+	if err != nil {
+		r.fail("%s %q: %v; write metric:stat:op:threshold, as time_to_first_token:p95:lt:200", r.as(flag), text, err)
+		return f, false
+	}
+	return config.SLAFilter{MetricTag: parts[0], Stat: parts[1], Op: parts[2], Threshold: limit}, true
 }
 
 // dimension reads path:lo,hi[:int|real].

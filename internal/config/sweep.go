@@ -118,16 +118,17 @@ type OutcomeConstraint struct {
 
 // SLAFilter is one condition of a service level, in the metric's display unit.
 type SLAFilter struct {
-	MetricTag string  `yaml:"metric_tag"`
-	Stat      string  `yaml:"stat,omitempty"` // p95 as empty
-	Op        string  `yaml:"op"`             // lt, le, gt, ge
-	Threshold float64 `yaml:"threshold"`
+	MetricTag string  `yaml:"metric_tag" json:"metric_tag"`
+	Stat      string  `yaml:"stat,omitempty" json:"stat,omitempty"` // p95 as empty
+	Op        string  `yaml:"op" json:"op"`                         // lt, le, gt, ge
+	Threshold float64 `yaml:"threshold" json:"threshold"`
 }
 
 // SLATier is a named set of conditions.
 type SLATier struct {
-	Name    string      `yaml:"name"`
-	Filters []SLAFilter `yaml:"filters"`
+	Label        string      `yaml:"label"`
+	Filters      []SLAFilter `yaml:"filters"`
+	OrderingRank *int        `yaml:"ordering_rank,omitempty"` // changes nothing: every cell is judged for every tier
 }
 
 // PostProcess names what is computed of a finished sweep and where it is written.

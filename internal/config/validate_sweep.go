@@ -141,5 +141,24 @@ func (v *violations) searchRest(s *Sweep) {
 	v.oneOf("sweep.objective_pooling", s.ObjectivePooling, "", "mean", "pooled")
 	v.oneOf("sweep.constraint_mode", s.ConstraintMode, "", "penalty", "eic")
 	v.oneOf("sweep.sla_precision", s.SLAPrecision, "", "tight", "normal", "coarse")
-	v.when(len(s.SLATiers) > 0, "sweep.sla_tiers", "are not searched together; search one tier at a time with sla_filters")
+	v.tiers(s, boundary)
+}
+
+// tiers checks the named service levels of a search.
+func (v *violations) tiers(s *Sweep, boundary bool) {
+	n := len(s.SLATiers)
+	v.when(n > 0 && !boundary, "sweep.sla_tiers", "need planner monotonic_sla or smooth_isotonic, not %s: each is a limit of one value", s.Planner)
+	v.when(n == 1 || n > 10, "sweep.sla_tiers", "are %d: give 2 to 10, one alone is sla_filters", n)
+	labels := map[string]bool{}
+	for i := range s.SLATiers {
+		t := &s.SLATiers[i]
+		at := fmt.Sprintf("sweep.sla_tiers[%d]", i)
+		v.when(t.Label == "", at+".label", "is missing")
+		v.when(labels[t.Label], at+".label", "%q is there twice", t.Label)
+		v.when(len(t.Filters) == 0, at+".filters", "is empty")
+		labels[t.Label] = true
+		for k := range t.Filters {
+			v.filter(fmt.Sprintf("%s.filters[%d]", at, k), &t.Filters[k])
+		}
+	}
 }

@@ -15,6 +15,8 @@ type probe struct {
 	feasible  bool      // all conditions held
 	margin    float64   // the smallest relative distance to a condition's limit, below 0 where it is broken; NaN: not measured
 	breach    *metric.Condition
+	doubt     string    // why the cell is no evidence; empty: it is
+	tiers     []verdict // of the service levels of a search for several
 }
 
 // planner chooses the cell after those that were seen, the same for the same history. done says why there is none, and next is nil then.
@@ -25,13 +27,26 @@ type planner interface {
 // newPlanner is the planner of a search.
 func newPlanner(r *config.Run) planner {
 	s := r.Sweep
-	switch s.Planner {
-	case "monotonic_sla":
-		return boundary{dim: s.SearchSpace[0], trials: max(1, s.MonotonicStabilityTrials), precision: 0.05}
-	case "smooth_isotonic":
-		return boundary{dim: s.SearchSpace[0], trials: 1, smooth: true, precision: map[string]float64{"tight": 0.02, "coarse": 0.10}[s.SLAPrecision]}
+	switch {
+	case len(s.SLATiers) > 0:
+		return tiered{each: boundaryOf(s), n: len(s.SLATiers)}
+	case seeksBoundary(s):
+		return boundaryOf(s)
 	}
 	return newBayesian(r)
+}
+
+// seeksBoundary reports whether a search looks for the highest value of one setting that keeps its conditions.
+func seeksBoundary(s *config.Sweep) bool {
+	return s.Planner == "monotonic_sla" || s.Planner == "smooth_isotonic"
+}
+
+// boundaryOf is the planner of such a search.
+func boundaryOf(s *config.Sweep) boundary {
+	if s.Planner == "monotonic_sla" {
+		return boundary{dim: s.SearchSpace[0], trials: max(1, s.MonotonicStabilityTrials), precision: 0.05}
+	}
+	return boundary{dim: s.SearchSpace[0], trials: 1, smooth: true, precision: map[string]float64{"tight": 0.02, "coarse": 0.10}[s.SLAPrecision]}
 }
 
 // boundary looks for the highest value of one dimension that keeps all conditions (spec: timing, section 14.1): doubled from the lowest until one

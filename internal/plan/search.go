@@ -31,6 +31,7 @@ type iteration struct {
 type search struct {
 	*invocation
 	conditions []metric.Condition
+	tiers      []tier
 	objective  metric.Stat
 	seen       []probe
 	history    []iteration
@@ -60,6 +61,9 @@ func (i *invocation) newSearch() (*search, error) {
 			return nil, err
 		}
 		q.conditions = append(q.conditions, more...)
+	}
+	if q.tiers, err = tiersOf(s, q.conditions); err != nil {
+		return nil, err
 	}
 	o := s.Objectives[0]
 	if o.Stat == "" {
@@ -98,7 +102,7 @@ func (i *invocation) searching() (int, error) {
 	plan, sweepID, reason := newPlanner(i.run), id(), ""
 	for n := 0; n < i.run.Sweep.MaxIterations && reason == "" && i.ctx.Err() == nil; n++ {
 		var x []float64
-		if x, reason = plan.next(q.seen); reason != "" {
+		if x, reason = plan.next(q.evidence()); reason != "" {
 			break
 		}
 		if err := q.try(n, x, sweepID); err != nil {
@@ -107,17 +111,46 @@ func (i *invocation) searching() (int, error) {
 		if err := q.write(""); err != nil {
 			return 1, err
 		}
+		if reason = q.givenUp(); reason != "" {
+			return q.end(reason)
+		}
 	}
 	switch {
 	case i.ctx.Err() != nil:
 		reason = "interrupted"
 	case reason == "":
-		_, reason = plan.next(q.seen)
+		_, reason = plan.next(q.evidence())
 		if reason == "" {
 			reason = "the iterations are used up"
 		}
 	}
 	return q.end(reason)
+}
+
+// evidence are the cells that tell something.
+func (q *search) evidence() (list []probe) {
+	for _, p := range q.seen {
+		if p.doubt == "" {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// mostTries are those of a cell that is no evidence. A planner that does not see it asks for it again.
+const mostTries = 3
+
+// givenUp says that the last cell was tried often enough; empty: it was not.
+func (q *search) givenUp() string {
+	n := 0
+	for k := len(q.seen) - 1; k >= 0 && q.seen[k].doubt != ""; k-- {
+		n++
+	}
+	if n < mostTries {
+		return ""
+	}
+	last := len(q.seen) - 1
+	return fmt.Sprintf("%s was tried %d times and not measured: %s", q.cells[last].Label, n, q.seen[last].doubt)
 }
 
 // runs of an iteration.
@@ -182,22 +215,14 @@ func (q *search) judgeCell(n int, x []float64, cell *config.Cell) {
 	p.feasible = len(swept.Runs) > 0 && p.breach == nil
 	for _, r := range swept.Runs {
 		if v := r.Validity; v != nil && (v.Verdict == metric.VerdictClientLimited || v.Verdict == metric.VerdictUncertain) {
-			p.feasible, it.Reason = false, string(v.Verdict)+": not measured"
+			p.feasible, p.doubt, it.Reason = false, string(v.Verdict), string(v.Verdict)+": not measured"
 		}
 	}
-	for k := range q.conditions {
-		c := &q.conditions[k]
-		v := swept.Mean(c.Tag, c.Stat)
-		if math.IsNaN(v) || c.Limit == 0 {
-			continue
-		}
-		m := (c.Limit - v) / math.Abs(c.Limit)
-		if c.Op == "gt" || c.Op == "ge" {
-			m = -m
-		}
-		if math.IsNaN(p.margin) || m < p.margin {
-			p.margin = m
-		}
+	p.margin = margin(&swept, q.conditions)
+	measured := len(swept.Runs) > 0 && p.doubt == ""
+	for _, t := range q.tiers {
+		breach := swept.Breach(t.conditions)
+		p.tiers = append(p.tiers, verdict{feasible: measured && breach == nil, margin: margin(&swept, t.conditions), breach: breach})
 	}
 	if !math.IsNaN(p.objective) {
 		it.Objective[o.Metric] = p.objective
@@ -212,12 +237,32 @@ func (q *search) judgeCell(n int, x []float64, cell *config.Cell) {
 	q.seen, q.history = append(q.seen, p), append(q.history, it)
 }
 
+// margin is the smallest relative distance to the limit of a condition, below 0 where it is broken; NaN: not measured.
+func margin(swept *metric.SweptCell, list []metric.Condition) float64 {
+	least := math.NaN()
+	for k := range list {
+		c := &list[k]
+		v := swept.Mean(c.Tag, c.Stat)
+		if math.IsNaN(v) || c.Limit == 0 {
+			continue
+		}
+		m := (c.Limit - v) / math.Abs(c.Limit)
+		if c.Op == "gt" || c.Op == "ge" {
+			m = -m
+		}
+		if math.IsNaN(least) || m < least {
+			least = m
+		}
+	}
+	return least
+}
+
 // best is the index of the best cell: the highest value that keeps all conditions, or the best objective among those that do; -1: none does.
 func (q *search) best() int {
 	best := -1
 	s := q.run.Sweep
-	edge := s.Planner == "monotonic_sla" || s.Planner == "smooth_isotonic"
-	_, fail, _ := boundary{}.bracket(q.seen)
+	edge := seeksBoundary(s)
+	_, fail, _ := boundary{}.bracket(q.evidence())
 	for k, p := range q.seen {
 		if !p.feasible || !edge && math.IsNaN(p.objective) || edge && p.values[0] >= fail {
 			continue
@@ -255,14 +300,17 @@ func (q *search) write(reason string) error {
 	if reason != "" {
 		out["convergence_reason"] = reason
 	}
+	if len(q.tiers) > 0 {
+		out["tier_results"] = q.tierResults()
+	}
 	if len(s.SearchSpace) == 1 && len(q.conditions) > 0 {
-		pass, fail, _ := boundary{}.bracket(q.seen)
+		pass, fail, _ := boundary{}.bracket(q.evidence())
 		summary := map[string]any{"swept_dim_path": s.SearchSpace[0].Path, "feasible_max": nil, "infeasible_min": nil}
 		if !math.IsInf(pass, 0) {
 			summary["feasible_max"] = pass
 		}
 		for k := range q.seen {
-			if !q.seen[k].feasible && q.seen[k].values[0] == fail {
+			if p := &q.seen[k]; p.doubt == "" && !p.feasible && p.values[0] == fail {
 				summary["infeasible_min"] = map[string]any{"value": fail, "first_breach": q.history[k].Breach}
 				break
 			}
@@ -289,6 +337,13 @@ func (q *search) end(reason string) (int, error) {
 		if err := q.sweep(q.cells, byCell); err != nil {
 			return 1, err
 		}
+	}
+	if len(q.tiers) > 0 {
+		fmt.Fprintf(q.Out, "\nSearch for %d tiers: %d cells, %s\n", len(q.tiers), len(q.seen), reason)
+		if q.sayTiers(q.Out) == 0 {
+			return 1, nil
+		}
+		return q.judge(subjects(q.cells, byCell), 0)
 	}
 	k := q.best()
 	if k < 0 {

@@ -104,3 +104,67 @@ func TestBayesian(t *testing.T) {
 		t.Errorf("a plateau ends after %d: %s", len(seen), reason)
 	}
 }
+
+// TestTiers: the limits of several service levels are found together, with fewer cells than one search after the other, and each level has its own.
+func TestTiers(t *testing.T) {
+	limits := []float64{400, 37, 7.5, 0.5}
+	r := searchOf("monotonic_sla", "int", 1, 1000)
+	r.Sweep.SLATiers = make([]config.SLATier, len(limits))
+	seen, reason := explore(r, func(x float64) probe {
+		p := probe{objective: x, feasible: true, margin: 1}
+		for _, limit := range limits {
+			p.tiers = append(p.tiers, verdict{feasible: x <= limit, margin: (limit - x) / limit})
+		}
+		return p
+	})
+	if reason != "every tier is settled" {
+		t.Fatalf("%s after %d", reason, len(seen))
+	}
+	apart := 0
+	for k, limit := range limits {
+		pass, fail, _ := boundary{}.bracket(seenBy(seen, k))
+		if pass > limit || fail <= limit || limit > 1 && (fail-pass)/fail > 0.05 && fail-pass > 1 {
+			t.Errorf("limit %v: %v to %v", limit, pass, fail)
+		}
+		alone, _ := explore(searchOf("monotonic_sla", "int", 1, 1000), under(limit))
+		apart += len(alone)
+	}
+	if len(seen) >= apart {
+		t.Errorf("%d cells, one after the other %d", len(seen), apart)
+	}
+}
+
+// TestNoEvidence: a cell that the client could not measure is no failure: the planner asks for it again, and the third time ends the search with the reason.
+func TestNoEvidence(t *testing.T) {
+	r := searchOf("monotonic_sla", "int", 1, 1000)
+	q := &search{invocation: &invocation{run: r}}
+	plan := newPlanner(r)
+	ask := func(p probe) string {
+		x, done := plan.next(q.evidence())
+		if done != "" {
+			t.Fatal(done)
+		}
+		p.values = x
+		q.seen, q.cells = append(q.seen, p), append(q.cells, config.Cell{Label: itoa(int(x[0]))})
+		return q.cells[len(q.cells)-1].Label
+	}
+	kept, doubt := probe{feasible: true, margin: 1}, probe{doubt: "uncertain"}
+	for i, want := range []string{"1", "2", "2", "2", "4", "8", "8", "8"} {
+		p := doubt
+		if i == 0 || i == 3 || i == 4 {
+			p = kept
+		}
+		if got := ask(p); got != want {
+			t.Fatalf("cell %d is %s, not %s", i, got, want)
+		}
+		if said := q.givenUp(); (said != "") != (i == 7) {
+			t.Fatalf("after cell %d: %q", i, said)
+		}
+	}
+	if k := q.best(); q.cells[k].Label != "4" {
+		t.Errorf("the best is %s", q.cells[k].Label)
+	}
+	if said := q.givenUp(); said != "8 was tried 3 times and not measured: uncertain" {
+		t.Error(said)
+	}
+}

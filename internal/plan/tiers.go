@@ -1,0 +1,144 @@
+package plan
+
+import (
+	"fmt"
+	"io"
+	"math"
+
+	"aiperf/internal/config"
+	"aiperf/internal/metric"
+	"aiperf/internal/terminal"
+)
+
+// tier is a named service level of a search for several: its own conditions behind those that hold for all.
+type tier struct {
+	label      string
+	conditions []metric.Condition
+}
+
+// tiersOf are the service levels of a search, none when it has none with names.
+func tiersOf(s *config.Sweep, all []metric.Condition) (list []tier, err error) {
+	for _, t := range s.SLATiers {
+		own, err := conditions(t.Filters)
+		if err != nil {
+			return nil, fmt.Errorf("sla_tiers %s: %w", t.Label, err)
+		}
+		list = append(list, tier{t.Label, append(append([]metric.Condition{}, all...), own...)})
+	}
+	return list, nil
+}
+
+// verdict is what a cell is to one service level.
+type verdict struct {
+	feasible bool
+	margin   float64 // as that of a probe
+	breach   *metric.Condition
+}
+
+// tiered looks for the end of every service level at once: each cell tells something of all of them. The next cell is the one that the level with the
+// widest gap between its last pass and its first failure asks for; levels without a failure come first, for their cells tell most.
+type tiered struct {
+	each boundary
+	n    int // levels
+}
+
+// seenBy are the cells as one level sees them.
+func seenBy(seen []probe, k int) []probe {
+	out := make([]probe, len(seen))
+	for i, p := range seen {
+		p.feasible, p.margin, p.breach = p.tiers[k].feasible, p.tiers[k].margin, p.tiers[k].breach
+		out[i] = p
+	}
+	return out
+}
+
+func (t tiered) next(seen []probe) (next []float64, done string) {
+	widest := math.Inf(-1)
+	for k := range t.n {
+		own := seenBy(seen, k)
+		x, over := t.each.next(own)
+		if over != "" {
+			continue
+		}
+		pass, fail, _ := t.each.bracket(own)
+		gap := math.Inf(1)
+		if !math.IsInf(pass, 0) && !math.IsInf(fail, 0) {
+			gap = (fail - pass) / fail
+		}
+		if next == nil || gap > widest {
+			next, widest = x, gap
+		}
+	}
+	if next == nil {
+		return nil, "every tier is settled"
+	}
+	return next, ""
+}
+
+// tierResult is what a search found for one level, as the history file has it.
+type tierResult struct {
+	Label    string             `json:"label"`
+	Boundary *float64           `json:"boundary_concurrency"` // highest value that keeps the level; of any swept setting
+	Status   string             `json:"convergence_status"`
+	Reason   string             `json:"convergence_reason"`
+	Binding  *string            `json:"binding_constraint"` // the condition that the first failure broke
+	Lower    *float64           `json:"bracket_lower"`
+	Upper    *float64           `json:"bracket_upper"`
+	Probes   int                `json:"probe_count"`
+	Filters  []config.SLAFilter `json:"filters"`
+}
+
+// tierResults are those of all levels.
+func (q *search) tierResults() (list []tierResult) {
+	b := boundaryOf(q.run.Sweep)
+	for k, t := range q.tiers {
+		own := seenBy(q.evidence(), k)
+		pass, fail, _ := b.bracket(own)
+		_, reason := b.next(own)
+		r := tierResult{Label: t.label, Status: "converged", Reason: reason, Probes: len(own), Filters: q.run.Sweep.SLATiers[k].Filters}
+		if !math.IsInf(pass, 0) {
+			r.Boundary, r.Lower = &pass, &pass
+		}
+		if !math.IsInf(fail, 0) {
+			r.Upper = &fail
+			for _, p := range own {
+				if !p.feasible && p.values[0] == fail && p.breach != nil {
+					said := p.breach.String()
+					r.Binding = &said
+				}
+			}
+		}
+		switch {
+		case r.Boundary == nil:
+			r.Status = "no_pass_in_range"
+		case r.Upper == nil && reason != "":
+			r.Status = "no_failure_in_range"
+		case reason == "":
+			r.Status, r.Reason = "partial", "the search ended before"
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
+// sayTiers tells what was found for every level; found counts those that some cell keeps.
+func (q *search) sayTiers(w io.Writer) (found int) {
+	path := q.run.Sweep.SearchSpace[0].Path
+	for _, r := range q.tierResults() {
+		switch {
+		case r.Boundary == nil:
+			fmt.Fprintf(w, "Tier %s: no cell keeps it", terminal.Line(r.Label))
+		default:
+			found++
+			fmt.Fprintf(w, "Tier %s: %s %s", terminal.Line(r.Label), path, terminal.Figure(*r.Boundary))
+		}
+		if r.Upper != nil {
+			fmt.Fprintf(w, ", broken at %s", terminal.Figure(*r.Upper))
+		}
+		if r.Binding != nil {
+			fmt.Fprintf(w, " (%s)", terminal.Line(*r.Binding))
+		}
+		fmt.Fprintf(w, "; %s\n", r.Reason)
+	}
+	return found
+}
