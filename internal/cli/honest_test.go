@@ -75,7 +75,7 @@ var trials = map[string][2]string{
 	"--search-stat":           {"p50", searches}, "--search-initial-points": {"3", searches}, "--search-random-seed": {"3", searches}, "--search-planner": {"optuna", searches},
 	"--search-percentile-pooling": {"pooled", searches}, "--bo-constraint-mode": {"eic", searches}, "--search-sla": {"request_latency:p95:lt:9", searches},
 	"--search-sla-tier": {"request_latency:p95:lt:9", searches + " --search-sla-tier b:request_latency:p95:lt:90"},
-	"--search-recipe": {"concurrency-ramp", ""}, "--ttft-sla-ms": {"9", underSLA}, "--itl-sla-ms": {"9", underSLA}, "--tpot-sla-ms": {"9", underSLA}, "--e2e-sla-ms": {"9", underSLA + " --ttft-sla-ms 5"},
+	"--search-recipe":   {"concurrency-ramp", ""}, "--ttft-sla-ms": {"9", underSLA}, "--itl-sla-ms": {"9", underSLA}, "--tpot-sla-ms": {"9", underSLA}, "--e2e-sla-ms": {"9", underSLA + " --ttft-sla-ms 5"},
 	"--error-rate-sla": {"0.1", underSLA + " --ttft-sla-ms 5"}, "--search-style": {"grid", underSLA + " --ttft-sla-ms 5"}, "--isl-osl-pairs": {"9/9,8/8", "--streaming --search-recipe pareto-sweep"},
 	"--slo-attainment-fraction": {"0.5", "--streaming --search-recipe max-goodput-under-slo --ttft-sla-ms 5 --itl-sla-ms 5 --e2e-sla-ms 5"},
 	"--degradation-threshold":   {"0.3", ramps}, "--degradation-metric-tag": {"output_token_throughput", ramps}, "--degradation-stat": {"p50", ramps},

@@ -66,6 +66,7 @@ func turnsTable() *setting.Table {
 		{Flags: []string{"--block"}, Kind: setting.Float, Bounds: "> 0", Default: "6", Help: "seconds of a turn"},
 		{Flags: []string{"--wash-in"}, Kind: setting.Float, Bounds: ">= 0", Default: "2", Help: "seconds at the start of a turn that are sent and not counted"},
 		{Flags: []string{"--order"}, Kind: setting.Enum, Choices: []string{"random", "ab"}, Default: "random", Help: "which of a pair goes first: drawn from the seed, or always a"},
+		{Flags: []string{"--parallel"}, Kind: setting.Bool, Help: "send to both at once, for targets on hardware of their own; the blocks stay pairs"},
 		{Flags: []string{"--margin"}, Kind: setting.Text, List: true, Default: "5%", Help: "a difference that does not matter, or tag:stat:X% of one statistic"},
 		{Flags: []string{"--metrics"}, Kind: setting.Text, List: true, Help: "tag:stat to compare in place of all; fewer tell more"},
 		{Flags: []string{"--confidence"}, Kind: setting.Float, Bounds: "> 0.5, < 1", Default: "0.95", Help: "level of the intervals and of the whole"},
@@ -84,7 +85,7 @@ func (p *Program) turnsCommand() *cobra.Command {
 	return p.overProfile("ab", "compare two servers in turns", turnsLong, turnsTable, func(ctx context.Context, own *setting.CommandLine, words []string) (int, error) {
 		o := plan.TurnOptions{
 			A: own.Text("--a", ""), B: own.Text("--b", ""), Pairs: int(oneInt(own, "--pairs", 12)), Block: oneFloat(own, "--block", 6), Wash: oneFloat(own, "--wash-in", 2),
-			InOrder: own.Text("--order", "random") == "ab",
+			InOrder: own.Text("--order", "random") == "ab", Parallel: own.True("--parallel", false),
 			Compare: comparison.Options{Confidence: oneFloat(own, "--confidence", .95), Metrics: own.Texts("--metrics"), Invalid: own.True("--allow-invalid", false)},
 		}
 		if o.A == "" || o.B == "" {
@@ -92,6 +93,9 @@ func (p *Program) turnsCommand() *cobra.Command {
 		}
 		if o.Wash >= o.Block {
 			return 1, fmt.Errorf("--wash-in %g leaves nothing of --block %g", o.Wash, o.Block)
+		}
+		if o.Parallel && own.Get("--order") != nil {
+			return 1, errors.New("--order has no meaning with --parallel: both go first")
 		}
 		if err := o.Compare.SetMargins(own.Texts("--margin")); err != nil {
 			return 1, fmt.Errorf("--margin: %w", err)

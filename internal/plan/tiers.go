@@ -125,10 +125,9 @@ func (q *search) tierResults() (list []tierResult) {
 func (q *search) sayTiers(w io.Writer) (found int) {
 	path := q.run.Sweep.SearchSpace[0].Path
 	for _, r := range q.tierResults() {
-		switch {
-		case r.Boundary == nil:
+		if r.Boundary == nil {
 			fmt.Fprintf(w, "Tier %s: no cell keeps it", terminal.Line(r.Label))
-		default:
+		} else {
 			found++
 			fmt.Fprintf(w, "Tier %s: %s %s", terminal.Line(r.Label), path, terminal.Figure(*r.Boundary))
 		}

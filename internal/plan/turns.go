@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"aiperf/internal/artifact"
 	"aiperf/internal/comparison"
@@ -19,12 +20,13 @@ import (
 
 // TurnOptions are the flags of a comparison of two targets in turns.
 type TurnOptions struct {
-	A, B    string // URLs
-	Pairs   int
-	Block   float64 // s, length of a turn
-	Wash    float64 // s at its start that are sent and not counted
-	InOrder bool    // A goes first in every pair, else chance decides
-	Compare comparison.Options
+	A, B     string // URLs
+	Pairs    int
+	Block    float64 // s, length of a turn
+	Wash     float64 // s at its start that are sent and not counted
+	Parallel bool    // both at once, for targets on hardware of their own
+	InOrder  bool    // A goes first in every pair, else chance decides
+	Compare  comparison.Options
 }
 
 // Turns sends the same load to two targets in turns (comparison, section 4), so that a machine that changes changes for both, and judges B against A.
@@ -59,18 +61,36 @@ func (i *invocation) turns(o TurnOptions) (*comparison.Result, error) {
 		if !o.InOrder && !first[pair] {
 			turns = [2]int{1, 0}
 		}
-		var got [2]*comparison.Run
-		for _, side := range turns {
-			if got[side], err = i.turn(i.ctx, &o, pair, side, base); err != nil {
-				return nil, err
-			}
-			if got[side] == nil { // interrupted: what is known so far is judged
-				return i.judged(a, b, &o, number)
-			}
+		got, err := i.pair(&o, pair, turns, base)
+		if err != nil {
+			return nil, err
+		}
+		if got[0] == nil || got[1] == nil { // interrupted: what is known so far is judged
+			return i.judged(a, b, &o, number)
 		}
 		a, b = append(a, *got[0]), append(b, *got[1])
 	}
 	return i.judged(a, b, &o, number)
+}
+
+// pair carries out the two blocks of a pair, one after the other or both at once. A side that the user interrupted is nil.
+func (i *invocation) pair(o *TurnOptions, pair int, turns [2]int, base *config.Seed) (got [2]*comparison.Run, err error) {
+	if !o.Parallel {
+		for _, side := range turns {
+			if got[side], err = i.turn(i.ctx, o, pair, side, base); err != nil || got[side] == nil {
+				return got, err
+			}
+		}
+		return got, nil
+	}
+	i.begun = true // what a first run says at a terminal has no place between two
+	var errs [2]error
+	var both sync.WaitGroup
+	for side := range got {
+		both.Go(func() { got[side], errs[side] = i.turn(i.ctx, o, pair, side, base) })
+	}
+	both.Wait()
+	return got, errors.Join(errs[:]...)
 }
 
 // judged compares the pairs and writes the result.

@@ -55,6 +55,40 @@ func TestTurns(t *testing.T) {
 	}
 }
 
+// TestTurnsInParallel: both blocks of a pair are under way at once, and the pairs stay pairs.
+func TestTurnsInParallel(t *testing.T) {
+	run := config.Default()
+	run.Artifacts.Dir = t.TempDir()
+	users := 2
+	run.Phases = []config.Phase{{Name: "profiling", Kind: config.KindProfiling, Type: config.PhaseConcurrency, Concurrency: &users}}
+	run.Datasets = []config.Dataset{{Type: config.DatasetSynthetic}}
+	i := invocation{Streams: Streams{Out: io.Discard, Err: io.Discard}, ctx: t.Context(), run: run}
+	meet := make(chan string)
+	i.runner = func(ctx context.Context, b *config.Benchmark, _ *config.Seed, info metric.RunInfo, _ string) (*metric.Run, error) {
+		pair, side, _ := strings.Cut(info.RunLabel, "_a")
+		factor := 1.1
+		if strings.HasSuffix(info.RunLabel, "_a") {
+			factor, side = 1, "a"
+			select { // waits for the other block of the pair
+			case other := <-meet:
+				if other != pair+"_b" {
+					t.Errorf("%s runs beside %s", info.RunLabel, other)
+				}
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+		} else {
+			meet <- info.RunLabel
+		}
+		return measured(t, 3, 0), blockFile(b.Artifacts.Dir, factor, uint64(len(info.RunLabel+side))+uint64(info.RunLabel[6]))
+	}
+	r, err := i.turns(TurnOptions{A: "http://a", B: "http://b", Pairs: 6, Block: 6, Wash: 2, Parallel: true,
+		Compare: comparison.Options{Confidence: .95, Margin: .05, Metrics: []string{"request_latency:mean"}}})
+	if err != nil || len(r.A) != 6 || r.Outcome != comparison.Worse {
+		t.Errorf("%+v %v", r, err)
+	}
+}
+
 // blockFile writes the records of a block of 6 s: 20 requests a second, the first 2 s ten times as slow.
 func blockFile(dir string, factor float64, seed uint64) error {
 	r := rand.New(rand.NewPCG(seed, 1))
