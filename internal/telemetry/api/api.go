@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"aiperf/internal/jsontext"
 )
 
 // Source is the run that is asked about. Its functions are called by many goroutines, and must not wait for the load.
@@ -95,7 +97,7 @@ func (s *Source) allow(w http.ResponseWriter, r *http.Request) {
 
 // document answers with JSON. What cannot be told is null.
 func document(w http.ResponseWriter, r *http.Request, v any) {
-	text, err := json.Marshal(v)
+	text, err := jsontext.Marshal(v)
 	if err != nil {
 		refuse(w, r, http.StatusInternalServerError, err.Error())
 		return
