@@ -6,12 +6,17 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"aiperf/internal/config"
 	"aiperf/internal/exposition"
+	"aiperf/internal/load"
+	"aiperf/internal/metric"
+	"aiperf/internal/record"
 )
 
 // freePort is one that nobody has.
@@ -87,8 +92,12 @@ func TestAPI(t *testing.T) {
 	b.Endpoint.URLs, b.Endpoint.Streaming = []string{model.URL}, false
 	b.Phases[0].Concurrency = ptr(1)
 	var errs locked
-	if _, err := Run(t.Context(), b, nil, Options{Version: "test", Err: &errs, InputConfig: []byte(`{"endpoint":{"urls":["u"],"api_key":"<redacted>"}}`)}); err != nil {
+	run, err := Run(t.Context(), b, nil, Options{Version: "test", Err: &errs, InputConfig: []byte(`{"endpoint":{"urls":["u"],"api_key":"<redacted>"}}`)})
+	if err != nil {
 		t.Fatal(err, errs.String())
+	}
+	if n := run.Profiling.Value("request_count", metric.Avg); n != requests {
+		t.Errorf("%v requests in the results", n)
 	}
 	p := progress.Phases["profiling"]
 	if ready != "ok" || p["requests_sent"] != float64(requests) || p["requests_completed"] != float64(requests-1) || p["total_expected_requests"] != float64(requests) ||
@@ -112,6 +121,78 @@ func TestAPI(t *testing.T) {
 	if c, err := net.Dial("tcp", strings.TrimPrefix(base, "http://")); err == nil {
 		_ = c.Close()
 		t.Error("the API outlives the run")
+	}
+}
+
+// TestFinalResults: what the API tells at the end is what the summary holds.
+func TestFinalResults(t *testing.T) {
+	set, err := metric.NewSelection(metric.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := set.NewReducer()
+	for i := range 3 {
+		rec := &record.Record{Start: 1e9, End: 1e9 + int64(i+1)*1e6, Status: 200}
+		reply := &record.Reply{Contents: []record.Content{{At: rec.End, Text: "x"}}}
+		if i == 2 {
+			rec.Error, reply = &record.Error{Code: 500, Type: "E", Message: "m"}, nil
+		}
+		r.Add(set.Row(rec, reply, record.Counts{}))
+	}
+	state := &apiState{}
+	if got := state.outcome(); got.Status != "running" || got.Results != nil {
+		t.Errorf("%+v", got)
+	}
+	state.over(&metric.Run{Profiling: r.Summary(metric.Window{From: 5, To: 9}), Cancelled: true})
+	text, err := json.Marshal(state.outcome())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Status  string
+		Results struct {
+			Results struct {
+				Records   []map[string]any
+				Completed int
+				Start     int64 `json:"start_ns"`
+				End       int64 `json:"end_ns"`
+				Cancelled bool  `json:"was_cancelled"`
+				Errors    []struct {
+					Count   int
+					Details struct{ Code int } `json:"error_details"`
+				} `json:"error_summary"`
+			}
+		}
+	}
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	res := got.Results.Results
+	latency := slices.IndexFunc(res.Records, func(m map[string]any) bool { return m["tag"] == "request_latency" })
+	if got.Status != "cancelled" || res.Completed != 3 || res.Start != 5 || res.End != 9 || !res.Cancelled || len(res.Errors) != 1 || res.Errors[0].Count != 1 ||
+		res.Errors[0].Details.Code != 500 || latency < 0 || res.Records[latency]["avg"] != 1.5 || res.Records[latency]["unit"] != "ms" {
+		t.Errorf("%s", text)
+	}
+}
+
+// TestProgressOf: a phase under way and one that is over, by hand.
+func TestProgressOf(t *testing.T) {
+	phase := &load.Phase{Requests: 100, Duration: 20 * time.Second, Grace: 3 * time.Second}
+	s := load.Snapshot{Info: &load.PhaseInfo{Name: "p"}, Phase: phase, Started: 1e9, Sent: 30, Completed: 20, Errors: 2, Sessions: 30, Finished: 20}
+	got := progressOf(&s, nil, [2]int64{15, 1}, 5e9) // after 4 s: 5 a second, 16 s left by count and by time
+	if got.Phase != "p" || *got.RequestsPerSecond != 5 || *got.RecordsPerSecond != 4 || *got.RequestsSecondsLeft != 16 || *got.ExpectedGrace != 3 || got.FinalSent != nil ||
+		got.SentEnd != nil || *got.TotalRequests != 100 || got.ExpectedSessions != nil || got.GoodRecords != 15 || got.ErrorRecords != 1 {
+		t.Errorf("%+v", got)
+	}
+	s.SentAll, s.Ended = 6e9, 7e9
+	end := &load.PhaseStats{Ended: 7e9, Completed: 29, Cancelled: 1, Errors: 2, TimedOut: true, GraceExpired: true, SessionsCompleted: 29, SessionsCancelled: 1}
+	got = progressOf(&s, end, [2]int64{27, 2}, 9e9)
+	if *got.FinalSent != 30 || *got.FinalCompleted != 29 || *got.FinalCancelled != 1 || !got.TimedOut || !got.GraceExpired || got.Cancelled || *got.RequestsSecondsLeft != 0 ||
+		*got.RecordsSecondsLeft != 0 || got.RequestsEnd == nil || got.SentEnd == nil {
+		t.Errorf("%+v", got)
+	}
+	if waits := progressOf(&load.Snapshot{Info: s.Info, Phase: phase}, nil, [2]int64{}, 5e9); waits.Start != nil || waits.RequestsPerSecond != nil {
+		t.Errorf("%+v", waits)
 	}
 }
 
