@@ -128,6 +128,9 @@ func TestBadExporters(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	if !strings.Contains(errs.String(), "server metrics are incomplete: ") {
+		t.Errorf("the report does not say what was lost: %s", errs.String())
+	}
 	if n := strings.Count(errs.String(), "is asked no more"); n != 3 { // the two, and the server itself, which answers everything with a stream of tokens
 		t.Errorf("%d exporters were given up: %s", n, errs.String())
 	}
@@ -193,6 +196,9 @@ func TestBadGPUExporters(t *testing.T) {
 	}
 	if !seen["TimeoutError"] && !seen["ScrapeSkipped"] {
 		t.Errorf("nothing says that an exporter stalled: %+v", g.Errors)
+	}
+	if !strings.Contains(errs.String(), "GPU telemetry is incomplete: ") {
+		t.Errorf("the report does not say what was lost: %s", errs.String())
 	}
 }
 

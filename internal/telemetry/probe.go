@@ -3,7 +3,9 @@ package telemetry
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -65,6 +67,23 @@ func (l *Losses) List() []Loss {
 	out := slices.Clone(l.list)
 	slices.SortStableFunc(out, func(a, b Loss) int { return cmp.Compare(b.Count, a.Count) })
 	return out
+}
+
+// mostTold bounds the kinds that a sentence names.
+const mostTold = 5
+
+// Text says in a line what was lost; "" if nothing was.
+func (l *Losses) Text() string {
+	list := l.List()
+	var parts []string
+	for i, one := range list {
+		if i == mostTold {
+			parts = append(parts, fmt.Sprintf("and %d kinds more", len(list)-mostTold))
+			break
+		}
+		parts = append(parts, fmt.Sprintf("%s (%d×)", one.Error.Message, one.Count))
+	}
+	return strings.Join(parts, "; ")
 }
 
 // Fault is an error of a page's content.

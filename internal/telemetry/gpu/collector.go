@@ -179,6 +179,9 @@ func (c *Collector) Result(w metric.Window) *metric.GPUTelemetry {
 	for _, s := range c.sources {
 		c.losses.Add(s.Skipped())
 	}
+	if text := c.losses.Text(); text != "" {
+		c.Warn("GPU telemetry is incomplete: " + text)
+	}
 	for _, l := range c.losses.List() {
 		t.Errors = append(t.Errors, metric.ErrorGroup{Error: l.Error, Count: l.Count})
 	}

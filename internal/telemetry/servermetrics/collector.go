@@ -242,6 +242,9 @@ func (c *Collector) Complete(h *Head) {
 	for _, s := range c.sources {
 		c.losses.Add(s.Skipped())
 	}
+	if text := c.losses.Text(); text != "" {
+		c.Warn("server metrics are incomplete: " + text)
+	}
 	for _, l := range c.losses.List() {
 		h.Lost = append(h.Lost, Lost{l.Error.Type, l.Error.Message, l.Count})
 	}
