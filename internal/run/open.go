@@ -202,8 +202,8 @@ func (o *opened) before(ctx context.Context, p *load.PhaseInfo) error {
 // after is what follows a phase.
 func (o *opened) after(f *load.PhaseStats) {
 	o.api.after(f)
+	o.beside.phaseEnd(f) // before what may take its time
 	o.profiler.after(context.Background(), f)
-	o.beside.phaseEnd(f)
 }
 
 // listInputs begins inputs.json, for the datasets that have one.
