@@ -76,7 +76,7 @@ func (c *content) cardRow() node {
 func (s *section) node() node {
 	return el("section", attrs{"id", s.ID, "aria-labelledby", s.ID + "-h"}, el("h2", attrs{"id", s.ID + "-h"}, text(s.Title)),
 		markup.If(s.Lead != "", t("p", "lead", s.Lead)), markup.If(s.Empty != "", t("p", "empty", s.Empty)),
-		markup.If(s.Tools, clockTools), s.figures(), markup.Each(s.Notes, func(_ int, n string) node { return t("p", "lead", n) }),
+		markup.If(s.Tools, clockTools), s.figures(), markup.Each(s.Notes, func(_ int, n string) node { return t("p", "note", n) }),
 		markup.If(s.Waterfall, waterfall), markup.Each(s.Tables, func(_ int, one *table) node { return one.node() }))
 }
 

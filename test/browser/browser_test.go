@@ -187,6 +187,22 @@ func TestReport(t *testing.T) {
 	p.alone()
 }
 
+// TestPrint: for paper the page is light, open, and its charts are three times as sharp and no wider than their panels; afterwards it is as it was.
+func TestPrint(t *testing.T) {
+	p := open(t, file("c6", "report.html"), 1280)
+	p.do(chromedp.Evaluate(`document.documentElement.dataset.theme === "light" && document.querySelector("#theme").click()`, nil))
+	state := `(() => {
+		const fits = [...document.querySelectorAll("[data-chart]")].every((e) => e.querySelector(".uplot").getBoundingClientRect().width <= e.clientWidth);
+		return [document.documentElement.dataset.theme, document.querySelector("#settings details").open, document.querySelector(".lane canvas").width > 1500, fits].join();
+	})()`
+	p.want(state, "dark,false,false,true")
+	p.do(chromedp.Evaluate(`dispatchEvent(new Event("beforeprint"))`, nil))
+	p.want(state, "light,true,true,true")
+	p.do(chromedp.Evaluate(`dispatchEvent(new Event("afterprint"))`, nil))
+	p.want(state, "dark,false,false,true")
+	p.alone()
+}
+
 // TestSweep: the page over runs draws its charts and leads to theirs.
 func TestSweep(t *testing.T) {
 	p := open(t, file("report.html"), 1280)

@@ -13,7 +13,9 @@
   const root = document.documentElement;
   const token = (name) => getComputedStyle(root).getPropertyValue("--" + name).trim();
   const colour = (c) => (c.startsWith("var:") ? token(c.slice(4)) : c);
-  const dots = () => window.devicePixelRatio || 1;
+  let printing = false;
+  const sharp = () => (printing ? 3 : 1); // times as many pixels on paper: charts are built so much larger and shown so much smaller
+  const dots = () => (window.devicePixelRatio || 1) * sharp();
 
   /* three significant digits, thousands separated: the rule of the head figures */
   const figure = (v) => {
@@ -45,8 +47,6 @@
   button.onclick = () => setTheme(root.dataset.theme === "dark" ? "light" : "dark", true);
   system.addEventListener("change", () => { if (!kept()) setTheme(system.matches ? "dark" : "light"); });
   setTheme(kept() || (system.matches ? "dark" : "light"));
-
-  let printing = false;
 
   /* ---- one clock for all lanes ---- */
   const clock = { from: 0, to: data.Seconds || 1, end: data.Seconds || 1, users: [] };
@@ -307,19 +307,22 @@
     box.setAttribute("aria-label", say);
     let u = null, wide = 0, ours = false, picked = null, pick = null;
     const axis = (a, scale, side) => ({
-      scale, side, stroke: token("mute"), font: "12px system-ui, sans-serif", labelFont: (a.Title.length > 38 ? 11 : 12) + "px system-ui, sans-serif", label: clocked && side === 2 ? null : a.Title, labelSize: 18, labelGap: 2, gap: 5,
-      size: side === 2 ? 24 : 54, grid: { stroke: token("grid"), width: 1, show: scale !== "y2" }, ticks: { show: false },
+      scale, side, stroke: token("mute"), font: 12 * sharp() + "px system-ui, sans-serif", labelFont: Math.min(12, Math.max(8, ((side === 2 ? wide - 66 : 300) * 1.9) / a.Title.length)) * sharp() + "px system-ui, sans-serif",
+      label: clocked && side === 2 ? null : a.Title, labelSize: 18 * sharp(), labelGap: 2 * sharp(), gap: 5 * sharp(), space: (side === 2 ? 50 : 30) * sharp(),
+      size: (side === 2 ? 24 : 54) * sharp(), grid: { stroke: token("grid"), width: sharp(), show: scale !== "y2" }, ticks: { show: false },
       ...(a.Scale === "category" ? { splits: () => a.Labels.map((_, i) => i), values: () => a.Labels } : a.Ticks ? { splits: () => a.Ticks.map((t) => t.At), values: () => a.Ticks.map((t, i) => (i % Math.ceil((a.Ticks.length * 56) / wide) ? "" : t.Text)) } :
         a.Scale === "log" ? { splits: (_, i, lo, hi) => decades(lo, hi), values: (_, v) => v.map((x) => x.toLocaleString("en-US", { maximumSignificantDigits: 4 })), filter: (_, v) => v } : {}),
     });
     function build() {
+      if (u) u.destroy(); // first: what is wider than its column would keep that wide
       const now = Math.max(240, Math.floor(box.parentElement.clientWidth - 2 * parseFloat(getComputedStyle(box.parentElement).paddingLeft)));
-      if (u) u.destroy();
       wide = now;
       ours = true;
+      const z = sharp();
+      box.style.zoom = 1 / z;
       u = new uPlot({
-        width: now, height: host.classList.contains("lane") ? 190 : host.classList.contains("tall") ? 400 : 320,
-        legend: { show: false }, padding: [8, 12, 0, 0],
+        width: now * z, height: (host.classList.contains("lane") ? 190 : host.classList.contains("tall") ? 400 : 320) * z,
+        legend: { show: false }, padding: [8 * z, 12 * z, 0, 0],
         cursor: { drag: { x: true, y: false }, points: { show: false }, sync: clocked ? { key: "clock", setSeries: false } : undefined },
         scales: {
           x: { time: false, distr: c.X.Scale === "log" ? 3 : 1, range: (_, lo, hi) => [lo, hi] },
@@ -494,8 +497,23 @@
 
   /* ---- printing: light, every setting open ---- */
   let before;
-  addEventListener("beforeprint", () => { printing = true; before = [root.dataset.theme, $$("details:not(.chart details)").filter((d) => !d.open)]; before[1].forEach((d) => (d.open = true)); setTheme("light"); });
-  addEventListener("afterprint", () => { printing = false; before[1].forEach((d) => (d.open = false)); setTheme(before[0]); });
+  addEventListener("beforeprint", () => {
+    before = { theme: root.dataset.theme, closed: $$("details:not(.chart details)").filter((d) => !d.open), rules: make("style") };
+    printing = true;
+    for (const d of before.closed) d.open = true;
+    /* charts are measured in the layout of the paper, which is not there yet: its rules hold for the window meanwhile */
+    for (const r of document.styleSheets[0].cssRules) if (r.media && r.media.mediaText === "print") before.rules.textContent += [...r.cssRules].map((x) => x.cssText).join("\n");
+    document.head.append(before.rules);
+    document.body.style.width = "186mm";
+    setTheme("light");
+  });
+  addEventListener("afterprint", () => {
+    printing = false;
+    before.rules.remove();
+    document.body.style.width = "";
+    for (const d of before.closed) d.open = false;
+    setTheme(before.theme);
+  });
 
   const copy = $("#copy");
   if (copy && navigator.clipboard) {
