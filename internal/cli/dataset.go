@@ -183,7 +183,7 @@ func (p *Program) convertCommand() *cobra.Command {
 		Example: "  aiperf dataset convert chats.jsonl trace.jsonl --to mooncake_trace\n  aiperf dataset convert BurstGPT.csv trace.jsonl --to mooncake_trace",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			convert := survey.Converter(to)
+			convert := survey.NewTarget(to)
 			if convert == nil {
 				return fmt.Errorf("--to %q: must be one of %s", to, survey.Targets)
 			}
@@ -205,7 +205,7 @@ func (p *Program) convertCommand() *cobra.Command {
 	return cmd
 }
 
-func (p *Program) convert(ctx context.Context, from, to, kind string, convert func([]byte, custom.Entry) ([]byte, error)) (rows int, err error) {
+func (p *Program) convert(ctx context.Context, from, to, kind string, target *survey.Target) (rows int, err error) {
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return 0, err
 	}
@@ -215,22 +215,31 @@ func (p *Program) convert(ctx context.Context, from, to, kind string, convert fu
 	}
 	defer os.Remove(file.Name()) // it is gone when it was renamed
 	out, m := bufio.NewWriterSize(file, 1<<16), p.newMeter("dataset convert", "rows read")
+	if _, err := out.WriteString(target.Head); err != nil {
+		return 0, errors.Join(err, file.Close())
+	}
 	var line []byte
 	_, warnings, err := custom.Stream(from, kind, custom.Options{Root: rng.New(nil)}, func(e custom.Entry) (err error) {
 		rows++
 		m.tick()
-		if line, err = convert(line[:0], e); err != nil {
+		if line, err = target.Append(line[:0], e); err != nil {
 			return err
 		}
 		_, err = out.Write(line)
 		return errors.Join(err, ctx.Err())
 	})
 	m.done()
+	if err == nil {
+		_, err = out.WriteString(target.Foot)
+	}
 	if err := errors.Join(err, out.Flush(), file.Chmod(0o644), file.Close()); err != nil {
 		return 0, err
 	}
 	for _, w := range warnings {
 		p.warnf("%s", w)
+	}
+	if target.Block > 0 {
+		p.warnf("its hash ids stand for %d tokens: replay it with --isl-block-size %[1]d", target.Block)
 	}
 	return rows, os.Rename(file.Name(), to)
 }

@@ -71,6 +71,13 @@ func TestConvert(t *testing.T) {
 		"trace.jsonl":   worked,
 		"burst.csv":     "Timestamp,Request tokens,Response tokens\n5,472,18\n",
 		"payload.jsonl": `{"model":"m","messages":[{"role":"user","content":"one"}]}` + "\n",
+		"chats.jsonl":   `{"timestamp":5,"messages":[{"role":"user","content":"a"}],"output_length":4,"extra":{"top_p":1}}` + "\n",
+		"text.jsonl":    `{"text":"a"}` + "\n",
+		"graph.jsonl":   `{"session_id":"g","turns":[{"messages":[{"role":"user","content":"a"}],"model":"n","max_tokens":3}]}` + "\n",
+		"forks.jsonl": `{"session_id":"g","turns":[{"messages":[{"role":"user","content":"a"}],"forks":["h"]}]}` + "\n" +
+			`{"session_id":"h","turns":[{"messages":[{"role":"user","content":"b"}]}]}` + "\n",
+		"bodies.json":   `{"data":[{"session_id":"s","payloads":[{"a":1},{"b":2}]},{"session_id":"t","payloads":[{"c":3}]}]}`,
+		"bailian.jsonl": `{"chat_id":7,"timestamp":0.5,"input_length":20,"output_length":3,"hash_ids":[1,2]}` + "\n",
 	}
 	for line, want := range map[string]string{
 		"multi.jsonl o --to mooncake_trace":     `{"session_id":"a","text_input":"one"}` + "\n" + `{"output_length":7,"session_id":"a","delay":5,"text_input":"two"}` + "\n",
@@ -82,6 +89,16 @@ func TestConvert(t *testing.T) {
 		"payload.jsonl o --to mooncake_trace":   `{"payload":` + strings.TrimSpace(files["payload.jsonl"]) + "}\n",
 		"payload.jsonl o --to raw_payload":      files["payload.jsonl"],
 		"payload.jsonl deep/o --to raw_payload": "",
+		"payload.jsonl o --to inputs_json":      `{"data":[{"session_id":"session_000000","payloads":[` + strings.TrimSpace(files["payload.jsonl"]) + "]}]}\n",
+		"bodies.json o --to inputs_json":        `{"data":[{"session_id":"s","payloads":[{"a":1},{"b":2}]},` + "\n" + `{"session_id":"t","payloads":[{"c":3}]}]}` + "\n",
+		"text.jsonl o --to random_pool":         `{"texts":["a"]}` + "\n",
+		"text.jsonl o --to dag_jsonl":           `{"session_id":"session_000000","turns":[{"messages":[{"role":"user","content":"a"}]}]}` + "\n",
+		"graph.jsonl o --to dag_jsonl":          `{"session_id":"g","turns":[{"messages":[{"role":"user","content":"a"}],"model":"n","max_tokens":3}]}` + "\n",
+		"burst.csv o --to burst_gpt_trace":      files["burst.csv"],
+		"burst.csv o --to bailian_trace":        `{"chat_id":1,"parent_chat_id":-1,"timestamp":5,"input_length":472,"output_length":18,"turn":1}` + "\n",
+		"bailian.jsonl o --to bailian_trace":    `{"chat_id":1,"parent_chat_id":-1,"timestamp":0.5,"input_length":20,"output_length":3,"turn":1,"hash_ids":[1,2]}` + "\n",
+		"chats.jsonl o --to sagemaker_data_capture": `{"captureData":{"endpointInput":{"data":"{\"messages\":[{\"role\":\"user\",\"content\":\"a\"}],\"max_tokens\":4,\"top_p\":1}","encoding":"JSON"}},` +
+			`"eventMetadata":{"eventId":"row-1","inferenceTime":"1970-01-01T00:00:00.005Z"}}` + "\n",
 	} {
 		status, out, errs := say(t, files, "dataset convert "+line)
 		got, err := os.ReadFile(strings.Fields(line)[1])
@@ -91,6 +108,9 @@ func TestConvert(t *testing.T) {
 	}
 	for line, want := range map[string]string{
 		"multi.jsonl o --to single_turn": "multi.jsonl:1: turns of a conversation", "trace.jsonl o --to multi_turn": "trace.jsonl:1: a row of lengths", "single.jsonl o --to mooncake_trace": "single.jsonl:1: a row of mooncake_trace",
+		"forks.jsonl o --to mooncake_trace": "forks.jsonl:1: a turn that starts other sessions", "graph.jsonl o --to mooncake_trace": "models of a single turn", "trace.jsonl o --to burst_gpt_trace": "knows neither sessions nor",
+		"trace.jsonl o --to dag_jsonl": "no sessions of dag_jsonl", "multi.jsonl o --to random_pool": "drawn one by one", "multi.jsonl o --to inputs_json": "only whole request bodies",
+		"text.jsonl o --to bailian_trace": "texts are not measured", "burst.csv o --to sagemaker_data_capture": "has messages and a time", "text.jsonl o --to baseten_trace": `--to "baseten_trace": must be one of`,
 		"single.jsonl o --to raw_payload": "only whole request bodies", "single.jsonl o --to csv": `--to "csv"`, "single.jsonl trace.jsonl --to single_turn": "--force",
 	} {
 		status, _, errs := say(t, files, "dataset convert "+line)
@@ -99,6 +119,18 @@ func TestConvert(t *testing.T) {
 		}
 		if _, err := os.Stat("o"); err == nil {
 			t.Errorf("%s: a file is written", line)
+		}
+	}
+}
+
+// TestConvertTellsBlocks: hash ids that stand for other blocks than those of the format are told with the flag that they need.
+func TestConvertTellsBlocks(t *testing.T) {
+	files := map[string]string{"b.jsonl": `{"chat_id":7,"timestamp":0.5,"input_length":20,"output_length":3,"hash_ids":[1,2]}`, "t.jsonl": worked}
+	for line, want := range map[string]string{
+		"b.jsonl o --to mooncake_trace": "--isl-block-size 16", "b.jsonl o --to bailian_trace": "", "t.jsonl o --to bailian_trace": "--isl-block-size 512", "t.jsonl o --to mooncake_trace": "",
+	} {
+		if status, _, errs := say(t, files, "dataset convert "+line); status != 0 || strings.Contains(errs, "--isl-block-size") != (want != "") || !strings.Contains(errs, want) {
+			t.Errorf("%s: %d %q, want %q", line, status, errs, want)
 		}
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"aiperf/internal/dataset/trace"
 )
 
-// bailianBlock is the number of tokens that a hash id of a bailian file stands for.
-const bailianBlock = 16
+// BailianBlock is the number of tokens that a hash id of a bailian file stands for.
+const BailianBlock = 16
 
 // bailianKeys are the keys of a bailian row; others are ignored with a warning. type is the kind of request, not the format.
 var bailianKeys = []string{"chat_id", "parent_chat_id", "timestamp", "input_length", "output_length", "type", "request_type", "turn", "hash_ids"}
@@ -58,7 +58,7 @@ func readBailian(l *loader, path string) error {
 	for i := range chats {
 		records[i] = chats[i].Record
 	}
-	return l.replay(records, bailianBlock)
+	return l.replay(records, BailianBlock)
 }
 
 // bailianChat reads a row.

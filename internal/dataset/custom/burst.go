@@ -47,7 +47,7 @@ func readBurst(l *loader, path string) error {
 	if t.skipped > 0 {
 		l.warn("%s: no three numbers (time, tokens from 1 to 10000000): left out, as are %d rows in all", t.firstSkipped, t.skipped)
 	}
-	return l.replay(records, mooncakeBlock)
+	return l.replay(records, MooncakeBlock)
 }
 
 // glanceBurst counts the rows of a BurstGPT table.

@@ -28,8 +28,9 @@ type graph struct {
 	sessions []conversation.Conversation
 	links    []link
 	place    map[string]int
-	started  []bool // some session starts it
-	requests []int  // it leads to, itself included; 0 = not counted yet, -1 = being counted
+	origins  []string // where the sessions stand
+	started  []bool   // some session starts it
+	requests []int    // it leads to, itself included; 0 = not counted yet, -1 = being counted
 }
 
 // link is a place that names another session.
@@ -84,15 +85,16 @@ func (g *graph) session(r *rows.Row) {
 		r.Fault("session_id", "must not be empty")
 	default:
 		if at, twice := g.place[*id]; twice {
-			r.Fault("session_id", "%q is there twice, first in %s", *id, g.sessions[at].Turns[0].Origin)
+			r.Fault("session_id", "%q is there twice, first in %s", *id, g.origins[at])
 			return
 		}
 	}
 	c := conversation.Conversation{Mode: mode}
 	if id != nil {
 		c.ID = *id
-		g.place[c.ID] = len(g.sessions)
+		g.place[c.ID] = len(g.origins)
 	}
+	g.origins = append(g.origins, r.Where)
 	if g.orchestrates(r) {
 		c.Turns = g.rounds(r)
 		g.sessions = append(g.sessions, c)

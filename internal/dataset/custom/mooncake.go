@@ -11,8 +11,8 @@ import (
 	"aiperf/internal/dataset/trace"
 )
 
-// mooncakeBlock is the number of tokens that a hash id of a mooncake file stands for.
-const mooncakeBlock = 512
+// MooncakeBlock is the number of tokens that a hash id of a mooncake file stands for.
+const MooncakeBlock = 512
 
 // readMooncake reads recorded traffic in the mooncake format.
 func readMooncake(l *loader, path string) error {
@@ -33,7 +33,7 @@ func readMooncake(l *loader, path string) error {
 	if l.PayloadRows {
 		trace.DelaysBefore(records)
 	}
-	return l.replay(records, mooncakeBlock)
+	return l.replay(records, MooncakeBlock)
 }
 
 // payloadISL is the length of prompts that GenAI-Perf makes where a row does not say, in tokens.
@@ -72,7 +72,7 @@ func ReadTraffic(path string, o Options) (*Traffic, dataset.Info, error) {
 // mooncakeEntry is a mooncake row on its own.
 func mooncakeEntry(l *loader, r *rows.Row) entry {
 	rec := trace.Mooncake(r)
-	e := entry{prompt: rec, block: mooncakeBlock, left: !l.Limits.Take(&rec, &l.set.info)}
+	e := entry{prompt: rec, block: MooncakeBlock, left: !l.Limits.Take(&rec, &l.set.info)}
 	if l.BlockSize > 0 {
 		e.block = l.BlockSize
 	}

@@ -68,7 +68,7 @@ func readSageMaker(l *loader, path string) error {
 			taken = append(taken, rec)
 		}
 	}
-	return l.replay(taken, mooncakeBlock)
+	return l.replay(taken, MooncakeBlock)
 }
 
 // glanceSageMaker counts captured requests.

@@ -17,6 +17,7 @@ type Entry struct {
 	Session string // "" = one of its own
 	Turns   []conversation.Turn
 	Record  *trace.Record // of a trace; Turns is nil then
+	Block   int           // tokens behind its hash ids; 0 = those of mooncake_trace
 }
 
 // streamed are the formats whose rows can be taken one by one, and how.
@@ -30,7 +31,7 @@ var streamed = map[string]func(l *loader, path string, f func(Entry)) error{
 	"raw_payload":            streamPayloads,
 	"sagemaker_data_capture": streamSageMaker,
 	inputsType:               streamConversation(readInputs),
-	"dag_jsonl":              streamConversation(readGraph),
+	"dag_jsonl":              streamGraph,
 	"speed_bench":            streamQuestions,
 	"baseten_trace":          streamBaseten,
 	"weka_trace":             streamAgents((*Agents).read),
@@ -41,7 +42,7 @@ var streamed = map[string]func(l *loader, path string, f func(Entry)) error{
 func Streamed() string { return names() }
 
 // Stream calls f for every row of a file, in the order of the file. What is needed to tell a row's session or time is read first (bailian_trace,
-// sagemaker_data_capture, baseten_trace); a graph (dag_jsonl) and rounds in any order (tracelab) are read whole. name "" = the format is recognised. It returns the format, and the warnings that there are; its error has a line for each of the
+// sagemaker_data_capture, baseten_trace); rounds in any order (tracelab) are read whole. name "" = the format is recognised. It returns the format, and the warnings that there are; its error has a line for each of the
 // first ten faults.
 func Stream(path, name string, o Options, f func(Entry) error) (format string, warnings []string, err error) {
 	if name == "" {
@@ -165,7 +166,7 @@ func streamBailian(l *loader, path string, f func(Entry)) error {
 		}
 		c.Session = sessions[i]
 		i++
-		f(Entry{Where: r.Where, Session: c.Session, Record: &c.Record})
+		f(Entry{Where: r.Where, Session: c.Session, Record: &c.Record, Block: BailianBlock})
 	})
 }
 
@@ -179,6 +180,24 @@ func streamConversation(read func(*loader, string) error) func(*loader, string, 
 		}
 		return read(l, path)
 	}
+}
+
+// streamGraph reads sessions one by one. What they start is noted and not looked for.
+func streamGraph(l *loader, path string, f func(Entry)) error {
+	g := &graph{loader: l, place: map[string]int{}}
+	return l.rows(path, graphKeys, func(r *rows.Row) {
+		g.sessions, g.links = g.sessions[:0], g.links[:0]
+		g.session(r)
+		if len(g.sessions) == 0 { // it is a fault
+			return
+		}
+		c := g.sessions[0]
+		for _, k := range g.links {
+			t := &c.Turns[k.turn]
+			t.Branches = append(t.Branches, conversation.Branch{Conversation: -1, Fork: k.fork, Join: k.join, Before: k.before})
+		}
+		f(Entry{Where: r.Where, Session: c.ID, Turns: c.Turns})
+	})
 }
 
 func streamQuestions(l *loader, path string, f func(Entry)) error {
@@ -219,7 +238,7 @@ func streamAgents(read func(*Agents, string) error) func(*loader, string, func(E
 						}
 						rec.HashIDs = append(rec.HashIDs, ids[id])
 					}
-					f(Entry{Where: t.Where, Session: list[i].ID, Record: &rec})
+					f(Entry{Where: t.Where, Session: list[i].ID, Record: &rec, Block: list[i].Block})
 				}
 			}
 		}

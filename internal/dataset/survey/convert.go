@@ -11,39 +11,82 @@ import (
 	"aiperf/internal/jsontext"
 )
 
-// targets are the formats that can be written.
-var targets = map[string]func(dst []byte, e custom.Entry) ([]byte, error){
-	"single_turn": appendSingle, "multi_turn": appendMulti, trace.MooncakeType: appendMooncake, "raw_payload": appendPayload,
+// Target writes rows of a format.
+type Target struct {
+	Head, Foot string // of the file
+	row        func(dst []byte, e custom.Entry) ([]byte, error)
+	Block      int // tokens behind the hash ids that were written; 0 = those that the format has unless somebody says otherwise
+	own        int // those that the format has
+}
+
+// Append appends what a row is in the format. What the format cannot say is an error with the row's place.
+func (t *Target) Append(dst []byte, e custom.Entry) ([]byte, error) {
+	out, err := t.row(dst, e)
+	if err != nil {
+		return dst, fmt.Errorf("%s: %w", e.Where, err)
+	}
+	if e.Record != nil && len(e.Record.HashIDs) > 0 {
+		block := e.Block
+		if block == 0 {
+			block = custom.MooncakeBlock
+		}
+		if block != t.own {
+			t.Block = block
+		}
+	}
+	return out, nil
 }
 
 // Targets lists the formats that can be written.
-const Targets = "single_turn, multi_turn, mooncake_trace, raw_payload"
+const Targets = "single_turn, multi_turn, random_pool, mooncake_trace, bailian_trace, burst_gpt_trace, raw_payload, inputs_json, sagemaker_data_capture, dag_jsonl"
 
-// Converter returns what writes a row in a format, lines included; nil = the format cannot be written.
-func Converter(to string) func(dst []byte, e custom.Entry) ([]byte, error) {
-	write := targets[to]
-	if write == nil {
-		return nil
+// NewTarget returns what writes a format, nil = nothing does.
+func NewTarget(format string) *Target {
+	switch format {
+	case "single_turn":
+		return &Target{row: appendSingle}
+	case "multi_turn":
+		return &Target{row: appendMulti}
+	case "random_pool":
+		return &Target{row: appendPooled}
+	case trace.MooncakeType:
+		return &Target{row: appendMooncake, own: custom.MooncakeBlock}
+	case "bailian_trace":
+		return &Target{row: (&chats{last: map[string]chat{}}).append, own: custom.BailianBlock}
+	case "burst_gpt_trace":
+		return &Target{Head: "Timestamp,Request tokens,Response tokens\n", row: appendBurst}
+	case "raw_payload":
+		return &Target{row: appendPayload}
+	case "inputs_json":
+		return &Target{Head: `{"data":[`, Foot: "]}\n", row: (&bodies{}).append}
+	case "sagemaker_data_capture":
+		return &Target{row: appendCapture}
+	case "dag_jsonl":
+		return &Target{row: (&graphs{}).append}
 	}
-	return func(dst []byte, e custom.Entry) ([]byte, error) {
-		out, err := write(dst, e)
-		if err != nil {
-			return dst, fmt.Errorf("%s: %w", e.Where, err)
-		}
-		return out, nil
-	}
+	return nil
 }
 
-// lossless refuses what the row formats of turns cannot say.
+// lossless tells why a turn cannot be written as one of contents.
 func lossless(t *conversation.Turn) error {
 	switch {
 	case t.RawPayload != nil:
 		return errors.New("a whole request body has no turn: it can be written as raw_payload or mooncake_trace")
 	case t.RawMessages != nil:
 		return errors.New("ready messages have no turn: they can be written as mooncake_trace")
+	case t.Silent || len(t.Branches) > 0:
+		return errStarts
+	case t.TokenIDs != nil || t.ExtraHeaders != nil || t.Model != "":
+		return errOfTurn
 	}
 	return nil
 }
+
+// errOfTurn is why a turn is not converted that says more than a text.
+var errOfTurn = errors.New("token ids, headers and models of a single turn are not converted")
+
+// errStarts is why a graph stays one.
+var errStarts = errors.New("a turn that starts other sessions, or waits for them, is one of dag_jsonl only")
 
 // turnsOf makes turns of a row of traffic.
 func turnsOf(e custom.Entry) ([]conversation.Turn, error) {
@@ -56,7 +99,9 @@ func turnsOf(e custom.Entry) ([]conversation.Turn, error) {
 	case r.Text != nil:
 		t.Parts = conversation.Texts("", *r.Text)
 	case r.Messages == nil && r.Payload == nil:
-		return nil, errors.New("a row of lengths has no text: it can be written as mooncake_trace only")
+		return nil, errors.New("a row of lengths has no text: it can be written as mooncake_trace, bailian_trace or burst_gpt_trace")
+	case r.Mode != "":
+		return nil, errors.New("context_mode can be written as mooncake_trace only")
 	}
 	return []conversation.Turn{t}, nil
 }
@@ -197,6 +242,12 @@ func appendMooncake(dst []byte, e custom.Entry) ([]byte, error) {
 		rec := trace.Record{Timestamp: t.Timestamp, Delay: t.Delay, OutputLength: t.MaxTokens, Payload: t.RawPayload, Extra: t.ExtraBody}
 		switch texts := t.Contents(); {
 		case t.RawPayload != nil:
+		case t.Silent || len(t.Branches) > 0:
+			return nil, errStarts
+		case t.TokenIDs != nil || t.ExtraHeaders != nil || t.Model != "":
+			return nil, errOfTurn
+		case t.RawMessages != nil: // each turn says what is new
+			rec.Messages, rec.Tools, rec.Delta = t.RawMessages, t.RawTools, true
 		case len(t.Parts) != 1 || len(texts) != 1 || t.Role != "" && t.Role != "user":
 			return nil, errors.New("a row of mooncake_trace holds one text of the user: no media, no lists, no other role")
 		default:
@@ -221,6 +272,9 @@ func appendPayload(dst []byte, e custom.Entry) ([]byte, error) {
 	}
 	if body == nil {
 		return nil, errors.New("only whole request bodies can be written as raw_payload: the words around a text are the endpoint's")
+	}
+	if r := e.Record; r != nil && (r.Timestamp != nil || r.Delay != nil || e.Session != "") {
+		return nil, errors.New("raw_payload has neither times nor sessions of several rows")
 	}
 	return append(append(dst, body...), '\n'), nil
 }
