@@ -105,6 +105,9 @@ func (p *Program) turnsCommand() *cobra.Command {
 			return 1, err
 		}
 		return p.resolved(ctx, append([]string{"--url", o.A}, words...), "ab", func(ctx context.Context, run *config.Run, _ *setting.CommandLine) (int, error) {
+			if port := sharedPort(run); o.Parallel && port != "" {
+				return 1, fmt.Errorf("%s: two runs at once cannot answer at one port; leave it out, or --parallel", port)
+			}
 			r, err := p.Turns(ctx, run, o, p.Streams)
 			if err != nil {
 				return 1, err
@@ -120,6 +123,17 @@ func (p *Program) turnsCommand() *cobra.Command {
 			return 0, err
 		})
 	})
+}
+
+// sharedPort names the setting by which every run would answer at the same port; "" = none does.
+func sharedPort(run *config.Run) string {
+	switch {
+	case run.Runtime.APIPort != nil || run.Environment.API.Port != 0:
+		return run.As("runtime.api_port")
+	case run.Runtime.MetricsListen != "" && !strings.HasSuffix(run.Runtime.MetricsListen, ":0"): // 0 is a free one for each
+		return run.As("runtime.metrics_listen")
+	}
+	return ""
 }
 
 // overProfile is a command with flags of its own and those of profile.

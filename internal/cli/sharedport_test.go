@@ -1,0 +1,34 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+
+	"aiperf/internal/comparison"
+	"aiperf/internal/config"
+	"aiperf/internal/plan"
+)
+
+// TestSharedPort: two targets are not asked at once where both runs would answer at one port; in turns each run has it.
+func TestSharedPort(t *testing.T) {
+	for words, refused := range map[string]string{
+		"--parallel --api-port 18080": "--api-port: two runs at once", "--parallel --metrics-listen 9464": "--metrics-listen: two runs at once",
+		"--parallel --metrics-listen 0": "", "--api-port 18080": "", "--parallel": "",
+	} {
+		var out, errs bytes.Buffer
+		ran := false
+		p := &Program{
+			Streams: Streams{In: strings.NewReader(""), Out: &out, Err: &errs}, FindTokenizer: offline,
+			Turns: func(context.Context, *config.Run, plan.TurnOptions, Streams) (*comparison.Result, error) {
+				ran = true
+				return nil, context.Canceled
+			},
+		}
+		Main(t.Context(), p, append([]string{"ab", "--a", "http://a", "--b", "http://b", "-m", "m", "--tokenizer", "builtin", "--request-count", "5"}, strings.Fields(words)...))
+		if ran != (refused == "") || !strings.Contains(errs.String(), refused) {
+			t.Errorf("%s: ran %v: %s", words, ran, errs.String())
+		}
+	}
+}
