@@ -42,9 +42,16 @@ var (
 	basetenUsed   = []string{"duration_e2e_ms", "total_hashes", "block_size"}
 )
 
+// The first bytes of Parquet, of Arrow with an index at its end, and of a stream of Arrow.
+const (
+	parquetHead = "PAR1"
+	arrowHead   = "ARROW1"
+	streamHead  = "\xff\xff\xff\xff"
+)
+
 // isBaseten tells a Baseten trace by the first bytes of its file.
 func isBaseten(line string) bool {
-	return strings.HasPrefix(line, "PAR1") || strings.HasPrefix(line, "ARROW1")
+	return strings.HasPrefix(line, parquetHead) || strings.HasPrefix(line, arrowHead) || strings.HasPrefix(line, streamHead)
 }
 
 // tableName is a name that tells the format of a file, as its first bytes do.
@@ -60,9 +67,9 @@ func tableName(path string) (string, error) {
 		return "", fmt.Errorf("%s: %w", path, err)
 	}
 	switch head = head[:n]; {
-	case bytes.HasPrefix(head, []byte("PAR1")):
+	case bytes.HasPrefix(head, []byte(parquetHead)):
 		return path + ".parquet", nil
-	case bytes.HasPrefix(head, []byte("ARROW1")), bytes.HasPrefix(head, []byte("\xff\xff\xff\xff")):
+	case bytes.HasPrefix(head, []byte(arrowHead)), bytes.HasPrefix(head, []byte(streamHead)):
 		return path + ".arrow", nil
 	case n == 0:
 		return "", fmt.Errorf("%s: %w", path, rows.ErrNoRecords)

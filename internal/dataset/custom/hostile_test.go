@@ -36,6 +36,9 @@ func TestHostileFiles(t *testing.T) {
 			}
 		}
 	}
+	if _, err := Open(write(t, "\xff\xff\xff\xff\x20\x00\x00\x00"), base("")); err == nil || !strings.Contains(err.Error(), "Arrow") {
+		t.Errorf("a stream of Arrow that breaks off: %v", err)
+	}
 	for content, want := range map[string]string{
 		"Timestamp,Request tokens,Response tokens\n1,\"2,3\n":                      ":2: ",
 		"Timestamp,Request tokens,Response tokens\n1,2\"2,3\n":                     ":2: column",

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 )
 
 // arrowReader reads record batches: of a stream, as the Hugging Face library caches data sets, or of a file with an index at its end.
@@ -28,12 +30,9 @@ func openArrow(in Input, size int64, _ []string) (Reader, error) {
 		return nil, noEOF(err)
 	}
 	if bytes.Equal(magic, []byte("ARROW1")) {
-		return openArrowFile(in)
+		return openArrowFile(in, size)
 	}
-	if err := firstMessage(in, size); err != nil {
-		return nil, err
-	}
-	r, err := ipc.NewReader(in)
+	r, err := ipc.NewReaderFromMessageReader(&messages{in: in, size: size})
 	if err != nil {
 		return nil, err
 	}
@@ -49,26 +48,95 @@ func openArrow(in Input, size int64, _ []string) (Reader, error) {
 	}, nil
 }
 
-// firstMessage checks that a stream begins with a message that fits into it: a reader would make room for whatever length it says.
-func firstMessage(in Input, size int64) error {
-	var head [8]byte
-	if _, err := in.ReadAt(head[:], 0); err != nil {
-		return noEOF(err)
-	}
-	length := binary.LittleEndian.Uint32(head[:4])
-	if length == math.MaxUint32 { // what newer streams put before it
-		length = binary.LittleEndian.Uint32(head[4:])
-	}
-	if int64(length) > size {
-		return errors.New("is no Arrow file: its first message would be longer than the file")
-	}
-	return nil
+// continuation stands before the length of a message, but not in old files.
+const continuation = math.MaxUint32
+
+// messages reads the messages of a stream, each looked through before the library sees it.
+type messages struct {
+	in       io.ReaderAt
+	at, size int64
 }
 
-func openArrowFile(in Input) (Reader, error) {
+// Message implements ipc.MessageReader.
+func (m *messages) Message() (*ipc.Message, error) {
+	length, err := m.length()
+	if err == nil && length == continuation {
+		length, err = m.length()
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case length == 0:
+		return nil, io.EOF
+	case int64(length) > m.size-m.at:
+		return nil, unsound("metadata of %d bytes where %d are left", length, m.size-m.at)
+	}
+	meta, err := m.read(int64(length))
+	if err != nil {
+		return nil, err
+	}
+	size, err := checkMessage(meta, m.in, m.at, m.size)
+	if err != nil {
+		return nil, err
+	}
+	body, err := m.read(size)
+	if err != nil {
+		return nil, err
+	}
+	return ipc.NewMessage(memory.NewBufferBytes(meta), memory.NewBufferBytes(body)), nil
+}
+
+// Retain implements ipc.MessageReader: there is nothing to count.
+func (m *messages) Retain() {}
+
+// Release implements ipc.MessageReader.
+func (m *messages) Release() {}
+
+// length reads a length; a file may end where one would stand.
+func (m *messages) length() (uint32, error) {
+	if m.at == m.size {
+		return 0, io.EOF
+	}
+	b, err := m.read(4)
+	if err != nil {
+		return 0, err
+	}
+	return binary.LittleEndian.Uint32(b), nil
+}
+
+// read reads the next n bytes.
+func (m *messages) read(n int64) ([]byte, error) {
+	b := make([]byte, n)
+	if _, err := m.in.ReadAt(b, m.at); err != nil && (n > 0 || !errors.Is(err, io.EOF)) {
+		return nil, noEOF(err)
+	}
+	m.at += n
+	return b, nil
+}
+
+// openArrowFile reads a file with an index at its end: the index, its length and the name of the format.
+func openArrowFile(in Input, size int64) (Reader, error) {
 	seek, ok := in.(ipc.ReadAtSeeker)
 	if !ok {
 		return nil, io.ErrUnexpectedEOF
+	}
+	var end [10]byte
+	if size < int64(len(end)) {
+		return nil, io.ErrUnexpectedEOF
+	}
+	if _, err := in.ReadAt(end[:], size-int64(len(end))); err != nil {
+		return nil, noEOF(err)
+	}
+	length := int64(binary.LittleEndian.Uint32(end[:]))
+	if length < 8 || length > size-int64(len(end)) {
+		return nil, unsound("an index of %d bytes in a file of %d", length, size)
+	}
+	footer := make([]byte, length)
+	if _, err := in.ReadAt(footer, size-int64(len(end))-length); err != nil {
+		return nil, noEOF(err)
+	}
+	if err := checkFooter(footer, in, size); err != nil {
+		return nil, err
 	}
 	r, err := ipc.NewFileReader(seek)
 	if err != nil {
@@ -131,6 +199,9 @@ func cell(column arrow.Array, i int) any {
 		return out
 	case array.ListLike:
 		from, to := c.ValueOffsets(i)
+		if from < 0 || to < from || to > int64(c.ListValues().Len()) {
+			panic(fmt.Sprintf("a list from %d to %d of %d values", from, to, c.ListValues().Len()))
+		}
 		out := make([]any, 0, to-from)
 		for k := from; k < to; k++ {
 			out = append(out, cell(c.ListValues(), int(k)))
@@ -164,8 +235,15 @@ func scalar(column arrow.Array, i int) any {
 	case interface{ Value(i int) int8 }:
 		return int64(c.Value(i))
 	case interface{ Value(i int) uint64 }:
+		if v := c.Value(i); v > math.MaxInt64 {
+			return float64(v)
+		}
 		return int64(c.Value(i))
 	case interface{ Value(i int) uint32 }:
+		return int64(c.Value(i))
+	case interface{ Value(i int) uint16 }:
+		return int64(c.Value(i))
+	case interface{ Value(i int) uint8 }:
 		return int64(c.Value(i))
 	}
 	return column.ValueStr(i)

@@ -11,10 +11,9 @@ type content struct{ *bytes.Reader }
 
 func (content) Close() error { return nil }
 
-// FuzzRead reads any file as every format but Arrow: it is an error, or rows until the end. The library for Arrow makes room for whatever counts a
-// damaged schema states.
+// FuzzRead reads any file as every format: it is an error, or rows until the end.
 func FuzzRead(f *testing.F) {
-	for _, name := range []string{"csv.csv", "parquet_zstd_v2.parquet", "nested.parquet", "jsonl.jsonl"} {
+	for _, name := range []string{"csv.csv", "parquet_zstd_v2.parquet", "nested.parquet", "jsonl.jsonl", "arrow.arrow", "../../custom/testdata/baseten.arrow"} {
 		seed, err := os.ReadFile("testdata/" + name)
 		if err != nil {
 			f.Fatal(err)
@@ -24,9 +23,6 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(`[{"a":1},{"a":[null]}]`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		for _, ending := range Endings() {
-			if ending == ".arrow" {
-				continue
-			}
 			in, err := Read("x"+ending, "x"+ending, content{bytes.NewReader(text)}, int64(len(text)))
 			if err != nil {
 				continue
@@ -36,6 +32,9 @@ func FuzzRead(f *testing.F) {
 					break
 				}
 				if n > 8*len(text)+1000 {
+					if ending == ".arrow" { // a column of nulls takes no bytes
+						break
+					}
 					t.Fatalf("%s: %d rows of %d bytes", ending, n, len(text))
 				}
 			}
