@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"aiperf/internal/chart"
 	"aiperf/internal/config"
@@ -197,45 +196,6 @@ func (c *clock) flow(q *runfiles.Requests, asked float64) []*chart.Chart {
 		rates.Traces = append(rates.Traces, failed)
 	}
 	return append(list, inFlight, rates)
-}
-
-// telemetry are lanes of the GPUs and of the servers, on the same clock, and what to do for those that are missing.
-func (c *clock) telemetry(run *runfiles.Run) (list []*chart.Chart, missing []string) {
-	if g, err := run.GPUs(); err == nil {
-		for _, one := range []struct{ tag, name, unit string }{
-			{"nvidia_gpu_utilization", "GPU utilization", "%, mean of the GPUs"}, {"nvidia_power_usage", "GPU power", "W, mean of the GPUs"}, {"nvidia_memory_used", "GPU memory", "GB, mean of the GPUs"},
-			{"amd_gfx_activity", "GPU activity", "%, mean of the GPUs"}, {"amd_socket_power", "GPU power", "W, mean of the GPUs"},
-		} {
-			at, v := g.Mean(one.tag)
-			if ch := c.line(at, v, one.name, one.unit); ch != nil {
-				list = append(list, ch)
-			}
-		}
-	}
-	if list == nil {
-		missing = append(missing, "No figures of GPUs were collected; "+spelled("gpu_telemetry.urls")+" with the URL of an exporter brings their lanes.")
-	}
-	before := len(list)
-	series, err := run.Servers()
-	if err != nil {
-		series = nil
-	}
-	for _, one := range []struct{ part, name, unit string }{
-		{"num_requests_running", "Running in the server", "requests"}, {"num_requests_waiting", "Waiting in the server", "requests"}, {"cache_usage_perc", "KV cache in use", "share"},
-	} {
-		for i := range series {
-			if s := &series[i]; s.Type == "gauge" && strings.Contains(s.Metric, one.part) {
-				if ch := c.line(s.At, s.Value, one.name, one.unit); ch != nil {
-					list = append(list, ch)
-					break
-				}
-			}
-		}
-	}
-	if len(list) == before {
-		missing = append(missing, "No figures of the server were found that have a lane (requests running and waiting, KV cache); "+spelled("server_metrics.urls")+" names where it tells them.")
-	}
-	return list, missing
 }
 
 // line is a figure over the time of the run; nil when there is none of it.

@@ -75,7 +75,7 @@ func TestShippedPresets(t *testing.T) {
 			n++
 		}
 	}
-	if n != 19 {
+	if n != 20 {
 		t.Errorf("%d presets", n)
 	}
 }

@@ -75,7 +75,7 @@ type style struct {
 }
 
 // sources are the places that data come from.
-var sources = []string{"requests", "timeslices", "gpu_telemetry", "aggregated", "server_metrics", "server_metrics_aggregated"}
+var sources = []string{"requests", "timeslices", "gpu_telemetry", "aggregated", "server_metrics", "server_metrics_aggregated", "timeline"}
 
 // parsePreset reads a preset.
 func parsePreset(name string, node *yaml.Node, multi bool) (*Preset, error) {

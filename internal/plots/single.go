@@ -140,6 +140,8 @@ type line struct {
 // points are the values of a reference along an axis.
 func (s *Single) points(x, y Ref) (*line, error) {
 	switch y.Source {
+	case "timeline":
+		return s.secondsLine(y.Metric)
 	case "gpu_telemetry":
 		return s.gpuLine(y.Metric)
 	case "server_metrics", "server_metrics_aggregated":

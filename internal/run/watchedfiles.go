@@ -48,8 +48,10 @@ func (w *watched) gauges() (list []timeline.Gauge) {
 		}
 	}
 	if w.gpu != nil {
-		add("gpu_power_w", w.gpu.PerSecond("nvidia_power_usage", false))
-		add("gpu_utilization_percent", w.gpu.PerSecond("nvidia_gpu_utilization", true))
+		for _, tags := range [][2]string{{"nvidia_power_usage", "nvidia_gpu_utilization"}, {"amd_power", "amd_gfx_activity"}} { // a collector has those of one vendor
+			add("gpu_power_w", w.gpu.PerSecond(tags[0], false))
+			add("gpu_utilization_percent", w.gpu.PerSecond(tags[1], true))
+		}
 	}
 	return list
 }

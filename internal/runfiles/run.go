@@ -23,6 +23,7 @@ const (
 	gpuFile     = "gpu_telemetry_export.jsonl"
 	serverLines = "server_metrics_export.jsonl"
 	serverFile  = "server_metrics_export.json"
+	secondsFile = "profile_export_timeline.jsonl"
 	rawFile     = "profile_export_raw.jsonl"
 	packed      = ".zst"
 )
@@ -40,6 +41,7 @@ type Run struct {
 	slices   func() (*Slices, error)
 	gpus     func() (*GPUs, error)
 	servers  func() ([]Series, error)
+	seconds  func() (*Seconds, error)
 }
 
 // Open names a run. Nothing is read yet.
@@ -54,6 +56,7 @@ func Open(dir string) *Run {
 	r.slices = sync.OnceValues(r.readSlices)
 	r.gpus = sync.OnceValues(r.readGPUs)
 	r.servers = sync.OnceValues(r.readServers)
+	r.seconds = sync.OnceValues(r.readSeconds)
 	return r
 }
 
@@ -71,6 +74,9 @@ func (r *Run) GPUs() (*GPUs, error) { return r.gpus() }
 
 // Servers are the series of server metrics. A run without them gives ErrNone.
 func (r *Run) Servers() ([]Series, error) { return r.servers() }
+
+// Seconds are the lines of the timeline. A run without it gives ErrNone.
+func (r *Run) Seconds() (*Seconds, error) { return r.seconds() }
 
 // ErrNone tells that a run has no data of a kind.
 var ErrNone = errors.New("none")

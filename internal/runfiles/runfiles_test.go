@@ -165,3 +165,31 @@ func TestScrapes(t *testing.T) {
 		t.Error(v)
 	}
 }
+
+// TestSeconds: what a second does not tell is none there, before and after seconds that do; parts of a figure stand behind a dot.
+func TestSeconds(t *testing.T) {
+	dir := write(t, t.TempDir(), map[string]string{
+		"profile_export_timeline.jsonl": `{"timestamp_ns":1000000000,"errors":0}` + "\n" + `{"timestamp_ns":2000000000,"errors":1,"request_latency_ms":{"p50":5,"max":7}}` + "\n" + `{"timestamp_ns":3000000000}` + "\n",
+	})
+	s, err := Open(dir).Seconds()
+	if err != nil || len(s.At) != 3 || s.At[2] != 3e9 {
+		t.Fatal(s, err)
+	}
+	for key, want := range map[string][3]float64{"errors": {0, 1, math.NaN()}, "request_latency_ms.max": {math.NaN(), 7, math.NaN()}} {
+		v, ok := s.Figure(key)
+		if !ok || len(v) != 3 {
+			t.Fatalf("%s: %v", key, v)
+		}
+		for i := range v {
+			if v[i] != want[i] && !(math.IsNaN(v[i]) && math.IsNaN(want[i])) {
+				t.Errorf("%s: %v", key, v)
+			}
+		}
+	}
+	if _, ok := s.Figure("none"); ok {
+		t.Error("a figure that is not there")
+	}
+	if _, err := Open(t.TempDir()).Seconds(); !errors.Is(err, ErrNone) {
+		t.Error(err)
+	}
+}
