@@ -108,11 +108,11 @@ func (p *Preset) finish(c *chart.Chart) {
 	if p.Autoscale == "y" || p.Autoscale == "both" {
 		c.Y.FromZero = false
 	}
-	rescale(&c.X, p.XScale)
-	rescale(&c.Y, p.YScale)
 	if c.Title == "" {
 		c.Title = c.Y.Title + " over " + c.X.Title
 	}
+	rescale(&c.X, p.XScale)
+	rescale(&c.Y, p.YScale)
 }
 
 // rescale makes an axis linear or logarithmic; one of names stays as it is. A logarithmic axis says so, and has no zero to start at.

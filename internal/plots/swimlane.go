@@ -211,7 +211,7 @@ const laneShell = `<!DOCTYPE html>
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'">
 <title>{{Title}}</title>
 <style>body{margin:0;font:15px/1.5 system-ui,sans-serif;color:#0a0a0a;background:#fff}h1{display:inline;font-size:16px}header{padding:8px 16px}label{margin-left:16px}
-main{overflow-x:auto}svg{display:block;width:100%;height:auto}svg text{font-family:system-ui,sans-serif}</style></head>
+main{overflow-x:auto}svg{display:block;width:100%;height:auto}</style></head>
 <body><header><h1>{{Title}}</h1><label>Zoom <input id="zoom" type="range" min="100" max="2000" step="50" value="100"></label> <output id="percent">100 %</output></header>
 <main tabindex="0" aria-label="Sessions over time; scroll sideways when zoomed">{{SVG}}</main>
 <script>

@@ -44,7 +44,7 @@ func PNG(c *chart.Chart, theme *chart.Theme, size Size) ([]byte, error) {
 func SVG(c *chart.Chart, theme *chart.Theme, size Size) ([]byte, error) {
 	canvas := vgsvg.New(vg.Length(size.Width), vg.Length(size.Height))
 	paint(vgdraw.New(canvas), c, theme, size)
-	return written(canvas)
+	return svgOf(canvas)
 }
 
 // Stack is charts one below the other as one image, PNG or SVG; shares are the parts of the height.
@@ -52,7 +52,7 @@ func Stack(list []*chart.Chart, shares []float64, theme *chart.Theme, size Size,
 	if svg {
 		canvas := vgsvg.New(vg.Length(size.Width), vg.Length(size.Height))
 		stacked(vgdraw.New(canvas), list, shares, theme, size)
-		return written(canvas)
+		return svgOf(canvas)
 	}
 	canvas := vgimg.NewWith(vgimg.UseWH(vg.Length(size.Width), vg.Length(size.Height)), vgimg.UseDPI(int(72*size.Scale)))
 	stacked(vgdraw.New(canvas), list, shares, theme, size)

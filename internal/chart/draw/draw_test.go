@@ -2,8 +2,10 @@ package draw
 
 import (
 	"bytes"
+	"fmt"
 	"image/png"
 	"math"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -90,4 +92,32 @@ func TestThinned(t *testing.T) {
 	if len(out) > 100 || !peak || out[0] != line[0] || out[len(out)-1] != line[len(line)-1] {
 		t.Errorf("%d points, peak %v", len(out), peak)
 	}
+}
+
+// TestLettersOfSVG: a text says how long it is, by the font that places it, and names fonts of the same width.
+func TestLettersOfSVG(t *testing.T) {
+	c := &chart.Chart{Name: "a", Title: "iii <WWW>", X: chart.Axis{Title: "x"}, Y: chart.Axis{Title: "y"}}
+	svg, err := SVG(c, chart.Themes["light"], Standard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := regexp.MustCompile(`<text[^>]*font-family:'Liberation Sans',Arimo,Arial[^>]*font-size:([0-9.]+)px[^>]*textLength="([0-9.]+)"[^>]*>([^<]*)</text>`).FindAllSubmatch(svg, -1)
+	if len(all) != bytes.Count(svg, []byte("<text")) || len(all) < 5 {
+		t.Fatalf("%d of %d texts", len(all), bytes.Count(svg, []byte("<text")))
+	}
+	for _, m := range all {
+		if string(m[3]) != "iii &lt;WWW&gt;" {
+			continue
+		}
+		size, long := 0.0, 0.0
+		if _, err := fmt.Sscan(string(m[1])+" "+string(m[2]), &size, &long); err != nil {
+			t.Fatal(err)
+		}
+		// of Liberation Sans Bold: i 0.278, space 0.278, < and > 0.584, W 0.944 of the size
+		if want := size * (3*0.278 + 0.278 + 2*0.584 + 3*0.944); math.Abs(long-want) > want/100 {
+			t.Errorf("%v long, want %v", long, want)
+		}
+		return
+	}
+	t.Error("no title")
 }
