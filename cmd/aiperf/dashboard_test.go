@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -118,5 +121,97 @@ func TestDashboardOfADeadServer(t *testing.T) {
 	status, left := s.ends()
 	if !strings.Contains(left, "Errors ─") || !strings.Contains(left, "Log File:") {
 		t.Errorf("status %d:\n%s", status, left)
+	}
+}
+
+// TestDashboardOfAStandstill: while the server stands still that is said, with the requests that wait; once it goes on, how long it was; the report
+// marks the timeline and gives the span in the verdict.
+func TestDashboardOfAStandstill(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int64
+	goOn := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if asked.Add(1) > 2000 {
+			select {
+			case <-goOn:
+			case <-r.Context().Done():
+			}
+		}
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"choices":[{"message":{"content":"hello"}}]}`)
+	}))
+	defer server.Close()
+	s := atTerminal(t, 100, 30, "--url", server.URL, "--concurrency", "2", "--benchmark-duration", "600", "--no-probe")
+	s.shows("no answer for", "2 requests wait")
+	close(goOn)
+	s.shows("! no answer for", "2 requests waited")
+	until(t, "more answers", func() bool { return asked.Load() > 4000 })
+	s.types("\x03")
+	status, left := s.ends()
+	if status != 0 || !strings.Contains(left, "! The server sent nothing for ") || !strings.Contains(left, "while 2 requests waited") || !strings.Contains(left, "No answer  ") {
+		t.Errorf("status %d:\n%s", status, left)
+	}
+}
+
+// TestShortRuns: a run of two seconds is shown with its figures; one that ends at once leaves nothing on the prompt.
+func TestShortRuns(t *testing.T) {
+	t.Parallel()
+	s := atTerminal(t, 80, 24, "--url", "mock://?ttft=5ms&itl=1ms&tokens=10", "--streaming", "--concurrency", "2", "--benchmark-duration", "2")
+	s.shows("Latency p50 ms", "sent")
+	if status, left := s.ends(); status != 0 || !strings.Contains(left, "Requests/s") {
+		t.Errorf("status %d:\n%s", status, left)
+	}
+	s = atTerminal(t, 80, 24, "--url", "mock://?ttft=0&itl=0&tokens=1", "--request-count", "1", "--no-probe")
+	status, left := s.ends()
+	if first, _, _ := strings.Cut(strings.TrimLeft(left, "\r\n"), "\n"); status != 0 || !strings.Contains(first, "note:") && !strings.Contains(first, "LLM Metrics") && !strings.Contains(first, "aiperf:") {
+		t.Errorf("status %d, after the view comes %q", status, first)
+	}
+}
+
+// TestColoursOfTerminals: 16 colours are all that the view uses, so that it looks alike everywhere; NO_COLOR takes them away and leaves bold and
+// faint; a terminal without UTF-8 gets ASCII.
+func TestColoursOfTerminals(t *testing.T) {
+	t.Parallel()
+	hue := regexp.MustCompile("\x1b\\[[0-9;]*m")
+	for _, c := range []struct {
+		name    string
+		environ []string
+		colours bool
+		ascii   bool
+	}{
+		{"true colour", []string{"COLORTERM=truecolor"}, true, false},
+		{"256", nil, true, false},
+		{"16", []string{"TERM=xterm-16color"}, true, false},
+		{"none", []string{"NO_COLOR=1"}, false, false},
+		{"ASCII", []string{"LC_ALL=C", "LANG=C"}, true, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p := program(t, "--ui", "dashboard", "--model", "mock", "--tokenizer", "builtin", "--url", "mock://?ttft=5ms&itl=1ms&tokens=10&error-rate=0.5", "--concurrency", "2",
+				"--benchmark-duration", "600")
+			s := startScreen(t, p, 120, 40, c.environ...)
+			s.shows("Internal Server Error", " ago")
+			s.types("\x03")
+			s.ends()
+			colours := false
+			for _, one := range hue.FindAllString(s.raw(), -1) {
+				for code := range strings.SplitSeq(strings.Trim(one, "\x1b[m"), ";") {
+					switch n, err := strconv.Atoi(code); {
+					case code == "":
+					case err != nil || n >= 38 && n != 39: // 38 begins a colour of 256 or more
+						t.Errorf("%q", one)
+					case n >= 30 && n <= 37:
+						colours = true
+					}
+				}
+			}
+			if colours != c.colours {
+				t.Errorf("colours: %v", colours)
+			}
+			text := s.raw()
+			if beyond := strings.ContainsFunc(sequences.ReplaceAllString(text, ""), func(r rune) bool { return r > '~' }); beyond == c.ascii {
+				t.Errorf("more than ASCII: %v", beyond)
+			}
+		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -120,6 +121,63 @@ func TestOneRunEverywhere(t *testing.T) {
 		}
 		if page[c.Y] == nil || n != one.Count || math.Abs(sum/n-one.Avg) > 1e-9*one.Avg {
 			t.Errorf("plot %s: %q, mean %v of %v, want %v of %v", c.File, c.Y, sum/n, n, one.Avg, one.Count)
+		}
+	}
+}
+
+// TestTerminalAgrees: the table that a terminal gets has the names, units and numbers of the summary, and so do its closing figures.
+func TestTerminalAgrees(t *testing.T) {
+	t.Parallel()
+	s := atTerminal(t, 140, 40, "--url", "mock://?ttft=3ms&itl=300us&tokens=10&jitter=0.5&error-rate=0.1", "--streaming", "--concurrency", "4", "--request-count", "60", "--no-probe")
+	status, left := s.ends()
+	if status != 0 {
+		t.Fatalf("status %d\n%s", status, left)
+	}
+	left = strings.ReplaceAll(left, "\r", "")
+	var summary map[string]json.RawMessage
+	text, err := os.ReadFile(filepath.Join(s.dir, "profile_export_aiperf.json"))
+	if err == nil {
+		err = json.Unmarshal(text, &summary)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for tag, raw := range summary {
+		var one map[string]any
+		m, known := metric.Lookup(tag)
+		if json.Unmarshal(raw, &one) != nil || !known || m.Kind == metric.Adjustment {
+			continue
+		}
+		_, row, found := strings.Cut(left, "\n"+m.Header+" ("+m.Display+") ")
+		if !found {
+			continue
+		}
+		seen++
+		row, _, _ = strings.Cut(row, "\n")
+		var want []string
+		for _, stat := range []string{"avg", "min", "max", "p99", "p90", "p50", "std"} {
+			if v, there := one[stat].(float64); there {
+				want = append(want, terminal.Exact(v))
+			}
+		}
+		if len(want) == 1 && m.Integer {
+			want[0] = strings.TrimSuffix(want[0], ".00")
+		}
+		if got := strings.Fields(row); !slices.Equal(got, want) {
+			t.Errorf("%s is %q, want %q", m.Header, got, want)
+		}
+	}
+	if seen < 12 {
+		t.Errorf("%d rows of the terminal compared:\n%s", seen, left)
+	}
+	var latency struct{ P50, P99 float64 }
+	if err := json.Unmarshal(summary["request_latency"], &latency); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"p50 " + terminal.Figure(latency.P50) + " ms", "p99 " + terminal.Figure(latency.P99) + " ms"} {
+		if !strings.Contains(left, want) {
+			t.Errorf("the closing figures have no %q", want)
 		}
 	}
 }

@@ -35,7 +35,7 @@ func atTerminal(t *testing.T, width, height uint16, args ...string) *screen {
 	return startScreen(t, p, width, height)
 }
 
-func startScreen(t *testing.T, p *process, width, height uint16) *screen {
+func startScreen(t *testing.T, p *process, width, height uint16, environ ...string) *screen {
 	t.Helper()
 	tty, slave, err := pty.Open()
 	if err != nil {
@@ -49,6 +49,7 @@ func startScreen(t *testing.T, p *process, width, height uint16) *screen {
 	s.before = s.modes()
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = slave, slave, slave
 	p.cmd.Env = append(p.cmd.Env, "TERM=xterm-256color", "LANG=C.UTF-8", "LC_ALL=C.UTF-8", "COLUMNS=", "NO_COLOR=")
+	p.cmd.Env = append(p.cmd.Env, environ...)
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	p.start()
 	t.Cleanup(func() { p.cmd.Process.Kill() })

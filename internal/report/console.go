@@ -107,6 +107,9 @@ type drawing struct {
 const leastWidth = 40
 
 func newDrawing(w io.Writer, run *metric.Run, o Options) *drawing {
+	if o.Terminal && o.ASCII {
+		w = asciiWriter{w}
+	}
 	d := &drawing{w: w, run: shown(run), style: style{o.Colour}, width: max(o.Width, minWidth), fits: o.Terminal, ascii: o.ASCII, all: o.AllTables || !o.Terminal || o.Width >= widest, spell: o.Spell}
 	if o.Terminal {
 		d.width = max(o.Width, leastWidth)

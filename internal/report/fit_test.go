@@ -76,6 +76,10 @@ func TestTerminalTables(t *testing.T) {
 	if metrics, errors := strings.Index(text, "\nLLM Metrics ─"), strings.Index(text, "\nErrors ─"); metrics < 0 || errors < metrics {
 		t.Errorf("metrics at %d, errors at %d of\n%s", metrics, errors, text)
 	}
+	ascii := onTerminal(t, r, Options{Width: 80, ASCII: true, Colour: true})
+	if strings.ContainsFunc(ascii, func(r rune) bool { return r > '~' }) || len(strings.Split(ascii, "\n")) != len(strings.Split(text, "\n")) {
+		t.Errorf("a terminal of ASCII gets\n%s", ascii)
+	}
 	for _, o := range []Options{{Width: 80, AllTables: true}, {Width: 160}} {
 		if text := onTerminal(t, r, o); !strings.Contains(text, "LLM Metrics: Active") || strings.Contains(text, "tables all") {
 			t.Errorf("all tables:\n%s", text)

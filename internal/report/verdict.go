@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"aiperf/internal/draw"
 	"aiperf/internal/metric"
 )
 
@@ -40,9 +39,6 @@ const (
 // judged is the verdict at a terminal, and what the reader of the numbers should know: a server that stood still, errors.
 func (d *drawing) judged(v *metric.Validity) {
 	line := func(mark, paint, text string) {
-		if d.ascii {
-			mark = draw.ASCII(mark)
-		}
 		d.print("%s %s\n", d.style.paint(paint, mark), strings.ReplaceAll(hang(text, d.room()-2, 0), "\n", "\n  "))
 	}
 	switch v.Verdict {

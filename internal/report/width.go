@@ -1,6 +1,9 @@
 package report
 
 import (
+	"aiperf/internal/draw"
+	"io"
+	"strings"
 	"unicode"
 
 	"golang.org/x/text/width"
@@ -26,6 +29,34 @@ func columnsOfRune(r rune) int {
 		return 2
 	}
 	return 1
+}
+
+// asciiWriter writes text for terminals that show nothing else: every character has a stand-in that is as wide.
+type asciiWriter struct{ io.Writer }
+
+// Write implements io.Writer.
+func (w asciiWriter) Write(text []byte) (int, error) {
+	var b strings.Builder
+	rest := string(text)
+	for rest != "" {
+		n := strings.IndexAny(rest, "\x1b\n")
+		if n < 0 {
+			n = len(rest)
+		}
+		b.WriteString(draw.ASCII(rest[:n]))
+		rest = rest[n:]
+		if end := strings.IndexByte(rest, 'm') + 1; strings.HasPrefix(rest, "\x1b") && end > 0 { // a colour
+			b.WriteString(rest[:end])
+			rest = rest[end:]
+		} else if rest != "" {
+			b.WriteByte(rest[0])
+			rest = rest[1:]
+		}
+	}
+	if _, err := io.WriteString(w.Writer, b.String()); err != nil {
+		return 0, err
+	}
+	return len(text), nil
 }
 
 // printable keeps what a terminal shows as text: control characters, also the eight-bit ones, and foreign line ends become blanks.

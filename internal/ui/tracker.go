@@ -66,11 +66,11 @@ func (t *Tracker) Fill(s *Snapshot, now time.Time, v board.View, state *board.St
 	t.counts(s, records, &state.Counts)
 	state.Share, state.Known = s.Share()
 	t.sample(sampled{s.Elapsed, s.Finished, s.Errors, ok, tokens})
-	if second := int(s.Elapsed / time.Second); len(t.flights) <= second {
-		for len(t.flights) <= second {
-			t.flights = append(t.flights, float64(s.InFlight))
-		}
+	for len(t.flights) <= int(s.Elapsed/time.Second) {
+		t.flights = append(t.flights, float64(s.InFlight))
 	}
+	newest := len(t.flights) - 1 // what is drawn of a second is its highest
+	t.flights[newest] = max(t.flights[newest], float64(s.InFlight))
 	if now.Sub(t.looked) >= pace || t.looked.IsZero() || v.Panel != t.view.Panel || v.Width != t.view.Width || !s.Sending && s.InFlight == 0 {
 		t.looked, t.view = now, v
 		if mine {

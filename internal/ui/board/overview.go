@@ -195,7 +195,7 @@ func overview(s *State, v View, room int) draw.Rows {
 		rows = append(rows, draw.Beside(errors, slowest, half+2)...)
 	} else {
 		kinds, slow := 3, 2
-		if rest() >= 16 {
+		if rest() >= 15 {
 			slow = 4
 		}
 		air := rest() > 12
