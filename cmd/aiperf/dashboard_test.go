@@ -43,19 +43,34 @@ func TestDashboard(t *testing.T) {
 		{"\x13", []string{"saved"}},
 		{"q", []string{"Stop now? y = stop"}},
 		{"n", []string{"saved"}},
+		{twice(13), []string{"Record backlog"}}, // the counts
+		{twice(13), []string{"last 10 s"}},
 	} {
 		s.types(step.keys)
 		s.shows(step.shows...)
 	}
+	s.types("3")
+	s.resize(80, 14)
+	s.shows("more below")
+	s.types("\x1b[<65;5;5M\x1b[<65;5;5M\x1b[<65;5;5M") // the wheel
+	s.shows("end, ")
+	s.types("1")
 	s.resize(40, 10)
 	s.shows("40×10 is too small")
-	s.resize(100, 30)
+	s.resize(70, 30)
 	s.shows("last 10 s", "Slowest")
 	status, left := s.ends()
+	_, report, _ := strings.Cut(left, "LLM Metrics")
+	report, _, _ = strings.Cut(report, "CLI Command:")
+	for line := range strings.Lines(report) {
+		if n := len([]rune(strings.TrimRight(line, "\r\n"))); n > 70 {
+			t.Errorf("%d columns on a terminal of 70 by now: %s", n, line)
+		}
+	}
 	if status != 0 {
 		t.Errorf("status %d", status)
 	}
-	for _, want := range []string{"Time to First Token (ms)", "\nVerdict ─", "Benchmark Duration:", "JSON Export:", "  Requests/s "} {
+	for _, want := range []string{"\nTTFT (ms) ", "\nVerdict ─", "Benchmark Duration:", "JSON Export:", " Requests/s "} {
 		if !strings.Contains(left, want) {
 			t.Errorf("no %q in the report\n%s", want, left)
 		}
@@ -70,6 +85,12 @@ func TestDashboard(t *testing.T) {
 	if text, err := os.ReadFile(saved[0]); err != nil || !strings.Contains(string(text), " Requests /s") || bytes.Contains(text, []byte("\x1b")) {
 		t.Errorf("%v: %s", err, text)
 	}
+}
+
+// twice is a double click on a row, counted from 1.
+func twice(row int) string {
+	click := fmt.Sprintf("\x1b[<0;5;%dM\x1b[<0;5;%dm", row, row)
+	return click + click
 }
 
 // TestDashboardInterrupted: Ctrl+C in the view is that of the shell: it stops and reports; a signal does the same.

@@ -31,9 +31,10 @@ type Streams struct {
 	ASCII    bool      // Out is a terminal that shows ASCII only
 	// Dashboard is the terminal of a full-screen view; nil = there is none that could show one.
 	Dashboard *dashboard.Terminal
-	Width     int      // columns of Out, 0 when it is no terminal and nobody said
-	Environ   []string // "KEY=value"
-	Notes     []string // what was said before the run; its log repeats it
+	Width     int        // columns of Out, 0 when it is no terminal and nobody said
+	Resized   func() int // columns of Out by now; nil = they do not change
+	Environ   []string   // "KEY=value"
+	Notes     []string   // what was said before the run; its log repeats it
 	Warnings  []string
 	// Data is where commands write what programs read: as Out, but without a filter where that is no terminal. nil = Out.
 	Data    io.Writer
@@ -47,6 +48,12 @@ func Standard() Streams {
 		s.Terminal, s.Colour, s.ASCII, s.Width = true, colours(s.Environ), onlyASCII(s.Environ), helpWidth
 		if w, _, err := term.GetSize(fd); err == nil && w > 0 {
 			s.Width = w
+			s.Resized = func() int {
+				if now, _, err := term.GetSize(fd); err == nil && now > 0 {
+					return now
+				}
+				return w
+			}
 		}
 	}
 	if fd := int(os.Stderr.Fd()); term.IsTerminal(fd) && lookup(s.Environ, "TERM") != "dumb" {
@@ -56,7 +63,7 @@ func Standard() Streams {
 		}
 	}
 	if w, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && w >= 40 {
-		s.Width = w
+		s.Width, s.Resized = w, nil
 	}
 	s.Secrets = redact.NewSecrets(environSecrets(s.Environ)...)
 	s.Data = s.Out

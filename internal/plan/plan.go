@@ -27,11 +27,12 @@ import (
 // Streams are where an invocation talks to.
 type Streams struct {
 	Out, Err io.Writer
-	Width    int  // columns of Out, 0 = it is no terminal
-	Terminal bool // Out is a terminal
-	Colour   bool // Out shows colours
-	ASCII    bool // Out shows ASCII only
-	Progress int  // columns of the terminal behind Err, 0 = none
+	Width    int        // columns of Out, 0 = it is no terminal
+	Resized  func() int // columns of Out by now; nil = they do not change
+	Terminal bool       // Out is a terminal
+	Colour   bool       // Out shows colours
+	ASCII    bool       // Out shows ASCII only
+	Progress int        // columns of the terminal behind Err, 0 = none
 	// Dashboard is the terminal of a full-screen view; nil = none can show one.
 	Dashboard *dashboard.Terminal
 	Version   string   // of this program
@@ -172,6 +173,9 @@ func (i *invocation) keep(run *metric.Run, layout artifact.Layout) error {
 // look is how reports are drawn.
 func (i *invocation) look() report.Options {
 	o := report.Options{Spell: i.run.As, Width: i.Width, Colour: i.Colour, Terminal: i.Terminal, ASCII: i.ASCII, AllTables: i.run.Tables == config.TablesAll}
+	if i.Resized != nil {
+		o.Width = i.Resized()
+	}
 	if o.Width == 0 {
 		o.Width = i.run.Environment.UI.ConsoleExportWidth
 	}

@@ -157,6 +157,9 @@ func header(s *State, v View) draw.Rows {
 	if s.Counts.ETA >= 0 && (s.Stage == Warmup || s.Stage == Profiling) {
 		eta = "ETA " + Span(s.Counts.ETA)
 	}
+	if left, ok := s.Counts.grace(); ok && s.Stage == Draining {
+		eta = "most " + Span(left)
+	}
 	var left, right, plan draw.Row
 	left.To(1).Left(s.boldInk(), s.title(), label-1)
 	percent := "    "

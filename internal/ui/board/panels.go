@@ -72,6 +72,9 @@ func progress(s *State, v View, room int) draw.Rows {
 		{"Requests/s", terminal.Figure(s.Figures.Requests.Run), "Elapsed", Span(c.Elapsed)},
 		{"last 10 s", terminal.Figure(s.Figures.Requests.Recent), "ETA", eta(c.ETA)},
 	}
+	if left, ok := c.grace(); ok && s.Stage == Draining {
+		table = append(table, [4]string{"Grace", Span(max(c.Elapsed-c.Duration, 0)), "Grace left", Span(left)})
+	}
 	for _, g := range s.Gauges {
 		table = append(table, [4]string{"", "", g.Name, g.text()})
 	}

@@ -117,6 +117,11 @@ type Counts struct {
 // Finished is what came back.
 func (c *Counts) Finished() int64 { return c.OK + c.Errors + c.Cancelled }
 
+// grace is how long the last answers may still take; false = as long as they need, or the sending is not limited by time.
+func (c *Counts) grace() (left time.Duration, ok bool) {
+	return max(c.Duration+c.Grace-c.Elapsed, 0), c.Duration > 0 && c.Grace >= 0
+}
+
 // Figures are the six of the head, the same that the report ends with.
 type Figures struct{ Requests, Tokens, TTFT, ITL, Latency, Errors Figure }
 
