@@ -62,10 +62,6 @@ func (d *drawing) figures() {
 		share = trim1(100*float64(s.Failed)/float64(all)) + " %"
 	}
 	list = append(list, column{"Errors", trim(float64(s.Failed)), share, 2})
-	parts := 0
-	for _, c := range list {
-		parts += c.share
-	}
 	width := min(d.room(), headlineWidth)
 	about := d.run.Subject
 	if about == "" {
@@ -79,7 +75,7 @@ func (d *drawing) figures() {
 		for _, c := range list {
 			text := [3]string{c.name, c.first, c.second}[row]
 			sum += c.share
-			end := width * sum / parts
+			end := width * sum / headlineParts
 			line += strings.Repeat(" ", max(end-used-columnsOf(text), 1))
 			used = max(end, used+1+columnsOf(text))
 			if p := paint; c.name == "Errors" && row == 1 && s.Failed > 0 {
@@ -94,8 +90,12 @@ func (d *drawing) figures() {
 	}
 }
 
-// headlineWidth is the widest that the figures stand apart.
-const headlineWidth = 120
+// headlineWidth is the widest that the figures stand apart, headlineParts what all six of them are: where some do not exist, the others stay where
+// they are read.
+const (
+	headlineWidth = 120
+	headlineParts = 3 + 3 + 4 + 4 + 4 + 2
+)
 
 // labelled is the width of the labels of the headline.
 const labelled = 12

@@ -153,5 +153,9 @@ func (d *drawing) allFailed() {
 	if d.run.LogFile != "" {
 		lines = append(lines, "Log: "+d.run.LogFile)
 	}
-	d.panel(Brand+" System Exit Errors", lines...)
+	title := Brand + " System Exit Errors"
+	if d.fits {
+		title = "No results"
+	}
+	d.panel(title, lines...)
 }

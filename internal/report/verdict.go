@@ -41,10 +41,10 @@ func (d *drawing) judged(v *metric.Validity) {
 	line := func(mark, paint, text string) {
 		d.print("%s %s\n", d.style.paint(paint, mark), strings.ReplaceAll(hang(text, d.room()-2, 0), "\n", "\n  "))
 	}
-	switch v.Verdict {
-	case metric.VerdictValid:
+	switch {
+	case v.Verdict == metric.VerdictValid:
 		line(markGood, paintGood, d.style.bold(string(v.Verdict))+". "+v.Reason)
-	case metric.VerdictClientLimited:
+	case v.Verdict == metric.VerdictClientLimited, d.run.AllFailed():
 		line(markBad, paintBad, d.style.red(string(v.Verdict))+". "+v.Reason)
 	default:
 		line(markWarn, paintWarn, d.style.red(string(v.Verdict))+". "+v.Reason)
