@@ -24,13 +24,7 @@ func commanded(t *testing.T, environ []string, argv ...string) (status int, stdo
 	return status, out.String(), errs.String()
 }
 
-// laterTemplates are those whose subject is not built, with the key that is refused.
-var laterTemplates = map[string]string{
-	"user_files": "user_files",
-}
-
-// TestTemplates: every template says what it is and is valid; one that needs what is not built is refused by that name, and leaves the list once
-// it is not.
+// TestTemplates: every template says what it is and is valid.
 func TestTemplates(t *testing.T) {
 	t.Chdir(t.TempDir())
 	all := templates.All()
@@ -46,11 +40,7 @@ func TestTemplates(t *testing.T) {
 			t.Fatal(errs)
 		}
 		status, out, errs := commanded(t, nil, "config", "validate", name)
-		if later := laterTemplates[one.Name]; later != "" {
-			if status == 0 || !strings.Contains(errs, "not built yet") || !strings.Contains(errs, later) {
-				t.Errorf("%s: is built now (take it off the list), or refused for something else: %s", name, errs)
-			}
-		} else if status != 0 || out != "Configuration valid: "+name+"\n" {
+		if status != 0 || out != "Configuration valid: "+name+"\n" {
 			t.Errorf("%s: status %d, %s%s", name, status, out, errs)
 		}
 	}

@@ -79,7 +79,6 @@ func (r *resolver) builtFile() {
 		{slices.ContainsFunc(run.Models.Items, func(m config.Model) bool { return m.Lora != "" || m.Modalities != nil || m.Tokenizer != "" }), "models.items", "lora, modalities and tokenizer"},
 		{!reflect.DeepEqual(run.Artifacts.Summary, config.Formats{"json"}), "artifacts.summary", "other than [json]"},
 		{len(run.Artifacts.Records) > 0 && !reflect.DeepEqual(run.Artifacts.Records, config.Formats{"jsonl"}), "artifacts.records", "other than [jsonl] and false"},
-		{len(run.Artifacts.UserFiles) > 0, "artifacts.user_files", ""},
 		{!reflect.DeepEqual(run.ServerMetrics.Discovery, standard.ServerMetrics.Discovery) && run.ServerMetrics.Discovery.Mode != "disabled", "server_metrics.discovery", "other than auto and disabled"},
 	} {
 		if unbuilt.there {

@@ -290,7 +290,7 @@ func overlaid(b *Benchmark, over *yaml.Node) (*Benchmark, error) {
 	if wrong := misfits(n, reflect.TypeFor[Benchmark](), ""); len(wrong) > 0 {
 		return nil, errors.New(strings.Join(wrong, "\n"))
 	}
-	c := &Benchmark{}
+	c := &Benchmark{variables: b.variables}
 	if err := n.Decode(c); err != nil {
 		return nil, plainer(err)
 	}
@@ -326,7 +326,7 @@ func clone(b *Benchmark) (*Benchmark, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Benchmark{}
+	c := &Benchmark{variables: b.variables}
 	return c, n.Decode(c)
 }
 
@@ -383,7 +383,7 @@ func (r *Run) set(path string, v any) error {
 	} else if fractional(n) && len(wrong) > 0 {
 		return fmt.Errorf("sweep.parameters.%s: %s is not an integer", path, n.Value)
 	}
-	r.Benchmark = Benchmark{Spelling: r.Spelling}
+	r.Benchmark = Benchmark{Spelling: r.Spelling, variables: r.variables}
 	if err := body.Decode(&r.Benchmark); err != nil {
 		return fmt.Errorf("sweep.parameters.%s: %s", path, strings.TrimPrefix(plainer(err).Error(), "line 0: "))
 	}

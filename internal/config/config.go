@@ -75,6 +75,8 @@ type Benchmark struct {
 	Environment Environment `yaml:"environment"`
 	// Spelling words the path of a value as the user wrote it: a flag, or line and key of a file; see As.
 	Spelling func(path string) string `yaml:"-"`
+
+	variables *yaml.Node // of the file, computed; nil: it has none
 }
 
 // As is the setting of a key (setting.Row.Key) in the words of the user: the flag that was given, or line and key of a file; the name of its

@@ -1,11 +1,8 @@
 package config
 
 import (
-	"go.yaml.in/yaml/v3"
-
-	"aiperf/internal/setting"
-
 	"aiperf/internal/redact"
+	"aiperf/internal/setting"
 )
 
 // Artifacts says what a run leaves on disk.
@@ -26,13 +23,6 @@ type Artifacts struct {
 	HTML            bool     `yaml:"export_html,omitempty"`
 	// UserFiles are files that a run writes beside its results, made from its own values.
 	UserFiles []UserFile `yaml:"user_files,omitempty"`
-}
-
-// UserFile is one file of the user's own.
-type UserFile struct {
-	Path    string    `yaml:"path"`             // below the directory of the run
-	Format  string    `yaml:"format,omitempty"` // json, yaml, text; empty: text for a text, else json
-	Content yaml.Node `yaml:"content"`
 }
 
 // Tokenizer says how text becomes tokens.

@@ -61,7 +61,7 @@ func (s *source) build(change func(root, vars *yaml.Node) error) (run *Run, root
 	if err := root.Decode(run); err != nil {
 		return nil, nil, plainer(err)
 	}
-	run.source = s
+	run.source, run.variables = s, vars
 	return run, root, missing(step(root, "benchmark"))
 }
 

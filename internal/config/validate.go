@@ -66,7 +66,17 @@ func (v *violations) when(wrong bool, path, format string, a ...any) {
 	}
 }
 
+// userFiles checks the files of the user's own.
+func (v *violations) userFiles(b *Benchmark) {
+	for i := range b.Artifacts.UserFiles {
+		if key, err := b.Artifacts.UserFiles[i].fault(); err != nil {
+			v.when(true, fmt.Sprintf("benchmark.artifacts.user_files[%d]%s", i, key), "%v", err)
+		}
+	}
+}
+
 func (v *violations) endpoint(b *Benchmark) {
+	v.userFiles(b)
 	v.when(len(b.Models.Items) == 0, "benchmark.models", "names no model")
 	for i, m := range b.Models.Items {
 		v.when(m.Name == "", fmt.Sprintf("benchmark.models.items[%d].name", i), "is empty")

@@ -36,6 +36,9 @@ func (o *opened) makeFiles(ctx context.Context, cfg *config.Benchmark, opts *Opt
 		return fmt.Errorf("%s %s: %w", cfg.As("artifacts.dir"), a.Dir, err)
 	}
 	o.held.opened(f.Close)
+	if err := writeUserFiles(cfg, o.layout.Dir); err != nil {
+		return err
+	}
 	say.into(f, o.layout.Log())
 	say.log.Info("run", "version", opts.Version, "benchmark_id", opts.BenchmarkID, "command", opts.Info.CLICommand)
 	return o.held.start(ctx, newPublisher(say.view, o.layout.Dir, opts.Version))
