@@ -135,16 +135,39 @@ func (m amdMetric) values() map[string]float64 {
 	if v := out["amd_temperature"]; v >= 1000 {
 		out["amd_temperature"] = v / 1000
 	}
-	var power map[string]json.RawMessage
-	if json.Unmarshal(m["power"], &power) == nil {
-		switch strings.ToUpper(strings.Trim(string(power["throttle_status"]), `"`)) {
-		case "UNTHROTTLED", "0", "FALSE":
-			out["amd_throttle_status"] = 0
-		case "THROTTLED", "1", "TRUE":
-			out["amd_throttle_status"] = 1
-		}
+	if v, told := m.throttled(); told {
+		out["amd_throttle_status"] = v
 	}
 	return out
+}
+
+// amdViolations are what newer versions tell in place of one status.
+var amdViolations = []string{"prochot", "ppt", "socket_thermal", "vr_thermal", "hbm_thermal"}
+
+// throttled is 1 while a GPU is slowed down, else 0.
+func (m amdMetric) throttled() (v float64, told bool) {
+	words := []string{m.word("power", "throttle_status")}
+	for _, name := range amdViolations {
+		words = append(words, m.word("throttle", name+"_violation_status"))
+	}
+	for _, word := range words {
+		switch word {
+		case "THROTTLED", "ACTIVE", "1", "TRUE":
+			return 1, true
+		case "UNTHROTTLED", "NOT ACTIVE", "0", "FALSE":
+			told = true
+		}
+	}
+	return 0, told
+}
+
+// word is a text of a section, in capitals; "" if there is none.
+func (m amdMetric) word(section, key string) string {
+	var of map[string]json.RawMessage
+	if json.Unmarshal(m[section], &of) != nil {
+		return ""
+	}
+	return strings.ToUpper(strings.Trim(string(of[key]), `"`))
 }
 
 // amdSMI is the program, and what it told of the GPUs.

@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"math"
 	"path/filepath"
@@ -55,6 +56,24 @@ esac
 	}
 	if g := r.Endpoints[0].GPUs; g[0].Name != "AMD Instinct MI300X" || g[0].UUID != "u-0" || g[1].Name != "Unknown GPU" || g[1].UUID != "GPU-unknown-1" {
 		t.Errorf("%+v", g)
+	}
+}
+
+// TestAMDThrottle: the status of older versions, and what newer ones tell in its place.
+func TestAMDThrottle(t *testing.T) {
+	for text, want := range map[string]float64{
+		`{"power":{"throttle_status":"THROTTLED"}}`: 1, `{"power":{"throttle_status":"UNTHROTTLED"}}`: 0, `{"power":{"throttle_status":"N/A"},"throttle":"N/A"}`: -1, `{}`: -1,
+		`{"power":{"throttle_status":"N/A"},"throttle":{"prochot_violation_status":"NOT ACTIVE","ppt_violation_status":"ACTIVE","hbm_thermal_violation_status":"N/A"}}`: 1,
+		`{"throttle":{"prochot_violation_status":"NOT ACTIVE","ppt_violation_status":"NOT ACTIVE"}}`:                                                                    0,
+	} {
+		var m amdMetric
+		if err := json.Unmarshal([]byte(text), &m); err != nil {
+			t.Fatal(err)
+		}
+		got, told := m.values()["amd_throttle_status"]
+		if told != (want >= 0) || told && got != want {
+			t.Errorf("%s: %v %t", text, got, told)
+		}
 	}
 }
 
