@@ -8,8 +8,9 @@ TAGS    := grpcnotrace
 LDFLAGS := -s -w -X aiperf/internal/cli.version=$(VERSION)
 FUZZTIME ?= 60s
 TEXTS    ?= 1500
+PYTHON   ?= python3
 
-.PHONY: all build test test-browser gallery test-real test-wide test-media test-parquet parquet-tools test-hub test-accuracy-reference wide-data race race-fast lint bench fuzz tools page-tools
+.PHONY: all build test test-browser gallery test-real test-wide test-media test-parquet parquet-tools test-hub test-accuracy-reference wide-data data-figures race race-fast lint bench fuzz tools page-tools
 
 all: build
 
@@ -60,9 +61,10 @@ test-accuracy-reference: build ## prompts beside lighteval, lm-eval, DeepEval an
 	.real/accuracy/bin/python test/accuracy/prompts.py ./aiperf .real/accuracy/wheels
 	.real/accuracy/bin/python test/accuracy/latex.py ./aiperf
 
-data-figures: build ## exact lengths (TOKENIZERS: folders) and prefix sharing (TRACE, RANKS, PYTHON_AIPERF) of generated prompts, by the reference libraries
-	python3 test/data/isl.py ./aiperf $(TOKENIZERS)
-	python3 test/data/mooncake.py ./aiperf $(TRACE) $(RANKS) $(PYTHON_AIPERF)
+data-figures: build ## figures of docs/data.md: lengths (TOKENIZERS: folders) and prefixes (TRACE, RANKS, PYTHON_AIPERF) by the reference libraries, 5 GB
+	$(PYTHON) test/data/big.py ./aiperf
+	$(PYTHON) test/data/isl.py ./aiperf $(TOKENIZERS)
+	$(PYTHON) test/data/mooncake.py ./aiperf $(TRACE) $(RANKS) $(PYTHON_AIPERF)
 
 test-real: build ## runs against servers that others wrote, installed under .real (NAMES="hypercorn llamacpp": some of them)
 	test/real/run $(NAMES)
