@@ -55,11 +55,13 @@ test-hub: build ## the cache of data sets shared with the Python hub library, ea
 	@test -e .real/hub/installed || { python3 -m venv .real/hub && .real/hub/bin/pip install -q huggingface_hub pyarrow && touch .real/hub/installed; }
 	.real/hub/bin/python test/hub/check.py ./aiperf
 
-test-accuracy-reference: build ## prompts beside lighteval, lm-eval, DeepEval and AIPerf, 1,000 LaTeX answers beside math-verify; all from PyPI, none with torch
-	@test -e .real/accuracy/installed || { python3 -m venv .real/accuracy && .real/accuracy/bin/pip install -q math-verify==0.9.0 && \
+test-accuracy-reference: build ## prompts beside lighteval, lm-eval, DeepEval and AIPerf, 1,000 LaTeX answers beside math-verify, calls beside bfcl-eval; all from PyPI, none with torch
+	@test -e .real/accuracy/installed || { python3 -m venv .real/accuracy && .real/accuracy/bin/pip install -q math-verify==0.9.0 tenacity tree-sitter==0.21.3 tree-sitter-java==0.21.0 tree-sitter-javascript==0.21.4 && \
+	  .real/accuracy/bin/pip install -q --no-deps -t .real/accuracy/bfcl bfcl-eval==2026.3.23 && \
 	  .real/accuracy/bin/pip download -q --no-deps -d .real/accuracy/wheels lighteval==0.13.0 lm_eval==0.4.13 deepeval==4.3.1 aiperf==0.13.0 && touch .real/accuracy/installed; }
 	.real/accuracy/bin/python test/accuracy/prompts.py ./aiperf .real/accuracy/wheels
 	.real/accuracy/bin/python test/accuracy/latex.py ./aiperf
+	.real/accuracy/bin/python test/accuracy/bfcl.py ./aiperf .real/accuracy/bfcl/bfcl_eval
 
 data-figures: build ## figures of docs/data.md: lengths (TOKENIZERS: folders) and prefixes (TRACE, RANKS, PYTHON_AIPERF) by the reference libraries, 5 GB
 	$(PYTHON) test/data/big.py ./aiperf

@@ -42,6 +42,7 @@ type Benchmark struct {
 	System  string   // system prompt, unless another is given
 	Tasks   []string // that can be chosen; nil = none can
 	Gated   bool     // the terms of the data set must be accepted
+	Own     bool     // problems have system messages of their own, and take no other
 	Refuses bool     // tasks, shots and reasoning are refused, not left aside
 
 	// chain is what changes with reasoning: the limit and the stop words; 0 = nothing does.
@@ -67,6 +68,7 @@ type Options struct {
 	System    *string // nil = the benchmark's; "" = none
 	Dir       string  // a copy of the data set's repository; "" = it is fetched
 	Release   string  // of LiveCodeBench
+	Pin       string  // release of bfcl-eval that its problems must be of; AnyVersion = any
 	Hub       hub.Config
 	Spell     setting.Spell // words the settings that errors speak of
 }
@@ -154,6 +156,9 @@ func (s *source) complete() error {
 		case s.CoT != nil && *s.CoT:
 			return fmt.Errorf("%s: the prompts of %s do not ask for reasoning", as("accuracy.enable_cot"), b.Name)
 		}
+	}
+	if b.Own && s.System != nil {
+		return fmt.Errorf("%s: the system messages of %s describe its functions and cannot be replaced", as("accuracy.system_prompt"), b.Name)
 	}
 	if s.Shots != nil {
 		s.shots = *s.Shots

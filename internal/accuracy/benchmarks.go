@@ -19,4 +19,5 @@ var Benchmarks = []Benchmark{
 	{Name: "gsm8k", Repo: "openai/gsm8k", Grader: "lighteval_gsm8k", Limit: 256, load: gsm8k},
 	{Name: "gpqa_diamond", Repo: "Idavidrein/gpqa", Gated: true, Grader: "lighteval_gpqa", Limit: longAnswer, load: gpqaDiamond},
 	{Name: "lcb_codegeneration", Repo: "livecodebench/code_generation_lite", Grader: "code_execution", Limit: longAnswer, Refuses: true, load: liveCodeBench},
+	{Name: "bfcl_ast", Repo: "bfcl-eval", Grader: "tool_call_ast", Limit: 4096, Own: true, Tasks: bfclCategories, resolve: bfclTasks, load: bfcl},
 }

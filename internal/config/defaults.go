@@ -74,6 +74,6 @@ func DefaultEnvironment() Environment {
 			TraceLab:      TraceLabTuning{SubagentJoin: true, CodexSubagentJoin: true, MinSpawn: 10_000},
 			BasetenColumn: "provided_session_id",
 		},
-		Accuracy: AccuracyTuning{LCBReleaseTag: "v4_v5"},
+		Accuracy: AccuracyTuning{LCBReleaseTag: "v4_v5", BFCLVersionPin: "2026.3.23"},
 	}
 }

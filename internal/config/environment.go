@@ -137,7 +137,8 @@ type TraceLabTuning struct {
 
 // AccuracyTuning tunes benchmarks.
 type AccuracyTuning struct {
-	LCBReleaseTag string `yaml:"lcb_release_tag"` // of LiveCodeBench
+	LCBReleaseTag  string `yaml:"lcb_release_tag"`  // of LiveCodeBench
+	BFCLVersionPin string `yaml:"bfcl_version_pin"` // release of bfcl-eval, "any" = any
 }
 
 // APITuning tunes the API that tells how a run goes.

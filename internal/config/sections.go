@@ -238,4 +238,5 @@ var accuracyRows = group("Accuracy", []setting.Row{
 	{Flags: []string{"--accuracy-verbose"}, Key: "accuracy.verbose", Kind: setting.Bool, Help: "print every graded answer"},
 	{Flags: []string{"--accuracy-dataset-path"}, Key: "accuracy.dataset_path", Kind: setting.Path, Folder: true, Help: "directory with a copy of the benchmark's dataset repository; nothing is fetched"},
 	{Env: "ACCURACY_LCB_RELEASE_TAG", Key: "environment.accuracy.lcb_release_tag", Kind: setting.Text, Help: "release of LiveCodeBench: vN, vA_vB or release_vN"},
+	{Env: "ACCURACY_BFCL_VERSION_PIN", Key: "environment.accuracy.bfcl_version_pin", Kind: setting.Text, Help: "release of bfcl-eval whose problems bfcl_ast asks; any = no check"},
 })

@@ -20,7 +20,7 @@ var accuracyRules = []rule{
 			return ""
 		}
 		a := s.Accuracy
-		return told(accuracy.Check(accuracy.Options{Benchmark: a.Benchmark, Tasks: a.Tasks, Shots: a.NShots, CoT: a.EnableCoT, Spell: s.Spell}))
+		return told(accuracy.Check(accuracy.Options{Benchmark: a.Benchmark, Tasks: a.Tasks, Shots: a.NShots, CoT: a.EnableCoT, System: a.SystemPrompt, Spell: s.Spell}))
 	}},
 	{row: "48", keys: []string{"accuracy.grader"}, when: graded, tell: func(s *Subject) string {
 		_, err := grade.Find(s.Accuracy.Grader)

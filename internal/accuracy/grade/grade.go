@@ -46,6 +46,7 @@ var Graders = []Grader{
 	{Name: "lighteval_gpqa", judge: lightevalGPQA},
 	{Name: "mmlu_pro", judge: mmluPro},
 	{Name: "lighteval_gsm8k", judge: gsm8k},
+	{Name: "tool_call_ast", judge: toolCallAST},
 }
 
 // Names lists the graders.
