@@ -26,9 +26,9 @@ import (
 
 // elsewhere are the leaves of the configuration that show in no option, and where their effect is seen.
 var elsewhere = map[string]string{
-	"environment.accuracy.lcb_release_tag": "TestReleases (internal/accuracy)",
+	"environment.accuracy.lcb_release_tag":  "TestReleases (internal/accuracy)",
 	"environment.accuracy.bfcl_version_pin": "TestBFCLRefusals (internal/accuracy)",
-	"datasets.main.name":                   "a name, for messages", "phases.profiling.exclude_from_results": "follows the kind, Validate refuses another",
+	"datasets.main.name":                    "a name, for messages", "phases.profiling.exclude_from_results": "follows the kind, Validate refuses another",
 	"phases.warmup.exclude_from_results": "follows the kind, Validate refuses another",
 	"endpoint.probe":                     "TestProbe",
 	"endpoint.transport":                 "one choice", "endpoint.url_strategy": "one choice",
