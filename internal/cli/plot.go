@@ -19,6 +19,7 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/infile"
 	"aiperf/internal/plots"
+	"aiperf/internal/redact"
 	"aiperf/internal/setting"
 )
 
@@ -38,9 +39,9 @@ func plotTable() *setting.Table {
 		{Flags: []string{"--dashboard"}, Not: []string{"--no-dashboard"}, Kind: setting.Bool, Help: "serve interactive charts instead of writing images"},
 		{Flags: []string{"--host"}, Kind: setting.Text, Default: "127.0.0.1", Help: "address of the dashboard; beyond the loopback its URL carries a token"},
 		{Flags: []string{"--port"}, Kind: setting.Int, Bounds: ">= 0, <= 65535", Default: "8050", Help: "port of the dashboard; 0 takes a free one"},
-		{Flags: []string{"--mlflow-upload"}, Not: []string{"--no-mlflow-upload"}, Kind: setting.Bool, NotBuilt: true, Help: "upload the images to an MLflow run"},
-		{Flags: []string{"--mlflow-tracking-uri"}, Kind: setting.Text, NotBuilt: true, Help: "MLflow server"},
-		{Flags: []string{"--mlflow-run-id"}, Kind: setting.Text, NotBuilt: true, Help: "MLflow run"},
+		{Flags: []string{"--mlflow-upload"}, Not: []string{"--no-mlflow-upload"}, Kind: setting.Bool, Help: "upload the images to an MLflow run"},
+		{Secret: redact.Address, Flags: []string{"--mlflow-tracking-uri"}, Kind: setting.Text, Help: "MLflow server [default: MLFLOW_TRACKING_URI, else the one that the run was uploaded to]"},
+		{Flags: []string{"--mlflow-run-id"}, Kind: setting.Text, Help: "MLflow run [default: MLFLOW_RUN_ID, else the one of the upload]"},
 	})
 }
 
@@ -53,11 +54,6 @@ func (p *Program) plotCommand() *cobra.Command {
 	return p.command(tableCommand{
 		use: "plot [RUN-DIR…]", short: "draw charts of one or more runs", long: plotLong, table: plotTable, bare: cobra.ShellCompDirectiveFilterDirs, words: true,
 		run: func(cmd *cobra.Command, set *setting.CommandLine, _ []string) error {
-			for _, row := range plotTable().Rows {
-				if row.NotBuilt && set.Has(row.Name()) && (row.Kind != setting.Bool || set.True(row.Name(), false)) {
-					return fmt.Errorf("%s: not built yet", set.Spelled(row.Name()))
-				}
-			}
 			if path := set.Text("--write-config", ""); path != "" {
 				return p.writePlotConfig(path)
 			}
@@ -72,6 +68,9 @@ func (p *Program) plotCommand() *cobra.Command {
 				o.paths = []string{"artifacts"}
 			}
 			var err error
+			if o.upload, err = p.plotUploadOf(set, o.paths[0]); err != nil {
+				return err
+			}
 			if o.config, err = p.plotConfig(set.Text("--config", ""), o.paths[0]); err != nil {
 				return err
 			}
@@ -97,6 +96,7 @@ type plotting struct {
 	output      string // "" = plots/ below the first path
 	dump        string
 	verbose     bool
+	upload      *plotUpload // nil = none
 }
 
 // homePlotConfig is the settings file of a user, below the home directory.
@@ -229,6 +229,9 @@ func (p *Program) plot(ctx context.Context, o *plotting) error {
 	fmt.Fprintf(p.Out, "\nSaved %s to: %s\nLogs: %s\n", plots.Count(len(set.Charts)), o.output, logPath)
 	if len(set.Charts) == 0 {
 		return errors.New("no plot could be drawn")
+	}
+	if o.upload != nil {
+		return o.upload.send(ctx, p, set, o)
 	}
 	return nil
 }

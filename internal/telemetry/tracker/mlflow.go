@@ -45,11 +45,11 @@ type measured struct {
 	Step      int     `json:"step"`
 }
 
-// Upload makes a run of the report. A run that could be made is ended whatever else fails; what failed is the error.
-func (m *MLflow) Upload(ctx context.Context, r *Report) (sent Sent, err error) {
+// client calls the server with the credentials that there are.
+func (m *MLflow) client() (*client, error) {
 	u, err := url.Parse(strings.TrimRight(m.URI, "/"))
 	if err != nil {
-		return sent, err
+		return nil, err
 	}
 	user, password := m.User, m.Password
 	if u.User != nil {
@@ -57,14 +57,41 @@ func (m *MLflow) Upload(ctx context.Context, r *Report) (sent Sent, err error) {
 		password, _ = u.User.Password()
 		u.User = nil
 	}
-	c := newClient(u.String(), m.Agent, func(req *http.Request) {
+	return newClient(u.String(), m.Agent, func(req *http.Request) {
 		switch {
 		case m.Token != "":
 			req.Header.Set("Authorization", "Bearer "+m.Token)
 		case user != "":
 			req.SetBasicAuth(user, password)
 		}
-	})
+	}), nil
+}
+
+// Add uploads files to a run that is there.
+func (m *MLflow) Add(ctx context.Context, run string, files []File) error {
+	c, err := m.client()
+	if err != nil {
+		return err
+	}
+	var found struct {
+		Run struct {
+			Info struct {
+				Artifacts string `json:"artifact_uri"`
+			}
+		}
+	}
+	if err := c.json(ctx, http.MethodGet, "/api/2.0/mlflow/runs/get?run_id="+url.QueryEscape(run), nil, &found); err != nil {
+		return err
+	}
+	return m.files(ctx, c, found.Run.Info.Artifacts, files)
+}
+
+// Upload makes a run of the report. A run that could be made is ended whatever else fails; what failed is the error.
+func (m *MLflow) Upload(ctx context.Context, r *Report) (sent Sent, err error) {
+	c, err := m.client()
+	if err != nil {
+		return sent, err
+	}
 	if sent.ExperimentID, err = m.experiment(ctx, c); err != nil {
 		return sent, err
 	}
@@ -90,7 +117,7 @@ func (m *MLflow) Upload(ctx context.Context, r *Report) (sent Sent, err error) {
 	}
 	sent.RunID = made.Run.Info.ID
 	sent.URL = c.base + "/#/experiments/" + sent.ExperimentID + "/runs/" + sent.RunID
-	err = errors.Join(m.figures(ctx, c, sent.RunID, r), m.files(ctx, c, made.Run.Info.Artifacts, r))
+	err = errors.Join(m.figures(ctx, c, sent.RunID, r), m.files(ctx, c, made.Run.Info.Artifacts, r.Files))
 	status := "FINISHED"
 	switch {
 	case r.Cancelled:
@@ -145,8 +172,8 @@ func (m *MLflow) figures(ctx context.Context, c *client, run string, r *Report) 
 }
 
 // files uploads files through the server.
-func (m *MLflow) files(ctx context.Context, c *client, to string, r *Report) error {
-	if len(r.Files) == 0 {
+func (m *MLflow) files(ctx context.Context, c *client, to string, files []File) error {
+	if len(files) == 0 {
 		return nil
 	}
 	u, err := url.Parse(to)
@@ -158,7 +185,7 @@ func (m *MLflow) files(ctx context.Context, c *client, to string, r *Report) err
 		base = strings.TrimRight(to, "/") + "/"
 	}
 	var errs []error
-	for _, f := range r.Files {
+	for _, f := range files {
 		errs = append(errs, c.put(ctx, base+escapePath(f.Name), f.Path))
 		if ctx.Err() != nil {
 			break
