@@ -154,3 +154,22 @@ func TestAnonymizeTrace(t *testing.T) {
 		}
 	}
 }
+
+// TestValidateCounts: a summary that counts other requests than its records hold is told.
+func TestValidateCounts(t *testing.T) {
+	record := func(phase, err string) string {
+		return `{"metadata":{"benchmark_phase":"` + phase + `"},"error":` + err + "}\n"
+	}
+	lines := record("warmup", "null") + record("profiling", "null") + record("profiling", "null") + record("profiling", `{"code":500}`)
+	for summary, want := range map[string]string{
+		`{"request_count":{"avg":2},"error_request_count":{"avg":1}}`: "",
+		`{"request_count":{"avg":3},"error_request_count":{"avg":1}}`: "request_count is 3, profile_export.jsonl holds 2",
+		`{"request_count":{"avg":2}}`:                                 "error_request_count is 0, profile_export.jsonl holds 1",
+		`{}`:                                                          "",
+	} {
+		status, out, _ := say(t, map[string]string{"profile_export_aiperf.json": summary, "profile_export.jsonl": lines}, "validate artifacts .")
+		if (status == 0) != (want == "") || !strings.Contains(out, want) {
+			t.Errorf("%s: %d %s, want %q", summary, status, out, want)
+		}
+	}
+}

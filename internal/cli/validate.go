@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -32,7 +33,7 @@ func (p *Program) validateCommand() *cobra.Command {
 		Use:   "validate [" + targetTrace + "|" + targetArtifacts + "] PATH",
 		Short: "Check a trace, or the files of a run",
 		Long: targetTrace + ": every row of a file must be one that profile can replay; all bad lines are listed.\n" + targetArtifacts +
-			": every JSON and JSON Lines file of a directory must be whole.\nWithout a target a directory is one of artifacts and a file is a trace. The exit status is 1 if something is wrong.",
+			": every JSON and JSON Lines file of a directory must be whole, and summaries count the requests that their records hold.\nWithout a target a directory is one of artifacts and a file is a trace. The exit status is 1 if something is wrong.",
 		Example: "  aiperf validate mooncake-trace --input trace.jsonl\n  aiperf validate artifacts/my-run",
 		Args:    cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, words []string) error {
@@ -121,6 +122,57 @@ func (p *Program) validateTrace(path string) (faults []string, passed string, er
 	return faults, fmt.Sprintf("%d rows are Mooncake-compatible", n), err
 }
 
+// counted is what a line of records, or a summary of them, says of requests.
+type counted struct {
+	Metadata struct {
+		Phase string `json:"benchmark_phase"`
+	}
+	Error json.RawMessage
+
+	Good   *struct{ Avg float64 } `json:"request_count"`
+	Failed *struct{ Avg float64 } `json:"error_request_count"`
+}
+
+// validateCounts tells where a run's summary counts other requests than its records hold.
+func validateCounts(dir string) (faults []string) {
+	summary, records := filepath.Join(dir, "profile_export_aiperf.json"), filepath.Join(dir, "profile_export.jsonl")
+	var said counted
+	text, err := infile.ReadAll(summary, maxArtifact)
+	if err != nil || json.Unmarshal(text, &said) != nil || said.Good == nil && said.Failed == nil {
+		return nil // a file that is not whole is a fault of its own
+	}
+	good, failed := 0, 0
+	err = rows.Read(records, func(l rows.Line) bool {
+		var r counted
+		switch {
+		case json.Unmarshal(l.Text, &r) != nil || r.Metadata.Phase != "" && r.Metadata.Phase != "profiling":
+		case r.Error == nil || string(r.Error) == "null":
+			good++
+		default:
+			failed++
+		}
+		return true
+	})
+	if err != nil { // there are none
+		return nil
+	}
+	for _, one := range []struct {
+		key  string
+		said *struct{ Avg float64 }
+		held int
+	}{{"request_count", said.Good, good}, {"error_request_count", said.Failed, failed}} {
+		if n := 0.0; one.said != nil || one.held > 0 {
+			if one.said != nil {
+				n = one.said.Avg
+			}
+			if n != float64(one.held) {
+				faults = append(faults, fmt.Sprintf("%s: %s is %v, %s holds %d", summary, one.key, n, records, one.held))
+			}
+		}
+	}
+	return faults
+}
+
 // maxArtifact is the size of the largest JSON document that is checked, in bytes; JSON Lines have no limit.
 const maxArtifact = 1 << 30
 
@@ -142,6 +194,9 @@ func (p *Program) validateArtifacts(dir string) (faults []string, passed string,
 			}
 			if err != nil {
 				faults = append(faults, fmt.Sprintf("%s: %v", path, err))
+			}
+			if entry.Name() == "profile_export_aiperf.json" {
+				faults = append(faults, validateCounts(filepath.Dir(path))...)
 			}
 		case ".jsonl":
 			files++
