@@ -117,14 +117,15 @@ func TestKilledPullGoesOn(t *testing.T) {
 		t.Fatal("was not killed")
 	}
 	h.mu.Lock()
+	brought := slices.Clone(h.ranges[:3]) // the gate let these pass; which they are is the workers' business
 	h.gate, h.sent, h.ranges = nil, 0, nil
 	h.mu.Unlock()
 	close(release)
 	if p = puller(t, h, cache); p.run() != 0 || !strings.Contains(p.stderr.String(), "goes on after 25.2 MB") {
 		t.Fatalf("%s%s", &p.stdout, p.stderr.String())
 	}
-	if len(h.ranges) != parts-3 || slices.Contains(h.ranges, "bytes=0-8388607") {
-		t.Errorf("asked for %v", h.ranges)
+	if len(h.ranges) != parts-3 || slices.ContainsFunc(h.ranges, func(one string) bool { return slices.Contains(brought, one) }) {
+		t.Errorf("asked for %v after %v", h.ranges, brought)
 	}
 	blob := filepath.Join(cache, "hub", "datasets--AI-MO--NuminaMath-CoT", "blobs", h.sum)
 	if b, err := os.ReadFile(blob); err != nil || !bytes.Equal(b, content) {
