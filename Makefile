@@ -10,7 +10,7 @@ FUZZTIME ?= 60s
 TEXTS    ?= 1500
 PYTHON   ?= python3
 
-.PHONY: all build test test-browser gallery test-real test-wide test-media test-parquet parquet-tools test-hub test-accuracy-reference wide-data data-figures race race-fast lint bench fuzz tools page-tools
+.PHONY: all build test test-browser gallery gallery-terminal test-real test-wide test-media test-parquet parquet-tools test-hub test-accuracy-reference wide-data data-figures race race-fast lint bench fuzz tools page-tools
 
 all: build
 
@@ -44,6 +44,9 @@ page-tools: ## what test-browser checks pages with, into .node/pages
 
 gallery: build ## docs/gallery again, from the recorded runs (wants chromium for the page)
 	docs/gallery/make ./aiperf
+
+gallery-terminal: build ## the pictures of the terminal in docs/gallery, of a run of now (wants tmux, Pillow, fonts-dejavu-core)
+	docs/gallery/terminal ./aiperf
 
 test-parquet: build parquet-tools ## the Parquet of server metrics as pyarrow and DuckDB read it, schema and values
 	.real/parquet/bin/python test/parquet/check.py ./aiperf

@@ -31,7 +31,7 @@ func takeTurns(ctx context.Context, run *config.Run, o plan.TurnOptions, s cli.S
 func streams(s cli.Streams) plan.Streams {
 	return plan.Streams{
 		StepSummary: os.Getenv("GITHUB_STEP_SUMMARY"),
-		Out:         s.Out, Err: s.Err, Width: s.Width, Resized: s.Resized, Terminal: s.Terminal, Colour: s.Colour, ASCII: s.ASCII, Progress: s.Progress, Dashboard: s.Dashboard, Version: cli.Version(), Args: os.Args[1:],
+		Out:         s.Out, Err: s.Err, Width: s.Width, Resized: s.Resized, Paint: s.Paint, Terminal: s.Terminal, Colour: s.Colour, ASCII: s.ASCII, Progress: s.Progress, Dashboard: s.Dashboard, Version: cli.Version(), Args: os.Args[1:],
 		Notes: s.Notes, Warnings: s.Warnings, Secrets: s.Secrets,
 	}
 }

@@ -36,6 +36,7 @@ type Streams struct {
 	Environ   []string   // "KEY=value"
 	Notes     []string   // what was said before the run; its log repeats it
 	Warnings  []string
+	Paint     *draw.Paint // how the live line of Err is drawn; nil = without colours
 	// Data is where commands write what programs read: as Out, but without a filter where that is no terminal. nil = Out.
 	Data    io.Writer
 	Secrets *redact.Secrets // that are known so far; what is written goes through them. nil = none are
@@ -57,7 +58,7 @@ func Standard() Streams {
 		}
 	}
 	if fd := int(os.Stderr.Fd()); term.IsTerminal(fd) && lookup(s.Environ, "TERM") != "dumb" {
-		s.Progress = helpWidth
+		s.Progress, s.Paint = helpWidth, paint(s.Environ)
 		if w, _, err := term.GetSize(fd); err == nil && w > 0 {
 			s.Progress = w
 		}

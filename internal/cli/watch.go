@@ -238,7 +238,7 @@ func (w *watching) speak(ctx context.Context, kind string) error {
 	if kind == "simple" && !drawn {
 		teller.Steps = true
 	}
-	screen, paint := ui.NewScreen(w.Err), draw.NewPaint(w.Colour, w.Colour, w.ASCII)
+	screen, paint := ui.NewScreen(w.Err), w.Paint
 	var s board.State
 	w.fill(board.View{}, &s)
 	if s.Stage != board.Starting && !drawn {

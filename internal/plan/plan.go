@@ -27,12 +27,13 @@ import (
 // Streams are where an invocation talks to.
 type Streams struct {
 	Out, Err io.Writer
-	Width    int        // columns of Out, 0 = it is no terminal
-	Resized  func() int // columns of Out by now; nil = they do not change
-	Terminal bool       // Out is a terminal
-	Colour   bool       // Out shows colours
-	ASCII    bool       // Out shows ASCII only
-	Progress int        // columns of the terminal behind Err, 0 = none
+	Width    int         // columns of Out, 0 = it is no terminal
+	Paint    *draw.Paint // of the live line on Err; nil = without colours
+	Resized  func() int  // columns of Out by now; nil = they do not change
+	Terminal bool        // Out is a terminal
+	Colour   bool        // Out shows colours
+	ASCII    bool        // Out shows ASCII only
+	Progress int         // columns of the terminal behind Err, 0 = none
 	// Dashboard is the terminal of a full-screen view; nil = none can show one.
 	Dashboard *dashboard.Terminal
 	Version   string   // of this program
@@ -138,7 +139,7 @@ func (i *invocation) benchmark(ctx context.Context, b *config.Benchmark, seed *c
 		screen = i.Dashboard
 	}
 	return run.Run(ctx, b, seed, run.Options{
-		Dashboard: screen, Version: i.Version, BenchmarkID: id, Info: info, Err: i.Err, Interactive: i.first(), Progress: progress, Paint: draw.NewPaint(i.Colour, i.Colour, i.ASCII), InputConfig: json.RawMessage(settings),
+		Dashboard: screen, Version: i.Version, BenchmarkID: id, Info: info, Err: i.Err, Interactive: i.first(), Progress: progress, Paint: i.Paint, InputConfig: json.RawMessage(settings),
 		Notes: i.Notes, Warnings: i.Warnings, Secrets: i.Secrets, Observe: i.observe,
 	})
 }
