@@ -52,6 +52,11 @@ func (p *Program) findCapacityCommand() *cobra.Command {
 					return 1, fmt.Errorf("%s: the search chooses the load itself", set.Spelled(g.Row.Name()))
 				}
 			}
+			if set.True("--dry-run", false) {
+				fmt.Fprintf(p.Out, "dry run: one user, then at most %d cells of 5 to 65 s in at most %g s, each about %s; the loads follow from the answers\n",
+					o.Cells, o.Seconds, strings.Join(o.Objectives, ", "))
+				return 0, nil
+			}
 			return p.Capacity(ctx, run, o, p.Streams), nil
 		})
 	})
@@ -104,7 +109,16 @@ func (p *Program) turnsCommand() *cobra.Command {
 		if err := checkFailOn(failOn); err != nil {
 			return 1, err
 		}
-		return p.resolved(ctx, append([]string{"--url", o.A}, words...), "ab", func(ctx context.Context, run *config.Run, _ *setting.CommandLine) (int, error) {
+		return p.resolved(ctx, append([]string{"--url", o.A}, words...), "ab", func(ctx context.Context, run *config.Run, set *setting.CommandLine) (int, error) {
+			if set.True("--dry-run", false) {
+				blocks, how := 2*o.Pairs, "in turns"
+				least := float64(blocks) * o.Block
+				if o.Parallel {
+					least, how = least/2, "both at once"
+				}
+				fmt.Fprintf(p.Out, "dry run: %d pairs, %d blocks of %g s %s: at least %.0f s\n", o.Pairs, blocks, o.Block, how, least)
+				return 0, nil
+			}
 			if port := sharedPort(run); o.Parallel && port != "" {
 				return 1, fmt.Errorf("%s: two runs at once cannot answer at one port; leave it out, or --parallel", port)
 			}
