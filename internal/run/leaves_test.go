@@ -242,7 +242,7 @@ func leavesOf(v reflect.Value, key string) []leaf {
 		for i := range v.NumField() {
 			f := v.Type().Field(i)
 			part, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
-			if part == "-" {
+			if part == "-" || !f.IsExported() { // what a file cannot set
 				continue
 			}
 			if part == "" {
