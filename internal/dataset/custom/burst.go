@@ -78,6 +78,7 @@ func (t *burstTable) read(f func(trace.Record)) error {
 	}
 	table := csv.NewReader(in)
 	table.FieldsPerRecord, table.ReuseRecord = -1, true
+	line := 0 // where the row before ends, or its last column begins
 	for header := true; ; header = false {
 		bound.left = longestRecord
 		cells, err := table.Read()
@@ -87,15 +88,17 @@ func (t *burstTable) read(f func(trace.Record)) error {
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
-			return t.broken(err)
-		case header:
+			return t.broken(err, line+1)
+		}
+		first, _ := table.FieldPos(0)
+		line, _ = table.FieldPos(len(cells) - 1)
+		if header {
 			if err := t.head(cells); err != nil {
 				return err
 			}
 			continue
 		}
-		line, _ := table.FieldPos(0)
-		t.row(fmt.Sprintf("%s:%d", t.path, line), cells, f)
+		t.row(fmt.Sprintf("%s:%d", t.path, first), cells, f)
 	}
 }
 
@@ -152,13 +155,13 @@ func (t *burstTable) row(where string, cells []string, f func(trace.Record)) {
 	f(trace.Record{Where: where, Timestamp: &ms, InputLength: int(v[1]), OutputLength: &out})
 }
 
-// broken tells of a table whose quotes do not match.
-func (t *burstTable) broken(err error) error {
+// broken tells of a table whose quotes do not match, in the row that begins at a line.
+func (t *burstTable) broken(err error, line int) error {
 	var bad *csv.ParseError
 	if errors.As(err, &bad) {
 		return fmt.Errorf("%s:%d: column %d: %w", t.path, bad.Line, bad.Column, bad.Err)
 	}
-	return fmt.Errorf("%s: %w", t.path, err)
+	return fmt.Errorf("%s:%d: %w", t.path, line, err)
 }
 
 // longestRecord bounds a row of a table, bytes: a quote that is never closed must not take the whole file into memory.

@@ -43,7 +43,7 @@ func TestHostileFiles(t *testing.T) {
 		"Timestamp,Request tokens,Response tokens\n1,\"2,3\n":                      ":2: ",
 		"Timestamp,Request tokens,Response tokens\n1,2\"2,3\n":                     ":2: column",
 		"Timestamp,Request tokens\n1,2\n":                                          ":1: columns Response tokens are missing",
-		"Timestamp,Request tokens,Response tokens\n\"" + long[:5<<18] + "\",1,1\n": "a row is longer than",
+		"Timestamp,Request tokens,Response tokens\n\"" + long[:5<<18] + "\",1,1\n": ":2: a row is longer than",
 	} {
 		if _, err := Open(write(t, content), base("burst_gpt_trace")); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.80q: %.200v, want %s", content, err, want)
