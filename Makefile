@@ -94,7 +94,7 @@ bench: build ## figures as ratios against a baseline in the same run
 	$(GO) run ./internal/selfbench -aiperf ./aiperf
 
 acceptance: ## comparisons, the search for capacity and turns on simulated servers, with all their repeats
-	go test ./internal/comparison ./internal/capacity -run 'Coverage|Alarms|Margin|Turns|Drift|Find|Client' -full -v -timeout 30m
+	$(GO) test ./internal/comparison ./internal/capacity -run 'Coverage|Alarms|Margin|Turns|Drift|Find|Client' -bench 'Compare|Posterior' -benchtime 3x -full -v -timeout 30m
 
 fuzz: ## every fuzz target for FUZZTIME each, two on each core at a time; goes on after a finding and fails at the end
 	@FUZZTIME=$(FUZZTIME) .ci/fuzz
