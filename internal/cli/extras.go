@@ -50,9 +50,6 @@ func addExtra(extra *config.Extra, item string, arrays bool) error {
 		if !ok {
 			return fmt.Errorf("%q has no \":\"; write key:value, or a JSON object for values with commas, brackets or braces", strings.TrimSpace(piece))
 		}
-		if strings.ContainsAny(key, `"{}[]`) { // a piece of JSON that a comma cut
-			return fmt.Errorf("%q: %q is no key; write a JSON object for values with commas, brackets or braces", item, key)
-		}
 		if key == "" {
 			return fmt.Errorf("%q has an empty key", piece)
 		}
