@@ -185,12 +185,15 @@ func (f *fetcher) refused(resp *http.Response, address string) error {
 
 // gatedAdvice is what to do about a repository whose terms must be accepted.
 func (f *fetcher) gatedAdvice() []string {
-	accept := "accept the terms at " + f.Endpoint + "/" + f.repo
+	page, instead := f.Endpoint+"/"+f.repo, "; or pass {tokenizer.name} with a local directory, or builtin"
+	if f.content() == Datasets {
+		page, instead = f.Endpoint+"/datasets/"+f.repo, "; or name a directory with a copy of the files (aiperf dataset pull NAME --to DIRECTORY, on a machine that may)"
+	}
+	accept := "accept the terms at " + page
 	if f.Token == "" {
 		return []string{accept, "set HF_TOKEN to a read token of the account that did (no token was sent)"}
 	}
-	return []string{accept, "with the account whose token is used: the token that was sent (HF_TOKEN, else the token file) was refused; " +
-		"or pass {tokenizer.name} with a local directory, or builtin"}
+	return []string{accept, "with the account whose token is used: the token that was sent (HF_TOKEN, else the token file) was refused" + instead}
 }
 
 // model is one hit of the hub's search.
