@@ -187,7 +187,7 @@ func (f *fetcher) refused(resp *http.Response, address string) error {
 func (f *fetcher) gatedAdvice() []string {
 	page, instead := f.Endpoint+"/"+f.repo, "; or pass {tokenizer.name} with a local directory, or builtin"
 	if f.content() == Datasets {
-		page, instead = f.Endpoint+"/datasets/"+f.repo, "; or name a directory with a copy of the files (aiperf dataset pull NAME --to DIRECTORY, on a machine that may)"
+		page, instead = f.Endpoint+"/datasets/"+f.repo, "; or name a directory with a copy of the files ({datasets.main.dataset_path}, {accuracy.dataset_path})"
 	}
 	accept := "accept the terms at " + page
 	if f.Token == "" {

@@ -48,5 +48,12 @@ func (s Score) Interval() (low, high float64) {
 	n, p, z := float64(s.Total), s.Rate(), normal975
 	middle := (p + z*z/(2*n)) / (1 + z*z/n)
 	half := z / (1 + z*z/n) * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
-	return max(0, middle-half), min(1, middle+half)
+	low, high = max(0, middle-half), min(1, middle+half)
+	switch s.Correct { // the ends are exact there
+	case 0:
+		low = 0
+	case s.Total:
+		high = 1
+	}
+	return low, high
 }

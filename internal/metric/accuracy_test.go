@@ -18,6 +18,14 @@ func TestWilson(t *testing.T) {
 			t.Errorf("%d of %d: %.6f to %.6f, want %.6f to %.6f", c.correct, c.total, low, high, c.low, c.high)
 		}
 	}
+	for n := int64(1); n < 100; n++ {
+		if low, _ := (Score{Total: n}).Interval(); low != 0 {
+			t.Errorf("none of %d right: from %g", n, low)
+		}
+		if _, high := (Score{Correct: n, Total: n}).Interval(); high != 1 {
+			t.Errorf("all of %d right: to %g", n, high)
+		}
+	}
 	a := Accuracy{Tasks: []Score{{"a", 1, 2, 1}, {"b", 0, 3, 0}}}
 	if o := a.Overall(); o != (Score{"", 1, 5, 1}) || o.Rate() != 0.2 || o.UnparsedRate() != 0.2 || (Score{}).Rate() != 0 {
 		t.Errorf("%+v", o)
