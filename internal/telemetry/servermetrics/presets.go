@@ -18,9 +18,9 @@ type Preset struct {
 type Source struct{ Server, Name, Label, Value string }
 
 // Queue, Running and Cache are the gauges that explain latencies. An endpoint's first source that it tells counts. Names as in the sources of vLLM
-// (v1/metrics/loggers.py; gpu_cache_usage_perc until 0.10), SGLang 0.5.10 (metrics_collector.py), TensorRT-LLM 1.3 (metrics/collector.py), Dynamo
-// 1.x (prometheus_names.rs), Triton and its TensorRT-LLM backend (README, "Triton Metrics"), TGI 3 (reference of its metrics), and on the page of a
-// running server of llama.cpp; kv_cache_usage_ratio is on those of 2024 only. docs/servermetrics.md lists them.
+// (v1/metrics/loggers.py; gpu_cache_usage_perc in older ones), SGLang 0.5.10 (metrics_collector.py), TensorRT-LLM (metrics/collector.py), Dynamo
+// (prometheus_names.rs), Triton and its TensorRT-LLM backend (README, "Triton Metrics"), TGI (reference of its metrics), and on the page of a
+// running server of llama.cpp; kv_cache_usage_ratio is on those of older builds only. docs/servermetrics.md lists them.
 var (
 	Queue = &Preset{Key: "server_queue_length", From: []Source{
 		{Server: "vLLM", Name: "vllm:num_requests_waiting"},
