@@ -10,7 +10,7 @@ FUZZTIME ?= 60s
 TEXTS    ?= 1500
 PYTHON   ?= python3
 
-.PHONY: all build test test-browser gallery gallery-terminal test-real test-wide test-media test-parquet parquet-tools test-hub test-accuracy-reference wide-data data-figures race race-fast lint bench fuzz tools page-tools
+.PHONY: all build test test-browser gallery gallery-terminal test-real test-wide test-media test-parquet parquet-tools test-hub test-schema test-accuracy-reference wide-data data-figures race race-fast lint bench fuzz tools page-tools
 
 all: build
 
@@ -57,6 +57,10 @@ parquet-tools: ## what test-parquet reads with, from PyPI
 test-hub: build ## the cache of data sets shared with the Python hub library, each without a network, from a stand-in hub
 	@test -e .real/hub/installed || { python3 -m venv .real/hub && .real/hub/bin/pip install -q huggingface_hub pyarrow && touch .real/hub/installed; }
 	.real/hub/bin/python test/hub/check.py ./aiperf
+
+test-schema: build ## the JSON Schema of configuration files and the templates, by the jsonschema package of PyPI
+	@test -e .real/schema/installed || { python3 -m venv .real/schema && .real/schema/bin/pip install -q jsonschema pyyaml && touch .real/schema/installed; }
+	.real/schema/bin/python test/schema/check.py ./aiperf
 
 test-accuracy-reference: build ## prompts beside lighteval, lm-eval, DeepEval and AIPerf, 1,000 LaTeX answers beside math-verify, calls beside bfcl-eval; all from PyPI, none with torch
 	@test -e .real/accuracy/installed || { python3 -m venv .real/accuracy && .real/accuracy/bin/pip install -q math-verify==0.9.0 tenacity tree-sitter==0.21.3 tree-sitter-java==0.21.0 tree-sitter-javascript==0.21.4 && \

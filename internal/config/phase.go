@@ -24,6 +24,11 @@ const (
 	PhaseFixedSchedule PhaseType = "fixed_schedule"
 )
 
+// phaseTypes are all of them.
+var phaseTypes = []string{
+	string(PhaseConcurrency), string(PhasePoisson), string(PhaseGamma), string(PhaseConstant), string(PhaseUserCentric), string(PhaseFixedSchedule),
+}
+
 // HasRate reports whether requests of the type arrive at a request rate.
 func (t PhaseType) HasRate() bool {
 	return t == PhasePoisson || t == PhaseGamma || t == PhaseConstant

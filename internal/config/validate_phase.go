@@ -31,7 +31,7 @@ func (v *violations) phases(b *Benchmark) {
 		v.when(names[strings.ToLower(p.Name)], path, "is there twice")
 		names[strings.ToLower(p.Name)] = true
 		v.oneOf(path+".kind", string(p.Kind), "warmup", "profiling")
-		v.oneOf(path+".type", string(p.Type), "concurrency", "poisson", "gamma", "constant", "user_centric", "fixed_schedule")
+		v.oneOf(path+".type", string(p.Type), phaseTypes...)
 		v.when(p.ExcludeFromResults != (p.Kind == KindWarmup), path+".exclude_from_results", "contradicts kind %s", p.Kind)
 		v.when(p.Seamless && i == 0, path+".seamless", "is for phases that follow another")
 		v.limits(path, p, b.Endpoint.Streaming)
