@@ -1,6 +1,7 @@
 """bfcl.py AIPERF PACKAGE: prompts and grades of bfcl_ast beside the package bfcl-eval, whose folder PACKAGE is (wants tree-sitter, its Java and JavaScript
-grammars, tenacity). Answers are made of the gold ones: right, in another order, and changed."""
-import copy, json, os, random, subprocess, sys, tempfile, types
+grammars, tenacity). Answers are made of the gold ones: right, in another order, and changed. RECORD=FILE writes every 24th judgement down for
+the test of the grader, without those of Java and JavaScript that are told apart in docs/differences.md."""
+import copy, gzip, json, os, random, subprocess, sys, tempfile, types
 aiperf, package = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 sys.path.insert(0, os.path.dirname(package))
 class Mapping(dict):
@@ -87,6 +88,10 @@ for c in CATEGORIES:
             g = {"category": c, "functions": r["function"]}
             if c in gold: g["answers"] = gold[c][r["id"]]
             items.append({"id": r["id"], "answer": text, "gold": json.dumps(g)}); verdicts.append(t)
+if os.environ.get("RECORD"):
+    kept = [(i, t) for i, t in zip(items, verdicts) if t is not None and not i["id"].startswith(("simple_java", "simple_javascript"))][::24]
+    with gzip.GzipFile(os.environ["RECORD"], "wb", mtime=0) as f:
+        f.write("".join(json.dumps({**i, "upstream": {"passed": bool(t)}}) + "\n" for i, t in kept).encode())
 p = subprocess.run([aiperf, "accuracy", "grade", "--grader", "tool_call_ast", "--jsonl"], input="".join(json.dumps(i) + "\n" for i in items), capture_output=True, text=True)
 got = [json.loads(l) for l in p.stdout.splitlines()]
 differ = [(i, o, t) for i, o, t in zip(items, got, verdicts) if t is not None and o["passed"] != bool(t)]
