@@ -87,6 +87,9 @@ func (r *Row) Fault(field, reason string, args ...any) {
 	r.faults.Add(r.Where, strings.TrimSuffix(r.prefix+field, "."), reason, args...)
 }
 
+// Faults is how many faults were noted so far, with those of other rows.
+func (r *Row) Faults() int { return r.faults.Count() }
+
 // Has tells whether a field is there and not null.
 func (r *Row) Has(field string) bool { return r.fields[field] != nil }
 
@@ -166,6 +169,9 @@ func (r *Row) Ints(field string) []int64 {
 		return list
 	}
 	items := r.List(field)
+	if items == nil {
+		return nil
+	}
 	out := make([]int64, 0, len(items))
 	for i, raw := range items {
 		n, ok := whole(raw)

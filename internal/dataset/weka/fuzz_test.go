@@ -19,6 +19,7 @@ func FuzzTrace(f *testing.F) {
 	for i := range cases[:40] {
 		f.Add([]byte(cases[i].Trace), i%2 == 0)
 	}
+	f.Add([]byte(`{"id":"","models":[],"block_size":1,"hash_id_scope":"","requests":[{"t":0,"type":"n","model":"0","in":0,"out":0,"hash_ids":0}]}`), false)
 	f.Fuzz(func(t *testing.T, text []byte, tools bool) {
 		var faults dataset.Faults
 		r := rows.Parse("x", text, &faults)

@@ -80,25 +80,22 @@ var (
 
 // Read reads a trace. What is wrong is noted as faults of the row; nil = it has some.
 func Read(r *rows.Row) *Trace {
-	p := &parser{}
-	known(r, &p.wrong, traceKeys)
+	p, before := &parser{}, r.Faults()
+	known(r, traceKeys)
 	t := &Trace{where: r.Where}
 	t.ID = p.text(r, "id")
 	p.list(r, "models")
 	t.block = p.count(r, "block_size", 1)
 	if scope := p.text(r, "hash_id_scope"); scope != "" && scope != "local" {
-		p.fault(r, "hash_id_scope", "must be \"local\": ids that traces share are not known, got %q", scope)
+		r.Fault("hash_id_scope", "must be \"local\": ids that traces share are not known, got %q", scope)
 	}
 	t.tool, t.system = p.optional(r, "tool_tokens"), p.optional(r, "system_tokens")
 	for i, raw := range p.list(r, "requests") {
-		item := r.Item("requests", i, raw)
-		if item == nil {
-			p.wrong = true
-			continue
+		if item := r.Item("requests", i, raw); item != nil {
+			p.entry(t, item, i)
 		}
-		p.entry(t, item, i)
 	}
-	if p.wrong {
+	if r.Faults() > before {
 		return nil
 	}
 	p.order(t)
@@ -106,22 +103,15 @@ func Read(r *rows.Row) *Trace {
 	return t
 }
 
-// parser notes whether something was wrong.
+// parser reads the parts of a trace.
 type parser struct {
-	wrong bool
-	empty int
-}
-
-func (p *parser) fault(r *rows.Row, field, reason string, args ...any) {
-	p.wrong = true
-	r.Fault(field, reason, args...)
+	empty int // requests that cannot be sent, because their input has no token
 }
 
 // known notes keys that the schema does not have.
-func known(r *rows.Row, wrong *bool, keys []string) {
+func known(r *rows.Row, keys []string) {
 	for _, key := range r.Keys() {
 		if !slices.Contains(keys, key) {
-			*wrong = true
 			r.Fault(key, "unknown key; allowed are %s", strings.Join(keys, ", "))
 		}
 	}
@@ -130,7 +120,7 @@ func known(r *rows.Row, wrong *bool, keys []string) {
 // need notes a field that is missing.
 func (p *parser) need(r *rows.Row, field string) bool {
 	if !r.Has(field) {
-		p.fault(r, field, "missing")
+		r.Fault(field, "missing")
 		return false
 	}
 	return true
@@ -141,7 +131,6 @@ func (p *parser) text(r *rows.Row, field string) string {
 		if s := r.String(field); s != nil {
 			return *s
 		}
-		p.wrong = true
 	}
 	return ""
 }
@@ -151,7 +140,6 @@ func (p *parser) count(r *rows.Row, field string, low int) int {
 		if n := r.Int(field, low); n != nil {
 			return *n
 		}
-		p.wrong = true
 	}
 	return 0
 }
@@ -165,9 +153,7 @@ func (p *parser) optional(r *rows.Row, field string) int {
 
 func (p *parser) list(r *rows.Row, field string) (items []json.RawMessage) {
 	if p.need(r, field) {
-		if items = r.List(field); items == nil {
-			p.wrong = true
-		}
+		items = r.List(field)
 	}
 	return items
 }
@@ -179,7 +165,6 @@ func (p *parser) seconds(r *rows.Row, field string) *float64 {
 	}
 	s := r.Number(field)
 	if s == nil {
-		p.wrong = true
 		return nil
 	}
 	*s = max(0, *s)
@@ -191,13 +176,12 @@ func (p *parser) entry(t *Trace, r *rows.Row, index int) {
 	switch kind := r.String("type"); {
 	case kind == nil:
 		p.need(r, "type")
-		p.wrong = true
 	case *kind == "subagent":
 		t.subagents = append(t.subagents, p.subagent(r, index))
 	case *kind == "n" || *kind == "s":
 		t.requests = p.request(t.requests, r, *kind, index, place("", index))
 	default:
-		p.fault(r, "type", "must be n, s or subagent, got %q", *kind)
+		r.Fault("type", "must be n, s or subagent, got %q", *kind)
 	}
 }
 
@@ -210,20 +194,14 @@ func (p *parser) request(to []*Request, r *rows.Row, kind string, index int, at 
 	if kind == "s" {
 		keys = streamedKeys
 	}
-	known(r, &p.wrong, keys)
+	known(r, keys)
 	q := &Request{index: index, where: r.Where + ": " + at, model: p.text(r, "model"), in: p.count(r, "in", 0), out: p.count(r, "out", 0)}
 	if p.need(r, "t") {
 		if t := r.Number("t"); t != nil {
 			q.at = *t
-		} else {
-			p.wrong = true
 		}
 	}
-	if r.Has("hash_ids") {
-		if q.ids = r.Ints("hash_ids"); q.ids == nil {
-			p.wrong = true
-		}
-	}
+	q.ids = r.Ints("hash_ids")
 	if s := p.seconds(r, "api_time"); s != nil {
 		q.service = *s
 	}
@@ -234,7 +212,7 @@ func (p *parser) request(to []*Request, r *rows.Row, kind string, index int, at 
 		q.stopped = *stop == "tool_use"
 	}
 	if q.in > math.MaxInt32/2 {
-		p.fault(r, "in", "must be at most %d tokens, got %d", math.MaxInt32/2, q.in)
+		r.Fault("in", "must be at most %d tokens, got %d", math.MaxInt32/2, q.in)
 	}
 	if q.in == 0 {
 		p.empty++
@@ -253,7 +231,7 @@ func (r *Request) answersTool(before *Request) bool {
 
 // subagent reads an agent with a list of its own. Its times may count from its own start, as old recordings have them.
 func (p *parser) subagent(r *rows.Row, index int) *subagent {
-	known(r, &p.wrong, subagentKeys)
+	known(r, subagentKeys)
 	a := &subagent{index: index, where: r.Where + ": " + place("", index), id: p.text(r, "agent_id"), tool: p.optional(r, "tool_tokens"), system: p.optional(r, "system_tokens")}
 	p.text(r, "subagent_type")
 	p.text(r, "status")
@@ -261,8 +239,6 @@ func (p *parser) subagent(r *rows.Row, index int) *subagent {
 	if p.need(r, "t") {
 		if at := r.Number("t"); at != nil {
 			a.at = *at
-		} else {
-			p.wrong = true
 		}
 	}
 	if ms := p.seconds(r, "duration_ms"); ms != nil {
@@ -272,12 +248,11 @@ func (p *parser) subagent(r *rows.Row, index int) *subagent {
 	for i, raw := range p.list(r, "requests") {
 		item := r.Item("requests", i, raw)
 		if item == nil {
-			p.wrong = true
 			continue
 		}
 		kind := item.String("type")
 		if kind == nil || *kind != "n" && *kind != "s" {
-			p.fault(item, "type", "must be n or s")
+			item.Fault("type", "must be n or s")
 			continue
 		}
 		a.requests = p.request(a.requests, item, *kind, i, place(place("", index)+".", i))

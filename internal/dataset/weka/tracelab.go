@@ -65,7 +65,7 @@ var RoundKeys = []string{
 
 // Add takes a row.
 func (t *Rounds) Add(r *rows.Row) {
-	p := &parser{}
+	p, before := &parser{}, r.Faults()
 	id := p.text(r, "session_id")
 	total := p.count(r, "input_tokens_total", 0)
 	q := round{prefix: min(p.optional(r, "prefix_tokens"), total), total: total}
@@ -90,8 +90,8 @@ func (t *Rounds) Add(r *rows.Row) {
 	dated := s.events(r, &q.request)
 	s.tools(r)
 	switch {
-	case id == "" && !p.wrong:
-		p.fault(r, "session_id", "must not be empty")
+	case id == "" && r.Faults() == before:
+		r.Fault("session_id", "must not be empty")
 	case !dated:
 		t.undated++
 	default:
