@@ -83,6 +83,7 @@ func resolveWith(set *setting.CommandLine, environ []string, terminal bool, ask 
 
 // validate adds what is wrong with the resolved run. A setting that is complained of already is not complained of again.
 func (r *resolver) validate() {
+	r.judgedBy()
 	before := r.problems
 	r.run.Spelling = r.spell
 	for _, one := range r.run.Violations() {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"aiperf/internal/config"
+	"aiperf/internal/metric"
 )
 
 // searchFlags shape a search of --search-space; recipeFlags shape a recipe.
@@ -229,6 +230,10 @@ func (r *resolver) condition(flag, text string) (f config.SLAFilter, ok bool) {
 	}
 	if err != nil {
 		r.fail("%s %q: %v; write metric:stat:op:threshold, as time_to_first_token:p95:lt:200", r.as(flag), text, err)
+		return f, false
+	}
+	if _, known := metric.Lookup(parts[0]); !known {
+		r.fail("%s %q: %s", r.as(flag), text, unknownMetric(parts[0]))
 		return f, false
 	}
 	return config.SLAFilter{MetricTag: parts[0], Stat: parts[1], Op: parts[2], Threshold: limit}, true

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"path/filepath"
 	"slices"
@@ -49,13 +50,11 @@ func checkHandler(p *config.PostProcess) error {
 	if p == nil || handlers[p.Handler] != nil {
 		return nil
 	}
-	var names []string
-	for n := range handlers {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	return fmt.Errorf("sweep.post_process.handler %q is not one of %s", p.Handler, strings.Join(names, ", "))
+	return fmt.Errorf("sweep.post_process.handler %q is not one of %s", p.Handler, strings.Join(Handlers(), ", "))
 }
+
+// Handlers are the names of what may be computed of a finished sweep.
+func Handlers() []string { return slices.Sorted(maps.Keys(handlers)) }
 
 // postProcess computes and writes what a sweep asks for.
 func (i *invocation) postProcess(dir string, p *config.PostProcess, s *metric.Swept) error {
