@@ -1,120 +1,221 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
+	"crypto/sha256"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
+
+	"github.com/klauspost/compress/zstd"
 )
 
-// fenced are the blocks of commands of a page.
-var fenced = regexp.MustCompile("(?s)```sh\n(.*?)```")
+var (
+	// fenced are the blocks of commands of a page; anyFence is every block.
+	fenced   = regexp.MustCompile("(?s)```sh\n(.*?)```")
+	anyFence = regexp.MustCompile("(?s)```.*?```")
+	// spoken are commands in the text.
+	spoken = regexp.MustCompile("`((?:\\./)?aiperf\\s[^`]+)`")
+	// shellWord is a word of a command line, quoted or not.
+	shellWord = regexp.MustCompile(`'[^']*'|"[^"]*"|\S+`)
+)
 
-// quoted words of a command line.
-var shellWord = regexp.MustCompile(`'[^']*'|"[^"]*"|\S+`)
+// quick is a simulated server, and the rest of what the part of a line that is left out (…) says.
+var (
+	quick = "mock://?ttft=1ms&itl=100us&tokens=4"
+	rest  = []string{"--model", "m", "--tokenizer", "builtin", "--streaming"}
+)
 
-// finished are the words of an example of another command, so that it ends here: a search or turns show their plan, a page goes beside the run. nil: it
-// talks to somebody who is not here, or waits for somebody.
-func finished(words []string) (args []string) {
-	switch words[0] {
-	case "report", "plot":
-		return words
-	case "find-capacity", "ab":
-		for _, w := range words {
-			if w == "…" {
-				args = append(args, "--model", "m", "--tokenizer", "builtin", "--streaming")
-				if words[0] == "find-capacity" {
-					args = append(args, "--url", "mock://")
-				}
+// example is one command of a page.
+type example struct {
+	page, line string
+	words      []string // behind the name of the program
+	into       string   // file that gets its output; "" = none
+}
+
+// examplesOf are the commands of a page in their order: those of its blocks, then those of its text.
+func examplesOf(t *testing.T, page string) (list []example) {
+	t.Helper()
+	b, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, lines := string(b), []string(nil)
+	for _, block := range fenced.FindAllStringSubmatch(text, -1) {
+		lines = append(lines, strings.Split(strings.ReplaceAll(block[1], "\\\n", " "), "\n")...)
+	}
+	for _, one := range spoken.FindAllStringSubmatch(anyFence.ReplaceAllString(text, ""), -1) {
+		lines = append(lines, strings.Join(strings.Fields(one[1]), " "))
+	}
+	for _, line := range lines {
+		said, _, _ := strings.Cut(line, " #")
+		for one := range strings.SplitSeq(said, " && ") {
+			one, into, _ := strings.Cut(one, " > ")
+			words := shellWord.FindAllString(strings.Replace(one, "go run ./cmd/aiperf", "aiperf", 1), -1)
+			if len(words) < 2 || filepath.Base(words[0]) != "aiperf" {
 				continue
 			}
-			args = append(args, strings.Trim(w, `'"`))
+			for i := range words {
+				words[i] = strings.Trim(words[i], `'"`)
+			}
+			list = append(list, example{page, line, words[1:], strings.TrimSpace(into)})
 		}
-		return append(args, "--dry-run")
 	}
-	return nil
+	return list
 }
 
-// inFolder carries a command out in a folder and returns what it said.
-func inFolder(t *testing.T, dir string, args ...string) (string, error) {
+// completed are the words of an example with what its reader has to put in. What would take long, or ask a server that is not here, is a dry run.
+func (e *example) completed() (args []string) {
+	has := func(word string) bool { return slices.Contains(e.words, word) }
+	for _, w := range e.words {
+		switch w {
+		case "…":
+			args = append(args, rest...)
+			if e.words[0] != "ab" {
+				args = append(args, "--url", quick)
+			}
+		case "FILE":
+			args = append(args, "file.yaml")
+		case "NAME":
+			args = append(args, "aimo_numina_cot")
+		case "DIR":
+			args = append(args, "copied")
+		default:
+			args = append(args, w)
+		}
+	}
+	switch e.words[0] {
+	case "profile", "find-capacity", "ab":
+		if !has("…") && !has("--model") && !has("--help") && !has("--config") { // nobody can be asked for it here
+			args = append(args, rest[:4]...)
+		}
+		if !has("--dry-run") && !has("--help") && !has("--config") {
+			args = append(args, "--dry-run")
+		}
+	case "mock-server":
+		args = append(args, "--port", "0")
+	case "report", "plot", "tokenizer": // a page that only names the command
+		if !slices.ContainsFunc(e.words[1:], func(w string) bool { return !strings.HasPrefix(w, "-") }) {
+			args = append(args, "--help")
+		}
+	}
+	return args
+}
+
+// folder is where examples are carried out.
+type folder struct {
+	dir string
+	env []string
+}
+
+// carry carries a command out and returns its two outputs.
+func (f *folder) carry(t *testing.T, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	cmd := command(t, args...)
-	cmd.Dir = dir
-	out, err := cmd.CombinedOutput()
-	return string(out), err
+	var out, errs bytes.Buffer
+	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.Env = f.dir, &out, &errs, append(cmd.Env, f.env...)
+	if args[0] == "tokenizer" {
+		cmd.Env = append(cmd.Env, "HF_HUB_OFFLINE=1") // it lies in the cache
+	}
+	if args[0] != "mock-server" {
+		err = cmd.Run()
+		return out.String(), errs.String(), err
+	}
+	cmd.Stdout = nil // a server is there until it is told to go
+	pipe, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, _ := bufio.NewReader(pipe).ReadString('\n')
+	if !strings.Contains(line, "listening on http://127.0.0.1:") {
+		t.Errorf("%v says %q", args, line)
+	}
+	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	return line, errs.String(), cmd.Wait()
 }
 
-// TestExamples: the command lines of profile in the README and the pages are accepted as they stand, where the part that is left out (…) names a model
-// and a server.
+// supplied is a folder with what the pages speak of: files of prompts, a configuration, a finished run, a tokenizer in the cache of the hub and a
+// hub for data sets.
+func supplied(t *testing.T) *folder {
+	t.Helper()
+	dir := t.TempDir()
+	packed, err := os.ReadFile("../../internal/tokenizer/testdata/qwen2_5.json.zst")
+	if err != nil {
+		t.Fatal(err)
+	}
+	unpacker, err := zstd.NewReader(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unpacker.Close()
+	vocabulary, err := unpacker.DecodeAll(packed, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const model, commit = "cache/hub/models--Qwen--Qwen2.5-7B-Instruct", "0123456789abcdef0123456789abcdef01234567"
+	for name, text := range map[string]string{
+		"prompts.jsonl": `{"text":"one two"}` + "\n", "trace.jsonl": `{"timestamp":0,"input_length":20,"output_length":4}` + "\n",
+		model + "/refs/main": commit, model + "/snapshots/" + commit + "/tokenizer.json": string(vocabulary),
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set := bytes.Repeat([]byte("rows"), 1000)
+	hub := newStandInHub(t, bytes.NewReader(set), int64(len(set)), fmt.Sprintf("%x", sha256.Sum256(set)))
+	f := &folder{dir, []string{"HF_ENDPOINT=" + hub.URL, "HF_HOME=" + filepath.Join(dir, "cache"), "HF_TOKEN=", "HF_HUB_OFFLINE="}}
+	for _, args := range [][]string{
+		append([]string{"profile", "--url", quick, "--request-count", "4", "--concurrency", "2", "--export-level", "raw", "--artifact-dir", "artifacts/RUN", "--ui", "none"}, rest...),
+		{"config", "init", "--template", "minimal", "--model", "m", "--url", quick, "--output", "file.yaml"},
+	} {
+		if _, errs, err := f.carry(t, args...); err != nil {
+			t.Fatalf("%v: %v: %s", args, err, errs)
+		}
+	}
+	return f
+}
+
+// TestExamples: every command of the README and the pages does what it says where its reader has put in what is left out.
 func TestExamples(t *testing.T) {
 	pages, err := filepath.Glob("../../docs/*.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, tried, others := t.TempDir(), 0, 0
-	for name, text := range map[string]string{
-		"prompts.jsonl": `{"text":"one two"}` + "\n", "trace.jsonl": `{"timestamp":0,"input_length":20,"output_length":4}` + "\n",
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if out, err := inFolder(t, dir, "profile", "--model", "m", "--url", "mock://?ttft=1ms&itl=1ms", "--tokenizer", "builtin", "--streaming", "--request-count", "4", "--concurrency", "2",
-		"--export-level", "raw", "--artifact-dir", "artifacts/RUN", "--ui", "none"); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	f, tried := supplied(t), map[string]int{}
 	for _, page := range append(pages, "../../README.md") {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, block := range fenced.FindAllStringSubmatch(string(text), -1) {
-			for line := range strings.SplitSeq(strings.ReplaceAll(block[1], "\\\n", " "), "\n") {
-				line, _, _ = strings.Cut(line, " #")
-				line, _, _ = strings.Cut(line, " > ")
-				words := shellWord.FindAllString(line, -1)
-				if len(words) < 2 || filepath.Base(words[0]) != "aiperf" {
-					continue
-				}
-				if words[1] != "profile" {
-					if args := finished(words[1:]); args != nil {
-						others++
-						if out, err := inFolder(t, dir, args...); err != nil {
-							t.Errorf("%s: %s\n%v: %s", page, line, err, out)
-						}
-					}
-					continue
-				}
-				args := []string{"profile", "--dry-run"}
-				for _, w := range words[2:] {
-					if w == "…" {
-						args = append(args, "--model", "m", "--url", "mock://", "--tokenizer", "builtin", "--streaming")
-						continue
-					}
-					if w == "--dry-run" {
-						continue
-					}
-					args = append(args, strings.Trim(w, `'"`))
-				}
-				if strings.Contains(line, "--config") || strings.Contains(line, "--help") || strings.Contains(line, "ORT") {
-					continue
-				}
-				if !strings.Contains(line, "…") && !strings.Contains(line, "--model") { // nobody can be asked for it here
-					args = append(args, "--model", "m", "--tokenizer", "builtin")
-				}
-				tried++
-				cmd := command(t, args...)
-				var errs bytes.Buffer
-				cmd.Dir, cmd.Stderr = dir, &errs
-				if err := cmd.Run(); err != nil {
-					t.Errorf("%s: %s\n%v: %s", page, line, err, errs.String())
-				}
+		for _, e := range examplesOf(t, page) {
+			tried[e.words[0]]++
+			args := e.completed()
+			out, errs, err := f.carry(t, args...)
+			if err != nil || out+errs == "" && e.words[0] != "plot" {
+				t.Errorf("%s: %s\n%v: %v\n%s%s", e.page, e.line, args, err, out, errs)
+			}
+			if e.into == "" {
+				continue
+			}
+			if err := os.WriteFile(filepath.Join(f.dir, e.into), []byte(out), 0o600); err != nil {
+				t.Fatal(err)
 			}
 		}
 	}
-	if tried < 5 || others < 5 {
-		t.Errorf("%d and %d examples only", tried, others)
+	for _, name := range []string{"profile", "config", "report", "plot", "watch", "mock-server", "tokenizer", "dataset", "find-capacity", "ab"} {
+		if tried[name] == 0 {
+			t.Errorf("no example of %s was found", name)
+		}
 	}
 }

@@ -198,6 +198,18 @@ func TestSchemaTakesWhatIsRight(t *testing.T) {
 			if wrong := c.check(t, file); len(wrong) > 0 {
 				t.Errorf("%s: %s%s", page, block[1], strings.Join(wrong, "\n"))
 			}
+			path := filepath.Join(t.TempDir(), "example.yaml")
+			for _, other := range []string{"model: m", "endpoint: {url: localhost:1}", "tokenizer: {name: builtin}", "dataset: {isl: 9}", "phases: {type: concurrency, requests: 2}"} {
+				if key, _, _ := strings.Cut(other, ":"); !strings.Contains(file, "  "+key+":") {
+					file += "\n  " + other
+				}
+			}
+			if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if status, out, errs := commanded(t, nil, "config", "validate", path); status != 0 {
+				t.Errorf("%s: %s%s%s", page, file, out, errs)
+			}
 		}
 	}
 	if n != 27 || examples < 2 {
