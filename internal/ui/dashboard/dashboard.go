@@ -64,8 +64,8 @@ const replyTime = 150 * time.Millisecond
 // patience is how long the view may take to end: a terminal that reads nothing never lets it.
 const patience = time.Second
 
-// frames is the most that the screen is written a second; states come four times.
-const frames = 10
+// frames is the most that the screen is written a second: states come four times, the first frame waits for one such period.
+const frames = 25
 
 // Start shows one. What was written to the terminal before stays below it.
 func Start(o Options) (*Dashboard, error) {
