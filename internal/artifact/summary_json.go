@@ -58,6 +58,13 @@ func SummaryJSON(run *metric.Run) ([]byte, error) {
 	appendErrors(&o, run.Profiling.Errors)
 	o.TextIfAny("start_time", LocalTime(run.Start))
 	o.TextIfAny("end_time", LocalTime(run.End))
+	if run.Branches != nil {
+		raw, err := jsontext.Marshal(run.Branches)
+		if err != nil {
+			return nil, err
+		}
+		o.Raw("branch_stats", raw)
+	}
 	if run.Warmup != nil {
 		o.Key("warmup_metrics")
 		w := jsontext.Open(o.B)

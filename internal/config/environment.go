@@ -24,6 +24,7 @@ type Environment struct {
 	Dataset           DatasetTuning  `yaml:"dataset"`
 	Accuracy          AccuracyTuning `yaml:"accuracy"`
 	API               APITuning      `yaml:"api_server"`
+	DAG               DAGTuning      `yaml:"dag"`
 	Dev               DevTuning      `yaml:"dev"`
 }
 
@@ -54,6 +55,11 @@ type TimingTuning struct {
 	HighResTimer           bool    `yaml:"high_res_timer"`
 	MaxCatchup             Seconds `yaml:"max_catchup_seconds"`
 	NoFailFast             bool    `yaml:"no_fail_fast"` // go on while no connection can be made; --no-fail-fast
+}
+
+// DAGTuning tunes sessions that start others.
+type DAGTuning struct {
+	FailFast bool `yaml:"fail_fast"` // a failed request of a started session ends its graph
 }
 
 // MetricsTuning tunes notices and list metrics.
@@ -240,6 +246,7 @@ var environmentRows = group("Environment", []setting.Row{
 	{Env: "API_SERVER_HOST", Key: "environment.api_server.host", Kind: setting.Text, Help: "address of the API, where --api-host is not given"},
 	{Env: "API_SERVER_CORS_ORIGINS", Key: "environment.api_server.cors_origins", Kind: setting.Text, Help: "JSON list of the web pages whose scripts may ask the API"},
 	{Env: "API_SERVER_SHUTDOWN_TIMEOUT", Key: "environment.api_server.shutdown_timeout", Kind: setting.Float, Bounds: ">= 0, <= 300", Unit: "s", Help: "how long answers of the API may take at the end of the run"},
+	{Env: "DAG_FAIL_FAST", Key: "environment.dag.fail_fast", Kind: setting.Bool, Help: "dag_jsonl: after a failed request of a session that another one started, nothing more of that graph is sent"},
 	{Env: "DEV_MODE", Key: "environment.dev.mode", Kind: setting.Bool, NoEffect: "not built yet: there are no hidden metrics", Help: "show hidden metrics"},
 	{Env: "DEV_SHOW_INTERNAL_METRICS", Key: "environment.dev.show_internal_metrics", Kind: setting.Bool, NoEffect: "not built yet: there are no hidden metrics", Help: "show internal metrics"},
 	{Env: "DEV_SHOW_EXPERIMENTAL_METRICS", Key: "environment.dev.show_experimental_metrics", Kind: setting.Bool, NoEffect: "not built yet: there are no hidden metrics", Help: "show experimental metrics"},
@@ -254,5 +261,5 @@ var UnsupportedVariables = []string{
 	"CHAT_CONNECT_TIMEOUT", "CHAT_READ_TIMEOUT", "NETWORK_LATENCY_DEFAULT_PROBE_INTERVAL",
 	"TOKENIZER_PRELOAD_TIMEOUT",
 	"GPU_EXPORT_BATCH_SIZE", "GPU_SHUTDOWN_DELAY", "SERVER_METRICS_EXPORT_BATCH_SIZE", "SERVER_METRICS_SHUTDOWN_DELAY", "HTTP_METRICS_SCRAPE_READ_TIMEOUT",
-	"SEARCH_PLANNER_SLA_PRECISION_DEFAULT", "SEARCH_PLANNER_DEFAULT_WARMUP_SECONDS", "DAG_FAIL_FAST",
+	"SEARCH_PLANNER_SLA_PRECISION_DEFAULT", "SEARCH_PLANNER_DEFAULT_WARMUP_SECONDS",
 }

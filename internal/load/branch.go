@@ -6,6 +6,7 @@ import "aiperf/internal/rng"
 type family struct {
 	live int  // sessions of it that have not ended
 	cut  bool // one of them ended early
+	over bool // one of them failed, which none of them is to outlive
 	slot bool // holds a session slot
 }
 
@@ -55,14 +56,21 @@ func (p *phase) branch(t *ticket, before bool, now int64) {
 			c.awaitedBy, c.joins = s, b.Join
 			s.awaits[b.Join]++
 		}
-		p.schedule(&ticket{p: p, ses: c, req: Request{Phase: &p.info, Session: &c.Session}}, t, now)
+		first := &ticket{p: p, ses: c, req: Request{Phase: &p.info, Session: &c.Session}}
+		p.schedule(first, t, now)
+		if !b.Fork && first.due > now {
+			p.stats.Branches.ChildrenDelayed++
+		}
 	}
 }
 
 // proceed goes on after a turn that has returned: with the sessions that it starts, then with the next turn, at once or when those have ended.
-// It reports whether the session is over.
+// It reports whether the session is over, as it is when its phase or its graph sends no more.
 func (p *phase) proceed(t *ticket, now int64) (over bool) {
 	s := t.ses
+	if !p.sending || s.family.over {
+		return true
+	}
 	p.branch(t, false, now)
 	if t.req.Turn+1 >= s.Turns {
 		return true
@@ -71,6 +79,7 @@ func (p *phase) proceed(t *ticket, now int64) (over bool) {
 	next.req.Turn++
 	if s.awaits[next.req.Turn] > 0 {
 		s.held = next
+		p.stats.Branches.ParentsSuspended++
 		return false
 	}
 	p.schedule(next, t, now)
@@ -84,9 +93,13 @@ func (p *phase) ended(s *session, turn int, now int64) {
 	}
 	next := s.held
 	s.held = nil
-	if p.sending {
+	if p.sending && !s.family.over {
+		next.resumes = true
 		p.schedule(next, next, now)
 		return
+	}
+	if !s.family.over {
+		p.stats.Branches.JoinsSuppressed++
 	}
 	p.endSession(s, s.left == 0, now)
 	p.g.work.close = append(p.g.work.close, &s.Session)

@@ -40,6 +40,9 @@ func TestBranches(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("got  %v\nwant %v", got, want)
 		}
+		if want := (BranchStats{ChildrenSpawned: 6, ChildrenCompleted: 6, ChildrenDelayed: 2, ParentsSuspended: 2, ParentsResumed: 2}); *f.Branches != want {
+			t.Errorf("counts %+v\nwant   %+v", *f.Branches, want)
+		}
 		if f.StoppedBy != StopSessions {
 			t.Errorf("stopped by %s", f.StoppedBy)
 		}
@@ -61,10 +64,57 @@ func TestBranchesAreCut(t *testing.T) {
 				if f.Sent+f.Unsent != 6*f.SessionsSent || f.SessionsCompleted+f.SessionsCancelled != f.SessionsSent {
 					t.Errorf("%d sent and %d unsent of %d sessions, %d completed, %d cut", f.Sent, f.Unsent, f.SessionsSent, f.SessionsCompleted, f.SessionsCancelled)
 				}
+				b := f.Branches
+				if b.ChildrenSpawned > b.ChildrenCompleted+b.ChildrenTruncated || b.ParentsSuspended != b.ParentsResumed+b.JoinsSuppressed {
+					t.Errorf("counts do not add up: %+v", *b)
+				}
 				if strings.HasPrefix(name, "count") && f.Sent != requests {
 					t.Errorf("%d sent", f.Sent)
 				}
 			})
 		}
+	}
+}
+
+// TestGraphFailFast: after a failed request of a started session nothing more of its graph leaves, other graphs go on, and what was under way
+// ends by itself. Without it a failure is counted, and the graph goes on.
+func TestGraphFailFast(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		fails    string // conversation.turn
+		failFast bool
+		sent     int
+		finished int
+		want     BranchStats
+	}{
+		{"goes on", "6.0", false, 12, 2, BranchStats{
+			ChildrenSpawned: 6, ChildrenCompleted: 4, ChildrenErrored: 2, ChildrenDelayed: 2, ParentsSuspended: 2, ParentsResumed: 2}},
+		{"a spawned session", "6.0", true, 8, 0, BranchStats{
+			ChildrenSpawned: 6, ChildrenCompleted: 2, ChildrenErrored: 2, ChildrenTruncated: 2, ChildrenDelayed: 2, ParentsSuspended: 2, ParentsFailed: 2}},
+		{"the first turn of a fork", "5.0", true, 8, 0, BranchStats{
+			ChildrenSpawned: 6, ChildrenCompleted: 4, ChildrenErrored: 2, ChildrenDelayed: 2, ParentsSuspended: 2, ParentsFailed: 2}},
+		{"the last turn of a fork", "5.1", true, 12, 2, BranchStats{
+			ChildrenSpawned: 6, ChildrenCompleted: 4, ChildrenErrored: 2, ChildrenDelayed: 2, ParentsSuspended: 2, ParentsResumed: 2, ParentsFailed: 2}},
+		{"a drawn session", "0.0", true, 12, 2, BranchStats{
+			ChildrenSpawned: 6, ChildrenCompleted: 6, ChildrenDelayed: 2, ParentsSuspended: 2, ParentsResumed: 2}},
+	} {
+		bubble(t, c.name, func(t *testing.T) {
+			s := newSim(t, manner{})
+			s.behave = func(r *Request) manner {
+				m := manner{total: 100 * ms}
+				if m.fail = fmt.Sprintf("%d.%d", r.Session.Conversation, r.Turn) == c.fails; m.fail { // not at an instant at which others return
+					m.total = 60 * ms
+				}
+				return m
+			}
+			scenario := one(Phase{Mode: ClosedLoop, Concurrency: 1, Sessions: 2})
+			scenario.GraphFailFast = c.failFast
+			f := play(t, scenario, forest(5), s).Phases[0]
+			wantCount(t, "sent", int(f.Sent), c.sent)
+			wantCount(t, "sessions completed", int(f.SessionsCompleted), c.finished)
+			if *f.Branches != c.want {
+				t.Errorf("counts %+v\nwant   %+v", *f.Branches, c.want)
+			}
+		})
 	}
 }

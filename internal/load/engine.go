@@ -63,6 +63,7 @@ func (p *phase) admit(t *ticket, intended, now int64) {
 		p.count.sessions.Add(1)
 		p.owed += s.left
 	}
+	p.countGrant(t)
 	p.inFlight[t] = struct{}{}
 	byCount, final := false, false
 	if t.silent() {
@@ -131,9 +132,10 @@ func (g *Generator) returned(t *ticket, out Outcome) {
 	}
 	matters := g.session.free() == 0 // to the rest of the machine
 	g.givePrefill(t, now)
+	p.countReturn(t, out, now)
 	alone := len(s.Shape.Turns[t.req.Turn].Branches) == 0 && s.Parent == nil
 	matters = matters || !alone || t.req.Turn+1 < s.Turns
-	if out.Cancelled || !p.sending || p.proceed(t, now) {
+	if out.Cancelled || p.proceed(t, now) {
 		p.endSession(s, !out.Cancelled && s.left == 0, now)
 		g.work.close = append(g.work.close, &s.Session)
 	}
@@ -178,6 +180,9 @@ func (p *phase) endSession(s *session, complete bool, now int64) {
 	p.owed -= s.left
 	p.stats.Unsent += s.left
 	s.left = 0
+	if b := p.stats.Branches; b != nil {
+		b.ended(s)
+	}
 	if f.live == 0 {
 		p.endFamily(f, now)
 	}

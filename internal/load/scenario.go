@@ -21,7 +21,9 @@ type Scenario struct {
 	CatchUp     time.Duration // lateness above which a rate schedule is re-anchored; 0 = 10 ms, negative = none
 	CancelDrain time.Duration // wait for the returns of requests that were cut; 0 = 10 s
 	FailFast    bool          // end the run when no connection can be made any more and a duration would go on making them
-	ArmLead     time.Duration // how long before its instant a request is prepared; 0 = 50 ms
+	// GraphFailFast: a failed request of a session that another one started is the last of its graph.
+	GraphFailFast bool
+	ArmLead       time.Duration // how long before its instant a request is prepared; 0 = 50 ms
 }
 
 // Phase is one contiguous stretch of load with its own limits and stop rules.

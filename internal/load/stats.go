@@ -22,6 +22,7 @@ type PhaseStats struct {
 	Interrupted  bool
 	TooManyFails bool
 
+	Branches *BranchStats // nil = no session that was drawn starts others, or waits for them
 	Schedule ScheduleStats
 }
 

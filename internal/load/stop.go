@@ -52,11 +52,13 @@ func (p *phase) stop(why Stop, now int64) {
 	}
 	p.g.prefetcher.putBack(unused)
 	for t := range p.ready.all() {
+		p.suppress(t)
 		p.endSession(t.ses, false, now)
 		p.drop(t)
 	}
 	for _, t := range p.timed {
 		p.wakes(t, now)
+		p.suppress(t)
 		p.endSession(t.ses, false, now)
 		p.drop(t)
 	}

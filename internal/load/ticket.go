@@ -17,6 +17,9 @@ type session struct {
 	held      *ticket     // the turn that waits
 	awaitedBy *session    // one of whose turns waits for this session's end; nil = none
 	joins     int         // that turn
+	started   bool        // a turn of it was granted
+	finished  bool        // its last turn has returned
+	failed    bool        // the turn that returned last did
 }
 
 // ticket is one turn on its way: prepared early, granted when its instant and its slots are there, fired, returned. Guarded by the
@@ -26,11 +29,12 @@ type ticket struct {
 	ses *session
 	req Request
 
-	due    int64 // instant at which it may leave; 0 = as soon as there are slots
-	asked  int64 // instant at which the schedule wanted it to leave, where the answer before it came later than that; 0 = due
-	rests  bool  // waits for a delay of its own, with the slot of its session
-	wakeAt int64 // due, or the time to prepare before it
-	waited bool  // was due and found no slot
+	due     int64 // instant at which it may leave; 0 = as soon as there are slots
+	asked   int64 // instant at which the schedule wanted it to leave, where the answer before it came later than that; 0 = due
+	resumes bool  // the sessions that it waited for have ended
+	rests   bool  // waits for a delay of its own, with the slot of its session
+	wakeAt  int64 // due, or the time to prepare before it
+	waited  bool  // was due and found no slot
 
 	launched bool // its goroutine runs
 	armed    Armed

@@ -29,8 +29,9 @@ type Run struct {
 	Slowest  []SlowRequest // the slowest first
 	Silences []Silence     // of the servers, in the profiling phases
 
-	Validity *Validity // nil = not judged (a report from files)
-	Probe    *Probe    // nil = none was sent
+	Validity *Validity    // nil = not judged (a report from files)
+	Branches *BranchStats // nil = no session started others
+	Probe    *Probe       // nil = none was sent
 
 	ShowTrace bool   // print the HTTP trace table
 	LogFile   string // path, "" = none

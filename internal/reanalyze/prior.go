@@ -16,17 +16,18 @@ import (
 
 // priorSummary is what the summary of the run itself tells, where it stands beside the raw export.
 type priorSummary struct {
-	BenchmarkID      string          `json:"benchmark_id"`
-	InputConfig      json.RawMessage `json:"input_config"`
-	Info             metric.RunInfo  `json:"run_info"`
-	Cancelled        bool            `json:"was_cancelled"`
-	Complete         *bool           `json:"is_complete"`
-	IncompleteReason string          `json:"incomplete_reason"`
-	Telemetry        json.RawMessage `json:"telemetry_data"`
-	StartTime        string          `json:"start_time"`
-	EndTime          string          `json:"end_time"`
-	Validity         json.RawMessage `json:"validity"`
-	Probe            *metric.Probe   `json:"probe"`
+	BenchmarkID      string              `json:"benchmark_id"`
+	InputConfig      json.RawMessage     `json:"input_config"`
+	Info             metric.RunInfo      `json:"run_info"`
+	Cancelled        bool                `json:"was_cancelled"`
+	Complete         *bool               `json:"is_complete"`
+	IncompleteReason string              `json:"incomplete_reason"`
+	Telemetry        json.RawMessage     `json:"telemetry_data"`
+	StartTime        string              `json:"start_time"`
+	EndTime          string              `json:"end_time"`
+	Validity         json.RawMessage     `json:"validity"`
+	Branches         *metric.BranchStats `json:"branch_stats"`
+	Probe            *metric.Probe       `json:"probe"`
 	NetworkRTT       struct {
 		Avg float64 `json:"avg"` // ms
 	} `json:"network_rtt"`

@@ -95,7 +95,7 @@ func Report(ctx context.Context, o Options) (*Result, error) {
 	}
 	if r.Run.Validity != nil {
 		r.Run.Validity.Certain = r.Run.Profiling.Certain
-		r.Run.Probe = src.prior.Probe
+		r.Run.Branches, r.Run.Probe = src.prior.Branches, src.prior.Probe
 		r.Run.Validity.Observe(r.Run.Probe)
 	}
 	return r, errors.Join(results.Write(r.Run, how), src.carryOver(r))

@@ -17,6 +17,8 @@ func scenario(b *config.Benchmark) (load.Scenario, error) {
 		CatchUp:     noneIfZero(duration(&tuning.MaxCatchup)),
 		CancelDrain: duration(&tuning.CancelDrainTimeout),
 		FailFast:    !tuning.NoFailFast,
+
+		GraphFailFast: b.Environment.DAG.FailFast,
 	}
 	cut := cancellation(b.Phases)
 	for i := range b.Phases {

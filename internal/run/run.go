@@ -71,7 +71,7 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 	client := clientStats(run, phases, used, begun.client, begun.results)
 	client.Silences = metric.SumSilences(run.Silences, window.From)
 	seenErr := begun.watched.witness(&client, window)
-	run.Probe = begun.probed
+	run.Probe, run.Branches = begun.probed, branchStats(result)
 	judge(run, result, client, cfg.As)
 	writeErr := errors.Join(seenErr, begun.results.Write(run, how), begun.watched.write(run))
 	begun.api.over(run)

@@ -64,3 +64,20 @@ func profilingWindow(result *load.Result) (metric.Window, []*load.PhaseStats) {
 	}
 	return w, list
 }
+
+// branchStats are those of the profiling phases together; nil = no session started others.
+func branchStats(result *load.Result) *metric.BranchStats {
+	var all *metric.BranchStats
+	_, phases := profilingWindow(result)
+	for _, f := range phases {
+		if f.Branches == nil {
+			continue
+		}
+		if all == nil {
+			all = &metric.BranchStats{}
+		}
+		one := metric.BranchStats(*f.Branches)
+		all.Add(&one)
+	}
+	return all
+}
