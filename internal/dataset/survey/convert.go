@@ -273,6 +273,9 @@ func appendPayload(dst []byte, e custom.Entry) ([]byte, error) {
 	if body == nil {
 		return nil, errors.New("only whole request bodies can be written as raw_payload: the words around a text are the endpoint's")
 	}
+	if e.Record == nil && e.Session != "" {
+		return nil, errors.New("raw_payload has no session ids: write inputs_json")
+	}
 	if r := e.Record; r != nil && (r.Timestamp != nil || r.Delay != nil || e.Session != "") {
 		return nil, errors.New("raw_payload has neither times nor sessions of several rows")
 	}

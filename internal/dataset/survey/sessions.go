@@ -114,6 +114,9 @@ func (g *graphs) append(dst []byte, e custom.Entry) ([]byte, error) {
 
 // messagesOf is a turn as messages: its own, or its one text.
 func messagesOf(t *conversation.Turn) ([]byte, error) {
+	if t.Timestamp != nil {
+		return nil, errors.New("a turn of dag_jsonl has no time")
+	}
 	if t.RawMessages != nil && !t.Silent && t.Branches == nil {
 		list := []byte{'['}
 		for i, m := range t.RawMessages {
@@ -128,8 +131,8 @@ func messagesOf(t *conversation.Turn) ([]byte, error) {
 		return nil, err
 	}
 	texts := t.Contents()
-	if len(t.Parts) != 1 || len(texts) != 1 || t.Timestamp != nil {
-		return nil, errors.New("a turn of dag_jsonl has messages of text and no time: no media, no lists")
+	if len(t.Parts) != 1 || len(texts) != 1 {
+		return nil, errors.New("a turn of dag_jsonl has messages of text: no media, no lists")
 	}
 	m := jsontext.Open([]byte("["))
 	role := t.Role
