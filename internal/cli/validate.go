@@ -196,6 +196,7 @@ func (p *Program) validateArtifacts(dir string) (faults []string, passed string,
 				faults = append(faults, fmt.Sprintf("%s: %v", path, err))
 			}
 			if entry.Name() == "profile_export_aiperf.json" {
+				faults = append(faults, validateSummary(path, text)...)
 				faults = append(faults, validateCounts(filepath.Dir(path))...)
 			}
 		case ".jsonl":
