@@ -155,12 +155,12 @@ func TestTokenizers(t *testing.T) {
 		t.Fatalf("%+v %v", all, err)
 	}
 	b.Tokenizer.Name = ""
-	b.Models.Items = []config.Model{{Name: "m", Tokenizer: "builtin"}, {Name: "n", Tokenizer: "cl100k_base"}}
+	b.Models.Items = []config.Model{{Name: "m", Tokenizer: &config.ModelTokenizer{Name: "builtin"}}, {Name: "n", Tokenizer: &config.ModelTokenizer{Name: "cl100k_base"}}}
 	dir := filepath.Join(t.TempDir(), "empty")
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	b.Models.Items[1].Tokenizer = dir
+	b.Models.Items[1].Tokenizer = &config.ModelTokenizer{Name: dir}
 	if _, err = open(); err == nil || !strings.Contains(err.Error(), "tokenizer of model "+dir) {
 		t.Error(err)
 	}

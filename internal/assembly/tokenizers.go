@@ -20,14 +20,9 @@ type Tokenizers struct {
 func OpenTokenizers(ctx context.Context, b *config.Benchmark, log *slog.Logger, info func(string, ...any), progress func(string, int64, int64)) (*Tokenizers, error) {
 	t := &Tokenizers{byModel: map[string]*tokenizer.Tokenizer{}}
 	opened := map[string]*tokenizer.Tokenizer{}
-	for _, model := range b.Models.Items {
-		name := b.Tokenizer.Name
-		if name == "" {
-			name = model.Tokenizer
-		}
-		if name == "" {
-			name = model.Name
-		}
+	for i := range b.Models.Items {
+		model := &b.Models.Items[i]
+		name := b.TokenizerOf(model)
 		if opened[name] == nil {
 			tok, err := tokenizer.Open(ctx, name, tokenizer.Options{Revision: b.Tokenizer.Revision, Progress: progress, Info: info})
 			if err != nil {
@@ -51,7 +46,7 @@ func tokenizerError(b *config.Benchmark, name string, err error) error {
 	switch {
 	case tokenizer.IsMissing(err):
 		return err // says it all
-	case b.Tokenizer.Name == "":
+	case b.Tokenizer.Name != name:
 		return fmt.Errorf("tokenizer of model %s: %w", name, err)
 	}
 	return fmt.Errorf("%s %s: %w", b.As("tokenizer.name"), name, err)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -76,7 +77,7 @@ func (r *resolver) builtFile() {
 		key   string
 		what  string // of it
 	}{
-		{slices.ContainsFunc(run.Models.Items, func(m config.Model) bool { return m.Lora != "" || m.Modalities != nil || m.Tokenizer != "" }), "models.items", "lora, modalities and tokenizer"},
+		{slices.ContainsFunc(run.Models.Items, func(m config.Model) bool { return m.Lora != "" }), "models.items", "lora (name the adapter as the model, as servers list it)"},
 		{!reflect.DeepEqual(run.Artifacts.Summary, config.Formats{"json"}), "artifacts.summary", "other than [json]"},
 		{len(run.Artifacts.Records) > 0 && !reflect.DeepEqual(run.Artifacts.Records, config.Formats{"jsonl"}), "artifacts.records", "other than [jsonl] and false"},
 		{!reflect.DeepEqual(run.ServerMetrics.Discovery, standard.ServerMetrics.Discovery) && run.ServerMetrics.Discovery.Mode != "disabled", "server_metrics.discovery", "other than auto and disabled"},
@@ -108,6 +109,11 @@ func (r *resolver) idleKeys() {
 		}
 		if v := r.run.Lookup(row.Key); v != nil && v != "" && !reflect.DeepEqual(v, standard.Lookup(row.Key)) {
 			r.warn("%s has no effect: %s", r.place(r.run.LongKey(row.Key)), row.NoEffect)
+		}
+	}
+	for i, m := range r.run.Models.Items {
+		if m.Weight != nil && r.run.Models.Strategy != config.ModelWeighted {
+			r.warn("%s has no effect: the strategy is %s, not %s", r.place(fmt.Sprintf("benchmark.models.items[%d].weight", i)), r.run.Models.Strategy, config.ModelWeighted)
 		}
 	}
 	if r.run.Tokenizer.TrustRemoteCode && !r.on("--tokenizer-trust-remote-code") {

@@ -228,7 +228,7 @@ func notBuilt(set *setting.CommandLine) []string {
 
 // tokenizerFault says why the tokenizer of a run cannot be had, empty when it can or is not needed.
 func (p *Program) tokenizerFault(ctx context.Context, run *config.Run, set *setting.CommandLine) string {
-	if run.Tokenizer.Name == tokenizer.BuiltinName || !needsTokenizer(run) {
+	if slices.Equal(tokenizerNames(run), []string{tokenizer.BuiltinName}) || !needsTokenizer(run) {
 		return ""
 	}
 	find := p.FindTokenizer

@@ -191,9 +191,6 @@ func (r *resolver) models() {
 		}
 	}
 	r.bind("models.")
-	if r.run.Models.Strategy == config.ModelWeighted {
-		r.fail("%s weighted: not built yet; allowed are round_robin and random", r.spell("models.strategy"))
-	}
 	if len(names) == 0 && len(r.run.Models.Items) > 0 {
 		return
 	}

@@ -139,6 +139,9 @@ func (r *resolver) level() string {
 func (r *resolver) tokenizer() {
 	t := &r.run.Tokenizer
 	r.bind("tokenizer.")
+	if r.has("--tokenizer") {
+		r.run.OneTokenizer()
+	}
 	if r.on("--tokenizer-trust-remote-code") {
 		r.warn("%s: code of a repository is never run; the tokenizer's files are used", r.as("--tokenizer-trust-remote-code"))
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"aiperf/internal/config"
@@ -39,10 +40,12 @@ func published(run *config.Run) bool {
 	return true
 }
 
-// tokenizerNames are the tokenizers that a run opens: the one that is named, else each model's own.
-func tokenizerNames(run *config.Run) []string {
-	if run.Tokenizer.Name != "" {
-		return []string{run.Tokenizer.Name}
+// tokenizerNames are the tokenizers that a run opens, each once, in the order of the models.
+func tokenizerNames(run *config.Run) (names []string) {
+	for i := range run.Models.Items {
+		if name := run.TokenizerOf(&run.Models.Items[i]); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
 	}
-	return run.Models.Names()
+	return names
 }

@@ -24,11 +24,45 @@ const (
 
 // Model is one model of the run.
 type Model struct {
-	Name       string   `yaml:"name"`
-	Weight     *float64 `yaml:"weight,omitempty"` // share 0 to 1, only with ModelWeighted
-	Lora       string   `yaml:"lora,omitempty"`
-	Modalities []string `yaml:"modalities,omitempty"`
-	Tokenizer  string   `yaml:"tokenizer,omitempty"`
+	Name   string   `yaml:"name"`
+	Weight *float64 `yaml:"weight,omitempty"` // share 0 to 1, only with ModelWeighted
+	Lora   string   `yaml:"lora,omitempty"`   // refused: what would be measured is the base model
+	// Tokenizer is the model's own, in place of that of all; nil: there is none.
+	Tokenizer *ModelTokenizer `yaml:"tokenizer,omitempty"`
+}
+
+// ModelTokenizer is the tokenizer of one model; a file may write the name alone.
+type ModelTokenizer struct {
+	Name string `yaml:"name"`
+}
+
+// TokenizerOf is the name of the tokenizer of a model: its own, else that of all, else the name of the model.
+func (b *Benchmark) TokenizerOf(m *Model) string {
+	switch {
+	case m.Tokenizer != nil && m.Tokenizer.Name != "":
+		return m.Tokenizer.Name
+	case b.Tokenizer.Name != "":
+		return b.Tokenizer.Name
+	}
+	return m.Name
+}
+
+// OneTokenizer lets the tokenizer of all models be that of each.
+func (b *Benchmark) OneTokenizer() {
+	for i := range b.Models.Items {
+		b.Models.Items[i].Tokenizer = nil
+	}
+}
+
+// Weights are the shares of the models in order, nil where they are not chosen by weight.
+func (m Models) Weights() (list []float64) {
+	if m.Strategy != ModelWeighted {
+		return nil
+	}
+	for i := range m.Items {
+		list = append(list, value(m.Items[i].Weight))
+	}
+	return list
 }
 
 // Names returns the model names in order.

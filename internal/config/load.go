@@ -38,6 +38,9 @@ func Load(path string, environment Environment, getenv Getenv) (run *Run, notes 
 			}
 		}
 	}
+	for _, idle := range run.source.idle {
+		notes = append(notes, path+":"+idle)
+	}
 	lines := map[string]int{}
 	linesOf(root, "", lines)
 	run.source.lines = lines

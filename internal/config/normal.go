@@ -41,9 +41,7 @@ func normalise(root *yaml.Node) (flat bool, err error) {
 	normalTelemetry(body)
 	normalLevel(step(body, "logging"))
 	rename(body, "model", "models")
-	if m := step(body, "models"); m != nil && m.Kind != yaml.MappingNode {
-		*m = *pairs("items", named(m))
-	}
+	normalModels(step(body, "models"))
 	if e := step(body, "endpoint"); e != nil && e.Kind == yaml.MappingNode {
 		normalEndpoint(e)
 	}
@@ -194,6 +192,22 @@ func normalEndpoint(e *yaml.Node) {
 			take(e, key)
 		default:
 			*v = *mapping()
+		}
+	}
+}
+
+// normalModels makes a list of named models, each tokenizer with its key.
+func normalModels(m *yaml.Node) {
+	if m == nil {
+		return
+	}
+	if m.Kind != yaml.MappingNode {
+		*m = *pairs("items", named(m))
+	}
+	for _, model := range entries(step(m, "items")) {
+		if t := step(model, "tokenizer"); t != nil && t.Kind == yaml.ScalarNode && t.ShortTag() != "!!null" {
+			name := *t
+			*t = *pairs("name", &name)
 		}
 	}
 }

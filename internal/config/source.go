@@ -18,6 +18,7 @@ type source struct {
 	environment Environment
 	loaded      *yaml.Node     // the body as the file alone gives it for the first cell; nil until TakeFirst
 	lines       map[string]int // of the keys that somebody wrote
+	idle        []string       // keys that change nothing, each with its line
 }
 
 // newSource prepares a tree: variables of the environment are in, its short forms are written in full. flat: its body stood at the top.
@@ -29,7 +30,8 @@ func newSource(root *yaml.Node, environment Environment, getenv Getenv) (s *sour
 	if flat, err = normalise(root); err != nil {
 		return nil, false, err
 	}
-	s = &source{root: root, vars: take(root, "variables"), environment: environment}
+	idle := dropIdle(root)
+	s = &source{root: root, idle: idle, vars: take(root, "variables"), environment: environment}
 	s.templated = s.vars != nil || hasTemplates(root)
 	return s, flat, nil
 }

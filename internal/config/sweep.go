@@ -190,9 +190,7 @@ func normalOverlay(b *yaml.Node, datasets []*yaml.Node) {
 		name = step(datasets[0], "name").Value
 	}
 	rename(b, "model", "models")
-	if m := step(b, "models"); m != nil && m.Kind != yaml.MappingNode {
-		*m = *pairs("items", named(m))
-	}
+	normalModels(step(b, "models"))
 	if e := step(b, "endpoint"); e != nil && e.Kind == yaml.MappingNode {
 		rename(e, "url", "urls")
 		listed(step(e, "urls"))

@@ -25,6 +25,8 @@ func (v *violations) repetition(r *Run) {
 		v.dimensions(s)
 	case s.Type == SweepSearch:
 		v.search(s)
+		v.when(s.SLAWarmup != nil, "sweep.sla_warmup_seconds", "is not built; a warm-up phase does the same")
+		v.when(s.ObjectivePooling == "pooled" && r.MultiRun.NumRuns > 1, "sweep.objective_pooling", "pooled is not built for several runs of a cell; mean is")
 	default:
 		v.oneOf("sweep.type", string(s.Type), "grid", "zip", "scenarios", "sobol", "latin_hypercube", "adaptive_search")
 	}

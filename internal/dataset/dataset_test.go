@@ -68,3 +68,22 @@ func TestFaults(t *testing.T) {
 		t.Errorf("%d faults: %v", f.Count(), f.Err())
 	}
 }
+
+// TestWeightedModels: models come by their shares; one without a share never does.
+func TestWeightedModels(t *testing.T) {
+	a, err := NewAssigner(Assignment{Models: []string{"a", "b", "c"}, Strategy: Weighted, Weights: []float64{0.2, 0.8, 0}}, root(42))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const draws = 10000
+	var n [3]int
+	for range draws {
+		n[a.Model()]++
+	}
+	if n[2] != 0 || n[0] < draws*18/100 || n[0] > draws*22/100 { // five standard deviations of a binomial
+		t.Errorf("%v of %d, want 20 %%, 80 %% and none", n, draws)
+	}
+	if _, err := NewAssigner(Assignment{Models: []string{"a", "b"}, Strategy: Weighted, Weights: []float64{1}}, root(42)); err == nil {
+		t.Error("a model without a weight is taken")
+	}
+}

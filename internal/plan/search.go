@@ -76,12 +76,6 @@ func (i *invocation) newSearch() (*search, error) {
 	if _, ok := metric.Lookup(o.Metric); !ok {
 		return nil, fmt.Errorf("sweep.objectives[0].metric: there is no metric %s", o.Metric)
 	}
-	switch {
-	case s.SLAWarmup != nil:
-		return nil, errors.New("sweep.sla_warmup_seconds: not built yet; a warm-up phase does the same")
-	case s.ObjectivePooling == "pooled" && i.run.MultiRun.NumRuns > 1:
-		return nil, errors.New("sweep.objective_pooling pooled with several runs: not built yet; mean is")
-	}
 	if s.Planner == "optuna" {
 		fmt.Fprintln(i.Err, "note: planner optuna is this program's own Bayesian search")
 	}

@@ -305,8 +305,6 @@ func TestSearchRefuses(t *testing.T) {
 	for want, change := range map[string]func(s *config.Sweep){
 		"there is no metric magic":    func(s *config.Sweep) { s.Objectives[0].Metric = "magic" },
 		`stat "mode" is not known`:    func(s *config.Sweep) { s.Objectives[0].Stat = "mode" },
-		"sla_warmup_seconds: not":     func(s *config.Sweep) { one := config.Seconds(1); s.SLAWarmup = &one },
-		"objective_pooling pooled":    func(s *config.Sweep) { s.ObjectivePooling = "pooled" },
 		"there is no metric nonsense": func(s *config.Sweep) { s.SLAFilters[0].MetricTag = "nonsense" },
 		"there is no metric rubbish": func(s *config.Sweep) {
 			s.OutcomeConstraints = []config.OutcomeConstraint{{Metric: "rubbish", Op: "<"}}

@@ -35,6 +35,7 @@ func (o *Options) settings(s *source) (*config.Benchmark, error) {
 	}
 	if o.Tokenizer != "" {
 		b.Tokenizer.Name, b.Tokenizer.Revision = o.Tokenizer, "main"
+		b.OneTokenizer()
 	}
 	if o.Revision != "" {
 		b.Tokenizer.Revision = o.Revision

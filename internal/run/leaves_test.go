@@ -38,9 +38,9 @@ var elsewhere = map[string]string{
 	"artifacts.summary": "one choice, others are refused", "artifacts.trace": "TestFlagsReachTheRun", "artifacts.slice_duration": "TestFlagsReachTheRun",
 	"artifacts.show_trace_timing": "TestFlagsReachTheRun", "artifacts.auto_plot": "TestAutoPlot", "artifacts.plot_required": "TestAutoPlot",
 	"artifacts.export_html": "TestOneRunEverywhere", "artifacts.export_outputs_json": "TestOutputs",
-	"models.items.tokenizer": "not built: nothing reads it", "tokenizer.trust_remote_code": "told to have no effect",
-	"phases.warmup.end_offset": "the window of the data is that of the measured phase",
-	"runtime.ui":               "package plan chooses the progress line by it", "runtime.stats_interval": "TestFlagsReachTheRun", "logging.level": "TestFlagsReachTheRun",
+	"tokenizer.trust_remote_code": "told to have no effect",
+	"phases.warmup.end_offset":    "the window of the data is that of the measured phase",
+	"runtime.ui":                  "package plan chooses the progress line by it", "runtime.stats_interval": "TestFlagsReachTheRun", "logging.level": "TestFlagsReachTheRun",
 	"environment.dataset.media_download_timeout": "TestFetch", "environment.dataset.media_download_max_concurrency": "TestFetch",
 	"environment.ui.console_export_width": "package plan", "gpu_telemetry.enabled": "the telemetry key of the summary", "server_metrics.enabled": "TestBadExporters",
 	"network_latency.enabled": "TestSimulatedGPUs", "network_latency.ping_interval": "TestSimulatedGPUs", "environment.network_latency.min_samples": "TestSimulatedGPUs",
@@ -59,8 +59,8 @@ var elsewhere = map[string]string{
 
 // refused begin the keys without a row that this build refuses, tells to be without effect, or has no use for.
 var refused = []string{
-	"gpu_telemetry.", "server_metrics.", "endpoint.template", "runtime.communication", "models.items.lora", "models.items.modalities",
-	"models.items.weight", "environment.gpu.", "environment.server_metrics.",
+	"gpu_telemetry.", "server_metrics.", "endpoint.template", "runtime.communication", "models.items.lora",
+	"environment.gpu.", "environment.server_metrics.",
 }
 
 // base is a configuration in which most of what can be said is said; mode is how requests leave.

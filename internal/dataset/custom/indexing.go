@@ -269,7 +269,7 @@ func (x *indexed) add(l *loader, e *entry, r *rows.Row, assign *dataset.Assigner
 		info.Delays = info.Delays || k > 0 && t.Delay != nil
 		note(&x.times, t.Timestamp, first+k)
 		note(&x.delays, t.Delay, first+k)
-		if model := assign.Model(); assign.Strategy == dataset.RandomModels {
+		if model := assign.Model(); assign.Drawn() {
 			x.models.add(uint16(model))
 		}
 		x.draw(t, assign, first+k)

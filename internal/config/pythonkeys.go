@@ -1,0 +1,127 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// processKeys are keys of the Python tool that shape its processes, by their place in the body. There are none of them here.
+var processKeys = map[string]string{
+	"runtime.workers_min":               "one process carries every connection",
+	"runtime.service_run_type":          "there is one process, and no pods",
+	"runtime.workers_per_pod":           "there are no pods",
+	"runtime.record_processors_per_pod": "there are no pods",
+	"runtime.dataset_api_base_url":      "there are no pods that fetch a dataset",
+}
+
+// busKeys are those of runtime.communication.
+var busKeys = []string{
+	"records_port", "credit_router_port", "control_port", "credit_return_push_pull_port", "event_bus_proxy", "dataset_manager_proxy", "raw_inference_proxy", "ipc_path",
+	"tcp_host", "controller_host",
+}
+
+// unbuiltKeys are keys of the Python tool that would change a run and are not built here, with what there is in their place. A * ends the
+// beginning of several.
+var unbuiltKeys = map[string]string{
+	"sla":                   "not built for a phase: --fail-if judges a run, sla_filters the cells of a sweep",
+	"adaptive_*":            "not built: aiperf find-capacity finds the highest load that keeps objectives",
+	"timing_mode":           "says something else than the type of the phase; adaptive_scale and agentic_replay are not built",
+	"trajectory_*":          "not built: there is no replay of agents from the middle",
+	"burst_phase_starts":    "not built: there is no replay of agents from the middle",
+	"system_idle_gap_cap_*": "not built: max_idle_gap_cap_seconds of a dataset caps every pause",
+	"agentic_*":             "not built: a warm-up phase is",
+}
+
+// unbuilt says why a key of the Python tool is refused; "" = it is none.
+func unbuilt(path string) string {
+	if !strings.HasPrefix(path, "benchmark.phases[") {
+		return ""
+	}
+	key := path[strings.LastIndexByte(path, '.')+1:]
+	for name, why := range unbuiltKeys {
+		if start, several := strings.CutSuffix(name, "*"); key == name || several && strings.HasPrefix(key, start) {
+			return why
+		}
+	}
+	return ""
+}
+
+// modeOf is the Python tool's word for how a type of phase times its requests.
+func modeOf(phaseType string) string {
+	switch PhaseType(phaseType) {
+	case PhaseUserCentric:
+		return "user_centric_rate"
+	case PhaseFixedSchedule:
+		return "fixed_schedule"
+	}
+	return "request_rate"
+}
+
+// dropIdle takes keys of the Python tool out of a file that change nothing here, and says so; those that say what happens anyway go without a word.
+func dropIdle(root *yaml.Node) (notes []string) {
+	body := step(root, "benchmark")
+	if body == nil || body.Kind != yaml.MappingNode {
+		return nil
+	}
+	drop := func(n *yaml.Node, path, key, why string) {
+		if n == nil || n.Kind != yaml.MappingNode {
+			return
+		}
+		line := lineOf(n, key)
+		if v := take(n, key); v != nil && v.ShortTag() != "!!null" {
+			notes = append(notes, fmt.Sprintf("%d: benchmark.%s.%s has no effect: %s", line, path, key, why))
+		}
+	}
+	runtime := step(body, "runtime")
+	for _, path := range slices.Sorted(maps.Keys(processKeys)) {
+		drop(runtime, "runtime", strings.TrimPrefix(path, "runtime."), processKeys[path])
+	}
+	if runtime != nil && runtime.Kind == yaml.MappingNode {
+		for _, key := range busKeys {
+			drop(step(runtime, "communication"), "runtime.communication", key, "there is no message bus inside one process")
+		}
+	}
+	if m := step(body, "models"); m != nil {
+		for i, item := range entries(step(m, "items")) {
+			drop(item, fmt.Sprintf("models.items[%d]", i), "modalities", "what is sent is the dataset's matter")
+		}
+	}
+	dropEmpty(body, "metrics")
+	for _, p := range entries(step(body, "phases")) {
+		dropSaid(p)
+	}
+	return notes
+}
+
+// dropEmpty takes out a section that has no keys.
+func dropEmpty(body *yaml.Node, key string) {
+	if m := step(body, key); m != nil && len(m.Content) == 0 && (m.Kind == yaml.MappingNode || m.ShortTag() == "!!null") {
+		take(body, key)
+	}
+}
+
+// dropSaid takes out of a phase what says what happens anyway.
+func dropSaid(p *yaml.Node) {
+	if p.Kind == yaml.MappingNode {
+		for _, key := range []string{"adaptive_scale", "burst_phase_starts", "timing_mode"} {
+			v, t := step(p, key), step(p, "type")
+			if v != nil && (v.ShortTag() == "!!null" || v.Value == "false" || key == "timing_mode" && t != nil && v.Value == modeOf(t.Value)) {
+				take(p, key)
+			}
+		}
+	}
+}
+
+// lineOf is the line of a key of a mapping, 0 when it has none.
+func lineOf(n *yaml.Node, key string) int {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return n.Content[i].Line
+		}
+	}
+	return 0
+}
