@@ -10,7 +10,10 @@ for n, folder in enumerate(sys.argv[2:]):
     reference = tokenizers.Tokenizer.from_file(folder + "/tokenizer.json")
     reference.no_truncation()
     isl = (100, 37, 250, 64, 128)[n % 5]
-    asked = isl - reference.num_special_tokens_to_add(False)  # as the Python tool has it
+    # As the Python tool has it; transformers adds what tokenizer_config.json asks for, which the reference library does not read.
+    path = folder + "/tokenizer_config.json"
+    config = json.load(open(path)) if os.path.exists(path) else {}
+    asked = isl - max(reference.num_special_tokens_to_add(False), sum(bool(config.get(k)) for k in ("add_bos_token", "add_eos_token")))
     out = tempfile.mkdtemp()
     p = subprocess.run([sys.argv[1], "profile", "-m", "m", "--tokenizer", folder, "--url", "mock://?ttft=1ms&itl=1ms&tokens=1", "--endpoint-type", "chat", "--isl", str(isl), "--osl", "1",
                         "--num-dataset-entries", str(COUNT), "--request-count", "1", "--random-seed", "7", "--artifact-dir", out, "--ui-type", "none",
