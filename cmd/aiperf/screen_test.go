@@ -25,6 +25,7 @@ type screen struct {
 	mu   sync.Mutex
 	all  bytes.Buffer
 	mark int
+	more chan struct{} // something came
 	done chan struct{}
 }
 
@@ -41,7 +42,7 @@ func startScreen(t *testing.T, p *process, width, height uint16, environ ...stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &screen{process: p, tty: tty, slave: slave, done: make(chan struct{})}
+	s := &screen{process: p, tty: tty, slave: slave, more: make(chan struct{}, 1), done: make(chan struct{})}
 	t.Cleanup(func() { slave.Close(); tty.Close() })
 	if err := pty.Setsize(tty, &pty.Winsize{Cols: width, Rows: height}); err != nil {
 		t.Fatal(err)
@@ -63,6 +64,10 @@ func startScreen(t *testing.T, p *process, width, height uint16, environ ...stri
 			s.mu.Lock()
 			s.all.Write(buffer[:n])
 			s.mu.Unlock()
+			select {
+			case s.more <- struct{}{}:
+			default:
+			}
 			if err != nil {
 				return
 			}
@@ -100,11 +105,12 @@ func (s *screen) raw() string {
 func (s *screen) shows(texts ...string) {
 	s.t.Helper()
 	for _, text := range texts {
-		for end := time.Now().Add(patience / 2); !strings.Contains(s.text(), text); {
-			if time.Now().After(end) {
+		for end := time.After(patience / 2); !strings.Contains(s.text(), text); {
+			select {
+			case <-s.more:
+			case <-end:
 				s.t.Fatalf("%q is not shown; shown is\n%s", text, s.text())
 			}
-			time.Sleep(10 * time.Millisecond)
 		}
 	}
 }

@@ -28,15 +28,10 @@ func (a *heard) add(text string) {
 	a.list = append(a.list, text)
 }
 
-func (a *heard) count(text string) (n int) {
+func (a *heard) all() []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, one := range a.list {
-		if one == text {
-			n++
-		}
-	}
-	return n
+	return slices.Clone(a.list)
 }
 
 // hooked is a server of chat that can be asked for more. says gives the status of what it is asked for; 0 = 200.
@@ -95,7 +90,7 @@ func TestHooks(t *testing.T) {
 		t.Errorf("%v requests in the results, want 4", n)
 	}
 	var got []string
-	for _, text := range log.list {
+	for _, text := range log.all() {
 		if _, path, _ := strings.Cut(text, " "); strings.HasPrefix(path, "/base/") {
 			text = "load"
 		}
@@ -124,8 +119,8 @@ func TestSeamlessProfile(t *testing.T) {
 	if _, err := Run(t.Context(), b, nil, Options{Version: "test", Err: &locked{}}); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(log.list); n != 6 || log.list[0] != "one /start_profile" || log.list[5] != "one /stop_profile" {
-		t.Errorf("asked %q", log.list)
+	if asked := log.all(); len(asked) != 6 || asked[0] != "one /start_profile" || asked[5] != "one /stop_profile" {
+		t.Errorf("asked %q", asked)
 	}
 }
 
@@ -171,8 +166,9 @@ func TestFailedHooks(t *testing.T) {
 			if !strings.Contains(errs.String(), c.say) {
 				t.Errorf("%q is not told:\n%s", c.say, errs.String())
 			}
-			if got := log.list[max(0, len(log.list)-len(c.want)):]; !slices.Equal(got, c.want) || c.err != "" && len(log.list) != len(c.want) {
-				t.Errorf("asked %q, want %q", log.list, c.want)
+			asked := log.all()
+			if got := asked[max(0, len(asked)-len(c.want)):]; !slices.Equal(got, c.want) || c.err != "" && len(asked) != len(c.want) {
+				t.Errorf("asked %q, want %q", asked, c.want)
 			}
 		})
 	}
@@ -197,8 +193,8 @@ func TestProfileOfInterruptedRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Close() // what was cut may reach its handler after the stop
-	if n := log.count("one /stop_profile"); n != 1 {
-		t.Errorf("stopped %d times:\n%q", n, log.list)
+	if asked := log.all(); strings.Count(strings.Join(asked, "\n"), "/stop_profile") != 1 {
+		t.Errorf("asked %q", asked)
 	}
 }
 
@@ -209,14 +205,14 @@ func TestPassingRefusal(t *testing.T) {
 			t.Parallel()
 			var log heard
 			b := hookedRun(t, 1, hooked(t, "one", &log, func(string) int {
-				if len(log.list) == 1 {
+				if len(log.all()) == 1 {
 					return status
 				}
 				return 0
 			}))
 			b.Endpoint.ResetKVCache = &config.ResetKVCache{}
 			_, err := Run(t.Context(), b, nil, Options{Version: "test", Err: &locked{}})
-			asked := strings.Count(strings.Join(log.list, "\n"), "/reset_prefix_cache")
+			asked := strings.Count(strings.Join(log.all(), "\n"), "/reset_prefix_cache")
 			if asked != tries || (err == nil) != (tries == 2) {
 				t.Errorf("asked %d times, want %d: %v", asked, tries, err)
 			}

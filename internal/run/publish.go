@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"aiperf/internal/artifact"
@@ -81,5 +82,5 @@ func (p *publisher) look(told *livefile.Told) {
 	p.eye.mu.Lock()
 	told.Log = p.eye.told
 	p.eye.mu.Unlock()
-	s.Log = s.Log[max(0, len(s.Log)-sharedLines):]
+	s.Log = slices.Clone(s.Log[max(0, len(s.Log)-sharedLines):]) // a coder writes to what it visits, and the log is the view's
 }
