@@ -50,9 +50,9 @@ type About struct {
 	Config   string `json:"subset,omitempty"`
 	Split    string `json:"split,omitempty"`
 	Modality string `json:"modality"`
-	Rows     int    `json:"rows,omitempty"`    // as its page says; 0 = not known
+	Rows     int    `json:"rows,omitempty"`    // as last known, or as its page says where the hub was asked; 0 = not known
 	Bytes    int64  `json:"bytes,omitempty"`   // of its files, as far as they are known; 0 = not known
-	Licence  string `json:"licence,omitempty"` // as its page says; "" = not known
+	Licence  string `json:"licence,omitempty"` // likewise; "" = not known
 	Gated    bool   `json:"gated"`
 	Cached   string `json:"cached"`
 }

@@ -50,7 +50,7 @@ type Set struct {
 	Filters  bool   // rows can be filtered
 	Sessions bool   // rows are sessions of many requests
 	Agents   bool   // recorded agents
-	Rows     int    // of the split, as its page says; 0 = not known, or among facts
+	Rows     int    // of the split, as last known, see About; 0 = not known, or among facts
 	Licence  string // likewise
 
 	columns []string // that must be there
