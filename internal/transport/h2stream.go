@@ -45,6 +45,7 @@ type h2stream struct {
 	window  int64  // bytes of content that may be sent
 	last    uint64 // the request is out when the socket took so many bytes of the connection
 	stopped bool   // the sending is to end
+	round   uint64 // of the connection's writes, when it was stopped
 	late    bool   // because its time is over
 }
 

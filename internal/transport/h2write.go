@@ -29,6 +29,8 @@ type h2writer struct {
 	pending  int    // bytes received and not given back to the server's window
 	written  uint64 // bytes that the socket took
 	flushing bool   // a goroutine writes
+	rounds   uint64 // writes of it that have ended
+	cut      bool   // the one that goes on was ended before its time
 	closed   error
 }
 
@@ -159,7 +161,7 @@ func (w *h2writer) flush() error {
 	return nil
 }
 
-// flushRest writes until nothing waits for the socket.
+// flushRest writes until nothing waits for the socket. A write that stop ended says what the socket had taken, and the next goes on there.
 func (w *h2writer) flushRest() {
 	w.wmu.Lock()
 	defer w.wmu.Unlock()
@@ -168,6 +170,14 @@ func (w *h2writer) flushRest() {
 		n, err := w.k.socket.Write(rest[:min(len(rest), 256<<10)])
 		w.wmu.Lock()
 		w.took(n)
+		w.rounds++
+		if w.cut {
+			w.cut = false
+			_ = w.k.socket.SetWriteDeadline(time.Time{}) // fails only on a socket that is closed, and there the next write does
+			if isTimeout(err) {
+				err = nil
+			}
+		}
 		if err != nil {
 			w.closed = err
 			w.k.interrupt() // the reading goroutine ends the connection
@@ -289,7 +299,7 @@ func (w *h2writer) sendBody(s *h2stream, ranges [][]byte) error {
 		s.last = w.written + uint64(w.backlog())
 	}
 	for w.written < s.last {
-		if err := w.wait(s); err != nil {
+		if err := w.wait(s); err != nil && w.written < s.last {
 			return err
 		}
 	}
@@ -314,11 +324,11 @@ var errStopped = errors.New("the sending was stopped")
 
 // wait waits until something has changed. w.wmu is held.
 func (w *h2writer) wait(s *h2stream) error {
-	if w.closed == nil && !s.stopped && !s.late {
+	if w.closed == nil && !w.settled(s) && !s.late {
 		w.moved.Wait()
 	}
 	switch {
-	case s.stopped:
+	case w.settled(s):
 		return errStopped
 	case s.late:
 		return os.ErrDeadlineExceeded
@@ -326,12 +336,22 @@ func (w *h2writer) wait(s *h2stream) error {
 	return w.closed
 }
 
-// stop ends the sending of a stream.
+// stop ends the sending of a stream. Its answer may be whole before the goroutine that writes has come round to noting that the socket took the
+// request; so a write that is going on is ended first, and what it took counts.
 func (w *h2writer) stop(s *h2stream) {
 	w.wmu.Lock()
-	s.stopped = true
+	s.stopped, s.round = true, w.rounds
+	if w.flushing {
+		w.cut = true
+		_ = w.k.socket.SetWriteDeadline(expired) // fails only on a socket that is closed, and there the write ends by itself
+	}
 	w.moved.Broadcast()
 	w.wmu.Unlock()
+}
+
+// settled tells whether a stream that was stopped is known to be out, or not to be. w.wmu is held.
+func (w *h2writer) settled(s *h2stream) bool {
+	return s.stopped && (!w.flushing || w.rounds != s.round)
 }
 
 // sendBy ends the sending of a stream at an instant.
