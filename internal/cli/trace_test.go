@@ -90,6 +90,7 @@ func TestSynthesizeTrace(t *testing.T) {
 func TestValidate(t *testing.T) {
 	files := map[string]string{
 		"good.jsonl": worked, "bad.jsonl": "{\"input_length\": 5\nx\n\n{\"input_length\":3}\n{\"hash_ids\":[1]}\n", "mix.jsonl": "{\"session_id\":\"a\",\"text_input\":\"x\"}\n{\"session_id\":\"a\",\"payload\":{\"x\":1}}\n",
+		"blocks.jsonl": "{\"input_length\":600,\"hash_ids\":[1,2]}\n{\"input_length\":100,\"hash_ids\":[1,2]}\n",
 	}
 	for line, want := range map[string][]string{
 		"validate mooncake-trace --input good.jsonl":         {"0", "Validation passed: 3 rows"},
@@ -97,6 +98,8 @@ func TestValidate(t *testing.T) {
 		"validate --target mooncake-trace --input bad.jsonl": {"1", "Validation failed with 3 error(s)", "Line 1: invalid JSON", "Line 2: ", "Line 5: exactly one of input_length"},
 		"validate mooncake-trace mix.jsonl":                  {"1", "Line 2: payload: session"},
 		"validate artifacts .":                               {"1", "bad.jsonl:1"},
+		"validate mooncake-trace blocks.jsonl":               {"1", "with 1 error(s)", "Line 2: hash_ids: 2 ids of 512 tokens do not fit into input_length 100: the last block would have -412 tokens (allowed: 1 to 512; --block-size sets"},
+		"validate blocks.jsonl --block-size 64":              {"0", "2 rows"},
 	} {
 		status, out, errs := say(t, files, line)
 		if want[0] != string(rune('0'+status)) {
@@ -108,7 +111,7 @@ func TestValidate(t *testing.T) {
 			}
 		}
 	}
-	for line, want := range map[string]string{"validate": "--input", "validate none": "none", "validate other good.jsonl": `"other"`, "validate artifacts good.jsonl": "not a directory"} {
+	for line, want := range map[string]string{"validate": "--input", "validate none": "none", "validate other good.jsonl": `"other"`, "validate artifacts good.jsonl": "not a directory", "validate good.jsonl --block-size 0": "--block-size 0: must be at least 1"} {
 		if status, _, errs := say(t, files, line); status != 1 || !strings.Contains(errs, want) {
 			t.Errorf("%s: %d %s, want %q", line, status, errs, want)
 		}
@@ -128,7 +131,7 @@ func TestSynthesizeAgents(t *testing.T) {
 		}
 	}
 	p := &Program{}
-	if faults, passed, err := p.validateTrace("traces/" + entries[0].Name() + "/dataset.jsonl"); err != nil || len(faults) > 0 || !strings.Contains(passed, "Mooncake") {
+	if faults, passed, err := p.validateTrace("traces/"+entries[0].Name()+"/dataset.jsonl", 512); err != nil || len(faults) > 0 || !strings.Contains(passed, "Mooncake") {
 		t.Errorf("%v %v %s", err, faults, passed)
 	}
 	for line, want := range map[string]string{

@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"encoding/json"
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,10 +13,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"aiperf/internal/dataset"
+	"aiperf/internal/dataset/custom"
 	"aiperf/internal/dataset/rows"
 	"aiperf/internal/dataset/trace"
 	"aiperf/internal/infile"
 	"aiperf/internal/jsontext"
+	"aiperf/internal/recount"
 	"aiperf/internal/terminal"
 )
 
@@ -29,11 +31,13 @@ const (
 // validateCommand checks a trace or the files of a run.
 func (p *Program) validateCommand() *cobra.Command {
 	var target, input string
+	var block int
 	cmd := &cobra.Command{
 		Use:   "validate [" + targetTrace + "|" + targetArtifacts + "] PATH",
 		Short: "Check a trace, or the files of a run",
 		Long: targetTrace + ": every row of a file must be one that profile can replay; all bad lines are listed.\n" + targetArtifacts +
-			": every JSON and JSON Lines file of a directory must be whole, and summaries count the requests that their records hold.\nWithout a target a directory is one of artifacts and a file is a trace. The exit status is 1 if something is wrong.",
+			": every JSON and JSON Lines file of a directory must be whole, and every number of a summary that its records hold must follow from them:\n" +
+			"counts, tokens, statistics, duration, rates and failures are computed again.\nWithout a target a directory is one of artifacts and a file is a trace. The exit status is 1 if something is wrong.",
 		Example: "  aiperf validate mooncake-trace --input trace.jsonl\n  aiperf validate artifacts/my-run",
 		Args:    cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, words []string) error {
@@ -45,16 +49,20 @@ func (p *Program) validateCommand() *cobra.Command {
 					*to = words[i]
 				}
 			}
-			return p.validate(target, input)
+			if block < 1 {
+				return fmt.Errorf("--block-size %d: must be at least 1", block)
+			}
+			return p.validate(target, input, block)
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&target, "target", "", targetTrace+" or "+targetArtifacts)
 	f.StringVar(&input, "input", "", "the file or directory")
+	f.IntVar(&block, "block-size", custom.MooncakeBlock, "tokens behind a hash id of a trace")
 	return cmd
 }
 
-func (p *Program) validate(target, input string) error {
+func (p *Program) validate(target, input string, block int) error {
 	if input == "" {
 		return errors.New("--input: the file or directory to check is missing")
 	}
@@ -75,7 +83,7 @@ func (p *Program) validate(target, input string) error {
 	case target == targetArtifacts && !info.IsDir():
 		return fmt.Errorf("--input %s: is not a directory", input)
 	}
-	check := p.validateTrace
+	check := func(path string) ([]string, string, error) { return p.validateTrace(path, block) }
 	if target == targetArtifacts {
 		check = p.validateArtifacts
 	}
@@ -95,7 +103,7 @@ func (p *Program) validate(target, input string) error {
 }
 
 // validateTrace lists what is wrong with the rows of a trace.
-func (p *Program) validateTrace(path string) (faults []string, passed string, err error) {
+func (p *Program) validateTrace(path string, block int) (faults []string, passed string, err error) {
 	n, m := 0, p.newMeter("validate", "rows read")
 	defer m.done()
 	ways := map[string]*trace.Record{} // the first record of every session
@@ -105,6 +113,9 @@ func (p *Program) validateTrace(path string) (faults []string, passed string, er
 		var wrong dataset.Faults
 		if row := rows.Parse(fmt.Sprintf("Line %d", l.Number), l.Text, &wrong); row != nil {
 			rec := trace.Mooncake(row)
+			if wrong.Count() == 0 {
+				trace.CheckBlocks(&rec, block, "--block-size", &wrong)
+			}
 			if wrong.Count() == 0 && rec.Session != "" {
 				first := ways[rec.Session]
 				if first == nil {
@@ -122,59 +133,15 @@ func (p *Program) validateTrace(path string) (faults []string, passed string, er
 	return faults, fmt.Sprintf("%d rows are Mooncake-compatible", n), err
 }
 
-// counted is what a line of records, or a summary of them, says of requests.
-type counted struct {
-	Metadata struct {
-		Phase string `json:"benchmark_phase"`
-	}
-	Error json.RawMessage
-
-	Good   *struct{ Avg float64 } `json:"request_count"`
-	Failed *struct{ Avg float64 } `json:"error_request_count"`
-}
-
-// validateCounts tells where a run's summary counts other requests than its records hold.
-func validateCounts(dir string) (faults []string) {
-	summary, records := filepath.Join(dir, "profile_export_aiperf.json"), filepath.Join(dir, "profile_export.jsonl")
-	var said counted
-	text, err := infile.ReadAll(summary, maxArtifact)
-	if err != nil || json.Unmarshal(text, &said) != nil || said.Good == nil && said.Failed == nil {
-		return nil // a file that is not whole is a fault of its own
-	}
-	good, failed := 0, 0
-	err = rows.Read(records, func(l rows.Line) bool {
-		var r counted
-		switch {
-		case json.Unmarshal(l.Text, &r) != nil || r.Metadata.Phase != "" && r.Metadata.Phase != "profiling":
-		case r.Error == nil || string(r.Error) == "null":
-			good++
-		default:
-			failed++
-		}
+// isSummary tells whether a JSON file is the summary of a run: by its name, or where --profile-export-prefix gave another, by its keys.
+func isSummary(path string, text []byte) bool {
+	if filepath.Base(path) == "profile_export_aiperf.json" {
 		return true
-	})
-	if err != nil { // there are none
-		return nil
 	}
-	for _, one := range []struct {
-		key  string
-		said *struct{ Avg float64 }
-		held int
-	}{{"request_count", said.Good, good}, {"error_request_count", said.Failed, failed}} {
-		if n := 0.0; one.said != nil || one.held > 0 {
-			if one.said != nil {
-				n = one.said.Avg
-			}
-			if n != float64(one.held) {
-				faults = append(faults, fmt.Sprintf("%s: %s is %v, %s holds %d", summary, one.key, n, records, one.held))
-			}
-		}
-	}
-	return faults
+	records, _ := recount.Records(path)
+	_, err := os.Stat(records)
+	return err == nil && bytes.Contains(text, []byte(`"input_config"`)) && bytes.Contains(text, []byte(`"was_cancelled"`))
 }
-
-// maxArtifact is the size of the largest JSON document that is checked, in bytes; JSON Lines have no limit.
-const maxArtifact = 1 << 30
 
 // validateArtifacts lists what is wrong with the files of a directory.
 func (p *Program) validateArtifacts(dir string) (faults []string, passed string, err error) {
@@ -188,16 +155,15 @@ func (p *Program) validateArtifacts(dir string) (faults []string, passed string,
 		switch filepath.Ext(path) {
 		case ".json":
 			files++
-			text, err := infile.ReadAll(path, maxArtifact)
+			text, err := infile.ReadAll(path, recount.MaxDocument)
 			if err == nil {
 				err = jsontext.Check(text)
 			}
 			if err != nil {
 				faults = append(faults, fmt.Sprintf("%s: %v", path, err))
 			}
-			if entry.Name() == "profile_export_aiperf.json" {
-				faults = append(faults, validateSummary(path, text)...)
-				faults = append(faults, validateCounts(filepath.Dir(path))...)
+			if err == nil && isSummary(path, text) {
+				faults = append(faults, recount.Summary(path, m.tick)...)
 			}
 		case ".jsonl":
 			files++

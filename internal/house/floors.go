@@ -35,6 +35,7 @@ var Floors = map[string]int{
 	"internal/rules":      3,
 	"internal/accuracy":   2,
 	"internal/speedbench": 2,
+	"internal/recount":    2,
 
 	"internal/metric":     1,
 	"internal/endpoint":   1,

@@ -8,6 +8,7 @@ import (
 
 	"aiperf/internal/dataset"
 	"aiperf/internal/dataset/rows"
+	"aiperf/internal/rng"
 	"aiperf/internal/setting"
 )
 
@@ -47,9 +48,18 @@ func LookInto(path, named string, as setting.Spell) (*Look, error) {
 	case info.IsDir() && !l.Format.Folder:
 		return nil, notFolder(path, named)
 	case l.Format.glance != nil:
-		return l, l.Format.glance(l, path)
+		err = l.Format.glance(l, path)
+	default:
+		err = l.rows(path)
 	}
-	return l, l.rows(path)
+	if err != nil && !info.IsDir() {
+		// A look sees few faults of a row; who reads the rows sees all.
+		_, _, all := Stream(path, named, Options{Spell: as, Root: rng.New(nil)}, func(Entry) error { return nil })
+		if all != nil {
+			err = all
+		}
+	}
+	return l, err
 }
 
 // notFolder says that a format is read from a file.

@@ -86,6 +86,16 @@ func TestLookIntoFaults(t *testing.T) {
 			t.Errorf("%q: %v, %v, want %q", content, l, err, want)
 		}
 	}
+	// A row that is no JSON does not hide what is wrong with others.
+	l, err := lookAt(t, "{\"text\":5}\n{\"text\":\"b\"\n{\"texts\":7}", "single_turn")
+	if err == nil {
+		t.Fatal(l)
+	}
+	for i, want := range []string{"in.jsonl:1: text: ", "in.jsonl:2: invalid JSON: ", "in.jsonl:3: texts: "} {
+		if lines := strings.Split(err.Error(), "\n"); len(lines) != 3 || !strings.Contains(lines[i], want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
 	if _, err := LookInto(t.TempDir(), "multi_turn", nil); err == nil || !strings.Contains(err.Error(), "is a folder") {
 		t.Errorf("directory: %v", err)
 	}

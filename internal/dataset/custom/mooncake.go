@@ -76,7 +76,7 @@ func mooncakeEntry(l *loader, r *rows.Row) entry {
 	if l.BlockSize > 0 {
 		e.block = l.BlockSize
 	}
-	trace.CheckBlocks(&rec, e.block, &l.faults)
+	trace.CheckBlocks(&rec, e.block, l.blockSetting(), &l.faults)
 	one := []trace.Record{rec}
 	l.Limits.Cap(one, &l.set.info)
 	e.Conversation = conversation.Conversation{ID: rec.Session, Turns: []conversation.Turn{l.recorded(&one[0])}}
@@ -111,7 +111,7 @@ func (l *loader) replay(records []trace.Record, block int) error {
 		}
 		for k := range s.Records {
 			rec := &s.Records[k]
-			trace.CheckBlocks(rec, block, &l.faults)
+			trace.CheckBlocks(rec, block, l.blockSetting(), &l.faults)
 			l.Limits.CheckWindow(rec, &l.faults)
 			c.Turns[k] = l.recorded(rec)
 		}
@@ -122,6 +122,9 @@ func (l *loader) replay(records []trace.Record, block int) error {
 	}
 	return l.planPrompts(sessions, made, block)
 }
+
+// blockSetting is what sets the tokens of a block, in the user's words.
+func (l *loader) blockSetting() string { return l.Spell.As("datasets.main.prompts.block_size") }
 
 // recorded makes the turn of a record, all but a prompt that has to be made.
 func (l *loader) recorded(rec *trace.Record) conversation.Turn {

@@ -128,12 +128,12 @@ func (l Limits) CheckWindow(rec *Record, faults *dataset.Faults) {
 	}
 }
 
-// CheckBlocks notes records whose hash ids stand for more tokens than the input has.
-func CheckBlocks(rec *Record, block int, faults *dataset.Faults) {
+// CheckBlocks notes records whose hash ids stand for more tokens than the input has; setting is what sets the tokens of a block.
+func CheckBlocks(rec *Record, block int, setting string, faults *dataset.Faults) {
 	if n := len(rec.HashIDs); n > 0 {
 		if last := rec.InputLength - (n-1)*block; last < 1 {
-			faults.Add(rec.Where, "hash_ids", "%d ids of %d tokens do not fit into input_length %d: the last block would have %d tokens (allowed: 1 to %d; prompts.block_size sets the block)",
-				n, block, rec.InputLength, last, block)
+			faults.Add(rec.Where, "hash_ids", "%d ids of %d tokens do not fit into input_length %d: the last block would have %d tokens (allowed: 1 to %d; %s sets the block)",
+				n, block, rec.InputLength, last, block, setting)
 		}
 	}
 }

@@ -80,7 +80,7 @@ func TestLongestInput(t *testing.T) {
 	var faults dataset.Faults
 	for i, want := range []struct{ length, ids int }{{1076, 3}, {776, 2}} {
 		rec := &sessions[0].Records[i]
-		CheckBlocks(rec, 512, &faults)
+		CheckBlocks(rec, 512, "--block-size", &faults)
 		if rec.InputLength != want.length || len(rec.HashIDs) != want.ids {
 			t.Errorf("row %d: %d tokens, ids %v, want %+v", i, rec.InputLength, rec.HashIDs, want)
 		}
@@ -90,7 +90,7 @@ func TestLongestInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	rec := &sessions[0].Records[0]
-	CheckBlocks(rec, 512, &faults)
+	CheckBlocks(rec, 512, "--block-size", &faults)
 	if rec.InputLength != 700 || len(rec.HashIDs) != 2 || faults.Err() != nil {
 		t.Errorf("%d tokens, ids %v, %v", rec.InputLength, rec.HashIDs, faults.Err())
 	}
@@ -180,7 +180,7 @@ func TestCheckBlocks(t *testing.T) {
 	tests := []struct{ length, ids, faults int }{{512, 1, 0}, {513, 1, 0}, {512, 2, 1}, {513, 2, 0}, {1, 3, 1}, {5, 0, 0}}
 	for _, test := range tests {
 		var f dataset.Faults
-		CheckBlocks(&Record{InputLength: test.length, HashIDs: make([]int64, test.ids)}, 512, &f)
+		CheckBlocks(&Record{InputLength: test.length, HashIDs: make([]int64, test.ids)}, 512, "--block-size", &f)
 		if f.Count() != test.faults {
 			t.Errorf("%d tokens, %d ids: %v", test.length, test.ids, f.Err())
 		}
