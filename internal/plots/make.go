@@ -109,9 +109,9 @@ const (
 	SVG = "svg"
 )
 
-// Sizes are the sizes of images, by name. Texts keep their share of the picture.
+// Sizes are the sizes of images, by name. Texts keep their share of the picture, but in small ones, where they would be seven pixels high.
 var Sizes = map[string]draw.Size{
-	"small":  {Width: 1600, Height: 800, Scale: 0.5},
+	"small":  {Width: 960, Height: 480, Scale: 5. / 6},
 	"medium": {Width: 1600, Height: 800, Scale: 1},
 	"large":  draw.Standard,
 }

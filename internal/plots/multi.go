@@ -97,6 +97,9 @@ func (m *Multi) withoutGPUs(p *Preset) bool {
 			r.Metric = total
 		}
 	}
+	if p.Title == "" {
+		return true // it comes of the axes, which say what is drawn
+	}
 	p.Title = strings.ReplaceAll(strings.ReplaceAll(p.Title, "Token Throughput per GPU", "Total Token Throughput"), " per GPU", " (total)")
 	if !strings.Contains(strings.ToLower(p.Title), "total") {
 		p.Title += " (total throughput)"

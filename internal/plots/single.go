@@ -1,6 +1,7 @@
 package plots
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -93,8 +94,8 @@ func (s *Single) Draw(p *Preset) (*chart.Chart, error) {
 // finish sets what every picture of a preset has.
 func (p *Preset) finish(c *chart.Chart) {
 	c.Name, c.Description = p.Name, p.Description
-	if p.Title != "" && c.Title == "" {
-		c.Title = p.Title
+	if c.Title == "" {
+		c.Title = cmp.Or(p.Title, p.generated(c))
 	}
 	if p.XLabel != "" {
 		c.X.Title = p.XLabel
@@ -107,9 +108,6 @@ func (p *Preset) finish(c *chart.Chart) {
 	}
 	if p.Autoscale == "y" || p.Autoscale == "both" {
 		c.Y.FromZero = false
-	}
-	if c.Title == "" {
-		c.Title = c.Y.Title + " over " + c.X.Title
 	}
 	rescale(&c.X, p.XScale)
 	rescale(&c.Y, p.YScale)

@@ -44,7 +44,7 @@ func (s *Single) histogram(p *Preset) (*chart.Chart, error) {
 	return c, nil
 }
 
-// binned counts values in bins of equal width, as many as the square root of their number and 60 at most.
+// binned counts values in bins of equal width, as many as the square root of their number and 60 at most; fewer where whole numbers lie close.
 func binned(values []float64) (edges, counts []float64) {
 	var have []float64
 	for _, v := range values {
@@ -56,10 +56,16 @@ func binned(values []float64) (edges, counts []float64) {
 		return nil, nil
 	}
 	low, high := slices.Min(have), slices.Max(have)
-	if low == high {
+	n := min(60, max(5, int(math.Ceil(math.Sqrt(float64(len(have)))))))
+	switch whole := !slices.ContainsFunc(have, func(v float64) bool { return v != math.Trunc(v) }); {
+	case whole: // counts: a bin holds whole numbers and as many as its neighbours
+		width := math.Ceil((high - low + 1) / float64(n))
+		n = int(math.Ceil((high - low + 1) / width))
+		low -= 0.5
+		high = low + float64(n)*width
+	case low == high:
 		low, high = low-0.5, high+0.5
 	}
-	n := min(60, max(5, int(math.Ceil(math.Sqrt(float64(len(have)))))))
 	counts = make([]float64, n)
 	for _, v := range have {
 		counts[min(n-1, int(float64(n)*(v-low)/(high-low)))]++
@@ -68,6 +74,17 @@ func binned(values []float64) (edges, counts []float64) {
 		edges = append(edges, low+(high-low)*float64(i)/float64(n))
 	}
 	return edges, counts
+}
+
+// numbers are the ticks of few bins that hold one whole number each; nil = others.
+func numbers(edges []float64) (list []chart.Tick) {
+	if edges[1]-edges[0] != 1 || len(edges) > 20 {
+		return nil
+	}
+	for _, low := range edges[:len(edges)-1] {
+		list = append(list, chart.Tick{At: low + 0.5, Text: fmt.Sprintf("%.0f", low+0.5)})
+	}
+	return list
 }
 
 // buckets is a bar for each bucket of a server's histogram.
@@ -243,7 +260,7 @@ func (s *Single) heatmap(p *Preset) (*chart.Chart, error) {
 			}
 		}
 	}
-	c := &chart.Chart{X: chart.Axis{Title: columnTitle(p.X.Metric)}, Y: chart.Axis{Title: l.title}, Traces: []chart.Trace{t}}
+	c := &chart.Chart{X: chart.Axis{Title: columnTitle(p.X.Metric), Ticks: numbers(ex)}, Y: chart.Axis{Title: l.title, Ticks: numbers(ey)}, Traces: []chart.Trace{t}}
 	c.Notes = append(c.Notes, fmt.Sprintf("The darkest cell holds %.0f requests.", most))
 	if s.Theme.Name == "dark" {
 		c.Notes[0] = fmt.Sprintf("The brightest cell holds %.0f requests.", most)

@@ -15,7 +15,6 @@ const (
 	legendLine  = 24
 	legendMark  = 34
 	legendWords = 300 // the longest name
-	legendLines = 26
 )
 
 // entries are the lines of the legend. A picture of one series needs none: its axis says what it is.
@@ -30,8 +29,9 @@ func (p *painting) entries() []chart.Entry {
 	if len(list) < 2 {
 		return nil
 	}
-	if more := len(list) - legendLines; more > 0 {
-		list = append(list[:legendLines:legendLines], chart.Entry{Name: fmt.Sprintf("and %d more", more)})
+	if most := int(p.size.Height-150)/legendLine + 1; len(list) > most {
+		more := len(list) - most
+		list = append(list[:most:most], chart.Entry{Name: fmt.Sprintf("and %d more", more)})
 	}
 	return list
 }
@@ -52,7 +52,7 @@ func (p *painting) legend() {
 	for i, e := range p.entries() {
 		y := p.panel.Max.Y - vg.Length(i*legendLine+10)
 		p.sample(&e, vg.Point{X: x, Y: y})
-		p.FillText(style, vg.Point{X: x + legendMark + 8, Y: y}, shorter(style, e.Name))
+		p.FillText(style, vg.Point{X: x + legendMark + 8, Y: y}, shorter(style, e.Name, legendWords))
 	}
 }
 
@@ -66,6 +66,9 @@ func (p *painting) sample(e *chart.Entry, at vg.Point) {
 		p.FillPolygon(tint(e.Color, max(e.Filling, 0.15)), []vg.Point{{X: at.X, Y: at.Y - 6}, {X: end.X, Y: at.Y - 6}, {X: end.X, Y: at.Y + 6}, {X: at.X, Y: at.Y + 6}})
 	}
 	if (e.Mode == chart.Lines || e.Mode == chart.LinesMarkers) && e.Width > 0 {
+		if edge := p.theme.Edge(e.Color); edge != "" {
+			p.dashed(edge, e.Solid(), e.Width+rim, dashes(e.Dash, e.Width), at, end)
+		}
 		p.stroke(e.Color, e.Solid(), e.Width, e.Dash, at, end)
 	}
 	if e.Mode == chart.Markers || e.Mode == chart.LinesMarkers {
@@ -74,12 +77,12 @@ func (p *painting) sample(e *chart.Entry, at vg.Point) {
 }
 
 // shorter is a name cut to its room.
-func shorter(style text.Style, name string) string {
-	if style.Width(name) <= legendWords {
+func shorter(style text.Style, name string, room vg.Length) string {
+	if style.Width(name) <= room {
 		return name
 	}
 	letters := []rune(name)
-	for len(letters) > 1 && style.Width(string(letters)+"…") > legendWords {
+	for len(letters) > 1 && style.Width(string(letters)+"…") > room {
 		letters = letters[:len(letters)-1]
 	}
 	return string(letters) + "…"

@@ -127,16 +127,29 @@ func (p *painting) box(r vg.Rectangle, hue string) {
 	p.FillPolygon(tint(hue, 1), []vg.Point{r.Min, {X: r.Max.X, Y: r.Min.Y}, r.Max, {X: r.Min.X, Y: r.Max.Y}})
 }
 
-func (p *painting) stroke(hue string, opacity, width float64, dash string, line ...vg.Point) {
-	style := vgdraw.LineStyle{Color: tint(hue, opacity), Width: vg.Length(width)}
-	switch w := vg.Length(width); dash {
+// rim is how much wider the edge of a pale line or marker is, in points.
+const rim = 1.6
+
+// dashes is the pattern of a line of a width.
+func dashes(name string, width float64) []vg.Length {
+	switch w := vg.Length(width); name {
 	case "dash":
-		style.Dashes = []vg.Length{5 * w, 2.5 * w}
+		return []vg.Length{5 * w, 2.5 * w}
 	case "dot":
-		style.Dashes = []vg.Length{1.2 * w, 2 * w}
+		return []vg.Length{1.2 * w, 2 * w}
 	}
+	return nil
+}
+
+func (p *painting) stroke(hue string, opacity, width float64, dash string, line ...vg.Point) {
+	p.dashed(hue, opacity, width, dashes(dash, width), line...)
+}
+
+// dashed draws a line with a pattern, nil = none.
+func (p *painting) dashed(hue string, opacity, width float64, pattern []vg.Length, line ...vg.Point) {
+	style := vgdraw.LineStyle{Color: tint(hue, opacity), Width: vg.Length(width), Dashes: pattern}
 	most := 200
-	if dash != "" {
+	if pattern != nil {
 		most = 1000 // the pattern begins anew with every piece
 	}
 	for piece := range pieces(line, most) {
@@ -199,16 +212,23 @@ func (p *painting) frame() {
 	middle := vg.Length((p.y.from + p.y.to) / 2)
 	side := lettering(axisSize, p.theme.Text, false, text.XCenter, text.YTop)
 	side.Rotation = math.Pi / 2
-	p.FillText(side, vg.Point{X: 16, Y: middle}, p.c.Y.Title)
+	high := vg.Length(p.size.Height) - 16
+	p.within(side, high, vg.Point{X: 16, Y: p.beside(side, high, p.c.Y.Title, middle)}, p.c.Y.Title)
 	if p.c.Y2 != nil {
 		p.stroke(p.theme.Muted, 1, 1.2, "", vg.Point{X: upper.X, Y: lower.Y}, upper)
 		for _, t := range p.visible(&p.y2) {
 			p.FillText(lettering(tickSize, p.theme.Text, false, text.XLeft, text.YCenter), vg.Point{X: upper.X + 8, Y: vg.Length(p.y2.at(t.At))}, t.Text)
 		}
-		p.FillText(side, vg.Point{X: upper.X + vg.Length(18+p.widest(p.y2.ticks)), Y: middle}, p.c.Y2.Title)
+		p.within(side, high, vg.Point{X: upper.X + vg.Length(18+p.widest(p.y2.ticks)), Y: p.beside(side, high, p.c.Y2.Title, middle)}, p.c.Y2.Title)
 	}
 	p.texts()
 	p.legend()
+}
+
+// beside is the middle of a title along an axis: that of the axis, or the nearest from where it stays in the picture.
+func (p *painting) beside(style text.Style, high vg.Length, words string, middle vg.Length) vg.Length {
+	half := min(style.Width(words), high) / 2
+	return min(max(middle, half+8), vg.Length(p.size.Height)-8-half)
 }
 
 // fitting are the ticks of the x axis whose texts do not touch.
@@ -236,22 +256,23 @@ func (p *painting) fitting(style text.Style) []chart.Tick {
 // texts draws the titles and the notes.
 func (p *painting) texts() {
 	y := vg.Length(p.size.Height - 18)
-	p.FillText(p.within(lettering(titleSize, p.theme.Text, true, text.XLeft, text.YTop), p.c.Title), vg.Point{X: p.panel.Min.X, Y: y}, p.c.Title)
+	wide := vg.Length(p.size.Width) - p.panel.Min.X - 24
+	p.within(lettering(titleSize, p.theme.Text, true, text.XLeft, text.YTop), wide, vg.Point{X: p.panel.Min.X, Y: y}, p.c.Title)
 	if p.c.Subtitle != "" {
-		p.FillText(lettering(subtitleSize, p.theme.Muted, false, text.XLeft, text.YTop), vg.Point{X: p.panel.Min.X, Y: y - titleSize - 8}, p.c.Subtitle)
+		p.within(lettering(subtitleSize, p.theme.Muted, false, text.XLeft, text.YTop), wide, vg.Point{X: p.panel.Min.X, Y: y - titleSize - 8}, p.c.Subtitle)
 	}
 	notes := vg.Length(len(p.c.Notes)) * (noteSize + 6)
-	p.FillText(lettering(axisSize, p.theme.Text, false, text.XCenter, text.YBottom), vg.Point{X: vg.Length((p.x.from + p.x.to) / 2), Y: 12 + notes}, p.c.X.Title)
+	p.within(lettering(axisSize, p.theme.Text, false, text.XCenter, text.YBottom), p.panel.Max.X-p.panel.Min.X, vg.Point{X: vg.Length((p.x.from + p.x.to) / 2), Y: 12 + notes}, p.c.X.Title)
 	for i, note := range p.c.Notes {
-		p.FillText(lettering(noteSize, p.theme.Muted, false, text.XLeft, text.YBottom), vg.Point{X: p.panel.Min.X, Y: 8 + vg.Length(len(p.c.Notes)-1-i)*(noteSize+6)}, note)
+		p.within(lettering(noteSize, p.theme.Muted, false, text.XLeft, text.YBottom), wide, vg.Point{X: p.panel.Min.X, Y: 8 + vg.Length(len(p.c.Notes)-1-i)*(noteSize+6)}, note)
 	}
 }
 
-// within makes the letters of a long title smaller.
-func (p *painting) within(style text.Style, words string) text.Style {
-	room := vg.Length(p.size.Width) - p.panel.Min.X - 24
+// within writes a text into its room: a longer one in smaller letters, down to two thirds, and of one that is still too long the beginning.
+func (p *painting) within(style text.Style, room vg.Length, at vg.Point, words string) {
 	if w := style.Width(words); w > room {
-		style.Font.Size *= room / w
+		style.Font.Size *= max(room/w, 2./3)
+		words = shorter(style, words, room)
 	}
-	return style
+	p.FillText(style, at, words)
 }

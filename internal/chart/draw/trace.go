@@ -32,6 +32,9 @@ func (p *painting) trace(t *chart.Trace) {
 				p.StrokeLines(vgdraw.LineStyle{Color: tint(t.Color, 0.12), Width: vg.Length(t.Width + 5)}, p.clipped(run)...)
 			}
 			for _, line := range p.clipped(run) {
+				if edge := p.theme.Edge(t.Color); edge != "" {
+					p.dashed(edge, t.Solid(), t.Width+rim, dashes(t.Dash, t.Width), line...)
+				}
 				p.stroke(t.Color, t.Solid(), t.Width, t.Dash, line...)
 			}
 		}
@@ -202,8 +205,18 @@ func (p *painting) marks(t *chart.Trace, y *scale) {
 	}
 }
 
-// mark draws one marker.
+// mark draws one marker, with a rim where its colour is too pale for the panel. Pale dots of a cloud have none.
 func (p *painting) mark(s *chart.Style, at vg.Point, size float64) {
+	if edge := p.theme.Edge(s.Color); edge != "" && s.Solid() >= 0.9 {
+		below := *s
+		below.Color = edge
+		p.shape(&below, at, size+rim)
+	}
+	p.shape(s, at, size)
+}
+
+// shape draws the symbol of a style.
+func (p *painting) shape(s *chart.Style, at vg.Point, size float64) {
 	c, r := tint(s.Color, s.Solid()), vg.Length(size/2)
 	switch s.Symbol {
 	case "square":
@@ -274,26 +287,81 @@ func (p *painting) labels(t *chart.Trace) {
 		if (t.Cell != chart.Cell{}) {
 			away = -h / 2
 		}
-		for _, shift := range []vg.Point{{Y: away + h/4}, {Y: -away - h/4}, {X: away + w/2}, {X: -away - w/2}} {
-			to := at.Add(shift)
-			room := vg.Rectangle{Min: vg.Point{X: to.X - w/2, Y: to.Y - h/2}, Max: vg.Point{X: to.X + w/2, Y: to.Y + h/2}}
-			if p.free(room) {
-				p.taken = append(p.taken, room)
-				p.FillText(style, to, words)
-				break
-			}
+		if (t.Cell != chart.Cell{}) && t.Shade[i] > 0.5 {
+			style.Color = tint(p.theme.Panel, 1)
+		} else {
+			style.Color = tint(p.theme.Text, 1)
+		}
+		if to, ok := p.room(at, w, h, away, (t.Cell != chart.Cell{})); ok {
+			p.taken = append(p.taken, around(to, w, h))
+			p.FillText(style, to, words)
 		}
 	}
 }
 
-// free tells whether no text stands in a place.
-func (p *painting) free(r vg.Rectangle) bool {
-	for _, o := range p.taken {
-		if r.Min.X < o.Max.X && o.Min.X < r.Max.X && r.Min.Y < o.Max.Y && o.Min.Y < r.Max.Y {
-			return false
+// room finds a place for a text of a size beside a point: one where nothing stands, else one where no other text does.
+func (p *painting) room(at vg.Point, w, h, away vg.Length, cell bool) (vg.Point, bool) {
+	up, side := away+h/4, away+w/2
+	shifts := []vg.Point{{Y: up}, {Y: -up}, {X: side}, {X: -side}, {X: side, Y: up}, {X: -side, Y: up}, {X: side, Y: -up}, {X: -side, Y: -up}}
+	if cell {
+		shifts = shifts[:1] // in its middle
+	}
+	for _, drawn := range []bool{true, false} {
+		for _, shift := range shifts {
+			to := at.Add(shift)
+			if r := around(to, w, h); p.free(r) && !(drawn && !cell && p.crossed(r)) {
+				return to, true
+			}
 		}
 	}
-	return r.Min.X > 0 && r.Min.Y > 0
+	return at, false
+}
+
+// around is the box of a text in the middle of a place.
+func around(at vg.Point, w, h vg.Length) vg.Rectangle {
+	return vg.Rectangle{Min: vg.Point{X: at.X - w/2, Y: at.Y - h/2}, Max: vg.Point{X: at.X + w/2, Y: at.Y + h/2}}
+}
+
+// overlap tells whether two boxes share a place.
+func overlap(a, b vg.Rectangle) bool {
+	return a.Min.X < b.Max.X && b.Min.X < a.Max.X && a.Min.Y < b.Max.Y && b.Min.Y < a.Max.Y
+}
+
+// free tells whether a place is in the panel and no text stands there.
+func (p *painting) free(r vg.Rectangle) bool {
+	inside := r.Min.X > p.panel.Min.X && r.Min.Y > p.panel.Min.Y && r.Max.X < p.panel.Max.X+8 && r.Max.Y < p.panel.Max.Y+2
+	return inside && !slices.ContainsFunc(p.taken, func(o vg.Rectangle) bool { return overlap(o, r) })
+}
+
+// mostPoints is the length of a trace that labels keep clear of: a cloud is everywhere.
+const mostPoints = 200
+
+// crossed tells whether a line or a marker of a series goes through a place.
+func (p *painting) crossed(r vg.Rectangle) bool {
+	for i := range p.c.Traces {
+		t, y := &p.c.Traces[i], &p.y
+		if t.Second {
+			y = &p.y2
+		}
+		if len(t.X) > mostPoints || t.Kind == chart.Bar || t.Fill == chart.ToSelf || (t.Cell != chart.Cell{}) {
+			continue
+		}
+		size := vg.Length(t.Size)
+		for k := range t.X {
+			if !p.x.shows(t.X[k]) || !y.shows(t.Y[k]) {
+				continue
+			}
+			if at := (vg.Point{X: vg.Length(p.x.at(t.X[k])), Y: vg.Length(y.at(t.Y[k]))}); t.Mode != chart.Lines && overlap(around(at, size, size), r) {
+				return true
+			}
+		}
+		for _, run := range p.runs(t, y) {
+			if t.Mode != chart.Markers && t.Width > 0 && len((&vgdraw.Canvas{Canvas: p.Canvas.Canvas, Rectangle: r}).ClipLinesXY(run)) > 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // segments draws the traces at the beginning of a list that are single plain lines, 500 of a style with one stroke: a stroke of its own for each
@@ -324,6 +392,10 @@ func (p *painting) segments(list []chart.Trace) int {
 		paths[t.Style] = path
 	}
 	for _, style := range order {
+		if edge := p.theme.Edge(style.Color); edge != "" {
+			p.SetLineStyle(vgdraw.LineStyle{Color: tint(edge, style.Solid()), Width: vg.Length(style.Width + rim)})
+			p.Stroke(paths[style])
+		}
 		p.SetLineStyle(vgdraw.LineStyle{Color: tint(style.Color, style.Solid()), Width: vg.Length(style.Width)})
 		p.Stroke(paths[style])
 	}
