@@ -2,6 +2,7 @@ package plots
 
 import (
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -23,7 +24,9 @@ func (m matrix) times(n matrix) matrix {
 	}
 }
 
-func (m matrix) at(x, y float64) [2]float64 { return [2]float64{m[0]*x + m[2]*y + m[4], m[1]*x + m[3]*y + m[5]} }
+func (m matrix) at(x, y float64) [2]float64 {
+	return [2]float64{m[0]*x + m[2]*y + m[4], m[1]*x + m[3]*y + m[5]}
+}
 
 // transform reads a list of transformations.
 func transform(t *testing.T, list string) matrix {
@@ -71,7 +74,7 @@ func letterings(t *testing.T, svg []byte) (list []lettering) {
 	inText := false
 	for {
 		token, err := in.Token()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return list
 		}
 		if err != nil {
