@@ -11,6 +11,7 @@ import (
 type Layout struct {
 	Dir     string
 	Secrets *redact.Secrets // what no file may show; nil = nothing is known
+	NoJSON  bool            // leave no summary JSON
 	prefix  string          // without any suffix; "" = the default names
 }
 

@@ -32,8 +32,10 @@ func WritePhases(l Layout, phases []Phase) error {
 	for i := range phases {
 		p := &phases[i]
 		dir := l.phase(p.Name)
-		if err := WriteSummaryJSON(dir.SummaryJSON(), &p.Run, l.Secrets); err != nil {
-			return err
+		if !l.NoJSON {
+			if err := WriteSummaryJSON(dir.SummaryJSON(), &p.Run, l.Secrets); err != nil {
+				return err
+			}
 		}
 		if err := WriteSummaryCSV(dir.SummaryCSV(), &p.Run); err != nil {
 			return err
@@ -41,7 +43,7 @@ func WritePhases(l Layout, phases []Phase) error {
 		if i > 0 {
 			o.B = append(o.B, ',')
 		}
-		o.B = appendPhase(o.B, p)
+		o.B = appendPhase(o.B, p, !l.NoJSON)
 	}
 	o.B = append(o.B, ']')
 	o.Int("schema_version", manifestVersion)
@@ -53,7 +55,7 @@ func WritePhases(l Layout, phases []Phase) error {
 }
 
 // appendPhase writes an entry of the manifest. Keys stand in alphabetical order, as in the Python tool's; what does not apply is left out.
-func appendPhase(b []byte, p *Phase) []byte {
+func appendPhase(b []byte, p *Phase, summary bool) []byte {
 	kind := profilingPhase
 	if p.Warmup {
 		kind = warmupPhase
@@ -64,7 +66,9 @@ func appendPhase(b []byte, p *Phase) []byte {
 	o.Int("error_request_count", s.Failed)
 	appendErrors(&o, s.Errors)
 	o.Text("metrics_csv", "phases/"+p.Name+"/profile_export_aiperf.csv")
-	o.Text("metrics_json", "phases/"+p.Name+"/profile_export_aiperf.json")
+	if summary {
+		o.Text("metrics_json", "phases/"+p.Name+"/profile_export_aiperf.json")
+	}
 	o.Int("phase_index", int64(p.Index))
 	o.Text("phase_kind", kind)
 	o.Text("phase_name", p.Name)

@@ -9,7 +9,7 @@ import (
 	"aiperf/internal/metric"
 )
 
-// WriteReport writes what is made when a run is over: summary JSON and CSV, and the time slices if there are any. It notes the files in
+// WriteReport writes what is made when a run is over: summary JSON (unless it is not wanted) and CSV, and the time slices if there are any. It notes the files in
 // run.Files in the order of the footer; the raw export, if there is one, must be named by the caller between them (rawPath "" = none).
 func WriteReport(l Layout, run *metric.Run, rawPath string) error {
 	if err := os.MkdirAll(filepath.Dir(l.SummaryJSON()), 0o755); err != nil {
@@ -23,7 +23,9 @@ func WriteReport(l Layout, run *metric.Run, rawPath string) error {
 		}
 	}
 	put("CSV Export", l.SummaryCSV(), WriteSummaryCSV(l.SummaryCSV(), run))
-	put("JSON Export", l.SummaryJSON(), WriteSummaryJSON(l.SummaryJSON(), run, l.Secrets))
+	if !l.NoJSON {
+		put("JSON Export", l.SummaryJSON(), WriteSummaryJSON(l.SummaryJSON(), run, l.Secrets))
+	}
 	if rawPath != "" {
 		put("Raw Records", rawPath, nil)
 	}

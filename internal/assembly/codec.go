@@ -10,7 +10,7 @@ import (
 // CodecSettings are what the codec of the run needs to know of the configuration.
 func CodecSettings(b *config.Benchmark, streaming bool) endpoint.Settings {
 	s := endpoint.Settings{
-		Model: b.Models.Items[0].Name, Streaming: streaming,
+		Model: b.Models.Items[0].Asked(), Streaming: streaming,
 		Spell: b.As, LegacyMaxTokens: b.Endpoint.UseLegacyMaxTokens, ServerTokenCount: b.Endpoint.UseServerTokenCount, PerChunkUsage: b.Endpoint.PerChunkUsage, Complete: b.Endpoint.RequireCompletion,
 		ForceContentParts: b.Environment.ForceContentParts,
 		ContentType:       b.Endpoint.RequestContentType, PollInterval: b.Environment.HTTP.VideoPollInterval.Duration(), Download: b.Endpoint.DownloadVideo,

@@ -32,7 +32,7 @@ func OpenTokenizers(ctx context.Context, b *config.Benchmark, log *slog.Logger, 
 			log.Info("tokenizer", "name", tok.Name(), "vocabulary", tok.VocabSize(), "model", model.Name)
 			t.all = append(t.all, tok)
 		}
-		t.byModel[model.Name] = opened[name]
+		t.byModel[model.Asked()] = opened[name]
 		if t.first == nil {
 			t.first = opened[name]
 		}

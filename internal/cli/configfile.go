@@ -77,9 +77,6 @@ func (r *resolver) builtFile() {
 		key   string
 		what  string // of it
 	}{
-		{slices.ContainsFunc(run.Models.Items, func(m config.Model) bool { return m.Lora != "" }), "models.items", "lora (name the adapter as the model, as servers list it)"},
-		{!reflect.DeepEqual(run.Artifacts.Summary, config.Formats{"json"}), "artifacts.summary", "other than [json]"},
-		{len(run.Artifacts.Records) > 0 && !reflect.DeepEqual(run.Artifacts.Records, config.Formats{"jsonl"}), "artifacts.records", "other than [jsonl] and false"},
 		{!reflect.DeepEqual(run.ServerMetrics.Discovery, standard.ServerMetrics.Discovery) && run.ServerMetrics.Discovery.Mode != "disabled", "server_metrics.discovery", "other than auto and disabled"},
 	} {
 		if unbuilt.there {

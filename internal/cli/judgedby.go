@@ -41,6 +41,9 @@ func (r *resolver) judgedBy() {
 	if names := plan.Handlers(); p.Handler != "" && !slices.Contains(names, p.Handler) {
 		r.fail("%s %s", r.spell("sweep.post_process.handler"), unknownName("handler", p.Handler, names))
 	}
+	for _, one := range plan.ParamFaults(p) {
+		r.fail("%s %s", r.spell(strings.TrimSuffix("sweep.post_process.params."+one.Key, ".")), one.Text)
+	}
 	for i := 0; i+1 < len(p.Params.Content); i += 2 {
 		switch key := p.Params.Content[i].Value; key {
 		case "metric_tag", "x_metric", "y_metric":

@@ -26,7 +26,7 @@ const (
 type Model struct {
 	Name   string   `yaml:"name"`
 	Weight *float64 `yaml:"weight,omitempty"` // share 0 to 1, only with ModelWeighted
-	Lora   string   `yaml:"lora,omitempty"`   // refused: what would be measured is the base model
+	Lora   string   `yaml:"lora,omitempty"`   // adapter that requests name in place of the model, as servers list it
 	// Tokenizer is the model's own, in place of that of all; nil: there is none.
 	Tokenizer *ModelTokenizer `yaml:"tokenizer,omitempty"`
 }
@@ -34,6 +34,14 @@ type Model struct {
 // ModelTokenizer is the tokenizer of one model; a file may write the name alone.
 type ModelTokenizer struct {
 	Name string `yaml:"name"`
+}
+
+// Asked is the name that requests say: that of the adapter where there is one. Figures and tokenizers go by the name of the model.
+func (m *Model) Asked() string {
+	if m.Lora != "" {
+		return m.Lora
+	}
+	return m.Name
 }
 
 // TokenizerOf is the name of the tokenizer of a model: its own, else that of all, else the name of the model.
@@ -63,6 +71,15 @@ func (m Models) Weights() (list []float64) {
 		list = append(list, value(m.Items[i].Weight))
 	}
 	return list
+}
+
+// Asked are the names that requests say, in order.
+func (m Models) Asked() []string {
+	names := make([]string, len(m.Items))
+	for i := range m.Items {
+		names[i] = m.Items[i].Asked()
+	}
+	return names
 }
 
 // Names returns the model names in order.

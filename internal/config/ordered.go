@@ -269,6 +269,9 @@ func (f Formats) MarshalYAML() (any, error) {
 	return []string(f), nil
 }
 
+// Has tells whether a format is listed.
+func (f Formats) Has(format string) bool { return slices.Contains(f, format) }
+
 // UnmarshalYAML reads a list, or false for none.
 func (f *Formats) UnmarshalYAML(n *yaml.Node) error {
 	if n.Kind == yaml.ScalarNode && n.Value == "false" {

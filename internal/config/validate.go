@@ -66,8 +66,14 @@ func (v *violations) when(wrong bool, path, format string, a ...any) {
 	}
 }
 
-// userFiles checks the files of the user's own.
-func (v *violations) userFiles(b *Benchmark) {
+// files checks what is written, the files of the user's own among it.
+func (v *violations) files(b *Benchmark) {
+	for _, f := range b.Artifacts.Summary {
+		v.oneOf("benchmark.artifacts.summary", f, "json", "csv")
+	}
+	for _, f := range b.Artifacts.Records {
+		v.oneOf("benchmark.artifacts.records", f, "jsonl")
+	}
 	for i := range b.Artifacts.UserFiles {
 		if key, err := b.Artifacts.UserFiles[i].fault(); err != nil {
 			v.when(true, fmt.Sprintf("benchmark.artifacts.user_files[%d]%s", i, key), "%v", err)
@@ -76,7 +82,7 @@ func (v *violations) userFiles(b *Benchmark) {
 }
 
 func (v *violations) endpoint(b *Benchmark) {
-	v.userFiles(b)
+	v.files(b)
 	v.when(len(b.Models.Items) == 0, "benchmark.models", "names no model")
 	for i, m := range b.Models.Items {
 		v.when(m.Name == "", fmt.Sprintf("benchmark.models.items[%d].name", i), "is empty")

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
 	"path/filepath"
 	"slices"
@@ -17,45 +16,6 @@ import (
 	"aiperf/internal/metric"
 )
 
-// handlers are what may be computed of a finished sweep, by the name in sweep.post_process.handler.
-var handlers = map[string]func(s *metric.Swept, p *processing) (any, error){
-	"degradation_knee_detect": degradationKnee,
-	"sla_breach_knee":         slaBreach,
-	"ttft_curve_fit":          ttftCurve,
-	"itl_surface_fit":         itlSurface,
-	"pareto_sweep_export":     paretoExport,
-	"genai_perf_analyze":      analyzeReport,
-}
-
-// processing is the parameters of a handler.
-type processing struct {
-	Threshold   float64 `yaml:"threshold_pct"`
-	Metric      string  `yaml:"metric_tag"`
-	Stat        string  `yaml:"stat"`
-	Swept       string  `yaml:"swept_param"`
-	Concurrency string  `yaml:"concurrency_param"`
-	OSL         string  `yaml:"osl_param"`
-	Floor       float64 `yaml:"r_squared_floor"`
-	XMetric     string  `yaml:"x_metric"`
-	XStat       string  `yaml:"x_stat"`
-	YMetric     string  `yaml:"y_metric"`
-	YStat       string  `yaml:"y_stat"`
-	Load        string  `yaml:"load"`    // of genai_perf_analyze: last word of the path of the load
-	Value       float64 `yaml:"value"`   // of the load where it is not swept
-	Entries     int     `yaml:"entries"` // of the dataset where they are not swept
-}
-
-// checkHandler refuses a handler that there is not.
-func checkHandler(p *config.PostProcess) error {
-	if p == nil || handlers[p.Handler] != nil {
-		return nil
-	}
-	return fmt.Errorf("sweep.post_process.handler %q is not one of %s", p.Handler, strings.Join(Handlers(), ", "))
-}
-
-// Handlers are the names of what may be computed of a finished sweep.
-func Handlers() []string { return slices.Sorted(maps.Keys(handlers)) }
-
 // postProcess computes and writes what a sweep asks for.
 func (i *invocation) postProcess(dir string, p *config.PostProcess, s *metric.Swept) error {
 	var params processing
@@ -64,7 +24,7 @@ func (i *invocation) postProcess(dir string, p *config.PostProcess, s *metric.Sw
 			return fmt.Errorf("sweep.post_process.params: %w", err)
 		}
 	}
-	out, err := handlers[p.Handler](s, &params)
+	out, err := handlers[p.Handler].compute(s, &params)
 	if err != nil {
 		return fmt.Errorf("%s: %w", p.Handler, err)
 	}
@@ -178,12 +138,18 @@ func slaBreach(s *metric.Swept, p *processing) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	judged := s.Conditions
+	if p.Filters != nil {
+		if judged, err = conditions(p.Filters); err != nil {
+			return nil, err
+		}
+	}
 	name := leaf(p.Swept)
 	var passing, failing, first any
 	monotone, failed := true, false
 	points := []map[string]any{}
 	for _, one := range list {
-		broken := breachesOf(one.cell, s.Conditions)
+		broken := breachesOf(one.cell, judged)
 		points = append(points, map[string]any{name: one.x, "feasible": len(broken) == 0, "breaches": broken})
 		switch {
 		case len(broken) == 0:
@@ -194,7 +160,7 @@ func slaBreach(s *metric.Swept, p *processing) (any, error) {
 		}
 	}
 	filters := []map[string]any{}
-	for _, c := range s.Conditions {
+	for _, c := range judged {
 		filters = append(filters, map[string]any{"metric_tag": c.Tag, "stat": c.Stat.String(), "op": c.Op, "threshold": c.Limit})
 	}
 	return map[string]any{
@@ -327,18 +293,27 @@ func paretoExport(s *metric.Swept, p *processing) (any, error) {
 	if !ok1 || !ok2 {
 		return nil, fmt.Errorf("there is no statistic %q or %q", p.XStat, p.YStat)
 	}
+	keys := [3]string{cmp.Or(p.ISLKey, "isl"), cmp.Or(p.OSLKey, "osl"), cmp.Or(p.LoadKey, "concurrency")}
 	type point struct {
-		Parameters map[string]any `json:"parameters"`
-		X          float64        `json:"x"`
-		Y          float64        `json:"y"`
-		Pareto     bool           `json:"pareto_optimal"`
+		ISL         *float64       `json:"isl,omitempty"`
+		OSL         *float64       `json:"osl,omitempty"`
+		Concurrency *float64       `json:"concurrency,omitempty"`
+		Parameters  map[string]any `json:"parameters"`
+		X           float64        `json:"x"`
+		Y           float64        `json:"y"`
+		Pareto      bool           `json:"pareto_optimal"`
 	}
 	points := []point{}
 	for i := range s.Cells {
 		c := &s.Cells[i]
-		one := point{map[string]any{}, c.Mean(p.XMetric, xs), c.Mean(p.YMetric, ys), true}
+		one := point{Parameters: map[string]any{}, X: c.Mean(p.XMetric, xs), Y: c.Mean(p.YMetric, ys), Pareto: true}
 		for _, v := range c.Short {
 			one.Parameters[v.Name] = v.Value
+		}
+		for k, to := range []**float64{&one.ISL, &one.OSL, &one.Concurrency} {
+			if v, ok := at(c, keys[k]); ok {
+				*to = &v
+			}
 		}
 		if !math.IsNaN(one.X) && !math.IsNaN(one.Y) {
 			points = append(points, one)
@@ -348,5 +323,5 @@ func paretoExport(s *metric.Swept, p *processing) (any, error) {
 		a := &points[i]
 		a.Pareto = !slices.ContainsFunc(points, func(b point) bool { return b.X <= a.X && b.Y >= a.Y && (b.X < a.X || b.Y > a.Y) })
 	}
-	return map[string]any{"x_metric": p.XMetric, "x_stat": p.XStat, "y_metric": p.YMetric, "y_stat": p.YStat, "points": points}, nil
+	return map[string]any{"x_metric": p.XMetric, "x_stat": p.XStat, "y_metric": p.YMetric, "y_stat": p.YStat, "cells": points}, nil
 }

@@ -115,12 +115,19 @@ func sweptOver(t *testing.T, path string, values []float64, latency func(x float
 }
 
 // processed is what a handler computes, as it is written.
+func paramsOf(t *testing.T, text string) yaml.Node {
+	t.Helper()
+	var doc yaml.Node
+	if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
+		t.Fatal(err)
+	}
+	return *doc.Content[0]
+}
+
 func processed(t *testing.T, s *metric.Swept, handler string, params string) map[string]any {
 	t.Helper()
 	p := &config.PostProcess{Handler: handler, Filename: "out.json"}
-	if err := yaml.Unmarshal([]byte(params), &p.Params); err != nil {
-		t.Fatal(err)
-	}
+	p.Params = paramsOf(t, params)
 	if err := checkHandler(p); err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +220,7 @@ func TestSurfaceAndFront(t *testing.T) {
 	s.Cells[1].Runs = []*metric.Run{latencies(t, 150)} // longer, and fewer requests: beaten by the first
 	front := processed(t, s, "pareto_sweep_export", "{x_metric: request_latency, x_stat: avg, y_metric: request_count, y_stat: avg}")
 	var optimal []bool
-	for _, p := range front["points"].([]any) {
+	for _, p := range front["cells"].([]any) {
 		optimal = append(optimal, p.(map[string]any)["pareto_optimal"].(bool))
 	}
 	if fmt.Sprint(optimal) != "[false false true]" {
@@ -229,12 +236,25 @@ func TestHandlersRefuse(t *testing.T) {
 	if err := checkHandler(nil); err != nil {
 		t.Error(err)
 	}
+	for params, want := range map[string]string{
+		"{swept_param: c, metric_tag: request_latency, stat: p99, threshold_pct: 0.2}":  "",
+		"{swept_param: c, metric_tag: request_latency, stat: p99, treshold_pct: 0.2}":   "treshold_pct is no parameter of degradation_knee_detect (did you mean threshold_pct?)",
+		"{swept_param: c, metric_tag: request_latency, stat: p99}":                      "threshold_pct is missing",
+		"{swept_param: c, metric_tag: request_latency, stat: mode, threshold_pct: 0.2}": `stat "mode" is no statistic`,
+		"{swept_param: c, metric_tag: request_latency, stat: p99, threshold_pct: much}": `threshold_pct cannot be read: "much"`,
+		"[1]": "params is not a mapping",
+	} {
+		p := &config.PostProcess{Handler: "degradation_knee_detect", Params: paramsOf(t, params)}
+		if err := checkHandler(p); (err == nil) != (want == "") || want != "" && !strings.Contains(err.Error(), "sweep.post_process.params") || want != "" && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", params, err, want)
+		}
+	}
 	s := sweptOver(t, overConcurrency, []float64{1}, func(float64) float64 { return math.NaN() })
 	for handler, want := range map[string]string{
 		"degradation_knee_detect": `there is no statistic "mode"`, "ttft_curve_fit": `there is no statistic "mode"`,
 		"itl_surface_fit": `there is no statistic "mode"`, "pareto_sweep_export": "there is no statistic",
 	} {
-		if _, err := handlers[handler](s, &processing{Stat: "mode"}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := handlers[handler].compute(s, &processing{Stat: "mode"}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", handler, err)
 		}
 	}

@@ -156,6 +156,9 @@ func once(s *Subject) bool { return oneTrial(s) && s.Sweep == nil }
 // records reports whether record files are written.
 func records(s *Subject) bool { return len(s.Artifacts.Records) > 0 || s.Artifacts.Raw }
 
+// noSummary reports whether no summary JSON is written.
+func noSummary(s *Subject) bool { return !s.Artifacts.Summary.Has("json") }
+
 // lists are the axes of a sweep over settings of which a flag takes a list.
 func (s *Subject) lists() (axes []config.Axis) {
 	if s.Sweep == nil {

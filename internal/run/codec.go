@@ -26,7 +26,7 @@ func newExecutor(cfg *config.Benchmark, version string, r *resolved, over carrie
 	reuse := transport.Reuse(cfg.Endpoint.ConnectionReuse)
 	e := &executor{
 		data: &prepared{data: r.data}, codec: r.codec, carrier: over, addresses: to, put: put,
-		model:    cfg.Models.Items[0].Name,
+		model:    cfg.Models.Items[0].Asked(),
 		headers:  headers(cfg, userAgent(version)),
 		dialLate: reuse == transport.Never,
 		sticky:   reuse == transport.Sticky,

@@ -36,7 +36,7 @@ func openDataset(ctx context.Context, agent string, b *config.Benchmark, e *endp
 		around.PrefixLength, around.PrefixPool = p.Length, p.PoolSize
 		around.SharedSystem, around.User = p.SharedSystemLength, p.UserContextLength
 	}
-	assignment := dataset.Assignment{Models: b.Models.Names(), Strategy: string(b.Models.Strategy), Weights: b.Models.Weights(), OSL: outputLength(d)}
+	assignment := dataset.Assignment{Models: b.Models.Asked(), Strategy: string(b.Models.Strategy), Weights: b.Models.Weights(), OSL: outputLength(d)}
 	switch d.Type {
 	case config.DatasetSynthetic:
 		return openSynthetic(ctx, b, d, e, root, around, assignment, tok)

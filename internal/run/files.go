@@ -22,6 +22,7 @@ func (o *opened) makeFiles(ctx context.Context, cfg *config.Benchmark, opts *Opt
 	a := &cfg.Artifacts
 	o.layout = artifact.NewLayout(a.Dir, a.Prefix)
 	o.layout.Secrets = opts.Secrets
+	o.layout.NoJSON = !a.Summary.Has("json")
 	if err := artifact.MakeDir(a.Dir, a.Raw || a.Trace); err != nil {
 		return fmt.Errorf("%s %s: %w", cfg.As("artifacts.dir"), a.Dir, err)
 	}

@@ -35,7 +35,7 @@ var elsewhere = map[string]string{
 	"datasets.main.type": "the bases differ in it", "datasets.main.prompts.block_size": "told to have no effect: generated prompts have no hash ids",
 	"datasets.main.format":  "TestRecordedFiles of package cli",
 	"datasets.main.dataset": "TestPublicOptions", "datasets.main.hf_subset": "TestPublicOptions", "datasets.main.dataset_path": "TestPublicOptions", "datasets.main.filters": "TestPublicOptions",
-	"artifacts.summary": "one choice, others are refused", "artifacts.trace": "TestFlagsReachTheRun", "artifacts.slice_duration": "TestFlagsReachTheRun",
+	"artifacts.summary": "TestAdapterAndNoSummary", "artifacts.trace": "TestFlagsReachTheRun", "artifacts.slice_duration": "TestFlagsReachTheRun",
 	"artifacts.show_trace_timing": "TestFlagsReachTheRun", "artifacts.auto_plot": "TestAutoPlot", "artifacts.plot_required": "TestAutoPlot",
 	"artifacts.export_html": "TestOneRunEverywhere", "artifacts.export_outputs_json": "TestOutputs",
 	"tokenizer.trust_remote_code": "told to have no effect",
@@ -59,7 +59,7 @@ var elsewhere = map[string]string{
 
 // refused begin the keys without a row that this build refuses, tells to be without effect, or has no use for.
 var refused = []string{
-	"gpu_telemetry.", "server_metrics.", "endpoint.template", "runtime.communication", "models.items.lora",
+	"gpu_telemetry.", "server_metrics.", "endpoint.template", "runtime.communication",
 	"environment.gpu.", "environment.server_metrics.",
 }
 

@@ -67,7 +67,7 @@ func (o *opened) stages(ctx context.Context, cfg *config.Benchmark, opts *Option
 			if err := o.awaitModels(ctx, cfg, opts, r, say); err != nil {
 				return err
 			}
-			if err := learn(ctx, o.executor, cfg.Models.Names(), say.warn); err != nil {
+			if err := learn(ctx, o.executor, cfg.Models.Asked(), say.warn); err != nil {
 				return err
 			}
 			var err error

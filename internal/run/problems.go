@@ -19,7 +19,7 @@ import (
 
 // openProblems makes conversations of the problems of a benchmark, one request each. Chats get messages, other types one text.
 func openProblems(ctx context.Context, agent string, b *config.Benchmark, e *endpoint.Endpoint, root *rng.Root, set *accuracy.Set) (dataset.Dataset, error) {
-	assignment := dataset.Assignment{Models: b.Models.Names(), Strategy: string(b.Models.Strategy), Weights: b.Models.Weights()}
+	assignment := dataset.Assignment{Models: b.Models.Asked(), Strategy: string(b.Models.Strategy), Weights: b.Models.Weights()}
 	o := sourced(ctx, agent, b, b.Dataset(), e, root, synth.Context{}, assignment, nil)
 	return custom.Collect(set.Name, o, dataset.Info{Type: "accuracy", Stated: true}, func(l *custom.Loader) error {
 		for i := range set.Problems {

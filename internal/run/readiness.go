@@ -54,12 +54,12 @@ func (o *opened) awaitModels(ctx context.Context, cfg *config.Benchmark, opts *O
 	}
 	defer release()
 	w := readiness{modelWait: waitOf(cfg), executor: o.executor, over: over}
-	if _, err := w.words(cfg.Models.Names()[0]); err != nil && w.mode != readyByList {
+	if _, err := w.words(cfg.Models.Asked()[0]); err != nil && w.mode != readyByList {
 		return fmt.Errorf("%s %s: endpoint type %s cannot be asked with a text alone (%w); %s looks at what the server lists",
 			cfg.As("endpoint.wait_for_model_mode"), w.mode, r.endpoint.Name, err, readyByList)
 	}
 	for i := range o.addresses.list {
-		for _, model := range cfg.Models.Names() {
+		for _, model := range cfg.Models.Asked() {
 			begun := time.Now()
 			waited, err := w.await(ctx, i, model, func(why error) { say.note("waiting for model %s, %s at the most: %v", model, w.limit, why) })
 			if ctx.Err() != nil {
