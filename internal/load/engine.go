@@ -61,6 +61,7 @@ func (p *phase) admit(t *ticket, intended, now int64) {
 		g.session.take(now)
 		s.family.slot = true
 		p.count.sessions.Add(1)
+		p.count.turns.Add(s.left)
 		p.owed += s.left
 	}
 	p.countGrant(t)

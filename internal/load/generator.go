@@ -339,7 +339,7 @@ func (p *phase) snapshot() Snapshot {
 		Info: &p.info, Phase: &p.Phase,
 		Started: c.started.Load(), SentAll: c.sentAll.Load(), Ended: c.ended.Load(),
 		Sent: c.sent.Load(), Completed: c.completed.Load(), Errors: c.errors.Load(), Cancelled: c.cancelled.Load(),
-		Sessions: c.sessions.Load(), Finished: c.finished.Load(), FirstToken: c.prefills.Load(),
+		Sessions: c.sessions.Load(), Turns: c.turns.Load(), Finished: c.finished.Load(), FirstToken: c.prefills.Load(),
 		Cut: c.cutSessions.Load(), Skipped: c.skipped.Load(), Reanchors: c.reanchors.Load(),
 	}
 }

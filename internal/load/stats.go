@@ -119,6 +119,7 @@ type Snapshot struct {
 	Errors     int64
 	Cancelled  int64
 	Sessions   int64 // started
+	Turns      int64 // that the started sessions have
 	Finished   int64 // sessions completed
 	Cut        int64 // sessions cancelled
 	FirstToken int64 // prefills released
@@ -134,5 +135,6 @@ type counters struct {
 	started, sentAll, ended            atomic.Int64
 	sent, completed, errors, cancelled atomic.Int64
 	sessions, finished, cutSessions    atomic.Int64
+	turns                              atomic.Int64
 	prefills, skipped, reanchors       atomic.Int64
 }

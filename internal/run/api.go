@@ -36,10 +36,12 @@ type apiState struct {
 	results atomic.Pointer[api.Results]    // nil until the files are written
 	worker  atomic.Pointer[string]         // name of what sends the requests
 	began   time.Time
+	failed  func(ctx context.Context) error // waits for the end of the server, or of the context; nil when it did not fail
 
 	mu     sync.Mutex
 	ended  map[int]*load.PhaseStats // by the index of the phase
 	counts map[int]*[2]int64        // rows by the index of their phase: good ones and errors
+	worked map[int]int64            // instant of the last of them
 }
 
 // startAPI answers questions about the run from now until its end, where that is asked for.
@@ -53,7 +55,7 @@ func (o *opened) startAPI(ctx context.Context, cfg *config.Benchmark, opts *Opti
 	if err != nil {
 		return fmt.Errorf("%s: %w", cfg.As("environment.api_server.cors_origins"), err)
 	}
-	t := &apiState{cfg: cfg, opts: opts, figures: live.NewFigures(), began: time.Now(), ended: map[int]*load.PhaseStats{}, counts: map[int]*[2]int64{}}
+	t := &apiState{cfg: cfg, opts: opts, figures: live.NewFigures(), began: time.Now(), ended: map[int]*load.PhaseStats{}, counts: map[int]*[2]int64{}, worked: map[int]int64{}}
 	settings, err := withoutKey(opts.InputConfig)
 	if err != nil {
 		return err
@@ -71,6 +73,7 @@ func (o *opened) startAPI(ctx context.Context, cfg *config.Benchmark, opts *Opti
 		return fmt.Errorf("%s %s: %w", cfg.As("runtime.api_port"), address, err)
 	}
 	say.note("API of this run: %s/api/progress", server.URL())
+	t.failed = server.Failed
 	o.api = t
 	o.held.opened(func() error {
 		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), min(tuning.ShutdownTimeout.Duration(), stopTime/2))
@@ -124,6 +127,30 @@ func (t *apiState) begin(o *opened) {
 	}
 }
 
+// watch ends a context when the API fails: whoever follows the run through it would go on with a run that nobody can see. The returned function
+// ends the watch and tells what went wrong.
+func (t *apiState) watch(ctx context.Context) (watched context.Context, end func() error) {
+	if t == nil {
+		return ctx, func() error { return nil }
+	}
+	watched, cancel := context.WithCancelCause(ctx)
+	looking, stop := context.WithCancel(context.WithoutCancel(ctx))
+	done := make(chan error, 1)
+	go func() {
+		err := t.failed(looking)
+		if err != nil {
+			err = fmt.Errorf("the API of this run failed: %w", err)
+			cancel(err)
+		}
+		done <- err
+	}()
+	return watched, func() error {
+		stop()
+		defer cancel(nil)
+		return <-done
+	}
+}
+
 // over tells that the files of the run are written.
 func (t *apiState) over(run *metric.Run) {
 	if t == nil {
@@ -156,6 +183,7 @@ func (t *apiState) Observe(row *metric.Row) {
 		c = new([2]int64)
 		t.counts[row.Meta.PhaseIndex] = c
 	}
+	t.worked[row.Meta.PhaseIndex] = clock.Now()
 	switch row.Class {
 	case metric.Cut:
 	case metric.Failed:

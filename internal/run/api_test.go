@@ -1,7 +1,9 @@
 package run
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -17,6 +19,7 @@ import (
 	"aiperf/internal/load"
 	"aiperf/internal/metric"
 	"aiperf/internal/record"
+	"aiperf/internal/telemetry/live"
 )
 
 // freePort is one that nobody has.
@@ -101,7 +104,7 @@ func TestAPI(t *testing.T) {
 	}
 	p := progress.Phases["profiling"]
 	if ready != "ok" || p["requests_sent"] != float64(requests) || p["requests_completed"] != float64(requests-1) || p["total_expected_requests"] != float64(requests) ||
-		p["requests_end_ns"] != nil || p["final_requests_completed"] != nil || p["request_errors"] != 0.0 {
+		p["total_session_turns"] != float64(requests) || p["records_end_ns"] != nil || p["requests_end_ns"] != nil || p["final_requests_completed"] != nil || p["request_errors"] != 0.0 {
 		t.Errorf("%s, progress %v", ready, p)
 	}
 	if figures.Model != "m" || figures.Streaming || figures.Metrics == nil {
@@ -121,6 +124,48 @@ func TestAPI(t *testing.T) {
 	if c, err := net.Dial("tcp", strings.TrimPrefix(base, "http://")); err == nil {
 		_ = c.Close()
 		t.Error("the API outlives the run")
+	}
+}
+
+// TestAPIFails: a run that nobody can see any more ends, and says why.
+func TestAPIFails(t *testing.T) {
+	fault := errors.New("no more sockets")
+	state := &apiState{failed: func(context.Context) error { return fault }}
+	ctx, end := state.watch(t.Context())
+	<-ctx.Done()
+	if err := end(); !errors.Is(err, fault) || !errors.Is(context.Cause(ctx), fault) || !strings.HasPrefix(err.Error(), "the API of this run failed: ") {
+		t.Errorf("%v, cause %v", err, context.Cause(ctx))
+	}
+	state.failed = func(ctx context.Context) error { <-ctx.Done(); return nil }
+	ctx, end = state.watch(t.Context())
+	if ctx.Err() != nil {
+		t.Error("a run with a sound API ends")
+	}
+	if err := end(); err != nil {
+		t.Error(err)
+	}
+	if ctx, end = (*apiState)(nil).watch(t.Context()); ctx != t.Context() || end() != nil {
+		t.Error("a run without an API is watched")
+	}
+}
+
+// TestRecordsEnd: the records of a phase end when the last of them is worked up, and not before.
+func TestRecordsEnd(t *testing.T) {
+	state := &apiState{figures: live.NewFigures(), counts: map[int]*[2]int64{}, ended: map[int]*load.PhaseStats{}, worked: map[int]int64{}}
+	set, err := metric.NewSelection(metric.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := &load.PhaseStats{Ended: 5, Completed: 2}
+	row := set.Row(&record.Record{Start: 1, End: 2, Status: 200}, &record.Reply{}, record.Counts{})
+	for i, want := range []bool{false, false, true} {
+		if got := state.recordsEnd(0, done); (got != nil) != want {
+			t.Errorf("after %d records: %v", i, got)
+		}
+		state.Observe(row)
+	}
+	if state.recordsEnd(0, nil) != nil {
+		t.Error("a phase that goes on has no end")
 	}
 }
 

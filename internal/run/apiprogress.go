@@ -57,10 +57,24 @@ func (t *apiState) progress() any {
 			if c := t.counts[s.Info.Index]; c != nil {
 				rows = *c
 			}
-			phases[s.Info.Name] = progressOf(&s, t.ended[s.Info.Index], rows, clock.Now())
+			p := progressOf(&s, t.ended[s.Info.Index], rows, clock.Now())
+			p.RecordsEnd = t.recordsEnd(s.Info.Index, t.ended[s.Info.Index])
+			phases[s.Info.Name] = p
 		}
 	}
 	return map[string]any{"phases": phases}
+}
+
+// recordsEnd is when the last record of a finished phase was worked up, nil as long as some are missing.
+func (t *apiState) recordsEnd(phase int, end *load.PhaseStats) *int64 {
+	var rows int64
+	if c := t.counts[phase]; c != nil {
+		rows = c[0] + c[1]
+	}
+	if end == nil || rows < end.Completed {
+		return nil
+	}
+	return wallOf(max(end.Ended, t.worked[phase]))
 }
 
 // progressOf words a phase. end is nil until it is over; rows are the good and the failed requests that are worked up; now is an instant of
@@ -70,7 +84,7 @@ func progressOf(s *load.Snapshot, end *load.PhaseStats, rows [2]int64, now int64
 		Phase: s.Info.Name, Start: wallOf(s.Started), SentEnd: wallOf(s.SentAll), RequestsEnd: wallOf(s.Ended),
 		TotalRequests: positive(s.Phase.Requests), ExpectedSessions: positive(s.Phase.Sessions),
 		Sent: s.Sent, Completed: s.Completed, Cut: s.Cancelled, Errors: s.Errors, SentSessions: s.Sessions, DoneSessions: s.Finished, CutSessions: s.Cut,
-		GoodRecords: rows[0], ErrorRecords: rows[1], LastUpdate: clock.Wall(now),
+		Turns: some(s.Turns), GoodRecords: rows[0], ErrorRecords: rows[1], LastUpdate: clock.Wall(now),
 	}
 	if d := s.Phase.Duration; d > 0 {
 		p.ExpectedDuration = some(d.Seconds())

@@ -95,7 +95,9 @@ func (o *opened) runLoad(ctx context.Context, cfg *config.Benchmark, opts *Optio
 	say.view.begin(o.load, o.watched)
 	say.view.pulse.blind = m.heart.Blind
 	o.executor.pulse = say.view.pulse
-	result, err = o.load.Run(ctx)
+	sending, unwatched := o.api.watch(ctx)
+	result, err = o.load.Run(sending)
+	err = errors.Join(err, unwatched())
 	o.profiler.over(ctx)
 	o.watched.finish(ctx)
 	err = errors.Join(err, o.beside.stop(ctx))

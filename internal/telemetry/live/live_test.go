@@ -1,9 +1,11 @@
 package live
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -101,5 +103,32 @@ func TestServer(t *testing.T) {
 	}
 	if err := s.Close(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestServerFails: a server whose socket is taken away says so at once and again when it is closed; one that is closed does not.
+func TestServerFails(t *testing.T) {
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := serve(l, time.Minute, http.NotFoundHandler())
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Failed(t.Context()); !errors.Is(err, net.ErrClosed) {
+		t.Error(err)
+	}
+	if err := s.Close(t.Context()); !errors.Is(err, net.ErrClosed) {
+		t.Error(err)
+	}
+	if s, err = Listen(t.Context(), "127.0.0.1:0", time.Minute, http.NotFoundHandler()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := s.Failed(t.Context()); err != nil {
+		t.Errorf("closed, and %v", err)
 	}
 }

@@ -10,9 +10,10 @@ import (
 
 // Server answers questions about a run.
 type Server struct {
-	http *http.Server
-	addr net.Addr
-	done chan error
+	http  *http.Server
+	addr  net.Addr
+	ended chan struct{}
+	err   error // why it ended, once it has
 }
 
 // Metrics answers GET /metrics with a page, which is called for every request, by several goroutines.
@@ -31,11 +32,32 @@ func Listen(ctx context.Context, address string, longest time.Duration, answers 
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{addr: l.Addr(), done: make(chan error, 1), http: &http.Server{
+	return serve(l, longest, answers), nil
+}
+
+// serve answers at a listener, which it closes in the end.
+func serve(l net.Listener, longest time.Duration, answers http.Handler) *Server {
+	s := &Server{addr: l.Addr(), ended: make(chan struct{}), http: &http.Server{
 		Handler: answers, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: longest, IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10,
 	}}
-	go func() { s.done <- s.http.Serve(l) }()
-	return s, nil
+	go func() {
+		defer close(s.ended)
+		s.err = s.http.Serve(l)
+	}()
+	return s
+}
+
+// Failed waits until the server ends, or the context, and tells why it ended when nobody closed it.
+func (s *Server) Failed(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-s.ended:
+	}
+	if errors.Is(s.err, http.ErrServerClosed) {
+		return nil
+	}
+	return s.err
 }
 
 // URL is where the server is.
@@ -46,8 +68,9 @@ func (s *Server) Close(ctx context.Context) error {
 	if err := s.http.Shutdown(ctx); err != nil {
 		_ = s.http.Close() // whoever still reads the page loses it
 	}
-	if err := <-s.done; !errors.Is(err, http.ErrServerClosed) {
-		return err
+	<-s.ended
+	if !errors.Is(s.err, http.ErrServerClosed) {
+		return s.err
 	}
 	return nil
 }
