@@ -233,7 +233,7 @@ func eachValue(path string, faults *dataset.Faults, f func(where string, text []
 	}
 	ended = f(path, raw)
 	if t, err := r.Token(); !errors.Is(err, io.EOF) {
-		faults.Add(path, "", "must be one JSON object, %s follows it in line %d", token(t), lineOf(path, r.InputOffset()))
+		faults.Add(path, "", "must be one JSON object, %s follows it in line %d", token(t), lineOf(path, r.offset(), false))
 	}
 	return ended, nil
 }

@@ -172,7 +172,7 @@ func TestWekaFaults(t *testing.T) {
 	}
 	for _, c := range []struct{ content, want string }{
 		{row + "\n" + row, ":2: id: \"t\" is there twice"},
-		{wekaTrace[:200], "invalid JSON after line"},
+		{wekaTrace[:200], ":2: invalid JSON: unexpected EOF"},
 		{wekaTrace + "\n1", "must be one JSON object, a number follows it in line 6"},
 	} {
 		if _, err := Open(write(t, c.content), agentsBase("weka_trace")); err == nil || !strings.Contains(err.Error(), c.want) {

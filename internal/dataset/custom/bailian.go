@@ -1,8 +1,10 @@
 package custom
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 	"strconv"
 
 	"aiperf/internal/dataset/rows"
@@ -15,55 +17,174 @@ const BailianBlock = 16
 // bailianKeys are the keys of a bailian row; others are ignored with a warning. type is the kind of request, not the format.
 var bailianKeys = []string{"chat_id", "parent_chat_id", "timestamp", "input_length", "output_length", "type", "request_type", "turn", "hash_ids"}
 
-// chat is a bailian row.
+// chat is whom a bailian row continues.
 type chat struct {
-	trace.Record
 	id, parent int64
-	turn       int // order in the session
+	turn       int32 // order in the session
+}
+
+// chatRecord is a bailian row.
+type chatRecord struct {
+	trace.Record
+	chat
 }
 
 // readBailian reads recorded traffic whose rows name the chat that they continue. Every request is whole in itself: its length counts what
 // came before it.
 func readBailian(l *loader, path string) error {
-	var chats []chat
-	raised, first := 0, ""
+	var records []trace.Record
+	g := &byChat{}
 	err := l.rows(path, bailianKeys, func(r *rows.Row) {
-		c := bailianChat(r)
-		if n := c.OutputLength; n != nil && *n < 1 {
-			if raised++; first == "" {
-				first = r.Where
-			}
-			*n = 1
-		}
+		c := l.raisedChat(r)
 		if l.Limits.Take(&c.Record, &l.set.info) {
-			chats = append(chats, c)
+			records = append(records, c.Record)
+			g.chats.add(c.chat)
 		}
 	})
-	if raised > 0 {
-		l.warn("%s: output_length 0 is sent as 1, in %d rows (first seen here)", first, raised)
-	}
+	l.tellRaised()
 	if err != nil || l.faults.Count() > 0 {
 		return err
 	}
-	roots := rootsOf(chats)
-	slices.SortStableFunc(chats, func(a, b chat) int { return a.turn - b.turn })
-	order := map[string]int{} // of the sessions, as they appear in the file
-	for _, id := range roots {
-		if _, known := order[id]; !known {
-			order[id] = len(order)
+	m := g.order()
+	ordered := make([]trace.Record, 0, len(records))
+	for i, id := range m.ids {
+		for _, row := range m.rows[m.first[i]:m.first[i+1]] {
+			rec := records[row]
+			rec.Session = strconv.FormatInt(id, 10)
+			ordered = append(ordered, rec)
 		}
 	}
-	slices.SortStableFunc(chats, func(a, b chat) int { return order[a.Session] - order[b.Session] })
-	records := make([]trace.Record, len(chats))
-	for i := range chats {
-		records[i] = chats[i].Record
+	return l.replay(ordered, BailianBlock)
+}
+
+var bailianLayout = layout{supply: openLines, keys: bailianKeys, entry: bailianEntry, gather: func() gathering { return &byChat{} }}
+
+// bailianEntry is a row on its own.
+func bailianEntry(l *loader, r *rows.Row) entry {
+	c := l.raisedChat(r)
+	e := l.recordEntry(c.Record, BailianBlock)
+	e.chat = c.chat
+	return e
+}
+
+// raisedChat reads a row. An output of no token becomes one of 1, which is counted.
+func (l *loader) raisedChat(r *rows.Row) chatRecord {
+	c := bailianChat(r)
+	if n := c.OutputLength; n != nil && *n < 1 {
+		if l.raised++; l.raisedAt == "" {
+			l.raisedAt = r.Where
+		}
+		*n = 1
 	}
-	return l.replay(records, BailianBlock)
+	return c
+}
+
+// tellRaised warns of outputs that were raised.
+func (l *loader) tellRaised() {
+	if l.raised > 0 {
+		l.warn("%s: output_length 0 is sent as 1, in %d rows (first seen here)", l.raisedAt, l.raised)
+	}
+}
+
+// byChat brings rows together by the chats that their lines of parents begin with.
+type byChat struct{ chats column[chat] }
+
+func (g *byChat) note(_ *loader, _ int, e *entry) { g.chats.add(e.chat) }
+
+func (g *byChat) done(_ *indexed, l *loader) *membership {
+	l.tellRaised()
+	return g.order()
+}
+
+// order lists the sessions in the order of their first rows, the rows of each by their turns.
+func (g *byChat) order() *membership {
+	sessions := map[int64]int{}
+	var ids []int64
+	of := make([]uint32, g.chats.n)
+	for row, root := range g.roots() {
+		at, known := sessions[root]
+		if !known {
+			at = len(ids)
+			sessions[root] = at
+			ids = append(ids, root)
+		}
+		of[row] = uint32(at)
+	}
+	m := groups(len(ids), g.chats.n, func(row int) int { return int(of[row]) })
+	m.ids = ids
+	turn := func(row uint32) int32 { c, _ := g.chats.at(int(row)); return c.turn }
+	for i := range ids {
+		slices.SortStableFunc(m.rows[m.first[i]:m.first[i+1]], func(a, b uint32) int { return cmp.Compare(turn(a), turn(b)) })
+	}
+	return m
+}
+
+// roots gives every row the chat that its line of parents begins with. A line ends at a parent that is -1, missing or part of the line already.
+func (g *byChat) roots() []int64 {
+	f := &family{chats: &g.chats, rows: make([]uint32, g.chats.n)}
+	for row := range f.rows {
+		f.rows[row] = uint32(row)
+	}
+	slices.SortStableFunc(f.rows, func(a, b uint32) int { return cmp.Compare(f.id(a), f.id(b)) })
+	f.known, f.root = make([]bool, len(f.rows)), make([]int64, len(f.rows))
+	roots := make([]int64, g.chats.n)
+	for row := range roots {
+		roots[row] = f.rootOf(uint32(row))
+	}
+	return roots
+}
+
+// family finds the chats of a file by their ids.
+type family struct {
+	chats *column[chat]
+	rows  []uint32 // by id; of rows with the same id the last one is the chat
+	known []bool   // by place in rows
+	root  []int64  // where it is known
+}
+
+func (f *family) id(row uint32) int64 { c, _ := f.chats.at(int(row)); return c.id }
+
+// place is where a chat stands in rows.
+func (f *family) place(id int64) (at int, ok bool) {
+	at = sort.Search(len(f.rows), func(i int) bool { return f.id(f.rows[i]) > id }) - 1
+	return at, at >= 0 && f.id(f.rows[at]) == id
+}
+
+func (f *family) rootOf(row uint32) int64 {
+	var line []int // places of those that lead to the root
+	seen := map[int64]bool{}
+	c, _ := f.chats.at(int(row))
+	root := c.id
+	for {
+		at, _ := f.place(root)
+		if f.known[at] {
+			root = f.root[at]
+			break
+		}
+		line = append(line, at)
+		if c.parent == -1 {
+			break
+		}
+		next, exists := f.place(c.parent)
+		if !exists {
+			break
+		}
+		seen[root] = true
+		if seen[c.parent] { // a ring has no beginning: each sees its own
+			return root
+		}
+		root = c.parent
+		c, _ = f.chats.at(int(f.rows[next]))
+	}
+	for _, at := range line {
+		f.known[at], f.root[at] = true, root
+	}
+	return root
 }
 
 // bailianChat reads a row.
-func bailianChat(r *rows.Row) chat {
-	c := chat{Record: trace.Record{Where: r.Where}, parent: -1, turn: 1}
+func bailianChat(r *rows.Row) chatRecord {
+	c := chatRecord{trace.Record{Where: r.Where}, chat{parent: -1, turn: 1}}
 	for _, key := range []string{"chat_id", "timestamp", "input_length", "output_length"} {
 		if !r.Has(key) {
 			r.Fault(key, "missing")
@@ -86,54 +207,12 @@ func bailianChat(r *rows.Row) chat {
 	}
 	c.OutputLength = r.Int("output_length", 0)
 	if n := r.Int("turn", 0); n != nil {
-		c.turn = *n
+		c.turn = int32(*n)
 	}
 	if r.Has("hash_ids") {
 		c.HashIDs = r.Ints("hash_ids")
 	}
 	return c
-}
-
-// rootsOf gives every chat the session of the chat that its line of parents begins with, and lists these ids by chat. A line ends at
-// a parent that is -1, missing or part of the line already.
-func rootsOf(chats []chat) []string {
-	at := make(map[int64]int, len(chats))
-	for i := range chats {
-		at[chats[i].id] = i
-	}
-	known := make(map[int64]int64, len(chats))
-	ids := make([]string, len(chats))
-	for i := range chats {
-		root := rootOf(chats, at, known, i)
-		ids[i] = strconv.FormatInt(root, 10)
-		chats[i].Session = ids[i]
-	}
-	return ids
-}
-
-func rootOf(chats []chat, at map[int64]int, known map[int64]int64, i int) int64 {
-	root := chats[i].id
-	line := map[int64]bool{}
-	for {
-		if r, ok := known[root]; ok {
-			root = r
-			break
-		}
-		line[root] = true
-		c := &chats[i]
-		next, exists := at[c.parent]
-		if c.parent == -1 || !exists {
-			break
-		}
-		if line[c.parent] { // a ring has no beginning: each sees its own
-			return root
-		}
-		root, i = c.parent, next
-	}
-	for id := range line {
-		known[id] = root
-	}
-	return root
 }
 
 // warn keeps a line that the user should read.

@@ -2,11 +2,13 @@ package custom
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,54 +35,150 @@ func isBurst(line string) bool {
 func readBurst(l *loader, path string) error {
 	var records []trace.Record
 	t := burstTable{path: path}
-	err := t.read(func(rec trace.Record) {
-		if l.rowNo++; l.rowNo == 1 {
-			l.set.info.FirstHasTime = true
-		}
+	err := t.read(func(_ rows.Line, rec trace.Record) bool {
+		l.burstRow()
 		if l.Limits.Take(&rec, &l.set.info) {
 			records = append(records, rec)
 		}
+		return true
 	})
 	if err != nil {
 		return err
 	}
-	if t.skipped > 0 {
-		l.warn("%s: no three numbers (time, tokens from 1 to 10000000): left out, as are %d rows in all", t.firstSkipped, t.skipped)
-	}
+	l.tellSkipped(&t)
 	return l.replay(records, MooncakeBlock)
 }
 
-// glanceBurst counts the rows of a BurstGPT table.
+// burstRow counts a row of a table.
+func (l *loader) burstRow() {
+	if l.rowNo++; l.rowNo == 1 {
+		l.set.info.FirstHasTime = true
+	}
+	if l.Reading != nil && l.rowNo%tellRows == 0 {
+		l.Reading(l.rowNo)
+	}
+}
+
+// tellSkipped warns of rows that cannot be sent.
+func (l *loader) tellSkipped(t *burstTable) {
+	if t.skipped > 0 {
+		l.warn("%s: no three numbers (time, tokens from 1 to 10000000): left out, as are %d rows in all", t.firstSkipped, t.skipped)
+	}
+}
+
+// glanceBurst counts the rows of a BurstGPT table. Those of a large one are looked at when they are used.
 func glanceBurst(l *Look, path string) error {
 	t := burstTable{path: path}
-	return t.read(func(rec trace.Record) { l.add(rec.Where, glimpse{1, true}) })
+	large, cut := isLarge(path), false
+	err := t.read(func(at rows.Line, _ trace.Record) bool {
+		l.add(at.Where(), glimpse{1, true})
+		cut = large
+		return !cut
+	})
+	if cut {
+		l.Records, l.Turns = 0, 0
+	}
+	return err
 }
+
+var burstLayout = layout{supply: openBurst, timeIn: burstTimes}
+
+// burstTimes finds times in the lines of a table.
+func burstTimes() func(line []byte) (at float64, ok bool) {
+	column := -1
+	return func(line []byte) (float64, bool) {
+		cells := bytes.Split(line, []byte(","))
+		if column < 0 {
+			column = max(0, slices.IndexFunc(cells, func(c []byte) bool {
+				return string(bytes.TrimSpace(bytes.TrimPrefix(c, []byte("\xef\xbb\xbf")))) == burstColumns[0]
+			}))
+			return 0, false
+		}
+		if column >= len(cells) {
+			return 0, false
+		}
+		at, err := strconv.ParseFloat(string(bytes.TrimSpace(cells[column])), 64)
+		return at, err == nil
+	}
+}
+
+// burstSupply is a BurstGPT table whose rows stay in it.
+type burstSupply struct {
+	table burstTable
+	file  *os.File
+}
+
+func openBurst(_ Format, files []string) (supply, error) {
+	file, err := os.Open(files[0])
+	if err != nil {
+		return nil, err
+	}
+	return &burstSupply{burstTable{path: files[0]}, file}, nil
+}
+
+func (s *burstSupply) each(l *loader, take func(rows.Line, *entry), more func() bool) error {
+	err := s.table.read(func(at rows.Line, rec trace.Record) bool {
+		l.burstRow()
+		e := l.recordEntry(rec, MooncakeBlock)
+		take(at, &e)
+		return more()
+	})
+	l.tellSkipped(&s.table)
+	return err
+}
+
+func (s *burstSupply) again(l *loader, at run, skip int) (e entry, err error) {
+	t := burstTable{path: s.table.path, columns: s.table.columns}
+	err = t.records(io.NewSectionReader(s.file, at.offset, math.MaxInt64-at.offset), false, func(from rows.Line, rec trace.Record) bool {
+		if skip--; skip < 0 {
+			rec.Where = fmt.Sprintf("%s:%d", t.path, int(at.line)+from.Number-t.first)
+			e = l.recordEntry(rec, MooncakeBlock)
+		}
+		return skip >= 0
+	})
+	if err == nil && skip >= 0 {
+		err = io.ErrUnexpectedEOF
+	}
+	return e, err
+}
+
+// Close closes the file.
+func (s *burstSupply) Close() error { return s.file.Close() }
 
 // burstTable is a BurstGPT table that is being read.
 type burstTable struct {
 	path         string
 	columns      [3]int
+	first        int // line of the first row that can be sent
 	skipped      int // rows that cannot be sent
 	firstSkipped string
 }
 
-// read calls f for every row that can be sent.
-func (t *burstTable) read(f func(trace.Record)) error {
+// read calls f for every row that can be sent, with its place, until f returns false.
+func (t *burstTable) read(f func(rows.Line, trace.Record) bool) error {
 	file, err := rows.Open(t.path, io.Discard)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	bound := &bounded{source: file, left: longestRecord}
+	return t.records(file, true, f)
+}
+
+// records is read from somewhere within the table; headed = it begins with the names of the columns.
+func (t *burstTable) records(from io.Reader, headed bool, f func(rows.Line, trace.Record) bool) error {
+	bound := &bounded{source: from, left: longestRecord}
 	in := bufio.NewReader(bound)
-	if mark, _ := in.Peek(3); string(mark) == "\xef\xbb\xbf" {
-		_, _ = in.Discard(3) // they are in the buffer
+	begin := int64(0)
+	if mark, _ := in.Peek(3); headed && string(mark) == "\xef\xbb\xbf" {
+		n, _ := in.Discard(3) // they are in the buffer
+		begin = int64(n)
 	}
 	table := csv.NewReader(in)
 	table.FieldsPerRecord, table.ReuseRecord = -1, true
 	line := 0 // where the row before ends, or its last column begins
-	for header := true; ; header = false {
+	for header := headed; ; header = false {
 		bound.left = longestRecord
+		offset := begin + table.InputOffset()
 		cells, err := table.Read()
 		switch {
 		case errors.Is(err, io.EOF) && header:
@@ -98,7 +196,15 @@ func (t *burstTable) read(f func(trace.Record)) error {
 			}
 			continue
 		}
-		t.row(fmt.Sprintf("%s:%d", t.path, first), cells, f)
+		at := rows.Line{Path: t.path, Number: first, Offset: offset}
+		if rec, ok := t.row(at.Where(), cells); ok {
+			if t.first == 0 {
+				t.first = first
+			}
+			if !f(at, rec) {
+				return nil
+			}
+		}
 	}
 }
 
@@ -131,10 +237,10 @@ func printable(cells []string) string {
 	return text
 }
 
-// row reads a row, or counts it as one that cannot be sent.
-func (t *burstTable) row(where string, cells []string, f func(trace.Record)) {
+// row reads a row; false = it cannot be sent, which is counted.
+func (t *burstTable) row(where string, cells []string) (rec trace.Record, ok bool) {
 	var v [3]float64
-	ok := true
+	ok = true
 	for i, at := range t.columns {
 		n := math.NaN()
 		if at < len(cells) {
@@ -149,10 +255,10 @@ func (t *burstTable) row(where string, cells []string, f func(trace.Record)) {
 		if t.skipped++; t.firstSkipped == "" {
 			t.firstSkipped = where
 		}
-		return
+		return rec, false
 	}
 	ms, out := v[0]*1000, int(v[2])
-	f(trace.Record{Where: where, Timestamp: &ms, InputLength: int(v[1]), OutputLength: &out})
+	return trace.Record{Where: where, Timestamp: &ms, InputLength: int(v[1]), OutputLength: &out}, true
 }
 
 // broken tells of a table whose quotes do not match, in the row that begins at a line.

@@ -33,3 +33,13 @@ func (c *column[T]) at(i int) (v T, ok bool) {
 	}
 	return c.blocks[i/columnBlock][i%columnBlock], true
 }
+
+// set writes value i; values before it that are not there become none.
+func (c *column[T]) set(i int, v, none T) {
+	c.pad(i, none)
+	if i == c.n {
+		c.add(v)
+		return
+	}
+	c.blocks[i/columnBlock][i%columnBlock] = v
+}

@@ -2,7 +2,6 @@ package custom
 
 import (
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"hash"
 	"io"
@@ -58,6 +57,8 @@ type Options struct {
 	Reading func(rows int) `json:"-"`
 	// Separator is the first token of a block, nil = none. It is asked for after the corpus was opened; nil = no format has one.
 	Separator func() *int32
+
+	folder bool // a folder is read
 }
 
 // Dataset is a dataset read from a file.
@@ -88,6 +89,8 @@ type loader struct {
 	labelled bool
 	sink     func(conversation.Conversation) // takes conversations that are not kept; nil = they are
 	sunk     int                             // that it took
+	raised   int                             // output lengths that were raised to 1
+	raisedAt string                          // the first of them
 	corpus   string                          // name of the text that prompts are cut from, "" = the standard one
 }
 
@@ -114,23 +117,22 @@ func Open(path string, o Options) (dataset.Dataset, error) {
 	if !ok {
 		return nil, CheckType(name)
 	}
+	o.folder = o.Records == nil && isFolder(path)
 	if err := o.suit(path, format); err != nil {
 		return nil, err
 	}
 	info := dataset.Info{Type: format.Name, Stated: o.Type != "", Trace: format.Trace, Verbatim: format.verbatim, Mode: format.mode}
-	if o.indexable(path, format) && o.Context.PrefixLength == 0 && o.Context.PrefixPool == 0 {
-		x, err := openIndexed(path, o, info, format)
-		switch {
-		case err == nil:
-			return x, nil
-		case !errors.Is(err, errSessions):
+	if files, ok := o.indexable(path, format); ok {
+		x, err := openIndexed(path, files, o, info, format)
+		if err != nil {
 			return nil, err
 		}
+		return x, nil
 	}
 	d, err := Collect(path, o, info, func(l *loader) error {
 		l.corpus = format.corpus
 		if stat, err := os.Stat(path); format.Trace && err == nil && stat.Mode().IsRegular() && stat.Size() > overlooked {
-			over, err := overlook(path)
+			over, err := overlook(path, nil)
 			if err != nil {
 				return err
 			}
@@ -151,8 +153,11 @@ func (o Options) suit(path string, format Format) error {
 		if err := inlinable(format, o.Records, o.Spell); err != nil {
 			return err
 		}
-	case isFolder(path) && !format.Folder:
+	case o.folder && !format.Folder:
 		return fmt.Errorf("%s %w", o.Spell.As("datasets.main.path"), notFolder(path, format.Name))
+	}
+	if o.StripKnown && format.Name == "multi_turn" {
+		return fmt.Errorf("%s: %s is multi_turn, whose turns repeat the history; give single_turn rows of one session_id", o.Spell.As("endpoint.uuid_and_strip"), path)
 	}
 	switch {
 	case o.Synthesis == nil:

@@ -25,10 +25,7 @@ type Format struct {
 	Columns    bool // a table of columns with texts
 	// read reads the file.
 	read func(l *loader, path string) error
-	// entry reads the conversation of a row and keys are what a row may have, where rows are conversations of their own and may stay in
-	// their file; nil = they may not.
-	entry func(l *loader, r *rows.Row) entry
-	keys  []string
+	layout
 	// glance counts what a look into the file has to know; nil = it is rows of JSON, with keys timestamp and turns if any.
 	glance func(l *Look, path string) error
 	// rank and fits tell the format by the first row: of the formats that it fits, the one of the lowest rank wins. nil = not by a row.
@@ -40,6 +37,26 @@ type Format struct {
 	verbatim bool
 	mode     conversation.Mode // "" = the global default
 	corpus   string            // that prompts are cut from where nobody chose another, "" = the standard one
+}
+
+// layout is how rows of a format may stay in their file; without a supply they may not.
+type layout struct {
+	supply func(f Format, files []string) (supply, error)
+	// entry reads a row of a line and keys are what it may have, nil = anything.
+	entry func(l *loader, r *rows.Row) entry
+	keys  []string
+	// files lists those of a folder.
+	files func(path string) ([]string, error)
+	// sessions: a row is a whole session and has its id.
+	sessions bool
+	// gather brings rows together when all are known; nil = those of one session_id are.
+	gather func() gathering
+	// join makes a conversation of the turns of its rows; nil = that is what they are.
+	join func(o *Options, c *conversation.Conversation)
+	// lifts: a leading system turn becomes the system message.
+	lifts bool
+	// timeIn finds the times in the lines of a file; nil = those of JSON rows.
+	timeIn func() func(line []byte) (at float64, ok bool)
 }
 
 // Verbatim tells whether bodies are sent as they stand in the file.
@@ -61,22 +78,22 @@ const codingCorpus = "coding"
 
 // Formats lists every format in the order in which they are shown.
 var Formats = []Format{
-	{Name: "single_turn", Times: true, read: readSingleTurn, entry: singleTurn, keys: turnKeys, rank: 13, fits: hasContent},
-	{Name: "multi_turn", Times: true, read: readMultiTurn, entry: multiTurn, keys: multiTurnKeys, rank: 6, fits: func(r row) bool { return r.is("turns", "array") }},
-	{Name: trace.MooncakeType, Trace: true, Times: true, read: readMooncake, entry: mooncakeEntry, keys: trace.MooncakeKeys, rank: 10, fits: func(r row) bool {
+	{Name: "single_turn", Times: true, read: readSingleTurn, layout: singleTurnLayout, rank: 13, fits: hasContent},
+	{Name: "multi_turn", Times: true, read: readMultiTurn, layout: multiTurnLayout, rank: 6, fits: func(r row) bool { return r.is("turns", "array") }},
+	{Name: trace.MooncakeType, Trace: true, Times: true, read: readMooncake, layout: mooncakeLayout, rank: 10, fits: func(r row) bool {
 		return r.any("input_length", "text_input") || r.is("payload", "object") ||
 			r.is("messages", "array") && r.any("timestamp", "delay", "output_length", "session_id", "hash_ids", "message_mode")
 	}},
-	{Name: "raw_payload", Folder: true, read: readRawPayload, entry: payloadEntry, glance: glancePayload, verbatim: true, mode: conversation.MessageArrayWithResponses, rank: 12, fits: func(r row) bool {
+	{Name: "raw_payload", Folder: true, read: readRawPayload, layout: payloadLayout, glance: glancePayload, verbatim: true, mode: conversation.MessageArrayWithResponses, rank: 12, fits: func(r row) bool {
 		return r.is("messages", "array") && !r.has("conversation_id") && !r.is("data", "array")
 	}},
-	{Name: inputsType, read: readInputs, glance: glanceInputs, verbatim: true, mode: conversation.MessageArrayWithResponses},
+	{Name: inputsType, read: readInputs, layout: inputsLayout, glance: glanceInputs, verbatim: true, mode: conversation.MessageArrayWithResponses},
 	{Name: poolType, Folder: true, Sampled: true, read: readPool, glance: glancePool},
-	{Name: "bailian_trace", Trace: true, Times: true, read: readBailian, mode: conversation.MessageArrayWithResponses, rank: 7, fits: func(r row) bool {
+	{Name: "bailian_trace", Trace: true, Times: true, read: readBailian, layout: bailianLayout, mode: conversation.MessageArrayWithResponses, rank: 7, fits: func(r row) bool {
 		return r.has("chat_id", "timestamp", "input_length", "output_length")
 	}},
-	{Name: "burst_gpt_trace", Trace: true, Times: true, Unpromoted: true, read: readBurst, glance: glanceBurst, heads: isBurst},
-	{Name: "sagemaker_data_capture", Trace: true, Times: true, Unpromoted: true, Folder: true, read: readSageMaker, glance: glanceSageMaker,
+	{Name: "burst_gpt_trace", Trace: true, Times: true, Unpromoted: true, read: readBurst, layout: burstLayout, glance: glanceBurst, heads: isBurst},
+	{Name: "sagemaker_data_capture", Trace: true, Times: true, Unpromoted: true, Folder: true, read: readSageMaker, layout: captureLayout, glance: glanceSageMaker,
 		rank: 3, fits: func(r row) bool { return r.has("captureData") }},
 	{Name: "baseten_trace", Trace: true, Times: true, Unscaled: true, Columns: true, OwnBlocks: true, read: readBaseten, glance: glanceBaseten, heads: isBaseten,
 		mode: conversation.MessageArrayWithResponses},
@@ -84,7 +101,7 @@ var Formats = []Format{
 		corpus: codingCorpus, rank: 4, fits: func(r row) bool { return r.is("requests", "array") && r.any("hash_id_scope", "block_size") }},
 	{Name: "tracelab", Trace: true, Times: true, Unscaled: true, Agents: true, read: readTraceLab, glance: glanceTraceLab, corpus: codingCorpus,
 		rank: 8, fits: func(r row) bool { return r.has("round_index", "input_tokens_total") }},
-	{Name: "dag_jsonl", read: readGraph, rank: 5, fits: func(r row) bool {
+	{Name: "dag_jsonl", read: readGraph, layout: graphLayout, rank: 5, fits: func(r row) bool {
 		return r.is("turns", "array") && r.turnsWithMessages() || r.any("spawns", "orchestrator", "rounds")
 	}},
 	{Name: "speed_bench", read: readSpeedBench, glance: glanceQuestions, rank: 9, fits: func(r row) bool { return r.has("question_id", "category", "messages") }},

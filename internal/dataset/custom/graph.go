@@ -22,21 +22,30 @@ var (
 // mostOfRoot bounds the requests that one drawn session leads to.
 const mostOfRoot = 100_000
 
-// graph is a file of sessions whose turns start others.
+// graph is a file of sessions whose turns start others. Of each it keeps what tells whom it starts.
 type graph struct {
 	*loader
-	sessions []conversation.Conversation
+	nodes    []node
 	links    []link
 	place    map[string]int
-	origins  []string // where the sessions stand
-	started  []bool   // some session starts it
-	requests []int    // it leads to, itself included; 0 = not counted yet, -1 = being counted
+	branches map[int][]started // by session
+	started  []bool            // some session starts it
+	requests []int             // it leads to, itself included; 0 = not counted yet, -1 = being counted
+}
+
+// node is a session without what it sends.
+type node struct {
+	id, where string
+	mode      conversation.Mode
+	turns     int
+	requests  int // of its own
+	systems   int // system messages of its first turn
 }
 
 // link is a place that names another session.
 type link struct {
-	row           *rows.Row // the turn
-	field, target string
+	where, at     string // the row, and the field in it
+	target        string
 	session, turn int
 	fork          bool
 	background    bool // of a fork: the session goes on beside it
@@ -44,60 +53,114 @@ type link struct {
 	before        bool // it begins before the turn
 }
 
+func newGraph(l *loader) *graph {
+	return &graph{loader: l, place: map[string]int{}, branches: map[int][]started{}}
+}
+
 // readGraph reads sessions, one a row, whose turns fork others (which go on from the turn's history) or spawn others (which begin empty; the
 // next turn, or a later one that is named, waits for their end). Sessions that no other starts are drawn.
 func readGraph(l *loader, path string) error {
-	g := &graph{loader: l, place: map[string]int{}}
-	if err := l.rows(path, graphKeys, g.session); err != nil {
+	g := newGraph(l)
+	var sessions []conversation.Conversation
+	err := l.rows(path, graphKeys, func(r *rows.Row) {
+		if e := graphEntry(l, r); g.add(&e) {
+			sessions = append(sessions, e.Conversation)
+		}
+	})
+	if err != nil {
 		return err
 	}
-	g.started, g.requests = make([]bool, len(g.sessions)), make([]int, len(g.sessions))
-	forked := map[int]link{}
-	for _, k := range g.links {
-		g.connect(k, forked)
-	}
-	g.isolated(forked)
-	if l.faults.Count() > 0 {
-		return nil
-	}
-	for i := range g.sessions {
-		if !g.count(i, nil) {
-			return nil
+	for _, i := range g.order() {
+		c := sessions[i]
+		for _, s := range g.branches[int(i)] {
+			c.Turns[s.turn].Branches = append(c.Turns[s.turn].Branches, s.Branch)
 		}
+		l.add(c)
 	}
-	g.order()
 	return nil
 }
 
-// session reads a row.
-func (g *graph) session(r *rows.Row) {
+var graphLayout = layout{supply: openLines, keys: graphKeys, entry: graphEntry, gather: func() gathering { return &byGraph{} }}
+
+// graphEntry is a session on its own, with the places in which it names others.
+func graphEntry(l *loader, r *rows.Row) entry {
+	s := &sessionRow{loader: l}
+	s.read(r)
+	return entry{Conversation: s.session, links: s.links}
+}
+
+// byGraph puts the sessions that are drawn in front of those that others start.
+type byGraph struct{ *graph }
+
+func (g *byGraph) note(l *loader, _ int, e *entry) {
+	if g.graph == nil {
+		g.graph = newGraph(l)
+	}
+	g.add(e)
+}
+
+func (g *byGraph) done(x *indexed, _ *loader) *membership {
+	order := g.order()
+	x.branches = g.branches
+	x.own = len(order)
+	return each(order)
+}
+
+// add notes a session; false = it is a fault.
+func (g *graph) add(e *entry) bool {
+	where := e.Turns[0].Origin
+	if e.ID != "" {
+		if at, twice := g.place[e.ID]; twice {
+			g.faults.Add(where, "session_id", "%q is there twice, first in %s", e.ID, g.nodes[at].where)
+			return false
+		}
+		g.place[e.ID] = len(g.nodes)
+	}
+	n := node{id: e.ID, where: where, mode: e.Mode, turns: len(e.Turns)}
+	for k := range e.Turns {
+		if !e.Turns[k].Silent {
+			n.requests++
+		}
+	}
+	for _, raw := range e.Turns[0].RawMessages {
+		var m struct{ Role any }
+		if json.Unmarshal(raw, &m) == nil && m.Role == "system" {
+			n.systems++
+		}
+	}
+	for _, k := range e.links {
+		k.session = len(g.nodes)
+		g.links = append(g.links, k)
+	}
+	g.nodes = append(g.nodes, n)
+	return true
+}
+
+// sessionRow is a row on its way to be a session.
+type sessionRow struct {
+	*loader
+	session conversation.Conversation
+	links   []link
+}
+
+// read reads a row.
+func (g *sessionRow) read(r *rows.Row) {
 	checkType(r, "dag_jsonl")
-	mode := contextMode(r)
+	g.session = conversation.Conversation{Mode: contextMode(r)}
 	for _, key := range strange(r, graphKeys) {
 		r.Fault(key, "unknown key; allowed are %s", strings.Join(graphKeys, ", "))
 	}
-	id := r.String("session_id")
-	switch {
+	switch id := r.String("session_id"); {
 	case id == nil && !r.Has("session_id"):
 		r.Fault("session_id", "missing")
 	case id == nil:
 	case *id == "":
 		r.Fault("session_id", "must not be empty")
 	default:
-		if at, twice := g.place[*id]; twice {
-			r.Fault("session_id", "%q is there twice, first in %s", *id, g.origins[at])
-			return
-		}
+		g.session.ID = *id
 	}
-	c := conversation.Conversation{Mode: mode}
-	if id != nil {
-		c.ID = *id
-		g.place[c.ID] = len(g.origins)
-	}
-	g.origins = append(g.origins, r.Where)
 	if g.orchestrates(r) {
-		c.Turns = g.rounds(r)
-		g.sessions = append(g.sessions, c)
+		g.session.Turns = g.rounds(r)
 		return
 	}
 	if !r.Has("turns") {
@@ -108,20 +171,21 @@ func (g *graph) session(r *rows.Row) {
 		r.Fault("turns", "at least one turn is needed")
 	}
 	g.link(r, "pre_session_spawns", 0, 0)
+	var turns []conversation.Turn
 	for i, raw := range items {
 		if item := r.Item("turns", i, raw); item != nil {
-			g.systems(item, mode, len(c.Turns))
-			c.Turns = append(c.Turns, g.turn(item, len(c.Turns), len(items)))
+			g.systems(item, g.session.Mode, len(turns))
+			turns = append(turns, g.turn(item, len(turns), len(items)))
 		}
 	}
-	if len(c.Turns) == 0 {
-		c.Turns = []conversation.Turn{{Origin: r.Where}} // it is a fault already; others may name it
+	if len(turns) == 0 {
+		turns = []conversation.Turn{{Origin: r.Where}} // it is a fault already; others may name it
 	}
-	g.sessions = append(g.sessions, c)
+	g.session.Turns = turns
 }
 
 // turn reads a turn of the session that is being read.
-func (g *graph) turn(r *rows.Row, index, turns int) conversation.Turn {
+func (g *sessionRow) turn(r *rows.Row, index, turns int) conversation.Turn {
 	for _, key := range strange(r, graphTurnKeys) {
 		r.Fault(key, "unknown key; allowed are %s", strings.Join(graphTurnKeys, ", "))
 	}
@@ -163,7 +227,7 @@ func contextMode(r *rows.Row) conversation.Mode {
 }
 
 // systems notes system messages where chat templates drop them: behind the first message of a request.
-func (g *graph) systems(r *rows.Row, mode conversation.Mode, turn int) {
+func (g *sessionRow) systems(r *rows.Row, mode conversation.Mode, turn int) {
 	for i, raw := range r.List("messages") {
 		var m struct{ Role any }
 		if json.Unmarshal(raw, &m) != nil || m.Role != "system" {
@@ -179,7 +243,7 @@ func (g *graph) systems(r *rows.Row, mode conversation.Mode, turn int) {
 }
 
 // link reads the sessions that a turn, or the beginning of a session, starts.
-func (g *graph) link(r *rows.Row, field string, turn, turns int) {
+func (g *sessionRow) link(r *rows.Row, field string, turn, turns int) {
 	seen := map[string]bool{}
 	for i, raw := range r.List(field) {
 		for _, k := range g.entry(r, field, i, raw, turn, turns) {
@@ -188,14 +252,14 @@ func (g *graph) link(r *rows.Row, field string, turn, turns int) {
 				continue
 			}
 			seen[k.target] = true
-			k.row, k.field, k.session, k.turn, k.fork, k.before = r, field, len(g.sessions), turn, field == "forks", field == "pre_session_spawns"
+			k.where, k.at, k.turn, k.fork, k.before = r.Where, r.Path(field), turn, field == "forks", field == "pre_session_spawns"
 			g.links = append(g.links, k)
 		}
 	}
 }
 
 // entry reads one entry of such a list: an id, for forks {child, background}, for spawns {children, join_at}.
-func (g *graph) entry(r *rows.Row, field string, i int, raw json.RawMessage, turn, turns int) []link {
+func (g *sessionRow) entry(r *rows.Row, field string, i int, raw json.RawMessage, turn, turns int) []link {
 	next := 0
 	if field == "spawns" && turn+1 < turns {
 		next = turn + 1
@@ -245,25 +309,61 @@ func (g *graph) entry(r *rows.Row, field string, i int, raw json.RawMessage, tur
 	return list
 }
 
+// order tells in which order sessions stand: those that are drawn, then those that others start. nil = something is wrong.
+func (g *graph) order() []uint32 {
+	g.started, g.requests = make([]bool, len(g.nodes)), make([]int, len(g.nodes))
+	forked := map[int]link{}
+	for _, k := range g.links {
+		g.connect(k, forked)
+	}
+	g.isolated(forked)
+	if g.faults.Count() > 0 {
+		return nil
+	}
+	for i := range g.nodes {
+		if !g.count(i, nil) {
+			return nil
+		}
+	}
+	to := make([]int, len(g.nodes))
+	order := make([]uint32, 0, len(g.nodes))
+	for _, started := range []bool{false, true} {
+		for i := range g.nodes {
+			if g.started[i] == started {
+				to[i] = len(order)
+				order = append(order, uint32(i))
+			}
+		}
+		if !started {
+			g.set.info.Started = len(g.nodes) - len(order)
+		}
+	}
+	for _, list := range g.branches {
+		for i := range list {
+			list[i].Conversation = to[list[i].Conversation]
+		}
+	}
+	return order
+}
+
 // connect finds the session that a link names. forked are the sessions that are forked so far: each has one parent.
 func (g *graph) connect(k link, forked map[int]link) {
 	to, known := g.place[k.target]
 	if !known {
-		k.row.Fault(k.field, "%q is no session of the file", k.target)
+		g.faults.Add(k.where, k.at, "%q is no session of the file", k.target)
 		return
 	}
 	g.started[to] = true
-	t := &g.sessions[k.session].Turns[k.turn]
 	if k.fork {
 		if other, again := forked[to]; again {
-			k.row.Fault(k.field, "%q is forked in %s too: a fork goes on from one history", k.target, other.row.Where)
+			g.faults.Add(k.where, k.at, "%q is forked in %s too: a fork goes on from one history", k.target, other.where)
 		}
 		forked[to] = k
-		if !k.background && k.turn+1 < len(g.sessions[k.session].Turns) {
-			k.row.Fault(k.field, "%q: a session ends with its forks; write {\"child\": …, \"background\": true} where it goes on, or move them to the last turn", k.target)
+		if !k.background && k.turn+1 < g.nodes[k.session].turns {
+			g.faults.Add(k.where, k.at, "%q: a session ends with its forks; write {\"child\": …, \"background\": true} where it goes on, or move them to the last turn", k.target)
 		}
 	}
-	t.Branches = append(t.Branches, conversation.Branch{Conversation: to, Fork: k.fork, Join: k.join, Before: k.before})
+	g.branches[k.session] = append(g.branches[k.session], started{k.turn, conversation.Branch{Conversation: to, Fork: k.fork, Join: k.join, Before: k.before}})
 }
 
 // isolated notes forks that would lose what they go on from.
@@ -274,22 +374,16 @@ func (g *graph) isolated(forked map[int]link) {
 			continue
 		}
 		if _, is := forked[to]; is && k.before {
-			k.row.Fault(k.field, "%q is forked too: what begins before a session has no history to go on from", k.target)
+			g.faults.Add(k.where, k.at, "%q is forked too: what begins before a session has no history to go on from", k.target)
 		}
-		if k.fork && g.sessions[to].Mode == conversation.MessageArrayWithResponses {
-			k.row.Fault(k.field, "%q has context_mode %s, which drops the history that it would go on from", k.target, conversation.MessageArrayWithResponses)
+		if k.fork && g.nodes[to].mode == conversation.MessageArrayWithResponses {
+			g.faults.Add(k.where, k.at, "%q has context_mode %s, which drops the history that it would go on from", k.target, conversation.MessageArrayWithResponses)
 		}
 	}
 	for _, k := range g.links {
 		to, known := g.place[k.target]
-		if !known || !k.fork {
-			continue
-		}
-		for _, raw := range g.sessions[to].Turns[0].RawMessages {
-			var m struct{ Role any }
-			if json.Unmarshal(raw, &m) == nil && m.Role == "system" && g.sessions[to].Mode != conversation.MessageArrayWithResponses {
-				k.row.Fault(k.field, "%q begins with a system message, which would stand behind the history that it goes on from", k.target)
-			}
+		if known && k.fork && g.nodes[to].systems > 0 && g.nodes[to].mode != conversation.MessageArrayWithResponses {
+			g.faults.Add(k.where, k.at, "%q begins with a system message, which would stand behind the history that it goes on from", k.target)
 		}
 	}
 }
@@ -299,70 +393,35 @@ func (g *graph) count(i int, way []int) bool {
 	if g.requests[i] > 0 {
 		return true
 	}
-	c := &g.sessions[i]
+	node := &g.nodes[i]
 	if g.requests[i] < 0 {
-		names := []string{c.ID}
+		names := []string{node.id}
 		for k := len(way) - 1; k >= 0; k-- {
-			names = append([]string{g.sessions[way[k]].ID}, names...)
+			names = append([]string{g.nodes[way[k]].id}, names...)
 			if way[k] == i {
 				break
 			}
 		}
-		g.faults.Add(c.Turns[0].Origin, "session_id", "sessions start each other in a cycle: %s", strings.Join(names, " -> "))
+		g.faults.Add(node.where, "session_id", "sessions start each other in a cycle: %s", strings.Join(names, " -> "))
 		return false
 	}
 	g.requests[i] = -1
 	way = append(way, i)
-	n := 0
-	for k := range c.Turns {
-		if !c.Turns[k].Silent {
-			n++
+	n := node.requests
+	for _, b := range g.branches[i] {
+		if len(way) > mostOfRoot {
+			n = mostOfRoot + 1
+			break
 		}
-		for _, b := range c.Turns[k].Branches {
-			if len(way) > mostOfRoot {
-				n = mostOfRoot + 1
-				break
-			}
-			if !g.count(b.Conversation, way) {
-				return false
-			}
-			n += g.requests[b.Conversation]
+		if !g.count(b.Conversation, way) {
+			return false
 		}
+		n += g.requests[b.Conversation]
 	}
 	if n > mostOfRoot {
-		g.faults.Add(c.Turns[0].Origin, "session_id", "%q leads to more than %d requests", c.ID, mostOfRoot)
+		g.faults.Add(node.where, "session_id", "%q leads to more than %d requests", node.id, mostOfRoot)
 		return false
 	}
 	g.requests[i] = n
 	return true
-}
-
-// order puts the sessions that are drawn in front of those that others start.
-func (g *graph) order() {
-	to := make([]int, len(g.sessions))
-	next := 0
-	for _, started := range []bool{false, true} {
-		for i := range g.sessions {
-			if g.started[i] == started {
-				to[i] = next
-				next++
-			}
-		}
-	}
-	ordered := make([]conversation.Conversation, len(g.sessions))
-	for i, c := range g.sessions {
-		for k := range c.Turns {
-			for b := range c.Turns[k].Branches {
-				branch := &c.Turns[k].Branches[b]
-				branch.Conversation = to[branch.Conversation]
-			}
-		}
-		ordered[to[i]] = c
-		if g.started[i] {
-			g.set.info.Started++
-		}
-	}
-	for _, c := range ordered {
-		g.add(c)
-	}
 }

@@ -71,8 +71,28 @@ func TestIndexedIsTheSame(t *testing.T) {
 		"mooncake_trace": `{"timestamp":1,"input_length":700,"hash_ids":[1,2],"output_length":9}` + "\n" + `{"timestamp":2,"text_input":"t"}` + "\n" +
 			`{"input_length":30}` + "\n" + `{"messages":[{"role":"user","content":"m"}],"output_length":900}` + "\n" + `{"input_length":1100,"hash_ids":[1,2]}`,
 		"raw_payload": `{"messages":[], "a" : 1}` + "\n" + `{"b":[1, 2]}`,
+		"single_turn rows of sessions": `{"session_id":"x","text":"a"}` + "\n" + `{"text":"alone"}` + "\n" + `{"session_id":"y","text":"c","timestamp":3}` + "\n" +
+			`{"session_id":"x","text":"b","output_length":3}` + "\n" + `{"text":"last","delay":4}`,
+		"multi_turn rows of sessions": `{"session_id":"x","turns":[{"role":"system","text":"s"}]}` + "\n" + `{"session_id":"y","turns":[{"text":"c"}]}` + "\n" +
+			`{"session_id":"x","turns":[{"text":"a"},{"role":"system","text":"t"}]}` + "\n" + `{"turns":[{"role":"system","text":"u"},{"text":"v","delay":4}]}`,
+		"mooncake_trace rows of sessions": `{"session_id":"a","timestamp":1,"input_length":700,"hash_ids":[1,2]}` + "\n" + `{"input_length":40,"timestamp":2}` + "\n" +
+			`{"session_id":"a","input_length":60,"delay":5}` + "\n" + `{"session_id":"b","messages":[{"role":"user","content":"m"}],"context_mode":"deltas_with_responses"}` + "\n" +
+			`{"session_id":"a","input_length":1100,"hash_ids":[1,2],"output_length":300}`,
+		"bailian_trace": `{"chat_id":11,"parent_chat_id":-1,"timestamp":0.25,"input_length":40,"output_length":30,"hash_ids":[1,2,3]}` + "\n" +
+			`{"chat_id":7,"parent_chat_id":5,"timestamp":0.003,"input_length":9,"output_length":0}` + "\n" +
+			`{"chat_id":12,"parent_chat_id":11,"timestamp":0.04,"input_length":90,"output_length":20,"turn":3,"hash_ids":[1,2,3,4,5,6]}` + "\n" +
+			`{"chat_id":13,"parent_chat_id":11,"timestamp":0.03,"input_length":33,"output_length":200,"turn":2}`,
+		"burst_gpt_trace":        "\ufeffTimestamp,Model,Request tokens,Response tokens\n0.005,\"a,\n\"\"b\",12,5\n\n0.02,x,no,5\n0.049,x,20,900\n99,x,7,8\n",
+		"sagemaker_data_capture": capturedRow("late", "2025-03-01T10:00:00.040Z") + "\n" + capturedRow("early", "2025-03-01T11:00:00+01:00") + "\n" + capturedRow("outside", "2025-03-01T10:00:09Z"),
+		"inputs_json":            "{\"other\":[{}],\n \"data\": [\n{\"session_id\":\"s\",\"payloads\":[{\"a\": 1},\n{\"b\":2}]},\n\n {\"session_id\":\"t\",\"payloads\":[{\"c\":3}]}\n], \"end\": 1}",
+		"dag_jsonl": `{"session_id":"child","turns":[{"messages":[{"role":"user","content":"c"}],"model":"own"}]}` + "\n" +
+			`{"session_id":"root","turns":[{"messages":[{"role":"user","content":"r"}],"spawns":["child"],"max_tokens":4},{"messages":[{"role":"user","content":"q"}],"delay":3,"forks":["fork"]}]}` + "\n" +
+			`{"session_id":"fork","turns":[{"messages":[{"role":"user","content":"f"}]}]}` + "\n" +
+			`{"session_id":"o","orchestrator":true,"rounds":2,"spawns":["child"],"think_time_ms":50,"think_time_sigma":0.5}`,
 	}
 	for format, content := range files {
+		about := format
+		format, _, _ = strings.Cut(format, " ")
 		for name, change := range map[string]func(o *Options){
 			"plain":  func(*Options) {},
 			"models": func(o *Options) { o.Assignment.Models = []string{"m", "n", "p"} },
@@ -85,7 +105,7 @@ func TestIndexedIsTheSame(t *testing.T) {
 			"system": func(o *Options) { o.Context = synth.Context{System: "be brief"} },
 			"shared": func(o *Options) { o.Context = synth.Context{SharedSystem: 12, User: 3}; o.DelayRatio = 2 },
 		} {
-			t.Run(format+" "+name, func(t *testing.T) {
+			t.Run(about+" "+name, func(t *testing.T) {
 				path := write(t, content)
 				o := base(format)
 				change(&o)
@@ -117,17 +137,10 @@ func TestIndexedIsTheSame(t *testing.T) {
 	}
 }
 
-// TestRowsThatBelongTogetherAreKept: sessions over several rows need all of them.
-func TestRowsThatBelongTogetherAreKept(t *testing.T) {
-	leave(t)
-	for _, content := range []string{
-		`{"session_id":"x","text":"a"}` + "\n" + `{"session_id":"x","text":"b"}`, `{"session_id":"x","text":"a"}` + "\n" + `{"text":"b"}`,
-	} {
-		s := open(t, content, base("single_turn"))
-		if _, kept := s.(*Dataset); !kept {
-			t.Errorf("%s: %T", content, s)
-		}
-	}
+// capturedRow is a captured request of a time.
+func capturedRow(text, at string) string {
+	return `{"captureData":{"endpointInput":{"data":"{\"messages\":[{\"role\":\"user\",\"content\":\"` + text + `\"}],\"max_tokens\":160,\"top_p\":1}","encoding":"JSON"}},` +
+		`"eventMetadata":{"eventId":"e","inferenceTime":"` + at + `"}}`
 }
 
 // TestIndexedFaults: what is wrong is said as for any file.
@@ -202,8 +215,8 @@ func TestEarly(t *testing.T) {
 		}
 	}
 	named := open(t, `{"session_id":"x","text":"a"}`+"\n"+`{"session_id":"x","text":"b"}`, o)
-	if _, kept := named.(*Dataset); !kept || named.Len() != 1 {
-		t.Errorf("%T of %d", named, named.Len())
+	if named.Len() != 1 || len(named.Conversation(0).Turns) != 2 {
+		t.Errorf("%d conversations", named.Len())
 	}
 	closed := open(t, lines, o).(*indexed)
 	if err := closed.Close(); err != nil {

@@ -3,7 +3,6 @@ package custom
 import (
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"math"
 	"os"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"aiperf/internal/conversation"
 	"aiperf/internal/dataset"
 	"aiperf/internal/dataset/rows"
+	"aiperf/internal/dataset/synth"
 )
 
 // keptFile is the size of the largest file whose rows are all kept in memory, in bytes. Of larger ones an index is kept.
@@ -22,36 +22,53 @@ var keptFile int64 = 8 << 20
 const readAhead = 4096
 
 var (
-	// errSessions says that rows belong together: they have to be kept.
-	errSessions = errors.New("rows belong together")
 	// errUnordered is what is wrong with the times of a file that is sent while it is read.
 	errUnordered = errors.New("the file is so large that it is sent while it is read: sort its rows by time")
 	// errClosed is why a set has no more rows that is not used any more.
 	errClosed = errors.New("the file was closed")
 )
 
-// indexable tells whether the rows of a file can be left in it.
-func (o Options) indexable(path string, f Format) bool {
-	info, err := os.Stat(path)
-	return err == nil && f.entry != nil && info.Mode().IsRegular() && info.Size() > keptFile && !strings.HasSuffix(path, ".gz") &&
-		o.Synthesis == nil && !o.StripKnown && o.Fetch == nil && !o.PayloadRows
+// indexable tells whether the rows of a file, or of the files of a folder, can be left there, and lists the files.
+func (o Options) indexable(path string, f Format) (files []string, ok bool) {
+	if f.supply == nil || o.Synthesis != nil && o.Synthesis.Changes() || o.Fetch != nil || o.Context.PrefixLength > 0 || o.Context.PrefixPool > 0 || o.Records != nil {
+		return nil, false
+	}
+	files = []string{path}
+	if isFolder(path) {
+		var err error
+		if files, err = f.files(path); err != nil {
+			return nil, false // reading it says why
+		}
+	}
+	size := int64(0)
+	for _, file := range files {
+		info, err := os.Stat(file)
+		if err != nil || !info.Mode().IsRegular() || strings.HasSuffix(file, ".gz") {
+			return nil, false
+		}
+		size += info.Size()
+	}
+	return files, size > keptFile
 }
 
 // openIndexed keeps where the rows of a file stand. It returns when the file was read once, or, where rows are used in their order
 // (Options.Early) and nothing about them depends on later ones, when the first are there.
-func openIndexed(path string, o Options, info dataset.Info, f Format) (*indexed, error) {
-	over, err := overlook(path)
-	if err != nil {
-		return nil, err
+func openIndexed(path string, files []string, o Options, info dataset.Info, f Format) (*indexed, error) {
+	var over overview
+	if !o.folder && !f.sessions { // else it tells nothing that matters
+		var err error
+		if over, err = overlook(path, f.timeIn); err != nil {
+			return nil, err
+		}
 	}
-	early := o.Early && o.Context.User == 0 && !over.sessions && !(o.Scheduled && over.unordered)
+	early := o.Early && !o.folder && f.gather == nil && o.Context.User == 0 && !over.sessions && !(o.Scheduled && over.unordered)
 	for {
 		l := newLoader(o, info)
 		if l.namespace = over.namespace; early {
 			l.Reading = nil // it goes on while requests are sent
 		}
-		x, err := l.index(path, f, early)
-		if early && errors.Is(err, errUnordered) {
+		x, err := l.index(path, files, f, early)
+		if early && (errors.Is(err, errUnordered) || errors.Is(err, errSessions)) {
 			early = false
 			continue
 		}
@@ -59,27 +76,26 @@ func openIndexed(path string, o Options, info dataset.Info, f Format) (*indexed,
 	}
 }
 
-func (l *loader) index(path string, f Format, early bool) (*indexed, error) {
+// errSessions says that rows belong together, so that all have to be seen.
+var errSessions = errors.New("rows belong together")
+
+func (l *loader) index(path string, files []string, f Format, early bool) (*indexed, error) {
 	assign, err := dataset.NewAssigner(l.Assignment, l.Root)
 	if err != nil {
 		return nil, err
 	}
-	x := &indexed{Options: l.Options, read: f.entry, media: l.media.store, users: -1, early: early, whole: !early, latest: math.Inf(-1)}
+	x := &indexed{Options: l.Options, format: f, path: path, media: l.media.store, users: -1, early: early, whole: !early, latest: math.Inf(-1)}
 	x.grew, x.gate = sync.NewCond(x.mu.RLocker()), sync.NewCond(&x.mu)
-	if x.file, err = os.Open(path); err != nil {
+	if x.from, err = f.supply(f, files); err != nil {
 		return nil, err
 	}
-	go x.fill(l, path, f, assign)
-	_, err = x.Reach(0)
-	if err == nil && early && l.Scheduled { // rows that are not in order mostly show it soon
-		_, err = x.Reach(readAhead - 1)
-	}
-	if err == nil && early && x.row(0).ID != "" { // the rows of its session may be far behind
-		x.mu.Lock()
-		x.early, early = false, false
-		x.mu.Unlock()
-	}
-	if err == nil && !early {
+	go x.fill(l, assign)
+	if early {
+		_, err = x.Reach(0)
+		if err == nil && l.Scheduled { // rows that are not in order mostly show it soon
+			_, err = x.Reach(readAhead - 1)
+		}
+	} else {
 		err = x.end()
 	}
 	if err != nil {
@@ -89,47 +105,37 @@ func (l *loader) index(path string, f Format, early bool) (*indexed, error) {
 }
 
 // fill reads the file, as far ahead as it may.
-func (x *indexed) fill(l *loader, path string, f Format, assign *dataset.Assigner) {
-	seen := map[uint64]struct{}{} // ids of sessions, hashed
-	over := false                 // what follows is outside the window
+func (x *indexed) fill(l *loader, assign *dataset.Assigner) {
+	over := false // what follows is outside the window
 	var fault error
-	err := l.rowsWhile(path, f.keys, func(r *rows.Row) {
-		e := f.entry(l, r)
+	gather := x.format.gathering()
+	err := x.from.each(l, func(at rows.Line, e *entry) {
 		clear(l.media.known)
+		l.media.remote = nil
 		if fault != nil || l.faults.Count() > 0 {
 			return
 		}
 		if e.left {
 			x.places.skip()
-			over = x.behind(&e)
+			over = x.behind(e)
 			return
 		}
-		if e.ID != "" {
-			h := fnv.New64a()
-			_, _ = h.Write([]byte(e.ID)) // it never fails
-			if _, again := seen[h.Sum64()]; again {
-				fault = errSessions
-				return
-			}
-			seen[h.Sum64()] = struct{}{}
-		}
 		x.mu.Lock()
-		if fault = x.late(&e, r.Where); fault == nil && e.prompt.InputLength > 0 {
+		if fault = x.late(e, at.Where()); fault == nil && e.prompt.InputLength > 0 {
 			fault = l.openBlocks(&x.made, e.block)
 		}
 		x.mu.Unlock()
 		if e.prompt.HashIDs != nil && fault == nil {
 			x.made.blocks().Claim(e.prompt.HashIDs)
 		}
-		x.mu.Lock()
 		if fault == nil {
-			x.add(l, &e, r, assign)
+			x.take(l, at, e, assign)
+			if !x.early {
+				gather.note(l, x.places.rows-1, e)
+			}
 		}
-		x.mu.Unlock()
 		x.grew.Broadcast()
 	}, func() bool { return fault == nil && !over && x.goOn(l) })
-	x.mu.Lock()
-	defer x.mu.Unlock()
 	switch {
 	case err != nil:
 		fault = err
@@ -137,15 +143,38 @@ func (x *indexed) fill(l *loader, path string, f Format, assign *dataset.Assigne
 		fault = l.faults.Err()
 	case fault != nil:
 	case x.places.rows == 0:
-		fault = l.nothingLeft(path)
-	case x.own > 0 && x.own < x.places.rows: // the others are counted among themselves
-		fault = errSessions
+		fault = l.nothingLeft(x.path)
+	case !x.early: // nobody looks at anything until all is known
+		fault = x.settle(l, gather, assign)
 	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	if x.fault == nil { // else it was closed
 		x.fault = fault
 	}
 	x.ended, x.info = true, l.set.info
 	x.grew.Broadcast()
+}
+
+// settle brings rows together when all are known, and plans the conversations in their order.
+func (x *indexed) settle(l *loader, gather gathering, assign *dataset.Assigner) error {
+	x.members = gather.done(x, l)
+	if err := l.faults.Err(); err != nil {
+		return err
+	}
+	if x.conversations() == 0 {
+		return l.nothingLeft(x.path)
+	}
+	for i := range x.conversations() {
+		list := x.rowsOf(i)
+		x.plan(l, list, assign, func(row uint32) string { return x.row(int(row)).Turns[0].Origin })
+		for _, row := range list {
+			want, _ := x.wants.at(int(row))
+			x.request(int(row), int(want))
+		}
+	}
+	x.wants = column[int32]{}
+	return nil
 }
 
 // Ordered tells whether rows start in the order in which they stand.
@@ -168,7 +197,9 @@ func (x *indexed) late(e *entry, where string) error {
 	}
 	at := e.Turns[0].Timestamp
 	switch first := x.places.rows == 0; {
-	case !first && e.ID != "" && x.own == 0:
+	case e.ID != "" && !x.format.sessions && first:
+		return errSessions
+	case e.ID != "" && !x.format.sessions:
 		return fmt.Errorf("%s: session_id: the first row has none, and the file is sent while it is read; put a row with them first", where)
 	case !x.Scheduled || first && at == nil: // the phase refuses that one
 	case at == nil:
@@ -204,15 +235,15 @@ func (x *indexed) ask(n int, all bool) {
 	x.gate.Broadcast()
 }
 
-// Reach waits until row i is known.
+// Reach waits until conversation i is known.
 func (x *indexed) Reach(i int) (bool, error) {
 	x.ask(i+1, false)
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	for x.places.rows <= i && !x.ended {
+	for !x.ended && (!x.early || x.places.rows <= i) {
 		x.grew.Wait()
 	}
-	if x.places.rows > i {
+	if (x.early || x.fault == nil) && x.conversations() > i {
 		return true, nil
 	}
 	return false, x.fault
@@ -229,11 +260,11 @@ func (x *indexed) end() error {
 	return x.fault
 }
 
-// Known is the number of rows so far.
+// Known is the number of conversations so far.
 func (x *indexed) Known() int {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	return x.places.rows
+	return x.conversations()
 }
 
 // Close ends the reading of the file.
@@ -244,66 +275,153 @@ func (x *indexed) Close() error {
 	}
 	x.mu.Unlock()
 	x.gate.Broadcast()
-	return x.file.Close()
+	return x.from.Close()
 }
 
-// add notes a row.
-func (x *indexed) add(l *loader, e *entry, r *rows.Row, assign *dataset.Assigner) {
-	n := x.places.rows
-	info := &l.set.info
-	first := info.Turns
+// take notes a row, and plans it where it is a conversation that is used at once.
+func (x *indexed) take(l *loader, at rows.Line, e *entry, assign *dataset.Assigner) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	row := x.places.rows
+	if len(e.Turns) > 1 && x.slots.n == 0 {
+		for i := range row + 1 {
+			x.slots.add(uint32(i))
+		}
+	}
+	first := x.firstSlot(row)
+	for k := range e.Turns {
+		t := &e.Turns[k]
+		x.marks.add(markOf(t))
+		note(&x.times, t.Timestamp, first+k)
+		note(&x.delays, t.Delay, first+k)
+	}
+	if x.slots.n > 0 {
+		x.slots.add(uint32(first + len(e.Turns)))
+	}
+	x.places.add(at)
+	want := wanted(e)
+	if !x.early {
+		if want != 0 {
+			x.wants.set(row, int32(want), 0)
+		}
+		return
+	}
 	if e.ID != "" {
 		x.own++
 	}
-	if e.Turns[0].Timestamp == nil && info.UntimedOrigin == "" {
-		info.UntimedOrigin = r.Where
-	}
-	if len(e.Turns) > 1 && x.turns.n == 0 {
-		for i := range n + 1 {
-			x.turns.add(uint32(i))
-		}
-	}
-	for k := range e.Turns {
-		t := &e.Turns[k]
-		info.Timestamps = info.Timestamps || t.Timestamp != nil
-		info.Delays = info.Delays || k > 0 && t.Delay != nil
-		note(&x.times, t.Timestamp, first+k)
-		note(&x.delays, t.Delay, first+k)
-		if model := assign.Model(); assign.Drawn() {
-			x.models.add(uint16(model))
-		}
-		x.draw(t, assign, first+k)
-	}
-	info.Turns += len(e.Turns)
-	if x.turns.n > 0 {
-		x.turns.add(uint32(info.Turns))
-	}
-	if e.prompt.InputLength > 0 {
-		if in := x.made.turn(&e.prompt, e.block).sequence; in >= 0 {
-			x.prompts.pad(n, -1)
-			x.prompts.add(int32(in))
-		}
-	}
-	x.places.add(r.Line)
+	x.plan(l, []uint32{uint32(row)}, assign, func(uint32) string { return e.Turns[0].Origin })
+	x.request(row, want)
 }
 
-// draw draws the output length of a turn that has none.
-func (x *indexed) draw(t *conversation.Turn, assign *dataset.Assigner, at int) {
+// wanted is the number of tokens that a row takes from the sequence of prompts; below 0 they stand behind blocks of hash ids.
+func wanted(e *entry) int {
+	n := e.prompt.InputLength
+	if ids := len(e.prompt.HashIDs); ids > 0 {
+		return -max(0, n-ids*e.block)
+	}
+	return n
+}
+
+// request asks for what a row wants.
+func (x *indexed) request(row, want int) {
+	switch {
+	case want > 0:
+		x.prompts.set(row, int32(x.made.texts.Add(want, synth.NoPrefix)), -1)
+	case want < 0:
+		x.prompts.set(row, int32(x.made.texts.AddLoose(-want)), -1)
+	}
+}
+
+// markOf is what is known of a turn beside its times.
+func markOf(t *conversation.Turn) (m mark) {
+	if t.Model != "" {
+		m |= hasModel
+	}
 	if t.MaxTokens != nil {
+		m |= hasLength
+	}
+	if t.RawPayload != nil {
+		m |= isBody
+	}
+	if t.Role == "system" {
+		m |= isSystem
+	}
+	if t.Silent {
+		m |= isSilent
+	}
+	if m&isSystem != 0 && liftable(t) != "" {
+		m |= mayLift
+	}
+	return m
+}
+
+// plan gives the turns of a conversation, whose rows are given, models and output lengths, and notes what it holds. origin is where a row
+// begins.
+func (x *indexed) plan(l *loader, list []uint32, assign *dataset.Assigner, origin func(row uint32) string) {
+	info := &l.set.info
+	if x.format.lifts && x.HoistSystem {
+		x.lift(list)
+	}
+	slots := x.slotsOf(list)
+	if x.PayloadRows {
+		x.delayNext(slots)
+	}
+	if info.UntimedOrigin == "" && x.time(slots[0]) == nil {
+		for k, row := range list {
+			if k+1 == len(list) || slots[0] < x.firstSlot(int(row)+1) {
+				info.UntimedOrigin = origin(row)
+				break
+			}
+		}
+	}
+	for k, slot := range slots {
+		info.Timestamps = info.Timestamps || x.time(slot) != nil
+		info.Delays = info.Delays || k > 0 && noted(&x.delays, slot) != nil
+		m, _ := x.marks.at(slot)
+		if m&hasModel == 0 {
+			if model := assign.Model(); model > 0 {
+				x.models.set(slot, uint16(model), 0)
+			}
+		}
+		if m&hasLength == 0 {
+			if n := assign.MaxTokens(); n > 0 && m&isBody == 0 && !assign.OSL.Fixed() {
+				x.lengths.set(slot, uint32(n), 0)
+			}
+		}
+	}
+	info.Turns += len(slots)
+}
+
+// lift marks a turn that becomes the system message of its conversation.
+func (x *indexed) lift(list []uint32) {
+	slots := x.slotsOf(list)
+	if len(slots) < 2 {
 		return
 	}
-	n := assign.MaxTokens()
-	if n == 0 || t.RawPayload != nil || assign.OSL.Fixed() {
-		return
+	first, _ := x.marks.at(slots[0])
+	if second, _ := x.marks.at(slots[1]); first&mayLift != 0 && second&isSystem == 0 {
+		x.marks.set(slots[0], first|isLifted, 0)
 	}
-	x.lengths.pad(at, 0)
-	x.lengths.add(uint32(n))
+}
+
+// delayNext moves every delay, a wait after its turn, to the next one.
+func (x *indexed) delayNext(slots []int) {
+	after := math.NaN()
+	for _, slot := range slots {
+		own, ok := x.delays.at(slot)
+		if !ok {
+			own = math.NaN()
+		}
+		if ok || !math.IsNaN(after) {
+			x.delays.set(slot, after, math.NaN())
+		}
+		after = own
+	}
 }
 
 // note puts a value at a place of a column; nil = none.
 func note(to *column[float64], value *float64, at int) {
 	if value != nil {
-		to.pad(at, math.NaN())
-		to.add(*value)
+		to.set(at, *value, math.NaN())
 	}
 }

@@ -6,7 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
+	"math"
+	"os"
+	"sort"
 	"strconv"
 
 	"aiperf/internal/conversation"
@@ -17,6 +21,9 @@ import (
 type inputsReader struct {
 	*json.Decoder
 	io.Closer
+	path  string
+	base  int64 // bytes before the first one of JSON
+	lines *lineCounter
 }
 
 func openInputs(path string) (*inputsReader, error) {
@@ -24,13 +31,58 @@ func openInputs(path string) (*inputsReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := bufio.NewReaderSize(file, 1<<16)
+	lines := &lineCounter{from: file, line: 1}
+	in := bufio.NewReaderSize(lines, 1<<16)
+	base := int64(0)
 	if mark, _ := in.Peek(3); bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
-		_, _ = in.Discard(3) // they are in the buffer
+		n, _ := in.Discard(3) // they are in the buffer
+		base = int64(n)
 	}
-	r := &inputsReader{json.NewDecoder(in), file}
+	r := &inputsReader{json.NewDecoder(in), file, path, base, lines}
 	r.UseNumber() // numbers that are passed over may be of any size
 	return r, nil
+}
+
+// offset is where the reader is in the file.
+func (r *inputsReader) offset() int64 { return r.base + r.InputOffset() }
+
+// value reads the next value and tells where it begins.
+func (r *inputsReader) value() (text json.RawMessage, at rows.Line, err error) {
+	if err = r.Decode(&text); err != nil {
+		return nil, at, err
+	}
+	from := r.offset() - int64(len(text))
+	return text, rows.Line{Path: r.path, Number: r.lines.at(from), Offset: from}, nil
+}
+
+// lineCounter knows the lines of what was read lately.
+type lineCounter struct {
+	from   io.Reader
+	read   int64
+	line   int     // in which the first of breaks stands
+	breaks []int64 // offsets of line ends that were read and not passed
+}
+
+func (c *lineCounter) Read(p []byte) (int, error) {
+	n, err := c.from.Read(p)
+	for at := 0; ; at++ {
+		next := bytes.IndexByte(p[at:n], '\n')
+		if next < 0 {
+			break
+		}
+		at += next
+		c.breaks = append(c.breaks, c.read+int64(at))
+	}
+	c.read += int64(n)
+	return n, err
+}
+
+// at is the line of an offset, which must not be before that of the last call.
+func (c *lineCounter) at(offset int64) int {
+	n := sort.Search(len(c.breaks), func(i int) bool { return c.breaks[i] >= offset })
+	c.line += n
+	c.breaks = append(c.breaks[:0], c.breaks[n:]...)
+	return c.line
 }
 
 // enter reads the bracket that opens an object or a list; false = there is something else.
@@ -56,6 +108,9 @@ func (r *inputsReader) find(key string) bool {
 	return false
 }
 
+// deepest is how deep values may lie in each other that are passed over: as deep as they may where they are read.
+const deepest = 10_000
+
 // skip passes over a value without keeping it.
 func (r *inputsReader) skip() error {
 	for depth := 0; ; {
@@ -65,7 +120,9 @@ func (r *inputsReader) skip() error {
 		}
 		switch t {
 		case json.Delim('{'), json.Delim('['):
-			depth++
+			if depth++; depth > deepest {
+				return errors.New("exceeded max depth")
+			}
 		case json.Delim('}'), json.Delim(']'):
 			depth--
 		}
@@ -95,6 +152,11 @@ func isInputs(path string) bool {
 
 // readInputs reads an inputs.json: the bodies of earlier runs, sent as they stand.
 func readInputs(l *loader, path string) error {
+	return l.eachInputs(path, func(_ rows.Line, e *entry) { l.put(e.Conversation) }, func() bool { return true })
+}
+
+// eachInputs calls take for every session of an inputs.json, as long as more says so after each.
+func (l *loader) eachInputs(path string, take func(rows.Line, *entry), more func() bool) error {
 	r, err := openInputs(path)
 	if err != nil {
 		return err
@@ -117,16 +179,29 @@ func readInputs(l *loader, path string) error {
 		l.faults.Add(path, "data", "must be a list, got %s", token(t))
 		return nil
 	}
-	seen := map[string]bool{}
+	seen := map[[2]uint64]bool{} // sessions, by two hashes of their ids
+	seeds := [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
 	n := 0
-	for ; r.More(); n++ {
-		field := "data[" + strconv.Itoa(n) + "]"
-		var raw json.RawMessage
-		if err := r.Decode(&raw); err != nil {
-			return r.broken(path, field, err)
+	for on := true; r.More() && on; n++ {
+		raw, at, err := r.value()
+		if err != nil {
+			return r.broken(path, item(n), err)
 		}
-		if session := rows.ParseItem(path, field, raw, &l.faults); session != nil {
-			l.inputs(session, path+": "+field, seen)
+		e, ok := l.inputs(at, n, raw)
+		if !ok {
+			continue
+		}
+		if key := [2]uint64{maphash.String(seeds[0], e.ID), maphash.String(seeds[1], e.ID)}; e.ID != "" && seen[key] {
+			l.faults.Add(at.Where(), item(n)+".session_id", "%q is there twice", e.ID)
+		} else {
+			seen[key] = true
+		}
+		if l.rowNo++; l.Reading != nil && l.rowNo%tellRows == 0 {
+			l.Reading(l.rowNo)
+		}
+		take(at, &e)
+		if on = more(); !on {
+			return nil
 		}
 	}
 	if n == 0 {
@@ -134,6 +209,63 @@ func readInputs(l *loader, path string) error {
 	}
 	return l.endOfInputs(r, path)
 }
+
+// item names a session of an inputs.json.
+func item(n int) string { return "data[" + strconv.Itoa(n) + "]" }
+
+var inputsLayout = layout{supply: openSessions, sessions: true}
+
+// inputsSupply is an inputs.json whose sessions stay in it.
+type inputsSupply struct{ file *os.File }
+
+func openSessions(_ Format, files []string) (supply, error) {
+	file, err := os.Open(files[0])
+	if err != nil {
+		return nil, err
+	}
+	return &inputsSupply{file}, nil
+}
+
+func (s *inputsSupply) each(l *loader, take func(rows.Line, *entry), more func() bool) error {
+	return l.eachInputs(s.file.Name(), take, more)
+}
+
+// again reads a session. The lines of those behind the first of its neighbours are counted, as are their places in the list.
+func (s *inputsSupply) again(l *loader, at run, skip int) (e entry, err error) {
+	lines := &lineCounter{from: io.NewSectionReader(s.file, at.offset, math.MaxInt64-at.offset), line: int(at.line)}
+	in := bufio.NewReader(lines)
+	passed := int64(0) // bytes before those that the decoder gets
+	for n := 0; ; n++ {
+		r := json.NewDecoder(in)
+		var raw json.RawMessage
+		if err := r.Decode(&raw); err != nil {
+			return e, err
+		}
+		from := passed + r.InputOffset() - int64(len(raw))
+		place := rows.Line{Path: s.file.Name(), Number: lines.at(from), Offset: at.offset + from}
+		if n == skip {
+			e, _ = l.inputs(place, int(at.row)+n, raw)
+			return e, l.faults.Err()
+		}
+		// the list goes on with a comma, which is no JSON of its own
+		rest := bufio.NewReader(io.MultiReader(r.Buffered(), in))
+		passed += r.InputOffset()
+		for {
+			b, err := rest.ReadByte()
+			if err != nil {
+				return e, err
+			}
+			passed++
+			if b == ',' {
+				break
+			}
+		}
+		in = rest
+	}
+}
+
+// Close closes the file.
+func (s *inputsSupply) Close() error { return s.file.Close() }
 
 // endOfInputs reads what follows the list of sessions: it must be JSON too, and nothing may follow it.
 func (l *loader) endOfInputs(r *inputsReader, path string) error {
@@ -148,7 +280,7 @@ func (l *loader) endOfInputs(r *inputsReader, path string) error {
 		return r.broken(path, "", err)
 	}
 	if t, err := r.Token(); !errors.Is(err, io.EOF) {
-		l.faults.Add(path, "", "must be one JSON object, %s follows it in line %d", token(t), lineOf(path, r.InputOffset()))
+		l.faults.Add(path, "", "must be one JSON object, %s follows it in line %d", token(t), lineOf(path, r.offset(), false))
 	}
 	return nil
 }
@@ -167,31 +299,75 @@ func (l *loader) noData(r *inputsReader, path string, err error) error {
 
 // broken tells of JSON that ends or breaks, by line.
 func (r *inputsReader) broken(path, field string, err error) error {
+	begin := r.offset()
+	var syntax *json.SyntaxError
 	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
+	}
+	line := lineOf(path, begin, errors.Is(err, io.ErrUnexpectedEOF))
+	if errors.As(err, &syntax) { // where in the value, a reader knows that begins with it
+		if at, found := brokenAt(path, begin); found {
+			line = lineOf(path, at, false)
+		}
 	}
 	if field != "" {
 		field += ": "
 	}
-	return fmt.Errorf("%s: %sinvalid JSON after line %d: %w", path, field, lineOf(path, r.InputOffset()), err)
+	return fmt.Errorf("%s:%d: %sinvalid JSON: %w", path, line, field, err)
 }
 
-// lineOf is the line in which a byte of a file stands, from 1.
-func lineOf(path string, offset int64) int {
+// brokenAt is where the value is broken that begins behind a place of a file.
+func brokenAt(path string, begin int64) (at int64, found bool) {
+	file, err := rows.Open(path, io.Discard)
+	if err != nil {
+		return 0, false
+	}
+	defer file.Close()
+	in := bufio.NewReader(file)
+	if _, err := io.CopyN(io.Discard, in, begin); err != nil {
+		return 0, false
+	}
+	for {
+		b, err := in.ReadByte()
+		if err != nil {
+			return 0, false
+		}
+		if bytes.IndexByte([]byte(" \t\r\n,:"), b) < 0 {
+			break
+		}
+		begin++
+	}
+	_ = in.UnreadByte() // it was read just now
+	var value json.RawMessage
+	var syntax *json.SyntaxError
+	if err := json.NewDecoder(in).Decode(&value); !errors.As(err, &syntax) {
+		return begin, true
+	}
+	return begin + max(0, syntax.Offset-1), true
+}
+
+// lineOf is the line of what stands behind the first offset bytes of a file, from 1; toEnd = the last line.
+func lineOf(path string, offset int64, toEnd bool) int {
 	file, err := rows.Open(path, io.Discard)
 	if err != nil {
 		return 1
 	}
 	defer file.Close()
-	line := 1
-	in := bufio.NewReader(io.LimitReader(file, offset))
+	line, at, last := 1, int64(0), 1
+	in := bufio.NewReader(file)
 	for {
 		part, err := in.ReadSlice('\n')
+		if at += int64(len(part)); at > offset && !toEnd && len(bytes.TrimLeft(part[max(0, int64(len(part))-(at-offset)):], " \t\r\n")) > 0 {
+			return line
+		}
+		if len(bytes.TrimSpace(part)) > 0 {
+			last = line
+		}
 		if bytes.HasSuffix(part, []byte("\n")) {
 			line++
 		}
 		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
-			return line
+			return last
 		}
 	}
 }
@@ -215,18 +391,17 @@ func token(t json.Token) string {
 	return "a number"
 }
 
-// inputs reads one session of an inputs.json.
-func (l *loader) inputs(session *rows.Row, where string, seen map[string]bool) {
-	c := conversation.Conversation{Mode: conversation.MessageArrayWithResponses}
-	switch id := session.String("session_id"); {
-	case id == nil:
-		if !session.Has("session_id") {
-			session.Fault("session_id", "missing")
-		}
-	case seen[*id]:
-		session.Fault("session_id", "%q is there twice", *id)
-	default:
-		c.ID, seen[*id] = *id, true
+// inputs reads a session of an inputs.json; false = it is no object.
+func (l *loader) inputs(at rows.Line, n int, raw json.RawMessage) (e entry, ok bool) {
+	session := rows.ParseItem(at.Where(), item(n), raw, &l.faults)
+	if session == nil {
+		return e, false
+	}
+	e.Mode = conversation.MessageArrayWithResponses
+	if id := session.String("session_id"); id != nil {
+		e.ID = *id
+	} else if !session.Has("session_id") {
+		session.Fault("session_id", "missing")
 	}
 	payloads := session.List("payloads")
 	if len(payloads) == 0 && (payloads != nil || !session.Has("payloads")) {
@@ -234,8 +409,8 @@ func (l *loader) inputs(session *rows.Row, where string, seen map[string]bool) {
 	}
 	for k, raw := range payloads {
 		if session.Item("payloads", k, raw) != nil {
-			c.Turns = append(c.Turns, conversation.Turn{RawPayload: rows.Compact(raw), Origin: where + ".payloads[" + strconv.Itoa(k) + "]"})
+			e.Turns = append(e.Turns, conversation.Turn{RawPayload: rows.Compact(raw), Origin: at.Where() + ": " + item(n) + ".payloads[" + strconv.Itoa(k) + "]"})
 		}
 	}
-	l.put(c)
+	return e, true
 }

@@ -80,10 +80,8 @@ func (l *Look) rowsOf(path string, see func(r *rows.Row) (glimpse, bool)) error 
 			l.add(r.Where, g)
 		}
 	})
-	info, err := os.Stat(path)
-	large := err == nil && info.Size() > keptFile
-	cut := false
-	err = rows.Read(path, func(line rows.Line) bool {
+	large, cut := isLarge(path), false
+	err := rows.Read(path, func(line rows.Line) bool {
 		take(line)
 		// The rest of a large file is looked at when it is read, unless it decides how its rows are sent.
 		cut = large && (!l.Timed || l.Format.Trace)
@@ -96,6 +94,12 @@ func (l *Look) rowsOf(path string, see func(r *rows.Row) (glimpse, bool)) error 
 		l.Records, l.Turns = 0, 0
 	}
 	return err
+}
+
+// isLarge tells whether the rows of a file stay in it.
+func isLarge(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Size() > keptFile
 }
 
 // glimpse is what a look sees of a row.

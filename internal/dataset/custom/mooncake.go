@@ -69,12 +69,25 @@ func ReadTraffic(path string, o Options) (*Traffic, dataset.Info, error) {
 	return &t, l.set.info, err
 }
 
+var mooncakeLayout = layout{supply: openLines, keys: trace.MooncakeKeys, entry: mooncakeEntry, join: joinPayloads}
+
 // mooncakeEntry is a mooncake row on its own.
 func mooncakeEntry(l *loader, r *rows.Row) entry {
-	rec := trace.Mooncake(r)
-	e := entry{prompt: rec, block: MooncakeBlock, left: !l.Limits.Take(&rec, &l.set.info)}
+	if l.PayloadRows {
+		return l.recordEntry(trace.Payload(r, payloadISL), MooncakeBlock)
+	}
+	return l.recordEntry(trace.Mooncake(r), MooncakeBlock)
+}
+
+// recordEntry is a record of traffic on its own.
+func (l *loader) recordEntry(rec trace.Record, block int) entry {
+	e := entry{prompt: rec, block: block, left: !l.Limits.Take(&rec, &l.set.info)}
 	if l.BlockSize > 0 {
 		e.block = l.BlockSize
+	}
+	if e.left {
+		e.Turns = []conversation.Turn{l.recorded(&rec)}
+		return e
 	}
 	trace.CheckBlocks(&rec, e.block, l.blockSetting(), &l.faults)
 	one := []trace.Record{rec}
@@ -83,6 +96,17 @@ func mooncakeEntry(l *loader, r *rows.Row) entry {
 	e.Mode = (trace.Session{Records: one}).Mode()
 	l.Limits.CheckWindow(&rec, &l.faults)
 	return e
+}
+
+// joinPayloads moves the delays of payload rows, which are waits after them, to the turns behind.
+func joinPayloads(o *Options, c *conversation.Conversation) {
+	if !o.PayloadRows {
+		return
+	}
+	var after *float64
+	for k := range c.Turns {
+		c.Turns[k].Delay, after = after, c.Turns[k].Delay
+	}
 }
 
 // replay makes conversations of recorded traffic.

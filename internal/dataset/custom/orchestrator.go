@@ -16,7 +16,7 @@ var orchestratorKeys = []string{"spawns", "rounds", "think_time_ms", "think_time
 const mostRounds = 100_000
 
 // orchestrates tells whether a session sends nothing itself and only starts others.
-func (g *graph) orchestrates(r *rows.Row) bool {
+func (g *sessionRow) orchestrates(r *rows.Row) bool {
 	switch string(r.Raw("orchestrator")) {
 	case "true":
 		for _, key := range []string{"pre_session_spawns", "turns"} {
@@ -39,7 +39,7 @@ func (g *graph) orchestrates(r *rows.Row) bool {
 
 // rounds makes the turns of an orchestrator. Without rounds it starts its sessions and is over. With rounds each starts its sessions and the
 // next one waits for their end, then for the think time; a last turn waits for those of the last round.
-func (g *graph) rounds(r *rows.Row) []conversation.Turn {
+func (g *sessionRow) rounds(r *rows.Row) []conversation.Turn {
 	think := r.Duration("think_time_ms")
 	spread := g.thinkSpread(r)
 	turn := func(wait *float64) conversation.Turn {
@@ -90,7 +90,7 @@ type thinkSpread struct {
 }
 
 // thinkSpread reads it; nil = think times do not vary.
-func (g *graph) thinkSpread(r *rows.Row) *thinkSpread {
+func (g *sessionRow) thinkSpread(r *rows.Row) *thinkSpread {
 	low, high := r.Duration("think_time_min_ms"), r.Duration("think_time_max_ms")
 	sigma := r.Duration("think_time_sigma")
 	switch {
@@ -124,7 +124,7 @@ func (s *thinkSpread) draw(median *float64) *float64 {
 }
 
 // listed reads a round that has sessions of its own, and returns its think time.
-func (g *graph) listed(r *rows.Row, i int, raw json.RawMessage, rounds int, think *float64, seen map[string]bool) *float64 {
+func (g *sessionRow) listed(r *rows.Row, i int, raw json.RawMessage, rounds int, think *float64, seen map[string]bool) *float64 {
 	item := r.Item("rounds", i, raw)
 	if item == nil {
 		return nil
@@ -146,7 +146,7 @@ func (g *graph) listed(r *rows.Row, i int, raw json.RawMessage, rounds int, thin
 }
 
 // round notes what a round starts; the turn behind it waits, where there are rounds.
-func (g *graph) round(r, item *rows.Row, turn, rounds int) {
+func (g *sessionRow) round(r, item *rows.Row, turn, rounds int) {
 	names := item.Strings("spawns")
 	if len(names) == 0 {
 		item.Fault("spawns", "at least one session is needed")
@@ -157,7 +157,7 @@ func (g *graph) round(r, item *rows.Row, turn, rounds int) {
 			item.Fault("spawns", "%q is there twice", name)
 		}
 		seen[name] = true
-		k := link{row: r, field: "spawns", target: name, session: len(g.sessions), turn: turn}
+		k := link{where: r.Where, at: r.Path("spawns"), target: name, turn: turn}
 		if rounds > 0 {
 			k.join = turn + 1
 		}

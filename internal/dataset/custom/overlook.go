@@ -26,9 +26,13 @@ type overview struct {
 // namespaceOf is the namespace of a file's hash ids: the first 16 hexadecimal digits of the SHA-256 of its bytes.
 func namespaceOf(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil))[:16] }
 
-// overlook looks over a file. One above the limit is not looked at but for its namespace, which is then that of its size and its ends: its
+// overlook looks over a file. timeIn finds the time in a line, nil = as rows of JSON have it. One above the limit is not looked at but for its namespace, which is then that of its size and its ends: its
 // first request does not wait for the bytes of the last row.
-func overlook(path string) (overview, error) {
+func overlook(path string, timeIn func() func(line []byte) (at float64, ok bool)) (overview, error) {
+	find := jsonTime
+	if timeIn != nil {
+		find = timeIn()
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return overview{}, err
@@ -55,7 +59,7 @@ func overlook(path string) (overview, error) {
 	for {
 		line, err := in.ReadSlice('\n') // a longer line comes in parts, which is good enough to find words
 		o.sessions = o.sessions || bytes.Contains(line, []byte(`"session_id"`))
-		if at, ok := timeIn(line); ok {
+		if at, ok := find(line); ok {
 			o.unordered = o.unordered || timed && at < last
 			last, timed = at, true
 		}
@@ -69,8 +73,8 @@ func overlook(path string) (overview, error) {
 	}
 }
 
-// timeIn finds the number behind the first key "timestamp" of a line.
-func timeIn(line []byte) (at float64, ok bool) {
+// jsonTime finds the number behind the first key "timestamp" of a line.
+func jsonTime(line []byte) (at float64, ok bool) {
 	_, rest, ok := bytes.Cut(line, []byte(`"timestamp"`))
 	if !ok {
 		return 0, false

@@ -44,9 +44,18 @@ func readRawPayload(l *loader, path string) error {
 	return nil
 }
 
-// payloadEntry is a body on its own.
-func payloadEntry(_ *loader, r *rows.Row) entry {
-	return entry{Conversation: conversation.Conversation{Turns: []conversation.Turn{{RawPayload: r.Line.Text, Origin: r.Where}}}}
+var payloadLayout = layout{supply: openLines, entry: payloadEntry, sessions: true, files: func(path string) ([]string, error) {
+	files, _, err := payloadFiles(path)
+	return files, err
+}}
+
+// payloadEntry is a body on its own; in a folder it is one of the session that its file is.
+func payloadEntry(l *loader, r *rows.Row) entry {
+	e := entry{Conversation: conversation.Conversation{Turns: []conversation.Turn{{RawPayload: r.Line.Text, Origin: r.Where}}}}
+	if l.folder {
+		e.ID = stem(r.Line.Path)
+	}
+	return e
 }
 
 // glancePayload counts bodies.

@@ -1,24 +1,25 @@
 package custom
 
 import (
-	"os"
 	"sort"
 
 	"aiperf/internal/dataset/rows"
 )
 
-// The longest runs of rows that are found by counting lines from their first one.
+// The longest runs of rows that are found by counting rows from their first one.
 const (
 	runRows  = 32
 	runBytes = 64 << 10
 )
 
-// places are where the rows of a file stand. Only the first of a run of neighbours is noted: a row takes less than a byte.
+// places are where the rows of a file, or of several as if they stood one behind the other, lie. Only the first of a run of neighbours is noted: a
+// row takes less than a byte.
 type places struct {
 	runs   column[run]
 	rows   int
 	within int // rows of the last run
 	apart  bool
+	path   string // of the last row
 }
 
 // run is where neighbouring rows begin.
@@ -29,7 +30,7 @@ type run struct {
 
 // add notes the next row.
 func (p *places) add(l rows.Line) {
-	if p.within > 0 && !p.apart && p.within < runRows {
+	if p.within > 0 && !p.apart && p.within < runRows && p.path == l.Path {
 		if last, _ := p.runs.at(p.runs.n - 1); l.Offset-last.offset < runBytes {
 			p.within++
 			p.rows++
@@ -38,7 +39,7 @@ func (p *places) add(l rows.Line) {
 	}
 	p.runs.add(run{offset: l.Offset, row: uint32(p.rows), line: uint32(l.Number)})
 	p.rows++
-	p.within, p.apart = 1, false
+	p.within, p.apart, p.path = 1, false, l.Path
 }
 
 // skip notes that a row was left out: the next one is nobody's neighbour.
@@ -49,9 +50,4 @@ func (p *places) find(row int) run {
 	i := sort.Search(p.runs.n, func(i int) bool { r, _ := p.runs.at(i); return int(r.row) > row })
 	r, _ := p.runs.at(i - 1)
 	return r
-}
-
-// read reads a row of the run again.
-func (r run) read(file *os.File, row int) (rows.Line, error) {
-	return rows.At(file, int(r.line), r.offset, row-int(r.row))
 }

@@ -1,12 +1,14 @@
 package custom
 
 import (
+	"cmp"
 	"encoding/base64"
 	"io"
 	"math"
 	"slices"
 	"time"
 
+	"aiperf/internal/conversation"
 	"aiperf/internal/dataset"
 	"aiperf/internal/dataset/rows"
 	"aiperf/internal/dataset/trace"
@@ -69,6 +71,62 @@ func readSageMaker(l *loader, path string) error {
 		}
 	}
 	return l.replay(taken, MooncakeBlock)
+}
+
+var captureLayout = layout{supply: openLines, keys: captureKeys, entry: captureEntry, files: captured, gather: func() gathering { return &byInstant{} }}
+
+// captureEntry is a captured request on its own, with the time of its clock.
+func captureEntry(l *loader, r *rows.Row) entry {
+	rec, ok := capture(r, &l.faults)
+	if !ok {
+		return entry{left: true}
+	}
+	e := entry{long: l.Limits.MaxISL > 0 && rec.InputLength > l.Limits.MaxISL}
+	one := []trace.Record{rec}
+	var info dataset.Info // it is not known yet whether the row is taken
+	l.Limits.Cap(one, &info)
+	e.capped = info.Capped > 0
+	e.Turns = []conversation.Turn{l.recorded(&one[0])}
+	e.Mode = (trace.Session{Records: one}).Mode()
+	return e
+}
+
+// byInstant orders captured requests by their times, which then count from the first.
+type byInstant struct {
+	long, capped column[bool]
+}
+
+func (g *byInstant) note(_ *loader, _ int, e *entry) {
+	g.long.add(e.long)
+	g.capped.add(e.capped)
+}
+
+func (g *byInstant) done(x *indexed, l *loader) *membership {
+	at := func(row uint32) float64 { ms, _ := x.times.at(int(row)); return ms }
+	order := make([]uint32, g.long.n)
+	for row := range order {
+		order[row] = uint32(row)
+	}
+	slices.SortStableFunc(order, func(a, b uint32) int { return cmp.Compare(at(a), at(b)) })
+	if len(order) > 0 {
+		x.shift = at(order[0])
+	}
+	order = slices.DeleteFunc(order, func(row uint32) bool {
+		ms := at(row) - x.shift
+		if l.outside(&ms) {
+			return true
+		}
+		long, _ := g.long.at(int(row))
+		capped, _ := g.capped.at(int(row))
+		switch {
+		case long:
+			l.set.info.TooLong++
+		case capped:
+			l.set.info.Capped++
+		}
+		return long
+	})
+	return each(order)
 }
 
 // glanceSageMaker counts captured requests.

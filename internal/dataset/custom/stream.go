@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 
 	"aiperf/internal/conversation"
 	"aiperf/internal/dataset/rows"
@@ -140,23 +141,25 @@ func streamSageMaker(l *loader, path string, f func(Entry)) error {
 
 // streamBailian reads chats, whose sessions their lines of parents tell.
 func streamBailian(l *loader, path string, f func(Entry)) error {
-	var chats []chat
+	var chats byChat // only who follows whom is kept
+	var lines column[uint32]
 	err := l.rows(path, bailianKeys, func(r *rows.Row) {
-		c := bailianChat(r)
-		c.Record = trace.Record{Where: c.Where} // only who follows whom is kept
-		chats = append(chats, c)
+		chats.chats.add(bailianChat(r).chat)
+		lines.add(uint32(r.Line.Number))
 	})
 	if err != nil || l.faults.Count() > 0 {
 		return err
 	}
-	sessions := rootsOf(chats)
-	turns := map[string]int{}
-	for i := range chats {
-		if before := turns[sessions[i]]; chats[i].turn < before {
-			l.faults.Add(chats[i].Where, "turn", "%d stands behind turn %d of its session: sort the rows by turn", chats[i].turn, before)
+	sessions := chats.roots()
+	turns := map[int64]int32{}
+	for i, id := range sessions {
+		c, _ := chats.chats.at(i)
+		if before := turns[id]; c.turn < before {
+			line, _ := lines.at(i)
+			l.faults.Add(fmt.Sprintf("%s:%d", path, line), "turn", "%d stands behind turn %d of its session: sort the rows by turn", c.turn, before)
 			return nil
 		}
-		turns[sessions[i]] = chats[i].turn
+		turns[id] = c.turn
 	}
 	i := 0
 	return l.rows(path, bailianKeys, func(r *rows.Row) {
@@ -164,7 +167,7 @@ func streamBailian(l *loader, path string, f func(Entry)) error {
 		if c.OutputLength != nil {
 			*c.OutputLength = max(1, *c.OutputLength)
 		}
-		c.Session = sessions[i]
+		c.Session = strconv.FormatInt(sessions[i], 10)
 		i++
 		f(Entry{Where: r.Where, Session: c.Session, Record: &c.Record, Block: BailianBlock})
 	})
@@ -184,19 +187,19 @@ func streamConversation(read func(*loader, string) error) func(*loader, string, 
 
 // streamGraph reads sessions one by one. What they start is noted and not looked for.
 func streamGraph(l *loader, path string, f func(Entry)) error {
-	g := &graph{loader: l, place: map[string]int{}}
+	seen := map[string]bool{}
 	return l.rows(path, graphKeys, func(r *rows.Row) {
-		g.sessions, g.links = g.sessions[:0], g.links[:0]
-		g.session(r)
-		if len(g.sessions) == 0 { // it is a fault
+		e := graphEntry(l, r)
+		if seen[e.ID] {
+			r.Fault("session_id", "%q is there twice", e.ID)
 			return
 		}
-		c := g.sessions[0]
-		for _, k := range g.links {
-			t := &c.Turns[k.turn]
+		seen[e.ID] = e.ID != ""
+		for _, k := range e.links {
+			t := &e.Turns[k.turn]
 			t.Branches = append(t.Branches, conversation.Branch{Conversation: -1, Fork: k.fork, Join: k.join, Before: k.before})
 		}
-		f(Entry{Where: r.Where, Session: c.ID, Turns: c.Turns})
+		f(Entry{Where: r.Where, Session: e.ID, Turns: e.Turns})
 	})
 }
 
@@ -248,7 +251,7 @@ func streamAgents(read func(*Agents, string) error) func(*loader, string, func(E
 
 func streamBurst(_ *loader, path string, f func(Entry)) error {
 	t := burstTable{path: path}
-	return t.read(func(rec trace.Record) { f(Entry{Where: rec.Where, Record: &rec}) })
+	return t.read(func(_ rows.Line, rec trace.Record) bool { f(Entry{Where: rec.Where, Record: &rec}); return true })
 }
 
 func streamPayloads(l *loader, path string, f func(Entry)) error {

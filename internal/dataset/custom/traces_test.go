@@ -56,15 +56,21 @@ func TestBailian(t *testing.T) {
 }
 
 func TestBailianRings(t *testing.T) {
-	chats := []chat{{id: 1, parent: 2}, {id: 2, parent: 1}, {id: 3, parent: 3}, {id: 4, parent: 3}}
-	if got := rootsOf(chats); !slices.Equal(got, []string{"2", "1", "3", "3"}) {
+	roots := func(chats []chat) []int64 {
+		var g byChat
+		for _, c := range chats {
+			g.chats.add(c)
+		}
+		return g.roots()
+	}
+	if got := roots([]chat{{id: 1, parent: 2}, {id: 2, parent: 1}, {id: 3, parent: 3}, {id: 4, parent: 3}}); !slices.Equal(got, []int64{2, 1, 3, 3}) {
 		t.Errorf("got %v", got)
 	}
 	long := make([]chat, 200_000) // a line of parents is walked once
 	for i := range long {
 		long[i] = chat{id: int64(i), parent: int64(i) - 1}
 	}
-	if got := rootsOf(long); got[len(got)-1] != "0" {
+	if got := roots(long); got[len(got)-1] != 0 {
 		t.Errorf("got %v", got[len(got)-1])
 	}
 }
@@ -148,7 +154,7 @@ func TestTraceFaults(t *testing.T) {
 		{"sagemaker_data_capture", event(`{"data":"{}","encoding":"JSON"}`, `"noon"`), `eventMetadata.inferenceTime: must be a time of ISO 8601`},
 		{"sagemaker_data_capture", event(`{"data":"{}","encoding":"JSON"}`, `null`), `eventMetadata.inferenceTime: missing`},
 		{"sagemaker_data_capture", `{"captureData":{},"eventMetadata":{"eventId":"e9","inferenceTime":` + noon + `}}`, ":1: event e9: captureData.endpointInput: missing"},
-		{"inputs_json", "{\"data\":[\n{\"session_id\":\"s\",\"payloads\":[{}]},\n{\"session_id\":", "data[1]: invalid JSON after line 2"},
+		{"inputs_json", "{\"data\":[\n{\"session_id\":\"s\",\"payloads\":[{}]},\n{\"session_id\":", "in.jsonl:3: data[1]: invalid JSON: unexpected EOF"},
 		{"inputs_json", `{"data":[{"session_id":"s","payloads":[{}]}]}{}`, "must be one JSON object, an object follows it in line 1"},
 		{"inputs_json", `{"data":{}}`, "data: must be a list, got an object"},
 		{"inputs_json", `{"x":1}`, "data: missing"},

@@ -1,7 +1,6 @@
 package custom
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -89,10 +88,6 @@ func stripKnown(turns []conversation.Turn) {
 
 // readMultiTurn reads one conversation a row; rows with the same session id continue it.
 func readMultiTurn(l *loader, path string) error {
-	if l.StripKnown {
-		return fmt.Errorf("%s: %s is multi_turn, whose turns repeat the history; give single_turn rows of one session_id",
-			l.Spell.As("endpoint.uuid_and_strip"), path)
-	}
 	places := map[string]int{}
 	err := l.rows(path, multiTurnKeys, func(r *rows.Row) {
 		checkType(r, "multi_turn")
@@ -123,6 +118,12 @@ func ownID(r *rows.Row) string {
 	return ""
 }
 
+// The layouts of rows of turns.
+var (
+	singleTurnLayout = layout{supply: openLines, keys: turnKeys, entry: singleTurn, join: joinSingle}
+	multiTurnLayout  = layout{supply: openLines, keys: multiTurnKeys, entry: multiTurn, join: joinMulti, lifts: true}
+)
+
 // singleTurn is a single_turn row on its own.
 func singleTurn(l *loader, r *rows.Row) entry {
 	checkType(r, "single_turn")
@@ -135,10 +136,24 @@ func multiTurn(l *loader, r *rows.Row) entry {
 	checkType(r, "multi_turn")
 	e := entry{Conversation: conversation.Conversation{ID: ownID(r), Turns: l.turns(r)}}
 	e.left = len(e.Turns) == 0 || l.outside(e.Turns[0].Timestamp)
-	if l.HoistSystem {
-		liftSystemTurn(&e.Conversation)
-	}
 	return e
+}
+
+// joinSingle puts single_turn rows of one session together: each is whole in itself.
+func joinSingle(o *Options, c *conversation.Conversation) {
+	if len(c.Turns) > 1 {
+		c.Mode = conversation.MessageArrayWithResponses
+	}
+	if o.StripKnown {
+		stripKnown(c.Turns)
+	}
+}
+
+// joinMulti puts multi_turn rows of one session together.
+func joinMulti(o *Options, c *conversation.Conversation) {
+	if o.HoistSystem {
+		liftSystemTurn(c)
+	}
 }
 
 // outside tells whether a time lies outside the schedule's window, and counts the row then.
@@ -182,17 +197,19 @@ func liftSystemTurn(c *conversation.Conversation) {
 	if len(c.Turns) < 2 || c.Turns[1].Role == "system" {
 		return
 	}
-	t := &c.Turns[0]
+	if text := liftable(&c.Turns[0]); text != "" {
+		c.System = text
+		c.Turns = c.Turns[1:]
+	}
+}
+
+// liftable is the text of a system turn that holds nothing else, "" = it is none.
+func liftable(t *conversation.Turn) string {
 	if t.Role != "system" || t.Timestamp != nil || t.Delay != nil || t.MaxTokens != nil || t.ExtraBody != nil {
-		return
+		return ""
 	}
 	if slices.ContainsFunc(t.Parts, func(p conversation.Part) bool { return p.Kind != conversation.Text }) {
-		return
+		return ""
 	}
-	text := strings.Join(t.Contents(), "\n")
-	if text == "" {
-		return
-	}
-	c.System = text
-	c.Turns = c.Turns[1:]
+	return strings.Join(t.Contents(), "\n")
 }

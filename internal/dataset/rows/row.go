@@ -87,6 +87,9 @@ func (r *Row) Fault(field, reason string, args ...any) {
 	r.faults.Add(r.Where, strings.TrimSuffix(r.prefix+field, "."), reason, args...)
 }
 
+// Path is where a field of the object stands in its row: "turns[0].text".
+func (r *Row) Path(field string) string { return r.prefix + field }
+
 // Faults is how many faults were noted so far, with those of other rows.
 func (r *Row) Faults() int { return r.faults.Count() }
 

@@ -83,21 +83,10 @@ func Group(records []Record, newID func() string) []Session {
 
 // Check notes a session that mixes ways of saying what is sent: a literal history beside prompts that build one up.
 func (s Session) Check(faults *dataset.Faults) {
-	way := func(r *Record) string {
-		switch {
-		case r.Delta:
-			return "message_mode delta"
-		case r.Messages != nil:
-			return "messages"
-		case r.Payload != nil:
-			return "payload"
-		}
-		return "prompt"
-	}
 	first := &s.Records[0]
 	for i := range s.Records[1:] {
 		rec := &s.Records[i+1]
-		if a, b := way(first), way(rec); a != b {
+		if a, b := first.Way(), rec.Way(); a != b {
 			faults.Add(rec.Where, b, "session %q mixes it with the %s of %s: a session must use one of the two", s.ID, a, first.Where)
 			return
 		}
@@ -106,6 +95,19 @@ func (s Session) Check(faults *dataset.Faults) {
 			return
 		}
 	}
+}
+
+// Way is how the record says what is sent: the field that holds it.
+func (r *Record) Way() string {
+	switch {
+	case r.Delta:
+		return "message_mode delta"
+	case r.Messages != nil:
+		return "messages"
+	case r.Payload != nil:
+		return "payload"
+	}
+	return "prompt"
 }
 
 // Mode is how the session's history goes out; "" = as the format has it. Requests that are whole in themselves (messages, bodies) have none.
