@@ -9,6 +9,9 @@ import (
 // maxFaults is how many faults of a file are shown.
 const maxFaults = 10
 
+// manyFaults is how many faults a file may have before nothing more of it is read.
+const manyFaults = 10_000
+
 // Faults collects what is wrong with a file, so that the user sees more than the first error.
 type Faults struct {
 	lines []string
@@ -30,6 +33,9 @@ func (f *Faults) Add(where, field, reason string, args ...any) {
 // Count is the number of faults noted.
 func (f *Faults) Count() int { return len(f.lines) + f.more }
 
+// Enough tells whether there are so many that the rest of the file need not be read.
+func (f *Faults) Enough() bool { return f.Count() >= manyFaults }
+
 // Err returns the faults as one error of a line each, nil if there is none.
 func (f *Faults) Err() error {
 	if len(f.lines) == 0 {
@@ -38,6 +44,9 @@ func (f *Faults) Err() error {
 	text := strings.Join(f.lines, "\n")
 	if f.more > 0 {
 		text += fmt.Sprintf("\nand %d more", f.more)
+		if f.Enough() {
+			text += "; the rest was not read"
+		}
 	}
 	return errors.New(text)
 }

@@ -241,18 +241,18 @@ func eachValue(path string, faults *dataset.Faults, f func(where string, text []
 // isWeka tells whether a file is one trace of recorded agents: an object with requests and the size or scope of their hash ids. It reads no
 // further than that.
 func isWeka(path string) bool {
-	r, err := openInputs(path)
+	o, err := openOutline(path)
 	if err != nil {
 		return false
 	}
-	defer r.Close()
-	if !r.enter('{') {
+	defer o.Close()
+	if !o.enter('{') {
 		return false
 	}
 	blocks, list := false, false
-	for r.More() && !(blocks && list) {
-		key, err := r.Token()
-		if err != nil {
+	for !blocks || !list {
+		key, ok := o.key()
+		if !ok {
 			return false
 		}
 		switch key {
@@ -261,14 +261,14 @@ func isWeka(path string) bool {
 		case "requests":
 			list = true
 			if blocks {
-				return r.enter('[')
+				return o.enter('[')
 			}
 		}
-		if r.skip() != nil {
+		if o.skip() != nil {
 			return false
 		}
 	}
-	return blocks && list
+	return true
 }
 
 // glanceWeka looks at nothing but that the file is there: what a trace holds is told when it is read.

@@ -1,13 +1,17 @@
 package custom
 
 import (
+	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 )
 
-// FuzzOpen reads any file as every format, also row by row: it is an error or a set whose conversations can be made.
+// FuzzOpen reads any file as every format, also row by row and left on the disk: it is an error or a set whose conversations can be made, the same
+// ones.
 func FuzzOpen(f *testing.F) {
 	for _, seed := range []string{
 		`{"text":"a"}`, `{"texts":[{"name":"n","contents":["a"]}]}`, `{"turns":[{"role":"system","text":"s"},{"text":"a","delay":1}]}`,
@@ -22,6 +26,9 @@ func FuzzOpen(f *testing.F) {
 		"Timestamp,Request tokens,Response tokens\n1,2,3\n\"x,y\n",
 		`{"captureData":{"endpointInput":{"data":"eyJtZXNzYWdlcyI6W119"}},"eventMetadata":{"eventId":"e","inferenceTime":"2025-03-01T10:00:00Z"}}`,
 		`{"captureData":{"endpointInput":{"data":"{\"messages\":[{\"role\":\"user\"}],\"a\":1}","encoding":"JSON"}},"eventMetadata":{"inferenceTime":"2025-03-01T10:00:00+01:00"}}`,
+		`{"session_id":"a","text":"x"}` + "\n" + `{"text":"y"}` + "\n" + `{"session_id":"a","text":"z"}`,
+		`{"session_id":"a","turns":[{"role":"system","text":"x"}]}` + "\n" + `{"session_id":"a","turns":[{"text":"z"}]}`,
+		"{\"data\":[\n{\"session_id\":\"a\",\"payloads\":[{}]},\n{\"session_id\":\"b\",\"payloads\":[{}, {}]}]}",
 	} {
 		f.Add([]byte(seed))
 	}
@@ -33,6 +40,7 @@ func FuzzOpen(f *testing.F) {
 	f.Add([]byte(wekaTrace))
 	f.Add([]byte(`{"session_id":"p","round_index":0,"input_tokens_total":9,"timing_events":[{"event_type":"text","timestamp":"2026-01-01T00:00:00"}],"tools":[{"tool_name":"Task"}]}`))
 	path := filepath.Join(f.TempDir(), "in.jsonl")
+	before := keptFile
 	f.Fuzz(func(t *testing.T, content []byte) {
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			t.Fatal(err)
@@ -48,12 +56,23 @@ func FuzzOpen(f *testing.F) {
 			if (s == nil) == (err == nil) {
 				t.Fatalf("set %v, error %v", s, err)
 			}
+			keptFile = -1
+			left, leftErr := Open(path, o)
+			keptFile = before
+			if (err == nil) != (leftErr == nil) {
+				t.Fatalf("%s: in memory %v, in its file %v", format, err, leftErr)
+			}
 			if s == nil {
 				continue
 			}
 			for i := range s.Len() {
-				if c := s.Conversation(i); len(c.Turns) == 0 || len(s.Timings(i)) != len(c.Turns) {
+				c := s.Conversation(i)
+				if len(c.Turns) == 0 || len(s.Timings(i)) != len(c.Turns) {
 					t.Fatalf("conversation %d has %d turns", i, len(c.Turns))
+				}
+				a, _ := json.Marshal(c)
+				if b, _ := json.Marshal(left.Conversation(i)); !bytes.Equal(a, b) || !reflect.DeepEqual(left.Timings(i), s.Timings(i)) {
+					t.Fatalf("%s: in memory %s, in its file %s", format, a, b)
 				}
 			}
 		}

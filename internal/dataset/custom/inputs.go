@@ -85,12 +85,6 @@ func (c *lineCounter) at(offset int64) int {
 	return c.line
 }
 
-// enter reads the bracket that opens an object or a list; false = there is something else.
-func (r *inputsReader) enter(bracket json.Delim) bool {
-	t, err := r.Token()
-	return err == nil && t == bracket
-}
-
 // find goes to the value of a key of the object it is in; false = the object has none, or is broken.
 func (r *inputsReader) find(key string) bool {
 	for r.More() {
@@ -135,19 +129,16 @@ func (r *inputsReader) skip() error {
 // isInputs tells whether a file is an inputs.json: an object whose data is an empty list, or one whose first item has payloads. It reads no
 // further than that.
 func isInputs(path string) bool {
-	r, err := openInputs(path)
+	o, err := openOutline(path)
 	if err != nil {
 		return false
 	}
-	defer r.Close()
-	if !r.enter('{') || !r.find("data") || !r.enter('[') {
+	defer o.Close()
+	if !o.enter('{') || !o.find("data") || !o.enter('[') {
 		return false
 	}
-	if !r.More() {
-		t, err := r.Token()
-		return err == nil && t == json.Delim(']')
-	}
-	return r.enter('{') && r.find("payloads")
+	b, err := o.next()
+	return err == nil && (b == ']' || b == '{' && o.find("payloads"))
 }
 
 // readInputs reads an inputs.json: the bodies of earlier runs, sent as they stand.

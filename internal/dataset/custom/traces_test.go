@@ -159,7 +159,7 @@ func TestTraceFaults(t *testing.T) {
 		{"inputs_json", `{"data":{}}`, "data: must be a list, got an object"},
 		{"inputs_json", `{"x":1}`, "data: missing"},
 		{"inputs_json", `[]`, "must be a JSON object, got an array"},
-		{"single_turn", "\xff\xfe{\x00}\x00", ":1: invalid JSON: the file is UTF-16"},
+		{"single_turn", "\xff\xfe{\x00}\x00", ":1: the file is UTF-16"},
 	} {
 		path := write(t, c.content)
 		if _, err := Open(path, base(c.format)); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), path) {

@@ -98,6 +98,9 @@ func readFrom(path string, in *bufio.Reader, number int, end int64, f func(Line)
 			return fmt.Errorf("%s:%d: %w", path, number, err)
 		}
 		if number == 1 {
+			if isUTF16(text) { // none of its lines can be read
+				return fmt.Errorf("%s:1: %s", path, wideText)
+			}
 			text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 		}
 		text = bytes.TrimLeftFunc(text, unicode.IsSpace)
@@ -141,13 +144,13 @@ func Objects(path string, raw io.Writer, faults *dataset.Faults, f func(*Row)) e
 	return ReadBytes(path, raw, Each(faults, f))
 }
 
-// Each makes rows of lines for f. Those that are no JSON object are noted as faults.
+// Each makes rows of lines for f. Those that are no JSON object are noted as faults; of a file with too many faults no more is read.
 func Each(faults *dataset.Faults, f func(*Row)) func(Line) bool {
 	return func(l Line) bool {
 		if row := Parse(l.Where(), l.Text, faults); row != nil {
 			row.Line = l
 			f(row)
 		}
-		return true
+		return !faults.Enough()
 	}
 }

@@ -13,8 +13,8 @@ import (
 
 // invalid tells why a text is not JSON, "" if it is.
 func invalid(text []byte) string {
-	if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
-		return "the file is UTF-16, not UTF-8 (iconv -f UTF-16 -t UTF-8 FILE makes one)"
+	if isUTF16(text) {
+		return wideText
 	}
 	if !utf8.Valid(text) {
 		return "not UTF-8"
@@ -34,6 +34,14 @@ func invalid(text []byte) string {
 		return syntax.Error() + " (column " + strconv.FormatInt(syntax.Offset, 10) + ")"
 	}
 	return "cannot be read"
+}
+
+// wideText is what is wrong with a file of UTF-16.
+const wideText = "the file is UTF-16, not UTF-8 (iconv -f UTF-16 -t UTF-8 FILE makes one)"
+
+// isUTF16 tells whether a text begins with the byte order mark of UTF-16.
+func isUTF16(text []byte) bool {
+	return bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff"))
 }
 
 // notALine tells of a line that is JSON but for the places of its line ends: a value that goes on in the next line, or two in one. "" = it
