@@ -13,6 +13,8 @@ import (
 
 	"aiperf/internal/config"
 	"aiperf/internal/conversation"
+	"aiperf/internal/dataset"
+	"aiperf/internal/dataset/custom"
 	"aiperf/internal/load"
 	"aiperf/internal/tokenizer"
 )
@@ -29,14 +31,14 @@ type buster struct {
 	passes map[int]int // sessions of each conversation so far
 }
 
-// newBuster is the marker of a run; nil = there is none.
-func newBuster(d *config.Dataset, benchmark string, tok func() (*tokenizer.Tokenizer, error)) (*buster, error) {
+// newBuster is the marker of a run; nil = there is none. exact = texts of the data were made shorter by it.
+func newBuster(d *config.Dataset, exact bool, benchmark string, tok func() (*tokenizer.Tokenizer, error)) (*buster, error) {
 	target := d.CacheBustTarget()
 	if target == config.CacheBustNone {
 		return nil, nil
 	}
 	b := &buster{target: target, benchmark: benchmark, passes: map[int]int{}}
-	if d.Type != config.DatasetSynthetic || isolates(target) {
+	if !exact || isolates(target) {
 		return b, nil
 	}
 	words, err := tok()
@@ -45,6 +47,12 @@ func newBuster(d *config.Dataset, benchmark string, tok func() (*tokenizer.Token
 	}
 	b.count, b.cost = words.Count, markerCost(target, words.Count)
 	return b, nil
+}
+
+// leavesRoom tells whether texts of the data were made, and shorter by a marker: generated data, lengths of a trace, a shared system prompt.
+func leavesRoom(d *config.Dataset, info dataset.Info) bool {
+	format, _ := custom.Find(info.Type)
+	return d.Type == config.DatasetSynthetic || info.Trace && !format.Agents && !format.Columns || d.PrefixPrompts != nil && d.PrefixPrompts.SharedSystemLength > 0
 }
 
 // isolates tells whether only a warm-up is marked.

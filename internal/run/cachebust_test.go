@@ -78,7 +78,7 @@ func TestMarkersKeepTheLength(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := &config.Dataset{Type: config.DatasetSynthetic, CacheBust: &config.CacheBust{Target: "first_turn_suffix"}}
-	b, err := newBuster(d, "run", func() (*tokenizer.Tokenizer, error) { return words, nil })
+	b, err := newBuster(d, true, "run", func() (*tokenizer.Tokenizer, error) { return words, nil })
 	if err != nil || b.cost < 5 {
 		t.Fatal(b, err)
 	}

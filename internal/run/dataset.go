@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"aiperf/internal/assembly"
 	"aiperf/internal/config"
@@ -147,7 +148,7 @@ func openSynthetic(ctx context.Context, b *config.Benchmark, d *config.Dataset, 
 			o.Context.SharedSystem = max(1, around.SharedSystem-cost)
 		}
 	} else {
-		o.FirstTurnCost = cost
+		o.FirstTurnCost, o.CostLast = cost, suffixed(d.CacheBustTarget())
 	}
 	if b.Tokenizer.ApplyChatTemplate && e.SystemMessage {
 		o.Template = assembly.TemplateCost(tok)
@@ -245,6 +246,18 @@ func sourced(ctx context.Context, agent string, b *config.Benchmark, d *config.D
 			return corpusFor(tok, &prompts, root)
 		},
 		Separator: func() *int32 { return separator(tok) },
+	}
+	if target := d.CacheBustTarget(); target != config.CacheBustNone && !isolates(target) {
+		o.Marker = sync.OnceValues(func() (system, text int) {
+			words, err := open()
+			switch {
+			case err != nil: // who makes a text tells it
+				return 0, 0
+			case onSystem(target) && (around.System != "" || around.SharedSystem > 0):
+				return markerCost(target, words.Count), 0
+			}
+			return 0, markerCost(target, words.Count)
+		})
 	}
 	if e.InlineMedia {
 		o.Fetch = fetcher(ctx, agent, b)

@@ -71,7 +71,7 @@ func (o *opened) stages(ctx context.Context, cfg *config.Benchmark, opts *Option
 				return err
 			}
 			var err error
-			if o.executor.bust, err = newBuster(cfg.Dataset(), opts.BenchmarkID, lazyTokenizer(ctx, r.tokenizers)); err != nil {
+			if o.executor.bust, err = newBuster(cfg.Dataset(), leavesRoom(cfg.Dataset(), r.data.Info()), opts.BenchmarkID, lazyTokenizer(ctx, r.tokenizers)); err != nil {
 				return err
 			}
 			return checkBodies(ctx, r, o.executor.data, false, say.warn)

@@ -55,6 +55,9 @@ type Options struct {
 	BlockSize int // tokens of a block of hash ids, 0 = the format's own
 	// Reading is told now and then how many rows were read, while nothing can be sent yet; nil = nobody asked.
 	Reading func(rows int) `json:"-"`
+	// Marker is what is put into a system message, and into the first text of a session, when it is sent, in tokens: texts that are made of a length are
+	// that much shorter; nil = nothing.
+	Marker func() (system, text int) `json:"-"`
 	// Separator is the first token of a block, nil = none. It is asked for after the corpus was opened; nil = no format has one.
 	Separator func() *int32
 

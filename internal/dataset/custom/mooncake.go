@@ -90,6 +90,7 @@ func (l *loader) recordEntry(rec trace.Record, block int) entry {
 		return e
 	}
 	trace.CheckBlocks(&rec, e.block, l.blockSetting(), &l.faults)
+	l.leaveRoom(&e.prompt, e.block)
 	one := []trace.Record{rec}
 	l.Limits.Cap(one, &l.set.info)
 	e.Conversation = conversation.Conversation{ID: rec.Session, Turns: []conversation.Turn{l.recorded(&one[0])}}
@@ -144,7 +145,20 @@ func (l *loader) replay(records []trace.Record, block int) error {
 	if l.faults.Count() > 0 {
 		return nil
 	}
+	for i := range sessions {
+		l.leaveRoom(&sessions[i].Records[0], block)
+	}
 	return l.planPrompts(sessions, made, block)
+}
+
+// leaveRoom makes a prompt shorter by what is put into it when it is sent.
+func (l *loader) leaveRoom(rec *trace.Record, block int) {
+	if l.Marker == nil || rec.InputLength == 0 {
+		return
+	}
+	_, cost := l.Marker()
+	rec.InputLength = max(1, rec.InputLength-cost)
+	rec.HashIDs = rec.HashIDs[:min(len(rec.HashIDs), (rec.InputLength+block-1)/block)]
 }
 
 // blockSetting is what sets the tokens of a block, in the user's words.

@@ -24,7 +24,12 @@ func (l *loader) sequence() (*synth.Sequence, error) {
 	}
 	s := synth.NewSequence(corpus, l.Root)
 	if l.Context.SharedSystem > 0 {
-		s.Add(l.Context.SharedSystem, synth.NoPrefix)
+		n := l.Context.SharedSystem
+		if l.Marker != nil {
+			marker, _ := l.Marker()
+			n = max(1, n-marker)
+		}
+		s.Add(n, synth.NoPrefix)
 	}
 	l.set.prompts = s
 	return s, nil

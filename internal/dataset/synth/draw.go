@@ -28,13 +28,22 @@ func (s *Dataset) drawTurn(first bool) turn {
 		isl, maxTokens = s.pairs.draw()
 	}
 	pooled := first && s.opts.hasPool()
-	isl = s.lower(isl, first, pooled)
+	marked := -1 // text that something is put to
+	if first && s.opts.FirstTurnCost > 0 {
+		if marked = 0; s.opts.CostLast {
+			marked = batch - 1
+		}
+	}
 
 	t := turn{texts: int32(batch)}
 	for k := range batch {
-		n := isl
+		cost := 0
+		if k == marked {
+			cost = s.opts.FirstTurnCost
+		}
+		n := s.lower(isl-cost, first, pooled)
 		if s.pairs == nil {
-			n = s.opts.ISL.DrawLess(s.lengths, s.opts.ISL.Mean-isl)
+			n = s.opts.ISL.DrawLess(s.lengths, s.opts.ISL.Mean-n)
 		}
 		prefix := NoPrefix
 		if pooled {
@@ -57,11 +66,11 @@ func (s *Dataset) drawTurn(first bool) turn {
 	return t
 }
 
-// lower takes the cost of a chat template, and of what is put into a first turn, off an input length. At least one token is left, or none behind a prefix.
+// lower takes the cost of a chat template off an input length. At least one token is left, or none behind a prefix.
 func (s *Dataset) lower(isl int, first, pooled bool) int {
 	isl -= s.opts.Template.Message
 	if first {
-		isl -= s.opts.Template.Request + s.opts.FirstTurnCost
+		isl -= s.opts.Template.Request
 	}
 	if pooled {
 		return max(0, isl)

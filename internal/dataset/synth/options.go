@@ -20,8 +20,10 @@ type Options struct {
 	Special int
 	// Template lowers input lengths further by what a chat template adds; zero where none is applied.
 	Template TemplateCost
-	// FirstTurnCost is what is put into a first turn when it is sent, in tokens; its texts are made that much shorter.
+	// FirstTurnCost is what is put before the first text of a first turn when it is sent, or behind the last one (CostLast), in tokens; that text is made
+	// that much shorter.
 	FirstTurnCost int
+	CostLast      bool
 
 	Entries    int                   // conversations, ≥ 1
 	Turns      dataset.Distribution  // turns of a conversation; a zero mean is one turn
