@@ -24,6 +24,7 @@ const asProgram = "RUN_AS_AIPERF_PROGRAM"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
+		faultOnSignal()
 		main()
 	}
 	os.Exit(m.Run())

@@ -140,6 +140,12 @@ func (s *screen) resize(width, height uint16) {
 func (s *screen) ends() (status int, left string) {
 	s.t.Helper()
 	status = s.wait()
+	return status, s.left()
+}
+
+// left is ends without the wait for the end, which has come.
+func (s *screen) left() string {
+	s.t.Helper()
 	after := s.modes()
 	s.slave.Close()
 	<-s.done
@@ -161,5 +167,5 @@ func (s *screen) ends() (status int, left string) {
 	if at < 0 {
 		s.t.Fatalf("there was no view\n%s", raw)
 	}
-	return status, sequences.ReplaceAllString(raw[at:], "")
+	return sequences.ReplaceAllString(raw[at:], "")
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"aiperf/internal/suggest"
+	"aiperf/internal/ui/dashboard"
 )
 
 // exit is the error that carries an exit status; what there was to say has been said.
@@ -22,6 +23,9 @@ const oldName = "genai-perf"
 
 // Main runs one command line (without the program's name) and returns the exit status.
 func Main(ctx context.Context, p *Program, argv []string) int {
+	if len(argv) == 2 && argv[0] == dashboard.KeeperCommand {
+		return dashboard.Keep(argv[1])
+	}
 	defer p.flush()
 	if wantsVersion(argv) {
 		fmt.Fprintf(p.Out, "aiperf %s (command line, files and numbers of NVIDIA AIPerf %s)\n", Version(), ContractVersion)

@@ -52,6 +52,7 @@ type Dashboard struct {
 	before  *term.State
 	out     *paced
 	release func()
+	keeper  *keeper
 	done    chan struct{}
 	once    sync.Once
 	err     error
@@ -78,7 +79,9 @@ func Start(o Options) (*Dashboard, error) {
 		o.Err.Aside()
 	}
 	d.release = terminal.Guard(d.giveBack)
-	m := &model{options: &d.options, slow: d.out.slow, every: tick}
+	d.keeper = keep(&o.Terminal)
+	d.keeper.say(wordShown)
+	m := &model{options: &d.options, keeper: d.keeper, slow: d.out.slow, every: tick}
 	d.program = tea.NewProgram(m, tea.WithInput(o.In), tea.WithOutput(d.out), tea.WithEnvironment(o.Environ), tea.WithoutSignalHandler(), tea.WithFPS(frames))
 	go func() {
 		defer close(d.done)
@@ -102,6 +105,7 @@ func (d *Dashboard) Stop() error {
 			return
 		}
 		d.release()
+		d.keeper.release()
 		discardInput(int(d.options.In.Fd()))
 		if d.options.Err != nil {
 			d.options.Err.Resume()
@@ -119,6 +123,7 @@ func (d *Dashboard) giveBack() {
 	go func() {
 		defer close(written)
 		_, _ = io.WriteString(d.options.Out, reset)
+		d.keeper.release() // until then it writes the same if this process ends
 		if d.options.Err != nil {
 			d.options.Err.Resume()
 		}

@@ -30,6 +30,7 @@ type ticked time.Time
 // model is what the terminal shows, and what keys and mouse change.
 type model struct {
 	options *Options
+	keeper  *keeper
 	slow    func() bool
 	every   time.Duration
 	view    board.View
@@ -58,6 +59,8 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.pace()
 		m.fill()
 		return m, m.next()
+	case tea.ResumeMsg:
+		m.keeper.say(wordShown)
 	case tea.KeyPressMsg:
 		cmd = m.key(v.String())
 		m.fill()
@@ -133,6 +136,7 @@ func (m *model) key(name string) tea.Cmd {
 	case "ctrl+s":
 		m.save()
 	case "ctrl+z":
+		m.keeper.say(wordAside)
 		return tea.Suspend
 	}
 	return nil
