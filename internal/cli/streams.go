@@ -71,6 +71,14 @@ func Standard() Streams {
 	s.Out = terminal.NewWriter(s.Out, s.Colour, s.Secrets)
 	errors := terminal.NewWriter(s.Err, false, s.Secrets)
 	s.Err = errors
+	if fd := int(os.Stderr.Fd()); s.Progress > 0 {
+		errors.Columns = func() int {
+			if now, _, err := term.GetSize(fd); err == nil && now > 0 {
+				return now
+			}
+			return s.Progress
+		}
+	}
 	s.Dashboard = dashboardOf(s.Environ, errors)
 	if s.Terminal {
 		s.Data = s.Out

@@ -146,7 +146,7 @@ func (g *Generator) returned(t *ticket, out Outcome) {
 		g.abort(StopFailures, ErrFailures)
 	}
 	if !t.silent() && g.streak.add(out, now) && p.Duration > 0 && g.scenario.FailFast && g.unreachable == nil {
-		g.unreachable = &Unreachable{g.streak.n, time.Duration(now - g.streak.since)}
+		g.unreachable = &Unreachable{g.streak.n, time.Duration(now - g.streak.since), time.Duration(max(0, g.streak.since-p.stats.Started))}
 		g.abort(StopUnreachable, ErrUnreachable)
 	}
 	p.checkIdle()

@@ -19,6 +19,7 @@ var ErrUnreachable = errors.New("no connection to the server could be made")
 type Unreachable struct {
 	Failures int64 // connections that failed in a row
 	For      time.Duration
+	At       time.Duration // of the first of them, since its phase began
 }
 
 // streak counts connection failures without any other outcome between them.

@@ -56,7 +56,7 @@ func (e *ClientStats) notes() []string {
 		}
 	}
 	total := e.Valid + e.Failed
-	note(total > 0 && float64(e.Failed) > failedShare*float64(total), "%d of %d requests failed; their time is in no latency.", e.Failed, total)
+	note(total > e.Failed && float64(e.Failed) > failedShare*float64(total), "%d of %d requests failed; their time is in no latency.", e.Failed, total)
 	note(e.OpenLoop && e.AnsweredRate < behindRate*e.SentRate && e.LateLatency > time.Duration(behindLatency*float64(e.EarlyLatency)),
 		"The server fell behind: answered %.3g/s of %.3g/s sent. Latency measures the length of the run.", e.AnsweredRate, e.SentRate)
 	note(e.SilenceCount > 0, "The server sent nothing for %s (%s), while %s waited%s.", shown(e.SilenceLongest), e.silenceSpan(), requests(e.SilenceWaiting), e.moreSilences())

@@ -139,7 +139,7 @@ func (i *invocation) benchmark(ctx context.Context, b *config.Benchmark, seed *c
 		screen = i.Dashboard
 	}
 	return run.Run(ctx, b, seed, run.Options{
-		Dashboard: screen, Version: i.Version, BenchmarkID: id, Info: info, Err: i.Err, Interactive: i.first(), Progress: progress, Paint: i.Paint, InputConfig: json.RawMessage(settings),
+		Dashboard: screen, Version: i.Version, BenchmarkID: id, Info: info, Err: i.Err, Interactive: i.first(), Reported: i.Terminal && i.Progress > 0 && id == "", Progress: progress, Paint: i.Paint, InputConfig: json.RawMessage(settings),
 		Notes: i.Notes, Warnings: i.Warnings, Secrets: i.Secrets, Observe: i.observe,
 	})
 }

@@ -64,7 +64,6 @@ func Console(w io.Writer, run *metric.Run, o Options) error {
 	if run.AllFailed() {
 		if d.fits {
 			d.errorTable()
-			d.advice()
 		}
 		d.allFailed()
 	}
@@ -131,7 +130,7 @@ func (d *drawing) print(format string, args ...any) {
 func (d *drawing) say(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if d.fits {
-		text = flow(text, d.width)
+		text = terminal.Flow(text, d.width)
 	}
 	d.print("%s", text)
 }

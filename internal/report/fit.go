@@ -125,40 +125,6 @@ func (t *table) blankMissing() {
 	}
 }
 
-// hang breaks a text at blanks into lines of at most width columns, all but the first indented. Escape sequences take no room.
-func hang(text string, width, indent int) string {
-	var out strings.Builder
-	used := 0
-	for word := range strings.FieldsSeq(text) {
-		n := visible(word)
-		switch {
-		case used == 0:
-		case used+1+n <= width:
-			out.WriteByte(' ')
-			used++
-		default:
-			out.WriteString("\n" + strings.Repeat(" ", indent))
-			used = indent
-		}
-		out.WriteString(word)
-		used += n
-	}
-	return out.String()
-}
-
-// flow is hang for a text of several lines, each with its own indent, which its continuation keeps and deepens by two.
-func flow(text string, width int) string {
-	lines := strings.Split(text, "\n")
-	for i, l := range lines {
-		if visible(l) <= width {
-			continue
-		}
-		own := len(l) - len(strings.TrimLeft(l, " "))
-		lines[i] = strings.Repeat(" ", own) + strings.ReplaceAll(hang(l, width-own, 2), "\n", "\n"+strings.Repeat(" ", own))
-	}
-	return strings.Join(lines, "\n")
-}
-
 // visible is columnsOf without the sequences that style paints.
 func visible(s string) int {
 	n := columnsOf(s)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"aiperf/internal/metric"
+	"aiperf/internal/terminal"
 )
 
 // onTerminal is what a terminal of so many columns gets.
@@ -118,10 +119,10 @@ Results     1 file in artifacts/x
 }
 
 func TestFlow(t *testing.T) {
-	if got := flow("  aaa bbb ccc\nx", 9); got != "  aaa bbb\n    ccc\nx" {
+	if got := terminal.Flow("  aaa bbb ccc\nx", 9); got != "  aaa bbb\n    ccc\nx" {
 		t.Errorf("%q", got)
 	}
-	if got := flow("\x1b[31mred word\x1b[0m end", 12); got != "\x1b[31mred word\x1b[0m end" {
+	if got := terminal.Flow("\x1b[31mred word\x1b[0m end", 12); got != "\x1b[31mred word\x1b[0m end" {
 		t.Errorf("colours count: %q", got)
 	}
 }

@@ -1,24 +1,20 @@
 package report
 
 import (
-	"regexp"
 	"strings"
 
 	"aiperf/internal/metric"
+	"aiperf/internal/record"
 )
 
 // incomplete says that the numbers cover a part of the run only.
 func (d *drawing) incomplete() {
-	if d.run.IncompleteReason == "" {
+	if d.run.IncompleteReason == "" || d.fits && d.run.AllFailed() { // there are no numbers to be careful with
 		return
 	}
 	d.say("\n%s\n%s\n%s\n\n", d.style.bold(Brand+" | INCOMPLETE RESULTS"), d.run.IncompleteReason,
 		"The numbers cover a part of the run: do not compare them with those of a complete one.")
 }
-
-// unknownModel is how servers say that they have no such model; the word alone may stand in a path.
-var unknownModel = regexp.MustCompile("model_?not_?found|model['\"`: ]+[^ ]+ (does not exist|not found|is not found|was not found)|" +
-	"(no such|unknown|invalid) model|model (does not exist|not found)")
 
 // advices are what to do about errors that have a usual cause.
 var advices = []struct {
@@ -30,7 +26,7 @@ var advices = []struct {
 		[]string{"The server does not accept the credentials.", "Check {endpoint.api_key}, or the header that carries the key ({endpoint.headers})."},
 	},
 	{
-		func(code int, _, text string) bool { return code == 404 && unknownModel.MatchString(text) },
+		func(code int, _, text string) bool { return (&record.Error{Code: code, Message: text}).UnknownModel() },
 		[]string{"The server does not know the model.", "Check {models.items} against the list that GET /v1/models returns."},
 	},
 	{
@@ -76,17 +72,27 @@ var advices = []struct {
 
 // advice explains the most frequent error if it hit at least half of the requests and its cause is a usual one.
 func (d *drawing) advice() {
+	if lines := d.advised(); len(lines) > 0 {
+		d.panel("API Error", lines...)
+	}
+}
+
+// advised is what to do about the most frequent error; nothing where nobody knows.
+func (d *drawing) advised() []string {
 	s := d.run.Profiling
 	if len(s.Errors) == 0 || 2*s.Errors[0].Count < s.Valid+s.Failed {
-		return
+		return nil
 	}
 	e := s.Errors[0].Error
 	for _, a := range advices {
 		if a.matches(e.Code, e.Type, strings.ToLower(e.Message)) {
-			d.panel("API Error", a.says...)
-			return
+			if d.fits && s.Valid > 0 && strings.HasPrefix(e.Type, "ClientConnector") { // it was reached: what is wrong is not the settings
+				return nil
+			}
+			return a.says
 		}
 	}
+	return nil
 }
 
 // cacheHint tells how to see the prefix cache at work.
@@ -146,16 +152,31 @@ func (d *drawing) share(n float64) string {
 
 // allFailed is shown instead of metric tables.
 func (d *drawing) allFailed() {
-	lines := []string{
-		"All " + trim(float64(d.run.Profiling.Failed)) + " requests failed; there is nothing to measure.",
-		"Check the server's URL, the endpoint path and the format of its answers; the table above lists the errors.",
+	all := "All " + trim(float64(d.run.Profiling.Failed)) + " requests failed; there is nothing to measure."
+	check := "Check the server's URL, the endpoint path and the format of its answers; the table above lists the errors."
+	if d.fits {
+		d.nothing(all, check)
+		return
 	}
+	lines := []string{all, check}
 	if d.run.LogFile != "" {
 		lines = append(lines, "Log: "+d.run.LogFile)
 	}
-	title := Brand + " System Exit Errors"
-	if d.fits {
-		title = "No results"
+	d.panel(Brand+" System Exit Errors", lines...)
+}
+
+// nothing is allFailed at a terminal: every fact once.
+func (d *drawing) nothing(all, check string) {
+	lines := []string{all}
+	if d.run.IncompleteReason != "" && !d.run.Cancelled {
+		lines = append(lines, d.run.IncompleteReason)
 	}
-	d.panel(title, lines...)
+	advice := d.advised()
+	if advice == nil {
+		advice = []string{check}
+	}
+	if says := strings.ToLower(strings.TrimSuffix(advice[0], ".")); strings.Contains(strings.ToLower(d.run.IncompleteReason), says) {
+		advice = advice[1:]
+	}
+	d.panel("No results", append(lines, advice...)...)
 }

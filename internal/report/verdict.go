@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"aiperf/internal/metric"
+	"aiperf/internal/terminal"
 )
 
 // verdict writes whether the numbers may be taken for the server's, and what that rests on.
@@ -39,7 +40,7 @@ const (
 // judged is the verdict at a terminal, and what the reader of the numbers should know: a server that stood still, errors.
 func (d *drawing) judged(v *metric.Validity) {
 	line := func(mark, paint, text string) {
-		d.print("%s %s\n", d.style.paint(paint, mark), strings.ReplaceAll(hang(text, d.room()-2, 0), "\n", "\n  "))
+		d.print("%s %s\n", d.style.paint(paint, mark), strings.ReplaceAll(terminal.Hang(text, d.room()-2, 0), "\n", "\n  "))
 	}
 	switch {
 	case v.Verdict == metric.VerdictValid:

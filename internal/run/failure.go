@@ -12,8 +12,13 @@ import (
 // kindsTold is the number of distinct errors that one line names.
 const kindsTold = 3
 
-// reportFailure says on the error stream, in one line, why a run gives no result. The report says more, but may go elsewhere.
-func reportFailure(say *reporter, run *metric.Run, result *load.Result, templateFailures int64, as func(key string) string) {
+// reportFailure says on the error stream, in one line, why a run gives no result. The report says more, but may go elsewhere; reported: it follows on
+// the same screen, and the log is told alone.
+func reportFailure(say *reporter, run *metric.Run, result *load.Result, templateFailures int64, reported bool, as func(key string) string) {
+	fail := say.fail
+	if reported {
+		fail = func(text string) { say.log.Error(text) }
+	}
 	if result != nil {
 		var abandoned int
 		for _, f := range result.Phases {
@@ -25,16 +30,16 @@ func reportFailure(say *reporter, run *metric.Run, result *load.Result, template
 	}
 	if result != nil && result.TooManyFail {
 		text := threshold(result.Phases, as("phases.profiling.failed_request_threshold"))
-		say.fail(text)
+		fail(text)
 	}
 	if result != nil && result.Unreachable != nil {
-		say.fail("the run was ended: " + unreachable(result.Unreachable, run.Profiling, as("environment.timing.no_fail_fast")))
+		fail("the run was ended: " + unreachable(result.Unreachable, run.Profiling, as("environment.timing.no_fail_fast")))
 	}
 	if n := templateFailures; n > 0 {
 		say.warn(fmt.Sprintf("%s: the template refused the messages of %d requests; their input tokens are those of the texts alone", as("tokenizer.apply_chat_template"), n))
 	}
 	if text := complaint(run.Profiling); text != "" {
-		say.fail(text)
+		fail(text)
 	}
 }
 
@@ -51,7 +56,7 @@ func threshold(phases []*load.PhaseStats, as string) string {
 
 // unreachable says that no connection could be made any more, and why.
 func unreachable(u *load.Unreachable, s *metric.Summary, as string) string {
-	text := fmt.Sprintf("no connection to the server could be made, %d times in a row for %.1f s", u.Failures, u.For.Seconds())
+	text := fmt.Sprintf("no connection to the server could be made from %.1f s on, %d times in a row for %.1f s", u.At.Seconds(), u.Failures, u.For.Seconds())
 	if len(s.Errors) > 0 {
 		text += " (" + named(&s.Errors[0].Error) + ")"
 	}

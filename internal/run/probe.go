@@ -22,7 +22,7 @@ import (
 const probeTime = 30 * time.Second
 
 // probe sends one request before the load and tells what its answer shows of the server. It has a connection of its own, and no result
-// holds it. Whatever becomes of it, the run goes on.
+// holds it. The run goes on whatever becomes of it, unless it is hopeless.
 func (o *opened) probe(ctx context.Context, cfg *config.Benchmark, opts *Options, r *resolved, say *reporter) error {
 	asked := cfg.Endpoint.Probe
 	if asked == nil && !opts.Interactive || asked != nil && !*asked {
@@ -35,6 +35,9 @@ func (o *opened) probe(ctx context.Context, cfg *config.Benchmark, opts *Options
 		return nil
 	}
 	p, err := o.question(ctx, cfg, opts, r)
+	if err := o.hopeless(ctx, cfg, opts, r, err); err != nil {
+		return err
+	}
 	if err != nil {
 		p = &metric.Probe{Failure: opts.Secrets.Text(firstWords(err.Error()))}
 		say.note("probe: nothing was learnt: %s", p.Failure)
@@ -81,7 +84,7 @@ func (o *opened) question(ctx context.Context, cfg *config.Benchmark, opts *Opti
 		failure = rec.Error
 	}
 	if failure != nil {
-		return nil, failed(failure)
+		return nil, refusal{failure}
 	}
 	if asked.Count != nil {
 		asked.PromptTokens = reply.InputTokens

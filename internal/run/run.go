@@ -25,6 +25,7 @@ type Options struct {
 	Err         io.Writer           // warnings and progress
 	Dashboard   *dashboard.Terminal // where a dashboard is shown; nil = nowhere
 	Interactive bool                // somebody watches: a probe is sent unless the settings say otherwise
+	Reported    bool                // its report follows on the screen of Err
 	Progress    int                 // columns of the terminal that shows progress, 0 = none does
 	Paint       *draw.Paint         // how progress is drawn there; nil = without colours
 	InputConfig []byte              // the configuration as the summary shows it
@@ -77,7 +78,7 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 	begun.api.over(run)
 	begun.upload(ctx, cfg, &opts, run, say)
 	logVerdict(say.log, run)
-	reportFailure(say, run, result, begun.results.TemplateFailures(), cfg.As)
+	reportFailure(say, run, result, begun.results.TemplateFailures(), opts.Reported, cfg.As)
 	if loadErr != nil {
 		return run, loadErr
 	}

@@ -40,33 +40,64 @@ func (v *liveView) whole() string {
 	return board.LogText(lines[max(0, len(lines)-keptLines):])
 }
 
-// errorLines bounds the lines that failed requests get in the log that is shown.
+// errorLines are the lines that failed requests get in the log that is shown: each kind is told at once, what follows of it is counted.
 type errorLines struct {
-	second int64
-	n      int
+	kinds map[string]*errorLine
 }
 
-// mostErrorLines is how many failed requests of one second are told of, one by one.
-const mostErrorLines = 4
+// errorLine is one kind.
+type errorLine struct {
+	told int64 // instant of the last line, wall ns
+	more int64 // since then
+}
+
+// Bounds of those lines: the pause between two of one kind, and the kinds that are kept apart, since servers put ids and times into their messages.
+const (
+	errorPause = 5 * time.Second
+	errorKinds = 50
+)
+
+// take counts a failure; tell: it is time for a line about it and so many more before it.
+func (e *errorLines) take(kind string, at int64) (more int64, tell bool) {
+	if e.kinds == nil {
+		e.kinds = map[string]*errorLine{}
+	}
+	one := e.kinds[kind]
+	if one == nil && len(e.kinds) >= errorKinds {
+		kind = ""
+		one = e.kinds[kind]
+	}
+	switch {
+	case one == nil:
+		e.kinds[kind] = &errorLine{told: at}
+		return 0, true
+	case at-one.told < int64(errorPause):
+		one.more++
+		return 0, false
+	}
+	more = one.more
+	one.told, one.more = at, 0
+	return more, true
+}
 
 // failed tells of a failed request.
 func (v *liveView) failed(row *metric.Row) {
 	e := row.Err
-	v.mu.Lock()
-	if second := row.End / 1e9; second != v.errors.second {
-		v.errors = errorLines{second: second}
+	kind := e.Type + ": " + e.Said()
+	if e.Code != 0 {
+		kind = fmt.Sprintf("%d %s", e.Code, kind)
 	}
-	v.errors.n++
-	tell := v.errors.n <= mostErrorLines
+	v.mu.Lock()
+	more, tell := v.errors.take(kind, row.End)
 	v.mu.Unlock()
 	if !tell {
 		return
 	}
-	code := ""
-	if e.Code != 0 {
-		code = fmt.Sprintf("%d ", e.Code)
+	about := row.Meta.ConversationID
+	if more > 0 {
+		about += " and " + board.Plural(more, "request") + " before it"
 	}
-	v.line(time.Unix(0, row.End), board.Warning, fmt.Sprintf("%s%s: %s (%s)", code, e.Type, e.Said(), row.Meta.ConversationID))
+	v.line(time.Unix(0, row.End), board.Warning, fmt.Sprintf("%s (%s)", kind, about))
 }
 
 // tee is the handler of the log that also tells the view.

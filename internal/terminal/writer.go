@@ -16,8 +16,11 @@ type Writer struct {
 	colour bool
 	hider  Hider
 
-	mu   sync.Mutex
-	held []byte // the beginning of a character, a colour or a secret
+	mu    sync.Mutex
+	held  []byte // the beginning of a character, a colour or a secret
+	begun bool   // a line that has not ended yet
+	// Columns is the width at which lines break between words; nil = they are left as they are.
+	Columns func() int
 	// aside keeps what is written while somebody else has the terminal; nil = nobody has.
 	aside *strings.Builder
 }
@@ -77,10 +80,27 @@ func (w *Writer) Write(p []byte) (int, error) {
 	cut := w.complete(text)
 	cut = min(cut, len(text)-w.hider.Begun(text))
 	w.held = append(w.held[:0], text[cut:]...)
-	if err := w.put(w.clean(w.hider.Values(text[:cut]))); err != nil {
+	if err := w.put(w.flowed(w.clean(w.hider.Values(text[:cut])))); err != nil {
 		return 0, err
 	}
 	return len(p), nil
+}
+
+// flowed breaks long lines between words. A line that came in parts is left alone.
+func (w *Writer) flowed(text string) string {
+	if w.Columns == nil || text == "" {
+		return text
+	}
+	first := ""
+	if w.begun {
+		n := strings.IndexByte(text, '\n') + 1
+		if n == 0 {
+			return text
+		}
+		first, text = text[:n], text[n:]
+	}
+	w.begun = text != "" && !strings.HasSuffix(text, "\n")
+	return first + Flow(text, w.Columns())
 }
 
 // Flush writes what was kept back.
