@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/xml"
 	"fmt"
 	"net"
 	"net/http"
@@ -85,6 +86,9 @@ func TestDashboard(t *testing.T) {
 	if text, err := os.ReadFile(saved[0]); err != nil || !strings.Contains(string(text), " Requests /s") || bytes.Contains(text, []byte("\x1b")) {
 		t.Errorf("%v: %s", err, text)
 	}
+	if picture, err := os.ReadFile(strings.TrimSuffix(saved[0], "txt") + "svg"); err != nil || !bytes.Contains(picture, []byte("Requests")) || xml.Unmarshal(picture, new(struct{})) != nil {
+		t.Errorf("%v: %s", err, picture)
+	}
 }
 
 // twice is a double click on a row, counted from 1.
@@ -105,6 +109,7 @@ func TestDashboardInterrupted(t *testing.T) {
 		{"once", func(s *screen) { s.types("\x03") }, 0, "The run was cancelled early"},
 		{"q and y", func(s *screen) { s.types("q"); s.shows("Stop now?"); s.types("y") }, 0, "The run was cancelled early"},
 		{"SIGTERM", func(s *screen) { s.signal(syscall.SIGTERM) }, 143, "The run was cancelled early"},
+		{"SIGHUP", func(s *screen) { s.signal(syscall.SIGHUP) }, 143, "The run was cancelled early"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -232,6 +237,34 @@ func TestColoursOfTerminals(t *testing.T) {
 			text := s.raw()
 			if beyond := strings.ContainsFunc(sequences.ReplaceAllString(text, ""), func(r rune) bool { return r > '~' }); beyond == c.ascii {
 				t.Errorf("more than ASCII: %v", beyond)
+			}
+		})
+	}
+}
+
+// TestLightTerminal: a terminal that says that its ground is light gets darker inks, where it shows 256 colours; one that says it is dark keeps its own.
+func TestLightTerminal(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, term, ground string
+		darker             bool
+	}{
+		{"light", "xterm-256color", "ffff/ffff/ffff", true}, {"dark", "xterm-256color", "0000/0000/0000", false}, {"light, 16 colours", "xterm-16color", "ffff/ffff/ffff", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p := program(t, "--ui", "dashboard", "--model", "mock", "--tokenizer", "builtin", "--url", "mock://?ttft=5ms&itl=1ms&tokens=10&error-rate=0.5", "--concurrency", "2",
+				"--benchmark-duration", "600")
+			s := startScreen(t, p, 100, 30, "TERM="+c.term, "COLORTERM=")
+			until(t, "the question for the ground", func() bool { return strings.Contains(s.raw(), "\x1b]11;?") })
+			s.types("\x1b]11;rgb:" + c.ground + "\x1b\\")
+			s.shows("Internal Server Error", " ago")
+			s.types("\x03")
+			if status, _ := s.ends(); status != 0 {
+				t.Errorf("status %d", status)
+			}
+			if got := strings.Contains(s.raw(), "38;5;124"); got != c.darker {
+				t.Errorf("darker inks: %v", got)
 			}
 		})
 	}

@@ -226,9 +226,8 @@ func (w *watching) copied() string {
 }
 
 // saveHere keeps a picture of the screen in the working directory: the run's own is the run's.
-func saveHere(name, text string) (string, error) {
-	path := name + ".txt"
-	return path, artifact.WriteFile(path, []byte(text))
+func saveHere(name string, content []byte) (string, error) {
+	return name, artifact.WriteFile(name, content)
 }
 
 // speak follows the run in plain lines, or in one line of a terminal.

@@ -106,7 +106,7 @@ type Runtime struct {
 	APIPort          *int           `yaml:"api_port,omitempty"`
 	APIHost          string         `yaml:"api_host,omitempty"`
 	MetricsListen    string         `yaml:"metrics_listen,omitempty"` // host:port of the Prometheus page; "" = there is none
-	StatsInterval    *Seconds       `yaml:"stats_interval,omitempty"` // nil: 30 s
+	StatsInterval    *Seconds       `yaml:"stats_interval,omitempty"` // nil: 30 s, 5 s with the dashboard
 }
 
 // UI is the live view of a run.
@@ -215,7 +215,7 @@ var serviceRows = group("Service", []setting.Row{
 	{Flags: []string{"--api-port"}, Key: "runtime.api_port", Kind: setting.Int, Bounds: ">= 1, <= 65535", Help: "tell how the run goes at http://HOST:PORT/api/progress, /api/metrics, /metrics and others, until it ends"},
 	{Flags: []string{"--api-host"}, Key: "runtime.api_host", Kind: setting.Text, Default: "127.0.0.1", Help: "address of that; there is no password, so that it should not be everybody's"},
 	{Flags: []string{"--metrics-listen"}, Key: "runtime.metrics_listen", Kind: setting.Text, Help: "serve how the run stands at http://HOST:PORT/metrics for Prometheus; a port alone is one of this machine only"},
-	{Flags: []string{"--stats-interval"}, Key: "runtime.stats_interval", Unit: "s", Kind: setting.Float, Bounds: ">= 0, <= 1000", Default: "30", Help: "most pause between two lines of statistics, in s; 0 = none"},
+	{Flags: []string{"--stats-interval"}, Key: "runtime.stats_interval", Unit: "s", Kind: setting.Float, Bounds: ">= 0, <= 1000", Default: "30; 5 with the dashboard", Help: "most pause between two lines of statistics, in s; 0 = none"},
 })
 
 var workersRows = group("Workers", []setting.Row{

@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"image/color"
 	"strings"
 
 	"charm.land/lipgloss/v2"
@@ -33,17 +34,35 @@ type strokes struct{ on, off string }
 
 // Paint is how a terminal is drawn on.
 type Paint struct {
-	ASCII bool // it shows no more than ASCII
-	inks  [inks]strokes
+	ASCII  bool // it shows no more than ASCII
+	Colour bool // it shows colours
+	inks   [inks]strokes
 }
 
 // NewPaint makes the paint of a terminal: colour = it shows colours and nobody asked for none; emphasis = it shows bold and faint text; ascii =
 // it shows ASCII only.
 func NewPaint(colour, emphasis, ascii bool) *Paint {
-	p := &Paint{ASCII: ascii}
+	p := &Paint{ASCII: ascii, Colour: colour && emphasis}
 	if !emphasis {
 		return p
 	}
+	p.mix(colour, [4]color.Color{lipgloss.Red, lipgloss.Green, lipgloss.Yellow, lipgloss.Cyan})
+	return p
+}
+
+// OnLight is the paint for a terminal with a light ground that shows 256 colours: the own yellow and cyan of most are too pale on it to be read.
+func (p *Paint) OnLight() *Paint {
+	light := &Paint{ASCII: p.ASCII, Colour: true}
+	light.mix(true, lightColours)
+	return light
+}
+
+// lightColours are red, green, yellow and cyan on a light ground, of the 256 that every such terminal has alike.
+var lightColours = [4]color.Color{lipgloss.ANSIColor(124), lipgloss.ANSIColor(22), lipgloss.ANSIColor(94), lipgloss.ANSIColor(23)}
+
+// mix makes the inks of red, green, yellow and cyan; colour false leaves bold and faint.
+func (p *Paint) mix(colour bool, of [4]color.Color) {
+	red, green, yellow, cyan := of[0], of[1], of[2], of[3]
 	plain := lipgloss.NewStyle()
 	hue := func(c lipgloss.Style, with lipgloss.Style) lipgloss.Style {
 		if colour {
@@ -54,14 +73,14 @@ func NewPaint(colour, emphasis, ascii bool) *Paint {
 	bold, faint := plain.Bold(true), plain.Faint(true)
 	styles := [inks]lipgloss.Style{
 		Plain: plain, Bold: bold, Faint: faint,
-		Picture:  hue(faint.Foreground(lipgloss.Cyan), plain),
-		Work:     hue(plain.Foreground(lipgloss.Cyan), plain),
-		WorkBold: hue(bold.Foreground(lipgloss.Cyan), bold),
-		Good:     hue(plain.Foreground(lipgloss.Green), plain),
-		GoodBold: hue(bold.Foreground(lipgloss.Green), bold),
-		Warn:     hue(plain.Foreground(lipgloss.Yellow), plain),
-		WarnBold: hue(bold.Foreground(lipgloss.Yellow), bold),
-		Bad:      hue(bold.Foreground(lipgloss.Red), bold),
+		Picture:  hue(faint.Foreground(cyan), plain),
+		Work:     hue(plain.Foreground(cyan), plain),
+		WorkBold: hue(bold.Foreground(cyan), bold),
+		Good:     hue(plain.Foreground(green), plain),
+		GoodBold: hue(bold.Foreground(green), bold),
+		Warn:     hue(plain.Foreground(yellow), plain),
+		WarnBold: hue(bold.Foreground(yellow), bold),
+		Bad:      hue(bold.Foreground(red), bold),
 		Question: plain.Reverse(true),
 	}
 	for i, s := range styles {
@@ -71,9 +90,11 @@ func NewPaint(colour, emphasis, ascii bool) *Paint {
 			continue
 		}
 		// One sequence for each property: what lets colours through and nothing else (terminal.Writer) knows these.
-		p.inks[i] = strokes{strings.ReplaceAll(on, ";", "m\x1b["), "\x1b[0m"}
+		if !strings.Contains(on, "38;5") { // one of 256 is three numbers in one
+			on = strings.ReplaceAll(on, ";", "m\x1b[")
+		}
+		p.inks[i] = strokes{on, "\x1b[0m"}
 	}
-	return p
 }
 
 // ShowsUnicode tells whether a terminal shows more than ASCII, from its environment.

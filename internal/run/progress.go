@@ -12,16 +12,22 @@ import (
 	"aiperf/internal/ui/board"
 )
 
-// statsInterval is the pause between two lines of statistics when nobody gave one.
-const statsInterval = 30 * time.Second
+// Pauses between two lines of statistics when nobody gave one: in the log beside a dashboard they are what was shown, later.
+const (
+	statsInterval      = 30 * time.Second
+	statsIntervalShown = 5 * time.Second
+)
 
 // mostSilent is the longest pause of the view that tells of every tenth of a phase.
 const mostSilent = time.Minute
 
 // statsPause is the pause between two lines of statistics; 0 = there are none.
-func statsPause(cfg *config.Benchmark) time.Duration {
-	if s := cfg.Runtime.StatsInterval; s != nil {
+func statsPause(cfg *config.Benchmark, shown bool) time.Duration {
+	switch s := cfg.Runtime.StatsInterval; {
+	case s != nil:
 		return s.Duration()
+	case shown:
+		return statsIntervalShown
 	}
 	return statsInterval
 }
@@ -48,7 +54,7 @@ func newProgress(cfg *config.Benchmark, opts *Options, say *reporter) *progress 
 		p.paint = draw.NewPaint(false, false, false)
 	}
 	drawn := say.screen != nil || say.view.shown != nil
-	p.teller = &ui.Teller{Pause: statsPause(cfg), Say: func(text string) {
+	p.teller = &ui.Teller{Pause: statsPause(cfg, say.view.shown != nil), Say: func(text string) {
 		if drawn {
 			say.log.Info(text)
 		} else {

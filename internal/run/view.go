@@ -78,12 +78,12 @@ func (v *liveView) show(t *dashboard.Terminal, dir string) error {
 				_ = self.Signal(os.Interrupt)
 			}
 		},
-		Save: func(name, text string) (string, error) {
+		Save: func(name string, content []byte) (string, error) {
 			if _, err := os.Stat(dir); err != nil {
 				return "", errors.New("there is no artifact directory yet")
 			}
-			path := filepath.Join(dir, name+".txt")
-			return path, artifact.WriteFile(path, []byte(text))
+			path := filepath.Join(dir, name)
+			return path, artifact.WriteFile(path, content)
 		},
 	})
 	v.shown = shown

@@ -301,7 +301,7 @@ func help(v View) draw.Rows {
 		"4          workers         5  GPU and servers",
 		"6          log             l  hide or show the log",
 		"↑ ↓ PgUp PgDn scroll       double click  this panel alone, and back",
-		"c          copy the log    Ctrl+S  save this screen as text",
+		"c          copy the log    Ctrl+S  save this screen (text, SVG)",
 		"q          stop (asks)     Ctrl+C  stop at once, results are written",
 		"           Ctrl+C again leaves without results",
 	}

@@ -24,8 +24,8 @@ type Options struct {
 	Fill func(v board.View, s *board.State)
 	// Interrupt is Ctrl+C, as from the shell.
 	Interrupt func()
-	// Save keeps a picture of the screen and names the file; nil = it cannot be kept.
-	Save func(name, text string) (path string, err error)
+	// Save keeps a picture of the screen under a name and says where; nil = it cannot be kept.
+	Save func(name string, content []byte) (path string, err error)
 	// Copy is the whole log, for the clipboard.
 	Copy    func() string
 	Follows bool // the run is in another process
@@ -81,7 +81,7 @@ func Start(o Options) (*Dashboard, error) {
 	d.release = terminal.Guard(d.giveBack)
 	d.keeper = keep(&o.Terminal)
 	d.keeper.say(wordShown)
-	m := &model{options: &d.options, keeper: d.keeper, slow: d.out.slow, every: tick}
+	m := &model{options: &d.options, keeper: d.keeper, slow: d.out.slow, every: tick, onLight: o.Paint.OnLight()}
 	d.program = tea.NewProgram(m, tea.WithInput(o.In), tea.WithOutput(d.out), tea.WithEnvironment(o.Environ), tea.WithoutSignalHandler(), tea.WithFPS(frames))
 	go func() {
 		defer close(d.done)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 
 	"aiperf/internal/draw"
 	"aiperf/internal/terminal"
@@ -39,10 +40,18 @@ type model struct {
 	noticed time.Time
 	clicked time.Time
 	row     int
+	profile colorprofile.Profile // the colours that the terminal has
+	light   bool                 // its ground is
+	onLight *draw.Paint
 }
 
 // Init implements tea.Model.
-func (m *model) Init() tea.Cmd { return m.next() }
+func (m *model) Init() tea.Cmd {
+	if !m.options.Paint.Colour {
+		return m.next()
+	}
+	return tea.Batch(m.next(), tea.RequestBackgroundColor)
+}
 
 func (m *model) next() tea.Cmd {
 	return tea.Tick(m.every, func(t time.Time) tea.Msg { return ticked(t) })
@@ -59,6 +68,10 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.pace()
 		m.fill()
 		return m, m.next()
+	case tea.ColorProfileMsg:
+		m.profile = v.Profile
+	case tea.BackgroundColorMsg: // who does not answer keeps the terminal's own colours
+		m.light = !v.IsDark()
 	case tea.ResumeMsg:
 		m.keeper.say(wordShown)
 	case tea.KeyPressMsg:
@@ -164,17 +177,23 @@ func (m *model) most() int { return board.Scrollable(&m.state, m.view) }
 
 func (m *model) notice(text string) { m.view.Notice, m.noticed = text, time.Now() }
 
+// save keeps the screen as text and as a picture.
 func (m *model) save() {
 	if m.options.Save == nil {
 		m.notice("this screen cannot be saved: there is no artifact directory yet")
 		return
 	}
-	path, err := m.options.Save("screen-"+time.Now().Format("150405"), m.rows.String(draw.NewPaint(false, false, m.options.Paint.ASCII)))
+	name := "screen-" + time.Now().Format("150405")
+	text := m.rows.String(draw.NewPaint(false, false, m.options.Paint.ASCII))
+	path, err := m.options.Save(name+".txt", []byte(text))
+	if err == nil {
+		_, err = m.options.Save(name+".svg", m.rows.SVG(m.view.Width, "aiperf: "+m.state.Plan.Words()))
+	}
 	if err != nil {
 		m.notice("this screen was not saved: " + terminal.Line(err.Error()))
 		return
 	}
-	m.notice("saved " + path)
+	m.notice("saved " + path + " and .svg")
 }
 
 // click maximises the panel under a double click, or restores the overview.
@@ -197,7 +216,11 @@ func (m *model) click(c tea.MouseClickMsg) {
 
 // View implements tea.Model.
 func (m *model) View() tea.View {
-	v := tea.NewView(strings.TrimSuffix(m.rows.String(m.options.Paint), "\n"))
+	paint := m.options.Paint
+	if m.light && m.profile >= colorprofile.ANSI256 && paint.Colour {
+		paint = m.onLight
+	}
+	v := tea.NewView(strings.TrimSuffix(m.rows.String(paint), "\n"))
 	v.AltScreen = true
 	v.MouseMode = tea.MouseModeCellMotion
 	return v
