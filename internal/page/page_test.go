@@ -288,6 +288,46 @@ func TestStory(t *testing.T) {
 	}
 }
 
+// TestPhases: the page of a run with several measured phases tells the figures of each, by the phase's own summary, and names them at the top.
+func TestPhases(t *testing.T) {
+	run := made(t, `{"input_config":{"phases":[{"name":"warm","kind":"warmup"},{"name":"low","kind":"profiling"},{"name":"high","kind":"profiling"}]}}`, request(1, 6, ""))
+	for name, ttft := range map[string]int{"low": 40, "high": 77} {
+		dir := filepath.Join(run.Dir, "phases", name)
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		text := fmt.Sprintf(`{"time_to_first_token":{"unit":"ms","p50":%d,"p99":99,"count":50},"error_request_count":{"unit":"requests","avg":3}}`, ttft)
+		if err := os.WriteFile(filepath.Join(dir, "profile_export_aiperf.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	page, err := Run(run, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"2 phases: low, high", `>low</th><td data-name="Requests"><span>–`, `<td data-name="TTFT p50"><span>77.0 ms</span>`, `<td data-name="TTFT p99"><span>needs 100</span>`, `<td data-name="Failed"><span>3</span>`} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	if strings.Contains(string(page), ">warm</th>") {
+		t.Error("the warm-up is taken for a measured phase")
+	}
+}
+
+// TestReasoning: a request that thinks aloud has the instant at which its answer began.
+func TestReasoning(t *testing.T) {
+	thinking := strings.Replace(request(10, 90, ""), `"metrics":{`, `"metrics":{"time_to_first_token":{"value":20},"time_to_first_output_token":{"value":50},`, 1)
+	plain := strings.Replace(request(20, 90, ""), `"metrics":{`, `"metrics":{"time_to_first_token":{"value":20},"time_to_first_output_token":{"value":20},`, 1)
+	page, err := Run(made(t, "{}", thinking, plain), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := dataOf(t, page); d.Rows[0][7] != 0.05 || d.Rows[1][7] != -1 {
+		t.Errorf("%v", d.Rows)
+	}
+}
+
 // TestSteady: a run without a slow phase has none, nor has one that is too short to tell.
 func TestSteady(t *testing.T) {
 	var lines []string

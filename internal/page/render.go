@@ -22,10 +22,12 @@ var marks = map[string]string{"valid": "✓", "failed": "✕", "suspect": "!"}
 func (c *content) body() node {
 	return el("a", attrs{"class", "skip", "href", "#main"}, text("Skip to the results")) + c.top() + c.jump() +
 		el("main", attrs{"id", "main", "class", "wrap", "tabindex", "-1"},
-			c.verdictBox(), c.cardRow(), markup.Each(c.Sections, func(_ int, s section) node { return s.node() }), c.allFigures(), c.allSettings(), markup.If(c.Words, words)) +
-		el("footer", attrs{"class", "wrap foot"}, text(c.Foot)) +
-		el("noscript", nil, t("p", "wrap", "The charts of this page are drawn by a script inside it; nothing is loaded from a network. The figures and tables need none."))
+			c.verdictBox(), unscripted, c.cardRow(), markup.Each(c.Sections, func(_ int, s section) node { return s.node() }), c.allFigures(), c.allSettings(), markup.If(c.Words, words)) +
+		el("footer", attrs{"class", "wrap foot"}, text(c.Foot))
 }
+
+// unscripted says what a reader lacks whose program runs no scripts, as the preview of a mail.
+const unscripted node = `<noscript><p class="empty">Charts, and the picture of single requests, are drawn by a script inside this page, which is not allowed to run here. Verdict, figures, tables and settings are all below; open the file in a browser for the rest. Nothing is loaded from a network.</p></noscript>`
 
 func (c *content) top() node {
 	facts := markup.Each(c.Facts, func(_ int, f string) node { return t("span", "", f) + " " })
@@ -37,8 +39,16 @@ func (c *content) top() node {
 // jump leads to the sections.
 func (c *content) jump() node {
 	item := func(id, name string) node { return el("li", nil, el("a", attrs{"href", "#" + id}, text(name))) }
+	drawn := func(s *section) node {
+		return el("li", attrs{"class", "drawn"}, el("a", attrs{"href", "#" + s.ID}, text(s.Title)))
+	}
 	return el("nav", attrs{"class", "jump no-print", "aria-label", "Sections"}, el("ul", attrs{"class", "wrap"},
-		markup.Each(c.Sections, func(_ int, s section) node { return item(s.ID, s.Title) }),
+		markup.Each(c.Sections, func(_ int, s section) node {
+			if s.drawn() {
+				return drawn(&s)
+			}
+			return item(s.ID, s.Title)
+		}),
 		markup.If(c.Metrics != nil, item("figures", "All figures")), markup.If(c.Settings != nil || c.Command != "", item("settings", "Settings"))))
 }
 
@@ -72,9 +82,16 @@ func (c *content) cardRow() node {
 	}))
 }
 
+// drawn tells whether a section is nothing without the script.
+func (s *section) drawn() bool { return s.Tables == nil && (s.Charts != nil || s.Waterfall) }
+
 // node is a section with all that it holds.
 func (s *section) node() node {
-	return el("section", attrs{"id", s.ID, "aria-labelledby", s.ID + "-h"}, el("h2", attrs{"id", s.ID + "-h"}, text(s.Title)),
+	about := attrs{"id", s.ID, "aria-labelledby", s.ID + "-h"}
+	if s.drawn() {
+		about = append(about, "class", "drawn")
+	}
+	return el("section", about, el("h2", attrs{"id", s.ID + "-h"}, text(s.Title)),
 		markup.If(s.Lead != "", t("p", "lead", s.Lead)), markup.If(s.Empty != "", t("p", "empty", s.Empty)),
 		markup.If(s.Tools, clockTools), s.figures(), markup.Each(s.Notes, func(_ int, n string) node { return t("p", "note", n) }),
 		markup.If(s.Waterfall, waterfall), markup.Each(s.Tables, func(_ int, one *table) node { return one.node() }))
@@ -158,7 +175,7 @@ const clockTools node = `<div class="tools no-print" role="group" aria-label="Cl
 
 // waterfall is the picture of single requests, with what the script fills in.
 const waterfall node = `<div class="panel"><div class="tools no-print" role="group" aria-label="Requests"><label>Show <select id="filter"><option value="all">all requests</option><option value="failed">failed ones</option><option value="slow">the slowest 1 % (latency)</option></select></label> <span id="shown" role="status"></span></div>
-<p class="legend"><span class="wait"></span> waited in the client <span class="prefill"></span> before the first token <span class="decode"></span> after it <span class="fail"></span> failed</p>
+<p class="legend"><span class="wait"></span> waited in the client <span class="prefill"></span> before the first token <span id="key-reason" hidden><span class="reason"></span> reasoning</span> <span class="decode"></span> after it <span class="fail"></span> failed</p>
 <canvas id="waterfall" tabindex="0" role="application" aria-label="Requests over time; arrow keys choose one, its figures stand below"></canvas><div id="detail" class="detail" aria-live="polite">No request is chosen.</div></div>`
 
 // words says what the figures mean.

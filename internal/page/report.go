@@ -149,7 +149,7 @@ func (b *builder) html() ([]byte, error) {
 	if err := z.Close(); err != nil {
 		return nil, err
 	}
-	return shell("page.html", b.Title, b.body(), markup.Node(base64.StdEncoding.EncodeToString(small.Bytes())), "page.js"), nil
+	return shell("page.html", b.Title, b.body(), markup.Node(base64.StdEncoding.EncodeToString(small.Bytes())), "requests.js", "page.js"), nil
 }
 
 // shell is a page of the program's own files around a body. data is what its script unpacks.
@@ -157,8 +157,8 @@ func shell(name, title string, body, data markup.Node, scripts ...string) []byte
 	style, script := asset("page.css"), library()
 	for _, one := range scripts {
 		script += "\n" + asset(one)
-		if own := strings.TrimSuffix(one, ".js") + ".css"; own != "page.css" {
-			style += asset(own)
+		if one == "dashboard.js" {
+			style += asset("dashboard.css")
 		}
 	}
 	return []byte(markup.Fill(asset(name), map[string]markup.Node{"Title": markup.Text(title), "Style": markup.Node(style), "Body": body, "Data": data, "Script": markup.Node(script)}))
@@ -178,6 +178,7 @@ func Run(run *runfiles.Run, version string) ([]byte, error) {
 	b.Facts = facts(sum)
 	b.cards(sum)
 	b.Settings, b.Metrics = settings(sum), metricRows(sum)
+	b.phases(run, sum)
 	b.Foot = "Made by aiperf " + version + " from the files of the run"
 	q, err := run.Requests()
 	if err != nil {
@@ -294,7 +295,9 @@ func facts(s *runfiles.Summary) []string {
 	if s.Setting("endpoint.streaming") == "true" {
 		list[0] += ", streaming"
 	}
-	switch {
+	switch phases := s.Measured(); {
+	case len(phases) > 1:
+		list = append(list, fmt.Sprintf("%d phases: %s", len(phases), strings.Join(phases, ", ")))
 	case s.Phase("rate") != "":
 		list = append(list, s.Phase("rate")+" requests/s asked")
 	case s.Phase("concurrency") != "":

@@ -50,12 +50,14 @@ func sample(q *runfiles.Requests, most int) []int {
 }
 
 // requestRow is a request as the waterfall shows it: when it was due, started, gave its first token and ended (s since the first request, -1 =
-// never), its tokens in and out, and what went wrong as a number of the page's list of failures, 0 = nothing.
-type requestRow [7]float64
+// never), its tokens in and out, what went wrong as a number of the page's list of failures, 0 = nothing, and when its reasoning ended, -1 = there
+// was none.
+type requestRow [8]float64
 
 // rows are the chosen requests, and the failures that they name.
 func rows(q *runfiles.Requests, chosen []int, c *clock) (list []requestRow, failures, ids []string) {
 	ttft, _ := q.Column("time_to_first_token")
+	said, _ := q.Column("time_to_first_output_token")
 	isl, _ := q.Column("input_sequence_length")
 	osl, _ := q.Column("output_sequence_length")
 	number := map[string]int{"": 0}
@@ -68,18 +70,21 @@ func rows(q *runfiles.Requests, chosen []int, c *clock) (list []requestRow, fail
 	round := func(v float64) float64 { return math.Round(v*1e5) / 1e5 }
 	for _, i := range chosen {
 		start, end := c.at(q.Start[i]), c.at(q.End[i])
-		due, first := start, -1.0
+		due, first, spoke := start, -1.0, -1.0
 		if at := cmp.Or(q.Due[i], q.Issued[i]); at > 0 && at < q.Start[i] {
 			due = c.at(at)
 		}
 		if v := value(ttft, i); v >= 0 {
 			first = round(start + v/1e3)
+			if out := value(said, i); out > v {
+				spoke = round(start + out/1e3)
+			}
 		}
 		if _, ok := number[q.Failure[i]]; !ok {
 			failures = append(failures, q.Failure[i])
 			number[q.Failure[i]] = len(failures)
 		}
-		list = append(list, requestRow{round(due), round(start), first, round(end), value(isl, i), value(osl, i), float64(number[q.Failure[i]])})
+		list = append(list, requestRow{round(due), round(start), first, round(end), value(isl, i), value(osl, i), float64(number[q.Failure[i]]), spoke})
 		ids = append(ids, q.ID[i])
 	}
 	return list, failures, ids

@@ -233,6 +233,18 @@ func (s *Summary) Phase(key string) string {
 	return s.Setting(old[key])
 }
 
+// Measured are the names of the phases that are no warm-ups, in order.
+func (s *Summary) Measured() []string {
+	var names []string
+	list, _ := s.Config["phases"].([]any)
+	for _, one := range list {
+		if p, ok := one.(map[string]any); ok && p["kind"] != "warmup" {
+			names = append(names, settingText(p["name"]))
+		}
+	}
+	return names
+}
+
 // Seconds is how long the run took by its own account; 0 = it does not say.
 func (s *Summary) Seconds() float64 {
 	if v, ok := s.Stat("benchmark_duration", "avg"); ok {

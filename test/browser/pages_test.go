@@ -3,6 +3,7 @@ package browser
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -51,6 +52,9 @@ func TestValid(t *testing.T) {
 	for _, path := range pages(t) {
 		words = append(words, path)
 	}
+	for _, path := range states(t) {
+		words = append(words, path)
+	}
 	if out, err := exec.Command(filepath.Join(tools, ".bin", "html-validate"), words...).CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
@@ -83,7 +87,9 @@ func TestAccessible(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, path := range pages(t) {
+	all := maps.Clone(states(t))
+	maps.Copy(all, pages(t))
+	for name, path := range all {
 		p := openAny(t, "file://"+path, 1280)
 		for _, c := range []struct {
 			width int64

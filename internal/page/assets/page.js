@@ -13,6 +13,23 @@
   const root = document.documentElement;
   const token = (name) => getComputedStyle(root).getPropertyValue("--" + name).trim();
   const colour = (c) => (c.startsWith("var:") ? token(c.slice(4)) : c);
+
+  /* a rim for a colour of a picture that has too little contrast against the panel, as in the images: the hue nearer to that of the text */
+  const channels = (c) => (c.length === 4 ? [1, 2, 3].map((i) => parseInt(c[i] + c[i], 16)) : [1, 3, 5].map((i) => parseInt(c.slice(i, i + 2), 16)));
+  const luminance = (rgb) => rgb.reduce((sum, v, i) => sum + [0.2126, 0.7152, 0.0722][i] * (v <= 10 ? v / 3294.6 : ((v / 255 + 0.055) / 1.055) ** 2.4), 0);
+  const contrast = (a, b) => { const [x, y] = [luminance(a), luminance(b)].sort((p, q) => q - p); return (x + 0.05) / (y + 0.05); };
+  const rims = new Map();
+  function edge(c) {
+    if (!c.startsWith("#")) return null;
+    const panel = token("panel"), key = c + panel;
+    if (!rims.has(key)) {
+      const from = channels(c), to = channels(token("ink")), ground = channels(panel);
+      let rim = from;
+      for (let share = 0; contrast(rim, ground) < 3 && share <= 1; share += 0.1) rim = from.map((v, i) => Math.round(v + (to[i] - v) * share));
+      rims.set(key, rim === from || contrast(from, ground) >= 3 ? null : "rgb(" + rim + ")");
+    }
+    return rims.get(key);
+  }
   let printing = false;
   const sharp = () => (printing ? 3 : 1); // times as many pixels on paper: charts are built so much larger and shown so much smaller
   const dots = () => (window.devicePixelRatio || 1) * sharp();
@@ -113,13 +130,14 @@
     g.save();
     g.textAlign = "left";
     g.font = 11 * k + "px system-ui, sans-serif";
-    for (const b of data.Bands || []) {
+    for (const [i, b] of (data.Bands || []).entries()) {
       const from = Math.max(X(b.From), left), to = Math.min(X(b.To), left + width);
       if (to <= from) continue;
       g.fillStyle = colour(b.Hue);
-      g.globalAlpha = 0.13;
+      g.globalAlpha = i % 2 ? 0.05 : 0.13; // neighbours differ, and an edge parts them
       g.fillRect(from, top, to - from, height);
       g.globalAlpha = 1;
+      if (X(b.From) > left) g.fillRect(from, top, k, height);
       if (g.measureText(b.Name).width + 8 * k < to - from) g.fillText(b.Name, from + 4 * k, top + height - 5 * k);
     }
     g.restore();
@@ -170,6 +188,7 @@
         g.font = 12 * k + "px system-ui, sans-serif";
         g.textAlign = "center";
         for (let i = 0; i < t.Text.length; i++) if (there(i)) {
+          if (t.Cell) g.fillStyle = token(t.Shade[i] > 0.5 ? "panel" : "ink");
           const y = Y(t.Y[i]), above = y - 9 * k > u.bbox.top + 12 * k; // below the point where the panel ends
           g.fillText(t.Text[i], X(t.X[i]), t.Cell ? y + 4 * k : above ? y - 9 * k : y + 18 * k);
         }
@@ -184,9 +203,11 @@
       g.beginPath();
       part.forEach(([x, y], i) => (i ? g.lineTo(x, y) : g.moveTo(x, y)));
       if (t.Width && t.Mode !== "markers") {
-        g.lineWidth = t.Width * k;
+        const rim = edge(t.Color);
         g.setLineDash((dashes[t.Dash] || []).map((d) => d * k));
         g.globalAlpha = t.Opacity || 1;
+        if (rim) { g.strokeStyle = rim; g.lineWidth = (t.Width + 1.5) * k; g.stroke(); g.strokeStyle = colour(t.Color); }
+        g.lineWidth = t.Width * k;
         g.stroke();
         g.setLineDash([]);
       }
@@ -230,6 +251,7 @@
     const r = ((t.Size || 8) / 2) * k;
     g.globalAlpha = t.Opacity || 1;
     g.lineWidth = 2 * k;
+    const rim = (t.Opacity || 1) >= 0.9 && edge(t.Color);
     for (let i = 0; i < t.X.length; i++) {
       if (t.X[i] < min || t.X[i] > max || seen++ % every || !there(i)) continue;
       const x = X(t.X[i]), y = Y(t.Y[i]);
@@ -238,8 +260,9 @@
       if (t.Symbol === "square") g.rect(x - r, y - r, 2 * r, 2 * r);
       else if (t.Symbol === "diamond") { g.moveTo(x - 1.3 * r, y); g.lineTo(x, y - 1.3 * r); g.lineTo(x + 1.3 * r, y); g.lineTo(x, y + 1.3 * r); }
       else if (t.Symbol === "triangle") { g.moveTo(x - 1.2 * r, y + r); g.lineTo(x + 1.2 * r, y + r); g.lineTo(x, y - 1.2 * r); }
-      else if (t.Symbol === "cross") { g.moveTo(x - r, y - r); g.lineTo(x + r, y + r); g.moveTo(x - r, y + r); g.lineTo(x + r, y - r); g.stroke(); continue; }
+      else if (t.Symbol === "cross") { g.moveTo(x - r, y - r); g.lineTo(x + r, y + r); g.moveTo(x - r, y + r); g.lineTo(x + r, y - r); g.strokeStyle = rim || colour(t.Color); g.stroke(); continue; }
       else g.arc(x, y, r, 0, 7);
+      if (rim) { g.strokeStyle = rim; g.lineWidth = 1.5 * k; g.stroke(); }
       g.fill();
     }
   }
@@ -310,9 +333,20 @@
       scale, side, stroke: token("mute"), font: 12 * sharp() + "px system-ui, sans-serif", labelFont: Math.min(12, Math.max(8, ((side === 2 ? wide - 66 : 300) * 1.9) / a.Title.length)) * sharp() + "px system-ui, sans-serif",
       label: clocked && side === 2 ? null : a.Title, labelSize: 18 * sharp(), labelGap: 2 * sharp(), gap: 5 * sharp(), space: (side === 2 ? 50 : 30) * sharp(),
       size: (side === 2 ? 24 : 54) * sharp(), grid: { stroke: token("grid"), width: sharp(), show: scale !== "y2" }, ticks: { show: false },
+      ...(clocked && side === 2 ? { values: (_, v) => v.map((x, i) => +x.toPrecision(6) + (i === v.length - 1 ? " s" : "")) } : {}),
       ...(a.Scale === "category" ? { splits: () => a.Labels.map((_, i) => i), values: () => a.Labels } : a.Ticks ? { splits: () => a.Ticks.map((t) => t.At), values: () => a.Ticks.map((t, i) => (i % Math.ceil((a.Ticks.length * 56) / wide) ? "" : t.Text)) } :
-        a.Scale === "log" ? { splits: (_, i, lo, hi) => decades(lo, hi), values: (_, v) => v.map((x) => x.toLocaleString("en-US", { maximumSignificantDigits: 4 })), filter: (_, v) => v } : {}),
+        a.Scale === "log" ? { splits: (_, i, lo, hi) => decades(lo, hi), values: (u, v) => apart(u, scale, side, v.map((x) => x.toLocaleString("en-US", { maximumSignificantDigits: 4 })), v), filter: (_, v) => v } : {}),
     });
+    /* the texts of a logarithmic axis, without those that would touch the one before */
+    function apart(u, scale, side, texts, values) {
+      let last = -Infinity;
+      return texts.map((text, i) => {
+        const at = Math.abs(u.valToPos(values[i], scale)), half = side === 2 ? 3.6 * text.length + 4 : 8;
+        if (side === 2 ? at - half < last : last - at < half && last > -Infinity) return "";
+        last = side === 2 ? at + half : at - half;
+        return text;
+      });
+    }
     function build() {
       if (u) u.destroy(); // first: what is wider than its column would keep that wide
       const now = Math.max(240, Math.floor(box.parentElement.clientWidth - 2 * parseFloat(getComputedStyle(box.parentElement).paddingLeft)));
@@ -322,7 +356,7 @@
       box.style.zoom = 1 / z;
       u = new uPlot({
         width: now * z, height: (host.classList.contains("lane") ? 190 : host.classList.contains("tall") ? 400 : 320) * z,
-        legend: { show: false }, padding: [8 * z, 12 * z, 0, 0],
+        legend: { show: false }, padding: [8 * z, (clocked ? 18 : 12) * z, 0, 0],
         cursor: { drag: { x: true, y: false }, points: { show: false }, sync: clocked ? { key: "clock", setSeries: false } : undefined },
         scales: {
           x: { time: false, distr: c.X.Scale === "log" ? 3 : 1, range: (_, lo, hi) => [lo, hi] },
@@ -386,114 +420,8 @@
     new ResizeObserver(() => { if (Math.abs(box.parentElement.clientWidth - 2 * parseFloat(getComputedStyle(box.parentElement).paddingLeft) - wide) > 3 && !printing) build(); }).observe(host);
   }
 
-  /* ---- the waterfall ---- */
-  const canvas = $("#waterfall");
-  function waterfall() {
-    const rows = data.Rows.map((r, i) => ({ due: r[0], start: r[1], first: r[2], end: r[3], isl: r[4], osl: r[5], failure: r[6], id: data.IDs[i], row: 0, number: i }));
-    const free = [];
-    for (const r of rows) { // the lowest row that is free
-      let k = free.findIndex((until) => until <= r.due);
-      if (k < 0) { k = free.length; free.push(0); }
-      free[k] = r.end;
-      r.row = k;
-    }
-    const byTime = rows.filter((r) => !r.failure).map((r) => r.end - r.start).sort((a, b) => a - b);
-    const slow = byTime[Math.floor(byTime.length * 0.99)] ?? Infinity;
-    let chosen = -1;
-    const filter = $("#filter"), shown = () => ({ all: () => true, failed: (r) => r.failure, slow: (r) => r.failure === 0 && r.end - r.start >= slow })[filter.value];
-    const g = canvas.getContext("2d");
-    const left = 54, bottom = 22;
-    const X = (t) => left + ((t - clock.from) / (clock.to - clock.from)) * (canvas.clientWidth - left - 12);
-    canvas.repaint = () => draw();
-    near.observe(canvas);
-    function draw(now = false) {
-      if (skipped(canvas) && !now) return;
-      const k = dots(), w = canvas.clientWidth, h = canvas.clientHeight, fits = shown();
-      canvas.width = w * k;
-      canvas.height = h * k;
-      g.setTransform(k, 0, 0, k, 0, 0);
-      const tall = (h - bottom) / Math.max(free.length, 1);
-      const hue = { wait: token("wait"), prefill: token("prefill"), decode: token("decode"), fail: token("fail"), ink: token("ink"), mute: token("mute"), grid: token("grid") };
-      g.font = "12px system-ui, sans-serif";
-      g.textAlign = "center";
-      const raw = (clock.to - clock.from) / 8, ten = 10 ** Math.floor(Math.log10(raw)), step = [1, 2, 5, 10].map((m) => m * ten).find((s) => s >= raw);
-      for (let t = Math.ceil(clock.from / step) * step; t <= clock.to; t += step) {
-        g.fillStyle = hue.grid;
-        g.fillRect(X(t), 0, 1, h - bottom);
-        g.fillStyle = hue.mute;
-        g.fillText(+t.toPrecision(6) + (t + step > clock.to ? " s" : ""), X(t), h - 6);
-      }
-      g.save();
-      g.beginPath();
-      g.rect(left, 0, w - left - 12, h - bottom);
-      g.clip();
-      bands(g, X, left, 0, w - left - 12, h - bottom, 1);
-      let n = 0, seen = 0, hueNow = "";
-      const view = rows.filter((r) => fits(r) && ++n && r.end >= clock.from && r.due <= clock.to), every = Math.ceil(view.length / mostMarks);
-      view.forEach((r) => {
-        const i = r.number;
-        if (seen++ % every && i !== chosen && !r.failure) return;
-        const y = r.row * tall, high = Math.max(tall - (tall > 4 ? 1 : 0), 0.7);
-        const bar = (a, b, c) => { if (hueNow !== c) g.fillStyle = hueNow = c; g.fillRect(X(a), y, Math.max(X(b) - X(a), 0.7), high); };
-        if (r.start > r.due) bar(r.due, r.start, hue.wait);
-        if (r.failure) bar(r.start, r.end, hue.fail);
-        else if (r.first >= 0) { bar(r.start, r.first, hue.prefill); bar(r.first, r.end, hue.decode); }
-        else bar(r.start, r.end, hue.decode);
-        if (i === chosen) { g.strokeStyle = hue.ink; g.lineWidth = 2; g.strokeRect(X(r.due) - 1, y - 1, X(r.end) - X(r.due) + 2, high + 2); }
-      });
-      g.restore();
-      $("#shown").textContent = n.toLocaleString("en-US") + " of " + data.Total.toLocaleString("en-US") + " requests" + (every > 1 ? "; in this view one of " + every + " is drawn: zoom in for all" : "");
-    }
-    function choose(i) {
-      chosen = i;
-      const r = rows[i], ms = (s) => figure(s * 1e3) + " ms";
-      if (r) {
-        const parts = [r.id, "started at " + figure(r.start) + " s"];
-        if (r.start > r.due) parts.push(ms(r.start - r.due) + " after it was due");
-        if (r.failure) parts.push("failed after " + ms(r.end - r.start) + ": " + data.Failures[r.failure - 1]);
-        else if (r.first >= 0) parts.push("first token after " + ms(r.first - r.start), "then " + ms(r.end - r.first), "together " + ms(r.end - r.start));
-        else parts.push("took " + ms(r.end - r.start));
-        if (r.isl >= 0) parts.push(r.isl + " tokens in");
-        if (r.osl >= 0) parts.push(r.osl + " out");
-        $("#detail").textContent = parts.join(" · ");
-        if (r.start < clock.from || r.start > clock.to) setClock(r.start - (clock.to - clock.from) / 2, r.start + (clock.to - clock.from) / 2);
-      }
-      draw(true);
-    }
-    canvas.onclick = (e) => {
-      const tall = (canvas.clientHeight - bottom) / Math.max(free.length, 1), t = clock.from + ((e.offsetX - left) / (canvas.clientWidth - left - 12)) * (clock.to - clock.from), near = (clock.to - clock.from) / 100;
-      let best = -1, least = Infinity;
-      rows.forEach((r, i) => {
-        const d = Math.abs(r.row * tall + tall / 2 - e.offsetY) + (t < r.due - near || t > r.end + near ? 1e6 : 0);
-        if (shown()(r) && d < least) { least = d; best = i; }
-      });
-      if (least < 1e6) choose(best);
-    };
-    canvas.onkeydown = (e) => {
-      const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[e.key];
-      if (step) {
-        e.preventDefault();
-        for (let i = chosen + step; i >= 0 && i < rows.length; i += step) if (shown()(rows[i])) return choose(i);
-      } else if (moves[{ "+": "in", "=": "in", "-": "out", Home: "all" }[e.key]]) {
-        e.preventDefault();
-        setClock(...moves[{ "+": "in", "=": "in", "-": "out", Home: "all" }[e.key]]());
-      }
-    };
-    canvas.onwheel = (e) => { if (e.ctrlKey) { e.preventDefault(); setClock(...moves[e.deltaY < 0 ? "in" : "out"]()); } };
-    filter.onchange = () => draw(true);
-    clock.users.push(() => draw());
-    redraws.push(() => draw());
-    new ResizeObserver(() => draw()).observe(canvas);
-    if (rows.length > 3000) { // a stretch around the slowest request: more bars than points are texture
-      const worst = rows.reduce((a, r) => (r.end - r.start > a.end - a.start ? r : a), rows[0]), wide = Math.max(clock.end * (1500 / rows.length), (worst.end - worst.start) * 2);
-      $("#shown").after(make("button", { type: "button", id: "slowest" }, "Go to the slowest request"));
-      $("#slowest").onclick = () => { setClock(worst.start - wide / 3, worst.start + wide * 0.67); choose(rows.indexOf(worst)); };
-    }
-    draw();
-  }
-
   for (const host of $$("[data-chart]")) drawChart(host, data.Charts[+host.dataset.chart]);
-  if (canvas && data.Rows) waterfall();
+  for (const part of window.parts || []) part({ $, $$, make, figure, token, data, clock, setClock, moves, near, skipped, bands, mostMarks, redraws, dots });
 
   /* ---- printing: light, every setting open ---- */
   let before;

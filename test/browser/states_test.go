@@ -1,0 +1,199 @@
+package browser
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// hostile is a name of a model that is markup, writes from right to left and is long.
+const hostile = "</script><img src=x onerror=alert(1)>\u202egnp.exe \u0627\u0644\u0646\u0645\u0648\u0630\u062c 模型 " + "averyveryverylongwordwithoutanyplacetobreakitaveryveryverylongwordwithoutanyplacetobreakit"
+
+// phased is a run of a warm-up and two measured phases.
+const phased = `
+benchmark:
+  models: {items: [{name: demo}]}
+  endpoint: {urls: ["mock://?ttft=10ms&itl=2ms&tokens=16&jitter=0.5&reasoning=0.4&seed=3"], streaming: true}
+  tokenizer: {name: builtin}
+  datasets: [{name: main, type: synthetic, entries: 20, prompts: {isl: {mean: 50}, osl: {mean: 16}}}]
+  phases:
+    - {name: warm, kind: warmup, type: concurrency, concurrency: 2, requests: 8}
+    - {name: low, kind: profiling, type: concurrency, concurrency: 2, requests: 60}
+    - {name: high, kind: profiling, type: concurrency, concurrency: 8, requests: 240}
+`
+
+// makeStates are pages of odd runs, by name, made once.
+var makeStates = sync.OnceValues(func() (map[string]string, error) {
+	dir := filepath.Join(filepath.Dir(work), "states")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	config := filepath.Join(dir, "phases.yaml")
+	if err := os.WriteFile(config, []byte(phased), 0o600); err != nil {
+		return nil, err
+	}
+	flags := func(url string, more ...string) []string {
+		return append([]string{"--url", "mock://?ttft=5ms&itl=1ms&tokens=8&jitter=0.5&" + url, "-m", "demo", "--tokenizer", "builtin", "--random-seed", "1"}, more...)
+	}
+	list := map[string]string{}
+	for name, words := range map[string][]string{
+		"all failed": flags("error-rate=1", "--streaming", "--request-count", "12"),
+		"one":        flags("", "--streaming", "--request-count", "1"),
+		"unstreamed": flags("", "--request-count", "150", "--concurrency", "4"),
+		"embeddings": flags("", "--endpoint-type", "embeddings", "--request-count", "20"),
+		"images":     flags("", "--endpoint-type", "image_generation", "--request-count", "5"),
+		"hostile":    append(flags("", "--streaming", "--request-count", "30"), "-m", hostile, "--extra-inputs", "note:<b>"),
+		"rate":       flags("", "--streaming", "--request-count", "120", "--request-rate", "200"),
+		"phases":     {"--config", config},
+	} {
+		at := filepath.Join(dir, strings.ReplaceAll(name, " ", "_"))
+		run := exec.Command(program, append(append([]string{"profile"}, words...), "--artifact-dir", at, "--export-html", "--export-level", "raw")...)
+		out, err := run.CombinedOutput() // a run of failures alone ends with status 1, and leaves its page
+		list[name] = filepath.Join(at, "report.html")
+		if _, missing := os.Stat(list[name]); missing != nil {
+			return nil, fmt.Errorf("%s: %w: %w\n%s", name, missing, err, out)
+		}
+	}
+	return list, nil
+})
+
+// states are those pages.
+func states(t *testing.T) map[string]string {
+	t.Helper()
+	list, err := makeStates()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// watchTexts keeps what is written on each canvas, with its box in pixels of the canvas, from when the canvas was last cleared. Charts out of sight are
+// drawn as well.
+const watchTexts = `(() => {
+	window.IntersectionObserver = class { constructor(f) { this.f = f; } observe(e) { this.f([{ target: e, isIntersecting: true }]); } };
+	const c = CanvasRenderingContext2D.prototype, write = c.fillText, clear = c.clearRect, width = Object.getOwnPropertyDescriptor(HTMLCanvasElement.prototype, "width");
+	Object.defineProperty(HTMLCanvasElement.prototype, "width", { ...width, set(v) { this.texts = []; width.set.call(this, v); } });
+	c.clearRect = function (...a) { this.canvas.texts = []; return clear.apply(this, a); };
+	c.fillText = function (words, x, y, ...more) {
+		if (words !== "") {
+			const m = this.measureText(words), t = this.getTransform(), corner = (dx, dy) => t.transformPoint(new DOMPoint(x + dx, y + dy));
+			const p = corner(-m.actualBoundingBoxLeft, -m.actualBoundingBoxAscent), q = corner(m.actualBoundingBoxRight, m.actualBoundingBoxDescent);
+			(this.canvas.texts ||= []).push([String(words), Math.min(p.x, q.x), Math.min(p.y, q.y), Math.max(p.x, q.x), Math.max(p.y, q.y)]);
+		}
+		return write.call(this, words, x, y, ...more);
+	};
+})()`
+
+// findTexts are pairs of texts of a canvas that touch, and texts that leave it.
+const findTexts = `(() => {
+	const bad = [];
+	for (const canvas of document.querySelectorAll("canvas")) {
+		const all = canvas.texts || [], title = (canvas.closest("figure")?.querySelector("figcaption")?.textContent || canvas.id) + ": ";
+		all.forEach((a, i) => {
+			if (a[1] < -1 || a[2] < -1 || a[3] > canvas.width + 1 || a[4] > canvas.height + 1) bad.push(title + a[0] + " leaves the picture");
+			for (const b of all.slice(0, i)) if (a[1] < b[3] - 1 && b[1] < a[3] - 1 && a[2] < b[4] - 1 && b[2] < a[4] - 1) bad.push(title + b[0] + " touches " + a[0]);
+		});
+	}
+	return bad.slice(0, 8).join("; ") + (document.documentElement.scrollWidth > innerWidth ? "; wider than the window: " + document.documentElement.scrollWidth : "");
+})()`
+
+// TestTextsOfCharts: in no page does a text of a chart touch another, or leave the chart, nor is a page wider than its window: phone, laptop, large
+// screen.
+func TestTextsOfCharts(t *testing.T) {
+	list := maps.Clone(states(t))
+	for name, path := range pages(t) {
+		if name != "turns" && name != "swim lane" {
+			list[name] = path
+		}
+	}
+	for name, path := range list {
+		for _, width := range []int64{360, 1280, 1920} {
+			if width == 1920 && name != "phases" && name != "run" && name != "sweep" {
+				continue
+			}
+			t.Run(fmt.Sprint(name, " ", width), func(t *testing.T) {
+				p := openAny(t, "about:blank", width)
+				p.do(chromedp.ActionFunc(func(ctx context.Context) error {
+					_, err := page.AddScriptToEvaluateOnNewDocument(watchTexts).Do(ctx)
+					return err
+				}), chromedp.Navigate("file://"+path), chromedp.WaitReady(`html[data-ready="true"]`, chromedp.ByQuery))
+				p.settled()
+				if bad := p.text(findTexts); bad != "" {
+					t.Error(bad)
+				}
+			})
+		}
+	}
+}
+
+// TestWithoutScript: where no script may run, verdict, head figures and tables are there, what is missing is said, and no empty frame is.
+func TestWithoutScript(t *testing.T) {
+	list := map[string]string{"run": filepath.Join(work, "c6", "report.html"), "sweep": filepath.Join(work, "report.html"), "phases": states(t)["phases"]}
+	for name, path := range list {
+		p := openAny(t, "about:blank", 1280)
+		p.do(emulation.SetScriptExecutionDisabled(true), chromedp.Navigate("file://"+path))
+		seen := p.text(`document.body.innerText`)
+		for _, want := range []string{"drawn by a script inside this page", "Settings, and how to repeat the run"} {
+			if !strings.Contains(seen, want) {
+				t.Errorf("%s: without a script the page lacks %q", name, want)
+			}
+		}
+		if name != "sweep" && !(strings.Contains(seen, "Time to first token") && strings.Contains(seen, "p50 of ")) {
+			t.Errorf("%s: no head figures", name)
+		}
+		p.want(`getComputedStyle(document.querySelector(".verdict")).display`, "flex")
+		p.want(`[...document.querySelectorAll("[data-chart], #waterfall, .tools")].every((e) => e.getClientRects().length === 0)`, "true")
+		p.alone()
+	}
+}
+
+// TestPhasesOfARequest: the detail of a request shows its phases as bars, whose times add up to its latency; reasoning is one of them.
+func TestPhasesOfARequest(t *testing.T) {
+	p := open(t, "file://"+states(t)["phases"], 1280)
+	p.do(chromedp.Focus("#waterfall", chromedp.ByQuery), chromedp.KeyEvent(kb.ArrowRight))
+	var text string
+	p.do(chromedp.Evaluate(`JSON.stringify([...document.querySelectorAll(".phases li")].map((li) => [li.children[0].textContent, parseFloat(li.lastChild.textContent.replace(",", "")), li.querySelector(".bar")?.getBoundingClientRect().width ?? -1]))`, &text))
+	var list [][3]any
+	if err := json.Unmarshal([]byte(text), &list); err != nil {
+		t.Fatal(err)
+	}
+	sum, reasoning := 0.0, false
+	for i, one := range list {
+		name, ms, wide := one[0].(string), one[1].(float64), one[2].(float64)
+		reasoning = reasoning || name == "reasoning"
+		switch {
+		case i == len(list)-1:
+			if name != "request latency" || sum < 0.97*ms || sum > 1.03*ms { // each is rounded to three digits
+				t.Errorf("%s of %v ms, its phases %v ms", name, ms, sum)
+			}
+		case name != "waited in the client":
+			sum += ms
+			fallthrough
+		default:
+			if wide < 2 {
+				t.Errorf("%s has no bar", name)
+			}
+		}
+	}
+	if len(list) < 4 || !reasoning {
+		t.Errorf("phases %s", text)
+	}
+	p.want(`document.querySelector("#key-reason").hidden`, "false")
+	p.want(`[...document.querySelectorAll(".bands button")].map((b) => b.textContent).join()`, "Go to warm,Go to low,Go to high")
+	p.want(`document.querySelector("#phases").textContent`, "Figures of each phase")
+	p.do(chromedp.Click(`.bands button:last-child`, chromedp.ByQuery))
+	p.want(`document.querySelector(".view").textContent`, " to ")
+	p.alone()
+}
