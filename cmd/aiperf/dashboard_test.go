@@ -22,7 +22,7 @@ import (
 // TestDashboard: every key does what it says, sizes come and go, and at the end the report stands on a terminal that is as it was.
 func TestDashboard(t *testing.T) {
 	t.Parallel()
-	s := atTerminal(t, 120, 40, "--url", "mock://?ttft=20ms&itl=2ms&tokens=20", "--streaming", "--concurrency", "4", "--benchmark-duration", "4",
+	s := atTerminal(t, 120, 40, "--url", "mock://?ttft=20ms&itl=2ms&tokens=20", "--streaming", "--concurrency", "4", "--benchmark-duration", "600",
 		"--warmup-request-count", "4", "--osl", "20")
 	s.shows("Profiling", "last 10 s", "Requests /s", "q stop  ? keys")
 	for _, step := range []struct {
@@ -60,6 +60,9 @@ func TestDashboard(t *testing.T) {
 	s.shows("40×10 is too small")
 	s.resize(70, 30)
 	s.shows("last 10 s", "Slowest")
+	s.types("q")
+	s.shows("Stop now? y = stop")
+	s.types("y")
 	status, left := s.ends()
 	_, report, _ := strings.Cut(left, "LLM Metrics")
 	report, _, _ = strings.Cut(report, "CLI Command:")
@@ -139,11 +142,12 @@ func TestDashboardOfADeadServer(t *testing.T) {
 		fmt.Fprint(w, `{"choices":[{"message":{"content":"hello"}}]}`)
 	}), ReadHeaderTimeout: time.Minute}
 	go func() { _ = server.Serve(listener) }()
-	s := atTerminal(t, 80, 24, "--url", "http://"+listener.Addr().String(), "--concurrency", "2", "--benchmark-duration", "2", "--no-probe")
+	s := atTerminal(t, 80, 24, "--url", "http://"+listener.Addr().String(), "--concurrency", "2", "--benchmark-duration", "600", "--no-probe", "--no-fail-fast")
 	s.shows("Profiling", "ok ")
 	until(t, "answers", func() bool { return asked.Load() > 10 })
 	server.Close()
 	s.shows("Connect")
+	s.types("\x03")
 	status, left := s.ends()
 	if !strings.Contains(left, "Errors ─") || !strings.Contains(left, "Log File:") {
 		t.Errorf("status %d:\n%s", status, left)

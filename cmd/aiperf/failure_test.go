@@ -107,25 +107,25 @@ func TestEveryRequestFails(t *testing.T) {
 		{"an error in the stream", func(t *testing.T) string {
 			return says(t, sse+"\r\n"+event+`data: {"error":{"message":"out of memory","code":503}}`+"\n\n")
 		}, "SSEResponseError", 503, nil},
-		{"stalls before the answer", func(t *testing.T) string { return wire(t, untilGone) }, "TimeoutError", 0, []string{"--request-timeout-seconds", "0.3"}},
+		{"stalls before the answer", func(t *testing.T) string { return wire(t, untilGone) }, "TimeoutError", 0, []string{"--request-timeout-seconds", "2"}},
 		{"stalls in the stream", func(t *testing.T) string {
 			return wire(t, func(c *net.TCPConn) {
 				io.WriteString(c, sse+"Content-Length: 100000\r\n\r\n"+event)
 				untilGone(c)
 			})
-		}, "TimeoutError", 0, []string{"--request-timeout-seconds", "0.3"}},
+		}, "TimeoutError", 0, []string{"--request-timeout-seconds", "2"}},
 		{"trickles", func(t *testing.T) string {
 			return wire(t, func(c *net.TCPConn) {
 				io.WriteString(c, sse+"Content-Length: 100000\r\n\r\n")
 				forever(c, "x")
 			})
-		}, "TimeoutError", 0, []string{"--request-timeout-seconds", "0.3"}},
+		}, "TimeoutError", 0, []string{"--request-timeout-seconds", "2"}},
 		{"a stream without end", func(t *testing.T) string {
 			return wire(t, func(c *net.TCPConn) {
 				io.WriteString(c, sse+"\r\n")
 				forever(c, event)
 			})
-		}, "TimeoutError", 0, []string{"--request-timeout-seconds", "0.3"}},
+		}, "TimeoutError", 0, []string{"--request-timeout-seconds", "2"}},
 		{"headers without end", func(t *testing.T) string {
 			return wire(t, func(c *net.TCPConn) {
 				io.WriteString(c, "HTTP/1.1 200 OK\r\n")
@@ -146,7 +146,7 @@ func TestEveryRequestFails(t *testing.T) {
 			t.Parallel()
 			args := towards(c.url(t), "--streaming", "--request-count", fmt.Sprint(n))
 			if c.args == nil || c.args[0] != "--concurrency" {
-				args = append(args, "--concurrency", "3")
+				args = append(args, "--concurrency", fmt.Sprint(n))
 			}
 			p := program(t, append(args, c.args...)...)
 			if got := p.run(); got != 1 {
@@ -159,7 +159,7 @@ func TestEveryRequestFails(t *testing.T) {
 					t.Errorf("error %+v, want %d %s", l.Error, c.code, c.want)
 					continue
 				}
-				if c.want == "TimeoutError" && !strings.HasPrefix(l.Error.Message, "the request timeout of 300ms passed while ") {
+				if c.want == "TimeoutError" && !strings.HasPrefix(l.Error.Message, "the request timeout of 2s passed while ") {
 					t.Errorf("message %q", l.Error.Message)
 				}
 				groups[l.Error.Type+": "+l.Error.Message] = true

@@ -33,6 +33,7 @@ func TestGraphOnTheWire(t *testing.T) {
 	} {
 		var mu sync.Mutex
 		var sent []string
+		failed := make(chan struct{}, 2) // the failure of each graph went out
 		server := httptest.NewServer(withoutMetrics(func(w http.ResponseWriter, r *http.Request) {
 			var body struct{ Messages []struct{ Content string } }
 			if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
@@ -44,7 +45,12 @@ func TestGraphOnTheWire(t *testing.T) {
 			mu.Unlock()
 			if last == "bad" {
 				http.Error(w, "boom", http.StatusInternalServerError)
+				_ = http.NewResponseController(w).Flush()
+				failed <- struct{}{}
 				return
+			}
+			if last == "slow0" {
+				<-failed // under way meanwhile
 			}
 			w.Header().Set("Content-Type", "application/json")
 			io.WriteString(w, answer)

@@ -17,7 +17,7 @@ func TestDashboardAside(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := program(t, "--ui", "dashboard", "--model", "mock", "--tokenizer", "builtin", "--url", "mock://?ttft=5ms&itl=1ms&tokens=10", "--concurrency", "2",
-		"--benchmark-duration", "3")
+		"--benchmark-duration", "600")
 	quoted := make([]string, len(p.cmd.Args))
 	for i, a := range p.cmd.Args {
 		quoted[i] = "'" + a + "'"
@@ -35,6 +35,7 @@ func TestDashboardAside(t *testing.T) {
 	s.shows("a42b")
 	s.types("fg\r")
 	s.shows("1 s a cell")
+	s.types("\x03")
 	s.shows("Benchmark Duration:", "Results ")
 	if _, err := os.Stat(filepath.Join(p.dir, "profile_export_aiperf.json")); err != nil {
 		t.Error(err)

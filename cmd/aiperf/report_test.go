@@ -62,7 +62,7 @@ func configuration(t *rapid.T) []string {
 	case "rate":
 		args = append(args, "--request-rate", "300", "--request-count", "30", "--arrival-pattern", of("distribution", "constant", "poisson"))
 	default:
-		args = append(args, "--concurrency", "2", "--benchmark-duration", "0.3", "--benchmark-grace-period", "0")
+		args = append(args, "--concurrency", "2", "--benchmark-duration", "0.6", "--benchmark-grace-period", "0")
 	}
 	return once(args)
 }

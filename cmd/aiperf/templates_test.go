@@ -17,7 +17,7 @@ import (
 
 // small are the settings of a template that a test makes small: what they are at the most.
 var small = map[string]string{
-	"requests": "3", "sessions": "2", "entries": "3", "duration": "0.3", "concurrency": "4", "rate": "60", "users": "2", "samples": "2", "num_runs": "2",
+	"requests": "3", "sessions": "2", "entries": "3", "duration": "1", "concurrency": "4", "rate": "60", "users": "2", "samples": "2", "num_runs": "2",
 	"cooldown_seconds": "0", "grace_period": "1", "delay": "0.01", "slice_duration": "0.1", "turn_delay": "1",
 }
 

@@ -110,7 +110,7 @@ func TestArrivalsOfAReaderThatSleeps(t *testing.T) {
 
 // Filters of all sizes pass the kernel's check and the packets of every server.
 func TestFilterOfManyServers(t *testing.T) {
-	c := opened(t, Options{Bytes: 1 << 17})
+	c := opened(t, Options{}) // with this many servers the filter passes what other programs of the machine say too
 	if c == nil {
 		return
 	}

@@ -227,7 +227,7 @@ func TestFetchFailures(t *testing.T) {
 		"rate limit":  {func(s *standIn, _ *Config) { s.refuse = code(429, "") }, Busy, "429"},
 		"down":        {func(s *standIn, _ *Config) { s.hub.Close() }, Offline, "connection refused; looked at"},
 		"offline":     {func(_ *standIn, c *Config) { c.Offline = "HF_HUB_OFFLINE" }, Offline, "is not present in the HuggingFace cache"},
-		"stall":       {func(s *standIn, c *Config) { s.stall, c.Stall = true, 30*time.Millisecond }, "", "tokenizer.json"},
+		"stall":       {func(s *standIn, c *Config) { s.stall, c.Stall = true, 500*time.Millisecond }, "", "tokenizer.json"},
 		"wrong bytes": {func(s *standIn, _ *Config) {
 			s.refuse = func(w http.ResponseWriter, r *http.Request) bool {
 				if !strings.HasSuffix(r.URL.Path, "tokenizer_config.json") {

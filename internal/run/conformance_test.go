@@ -32,6 +32,7 @@ type played struct {
 	wrote []int64    // instant before each write of the last connection
 	heads [][]string // lines of the heads of all requests
 	conns int
+	ended chan struct{} // one for each connection that this side has closed
 }
 
 // connections is the number of connections so far.
@@ -62,7 +63,7 @@ func play(t testing.TB, script func(p *player)) *played {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &played{url: "http://" + l.Addr().String()}
+	s := &played{url: "http://" + l.Addr().String(), ended: make(chan struct{}, 1000)}
 	var serving sync.WaitGroup
 	var open []net.Conn
 	serving.Go(func() {
@@ -77,8 +78,12 @@ func play(t testing.TB, script func(p *player)) *played {
 			open = append(open, c)
 			s.mu.Unlock()
 			serving.Go(func() {
-				defer c.Close()
 				script(&player{played: s, TCPConn: c.(*net.TCPConn), in: bufio.NewReader(c)})
+				_ = c.Close() // it may be closed already
+				select {
+				case s.ended <- struct{}{}:
+				default: // nobody counts so many
+				}
 			})
 		}
 	})
@@ -179,6 +184,7 @@ type asked struct {
 	path    string // behind the server's URL
 	cancel  time.Duration
 	turns   int
+	between func() // runs between turns
 }
 
 // got is what became of the last request of a case.
@@ -247,6 +253,9 @@ func (q *asker) ask(t testing.TB) *got {
 	q.done = nil
 	s := &load.Session{ID: "s", Turns: turns}
 	for i := range turns {
+		if i > 0 && q.asked.between != nil {
+			q.asked.between()
+		}
 		armed := q.executor.Prepare(t.Context(), &load.Request{Phase: &load.PhaseInfo{}, Session: s, Turn: i})
 		issue := load.Issue{CancelAfter: -1, At: clock.Now()}
 		if q.asked.cancel > 0 {

@@ -7,12 +7,14 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -30,23 +32,50 @@ var drops = []unix.SockFilter{
 	{Code: unix.BPF_RET | unix.BPF_K, K: 1 << 20},
 }
 
-// lossy gives connections that lose everything for a while, and nothing afterwards.
+// lossy gives connections that lose the first that they carry, and nothing afterwards.
 type lossy struct{ net.Listener }
 
 func (l lossy) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	if err == nil {
-		time.AfterFunc(50*time.Millisecond, func() {
-			raw, err := c.(*net.TCPConn).SyscallConn()
-			if err == nil {
-				_ = raw.Control(func(fd uintptr) { _ = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_DETACH_FILTER, 0) }) // a closed one loses nothing
-			}
-		})
+		go afterLoss([]*net.TCPConn{c.(*net.TCPConn)}, func() { onEach([]*net.TCPConn{c.(*net.TCPConn)}, regain) })
 	}
 	return c, err
 }
 
-// lossyListener makes one whose connections lose everything for a while from their beginning on.
+// regain ends the loss.
+func regain(fd uintptr) { _ = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_DETACH_FILTER, 0) } // one that loses nothing is well as it is
+
+// onEach does something with the descriptors of connections; false = all of them are closed.
+func onEach(conns []*net.TCPConn, do func(fd uintptr)) bool {
+	open := false
+	for _, c := range conns {
+		raw, err := c.SyscallConn()
+		open = err == nil && raw.Control(do) == nil || open
+	}
+	return open
+}
+
+// afterLoss calls something as soon as one of some connections has lost a segment, by the kernel's count (socket(7), SO_MEMINFO).
+func afterLoss(conns []*net.TCPConn, do func()) {
+	const drops = 8 // SK_MEMINFO_DROPS of linux/sock_diag.h
+	var lost uint32
+	for range time.Tick(2 * time.Millisecond) {
+		open := onEach(conns, func(fd uintptr) {
+			var info [drops + 1]uint32
+			size := uint32(unsafe.Sizeof(info))
+			if _, _, e := unix.Syscall6(unix.SYS_GETSOCKOPT, fd, unix.SOL_SOCKET, unix.SO_MEMINFO, uintptr(unsafe.Pointer(&info)), uintptr(unsafe.Pointer(&size)), 0); e == 0 {
+				lost += info[drops]
+			}
+		})
+		if lost > 0 || !open {
+			do()
+			return
+		}
+	}
+}
+
+// lossyListener makes one whose connections lose the first that they carry.
 func lossyListener(t *testing.T) net.Listener {
 	t.Helper()
 	config := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) (err error) {
@@ -111,15 +140,11 @@ func (k *kept) Accept() (net.Conn, error) {
 	return c, err
 }
 
-// each does something with the descriptors of all connections.
-func (k *kept) each(do func(fd uintptr)) {
+// all are its connections so far.
+func (k *kept) all() []*net.TCPConn {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for _, c := range k.conns {
-		if raw, err := c.SyscallConn(); err == nil {
-			_ = raw.Control(do) // a closed one loses nothing
-		}
-	}
+	return slices.Clone(k.conns)
 }
 
 // TestLossyStreams: over HTTP/2, plain and TLS, every stream that was under way when its connection lost segments says so.
@@ -133,10 +158,9 @@ func TestLossyStreams(t *testing.T) {
 		var served atomic.Int64
 		s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			if served.Add(1) == 20 {
-				k.each(func(fd uintptr) { _ = lose(fd) }) // the test sees it where it fails
-				time.AfterFunc(300*time.Millisecond, func() {
-					k.each(func(fd uintptr) { _ = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_DETACH_FILTER, 0) })
-				})
+				all := k.all()
+				onEach(all, func(fd uintptr) { _ = lose(fd) }) // the test sees it where it fails
+				go afterLoss(all, func() { onEach(all, regain) })
 			}
 			answer(w)
 		}))

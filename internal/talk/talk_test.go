@@ -20,6 +20,7 @@ func TestTalk(t *testing.T) {
 	const gap = 20 * time.Millisecond
 	var bodies []string
 	broken := false
+	seen := make(chan struct{}, 1) // a piece was shown
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		raw, _ := io.ReadAll(r.Body) // a body that breaks off is not what is expected
 		bodies = append(bodies, string(raw))
@@ -33,18 +34,23 @@ func TestTalk(t *testing.T) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		for i, delta := range []string{`"reasoning_content":"hm"`, `"content":"one"`, `"content":" two"`} {
 			if i > 0 {
+				<-seen
 				time.Sleep(gap)
 			}
 			fmt.Fprintf(w, "data: {\"object\":\"chat.completion.chunk\",\"choices\":[{\"delta\":{%s}}]}\n\n", delta)
 			_ = http.NewResponseController(w).Flush()
 		}
+		<-seen
 		fmt.Fprint(w, `data: {"object":"chat.completion.chunk","choices":[],"usage":{"prompt_tokens":8,"completion_tokens":3,"prompt_tokens_details":{"cached_tokens":2}}}`+"\n\ndata: [DONE]\n\n")
 	}))
 	defer server.Close()
 	var shown strings.Builder
 	o := Options{URL: server.URL, Model: "m", System: "be brief", Connections: transport.DefaultOptions(), Headers: transport.HeaderSet{APIKey: "k"},
-		Connect: time.Second, Read: time.Second, Count: func(text string) int { return len(strings.Fields(text)) },
-		Show: func(text, thought string) { shown.WriteString(thought + text) }}
+		Connect: time.Minute, Read: time.Minute, Count: func(text string) int { return len(strings.Fields(text)) },
+		Show: func(text, thought string) {
+			shown.WriteString(thought + text)
+			seen <- struct{}{}
+		}}
 	talk, err := Open(o)
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +96,7 @@ func TestSilence(t *testing.T) {
 	}))
 	defer server.Close()
 	defer close(stop)
-	o := Options{URL: server.URL, Model: "m", Connections: transport.DefaultOptions(), Connect: time.Second, Read: 50 * time.Millisecond, Count: func(string) int { return 1 },
+	o := Options{URL: server.URL, Model: "m", Connections: transport.DefaultOptions(), Connect: time.Minute, Read: 50 * time.Millisecond, Count: func(string) int { return 1 },
 		Show: func(string, string) {}}
 	for url, want := range map[string]string{server.URL: "no word from the server for 50ms", "http://127.0.0.1:1": "ClientConnectorError"} {
 		o.URL = url

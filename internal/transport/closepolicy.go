@@ -27,7 +27,7 @@ type closePolicy struct {
 	afterFirst  sync.Map // pool key -> *atomic.Int32: connections closed early after one answer; negative = some lived longer
 }
 
-// closed notes how long a connection had been idle when it was found dead.
+// closed notes how long ago a connection brought its last answer when it was found dead, or closed instead of the next answer.
 func (m *closePolicy) closed(k *conn) {
 	if clock.Now()-k.idleSince >= quickClosing {
 		return

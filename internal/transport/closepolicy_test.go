@@ -48,22 +48,20 @@ func TestUnannouncedClosesFailNoRequest(t *testing.T) {
 	}
 }
 
-// TestLateClosesFailNoRequest: a server that closes after every answer, later than any pause, costs no request once that is known.
+// TestLateClosesFailNoRequest: a server that closes after every answer, later than any pause and here as late as the next request, costs no
+// request once that is known.
 func TestLateClosesFailNoRequest(t *testing.T) {
 	target := rawServer(t, func(c *net.TCPConn, r *bufio.Reader) {
 		if _, ok := readRequest(r); ok {
 			io.WriteString(c, okAnswer)
-			time.Sleep(5 * time.Millisecond)
+			readRequest(r)
 		}
 	})
 	c := mustClient(t, nil)
-	known := func() bool { return c.closePolicy.once(&conn{key: target.key}) }
-	for try := 0; try < 100 && !known(); try++ {
-		do(c, &Request{Target: target}) // it may fail: nothing is known yet
-		time.Sleep(20 * time.Millisecond)
-	}
-	if !known() {
-		t.Fatal("the habit was not seen")
+	for i := range 2 * seenClosing { // an answer and a close in turn
+		if rec := do(c, &Request{Target: target}); (rec.Error != nil) != (i%2 == 1) {
+			t.Fatalf("request %d: %v", i, rec.Error)
+		}
 	}
 	for i := range 20 {
 		if rec := do(c, &Request{Target: target}); rec.Error != nil {

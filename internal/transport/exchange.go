@@ -275,8 +275,13 @@ func (x *Exchange) finish(reusable bool) {
 	x.conn = nil
 	k.release()
 	k.delays.flush()
-	k.uses++
-	x.client.closePolicy.answered(k)
+	switch {
+	case x.head != nil:
+		k.uses++
+		x.client.closePolicy.answered(k)
+	case x.trace.Reused != 0 && x.err != nil && (x.err.Type == ErrClosed || x.err.Type == ErrSocket):
+		x.client.closePolicy.closed(k) // the close met the request half-way
+	}
 	x.client.count.stamped.Add(int64(k.reads))
 	x.client.count.unstamped.Add(int64(k.unstamped))
 	switch {

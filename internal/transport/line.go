@@ -26,8 +26,10 @@ type Line struct {
 type LineWatch interface {
 	// Arrived tells of the bytes of one read, before they are handed out.
 	Arrived(b []byte, a Arrival)
-	// Wrote tells of bytes that the system took between two instants.
-	Wrote(b []byte, before, after int64)
+	// Writes tells of bytes that are about to be given to the system. What answers them may arrive before Wrote is called.
+	Writes(b []byte, before int64)
+	// Wrote tells that the system had taken them at an instant.
+	Wrote(after int64)
 }
 
 // Arrival says when the bytes of a read arrived: the last of them At, by Clock; none before Since. User is when the read returned. Full:
@@ -83,13 +85,15 @@ func (l *Line) Read(b []byte) (int, error) {
 
 // Write implements net.Conn.
 func (l *Line) Write(b []byte) (n int, err error) {
-	before := clock.Now()
+	l.watch.Writes(b, clock.Now())
 	if l.conn.tls != nil {
 		n, err = l.conn.tls.Write(b)
 	} else {
 		n, err = l.conn.Write(b)
 	}
-	l.watch.Wrote(b[:n], before, clock.Now())
+	if err == nil {
+		l.watch.Wrote(clock.Now())
+	}
 	l.conn.quickAck()
 	return n, err
 }

@@ -28,7 +28,7 @@ func TestConnectionsAreCounted(t *testing.T) {
 	hosts := []*answers{newAnswers(t, okAnswer), newAnswers(t, okAnswer), newAnswers(t, "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}")}
 	hosts[1].closeAfter = 2
 	for _, reuse := range []Reuse{Pooled, Never, Sticky} {
-		c := mustClient(t, func(o *Options) { o.Timeout, o.Reuse = 2*time.Second, reuse })
+		c := mustClient(t, func(o *Options) { o.Timeout, o.Reuse = time.Minute, reuse })
 		var all sync.WaitGroup
 		for worker := range 20 {
 			all.Go(func() {

@@ -28,7 +28,7 @@ func answer(t *testing.T, req *Request, format string, args ...any) *record.Reco
 		readRequest(r)
 		io.WriteString(c, reply)
 	})
-	rec := do(mustClient(t, func(o *Options) { o.Timeout = 2 * time.Second }), req)
+	rec := do(mustClient(t, func(o *Options) { o.Timeout = time.Minute }), req)
 	hide := requestSecrets(rec)
 	if _, word, ok := strings.Cut(req.Target.auth, " "); ok {
 		hide.Add(word)
@@ -218,7 +218,7 @@ func TestCompressedDataEndsBeforeTheBody(t *testing.T) {
 		io.WriteString(c, "0\r\n\r\n")
 	})
 	var rec record.Record
-	c := mustClient(t, func(o *Options) { o.Timeout = 2 * time.Second })
+	c := mustClient(t, func(o *Options) { o.Timeout = time.Minute })
 	n := 0
 	c.Do(context.Background(), &Request{Target: target}, &rec, func([]record.Message) *record.Error {
 		if n++; n == 2 {

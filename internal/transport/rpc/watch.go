@@ -22,7 +22,8 @@ type watch struct {
 type timeline struct {
 	stream    uint32 // id of its stream; 0 = its headers were not written yet
 	began     int64  // just before the write of its first byte
-	sent      int64  // just after the write of its last byte
+	last      int64  // just before the write of its last byte
+	sent      int64  // just after that write, or the answer's arrival if that came first
 	written   chan struct{}
 	writes    int
 	headers   int64 // headers of the answer
@@ -60,8 +61,8 @@ func (w *watch) now() timeline {
 	return w.timeline
 }
 
-// Wrote implements transport.LineWatch.
-func (w *watch) Wrote(b []byte, before, after int64) {
+// Writes implements transport.LineWatch.
+func (w *watch) Writes(b []byte, before int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	ours := false
@@ -73,13 +74,27 @@ func (w *watch) Wrote(b []byte, before, after int64) {
 			return
 		}
 		ours = true
-		if last && ends(f) && w.sent == 0 {
-			w.sent = after
-			close(w.written)
+		if last && ends(f) {
+			w.last = before
 		}
 	})
 	if ours {
 		w.writes++
+	}
+}
+
+// Wrote implements transport.LineWatch.
+func (w *watch) Wrote(after int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.taken(after)
+}
+
+// taken notes that the request was written whole at an instant, if its last byte was given to the system. w.mu is held.
+func (w *watch) taken(at int64) {
+	if w.last != 0 && w.sent == 0 {
+		w.sent = max(at, w.last)
+		close(w.written)
 	}
 }
 
@@ -117,6 +132,7 @@ func (w *watch) Arrived(b []byte, a transport.Arrival) {
 	if !ours {
 		return
 	}
+	w.taken(a.At) // a busy machine may run the reader before the writer has returned
 	if w.data > before {
 		w.arrivals = append(w.arrivals, arrival{w.data, a, !behind && !a.Full && w.in.boundary()})
 	}

@@ -39,7 +39,8 @@ func TestFramesCutAnywhere(t *testing.T) {
 		w := newWatch()
 		w.begin()
 		for i := 0; i < len(out); i += size {
-			w.Wrote(out[i:min(i+size, len(out))], int64(100+i), int64(101+i))
+			w.Writes(out[i:min(i+size, len(out))], int64(100+i))
+			w.Wrote(int64(101 + i))
 		}
 		select {
 		case <-w.written:
@@ -82,10 +83,30 @@ func TestResetIsSeen(t *testing.T) {
 	}
 	w := newWatch()
 	w.begin()
-	w.Wrote(out, 1, 2)
+	w.Writes(out, 1)
+	w.Wrote(2)
 	w.Arrived(down.Bytes(), transport.Arrival{At: 5})
 	if seen := w.now(); !seen.reset || seen.ended != 5 || seen.unstamped != 1 {
 		t.Errorf("%+v", seen)
+	}
+}
+
+// TestAnswerBeforeTheWriteReturns: on a busy machine the reader may run before the writer has returned from its write. Nothing of the answer is
+// missed, and the request was sent when its answer came at the latest.
+func TestAnswerBeforeTheWriteReturns(t *testing.T) {
+	out, in := conversation(t)
+	w := newWatch()
+	w.begin()
+	w.Writes(out, 10)
+	w.Arrived(in, transport.Arrival{At: 20, User: 25, Since: 10, Clock: record.KernelClock})
+	w.Wrote(30)
+	if seen := w.now(); seen.began != 10 || seen.sent != 20 || seen.headers != 20 || seen.ended != 20 || seen.data != 15 || len(seen.arrivals) != 1 {
+		t.Errorf("%+v", seen)
+	}
+	w.begin() // the next request: the end of that write is not its own
+	w.Wrote(40)
+	if seen := w.now(); seen.sent != 0 {
+		t.Errorf("a request that was not written was sent at %d", seen.sent)
 	}
 }
 
