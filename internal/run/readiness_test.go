@@ -101,7 +101,7 @@ func TestNeverReady(t *testing.T) {
 	gone.Close()
 	for url, says := range map[string]string{busy.URL: "503", gone.URL: "refused"} {
 		b := whole(t.TempDir(), url, 5)
-		b.Endpoint.WaitForModelTimeout, b.Endpoint.WaitForModelEvery = config.Seconds(0.2), 0.01
+		b.Endpoint.WaitForModelTimeout, b.Endpoint.WaitForModelEvery = config.Seconds(2), 0.01
 		var errs locked
 		_, err := Run(t.Context(), b, nil, Options{Version: "test", Err: &errs})
 		if err == nil || !strings.Contains(err.Error(), "is not ready at "+url) || !strings.Contains(err.Error(), says) {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -84,7 +85,7 @@ func TestCollector(t *testing.T) {
 	b.OTel.MetricsURL = strings.Replace(server.URL, "http://", "http://me:hushhush@", 1) + "/base/v1/metrics"
 	b.OTel.StreamTraces, b.OTel.ResourceAttributes = true, map[string]string{"team": "a"}
 	b.Environment.OTel.FlushInterval = 0.05
-	free, err := net.Listen("tcp", "127.0.0.1:0")
+	free, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(freePort(t))))
 	if err != nil {
 		t.Fatal(err)
 	}

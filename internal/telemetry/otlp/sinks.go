@@ -2,6 +2,7 @@ package otlp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -63,7 +64,10 @@ type metricSink struct {
 
 // Export implements sdkmetric.Exporter.
 func (s *metricSink) Export(ctx context.Context, m *metricdata.ResourceMetrics) error {
-	s.lost.note("metrics", s.Exporter.Export(ctx, m))
+	err := s.Exporter.Export(ctx, m)
+	if !errors.Is(ctx.Err(), context.Canceled) { // else Close has stopped it: what that delivers has the same counters, grown on
+		s.lost.note("metrics", err)
+	}
 	return nil
 }
 
