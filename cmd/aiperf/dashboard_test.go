@@ -146,7 +146,7 @@ func TestDashboardOfADeadServer(t *testing.T) {
 	s.shows("Profiling", "ok ")
 	until(t, "answers", func() bool { return asked.Load() > 10 })
 	server.Close()
-	s.shows("Connect")
+	s.shows("ClientConnectorError")
 	s.types("\x03")
 	status, left := s.ends()
 	if !strings.Contains(left, "Errors ─") || !strings.Contains(left, "Log File:") {
