@@ -12,8 +12,7 @@ import (
 // Server offers a load and tells what became of it.
 type Server interface {
 	// Cell offers a load (requests per second, or users) for at most the last of looks, in s from its beginning, and calls done at each look with the
-	// requests so far; true ends it. A server that cannot look while it goes on calls done once, at the end. limited says that the client could
-	// not keep the load: the cell is no evidence.
+	// requests so far; true ends it. limited says that the client could not keep the load: the cell is no evidence.
 	Cell(ctx context.Context, load float64, looks []float64, done func(at float64, list []Request) bool) (limited bool, err error)
 	// Alone is the median latency of one user, in s, and the requests that told it.
 	Alone(ctx context.Context) (seconds float64, list []Request, err error)
@@ -30,6 +29,7 @@ type Options struct {
 	Size        float64 // expected bad requests of a full cell at the limit
 	Looks       int     // at a cell
 	Say         func(c *Cell)
+	Elapsed     func() float64 // s since the search began; nil: what its cells take by themselves
 }
 
 // Cell is a load that was tried.
@@ -105,7 +105,7 @@ func Find(ctx context.Context, server Server, o Options) (*Answer, error) {
 		return nil, err
 	}
 	s.ans.Alone, s.latency = alone, alone
-	s.ans.Seconds = 3 + alone
+	s.spend(3 + alone)
 	if name, broken := s.notMet(list); broken {
 		s.ans.Why, s.ans.Binding = NotMet, name
 		return &s.ans, nil
@@ -134,6 +134,13 @@ func Find(ctx context.Context, server Server, o Options) (*Answer, error) {
 	}
 	s.conclude()
 	return &s.ans, nil
+}
+
+// spend notes the time that has gone, by a clock or as planned.
+func (s *search) spend(planned float64) {
+	if s.ans.Seconds += planned; s.Elapsed != nil {
+		s.ans.Seconds = s.Elapsed()
+	}
 }
 
 // notMet tells whether one user alone breaks an objective: more requests than may are bad beyond doubt, or most of a few.
@@ -215,7 +222,7 @@ func (s *search) cell(ctx context.Context, x, shortest, longest float64, settle 
 		grew = c.State == Over
 		return c.State != Open && !once
 	})
-	s.ans.Seconds += wash + c.Seconds + pause
+	s.spend(wash + c.Seconds + pause)
 	if err != nil {
 		return c, err
 	}
@@ -472,7 +479,10 @@ func (s *search) conclude() {
 	a.Low, a.High, a.AtLeast = low, high, low
 	if math.IsNaN(s.hi) { // nothing failed: there is no answer
 		a.High = math.Inf(1)
-		a.AtLeast = math.Exp(s.lo)
+		a.AtLeast = 0
+		if !math.IsNaN(s.lo) {
+			a.AtLeast = math.Exp(s.lo)
+		}
 		if a.Why == "" {
 			a.Why = Time
 		}

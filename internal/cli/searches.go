@@ -57,6 +57,7 @@ func (p *Program) findCapacityCommand() *cobra.Command {
 					o.Cells, o.Seconds, strings.Join(o.Objectives, ", "))
 				return 0, nil
 			}
+			o.Entries = set.Has("--num-dataset-entries") || set.Has("--config") // of a file: whoever writes one may mean its default
 			return p.Capacity(ctx, run, o, p.Streams), nil
 		})
 	})

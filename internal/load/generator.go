@@ -63,6 +63,7 @@ type Generator struct {
 	work        work  // to be done once the mutex is free
 	interrupted bool
 	failures    bool
+	seen        bool   // who watches has seen enough
 	streak      streak // of connection failures
 	unreachable *Unreachable
 	err         error
@@ -269,7 +270,7 @@ func (g *Generator) awaitDropped() {
 func (g *Generator) over() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.interrupted || g.failures || g.unreachable != nil || g.err != nil
+	return g.interrupted || g.failures || g.seen || g.unreachable != nil || g.err != nil
 }
 
 // interrupt is the first Ctrl-C.
@@ -277,6 +278,16 @@ func (g *Generator) interrupt() {
 	g.mu.Lock()
 	g.interrupted = true
 	g.abort(StopInterrupted, ErrInterrupted)
+	w := g.takeWork()
+	g.mu.Unlock()
+	g.do(w)
+}
+
+// Finish ends the run as the end of its time does: nothing more is sent, what is in flight is cut, and the results are complete.
+func (g *Generator) Finish() {
+	g.mu.Lock()
+	g.seen = true
+	g.abort(StopWatcher, ErrSeen)
 	w := g.takeWork()
 	g.mu.Unlock()
 	g.do(w)

@@ -90,7 +90,7 @@ type Issue struct {
 // Executor carries requests out. Its methods are called from many goroutines.
 type Executor interface {
 	// Prepare encodes the request and gets its connection ready; it may take long. It never fails: what went wrong is the outcome.
-	// The context ends when the request is to be cut; context.Cause says why (ErrGrace, ErrInterrupted, ErrFailures, ErrPhaseOver).
+	// The context ends when the request is to be cut; context.Cause says why (ErrGrace, ErrInterrupted, ErrFailures, ErrPhaseOver, ErrSeen).
 	Prepare(ctx context.Context, r *Request) Armed
 	// Close ends a session; none of its turns is or will be under way. It must not block.
 	Close(s *Session)
@@ -120,6 +120,7 @@ var (
 	ErrInterrupted = errors.New("the run was interrupted")
 	ErrFailures    = errors.New("too many requests failed")
 	ErrPhaseOver   = errors.New("the phase is complete")
+	ErrSeen        = errors.New("who watches the run has seen enough")
 )
 
 // Hooks are called around phases, on the goroutine of Run. Each may be nil.

@@ -39,6 +39,7 @@ const (
 	StopFailures    Stop = "failed-request threshold"
 	StopUnreachable Stop = "server unreachable"
 	StopSource      Stop = "data set error"
+	StopWatcher     Stop = "its watcher had seen enough"
 )
 
 // ScheduleStats tell how well the schedule was kept.

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -50,25 +51,45 @@ func TestJudge(t *testing.T) {
 	row := func(cut string, e *record.Error, reply *record.Reply) *metric.Row {
 		return set.Row(&record.Record{Start: 100 * ms, End: 900 * ms, WallOffset: 1e18, Cut: cut, Error: e}, reply, record.Counts{Input: 5, Output: 2, Reasoning: -1})
 	}
-	if v, at := o.judge(row("", nil, answer), .8); v != 50 || at != .2 {
-		t.Errorf("finished: %v at %v", v, at)
+	const begun = int64(1e18 + 100*ms)
+	after := func(d int64, row *metric.Row, first int64) (flight, int64) {
+		one := flight{start: begun, row: row}
+		if row != nil {
+			one.end = begun + d
+		}
+		if first > 0 {
+			one.first = begun + first
+		}
+		return one, begun + d
 	}
-	if v, at := o.judge(row("", &record.Error{Type: "x"}, nil), .8); !math.IsInf(v, 1) || !math.IsInf(at, 1) {
-		t.Errorf("failed: %v at %v", v, at)
-	}
-	late := row("deadline", &record.Error{Type: "cut"}, nil)
-	late.Class = metric.Cut
-	if v, at := o.judge(late, .8); !math.IsInf(v, 1) || at != .2 {
-		t.Errorf("cut after the limit: %v at %v", v, at)
-	}
-	if v, _ := o.judge(late, .1); !math.IsNaN(v) {
-		t.Errorf("cut before the limit: %v", v)
+	cut := row("deadline", &record.Error{Type: "cut"}, nil)
+	cut.Class = metric.Cut
+	for name, c := range map[string]struct {
+		row         *metric.Row
+		first, now  int64
+		value, from float64
+	}{
+		"finished":                             {row("", nil, answer), 50 * ms, 800 * ms, 50, .2},
+		"failed":                               {row("", &record.Error{Type: "x"}, nil), 0, 800 * ms, math.Inf(1), math.Inf(1)},
+		"cut after the limit, without content": {cut, 0, 800 * ms, math.Inf(1), .2},
+		"cut after the limit, the content in time": {cut, 50 * ms, 800 * ms, 50, .2},
+		"cut before the limit":                     {cut, 0, 100 * ms, math.NaN(), math.Inf(1)},
+		"under way, the limit past":                {nil, 0, 300 * ms, math.Inf(1), .2},
+		"under way, the content late":              {nil, 250 * ms, 300 * ms, 250, .2},
+		"under way, the limit still to come":       {nil, 0, 100 * ms, math.NaN(), math.Inf(1)},
+		"under way, the content before the limit":  {nil, 50 * ms, 300 * ms, 50, .2},
+	} {
+		one, now := after(c.now, c.row, c.first)
+		v, at := o.judge(&one, now)
+		if same := v == c.value || math.IsNaN(v) && math.IsNaN(c.value); !same || at != c.from {
+			t.Errorf("%s: %v from %v on, want %v from %v", name, v, at, c.value, c.from)
+		}
 	}
 }
 
 // queue plays a server of one place that takes 10 ms for each request: Poisson arrivals wait in order. Its latency is below 100 ms for 90 % of
 // requests 50 ms for 90 % of requests up to 76/s.
-func queue(set *metric.Selection, seen *rowList) runner {
+func queue(set *metric.Selection, tg *target) runner {
 	seed := uint64(0)
 	return func(_ context.Context, b *config.Benchmark, _ *config.Seed, _ metric.RunInfo, _ string) (*metric.Run, error) {
 		p := b.Profiling()
@@ -89,7 +110,8 @@ func queue(set *metric.Selection, seen *rowList) runner {
 			free = max(now, free) + .010
 			rec := &record.Record{Start: int64(now*1e9) + 1, End: int64(free * 1e9), WallOffset: 1e18}
 			row := set.Row(rec, &record.Reply{PerChunkTokens: -1, Contents: []record.Content{{At: rec.End, Text: "a"}}}, record.Counts{Input: 5, Output: 1, Reasoning: -1})
-			seen.Observe(row)
+			row.Meta.RequestID = strconv.Itoa(n)
+			tg.observe.Observe(row)
 			reducer.Add(row)
 		}
 		return &metric.Run{Profiling: reducer.Summary(metric.Window{})}, nil
@@ -112,8 +134,8 @@ func TestFindCapacity(t *testing.T) {
 	}
 	var out strings.Builder
 	tg := &target{invocation: invocation{Streams: Streams{Out: &out, Err: io.Discard}, ctx: t.Context(), run: run}, objectives: []objective{one}}
-	tg.runner = queue(set, &tg.rows)
-	a, err := capacity.Find(t.Context(), tg, capacity.Options{Objectives: []capacity.Objective{one.Objective}, Precision: .07, Seconds: 900, Cells: 30, Size: 20, Looks: 1})
+	tg.runner = queue(set, tg)
+	a, err := capacity.Find(t.Context(), tg, capacity.Options{Objectives: []capacity.Objective{one.Objective}, Precision: .07, Seconds: 900, Cells: 30, Size: 20, Looks: 4})
 	if err != nil {
 		t.Fatal(err)
 	}

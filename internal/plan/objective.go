@@ -35,7 +35,13 @@ var (
 )
 
 // waited are the metrics that only grow while a request goes on.
-var waited = map[string]known{"time_to_first_token": atLimit, "request_latency": atLimit, "time_to_first_output_token": atLimit}
+var waited = map[string]known{firstToken: atLimit, "request_latency": atLimit, firstOutput: atLimit}
+
+// The waits for the first content of an answer, and for the first that is no reasoning.
+const (
+	firstToken  = "time_to_first_token"
+	firstOutput = "time_to_first_output_token"
+)
 
 // parseObjective reads "time_to_first_token:p99<200" or "error_rate<1%".
 func parseObjective(text string) (o objective, err error) {

@@ -29,6 +29,7 @@ type executor struct {
 	put       func(*record.Record) // the pipeline
 	flights   flights              // nil = nobody asks
 	pulse     *pulse               // nil = nobody watches the servers
+	watcher   Watcher              // nil = nobody follows the requests
 	timeout   time.Duration        // of the follow-ups of a request together; 0 = none
 
 	// dialLate connects at the instant instead of before it: with a connection of its own for every request, connecting is part of
@@ -184,6 +185,9 @@ func (a *armed) Fire(issue load.Issue) {
 	if a.pulse != nil {
 		a.pulse.Enter()
 	}
+	if a.followed() {
+		a.watcher.Sent(a.id, clock.Wall(issue.At))
+	}
 	if issue.CancelAfter >= 0 {
 		a.wire.Cancel, a.wire.CancelAfter = true, issue.CancelAfter
 	}
@@ -199,8 +203,14 @@ func (a *armed) Discard() {
 	}
 }
 
+// followed tells whether somebody watches the request.
+func (a *armed) followed() bool { return a.watcher != nil && !a.request.Phase.Warmup }
+
 // Wait implements load.Armed.
 func (a *armed) Wait(firstToken func()) load.Outcome {
+	if a.followed() {
+		firstToken = a.tellFirst(firstToken)
+	}
 	rec := &record.Record{Meta: a.meta(), Intended: a.issue.Intended, Issued: a.issue.At}
 	switch {
 	case a.formatError != nil:
@@ -221,11 +231,22 @@ func (a *armed) Wait(firstToken func()) load.Outcome {
 		rec.Attach(a.reading)
 	}
 	a.beat(rec)
+	if a.followed() {
+		a.watcher.Ended(a.id, rec.End+rec.WallOffset)
+	}
 	a.put(rec)
 	if a.flights != nil {
 		a.flights.Leave()
 	}
 	return out
+}
+
+// tellFirst tells who watches of the first content before the load hears of it.
+func (a *armed) tellFirst(firstToken func()) func() {
+	return func() {
+		a.watcher.First(a.id, clock.Wall(a.clock()))
+		firstToken()
+	}
 }
 
 // meta says which request this is.

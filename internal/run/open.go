@@ -64,6 +64,7 @@ func (o *opened) stages(ctx context.Context, cfg *config.Benchmark, opts *Option
 		{"data", func() error { return o.holdData(ctx, r) }},
 		{"executor", func() error {
 			o.executor = newExecutor(cfg, opts.Version, r, o.carrier, o.addresses, o.gate.put, say.warn)
+			o.executor.follow(opts.Watch)
 			if err := o.awaitModels(ctx, cfg, opts, r, say); err != nil {
 				return err
 			}

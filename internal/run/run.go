@@ -34,6 +34,8 @@ type Options struct {
 	Secrets     *redact.Secrets // that are known besides those of the configuration
 	// Observe sees every row as well; nil = nobody does.
 	Observe pipeline.Observer
+	// Watch follows the requests of the profiling phases and may end the run; nil = nobody does.
+	Watch Watcher
 }
 
 // Run carries a benchmark out and writes its files. Before the first request an error leaves nothing behind but the directory; afterwards
@@ -117,5 +119,6 @@ func (o *opened) watchers(cfg *config.Benchmark, m *meter, opts *Options, say *r
 		admission{gate: o.gate, doubts: doubts, meter: m, executor: o.executor},
 		newProgress(cfg, opts, say),
 		phaseLog{log: say.log},
+		newLooks(opts.Watch, o.load),
 	}
 }
