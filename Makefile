@@ -10,7 +10,7 @@ FUZZTIME ?= 60s
 TEXTS    ?= 1500
 PYTHON   ?= python3
 
-.PHONY: all build test test-browser gallery gallery-terminal test-real test-wide test-media test-parquet parquet-tools test-hub test-schema test-accuracy-reference wide-data data-figures race race-fast lint bench fuzz tools page-tools
+.PHONY: acceptance acceptance-wire all build test test-browser gallery gallery-terminal test-real test-wide test-media test-parquet parquet-tools test-hub test-schema test-accuracy-reference wide-data data-figures race race-fast lint bench fuzz tools page-tools
 
 all: build
 
@@ -99,6 +99,9 @@ bench: build ## figures as ratios against a baseline in the same run
 
 acceptance: ## comparisons, the search for capacity and turns on simulated servers, with all their repeats
 	$(GO) test ./internal/comparison ./internal/capacity -run 'Coverage|Alarms|Margin|Turns|Drift|Find|Client' -bench 'Compare|Posterior' -benchtime 3x -full -v -timeout 30m
+
+acceptance-wire: ## the same against simulated servers over real sockets: two that differ by 5 %, and a queue with a known capacity (a quiet machine, 15 minutes)
+	$(GO) test ./internal/plan -run 'RealRuns|OverTheWire' -full -v -timeout 60m
 
 fuzz: ## every fuzz target for FUZZTIME each, two on each core at a time; goes on after a finding and fails at the end
 	@FUZZTIME=$(FUZZTIME) .ci/fuzz

@@ -135,6 +135,9 @@ func (f *follower) requests(now int64) []capacity.Request {
 	}
 	out := make([]capacity.Request, 0, len(flights))
 	for _, one := range flights {
+		if one.start > now { // the look is late
+			break
+		}
 		r := capacity.Request{Start: float64(one.start-began) / 1e9, End: math.Inf(1)}
 		if one.end != 0 && !one.cut() {
 			r.End = float64(one.end-began) / 1e9
