@@ -25,8 +25,11 @@ func (v *violations) repetition(r *Run) {
 		v.dimensions(s)
 	case s.Type == SweepSearch:
 		v.search(s)
-		v.when(s.SLAWarmup != nil, "sweep.sla_warmup_seconds", "is not built; a warm-up phase does the same")
-		v.when(s.ObjectivePooling == "pooled" && r.MultiRun.NumRuns > 1, "sweep.objective_pooling", "pooled is not built for several runs of a cell; mean is")
+		v.when(s.ObjectivePooling == "pooled" && len(r.Artifacts.Records) == 0, "sweep.objective_pooling", "pooled needs the records of the runs: %s is off", r.As("artifacts.records"))
+		v.when(s.SLAWarmup != nil && *s.SLAWarmup < 0, "sweep.sla_warmup_seconds", "is below 0")
+		for _, p := range r.Phases {
+			v.when(s.SLAWarmup != nil && *s.SLAWarmup > 0 && p.Type == PhaseFixedSchedule, "sweep.sla_warmup_seconds", "has no meaning for a fixed schedule: its times are those of the data")
+		}
 	default:
 		v.oneOf("sweep.type", string(s.Type), "grid", "zip", "scenarios", "sobol", "latin_hypercube", "adaptive_search")
 	}

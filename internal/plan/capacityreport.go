@@ -191,7 +191,7 @@ func (t *target) more(a *capacity.Answer, o *CapacityOptions) string {
 		return ""
 	}
 	wide := math.Log(a.High/a.Low) / (4 * o.Precision) // the stated interval is twice the posterior's, and that shall be twice the precision
-	text := fmt.Sprintf(" --max-time %.0f would do.", 100*math.Ceil(o.Seconds*max(1.5, min(10, wide*wide))/100))
+	text := fmt.Sprintf(" %.0f s would do.", 100*math.Ceil(o.Seconds*max(1.5, min(10, wide*wide))/100))
 	if a.Alone >= 1 {
 		text = fmt.Sprintf(" Requests are slow here (%.2g s);%s", a.Alone, text)
 	}

@@ -138,6 +138,9 @@ func (i *invocation) prepared(t *trial, cell *config.Cell) (config.Benchmark, *c
 	if t.n > 0 && i.run.MultiRun.DisableWarmupAfterFirst {
 		b.Phases = withoutWarmup(b.Phases)
 	}
+	if s := i.run.Sweep; s != nil && s.Type == config.SweepSearch && s.SLAWarmup != nil && *s.SLAWarmup > 0 {
+		b.Phases = warmedUp(b.Phases, *s.SLAWarmup)
+	}
 	seed := cell.Run.RandomSeed
 	if i.run.MultiRun.VarySeedPerTrial {
 		seed = trialSeed(i.run.RandomSeed, cell, t.n)

@@ -200,7 +200,7 @@ func (q *search) try(n int, x []float64, sweepID string) error {
 func (q *search) judgeCell(n int, x []float64, cell *config.Cell) {
 	swept := sweptCell(cell, nil, ofCell(q.trials, n))
 	o := q.run.Sweep.Objectives[0]
-	p := probe{values: x, objective: swept.Mean(o.Metric, q.objective), margin: math.NaN()}
+	p := probe{values: x, objective: q.value(&swept, ofCell(q.trials, n)), margin: math.NaN()}
 	it := iteration{Index: n, Values: map[string]any{}, Objective: map[string]float64{}}
 	for _, a := range cell.Values {
 		it.Values[a.Path] = a.Values[0]
