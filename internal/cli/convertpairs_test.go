@@ -1,14 +1,31 @@
 package cli
 
 import (
+	"cmp"
+	_ "embed"
 	"encoding/json"
+	"fmt"
+	"math"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"aiperf/internal/conversation"
+	"aiperf/internal/dataset"
+	"aiperf/internal/dataset/custom"
 	"aiperf/internal/dataset/survey"
+	"aiperf/internal/dataset/synth"
+	"aiperf/internal/dataset/weka"
+	"aiperf/internal/rng"
+	"aiperf/internal/tokenizer"
 )
+
+// recordedCalls is a table of calls, some of one session.
+//
+//go:embed testdata/calls.parquet
+var recordedCalls string
 
 // sourcesOfConvert is a file of every format that is kept as text, with what the others can say and with what they cannot.
 var sourcesOfConvert = []struct{ format, name, text string }{
@@ -26,13 +43,167 @@ var sourcesOfConvert = []struct{ format, name, text string }{
 	{"sagemaker_data_capture", "capture.jsonl", `{"captureData":{"endpointInput":{"data":"{\"messages\":[{\"role\":\"user\",\"content\":\"a\"}],\"max_tokens\":4}","encoding":"JSON"}},` +
 		`"eventMetadata":{"eventId":"1","inferenceTime":"2026-01-05T10:00:00.005Z"}}` + "\n"},
 	{"dag_jsonl", "graph.jsonl", `{"session_id":"g","turns":[{"messages":[{"role":"user","content":"a"}],"max_tokens":3}]}` + "\n"},
+	{"single_turn", "kept.jsonl", `{"text":"a","session_id":"s","output_length":5}` + "\n" + `{"text":"b","session_id":"s","delay":9}` + "\n"},
+	{"multi_turn", "hoisted.jsonl", `{"turns":[{"role":"system","text":"be kind"},{"text":"a b"}]}` + "\n"},
+	{"mooncake_trace", "grown.jsonl", `{"session_id":"s","timestamp":1,"input_length":30,"output_length":3}` + "\n" + `{"session_id":"s","timestamp":9,"input_length":20,"output_length":4}` + "\n"},
+	{"mooncake_trace", "said.jsonl", `{"session_id":"s","text_input":"a","output_length":3}` + "\n" + `{"session_id":"s","delay":4,"text_input":"b","output_length":4}` + "\n"},
+	{"bailian_trace", "chats.jsonl", `{"chat_id":7,"timestamp":0.5,"input_length":20,"output_length":3,"hash_ids":[1,2]}` + "\n" +
+		`{"chat_id":8,"parent_chat_id":7,"turn":2,"timestamp":4.5,"input_length":40,"output_length":3,"hash_ids":[1,2,3]}` + "\n"},
+	{"speed_bench", "asked.jsonl", `{"question_id":"00000000000000000000000000000001","category":"coding","messages":[{"role":"system","content":"be kind"},{"role":"user","content":"a"}]}` + "\n"},
+	{"speed_bench", "question.jsonl", `{"question_id":"00000000000000000000000000000001","category":"coding","messages":[{"role":"user","content":"a"},{"role":"user","content":"b"}]}` + "\n"},
+	{"tracelab", "rounds.jsonl", round(0, 128, 5) + round(1, 256, 7)},
+	{"weka_trace", "weka.jsonl", `{"id":"t","models":["m"],"block_size":64,"hash_id_scope":"local","requests":[{"t":0,"type":"n","model":"m","in":128,"out":5,"hash_ids":[1,2],"api_time":0.5},` +
+		`{"t":2,"type":"n","model":"m","in":256,"out":7,"hash_ids":[1,2,3,4],"api_time":0.5}]}` + "\n"},
+	{"baseten_trace", "calls.parquet", recordedCalls},
+	{"dag_jsonl", "arrays.jsonl", `{"session_id":"g","context_mode":"message_array_with_responses","turns":[{"messages":[{"role":"user","content":"a"}]},{"messages":[{"role":"user","content":"b"}]}]}` + "\n"},
 	{"dag_jsonl", "forks.jsonl", `{"session_id":"g","turns":[{"messages":[{"role":"user","content":"a"}],"forks":["h"]}]}` + "\n" +
 		`{"session_id":"h","turns":[{"messages":[{"role":"user","content":"b"}]}]}` + "\n"},
 }
 
+// round is a round of TraceLab.
+func round(i, tokens, out int) string {
+	return fmt.Sprintf(`{"session_id":"s","round_index":%d,"input_tokens_total":%d,"prefix_tokens":%d,"newly_append_tokens":128,"output_tokens":%d,"reasoning_output_tokens":0,"model":"m","provider":"claude",`+
+		`"user":"u","project":"p","timing_events":[{"event_type":"user_message","timestamp":"2026-01-01T00:0%[1]d:00Z"},{"event_type":"text","timestamp":"2026-01-01T00:0%[1]d:01Z"}],"tools":[]}`+"\n",
+		i, tokens, tokens-128, out)
+}
+
+// sent says what a file makes a run send: for each session how much of it goes with a request, then texts (of generated ones their tokens) or messages,
+// lengths and times. Ready messages of one text are that text; the clock begins with the first request.
+func sent(t *testing.T, path, format string, block int) string {
+	t.Helper()
+	words, err := tokenizer.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seed := uint64(7)
+	set, err := custom.Open(path, custom.Options{
+		Type: format, Root: rng.New(&seed), DelayRatio: 1, HoistSystem: true, BlockSize: block, Entries: 1, Assignment: dataset.Assignment{Models: []string{"m"}},
+		Agents: weka.Options{Detection: weka.Detection{Split: true}}, Columnar: custom.Columnar{},
+		Corpus: func(string) (*synth.Corpus, error) { return synth.NewO200kCorpus(words) }, Separator: func() *int32 { return nil },
+	})
+	if err != nil {
+		t.Fatalf("%s as %s: %v", path, format, err)
+	}
+	zero := math.Inf(1)
+	for i := range set.Len() {
+		for _, at := range set.Timings(i) {
+			if at.Timestamp != nil {
+				zero = min(zero, *at.Timestamp)
+			}
+		}
+	}
+	made := map[string]bool{"mooncake_trace": true, "bailian_trace": true, "burst_gpt_trace": true, "weka_trace": true, "tracelab": true}[format]
+	var b strings.Builder
+	order := make([]int, set.Len())
+	for i := range order {
+		order[i] = i
+	}
+	// A table of calls stands in any order: who has times is sent by them.
+	slices.SortStableFunc(order, func(i, j int) int {
+		a, b := set.Timings(i)[0].Timestamp, set.Timings(j)[0].Timestamp
+		if a == nil || b == nil {
+			return 0
+		}
+		return cmp.Compare(*a, *b)
+	})
+	for _, i := range order {
+		c := set.Conversation(i)
+		if len(c.Turns) > 1 {
+			fmt.Fprintf(&b, "%v ", c.Live())
+		}
+		fmt.Fprintf(&b, "%q", c.System)
+		times := set.Timings(i)
+		for k := range c.Turns {
+			turn := &c.Turns[k]
+			fmt.Fprintf(&b, " [%s %s %s", turn.RawPayload, turn.RawTools, turn.ExtraBody)
+			say := func(role, text string) {
+				if role == "" {
+					role = "user"
+				}
+				if made && len(text) > 12 {
+					text = fmt.Sprintf("%d tokens", words.Count(text))
+				}
+				fmt.Fprintf(&b, " %s %q", role, text)
+			}
+			for _, m := range turn.RawMessages {
+				var one struct{ Role, Content string }
+				if err := json.Unmarshal(m, &one); err != nil {
+					t.Fatal(err)
+				}
+				say(one.Role, one.Content)
+			}
+			for _, p := range turn.Parts {
+				if p.Kind == conversation.Text {
+					say(turn.Role, p.Text)
+				} else {
+					fmt.Fprintf(&b, " %v %s", p.Kind, p.Blob.Address())
+				}
+			}
+			if turn.MaxTokens != nil {
+				fmt.Fprintf(&b, " max %d", *turn.MaxTokens)
+			}
+			if at := times[k].Timestamp; at != nil {
+				fmt.Fprintf(&b, " at %g", *at-zero)
+			}
+			if d := times[k].Delay; d != nil {
+				fmt.Fprintf(&b, " after %g", *d)
+			}
+			b.WriteString("]")
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// TestConvertKeepsRequests: what is converted is sent as what it was made of, in every pair that is not refused: the same texts or as many tokens,
+// with as much of the session, at the same times. So it is there and back.
+func TestConvertKeepsRequests(t *testing.T) {
+	files := map[string]string{}
+	for _, s := range sourcesOfConvert {
+		files[s.name] = s.text
+	}
+	say(t, files, "version")
+	block := map[string]int{"bailian_trace": 16, "weka_trace": 64, "tracelab": 64}
+	kept, back := 0, 0
+	for _, from := range sourcesOfConvert {
+		for to := range strings.SplitSeq(survey.Targets, ", ") {
+			if to == "random_pool" { // its rows are drawn
+				continue
+			}
+			var o, e strings.Builder
+			convert := func(a, b, from, to string) bool {
+				o.Reset()
+				e.Reset()
+				return Main(t.Context(), &Program{Streams: Streams{Out: &o, Err: &e}}, []string{"dataset", "convert", a, b, "--to", to, "--custom-dataset-type", from, "--force"}) == 0
+			}
+			if from.format == "random_pool" || !convert(from.name, "out", from.format, to) {
+				continue
+			}
+			kept++
+			size := block[from.format]
+			was := sent(t, from.name, from.format, 0)
+			if is := sent(t, "out", to, size); is != was && size != 64 { // recorded agents have messages where a trace has prompts
+				t.Errorf("%s to %s:\n%sbecame\n%s", from.name, to, was, is)
+			} else if size == 64 && (!strings.Contains(is, `"128 tokens"`) || !strings.Contains(is, `"256 tokens"`) || !strings.HasPrefix(is, "false")) {
+				t.Errorf("%s to %s: %s", from.name, to, is)
+			}
+			if !convert("out", "again", to, from.format) {
+				continue
+			}
+			back++
+			if is := sent(t, "again", from.format, size); is != was {
+				t.Errorf("%s to %s and back:\n%sbecame\n%s", from.name, to, was, is)
+			}
+		}
+	}
+	if kept < 30 || back < 20 {
+		t.Errorf("only %d pairs are kept, %d also back", kept, back)
+	}
+}
+
 // TestConvertPairs: from every format to every other one a file keeps its requests, their lengths and sessions, or is refused with a row and a reason.
 func TestConvertPairs(t *testing.T) {
-	refused := regexp.MustCompile(`\.(jsonl|json|csv):\d+: .{10}|\.json: .{10}`)
+	refused := regexp.MustCompile(`\.(jsonl|json|csv|parquet):( row )?\d+: .{10}|\.json: .{10}`)
 	files := map[string]string{}
 	for _, s := range sourcesOfConvert {
 		files[s.name] = s.text

@@ -183,9 +183,9 @@ func (p *Program) convertCommand() *cobra.Command {
 		Example: "  aiperf dataset convert chats.jsonl trace.jsonl --to mooncake_trace\n  aiperf dataset convert BurstGPT.csv trace.jsonl --to mooncake_trace",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			convert := survey.NewTarget(to)
-			if convert == nil {
-				return fmt.Errorf("--to %q: must be one of %s", to, survey.Targets)
+			convert, err := survey.NewTarget(to)
+			if err != nil {
+				return fmt.Errorf("--to %w", err)
 			}
 			if _, err := os.Stat(args[1]); err == nil && !force {
 				return fmt.Errorf("%s is there already; --force writes over it", args[1])

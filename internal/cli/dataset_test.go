@@ -107,10 +107,10 @@ func TestConvert(t *testing.T) {
 		}
 	}
 	for line, want := range map[string]string{
-		"multi.jsonl o --to single_turn": "multi.jsonl:1: turns of a conversation", "trace.jsonl o --to multi_turn": "trace.jsonl:1: a row of lengths", "single.jsonl o --to mooncake_trace": "single.jsonl:1: a row of mooncake_trace",
+		"multi.jsonl o --to single_turn": "multi.jsonl:1: session \"a\" goes on: its requests are sent as deltas_without_responses, those of single_turn as message_array_with_responses", "trace.jsonl o --to multi_turn": "trace.jsonl:1: a row of lengths", "single.jsonl o --to mooncake_trace": "single.jsonl:1: a row of mooncake_trace",
 		"forks.jsonl o --to mooncake_trace": "forks.jsonl:1: a turn that starts other sessions", "graph.jsonl o --to mooncake_trace": "models of a single turn", "trace.jsonl o --to burst_gpt_trace": "knows neither sessions nor",
 		"trace.jsonl o --to dag_jsonl": "no sessions of dag_jsonl", "multi.jsonl o --to random_pool": "drawn one by one", "multi.jsonl o --to inputs_json": "only whole request bodies",
-		"text.jsonl o --to bailian_trace": "texts are not measured", "burst.csv o --to sagemaker_data_capture": "has messages and a time", "text.jsonl o --to baseten_trace": `--to "baseten_trace": must be one of`,
+		"text.jsonl o --to bailian_trace": "texts are not measured", "burst.csv o --to sagemaker_data_capture": "has messages and a time", "text.jsonl o --to baseten_trace": "--to baseten_trace can be read only: its table holds",
 		"single.jsonl o --to raw_payload": "only whole request bodies", "single.jsonl o --to csv": `--to "csv"`, "single.jsonl trace.jsonl --to single_turn": "--force",
 	} {
 		status, _, errs := say(t, files, "dataset convert "+line)

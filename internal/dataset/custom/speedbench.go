@@ -13,8 +13,8 @@ import (
 const (
 	// speedBench is the beginning of the names of the speed_bench family; the rest names a split, a category, or both.
 	speedBench = "speed_bench_"
-	// questionID is the length of a question's id, in characters.
-	questionID = 32
+	// QuestionID is the length of a question's id, in characters.
+	QuestionID = 32
 	// SpeedBenchStub stands in published files of SPEED-Bench in place of content that may not be published.
 	SpeedBenchStub = "FULL BENCHMARK DATA SHOULD BE FETCHED FROM THE SOURCE USING SPECDEC_BENCH"
 )
@@ -64,8 +64,8 @@ func question(r *rows.Row) (id, category string, turns []conversation.Turn) {
 		}
 	}
 	name, kind := r.String("question_id"), r.String("category")
-	if name != nil && utf8.RuneCountInString(*name) != questionID {
-		r.Fault("question_id", "must have %d characters, got %d", questionID, utf8.RuneCountInString(*name))
+	if name != nil && utf8.RuneCountInString(*name) != QuestionID {
+		r.Fault("question_id", "must have %d characters, got %d", QuestionID, utf8.RuneCountInString(*name))
 	}
 	if kind != nil && *kind == "" {
 		r.Fault("category", "must not be empty")

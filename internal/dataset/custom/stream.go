@@ -14,11 +14,14 @@ import (
 
 // Entry is a row of a file as it lies there: turns, or a record of traffic.
 type Entry struct {
-	Where   string // path:line
-	Session string // "" = one of its own
+	Where   string            // path:line
+	Session string            // "" = one of its own
+	Mode    conversation.Mode // how much of its session goes with a request; "" = the global default
 	Turns   []conversation.Turn
 	Record  *trace.Record // of a trace; Turns is nil then
 	Block   int           // tokens behind its hash ids; 0 = those of mooncake_trace
+	// Category is that of a question of speed_bench, whose turns are sent one by one, a leading system message too; "" = of no such file.
+	Category string
 }
 
 // streamed are the formats whose rows can be taken one by one, and how.
@@ -82,7 +85,7 @@ func streamTurns(name string) func(*loader, string, func(Entry)) error {
 	return func(l *loader, path string, f func(Entry)) error {
 		return l.rows(path, turnKeys, func(r *rows.Row) {
 			checkType(r, name)
-			e := Entry{Where: r.Where, Turns: []conversation.Turn{l.readTurn(r)}}
+			e := Entry{Where: r.Where, Mode: conversation.MessageArrayWithResponses, Turns: []conversation.Turn{l.readTurn(r)}}
 			if id := r.String("session_id"); id != nil {
 				e.Session = *id
 			}
@@ -105,7 +108,7 @@ func streamConversations(l *loader, path string, f func(Entry)) error {
 func streamMooncake(l *loader, path string, f func(Entry)) error {
 	return l.rows(path, trace.MooncakeKeys, func(r *rows.Row) {
 		rec := trace.Mooncake(r)
-		f(Entry{Where: r.Where, Session: rec.Session, Record: &rec})
+		f(Entry{Where: r.Where, Session: rec.Session, Mode: trace.Session{Records: []trace.Record{rec}}.Mode(), Record: &rec})
 	})
 }
 
@@ -169,7 +172,7 @@ func streamBailian(l *loader, path string, f func(Entry)) error {
 		}
 		c.Session = strconv.FormatInt(sessions[i], 10)
 		i++
-		f(Entry{Where: r.Where, Session: c.Session, Record: &c.Record, Block: BailianBlock})
+		f(Entry{Where: r.Where, Session: c.Session, Mode: conversation.MessageArrayWithResponses, Record: &c.Record, Block: BailianBlock})
 	})
 }
 
@@ -178,7 +181,7 @@ func streamConversation(read func(*loader, string) error) func(*loader, string, 
 	return func(l *loader, path string, f func(Entry)) error {
 		l.sink = func(c conversation.Conversation) {
 			if len(c.Turns) > 0 { // else it is a fault
-				f(Entry{Where: c.Turns[0].Origin, Session: c.ID, Turns: c.Turns})
+				f(Entry{Where: c.Turns[0].Origin, Session: c.ID, Mode: conversation.MessageArrayWithResponses, Turns: c.Turns})
 			}
 		}
 		return read(l, path)
@@ -199,7 +202,7 @@ func streamGraph(l *loader, path string, f func(Entry)) error {
 			t := &e.Turns[k.turn]
 			t.Branches = append(t.Branches, conversation.Branch{Conversation: -1, Fork: k.fork, Join: k.join, Before: k.before})
 		}
-		f(Entry{Where: r.Where, Session: e.ID, Turns: e.Turns})
+		f(Entry{Where: r.Where, Session: e.ID, Mode: e.Mode, Turns: e.Turns})
 	})
 }
 
@@ -207,7 +210,7 @@ func streamQuestions(l *loader, path string, f func(Entry)) error {
 	category := speedBenchCategory(l.Type)
 	return l.rows(path, questionKeys, func(r *rows.Row) {
 		if id, kind, turns := question(r); len(turns) > 0 && (category == "" || kind == category) {
-			f(Entry{Where: r.Where, Session: id, Turns: turns})
+			f(Entry{Where: r.Where, Session: id, Category: kind, Turns: turns})
 		}
 	})
 }
@@ -219,7 +222,7 @@ func streamBaseten(l *loader, path string, f func(Entry)) error {
 	}
 	return l.eachCall(path, sampled, func(c *call) {
 		c.at -= sampled.zero
-		f(Entry{Where: c.where, Session: c.session, Turns: []conversation.Turn{l.completion(c)}})
+		f(Entry{Where: c.where, Session: c.session, Mode: conversation.MessageArrayWithResponses, Turns: []conversation.Turn{l.completion(c)}})
 	})
 }
 
@@ -241,7 +244,7 @@ func streamAgents(read func(*Agents, string) error) func(*loader, string, func(E
 						}
 						rec.HashIDs = append(rec.HashIDs, ids[id])
 					}
-					f(Entry{Where: t.Where, Session: list[i].ID, Record: &rec, Block: list[i].Block})
+					f(Entry{Where: t.Where, Session: list[i].ID, Mode: conversation.MessageArrayWithResponses, Record: &rec, Block: list[i].Block})
 				}
 			}
 		}

@@ -20,7 +20,7 @@ func TestStreamEveryFormat(t *testing.T) {
 		}
 		return path
 	}
-	question := strings.Repeat("q", questionID)
+	question := strings.Repeat("q", QuestionID)
 	capture := func(at string) string {
 		return `{"captureData":{"endpointInput":{"data":"{\"messages\":[{\"role\":\"user\"}],\"max_tokens\":4}","encoding":"JSON"}},"eventMetadata":{"inferenceTime":"` + at + `"}}` + "\n"
 	}

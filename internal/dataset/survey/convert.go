@@ -15,13 +15,17 @@ import (
 type Target struct {
 	Head, Foot string // of the file
 	row        func(dst []byte, e custom.Entry) ([]byte, error)
-	Block      int // tokens behind the hash ids that were written; 0 = those that the format has unless somebody says otherwise
-	own        int // those that the format has
+	history    *history // how much of its session goes with a request of the format; nil = rows say it, or have no sessions
+	Block      int      // tokens behind the hash ids that were written; 0 = those that the format has unless somebody says otherwise
+	own        int      // those that the format has
 }
 
 // Append appends what a row is in the format. What the format cannot say is an error with the row's place.
 func (t *Target) Append(dst []byte, e custom.Entry) ([]byte, error) {
-	out, err := t.row(dst, e)
+	out, err := dst, t.history.suits(e)
+	if err == nil {
+		out, err = t.row(dst, e)
+	}
 	if err != nil {
 		return dst, fmt.Errorf("%s: %w", e.Where, err)
 	}
@@ -38,21 +42,38 @@ func (t *Target) Append(dst []byte, e custom.Entry) ([]byte, error) {
 }
 
 // Targets lists the formats that can be written.
-const Targets = "single_turn, multi_turn, random_pool, mooncake_trace, bailian_trace, burst_gpt_trace, raw_payload, inputs_json, sagemaker_data_capture, dag_jsonl"
+const Targets = "single_turn, multi_turn, random_pool, mooncake_trace, bailian_trace, burst_gpt_trace, raw_payload, inputs_json, sagemaker_data_capture, dag_jsonl, speed_bench"
 
-// NewTarget returns what writes a format, nil = nothing does.
-func NewTarget(format string) *Target {
+// unwritten are the formats that are read only, and why.
+var unwritten = map[string]string{
+	"baseten_trace": "its table holds what a server measured (tokens of every prompt, its hashes), which no other format says",
+	"weka_trace":    "its traces hold what a recorder saw of agents (who started whom, service and think times), which no other format says",
+	"tracelab":      "its rounds hold what a recorder saw of agents (instants of every event, calls of tools), which no other format says",
+}
+
+// NewTarget returns what writes a format.
+func NewTarget(format string) (*Target, error) {
+	if t := newTarget(format); t != nil {
+		return t, nil
+	}
+	if why := unwritten[format]; why != "" {
+		return nil, fmt.Errorf("%s can be read only: %s; allowed are %s", format, why, Targets)
+	}
+	return nil, fmt.Errorf("%q: must be one of %s", format, Targets)
+}
+
+func newTarget(format string) *Target {
 	switch format {
 	case "single_turn":
-		return &Target{row: appendSingle}
+		return &Target{row: appendSingle, history: &history{format: format, mode: conversation.MessageArrayWithResponses}}
 	case "multi_turn":
-		return &Target{row: appendMulti}
+		return &Target{row: appendMulti, history: &history{format: format, mode: conversation.DeltasWithoutResponses}}
 	case "random_pool":
 		return &Target{row: appendPooled}
 	case trace.MooncakeType:
 		return &Target{row: appendMooncake, own: custom.MooncakeBlock}
 	case "bailian_trace":
-		return &Target{row: (&chats{last: map[string]chat{}}).append, own: custom.BailianBlock}
+		return &Target{row: (&chats{last: map[string]chat{}}).append, own: custom.BailianBlock, history: &history{format: format, mode: conversation.MessageArrayWithResponses}}
 	case "burst_gpt_trace":
 		return &Target{Head: "Timestamp,Request tokens,Response tokens\n", row: appendBurst}
 	case "raw_payload":
@@ -63,6 +84,8 @@ func NewTarget(format string) *Target {
 		return &Target{row: appendCapture}
 	case "dag_jsonl":
 		return &Target{row: (&graphs{}).append}
+	case "speed_bench":
+		return &Target{row: (&questions{}).append, history: &history{format: format, mode: conversation.DeltasWithoutResponses}}
 	}
 	return nil
 }
@@ -100,8 +123,6 @@ func turnsOf(e custom.Entry) ([]conversation.Turn, error) {
 		t.Parts = conversation.Texts("", *r.Text)
 	case r.Messages == nil && r.Payload == nil:
 		return nil, errors.New("a row of lengths has no text: it can be written as mooncake_trace, bailian_trace or burst_gpt_trace")
-	case r.Mode != "":
-		return nil, errors.New("context_mode can be written as mooncake_trace only")
 	}
 	return []conversation.Turn{t}, nil
 }
@@ -197,15 +218,15 @@ func appendSingle(dst []byte, e custom.Entry) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(turns) > 1 || e.Record != nil && e.Session != "" {
-		return nil, errors.New("turns of a conversation carry its history, single_turn rows of one session do not: write multi_turn")
+	for i := range turns {
+		o := jsontext.Open(dst)
+		o.TextIfAny("session_id", e.Session)
+		if err := appendTurn(&o, &turns[i]); err != nil {
+			return nil, err
+		}
+		dst = append(o.Close(), '\n')
 	}
-	o := jsontext.Open(dst)
-	o.TextIfAny("session_id", e.Session)
-	if err := appendTurn(&o, &turns[0]); err != nil {
-		return nil, err
-	}
-	return append(o.Close(), '\n'), nil
+	return dst, nil
 }
 
 // appendMulti writes a row as a conversation; rows of one session continue each other.
@@ -213,6 +234,9 @@ func appendMulti(dst []byte, e custom.Entry) ([]byte, error) {
 	turns, err := turnsOf(e)
 	if err != nil {
 		return nil, err
+	}
+	if e.Category != "" && leads(turns) {
+		return nil, errLeading
 	}
 	o := jsontext.Open(dst)
 	o.TextIfAny("session_id", e.Session)
@@ -235,7 +259,7 @@ func appendMulti(dst []byte, e custom.Entry) ([]byte, error) {
 // appendMooncake writes records as they are, and a turn of one text as a row of it.
 func appendMooncake(dst []byte, e custom.Entry) ([]byte, error) {
 	if e.Record != nil {
-		return append(trace.AppendRow(dst, e.Record, e.Session), '\n'), nil
+		return appendRow(dst, *e.Record, e.Session, e.Mode), nil
 	}
 	for i := range e.Turns {
 		t := &e.Turns[i]
@@ -257,9 +281,17 @@ func appendMooncake(dst []byte, e custom.Entry) ([]byte, error) {
 		if session == "" && len(e.Turns) > 1 {
 			session = "row:" + e.Where[strings.LastIndexByte(e.Where, ':')+1:]
 		}
-		dst = append(trace.AppendRow(dst, &rec, session), '\n')
+		dst = appendRow(dst, rec, session, e.Mode)
 	}
 	return dst, nil
+}
+
+// appendRow appends a row of a session, which says how much of it goes with a request where that is not what its kind of row means.
+func appendRow(dst []byte, rec trace.Record, session string, mode conversation.Mode) []byte {
+	if usual := (trace.Session{Records: []trace.Record{rec}}).Mode(); session != "" && mode != usual && (usual != "" || mode != conversation.DeltasWithoutResponses) {
+		rec.Mode = mode
+	}
+	return append(trace.AppendRow(dst, &rec, session), '\n')
 }
 
 // appendPayload writes whole bodies.

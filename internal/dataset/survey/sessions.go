@@ -3,6 +3,9 @@ package survey
 import (
 	"errors"
 	"fmt"
+	"hash/maphash"
+	"strings"
+	"unicode/utf8"
 
 	"aiperf/internal/conversation"
 	"aiperf/internal/dataset/custom"
@@ -66,8 +69,105 @@ func (b *bodies) append(dst []byte, e custom.Entry) ([]byte, error) {
 	return o.Close(), nil
 }
 
+// history says how much of its session goes with every request of a format.
+type history struct {
+	format string
+	mode   conversation.Mode
+	seed   maphash.Seed
+	seen   map[uint64]struct{} // sessions of other modes, hashed: their first requests are the same in any
+}
+
+// suits tells why a request would not be sent with the same history.
+func (h *history) suits(e custom.Entry) error {
+	mode := e.Mode
+	if mode == "" {
+		mode = conversation.DeltasWithoutResponses
+	}
+	if h == nil || mode == h.mode {
+		return nil
+	}
+	more := len(e.Turns) > 1
+	if e.Session != "" && !more {
+		if h.seen == nil {
+			h.seed, h.seen = maphash.MakeSeed(), map[uint64]struct{}{}
+		}
+		key := maphash.String(h.seed, e.Session)
+		_, more = h.seen[key]
+		h.seen[key] = struct{}{}
+	}
+	if more {
+		return fmt.Errorf("session %q goes on: its requests are sent as %s, those of %s as %s", e.Session, mode, h.format, h.mode)
+	}
+	return nil
+}
+
+// leads tells whether the first of several turns is a message of the system that multi_turn puts into the requests behind it.
+func leads(turns []conversation.Turn) bool {
+	return len(turns) > 1 && turns[0].Role == "system" && turns[1].Role != "system" && turns[0].Delay == nil && turns[0].Timestamp == nil && turns[0].MaxTokens == nil &&
+		turns[0].ExtraBody == nil
+}
+
+// errLeading is why a leading message of the system is not converted.
+var errLeading = errors.New("a leading system message is a request of its own in speed_bench and dag_jsonl, and part of the first request in multi_turn")
+
+// questions writes conversations of texts as questions of a benchmark.
+type questions struct{ rows int }
+
+func (q *questions) append(dst []byte, e custom.Entry) ([]byte, error) {
+	turns, err := turnsOf(e)
+	if err != nil {
+		return nil, err
+	}
+	if q.rows++; e.Category == "" && leads(turns) {
+		return nil, errLeading
+	}
+	id, category := e.Session, e.Category
+	switch {
+	case id == "":
+		id = fmt.Sprintf("%032d", q.rows-1)
+	case utf8.RuneCountInString(id) != custom.QuestionID:
+		return nil, fmt.Errorf("session %q: a question of speed_bench has an id of %d characters", id, custom.QuestionID)
+	}
+	if category == "" {
+		category = "other"
+	}
+	o := jsontext.Open(dst)
+	o.Text("question_id", id)
+	o.Text("category", category)
+	o.Key("messages")
+	o.B = append(o.B, '[')
+	for i := range turns {
+		t := &turns[i]
+		if err := lossless(t); err != nil {
+			return nil, err
+		}
+		texts := t.Contents()
+		if len(t.Parts) != 1 || len(texts) != 1 || strings.TrimSpace(texts[0]) == "" || t.Parts[0].Name != "" ||
+			t.Timestamp != nil || t.Delay != nil || t.MaxTokens != nil || t.ExtraBody != nil {
+			return nil, errors.New("a message of speed_bench is one text that is not blank: no media, lists, times, lengths or extras")
+		}
+		role := t.Role
+		if role == "" {
+			role = "user"
+		}
+		if i > 0 {
+			o.B = append(o.B, ',')
+		}
+		m := jsontext.Open(o.B)
+		m.Text("role", role)
+		m.Text("content", texts[0])
+		o.B = m.Close()
+	}
+	o.B = append(o.B, ']')
+	return append(o.Close(), '\n'), nil
+}
+
 // graphs writes conversations as sessions that nobody starts.
-type graphs struct{ sessions int }
+type graphs struct {
+	sessions int
+	seed     maphash.Seed
+	seen     map[uint64]struct{} // ids, hashed
+}
 
 func (g *graphs) append(dst []byte, e custom.Entry) ([]byte, error) {
 	if e.Record != nil {
@@ -77,9 +177,24 @@ func (g *graphs) append(dst []byte, e custom.Entry) ([]byte, error) {
 	if session == "" {
 		session = fmt.Sprintf("session_%06d", g.sessions)
 	}
-	g.sessions++
+	if g.sessions++; e.Session != "" {
+		if g.seen == nil {
+			g.seed, g.seen = maphash.MakeSeed(), map[uint64]struct{}{}
+		}
+		key := maphash.String(g.seed, session)
+		if _, again := g.seen[key]; again {
+			return nil, fmt.Errorf("session %q goes on: a session of dag_jsonl stands in one line", session)
+		}
+		g.seen[key] = struct{}{}
+	}
+	if e.Category == "" && leads(e.Turns) {
+		return nil, errLeading
+	}
 	o := jsontext.Open(dst)
 	o.Text("session_id", session)
+	if len(e.Turns) > 1 {
+		o.TextIfAny("context_mode", string(e.Mode))
+	}
 	o.Key("turns")
 	o.B = append(o.B, '[')
 	for i := range e.Turns {

@@ -19,8 +19,8 @@ func lengths(e custom.Entry, format string) error {
 	switch {
 	case r == nil || r.InputLength < 1 || r.OutputLength == nil || r.Timestamp == nil:
 		return fmt.Errorf("a row of %s has a time and the lengths of prompt and answer: texts are not measured here", format)
-	case r.Delay != nil || r.Extra != nil || r.Mode != "":
-		return fmt.Errorf("delay, extra and context_mode have no place in %s", format)
+	case r.Delay != nil || r.Extra != nil:
+		return fmt.Errorf("delay and extra have no place in %s", format)
 	}
 	return nil
 }
