@@ -37,7 +37,7 @@ func (p *Program) configCommand() *cobra.Command {
 	root.AddCommand(p.configInit(), p.configImport(), p.configValidate(), p.configShow(), p.configExpand(), &cobra.Command{
 		Use: "schema", Short: "print the JSON Schema of configuration files, for editors", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			text, err := config.Schema(profileTable.Rows)
+			text, err := config.Schema(profileTable.Rows, levelTags())
 			if err == nil {
 				_, err = p.data().Write(text)
 			}

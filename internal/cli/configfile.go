@@ -20,6 +20,7 @@ func resolveFile(set *setting.CommandLine, environ []string, terminal bool, ask 
 	}
 	r := &resolver{set: set, terminal: terminal, run: run, over: true, ask: ask, place: run.Spelling, findings: findings{problems: problems, warnings: append(warnings, notes...)}}
 	run.TakeFirst()
+	r.plainNames()
 	if len(run.Datasets) == 1 && run.Profiling() != nil {
 		r.builtFile()
 		r.idleKeys()
@@ -29,6 +30,22 @@ func resolveFile(set *setting.CommandLine, environ []string, terminal bool, ask 
 	}
 	r.validate()
 	return run, r.findings
+}
+
+// plainNames writes names that only this floor knows (of benchmarks, graders, formats, published datasets) as they are known, as flags do.
+func (r *resolver) plainNames() {
+	if len(r.run.Datasets) != 1 {
+		return
+	}
+	for _, row := range profileTable.Rows {
+		if v, ok := r.run.Lookup(row.Key).(string); ok && row.Kind == setting.Enum && row.Key != "" && !row.Manual {
+			if name, known := setting.Choice(v, row.Choices); known && name != v {
+				if err := r.run.Put(row.Key, name); err != nil {
+					r.fail("%s: %v", r.place(r.run.LongKey(row.Key)), err)
+				}
+			}
+		}
+	}
 }
 
 // getenv looks variables up in an environment ("KEY=value").

@@ -75,3 +75,15 @@ func (r *resolver) objective(one config.SLO) error {
 	})
 	return err
 }
+
+// levelTags are the metrics that a service level may name in some run.
+func levelTags() (tags []string) {
+	for _, one := range metric.All() {
+		_, err := metric.NewSelection(metric.Options{Goodput: one.Tag + ":1"})
+		var gated *metric.GoalError
+		if err == nil || errors.As(err, &gated) && gated.Gated {
+			tags = append(tags, one.Tag)
+		}
+	}
+	return tags
+}

@@ -24,6 +24,7 @@ func normalise(root *yaml.Node) (flat bool, err error) {
 		return false, fmt.Errorf("line %d: a file of GenAI-Perf: not built yet", root.Line)
 	}
 	flat = lift(root)
+	plainWords(root, "")
 	if v := step(root, "schemaVersion"); v != nil && v.ShortTag() == "!!float" {
 		v.Tag = "!!str"
 	}
@@ -39,7 +40,6 @@ func normalise(root *yaml.Node) (flat bool, err error) {
 		return flat, nil
 	}
 	normalTelemetry(body)
-	normalLevel(step(body, "logging"))
 	rename(body, "model", "models")
 	normalModels(step(body, "models"))
 	if e := step(body, "endpoint"); e != nil && e.Kind == yaml.MappingNode {
@@ -165,16 +165,6 @@ func fill(n, def *yaml.Node) {
 		case have.Kind == yaml.MappingNode && def.Content[i+1].Kind == yaml.MappingNode && key != "isl" && key != "osl":
 			fill(have, def.Content[i+1])
 		}
-	}
-}
-
-// normalLevel reads the level of the log in any case, as the flag is.
-func normalLevel(logging *yaml.Node) {
-	if logging == nil {
-		return
-	}
-	if level := step(logging, "level"); level != nil {
-		level.Value = strings.ToUpper(level.Value)
 	}
 }
 
@@ -316,6 +306,7 @@ func normalPhase(p *yaml.Node) {
 	if p.Kind != yaml.MappingNode {
 		return
 	}
+	dropNulls(p)
 	is := func(key, value string) bool { v := step(p, key); return v != nil && v.Value == value }
 	if is("name", "warmup") || is("name", "profiling") {
 		ensure(p, "kind", text(step(p, "name").Value))
@@ -335,6 +326,17 @@ func normalPhase(p *yaml.Node) {
 	}
 	if step(p, "duration") != nil && is("kind", string(KindProfiling)) {
 		ensure(p, "grace_period", number(30))
+	}
+}
+
+// dropNulls takes out the keys of a mapping that are not given.
+func dropNulls(n *yaml.Node) {
+	for i := 0; i+1 < len(n.Content); {
+		if v := n.Content[i+1]; v.Kind == yaml.ScalarNode && v.ShortTag() == "!!null" {
+			n.Content = slices.Delete(n.Content, i, i+2)
+			continue
+		}
+		i += 2
 	}
 }
 

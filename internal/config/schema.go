@@ -17,27 +17,57 @@ import (
 const schemaURL = "https://json-schema.org/draft/2020-12/schema"
 
 // Schema returns the JSON Schema of a configuration file for editors: the layout that YAML prints, and the short forms that Load reads
-// beside it. Descriptions, bounds and choices are those of rows, which may know choices that Rows does not.
-func Schema(rows []setting.Row) ([]byte, error) {
-	s := &schema{rows: map[string]*setting.Row{}}
+// beside it, a flat file among them. Descriptions, bounds and choices are those of rows, which may know choices that Rows does not; metrics are the
+// names that a service level may have.
+func Schema(rows []setting.Row, metrics []string) ([]byte, error) {
+	s := &schema{rows: map[string]*setting.Row{}, shared: scalars(), metrics: metrics}
 	for i := range rows {
 		if key := rows[i].Key; key != "" && s.rows[key] == nil {
 			s.rows[key] = &rows[i]
 		}
 	}
-	top := s.of(reflect.TypeFor[Run](), "")
-	top["$schema"], top["title"] = schemaURL, "aiperf configuration"
-	top["required"] = []string{"benchmark"}
-	top["$defs"] = object{"distribution": distributionShape(), "peak": peakShape()}
-	top["properties"].(object)["variables"] = object{"type": "object", "description": "values that expressions use: {{ name }}"}
-	s.shortForms(top)
+	s.shared["distribution"], s.shared["peak"] = distributionShape(), peakShape()
+	whole := s.of(reflect.TypeFor[Run](), "")
+	part(whole)["variables"] = object{"type": "object", "description": "values that expressions use: {{ name }}"}
+	s.shortForms(part(whole))
+	s.idle()
+	s.needs()
+	delete(part(whole), "benchmark")
+	flat := closed(object{})
+	for key := range part(s.shared["benchmark"].(object)) {
+		part(flat)[key] = ref("benchmark/properties/" + key)
+	}
+	for key := range part(whole) {
+		part(flat)[key] = ref("file/properties/" + key)
+	}
+	flat["allOf"] = []any{ref("needs")}
+	part(whole)["benchmark"] = ref("benchmark")
+	whole["type"], whole["required"] = "object", []string{"benchmark"}
+	s.shared["file"], s.shared["flat"] = whole, flat
+	top := object{
+		"$schema": schemaURL, "title": "aiperf configuration", "$defs": s.shared, "if": object{"required": []string{"endpoint"}, "not": object{"required": []string{"benchmark"}}},
+		"then": ref("flat"), "else": ref("file"),
+	}
 	bothSpellings(top, "#")
-	out, err := json.MarshalIndent(top, "", "  ")
+	out, err := json.MarshalIndent(top, "", " ")
 	return append(out, '\n'), err
 }
 
+// ref stands for a shared schema.
+func ref(name string) object { return object{"$ref": "#/$defs/" + name} }
+
+// part are the members of a mapping.
+func part(o object) object { return o["properties"].(object) }
+
+// sharedTypes are the types that stand in several places, each described once.
+var sharedTypes = map[reflect.Type]string{reflect.TypeFor[Benchmark](): "benchmark", reflect.TypeFor[Dataset](): "dataset", reflect.TypeFor[Phase](): "phase"}
+
 type (
-	schema struct{ rows map[string]*setting.Row }
+	schema struct {
+		rows    map[string]*setting.Row
+		shared  object // schemas that others refer to, by name
+		metrics []string
+	}
 	object = map[string]any
 )
 
@@ -50,22 +80,10 @@ func (s *schema) of(t reflect.Type, key string) object {
 	if row := s.rows[key]; row != nil {
 		annotate(o, row)
 	}
-	return orComputed(o)
-}
-
-// expression is what a text holds that is computed before it is read: a variable of the environment, or a template.
-const expression = `\$\{|\{\{|\{%`
-
-// orComputed lets a text with an expression stand where a schema wants a number, a truth value or one of several words. Bounds speak of numbers
-// alone and the pattern of texts alone, so that both stand side by side.
-func orComputed(o object) object {
-	switch kind := o["type"]; {
-	case kind == "boolean", kind == "integer", kind == "number":
-		o["type"], o["pattern"] = []any{kind, "string"}, expression
-	case o["enum"] != nil:
-		o["anyOf"] = []any{object{"enum": o["enum"]}, object{"type": "string", "pattern": expression}}
-		delete(o, "enum")
-		delete(o, "type")
+	o = orComputed(o)
+	if name := sharedTypes[t]; name != "" {
+		s.shared[name] = o
+		return ref(name)
 	}
 	return o
 }
@@ -74,9 +92,9 @@ func (s *schema) shape(t reflect.Type, key string) object {
 	text, list := object{"type": "string"}, object{"type": "array"}
 	switch t {
 	case reflect.TypeFor[Seconds]():
-		return object{"type": []any{"number", "string"}, "pattern": `^\s*\+?[0-9.]|^\s*[iI][nN][fF]|` + expression}
+		return object{"type": []any{"number", "string", "null"}, "minimum": 0, "pattern": lengthOfTime + "|" + expression}
 	case reflect.TypeFor[Seed]():
-		return object{"type": []any{"integer", "string"}, "pattern": `^\s*[0-9]+\s*$|` + expression}
+		return object{"type": []any{"integer", "string", "null"}, "minimum": 0, "pattern": `^\s*[0-9]+\s*$|` + expression}
 	case reflect.TypeFor[Formats]():
 		return object{"anyOf": []any{object{"const": false}, object{"type": "array", "items": text, "minItems": 1}}}
 	case reflect.TypeFor[Distribution]():
@@ -155,7 +173,7 @@ func (s *schema) members(t reflect.Type, key string) object {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name := fieldKey(f)
-		if name == "-" {
+		if name == "-" || !f.IsExported() {
 			continue
 		}
 		below := strings.TrimPrefix(key+"."+name, ".")
@@ -232,57 +250,4 @@ func camel(key string) string {
 		words[i+1] = strings.ToUpper(w[:1]) + w[1:]
 	}
 	return strings.Join(words, "")
-}
-
-// shortForms adds the spellings that are read beside the layout that is printed: one entry in place of a list, one name in place of a section.
-func (s *schema) shortForms(top object) {
-	body := top["properties"].(object)["benchmark"].(object)
-	part := func(o object, names ...string) object {
-		for _, n := range names {
-			o = o["properties"].(object)[n].(object)
-		}
-		return o
-	}
-	any1 := func(list ...any) object { return object{"anyOf": list} }
-	members := body["properties"].(object)
-	part(top, "schemaVersion")["type"] = []any{"string", "number"}
-	for _, level := range part(body, "logging", "level")["anyOf"].([]any) {
-		if words, ok := level.(object)["enum"].([]string); ok {
-			for _, w := range slices.Clone(words) {
-				words = append(words, strings.ToLower(w))
-			}
-			level.(object)["enum"] = words
-		}
-	}
-	models := any1(object{"type": "string"}, object{"type": "array"}, members["models"])
-	members["models"], members["model"] = models, models
-	dataset, phase := part(body, "datasets")["items"].(object), part(body, "phases")["items"].(object)
-	for _, short := range []string{"isl", "osl"} {
-		part(dataset)["properties"].(object)[short] = s.of(reflect.TypeFor[Distribution](), "datasets.main.prompts."+short)
-	}
-	for _, ramp := range []string{"concurrency_ramp", "prefill_ramp", "rate_ramp"} {
-		m := phase["properties"].(object)
-		m[ramp] = any1(s.of(reflect.TypeFor[Seconds](), ""), m[ramp])
-	}
-	for _, axis := range phaseAxes() {
-		m := phase["properties"].(object)
-		m[axis] = any1(m[axis], object{"type": "array", "minItems": 1, "items": m[axis]})
-	}
-	series := phase["properties"].(object)
-	series["rate_series"] = any1(series["rate_series"], closed(object{"path": object{"type": "string"}, "points": series["rate_points"]}))
-	series["type"] = orComputed(object{"enum": phaseTypes})
-	series["kind"] = orComputed(object{"enum": []PhaseKind{KindWarmup, KindProfiling}})
-	members["dataset"], members["warmup"], members["profiling"] = dataset, phase, phase
-	members["datasets"], members["phases"] = any1(members["datasets"], dataset), any1(members["phases"], phase)
-	urls := part(body, "endpoint")["properties"].(object)
-	urls["urls"] = any1(urls["urls"], object{"type": "string"})
-	urls["url"] = urls["urls"]
-	for _, key := range switched {
-		urls[key] = any1(orComputed(object{"type": "boolean"}), urls[key])
-	}
-	for _, collector := range []string{"gpu_telemetry", "server_metrics"} {
-		m := members[collector].(object)["properties"].(object)
-		m["url"] = any1(m["urls"], object{"type": "string"})
-		members[collector] = any1(object{"type": []any{"boolean", "string"}}, members[collector])
-	}
 }
