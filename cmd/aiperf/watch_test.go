@@ -101,3 +101,19 @@ func TestWatchDead(t *testing.T) {
 		t.Errorf("status %d: %q", status, p.stderr.String())
 	}
 }
+
+// TestNoLiveFile: who wants no file of a run that goes on has none, and nobody can watch it.
+func TestNoLiveFile(t *testing.T) {
+	t.Parallel()
+	run := program(t, "--url", "mock://?ttft=5ms&itl=1ms&tokens=10", "--model", "m", "--tokenizer", "builtin", "--concurrency", "2", "--benchmark-duration", "600", "--stats-interval", "0.25")
+	run.cmd.Env = append(run.cmd.Env, "AIPERF_UI_LIVE_FILE=false")
+	run.start()
+	run.says("in flight")
+	if _, err := os.Stat(filepath.Join(run.dir, "logs/live")); err == nil {
+		t.Error("there is a live file")
+	}
+	run.signal(syscall.SIGINT)
+	if status := run.wait(); status != 0 {
+		t.Errorf("the run ended with %d", status)
+	}
+}

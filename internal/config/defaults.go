@@ -55,7 +55,7 @@ func DefaultEnvironment() Environment {
 		Timing:  TimingTuning{CancelDrainTimeout: 10, RateRampUpdateInterval: 0.1, HighResTimer: true, MaxCatchup: 0.01},
 		Metrics: MetricsTuning{UsagePctDiffThreshold: 10, OSLMismatchPct: 5, OSLMismatchMaxTokens: 50, ListBackend: "ragged", TDigestCompression: 500},
 		API:     APITuning{ShutdownTimeout: 5},
-		UI:      UITuning{ConsoleExportWidth: 140, MinUpdatePercent: 1},
+		UI:      UITuning{ConsoleExportWidth: 140, MinUpdatePercent: 1, LiveFile: true},
 		GPU: CollectTuning{
 			CollectionInterval: 0.333, ReachabilityTimeout: 10, FinalScrapeGraceNs: 666_000_000,
 			DefaultDCGMEndpoints: []string{"http://localhost:9400/metrics", "http://localhost:9401/metrics"},

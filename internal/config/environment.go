@@ -75,6 +75,7 @@ type MetricsTuning struct {
 type UITuning struct {
 	ConsoleExportWidth int     `yaml:"console_export_width"` // columns without a terminal
 	MinUpdatePercent   float64 `yaml:"min_update_percent"`
+	LiveFile           bool    `yaml:"live_file"` // that aiperf watch reads
 }
 
 // CollectTuning tunes one collector beside the run.
@@ -205,6 +206,7 @@ var environmentRows = group("Environment", []setting.Row{
 	{Env: "METRICS_LIST_BACKEND", Key: "environment.metrics.list_backend", Kind: setting.Enum, Choices: []string{"ragged", "tdigest"}, NotBuilt: true, NoEffect: "sketches are not built yet; built is ragged, which is exact", Help: "exact or sketched list metrics"},
 	{Env: "METRICS_TDIGEST_COMPRESSION", Key: "environment.metrics.tdigest_compression", Kind: setting.Int, Bounds: ">= 1", NoEffect: "list metrics are exact", Help: "size of a sketch"},
 	{Env: "UI_CONSOLE_EXPORT_WIDTH", Key: "environment.ui.console_export_width", Kind: setting.Int, Bounds: ">= 1", Help: "columns of tables without a terminal"},
+	{Env: "UI_LIVE_FILE", Key: "environment.ui.live_file", Kind: setting.Bool, Help: "keep the file in which aiperf watch sees how a run goes on"},
 	{Env: "UI_MIN_UPDATE_PERCENT", Key: "environment.ui.min_update_percent", Kind: setting.Float, Bounds: ">= 0", NoEffect: "the progress line is drawn by time", Help: "step of the progress line, in percent"},
 	{Env: "GPU_COLLECTION_INTERVAL", Key: "environment.gpu.collection_interval", Kind: setting.Float, Bounds: ">= 0.01, <= 300", Unit: "s", Help: "pause between two readings"},
 	{Env: "GPU_REACHABILITY_TIMEOUT", Key: "environment.gpu.reachability_timeout", Kind: setting.Float, Bounds: ">= 1, <= 300", Unit: "s", Help: "how long an exporter may take to answer"},

@@ -27,18 +27,20 @@ func Headline(w io.Writer, run *metric.Run, dir string, files int, o Options) er
 	return d.err
 }
 
+// headColumn is one figure of the headline: its name, what is read first, what is read second.
+type headColumn struct {
+	name, first, second string
+	share               int // of the width, in parts
+}
+
 // figures are the six figures below each other: a name, what is read first, what is read second.
 func (d *drawing) figures() {
 	s := d.run.Profiling
-	type column struct {
-		name, first, second string
-		share               int // of the width, in parts
-	}
-	rate := func(name, tag, second string) (c column, ok bool) {
+	rate := func(name, tag, second string) (c headColumn, ok bool) {
 		v := s.Value(tag, metric.Avg)
-		return column{name, terminal.Figure(v), second, 3}, !math.IsNaN(v)
+		return headColumn{name, terminal.Figure(v), second, 3}, !math.IsNaN(v)
 	}
-	var list []column
+	var list []headColumn
 	if c, ok := rate("Requests/s", "request_throughput", trim(float64(s.Valid))+" ok"); ok {
 		list = append(list, c)
 	}
@@ -54,14 +56,14 @@ func (d *drawing) figures() {
 			of := func(name string, q metric.Stat) string {
 				return name + " " + terminal.Figure(r.Values[q]) + " " + r.Display
 			}
-			list = append(list, column{l.name, of("p50", metric.P50), of("p99", metric.P99), 4})
+			list = append(list, headColumn{l.name, of("p50", metric.P50), of("p99", metric.P99), 4})
 		}
 	}
 	share := ""
 	if all := s.Valid + s.Failed; all > 0 {
 		share = trim1(100*float64(s.Failed)/float64(all)) + " %"
 	}
-	list = append(list, column{"Errors", trim(float64(s.Failed)), share, 2})
+	list = append(list, headColumn{"Errors", trim(float64(s.Failed)), share, 2})
 	width := min(d.room(), headlineWidth)
 	about := d.run.Subject
 	if about == "" {
@@ -69,16 +71,35 @@ func (d *drawing) figures() {
 	}
 	title := strings.Repeat("━", 2) + " " + cut(about, width-4) + " "
 	d.print("\n%s\n", d.style.bold(title+strings.Repeat("━", max(width-columnsOf(title), 0))))
+	need := 0
+	for _, c := range list {
+		need += 1 + max(columnsOf(c.name), columnsOf(c.first), columnsOf(c.second))
+	}
+	if half := (len(list) + 1) / 2; need > width { // two rows of figures
+		d.headColumns(list[:half], width, 0)
+		d.headColumns(list[half:], width, 0)
+		return
+	}
+	d.headColumns(list, width, headlineParts)
+}
+
+// headColumns writes figures below their names over so many columns, of which each gets its share of parts; 0 = they fill the width.
+func (d *drawing) headColumns(list []headColumn, width, parts int) {
+	if parts == 0 {
+		for _, c := range list {
+			parts += c.share
+		}
+	}
 	for row := range 3 {
 		line, paint := "", []func(string) string{d.style.dim, d.style.bold, func(text string) string { return text }}[row]
 		used, sum := 0, 0
 		for _, c := range list {
 			text := [3]string{c.name, c.first, c.second}[row]
 			sum += c.share
-			end := width * sum / headlineParts
+			end := width * sum / parts
 			line += strings.Repeat(" ", max(end-used-columnsOf(text), 1))
 			used = max(end, used+1+columnsOf(text))
-			if p := paint; c.name == "Errors" && row == 1 && s.Failed > 0 {
+			if p := paint; c.name == "Errors" && row == 1 && d.run.Profiling.Failed > 0 {
 				p = d.style.red
 				text = p(text)
 			} else {

@@ -42,6 +42,9 @@ func (o *opened) makeFiles(ctx context.Context, cfg *config.Benchmark, opts *Opt
 	}
 	say.into(f, o.layout.Log())
 	say.log.Info("run", "version", opts.Version, "benchmark_id", opts.BenchmarkID, "command", opts.Info.CLICommand)
+	if !cfg.Environment.UI.LiveFile {
+		return nil
+	}
 	return o.held.start(ctx, newPublisher(say.view, o.layout.Dir, opts.Version))
 }
 

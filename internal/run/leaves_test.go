@@ -42,7 +42,7 @@ var elsewhere = map[string]string{
 	"phases.warmup.end_offset":    "the window of the data is that of the measured phase",
 	"runtime.ui":                  "package plan chooses the progress line by it", "runtime.stats_interval": "TestFlagsReachTheRun", "logging.level": "TestFlagsReachTheRun",
 	"environment.dataset.media_download_timeout": "TestFetch", "environment.dataset.media_download_max_concurrency": "TestFetch",
-	"environment.ui.console_export_width": "package plan", "gpu_telemetry.enabled": "the telemetry key of the summary", "server_metrics.enabled": "TestBadExporters",
+	"environment.ui.console_export_width": "package plan", "environment.ui.live_file": "TestNoLiveFile", "gpu_telemetry.enabled": "the telemetry key of the summary", "server_metrics.enabled": "TestBadExporters",
 	"network_latency.enabled": "TestSimulatedGPUs", "network_latency.ping_interval": "TestSimulatedGPUs", "environment.network_latency.min_samples": "TestSimulatedGPUs",
 	"environment.network_latency.connect_timeout": "TestSimulatedGPUs",
 	"otel.metrics_url":                            "TestCollector", "otel.stream_metrics_enabled": "TestCollector", "otel.stream_timing_enabled": "TestCollector",

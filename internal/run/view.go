@@ -150,6 +150,7 @@ func (v *liveView) PhaseStart(p *load.PhaseInfo) {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	v.errors = errorLines{}
 	if i := p.Index + 1; i < len(v.steps) {
 		v.steps[i].State = board.Runs
 	}

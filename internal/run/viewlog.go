@@ -95,7 +95,7 @@ func (v *liveView) failed(row *metric.Row) {
 	}
 	about := row.Meta.ConversationID
 	if more > 0 {
-		about += " and " + board.Plural(more, "request") + " before it"
+		about += fmt.Sprintf("; %s more since the last line", terminal.Figure(float64(more)))
 	}
 	v.line(time.Unix(0, row.End), board.Warning, fmt.Sprintf("%s (%s)", kind, about))
 }

@@ -31,7 +31,7 @@ var figures = []figure{
 	{"badday", "A client that is stopped, or shares its cores with busy programs: time to first token at p99 against the server's own log", false, badDayFigure},
 	{"schedule", "Instants of sends against the instants asked for", false, scheduleFigure},
 	{"exporters", "A schedule while exporters are read beside it, and alone", false, exportersFigure},
-	{"dashboard", "A schedule while a person watches it, and alone", false, dashboardFigure},
+	{"dashboard", "What it costs to watch a run: an update, and the lag of a schedule with and without", false, dashboardFigure},
 	{"burst", "A burst", false, burstFigure},
 	{"crowd", "Many slow streams at once", false, crowdFigure},
 	{"replay", "Replay of a trace", false, replayFigure},

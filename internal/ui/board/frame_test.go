@@ -218,3 +218,18 @@ func TestSpan(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkFrame is what an update costs to draw, without the terminal's own share.
+func BenchmarkFrame(b *testing.B) {
+	paint := draw.NewPaint(true, true, false)
+	for _, v := range []View{{Width: 80, Height: 24}, {Width: 120, Height: 40}, {Width: 200, Height: 50}} {
+		b.Run(fmt.Sprintf("%dx%d", v.Width, v.Height), func(b *testing.B) {
+			b.ReportAllocs()
+			s := sample(Profiling, "m")
+			for b.Loop() {
+				rows := Frame(s, v)
+				_ = rows.String(paint)
+			}
+		})
+	}
+}

@@ -3,6 +3,7 @@ package board
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"aiperf/internal/draw"
@@ -231,6 +232,14 @@ func errorRows(s *State, cells, n int) draw.Rows {
 		rows[i] = draw.Ends(left, right, cells)
 	}
 	return rows
+}
+
+// brief is a message without what is in all of its kind: the address that was dialled.
+func brief(message string) string {
+	if _, why, found := strings.Cut(message, ": connect: "); found && strings.HasPrefix(message, "dial ") {
+		return why
+	}
+	return message
 }
 
 // most keeps the n most frequent kinds, in their order.
