@@ -41,7 +41,7 @@ func (o *opened) hopeless(ctx context.Context, cfg *config.Benchmark, opts *Opti
 	connections.Capture = transport.CaptureOff
 	over, _, release, err := carry(cfg, r, connections, userAgent(opts.Version))
 	if err != nil {
-		return nil //nolint:nilerr // the run itself will say it
+		return nil // the run itself will say it
 	}
 	defer release()
 	a := &asking{opened: o, cfg: cfg, over: over}
@@ -72,7 +72,7 @@ func (a *asking) reach(ctx context.Context) error {
 	for n := 1; ; n++ {
 		var last *record.Error
 		for url := range a.addresses.list {
-			_, _, why := a.get(ctx, url, a.addresses.bases[url])
+			_, why := a.get(ctx, url, a.addresses.bases[url])
 			if !unreached(why) {
 				return nil
 			}
@@ -91,16 +91,16 @@ func (a *asking) reach(ctx context.Context) error {
 }
 
 // get asks a server for a page.
-func (a *asking) get(ctx context.Context, url int, path string) (body []byte, status int, why *record.Error) {
+func (a *asking) get(ctx context.Context, url int, path string) (body []byte, why *record.Error) {
 	rec, err := a.executor.aside(ctx, a.over, url, &endpoint.Request{Method: http.MethodGet, Path: path})
 	if err != nil {
-		return nil, 0, nil
+		return nil, nil
 	}
 	defer rec.Release()
 	if len(rec.Messages) > 0 {
 		body = slices.Clone(rec.Messages[0].Raw)
 	}
-	return body, rec.Status, rec.Error
+	return body, rec.Error
 }
 
 // dead says that no server can be reached.
@@ -148,7 +148,7 @@ const mostOffered = 8
 
 // offered says which models the server has instead of the one that it does not know; nil = it lists that one, or nothing.
 func (a *asking) offered(ctx context.Context, why *record.Error) error {
-	body, _, _ := a.get(ctx, 0, a.addresses.bases[0]+models.Path)
+	body, _ := a.get(ctx, 0, a.addresses.bases[0]+models.Path)
 	list, err := models.Parse(body)
 	model := a.executor.model
 	if err != nil || len(list.Names) == 0 || slices.Contains(list.Names, model) {

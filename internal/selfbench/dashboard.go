@@ -108,7 +108,6 @@ func (v *view) measure(b *suite, s *server, seconds int, rate string) (lags samp
 	if err := os.Setenv("AIPERF_UI_LIVE_FILE", strconv.FormatBool(v.file)); err != nil {
 		return nil, err
 	}
-	defer os.Unsetenv("AIPERF_UI_LIVE_FILE")
 	var dir string
 	var used usage
 	if v.width == 0 {

@@ -225,9 +225,15 @@ func errorRows(s *State, cells, n int) draw.Rows {
 		rows[0].Put(draw.Faint, "none")
 		return rows
 	}
+	code := 0
+	for i := range s.Errors {
+		if s.Errors[i].Code != "" {
+			code = 5
+		}
+	}
 	for i, e := range most(s.Errors, n) {
 		var left, right draw.Row
-		left.Right(draw.Bad, number(e.Count), 5).Put(draw.Plain, "  ").Left(draw.Plain, e.Code, 5).Left(draw.Plain, draw.Cut(e.Type, 21), 23).Put(draw.Faint, e.Message)
+		left.Right(draw.Bad, number(e.Count), 6).Put(draw.Plain, "  ").Left(draw.Plain, e.Code, code).Left(draw.Plain, draw.Cut(e.Type, 21), 23).Put(draw.Faint, brief(e.Message))
 		right.Right(draw.Faint, Span(time.Duration((s.Counts.Elapsed.Seconds()-e.Last)*float64(time.Second)))+" ago", 10)
 		rows[i] = draw.Ends(left, right, cells)
 	}
