@@ -95,7 +95,7 @@ func (v *liveView) failed(row *metric.Row) {
 	}
 	about := row.Meta.ConversationID
 	if more > 0 {
-		about += fmt.Sprintf("; %s more since the last line", terminal.Figure(float64(more)))
+		about += fmt.Sprintf("; %d more since the last line", more)
 	}
 	v.line(time.Unix(0, row.End), board.Warning, fmt.Sprintf("%s (%s)", kind, about))
 }

@@ -11,7 +11,7 @@ import (
 func Hang(text string, width, indent int) string {
 	var out strings.Builder
 	used := 0
-	for word := range strings.FieldsSeq(text) {
+	for _, word := range measured(strings.Fields(text)) {
 		n := ansi.StringWidth(word)
 		switch {
 		case used == 0:
@@ -26,6 +26,21 @@ func Hang(text string, width, indent int) string {
 		used += n
 	}
 	return out.String()
+}
+
+// measured joins numbers and their units, which stay on one line.
+func measured(words []string) (list []string) {
+	for _, w := range words {
+		unit := strings.TrimRight(w, ".,;:)")
+		if last := len(list) - 1; last >= 0 && (unit == "%" || unit == "ms" || unit == "s" || unit == "µs") {
+			if end := list[last][len(list[last])-1]; end >= '0' && end <= '9' {
+				list[last] += " " + w
+				continue
+			}
+		}
+		list = append(list, w)
+	}
+	return list
 }
 
 // Flow is Hang for a text of several lines, each with its own indent, which its continuation keeps and deepens by two.
