@@ -124,7 +124,7 @@ func TestFlow(t *testing.T) {
 	if got := terminal.Flow("  aaa bbb ccc\nx", 9); got != "  aaa bbb\n    ccc\nx" {
 		t.Errorf("%q", got)
 	}
-	if got := terminal.Flow("aaa is 9.6 %, b", 9); got != "aaa is\n  9.6 %, b" {
+	if got := terminal.Flow("aaa is 9.6 %, b", 10); got != "aaa is\n  9.6 %, b" {
 		t.Errorf("a number without its unit: %q", got)
 	}
 	if got := terminal.Flow("\x1b[31mred word\x1b[0m end", 12); got != "\x1b[31mred word\x1b[0m end" {
