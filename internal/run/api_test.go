@@ -103,6 +103,7 @@ func TestAPI(t *testing.T) {
 	if err != nil {
 		t.Fatal(err, errs.String())
 	}
+	model.Close() // what its goroutines noted is read from here on
 	if n := run.Profiling.Value("request_count", metric.Avg); n != requests {
 		t.Errorf("%v requests in the results", n)
 	}

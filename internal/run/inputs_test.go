@@ -111,19 +111,19 @@ func TestListingKeepsPace(t *testing.T) {
 		if err := l.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		large := []byte(`"` + strings.Repeat("x", 1<<20) + `"`)
-		offer := func(i int) {
-			l.offer(i, data.Conversation(i), &endpoint.Request{Body: record.Plain(large)})
+		small, large := []byte(`"x"`), []byte(`"`+strings.Repeat("x", 1<<20)+`"`)
+		offer := func(i int, body []byte) {
+			l.offer(i, data.Conversation(i), &endpoint.Request{Body: record.Plain(body)})
 			synctest.Wait()
 		}
 		for i := 1; i < 100; i++ { // the first one was made by the check
-			offer(i)
+			offer(i, small)
 		}
 		if l.next != 100 || l.held.Load() != 0 {
 			t.Errorf("%d conversations written beside the load, %d bytes held; want 100, 0", l.next, l.held.Load())
 		}
 		for i := 101; i < 200; i++ { // number 100 never comes
-			offer(i)
+			offer(i, large)
 		}
 		if held := l.held.Load(); l.next != 100 || held > mostHeld || held != int64(len(l.early)*len(large)) || held < mostHeld/2 {
 			t.Errorf("%d written, %d wait with %d bytes; want 100 and at most %d bytes", l.next, len(l.early), held, mostHeld)

@@ -217,8 +217,10 @@ func (g *goldenCase) check(t *testing.T, rec *record.Record) {
 	if s := g.Upstream.Status; s != nil && g.Ours == nil && rec.Status != *s {
 		t.Errorf("status %d, want %d", rec.Status, *s)
 	}
-	if g.Ours == nil && g.Upstream.Error.Type != "SSEResponseError" && len(rec.Messages) != g.Upstream.Responses {
-		t.Errorf("%d messages, want %d", len(rec.Messages), g.Upstream.Responses)
+	n, most := len(rec.Messages), g.Upstream.Responses
+	inTime := g.stalls() && n > 0 && n < most // a server that is held up sends fewer before the timeout
+	if g.Ours == nil && g.Upstream.Error.Type != "SSEResponseError" && n != most && !inTime {
+		t.Errorf("%d messages, want %d", n, most)
 	}
 	if rec.Start == 0 || rec.End <= rec.Start || rec.Trace == nil {
 		t.Errorf("start %d, end %d, trace %v", rec.Start, rec.End, rec.Trace)

@@ -63,7 +63,7 @@ func TestHTTP2(t *testing.T) {
 			w.Header().Set("Content-Type", "text/event-stream")
 			fmt.Fprintf(w, "data: %s %d %v %s\n\n", r.Proto, n, err, r.Header.Get("X-A"))
 			w.(http.Flusher).Flush()
-			time.Sleep(20 * time.Millisecond)
+			time.Sleep(60 * time.Millisecond)
 			io.WriteString(w, "data: two\n\n")
 		})
 		c := h2Client(t, nil)

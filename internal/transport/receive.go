@@ -247,14 +247,17 @@ func (x *Exchange) failHead(err error) {
 	if x.interrupted(err) {
 		return
 	}
+	x.mu.Lock()
+	sendErr := x.sendErr // the rest of the request may still be under way
+	x.mu.Unlock()
 	var bad *formatError
 	switch {
 	case errors.Is(err, errStale) && !x.resent:
 		x.unread = true
 	case errors.As(err, &bad):
 		x.err = newError(bad.kind, 0, bad.text)
-	case x.sendErr != nil && errors.Is(err, io.EOF):
-		x.err = socketError(x.sendErr)
+	case sendErr != nil && errors.Is(err, io.EOF):
+		x.err = socketError(sendErr)
 	default:
 		x.err = headError(err)
 	}

@@ -17,14 +17,14 @@ import (
 	"aiperf/internal/record"
 )
 
-// tlsServer streams two events 20 ms apart and echoes the length of the body.
+// tlsServer streams two events 60 ms apart and echoes the length of the body.
 func tlsServer(t *testing.T, change func(*tls.Config)) (*httptest.Server, string) {
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		n, _ := io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "text/event-stream")
 		io.WriteString(w, "data: "+r.Proto+"\n\n")
 		w.(http.Flusher).Flush()
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(60 * time.Millisecond)
 		if n == r.ContentLength {
 			io.WriteString(w, "data: whole\n\n")
 		}

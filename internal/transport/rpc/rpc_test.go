@@ -202,7 +202,10 @@ func TestFailures(t *testing.T) {
 			return then(s)
 		}
 	}
-	hang := func(s grpc.ServerStream) error { <-s.Context().Done(); return nil }
+	hang := func(s grpc.ServerStream) error {
+		<-s.Context().Done()
+		return status.FromContextError(s.Context().Err()).Err()
+	}
 	for name, c := range map[string]struct {
 		answer   func(grpc.ServerStream) error
 		options  func(*transport.Options)
