@@ -25,7 +25,7 @@ type Gate struct {
 // errorRate is the share of failed requests, in percent.
 const errorRate = "error_rate"
 
-var pattern = regexp.MustCompile(`^\s*([a-z0-9_]+)\s*(?::\s*([a-z0-9]+))?\s*(>=|<=|>|<)\s*([-+0-9.eE]+)\s*%?\s*$`)
+var pattern = regexp.MustCompile(`^\s*([a-z0-9_]+)\s*(?::\s*([a-z0-9]+))?\s*(>=|<=|>|<)\s*([-+0-9.eE]+)\s*(%|[a-zA-Z][a-zA-Z/]*)?\s*$`)
 
 // Parse reads a condition.
 func Parse(text string) (Gate, error) {
@@ -57,7 +57,22 @@ func Parse(text string) (Gate, error) {
 		}
 		return g, fmt.Errorf("%q: there is no metric %s%s", text, g.Tag, hint)
 	}
-	return g, nil
+	return g, g.check(m[5])
+}
+
+// check refuses a unit that is not the metric's, and a statistic that it never has.
+func (g *Gate) check(unit string) error {
+	if own := g.unit(); unit != "" && !strings.EqualFold(unit, own) {
+		if own == "" {
+			own = "plain numbers"
+		}
+		return fmt.Errorf("%q: limits of %s are in %s, not in %s", g.Text, g.Tag, own, unit)
+	}
+	m, _ := metric.Lookup(g.Tag)
+	if single := g.Tag == errorRate || m.Kind == metric.Derived; single && g.Stat != metric.Avg {
+		return fmt.Errorf("%q: %s is one value of a run, without %s; write %s%s%g", g.Text, g.Tag, g.Stat, g.Tag, g.Op, g.Limit)
+	}
+	return nil
 }
 
 // Parsed reads several conditions that were read before.

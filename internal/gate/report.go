@@ -3,6 +3,7 @@ package gate
 import (
 	"encoding/xml"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"aiperf/internal/metric"
@@ -13,60 +14,79 @@ type (
 		XMLName  xml.Name `xml:"testsuites"`
 		Tests    int      `xml:"tests,attr"`
 		Failures int      `xml:"failures,attr"`
+		Errors   int      `xml:"errors,attr"`
+		Time     string   `xml:"time,attr"`
 		Suites   []suite  `xml:"testsuite"`
 	}
 	suite struct {
 		Name     string     `xml:"name,attr"`
 		Tests    int        `xml:"tests,attr"`
 		Failures int        `xml:"failures,attr"`
-		Time     string     `xml:"time,attr,omitempty"`
+		Errors   int        `xml:"errors,attr"`
+		Skipped  int        `xml:"skipped,attr"`
+		Time     string     `xml:"time,attr"`
 		Cases    []testCase `xml:"testcase"`
 	}
 	testCase struct {
 		Class   string   `xml:"classname,attr"`
+		Time    string   `xml:"time,attr"`
 		Name    string   `xml:"name,attr"`
 		Failure *failure `xml:"failure,omitempty"`
 	}
 	failure struct {
 		Message string `xml:"message,attr"`
+		Type    string `xml:"type,attr"`
 		Text    string `xml:",chardata"`
 	}
 )
 
 // JUnit writes the results as a JUnit XML file: a suite for every subject, in it a case "requests succeeded" and one for every gate.
 func JUnit(subjects []Subject, results []Result) ([]byte, error) {
-	all := suites{}
+	all, total := suites{}, 0.0
 	for _, s := range subjects {
 		name := s.Name
 		if name == "" {
 			name = "aiperf"
 		}
-		one := suite{Name: name}
-		add := func(what, fault string) {
-			c := testCase{Class: name, Name: what}
+		one := suite{Name: name, Time: clock(s.seconds())}
+		add := func(what, kind, fault string, took float64) {
+			c := testCase{Class: name, Name: what, Time: clock(took)}
 			if fault != "" {
-				c.Failure = &failure{fault, fault}
+				c.Failure = &failure{fault, kind, fault}
 				one.Failures++
 			}
 			one.Cases = append(one.Cases, c)
 			one.Tests++
 		}
-		add("requests succeeded", s.Fault)
+		add("requests succeeded", "run", s.Fault, s.seconds())
 		for i := range results {
 			if r := &results[i]; r.Subject == s.Name {
 				fault := ""
 				if r.Failed {
 					fault = r.Sentence()
 				}
-				add(r.Gate.Text, fault)
+				add(r.Gate.Text, "gate", fault, 0)
 			}
 		}
 		all.Suites = append(all.Suites, one)
 		all.Tests += one.Tests
 		all.Failures += one.Failures
+		total += s.seconds()
 	}
+	all.Time = clock(total)
 	out, err := xml.MarshalIndent(all, "", "  ")
 	return append([]byte(xml.Header), append(out, '\n')...), err
+}
+
+// clock is a time in s as JUnit writes it.
+func clock(seconds float64) string { return strconv.FormatFloat(seconds, 'f', 3, 64) }
+
+// seconds is how long the runs of a subject took.
+func (s *Subject) seconds() (sum float64) {
+	for _, r := range s.Runs {
+		sum += max(0, r.End.Sub(r.Start).Seconds())
+	}
+	return sum
 }
 
 // columns of the step summary.
@@ -124,5 +144,5 @@ func StepSummary(subjects []Subject, results []Result) []byte {
 
 // cell is text that stays in its cell and is not markup.
 func cell(s string) string {
-	return strings.NewReplacer("|", `\|`, "<", "&lt;", "\n", " ", "`", "'").Replace(s)
+	return strings.NewReplacer("|", `\|`, "<", "&lt;", "\n", " ", "\r", " ", "`", "'", `\`, `\\`, "[", `\[`, "*", `\*`).Replace(s)
 }
