@@ -168,3 +168,41 @@ func TestNoEvidence(t *testing.T) {
 		t.Error(said)
 	}
 }
+
+// TestBayesianOddOutcomes: whatever comes of cells, a search stays in its space, asks for no point twice, and ends with a reason.
+func TestBayesianOddOutcomes(t *testing.T) {
+	nothing := probe{objective: math.NaN(), margin: math.NaN()}
+	n := 0
+	for name, f := range map[string]func(x float64) probe{
+		"constant":   func(float64) probe { return probe{objective: 7, feasible: true, margin: 1} },
+		"constant 0": func(float64) probe { return probe{feasible: true, margin: math.NaN()} },
+		"all fail":   func(float64) probe { return nothing },
+		"every other": func(x float64) probe {
+			if n++; n%2 == 0 {
+				return nothing
+			}
+			return hill(x)
+		},
+		"never kept":       func(x float64) probe { return probe{objective: x, margin: -x} },
+		"kept, unmeasured": func(float64) probe { return probe{objective: math.NaN(), feasible: true, margin: math.NaN()} },
+		"huge":             func(x float64) probe { return probe{objective: 1e300 * x, feasible: true, margin: 1e300} },
+		"tiny":             func(x float64) probe { return probe{objective: 1e-300 * x, feasible: x < 50, margin: -1e-300} },
+		"step":             func(x float64) probe { return probe{objective: math.Floor(x / 500), feasible: true, margin: 0} },
+	} {
+		for mode, direction := range map[string]string{"penalty": "maximize", "eic": "minimize"} {
+			r := searchOf("bayesian", "real", 0.001, 1000)
+			r.Sweep.ConstraintMode, r.Sweep.Objectives[0].Direction = mode, direction
+			r.Sweep.SearchSpace = append(r.Sweep.SearchSpace, config.SearchDimension{Path: "datasets.main.prompts.isl.mean", Low: 10, High: 11, Kind: "int"})
+			r.Sweep.MaxIterations = 14
+			seen, reason := explore(r, f)
+			for k, p := range seen {
+				if x, y := p.values[0], p.values[1]; !(x >= 0.001 && x <= 1000) || y != 10 && y != 11 || visited(seen[:k], p.values) {
+					t.Errorf("%s, %s, %s: %v", name, mode, direction, p.values)
+				}
+			}
+			if len(seen) == 0 || reason == "" {
+				t.Errorf("%s, %s, %s: %d probes, %q", name, mode, direction, len(seen), reason)
+			}
+		}
+	}
+}
