@@ -53,7 +53,7 @@ func (p *Program) findCapacityCommand() *cobra.Command {
 				}
 			}
 			if set.True("--dry-run", false) {
-				fmt.Fprintf(p.Out, "dry run: one user, then at most %d cells of 5 to 65 s in at most %g s, each about %s; the loads follow from the answers\n",
+				fmt.Fprintf(p.Out, "dry run: one user, then at most %d cells of 5 to 65 s in at most %g s, six cells and half a minute at least; it ends when the answer to %s is settled, and loads and requests follow from the answers\n",
 					o.Cells, o.Seconds, strings.Join(o.Objectives, ", "))
 				return 0, nil
 			}

@@ -41,18 +41,18 @@ func Check(ctx context.Context, r *config.Run, s Streams) (string, error) {
 	n := max(1, r.MultiRun.NumRuns)
 	if s := r.Sweep; s != nil && s.Type == config.SweepSearch {
 		n = max(n, 1+s.SLAReplicates)
-		text := fmt.Sprintf("a search of at most %d cells, %d runs", s.MaxIterations, n*s.MaxIterations)
-		if total > 0 {
-			text += ", " + run.About(time.Duration(n*s.MaxIterations)*total) + " in all"
-		}
-		return text + "; a run of the first: " + first.String(), nil
+		return searchWords(r, n, requests, total) + "; a run of the first: " + first.String(), nil
 	}
 	if len(cells) == 1 && n == 1 {
 		return first.String(), nil
 	}
-	text := fmt.Sprintf("%d runs", n*len(cells))
+	most := ""
+	if r.MultiRun.Convergence != nil {
+		most = "at most "
+	}
+	text := fmt.Sprintf("%s%d runs", most, n*len(cells))
 	if r.Sweep != nil {
-		text = fmt.Sprintf("%d cells, %d runs", len(cells), n*len(cells))
+		text = fmt.Sprintf("%d cells, %s%d runs", len(cells), most, n*len(cells))
 	}
 	if requests > 0 {
 		text += fmt.Sprintf(", %d requests", n*requests)
@@ -65,6 +65,27 @@ func Check(ctx context.Context, r *config.Run, s Streams) (string, error) {
 		text += ", pauses of " + run.About(pauses)
 	}
 	return text + "; the first: " + first.String(), nil
+}
+
+// searchWords say what a search with n runs a cell may take. requests and total are those of a run, not positive where they are not known.
+func searchWords(r *config.Run, n, requests int, total time.Duration) string {
+	s := r.Sweep
+	runs := n * s.MaxIterations
+	text := fmt.Sprintf("a search of at most %d cells, %d runs", s.MaxIterations, runs)
+	if requests > 0 {
+		text += fmt.Sprintf(", %d requests", runs*requests)
+	}
+	pauses := time.Duration(s.MaxIterations-1)*s.Cooldown.Duration() + time.Duration(s.MaxIterations*(n-1))*r.MultiRun.Cooldown.Duration()
+	if s.SLAWarmup != nil {
+		pauses += time.Duration(runs) * s.SLAWarmup.Duration()
+	}
+	switch {
+	case total > 0:
+		text += ", " + run.About(time.Duration(runs)*total+pauses) + " in all"
+	case pauses > 0:
+		text += ", pauses and warm-ups of " + run.About(pauses)
+	}
+	return text
 }
 
 // pausesOf is the time between the runs of a series.

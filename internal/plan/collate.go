@@ -21,9 +21,18 @@ func (i *invocation) collate(dir string, r *metric.Repeated, trials []*trial) er
 		Mean  float64 `json:"mean"`
 		Count int     `json:"count"`
 	}
+	type combined struct {
+		Mean  float64 `json:"mean"`
+		Std   float64 `json:"std"`
+		P50   float64 `json:"p50"`
+		P90   float64 `json:"p90"`
+		P95   float64 `json:"p95"`
+		P99   float64 `json:"p99"`
+		Count int     `json:"count"`
+	}
 	type collated struct {
-		Combined map[string]any `json:"combined"`
-		PerRun   []perRun       `json:"per_run"`
+		Combined combined `json:"combined"`
+		PerRun   []perRun `json:"per_run"`
 	}
 	pooled := map[string][]float64{}
 	metrics := map[string]*collated{}
@@ -60,25 +69,32 @@ func (i *invocation) collate(dir string, r *metric.Repeated, trials []*trial) er
 		if math.IsNaN(std) {
 			std = 0
 		}
-		c.Combined = map[string]any{"mean": d.Avg, "std": std, "count": len(v)}
-		for k, level := range stats.Levels {
-			if level == 50 || level == 90 || level == 95 || level == 99 {
-				c.Combined[(metric.P1 + metric.Stat(k)).String()] = d.P[k]
-			}
-		}
+		at := func(s metric.Stat) float64 { return d.P[s-metric.P1] }
+		c.Combined = combined{d.Avg, std, at(metric.P50), at(metric.P90), at(metric.P95), at(metric.P99), len(v)}
 	}
-	failed := []map[string]string{}
+	type failure struct {
+		Label string `json:"label"`
+		Error string `json:"error"`
+	}
+	failed := []failure{}
 	for _, f := range r.Failed {
-		failed = append(failed, map[string]string{"label": f.Label, "error": f.Error})
+		failed = append(failed, failure{f.Label, f.Error})
 	}
-	data, err := json.MarshalIndent(map[string]any{
-		"schema_version": "1.0.0", "aiperf_version": i.Version, "description": "all requests of all runs together",
-		"metadata": map[string]any{
-			"aggregation_type": "detailed", "num_profile_runs": r.Runs, "num_successful_runs": len(r.Labels), "failed_runs": failed,
-			"run_labels": r.Labels, "cooldown_seconds": r.Cooldown,
-		},
-		"metrics": metrics,
-	}, "", "  ")
+	type about struct {
+		Type       string    `json:"aggregation_type"`
+		Runs       int       `json:"num_profile_runs"`
+		Successful int       `json:"num_successful_runs"`
+		Failed     []failure `json:"failed_runs"`
+		Labels     []string  `json:"run_labels"`
+		Cooldown   float64   `json:"cooldown_seconds"`
+	}
+	data, err := json.MarshalIndent(struct {
+		Schema      string               `json:"schema_version"`
+		Version     string               `json:"aiperf_version"`
+		Description string               `json:"description"`
+		Metadata    about                `json:"metadata"`
+		Metrics     map[string]*collated `json:"metrics"`
+	}{"1.0.0", i.Version, "all requests of all runs together", about{"detailed", r.Runs, len(r.Labels), failed, r.Labels, r.Cooldown}, metrics}, "", "  ")
 	if err != nil {
 		return err
 	}

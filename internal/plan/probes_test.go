@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"aiperf/internal/artifact"
 	"aiperf/internal/config"
@@ -65,5 +66,20 @@ func TestPooledObjective(t *testing.T) {
 	}
 	if q.value(&metric.SweptCell{}, trials); !strings.Contains(told.String(), "the mean of theirs is taken") {
 		t.Errorf("missing records: %q", told.String())
+	}
+}
+
+// TestSearchWords: what a search may take has its cells, runs, requests, pauses and warm-ups.
+func TestSearchWords(t *testing.T) {
+	run := config.Default()
+	warm := config.Seconds(5)
+	run.MultiRun.Cooldown = 2
+	run.Sweep = &config.Sweep{Type: config.SweepSearch, MaxIterations: 4, Cooldown: 10, SLAWarmup: &warm}
+	// 3 pauses of 10 s between cells, 8 of 2 s within them, 12 warm-ups of 5 s
+	if got, want := searchWords(run, 3, 20, 0), "a search of at most 4 cells, 12 runs, 240 requests, pauses and warm-ups of about 2 min"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := searchWords(run, 3, -1, 30*time.Second); !strings.HasPrefix(got, "a search of at most 4 cells, 12 runs, about 8 min in all") {
+		t.Errorf("%q", got)
 	}
 }

@@ -377,13 +377,23 @@ func TestGatesAndResume(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	found := false
+	collated := ""
 	_ = filepath.WalkDir(r.Artifacts.Dir, func(path string, _ os.DirEntry, _ error) error {
-		found = found || strings.HasSuffix(path, "_collated.json")
+		if strings.HasSuffix(path, "_collated.json") {
+			text, err := os.ReadFile(path)
+			collated = string(text)
+			return err
+		}
 		return nil
 	})
-	if !found {
-		t.Error("the requests of both runs are not collated")
+	at := -1
+	for _, key := range []string{"schema_version", "aiperf_version", "description", "metadata", "aggregation_type", "num_profile_runs", "num_successful_runs", "failed_runs", "run_labels",
+		"cooldown_seconds", "metrics", "combined", "mean", "std", "p50", "p90", "p95", "p99", "count", "per_run"} { // in the Python tool's order
+		k := strings.Index(collated, `"`+key+`":`)
+		if k <= at {
+			t.Errorf("%s is missing or out of its place in the requests of both runs:\n%.300s", key, collated)
+		}
+		at = k
 	}
 	r.Resume, r.FailIf = true, nil
 	if status := Profile(t.Context(), r, streams); status != 0 || served.Load() != 10 || !strings.Contains(told.String(), "is finished already") {
