@@ -64,7 +64,7 @@ func (d *Dashboard) guarded(next http.Handler) http.Handler {
 			return
 		}
 		h := w.Header()
-		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; img-src data:")
+		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; img-src data:; base-uri 'none'; frame-ancestors 'none'")
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cache-Control", "no-store")
@@ -303,7 +303,16 @@ func (d *Dashboard) metrics(runs []*runfiles.Run) []metricGroup {
 		}
 	}
 	if len(runs) > 1 {
-		return append(list, metricGroup{"Configuration", [][2]string{{"concurrency", "Concurrency"}, {"request_rate", "Request rate (requests/sec)"}}})
+		var settings [][2]string
+		for _, one := range [][2]string{{"concurrency", "Concurrency"}, {"request_rate", "Request rate (requests/sec)"}} {
+			if slices.ContainsFunc(runs, func(r *runfiles.Run) bool { return plots.Column(r, one[0]) != "" }) {
+				settings = append(settings, one)
+			}
+		}
+		if settings != nil {
+			list = append(list, metricGroup{"Configuration", settings})
+		}
+		return list
 	}
 	if g, err := runs[0].GPUs(); err == nil {
 		var items [][2]string

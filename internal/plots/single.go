@@ -83,6 +83,9 @@ func typeNames(multi bool) []string {
 
 // Draw makes the chart of a preset. A Missing error says that the run lacks what it shows.
 func (s *Single) Draw(p *Preset) (*chart.Chart, error) {
+	if p.Y.Metric == "" {
+		return nil, errors.New("y is missing: the metric to draw")
+	}
 	c, err := singleTypes[p.Type](s, p)
 	if err != nil {
 		return nil, err

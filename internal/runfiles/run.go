@@ -100,9 +100,12 @@ func (r *Run) open(name string) (io.ReadCloser, error) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return file, err
 	}
-	small, err := os.Open(filepath.Join(r.Dir, name+packed))
-	if err != nil {
-		return nil, err
+	small, smallErr := os.Open(filepath.Join(r.Dir, name+packed))
+	if errors.Is(smallErr, fs.ErrNotExist) {
+		return nil, err // the name that people know
+	}
+	if smallErr != nil {
+		return nil, smallErr
 	}
 	plain, err := zstd.NewReader(small)
 	if err != nil {

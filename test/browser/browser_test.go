@@ -283,9 +283,9 @@ func TestManyRequests(t *testing.T) {
 }
 
 // dashboard serves the runs of a directory until the test ends, and gives the address.
-func dashboard(t *testing.T, dir string) string {
+func dashboard(t *testing.T, dir string, more ...string) string {
 	t.Helper()
-	server := exec.Command(program, "plot", dir, "--dashboard", "--port", "0")
+	server := exec.Command(program, append([]string{"plot", dir, "--dashboard", "--port", "0"}, more...)...)
 	out, err := server.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -55,7 +55,7 @@ var makeStates = sync.OnceValues(func() (map[string]string, error) {
 		"embeddings": flags("", "--endpoint-type", "embeddings", "--request-count", "20"),
 		"images":     flags("", "--endpoint-type", "image_generation", "--request-count", "5"),
 		"hostile":    append(flags("", "--streaming", "--request-count", "30"), "-m", hostile, "--extra-inputs", "note:<b>"),
-		"rate":       flags("", "--streaming", "--request-count", "120", "--request-rate", "200"),
+		"rate":       flags("", "--streaming", "--request-count", "120", "--request-rate", "40", "--slice-duration", "0.5"),
 		"phases":     {"--config", config},
 	} {
 		at := filepath.Join(dir, strings.ReplaceAll(name, " ", "_"))

@@ -5,7 +5,9 @@
   const { $, $$, make, drawChart } = window.aiperf;
   const token = new URLSearchParams(location.search).get("token") || "";
   const ask = async (path, question) => {
-    const r = await fetch("api/" + path, { method: "POST", headers: { "Content-Type": "application/json", "X-Token": token }, body: JSON.stringify(question) });
+    const r = await fetch("api/" + path, { method: "POST", headers: { "Content-Type": "application/json", "X-Token": token }, body: JSON.stringify(question) }).catch(() => {
+      throw new Error("The program that serves this page does not answer: it was stopped. Start aiperf plot --dashboard again and reload.");
+    });
     if (!r.ok) throw new Error((await r.text()).trim());
     return r;
   };
@@ -43,7 +45,7 @@
     $("#back").hidden = !state.single;
     const missing = state.plots.filter((p) => p.Missing && !p.hidden);
     $("#missing").replaceChildren(...missing.map((p) => make("li", {}, p.Name + " is not drawn: " + p.Missing)));
-    const grid = $("#grid");
+    const grid = $("#grid"), focused = document.activeElement, held = focused.closest(".plot"), place = held && $$("button", held).indexOf(focused);
     grid.replaceChildren();
     state.plots.forEach((p, i) => { if (p.Chart && !p.hidden) grid.append(box(p, i)); });
     const add = make("button", { type: "button", class: "panel add", id: "add" }, "+ Create custom plot");
@@ -55,6 +57,10 @@
       b.onclick = () => { state.plots[i].hidden = false; show(); };
       return make("li", {}, p.Name, b);
     }) : [make("li", {}, "No plot is hidden.")]));
+    if (held) { // who works with keys goes on where they were
+      const again = $$(".plot", grid).find((e) => e.dataset.name === held.dataset.name);
+      ((again && $$("button", again)[place]) || add).focus();
+    }
     runsCard();
   }
 
@@ -63,7 +69,7 @@
     const head = make("div", { class: "head" }, make("h2", {}, p.Chart.Title),
       make("span", {}, button(p.large ? "Small" : "Large", p.large ? "–" : "□", () => { p.large = !p.large; show(); }), button("Settings of " + p.Chart.Title, "⚙", () => edit(i)), button("Hide " + p.Chart.Title, "✕", () => { p.hidden = true; show(); })));
     const host = make("figure", { class: "chart" + (p.large ? " tall" : "") });
-    const outer = make("article", { class: "panel plot" + (p.large ? " large" : "") }, head, p.Chart.Subtitle ? make("p", { class: "note" }, p.Chart.Subtitle) : null, host);
+    const outer = make("article", { class: "panel plot" + (p.large ? " large" : ""), "data-name": p.Name }, head, p.Chart.Subtitle ? make("p", { class: "note" }, p.Chart.Subtitle) : null, host);
     outer.oncontextmenu = (e) => { e.preventDefault(); menu(e.pageX, e.pageY, i); };
     requestAnimationFrame(() => {
       if (!host.isConnected) return;
@@ -115,7 +121,12 @@
   }
 
   async function runWindow(dir) {
-    const d = await (await ask("run", { Runs: [dir] })).json();
+    let d;
+    try {
+      d = await (await ask("run", { Runs: [dir] })).json();
+    } catch (e) {
+      return toast(e.message);
+    }
     $("#run-title").textContent = d.Name;
     const rows = (list) => make("table", {}, make("tbody", {}, ...list.map((r) => make("tr", {}, make("th", { scope: "row" }, r[0]), make("td", {}, r[1])))));
     $("#run-body").replaceChildren(make("h3", {}, "Key figures (avg)"), rows(d.Figures.map((r) => [r.Name, r.Cell[0]])), make("details", {}, make("summary", {}, "Configuration"), rows(d.Settings)));
@@ -126,6 +137,9 @@
   $("#all-runs").onclick = () => { state.single = null; state.plots = state.kept; load(); };
 
   /* ---- the dialog of a plot ---- */
+  /* what a type of plot of one run can stand along; others take anything */
+  const along = { area: ["timestamp_s"], dual_axis: ["timestamp_s"], request_timeline: ["request_start_ns"], timeslice: ["Timeslice"], percentile_bands: ["timestamp_s"] };
+  const sources = { "GPU telemetry": "gpu_telemetry", "Server metrics": "server_metrics" };
   const nested = (v) => (v && typeof v === "object" ? v : v ? { metric: v } : {});
   function edit(i) {
     const f = state.facts, p = i < 0 ? { Name: "custom_" + (state.number + 1), Settings: { type: f.Multi ? "scatter_line" : "scatter" } } : state.plots[i], s = p.Settings;
@@ -167,6 +181,16 @@
       select("large", "Size", [["", "small"], ["large", "large"]], p.large ? "large" : ""));
     $("#fields").replaceChildren(...list);
     if (f.Multi) { withStats("x", "xstat", x.stat || "avg"); withStats("y", "ystat", y.stat || s.stat || "avg"); }
+    else {
+      const fit = () => {
+        const only = along[field.type.value], slice = field.type.value === "histogram" ? [] : ["Timeslice"]; // time slices are no place for single requests
+        for (const o of field.x.options) o.hidden = o.disabled = only ? !only.includes(o.value) : slice.includes(o.value);
+        if (field.x.selectedOptions[0].disabled) field.x.value = [...field.x.options].find((o) => !o.disabled).value;
+        field.y2.disabled = field.type.value !== "dual_axis";
+      };
+      field.type.onchange = fit;
+      fit();
+    }
     $("#edit-title").textContent = i < 0 ? "Create custom plot" : "Edit " + p.Name;
     $("#update").hidden = $("#edit-hide").hidden = i < 0;
     $("#fault").textContent = "";
@@ -181,7 +205,11 @@
       if (f.Multi) {
         Object.assign(next, { x: { metric: v("x"), stat: v("xstat") || undefined }, y: { metric: v("y"), stat: v("ystat") || undefined }, labels: v("label") ? [v("label")] : [], groups: v("group") ? [v("group")] : [], stat: undefined });
       } else {
-        Object.assign(next, { x: v("x"), y: v("y"), stat: v("ystat") || undefined, y2: v("y2") || undefined });
+        const named = (tag) => { // the name of what GPUs and servers tell does not say who tells it
+          const group = f.Metrics.find((g) => sources[g.Name] && g.Items.some(([t]) => t === tag));
+          return group ? { metric: tag, source: sources[group.Name] } : tag || undefined;
+        };
+        Object.assign(next, { x: v("x"), y: v("y") === y.metric ? s.y : named(v("y")), stat: v("ystat") || undefined, y2: v("type") !== "dual_axis" ? undefined : v("y2") === y2.metric ? s.y2 : named(v("y2")) });
         if (v("y") !== y.metric) next.source = undefined;
       }
       const name = what === "new" ? "custom_" + ++state.number : p.Name;

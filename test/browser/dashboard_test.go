@@ -1,0 +1,117 @@
+package browser
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// comes waits, for five seconds at most, until a script gives true.
+func (p *tab) comes(script string) {
+	p.t.Helper()
+	var ok bool
+	p.do(chromedp.Evaluate(`new Promise((done) => {
+		const until = performance.now() + 5000, look = () => { const is = !!(`+script+`); is || performance.now() > until ? done(is) : setTimeout(look, 20); };
+		look();
+	})`, &ok, func(e *runtime.EvaluateParams) *runtime.EvaluateParams { return e.WithAwaitPromise(true) }))
+	if !ok {
+		p.t.Errorf("it never comes that %s", script)
+	}
+}
+
+// TestDashboardOfOneRun: the dialog of a single run offers what its type of plot can stand along, draws what servers tell, and errors stay in it;
+// who works with keys stays where they were; a run whose files are gone and a program that was stopped are said in words.
+func TestDashboardOfOneRun(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "runs")
+	for name, from := range map[string]string{"a": filepath.Join(work, "c6"), "b": filepath.Dir(states(t)["rate"]), "c": filepath.Join(work, "c2")} {
+		if err := os.CopyFS(filepath.Join(dir, name), os.DirFS(from)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	address := dashboard(t, dir)
+	p := open(t, address, 1280)
+	p.comes(`document.documentElement.dataset.loaded && document.querySelector("#add")`)
+	p.do(chromedp.Click("#menu", chromedp.ByQuery))
+	tick := func(run, then string) {
+		t.Helper()
+		p.do(chromedp.Evaluate(`[...document.querySelectorAll("#runs fieldset div input")].find((e) => e.labels[0].textContent.trim().split(",")[0] === "`+run+`").click()`, nil))
+		p.comes(`document.querySelector("#mode").textContent.startsWith("` + then + `") && document.querySelector("#add")`)
+	}
+	tick("a", "Comparing 2 of 3")
+	tick("c", "Analyzing run: b")
+
+	xs := `[...document.querySelector("#edit form").x.options].filter((o) => !o.disabled).map((o) => o.value)`
+	choose := func(type_ string) string {
+		p.do(chromedp.Evaluate(`(() => { const f = document.querySelector("#edit form"); f.type.value = "`+type_+`"; f.type.onchange(); })()`, nil))
+		return p.text(xs)
+	}
+	p.do(chromedp.Click("#add", chromedp.ByQuery))
+	for type_, want := range map[string]string{"timeslice": "Timeslice", "area": "timestamp_s", "dual_axis": "timestamp_s", "request_timeline": "request_start_ns"} {
+		if got := choose(type_); got != want {
+			t.Errorf("%s along %s", type_, got)
+		}
+	}
+	if got := choose("scatter"); !strings.HasPrefix(got, "request_number,timestamp,") || strings.Contains(got, "Timeslice") {
+		t.Errorf("scatter along %s", got)
+	}
+	// a gauge of the server, whose name does not say that it is one
+	gauge := p.text(`(() => { const y = document.querySelector("#edit form").y; return y.value = y.querySelector('[label="Server metrics"] option').value; })()`)
+	p.do(chromedp.Click("#save-new", chromedp.ByQuery))
+	p.comes(`[...document.querySelectorAll(".plot h2")].at(-1).textContent.includes("` + gauge + `")`)
+	// what cannot be drawn is said in the dialog
+	p.do(chromedp.Click("#add", chromedp.ByQuery))
+	choose("percentile_bands")
+	p.do(chromedp.Evaluate(`document.querySelector("#edit form").y.value = "request_latency"`, nil), chromedp.Click("#save-new", chromedp.ByQuery))
+	p.comes(`document.querySelector("#fault").textContent.includes("missing")`)
+	p.do(chromedp.KeyEvent(kb.Escape))
+	p.comes(`!document.querySelector("#edit").open`)
+
+	p.do(chromedp.Focus(`.plot [aria-label="Large"]`, chromedp.ByQuery), chromedp.KeyEvent(kb.Enter))
+	p.comes(`document.activeElement.ariaLabel === "Small" && document.activeElement.closest(".plot").classList.contains("large")`)
+	p.do(chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter))
+	p.comes(`document.querySelector("#edit").open`)
+	p.do(chromedp.KeyEvent(kb.Escape))
+	p.comes(`document.activeElement.ariaLabel.startsWith("Settings of")`)
+	names := p.text(`[...document.querySelectorAll("button, select, input")].filter((e) => !(e.ariaLabel || e.textContent.trim() || e.labels?.length)).length`)
+	if names != "0" {
+		t.Errorf("%s controls without a name", names)
+	}
+
+	// a run is deleted before anybody looked at it
+	if err := os.RemoveAll(filepath.Join(dir, "c")); err != nil {
+		t.Fatal(err)
+	}
+	tick("c", "Comparing 2")
+	tick("b", "Analyzing run: c")
+	p.comes(`document.querySelector("#missing").textContent.includes("profile_export.jsonl: no such file")`)
+	if len(p.complain) > 0 {
+		t.Error(p.complain)
+	}
+}
+
+// TestDashboardIsStopped: controls of a page whose program does not answer say so.
+func TestDashboardIsStopped(t *testing.T) {
+	p := open(t, dashboard(t, work), 1280)
+	p.comes(`document.querySelector("#add")`)
+	p.do(chromedp.Evaluate(`window.fetch = () => Promise.reject(new TypeError("Failed to fetch"))`, nil), chromedp.Click("#menu", chromedp.ByQuery), chromedp.Click("#runs .run button", chromedp.ByQuery))
+	p.comes(`document.querySelector("#toast").textContent.includes("it was stopped")`)
+}
+
+// TestDashboardElsewhere: bound to another address than the loopback, the printed address carries a token, the page works with it and says 403
+// without; nobody else's page may hold it in a frame.
+func TestDashboardElsewhere(t *testing.T) {
+	address := dashboard(t, work, "--host", "0.0.0.0")
+	if !strings.Contains(address, "?token=") {
+		t.Fatalf("%s has no token", address)
+	}
+	address = strings.Replace(address, "0.0.0.0", "127.0.0.1", 1)
+	p := open(t, address, 1280)
+	p.comes(`document.querySelectorAll(".plot .uplot").length === 4`)
+	p = openAny(t, address[:strings.Index(address, "?")], 1280)
+	p.want(`document.body.textContent`, "lacks the token")
+}
