@@ -95,6 +95,9 @@ func TestAccessible(t *testing.T) {
 			width int64
 			theme string
 		}{{1280, "light"}, {390, "dark"}} {
+			if _, odd := states(t)[name]; odd && c.theme == "light" {
+				continue // the page of the run is the same page, and has more of it
+			}
 			p.do(emulation.SetDeviceMetricsOverride(c.width, 900, 1, false), emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: c.theme}}))
 			p.settled()
 			p.accessible(name+", "+c.theme, string(axe))
