@@ -214,6 +214,10 @@ func TestColoursOfTerminals(t *testing.T) {
 		{"16", []string{"TERM=xterm-16color"}, true, false},
 		{"none", []string{"NO_COLOR=1"}, false, false},
 		{"ASCII", []string{"LC_ALL=C", "LANG=C"}, true, true},
+		{"xterm", []string{"TERM=xterm"}, true, false},
+		{"screen", []string{"TERM=screen"}, true, false},
+		{"tmux", []string{"TERM=tmux-256color"}, true, false},
+		{"console", []string{"TERM=linux"}, true, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -271,5 +275,19 @@ func TestLightTerminal(t *testing.T) {
 				t.Errorf("darker inks: %v", got)
 			}
 		})
+	}
+}
+
+// TestDumbTerminal: a terminal that cannot show a view is told so, and gets sentences without a sequence that it would have to obey.
+func TestDumbTerminal(t *testing.T) {
+	t.Parallel()
+	p := program(t, "--ui", "dashboard", "--model", "mock", "--tokenizer", "builtin", "--url", "mock://?ttft=5ms&itl=1ms&tokens=10", "--concurrency", "2", "--request-count", "20")
+	s := startScreen(t, p, 80, 24, "TERM=dumb")
+	status := s.wait()
+	after := s.modes()
+	s.slave.Close()
+	<-s.done
+	if text := s.raw(); status != 0 || after != s.before || strings.Contains(text, "\x1b") || !strings.Contains(text, "Benchmark Duration:") {
+		t.Errorf("status %d: %q", status, text)
 	}
 }

@@ -273,8 +273,11 @@ func slowRows(s *State, cells, n int) draw.Rows {
 			value float64
 		}{{"TTFT", q.TTFT}, {"ITL", q.ITL}, {"tokens", q.Tokens}} {
 			text := terminal.Figure(f.value)
-			if f.name == "tokens" {
+			switch {
+			case f.name == "tokens":
 				text = draw.Round(f.value)
+			case f.value < 0.1: // no more digits than the field has
+				text = fmt.Sprintf("%.3f", f.value)
 			}
 			r.Put(draw.Faint, "  "+f.name+" ").Right(shade(f.value, draw.Plain), text, 5)
 		}
