@@ -1,10 +1,13 @@
 package comparison
 
 import (
+	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestSummaryBesideRecords: records alone are a run of which no more is known; a summary that cannot be read is an error, for it may say
@@ -25,4 +28,31 @@ func TestSummaryBesideRecords(t *testing.T) {
 	if _, err := Load(dir, 0); err == nil || !strings.Contains(err.Error(), summaryFile) {
 		t.Errorf("a summary that is a directory: %v", err)
 	}
+}
+
+// BenchmarkLoad reads the records of a run of 100,000 requests (comparison.md, section 8, check 9); "reads" are how many times as long as only reading
+// the file that takes.
+func BenchmarkLoad(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "profile_export.jsonl")
+	var text bytes.Buffer
+	for i := range 100_000 {
+		fmt.Fprintf(&text, `{"metadata":{"session_num":%d,"x_request_id":"4ad1c7f2-0000-4000-8000-%012d","conversation_id":"session_%06d","turn_index":0,"request_start_ns":%d,"request_ack_ns":%d,"request_end_ns":%d,"worker_id":"worker_1","record_processor_id":"record_processor_1","benchmark_phase":"profiling","was_cancelled":false},"metrics":{"time_to_first_token":{"value":%d.25,"unit":"ms"},"inter_token_latency":{"value":9.5,"unit":"ms"},"request_latency":{"value":%d.75,"unit":"ms"},"output_sequence_length":{"value":64,"unit":"tokens"},"input_sequence_length":{"value":550,"unit":"tokens"}},"error":null}`+"\n",
+			i, i, i%100, 1_700_000_000_000_000_000+i*1_000_000, 1_700_000_000_001_000_000+i*1_000_000, 1_700_000_000_900_000_000+i*1_000_000, 20+i%50, 600+i%90)
+	}
+	if err := os.WriteFile(path, text.Bytes(), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	from := time.Now()
+	if _, err := os.ReadFile(path); err != nil {
+		b.Fatal(err)
+	}
+	plain := time.Since(from)
+	b.SetBytes(int64(text.Len()))
+	for b.Loop() {
+		runs, err := Load(path, 0)
+		if err != nil || len(runs) != 1 || runs[0].requests() != 100_000 {
+			b.Fatal(len(runs), err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(plain), "reads")
 }

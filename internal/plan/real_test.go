@@ -295,9 +295,20 @@ func TestCellOverTheWire(t *testing.T) {
 }
 
 // TestCapacityOverTheWire is the search of find-capacity against a queue with a known service rate, over real sockets (with -full; it takes minutes).
-// Its witnesses are the queue's own theory by simulation, the log of the server, and plain bisection of whole runs.
+// Its witnesses are the queue's own theory by simulation, the log of the server, and plain bisection of whole runs. A part of it: what one user alone
+// is told.
 func TestCapacityOverTheWire(t *testing.T) {
 	if !*full {
+		tg := wireTarget(t, serving(t, "ttft=20ms itl=1ms tokens=4 capacity=2"), "time_to_first_token:p95<10")
+		latency, list, err := tg.Alone(t.Context())
+		if err != nil || latency < .023 || len(list) != 5 {
+			t.Fatalf("%g s, %d requests: %v", latency, len(list), err)
+		}
+		for _, r := range list {
+			if r.Values[0] < 20 || r.End-r.Start < .023 || math.Abs(r.Known[0]-r.Start-.01) > 1e-9 {
+				t.Errorf("%+v", r)
+			}
+		}
 		return
 	}
 	const places, service, limit, share = 10, .2, .4, .05
