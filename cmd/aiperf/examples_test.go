@@ -100,7 +100,7 @@ func (e *example) completed() (args []string) {
 		}
 	case "mock-server":
 		args = append(args, "--port", "0")
-	case "report", "plot", "tokenizer": // a page that only names the command
+	case "report", "plot", "tokenizer", "compare": // a page that only names the command
 		if !slices.ContainsFunc(e.words[1:], func(w string) bool { return !strings.HasPrefix(w, "-") }) {
 			args = append(args, "--help")
 		}
@@ -196,8 +196,12 @@ func TestExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	howto, err := filepath.Glob("../../docs/howto/*.md")
+	if err != nil || len(howto) == 0 {
+		t.Fatal(err, howto)
+	}
 	f, tried := supplied(t), map[string]int{}
-	for _, page := range append(pages, "../../README.md") {
+	for _, page := range append(append(pages, howto...), "../../README.md", "../../CONTRIBUTING.md", "../../ARCHITECTURE.md") {
 		for _, e := range examplesOf(t, page) {
 			tried[e.words[0]]++
 			args := e.completed()

@@ -256,7 +256,21 @@ func TestSchemaTakesWhatIsRight(t *testing.T) {
 			}
 		}
 	}
-	if n != 27 || examples < 2 {
+	spoken := regexp.MustCompile("`((?:sweep|multi_run|variables): \\{[^`]+)`")
+	for _, page := range append(pages, "../../README.md") {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, span := range spoken.FindAllStringSubmatch(string(text), -1) { // … stands for more entries, or for a name
+			examples++
+			said := strings.NewReplacer(", …", "", "…", "request_latency").Replace(strings.Join(strings.Fields(span[1]), " "))
+			if wrong := c.check(t, completed(said+"\nbenchmark:\n")); len(wrong) > 0 {
+				t.Errorf("%s: %s: %s", page, said, strings.Join(wrong, "\n"))
+			}
+		}
+	}
+	if n != 27 || examples < 3 {
 		t.Errorf("%d templates and %d examples only", n, examples)
 	}
 }

@@ -97,9 +97,12 @@ func parse(text []byte, environment Environment, getenv Getenv) (run *Run, root 
 	return run, root, flat, err
 }
 
+// version is the directive of a later YAML, which the library refuses and of which files use nothing that it does not know.
+var version = regexp.MustCompile(`^%YAML 1\.[0-9]+`)
+
 // tree reads the one mapping of a file.
 func tree(text []byte) (*yaml.Node, error) {
-	dec := yaml.NewDecoder(bytes.NewReader(text))
+	dec := yaml.NewDecoder(bytes.NewReader(version.ReplaceAll(text, nil)))
 	var doc, more yaml.Node
 	switch err := dec.Decode(&doc); {
 	case errors.Is(err, io.EOF):
@@ -114,7 +117,7 @@ func tree(text []byte) (*yaml.Node, error) {
 	if root.Kind != yaml.MappingNode {
 		return nil, fmt.Errorf("line %d: the file must be a mapping", root.Line)
 	}
-	if err := plainTree(root, 0); err != nil {
+	if err := new(plainTree).spell(root, 0); err != nil {
 		return nil, err
 	}
 	return root, nil
@@ -132,33 +135,6 @@ func missing(body *yaml.Node) error {
 		return nil
 	}
 	return fmt.Errorf("%s missing: a file has no default for it", strings.Join(names, ", "))
-}
-
-// deepest is the deepest nesting of a file.
-const deepest = 100
-
-// plainTree refuses what a configuration has no use for: aliases, which can make a small file huge, endless nesting, and keys that are
-// there twice.
-func plainTree(n *yaml.Node, depth int) error {
-	if n.Kind == yaml.AliasNode {
-		return fmt.Errorf("line %d: aliases are not read; write the value again", n.Line)
-	}
-	if depth > deepest {
-		return fmt.Errorf("line %d: nested more than %d deep", n.Line, deepest)
-	}
-	keys := map[string]int{}
-	for i, c := range n.Content {
-		if n.Kind == yaml.MappingNode && i%2 == 0 {
-			if line, twice := keys[c.Value]; twice {
-				return fmt.Errorf("line %d, column %d: the key %s is there twice, first in line %d", c.Line, c.Column, c.Value, line)
-			}
-			keys[c.Value] = c.Line
-		}
-		if err := plainTree(c, depth+1); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // goTypes are the YAML library's words for what it found and what it wanted, which nobody knows who writes a file.

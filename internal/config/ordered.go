@@ -3,6 +3,7 @@ package config
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -219,8 +220,8 @@ func (s *SLOs) UnmarshalYAML(n *yaml.Node) error {
 	*s = SLOs{}
 	return eachPair(n, func(key string, v *yaml.Node) error {
 		var f float64
-		if err := v.Decode(&f); err != nil {
-			return err
+		if unquote(v, reflect.Float64); v.Decode(&f) != nil {
+			return fmt.Errorf("line %d: the threshold of %s is %q, which is not a number", v.Line, key, v.Value)
 		}
 		s.Set(key, f)
 		return nil
