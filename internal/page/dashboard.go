@@ -303,14 +303,8 @@ func (d *Dashboard) metrics(runs []*runfiles.Run) []metricGroup {
 		}
 	}
 	if len(runs) > 1 {
-		var settings [][2]string
-		for _, one := range [][2]string{{"concurrency", "Concurrency"}, {"request_rate", "Request rate (requests/sec)"}} {
-			if slices.ContainsFunc(runs, func(r *runfiles.Run) bool { return plots.Column(r, one[0]) != "" }) {
-				settings = append(settings, one)
-			}
-		}
-		if settings != nil {
-			list = append(list, metricGroup{"Configuration", settings})
+		if loads := loadsOf(runs); loads != nil {
+			list = append(list, metricGroup{"Configuration", loads})
 		}
 		return list
 	}
@@ -330,6 +324,16 @@ func (d *Dashboard) metrics(runs []*runfiles.Run) []metricGroup {
 		}
 		if items != nil {
 			list = append(list, metricGroup{"Server metrics", items})
+		}
+	}
+	return list
+}
+
+// loadsOf are the settings of the load that some run has.
+func loadsOf(runs []*runfiles.Run) (list [][2]string) {
+	for _, one := range [][2]string{{"concurrency", "Concurrency"}, {"request_rate", "Request rate (requests/sec)"}} {
+		if slices.ContainsFunc(runs, func(r *runfiles.Run) bool { return plots.Column(r, one[0]) != "" }) {
+			list = append(list, one)
 		}
 	}
 	return list
