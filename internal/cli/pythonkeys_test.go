@@ -34,8 +34,10 @@ func TestKeysOfThePythonTool(t *testing.T) {
 		phase + "  models: {strategy: weighted, items: [{name: a, weight: 0.2}, {name: b, weight: 0.8}]}\n": "",
 		phase + "  models: {strategy: weighted, items: [{name: a, weight: 0.2}, {name: b, weight: 0.7}]}\n": "sum to 0.89",
 		phase + "  models: {items: [{name: a, weight: 1}]}\n":                                               "warning: run.yaml:6: benchmark.models.items[0].weight has no effect: the strategy is round_robin",
-		search + "sla_warmup_seconds: 3}\n":                                                                 "run.yaml:7: sweep.sla_warmup_seconds is not built; a warm-up phase",
-		search + "objective_pooling: pooled}\nmulti_run: {num_runs: 2}\n":                                   "run.yaml:7: sweep.objective_pooling pooled is not built for several runs",
+		search + "sla_warmup_seconds: 3}\n":                                                                 "",
+		search + "sla_warmup_seconds: -3}\n":                                                                "run.yaml:7: sweep.sla_warmup_seconds",
+		search + "objective_pooling: pooled}\nmulti_run: {num_runs: 2}\n":                                   "",
+		"  artifacts: {records: false}\n" + search + "objective_pooling: pooled}\n":                         "sweep.objective_pooling pooled needs the records of the runs",
 	} {
 		t.Chdir(t.TempDir())
 		file := "benchmark:\n  endpoint: {url: localhost:1}\n  tokenizer: {name: builtin}\n  dataset: {isl: 9}\n" + body
