@@ -55,15 +55,19 @@ func (l *library) open(where string, kind conversation.Kind, text string) (*conv
 	b := conversation.Authored(kind, text)
 	scheme, host := address(text)
 	format, _, comma := strings.Cut(text, ",")
+	sound := kind == conversation.Audio && comma && (format == "wav" || format == "mp3")
 	switch {
-	case b.Inline():
+	case b.Inline() && (kind != conversation.Audio || sound || strings.EqualFold(scheme, "data")):
 		return b, nil
 	case strings.EqualFold(scheme, "data"):
 		if kind == conversation.Audio {
 			return nil, fmt.Errorf("%.40q: want data:audio/FORMAT;base64,BASE64", text)
 		}
+		if !plausible(text) {
+			return nil, fmt.Errorf("%.40q: what follows the comma is not base64", text)
+		}
 		return b, nil
-	case kind == conversation.Audio && comma && (format == "wav" || format == "mp3"):
+	case sound:
 		return nil, fmt.Errorf("%.40q: what follows the comma is not base64", text)
 	case scheme != "" && host != "":
 		if kind == conversation.Image {
@@ -74,6 +78,15 @@ func (l *library) open(where string, kind conversation.Kind, text string) (*conv
 		return nil, fmt.Errorf("%.80q: a URL needs both a scheme and a host; a file is given by its path", text)
 	}
 	return l.file(where, kind, text)
+}
+
+// plausible tells whether a data URL that says so may hold base64: without its padding, in the alphabet of file names or with escapes it may.
+func plausible(url string) bool {
+	head, content, ok := strings.Cut(url, ",")
+	if !ok {
+		return false
+	}
+	return !strings.HasSuffix(strings.ToLower(head), ";base64") || strings.Trim(content, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_=%\r\n ") == ""
 }
 
 // address cuts scheme and host out of a text that may be a URL; "" = it has none.

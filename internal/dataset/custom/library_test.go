@@ -83,6 +83,9 @@ func TestMediaFaults(t *testing.T) {
 		`{"audio":"a.ogg"}`:                                            `must be a .wav or .mp3 file, got ".ogg"`,
 		`{"audio":"empty.wav"}`:                                        "file is empty: empty.wav",
 		`{"audio":"wav,#"}`:                                            "not base64",
+		`{"audio":"flac,AAAA"}`:                                        "audio: file not found: flac,AAAA",
+		`{"image":"data:image/png;base64,@@@"}`:                        "image: \"data:image/png;base64,@@@\": what follows the comma is not base64",
+		`{"video":"data:video/mp4"}`:                                   "what follows the comma",
 		`{"audio":"data:audio/wav,x y"}`:                               "want data:audio/FORMAT;base64,BASE64",
 		`{"video":"a.avi"}`:                                            `must be a .mp4 or .webm file, got ".avi"`,
 		`{"image":5}`:                                                  "image: must be a string, got a number",
@@ -93,11 +96,25 @@ func TestMediaFaults(t *testing.T) {
 		`{"text":"a","image_uuids":[""]}`:                              "image_uuids: must be strings that are not empty",
 		`{"image":"` + strings.Repeat("x", 300) + `","text":"a name"}`: "image: ",
 	} {
-		path := folder(t, row)
-		_, err := Open(path, base("single_turn"))
-		if err == nil || !strings.HasPrefix(err.Error(), path+":1: ") || !strings.Contains(err.Error(), want) {
-			t.Errorf("%.80s: %v, want %q", row, err, want)
+		for _, c := range []struct{ format, row, key string }{
+			{"single_turn", row, ""}, {"random_pool", row, ""}, {"multi_turn", `{"turns":[{"text":"a"},` + row + "]}", "turns[1]"},
+		} {
+			path := folder(t, "\n"+c.row)
+			_, err := Open(path, base(c.format))
+			if err == nil || !strings.HasPrefix(err.Error(), path+":2: "+c.key) || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s %.80s: %v, want %q", c.format, row, err, want)
+			}
 		}
+		o := base("single_turn")
+		o.Records = []Pool{{Rows: raws(`{"text":"a"}`, row)}}
+		t.Chdir(filepath.Dir(folder(t, "")))
+		if _, err := Open("", o); err == nil || !strings.HasPrefix(err.Error(), "records[1]: ") || !strings.Contains(err.Error(), want) {
+			t.Errorf("in a configuration %.80s: %v, want %q", row, err, want)
+		}
+	}
+	_, err := Open(folder(t, strings.Repeat(`{"image":"nope.png"}`+"\n", 13)), base("single_turn"))
+	if err == nil || strings.Count(err.Error(), "\n") != 10 || !strings.HasSuffix(err.Error(), "and 3 more") {
+		t.Errorf("13 faults: %v", err)
 	}
 }
 
