@@ -20,6 +20,10 @@ func (r *resolver) dataset() {
 	}
 	r.systemPrompt(d)
 	path, kind := r.set.Text("--input-file", d.Path), r.set.Text("--custom-dataset-type", d.Format)
+	if path == "payload:" || path == "synthetic:" {
+		r.fail("%s: %s names no file; want payload:FILE or synthetic:queries,passages", r.spell("datasets.main.path"), path)
+		return
+	}
 	if rest, ok := strings.CutPrefix(path, "payload:"); ok {
 		path, kind, d.PayloadRows = rest, "mooncake_trace", true
 	}
@@ -32,6 +36,9 @@ func (r *resolver) dataset() {
 	case path == "" && r.has("--public-dataset"):
 		r.fail("%s: the dataset of %s is of type %s; a flag does not change the type", r.as("--public-dataset"), r.as("--config"), d.Type)
 	case path == "" || strings.HasPrefix(path, "synthetic:"):
+		if path != "" && !r.ranks() {
+			r.warn("%s %s has no effect: generated files are those of rankings, and prompts of this endpoint type are generated without it", r.spell("datasets.main.path"), path)
+		}
 		r.generated(d)
 	case r.over && d.Type != config.DatasetFile:
 		r.fail("%s: the dataset of %s is of type %s; a flag does not change the type", r.as("--input-file"), r.as("--config"), d.Type)
@@ -123,6 +130,9 @@ func (r *resolver) fileDataset(d *config.Dataset, path, kind string) {
 		d.Entries = r.entries()
 	}
 	look, err := custom.LookInto(path, kind, r.spell)
+	if err != nil && look != nil {
+		err = custom.AllFaults(path, look.Format.Name, custom.Options{Spell: r.spell, PayloadRows: d.PayloadRows}, err)
+	}
 	if look != nil && look.Format.Agents && !r.over && !r.has("--num-dataset-entries") {
 		d.Entries = 0 // a recording is replayed whole
 	}
@@ -146,6 +156,9 @@ func (r *resolver) inlineDataset(d *config.Dataset, kind string) {
 		r.warn("%s holds %d rows: a file of rows is read faster and leaves the configuration readable", r.spell("datasets.main.records"), n)
 	}
 	look, err := custom.LookAt(pools, kind, r.spell)
+	if err != nil && look != nil {
+		err = custom.AllFaults("", kind, custom.Options{Spell: r.spell, Records: pools}, err)
+	}
 	r.looked(d, look, err)
 }
 

@@ -49,6 +49,9 @@ func FuzzRecords(f *testing.F) {
 			for _, format := range builtTypes() {
 				o := agentsBase(format)
 				o.Corpus, o.Entries, o.Records = nil, 3, []Pool{{Name: name, Rows: list}}
+				if name != "" && len(text)%2 == 0 {
+					o.Records = append(o.Records, Pool{Name: "passages"})
+				}
 				_, looked := LookAt(o.Records, format, nil)
 				if check(t, "", o) && looked != nil {
 					t.Fatalf("%s: read, and refused at the first look: %v", format, looked)

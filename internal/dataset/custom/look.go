@@ -52,14 +52,29 @@ func LookInto(path, named string, as setting.Spell) (*Look, error) {
 	default:
 		err = l.rows(path)
 	}
-	if err != nil && !info.IsDir() {
-		// A look sees few faults of a row; who reads the rows sees all.
-		_, _, all := Stream(path, named, Options{Spell: as, Root: rng.New(nil)}, func(Entry) error { return nil })
-		if all != nil {
-			err = all
+	return l, err
+}
+
+// AllFaults is what is wrong with data of which a look has found something wrong: a look sees few faults of a row, who reads the rows sees all.
+func AllFaults(path, named string, o Options, seen error) error {
+	o.Root = rng.New(nil)
+	for _, p := range o.Records {
+		if path = p.Name; path == "" {
+			path = inlinePool
+		}
+		if named == "" {
+			named = "single_turn"
+		}
+		if _, _, all := Stream(path, named, o, func(Entry) error { return nil }); all != nil {
+			return all
 		}
 	}
-	return l, err
+	if o.Records == nil && !isFolder(path) {
+		if _, _, all := Stream(path, named, o, func(Entry) error { return nil }); all != nil {
+			return all
+		}
+	}
+	return seen
 }
 
 // notFolder says that a format is read from a file.

@@ -87,10 +87,12 @@ func TestLookIntoFaults(t *testing.T) {
 		}
 	}
 	// A row that is no JSON does not hide what is wrong with others.
-	l, err := lookAt(t, "{\"text\":5}\n{\"text\":\"b\"\n{\"texts\":7}", "single_turn")
-	if err == nil {
-		t.Fatal(l)
+	path := write(t, "{\"text\":5}\n{\"text\":\"b\"\n{\"texts\":7}")
+	_, err := LookInto(path, "single_turn", nil)
+	if err == nil || strings.Contains(err.Error(), "\n") {
+		t.Fatal(err)
 	}
+	err = AllFaults(path, "single_turn", Options{}, err)
 	for i, want := range []string{"in.jsonl:1: text: ", "in.jsonl:2: invalid JSON: ", "in.jsonl:3: texts: "} {
 		if lines := strings.Split(err.Error(), "\n"); len(lines) != 3 || !strings.Contains(lines[i], want) {
 			t.Errorf("%v, want %s", err, want)

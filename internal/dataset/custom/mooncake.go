@@ -17,10 +17,7 @@ const MooncakeBlock = 512
 // readMooncake reads recorded traffic in the mooncake format.
 func readMooncake(l *loader, path string) error {
 	var records []trace.Record
-	known, read := trace.MooncakeKeys, trace.Mooncake
-	if l.PayloadRows {
-		known, read = nil, func(r *rows.Row) trace.Record { return trace.Payload(r, payloadISL) }
-	}
+	known, read := l.traceRows()
 	err := l.rows(path, known, func(r *rows.Row) {
 		rec := read(r)
 		if l.Limits.Take(&rec, &l.set.info) {
@@ -34,6 +31,14 @@ func readMooncake(l *loader, path string) error {
 		trace.DelaysBefore(records)
 	}
 	return l.replay(records, MooncakeBlock)
+}
+
+// traceRows are the keys of a row (nil = any), and what reads it.
+func (l *loader) traceRows() (known []string, read func(*rows.Row) trace.Record) {
+	if l.PayloadRows {
+		return nil, func(r *rows.Row) trace.Record { return trace.Payload(r, payloadISL) }
+	}
+	return trace.MooncakeKeys, trace.Mooncake
 }
 
 // payloadISL is the length of prompts that GenAI-Perf makes where a row does not say, in tokens.

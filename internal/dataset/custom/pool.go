@@ -43,6 +43,9 @@ func readPool(l *loader, path string) error {
 		if list[i], err = l.pool(file); err != nil {
 			return err
 		}
+		if len(list[i]) == 0 && l.faults.Count() == 0 {
+			return fmt.Errorf("%s: %w", placeOf(l.Records, file), rows.ErrNoRecords)
+		}
 	}
 	if l.faults.Count() > 0 {
 		return nil

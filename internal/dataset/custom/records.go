@@ -27,6 +27,16 @@ func (p Pool) place() string {
 	return "records." + p.Name
 }
 
+// placeOf names a file, or the list that stands for it in a configuration, for messages.
+func placeOf(pools []Pool, file string) string {
+	for _, p := range pools {
+		if p.Name == file || p.Name == "" {
+			return p.place()
+		}
+	}
+	return file
+}
+
 // lines calls f for every line of a file, or for every row of a pool of the configuration.
 func (l *loader) lines(path string, raw io.Writer, f func(rows.Line) bool) error {
 	for _, p := range l.Records {

@@ -38,6 +38,7 @@ func TestInlineRecords(t *testing.T) {
 	}{
 		{"single_turn", []Pool{{Rows: raws(`{"text":"a"}`, `{"texts":5}`)}}, "records[1]: texts: must be a list"},
 		{"random_pool", []Pool{{Name: "q", Rows: raws(`[1]`)}}, "records.q[0]: must be a JSON object, got array"},
+		{"random_pool", []Pool{{Name: "q", Rows: raws(`{"text":"a"}`)}, {Name: "p"}}, "records.p: no records"},
 		{"multi_turn", []Pool{{Name: "q", Rows: raws(`{"turns":[{"text":"a"}]}`)}}, "lists by name are for type random_pool"},
 		{"inputs_json", []Pool{{Rows: raws(`{}`)}}, "hold no rows"},
 		{"burst_gpt_trace", []Pool{{Rows: raws(`{}`)}}, "hold no rows"},

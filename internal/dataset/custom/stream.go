@@ -106,8 +106,9 @@ func streamConversations(l *loader, path string, f func(Entry)) error {
 }
 
 func streamMooncake(l *loader, path string, f func(Entry)) error {
-	return l.rows(path, trace.MooncakeKeys, func(r *rows.Row) {
-		rec := trace.Mooncake(r)
+	known, read := l.traceRows()
+	return l.rows(path, known, func(r *rows.Row) {
+		rec := read(r)
 		f(Entry{Where: r.Where, Session: rec.Session, Mode: trace.Session{Records: []trace.Record{rec}}.Mode(), Record: &rec})
 	})
 }
