@@ -20,13 +20,7 @@ func (r *resolver) dataset() {
 	}
 	r.systemPrompt(d)
 	path, kind := r.set.Text("--input-file", d.Path), r.set.Text("--custom-dataset-type", d.Format)
-	if path == "payload:" || path == "synthetic:" {
-		r.fail("%s: %s names no file; want payload:FILE or synthetic:queries,passages", r.spell("datasets.main.path"), path)
-		return
-	}
-	if rest, ok := strings.CutPrefix(path, "payload:"); ok {
-		path, kind, d.PayloadRows = rest, "mooncake_trace", true
-	}
+	path, kind = r.genAISpelling(d, path, kind)
 	name := r.setName(d)
 	switch {
 	case path == "" && d.Records != nil:
@@ -36,9 +30,6 @@ func (r *resolver) dataset() {
 	case path == "" && r.has("--public-dataset"):
 		r.fail("%s: the dataset of %s is of type %s; a flag does not change the type", r.as("--public-dataset"), r.as("--config"), d.Type)
 	case path == "" || strings.HasPrefix(path, "synthetic:"):
-		if path != "" && !r.ranks() {
-			r.warn("%s %s has no effect: generated files are those of rankings, and prompts of this endpoint type are generated without it", r.spell("datasets.main.path"), path)
-		}
 		r.generated(d)
 	case r.over && d.Type != config.DatasetFile:
 		r.fail("%s: the dataset of %s is of type %s; a flag does not change the type", r.as("--input-file"), r.as("--config"), d.Type)
@@ -110,6 +101,21 @@ func (r *resolver) systemPrompt(d *config.Dataset) {
 
 // maxSystemPrompt is the length of the longest system prompt, in bytes.
 const maxSystemPrompt = 64 << 20
+
+// genAISpelling reads what GenAI-Perf writes in front of a file: payload: for a trace, synthetic: for generated files of rankings.
+func (r *resolver) genAISpelling(d *config.Dataset, path, kind string) (file, format string) {
+	switch rest, payload := strings.CutPrefix(path, "payload:"); {
+	case path == "payload:" || path == "synthetic:":
+		r.fail("%s: %s names no file; want payload:FILE or synthetic:queries,passages", r.spell("datasets.main.path"), path)
+		return "", kind
+	case payload:
+		d.PayloadRows = true
+		return rest, "mooncake_trace"
+	case strings.HasPrefix(path, "synthetic:") && !r.ranks():
+		r.warn("%s %s has no effect: generated files are those of rankings, and prompts of this endpoint type are generated without it", r.spell("datasets.main.path"), path)
+	}
+	return path, kind
+}
 
 // entries is the number of conversations to generate.
 func (r *resolver) entries() int {
