@@ -113,7 +113,7 @@ func (o *opened) watchers(cfg *config.Benchmark, m *meter, opts *Options, say *r
 	m.after = doubts.known
 	return []component{
 		o.watched,
-		closing{close: func() error { doubts.close(); return nil }},
+		handing{closing{close: func() error { doubts.close(); return nil }}},
 		m,
 		say.view,
 		admission{gate: o.gate, doubts: doubts, meter: m, executor: o.executor},
