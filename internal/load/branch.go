@@ -4,16 +4,24 @@ import "aiperf/internal/rng"
 
 // family is a session that was drawn and all that its turns have started. They share one session slot.
 type family struct {
-	live int  // sessions of it that have not ended
-	cut  bool // one of them ended early
-	over bool // one of them failed, which none of them is to outlive
-	slot bool // holds a session slot
+	live int   // sessions of it that have not ended
+	cut  bool  // one of them ended early
+	over bool  // one of them failed, which none of them is to outlive
+	slot bool  // holds a session slot
+	owed int64 // turns that it will send, until it has taken its slot
+
+	// Of a replay:
+	reached map[int]int // by conversation, the turns that have been answered; nil = it is not known
+	held    int         // sessions that wait for others
 }
 
 // requests is how many turns of a session are to be sent, those of the sessions that they start included.
-func (s *Shape) requests(turns int) int64 {
+func (s *Shape) requests(turns int) int64 { return s.requestsFrom(0, turns) }
+
+// requestsFrom is the same of the turns from one on.
+func (s *Shape) requestsFrom(from, turns int) int64 {
 	n := int64(0)
-	for i := range s.Turns[:turns] {
+	for i := from; i < turns; i++ {
 		if !s.Turns[i].Silent {
 			n++
 		}
@@ -50,11 +58,7 @@ func (p *phase) branch(t *ticket, before bool, now int64) {
 		s.left -= c.left
 		s.family.live++
 		if b.Join > t.req.Turn && b.Join < s.Turns {
-			if s.awaits == nil {
-				s.awaits = map[int]int{}
-			}
-			c.awaitedBy, c.joins = s, b.Join
-			s.awaits[b.Join]++
+			s.await(c, b.Join)
 		}
 		first := &ticket{p: p, ses: c, req: Request{Phase: &p.info, Session: &c.Session}}
 		p.schedule(first, t, now)
@@ -68,7 +72,7 @@ func (p *phase) branch(t *ticket, before bool, now int64) {
 // It reports whether the session is over, as it is when its phase or its graph sends no more.
 func (p *phase) proceed(t *ticket, now int64) (over bool) {
 	s := t.ses
-	if !p.sending || s.family.over {
+	if !p.sending && !p.keeps || s.family.over {
 		return true
 	}
 	p.branch(t, false, now)
@@ -79,6 +83,7 @@ func (p *phase) proceed(t *ticket, now int64) (over bool) {
 	next.req.Turn++
 	if s.awaits[next.req.Turn] > 0 {
 		s.held = next
+		s.family.held++
 		p.stats.Branches.ParentsSuspended++
 		return false
 	}
@@ -93,7 +98,8 @@ func (p *phase) ended(s *session, turn int, now int64) {
 	}
 	next := s.held
 	s.held = nil
-	if p.sending && !s.family.over {
+	s.family.held--
+	if (p.sending || p.keeps) && !s.family.over {
 		next.resumes = true
 		p.schedule(next, next, now)
 		return

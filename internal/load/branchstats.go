@@ -1,5 +1,7 @@
 package load
 
+import "slices"
+
 // BranchStats count what sessions that start others did in a phase. A started session that was granted its first turn ends as one of
 // completed, errored, truncated; one that was not is truncated.
 type BranchStats struct {
@@ -123,6 +125,12 @@ func (p *phase) endGraph(s *session, now int64) {
 		timed.push(t)
 	}
 	p.ready, p.timed = ready, timed
+	p.parked = slices.DeleteFunc(p.parked, func(t *ticket) bool {
+		if t.ses.family == f {
+			gone = append(gone, t)
+		}
+		return t.ses.family == f
+	})
 	for _, t := range gone {
 		p.endSession(t.ses, false, now)
 		p.drop(t)

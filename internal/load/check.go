@@ -27,10 +27,13 @@ type rule struct {
 // ofMode are the rules of the phase's mode.
 func (p *Phase) ofMode() []rule {
 	return []rule{
-		{p.Mode != ClosedLoop && p.Mode != Rate && p.Mode != FixedSchedule && p.Mode != UserCentric, fmt.Sprintf("mode %q: allowed are burst, request_rate, fixed_schedule, user_centric", p.Mode)},
+		{p.Mode != ClosedLoop && p.Mode != Rate && p.Mode != FixedSchedule && p.Mode != UserCentric && p.Mode != AgenticReplay,
+			fmt.Sprintf("mode %q: allowed are burst, request_rate, fixed_schedule, user_centric, agentic_replay", p.Mode)},
 		{p.Mode == ClosedLoop && p.Concurrency < 1 && p.Prefill < 1, fmt.Sprintf("concurrency %d: burst needs at least 1, or a prefill limit", p.Concurrency)},
 		{p.Mode == Rate && len(p.Series) == 0 && !(p.Rate > 0), fmt.Sprintf("rate %v: must be above 0", p.Rate)},
 		{p.Mode == Rate && p.Pattern != Constant && p.Pattern != Poisson && p.Pattern != Gamma, fmt.Sprintf("pattern %q: allowed are constant, poisson, gamma", p.Pattern)},
+		{p.Mode == AgenticReplay && p.Concurrency < 1, fmt.Sprintf("concurrency %d: a replay needs at least 1", p.Concurrency)},
+		{p.Mode == AgenticReplay && !(0 <= p.Replay.From && p.Replay.From <= p.Replay.To && p.Replay.To <= 1), fmt.Sprintf("entry between %v and %v of a recording: allowed is 0 to 1", p.Replay.From, p.Replay.To)},
 		{p.Mode == UserCentric && !(p.Rate > 0), fmt.Sprintf("user-centric rate %v: must be above 0", p.Rate)},
 		{p.Mode == UserCentric && p.Users < 1, fmt.Sprintf("users %d: must be at least 1", p.Users)},
 	}
@@ -38,7 +41,7 @@ func (p *Phase) ofMode() []rule {
 
 func (p *Phase) check() error {
 	for _, r := range append(p.ofMode(), []rule{
-		{p.Mode != FixedSchedule && p.Requests <= 0 && p.Sessions <= 0 && p.Duration <= 0, "no stop rule: give requests, sessions or duration"},
+		{p.Mode != FixedSchedule && !(p.Mode == AgenticReplay && p.Warmup) && p.Requests <= 0 && p.Sessions <= 0 && p.Duration <= 0, "no stop rule: give requests, sessions or duration"},
 		{p.Warmup && p.Seamless, "a warm-up phase cannot be seamless"},
 		{p.Cancellation.Percent < 0 || p.Cancellation.Percent > 100, fmt.Sprintf("cancellation %v %%: allowed is 0 to 100", p.Cancellation.Percent)},
 	}...) {

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"fmt"
 	"time"
 
 	"aiperf/internal/clock"
@@ -11,8 +12,8 @@ import (
 func (g *Generator) drain(p *phase) {
 	cut := false
 	var deadline <-chan time.Time
-	if p.Duration > 0 && p.Grace >= 0 {
-		timer := time.NewTimer(time.Duration(later(later(p.t0, p.Duration), p.Grace) - clock.Now()))
+	if at, ok := p.drainBy(clock.Now()); ok {
+		timer := time.NewTimer(time.Duration(at - clock.Now()))
 		defer timer.Stop()
 		deadline = timer.C
 	}
@@ -22,6 +23,9 @@ func (g *Generator) drain(p *phase) {
 		g.mu.Lock()
 		if len(p.inFlight) > 0 {
 			p.stats.GraceExpired = true
+			if p.info.Primes {
+				p.refuse(fmt.Errorf("the requests of the warm-up have not ended within its grace period of %v", p.Grace))
+			}
 			p.cut(ErrGrace)
 			cut = true
 		}
@@ -38,6 +42,19 @@ func (g *Generator) drain(p *phase) {
 		}
 	}
 	g.complete(p)
+}
+
+// drainBy is until when a phase waits for its answers; ok = there is such an instant. A warm-up of a replay ends when its requests have been
+// sent, whenever that is.
+func (p *phase) drainBy(now int64) (at int64, ok bool) {
+	switch {
+	case p.Grace < 0:
+	case p.info.Primes:
+		return later(now, p.Grace), true
+	case p.Duration > 0:
+		return later(later(p.t0, p.Duration), p.Grace), true
+	}
+	return 0, false
 }
 
 // complete freezes the phase's numbers and takes back what stuck requests hold.

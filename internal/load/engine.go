@@ -57,14 +57,12 @@ func (g *Generator) fed() {
 // whether it is the last one.
 func (p *phase) admit(t *ticket, intended, now int64) {
 	g, s := p.g, t.ses
-	if t.req.Turn == 0 && s.Parent == nil {
-		g.session.take(now)
-		s.family.slot = true
-		p.count.sessions.Add(1)
-		p.count.turns.Add(s.left)
-		p.owed += s.left
+	if !t.primes {
+		if !s.family.slot {
+			p.enter(s.family, now)
+		}
+		p.countGrant(t)
 	}
-	p.countGrant(t)
 	p.inFlight[t] = struct{}{}
 	byCount, final := false, false
 	if t.silent() {
@@ -73,7 +71,9 @@ func (p *phase) admit(t *ticket, intended, now int64) {
 		g.prefill.take(now)
 		t.prefill = true
 		p.owed--
-		s.left--
+		if !t.primes {
+			s.left--
+		}
 		number := p.count.sent.Add(1) - 1
 		cancelAfter := time.Duration(-1)
 		if !p.Warmup && p.Cancellation.Percent > 0 && g.cuts.Float64() < p.Cancellation.Percent/100 {
@@ -83,7 +83,9 @@ func (p *phase) admit(t *ticket, intended, now int64) {
 		final = byCount || p.exhausted()
 		t.issue = Issue{Number: number, Intended: intended, Granted: now, CancelAfter: cancelAfter, Final: final}
 	}
-	p.branch(t, true, now)
+	if !t.primes {
+		p.branch(t, true, now)
+	}
 
 	prepared := false
 	if t.launched {
@@ -107,6 +109,16 @@ func (p *phase) admit(t *ticket, intended, now int64) {
 	case final:
 		p.stop(p.exhaustedBy(), now)
 	}
+}
+
+// enter starts a family: it takes its session slot, and its turns are owed from here on.
+func (p *phase) enter(f *family, now int64) {
+	p.g.session.take(now)
+	f.slot = true
+	p.count.sessions.Add(1)
+	p.count.turns.Add(f.owed)
+	p.owed += f.owed
+	f.owed = 0
 }
 
 // returned takes a request back.
@@ -133,12 +145,22 @@ func (g *Generator) returned(t *ticket, out Outcome) {
 	}
 	matters := g.session.free() == 0 // to the rest of the machine
 	g.givePrefill(t, now)
-	p.countReturn(t, out, now)
+	if !t.primes {
+		p.countReturn(t, out, now)
+		p.answered(t, now)
+	}
 	alone := len(s.Shape.Turns[t.req.Turn].Branches) == 0 && s.Parent == nil
-	matters = matters || !alone || t.req.Turn+1 < s.Turns
-	if out.Cancelled || p.proceed(t, now) {
+	matters = matters || !alone || t.req.Turn+1 < s.Turns || p.Mode == AgenticReplay
+	switch {
+	case t.primes:
+		p.driver.(*primer).primed(now)
+	case out.Cancelled || p.overflowed(t, out) || p.proceed(t, now):
 		p.endSession(s, !out.Cancelled && s.left == 0, now)
 		g.work.close = append(g.work.close, &s.Session)
+	}
+	p.unpark(s.family)
+	if p.Mode == AgenticReplay && p.Warmup && s.Parent == nil && (out.Failed || out.Cancelled) {
+		p.unprimed(t)
 	}
 	if p.tooManyFail() {
 		g.failures = true
@@ -160,6 +182,11 @@ func (g *Generator) returned(t *ticket, out Outcome) {
 
 // schedule lets a ticket leave at its instant after another has returned, or, where it is the same, after what it waited for.
 func (p *phase) schedule(next, after *ticket, now int64) {
+	if !p.sending && p.keeps {
+		g := p.g
+		g.kept = append(g.kept, next)
+		return
+	}
 	next.due = p.driver.due(after, next, now)
 	if next.due <= now {
 		p.ready.push(next)
@@ -178,9 +205,12 @@ func (p *phase) endSession(s *session, complete bool, now int64) {
 	f := s.family
 	f.live--
 	f.cut = f.cut || !complete
-	p.owed -= s.left
-	p.stats.Unsent += s.left
+	if f.slot { // else nothing of it was ever sent
+		p.owed -= s.left
+		p.stats.Unsent += s.left
+	}
 	s.left = 0
+	p.abandoned(s)
 	if b := p.stats.Branches; b != nil {
 		b.ended(s)
 	}
@@ -195,13 +225,14 @@ func (p *phase) endSession(s *session, complete bool, now int64) {
 
 // endFamily counts a drawn session with all that it started, and gives their slot back.
 func (p *phase) endFamily(f *family, now int64) {
+	if !f.slot {
+		return
+	}
 	if f.cut {
 		p.count.cutSessions.Add(1)
 	} else {
 		p.count.finished.Add(1)
 	}
-	if f.slot {
-		f.slot = false
-		p.g.session.give(now)
-	}
+	f.slot = false
+	p.g.session.give(now)
 }

@@ -59,8 +59,12 @@ type Generator struct {
 	current     *phase // the one that is sending
 	active      []*phase
 	nextURL     int
-	sleepsUntil int64 // when the scheduler will look again
-	work        work  // to be done once the mutex is free
+	passes      map[int]int // by conversation, how often it was drawn
+	lanes       []*lane     // of a replay
+	pressed     bool        // they went on in the warm-up
+	kept        []*ticket   // turns that come next then
+	sleepsUntil int64       // when the scheduler will look again
+	work        work        // to be done once the mutex is free
 	interrupted bool
 	failures    bool
 	seen        bool   // who watches has seen enough
@@ -87,7 +91,7 @@ func New(scenario Scenario, opts Options) (*Generator, error) {
 	if err := scenario.check(); err != nil {
 		return nil, err
 	}
-	g := &Generator{scenario: scenario, opts: opts, exec: opts.Executor, wait: opts.Waiter, ready: make(chan struct{}, 1)}
+	g := &Generator{scenario: scenario, opts: opts, exec: opts.Executor, wait: opts.Waiter, ready: make(chan struct{}, 1), passes: map[int]int{}}
 	if g.wait == nil {
 		g.wait = clock.NewWaiter()
 	}

@@ -92,9 +92,11 @@ type sending struct {
 
 // sim is an executor on the virtual clock that checks what must hold at all times.
 type sim struct {
-	t       complainer
-	behave  func(r *Request) manner
-	release chan struct{} // ends deaf requests
+	t      complainer
+	behave func(r *Request) manner
+	// overflow tells which prompts are too long; nil = none
+	overflow func(r *Request) bool
+	release  chan struct{} // ends deaf requests
 
 	mu        sync.Mutex
 	list      []*sending
@@ -233,6 +235,7 @@ func (r *simRequest) Wait(firstToken func()) Outcome {
 	r.seen.end = clock.Now()
 	r.s.sessions[r.key] = visit{r.req.Phase.Index, r.seen.end}
 	r.seen.outcome = Outcome{Failed: r.m.fail, Cancelled: !ok, NoConnection: ok && r.m.unreachable}
+	r.seen.outcome.Overflow = r.s.overflow != nil && r.s.overflow(&r.req)
 	r.seen.cause = context.Cause(r.ctx)
 	return r.seen.outcome
 }

@@ -54,6 +54,8 @@ type phase struct {
 
 	count  counters
 	stats  PhaseStats
+	parked []*ticket  // turns of a replay that wait for turns of other sessions
+	keeps  bool       // what is under way at the end of the sending goes on in the next phase
 	lagMu  sync.Mutex // guards the histograms of stats
 	frozen bool       // the stats are final
 }
@@ -71,6 +73,7 @@ func (g *Generator) newPhase(ctx context.Context, index int) *phase {
 			}
 		}
 	}
+	p.info.Primes = p.Mode == AgenticReplay && p.Warmup
 	p.stats.Info = p.info
 	p.ctx, p.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	p.driver = newDriver(p)
@@ -86,6 +89,11 @@ func newDriver(p *phase) driver {
 		return &timetable{p: p, starts: &fixedStarts{p: p}}
 	case UserCentric:
 		return &timetable{p: p, starts: &userStarts{p: p}}
+	case AgenticReplay:
+		if p.Warmup {
+			return &primer{replay: replay{p: p}}
+		}
+		return &replay{p: p}
 	}
 	return &burst{p: p}
 }

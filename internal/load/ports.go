@@ -33,7 +33,12 @@ type TurnTime struct {
 	Delay     *float64 // ms after the end of the previous answer, ratio applied; nil = none
 	Branches  []Branch // sessions that begin when the turn has been answered
 	Silent    bool     // nothing is sent, and nothing is counted: the turn only starts others, or waits for them
+	// After are turns of other sessions of its graph that had been answered when it was recorded; a replay of agents waits for them.
+	After []TurnRef
 }
+
+// TurnRef is a turn of a conversation.
+type TurnRef struct{ Conversation, Turn int }
 
 // Branch is a session that another one starts. Its first turn leaves after its delay, counted from the answer that started it. Shapes form
 // no cycle.
@@ -51,6 +56,8 @@ type Session struct {
 	Conversation int    // index in the source
 	Shape        Shape
 	Turns        int      // turns that this session runs; a staged user runs fewer than its conversation has
+	From         int      // its first one: those before it are never sent
+	Pass         int      // how often the conversation was drawn before
 	URL          int      // index of the target, the same for all turns
 	Parent       *Session // that started it; nil = it was drawn
 	ParentTurn   int      // after which turn
@@ -74,6 +81,7 @@ type PhaseInfo struct {
 	Warmup    bool
 	Seamless  bool // it follows the one before it at once
 	Mode      Mode
+	Primes    bool // its requests are sent for the server's cache alone: answers of one token are enough
 }
 
 // Issue is the permission to send, given at the instant itself.
@@ -110,6 +118,7 @@ type Armed interface {
 type Outcome struct {
 	Failed    bool // an error record, a request cut by Cancellation included
 	Cancelled bool // cut because its context ended
+	Overflow  bool // the prompt is longer than the model's context
 	// NoConnection tells that the server was not reached, for a reason that lies outside this machine.
 	NoConnection bool
 }

@@ -49,8 +49,12 @@ func (p *phase) arm(t *ticket) {
 
 // newSession makes the first ticket of a session of a drawn conversation.
 func (p *phase) newSession(d sample, id string, turns int, due int64) *ticket {
-	s := &session{drawn: d, family: &family{live: 1}, left: d.shape.requests(turns)}
-	s.Session = Session{ID: id, Conversation: d.index, Shape: d.shape, Turns: turns, URL: p.g.nextURL % p.g.scenario.URLs}
+	s := &session{drawn: d, family: &family{live: 1, owed: d.shape.requests(turns)}}
+	s.left = s.family.owed
+	if p.Mode == AgenticReplay {
+		s.family.reached = map[int]int{}
+	}
+	s.Session = Session{ID: id, Conversation: d.index, Shape: d.shape, Turns: turns, URL: p.g.nextURL % p.g.scenario.URLs, Pass: p.g.pass(d.index)}
 	p.g.nextURL++
 	return &ticket{p: p, ses: s, req: Request{Phase: &p.info, Session: &s.Session}, due: due}
 }

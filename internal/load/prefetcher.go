@@ -43,6 +43,9 @@ func draws(phases []Phase) int64 {
 		if p.Mode == FixedSchedule { // uses every entry once, by itself
 			continue
 		}
+		if p.Mode == AgenticReplay { // its lanes are filled before anything is sent, and some conversations cannot be entered
+			return never
+		}
 		most := int64(never)
 		for _, limit := range []int64{p.Requests, p.Sessions} {
 			if limit > 0 {

@@ -3,7 +3,7 @@
 //
 // One state machine, guarded by one mutex, holds everything that decides (engine.go). It advances when an instant is reached, which the
 // scheduler goroutine sees to on a thread of its own, and when a request returns, on that request's goroutine. Modes are drivers of that
-// machine (one file each): burst, request rate, fixed schedule, user-centric. Open-loop drivers never wait for answers.
+// machine (one file each): burst, request rate, fixed schedule, user-centric, agentic replay. Open-loop drivers never wait for answers.
 //
 // The rules are those of the contract's chapter on timing; numbers such as "6.2" in comments are its sections.
 package load
@@ -46,6 +46,7 @@ type Phase struct {
 	PrefillRamp     Ramp
 
 	Users    int // user-centric
+	Replay   Replay
 	Schedule ScheduleZero
 
 	// Stop rules; 0 = none. The first to fire ends the sending.
@@ -68,6 +69,7 @@ const (
 	Rate          Mode = "request_rate"
 	FixedSchedule Mode = "fixed_schedule"
 	UserCentric   Mode = "user_centric"
+	AgenticReplay Mode = "agentic_replay"
 )
 
 // Pattern is the distribution of the intervals between arrivals.

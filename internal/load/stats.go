@@ -1,6 +1,9 @@
 package load
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+	"time"
+)
 
 // PhaseStats are what a finished phase says about itself. Instants are those of package clock.
 type PhaseStats struct {
@@ -21,6 +24,9 @@ type PhaseStats struct {
 	GraceExpired bool // requests were cut at the end of the grace period
 	Interrupted  bool
 	TooManyFails bool
+
+	IdleJumps   int64         // times at which a replay moved everything forward, because nothing was under way
+	IdleSkipped time.Duration // by how much in all
 
 	Branches *BranchStats // nil = no session that was drawn starts others, or waits for them
 	Schedule ScheduleStats

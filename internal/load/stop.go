@@ -1,5 +1,7 @@
 package load
 
+import "slices"
+
 // mayStart tells whether the session count allows another session.
 func (p *phase) mayStart() bool { return p.Sessions <= 0 || p.count.sessions.Load() < p.Sessions }
 
@@ -42,27 +44,32 @@ func (p *phase) stop(why Stop, now int64) {
 			d.account(now)
 		}
 	}
+	p.keeps = p.keeps && why == StopDuration
 	var unused []sample
 	for t := range p.starts.all() {
 		if p.Mode != FixedSchedule {
 			unused = append(unused, t.ses.drawn)
 		}
 		p.g.nextURL--
+		p.g.passes[t.ses.Conversation]--
 		p.drop(t)
 	}
 	p.g.prefetcher.putBack(unused)
-	for t := range p.ready.all() {
-		p.suppress(t)
-		p.endSession(t.ses, false, now)
-		p.drop(t)
+	rest := slices.Concat(slices.Collect(p.ready.all()), p.timed, p.parked)
+	if d, ok := p.driver.(interface{ left() []*ticket }); ok {
+		rest = append(rest, d.left()...)
 	}
-	for _, t := range p.timed {
+	p.starts, p.ready, p.timed, p.parked = queue{}, queue{}, nil, nil
+	for _, t := range rest {
+		if p.keeps {
+			p.g.kept = append(p.g.kept, t)
+			continue
+		}
 		p.wakes(t, now)
 		p.suppress(t)
 		p.endSession(t.ses, false, now)
 		p.drop(t)
 	}
-	p.starts, p.ready, p.timed = queue{}, queue{}, nil
 	p.checkIdle()
 }
 

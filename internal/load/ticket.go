@@ -20,6 +20,7 @@ type session struct {
 	started   bool        // a turn of it was granted
 	finished  bool        // its last turn has returned
 	failed    bool        // the turn that returned last did
+	returned  int64       // when a turn returned last, while a warm-up leaves out the pauses; 0 = none did
 }
 
 // ticket is one turn on its way: prepared early, granted when its instant and its slots are there, fired, returned. Guarded by the
@@ -32,6 +33,7 @@ type ticket struct {
 	due     int64 // instant at which it may leave; 0 = as soon as there are slots
 	asked   int64 // instant at which the schedule wanted it to leave, where the answer before it came later than that; 0 = due
 	resumes bool  // the sessions that it waited for have ended
+	primes  bool  // is sent for the server's cache alone: its session stands still
 	rests   bool  // waits for a delay of its own, with the slot of its session
 	wakeAt  int64 // due, or the time to prepare before it
 	waited  bool  // was due and found no slot
