@@ -148,6 +148,8 @@ var choosers = map[string]string{
 func (r *resolver) sections() {
 	r.tuned()
 	r.oldNames()
+	r.bind("scenario")
+	r.bind("unsafe_override")
 	r.endpointSection()
 	r.models()
 	r.dataset()
@@ -155,6 +157,7 @@ func (r *resolver) sections() {
 	r.loadShape()
 	r.phases()
 	r.repetition()
+	r.lock()
 	r.tokenizer()
 	r.output()
 	r.runtime()

@@ -64,7 +64,7 @@ func (r *resolver) loadShape() {
 // promotes reports whether the times of the file make the run a schedule though nobody asked.
 func (r *resolver) promotes() bool {
 	f := r.file
-	if f == nil || !f.Format.Times || !f.Timed || r.on("--no-fixed-schedule") || r.set.Get("--fixed-schedule") != nil {
+	if f == nil || !f.Format.Times || !f.Timed || r.run.Scenario != "" || r.on("--no-fixed-schedule") || r.set.Get("--fixed-schedule") != nil {
 		return false
 	}
 	if f.Format.Unpromoted {
@@ -186,6 +186,9 @@ func (r *resolver) stops(p *config.Phase) {
 	set := public.Find(r.set.Text("--public-dataset", r.run.Dataset().Dataset))
 	if set != nil && set.Sessions && p.Type == config.PhaseFixedSchedule {
 		p.Sessions = nil // it says how many are read; the schedule sends all of their requests
+	}
+	if r.run.Scenario != "" {
+		return // it has a length of its own
 	}
 	if p.Requests != nil || p.Sessions != nil || p.Duration != nil {
 		if p.Type == config.PhaseFixedSchedule && p.Requests == nil && p.Sessions == nil && r.file != nil && r.file.Turns > 0 {

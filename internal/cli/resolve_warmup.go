@@ -21,7 +21,7 @@ func (r *resolver) warmup() *config.Phase {
 		if idle := r.given(warmupShape...); len(idle) > 0 {
 			r.warn("%s without effect: a warm-up needs %s", strings.Join(idle, ", "), strings.Join(warmupTriggers, ", "))
 		}
-		if r.has("--warmup-grace-period") {
+		if r.has("--warmup-grace-period") && r.run.Scenario == "" {
 			r.fail("%s needs --warmup-duration: there is no deadline without one", r.as("--warmup-grace-period"))
 		}
 		return nil

@@ -1,7 +1,11 @@
 package cli
 
 import (
+	"crypto/rand"
+	"encoding/binary"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 
 	"aiperf/internal/config"
@@ -13,17 +17,46 @@ import (
 func (r *resolver) check() {
 	r.objectives()
 	r.contradictions()
-	subject := &rules.Subject{Run: r.run, Endpoint: r.endpoint, File: r.file, Given: r.written, Spell: r.spell}
+	subject := r.subject()
 	if r.load.promoted {
 		subject.Promoted = "the fixed schedule of " + r.as("--input-file") + " " + r.run.Dataset().Path + " (its rows have times; --no-fixed-schedule turns it off)"
 	}
-	for _, found := range rules.Check(subject) {
+	r.tell(rules.Check(subject))
+}
+
+// subject is the run as the rules see it.
+func (r *resolver) subject() *rules.Subject {
+	return &rules.Subject{Run: r.run, Endpoint: r.endpoint, File: r.file, Given: r.written, Mentioned: r.mentioned, Spell: r.spell}
+}
+
+// lock gives the run the settings of its scenario.
+func (r *resolver) lock() {
+	if p := r.run.Profiling(); p != nil && r.run.Scenario != "" && p.WarmupGrace == nil {
+		if s := r.set.Floats("--warmup-grace-period"); s != nil {
+			p.WarmupGrace = ptr(config.Seconds(s[0]))
+		}
+	}
+	r.tell(rules.Lock(r.subject(), func() config.Seed {
+		var b [8]byte
+		_, _ = rand.Read(b[:]) // never fails
+		return config.Seed(strconv.FormatUint(binary.BigEndian.Uint64(b[:])>>1, 10))
+	}))
+}
+
+// tell passes on what the rules have found.
+func (r *resolver) tell(all []rules.Finding) {
+	for _, found := range all {
 		if found.Warning {
 			r.warn("%s", found.Text)
 		} else {
 			r.fail("%s", found.Text)
 		}
 	}
+}
+
+// mentioned tells whether the user wrote a setting, whatever its value.
+func (r *resolver) mentioned(key string) bool {
+	return slices.ContainsFunc(config.RowsOf(key), func(row setting.Row) bool { return row.Name() != "" && r.set.Get(row.Name()) != nil }) || r.run.Written(r.run.LongKey(key))
 }
 
 // written lists the settings at or below a key that the user wrote, see rules.Subject.

@@ -71,6 +71,8 @@ type Benchmark struct {
 	// Scenario is the name of a locked set of values; empty is none.
 	Scenario       string `yaml:"scenario,omitempty"`
 	UnsafeOverride bool   `yaml:"unsafe_override"`
+	// Unlocked tells that a setting breaks a lock of the scenario.
+	Unlocked bool `yaml:"-"`
 	// Environment holds what AIPERF_* variables tune (spec: cli, section 11). It is ours: the Python tool keeps it out of the file.
 	Environment Environment `yaml:"environment"`
 	// Spelling words the path of a value as the user wrote it: a flag, or line and key of a file; see As.

@@ -64,6 +64,18 @@ type Phase struct {
 	StartOffset *int64 `yaml:"start_offset,omitempty"` // ms, inclusive
 	EndOffset   *int64 `yaml:"end_offset,omitempty"`   // ms, inclusive
 
+	// Of a replay of recorded agents from the middle of their recordings; nil and empty are the defaults.
+	TimingMode string   `yaml:"timing_mode,omitempty"`                // TimingReplay, on a phase of type concurrency; empty: no replay
+	StartMin   *float64 `yaml:"trajectory_start_min_ratio,omitempty"` // share of a recording, see Entry
+	StartMax   *float64 `yaml:"trajectory_start_max_ratio,omitempty"`
+	// BurstStarts lets the first requests of the warm-up and of the phase leave at once.
+	BurstStarts bool `yaml:"burst_phase_starts,omitempty"`
+	// SystemIdleCap is the longest time without any request under way; nil: any.
+	SystemIdleCap *Seconds `yaml:"system_idle_gap_cap_seconds,omitempty"`
+	// CacheWarmup is how long the agents go on without pauses before the phase; nil: not at all.
+	CacheWarmup *Seconds `yaml:"agentic_cache_warmup_duration,omitempty"`
+	WarmupGrace *Seconds `yaml:"agentic_warmup_grace_period,omitempty"` // see Drain
+
 	Cancellation           *Cancellation `yaml:"cancellation,omitempty"`
 	Seamless               bool          `yaml:"seamless"` // start without waiting for the previous phase to drain
 	FailedRequestThreshold *float64      `yaml:"failed_request_threshold,omitempty"`
@@ -103,11 +115,11 @@ var loadGeneratorRows = group("Load Generator", []setting.Row{
 	{Flags: []string{"--request-rate-ramp-duration"}, Key: "phases.profiling.rate_ramp.duration", Unit: "s", Kind: setting.Float, Bounds: "> 0", Help: "raise the request rate in this many s"},
 	{Flags: []string{"--request-rate-series"}, Key: "phases.profiling.rate_series", Manual: true, Pace: true, Kind: setting.Path, Absent: true, Help: "file with a rate that changes over time"},
 	{Flags: []string{"--failed-request-threshold"}, Key: "phases.profiling.failed_request_threshold", Kind: setting.Float, Bounds: ">= 0, <= 1", Help: "end the run when more than this share of requests fails"},
-	{Flags: []string{"--trajectory-start-min-ratio"}, Kind: setting.Float, Bounds: ">= 0, <= 1", Default: "0.25", NotBuilt: true, Help: "earliest start inside a trajectory"},
-	{Flags: []string{"--trajectory-start-max-ratio"}, Kind: setting.Float, Bounds: ">= 0, <= 1", Default: "0.75", NotBuilt: true, Help: "latest start inside a trajectory"},
-	{Flags: []string{"--burst-phase-starts"}, Kind: setting.Bool, NotBuilt: true, Help: "start all trajectories of a phase together"},
+	{Flags: []string{"--trajectory-start-min-ratio"}, Key: "phases.profiling.trajectory_start_min_ratio", Kind: setting.Float, Bounds: ">= 0, <= 1", Default: "0.25; 0 in a scenario", Help: "agentic replay: earliest share of a recording at which it is entered"},
+	{Flags: []string{"--trajectory-start-max-ratio"}, Key: "phases.profiling.trajectory_start_max_ratio", Kind: setting.Float, Bounds: ">= 0, <= 1", Default: "0.75; 1 in a scenario", Help: "agentic replay: latest share of a recording at which it is entered"},
+	{Flags: []string{"--burst-phase-starts"}, Key: "phases.profiling.burst_phase_starts", Kind: setting.Bool, Help: "agentic replay: the first requests of a phase leave together, not as recorded"},
 	{Flags: []string{"--trace-idle-gap-cap-seconds"}, Key: "datasets.main.trace_idle_gap_cap_seconds", Unit: "s", Kind: setting.Float, Bounds: ">= 0", Help: "recorded agents: longest pause within a trace, in s"},
-	{Flags: []string{"--system-idle-gap-cap-seconds"}, Unit: "s", Kind: setting.Float, Bounds: ">= 0", NotBuilt: true, Help: "longest idle gap of the whole system, in s"},
+	{Flags: []string{"--system-idle-gap-cap-seconds"}, Key: "phases.profiling.system_idle_gap_cap_seconds", Unit: "s", Kind: setting.Float, Bounds: ">= 0", Default: "none; 10 in a scenario", Help: "agentic replay: longest time without any request under way, in s"},
 })
 
 var userCentricRateRows = group("User-Centric Rate", []setting.Row{
@@ -118,8 +130,8 @@ var userCentricRateRows = group("User-Centric Rate", []setting.Row{
 var warmupRows = group("Warmup", []setting.Row{
 	{Flags: []string{"--warmup-request-count", "--num-warmup-requests"}, Key: "phases.warmup.requests", Trigger: true, Common: true, Kind: setting.Int, Bounds: "> 0", Zero: true, Help: "warm up with this many requests"},
 	{Flags: []string{"--warmup-duration"}, Key: "phases.warmup.duration", Trigger: true, Unit: "s", Kind: setting.Float, Bounds: "> 0", Help: "warm up for this many s"},
-	{Flags: []string{"--agentic-cache-warmup-duration"}, Unit: "s", Kind: setting.Float, Bounds: "> 0", NotBuilt: true, Help: "prime caches of an agentic replay, in s"},
-	{Flags: []string{"--agentic-warmup-grace-period"}, Unit: "s", Kind: setting.Float, Bounds: ">= 0", NotBuilt: true, Help: "wait this long after that, in s"},
+	{Flags: []string{"--agentic-cache-warmup-duration"}, Key: "phases.profiling.agentic_cache_warmup_duration", Unit: "s", Kind: setting.Float, Bounds: "> 0", Help: "agentic replay: after priming the caches, let the agents go on without pauses for this many s"},
+	{Flags: []string{"--agentic-warmup-grace-period"}, Key: "phases.profiling.agentic_warmup_grace_period", Unit: "s", Kind: setting.Float, Bounds: ">= 0", Default: "unlimited; with --agentic-cache-warmup-duration as long as that, 300 at the most", Help: "agentic replay: wait this long for the last answers of its warm-up, in s"},
 	{Flags: []string{"--num-warmup-sessions"}, Hidden: []string{"--warmup-num-sessions"}, Key: "phases.warmup.sessions", Trigger: true, Kind: setting.Int, Bounds: ">= 1", Help: "warm up with this many sessions"},
 	{Flags: []string{"--warmup-concurrency"}, Key: "phases.warmup.concurrency", Kind: setting.Int, Bounds: ">= 1", Default: "as in the run", Help: "concurrency of the warm-up"},
 	{Flags: []string{"--warmup-prefill-concurrency"}, Key: "phases.warmup.prefill_concurrency", Kind: setting.Int, Bounds: ">= 1", Default: "as in the run", Help: "prefill concurrency of the warm-up"},
@@ -137,6 +149,6 @@ var requestCancellationRows = group("Request Cancellation", []setting.Row{
 })
 
 var scenarioRows = group("Scenario", []setting.Row{
-	{Flags: []string{"--scenario"}, Key: "scenario", Kind: setting.Text, NotBuilt: true, Help: "named set of locked values"},
-	{Flags: []string{"--unsafe-override"}, Key: "unsafe_override", Kind: setting.Bool, NotBuilt: true, Help: "allow values that break the scenario's lock"},
+	{Flags: []string{"--scenario"}, Key: "scenario", Kind: setting.Enum, Choices: Scenarios, Help: "run a named benchmark, whose settings are locked"},
+	{Flags: []string{"--unsafe-override"}, Key: "unsafe_override", Kind: setting.Bool, Help: "run with settings that break the scenario's locks: the result is no valid submission"},
 })

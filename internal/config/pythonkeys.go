@@ -27,13 +27,8 @@ var busKeys = []string{
 // unbuiltKeys are keys of the Python tool that would change a run and are not built here, with what there is in their place. A * ends the
 // beginning of several.
 var unbuiltKeys = map[string]string{
-	"sla":                   "not built for a phase: --fail-if judges a run, sla_filters the cells of a sweep",
-	"adaptive_*":            "not built: aiperf find-capacity finds the highest load that keeps objectives",
-	"timing_mode":           "says something else than the type of the phase; adaptive_scale and agentic_replay are not built",
-	"trajectory_*":          "not built: there is no replay of agents from the middle",
-	"burst_phase_starts":    "not built: there is no replay of agents from the middle",
-	"system_idle_gap_cap_*": "not built: max_idle_gap_cap_seconds of a dataset caps every pause",
-	"agentic_*":             "not built: a warm-up phase is",
+	"sla":        "not built for a phase: --fail-if judges a run, sla_filters the cells of a sweep",
+	"adaptive_*": "not built: aiperf find-capacity finds the highest load that keeps objectives",
 }
 
 // unbuilt says why a key of the Python tool is refused; "" = it is none.
@@ -107,7 +102,7 @@ func dropEmpty(body *yaml.Node, key string) {
 // dropSaid takes out of a phase what says what happens anyway.
 func dropSaid(p *yaml.Node) {
 	if p.Kind == yaml.MappingNode {
-		for _, key := range []string{"adaptive_scale", "burst_phase_starts", "timing_mode"} {
+		for _, key := range []string{"adaptive_scale", "timing_mode"} {
 			v, t := step(p, key), step(p, "type")
 			if v != nil && (v.ShortTag() == "!!null" || v.Value == "false" || key == "timing_mode" && t != nil && v.Value == modeOf(t.Value)) {
 				take(p, key)

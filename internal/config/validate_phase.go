@@ -37,6 +37,7 @@ func (v *violations) phases(b *Benchmark) {
 		v.limits(path, p, b.Endpoint.Streaming)
 		v.stops(path, p, b.Accuracy != nil && p.Kind == KindProfiling)
 		v.pace(path, p, data)
+		v.replay(path, p)
 	}
 }
 

@@ -47,9 +47,15 @@ type Turn struct {
 
 	Silent bool // nothing is sent: the turn only starts others, or waits for them
 
+	// After are the turns of other conversations that had been answered when this one was recorded (the latest of each); nil = not known.
+	After []TurnRef
+
 	// Origin is where the turn was read ("file:line"), for error messages; "" for generated turns.
 	Origin string
 }
+
+// TurnRef is a turn of a conversation of the dataset.
+type TurnRef struct{ Conversation, Turn int }
 
 // Branch is a conversation that a turn starts.
 type Branch struct {

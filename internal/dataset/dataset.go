@@ -54,7 +54,8 @@ type Timing struct {
 	Timestamp *float64 // ms on the trace's own clock
 	Delay     *float64 // ms after the end of the previous turn's answer, already scaled by the delay ratio
 	Branches  []conversation.Branch
-	Silent    bool // nothing is sent
+	Silent    bool                   // nothing is sent
+	After     []conversation.TurnRef // turns of other conversations that had been answered when it was recorded
 }
 
 // Info describes a dataset as a whole.

@@ -45,8 +45,8 @@ var overflowWords = []string{
 	"longer than the maximum model length", "input is too long", "input length exceeds",
 }
 
-// overflows tells whether an error says that the prompt exceeds the context window.
-func overflows(e *record.Error) bool {
+// Overflows tells whether an error says that the prompt exceeds the context window.
+func Overflows(e *record.Error) bool {
 	if e.Code < 400 || e.Code >= 500 || e.Code == 499 {
 		return false
 	}

@@ -89,7 +89,7 @@ func (r *Reducer) Add(row *Row) {
 	overflow := 0.0
 	if row.Class == Failed {
 		r.failed(row.Err, 1)
-		if overflows(row.Err) {
+		if Overflows(row.Err) {
 			overflow = 1
 		}
 	}

@@ -85,7 +85,11 @@ var dataRules = []rule{
 		tell: func(s *Subject) string {
 			return marker(s) + " needs a system prompt: {" + data + "prefix_prompts.shared_system_length} or {" + data + "system_prompt}, or take a first_turn target"
 		}},
-	{row: "66", keys: cacheBust, when: func(s *Subject) bool { return strings.HasPrefix(marker(s), "warmup_isolation") && len(s.Phases) == 1 },
+	{row: "66", keys: cacheBust, when: all(replayed, func(s *Subject) bool { return strings.HasPrefix(marker(s), "warmup_isolation") }),
+		text: "marks the warm-up alone; sessions of an agentic replay go on after it: take another target"},
+	{row: "66", keys: cacheBust, when: func(s *Subject) bool {
+		return strings.HasPrefix(marker(s), "warmup_isolation") && len(s.Phases) == 1 && !replayed(s)
+	},
 		text: "has no effect without a warm-up", level: warned},
 
 	{row: "5.3", keys: outputLengths, when: func(s *Subject) bool { return asked(s) <= 0 && !s.wrote(prompts+"osl.mean", data+"osl.mean") },

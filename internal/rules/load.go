@@ -39,6 +39,29 @@ var loadRules = []rule{
 	}},
 	{row: "12 E10", keys: []string{measured + "rate"}, when: all(users, func(s *Subject) bool { return s.File != nil && s.File.Format.Name == "single_turn" }),
 		text: "needs conversations of several turns; {" + data + "path} is a single_turn file"},
+	{row: "26", keys: []string{measured + "agentic_cache_warmup_duration"}, when: not(replayed), text: "is for an agentic replay: " + howToReplay},
+	{row: "26", keys: []string{measured + "agentic_cache_warmup_duration"}, when: all(replayed, func(s *Subject) bool { return s.wrote("phases.warmup") }),
+		tell: func(s *Subject) string {
+			return "and " + s.given("phases.warmup")[0].Text + ": a replay has a warm-up of its own"
+		}},
+	{row: "26", keys: []string{measured + "trajectory_start_min_ratio", measured + "trajectory_start_max_ratio", measured + "burst_phase_starts",
+		measured + "system_idle_gap_cap_seconds", measured + "agentic_warmup_grace_period", data + "synthesis.allow_dataset_wrap"}, when: not(replayed),
+		text: "is for an agentic replay: " + howToReplay, level: idle},
+	{row: "26", keys: []string{"phases.warmup"}, when: all(replayed, func(s *Subject) bool { return s.Warmup() != nil }),
+		text: "has no effect: an agentic replay has a warm-up of its own", level: warned},
+	{row: "26", when: replayed, tell: func(s *Subject) string {
+		n := 0
+		for i := range s.Phases {
+			if s.Phases[i].Kind == config.KindProfiling {
+				n++
+			}
+		}
+		if n < 2 {
+			return ""
+		}
+		return fmt.Sprintf("{%stiming_mode} %s is for a single measured phase, not %d", measured, config.TimingReplay, n)
+	}},
+	{row: "80", keys: []string{"unsafe_override"}, when: func(s *Subject) bool { return s.Scenario == "" }, text: "has no effect without {scenario}", level: warned},
 	{row: "19 E1", keys: []string{measured + "prefill_ramp"}, when: unstreamed, text: "needs {endpoint.streaming}: only a stream shows its first token", level: idle},
 	{row: "8", keys: []string{"phases.warmup.prefill_ramp"}, when: unstreamed, text: "has no effect without {endpoint.streaming}", level: warned},
 	surplus(measured + "requests"),
@@ -56,6 +79,12 @@ var loadRules = []rule{
 	{row: "8", keys: []string{measured + "prefill_ramp"}, when: func(s *Subject) bool { return s.phase().PrefillConcurrency == nil },
 		text: "has no effect without {" + measured + "prefill_concurrency}", level: warned},
 }
+
+// howToReplay says what makes a run a replay.
+const howToReplay = "{scenario}, or timing_mode: " + config.TimingReplay + " of a phase in a file"
+
+// replayed reports whether recorded agents are taken up in the middle of their recordings.
+func replayed(s *Subject) bool { return s.phase().Replays() }
 
 func besideSchedule(s *Subject) string { return "cannot be combined with " + s.schedule() }
 

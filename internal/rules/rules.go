@@ -24,7 +24,9 @@ type Subject struct {
 	Promoted string
 	// Given lists the settings at or below a key that the user wrote with another value than the default.
 	Given func(key string) []Setting
-	Spell setting.Spell
+	// Mentioned tells whether the user wrote a setting, whatever its value.
+	Mentioned func(key string) bool
+	Spell     setting.Spell
 }
 
 // Setting is one setting that somebody wrote.

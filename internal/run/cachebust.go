@@ -9,7 +9,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync"
 
 	"aiperf/internal/config"
 	"aiperf/internal/conversation"
@@ -26,9 +25,6 @@ type buster struct {
 	// count counts tokens, where a marker's were taken off a generated text: a marker is chosen that has as many; nil = any will do.
 	count func(text string) int
 	cost  int // tokens of a marker
-
-	mu     sync.Mutex
-	passes map[int]int // sessions of each conversation so far
 }
 
 // newBuster is the marker of a run; nil = there is none. exact = texts of the data were made shorter by it.
@@ -37,7 +33,7 @@ func newBuster(d *config.Dataset, exact bool, benchmark string, tok func() (*tok
 	if target == config.CacheBustNone {
 		return nil, nil
 	}
-	b := &buster{target: target, benchmark: benchmark, passes: map[int]int{}}
+	b := &buster{target: target, benchmark: benchmark}
 	if !exact || isolates(target) {
 		return b, nil
 	}
@@ -104,34 +100,31 @@ func (b *buster) mark(s *load.Session, warmup bool, c *conversation.Conversation
 	for root.Parent != nil {
 		root = root.Parent
 	}
-	pass := b.pass(root, s.Parent == nil)
+	pass := root.Pass
 	marked := *c
 	if onSystem(b.target) && c.System != "" {
 		marked.System = b.put(c.System, pass, root)
 		return &marked
 	}
 	marked.Turns = slices.Clone(c.Turns)
-	t := &marked.Turns[0]
+	beginnings := marked.Turns[:1] // what the requests of a session begin with
 	switch {
-	case t.RawPayload != nil:
-	case t.RawMessages != nil:
-		t.RawMessages = b.putMessage(t.RawMessages, pass, root)
-	default:
-		t.Parts = b.putPart(t.Parts, pass, root)
+	case c.Mode == conversation.MessageArrayWithResponses:
+		beginnings = marked.Turns
+	case c.Live():
+		beginnings = marked.Turns[s.From : s.From+1]
+	}
+	known := map[*byte]json.RawMessage{} // marked messages: the requests of a recording share theirs
+	for i := range beginnings {
+		switch t := &beginnings[i]; {
+		case t.RawPayload != nil:
+		case t.RawMessages != nil:
+			t.RawMessages = b.putMessage(t.RawMessages, pass, root, known)
+		default:
+			t.Parts = b.putPart(t.Parts, pass, root)
+		}
 	}
 	return &marked
-}
-
-// pass is how often the conversation of a drawn session came before it.
-func (b *buster) pass(root *load.Session, drawn bool) int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	n := b.passes[root.Conversation]
-	if drawn {
-		b.passes[root.Conversation] = n + 1
-		return n
-	}
-	return n - 1
 }
 
 // mostMarkers bounds the search for a marker of the wanted length.
@@ -179,7 +172,7 @@ func (b *buster) putPart(parts []conversation.Part, pass int, root *load.Session
 }
 
 // putMessage marks the first message of the role that the marker is for: as text, or as a part of a list.
-func (b *buster) putMessage(messages []json.RawMessage, pass int, root *load.Session) []json.RawMessage {
+func (b *buster) putMessage(messages []json.RawMessage, pass int, root *load.Session, known map[*byte]json.RawMessage) []json.RawMessage {
 	roles := []string{"user"}
 	if onSystem(b.target) {
 		roles = []string{"system", "user"}
@@ -191,12 +184,16 @@ func (b *buster) putMessage(messages []json.RawMessage, pass int, root *load.Ses
 			if json.Unmarshal(raw, &m) != nil || json.Unmarshal(m["role"], &is) != nil || is != role {
 				continue
 			}
+			marked := slices.Clone(messages)
+			if marked[i] = known[&raw[0]]; marked[i] != nil {
+				return marked
+			}
 			content, ok := b.putContent(m["content"], pass, root)
 			if !ok {
 				return messages
 			}
-			marked := slices.Clone(messages)
 			marked[i] = withMember(raw, "content", content)
+			known[&raw[0]] = marked[i]
 			return marked
 		}
 	}

@@ -5,6 +5,8 @@ import (
 
 	"aiperf/internal/assembly"
 	"aiperf/internal/config"
+	"aiperf/internal/load"
+	"aiperf/internal/metric"
 	"aiperf/internal/record"
 	"aiperf/internal/rng"
 	"aiperf/internal/transport"
@@ -42,6 +44,9 @@ func newExecutor(cfg *config.Benchmark, version string, r *resolved, over carrie
 	}
 	for _, p := range r.scenario.Phases {
 		e.firstToken = e.firstToken || p.Prefill > 0
+		if p.Mode == load.AgenticReplay {
+			e.overflow = metric.Overflows
+		}
 	}
 	for _, name := range e.headers.Overridden() {
 		warn(fmt.Sprintf("%s %s: this header is set by the client itself; the given value is not sent", cfg.As("endpoint.headers"), name))

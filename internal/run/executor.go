@@ -36,9 +36,10 @@ type executor struct {
 	// what is measured.
 	dialLate   bool
 	sticky     bool
-	firstToken bool // somebody waits for first tokens: look for content while reading
-	replies    bool // answers become part of the history
-	followsUp  bool // answers may ask for further requests
+	overflow   func(*record.Error) bool // tells errors of prompts that are too long; nil = nobody asks
+	firstToken bool                     // somebody waits for first tokens: look for content while reading
+	replies    bool                     // answers become part of the history
+	followsUp  bool                     // answers may ask for further requests
 	worker     string
 	processor  string
 }
@@ -58,11 +59,13 @@ type session struct {
 	replies      []endpoint.Memory // what the answers left, by turn
 	inherited    *endpoint.History // what came before the first turn of a fork; nil = nothing
 	marked       bool              // the conversation is that of this session alone
+	from         int               // its first turn
 }
 
 func (e *executor) session(s *load.Session, warmup bool) *session {
 	if s.State == nil {
 		ses := e.data.session(s.Conversation)
+		ses.from = s.From
 		if marked := e.bust.mark(s, warmup, ses.conversation); marked != ses.conversation {
 			ses.conversation, ses.first, ses.marked = marked, nil, true
 		}
@@ -80,6 +83,9 @@ func (e *executor) session(s *load.Session, warmup bool) *session {
 // before is the history of a turn, up to a fork's beginnings.
 func (s *session) before(turn int) *endpoint.History {
 	h := endpoint.Before(s.conversation, turn, s.replies)
+	if s.conversation.Live() && s.from > 0 && s.from <= len(h.Past) {
+		h.Past = h.Past[s.from:] // what was never sent has no answer
+	}
 	if in := s.inherited; in != nil {
 		h.System, h.UserContext, h.Past = in.System, in.UserContext, append(in.Past[:len(in.Past):len(in.Past)], h.Past...)
 	}
@@ -88,17 +94,29 @@ func (s *session) before(turn int) *endpoint.History {
 
 // encode words a turn.
 func (e *executor) encode(ses *session, r *load.Request, id string) (endpoint.Request, error) {
-	if r.Turn == 0 && ses.first != nil {
+	if r.Turn == 0 && ses.first != nil && !r.Phase.Primes {
 		return *ses.first, nil
 	}
 	history := ses.before(r.Turn)
 	history.RequestID = id
-	req, err := e.codec.Encode(&ses.conversation.Turns[r.Turn], history)
-	if r.Turn == 0 && ses.inherited == nil && err == nil && !req.Once && !ses.marked {
+	turn := &ses.conversation.Turns[r.Turn]
+	if r.Phase.Primes {
+		turn = oneToken(turn)
+	}
+	req, err := e.codec.Encode(turn, history)
+	if r.Turn == 0 && !r.Phase.Primes && ses.inherited == nil && err == nil && !req.Once && !ses.marked {
 		e.data.keep(r.Session.Conversation, ses.conversation, &req)
 		e.inputs.offer(r.Session.Conversation, ses.conversation, &req)
 	}
 	return req, err
+}
+
+// oneToken is a turn that asks for an answer of one token.
+func oneToken(t *conversation.Turn) *conversation.Turn {
+	short := *t
+	one := 1
+	short.MaxTokens = &one
+	return &short
 }
 
 // Prepare implements load.Executor.
@@ -269,6 +287,9 @@ func (a *armed) meta() record.Meta {
 	if t.MaxTokens != nil {
 		m.MaxTokens = *t.MaxTokens
 	}
+	if p.Primes {
+		m.MaxTokens = 1
+	}
 	if p.Mode == load.FixedSchedule {
 		m.TurnTimestamp = t.Timestamp
 	}
@@ -344,7 +365,7 @@ func (a *armed) outcome(rec *record.Record) load.Outcome {
 		rec.Error.Message = "Request cancelled: " + rec.Cut
 		return load.Outcome{Failed: true, Cancelled: true}
 	}
-	return load.Outcome{Failed: true, NoConnection: noConnection(rec)}
+	return load.Outcome{Failed: true, NoConnection: noConnection(rec), Overflow: a.overflow != nil && a.overflow(rec.Error)}
 }
 
 // noConnection tells whether a request failed because the server was not reached, and not for want of room on this machine.

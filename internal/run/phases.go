@@ -21,17 +21,58 @@ func scenario(b *config.Benchmark) (load.Scenario, error) {
 		GraphFailFast: b.Environment.DAG.FailFast,
 	}
 	cut := cancellation(b.Phases)
-	for i := range b.Phases {
-		phase, err := phaseOf(&b.Phases[i], b.As)
+	phases := phasesRun(b)
+	for i := range phases {
+		phase, err := phaseOf(&phases[i], b.As)
 		if err != nil {
 			return p, err
 		}
-		if b.Phases[i].Cancellation == nil {
+		if phases[i].Cancellation == nil {
 			phase.Cancellation = cut // never applied in a warm-up
+		}
+		if phase.Mode == load.AgenticReplay {
+			phase.Replay = replayOf(b, &phases[i])
 		}
 		p.Phases = append(p.Phases, phase)
 	}
 	return p, nil
+}
+
+// replayWarmup is the name of the warm-up of a replay, as in the Python tool; no phase of a file can have it.
+const replayWarmup = "agentic.warmup"
+
+// phasesRun are the phases of a run. A replay has a warm-up of its own, which takes the place of others.
+func phasesRun(b *config.Benchmark) (list []config.Phase) {
+	if p := b.Profiling(); p == nil || !p.Replays() {
+		return b.Phases
+	}
+	for _, p := range b.Phases {
+		switch {
+		case p.Kind == config.KindWarmup:
+			continue
+		case p.Replays():
+			w := config.Phase{Name: replayWarmup, Kind: config.KindWarmup, Type: p.Type, Concurrency: p.Concurrency, PrefillConcurrency: p.PrefillConcurrency,
+				TimingMode: p.TimingMode, StartMin: p.StartMin, StartMax: p.StartMax, BurstStarts: p.BurstStarts, SystemIdleCap: p.SystemIdleCap,
+				CacheWarmup: p.CacheWarmup, GracePeriod: p.Drain()}
+			list = append(list, w)
+			p.CacheWarmup = nil
+		}
+		list = append(list, p)
+	}
+	return list
+}
+
+// replayOf is how recorded agents are taken up in the middle of their recordings.
+func replayOf(b *config.Benchmark, c *config.Phase) load.Replay {
+	r := load.Replay{Together: c.BurstStarts, IdleCap: -1, LeadCap: -1, Pressure: duration(c.CacheWarmup)}
+	r.From, r.To = c.Entry()
+	if c.SystemIdleCap != nil {
+		r.IdleCap = duration(c.SystemIdleCap)
+	}
+	if longest := b.Dataset().TraceIdleGapCap; longest != nil {
+		r.LeadCap = duration(longest)
+	}
+	return r
 }
 
 // cancellation is that of the phases that have none of their own: the first one written on a profiling phase.
@@ -93,6 +134,9 @@ func phaseOf(c *config.Phase, as func(key string) string) (load.Phase, error) {
 		Grace:            grace(c.GracePeriod),
 		Seamless:         c.Seamless,
 		FailureThreshold: c.FailedRequestThreshold,
+	}
+	if c.Replays() {
+		p.Mode = load.AgenticReplay
 	}
 	if m.mode == load.FixedSchedule {
 		p.Schedule = load.ScheduleZero{Auto: value(c.AutoOffset), Start: float64(value(c.StartOffset))}

@@ -27,8 +27,8 @@ func planWords(cfg *config.Benchmark) board.Plan {
 	if data != "" {
 		p.What = append(p.What, data)
 	}
-	for i := range cfg.Phases {
-		p.Phases = append(p.Phases, [2]string{phaseTitle(cfg.Phases[i].Name), phaseWords(&cfg.Phases[i])})
+	for _, one := range phasesRun(cfg) {
+		p.Phases = append(p.Phases, [2]string{phaseTitle(one.Name), phaseWords(&one)})
 	}
 	about := []string{what}
 	if data != "" {
@@ -57,6 +57,10 @@ func targets(urls []string) string {
 // loadWords is how a phase makes load.
 func loadWords(p *config.Phase) string {
 	switch {
+	case p.Replays() && p.Kind == config.KindWarmup:
+		return "the caches of " + plain(value(p.Concurrency), "recorded agent")
+	case p.Replays():
+		return plain(value(p.Concurrency), "recorded agent") + " at once, from the middle of their recordings"
 	case p.Users != nil:
 		return fmt.Sprintf("%d users, %s requests/s", *p.Users, draw.Round(value(p.Rate)))
 	case p.Type == config.PhaseFixedSchedule:
@@ -112,6 +116,9 @@ func shortPhase(p *config.Phase) string {
 
 func phaseWords(p *config.Phase) string {
 	text := shortPhase(p)
+	if p.CacheWarmup != nil {
+		text += ", then all of them without pauses for " + draw.Round(p.CacheWarmup.Duration().Seconds()) + " s"
+	}
 	if p.Duration == nil || p.GracePeriod == nil {
 		return text
 	}

@@ -38,8 +38,8 @@ func newProfiler(h *hooks, cfg *config.Benchmark, warn func(string)) *profiler {
 	if p.stop == "" {
 		p.stop = config.ProfilerStopPath
 	}
-	for i := range cfg.Phases {
-		p.seamless = append(p.seamless, cfg.Phases[i].Seamless)
+	for _, one := range phasesRun(cfg) {
+		p.seamless = append(p.seamless, one.Seamless)
 	}
 	return p
 }

@@ -17,6 +17,9 @@ func agents(b *config.Benchmark, d *config.Dataset) weka.Options {
 		},
 		Tools: t.ToolMessages, Instant: d.IgnoreTraceDelays, ThinkTime: d.UseThinkTimeOnly,
 	}
+	if p := b.Profiling(); p != nil {
+		o.Order = p.Replays()
+	}
 	if d.TraceIdleGapCap != nil {
 		s := float64(*d.TraceIdleGapCap)
 		o.IdleCap = &s

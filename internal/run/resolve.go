@@ -118,6 +118,9 @@ func checkData(b *config.Benchmark, data dataset.Dataset, say *reporter) error {
 	if err := checkSchedule(b, data.Info()); err != nil {
 		return err
 	}
+	if err := checkLanes(b, data); err != nil {
+		return err
+	}
 	return checkTurns(b, data)
 }
 
@@ -128,6 +131,25 @@ func checkSchedule(b *config.Benchmark, f dataset.Info) error {
 		return nil
 	}
 	return fmt.Errorf("%s: the first turn has no timestamp, which %s needs", f.UntimedOrigin, b.As("phases.profiling.type"))
+}
+
+// checkLanes refuses a replay of more lanes than there are recordings: several lanes would send the same prompts, and servers answer those from
+// their caches. A marker in the prompts keeps them apart; the user may want it so.
+func checkLanes(b *config.Benchmark, d dataset.Dataset) error {
+	p := b.Profiling()
+	if p == nil || !p.Replays() || b.Dataset().CacheBustTarget() != config.CacheBustNone {
+		return nil
+	}
+	if s := b.Dataset().Synthesis; s != nil && s.AllowDatasetWrap {
+		return nil
+	}
+	n := d.Len() - d.Info().Started
+	whole := p.Requests == nil && p.Sessions == nil && p.Duration == nil
+	if whole || p.Sessions != nil && *p.Sessions <= n || value(p.Concurrency) <= n {
+		return nil
+	}
+	return fmt.Errorf("%s %d: there are %d recordings, and the lanes beyond would repeat their prompts; lower it, or give %s or %s",
+		b.As("phases.profiling.concurrency"), value(p.Concurrency), n, b.As("datasets.main.synthesis.allow_dataset_wrap"), b.As("datasets.main.prompts.cache_bust.target"))
 }
 
 // checkTurns refuses users without a second turn to come back for. Generated conversations are checked where their mean is known.

@@ -56,6 +56,9 @@ func (s *source) Shape(i int) (load.Shape, error) {
 	shape := load.Shape{ID: s.data.ID(i), Turns: make([]load.TurnTime, len(timings))}
 	for k, t := range timings {
 		shape.Turns[k] = load.TurnTime{Timestamp: t.Timestamp, Delay: t.Delay, Silent: t.Silent}
+		for _, r := range t.After {
+			shape.Turns[k].After = append(shape.Turns[k].After, load.TurnRef(r))
+		}
 		for _, b := range t.Branches {
 			started, err := s.branch(b.Conversation)
 			if err != nil {

@@ -125,9 +125,8 @@ func (v *liveView) begin(g *load.Generator, w *watched) {
 	defer v.mu.Unlock()
 	v.load, v.watched = g, w
 	v.steps = []board.Step{{Name: board.Starting.String(), Text: "ready", State: board.Done, Took: time.Since(v.began)}}
-	for i := range v.cfg.Phases {
-		p := &v.cfg.Phases[i]
-		v.steps = append(v.steps, board.Step{Name: phaseTitle(p.Name), Text: phaseWords(p)})
+	for _, p := range phasesRun(v.cfg) {
+		v.steps = append(v.steps, board.Step{Name: phaseTitle(p.Name), Text: phaseWords(&p)})
 	}
 	v.steps = append(v.steps, board.Step{Name: board.Processing.String(), Text: "reduce, write files"})
 }
@@ -137,7 +136,7 @@ func phaseTitle(name string) string {
 	switch name {
 	case "profiling":
 		return board.Profiling.String()
-	case "warmup":
+	case "warmup", replayWarmup:
 		return board.Warmup.String()
 	}
 	return terminal.Line(name)

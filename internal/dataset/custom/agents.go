@@ -21,7 +21,8 @@ type Agents struct {
 	options  weka.Options
 	sessions []weka.Session // of traces first, then of the agents that they start, as the set has them
 	started  []weka.Session
-	parents  []int // conversation of the trace, by started session
+	parents  []int              // conversation of the trace, by started session
+	order    [][][][]weka.Place // by trace, session and turn: what had been answered when it was sent; empty = nobody asks
 	seen     map[string]string
 	scanned  int
 	longer   int                  // traces above the limit of their length
@@ -87,6 +88,9 @@ func (a *Agents) add(t *weka.Trace, where string) (enough bool) {
 		a.silent++
 		return false
 	}
+	if a.options.Order {
+		a.order = append(a.order, weka.Order(list))
+	}
 	parent := len(a.sessions)
 	a.sessions = append(a.sessions, list[0])
 	for _, s := range list[1:] {
@@ -128,6 +132,7 @@ func (a *Agents) Done(name string) error {
 		turn := &l.set.conversations[parent].Turns[s.Parent]
 		turn.Branches = append(turn.Branches, conversation.Branch{Conversation: roots + i, Join: s.Join, Before: s.Before})
 	}
+	a.putOrder(roots)
 	if len(a.sessions) == 0 {
 		return nil
 	}
@@ -137,6 +142,29 @@ func (a *Agents) Done(name string) error {
 	}
 	l.set.fill = func(i int, c *conversation.Conversation) { fillAgents(c, &a.sessions[i], texts.Corpus(), l.Root) }
 	return nil
+}
+
+// putOrder tells the turns of every trace what they followed. The conversations that others start stand behind roots of others.
+func (a *Agents) putOrder(roots int) {
+	started := roots
+	for trace, sessions := range a.order {
+		first := started
+		started += len(sessions) - 1
+		at := func(session int) int {
+			if session == 0 {
+				return trace
+			}
+			return first + session - 1
+		}
+		for i, turns := range sessions {
+			for k, places := range turns {
+				t := &a.l.set.conversations[at(i)].Turns[k]
+				for _, p := range places {
+					t.After = append(t.After, conversation.TurnRef{Conversation: at(p.Session), Turn: p.Turn})
+				}
+			}
+		}
+	}
 }
 
 // conversation is a session without its texts. Every request of it is whole in itself.

@@ -148,7 +148,7 @@ func (s *Dataset) Timings(i int) []dataset.Timing {
 	turns := s.conversations[i].Turns
 	out := make([]dataset.Timing, len(turns))
 	for k := range turns {
-		out[k] = dataset.Timing{Timestamp: turns[k].Timestamp, Delay: turns[k].Delay, Branches: turns[k].Branches, Silent: turns[k].Silent}
+		out[k] = dataset.Timing{Timestamp: turns[k].Timestamp, Delay: turns[k].Delay, Branches: turns[k].Branches, Silent: turns[k].Silent, After: turns[k].After}
 	}
 	return out
 }

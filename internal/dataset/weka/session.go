@@ -20,6 +20,7 @@ type Options struct {
 	Take        func(at float64, in int) bool `json:"-"` // of a request at so many ms with so many tokens; nil = all are taken
 	BlockTokens int                           // of a hash id; 0 = as the trace says
 	Recorded    bool                          // turns tell what was recorded
+	Order       bool                          // turns are to know what had been answered when they were sent
 }
 
 // Session is what one agent asks.
@@ -43,6 +44,7 @@ type Turn struct {
 	Delay     *float64 // ms after the answer before it; of a started session's first turn: after it was started
 	Model     string
 	MaxTokens int
+	Took      float64 // ms until its answer, 0 = not recorded
 	Where     string
 
 	// As recorded (Options.Recorded):
@@ -138,7 +140,7 @@ func (p *planner) session(s *stream) Session {
 		}
 		if !p.Instant {
 			ms := p.clock.at(q.at) * 1000
-			t.Timestamp = &ms
+			t.Timestamp, t.Took = &ms, q.service*1000
 			if k > 0 {
 				t.Delay = p.pause(s.requests[k-1], q)
 			}

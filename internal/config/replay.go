@@ -1,0 +1,58 @@
+package config
+
+// TimingReplay, as the timing mode of a phase, takes recorded agents up in the middle of their recordings.
+const TimingReplay = "agentic_replay"
+
+// AgentX is the scenario that replays the recorded agents of one published set.
+const AgentX = "inferencex-agentx-mvp"
+
+// Scenarios are the names of the benchmarks whose settings are locked.
+var Scenarios = []string{AgentX}
+
+// Replays tells whether the phase is a replay.
+func (p *Phase) Replays() bool { return p.TimingMode == TimingReplay }
+
+// Entry is the range of shares of a recording at which it is entered.
+func (p *Phase) Entry() (from, to float64) {
+	from, to = 0.25, 0.75
+	if p.StartMin != nil {
+		from = *p.StartMin
+	}
+	if p.StartMax != nil {
+		to = *p.StartMax
+	}
+	return from, to
+}
+
+// longestDrain is the longest default of WarmupGrace, s.
+const longestDrain = 300
+
+// Drain is how long the warm-up of a replay waits for its last answers; nil: without limit.
+func (p *Phase) Drain() *Seconds {
+	switch {
+	case p.WarmupGrace != nil:
+		return p.WarmupGrace
+	case p.CacheWarmup == nil:
+		return nil
+	}
+	drain := min(*p.CacheWarmup, longestDrain)
+	if p.GracePeriod != nil {
+		drain = max(drain, *p.GracePeriod)
+	}
+	return &drain
+}
+
+// replay checks what belongs to a replay. Its settings mean nothing elsewhere, which package rules tells.
+func (v *violations) replay(path string, p *Phase) {
+	if p.TimingMode != "" {
+		v.oneOf(path+".timing_mode", p.TimingMode, TimingReplay)
+	}
+	from, to := p.Entry()
+	v.when(from > to, path+".trajectory_start_min_ratio", "%v is above %s %v", from, v.as(path+".trajectory_start_max_ratio"), to)
+	if !p.Replays() {
+		return
+	}
+	v.when(p.Type != PhaseConcurrency, path+".timing_mode", "%s is for phases of type concurrency, not %s", TimingReplay, p.Type)
+	v.when(p.Type == PhaseConcurrency && p.Concurrency == nil, path+".timing_mode", "%s needs %s: the number of agents", TimingReplay, v.as(path+".concurrency"))
+	v.when(p.Kind == KindWarmup, path+".timing_mode", "%s is for the measured phase: its warm-up comes by itself", TimingReplay)
+}

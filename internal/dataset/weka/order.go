@@ -1,0 +1,68 @@
+package weka
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Place is a turn of one of the sessions of a trace.
+type Place struct{ Session, Turn int }
+
+// interval is a request on the trace's clock, ms.
+type interval struct {
+	from, to float64
+	place    Place
+}
+
+// Order tells for every turn of the sessions of a trace what had been answered in the other sessions when it was sent: of each the last turn, but for
+// those before which another one of them had already been waited for. Turns that overlap are in no order.
+func Order(sessions []Session) [][][]Place {
+	lists := make([][]interval, len(sessions))
+	for i := range sessions {
+		for k, t := range sessions[i].Turns {
+			if t.Timestamp != nil {
+				lists[i] = append(lists[i], interval{*t.Timestamp, *t.Timestamp + t.Took, Place{i, k}})
+			}
+		}
+		slices.SortFunc(lists[i], func(a, b interval) int {
+			return cmp.Or(cmp.Compare(a.to, b.to), cmp.Compare(a.from, b.from), cmp.Compare(a.place.Turn, b.place.Turn))
+		})
+	}
+	out := make([][][]Place, len(sessions))
+	for i := range sessions {
+		out[i] = make([][]Place, len(sessions[i].Turns))
+		for k, t := range sessions[i].Turns {
+			if t.Timestamp != nil {
+				out[i][k] = frontier(lists, i, *t.Timestamp)
+			}
+		}
+	}
+	return out
+}
+
+// frontier is what had been answered at an instant in the sessions but one.
+func frontier(lists [][]interval, but int, at float64) (places []Place) {
+	var last []interval
+	for i, list := range lists {
+		if i == but {
+			continue
+		}
+		n, _ := slices.BinarySearchFunc(list, at, func(v interval, at float64) int {
+			if v.to <= at {
+				return -1
+			}
+			return 1
+		})
+		for n--; n >= 0 && list[n].from >= at; n-- { // what began at that very instant is in no order with it
+		}
+		if n >= 0 {
+			last = append(last, list[n])
+		}
+	}
+	for _, v := range last {
+		if !slices.ContainsFunc(last, func(w interval) bool { return w.place != v.place && v.from < w.from && v.to <= w.from }) {
+			places = append(places, v.place)
+		}
+	}
+	return places
+}
