@@ -74,6 +74,13 @@ func appendRepeated(b []byte, r *metric.Repeated) ([]byte, error) {
 		o.Text("sweep_mode", r.Mode)
 		o.TextIfAny("model", r.Cell.Model)
 	}
+	if s := r.Submission; s != nil {
+		o.Text("scenario", s.Scenario)
+		o.Bool("submission_valid", s.Valid)
+		if len(s.Reasons) > 0 {
+			o.Texts("submission_invalid_reasons", s.Reasons)
+		}
+	}
 	return o.Close(), nil
 }
 

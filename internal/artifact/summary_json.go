@@ -101,6 +101,13 @@ func SummaryJSON(run *metric.Run) ([]byte, error) {
 		}
 	}
 	appendAccuracy(&o, run.Accuracy)
+	if run.Submission != nil {
+		raw, err := jsontext.Marshal(run.Submission)
+		if err != nil {
+			return nil, err
+		}
+		o.Raw("metadata", raw)
+	}
 	return jsontext.Indent(o.Close())
 }
 

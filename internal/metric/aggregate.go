@@ -15,6 +15,7 @@ type Repeated struct {
 	Values     []RepeatedValue
 	Cell       *SweptCell // of a sweep; nil: there is none
 	Mode       string     // of the sweep: repeated or independent
+	Submission *Submission
 }
 
 // FailedRun is a run without a result. Variation is the label of its cell, empty without a sweep.

@@ -33,6 +33,8 @@ type Run struct {
 	Branches *BranchStats // nil = no session started others
 	Probe    *Probe       // nil = none was sent
 
+	Submission *Submission // nil = the run is of no scenario
+
 	ShowTrace bool   // print the HTTP trace table
 	LogFile   string // path, "" = none
 	Files     []File // written so far, in the order of the footer

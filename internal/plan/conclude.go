@@ -64,7 +64,7 @@ func (i *invocation) aggregate(cell *config.Cell, trials []*trial) error {
 	if i.run.MultiRun.NumRuns > 1 && len(runs) == 1 {
 		fmt.Fprintf(i.Err, "warning: one run of %d succeeded: there is no confidence interval\n", len(trials))
 	}
-	r.Values = metric.Repeat(runs, r.Confidence)
+	r.Values, r.Submission = metric.Repeat(runs, r.Confidence), metric.SubmissionOf(runs)
 	dir := i.aggregateDir(cell)
 	if err := artifact.WriteAggregate(dir, &r); err != nil {
 		return err

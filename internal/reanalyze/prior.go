@@ -28,6 +28,7 @@ type priorSummary struct {
 	Validity         json.RawMessage     `json:"validity"`
 	Branches         *metric.BranchStats `json:"branch_stats"`
 	Probe            *metric.Probe       `json:"probe"`
+	Metadata         *metric.Submission  `json:"metadata"`
 	NetworkRTT       struct {
 		Avg float64 `json:"avg"` // ms
 	} `json:"network_rtt"`

@@ -90,6 +90,9 @@ func Report(ctx context.Context, o Options) (*Result, error) {
 		how.Info.CLICommand = o.CLICommand
 	}
 	r.Run = results.Run(how)
+	if s := src.prior.Metadata; s != nil && s.Scenario != "" {
+		r.Run.Submission = s
+	}
 	if r.Run.Validity, err = src.prior.validity(); err != nil {
 		return nil, fmt.Errorf("report: the summary of the run: %w", err)
 	}

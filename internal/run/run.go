@@ -76,6 +76,7 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 	seenErr := begun.watched.witness(&client, window)
 	run.Probe, run.Branches = begun.probed, branchStats(result)
 	judge(run, result, client, cfg.As)
+	run.Submit(cfg.Scenario, cfg.Unlocked || opts.Info.VariationIndex != nil)
 	writeErr := errors.Join(seenErr, begun.results.Write(run, how), begun.watched.write(run))
 	begun.api.over(run)
 	begun.upload(ctx, cfg, &opts, run, say)
