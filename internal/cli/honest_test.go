@@ -97,7 +97,10 @@ var trials = map[string][2]string{
 	"--hf-weka-dataset": {"a/b", ""}, "--max-context-length": {"9", agentFile}, "--ignore-trace-delays": {"", agentFile}, "--use-think-time-only": {"", agentFile},
 	"--trace-idle-gap-cap-seconds": {"9", agentFile}, "--trace-session-sample-ratio": {"0.5", columnFile}, "--max-idle-gap-cap-seconds": {"9", columnFile},
 	"--replay-speedup": {"2", columnFile}, "--open-loop-replay": {"false", columnFile}, "--open-loop-strict": {"", columnFile}, "--omit-kv-hints": {"", columnFile},
-	"--force-min-tokens":   {"false", columnFile},
+	"--force-min-tokens": {"false", columnFile},
+	"--scenario":         {"inferencex-agentx-mvp", seeded + agentSet}, "--unsafe-override": {"", scenario + " --benchmark-duration 5"},
+	"--trajectory-start-min-ratio": {"0.5", scenario}, "--trajectory-start-max-ratio": {"0.5", scenario}, "--burst-phase-starts": {"", scenario}, "--allow-dataset-wrap": {"", scenario},
+	"--system-idle-gap-cap-seconds": {"9", scenario + " --unsafe-override"}, "--agentic-cache-warmup-duration": {"9", scenario}, "--agentic-warmup-grace-period": {"9", scenario},
 	"--accuracy-benchmark": {"mmlu", ""}, "--accuracy-tasks": {"anatomy", graded}, "--accuracy-n-shots": {"2", graded}, "--accuracy-enable-cot": {"", graded},
 	"--accuracy-grader": {"mmlu_pro", graded}, "--accuracy-system-prompt": {"s", graded}, "--accuracy-verbose": {"", graded}, "--accuracy-dataset-path": {".", graded},
 	"--public-dataset": {"spec_bench", ""}, "--hf-subset": {"other", "--public-dataset mmstar"}, "--public-dataset-path": {".", "--public-dataset mmstar"}, "--dataset-filter": {"harness=claude_code", "--public-dataset exgentic"},
@@ -117,6 +120,9 @@ const (
 	tracked     = "--mlflow-tracking-uri http://h:1"
 	clip        = "--video-width 64 --video-height 48"
 	agentFile   = "--input-file w.jsonl"
+	agentSet    = "--public-dataset semianalysis_cc_traces_weka_062126"
+	seeded      = "--random-seed 7 "
+	scenario    = seeded + "--scenario inferencex-agentx-mvp " + agentSet
 	columnFile  = "--input-file b.parquet"
 )
 
