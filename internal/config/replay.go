@@ -1,6 +1,6 @@
 package config
 
-// TimingReplay, as the timing mode of a phase, takes recorded agents up in the middle of their recordings.
+// TimingReplay is the timing mode of a phase that takes recorded agents up in the middle of their recordings.
 const TimingReplay = "agentic_replay"
 
 // AgentX is the scenario that replays the recorded agents of one published set.

@@ -133,16 +133,7 @@ func (g *Generator) returned(t *ticket, out Outcome) {
 	}
 	t.finished = true
 	delete(p.inFlight, t)
-	switch {
-	case t.silent():
-	case out.Cancelled:
-		p.count.cancelled.Add(1)
-	default:
-		p.count.completed.Add(1)
-		if out.Failed {
-			p.count.errors.Add(1)
-		}
-	}
+	p.book(t, out)
 	matters := g.session.free() == 0 // to the rest of the machine
 	g.givePrefill(t, now)
 	if !t.primes {
@@ -151,17 +142,7 @@ func (g *Generator) returned(t *ticket, out Outcome) {
 	}
 	alone := len(s.Shape.Turns[t.req.Turn].Branches) == 0 && s.Parent == nil
 	matters = matters || !alone || t.req.Turn+1 < s.Turns || p.Mode == AgenticReplay
-	switch {
-	case t.primes:
-		p.driver.(*primer).primed(now)
-	case out.Cancelled || p.overflowed(t, out) || p.proceed(t, now):
-		p.endSession(s, !out.Cancelled && s.left == 0, now)
-		g.work.close = append(g.work.close, &s.Session)
-	}
-	p.unpark(s.family)
-	if p.Mode == AgenticReplay && p.Warmup && s.Parent == nil && (out.Failed || out.Cancelled) {
-		p.unprimed(t)
-	}
+	p.conclude(t, out, now)
 	if p.tooManyFail() {
 		g.failures = true
 		p.stats.TooManyFails = true
@@ -178,6 +159,36 @@ func (g *Generator) returned(t *ticket, out Outcome) {
 	w := g.takeWork()
 	g.mu.Unlock()
 	g.do(w)
+}
+
+// book counts a request that has returned.
+func (p *phase) book(t *ticket, out Outcome) {
+	switch {
+	case t.silent():
+	case out.Cancelled:
+		p.count.cancelled.Add(1)
+	default:
+		p.count.completed.Add(1)
+		if out.Failed {
+			p.count.errors.Add(1)
+		}
+	}
+}
+
+// conclude lets a session go on after a turn, or end.
+func (p *phase) conclude(t *ticket, out Outcome, now int64) {
+	s := t.ses
+	switch {
+	case t.primes:
+		p.driver.(*primer).primed(now)
+	case out.Cancelled || p.overflowed(t, out) || p.proceed(t, now):
+		p.endSession(s, !out.Cancelled && s.left == 0, now)
+		p.g.work.close = append(p.g.work.close, &s.Session)
+	}
+	p.unpark(s.family)
+	if p.info.Primes && s.Parent == nil && (out.Failed || out.Cancelled) {
+		p.unprimed(t)
+	}
 }
 
 // schedule lets a ticket leave at its instant after another has returned, or, where it is the same, after what it waited for.

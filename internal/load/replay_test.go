@@ -284,7 +284,8 @@ func anyRecordings(r *rand.Rand) *shapes {
 			kids++
 			for range r.IntN(3) { // in whatever order, contradictions too
 				kid.Turns[r.IntN(len(kid.Turns))].After = []TurnRef{{i, r.IntN(len(root.Turns))}}
-				root.Turns[r.IntN(len(root.Turns))].After = append(root.Turns[0].After, TurnRef{at, r.IntN(len(kid.Turns))})
+				late := &root.Turns[r.IntN(len(root.Turns))]
+				late.After = append(late.After, TurnRef{at, r.IntN(len(kid.Turns))})
 			}
 			root.Turns[k].Branches = append(root.Turns[k].Branches, Branch{Conversation: at, Shape: &kid, Join: join, Before: r.IntN(3) == 0})
 		}

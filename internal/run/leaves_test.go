@@ -55,7 +55,7 @@ var elsewhere = map[string]string{
 	"mlflow.parent_run_id": "TestTrackers", "mlflow.artifact_globs": "TestTrackers", "environment.mlflow.export_timeout": "TestTrackers",
 	"wandb.project": "TestTrackers", "wandb.entity": "TestTrackers", "wandb.run_name": "TestTrackers", "wandb.tags": "TestTrackers",
 	"environment.wandb.export_timeout": "TestTrackers",
-	"scenario": "TestLocks (internal/rules)", "unsafe_override": "TestLocks (internal/rules)", "datasets.main.synthesis.allow_dataset_wrap": "TestLanes",
+	"scenario":                         "TestLocks (internal/rules)", "unsafe_override": "TestLocks (internal/rules)", "datasets.main.synthesis.allow_dataset_wrap": "TestLanes",
 	"phases.profiling.timing_mode": "TestWiringOfReplays", "phases.profiling.burst_phase_starts": "TestWiringOfReplays",
 	"phases.warmup.timing_mode": "TestWiringOfReplays", "phases.warmup.burst_phase_starts": "TestWiringOfReplays",
 }

@@ -66,11 +66,15 @@ func TestLanes(t *testing.T) {
 		change func(b *config.Benchmark, p *config.Phase)
 		ok     bool
 	}{
-		"too many":      {func(*config.Benchmark, *config.Phase) {}, false},
-		"enough":        {func(_ *config.Benchmark, p *config.Phase) { p.Concurrency = ptr(3) }, true},
-		"no replay":     {func(_ *config.Benchmark, p *config.Phase) { p.TimingMode = "" }, true},
-		"wanted":        {func(b *config.Benchmark, _ *config.Phase) { b.Dataset().Synthesis = &config.Synthesis{AllowDatasetWrap: true} }, true},
-		"marked":        {func(b *config.Benchmark, _ *config.Phase) { b.Dataset().CacheBust = &config.CacheBust{Target: "first_turn_prefix"} }, true},
+		"too many":  {func(*config.Benchmark, *config.Phase) {}, false},
+		"enough":    {func(_ *config.Benchmark, p *config.Phase) { p.Concurrency = ptr(3) }, true},
+		"no replay": {func(_ *config.Benchmark, p *config.Phase) { p.TimingMode = "" }, true},
+		"wanted": {func(b *config.Benchmark, _ *config.Phase) {
+			b.Dataset().Synthesis = &config.Synthesis{AllowDatasetWrap: true}
+		}, true},
+		"marked": {func(b *config.Benchmark, _ *config.Phase) {
+			b.Dataset().CacheBust = &config.CacheBust{Target: "first_turn_prefix"}
+		}, true},
 		"few sessions":  {func(_ *config.Benchmark, p *config.Phase) { p.Requests, p.Sessions = nil, ptr(3) }, true},
 		"many sessions": {func(_ *config.Benchmark, p *config.Phase) { p.Requests, p.Sessions = nil, ptr(4) }, false},
 	} {
