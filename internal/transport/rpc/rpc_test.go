@@ -61,6 +61,12 @@ func serve(t *testing.T, answer func(s grpc.ServerStream) error, options ...grpc
 // send makes one request and gives its record.
 func send(t *testing.T, c *Client, url, body string, change func(*transport.Request)) *record.Record {
 	t.Helper()
+	return sendAnd(t, c, url, body, change, nil)
+}
+
+// sendAnd is the same with something that is told of every message.
+func sendAnd(t *testing.T, c *Client, url, body string, change func(*transport.Request), on transport.OnMessage) *record.Record {
+	t.Helper()
 	target, err := transport.NewTarget(url)
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +79,7 @@ func send(t *testing.T, c *Client, url, body string, change func(*transport.Requ
 	x := c.Prepare(t.Context(), r)
 	x.Send()
 	rec := new(record.Record)
-	x.Receive(rec, nil)
+	x.Receive(rec, on)
 	return rec
 }
 
@@ -266,6 +272,7 @@ func TestConnectionsThatFail(t *testing.T) {
 		t.Errorf("%+v", rec.Error)
 	}
 
+	came := make(chan struct{}, 1)
 	var taken atomic.Pointer[net.TCPConn]
 	tap := tapped{seen: func(c net.Conn) { taken.Store(c.(*net.TCPConn)) }}
 	breaks := serve(t, func(s grpc.ServerStream) error {
@@ -276,11 +283,12 @@ func TestConnectionsThatFail(t *testing.T) {
 		if err := s.SendMsg([]byte("one")); err != nil || string(in) != "break" {
 			return err
 		}
-		time.Sleep(20 * time.Millisecond)
+		<-came
 		return taken.Load().Close()
 	}, grpc.Creds(tap))
 	c := client(t, nil)
-	if rec := send(t, c, "grpc://"+breaks+"/p.S/Stream", "break", nil); rec.Error == nil || rec.Error.Type != "UNAVAILABLE" || len(rec.Messages) != 1 {
+	told := func([]record.Message) *record.Error { came <- struct{}{}; return nil }
+	if rec := sendAnd(t, c, "grpc://"+breaks+"/p.S/Stream", "break", nil, told); rec.Error == nil || rec.Error.Type != "UNAVAILABLE" || len(rec.Messages) != 1 {
 		t.Errorf("%+v", rec)
 	}
 	for range 2 { // the second one finds its connection dead
