@@ -68,6 +68,7 @@ type Options struct {
 type Dataset struct {
 	conversations []conversation.Conversation
 	fill          func(i int, c *conversation.Conversation) // makes the texts that are not literal; nil = none
+	lay           func(i int, c *conversation.Conversation) // reads what was left in the file; nil = nothing was
 	info          dataset.Info
 	root          *rng.Root
 	prompts       *synth.Sequence

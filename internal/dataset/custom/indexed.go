@@ -153,12 +153,17 @@ func (x *indexed) row(row int) entry {
 	x.mu.RLock()
 	at, info := x.places.find(row), x.info
 	x.mu.RUnlock()
-	l := &loader{Options: x.Options, set: &Dataset{info: info}, media: &library{store: x.media, known: map[mediaKey]*conversation.Blob{}}}
+	l := reread(x.Options, info, x.media)
 	e, err := x.from.again(l, at, row-int(at.row))
 	if err != nil {
 		panic(changed(x.path, err))
 	}
 	return e
+}
+
+// reread is a loader that reads a row again. What it notes is noted already.
+func reread(o Options, info dataset.Info, media *conversation.Store) *loader {
+	return &loader{Options: o, set: &Dataset{info: info}, media: &library{store: media, known: map[mediaKey]*conversation.Blob{}}}
 }
 
 // Len is the number of conversations.

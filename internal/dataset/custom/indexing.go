@@ -30,7 +30,7 @@ var (
 
 // indexable tells whether the rows of a file, or of the files of a folder, can be left there, and lists the files.
 func (o Options) indexable(path string, f Format) (files []string, ok bool) {
-	if f.supply == nil || o.Synthesis != nil && o.Synthesis.Changes() || o.Fetch != nil || o.Context.PrefixLength > 0 || o.Context.PrefixPool > 0 || o.Records != nil {
+	if f.supply == nil || o.Synthesis != nil && o.Synthesis.Changes() || o.Context.PrefixLength > 0 || o.Context.PrefixPool > 0 {
 		return nil, false
 	}
 	files = []string{path}
@@ -40,15 +40,20 @@ func (o Options) indexable(path string, f Format) (files []string, ok bool) {
 			return nil, false // reading it says why
 		}
 	}
-	size := int64(0)
-	for _, file := range files {
-		info, err := os.Stat(file)
-		if err != nil || !info.Mode().IsRegular() || strings.HasSuffix(file, ".gz") {
-			return nil, false
-		}
-		size += info.Size()
+	return files, o.leaves(files)
+}
+
+// leaves tells whether files are large, and rows can be read again where they stand.
+func (o Options) leaves(files []string) bool {
+	if o.Fetch != nil || o.Records != nil {
+		return false
 	}
-	return files, size > keptFile
+	for _, file := range files {
+		if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() || strings.HasSuffix(file, ".gz") {
+			return false
+		}
+	}
+	return largeFiles(files)
 }
 
 // openIndexed keeps where the rows of a file stand. It returns when the file was read once, or, where rows are used in their order

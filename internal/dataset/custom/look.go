@@ -112,9 +112,17 @@ func (l *Look) rowsOf(path string, see func(r *rows.Row) (glimpse, bool)) error 
 }
 
 // isLarge tells whether the rows of a file stay in it.
-func isLarge(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Size() > keptFile
+func isLarge(path string) bool { return largeFiles([]string{path}) }
+
+// largeFiles tells whether the rows of files stay in them.
+func largeFiles(files []string) bool {
+	size := int64(0)
+	for _, file := range files {
+		if info, err := os.Stat(file); err == nil {
+			size += info.Size()
+		}
+	}
+	return size > keptFile
 }
 
 // glimpse is what a look sees of a row.

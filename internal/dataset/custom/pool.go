@@ -2,7 +2,6 @@ package custom
 
 import (
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -32,15 +31,17 @@ func pools(path string) ([]string, error) {
 }
 
 // readPool draws conversations of one turn: each takes a row of every pool, with replacement. What a row says without a name bears that of its
-// file. With a batch size other than 1 each takes that many contents of a kind instead, whichever rows they stand in.
+// file. With a batch size other than 1 each takes that many contents of a kind instead, whichever rows they stand in. Rows of large pools stay in
+// their files.
 func readPool(l *loader, path string) error {
 	files, err := l.pools(path)
 	if err != nil {
 		return err
 	}
-	list := make([][]conversation.Turn, len(files))
+	keep := !l.leaves(files)
+	list := make([]*pool, len(files))
 	for i, file := range files {
-		if list[i], err = l.pool(file); err != nil {
+		if list[i], err = l.pool(file, keep); err != nil {
 			return err
 		}
 		if len(list[i]) == 0 && l.faults.Count() == 0 {
@@ -54,32 +55,64 @@ func readPool(l *loader, path string) error {
 	if n < 1 {
 		n = defaultDraws
 	}
-	turns := make([]conversation.Turn, n)
+	draws := make([][]pick, n)
 	stream := l.Root.Stream("dataset.loader.random_pool")
 	if l.batched(list) {
-		err = l.drawBatches(path, files, list, turns, stream)
+		err = l.drawBatches(path, list, draws, stream)
 	} else {
-		drawRows(list, turns, stream)
+		drawRows(list, draws, stream)
 	}
-	for i := range turns {
-		l.add(conversation.Conversation{ID: l.newID(), Turns: turns[i : i+1]})
+	if err != nil {
+		return err
 	}
-	return err
+	for i := range draws {
+		c := conversation.Conversation{ID: l.newID(), Turns: make([]conversation.Turn, 1)}
+		if keep {
+			assemble(&c.Turns[0], draws[i])
+		} else {
+			first := draws[i][0]
+			c.Turns[0].Origin = first.pool.origin(first.row)
+		}
+		l.add(c)
+	}
+	if !keep {
+		l.set.lay = func(i int, c *conversation.Conversation) { assemble(&c.Turns[0], draws[i]) }
+	}
+	return nil
+}
+
+// pick is what a turn takes from a pool.
+type pick struct {
+	pool *pool
+	row  uint32
+	part int32 // of the row; -1 = all of it
+}
+
+// assemble puts together what a turn takes, by kinds.
+func assemble(t *conversation.Turn, picks []pick) {
+	for _, k := range picks {
+		from := k.pool.turn(k.row)
+		switch {
+		case k.part < 0:
+			t.Parts = append(t.Parts, from.Parts...)
+		default:
+			p := from.Parts[k.part]
+			p.Name = ""
+			t.Parts = append(t.Parts, p)
+		}
+		if t.Origin == "" {
+			t.Origin = from.Origin
+		}
+	}
+	slices.SortStableFunc(t.Parts, func(a, b conversation.Part) int { return int(a.Kind) - int(b.Kind) })
 }
 
 // drawRows gives every turn a row of each pool.
-func drawRows(pools [][]conversation.Turn, turns []conversation.Turn, stream *rng.Stream) {
-	for _, pool := range pools {
-		for i := range turns {
-			t := &pool[stream.Index(len(pool))]
-			turns[i].Parts = append(turns[i].Parts, t.Parts...)
-			if turns[i].Origin == "" {
-				turns[i].Origin = t.Origin
-			}
+func drawRows(pools []*pool, draws [][]pick, stream *rng.Stream) {
+	for _, p := range pools {
+		for i := range draws {
+			draws[i] = append(draws[i], pick{p, uint32(stream.Index(p.rows)), -1})
 		}
-	}
-	for i := range turns {
-		slices.SortStableFunc(turns[i].Parts, func(a, b conversation.Part) int { return int(a.Kind) - int(b.Kind) })
 	}
 }
 
@@ -92,15 +125,15 @@ func (l *loader) batch(kind conversation.Kind) int {
 }
 
 // batched tells whether turns take other than one content of a kind that the pools have.
-func (l *loader) batched(pools [][]conversation.Turn) bool {
-	for _, pool := range pools {
-		for i := range pool {
-			if slices.ContainsFunc(pool[i].Parts, func(p conversation.Part) bool { return l.batch(p.Kind) != 1 }) {
+func (l *loader) batched(pools []*pool) bool {
+	return slices.ContainsFunc(pools, func(p *pool) bool {
+		for kind := range p.contents {
+			if l.batch(kind) != 1 {
 				return true
 			}
 		}
-	}
-	return false
+		return false
+	})
 }
 
 // batchKinds are the kinds in the order in which the Python tool draws them, and the settings of their batches.
@@ -114,54 +147,116 @@ var batchKinds = []struct {
 
 // drawBatches gives every turn contents of each kind, drawn from all of that kind that the one pool has. Names and ids of contents would be
 // lost: a pool that has some is refused, and so are several pools, whose names are those of their files.
-func (l *loader) drawBatches(path string, files []string, list [][]conversation.Turn, turns []conversation.Turn, stream *rng.Stream) error {
-	if len(files) > 1 {
-		return fmt.Errorf("%s: batch sizes other than 1 are for one pool; the folder has %d, whose names tell their contents apart", path, len(files))
+func (l *loader) drawBatches(path string, list []*pool, draws [][]pick, stream *rng.Stream) error {
+	if len(list) > 1 {
+		return fmt.Errorf("%s: batch sizes other than 1 are for one pool; the folder has %d, whose names tell their contents apart", path, len(list))
 	}
-	all := map[conversation.Kind][]conversation.Part{}
-	for _, t := range list[0] {
-		for _, p := range t.Parts {
-			if l.labelled || p.ID != "" {
-				return fmt.Errorf("%s: batch sizes other than 1 are for contents without names and image_uuids, which would be lost", t.Origin)
-			}
-			p.Name = ""
-			all[p.Kind] = append(all[p.Kind], p)
-		}
+	p := list[0]
+	if p.named != "" {
+		return fmt.Errorf("%s: batch sizes other than 1 are for contents without names and image_uuids, which would be lost", p.named)
 	}
-	for i := range turns {
-		turns[i].Origin = list[0][0].Origin
+	for i := range draws {
 		for _, k := range batchKinds {
+			have := p.contents[k.kind]
 			for range l.batch(k.kind) {
-				if have := all[k.kind]; len(have) > 0 {
-					turns[i].Parts = append(turns[i].Parts, have[stream.Index(len(have))])
+				if have != nil {
+					at, _ := have.at(stream.Index(have.n))
+					draws[i] = append(draws[i], pick{p, at.row, int32(at.part)})
 				}
 			}
 		}
-		if len(turns[i].Parts) == 0 {
+		if len(draws[i]) == 0 {
 			var sizes []string
 			for _, k := range batchKinds {
 				sizes = append(sizes, l.Spell.As(k.key)+" "+strconv.Itoa(l.batch(k.kind)))
 			}
 			return fmt.Errorf("%s: the batch sizes leave nothing to send: %s", path, strings.Join(sizes, ", "))
 		}
-		slices.SortStableFunc(turns[i].Parts, func(a, b conversation.Part) int { return int(a.Kind) - int(b.Kind) })
 	}
 	return nil
 }
 
-// pool reads a file of rows to draw from.
-func (l *loader) pool(file string) ([]conversation.Turn, error) {
-	name := stem(file)
-	var list []conversation.Turn
-	err := l.rows(file, poolKeys, func(r *rows.Row) {
+// pool are the rows of a file to draw from: in memory, or where they stand in it.
+type pool struct {
+	loader   *loader
+	rows     int
+	named    string // the first row whose contents have names or ids, "" = none has
+	contents map[conversation.Kind]*column[content]
+
+	turns  []conversation.Turn
+	from   supply
+	places places
+}
+
+// content is one of the contents of a row.
+type content struct{ row, part uint32 }
+
+// pool reads a file of rows to draw from. keep = they stay in memory.
+func (l *loader) pool(file string, keep bool) (*pool, error) {
+	p := &pool{loader: l, contents: map[conversation.Kind]*column[content]{}}
+	read := poolEntry(stem(file))
+	if keep {
+		err := l.rows(file, poolKeys, func(r *rows.Row) {
+			e := read(l, r)
+			p.note(l, &e)
+			p.turns = append(p.turns, e.Turns[0])
+		})
+		return p, err
+	}
+	var err error
+	if p.from, err = openLines(Format{layout: layout{keys: poolKeys, entry: read}}, []string{file}); err != nil {
+		return nil, err
+	}
+	err = p.from.each(l, func(at rows.Line, e *entry) {
+		clear(l.media.known)
+		p.note(l, e)
+		p.places.add(at)
+	}, func() bool { return true })
+	return p, err
+}
+
+// poolEntry reads a row of the pool of a name.
+func poolEntry(name string) func(*loader, *rows.Row) entry {
+	return func(l *loader, r *rows.Row) entry {
 		checkType(r, poolType)
 		if raw := r.Raw("text"); name == passagesPool && len(raw) > 0 && raw[0] == '[' {
 			r.Respell("text", "texts")
 		}
-		list = append(list, conversation.Turn{Parts: l.parts(r, name, false), Origin: r.Where})
-	})
-	return list, err
+		return entry{Conversation: conversation.Conversation{Turns: []conversation.Turn{{Parts: l.parts(r, name, false), Origin: r.Where}}}}
+	}
 }
+
+// note counts a row and its contents.
+func (p *pool) note(l *loader, e *entry) {
+	for k, part := range e.Turns[0].Parts {
+		if p.named == "" && (l.labelled || part.ID != "") {
+			p.named = e.Turns[0].Origin
+		}
+		of := p.contents[part.Kind]
+		if of == nil {
+			of = &column[content]{}
+			p.contents[part.Kind] = of
+		}
+		of.add(content{uint32(p.rows), uint32(k)})
+	}
+	p.rows++
+}
+
+// turn is what a row says.
+func (p *pool) turn(row uint32) conversation.Turn {
+	if p.from == nil {
+		return p.turns[row]
+	}
+	at := p.places.find(int(row))
+	e, err := p.from.again(reread(p.loader.Options, p.loader.set.info, p.loader.media.store), at, int(row-at.row))
+	if err != nil {
+		panic(changed(poolType, err))
+	}
+	return e.Turns[0]
+}
+
+// origin is where a row stands.
+func (p *pool) origin(row uint32) string { return p.turn(row).Origin }
 
 // stem is the name of a file without folder and extension.
 func stem(path string) string {
@@ -171,11 +266,26 @@ func stem(path string) string {
 
 // glanceFiles counts the rows of some files. They have no times.
 func glanceFiles(l *Look, files []string) error {
+	return glanceEach(l, files, glimpse{turns: 1})
+}
+
+// glanceEach counts the rows of files; those of large ones are looked at when they are read.
+func glanceEach(l *Look, files []string, each glimpse) error {
 	var faults dataset.Faults
-	for _, file := range files {
-		if err := rows.Objects(file, io.Discard, &faults, func(r *rows.Row) { l.add(r.Where, glimpse{turns: 1}) }); err != nil {
+	large, cut := largeFiles(files), false
+	for i := 0; i < len(files) && !cut; i++ {
+		take := rows.Each(&faults, func(r *rows.Row) { l.add(r.Where, each) })
+		err := rows.Read(files[i], func(line rows.Line) bool {
+			on := take(line)
+			cut = large
+			return on && !cut
+		})
+		if err != nil {
 			return err
 		}
+	}
+	if cut {
+		l.Records, l.Turns = 0, 0
 	}
 	return faults.Err()
 }

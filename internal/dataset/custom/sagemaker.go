@@ -3,7 +3,6 @@ package custom
 import (
 	"cmp"
 	"encoding/base64"
-	"io"
 	"math"
 	"slices"
 	"time"
@@ -135,13 +134,7 @@ func glanceSageMaker(l *Look, path string) error {
 	if err != nil {
 		return err
 	}
-	var faults dataset.Faults
-	for _, file := range files {
-		if err := rows.Objects(file, io.Discard, &faults, func(r *rows.Row) { l.add(r.Where, glimpse{1, true}) }); err != nil {
-			return err
-		}
-	}
-	return faults.Err()
+	return glanceEach(l, files, glimpse{1, true})
 }
 
 // capture reads one captured request. Its time is that of the wall clock, ms.

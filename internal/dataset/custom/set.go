@@ -169,5 +169,8 @@ func (s *Dataset) Conversation(i int) *conversation.Conversation {
 func (s *Dataset) Draft(i int) (c *conversation.Conversation, whole bool) {
 	copied := s.conversations[i]
 	copied.Turns = slices.Clone(copied.Turns)
+	if s.lay != nil {
+		s.lay(i, &copied)
+	}
 	return &copied, s.fill == nil
 }
