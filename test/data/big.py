@@ -60,4 +60,4 @@ def main():
         print(f"requests with a picture of 512x512 (PNG) made and sent: {300 / (many - few):,.0f} a second of one core")
 
 
-main()
+if __name__ == "__main__": main()

@@ -54,7 +54,8 @@ type indexed struct {
 
 	members  *membership // which rows conversations consist of; nil = each is one
 	branches map[int][]started
-	shift    float64 // ms, the beginning of the trace where its times have another zero
+	rescaled *rescaling // nil = rows are sent as they were recorded
+	shift    float64    // ms, the beginning of the trace where its times have another zero
 
 	made   replayed
 	system string
@@ -157,6 +158,9 @@ func (x *indexed) row(row int) entry {
 	e, err := x.from.again(l, at, row-int(at.row))
 	if err != nil {
 		panic(changed(x.path, err))
+	}
+	if x.rescaled != nil {
+		x.rescaledEntry(l, row, &e)
 	}
 	return e
 }
@@ -290,6 +294,7 @@ func (x *indexed) draft(i int) (*conversation.Conversation, []numbered) {
 	for k, row := range list {
 		parts[k] = numbered{x.row(int(row)), int(row)}
 	}
+	x.leaveRoom(&parts[0].prompt, parts[0].block)
 	c := parts[0].Conversation
 	for k := range parts[1:] {
 		c.Turns = append(c.Turns, parts[k+1].Turns...)
@@ -318,7 +323,7 @@ func (x *indexed) draft(i int) (*conversation.Conversation, []numbered) {
 
 // complete gives a turn what its row does not say.
 func (x *indexed) complete(t *conversation.Turn, slot int) {
-	if x.shift != 0 {
+	if x.shift != 0 || x.rescaled != nil {
 		t.Timestamp = x.time(slot)
 	}
 	if t.Model == "" {

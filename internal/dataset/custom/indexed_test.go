@@ -15,6 +15,7 @@ import (
 	"aiperf/internal/conversation"
 	"aiperf/internal/dataset"
 	"aiperf/internal/dataset/synth"
+	"aiperf/internal/dataset/trace"
 )
 
 // leave makes every file one whose rows stay in it, for a test.
@@ -104,6 +105,12 @@ func TestIndexedIsTheSame(t *testing.T) {
 			"users":  func(o *Options) { o.Context = synth.Context{User: 9} },
 			"system": func(o *Options) { o.Context = synth.Context{System: "be brief"} },
 			"shared": func(o *Options) { o.Context = synth.Context{SharedSystem: 12, User: 3}; o.DelayRatio = 2 },
+			"rescaled": func(o *Options) {
+				if f, _ := Find(o.Type); f.Trace {
+					o.Synthesis = &trace.Synthesis{Speedup: 2, PrefixLen: 1.5, PrefixRoot: 3, PromptLen: 0.5, OutputLen: 3, MaxOSL: 200}
+				}
+			},
+			"payloads": func(o *Options) { o.PayloadRows = o.Type == "mooncake_trace" },
 		} {
 			t.Run(about+" "+name, func(t *testing.T) {
 				path := write(t, content)

@@ -13,6 +13,7 @@ import (
 	"aiperf/internal/dataset"
 	"aiperf/internal/dataset/rows"
 	"aiperf/internal/dataset/synth"
+	"aiperf/internal/dataset/trace"
 )
 
 // keptFile is the size of the largest file whose rows are all kept in memory, in bytes. Of larger ones an index is kept.
@@ -30,7 +31,7 @@ var (
 
 // indexable tells whether the rows of a file, or of the files of a folder, can be left there, and lists the files.
 func (o Options) indexable(path string, f Format) (files []string, ok bool) {
-	if f.supply == nil || o.Synthesis != nil && o.Synthesis.Changes() || o.Context.PrefixLength > 0 || o.Context.PrefixPool > 0 {
+	if f.supply == nil || o.Context.PrefixLength > 0 || o.Context.PrefixPool > 0 {
 		return nil, false
 	}
 	files = []string{path}
@@ -66,7 +67,7 @@ func openIndexed(path string, files []string, o Options, info dataset.Info, f Fo
 			return nil, err
 		}
 	}
-	early := o.Early && !o.folder && f.gather == nil && o.Context.User == 0 && !over.sessions && !(o.Scheduled && over.unordered)
+	early := o.Early && !o.rescales() && !o.folder && f.gather == nil && o.Context.User == 0 && !over.sessions && !(o.Scheduled && over.unordered)
 	for {
 		l := newLoader(o, info)
 		if l.namespace = over.namespace; early {
@@ -91,6 +92,12 @@ func (l *loader) index(path string, files []string, f Format, early bool) (*inde
 	}
 	x := &indexed{Options: l.Options, format: f, path: path, media: l.media.store, users: -1, early: early, whole: !early, latest: math.Inf(-1)}
 	x.grew, x.gate = sync.NewCond(x.mu.RLocker()), sync.NewCond(&x.mu)
+	if l.rescales() {
+		if err := l.Synthesis.Check(); err != nil {
+			return nil, err
+		}
+		x.rescaled = &rescaling{Synthesis: *l.Synthesis}
+	}
 	if x.from, err = f.supply(f, files); err != nil {
 		return nil, err
 	}
@@ -130,7 +137,9 @@ func (x *indexed) fill(l *loader, assign *dataset.Assigner) {
 			fault = l.openBlocks(&x.made, e.block)
 		}
 		x.mu.Unlock()
-		if e.prompt.HashIDs != nil && fault == nil {
+		if x.rescaled != nil {
+			x.rescaled.note(e)
+		} else if e.prompt.HashIDs != nil && fault == nil {
 			x.made.blocks().Claim(e.prompt.HashIDs)
 		}
 		if fault == nil {
@@ -170,15 +179,28 @@ func (x *indexed) settle(l *loader, gather gathering, assign *dataset.Assigner) 
 	if x.conversations() == 0 {
 		return l.nothingLeft(x.path)
 	}
+	if x.rescaled != nil {
+		if err := x.rescale(l); err != nil {
+			return err
+		}
+	}
 	for i := range x.conversations() {
 		list := x.rowsOf(i)
 		x.plan(l, list, assign, func(row uint32) string { return x.row(int(row)).Turns[0].Origin })
-		for _, row := range list {
+		for k, row := range list {
 			want, _ := x.wants.at(int(row))
+			if k == 0 && want != 0 && x.Marker != nil {
+				e := x.row(int(row))
+				x.leaveRoom(&e.prompt, e.block)
+				want = int32(wanted(&e.prompt, e.block))
+			}
 			x.request(int(row), int(want))
 		}
 	}
 	x.wants = column[int32]{}
+	if x.rescaled != nil {
+		x.claim()
+	}
 	return nil
 }
 
@@ -304,9 +326,12 @@ func (x *indexed) take(l *loader, at rows.Line, e *entry, assign *dataset.Assign
 		x.slots.add(uint32(first + len(e.Turns)))
 	}
 	x.places.add(at)
-	want := wanted(e)
+	if x.early { // the row is a conversation; of others the first row is known when all are
+		x.leaveRoom(&e.prompt, e.block)
+	}
+	want := wanted(&e.prompt, e.block)
 	if !x.early {
-		if want != 0 {
+		if want != 0 && x.rescaled == nil {
 			x.wants.set(row, int32(want), 0)
 		}
 		return
@@ -319,12 +344,11 @@ func (x *indexed) take(l *loader, at rows.Line, e *entry, assign *dataset.Assign
 }
 
 // wanted is the number of tokens that a row takes from the sequence of prompts; below 0 they stand behind blocks of hash ids.
-func wanted(e *entry) int {
-	n := e.prompt.InputLength
-	if ids := len(e.prompt.HashIDs); ids > 0 {
-		return -max(0, n-ids*e.block)
+func wanted(rec *trace.Record, block int) int {
+	if ids := len(rec.HashIDs); ids > 0 {
+		return -max(0, rec.InputLength-ids*block)
 	}
-	return n
+	return rec.InputLength
 }
 
 // request asks for what a row wants.

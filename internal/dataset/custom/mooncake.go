@@ -94,15 +94,19 @@ func (l *loader) recordEntry(rec trace.Record, block int) entry {
 		e.Turns = []conversation.Turn{l.recorded(&rec)}
 		return e
 	}
-	trace.CheckBlocks(&rec, e.block, l.blockSetting(), &l.faults)
-	l.leaveRoom(&e.prompt, e.block)
 	one := []trace.Record{rec}
-	l.Limits.Cap(one, &l.set.info)
+	if !l.rescales() { // else both are asked of what becomes of it
+		trace.CheckBlocks(&rec, e.block, l.blockSetting(), &l.faults)
+		l.Limits.Cap(one, &l.set.info)
+	}
 	e.Conversation = conversation.Conversation{ID: rec.Session, Turns: []conversation.Turn{l.recorded(&one[0])}}
 	e.Mode = (trace.Session{Records: one}).Mode()
 	l.Limits.CheckWindow(&rec, &l.faults)
 	return e
 }
+
+// rescales tells whether recorded traffic is rescaled.
+func (o *Options) rescales() bool { return o.Synthesis != nil && o.Synthesis.Changes() }
 
 // joinPayloads moves the delays of payload rows, which are waits after them, to the turns behind.
 func joinPayloads(o *Options, c *conversation.Conversation) {
@@ -157,11 +161,11 @@ func (l *loader) replay(records []trace.Record, block int) error {
 }
 
 // leaveRoom makes a prompt shorter by what is put into it when it is sent.
-func (l *loader) leaveRoom(rec *trace.Record, block int) {
-	if l.Marker == nil || rec.InputLength == 0 {
+func (o *Options) leaveRoom(rec *trace.Record, block int) {
+	if o.Marker == nil || rec.InputLength == 0 {
 		return
 	}
-	_, cost := l.Marker()
+	_, cost := o.Marker()
 	rec.InputLength = max(1, rec.InputLength-cost)
 	rec.HashIDs = rec.HashIDs[:min(len(rec.HashIDs), (rec.InputLength+block-1)/block)]
 }

@@ -81,9 +81,13 @@ func captureEntry(l *loader, r *rows.Row) entry {
 		return entry{left: true}
 	}
 	e := entry{long: l.Limits.MaxISL > 0 && rec.InputLength > l.Limits.MaxISL}
+	rec.InputLength = 0 // it only informs: the messages are there
+	e.prompt = rec
 	one := []trace.Record{rec}
 	var info dataset.Info // it is not known yet whether the row is taken
-	l.Limits.Cap(one, &info)
+	if !l.rescales() {
+		l.Limits.Cap(one, &info)
+	}
 	e.capped = info.Capped > 0
 	e.Turns = []conversation.Turn{l.recorded(&one[0])}
 	e.Mode = (trace.Session{Records: one}).Mode()

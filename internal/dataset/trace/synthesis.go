@@ -23,13 +23,24 @@ func (s Synthesis) Changes() bool {
 	return s.Speedup != 1 || s.PrefixLen != 1 || s.PrefixRoot != 1 || s.PromptLen != 1 || s.OutputLen != 1
 }
 
+// Check tells whether traffic can be rescaled so.
+func (s Synthesis) Check() error {
+	if s.Speedup <= 0 || s.PrefixLen <= 0 || s.PrefixRoot < 1 || s.PromptLen <= 0 || s.OutputLen <= 0 {
+		return fmt.Errorf("synthesis: ratios and multipliers must be above 0")
+	}
+	return nil
+}
+
+// Instant is when a record leaves that left at a time, ms.
+func (s Synthesis) Instant(ms float64) float64 { return math.Trunc(ms / s.Speedup) }
+
 // Apply rescales the records of the sessions in place. Only the equality of hash ids means something, not their values.
 func (s Synthesis) Apply(sessions []Session, block int, root *rng.Root) error {
 	if !s.Changes() {
 		return nil
 	}
-	if s.Speedup <= 0 || s.PrefixLen <= 0 || s.PrefixRoot < 1 || s.PromptLen <= 0 || s.OutputLen <= 0 {
-		return fmt.Errorf("synthesis: ratios and multipliers must be above 0")
+	if err := s.Check(); err != nil {
+		return err
 	}
 	var records []*Record
 	for i := range sessions {
@@ -39,7 +50,7 @@ func (s Synthesis) Apply(sessions []Session, block int, root *rng.Root) error {
 	}
 	s.rescalePrompts(records, block, root)
 	for _, rec := range records {
-		s.rescaleRest(rec, block)
+		s.Rest(rec, block)
 	}
 	return nil
 }
@@ -57,54 +68,100 @@ func (f *idSource) extend(ids []int64, n int) []int64 {
 
 // rescalePrompts makes the shared part and the rest of every prompt longer or shorter.
 func (s Synthesis) rescalePrompts(records []*Record, block int, root *rng.Root) {
-	shared, highest := sharedIDs(records)
-	copies := int64(max(1, s.PrefixLen))
-	fresh := &idSource{last: (highest + 1) * copies}
+	var ids IDs
 	for _, rec := range records {
-		if len(rec.HashIDs) == 0 {
-			continue
-		}
-		prefix := leading(rec, shared, block)
-		rest := rec.InputLength - prefix*block
-		ids := s.stretch(rec.HashIDs[:prefix], copies, fresh)
-		length := len(ids) * block
-		rest = int(float64(rest) * s.PromptLen)
-		ids = fresh.extend(ids, (rest+block-1)/block)
-		if len(ids) == 0 {
-			rec.HashIDs = nil
-			continue
-		}
-		rec.HashIDs, rec.InputLength = ids, length+rest
+		ids.Add(rec.HashIDs)
 	}
-	s.copyRoots(records, fresh.last+1, root)
+	last := s.FirstID(&ids)
+	for _, rec := range records {
+		if len(rec.HashIDs) > 0 {
+			last = s.Prompt(rec, ids.Leading(rec, block), block, last)
+		}
+	}
+	if s.PrefixRoot < 2 {
+		return
+	}
+	stream := root.Stream(rootsStream)
+	for _, rec := range records {
+		if len(rec.HashIDs) > 0 {
+			Shift(rec, int64(stream.Below(s.PrefixRoot))*(last+1))
+		}
+	}
 }
 
-// leading is the number of leading ids that other requests share. A last block that the input does not fill belongs to the rest, even
+// rootsStream draws the copies of the shared part.
+const rootsStream = "dataset.synthesis.synthesizer"
+
+// Roots is the stream that the copy of every record with ids is drawn from, in their order: one of PrefixRoot, of which each lies one behind the
+// highest id behind the one before it.
+func (s Synthesis) Roots(root *rng.Root) *rng.Stream { return root.Stream(rootsStream) }
+
+// Shift moves a record into another copy of the id space.
+func Shift(rec *Record, offset int64) {
+	for i := range rec.HashIDs {
+		rec.HashIDs[i] += offset
+	}
+}
+
+// FirstID is the id behind which new ones begin.
+func (s Synthesis) FirstID(ids *IDs) int64 { return (ids.highest + 1) * s.copies() }
+
+func (s Synthesis) copies() int64 { return int64(max(1, s.PrefixLen)) }
+
+// Prompt rescales the prompt of a record with ids, of which the first few are shared, and gives it new ids behind last. It returns the last of them.
+func (s Synthesis) Prompt(rec *Record, shared, block int, last int64) int64 {
+	fresh := &idSource{last: last}
+	rest := rec.InputLength - shared*block
+	ids := s.stretch(rec.HashIDs[:shared], s.copies(), fresh)
+	length := len(ids) * block
+	rest = int(float64(rest) * s.PromptLen)
+	if ids = fresh.extend(ids, (rest+block-1)/block); len(ids) == 0 {
+		rec.HashIDs = nil
+	} else {
+		rec.HashIDs, rec.InputLength = ids, length+rest
+	}
+	return fresh.last
+}
+
+// IDs knows which hash ids occur, and which of them more than once.
+type IDs struct {
+	pages   map[int64]idPage
+	highest int64 // of those that occur more than once, 0 = none does
+	some    bool
+}
+
+// idPage says it of 64 neighbouring ids, a bit each.
+type idPage struct{ seen, shared uint64 }
+
+// Add notes the ids of a record.
+func (t *IDs) Add(ids []int64) {
+	if t.pages == nil {
+		t.pages = map[int64]idPage{}
+	}
+	for _, id := range ids {
+		page, bit := t.pages[id>>6], uint64(1)<<(id&63)
+		if page.seen&bit != 0 {
+			if page.shared |= bit; !t.some || id > t.highest {
+				t.highest, t.some = id, true
+			}
+		}
+		page.seen |= bit
+		t.pages[id>>6] = page
+	}
+}
+
+// Leading is the number of leading ids that other requests share. A last block that the input does not fill belongs to the rest, even
 // if it is shared: the Python tool refuses a file with such a row, as the published traces have them.
-func leading(rec *Record, shared map[int64]bool, block int) int {
+func (t *IDs) Leading(rec *Record, block int) int {
 	n := 0
-	for n < len(rec.HashIDs) && shared[rec.HashIDs[n]] && (n+1)*block <= rec.InputLength {
+	for n < len(rec.HashIDs) && (n+1)*block <= rec.InputLength {
+		id := rec.HashIDs[n]
+		if t.pages[id>>6].shared&(1<<(id&63)) == 0 {
+			break
+		}
 		n++
 	}
 	return n
-}
-
-// sharedIDs returns the ids that occur more than once and the highest of them.
-func sharedIDs(records []*Record) (shared map[int64]bool, highest int64) {
-	shared = map[int64]bool{}
-	for _, rec := range records {
-		for _, id := range rec.HashIDs {
-			_, seen := shared[id]
-			shared[id] = seen
-		}
-	}
-	first := true
-	for id, more := range shared {
-		if more && (first || id > highest) {
-			highest, first = id, false
-		}
-	}
-	return shared, highest
 }
 
 // stretch makes the shared part of a prompt longer or shorter. Every id becomes a run of ids of its own; a fraction is made up of fresh ids.
@@ -126,32 +183,15 @@ func (s Synthesis) stretch(prefix []int64, copies int64, fresh *idSource) []int6
 	return ids
 }
 
-// copyRoots moves every record into one of several copies of the id space, drawn at random.
-func (s Synthesis) copyRoots(records []*Record, step int64, root *rng.Root) {
-	if s.PrefixRoot < 2 {
-		return
-	}
-	stream := root.Stream("dataset.synthesis.synthesizer")
-	for _, rec := range records {
-		if len(rec.HashIDs) == 0 {
-			continue
-		}
-		offset := int64(stream.Below(s.PrefixRoot)) * step
-		for i := range rec.HashIDs {
-			rec.HashIDs[i] += offset
-		}
-	}
-}
-
-// rescaleRest applies the limit to the input, with as many ids as are left of it, and rescales time and output. Delays are think time,
+// Rest applies the limit to the input, with as many ids as are left of it, and rescales time and output. Delays are think time,
 // not load, and stay.
-func (s Synthesis) rescaleRest(rec *Record, block int) {
+func (s Synthesis) Rest(rec *Record, block int) {
 	if s.MaxISL > 0 && rec.InputLength > s.MaxISL {
 		rec.InputLength = s.MaxISL
 		rec.HashIDs = rec.HashIDs[:min(len(rec.HashIDs), (s.MaxISL+block-1)/block)]
 	}
 	if rec.Timestamp != nil {
-		at := math.Trunc(*rec.Timestamp / s.Speedup)
+		at := s.Instant(*rec.Timestamp)
 		rec.Timestamp = &at
 	}
 	if rec.OutputLength != nil {
