@@ -1,10 +1,10 @@
 package custom
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
-	"strings"
 
 	"aiperf/internal/conversation"
 	"aiperf/internal/dataset/rows"
@@ -79,8 +79,14 @@ func delay(ms *float64, ratio float64, longest *float64) *float64 {
 
 // filled tells whether a field holds something: an empty string or list counts as nothing.
 func filled(r *rows.Row, key string) bool {
-	raw := string(r.Raw(key))
-	return raw != "" && raw != `""` && strings.Join(strings.Fields(raw), "") != "[]"
+	raw := r.Raw(key)
+	switch {
+	case len(raw) == 0 || string(raw) == `""`:
+		return false
+	case raw[0] == '[':
+		return len(bytes.TrimSpace(raw[1:])) > 1
+	}
+	return true
 }
 
 // parts reads what a row says: its texts, images, sounds and clips. A list of plain strings is one entry of several contents, a list of

@@ -14,7 +14,7 @@ func (r *Row) Child(field string) *Row {
 		r.Fault(field, "missing")
 		return nil
 	}
-	return parse(r.Where, r.prefix+field+".", raw, r.faults)
+	return r.inner(r.prefix+field+".", raw)
 }
 
 // Without returns the object without some of its keys, the others in their order; nil = nothing is left.

@@ -65,19 +65,27 @@ func ReadBytes(path string, raw io.Writer, f func(Line) bool) error {
 }
 
 func read(path string, source io.Reader, f func(Line) bool) error {
-	return readFrom(path, bufio.NewReaderSize(source, 1<<16), 1, 0, f)
+	from := &lines{in: bufio.NewReaderSize(source, 1<<16)}
+	return from.read(path, 1, 0, func(l Line) bool {
+		l.Text = bytes.Clone(l.Text)
+		return f(l)
+	})
 }
 
-// readers are kept for short looks into files.
-var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 1<<14) }}
+// looks are kept for short looks into files.
+var looks = sync.Pool{New: func() any { return &lines{in: bufio.NewReaderSize(nil, 1<<14)} }}
 
 // At reads one line of a file again: the one that stands skip lines, blank ones not counted, behind the line of a number whose text begins at an
 // offset.
 func At(file *os.File, number int, offset int64, skip int) (line Line, err error) {
-	in := readers.Get().(*bufio.Reader)
-	defer readers.Put(in)
-	in.Reset(io.NewSectionReader(file, offset, math.MaxInt64-offset))
-	err = readFrom(file.Name(), in, number, offset, func(l Line) bool {
+	from := looks.Get().(*lines)
+	defer func() {
+		if cap(from.text) <= keptText {
+			looks.Put(from)
+		}
+	}()
+	from.in.Reset(io.NewSectionReader(file, offset, math.MaxInt64-offset))
+	err = from.read(file.Name(), number, offset, func(l Line) bool {
 		line = l
 		skip--
 		return skip >= 0
@@ -85,14 +93,24 @@ func At(file *os.File, number int, offset int64, skip int) (line Line, err error
 	if err == nil && skip >= 0 {
 		err = io.ErrUnexpectedEOF
 	}
+	line.Text = bytes.Clone(line.Text)
 	return line, err
 }
 
-// readFrom reads lines from one of the given number on, which begins at offset end of the file.
-func readFrom(path string, in *bufio.Reader, number int, end int64, f func(Line) bool) error {
+// keptText is the longest line whose memory is kept for the next one that is looked at, in bytes.
+const keptText = 1 << 20
+
+// lines reads lines into the same memory.
+type lines struct {
+	in   *bufio.Reader
+	text []byte
+}
+
+// read calls f for every line from one of the given number on, which begins at an offset of the file. The text of a line is there until the next.
+func (r *lines) read(path string, number int, end int64, f func(Line) bool) error {
 	found := false
 	for ; ; number++ {
-		text, err := line(in)
+		text, err := r.line()
 		end += int64(len(text))
 		if err != nil && !errors.Is(err, io.EOF) {
 			return fmt.Errorf("%s:%d: %w", path, number, err)
@@ -124,16 +142,25 @@ func readFrom(path string, in *bufio.Reader, number int, end int64, f func(Line)
 // maxLine is the length of the longest line, in bytes: pictures and sounds stand in lines, but a line without end is none.
 const maxLine = 256 << 20
 
+// mostGrowth is by how much more than is needed the memory of a long line grows, in bytes.
+const mostGrowth = 16 << 20
+
 // line reads up to and with the next line feed.
-func line(in *bufio.Reader) ([]byte, error) {
-	var text []byte
+func (r *lines) line() ([]byte, error) {
+	r.text = r.text[:0]
 	for {
-		part, err := in.ReadSlice('\n')
-		text = append(text, part...)
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return text, err
+		part, err := r.in.ReadSlice('\n')
+		if len(r.text) == 0 && !errors.Is(err, bufio.ErrBufferFull) {
+			return part, err // it lies in the buffer whole
 		}
-		if len(text) > maxLine {
+		if need := len(r.text) + len(part); need > cap(r.text) {
+			r.text = append(make([]byte, 0, need+min(need, mostGrowth)), r.text...)
+		}
+		r.text = append(r.text, part...)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return r.text, err
+		}
+		if len(r.text) > maxLine {
 			return nil, fmt.Errorf("the line is longer than %d MiB", maxLine>>20)
 		}
 	}

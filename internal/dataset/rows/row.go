@@ -8,8 +8,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"aiperf/internal/dataset"
+	"aiperf/internal/jsontext"
 )
 
 // Row is one JSON object. Its methods note a fault and return nothing for a field that is not what it must be; null counts as absent.
@@ -33,6 +35,9 @@ func ParseItem(where, field string, text []byte, faults *dataset.Faults) *Row {
 }
 
 func parse(where, prefix string, text []byte, faults *dataset.Faults) *Row {
+	if fields, ok := members(text); ok && utf8.Valid(text) && halfCharacter(text) < 0 {
+		return &Row{Where: where, prefix: prefix, whole: text, faults: faults, fields: fields}
+	}
 	field := strings.TrimSuffix(prefix, ".")
 	if why := invalid(text); why != "" {
 		faults.Add(where, field, "invalid JSON: %s", why)
@@ -49,6 +54,46 @@ func parse(where, prefix string, text []byte, faults *dataset.Faults) *Row {
 	}
 	maps.DeleteFunc(r.fields, func(_ string, v json.RawMessage) bool { return bytes.Equal(v, []byte("null")) })
 	return r
+}
+
+// inner is an object of a row, whose text is known to be right.
+func (r *Row) inner(prefix string, text []byte) *Row {
+	if fields, ok := members(text); ok {
+		return &Row{Where: r.Where, prefix: prefix, whole: text, faults: r.faults, fields: fields}
+	}
+	return parse(r.Where, prefix, text, r.faults)
+}
+
+// members cuts an object into its fields, without those that are null, and copies none; false = it is no object, wrong, or nested very deep.
+func members(text []byte) (map[string]json.RawMessage, bool) {
+	s := &jsontext.Scanner{Doc: text}
+	if !s.Open('{') {
+		return nil, false
+	}
+	fields := map[string]json.RawMessage{}
+	for first := true; s.Next('}', first); first = false {
+		key := string(s.Key())
+		if raw := s.Raw(); bytes.Equal(raw, []byte("null")) {
+			delete(fields, key) // of two equal keys the last one counts
+		} else {
+			fields[key] = raw[:len(raw):len(raw)]
+		}
+	}
+	return fields, s.Done()
+}
+
+// elements cuts a list into its items and copies none; false = it is no list, or nested very deep.
+func elements(text []byte) ([]json.RawMessage, bool) {
+	s := &jsontext.Scanner{Doc: text}
+	if !s.Open('[') {
+		return nil, false
+	}
+	items := []json.RawMessage{}
+	for first := true; s.Next(']', first); first = false {
+		raw := s.Raw()
+		items = append(items, raw[:len(raw):len(raw)])
+	}
+	return items, s.Done()
 }
 
 // Kind names what a JSON value is, the way an error message says it.
@@ -112,6 +157,10 @@ func (r *Row) String(field string) *string {
 }
 
 func (r *Row) text(field string, raw json.RawMessage) *string {
+	if Kind(raw) == "string" && bytes.IndexByte(raw, '\\') < 0 {
+		s := string(raw[1 : len(raw)-1])
+		return &s
+	}
 	var s string
 	if Kind(raw) != "string" || json.Unmarshal(raw, &s) != nil {
 		r.Fault(field, "must be a string, got %s", article(Kind(raw)))
@@ -237,6 +286,9 @@ func (r *Row) List(field string) []json.RawMessage {
 	if raw == nil {
 		return nil
 	}
+	if items, ok := elements(raw); ok {
+		return items
+	}
 	items := []json.RawMessage{}
 	if Kind(raw) != "array" || json.Unmarshal(raw, &items) != nil {
 		r.Fault(field, "must be a list, got %s", article(Kind(raw)))
@@ -270,7 +322,7 @@ func Compact(raw json.RawMessage) json.RawMessage {
 
 // Item returns the object at place i of a list, nil, with the fault noted, if it is none.
 func (r *Row) Item(field string, i int, raw json.RawMessage) *Row {
-	return parse(r.Where, r.prefix+field+"["+strconv.Itoa(i)+"].", raw, r.faults)
+	return r.inner(r.prefix+field+"["+strconv.Itoa(i)+"].", raw)
 }
 
 // number reads a JSON number, or a string that holds one.
