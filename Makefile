@@ -72,6 +72,7 @@ test-accuracy-reference: build ## prompts beside lighteval, lm-eval, DeepEval an
 
 data-figures: build ## figures of docs/data.md: lengths (TOKENIZERS: folders) and prefixes (TRACE, RANKS, PYTHON_AIPERF) by the reference libraries, 5 GB
 	$(PYTHON) test/data/big.py ./aiperf
+	$(PYTHON) test/data/formats.py ./aiperf 1e9
 	$(PYTHON) test/data/isl.py ./aiperf $(TOKENIZERS)
 	$(PYTHON) test/data/mooncake.py ./aiperf $(TRACE) $(RANKS) $(PYTHON_AIPERF)
 

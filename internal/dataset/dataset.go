@@ -65,6 +65,7 @@ type Info struct {
 	Trace         bool              // the type is recorded traffic
 	Verbatim      bool              // bodies are sent as they were read
 	MadeMedia     bool              // pictures, sounds or clips are made
+	LongRows      bool              // they stay in a file, and the first ones are long
 	Mode          conversation.Mode // default of the type, "" = the global default
 	Turns         int               // over all conversations
 	Started       int               // conversations, the last ones, that turns of others start: they are not drawn

@@ -97,18 +97,18 @@ func (o *opened) stages(ctx context.Context, cfg *config.Benchmark, opts *Option
 	}
 }
 
-// mediaGC is the growth of the heap in percent at which garbage is collected while media are made: they fill the heap with bytes that hold no
-// pointers, so that a collection costs little, and a heap of twice what is needed would be large.
-const mediaGC = 30
+// bytesGC is the growth of the heap in percent at which garbage is collected while media are made or long rows are read: they fill the heap with
+// bytes that hold no pointers, so that a collection costs little, and a heap of twice what is needed would be large.
+const bytesGC = 30
 
 // holdData prepares for what the data are like until the run ends: memory for media, and letting go of data that are read while they are used.
 func (o *opened) holdData(ctx context.Context, r *resolved) error {
+	if info := r.data.Info(); info.MadeMedia || info.LongRows {
+		before := debug.SetGCPercent(bytesGC)
+		o.held.opened(func() error { debug.SetGCPercent(before); return nil })
+	}
 	if g, ok := r.data.(dataset.Growing); ok {
 		return o.held.start(ctx, closing{close: g.Close})
-	}
-	if r.data.Info().MadeMedia {
-		before := debug.SetGCPercent(mediaGC)
-		o.held.opened(func() error { debug.SetGCPercent(before); return nil })
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ type entry struct {
 	prompt trace.Record
 	// block is the number of tokens of a hash id, where the format has such.
 	block int
+	size  int  // of the row, bytes
 	left  bool // outside the window, or too long
 	// Where the window is not known yet: too long, or with an output that was lowered to the limit.
 	long, capped bool

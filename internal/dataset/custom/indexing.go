@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -21,6 +22,13 @@ var keptFile int64 = 8 << 20
 
 // readAhead is how many rows are read before they are asked for.
 const readAhead = 4096
+
+// longRow is how long a row is that is said to be long, in bytes.
+const longRow = 64 << 10
+
+// indexGC is the growth of the heap in percent at which garbage is collected while all rows are read: the index holds few pointers, so that a
+// collection costs little, and rows leave much garbage.
+const indexGC = 30
 
 var (
 	// errUnordered is what is wrong with the times of a file that is sent while it is read.
@@ -108,7 +116,9 @@ func (l *loader) index(path string, files []string, f Format, early bool) (*inde
 			_, err = x.Reach(readAhead - 1)
 		}
 	} else {
+		before := debug.SetGCPercent(indexGC)
 		err = x.end()
+		debug.SetGCPercent(before)
 	}
 	if err != nil {
 		return nil, errors.Join(err, x.Close())
@@ -310,6 +320,7 @@ func (x *indexed) take(l *loader, at rows.Line, e *entry, assign *dataset.Assign
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	row := x.places.rows
+	l.set.info.LongRows = l.set.info.LongRows || e.size > longRow
 	if len(e.Turns) > 1 && x.slots.n == 0 {
 		for i := range row + 1 {
 			x.slots.add(uint32(i))

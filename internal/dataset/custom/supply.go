@@ -51,6 +51,7 @@ func (s *lineSupply) each(l *loader, take func(rows.Line, *entry), more func() b
 		err := l.rowsWhile(s.files[k].Name(), s.format.known(l), func(r *rows.Row) {
 			e := s.format.entry(l, r)
 			at := r.Line
+			e.size = len(at.Text)
 			at.Offset += s.from[k]
 			at.Text = nil // the index keeps none
 			take(at, &e)

@@ -98,7 +98,7 @@ func At(file *os.File, number int, offset int64, skip int) (line Line, err error
 }
 
 // keptText is the longest line whose memory is kept for the next one that is looked at, in bytes.
-const keptText = 1 << 20
+const keptText = 4 << 20
 
 // lines reads lines into the same memory.
 type lines struct {
