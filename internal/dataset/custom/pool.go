@@ -44,7 +44,7 @@ func readPool(l *loader, path string) error {
 		if list[i], err = l.pool(file, keep); err != nil {
 			return err
 		}
-		if len(list[i]) == 0 && l.faults.Count() == 0 {
+		if list[i].rows == 0 && l.faults.Count() == 0 {
 			return fmt.Errorf("%s: %w", placeOf(l.Records, file), rows.ErrNoRecords)
 		}
 	}
