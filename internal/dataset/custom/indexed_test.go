@@ -110,6 +110,16 @@ func TestIndexedIsTheSame(t *testing.T) {
 					o.Synthesis = &trace.Synthesis{Speedup: 2, PrefixLen: 1.5, PrefixRoot: 3, PromptLen: 0.5, OutputLen: 3, MaxOSL: 200}
 				}
 			},
+			"markers": func(o *Options) { o.Marker = func() (system, text int) { return 3, 8 } },
+			"marked, shared": func(o *Options) {
+				o.Context, o.Marker = synth.Context{SharedSystem: 12}, func() (system, text int) { return 3, 8 }
+			},
+			"marked, rescaled": func(o *Options) {
+				o.Marker = func() (system, text int) { return 3, 35 }
+				if f, _ := Find(o.Type); f.Trace {
+					o.Synthesis = &trace.Synthesis{Speedup: 2, PrefixLen: 1.5, PrefixRoot: 2, PromptLen: 0.5, OutputLen: 1}
+				}
+			},
 			"payloads": func(o *Options) { o.PayloadRows = o.Type == "mooncake_trace" },
 		} {
 			t.Run(about+" "+name, func(t *testing.T) {
