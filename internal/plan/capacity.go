@@ -104,6 +104,7 @@ type target struct {
 	users      bool
 	fixed      bool    // the user says how many prompts there are
 	alone      float64 // s, latency of one user
+	behind     int     // requests that the last cell left waiting at the server
 	cells      int
 	results    []cellResult // of the cells of the search, in their order
 }
@@ -202,14 +203,44 @@ func (t *target) Cell(ctx context.Context, load float64, looks []float64, done f
 		p = config.Phase{Type: config.PhaseConcurrency, Concurrency: &n, Duration: &length, GracePeriod: &none}
 		name, most = fmt.Sprintf("cell_%02d_concurrency_%d", t.cells, n), load*end/t.alone
 	}
+	if err := t.settle(ctx); err != nil {
+		return false, err
+	}
 	f := newFollower(t.objectives, looks, done)
 	r, limited, err := t.phase(ctx, name, p, most, f)
 	if err != nil {
 		return false, err
 	}
+	t.behind = f.waiting()
 	if t.results = append(t.results, r); limited {
 		return true, nil
 	}
 	f.conclude()
 	return false, nil
+}
+
+// mostSettling is how often a single user asks at most whether the server has got rid of what a cell left behind, and calm how many times as long as
+// that of one user alone its latency may be then.
+const (
+	mostSettling = 5
+	calm         = 1.5
+)
+
+// settle waits until a server has got rid of requests that the last cell cut while they waited: not every server notices that nobody waits for them any
+// more, and the next cell would stand in their queue. One user asks; its answer comes behind them.
+func (t *target) settle(ctx context.Context) error {
+	if t.behind == 0 {
+		return nil
+	}
+	one, n := 1, 1
+	for range mostSettling {
+		f := newFollower(t.objectives, []float64{0}, nil)
+		if _, _, err := t.phase(ctx, "settling", config.Phase{Type: config.PhaseConcurrency, Concurrency: &one, Requests: &n}, 1, f); err != nil {
+			return err
+		}
+		if f.median() <= calm*t.alone {
+			break
+		}
+	}
+	return nil
 }

@@ -204,6 +204,16 @@ func (one *flight) waits(o *objective) bool {
 	return (one.end == 0 || one.cut()) && (one.first == 0 || o.tag != firstOutput)
 }
 
+// waiting are the requests that were cut before their first content came.
+func (f *follower) waiting() (n int) {
+	for _, one := range f.flights {
+		if one.cut() && one.first == 0 {
+			n++
+		}
+	}
+	return n
+}
+
 // values are the figures of an objective over the finished requests, in the unit of its limit and in the order in which they began.
 func (f *follower) values(o *objective) (list []float64) {
 	for _, one := range f.sorted() {
