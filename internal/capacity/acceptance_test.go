@@ -73,6 +73,31 @@ func (s *simulated) Cell(_ context.Context, load float64, looks []float64, done 
 	return false, nil
 }
 
+// disturbed is a server whose client is disturbed in every third cell and in the one that repeats it, at whatever load.
+type disturbed struct {
+	simulated
+	cells int
+}
+
+// Cell implements Server.
+func (d *disturbed) Cell(ctx context.Context, load float64, looks []float64, done func(float64, []Request) bool) (bool, error) {
+	if d.cells++; d.cells > 8 && d.cells%3 != 0 {
+		return true, nil
+	}
+	return d.simulated.Cell(ctx, load, looks, done)
+}
+
+// TestFindDisturbed: loads below one that the client has kept are not its ceiling, however often something disturbs it there.
+func TestFindDisturbed(t *testing.T) {
+	o := batching.Default()
+	a, err := Find(t.Context(), &disturbed{simulated: simulated{o: o, limit: 200, seed: 1}}, Options{
+		Objectives: []Objective{{"objective", 200, .01}}, Precision: .07, Seconds: 600, Cells: 40, Size: 10, Looks: 4,
+	})
+	if err != nil || a.Why == Client || a.Capacity == 0 || a.Ceiling != 0 {
+		t.Errorf("%+v %v", a, err)
+	}
+}
+
 // found is what a number of searches found.
 type found struct {
 	within5, within10, covers, capacity, seconds, worst float64

@@ -90,6 +90,7 @@ type search struct {
 	ans     Answer
 	latency float64 // mean of the last cell that kept the objectives, s
 	lo, hi  float64 // logarithms: the last that passed, the one that ended the bracket; NaN
+	sent    float64 // highest load that the client kept
 	guards  int
 	loss    map[float64]int // cells at a load that the client could not keep
 }
@@ -229,6 +230,7 @@ func (s *search) cell(ctx context.Context, x, shortest, longest float64, settle 
 	if limited {
 		return s.clientLimit(ctx, &c, x, shortest, longest, settle)
 	}
+	s.sent = max(s.sent, c.Load)
 	for k := range views {
 		s.post[k].put(views[k].observed(x, c.Seconds))
 	}
@@ -305,7 +307,8 @@ func (s *search) keepLatency(list []Request, from, to float64) {
 	}
 }
 
-// clientLimit repeats a cell that the client could not keep once; then its load is the ceiling.
+// clientLimit repeats a cell that the client could not keep once; then its load is the ceiling, unless the client has kept a higher one: such a cell
+// is no evidence of anything.
 func (s *search) clientLimit(ctx context.Context, c *Cell, x, shortest, longest float64, settle bool) (Cell, error) {
 	c.Limited, c.State = true, Open
 	s.ans.Cells = append(s.ans.Cells, *c)
@@ -314,6 +317,9 @@ func (s *search) clientLimit(ctx context.Context, c *Cell, x, shortest, longest 
 	}
 	if s.loss[x]++; s.loss[x] < 2 {
 		return s.cell(ctx, x, shortest, longest, settle)
+	}
+	if c.Load <= s.sent { // it has kept more than that: something else disturbed it
+		return *c, nil
 	}
 	s.ans.Ceiling = c.Load
 	return *c, errClient
