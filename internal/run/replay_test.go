@@ -146,6 +146,8 @@ func TestReplayedRecordings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	mu.Lock()
+	defer mu.Unlock()
 	primed := map[string]string{} // marker by session
 	marks := map[string]bool{}
 	for _, one := range asked {
