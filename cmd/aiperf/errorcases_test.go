@@ -73,8 +73,8 @@ func TestErrorsAtATerminal(t *testing.T) {
 			t.Helper()
 			return serve(t, answers(401, `{"error":{"message":"invalid api key"}}`))
 		},
-			[]string{"   20  100.0 %   401  Unauthorized  invalid api key", "All 20 requests failed; there is nothing to measure.", "The server does not accept the credentials.", "✘ no result. No request succeeded.", "Log File:"},
-			[]string{"error:", "INCOMPLETE", "their time is in no latency"}},
+			[]string{"   20  100.0 %   401  Unauthorized  invalid api key", "All 20 requests failed; there is nothing to measure.", "The server wants a key; none was given, so none was sent.", "Set --api-key", "✘ no result. No request succeeded.", "Log File:"},
+			[]string{"error:", "INCOMPLETE", "their time is in no latency", "does not accept"}},
 		{"dies midway", func(t *testing.T) string {
 			t.Helper()
 			s := httptest.NewUnstartedServer(nil)

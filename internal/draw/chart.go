@@ -57,20 +57,26 @@ func Lane(values []float64, top float64, zeros bool) Row {
 
 func lane(text string, values []float64, zeros bool) Row {
 	var r Row
-	runes := []rune(text)
-	for i := 0; i < len(runes); {
+	from, marks, i := 0, 0, 0 // of a stretch of either kind: where it begins, how many marks it is
+	end := func(at int) {
+		if marks > 0 {
+			r.Put(Bad, strings.Repeat("×", marks))
+		} else {
+			r.Put(Picture, text[from:at])
+		}
+		from, marks = at, 0
+	}
+	for at := range text {
 		zero := zeros && values[i] == 0
-		k := i
-		for k < len(runes) && (zeros && values[k] == 0) == zero {
-			k++
+		if zero != (marks > 0) {
+			end(at)
 		}
 		if zero {
-			r.Put(Bad, strings.Repeat("×", k-i))
-		} else {
-			r.Put(Picture, string(runes[i:k]))
+			marks++
 		}
-		i = k
+		i++
 	}
+	end(len(text))
 	return r
 }
 

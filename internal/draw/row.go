@@ -3,6 +3,7 @@
 package draw
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -36,9 +37,15 @@ func Text(ink Ink, text string) Row {
 // Cells is the width of the row.
 func (r *Row) Cells() int { return r.cells }
 
+// usual is how many pieces a row has room for when its first one comes.
+const usual = 4
+
 // Put adds text at the end.
 func (r *Row) Put(ink Ink, text string) *Row {
 	if text != "" {
+		if r.pieces == nil {
+			r.pieces = make([]piece, 0, usual)
+		}
 		r.pieces = append(r.pieces, piece{ink, text})
 		r.cells += Width(text)
 	}
@@ -47,7 +54,11 @@ func (r *Row) Put(ink Ink, text string) *Row {
 
 // Row adds the pieces of another row.
 func (r *Row) Row(o Row) *Row {
-	r.pieces = append(r.pieces, o.pieces...)
+	if r.pieces == nil {
+		r.pieces = slices.Clip(o.pieces) // what comes after them goes elsewhere
+	} else {
+		r.pieces = append(r.pieces, o.pieces...)
+	}
 	r.cells += o.cells
 	return r
 }
@@ -112,11 +123,21 @@ func (r *Row) Append(dst []byte, p *Paint) []byte {
 
 // String is the rows as a terminal gets them, a line end behind each.
 func (rows Rows) String(p *Paint) string {
-	var b []byte
+	size := 0
 	for i := range rows {
-		b = append(rows[i].Append(b, p), '\n')
+		size++
+		for _, one := range rows[i].pieces {
+			size += len(p.inks[one.ink].on) + len(one.text) + len(p.inks[one.ink].off)
+		}
 	}
-	return string(b)
+	var b strings.Builder
+	b.Grow(size)
+	var line []byte
+	for i := range rows {
+		line = append(rows[i].Append(line[:0], p), '\n')
+		b.Write(line)
+	}
+	return b.String()
 }
 
 // Beside puts rows next to each other, the right ones from a column on.
@@ -137,6 +158,7 @@ func Beside(left, right Rows, column int) Rows {
 func Indent(rows Rows, cells int) Rows {
 	out := make(Rows, len(rows))
 	for i := range rows {
+		out[i].pieces = make([]piece, 0, 1+len(rows[i].pieces))
 		out[i].To(cells).Row(rows[i])
 	}
 	return out

@@ -18,6 +18,7 @@ type Run struct {
 	Start, End time.Time // of the profiling phase; zero = unknown
 
 	Cancelled        bool
+	Keyless          bool   // requests carried nothing that says who sends them, as far as the settings tell
 	IncompleteReason string // "" = complete
 
 	Profiling *Summary

@@ -89,6 +89,9 @@ func (d *drawing) advised() []string {
 			if d.fits && s.Valid > 0 && strings.HasPrefix(e.Type, "ClientConnector") { // it was reached: what is wrong is not the settings
 				return nil
 			}
+			if e.Code == 401 && d.run.Keyless {
+				return []string{"The server wants a key; none was given, so none was sent.", "Set {endpoint.api_key}, or the header that carries the key ({endpoint.headers})."}
+			}
 			return a.says
 		}
 	}

@@ -75,6 +75,7 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 	client.Silences = metric.SumSilences(run.Silences, window.From)
 	seenErr := begun.watched.witness(&client, window)
 	run.Probe, run.Branches = begun.probed, branchStats(result)
+	run.Keyless = keyless(&cfg.Endpoint)
 	judge(run, result, client, cfg.As)
 	run.Submit(cfg.Scenario, cfg.Unlocked || opts.Info.VariationIndex != nil)
 	writeErr := errors.Join(seenErr, begun.results.Write(run, how), begun.watched.write(run))

@@ -86,12 +86,12 @@ func (s *Signals) watch(cancel context.CancelCauseFunc, w io.Writer) {
 		case got := <-s.received:
 			number, _ := got.(syscall.Signal)
 			if !s.first.CompareAndSwap(0, int32(number)) {
-				say(w, "\naiperf: leaving at once; what was written so far is readable, there is no report\n")
+				say(w, "\naiperf: leaving at once, without a report; what was written so far is readable\n")
 				s.exit(forced(number))
 				return
 			}
 			cancel(ErrSignal)
-			say(w, fmt.Sprintf("\naiperf: %v: nothing more is sent; the report of what is done follows (again: leave at once)\n", got))
+			say(w, fmt.Sprintf("\naiperf: %v: nothing more is sent; the report of what is done follows\n        once more: leaves at once, without a report\n", got))
 		case <-s.done:
 			cancel(context.Canceled)
 			return

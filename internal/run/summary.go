@@ -1,6 +1,8 @@
 package run
 
 import (
+	"strings"
+
 	"aiperf/internal/assembly"
 	"aiperf/internal/clock"
 	"aiperf/internal/config"
@@ -41,6 +43,16 @@ func judge(run *metric.Run, result *load.Result, client metric.ClientStats, as f
 	run.Validity = metric.Assess(client, config.FlagOf)
 	run.Validity.Certain = run.Profiling.Certain
 	run.Validity.Observe(run.Probe)
+}
+
+// keyless tells whether the settings of an endpoint hold nothing that could say who sends: any header may.
+func keyless(e *config.Endpoint) bool {
+	for _, u := range e.URLs {
+		if strings.ContainsAny(u, "@?") {
+			return false
+		}
+	}
+	return e.APIKey == "" && len(e.Headers) == 0 && e.TLS.CertFile == ""
 }
 
 // profilingWindow is the wall time from the start of the first profiling phase to the end of the last, and their facts.

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -108,6 +109,56 @@ func TestTracker(t *testing.T) {
 	}
 	if len(s.Metrics) != 3 || s.Metrics[0].Rows[0].P50 != 100 {
 		t.Errorf("table %+v", s.Metrics)
+	}
+}
+
+// TestDrawnColumnsStay: from one second to the next, what is drawn of a trend or of a lane of the timeline stays, and moves by one cell in a trend.
+func TestDrawnColumnsStay(t *testing.T) {
+	m, r := newMade(t), NewRunning()
+	tracker := NewTracker(r)
+	now := time.Now()
+	var before [][]float64
+	drawn := 0
+	for second := range int64(90) { // longer than a trend
+		for i := range (7*second)%23 + 1 {
+			r.Add(m.row(0, second*1000+i, second*1000+200+40*(i%5), ""))
+		}
+		if second%3 == 0 {
+			r.Add(m.row(0, second*1000, second*1000+10, "no room"))
+		}
+		var s board.State
+		at := time.Duration(second+1)*time.Second + 300*time.Millisecond
+		line := Snapshot{Phase: "profiling", Sent: 24 * (second + 1), InFlight: second % 5, Elapsed: at, Duration: 100 * time.Second, Sending: true}
+		tracker.Fill(&line, now.Add(at), board.View{Width: 120}, &s)
+		f, columns := &s.Figures, [][]float64(nil)
+		for _, one := range []*board.Figure{&f.Requests, &f.Tokens, &f.TTFT, &f.ITL, &f.Latency, &f.Errors} {
+			columns = append(columns, one.Trend)
+		}
+		trends := len(columns)
+		for _, one := range s.Timeline.Series {
+			columns = append(columns, one.Values)
+		}
+		for k, was := range before {
+			is := columns[k]
+			if k < trends && len(was) == len(is) { // full: the oldest column leaves
+				was = was[1:]
+			}
+			for i, v := range was {
+				if k >= trends && int64(float64(i+1)*s.Timeline.Seconds) > second {
+					break // not drawn before
+				}
+				if drawn++; is[i] != v && !(math.IsNaN(is[i]) && math.IsNaN(v)) {
+					t.Fatalf("after %d s column %d of lane %d was %v and is %v", second+1, i, k, v, is[i])
+				}
+			}
+		}
+		before = before[:0]
+		for _, one := range columns {
+			before = append(before, slices.Clone(one))
+		}
+	}
+	if drawn < 20_000 {
+		t.Errorf("%d columns compared", drawn)
 	}
 }
 

@@ -3,6 +3,7 @@ package board
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -115,7 +116,7 @@ func TestNothingMoves(t *testing.T) {
 		before, after := sample(Profiling, "m"), sample(Profiling, "m")
 		before.Stall, before.Errors, before.Slowest, before.Log = Stall{}, nil, nil, nil
 		before.Figures.Requests.Run, after.Figures.Requests.Run = 9.5, 1044.2
-		before.Counts.InFlight, before.Counts.Sent = 1, 2
+		before.Counts.InFlight, before.Counts.Sent, before.Counts.Errors = 1, 2, 0
 		v := View{Width: width, Height: 40}
 		a, b := Frame(before, v), Frame(after, v)
 		for y := range a {
@@ -165,6 +166,39 @@ func TestErrorsKeepTheirOrder(t *testing.T) {
 	kept := most([]ErrorKind{{Type: "a", Count: 5}, {Type: "b", Count: 1}, {Type: "c", Count: 9}, {Type: "d", Count: 7}}, 3)
 	if len(kept) != 3 || kept[0].Type != "a" || kept[1].Type != "c" || kept[2].Type != "d" {
 		t.Errorf("%+v", kept)
+	}
+}
+
+// TestErrorsNotReadYet: errors whose answers nobody has worked up are told of beside the rows of the others, where nothing else stands; without any
+// row the panel does not say that there are none.
+func TestErrorsNotReadYet(t *testing.T) {
+	s := &State{Counts: Counts{Errors: 1037}, Errors: []ErrorKind{{Count: 20, Type: "a"}, {Count: 5, Type: "b"}}}
+	if row := errorPanel(s, 60, 3)[1]; !strings.HasPrefix(row.Plain(), " +1,012 unread        5  b") {
+		t.Errorf("%q", row.Plain())
+	}
+	s.Errors = nil
+	if rows := errorPanel(s, 60, 3); strings.Contains(rows[0].Plain(), "none") || !strings.Contains(rows[1].Plain(), "+1,037 unread") {
+		t.Errorf("%q", rows.String(draw.NewPaint(false, false, false)))
+	}
+	s.Counts.Errors = 0
+	if rows := errorPanel(s, 60, 3); !strings.Contains(rows[0].Plain(), "none") || strings.Contains(rows[1].Plain(), "unread") {
+		t.Errorf("%q", rows.String(draw.NewPaint(false, false, false)))
+	}
+}
+
+// TestFramesAreLight: the largest usual frame leaves less than 100 KiB of garbage, as a terminal gets it.
+func TestFramesAreLight(t *testing.T) {
+	paint, s, v := draw.NewPaint(true, true, false), sample(Profiling, "m"), View{Width: 200, Height: 50}
+	var before, after runtime.MemStats
+	const frames = 20
+	runtime.ReadMemStats(&before)
+	for range frames {
+		rows := Frame(s, v)
+		_ = rows.String(paint)
+	}
+	runtime.ReadMemStats(&after)
+	if each := (after.TotalAlloc - before.TotalAlloc) / frames; each > 100<<10 {
+		t.Errorf("%d bytes a frame", each)
 	}
 }
 

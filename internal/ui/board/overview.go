@@ -163,7 +163,7 @@ const PictureWidth = 160
 
 // overview is the head and whatever else fits, the most important first.
 func overview(s *State, v View, room int) draw.Rows {
-	rows := append(head(s, v), draw.Row{}, counts(s, v))
+	rows := append(append(make(draw.Rows, 0, room), head(s, v)...), draw.Row{}, counts(s, v))
 	if len(s.Gauges) > 0 && room >= 16 {
 		rows = append(rows, gauges(s, v))
 	}
@@ -188,7 +188,7 @@ func overview(s *State, v View, room int) draw.Rows {
 	}
 	if v.Width >= 160 {
 		half := (v.Width - 4) / 2
-		errors := labelled("Errors", errorRows(s, half-label, 4))
+		errors := errorPanel(s, half-label, 4)
 		slowest := labelled("Slowest", slowRows(s, half-label, 4))
 		if rest() > 5 {
 			rows = append(rows, draw.Row{})
@@ -203,7 +203,7 @@ func overview(s *State, v View, room int) draw.Rows {
 		if air {
 			rows = append(rows, draw.Row{})
 		}
-		rows = append(rows, labelled("Errors", errorRows(s, v.Width-label-1, kinds))...)
+		rows = append(rows, errorPanel(s, v.Width-label-1, kinds)...)
 		if air {
 			rows = append(rows, draw.Row{})
 		}
@@ -218,11 +218,28 @@ func overview(s *State, v View, room int) draw.Rows {
 	return rows
 }
 
+// errorPanel is the rows of the errors with their label; below it stands how many errors no row has yet, since their answers have not been worked up.
+func errorPanel(s *State, cells, n int) draw.Rows {
+	rows := errorRows(s, cells, n)
+	out := labelled("Errors", rows)
+	unread := s.Counts.Errors
+	for i := range s.Errors {
+		unread -= s.Errors[i].Count
+	}
+	if unread > 0 && n > 1 {
+		out[1] = draw.Row{}
+		out[1].To(1).Left(draw.Faint, "+"+number(unread)+" unread", label-2).To(label).Row(rows[1])
+	}
+	return out
+}
+
 // errorRows are the kinds of errors in the order of first sight, so that rows do not swap; of more than fit, the most frequent ones.
 func errorRows(s *State, cells, n int) draw.Rows {
 	rows := make(draw.Rows, n)
 	if len(s.Errors) == 0 {
-		rows[0].Put(draw.Faint, "none")
+		if s.Counts.Errors == 0 {
+			rows[0].Put(draw.Faint, "none")
+		}
 		return rows
 	}
 	code := 0

@@ -81,6 +81,7 @@ func Start(o Options) (*Dashboard, error) {
 	d.release = terminal.Guard(d.giveBack)
 	d.keeper = keep(&o.Terminal)
 	d.keeper.say(wordShown)
+	d.out.ready = d.keeper.await
 	m := &model{options: &d.options, keeper: d.keeper, slow: d.out.slow, every: tick, onLight: o.Paint.OnLight()}
 	d.program = tea.NewProgram(m, tea.WithInput(o.In), tea.WithOutput(d.out), tea.WithEnvironment(o.Environ), tea.WithoutSignalHandler(), tea.WithFPS(frames))
 	go func() {
@@ -135,14 +136,16 @@ func (d *Dashboard) giveBack() {
 	}
 }
 
-// paced is the terminal; it knows how long it took to write the last frame.
+// paced is the terminal; it knows how long it took to write the last frame. The first write waits until it may.
 type paced struct {
 	*os.File
-	took atomic.Int64
+	ready func()
+	took  atomic.Int64
 }
 
 // Write implements io.Writer.
 func (p *paced) Write(b []byte) (int, error) {
+	p.ready()
 	from := time.Now()
 	n, err := p.File.Write(b)
 	p.took.Store(int64(time.Since(from)))

@@ -34,12 +34,14 @@ const (
 
 // keeper is our end of one. A nil one keeps nothing.
 type keeper struct {
-	pipe *os.File
-	cmd  *exec.Cmd
-	once sync.Once
+	pipe    *os.File
+	cmd     *exec.Cmd
+	started chan struct{} // closed when it runs, or cannot
+	once    sync.Once
 }
 
-// keep starts a keeper of a terminal; nil = there can be none, and the view goes on without.
+// keep starts a keeper of a terminal as it is now; nil = there can be none, and the view goes on without. The process starts while the view makes its
+// first frame, which waits for it (paced): words on the pipe do not.
 func keep(t *Terminal) *keeper {
 	modes, ok := modesOf(t.In)
 	if !ok {
@@ -53,15 +55,23 @@ func keep(t *Terminal) *keeper {
 	if err != nil {
 		return nil
 	}
-	defer read.Close()
-	k := &keeper{pipe: write, cmd: exec.Command(exe, KeeperCommand, modes)}
+	k := &keeper{pipe: write, cmd: exec.Command(exe, KeeperCommand, modes), started: make(chan struct{})}
 	k.cmd.Stdin, k.cmd.ExtraFiles, k.cmd.SysProcAttr = read, []*os.File{t.In, t.Out}, apart()
-	if err := k.cmd.Start(); err != nil {
-		_ = write.Close()
-		return nil
-	}
-	_ = debug.SetCrashOutput(write, debug.CrashOptions{}) // without it the terminal is given back all the same
+	go func() {
+		defer close(k.started)
+		defer read.Close()
+		if k.cmd.Start() == nil { // else nobody keeps the terminal; the view goes on without
+			_ = debug.SetCrashOutput(write, debug.CrashOptions{}) // without it the terminal is given back all the same
+		}
+	}()
 	return k
+}
+
+// await waits until it runs, or cannot.
+func (k *keeper) await() {
+	if k != nil {
+		<-k.started
+	}
 }
 
 func (k *keeper) say(word byte) {
@@ -77,6 +87,7 @@ func (k *keeper) release() {
 	}
 	k.once.Do(func() {
 		k.say(wordAside)
+		k.await()
 		_ = debug.SetCrashOutput(nil, debug.CrashOptions{})
 		_ = k.pipe.Close()
 		go func() { _ = k.cmd.Wait() }()
