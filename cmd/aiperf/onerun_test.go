@@ -30,7 +30,11 @@ func TestOneRunEverywhere(t *testing.T) {
 		}
 		return string(text)
 	}
-	console := consoleRows(read("profile_export_console.txt"))
+	saved := read("profile_export_console.txt")
+	console := consoleRows(saved)
+	if piped := p.stdout.String(); !slices.Equal(tableLines(piped), tableLines(saved)) || strings.ContainsAny(piped, "\x1b\r") || strings.ContainsAny(p.stderr.String(), "\x1b\r") {
+		t.Errorf("the pipe has other tables than the file, or what a terminal obeys:\n%s", piped)
+	}
 	lines, err := csv.NewReader(strings.NewReader(strings.Split(read("profile_export_aiperf.csv"), "\r\n\r\n")[0])).ReadAll()
 	if err != nil {
 		t.Fatal(err)
@@ -142,6 +146,11 @@ func TestTerminalAgrees(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	saved, err := os.ReadFile(filepath.Join(s.dir, "profile_export_console.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := consoleRows(string(saved)) // of the contract, whatever the terminal got
 	seen := 0
 	for tag, raw := range summary {
 		var one map[string]any
@@ -160,6 +169,9 @@ func TestTerminalAgrees(t *testing.T) {
 			if v, there := one[stat].(float64); there {
 				want = append(want, terminal.Exact(v))
 			}
+		}
+		if got := slices.DeleteFunc(slices.Clone(file[m.Header+" ("+m.Display+")"]), func(cell string) bool { return cell == "N/A" }); !slices.Equal(got, want) {
+			t.Errorf("%s is %q in the console file, want %q", m.Header, got, want)
 		}
 		if len(want) == 1 && m.Integer {
 			want[0] = strings.TrimSuffix(want[0], ".00")
@@ -180,6 +192,11 @@ func TestTerminalAgrees(t *testing.T) {
 			t.Errorf("the closing figures have no %q", want)
 		}
 	}
+}
+
+// tableLines are the lines of a console's tables.
+func tableLines(text string) []string {
+	return slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool { return !strings.ContainsAny(line, "┃│┏┡└") })
 }
 
 // consoleRows are the rows of metric tables: label with unit, then the cells.
