@@ -258,6 +258,10 @@ func (r *resolver) media(d *config.Dataset) {
 			*n = 1
 		}
 	}
+	if i := d.Images; i != nil && len(r.given("--image-width-mean", "--image-height-mean")) > 0 {
+		r.side(i.Width, "--image-width-mean")
+		r.side(i.Height, "--image-height-mean")
+	}
 	if d.Images.Enabled() {
 		one(&d.Images.BatchSize, "--image-batch-size", "--image-width-mean", "--image-height-mean")
 	}
@@ -266,6 +270,13 @@ func (r *resolver) media(d *config.Dataset) {
 	}
 	if d.Video.Enabled() {
 		one(&d.Video.BatchSize, "--video-batch-size", "--video-width", "--video-height")
+	}
+}
+
+// side gives a side of pictures of which only the spread is given its standard mean; the flag's own default, 0, means none.
+func (r *resolver) side(d *config.Distribution, mean string) {
+	if d != nil && r.set.Get(mean) == nil && d.MeanOr(0) == 0 {
+		d.Mean = ptr(float64(config.DefaultSide))
 	}
 }
 

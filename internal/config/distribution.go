@@ -35,6 +35,9 @@ type Point struct{ Value, Weight float64 }
 // Normal returns the normal distribution of a mean and a standard deviation.
 func Normal(mean, stddev float64) *Distribution { return &Distribution{Mean: &mean, Stddev: &stddev} }
 
+// Fixed is always the same value.
+func Fixed(value float64) *Distribution { return &Distribution{Value: &value} }
+
 // Shaped reports whether a distribution is more than a number or a normal distribution.
 func (d *Distribution) Shaped() bool {
 	return d != nil && (d.Median != nil || d.Min != nil || d.Max != nil || len(d.Peaks) > 0 || len(d.Points) > 0)

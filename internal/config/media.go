@@ -65,8 +65,13 @@ func DefaultVideo() *Video {
 // DefaultVideoAudio returns what a sound track is like where nothing else is said; it has no channels.
 func DefaultVideoAudio() *VideoAudio { return &VideoAudio{SampleRate: 44.1, Depth: 16} }
 
-// Enabled tells whether pictures have a size: one side is enough.
-func (i *Images) Enabled() bool { return i != nil && (i.Width.MeanOr(0) > 0 || i.Height.MeanOr(0) > 0) }
+// DefaultSide is the width or height in pixels of pictures of which it is not given.
+const DefaultSide = 512
+
+// Enabled tells whether pictures have a size: a side that is not given is DefaultSide long, a mean of 0 switches them off.
+func (i *Images) Enabled() bool {
+	return i != nil && i.Width.MeanOr(DefaultSide) > 0 && i.Height.MeanOr(DefaultSide) > 0
+}
 
 // Enabled tells whether sounds have a length.
 func (a *Audio) Enabled() bool { return a != nil && a.Length.MeanOr(0) > 0 }

@@ -154,7 +154,10 @@ func ensure(n *yaml.Node, key string, value *yaml.Node) {
 	}
 }
 
-// fill adds the keys of a default that are absent, in mappings of both sides likewise; a length that is there stays as it is.
+// drawn are the keys of a data set whose value may be a distribution.
+var drawn = []string{"isl", "osl", "width", "height", "length"}
+
+// fill adds the keys of a default that are absent, in mappings of both sides likewise; a distribution that is there stays as it is.
 func fill(n, def *yaml.Node) {
 	for i := 0; i+1 < len(def.Content); i += 2 {
 		key := def.Content[i].Value
@@ -162,7 +165,7 @@ func fill(n, def *yaml.Node) {
 		switch {
 		case have == nil:
 			add(n, key, def.Content[i+1])
-		case have.Kind == yaml.MappingNode && def.Content[i+1].Kind == yaml.MappingNode && key != "isl" && key != "osl":
+		case have.Kind == yaml.MappingNode && def.Content[i+1].Kind == yaml.MappingNode && !slices.Contains(drawn, key):
 			fill(have, def.Content[i+1])
 		}
 	}
@@ -226,8 +229,8 @@ func normalDataset(d *yaml.Node) {
 	}
 }
 
-// normalMedia gives the kinds of media that a file speaks of their defaults. One whose size or length is said is sent, unless the file says
-// how many.
+// normalMedia gives the kinds of media that a file speaks of their defaults, which are not those of flags: pictures are JPEG of 512 × 512
+// pixels, sounds last 10 s and clips 1 s. One whose size or length is said is sent, unless the file says how many.
 func normalMedia(d *yaml.Node, standard *Dataset) {
 	one := func(kind string, shape ...string) *yaml.Node {
 		n := step(d, kind)
@@ -241,9 +244,12 @@ func normalMedia(d *yaml.Node, standard *Dataset) {
 	}
 	if one("images", "width", "height") != nil {
 		standard.Images = DefaultImages()
+		standard.Images.Format = "jpeg"
+		standard.Images.Width, standard.Images.Height = Fixed(DefaultSide), Fixed(DefaultSide)
 	}
 	if n := one("audio", "length"); n != nil {
 		standard.Audio = DefaultAudio()
+		standard.Audio.Length = Fixed(10)
 		for _, key := range []string{"depths", "sample_rates"} {
 			listed(step(n, key))
 		}

@@ -19,10 +19,15 @@ var (
 var mediaRules = []rule{
 	{row: "honest", keys: join(imageShape, audioShape, videoShape), when: ownData,
 		text: "has no effect: it is for generated data, not for {" + data + "path} or {" + data + "dataset}", level: warned},
-	{row: "4.3", keys: imageKeys, when: all(generated, func(s *Subject) bool { return !s.Dataset().Images.Enabled() }),
-		text: "has no effect: {" + data + "images.width.mean} or {" + data + "images.height.mean} brings pictures", level: warned},
-	{row: "4.3", keys: audioKeys, when: all(generated, func(s *Subject) bool { return !s.Dataset().Audio.Enabled() }),
-		text: "has no effect: {" + data + "audio.length.mean} brings sounds", level: warned},
+	{row: "4.3", keys: imageKeys, when: all(generated, func(s *Subject) bool {
+		i := s.Dataset().Images
+		return !i.Enabled() || s.forgot(i.BatchSize, data+"images.batch_size")
+	}), text: "has no effect: {" + data + "images.width.mean}, {" + data + "images.height.mean} or {" + data + "images.batch_size} above 0 brings pictures, a side of 0 none",
+		level: warned},
+	{row: "4.3", keys: audioKeys, when: all(generated, func(s *Subject) bool {
+		a := s.Dataset().Audio
+		return !a.Enabled() || s.forgot(a.BatchSize, data+"audio.batch_size")
+	}), text: "has no effect: {" + data + "audio.length.mean} brings sounds", level: warned},
 	{row: "4.3", keys: videoKeys, when: all(generated, func(s *Subject) bool {
 		v := s.Dataset().Video
 		return v == nil || v.Width == nil && v.Height == nil
@@ -31,6 +36,9 @@ var mediaRules = []rule{
 	unsent("sounds", audioKeys, func(e *endpoint.Endpoint) bool { return e.Audio }),
 	unsent("clips", videoKeys, func(e *endpoint.Endpoint) bool { return e.Video }),
 }
+
+// forgot reports whether there are none of a kind of media, though nobody said so.
+func (s *Subject) forgot(batch int, key string) bool { return batch == 0 && !s.Mentioned(key) }
 
 // unsent tells of generated media that the endpoint type does not send.
 func unsent(what string, keys []string, takes func(*endpoint.Endpoint) bool) rule {

@@ -10,9 +10,6 @@ import (
 	"aiperf/internal/rng"
 )
 
-// defaultSide is a picture's width or height in pixels where only the other is given.
-const defaultSide = 512
-
 // openMedia opens what makes the media that the endpoint type sends; nil = none.
 func openMedia(ctx context.Context, b *config.Benchmark, d *config.Dataset, e *endpoint.Endpoint, root *rng.Root) (*media.Maker, error) {
 	o := media.Options{Spell: b.As, Root: root}
@@ -33,7 +30,7 @@ func openMedia(ctx context.Context, b *config.Benchmark, d *config.Dataset, e *e
 
 // pictures are those of a turn; nil = none.
 func pictures(i *config.Images) *media.Images {
-	if i == nil || i.BatchSize <= 0 || !i.Enabled() && (i.Width != nil || i.Height != nil) {
+	if !i.Enabled() || i.BatchSize <= 0 {
 		return nil
 	}
 	return &media.Images{Batch: i.BatchSize, Width: side(i.Width), Height: side(i.Height), Format: i.Format, Source: i.Source, Sampling: i.SourceSampling}
@@ -69,8 +66,8 @@ func clips(v *config.Video) *media.Video {
 
 // side is the distribution of a picture's width or height.
 func side(d *config.Distribution) dataset.Distribution {
-	if d.MeanOr(0) <= 0 {
-		return dataset.Distribution{Mean: defaultSide}
+	if d == nil {
+		return dataset.Distribution{Mean: config.DefaultSide}
 	}
 	return distribution(d)
 }
