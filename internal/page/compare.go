@@ -106,6 +106,7 @@ func forest(r *comparison.Result, short *strings.Replacer) *table {
 			}
 			return percent(v)
 		}
+		end := func(v float64) string { return strings.ReplaceAll(share(v), " ", "\u00a0") } // of an interval: it breaks between its ends only
 		name := l.Tag
 		if m, ok := metric.Lookup(l.Tag); ok {
 			name = m.Header
@@ -117,7 +118,7 @@ func forest(r *comparison.Result, short *strings.Replacer) *table {
 			why = strings.TrimPrefix(why+"; it would take "+l.Needed, "; ")
 		}
 		t.Rows = append(t.Rows, []cellText{
-			{Text: name + " " + l.Stat, Below: l.Unit}, {Text: figure(l.A)}, {Text: figure(l.B)}, {Text: share(l.Difference)}, {Text: share(l.Low) + " to " + share(l.High)},
+			{Text: name + " " + l.Stat, Below: l.Unit}, {Text: figure(l.A)}, {Text: figure(l.B)}, {Text: share(l.Difference)}, {Text: end(l.Low) + " to " + end(l.High)},
 			{Text: string(l.Outcome), Strong: l.Outcome != comparison.Same}, {Drawn: interval(l, reach)}, {Text: why},
 		})
 	}

@@ -301,7 +301,11 @@ func facts(s *runfiles.Summary) []string {
 	case s.Phase("rate") != "":
 		list = append(list, s.Phase("rate")+" requests/s asked")
 	case s.Phase("concurrency") != "":
-		list = append(list, s.Phase("concurrency")+" requests at once")
+		noun := " requests"
+		if s.Phase("concurrency") == "1" {
+			noun = " request"
+		}
+		list = append(list, s.Phase("concurrency")+noun+" at once")
 	}
 	list = append(list, s.Setting("endpoint.urls"), wallTime(s.Start))
 	if v := s.Seconds(); v > 0 {

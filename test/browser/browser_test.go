@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
@@ -184,6 +185,39 @@ func TestReport(t *testing.T) {
 	}
 	p.do(chromedp.Evaluate(`document.querySelector(".chart details").open = true`, nil), chromedp.WaitVisible(".chart details table", chromedp.ByQuery))
 	p.alone()
+}
+
+// TestWaterfall: a click on a bar shows its request; the wheel zooms with Ctrl and only then, so that without it the page scrolls.
+func TestWaterfall(t *testing.T) {
+	p := open(t, file("c6", "report.html"), 1280)
+	p.do(chromedp.ScrollIntoView("#waterfall", chromedp.ByQuery))
+	p.settled()
+	var at struct{ X, Y float64 }
+	p.do(chromedp.Evaluate(`(() => { const b = document.querySelector("#waterfall").getBoundingClientRect(); return { x: b.left + b.width / 2, y: b.top + b.height / 2 }; })()`, &at))
+	p.want(`document.querySelector("#detail").textContent.includes("started at")`, "false")
+	p.do(chromedp.MouseClickXY(at.X, at.Y))
+	p.want(`document.querySelector("#detail").textContent`, "started at")
+	view := `document.querySelector(".view").textContent`
+	whole := p.text(view)
+	wheel := func(with input.Modifier, by float64) {
+		p.do(input.DispatchMouseEvent(input.MouseWheel, at.X, at.Y).WithDeltaX(0).WithDeltaY(by).WithModifiers(with))
+		p.settled()
+	}
+	wheel(input.ModifierNone, -10)
+	p.want(view, whole)
+	wheel(input.ModifierCtrl, -100)
+	p.want(view, " to ")
+	wheel(input.ModifierCtrl, 100)
+	p.want(view, "Whole run")
+	p.alone()
+}
+
+// TestLessMotion: who asks for less motion gets none.
+func TestLessMotion(t *testing.T) {
+	p := openAny(t, "about:blank", 1280)
+	p.do(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: "reduce"}}), chromedp.Navigate(file("c6", "report.html")))
+	p.want(`matchMedia("(prefers-reduced-motion: reduce)").matches`, "true")
+	p.want(`[...document.querySelectorAll("*")].filter((e) => { const s = getComputedStyle(e); return parseFloat(s.transitionDuration) > 0.001 || s.animationName !== "none" || s.scrollBehavior === "smooth"; }).length + document.getAnimations().length`, "0")
 }
 
 // TestPrint: for paper the page is light, open, and its charts are three times as sharp and no wider than their panels; afterwards it is as it was.
