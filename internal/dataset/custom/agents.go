@@ -250,11 +250,12 @@ func eachValue(path string, faults *dataset.Faults, f func(where string, text []
 		err := rows.Read(path, func(l rows.Line) bool { ended = f(l.Where(), l.Text); return !ended })
 		return ended, err
 	}
-	r, err := openInputs(path)
+	file, err := rows.Open(path, io.Discard)
 	if err != nil {
 		return false, err
 	}
-	defer r.Close()
+	defer file.Close()
+	r := newInputs(path, file)
 	var raw json.RawMessage
 	if err := r.Decode(&raw); err != nil {
 		return false, r.broken(path, "", err)

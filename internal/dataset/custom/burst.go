@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -105,11 +104,11 @@ func burstTimes() func(line []byte) (at float64, ok bool) {
 // burstSupply is a BurstGPT table whose rows stay in it.
 type burstSupply struct {
 	table burstTable
-	file  *os.File
+	file  *rows.Held
 }
 
 func openBurst(_ Format, files []string) (supply, error) {
-	file, err := os.Open(files[0])
+	file, err := rows.Hold(files[0])
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +116,7 @@ func openBurst(_ Format, files []string) (supply, error) {
 }
 
 func (s *burstSupply) each(l *loader, take func(rows.Line, *entry), more func() bool) error {
-	err := s.table.read(func(at rows.Line, rec trace.Record) bool {
+	err := s.table.records(s.file.From(0), true, func(at rows.Line, rec trace.Record) bool {
 		l.burstRow()
 		e := l.recordEntry(rec, MooncakeBlock)
 		take(at, &e)
@@ -129,7 +128,7 @@ func (s *burstSupply) each(l *loader, take func(rows.Line, *entry), more func() 
 
 func (s *burstSupply) again(l *loader, at run, skip int) (e entry, err error) {
 	t := burstTable{path: s.table.path, columns: s.table.columns}
-	err = t.records(io.NewSectionReader(s.file, at.offset, math.MaxInt64-at.offset), false, func(from rows.Line, rec trace.Record) bool {
+	err = t.records(s.file.From(at.offset), false, func(from rows.Line, rec trace.Record) bool {
 		if skip--; skip < 0 {
 			rec.Where = fmt.Sprintf("%s:%d", t.path, int(at.line)+from.Number-t.first)
 			e = l.recordEntry(rec, MooncakeBlock)

@@ -91,6 +91,7 @@ type loader struct {
 	traffic   *Traffic // takes what was read, and nothing is made of it; nil = conversations are made
 	// labelled: some content bears a name that its row gives.
 	labelled bool
+	others   map[string]bool                 // categories of rows that are left out
 	sink     func(conversation.Conversation) // takes conversations that are not kept; nil = they are
 	sunk     int                             // that it took
 	raised   int                             // output lengths that were raised to 1
@@ -176,6 +177,8 @@ func (o Options) suit(path string, format Format) error {
 func (l *loader) nothingLeft(path string) error {
 	f := l.set.info
 	switch {
+	case l.others != nil:
+		return dataset.Nothing("%s: no row is of category %s; there are %s", path, speedBenchCategory(l.Type), sortedKeys(l.others))
 	case f.OutsideWindow > 0:
 		return dataset.Nothing("%s: no row is left: %d outside the window (%s), %d with an input above %s", path, f.OutsideWindow, l.Limits.Window(l.Spell), f.TooLong,
 			l.Spell.As("datasets.main.synthesis.max_isl"))
@@ -211,17 +214,27 @@ func (l *loader) newID() string {
 
 // rows reads the objects of a file and warns once of keys that are ignored.
 func (l *loader) rows(path string, known []string, f func(*rows.Row)) error {
-	return l.rowsWhile(path, known, f, func() bool { return true })
-}
-
-// rowsWhile is rows, as long as more says so after each.
-func (l *loader) rowsWhile(path string, known []string, f func(*rows.Row), more func() bool) error {
 	raw := io.Discard
 	if l.set.info.Trace && l.namespace == "" {
 		l.hash = sha256.New()
 		raw = l.hash
 	}
-	take := rows.Each(&l.faults, func(r *rows.Row) {
+	err := l.lines(path, raw, l.taking(known, f))
+	l.tellUnknown()
+	return err
+}
+
+// heldRows is rows of a file that is read again, as long as more says so after each.
+func (l *loader) heldRows(file *rows.Held, known []string, f func(*rows.Row), more func() bool) error {
+	take := l.taking(known, f)
+	err := file.Read(func(line rows.Line) bool { return take(line) && more() })
+	l.tellUnknown()
+	return err
+}
+
+// taking makes rows of lines for f, and counts them.
+func (l *loader) taking(known []string, f func(*rows.Row)) func(rows.Line) bool {
+	return rows.Each(&l.faults, func(r *rows.Row) {
 		l.look(r, known)
 		if l.rowNo == 0 {
 			l.set.info.FirstHasTime = r.Has("timestamp")
@@ -232,11 +245,13 @@ func (l *loader) rowsWhile(path string, known []string, f func(*rows.Row), more 
 		}
 		f(r)
 	})
-	err := l.lines(path, raw, func(line rows.Line) bool { return take(line) && more() })
+}
+
+// tellUnknown warns of keys that are ignored.
+func (l *loader) tellUnknown() {
 	if l.unknown != "" {
 		l.set.info.Warnings = append(l.set.info.Warnings, l.unknown)
 	}
-	return err
 }
 
 // tellRows is how many rows are read between two words about it.

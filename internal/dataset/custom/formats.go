@@ -104,7 +104,7 @@ var Formats = []Format{
 	{Name: "dag_jsonl", read: readGraph, layout: graphLayout, rank: 5, fits: func(r row) bool {
 		return r.is("turns", "array") && r.turnsWithMessages() || r.any("spawns", "orchestrator", "rounds")
 	}},
-	{Name: "speed_bench", read: readSpeedBench, glance: glanceQuestions, rank: 9, fits: func(r row) bool { return r.has("question_id", "category", "messages") }},
+	{Name: "speed_bench", read: readSpeedBench, layout: questionLayout, glance: glanceQuestions, rank: 9, fits: func(r row) bool { return r.has("question_id", "category", "messages") }},
 }
 
 // hasContent tells whether a row has texts or media.

@@ -1,7 +1,10 @@
 package custom
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -90,6 +93,9 @@ func TestIndexedIsTheSame(t *testing.T) {
 			`{"session_id":"root","turns":[{"messages":[{"role":"user","content":"r"}],"spawns":["child"],"max_tokens":4},{"messages":[{"role":"user","content":"q"}],"delay":3,"forks":["fork"]}]}` + "\n" +
 			`{"session_id":"fork","turns":[{"messages":[{"role":"user","content":"f"}]}]}` + "\n" +
 			`{"session_id":"o","orchestrator":true,"rounds":2,"spawns":["child"],"think_time_ms":50,"think_time_sigma":0.5}`,
+		"speed_bench":             questionRow('a', "coding", "system", "user") + "\n" + questionRow('b', "math", "user") + "\n" + questionRow('a', "coding", "user"),
+		"speed_bench_math of two": questionRow('a', "coding", "user") + "\n" + questionRow('b', "math", "user", "user") + "\n" + questionRow('c', "math", "user"),
+		"speed_bench_none of two": questionRow('a', "coding", "user") + "\n" + questionRow('b', "math", "user"),
 	}
 	for format, content := range files {
 		about := format
@@ -122,36 +128,71 @@ func TestIndexedIsTheSame(t *testing.T) {
 			},
 			"payloads": func(o *Options) { o.PayloadRows = o.Type == "mooncake_trace" },
 		} {
-			t.Run(about+" "+name, func(t *testing.T) {
-				path := write(t, content)
-				o := base(format)
-				change(&o)
-				kept, keptErr := Open(path, o)
-				leave(t)
-				o.Early = len(name)%2 == 0
-				left, err := Open(path, o)
-				if (err == nil) != (keptErr == nil) || err != nil && err.Error() != strings.TrimPrefix(keptErr.Error(), path+": ") {
-					t.Fatalf("%v, want %v", err, keptErr)
-				}
-				if err != nil {
-					return
-				}
-				if _, ok := left.(*indexed); !ok {
-					t.Fatalf("the rows were kept: %T", left)
-				}
-				if err := left.(*indexed).end(); err != nil {
-					t.Fatal(err)
-				}
-				if got, want := whole(t, left), whole(t, kept); !slices.Equal(got, want) {
-					for i := range want {
-						if got[i] != want[i] {
-							t.Errorf("got  %s\nwant %s", got[i], want[i])
-						}
-					}
-				}
-			})
+			o := base(format)
+			change(&o)
+			o.Early = len(name)%2 == 0
+			t.Run(about+" "+name, func(t *testing.T) { leftIsKept(t, write(t, content), o) })
+			t.Run(about+" "+name+", packed", func(t *testing.T) { leftIsKept(t, packed(t, content), o) })
 		}
 	}
+}
+
+// leftIsKept compares what a file gives whose rows stay in it with what it gives when they are kept in memory.
+func leftIsKept(t *testing.T, path string, o Options) {
+	t.Helper()
+	first := o
+	first.Early = false
+	kept, keptErr := Open(path, first)
+	leave(t)
+	left, err := Open(path, o)
+	if (err == nil) != (keptErr == nil) || err != nil && strings.TrimPrefix(err.Error(), path+": ") != strings.TrimPrefix(keptErr.Error(), path+": ") {
+		t.Fatalf("%v, want %v", err, keptErr)
+	}
+	if err != nil {
+		return
+	}
+	x, ok := left.(*indexed)
+	if !ok {
+		t.Fatalf("the rows were kept: %T", left)
+	}
+	if err := x.end(); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := whole(t, left), whole(t, kept); !slices.Equal(got, want) {
+		for i := range want {
+			if got[i] != want[i] {
+				t.Errorf("got  %s\nwant %s", got[i], want[i])
+			}
+		}
+	}
+	if err := x.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// packed writes a file that is read through gzip.
+func packed(t *testing.T, content string) string {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, err := z.Write([]byte(content))
+	if err = errors.Join(err, z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "in.jsonl.gz")
+	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// questionRow is a row of speed_bench whose id is a letter again and again.
+func questionRow(id byte, category string, roles ...string) string {
+	var messages []string
+	for i, role := range roles {
+		messages = append(messages, fmt.Sprintf(`{"role":"%s","content":"%c%d"}`, role, id, i))
+	}
+	return fmt.Sprintf(`{"question_id":"%s","category":"%s","messages":[%s]}`, strings.Repeat(string(id), QuestionID), category, strings.Join(messages, ","))
 }
 
 // capturedRow is a captured request of a time.

@@ -4,10 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"sync"
 
 	"aiperf/internal/conversation"
@@ -52,17 +50,9 @@ func (o Options) indexable(path string, f Format) (files []string, ok bool) {
 	return files, o.leaves(files)
 }
 
-// leaves tells whether files are large, and rows can be read again where they stand.
+// leaves tells whether files are large, and what they hold is read again where it stands.
 func (o Options) leaves(files []string) bool {
-	if o.Fetch != nil || o.Records != nil {
-		return false
-	}
-	for _, file := range files {
-		if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() || strings.HasSuffix(file, ".gz") {
-			return false
-		}
-	}
-	return largeFiles(files)
+	return o.Fetch == nil && o.Records == nil && largeFiles(files)
 }
 
 // openIndexed keeps where the rows of a file stand. It returns when the file was read once, or, where rows are used in their order

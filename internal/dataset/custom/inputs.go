@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io"
-	"math"
-	"os"
 	"sort"
 	"strconv"
 
@@ -20,17 +18,13 @@ import (
 // inputsReader walks through an inputs.json, one JSON value that may be far larger than memory: sessions are taken one by one.
 type inputsReader struct {
 	*json.Decoder
-	io.Closer
 	path  string
 	base  int64 // bytes before the first one of JSON
 	lines *lineCounter
 }
 
-func openInputs(path string) (*inputsReader, error) {
-	file, err := rows.Open(path, io.Discard)
-	if err != nil {
-		return nil, err
-	}
+// newInputs walks through content; path stands in errors.
+func newInputs(path string, file io.Reader) *inputsReader {
 	lines := &lineCounter{from: file, line: 1}
 	in := bufio.NewReaderSize(lines, 1<<16)
 	base := int64(0)
@@ -38,9 +32,9 @@ func openInputs(path string) (*inputsReader, error) {
 		n, _ := in.Discard(3) // they are in the buffer
 		base = int64(n)
 	}
-	r := &inputsReader{json.NewDecoder(in), file, path, base, lines}
+	r := &inputsReader{json.NewDecoder(in), path, base, lines}
 	r.UseNumber() // numbers that are passed over may be of any size
-	return r, nil
+	return r
 }
 
 // offset is where the reader is in the file.
@@ -143,16 +137,17 @@ func isInputs(path string) bool {
 
 // readInputs reads an inputs.json: the bodies of earlier runs, sent as they stand.
 func readInputs(l *loader, path string) error {
-	return l.eachInputs(path, func(_ rows.Line, e *entry) { l.put(e.Conversation) }, func() bool { return true })
-}
-
-// eachInputs calls take for every session of an inputs.json, as long as more says so after each.
-func (l *loader) eachInputs(path string, take func(rows.Line, *entry), more func() bool) error {
-	r, err := openInputs(path)
+	file, err := rows.Open(path, io.Discard)
 	if err != nil {
 		return err
 	}
-	defer r.Close()
+	defer file.Close()
+	return l.eachInputs(path, file, func(_ rows.Line, e *entry) { l.put(e.Conversation) }, func() bool { return true })
+}
+
+// eachInputs calls take for every session of an inputs.json, as long as more says so after each.
+func (l *loader) eachInputs(path string, file io.Reader, take func(rows.Line, *entry), more func() bool) error {
+	r := newInputs(path, file)
 	t, err := r.Token()
 	switch {
 	case errors.Is(err, io.EOF):
@@ -207,10 +202,10 @@ func item(n int) string { return "data[" + strconv.Itoa(n) + "]" }
 var inputsLayout = layout{supply: openSessions, sessions: true}
 
 // inputsSupply is an inputs.json whose sessions stay in it.
-type inputsSupply struct{ file *os.File }
+type inputsSupply struct{ file *rows.Held }
 
 func openSessions(_ Format, files []string) (supply, error) {
-	file, err := os.Open(files[0])
+	file, err := rows.Hold(files[0])
 	if err != nil {
 		return nil, err
 	}
@@ -218,12 +213,12 @@ func openSessions(_ Format, files []string) (supply, error) {
 }
 
 func (s *inputsSupply) each(l *loader, take func(rows.Line, *entry), more func() bool) error {
-	return l.eachInputs(s.file.Name(), take, more)
+	return l.eachInputs(s.file.Path, s.file.From(0), take, more)
 }
 
 // again reads a session. The lines of those behind the first of its neighbours are counted, as are their places in the list.
 func (s *inputsSupply) again(l *loader, at run, skip int) (e entry, err error) {
-	lines := &lineCounter{from: io.NewSectionReader(s.file, at.offset, math.MaxInt64-at.offset), line: int(at.line)}
+	lines := &lineCounter{from: s.file.From(at.offset), line: int(at.line)}
 	in := bufio.NewReader(lines)
 	passed := int64(0) // bytes before those that the decoder gets
 	for n := 0; ; n++ {
@@ -233,7 +228,7 @@ func (s *inputsSupply) again(l *loader, at run, skip int) (e entry, err error) {
 			return e, err
 		}
 		from := passed + r.InputOffset() - int64(len(raw))
-		place := rows.Line{Path: s.file.Name(), Number: lines.at(from), Offset: at.offset + from}
+		place := rows.Line{Path: s.file.Path, Number: lines.at(from), Offset: at.offset + from}
 		if n == skip {
 			e, _ = l.inputs(place, int(at.row)+n, raw)
 			return e, l.faults.Err()

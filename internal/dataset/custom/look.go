@@ -118,11 +118,14 @@ func isLarge(path string) bool { return largeFiles([]string{path}) }
 func largeFiles(files []string) bool {
 	size := int64(0)
 	for _, file := range files {
-		if info, err := os.Stat(file); err == nil {
-			size += info.Size()
+		if n, err := rows.Size(file, keptFile+1); err == nil { // reading it says what is wrong
+			size += n
+		}
+		if size > keptFile {
+			return true
 		}
 	}
-	return size > keptFile
+	return false
 }
 
 // glimpse is what a look sees of a row.

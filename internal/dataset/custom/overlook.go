@@ -9,8 +9,11 @@ import (
 	"errors"
 	"hash"
 	"io"
+	"math"
 	"os"
 	"strconv"
+
+	"aiperf/internal/dataset/rows"
 )
 
 // overlooked is the size of the largest file all of whose bytes are looked at before its first row is used, in bytes: that takes a second or two.
@@ -33,15 +36,20 @@ func overlook(path string, timeIn func() func(line []byte) (at float64, ok bool)
 	if timeIn != nil {
 		find = timeIn()
 	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return overview{}, err
+	case !info.Mode().IsRegular():
+		return overlookContent(path, overlooked/unpackedCost, find)
+	case rows.Packed(path) && info.Size() <= overlooked/unpackedCost:
+		return overlookContent(path, math.MaxInt64, find)
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return overview{}, err
 	}
 	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return overview{}, err
-	}
 	sum := sha256.New()
 	if size := info.Size(); size > overlooked {
 		const end = 16 << 20
@@ -53,8 +61,34 @@ func overlook(path string, timeIn func() func(line []byte) (at float64, ok bool)
 		}
 		return overview{namespace: namespaceOf(sum)}, nil
 	}
-	var o overview
-	in := bufio.NewReaderSize(io.TeeReader(file, sum), 1<<20)
+	if rows.Packed(path) {
+		_, err := io.Copy(sum, file)
+		return overview{namespace: namespaceOf(sum)}, err
+	}
+	o, err := overlookLines(io.TeeReader(file, sum), find)
+	o.namespace = namespaceOf(sum)
+	return o, err
+}
+
+// unpackedCost is how many times as long bytes take that must be unpacked.
+const unpackedCost = 8
+
+// overlookContent looks over what a packed file or a stream holds, so many bytes of it at the most.
+func overlookContent(path string, most int64, find func(line []byte) (at float64, ok bool)) (overview, error) {
+	sum := sha256.New()
+	file, err := rows.Open(path, sum)
+	if err != nil {
+		return overview{}, err
+	}
+	defer file.Close()
+	o, err := overlookLines(io.LimitReader(file, most), find)
+	o.namespace = namespaceOf(sum)
+	return o, err
+}
+
+// overlookLines looks over lines.
+func overlookLines(from io.Reader, find func(line []byte) (at float64, ok bool)) (o overview, err error) {
+	in := bufio.NewReaderSize(from, 1<<20)
 	last, timed := 0.0, false
 	for {
 		line, err := in.ReadSlice('\n') // a longer line comes in parts, which is good enough to find words
@@ -65,7 +99,6 @@ func overlook(path string, timeIn func() func(line []byte) (at float64, ok bool)
 		}
 		switch {
 		case errors.Is(err, io.EOF):
-			o.namespace = namespaceOf(sum)
 			return o, nil
 		case err != nil && !errors.Is(err, bufio.ErrBufferFull):
 			return o, err

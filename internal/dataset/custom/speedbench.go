@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 
 	"aiperf/internal/conversation"
-	"aiperf/internal/dataset"
 	"aiperf/internal/dataset/rows"
 )
 
@@ -33,24 +32,32 @@ func speedBenchCategory(name string) string {
 
 // readSpeedBench reads a question a row: each of its messages is a turn of its own, a system message in front too.
 func readSpeedBench(l *loader, path string) error {
-	category := speedBenchCategory(l.Type)
 	places := map[string]int{}
-	seen := map[string]bool{}
-	err := l.rows(path, questionKeys, func(r *rows.Row) {
-		id, kind, turns := question(r)
-		if len(turns) == 0 {
-			return
-		}
-		seen[kind] = true
-		if category == "" || kind == category {
-			c := l.conversation(id, places)
-			c.Turns = append(c.Turns, turns...)
+	return l.rows(path, questionKeys, func(r *rows.Row) {
+		if e := questionEntry(l, r); !e.left {
+			c := l.conversation(e.ID, places)
+			c.Turns = append(c.Turns, e.Turns...)
 		}
 	})
-	if err == nil && l.faults.Count() == 0 && len(places) == 0 {
-		return dataset.Nothing("%s: no row is of category %s; there are %s", path, category, sortedKeys(seen))
+}
+
+var questionLayout = layout{supply: openLines, keys: questionKeys, entry: questionEntry}
+
+// questionEntry is a row on its own. One of another category than the one that is asked for is left out, as is one that has a fault.
+func questionEntry(l *loader, r *rows.Row) (e entry) {
+	id, kind, turns := question(r)
+	if len(turns) == 0 {
+		return entry{left: true}
 	}
-	return err
+	category := speedBenchCategory(l.Type)
+	e.ID, e.Turns = id, turns
+	if e.left = category != "" && kind != category; e.left {
+		if l.others == nil {
+			l.others = map[string]bool{}
+		}
+		l.others[kind] = true
+	}
+	return e
 }
 
 // questionKeys are the keys of a row; others are ignored with a warning.

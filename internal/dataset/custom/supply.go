@@ -3,7 +3,6 @@ package custom
 import (
 	"errors"
 	"fmt"
-	"os"
 	"sort"
 
 	"aiperf/internal/dataset/rows"
@@ -22,7 +21,7 @@ type supply interface {
 // lineSupply are files of a row a line.
 type lineSupply struct {
 	format Format
-	files  []*os.File
+	files  []*rows.Held
 	from   []int64 // where the files begin, as if they stood one behind the other
 }
 
@@ -31,16 +30,16 @@ func openLines(f Format, paths []string) (supply, error) {
 	s := &lineSupply{format: f}
 	end := int64(0)
 	for _, path := range paths {
-		file, err := os.Open(path)
+		file, err := rows.Hold(path)
 		if err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
 		s.files, s.from = append(s.files, file), append(s.from, end)
-		info, err := file.Stat()
+		most, err := file.Most()
 		if err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
-		end += info.Size()
+		end += most
 	}
 	return s, nil
 }
@@ -48,7 +47,7 @@ func openLines(f Format, paths []string) (supply, error) {
 func (s *lineSupply) each(l *loader, take func(rows.Line, *entry), more func() bool) error {
 	on := true
 	for k := 0; k < len(s.files) && on; k++ {
-		err := l.rowsWhile(s.files[k].Name(), s.format.known(l), func(r *rows.Row) {
+		err := l.heldRows(s.files[k], s.format.known(l), func(r *rows.Row) {
 			e := s.format.entry(l, r)
 			at := r.Line
 			e.size = len(at.Text)
@@ -73,7 +72,7 @@ func (f Format) known(l *loader) []string {
 
 func (s *lineSupply) again(l *loader, at run, skip int) (e entry, err error) {
 	k := sort.Search(len(s.from), func(k int) bool { return s.from[k] > at.offset }) - 1
-	line, err := rows.At(s.files[k], int(at.line), at.offset-s.from[k], skip)
+	line, err := s.files[k].At(int(at.line), at.offset-s.from[k], skip)
 	if err != nil {
 		return e, err
 	}

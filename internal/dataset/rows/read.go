@@ -9,8 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
-	"os"
 	"sync"
 	"unicode"
 
@@ -75,17 +73,17 @@ func read(path string, source io.Reader, f func(Line) bool) error {
 // looks are kept for short looks into files.
 var looks = sync.Pool{New: func() any { return &lines{in: bufio.NewReaderSize(nil, 1<<14)} }}
 
-// At reads one line of a file again: the one that stands skip lines, blank ones not counted, behind the line of a number whose text begins at an
+// At reads one line again: the one that stands skip lines, blank ones not counted, behind the line of a number whose text begins at an
 // offset.
-func At(file *os.File, number int, offset int64, skip int) (line Line, err error) {
+func (h *Held) At(number int, offset int64, skip int) (line Line, err error) {
 	from := looks.Get().(*lines)
 	defer func() {
 		if cap(from.text) <= keptText {
 			looks.Put(from)
 		}
 	}()
-	from.in.Reset(io.NewSectionReader(file, offset, math.MaxInt64-offset))
-	err = from.read(file.Name(), number, offset, func(l Line) bool {
+	from.in.Reset(h.From(offset))
+	err = from.read(h.Path, number, offset, func(l Line) bool {
 		line = l
 		skip--
 		return skip >= 0

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"aiperf/internal/infile"
 )
@@ -15,12 +14,12 @@ import (
 // Open opens a data file at its start. A name that ends in .gz is read through gzip, whose bytes, like those of any file, go to raw as they
 // lie on the disk. What gives its content only once (a pipe: <(…), /dev/stdin) may be opened again all the same.
 func Open(path string, raw io.Writer) (io.ReadCloser, error) {
-	file, err := infile.Open(path)
+	file, err := open(path)
 	if err != nil {
 		return nil, openError(path, err)
 	}
 	source := io.TeeReader(file, raw)
-	if !strings.HasSuffix(path, ".gz") {
+	if !Packed(path) {
 		return stream{source, file}, nil
 	}
 	z, err := gzip.NewReader(bufio.NewReader(source))
@@ -29,6 +28,18 @@ func Open(path string, raw io.Writer) (io.ReadCloser, error) {
 		return nil, fmt.Errorf("%s: not a gzip file: %w", path, err)
 	}
 	return stream{&bounded{z, path, maxInflated}, file}, nil
+}
+
+// open opens a file, or what was read of a stream.
+func open(path string) (io.ReadCloser, error) {
+	spool, err := infile.Stream(path)
+	if err != nil {
+		return nil, err
+	}
+	if spool != nil {
+		return io.NopCloser(spool.From(0)), nil
+	}
+	return os.Open(path)
 }
 
 // maxInflated is the most that a compressed file may give, in bytes: what is small on the disk may be endless when it is read.
