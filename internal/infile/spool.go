@@ -8,9 +8,6 @@ import (
 	"sync"
 )
 
-// KeptHead is how much of a spool stays in memory, in bytes; what follows is written to a temporary file.
-const KeptHead = 8 << 20
-
 // spoolChunk is how much is read of a source at once, in bytes.
 const spoolChunk = 64 << 10
 
@@ -18,22 +15,19 @@ const spoolChunk = 64 << 10
 // file that no folder lists, so that it is gone with the process. The source is read only as far as somebody reads. Readers of what is there
 // never wait for the source.
 type Spool struct {
-	name string
 	most int64 // bytes that are read of the source
 
 	grow   sync.Mutex // held by the one that reads the source
 	source io.Reader
 
-	mu   sync.Mutex // guards what follows
-	head []byte
-	rest *os.File // nil = all is in head
-	size int64
-	end  error // why there is no more, nil = there may be
+	mu  sync.Mutex // guards what follows
+	got Kept
+	end error // why there is no more, nil = there may be
 }
 
 // NewSpool makes a spool of a source, whose name stands in errors. More than most bytes are an error.
 func NewSpool(name string, source io.Reader, most int64) *Spool {
-	return &Spool{name: name, source: source, most: most}
+	return &Spool{source: source, most: most, got: Kept{Name: name}}
 }
 
 // From reads from a place on. It may give less than was asked for, where no more is there yet.
@@ -55,7 +49,7 @@ func (r *spoolReader) Read(p []byte) (int, error) {
 func (s *Spool) Reach(size int64) bool {
 	for {
 		s.mu.Lock()
-		there, end := s.size, s.end
+		there, end := s.got.Size(), s.end
 		s.mu.Unlock()
 		if there >= size || end != nil {
 			return there >= size
@@ -80,17 +74,11 @@ func (s *Spool) read(p []byte, at int64) (int, error) {
 func (s *Spool) there(p []byte, at int64) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch {
-	case at < int64(len(s.head)):
-		return copy(p, s.head[at:]), nil
-	case at < s.size:
-		n, err := s.rest.ReadAt(p[:min(int64(len(p)), s.size-at)], at-int64(len(s.head)))
-		if errors.Is(err, io.EOF) { // it was shortened by somebody else
-			err = io.ErrUnexpectedEOF
-		}
-		return n, err
+	left := s.got.Size() - at
+	if left <= 0 {
+		return 0, s.end
 	}
-	return 0, s.end
+	return s.got.ReadAt(p[:min(int64(len(p)), left)], at)
 }
 
 // more reads the source once, unless somebody else has read behind a place meanwhile.
@@ -98,7 +86,7 @@ func (s *Spool) more(at int64) {
 	s.grow.Lock()
 	defer s.grow.Unlock()
 	s.mu.Lock()
-	done := s.size > at || s.end != nil
+	done := s.got.Size() > at || s.end != nil
 	s.mu.Unlock()
 	if done {
 		return
@@ -110,46 +98,13 @@ func (s *Spool) more(at int64) {
 	if s.end != nil { // it was closed
 		return
 	}
-	if kept := s.keep(chunk[:n]); kept != nil {
+	if _, kept := s.got.Write(chunk[:n]); kept != nil {
 		err = kept
 	}
-	if s.size > s.most {
+	if s.got.Size() > s.most {
 		err = fmt.Errorf("gives more than %s, the most that is read", size(s.most))
 	}
 	s.end = err
-}
-
-// keep appends bytes. The caller holds mu.
-func (s *Spool) keep(b []byte) error {
-	if s.rest == nil && len(s.head)+len(b) <= KeptHead {
-		if cap(s.head)-len(s.head) < len(b) {
-			s.head = append(make([]byte, 0, max(2*cap(s.head), len(s.head)+len(b))), s.head...)
-		}
-		s.head = append(s.head, b...)
-		s.size = int64(len(s.head))
-		return nil
-	}
-	if s.rest == nil {
-		f, err := os.CreateTemp("", ".aiperf-content-*")
-		if err != nil {
-			return s.unkept(err)
-		}
-		if err := os.Remove(f.Name()); err != nil { // it lives as long as it is open
-			return s.unkept(errors.Join(err, f.Close()))
-		}
-		s.rest = f
-	}
-	n, err := s.rest.Write(b)
-	s.size += int64(n)
-	if err != nil {
-		return s.unkept(err)
-	}
-	return nil
-}
-
-// unkept says that content cannot be kept, and what can be done about it.
-func (s *Spool) unkept(err error) error {
-	return fmt.Errorf("what %s holds is kept in a temporary file, which failed after %d MiB (TMPDIR names another folder): %w", s.name, s.size>>20, err)
 }
 
 // Close removes what is kept.
@@ -159,13 +114,7 @@ func (s *Spool) Close() error {
 	if s.end == nil || errors.Is(s.end, io.EOF) {
 		s.end = os.ErrClosed
 	}
-	s.size, s.head = 0, nil
-	if s.rest == nil {
-		return nil
-	}
-	err := s.rest.Close()
-	s.rest = nil
-	return err
+	return s.got.Close()
 }
 
 // MaxSpooled is the most that is read of a stream of data, in bytes.

@@ -26,8 +26,8 @@ func TestSpool(t *testing.T) {
 	t.Setenv("TMPDIR", folder)
 	want := digits(KeptHead + 3*spoolChunk + 5)
 	s := NewSpool("x", bytes.NewReader(want), 1<<30)
-	if s.rest != nil || !s.Reach(10) || s.size > spoolChunk {
-		t.Errorf("%d bytes were read for 10", s.size)
+	if s.got.rest != nil || !s.Reach(10) || s.got.Size() > spoolChunk {
+		t.Errorf("%d bytes were read for 10", s.got.Size())
 	}
 	for _, at := range []int{KeptHead - 3, 0, KeptHead, len(want) - 1, 77} {
 		got := make([]byte, min(100, len(want)-at))
@@ -41,7 +41,7 @@ func TestSpool(t *testing.T) {
 	if s.Reach(int64(len(want)) + 1) {
 		t.Error("more than there is")
 	}
-	if list, err := os.ReadDir(folder); err != nil || len(list) > 0 || s.rest == nil {
+	if list, err := os.ReadDir(folder); err != nil || len(list) > 0 || s.got.rest == nil {
 		t.Errorf("%v %v", list, err)
 	}
 	if err := s.Close(); err != nil {

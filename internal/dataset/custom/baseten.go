@@ -84,10 +84,11 @@ type call struct {
 	at       float64 // ms
 	service  float64 // ms that the server took
 	delay    *float64
-	prompt   string
+	prompt   string // until it is laid aside, as are the hints
 	in, out  int
 	hints    []byte // members of the body, with a comma before each
 	original int    // tokens of the recorded answer
+	laid     laid
 }
 
 // openColumns opens a table that has the columns that a Baseten trace needs, and tells the one that names sessions, "" = there is none.
@@ -140,19 +141,21 @@ func readBaseten(l *loader, path string) error {
 	}
 	var calls []call
 	floored := 0
+	texts := newAside(path)
 	err = l.eachCall(path, sampled, func(c *call) {
 		if c.original == 0 {
 			floored++
 		}
+		texts.put(c)
 		calls = append(calls, *c)
 	})
-	if err != nil || l.faults.Count() > 0 {
-		return err
+	if err = cmp.Or(err, texts.fault); err != nil || l.faults.Count() > 0 {
+		return errors.Join(err, texts.kept.Close())
 	}
 	if floored > 0 {
 		l.warn("%s: %d rows with an output of 0 tokens ask for 1", path, floored)
 	}
-	l.replayCalls(l.basetenTimes(calls, sampled.zero))
+	l.replayCalls(l.basetenTimes(calls, sampled.zero), texts)
 	return nil
 }
 
@@ -385,7 +388,7 @@ func (l *loader) capGaps(n int, at func(int) *float64) {
 }
 
 // replayCalls makes conversations of calls, which are in the order of time: those of one session are one, or each is one of its own.
-func (l *loader) replayCalls(calls []call) {
+func (l *loader) replayCalls(calls []call, texts *aside) {
 	places := map[string]int{}
 	l.set.info.FirstHasTime = len(calls) > 0
 	before := map[string]*call{}
@@ -404,12 +407,20 @@ func (l *loader) replayCalls(calls []call) {
 		if l.Columnar.Strict && !l.Columnar.ClosedLoop {
 			name = fmt.Sprintf("%s#%d", id, places[id])
 			places[id]++
+			texts.of(len(l.set.conversations), c)
 			l.add(conversation.Conversation{ID: name, Turns: []conversation.Turn{l.completion(c)}})
 			continue
 		}
 		conv := l.conversation(name, places)
 		conv.Mode = conversation.MessageArrayWithResponses
 		conv.Turns = append(conv.Turns, l.completion(c))
+		texts.of(places[name], c)
+	}
+	l.set.lay = func(i int, c *conversation.Conversation) {
+		for k := range c.Turns {
+			prompt, hints := texts.get(texts.places[i][k])
+			l.fillCompletion(&c.Turns[k], prompt, hints)
+		}
 	}
 	if l.Columnar.ClosedLoop {
 		list := l.set.conversations
@@ -417,22 +428,27 @@ func (l *loader) replayCalls(calls []call) {
 	}
 }
 
-// completion is the turn of a call.
+// completion is the turn of a call, without its texts.
 func (l *loader) completion(c *call) conversation.Turn {
-	t := conversation.Turn{Parts: conversation.Texts("text", c.prompt), MaxTokens: &c.out, Origin: c.where}
+	t := conversation.Turn{MaxTokens: &c.out, Origin: c.where}
 	if c.delay == nil {
 		t.Timestamp = &c.at
 	}
 	t.Delay = delay(c.delay, l.DelayRatio, l.DelayCap)
+	return t
+}
+
+// fillCompletion gives a turn its texts.
+func (l *loader) fillCompletion(t *conversation.Turn, prompt string, hints []byte) {
+	t.Parts = conversation.Texts("text", prompt)
 	body := []byte{}
 	if !l.Columnar.FreeLength {
-		body = strconv.AppendInt(append(body, `,"min_tokens":`...), int64(c.out), 10)
+		body = strconv.AppendInt(append(body, `,"min_tokens":`...), int64(*t.MaxTokens), 10)
 	}
-	if body = append(body, c.hints...); len(body) > 0 {
+	if body = append(body, hints...); len(body) > 0 {
 		body[0] = '{'
 		t.ExtraBody = json.RawMessage(append(body, '}'))
 	}
-	return t
 }
 
 // glanceBaseten counts the rows of the table.

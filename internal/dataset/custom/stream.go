@@ -223,7 +223,9 @@ func streamBaseten(l *loader, path string, f func(Entry)) error {
 	}
 	return l.eachCall(path, sampled, func(c *call) {
 		c.at -= sampled.zero
-		f(Entry{Where: c.where, Session: c.session, Mode: conversation.MessageArrayWithResponses, Turns: []conversation.Turn{l.completion(c)}})
+		t := l.completion(c)
+		l.fillCompletion(&t, c.prompt, c.hints)
+		f(Entry{Where: c.where, Session: c.session, Mode: conversation.MessageArrayWithResponses, Turns: []conversation.Turn{t}})
 	})
 }
 
