@@ -80,7 +80,10 @@ func TestIndexOfEveryFormat(t *testing.T) {
 		"raw_payload":            func(int) string { return `{"messages":` + messages + `}` },
 		"sagemaker_data_capture": func(i int) string { return capturedRow(text, fmt.Sprintf("2025-03-01T10:00:00.%03dZ", i%1000)) },
 		"dag_jsonl":              func(i int) string { return fmt.Sprintf(`{"session_id":"s%d","turns":[{"messages":%s}]}`, i, messages) },
-		"random_pool":            func(int) string { return `{"text":"` + text + `"}` },
+		"speed_bench": func(i int) string {
+			return fmt.Sprintf(`{"question_id":"%032d","category":"c","messages":%s}`, i, messages)
+		},
+		"random_pool": func(int) string { return `{"text":"` + text + `"}` },
 		"inputs_json": func(i int) string {
 			return strings.Repeat(`{"data":[`, boolInt(i == 0)) + strings.Repeat(`,`, boolInt(i > 0)) + fmt.Sprintf(`{"session_id":"s%d","payloads":[{"messages":%s}]}`, i, messages) + strings.Repeat(`]}`, boolInt(i == count-1))
 		},
