@@ -26,14 +26,13 @@ func newAside(path string) *aside {
 
 // put takes the texts of a call out of it.
 func (a *aside) put(c *call) {
-	if a.fault != nil {
-		return
+	if a.fault == nil {
+		c.laid = laid{a.kept.Size(), uint32(len(c.prompt)), uint32(len(c.hints))}
+		if _, a.fault = io.WriteString(&a.kept, c.prompt); a.fault == nil {
+			_, a.fault = a.kept.Write(c.hints)
+		}
 	}
-	c.laid = laid{a.kept.Size(), uint32(len(c.prompt)), uint32(len(c.hints))}
-	if _, a.fault = io.WriteString(&a.kept, c.prompt); a.fault == nil {
-		_, a.fault = a.kept.Write(c.hints)
-	}
-	c.prompt, c.hints = "", nil
+	c.prompt, c.hints = "", nil // also where they are lost: the fault ends it
 	if known, ok := a.sessions[c.session]; ok {
 		c.session = known
 	} else {
