@@ -14,7 +14,7 @@ func TestInputsWithoutEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	for args, want := range map[string]string{
-		"--input-file /dev/zero":                          "--input-file: /dev/zero: gives more than 256 MiB",
+		"--input-file /dev/zero":                          "--input-file: /dev/zero:1: the line is longer than 256 MiB",
 		"--system-prompt-file /dev/zero":                  "--system-prompt-file: /dev/zero: gives more than",
 		"--input-file " + trace:                           "t.jsonl:1: input_length: must be at most 10000000 tokens, got 2000000000",
 		"--isl 2000000000":                                "must be at most 10000000 tokens on average",

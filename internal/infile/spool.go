@@ -118,7 +118,7 @@ func (s *Spool) Close() error {
 }
 
 // MaxSpooled is the most that is read of a stream of data, in bytes.
-const MaxSpooled = 64 << 30
+const MaxSpooled = 8 << 30
 
 // spools are those of what can be read only once, by name, for as long as the process lives.
 var spools = struct {
