@@ -38,6 +38,9 @@ func (r *resolver) swept() []string {
 func (r *resolver) repetition() {
 	m := &r.run.MultiRun
 	r.bind("multi_run.")
+	if m.Convergence != nil && m.Convergence.Metric == "" && !r.run.Written("multi_run.convergence") {
+		m.Convergence = nil
+	}
 	r.bind("no_sweep_table")
 	r.sweep()
 	if s := r.randomSeed(); s != nil {
@@ -77,14 +80,17 @@ func (r *resolver) sweep() {
 		}
 	}
 	switch {
-	case len(axes) == 0:
-		r.bind("sweep.")
+	case len(axes) == 0 && r.run.Sweep == nil:
+		if r.has("--search-sla") {
+			r.warn("%s has no effect without a sweep or a search", r.as("--search-sla"))
+		}
 		return
 	case s.Type != config.SweepGrid && s.Type != config.SweepZip:
 		if lists := r.swept(); len(lists) > 0 {
 			r.fail("%s: lists join a grid; %s has a sweep of type %s", strings.Join(lists, ", "), r.set.Text("--config", ""), s.Type)
 		}
 		r.bind("sweep.")
+		s.SLAFilters = append(s.SLAFilters, r.searchSLA()...)
 		return
 	}
 	sort.Slice(axes, func(i, j int) bool { return axes[i].Path < axes[j].Path })
@@ -93,9 +99,7 @@ func (r *resolver) sweep() {
 	s.DeriveRequests = s.DeriveRequests || l.unbounded() && (len(l.concurrency) > 1 || len(l.prefill) > 1 || len(r.axes) > 0)
 	r.run.Sweep = s
 	r.bind("sweep.")
-	if s.Type == config.SweepGrid || s.Type == config.SweepZip {
-		s.SLAFilters = append(s.SLAFilters, r.searchSLA()...)
-	}
+	s.SLAFilters = append(s.SLAFilters, r.searchSLA()...)
 }
 
 // sweptAxes are the flags that were given several values.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -8,6 +9,8 @@ import (
 
 	"aiperf/internal/config"
 	"aiperf/internal/metric"
+	"aiperf/internal/setting"
+	"aiperf/internal/suggest"
 )
 
 // searchFlags shape a search of --search-space; recipeFlags shape a recipe.
@@ -63,7 +66,7 @@ func (r *resolver) variants() *config.Sweep {
 		r.fail("%s and a list in %s exclude each other", r.as("--variant"), strings.Join(lists, ", "))
 		return nil
 	}
-	s := &config.Sweep{Type: config.SweepScenarios, IterationOrder: "repeated"}
+	s := &config.Sweep{Type: config.SweepScenarios, IterationOrder: "repeated", SLAFilters: r.searchSLA()}
 	for i, text := range list {
 		one, err := r.variant(i, text)
 		if err != nil {
@@ -82,23 +85,43 @@ func (r *resolver) variant(i int, text string) (*config.Scenario, error) {
 		name, rest = fmt.Sprintf("scenario_%d", i), text
 	}
 	one := &config.Scenario{Name: strings.TrimSpace(name)}
-	body := map[string]any{}
+	body, seen := map[string]any{}, map[string]bool{}
 	for pair := range strings.SplitSeq(rest, ",") {
 		key, value, ok := strings.Cut(pair, "=")
 		if key = strings.TrimSpace(key); !ok || key == "" {
 			return nil, fmt.Errorf("%q is not key=value", strings.TrimSpace(pair))
 		}
-		lay(body, strings.Split(r.variantPath(key), "."), typed(strings.TrimSpace(value)))
+		path, err := r.variantPath(key)
+		switch {
+		case err != nil:
+			return nil, err
+		case seen[path]:
+			return nil, fmt.Errorf("%s is given twice", key)
+		}
+		seen[path] = true
+		lay(body, strings.Split(path, "."), typed(strings.TrimSpace(value)))
 	}
 	return one, one.Benchmark.Encode(body)
 }
 
 // variantPath is the path that a key of a variant stands for.
-func (r *resolver) variantPath(key string) string {
+func (r *resolver) variantPath(key string) (string, error) {
 	if row, _, ok := profileTable.Lookup("--" + key); ok && row.Key != "" && !strings.Contains(key, ".") {
-		return r.axisPath(row.Key)
+		return r.axisPath(row.Key), nil
 	}
-	return r.run.FullPath(key)
+	path := r.run.FullPath(key)
+	if !strings.Contains(path, ".") {
+		text := fmt.Sprintf("there is no setting %s; a key is a flag without its dashes, or the path of a key in a file", key)
+		var names []string
+		for _, flag := range flagsOf(func(f *setting.Row) bool { return f.Key != "" }) {
+			names = append(names, strings.TrimPrefix(flag, "--"))
+		}
+		if near := suggest.Name(key, names); near != "" {
+			text += "; did you mean " + near + "?"
+		}
+		return "", errors.New(text)
+	}
+	return path, nil
 }
 
 // lay puts a value at a path of mappings; entries of phases and datasets are lists of named ones.

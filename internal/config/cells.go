@@ -165,7 +165,7 @@ func (r *Run) cell(index int, p *point) (Cell, error) {
 	c := Cell{Dir: p.dir, Label: p.label, Values: p.values, Run: r.alone()}
 	body, err := r.bodyOf(p)
 	if err != nil {
-		return Cell{}, fmt.Errorf("cell %s: %w", p.label, err)
+		return Cell{}, fmt.Errorf("cell %s: %s", p.label, strings.TrimPrefix(err.Error(), "line 0: "))
 	}
 	body.Spelling = r.Spelling
 	c.Run.Benchmark = *body

@@ -122,6 +122,12 @@ func all(list ...func(*Subject) bool) func(*Subject) bool {
 	}
 }
 
+// unawaited reports whether nobody waits for the model, though how to is set: to something else than the defaults.
+func unawaited(s *Subject) bool {
+	e, standard := &s.Run.Endpoint, config.Default().Endpoint
+	return e.WaitForModelTimeout == 0 && (e.WaitForModelMode != standard.WaitForModelMode || e.WaitForModelEvery != standard.WaitForModelEvery)
+}
+
 // marker is where a marker goes that defeats prefix caches.
 func marker(s *Subject) string { return s.Dataset().CacheBustTarget() }
 

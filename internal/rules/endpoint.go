@@ -17,7 +17,7 @@ var endpointRules = []rule{
 		text: "has no effect on a ranking type; see {" + data + "rankings.query_tokens.mean} and {" + data + "rankings.passage_tokens.mean}", level: warned},
 	{row: "honest", keys: join([]string{prompts + "sequence_distribution", prompts + "batch_size"}, prefixPool, turnShape), when: ranks,
 		text: "has no effect on a ranking type: a request is one query and its passages", level: warned},
-	{row: "64", keys: []string{"endpoint.wait_for_model_mode", "endpoint.wait_for_model_interval"}, when: func(s *Subject) bool { return s.Run.Endpoint.WaitForModelTimeout == 0 },
+	{row: "64", keys: []string{"endpoint.wait_for_model_mode", "endpoint.wait_for_model_interval"}, when: unawaited,
 		text: "needs {endpoint.wait_for_model_timeout}: nothing is waited for", level: idle},
 	{row: "13.2", keys: []string{"endpoint.reset_kv_cache", "endpoint.server_profiler"}, when: grpc,
 		text: "asks over HTTP, and this run goes over gRPC ({endpoint.transport})"},

@@ -27,7 +27,8 @@ var outputRules = []rule{
 	{row: "75", keys: []string{"multi_run.vary_seed_per_trial"}, when: once, text: "has no effect with one run; see {multi_run.num_runs}", level: warned},
 	{row: "75", keys: []string{"multi_run.convergence.metric"}, when: oneTrial, text: "needs {multi_run.num_runs} above 1: it says how many runs there are at most", level: idle},
 	{row: "75", keys: []string{"multi_run.convergence.stat", "multi_run.convergence.mode", "multi_run.convergence.threshold"},
-		when: func(s *Subject) bool { return s.MultiRun.Convergence == nil || s.MultiRun.Convergence.Metric == "" }, text: "needs {multi_run.convergence.metric}"},
+		when: func(s *Subject) bool { return s.MultiRun.Convergence == nil || s.MultiRun.Convergence.Metric == "" },
+		text: "has no effect without {multi_run.convergence.metric}", level: warned},
 	{row: "75", keys: []string{"multi_run.convergence.mode"}, when: all(not(records), func(s *Subject) bool {
 		return s.MultiRun.Convergence != nil && s.MultiRun.Convergence.Mode == "distribution"
 	}), text: "distribution compares single requests: it needs {artifacts.records}, and not a summary alone"},
