@@ -66,6 +66,9 @@ func (r *resolver) given(flags ...string) []string {
 	return names
 }
 
+// old says what a flag of GenAI-Perf is here.
+func (r *resolver) old(flag, now string) { r.note("%s of GenAI-Perf: taken as %s", r.as(flag), now) }
+
 // resolve fills a run from flags and environment. The run is complete only if there are no problems.
 func resolve(set *setting.CommandLine, environ []string, terminal bool, ask lister) (*config.Run, findings) {
 	return resolveWith(set, environ, terminal, ask, nil)

@@ -109,6 +109,7 @@ func (r *resolver) genAISpelling(d *config.Dataset, path, kind string) (file, fo
 		r.fail("%s: %s names no file; want payload:FILE or synthetic:queries,passages", r.spell("datasets.main.path"), path)
 		return "", kind
 	case payload:
+		r.note("%s %s of GenAI-Perf: taken as %s with --custom-dataset-type mooncake_trace", r.spell("datasets.main.path"), path, rest)
 		d.PayloadRows = true
 		return rest, "mooncake_trace"
 	case strings.HasPrefix(path, "synthetic:") && !r.ranks():
@@ -291,6 +292,7 @@ func (r *resolver) prefixes(d *config.Dataset) {
 	p := d.PrefixPrompts
 	if p != nil && p.PoolSize > 0 && p.Length == 0 && r.set.Get("--prefix-prompt-length") == nil && r.as(poolOfGenAIPerf) == poolOfGenAIPerf && r.has(poolOfGenAIPerf) {
 		p.Length = prefixOfGenAIPerf
+		r.old(poolOfGenAIPerf, "--prefix-prompt-pool-size with --prefix-prompt-length 100")
 	}
 }
 

@@ -149,6 +149,7 @@ func (r *resolver) extraInputs() {
 		return
 	}
 	if r.on("--output-tokens-mean-deterministic") {
+		r.old("--output-tokens-mean-deterministic", "--extra-inputs with the least length, min_tokens of most servers")
 		osl := r.set.Ints("--osl")
 		if osl == nil {
 			r.fail("%s needs --osl", r.as("--output-tokens-mean-deterministic"))

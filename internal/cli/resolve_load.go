@@ -37,6 +37,7 @@ func (r *resolver) loadShape() {
 	l := &r.load
 	l.concurrency = r.set.Ints("--concurrency")
 	if old := r.set.Ints("--session-concurrency"); old != nil {
+		r.old("--session-concurrency", "--concurrency")
 		if l.concurrency != nil && (len(l.concurrency) > 1 || l.concurrency[0] != old[0]) {
 			r.fail("%s and %s differ; give one of them", r.as("--session-concurrency"), r.as("--concurrency"))
 		}

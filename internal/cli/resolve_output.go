@@ -64,6 +64,7 @@ func (r *resolver) plots() {
 	case r.has("--auto-plot"):
 		a.AutoPlot = r.on("--auto-plot")
 	case r.on("--generate-plots"):
+		r.old("--generate-plots", "--auto-plot, with five plots")
 		a.AutoPlot = true
 	case !r.run.Plot.IsZero(), r.run.Sweep != nil && slices.Contains(plottedRecipes, r.run.Sweep.RecipeName):
 		a.AutoPlot = true

@@ -87,6 +87,9 @@ func (r *resolver) gpuTelemetry() {
 		if !r.has(flag) {
 			continue
 		}
+		if flag == "--server-metrics-urls" {
+			r.old(flag, "--gpu-telemetry, which it was there")
+		}
 		var urls []string
 		local := ""
 		for _, item := range r.set.Texts(flag) {

@@ -14,7 +14,8 @@ var genaiPerfCompatibilityRows = group("GenAI-Perf compatibility", []setting.Row
 	{Flags: []string{"--stability-percentage", "-s"}, Kind: setting.Float, NoEffect: "a run has one window; see --num-profile-runs", Help: "accepted from GenAI-Perf"},
 	{Flags: []string{"--generate-plots"}, Key: "artifacts.auto_plot", Manual: true, Kind: setting.Bool, Help: "draw GenAI-Perf's five plots after the run"},
 	{Flags: []string{"--session-concurrency"}, Key: "phases.profiling.concurrency", Manual: true, Pace: true, Kind: setting.Int, Bounds: ">= 1", Zero: true, Help: "GenAI-Perf's name of --concurrency"},
-	{Flags: []string{"--checkpoint-dir"}, Kind: setting.Path, NoEffect: "there are no checkpoints", Help: "accepted from GenAI-Perf"},
-	{Flags: []string{"--enable-checkpointing"}, Kind: setting.Bool, NoEffect: "there are no checkpoints", Help: "accepted from GenAI-Perf"},
+	{Flags: []string{"--checkpoint-dir"}, Kind: setting.Path, NoEffect: "a sweep that was stopped goes on with --resume", Help: "accepted from GenAI-Perf"},
+	{Flags: []string{"--enable-checkpointing"}, Kind: setting.Bool, NoEffect: "a sweep that was stopped goes on with --resume", Help: "accepted from GenAI-Perf"},
+	{Flags: []string{"--override-config"}, Kind: setting.Bool, NoEffect: "flags always win over the file", Help: "accepted from GenAI-Perf"},
 	{Flags: []string{"--max-threads"}, Kind: setting.Int, NoEffect: "see --workers-max", Help: "accepted from GenAI-Perf"},
 })

@@ -62,7 +62,7 @@ func (s *scanner) step() {
 	switch {
 	case token == "--":
 		if len(s.rest) > 0 {
-			s.problems.addf("%s after \"--\": arguments are not passed on to another program", strings.Join(s.rest, " "))
+			s.problems.addf("%s after \"--\": arguments are not passed on to another program%s", strings.Join(s.rest, " "), passedHint(s.rest))
 			s.rest = nil
 		}
 	case isFlag(token):
