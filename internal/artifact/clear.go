@@ -9,7 +9,7 @@ import (
 
 // results are the files that only a run leaves: where one of them is, a run was.
 func (l Layout) results() []string {
-	list := []string{l.SummaryJSON(), l.SummaryCSV(), l.Records(), l.Raw(), l.SlicesCSV(), l.SlicesJSON(), l.Console(), l.phaseManifest(), l.MLflow()}
+	list := []string{l.SummaryJSON(), l.SummaryCSV(), l.Records(), l.Raw(), l.SlicesCSV(), l.SlicesJSON(), l.Console(), l.phaseManifest(), l.AdaptiveManifest(), l.MLflow()}
 	for _, f := range WatchedFiles {
 		list = append(list, f.Path(l))
 	}
@@ -45,6 +45,8 @@ func (l Layout) Clear(keep func(path string) bool) (removed int, err error) {
 		of := l.phase(p.Name())
 		drop(of.SummaryJSON())
 		drop(of.SummaryCSV())
+		drop(l.AdaptiveEvents(p.Name()))
+		drop(l.AdaptiveSummary(p.Name()))
 		_ = os.Remove(of.Dir) // stays if the user keeps something there
 	}
 	_ = os.Remove(filepath.Join(l.Dir, "phases"))

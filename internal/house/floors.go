@@ -24,6 +24,7 @@ var Floors = map[string]int{
 	"internal/runfiles": 3,
 
 	"internal/ui":        2,
+	"internal/adaptive":  2,
 	"internal/artifact":  2,
 	"internal/pipeline":  2,
 	"internal/report":    2,

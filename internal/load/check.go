@@ -43,6 +43,9 @@ func (p *Phase) check() error {
 	for _, r := range append(p.ofMode(), []rule{
 		{p.Mode != FixedSchedule && !(p.Mode == AgenticReplay && p.Warmup) && p.Requests <= 0 && p.Sessions <= 0 && p.Duration <= 0, "no stop rule: give requests, sessions or duration"},
 		{p.Warmup && p.Seamless, "a warm-up phase cannot be seamless"},
+		{!p.movable(), fmt.Sprintf("moving %q: the phase has no such quantity, or moves it itself", p.Moving.Quantity)},
+		{p.Moving.Quantity != "" && !(p.Moving.From > 0 && p.Moving.From <= p.highest()),
+			fmt.Sprintf("moving %s from %v: allowed is above 0 up to %v", p.Moving.Quantity, p.Moving.From, p.highest())},
 		{p.Cancellation.Percent < 0 || p.Cancellation.Percent > 100, fmt.Sprintf("cancellation %v %%: allowed is 0 to 100", p.Cancellation.Percent)},
 	}...) {
 		if r.broken {

@@ -93,7 +93,7 @@ func startOf(s sample) float64 { return *s.shape.Turns[0].Timestamp }
 func (f *fixedStarts) offset(ms float64) int64 { return ns((ms - f.zero) / 1e3) }
 
 // peek is the time of the next conversation; while that has not come, the one before it: it will not be earlier.
-func (f *fixedStarts) peek() (int64, bool) {
+func (f *fixedStarts) peek(int64) (int64, bool) {
 	next, ready, more := f.feed.head()
 	if ready && len(next.shape.Turns) > 0 && next.shape.Turns[0].Timestamp != nil { // else pop refuses it
 		return f.offset(startOf(next)), true

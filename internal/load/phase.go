@@ -112,8 +112,15 @@ func (p *phase) build(ctx context.Context) error {
 // setLimits starts the slot limits and their ramps at t0.
 func (p *phase) setLimits(t0 int64) {
 	stream := func() *rng.Stream { return p.g.opts.Root.Stream(rampStream) }
-	p.g.session.begin(limitSteps(p.ConcurrencyRamp, p.Concurrency, stream), t0)
-	p.g.prefill.begin(limitSteps(p.PrefillRamp, p.Prefill, stream), t0)
+	sessions, prefills := p.Concurrency, p.Prefill
+	switch p.Moving.Quantity {
+	case SessionSlots:
+		sessions = int(p.Moving.From)
+	case PrefillSlots:
+		prefills = int(p.Moving.From)
+	}
+	p.g.session.begin(limitSteps(p.ConcurrencyRamp, sessions, stream), t0)
+	p.g.prefill.begin(limitSteps(p.PrefillRamp, prefills, stream), t0)
 }
 
 // begin starts the phase's clock.

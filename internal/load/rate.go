@@ -21,7 +21,11 @@ type rateDriver struct {
 func (d *rateDriver) build(context.Context) error {
 	p := d.p
 	root := p.g.opts.Root
-	rate := newRateCurve(&p.Phase, func() *rng.Stream { return root.Stream(rampStream) })
+	at := p.Phase
+	if p.Moving.Quantity == RequestRate {
+		at.Rate = p.Moving.From
+	}
+	rate := newRateCurve(&at, func() *rng.Stream { return root.Stream(rampStream) })
 	d.arrivals = newArrivals(newIntervals(&p.Phase, root), rate, 0)
 	return nil
 }

@@ -44,7 +44,7 @@ func newRateCurve(p *Phase, stream func() *rng.Stream) *rateCurve {
 			f.add(at, series[i+1].At-point.At, point.Rate, series[i+1].Rate)
 			continue
 		}
-		f.add(at, math.Inf(1), point.Rate, point.Rate)
+		f.add(at, unending, point.Rate, point.Rate)
 	}
 	return f
 }
@@ -79,6 +79,9 @@ func (f *rateCurve) ramp(r Ramp, target float64, stream func() *rng.Stream) floa
 	}
 	return d
 }
+
+// unending is the span of the last piece.
+var unending = math.Inf(1)
 
 // add appends a piece whose rate goes from a to b.
 func (f *rateCurve) add(at, span, a, b float64) {

@@ -46,6 +46,7 @@ type Phase struct {
 	PrefillRamp     Ramp
 
 	Users    int // user-centric
+	Moving   Moving
 	Replay   Replay
 	Schedule ScheduleZero
 

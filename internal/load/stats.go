@@ -45,6 +45,7 @@ const (
 	StopFailures    Stop = "failed-request threshold"
 	StopUnreachable Stop = "server unreachable"
 	StopSource      Stop = "data set error"
+	StopControl     Stop = "its control loop was done"
 	StopWatcher     Stop = "its watcher had seen enough"
 )
 

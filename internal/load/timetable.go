@@ -12,8 +12,8 @@ type timetable struct {
 // starter knows the instants at which sessions start.
 type starter interface {
 	build(ctx context.Context) error
-	// peek is the offset of the next session from the start of the phase, ns; false when there is none.
-	peek() (offset int64, ok bool)
+	// peek is the offset of the next session from the start of the phase, ns; false when there is none. Who comes by an offset may be put off.
+	peek(by int64) (offset int64, ok bool)
 	// pop makes its ticket; nil while the data is not there yet.
 	pop(t0 int64) *ticket
 	// due is the instant of the turn after t.
@@ -34,8 +34,8 @@ func (d *timetable) begin(t0 int64) {
 }
 
 func (d *timetable) over() bool {
-	_, more := d.starts.peek()
-	return !more && d.p.starts.len() == 0
+	_, more := d.starts.peek(-never)
+	return !more && d.p.starts.len() == 0 && d.p.Moving.Quantity != UserCount // more of those may be wanted
 }
 
 func (d *timetable) due(t, next *ticket, now int64) int64 { return d.starts.due(t, next, now) }
@@ -109,7 +109,7 @@ func (d *timetable) lead() int64 { return int64(d.p.g.scenario.ArmLead) }
 func (d *timetable) bring(now, lead int64) (next int64, short bool) {
 	p := d.p
 	for p.sending && p.starts.len() < mostArmed {
-		offset, ok := d.starts.peek()
+		offset, ok := d.starts.peek(now + lead - p.t0)
 		if !ok {
 			return never, false
 		}

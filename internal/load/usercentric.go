@@ -15,8 +15,13 @@ import (
 type userStarts struct {
 	p      *phase
 	gap    float64 // s
+	users  int     // who share the rate, see setUsers
 	nextID int
 	spawns spawns
+
+	moved  bool  // their number was changed: successors come only while there are not enough
+	made   int64 // sessions
+	staged int   // of the first population, those who are still to come
 }
 
 // spawn is a user to come.
@@ -79,13 +84,17 @@ func gcd(a, b int) int {
 
 func (u *userStarts) build(ctx context.Context) error {
 	g := u.p.g
-	u.gap = float64(u.p.Users) / u.p.Rate
+	u.users = u.p.Users
+	if u.p.Moving.Quantity == UserCount {
+		u.users = int(u.p.Moving.From)
+	}
+	u.gap = float64(u.users) / u.p.Rate
 	stagger := 1 / u.p.Rate
 	mean, err := meanTurns(ctx, g.opts.Source)
 	if err != nil {
 		return err
 	}
-	list := stage(u.p.Users, int(math.RoundToEven(mean)))
+	list := stage(u.users, int(math.RoundToEven(mean)))
 	g.prefetcher.deepen(len(list))
 	for _, s := range list {
 		d, err := g.await(ctx, g.prefetcher)
@@ -96,9 +105,10 @@ func (u *userStarts) build(ctx context.Context) error {
 		if s.left > 0 {
 			turns = min(turns, s.left)
 		}
-		heap.Push(&u.spawns, spawn{at: float64(s.order) * stagger, user: &user{id: s.id, drawn: d, turns: turns}})
+		u.push(spawn{at: float64(s.order) * stagger, user: &user{id: s.id, drawn: d, turns: turns}})
 	}
-	u.nextID = u.p.Users + 2
+	u.staged = len(list)
+	u.nextID = u.users + 2
 	return nil
 }
 
@@ -118,7 +128,14 @@ func meanTurns(ctx context.Context, source Source) (float64, error) {
 	return float64(sum) / float64(source.Len()), nil
 }
 
-func (u *userStarts) peek() (int64, bool) {
+func (u *userStarts) push(s spawn) { heap.Push(&u.spawns, s) }
+
+// peek puts off the successors of a user for whom there is no room, each by a stagger.
+func (u *userStarts) peek(by int64) (int64, bool) {
+	for u.moved && len(u.spawns) > 0 && u.spawns[0].user == nil && ns(u.spawns[0].at) <= by && u.alive() >= int64(u.users) {
+		u.spawns[0].at += 1 / u.p.Rate
+		heap.Fix(&u.spawns, 0)
+	}
 	if len(u.spawns) == 0 {
 		return 0, false
 	}
@@ -135,9 +152,14 @@ func (u *userStarts) pop(t0 int64) *ticket {
 		}
 		who = &user{id: u.nextID, drawn: d, turns: len(d.shape.Turns)}
 		u.nextID++
+	} else {
+		u.staged--
 	}
+	u.made++
 	heap.Pop(&u.spawns)
-	heap.Push(&u.spawns, spawn{at: s.at + float64(who.turns)*u.gap})
+	if !u.moved || u.alive() <= int64(u.users) {
+		u.push(spawn{at: s.at + float64(who.turns)*u.gap})
+	}
 	return u.p.newSession(who.drawn, strconv.Itoa(who.id), who.turns, t0+ns(s.at))
 }
 

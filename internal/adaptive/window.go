@@ -1,0 +1,86 @@
+package adaptive
+
+import (
+	"math"
+	"slices"
+	"time"
+)
+
+// Request is a request that succeeded. What it has not is NaN.
+type Request struct {
+	Latency    float64 // ms, to the end of the answer
+	FirstToken float64 // ms
+	InterToken float64 // ms, average
+	Tokens     float64 // of the answer
+}
+
+// Window is what ended between two instants.
+type Window struct {
+	From, To  time.Time
+	Requests  []Request // that succeeded
+	Errors    int
+	Cancelled int
+}
+
+// total is the number of requests that ended.
+func (w *Window) total() int { return len(w.Requests) + w.Errors + w.Cancelled }
+
+// seconds is its length.
+func (w *Window) seconds() float64 { return w.To.Sub(w.From).Seconds() }
+
+func (w *Window) perSecond(n float64) float64 {
+	if s := w.seconds(); s > 0 {
+		return n / s
+	}
+	return 0
+}
+
+// values are those of the requests that have one, ascending.
+func (w *Window) values(of func(r *Request) float64) []float64 {
+	var list []float64
+	for i := range w.Requests {
+		if v := of(&w.Requests[i]); !math.IsNaN(v) {
+			list = append(list, v)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// tokens is the sum over the answers.
+func (w *Window) tokens() (sum float64) {
+	for i := range w.Requests {
+		if n := w.Requests[i].Tokens; !math.IsNaN(n) {
+			sum += n
+		}
+	}
+	return sum
+}
+
+// good is the number of requests that meet every condition on a metric of requests, each by itself.
+func (w *Window) good(all []Condition) (n float64) {
+	for i := range w.Requests {
+		bad := slices.ContainsFunc(all, func(c Condition) bool {
+			each := measures[c.Metric].each
+			return each != nil && !c.holds(each(&w.Requests[i])) // NaN holds nowhere
+		})
+		if !bad {
+			n++
+		}
+	}
+	return n
+}
+
+// told tells whether the conditions alone can judge a window without any success: each is about failures or cancellations, and what happened
+// is what they are about.
+func (w *Window) told(all []Condition) bool {
+	about := func(m *measure) bool {
+		return slices.ContainsFunc(all, func(c Condition) bool { return measures[c.Metric] == m })
+	}
+	for _, c := range all {
+		if m := measures[c.Metric]; m != &failures && m != &cancellations {
+			return false
+		}
+	}
+	return !(w.Errors > 0 && w.Cancelled > 0) && (w.Errors == 0 || about(&failures)) && (w.Cancelled == 0 || about(&cancellations))
+}
