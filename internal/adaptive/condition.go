@@ -48,18 +48,16 @@ func (c Condition) margin(v float64) (share float64, ok bool) {
 	return share, true
 }
 
-// measure is how a metric is computed of a window.
+// measure is a metric of windows: of each request, or a rate of the whole.
 type measure struct {
-	each   func(r *Request) float64                 // of a request, ms, NaN = it has none; nil = the metric is a rate
-	rate   func(w *Window, all []Condition) float64 // of the window
+	rate   func(w *Window, all []Condition) float64 // nil = perRequest tells it of each request
 	stream bool                                     // only a streamed answer has it
-	judges bool                                     // of goodput: it needs a metric with each beside it
+	judges bool                                     // it counts good requests: conditions on what each request has say which those are
 }
 
 var (
-	latency    = measure{each: func(r *Request) float64 { return r.Latency }}
-	firstToken = measure{each: func(r *Request) float64 { return r.FirstToken }, stream: true}
-	interToken = measure{each: func(r *Request) float64 { return r.InterToken }, stream: true}
+	latency    = measure{}
+	streamed   = measure{stream: true}
 	throughput = measure{rate: func(w *Window, _ []Condition) float64 { return w.perSecond(float64(len(w.Requests))) }}
 	tokens     = measure{rate: func(w *Window, _ []Condition) float64 { return w.perSecond(w.tokens()) }}
 	goodput    = measure{judges: true, rate: func(w *Window, all []Condition) float64 { return w.perSecond(w.good(all)) }}
@@ -74,11 +72,24 @@ var (
 
 // measures are the metrics by name.
 var measures = map[string]*measure{
-	"request_latency": &latency, "time_to_first_token": &firstToken, "ttft": &firstToken,
-	"inter_token_latency": &interToken, "itl": &interToken, "tpot": &interToken,
+	"request_latency": &latency, "time_to_first_token": &streamed, "ttft": &streamed,
+	"inter_token_latency": &streamed, "itl": &streamed, "tpot": &streamed,
 	"throughput": &throughput, "request_throughput": &throughput, "completed_request_throughput": &throughput, "output_token_throughput": &tokens,
 	"goodput": &goodput, "goodput_ratio": &goodShare, "success_rate": &success, "request_success_rate": &success,
 	"error_rate": &failures, "request_error_rate": &failures, "cancellation_rate": &cancellations, "request_cancellation_rate": &cancellations,
+}
+
+// perRequest is a metric that requests have each by itself, in ms, NaN where one has it not; nil = the metric is none of those.
+func perRequest(metric string) func(r *Request) float64 {
+	switch metric {
+	case "request_latency":
+		return func(r *Request) float64 { return r.Latency }
+	case "time_to_first_token", "ttft":
+		return func(r *Request) float64 { return r.FirstToken }
+	case "inter_token_latency", "itl", "tpot":
+		return func(r *Request) float64 { return r.InterToken }
+	}
+	return nil
 }
 
 // share is a part of a whole, 0 of nothing.
@@ -114,13 +125,13 @@ func Check(all []Condition, i int) string {
 		return fmt.Sprintf("metric_tag %q is not measured by windows; allowed are %s", c.Metric, strings.Join(Metrics(), ", "))
 	case !slices.Contains([]string{"lt", "le", "gt", "ge"}, c.Op):
 		return fmt.Sprintf("op %q is not allowed; allowed are lt, le, gt, ge", c.Op)
-	case m.each != nil && !slices.Contains(statistics, c.Stat):
+	case m.rate == nil && !slices.Contains(statistics, c.Stat):
 		return fmt.Sprintf("stat %q is not allowed; allowed are %s", c.Stat, strings.Join(statistics, ", "))
-	case m.each == nil && !slices.Contains(statistics[:3], c.Stat):
+	case m.rate != nil && !slices.Contains(statistics[:3], c.Stat):
 		return fmt.Sprintf("stat %q: a window has one %s; allowed are %s", c.Stat, c.Metric, strings.Join(statistics[:3], ", "))
 	case m == &failures && !(c.Threshold >= 0 && c.Threshold <= 100):
 		return fmt.Sprintf("threshold %g: %s is in percent; allowed are 0 to 100", c.Threshold, c.Metric)
-	case m.judges && !slices.ContainsFunc(all, func(o Condition) bool { return measures[o.Metric] != nil && measures[o.Metric].each != nil }):
+	case m.judges && !slices.ContainsFunc(all, func(o Condition) bool { return perRequest(o.Metric) != nil }):
 		return c.Metric + " needs a condition on request_latency, time_to_first_token or inter_token_latency beside it: it says which requests are good"
 	}
 	return ""
@@ -128,11 +139,10 @@ func Check(all []Condition, i int) string {
 
 // value is the condition's statistic over a window; +Inf when no request has the metric.
 func (c Condition) value(w *Window, all []Condition) float64 {
-	m := measures[c.Metric]
-	if m.each == nil {
-		return m.rate(w, all)
+	if each := perRequest(c.Metric); each != nil {
+		return statistic(w.values(each), c.Stat)
 	}
-	return statistic(w.values(m.each), c.Stat)
+	return measures[c.Metric].rate(w, all)
 }
 
 // statistic is one figure of ascending values, +Inf of none.

@@ -30,6 +30,9 @@ type Event struct {
 	iteration                int
 }
 
+// Now is the load after it.
+func (e *Event) Now() float64 { return e.value }
+
 // figures are what is told of a window in passing.
 type figures struct {
 	throughput                   float64
@@ -127,8 +130,8 @@ func (k *candidate) object() object {
 	if k.rejected != "" {
 		o["rejection_reason"] = k.rejected
 	}
-	for name, each := range map[string]func(*Request) float64{"latency": latency.each, "ttft": firstToken.each, "itl": interToken.each} {
-		values := w.values(each)
+	for name, metric := range map[string]string{"latency": "request_latency", "ttft": "ttft", "itl": "itl"} {
+		values := w.values(perRequest(metric))
 		for _, stat := range []string{"p50", "p95", "p99", "avg"} {
 			v := statistic(values, stat)
 			if len(values) == 0 {

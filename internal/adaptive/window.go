@@ -61,7 +61,7 @@ func (w *Window) tokens() (sum float64) {
 func (w *Window) good(all []Condition) (n float64) {
 	for i := range w.Requests {
 		bad := slices.ContainsFunc(all, func(c Condition) bool {
-			each := measures[c.Metric].each
+			each := perRequest(c.Metric)
 			return each != nil && !c.holds(each(&w.Requests[i])) // NaN holds nowhere
 		})
 		if !bad {

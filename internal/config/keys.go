@@ -97,9 +97,6 @@ func unquote(n *yaml.Node, wanted reflect.Kind) {
 
 // unknownKey says that a key is none of some fields, and which it may be meant to be.
 func unknownKey(key *yaml.Node, at string, fields map[string]reflect.Type) string {
-	if why := unbuilt(at); why != "" {
-		return fmt.Sprintf("line %d: %s: %s", key.Line, at, why)
-	}
 	var known []string
 	for k := range fields {
 		known = append(known, k)

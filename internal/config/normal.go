@@ -55,8 +55,13 @@ func normalise(root *yaml.Node) (flat bool, err error) {
 		normalDataset(d)
 	}
 	phases := phaseList(body)
+	var wrong []string
 	for _, p := range phases {
+		wrong = append(wrong, spreadAdaptive(p)...)
 		normalPhase(p)
+	}
+	if len(wrong) > 0 {
+		return flat, errors.New(strings.Join(wrong, "\n"))
 	}
 	if s := step(root, "sweep"); s != nil {
 		normalSweep(s, datasets, phases)

@@ -76,6 +76,21 @@ type Phase struct {
 	CacheWarmup *Seconds `yaml:"agentic_cache_warmup_duration,omitempty"`
 	WarmupGrace *Seconds `yaml:"agentic_warmup_grace_period,omitempty"` // see Drain
 
+	// AdaptiveScale lets the load rise until a window breaks SLA; nil and empty are the defaults, which Adaptive fills in.
+	AdaptiveScale         bool        `yaml:"adaptive_scale,omitempty"`
+	AdaptiveSustain       *Seconds    `yaml:"adaptive_sustain_duration,omitempty"`
+	AdaptiveWindow        *Seconds    `yaml:"adaptive_assessment_period,omitempty"`
+	AdaptiveLeast         *int        `yaml:"adaptive_min_completed_requests,omitempty"`
+	AdaptiveVariable      string      `yaml:"adaptive_control_variable,omitempty"`
+	AdaptiveMin           *float64    `yaml:"adaptive_control_min,omitempty"`
+	AdaptiveMax           *float64    `yaml:"adaptive_control_max,omitempty"`
+	AdaptiveStrategy      string      `yaml:"adaptive_scale_strategy_type,omitempty"`
+	AdaptivePolicy        string      `yaml:"adaptive_scale_step_policy,omitempty"`
+	AdaptiveBaseStep      *int        `yaml:"adaptive_scale_base_step,omitempty"`
+	AdaptiveMaxMultiplier *int        `yaml:"adaptive_scale_max_step_multiplier,omitempty"`
+	AdaptiveStepPercent   *float64    `yaml:"adaptive_scale_step_percent,omitempty"`
+	SLA                   []SLAFilter `yaml:"sla,omitempty"`
+
 	Cancellation           *Cancellation `yaml:"cancellation,omitempty"`
 	Seamless               bool          `yaml:"seamless"` // start without waiting for the previous phase to drain
 	FailedRequestThreshold *float64      `yaml:"failed_request_threshold,omitempty"`

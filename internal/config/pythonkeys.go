@@ -24,27 +24,6 @@ var busKeys = []string{
 	"tcp_host", "controller_host",
 }
 
-// unbuiltKeys are keys of the Python tool that would change a run and are not built here, with what there is in their place. A * ends the
-// beginning of several.
-var unbuiltKeys = map[string]string{
-	"sla":        "not built for a phase: --fail-if judges a run, sla_filters the cells of a sweep",
-	"adaptive_*": "not built: aiperf find-capacity finds the highest load that keeps objectives",
-}
-
-// unbuilt says why a key of the Python tool is refused; "" = it is none.
-func unbuilt(path string) string {
-	if !strings.HasPrefix(path, "benchmark.phases[") {
-		return ""
-	}
-	key := path[strings.LastIndexByte(path, '.')+1:]
-	for name, why := range unbuiltKeys {
-		if start, several := strings.CutSuffix(name, "*"); key == name || several && strings.HasPrefix(key, start) {
-			return why
-		}
-	}
-	return ""
-}
-
 // modeOf is the Python tool's word for how a type of phase times its requests.
 func modeOf(phaseType string) string {
 	switch PhaseType(phaseType) {
@@ -102,11 +81,9 @@ func dropEmpty(body *yaml.Node, key string) {
 // dropSaid takes out of a phase what says what happens anyway.
 func dropSaid(p *yaml.Node) {
 	if p.Kind == yaml.MappingNode {
-		for _, key := range []string{"adaptive_scale", "timing_mode"} {
-			v, t := step(p, key), step(p, "type")
-			if v != nil && (v.ShortTag() == "!!null" || v.Value == "false" || key == "timing_mode" && t != nil && v.Value == modeOf(t.Value)) {
-				take(p, key)
-			}
+		v, t := step(p, "timing_mode"), step(p, "type")
+		if v != nil && (v.ShortTag() == "!!null" || t != nil && v.Value == modeOf(t.Value)) {
+			take(p, "timing_mode")
 		}
 	}
 }

@@ -29,6 +29,22 @@ func (s *schema) shortForms(top object) {
 	for _, axis := range phaseAxes() {
 		phase[axis] = any1(phase[axis], object{"type": "array", "minItems": 1, "items": phase[axis]})
 	}
+	block := object{}
+	for key, to := range adaptiveBlock {
+		block[key] = phase[to]
+	}
+	for name, keys := range adaptiveParts {
+		inner := object{}
+		for key, to := range keys {
+			inner[key] = phase[to]
+		}
+		block[name] = closed(inner)
+	}
+	byOp := object{"type": "object", "propertyNames": object{"enum": comparisons}, "additionalProperties": orComputed(object{"type": "number"})}
+	byStat := object{"type": "object", "propertyNames": object{"enum": statistics}, "additionalProperties": byOp}
+	phase["sla"] = any1(phase["sla"], object{"type": "object", "additionalProperties": byStat})
+	block["sla"] = phase["sla"]
+	phase["adaptive_scale"] = any1(phase["adaptive_scale"], closed(block))
 	phase["rate_series"] = any1(phase["rate_series"], closed(object{"path": object{"type": "string"}, "points": phase["rate_points"]}))
 	phase["type"] = orComputed(object{"enum": phaseTypes})
 	phase["kind"] = orComputed(object{"enum": []PhaseKind{KindWarmup, KindProfiling}})
@@ -131,7 +147,7 @@ func (s *schema) idle() {
 	part(part(models)["items"].(object)["items"].(object))["modalities"] = nothing("what is sent is the dataset's matter")
 	body["metrics"] = object{"type": []any{"object", "null"}, "maxProperties": 0}
 	phase := part(s.shared["phase"].(object))
-	for _, key := range []string{"adaptive_scale", "burst_phase_starts", "timing_mode"} {
+	for _, key := range []string{"burst_phase_starts", "timing_mode"} {
 		if phase[key] == nil {
 			phase[key] = nothing("the type of the phase says it")
 		}

@@ -38,6 +38,7 @@ func (v *violations) phases(b *Benchmark) {
 		v.stops(path, p, b.Accuracy != nil && p.Kind == KindProfiling)
 		v.pace(path, p, data)
 		v.replay(path, p)
+		v.adaptive(path, p)
 	}
 }
 

@@ -64,7 +64,7 @@ type rule struct {
 
 // Check applies every rule; all findings are reported.
 func Check(s *Subject) (found []Finding) {
-	for _, table := range [][]rule{loadRules, dataRules, mediaRules, endpointRules, accuracyRules, outputRules} {
+	for _, table := range [][]rule{loadRules, adaptiveRules, dataRules, mediaRules, endpointRules, accuracyRules, outputRules} {
 		for i := range table {
 			if one, wrong := table[i].apply(s); wrong {
 				found = append(found, one)

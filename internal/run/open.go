@@ -36,6 +36,7 @@ type opened struct {
 	seconds   *timeline.Timeline
 	watched   *watched
 	streams   *streams
+	steering  *steering // of adaptive phases; nil = there is none
 	load      *load.Generator
 
 	held    components // until the run ends: servers, connections, files
@@ -88,6 +89,9 @@ func (o *opened) stages(ctx context.Context, cfg *config.Benchmark, opts *Option
 		{"load", func() (err error) {
 			o.load, err = o.newLoad(cfg, r)
 			o.streams.load.Store(o.load)
+			if o.steering != nil {
+				o.steering.load = o.load
+			}
 			if err == nil {
 				o.api.begin(o)
 			}

@@ -144,6 +144,9 @@ func phaseOf(c *config.Phase, as func(key string) string) (load.Phase, error) {
 	if c.Cancellation != nil {
 		p.Cancellation = cancellationOf(c.Cancellation)
 	}
+	if c.AdaptiveScale {
+		adapt(&p, c.Adaptive())
+	}
 	points, err := c.Series()
 	if err != nil {
 		return p, fmt.Errorf("%s: %w", as("phases."+c.Name+".rate_series"), err)
@@ -152,6 +155,21 @@ func phaseOf(c *config.Phase, as func(key string) string) (load.Phase, error) {
 		p.Series = append(p.Series, load.RatePoint{At: one.TimeS, Rate: one.QPS})
 	}
 	return p, nil
+}
+
+// adapt lets the load of a phase be moved, up to its highest value.
+func adapt(p *load.Phase, a *config.Adaptive) {
+	p.Moving = load.Moving{Quantity: load.Quantity(a.Variable), From: a.Min}
+	switch p.Moving.Quantity {
+	case load.SessionSlots:
+		p.Concurrency = int(a.Max)
+	case load.PrefillSlots:
+		p.Prefill = int(a.Max)
+	case load.RequestRate:
+		p.Rate = a.Max
+	case load.UserCount:
+		p.Users = int(a.Max)
+	}
 }
 
 // value is what a pointer points to, zero for nil.

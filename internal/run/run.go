@@ -113,7 +113,7 @@ func (o *opened) runLoad(ctx context.Context, cfg *config.Benchmark, opts *Optio
 func (o *opened) watchers(cfg *config.Benchmark, m *meter, opts *Options, say *reporter) []component {
 	doubts := newCertainty(o.results.Put)
 	m.after = doubts.known
-	return []component{
+	list := []component{
 		o.watched,
 		handing{closing{close: func() error { doubts.close(); return nil }}},
 		m,
@@ -123,4 +123,8 @@ func (o *opened) watchers(cfg *config.Benchmark, m *meter, opts *Options, say *r
 		phaseLog{log: say.log},
 		newLooks(opts.Watch, o.load),
 	}
+	if o.steering != nil {
+		list = append(list, o.steering)
+	}
+	return list
 }

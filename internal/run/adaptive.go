@@ -1,0 +1,268 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sync"
+	"time"
+
+	"aiperf/internal/adaptive"
+	"aiperf/internal/artifact"
+	"aiperf/internal/config"
+	"aiperf/internal/load"
+	"aiperf/internal/metric"
+	"aiperf/internal/pipeline"
+	"aiperf/internal/redact"
+	"aiperf/internal/rules"
+	"aiperf/internal/transport"
+)
+
+// movable is a load whose phases can be moved and ended: the generator.
+type movable interface {
+	Move(index int, to float64)
+	End(index int)
+	Snapshots() []load.Snapshot
+}
+
+// steering is the component that lets the load of adaptive phases follow what their requests bring. It is an observer of requests too.
+type steering struct {
+	passive
+	load    movable // set before the load begins
+	layout  artifact.Layout
+	secrets *redact.Secrets
+	log     func(text string, about ...any)
+	phases  map[int]*steered // by index
+	order   []adaptive.Origin
+
+	mu  sync.Mutex
+	err error // of files
+}
+
+// steered is an adaptive phase. mu guards what is below it.
+type steered struct {
+	of       adaptive.Origin
+	settings adaptive.Settings
+	every    time.Duration
+	events   *artifact.Lines
+	stop     chan struct{}
+	loop     sync.WaitGroup
+
+	mu      sync.Mutex
+	control *adaptive.Controller // nil: the phase has not begun, or is over
+	window  adaptive.Window
+}
+
+// newSteering finds the adaptive phases of a run; nil: there is none.
+func newSteering(cfg *config.Benchmark, id string, layout artifact.Layout, secrets *redact.Secrets, log func(string, ...any)) *steering {
+	s := &steering{layout: layout, secrets: secrets, log: log, phases: map[int]*steered{}}
+	measured := 0
+	for i := range cfg.Phases {
+		p := &cfg.Phases[i]
+		if p.AdaptiveScale {
+			a := p.Adaptive()
+			one := &steered{every: a.Window.Duration(), stop: make(chan struct{}), settings: adaptive.Settings{
+				Variable: a.Variable, Whole: a.Whole(), Min: a.Min, Max: a.Max, Conditions: rules.Conditions(p), Policy: a.Policy, BaseStep: a.BaseStep,
+				MaxMultiplier: a.MaxMultiplier, StepPercent: a.StepPercent, Least: a.Least, Sustain: a.Sustain.Duration(),
+			}}
+			one.of = adaptive.Origin{BenchmarkID: id, Phase: p.Name, Kind: string(p.Kind), Index: i, ProfilingIndex: measured}
+			if load.Quantity(a.Variable) == load.UserCount {
+				one.of.Users = func() int { return s.users(i) }
+			}
+			s.phases[i] = one
+		}
+		if p.Kind == config.KindProfiling {
+			measured++
+		}
+	}
+	if len(s.phases) == 0 {
+		return nil
+	}
+	return s
+}
+
+// observers is the steering as a list; nil has none.
+func (s *steering) observers() []pipeline.Observer {
+	if s == nil {
+		return nil
+	}
+	return []pipeline.Observer{s}
+}
+
+// users is how many users of a phase have begun and not finished.
+func (s *steering) users(index int) int {
+	for _, one := range s.load.Snapshots() {
+		if one.Info.Index == index {
+			return int(one.Sessions - one.Finished - one.Cut)
+		}
+	}
+	return 0
+}
+
+// sending tells whether a phase sends.
+func (s *steering) sending(index int) bool {
+	for _, one := range s.load.Snapshots() {
+		if one.Info.Index == index {
+			return one.SentAll == 0
+		}
+	}
+	return false
+}
+
+// Observe implements pipeline.Observer.
+func (s *steering) Observe(row *metric.Row) {
+	if one := s.phases[row.Meta.PhaseIndex]; one != nil {
+		one.add(row)
+	}
+}
+
+// add enters a finished request into the window, unless it was sent before the load that is now held.
+func (p *steered) add(row *metric.Row) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.control == nil {
+		return
+	}
+	if from := p.control.SustainedFrom(); !from.IsZero() && max(row.Issued, row.Start) < from.UnixNano() {
+		return
+	}
+	w := &p.window
+	milliseconds := func(tag string) float64 {
+		if v, ok := row.Value(tag); ok {
+			return v / 1e6
+		}
+		return math.NaN()
+	}
+	one := adaptive.Request{
+		Latency: milliseconds("request_latency"), FirstToken: milliseconds("time_to_first_token"), InterToken: milliseconds("inter_token_latency"), Tokens: math.NaN(),
+	}
+	if n, ok := row.Value("output_sequence_length"); ok {
+		one.Tokens = n
+	}
+	switch {
+	case row.Class == metric.Cut || row.Err != nil && row.Err.Type == transport.ErrCancelled:
+		w.Cancelled++
+	case row.Err != nil || math.IsNaN(one.Latency):
+		w.Errors++
+	default:
+		w.Requests = append(w.Requests, one)
+	}
+}
+
+// PhaseStart implements component.
+func (s *steering) PhaseStart(p *load.PhaseInfo) {
+	one := s.phases[p.Index]
+	if one == nil {
+		return
+	}
+	s.order = append(s.order, one.of)
+	data, err := adaptive.Manifest(s.order, artifact.AdaptiveEventsName, artifact.AdaptiveSummaryName)
+	if err == nil {
+		err = artifact.WriteFile(s.layout.AdaptiveManifest(), s.secrets.JSON(append(data, '\n')))
+	}
+	s.failed(err)
+	one.events = artifact.NewLines(s.layout.AdaptiveEvents(p.Name))
+	now := time.Now()
+	one.mu.Lock()
+	one.control = adaptive.New(one.settings, func(e *adaptive.Event) { s.tell(one, e) })
+	one.window.From = now
+	one.control.Begin(now)
+	one.mu.Unlock()
+	one.loop.Go(func() { s.follow(one) })
+}
+
+// tell writes an event down.
+func (s *steering) tell(p *steered, e *adaptive.Event) {
+	s.log("adaptive load", "phase", p.of.Phase, "event", e.Name, p.settings.Variable, e.Now(), "reason", e.Reason)
+	line, err := e.JSON(&p.of)
+	if err != nil {
+		s.failed(err)
+		return
+	}
+	p.events.Write(s.secrets.JSON(line))
+}
+
+// follow judges a phase's windows, one after the other.
+func (s *steering) follow(p *steered) {
+	ticks := time.NewTicker(p.every)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-p.stop:
+			return
+		case <-ticks.C:
+			if !s.sending(p.of.Index) || s.assess(p) {
+				return
+			}
+		}
+	}
+}
+
+// assess judges the window that ends now and moves the load; done: nothing is left to find.
+func (s *steering) assess(p *steered) (done bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	w := p.window
+	w.To = time.Now()
+	p.window = adaptive.Window{From: w.To}
+	before := p.control.Value()
+	p.control.Assess(&w)
+	switch now := p.control.Value(); {
+	case p.control.Done():
+		s.load.End(p.of.Index)
+	case now != before:
+		s.load.Move(p.of.Index, now)
+	}
+	return p.control.Done()
+}
+
+// PhaseEnd implements component.
+func (s *steering) PhaseEnd(f *load.PhaseStats) {
+	one := s.phases[f.Info.Index]
+	if one == nil {
+		return
+	}
+	reason := adaptive.PhaseStopped
+	switch f.StoppedBy {
+	case load.StopInterrupted, load.StopFailures, load.StopUnreachable, load.StopSource:
+		reason = adaptive.PhaseCut
+	}
+	s.end(one, reason)
+}
+
+// end completes the files of a phase.
+func (s *steering) end(p *steered, reason string) {
+	p.mu.Lock()
+	c := p.control
+	p.mu.Unlock()
+	if c == nil {
+		return
+	}
+	close(p.stop)
+	p.loop.Wait()
+	p.mu.Lock()
+	p.control = nil
+	p.mu.Unlock()
+	c.Stop(time.Now(), reason)
+	data, err := c.Summary(&p.of)
+	if err == nil {
+		err = artifact.WriteFile(s.layout.AdaptiveSummary(p.of.Phase), s.secrets.JSON(append(data, '\n')))
+	}
+	s.failed(errors.Join(err, p.events.Close()))
+}
+
+func (s *steering) failed(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.err = errors.Join(s.err, err)
+}
+
+// Stop implements component.
+func (s *steering) Stop(context.Context) error {
+	for _, one := range s.phases {
+		s.end(one, adaptive.PhaseCut)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
