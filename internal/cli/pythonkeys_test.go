@@ -24,8 +24,6 @@ func TestKeysOfThePythonTool(t *testing.T) {
 		model + in("timing_mode: agentic_replay, concurrency: 2"):                                           "",
 		model + "  phases: {type: poisson, rate: 2, requests: 2, timing_mode: agentic_replay}\n":            "error: run.yaml:6: benchmark.phases.profiling.timing_mode agentic_replay is for phases of type concurrency, not poisson",
 		model + in("timing_mode: fixed_schedule"):                                                           "error: run.yaml:6: benchmark.phases.profiling.timing_mode \"fixed_schedule\" is not one of agentic_replay",
-		model + in("adaptive_scale: true"):                                                                  "error: run.yaml: line 6: benchmark.phases[0].adaptive_scale: not built: aiperf find-capacity",
-		model + in("sla: [{metric_tag: request_latency, op: lt, threshold: 3}]"):                            "error: run.yaml: line 6: benchmark.phases[0].sla: not built for a phase: --fail-if",
 		phase + "  models: {items: [{name: a, tokenizer: {name: builtin}}]}\n":                              "",
 		phase + "  models: {items: [{name: a, tokenizer: builtin, modalities: [text]}]}\n":                  "warning: run.yaml:6: benchmark.models.items[0].modalities has no effect",
 		phase + "  models: {items: [{name: a, lora: b}]}\n":                                                 "",

@@ -1,6 +1,10 @@
 package load
 
-import "aiperf/internal/clock"
+import (
+	"container/heap"
+
+	"aiperf/internal/clock"
+)
 
 // Quantity is what of a phase may be moved from outside while the phase goes on.
 type Quantity string
@@ -112,18 +116,11 @@ func (f *rateCurve) hold(t, rate float64) {
 }
 
 // setUsers changes how many users share the rate: each keeps a gap of users/rate between its turns from here on. New ones come a stagger apart;
-// where there are too many, those who have finished get no successor.
+// where there are too many, those whose conversation is over get no successor.
 func (u *userStarts) setUsers(users int, now int64) {
-	more := users - u.users
-	u.moved, u.users = true, users
+	u.users = users
 	u.gap = float64(users) / u.p.Rate
-	for i := range more {
-		u.push(spawn{at: seconds(now-u.p.t0) + float64(i)/u.p.Rate})
+	for i := 0; len(u.spawns) < users; i++ {
+		heap.Push(&u.spawns, spawn{at: seconds(now-u.p.t0) + float64(i)/u.p.Rate})
 	}
-}
-
-// alive is the number of users who have not finished, those of the first population that are still to come among them.
-func (u *userStarts) alive() int64 {
-	c := &u.p.count
-	return u.made + int64(u.staged) - c.finished.Load() - c.cutSessions.Load()
 }

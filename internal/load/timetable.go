@@ -12,7 +12,7 @@ type timetable struct {
 // starter knows the instants at which sessions start.
 type starter interface {
 	build(ctx context.Context) error
-	// peek is the offset of the next session from the start of the phase, ns; false when there is none. Who comes by an offset may be put off.
+	// peek is the offset of the next session from the start of the phase, ns; false when there is none. Who comes by an offset may be left out.
 	peek(by int64) (offset int64, ok bool)
 	// pop makes its ticket; nil while the data is not there yet.
 	pop(t0 int64) *ticket
@@ -35,7 +35,7 @@ func (d *timetable) begin(t0 int64) {
 
 func (d *timetable) over() bool {
 	_, more := d.starts.peek(-never)
-	return !more && d.p.starts.len() == 0 && d.p.Moving.Quantity != UserCount // more of those may be wanted
+	return !more && d.p.starts.len() == 0
 }
 
 func (d *timetable) due(t, next *ticket, now int64) int64 { return d.starts.due(t, next, now) }

@@ -17,11 +17,7 @@ type userStarts struct {
 	gap    float64 // s
 	users  int     // who share the rate, see setUsers
 	nextID int
-	spawns spawns
-
-	moved  bool  // their number was changed: successors come only while there are not enough
-	made   int64 // sessions
-	staged int   // of the first population, those who are still to come
+	spawns spawns // one for each user, himself or his successor
 }
 
 // spawn is a user to come.
@@ -105,9 +101,8 @@ func (u *userStarts) build(ctx context.Context) error {
 		if s.left > 0 {
 			turns = min(turns, s.left)
 		}
-		u.push(spawn{at: float64(s.order) * stagger, user: &user{id: s.id, drawn: d, turns: turns}})
+		heap.Push(&u.spawns, spawn{at: float64(s.order) * stagger, user: &user{id: s.id, drawn: d, turns: turns}})
 	}
-	u.staged = len(list)
 	u.nextID = u.users + 2
 	return nil
 }
@@ -128,13 +123,10 @@ func meanTurns(ctx context.Context, source Source) (float64, error) {
 	return float64(sum) / float64(source.Len()), nil
 }
 
-func (u *userStarts) push(s spawn) { heap.Push(&u.spawns, s) }
-
-// peek puts off the successors of a user for whom there is no room, each by a stagger.
+// peek drops the successors that are due of users of whom there are too many.
 func (u *userStarts) peek(by int64) (int64, bool) {
-	for u.moved && len(u.spawns) > 0 && u.spawns[0].user == nil && ns(u.spawns[0].at) <= by && u.alive() >= int64(u.users) {
-		u.spawns[0].at += 1 / u.p.Rate
-		heap.Fix(&u.spawns, 0)
+	for len(u.spawns) > u.users && u.spawns[0].user == nil && ns(u.spawns[0].at) <= by {
+		heap.Pop(&u.spawns)
 	}
 	if len(u.spawns) == 0 {
 		return 0, false
@@ -152,14 +144,9 @@ func (u *userStarts) pop(t0 int64) *ticket {
 		}
 		who = &user{id: u.nextID, drawn: d, turns: len(d.shape.Turns)}
 		u.nextID++
-	} else {
-		u.staged--
 	}
-	u.made++
 	heap.Pop(&u.spawns)
-	if !u.moved || u.alive() <= int64(u.users) {
-		u.push(spawn{at: s.at + float64(who.turns)*u.gap})
-	}
+	heap.Push(&u.spawns, spawn{at: s.at + float64(who.turns)*u.gap})
 	return u.p.newSession(who.drawn, strconv.Itoa(who.id), who.turns, t0+ns(s.at))
 }
 

@@ -56,7 +56,7 @@ func conditionsOf(s *Subject) string {
 		}
 		list := Conditions(p)
 		for k := range list {
-			at := fmt.Sprintf("{phases.%s.sla[%d]} ", p.Name, k)
+			at := fmt.Sprintf("{phases.%s.sla}, condition %d: ", p.Name, k+1)
 			if why := adaptive.Check(list, k); why != "" {
 				wrong = append(wrong, at+why)
 			}

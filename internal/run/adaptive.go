@@ -179,21 +179,22 @@ func (s *steering) tell(p *steered, e *adaptive.Event) {
 		s.failed(err)
 		return
 	}
-	p.events.Write(s.secrets.JSON(line))
+	p.events.Write(s.secrets.JSON(append(line, '\n')))
 }
 
-// follow judges a phase's windows, one after the other.
+// follow judges a phase's windows, one after the other. None is shorter than asked for: whole windows fill the time to sustain.
 func (s *steering) follow(p *steered) {
-	ticks := time.NewTicker(p.every)
-	defer ticks.Stop()
+	timer := time.NewTimer(p.every)
+	defer timer.Stop()
 	for {
 		select {
 		case <-p.stop:
 			return
-		case <-ticks.C:
+		case <-timer.C:
 			if !s.sending(p.of.Index) || s.assess(p) {
 				return
 			}
+			timer.Reset(p.every)
 		}
 	}
 }

@@ -58,6 +58,10 @@ var elsewhere = map[string]string{
 	"scenario":                         "TestLocks (internal/rules)", "unsafe_override": "TestLocks (internal/rules)", "datasets.main.synthesis.allow_dataset_wrap": "TestLanes",
 	"phases.profiling.timing_mode": "TestWiringOfReplays", "phases.profiling.burst_phase_starts": "TestWiringOfReplays",
 	"phases.warmup.timing_mode": "TestWiringOfReplays", "phases.warmup.burst_phase_starts": "TestWiringOfReplays",
+	"phases.profiling.adaptive_scale": "TestWiringOfAdaptivePhases", "phases.profiling.adaptive_control_variable": "TestWiringOfAdaptivePhases",
+	"phases.profiling.adaptive_scale_step_policy": "TestWiringOfAdaptivePhases", "phases.profiling.adaptive_scale_strategy_type": "one choice",
+	"phases.warmup.adaptive_scale": "TestWiringOfAdaptivePhases", "phases.warmup.adaptive_control_variable": "TestWiringOfAdaptivePhases",
+	"phases.warmup.adaptive_scale_step_policy": "TestWiringOfAdaptivePhases", "phases.warmup.adaptive_scale_strategy_type": "one choice",
 }
 
 // refused begin the keys without a row that this build refuses, tells to be without effect, or has no use for.

@@ -1,0 +1,226 @@
+package run
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"aiperf/internal/adaptive"
+	"aiperf/internal/artifact"
+	"aiperf/internal/config"
+	"aiperf/internal/load"
+	"aiperf/internal/metric"
+	"aiperf/internal/record"
+	"aiperf/internal/transport"
+)
+
+// adaptivePhase is one in which every key says something of its own.
+func adaptivePhase() config.Phase {
+	return config.Phase{
+		Name: "main", Kind: config.KindProfiling, Type: config.PhaseConcurrency, Concurrency: ptr(40), Duration: seconds(60), AdaptiveScale: true, AdaptiveSustain: seconds(3),
+		AdaptiveWindow: seconds(2), AdaptiveLeast: ptr(5), AdaptiveVariable: "concurrency", AdaptiveMin: ptr(2.0), AdaptiveMax: ptr(30.0), AdaptiveStrategy: "ramp_until_fail",
+		AdaptivePolicy: "sla_margin", AdaptiveBaseStep: ptr(6), AdaptiveMaxMultiplier: ptr(7), AdaptiveStepPercent: ptr(8.0),
+		SLA: []config.SLAFilter{{MetricTag: "request_latency", Op: "lt", Threshold: 9}},
+	}
+}
+
+// TestWiringOfAdaptivePhases: every key of an adaptive phase reaches the load or what steers it.
+func TestWiringOfAdaptivePhases(t *testing.T) {
+	wired := func(p config.Phase) string {
+		cfg := &config.Default().Benchmark
+		cfg.Phases = []config.Phase{{Name: "warmup", Kind: config.KindWarmup, Type: config.PhaseConcurrency, Concurrency: ptr(1), Requests: ptr(1)}, p}
+		s, err := scenario(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		of := newSteering(cfg, "id", artifact.Layout{}, nil, nil)
+		if of == nil {
+			return fmt.Sprintf("%+v", s.Phases[1].Moving)
+		}
+		one := of.phases[1]
+		return fmt.Sprintf("%+v %v %v %v %v %v %v %+v", one.settings, one.every, s.Phases[1].Moving, s.Phases[1].Concurrency, s.Phases[1].Prefill, s.Phases[1].Rate, s.Phases[1].Users, one.of.ProfilingIndex)
+	}
+	base := wired(adaptivePhase())
+	want := "{Variable:concurrency Whole:true Min:2 Max:30 Conditions:[{Metric:request_latency Stat:p95 Op:lt Threshold:9}] Policy:sla_margin BaseStep:6 MaxMultiplier:7 " +
+		"StepPercent:8 Least:5 Sustain:3s} 2s {concurrency 2} 30 0 0 0 0"
+	if base != want {
+		t.Errorf("%s\nwant\n%s", base, want)
+	}
+	for key, change := range map[string]func(p *config.Phase){
+		"adaptive_scale":                     func(p *config.Phase) { p.AdaptiveScale = false },
+		"adaptive_sustain_duration":          func(p *config.Phase) { p.AdaptiveSustain = seconds(4) },
+		"adaptive_assessment_period":         func(p *config.Phase) { p.AdaptiveWindow = nil },
+		"adaptive_min_completed_requests":    func(p *config.Phase) { p.AdaptiveLeast = nil },
+		"adaptive_control_variable":          func(p *config.Phase) { p.AdaptiveVariable = "prefill_concurrency" },
+		"adaptive_control_min":               func(p *config.Phase) { p.AdaptiveMin = nil },
+		"adaptive_control_max":               func(p *config.Phase) { p.AdaptiveMax = nil },
+		"adaptive_scale_step_policy":         func(p *config.Phase) { p.AdaptivePolicy = "fixed_percent_step" },
+		"adaptive_scale_base_step":           func(p *config.Phase) { p.AdaptiveBaseStep = nil },
+		"adaptive_scale_max_step_multiplier": func(p *config.Phase) { p.AdaptiveMaxMultiplier = nil },
+		"adaptive_scale_step_percent":        func(p *config.Phase) { p.AdaptiveStepPercent = nil },
+		"sla.metric_tag":                     func(p *config.Phase) { p.SLA[0].MetricTag = "ttft" },
+		"sla.stat":                           func(p *config.Phase) { p.SLA[0].Stat = "max" },
+		"sla.op":                             func(p *config.Phase) { p.SLA[0].Op = "le" },
+		"sla.threshold":                      func(p *config.Phase) { p.SLA[0].Threshold = 8 },
+	} {
+		p := adaptivePhase()
+		change(&p)
+		if got := wired(p); got == base {
+			t.Errorf("%s changes nothing: %s", key, got)
+		}
+	}
+	users := adaptivePhase()
+	users.Type, users.Rate, users.Users, users.AdaptiveVariable = config.PhaseUserCentric, ptr(5.0), ptr(50), "users"
+	if got := wired(users); !strings.Contains(got, "{users 2} 40 0 5 30 0") {
+		t.Error(got)
+	}
+	rate := adaptivePhase()
+	rate.Type, rate.Rate, rate.AdaptiveVariable, rate.AdaptiveMin, rate.AdaptiveMax = config.PhasePoisson, ptr(5.5), "request_rate", nil, nil
+	if got := wired(rate); !strings.Contains(got, "Whole:false Min:1 Max:5.5") || !strings.Contains(got, "{request_rate 1} 40 0 5.5 0 0") {
+		t.Error(got)
+	}
+}
+
+// moved is a load that notes what is done with it.
+type moved struct {
+	mu   sync.Mutex
+	told []string
+}
+
+func (m *moved) note(format string, a ...any) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.told = append(m.told, fmt.Sprintf(format, a...))
+}
+func (m *moved) Move(index int, to float64) { m.note("%d>%v", index, to) }
+func (m *moved) End(index int)              { m.note("%d ends", index) }
+func (m *moved) Snapshots() []load.Snapshot {
+	return []load.Snapshot{{Info: &load.PhaseInfo{Index: 1}, Sessions: 9, Finished: 3, Cut: 1}}
+}
+
+// TestSteering: windows of virtual time move the load as the rules say, and requests that left before the boundary was held say nothing of it.
+func TestSteering(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := &config.Default().Benchmark
+		p := adaptivePhase()
+		p.AdaptiveLeast, p.SLA[0] = nil, config.SLAFilter{MetricTag: "error_rate", Stat: "avg", Op: "le", Threshold: 50}
+		cfg.Phases = []config.Phase{{Name: "warmup", Kind: config.KindWarmup}, p}
+		dir, of := t.TempDir(), &moved{}
+		s := newSteering(cfg, "id", artifact.Layout{Dir: dir}, nil, func(string, ...any) {})
+		s.load = of
+		if n := s.users(1); n != 5 {
+			t.Errorf("%d users", n)
+		}
+		s.PhaseStart(&load.PhaseInfo{Index: 0, Name: "warmup"})
+		s.PhaseStart(&load.PhaseInfo{Index: 1, Name: "main"})
+		set, err := metric.NewSelection(metric.Options{Streaming: true, ProducesTokens: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		ended := func(after time.Duration, sent time.Time, fails ...string) { // requests of the same start, each with its error
+			<-time.After(time.Until(began.Add(after)))
+			for _, kind := range fails {
+				rec := &record.Record{Meta: record.Meta{PhaseIndex: 1}, Start: sent.UnixNano(), End: time.Now().UnixNano()}
+				reply := &record.Reply{PerChunkTokens: -1, Contents: []record.Content{{At: rec.End - 2e6, Text: "a"}, {At: rec.End, Text: "b"}}}
+				if kind != "" {
+					rec.Error, reply = &record.Error{Code: 499, Type: kind, Message: kind}, nil
+				}
+				s.Observe(set.Row(rec, reply, record.Counts{Input: 1, Output: 2, Reasoning: -1}))
+			}
+		}
+		s.Observe(set.Row(&record.Record{Meta: record.Meta{PhaseIndex: 0}}, nil, record.Counts{})) // the warm-up's
+		ended(time.Second, began, "", transport.ErrCancelled)                                      // no error: margin 1, seven base steps of 6, at most 30
+		ended(3*time.Second, began, "", "odd", "odd", "odd")                                       // 75 %: back to 2
+		ended(5*time.Second, began, "odd")                                                         // sent before that: the window is empty
+		ended(7*time.Second, time.Now(), "")                                                       // passes, held for 4 s
+		<-time.After(3 * time.Second)
+		s.PhaseEnd(&load.PhaseStats{Info: load.PhaseInfo{Index: 1, Name: "main"}, StoppedBy: load.StopControl})
+		if err := s.Stop(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if want := []string{"1>30", "1>2", "1 ends"}; !reflect.DeepEqual(of.told, want) {
+			t.Errorf("%q, want %q", of.told, want)
+		}
+		summary := readJSON[map[string]any](t, filepath.Join(dir, "phases", "main", "adaptive_scale_summary.json"))
+		first, third := summary["candidates"].([]any)[0].(map[string]any), summary["candidates"].([]any)[2].(map[string]any)
+		if first["cancelled"] != 1.0 || first["latency_p50_ms"] != 1000.0 || first["ttft_p50_ms"] != 998.0 || first["itl_p50_ms"] != 2.0 || third["request_count"] != 0.0 {
+			t.Errorf("%v\n%v", first, third)
+		}
+		if summary["completed_reason"] != adaptive.Sustained || summary["boundary_value"] != 2.0 || summary["first_failing_value"] != 30.0 {
+			t.Errorf("%v", summary)
+		}
+	})
+}
+
+func readJSON[T any](t *testing.T, path string) (v T) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(data, &v)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// TestAdaptiveRun: a run against a simulated server of two places at a time, whose level any load keeps: the second window reaches the highest value
+// and ends the phase, long before its duration. A rerun leaves no file of the one before.
+func TestAdaptiveRun(t *testing.T) {
+	dir := t.TempDir()
+	b := whole(dir, "mock://?ttft=5ms&itl=1ms&capacity=2", 0)
+	p := adaptivePhase()
+	p.AdaptiveMin, p.AdaptiveMax, p.AdaptiveWindow, p.AdaptiveLeast = nil, ptr(4.0), seconds(1), nil
+	p.SLA[0].Threshold = 1e7
+	b.Phases = []config.Phase{p}
+	var errs locked
+	run, err := Run(t.Context(), b, nil, Options{Version: "test", Err: &errs})
+	if err != nil {
+		t.Fatal(err, errs.String())
+	}
+	if n := run.Profiling.Failed; n != 0 {
+		t.Errorf("%d failed", n)
+	}
+	summary := readJSON[map[string]any](t, filepath.Join(dir, "phases", "main", "adaptive_scale_summary.json"))
+	if summary["status"] != "incomplete" || summary["completed_reason"] != adaptive.AtMaximum || summary["last_passing_value"] != 4.0 {
+		t.Errorf("%v", summary)
+	}
+	answered := 0.0
+	for _, one := range summary["candidates"].([]any) {
+		c := one.(map[string]any)
+		if c["success_count"].(float64) > 0 && !(c["latency_p50_ms"].(float64) >= 5 && c["ttft_p50_ms"].(float64) >= 5) {
+			t.Errorf("faster than the server answers: %v", c)
+		}
+		answered += c["success_count"].(float64)
+	}
+	if all := float64(run.Profiling.Valid); answered < 1 || answered > all {
+		t.Errorf("%v requests in windows, %v in all", answered, all)
+	}
+	lines, err := os.ReadFile(filepath.Join(dir, "phases", "main", "adaptive_scale_events.jsonl"))
+	if err != nil || !bytes.Contains(lines, []byte(`"control_value_after":4,"control_value_before":1`)) || bytes.Count(lines, []byte("\n")) < 5 {
+		t.Errorf("%v %s", err, lines)
+	}
+	manifest := readJSON[struct {
+		Phases []map[string]any `json:"adaptive_phases"`
+	}](t, filepath.Join(dir, "adaptive_scale_manifest.json"))
+	if got := manifest.Phases[0]["events_path"]; got != "phases/main/adaptive_scale_events.jsonl" {
+		t.Error(got)
+	}
+	if _, err := (artifact.Layout{Dir: dir}).Clear(func(string) bool { return false }); err != nil {
+		t.Error(err)
+	}
+	for _, name := range []string{"adaptive_scale_manifest.json", "phases"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); !os.IsNotExist(err) {
+			t.Errorf("%s is still there: %v", name, err)
+		}
+	}
+}
