@@ -204,6 +204,9 @@ func TestFiles(t *testing.T) {
 		}
 	}
 	data, err := k.Summary(of)
+	if err != nil {
+		t.Fatal(err)
+	}
 	summary := map[string]any{}
 	if err = json.Unmarshal(data, &summary); err != nil {
 		t.Fatal(err)
