@@ -66,6 +66,8 @@ var fileLines = []struct{ lines, want string }{
 	{"dataset: {type: synthetic, images: {format: jpeg}}", "?c.yaml:5: benchmark.datasets.default.images.format has no effect"},
 	{"dataset: {type: synthetic, rankings: {passages: 3}}", "?c.yaml:5: benchmark.datasets.default.rankings has no effect: the endpoint type does not rank"},
 	{"endpoint: {url: h:1, type: embeddings}\ndataset: {type: synthetic, prompts: {isl: 9, osl: 9}}", "?c.yaml:5: benchmark.datasets.default.prompts.osl has no effect: the endpoint type produces no tokens"},
+	{"server_metrics: {discovery: {mode: kubernetes}}", "!c.yaml:7: benchmark.server_metrics.discovery: looking for pages of metrics in a Kubernetes cluster is not built yet"},
+	{"server_metrics: {discovery: {mode: disabled}}", ""},
 	{"network_latency: {ping_interval: 2}", "?c.yaml:7: benchmark.network_latency.ping_interval needs"},
 	{"multi_run: {num_runs: 1, cooldown_seconds: 5}", "?c.yaml:7: multi_run.cooldown_seconds needs c.yaml:7: multi_run.num_runs above 1"},
 	{"multi_run: {num_runs: 2, cooldown_seconds: 5}", ""},
