@@ -21,7 +21,7 @@ func planWords(cfg *config.Benchmark) board.Plan {
 		Model: terminal.Line(strings.Join(cfg.Models.Names(), ", ")), Target: targets(cfg.Endpoint.URLs), What: []string{what}, Results: terminal.Line(cfg.Artifacts.Dir),
 	}
 	if profiling := cfg.Profiling(); profiling != nil {
-		p.What = append(p.What, shortPhase(profiling))
+		p.What = append(p.What, measuredWords(cfg, profiling))
 	}
 	data := lengthWords(cfg.Dataset())
 	if data != "" {
@@ -37,6 +37,20 @@ func planWords(cfg *config.Benchmark) board.Plan {
 	about = append(about, strings.ReplaceAll(string(cfg.Dataset().Type), "_", " ")+" data")
 	p.Phases = append(p.Phases, [2]string{"Requests", strings.Join(about, ", ")})
 	return p
+}
+
+// measuredWords are the measured phases in short: the first one's load, or the names of several.
+func measuredWords(cfg *config.Benchmark, first *config.Phase) string {
+	var names []string
+	for _, one := range phasesRun(cfg) {
+		if one.Kind == config.KindProfiling {
+			names = append(names, terminal.Line(one.Name))
+		}
+	}
+	if len(names) < 2 {
+		return shortPhase(first)
+	}
+	return fmt.Sprintf("%d measured phases: %s", len(names), strings.Join(names, ", "))
 }
 
 // targets are the servers, without secrets.
