@@ -3,6 +3,7 @@ package table
 import (
 	"bytes"
 	"os"
+	"strings"
 	"testing"
 )
 
@@ -10,6 +11,15 @@ import (
 type content struct{ *bytes.Reader }
 
 func (content) Close() error { return nil }
+
+// TestFooterLength: a footer of 4 GB in a file of a few is refused before room is made for it.
+func TestFooterLength(t *testing.T) {
+	text := []byte("PAR1....\xff\xff\xff\xffPAR1")
+	_, err := Read("x.parquet", "x.parquet", content{bytes.NewReader(text)}, int64(len(text)))
+	if err == nil || !strings.Contains(err.Error(), "a footer of 4294967295 bytes in a file of 16") {
+		t.Error(err)
+	}
+}
 
 // FuzzRead reads any file as every format: it is an error, or rows until the end.
 func FuzzRead(f *testing.F) {

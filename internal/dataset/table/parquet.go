@@ -1,7 +1,9 @@
 package table
 
 import (
+	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 
@@ -20,6 +22,9 @@ type parquetReader struct {
 }
 
 func openParquet(in Input, size int64, columns []string) (Reader, error) {
+	if err := checkFooterLength(in, size); err != nil {
+		return nil, err
+	}
 	file, err := parquet.OpenFile(in, size, parquet.SkipBloomFilters(true), parquet.SkipPageIndex(true))
 	if err != nil {
 		return nil, err
@@ -38,6 +43,21 @@ func openParquet(in Input, size int64, columns []string) (Reader, error) {
 	}
 	p.rows = parquet.NewGenericReader[map[string]any](file, schema)
 	return p, nil
+}
+
+// checkFooterLength refuses a footer that is longer than the file: the library makes room for whatever length stands there.
+func checkFooterLength(in io.ReaderAt, size int64) error {
+	var end [8]byte // the length and the name of the format
+	if size < int64(len(end)) {
+		return io.ErrUnexpectedEOF
+	}
+	if _, err := in.ReadAt(end[:], size-int64(len(end))); err != nil {
+		return noEOF(err)
+	}
+	if length := int64(binary.LittleEndian.Uint32(end[:])); length > size-int64(len(end)) {
+		return fmt.Errorf("is no sound Parquet file: a footer of %d bytes in a file of %d", length, size)
+	}
+	return nil
 }
 
 func (p *parquetReader) Columns() []string { return p.columns }
