@@ -61,8 +61,8 @@ func (e *ClientStats) notes() []string {
 		"The server fell behind: answered %.3g/s of %.3g/s sent. Latency measures the length of the run.", e.AnsweredRate, e.SentRate)
 	note(e.SilenceCount > 0, "The server sent nothing for %s (%s), while %s waited%s.", shown(e.SilenceLongest), e.silenceSpan(), requests(e.SilenceWaiting), e.moreSilences())
 	note(e.ReadDelays == 0 && total > 0 && e.PacketStamps == 0, "Instants were taken by the client, not by the kernel: its own delays are in them.")
-	note(e.Uncertain > 0, "%d of %d requests may be off by more than max(1 ms, 1 %%): the first message by up to %s (%d requests), gaps by up to %s (%d requests). The summary gives all requests and the certain ones.",
-		e.Uncertain, e.Valid, shown(e.FirstErrorMax), e.UncertainFirst, shown(e.GapErrorMax), e.UncertainGaps)
+	note(e.Uncertain > 0, "%d of %d requests may be off by more than max(1 ms, 1 %%): the first message by up to %s (%s), gaps by up to %s (%s). The summary gives all requests and the certain ones.",
+		e.Uncertain, e.Valid, shown(e.FirstErrorMax), requests(e.UncertainFirst), shown(e.GapErrorMax), requests(e.UncertainGaps))
 	note(e.Uncertain > 0 && !e.wrongFirst() && e.gapsDoubtful(), "Packet capture ({endpoint.capture} auto) would make the gaps certain.")
 	note(e.StallLongest > longPause, "The client stood still for %s at the longest, %s, %s in all; in that time it sent nothing.", shown(e.StallLongest), times(e.Stalls), shown(e.StallTotal))
 	note(e.waitShare() > longWait && (e.Uncertain > 0 || e.ReadDelayP99 > longDelay),

@@ -18,8 +18,8 @@ import (
 // mockScheme marks a URL that stands for the simulated server.
 const mockScheme = "mock://"
 
-// mockStart is the longest that a simulated server may take to listen.
-const mockStart = 10 * time.Second
+// mockStart is the longest that a simulated server may take to listen; on a machine with much else to do a process may need many seconds.
+const mockStart = time.Minute
 
 // mockChild is a simulated server in a process of its own: in this one it would share the scheduler and the collector with the client, and
 // spoil what it is there to prove.
