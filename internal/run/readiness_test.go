@@ -97,9 +97,8 @@ func TestReadiness(t *testing.T) {
 func TestNeverReady(t *testing.T) {
 	busy := httptest.NewServer(&starting{silent: 1 << 40})
 	t.Cleanup(busy.Close)
-	gone := httptest.NewServer(nil)
-	gone.Close()
-	for url, says := range map[string]string{busy.URL: "503", gone.URL: "refused"} {
+	const gone = "http://127.0.0.1:1" // nobody listens there; a port that was closed another test may get
+	for url, says := range map[string]string{busy.URL: "503", gone: "refused"} {
 		b := whole(t.TempDir(), url, 5)
 		b.Endpoint.WaitForModelTimeout, b.Endpoint.WaitForModelEvery = config.Seconds(2), 0.01
 		var errs locked
