@@ -84,6 +84,7 @@ func TestDashboardForced(t *testing.T) {
 	s := atTerminal(t, 200, 50, "--url", "mock://?ttft=5ms&itl=1ms&tokens=10&error-rate=0.5", "--concurrency", "2", "--benchmark-duration", "600")
 	s.shows("1 s a cell", " ago")
 	s.reads.Lock()
+	s.fill()
 	s.types("\x03")
 	until(t, "the files of the run", func() bool {
 		_, err := os.Stat(filepath.Join(s.dir, "profile_export_console.txt"))

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"os"
 	"regexp"
 	"strings"
@@ -74,6 +76,22 @@ func startScreen(t *testing.T, p *process, width, height uint16, environ ...stri
 		}
 	}()
 	return s
+}
+
+// fill makes the terminal take nothing more: reads is held. It writes through an opening of its own, so that nobody else's writes stop waiting.
+func (s *screen) fill() {
+	s.t.Helper()
+	fd, err := unix.Open(fmt.Sprintf("/proc/self/fd/%d", s.slave.Fd()), unix.O_WRONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	for err == nil {
+		_, err = unix.Write(fd, make([]byte, 1))
+	}
+	if !errors.Is(err, unix.EAGAIN) {
+		s.t.Fatal(err)
+	}
 }
 
 func (s *screen) modes() unix.Termios {

@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -156,4 +157,12 @@ func (v *view) state(o *Objective, settle bool) State {
 		return Perhaps
 	}
 	return Open
+}
+
+// String names a cell in one line.
+func (c *Cell) String() string {
+	if c.Limited {
+		return fmt.Sprintf("%.4g: this client could not keep it", c.Load)
+	}
+	return fmt.Sprintf("%.4g: %s %.2f %% of %d requests bad in %.0f s: %s", c.Load, c.Objective, 100*c.Bad, c.N, c.Seconds, c.State)
 }

@@ -5,7 +5,6 @@ package capacity
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 )
 
@@ -497,12 +496,4 @@ func (s *search) conclude() {
 	if a.Capacity = math.Exp(m); s.Concurrency {
 		a.Capacity = math.Round(a.Capacity)
 	}
-}
-
-// String names a cell in one line.
-func (c *Cell) String() string {
-	if c.Limited {
-		return fmt.Sprintf("%.4g: this client could not keep it", c.Load)
-	}
-	return fmt.Sprintf("%.4g: %s %.2f %% of %d requests bad in %.0f s: %s", c.Load, c.Objective, 100*c.Bad, c.N, c.Seconds, c.State)
 }
