@@ -80,6 +80,7 @@ func (s *stamper) receive(fd uintptr) bool {
 		if errno != 0 {
 			s.n = 0
 		}
+		received(fd)
 		c.stamp(began, s.n, s.kernelStamp())
 		return true
 	}
