@@ -8,7 +8,7 @@ import (
 )
 
 // KeptHead is how much of what is kept stays in memory, in bytes; what follows is written to a temporary file.
-const KeptHead = 8 << 20
+var KeptHead = 8 << 20
 
 // Kept are bytes that are read again at any place: the beginning in memory and the rest in a temporary file that no folder lists, so that it is gone
 // with the process.

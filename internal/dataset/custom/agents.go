@@ -5,25 +5,27 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"hash/maphash"
 	"io"
+	"strings"
 
 	"aiperf/internal/conversation"
 	"aiperf/internal/dataset"
 	"aiperf/internal/dataset/rows"
 	"aiperf/internal/dataset/synth"
 	"aiperf/internal/dataset/weka"
-	"aiperf/internal/rng"
+	"aiperf/internal/infile"
 )
 
 // Agents gathers recorded agents: every trace is a conversation, which starts those of the agents that its own one started.
 type Agents struct {
 	l        *Loader
 	options  weka.Options
-	sessions []weka.Session // of traces first, then of the agents that they start, as the set has them
-	started  []weka.Session
-	parents  []int              // conversation of the trace, by started session
-	order    [][][][]weka.Place // by trace, session and turn: what had been answered when it was sent; empty = nobody asks
-	seen     map[string]string
+	set      *agentSet
+	seen     map[[2]uint64]int64 // where traces stand, by two hashes of their ids
+	seeds    [2]maphash.Seed
+	places   infile.Kept // texts of where they stand
 	scanned  int
 	longer   int                  // traces above the limit of their length
 	smallest int                  // of the longest prompts with their answers, tokens
@@ -35,7 +37,9 @@ type Agents struct {
 
 // Agents returns what gathers the traces of the source.
 func (l *loader) Agents() *Agents {
-	a := &Agents{l: l, options: l.Options.Agents, seen: map[string]string{}}
+	a := &Agents{l: l, options: l.Options.Agents, seen: map[[2]uint64]int64{}, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}}
+	a.set = &agentSet{ratio: l.DelayRatio, longest: l.DelayCap}
+	a.places.Name, a.set.kept.Name = "the recording", "the recording"
 	a.options.MaxOut, a.options.Models, a.options.BlockTokens = l.Limits.MaxOSL, l.Assignment.Models, l.BlockSize
 	a.options.Take = func(ms float64, in int) bool {
 		switch {
@@ -64,14 +68,16 @@ func (a *Agents) AddJSON(where string, text []byte) (enough bool) {
 // add adds a trace, unless it is too long for the model.
 func (a *Agents) add(t *weka.Trace, where string) (enough bool) {
 	l := a.l
-	if first, again := a.seen[t.ID]; again {
+	if first, again := a.first(t.ID, where); again {
 		l.faults.Add(where, "id", "%q is there twice, first in %s", t.ID, first)
 		return false
 	}
-	a.seen[t.ID] = where
 	peak := t.Peak(l.Limits.MaxOSL)
 	if a.scanned++; a.scanned == 1 || peak < a.smallest {
 		a.smallest = peak
+	}
+	if l.Reading != nil && a.scanned%tellTraces == 0 {
+		l.Reading(a.scanned)
 	}
 	if l.MaxContext > 0 && peak > l.MaxContext {
 		a.longer++
@@ -88,24 +94,40 @@ func (a *Agents) add(t *weka.Trace, where string) (enough bool) {
 		a.silent++
 		return false
 	}
-	if a.options.Order {
-		a.order = append(a.order, weka.Order(list))
-	}
-	parent := len(a.sessions)
-	a.sessions = append(a.sessions, list[0])
-	for _, s := range list[1:] {
-		a.started, a.parents = append(a.started, s), append(a.parents, parent)
-	}
-	return l.Entries > 0 && len(a.sessions) >= l.Entries
+	a.set.put(list)
+	return l.Entries > 0 && a.set.roots.n >= l.Entries
 }
+
+// tellTraces is how many traces are read between two words about it.
+const tellTraces = 64
+
+// first tells whether a trace of the id was there before, and where.
+func (a *Agents) first(id, where string) (place string, again bool) {
+	key := [2]uint64{maphash.String(a.seeds[0], id), maphash.String(a.seeds[1], id)}
+	if at, known := a.seen[key]; known {
+		text := make([]byte, min(a.places.Size()-at, mostWhere))
+		_, err := a.places.ReadAt(text, at)
+		place, _, _ = strings.Cut(string(text), "\n")
+		return place, err == nil
+	}
+	a.seen[key] = a.places.Size()
+	if a.set.fault == nil {
+		_, a.set.fault = io.WriteString(&a.places, where+"\n")
+	}
+	return "", false
+}
+
+// mostWhere is the length of the longest place that is told, in bytes.
+const mostWhere = 8 << 10
 
 // Done makes conversations of the traces. name is the source, for messages.
 func (a *Agents) Done(name string) error {
 	l := a.l
-	if l.faults.Count() > 0 {
-		return nil
+	if err := errors.Join(a.set.fault, a.places.Close()); err != nil || l.faults.Count() > 0 {
+		return err
 	}
-	if len(a.sessions) == 0 && a.longer > 0 {
+	roots := a.set.roots.n
+	if roots == 0 && a.longer > 0 {
 		return dataset.Nothing("%s: all %d traces are longer than %s %d tokens; the shortest needs %d", name, a.longer, l.Spell.As("datasets.main.max_context_length"), l.MaxContext, a.smallest)
 	}
 	for _, note := range []struct {
@@ -121,68 +143,18 @@ func (a *Agents) Done(name string) error {
 			l.Warn("%s: %d %s", name, note.n, note.what)
 		}
 	}
-	roots := len(a.sessions)
-	a.sessions = append(a.sessions, a.started...)
-	l.set.info.Started = len(a.started)
-	for i := range a.sessions {
-		l.add(a.conversation(&a.sessions[i]))
-	}
-	for i, parent := range a.parents {
-		s := &a.started[i]
-		turn := &l.set.conversations[parent].Turns[s.Parent]
-		turn.Branches = append(turn.Branches, conversation.Branch{Conversation: roots + i, Join: s.Join, Before: s.Before})
-	}
-	a.putOrder(roots)
-	if len(a.sessions) == 0 {
+	if roots == 0 {
 		return nil
 	}
+	a.set.kept.Name, a.set.packed = name, nil
+	l.set.source = a.set
+	a.set.tell(&l.set.info)
 	texts, err := l.sequence()
 	if err != nil {
 		return err
 	}
-	l.set.fill = func(i int, c *conversation.Conversation) { fillAgents(c, &a.sessions[i], texts.Corpus(), l.Root) }
+	l.set.fill = func(i int, c *conversation.Conversation) { a.set.fill(i, c, texts.Corpus(), l.Root) }
 	return nil
-}
-
-// putOrder tells the turns of every trace what they followed. The conversations that others start stand behind roots of others.
-func (a *Agents) putOrder(roots int) {
-	started := roots
-	for trace, sessions := range a.order {
-		first := started
-		started += len(sessions) - 1
-		at := func(session int) int {
-			if session == 0 {
-				return trace
-			}
-			return first + session - 1
-		}
-		for i, turns := range sessions {
-			for k, places := range turns {
-				t := &a.l.set.conversations[at(i)].Turns[k]
-				for _, p := range places {
-					t.After = append(t.After, conversation.TurnRef{Conversation: at(p.Session), Turn: p.Turn})
-				}
-			}
-		}
-	}
-}
-
-// conversation is a session without its texts. Every request of it is whole in itself.
-func (a *Agents) conversation(s *weka.Session) conversation.Conversation {
-	c := conversation.Conversation{ID: s.ID, Mode: conversation.MessageArrayWithResponses, Turns: make([]conversation.Turn, len(s.Turns))}
-	for k, t := range s.Turns {
-		c.Turns[k] = conversation.Turn{Model: t.Model, MaxTokens: &s.Turns[k].MaxTokens, Timestamp: t.Timestamp, Origin: t.Where,
-			Delay: delay(t.Delay, a.l.DelayRatio, a.l.DelayCap)}
-	}
-	return c
-}
-
-// fillAgents makes the messages of a session.
-func fillAgents(c *conversation.Conversation, s *weka.Session, corpus *synth.Corpus, root *rng.Root) {
-	texts := &traceTexts{corpus: corpus, blocks: synth.NewBlocks(corpus, root, s.Trace, s.Block, nil), block: s.Block}
-	for k, messages := range s.Messages(texts) {
-		c.Turns[k].RawMessages = messages
-	}
 }
 
 // traceTexts makes texts of hash ids, which mean the same all over a trace.
@@ -240,6 +212,9 @@ func (a *Agents) read(path string) error {
 	return nil
 }
 
+// maxTrace is the length of the longest file of one trace, in bytes, as of a line of a file of several.
+const maxTrace = 256 << 20
+
 // eachValue calls f for the JSON value of a file, or for that of every line, until f returns true.
 func eachValue(path string, faults *dataset.Faults, f func(where string, text []byte) bool) (ended bool, err error) {
 	lined := false
@@ -255,9 +230,13 @@ func eachValue(path string, faults *dataset.Faults, f func(where string, text []
 		return false, err
 	}
 	defer file.Close()
-	r := newInputs(path, file)
+	limit := &io.LimitedReader{R: file, N: maxTrace}
+	r := newInputs(path, limit)
 	var raw json.RawMessage
 	if err := r.Decode(&raw); err != nil {
+		if limit.N == 0 && errors.Is(err, io.ErrUnexpectedEOF) {
+			return false, fmt.Errorf("%s: the trace is longer than %d MiB", path, maxTrace>>20)
+		}
 		return false, r.broken(path, "", err)
 	}
 	ended = f(path, raw)

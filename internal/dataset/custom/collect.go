@@ -24,7 +24,7 @@ func Collect(name string, o Options, info dataset.Info, read func(*Loader) error
 	if err := l.faults.Err(); err != nil {
 		return nil, err
 	}
-	if len(l.set.conversations) == 0 {
+	if l.set.Len() == 0 {
 		return nil, l.nothingLeft(name)
 	}
 	if err := l.finish(); err != nil {
@@ -45,7 +45,7 @@ func (l *loader) Add(c conversation.Conversation) {
 func (l *loader) Coding() { l.corpus = codingCorpus }
 
 // Len is the number of conversations so far.
-func (l *loader) Len() int { return len(l.set.conversations) + l.sunk }
+func (l *loader) Len() int { return l.set.Len() + l.sunk }
 
 // Warn tells the user something, one line.
 func (l *loader) Warn(format string, args ...any) {

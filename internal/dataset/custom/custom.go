@@ -67,6 +67,8 @@ type Options struct {
 // Dataset is a dataset read from a file.
 type Dataset struct {
 	conversations []conversation.Conversation
+	source        source                                    // has the conversations in their place; nil = they are in memory
+	system        string                                    // before every conversation, "" = nothing
 	fill          func(i int, c *conversation.Conversation) // makes the texts that are not literal; nil = none
 	lay           func(i int, c *conversation.Conversation) // reads what was left in the file; nil = nothing was
 	info          dataset.Info
@@ -75,6 +77,14 @@ type Dataset struct {
 }
 
 var _ dataset.Dataset = (*Dataset)(nil)
+
+// source has conversations that do not lie in memory, as they are before texts are made.
+type source interface {
+	size() int
+	id(i int) string
+	timings(i int) []dataset.Timing
+	draft(i int) conversation.Conversation
+}
 
 // loader is a file on its way to be a Dataset.
 type loader struct {

@@ -16,7 +16,6 @@ const grownAhead = 64
 // grown is a dataset whose conversations come while they are used, in the order in which they are read.
 type grown struct {
 	models *dataset.Assigner
-	system string
 	stop   context.CancelFunc // ends the reading
 
 	mu   sync.Mutex
@@ -43,9 +42,9 @@ func Grow(ctx context.Context, name string, o Options, info dataset.Info, read f
 	if err != nil {
 		return nil, err
 	}
-	g := &grown{models: assign, system: l.Context.System}
+	g := &grown{models: assign}
 	g.move = sync.NewCond(&g.mu)
-	g.info = info
+	g.info, g.system = info, l.Context.System
 	if l.Context.SharedSystem > 0 {
 		texts, err := l.sequence()
 		if err != nil {
@@ -79,7 +78,6 @@ func (g *grown) take(l *loader, c conversation.Conversation) {
 	}
 	g.info.Warnings = slices.Clip(l.set.info.Warnings)
 	complete(&c, g.models, &g.info)
-	enclose(&c, g.system)
 	g.conversations = append(g.conversations, c)
 	g.move.Broadcast()
 	for !g.whole && g.fault == nil && len(g.conversations) >= g.asked+grownAhead {

@@ -19,13 +19,14 @@ import (
 	"aiperf/internal/dataset"
 	"aiperf/internal/dataset/synth"
 	"aiperf/internal/dataset/trace"
+	"aiperf/internal/infile"
 )
 
-// leave makes every file one whose rows stay in it, for a test.
+// leave makes every file one whose rows stay in it, and nothing that is kept of it stays in memory, for a test.
 func leave(t *testing.T) {
-	before := keptFile
-	keptFile = -1
-	t.Cleanup(func() { keptFile = before })
+	file, head := keptFile, infile.KeptHead
+	keptFile, infile.KeptHead = -1, 0
+	t.Cleanup(func() { keptFile, infile.KeptHead = file, head })
 }
 
 // hurry makes every file one that is too large to be looked at before it is used.
@@ -93,6 +94,9 @@ func TestIndexedIsTheSame(t *testing.T) {
 			`{"session_id":"root","turns":[{"messages":[{"role":"user","content":"r"}],"spawns":["child"],"max_tokens":4},{"messages":[{"role":"user","content":"q"}],"delay":3,"forks":["fork"]}]}` + "\n" +
 			`{"session_id":"fork","turns":[{"messages":[{"role":"user","content":"f"}]}]}` + "\n" +
 			`{"session_id":"o","orchestrator":true,"rounds":2,"spawns":["child"],"think_time_ms":50,"think_time_sigma":0.5}`,
+		"weka_trace": strings.ReplaceAll(wekaTrace, "\n", "") + "\n" + strings.NewReplacer("\n", "", `"t","models"`, `"u","models"`, "1.6", "0.61", `"x"`, `"y"`).Replace(wekaTrace),
+		"tracelab": roundRow("a", 1, "00:00:01", "Agent") + "\n" + roundRow("b", 1, "00:00:03", "") + "\n" + roundRow("c", 2, "00:00:00", "") + "\n" +
+			roundRow("a", 2, "00:00:25", "") + "\n" + roundRow("c", 1, "00:00:00", "") + "\n" + roundRow("b", 2, "00:00:05", ""),
 		"speed_bench":             questionRow('a', "coding", "system", "user") + "\n" + questionRow('b', "math", "user") + "\n" + questionRow('a', "coding", "user"),
 		"speed_bench_math of two": questionRow('a', "coding", "user") + "\n" + questionRow('b', "math", "user", "user") + "\n" + questionRow('c', "math", "user"),
 		"speed_bench_none of two": questionRow('a', "coding", "user") + "\n" + questionRow('b', "math", "user"),
@@ -127,10 +131,14 @@ func TestIndexedIsTheSame(t *testing.T) {
 				}
 			},
 			"payloads": func(o *Options) { o.PayloadRows = o.Type == "mooncake_trace" },
+			"ordered":  func(o *Options) { o.Agents.Order = true },
 		} {
-			o := base(format)
+			o := agentsBase(format)
 			change(&o)
 			o.Early = len(name)%2 == 0
+			if f, _ := Find(format); f.Unscaled {
+				o.Synthesis = nil
+			}
 			t.Run(about+" "+name, func(t *testing.T) { leftIsKept(t, write(t, content), o) })
 			t.Run(about+" "+name+", packed", func(t *testing.T) { leftIsKept(t, packed(t, content), o) })
 		}
@@ -151,12 +159,19 @@ func leftIsKept(t *testing.T, path string, o Options) {
 	if err != nil {
 		return
 	}
-	x, ok := left.(*indexed)
-	if !ok {
-		t.Fatalf("the rows were kept: %T", left)
-	}
-	if err := x.end(); err != nil {
-		t.Fatal(err)
+	if f, _ := Find(o.Type); !f.Agents { // whose sessions are packed elsewhere
+		x, ok := left.(*indexed)
+		if !ok {
+			t.Fatalf("the rows were kept: %T", left)
+		}
+		if err := x.end(); err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			if err := x.Close(); err != nil {
+				t.Error(err)
+			}
+		}()
 	}
 	if got, want := whole(t, left), whole(t, kept); !slices.Equal(got, want) {
 		for i := range want {
@@ -164,9 +179,6 @@ func leftIsKept(t *testing.T, path string, o Options) {
 				t.Errorf("got  %s\nwant %s", got[i], want[i])
 			}
 		}
-	}
-	if err := x.Close(); err != nil {
-		t.Error(err)
 	}
 }
 
@@ -193,6 +205,16 @@ func questionRow(id byte, category string, roles ...string) string {
 		messages = append(messages, fmt.Sprintf(`{"role":"%s","content":"%c%d"}`, role, id, i))
 	}
 	return fmt.Sprintf(`{"question_id":"%s","category":"%s","messages":[%s]}`, strings.Repeat(string(id), QuestionID), category, strings.Join(messages, ","))
+}
+
+// roundRow is a round of a TraceLab session that was asked at a time of a day, and called a tool for 20 s.
+func roundRow(session string, number int, at, tool string) string {
+	calls := ""
+	if tool != "" {
+		calls = fmt.Sprintf(`{"tool_name":"%s","emitted_at":"2026-01-01T%sZ","result_at":"2026-01-01T00:00:21Z","tool_wall_latency_ms":20000}`, tool, at)
+	}
+	return fmt.Sprintf(`{"session_id":"%s","round_index":%d,"input_tokens_total":%d,"prefix_tokens":64,"output_tokens":7,"user":"u","project":"p","model":"m%s",`+
+		`"timing_events":[{"event_type":"user_message","timestamp":"2026-01-01T%sZ"}],"tools":[%s]}`, session, number, 100+90*number, session, at, calls)
 }
 
 // capturedRow is a captured request of a time.

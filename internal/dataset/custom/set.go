@@ -94,15 +94,11 @@ func (l *loader) surround() error {
 			l.addContexts(texts)
 		}
 	}
-	if system == "" {
-		return nil
-	}
-	for i := range l.set.conversations {
-		c := &l.set.conversations[i]
-		if first := &c.Turns[0]; first.RawPayload != nil {
+	l.set.system = system
+	for i := 0; system != "" && i < len(l.set.conversations); i++ {
+		if first := &l.set.conversations[i].Turns[0]; first.RawPayload != nil {
 			return bodyTakesNoSystem(first.Origin, l.Spell)
 		}
-		enclose(c, system)
 	}
 	return nil
 }
@@ -115,7 +111,7 @@ func bodyTakesNoSystem(origin string, as setting.Spell) error {
 // addContexts asks for a user context for every conversation and makes it with the conversation.
 func (l *loader) addContexts(texts *synth.Sequence) {
 	first := 0
-	for i := range l.set.conversations {
+	for i := range l.set.Len() {
 		if n := texts.Add(l.Context.User, synth.NoPrefix); i == 0 {
 			first = n
 		}
@@ -130,7 +126,12 @@ func (l *loader) addContexts(texts *synth.Sequence) {
 }
 
 // Len is the number of conversations.
-func (s *Dataset) Len() int { return len(s.conversations) }
+func (s *Dataset) Len() int {
+	if s.source != nil {
+		return s.source.size()
+	}
+	return len(s.conversations)
+}
 
 // Info describes the set.
 func (s *Dataset) Info() dataset.Info { return s.info }
@@ -145,7 +146,13 @@ func (s *Dataset) Inexact() int {
 
 // Timings returns the times of conversation i.
 func (s *Dataset) Timings(i int) []dataset.Timing {
-	turns := s.conversations[i].Turns
+	if s.source != nil {
+		return s.source.timings(i)
+	}
+	return timingsOf(s.conversations[i].Turns)
+}
+
+func timingsOf(turns []conversation.Turn) []dataset.Timing {
 	out := make([]dataset.Timing, len(turns))
 	for k := range turns {
 		out[k] = dataset.Timing{Timestamp: turns[k].Timestamp, Delay: turns[k].Delay, Branches: turns[k].Branches, Silent: turns[k].Silent, After: turns[k].After}
@@ -154,7 +161,12 @@ func (s *Dataset) Timings(i int) []dataset.Timing {
 }
 
 // ID is the session id of conversation i.
-func (s *Dataset) ID(i int) string { return s.conversations[i].ID }
+func (s *Dataset) ID(i int) string {
+	if s.source != nil {
+		return s.source.id(i)
+	}
+	return s.conversations[i].ID
+}
 
 // Conversation returns conversation i.
 func (s *Dataset) Conversation(i int) *conversation.Conversation {
@@ -167,10 +179,17 @@ func (s *Dataset) Conversation(i int) *conversation.Conversation {
 
 // Draft returns conversation i without the texts that are made.
 func (s *Dataset) Draft(i int) (c *conversation.Conversation, whole bool) {
-	copied := s.conversations[i]
-	copied.Turns = slices.Clone(copied.Turns)
-	if s.lay != nil {
-		s.lay(i, &copied)
+	if s.source != nil {
+		taken := s.source.draft(i)
+		c = &taken
+	} else {
+		copied := s.conversations[i]
+		copied.Turns = slices.Clone(copied.Turns)
+		c = &copied
 	}
-	return &copied, s.fill == nil
+	enclose(c, s.system)
+	if s.lay != nil {
+		s.lay(i, c)
+	}
+	return c, s.fill == nil
 }

@@ -72,6 +72,7 @@ func TestIndexOfEveryFormat(t *testing.T) {
 	leave(t)
 	const count = 4000
 	text := strings.Repeat("word ", 200)
+	ids := strings.Repeat("1000,", 199)
 	messages := `[{"role":"user","content":"` + text + `"}]`
 	for format, row := range map[string]func(i int) string{
 		"single_turn":            func(i int) string { return fmt.Sprintf(`{"session_id":"s%d","text":"%s"}`, i/2, text) },
@@ -82,6 +83,12 @@ func TestIndexOfEveryFormat(t *testing.T) {
 		"dag_jsonl":              func(i int) string { return fmt.Sprintf(`{"session_id":"s%d","turns":[{"messages":%s}]}`, i, messages) },
 		"speed_bench": func(i int) string {
 			return fmt.Sprintf(`{"question_id":"%032d","category":"c","messages":%s}`, i, messages)
+		},
+		"weka_trace": func(i int) string {
+			return fmt.Sprintf(`{"id":"t%d","models":["a"],"block_size":64,"hash_id_scope":"local","requests":[{"t":0,"type":"n","model":"a","in":12800,"out":8,"hash_ids":[%s1]}]}`, i, ids)
+		},
+		"tracelab": func(i int) string {
+			return fmt.Sprintf(`{"session_id":"s%d","round_index":%d,"input_tokens_total":900,"trace_key":"%s","timing_events":[{"event_type":"text","timestamp":"2026-01-01T00:00:00Z"}]}`, i/2, i%2, text)
 		},
 		"random_pool": func(int) string { return `{"text":"` + text + `"}` },
 		"inputs_json": func(i int) string {
@@ -99,7 +106,7 @@ func TestIndexOfEveryFormat(t *testing.T) {
 			runtime.GC()
 			runtime.ReadMemStats(&m)
 			before := int(m.HeapAlloc)
-			s, err := Open(path, base(format))
+			s, err := Open(path, agentsBase(format))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -31,7 +31,10 @@ func (a *Agents) readRounds(path string) error {
 	if l.BlockSize > 0 {
 		block = l.BlockSize
 	}
-	unplaced, undated := rounds.Traces(l.Join, block, a.add)
+	unplaced, undated, err := rounds.Traces(l.Join, block, a.add)
+	if err != nil {
+		return err
+	}
 	if unplaced > 0 {
 		l.Warn("%s: %d agents are traces of their own: no request of the session that started them comes before them", path, unplaced)
 	}

@@ -3,6 +3,7 @@ package weka
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -45,10 +46,23 @@ func FuzzTrace(f *testing.F) {
 				t.Fatalf("%s is there twice", s.ID)
 			}
 			names[s.ID] = true
-			for k, messages := range s.Messages(named{}) {
+			all := s.Messages(named{})
+			for k, messages := range all {
 				if why := s.wrong(k, messages); why != "" {
 					t.Fatalf("%s turn %d: %s", s.ID, k, why)
 				}
+			}
+			packed := s.Pack(nil)
+			back, err := Unpack(packed)
+			if err != nil || !reflect.DeepEqual(back.Messages(named{}), all) {
+				t.Fatalf("%s is %+v, packed %+v, %v", s.ID, s, back, err)
+			}
+			heads, err := Unpack(packed[:HeadSize(packed)])
+			for k := range s.Turns {
+				s.Turns[k].Input, s.Turns[k].HashIDs, s.Turns[k].Took = 0, nil, 0 // they are not packed
+			}
+			if err != nil || !reflect.DeepEqual(heads.Turns, s.Turns) || heads.ID != s.ID || heads.Parent != s.Parent || heads.Join != s.Join || heads.Before != s.Before {
+				t.Fatalf("%+v, packed %+v, %v", s, heads, err)
 			}
 		}
 	})

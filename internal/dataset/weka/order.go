@@ -14,9 +14,9 @@ type interval struct {
 	place    Place
 }
 
-// Order tells for every turn of the sessions of a trace what had been answered in the other sessions when it was sent: of each the last turn, but for
+// setOrder tells for every turn of the sessions of a trace what had been answered in the other sessions when it was sent: of each the last turn, but for
 // those before which another one of them had already been waited for. Turns that overlap are in no order.
-func Order(sessions []Session) [][][]Place {
+func setOrder(sessions []Session) {
 	lists := make([][]interval, len(sessions))
 	for i := range sessions {
 		for k, t := range sessions[i].Turns {
@@ -28,16 +28,14 @@ func Order(sessions []Session) [][][]Place {
 			return cmp.Or(cmp.Compare(a.to, b.to), cmp.Compare(a.from, b.from), cmp.Compare(a.place.Turn, b.place.Turn))
 		})
 	}
-	out := make([][][]Place, len(sessions))
 	for i := range sessions {
-		out[i] = make([][]Place, len(sessions[i].Turns))
-		for k, t := range sessions[i].Turns {
-			if t.Timestamp != nil {
-				out[i][k] = frontier(lists, i, *t.Timestamp)
+		turns := sessions[i].Turns
+		for k := range turns {
+			if turns[k].Timestamp != nil {
+				turns[k].After = frontier(lists, i, *turns[k].Timestamp)
 			}
 		}
 	}
-	return out
 }
 
 // frontier is what had been answered at an instant in the sessions but one.

@@ -46,6 +46,7 @@ type Turn struct {
 	MaxTokens int
 	Took      float64 // ms until its answer, 0 = not recorded
 	Where     string
+	After     []Place // what had been answered when it was sent, of other sessions of the trace (Options.Order)
 
 	// As recorded (Options.Recorded):
 	Input   int     // tokens
@@ -105,6 +106,9 @@ func (t *Trace) Sessions(o Options, faults *dataset.Faults) (list []Session, dro
 			end = max(end, q.end())
 		}
 		list = append(list, p.started(s, s.requests[0].index, end))
+	}
+	if o.Order {
+		setOrder(list)
 	}
 	return list, dropped
 }

@@ -2,6 +2,7 @@ package weka
 
 import (
 	"cmp"
+	"errors"
 	"math"
 	"regexp"
 	"slices"
@@ -19,17 +20,18 @@ type Join struct {
 	Least  float64 // ms: a shorter call started no agent
 }
 
-// Rounds are the rows of a TraceLab file, one a round of a session with its model.
+// Rounds are the rows of a TraceLab file, one a round of a session with its model. In memory are its sessions; what a row says is kept elsewhere.
 type Rounds struct {
 	faults   *dataset.Faults
 	sessions map[string]*recorded
 	order    []*recorded
 	undated  int
+	kept     keptRounds
 }
 
 // NewRounds returns an empty recording, which notes what is wrong with its rows.
 func NewRounds(faults *dataset.Faults) *Rounds {
-	return &Rounds{faults: faults, sessions: map[string]*recorded{}}
+	return &Rounds{faults: faults, sessions: map[string]*recorded{}, kept: keptRounds{models: map[string]uint32{}}}
 }
 
 // recorded is a session.
@@ -37,7 +39,8 @@ type recorded struct {
 	id, where     string
 	user, project string
 	codex         bool
-	rounds        []round
+	rounds        int   // of them
+	last          int64 // where the last one is kept
 	windows       []window
 	firstSpawn    float64 // s; +Inf = none
 	lastWait      float64 // s; -Inf = none
@@ -72,7 +75,7 @@ func (t *Rounds) Add(r *rows.Row) {
 	if n := r.Int64("round_index"); n != nil {
 		q.number = *n
 	}
-	q.request = Request{where: r.Where, in: max(1, total), out: p.optional(r, "output_tokens") + p.optional(r, "reasoning_output_tokens"), model: "unknown"}
+	q.request = Request{in: max(1, total), out: p.optional(r, "output_tokens") + p.optional(r, "reasoning_output_tokens"), model: "unknown"}
 	if model := r.String("model"); model != nil && *model != "" {
 		q.request.model = *model
 	}
@@ -95,7 +98,7 @@ func (t *Rounds) Add(r *rows.Row) {
 	case !dated:
 		t.undated++
 	default:
-		s.rounds = append(s.rounds, q)
+		t.kept.put(s, &q, r)
 	}
 }
 
@@ -195,8 +198,10 @@ func (s *recorded) tools(r *rows.Row) {
 }
 
 // Traces makes traces of the sessions, with blocks of so many tokens, and calls f for each until f returns true. unplaced are agents that were found
-// but had no request before them to start them: they are traces of their own. undated are rows without a time, which are left out.
-func (t *Rounds) Traces(j Join, block int, f func(t *Trace, where string) bool) (unplaced, undated int) {
+// but had no request before them to start them: they are traces of their own. undated are rows without a time, which are left out. An error = what was kept cannot be read.
+func (t *Rounds) Traces(j Join, block int, f func(t *Trace, where string) bool) (unplaced, undated int, err error) {
+	t.kept.flush()
+	defer func() { err = errors.Join(t.kept.fault, t.kept.Close()) }()
 	if j.Agents {
 		t.join(j)
 	}
@@ -205,8 +210,8 @@ func (t *Rounds) Traces(j Join, block int, f func(t *Trace, where string) bool) 
 		if s.parent != nil {
 			continue
 		}
-		if made := s.trace(block, nested); made != nil && f(made, s.where) {
-			return 0, t.undated
+		if made := s.trace(&t.kept, block, nested); made != nil && f(made, s.where) {
+			return 0, t.undated, nil
 		}
 	}
 	for _, s := range t.order {
@@ -214,14 +219,14 @@ func (t *Rounds) Traces(j Join, block int, f func(t *Trace, where string) bool) 
 			continue
 		}
 		s.children = nil
-		if made := s.trace(block, nested); made != nil {
+		if made := s.trace(&t.kept, block, nested); made != nil {
 			unplaced++
 			if f(made, s.where) {
 				break
 			}
 		}
 	}
-	return unplaced, t.undated
+	return unplaced, t.undated, nil
 }
 
 // join finds the sessions that others started: of the same user and project, within the call of a tool, of several the shortest. What such a
@@ -280,13 +285,14 @@ func safeID(id string) string {
 
 // trace makes a trace of a session and of those that it started; nil = no round of it has a time. The ones that have found their place are noted in
 // nested.
-func (s *recorded) trace(block int, nested map[*recorded]bool) *Trace {
-	if len(s.rounds) == 0 {
+func (s *recorded) trace(kept *keptRounds, block int, nested map[*recorded]bool) *Trace {
+	rounds := kept.of(s)
+	if len(rounds) == 0 {
 		return nil
 	}
 	t := &Trace{ID: safeID(s.id), where: s.where, block: block}
 	minted := int64(0)
-	t.requests = s.requests(block, &minted)
+	t.requests = requests(rounds, block, &minted)
 	zero := t.requests[0].at
 	for _, c := range s.children {
 		// After the last request that was made by then; a place of the list that no other request has.
@@ -296,12 +302,12 @@ func (s *recorded) trace(block int, nested map[*recorded]bool) *Trace {
 				place = i
 			}
 		}
-		if place < 0 || len(c.rounds) == 0 {
+		if place < 0 || c.rounds == 0 {
 			continue
 		}
 		nested[c] = true
 		duration := c.in.duration
-		a := &subagent{index: place, at: micro(c.in.from - zero), id: safeID(c.id), duration: &duration, where: c.where, requests: c.requests(block, &minted)}
+		a := &subagent{index: place, at: micro(c.in.from - zero), id: safeID(c.id), duration: &duration, where: c.where, requests: requests(kept.of(c), block, &minted)}
 		for _, q := range a.requests {
 			q.at = micro(q.at - zero)
 		}
@@ -331,15 +337,15 @@ func (t *Trace) number() {
 
 // requests are the rounds as requests, by time, each with the ids of its blocks: those of the round before as far as its prefix goes, new ones
 // behind them.
-func (s *recorded) requests(block int, minted *int64) []*Request {
-	slices.SortStableFunc(s.rounds, func(a, b round) int {
+func requests(rounds []round, block int, minted *int64) []*Request {
+	slices.SortStableFunc(rounds, func(a, b round) int {
 		return cmp.Or(cmp.Compare(a.request.at, b.request.at), cmp.Compare(a.number, b.number))
 	})
-	list := make([]*Request, len(s.rounds))
+	list := make([]*Request, len(rounds))
 	var before []int64
 	end := 0.0
-	for i := range s.rounds {
-		r := &s.rounds[i]
+	for i := range rounds {
+		r := &rounds[i]
 		q := r.request
 		q.index = i
 		blocks := r.total / block

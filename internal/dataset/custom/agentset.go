@@ -1,0 +1,175 @@
+package custom
+
+import (
+	"aiperf/internal/conversation"
+	"aiperf/internal/dataset"
+	"aiperf/internal/dataset/synth"
+	"aiperf/internal/dataset/weka"
+	"aiperf/internal/infile"
+	"aiperf/internal/rng"
+)
+
+// agentSet are the sessions of recorded agents, packed one behind the other where content is kept: those of a trace together, its own one first. In
+// memory is where they begin. The conversations are those of all traces, and behind them those that they start.
+type agentSet struct {
+	ratio   float64
+	longest *float64 // of delays
+
+	kept    infile.Kept
+	ends    column[int64]  // of the sessions, in kept
+	roots   column[uint32] // sessions of traces
+	started column[uint32] // sessions that those start
+	starts  column[start]  // by started session
+	packed  []byte
+	fault   error
+
+	turns          int
+	timed, delayed bool      // some turn has a time; some that is not its conversation's first has a delay
+	untimed        [2]string // where the first trace begins that has no time, and the first started session; "" = all have one
+}
+
+// start is the turn of a trace's own session that starts another one.
+type start struct {
+	turn, join uint32
+	before     bool
+}
+
+// put takes the sessions of a trace.
+func (a *agentSet) put(list []weka.Session) {
+	for i := range list {
+		s := &list[i]
+		a.packed = s.Pack(a.packed[:0])
+		if a.fault == nil {
+			_, a.fault = a.kept.Write(a.packed)
+		}
+		if i == 0 {
+			a.roots.add(uint32(a.ends.n))
+		} else {
+			a.started.add(uint32(a.ends.n))
+			a.starts.add(start{uint32(s.Parent), uint32(s.Join), s.Before})
+		}
+		a.ends.add(a.kept.Size())
+		a.note(s, min(i, 1))
+	}
+}
+
+// note counts what a session has.
+func (a *agentSet) note(s *weka.Session, kind int) {
+	a.turns += len(s.Turns)
+	for k, t := range s.Turns {
+		a.timed = a.timed || t.Timestamp != nil
+		a.delayed = a.delayed || k > 0 && t.Delay != nil
+	}
+	if first := s.Turns[0]; first.Timestamp == nil && a.untimed[kind] == "" {
+		a.untimed[kind] = first.Where
+	}
+}
+
+// tell puts into the info what the sessions have.
+func (a *agentSet) tell(info *dataset.Info) {
+	info.Started, info.Turns, info.Timestamps, info.Delays = a.started.n, a.turns, a.timed, a.delayed
+	if info.UntimedOrigin = a.untimed[0]; info.UntimedOrigin == "" {
+		info.UntimedOrigin = a.untimed[1]
+	}
+}
+
+func (a *agentSet) size() int { return a.ends.n }
+
+// find tells the session of conversation i, and the trace that it belongs to.
+func (a *agentSet) find(i int) (session uint32, trace int) {
+	if i < a.roots.n {
+		session, _ = a.roots.at(i)
+		return session, i
+	}
+	i -= a.roots.n
+	session, _ = a.started.at(i)
+	return session, int(session) - i - 1 // of the sessions before it so many are started, the rest are traces
+}
+
+// bytes reads the packed session from its first byte on: most of them at the most.
+func (a *agentSet) bytes(session uint32, most int64) []byte {
+	from := int64(0)
+	if session > 0 {
+		from, _ = a.ends.at(int(session) - 1)
+	}
+	to, _ := a.ends.at(int(session))
+	b := make([]byte, min(most, to-from))
+	if _, err := a.kept.ReadAt(b, from); err != nil {
+		panic(changed(a.kept.Name, err))
+	}
+	return b
+}
+
+// heads is conversation i without its messages.
+func (a *agentSet) heads(i int) (s weka.Session, trace int) {
+	session, trace := a.find(i)
+	return a.unpack(a.bytes(session, int64(weka.HeadSize(a.bytes(session, weka.HeadLength))))), trace
+}
+
+func (a *agentSet) unpack(b []byte) weka.Session {
+	s, err := weka.Unpack(b)
+	if err != nil {
+		panic(changed(a.kept.Name, err))
+	}
+	return s
+}
+
+func (a *agentSet) id(i int) string {
+	s, _ := a.heads(i)
+	return s.ID
+}
+
+// branches are the sessions that the turns of a trace's own one start.
+func (a *agentSet) branches(trace int, add func(turn int, b conversation.Branch)) {
+	own, _ := a.roots.at(trace)
+	end, ok := a.roots.at(trace + 1)
+	if !ok {
+		end = uint32(a.ends.n)
+	}
+	for i := int(own) - trace; i < int(end)-trace-1; i++ {
+		s, _ := a.starts.at(i)
+		add(int(s.turn), conversation.Branch{Conversation: a.roots.n + i, Join: int(s.join), Before: s.before})
+	}
+}
+
+// followed are the turns that a turn of a trace followed.
+func (a *agentSet) followed(trace int, after []weka.Place) (list []conversation.TurnRef) {
+	own, _ := a.roots.at(trace)
+	for _, p := range after {
+		at := trace
+		if p.Session > 0 {
+			at = a.roots.n + int(own) - trace + p.Session - 1
+		}
+		list = append(list, conversation.TurnRef{Conversation: at, Turn: p.Turn})
+	}
+	return list
+}
+
+func (a *agentSet) timings(i int) []dataset.Timing {
+	c := a.draft(i)
+	return timingsOf(c.Turns)
+}
+
+// draft is conversation i without its messages. Every request of it is whole in itself.
+func (a *agentSet) draft(i int) conversation.Conversation {
+	s, trace := a.heads(i)
+	c := conversation.Conversation{ID: s.ID, Mode: conversation.MessageArrayWithResponses, Turns: make([]conversation.Turn, len(s.Turns))}
+	for k, t := range s.Turns {
+		c.Turns[k] = conversation.Turn{Model: t.Model, MaxTokens: &s.Turns[k].MaxTokens, Timestamp: t.Timestamp, Origin: t.Where,
+			Delay: delay(t.Delay, a.ratio, a.longest), After: a.followed(trace, t.After)}
+	}
+	if i < a.roots.n {
+		a.branches(trace, func(turn int, b conversation.Branch) { c.Turns[turn].Branches = append(c.Turns[turn].Branches, b) })
+	}
+	return c
+}
+
+// fill makes the messages of conversation i.
+func (a *agentSet) fill(i int, c *conversation.Conversation, corpus *synth.Corpus, root *rng.Root) {
+	session, _ := a.find(i)
+	s := a.unpack(a.bytes(session, a.kept.Size()))
+	texts := &traceTexts{corpus: corpus, blocks: synth.NewBlocks(corpus, root, s.Trace, s.Block, nil), block: s.Block}
+	for k, messages := range s.Messages(texts) {
+		c.Turns[k].RawMessages = messages
+	}
+}
