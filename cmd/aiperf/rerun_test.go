@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -44,6 +45,78 @@ func TestSecondRun(t *testing.T) {
 	if got := tree(t, second.dir); strings.Join(got, " ") != strings.Join(want, " ") {
 		t.Errorf("left:\n%v, want\n%v", got, want)
 	}
+}
+
+// TestNothingIsLost: a run or series that never begins leaves every file of an earlier one as it was, and none of its own.
+func TestNothingIsLost(t *testing.T) {
+	t.Parallel()
+	server := newScripted(t, 1000)
+	fresh := towards(server.URL, "--request-count", "2", "--export-level", "raw")
+	series := append(slices.Clone(fresh), "--num-profile-runs", "2")
+	dead := func(more ...string) []string {
+		return append(towards("http://127.0.0.1:1", "--ui", "simple", "--request-count", "2"), more...)
+	}
+	for name, c := range map[string]struct {
+		first, then []string
+		atTerminal  bool
+		says        string
+	}{
+		"nobody listens":              {fresh, dead(), true, "no server at"},
+		"nobody listens, a series":    {series, dead("--num-profile-runs", "2"), true, "no server at"},
+		"nobody listens, a sweep":     {series, dead("--concurrency", "1,2"), true, "no server at"},
+		"the model does not get up":   {fresh, dead("--wait-for-model-timeout", "0.2"), false, "--wait-for-model-timeout"},
+		"the cache cannot be emptied": {fresh, dead("--reset-kv-cache", "--reset-kv-cache-max-retry-seconds", "0"), false, "--reset-kv-cache"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			first := program(t, c.first...)
+			if got := first.run(); got != 0 {
+				t.Fatalf("exit status %d\n%s", got, first.stderr.String())
+			}
+			before := contents(t, first.dir)
+			next := first.again(c.then...)
+			var status int
+			var said string
+			if c.atTerminal {
+				s := startScreen(t, next, 100, 40)
+				status = s.wait()
+				s.slave.Close()
+				<-s.done
+				said = s.text()
+			} else {
+				status = next.run()
+				said = next.stderr.String()
+			}
+			if status != 1 || !strings.Contains(said, c.says) {
+				t.Errorf("status %d, said %s", status, said)
+			}
+			after := contents(t, first.dir)
+			for path, text := range before {
+				if after[path] != text {
+					t.Errorf("%s was changed or lost", path)
+				}
+			}
+			for path := range after {
+				if _, was := before[path]; !was && filepath.Base(path) != "aiperf.log" { // of a directory of the series that had none
+					t.Errorf("%s is new", path)
+				}
+			}
+		})
+	}
+}
+
+// contents are the files below a directory, by their paths in it.
+func contents(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for _, path := range tree(t, dir) {
+		text, err := os.ReadFile(filepath.Join(dir, path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[path] = string(text)
+	}
+	return all
 }
 
 // TestTwoRunsAtOnce: the second is refused while the first lives, and not once it was killed.

@@ -60,6 +60,15 @@ func MakeDir(dir string, private bool) error {
 	return os.MkdirAll(dir, 0o777) // an error if there is a file of that name
 }
 
+// Writable tells why no file can be made in a directory; nil = one can. It leaves none.
+func Writable(dir string) error {
+	f, err := createBeside(filepath.Join(dir, "try"))
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
 // writing is held while a file grows: a process that ends meanwhile would leave a part of a line.
 var writing sync.RWMutex
 

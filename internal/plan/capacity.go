@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"aiperf/internal/artifact"
 	"aiperf/internal/capacity"
 	"aiperf/internal/comparison"
 	"aiperf/internal/config"
@@ -144,9 +143,6 @@ func (t *target) benchmarkOf(name string, p config.Phase, most float64) (config.
 // phase runs one phase of most requests or so, followed by f. limited tells that the client could not keep the load.
 func (t *target) phase(ctx context.Context, name string, p config.Phase, most float64, f *follower) (r cellResult, limited bool, err error) {
 	b, seed := t.benchmarkOf(name, p, most)
-	if err := artifact.RemoveCell(b.Artifacts.Dir); err != nil {
-		return r, false, err
-	}
 	t.observe, t.watch = f, f
 	done, err := t.runner(ctx, &b, seed, metric.RunInfo{RandomSeed: digits(seed), RunLabel: name}, id())
 	switch {

@@ -79,6 +79,7 @@ type invocation struct {
 	command string
 	runner  runner
 	begun   bool              // some run has been started
+	clear   func() error      // removes what an earlier series left, once; nil = there is nothing to remove
 	observe pipeline.Observer // sees every row; nil = nobody does
 	watch   run.Watcher       // follows the requests and may end a run; nil = nobody does
 }
@@ -141,7 +142,7 @@ func (i *invocation) benchmark(ctx context.Context, b *config.Benchmark, seed *c
 	}
 	return run.Run(ctx, b, seed, run.Options{
 		Dashboard: screen, Version: i.Version, BenchmarkID: id, Info: info, Err: i.Err, Interactive: i.first(), Reported: i.Terminal && i.Progress > 0 && id == "", Progress: progress, Paint: i.Paint, InputConfig: json.RawMessage(settings),
-		Notes: i.Notes, Warnings: i.Warnings, Secrets: i.Secrets, Observe: i.observe, Watch: i.watch,
+		Notes: i.Notes, Warnings: i.Warnings, Secrets: i.Secrets, Observe: i.observe, Watch: i.watch, Begin: func() error { return i.begins(b.Artifacts.Dir) },
 	})
 }
 

@@ -9,12 +9,14 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"aiperf/internal/artifact"
 	"aiperf/internal/config"
 	"aiperf/internal/metric"
 	"aiperf/internal/rng"
+	"aiperf/internal/run"
 	"aiperf/internal/terminal"
 )
 
@@ -45,24 +47,35 @@ func (i *invocation) several(cells []config.Cell) (int, error) {
 	return i.conclude(cells, i.carryOut(generatorOf(i.run, cells), cells))
 }
 
-// claim takes the directory of the series for this process and removes what an earlier series left there.
+// claim takes the directory of the series for this process. What an earlier series left there stays until a run of this one begins.
 func (i *invocation) claim() (release func(), err error) {
 	base := i.run.Artifacts.Dir
 	if release, err = artifact.Claim(base); err != nil {
 		return nil, err
 	}
-	if i.run.Resume { // what is finished is kept, each run clears its own directory
-		return release, nil
-	}
-	n, err := artifact.ClearSeries(base, i.run.Artifacts.Prefix)
-	if err != nil {
-		release()
-		return nil, err
-	}
-	if n > 0 {
-		fmt.Fprintf(i.Err, "aiperf: removed the files of earlier runs from %s (%d)\n", terminal.Line(base), n)
+	if !i.run.Resume { // else what is finished is kept, and each run clears its own directory
+		i.clear = sync.OnceValue(func() error { return i.clearSeries(base) })
 	}
 	return release, nil
+}
+
+// clearSeries removes what an earlier series left in a directory.
+func (i *invocation) clearSeries(base string) error {
+	n, err := artifact.ClearSeries(base, i.run.Artifacts.Prefix)
+	if err == nil && n > 0 {
+		fmt.Fprintf(i.Err, "aiperf: removed the files of earlier runs from %s (%d)\n", terminal.Line(base), n)
+	}
+	return err
+}
+
+// begins is what happens when a run of a directory is certain to begin: it takes the place of what was there.
+func (i *invocation) begins(dir string) error {
+	if i.clear != nil {
+		if err := i.clear(); err != nil {
+			return err
+		}
+	}
+	return artifact.RemoveCell(dir)
 }
 
 // carryOut makes the runs that a generator asks for, until it has none left or the user interrupts.
@@ -91,6 +104,9 @@ func (i *invocation) carryOut(g generator, cells []config.Cell) (results []trial
 			fmt.Fprintf(i.Err, "error: %s: %s\n", terminal.Text(t.label), terminal.Text(i.Secrets.Text(t.err.Error())))
 		}
 		results = append(results, t)
+		if errors.As(t.err, new(run.HopelessError)) { // what no server answers, none of the others can measure
+			return results
+		}
 	}
 }
 
@@ -157,9 +173,6 @@ func (i *invocation) trial(t *trial, cell *config.Cell, sweepID string) (*metric
 	b, seed := i.prepared(t, cell)
 	info, err := t.info(cell, sweepID, seed)
 	if err != nil {
-		return nil, err
-	}
-	if err := artifact.RemoveCell(t.dir); err != nil {
 		return nil, err
 	}
 	done, err := i.runner(i.ctx, &b, seed, info, id())

@@ -12,6 +12,7 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/gate"
 	"aiperf/internal/metric"
+	"aiperf/internal/run"
 	"aiperf/internal/terminal"
 )
 
@@ -186,6 +187,9 @@ func (q *search) try(n int, x []float64, sweepID string) error {
 			if t.run != nil {
 				t.err = errors.Join(t.err, q.showOne(&t))
 			}
+		}
+		if errors.As(t.err, new(run.HopelessError)) {
+			return t.err
 		}
 		if t.err != nil {
 			fmt.Fprintf(q.Err, "error: %s: %s\n", terminal.Text(t.label), terminal.Text(q.Secrets.Text(t.err.Error())))

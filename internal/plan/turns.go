@@ -133,9 +133,6 @@ func (i *invocation) turn(ctx context.Context, o *TurnOptions, pair, side int, b
 	if d := b.Dataset(); d.RandomSeed != nil {
 		d.RandomSeed = seed
 	}
-	if err := artifact.RemoveCell(b.Artifacts.Dir); err != nil {
-		return nil, err
-	}
 	fmt.Fprintf(i.Err, "aiperf: %s of %d pairs: %s\n", label, o.Pairs, terminal.Line(url))
 	done, err := i.runner(ctx, &b, seed, metric.RunInfo{RandomSeed: digits(seed), RunLabel: label}, id())
 	if cut := ctx.Err() != nil; cut || err != nil {

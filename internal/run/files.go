@@ -17,24 +17,63 @@ import (
 	"aiperf/internal/transport"
 )
 
-// makeFiles makes the artifact directory and the log.
-func (o *opened) makeFiles(ctx context.Context, cfg *config.Benchmark, opts *Options, say *reporter) error {
+// takeDir makes the artifact directory and takes it for this run. What an earlier run left there stays until this one has something to write: it may
+// never begin.
+func (o *opened) takeDir(ctx context.Context, cfg *config.Benchmark, opts *Options, say *reporter) error {
 	a := &cfg.Artifacts
 	o.layout = artifact.NewLayout(a.Dir, a.Prefix)
 	o.layout.Secrets = opts.Secrets
 	o.layout.NoJSON = !a.Summary.Has("json")
-	if err := artifact.MakeDir(a.Dir, a.Raw || a.Trace); err != nil {
-		return fmt.Errorf("%s %s: %w", cfg.As("artifacts.dir"), a.Dir, err)
+	if err := o.makeDirs(cfg); err != nil {
+		return err
 	}
-	if err := o.claim(cfg, say); err != nil {
+	release, err := artifact.Claim(o.layout.Dir)
+	if err != nil {
 		return fmt.Errorf("%s %w", cfg.As("artifacts.dir"), err)
 	}
-	if err := artifact.MakeDir(filepath.Dir(o.layout.Log()), false); err != nil {
+	o.held.opened(func() error { release(); return nil })
+	if err := artifact.Writable(filepath.Dir(o.layout.Log())); err != nil { // told before anybody waits for a server
 		return fmt.Errorf("%s %s: %w", cfg.As("artifacts.dir"), a.Dir, err)
+	}
+	if !cfg.Environment.UI.LiveFile {
+		return nil
+	}
+	return o.held.start(ctx, newPublisher(say.view, o.layout.Dir, opts.Version, opts.BenchmarkID))
+}
+
+// makeDirs makes the artifact directory and that of the log.
+func (o *opened) makeDirs(cfg *config.Benchmark) error {
+	a := &cfg.Artifacts
+	err := artifact.MakeDir(a.Dir, a.Raw || a.Trace)
+	if err == nil {
+		err = artifact.MakeDir(filepath.Dir(o.layout.Log()), false)
+	}
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", cfg.As("artifacts.dir"), a.Dir, err)
+	}
+	return nil
+}
+
+// makeFiles puts the files of this run in the place of those that an earlier run left under the same names, and begins the log.
+func (o *opened) makeFiles(cfg *config.Benchmark, opts *Options, say *reporter) error {
+	if opts.Begin != nil {
+		if err := opts.Begin(); err != nil {
+			return err
+		}
+	}
+	if err := o.makeDirs(cfg); err != nil { // what began may have emptied them
+		return err
+	}
+	n, err := o.layout.Clear(func(path string) bool { return reads(cfg, path) })
+	if n > 0 {
+		say.note("removed the files of an earlier run from %s (%d)", o.layout.Dir, n)
+	}
+	if err != nil {
+		return fmt.Errorf("%s %w", cfg.As("artifacts.dir"), err)
 	}
 	f, err := os.Create(o.layout.Log())
 	if err != nil {
-		return fmt.Errorf("%s %s: %w", cfg.As("artifacts.dir"), a.Dir, err)
+		return fmt.Errorf("%s %s: %w", cfg.As("artifacts.dir"), cfg.Artifacts.Dir, err)
 	}
 	o.held.opened(f.Close)
 	if err := writeUserFiles(cfg, o.layout.Dir); err != nil {
@@ -42,24 +81,20 @@ func (o *opened) makeFiles(ctx context.Context, cfg *config.Benchmark, opts *Opt
 	}
 	say.into(f, o.layout.Log())
 	say.log.Info("run", "version", opts.Version, "benchmark_id", opts.BenchmarkID, "command", opts.Info.CLICommand)
-	if !cfg.Environment.UI.LiveFile {
-		return nil
-	}
-	return o.held.start(ctx, newPublisher(say.view, o.layout.Dir, opts.Version))
+	return nil
 }
 
-// claim takes the directory for this run and removes what an earlier run left there under the names of this one.
-func (o *opened) claim(cfg *config.Benchmark, say *reporter) error {
-	release, err := artifact.Claim(o.layout.Dir)
+// keepLog leaves the log of a run that never began, where no earlier one has left its own.
+func (o *opened) keepLog(say *reporter) {
+	if say.file != "" || o.layout.Dir == "" {
+		return
+	}
+	f, err := os.OpenFile(o.layout.Log(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
-		return err
+		return // it is an earlier run's, or nobody's: the error is told in any case
 	}
-	o.held.opened(func() error { release(); return nil })
-	n, err := o.layout.Clear(func(path string) bool { return reads(cfg, path) })
-	if n > 0 {
-		say.note("removed the files of an earlier run from %s (%d)", o.layout.Dir, n)
-	}
-	return err
+	say.into(f, o.layout.Log())
+	o.held.opened(f.Close)
 }
 
 // reads tells whether a file is one that this run reads.

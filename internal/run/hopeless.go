@@ -24,6 +24,12 @@ type refusal struct{ why *record.Error }
 // Error implements error.
 func (r refusal) Error() string { return named(r.why) }
 
+// HopelessError is why a run did not begin: no server can be reached, or none has the model. Another try would end the same.
+type HopelessError struct{ text string }
+
+// Error implements error.
+func (h HopelessError) Error() string { return h.text }
+
 // How often a server that cannot be reached is tried in all, and the pause between.
 const (
 	knocks     = 3
@@ -123,7 +129,7 @@ func (a *asking) dead(tries int, took time.Duration, why *record.Error) error {
 		{a.cfg.As("endpoint.wait_for_model_timeout") + " 120", "wait for it"},
 		{a.cfg.As("endpoint.urls") + " mock://", "run without a server"},
 	}
-	return fmt.Errorf("no server at %s: %s\n\n  Nothing was sent; %d attempts in %.1f s.\n\n%s", terminal.Line(where), terminal.Line(said), tries, took.Seconds(), ways(advice))
+	return HopelessError{fmt.Sprintf("no server at %s: %s\n\n  Nothing was sent; %d attempts in %.1f s.\n\n%s", terminal.Line(where), terminal.Line(said), tries, took.Seconds(), ways(advice))}
 }
 
 // ways are lines of what can be tried, each with what it is for.
@@ -177,5 +183,5 @@ func (a *asking) offered(ctx context.Context, why *record.Error) error {
 	if near != "" {
 		text += "\n\n  try  " + a.cfg.As("models.items") + " " + terminal.Line(near)
 	}
-	return errors.New(text)
+	return HopelessError{text}
 }

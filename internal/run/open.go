@@ -49,6 +49,7 @@ func open(ctx context.Context, cfg *config.Benchmark, opts *Options, r *resolved
 	o := &opened{gate: new(gate), written: components{unhurried: true}}
 	err := pass(say, o.stages(ctx, cfg, opts, r, say))
 	if err != nil {
+		o.keepLog(say)
 		o.close(ctx, say)
 		return nil, err
 	}
@@ -61,7 +62,7 @@ func (o *opened) stages(ctx context.Context, cfg *config.Benchmark, opts *Option
 		{"api", func() error { return o.startAPI(ctx, cfg, opts, say) }},
 		{"servers", func() error { return o.startServers(ctx, cfg) }},
 		{"connections", func() error { return o.connect(cfg, r, userAgent(opts.Version), say.warn) }},
-		{"artifacts", func() error { return o.makeFiles(ctx, cfg, opts, say) }},
+		{"artifacts", func() error { return o.takeDir(ctx, cfg, opts, say) }},
 		{"data", func() error { return o.holdData(ctx, r) }},
 		{"executor", func() error {
 			o.executor = newExecutor(cfg, opts.Version, r, o.carrier, o.addresses, o.gate.put, say.warn)
@@ -81,6 +82,7 @@ func (o *opened) stages(ctx context.Context, cfg *config.Benchmark, opts *Option
 		{"probe", func() error { return o.probe(ctx, cfg, opts, r, say) }},
 		{"hooks", func() error { return o.startHooks(ctx, cfg, opts, r, say) }},
 		{"streams", func() error { return o.startStreams(ctx, cfg, opts, r, say) }},
+		{"files", func() error { return o.makeFiles(cfg, opts, say) }}, // the last stage that leaves an earlier run alone comes before it
 		{"results", func() error { return o.startResults(ctx, cfg, opts, r, say) }},
 		{"telemetry", func() error {
 			o.watched = &watched{cfg: cfg, opts: opts, urls: o.urls, layout: o.layout, say: say, seconds: o.seconds}

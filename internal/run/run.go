@@ -32,6 +32,8 @@ type Options struct {
 	Notes       []string            // what the user was told before the run; the log repeats it
 	Warnings    []string
 	Secrets     *redact.Secrets // that are known besides those of the configuration
+	// Begin is called once, when the run is about to write its first result: from then on it is certain to begin. nil = nobody waits for that.
+	Begin func() error
 	// Observe sees every row as well; nil = nobody does.
 	Observe pipeline.Observer
 	// Watch follows the requests of the profiling phases and may end the run; nil = nobody does.
