@@ -56,6 +56,59 @@ func TestWatchTerminal(t *testing.T) {
 	}
 }
 
+// TestWatchTerminals: the view comes up and gives back every kind of terminal, as it is over ssh and in tmux; one that takes nothing any more keeps
+// nobody from leaving; a dumb one, and one that asks for plain lines, gets lines.
+func TestWatchTerminals(t *testing.T) {
+	t.Parallel()
+	run := program(t, "--url", "mock://?ttft=5ms&itl=1ms&tokens=10", "--model", "m", "--tokenizer", "builtin", "--concurrency", "2", "--benchmark-duration", "600", "--stats-interval", "0.25").start()
+	t.Cleanup(func() {
+		run.signal(syscall.SIGKILL)
+		run.wait()
+	})
+	run.says("in flight")
+	for _, c := range []struct {
+		name    string
+		environ []string
+		keys    string
+	}{
+		{"screen", []string{"TERM=screen"}, "qy"}, {"tmux", []string{"TERM=tmux-256color", "TMUX=/tmp/none,1,0"}, "\x03"},
+		{"ssh", []string{"TERM=xterm", "SSH_TTY=/dev/pts/1", "SSH_CONNECTION=192.0.2.1 1 192.0.2.2 22", "LANG=C", "LC_ALL=C"}, "qy"},
+		{"no colour", []string{"TERM=vt100", "NO_COLOR=1"}, "qy"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p := watcher(t, run.dir)
+			s := startScreen(t, p, 80, 24, c.environ...)
+			s.shows("Profiling", "Requests /s", "q leave")
+			s.types(c.keys)
+			if status, left := s.ends(); status != 0 || !strings.Contains(left, "goes on") {
+				t.Errorf("status %d, %q", status, left)
+			}
+		})
+	}
+	t.Run("nobody reads", func(t *testing.T) {
+		t.Parallel()
+		s := startScreen(t, watcher(t, run.dir), 120, 40)
+		s.shows("Requests /s")
+		s.reads.Lock()
+		s.fill()
+		s.types("\x03")
+		if status := s.wait(); status != 0 {
+			t.Errorf("status %d", status)
+		}
+		s.reads.Unlock()
+	})
+	t.Run("dumb", func(t *testing.T) {
+		t.Parallel()
+		s := startScreen(t, watcher(t, run.dir, "--stats-interval", "0.25"), 80, 24, "TERM=dumb")
+		s.shows("requests/s", "in flight")
+		s.types("\x03")
+		if status := s.wait(); status != 0 || strings.Contains(s.raw(), "\x1b") {
+			t.Errorf("status %d, %q", status, s.raw())
+		}
+	})
+}
+
 // TestWatchLines: without a terminal a run is told of in lines until it is over; a finished one, one that died and none are told of in one.
 func TestWatchLines(t *testing.T) {
 	t.Parallel()

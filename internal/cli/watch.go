@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -26,12 +27,16 @@ import (
 )
 
 const watchLong = "Shows a run that goes on in another process, from its artifact directory or that of its series, as the run itself would show it. " +
-	"The run is not disturbed, and goes on when this ends. A run that is over, or whose process died, is told of in one line.\n\n" +
+	"The run is not disturbed, and goes on when this ends. A run that is over, or whose process died, is told of in one line. " +
+	"The files may lie on a slow file system: what is shown is as old as they are, and says so.\n\n" +
 	"Without a terminal it says how the run goes on in plain lines."
 
 // watchTable is the flags of watch.
 func watchTable() *setting.Table {
-	return setting.NewTable(rowsOfProfile([2]string{"--ui", "dashboard; none without a terminal"}, [2]string{"--stats-interval", "30"}))
+	rows := rowsOfProfile([2]string{"--ui", "dashboard; none without a terminal"}, [2]string{"--stats-interval", "30"})
+	return setting.NewTable(append(rows, setting.Row{
+		Flags: []string{"--wait"}, Kind: setting.Float, Unit: "s", Bounds: ">= 0", Default: "0", Help: "how long a run, or its directory, may take to begin, in s",
+	}))
 }
 
 // watchCommand shows a run of another process.
@@ -43,9 +48,12 @@ func (p *Program) watchCommand() *cobra.Command {
 			if len(set.Words) != 1 {
 				return fmt.Errorf("watch takes one directory of a run, not %d; see aiperf watch --help", len(set.Words))
 			}
-			w := &watching{Program: p, root: filepath.Clean(set.Words[0]), pause: 30 * time.Second}
+			w := &watching{Program: p, root: filepath.Clean(set.Words[0]), pause: 30 * time.Second, read: livefile.Read}
 			if list := set.Floats("--stats-interval"); len(list) > 0 {
 				w.pause = time.Duration(list[0] * float64(time.Second))
+			}
+			if list := set.Floats("--wait"); len(list) > 0 {
+				w.wait = time.Duration(list[0] * float64(time.Second))
 			}
 			ctx, done := cmd.Context(), func(status int) int { return status }
 			if p.Watch != nil {
@@ -70,27 +78,20 @@ type watching struct {
 	*Program
 	root  string // that the user named
 	pause time.Duration
-	leave func() // ends it, and not the run
+	wait  time.Duration // how long the run may take to begin
+	leave func()        // ends it, and not the run
+	read  func(dir string) (*livefile.Told, error)
 
-	mu   sync.Mutex
-	dir  string // of the run
-	told *livefile.Told
-	log  []board.Line
+	mu     sync.Mutex
+	dir    string // of the run
+	told   *livefile.Told
+	listen livefile.Listener
+	log    []board.Line
 }
-
-// watchPause is the pause between two looks at the file of the run.
-const watchPause = 250 * time.Millisecond
 
 // watch follows the run until it is over, or nobody watches any more.
 func (w *watching) watch(ctx context.Context, set *setting.CommandLine) (status int, err error) {
-	if info, err := os.Stat(w.root); errors.Is(err, fs.ErrNotExist) {
-		return 1, fmt.Errorf("there is no directory %s", w.root)
-	} else if err != nil {
-		return 1, err
-	} else if !info.IsDir() {
-		return 1, fmt.Errorf("%s is no directory; watch wants that of a run", w.root)
-	}
-	if goes, err := w.begin(); err != nil || !goes {
+	if goes, err := w.begin(ctx); err != nil || !goes {
 		return w.conclude(err)
 	}
 	kind := set.Text("--ui", "dashboard")
@@ -108,34 +109,117 @@ func (w *watching) watch(ctx context.Context, set *setting.CommandLine) (status 
 		return 1, err
 	}
 	err = w.follow(ctx, func() {})
-	_ = shown.Stop() // what is left to say is said below the view, whatever became of it
-	return w.conclude(err)
+	if errors.Is(shown.Stop(), dashboard.ErrUnread) { // what is left to say would wait for a reader
+		return 0, nil
+	}
+	return w.conclude(err) // below the view, whatever became of it
 }
+
+// watchPause is the pause between two looks at the file of the run.
+const watchPause = 250 * time.Millisecond
 
 // errLeft tells that the user has seen enough.
 var errLeft = errors.New("left")
 
-// begin looks for the run that goes on; false = there is none.
-func (w *watching) begin() (bool, error) {
-	w.dir = w.root
-	told, err := livefile.Read(w.dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		below := livefile.Find(w.root, time.Now())
-		if below == "" {
-			return false, nil
+// look is what one look at the files found: what the run tells, that there is none, or why nobody knows.
+type look struct {
+	dir  string
+	told *livefile.Told
+	err  error
+}
+
+// looking looks, in a goroutine of its own: a file system may take as long as it likes, and neither the view nor the user waits for it. below: the run
+// may be any that goes on at or below the root.
+func (w *watching) looking(dir string, below bool) <-chan look {
+	found := make(chan look, 1)
+	go func() {
+		told, err := w.read(dir)
+		if errors.Is(err, fs.ErrNotExist) && below {
+			if next := livefile.Find(w.root, time.Now()); next != "" {
+				dir = next
+				told, err = w.read(dir)
+			}
 		}
-		w.dir = below
-		told, err = livefile.Read(w.dir)
+		found <- look{dir, told, err}
+	}()
+	return found
+}
+
+// readPatience is how long files may say what nobody understands: they may be copied in pieces from another machine, or replaced meanwhile.
+const readPatience = 10 * time.Second
+
+// trouble is why the files have not been understood, and since when.
+type trouble struct {
+	err   error
+	since time.Time
+}
+
+// lasts notes how a look went, and returns the error that has lasted too long.
+func (t *trouble) lasts(err error, now time.Time) error {
+	switch {
+	case err == nil:
+		*t = trouble{}
+	case errors.Is(err, livefile.ErrVersion):
+		return err
+	case t.err == nil:
+		*t = trouble{err, now}
+	case now.Sub(t.since) > readPatience:
+		return err
 	}
-	if err != nil {
-		return false, err
+	return nil
+}
+
+// begin looks for the run that goes on, and waits for one as long as asked; false = there is none.
+func (w *watching) begin(ctx context.Context) (bool, error) {
+	w.dir = w.root
+	until, bad, told := time.Now().Add(w.wait), trouble{}, false
+	for {
+		var found look
+		select {
+		case <-ctx.Done():
+			return false, errLeft
+		case found = <-w.looking(w.root, true):
+		}
+		now := time.Now()
+		switch {
+		case found.err == nil:
+			w.take(found.dir, found.told, now)
+			if why := w.listen.Dead(now); why != "" {
+				return false, deadError(why)
+			}
+			return true, nil
+		case !errors.Is(found.err, fs.ErrNotExist):
+			if err := w.place(); err != nil {
+				return false, err
+			}
+			if err := bad.lasts(found.err, now); err != nil {
+				return false, err
+			}
+		case !now.Before(until):
+			return false, w.place()
+		case !told:
+			told = true
+			w.line("waiting for a run in " + w.root)
+		}
+		select {
+		case <-ctx.Done():
+			return false, errLeft
+		case <-time.After(watchPause):
+		}
 	}
-	w.take(told)
-	why := told.Dead(time.Now())
-	if why != "" {
-		return false, deadError(why)
+}
+
+// place says what is wrong with the directory that the user named; nil = nothing.
+func (w *watching) place() error {
+	switch info, err := os.Stat(w.root); {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("there is no directory %s; --wait SECONDS waits for a run to make it", w.root)
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return fmt.Errorf("%s is no directory; watch wants that of a run", w.root)
 	}
-	return true, nil
+	return nil
 }
 
 // deadError is why a run counts as dead.
@@ -146,53 +230,64 @@ func (e deadError) Error() string { return "the run has died: " + string(e) }
 // betweenRuns is how long the next run of a series may take to begin.
 const betweenRuns = 5 * time.Second
 
-// follow reads what the run tells until it tells no more, and calls each after every look.
+// follow reads what the run tells until it tells no more, and calls each after every look, and where one takes its time.
 func (w *watching) follow(ctx context.Context, each func()) error {
 	tick := time.NewTicker(watchPause)
 	defer tick.Stop()
-	var gone time.Time // since when the run is over
+	var (
+		gone    time.Time // since when the run is over
+		bad     trouble
+		pending <-chan look
+	)
 	for {
 		each()
 		select {
 		case <-ctx.Done():
 			return errLeft
 		case <-tick.C:
-		}
-		now := time.Now()
-		told, err := livefile.Read(w.dir)
-		switch {
-		case err == nil:
-			w.take(told)
-			if why := told.Dead(now); why != "" {
+			if pending == nil {
+				pending = w.looking(w.dir, w.dir != w.root)
+			}
+			if why := w.dead(); why != "" {
 				return deadError(why)
 			}
-		case !errors.Is(err, fs.ErrNotExist):
-			return err
-		default:
-			if gone.IsZero() {
-				gone = now
-			}
-			next := ""
-			if w.dir != w.root {
-				next = livefile.Find(w.root, now)
-			}
-			if next != "" {
-				w.mu.Lock()
-				w.dir, w.log, gone = next, nil, time.Time{}
-				w.mu.Unlock()
-			} else if w.dir == w.root || now.Sub(gone) > betweenRuns {
+		case found := <-pending:
+			pending = nil
+			now := time.Now()
+			switch {
+			case found.err == nil:
+				bad, gone = trouble{}, time.Time{}
+				w.take(found.dir, found.told, now)
+			case !errors.Is(found.err, fs.ErrNotExist):
+				if err := bad.lasts(found.err, now); err != nil {
+					return err
+				}
+			case w.dir == w.root, !gone.IsZero() && now.Sub(gone) > betweenRuns:
 				return nil
+			case gone.IsZero():
+				gone = now
 			}
 		}
 	}
 }
 
-// take notes what the run told, and the lines of its log that are new.
-func (w *watching) take(told *livefile.Told) {
+// dead tells that the run has ended without a word, and how that is known.
+func (w *watching) dead() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	return w.listen.Dead(time.Now())
+}
+
+// take notes what the run of a directory told, and the lines of its log that are new.
+func (w *watching) take(dir string, told *livefile.Told, now time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if dir != w.dir { // the next run of a series
+		w.dir, w.log, w.told, w.listen = dir, nil, nil, livefile.Listener{}
+	}
+	w.listen.Hear(told, now)
 	lines := told.State.Log
-	if w.told != nil && w.told.PID == told.PID && told.Log >= w.told.Log {
+	if w.told != nil && w.told.Run == told.Run && told.Log >= w.told.Log {
 		lines = lines[len(lines)-min(len(lines), told.Log-w.told.Log):]
 	}
 	const most = 2000
@@ -213,7 +308,7 @@ func (w *watching) fill(v board.View, s *board.State) {
 	*s = w.told.State
 	s.Log = w.log
 	s.Fit(v.Width)
-	if silent := time.Since(w.told.Written); silent > noNews {
+	if silent := w.listen.Silent(time.Now()); silent > noNews {
 		s.NoNews = silent
 	}
 }
@@ -243,8 +338,14 @@ func (w *watching) speak(ctx context.Context, kind string) error {
 	if s.Stage != board.Starting && !drawn {
 		w.line(board.Sentence(&s))
 	}
+	silent := false
 	err := w.follow(ctx, func() {
 		w.fill(board.View{Width: w.Progress}, &s)
+		if now := s.NoNews > 0; now != silent && !drawn {
+			if silent = now; now {
+				w.line(fmt.Sprintf("warning: no news of the run for %.0f s", s.NoNews.Seconds()))
+			}
+		}
 		if drawn {
 			row := board.Simple(&s, w.Progress)
 			screen.Draw(string(row.Append(nil, paint)))
@@ -275,20 +376,33 @@ func (w *watching) conclude(err error) (int, error) {
 	case err != nil:
 		return 1, err
 	}
+	return w.finished()
+}
+
+// finished tells of the run that has left the directory, from its files; those of another run are not its own.
+func (w *watching) finished() (int, error) {
+	layout := artifact.NewLayout(w.dir, "")
 	runs, err := runfiles.Find([]string{w.dir}, func(string, ...any) {})
-	if err != nil || len(runs) == 0 {
-		layout := artifact.NewLayout(w.dir, "")
-		switch _, err := os.Stat(layout.Log()); {
-		case w.told != nil && err == nil:
-			w.line("the run in " + w.dir + " is over; its log: " + layout.Log())
-			return 0, nil
-		case err == nil:
-			return 1, fmt.Errorf("%s: the run is over and left no results under the usual names; its log: %s", w.dir, layout.Log())
-		}
-		return 1, fmt.Errorf("%s holds no run, and no run goes on below it", w.dir)
+	_, noLog := os.Stat(layout.Log())
+	if w.told != nil {
+		runs = slices.DeleteFunc(runs, func(r *runfiles.Run) bool {
+			s, err := r.Summary()
+			return err != nil || s.BenchmarkID != w.told.Run
+		})
 	}
-	for _, r := range runs {
-		w.line(over(r))
+	switch {
+	case err == nil && len(runs) > 0:
+		for _, r := range runs {
+			w.line(over(r))
+		}
+	case w.told != nil && w.told.State.Stage == board.Starting:
+		return 1, fmt.Errorf("%s: the run ended before its first request", w.dir)
+	case w.told != nil && noLog == nil:
+		w.line("the run in " + w.dir + " is over; its log: " + layout.Log())
+	case noLog == nil:
+		return 1, fmt.Errorf("%s: the run is over and left no results under the usual names; its log: %s", w.dir, layout.Log())
+	default:
+		return 1, fmt.Errorf("%s holds no run, and no run goes on below it; --wait SECONDS waits for one", w.dir)
 	}
 	return 0, nil
 }

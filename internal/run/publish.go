@@ -27,12 +27,13 @@ type publisher struct {
 	eye     *eye
 	dir     string
 	version string
+	id      string // of the run
 	stop    chan struct{}
 	done    chan struct{}
 }
 
-func newPublisher(view *liveView, dir, version string) *publisher {
-	return &publisher{eye: newEye(view), dir: dir, version: version, stop: make(chan struct{}), done: make(chan struct{})}
+func newPublisher(view *liveView, dir, version, id string) *publisher {
+	return &publisher{eye: newEye(view), dir: dir, version: version, id: id, stop: make(chan struct{}), done: make(chan struct{})}
 }
 
 // Start implements component.
@@ -54,7 +55,7 @@ func (p *publisher) Stop(context.Context) error {
 func (p *publisher) run() {
 	defer close(p.done)
 	path := filepath.Join(p.dir, livefile.Name)
-	told := livefile.Told{Version: p.version, PID: int64(os.Getpid())}
+	told := livefile.Told{Version: p.version, Run: p.id, PID: int64(os.Getpid())}
 	told.Host, _ = os.Hostname() // without one nobody can tell that the process is gone
 	timer := time.NewTimer(0)
 	defer timer.Stop()

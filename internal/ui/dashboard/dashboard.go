@@ -3,6 +3,7 @@
 package dashboard
 
 import (
+	"errors"
 	"io"
 	"os"
 	"sync"
@@ -55,7 +56,8 @@ type Dashboard struct {
 	keeper  *keeper
 	done    chan struct{}
 	once    sync.Once
-	err     error
+	err     error // of the program, once done
+	stopped error // what Stop returns
 }
 
 // replyTime is how long a terminal may take to answer what it is asked at the start: a view that ends sooner waits, or the answers land on the
@@ -91,6 +93,9 @@ func Start(o Options) (*Dashboard, error) {
 	return d, nil
 }
 
+// ErrUnread tells that nobody reads the terminal: it takes nothing more, and whoever writes to it waits.
+var ErrUnread = errors.New("the terminal takes nothing")
+
 // Stop gives the terminal back, and waits a little for a terminal that does not read.
 func (d *Dashboard) Stop() error {
 	d.once.Do(func() {
@@ -103,8 +108,10 @@ func (d *Dashboard) Stop() error {
 		case <-d.done:
 		case <-time.After(patience):
 			terminal.Restore()
+			d.stopped = ErrUnread
 			return
 		}
+		d.stopped = d.err
 		d.release()
 		d.keeper.release()
 		discardInput(int(d.options.In.Fd()))
@@ -112,7 +119,7 @@ func (d *Dashboard) Stop() error {
 			d.options.Err.Resume()
 		}
 	})
-	return d.err
+	return d.stopped
 }
 
 // reset is what a terminal forgets of a view: synchronised output, the other screen, a hidden cursor, mouse, pasted text, key protocols, colours.

@@ -21,6 +21,7 @@ const Name = "logs/live"
 // Told is what a run tells of itself.
 type Told struct {
 	Version string // of the program
+	Run     string // its id, as the summary has it
 	Host    string
 	PID     int64
 	Written time.Time
@@ -29,7 +30,10 @@ type Told struct {
 }
 
 // magic begins the file; the number is that of the form.
-const magic = "aiperf live 1\n"
+const (
+	magicWords = "aiperf live "
+	magic      = magicWords + "2\n"
+)
 
 // Bytes is the file.
 func (t *Told) Bytes() []byte {
@@ -40,6 +44,7 @@ func (t *Told) Bytes() []byte {
 
 func (t *Told) visit(c *marshal.Coder) {
 	c.String(&t.Version)
+	c.String(&t.Run)
 	c.String(&t.Host)
 	c.Int64(&t.PID)
 	at := t.Written.UnixNano()
@@ -73,10 +78,16 @@ func Read(dir string) (*Told, error) {
 	return t, nil
 }
 
+// ErrVersion is what another version of the program writes.
+var ErrVersion = errors.New("another version of aiperf writes it; use that one to watch the run")
+
 func parse(data []byte) (*Told, error) {
 	rest, ok := bytes.CutPrefix(data, []byte(magic))
 	if !ok {
-		return nil, errors.New("another version of aiperf writes it; use that one to watch the run")
+		if line, _, whole := bytes.Cut(data, []byte("\n")); whole && bytes.HasPrefix(line, []byte(magicWords)) {
+			return nil, ErrVersion
+		}
+		return nil, errors.New("it does not begin as a file of a run")
 	}
 	c := marshal.NewReader(rest)
 	t := new(Told)
@@ -90,35 +101,13 @@ func parse(data []byte) (*Told, error) {
 	return t, nil
 }
 
-// How long a run may say nothing until it counts as dead: where its process is known to be gone, and where that cannot be told.
-const (
-	goneAfter = 2 * time.Second
-	deadAfter = time.Minute
-)
-
-// Dead tells whether the run has ended without taking its file away, and how that is known.
-func (t *Told) Dead(now time.Time) (why string) {
-	silent := now.Sub(t.Written)
-	here := false
-	if host, err := os.Hostname(); err == nil && host == t.Host {
-		here = true
-	}
-	switch {
-	case silent > goneAfter && here && !runs(int(t.PID)):
-		return fmt.Sprintf("its process (%d) is gone", t.PID)
-	case silent > deadAfter:
-		return fmt.Sprintf("it has said nothing for %s", board.Span(silent))
-	}
-	return ""
-}
-
 // Find is the directory at or below dir whose run goes on, the one that spoke last if there are several; "" = none does.
 func Find(dir string, now time.Time) (found string) {
 	var last time.Time
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		run := filepath.Dir(filepath.Dir(path))
 		if err == nil && !d.IsDir() && path == filepath.Join(run, Name) {
-			if t, err := Read(run); err == nil && t.Dead(now) == "" && t.Written.After(last) {
+			if t, err := Read(run); err == nil && !t.left(now) && t.Written.After(last) {
 				found, last = run, t.Written
 			}
 		}

@@ -79,7 +79,7 @@ func TestWhatIsToldIsRead(t *testing.T) {
 	if got, err = Read(dir); err != nil || !math.IsNaN(got.State.Figures.TTFT.Run) {
 		t.Errorf("a figure that does not exist: %v, %v", got, err)
 	}
-	for text, want := range map[string]string{"": "another version", "aiperf live 9\n": "another version", magic: "ends too early", string(told.Bytes()) + "x": "more in it"} {
+	for text, want := range map[string]string{"": "does not begin", "aiperf li": "does not begin", "\x00\x00\n": "does not begin", "aiperf live 9\n": "another version", magic: "ends too early", string(told.Bytes()) + "x": "more in it"} {
 		put(t, dir, []byte(text))
 		if _, err := Read(dir); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.20q: %v, want %q", text, err, want)
@@ -98,8 +98,8 @@ func put(t *testing.T, dir string, data []byte) {
 	}
 }
 
-// TestDead: a run whose process is gone is dead at once, one of another machine when it has been silent for long; of a series the one that lives
-// is found.
+// TestDead: a run whose process is gone is dead at once, one of another machine when it has said nothing new for long, whatever its clock says; one that
+// stands still lives; of a series the one that lives is found.
 func TestDead(t *testing.T) {
 	host, err := os.Hostname()
 	if err != nil {
@@ -107,20 +107,30 @@ func TestDead(t *testing.T) {
 	}
 	now := time.Now()
 	const nobody = 1 << 30 // beyond the numbers that systems give
+	self := int64(os.Getpid())
 	for _, c := range []struct {
 		name   string
 		told   Told
-		silent time.Duration
+		clock  time.Duration // by which that of the run is ahead
+		silent time.Duration // since it was heard
 		want   string
 	}{
-		{"speaks", Told{Host: host, PID: nobody}, time.Second, ""},
-		{"is gone", Told{Host: host, PID: nobody}, 3 * time.Second, "is gone"},
-		{"stands still", Told{Host: host, PID: int64(os.Getpid())}, 30 * time.Second, ""},
-		{"elsewhere", Told{Host: "elsewhere", PID: nobody}, 30 * time.Second, ""},
-		{"elsewhere and silent", Told{Host: "elsewhere", PID: nobody}, 2 * time.Minute, "said nothing for 2m 00s"},
+		{"speaks", Told{Host: host, PID: nobody}, 0, time.Second, ""},
+		{"is gone", Told{Host: host, PID: nobody}, 0, 5 * time.Second, "is gone"},
+		{"was gone before", Told{Host: host, PID: nobody}, -time.Hour, 0, "is gone"},
+		{"stands still", Told{Host: host, PID: self}, 0, 2 * time.Minute, ""},
+		{"has another's number by now", Told{Host: host, PID: self}, -24 * time.Hour, 0, "said nothing for 24h 00m"},
+		{"elsewhere", Told{Host: "elsewhere", PID: nobody}, 0, 30 * time.Second, ""},
+		{"elsewhere and silent", Told{Host: "elsewhere", PID: nobody}, 0, 2 * time.Minute, "said nothing for 2m 00s"},
+		{"elsewhere, clock behind", Told{Host: "elsewhere", PID: nobody}, -30 * time.Minute, time.Second, ""},
+		{"elsewhere, clock ahead", Told{Host: "elsewhere", PID: nobody}, 30 * time.Minute, 2 * time.Minute, "said nothing for 2m 00s"},
 	} {
-		c.told.Written = now.Add(-c.silent)
-		if why := c.told.Dead(now); why != c.want && (c.want == "" || !strings.Contains(why, c.want)) {
+		var l Listener
+		c.told.Written = now.Add(c.clock)
+		l.Hear(&c.told, now)
+		again := c.told
+		l.Hear(&again, now.Add(c.silent)) // the same is no news
+		if why := l.Dead(now.Add(c.silent)); why != c.want && (c.want == "" || !strings.Contains(why, c.want)) {
 			t.Errorf("%s: %q, want %q", c.name, why, c.want)
 		}
 	}
@@ -128,7 +138,7 @@ func TestDead(t *testing.T) {
 	if found := Find(root, now); found != "" {
 		t.Errorf("found %q where there is nothing", found)
 	}
-	for name, silent := range map[string]time.Duration{"a": 3 * time.Second, "b/c": time.Second, "d": time.Hour} {
+	for name, silent := range map[string]time.Duration{"a": 5 * time.Second, "b/c": time.Second, "d": 2 * time.Hour} {
 		one := Told{Host: host, PID: nobody, Written: now.Add(-silent)}
 		put(t, filepath.Join(root, name), one.Bytes())
 	}
