@@ -99,7 +99,7 @@ bench: build ## figures as ratios against a baseline in the same run
 	$(GO) run ./internal/selfbench -aiperf ./aiperf
 
 acceptance: ## comparisons, the search for capacity and turns on simulated servers, with all their repeats
-	$(GO) test ./internal/comparison ./internal/capacity -run 'Coverage|Alarms|Margin|Turns|Drift|Find|Client' -bench 'Compare|Posterior|Load' -benchtime 3x -full -v -timeout 30m
+	$(GO) test ./internal/comparison ./internal/capacity -run 'Coverage|Alarms|Margin|Turns|Drift|Find|Client|Standing|Starved' -bench 'Compare|Posterior|Load' -benchtime 3x -full -v -timeout 30m
 
 acceptance-wire: ## the same against simulated servers over real sockets: two that differ by 5 %, and a queue with a known capacity (a quiet machine, 15 minutes)
 	$(GO) test ./internal/plan -run 'RealRuns|OverTheWire' -full -v -timeout 60m

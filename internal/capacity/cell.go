@@ -164,5 +164,9 @@ func (c *Cell) String() string {
 	if c.Limited {
 		return fmt.Sprintf("%.4g: this client could not keep it", c.Load)
 	}
-	return fmt.Sprintf("%.4g: %s %.2f %% of %d requests bad in %.0f s: %s", c.Load, c.Objective, 100*c.Bad, c.N, c.Seconds, c.State)
+	text := fmt.Sprintf("%.4g: %s %.2f %% of %d requests bad in %.0f s: %s", c.Load, c.Objective, 100*c.Bad, c.N, c.Seconds, c.State)
+	if c.Lost >= 0.001 {
+		text += fmt.Sprintf(" (this client stood still for %.1f %%)", 100*c.Lost)
+	}
+	return text
 }

@@ -11,8 +11,8 @@ import (
 // Server offers a load and tells what became of it.
 type Server interface {
 	// Cell offers a load (requests per second, or users) for at most the last of looks, in s from its beginning, and calls done at each look with the
-	// requests so far; true ends it. limited says that the client could not keep the load: the cell is no evidence.
-	Cell(ctx context.Context, load float64, looks []float64, done func(at float64, list []Request) bool) (limited bool, err error)
+	// requests so far; true ends it.
+	Cell(ctx context.Context, load float64, looks []float64, done func(at float64, list []Request) bool) (Kept, error)
 	// Alone is the median latency of one user, in s, and the requests that told it.
 	Alone(ctx context.Context) (seconds float64, list []Request, err error)
 }
@@ -41,17 +41,19 @@ type Cell struct {
 	Effective float64 `json:"effective"` // independent requests
 	State     State   `json:"state"`
 	Objective string  `json:"objective"`
+	Lost      float64 `json:"client_lost"` // share of the schedule that the client gave up; the load is what it offered
 	Limited   bool    `json:"client_limited"`
 }
 
 // Why a search ended.
 const (
-	Settled = "settled"
-	Time    = "time"
-	Many    = "cells"
-	Client  = "client"
-	NotMet  = "not met"
-	Stopped = "stopped"
+	Settled   = "settled"
+	Time      = "time"
+	Many      = "cells"
+	Client    = "client"
+	Disturbed = "disturbed" // the client kept no load any more, low ones neither
+	NotMet    = "not met"
+	Stopped   = "stopped"
 )
 
 // Answer is what a search found.
@@ -70,15 +72,14 @@ type Answer struct {
 
 // Constants of the method, chosen by simulation.
 const (
-	widen       = 2.0 // the stated interval in posterior's
-	plain       = 0.1 // share of bad requests that ends the bracket
-	firstCells  = 3   // after the bracket, before it may settle
-	guardAbove  = 0.3 // logarithm up to which something must have failed clearly
-	guardStep   = 0.15
-	mostGuards  = 3
-	mostHolds   = 4
-	pause       = 0.5 // s between cells
-	belowClient = 0.95
+	widen      = 2.0 // the stated interval in posterior's
+	plain      = 0.1 // share of bad requests that ends the bracket
+	firstCells = 3   // after the bracket, before it may settle
+	guardAbove = 0.3 // logarithm up to which something must have failed clearly
+	guardStep  = 0.15
+	mostGuards = 3
+	mostHolds  = 4
+	pause      = 0.5 // s between cells
 )
 
 // search is a search under way.
@@ -91,15 +92,13 @@ type search struct {
 	lo, hi  float64 // logarithms: the last that passed, the one that ended the bracket; NaN
 	sent    float64 // highest load that the client kept
 	guards  int
-	loss    map[float64]int // cells at a load that the client could not keep
+	misses  map[float64]int // cells in a row that the client could not keep, by the logarithm of their load
+	lost    int             // cells in a row that the client could not keep, at whatever load
 }
-
-// errClient ends a search at the client's limit.
-var errClient = errors.New("client")
 
 // Find searches. An interrupted search gives what is known, and the reason Stopped.
 func Find(ctx context.Context, server Server, o Options) (*Answer, error) {
-	s := &search{Options: o, server: server, lo: math.NaN(), hi: math.NaN(), loss: map[float64]int{}}
+	s := &search{Options: o, server: server, lo: math.NaN(), hi: math.NaN(), misses: map[float64]int{}}
 	alone, list, err := server.Alone(ctx)
 	if err != nil {
 		return nil, err
@@ -127,6 +126,8 @@ func Find(ctx context.Context, server Server, o Options) (*Answer, error) {
 	switch {
 	case errors.Is(err, errClient):
 		s.ans.Why = Client
+	case errors.Is(err, errDisturbed):
+		s.ans.Why = Disturbed
 	case ctx.Err() != nil:
 		s.ans.Why = Stopped
 	case err != nil:
@@ -212,7 +213,7 @@ func (s *search) cell(ctx context.Context, x, shortest, longest float64, settle 
 	c := Cell{Load: math.Exp(x), Wash: wash}
 	var latest []Request
 	grew := false
-	limited, err := s.server.Cell(ctx, c.Load, looks, func(at float64, list []Request) bool {
+	kept, err := s.server.Cell(ctx, c.Load, looks, func(at float64, list []Request) bool {
 		latest, c.Seconds, c.State = list, at-wash, Pass
 		for k := range s.Objectives {
 			views[k] = look(list, k, &s.Objectives[k], wash, at)
@@ -226,10 +227,10 @@ func (s *search) cell(ctx context.Context, x, shortest, longest float64, settle 
 	if err != nil {
 		return c, err
 	}
-	if limited {
-		return s.clientLimit(ctx, &c, x, shortest, longest, settle)
+	if c.Lost = kept.Lost; !kept.evidence() {
+		return s.missed(ctx, &c, x, shortest, longest, settle)
 	}
-	s.sent = max(s.sent, c.Load)
+	x = s.offered(&c, x)
 	for k := range views {
 		s.post[k].put(views[k].observed(x, c.Seconds))
 	}
@@ -306,27 +307,9 @@ func (s *search) keepLatency(list []Request, from, to float64) {
 	}
 }
 
-// clientLimit repeats a cell that the client could not keep once; then its load is the ceiling, unless the client has kept a higher one: such a cell
-// is no evidence of anything.
-func (s *search) clientLimit(ctx context.Context, c *Cell, x, shortest, longest float64, settle bool) (Cell, error) {
-	c.Limited, c.State = true, Open
-	s.ans.Cells = append(s.ans.Cells, *c)
-	if s.Say != nil {
-		s.Say(c)
-	}
-	if s.loss[x]++; s.loss[x] < 2 {
-		return s.cell(ctx, x, shortest, longest, settle)
-	}
-	if c.Load <= s.sent { // it has kept more than that: something else disturbed it
-		return *c, nil
-	}
-	s.ans.Ceiling = c.Load
-	return *c, errClient
-}
-
 // bracket doubles until a load plainly fails. At the client's ceiling one full cell just below it says whether that is kept.
 func (s *search) bracket(ctx context.Context, x float64) error {
-	for s.ans.Seconds <= s.Options.Seconds && len(s.ans.Cells) < s.Options.Cells {
+	for s.ans.Seconds <= s.Options.Seconds && s.tried() < s.Options.Cells {
 		c, err := s.cell(ctx, x, 2, 4, false)
 		if errors.Is(err, errClient) {
 			return s.belowCeiling(ctx)
@@ -334,59 +317,23 @@ func (s *search) bracket(ctx context.Context, x float64) error {
 		if err != nil {
 			return err
 		}
+		if c.Limited {
+			continue
+		}
 		if c.State == Over || c.State == Fail && c.Bad >= plain {
-			s.hi = s.round(x)
+			s.hi = math.Log(c.Load)
 			if c.State == Over {
 				s.ans.Failed = c.Load
 			}
-			for _, p := range s.post {
-				p.top = s.hi + .1
-			}
+			s.bounded()
 			return nil
 		}
-		if c.State != Fail {
-			s.lo = s.round(x)
+		if c.State != Fail && c.Bad <= s.allowed(c.Objective) {
+			s.lo = math.Log(c.Load)
 		}
 		x += math.Ln2
 	}
 	return nil
-}
-
-// belowCeiling tries the highest load that the client keeps. The load at which it did not is between twice the last one and that.
-func (s *search) belowCeiling(ctx context.Context) error {
-	if !math.IsNaN(s.lo) && s.ans.Ceiling > 1.1*math.Exp(s.lo) { // the ceiling is somewhere above the last that was kept: look for it once
-		y := math.Log(math.Sqrt(s.ans.Ceiling * math.Exp(s.lo)))
-		c, err := s.cell(ctx, y, 4, s.length(y, 1), true)
-		switch {
-		case errors.Is(err, errClient):
-		case err != nil:
-			return err
-		case c.State == Over || c.State == Fail:
-			s.hi = s.round(y)
-			for _, p := range s.post {
-				p.top = s.hi + .1
-			}
-			return nil
-		default:
-			if c.Bad <= s.Objectives[0].Allowed {
-				s.lo = s.round(y)
-			}
-			return errClient
-		}
-	}
-	y := math.Log(belowClient * s.ans.Ceiling)
-	c, err := s.cell(ctx, y, 4, s.length(y, 1), true)
-	if err != nil {
-		return err
-	}
-	if c.State == Over || c.State == Fail {
-		s.hi = s.round(y)
-		return nil
-	}
-	if c.Bad <= s.Objectives[0].Allowed {
-		s.lo = s.round(y)
-	}
-	return errClient
 }
 
 // refine narrows the posterior of the binding objective, then holds the answer.
@@ -394,7 +341,7 @@ func (s *search) refine(ctx context.Context) error {
 	second := false
 	for tried := 0; ; {
 		switch {
-		case len(s.ans.Cells) >= s.Options.Cells:
+		case s.tried() >= s.Options.Cells:
 			s.ans.Why = Many
 			return nil
 		case s.ans.Seconds >= s.Options.Seconds:
@@ -425,10 +372,13 @@ func (s *search) refine(ctx context.Context) error {
 		if !math.IsNaN(s.lo) {
 			x = max(x, s.lo-.2)
 		}
-		if _, err := s.cell(ctx, x, 4, s.length(x, 1), true); err != nil {
+		c, err := s.cell(ctx, x, 4, s.length(x, 1), true)
+		if err != nil {
 			return err
 		}
-		tried++
+		if !c.Limited {
+			tried++
+		}
 	}
 }
 

@@ -61,6 +61,21 @@ func (e *ClientStats) clientFaults() []string {
 	return out
 }
 
+// Hindered tells whether the client was the bottleneck for a reason that has nothing to do with pauses of its machine: its cores, its ports or files,
+// or requests that left late although it never gave a part of the schedule up.
+func (e *ClientStats) Hindered() bool {
+	return len(e.clientFaults()) > 0 || e.OpenLoop && e.Reanchors == 0 && e.OwnLagP99 > e.lagLimit()
+}
+
+// GivenUp is the share of the schedule that the client gave up because it did not look at it in time, 0 to 1.
+func (e *ClientStats) GivenUp() float64 {
+	share := rateOf(e.ReanchorLost.Seconds(), e.RateSeconds)
+	if e.Drawn > 0 {
+		share = max(share, e.Lost.Client/e.Drawn)
+	}
+	return min(1, share)
+}
+
 // wrongFirst tells whether the p99 of the first message's latency may be wrong by too much.
 func (e *ClientStats) wrongFirst() bool {
 	return e.FirstP99-e.FirstP99Low > firstErrorLeast && e.FirstError() > firstError

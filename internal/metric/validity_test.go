@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -168,6 +169,26 @@ func TestTrend(t *testing.T) {
 		e.Trend = r.Trend()
 		if said := strings.Contains(strings.Join(Assess(e, nil).Notes, ""), "fell behind"); said != c.behind {
 			t.Errorf("%s: %+v", c.name, e.Trend)
+		}
+	}
+}
+
+// TestGivenUp: pauses of the machine are a share of the schedule; what else keeps a client from its load is no pause.
+func TestGivenUp(t *testing.T) {
+	for name, c := range map[string]struct {
+		e        ClientStats
+		share    float64
+		hindered bool
+	}{
+		"kept":       {ClientStats{ScheduleStats: ScheduleStats{OpenLoop: true, RateSeconds: 20, Drawn: 400, Asked: 400}}, 0, false},
+		"paused":     {ClientStats{ScheduleStats: ScheduleStats{OpenLoop: true, RateSeconds: 20, Drawn: 400, Reanchors: 9, ReanchorLost: 400 * msec, OwnLagP99: 60 * msec}}, .02, false},
+		"not looked": {ClientStats{ScheduleStats: ScheduleStats{OpenLoop: true, RateSeconds: 20, Drawn: 400, Lost: Lost{Client: 100}}}, .25, false},
+		"late":       {ClientStats{ScheduleStats: ScheduleStats{OpenLoop: true, RateSeconds: 20, Drawn: 400, Asked: 400, OwnLagP99: 11 * msec}}, 0, true},
+		"busy":       {ClientStats{CPUShare: .97}, 0, true},
+		"no ports":   {ClientStats{FileLimitHits: 1}, 0, true},
+	} {
+		if share := c.e.GivenUp(); math.Abs(share-c.share) > 1e-12 || c.e.Hindered() != c.hindered {
+			t.Errorf("%s: %v %t, want %v %t", name, share, c.e.Hindered(), c.share, c.hindered)
 		}
 	}
 }

@@ -126,6 +126,7 @@ func (t *target) benchmarkOf(name string, p config.Phase, most float64) (config.
 	b.Phases = []config.Phase{p}
 	b.Artifacts.Dir = filepath.Join(t.run.Artifacts.Dir, "cells", name)
 	b.Runtime.UI = config.UINone
+	b.Environment.Timing.MaxCatchup = config.Default().Environment.Timing.MaxCatchup // what a cell offered is known where its schedule begins anew
 	cell := config.Cell{Label: name}
 	seed := trialSeed(t.run.RandomSeed, &cell, t.cells)
 	t.cells++
@@ -140,18 +141,18 @@ func (t *target) benchmarkOf(name string, p config.Phase, most float64) (config.
 	return b, seed
 }
 
-// phase runs one phase of most requests or so, followed by f. limited tells that the client could not keep the load.
-func (t *target) phase(ctx context.Context, name string, p config.Phase, most float64, f *follower) (r cellResult, limited bool, err error) {
+// phase runs one phase of most requests or so, followed by f.
+func (t *target) phase(ctx context.Context, name string, p config.Phase, most float64, f *follower) (r cellResult, kept capacity.Kept, err error) {
 	b, seed := t.benchmarkOf(name, p, most)
 	t.observe, t.watch = f, f
 	done, err := t.runner(ctx, &b, seed, metric.RunInfo{RandomSeed: digits(seed), RunLabel: name}, id())
 	switch {
 	case err != nil:
-		return r, false, err
+		return r, kept, err
 	case done == nil || ctx.Err() != nil:
-		return r, false, errors.Join(errNothing, ctx.Err())
+		return r, kept, errors.Join(errNothing, ctx.Err())
 	case done.IncompleteReason != "":
-		return r, false, fmt.Errorf("%s: %s", name, done.IncompleteReason)
+		return r, kept, fmt.Errorf("%s: %s", name, done.IncompleteReason)
 	}
 	r = cellResult{dir: b.Artifacts.Dir, throughput: done.Profiling.Value("request_throughput", metric.Avg), quantiles: map[string]comparison.Estimate{}}
 	for i := range t.objectives {
@@ -160,8 +161,16 @@ func (t *target) phase(ctx context.Context, name string, p config.Phase, most fl
 			r.quantiles[o.Name] = comparison.Quantile(list, 1-o.Allowed)
 		}
 	}
-	v := done.Validity
-	return r, v != nil && v.Verdict == metric.VerdictClientLimited, nil
+	return r, keptOf(done.Validity), nil
+}
+
+// keptOf is how well the client kept a load. Pauses of its machine are no limit of the client by themselves: what they cost is known, and a cell without
+// that is a cell at a load that is smaller by it.
+func keptOf(v *metric.Validity) (k capacity.Kept) {
+	if v != nil {
+		k.Lost, k.Limited = v.GivenUp(), v.Hindered()
+	}
+	return k
 }
 
 // leastOfQuantile is how many requests a cell's quantile needs to be shown.
@@ -189,7 +198,7 @@ func (t *target) Alone(ctx context.Context) (float64, []capacity.Request, error)
 }
 
 // Cell implements capacity.Server.
-func (t *target) Cell(ctx context.Context, load float64, looks []float64, done func(float64, []capacity.Request) bool) (bool, error) {
+func (t *target) Cell(ctx context.Context, load float64, looks []float64, done func(float64, []capacity.Request) bool) (kept capacity.Kept, err error) {
 	end, none := looks[len(looks)-1], config.Seconds(0)
 	length := config.Seconds(end)
 	p := config.Phase{Type: config.PhasePoisson, Rate: &load, Duration: &length, GracePeriod: &none}
@@ -200,19 +209,17 @@ func (t *target) Cell(ctx context.Context, load float64, looks []float64, done f
 		name, most = fmt.Sprintf("cell_%02d_concurrency_%d", t.cells, n), load*end/t.alone
 	}
 	if err := t.settle(ctx); err != nil {
-		return false, err
+		return kept, err
 	}
 	f := newFollower(t.objectives, looks, done)
-	r, limited, err := t.phase(ctx, name, p, most, f)
+	r, kept, err := t.phase(ctx, name, p, most, f)
 	if err != nil {
-		return false, err
+		return kept, err
 	}
 	t.behind = f.waiting()
-	if t.results = append(t.results, r); limited {
-		return true, nil
-	}
+	t.results = append(t.results, r)
 	f.conclude()
-	return false, nil
+	return kept, nil
 }
 
 // mostSettling is how often a single user asks at most whether the server has got rid of what a cell left behind, and calm how many times as long as
@@ -231,7 +238,7 @@ func (t *target) settle(ctx context.Context) error {
 	one, n := 1, 1
 	for range mostSettling {
 		f := newFollower(t.objectives, []float64{0}, nil)
-		if _, _, err := t.phase(ctx, "settling", config.Phase{Type: config.PhaseConcurrency, Concurrency: &one, Requests: &n}, 1, f); err != nil {
+		if _, _, err := t.phase(ctx, fmt.Sprintf("cell_%02d_settling", t.cells), config.Phase{Type: config.PhaseConcurrency, Concurrency: &one, Requests: &n}, 1, f); err != nil {
 			return err
 		}
 		if f.median() <= calm*t.alone {

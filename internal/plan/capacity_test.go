@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"aiperf/internal/capacity"
 	"aiperf/internal/config"
@@ -89,17 +90,22 @@ func TestJudge(t *testing.T) {
 
 // queue plays a server of one place that takes 10 ms for each request: Poisson arrivals wait in order. Its latency is below 100 ms for 90 % of
 // requests 50 ms for 90 % of requests up to 76/s.
-func queue(set *metric.Selection, tg *target) runner {
+func queue(set *metric.Selection, tg *target, client func(rate float64) metric.ClientStats) runner {
 	seed := uint64(0)
 	return func(_ context.Context, b *config.Benchmark, _ *config.Seed, _ metric.RunInfo, _ string) (*metric.Run, error) {
 		p := b.Profiling()
+		stats, offered := metric.ClientStats{}, 0.0
+		if p.Rate != nil {
+			stats = client(*p.Rate)
+			offered = *p.Rate * (1 - stats.GivenUp())
+		}
 		seed++
 		r := rand.New(rand.NewPCG(seed, 1))
 		reducer := set.NewReducer()
 		now, free, n := 0.0, 0.0, 0
 		for {
 			if p.Rate != nil {
-				now += r.ExpFloat64() / *p.Rate
+				now += r.ExpFloat64() / offered
 			} else {
 				now = free
 			}
@@ -114,12 +120,13 @@ func queue(set *metric.Selection, tg *target) runner {
 			tg.observe.Observe(row)
 			reducer.Add(row)
 		}
-		return &metric.Run{Profiling: reducer.Summary(metric.Window{})}, nil
+		return &metric.Run{Profiling: reducer.Summary(metric.Window{}), Validity: &metric.Validity{ClientStats: stats}}, nil
 	}
 }
 
-// TestFindCapacity: a queue with a known service rate; the answer, its sentence and its file.
-func TestFindCapacity(t *testing.T) {
+// searchedBy is a search of that queue by a client.
+func searchedBy(t *testing.T, client func(rate float64) metric.ClientStats) (a *capacity.Answer, status int, dir, said string) {
+	t.Helper()
 	set, err := metric.NewSelection(metric.Options{ProducesTokens: true, TokenizesInput: true})
 	if err != nil {
 		t.Fatal(err)
@@ -134,21 +141,55 @@ func TestFindCapacity(t *testing.T) {
 	}
 	var out strings.Builder
 	tg := &target{invocation: invocation{Streams: Streams{Out: &out, Err: io.Discard}, ctx: t.Context(), run: run}, objectives: []objective{one}}
-	tg.runner = queue(set, tg)
-	a, err := capacity.Find(t.Context(), tg, capacity.Options{Objectives: []capacity.Objective{one.Objective}, Precision: .07, Seconds: 900, Cells: 30, Size: 20, Looks: 4})
+	tg.runner = queue(set, tg, client)
+	a, err = capacity.Find(t.Context(), tg, capacity.Options{Objectives: []capacity.Objective{one.Objective}, Start: 8, Precision: .07, Seconds: 900, Cells: 30, Size: 20, Looks: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Latency of a long simulation of this queue is below 50 ms for 90 % of requests up to 76/s.
-	if a.Why != capacity.Settled || a.Capacity < 0.9*76 || a.Capacity > 1.1*76 || a.Low > 76 || a.High < 76 {
-		t.Errorf("%+v", a)
+	if status, err = tg.report(a, &CapacityOptions{}); err != nil {
+		t.Fatal(err)
 	}
-	status, err := tg.report(a, &CapacityOptions{})
-	if err != nil || status != 0 || !strings.Contains(out.String(), "requests/s keep request_latency p90 < 50 ms (90 % interval") {
-		t.Errorf("%d %v %s", status, err, out.String())
+	return a, status, run.Artifacts.Dir, out.String()
+}
+
+// sending is a client that gave up a share of its schedule.
+func sending(lost float64) metric.ClientStats {
+	return metric.ClientStats{ScheduleStats: metric.ScheduleStats{OpenLoop: true, RateSeconds: 10, Reanchors: 7, ReanchorLost: time.Duration(lost * 1e10), OwnLagP99: 60 * time.Millisecond}}
+}
+
+// TestFindCapacity: a queue with a known service rate; the answer, its sentence and its file. A client whose machine stands still for 4 % of every cell
+// finds the same. Latency of a long simulation of this queue is below 50 ms for 90 % of requests up to 76/s.
+func TestFindCapacity(t *testing.T) {
+	for name, client := range map[string]func(float64) metric.ClientStats{
+		"kept": func(float64) metric.ClientStats { return metric.ClientStats{} }, "paused": func(float64) metric.ClientStats { return sending(.04) },
+	} {
+		a, status, dir, said := searchedBy(t, client)
+		if a.Why != capacity.Settled || a.Capacity < 0.9*76 || a.Capacity > 1.1*76 || a.Low > 76 || a.High < 76 || a.Ceiling != 0 {
+			t.Errorf("%s: %+v", name, a)
+		}
+		if status != 0 || !strings.Contains(said, "requests/s keep request_latency p90 < 50 ms (90 % interval") {
+			t.Errorf("%s: %d %s", name, status, said)
+		}
+		text, err := os.ReadFile(filepath.Join(dir, "capacity.json"))
+		if err != nil || !strings.Contains(string(text), `"why": "settled"`) || (name == "paused") != strings.Contains(string(text), `"client_lost": 0.04`) {
+			t.Errorf("%s: %.200s %v", name, text, err)
+		}
 	}
-	text, err := os.ReadFile(filepath.Join(run.Artifacts.Dir, "capacity.json"))
-	if err != nil || !strings.Contains(string(text), `"why": "settled"`) {
-		t.Errorf("%s %v", text, err)
+}
+
+// TestFindCapacityLimited: a client that uses up its cores above 40 requests/s, or gives up a part of the schedule there that grows with the load,
+// is the limit: a bound that it kept, status 4, and no capacity.
+func TestFindCapacityLimited(t *testing.T) {
+	for name, client := range map[string]func(float64) metric.ClientStats{
+		"cores": func(rate float64) metric.ClientStats { return metric.ClientStats{CPUShare: min(1, .92*rate/40)} },
+		"late":  func(rate float64) metric.ClientStats { return sending(max(0, 1-40/rate)) },
+	} {
+		a, status, _, said := searchedBy(t, client)
+		if a.Why != capacity.Client || a.Capacity != 0 || a.AtLeast < .85*40 || a.AtLeast > 40.01 || a.Ceiling > 45 {
+			t.Errorf("%s: %+v", name, a)
+		}
+		if status != bound || !strings.Contains(said, "this client could not keep the schedule. More is not known") {
+			t.Errorf("%s: %d %s", name, status, said)
+		}
 	}
 }

@@ -165,6 +165,7 @@ func (t *target) sentence(a *capacity.Answer, o *CapacityOptions) (string, int) 
 	if a.Failed > 0 {
 		tail = fmt.Sprintf(" At %s %s the queue grows without end.", terminal.Figure(a.Failed), t.unit())
 	}
+	tail += t.disturbed(a)
 	took := fmt.Sprintf("%d cells, %s", len(a.Cells), minutes(a.Seconds))
 	switch {
 	case a.Why == capacity.NotMet:
@@ -174,15 +175,34 @@ func (t *target) sentence(a *capacity.Answer, o *CapacityOptions) (string, int) 
 	case a.Why == capacity.Client:
 		return fmt.Sprintf("At least %s %s: at %s this client could not keep the schedule. More is not known; use more client cores or machines.",
 			terminal.Figure(a.AtLeast), t.unit(), terminal.Figure(a.Ceiling)), bound
+	case a.Why == capacity.Disturbed && (a.Capacity == 0 || a.AtLeast == 0):
+		return fmt.Sprintf("Nothing is settled: this client could not keep any load any more, low ones neither; something else takes its machine.%s", tail), bound
 	case a.Capacity == 0 && a.AtLeast == 0:
-		return fmt.Sprintf("Nothing can be said of %s: no load was kept or broken in %s.", a.Binding, took), bound
+		return fmt.Sprintf("Nothing can be said of %s: no load was kept or broken in %s.%s", a.Binding, took, tail), bound
 	case a.Capacity == 0:
-		return fmt.Sprintf("At least %s %s keep %s: nothing failed in %s.", terminal.Figure(a.AtLeast), t.unit(), a.Binding, took), bound
+		return fmt.Sprintf("At least %s %s keep %s: nothing failed in %s.%s", terminal.Figure(a.AtLeast), t.unit(), a.Binding, took, tail), bound
 	case a.Why != capacity.Settled:
 		return fmt.Sprintf("Not settled in %s: between %s and %s %s.%s%s", took, terminal.Figure(a.Low), terminal.Figure(a.High), t.unit(), tail, t.more(a, o)), bound
 	}
 	return fmt.Sprintf("Capacity: %s %s keep %s (90 %% interval %s to %s). %s.%s", terminal.Figure(a.Capacity), t.unit(), a.Binding,
 		terminal.Figure(a.Low), terminal.Figure(a.High), took, tail), 0
+}
+
+// disturbed says how many cells are no evidence because of this client.
+func (t *target) disturbed(a *capacity.Answer) string {
+	n := 0
+	for i := range a.Cells {
+		if a.Cells[i].Limited {
+			n++
+		}
+	}
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return " One cell is no evidence: this client could not send it as it should have been."
+	}
+	return fmt.Sprintf(" %d cells are no evidence: this client could not send them as they should have been.", n)
 }
 
 // more says what would settle a search that its time ended: the width of an interval falls with the root of the time (a rule of thumb).

@@ -36,6 +36,8 @@ type Options struct {
 	Cold          float64 // steps are 1+Cold times as long at first
 	ColdSeconds   float64
 	ErrorFraction float64
+
+	Client *Client // that sends arrivals; nil: one that keeps every instant
 }
 
 // Default is the server of the published simulations.
@@ -100,9 +102,9 @@ func Run(seed uint64, o Options) []Request {
 
 // arrive takes in what has arrived, and draws what it is.
 func (s *server) arrive() {
-	for s.next <= s.t && s.next < s.o.Seconds {
-		s.all = append(s.all, state{start: s.next})
-		s.next += s.r.ExpFloat64() / s.o.Rate
+	for at := s.o.Client.leaves(s.next); at <= s.t && at < s.o.Seconds; at = s.o.Client.leaves(s.next) {
+		s.all = append(s.all, state{start: at})
+		s.next = s.o.Client.sent(s.next, at) + s.r.ExpFloat64()/s.o.Rate
 	}
 	for ; s.made < len(s.all); s.made++ {
 		q := &s.all[s.made]
@@ -128,8 +130,8 @@ func geometric(r *rand.Rand, p float64) float64 {
 func (s *server) step() bool {
 	s.arrive()
 	if len(s.running) == 0 && s.head >= len(s.all) {
-		if s.next < s.o.Seconds {
-			s.t = s.next
+		if at := s.o.Client.leaves(s.next); at < s.o.Seconds {
+			s.t = at
 			return true
 		}
 		return false
