@@ -142,7 +142,8 @@ func (f *folder) carry(t *testing.T, args ...string) (stdout, stderr string, err
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
-	return line, errs.String(), cmd.Wait()
+	err = cmd.Wait() // before what it said is read
+	return line, errs.String(), err
 }
 
 // supplied is a folder with what the pages speak of: files of prompts, a configuration, a finished run, a tokenizer in the cache of the hub and a
