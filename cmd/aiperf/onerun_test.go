@@ -92,6 +92,8 @@ func TestOneRunEverywhere(t *testing.T) {
 		t.Errorf("%d of %d rows of the console compared", seen, len(console))
 	}
 
+	sameCards(t, read("report.html"), summary)
+
 	dump := filepath.Join(t.TempDir(), "charts.json")
 	if out, err := command(t, "plot", p.dir, "--dump-charts", dump, "--size", "small").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -125,6 +127,59 @@ func TestOneRunEverywhere(t *testing.T) {
 		}
 		if page[c.Y] == nil || n != one.Count || math.Abs(sum/n-one.Avg) > 1e-9*one.Avg {
 			t.Errorf("plot %s: %q, mean %v of %v, want %v of %v", c.File, c.Y, sum/n, n, one.Avg, one.Count)
+		}
+	}
+}
+
+// sameCards: the head figures of the page are those of the summary, in its unit, to the last digit that is shown.
+func sameCards(t *testing.T, page string, summary map[string]json.RawMessage) {
+	t.Helper()
+	cards := map[string][]string{} // by name: the figure, its unit, the figures below it
+	for _, m := range regexp.MustCompile(`<div class="card"><h3>([^<]*)</h3><p class="big">([^<]*) <small>([^<]*)</small></p>(.*?)</dl></div>`).FindAllStringSubmatch(page, -1) {
+		cards[m[1]] = []string{m[2], html.UnescapeString(m[3])}
+		for _, d := range regexp.MustCompile(`<dt>([^<]*)</dt><dd>([^<]*)</dd>`).FindAllStringSubmatch(m[4], -1) {
+			cards[m[1]] = append(cards[m[1]], d[1], d[2])
+		}
+	}
+	for _, c := range []struct {
+		card, tag, stat string
+		more            [][2]string // names below it, and their statistics or tags
+	}{
+		{"Time to first token", "time_to_first_token", "p50", [][2]string{{"p90", "p90"}, {"max", "max"}}},
+		{"Inter-token latency", "inter_token_latency", "p50", [][2]string{{"p90", "p90"}, {"max", "max"}}},
+		{"Request latency", "request_latency", "p50", [][2]string{{"p90", "p90"}, {"max", "max"}}},
+		{"Speed per user", "output_token_throughput_per_user", "p50", [][2]string{{"slowest 10 %", "p10"}, {"min", "min"}}},
+		{"Output throughput", "output_token_throughput", "avg", [][2]string{{"tokens out", "total_osl"}, {"tokens in", "total_isl"}, {"all tokens/s", "total_token_throughput"}}},
+		{"Requests", "request_throughput", "avg", [][2]string{{"succeeded", "request_count"}, {"failed", "error_request_count"}}},
+	} {
+		value := func(tag, stat string) (string, string) {
+			var one map[string]any
+			if err := json.Unmarshal(summary[tag], &one); err != nil {
+				t.Fatalf("%s: %v", tag, err)
+			}
+			v, _ := one[stat].(float64)
+			unit, _ := one["unit"].(string)
+			if m, _ := metric.Lookup(tag); m.Integer && m.Kind != metric.Record {
+				return strings.TrimSuffix(terminal.Exact(v), ".00"), unit
+			}
+			return terminal.Figure(v), unit
+		}
+		figure, unit := value(c.tag, c.stat)
+		want := []string{figure, unit}
+		got := cards[c.card]
+		if len(got) < 2 || !slices.Equal(got[:2], want) {
+			t.Errorf("card %s: %q, want %q", c.card, got, want)
+			continue
+		}
+		for _, more := range c.more {
+			tag, stat := c.tag, more[1]
+			if summary[more[1]] != nil {
+				tag, stat = more[1], "avg"
+			}
+			want, _ := value(tag, stat)
+			if i := slices.Index(got[2:], more[0]); i < 0 || got[2+i+1] != want {
+				t.Errorf("card %s: %q, want %s %s", c.card, got[2:], more[0], want)
+			}
 		}
 	}
 }
@@ -183,11 +238,23 @@ func TestTerminalAgrees(t *testing.T) {
 	if seen < 12 {
 		t.Errorf("%d rows of the terminal compared:\n%s", seen, left)
 	}
-	var latency struct{ P50, P99 float64 }
+	var latency struct{ P50, P99, Max float64 }
 	if err := json.Unmarshal(summary["request_latency"], &latency); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"p50 " + terminal.Figure(latency.P50) + " ms", "p99 " + terminal.Figure(latency.P99) + " ms"} {
+	_, slowest, _ := strings.Cut(left, "Slowest requests")
+	if fields := strings.Fields(slowest); !slices.Contains(fields[:min(40, len(fields))], terminal.Figure(latency.Max)) {
+		t.Errorf("the slowest request is not the maximum of %v ms: %.300s", latency.Max, slowest)
+	}
+	var requests, tokens struct{ Avg float64 }
+	for tag, into := range map[string]any{"request_throughput": &requests, "output_token_throughput": &tokens} {
+		if err := json.Unmarshal(summary[tag], into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, want := range []string{
+		"p50 " + terminal.Figure(latency.P50) + " ms", "p99 " + terminal.Figure(latency.P99) + " ms", terminal.Figure(requests.Avg), terminal.Figure(tokens.Avg),
+	} {
 		if !strings.Contains(left, want) {
 			t.Errorf("the closing figures have no %q", want)
 		}

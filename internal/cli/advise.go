@@ -1,6 +1,9 @@
 package cli
 
-import "aiperf/internal/config"
+import (
+	"aiperf/internal/config"
+	"aiperf/internal/terminal"
+)
 
 // advise says what was chosen for the user and what may surprise (spec: cli, section 13).
 func (r *resolver) advise() {
@@ -14,9 +17,9 @@ func (r *resolver) advise() {
 	switch unlimited := len(r.load.requests) == 0 && len(r.load.sessions) == 0 && len(r.load.duration) == 0; {
 	case !unlimited || p.Requests == nil:
 	case p.Type == config.PhaseFixedSchedule:
-		r.note("the run ends when the schedule of %s is over: %d requests", r.run.Dataset().Path, *p.Requests)
+		r.note("the run ends when the schedule of %s is over: %s", r.run.Dataset().Path, terminal.Plural(*p.Requests, "request"))
 	default:
-		r.note("the run ends after %d requests; --request-count, --num-sessions or --benchmark-duration sets the end", *p.Requests)
+		r.note("the run ends after %s; --request-count, --num-sessions or --benchmark-duration sets the end", terminal.Plural(*p.Requests, "request"))
 	}
 	if p.Type == config.PhaseGamma && r.set.Get("--arrival-pattern") == nil {
 		r.note("%s: gaps follow a gamma distribution", r.as("--arrival-smoothness"))

@@ -144,7 +144,7 @@ func (p *Program) reportRun(ctx context.Context, set *setting.CommandLine, opts 
 		return nil, false
 	}
 	if run.AllFailed() {
-		p.errorf("all %d requests failed", run.Profiling.Failed)
+		p.errorf("no request of %d succeeded", run.Profiling.Failed)
 	}
 	return run, !run.AllFailed()
 }

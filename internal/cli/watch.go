@@ -422,10 +422,13 @@ func over(r *runfiles.Run) string {
 		how = strings.TrimSuffix(s.IncompleteReason, ".")
 	}
 	parts := []string{text + ": " + how}
-	for _, f := range []struct{ tag, words string }{{"request_count", "%s requests"}, {"error_request_count", "%s errors"}, {"request_throughput", "%s requests/s"}} {
-		if m := s.Figures[f.tag]; m != nil {
-			parts = append(parts, fmt.Sprintf(f.words, draw.Round(m.Stats["avg"])))
+	for _, f := range []struct{ tag, noun string }{{"request_count", "request"}, {"error_request_count", "error"}} {
+		if n, ok := s.Stat(f.tag, "avg"); ok {
+			parts = append(parts, terminal.Plural(int64(n), f.noun))
 		}
+	}
+	if rate, ok := s.Stat("request_throughput", "avg"); ok {
+		parts = append(parts, draw.Round(rate)+" requests/s")
 	}
 	return strings.Join(parts, ", ") + "; its report: " + artifact.NewLayout(r.Dir, "").Console()
 }

@@ -53,10 +53,10 @@ func Assess(e ClientStats, spell setting.Spell) *Validity {
 func (e *ClientStats) clientFaults() []string {
 	var out []string
 	if e.CPUShare > busyCPU {
-		out = append(out, fmt.Sprintf("it used %.0f %% of its %d cores", 100*e.CPUShare, e.Cores))
+		out = append(out, fmt.Sprintf("it used %.0f %% of its %s", 100*e.CPUShare, counted(int64(e.Cores), "core")))
 	}
 	if e.FileLimitHits > 0 {
-		out = append(out, fmt.Sprintf("%d connections failed on its own limits (open files or ports)", e.FileLimitHits))
+		out = append(out, fmt.Sprintf("%s failed on its own limits (open files or ports)", counted(e.FileLimitHits, "connection")))
 	}
 	return out
 }
@@ -127,7 +127,7 @@ func (e *ClientStats) shortfall() (Verdict, string) {
 	most := max(e.Lost.Client, e.Lost.Cap, e.Lost.Rest, e.Lost.Prefill, e.Lost.NoTurn)
 	switch {
 	case most == 0 && e.LateAnswers > 0:
-		return VerdictServerLimited, fmt.Sprintf("%s: %d turns were due before the server had answered the turn before.", sent, e.LateAnswers)
+		return VerdictServerLimited, fmt.Sprintf("%s: %s came due before the server had answered the turn before.", sent, counted(e.LateAnswers, "turn"))
 	case most == 0:
 		return VerdictRateNotReached, sent + "; what kept the rest was not measured."
 	case e.Lost.Client == most:

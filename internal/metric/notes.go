@@ -59,10 +59,10 @@ func (e *ClientStats) notes() []string {
 	note(total > e.Failed && float64(e.Failed) > failedShare*float64(total), "%d of %d requests failed; their time is in no latency.", e.Failed, total)
 	note(e.OpenLoop && e.AnsweredRate < behindRate*e.SentRate && e.LateLatency > time.Duration(behindLatency*float64(e.EarlyLatency)),
 		"The server fell behind: answered %.3g/s of %.3g/s sent. Latency measures the length of the run.", e.AnsweredRate, e.SentRate)
-	note(e.SilenceCount > 0, "The server sent nothing for %s (%s), while %s waited%s.", shown(e.SilenceLongest), e.silenceSpan(), requests(e.SilenceWaiting), e.moreSilences())
+	note(e.SilenceCount > 0, "The server sent nothing for %s (%s), while %s waited%s.", shown(e.SilenceLongest), e.silenceSpan(), counted(e.SilenceWaiting, "request"), e.moreSilences())
 	note(e.ReadDelays == 0 && total > 0 && e.PacketStamps == 0, "Instants were taken by the client, not by the kernel: its own delays are in them.")
 	note(e.Uncertain > 0, "%d of %d requests may be off by more than max(1 ms, 1 %%): the first message by up to %s (%s), gaps by up to %s (%s). The summary gives all requests and the certain ones.",
-		e.Uncertain, e.Valid, shown(e.FirstErrorMax), requests(e.UncertainFirst), shown(e.GapErrorMax), requests(e.UncertainGaps))
+		e.Uncertain, e.Valid, shown(e.FirstErrorMax), counted(e.UncertainFirst, "request"), shown(e.GapErrorMax), counted(e.UncertainGaps, "request"))
 	note(e.Uncertain > 0 && !e.wrongFirst() && e.gapsDoubtful(), "Packet capture ({endpoint.capture} auto) would make the gaps certain.")
 	note(e.StallLongest > longPause, "The client stood still for %s at the longest, %s, %s in all; in that time it sent nothing.", shown(e.StallLongest), times(e.Stalls), shown(e.StallTotal))
 	note(e.waitShare() > longWait && (e.Uncertain > 0 || e.ReadDelayP99 > longDelay),
@@ -70,21 +70,21 @@ func (e *ClientStats) notes() []string {
 	note(e.GCPauseMax > longPause, "The longest pause of its garbage collector was %s at most.", shown(e.GCPauseMax))
 	note(e.Messages > 0 && float64(e.SharedReads) > sharedReadLimit*float64(e.Messages) && e.Uncertain == 0,
 		"%.0f %% of the messages arrived together with a later one.", 100*float64(e.SharedReads)/float64(max(1, e.Messages)))
-	note(e.OneMessage > 0, "%d answers came in one message and have no inter token latency.", e.OneMessage)
+	note(e.OneMessage > 0, "%s came in one message: no inter token latency.", counted(e.OneMessage, "answer"))
 	note(e.OpenLoop && e.LagP99 > e.lagLimit() && e.OwnLagP99 <= e.lagLimit(), "Requests left %s after their instants at p99, because they waited for slots or for the answers before them.", shown(e.LagP99))
 	note(e.OpenLoop && e.CapShare-e.BusyShare > capShare, "Sessions in delays of their own held every slot for %.1f %% of the sending time.", 100*(e.CapShare-e.BusyShare))
 	note(e.OpenLoop && e.PrefillShare > capShare, "Every prefill slot was taken for %.1f %% of the sending time.", 100*e.PrefillShare)
-	note(e.Spilled > 0, "Record processing fell behind: %d records went through a temporary file (no effect on the measurement).", e.Spilled)
-	note(e.MachineCPU > busyMachine, "The processors of this machine were busy to %.0f %% (mean of %d readings).", e.MachineCPU, e.MachineSamples)
+	note(e.Spilled > 0, "Record processing fell behind: %s went through a temporary file (no effect on the measurement).", counted(e.Spilled, "record"))
+	note(e.MachineCPU > busyMachine, "The processors of this machine were busy to %.0f %% (mean of %s).", e.MachineCPU, counted(e.MachineSamples, "reading"))
 	note(e.Steal > stolenShare, "A hypervisor took %.1f %% of this machine's processors away, %.1f %% at the most.", e.Steal, e.StealMax)
 	note(e.MemoryMax > fullMemory, "The memory of this machine was full to %.0f %%.", e.MemoryMax)
 	note(e.PortsMax > usedPorts, "%.0f %% of the ports that connections may leave from were in use.", e.PortsMax)
 	note(e.ResentRequests > 0 || e.UnorderedRequests > 0,
-		"%d of %d requests saw a retransmit (%d segments), %d a segment of their answer out of order: the network loses or overtakes packets. Its median round trip was %s.",
-		e.ResentRequests, e.Paths, e.ResentSegments, e.UnorderedRequests, shown(e.SmoothedRTT))
+		"%d of %d requests saw a retransmit (%s), %d a segment of their answer out of order: the network loses or overtakes packets. Its median round trip was %s.",
+		e.ResentRequests, e.Paths, counted(e.ResentSegments, "segment"), e.UnorderedRequests, shown(e.SmoothedRTT))
 	note(e.QueueSeconds > 0 && math.Abs(e.QueueCorrelation) > strongTrend,
 		"Second by second the time to the first token went with the length of the server's queue (r = %.2f over %d s); that alone tells no cause.", e.QueueCorrelation, e.QueueSeconds)
-	note(e.TicksSkipped > 0, "%d planned sends were skipped.", e.TicksSkipped)
+	note(e.TicksSkipped > 0, "%s skipped.", counted(int64(e.TicksSkipped), "planned send"))
 	return out
 }
 
@@ -101,10 +101,10 @@ func (e *ClientStats) moreSilences() string {
 	return fmt.Sprintf("; it did so %s, %s in all", times(e.SilenceCount), shown(e.SilenceTotal))
 }
 
-// requests is a number of them.
-func requests(n int64) string {
+// counted is a number of things with their noun.
+func counted(n int64, noun string) string {
 	if n == 1 {
-		return "1 request"
+		return "1 " + noun
 	}
-	return fmt.Sprintf("%d requests", n)
+	return fmt.Sprintf("%d %ss", n, noun)
 }

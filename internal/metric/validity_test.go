@@ -46,7 +46,7 @@ func TestAssess(t *testing.T) {
 		{"such delays keep the rate down", open(), func(e *ClientStats) { e.CapShare, e.Sent, e.Lost.Rest = 0.4, 600, 400 }, VerdictRateNotReached, "sessions that were in delays of their own"},
 		{"prefill cap", open(), func(e *ClientStats) { e.PrefillShare, e.Sent, e.Lost.Prefill = 0.9, 600, 400 }, VerdictRateNotReached, "limit of requests in prefill was reached for 90.0 %"},
 		{"no turn to send", open(), func(e *ClientStats) { e.Sent, e.Lost.NoTurn = 600, 400 }, VerdictRateNotReached, "none had a turn to send"},
-		{"users waited for answers", open(), func(e *ClientStats) { e.Sent, e.LateAnswers = 600, 70 }, VerdictServerLimited, "70 turns were due before the server had answered"},
+		{"users waited for answers", open(), func(e *ClientStats) { e.Sent, e.LateAnswers = 600, 70 }, VerdictServerLimited, "70 turns came due before the server had answered"},
 		{"the client gave arrivals up", open(), func(e *ClientStats) {
 			e.Sent, e.Lost.Client, e.Reanchors, e.ReanchorLost, e.Stalls, e.StallLongest = 900, 100, 1, time.Second, 1, time.Second
 		}, VerdictClientLimited, "its schedule began anew once and lost 1.00 s; it stood still once, longest 1.00 s"},

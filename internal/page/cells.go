@@ -11,6 +11,7 @@ import (
 	"aiperf/internal/chart"
 	"aiperf/internal/runfiles"
 	"aiperf/internal/stats"
+	"aiperf/internal/terminal"
 )
 
 // cell is the runs of one setting.
@@ -224,7 +225,7 @@ func (g *grid) table(dir, file string) *table {
 	t.Head = append(t.Head, "Failed, %", "Verdict")
 	for i := range g.cells {
 		c := &g.cells[i]
-		about := count(int(c.requests())) + " requests"
+		about := terminal.Plural(int64(c.requests()), "request")
 		if len(c.runs) > 1 {
 			about = fmt.Sprintf("%d runs, at least %s", len(c.runs), about)
 		}

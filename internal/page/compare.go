@@ -11,6 +11,7 @@ import (
 	"aiperf/internal/comparison"
 	"aiperf/internal/metric"
 	"aiperf/internal/stats"
+	"aiperf/internal/terminal"
 )
 
 // outcomes are what a comparison says as a whole, and how loud.
@@ -73,7 +74,7 @@ func runsOf(runs []comparison.Run) string {
 	if len(runs) == 1 {
 		return "1 run"
 	}
-	return count(len(runs)) + " runs"
+	return terminal.Plural(len(runs), "run")
 }
 
 func upper(s string) string {

@@ -18,6 +18,7 @@ import (
 	"aiperf/internal/metric"
 	"aiperf/internal/plots"
 	"aiperf/internal/runfiles"
+	"aiperf/internal/terminal"
 )
 
 // Dashboard serves interactive charts of runs. It keeps nothing between requests: what a person changes lives in the browser's tab.
@@ -447,7 +448,7 @@ func (d *Dashboard) archive(q question) ([]byte, error) {
 	}
 	if q.Format == "html" {
 		b := &builder{}
-		b.Title, b.Eyebrow, b.Foot = "Plots", "Charts of "+count(len(d.Runs))+" runs", "Made by aiperf "+d.Version
+		b.Title, b.Eyebrow, b.Foot = "Plots", "Charts of "+terminal.Plural(len(d.Runs), "run"), "Made by aiperf "+d.Version
 		s := section{ID: "plots", Title: "Plots"}
 		for _, c := range list {
 			if err := b.chart(&s, c, false, true); err != nil {

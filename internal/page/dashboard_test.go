@@ -6,12 +6,16 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"aiperf/internal/metric"
 	"aiperf/internal/plots"
 	"aiperf/internal/runfiles"
+	"aiperf/internal/terminal"
 )
 
 func dashboard(t *testing.T, token string) *Dashboard {
@@ -93,8 +97,51 @@ func TestPlotsOfADashboard(t *testing.T) {
 		}
 	}
 	w := answered(d, http.MethodPost, "/api/run", "localhost", "", `{"Runs":`+string(dir)+`}`)
-	if !strings.Contains(w.Body.String(), `"Time to First Token (ms)"`) || strings.Contains(w.Body.String(), "artifacts.dir") {
+	if strings.Contains(w.Body.String(), "artifacts.dir") {
 		t.Errorf("%s", w.Body)
+	}
+	var window runDetail
+	if err := json.Unmarshal(w.Body.Bytes(), &window); err != nil {
+		t.Fatal(err)
+	}
+	sameFigures(t, d.Runs[0].Dir, window.Figures)
+}
+
+// sameFigures: names, units and numbers of a run's window are those of its summary, which is read here without this program's help.
+func sameFigures(t *testing.T, dir string, rows []metricRow) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, "profile_export_aiperf.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var summary map[string]json.RawMessage
+	if err := json.Unmarshal(text, &summary); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string][]string{}
+	for tag, raw := range summary {
+		var one map[string]any
+		m, known := metric.Lookup(tag)
+		if json.Unmarshal(raw, &one) != nil || !known {
+			continue
+		}
+		var cells []string
+		for _, stat := range tableStats {
+			text := ""
+			if v, ok := one[stat].(float64); ok {
+				text = terminal.Exact(v)
+			}
+			cells = append(cells, text)
+		}
+		want[m.Header+" ("+m.Display+")"] = cells
+	}
+	for _, row := range rows {
+		if !slices.Equal(row.Cell, want[row.Name]) {
+			t.Errorf("%s: %q, want %q", row.Name, row.Cell, want[row.Name])
+		}
+	}
+	if len(rows) < 10 {
+		t.Errorf("%d rows", len(rows))
 	}
 }
 

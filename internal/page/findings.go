@@ -9,6 +9,7 @@ import (
 	"aiperf/internal/metric"
 	"aiperf/internal/runfiles"
 	"aiperf/internal/stats"
+	"aiperf/internal/terminal"
 )
 
 // band is a stretch of the clock that has a name. Hue is a colour of the page.
@@ -148,10 +149,10 @@ func (b *builder) findings(sum *runfiles.Summary, q *runfiles.Requests, c *clock
 		b.Findings = append(b.Findings, fmt.Sprintf("%s %% of the requests met the goal.", figure(100*v)))
 	}
 	if failed > 0 {
-		b.Findings = append(b.Findings, fmt.Sprintf("%s of %s requests failed (%s %%). Their time is in no latency figure.", count(failed), count(all), figure(100*float64(failed)/float64(all))))
+		b.Findings = append(b.Findings, fmt.Sprintf("%s of %s failed (%s %%). Their time is in no latency figure.", count(failed), terminal.Plural(all, "request"), figure(100*float64(failed)/float64(all))))
 	}
 	if warm > 0 {
-		b.Findings = append(b.Findings, fmt.Sprintf("%s requests of the warm-up are in no figure.", count(warm)))
+		b.Findings = append(b.Findings, "In no figure: "+terminal.Plural(warm, "request")+" of the warm-up.")
 	}
 }
 

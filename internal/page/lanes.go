@@ -134,12 +134,19 @@ func (c *clock) lane(q *runfiles.Requests, rows []int, tag, name string) *chart.
 	if lowest > 0 && highest/lowest > 20 {
 		ch.Y.Scale, ch.Y.Title, ch.Y.FromZero = chart.Log, unit+" (log)", false
 	}
-	ch.Traces = []chart.Trace{
+	ch.Traces = withValues(
 		dots,
-		{Name: "p50", Kind: chart.Scatter, Mode: chart.Lines, X: c.middles(), Y: p50, Style: chart.Style{Color: hueP50, Width: 2}},
-		{Name: "p90", Kind: chart.Scatter, Mode: chart.Lines, X: c.middles(), Y: p90, Style: chart.Style{Color: hueP90, Width: 2, Dash: "dash"}},
-	}
+		chart.Trace{Name: "p50", Kind: chart.Scatter, Mode: chart.Lines, X: c.middles(), Y: p50, Style: chart.Style{Color: hueP50, Width: 2}},
+		chart.Trace{Name: "p90", Kind: chart.Scatter, Mode: chart.Lines, X: c.middles(), Y: p90, Style: chart.Style{Color: hueP90, Width: 2, Dash: "dash"}},
+	)
 	return ch
+}
+
+// withValues are the traces that have a value: a legend names nothing else.
+func withValues(all ...chart.Trace) []chart.Trace {
+	return slices.DeleteFunc(all, func(t chart.Trace) bool {
+		return !slices.ContainsFunc(t.Y, func(v float64) bool { return !math.IsNaN(v) })
+	})
 }
 
 // flow are the lanes of rates: tokens, requests in flight, requests sent and failed.
@@ -304,9 +311,9 @@ func positions(q *runfiles.Requests) *chart.Chart {
 	line := func(name, hue, dash string, y []float64) chart.Trace {
 		return chart.Trace{Name: name, Kind: chart.Scatter, Mode: chart.Lines, X: x, Y: y, Style: chart.Style{Color: hue, Width: 2, Dash: dash}}
 	}
-	return &chart.Chart{Name: "positions", Title: "Time to a token by its place in the answer", X: chart.Axis{Title: "place of the token (log)", Scale: chart.Log}, Y: chart.Axis{Title: "ms", FromZero: true}, Traces: []chart.Trace{
+	return &chart.Chart{Name: "positions", Title: "Time to a token by its place in the answer", X: chart.Axis{Title: "place of the token (log)", Scale: chart.Log}, Y: chart.Axis{Title: "ms", FromZero: true}, Traces: withValues(
 		band, line("p50", hueP50, "", p50), line("p99", hueP99, "dot", p99),
-	}}
+	)}
 }
 
 // askedRate is the rate of requests that the load asked for, per second; 0 = none.

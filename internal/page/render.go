@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"aiperf/internal/markup"
+	"aiperf/internal/terminal"
 )
 
 type (
@@ -149,7 +150,7 @@ func (c *content) allFigures() node {
 	})
 	return el("section", attrs{"id", "figures", "aria-labelledby", "figures-h"}, el("h2", attrs{"id", "figures-h"}, "All figures"),
 		t("p", "lead", "Names, units and numbers as on the console and in the files."),
-		el("details", attrs{"class", "panel"}, t("summary", "", fmt.Sprintf("%d metrics", len(c.Metrics))),
+		el("details", attrs{"class", "panel"}, t("summary", "", terminal.Plural(len(c.Metrics), "metric")),
 			el("table", attrs{"class", "numbers"}, el("thead", nil, el("tr", nil, head)), el("tbody", nil, rows))))
 }
 
@@ -166,7 +167,7 @@ func (c *content) allSettings() node {
 		return el("tr", nil, el("th", attrs{"scope", "row"}, text(s[0])), t("td", "", s[1]))
 	})
 	return el("section", attrs{"id", "settings", "aria-labelledby", "settings-h"}, el("h2", attrs{"id", "settings-h"}, "Settings, and how to repeat the run"), command,
-		el("details", attrs{"class", "panel"}, t("summary", "", fmt.Sprintf("%d settings", len(c.Settings))),
+		el("details", attrs{"class", "panel"}, t("summary", "", terminal.Plural(len(c.Settings), "setting")),
 			el("table", nil, el("thead", nil, el("tr", nil, el("th", attrs{"scope", "col"}, "Key"), el("th", attrs{"scope", "col"}, "Value"))), el("tbody", nil, rows))))
 }
 

@@ -1,12 +1,12 @@
 package page
 
 import (
-	"fmt"
 	"path/filepath"
 
 	"aiperf/internal/chart"
 	"aiperf/internal/plots"
 	"aiperf/internal/runfiles"
+	"aiperf/internal/terminal"
 )
 
 // Sweep is the report over several runs below a directory. file is the name of the report of each run, which its row leads to.
@@ -17,7 +17,7 @@ func Sweep(dir string, runs []*runfiles.Run, file, version string) ([]byte, erro
 		return nil, err
 	}
 	b := &builder{}
-	b.Title, b.Eyebrow = first.Model(), fmt.Sprintf("%d runs, %d cells", len(runs), len(cells))
+	b.Title, b.Eyebrow = first.Model(), terminal.Plural(len(runs), "run")+", "+terminal.Plural(len(cells), "cell")
 	if b.Title == "" {
 		b.Title = filepath.Base(dir)
 	}

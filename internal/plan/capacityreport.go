@@ -166,7 +166,7 @@ func (t *target) sentence(a *capacity.Answer, o *CapacityOptions) (string, int) 
 		tail = fmt.Sprintf(" At %s %s the queue grows without end.", terminal.Figure(a.Failed), t.unit())
 	}
 	tail += t.disturbed(a)
-	took := fmt.Sprintf("%d cells, %s", len(a.Cells), minutes(a.Seconds))
+	took := terminal.Plural(len(a.Cells), "cell") + ", " + minutes(a.Seconds)
 	switch {
 	case a.Why == capacity.NotMet:
 		return fmt.Sprintf("Not met even by one user: %s.", a.Binding), notMet

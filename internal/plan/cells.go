@@ -69,7 +69,7 @@ func (i *invocation) sweep(cells []config.Cell, byCell [][]*trial) error {
 	if i.run.NoSweepTable {
 		return nil
 	}
-	fmt.Fprintf(i.Out, "\nSweep: %d cells, latencies in ms\n", len(cells))
+	fmt.Fprintf(i.Out, "\nSweep: %s, latencies in ms\n", terminal.Plural(len(cells), "cell"))
 	var shown []column // what no cell has is left out
 	for _, c := range closing {
 		for k := range cells {

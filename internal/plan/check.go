@@ -8,6 +8,7 @@ import (
 
 	"aiperf/internal/config"
 	"aiperf/internal/run"
+	"aiperf/internal/terminal"
 )
 
 // Check tries what the runs of an invocation would refuse before their first request, without writing or sending anything, and says in one
@@ -50,12 +51,12 @@ func Check(ctx context.Context, r *config.Run, s Streams) (string, error) {
 	if r.MultiRun.Convergence != nil {
 		most = "at most "
 	}
-	text := fmt.Sprintf("%s%d runs", most, n*len(cells))
+	text := most + terminal.Plural(n*len(cells), "run")
 	if r.Sweep != nil {
-		text = fmt.Sprintf("%d cells, %s%d runs", len(cells), most, n*len(cells))
+		text = terminal.Plural(len(cells), "cell") + ", " + most + terminal.Plural(n*len(cells), "run")
 	}
 	if requests > 0 {
-		text += fmt.Sprintf(", %d requests", n*requests)
+		text += ", " + terminal.Plural(n*requests, "request")
 	}
 	pauses := pausesOf(r, len(cells), n)
 	switch {
@@ -71,9 +72,9 @@ func Check(ctx context.Context, r *config.Run, s Streams) (string, error) {
 func searchWords(r *config.Run, n, requests int, total time.Duration) string {
 	s := r.Sweep
 	runs := n * s.MaxIterations
-	text := fmt.Sprintf("a search of at most %d cells, %d runs", s.MaxIterations, runs)
+	text := "a search of at most " + terminal.Plural(s.MaxIterations, "cell") + ", " + terminal.Plural(runs, "run")
 	if requests > 0 {
-		text += fmt.Sprintf(", %d requests", runs*requests)
+		text += ", " + terminal.Plural(runs*requests, "request")
 	}
 	pauses := time.Duration(s.MaxIterations-1)*s.Cooldown.Duration() + time.Duration(s.MaxIterations*(n-1))*r.MultiRun.Cooldown.Duration()
 	if s.SLAWarmup != nil {

@@ -116,7 +116,7 @@ var headline = []struct {
 
 // printAggregate shows the intervals of the headline statistics.
 func (i *invocation) printAggregate(cell *config.Cell, r *metric.Repeated, dir string) error {
-	title := fmt.Sprintf("%d of %d runs, %g %% confidence", len(r.Labels), r.Runs, 100*r.Confidence)
+	title := fmt.Sprintf("%d of %s, %g %% confidence", len(r.Labels), terminal.Plural(r.Runs, "run"), 100*r.Confidence)
 	if cell.Label != "" {
 		title = terminal.Shorten(cell.Label, max(leastName, lineWidth-len(title)-2)) + ": " + title
 	}

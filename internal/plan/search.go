@@ -337,7 +337,7 @@ func (q *search) end(reason string) (int, error) {
 		}
 	}
 	if len(q.tiers) > 0 {
-		fmt.Fprintf(q.Out, "\nSearch for %d tiers: %d cells, %s\n", len(q.tiers), len(q.seen), reason)
+		fmt.Fprintf(q.Out, "\nSearch for %s: %s, %s\n", terminal.Plural(len(q.tiers), "tier"), terminal.Plural(len(q.seen), "cell"), reason)
 		if q.sayTiers(q.Out) == 0 {
 			return 1, nil
 		}

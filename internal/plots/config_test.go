@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"aiperf/internal/chart"
+	"aiperf/internal/metric"
 	"aiperf/internal/runfiles"
 )
 
@@ -203,7 +204,21 @@ func TestGenAIPerfPlots(t *testing.T) {
 	if err != nil || len(set.Charts) != 5 {
 		t.Fatal(err, len(set.Charts))
 	}
+	s, err := runfiles.Open(filepath.Join("testdata", "golden", "single_c4", "c4")).Summary()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range set.Charts {
+		tag := strings.TrimSuffix(c.Name, "_vs_input_sequence_lengths")
+		if m, known := metric.Lookup(tag); known { // names, units and values are those of the summary
+			mean := 0.0
+			for _, y := range c.Traces[0].Y {
+				mean += y / float64(len(c.Traces[0].Y))
+			}
+			if avg, _ := s.Stat(tag, "avg"); c.Y.Title != m.Header+" ("+m.Display+")" || !near(mean, avg) {
+				t.Errorf("%s: %q, mean %v, want %v", c.Name, c.Y.Title, mean, avg)
+			}
+		}
 		switch c.Name {
 		case "time_to_first_token":
 			if len(c.Traces[0].Y) != 24 || !near(c.Traces[2].Y[0], 53.4187325) { // the summary's p50

@@ -12,6 +12,7 @@ import (
 	"aiperf/internal/chart"
 	"aiperf/internal/chart/draw"
 	"aiperf/internal/runfiles"
+	"aiperf/internal/terminal"
 )
 
 // Options say what to draw and how.
@@ -158,8 +159,5 @@ func (s *Set) list(dir string, formats []string) []byte {
 
 // Count is a number of plots in words.
 func Count(n int) string {
-	if n == 1 {
-		return "1 plot"
-	}
-	return fmt.Sprintf("%d plots", n)
+	return terminal.Plural(n, "plot")
 }

@@ -14,6 +14,7 @@ import (
 	"aiperf/internal/metric"
 	"aiperf/internal/runfiles"
 	"aiperf/internal/stats"
+	"aiperf/internal/terminal"
 )
 
 // Multi draws presets of several runs.
@@ -417,7 +418,7 @@ func (m *Multi) uncertainty(p *Preset, c *chart.Chart, groups []group) {
 		for _, one := range means {
 			line.X, line.Y, line.Text = append(line.X, one.x), append(line.Y, one.y), append(line.Text, one.label)
 			line.ErrorX, line.ErrorY = append(line.ErrorX, one.halfX), append(line.ErrorY, one.halfY)
-			line.Key, line.Hover = append(line.Key, one.key), append(line.Hover, fmt.Sprintf("%d runs", one.n))
+			line.Key, line.Hover = append(line.Key, one.key), append(line.Hover, terminal.Plural(one.n, "run"))
 			few = few || one.n < 3
 			regions = append(regions, one.region(g.Color))
 		}

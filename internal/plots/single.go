@@ -11,6 +11,7 @@ import (
 	"aiperf/internal/metric"
 	"aiperf/internal/runfiles"
 	"aiperf/internal/stats"
+	"aiperf/internal/terminal"
 )
 
 // Missing is a picture that cannot be drawn, because data of it are not there.
@@ -218,7 +219,7 @@ func (s *Single) warmups(c *chart.Chart) {
 		}
 	}
 	if n > 0 {
-		c.Notes = append(c.Notes, fmt.Sprintf("Of %d records, %d are of the warm-up.", q.Len(), n))
+		c.Notes = append(c.Notes, fmt.Sprintf("Of the warm-up: %d of %s.", n, terminal.Plural(q.Len(), "record")))
 	}
 }
 
@@ -281,7 +282,7 @@ func (s *Single) rolling(p *Preset) (*chart.Chart, error) {
 		})
 	}
 	s.warmups(c)
-	c.Notes = append(c.Notes, fmt.Sprintf("Lines: percentiles of the last %d requests, as many as there are; of so few, P99 and P95 lie near the largest.", min(10, len(l.y))))
+	c.Notes = append(c.Notes, fmt.Sprintf("Lines: percentiles of the last %s, as many as there are; of so few, P99 and P95 lie near the largest.", terminal.Plural(min(10, len(l.y)), "request")))
 	return c, nil
 }
 
@@ -382,7 +383,7 @@ func (s *Single) timeline(p *Preset) (*chart.Chart, error) {
 		}
 	}
 	if dropped > 0 {
-		c.Notes = append(c.Notes, fmt.Sprintf("%d requests left out: their time to first token is longer than their duration.", dropped))
+		c.Notes = append(c.Notes, "Left out, since their time to first token is longer than their duration: "+terminal.Plural(dropped, "request")+".")
 	}
 	s.warmups(c)
 	return c, nil

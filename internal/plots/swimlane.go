@@ -13,6 +13,7 @@ import (
 	"aiperf/internal/chart/draw"
 	"aiperf/internal/markup"
 	"aiperf/internal/runfiles"
+	"aiperf/internal/terminal"
 )
 
 // SwimLane is the sessions of a run as lanes and, below them, how many are active.
@@ -51,7 +52,7 @@ func NewSwimLane(run *runfiles.Run, target int, ramp float64) (*SwimLane, error)
 	sessions, slots := sessionsOf(q)
 	s := &SwimLane{
 		Lanes: &chart.Chart{
-			Name: "swim_lane", Title: fmt.Sprintf("%s — %d sessions across %d slots", run.Name, len(sessions), slots),
+			Name: "swim_lane", Title: run.Name + " — " + terminal.Plural(len(sessions), "session") + " across " + terminal.Plural(slots, "slot"),
 			X: chart.Axis{Title: "Time (s)", FromZero: true}, Y: chart.Axis{Title: "Session slot", Fixed: true, Min: -0.7, Max: float64(slots) - 0.3},
 		},
 		Curve: &chart.Chart{Title: "Sessions", X: chart.Axis{Title: "Time (s)", FromZero: true}, Y: chart.Axis{Title: "Sessions", FromZero: true}},

@@ -9,6 +9,7 @@ import (
 
 	"aiperf/internal/markup"
 	"aiperf/internal/runfiles"
+	"aiperf/internal/terminal"
 )
 
 // TurnOptions say how much of the conversations is shown.
@@ -78,7 +79,7 @@ func TurnPage(run *runfiles.Run, o TurnOptions) ([]byte, error) {
 	for i := range list {
 		list[i].fill(by[list[i].Session], zero, o)
 	}
-	said := fmt.Sprintf("%d of %d conversations. A turn sends the whole history again: only what it adds is shown.", len(list), total)
+	said := fmt.Sprintf("%d of %s. A turn sends the whole history again: only what it adds is shown.", len(list), terminal.Plural(total, "conversation"))
 	return []byte(markup.Fill(turnShell, map[string]markup.Node{
 		"Title": markup.Text("Messages of " + run.Name), "Lead": markup.Text(said),
 		"Conversations": markup.Each(list, func(_ int, c conversation) markup.Node { return c.markup() }),
@@ -87,7 +88,7 @@ func TurnPage(run *runfiles.Run, o TurnOptions) ([]byte, error) {
 
 // markup is a conversation, closed until somebody opens it.
 func (c *conversation) markup() markup.Node {
-	about := fmt.Sprintf("%s, %d turns", c.Session, len(c.Turns))
+	about := c.Session + ", " + terminal.Plural(len(c.Turns), "turn")
 	if c.Depth > 0 {
 		about += ", agent of depth " + strconv.Itoa(c.Depth)
 	}
@@ -95,19 +96,19 @@ func (c *conversation) markup() markup.Node {
 		about += ", started by " + c.Parent
 	}
 	turns := markup.Each(c.Turns, func(_ int, t shownTurn) markup.Node {
-		what := fmt.Sprintf("at %s, %d new messages", t.At, len(t.New))
+		what := "at " + t.At + ", " + terminal.Plural(len(t.New), "new message")
 		if t.Same > 0 {
 			what += fmt.Sprintf(", %d as in the turn before", t.Same)
 		}
 		return markup.El("details", nil, markup.El("summary", nil, markup.Text("Turn "+strconv.Itoa(t.Index)+" "), markup.T("span", "dim", what)),
 			markup.Each(t.New, func(_ int, m shownMessage) markup.Node {
 				if m.Cut > 0 {
-					m.Text += fmt.Sprintf("\n… %d more characters", m.Cut)
+					m.Text += "\n… " + terminal.Plural(m.Cut, "more character")
 				}
 				return markup.T("div", "role", m.Role) + markup.El("pre", nil, markup.Text(m.Text))
 			}))
 	})
-	more := markup.If(c.More > 0, markup.T("p", "dim", fmt.Sprintf("%d more turns are left out.", c.More)))
+	more := markup.If(c.More > 0, markup.T("p", "dim", "Left out: "+terminal.Plural(c.More, "more turn")+"."))
 	return markup.El("details", nil, markup.El("summary", nil, markup.T("strong", "", c.Name), " ", markup.T("span", "dim", about)), turns, more)
 }
 

@@ -202,7 +202,7 @@ func (d *drawing) metricTables() {
 		rows, left = rows+n, append(left, "Adjusted")
 	}
 	if rows > 0 {
-		d.say("%s\n", d.style.dim(plural(rows, "more row")+" ("+strings.Join(left, ", ")+") in the console file; "+d.spell.As("tables")+" all shows them"))
+		d.say("%s\n", d.style.dim(terminal.Plural(rows, "more row")+" ("+strings.Join(left, ", ")+") in the console file; "+d.spell.As("tables")+" all shows them"))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"aiperf/internal/metric"
+	"aiperf/internal/terminal"
 )
 
 // gpus writes what the GPUs did: the vendor, the power that the work took, and a table for each GPU. Nothing for a run that found none and was
@@ -74,7 +75,7 @@ func (d *drawing) sources(t *metric.GPUTelemetry) {
 		}
 	}
 	for _, g := range t.Errors {
-		d.say("%s\n", d.style.dim(plural(int(g.Count), "reading")+" lost: "+g.Error.Type+" "+g.Error.Message))
+		d.say("%s\n", d.style.dim(terminal.Plural(g.Count, "reading")+" lost: "+g.Error.Type+" "+g.Error.Message))
 	}
 }
 

@@ -23,7 +23,7 @@ func Headline(w io.Writer, run *metric.Run, dir string, files int, o Options) er
 		text := cut(word+". "+v.Reason, max(d.room()-labelled, len(word)))
 		d.headline("Verdict", paint(text[:len(word)])+text[len(word):])
 	}
-	d.headline("Results", plural(files, "file")+" in "+terminal.Line(dir))
+	d.headline("Results", terminal.Plural(files, "file")+" in "+terminal.Line(dir))
 	return d.err
 }
 
@@ -126,12 +126,4 @@ func (d *drawing) headline(label, text string) {
 	if text != "" {
 		d.print("%s%*s%s\n", d.style.bold(label), labelled-len(label), "", text)
 	}
-}
-
-// plural is a number with its noun.
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return trim(float64(n)) + " " + noun + "s"
 }

@@ -5,6 +5,7 @@ import (
 
 	"aiperf/internal/metric"
 	"aiperf/internal/record"
+	"aiperf/internal/terminal"
 )
 
 // incomplete says that the numbers cover a part of the run only.
@@ -150,12 +151,15 @@ func (d *drawing) lengths() {
 // share is "n of m requests (p %)".
 func (d *drawing) share(n float64) string {
 	total := float64(d.run.Profiling.Valid)
-	return trim(n) + " of " + trim(total) + " requests (" + trim1(100*n/total) + " %)"
+	return trim(n) + " of " + terminal.Plural(int64(total), "request") + " (" + trim1(100*n/total) + " %)"
 }
 
 // allFailed is shown instead of metric tables.
 func (d *drawing) allFailed() {
-	all := "All " + trim(float64(d.run.Profiling.Failed)) + " requests failed; there is nothing to measure."
+	all := "The only request failed; there is nothing to measure."
+	if n := d.run.Profiling.Failed; n != 1 {
+		all = "All " + terminal.Plural(n, "request") + " failed; there is nothing to measure."
+	}
 	check := "Check the server's URL, the endpoint path and the format of its answers; the table above lists the errors."
 	if d.fits {
 		d.nothing(all, check)

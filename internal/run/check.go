@@ -11,6 +11,7 @@ import (
 	"aiperf/internal/assembly"
 	"aiperf/internal/config"
 	"aiperf/internal/dataset"
+	"aiperf/internal/terminal"
 )
 
 // Forecast is what a run would send, as far as it can be told before.
@@ -183,7 +184,7 @@ func (f *Forecast) String() string {
 	case f.Time > 0:
 		text += ", " + About(f.Time)
 	case f.Requests > 0:
-		text += fmt.Sprintf(", %d requests as fast as the server answers", f.Requests)
+		text += ", " + terminal.Plural(f.Requests, "request") + " as fast as the server answers"
 	}
 	return text
 }

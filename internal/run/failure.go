@@ -75,7 +75,10 @@ func complaint(s *metric.Summary) string {
 	for _, g := range s.Errors[:min(kindsTold, len(s.Errors))] {
 		told = append(told, fmt.Sprintf("%d × %s", g.Count, named(&g.Error)))
 	}
-	text := fmt.Sprintf("all %d requests failed: %s", s.Failed, strings.Join(told, "; "))
+	text := "the only request failed: " + strings.Join(told, "; ")
+	if s.Failed > 1 {
+		text = fmt.Sprintf("all %d requests failed: %s", s.Failed, strings.Join(told, "; "))
+	}
 	if more := len(s.Errors) - len(told); more > 0 {
 		text += fmt.Sprintf("; and %d more", more)
 	}

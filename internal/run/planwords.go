@@ -76,7 +76,7 @@ func loadWords(p *config.Phase) string {
 	case p.Replays():
 		return plain(value(p.Concurrency), "recorded agent") + " at once, from the middle of their recordings"
 	case p.Users != nil:
-		return fmt.Sprintf("%d users, %s requests/s", *p.Users, draw.Round(value(p.Rate)))
+		return fmt.Sprintf("%s, %s requests/s", terminal.Plural(*p.Users, "user"), draw.Round(value(p.Rate)))
 	case p.Type == config.PhaseFixedSchedule:
 		return "by the schedule of the data"
 	case p.Rate != nil && p.Concurrency != nil:

@@ -162,7 +162,7 @@ func (v *liveView) PhaseEnd(f *load.PhaseStats) {
 	if i := f.Info.Index + 1; i < len(v.steps) {
 		s := &v.steps[i]
 		s.State, s.Took = board.Done, time.Duration(f.Ended-f.Started)
-		s.Text = board.Plural(f.Completed, "request") + ", " + board.Plural(f.Errors, "error")
+		s.Text = terminal.Plural(f.Completed, "request") + ", " + terminal.Plural(f.Errors, "error")
 	}
 }
 

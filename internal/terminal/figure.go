@@ -31,6 +31,14 @@ func Exact(v float64) string {
 	return separated(whole) + "." + rest
 }
 
+// Plural is a number of things with their noun, whose plural ends in s.
+func Plural[N int | int64](n N, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return separated(strconv.FormatInt(int64(n), 10)) + " " + noun + "s"
+}
+
 // separated puts commas between the groups of three digits of a whole number.
 func separated(digits string) string {
 	sign := ""

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"aiperf/internal/terminal"
 	"aiperf/internal/ui/board"
 )
 
@@ -47,7 +48,7 @@ func (t *Teller) Tell(s *board.State, now time.Time) {
 	}
 	if t.Steps && s.Stage == board.Draining && s.Counts.InFlight > 0 && !t.drains {
 		t.drains = true
-		t.Say("draining: " + board.Plural(s.Counts.InFlight, "answer") + " to come")
+		t.Say("draining: " + terminal.Plural(s.Counts.InFlight, "answer") + " to come")
 	}
 	t.ended(s)
 }
@@ -88,6 +89,6 @@ func (t *Teller) stalls(s *board.State) {
 	}
 	if st.Count > t.silence {
 		t.silence = st.Count
-		t.Warn(fmt.Sprintf("no answer for %.1f s at %.1f s, %s waited", st.Past.Seconds(), st.PastAt, board.Plural(st.Waits, "request")))
+		t.Warn(fmt.Sprintf("no answer for %.1f s at %.1f s, %s waited", st.Past.Seconds(), st.PastAt, terminal.Plural(st.Waits, "request")))
 	}
 }

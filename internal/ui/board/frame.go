@@ -233,7 +233,7 @@ func attention(s *State) draw.Row {
 	case st.Past > 0 && st.Count > 1:
 		r.Put(draw.Warn, fmt.Sprintf("! no answer for %.1f s at %.1f s", st.Past.Seconds(), st.PastAt)).Put(draw.Plain, fmt.Sprintf(", the last of %d such times", st.Count))
 	case st.Past > 0:
-		r.Put(draw.Warn, fmt.Sprintf("! no answer for %.1f s at %.1f s", st.Past.Seconds(), st.PastAt)).Put(draw.Plain, ", "+Plural(st.Waits, "request")+" waited")
+		r.Put(draw.Warn, fmt.Sprintf("! no answer for %.1f s at %.1f s", st.Past.Seconds(), st.PastAt)).Put(draw.Plain, ", "+terminal.Plural(st.Waits, "request")+" waited")
 	}
 	return r
 }
@@ -336,14 +336,6 @@ func number(n int64) string {
 		return fmt.Sprint(n)
 	}
 	return terminal.Figure(float64(n))
-}
-
-// Plural is a number with its noun.
-func Plural(n int64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return number(n) + " " + noun + "s"
 }
 
 // Scrollable is how far the panel can be scrolled.

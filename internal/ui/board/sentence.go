@@ -20,7 +20,7 @@ func Sentence(s *State) string {
 	if s.Known {
 		text += fmt.Sprintf(" %.0f %%", math.Floor(100*s.Share))
 	}
-	parts := []string{s.spokenCount(), number(c.Finished()) + " done", Plural(c.Errors, "error")}
+	parts := []string{s.spokenCount(), number(c.Finished()) + " done", terminal.Plural(c.Errors, "error")}
 	add := func(v float64, format string) {
 		if !math.IsNaN(v) {
 			parts = append(parts, fmt.Sprintf(format, terminal.Figure(v)))
@@ -44,11 +44,11 @@ func (s *State) spokenCount() string {
 	c := &s.Counts
 	switch {
 	case c.Requests > 0:
-		return fmt.Sprintf("%s of %s", number(c.Finished()), Plural(c.Requests, "request"))
+		return fmt.Sprintf("%s of %s", number(c.Finished()), terminal.Plural(c.Requests, "request"))
 	case c.Duration > 0:
 		return fmt.Sprintf("%s of %s s", draw.Round(math.Round(min(c.Elapsed, c.Duration).Seconds())), draw.Round(c.Duration.Seconds()))
 	case c.Sessions > 0:
-		return fmt.Sprintf("%s of %s", number(c.SessionsDone), Plural(c.Sessions, "session"))
+		return fmt.Sprintf("%s of %s", number(c.SessionsDone), terminal.Plural(c.Sessions, "session"))
 	}
 	return fmt.Sprintf("%.0f s", c.Elapsed.Seconds())
 }
@@ -68,5 +68,5 @@ func Waiting(n int64) string {
 	if n == 1 {
 		return "1 request waits"
 	}
-	return Plural(n, "request") + " wait"
+	return terminal.Plural(n, "request") + " wait"
 }
