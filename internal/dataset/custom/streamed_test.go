@@ -102,6 +102,7 @@ func TestIndexOfEveryFormat(t *testing.T) {
 			}
 			path, size := write(t, b.String()), b.Len()
 			b.Reset()
+			open(t, wekaTrace, agentsBase("weka_trace")) // the texts that prompts are cut from are made once
 			var m runtime.MemStats
 			runtime.GC()
 			runtime.ReadMemStats(&m)

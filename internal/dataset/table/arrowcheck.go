@@ -162,7 +162,7 @@ func batchBytes(t flat, in io.ReaderAt, at, body int64) (int64, error) {
 		return 0, err
 	}
 	_, compressed := t.table(batchCompression)
-	sum := int64(0)
+	sum, most := int64(0), min(maxBatchBytes, leastRoom+roomOfBytes*body)
 	for i := range n {
 		p := from + flatbuffers.UOffsetT(i*bufferSize)
 		offset, length := t.GetInt64(p), t.GetInt64(p+8)
@@ -178,8 +178,8 @@ func batchBytes(t flat, in io.ReaderAt, at, body int64) (int64, error) {
 				length = plain
 			}
 		}
-		if length < 0 || length > maxBatchBytes-sum {
-			return 0, unsound("a batch of more than %d MiB", maxBatchBytes>>20)
+		if length < 0 || length > most-sum {
+			return 0, unsound("a batch of more than %d MiB, the most that is made of %d bytes", most>>20, body)
 		}
 		sum += length
 	}

@@ -1,9 +1,7 @@
 package table
 
 import (
-	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 
@@ -22,13 +20,19 @@ type parquetReader struct {
 }
 
 func openParquet(in Input, size int64, columns []string) (Reader, error) {
-	if err := checkFooterLength(in, size); err != nil {
-		return nil, err
-	}
-	file, err := parquet.OpenFile(in, size, parquet.SkipBloomFilters(true), parquet.SkipPageIndex(true))
+	meta, err := readFooter(in, size)
 	if err != nil {
 		return nil, err
 	}
+	checked, err := newPages(in, size, meta)
+	if err != nil {
+		return nil, err
+	}
+	file, err := parquet.OpenFile(checked, size, parquet.SkipBloomFilters(true), parquet.SkipPageIndex(true))
+	if err != nil {
+		return nil, err
+	}
+	checked.opened(file)
 	p := &parquetReader{}
 	wanted := parquet.Group{}
 	for _, f := range file.Schema().Fields() {
@@ -43,21 +47,6 @@ func openParquet(in Input, size int64, columns []string) (Reader, error) {
 	}
 	p.rows = parquet.NewGenericReader[map[string]any](file, schema)
 	return p, nil
-}
-
-// checkFooterLength refuses a footer that is longer than the file: the library makes room for whatever length stands there.
-func checkFooterLength(in io.ReaderAt, size int64) error {
-	var end [8]byte // the length and the name of the format
-	if size < int64(len(end)) {
-		return io.ErrUnexpectedEOF
-	}
-	if _, err := in.ReadAt(end[:], size-int64(len(end))); err != nil {
-		return noEOF(err)
-	}
-	if length := int64(binary.LittleEndian.Uint32(end[:])); length > size-int64(len(end)) {
-		return fmt.Errorf("is no sound Parquet file: a footer of %d bytes in a file of %d", length, size)
-	}
-	return nil
 }
 
 func (p *parquetReader) Columns() []string { return p.columns }
