@@ -80,15 +80,13 @@ func tableName(path string) (string, error) {
 // call is a row of a Baseten trace.
 type call struct {
 	session  string
-	where    string
+	row      int
 	at       float64 // ms
 	service  float64 // ms that the server took
-	delay    *float64
-	prompt   string // until it is laid aside, as are the hints
+	prompt   string
 	in, out  int
 	hints    []byte // members of the body, with a comma before each
 	original int    // tokens of the recorded answer
-	laid     laid
 }
 
 // openColumns opens a table that has the columns that a Baseten trace needs, and tells the one that names sessions, "" = there is none.
@@ -133,60 +131,35 @@ func openColumns(path, chosen string, more ...string) (in table.Reader, session 
 	return in, session, err
 }
 
-// readBaseten reads recorded completions: their prompts are sent as they were.
-func readBaseten(l *loader, path string) error {
-	sampled, err := l.sampleSessions(path)
-	if err != nil {
-		return err
-	}
-	var calls []call
-	floored := 0
-	texts := newAside(path)
-	err = l.eachCall(path, sampled, func(c *call) {
-		if c.original == 0 {
-			floored++
-		}
-		texts.put(c)
-		calls = append(calls, *c)
-	})
-	if err = cmp.Or(err, texts.fault); err != nil || l.faults.Count() > 0 {
-		return errors.Join(err, texts.kept.Close())
-	}
-	if floored > 0 {
-		l.warn("%s: %d rows with an output of 0 tokens ask for 1", path, floored)
-	}
-	l.replayCalls(l.basetenTimes(calls, sampled.zero), texts)
-	return nil
-}
-
-// eachCall calls f for every row that is taken.
-func (l *loader) eachCall(path string, sampled *sample, f func(*call)) error {
+// eachCall calls f for every row that is taken, until f returns false.
+func (l *loader) eachCall(path string, sampled *sample, f func(*call) bool) error {
 	in, column, err := openColumns(path, l.Columnar.SessionColumn, append(slices.Clone(basetenNeeded), basetenUsed...)...)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	return eachRow(in, func(n int, row table.Row) {
+	return eachRow(in, func(n int, row table.Row) bool {
 		if !sampled.takes(row[column], n) {
-			return
+			return true
 		}
-		if c, ok := l.basetenRow(row, column, fmt.Sprintf("%s: row %d", path, n)); ok {
-			f(&c)
-		}
+		c, ok := l.basetenRow(row, column, n, rowOf(path, n))
+		return (!ok || f(&c)) && !l.faults.Enough()
 	})
 }
 
-// eachRow calls f for every row of a table.
-func eachRow(in table.Reader, f func(n int, row table.Row)) error {
+// rowOf is the place of a row of a table.
+func rowOf(path string, n int) string { return path + ": row " + strconv.Itoa(n) }
+
+// eachRow calls f for every row of a table, until f returns false.
+func eachRow(in table.Reader, f func(n int, row table.Row) bool) error {
 	for n := 0; ; n++ {
 		row, err := in.Next()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
-		if err != nil {
+		if err != nil || !f(n, row) {
 			return err
 		}
-		f(n, row)
 	}
 }
 
@@ -222,10 +195,10 @@ func (l *loader) sampleSessions(path string) (*sample, error) {
 	}
 	first := map[string]float64{}
 	var single []int
-	err = eachRow(in, func(n int, row table.Row) {
+	err = eachRow(in, func(n int, row table.Row) bool {
 		at, ok := wholeCell(row[basetenTime])
 		if !ok {
-			return // the row is refused when it is read whole
+			return true // the row is refused when it is read whole
 		}
 		s.zero = min(s.zero, at)
 		switch id := row[column]; {
@@ -238,6 +211,7 @@ func (l *loader) sampleSessions(path string) (*sample, error) {
 				first[key] = at
 			}
 		}
+		return true
 	})
 	if err != nil || s.all {
 		return s, err
@@ -287,8 +261,8 @@ func wholeCell(v any) (float64, bool) {
 }
 
 // basetenRow reads a row; false = it has a fault, or the limits leave it out.
-func (l *loader) basetenRow(row table.Row, column, where string) (call, bool) {
-	c := call{where: where}
+func (l *loader) basetenRow(row table.Row, column string, n int, where string) (call, bool) {
+	c := call{row: n}
 	before := l.faults.Count()
 	number := func(name string) float64 {
 		v, ok := wholeCell(row[name])
@@ -353,102 +327,18 @@ func (l *loader) hints(row table.Row, where string) []byte {
 	return out
 }
 
-// basetenTimes lets time count from the beginning of the trace, leaves out what lies outside the window and shortens pauses.
-func (l *loader) basetenTimes(calls []call, zero float64) []call {
-	kept := calls[:0]
-	speed := cmp.Or(l.Columnar.Speedup, 1)
-	for _, c := range calls {
-		c.at -= zero
-		if l.outside(&c.at) {
-			continue
-		}
-		c.at /= speed
-		c.service /= speed
-		kept = append(kept, c)
-	}
-	slices.SortStableFunc(kept, func(a, b call) int { return cmp.Compare(a.at, b.at) })
-	if !l.Columnar.ClosedLoop {
-		l.capGaps(len(kept), func(i int) *float64 { return &kept[i].at })
-	}
-	return kept
-}
-
-// capGaps shortens the pauses between times in ascending order.
-func (l *loader) capGaps(n int, at func(int) *float64) {
-	limit := l.Columnar.IdleCap
-	if limit == nil || n == 0 {
-		return
-	}
-	old, now := *at(0), *at(0)
-	for i := 1; i < n; i++ {
-		t := at(i)
-		now += min(*t-old, *limit)
-		old, *t = *t, now
-	}
-}
-
-// replayCalls makes conversations of calls, which are in the order of time: those of one session are one, or each is one of its own.
-func (l *loader) replayCalls(calls []call, texts *aside) {
-	places := map[string]int{}
-	l.set.info.FirstHasTime = len(calls) > 0
-	before := map[string]*call{}
-	for i := range calls {
-		c := &calls[i]
-		id := c.session
-		if id == "" {
-			id = l.newID()
-		}
-		if last := before[id]; last != nil && l.Columnar.ClosedLoop {
-			pause := max(0, c.at-last.at-last.service)
-			c.delay = &pause
-		}
-		before[id] = c
-		name := id
-		if l.Columnar.Strict && !l.Columnar.ClosedLoop {
-			name = fmt.Sprintf("%s#%d", id, places[id])
-			places[id]++
-			texts.of(len(l.set.conversations), c)
-			l.add(conversation.Conversation{ID: name, Turns: []conversation.Turn{l.completion(c)}})
-			continue
-		}
-		conv := l.conversation(name, places)
-		conv.Mode = conversation.MessageArrayWithResponses
-		conv.Turns = append(conv.Turns, l.completion(c))
-		texts.of(places[name], c)
-	}
-	l.set.lay = func(i int, c *conversation.Conversation) {
-		for k := range c.Turns {
-			prompt, hints := texts.get(texts.places[i][k])
-			l.fillCompletion(&c.Turns[k], prompt, hints)
-		}
-	}
-	if l.Columnar.ClosedLoop {
-		list := l.set.conversations
-		l.capGaps(len(list), func(i int) *float64 { return list[i].Turns[0].Timestamp })
-	}
-}
-
-// completion is the turn of a call, without its texts.
-func (l *loader) completion(c *call) conversation.Turn {
-	t := conversation.Turn{MaxTokens: &c.out, Origin: c.where}
-	if c.delay == nil {
-		t.Timestamp = &c.at
-	}
-	t.Delay = delay(c.delay, l.DelayRatio, l.DelayCap)
-	return t
-}
-
-// fillCompletion gives a turn its texts.
-func (l *loader) fillCompletion(t *conversation.Turn, prompt string, hints []byte) {
-	t.Parts = conversation.Texts("text", prompt)
+// completion is the turn of a call.
+func (o *Options) completion(path string, c *call) conversation.Turn {
+	t := conversation.Turn{MaxTokens: &c.out, Timestamp: &c.at, Origin: rowOf(path, c.row), Parts: conversation.Texts("text", c.prompt)}
 	body := []byte{}
-	if !l.Columnar.FreeLength {
-		body = strconv.AppendInt(append(body, `,"min_tokens":`...), int64(*t.MaxTokens), 10)
+	if !o.Columnar.FreeLength {
+		body = strconv.AppendInt(append(body, `,"min_tokens":`...), int64(c.out), 10)
 	}
-	if body = append(body, hints...); len(body) > 0 {
+	if body = append(body, c.hints...); len(body) > 0 {
 		body[0] = '{'
 		t.ExtraBody = json.RawMessage(append(body, '}'))
 	}
+	return t
 }
 
 // glanceBaseten counts the rows of the table.
@@ -458,8 +348,9 @@ func glanceBaseten(l *Look, path string) error {
 		return err
 	}
 	defer in.Close()
-	return eachRow(in, func(n int, row table.Row) {
+	return eachRow(in, func(n int, row table.Row) bool {
 		_, timed := wholeCell(row[basetenTime])
-		l.add(fmt.Sprintf("%s: row %d", path, n), glimpse{1, timed})
+		l.add(rowOf(path, n), glimpse{1, timed})
+		return true
 	})
 }

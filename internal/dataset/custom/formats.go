@@ -23,7 +23,7 @@ type Format struct {
 	Agents     bool // recorded agents
 	OwnBlocks  bool // it tells how many tokens a hash id stands for, or has none
 	Columns    bool // a table of columns with texts
-	// read reads the file.
+	// read reads the file; nil = its rows are never kept in memory.
 	read func(l *loader, path string) error
 	layout
 	// glance counts what a look into the file has to know; nil = it is rows of JSON, with keys timestamp and turns if any.
@@ -95,7 +95,7 @@ var Formats = []Format{
 	{Name: "burst_gpt_trace", Trace: true, Times: true, Unpromoted: true, read: readBurst, layout: burstLayout, glance: glanceBurst, heads: isBurst},
 	{Name: "sagemaker_data_capture", Trace: true, Times: true, Unpromoted: true, Folder: true, read: readSageMaker, layout: captureLayout, glance: glanceSageMaker,
 		rank: 3, fits: func(r row) bool { return r.has("captureData") }},
-	{Name: "baseten_trace", Trace: true, Times: true, Unscaled: true, Columns: true, OwnBlocks: true, read: readBaseten, glance: glanceBaseten, heads: isBaseten,
+	{Name: "baseten_trace", Trace: true, Times: true, Unscaled: true, Columns: true, OwnBlocks: true, layout: callLayout, glance: glanceBaseten, heads: isBaseten,
 		mode: conversation.MessageArrayWithResponses},
 	{Name: "weka_trace", Trace: true, Times: true, Unpromoted: true, Unscaled: true, Agents: true, OwnBlocks: true, Folder: true, read: readWeka, glance: glanceWeka,
 		corpus: codingCorpus, rank: 4, fits: func(r row) bool { return r.is("requests", "array") && r.any("hash_id_scope", "block_size") }},

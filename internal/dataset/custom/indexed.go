@@ -24,6 +24,7 @@ type entry struct {
 	long, capped bool
 	chat         chat // of a format whose rows name those that they continue
 	links        []link
+	service      float64 // ms that the answer took, where that is told
 }
 
 // indexed is a dataset whose rows stay in their file. Of each the place there is kept and what timing needs; it is read again when its conversation
@@ -57,6 +58,7 @@ type indexed struct {
 	branches map[int][]started
 	rescaled *rescaling // nil = rows are sent as they were recorded
 	shift    float64    // ms, the beginning of the trace where its times have another zero
+	retimed  bool       // times and delays of rows depend on others
 
 	made   replayed
 	system string
@@ -102,6 +104,7 @@ type membership struct {
 	first []uint32 // in rows: of every conversation, and behind the last one
 	ids   []int64  // of the conversations, where no row has them; nil = rows have them, or nobody
 	bare  []uint32 // conversations without an id before each; nil = all are without one, or none
+	parts []uint32 // numbers behind the ids, of conversations that are parts of sessions; nil = none is
 }
 
 // conversations is the number of conversations so far. The caller holds mu.
@@ -225,8 +228,16 @@ func (x *indexed) ID(i int) string {
 	x.mu.RUnlock()
 	if own {
 		if e := x.row(row); e.ID != "" {
-			return e.ID
+			id = e.ID
 		}
+	}
+	return x.part(i, id)
+}
+
+// part is the id of conversation i, of the id of its session.
+func (x *indexed) part(i int, id string) string {
+	if m := x.members; m != nil && m.parts != nil {
+		return id + "#" + strconv.Itoa(int(m.parts[i]))
 	}
 	return id
 }
@@ -305,6 +316,7 @@ func (x *indexed) draft(i int) (*conversation.Conversation, []numbered) {
 	if c.ID == "" {
 		c.ID = x.givenID(i)
 	}
+	c.ID = x.part(i, c.ID)
 	if x.format.join != nil {
 		x.format.join(&x.Options, &c)
 	}
@@ -324,8 +336,11 @@ func (x *indexed) draft(i int) (*conversation.Conversation, []numbered) {
 
 // complete gives a turn what its row does not say.
 func (x *indexed) complete(t *conversation.Turn, slot int) {
-	if x.shift != 0 || x.rescaled != nil {
+	if x.shift != 0 || x.rescaled != nil || x.retimed {
 		t.Timestamp = x.time(slot)
+	}
+	if x.retimed {
+		t.Delay = noted(&x.delays, slot)
 	}
 	if t.Model == "" {
 		model, _ := x.models.at(slot)

@@ -47,7 +47,7 @@ func (o Options) indexable(path string, f Format) (files []string, ok bool) {
 			return nil, false // reading it says why
 		}
 	}
-	return files, o.leaves(files)
+	return files, f.read == nil || o.leaves(files)
 }
 
 // leaves tells whether files are large, and what they hold is read again where it stands.
@@ -59,7 +59,7 @@ func (o Options) leaves(files []string) bool {
 // (Options.Early) and nothing about them depends on later ones, when the first are there.
 func openIndexed(path string, files []string, o Options, info dataset.Info, f Format) (*indexed, error) {
 	var over overview
-	if !o.folder && !f.sessions { // else it tells nothing that matters
+	if !o.folder && !f.sessions && !f.Columns { // else it tells nothing that matters
 		var err error
 		if over, err = overlook(path, f.timeIn); err != nil {
 			return nil, err

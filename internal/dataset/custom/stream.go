@@ -221,11 +221,11 @@ func streamBaseten(l *loader, path string, f func(Entry)) error {
 	if err != nil {
 		return err
 	}
-	return l.eachCall(path, sampled, func(c *call) {
+	return l.eachCall(path, sampled, func(c *call) bool {
 		c.at -= sampled.zero
-		t := l.completion(c)
-		l.fillCompletion(&t, c.prompt, c.hints)
-		f(Entry{Where: c.where, Session: c.session, Mode: conversation.MessageArrayWithResponses, Turns: []conversation.Turn{t}})
+		t := l.completion(path, c)
+		f(Entry{Where: t.Origin, Session: c.session, Mode: conversation.MessageArrayWithResponses, Turns: []conversation.Turn{t}})
+		return true
 	})
 }
 
