@@ -25,6 +25,7 @@ type Run struct {
 	Warmup    *Summary // nil = no warm-up
 	Slices    []Slice
 	Accuracy  *Accuracy // nil = no benchmark was asked
+	Sought    []Sought  // of the phases whose load seeks its limit
 
 	Course   *Course       // how it went over time; nil = not kept
 	Slowest  []SlowRequest // the slowest first

@@ -112,6 +112,43 @@ func request(start, end int, more string) string {
 	return fmt.Sprintf(`{"metadata":{"x_request_id":"r%d","benchmark_phase":"profiling","request_start_ns":%d000000,"request_end_ns":%d000000},"metrics":{"request_latency":{"value":%d,"unit":"ms"}}%s}`, start, start, end, end-start, more)
 }
 
+// TestSearchOnAPage: the windows and the answer of a load that seeks its limit are on the page, in the words of the terminal; a killed run has no answer.
+func TestSearchOnAPage(t *testing.T) {
+	run := made(t, `{"validity":{"verdict":"valid"}}`, request(1, 6, ""))
+	write := func(name, text string) {
+		t.Helper()
+		path := filepath.Join(run.Dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("adaptive_scale_manifest.json", `{"adaptive_phases":[{"phase_name":"<b>","events_path":"phases/p/e.jsonl","summary_path":"phases/p/s.json"},{"phase_name":"x","events_path":"../../e","summary_path":"/etc/passwd"}]}`)
+	window := `{"event":"adaptive_window","phase":"%s","timestamp_ns":%d,"control_variable":"request_rate","control_value_before":%v,"control_value_after":%v,"completed":7,"errored":1,"sla_passed":%s,"sla_values":%s}` + "\n"
+	write("phases/p/e.jsonl", `{"event":"adaptive_phase_started","timestamp_ns":1000000000,"control_variable":"request_rate"}`+"\n"+
+		fmt.Sprintf(window, "discover", int64(3e9), 2.5, 2.5, "true", `{"ttft:p95:lt:50":41.25}`)+`{"event":"adaptive_decision","control_variable":"request_rate","control_value_before":2.5,"control_value_after":4}`+"\n"+
+		fmt.Sprintf(window, "sustain", int64(5e9), 4, 4, "null", `{}`)+`{"event":"adapt`) // torn
+	page, err := Run(run, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone(t, page)
+	for _, want := range []string{
+		"Phase &lt;b&gt;, request rate", "ttft p95 &lt; 50", `<th scope="row">2.5</th>`, `<span>2.00</span>`, `<span>41.2</span>`, "kept", "up to 4", "open, held",
+		"The search did not come to its end: no value has kept the service level.",
+	} {
+		if !bytes.Contains(page, []byte(want)) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	write("phases/p/s.json", `{"completed_reason":"sustain_duration_completed","last_passing_value":4,"first_failing_value":8}`)
+	if page, err = Run(run, "test"); err != nil || !bytes.Contains(page, []byte("The limit: request rate 4 kept the service level")) {
+		t.Errorf("%v: no answer", err)
+	}
+}
+
 // TestStates: thin and odd runs make pages that say what they lack: nothing finished, all failed, one request, not streamed, cut, warm-up only.
 func TestStates(t *testing.T) {
 	evil := `</script><img src=x onerror=alert(1)>`

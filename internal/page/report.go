@@ -179,6 +179,9 @@ func Run(run *runfiles.Run, version string) ([]byte, error) {
 	b.cards(sum)
 	b.Settings, b.Metrics = settings(sum), metricRows(sum)
 	b.phases(run, sum)
+	if err := b.sought(run); err != nil {
+		return nil, err
+	}
 	b.Foot = "Made by aiperf " + version + " from the files of the run"
 	q, err := run.Requests()
 	if err != nil {
@@ -298,6 +301,8 @@ func facts(s *runfiles.Summary) []string {
 	switch phases := s.Measured(); {
 	case len(phases) > 1:
 		list = append(list, fmt.Sprintf("%d phases: %s", len(phases), strings.Join(phases, ", ")))
+	case s.Phase("adaptive_scale") == "true":
+		list = append(list, "the load seeks its limit")
 	case s.Phase("rate") != "":
 		list = append(list, s.Phase("rate")+" requests/s asked")
 	case s.Phase("concurrency") != "":
@@ -324,6 +329,10 @@ func wallTime(at string) string {
 
 // cards are the six head figures. They are those of the summary.
 func (b *builder) cards(s *runfiles.Summary) {
+	together := "" // as in the summary: its figures are of all measured phases
+	if n := len(s.Measured()); n > 1 {
+		together = fmt.Sprintf(", all %d phases", n)
+	}
 	latency := func(tag, name string, rate bool) {
 		f := s.Figures[tag]
 		if f == nil {
@@ -331,7 +340,7 @@ func (b *builder) cards(s *runfiles.Summary) {
 			return
 		}
 		n := f.Stats["count"]
-		c := card{Name: name, Value: figure(f.Stats["p50"]), Unit: f.Unit, Of: "p50 of " + count(int(n))}
+		c := card{Name: name, Value: figure(f.Stats["p50"]), Unit: f.Unit, Of: "p50 of " + count(int(n)) + together}
 		more := []struct {
 			name, stat string
 			fewest     float64
@@ -374,8 +383,8 @@ func (b *builder) cards(s *runfiles.Summary) {
 		}
 		b.Cards = append(b.Cards, c)
 	}
-	total("output_token_throughput", "Output throughput", "whole run", [2]string{"tokens out", "total_osl"}, [2]string{"tokens in", "total_isl"}, [2]string{"all tokens/s", "total_token_throughput"})
-	total("request_throughput", "Requests", "succeeded", [2]string{"succeeded", "request_count"}, [2]string{"failed", "error_request_count"}, [2]string{"met the goal", "good_request_count"})
+	total("output_token_throughput", "Output throughput", "whole run"+together, [2]string{"tokens out", "total_osl"}, [2]string{"tokens in", "total_isl"}, [2]string{"all tokens/s", "total_token_throughput"})
+	total("request_throughput", "Requests", "succeeded"+together, [2]string{"succeeded", "request_count"}, [2]string{"failed", "error_request_count"}, [2]string{"met the goal", "good_request_count"})
 }
 
 // tableStats are the columns of the table of all metrics, as on the console.

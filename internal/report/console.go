@@ -61,6 +61,7 @@ func Console(w io.Writer, run *metric.Run, o Options) error {
 		d.discrepancies()
 		d.lengths()
 	}
+	d.sought()
 	if run.AllFailed() {
 		if d.fits {
 			d.errorTable()

@@ -109,6 +109,9 @@ func (t *table) drop(i int) {
 		return
 	}
 	t.head = slices.Delete(t.head, i, i+1)
+	if i < len(t.left) {
+		t.left = slices.Delete(t.left, i, i+1)
+	}
 	for k, r := range t.rows {
 		t.rows[k] = slices.Delete(r, i, i+1)
 	}

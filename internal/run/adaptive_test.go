@@ -194,6 +194,10 @@ func TestAdaptiveRun(t *testing.T) {
 	if summary["status"] != "incomplete" || summary["completed_reason"] != adaptive.AtMaximum || summary["last_passing_value"] != 4.0 {
 		t.Errorf("%v", summary)
 	}
+	if len(run.Sought) != 1 || run.Sought[0].Kept != 4 || run.Sought[0].Variable != "concurrency" || !strings.HasPrefix(run.Sought[0].Answer(), "The limit was not reached") ||
+		len(run.Sought[0].Windows) != len(summary["candidates"].([]any)) || run.Sought[0].Windows[0].Level != "kept" || run.Sought[0].Windows[0].Next != 4 {
+		t.Errorf("shown is %+v", run.Sought)
+	}
 	answered := 0.0
 	for _, one := range summary["candidates"].([]any) {
 		c := one.(map[string]any)

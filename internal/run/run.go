@@ -14,6 +14,7 @@ import (
 	"aiperf/internal/pipeline"
 	"aiperf/internal/redact"
 	"aiperf/internal/rng"
+	"aiperf/internal/runfiles"
 	"aiperf/internal/ui/dashboard"
 )
 
@@ -73,6 +74,12 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 	run.Subject = plan.Words()
 	say.view.conclude(run.Profiling)
 	run.Silences = say.view.pulse.silences()
+	if begun.steering != nil {
+		var err error
+		if run.Sought, err = runfiles.Open(cfg.Artifacts.Dir).Sought(); err != nil {
+			say.warn("the search for the limit cannot be shown: " + err.Error())
+		}
+	}
 	client := clientStats(run, phases, used, begun.client, begun.results)
 	client.Silences = metric.SumSilences(run.Silences, window.From)
 	seenErr := begun.watched.witness(&client, window)
