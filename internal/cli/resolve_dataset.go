@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -47,6 +48,13 @@ func (r *resolver) dataset() {
 	r.bind("datasets.main.", rankings)
 	r.prefixes(d)
 	r.media(d)
+	d.Kilohertz()
+	if r.has("--cache-bust") && d.Type != config.DatasetSynthetic { // files have it beside their prompts
+		d.CacheBust = &config.CacheBust{Target: d.Prompts.CacheBust.Target}
+		if d.Prompts.CacheBust.Target = config.CacheBustNone; reflect.DeepEqual(d.Prompts, config.Default().Dataset().Prompts) {
+			d.Prompts = nil
+		}
+	}
 	if d.Synthesis != nil && *d.Synthesis == config.DefaultSynthesis() {
 		d.Synthesis = nil
 	}

@@ -170,7 +170,32 @@ func (r *resolver) extraInputs() {
 		merged.Set(m.Key, m.Value)
 	}
 	r.run.Endpoint.Extra = merged
+	r.template()
 	r.teiRankings()
+}
+
+// template puts the extra inputs that are the template of bodies, and where answers have their text, where files have them.
+func (r *resolver) template() {
+	e := &r.run.Endpoint
+	if e.Type != "template" {
+		return
+	}
+	t := config.Template{ResponseField: "text"}
+	if e.Template != nil {
+		t = *e.Template
+	}
+	rest, found := config.Extra{}, false
+	for _, m := range e.Extra {
+		to := map[string]*string{"payload_template": &t.Body, "response_field": &t.ResponseField}[m.Key]
+		if to == nil || json.Unmarshal(m.Value, to) != nil { // what is no text is refused by the endpoint type
+			rest = append(rest, m)
+			continue
+		}
+		found = true
+	}
+	if found {
+		e.Template, e.Extra = &t, rest
+	}
 }
 
 // teiRankings follows GenAI-Perf, whose type rankings spoke to text-embeddings-inference when the extra input rankings was tei.

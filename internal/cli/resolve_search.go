@@ -1,16 +1,12 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
 	"aiperf/internal/config"
 	"aiperf/internal/metric"
-	"aiperf/internal/setting"
-	"aiperf/internal/suggest"
 )
 
 // searchFlags shape a search of --search-space; recipeFlags shape a recipe.
@@ -55,117 +51,12 @@ func (r *resolver) sweepOf() *config.Sweep {
 	return nil
 }
 
-// variants are cells that are written out: "name: key=value, key=value".
-func (r *resolver) variants() *config.Sweep {
-	list := r.set.Texts("--variant")
-	if len(list) < 2 {
-		r.fail("%s: one variant is no sweep; give it twice or more", r.as("--variant"))
-		return nil
-	}
-	if lists := r.swept(); len(lists) > 0 {
-		r.fail("%s and a list in %s exclude each other", r.as("--variant"), strings.Join(lists, ", "))
-		return nil
-	}
-	s := &config.Sweep{Type: config.SweepScenarios, IterationOrder: "repeated", SLAFilters: r.searchSLA()}
-	for i, text := range list {
-		one, err := r.variant(i, text)
-		if err != nil {
-			r.fail("%s %q: %v", r.as("--variant"), text, err)
-			return nil
-		}
-		s.Runs = append(s.Runs, *one)
-	}
-	return s
-}
-
-// variant reads one of them. A key is that of a flag without its dashes, an alias of the measured phase, or a path.
-func (r *resolver) variant(i int, text string) (*config.Scenario, error) {
-	name, rest, named := strings.Cut(text, ":")
-	if !named || strings.Contains(name, "=") {
-		name, rest = fmt.Sprintf("scenario_%d", i), text
-	}
-	one := &config.Scenario{Name: strings.TrimSpace(name)}
-	body, seen := map[string]any{}, map[string]bool{}
-	for pair := range strings.SplitSeq(rest, ",") {
-		key, value, ok := strings.Cut(pair, "=")
-		if key = strings.TrimSpace(key); !ok || key == "" {
-			return nil, fmt.Errorf("%q is not key=value", strings.TrimSpace(pair))
-		}
-		path, err := r.variantPath(key)
-		switch {
-		case err != nil:
-			return nil, err
-		case seen[path]:
-			return nil, fmt.Errorf("%s is given twice", key)
-		}
-		seen[path] = true
-		lay(body, strings.Split(path, "."), typed(strings.TrimSpace(value)))
-	}
-	return one, one.Benchmark.Encode(body)
-}
-
-// variantPath is the path that a key of a variant stands for.
-func (r *resolver) variantPath(key string) (string, error) {
-	if row, _, ok := profileTable.Lookup("--" + key); ok && row.Key != "" && !strings.Contains(key, ".") {
-		return r.axisPath(row.Key), nil
-	}
-	path := r.run.FullPath(key)
-	if !strings.Contains(path, ".") {
-		text := fmt.Sprintf("there is no setting %s; a key is a flag without its dashes, or the path of a key in a file", key)
-		var names []string
-		for _, flag := range flagsOf(func(f *setting.Row) bool { return f.Key != "" }) {
-			names = append(names, strings.TrimPrefix(flag, "--"))
-		}
-		if near := suggest.Name(key, names); near != "" {
-			text += "; did you mean " + near + "?"
-		}
-		return "", errors.New(text)
-	}
-	return path, nil
-}
-
-// lay puts a value at a path of mappings; entries of phases and datasets are lists of named ones.
-func lay(at map[string]any, path []string, value any) {
-	switch {
-	case len(path) == 1:
-		at[path[0]] = value
-	case (path[0] == "phases" || path[0] == "datasets") && len(path) > 2:
-		list, _ := at[path[0]].([]any)
-		i := slices.IndexFunc(list, func(e any) bool { return e.(map[string]any)["name"] == path[1] })
-		if i < 0 {
-			list, i = append(list, map[string]any{"name": path[1]}), len(list)
-			at[path[0]] = list
-		}
-		lay(list[i].(map[string]any), path[2:], value)
-	default:
-		next, ok := at[path[0]].(map[string]any)
-		if !ok {
-			next = map[string]any{}
-			at[path[0]] = next
-		}
-		lay(next, path[1:], value)
-	}
-}
-
-// typed is a word as a value of a file: true or false, a number, else text.
-func typed(word string) any {
-	if i, err := strconv.Atoi(word); err == nil {
-		return i
-	}
-	if f, err := strconv.ParseFloat(word, 64); err == nil {
-		return f
-	}
-	switch strings.ToLower(word) {
-	case "true":
-		return true
-	case "false":
-		return false
-	}
-	return word
-}
-
 // searchSpace is the search of flags.
 func (r *resolver) searchSpace() *config.Sweep {
+	if lists := r.swept(); len(lists) > 0 {
+		r.fail("%s and a list in %s exclude each other: a search chooses its cells itself", r.as("--search-space"), strings.Join(lists, ", "))
+		return nil
+	}
 	s := config.DefaultSearch()
 	for _, text := range r.set.Texts("--search-space") {
 		d, err := dimension(text)

@@ -35,6 +35,9 @@ func (r *resolver) streams() {
 	if r.has("--mlflow-tag") {
 		r.run.MLflow.Tags = r.pairs("--mlflow-tag", ":")
 	}
+	if at := strings.TrimSpace(o.MetricsURL); at != "" && !strings.Contains(at, "://") {
+		o.MetricsURL = "http://" + at
+	}
 	r.address("otel.metrics_url", o.MetricsURL)
 	if at := strings.TrimRight(strings.TrimSpace(o.MetricsURL), "/"); at != "" && !strings.HasSuffix(at, metricsSignal) {
 		o.MetricsURL = at + metricsSignal

@@ -169,9 +169,11 @@ func (r *Run) cell(index int, p *point) (Cell, error) {
 	}
 	body.Spelling = r.Spelling
 	c.Run.Benchmark = *body
-	if q := c.Run.Profiling(); r.Sweep.DeriveRequests && q != nil {
-		n := DefaultRequests(q)
-		q.Requests = &n
+	if q := c.Run.Profiling(); r.Sweep.DeriveRequests && q != nil && !p.says("phases", q.Name, "requests") {
+		if q.Requests = nil; q.Sessions == nil && q.Duration == nil {
+			n := DefaultRequests(q)
+			q.Requests = &n
+		}
 	}
 	if r.RandomSeed != nil && !r.Sweep.SameSeed {
 		seed := r.RandomSeed.Plus(index)
@@ -203,6 +205,7 @@ func (r *Run) bodyOf(p *point) (*Benchmark, error) {
 		return nil, err
 	}
 	one := &Run{Benchmark: *body}
+	bare := r.source == nil && r.Dataset().Images == nil
 	for _, a := range p.values {
 		if p.scenario != nil || strings.HasPrefix(a.Path, "variables.") {
 			continue
@@ -211,7 +214,24 @@ func (r *Run) bodyOf(p *point) (*Benchmark, error) {
 			return nil, err
 		}
 	}
+	if d := one.Dataset(); bare && d.Images != nil && !p.says("datasets", d.Name, "images", "format") {
+		d.Images.Format = DefaultImages().Format
+	}
 	return &one.Benchmark, nil
+}
+
+// says reports whether a point gives the setting at a path.
+func (p *point) says(path ...string) bool {
+	if p.scenario != nil {
+		n := &p.scenario.Benchmark
+		for _, part := range path {
+			if n = step(n, part); n == nil {
+				return false
+			}
+		}
+		return true
+	}
+	return slices.ContainsFunc(p.values, func(a Axis) bool { return a.Path == strings.Join(path, ".") })
 }
 
 // rewrites reports whether a point changes more than values at their paths.
@@ -244,7 +264,7 @@ func (p *point) change(root, vars *yaml.Node) error {
 			merge(vars, &s.Variables)
 		}
 		if !s.Benchmark.IsZero() {
-			merge(body, &s.Benchmark)
+			mergeBody(body, &s.Benchmark)
 		}
 		return nil
 	}
@@ -273,6 +293,24 @@ func (p *point) change(root, vars *yaml.Node) error {
 	return nil
 }
 
+// mergeBody lays one body over another. Models that the upper one names are all that are asked for; phases and datasets are merged by name.
+func mergeBody(under, over *yaml.Node) {
+	if over.Kind == yaml.MappingNode {
+		if have, named := items(under), items(over); have != nil && named != nil {
+			have.Content = nil
+		}
+	}
+	merge(under, over)
+}
+
+// items are the models of a body; nil = it names none.
+func items(body *yaml.Node) *yaml.Node {
+	if m := step(body, "models"); m != nil && m.Kind == yaml.MappingNode {
+		return step(m, "items")
+	}
+	return nil
+}
+
 // overlaid is a body with a tree laid over it.
 func overlaid(b *Benchmark, over *yaml.Node) (*Benchmark, error) {
 	n, err := bodyNode(b)
@@ -280,7 +318,7 @@ func overlaid(b *Benchmark, over *yaml.Node) (*Benchmark, error) {
 		return nil, err
 	}
 	if !over.IsZero() {
-		merge(n, over)
+		mergeBody(n, over)
 	}
 	root := mapping()
 	add(root, "benchmark", n)
@@ -382,6 +420,13 @@ func (r *Run) set(path string, v any) error {
 		return fmt.Errorf("sweep.parameters: there is no key %s in %s", path[strings.LastIndexByte(path, '.')+1:], path)
 	} else if fractional(n) && len(wrong) > 0 {
 		return fmt.Errorf("sweep.parameters.%s: %s is not an integer", path, n.Value)
+	}
+	if made { // a section that a cell brings has its defaults
+		root := mapping()
+		add(root, "benchmark", &body)
+		if _, err := normalise(root); err != nil {
+			return err
+		}
 	}
 	r.Benchmark = Benchmark{Spelling: r.Spelling, variables: r.variables}
 	if err := body.Decode(&r.Benchmark); err != nil {

@@ -93,3 +93,31 @@ func TestCellsRefuse(t *testing.T) {
 		t.Errorf("no sweep: %v %v", cells, err)
 	}
 }
+
+// TestCellsOfAFile: a section that only cells speak of has the defaults of files, and the models of a cell are all that it asks for.
+func TestCellsOfAFile(t *testing.T) {
+	const head = "benchmark:\n  model: m\n  endpoint: {url: 'http://h:1'}\n  tokenizer: {name: builtin}\n  dataset: {type: synthetic}\n  phases: {type: concurrency, requests: 4}\n"
+	run, err := loaded(t, head+"sweep: {type: grid, parameters: {dataset.images.width: [64, 128]}}\n", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cells, err := run.Cells()
+	if err != nil || len(cells) != 2 {
+		t.Fatal(cells, err)
+	}
+	if i := cells[1].Run.Dataset().Images; i == nil || i.BatchSize != 1 || i.Format != "jpeg" || i.Width.MeanOr(0) != 128 || i.Height.MeanOr(0) != 512 {
+		t.Errorf("%+v", i)
+	}
+	run, err = loaded(t, head+"sweep: {type: scenarios, runs: [{name: a, benchmark: {model: x}}, {name: b, benchmark: {models: [y, z]}}]}\n", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cells, err = run.Cells(); err != nil || len(cells) != 2 {
+		t.Fatal(cells, err)
+	}
+	for i, want := range [][]string{{"x"}, {"y", "z"}} {
+		if got := cells[i].Run.Models.Asked(); !reflect.DeepEqual(got, want) {
+			t.Errorf("cell %d asks for %v, want %v", i, got, want)
+		}
+	}
+}

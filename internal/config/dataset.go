@@ -249,7 +249,7 @@ var synthesisRows = group("Synthesis", []setting.Row{
 	{Flags: []string{"--synthesis-prefix-len-multiplier"}, Key: "datasets.main.synthesis.prefix_len_multiplier", Kind: setting.Float, Bounds: "> 0", Default: "1", Help: "factor for shared prefix lengths of a trace"},
 	{Flags: []string{"--synthesis-prefix-root-multiplier"}, Key: "datasets.main.synthesis.prefix_root_multiplier", Kind: setting.Int, Bounds: ">= 1", Default: "1", Help: "split the prefix tree of a trace into this many"},
 	{Flags: []string{"--synthesis-prompt-len-multiplier"}, Key: "datasets.main.synthesis.prompt_len_multiplier", Kind: setting.Float, Bounds: "> 0", Default: "1", Help: "factor for unshared prompt lengths of a trace"},
-	{Flags: []string{"--synthesis-output-len-multiplier"}, Key: "datasets.main.synthesis.output_len_multiplier", Kind: setting.Float, Bounds: "> 0", Default: "1", Help: "factor for output lengths of a trace"},
+	{Flags: []string{"--synthesis-output-len-multiplier"}, Key: "datasets.main.synthesis.output_len_multiplier", Kind: setting.Float, Bounds: ">= 0", Default: "1", Help: "factor for output lengths of a trace"},
 	{Flags: []string{"--synthesis-max-isl"}, Key: "datasets.main.synthesis.max_isl", Kind: setting.Int, Bounds: ">= 1", Help: "leave out trace rows with longer inputs"},
 	{Flags: []string{"--synthesis-max-osl"}, Key: "datasets.main.synthesis.max_osl", Kind: setting.Int, Bounds: ">= 1", Help: "cut output lengths of a trace"},
 })

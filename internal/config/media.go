@@ -87,6 +87,25 @@ func Hertz(rate float64) int {
 	return int(math.Round(rate * 1000))
 }
 
+// Kilohertz gives every sample rate of sounds and of clips in kHz, which files and flags may write in Hz too.
+func (d *Dataset) Kilohertz() {
+	if a := d.Audio; a != nil {
+		for i, rate := range a.SampleRates {
+			a.SampleRates[i] = kilohertz(rate)
+		}
+	}
+	if v := d.Video; v != nil && v.Audio != nil {
+		v.Audio.SampleRate = kilohertz(v.Audio.SampleRate)
+	}
+}
+
+func kilohertz(rate float64) float64 {
+	if rate > 96 {
+		return rate / 1000
+	}
+	return rate
+}
+
 // Rankings describes generated queries and passages.
 type Rankings struct {
 	Passages      *Distribution `yaml:"passages,omitempty"`

@@ -23,10 +23,9 @@ var endpointRules = []rule{
 		text: "asks over HTTP, and this run goes over gRPC ({endpoint.transport})"},
 	{row: "7", keys: outputLengths, when: untold, text: "has no effect: the endpoint type produces no tokens", level: warned},
 	{row: "61", keys: join(inputLengths, outputLengths, []string{prompts + "sequence_distribution", prompts + "batch_size"}, prefixPool,
-		[]string{data + "prefix_prompts.shared_system_length", data + "prefix_prompts.user_context_length"}), when: neither,
+		[]string{data + "prefix_prompts.shared_system_length", data + "prefix_prompts.user_context_length"},
+		[]string{"tokenizer.name", "tokenizer.revision", "tokenizer.trust_remote_code"}), when: neither,
 		text: "is for text, which {endpoint.type} neither takes nor gives", level: idle},
-	{row: "61 tokenizer", keys: []string{"tokenizer.name", "tokenizer.revision", "tokenizer.trust_remote_code"}, when: neither,
-		text: "has no effect: {endpoint.type} neither takes nor gives text", level: warned},
 	{row: "13", keys: outputLengths, when: all(not(untold), not(simulated), func(s *Subject) bool {
 		_, ignored := s.Run.Endpoint.Extra.Get("ignore_eos")
 		_, least := s.Run.Endpoint.Extra.Get("min_tokens")
