@@ -49,14 +49,22 @@ func (r *resolver) dataset() {
 	r.prefixes(d)
 	r.media(d)
 	d.Kilohertz()
-	if r.has("--cache-bust") && d.Type != config.DatasetSynthetic { // files have it beside their prompts
-		d.CacheBust = &config.CacheBust{Target: d.Prompts.CacheBust.Target}
-		if d.Prompts.CacheBust.Target = config.CacheBustNone; reflect.DeepEqual(d.Prompts, config.Default().Dataset().Prompts) {
-			d.Prompts = nil
-		}
-	}
+	r.marker(d)
 	if d.Synthesis != nil && *d.Synthesis == config.DefaultSynthesis() {
 		d.Synthesis = nil
+	}
+}
+
+// marker moves a marker that defeats prefix caches to where files and published sets have it: beside their prompts.
+func (r *resolver) marker(d *config.Dataset) {
+	if !r.has("--cache-bust") || d.Type == config.DatasetSynthetic {
+		return
+	}
+	d.CacheBust = &config.CacheBust{Target: d.Prompts.CacheBust.Target}
+	unsaid := config.DefaultPrompts()
+	unsaid.ISL = nil
+	if d.Prompts.CacheBust.Target = config.CacheBustNone; reflect.DeepEqual(d.Prompts, unsaid) {
+		d.Prompts = nil
 	}
 }
 
