@@ -30,7 +30,9 @@ func TestForkAndJoin(t *testing.T) {
 	together := map[string]chan struct{}{"a0": make(chan struct{}), "b0": make(chan struct{}), "c0": make(chan struct{}), "d0": make(chan struct{})}
 	sibling := map[string]string{"a0": "b0", "b0": "a0", "c0": "d0", "d0": "c0"}
 	server := httptest.NewServer(withoutMetrics(func(w http.ResponseWriter, r *http.Request) {
-		var body struct{ Messages []struct{ Role, Content string } }
+		var body struct {
+			Messages []struct{ Role, Content string }
+		}
 		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
 			t.Error(err)
 		}

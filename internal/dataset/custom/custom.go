@@ -195,6 +195,13 @@ func (l *loader) nothingLeft(path string) error {
 	case f.TooLong > 0:
 		return dataset.Nothing("%s: no row is left: %d with an input above %s %d", path, f.TooLong, l.Spell.As("datasets.main.synthesis.max_isl"), l.Limits.MaxISL)
 	}
+	if len(f.Warnings) > 0 { // they say what became of the rows
+		said := make([]string, len(f.Warnings))
+		for i, w := range f.Warnings {
+			said[i] = strings.TrimPrefix(w, path+": ")
+		}
+		return fmt.Errorf("%s: no record is left: %s", path, strings.Join(said, "; "))
+	}
 	return fmt.Errorf("%s: no records", path)
 }
 

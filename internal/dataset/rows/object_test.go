@@ -83,6 +83,9 @@ func TestKinds(t *testing.T) {
 func TestNotRows(t *testing.T) {
 	for text, want := range map[string]string{
 		"\xff\xfe{":           "the file is UTF-16",
+		"\x1f\x8b\x08":        "the file is gzip: with a name that ends in .gz",
+		"\x28\xb5\x2f\xfd":    "zstd -d FILE",
+		"PK\x03\x04":          "a ZIP archive",
 		"{\"a\":\"\xff\"}":    "not UTF-8",
 		`{"a":"\ud800"}`:      `\ud800 is half a character (column 7)`,
 		`{"a":"\ud83d\ude00"`: "the line ends inside a value",

@@ -114,8 +114,8 @@ func (r *lines) read(path string, number int, end int64, f func(Line) bool) erro
 			return fmt.Errorf("%s:%d: %w", path, number, err)
 		}
 		if number == 1 {
-			if isUTF16(text) { // none of its lines can be read
-				return fmt.Errorf("%s:1: %s", path, wideText)
+			if why := foreign(text); why != "" {
+				return fmt.Errorf("%s:1: %s", path, why)
 			}
 			text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 		}

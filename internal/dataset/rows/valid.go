@@ -13,8 +13,8 @@ import (
 
 // invalid tells why a text is not JSON, "" if it is.
 func invalid(text []byte) string {
-	if isUTF16(text) {
-		return wideText
+	if why := foreign(text); why != "" {
+		return why
 	}
 	if !utf8.Valid(text) {
 		return "not UTF-8"
@@ -36,13 +36,22 @@ func invalid(text []byte) string {
 	return "cannot be read"
 }
 
-// wideText is what is wrong with a file of UTF-16.
-const wideText = "the file is UTF-16, not UTF-8 (iconv -f UTF-16 -t UTF-8 FILE makes one)"
-
-// isUTF16 tells whether a text begins with the byte order mark of UTF-16.
-func isUTF16(text []byte) bool {
-	return bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff"))
+// foreign tells what a file is whose first bytes no text of UTF-8 has; none of its lines can be read. "" = it is none of those.
+func foreign(text []byte) string {
+	for _, kind := range []struct{ head, what string }{
+		{"\xff\xfe", utf16Text}, {"\xfe\xff", utf16Text},
+		{"\x1f\x8b", "the file is gzip: with a name that ends in .gz it is unpacked"},
+		{"\x28\xb5\x2f\xfd", "the file is packed by zstd (zstd -d FILE unpacks it)"},
+		{"PK\x03\x04", "the file is a ZIP archive (unzip FILE unpacks it)"},
+	} {
+		if bytes.HasPrefix(text, []byte(kind.head)) {
+			return kind.what
+		}
+	}
+	return ""
 }
+
+const utf16Text = "the file is UTF-16, not UTF-8 (iconv -f UTF-16 -t UTF-8 FILE makes one)"
 
 // notALine tells of a line that is JSON but for the places of its line ends: a value that goes on in the next line, or two in one. "" = it
 // is neither.
