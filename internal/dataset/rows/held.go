@@ -5,7 +5,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"strings"
 
 	"aiperf/internal/infile"
 )
@@ -19,8 +18,17 @@ type Held struct {
 	own   io.Closer     // of a packed one
 }
 
-// Packed tells whether a file is read through gzip.
-func Packed(path string) bool { return strings.HasSuffix(path, ".gz") }
+// Packed tells whether a file is read through gzip: it is by its first bytes, whatever its name.
+func Packed(path string) bool {
+	file, err := open(path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	var head [2]byte
+	_, err = io.ReadFull(file, head[:])
+	return err == nil && head == [2]byte{0x1f, 0x8b}
+}
 
 // Hold opens a file.
 func Hold(path string) (*Held, error) {

@@ -47,8 +47,8 @@ func Listed(name string, items []json.RawMessage, raw io.Writer, f func(Line) bo
 	return nil
 }
 
-// Read calls f for every line of the file that is not blank, until f returns false. A byte order mark is skipped; a name that ends in
-// .gz is read through gzip. A file without a line is an error.
+// Read calls f for every line of the file that is not blank, until f returns false. A byte order mark is skipped; gzip is
+// unpacked. A file without a line is an error.
 func Read(path string, f func(Line) bool) error { return ReadBytes(path, io.Discard, f) }
 
 // ReadBytes is Read that also writes the bytes of the file, as they lie on the disk, to raw: who wants their hash need not read them again.

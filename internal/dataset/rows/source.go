@@ -11,8 +11,7 @@ import (
 	"aiperf/internal/infile"
 )
 
-// Open opens a data file at its start. A name that ends in .gz is read through gzip, whose bytes, like those of any file, go to raw as they
-// lie on the disk. What gives its content only once (a pipe: <(…), /dev/stdin) may be opened again all the same.
+// Open opens a data file at its start. One of gzip is read unpacked; its bytes, like those of any file, go to raw as they lie on the disk. What gives its content only once (a pipe: <(…), /dev/stdin) may be opened again all the same.
 func Open(path string, raw io.Writer) (io.ReadCloser, error) {
 	file, err := open(path)
 	if err != nil {
@@ -25,7 +24,7 @@ func Open(path string, raw io.Writer) (io.ReadCloser, error) {
 	z, err := gzip.NewReader(bufio.NewReader(source))
 	if err != nil {
 		file.Close()
-		return nil, fmt.Errorf("%s: not a gzip file: %w", path, err)
+		return nil, fmt.Errorf("%s: damaged gzip: %w", path, err)
 	}
 	return stream{&bounded{z, path, maxInflated}, file}, nil
 }

@@ -40,7 +40,6 @@ func invalid(text []byte) string {
 func foreign(text []byte) string {
 	for _, kind := range []struct{ head, what string }{
 		{"\xff\xfe", utf16Text}, {"\xfe\xff", utf16Text},
-		{"\x1f\x8b", "the file is gzip: with a name that ends in .gz it is unpacked"},
 		{"\x28\xb5\x2f\xfd", "the file is packed by zstd (zstd -d FILE unpacks it)"},
 		{"PK\x03\x04", "the file is a ZIP archive (unzip FILE unpacks it)"},
 	} {
