@@ -124,10 +124,9 @@ func Clip(media string, seconds float64, create func() ([]byte, error)) *Blob {
 	return &Blob{media: media, size: -1, open: create, timed: true, seconds: seconds}
 }
 
-// Fill makes an address the content that was found there. It must not be called once requests use the blob.
-func (b *Blob) Fill(media string, store *Store, content []byte) {
-	b.address, b.media, b.size, b.keep = "", media, int64(len(content)), store
-	b.open = func() ([]byte, error) { return content, nil }
+// Fill makes an address the content that was found there, so many bytes that open gives. It must not be called once requests use the blob.
+func (b *Blob) Fill(media string, store *Store, size int64, open func() ([]byte, error)) {
+	b.address, b.media, b.size, b.keep, b.open = "", media, size, store, open
 }
 
 // Address is the URL or the text as it was authored; "" = there is only content.

@@ -16,25 +16,28 @@ import (
 // fetcher downloads the media of a file before the run, for endpoint types that send content and no addresses. It uses connections of its
 // own: none of them is measured, and no credentials of the endpoint go with it. They trust whom the run trusts, and use its proxy or else that of
 // the environment.
-func fetcher(ctx context.Context, agent string, b *config.Benchmark) func(addresses []string) []custom.Download {
+func fetcher(ctx context.Context, agent string, b *config.Benchmark) func(addresses []string, got func(int, custom.Download)) {
 	tuning := b.Environment.Dataset
 	over, bad := Connections(b, nil).Downloads()
 	if bad != nil {
 		bad, over = inWords(b, bad), new(http.Transport)
 	}
 	client := &http.Client{Transport: over, Timeout: tuning.MediaDownloadTimeout.Duration()}
-	return func(addresses []string) []custom.Download {
+	return func(addresses []string, got func(int, custom.Download)) {
 		defer over.CloseIdleConnections()
-		got := make([]custom.Download, len(addresses))
 		next := make(chan int)
 		var workers sync.WaitGroup
+		var one sync.Mutex // of them is handed over at a time
 		for range min(max(1, tuning.MediaDownloadMax), len(addresses)) {
 			workers.Go(func() {
 				for i := range next {
-					if got[i].Err = bad; bad != nil {
-						continue
+					d := custom.Download{Err: bad}
+					if bad == nil {
+						d = fetch(ctx, client, agent, addresses[i], int64(b.Environment.HTTP.MaxResponseBytes))
 					}
-					got[i] = fetch(ctx, client, agent, addresses[i], int64(b.Environment.HTTP.MaxResponseBytes))
+					one.Lock()
+					got(i, d)
+					one.Unlock()
 				}
 			})
 		}
@@ -43,7 +46,6 @@ func fetcher(ctx context.Context, agent string, b *config.Benchmark) func(addres
 		}
 		close(next)
 		workers.Wait()
-		return got
 	}
 }
 

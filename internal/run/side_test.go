@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"aiperf/internal/config"
+	"aiperf/internal/dataset/custom"
 )
 
 // TestSideRequestsTrustTheSameRoots: downloads and exporters behind a certificate of one's own are reached with --tls-ca-file, and not without;
@@ -45,8 +46,10 @@ func TestSideRequestsTrustTheSameRoots(t *testing.T) {
 	download := func(from string, change func(b *config.Benchmark)) (string, error) {
 		b := &config.Default().Benchmark
 		change(b)
-		got := fetcher(t.Context(), "a/1", b)([]string{from})[0]
-		return string(got.Content), got.Err
+		var text string
+		var err error
+		fetcher(t.Context(), "a/1", b)([]string{from}, func(_ int, d custom.Download) { text, err = string(d.Content), d.Err })
+		return text, err
 	}
 	trusting := func(b *config.Benchmark) { b.Endpoint.TLS.CAFile = ca }
 	if text, err := download(secret.URL, trusting); err != nil || !strings.Contains(text, "up 1") {

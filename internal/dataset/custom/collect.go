@@ -20,7 +20,9 @@ func Collect(name string, o Options, info dataset.Info, read func(*Loader) error
 	if err := read(l); err != nil {
 		return nil, err
 	}
-	l.inline()
+	if err := l.inline(true); err != nil {
+		return nil, err
+	}
 	if err := l.faults.Err(); err != nil {
 		return nil, err
 	}

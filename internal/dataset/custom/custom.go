@@ -40,8 +40,8 @@ type Options struct {
 	HoistSystem bool
 	// StripKnown sends an image again by its id alone.
 	StripKnown bool
-	// Fetch downloads images that the file names by their addresses, one result an address; nil = the addresses are sent.
-	Fetch   func(addresses []string) []Download
+	// Fetch downloads images that the file names by their addresses and hands them over one by one; nil = the addresses are sent.
+	Fetch   func(addresses []string, got func(i int, d Download))
 	Context synth.Context // text around the conversations; a prefix pool is for generated data only
 
 	Agents     weka.Options // what becomes of recorded agents; limits and models are those of the other settings

@@ -37,7 +37,7 @@ type indexed struct {
 	format Format
 	from   supply
 	path   string
-	media  *conversation.Store
+	media  *library
 
 	mu   sync.RWMutex // guards what follows while rows are added
 	grew *sync.Cond   // more rows, or the end; its lock is mu's for readers
@@ -170,8 +170,8 @@ func (x *indexed) row(row int) entry {
 }
 
 // reread is a loader that reads a row again. What it notes is noted already.
-func reread(o Options, info dataset.Info, media *conversation.Store) *loader {
-	return &loader{Options: o, set: &Dataset{info: info}, media: &library{store: media, known: map[mediaKey]*conversation.Blob{}}}
+func reread(o Options, info dataset.Info, media *library) *loader {
+	return &loader{Options: o, set: &Dataset{info: info}, media: &library{store: media.store, fetched: media.fetched, known: map[mediaKey]*conversation.Blob{}}}
 }
 
 // Len is the number of conversations.

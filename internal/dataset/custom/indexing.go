@@ -52,7 +52,7 @@ func (o Options) indexable(path string, f Format) (files []string, ok bool) {
 
 // leaves tells whether files are large, and what they hold is read again where it stands.
 func (o Options) leaves(files []string) bool {
-	return o.Fetch == nil && o.Records == nil && largeFiles(files)
+	return o.Records == nil && largeFiles(files)
 }
 
 // openIndexed keeps where the rows of a file stand. It returns when the file was read once, or, where rows are used in their order
@@ -65,7 +65,7 @@ func openIndexed(path string, files []string, o Options, info dataset.Info, f Fo
 			return nil, err
 		}
 	}
-	early := o.Early && !o.rescales() && !o.folder && f.gather == nil && o.Context.User == 0 && !over.sessions && !(o.Scheduled && over.unordered)
+	early := o.Early && o.Fetch == nil && !o.rescales() && !o.folder && f.gather == nil && o.Context.User == 0 && !over.sessions && !(o.Scheduled && over.unordered)
 	for {
 		l := newLoader(o, info)
 		if l.namespace = over.namespace; early {
@@ -88,7 +88,7 @@ func (l *loader) index(path string, files []string, f Format, early bool) (*inde
 	if err != nil {
 		return nil, err
 	}
-	x := &indexed{Options: l.Options, format: f, path: path, media: l.media.store, users: -1, early: early, whole: !early, latest: math.Inf(-1)}
+	x := &indexed{Options: l.Options, format: f, path: path, media: l.media, users: -1, early: early, whole: !early, latest: math.Inf(-1)}
 	x.grew, x.gate = sync.NewCond(x.mu.RLocker()), sync.NewCond(&x.mu)
 	if l.rescales() {
 		if err := l.Synthesis.Check(); err != nil {
@@ -123,7 +123,6 @@ func (x *indexed) fill(l *loader, assign *dataset.Assigner) {
 	gather := x.format.gathering()
 	err := x.from.each(l, func(at rows.Line, e *entry) {
 		clear(l.media.known)
-		l.media.remote = nil
 		if fault != nil || l.faults.Count() > 0 {
 			return
 		}
@@ -148,8 +147,14 @@ func (x *indexed) fill(l *loader, assign *dataset.Assigner) {
 				gather.note(l, x.places.rows-1, e)
 			}
 		}
+		if fault == nil {
+			fault = l.inline(false)
+		}
 		x.grew.Broadcast()
 	}, func() bool { return fault == nil && !over && x.goOn(l) })
+	if err == nil && fault == nil {
+		fault = l.inline(true)
+	}
 	switch {
 	case err != nil:
 		fault = err

@@ -21,8 +21,9 @@ const keptMedia = 128 << 20
 type library struct {
 	store *conversation.Store
 	known map[mediaKey]*conversation.Blob
-	// remote are the images that have only an address, in the order of the file.
-	remote []remote
+	// remote are the images that have only an address, in the order of the file, until they are fetched.
+	remote  []remote
+	fetched *downloads // nil = nothing was
 }
 
 type mediaKey struct {
@@ -70,7 +71,7 @@ func (l *library) open(where string, kind conversation.Kind, text string) (*conv
 	case sound:
 		return nil, fmt.Errorf("%.40q: what follows the comma is not base64", text)
 	case scheme != "" && host != "":
-		if kind == conversation.Image {
+		if kind == conversation.Image && (l.fetched == nil || !l.fetched.fill(b, l.store)) {
 			l.remote = append(l.remote, remote{where, b})
 		}
 		return b, nil

@@ -1,6 +1,7 @@
 package custom
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -207,12 +208,14 @@ func (l *loader) pool(file string, keep bool) (*pool, error) {
 	if p.from, err = openLines(Format{layout: layout{keys: poolKeys, entry: read}}, []string{file}); err != nil {
 		return nil, err
 	}
+	var fault error
 	err = p.from.each(l, func(at rows.Line, e *entry) {
 		clear(l.media.known)
 		p.note(l, e)
 		p.places.add(at)
-	}, func() bool { return true })
-	return p, err
+		fault = l.inline(false)
+	}, func() bool { return fault == nil })
+	return p, cmp.Or(err, fault, l.inline(true))
 }
 
 // poolEntry reads a row of the pool of a name.
@@ -248,7 +251,7 @@ func (p *pool) turn(row uint32) conversation.Turn {
 		return p.turns[row]
 	}
 	at := p.places.find(int(row))
-	e, err := p.from.again(reread(p.loader.Options, p.loader.set.info, p.loader.media.store), at, int(row-at.row))
+	e, err := p.from.again(reread(p.loader.Options, p.loader.set.info, p.loader.media), at, int(row-at.row))
 	if err != nil {
 		panic(changed(poolType, err))
 	}

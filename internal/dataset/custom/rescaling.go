@@ -35,7 +35,7 @@ func (r *rescaling) note(e *entry) {
 func (x *indexed) rescale(l *loader) error {
 	r := x.rescaled
 	again := newLoader(x.Options, l.set.info)
-	again.Reading = l.Reading
+	again.Reading, again.media.fetched = l.Reading, l.media.fetched
 	err := x.from.each(again, func(_ rows.Line, e *entry) {
 		clear(again.media.known)
 		if e.left {
