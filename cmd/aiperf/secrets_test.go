@@ -1,16 +1,21 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -129,4 +134,89 @@ func TestSecretsNowhere(t *testing.T) {
 			})
 		}
 	}
+}
+
+// hostileText is what a server may answer to steer a terminal and a page.
+const hostileText = "\x1b]0;owned\a\x1b[2J\u202e</script><img src=x onerror=alert(1)>"
+
+// TestHostileAnswersShown: neither a secret nor text that steers a terminal or a page reaches what people look at: the live view and the report at a
+// terminal, the page of the run with the data packed in it, the plots, the page of the messages.
+func TestHostileAnswersShown(t *testing.T) {
+	t.Parallel()
+	all := strings.Join([]string{apiKey, headerKey, urlKey, userWord, extraKey, shortKey}, " ") + " " + hostileText
+	text, err := json.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var n atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if n.Add(1)%3 == 0 {
+			w.WriteHeader(http.StatusInternalServerError)
+			fmt.Fprintf(w, `{"error":{"message":%s,"type":%s}}`, text, text)
+			return
+		}
+		fmt.Fprintf(w, `{"model":%s,"choices":[{"message":{"content":%s}}],"usage":{"prompt_tokens":3,"completion_tokens":5}}`, text, text)
+	}))
+	defer server.Close()
+	host := strings.TrimPrefix(server.URL, "http://")
+	s := atTerminal(t, 200, 50, "--model", "m</script><img src=x>\x1b[31m", "--url", "http://"+url.UserPassword("bob", userWord).String()+"@"+host, "--custom-endpoint", "/v1/chat/completions?key="+urlKey,
+		"--api-key", apiKey, "-H", "X-API-Key: "+headerKey, "-H", "X-Auth: "+shortKey, "--extra-inputs", "api_key:"+extraKey, "--request-count", "40", "--concurrency", "2", "--no-probe",
+		"--export-level", "raw", "--export-html", "--tables", "all")
+	if status, left := s.ends(); status != 0 {
+		t.Fatalf("status %d\n%s", status, left)
+	}
+	look := func(where, text string, never ...string) {
+		for _, one := range append(planted(), never...) {
+			if i := strings.Index(text, one); i >= 0 {
+				t.Errorf("%s shows %q: …%.120q", where, one, text[max(0, i-60):])
+			}
+		}
+	}
+	look("the terminal", s.raw(), "\x1b]0;owned", "\x1b[2J\u202e", "\u202e")
+	for _, words := range [][]string{{"plot", s.dir, "--format", "svg"}, {"analyze", "turn-messages", s.dir}} {
+		out, err := command(t, words...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		look(words[0], string(out), "\x1b", "\u202e")
+	}
+	pages := 0
+	for _, path := range tree(t, s.dir) {
+		kind := filepath.Ext(path)
+		if kind != ".html" && kind != ".svg" {
+			continue
+		}
+		pages++
+		content, err := os.ReadFile(filepath.Join(s.dir, path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		look(path, string(content)+unpacked(t, content), "</script><img", "<img src", "\x1b")
+	}
+	if pages < 4 {
+		t.Errorf("%d pages and pictures in %v", pages, tree(t, s.dir))
+	}
+}
+
+// unpacked is the data in a page, of which a script makes its charts.
+func unpacked(t *testing.T, page []byte) string {
+	t.Helper()
+	m := regexp.MustCompile(`>(H4sI[A-Za-z0-9+/=]+)<`).FindSubmatch(page)
+	if m == nil {
+		return ""
+	}
+	packed, err := base64.StdEncoding.DecodeString(string(m[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.ReplaceAll(string(text), `\u003c`, "&lt;")
 }

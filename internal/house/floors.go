@@ -74,7 +74,7 @@ var Floors = map[string]int{
 	"internal/marshal":  -1,
 	"internal/setting":  -1,
 	"internal/jsontext": -3,
-	"internal/markup":   -3,
+	"internal/markup":   0,
 	"internal/suggest":  -2,
 	"internal/utf8text": -4,
 	"internal/terminal": -1,

@@ -5,13 +5,18 @@ package markup
 import (
 	"html"
 	"strings"
+
+	"aiperf/internal/terminal"
 )
 
 // Node is markup that may stand in a page as it is.
 type Node string
 
-// Text is text of anybody.
-func Text(s string) Node { return Node(html.EscapeString(s)) }
+// Text is text of anybody. What a terminal would obey, and what turns the direction of writing, is spelled out: pages are sent, and looked at with many
+// programs.
+func Text(s string) Node { return Node(escaped(s)) }
+
+func escaped(s string) string { return html.EscapeString(terminal.Text(s)) }
 
 // Attrs are the attributes of an element, names and values in turn. One whose name ends in "?" is there if its value is not empty, and has none.
 type Attrs []string
@@ -31,7 +36,7 @@ func El(tag string, attrs Attrs, inside ...Node) Node {
 			}
 			continue
 		}
-		b.WriteString(" " + name + `="` + html.EscapeString(value) + `"`)
+		b.WriteString(" " + name + `="` + escaped(value) + `"`)
 	}
 	b.WriteString(">")
 	for _, n := range inside {

@@ -11,6 +11,7 @@ func TestMarkup(t *testing.T) {
 		want string
 	}{
 		{T("p", "", evil), "<p>" + safe + "</p>"},
+		{T("p", "", "a\x1b[31m\u202eb\n"), `<p>a\x1b[31m\u202eb` + "\n</p>"},
 		{T("p", "big", "a"), `<p class="big">a</p>`},
 		{El("a", Attrs{"href", evil}, Text("x"), El("br", nil)), `<a href="` + safe + `">x<br></a>`},
 		{El("input", Attrs{"hidden?", "yes", "disabled?", "", "value", ""}), `<input hidden value="">`},

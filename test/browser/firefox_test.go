@@ -169,9 +169,7 @@ func until(mark string) string {
 func TestFirefox(t *testing.T) {
 	f := openFirefox(t)
 	all := maps.Clone(pages(t))
-	for _, odd := range []string{"all failed", "one", "two", "hostile", "phases"} {
-		all[odd] = states(t)[odd]
-	}
+	maps.Copy(all, states(t))
 	for name, path := range all {
 		f.open("file://" + path)
 		if name != "turns" && name != "swim lane" {

@@ -34,15 +34,30 @@ benchmark:
     - {name: high, kind: profiling, type: concurrency, concurrency: 8, requests: 240}
 `
 
+// adaptive is a run whose load seeks its limit, and finds none.
+const adaptive = `
+benchmark:
+  models: {items: [{name: demo}]}
+  endpoint: {urls: ["mock://?ttft=5ms&itl=1ms&tokens=8"], streaming: true}
+  tokenizer: {name: builtin}
+  datasets: [{name: main, type: synthetic, entries: 20, prompts: {isl: {mean: 50}, osl: {mean: 8}}}]
+  phases:
+    - {name: climb, kind: profiling, type: concurrency, concurrency: 4, duration: 30, adaptive_scale: true, adaptive_assessment_period: 1, adaptive_sustain_duration: 1,
+       sla: {request_latency: {p95: {lt: 100000}}, error_rate: {avg: {le: 5}}}}
+`
+
 // makeStates are pages of odd runs, by name, made once.
 var makeStates = sync.OnceValues(func() (map[string]string, error) {
 	dir := filepath.Join(filepath.Dir(work), "states")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	config := filepath.Join(dir, "phases.yaml")
-	if err := os.WriteFile(config, []byte(phased), 0o600); err != nil {
-		return nil, err
+	config := map[string]string{"phases": phased, "adaptive": adaptive} // the name of a file each
+	for name, text := range config {
+		config[name] = filepath.Join(dir, name+".yaml")
+		if err := os.WriteFile(config[name], []byte(text), 0o600); err != nil {
+			return nil, err
+		}
 	}
 	flags := func(url string, more ...string) []string {
 		return append([]string{"--url", "mock://?ttft=5ms&itl=1ms&tokens=8&jitter=0.5&" + url, "-m", "demo", "--tokenizer", "builtin", "--random-seed", "1"}, more...)
@@ -60,8 +75,9 @@ var makeStates = sync.OnceValues(func() (map[string]string, error) {
 		"two":        flags("error-rate=0.5", "--streaming", "--request-count", "2"),
 		"hostile": append(flags("", "--streaming", "--request-count", "30"), "-m", hostile, "--extra-inputs", "note:<b>", "--header", "X-Note: </script><img src=x onerror=alert(1)>",
 			"--header", "Authorization: Bearer sk-0123456789abcdef"),
-		"rate":   flags("", "--streaming", "--request-count", "120", "--request-rate", "40", "--slice-duration", "0.5"),
-		"phases": {"--config", config},
+		"rate":     flags("", "--streaming", "--request-count", "120", "--request-rate", "40", "--slice-duration", "0.5"),
+		"phases":   {"--config", config["phases"]},
+		"adaptive": {"--config", config["adaptive"]},
 	} {
 		at := filepath.Join(dir, strings.ReplaceAll(name, " ", "_"))
 		run := exec.Command(program, append(append([]string{"profile"}, words...), "--artifact-dir", at, "--export-html", "--export-level", "raw")...)
