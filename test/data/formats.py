@@ -1,15 +1,17 @@
-"""Figures of large files of every format that stays on the disk: when the first request is done and how much memory it takes.
+"""Figures of large files of every format that stays on the disk: when a server of its own saw the first request, and how much memory the client took.
 
-Usage: formats.py AIPERF [BYTES] [FORMAT…] (default 1e9, all; each file is made in the temporary directory and removed)"""
-import json, os, shutil, sys, tempfile
-
-import big
+Usage: formats.py AIPERF [BYTES] [FORMAT…] (default 1e9, all; each file is made in the temporary directory and removed; baseten_trace needs pyarrow)"""
+import json, os, random, shutil, subprocess, sys, tempfile, time
 
 TEXT = "the quick brown fox jumps over a lazy dog while rain falls and 42 trains leave " * 6
 BODY = json.dumps([{"role": "user", "content": TEXT}])
 
 
 def single(i):
+    return json.dumps({"text": f"{i} {TEXT}", "output_length": 8}) + "\n"
+
+
+def sessions(i):
     return json.dumps({"session_id": f"s{i % 100_000}", "text": f"{i} {TEXT}", "output_length": 8}) + "\n"
 
 
@@ -19,6 +21,10 @@ def multi(i):
 
 def mooncake(i):
     return f'{{"session_id":"s{i // 3}","timestamp":{i},"input_length":{1500 + i % 500},"output_length":9,"hash_ids":[0,1,{i + 10}]}}\n'
+
+
+def plain(i):
+    return f'{{"timestamp":{i},"input_length":{15000 + i % 500},"output_length":9,"hash_ids":[0,1,{",".join(map(str, range(27 * i, 27 * i + 27)))}]}}\n'
 
 
 def bailian(i):
@@ -44,40 +50,115 @@ def inputs(i):
 
 
 def graph(i):
-    turn = f'{{"messages":{BODY},"max_tokens":9{", " + chr(34) + "spawns" + chr(34) + f": [{chr(34)}s{i + 1}{chr(34)}]" if i % 2 == 0 else ""}}}'
-    return f'{{"session_id":"s{i}","turns":[{turn}]}}\n'
+    """a session, and one that it starts"""
+    one, two = (f'{{"session_id":"s{n}","turns":[{{"messages":{BODY},"max_tokens":9' for n in (2 * i, 2 * i + 1))
+    return f'{one},"spawns":["s{2 * i + 1}"]}}]}}\n{two}}}]}}\n'
 
 
 def pool(i):
     return json.dumps({"text": f"{i} {TEXT}"}) + "\n"
 
 
+def weka(i):
+    """a trace of 50 requests of an agent, and another agent that it starts"""
+    requests, at = [], 10_000 * (i % 1000)
+    for k in range(50):
+        ids = ",".join(map(str, range(at, at + 100 + 10 * k)))
+        requests.append(f'{{"t":{3 * k},"type":"n","model":"a","in":{64 * (100 + 10 * k)},"out":80,"hash_ids":[{ids}],"api_time":1.5}}')
+    requests.insert(9, f'{{"t":26,"type":"subagent","agent_id":"x","subagent_type":"e","duration_ms":9000,"status":"completed","models":["b"],"requests":[{{"t":26.5,"type":"n","model":"b","in":640,"out":9,"hash_ids":[1,2,3,4,5,6,7,8,9,10],"api_time":2}}]}}')
+    return f'{{"id":"t{i}","models":["a","b"],"block_size":64,"hash_id_scope":"local","requests":[{",".join(requests)}]}}\n'
+
+
+def tracelab(i):
+    at = f"2026-01-{1 + i // 86400 % 28:02}T{i // 3600 % 24:02}:{i // 60 % 60:02}:{i % 60:02}"
+    events = [{"event_type": "user_message", "timestamp": at + ".1Z"}, {"event_type": "text", "timestamp": at + ".9Z"}]
+    return json.dumps({"session_id": f"s{i // 40}", "round_index": i % 40, "input_tokens_total": 6400 + 640 * (i % 40), "prefix_tokens": 5760 + 640 * (i % 40), "output_tokens": 90,
+                       "model": "a", "user": "u", "project": f"p{i // 4000}", "timing_events": events, "tools": []}) + "\n"
+
+
+def table(path, size):
+    """writes a table of completions whose prompts do not compress; returns the number of rows"""
+    import pyarrow, pyarrow.parquet
+    draw = random.Random(1)
+    words = [f"{draw.getrandbits(40):x}" for _ in range(50_000)]
+    names = ["timestamp_start_unix_ms", "prompt", "input_tokens", "output_tokens", "duration_e2e_ms", "provided_session_id", "total_hashes", "block_size"]
+    writer, rows = None, 0
+    while rows == 0 or os.path.getsize(path) < size:
+        part = range(rows, rows + 5000)
+        columns = [[5 * i for i in part], [" ".join(draw.choices(words, k=600)) for _ in part], [1800] * 5000, [9] * 5000, [100] * 5000, [f"s{i // 4}" for i in part],
+                   [[1, 2, i] for i in part], [64] * 5000]
+        batch = pyarrow.table(columns, names=names)
+        writer = writer or pyarrow.parquet.ParquetWriter(path, batch.schema)
+        writer.write_table(batch)
+        rows += 5000
+    writer.close()
+    return rows
+
+
+TWO = ["--concurrency", "2"]
 FORMATS = {
-    "single_turn": (single, "", ["--concurrency", "2"]), "multi_turn": (multi, "", ["--concurrency", "2"]), "mooncake_trace": (mooncake, "", []),
-    "bailian_trace": (bailian, "", []), "burst_gpt_trace": (burst, "", ["--fixed-schedule"]), "sagemaker_data_capture": (capture, "", ["--concurrency", "2"]),
-    "raw_payload": (payload, "", ["--concurrency", "2"]), "inputs_json": (inputs, "]}\n", ["--concurrency", "2"]), "dag_jsonl": (graph, "", ["--concurrency", "2"]),
-    "random_pool": (pool, "", ["--concurrency", "2"]),
+    "single_turn": (single, "", TWO), "sessions of single_turn": (sessions, "", TWO), "multi_turn": (multi, "", TWO), "mooncake_trace": (plain, "", []),
+    "sessions of mooncake_trace": (mooncake, "", []), "bailian_trace": (bailian, "", []), "burst_gpt_trace": (burst, "", ["--fixed-schedule"]),
+    "sagemaker_data_capture": (capture, "", TWO), "raw_payload": (payload, "", TWO), "inputs_json": (inputs, "]}\n", TWO), "dag_jsonl": (graph, "", TWO), "random_pool": (pool, "", TWO),
+    "weka_trace": (weka, "", TWO), "tracelab": (tracelab, "", TWO), "baseten_trace": (table, "", []),
     "rescaled mooncake_trace": (mooncake, "", ["--synthesis-prompt-len-multiplier", "2", "--synthesis-speedup-ratio", "2"]),
 }
+
+
+DESCRIBED, CONVERTED = {"sessions of mooncake_trace", "weka_trace", "tracelab", "baseten_trace"}, {"single_turn"}
+
+
+def write(path, name, size):
+    """writes a file of a format; returns the number of rows"""
+    row, end, _ = FORMATS[name]
+    if row is table: return table(path, size)
+    rows = written = 0
+    with open(path, "w", buffering=1 << 22) as out:
+        while written < size:
+            written, rows = written + out.write(row(rows)), rows + 1
+        out.write(end)
+    return rows
+
+
+def wait(command, **pipes):
+    """runs a command; returns s and the peak memory in MB"""
+    begun = time.monotonic()
+    p = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **pipes)
+    said = p.stderr.read()
+    _, status, used = os.wait4(p.pid, 0)
+    if status: sys.exit(f"{command}: {said.decode()[-800:]}")
+    return time.monotonic() - begun, used.ru_maxrss / 1024
 
 
 def main():
     aiperf, size, names = sys.argv[1], float(sys.argv[2]) if len(sys.argv) > 2 else 1e9, sys.argv[3:] or FORMATS
     folder = tempfile.mkdtemp()
+    path, log = os.path.join(folder, "big.json"), os.path.join(folder, "truth.jsonl")
     try:
         for name in names:
-            row, end, args = FORMATS[name]
-            path, rows, written = os.path.join(folder, "big.json"), 0, 0
-            with open(path, "w", buffering=1 << 22) as out:
-                while written < size:
-                    written, rows = written + out.write(row(rows)), rows + 1
-                out.write(end)
-            kind = name.split()[-1]
-            if kind in ("single_turn", "multi_turn"): rows_told = f"{rows} rows of sessions"
-            else: rows_told = f"{rows} rows"
-            wall, cpu, peak = big.run(aiperf, "--input-file", path, "--custom-dataset-type", kind, "--request-count", "20", *args)
-            print(f"{name}, {os.path.getsize(path) / 1e9:.1f} GB, {rows_told}: 20 requests done after {wall:.1f} s ({cpu:.1f} s of processors), at most {peak:.0f} MB", flush=True)
+            rows, kind = write(path, name, size), name.split()[-1]
+            server = subprocess.Popen([aiperf, "mock-server", "--port", "0", "--ttft", "1ms", "--itl", "1ms", "--tokens", "1", "--truth-log", log, "--lifeline"],
+                                      stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            url = server.stdout.readline().split()[-1]
+            begun = time.time_ns()
+            wall, peak = wait([aiperf, "profile", "-m", "m", "--tokenizer", "builtin", "--url", url, "--endpoint-type", "chat", "--random-seed", "7", "--ui-type", "none",
+                               "--artifact-dir", os.path.join(folder, "out"), "--no-gpu-telemetry", "--no-server-metrics", "--input-file", path, "--custom-dataset-type", kind,
+                               "--request-count", "20", *FORMATS[name][2]])
+            server.stdin.close()
+            server.wait()
+            with open(log) as lines: seen = [json.loads(line) for line in lines]
+            first = (min(line["arrival_ns"] for line in seen) - begun) / 1e9
+            print(f"| {name}, {os.path.getsize(path) / 1e9:.1f} GB | {rows:,} | {first:.1f} | {wall:.1f} | {peak:.0f} |", flush=True)
+            if name in DESCRIBED:
+                told, peak = wait([aiperf, "dataset", "describe", path, "--custom-dataset-type", kind, "--json"])
+                print(f"| `dataset describe` of it | | | {told:.1f} | {peak:.0f} |", flush=True)
+            if name in CONVERTED:
+                told, peak = wait(["sh", "-c", 'cat "$2" | "$1" dataset convert /dev/stdin "$3" --custom-dataset-type single_turn --to multi_turn', "sh", aiperf, path, os.path.join(folder, "to")])
+                print(f"| `dataset convert` of it through a pipe | | | {told:.1f} | {peak:.0f} |", flush=True)
+                os.remove(os.path.join(folder, "to"))
             os.remove(path)
+            os.remove(log)
+            shutil.rmtree(os.path.join(folder, "out"))
     finally:
         shutil.rmtree(folder)
 

@@ -152,27 +152,33 @@ func (x *indexed) fill(l *loader, assign *dataset.Assigner) {
 		}
 		x.grew.Broadcast()
 	}, func() bool { return fault == nil && !over && x.goOn(l) })
-	if err == nil && fault == nil {
-		fault = l.inline(true)
+	if err == nil {
+		err = x.finish(l, fault)
 	}
-	switch {
-	case err != nil:
-		fault = err
-	case l.faults.Count() > 0:
-		fault = l.faults.Err()
-	case fault != nil:
-	case x.places.rows == 0:
-		fault = l.nothingLeft(x.path)
-	case !x.early: // nobody looks at anything until all is known
-		fault = x.settle(l, gather, assign)
+	if err == nil && !x.early { // nobody looks at anything until all is known
+		err = x.settle(l, gather, assign)
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.fault == nil { // else it was closed
-		x.fault = fault
+		x.fault = err
 	}
 	x.ended, x.info = true, l.set.info
 	x.grew.Broadcast()
+}
+
+// finish fetches what is left to fetch when all rows were read, and tells what was wrong with them.
+func (x *indexed) finish(l *loader, fault error) error {
+	if fault == nil {
+		fault = l.inline(true)
+	}
+	switch {
+	case l.faults.Count() > 0:
+		return l.faults.Err()
+	case fault == nil && x.places.rows == 0:
+		return l.nothingLeft(x.path)
+	}
+	return fault
 }
 
 // settle brings rows together when all are known, and plans the conversations in their order.
