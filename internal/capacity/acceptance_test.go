@@ -144,7 +144,7 @@ func searches(t *testing.T, s simulated, allowed float64, n int, truth float64) 
 			one := s
 			one.seed = uint64(100+i) * 1000
 			a, err := Find(t.Context(), &one, Options{
-				Objectives: []Objective{{"objective", s.limit, allowed}}, Concurrency: s.concurrency, Precision: .07, Seconds: 600, Cells: 24, Size: 10, Looks: 4,
+				Objectives: []Objective{{"objective", s.limit, allowed}}, Concurrency: s.concurrency, Precision: .07, Seconds: 600, Cells: 40, Size: 10, Looks: 4,
 			})
 			mu.Lock()
 			defer mu.Unlock()
@@ -187,7 +187,7 @@ func server(change func(*batching.Options)) batching.Options {
 	return o
 }
 
-// TestFind: answers are near the truth and within the interval that they state, on a clean server, one with outliers, one that is cold at first, by users,
+// TestFind: answers are near the truth (nearer than the contract asks for: 85 % within 10 %, intervals that hold in 80 %) and within the interval that they state, on a clean server, one with outliers, one that is cold at first, by users,
 // and where only the inter-token latency is asked for, which an overload need not break.
 func TestFind(t *testing.T) {
 	n := 4
@@ -203,17 +203,20 @@ func TestFind(t *testing.T) {
 		w5, w10, covers   float64
 		seconds, mostOver float64
 	}{
-		{"clean", simulated{o: clean, limit: 200}, 54.37, .01, 0, .85, .8, 400, 1.3},
-		{"outliers", simulated{o: server(func(*batching.Options) {}), limit: 200}, 53.11, .01, 0, .85, .8, 400, 1.3},
-		{"cold", simulated{o: server(func(o *batching.Options) { o.Cold, o.ColdSeconds = 1, 1 }), limit: 200}, 52.98, .01, 0, .85, .8, 400, 1.3},
-		{"users", simulated{o: clean, limit: 300, concurrency: true}, 74, .01, .9, .9, .8, 400, 1.3},
-		{"itl", simulated{o: server(func(o *batching.Options) { o.OutputMean = 80 }), itl: true, limit: 26}, 38.34, .05, 0, 0, 0, 700, 1.3},
+		{"clean", simulated{o: clean, limit: 200}, 54.37, .01, .7, .92, .9, 400, 1.15},
+		{"outliers", simulated{o: server(func(*batching.Options) {}), limit: 200}, 53.11, .01, .7, .92, .9, 400, 1.15},
+		{"cold", simulated{o: server(func(o *batching.Options) { o.Cold, o.ColdSeconds = 1, 1 }), limit: 200}, 52.98, .01, .7, .92, .9, 400, 1.15},
+		{"users", simulated{o: clean, limit: 300, concurrency: true}, 74, .01, .95, .95, .9, 300, 1.1},
+		{"itl", simulated{o: server(func(o *batching.Options) { o.OutputMean = 80 }), itl: true, limit: 26}, 38.34, .05, 0, 0, .8, 700, 1.25},
 	} {
 		if !*full && one.name != "outliers" && one.name != "users" {
 			continue
 		}
 		truth := one.truth
 		one.w10 -= allowance()
+		if !*full {
+			one.seconds *= 1.25 // one of four that takes all of its cells
+		}
 		f := searches(t, one.s, one.allowed, n, truth)
 		t.Logf("%s: truth %.1f, %s", one.name, truth, &f)
 		if f.within5 < one.w5-1e-9 || f.within10 < one.w10-1e-9 || f.covers < one.covers-1e-9 || f.seconds > one.seconds || f.worst > one.mostOver {
@@ -244,7 +247,7 @@ func TestClientCeiling(t *testing.T) {
 // TestNotMet: an objective that one user alone breaks has no capacity.
 func TestNotMet(t *testing.T) {
 	s := simulated{o: batching.Default(), limit: 1, seed: 1}
-	a, err := Find(t.Context(), &s, Options{Objectives: []Objective{{"ttft", 1, .01}}, Precision: .07, Seconds: 600, Cells: 24, Size: 10, Looks: 4})
+	a, err := Find(t.Context(), &s, Options{Objectives: []Objective{{"ttft", 1, .01}}, Precision: .07, Seconds: 600, Cells: 40, Size: 10, Looks: 4})
 	if err != nil || a.Why != NotMet || a.Capacity != 0 || len(a.Cells) != 0 {
 		t.Errorf("%+v %v", a, err)
 	}
@@ -272,7 +275,7 @@ func TestStanding(t *testing.T) {
 	for _, per := range pauses {
 		f := searches(t, simulated{o: o, limit: 200, pauses: per}, .01, n, 54.37)
 		t.Logf("%g pauses/s of 10 to 60 ms: %s", per, &f)
-		if f.capacity < 1 || f.within10 < .85-allowance() || f.covers < .8-allowance() || f.seconds > 400 {
+		if f.capacity < 1 || f.within10 < .92-allowance() || f.covers < .9-allowance() || f.seconds > 400 {
 			t.Errorf("%g pauses/s: %s", per, &f)
 		}
 	}

@@ -72,14 +72,15 @@ type Answer struct {
 
 // Constants of the method, chosen by simulation.
 const (
-	widen      = 2.0 // the stated interval in posterior's
-	plain      = 0.1 // share of bad requests that ends the bracket
-	firstCells = 3   // after the bracket, before it may settle
-	guardAbove = 0.3 // logarithm up to which something must have failed clearly
-	guardStep  = 0.15
-	mostGuards = 3
-	mostHolds  = 4
-	pause      = 0.5 // s between cells
+	widen       = 2.0 // the stated interval in posterior's
+	plain       = 0.1 // share of bad requests that ends the bracket
+	firstCells  = 3   // after the bracket, before it may settle
+	leastOfWash = 4.0 // length of a full cell, in wash-ins
+	guardAbove  = 0.3 // logarithm up to which something must have failed clearly
+	guardStep   = 0.15
+	mostGuards  = 3
+	mostHolds   = 4
+	pause       = 0.5 // s between cells
 )
 
 // search is a search under way.
@@ -185,6 +186,9 @@ func (s *search) round(x float64) float64 {
 	return x
 }
 
+// wash is how long a cell goes on before it counts, in s.
+func (s *search) wash() float64 { return max(3, 4*s.latency) }
+
 // length is how long a full cell counts, in s; times 2 for one that holds an answer.
 func (s *search) length(x, times float64) float64 {
 	rate := math.Exp(x)
@@ -195,13 +199,14 @@ func (s *search) length(x, times float64) float64 {
 	for i := range s.Objectives {
 		longest = max(longest, s.Size/s.Objectives[i].Allowed/rate)
 	}
-	return min(60*times, max(5*(1+2*(times-1)), times*max(longest, 20*s.latency)))
+	longest = max(longest, 20*s.latency, leastOfWash*s.wash())
+	return min(60*times, times*longest)
 }
 
 // cell tries a load and takes in what it says.
 func (s *search) cell(ctx context.Context, x, shortest, longest float64, settle bool) (Cell, error) {
 	x = s.round(x)
-	wash := max(3, 4*s.latency)
+	wash := s.wash()
 	looks := []float64{wash + longest}
 	if s.Looks > 1 && longest > 1.2*shortest {
 		looks = looks[:0]

@@ -22,7 +22,7 @@ func capacityTable() *setting.Table {
 		{Flags: []string{"--start"}, Kind: setting.Float, Bounds: "> 0", Default: "what one user does", Help: "first load"},
 		{Flags: []string{"--precision"}, Kind: setting.Text, Default: "7%", Help: "half-width at which the search may stop"},
 		{Flags: []string{"--max-time"}, Kind: setting.Float, Bounds: "> 0", Default: "600", Help: "seconds that the search may take"},
-		{Flags: []string{"--max-cells"}, Kind: setting.Int, Bounds: ">= 1", Default: "24", Help: "loads that may be tried"},
+		{Flags: []string{"--max-cells"}, Kind: setting.Int, Bounds: ">= 1", Default: "40", Help: "loads that may be tried"},
 		{Flags: []string{"--cell-size"}, Kind: setting.Float, Bounds: "> 0", Default: "10", Help: "bad requests that a whole cell at the limit has on average"},
 		{Flags: []string{"--json"}, Kind: setting.Path, Help: "write the result to this file as well as to capacity.json"},
 	})
@@ -37,7 +37,7 @@ func (p *Program) findCapacityCommand() *cobra.Command {
 	return p.overProfile("find-capacity", "find the highest load that keeps objectives", capacityLong, capacityTable, func(ctx context.Context, own *setting.CommandLine, words []string) (int, error) {
 		o := plan.CapacityOptions{
 			Objectives: own.Texts("--slo"), Concurrency: own.Text("--vary", "rate") == "concurrency", Start: oneFloat(own, "--start", 0), Seconds: oneFloat(own, "--max-time", 600),
-			Cells: int(oneInt(own, "--max-cells", 24)), Size: oneFloat(own, "--cell-size", 10), JSON: own.Text("--json", ""),
+			Cells: int(oneInt(own, "--max-cells", 40)), Size: oneFloat(own, "--cell-size", 10), JSON: own.Text("--json", ""),
 		}
 		if len(o.Objectives) == 0 {
 			return 1, errors.New("--slo is missing: the objective to keep, as --slo 'time_to_first_token:p99<200'")
