@@ -17,6 +17,7 @@ import (
 	"aiperf/internal/chart"
 	"aiperf/internal/markup"
 	"aiperf/internal/metric"
+	"aiperf/internal/record"
 	"aiperf/internal/runfiles"
 	"aiperf/internal/terminal"
 )
@@ -455,7 +456,7 @@ func (b *builder) errors(s *runfiles.Summary, q *runfiles.Requests, c *clock) {
 		if all > 0 {
 			share = figure(100*float64(e.Count)/all) + " %"
 		}
-		failures.Rows = append(failures.Rows, []cellText{{Text: e.Type}, {Text: code}, {Text: e.Message}, {Text: count(int(e.Count))}, {Text: share}, {Text: c.spanOf(q, e)}})
+		failures.Rows = append(failures.Rows, []cellText{{Text: e.Type}, {Text: code}, {Text: (&record.Error{Message: e.Message}).Said()}, {Text: count(int(e.Count))}, {Text: share}, {Text: c.spanOf(q, e)}})
 	}
 	failures.Head[0], failures.Head[1] = failures.Head[1], failures.Head[0]
 	one.Lead = "Failed requests are red in the lanes and in the picture of the requests; their time is in no latency."
