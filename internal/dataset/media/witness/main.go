@@ -134,7 +134,7 @@ func pictures() (list []trial) {
 	normal := func(n int) dataset.Distribution { return dataset.Distribution{Mean: n} }
 	for _, format := range []string{"png", "jpeg"} {
 		for _, source := range []string{"noise", "assets"} {
-			for _, size := range [][2]int{{1, 1}, {7, 33}, {64, 48}, {512, 512}, {1000, 3}} {
+			for _, size := range [][2]int{{1, 1}, {7, 33}, {64, 48}, {512, 512}, {1000, 3}, {1, 4096}} {
 				list = append(list, trial{
 					name:  fmt.Sprintf("%s %s %dx%d", format, source, size[0], size[1]),
 					o:     media.Options{Images: &media.Images{Batch: 1, Width: normal(size[0]), Height: normal(size[1]), Format: format, Source: source, Sampling: "shuffle-cycle"}},
@@ -190,6 +190,9 @@ func sounds() (list []trial) {
 		}
 	}
 	add("wav", 96000, 24, 2, 0.1)
+	add("wav", 96000, 8, 1, 0.01)
+	add("wav", 11025, 32, 2, 0.1337)
+	add("mp3", 22050, 16, 1, 0.4)
 	return list
 }
 
@@ -289,6 +292,10 @@ func films() (list []trial) {
 		add("no ffmpeg mp4 "+scene, "h264", media.Video{Width: 70, Height: 50, Seconds: 1.5, FPS: 4, Format: "mp4", Codec: "libx264", Scene: scene})
 	}
 	add("webm odd size", "vp9", media.Video{Width: 65, Height: 49, Seconds: 1, FPS: 4, Format: "webm", Codec: "libvpx-vp9", Scene: "moving_shapes"})
+	add("webm 1x1", "vp9", media.Video{Width: 1, Height: 1, Seconds: 1, FPS: 4, Format: "webm", Codec: "libvpx-vp9", Scene: "noise"})
+	add("webm fast", "vp9", media.Video{Width: 33, Height: 64, Seconds: 0.3, FPS: 60, Format: "webm", Codec: "libvpx-vp9", Scene: "grid_clock"})
+	add("mp4 one frame", "h264", media.Video{Width: 2, Height: 2, Seconds: 1, FPS: 1, Format: "mp4", Codec: "libx264", Scene: "grid_clock"})
+	add("no ffmpeg mp4 one frame", "h264", media.Video{Width: 18, Height: 34, Seconds: 1, FPS: 1, Format: "mp4", Codec: "libx264", Scene: "noise"})
 	add("mp4 vp9", "vp9", media.Video{Width: 64, Height: 48, Seconds: 1, FPS: 4, Format: "mp4", Codec: "libvpx-vp9", Scene: "moving_shapes"})
 	add("mp4 h265", "hevc", media.Video{Width: 64, Height: 48, Seconds: 1, FPS: 4, Format: "mp4", Codec: "libx265", Scene: "moving_shapes"})
 	for depth, channels := range map[int]int{8: 1, 16: 2, 24: 1, 32: 2} {
