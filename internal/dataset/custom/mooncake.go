@@ -262,7 +262,10 @@ func (l *loader) openBlocks(r *replayed, block int) error {
 	}
 	r.blocks = sync.OnceValue(func() *synth.Blocks {
 		namespace := l.namespace
-		if namespace == "" && l.hash != nil { // a table has no ids; of a file all was read by now
+		switch {
+		case l.Records != nil:
+			namespace = inlineNamespace
+		case namespace == "" && l.hash != nil: // a table has no ids; of a file all was read by now
 			namespace = namespaceOf(l.hash)
 		}
 		return synth.NewBlocks(r.corpus, l.Root, namespace, block, separator)

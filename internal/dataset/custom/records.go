@@ -16,6 +16,9 @@ type Pool struct {
 	Rows []json.RawMessage
 }
 
+// inlineNamespace is the namespace of hash ids in rows of a configuration: the Python tool hashes the name of their file, which is None.
+const inlineNamespace = "dc937b59892604f5"
+
 // inlinePool stands for a path where the rows of a configuration are read.
 const inlinePool = "<inline>"
 
@@ -62,7 +65,8 @@ func (l *loader) pools(path string) ([]string, error) {
 	return names, nil
 }
 
-// LookAt tells the format of rows that stand in a configuration and counts them, as LookInto does for a file.
+// LookAt tells the format of rows that stand in a configuration and counts them, as LookInto does for a file. Where it returns nothing to look
+// at, the rows cannot be read at all.
 func LookAt(pools []Pool, named string, as setting.Spell) (*Look, error) {
 	l := &Look{named: named}
 	if named == "" {
@@ -73,7 +77,7 @@ func LookAt(pools []Pool, named string, as setting.Spell) (*Look, error) {
 		return nil, CheckType(named)
 	}
 	if err := inlinable(l.Format, pools, as); err != nil {
-		return l, err
+		return nil, err // there are no rows to look for faults in
 	}
 	see := func(r *rows.Row) { l.add(r.Where, glance(r)) }
 	if l.Format.Sampled {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"aiperf/internal/conversation"
+	"aiperf/internal/rng"
 )
 
 func raws(items ...string) (list []json.RawMessage) {
@@ -55,6 +56,32 @@ func TestInlineRecords(t *testing.T) {
 	o.Records = []Pool{{Name: "query", Rows: raws(`{"text":"a"}`)}, {Name: "passages", Rows: raws(`{"text":"b"}`)}}
 	if s, err = Open("", o); err != nil || lines(s)[0] != "session_000000: query[a]passages[b]" {
 		t.Errorf("%v %v", s, err)
+	}
+}
+
+// TestInlineBlocks: texts behind hash ids of rows in a configuration are those that the Python tool 0.13.0 sent for them.
+func TestInlineBlocks(t *testing.T) {
+	seed, end := uint64(3), int32(199999)
+	o := base("bailian_trace")
+	o.Root, o.Separator = rng.New(&seed), func() *int32 { return &end }
+	o.Records = []Pool{{Rows: raws(`{"chat_id":1,"timestamp":0.5,"input_length":20,"output_length":3,"hash_ids":[1,2]}`)}}
+	s, err := Open("", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "<|endoftext|> Nay get thee in Ill pray and then Ill sleep Fool goes in Poor naked<|endoftext|> what once it"
+	if got := s.Conversation(0).Turns[0].Contents(); !slices.Equal(got, []string{want}) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestInlineFormats: formats whose files hold no rows are refused in words about that, not about a file.
+func TestInlineFormats(t *testing.T) {
+	for _, format := range []string{"inputs_json", "burst_gpt_trace", "baseten_trace", "weka_trace", "tracelab"} {
+		look, err := LookAt([]Pool{{Rows: raws(`{"a":1}`)}}, format, nil)
+		if look != nil || err == nil || !strings.Contains(err.Error(), "records: files of type "+format+" hold no rows") {
+			t.Errorf("%s: %v, %v", format, look, err)
+		}
 	}
 }
 
