@@ -89,10 +89,6 @@ func (r *resolver) builtFile() {
 			r.fail("%s: not built yet", r.place(run.LongKey(row.Key)))
 		}
 	}
-	if d := run.ServerMetrics.Discovery; !reflect.DeepEqual(d, standard.ServerMetrics.Discovery) && d.Mode != "disabled" {
-		r.fail("%s: looking for pages of metrics in a Kubernetes cluster is not built yet, and it is for runs inside one; list the pages with --server-metrics "+
-			"or server_metrics.urls", r.place(run.LongKey("server_metrics.discovery")))
-	}
 }
 
 // neutral reports whether a key says what happens anyway though its section is not the default one.

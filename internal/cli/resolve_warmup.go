@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 
 	"aiperf/internal/config"
@@ -15,8 +16,12 @@ var warmupShape = flagsOf(func(f *setting.Row) bool {
 	return withKey(warmupPhase)(f) && !f.Trigger && !strings.HasSuffix(f.Key, ".grace_period")
 })
 
-// warmup makes the warm-up phase, nil without a trigger. What is not given is inherited from the profiling phase, swept lists are not.
+// warmup makes the warm-up phase, nil without a trigger. What is not given is inherited from the profiling phase, swept lists are not. Over the
+// one warm-up of a file, flags change what they name.
 func (r *resolver) warmup() *config.Phase {
+	if p := r.fileWarmup(); p != nil {
+		return p
+	}
 	if len(r.given(warmupTriggers...)) == 0 {
 		if idle := r.given(warmupShape...); len(idle) > 0 {
 			r.warn("%s without effect: a warm-up needs %s", strings.Join(idle, ", "), strings.Join(warmupTriggers, ", "))
@@ -44,10 +49,38 @@ func (r *resolver) warmup() *config.Phase {
 	return p
 }
 
+// fileWarmup is the warm-up of a file with what flags say of it; nil: no flag does, or the file has not one warm-up.
+func (r *resolver) fileWarmup() *config.Phase {
+	var of []config.Phase
+	for _, p := range r.run.Phases {
+		if p.Kind == config.KindWarmup {
+			of = append(of, p)
+		}
+	}
+	if !r.over || len(of) != 1 || len(r.given(slices.Concat(warmupTriggers, warmupShape, []string{"--warmup-grace-period"})...)) == 0 {
+		return nil
+	}
+	phases := r.run.Phases
+	defer func() { r.run.Phases = phases }()
+	r.run.Phases = of
+	r.bind(warmupPhase)
+	p := &r.run.Phases[0]
+	if r.has("--warmup-request-rate") || r.has("--warmup-arrival-pattern") && p.Rate != nil {
+		r.warmupRate(p)
+	}
+	if r.has("--warmup-grace-period") && p.Duration == nil {
+		r.fail("%s needs --warmup-duration: there is no deadline without one", r.as("--warmup-grace-period"))
+	}
+	return p
+}
+
 // warmupRate turns the warm-up into a rate phase when a rate is in force; a written burst pattern drops an inherited rate. A rate series is
 // the course of the measured phase and is not inherited.
 func (r *resolver) warmupRate(p *config.Phase) {
 	rate := own(r.set.Floats("--warmup-request-rate"), r.load.rate)
+	if rate == nil && p.Rate != nil {
+		rate = []float64{*p.Rate}
+	}
 	pattern := r.set.Text("--warmup-arrival-pattern", r.set.Text("--arrival-pattern", "poisson"))
 	if rate == nil || pattern == "concurrency_burst" {
 		return

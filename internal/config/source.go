@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -29,6 +30,9 @@ func newSource(root *yaml.Node, environment Environment, getenv Getenv) (s *sour
 	}
 	if flat, err = normalise(root); err != nil {
 		return nil, false, err
+	}
+	if vars := step(root, "variables"); vars != nil && vars.Kind != yaml.MappingNode && vars.ShortTag() != "!!null" {
+		return nil, false, fmt.Errorf("line %d: variables: want a mapping of names to values", vars.Line)
 	}
 	idle := dropIdle(root)
 	s = &source{root: root, idle: idle, vars: take(root, "variables"), environment: environment}

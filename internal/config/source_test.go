@@ -105,3 +105,9 @@ func TestCellsOfComputedFiles(t *testing.T) {
 		})
 	}
 }
+
+func TestVariablesAreAMapping(t *testing.T) {
+	if _, err := loaded(t, "variables: [1]\nbenchmark: {model: m}\n", nil); err == nil || !strings.Contains(err.Error(), "line 1: variables: want a mapping") {
+		t.Error(err)
+	}
+}

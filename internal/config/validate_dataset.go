@@ -47,6 +47,7 @@ func (v *violations) dataset(b *Benchmark) {
 	}
 	v.distribution(path+".osl", d.OSL)
 	v.distribution(path+".turns", d.Turns)
+	v.when(d.Turns != nil && d.Turns.Mean == nil && !(d.Turns.MeanOr(1) >= 1), path+".turns", "must be >= 1 on average, not %v", d.Turns.MeanOr(1))
 	v.distribution(path+".turn_delay", d.TurnDelay)
 	if r := d.Rankings; r != nil {
 		v.distribution(path+".rankings.passages", r.Passages)

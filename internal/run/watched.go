@@ -83,7 +83,10 @@ func (w *watched) Start(ctx context.Context) error {
 		if w.format("jsonl") {
 			o.Line = w.lines(w.layout.ServerMetrics("jsonl"))
 		}
-		both.Go(func() { w.servers = servermetrics.Open(ctx, o) })
+		both.Go(func() {
+			o.Found = w.inCluster(ctx)
+			w.servers = servermetrics.Open(ctx, o)
+		})
 	}
 	both.Wait()
 	return nil

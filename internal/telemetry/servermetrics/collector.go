@@ -20,6 +20,7 @@ type Options struct {
 	Client    *telemetry.Client
 	Servers   []string // base URLs of the inference servers
 	URLs      []string // of endpoints that the user named
+	Found     []string // URLs of pages that were found in a cluster, as they are asked
 	Cadence   telemetry.Cadence
 	Reachable time.Duration // how long an endpoint may take to answer the first time
 	Line      func([]byte)  // takes lines of the JSONL file, one at a time; nil = there is none
@@ -58,6 +59,11 @@ type source struct {
 func Open(ctx context.Context, o Options) *Collector {
 	c := &Collector{Options: o, store: NewStore(o.Line), told: map[string]bool{}}
 	asked := telemetry.URLs(o.Servers, o.URLs)
+	for _, page := range o.Found {
+		if !slices.Contains(asked, page) {
+			asked = append(asked, page)
+		}
+	}
 	answers := telemetry.Probe(ctx, o.Client, asked, o.Reachable)
 	c.atRoot(ctx, asked, answers)
 	var exporters []*telemetry.Exporter

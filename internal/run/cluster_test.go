@@ -1,0 +1,29 @@
+package run
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"aiperf/internal/config"
+)
+
+// TestInCluster: a cluster is asked where the settings say so and there is one; what goes wrong there is a warning. It sets the environment and
+// so is not parallel.
+func TestInCluster(t *testing.T) {
+	t.Setenv("AIPERF_NAMESPACE", "x")
+	for _, c := range []struct{ mode, host, want string }{
+		{"auto", "", ""}, {"disabled", "127.0.0.1", ""}, {"kubernetes", "", "this run is in no Kubernetes cluster"},
+		{"auto", "127.0.0.1", "looking for servers in the Kubernetes cluster: "}, {"kubernetes", "127.0.0.1", "looking for servers in the Kubernetes cluster: "},
+	} {
+		t.Setenv("KUBERNETES_SERVICE_HOST", c.host)
+		t.Setenv("KUBERNETES_SERVICE_PORT", "1") // nobody listens there
+		b := &config.Default().Benchmark
+		b.ServerMetrics.Discovery.Mode = c.mode
+		var errs locked
+		w := &watched{cfg: b, say: newReporter(context.Background(), "INFO", &Options{Err: &errs}, b)}
+		if found := w.inCluster(t.Context()); found != nil || !strings.Contains(errs.String(), c.want) || c.want == "" && errs.String() != "" {
+			t.Errorf("%s at %q: %q, said %q, want %q", c.mode, c.host, found, errs.String(), c.want)
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package pods
+
+import (
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// podList is what is read of the API's answer.
+type podList struct {
+	Metadata struct {
+		Continue string `json:"continue"` // where the next page begins; "" = there is none
+	} `json:"metadata"`
+	Items []pod `json:"items"`
+}
+
+type pod struct {
+	Metadata struct {
+		Labels      map[string]string `json:"labels"`
+		Annotations map[string]string `json:"annotations"`
+	} `json:"metadata"`
+	Spec struct {
+		Containers []struct {
+			Image string `json:"image"`
+			Ports []struct {
+				Name          string `json:"name"`
+				ContainerPort int    `json:"containerPort"`
+			} `json:"ports"`
+		} `json:"containers"`
+	} `json:"spec"`
+	Status struct {
+		PodIP string `json:"podIP"`
+	} `json:"status"`
+}
+
+// What pods say of their metrics.
+const (
+	enabledLabel   = "nvidia.com/metrics-enabled"      // of Dynamo
+	pathsNote      = "aiperf.nvidia.com/metrics-paths" // several, with commas
+	portNote       = "prometheus.io/port"
+	pathNote       = "prometheus.io/path"
+	schemeNote     = "prometheus.io/scheme"
+	metricsPort    = "metrics" // name of a port
+	metricsPath    = "/metrics"
+	standardScheme = "http"
+)
+
+// serverImages are parts of the names of images that serve models.
+var serverImages = []string{
+	"vllm", "sglang", "tritonserver", "triton-server", "triton-inference-server", "tensorrt-llm", "tensorrtllm", "trt-llm", "trtllm", "dynamo",
+}
+
+// serves tells whether a pod serves models, or says that it has metrics for us.
+func (p *pod) serves() bool {
+	if strings.EqualFold(p.Metadata.Labels[enabledLabel], "true") || p.Metadata.Annotations[pathsNote] != "" {
+		return true
+	}
+	for _, c := range p.Spec.Containers {
+		image := strings.ToLower(c.Image)
+		if slices.ContainsFunc(serverImages, func(part string) bool { return strings.Contains(image, part) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// urls are the pages of a pod; none where it serves nothing, unless it was picked by its labels, and where it has no address or port.
+func (p *pod) urls(picked bool) (list []string) {
+	port := p.port()
+	if p.Status.PodIP == "" || port == 0 || !picked && !p.serves() {
+		return nil
+	}
+	notes := p.Metadata.Annotations
+	scheme := notes[schemeNote]
+	if scheme == "" {
+		scheme = standardScheme
+	}
+	paths := strings.Split(notes[pathsNote], ",")
+	if notes[pathsNote] == "" {
+		if paths = []string{notes[pathNote]}; paths[0] == "" {
+			paths[0] = metricsPath
+		}
+	}
+	for _, path := range paths {
+		if path = strings.TrimSpace(path); path == "" {
+			continue
+		}
+		if !strings.HasPrefix(path, "/") {
+			path = "/" + path
+		}
+		list = append(list, scheme+"://"+net.JoinHostPort(p.Status.PodIP, strconv.Itoa(port))+path)
+	}
+	return list
+}
+
+// port is that of the annotation, else the one called metrics, else the first of a container; 0 = there is none.
+func (p *pod) port() (first int) {
+	if n, err := strconv.Atoi(p.Metadata.Annotations[portNote]); err == nil {
+		return n
+	}
+	for _, c := range p.Spec.Containers {
+		for _, one := range c.Ports {
+			switch {
+			case one.ContainerPort == 0:
+			case one.Name == metricsPort:
+				return one.ContainerPort
+			case first == 0:
+				first = one.ContainerPort
+			}
+		}
+	}
+	return first
+}
