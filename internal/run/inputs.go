@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"sync/atomic"
@@ -94,6 +95,8 @@ type listing struct {
 	next  int           // conversation to be written
 	early map[int]draft // those that came before their turn
 	err   error
+
+	unwanted bool // nothing was sent: there shall be no file
 }
 
 // draft is a conversation that a request has made.
@@ -134,6 +137,11 @@ func (l *listing) Start(context.Context) error {
 
 // Stop implements component: it completes the file. Once the context has ended that is not waited for beyond mostLate conversations.
 func (l *listing) Stop(ctx context.Context) error {
+	if l.unwanted {
+		close(l.over)
+		<-l.idle
+		return errors.Join(l.file.Close(), os.Remove(l.path))
+	}
 	missing, err := l.finish(ctx)
 	if n := l.data.data.Len(); missing > 0 {
 		l.warn(fmt.Sprintf("%s lists %d of %d conversations: the run was interrupted", l.path, n-missing, n))

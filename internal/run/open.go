@@ -126,6 +126,19 @@ func (o *opened) close(ctx context.Context, say *reporter) {
 	}
 }
 
+// abandon closes a run that was interrupted before it sent anything, and removes the results that it had begun.
+func (o *opened) abandon(ctx context.Context, cfg *config.Benchmark, say *reporter) {
+	if inputs := o.executor.inputs; inputs != nil {
+		inputs.unwanted = true
+	}
+	err := o.written.stop(ctx)
+	_, clearErr := o.layout.Clear(func(path string) bool { return reads(cfg, path) })
+	if err = errors.Join(err, clearErr); err != nil {
+		say.tell("aiperf: warning: " + err.Error())
+	}
+	o.close(ctx, say)
+}
+
 // startServers starts the simulated servers.
 func (o *opened) startServers(ctx context.Context, cfg *config.Benchmark) error {
 	servers := &mockServers{as: cfg.As("endpoint.urls"), asked: cfg.Endpoint.URLs}

@@ -31,7 +31,7 @@ func start(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts *
 	}()
 	release := func(got result) {
 		if got.opened != nil {
-			got.close(ctx, say)
+			got.abandon(ctx, cfg, say)
 		}
 	}
 	var got result

@@ -1,6 +1,10 @@
 package run
 
 import (
+	"context"
+	"io/fs"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -30,6 +34,25 @@ func TestGate(t *testing.T) {
 	late.Wait()
 	if through != 3 || released != 2 {
 		t.Errorf("%d got through and %d were released, want 3 and 2", through, released)
+	}
+}
+
+// TestAbandoned: a run that is interrupted when it has just begun its files, before it sends anything, leaves only its log.
+func TestAbandoned(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	dir := t.TempDir()
+	begin := func() error { cancel(); return nil }
+	if _, err := Run(ctx, whole(dir, "http://127.0.0.1:1", 3), nil, Options{Err: &locked{}, Begin: begin}); err == nil || !strings.Contains(err.Error(), "before the first request") {
+		t.Errorf("%v", err)
+	}
+	var left []string
+	if err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			left = append(left, e.Name())
+		}
+		return err
+	}); err != nil || !slices.Equal(left, []string{"aiperf.log"}) {
+		t.Errorf("%v %v", left, err)
 	}
 }
 
