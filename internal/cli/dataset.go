@@ -121,7 +121,7 @@ func (p *Program) drawSurvey(s *survey.Survey) error {
 	drawTokens(&b, "Input tokens of a turn", s.Input)
 	drawTokens(&b, "Output tokens asked for", s.Output)
 	if m := s.Prefixes; m != nil {
-		fmt.Fprintf(&b, "\nPrefix sharing: %s leading sequences, %s groups, reuse ratio %.3f, hit rate of a cache without end %.3f\n", n(m.Unique), n(m.Groups), m.ReuseRatio, m.HitRate)
+		fmt.Fprintf(&b, "\nPrefix sharing: %s leading sequences, %s groups\nreuse ratio %.3f, hit rate of a cache without end %.3f\n", n(m.Unique), n(m.Groups), m.ReuseRatio, m.HitRate)
 	}
 	if len(s.Media) > 0 {
 		b.WriteString("\nMedia:")
@@ -145,7 +145,7 @@ func drawTokens(b *strings.Builder, title string, t *survey.Tokens) {
 	if t == nil {
 		return
 	}
-	fmt.Fprintf(b, "\n%s: mean %s, min %s, p50 %s, p90 %s, p99 %s, max %s\n", title, thousands(t.Mean, 1), thousands(float64(t.Min), 0), thousands(float64(t.P50), 0),
+	fmt.Fprintf(b, "\n%s\nmean %s, min %s, p50 %s, p90 %s, p99 %s, max %s\n", title, thousands(t.Mean, 1), thousands(float64(t.Min), 0), thousands(float64(t.P50), 0),
 		thousands(float64(t.P90), 0), thousands(float64(t.P99), 0), thousands(float64(t.Max), 0))
 	most := int64(1)
 	for _, k := range t.Buckets {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"aiperf/internal/dataset/survey"
 )
@@ -54,6 +55,11 @@ func TestDescribe(t *testing.T) {
 	}
 	if _, err := os.Stat("deep/s.json"); err != nil {
 		t.Error(err)
+	}
+	for line := range strings.Lines(out) {
+		if utf8.RuneCountInString(line) > 80 {
+			t.Errorf("a line of more than 80 columns: %q", line)
+		}
 	}
 	for line, want := range map[string]string{"dataset describe none": "none", "dataset": "", "dataset describe bad.jsonl": "bad.jsonl:2", "dataset explain": "unknown command"} {
 		status, _, errs := say(t, map[string]string{"bad.jsonl": chats}, line)
