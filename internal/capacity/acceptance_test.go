@@ -187,8 +187,9 @@ func server(change func(*batching.Options)) batching.Options {
 	return o
 }
 
-// TestFind: answers are near the truth (nearer than the contract asks for: 85 % within 10 %, intervals that hold in 80 %) and within the interval that they state, on a clean server, one with outliers, one that is cold at first, by users,
-// and where only the inter-token latency is asked for, which an overload need not break.
+// TestFind: answers are near the truth (nearer than the contract asks for: 85 % within 10 %, intervals that hold in 80 %) and within the interval that
+// they state, on a clean server, one with outliers, one that is cold at first, by users, and where only the inter-token latency is asked for, which an
+// overload need not break.
 func TestFind(t *testing.T) {
 	n := 4
 	if *full {
