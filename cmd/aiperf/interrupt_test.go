@@ -2,11 +2,15 @@ package main
 
 import (
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // TestOneSignal: the first signal ends the sending, cuts what is in flight and leaves the report of what was done.
@@ -72,33 +76,35 @@ func TestNothingFinished(t *testing.T) {
 	}
 }
 
-// TestInterruptedStart: a signal while the run still makes its data ends it at once; nothing is sent and no report is left.
+// TestInterruptedStart: a signal while the run waits for its server ends it at once; nothing of the load is sent and no report is left.
 func TestInterruptedStart(t *testing.T) {
 	t.Parallel()
-	server := newScripted(t, 0)
-	args := without(append(towards(server.URL, "--request-count", "10"), "--num-dataset-entries", "400000"), "--num-dataset-entries", "4")
-	for range 10 { // a test that is held up may be too late with its signal
-		p := program(t, args...).start()
-		p.says("note: one session at a time") // the command line is understood; data come next
-		p.signal(os.Interrupt)
-		status := p.wait()
-		if strings.Contains(p.stderr.String(), "error: no request finished") { // too late: the load had begun
-			continue
+	asked, gone := make(chan struct{}), make(chan struct{})
+	var first sync.Once
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		first.Do(func() { close(asked) })
+		select { // no answer
+		case <-r.Context().Done():
+		case <-gone:
 		}
-		if strings.Contains(p.stderr.String(), "error: no request finished") { // too late as well: the first request was under way, and was not there yet
-			continue
-		}
-		if status != 1 || !strings.Contains(p.stderr.String(), "before the first request") {
-			t.Errorf("exit status %d, want 1, or stderr does not say why:\n%s", status, p.stderr.String())
-		}
-		for _, name := range []string{"inputs.json", "profile_export_aiperf.json"} {
-			if _, err := os.Stat(filepath.Join(p.dir, name)); err == nil {
-				t.Errorf("%s was left behind", name)
-			}
-		}
-		return
+	}))
+	defer server.Close()
+	defer close(gone)
+	p := program(t, towards(server.URL, "--request-count", "10", "--wait-for-model-timeout", "600")...).start()
+	select {
+	case <-asked:
+	case <-time.After(patience):
+		t.Fatal("the server was not asked")
 	}
-	t.Error("no signal came before the first request")
+	p.signal(os.Interrupt)
+	if status := p.wait(); status != 1 || !strings.Contains(p.stderr.String(), "before the first request") {
+		t.Errorf("exit status %d, want 1, or stderr does not say why:\n%s", status, p.stderr.String())
+	}
+	for _, name := range []string{"inputs.json", "profile_export_aiperf.json"} {
+		if _, err := os.Stat(filepath.Join(p.dir, name)); err == nil {
+			t.Errorf("%s was left behind", name)
+		}
+	}
 }
 
 // TestInterruptedResolution: a signal while the command line is still being resolved, here by an input file that does not answer, ends the
