@@ -28,7 +28,7 @@ const (
 var ruleLines = []struct{ line, want string }{
 	{"--endpoint-type template", "!needs --extra-inputs payload_template"},
 	{"--endpoint-type template --extra-inputs payload_template:nv-embedqa", ""},
-	{"--endpoint-type image_retrieval --image-width-mean 9", "!is for text, which --endpoint-type"},
+	{"--endpoint-type audio_transcription --audio-length-mean 1", "!--tokenizer is for text, which --endpoint-type"}, {"--endpoint-type image_retrieval --image-width-mean 9", "?--tokenizer has no effect"},
 	{"--search-space concurrency:1,8:int --search-metric request_latency --search-direction minimize --search-max-iterations 9 --concurrency 1,2", "!a search chooses its cells itself"},
 	{"--variant request-rate=2 --variant model=x,arrival-pattern=\"constant\",request-rate=3", ""},
 	{"--endpoint-type generate --osl 5 --output-tokens-mean-deterministic", "!has no input for a least length"},

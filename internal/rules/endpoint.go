@@ -10,6 +10,9 @@ import (
 // grpc is the transport of types that speak gRPC, unless HTTP is asked for.
 func grpc(s *Subject) bool { return s.Run.Endpoint.Transport == "grpc" }
 
+// tokenizers are the settings of the tokenizer.
+var tokenizers = []string{"tokenizer.name", "tokenizer.revision", "tokenizer.trust_remote_code"}
+
 // endpointRules say which settings an endpoint type needs, has no use for, or cannot go with.
 var endpointRules = []rule{
 	{row: "40", keys: []string{data + "rankings"}, when: not(ranks), text: "has no effect: the endpoint type does not rank", level: warned},
@@ -23,9 +26,11 @@ var endpointRules = []rule{
 		text: "asks over HTTP, and this run goes over gRPC ({endpoint.transport})"},
 	{row: "7", keys: outputLengths, when: untold, text: "has no effect: the endpoint type produces no tokens", level: warned},
 	{row: "61", keys: join(inputLengths, outputLengths, []string{prompts + "sequence_distribution", prompts + "batch_size"}, prefixPool,
-		[]string{data + "prefix_prompts.shared_system_length", data + "prefix_prompts.user_context_length"},
-		[]string{"tokenizer.name", "tokenizer.revision", "tokenizer.trust_remote_code"}), when: neither,
+		[]string{data + "prefix_prompts.shared_system_length", data + "prefix_prompts.user_context_length"}), when: neither,
 		text: "is for text, which {endpoint.type} neither takes nor gives", level: idle},
+	{row: "61 tokenizer", keys: tokenizers, when: all(neither, other("image_retrieval")), text: "is for text, which {endpoint.type} neither takes nor gives", level: idle},
+	{row: "61 tokenizer", keys: tokenizers, when: all(neither, is("image_retrieval")), // GenAI-Perf, which had this type, took a tokenizer too
+		text: "has no effect: {endpoint.type} neither takes nor gives text", level: warned},
 	{row: "13", keys: outputLengths, when: all(not(untold), not(simulated), func(s *Subject) bool {
 		_, ignored := s.Run.Endpoint.Extra.Get("ignore_eos")
 		_, least := s.Run.Endpoint.Extra.Get("min_tokens")
