@@ -117,15 +117,16 @@ func writtenByTrace(s *Subject) string {
 		key    string
 		own    bool
 		freeBy string
-	}{{"min_tokens", forced, "force_min_tokens"}, {"hash_ids", !d.OmitKVHints, "omit_kv_hints"}, {"block_size", !d.OmitKVHints, "omit_kv_hints"}} {
+	}{{"min_tokens", forced, "{" + data + "force_min_tokens} off"}, {"hash_ids", !d.OmitKVHints, "{" + data + "omit_kv_hints} on"},
+		{"block_size", !d.OmitKVHints, "{" + data + "omit_kv_hints} on"}} {
 		if _, given := s.Run.Endpoint.Extra.Get(w.key); given && w.own {
-			taken = append(taken, w.key+" ({"+data+w.freeBy+"})")
+			taken = append(taken, w.key+" (unless "+w.freeBy+")")
 		}
 	}
 	if taken == nil {
 		return ""
 	}
-	return ": the trace writes into every body " + strings.Join(taken, ", ")
+	return "has what the trace writes into every body: " + strings.Join(taken, ", ")
 }
 
 // systemPrompt reports whether conversations begin with one.

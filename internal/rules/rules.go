@@ -89,7 +89,10 @@ func (r *rule) apply(s *Subject) (found Finding, wrong bool) {
 	for _, one := range given {
 		names = append(names, one.Text)
 	}
-	found.Text = strings.TrimSpace(strings.Join(names, ", ") + " " + s.Spell.Text(text))
+	if !strings.HasPrefix(text, ":") {
+		text = " " + text
+	}
+	found.Text = strings.TrimSpace(strings.Join(names, ", ") + s.Spell.Text(text))
 	found.Warning = r.level == warned || r.level == idle && !slices.ContainsFunc(given, func(one Setting) bool { return !one.InFile })
 	return found, true
 }
