@@ -224,7 +224,7 @@ func TestFlagsReachTheRun(t *testing.T) {
 		{name: "quiet", args: "--log-level error -H User-Agent:mine", holds: func(o *outcome) bool { return o.stderr.String() == "" }},
 		{name: "width", env: "AIPERF_UI_CONSOLE_EXPORT_WIDTH=170", holds: func(o *outcome) bool { return widest(o.file("profile_export_console.txt")) > 140 }},
 		{name: "plain timer", env: "AIPERF_TIMING_HIGH_RES_TIMER=false", args: "--request-rate 50", holds: func(o *outcome) bool { return len(o.asked) == 3 }},
-		{name: "mismatch", env: "AIPERF_METRICS_OSL_MISMATCH_PCT_THRESHOLD=100000 AIPERF_METRICS_OSL_MISMATCH_MAX_TOKEN_THRESHOLD=100000", args: "--osl 90", holds: func(o *outcome) bool {
+		{name: "mismatch", env: "AIPERF_METRICS_OSL_MISMATCH_PCT_THRESHOLD=100 AIPERF_METRICS_OSL_MISMATCH_MAX_TOKEN_THRESHOLD=100000", args: "--osl 90", holds: func(o *outcome) bool {
 			return o.records()[0].Metrics["osl_mismatch_count"].Value == nil && o.summary().avg(t, "osl_mismatch_count") == 0
 		}},
 	} {

@@ -26,8 +26,11 @@ func readEnvironment(environ []string, into *config.Environment) (problems, warn
 		row, ok := known[name]
 		switch {
 		case ok && row.Key == "":
-			warnings = append(warnings, key+" is set, but what it tunes is not built yet")
+			warnings = append(warnings, key+" is set, but has no effect on a run")
 		case ok:
+			if row.Kind == setting.Bool {
+				value = asFlag(value)
+			}
 			parsed, err := row.Parse(value)
 			if err == nil {
 				err = run.Put(row.Key, parsed)
@@ -45,6 +48,17 @@ func readEnvironment(environ []string, into *config.Environment) (problems, warn
 	}
 	*into = run.Environment
 	return problems, warnings
+}
+
+// asFlag spells a boolean of a variable as flags do: variables also take on, off and the first letters, as the Python tool does.
+func asFlag(value string) string {
+	switch strings.ToLower(strings.TrimSpace(value)) {
+	case "on", "t", "y":
+		return "true"
+	case "off", "f", "n":
+		return "false"
+	}
+	return value
 }
 
 // variables are the rows of all variables by name, without a key those of what is not built, and the names in full.
