@@ -41,16 +41,17 @@ func RemoveCell(dir string) error {
 	return nil
 }
 
-// ReadCell returns the digest of the finished run of a directory, empty when none is finished there.
-func ReadCell(dir string) string {
+// ReadCell returns the digest of the finished run of a directory and its configuration as JSON, both empty when none is finished there.
+func ReadCell(dir string) (digest string, config []byte) {
 	data, err := infile.ReadAll(filepath.Join(dir, CellFile), largestSummary)
 	var was struct {
-		Digest string `json:"digest"`
+		Digest    string          `json:"digest"`
+		Benchmark json.RawMessage `json:"benchmark"`
 	}
 	if err != nil || json.Unmarshal(data, &was) != nil {
-		return ""
+		return "", nil
 	}
-	return was.Digest
+	return was.Digest, was.Benchmark
 }
 
 // ReadSummary reads the statistics of a finished run from its summary JSON, of this program or of the Python tool.

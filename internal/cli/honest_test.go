@@ -196,7 +196,7 @@ func TestEveryVariableDoesSomething(t *testing.T) {
 			continue
 		}
 		changed := false
-		for _, value := range []string{"true", "false", "7", "2000000", "0.5", "0.25", "6", "tdigest", "http://h"} {
+		for _, value := range []string{"true", "false", "7", "70", "2000000", "0.5", "0.25", "6", "tdigest", "http://h"} {
 			e, before := config.DefaultEnvironment(), config.DefaultEnvironment()
 			if problems, _ := readEnvironment([]string{config.EnvPrefix + v.Env + "=" + value}, &e); len(problems) > 0 {
 				continue

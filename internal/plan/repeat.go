@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -44,7 +42,11 @@ func (i *invocation) several(cells []config.Cell) (int, error) {
 		return 1, fmt.Errorf("%s %w", i.run.As("artifacts.dir"), err)
 	}
 	defer release()
-	return i.conclude(cells, i.carryOut(generatorOf(i.run, cells), cells))
+	trials, err := i.carryOut(generatorOf(i.run, cells), cells)
+	if err != nil {
+		return 1, err
+	}
+	return i.conclude(cells, trials)
 }
 
 // claim takes the directory of the series for this process. What an earlier series left there stays until a run of this one begins.
@@ -78,20 +80,24 @@ func (i *invocation) begins(dir string) error {
 	return artifact.RemoveCell(dir)
 }
 
-// carryOut makes the runs that a generator asks for, until it has none left or the user interrupts.
-func (i *invocation) carryOut(g generator, cells []config.Cell) (results []trial) {
+// carryOut makes the runs that a generator asks for, until it has none left or the user interrupts. A run of other settings in the place of one
+// of them is an error.
+func (i *invocation) carryOut(g generator, cells []config.Cell) (results []trial, err error) {
 	sweepID := id()
 	for {
 		t, more := g.Next(results)
 		if !more || i.ctx.Err() != nil {
-			return results
+			return results, nil
 		}
-		if i.take(&t, &cells[t.cell]); t.taken {
+		if err := i.take(&t, &cells[t.cell]); err != nil {
+			return results, err
+		}
+		if t.taken {
 			results = append(results, t)
 			continue
 		}
 		if !i.pause(t.pause) {
-			return results
+			return results, nil
 		}
 		i.announce(&t, cells, len(results), g.Count())
 		t.run, t.err = i.trial(&t, &cells[t.cell], sweepID)
@@ -105,7 +111,7 @@ func (i *invocation) carryOut(g generator, cells []config.Cell) (results []trial
 		}
 		results = append(results, t)
 		if errors.As(t.err, new(run.HopelessError)) { // what no server answers, none of the others can measure
-			return results
+			return results, nil
 		}
 	}
 }
@@ -184,44 +190,6 @@ func (i *invocation) trial(t *trial, cell *config.Cell, sweepID string) (*metric
 		err = artifact.WriteCell(t.dir, digest, text)
 	}
 	return done, err
-}
-
-// cellDigest tells runs of different configurations apart; where its files go is no part of a run. text is the configuration.
-func cellDigest(b *config.Benchmark, seed *config.Seed) (digest string, text []byte, err error) {
-	plain := *b
-	plain.Artifacts.Dir = ""
-	run := config.Run{SchemaVersion: config.SchemaVersion, RandomSeed: seed, Benchmark: plain}
-	if text, err = run.InputConfig(); err != nil {
-		return "", nil, err
-	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s", digits(seed), text))
-	return hex.EncodeToString(sum[:]), text, nil
-}
-
-// take puts the run of an earlier series in the place of a trial, if it is finished and of the same configuration.
-func (i *invocation) take(t *trial, cell *config.Cell) {
-	if !i.run.Resume {
-		return
-	}
-	b, seed := i.prepared(t, cell)
-	digest, _, err := cellDigest(&b, seed)
-	if err != nil {
-		return
-	}
-	switch was := artifact.ReadCell(t.dir); was {
-	case "":
-		return
-	case digest:
-	default:
-		fmt.Fprintf(i.Err, "aiperf: %s was run with other settings; it is run again\n", terminal.Line(t.dir))
-		return
-	}
-	run, err := artifact.ReadSummary(artifact.NewLayout(t.dir, i.run.Artifacts.Prefix).SummaryJSON())
-	if err != nil {
-		return
-	}
-	t.run, t.taken, t.pause = run, true, 0
-	fmt.Fprintf(i.Err, "aiperf: %s is finished already\n", terminal.Line(t.dir))
 }
 
 // info says which run of the series a trial is; without a sweep it is of the one variation "base".

@@ -167,9 +167,9 @@ func TestAGeneratorSeesResults(t *testing.T) {
 		s.Valid = 1
 		return &metric.Run{Profiling: s}, nil
 	}
-	results := i.carryOut(doubling{base}, []config.Cell{{Run: i.run}})
-	if len(results) != 3 || results[2].err == nil || results[1].run == nil {
-		t.Errorf("%d results: %+v", len(results), results)
+	results, err := i.carryOut(doubling{base}, []config.Cell{{Run: i.run}})
+	if err != nil || len(results) != 3 || results[2].err == nil || results[1].run == nil {
+		t.Errorf("%d results: %+v, %v", len(results), results, err)
 	}
 	for n, info := range infos {
 		if info.Trial != n || info.SweepID == "" || info.SweepID != infos[0].SweepID {

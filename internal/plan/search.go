@@ -182,7 +182,10 @@ func (q *search) try(n int, x []float64, sweepID string) error {
 			break
 		}
 		fmt.Fprintf(q.Err, "aiperf: iteration %d of at most %d: %s\n", n+1, q.run.Sweep.MaxIterations, terminal.Line(t.label))
-		if q.take(&t, &cell); !t.taken {
+		if err := q.take(&t, &cell); err != nil {
+			return err
+		}
+		if !t.taken {
 			t.run, t.err = q.trial(&t, &cell, sweepID)
 			if t.run != nil {
 				t.err = errors.Join(t.err, q.showOne(&t))

@@ -401,7 +401,11 @@ func TestGatesAndResume(t *testing.T) {
 	}
 	seed := config.Seed("8")
 	r.RandomSeed = &seed
-	if status := Profile(t.Context(), r, streams); status != 0 || served.Load() != 20 || !strings.Contains(told.String(), "was run with other settings") {
+	if status := Profile(t.Context(), r, streams); status != 1 || served.Load() != 10 || !strings.Contains(told.String(), "was run with other settings (another random seed)") {
+		t.Errorf("status %d after %d requests\n%s", status, served.Load(), told.String())
+	}
+	r.Endpoint.Timeout = 77
+	if status := Profile(t.Context(), r, streams); status != 1 || served.Load() != 10 || !strings.Contains(told.String(), "(endpoint.timeout: null, now 77)") {
 		t.Errorf("status %d after %d requests\n%s", status, served.Load(), told.String())
 	}
 }

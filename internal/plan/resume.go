@@ -1,0 +1,112 @@
+package plan
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"aiperf/internal/artifact"
+	"aiperf/internal/config"
+	"aiperf/internal/terminal"
+)
+
+// cellDigest tells runs of different configurations apart; where its files go is no part of a run. text is the configuration.
+func cellDigest(b *config.Benchmark, seed *config.Seed) (digest string, text []byte, err error) {
+	plain := *b
+	plain.Artifacts.Dir = ""
+	run := config.Run{SchemaVersion: config.SchemaVersion, RandomSeed: seed, Benchmark: plain}
+	if text, err = run.InputConfig(); err != nil {
+		return "", nil, err
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s", digits(seed), text))
+	return hex.EncodeToString(sum[:]), text, nil
+}
+
+// take puts the run of an earlier series in the place of a trial, if one is finished there. One of another configuration is an error: neither
+// would its results belong to this series, nor is it ours to write over.
+func (i *invocation) take(t *trial, cell *config.Cell) error {
+	if !i.run.Resume {
+		return nil
+	}
+	b, seed := i.prepared(t, cell)
+	digest, text, err := cellDigest(&b, seed)
+	if err != nil {
+		return nil // the run itself tells it
+	}
+	was, earlier := artifact.ReadCell(t.dir)
+	if was == "" {
+		return nil
+	}
+	if was != digest {
+		return fmt.Errorf("--resume: %s was run with other settings (%s); give the same ones, another directory, or remove that run",
+			terminal.Line(t.dir), terminal.Line(i.Secrets.Text(changed(earlier, text))))
+	}
+	run, err := artifact.ReadSummary(artifact.NewLayout(t.dir, i.run.Artifacts.Prefix).SummaryJSON())
+	if err != nil {
+		return nil
+	}
+	t.run, t.taken, t.pause = run, true, 0
+	fmt.Fprintf(i.Err, "aiperf: %s is finished already\n", terminal.Line(t.dir))
+	return nil
+}
+
+// changed names the first setting in which two configurations differ, in the order of their keys; both are JSON.
+func changed(was, is []byte) string {
+	var a, b any
+	if json.Unmarshal(was, &a) == nil && json.Unmarshal(is, &b) == nil {
+		if found := departs("", a, b); found != "" {
+			return found
+		}
+	}
+	return "another random seed"
+}
+
+// departs names the first place below a path in which two values differ; "" = nowhere.
+func departs(path string, was, is any) string {
+	switch a := was.(type) {
+	case map[string]any:
+		b, ok := is.(map[string]any)
+		if !ok {
+			break
+		}
+		var keys []string
+		for _, m := range []map[string]any{a, b} {
+			for key := range m {
+				keys = append(keys, key)
+			}
+		}
+		slices.Sort(keys)
+		for _, key := range slices.Compact(keys) {
+			if found := departs(joined(path, key), a[key], b[key]); found != "" {
+				return found
+			}
+		}
+		return ""
+	case []any:
+		b, ok := is.([]any)
+		if !ok || len(a) != len(b) {
+			break
+		}
+		for k := range a {
+			if found := departs(fmt.Sprintf("%s[%d]", path, k), a[k], b[k]); found != "" {
+				return found
+			}
+		}
+		return ""
+	}
+	before, _ := json.Marshal(was)
+	now, _ := json.Marshal(is)
+	if string(before) == string(now) {
+		return ""
+	}
+	return fmt.Sprintf("%s: %s, now %s", path, before, now)
+}
+
+func joined(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
