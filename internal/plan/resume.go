@@ -33,22 +33,20 @@ func (i *invocation) take(t *trial, cell *config.Cell) error {
 	b, seed := i.prepared(t, cell)
 	digest, text, err := cellDigest(&b, seed)
 	if err != nil {
-		return nil // the run itself tells it
+		return err
 	}
 	was, earlier := artifact.ReadCell(t.dir)
 	if was == "" {
 		return nil
 	}
 	if was != digest {
-		return fmt.Errorf("--resume: %s was run with other settings (%s); give the same ones, another directory, or remove that run",
+		return fmt.Errorf("the series cannot go on: %s was run with other settings (%s); give the same ones, another directory, or remove that run",
 			terminal.Line(t.dir), terminal.Line(i.Secrets.Text(changed(earlier, text))))
 	}
-	run, err := artifact.ReadSummary(artifact.NewLayout(t.dir, i.run.Artifacts.Prefix).SummaryJSON())
-	if err != nil {
-		return nil
+	if run, err := artifact.ReadSummary(artifact.NewLayout(t.dir, i.run.Artifacts.Prefix).SummaryJSON()); err == nil { // else it is made again
+		t.run, t.taken, t.pause = run, true, 0
+		fmt.Fprintf(i.Err, "aiperf: %s is finished already\n", terminal.Line(t.dir))
 	}
-	t.run, t.taken, t.pause = run, true, 0
-	fmt.Fprintf(i.Err, "aiperf: %s is finished already\n", terminal.Line(t.dir))
 	return nil
 }
 
