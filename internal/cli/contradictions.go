@@ -1,5 +1,7 @@
 package cli
 
+import "aiperf/internal/config"
+
 // contradictions refuses flags that say two things about one setting. They are matters of the command line: the resolved run, and a file,
 // have one value there.
 func (r *resolver) contradictions() {
@@ -29,7 +31,20 @@ func (r *resolver) contradictions() {
 	if r.has("--resume") && r.run.MultiRun.NumRuns == 1 && r.run.Sweep == nil {
 		r.fail("%s needs a series: --num-profile-runs above 1 or a sweep", r.as("--resume"))
 	}
+	r.legacy()
 	r.patterns()
+}
+
+// legacy refuses flags that GenAI-Perf alone had, where that is asked for; those with another name here are refused as they are translated.
+func (r *resolver) legacy() {
+	if !r.on(config.NoLegacyFlags) {
+		return
+	}
+	for _, row := range config.Rows() {
+		if row.Group == config.GroupGenAIPerf && row.NoEffect != "" && r.has(row.Name()) {
+			r.fail("%s is a flag of GenAI-Perf, which %s refuses; here %s", r.as(row.Name()), config.NoLegacyFlags, row.NoEffect)
+		}
+	}
 }
 
 // patterns holds the pattern of arrivals against the pace, which other flags set: both are one type of phase (contract: rows 8, 14, 15).

@@ -125,3 +125,22 @@ func checkOld(t *testing.T, c *oldCase, status int, out, errs string) {
 		}
 	}
 }
+
+// TestNoLegacyFlags: what is taken with a note otherwise is refused with what to write.
+func TestNoLegacyFlags(t *testing.T) {
+	for _, c := range []struct{ line, want string }{
+		{"--session-concurrency 3", "--session-concurrency of GenAI-Perf: write --concurrency"},
+		{"--generate-plots", "--generate-plots of GenAI-Perf: write --auto-plot"},
+		{"--measurement-interval 1000", "-interval of GenAI-Perf: write --benchmark-duration"},
+		{"--max-threads 4", "--max-threads is a flag of GenAI-Perf"},
+		{"--num-prefix-prompts 2", "write --prefix-prompt-pool-size"},
+	} {
+		argv := append(strings.Fields("profile --model m --tokenizer builtin --dry-run"), strings.Fields(c.line)...)
+		if status, _, errs := invoke(t, "files", nil, argv...); status != 0 {
+			t.Errorf("%s: status %d, %s", c.line, status, errs)
+		}
+		if status, _, errs := invoke(t, "files", nil, append(argv, "--no-legacy-flags")...); status != 1 || !strings.Contains(errs, c.want) {
+			t.Errorf("%s: status %d, %s", c.line, status, errs)
+		}
+	}
+}

@@ -30,7 +30,7 @@ var trials = map[string][2]string{
 	"--model": {"other", ""}, "--model-selection-strategy": {"random", ""}, "--endpoint": {"/x", ""}, "--endpoint-type": {"completions", ""}, "--streaming": {},
 	"--url": {"h:1", ""}, "--url-strategy": {"round_robin", ""}, "--request-timeout-seconds": {"3", ""}, "--api-key": {"k", ""}, "--transport": {"http", "--endpoint-type kserve"}, "--backend": {"vllm", "--endpoint-type kserve"},
 	"--grpc-descriptors": {"p.txt", "--endpoint-type kserve"}, "--grpc-method": {"ModelInfer", "--endpoint-type kserve"},
-	"--use-legacy-max-tokens": {}, "--use-server-token-count": {}, "--connection-reuse-strategy": {"never", ""}, "--capture": {"auto", ""}, "--wait-for-model-timeout": {"5", ""}, "--wait-for-model-mode": {"models", awaited}, "--wait-for-model-interval": {"2", awaited}, "--http-version": {"2", ""},
+	"--no-legacy-flags": {}, "--use-legacy-max-tokens": {}, "--use-server-token-count": {}, "--connection-reuse-strategy": {"never", ""}, "--capture": {"auto", ""}, "--wait-for-model-timeout": {"5", ""}, "--wait-for-model-mode": {"models", awaited}, "--wait-for-model-interval": {"2", awaited}, "--http-version": {"2", ""},
 	"--api-port": {"9999", ""}, "--api-host": {"0.0.0.0", "--api-port 9999"},
 	"--reset-kv-cache": {}, "--reset-kv-cache-timeout-seconds": {"3", ""}, "--reset-kv-cache-path": {"/x", ""},
 	"--server-profiler": {}, "--server-profiler-timeout-seconds": {"3", ""}, "--server-profiler-start-path": {"/x", ""}, "--server-profiler-stop-path": {"/x", ""},
@@ -126,8 +126,8 @@ const (
 	columnFile  = "--input-file b.parquet"
 )
 
-// single are the flags with one legal value, which is what happens anyway.
-var single = map[string]bool{"--url-strategy": true}
+// single are the flags with one legal value, which is what happens anyway, and the one that only refuses others.
+var single = map[string]bool{"--url-strategy": true, config.NoLegacyFlags: true}
 
 // TestEveryFlagDoesSomething: no flag is taken in silence. It changes the resolved run, or standard error says what becomes of it.
 func TestEveryFlagDoesSomething(t *testing.T) {

@@ -67,7 +67,16 @@ func (r *resolver) given(flags ...string) []string {
 }
 
 // old says what a flag of GenAI-Perf is here.
-func (r *resolver) old(flag, now string) { r.note("%s of GenAI-Perf: taken as %s", r.as(flag), now) }
+func (r *resolver) old(flag, now string) { r.translated(r.as(flag), now) }
+
+// translated says as what the words of GenAI-Perf are taken, or refuses them.
+func (r *resolver) translated(words, now string) {
+	if r.on(config.NoLegacyFlags) {
+		r.fail("%s of GenAI-Perf: write %s; %s refuses it", words, now, config.NoLegacyFlags)
+		return
+	}
+	r.note("%s of GenAI-Perf: taken as %s", words, now)
+}
 
 // resolve fills a run from flags and environment. The run is complete only if there are no problems.
 func resolve(set *setting.CommandLine, environ []string, terminal bool, ask lister) (*config.Run, findings) {
@@ -175,6 +184,9 @@ func (r *resolver) oldNames() {
 		}
 	}
 	if r.has("--measurement-interval") {
+		if r.on(config.NoLegacyFlags) {
+			r.fail("%s of GenAI-Perf: write --benchmark-duration; %s refuses it", r.as("--measurement-interval"), config.NoLegacyFlags)
+		}
 		r.warn("%s: three windows in one, as --benchmark-duration", r.as("--measurement-interval"))
 	}
 }

@@ -125,7 +125,7 @@ func (r *resolver) genAISpelling(d *config.Dataset, path, kind string) (file, fo
 		r.fail("%s: %s names no file; want payload:FILE or synthetic:queries,passages", r.spell("datasets.main.path"), path)
 		return "", kind
 	case payload:
-		r.note("%s %s of GenAI-Perf: taken as %s with --custom-dataset-type mooncake_trace", r.spell("datasets.main.path"), path, rest)
+		r.translated(r.spell("datasets.main.path")+" "+path, rest+" with --custom-dataset-type mooncake_trace")
 		d.PayloadRows = true
 		return rest, "mooncake_trace"
 	case strings.HasPrefix(path, "synthetic:") && !r.ranks():
