@@ -71,7 +71,7 @@ func wireRun(t *testing.T, url string, seed int) *config.Run {
 	r.Endpoint.Streaming = true
 	r.ServerMetrics.Enabled, r.GPUTelemetry.Enabled = false, false
 	number := config.Seed(fmt.Sprint(seed))
-	users, requests, length := 8, 60, config.Seconds(6)
+	users, requests, length := 8, 60, config.Seconds(11) // one run a side is judged from 10 s on
 	r.RandomSeed = &number
 	r.Dataset().Entries, r.Dataset().Prompts.ISL = 100, config.Normal(50, 0)
 	r.Phases[0].Concurrency, r.Phases[0].Requests = &users, &requests
