@@ -202,7 +202,7 @@ func againstSchedule(sum *runfiles.Summary) *table {
 	return t
 }
 
-// statText is a statistic as the console has it; p99 of fewer than a hundred says so.
+// statText is a statistic as the console has it; p99 of fewer than a hundred says so, p90 of fewer than ten.
 func statText(f *runfiles.Figures, stat string) string {
 	v, ok := f.Stats[stat]
 	n := f.Stats["count"]
@@ -211,6 +211,8 @@ func statText(f *runfiles.Figures, stat string) string {
 		return "–"
 	case stat == "p99" && n > 0 && n < fewestP99:
 		return fmt.Sprintf("needs %d", fewestP99)
+	case stat == "p90" && n > 0 && n < fewestP90:
+		return fmt.Sprintf("needs %d", fewestP90)
 	}
 	return figure(v)
 }

@@ -187,11 +187,13 @@ func (c *clock) flow(q *runfiles.Requests, asked float64) []*chart.Chart {
 	if osl != nil {
 		list = append(list, &chart.Chart{Name: "tokens", Title: "Output", X: c.axis(), Y: chart.Axis{Title: "tokens/s", FromZero: true}, Traces: []chart.Trace{area("tokens/s", hueDecode, tokens)}})
 	}
-	inFlight := &chart.Chart{Name: "flight", Title: "Requests in flight", X: c.axis(), Y: chart.Axis{Title: "requests, mean of the slice", FromZero: true}, Traces: []chart.Trace{area("in flight", hueDecode, flying)}}
+	inFlight := &chart.Chart{Name: "flight", Title: "Requests in flight", X: c.axis(), Y: chart.Axis{Title: "requests", FromZero: true}, Traces: []chart.Trace{area("in flight, mean", hueDecode, flying)}}
 	if ttft != nil {
 		inFlight.Traces = append(inFlight.Traces, area("of these before the first token", huePrefill, before))
 	}
-	x, y := c.stairs(sent)
+	x, y := c.stairs(c.peaks(q))
+	inFlight.Traces = append(inFlight.Traces, chart.Trace{Name: "most at once", Kind: chart.Scatter, Mode: chart.Lines, X: x, Y: y, Style: chart.Style{Color: hueMuted, Width: 1.5, Shape: "hv", Dash: "dot"}})
+	x, y = c.stairs(sent)
 	rates := &chart.Chart{Name: "sent", Title: "Requests sent", X: c.axis(), Y: chart.Axis{Title: "requests/s", FromZero: true}, Traces: []chart.Trace{
 		{Name: "sent", Kind: chart.Scatter, Mode: chart.Lines, X: x, Y: y, Style: chart.Style{Color: hueP50, Width: 2, Shape: "hv"}},
 	}}
@@ -203,6 +205,31 @@ func (c *clock) flow(q *runfiles.Requests, asked float64) []*chart.Chart {
 		rates.Traces = append(rates.Traces, failed)
 	}
 	return append(list, inFlight, rates)
+}
+
+// peaks are the most requests that were in flight at once in each slice: the mean of a slice hides short ones.
+func (c *clock) peaks(q *runfiles.Requests) []float64 {
+	starts, ends := slices.Clone(q.Start), slices.Clone(q.End)
+	for i := range ends { // what takes no time is there all the same
+		ends[i] = max(ends[i], starts[i]+1)
+	}
+	slices.Sort(starts)
+	slices.Sort(ends)
+	most, flying, begun, ended := make([]float64, c.n), 0, 0, 0
+	for k := range most {
+		most[k] = float64(flying) // from the slice before
+		for begun < len(starts) && (k == c.n-1 || c.slice(c.at(starts[begun])) <= k) {
+			for ends[ended] <= starts[begun] {
+				ended, flying = ended+1, flying-1
+			}
+			begun, flying = begun+1, flying+1
+			most[k] = max(most[k], float64(flying))
+		}
+		for ended < begun && c.slice(c.at(ends[ended])) <= k {
+			ended, flying = ended+1, flying-1
+		}
+	}
+	return most
 }
 
 // line is a figure over the time of the run; nil when there is none of it.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -144,8 +145,8 @@ func TestSearchOnAPage(t *testing.T) {
 		}
 	}
 	write("phases/p/s.json", `{"completed_reason":"sustain_duration_completed","last_passing_value":4,"first_failing_value":8}`)
-	if page, err = Run(run, "test"); err != nil || !bytes.Contains(page, []byte("The limit: request rate 4 kept the service level")) {
-		t.Errorf("%v: no answer", err)
+	if page, err = Run(run, "test"); err != nil || bytes.Count(page, []byte("The limit: request rate 4 kept the service level")) != 1 {
+		t.Errorf("%v: no answer, or more than one", err)
 	}
 }
 
@@ -159,7 +160,7 @@ func TestStates(t *testing.T) {
 	}{
 		"no records":  {made(t, `{}`), []string{"left no records of single requests"}},
 		"all failed":  {made(t, `{"validity":{"verdict":"no result","reason":"why"},"error_summary":[{"count":1,"error_details":{"code":500,"type":"`+evil+`","message":"m"}}]}`, failed), []string{"The run has no result", "1 of 1 request failed (100 %)", "&lt;/script&gt;&lt;img"}},
-		"one request": {made(t, `{"request_latency":{"unit":"ms","p50":5,"p99":5,"count":1}}`, request(1, 6, "")), []string{"A distribution needs two requests", "<dt>p99</dt><dd>needs 100</dd>", "holds no times of single tokens", "not measured in this run"}},
+		"one request": {made(t, `{"request_latency":{"unit":"ms","p50":5,"p99":5,"count":1}}`, request(1, 6, "")), []string{"A distribution needs two requests", "<dt>p90</dt><dd>needs 10</dd>", "<dt>p99</dt><dd>needs 100</dd>", "holds no times of single tokens", "not measured in this run"}},
 		"cut":         {made(t, `{"validity":{"verdict":"valid"},"was_cancelled":true,"is_complete":false,"incomplete_reason":"Run cancelled."}`, request(1, 6, "")), []string{"valid, and not complete", "a part of the run. Run cancelled."}},
 		"warm-up":     {made(t, `{}`, strings.Replace(request(1, 6, ""), "profiling", "warmup", 1)), []string{"No request of the measured phase"}},
 		"evil model":  {made(t, `{"input_config":{"models":{"items":[{"name":"`+evil+`"}]}}}`, request(1, 6, ""), request(2, 9, "")), []string{"&lt;/script&gt;&lt;img"}},
@@ -237,6 +238,22 @@ func TestSliceFigures(t *testing.T) {
 	}
 	if y := flow[1].Traces[0].Y; y[0] < 0.499 || y[0] > 0.501 { // half of the time one is in flight
 		t.Errorf("in flight %v", y)
+	}
+	if y := flow[1].Traces[1].Y; !slices.Equal(y, []float64{1, 1, 1, 1, 1, 1}) { // and never two, a slice's own end included
+		t.Errorf("most at once %v", y)
+	}
+}
+
+// TestPeaks: the most requests at once in each slice, by hand: failures of no length count, one that lasts through a slice counts in it, and one that
+// begins when another ends is not beside it.
+func TestPeaks(t *testing.T) {
+	q, err := made(t, "{}", request(1, 3500, ""), request(100, 100, ""), request(200, 300, ""), request(250, 400, ""), request(1200, 1300, ""), request(1300, 1400, ""), request(3900, 4000, "")).Requests()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := clock{zero: 0, seconds: 4, step: 1, n: 4}
+	if got := c.peaks(q); !slices.Equal(got, []float64{3, 2, 1, 1}) {
+		t.Errorf("%v", got)
 	}
 }
 

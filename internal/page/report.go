@@ -345,7 +345,7 @@ func (b *builder) cards(s *runfiles.Summary) {
 		more := []struct {
 			name, stat string
 			fewest     float64
-		}{{"p90", "p90", 0}, {"p99", "p99", fewestP99}, {"max", "max", 0}}
+		}{{"p90", "p90", fewestP90}, {"p99", "p99", fewestP99}, {"max", "max", 0}}
 		if rate { // the bad end of a rate is the low one
 			more[0].name, more[0].stat = "slowest 10 %", "p10"
 			more[1].name, more[1].stat = "slowest 1 %", "p1"

@@ -9,7 +9,7 @@ import (
 // mostWindows bounds the rows of a search.
 const mostWindows = 1000
 
-// sought are the windows and the answer of each phase whose load seeks its limit; the answers stand with the verdict too.
+// sought are the windows of each phase whose load seeks its limit; the answers stand with the verdict.
 func (b *builder) sought(run *runfiles.Run) error {
 	list, err := run.Sought()
 	if err != nil || len(list) == 0 {
@@ -18,9 +18,11 @@ func (b *builder) sought(run *runfiles.Run) error {
 	one := section{ID: "limit", Title: "Search for the limit", Lead: "As long as a window keeps the service level the load rises; the last value that kept it is then held. Times are in ms."}
 	for i := range list {
 		s := &list[i]
-		name := "Phase " + s.Phase + ", " + s.Name()
-		one.Tables, one.Notes = append(one.Tables, windows(name, s)), append(one.Notes, name+". "+s.Answer())
-		b.Findings = append(b.Findings, s.Answer())
+		name, answer := "Phase "+s.Phase+", "+s.Name(), s.Answer()
+		if len(list) > 1 {
+			answer = "Phase " + s.Phase + ". " + answer
+		}
+		one.Tables, b.Findings = append(one.Tables, windows(name, s)), append(b.Findings, answer)
 	}
 	b.Sections = append(b.Sections, one)
 	return nil

@@ -92,7 +92,11 @@ func reportOfText(t *testing.T, export string, beside map[string]string) (*Resul
 	dir := t.TempDir()
 	beside["profile_export_raw.jsonl"] = export
 	for name, text := range beside {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -129,5 +133,25 @@ func TestRunsAreNotMixed(t *testing.T) {
 	}
 	if _, err := reportOfText(t, exportLine("a", "200", "one"), map[string]string{"foo_raw.jsonl": ""}); err == nil || !strings.Contains(err.Error(), "2 raw exports") {
 		t.Errorf("two exports: %v", err)
+	}
+}
+
+// TestSearchOfARun: how the load of a run sought its limit stands in its own files, and the report has it; files that cannot be read cost no report.
+func TestSearchOfARun(t *testing.T) {
+	beside := map[string]string{
+		"adaptive_scale_manifest.json": `{"adaptive_phases":[{"phase_name":"climb","events_path":"phases/climb/e.jsonl","summary_path":"phases/climb/s.json"}]}`,
+		"phases/climb/e.jsonl":         `{"event":"adaptive_window","timestamp_ns":1,"control_variable":"concurrency","control_value_before":2,"sla_passed":true}` + "\n",
+		"phases/climb/s.json":          `{"completed_reason":"max_control_value_reached_without_saturation","last_passing_value":2}`,
+	}
+	made, err := reportOfText(t, exportLine("a", "200", ""), beside)
+	if err != nil || len(made.Run.Sought) != 1 {
+		t.Fatalf("%v: no search", err)
+	}
+	if s := made.Run.Sought[0]; s.Phase != "climb" || len(s.Windows) != 1 || s.Kept != 2 {
+		t.Errorf("%+v", s)
+	}
+	beside["adaptive_scale_manifest.json"] = "{"
+	if made, err = reportOfText(t, exportLine("a", "200", ""), beside); err != nil || made.Run.Sought != nil {
+		t.Errorf("files that cannot be read: %v", err)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"aiperf/internal/endpoint"
 	"aiperf/internal/metric"
 	"aiperf/internal/record"
+	"aiperf/internal/runfiles"
 	"aiperf/internal/setting"
 )
 
@@ -100,6 +101,9 @@ func Report(ctx context.Context, o Options) (*Result, error) {
 		r.Run.Validity.Certain = r.Run.Profiling.Certain
 		r.Run.Branches, r.Run.Probe = src.prior.Branches, src.prior.Probe
 		r.Run.Validity.Observe(r.Run.Probe)
+	}
+	if r.Run.Sought, err = runfiles.Open(src.Dir).Sought(); err != nil && o.Info != nil {
+		o.Info("how the load sought its limit is not shown: %v", err)
 	}
 	return r, errors.Join(results.Write(r.Run, how), src.carryOver(r))
 }

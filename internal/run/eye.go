@@ -159,7 +159,8 @@ const (
 // workers is the one group that there is: requests are carried by as many goroutines as there are requests.
 func (v *eye) workers(s *board.State) []board.Worker {
 	c := &s.Counts
-	w := board.Worker{Name: workersName, State: "healthy", InFlight: c.InFlight, Done: c.OK, Failed: c.Errors, CPU: v.client.share, Memory: v.client.memory, Read: -1, Written: -1}
+	w := board.Worker{Name: workersName, State: "healthy", InFlight: c.InFlight, Done: c.OK, Failed: c.Errors, CPU: v.client.share, Memory: v.client.memory}
+	w.Read, w.Written = v.running.Bytes()
 	last := math.Inf(-1)
 	for _, e := range s.Errors {
 		last = max(last, e.Last)

@@ -22,6 +22,7 @@ type Running struct {
 	ok, bad int64
 	cut     int64
 	tokens  float64
+	moved   [2]int64 // bytes that the sockets of finished requests read and wrote; negative = none has told
 	tracked []*tracked
 	by      [latencies]*tracked
 	seconds []second
@@ -109,7 +110,7 @@ func NewRunning() *Running {
 
 // reset begins a phase.
 func (r *Running) reset(phase int) {
-	*r = Running{phase: phase, byKey: map[errorKey]*kind{}, mu: sync.Mutex{}}
+	*r = Running{phase: phase, moved: [2]int64{-1, -1}, byKey: map[errorKey]*kind{}, mu: sync.Mutex{}}
 	for _, g := range liveTags {
 		for _, tag := range g.tags {
 			m, ok := metric.Lookup(tag)
@@ -138,6 +139,11 @@ func (r *Running) Add(row *metric.Row) {
 	if r.begun == 0 || row.Start < r.begun {
 		r.begun = row.Start
 	}
+	for i, tag := range movedTags {
+		if v, ok := row.Value(tag); ok {
+			r.moved[i] = max(r.moved[i], 0) + int64(v)
+		}
+	}
 	switch row.Class {
 	case metric.Cut:
 		r.cut++
@@ -149,11 +155,21 @@ func (r *Running) Add(row *metric.Row) {
 	}
 }
 
+// movedTags are the metrics of the bytes of a request.
+var movedTags = [2]string{"http_req_data_received", "http_req_data_sent"}
+
+// Bytes are what the sockets of the phase's finished requests read and wrote; negative = not known.
+func (r *Running) Bytes() (read, written int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.moved[0], r.moved[1]
+}
+
 // begin is reset while the mutex is held.
 func (r *Running) begin(phase int) {
 	fresh := NewRunning()
 	r.phase, r.begun, r.lastEnd, r.ok, r.bad, r.cut, r.tokens = phase, 0, 0, 0, 0, 0, 0
-	r.tracked, r.by, r.seconds, r.kinds, r.byKey, r.slowest = fresh.tracked, fresh.by, nil, nil, fresh.byKey, metric.Slowest{}
+	r.tracked, r.by, r.moved, r.seconds, r.kinds, r.byKey, r.slowest = fresh.tracked, fresh.by, fresh.moved, nil, nil, fresh.byKey, metric.Slowest{}
 }
 
 func (r *Running) valid(row *metric.Row) {

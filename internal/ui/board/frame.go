@@ -102,7 +102,7 @@ func panel(s *State, v View, room int) draw.Rows {
 	case Metrics:
 		return scrolled(metrics(s, v), v, room)
 	case Workers:
-		return scrolled(workers(s), v, room)
+		return scrolled(workers(s, v), v, room)
 	case GPUs:
 		return scrolled(gpus(s, v), v, room)
 	case Log:
@@ -348,7 +348,7 @@ func Scrollable(s *State, v View) int {
 	case Metrics:
 		return max(0, len(metrics(s, v))-room+1)
 	case Workers:
-		return max(0, len(workers(s))-room+1)
+		return max(0, len(workers(s, v))-room+1)
 	case GPUs:
 		return max(0, len(gpus(s, v))-room+1)
 	case Log:

@@ -161,6 +161,24 @@ func TestSixFigures(t *testing.T) {
 	}
 }
 
+// TestWorkers: how many groups are in which state, and where there is room what each has read and written.
+func TestWorkers(t *testing.T) {
+	s := sample(Profiling, "m")
+	s.Workers = append(s.Workers, Worker{Name: "b", State: "stale", Memory: -1, Read: 3 << 20, Written: 2048})
+	for width, want := range map[int][]string{
+		80:  {"healthy 1   high load 0   error 0   idle 0   stale 1", "123.0 MB"},
+		100: {"read    written", "123.0 MB          –          –", "3.0 MB     2.0 KB"},
+	} {
+		rows := Frame(s, View{Width: width, Height: 24, Panel: Workers})
+		text := rows.String(draw.NewPaint(false, false, false))
+		for _, one := range want {
+			if !strings.Contains(text, one) {
+				t.Errorf("%d wide: no %q in\n%s", width, one, text)
+			}
+		}
+	}
+}
+
 // TestErrorsKeepTheirOrder: of more kinds than fit the most frequent are shown, in the order of first sight.
 func TestErrorsKeepTheirOrder(t *testing.T) {
 	kept := most([]ErrorKind{{Type: "a", Count: 5}, {Type: "b", Count: 1}, {Type: "c", Count: 9}, {Type: "d", Count: 7}}, 3)

@@ -65,9 +65,10 @@ func progress(s *State, v View, room int) draw.Rows {
 	c := &s.Counts
 	table := [][4]string{
 		{"Sent", number(c.Sent), "Records", number(c.Records)},
-		{"In flight", number(c.InFlight), "Record backlog", number(max(0, c.Finished()-c.Records))},
-		{"OK", number(c.OK), "Record errors", number(c.Errors)},
-		{"Errors", number(c.Errors), "Records ETA", eta(c.RecordsETA)},
+		{"In flight", number(c.InFlight), "Records/s", terminal.Figure(float64(c.Records) / c.Elapsed.Seconds())},
+		{"OK", number(c.OK), "Record backlog", number(max(0, c.Finished()-c.Records))},
+		{"Errors", number(c.Errors), "Record errors", number(c.Errors)},
+		{"Errors %", terminal.Figure(s.Figures.Errors.Run), "Records ETA", eta(c.RecordsETA)},
 		{"Cancelled", number(c.Cancelled), "Client CPU %", terminal.Figure(c.CPU)},
 		{"Requests/s", terminal.Figure(s.Figures.Requests.Run), "Elapsed", Span(c.Elapsed)},
 		{"last 10 s", terminal.Figure(s.Figures.Requests.Recent), "ETA", eta(c.ETA)},
@@ -221,12 +222,30 @@ func separated(digits string) string {
 	return digits
 }
 
-// workers is one row for each group of workers.
-func workers(s *State) draw.Rows {
-	var first draw.Row
+// workerStates are what a group of workers can be, in the order of the summary.
+var workerStates = []string{"healthy", "high load", "error", "idle", "stale"}
+
+// bytesWidth is the width from which on the table of workers says how many bytes they have read and written.
+const bytesWidth = 100
+
+// workers is how many groups of workers are in which state, and one row for each.
+func workers(s *State, v View) draw.Rows {
+	var sum, first draw.Row
+	for _, state := range workerStates {
+		n := 0
+		for i := range s.Workers {
+			if s.Workers[i].State == state {
+				n++
+			}
+		}
+		sum.Put(draw.Faint, state+" ").Put(draw.Plain, number(int64(n))+"   ")
+	}
 	first.To(label).Right(draw.Faint, "status", 10).Right(draw.Faint, "in flight", 11).Right(draw.Faint, "completed", 11).Right(draw.Faint, "failed", 8)
 	first.Right(draw.Faint, "CPU", 7).Right(draw.Faint, "memory", 11)
-	rows := draw.Rows{first}
+	if v.Width >= bytesWidth {
+		first.Right(draw.Faint, "read", 11).Right(draw.Faint, "written", 11)
+	}
+	rows := append(labelled("Workers", draw.Rows{sum}), first)
 	for _, w := range s.Workers {
 		ink := draw.Good
 		switch w.State {
@@ -244,6 +263,9 @@ func workers(s *State) draw.Rows {
 			cpu = fmt.Sprintf("%.0f %%", w.CPU)
 		}
 		r.Right(draw.Plain, cpu, 7).Right(draw.Plain, Bytes(w.Memory), 11)
+		if v.Width >= bytesWidth {
+			r.Right(draw.Plain, Bytes(w.Read), 11).Right(draw.Plain, Bytes(w.Written), 11)
+		}
 		rows = append(rows, r)
 	}
 	if len(s.Workers) == 0 {
