@@ -22,7 +22,7 @@ type Running struct {
 	ok, bad int64
 	cut     int64
 	tokens  float64
-	moved   [2]int64 // bytes that the sockets of finished requests read and wrote; negative = none has told
+	moved   [2]int64 // bytes that were read and written for requests that succeeded; negative = none has told
 	tracked []*tracked
 	by      [latencies]*tracked
 	seconds []second
@@ -158,7 +158,7 @@ func (r *Running) Add(row *metric.Row) {
 // movedTags are the metrics of the bytes of a request.
 var movedTags = [2]string{"http_req_data_received", "http_req_data_sent"}
 
-// Bytes are what the sockets of the phase's finished requests read and wrote; negative = not known.
+// Bytes are what was read and written for requests of the phase that succeeded, as rows have it of no others; negative = not known.
 func (r *Running) Bytes() (read, written int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

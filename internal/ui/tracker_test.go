@@ -112,21 +112,21 @@ func TestTracker(t *testing.T) {
 	}
 }
 
-// TestBytes: bytes are those of the finished requests of the phase, failed ones too; of requests whose sockets told nothing they are not known.
+// TestBytes: bytes are those of the phase's requests that succeeded; of requests whose sockets told nothing they are not known.
 func TestBytes(t *testing.T) {
 	m, r := newMade(t), NewRunning()
 	r.Add(m.row(0, 0, 900, ""))
 	if read, written := r.Bytes(); read >= 0 || written >= 0 {
 		t.Errorf("%d, %d bytes that nobody has counted", read, written)
 	}
-	for phase, failure := range []string{"warm-up", "", "no room"} {
+	for phase, failure := range []string{"", "", "no room"} {
 		rec := &record.Record{Meta: record.Meta{PhaseIndex: min(phase, 1)}, Start: ms, End: 2 * ms, Trace: &record.Trace{BytesSent: 10, BytesReceived: 20}}
 		if failure != "" {
 			rec.Error = &record.Error{Code: 503, Message: failure}
 		}
 		r.Add(m.set.Row(rec, &record.Reply{PerChunkTokens: -1, Contents: []record.Content{{At: 2 * ms, Text: "a"}}}, record.Counts{Input: 5, Output: 8, Reasoning: -1}))
 	}
-	if read, written := r.Bytes(); read != 40 || written != 20 {
+	if read, written := r.Bytes(); read != 20 || written != 10 {
 		t.Errorf("%d bytes read, %d written", read, written)
 	}
 }
