@@ -68,7 +68,8 @@
   /* ---- one clock for all lanes ---- */
   const clock = { from: 0, to: data.Seconds || 1, end: data.Seconds || 1, users: [] };
   function setClock(from, to) {
-    const wide = Math.min(Math.max(to - from, clock.end / 1e5), clock.end);
+    let wide = Math.max(to - from, clock.end / 1e5);
+    if (wide > clock.end * (1 - 1e-9)) wide = clock.end; // all of it, whatever sums of parts round to
     from = Math.min(Math.max(from, 0), clock.end - wide);
     if (Math.abs(from - clock.from) < 1e-9 && Math.abs(from + wide - clock.to) < 1e-9) return;
     clock.from = from;
@@ -356,7 +357,7 @@
       box.style.zoom = 1 / z;
       u = new uPlot({
         width: now * z, height: (host.classList.contains("lane") ? 190 : host.classList.contains("tall") ? 400 : 320) * z,
-        legend: { show: false }, padding: [8 * z, (clocked ? 18 : 12) * z, 0, 0],
+        legend: { show: false }, padding: [8 * z, (clocked ? 28 : 12) * z, 0, 0],
         cursor: { drag: { x: true, y: false }, points: { show: false }, sync: clocked ? { key: "clock", setSeries: false } : undefined },
         scales: {
           x: { time: false, distr: c.X.Scale === "log" ? 3 : 1, range: (_, lo, hi) => [lo, hi] },
