@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -122,9 +123,17 @@ func (i *invocation) sweepFiles(cells []config.Cell, byCell [][]*trial) error {
 	return nil
 }
 
-// design writes the points of a sampled sweep.
+// design writes the points of a sampled sweep: the keys of the Python tool, and each point with its directory.
 func (i *invocation) design(dir string, cells []config.Cell) error {
 	s := i.run.Sweep
+	type dimension struct {
+		Path    string   `json:"path"`
+		Low     *float64 `json:"lo"`
+		High    *float64 `json:"hi"`
+		Scale   string   `json:"scale"`
+		Kind    string   `json:"kind"`
+		Choices []any    `json:"choices"`
+	}
 	type row struct {
 		Index  int            `json:"index"`
 		Label  string         `json:"label"`
@@ -132,18 +141,39 @@ func (i *invocation) design(dir string, cells []config.Cell) error {
 		Values map[string]any `json:"values"`
 	}
 	out := struct {
-		Type       config.SweepType   `json:"type"`
-		Samples    int                `json:"samples"`
-		Seed       *int64             `json:"seed,omitempty"`
-		Dimensions []config.Dimension `json:"dimensions"`
-		Points     []row              `json:"points"`
-	}{Type: s.Type, Samples: s.Samples, Seed: s.Seed, Dimensions: s.Dimensions}
+		Type         config.SweepType `json:"type"`
+		Samples      int              `json:"samples"`
+		Seed         *int64           `json:"seed"`
+		Scramble     *bool            `json:"scramble"`
+		Optimization *string          `json:"optimization"`
+		Dimensions   []dimension      `json:"dimensions"`
+		Mapped       [][]any          `json:"samples_mapped"` // of the points in turn the value of each dimension
+		Points       []row            `json:"points"`
+	}{Type: s.Type, Samples: s.Samples, Seed: s.Seed}
+	if s.Type == config.SweepSobol {
+		scramble := s.Scramble == nil || *s.Scramble
+		out.Scramble = &scramble
+	} else if s.Optimization != "none" {
+		optimization := cmp.Or(s.Optimization, "random-cd")
+		out.Optimization = &optimization
+	}
+	for _, d := range s.Dimensions {
+		one := dimension{Path: d.Path, Scale: cmp.Or(d.Scale, "linear"), Kind: cmp.Or(d.Kind, "real"), Choices: d.Choices}
+		if d.Choices == nil {
+			one.Low, one.High = &d.Low, &d.High
+		}
+		out.Dimensions = append(out.Dimensions, one)
+	}
 	for k := range cells {
 		r := row{k, cells[k].Label, cells[k].Dir, map[string]any{}}
 		for _, a := range cells[k].Values {
 			r.Values[a.Path] = a.Values[0]
 		}
-		out.Points = append(out.Points, r)
+		mapped := make([]any, len(s.Dimensions))
+		for j, d := range s.Dimensions {
+			mapped[j] = r.Values[d.Path]
+		}
+		out.Mapped, out.Points = append(out.Mapped, mapped), append(out.Points, r)
 	}
 	data, err := json.MarshalIndent(out, "", "  ")
 	if err != nil {
