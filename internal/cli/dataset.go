@@ -62,7 +62,10 @@ func (p *Program) describeCommand() *cobra.Command {
 			for _, w := range warnings {
 				p.warnf("%s", w)
 			}
-			s := c.Result(format)
+			s, err := c.Result(format)
+			if err != nil {
+				return err
+			}
 			if output != "" {
 				if err := writeJSON(output, s); err != nil {
 					return fmt.Errorf("--output-file: %w", err)

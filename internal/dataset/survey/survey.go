@@ -9,6 +9,7 @@ import (
 
 	"aiperf/internal/conversation"
 	"aiperf/internal/dataset/custom"
+	"aiperf/internal/dataset/spill"
 	"aiperf/internal/dataset/trace"
 	"aiperf/internal/stats"
 )
@@ -62,14 +63,14 @@ type Arrivals struct {
 	Counts   []int64 `json:"counts"` // from First on
 }
 
-// Collector adds rows up. Its memory grows with the number of sessions (8 bytes each) and of hash ids, not with that of rows.
+// Collector adds rows up. Its memory does not grow with the file: what has to be known of every session and hash id goes to a temporary file.
 type Collector struct {
 	Count func(text string) int // tokens of a text
 	Tick  func()
 
 	s             Survey
-	seed          maphash.Seed
-	sessions      map[uint64]struct{}
+	seeds         [2]maphash.Seed
+	sessions      spill.Table
 	input, output tokens
 	times         times
 	prefixes      *trace.Tree
@@ -78,8 +79,8 @@ type Collector struct {
 // NewCollector returns a collector of the rows of a file.
 func NewCollector(path string, count func(string) int, tick func()) *Collector {
 	return &Collector{
-		Count: count, Tick: tick, s: Survey{Path: path, Media: map[string]int{}}, seed: maphash.MakeSeed(), sessions: map[uint64]struct{}{},
-		prefixes: trace.NewTree(),
+		Count: count, Tick: tick, s: Survey{Path: path, Media: map[string]int{}}, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()},
+		sessions: spill.Table{Name: path, Add: func(sum, _ uint64) uint64 { return sum }}, prefixes: trace.NewTree(path),
 	}
 }
 
@@ -89,12 +90,11 @@ func (c *Collector) Add(e custom.Entry) error {
 	c.s.Rows++
 	if e.Session == "" {
 		c.s.Sessions++
-	} else {
-		c.sessions[maphash.String(c.seed, e.Session)] = struct{}{}
+	} else if err := c.sessions.Put(spill.Key{maphash.String(c.seeds[0], e.Session), maphash.String(c.seeds[1], e.Session)}, 0); err != nil {
+		return err
 	}
 	if e.Record != nil {
-		c.record(e.Record)
-		return nil
+		return c.record(e.Record)
 	}
 	for i := range e.Turns {
 		c.turn(&e.Turns[i])
@@ -103,7 +103,7 @@ func (c *Collector) Add(e custom.Entry) error {
 }
 
 // record adds a row of traffic.
-func (c *Collector) record(r *trace.Record) {
+func (c *Collector) record(r *trace.Record) error {
 	c.s.Turns++
 	switch {
 	case r.InputLength > 0:
@@ -117,7 +117,7 @@ func (c *Collector) record(r *trace.Record) {
 	if r.Timestamp != nil {
 		c.times.add(*r.Timestamp)
 	}
-	c.prefixes.Add(r.HashIDs)
+	return c.prefixes.Add(r.HashIDs)
 }
 
 // turn adds a turn.
@@ -147,17 +147,22 @@ func (c *Collector) turn(t *conversation.Turn) {
 	}
 }
 
-// Result is what the rows so far hold.
-func (c *Collector) Result(format string) *Survey {
+// Result is what the rows hold. No more are added behind it.
+func (c *Collector) Result(format string) (*Survey, error) {
 	s := c.s
 	s.Format = format
-	s.Sessions += len(c.sessions)
+	if err := c.sessions.Each(func(spill.Key, uint64) error { s.Sessions++; return nil }); err != nil {
+		return nil, err
+	}
 	s.Input, s.Output, s.Arrivals = c.input.result(), c.output.result(), c.times.result()
 	if c.prefixes.Rows() > 0 {
-		unique, groups, reuse := c.prefixes.Sharing()
-		s.Prefixes = &Prefixes{unique, groups, c.prefixes.HitRate(), reuse}
+		shared, err := c.prefixes.Sharing(nil)
+		if err != nil {
+			return nil, err
+		}
+		s.Prefixes = &Prefixes{shared.Unique, shared.Groups, shared.HitRate, shared.Reuse}
 	}
-	return &s
+	return &s, nil
 }
 
 // tokens counts lengths in constant space.

@@ -79,16 +79,19 @@ func Shapes(path string, f func(Shape)) error {
 }
 
 // Analyze takes two passes over rows that each gives by calling its argument for every row. Its memory grows with the number of different ids
-// and leading sequences, and by 40 bytes a row.
+// at the places where they stand, and by 40 bytes a row.
 func Analyze(block int, pass func(func(Shape)) error) (*Analysis, error) {
-	a := &analyzer{block: block, places: map[place]bool{}, tree: NewTree()}
+	a := &analyzer{block: block, places: map[place]bool{}, tree: NewTree("the trace")}
 	if err := pass(a.count); err != nil {
 		return nil, err
 	}
 	if err := pass(a.measure); err != nil {
 		return nil, err
 	}
-	return a.result(), nil
+	if a.fault != nil {
+		return nil, a.fault
+	}
+	return a.result()
 }
 
 // place is an id at its place in a row.
@@ -102,6 +105,7 @@ type analyzer struct {
 	block  int
 	places map[place]bool // true = in more than one row
 	tree   *Tree
+	fault  error // of the tree
 
 	input, output, context, unique, hits []float64
 }
@@ -129,14 +133,17 @@ func (a *analyzer) measure(s Shape) {
 		context = s.Input
 	}
 	a.context, a.unique = append(a.context, float64(context)), append(a.unique, float64(s.Input-context))
-	if rate := a.tree.Add(s.IDs); len(s.IDs) > 0 {
-		a.hits = append(a.hits, rate)
+	if a.fault == nil {
+		a.fault = a.tree.Add(s.IDs)
 	}
 }
 
-func (a *analyzer) result() *Analysis {
-	r := &Analysis{Requests: len(a.input)}
-	r.UniquePrefixes, r.PrefixGroups, r.PrefixReuseRatio = a.tree.Sharing()
+func (a *analyzer) result() (*Analysis, error) {
+	shared, err := a.tree.Sharing(func(rate float64) { a.hits = append(a.hits, rate) })
+	if err != nil {
+		return nil, err
+	}
+	r := &Analysis{Requests: len(a.input), UniquePrefixes: shared.Unique, PrefixGroups: shared.Groups, PrefixReuseRatio: shared.Reuse}
 	r.ISL, r.OSL, r.Context, r.Unique, r.HitRate = SpreadOf(a.input), SpreadOf(a.output), SpreadOf(a.context), SpreadOf(a.unique), SpreadOf(a.hits)
 	if r.ISL != nil {
 		r.MinISL, r.MaxISL, r.AvgISL = int(r.ISL.Min), int(r.ISL.Max), r.ISL.Mean
@@ -145,5 +152,5 @@ func (a *analyzer) result() *Analysis {
 	if r.HitRate != nil {
 		r.CacheHitRate = r.HitRate.Mean
 	}
-	return r
+	return r, nil
 }

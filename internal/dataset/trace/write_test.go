@@ -117,17 +117,3 @@ func TestDelaysBefore(t *testing.T) {
 		t.Error(s)
 	}
 }
-
-// TestTree: the rates of rows add up, and rows without ids do not count.
-func TestTree(t *testing.T) {
-	tree := NewTree()
-	if tree.HitRate() != 0 {
-		t.Error("a tree of nothing has a hit rate")
-	}
-	for _, ids := range [][]int64{{1, 2, 3}, {}, {1, 2, 4}, {1, 2, 3}} {
-		tree.Add(ids)
-	}
-	if rate := tree.HitRate(); tree.Rows() != 3 || rate < 0.5555 || rate > 0.5556 { // 0, 2/3, 1
-		t.Errorf("%d rows, %v", tree.Rows(), rate)
-	}
-}
