@@ -10,7 +10,7 @@ FUZZTIME ?= 60s
 TEXTS    ?= 1500
 PYTHON   ?= python3
 
-.PHONY: acceptance acceptance-wire all build test test-browser gallery gallery-terminal test-real test-wide test-media test-parquet parquet-tools test-hub test-schema test-accuracy-reference wide-data data-figures race race-fast lint bench fuzz tools page-tools
+.PHONY: acceptance acceptance-wire all build test test-browser gallery gallery-terminal test-real test-wide test-media test-parquet parquet-tools test-hub test-schema test-accuracy-reference wide-data data-figures race race-fast lint vet-others bench fuzz tools page-tools
 
 all: build
 
@@ -85,6 +85,10 @@ lint: ## formatting, vet, the floors of the house, golangci-lint (make tools ins
 	$(GO) test ./internal/house
 	@command -v golangci-lint >/dev/null || { echo 'golangci-lint is not installed: make tools'; exit 1; }
 	golangci-lint run ./...
+
+vet-others: ## the code and its tests as Windows and macOS build them (their standard library is compiled first: minutes)
+	GOOS=windows $(GO) vet ./...
+	GOOS=darwin $(GO) vet ./...
 
 tools: ## golangci-lint, built from its module
 	$(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0

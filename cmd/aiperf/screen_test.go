@@ -1,3 +1,5 @@
+//go:build unix
+
 package main
 
 import (
@@ -96,7 +98,7 @@ func (s *screen) fill() {
 
 func (s *screen) modes() unix.Termios {
 	s.t.Helper()
-	m, err := unix.IoctlGetTermios(int(s.slave.Fd()), unix.TCGETS)
+	m, err := unix.IoctlGetTermios(int(s.slave.Fd()), getModes)
 	if err != nil {
 		s.t.Fatal(err)
 	}

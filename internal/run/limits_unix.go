@@ -5,6 +5,7 @@ package run
 import (
 	"math"
 	"syscall"
+	"time"
 )
 
 // openFileLimit is the number of files that this process may have open; 0 = unknown or unlimited.
@@ -14,4 +15,13 @@ func openFileLimit() int {
 		return 0
 	}
 	return int(r.Cur)
+}
+
+// processCPU is the processor time of the process so far; 0 where the system does not tell.
+func processCPU() time.Duration {
+	var ru syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &ru) != nil {
+		return 0
+	}
+	return time.Duration(ru.Utime.Nano() + ru.Stime.Nano())
 }

@@ -6,7 +6,6 @@ import (
 	"runtime"
 	"runtime/metrics"
 	"sync"
-	"syscall"
 	"time"
 
 	"aiperf/internal/clock"
@@ -101,15 +100,6 @@ func (u usage) share() float64 {
 		return 0
 	}
 	return float64(u.CPU) / (float64(u.Wall) * float64(u.Cores))
-}
-
-// processCPU is the processor time of the process so far; 0 where the system does not tell.
-func processCPU() time.Duration {
-	var ru syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &ru) != nil {
-		return 0
-	}
-	return time.Duration(ru.Utime.Nano() + ru.Stime.Nano())
 }
 
 func readPauses() *metrics.Float64Histogram {

@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"syscall"
 	"time"
 
 	"aiperf/internal/mockserver"
@@ -87,9 +86,9 @@ func (b *suite) hurtProfile(h hurt, args ...string) (dir string, cpu time.Durati
 	go func() { done <- cmd.Wait() }()
 	for range h.stops {
 		time.Sleep(time.Second)
-		cmd.Process.Signal(syscall.SIGSTOP) // one that has ended cannot be stopped
+		pause(cmd.Process) // one that has ended cannot be stopped
 		time.Sleep(stopLength)
-		cmd.Process.Signal(syscall.SIGCONT)
+		resume(cmd.Process)
 	}
 	if err := <-done; err != nil {
 		return dir, 0, fmt.Errorf("%w\n%s", err, tail(out.Bytes()))

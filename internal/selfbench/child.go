@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"runtime"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -33,7 +31,7 @@ func self() string {
 // usage is what a child took.
 type usage struct {
 	cpu  time.Duration // user and system
-	peak int64         // largest resident set, bytes
+	peak int64         // largest resident set, bytes; 0 = this system does not tell
 	wall time.Duration
 }
 
@@ -45,11 +43,7 @@ func run(name string, args ...string) (usage, error) {
 	if err != nil {
 		return usage{}, fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, tail(out))
 	}
-	u := usage{cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), wall: time.Since(began)}
-	if r, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		u.peak = resident(int64(r.Maxrss), runtime.GOOS) //nolint:unconvert // 32 bits on some systems
-	}
-	return u, nil
+	return usage{cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), wall: time.Since(began), peak: peak(cmd.ProcessState)}, nil
 }
 
 // resident is a largest resident set in bytes. macOS counts it in bytes, the other systems in KiB.

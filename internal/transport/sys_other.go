@@ -11,7 +11,7 @@ func (c *conn) alive() bool {
 	}
 	var b [1]byte
 	c.SetReadDeadline(time.Now().Add(time.Microsecond))
-	n, err := c.TCPConn.Read(b[:])
+	n, err := c.socket.Read(b[:])
 	return n == 0 && isTimeout(err)
 }
 
