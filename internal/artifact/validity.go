@@ -76,6 +76,7 @@ var validityKeys = []validityKey{
 	{"machine_core_max_percent", func(s *metric.ClientStats) any { return &s.MachineCoreMax }},
 	{"machine_steal_percent", func(s *metric.ClientStats) any { return &s.Steal }},
 	{"machine_steal_max_percent", func(s *metric.ClientStats) any { return &s.StealMax }},
+	{"machine_pressure_percent", func(s *metric.ClientStats) any { return &s.Pressure }},
 	{"machine_memory_max_percent", func(s *metric.ClientStats) any { return &s.MemoryMax }},
 	{"machine_ports_max_percent", func(s *metric.ClientStats) any { return &s.PortsMax }},
 	{"queue_correlation", func(s *metric.ClientStats) any { return &s.QueueCorrelation }},

@@ -65,6 +65,7 @@ type Result struct {
 	DriftA, DriftB float64
 
 	drifts map[driftKey]drifted
+	unlike bool // the machine was disturbed on one side far more than on the other
 }
 
 // family are the statistics that are compared.
@@ -123,6 +124,7 @@ func Compare(a, b []Run, o Options) (*Result, error) {
 	}
 	r.Other = otherSettings(a[0].Settings, b[0].Settings)
 	r.sameLengths()
+	r.disturbances()
 	for i := range family {
 		r.line(&family[i], one)
 	}
@@ -202,7 +204,7 @@ func (r *Result) line(s *statistic, one bool) {
 	var d Difference
 	switch {
 	case !one:
-		d, l.P = Several(a, b, plain)
+		d, l.P = s.several(r.A, r.B, a, b)
 	default:
 		var x, y Estimate
 		if plain {
@@ -254,6 +256,9 @@ func (r *Result) withhold(l *Line, s *statistic, one bool) {
 				l.Outcome, l.Reason = Cannot, "a run is not valid"
 			}
 		}
+	}
+	if r.unlike && s.tag != "error_rate" {
+		l.Outcome, l.Reason = Cannot, "the machine was disturbed far more on one side"
 	}
 	if len(r.Other) > 0 && !r.Options.Different && s.tag != "error_rate" {
 		l.Outcome, l.Reason = Cannot, "not the same work"

@@ -200,15 +200,18 @@ func (r *Run) about() error {
 		Cut      bool  `json:"was_cancelled"`
 		Complete *bool `json:"is_complete"`
 		Validity struct {
-			Verdict string `json:"verdict"`
+			Verdict  string  `json:"verdict"`
+			Steal    float64 `json:"machine_steal_percent"`
+			Pressure float64 `json:"machine_pressure_percent"`
 		} `json:"validity"`
 		Config struct {
 			Tokenizer struct {
 				Name string `json:"name"`
 			} `json:"tokenizer"`
 			Endpoint struct {
-				Type      string `json:"type"`
-				Streaming bool   `json:"streaming"`
+				Type      string   `json:"type"`
+				Streaming bool     `json:"streaming"`
+				URLs      []string `json:"urls"`
 			} `json:"endpoint"`
 			Phases []struct {
 				Kind        string   `json:"kind"`
@@ -221,6 +224,7 @@ func (r *Run) about() error {
 	if err := json.Unmarshal(text, &s); err != nil {
 		return fmt.Errorf("%s: %w", filepath.Join(r.Path, summaryFile), err)
 	}
+	r.Disturbed = disturbed(s.Validity.Steal, s.Validity.Pressure, s.Config.Endpoint.URLs)
 	switch {
 	case s.Cut:
 		r.Doubt = "the run was cut short"

@@ -23,6 +23,8 @@ type Run struct {
 	Settings []Setting // of its configuration: what makes it the same work
 	Doubt    string    // why it must not be judged, empty: nothing
 	Wall     int64     // of the first start, Unix ns
+	// Disturbed is the share of the time in which the machine kept processes waiting that the latencies depend on, 0 to 1; 0: it did not, or nobody knows.
+	Disturbed float64
 }
 
 // Setting is a setting that two runs must share to be compared.
@@ -109,14 +111,17 @@ func (s *statistic) rate(r *Run) (Estimate, bool) {
 
 // estimate is the statistic with its interval.
 func (s *statistic) estimate(r *Run) Estimate {
+	var e Estimate
 	switch {
 	case s.more:
-		e, _ := s.rate(r)
-		return e
+		e, _ = s.rate(r)
 	case s.p == 0:
-		return Mean(r.Values[s.tag])
+		e = Mean(r.Values[s.tag])
+	default:
+		e = Quantile(r.Values[s.tag], s.p)
 	}
-	return Quantile(r.Values[s.tag], s.p)
+	s.calmer(&e, r)
+	return e
 }
 
 // errorsOf is the share of errors with its interval.

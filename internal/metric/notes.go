@@ -18,6 +18,7 @@ const (
 	behindLatency   = 1.5  // latency of the last third over that of the first
 	busyMachine     = 90   // percent
 	stolenShare     = 1    // percent
+	waitedShare     = 25   // percent
 	fullMemory      = 95   // percent
 	usedPorts       = 80   // percent
 	strongTrend     = 0.7  // coefficient
@@ -77,6 +78,7 @@ func (e *ClientStats) notes() []string {
 	note(e.Spilled > 0, "Record processing fell behind: %s went through a temporary file (no effect on the measurement).", counted(e.Spilled, "record"))
 	note(e.MachineCPU > busyMachine, "The processors of this machine were busy to %.0f %% (mean of %s).", e.MachineCPU, counted(e.MachineSamples, "reading"))
 	note(e.Steal > stolenShare, "A hypervisor took %.1f %% of this machine's processors away, %.1f %% at the most.", e.Steal, e.StealMax)
+	note(e.Pressure > waitedShare, "For %.0f %% of the time something on this machine waited for a processor; a server on it was slowed down as well.", e.Pressure)
 	note(e.MemoryMax > fullMemory, "The memory of this machine was full to %.0f %%.", e.MemoryMax)
 	note(e.PortsMax > usedPorts, "%.0f %% of the ports that connections may leave from were in use.", e.PortsMax)
 	note(e.ResentRequests > 0 || e.UnorderedRequests > 0,

@@ -85,6 +85,7 @@ type MachineUse struct {
 	MachineCPUMax       float64
 	MachineCoreMax      float64 // of the busiest one
 	Steal, StealMax     float64 // of the processors, taken away by a hypervisor
+	Pressure            float64 // of the time, some task waited for a processor; 0 = it did not, or the system does not tell
 	MemoryMax, PortsMax float64 // of the memory; of the ports that connections may leave from
 }
 

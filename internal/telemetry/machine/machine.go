@@ -3,6 +3,7 @@
 package machine
 
 import (
+	"math"
 	"os"
 	"strconv"
 	"sync"
@@ -27,6 +28,7 @@ type state struct {
 	sockets, timeWait       float64 // TCP
 	ports                   float64 // that connections may leave from
 	megahertz               float64 // mean of the cores
+	waited                  float64 // s in which some task had no processor; NaN = not told
 }
 
 // cpu is the time of a processor, in jiffies.
@@ -51,6 +53,7 @@ type sample struct {
 	memory            float64 // percent
 	ports             float64 // percent of those that connections may leave from
 	switches          float64 // a second
+	waited            float64 // percent of the time in which some task had no processor; NaN = not told
 }
 
 // Start reads the machine from now on; line takes lines of the file, one at a time. nil = this system does not tell.
@@ -108,6 +111,7 @@ func (w *Watcher) Stop() {
 func (w *Watcher) take(a, b *state, at time.Time, passed time.Duration) {
 	s := sample{at: at.UnixNano()}
 	s.busy, s.steal = used(a.all, b.all)
+	s.waited = math.NaN()
 	var cores []float64
 	for i := range min(len(a.cores), len(b.cores)) {
 		busy, _ := used(a.cores[i], b.cores[i])
@@ -122,6 +126,7 @@ func (w *Watcher) take(a, b *state, at time.Time, passed time.Duration) {
 	}
 	if passed > 0 {
 		s.switches = (b.switches - a.switches) / passed.Seconds()
+		s.waited = min(100, 100*(b.waited-a.waited)/passed.Seconds())
 	}
 	w.mu.Lock()
 	w.samples = append(w.samples, s)
@@ -149,6 +154,9 @@ func (w *Watcher) appendLine(b *state, s *sample, cores []float64) []byte {
 	d := jsontext.Open(o.B)
 	d.Float("cpu_utilization", s.busy)
 	d.Float("cpu_steal", s.steal)
+	if !math.IsNaN(s.waited) {
+		d.Float("cpu_pressure", s.waited)
+	}
 	for i, v := range cores {
 		d.Float("cpu_utilization_core_"+strconv.Itoa(i), v)
 	}
@@ -176,6 +184,7 @@ func (w *Watcher) Use(window metric.Window) (u metric.MachineUse) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	told := 0
 	for _, s := range w.samples {
 		if s.at < window.From || s.at > window.To+int64(Interval) { // a sample tells of the time before it
 			continue
@@ -183,12 +192,19 @@ func (w *Watcher) Use(window metric.Window) (u metric.MachineUse) {
 		u.MachineSamples++
 		u.MachineCPU += s.busy
 		u.Steal += s.steal
+		if !math.IsNaN(s.waited) {
+			u.Pressure += s.waited
+			told++
+		}
 		u.MachineCPUMax, u.StealMax, u.MachineCoreMax = max(u.MachineCPUMax, s.busy), max(u.StealMax, s.steal), max(u.MachineCoreMax, s.most)
 		u.MemoryMax, u.PortsMax = max(u.MemoryMax, s.memory), max(u.PortsMax, s.ports)
 	}
 	if u.MachineSamples > 0 {
 		u.MachineCPU /= float64(u.MachineSamples)
 		u.Steal /= float64(u.MachineSamples)
+	}
+	if told > 0 {
+		u.Pressure /= float64(told)
 	}
 	return u
 }

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"bytes"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -15,6 +16,10 @@ func read(root string) (s state, ok bool) {
 		return s, false
 	}
 	s.parseStat(text)
+	s.waited = math.NaN()
+	if text, err := os.ReadFile(filepath.Join(root, "proc/pressure/cpu")); err == nil {
+		s.waited = parsePressure(text)
+	}
 	if text, err := os.ReadFile(filepath.Join(root, "proc/meminfo")); err == nil {
 		s.memoryTotal, s.memoryFree = kilobytes(text, "MemTotal:"), kilobytes(text, "MemAvailable:")
 	}
@@ -67,6 +72,19 @@ func (s *state) parseStat(text []byte) {
 			s.switches = number(f[1])
 		}
 	}
+}
+
+// parsePressure reads /proc/pressure/cpu (the kernel's accounting/psi.rst): its line "some ... total=N" counts the us in which at least one task had no
+// processor. The result is in s; NaN if the line is not there.
+func parsePressure(text []byte) float64 {
+	for line := range bytes.Lines(text) {
+		if f := strings.Fields(string(line)); len(f) > 1 && f[0] == "some" {
+			if total, ok := strings.CutPrefix(f[len(f)-1], "total="); ok {
+				return number(total) / 1e6
+			}
+		}
+	}
+	return math.NaN()
 }
 
 // parseSockets reads /proc/net/sockstat: lines as "TCP: inuse 5 orphan 0 tw 2 alloc 9 mem 1".

@@ -37,11 +37,13 @@ func TestReading(t *testing.T) {
 	put("proc/sys/net/ipv4/ip_local_port_range", "1001\t1100\n")
 	put("sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "2000000\n")
 	put("sys/devices/system/cpu/cpu1/cpufreq/scaling_cur_freq", "3000000\n")
+	put("proc/pressure/cpu", "some avg10=1.24 avg60=1.49 avg300=0.84 total=1000000\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n")
 	before, ok := read(root)
 	if !ok {
 		t.Fatal("nothing was read")
 	}
 	put("proc/stat", "cpu  220 0 10 160 0 0 0 10 0 0\ncpu0 140 0 0 55 0 0 0 5 0 0\ncpu1 80 0 10 105 0 0 0 5 0 0\nctxt 1500\n")
+	put("proc/pressure/cpu", "some avg10=1.24 avg60=1.49 avg300=0.84 total=1050000\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n")
 	after, _ := read(root)
 	var line struct {
 		Source string             `json:"telemetry_source_url"`
@@ -55,7 +57,7 @@ func TestReading(t *testing.T) {
 	at := time.Unix(100, 0)
 	w.take(&before, &after, at, 250*time.Millisecond)
 	for key, want := range map[string]float64{
-		"cpu_utilization": 70, "cpu_steal": 5, "cpu_utilization_core_0": 95, "cpu_utilization_core_1": 45, "cpu_frequency_mhz": 2500, "memory_utilization": 75,
+		"cpu_utilization": 70, "cpu_steal": 5, "cpu_pressure": 20, "cpu_utilization_core_0": 95, "cpu_utilization_core_1": 45, "cpu_frequency_mhz": 2500, "memory_utilization": 75,
 		"memory_used_gb": 750 * 1024 / 1e9, "tcp_sockets": 8, "tcp_time_wait": 2, "local_port_utilization": 10, "context_switches_per_second": 2000,
 	} {
 		if got, there := line.Data[key]; !there || math.Abs(got-want) > 1e-9 {
@@ -65,7 +67,7 @@ func TestReading(t *testing.T) {
 	if line.Source != Source {
 		t.Error(line.Source)
 	}
-	if u := w.Use(metric.Window{From: 99e9, To: 100e9}); u.MachineSamples != 1 || u.MachineCPU != 70 || u.MachineCoreMax != 95 || u.Steal != 5 || u.PortsMax != 10 {
+	if u := w.Use(metric.Window{From: 99e9, To: 100e9}); u.MachineSamples != 1 || u.MachineCPU != 70 || u.MachineCoreMax != 95 || u.Steal != 5 || math.Abs(u.Pressure-20) > 1e-9 || u.PortsMax != 10 {
 		t.Errorf("%+v", u)
 	}
 	if u := w.Use(metric.Window{From: 101e9, To: 102e9}); u.MachineSamples != 0 {

@@ -1,0 +1,173 @@
+package comparison
+
+import (
+	"fmt"
+	"math"
+	"net"
+	"net/url"
+	"slices"
+
+	"aiperf/internal/stats"
+)
+
+// A machine that makes processes wait only ever adds to a latency. How much is not known; which share of the requests it may have touched is. So what
+// the slowest requests of that share took above the fastest of them may be the machine's: one end of every interval is that of the run without it
+// (Winsor's way with outliers, on one side).
+
+const (
+	// instants of a request at which a process of the server must run in time: when the request has arrived, and when the token is due.
+	instants = 2
+	// mostTouched is the largest share of the requests that is put down to the machine: pauses make a tail. What slows all requests alike is the noise from
+	// run to run (Options.Noise).
+	mostTouched = 0.1
+	// unlike is how much larger the share of requests that the machine may have touched may be on one side: from half of them on even a median may be
+	// its doing.
+	unlike = 0.5
+	// muchDisturbed is a share of the time from which it is said.
+	muchDisturbed = 0.05
+)
+
+// touched is the share of requests that a machine may have kept waiting which is disturbed for a share of the time.
+func touched(disturbed float64) float64 { return 1 - math.Pow(1-disturbed, instants) }
+
+// tail is the share of the requests of a run, the slowest, whose excess may be the machine's.
+func (r *Run) tail() float64 { return min(mostTouched, touched(r.Disturbed)) }
+
+// disturbed is the share of the time in which processes of the server or of the client's kernel may have been kept from running: what a hypervisor
+// took (then the kernel stamps nothing either) and, where the server shares the machine, the time in which some task waited for a processor.
+func disturbed(steal, pressure float64, urls []string) float64 {
+	if !shared(urls) {
+		pressure = 0
+	}
+	return 1 - (1-steal/100)*(1-pressure/100)
+}
+
+// shared tells whether a server runs on the client's machine: its address is one that only this machine knows, or it is the simulated one.
+func shared(urls []string) bool {
+	return slices.ContainsFunc(urls, func(text string) bool {
+		u, err := url.Parse(text)
+		if err != nil {
+			return false
+		}
+		ip := net.ParseIP(u.Hostname())
+		return u.Scheme == "mock" || u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+	})
+}
+
+// calm are values whose largest share is cut to the quantile where it begins.
+func calm(y []float64, share float64) []float64 {
+	if share <= 0 || len(y) == 0 {
+		return y
+	}
+	sorted := slices.Clone(y)
+	slices.Sort(sorted)
+	most := stats.Percentile(sorted, 100*max(0, 1-share))
+	out := slices.Clone(y)
+	for i, v := range out {
+		out[i] = min(v, most)
+	}
+	return out
+}
+
+// calmest is what a statistic of a run would be if the machine was the reason for all that it may be the reason for: never a worse value.
+func (s *statistic) calmest(r *Run, value float64) float64 {
+	share := r.tail()
+	switch {
+	case share <= 0 || s.tag == "error_rate":
+		return value
+	case s.more:
+		return value * s.gain(r)
+	case s.p == 0:
+		return stats.Mean(calm(r.Values[s.tag], share))
+	}
+	sorted := slices.Clone(r.Values[s.tag])
+	slices.Sort(sorted)
+	return stats.Percentile(sorted, 100*min(s.p, 1-share))
+}
+
+// gain is the factor by which a throughput may be higher without the disturbance: requests end sooner, and of those that missed an objective a touched
+// share may have kept it.
+func (s *statistic) gain(r *Run) float64 {
+	y := r.Values["request_latency"]
+	factor := stats.Mean(y) / stats.Mean(calm(y, r.tail()))
+	if kept := stats.Mean(r.Kept); s.tag == "goodput" && kept > 0 {
+		factor *= min(1, kept+r.tail()) / kept
+	}
+	return factor
+}
+
+// calmer takes the disturbance of a run into the interval of a statistic, on the side where the run without it may lie.
+func (s *statistic) calmer(e *Estimate, r *Run) {
+	share, plain := r.tail(), e.limits
+	if share <= 0 {
+		return
+	}
+	if s.more {
+		factor := s.gain(r)
+		e.limits = func(level float64) (float64, float64) {
+			low, high := plain(level)
+			return low, high * factor
+		}
+		return
+	}
+	var without Estimate
+	if s.p == 0 {
+		without = Mean(calm(r.Values[s.tag], share))
+	} else {
+		without = Quantile(r.Values[s.tag], min(s.p, 1-share))
+	}
+	e.limits = func(level float64) (float64, float64) {
+		low, high := plain(level)
+		lowest, _ := without.limits(level)
+		return min(low, lowest), high
+	}
+}
+
+// disturbances tells of runs whose machine was disturbed: what differs may be its doing.
+func (r *Result) disturbances() {
+	mean := func(side []Run) float64 {
+		sum := 0.0
+		for i := range side {
+			sum += side[i].Disturbed
+		}
+		return sum / float64(len(side))
+	}
+	a, b := mean(r.A), mean(r.B)
+	if r.unlike = math.Abs(touched(a)-touched(b)) > unlike; max(a, b) > muchDisturbed {
+		r.Notes = append(r.Notes, fmt.Sprintf("processes on the machine of the client were kept waiting %.0f %% of the time in A and %.0f %% in B, by others or a hypervisor: "+
+			"what that may have added to the slowest requests is in the intervals", 100*a, 100*b))
+	}
+}
+
+// several is the difference of several runs a side (Several), a and b their values. Each end of the interval is the one at which the machine of that
+// side was the reason for all that it may be the reason for; the p-value is that of the end nearest to 0.
+func (s *statistic) several(sideA, sideB []Run, a, b []float64) (Difference, float64) {
+	without := func(side []Run, values []float64) []float64 {
+		out := make([]float64, len(values))
+		for i, v := range values {
+			out[i] = s.calmest(&side[i], v)
+		}
+		return out
+	}
+	plain := s.tag == "error_rate"
+	d, _ := Several(a, b, plain)
+	fromA, pA := Several(without(sideA, a), b, plain)
+	fromB, pB := Several(a, without(sideB, b), plain)
+	low, high, pLow, pHigh := fromB, fromA, pB, pA
+	if s.more {
+		low, high, pLow, pHigh = fromA, fromB, pA, pB
+	}
+	p := 1.0
+	switch {
+	case low.Log > 0:
+		p = pLow
+	case high.Log < 0:
+		p = pHigh
+	}
+	return Difference{Log: d.Log, limits: func(level float64) (float64, float64) {
+		l, h := d.limits(level)
+		lowest, _ := low.limits(level)
+		_, highest := high.limits(level)
+		return min(l, lowest), max(h, highest)
+	}}, p
+}
