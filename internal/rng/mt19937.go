@@ -8,36 +8,36 @@ const (
 
 type mersenne struct {
 	state [mtN]uint32
-	next  int
+	next  int // word that is drawn next; it is made when it is drawn
 }
 
-// seed fills the state from the 32-bit words of the seed, least significant first, as CPython does for an integer: one word for a
-// value below 2^32, else two.
-func (m *mersenne) seed(seed uint64) {
-	key := []uint32{uint32(seed), uint32(seed >> 32)}
-	if key[1] == 0 {
-		key = key[:1]
-	}
+// seedBase is the state that seeds are mixed into.
+var seedBase = func() (m mersenne) {
 	m.fill(19650218)
+	return m
+}()
+
+// seed fills the state from the 32-bit words of the seed, least significant first, as CPython does for an integer: one word for a
+// value below 2^32, else two. Streams are often made for one draw, so this takes most of their time.
+func (m *mersenne) seed(seed uint64) {
+	key := [2]uint32{uint32(seed), uint32(seed>>32) + 1} // with the number of the word added
+	if key[1] == 1 {
+		key[1] = key[0]
+	}
+	*m = seedBase
 	s := &m.state
-	i, j := 1, 0
-	step := func() {
-		if i++; i >= mtN {
-			s[0] = s[mtN-1]
-			i = 1
-		}
+	word := s[0]
+	for i := 1; i < mtN; i++ {
+		word = (s[i] ^ (word^word>>30)*1664525) + key[(i-1)&1]
+		s[i] = word
 	}
-	for range mtN {
-		s[i] = (s[i] ^ (s[i-1]^s[i-1]>>30)*1664525) + key[j] + uint32(j)
-		step()
-		if j++; j >= len(key) {
-			j = 0
-		}
+	word = (s[1] ^ (word^word>>30)*1664525) + key[(mtN-1)&1]
+	s[1] = word
+	for i := 2; i < mtN; i++ {
+		word = (s[i] ^ (word^word>>30)*1566083941) - uint32(i)
+		s[i] = word
 	}
-	for range mtN - 1 {
-		s[i] = (s[i] ^ (s[i-1]^s[i-1]>>30)*1566083941) - uint32(i)
-		step()
-	}
+	s[1] = (s[1] ^ (word^word>>30)*1566083941) - 1
 	s[0] = 1 << 31
 }
 
@@ -48,31 +48,25 @@ func (m *mersenne) fill(word uint32) {
 		word = 1812433253*(word^word>>30) + uint32(i)
 		m.state[i] = word
 	}
-	m.next = mtN
+	m.next = 0
 }
 
 // uint32 returns the next 32 tempered bits.
 func (m *mersenne) uint32() uint32 {
-	if m.next >= mtN {
-		m.twist()
+	s, i := &m.state, m.next
+	after, far := i+1, i+mtM
+	if after == mtN {
+		after = 0
 	}
-	y := m.state[m.next]
-	m.next++
+	if far >= mtN {
+		far -= mtN
+	}
+	y := s[i]&0x80000000 | s[after]&0x7fffffff
+	y = s[far] ^ y>>1 ^ -(y&1)&0x9908b0df
+	s[i] = y
+	m.next = after
 	y ^= y >> 11
 	y ^= y << 7 & 0x9d2c5680
 	y ^= y << 15 & 0xefc60000
 	return y ^ y>>18
-}
-
-func (m *mersenne) twist() {
-	s := &m.state
-	for i := range mtN {
-		y := s[i]&0x80000000 | s[(i+1)%mtN]&0x7fffffff
-		v := s[(i+mtM)%mtN] ^ y>>1
-		if y&1 != 0 {
-			v ^= 0x9908b0df
-		}
-		s[i] = v
-	}
-	m.next = 0
 }

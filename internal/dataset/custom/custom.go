@@ -6,6 +6,7 @@ import (
 	"hash"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"aiperf/internal/conversation"
@@ -287,10 +288,11 @@ func (l *loader) look(r *rows.Row, known []string) {
 // strange lists the keys of a row that are not known.
 func strange(r *rows.Row, known []string) []string {
 	var out []string
-	for _, key := range r.Keys() {
+	for key := range r.Names() {
 		if !contains(known, key) {
 			out = append(out, key)
 		}
 	}
+	slices.Sort(out)
 	return out
 }

@@ -3,6 +3,7 @@ package rows
 import (
 	"bytes"
 	"encoding/json"
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -142,7 +143,10 @@ func (r *Row) Faults() int { return r.faults.Count() }
 func (r *Row) Has(field string) bool { return r.fields[field] != nil }
 
 // Keys lists the keys of the row in alphabetical order.
-func (r *Row) Keys() []string { return slices.Sorted(maps.Keys(r.fields)) }
+func (r *Row) Keys() []string { return slices.Sorted(r.Names()) }
+
+// Names are the fields that are not null, in no order.
+func (r *Row) Names() iter.Seq[string] { return maps.Keys(r.fields) }
 
 // Raw returns a field as it was written, nil if it is absent.
 func (r *Row) Raw(field string) json.RawMessage { return r.fields[field] }

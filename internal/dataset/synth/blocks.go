@@ -21,7 +21,8 @@ type Blocks struct {
 
 	mu     sync.Mutex
 	starts map[int64]int32  // places in the corpus by id, as many as are kept
-	taken  map[uint64]int64 // first id of a place behind the same blocks
+	single map[uint64]int64 // first id behind the same blocks; its place is drawn when a second one comes: most have none beside them
+	taken  map[uint64]int64 // first id of a place behind the same blocks, where there are several
 	moved  map[uint64]int32 // places of ids behind the same blocks where another id has theirs
 }
 
@@ -40,6 +41,7 @@ func NewBlocks(corpus *Corpus, root *rng.Root, namespace string, size int, separ
 		seed:      root.Child(corpus.streams().corpus),
 		namespace: namespace,
 		starts:    map[int64]int32{},
+		single:    map[uint64]int64{},
 		taken:     map[uint64]int64{},
 		moved:     map[uint64]int32{},
 	}
@@ -56,7 +58,7 @@ func (b *Blocks) Claim(ids []int64) {
 	before := uint64(0)
 	for _, id := range ids {
 		behind := link(before, uint64(id))
-		if _, known := b.moved[behind]; !known && len(b.taken) < mostClaimed {
+		if _, known := b.moved[behind]; !known && len(b.single)+len(b.taken) < mostClaimed {
 			if at, moved := b.claim(before, id); moved {
 				b.moved[behind] = at
 			}
@@ -67,6 +69,14 @@ func (b *Blocks) Claim(ids []int64) {
 
 // claim finds a place that no other id has behind the same blocks. moved = it is not the first one that the id draws.
 func (b *Blocks) claim(before uint64, id int64) (at int32, moved bool) {
+	first, known := b.single[before]
+	if !known {
+		b.single[before] = id
+	}
+	if !known || first == id {
+		return 0, false
+	}
+	b.taken[link(before, uint64(b.start(first))|1<<63)] = first
 	at = b.start(id)
 	var more *rng.Stream
 	for range mostMoves {
