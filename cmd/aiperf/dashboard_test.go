@@ -31,7 +31,7 @@ func TestDashboard(t *testing.T) {
 		keys  string
 		shows []string
 	}{
-		{"2", []string{"Record backlog"}},
+		{"2", []string{"Record backlog", "Began", "Records %"}},
 		{"2", []string{"last 10 s"}},
 		{"3", []string{"Throughput", "Request Latency"}},
 		{"4", []string{"in flight", "completed", "healthy"}},

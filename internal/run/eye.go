@@ -3,7 +3,6 @@ package run
 import (
 	"fmt"
 	"math"
-	"runtime"
 	"runtime/metrics"
 	"strings"
 	"time"
@@ -93,7 +92,7 @@ func (v *eye) starting(s *board.State) {
 		}
 	}
 	s.Share = float64(done) / float64(max(len(s.Steps), 1))
-	s.Counts = board.Counts{ETA: -1, RecordsETA: -1, CPU: math.NaN()}
+	s.Counts = board.Counts{ETA: -1, RecordsETA: -1, RecordsShare: math.NaN(), CPU: math.NaN()}
 }
 
 // stageOf is what a phase does.
@@ -132,7 +131,7 @@ func (v *eye) usage(cpu *float64) {
 	if now := time.Now(); now.Sub(c.at) >= time.Second {
 		used := processCPU()
 		if !c.at.IsZero() && used > 0 {
-			c.share = 100 * float64(used-c.cpu) / float64(now.Sub(c.at)) / float64(runtime.GOMAXPROCS(0))
+			c.share = 100 * float64(used-c.cpu) / float64(now.Sub(c.at)) / float64(v.cores)
 		}
 		c.at, c.cpu = now, used
 		c.memory = memoryInUse()

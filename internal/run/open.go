@@ -89,7 +89,7 @@ func (o *opened) stages(ctx context.Context, cfg *config.Benchmark, opts *Option
 			return nil
 		}},
 		{"load", func() (err error) {
-			o.load, err = o.newLoad(cfg, r)
+			o.load, err = o.newLoad(cfg, r, say.view.busy())
 			o.streams.load.Store(o.load)
 			if o.steering != nil {
 				o.steering.load = o.load
@@ -203,9 +203,9 @@ func inWords(cfg *config.Benchmark, err error) error {
 }
 
 // newLoad makes what sends the requests when they are due.
-func (o *opened) newLoad(cfg *config.Benchmark, r *resolved) (*load.Generator, error) {
+func (o *opened) newLoad(cfg *config.Benchmark, r *resolved, busy int) (*load.Generator, error) {
 	return load.New(r.scenario, load.Options{
-		Source: newSource(r.data), Executor: o.executor, Root: r.root, Waiter: waiter(cfg),
+		Source: newSource(r.data), Executor: o.executor, Root: r.root, Waiter: waiter(cfg), Busy: busy,
 		Hooks: load.Hooks{Before: o.before, Started: func(p *load.PhaseInfo, _ int64) { o.beside.phaseStart(p) }, After: o.after},
 	})
 }

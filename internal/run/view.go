@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -31,6 +32,7 @@ type liveView struct {
 	stopping func() bool
 	secrets  *redact.Secrets      // nothing that is shown has them
 	shown    *dashboard.Dashboard // nil = none is
+	cores    int                  // that the process may use, before the load takes what it needs of them
 
 	mu      sync.Mutex // of what the parts of a run tell
 	steps   []board.Step
@@ -50,7 +52,7 @@ var startSteps = []struct{ stage, name string }{
 }
 
 func newView(cfg *config.Benchmark, secrets *redact.Secrets, stopping func() bool) *liveView {
-	v := &liveView{cfg: cfg, secrets: secrets, running: ui.NewRunning(), pulse: new(pulse), began: time.Now(), stopping: stopping}
+	v := &liveView{cfg: cfg, secrets: secrets, running: ui.NewRunning(), pulse: new(pulse), cores: runtime.GOMAXPROCS(0), began: time.Now(), stopping: stopping}
 	for _, s := range startSteps {
 		if s.stage != "servers" || simulates(cfg) {
 			v.steps = append(v.steps, board.Step{Name: s.name})
@@ -88,6 +90,14 @@ func (v *liveView) show(t *dashboard.Terminal, dir string) error {
 	})
 	v.shown = shown
 	return err
+}
+
+// busy is how many goroutines of views draw, a few milliseconds at a time.
+func (v *liveView) busy() int {
+	if v.shown != nil {
+		return 1
+	}
+	return 0
 }
 
 // hide gives the terminal back.

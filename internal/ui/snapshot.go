@@ -15,6 +15,7 @@ type Snapshot struct {
 	Cancelled              int64         // a part of the finished
 	Sessions, SessionsDone int64         // to run, 0 = not limited by them; and so far
 	Grace                  time.Duration // for the last answers; negative = no limit
+	Began                  time.Time     // wall clock
 	Requests               int64         // requests to send, 0 = not limited by count
 	Elapsed                time.Duration // since the phase began
 	Duration               time.Duration // sending time of the phase, 0 = not limited by time

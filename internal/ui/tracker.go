@@ -97,12 +97,26 @@ func (t *Tracker) counts(s *Snapshot, records int64, c *board.Counts) {
 	cpu := c.CPU
 	*c = board.Counts{
 		Elapsed: s.Elapsed, Duration: s.Duration, Grace: s.Grace, Requests: s.Requests, Sessions: s.Sessions, SessionsDone: s.SessionsDone, Sent: s.Sent, InFlight: s.InFlight,
-		OK: s.Finished - s.Errors - s.Cancelled, Errors: s.Errors, Cancelled: s.Cancelled, Records: records, ETA: -1, RecordsETA: -1, CPU: cpu,
+		OK: s.Finished - s.Errors - s.Cancelled, Errors: s.Errors, Cancelled: s.Cancelled, Records: records, ETA: -1, RecordsETA: -1, RecordsShare: math.NaN(), CPU: cpu, Began: s.Began,
 	}
-	if share, known := s.Share(); known && share > 0 {
-		c.ETA = time.Duration(float64(s.Elapsed) * (1 - share) / share)
-		c.RecordsETA = c.ETA
+	share, known := s.Share()
+	if !known {
+		return
 	}
+	if share > 0 {
+		c.ETA = left(s.Elapsed, share)
+	}
+	if c.RecordsShare = 0; s.Finished > 0 { // the same share of the phase, but for what is still to be worked up
+		c.RecordsShare = share * min(float64(records)/float64(s.Finished), 1)
+	}
+	if c.RecordsShare > 0 {
+		c.RecordsETA = left(s.Elapsed, c.RecordsShare)
+	}
+}
+
+// left is how long it takes to do the rest at the pace so far.
+func left(elapsed time.Duration, share float64) time.Duration {
+	return time.Duration(float64(elapsed) * (1 - share) / share)
 }
 
 // sample remembers a look for the rates of the last 10 s.

@@ -85,7 +85,7 @@ func TestTracker(t *testing.T) {
 	}
 	r.Add(m.row(1, 500, 900, "")) // late: of a second that is drawn
 	r.Add(m.row(0, 0, 900, ""))   // of the warm-up
-	line.Elapsed, line.Finished = 21300*time.Millisecond, sent+1
+	line.Elapsed, line.Finished, line.Began = 21300*time.Millisecond, sent+1, now
 	tracker.Fill(&line, now.Add(30*time.Second), board.View{Width: 120, Panel: board.Metrics}, &s)
 	want := float64(sent+1-20) / 21.3
 	if got := s.Figures.Requests.Run; math.Abs(got-want) > 1e-9 {
@@ -98,6 +98,15 @@ func TestTracker(t *testing.T) {
 	if got, want := s.Figures.Requests.Recent, (21.+22+23+24+25+26+27+28+29+1)/10; math.Abs(got-want) > 1e-9 {
 		t.Errorf("%v requests/s in the last 10 s, want %v", got, want)
 	}
+	if got, want := s.Counts.RecordsShare, 21.3/40; math.Abs(got-want) > 1e-9 || math.Abs(s.Counts.RecordsETA.Seconds()-18.7) > 1e-6 || !s.Counts.Began.Equal(now) {
+		t.Errorf("%v of the records, want %v; %v left; begun %v", got, want, s.Counts.RecordsETA, s.Counts.Began)
+	}
+	behind := line // half of what has come back is worked up
+	behind.Finished *= 2
+	if tracker.Fill(&behind, now.Add(30*time.Second), board.View{Width: 120}, &s); math.Abs(s.Counts.RecordsShare-21.3/80) > 1e-9 {
+		t.Errorf("%v of the records", s.Counts.RecordsShare)
+	}
+	tracker.Fill(&line, now.Add(30*time.Second), board.View{Width: 120, Panel: board.Metrics}, &s)
 	if s.Figures.TTFT.Run != 100 || s.Figures.Latency.Run != 500 || s.Slowest[0].Latency != 500 || s.Errors[0].Count != 20 || s.Errors[0].Message != "no room" {
 		t.Errorf("%+v %+v %+v", s.Figures, s.Slowest[0], s.Errors)
 	}

@@ -285,3 +285,21 @@ func BenchmarkFrame(b *testing.B) {
 		})
 	}
 }
+
+// TestProgressTellsTheClock: the panel has the instant at which the phase began, and how much of its records is done; a dash where nobody knows.
+func TestProgressTellsTheClock(t *testing.T) {
+	s := sample(Profiling, "m")
+	s.Counts.Began, s.Counts.RecordsShare = time.Date(2026, 11, 22, 9, 8, 7, 0, time.Local), .479
+	for _, want := range [][2]string{{"09:08:07", "47"}, {"–", "–"}} {
+		var row string
+		for _, r := range Frame(s, View{Width: 80, Height: 24, Panel: Progress}) {
+			if text := r.Plain(); strings.HasPrefix(text, " Began ") {
+				row = strings.Join(strings.Fields(text), " ")
+			}
+		}
+		if row != "Began "+want[0]+" Records % "+want[1] {
+			t.Errorf("%q, want %v", row, want)
+		}
+		s.Counts.Began, s.Counts.RecordsShare = time.Time{}, math.NaN()
+	}
+}

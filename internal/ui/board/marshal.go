@@ -85,9 +85,7 @@ func (s *State) visitMachines(c *marshal.Coder) {
 		c.Float64(&g.Value)
 	})
 	marshal.Slice(c, &s.Log, func(c *marshal.Coder, l *Line) {
-		at := l.At.UnixNano()
-		c.Int64(&at)
-		l.At = time.Unix(0, at)
+		instant(c, &l.At)
 		level := int(l.Level)
 		if c.Int(&level); level < int(Debug) || level > int(Error) {
 			c.Fail("there is no level %d", level)
@@ -110,13 +108,14 @@ func (p *Plan) visit(c *marshal.Coder) {
 }
 
 func (n *Counts) visit(c *marshal.Coder) {
+	instant(c, &n.Began)
 	for _, d := range []*time.Duration{&n.Elapsed, &n.Duration, &n.Grace, &n.ETA, &n.RecordsETA} {
 		span(c, d)
 	}
 	for _, v := range []*int64{&n.Requests, &n.Sessions, &n.SessionsDone, &n.Sent, &n.InFlight, &n.OK, &n.Errors, &n.Cancelled, &n.Records} {
 		c.Int64(v)
 	}
-	c.Float64(&n.CPU)
+	floats(c, &n.RecordsShare, &n.CPU)
 }
 
 func (m *Metric) visit(c *marshal.Coder) {
@@ -152,6 +151,19 @@ func visitDistribution(c *marshal.Coder, d *draw.Distribution) {
 }
 
 func span(c *marshal.Coder, d *time.Duration) { c.Int64((*int64)(d)) }
+
+// instant visits a time of the wall clock; the zero one stays that.
+func instant(c *marshal.Coder, t *time.Time) {
+	var at int64
+	if !t.IsZero() {
+		at = t.UnixNano()
+	}
+	if c.Int64(&at); at == 0 {
+		*t = time.Time{}
+		return
+	}
+	*t = time.Unix(0, at)
+}
 
 func floats(c *marshal.Coder, list ...*float64) {
 	for _, v := range list {

@@ -64,6 +64,7 @@ func progress(s *State, v View, room int) draw.Rows {
 	rows := steps(s, v)
 	c := &s.Counts
 	table := [][4]string{
+		{"Began", clockTime(c.Began), "Records %", percent(c.RecordsShare)},
 		{"Sent", number(c.Sent), "Records", number(c.Records)},
 		{"In flight", number(c.InFlight), "Records/s", terminal.Figure(float64(c.Records) / c.Elapsed.Seconds())},
 		{"OK", number(c.OK), "Record backlog", number(max(0, c.Finished()-c.Records))},
@@ -90,6 +91,22 @@ func progress(s *State, v View, room int) draw.Rows {
 		rows = append(rows, r)
 	}
 	return rows
+}
+
+// clockTime is an instant of the day.
+func clockTime(t time.Time) string {
+	if t.IsZero() {
+		return "–"
+	}
+	return t.Format(time.TimeOnly)
+}
+
+// percent is a share of 0 to 1; not rounded up, since 100 is done.
+func percent(share float64) string {
+	if math.IsNaN(share) {
+		return "–"
+	}
+	return fmt.Sprintf("%.0f", math.Floor(100*share))
 }
 
 func eta(d time.Duration) string {

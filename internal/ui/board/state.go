@@ -101,6 +101,7 @@ const (
 
 // Counts are those of the phase.
 type Counts struct {
+	Began              time.Time     // wall clock; zero = not yet
 	Elapsed, Duration  time.Duration // Duration: of the sending, 0 = not limited by time
 	Grace              time.Duration // for the last answers; negative = no limit
 	Requests, Sessions int64         // to send, 0 = not limited by count
@@ -109,6 +110,7 @@ type Counts struct {
 	OK, Errors         int64
 	Cancelled          int64
 	Records            int64         // worked up
+	RecordsShare       float64       // of all that the phase will have, 0 to 1; NaN = not known
 	ETA                time.Duration // negative = not known
 	RecordsETA         time.Duration // likewise
 	CPU                float64       // of the client, percent of the cores that it may use; NaN = not known

@@ -32,7 +32,7 @@ type Told struct {
 // magic begins the file; the number is that of the form.
 const (
 	magicWords = "aiperf live "
-	magic      = magicWords + "2\n"
+	magic      = magicWords + "3\n"
 )
 
 // Bytes is the file.
