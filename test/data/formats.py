@@ -150,6 +150,7 @@ def main():
             with open(log) as lines: seen = [json.loads(line) for line in lines]
             first = (min(line["arrival_ns"] for line in seen) - begun) / 1e9
             print(f"| {name}, {os.path.getsize(path) / 1e9:.1f} GB | {rows:,} | {first:.1f} | {wall:.1f} | {peak:.0f} |", flush=True)
+            shutil.rmtree(os.path.join(folder, "out")) # as long as the file where it holds inputs.json
             if name in DESCRIBED:
                 told, peak = wait([aiperf, "dataset", "describe", path, "--custom-dataset-type", kind, "--json"])
                 print(f"| `dataset describe` of it | | | {told:.1f} | {peak:.0f} |", flush=True)
@@ -159,7 +160,6 @@ def main():
                 os.remove(os.path.join(folder, "to"))
             os.remove(path)
             os.remove(log)
-            shutil.rmtree(os.path.join(folder, "out"))
     finally:
         shutil.rmtree(folder)
 

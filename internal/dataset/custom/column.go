@@ -34,6 +34,9 @@ func (c *column[T]) at(i int) (v T, ok bool) {
 	return c.blocks[i/columnBlock][i%columnBlock], true
 }
 
+// ref is value i, which is there, to be read or changed.
+func (c *column[T]) ref(i int) *T { return &c.blocks[i/columnBlock][i%columnBlock] }
+
 // set writes value i; values before it that are not there become none.
 func (c *column[T]) set(i int, v, none T) {
 	c.pad(i, none)

@@ -19,60 +19,35 @@ var (
 	graphTurnKeys = []string{"messages", "model", "max_tokens", "tools", "extra", "forks", "spawns", "delay"}
 )
 
-// mostOfRoot bounds the requests that one drawn session leads to.
-const mostOfRoot = 100_000
-
-// graph is a file of sessions whose turns start others. Of each it keeps what tells whom it starts.
-type graph struct {
-	*loader
-	nodes    []node
-	links    []link
-	place    map[string]int
-	branches map[int][]started // by session
-	started  []bool            // some session starts it
-	requests []int             // it leads to, itself included; 0 = not counted yet, -1 = being counted
-}
-
-// node is a session without what it sends.
-type node struct {
-	id, where string
-	mode      conversation.Mode
-	turns     int
-	requests  int // of its own
-	systems   int // system messages of its first turn
-}
-
 // link is a place that names another session.
 type link struct {
-	where, at     string // the row, and the field in it
-	target        string
-	session, turn int
-	fork          bool
-	background    bool // of a fork: the session goes on beside it
-	join          int  // turn that waits for its end, 0 = none
-	before        bool // it begins before the turn
-}
-
-func newGraph(l *loader) *graph {
-	return &graph{loader: l, place: map[string]int{}, branches: map[int][]started{}}
+	where, at  string // the row, and the field in it
+	target     string
+	turn       int
+	fork       bool
+	background bool // of a fork: the session goes on beside it
+	join       int  // turn that waits for its end, 0 = none
+	before     bool // it begins before the turn
 }
 
 // readGraph reads sessions, one a row, whose turns fork others (which go on from the turn's history) or spawn others (which begin empty; the
 // next turn, or a later one that is named, waits for their end). Sessions that no other starts are drawn.
 func readGraph(l *loader, path string) error {
-	g := newGraph(l)
-	var sessions []conversation.Conversation
+	var sessions []entry
+	g := newGraph(&l.faults, func(i int) entry { return sessions[i] })
 	err := l.rows(path, graphKeys, func(r *rows.Row) {
-		if e := graphEntry(l, r); g.add(&e) {
-			sessions = append(sessions, e.Conversation)
-		}
+		e := graphEntry(l, r)
+		g.add(&e)
+		sessions = append(sessions, e)
 	})
 	if err != nil {
 		return err
 	}
-	for _, i := range g.order() {
-		c := sessions[i]
-		for _, s := range g.branches[int(i)] {
+	order := g.order()
+	l.set.info.Started = g.begun
+	for _, i := range order {
+		c := sessions[i].Conversation
+		for s := range g.started(int(i)) {
 			c.Turns[s.turn].Branches = append(c.Turns[s.turn].Branches, s.Branch)
 		}
 		l.add(c)
@@ -94,46 +69,18 @@ type byGraph struct{ *graph }
 
 func (g *byGraph) note(l *loader, _ int, e *entry) {
 	if g.graph == nil {
-		g.graph = newGraph(l)
+		g.graph = newGraph(&l.faults, nil)
 	}
 	g.add(e)
 }
 
-func (g *byGraph) done(x *indexed, _ *loader) *membership {
+func (g *byGraph) done(x *indexed, l *loader) *membership {
+	g.again = x.row
 	order := g.order()
-	x.branches = g.branches
+	l.set.info.Started = g.begun
+	x.branches = &g.web
 	x.own = len(order)
 	return each(order)
-}
-
-// add notes a session; false = it is a fault.
-func (g *graph) add(e *entry) bool {
-	where := e.Turns[0].Origin
-	if e.ID != "" {
-		if at, twice := g.place[e.ID]; twice {
-			g.faults.Add(where, "session_id", "%q is there twice, first in %s", e.ID, g.nodes[at].where)
-			return false
-		}
-		g.place[e.ID] = len(g.nodes)
-	}
-	n := node{id: e.ID, where: where, mode: e.Mode, turns: len(e.Turns)}
-	for k := range e.Turns {
-		if !e.Turns[k].Silent {
-			n.requests++
-		}
-	}
-	for _, raw := range e.Turns[0].RawMessages {
-		var m struct{ Role any }
-		if json.Unmarshal(raw, &m) == nil && m.Role == "system" {
-			n.systems++
-		}
-	}
-	for _, k := range e.links {
-		k.session = len(g.nodes)
-		g.links = append(g.links, k)
-	}
-	g.nodes = append(g.nodes, n)
-	return true
 }
 
 // sessionRow is a row on its way to be a session.
@@ -307,121 +254,4 @@ func (g *sessionRow) entry(r *rows.Row, field string, i int, raw json.RawMessage
 		list = append(list, link{target: c, join: next})
 	}
 	return list
-}
-
-// order tells in which order sessions stand: those that are drawn, then those that others start. nil = something is wrong.
-func (g *graph) order() []uint32 {
-	g.started, g.requests = make([]bool, len(g.nodes)), make([]int, len(g.nodes))
-	forked := map[int]link{}
-	for _, k := range g.links {
-		g.connect(k, forked)
-	}
-	g.isolated(forked)
-	if g.faults.Count() > 0 {
-		return nil
-	}
-	for i := range g.nodes {
-		if !g.count(i, nil) {
-			return nil
-		}
-	}
-	to := make([]int, len(g.nodes))
-	order := make([]uint32, 0, len(g.nodes))
-	for _, started := range []bool{false, true} {
-		for i := range g.nodes {
-			if g.started[i] == started {
-				to[i] = len(order)
-				order = append(order, uint32(i))
-			}
-		}
-		if !started {
-			g.set.info.Started = len(g.nodes) - len(order)
-		}
-	}
-	for _, list := range g.branches {
-		for i := range list {
-			list[i].Conversation = to[list[i].Conversation]
-		}
-	}
-	return order
-}
-
-// connect finds the session that a link names. forked are the sessions that are forked so far: each has one parent.
-func (g *graph) connect(k link, forked map[int]link) {
-	to, known := g.place[k.target]
-	if !known {
-		g.faults.Add(k.where, k.at, "%q is no session of the file", k.target)
-		return
-	}
-	g.started[to] = true
-	if k.fork {
-		if other, again := forked[to]; again {
-			g.faults.Add(k.where, k.at, "%q is forked in %s too: a fork goes on from one history", k.target, other.where)
-		}
-		forked[to] = k
-		if !k.background && k.turn+1 < g.nodes[k.session].turns {
-			g.faults.Add(k.where, k.at, "%q: a session ends with its forks; write {\"child\": …, \"background\": true} where it goes on, or move them to the last turn", k.target)
-		}
-	}
-	g.branches[k.session] = append(g.branches[k.session], started{k.turn, conversation.Branch{Conversation: to, Fork: k.fork, Join: k.join, Before: k.before}})
-}
-
-// isolated notes forks that would lose what they go on from.
-func (g *graph) isolated(forked map[int]link) {
-	for _, k := range g.links {
-		to, known := g.place[k.target]
-		if !known {
-			continue
-		}
-		if _, is := forked[to]; is && k.before {
-			g.faults.Add(k.where, k.at, "%q is forked too: what begins before a session has no history to go on from", k.target)
-		}
-		if k.fork && g.nodes[to].mode == conversation.MessageArrayWithResponses {
-			g.faults.Add(k.where, k.at, "%q has context_mode %s, which drops the history that it would go on from", k.target, conversation.MessageArrayWithResponses)
-		}
-	}
-	for _, k := range g.links {
-		to, known := g.place[k.target]
-		if known && k.fork && g.nodes[to].systems > 0 && g.nodes[to].mode != conversation.MessageArrayWithResponses {
-			g.faults.Add(k.where, k.at, "%q begins with a system message, which would stand behind the history that it goes on from", k.target)
-		}
-	}
-}
-
-// count adds up the requests that a session leads to. way are the sessions that lead to it: one of them again is a cycle. false = a fault.
-func (g *graph) count(i int, way []int) bool {
-	if g.requests[i] > 0 {
-		return true
-	}
-	node := &g.nodes[i]
-	if g.requests[i] < 0 {
-		names := []string{node.id}
-		for k := len(way) - 1; k >= 0; k-- {
-			names = append([]string{g.nodes[way[k]].id}, names...)
-			if way[k] == i {
-				break
-			}
-		}
-		g.faults.Add(node.where, "session_id", "sessions start each other in a cycle: %s", strings.Join(names, " -> "))
-		return false
-	}
-	g.requests[i] = -1
-	way = append(way, i)
-	n := node.requests
-	for _, b := range g.branches[i] {
-		if len(way) > mostOfRoot {
-			n = mostOfRoot + 1
-			break
-		}
-		if !g.count(b.Conversation, way) {
-			return false
-		}
-		n += g.requests[b.Conversation]
-	}
-	if n > mostOfRoot {
-		g.faults.Add(node.where, "session_id", "%q leads to more than %d requests", node.id, mostOfRoot)
-		return false
-	}
-	g.requests[i] = n
-	return true
 }

@@ -74,8 +74,15 @@ func TestGraphFaults(t *testing.T) {
 		{`{"session_id":"s",` + turn("") + "\n\n" + `{"session_id":"s",` + turn(""), `:3: session_id: "s" is there twice`},
 		{chain, "leads to more than 100000 requests"},
 	} {
-		if _, err := Open(write(t, c.content), base("dag_jsonl")); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%.100q: got %v, want %q", c.content, err, c.want)
+		for _, left := range []bool{false, true} { // rows in memory, rows in their file
+			t.Run("", func(t *testing.T) {
+				if left {
+					leave(t)
+				}
+				if _, err := Open(write(t, c.content), base("dag_jsonl")); err == nil || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("%.100q, left in the file %v: got %v, want %q", c.content, left, err, c.want)
+				}
+			})
 		}
 	}
 }

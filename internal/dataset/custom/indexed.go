@@ -55,10 +55,10 @@ type indexed struct {
 	wants   column[int32]   // tokens of the prompts of rows, below 0 = behind blocks; until all rows are read
 
 	members  *membership // which rows conversations consist of; nil = each is one
-	branches map[int][]started
-	rescaled *rescaling // nil = rows are sent as they were recorded
-	shift    float64    // ms, the beginning of the trace where its times have another zero
-	retimed  bool       // times and delays of rows depend on others
+	branches *web        // what conversations start; nil = nothing
+	rescaled *rescaling  // nil = rows are sent as they were recorded
+	shift    float64     // ms, the beginning of the trace where its times have another zero
+	retimed  bool        // times and delays of rows depend on others
 
 	made   replayed
 	system string
@@ -206,8 +206,10 @@ func (x *indexed) Timings(i int) []dataset.Timing {
 		m, _ := x.marks.at(slot)
 		out[k] = dataset.Timing{Timestamp: x.time(slot), Delay: noted(&x.delays, slot), Silent: m&isSilent != 0}
 	}
-	for _, s := range x.branches[int(list[0])] {
-		out[s.turn].Branches = append(out[s.turn].Branches, s.Branch)
+	if x.branches != nil {
+		for s := range x.branches.started(int(list[0])) {
+			out[s.turn].Branches = append(out[s.turn].Branches, s.Branch)
+		}
 	}
 	return out
 }
@@ -327,9 +329,10 @@ func (x *indexed) draft(i int) (*conversation.Conversation, []numbered) {
 	for k, slot := range slots {
 		x.complete(&c.Turns[k], slot)
 	}
-	for _, s := range x.branches[int(list[0])] {
-		t := &c.Turns[s.turn]
-		t.Branches = append(t.Branches, s.Branch)
+	if x.branches != nil {
+		for s := range x.branches.started(int(list[0])) {
+			c.Turns[s.turn].Branches = append(c.Turns[s.turn].Branches, s.Branch)
+		}
 	}
 	return &c, parts
 }

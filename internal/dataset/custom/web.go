@@ -1,0 +1,299 @@
+package custom
+
+import (
+	"encoding/json"
+	"hash/maphash"
+	"iter"
+	"slices"
+	"strings"
+
+	"aiperf/internal/conversation"
+	"aiperf/internal/dataset"
+)
+
+// mostOfRoot bounds the requests that one drawn session leads to.
+const mostOfRoot = 100_000
+
+// web is whom the sessions of a file start. There may be millions, so it holds no text.
+type web struct {
+	nodes column[node] // by row
+	links column[arc]  // of all sessions, one behind the other
+}
+
+// node is a session without what it sends.
+type node struct {
+	links    uint32 // of the sessions before it
+	requests int32  // of its own; once counted, all that it leads to
+	place    uint32 // among the conversations
+	is       nodeMark
+}
+
+// nodeMark is what is known of a session.
+type nodeMark uint8
+
+const (
+	isStarted   nodeMark = 1 << iota // some session starts it
+	isForked                         // one forks it
+	keepsArrays                      // its turns hold whole arrays of messages
+	hasSystem                        // a system message in its first turn
+	isCounting
+	isCounted
+)
+
+// arc is a link without its text.
+type arc struct {
+	to   uint32 // number of the name, later the session
+	turn uint32
+	join uint32
+	is   arcMark
+}
+
+// arcMark is what is known of a link.
+type arcMark uint8
+
+const (
+	isFork   arcMark = 1 << iota
+	cutsTurn         // a fork in the middle of a session that does not go on beside it
+	isBefore
+	isKnown // its session is in the file
+)
+
+// graph finds out whom sessions start.
+type graph struct {
+	web
+	faults *dataset.Faults
+	again  func(row int) entry // reads a session again, for what is told of its faults
+
+	numbers map[[2]uint64]uint32 // of the names that were met, by two hashes
+	seeds   [2]maphash.Seed
+	named   column[uint32] // row of a number, and one; 0 = none so far
+	twice   [][2]int       // rows of one name
+	begun   int            // sessions that others start
+}
+
+func newGraph(faults *dataset.Faults, again func(row int) entry) *graph {
+	return &graph{faults: faults, again: again, numbers: map[[2]uint64]uint32{}, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}}
+}
+
+// number is the number of a name.
+func (g *graph) number(name string) uint32 {
+	key := [2]uint64{maphash.String(g.seeds[0], name), maphash.String(g.seeds[1], name)}
+	n, met := g.numbers[key]
+	if !met {
+		n = uint32(g.named.n)
+		g.numbers[key] = n
+		g.named.add(0)
+	}
+	return n
+}
+
+// add notes the session of the next row.
+func (g *graph) add(e *entry) {
+	row := g.nodes.n
+	if e.ID != "" {
+		switch name := g.named.ref(int(g.number(e.ID))); {
+		case *name == 0:
+			*name = uint32(row + 1)
+		case len(g.twice) < manyTwice:
+			g.twice = append(g.twice, [2]int{int(*name - 1), row})
+		}
+	}
+	n := node{links: uint32(g.links.n)}
+	for k := range e.Turns {
+		if !e.Turns[k].Silent {
+			n.requests++
+		}
+	}
+	if e.Mode == conversation.MessageArrayWithResponses {
+		n.is |= keepsArrays
+	}
+	for _, raw := range e.Turns[0].RawMessages {
+		var m struct{ Role any }
+		if json.Unmarshal(raw, &m) == nil && m.Role == "system" {
+			n.is |= hasSystem
+		}
+	}
+	g.nodes.add(n)
+	for _, k := range e.links {
+		a := arc{to: g.number(k.target), turn: uint32(k.turn), join: uint32(k.join)}
+		if k.fork {
+			a.is |= isFork
+		}
+		if k.fork && !k.background && k.turn+1 < len(e.Turns) {
+			a.is |= cutsTurn
+		}
+		if k.before {
+			a.is |= isBefore
+		}
+		g.links.add(a)
+	}
+}
+
+// manyTwice is how many repeated names are noted, more than are shown.
+const manyTwice = 100
+
+// linksOf are the links of a session: their places in the list of all, from first up to but not with last.
+func (w *web) linksOf(row int) (first, last int) {
+	first, last = int(w.nodes.ref(row).links), w.links.n
+	if next, ok := w.nodes.at(row + 1); ok {
+		last = int(next.links)
+	}
+	return first, last
+}
+
+// started gives the conversations that a session starts.
+func (w *web) started(row int) iter.Seq[started] {
+	return func(yield func(started) bool) {
+		for i, last := w.linksOf(row); i < last; i++ {
+			k := w.links.ref(i)
+			b := conversation.Branch{Conversation: int(w.nodes.ref(int(k.to)).place), Fork: k.is&isFork != 0, Join: int(k.join), Before: k.is&isBefore != 0}
+			if !yield(started{int(k.turn), b}) {
+				return
+			}
+		}
+	}
+}
+
+// order tells in which order sessions stand: those that are drawn, then those that others start. nil = something is wrong.
+func (g *graph) order() []uint32 {
+	for _, rows := range g.twice {
+		first, other := g.again(rows[0]), g.again(rows[1])
+		g.faults.Add(other.Turns[0].Origin, "session_id", "%q is there twice, first in %s", other.ID, first.Turns[0].Origin)
+	}
+	g.each(g.connect)
+	g.numbers, g.named = nil, column[uint32]{}
+	g.each(g.isolated)
+	g.each(g.misplaced)
+	if g.faults.Count() > 0 {
+		return nil
+	}
+	for i := range g.nodes.n {
+		if !g.count(i, nil) {
+			return nil
+		}
+	}
+	order := make([]uint32, 0, g.nodes.n)
+	for _, started := range []bool{false, true} {
+		for i := range g.nodes.n {
+			if n := g.nodes.ref(i); n.is&isStarted != 0 == started {
+				n.place = uint32(len(order))
+				order = append(order, uint32(i))
+			}
+		}
+		if !started {
+			g.begun = g.nodes.n - len(order)
+		}
+	}
+	return order
+}
+
+// each calls f for every link, until there are faults enough. told reads what the link says.
+func (g *graph) each(f func(k *arc, told func() link)) {
+	for row := range g.nodes.n {
+		first, last := g.linksOf(row)
+		for i := first; i < last && !g.faults.Enough(); i++ {
+			f(g.links.ref(i), func() link { return g.again(row).links[i-first] })
+		}
+	}
+}
+
+// connect finds the session that a link names.
+func (g *graph) connect(k *arc, told func() link) {
+	row, _ := g.named.at(int(k.to))
+	if row == 0 {
+		l := told()
+		g.faults.Add(l.where, l.at, "%q is no session of the file", l.target)
+		return
+	}
+	k.to, k.is = row-1, k.is|isKnown
+	n := g.nodes.ref(int(k.to))
+	n.is |= isStarted
+	if k.is&isFork == 0 {
+		return
+	}
+	if n.is&isForked != 0 {
+		l := told()
+		g.faults.Add(l.where, l.at, "%q is forked in %s too: a fork goes on from one history", l.target, g.forkOf(k.to).where)
+	}
+	n.is |= isForked
+	if k.is&cutsTurn != 0 {
+		l := told()
+		g.faults.Add(l.where, l.at, "%q: a session ends with its forks; write {\"child\": …, \"background\": true} where it goes on, or move them to the last turn", l.target)
+	}
+}
+
+// forkOf reads the first fork of a session.
+func (g *graph) forkOf(row uint32) (found link) {
+	for parent := range g.nodes.n {
+		first, last := g.linksOf(parent)
+		for i := first; i < last; i++ {
+			if k := g.links.ref(i); k.is&(isFork|isKnown) == isFork|isKnown && k.to == row {
+				return g.again(parent).links[i-first]
+			}
+		}
+	}
+	return found
+}
+
+// isolated notes forks that would lose what they go on from.
+func (g *graph) isolated(k *arc, told func() link) {
+	if k.is&isKnown == 0 {
+		return
+	}
+	to := g.nodes.ref(int(k.to)).is
+	if to&isForked != 0 && k.is&isBefore != 0 {
+		l := told()
+		g.faults.Add(l.where, l.at, "%q is forked too: what begins before a session has no history to go on from", l.target)
+	}
+	if k.is&isFork != 0 && to&keepsArrays != 0 {
+		l := told()
+		g.faults.Add(l.where, l.at, "%q has context_mode %s, which drops the history that it would go on from", l.target, conversation.MessageArrayWithResponses)
+	}
+}
+
+// misplaced notes forks whose system message would stand in the middle.
+func (g *graph) misplaced(k *arc, told func() link) {
+	if k.is&(isKnown|isFork) != isKnown|isFork {
+		return
+	}
+	if to := g.nodes.ref(int(k.to)).is; to&hasSystem != 0 && to&keepsArrays == 0 {
+		l := told()
+		g.faults.Add(l.where, l.at, "%q begins with a system message, which would stand behind the history that it goes on from", l.target)
+	}
+}
+
+// count adds up the requests that a session leads to. way are the sessions that lead to it: one of them again is a cycle. false = a fault.
+func (g *graph) count(row int, way []int) bool {
+	node := g.nodes.ref(row)
+	switch {
+	case node.is&isCounted != 0:
+		return true
+	case node.is&isCounting != 0:
+		var names []string
+		for _, i := range append(way[slices.Index(way, row):], row) {
+			names = append(names, g.again(i).ID)
+		}
+		g.faults.Add(g.again(row).Turns[0].Origin, "session_id", "sessions start each other in a cycle: %s", strings.Join(names, " -> "))
+		return false
+	}
+	node.is |= isCounting
+	way = append(way, row)
+	for i, last := g.linksOf(row); i < last; i++ {
+		if len(way) > mostOfRoot {
+			node.requests = mostOfRoot + 1
+			break
+		}
+		to := int(g.links.ref(i).to)
+		if !g.count(to, way) {
+			return false
+		}
+		node.requests = min(node.requests+g.nodes.ref(to).requests, mostOfRoot+1)
+	}
+	if node.requests > mostOfRoot {
+		e := g.again(row)
+		g.faults.Add(e.Turns[0].Origin, "session_id", "%q leads to more than %d requests", e.ID, mostOfRoot)
+		return false
+	}
+	node.is |= isCounted
+	return true
+}
