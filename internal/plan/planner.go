@@ -50,37 +50,52 @@ func boundaryOf(s *config.Sweep) boundary {
 }
 
 // boundary looks for the highest value of one dimension that keeps all conditions (spec: timing, section 14.1): doubled from the lowest until one
-// fails, then halved between the last that passed and the first that failed. smooth halves where the margins, made monotone, cross 0.
+// fails, then halved between the last that passed and the first that failed. smooth halves where the margins, made monotone, cross 0. Both ends of the
+// answer are evaluated trials times in all: one unlucky run must not end the search far below the limit.
 type boundary struct {
 	dim       config.SearchDimension
-	trials    int // evaluations that the answer must have passed
+	trials    int // evaluations that agree at both ends of the answer; 0 = 1
 	smooth    bool
 	precision float64 // relative width at which it ends; 0 = 5 %
 }
 
-// bracket is the largest value that passed and the smallest that failed; a value that failed once has failed.
-func (b boundary) bracket(seen []probe) (pass, fail float64, passes int) {
-	pass, fail = math.Inf(-1), math.Inf(1)
+// outcomes is how often a value passed and failed. What happened more often counts.
+type outcomes struct{ passes, fails int }
+
+// bracket is the largest value that passed and the smallest that failed, with how often they did so; open is the smallest value that did both equally
+// often, NaN: none.
+func (b boundary) bracket(seen []probe) (pass, fail, open float64, at map[float64]outcomes) {
+	at = map[float64]outcomes{}
 	for _, p := range seen {
-		if !p.feasible {
-			fail = min(fail, p.values[0])
+		t := at[p.values[0]]
+		switch {
+		case max(t.passes, t.fails) >= max(1, b.trials) && t.passes != t.fails: // it is settled; another level of service asked for it
+		case p.feasible:
+			t.passes++
+		default:
+			t.fails++
+		}
+		at[p.values[0]] = t
+	}
+	pass, fail, open = math.Inf(-1), math.Inf(1), math.NaN()
+	for x, t := range at {
+		switch {
+		case t.fails > t.passes:
+			fail = min(fail, x)
+		case t.fails == t.passes && !(x >= open):
+			open = x
 		}
 	}
-	for _, p := range seen {
-		if x := p.values[0]; p.feasible && x < fail && x > pass {
+	for x, t := range at {
+		if t.passes > t.fails && x < fail && x > pass {
 			pass = x
 		}
 	}
-	for _, p := range seen {
-		if p.feasible && p.values[0] == pass {
-			passes++
-		}
-	}
-	return pass, fail, passes
+	return pass, fail, open, at
 }
 
 func (b boundary) next(seen []probe) (next []float64, done string) {
-	pass, fail, passes := b.bracket(seen)
+	pass, fail, open, at := b.bracket(seen)
 	whole := b.dim.Kind == "int"
 	round := func(x float64) []float64 {
 		if whole {
@@ -95,8 +110,10 @@ func (b boundary) next(seen []probe) (next []float64, done string) {
 	switch {
 	case len(seen) == 0:
 		return round(b.dim.Low), ""
+	case !math.IsNaN(open):
+		return []float64{open}, ""
 	case math.IsInf(pass, -1):
-		if fail <= b.dim.Low {
+		if fail <= b.dim.Low && at[fail].fails >= b.trials {
 			return nil, "infeasible at the lower bound"
 		}
 		return round(b.dim.Low), ""
@@ -105,8 +122,11 @@ func (b boundary) next(seen []probe) (next []float64, done string) {
 	case math.IsInf(fail, 1):
 		return round(min(b.dim.High, max(2*pass, pass+map[bool]float64{true: 1}[whole]))), ""
 	case whole && fail-pass <= 1, (fail-pass)/fail < width:
-		if passes < b.trials {
+		switch {
+		case at[pass].passes < b.trials:
 			return []float64{pass}, ""
+		case at[fail].fails < b.trials:
+			return []float64{fail}, ""
 		}
 		return nil, "converged"
 	}

@@ -132,16 +132,23 @@ func (q *search) evidence() (list []probe) {
 	return list
 }
 
-// mostTries are those of a cell that is no evidence. A planner that does not see it asks for it again.
-const mostTries = 3
+// mostTries are those of a cell that is no evidence, mostUncertain those of one whose latencies are uncertain, for what its machine does besides goes by.
+// A planner that does not see a cell asks for it again.
+const (
+	mostTries     = 3
+	mostUncertain = 6
+)
 
 // givenUp says that the last cell was tried often enough; empty: it was not.
 func (q *search) givenUp() string {
-	n := 0
+	n, limited := 0, 0
 	for k := len(q.seen) - 1; k >= 0 && q.seen[k].doubt != ""; k-- {
 		n++
+		if q.seen[k].doubt != string(metric.VerdictUncertain) {
+			limited++
+		}
 	}
-	if n < mostTries {
+	if limited < mostTries && n < mostUncertain {
 		return ""
 	}
 	last := len(q.seen) - 1
@@ -263,9 +270,9 @@ func (q *search) best() int {
 	best := -1
 	s := q.run.Sweep
 	edge := seeksBoundary(s)
-	_, fail, _ := boundary{}.bracket(q.evidence())
+	pass, _, _, _ := boundaryOf(s).bracket(q.evidence())
 	for k, p := range q.seen {
-		if !p.feasible || !edge && math.IsNaN(p.objective) || edge && p.values[0] >= fail {
+		if !p.feasible || !edge && math.IsNaN(p.objective) || edge && p.values[0] > pass {
 			continue
 		}
 		better := best < 0
@@ -305,7 +312,7 @@ func (q *search) write(reason string) error {
 		out["tier_results"] = q.tierResults()
 	}
 	if len(s.SearchSpace) == 1 && len(q.conditions) > 0 {
-		pass, fail, _ := boundary{}.bracket(q.evidence())
+		pass, fail, _, _ := boundaryOf(s).bracket(q.evidence())
 		summary := map[string]any{"swept_dim_path": s.SearchSpace[0].Path, "feasible_max": nil, "infeasible_min": nil}
 		if !math.IsInf(pass, 0) {
 			summary["feasible_max"] = pass
@@ -325,6 +332,15 @@ func (q *search) write(reason string) error {
 	return artifact.WriteFile(filepath.Join(q.run.Artifacts.Dir, "search_history.json"), append(data, '\n'))
 }
 
+// tried says how many cells were, and how many of them told nothing.
+func (q *search) tried() string {
+	text := fmt.Sprintf("%d tried", len(q.seen))
+	if lost := len(q.seen) - len(q.evidence()); lost > 0 {
+		text += fmt.Sprintf(", %d of them not measured", lost)
+	}
+	return text
+}
+
 // end says what the search found.
 func (q *search) end(reason string) (int, error) {
 	if err := q.write(reason); err != nil {
@@ -340,7 +356,7 @@ func (q *search) end(reason string) (int, error) {
 		}
 	}
 	if len(q.tiers) > 0 {
-		fmt.Fprintf(q.Out, "\nSearch for %s: %s, %s\n", terminal.Plural(len(q.tiers), "tier"), terminal.Plural(len(q.seen), "cell"), reason)
+		fmt.Fprintf(q.Out, "\nSearch for %s: %s, %s\n", terminal.Plural(len(q.tiers), "tier"), q.tried(), reason)
 		if q.sayTiers(q.Out) == 0 {
 			return 1, nil
 		}
@@ -348,13 +364,13 @@ func (q *search) end(reason string) (int, error) {
 	}
 	k := q.best()
 	if k < 0 {
-		fmt.Fprintf(q.Out, "\nSearch: no cell keeps all conditions (%d tried; %s)\n", len(q.seen), reason)
+		fmt.Fprintf(q.Out, "\nSearch: no cell keeps all conditions (%s; %s)\n", q.tried(), reason)
 		return 1, nil
 	}
 	fmt.Fprintf(q.Out, "\nSearch: best is %s", terminal.Line(q.cells[k].Label))
 	if v := q.seen[k].objective; !math.IsNaN(v) {
 		fmt.Fprintf(q.Out, ", %s %s", q.run.Sweep.Objectives[0].Metric, terminal.Figure(v))
 	}
-	fmt.Fprintf(q.Out, " (%d tried; %s)\n", len(q.seen), reason)
+	fmt.Fprintf(q.Out, " (%s; %s)\n", q.tried(), reason)
 	return q.judge([]gate.Subject{subjects(q.cells[k:k+1], byCell[k:k+1])[0]}, 0)
 }

@@ -60,7 +60,7 @@ func (t tiered) next(seen []probe) (next []float64, done string) {
 		if over != "" {
 			continue
 		}
-		pass, fail, _ := t.each.bracket(own)
+		pass, fail, _, _ := t.each.bracket(own)
 		gap := math.Inf(1)
 		if !math.IsInf(pass, 0) && !math.IsInf(fail, 0) {
 			gap = (fail - pass) / fail
@@ -93,7 +93,7 @@ func (q *search) tierResults() (list []tierResult) {
 	b := boundaryOf(q.run.Sweep)
 	for k, t := range q.tiers {
 		own := seenBy(q.evidence(), k)
-		pass, fail, _ := b.bracket(own)
+		pass, fail, _, _ := b.bracket(own)
 		_, reason := b.next(own)
 		r := tierResult{Label: t.label, Status: "converged", Reason: reason, Probes: len(own), Filters: q.run.Sweep.SLATiers[k].Filters}
 		if !math.IsInf(pass, 0) {
