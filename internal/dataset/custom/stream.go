@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 
 	"aiperf/internal/conversation"
@@ -238,15 +239,23 @@ func streamAgents(read func(*Agents, string) error) func(*loader, string, func(E
 		a.sink = func(list []weka.Session) {
 			ids := map[int64]int64{}
 			for i := range list {
+				var before, known []int64 // ids of the turn before, as recorded and as ours: most turns begin with them
 				for _, t := range list[i].Turns {
 					rec := trace.Record{Where: t.Where, Timestamp: t.Timestamp, Delay: t.Delay, InputLength: t.Input, OutputLength: &t.MaxTokens}
-					for _, id := range t.HashIDs[:min(len(t.HashIDs), t.Input/list[i].Block)] {
+					recorded := t.HashIDs[:min(len(t.HashIDs), t.Input/list[i].Block)]
+					same := 0
+					for same < min(len(before), len(recorded)) && before[same] == recorded[same] {
+						same++
+					}
+					rec.HashIDs = slices.Grow(slices.Clone(known[:same]), len(recorded)-same)
+					for _, id := range recorded[same:] {
 						if ids[id] == 0 {
 							last++
 							ids[id] = last
 						}
 						rec.HashIDs = append(rec.HashIDs, ids[id])
 					}
+					before, known = recorded, rec.HashIDs
 					f(Entry{Where: t.Where, Session: list[i].ID, Mode: conversation.MessageArrayWithResponses, Record: &rec, Block: list[i].Block})
 				}
 			}

@@ -55,25 +55,33 @@ func (b *buffer) blocks() (n int) {
 	return n
 }
 
+// kept is the number of messages that hold the first blocks.
+func (b *buffer) kept(blocks int) int {
+	for i := range b.list {
+		switch n := len(b.list[i].ids); {
+		case n < blocks:
+			blocks -= n
+		case blocks == 0:
+			return i
+		default:
+			return i + 1
+		}
+	}
+	return len(b.list)
+}
+
 // cut keeps the first blocks, without what stands behind them.
 func (b *buffer) cut(keep int) {
-	for i := range b.list {
+	n := b.kept(keep)
+	for i := range b.list[:n] {
 		m := &b.list[i]
-		if n := len(m.ids); n < keep {
-			keep -= n
-			continue
-		}
-		if keep == 0 {
-			b.shorten(i)
-			return
-		}
-		if len(m.ids) > keep || m.tail > 0 {
+		if i == n-1 && keep <= len(m.ids) && (len(m.ids) > keep || m.tail > 0) {
 			m.ids, m.tail, m.text, m.out = m.ids[:keep], 0, nil, nil
 			b.sent = min(b.sent, i)
 		}
-		b.shorten(i + 1)
-		return
+		keep -= len(m.ids)
 	}
+	b.shorten(n)
 }
 
 // shorten keeps the first n messages.
@@ -82,16 +90,6 @@ func (b *buffer) shorten(n int) {
 		b.sent = min(b.sent, n)
 	}
 	b.list = b.list[:n]
-}
-
-// has tells whether some message is of a role.
-func (b *buffer) has(r role) bool {
-	for i := range b.list {
-		if b.list[i].role == r {
-			return true
-		}
-	}
-	return false
 }
 
 // apply makes the messages of the next request. turn counts from 0; seed is that of the new tail.

@@ -38,9 +38,8 @@ func geometry(list []*Request, k, had, block int) (covered, keep, tail int) {
 
 // answered is the number of new blocks that are the answer of the model.
 func answered(b *buffer, out int, e *edit, block int, most int) int {
-	kept := &buffer{list: slices.Clone(b.list)}
-	kept.cut(e.keep)
-	if !kept.has(user) { // an assistant does not speak before a user
+	kept := b.kept(e.keep)
+	if !slices.ContainsFunc(b.list[:kept], func(m message) bool { return m.role == user }) { // an assistant does not speak before a user
 		return 0
 	}
 	n := min((out+block-1)/block, len(e.ids))

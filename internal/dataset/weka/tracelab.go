@@ -6,6 +6,7 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"sort"
 	"time"
 
 	"aiperf/internal/dataset"
@@ -233,36 +234,35 @@ func (t *Rounds) Traces(j Join, block int, f func(t *Trace, where string) bool) 
 // session started itself stays a trace of its own, for agents are one deep.
 func (t *Rounds) join(j Join) {
 	type owner struct{ user, project string }
-	type call struct {
-		window
-		by *recorded
+	type family struct {
+		sessions []*recorded
+		calls    []call
 	}
-	calls := map[owner][]call{}
+	families := map[owner]*family{}
 	for _, s := range t.order {
 		if s.codex && j.Codex && s.lastWait > s.firstSpawn {
 			s.windows = []window{{s.firstSpawn, s.lastWait, s.lastWait - s.firstSpawn}}
 		} else if s.codex {
 			s.windows = nil
 		}
+		f := families[owner{s.user, s.project}]
+		if f == nil {
+			f = &family{}
+			families[owner{s.user, s.project}] = f
+		}
+		f.sessions = append(f.sessions, s)
 		for _, w := range s.windows {
 			if s.codex || w.duration*1000 >= j.Least {
-				calls[owner{s.user, s.project}] = append(calls[owner{s.user, s.project}], call{w, s})
+				f.calls = append(f.calls, call{w, s})
 			}
 		}
 	}
 	parents := map[*recorded]call{}
-	for _, s := range t.order {
-		var best *call
-		for _, c := range calls[owner{s.user, s.project}] {
-			if c.by == s || s.from < c.from || s.to > c.to {
-				continue
+	for _, f := range families {
+		for i, c := range within(f.sessions, f.calls) {
+			if c != nil {
+				parents[f.sessions[i]] = *c
 			}
-			if best == nil || cmp.Or(cmp.Compare(c.to-c.from, best.to-best.from), cmp.Compare(c.from, best.from), cmp.Compare(c.by.id, best.by.id)) < 0 {
-				best = &c
-			}
-		}
-		if best != nil {
-			parents[s] = *best
 		}
 	}
 	for _, s := range t.order {
@@ -296,12 +296,7 @@ func (s *recorded) trace(kept *keptRounds, block int, nested map[*recorded]bool)
 	zero := t.requests[0].at
 	for _, c := range s.children {
 		// After the last request that was made by then; a place of the list that no other request has.
-		place := -1
-		for i, q := range t.requests {
-			if q.at-zero <= c.in.from-zero {
-				place = i
-			}
-		}
+		place := sort.Search(len(t.requests), func(i int) bool { return t.requests[i].at-zero > c.in.from-zero }) - 1
 		if place < 0 || c.rounds == 0 {
 			continue
 		}
@@ -349,7 +344,10 @@ func requests(rounds []round, block int, minted *int64) []*Request {
 		q := r.request
 		q.index = i
 		blocks := r.total / block
-		q.ids = slices.Clone(before[:min(r.prefix/block, len(before), blocks)])
+		q.ids = before[:min(r.prefix/block, len(before), blocks)]
+		if len(q.ids) < len(before) { // else what it adds goes behind those of the round before, which has no more: a long session has each id once
+			q.ids = slices.Clone(q.ids)
+		}
 		for len(q.ids) < blocks {
 			*minted++
 			q.ids = append(q.ids, *minted)
