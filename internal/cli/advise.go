@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"path"
+	"slices"
+
 	"aiperf/internal/config"
 	"aiperf/internal/terminal"
 )
@@ -11,7 +14,7 @@ func (r *resolver) advise() {
 	if p == nil {
 		return
 	}
-	if p.Type == config.PhaseConcurrency && len(r.load.concurrency) == 0 && p.Concurrency != nil {
+	if p.Type == config.PhaseConcurrency && len(r.load.concurrency) == 0 && p.Concurrency != nil && !r.searches("concurrency") {
 		r.note("one session at a time; --concurrency sets how many")
 	}
 	switch unlimited := len(r.load.requests) == 0 && len(r.load.sessions) == 0 && len(r.load.duration) == 0; {
@@ -34,6 +37,11 @@ func (r *resolver) advise() {
 	if r.run.Endpoint.TLS.Insecure {
 		r.warn("%s: certificates of servers are not checked", r.spell("endpoint.tls.insecure"))
 	}
+}
+
+// searches tells whether the run is a search over a key of its phases.
+func (r *resolver) searches(key string) bool {
+	return r.run.Sweep != nil && slices.ContainsFunc(r.run.Sweep.SearchSpace, func(d config.SearchDimension) bool { return path.Ext(d.Path) == "."+key })
 }
 
 // adviseWarmup warns when the run sends prompts that the warm-up has sent: a prefix cache answers them from memory.

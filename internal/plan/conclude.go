@@ -77,7 +77,11 @@ func (i *invocation) aggregate(cell *config.Cell, trials []*trial) error {
 	if i.run.MultiRun.NumRuns < 2 {
 		return nil
 	}
-	return i.printAggregate(cell, &r, dir)
+	if err := i.printAggregate(cell, &r, dir); err != nil {
+		return err
+	}
+	i.sayConvergence(trials)
+	return nil
 }
 
 // fault says why a trial gave no result.
@@ -135,6 +139,23 @@ func (i *invocation) printAggregate(cell *config.Cell, r *metric.Repeated, dir s
 	}
 	_, err := fmt.Fprintf(i.Out, "Aggregate: %s\n", dir)
 	return err
+}
+
+// sayConvergence tells whether the repetitions of a cell ended because what they were to settle has settled.
+func (i *invocation) sayConvergence(trials []*trial) {
+	c := newConvergence(i.run)
+	if c == nil {
+		return
+	}
+	what := c.Metric + " " + c.Stat
+	if c.Mode == "distribution" {
+		what = "the distribution of " + c.Metric
+	}
+	if c.converged(trials) {
+		fmt.Fprintf(i.Out, "Settled: %s, after %d of at most %s\n", terminal.Line(what), len(trials), terminal.Plural(i.run.MultiRun.NumRuns, "run"))
+		return
+	}
+	fmt.Fprintf(i.Out, "Not settled: %s, in %s (%s, limit %g)\n", terminal.Line(what), terminal.Plural(len(trials), "run"), c.Mode, c.Limit())
 }
 
 // meanOf is the mean of a statistic over the successful trials of a cell, NaN if none has it.

@@ -411,3 +411,32 @@ func TestGatesAndResume(t *testing.T) {
 }
 
 func ptr[T any](v T) *T { return &v }
+
+// TestSettled: a reader of the results learns whether the repetitions ended because there was nothing left to learn.
+func TestSettled(t *testing.T) {
+	limit := 0.1
+	for _, c := range []struct {
+		mode string
+		ms   []float64
+		want string
+	}{
+		{"cv", []float64{100, 101, 102}, "Settled: request_latency p50, after 3 of at most 9 runs\n"},
+		{"ci_width", []float64{100, 150, 200, 300}, "Not settled: request_latency p50, in 4 runs (ci_width, limit 0.1)\n"},
+		{"", nil, ""},
+	} {
+		var out strings.Builder
+		i := invocation{Streams: Streams{Out: &out}, run: sweep(9, "")}
+		if c.mode != "" {
+			i.run.MultiRun.Convergence = &config.Convergence{Metric: "request_latency", Mode: c.mode, Stat: "p50", Threshold: &limit}
+		}
+		i.run.MultiRun.NumRuns = 9
+		var list []*trial
+		for _, ms := range c.ms {
+			list = append(list, &trial{run: latencies(t, ms)})
+			list[len(list)-1].run.Profiling.Valid = 1
+		}
+		if i.sayConvergence(list); out.String() != c.want {
+			t.Errorf("%q, want %q", out.String(), c.want)
+		}
+	}
+}
