@@ -160,7 +160,7 @@ func (c *content) allSettings() node {
 		return ""
 	}
 	command := markup.If(c.Command != "", el("div", attrs{"class", "panel"},
-		t("p", "", "The command of the run; secrets and the directory of its files are hidden. The same seed gives the same requests."),
+		t("p", "", "The command of the run; secrets and directories are hidden. The same seed gives the same requests."),
 		el("pre", attrs{"id", "command"}, text(c.Command)),
 		el("button", attrs{"type", "button", "id", "copy", "class", "no-print", "hidden?", "yes"}, "Copy"), " ", el("span", attrs{"id", "copied", "role", "status"})))
 	rows := markup.Each(c.Settings, func(_ int, s [2]string) node {

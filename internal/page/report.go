@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -172,7 +171,7 @@ func Run(run *runfiles.Run, version string) ([]byte, error) {
 		return nil, err
 	}
 	b := &builder{}
-	b.Title, b.Eyebrow, b.Command, b.Words = sum.Model(), "Benchmark run", withoutDirectory(sum.Command), true
+	b.Title, b.Eyebrow, b.Command, b.Words = sum.Model(), "Benchmark run", withoutDirectories(sum.Command), true
 	if b.Title == "" {
 		b.Title = run.Name
 	}
@@ -283,14 +282,6 @@ func (b *builder) verdict(sum *runfiles.Summary) {
 			b.Level, b.Verdict = "suspect", "The measurement is valid, and not complete"
 		}
 	}
-}
-
-// directory finds the directory of the artifacts in a command line: a place on somebody's machine.
-var directory = regexp.MustCompile(`(--(?:output-)?artifact-dir[= ])('[^']*'|\S+)`)
-
-// withoutDirectory is a command without that place.
-func withoutDirectory(command string) string {
-	return directory.ReplaceAllString(command, "${1}artifacts/run")
 }
 
 // facts are the line below the title.
@@ -427,7 +418,7 @@ func shown(flat map[string]string) [][2]string {
 	var list [][2]string
 	for _, key := range keys {
 		if key != "artifacts.dir" { // a place on somebody's machine
-			list = append(list, [2]string{key, flat[key]})
+			list = append(list, [2]string{key, place(key, flat[key])})
 		}
 	}
 	return list

@@ -88,7 +88,7 @@ func (b *builder) shared(runs []*runfiles.Run) {
 		if err != nil {
 			continue
 		}
-		command := withoutDirectory(s.Command)
+		command := withoutDirectories(s.Command)
 		if i == 0 {
 			b.Command, same = command, s.Flat()
 		}

@@ -25,7 +25,25 @@ func (s *source) carryOver(r *Result) error {
 			r.Run.Files = append(r.Run.Files, metric.File{Kind: f.Kind, Path: f.Path(to)})
 		}
 	}
+	if r.Run.Sought == nil { // there are none, or nobody can read them
+		return errors.Join(errs...)
+	}
+	for _, name := range searchFiles(from) {
+		if err := copyFile(filepath.Join(from.Dir, name), filepath.Join(to.Dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, fmt.Errorf("report: %w", err))
+		}
+	}
 	return errors.Join(errs...)
+}
+
+// searchFiles are the names of the files of phases whose load sought its limit.
+func searchFiles(l artifact.Layout) []string {
+	names := []string{filepath.Base(l.AdaptiveManifest())}
+	phases, _ := os.ReadDir(filepath.Join(l.Dir, "phases")) // none: there is nothing to copy
+	for _, p := range phases {
+		names = append(names, artifact.AdaptiveEventsName(p.Name()), artifact.AdaptiveSummaryName(p.Name()))
+	}
+	return names
 }
 
 func copyFile(from, to string) error {

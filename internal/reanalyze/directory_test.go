@@ -2,12 +2,14 @@ package reanalyze
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"aiperf/internal/metric"
+	"aiperf/internal/runfiles"
 )
 
 // directory lays a recorded run of the Python tool out as that left it; "" = the recording has no raw export.
@@ -139,9 +141,9 @@ func TestRunsAreNotMixed(t *testing.T) {
 // TestSearchOfARun: how the load of a run sought its limit stands in its own files, and the report has it; files that cannot be read cost no report.
 func TestSearchOfARun(t *testing.T) {
 	beside := map[string]string{
-		"adaptive_scale_manifest.json": `{"adaptive_phases":[{"phase_name":"climb","events_path":"phases/climb/e.jsonl","summary_path":"phases/climb/s.json"}]}`,
-		"phases/climb/e.jsonl":         `{"event":"adaptive_window","timestamp_ns":1,"control_variable":"concurrency","control_value_before":2,"sla_passed":true}` + "\n",
-		"phases/climb/s.json":          `{"completed_reason":"max_control_value_reached_without_saturation","last_passing_value":2}`,
+		"adaptive_scale_manifest.json":             `{"adaptive_phases":[{"phase_name":"climb","events_path":"phases/climb/adaptive_scale_events.jsonl","summary_path":"phases/climb/adaptive_scale_summary.json"}]}`,
+		"phases/climb/adaptive_scale_events.jsonl": `{"event":"adaptive_window","timestamp_ns":1,"control_variable":"concurrency","control_value_before":2,"sla_passed":true}` + "\n",
+		"phases/climb/adaptive_scale_summary.json": `{"completed_reason":"max_control_value_reached_without_saturation","last_passing_value":2}`,
 	}
 	made, err := reportOfText(t, exportLine("a", "200", ""), beside)
 	if err != nil || len(made.Run.Sought) != 1 {
@@ -149,6 +151,9 @@ func TestSearchOfARun(t *testing.T) {
 	}
 	if s := made.Run.Sought[0]; s.Phase != "climb" || len(s.Windows) != 1 || s.Kept != 2 {
 		t.Errorf("%+v", s)
+	}
+	if there, err := runfiles.Open(made.Layout.Dir).Sought(); err != nil || fmt.Sprint(there) != fmt.Sprint(made.Run.Sought) {
+		t.Errorf("the new directory has %+v, %v", there, err)
 	}
 	beside["adaptive_scale_manifest.json"] = "{"
 	if made, err = reportOfText(t, exportLine("a", "200", ""), beside); err != nil || made.Run.Sought != nil {
