@@ -204,7 +204,7 @@ var conversationInputRows = group("Conversation Input", []setting.Row{
 })
 
 var promptRows = group("Prompt", []setting.Row{
-	{Flags: []string{"--batch-size-text", "--prompt-batch-size", "--batch-size", "-b"}, Key: "datasets.main.prompts.batch_size", Kind: setting.Int, Bounds: ">= 1", Default: "1", Help: "texts in one request"},
+	{Flags: []string{"--batch-size-text", "--prompt-batch-size", "--batch-size", "-b"}, Key: "datasets.main.prompts.batch_size", Kind: setting.Int, Bounds: ">= 0", Default: "1", Help: "texts in one request; 0 = none"},
 	{Flags: []string{"--prompt-corpus"}, Key: "datasets.main.prompts.corpus", Kind: setting.Enum, Choices: []string{"sonnet", "coding", "random"}, Default: "sonnet; coding for recorded agents", Help: "text that prompts are cut from"},
 })
 

@@ -54,6 +54,8 @@ var dataRules = []rule{
 	{row: "38", keys: []string{prompts + "batch_size", data + "audio.batch_size", data + "images.batch_size", data + "video.batch_size",
 		data + "prompt_batch_size", data + "audio_batch_size", data + "image_batch_size", data + "video_batch_size"}, when: all(ownData, not(pool)),
 		text: "is for generated prompts and for files of type random_pool", level: idle},
+	{row: "38", keys: []string{prompts + "batch_size"}, when: all(not(pool), func(s *Subject) bool { p := s.Dataset().Prompts; return p != nil && p.BatchSize == 0 }),
+		text: "must be at least 1; 0 leaves out the texts of a file of type random_pool"},
 	{row: "39", keys: blockSize, when: blockless, text: "is for files of traces with hash ids that do not tell the size of a block", level: idle},
 	both("42", data+"ignore_trace_delays", data+"use_think_time_only", "the recorded times are left out, or some of them are kept"),
 	{row: "43", keys: []string{data + "max_context_length"}, when: agentless, text: "is for recorded agents: files of type weka_trace or tracelab, public sets of theirs", level: idle},
