@@ -20,8 +20,8 @@ var noPlace = regexp.MustCompile(`^(?:endpoint|custom-endpoint|endpoint\.(?:.*\.
 // ofArtifacts is the name of the flag of their directory.
 var ofArtifacts = regexp.MustCompile(`^(?:output-)?artifact-dir$`)
 
-// absolute begins a path that is one wherever it stands.
-var absolute = regexp.MustCompile(`^(?:file://)?(?:/|~|\.{1,2}[/\\]|[A-Za-z]:[/\\]|\\\\)`)
+// absolute is a path in a directory that is one wherever it stands, unlike /think or a prompt.
+var absolute = regexp.MustCompile(`^(?:file://)?(?:/[^\s/]+/|~[^\s/]*/|\.{1,2}[/\\]|[A-Za-z]:[/\\]|\\\\)\S+$`)
 
 // withoutDirectories is a command without places on somebody's machine. The directory of the artifacts becomes artifacts/run.
 func withoutDirectories(command string) string {

@@ -17,6 +17,8 @@ func TestPlaces(t *testing.T) {
 		"aiperf profile --url http://host/a/b --isl 128,256 --header 'A: b/c'":           "aiperf profile --url http://host/a/b --isl 128,256 --header 'A: b/c'",
 		"aiperf profile --unknown ../up/x.json":                                          "aiperf profile --unknown x.json",
 		"aiperf profile --server-profiler-start-path /start --isl 3":                     "aiperf profile --server-profiler-start-path /start --isl 3",
+		"aiperf profile --system-prompt '/think of a/b twice' --extra-inputs mode:/fast": "aiperf profile --system-prompt '/think of a/b twice' --extra-inputs mode:/fast",
+		"aiperf profile --unknown /think --other / --more ~":                             "aiperf profile --unknown /think --other / --more ~",
 		"": "",
 	} {
 		if got := withoutDirectories(command); got != want {
