@@ -77,6 +77,11 @@ func (i *invocation) aggregate(cell *config.Cell, trials []*trial) error {
 	if i.run.MultiRun.NumRuns < 2 {
 		return nil
 	}
+	if i.run.Sweep == nil { // the table of a sweep has the cells
+		if err := i.printRepeats(trials, &r); err != nil {
+			return err
+		}
+	}
 	if err := i.printAggregate(cell, &r, dir); err != nil {
 		return err
 	}
