@@ -166,9 +166,13 @@ func (p *Program) writeComparison(r *comparison.Result, file, failOn string) err
 		fmt.Fprintf(p.Out, "Note: %s.\n", n)
 	}
 	told := true
-	for i := range r.Lines {
-		told = told && r.Lines[i].Outcome != comparison.Cannot
-		fmt.Fprintln(p.Out, r.Lines[i].Sentence(r.Options.Confidence))
+	for _, l := range r.Worst() {
+		told = told && l.Outcome != comparison.Cannot
+		fmt.Fprintln(p.Out, l.Sentence(r.Options.Confidence))
+	}
+	fmt.Fprintln(p.Out)
+	if err := r.WriteTable(p.Out); err != nil {
+		return err
 	}
 	fmt.Fprintf(p.Out, "\n%s: %s\n", r.Basis, r.Outcome)
 	if r.Basis == "one run each" && r.Options.Noise > 0 {

@@ -49,6 +49,7 @@ type Line struct {
 
 	more bool
 	half float64 // width of the interval of the logarithm
+	rare bool    // as rare as what the machine did to a run: longer runs would not help
 	log  float64
 }
 
@@ -125,6 +126,7 @@ func Compare(a, b []Run, o Options) (*Result, error) {
 	r.Other = otherSettings(a[0].Settings, b[0].Settings)
 	r.sameLengths()
 	r.disturbances()
+	r.order()
 	for i := range family {
 		r.line(&family[i], one)
 	}
@@ -218,6 +220,7 @@ func (r *Result) line(s *statistic, one bool) {
 		l.P = d.PValue()
 	}
 	l.fill(&d, r.Options.Confidence, plain)
+	l.rare = one && s.p > 0 && max(r.A[0].tail(), r.B[0].tail()) > 1-s.p
 	r.withhold(&l, s, one)
 	r.Lines = append(r.Lines, l)
 }
@@ -359,6 +362,8 @@ func (r *Result) settle(l *Line) {
 	target := max(math.Abs(l.log), margin-math.Abs(l.log)) / 1.3
 	factor := (l.half / target) * (l.half / target)
 	switch {
+	case l.rare:
+		l.Needed = "runs on a machine that is disturbed less"
 	case math.IsInf(factor, 0) || math.IsNaN(factor):
 		l.Needed = fmt.Sprintf("more requests: %.0f and %.0f independent ones do not bound it", l.EffectiveA, l.EffectiveB)
 	case r.Basis == "pairs":
@@ -390,31 +395,4 @@ func (r *Result) missing() {
 			l.Outcome, l.Reason = Cannot, "failed requests are missing from it"
 		}
 	}
-}
-
-// Sentence says one line in words.
-func (l *Line) Sentence(confidence float64) string {
-	name := strings.ReplaceAll(l.Tag, "_", " ") + " " + l.Stat
-	unit := " %"
-	if l.Tag == "error_rate" {
-		unit = " points"
-	}
-	share := func(v float64) string {
-		if math.IsInf(v, 0) || math.IsNaN(v) {
-			return "unbounded"
-		}
-		return fmt.Sprintf("%+.1f%s", 100*v, unit)
-	}
-	text := fmt.Sprintf("%s: %s", name, l.Outcome)
-	if l.Outcome == Same {
-		text += fmt.Sprintf(" within %g%s", 100*l.Margin, unit)
-	}
-	text += fmt.Sprintf(", %.4g -> %.4g %s, %s (%g %% interval %s to %s)", l.A, l.B, l.Unit, share(l.Difference), 100*confidence, share(l.Low), share(l.High))
-	if l.Reason != "" {
-		text += "; " + l.Reason
-	}
-	if l.Needed != "" {
-		text += "; it would take " + l.Needed
-	}
-	return text + "."
 }

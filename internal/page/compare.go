@@ -107,6 +107,10 @@ func forest(r *comparison.Result, short *strings.Replacer) *table {
 			}
 			return percent(v)
 		}
+		value := figure
+		if l.Tag == "error_rate" {
+			value = func(v float64) string { return figure(100*v) + " %" }
+		}
 		end := func(v float64) string { return strings.ReplaceAll(share(v), " ", "\u00a0") } // of an interval: it breaks between its ends only
 		name := l.Tag
 		if m, ok := metric.Lookup(l.Tag); ok {
@@ -119,7 +123,7 @@ func forest(r *comparison.Result, short *strings.Replacer) *table {
 			why = strings.TrimPrefix(why+"; it would take "+l.Needed, "; ")
 		}
 		t.Rows = append(t.Rows, []cellText{
-			{Text: name + " " + l.Stat, Below: l.Unit}, {Text: figure(l.A)}, {Text: figure(l.B)}, {Text: share(l.Difference)}, {Text: end(l.Low) + " to " + end(l.High)},
+			{Text: name + " " + l.Stat, Below: l.Unit}, {Text: value(l.A)}, {Text: value(l.B)}, {Text: share(l.Difference)}, {Text: end(l.Low) + " to " + end(l.High)},
 			{Text: string(l.Outcome), Strong: l.Outcome != comparison.Same}, {Drawn: interval(l, reach)}, {Text: why},
 		})
 	}

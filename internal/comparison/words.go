@@ -1,0 +1,106 @@
+package comparison
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// loudness orders outcomes: what a reader must know first.
+var loudness = map[Outcome]int{Worse: 0, Better: 1, Cannot: 2, Same: 3}
+
+// Worst are the lines in the order in which they are told, worst first.
+func (r *Result) Worst() []Line {
+	list := slices.Clone(r.Lines)
+	slices.SortStableFunc(list, func(a, b Line) int { return loudness[a.Outcome] - loudness[b.Outcome] })
+	return list
+}
+
+// figures are both sides, the difference and the ends of its interval in words, the unit once.
+func (l *Line) figures() (a, b, difference, interval string) {
+	unit, show := " %", func(v float64) string { return fmt.Sprintf("%.4g", v) }
+	if l.Tag == "error_rate" {
+		unit, show = " points", func(v float64) string { return fmt.Sprintf("%.4g %%", 100*v) }
+	}
+	share := func(v float64) string {
+		if math.IsInf(v, 0) || math.IsNaN(v) {
+			return "unbounded"
+		}
+		return fmt.Sprintf("%+.1f", 100*v)
+	}
+	return show(l.A), show(l.B), share(l.Difference) + unit, share(l.Low) + " to " + share(l.High) + unit
+}
+
+// name is what the statistic of a line is called.
+func (l *Line) name() string { return strings.ReplaceAll(l.Tag, "_", " ") + " " + l.Stat }
+
+// Sentence says one line in words.
+func (l *Line) Sentence(confidence float64) string {
+	a, b, difference, interval := l.figures()
+	text := fmt.Sprintf("%s: %s", l.name(), l.Outcome)
+	if l.Outcome == Same {
+		unit := " %"
+		if l.Tag == "error_rate" {
+			unit = " points"
+		}
+		text += fmt.Sprintf(" within %g%s", 100*l.Margin, unit)
+	}
+	if l.Unit != "" {
+		b += " " + l.Unit
+	}
+	text += fmt.Sprintf(", %s -> %s, %s (%g %% interval %s)", a, b, difference, 100*confidence, interval)
+	if l.Reason != "" {
+		text += "; " + l.Reason
+	}
+	if l.Needed != "" {
+		text += "; it would take " + l.Needed
+	}
+	return text + "."
+}
+
+// WriteTable writes a row a statistic, in the order of the family.
+func (r *Result) WriteTable(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	wide := len("metric")
+	for i := range r.Lines {
+		wide = max(wide, len(r.Lines[i].name()))
+	}
+	fmt.Fprintf(t, "%-*s\tA\tB\tunit\tdifference\t%g %% interval\tverdict\t\n", wide, "metric", 100*r.Options.Confidence)
+	for i := range r.Lines {
+		l := &r.Lines[i]
+		a, b, difference, interval := l.figures()
+		fmt.Fprintf(t, "%-*s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", wide, l.name(), a, b, l.Unit, difference, interval, l.Outcome)
+	}
+	return t.Flush()
+}
+
+// apart is a time in which a machine may change.
+const apart = 2 * time.Minute
+
+const tookNoTurns = "%s was over when %s began: a machine that changed with time looks like a difference; aiperf ab takes turns"
+
+// order tells where all runs of one side were over before those of the other began.
+func (r *Result) order() {
+	span := func(side []Run) (first, last int64) {
+		first, last = math.MaxInt64, math.MinInt64
+		for i := range side {
+			first, last = min(first, side[i].Wall), max(last, side[i].Wall+int64((side[i].Seconds+side[i].Skip)*1e9))
+		}
+		return first, last
+	}
+	a0, a1 := span(r.A)
+	b0, b1 := span(r.B)
+	if max(a1, b1)-min(a0, b0) < int64(apart) {
+		return
+	}
+	switch {
+	case a1 <= b0:
+		r.Notes = append(r.Notes, fmt.Sprintf(tookNoTurns, "A", "B"))
+	case b1 <= a0:
+		r.Notes = append(r.Notes, fmt.Sprintf(tookNoTurns, "B", "A"))
+	}
+}
