@@ -181,8 +181,9 @@ func (l *loader) drawBatches(path string, list []*pool, draws [][]pick, stream *
 type pool struct {
 	loader   *loader
 	rows     int
-	named    string // the first row whose contents have names or ids, "" = none has
-	contents map[conversation.Kind]*column[content]
+	named    string                                 // the first row whose contents have names or ids, "" = none has
+	contents map[conversation.Kind]*column[content] // of the kinds that the rows have; empty where whole rows are drawn
+	batches  bool
 
 	turns  []conversation.Turn
 	from   supply
@@ -194,7 +195,7 @@ type content struct{ row, part uint32 }
 
 // pool reads a file of rows to draw from. keep = they stay in memory.
 func (l *loader) pool(file string, keep bool) (*pool, error) {
-	p := &pool{loader: l, contents: map[conversation.Kind]*column[content]{}}
+	p := &pool{loader: l, contents: map[conversation.Kind]*column[content]{}, batches: l.batches()}
 	read := poolEntry(stem(file))
 	if keep {
 		err := l.rows(file, poolKeys, func(r *rows.Row) {
@@ -240,9 +241,21 @@ func (p *pool) note(l *loader, e *entry) {
 			of = &column[content]{}
 			p.contents[part.Kind] = of
 		}
-		of.add(content{uint32(p.rows), uint32(k)})
+		if p.batches {
+			of.add(content{uint32(p.rows), uint32(k)})
+		}
 	}
 	p.rows++
+}
+
+// batches tells whether turns take other than one content of some kind.
+func (l *loader) batches() bool {
+	for _, n := range l.Batches {
+		if n != 1 {
+			return true
+		}
+	}
+	return false
 }
 
 // turn is what a row says.
