@@ -127,6 +127,7 @@ func Compare(a, b []Run, o Options) (*Result, error) {
 	r.sameLengths()
 	r.disturbances()
 	r.order()
+	r.spread(one)
 	for i := range family {
 		r.line(&family[i], one)
 	}

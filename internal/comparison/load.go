@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/valyala/fastjson"
@@ -42,10 +43,31 @@ func Load(path string, skip float64) ([]Run, error) {
 	}
 	below, err := filepath.Glob(filepath.Join(path, "profile_runs", "*", recordsFile))
 	if err != nil || len(below) == 0 {
-		return nil, fmt.Errorf("%s holds no %s, and no runs below profile_runs", path, recordsFile)
+		return nil, fmt.Errorf("%s holds no %s, and no runs below profile_runs%s", path, recordsFile, cellsBelow(path))
 	}
 	slices.Sort(below)
 	return loadAll(below, skip)
+}
+
+// cellsBelow points to the cells of a sweep or search; nothing if there are none.
+func cellsBelow(path string) string {
+	var cells []string
+	for _, pattern := range []string{"*", filepath.Join("*", "profile_runs", "*")} {
+		found, err := filepath.Glob(filepath.Join(path, pattern, recordsFile))
+		if err != nil {
+			return "" // a path with characters of patterns
+		}
+		for _, f := range found {
+			if one, err := filepath.Rel(path, f); err == nil {
+				cells = append(cells, strings.Split(filepath.ToSlash(one), "/")[0])
+			}
+		}
+	}
+	slices.Sort(cells)
+	if cells = slices.Compact(cells); len(cells) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; it is a series of %d cells, which are compared one by one, as %s", len(cells), filepath.Join(path, cells[0]))
 }
 
 // loadAll reads runs side by side.

@@ -40,7 +40,7 @@ func Pairs(a, b []Run, o Options, seed uint64) (*Result, error) {
 		r.A, r.B = append(r.A, a[i]), append(r.B, b[i])
 	}
 	if len(r.A) < leastPairs {
-		return nil, fmt.Errorf("%d of %d pairs are valid; %d or more are needed", len(r.A), len(a), leastPairs)
+		return nil, fmt.Errorf("%d of %d pairs are valid; %d or more are needed%s", len(r.A), len(a), leastPairs, commonDoubt(a, b))
 	}
 	for i := range family {
 		r.pairLine(&family[i], seed)
@@ -48,6 +48,24 @@ func Pairs(a, b []Run, o Options, seed uint64) (*Result, error) {
 	r.judge()
 	r.DriftA, r.DriftB = overBlocks(r.A), overBlocks(r.B)
 	return r, nil
+}
+
+// commonDoubt says what is held against most blocks, with a colon before it; nothing where nothing is.
+func commonDoubt(a, b []Run) string {
+	count := map[string]int{}
+	most := ""
+	for _, run := range slices.Concat(a, b) {
+		if run.Doubt == "" {
+			continue
+		}
+		if count[run.Doubt]++; most == "" || count[run.Doubt] > count[most] {
+			most = run.Doubt
+		}
+	}
+	if most == "" {
+		return ""
+	}
+	return fmt.Sprintf(": in %d of %d blocks %s", count[most], len(a)+len(b), most)
 }
 
 // overBlocks is the change of the mean latency over the blocks of one side (Theil and Sen), as a fraction.

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"aiperf/internal/stats"
 )
 
 // loudness orders outcomes: what a reader must know first.
@@ -102,5 +104,23 @@ func (r *Result) order() {
 		r.Notes = append(r.Notes, fmt.Sprintf(tookNoTurns, "A", "B"))
 	case b1 <= a0:
 		r.Notes = append(r.Notes, fmt.Sprintf(tookNoTurns, "B", "A"))
+	}
+}
+
+// spread tells how much runs of one side differ, which several of them show.
+func (r *Result) spread(one bool) {
+	if one {
+		return
+	}
+	var of [2]float64
+	for k, side := range [][]Run{r.A, r.B} {
+		var means []float64
+		for i := range side {
+			means = append(means, math.Log(stats.Mean(side[i].Values["request_latency"])))
+		}
+		of[k] = stats.SampleStd(means)
+	}
+	if sum := of[0] + of[1]; !math.IsNaN(sum) && !math.IsInf(sum, 0) {
+		r.Notes = append(r.Notes, fmt.Sprintf("from run to run the mean latency varies by %.1f %% in A and %.1f %% in B (standard deviation), which is in the intervals", 100*of[0], 100*of[1]))
 	}
 }

@@ -2,6 +2,9 @@ package comparison
 
 import (
 	"math"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -56,8 +59,45 @@ func TestNoTurns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Join(r.Notes, "\n"); c.want == "" && got != "" || !strings.HasPrefix(got, c.want) {
+		if got := strings.Join(slices.DeleteFunc(r.Notes, func(n string) bool { return strings.HasPrefix(n, "from run to run") }), "\n"); c.want == "" && got != "" || !strings.HasPrefix(got, c.want) {
 			t.Errorf("%q, want %q", got, c.want)
 		}
+	}
+}
+
+// TestCellsBelow: who names a series of cells is led to one of them.
+func TestCellsBelow(t *testing.T) {
+	dir := t.TempDir()
+	for _, path := range []string{"concurrency_2", "concurrency_4/profile_runs/trial_0001"} {
+		full := filepath.Join(dir, path)
+		if err := os.MkdirAll(full, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(full, recordsFile), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Load(dir, 0); err == nil || !strings.Contains(err.Error(), "a series of 2 cells, which are compared one by one, as "+filepath.Join(dir, "concurrency_2")) {
+		t.Error(err)
+	}
+	if _, err := Load(t.TempDir(), 0); err == nil || strings.Contains(err.Error(), "series") {
+		t.Error(err)
+	}
+}
+
+// TestFewPairs: a comparison by turns that has too few of them says what is wrong with the others; several runs say how much they differ.
+func TestFewPairs(t *testing.T) {
+	var a, b []Run
+	for i := range uint64(6) {
+		a, b = append(a, made(i, 200, 100)), append(b, made(i+10, 200, 100))
+	}
+	b[2].Doubt = "its latencies are uncertain"
+	if _, err := Pairs(a, b, usual, 1); err == nil || err.Error() != "5 of 6 pairs are valid; 6 or more are needed: in 1 of 12 blocks its latencies are uncertain" {
+		t.Error(err)
+	}
+	b[2].Doubt = ""
+	r, err := Compare(a, b, usual)
+	if err != nil || len(r.Notes) != 1 || !strings.HasPrefix(r.Notes[0], "from run to run the mean latency varies by 0.") {
+		t.Errorf("%v %+v", err, r)
 	}
 }

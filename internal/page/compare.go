@@ -53,12 +53,22 @@ func Compare(r *comparison.Result, version string) ([]byte, error) {
 	return b.html()
 }
 
-// sideName is what the runs of a side are called: the last part of their directory, which is all that others need to know of a machine.
+// sideName is what the runs of a side are called: the last part of the directory that was named, which is all that others need to know of a machine.
 func sideName(runs []comparison.Run) string {
-	if len(runs) == 1 {
-		return filepath.Base(runs[0].Path)
+	var names []string
+	for _, r := range runs {
+		path := r.Path
+		if above := filepath.Dir(path); filepath.Base(above) == "profile_runs" || filepath.Base(above) == "blocks" {
+			path = filepath.Dir(above)
+		}
+		if name := filepath.Base(path); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
 	}
-	return filepath.Base(filepath.Dir(runs[0].Path))
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	return fmt.Sprintf("%s and %d more", names[0], len(names)-1)
 }
 
 // shortPaths makes names of the directories of runs: where they lay is no matter of the reader's.
