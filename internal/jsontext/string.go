@@ -1,13 +1,20 @@
 package jsontext
 
 import (
+	"slices"
 	"unicode/utf8"
 
 	"aiperf/internal/utf8text"
 )
 
+// longString is how long a string is that is made room for, in bytes, with a little more for what follows: else the first byte behind it would copy it.
+const longString = 64 << 10
+
 // AppendString writes s as a JSON string: UTF-8 as it is, only quotes, backslashes and control characters escaped.
 func AppendString(dst []byte, s string) []byte {
+	if len(s) >= longString {
+		dst = slices.Grow(dst, len(s)+len(s)/64)
+	}
 	dst = append(dst, '"')
 	start := 0
 	for i := 0; i < len(s); i++ {

@@ -55,7 +55,12 @@ func (t Text) Append(dst []byte) []byte {
 }
 
 // String is the text on its own.
-func (t Text) String() string { return string(t.Append(nil)) }
+func (t Text) String() string {
+	if !t.Escaped && utf8.Valid(t.Raw) {
+		return string(t.Raw)
+	}
+	return string(t.Append(make([]byte, 0, len(t.Raw))))
+}
 
 // unicodeEscape reads \uXXXX, or two of them that make one character, and says how many bytes they took.
 func unicodeEscape(b []byte) (rune, int) {

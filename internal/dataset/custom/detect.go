@@ -75,13 +75,18 @@ func detect(path string) (string, error) {
 	if err := rows.Read(path, func(l rows.Line) bool { first = l; return false }); err != nil {
 		return "", err
 	}
-	var r row
-	if json.Unmarshal(first.Text, &r) != nil {
-		var faults dataset.Faults
-		if rows.Parse(first.Where(), first.Text, &faults); first.Text[0] == '{' || first.Text[0] == '[' {
-			return "", faults.Err()
-		}
+	var faults dataset.Faults
+	fields := rows.Parse(first.Where(), first.Text, &faults)
+	switch {
+	case fields != nil:
+	case first.Text[0] == '{' || first.Text[0] == '[':
+		return "", faults.Err()
+	default:
 		return "", unknown(first.Where(), "the first line is no JSON object")
+	}
+	r := row{}
+	for key := range fields.Names() {
+		r[key] = fields.Raw(key)
 	}
 	if name, ok := r.format(); ok {
 		return name, nil

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"sync"
 	"unicode"
 
@@ -65,7 +66,7 @@ func ReadBytes(path string, raw io.Writer, f func(Line) bool) error {
 func read(path string, source io.Reader, f func(Line) bool) error {
 	from := &lines{in: bufio.NewReaderSize(source, 1<<16)}
 	return from.read(path, 1, 0, func(l Line) bool {
-		l.Text = bytes.Clone(l.Text)
+		l.Text = from.keep(l.Text)
 		return f(l)
 	})
 }
@@ -77,11 +78,7 @@ var looks = sync.Pool{New: func() any { return &lines{in: bufio.NewReaderSize(ni
 // offset.
 func (h *Held) At(number int, offset int64, skip int) (line Line, err error) {
 	from := looks.Get().(*lines)
-	defer func() {
-		if cap(from.text) <= keptText {
-			looks.Put(from)
-		}
-	}()
+	defer looks.Put(from)
 	from.in.Reset(h.From(offset))
 	err = from.read(h.Path, number, offset, func(l Line) bool {
 		line = l
@@ -91,17 +88,23 @@ func (h *Held) At(number int, offset int64, skip int) (line Line, err error) {
 	if err == nil && skip >= 0 {
 		err = io.ErrUnexpectedEOF
 	}
-	line.Text = bytes.Clone(line.Text)
+	line.Text = from.keep(line.Text)
 	return line, err
 }
 
-// keptText is the longest line whose memory is kept for the next one that is looked at, in bytes.
-const keptText = 4 << 20
-
-// lines reads lines into the same memory.
+// lines reads lines.
 type lines struct {
-	in   *bufio.Reader
-	text []byte
+	in    *bufio.Reader
+	parts [][]byte // of a line that is longer than the buffer, until it is whole; the first ones are kept for the next
+	own   bool     // the last line has memory of its own
+}
+
+// keep is the text of the last line for good: a copy where it lies in the buffer.
+func (r *lines) keep(text []byte) []byte {
+	if r.own {
+		return text
+	}
+	return bytes.Clone(text)
 }
 
 // read calls f for every line from one of the given number on, which begins at an offset of the file. The text of a line is there until the next.
@@ -140,28 +143,69 @@ func (r *lines) read(path string, number int, end int64, f func(Line) bool) erro
 // maxLine is the length of the longest line, in bytes: pictures and sounds stand in lines, but a line without end is none.
 const maxLine = 256 << 20
 
-// mostGrowth is by how much more than is needed the memory of a long line grows, in bytes.
-const mostGrowth = 16 << 20
+// The sizes of the parts that a long line is read in: each is twice as long as the one before it, up to the longest; and how many are kept.
+const (
+	firstPart = 128 << 10
+	mostPart  = 4 << 20
+	keptParts = 5
+)
 
-// line reads up to and with the next line feed.
+// line reads up to and with the next line feed. A line that is longer than the buffer is put together when its length is known, so that it takes
+// no more than twice its length meanwhile.
 func (r *lines) line() ([]byte, error) {
-	r.text = r.text[:0]
+	parts, size := r.parts[:0], 0
 	for {
-		part, err := r.in.ReadSlice('\n')
-		if len(r.text) == 0 && !errors.Is(err, bufio.ErrBufferFull) {
-			return part, err // it lies in the buffer whole
+		piece, err := r.in.ReadSlice('\n')
+		if r.own = size > 0 || errors.Is(err, bufio.ErrBufferFull); !r.own {
+			return piece, err // it lies in the buffer whole
 		}
-		if need := len(r.text) + len(part); need > cap(r.text) {
-			r.text = append(make([]byte, 0, need+min(need, mostGrowth)), r.text...)
+		size += len(piece)
+		for len(piece) > 0 {
+			if len(parts) == 0 || len(parts[len(parts)-1]) == cap(parts[len(parts)-1]) {
+				parts = r.another(parts)
+			}
+			last := &parts[len(parts)-1]
+			n := min(len(piece), cap(*last)-len(*last))
+			*last, piece = append(*last, piece[:n]...), piece[n:]
 		}
-		r.text = append(r.text, part...)
 		if !errors.Is(err, bufio.ErrBufferFull) {
-			return r.text, err
+			return r.join(parts, size), err
 		}
-		if len(r.text) > maxLine {
+		if size > maxLine {
 			return nil, fmt.Errorf("the line is longer than %d MiB", maxLine>>20)
 		}
 	}
+}
+
+// join makes one text of the parts.
+func (r *lines) join(parts [][]byte, size int) []byte {
+	collect := func() {
+		if size >= collected {
+			runtime.GC()
+		}
+	}
+	collect()
+	text := make([]byte, 0, size)
+	for _, p := range parts {
+		text = append(text, p...)
+	}
+	r.parts = parts[:min(len(parts), keptParts)]
+	clear(parts[len(r.parts):])
+	collect()
+	return text
+}
+
+// collected is how long a line is whose garbage is collected at once, in bytes: the collector would let a few of its length pile up, and needs a few
+// milliseconds where reading the line took a hundred.
+const collected = 16 << 20
+
+// another adds an empty part, one that was kept if there is one.
+func (r *lines) another(parts [][]byte) [][]byte {
+	n := len(parts)
+	if n < len(r.parts) {
+		return append(parts, r.parts[n][:0])
+	}
+	return append(parts, make([]byte, 0, min(firstPart<<min(n, 10), mostPart)))
 }
 
 // Objects calls f for every row of the file, whose bytes go to raw as ReadBytes says. Rows that are no JSON object are noted as faults and left out.

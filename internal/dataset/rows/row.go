@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+	"unsafe"
 
 	"aiperf/internal/dataset"
 	"aiperf/internal/jsontext"
@@ -160,9 +161,17 @@ func (r *Row) String(field string) *string {
 	return r.text(field, raw)
 }
 
+// sharedText is how long a text is that is part of its row: shorter ones are copied, so that they do not keep their row in memory.
+const sharedText = 64 << 10
+
 func (r *Row) text(field string, raw json.RawMessage) *string {
 	if Kind(raw) == "string" && bytes.IndexByte(raw, '\\') < 0 {
-		s := string(raw[1 : len(raw)-1])
+		plain := raw[1 : len(raw)-1]
+		if len(plain) >= sharedText {
+			s := unsafe.String(&plain[0], len(plain)) // nobody writes to a row
+			return &s
+		}
+		s := string(plain)
 		return &s
 	}
 	var s string

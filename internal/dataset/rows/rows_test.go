@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -176,5 +177,31 @@ func TestInts(t *testing.T) {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s: %s, want %s", text, got, want)
 		}
+	}
+}
+
+// TestLongLine: a long line, its row and its text take less than three times its length, all that is thrown away counted; lines of every length are
+// whole, whatever the reader kept of the one before.
+func TestLongLine(t *testing.T) {
+	const length = 16 << 20
+	doc := `{"text":"` + strings.Repeat("x", length) + `"}`
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	var faults dataset.Faults
+	got := 0
+	err := read("f", strings.NewReader(doc), Each(&faults, func(r *Row) { got = len(*r.String("text")) }))
+	runtime.ReadMemStats(&after)
+	if err != nil || faults.Count() > 0 || got != length {
+		t.Fatalf("%d bytes, %v, %v", got, err, faults.Err())
+	}
+	if took := float64(after.TotalAlloc-before.TotalAlloc) / length; took > 3 {
+		t.Errorf("%.1f bytes for each byte of the line", took)
+	}
+	var want, lines []string
+	for _, n := range []int{5, 1 << 17, 9 << 20, 1 << 16, 3, 128<<10 + 1, 384 << 10, 5 << 20, 7} {
+		want = append(want, strings.Repeat(string(rune('a'+len(want))), n))
+	}
+	if err := read("f", strings.NewReader(strings.Join(want, "\n")), func(l Line) bool { lines = append(lines, string(l.Text)); return true }); err != nil || !slices.Equal(lines, want) {
+		t.Errorf("%d lines, %v", len(lines), err)
 	}
 }

@@ -46,10 +46,11 @@ func (p *Pipeline) Append(dst []int32, text string) []int32 {
 // Count is the number of ids of text.
 func (p *Pipeline) Count(text string) int {
 	e := p.encoder()
-	e.dst = e.buf[:0]
+	e.dst, e.counting, e.counted = e.buf[:0], true, 0
 	e.encode(utf.Valid(text))
-	n := len(e.dst)
-	if e.buf, e.dst = e.dst, nil; cap(e.buf) > 1<<16 {
+	n := e.counted + len(e.dst)
+	e.counting = false
+	if e.buf, e.dst = e.dst, nil; cap(e.buf) > 2*countedIDs {
 		e.buf = nil
 	}
 	p.release(e)
@@ -80,8 +81,12 @@ type encoder struct {
 	links   []link
 	head    pretoken.Sink // first stage, or the encoder itself
 	dst     []int32
-	buf     []int32 // for Count
 	scratch model.Scratch
+
+	// For Count:
+	buf      []int32
+	counting bool
+	counted  int // ids that were forgotten
 }
 
 // link is one stage with what comes after it.
@@ -93,8 +98,17 @@ type link struct {
 // Piece implements pretoken.Sink.
 func (l *link) Piece(s string, first bool) { l.stage.Split(s, first, l.next) }
 
+// countedIDs is how many ids Count holds before it forgets them.
+const countedIDs = 1 << 15
+
 // Piece implements pretoken.Sink: the end of the chain.
-func (e *encoder) Piece(s string, _ bool) { e.dst = e.p.Model.Append(e.dst, s, &e.scratch) }
+func (e *encoder) Piece(s string, _ bool) {
+	e.dst = e.p.Model.Append(e.dst, s, &e.scratch)
+	if e.counting && len(e.dst) >= countedIDs {
+		e.counted += len(e.dst)
+		e.dst = e.dst[:0]
+	}
+}
 
 // encode looks for the added tokens of the raw text.
 func (e *encoder) encode(s string) {

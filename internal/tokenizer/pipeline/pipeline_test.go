@@ -118,3 +118,28 @@ func TestEncode(t *testing.T) {
 	}
 	all.Wait()
 }
+
+// TestCountOfMany: more ids than Count holds are counted all the same, also the next time.
+func TestCountOfMany(t *testing.T) {
+	p := &Pipeline{Raw: &added.Matcher{}, Normalized: &added.Matcher{}, Stages: []pretoken.Stage{cuts{}}, Model: single{}}
+	text := string(make([]byte, 3*countedIDs+5))
+	for range 2 {
+		if n, ids := p.Count(text), p.Append(nil, text); n != len(text) || len(ids) != n {
+			t.Errorf("%d counted, %d made, want %d", n, len(ids), len(text))
+		}
+	}
+}
+
+// cuts cuts off every byte.
+type cuts struct{}
+
+func (cuts) Split(s string, first bool, next pretoken.Sink) {
+	for i := range len(s) {
+		next.Piece(s[i:i+1], first && i == 0)
+	}
+}
+
+// single makes an id of every piece.
+type single struct{}
+
+func (single) Append(dst []int32, _ string, _ *model.Scratch) []int32 { return append(dst, 1) }
