@@ -86,10 +86,14 @@ func (r *resolver) tuned() {
 		if row.Env == "" || row.NoEffect == "" || reflect.DeepEqual(r.run.Lookup(row.Key), standard.Lookup(row.Key)) {
 			continue
 		}
+		name := config.EnvPrefix + row.Env
+		if written := r.written(row.Key); len(written) > 0 {
+			name = written[0].Text
+		}
 		if row.NotBuilt {
-			r.fail("%s%s: %s", config.EnvPrefix, row.Env, row.NoEffect)
+			r.fail("%s: %s", name, row.NoEffect)
 		} else {
-			r.warn("%s%s has no effect: %s", config.EnvPrefix, row.Env, row.NoEffect)
+			r.warn("%s has no effect: %s", name, row.NoEffect)
 		}
 	}
 }

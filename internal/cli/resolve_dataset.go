@@ -33,7 +33,7 @@ func (r *resolver) dataset() {
 	case path == "" || strings.HasPrefix(path, "synthetic:"):
 		r.generated(d)
 	case r.over && d.Type != config.DatasetFile:
-		r.fail("%s: the dataset of %s is of type %s; a flag does not change the type", r.as("--input-file"), r.as("--config"), d.Type)
+		r.strayPath(d)
 		return
 	default:
 		r.fileDataset(d, path, kind)
@@ -52,6 +52,15 @@ func (r *resolver) dataset() {
 	r.marker(d)
 	if d.Synthesis != nil && *d.Synthesis == config.DefaultSynthesis() {
 		d.Synthesis = nil
+	}
+}
+
+// strayPath refuses the file of a dataset that is of another type.
+func (r *resolver) strayPath(d *config.Dataset) {
+	if r.has("--input-file") {
+		r.fail("%s: the dataset of %s is of type %s; a flag does not change the type", r.as("--input-file"), r.as("--config"), d.Type)
+	} else {
+		r.fail("%s is for datasets of type file, not %s", r.place(r.run.LongKey("datasets.main.path")), d.Type)
 	}
 }
 

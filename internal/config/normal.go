@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -58,6 +59,7 @@ func normalise(root *yaml.Node) (flat bool, err error) {
 	var wrong []string
 	for _, p := range phases {
 		wrong = append(wrong, spreadAdaptive(p)...)
+		wrong = append(wrong, splitSeries(p)...)
 		normalPhase(p)
 	}
 	if len(wrong) > 0 {
@@ -324,7 +326,6 @@ func normalPhase(p *yaml.Node) {
 	}
 	ensure(p, "exclude_from_results", boolean(is("kind", string(KindWarmup))))
 	longRamps(p)
-	splitSeries(p)
 	switch {
 	case is("type", string(PhaseConcurrency)):
 		if step(p, "prefill_concurrency") == nil {
@@ -362,22 +363,23 @@ func longRamps(p *yaml.Node) {
 }
 
 // splitSeries moves the file and the points of a rate series that has keys of its own to the phase.
-func splitSeries(p *yaml.Node) {
+func splitSeries(p *yaml.Node) (wrong []string) {
 	series := step(p, "rate_series")
 	if series == nil || series.Kind != yaml.MappingNode {
-		return
+		return nil
 	}
+	take(p, "rate_series")
 	if points := take(series, "points"); points != nil {
 		ensure(p, "rate_points", points)
 	}
-	path := take(series, "path")
-	switch {
-	case len(series.Content) > 0: // the unknown key is named where it stands
-	case path == nil || path.ShortTag() == "!!null":
-		take(p, "rate_series")
-	default:
-		*series = *path
+	if path := take(series, "path"); path != nil && path.ShortTag() != "!!null" {
+		add(p, "rate_series", path)
 	}
+	for i := 0; i < len(series.Content); i += 2 {
+		key := series.Content[i]
+		wrong = append(wrong, unknownKey(key, "rate_series."+key.Value, map[string]reflect.Type{"path": nil, "points": nil}))
+	}
+	return wrong
 }
 
 func boolean(b bool) *yaml.Node {

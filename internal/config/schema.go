@@ -116,6 +116,8 @@ func (s *schema) shape(t reflect.Type, key string) object {
 		return object{"type": "integer"}
 	case reflect.Float64:
 		return object{"type": "number"}
+	case reflect.Interface:
+		return object{} // anything
 	case reflect.Slice:
 		list["items"] = s.of(t.Elem(), entryKey(key))
 		return list
