@@ -169,7 +169,11 @@ func (g *grid) findings() (list []string) {
 		if most > fewest {
 			hold += " to " + count(int(most))
 		}
-		list = append(list, fmt.Sprintf("Runs of a cell hold %s requests. Differences of a few percent need longer runs, or several of each (%s).", hold, spelled("multi_run.num_runs")))
+		amount := "several"
+		if slices.ContainsFunc(g.cells, func(c cell) bool { return len(c.runs) > 1 }) {
+			amount = "more"
+		}
+		list = append(list, fmt.Sprintf("Runs of a cell hold %s requests. Differences of a few percent need longer runs, or %s of each (%s).", hold, amount, spelled("multi_run.num_runs")))
 	}
 	return list
 }

@@ -69,6 +69,9 @@ func Sweep(dir string, runs []*runfiles.Run, file, version string) ([]byte, erro
 		return nil, err
 	}
 	table := section{ID: "cells", Title: "Cells", Lead: "Means over the runs of a cell; ± is the half width of the 95 % interval (Student's t) where there are several. Below a figure stands its difference from the best of the column; where the intervals of both overlap, they are not told apart.", Tables: []*table{g.table(dir, file)}}
+	if every := g.trials(dir, file); every != nil {
+		table.Tables = append(table.Tables, every)
+	}
 	if g.thin {
 		table.Notes = append(table.Notes, "No cell has the hundred requests that p99 needs.")
 	}
