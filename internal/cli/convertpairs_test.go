@@ -54,6 +54,11 @@ var sourcesOfConvert = []struct{ format, name, text string }{
 	{"tracelab", "rounds.jsonl", round(0, 128, 5) + round(1, 256, 7)},
 	{"weka_trace", "weka.jsonl", `{"id":"t","models":["m"],"block_size":64,"hash_id_scope":"local","requests":[{"t":0,"type":"n","model":"m","in":128,"out":5,"hash_ids":[1,2],"api_time":0.5},` +
 		`{"t":2,"type":"n","model":"m","in":256,"out":7,"hash_ids":[1,2,3,4],"api_time":0.5}]}` + "\n"},
+	{"weka_trace", "agents.jsonl", `{"id":"t","models":["m","n"],"block_size":64,"hash_id_scope":"local","tool_tokens":30,"system_tokens":34,"totals":{},"requests":[` +
+		`{"t":0,"type":"s","model":"m","in":128,"out":5,"hash_ids":[1,2],"input_types":["text"],"stop":"tool_use","api_time":0.5,"ttft":0.1},` +
+		`{"t":1,"type":"subagent","agent_id":"x","subagent_type":"e","duration_ms":900.5,"status":"failed","models":["n"],"requests":[` +
+		`{"t":1.25,"type":"n","model":"n","in":128,"out":9,"hash_ids":[8,9],"api_time":0.25},{"t":1.75,"type":"n","model":"n","in":0,"out":9}]},` +
+		`{"t":2,"type":"n","model":"m","in":256,"out":7,"hash_ids":[1,2,3,4],"input_types":["tool_result"],"api_time":0.5,"think_time":0.125}]}` + "\n"},
 	{"baseten_trace", "calls.parquet", recordedCalls},
 	{"dag_jsonl", "arrays.jsonl", `{"session_id":"g","context_mode":"message_array_with_responses","turns":[{"messages":[{"role":"user","content":"a"}]},{"messages":[{"role":"user","content":"b"}]}]}` + "\n"},
 	{"dag_jsonl", "forks.jsonl", `{"session_id":"g","turns":[{"messages":[{"role":"user","content":"a"}],"forks":["h"]}]}` + "\n" +
@@ -182,9 +187,9 @@ func TestConvertKeepsRequests(t *testing.T) {
 			kept++
 			size := block[from.format]
 			was := sent(t, from.name, from.format, 0)
-			if is := sent(t, "out", to, size); is != was && size != 64 { // recorded agents have messages where a trace has prompts
+			if is := sent(t, "out", to, size); is != was && (size != 64 || to == "weka_trace") { // recorded agents have messages where a trace has prompts
 				t.Errorf("%s to %s:\n%sbecame\n%s", from.name, to, was, is)
-			} else if size == 64 && (!strings.Contains(is, `"128 tokens"`) || !strings.Contains(is, `"256 tokens"`) || !strings.HasPrefix(is, "false")) {
+			} else if size == 64 && to != "weka_trace" && (!strings.Contains(is, `"128 tokens"`) || !strings.Contains(is, `"256 tokens"`) || !strings.HasPrefix(is, "false")) {
 				t.Errorf("%s to %s: %s", from.name, to, is)
 			}
 			if !convert("out", "again", to, from.format) {

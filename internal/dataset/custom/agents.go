@@ -27,12 +27,12 @@ type Agents struct {
 	seeds    [2]maphash.Seed
 	places   infile.Kept // texts of where they stand
 	scanned  int
-	longer   int                  // traces above the limit of their length
-	smallest int                  // of the longest prompts with their answers, tokens
-	empty    int                  // requests that cannot be sent
-	dropped  int                  // agents that nobody starts
-	silent   int                  // traces without a request of their own
-	sink     func([]weka.Session) // takes the sessions of a trace, and nothing is made of them; nil = conversations are
+	longer   int                               // traces above the limit of their length
+	smallest int                               // of the longest prompts with their answers, tokens
+	empty    int                               // requests that cannot be sent
+	dropped  int                               // agents that nobody starts
+	silent   int                               // traces without a request of their own
+	sink     func(*weka.Trace, []weka.Session) // takes a trace with its sessions, and nothing is made of them; nil = conversations are
 }
 
 // Agents returns what gathers the traces of the source.
@@ -85,7 +85,7 @@ func (a *Agents) add(t *weka.Trace, where string) (enough bool) {
 	}
 	list, dropped := t.Sessions(a.options, &l.faults)
 	if a.sink != nil {
-		a.sink(list)
+		a.sink(t, list)
 		return false
 	}
 	a.empty += t.Empty()

@@ -21,6 +21,8 @@ type Entry struct {
 	Turns   []conversation.Turn
 	Record  *trace.Record // of a trace; Turns is nil then
 	Block   int           // tokens behind its hash ids; 0 = those of mooncake_trace
+	Agents  *weka.Trace   // that it is a request of; nil = no agents were recorded
+	First   bool          // of that trace
 	// Category is that of a question of speed_bench, whose turns are sent one by one, a leading system message too; "" = of no such file.
 	Category string
 }
@@ -236,8 +238,8 @@ func streamAgents(read func(*Agents, string) error) func(*loader, string, func(E
 		a := l.Agents()
 		a.options.Recorded, a.options.Split = true, true
 		last := int64(0)
-		a.sink = func(list []weka.Session) {
-			ids := map[int64]int64{}
+		a.sink = func(recording *weka.Trace, list []weka.Session) {
+			ids, first := map[int64]int64{}, true
 			for i := range list {
 				var before, known []int64 // ids of the turn before, as recorded and as ours: most turns begin with them
 				for _, t := range list[i].Turns {
@@ -256,7 +258,8 @@ func streamAgents(read func(*Agents, string) error) func(*loader, string, func(E
 						rec.HashIDs = append(rec.HashIDs, ids[id])
 					}
 					before, known = recorded, rec.HashIDs
-					f(Entry{Where: t.Where, Session: list[i].ID, Mode: conversation.MessageArrayWithResponses, Record: &rec, Block: list[i].Block})
+					f(Entry{Where: t.Where, Session: list[i].ID, Mode: conversation.MessageArrayWithResponses, Record: &rec, Block: list[i].Block, Agents: recording, First: first})
+					first = false
 				}
 			}
 		}

@@ -29,7 +29,7 @@ func (t *Target) Append(dst []byte, e custom.Entry) ([]byte, error) {
 	if err != nil {
 		return dst, fmt.Errorf("%s: %w", e.Where, err)
 	}
-	if e.Record != nil && len(e.Record.HashIDs) > 0 {
+	if e.Record != nil && len(e.Record.HashIDs) > 0 && t.own > 0 {
 		block := e.Block
 		if block == 0 {
 			block = custom.MooncakeBlock
@@ -42,12 +42,11 @@ func (t *Target) Append(dst []byte, e custom.Entry) ([]byte, error) {
 }
 
 // Targets lists the formats that can be written.
-const Targets = "single_turn, multi_turn, random_pool, mooncake_trace, bailian_trace, burst_gpt_trace, raw_payload, inputs_json, sagemaker_data_capture, dag_jsonl, speed_bench"
+const Targets = "single_turn, multi_turn, random_pool, mooncake_trace, bailian_trace, burst_gpt_trace, raw_payload, inputs_json, sagemaker_data_capture, dag_jsonl, speed_bench, weka_trace"
 
 // unwritten are the formats that are read only, and why.
 var unwritten = map[string]string{
 	"baseten_trace": "its table holds what a server measured (tokens of every prompt, its hashes), which no other format says",
-	"weka_trace":    "its traces hold what a recorder saw of agents (who started whom, service and think times), which no other format says",
 	"tracelab":      "its rounds hold what a recorder saw of agents (instants of every event, calls of tools), which no other format says",
 }
 
@@ -84,6 +83,8 @@ func newTarget(format string) *Target {
 		return &Target{row: appendCapture}
 	case "dag_jsonl":
 		return &Target{row: (&graphs{}).append}
+	case "weka_trace":
+		return &Target{row: appendAgents}
 	case "speed_bench":
 		return &Target{row: (&questions{}).append, history: &history{format: format, mode: conversation.DeltasWithoutResponses}}
 	}

@@ -123,3 +123,14 @@ func appendCapture(dst []byte, e custom.Entry) ([]byte, error) {
 	o.Raw("eventMetadata", about.Close())
 	return append(o.Close(), '\n'), nil
 }
+
+// appendAgents writes the trace that a request is the first of.
+func appendAgents(dst []byte, e custom.Entry) ([]byte, error) {
+	switch {
+	case e.Agents == nil:
+		return nil, errors.New("a trace of weka_trace tells which agents asked, who started whom, and the service and think times of every request: only tracelab has all that")
+	case e.First:
+		return append(e.Agents.Append(dst), '\n'), nil
+	}
+	return dst, nil
+}

@@ -36,6 +36,7 @@ type subagent struct {
 	index        int // in the list of the trace
 	at           float64
 	id           string
+	kind, status string   // as recorded
 	duration     *float64 // s
 	requests     []*Request
 	tool, system int // tokens of the first message
@@ -233,8 +234,7 @@ func (r *Request) answersTool(before *Request) bool {
 func (p *parser) subagent(r *rows.Row, index int) *subagent {
 	known(r, subagentKeys)
 	a := &subagent{index: index, where: r.Where + ": " + place("", index), id: p.text(r, "agent_id"), tool: p.optional(r, "tool_tokens"), system: p.optional(r, "system_tokens")}
-	p.text(r, "subagent_type")
-	p.text(r, "status")
+	a.kind, a.status = p.text(r, "subagent_type"), p.text(r, "status")
 	p.list(r, "models")
 	if p.need(r, "t") {
 		if at := r.Number("t"); at != nil {

@@ -302,7 +302,7 @@ func (s *recorded) trace(kept *keptRounds, block int, nested map[*recorded]bool)
 		}
 		nested[c] = true
 		duration := c.in.duration
-		a := &subagent{index: place, at: micro(c.in.from - zero), id: safeID(c.id), duration: &duration, where: c.where, requests: requests(kept.of(c), block, &minted)}
+		a := &subagent{index: place, at: micro(c.in.from - zero), id: safeID(c.id), kind: "Agent", status: "completed", duration: &duration, where: c.where, requests: requests(kept.of(c), block, &minted)}
 		for _, q := range a.requests {
 			q.at = micro(q.at - zero)
 		}
