@@ -25,6 +25,76 @@ func TestOneRunEverywhere(t *testing.T) {
 	if got := p.run(); got != 0 {
 		t.Fatalf("exit status %d\n%s", got, p.stderr.String())
 	}
+	summary, page := sameFigures(t, p, 15)
+	text, err := os.ReadFile(filepath.Join(p.dir, "report.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameCards(t, string(text), summary)
+
+	dump := filepath.Join(t.TempDir(), "charts.json")
+	if out, err := command(t, "plot", p.dir, "--dump-charts", dump, "--size", "small").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	var charts []struct {
+		File   string
+		Y      string `json:"y_title"`
+		Traces []struct{ Y []*float64 }
+	}
+	if text, err = os.ReadFile(dump); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &charts); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range charts {
+		tag := map[string]string{"ttft_over_time.png": "time_to_first_token", "itl_over_time.png": "inter_token_latency", "latency_over_time.png": "request_latency"}[c.File]
+		if tag == "" {
+			continue
+		}
+		var one struct{ Avg, Count float64 }
+		if err := json.Unmarshal(summary[tag], &one); err != nil {
+			t.Fatal(err)
+		}
+		sum, n := 0.0, 0.0
+		for _, y := range c.Traces[0].Y {
+			if y != nil {
+				sum, n = sum+*y, n+1
+			}
+		}
+		if page[c.Y] == nil || n != one.Count || math.Abs(sum/n-one.Avg) > 1e-9*one.Avg {
+			t.Errorf("plot %s: %q, mean %v of %v, want %v of %v", c.File, c.Y, sum/n, n, one.Avg, one.Count)
+		}
+	}
+}
+
+// TestOtherRunsEverywhere: the same of runs that lack what the usual one has: tokens, streams, answers, requests.
+func TestOtherRunsEverywhere(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		args   []string
+		status int
+		least  int // rows of the console
+	}{
+		"embeddings":  {[]string{"--url", "mock://?ttft=3ms", "--endpoint-type", "embeddings", "--request-count", "30"}, 0, 3},
+		"images":      {[]string{"--url", "mock://?ttft=3ms", "--endpoint-type", "image_generation", "--request-count", "6"}, 0, 3},
+		"one request": {[]string{"--url", "mock://?ttft=3ms&itl=300us&tokens=10", "--streaming", "--request-count", "1"}, 0, 12},
+		"all fail":    {[]string{"--url", "mock://?error-rate=1", "--streaming", "--request-count", "12", "--no-fail-fast"}, 1, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := program(t, append(c.args, "--export-html")...)
+			if got := p.run(); got != c.status {
+				t.Fatalf("exit status %d\n%s", got, p.stderr.String())
+			}
+			sameFigures(t, p, c.least)
+		})
+	}
+}
+
+// sameFigures compares console, pipe, CSV, JSON and page of a run; it returns the figures of the summary and the rows of the page.
+func sameFigures(t *testing.T, p *process, least int) (summary map[string]json.RawMessage, page map[string][]string) {
+	t.Helper()
 	read := func(name string) string {
 		text, err := os.ReadFile(filepath.Join(p.dir, name))
 		if err != nil {
@@ -48,11 +118,10 @@ func TestOneRunEverywhere(t *testing.T) {
 			inCSV[row[0]][lines[0][i]] = cell
 		}
 	}
-	var summary map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(read("profile_export_aiperf.json")), &summary); err != nil {
 		t.Fatal(err)
 	}
-	page := pageRows(read("report.html"))
+	page = pageRows(read("report.html"))
 	stats := []string{"avg", "min", "max", "p99", "p90", "p50", "std"}
 
 	seen := 0
@@ -90,47 +159,10 @@ func TestOneRunEverywhere(t *testing.T) {
 			}
 		}
 	}
-	if seen < 15 || seen > len(console) {
+	if seen < least || seen > len(console) {
 		t.Errorf("%d of %d rows of the console compared", seen, len(console))
 	}
-
-	sameCards(t, read("report.html"), summary)
-
-	dump := filepath.Join(t.TempDir(), "charts.json")
-	if out, err := command(t, "plot", p.dir, "--dump-charts", dump, "--size", "small").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	var charts []struct {
-		File   string
-		Y      string `json:"y_title"`
-		Traces []struct{ Y []*float64 }
-	}
-	text, err := os.ReadFile(dump)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, &charts); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range charts {
-		tag := map[string]string{"ttft_over_time.png": "time_to_first_token", "itl_over_time.png": "inter_token_latency", "latency_over_time.png": "request_latency"}[c.File]
-		if tag == "" {
-			continue
-		}
-		var one struct{ Avg, Count float64 }
-		if err := json.Unmarshal(summary[tag], &one); err != nil {
-			t.Fatal(err)
-		}
-		sum, n := 0.0, 0.0
-		for _, y := range c.Traces[0].Y {
-			if y != nil {
-				sum, n = sum+*y, n+1
-			}
-		}
-		if page[c.Y] == nil || n != one.Count || math.Abs(sum/n-one.Avg) > 1e-9*one.Avg {
-			t.Errorf("plot %s: %q, mean %v of %v, want %v of %v", c.File, c.Y, sum/n, n, one.Avg, one.Count)
-		}
-	}
+	return summary, page
 }
 
 // sameCards: the head figures of the page are those of the summary, in its unit, to the last digit that is shown.
