@@ -1,6 +1,10 @@
 package cli
 
-import "aiperf/internal/config"
+import (
+	"slices"
+
+	"aiperf/internal/config"
+)
 
 // contradictions refuses flags that say two things about one setting. They are matters of the command line: the resolved run, and a file,
 // have one value there.
@@ -43,6 +47,14 @@ func (r *resolver) legacy() {
 	for _, row := range config.Rows() {
 		if row.Group == config.GroupGenAIPerf && row.NoEffect != "" && r.has(row.Name()) {
 			r.fail("%s is a flag of GenAI-Perf, which %s refuses; here %s", r.as(row.Name()), config.NoLegacyFlags, row.NoEffect)
+		}
+	}
+	if g := r.set.Get("--goodput"); g != nil && slices.Contains(g.Spelled, "-g") {
+		r.translated("-g", "--goodput")
+	}
+	for _, list := range []struct{ flag, between string }{{"--model", "commas"}, {"--goodput", "blanks, in quotes"}} {
+		if g := r.set.Get(list.flag); g != nil && len(g.Values) > len(g.Spelled) {
+			r.translated("several words behind "+r.as(list.flag), "one word with "+list.between)
 		}
 	}
 }

@@ -134,6 +134,10 @@ func TestNoLegacyFlags(t *testing.T) {
 		{"--measurement-interval 1000", "-interval of GenAI-Perf: write --benchmark-duration"},
 		{"--max-threads 4", "--max-threads is a flag of GenAI-Perf"},
 		{"--num-prefix-prompts 2", "write --prefix-prompt-pool-size"},
+		{"-g request_latency:9", "-g of GenAI-Perf: write --goodput"},
+		{"--goodput request_latency:9 output_sequence_length:2", "several words behind --goodput of GenAI-Perf: write one word with blanks"},
+		{"-m n o", "several words behind -m of GenAI-Perf: write one word with commas"},
+		{"--endpoint-type vision", "--endpoint-type vision of GenAI-Perf: write chat"},
 	} {
 		argv := append(strings.Fields("profile --model m --tokenizer builtin --dry-run"), strings.Fields(c.line)...)
 		if status, _, errs := invoke(t, "files", nil, argv...); status != 0 {

@@ -72,7 +72,10 @@ func (r *resolver) endpointType() {
 		r.fail("%s: %v", said, err)
 		return
 	}
-	if notice != "" {
+	switch {
+	case notice != "" && r.on(config.NoLegacyFlags):
+		r.translated(said+" "+name, e.Name)
+	case notice != "":
 		r.warn("%s: %s", said, notice)
 	}
 	if !e.Built() {
