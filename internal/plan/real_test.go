@@ -84,7 +84,7 @@ func wireRun(t *testing.T, url string, seed int) *config.Run {
 // wired is a run over the wire; one that the client could not keep is no evidence and is made again, not for ever.
 func wired(t *testing.T, url string, seed int) comparison.Run {
 	t.Helper()
-	const tries = 4
+	const tries = 8
 	skip := 0.0
 	if *full {
 		skip = 0.5
