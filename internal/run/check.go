@@ -18,6 +18,7 @@ import (
 type Forecast struct {
 	Prompts  int           // request bodies of the dataset
 	Tokens   float64       // of a prompt, on average; NaN = they are not counted here
+	First    int           // conversations at the beginning that the average is of; 0 = of all, or of some from everywhere
 	Requests int           // that end the run; 0 = nothing but time or sessions does
 	Time     time.Duration // of sending; 0 = the server's speed decides
 }
@@ -51,14 +52,29 @@ func Check(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts O
 // countedConversations is about how many conversations of a dataset are counted for the mean.
 const countedConversations = 500
 
-// countPrompts takes the mean over conversations from all over the dataset.
+// madeTokens is how many tokens are made for it.
+const madeTokens = 2_000_000
+
+// countPrompts takes the mean over conversations from all over the dataset; where their texts are made, one after the other, over the first.
 func (r *resolved) countPrompts(ctx context.Context, cfg *config.Benchmark, f *Forecast) error {
 	count, err := r.promptCounter(cfg)
 	if err != nil || count == nil {
 		return err
 	}
-	n, tokens := 0, 0
-	for i := 0; i < r.data.Len(); i += max(1, r.data.Len()/countedConversations) {
+	n, tokens, all := 0, 0, r.data.Len()
+	step, made := max(1, all/countedConversations), false
+	if all > 0 {
+		_, written := r.data.Draft(0)
+		made = !written
+	}
+	if made {
+		step = 1
+	}
+	for i := 0; i < all; i += step {
+		if made && (i == countedConversations || tokens > madeTokens) {
+			f.First = i
+			break
+		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -179,6 +195,9 @@ func (f *Forecast) String() string {
 	}
 	if !math.IsNaN(f.Tokens) {
 		text += fmt.Sprintf(", mean %.0f tokens", f.Tokens)
+		if f.First > 0 {
+			text += " in the first " + strconv.Itoa(f.First)
+		}
 	}
 	switch {
 	case f.Time > 0:

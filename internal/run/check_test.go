@@ -17,6 +17,7 @@ func TestForecast(t *testing.T) {
 		{Forecast{Prompts: 2, Tokens: 7, Time: 2 * time.Hour}, "2 prompts, mean 7 tokens, about 2.0 h"},
 		{Forecast{Prompts: 2, Tokens: 7, Time: time.Millisecond}, "2 prompts, mean 7 tokens, about 1 s"},
 		{Forecast{Prompts: 2, Tokens: 7}, "2 prompts, mean 7 tokens"},
+		{Forecast{Prompts: 900, Tokens: 7, First: 500}, "900 prompts, mean 7 tokens in the first 500"},
 	} {
 		if got := c.f.String(); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
