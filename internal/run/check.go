@@ -53,7 +53,7 @@ func Check(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts O
 const countedConversations = 500
 
 // madeTokens is how many tokens are made for it.
-const madeTokens = 2_000_000
+var madeTokens = 2_000_000
 
 // countPrompts takes the mean over conversations from all over the dataset; where their texts are made, one after the other, over the first.
 func (r *resolved) countPrompts(ctx context.Context, cfg *config.Benchmark, f *Forecast) error {

@@ -281,10 +281,12 @@ func TestCheckSendsNothing(t *testing.T) {
 	if err != nil || f.Prompts != 4 || math.Abs(f.Tokens-20) > 8 || f.Requests != 30 || f.Time != 0 {
 		t.Fatalf("%+v %v", f, err)
 	}
+	defer func(n int) { madeTokens = n }(madeTokens)
+	madeTokens = 20_000
 	long := base(config.PhaseConcurrency, b.Artifacts.Dir)
 	d := long.Dataset()
-	d.Entries, d.Prompts.ISL, d.Turns, d.SystemPromptFile, long.SLOs = 40, config.Normal(300_000, 0), config.Normal(1, 0), "", nil
-	if f, err := Check(t.Context(), long, ptr(config.Seed("1")), Options{Err: &locked{}}); err != nil || f.Prompts != 40 || f.First != 7 || math.Round(f.Tokens) != 300_006 {
+	d.Entries, d.Prompts.ISL, d.Turns, d.SystemPromptFile, long.SLOs = 40, config.Normal(3_000, 0), config.Normal(1, 0), "", nil
+	if f, err := Check(t.Context(), long, ptr(config.Seed("1")), Options{Err: &locked{}}); err != nil || f.Prompts != 40 || f.First != 7 || math.Round(f.Tokens) != 3_006 {
 		t.Errorf("long prompts: %+v %v", f, err)
 	}
 	b.Endpoint.URLs = []string{"mock://"}
