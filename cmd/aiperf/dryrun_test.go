@@ -31,8 +31,9 @@ func TestDryRun(t *testing.T) {
 	}{
 		{"--isl 512 --request-rate 5 --request-count 900 --num-dataset-entries 37", 0, "dry run: 37 prompts, mean 512 tokens, about 3 min"},
 		{"--input-file trace.jsonl", 0, "dry run: 2 prompts, mean 200 tokens, about 3 min"},
-		{"--input-file texts.jsonl --concurrency 2 --request-count 9", 0, "dry run: 2 prompts, mean 4 tokens, 9 requests as fast as the server answers"},
+		{"--input-file texts.jsonl --concurrency 2 --request-count 9 --benchmark-duration 60", 0, "dry run: 2 prompts, mean 4 tokens, 9 requests as fast as the server answers"},
 		{"--input-file texts.jsonl --use-server-token-count --benchmark-duration 60 --warmup-duration 20", 0, "dry run: 2 prompts, about 80 s"},
+		{"--input-file texts.jsonl --concurrency 2 --benchmark-duration 60 --warmup-request-count 9", 0, "dry run: 2 prompts, mean 4 tokens, at least 60 s"},
 		{"--concurrency 1,2 --benchmark-duration 60 --num-profile-runs 3", 0, "dry run: 2 cells, 6 runs, about 6 min in all; the first: 100 prompts, mean 550 tokens, about 60 s"},
 		{"--input-file texts.jsonl --concurrency 1,2,4 --request-count 20 --num-profile-runs 2 --profile-run-cooldown-seconds 30", 0,
 			"dry run: 3 cells, 6 runs, 120 requests, pauses of about 30 s; the first: 2 prompts, mean 4 tokens, 20 requests as fast as the server answers"},

@@ -19,7 +19,7 @@ func Check(ctx context.Context, r *config.Run, s Streams) (string, error) {
 		return "", err
 	}
 	var first *run.Forecast
-	total, requests := time.Duration(0), 0
+	total, open, requests := time.Duration(0), false, 0
 	for k := range cells {
 		c := cells[k].Run
 		f, err := run.Check(ctx, &c.Benchmark, c.RandomSeed, run.Options{Version: s.Version, Err: s.Err})
@@ -32,9 +32,7 @@ func Check(ctx context.Context, r *config.Run, s Streams) (string, error) {
 		if first == nil {
 			first = f
 		}
-		if total += f.Time; f.Time == 0 {
-			total = -1 << 62 // unknown once, unknown for all
-		}
+		total, open = total+f.Time, open || f.Open
 		if requests += f.Requests; f.Requests == 0 {
 			requests = math.MinInt32
 		}
@@ -42,7 +40,7 @@ func Check(ctx context.Context, r *config.Run, s Streams) (string, error) {
 	n := max(1, r.MultiRun.NumRuns)
 	if s := r.Sweep; s != nil && s.Type == config.SweepSearch {
 		n = max(n, 1+s.SLAReplicates)
-		return searchWords(r, n, requests, total) + "; a run of the first: " + first.String(), nil
+		return searchWords(r, n, requests, total, open) + "; a run of the first: " + first.String(), nil
 	}
 	if len(cells) == 1 && n == 1 {
 		return first.String(), nil
@@ -61,15 +59,15 @@ func Check(ctx context.Context, r *config.Run, s Streams) (string, error) {
 	pauses := pausesOf(r, len(cells), n)
 	switch {
 	case total > 0:
-		text += ", " + run.About(time.Duration(n)*total+pauses) + " in all"
+		text += ", " + run.About(time.Duration(n)*total+pauses, open) + " in all"
 	case pauses > 0:
-		text += ", pauses of " + run.About(pauses)
+		text += ", pauses of " + run.About(pauses, false)
 	}
 	return text + "; the first: " + first.String(), nil
 }
 
-// searchWords say what a search with n runs a cell may take. requests and total are those of a run, not positive where they are not known.
-func searchWords(r *config.Run, n, requests int, total time.Duration) string {
+// searchWords say what a search with n runs a cell may take. requests (not positive = not known), total and open are those of a run.
+func searchWords(r *config.Run, n, requests int, total time.Duration, open bool) string {
 	s := r.Sweep
 	runs := n * s.MaxIterations
 	text := "a search of at most " + terminal.Plural(s.MaxIterations, "cell") + ", " + terminal.Plural(runs, "run")
@@ -82,9 +80,9 @@ func searchWords(r *config.Run, n, requests int, total time.Duration) string {
 	}
 	switch {
 	case total > 0:
-		text += ", " + run.About(time.Duration(runs)*total+pauses) + " in all"
+		text += ", " + run.About(time.Duration(runs)*total+pauses, open) + " in all"
 	case pauses > 0:
-		text += ", pauses and warm-ups of " + run.About(pauses)
+		text += ", pauses and warm-ups of " + run.About(pauses, false)
 	}
 	return text
 }

@@ -76,10 +76,10 @@ func TestSearchWords(t *testing.T) {
 	run.MultiRun.Cooldown = 2
 	run.Sweep = &config.Sweep{Type: config.SweepSearch, MaxIterations: 4, Cooldown: 10, SLAWarmup: &warm}
 	// 3 pauses of 10 s between cells, 8 of 2 s within them, 12 warm-ups of 5 s
-	if got, want := searchWords(run, 3, 20, 0), "a search of at most 4 cells, 12 runs, 240 requests, pauses and warm-ups of about 2 min"; got != want {
+	if got, want := searchWords(run, 3, 20, 0, false), "a search of at most 4 cells, 12 runs, 240 requests, pauses and warm-ups of about 2 min"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := searchWords(run, 3, -1, 30*time.Second); !strings.HasPrefix(got, "a search of at most 4 cells, 12 runs, about 8 min in all") {
+	if got := searchWords(run, 3, -1, 30*time.Second, false); !strings.HasPrefix(got, "a search of at most 4 cells, 12 runs, about 8 min in all") {
 		t.Errorf("%q", got)
 	}
 }

@@ -19,8 +19,9 @@ type Forecast struct {
 	Prompts  int           // request bodies of the dataset
 	Tokens   float64       // of a prompt, on average; NaN = they are not counted here
 	First    int           // conversations at the beginning that the average is of; 0 = of all, or of some from everywhere
-	Requests int           // that end the run; 0 = nothing but time or sessions does
-	Time     time.Duration // of sending; 0 = the server's speed decides
+	Requests int           // of all profiling phases; 0 = something but requests ends one of them
+	Time     time.Duration // of sending, of the phases that say how long they send
+	Open     bool          // the server's speed decides how long the others send
 }
 
 // Check tries everything that a run may refuse before its first request: every row of the data as a request body, the tokenizer, the
@@ -42,10 +43,8 @@ func Check(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts O
 	if err := r.countPrompts(ctx, cfg, f); err != nil {
 		return nil, err
 	}
-	if p := cfg.Profiling(); p != nil {
-		f.Requests = value(p.Requests)
-	}
-	f.Time = sendingTime(cfg, r.data)
+	f.Requests = requests(cfg)
+	f.Time, f.Open = sendingTime(cfg, r.data)
 	return f, nil
 }
 
@@ -136,9 +135,22 @@ func (r *resolved) promptCounter(cfg *config.Benchmark) (func(payload []byte) in
 	}, nil
 }
 
-// sendingTime is how long the phases send, one after the other; 0 when one of them goes as fast as the server answers.
-func sendingTime(cfg *config.Benchmark, data dataset.Dataset) time.Duration {
-	total := time.Duration(0)
+// requests are those of all profiling phases; 0 when one of them ends otherwise.
+func requests(cfg *config.Benchmark) int {
+	n := 0
+	for i := range cfg.Phases {
+		if p := &cfg.Phases[i]; p.Kind == config.KindProfiling {
+			if value(p.Requests) == 0 {
+				return 0
+			}
+			n += *p.Requests
+		}
+	}
+	return n
+}
+
+// sendingTime is how long the phases send, one after the other; open when some of them, not counted here, go as fast as the server answers.
+func sendingTime(cfg *config.Benchmark, data dataset.Dataset) (total time.Duration, open bool) {
 	for i := range cfg.Phases {
 		p := &cfg.Phases[i]
 		t := duration(p.Duration)
@@ -147,13 +159,12 @@ func sendingTime(cfg *config.Benchmark, data dataset.Dataset) time.Duration {
 			t = shorter(t, time.Duration(float64(*p.Requests) / *p.Rate * float64(time.Second)))
 		case p.Type == config.PhaseFixedSchedule:
 			t = shorter(t, scheduleLength(data))
+		case !paced && (value(p.Requests) > 0 || value(p.Sessions) > 0):
+			t = 0 // these may end it long before its time
 		}
-		if t == 0 {
-			return 0
-		}
-		total += t
+		total, open = total+t, open || t == 0
 	}
-	return total
+	return total, open
 }
 
 // shorter is the shorter of two times of which 0 is none.
@@ -199,22 +210,29 @@ func (f *Forecast) String() string {
 			text += " in the first " + strconv.Itoa(f.First)
 		}
 	}
-	switch {
-	case f.Time > 0:
-		text += ", " + About(f.Time)
-	case f.Requests > 0:
-		text += ", " + terminal.Plural(f.Requests, "request") + " as fast as the server answers"
+	if f.Open && f.Requests > 0 {
+		text += ", " + terminal.Plural(f.Requests, "request")
+		if f.Time == 0 {
+			text += " as fast as the server answers"
+		}
+	}
+	if f.Time > 0 {
+		text += ", " + About(f.Time, f.Open)
 	}
 	return text
 }
 
-// About is a length of time in words, no more exact than a forecast is.
-func About(d time.Duration) string {
+// About is a length of time in words, no more exact than a forecast is; open when it is the least that it can be.
+func About(d time.Duration, open bool) string {
+	text := "about "
+	if open {
+		text = "at least "
+	}
 	switch {
 	case d < 90*time.Second:
-		return fmt.Sprintf("about %d s", max(1, int(math.Round(d.Seconds()))))
+		return text + fmt.Sprintf("%d s", max(1, int(math.Round(d.Seconds()))))
 	case d < 90*time.Minute:
-		return fmt.Sprintf("about %d min", int(math.Round(d.Minutes())))
+		return text + fmt.Sprintf("%d min", int(math.Round(d.Minutes())))
 	}
-	return fmt.Sprintf("about %.1f h", d.Hours())
+	return text + fmt.Sprintf("%.1f h", d.Hours())
 }
