@@ -147,7 +147,7 @@ func TestLoadRefuses(t *testing.T) {
 		"benchmark: {phases: [{concurrency: yes}]}":       "line 1: benchmark.phases[0].concurrency: yes is not an integer",
 		"benchmark: {phases: [5]}":                        "line 1: benchmark.phases[0]: 5 is not a mapping",
 		"benchmark: {endpoint: {streaming: maybe}}":       "line 1: benchmark.endpoint.streaming: maybe is not true or false",
-		"benchmark: {phases: [{rate_series: {pats: 1}}]}": "rate_series: a mapping is not text",
+		"benchmark: {phases: [{rate_series: {pats: 1}}]}": "line 1: unknown key rate_series.pats (did you mean path?)",
 		"benchmark: {datasets: [{entries: \"7x\"}]}":      "line 1: benchmark.datasets[0].entries: 7x is not an integer",
 		"benchmark: {endpoint: {urls: {a: b}}}":           "line 1: benchmark.endpoint.urls[0]: a mapping is not text",
 	} {
