@@ -127,6 +127,12 @@ func TestFlow(t *testing.T) {
 	if got := terminal.Flow("aaa is 9.6 %, b", 10); got != "aaa is\n  9.6 %, b" {
 		t.Errorf("a number without its unit: %q", got)
 	}
+	if got := terminal.Flow("in the file; --tables all shows", 23); got != "in the file;\n  --tables all shows" {
+		t.Errorf("%q", got)
+	}
+	if got := terminal.Flow("by --a-long-flag a-long-value", 20); got != "by --a-long-flag\n  a-long-value" {
+		t.Errorf("%q", got)
+	}
 	if got := terminal.Flow("\x1b[31mred word\x1b[0m end", 12); got != "\x1b[31mred word\x1b[0m end" {
 		t.Errorf("colours count: %q", got)
 	}

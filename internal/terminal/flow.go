@@ -11,7 +11,7 @@ import (
 func Hang(text string, width, indent int) string {
 	var out strings.Builder
 	used := 0
-	for _, word := range measured(strings.Fields(text)) {
+	for _, word := range kept(strings.Fields(text), width-indent) {
 		n := ansi.StringWidth(word)
 		switch {
 		case used == 0:
@@ -28,19 +28,32 @@ func Hang(text string, width, indent int) string {
 	return out.String()
 }
 
-// measured joins numbers and their units, which stay on one line.
-func measured(words []string) (list []string) {
+// kept joins what stays on one line: a number and its unit, a flag and the word that it is given, unless both are wider than the room of a line.
+func kept(words []string, room int) (list []string) {
 	for _, w := range words {
-		unit := strings.TrimRight(w, ".,;:)")
-		if last := len(list) - 1; last >= 0 && (unit == "%" || unit == "ms" || unit == "s" || unit == "µs") {
-			if end := list[last][len(list[last])-1]; end >= '0' && end <= '9' {
-				list[last] += " " + w
-				continue
-			}
+		last := len(list) - 1
+		if last >= 0 && (isUnit(list[last], w) || isGiven(list[last], w)) && ansi.StringWidth(list[last]+" "+w) <= room {
+			list[last] += " " + w
+			continue
 		}
 		list = append(list, w)
 	}
 	return list
+}
+
+func isUnit(before, word string) bool {
+	switch strings.TrimRight(word, ".,;:)") {
+	case "%", "ms", "s", "µs":
+		end := before[len(before)-1]
+		return end >= '0' && end <= '9'
+	}
+	return false
+}
+
+// isGiven tells a word behind the name of a flag: --tables all.
+func isGiven(before, word string) bool {
+	end := before[len(before)-1]
+	return strings.HasPrefix(ansi.Strip(before), "--") && !strings.Contains(before, " ") && (end >= 'a' && end <= 'z') && !strings.HasPrefix(word, "-")
 }
 
 // Flow is Hang for a text of several lines, each with its own indent, which its continuation keeps and deepens by two.
