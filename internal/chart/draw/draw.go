@@ -35,9 +35,9 @@ var Standard = Size{Width: 1600, Height: 800, Scale: 1.5}
 
 // PNG is a chart as a PNG image.
 func PNG(c *chart.Chart, theme *chart.Theme, size Size) ([]byte, error) {
-	canvas := vgimg.NewWith(vgimg.UseWH(vg.Length(size.Width), vg.Length(size.Height)), vgimg.UseDPI(int(72*size.Scale)))
+	canvas := newRaster(size)
 	paint(vgdraw.New(canvas), c, theme, size)
-	return written(vgimg.PngCanvas{Canvas: canvas})
+	return written(vgimg.PngCanvas{Canvas: canvas.Canvas})
 }
 
 // SVG is a chart as an SVG document.
@@ -54,9 +54,9 @@ func Stack(list []*chart.Chart, shares []float64, theme *chart.Theme, size Size,
 		stacked(vgdraw.New(canvas), list, shares, theme, size)
 		return svgOf(canvas)
 	}
-	canvas := vgimg.NewWith(vgimg.UseWH(vg.Length(size.Width), vg.Length(size.Height)), vgimg.UseDPI(int(72*size.Scale)))
+	canvas := newRaster(size)
 	stacked(vgdraw.New(canvas), list, shares, theme, size)
-	return written(vgimg.PngCanvas{Canvas: canvas})
+	return written(vgimg.PngCanvas{Canvas: canvas.Canvas})
 }
 
 func written(c io.WriterTo) ([]byte, error) {
