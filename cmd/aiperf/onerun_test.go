@@ -31,6 +31,9 @@ func TestOneRunEverywhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	sameCards(t, string(text), summary)
+	if !strings.Contains(p.stdout.String(), "\nHTML Report: "+filepath.Join(p.dir, "report.html")+"\n") || !filepath.IsAbs(p.dir) {
+		t.Errorf("the place of the page is not told:\n%s", p.stdout.String())
+	}
 
 	dump := filepath.Join(t.TempDir(), "charts.json")
 	if out, err := command(t, "plot", p.dir, "--dump-charts", dump, "--size", "small").CombinedOutput(); err != nil {

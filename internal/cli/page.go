@@ -25,6 +25,9 @@ func (p *Program) htmlReports(dir string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
+		if full, err := filepath.Abs(path); err == nil { // as the other files of a run are told
+			path = full
+		}
 		fmt.Fprintf(p.Out, "HTML Report: %s\n", path)
 		return nil
 	}
