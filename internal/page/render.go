@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"strings"
 
 	"aiperf/internal/markup"
 	"aiperf/internal/terminal"
@@ -154,6 +155,19 @@ func (c *content) allFigures() node {
 			el("table", attrs{"class", "numbers"}, el("thead", nil, el("tr", nil, head)), el("tbody", nil, rows))))
 }
 
+// commandLine is a command whose flags are not broken at their hyphens.
+func commandLine(command string) node {
+	var line node
+	done := 0
+	for _, at := range word.FindAllStringIndex(command, -1) {
+		if one := command[at[0]:at[1]]; strings.HasPrefix(one, "-") && !strings.Contains(one, "=") {
+			line += text(command[done:at[0]]) + t("span", "whole", one)
+			done = at[1]
+		}
+	}
+	return line + text(command[done:])
+}
+
 // allSettings are the command of the run and every setting of it.
 func (c *content) allSettings() node {
 	if c.Settings == nil && c.Command == "" {
@@ -161,7 +175,7 @@ func (c *content) allSettings() node {
 	}
 	command := markup.If(c.Command != "", el("div", attrs{"class", "panel"},
 		t("p", "", "The command of the run; secrets and directories are hidden. The same seed gives the same requests."),
-		el("pre", attrs{"id", "command"}, text(c.Command)),
+		el("pre", attrs{"id", "command"}, commandLine(c.Command)),
 		el("button", attrs{"type", "button", "id", "copy", "class", "no-print", "hidden?", "yes"}, "Copy"), " ", el("span", attrs{"id", "copied", "role", "status"})))
 	rows := markup.Each(c.Settings, func(_ int, s [2]string) node {
 		return el("tr", nil, el("th", attrs{"scope", "row"}, text(s[0])), t("td", "", s[1]))

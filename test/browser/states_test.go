@@ -184,12 +184,12 @@ func TestWithoutScript(t *testing.T) {
 	}
 }
 
-// TestWholeWords: the key of the picture of requests has a colour of its own for each word; on paper no key of a setting and no head of a column is broken.
+// TestWholeWords: the key of the picture of requests has a colour of its own for each word; on paper no key of a setting, no head of a column and no flag is broken.
 func TestWholeWords(t *testing.T) {
 	p := open(t, "file://"+states(t)["phases"], 794) // A4
 	p.want(`(() => { const all = [...document.querySelectorAll("p.legend span[class]")].map((e) => getComputedStyle(e).backgroundColor); return all.length + " " + new Set(all).size; })()`, "5 5")
 	p.do(emulation.SetEmulatedMedia().WithMedia("print"), chromedp.Evaluate(`document.querySelectorAll("details").forEach((d) => { d.open = true; })`, nil))
-	for _, place := range []string{`#settings th[scope="row"]`, `#errors thead th`} {
+	for _, place := range []string{`#settings th[scope="row"]`, `#errors thead th`, `#command .whole`} {
 		if broken := p.text(`[...document.querySelectorAll('` + place + `')].filter((e) => {
 			const r = document.createRange(), words = e.firstChild;
 			return [...words.textContent.matchAll(/\S+/g)].some((m) => { r.setStart(words, m.index); r.setEnd(words, m.index + m[0].length); return r.getClientRects().length > 1; });
