@@ -81,6 +81,11 @@ func (p *Program) plotCommand() *cobra.Command {
 				}
 				return p.dashboard(cmd.Context(), &o, set.Text("--host", "127.0.0.1"), port)
 			}
+			for _, flag := range []string{"--host", "--port"} {
+				if set.Has(flag) {
+					p.warnf("%s has no effect without --dashboard", flag)
+				}
+			}
 			return p.plot(cmd.Context(), &o)
 		},
 	})
