@@ -149,6 +149,13 @@ func (p *tab) settled() {
 	p.do(chromedp.Evaluate(`new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next)))`, nil, func(e *runtime.EvaluateParams) *runtime.EvaluateParams { return e.WithAwaitPromise(true) }))
 }
 
+// click clicks where an element is once nothing moves any more: charts are drawn a picture after their page.
+func (p *tab) click(selector string) {
+	p.t.Helper()
+	p.settled()
+	p.do(chromedp.Click(selector, chromedp.ByQuery, chromedp.NodeVisible))
+}
+
 // TestReport: every control of a run's page does what it says, and nothing is loaded.
 func TestReport(t *testing.T) {
 	p := open(t, file("c6", "report.html"), 1280)
@@ -156,16 +163,16 @@ func TestReport(t *testing.T) {
 		t.Errorf("%s charts", charts)
 	}
 	theme := p.text(`document.documentElement.dataset.theme`)
-	p.do(chromedp.Click("#theme", chromedp.ByQuery))
+	p.click("#theme")
 	if p.text(`document.documentElement.dataset.theme`) == theme {
 		t.Error("the theme stays")
 	}
 	view := `document.querySelector(".view").textContent`
 	p.want(view, "Whole run")
-	p.do(chromedp.Click(`[data-clock="in"]`, chromedp.ByQuery))
+	p.click(`[data-clock="in"]`)
 	p.want(view, " to ")
 	first := p.text(view)
-	p.do(chromedp.Click(`[data-clock="right"]`, chromedp.ByQuery))
+	p.click(`[data-clock="right"]`)
 	if p.text(view) == first {
 		t.Error("the clock does not move")
 	}
@@ -173,7 +180,7 @@ func TestReport(t *testing.T) {
 	if got := p.text(`(() => { const all = [...document.querySelectorAll(".lane")].map((e) => e.uplot.scales.x.min); return all.every((v) => v === all[0] && v > 0); })()`); got != "true" {
 		t.Error("not every lane follows the clock")
 	}
-	p.do(chromedp.Click(`[data-clock="all"]`, chromedp.ByQuery))
+	p.click(`[data-clock="all"]`)
 	p.want(view, "Whole run")
 
 	p.do(chromedp.Focus("#waterfall", chromedp.ByQuery), chromedp.KeyEvent(kb.ArrowRight))
@@ -355,10 +362,6 @@ func TestDashboard(t *testing.T) {
 	plots := `document.querySelectorAll(".plot").length`
 	p.want(`document.querySelector("#mode").textContent`, "Comparing 2 of 2 runs")
 	p.want(plots, "4")
-	click := func(selector string) {
-		p.t.Helper()
-		p.do(chromedp.Click(selector, chromedp.ByQuery, chromedp.NodeVisible))
-	}
 	until := func(script, text string) {
 		t.Helper()
 		for range 100 {
@@ -371,37 +374,37 @@ func TestDashboard(t *testing.T) {
 	}
 
 	p.want(`document.querySelector("#side").hidden`, "true")
-	click("#menu")
+	p.click("#menu")
 	p.want(`document.querySelector("#side").hidden`, "false")
 
-	click(`.plot [aria-label^="Hide"]`)
+	p.click(`.plot [aria-label^="Hide"]`)
 	p.want(plots, "3")
 	p.want(`document.querySelector("#hidden-plots").textContent`, "pareto_curve_throughput_per_gpu_vs_latency")
-	click("#hidden-plots button")
+	p.click("#hidden-plots button")
 	p.want(plots, "4")
-	click(`.plot [aria-label="Large"]`)
+	p.click(`.plot [aria-label="Large"]`)
 	p.want(`document.querySelector(".plot").className`, "large")
 
-	click("#add")
+	p.click("#add")
 	p.do(chromedp.Evaluate(`(() => { const f = document.querySelector("#edit form"); f.x.value = "time_to_first_token"; f.xstat.value = "p90"; f.y.value = "request_latency"; f.title.value = "Mine"; })()`, nil))
-	click("#save-new")
+	p.click("#save-new")
 	until(plots, "5")
 	p.want(`[...document.querySelectorAll(".plot h2")].at(-1).textContent`, "Mine")
-	click(`.plot:nth-last-child(2) [aria-label^="Settings"]`)
+	p.click(`.plot:nth-last-child(2) [aria-label^="Settings"]`)
 	p.want(`document.querySelector("#edit form").xstat.value`, "p90")
 	// the statistics are those of the metric: a rate of the whole run has one
 	p.want(`(() => { const f = document.querySelector("#edit form"); f.x.value = "request_throughput"; f.x.onchange(); return [...f.xstat.options].map((o) => o.value).join() + "|" + f.xstat.value; })()`, "avg|avg")
 	p.want(`(() => { const f = document.querySelector("#edit form"); f.x.value = "time_to_first_token"; f.x.onchange(); return f.xstat.options.length > 5; })()`, "true")
 	p.do(chromedp.Evaluate(`(() => { const f = document.querySelector("#edit form"); f.title.value = "Yours"; f.yscale.value = "log"; })()`, nil))
-	click("#update")
+	p.click("#update")
 	until(`[...document.querySelectorAll(".plot h2")].at(-1).textContent`, "Yours")
 	p.want(`[...document.querySelectorAll(".plot .chart")].at(-1).querySelector("[role=img]").ariaLabel`, "(log)")
 	p.want(plots, "5")
 
 	p.do(chromedp.Evaluate(`document.querySelector(".plot").dispatchEvent(new MouseEvent("contextmenu", {bubbles: true, cancelable: true}))`, nil))
-	click("#context button:nth-child(3)")
+	p.click("#context button:nth-child(3)")
 	p.want(plots, "4")
-	click("#reset")
+	p.click("#reset")
 	until(plots, "5")
 
 	p.do(chromedp.Evaluate(`(() => { document.documentElement.before = document.documentElement.dataset.theme; document.querySelector("#theme").click(); })()`, nil))
@@ -411,7 +414,7 @@ func TestDashboard(t *testing.T) {
 	ready()
 
 	p.do(chromedp.Evaluate(`URL.createObjectURL = (b) => { window.exported = b.size; return "#"; }`, nil))
-	click("#export")
+	p.click("#export")
 	until(`window.exported > 10000`, "true")
 	p.do(chromedp.Evaluate(`(() => { const f = document.querySelector("#format"); f.value = "html"; f.onchange(); })()`, nil))
 	p.want(`document.querySelector("#size").disabled`, "true")
@@ -445,9 +448,9 @@ func TestDashboard(t *testing.T) {
 	}
 	until(`document.querySelector("dialog#run").open`, "true")
 	p.want(`document.querySelector("#run-body").textContent`, "Time to First Token (ms)")
-	click("#drill")
+	p.click("#drill")
 	until(`document.querySelector("#mode").textContent`, "Analyzing run: c")
-	click("#all-runs")
+	p.click("#all-runs")
 	until(`document.querySelector("#mode").textContent`, "Comparing 2")
 
 	p.mu.Lock()

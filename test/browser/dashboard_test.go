@@ -36,7 +36,7 @@ func TestDashboardOfOneRun(t *testing.T) {
 	address := dashboard(t, dir)
 	p := open(t, address, 1280)
 	p.comes(`document.documentElement.dataset.loaded && document.querySelector("#add")`)
-	p.do(chromedp.Click("#menu", chromedp.ByQuery))
+	p.click("#menu")
 	tick := func(run, then string) {
 		t.Helper()
 		p.do(chromedp.Evaluate(`[...document.querySelectorAll("#runs fieldset div input")].find((e) => e.labels[0].textContent.trim().split(",")[0] === "`+run+`").click()`, nil))
@@ -50,7 +50,7 @@ func TestDashboardOfOneRun(t *testing.T) {
 		p.do(chromedp.Evaluate(`(() => { const f = document.querySelector("#edit form"); f.type.value = "`+type_+`"; f.type.onchange(); })()`, nil))
 		return p.text(xs)
 	}
-	p.do(chromedp.Click("#add", chromedp.ByQuery))
+	p.click("#add")
 	for type_, want := range map[string]string{"timeslice": "Timeslice", "area": "timestamp_s", "dual_axis": "timestamp_s", "request_timeline": "request_start_ns"} {
 		if got := choose(type_); got != want {
 			t.Errorf("%s along %s", type_, got)
@@ -61,12 +61,13 @@ func TestDashboardOfOneRun(t *testing.T) {
 	}
 	// a gauge of the server, whose name does not say that it is one
 	gauge := p.text(`(() => { const y = document.querySelector("#edit form").y; return y.value = y.querySelector('[label="Server metrics"] option').value; })()`)
-	p.do(chromedp.Click("#save-new", chromedp.ByQuery))
+	p.click("#save-new")
 	p.comes(`[...document.querySelectorAll(".plot h2")].at(-1).textContent.includes("` + gauge + `")`)
 	// what cannot be drawn is said in the dialog
-	p.do(chromedp.Click("#add", chromedp.ByQuery))
+	p.click("#add")
 	choose("percentile_bands")
-	p.do(chromedp.Evaluate(`document.querySelector("#edit form").y.value = "request_latency"`, nil), chromedp.Click("#save-new", chromedp.ByQuery))
+	p.do(chromedp.Evaluate(`document.querySelector("#edit form").y.value = "request_latency"`, nil))
+	p.click("#save-new")
 	p.comes(`document.querySelector("#fault").textContent.includes("missing")`)
 	p.do(chromedp.KeyEvent(kb.Escape))
 	p.comes(`!document.querySelector("#edit").open`)
@@ -98,7 +99,9 @@ func TestDashboardOfOneRun(t *testing.T) {
 func TestDashboardIsStopped(t *testing.T) {
 	p := open(t, dashboard(t, work), 1280)
 	p.comes(`document.querySelector("#add")`)
-	p.do(chromedp.Evaluate(`window.fetch = () => Promise.reject(new TypeError("Failed to fetch"))`, nil), chromedp.Click("#menu", chromedp.ByQuery), chromedp.Click("#runs .run button", chromedp.ByQuery))
+	p.do(chromedp.Evaluate(`window.fetch = () => Promise.reject(new TypeError("Failed to fetch"))`, nil))
+	p.click("#menu")
+	p.click("#runs .run button")
 	p.comes(`document.querySelector("#toast").textContent.includes("it was stopped")`)
 }
 

@@ -107,6 +107,8 @@ func TestAccessible(t *testing.T) {
 	p.do(chromedp.WaitReady(`html[data-loaded="true"]`, chromedp.ByQuery))
 	p.settled()
 	p.accessible("dashboard", string(axe))
-	p.do(chromedp.Click("#menu", chromedp.ByQuery), chromedp.Click("#add", chromedp.ByQuery), chromedp.WaitVisible("#edit", chromedp.ByQuery))
+	p.click("#menu")
+	p.click("#add")
+	p.do(chromedp.WaitVisible("#edit", chromedp.ByQuery))
 	p.accessible("dashboard with its dialog", string(axe))
 }

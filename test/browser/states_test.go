@@ -236,7 +236,7 @@ func TestPhasesOfARequest(t *testing.T) {
 	p.want(`document.querySelector("#key-reason").hidden`, "false")
 	p.want(`[...document.querySelectorAll(".bands button")].map((b) => b.textContent).join()`, "Go to warm,Go to low,Go to high")
 	p.want(`document.querySelector("#phases").textContent`, "Figures of each phase")
-	p.do(chromedp.Click(`.bands button:last-child`, chromedp.ByQuery))
+	p.click(`.bands button:last-child`)
 	p.want(`document.querySelector(".view").textContent`, " to ")
 	p.alone()
 }
