@@ -38,24 +38,24 @@ func (c *schemaCheck) places() (list []place) {
 		way     []any
 	}
 	seen := map[string]bool{}
-	for todo := []step{{"#/$defs/file", nil}}; len(todo) > 0; todo = todo[1:] {
-		at := todo[0]
+	for queue := []step{{"#/$defs/file", nil}}; len(queue) > 0; queue = queue[1:] {
+		at := queue[0]
 		o, ok := c.at(at.pointer).(map[string]any)
 		if seen[at.pointer] || !ok {
 			continue
 		}
 		seen[at.pointer] = true
 		if to, ok := o["$ref"].(string); ok {
-			todo = append(todo, step{to, at.way})
+			queue = append(queue, step{to, at.way})
 		}
 		for _, word := range []string{"anyOf", "allOf", "oneOf"} {
 			some, _ := o[word].([]any)
 			for i := range some {
-				todo = append(todo, step{fmt.Sprint(at.pointer, "/", word, "/", i), at.way})
+				queue = append(queue, step{fmt.Sprint(at.pointer, "/", word, "/", i), at.way})
 			}
 		}
 		if o["items"] != nil {
-			todo = append(todo, step{at.pointer + "/items", append(slices.Clone(at.way), 0)})
+			queue = append(queue, step{at.pointer + "/items", append(slices.Clone(at.way), 0)})
 		}
 		if o["additionalProperties"] != false {
 			continue
@@ -68,7 +68,7 @@ func (c *schemaCheck) places() (list []place) {
 			}
 			way := append(slices.Clone(at.way), key)
 			list = append(list, place{way, inner})
-			todo = append(todo, step{at.pointer + "/properties/" + key, way})
+			queue = append(queue, step{at.pointer + "/properties/" + key, way})
 		}
 	}
 	return list

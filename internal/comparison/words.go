@@ -12,13 +12,13 @@ import (
 	"aiperf/internal/stats"
 )
 
-// loudness orders outcomes: what a reader must know first.
-var loudness = map[Outcome]int{Worse: 0, Better: 1, Cannot: 2, Same: 3}
+// severity orders outcomes: what a reader must know first.
+var severity = map[Outcome]int{Worse: 0, Better: 1, Cannot: 2, Same: 3}
 
 // Worst are the lines in the order in which they are told, worst first.
 func (r *Result) Worst() []Line {
 	list := slices.Clone(r.Lines)
-	slices.SortStableFunc(list, func(a, b Line) int { return loudness[a.Outcome] - loudness[b.Outcome] })
+	slices.SortStableFunc(list, func(a, b Line) int { return severity[a.Outcome] - severity[b.Outcome] })
 	return list
 }
 
