@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"aiperf/internal/terminal"
 )
@@ -50,33 +51,30 @@ func Columns(values []float64, top float64, rows int) []string {
 	return out
 }
 
-// Lane is one row of columns. With zeros a value of 0 is marked: it is news, and a hole also means "not yet".
-func Lane(values []float64, top float64, zeros bool) Row {
-	return lane(Columns(values, top, 1)[0], values, zeros)
+// Lane is one row of columns. With zeros a value of 0 is a dot, since a hole also means "not yet", and × where it is marked as wrong.
+func Lane(values []float64, top float64, zeros bool, wrong []bool) Row {
+	return lane(Columns(values, top, 1)[0], values, zeros, wrong)
 }
 
-func lane(text string, values []float64, zeros bool) Row {
+func lane(text string, values []float64, zeros bool, wrong []bool) Row {
 	var r Row
-	from, marks, i := 0, 0, 0 // of a stretch of either kind: where it begins, how many marks it is
-	end := func(at int) {
-		if marks > 0 {
-			r.Put(Bad, strings.Repeat("×", marks))
-		} else {
-			r.Put(Picture, text[from:at])
+	ink, part, i := Picture, make([]byte, 0, len(text)), 0
+	for at, picture := range text {
+		next := Picture
+		switch {
+		case !zeros || values[i] != 0:
+		case i < len(wrong) && wrong[i]:
+			next, picture = Bad, '×'
+		default:
+			next, picture = Faint, '·'
 		}
-		from, marks = at, 0
+		if next != ink && at > 0 {
+			r.Put(ink, string(part))
+			part = part[:0]
+		}
+		ink, part, i = next, utf8.AppendRune(part, picture), i+1
 	}
-	for at := range text {
-		zero := zeros && values[i] == 0
-		if zero != (marks > 0) {
-			end(at)
-		}
-		if zero {
-			marks++
-		}
-		i++
-	}
-	end(len(text))
+	r.Put(ink, string(part))
 	return r
 }
 
@@ -115,8 +113,8 @@ func Bin(span float64, cells int) (seconds float64, bins, each int) {
 }
 
 // Stretch repeats every value.
-func Stretch(values []float64, each int) []float64 {
-	out := make([]float64, 0, len(values)*each)
+func Stretch[T any](values []T, each int) []T {
+	out := make([]T, 0, len(values)*each)
 	for _, v := range values {
 		for range each {
 			out = append(out, v)

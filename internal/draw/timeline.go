@@ -10,10 +10,10 @@ import (
 type Series struct {
 	Name, Unit string
 	Values     []float64 // by bin; NaN = not known, or not yet
-	Zeros      bool      // a value of 0 is marked
+	Zeros      bool      // a value of 0 is seen
 	Digits     bool      // drawn as digits
 	Low        bool      // one row is enough
-	Marks      []bool    // in place of values: bins that are marked
+	Marks      []bool    // bins that are marked: in place of values, or where those are 0
 }
 
 // Timeline is several lanes on one axis of time.
@@ -68,7 +68,8 @@ func (t *Timeline) step(each int) int {
 }
 
 func (s *Series) draw(each, rows int) Rows {
-	if s.Low || s.Digits || s.Marks != nil {
+	marks := s.Values == nil
+	if s.Low || s.Digits || marks {
 		rows = 1
 	}
 	out := make(Rows, rows)
@@ -89,18 +90,18 @@ func (s *Series) draw(each, rows int) Rows {
 		switch {
 		case s.Digits:
 			tick = "count"
-		case s.Marks != nil:
+		case marks:
 			tick = ""
 		}
 		out[i].Put(Plain, Cut(name, nameCells))
 		out[i].Left(Faint, unit, nameCells-out[i].cells).Right(Faint, tick, topCells).Put(Faint, " │")
 		switch {
-		case s.Marks != nil:
+		case marks:
 			out[i].Put(Bad, marked(s.Marks, each))
 		case s.Digits:
 			out[i].Put(Bad, Counts(s.Values, each))
 		case i == rows-1:
-			out[i].Row(lane(pictures[i], wide, s.Zeros))
+			out[i].Row(lane(pictures[i], wide, s.Zeros, Stretch(s.Marks, each)))
 		default:
 			out[i].Put(Picture, pictures[i])
 		}

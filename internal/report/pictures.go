@@ -80,9 +80,10 @@ func course(run *metric.Run, width int) draw.Rows {
 		}
 		return list
 	}
-	lanes := []draw.Series{{Name: "Requests/s", Zeros: true, Values: values(func(b *metric.Bin) float64 { return b.Answered / seconds })}}
+	silent := marks(run.Silences, window.From, seconds, bins)
+	lanes := []draw.Series{{Name: "Requests/s", Zeros: true, Marks: silent, Values: values(func(b *metric.Bin) float64 { return b.Answered / seconds })}}
 	if run.Profiling.Value("total_osl", metric.Avg) > 0 {
-		lanes = append(lanes, draw.Series{Name: "Tokens/s", Unit: "out", Zeros: true, Values: values(func(b *metric.Bin) float64 { return b.Tokens / seconds })})
+		lanes = append(lanes, draw.Series{Name: "Tokens/s", Unit: "out", Zeros: true, Marks: silent, Values: values(func(b *metric.Bin) float64 { return b.Tokens / seconds })})
 	}
 	if _, streams := run.Profiling.Get("time_to_first_token"); streams {
 		lanes = append(lanes, draw.Series{Name: "TTFT p50", Unit: "ms", Values: values(func(b *metric.Bin) float64 { return b.TTFT / 1e6 })})
@@ -91,7 +92,7 @@ func course(run *metric.Run, width int) draw.Rows {
 		draw.Series{Name: "In flight", Low: true, Values: values(func(b *metric.Bin) float64 { return b.InFlight })},
 		draw.Series{Name: "Errors", Digits: true, Values: values(func(b *metric.Bin) float64 { return b.Failed })})
 	if len(run.Silences) > 0 {
-		lanes = append(lanes, draw.Series{Name: "No answer", Marks: marks(run.Silences, window.From, seconds, bins)})
+		lanes = append(lanes, draw.Series{Name: "No answer", Marks: silent})
 	}
 	high := 2
 	if width < sideBySide {

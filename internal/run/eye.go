@@ -66,18 +66,18 @@ func (v *eye) fill(shown board.View, s *board.State) {
 	}
 	s.Stage, s.Phase = stageOf(&now, over), phaseTitle(now.Info.Name)
 	v.usage(&s.Counts.CPU)
+	v.stall(s, &now)
 	v.tracker.Fill(&line, time.Now(), shown, s)
 	if final != nil {
 		keep := s.Figures
 		s.Figures = *final
 		for _, pair := range [][2]*board.Figure{{&s.Figures.Requests, &keep.Requests}, {&s.Figures.Tokens, &keep.Tokens}, {&s.Figures.TTFT, &keep.TTFT}, {&s.Figures.ITL, &keep.ITL}, {&s.Figures.Latency, &keep.Latency}, {&s.Figures.Errors, &keep.Errors}} {
-			pair[0].Recent, pair[0].Trend = pair[1].Recent, pair[1].Trend
+			pair[0].Recent, pair[0].Trend, pair[0].Silent = pair[1].Recent, pair[1].Trend, pair[1].Silent
 		}
 		if math.IsNaN(s.Figures.Errors.Run) {
 			s.Figures.Errors.Run = keep.Errors.Run
 		}
 	}
-	v.stall(s, &now)
 	s.Workers = v.workers(s)
 	v.telemetry(shown, w, clock.Wall(now.Started), s)
 }

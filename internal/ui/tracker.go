@@ -2,6 +2,7 @@ package ui
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -13,6 +14,9 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
+// trendSeconds is longer than any trend.
+const trendSeconds = 60
+
 // Tracker makes the state that a view shows, of snapshots of the load and of what finished requests told. One goroutine calls it.
 type Tracker struct {
 	running *Running
@@ -22,6 +26,7 @@ type Tracker struct {
 	view    board.View
 	samples []sampled // of the last 10 s
 	flights []float64 // requests in flight, by second
+	silent  []bool    // seconds in which servers stood still
 	slow    slow
 }
 
@@ -71,6 +76,12 @@ func (t *Tracker) Fill(s *Snapshot, now time.Time, v board.View, state *board.St
 	}
 	newest := len(t.flights) - 1 // what is drawn of a second is its highest
 	t.flights[newest] = max(t.flights[newest], float64(s.InFlight))
+	t.silent = longer(t.silent, newest+1)
+	if still := state.Stall.Now; still > 0 {
+		for i := max(0, int((s.Elapsed-still)/time.Second)); i <= newest; i++ {
+			t.silent[i] = true
+		}
+	}
 	if now.Sub(t.looked) >= pace || t.looked.IsZero() || v.Panel != t.view.Panel || v.Width != t.view.Width || !s.Sending && s.InFlight == 0 {
 		t.looked, t.view = now, v
 		if mine {
@@ -172,6 +183,9 @@ func (t *Tracker) rates(s *Snapshot, ok, bad int64, tokens float64, f *board.Fig
 	}
 }
 
+// longer is a list of at least n seconds.
+func longer(list []bool, n int) []bool { return append(list, make([]bool, max(0, n-len(list)))...) }
+
 // look makes what is made once a second. The mutex of the running figures is held.
 func (t *Tracker) look(s *Snapshot, v board.View) {
 	r := t.running
@@ -197,7 +211,7 @@ func (t *Tracker) look(s *Snapshot, v board.View) {
 		if i < len(r.seconds) {
 			one = r.seconds[i]
 		}
-		if i < whole-60 { // longer than any trend
+		if i < whole-trendSeconds {
 			continue
 		}
 		f.Requests.Trend = append(f.Requests.Trend, float64(one.ok))
@@ -211,8 +225,11 @@ func (t *Tracker) look(s *Snapshot, v board.View) {
 			to.Trend = append(to.Trend, one.medians[k])
 		}
 	}
+	t.silent = longer(t.silent, whole)
+	f.Requests.Silent = slices.Clone(t.silent[max(0, whole-trendSeconds):whole])
+	f.Tokens.Silent = f.Requests.Silent
 	if r.tokens == 0 {
-		f.Tokens.Trend = nil
+		f.Tokens.Trend, f.Tokens.Silent = nil, nil
 	}
 	t.slow = slow{figures: f, timeline: t.timeline(s, whole, v.Width)}
 	if v.All {
@@ -294,7 +311,7 @@ func (t *Tracker) timeline(s *Snapshot, seconds, width int) draw.Timeline {
 		}
 		return v
 	}
-	rate, tput, ttft, fly, errs := blank(), blank(), blank(), blank(), make([]float64, bins)
+	rate, tput, ttft, fly, errs, silent := blank(), blank(), blank(), blank(), make([]float64, bins), make([]bool, bins)
 	r := t.running
 	for bin := 0; bin < bins && (bin+1)*each <= seconds; bin++ {
 		rate[bin], tput[bin] = 0, 0
@@ -302,6 +319,7 @@ func (t *Tracker) timeline(s *Snapshot, seconds, width int) draw.Timeline {
 		for i := bin * each; i < (bin+1)*each; i++ {
 			if i < len(t.flights) {
 				flights += t.flights[i] / float64(each)
+				silent[bin] = silent[bin] || t.silent[i]
 			}
 			if i >= len(r.seconds) {
 				continue
@@ -319,9 +337,9 @@ func (t *Tracker) timeline(s *Snapshot, seconds, width int) draw.Timeline {
 			ttft[bin] = sum / weights
 		}
 	}
-	line := draw.Timeline{Seconds: length, Bins: bins, Series: []draw.Series{{Name: "Requests/s", Values: rate, Zeros: true}}}
+	line := draw.Timeline{Seconds: length, Bins: bins, Series: []draw.Series{{Name: "Requests/s", Values: rate, Zeros: true, Marks: silent}}}
 	if r.tokens > 0 {
-		line.Series = append(line.Series, draw.Series{Name: "Tokens/s", Unit: "out", Values: tput, Zeros: true})
+		line.Series = append(line.Series, draw.Series{Name: "Tokens/s", Unit: "out", Values: tput, Zeros: true, Marks: silent})
 	}
 	if r.by[first].Count > 0 {
 		line.Series = append(line.Series, draw.Series{Name: "TTFT p50", Unit: "ms", Values: ttft})

@@ -121,6 +121,30 @@ func TestTracker(t *testing.T) {
 	}
 }
 
+// TestSecondsOfSilence: in trends and timeline the seconds in which servers stood still are marked, others without an answer are not.
+func TestSecondsOfSilence(t *testing.T) {
+	m, r := newMade(t), NewRunning()
+	r.Add(m.row(0, 0, 900, ""))
+	tracker := NewTracker(r)
+	var s board.State
+	for look := range int64(32) { // four a second; silent from 3.1 s to 5 s
+		at := time.Duration(look+1) * 250 * time.Millisecond
+		s.Stall = board.Stall{}
+		if still := at - 3100*time.Millisecond; still >= time.Second && at <= 5*time.Second {
+			s.Stall.Now = still
+		}
+		line := Snapshot{Phase: "profiling", Sent: 3, Finished: 1, InFlight: 2, Elapsed: at, Duration: 20 * time.Second, Sending: true}
+		tracker.Fill(&line, time.Time{}.Add(time.Hour+at), board.View{Width: 120}, &s)
+	}
+	want := []bool{false, false, false, true, true, true, false, false}
+	if f := s.Figures; !slices.Equal(f.Requests.Silent[:6], want[:6]) || len(f.Requests.Silent) != len(f.Requests.Trend) || !slices.Equal(f.Tokens.Silent, f.Requests.Silent) {
+		t.Errorf("%v", f.Requests.Silent)
+	}
+	if got := s.Timeline.Series[0]; got.Values[2] != 0 || !slices.Equal(got.Marks[:8], want) {
+		t.Errorf("%+v", got)
+	}
+}
+
 // TestBytes: bytes are those of the phase's requests that succeeded; of requests whose sockets told nothing they are not known.
 func TestBytes(t *testing.T) {
 	m, r := newMade(t), NewRunning()

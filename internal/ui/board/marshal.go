@@ -30,6 +30,7 @@ func (s *State) Visit(c *marshal.Coder) {
 	for _, one := range []*Figure{&f.Requests, &f.Tokens, &f.TTFT, &f.ITL, &f.Latency, &f.Errors} {
 		floats(c, &one.Recent, &one.Run, &one.P90, &one.P99, &one.Avg, &one.Max, &one.Min, &one.Std)
 		marshal.Slice(c, &one.Trend, (*marshal.Coder).Float64)
+		marshal.Slice(c, &one.Silent, (*marshal.Coder).Bool)
 	}
 	marshal.Slice(c, &s.Errors, func(c *marshal.Coder, e *ErrorKind) {
 		c.Int64(&e.Count)

@@ -83,9 +83,9 @@ func head(s *State, v View) draw.Rows {
 		trend := one.Trend[max(0, len(one.Trend)-cells):]
 		switch one.kind {
 		case 0:
-			r.Row(draw.Lane(trend, draw.Top(trend), true))
+			r.Row(draw.Lane(trend, draw.Top(trend), true, one.Silent[max(0, len(one.Silent)-cells):]))
 		case 1:
-			r.Row(draw.Lane(trend, draw.Top(trend), false))
+			r.Row(draw.Lane(trend, draw.Top(trend), false, nil))
 		default:
 			r.Put(draw.Bad, draw.Columns(trend, max(4, draw.Top(trend)), 1)[0])
 		}

@@ -132,6 +132,7 @@ type Figure struct {
 	Recent, Run                  float64   // of the last 10 s; of the phase
 	P90, P99, Avg, Max, Min, Std float64   // of latencies
 	Trend                        []float64 // a second each, oldest first
+	Silent                       []bool    // of rates: in which of these seconds servers stood still
 }
 
 // ErrorKind is one kind of error.
