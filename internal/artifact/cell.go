@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"time"
 
 	"aiperf/internal/infile"
 	"aiperf/internal/jsontext"
@@ -21,16 +22,27 @@ const CellFile = "run_config.json"
 // largestSummary bounds what is read of a finished run, in bytes.
 const largestSummary = 64 << 20
 
-// WriteCell marks the run of a directory as finished.
-func WriteCell(dir, digest string, config []byte) error {
+// readBack are the files of a finished run that what several runs add up to is computed from.
+func readBack(l Layout) []string { return []string{l.SummaryJSON(), l.Records()} }
+
+// WriteCell marks the run of a directory as finished. The mark says how long the files are that are read back, in bytes.
+func WriteCell(l Layout, digest string, config []byte) error {
 	o := jsontext.Open(nil)
 	o.Text("digest", digest)
+	o.Key("files")
+	sizes := jsontext.Open(o.B)
+	for _, path := range readBack(l) {
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			sizes.Int(filepath.Base(path), info.Size())
+		}
+	}
+	o.B = sizes.Close()
 	o.Raw("benchmark", config)
 	data, err := jsontext.Indent(o.Close())
 	if err != nil {
 		return err
 	}
-	return WriteFile(filepath.Join(dir, CellFile), data)
+	return WriteFile(filepath.Join(l.Dir, CellFile), data)
 }
 
 // RemoveCell takes the mark away: the run of the directory is made anew.
@@ -41,17 +53,26 @@ func RemoveCell(dir string) error {
 	return nil
 }
 
-// ReadCell returns the digest of the finished run of a directory and its configuration as JSON, both empty when none is finished there.
-func ReadCell(dir string) (digest string, config []byte) {
-	data, err := infile.ReadAll(filepath.Join(dir, CellFile), largestSummary)
+// ReadCell returns the digest of the finished run of a directory and its configuration as JSON, both empty when none is finished there. torn is the
+// file of it that has not its length any more, as after a loss of power; empty: all have.
+func ReadCell(l Layout) (digest string, config []byte, torn string) {
+	data, err := infile.ReadAll(filepath.Join(l.Dir, CellFile), largestSummary)
 	var was struct {
-		Digest    string          `json:"digest"`
-		Benchmark json.RawMessage `json:"benchmark"`
+		Digest    string           `json:"digest"`
+		Files     map[string]int64 `json:"files"`
+		Benchmark json.RawMessage  `json:"benchmark"`
 	}
 	if err != nil || json.Unmarshal(data, &was) != nil {
-		return "", nil
+		return "", nil, ""
 	}
-	return was.Digest, was.Benchmark
+	for _, path := range readBack(l) {
+		name := filepath.Base(path)
+		size, told := was.Files[name]
+		if info, err := os.Stat(path); told && (err != nil || info.Size() != size) {
+			return was.Digest, was.Benchmark, name
+		}
+	}
+	return was.Digest, was.Benchmark, ""
 }
 
 // ReadSummary reads the statistics of a finished run from its summary JSON, of this program or of the Python tool.
@@ -99,5 +120,21 @@ func ReadSummary(path string) (*metric.Run, error) {
 	_ = json.Unmarshal(all["was_cancelled"], &cut) // absent: it was not
 	run.Cancelled = cut
 	_ = json.Unmarshal(all["incomplete_reason"], &run.IncompleteReason) // absent: it is complete
+	run.Start, run.End = localInstant(all["start_time"]), localInstant(all["end_time"])
+	var submission metric.Submission
+	if json.Unmarshal(all["metadata"], &submission) == nil && submission.Scenario != "" {
+		run.Submission = &submission
+	}
 	return run, nil
+}
+
+// localInstant reads what LocalTime wrote; the zero time where there is none.
+func localInstant(raw json.RawMessage) time.Time {
+	var text string
+	_ = json.Unmarshal(raw, &text)
+	t, err := time.ParseInLocation("2006-01-02T15:04:05", text, time.Local) // a fraction of the second is read as well
+	if err != nil {
+		return time.Time{}
+	}
+	return t
 }

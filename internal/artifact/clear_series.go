@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -29,13 +30,13 @@ func ClearSeries(dir, prefix string) (removed int, err error) {
 		errs = append(errs, err)
 	}
 	remove(NewLayout(dir, prefix))
+	errs = append(errs, RemoveUnfinished(dir))
 	var below []string // deepest last
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.IsDir() || path == dir {
 			return err
 		}
-		rel, _ := filepath.Rel(dir, path)
-		if d.Name() == "report" || strings.HasPrefix(d.Name(), ".") || strings.Count(rel, string(filepath.Separator)) >= deepestSeries {
+		if outside(dir, path) {
 			return fs.SkipDir
 		}
 		below = append(below, path)
@@ -61,6 +62,31 @@ func ClearSeries(dir, prefix string) (removed int, err error) {
 		}
 	}
 	return removed, errors.Join(errs...)
+}
+
+// unfinished is the name of a file that WriteFile was killed over.
+var unfinished = regexp.MustCompile(`^\..+\.(json|csv|txt|html|xml|yaml)\.[0-9]+$`)
+
+// RemoveUnfinished removes what a process left in the directory of a series that was killed while it wrote a file.
+func RemoveUnfinished(dir string) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil || path == dir:
+			return err
+		case !d.IsDir() && d.Type().IsRegular() && unfinished.MatchString(d.Name()):
+			return os.Remove(path)
+		case d.IsDir() && outside(dir, path):
+			return fs.SkipDir
+		}
+		return nil
+	})
+}
+
+// outside tells whether a directory below that of a series is none of its own.
+func outside(dir, path string) bool {
+	rel, _ := filepath.Rel(dir, path)
+	name := filepath.Base(path)
+	return name == "report" || strings.HasPrefix(name, ".") || strings.Count(rel, string(filepath.Separator)) >= deepestSeries
 }
 
 // ofSeries tells whether a run of a series is there.

@@ -198,6 +198,8 @@ var ruleLines = []struct{ line, want string }{
 	{"--session-concurrency 4 --concurrency 5", "!differ"},
 	{"--session-concurrency 4 --concurrency 4", ""},
 	{"--session-concurrency 0", ""}, {"--override-config", "?--override-config has no effect: flags always win"},
+	{"--profile-export-prefix /tmp/x --concurrency 1,2", "!--profile-export-prefix leads out of the directory of a run"}, {"--profile-export-prefix ../x --num-profile-runs 2", "!leads out"},
+	{"--profile-export-prefix /tmp/x", ""}, {"--profile-export-prefix a/x --concurrency 1,2", ""},
 	{"--checkpoint-dir x", "?goes on with --resume"}, {"--enable-checkpointing", "?goes on with --resume"},
 	{"-- --request-distribution poisson -l 100 --binary-search", "!for --request-distribution write --arrival-pattern poisson (or constant); for -l write --search-sla, or aiperf find-capacity --slo"},
 	{"-- --ssl-https-verify-peer 1 -H a:b", "!for --ssl-https-verify-peer write --tls-ca-file, --tls-cert-file, --tls-key-file, --tls-insecure; for -H write --header"},

@@ -55,9 +55,14 @@ func (i *invocation) claim() (release func(), err error) {
 	if release, err = artifact.Claim(base); err != nil {
 		return nil, err
 	}
-	if !i.run.Resume { // else what is finished is kept, and each run clears its own directory
-		i.clear = sync.OnceValue(func() error { return i.clearSeries(base) })
+	if i.run.Resume { // what is finished is kept, and each run clears its own directory
+		if err := artifact.RemoveUnfinished(base); err != nil {
+			release()
+			return nil, err
+		}
+		return release, nil
 	}
+	i.clear = sync.OnceValue(func() error { return i.clearSeries(base) })
 	return release, nil
 }
 
@@ -187,7 +192,7 @@ func (i *invocation) trial(t *trial, cell *config.Cell, sweepID string) (*metric
 	}
 	digest, text, err := cellDigest(&b, seed)
 	if err == nil {
-		err = artifact.WriteCell(t.dir, digest, text)
+		err = artifact.WriteCell(artifact.NewLayout(t.dir, b.Artifacts.Prefix), digest, text)
 	}
 	return done, err
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"aiperf/internal/artifact"
@@ -35,7 +36,8 @@ func (i *invocation) take(t *trial, cell *config.Cell) error {
 	if err != nil {
 		return err
 	}
-	was, earlier := artifact.ReadCell(t.dir)
+	layout := artifact.NewLayout(t.dir, i.run.Artifacts.Prefix)
+	was, earlier, torn := artifact.ReadCell(layout)
 	if was == "" {
 		return nil
 	}
@@ -43,10 +45,16 @@ func (i *invocation) take(t *trial, cell *config.Cell) error {
 		return fmt.Errorf("the series cannot go on: %s was run with other settings (%s); give the same ones, another directory, or remove that run",
 			terminal.Line(t.dir), terminal.Line(i.Secrets.Text(changed(earlier, text))))
 	}
-	if run, err := artifact.ReadSummary(artifact.NewLayout(t.dir, i.run.Artifacts.Prefix).SummaryJSON()); err == nil { // else it is made again
-		t.run, t.taken, t.pause = run, true, 0
-		fmt.Fprintf(i.Err, "aiperf: %s is finished already\n", terminal.Line(t.dir))
+	run, err := artifact.ReadSummary(layout.SummaryJSON())
+	if err != nil && torn == "" {
+		torn = filepath.Base(layout.SummaryJSON())
 	}
+	if torn != "" {
+		fmt.Fprintf(i.Err, "aiperf: %s is not whole in %s: the run is made again\n", terminal.Line(torn), terminal.Line(t.dir))
+		return nil
+	}
+	t.run, t.taken, t.pause = run, true, 0
+	fmt.Fprintf(i.Err, "aiperf: %s is finished already\n", terminal.Line(t.dir))
 	return nil
 }
 

@@ -1,9 +1,14 @@
 package rules
 
+import "path/filepath"
+
 // outputRules say which settings of output, telemetry and repetition exclude or need each other.
 var outputRules = []rule{
 	{row: "honest", keys: []string{"artifacts.trace"}, when: not(records), text: "has no effect: no record files are written; see {artifacts.records}", level: warned},
 	{row: "ours", keys: []string{"artifacts.summary"}, when: all(noSummary, not(once)), text: "has no json: the files of a series and its continuation are made of the JSON summaries"},
+	{row: "ours", keys: []string{"artifacts.prefix"}, when: all(not(once), func(s *Subject) bool {
+		return s.Artifacts.Prefix != "" && !filepath.IsLocal(s.Artifacts.Prefix)
+	}), text: "leads out of the directory of a run: all runs of a series would write the same files"},
 	{row: "ours", keys: []string{"artifacts.summary"}, when: all(noSummary, func(s *Subject) bool { return s.Artifacts.AutoPlot }),
 		text: "has no json: plots are drawn from it; see {artifacts.auto_plot}"},
 	{row: "ours", keys: []string{"artifacts.plot_required"}, when: func(s *Subject) bool { return s.Artifacts.PlotRequired && !s.Artifacts.AutoPlot },
