@@ -5,13 +5,18 @@
 // prompt is made when its conversation is asked for, not all up front, and is the same for the same seed whatever the number of cores.
 package dataset
 
-import "aiperf/internal/conversation"
+import (
+	"math"
 
-// Dataset is a source of conversations. Its methods may be called from several goroutines.
+	"aiperf/internal/conversation"
+)
+
+// Dataset is a source of conversations. Those that are drawn are numbered from 0, those that turns of others start from FirstStarted, so that the
+// number of either is known before all are. Its methods may be called from several goroutines.
 type Dataset interface {
-	// Len is the number of conversations, at least 1.
+	// Len is the number of conversations that are drawn, at least 1.
 	Len() int
-	// Conversation returns conversation i, 0 ≤ i < Len. The value is the caller's own.
+	// Conversation returns conversation i. The value is the caller's own.
 	Conversation(i int) *conversation.Conversation
 	// Draft returns conversation i as far as somebody wrote it: without the texts that are made when it is asked for; whole = there are
 	// none. nil = the whole set is made.
@@ -22,6 +27,28 @@ type Dataset interface {
 	Timings(i int) []Timing
 	// Info describes the whole set.
 	Info() Info
+}
+
+// FirstStarted is the number of the first conversation that a turn of another one starts.
+const FirstStarted = math.MaxInt/2 + 1
+
+// All is the number of conversations of a set, those that others start included.
+func All(d Dataset) int { return d.Len() + d.Info().Started }
+
+// Nth is the number of the n-th conversation of a set of which so many are drawn: these come first.
+func Nth(n, drawn int) int {
+	if n < drawn {
+		return n
+	}
+	return FirstStarted + n - drawn
+}
+
+// Position is the opposite of Nth.
+func Position(i, drawn int) int {
+	if i < FirstStarted {
+		return i
+	}
+	return i - FirstStarted + drawn
 }
 
 // Forethought is a dataset whose content takes long to make: it is told which conversations come soon.
@@ -68,7 +95,7 @@ type Info struct {
 	LongRows      bool              // they stay in a file, and the first ones are long
 	Mode          conversation.Mode // default of the type, "" = the global default
 	Turns         int               // over all conversations
-	Started       int               // conversations, the last ones, that turns of others start: they are not drawn
+	Started       int               // conversations that turns of others start
 	Timestamps    bool              // some turn has a timestamp
 	Delays        bool              // some turn after the first of its conversation has a delay
 	FirstHasTime  bool              // the first record of the file has a timestamp

@@ -60,7 +60,7 @@ func (r *resolved) countPrompts(ctx context.Context, cfg *config.Benchmark, f *F
 	if err != nil || count == nil {
 		return err
 	}
-	n, tokens, all := 0, 0, r.data.Len()
+	n, tokens, all := 0, 0, dataset.All(r.data)
 	step, made := max(1, all/countedConversations), false
 	if all > 0 {
 		_, written := r.data.Draft(0)
@@ -77,7 +77,7 @@ func (r *resolved) countPrompts(ctx context.Context, cfg *config.Benchmark, f *F
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		c := r.data.Conversation(i)
+		c := r.data.Conversation(dataset.Nth(i, r.data.Len()))
 		for k := range c.Turns {
 			req, err := alone(r.codec, c, k)
 			if err != nil {
@@ -178,9 +178,10 @@ func shorter(a, b time.Duration) time.Duration {
 // scheduleLength is the time between the first and the last instant of the data.
 func scheduleLength(data dataset.Dataset) time.Duration {
 	first, last := math.Inf(1), math.Inf(-1)
-	for i := range data.Len() {
+	drawn := data.Len()
+	for i := range dataset.All(data) {
 		at := math.NaN()
-		for _, t := range data.Timings(i) {
+		for _, t := range data.Timings(dataset.Nth(i, drawn)) {
 			switch {
 			case t.Timestamp != nil:
 				at = *t.Timestamp

@@ -262,7 +262,7 @@ func sourced(ctx context.Context, agent string, b *config.Benchmark, d *config.D
 	if e.InlineMedia {
 		o.Fetch = fetcher(ctx, agent, b)
 	}
-	o.Batches, o.PayloadRows, o.Early, o.Scheduled = batches(d), d.PayloadRows, inOrder(b, d), scheduled(b)
+	o.Batches, o.PayloadRows, o.Early, o.Scheduled, o.Together = batches(d), d.PayloadRows, inOrder(b, d), scheduled(b), together(b)
 	for _, p := range d.Records {
 		o.Records = append(o.Records, custom.Pool{Name: p.Name, Rows: p.Rows})
 	}
@@ -284,9 +284,20 @@ func sourced(ctx context.Context, agent string, b *config.Benchmark, d *config.D
 	return o
 }
 
-// inOrder tells whether conversations are used in the order in which they stand, or in that of their times, as long as there are some.
+// inOrder tells whether conversations are used in the order in which they stand, or in that of their times, as long as there are some. A replay has
+// to know how many there are.
 func inOrder(b *config.Benchmark, d *config.Dataset) bool {
-	return !hasPhase(b, config.PhaseUserCentric) && (d.Sampling == config.SampleSequential || d.Sampling == "")
+	replays := slices.ContainsFunc(b.Phases, func(p config.Phase) bool { return p.Replays() })
+	return !replays && !hasPhase(b, config.PhaseUserCentric) && (d.Sampling == config.SampleSequential || d.Sampling == "")
+}
+
+// together is how many conversations a phase begins at once, at the most.
+func together(b *config.Benchmark) int {
+	most := 1
+	for i := range b.Phases {
+		most = max(most, value(b.Phases[i].Concurrency))
+	}
+	return most
 }
 
 // scheduled tells whether conversations leave at their own times.

@@ -60,7 +60,7 @@ func logDataset(log *slog.Logger, path string, data dataset.Dataset) {
 		log.Info("dataset", "type", f.Type, "path", path, "conversations", "read as they are needed")
 		return
 	}
-	log.Info("dataset", "type", f.Type, "path", path, "conversations", data.Len(), "turns", f.Turns)
+	log.Info("dataset", "type", f.Type, "path", path, "conversations", dataset.All(data), "turns", f.Turns)
 }
 
 // logVerdict notes in the log how the run ended.

@@ -20,14 +20,15 @@ import (
 // looked at, unless whole is set.
 func checkBodies(ctx context.Context, r *resolved, data *prepared, whole bool, warn func(string)) error {
 	told := map[string]bool{}
-	n, growing := 0, false
+	var drawn, n int
 	if g, ok := r.data.(dataset.Growing); ok && !whole {
-		n, growing = min(g.Known(), checkedEarly), true
+		drawn = g.Known()
+		n = min(drawn+r.data.Info().Started, checkedEarly)
+	} else {
+		drawn, n = r.data.Len(), dataset.All(r.data)
 	}
-	if !growing {
-		n = r.data.Len()
-	}
-	for i := range n {
+	for at := range n {
+		i := dataset.Nth(at, drawn)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -92,7 +93,8 @@ type listing struct {
 	held  atomic.Int64  // bytes of the bodies given and not written yet
 	over  chan struct{} // the load is over
 	idle  chan struct{} // run has ended
-	next  int           // conversation to be written
+	next  int           // conversation to be written, by its place in the file
+	drawn int           // conversations that are drawn, which stand first; FirstStarted = it is not known yet
 	early map[int]draft // those that came before their turn
 	err   error
 
@@ -122,7 +124,7 @@ const tellEvery = 5 * time.Second
 // newListing makes the component. hide are the secrets that the file must not show.
 func newListing(path string, hide *redact.Secrets, data *prepared, codec endpoint.Codec, warn func(string)) *listing {
 	return &listing{data: data, codec: codec, path: path, hide: hide, warn: warn, given: make(chan draft, mostEarly), over: make(chan struct{}),
-		idle: make(chan struct{}), early: map[int]draft{}}
+		idle: make(chan struct{}), early: map[int]draft{}, drawn: dataset.FirstStarted}
 }
 
 // Start implements component: it begins the file.
@@ -143,15 +145,16 @@ func (l *listing) Stop(ctx context.Context) error {
 		return errors.Join(l.file.Close(), os.Remove(l.path))
 	}
 	missing, err := l.finish(ctx)
-	if n := l.data.data.Len(); missing > 0 {
+	if n := dataset.All(l.data.data); missing > 0 {
 		l.warn(fmt.Sprintf("%s lists %d of %d conversations: the run was interrupted", l.path, n-missing, n))
 	}
 	return err
 }
 
-// offer hands a conversation over that a request has made, and the body of its first turn. It never waits. A nil listing takes nothing.
+// offer hands a conversation over that a request has made, and the body of its first turn. It never waits. A nil listing takes nothing, and none takes
+// what others start: that stands behind all that is drawn.
 func (l *listing) offer(i int, c *conversation.Conversation, first *endpoint.Request) {
-	if l == nil {
+	if l == nil || i >= dataset.FirstStarted {
 		return
 	}
 	d := draft{i, c, first}
@@ -231,7 +234,8 @@ func (l *listing) finish(ctx context.Context) (missing int, err error) {
 	if a, ok := l.data.data.(dataset.Abridged); ok && !a.Abridge() {
 		l.warn(fmt.Sprintf("%s lists the %d conversations that were read; the dataset holds more", l.path, l.data.data.Len()))
 	}
-	n, late := l.data.data.Len(), 0
+	l.drawn = l.data.data.Len()
+	n, late := dataset.All(l.data.data), 0
 	told := time.Now()
 	for l.next < n && l.err == nil && late < mostLate {
 		if l.tell != nil && time.Since(told) >= tellEvery {
@@ -258,7 +262,7 @@ func (l *listing) make() draft {
 	if d, ok := l.early[l.next]; ok {
 		return d
 	}
-	s := l.data.session(l.next)
+	s := l.data.session(dataset.Nth(l.next, l.drawn))
 	d := draft{index: l.next, conversation: s.conversation}
 	d.first = s.first
 	return d

@@ -63,7 +63,7 @@ func (o *opened) stages(ctx context.Context, cfg *config.Benchmark, opts *Option
 		{"servers", func() error { return o.startServers(ctx, cfg) }},
 		{"connections", func() error { return o.connect(cfg, r, userAgent(opts.Version), say.warn) }},
 		{"artifacts", func() error { return o.takeDir(ctx, cfg, opts, say) }},
-		{"data", func() error { return o.holdData(ctx, r) }},
+		{"data", func() error { return o.holdData(ctx, r, say.warn) }},
 		{"executor", func() error {
 			o.executor = newExecutor(cfg, opts.Version, r, o.carrier, o.addresses, o.gate.put, say.warn)
 			o.executor.follow(opts.Watch)
@@ -108,13 +108,17 @@ func (o *opened) stages(ctx context.Context, cfg *config.Benchmark, opts *Option
 const bytesGC = 30
 
 // holdData prepares for what the data are like until the run ends: memory for media, and letting go of data that are read while they are used.
-func (o *opened) holdData(ctx context.Context, r *resolved) error {
+func (o *opened) holdData(ctx context.Context, r *resolved, warn func(string)) error {
 	if info := r.data.Info(); info.MadeMedia || info.LongRows {
 		before := debug.SetGCPercent(bytesGC)
 		o.held.opened(func() error { debug.SetGCPercent(before); return nil })
 	}
 	if g, ok := r.data.(dataset.Growing); ok {
-		return o.held.start(ctx, closing{close: g.Close})
+		return o.held.start(ctx, closing{close: func() error {
+			err := g.Close()
+			r.warnOfData(warn)
+			return err
+		}})
 	}
 	return nil
 }

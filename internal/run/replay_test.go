@@ -57,7 +57,7 @@ type recordings struct {
 	n, started int
 }
 
-func (r recordings) Len() int           { return r.n }
+func (r recordings) Len() int           { return r.n - r.started }
 func (r recordings) Info() dataset.Info { return dataset.Info{Started: r.started} }
 
 // TestLanes: more lanes than recordings are refused, unless nothing is repeated, markers keep them apart, or the user wants it so.

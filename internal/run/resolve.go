@@ -27,6 +27,7 @@ type resolved struct {
 	problems   *accuracy.Set                        // of the benchmark that is asked; nil = none
 	grader     *grade.Grader                        // of the answers to them
 	data       dataset.Dataset
+	said       []string // warnings of the data that were told
 	scenario   load.Scenario
 }
 
@@ -67,7 +68,10 @@ func (r *resolved) stages(ctx context.Context, cfg *config.Benchmark, agent stri
 			r.data, err = openDataset(ctx, agent, cfg, r.endpoint, datasetRoot(cfg, r.root), lazyTokenizer(ctx, r.tokenizers), say)
 			return err
 		}},
-		{"schedule", func() error { return checkData(cfg, r.data, say) }},
+		{"schedule", func() error {
+			r.warnOfData(say.warn)
+			return checkData(cfg, r.data, say)
+		}},
 		{"tokenizers", func() (err error) {
 			if assembly.Counts(cfg, r.endpoint) {
 				_, err = r.tokenizers()
@@ -109,11 +113,18 @@ func root(seed *config.Seed) *rng.Root {
 	return rng.NewDecimal(string(*seed))
 }
 
-// checkData tells what a dataset says of itself, and refuses one that the phases cannot use.
-func checkData(b *config.Benchmark, data dataset.Dataset, say *reporter) error {
-	for _, w := range data.Info().Warnings {
-		say.warn(w)
+// warnOfData tells what the dataset says of itself and nobody was told yet: of data that are read while they are used more comes later.
+func (r *resolved) warnOfData(warn func(string)) {
+	for _, w := range r.data.Info().Warnings {
+		if !slices.Contains(r.said, w) {
+			r.said = append(r.said, w)
+			warn(w)
+		}
 	}
+}
+
+// checkData refuses a dataset that the phases cannot use.
+func checkData(b *config.Benchmark, data dataset.Dataset, say *reporter) error {
 	logDataset(say.log, b.Dataset().Path, data)
 	if err := checkSchedule(b, data.Info()); err != nil {
 		return err
@@ -143,7 +154,7 @@ func checkLanes(b *config.Benchmark, d dataset.Dataset) error {
 	if s := b.Dataset().Synthesis; s != nil && s.AllowDatasetWrap {
 		return nil
 	}
-	n := d.Len() - d.Info().Started
+	n := d.Len()
 	whole := p.Requests == nil && p.Sessions == nil && p.Duration == nil
 	if whole || p.Sessions != nil && *p.Sessions <= n || value(p.Concurrency) <= n {
 		return nil
@@ -158,7 +169,8 @@ func checkTurns(b *config.Benchmark, d dataset.Dataset) error {
 	if b.Dataset().Type == config.DatasetSynthetic || !users {
 		return nil
 	}
-	mean := float64(d.Info().Turns) / float64(d.Len())
+	all := dataset.All(d)
+	mean := float64(d.Info().Turns) / float64(all)
 	for i := range b.Phases {
 		if b.Phases[i].Type == config.PhaseUserCentric && d.Info().Started > 0 {
 			return fmt.Errorf("%s: users need conversations whose turns follow one another; those of %s start others", b.As("phases.profiling.rate"), b.Dataset().Path)

@@ -8,7 +8,7 @@ import (
 // source shows the load generator what timing needs of a dataset: ids and instants, no texts.
 type source struct {
 	data     dataset.Dataset
-	branches map[int]*load.Shape // of conversations that others start
+	branches map[int]*load.Shape // of conversations that those under way start: in a graph several may start one
 }
 
 var _ load.Source = (*source)(nil)
@@ -45,10 +45,15 @@ func (g growing) Shape(i int) (load.Shape, error) {
 	return g.source.Shape(i)
 }
 
-func (s *source) Len() int { return s.data.Len() - s.data.Info().Started }
+func (s *source) Len() int { return s.data.Len() }
 
 // Shape is called in the order in which conversations will be sent, well before they are: what takes long is begun here.
 func (s *source) Shape(i int) (load.Shape, error) {
+	clear(s.branches)
+	return s.shape(i)
+}
+
+func (s *source) shape(i int) (load.Shape, error) {
 	if d, ok := s.data.(dataset.Forethought); ok {
 		d.Ahead(i)
 	}
@@ -75,7 +80,7 @@ func (s *source) branch(i int) (*load.Shape, error) {
 	if known := s.branches[i]; known != nil {
 		return known, nil
 	}
-	shape, err := s.Shape(i)
+	shape, err := s.shape(i)
 	s.branches[i] = &shape
 	return &shape, err
 }

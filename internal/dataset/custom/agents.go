@@ -33,6 +33,7 @@ type Agents struct {
 	dropped  int                               // agents that nobody starts
 	silent   int                               // traces without a request of their own
 	sink     func(*weka.Trace, []weka.Session) // takes a trace with its sessions, and nothing is made of them; nil = conversations are
+	grew     func()                            // is called when there is one more; nil = nobody waits for it
 }
 
 // Agents returns what gathers the traces of the source.
@@ -94,8 +95,15 @@ func (a *Agents) add(t *weka.Trace, where string) (enough bool) {
 		a.silent++
 		return false
 	}
+	if l.faults.Count() > 0 { // nothing will be sent
+		return false
+	}
 	a.set.put(list)
-	return l.Entries > 0 && a.set.roots.n >= l.Entries
+	enough = l.Entries > 0 && a.set.roots.n >= l.Entries
+	if a.grew != nil {
+		a.grew()
+	}
+	return enough
 }
 
 // tellTraces is how many traces are read between two words about it.
@@ -122,12 +130,33 @@ const mostWhere = 8 << 10
 
 // Done makes conversations of the traces. name is the source, for messages.
 func (a *Agents) Done(name string) error {
+	if err := a.tell(name); err != nil || a.l.faults.Count() > 0 || a.set.roots.n == 0 {
+		return err
+	}
+	a.set.kept.Name, a.set.packed = name, nil
+	a.l.set.source = a.set
+	a.set.tell(&a.l.set.info)
+	var err error
+	a.l.set.fill, err = a.filler()
+	return err
+}
+
+// filler returns what makes the messages of a conversation.
+func (a *Agents) filler() (func(i int, c *conversation.Conversation), error) {
+	texts, err := a.l.sequence()
+	if err != nil {
+		return nil, err
+	}
+	return func(i int, c *conversation.Conversation) { a.set.fill(i, c, texts.Corpus(), a.l.Root) }, nil
+}
+
+// tell warns of what was left out, when all traces were read. An error = nothing was left, or the traces could not be kept.
+func (a *Agents) tell(name string) error {
 	l := a.l
 	if err := errors.Join(a.set.fault, a.places.Close()); err != nil || l.faults.Count() > 0 {
 		return err
 	}
-	roots := a.set.roots.n
-	if roots == 0 && a.longer > 0 {
+	if a.set.roots.n == 0 && a.longer > 0 {
 		return dataset.Nothing("%s: all %d traces are longer than %s %d tokens; the shortest needs %d", name, a.longer, l.Spell.As("datasets.main.max_context_length"), l.MaxContext, a.smallest)
 	}
 	for _, note := range []struct {
@@ -143,17 +172,6 @@ func (a *Agents) Done(name string) error {
 			l.Warn("%s: %d %s", name, note.n, note.what)
 		}
 	}
-	if roots == 0 {
-		return nil
-	}
-	a.set.kept.Name, a.set.packed = name, nil
-	l.set.source = a.set
-	a.set.tell(&l.set.info)
-	texts, err := l.sequence()
-	if err != nil {
-		return err
-	}
-	l.set.fill = func(i int, c *conversation.Conversation) { a.set.fill(i, c, texts.Corpus(), l.Root) }
 	return nil
 }
 
@@ -196,12 +214,17 @@ func readWeka(l *loader, path string) error {
 
 // read adds the traces of files.
 func (a *Agents) read(path string) error {
+	return a.readUntil(path, func() bool { return false })
+}
+
+// readUntil adds the traces of files until told, after one of them, that no more are wanted.
+func (a *Agents) readUntil(path string, over func() bool) error {
 	files, err := traces(path)
 	if err != nil {
 		return err
 	}
 	for _, file := range files {
-		enough, err := eachValue(file, &a.l.faults, a.AddJSON)
+		enough, err := eachValue(file, &a.l.faults, func(where string, text []byte) bool { return a.AddJSON(where, text) || over() })
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"aiperf/internal/conversation"
+	"aiperf/internal/dataset"
 	"aiperf/internal/dataset/weka"
 	"aiperf/internal/tokenizer"
 )
@@ -53,7 +54,7 @@ func summary(t *testing.T, c *conversation.Conversation) string {
 			fmt.Fprintf(&b, " %s:%d", m.Role, tok.Count(m.Content))
 		}
 		for _, branch := range turn.Branches {
-			fmt.Fprintf(&b, " ->%d join %d before %v", branch.Conversation, branch.Join, branch.Before)
+			fmt.Fprintf(&b, " ->%d join %d before %v", dataset.Position(branch.Conversation, 0), branch.Join, branch.Before)
 		}
 		b.WriteString("]")
 	}
@@ -63,7 +64,7 @@ func summary(t *testing.T, c *conversation.Conversation) string {
 // TestWeka: one trace over many lines, one a line, and a folder of traces are read; requests have the recorded lengths.
 func TestWeka(t *testing.T) {
 	want := []string{
-		"t: [at 0 m 8 system:64 user:68 ->1 join 1 before false] [at 1600 after 1100 m 9 system:64 user:64 assistant:64 user:68]",
+		"t: [at 0 m 8 system:64 user:68 ->0 join 1 before false] [at 1600 after 1100 m 9 system:64 user:64 assistant:64 user:68]",
 		"t::sa:x: [at 700 after 200 n 1 user:100]",
 	}
 	dir := t.TempDir()
@@ -80,11 +81,11 @@ func TestWeka(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if info := s.Info(); info.Type != "weka_trace" || info.Started != 1 || s.Len() != 2 || info.Turns != 3 {
+		if info := s.Info(); info.Type != "weka_trace" || info.Started != 1 || s.Len() != 1 || info.Turns != 3 {
 			t.Errorf("%s: %+v", path, info)
 		}
 		for i, w := range want {
-			if got := summary(t, s.Conversation(i)); got != w {
+			if got := summary(t, s.Conversation(dataset.Nth(i, s.Len()))); got != w {
 				t.Errorf("%s: %s\nwant %s", path, got, w)
 			}
 		}
@@ -97,7 +98,7 @@ func TestWeka(t *testing.T) {
 		}
 	}
 	s, err := Open(folder, agentsBase(""))
-	if err != nil || s.Len() != 4 || s.ID(0) != "a" || s.ID(2) != "a::sa:x" || s.ID(3) != "b::sa:x" {
+	if err != nil || s.Len() != 2 || s.ID(0) != "a" || s.ID(dataset.FirstStarted) != "a::sa:x" || s.ID(dataset.FirstStarted+1) != "b::sa:x" {
 		t.Errorf("folder: %v", err)
 	}
 }
@@ -114,8 +115,8 @@ func TestWekaSharing(t *testing.T) {
 		return m.Content
 	}
 	system := content(0, 0, 0)
-	if content(0, 1, 0) != system || !strings.HasPrefix(content(2, 0, 0), system) || content(1, 0, 0) == system {
-		t.Errorf("%.30q %.30q %.30q %.30q", system, content(0, 1, 0), content(2, 0, 0), content(1, 0, 0))
+	if content(0, 1, 0) != system || !strings.HasPrefix(content(dataset.FirstStarted, 0, 0), system) || content(1, 0, 0) == system {
+		t.Errorf("%.30q %.30q %.30q %.30q", system, content(0, 1, 0), content(dataset.FirstStarted, 0, 0), content(1, 0, 0))
 	}
 }
 
@@ -128,12 +129,12 @@ func TestWekaOptions(t *testing.T) {
 		set  func(o *Options)
 		want string
 	}{
-		{"instant", func(o *Options) { o.Agents.Instant = true }, "t: [m 8 system:64 user:68 ->1 join 1 before false] [m 9 system:64 user:64 assistant:64 user:68]"},
-		{"think", func(o *Options) { o.Agents.ThinkTime = true }, "t: [at 0 m 8 system:64 user:68 ->1 join 1 before false] [at 1600 after 300 m 9 system:64 user:64 assistant:64 user:68]"},
-		{"idle", func(o *Options) { o.Agents.IdleCap = &cap2 }, "t: [at 0 m 8 system:64 user:68 ->1 join 1 before true] [at 400 after 0 m 9 system:64 user:64 assistant:64 user:68]"},
-		{"ratio", func(o *Options) { o.DelayRatio = 0.5 }, "t: [at 0 m 8 system:64 user:68 ->1 join 1 before false] [at 1600 after 550 m 9 system:64 user:64 assistant:64 user:68]"},
-		{"max osl", func(o *Options) { o.Limits.MaxOSL = 4 }, "t: [at 0 m 4 system:64 user:68 ->1 join 1 before false] [at 1600 after 1100 m 4 system:64 user:64 assistant:64 user:68]"},
-		{"max isl", func(o *Options) { o.Limits.MaxISL = 200 }, "t: [at 0 m 8 system:64 user:68 ->1 join 0 before false]"},
+		{"instant", func(o *Options) { o.Agents.Instant = true }, "t: [m 8 system:64 user:68 ->0 join 1 before false] [m 9 system:64 user:64 assistant:64 user:68]"},
+		{"think", func(o *Options) { o.Agents.ThinkTime = true }, "t: [at 0 m 8 system:64 user:68 ->0 join 1 before false] [at 1600 after 300 m 9 system:64 user:64 assistant:64 user:68]"},
+		{"idle", func(o *Options) { o.Agents.IdleCap = &cap2 }, "t: [at 0 m 8 system:64 user:68 ->0 join 1 before true] [at 400 after 0 m 9 system:64 user:64 assistant:64 user:68]"},
+		{"ratio", func(o *Options) { o.DelayRatio = 0.5 }, "t: [at 0 m 8 system:64 user:68 ->0 join 1 before false] [at 1600 after 550 m 9 system:64 user:64 assistant:64 user:68]"},
+		{"max osl", func(o *Options) { o.Limits.MaxOSL = 4 }, "t: [at 0 m 4 system:64 user:68 ->0 join 1 before false] [at 1600 after 1100 m 4 system:64 user:64 assistant:64 user:68]"},
+		{"max isl", func(o *Options) { o.Limits.MaxISL = 200 }, "t: [at 0 m 8 system:64 user:68 ->0 join 0 before false]"},
 	} {
 		o := agentsBase("weka_trace")
 		c.set(&o)
@@ -143,7 +144,7 @@ func TestWekaOptions(t *testing.T) {
 	}
 	o := agentsBase("")
 	o.MaxContext, o.Entries = 269, 1
-	if s := open(t, strings.Replace(content, `"id":"t","models"`, `"id":"big","models"`, 1)[:0]+content+"\n"+strings.Replace(content, `"id":"t"`, `"id":"u"`, 1), o); s.Len() != 2 {
+	if s := open(t, strings.Replace(content, `"id":"t","models"`, `"id":"big","models"`, 1)[:0]+content+"\n"+strings.Replace(content, `"id":"t"`, `"id":"u"`, 1), o); s.Len() != 1 {
 		t.Errorf("%d conversations of one entry", s.Len())
 	}
 	o.MaxContext = 268
@@ -194,14 +195,14 @@ func TestTraceLab(t *testing.T) {
 		`{"session_id":"c","round_index":0,"input_tokens_total":70,"prefix_tokens":0,"output_tokens":3,"model":"a","user":"u","project":"q","timing_events":[` + event("user_message", "05") + `,` + event("text", "06") + `]}`,
 	}, "\n")
 	s := open(t, content, agentsBase(""))
-	if info := s.Info(); info.Type != "tracelab" || s.Len() != 2 || info.Started != 1 || !info.FirstHasTime {
+	if info := s.Info(); info.Type != "tracelab" || s.Len() != 1 || info.Started != 1 || !info.FirstHasTime {
 		t.Fatalf("%+v", info)
 	}
 	for i, want := range []string{
-		"p_1: [at 0 m 7 user:130 ->1 join 1 before false] [at 30000 after 28000 m 5 user:128 assistant:64 user:8]",
+		"p_1: [at 0 m 7 user:130 ->0 join 1 before false] [at 30000 after 28000 m 5 user:128 assistant:64 user:8]",
 		"p_1::sa:c: [at 5000 after 3000 m 3 user:70]",
 	} {
-		if got := summary(t, s.Conversation(i)); got != want {
+		if got := summary(t, s.Conversation(dataset.Nth(i, s.Len()))); got != want {
 			t.Errorf("%s\nwant %s", got, want)
 		}
 	}

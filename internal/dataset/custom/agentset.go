@@ -1,6 +1,8 @@
 package custom
 
 import (
+	"sync"
+
 	"aiperf/internal/conversation"
 	"aiperf/internal/dataset"
 	"aiperf/internal/dataset/synth"
@@ -10,11 +12,12 @@ import (
 )
 
 // agentSet are the sessions of recorded agents, packed one behind the other where content is kept: those of a trace together, its own one first. In
-// memory is where they begin. The conversations are those of all traces, and behind them those that they start.
+// memory is where they begin. Those of traces are drawn. One goroutine puts traces while others read them.
 type agentSet struct {
 	ratio   float64
 	longest *float64 // of delays
 
+	mu      sync.RWMutex // guards what follows but packed and fault, which are the putter's
 	kept    infile.Kept
 	ends    column[int64]  // of the sessions, in kept
 	roots   column[uint32] // sessions of traces
@@ -36,19 +39,27 @@ type start struct {
 
 // put takes the sessions of a trace.
 func (a *agentSet) put(list []weka.Session) {
+	a.packed = a.packed[:0]
+	lengths := make([]int, len(list))
+	for i := range list {
+		a.packed = list[i].Pack(a.packed)
+		lengths[i] = len(a.packed)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	from := a.kept.Size()
+	if a.fault == nil {
+		_, a.fault = a.kept.Write(a.packed)
+	}
 	for i := range list {
 		s := &list[i]
-		a.packed = s.Pack(a.packed[:0])
-		if a.fault == nil {
-			_, a.fault = a.kept.Write(a.packed)
-		}
 		if i == 0 {
 			a.roots.add(uint32(a.ends.n))
 		} else {
 			a.started.add(uint32(a.ends.n))
 			a.starts.add(start{uint32(s.Parent), uint32(s.Join), s.Before})
 		}
-		a.ends.add(a.kept.Size())
+		a.ends.add(from + int64(lengths[i]))
 		a.note(s, min(i, 1))
 	}
 }
@@ -67,26 +78,32 @@ func (a *agentSet) note(s *weka.Session, kind int) {
 
 // tell puts into the info what the sessions have.
 func (a *agentSet) tell(info *dataset.Info) {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
 	info.Started, info.Turns, info.Timestamps, info.Delays = a.started.n, a.turns, a.timed, a.delayed
 	if info.UntimedOrigin = a.untimed[0]; info.UntimedOrigin == "" {
 		info.UntimedOrigin = a.untimed[1]
 	}
 }
 
-func (a *agentSet) size() int { return a.ends.n }
+func (a *agentSet) drawn() int {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	return a.roots.n
+}
 
-// find tells the session of conversation i, and the trace that it belongs to.
+// find tells the session of conversation i, and the trace that it belongs to. The caller holds mu.
 func (a *agentSet) find(i int) (session uint32, trace int) {
-	if i < a.roots.n {
+	if i < dataset.FirstStarted {
 		session, _ = a.roots.at(i)
 		return session, i
 	}
-	i -= a.roots.n
+	i -= dataset.FirstStarted
 	session, _ = a.started.at(i)
 	return session, int(session) - i - 1 // of the sessions before it so many are started, the rest are traces
 }
 
-// bytes reads the packed session from its first byte on: most of them at the most.
+// bytes reads the packed session from its first byte on: most of them at the most. The caller holds mu.
 func (a *agentSet) bytes(session uint32, most int64) []byte {
 	from := int64(0)
 	if session > 0 {
@@ -100,7 +117,7 @@ func (a *agentSet) bytes(session uint32, most int64) []byte {
 	return b
 }
 
-// heads is conversation i without its messages.
+// heads is conversation i without its messages. The caller holds mu.
 func (a *agentSet) heads(i int) (s weka.Session, trace int) {
 	session, trace := a.find(i)
 	return a.unpack(a.bytes(session, int64(weka.HeadSize(a.bytes(session, weka.HeadLength))))), trace
@@ -115,11 +132,13 @@ func (a *agentSet) unpack(b []byte) weka.Session {
 }
 
 func (a *agentSet) id(i int) string {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
 	s, _ := a.heads(i)
 	return s.ID
 }
 
-// branches are the sessions that the turns of a trace's own one start.
+// branches are the sessions that the turns of a trace's own one start. The caller holds mu.
 func (a *agentSet) branches(trace int, add func(turn int, b conversation.Branch)) {
 	own, _ := a.roots.at(trace)
 	end, ok := a.roots.at(trace + 1)
@@ -128,17 +147,17 @@ func (a *agentSet) branches(trace int, add func(turn int, b conversation.Branch)
 	}
 	for i := int(own) - trace; i < int(end)-trace-1; i++ {
 		s, _ := a.starts.at(i)
-		add(int(s.turn), conversation.Branch{Conversation: a.roots.n + i, Join: int(s.join), Before: s.before})
+		add(int(s.turn), conversation.Branch{Conversation: dataset.FirstStarted + i, Join: int(s.join), Before: s.before})
 	}
 }
 
-// followed are the turns that a turn of a trace followed.
+// followed are the turns that a turn of a trace followed. The caller holds mu.
 func (a *agentSet) followed(trace int, after []weka.Place) (list []conversation.TurnRef) {
 	own, _ := a.roots.at(trace)
 	for _, p := range after {
 		at := trace
 		if p.Session > 0 {
-			at = a.roots.n + int(own) - trace + p.Session - 1
+			at = dataset.FirstStarted + int(own) - trace + p.Session - 1
 		}
 		list = append(list, conversation.TurnRef{Conversation: at, Turn: p.Turn})
 	}
@@ -152,13 +171,15 @@ func (a *agentSet) timings(i int) []dataset.Timing {
 
 // draft is conversation i without its messages. Every request of it is whole in itself.
 func (a *agentSet) draft(i int) conversation.Conversation {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
 	s, trace := a.heads(i)
 	c := conversation.Conversation{ID: s.ID, Mode: conversation.MessageArrayWithResponses, Turns: make([]conversation.Turn, len(s.Turns))}
 	for k, t := range s.Turns {
 		c.Turns[k] = conversation.Turn{Model: t.Model, MaxTokens: &s.Turns[k].MaxTokens, Timestamp: t.Timestamp, Origin: t.Where,
 			Delay: delay(t.Delay, a.ratio, a.longest), After: a.followed(trace, t.After)}
 	}
-	if i < a.roots.n {
+	if i < dataset.FirstStarted {
 		a.branches(trace, func(turn int, b conversation.Branch) { c.Turns[turn].Branches = append(c.Turns[turn].Branches, b) })
 	}
 	return c
@@ -166,8 +187,11 @@ func (a *agentSet) draft(i int) conversation.Conversation {
 
 // fill makes the messages of conversation i.
 func (a *agentSet) fill(i int, c *conversation.Conversation, corpus *synth.Corpus, root *rng.Root) {
+	a.mu.RLock()
 	session, _ := a.find(i)
-	s := a.unpack(a.bytes(session, a.kept.Size()))
+	packed := a.bytes(session, a.kept.Size())
+	a.mu.RUnlock()
+	s := a.unpack(packed)
 	texts := &traceTexts{corpus: corpus, blocks: synth.NewBlocks(corpus, root, s.Trace, s.Block, nil), block: s.Block}
 	for k, messages := range s.Messages(texts) {
 		c.Turns[k].RawMessages = messages

@@ -33,6 +33,7 @@ type Options struct {
 	Batches    map[conversation.Kind]int
 	Early      bool     // conversations are used in the order in which they stand: a large file need not be read before the first
 	Scheduled  bool     // they leave at their own times
+	Together   int      // as many begin at once: so many are read before the first, where rows are read while they are used
 	DelayRatio float64  // multiplies delays
 	DelayCap   *float64 // ms, no delay is longer before it is scaled; nil = no limit
 	Limits     trace.Limits
@@ -81,7 +82,7 @@ var _ dataset.Dataset = (*Dataset)(nil)
 
 // source has conversations that do not lie in memory, as they are before texts are made.
 type source interface {
-	size() int
+	drawn() int
 	id(i int) string
 	timings(i int) []dataset.Timing
 	draft(i int) conversation.Conversation
@@ -144,6 +145,9 @@ func Open(path string, o Options) (dataset.Dataset, error) {
 			return nil, err
 		}
 		return x, nil
+	}
+	if format.grow != nil && o.Records == nil && o.agentsGrow(path) {
+		return format.grow(path, o, info, format.corpus)
 	}
 	d, err := Collect(path, o, info, func(l *loader) error {
 		l.corpus = format.corpus

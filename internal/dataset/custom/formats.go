@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"aiperf/internal/conversation"
+	"aiperf/internal/dataset"
 	"aiperf/internal/dataset/rows"
 	"aiperf/internal/dataset/trace"
 )
@@ -25,6 +26,8 @@ type Format struct {
 	Columns    bool // a table of columns with texts
 	// read reads the file; nil = its rows are never kept in memory.
 	read func(l *loader, path string) error
+	// grow reads a large file while it is used, where its conversations are used as they stand; nil = no such.
+	grow func(path string, o Options, info dataset.Info, corpus string) (dataset.Dataset, error)
 	layout
 	// glance counts what a look into the file has to know; nil = it is rows of JSON, with keys timestamp and turns if any.
 	glance func(l *Look, path string) error
@@ -97,7 +100,7 @@ var Formats = []Format{
 		rank: 3, fits: func(r row) bool { return r.has("captureData") }},
 	{Name: "baseten_trace", Trace: true, Times: true, Unscaled: true, Columns: true, OwnBlocks: true, layout: callLayout, glance: glanceBaseten, heads: isBaseten,
 		mode: conversation.MessageArrayWithResponses},
-	{Name: "weka_trace", Trace: true, Times: true, Unpromoted: true, Unscaled: true, Agents: true, OwnBlocks: true, Folder: true, read: readWeka, glance: glanceWeka,
+	{Name: "weka_trace", Trace: true, Times: true, Unpromoted: true, Unscaled: true, Agents: true, OwnBlocks: true, Folder: true, read: readWeka, grow: growWeka, glance: glanceWeka,
 		corpus: codingCorpus, rank: 4, fits: func(r row) bool { return r.is("requests", "array") && r.any("hash_id_scope", "block_size") }},
 	{Name: "tracelab", Trace: true, Times: true, Unscaled: true, Agents: true, read: readTraceLab, glance: glanceTraceLab, corpus: codingCorpus,
 		rank: 8, fits: func(r row) bool { return r.has("round_index", "input_tokens_total") }},

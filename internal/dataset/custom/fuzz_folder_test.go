@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"aiperf/internal/dataset"
 )
 
 // FuzzFolder reads any two files of a folder as every format that takes one, and as the one that is recognised.
@@ -70,7 +72,8 @@ func check(t *testing.T, path string, o Options) bool {
 	if s == nil {
 		return false
 	}
-	for i := range s.Len() {
+	for n := range dataset.All(s) {
+		i := dataset.Nth(n, s.Len())
 		if c := s.Conversation(i); len(c.Turns) == 0 || len(s.Timings(i)) != len(c.Turns) {
 			t.Fatalf("%s: conversation %d has %d turns", o.Type, i, len(c.Turns))
 		}

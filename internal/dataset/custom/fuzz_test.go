@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"aiperf/internal/dataset"
 )
 
 // FuzzOpen reads any file as every format, also row by row and left on the disk: it is an error or a set whose conversations can be made, the same
@@ -65,7 +67,8 @@ func FuzzOpen(f *testing.F) {
 			if s == nil {
 				continue
 			}
-			for i := range s.Len() {
+			for n := range dataset.All(s) {
+				i := dataset.Nth(n, s.Len())
 				c := s.Conversation(i)
 				if len(c.Turns) == 0 || len(s.Timings(i)) != len(c.Turns) {
 					t.Fatalf("conversation %d has %d turns", i, len(c.Turns))

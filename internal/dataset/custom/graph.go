@@ -44,7 +44,7 @@ func readGraph(l *loader, path string) error {
 		return err
 	}
 	order := g.order()
-	l.set.info.Started = g.begun
+	l.set.info.Started = g.begun()
 	for _, i := range order {
 		c := sessions[i].Conversation
 		for s := range g.started(int(i)) {
@@ -77,7 +77,7 @@ func (g *byGraph) note(l *loader, _ int, e *entry) {
 func (g *byGraph) done(x *indexed, l *loader) *membership {
 	g.again = x.row
 	order := g.order()
-	l.set.info.Started = g.begun
+	l.set.info.Started = g.begun()
 	x.branches = &g.web
 	x.own = len(order)
 	return each(order)

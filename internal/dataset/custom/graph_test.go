@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"aiperf/internal/dataset"
 )
 
 const user = `{"role":"user","content":"x"}`
@@ -24,10 +26,10 @@ func TestGraph(t *testing.T) {
 	if f := s.Info(); f.Started != 2 || f.Turns != 4 || f.Type != "dag_jsonl" || len(f.Warnings) > 0 {
 		t.Errorf("info %+v", f)
 	}
-	if got := fmt.Sprint(s.Timings(0)[0].Branches, s.Timings(0)[1].Branches); got != "[{1 true 0 false}] [{2 false 0 false}]" {
+	if got, want := fmt.Sprint(s.Timings(0)[0].Branches, s.Timings(0)[1].Branches), fmt.Sprintf("[{%d true 0 false}] [{%d false 0 false}]", dataset.FirstStarted, dataset.FirstStarted+1); got != want {
 		t.Errorf("branches %s", got)
 	}
-	if models := s.Conversation(1).Turns[0].Model; models != "zz" {
+	if models := s.Conversation(dataset.FirstStarted).Turns[0].Model; models != "zz" {
 		t.Errorf("model %q", models)
 	}
 }
@@ -103,6 +105,9 @@ func TestRounds(t *testing.T) {
 			wait := 0.0
 			if turn.Delay != nil {
 				wait = *turn.Delay
+			}
+			for i := range turn.Branches {
+				turn.Branches[i].Conversation = dataset.Position(turn.Branches[i].Conversation, s.Len())
 			}
 			got = append(got, fmt.Sprintf("%g:%v", wait, turn.Branches))
 			if !turn.Silent {

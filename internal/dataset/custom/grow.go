@@ -42,17 +42,13 @@ func Grow(ctx context.Context, name string, o Options, info dataset.Info, read f
 	if err != nil {
 		return nil, err
 	}
-	g := &grown{models: assign}
-	g.move = sync.NewCond(&g.mu)
-	g.info, g.system = info, l.Context.System
-	if l.Context.SharedSystem > 0 {
-		texts, err := l.sequence()
-		if err != nil {
-			return nil, err
-		}
-		g.prompts, g.system = texts, texts.Text(0)
+	ctx, stop := context.WithCancel(ctx)
+	g, err := newGrown(l, stop)
+	if err != nil {
+		stop()
+		return nil, err
 	}
-	ctx, g.stop = context.WithCancel(ctx)
+	g.models = assign
 	l.sink = func(c conversation.Conversation) { g.take(l, c) }
 	go func() {
 		defer g.stop()
@@ -65,22 +61,47 @@ func Grow(ctx context.Context, name string, o Options, info dataset.Info, read f
 	return g, nil
 }
 
+// newGrown is the set before anything is read. stop ends the reading.
+func newGrown(l *loader, stop context.CancelFunc) (*grown, error) {
+	g := &grown{stop: stop}
+	g.move = sync.NewCond(&g.mu)
+	g.info, g.system = l.set.info, l.Context.System
+	if l.Context.SharedSystem > 0 {
+		texts, err := l.sequence()
+		if err != nil {
+			return nil, err
+		}
+		g.prompts, g.system = texts, texts.Text(0)
+	}
+	return g, nil
+}
+
 // take adds a conversation and waits until more are wanted.
 func (g *grown) take(l *loader, c conversation.Conversation) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.fault == nil && l.faults.Count() > 0 {
-		g.fault = l.faults.Err()
-		g.stop()
-	}
-	if g.fault != nil {
+	if !g.sound(l) {
 		return
 	}
 	g.info.Warnings = slices.Clip(l.set.info.Warnings)
 	complete(&c, g.models, &g.info)
 	g.conversations = append(g.conversations, c)
+	g.pause()
+}
+
+// sound tells whether nothing ends the reading. The caller holds mu.
+func (g *grown) sound(l *loader) bool {
+	if g.fault == nil && l.faults.Count() > 0 {
+		g.fault = l.faults.Err()
+		g.stop()
+	}
+	return g.fault == nil
+}
+
+// pause tells that there is more, and waits until still more is wanted. The caller holds mu.
+func (g *grown) pause() {
 	g.move.Broadcast()
-	for !g.whole && g.fault == nil && len(g.conversations) >= g.asked+grownAhead {
+	for !g.whole && g.fault == nil && g.Dataset.Len() >= g.asked+grownAhead {
 		g.move.Wait()
 	}
 }
@@ -95,7 +116,7 @@ func (g *grown) end(l *loader, name string, err error) {
 		g.fault = err
 	case l.faults.Count() > 0:
 		g.fault = l.faults.Err()
-	case len(g.conversations) == 0:
+	case g.Dataset.Len() == 0:
 		g.fault = l.nothingLeft(name)
 	}
 	if errors.Is(g.fault, errAbridged) {
@@ -111,10 +132,10 @@ func (g *grown) Reach(i int) (bool, error) {
 	defer g.mu.Unlock()
 	g.asked = max(g.asked, i+1)
 	g.move.Broadcast()
-	for len(g.conversations) <= i && !g.ended {
+	for g.Dataset.Len() <= i && !g.ended {
 		g.move.Wait()
 	}
-	if len(g.conversations) > i {
+	if g.Dataset.Len() > i {
 		return true, nil
 	}
 	return false, g.fault
@@ -124,7 +145,7 @@ func (g *grown) Reach(i int) (bool, error) {
 func (g *grown) Known() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return len(g.conversations)
+	return g.Dataset.Len()
 }
 
 // Ordered implements dataset.Growing: rows of such a set have no times.
@@ -139,7 +160,7 @@ func (g *grown) Len() int {
 	for !g.ended {
 		g.move.Wait()
 	}
-	return len(g.conversations) // whoever uses them is told of a fault
+	return g.Dataset.Len() // whoever uses them is told of a fault
 }
 
 // errAbridged is why nothing more is read of a set that is left as it is.

@@ -174,11 +174,14 @@ func reread(o Options, info dataset.Info, media *library) *loader {
 	return &loader{Options: o, set: &Dataset{info: info}, media: &library{store: media.store, fetched: media.fetched, known: map[mediaKey]*conversation.Blob{}}}
 }
 
-// Len is the number of conversations.
+// Len is the number of conversations that are drawn.
 func (x *indexed) Len() int {
 	_ = x.end() // whoever uses the rows is told
 	return x.Known()
 }
+
+// drawn is the number of them so far. The caller holds mu.
+func (x *indexed) drawn() int { return x.conversations() - x.info.Started }
 
 // Info describes the set, as far as it is known.
 func (x *indexed) Info() dataset.Info {
@@ -199,7 +202,7 @@ func (x *indexed) Inexact() int {
 func (x *indexed) Timings(i int) []dataset.Timing {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	list := x.rowsOf(i)
+	list := x.rowsOf(dataset.Position(i, x.drawn()))
 	slots := x.slotsOf(list)
 	out := make([]dataset.Timing, len(slots))
 	for k, slot := range slots {
@@ -226,6 +229,7 @@ func (x *indexed) time(slot int) *float64 {
 // ID is the session id of conversation i.
 func (x *indexed) ID(i int) string {
 	x.mu.RLock()
+	i = dataset.Position(i, x.drawn())
 	row, own, id := int(x.rowsOf(i)[0]), x.own > 0, x.givenID(i)
 	x.mu.RUnlock()
 	if own {
@@ -266,6 +270,9 @@ func (x *indexed) Conversation(i int) *conversation.Conversation {
 		}
 	}
 	if x.users >= 0 {
+		x.mu.RLock()
+		i = dataset.Position(i, x.drawn())
+		x.mu.RUnlock()
 		c.UserContext = x.made.texts.Text(x.users + i)
 	}
 	return c
@@ -301,6 +308,7 @@ type numbered struct {
 // draft reads the rows of conversation i and puts them together.
 func (x *indexed) draft(i int) (*conversation.Conversation, []numbered) {
 	x.mu.RLock()
+	i = dataset.Position(i, x.drawn())
 	list := x.rowsOf(i)
 	slots := x.slotsOf(list)
 	x.mu.RUnlock()

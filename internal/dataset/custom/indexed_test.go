@@ -49,9 +49,9 @@ func whole(t *testing.T, s dataset.Dataset) []string {
 	}
 	s.Len() // all is read by then
 	say(s.Info())
-	order := make([]int, s.Len())
+	order := make([]int, dataset.All(s))
 	for i := range order {
-		order[i] = s.Len() - 1 - i // not that in which they were read
+		order[i] = dataset.Nth(len(order)-1-i, s.Len()) // not that in which they were read
 	}
 	for _, i := range order {
 		say(s.ID(i))

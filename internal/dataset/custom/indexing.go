@@ -281,7 +281,7 @@ func (x *indexed) Reach(i int) (bool, error) {
 	for !x.ended && (!x.early || x.places.rows <= i) {
 		x.grew.Wait()
 	}
-	if (x.early || x.fault == nil) && x.conversations() > i {
+	if (x.early || x.fault == nil) && x.drawn() > i {
 		return true, nil
 	}
 	return false, x.fault
@@ -298,11 +298,11 @@ func (x *indexed) end() error {
 	return x.fault
 }
 
-// Known is the number of conversations so far.
+// Known is the number of conversations so far that are drawn.
 func (x *indexed) Known() int {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	return x.conversations()
+	return x.drawn()
 }
 
 // Close ends the reading of the file.

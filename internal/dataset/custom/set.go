@@ -111,7 +111,7 @@ func bodyTakesNoSystem(origin string, as setting.Spell) error {
 // addContexts asks for a user context for every conversation and makes it with the conversation.
 func (l *loader) addContexts(texts *synth.Sequence) {
 	first := 0
-	for i := range l.set.Len() {
+	for i := range dataset.All(l.set) {
 		if n := texts.Add(l.Context.User, synth.NoPrefix); i == 0 {
 			first = n
 		}
@@ -121,16 +121,21 @@ func (l *loader) addContexts(texts *synth.Sequence) {
 		if inner != nil {
 			inner(i, c)
 		}
-		c.UserContext = texts.Text(first + i)
+		c.UserContext = texts.Text(first + dataset.Position(i, l.set.Len()))
 	}
 }
 
-// Len is the number of conversations.
+// Len is the number of conversations that are drawn.
 func (s *Dataset) Len() int {
 	if s.source != nil {
-		return s.source.size()
+		return s.source.drawn()
 	}
-	return len(s.conversations)
+	return len(s.conversations) - s.info.Started
+}
+
+// at is conversation i, where they are in memory.
+func (s *Dataset) at(i int) *conversation.Conversation {
+	return &s.conversations[dataset.Position(i, s.Len())]
 }
 
 // Info describes the set.
@@ -149,7 +154,7 @@ func (s *Dataset) Timings(i int) []dataset.Timing {
 	if s.source != nil {
 		return s.source.timings(i)
 	}
-	return timingsOf(s.conversations[i].Turns)
+	return timingsOf(s.at(i).Turns)
 }
 
 func timingsOf(turns []conversation.Turn) []dataset.Timing {
@@ -165,7 +170,7 @@ func (s *Dataset) ID(i int) string {
 	if s.source != nil {
 		return s.source.id(i)
 	}
-	return s.conversations[i].ID
+	return s.at(i).ID
 }
 
 // Conversation returns conversation i.
@@ -183,7 +188,7 @@ func (s *Dataset) Draft(i int) (c *conversation.Conversation, whole bool) {
 		taken := s.source.draft(i)
 		c = &taken
 	} else {
-		copied := s.conversations[i]
+		copied := *s.at(i)
 		copied.Turns = slices.Clone(copied.Turns)
 		c = &copied
 	}

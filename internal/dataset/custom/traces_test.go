@@ -15,9 +15,9 @@ import (
 
 // lines describes every conversation of a set.
 func lines(s dataset.Dataset) []string {
-	list := make([]string, s.Len())
+	list := make([]string, dataset.All(s))
 	for i := range list {
-		c := s.Conversation(i)
+		c := s.Conversation(dataset.Nth(i, s.Len()))
 		list[i] = c.ID + ": " + brief(c)
 	}
 	return list

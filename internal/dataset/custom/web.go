@@ -16,6 +16,7 @@ const mostOfRoot = 100_000
 
 // web is whom the sessions of a file start. There may be millions, so it holds no text.
 type web struct {
+	drawn int          // sessions that no other starts
 	nodes column[node] // by row
 	links column[arc]  // of all sessions, one behind the other
 }
@@ -68,7 +69,6 @@ type graph struct {
 	seeds   [2]maphash.Seed
 	named   column[uint32] // row of a number, and one; 0 = none so far
 	twice   [][2]int       // rows of one name
-	begun   int            // sessions that others start
 }
 
 func newGraph(faults *dataset.Faults, again func(row int) entry) *graph {
@@ -146,7 +146,7 @@ func (w *web) started(row int) iter.Seq[started] {
 	return func(yield func(started) bool) {
 		for i, last := w.linksOf(row); i < last; i++ {
 			k := w.links.ref(i)
-			b := conversation.Branch{Conversation: int(w.nodes.ref(int(k.to)).place), Fork: k.is&isFork != 0, Join: int(k.join), Before: k.is&isBefore != 0}
+			b := conversation.Branch{Conversation: dataset.Nth(int(w.nodes.ref(int(k.to)).place), w.drawn), Fork: k.is&isFork != 0, Join: int(k.join), Before: k.is&isBefore != 0}
 			if !yield(started{int(k.turn), b}) {
 				return
 			}
@@ -181,11 +181,14 @@ func (g *graph) order() []uint32 {
 			}
 		}
 		if !started {
-			g.begun = g.nodes.n - len(order)
+			g.drawn = len(order)
 		}
 	}
 	return order
 }
+
+// begun is how many sessions others start, once they are in order.
+func (w *web) begun() int { return w.nodes.n - w.drawn }
 
 // each calls f for every link, until there are faults enough. told reads what the link says.
 func (g *graph) each(f func(k *arc, told func() link)) {

@@ -149,11 +149,11 @@ func refused(t *testing.T, c *tcase, err error) {
 func compare(t *testing.T, c *tcase, d dataset.Dataset) {
 	t.Helper()
 	want := c.expect.Conversations
-	if d.Len() < len(want) && len(want) > 0 {
-		t.Fatalf("%d conversations, want %d", d.Len(), len(want))
+	if all := dataset.All(d); all < len(want) && len(want) > 0 {
+		t.Fatalf("%d conversations, want %d", all, len(want))
 	}
 	for i, w := range want {
-		got := d.Conversation(i)
+		got := d.Conversation(dataset.Nth(i, d.Len()))
 		if c.expect.OwnIDs && got.ID != w.ID {
 			t.Errorf("conversation %d: id %s, want %s", i, got.ID, w.ID)
 		}
@@ -385,7 +385,7 @@ func TestEverySetOpens(t *testing.T) {
 			turn := d.Conversation(0).Turns[0]
 			b, err := json.Marshal([]any{turn.Contents(), turn.RawMessages})
 			if Find(c.expect.Set).Agents {
-				if d.Len() != 2 || len(turn.RawMessages) != 2 || len(d.Conversation(1).Turns) != 1 {
+				if dataset.All(d) != 2 || len(turn.RawMessages) != 2 || len(d.Conversation(dataset.FirstStarted).Turns) != 1 {
 					t.Errorf("%s: %d conversations, messages %.200s", name, d.Len(), turn.RawMessages)
 				}
 				continue

@@ -1,0 +1,137 @@
+package custom
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"aiperf/internal/conversation"
+	"aiperf/internal/dataset"
+)
+
+// wekaRows are so many traces, a row each, and what comes behind them.
+func wekaRows(count int, end ...string) string {
+	row := strings.ReplaceAll(wekaTrace, "\n", "")
+	var b strings.Builder
+	for i := range count {
+		b.WriteString(strings.Replace(row, `"id":"t"`, fmt.Sprintf(`"id":"t%d"`, i), 1) + "\n")
+	}
+	return b.String() + strings.Join(end, "\n")
+}
+
+// TestAgentsGrow: of a large file the first trace is there when a few are read, with the agents that it starts; what is wrong further on is told where
+// it is met, and what was left out when all is read.
+func TestAgentsGrow(t *testing.T) {
+	leave(t)
+	const count = 4 * grownAhead
+	o := agentsBase("weka_trace")
+	o.Early = true
+	s := open(t, wekaRows(count, strings.Replace(strings.ReplaceAll(wekaTrace, "\n", ""), `"in":130`, `"in":0`, 1)), o).(*grownAgents)
+	if known := s.Known(); known > 2*grownAhead {
+		t.Errorf("%d traces were read for the first", known)
+	}
+	branches := s.Timings(0)[0].Branches
+	if len(branches) != 1 || s.ID(0) != "t0" || s.ID(branches[0].Conversation) != "t0::sa:x" || len(s.Conversation(branches[0].Conversation).Turns[0].RawMessages) != 1 {
+		t.Errorf("%s: %+v", s.ID(0), branches)
+	}
+	if ok, err := s.Reach(count - 1); !ok || err != nil {
+		t.Error(err)
+	}
+	last := s.Timings(count - 1)[0].Branches
+	if id := s.ID(last[0].Conversation); id != fmt.Sprintf("t%d::sa:x", count-1) {
+		t.Errorf("the last one starts %s", id)
+	}
+	name := s.agents.set.kept.Name
+	want := []string{name + ": 1 agents are left out: no request of the main agent comes before them", name + ": 1 requests are left out: their input has no token"}
+	if n := s.Len(); n != count+1 || s.Info().Turns != 3*count+1 || s.Info().Started != count || !slices.Equal(s.Info().Warnings, want) {
+		t.Errorf("%d traces, %+v", n, s.Info())
+	}
+	if ok, err := s.Reach(count + 1); ok || err != nil {
+		t.Errorf("a trace behind the last: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestAgentsGrowOnlyInOrder: what needs all traces waits for them, and as many as begin together are there before any.
+func TestAgentsGrowOnlyInOrder(t *testing.T) {
+	leave(t)
+	content := wekaRows(4 * grownAhead)
+	for name, change := range map[string]func(o *Options){
+		"not in order": func(o *Options) { o.Early = false },
+		"scheduled":    func(o *Options) { o.Scheduled = true },
+		"users":        func(o *Options) { o.Context.User = 3 },
+	} {
+		o := agentsBase("weka_trace")
+		o.Early = true
+		change(&o)
+		if d := open(t, content, o); grows(d) || d.Len() != 4*grownAhead {
+			t.Errorf("%s: %T of %d traces", name, d, d.Len())
+		}
+	}
+	o := agentsBase("weka_trace")
+	o.Early, o.Together, o.Entries = true, 3*grownAhead, 3*grownAhead+5
+	s := open(t, content, o).(*grownAgents)
+	if known := s.Known(); known < o.Together || s.Len() != o.Entries {
+		t.Errorf("%d traces for %d lanes, %d in all", known, o.Together, s.Len())
+	}
+}
+
+// grows tells whether a dataset is read while it is used.
+func grows(d dataset.Dataset) bool {
+	_, ok := d.(dataset.Growing)
+	return ok
+}
+
+// TestAgentsGrowFaults: a fault before the first trace refuses the file, with those that follow it; a later one is told when it is reached.
+func TestAgentsGrowFaults(t *testing.T) {
+	leave(t)
+	o := agentsBase("weka_trace")
+	o.Early = true
+	text := refusal(t, "{\"id\":1}\nx\n"+wekaRows(2*grownAhead), o)
+	if !strings.Contains(text, ":1: id: must be a string") || !strings.Contains(text, ":2: invalid JSON") {
+		t.Error(text)
+	}
+	const count = 3 * grownAhead
+	s := open(t, wekaRows(count, `{"id":"u"}`, wekaRows(3)), o)
+	if ok, err := s.(dataset.Growing).Reach(count - 1); !ok || err != nil {
+		t.Errorf("the trace before the fault: %v", err)
+	}
+	if ok, err := s.(dataset.Growing).Reach(count); ok || err == nil || !strings.Contains(err.Error(), fmt.Sprintf(":%d: models: missing", count+1)) {
+		t.Error(err)
+	}
+	o.MaxContext = 100
+	if text := refusal(t, wekaRows(count), o); !strings.Contains(text, "the shortest needs 269") {
+		t.Error(text)
+	}
+}
+
+// TestAgentsGrowBesideUse: texts are made and times are asked for while traces are read, and are those of a file that was read before.
+func TestAgentsGrowBesideUse(t *testing.T) {
+	leave(t)
+	const count = 3 * grownAhead
+	o := agentsBase("weka_trace")
+	path := write(t, wekaRows(count))
+	kept, err := Open(path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Early = true
+	s, err := Open(path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := func(c *conversation.Conversation) string { return fmt.Sprintf("%s %s", c.ID, c.Turns[0].RawMessages) }
+	for i := range count {
+		if ok, err := s.(dataset.Growing).Reach(i); !ok || err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range []int{i, s.Timings(i)[0].Branches[0].Conversation} {
+			if got, want := text(s.Conversation(k)), text(kept.Conversation(k)); got != want {
+				t.Fatalf("%s, want %s", got, want)
+			}
+		}
+	}
+}
