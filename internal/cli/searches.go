@@ -36,13 +36,25 @@ const capacityLong = "Finds the highest load at which the objectives are kept: d
 func (p *Program) findCapacityCommand() *cobra.Command {
 	return p.overProfile("find-capacity", "find the highest load that keeps objectives", capacityLong, capacityTable, func(ctx context.Context, own *setting.CommandLine, words []string) (int, error) {
 		o := plan.CapacityOptions{
-			Objectives: own.Texts("--slo"), Concurrency: own.Text("--vary", "rate") == "concurrency", Start: oneFloat(own, "--start", 0), Seconds: oneFloat(own, "--max-time", 600),
+			Concurrency: own.Text("--vary", "rate") == "concurrency", Start: oneFloat(own, "--start", 0), Seconds: oneFloat(own, "--max-time", 600),
 			Cells: int(oneInt(own, "--max-cells", 40)), Size: oneFloat(own, "--cell-size", 10), JSON: own.Text("--json", ""),
 		}
-		if len(o.Objectives) == 0 {
+		texts := own.Texts("--slo")
+		if len(texts) == 0 {
 			return 1, errors.New("--slo is missing: the objective to keep, as --slo 'time_to_first_token:p99<200'")
 		}
 		var err error
+		for _, text := range texts {
+			one, err := plan.ParseObjective(text)
+			if err != nil {
+				p.errorf("--slo %s", err)
+				continue
+			}
+			o.Objectives = append(o.Objectives, one)
+		}
+		if len(o.Objectives) < len(texts) {
+			return 1, nil
+		}
 		if o.Precision, err = comparison.Percent(own.Text("--precision", "7%")); err != nil || o.Precision == 0 {
 			return 1, fmt.Errorf("--precision %s is no percentage above 0", own.Text("--precision", ""))
 		}
@@ -52,9 +64,14 @@ func (p *Program) findCapacityCommand() *cobra.Command {
 					return 1, fmt.Errorf("%s: the search chooses the load itself", set.Spelled(g.Row.Name()))
 				}
 			}
+			for i := range o.Objectives {
+				if err := o.Objectives[i].InRun(&run.Benchmark); err != nil {
+					return 1, fmt.Errorf("--slo %w", err)
+				}
+			}
 			if set.True("--dry-run", false) {
 				fmt.Fprintf(p.Out, "dry run: one user, then at most %d cells of 5 to 65 s in at most %g s, six cells and half a minute at least; it ends when the answer to %s is settled, and loads and requests follow from the answers\n",
-					o.Cells, o.Seconds, strings.Join(o.Objectives, ", "))
+					o.Cells, o.Seconds, strings.Join(texts, ", "))
 				return 0, nil
 			}
 			o.Entries = set.Has("--num-dataset-entries") || set.Has("--config") // of a file: whoever writes one may mean its default
@@ -220,11 +237,25 @@ func (p *Program) resolved(ctx context.Context, words []string, name string, do 
 	if !set.Has("--artifact-dir") {
 		run.Artifacts.Dir = "artifacts/" + name
 	}
-	if run.Sweep != nil || run.MultiRun.NumRuns > 1 {
-		return done(1), errors.New("a sweep or several runs: this command makes its own")
+	switch {
+	case run.MultiRun.NumRuns > 1:
+		return done(1), fmt.Errorf("%s: this command makes runs of its own", run.As("multi_run.num_runs"))
+	case run.Sweep != nil:
+		return done(1), fmt.Errorf("%s makes a series: this command takes one value of each setting", seriesBy(run))
 	}
 	code, err := do(ctx, run, set)
 	return done(code), err
+}
+
+// seriesBy names a setting that makes a run a series.
+func seriesBy(run *config.Run) string {
+	switch s := run.Sweep; {
+	case s.RecipeName != "":
+		return "--search-recipe"
+	case len(s.Parameters) > 0:
+		return run.As(s.Parameters[0].Path)
+	}
+	return run.As("sweep")
 }
 
 // oneFloat and oneInt are the value of a flag that is given once.

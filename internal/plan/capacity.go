@@ -20,7 +20,7 @@ import (
 
 // CapacityOptions are the flags of a search for capacity.
 type CapacityOptions struct {
-	Objectives  []string
+	Objectives  []Objective
 	Concurrency bool
 	Start       float64
 	Precision   float64
@@ -60,12 +60,9 @@ func findCapacity(ctx context.Context, run *config.Run, o CapacityOptions, s Str
 		Say:     func(c *capacity.Cell) { fmt.Fprintf(s.Err, "aiperf: %s\n", c) },
 		Elapsed: func() float64 { return time.Since(began).Seconds() },
 	}
-	for _, text := range o.Objectives {
-		one, err := parseObjective(text)
-		if err != nil {
-			return 1, fmt.Errorf("%s: %w", run.As("slo"), err)
-		}
-		t.objectives, options.Objectives = append(t.objectives, one), append(options.Objectives, one.Objective)
+	t.objectives = o.Objectives
+	for i := range o.Objectives {
+		options.Objectives = append(options.Objectives, o.Objectives[i].Objective)
 	}
 	release, err := t.claim()
 	if err != nil {
@@ -99,7 +96,7 @@ func (t *target) sayCaches() {
 // target is the server of a search, under loads that it asks for.
 type target struct {
 	invocation
-	objectives []objective
+	objectives []Objective
 	users      bool
 	fixed      bool    // the user says how many prompts there are
 	alone      float64 // s, latency of one user

@@ -20,18 +20,18 @@ import (
 
 // TestParseObjective: what is no share of requests below a limit is refused in words.
 func TestParseObjective(t *testing.T) {
-	o, err := parseObjective("time_to_first_token:p99<200")
+	o, err := ParseObjective("time_to_first_token:p99<200")
 	if err != nil || o.Limit != 200 || math.Abs(o.Allowed-.01) > 1e-12 || o.at != atLimit {
 		t.Errorf("%+v %v", o, err)
 	}
-	if o, err = parseObjective(" error_rate < 2% "); err != nil || o.Allowed != .02 || o.tag != errorRate {
+	if o, err = ParseObjective(" error_rate < 2% "); err != nil || o.Allowed != .02 || o.tag != errorRate {
 		t.Errorf("%+v %v", o, err)
 	}
 	for text, want := range map[string]string{
 		"time_to_first_token:avg<200": "averages and throughputs are not taken", "request_throughput:p99<2": "no latency of single requests",
 		"request_latency:p30<2": "percentile is 50 or more", "error_rate<0": "above 0", "nonsense": "is no objective", "request_latency:p99<-1": "limit is above 0",
 	} {
-		if _, err := parseObjective(text); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := ParseObjective(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
@@ -43,7 +43,7 @@ func TestJudge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := parseObjective("time_to_first_token:p99<200")
+	o, err := ParseObjective("time_to_first_token:p99<200")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,12 +135,12 @@ func searchedBy(t *testing.T, client func(rate float64) metric.ClientStats) (a *
 	run.Artifacts.Dir = t.TempDir()
 	run.Phases = []config.Phase{{Name: "profiling", Kind: config.KindProfiling, Type: config.PhaseConcurrency}}
 	run.Datasets = []config.Dataset{{Type: config.DatasetSynthetic}}
-	one, err := parseObjective("request_latency:p90<50")
+	one, err := ParseObjective("request_latency:p90<50")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	tg := &target{invocation: invocation{Streams: Streams{Out: &out, Err: io.Discard}, ctx: t.Context(), run: run}, objectives: []objective{one}}
+	tg := &target{invocation: invocation{Streams: Streams{Out: &out, Err: io.Discard}, ctx: t.Context(), run: run}, objectives: []Objective{one}}
 	tg.runner = queue(set, tg, client)
 	a, err = capacity.Find(t.Context(), tg, capacity.Options{Objectives: []capacity.Objective{one.Objective}, Start: 8, Precision: .07, Seconds: 900, Cells: 30, Size: 20, Looks: 4})
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // follower keeps what is known of the requests of a cell while it goes on and after it, and shows them to the search at its looks
 // (run.Watcher, pipeline.Observer). Requests that are under way count as soon as it is certain whether they keep an objective.
 type follower struct {
-	objectives []objective
+	objectives []Objective
 	looks      []float64 // s after the start of the cell, in order; the last is its end, at which nobody looks
 	done       func(at float64, list []capacity.Request) (enough bool)
 
@@ -30,7 +30,7 @@ type flight struct {
 	row               *metric.Row
 }
 
-func newFollower(objectives []objective, looks []float64, done func(float64, []capacity.Request) bool) *follower {
+func newFollower(objectives []Objective, looks []float64, done func(float64, []capacity.Request) bool) *follower {
 	return &follower{objectives: objectives, looks: looks, done: done, flights: map[string]*flight{}}
 }
 
@@ -161,7 +161,7 @@ func (one *flight) cut() bool { return one.row != nil && one.row.Class == metric
 
 // judge is the figure of a request by an instant and from when on it is known, in s after its start; +Inf: when it ended. A request without an
 // answer is bad for a limit that has passed; of one whose row is still to come nothing is known.
-func (o *objective) judge(one *flight, now int64) (value, at float64) {
+func (o *Objective) judge(one *flight, now int64) (value, at float64) {
 	row, failed := one.row, one.row != nil && one.row.Class == metric.Failed
 	switch {
 	case o.tag == errorRate && (row == nil || one.cut()):
@@ -200,7 +200,7 @@ func (one *flight) until(now int64) int64 {
 }
 
 // waits tells whether a request still waited for what an objective is about when last something was known of it.
-func (one *flight) waits(o *objective) bool {
+func (one *flight) waits(o *Objective) bool {
 	return (one.end == 0 || one.cut()) && (one.first == 0 || o.tag != firstOutput)
 }
 
@@ -215,7 +215,7 @@ func (f *follower) waiting() (n int) {
 }
 
 // values are the figures of an objective over the finished requests, in the unit of its limit and in the order in which they began.
-func (f *follower) values(o *objective) (list []float64) {
+func (f *follower) values(o *Objective) (list []float64) {
 	for _, one := range f.sorted() {
 		if one.row == nil {
 			continue

@@ -1,16 +1,21 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
 
+	"aiperf/internal/assembly"
 	"aiperf/internal/capacity"
+	"aiperf/internal/config"
+	"aiperf/internal/endpoint"
 	"aiperf/internal/metric"
+	"aiperf/internal/suggest"
 )
 
-// objective is what a search for capacity keeps: a quantile of a latency below a limit, or the share of failed requests.
-type objective struct {
+// Objective is what a search for capacity keeps: a quantile of a latency below a limit, or the share of failed requests.
+type Objective struct {
 	capacity.Objective
 	text   string
 	tag    string // errorRate, or a metric
@@ -43,8 +48,38 @@ const (
 	firstOutput = "time_to_first_output_token"
 )
 
-// parseObjective reads "time_to_first_token:p99<200" or "error_rate<1%".
-func parseObjective(text string) (o objective, err error) {
+// isLatency tells whether a metric is a time of single requests that is better when it is smaller.
+func isLatency(m *metric.Metric) bool {
+	return m.Kind == metric.Record && m.Better == metric.Smaller && m.Unit == "ns"
+}
+
+// requestLatencies are the metrics that an objective may name in some run.
+func requestLatencies() (tags []string) {
+	for _, one := range metric.All() {
+		if isLatency(one) {
+			tags = append(tags, one.Tag)
+		}
+	}
+	return tags
+}
+
+// InRun says why no answer of a run tells of the objective; nil = they do.
+func (o *Objective) InRun(b *config.Benchmark) error {
+	e, _, err := endpoint.Lookup(b.Endpoint.Type)
+	if o.tag == errorRate || err != nil {
+		return err
+	}
+	options := assembly.MetricOptions(b, e)
+	options.Goodput = o.tag + ":1"
+	var goal *metric.GoalError
+	if _, err = metric.NewSelection(options); errors.As(err, &goal) {
+		return fmt.Errorf("%q: %s %s", o.text, o.tag, goal.Why)
+	}
+	return err
+}
+
+// ParseObjective reads "time_to_first_token:p99<200" or "error_rate<1%".
+func ParseObjective(text string) (o Objective, err error) {
 	o.text = text
 	if m := errorForm.FindStringSubmatch(text); m != nil {
 		v, err := strconv.ParseFloat(m[1], 64)
@@ -66,8 +101,12 @@ func parseObjective(text string) (o objective, err error) {
 		return o, fmt.Errorf("%q: the percentile is 50 or more and below 100", text)
 	case err2 != nil || !(limit > 0):
 		return o, fmt.Errorf("%q: the limit is above 0", text)
-	case !ok || one.Kind != metric.Record || one.Better != metric.Smaller || one.Unit != "ns":
-		return o, fmt.Errorf("%q: %s is no latency of single requests", text, m[1])
+	case !ok || !isLatency(one):
+		hint := "such are time_to_first_token, inter_token_latency, request_latency"
+		if near := suggest.Name(m[1], requestLatencies()); near != "" {
+			hint = "did you mean " + near + "?"
+		}
+		return o, fmt.Errorf("%q: %s is no latency of single requests; %s", text, m[1], hint)
 	}
 	o.tag, o.at, o.factor = m[1], waited[m[1]], 1e-6
 	if one.Display == "sec" {

@@ -263,11 +263,11 @@ func wireTarget(t *testing.T, url, slo string) *target {
 	r := asked(t, url)
 	r.Endpoint.Streaming = true
 	r.ServerMetrics.Enabled, r.GPUTelemetry.Enabled = false, false
-	one, err := parseObjective(slo)
+	one, err := ParseObjective(slo)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tg := &target{invocation: invocation{Streams: Streams{Out: io.Discard, Err: io.Discard, Version: "v", Secrets: redact.NewSecrets()}, ctx: t.Context(), run: r}, objectives: []objective{one}}
+	tg := &target{invocation: invocation{Streams: Streams{Out: io.Discard, Err: io.Discard, Version: "v", Secrets: redact.NewSecrets()}, ctx: t.Context(), run: r}, objectives: []Objective{one}}
 	tg.runner = tg.benchmark
 	return tg
 }
