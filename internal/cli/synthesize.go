@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"aiperf/internal/dataset/agentic"
+	htmlpage "aiperf/internal/page"
 	"aiperf/internal/rng"
 )
 
@@ -41,7 +43,8 @@ func (p *Program) agenticCommand() *cobra.Command {
 		Use:   "agentic-code",
 		Short: "Generate the trace of coding agents: long prompts that grow and share prefixes",
 		Long: "Draws sessions by the distributions of a configuration and writes a directory with dataset.jsonl (mooncake rows, for profile --input-file), manifest.json\n" +
-			"(which --config takes too), quality.json and comparison.txt (the distributions and what came out).",
+			"(which --config takes too), quality.json and comparison.txt (the distributions and what came out), cache_structure.json (of which layers the prompts are),\n" +
+			"and pages for a browser, which load nothing: report.html, cache_explorer.html, simulation.html (a cache under these sessions).",
 		Example: "  aiperf synthesize agentic-code --num-sessions 200 --output traces --seed 7",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -85,14 +88,42 @@ func (p *Program) generateAgents(c *agentic.Config, name string, n int, seed uin
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(output, 0o755); err != nil {
-		return fmt.Errorf("--output: %w", err)
-	}
+	made := &agentic.Made{Config: c, Name: name, Seed: seed, Sessions: sessions}
+	made.Command = fmt.Sprintf("aiperf synthesize agentic-code --config manifest.json --num-sessions %d --seed %d", n, seed)
 	dir := filepath.Join(output, fmt.Sprintf("%s_%ds_seed%d_%s", name, n, seed, time.Now().UTC().Format("20060102-150405")))
-	comparison, err := agentic.Write(dir, c, seed, name, sessions)
+	comparison, err := writeAgents(made, dir)
 	if err != nil {
 		return fmt.Errorf("--output: %w", err)
 	}
-	_, err = fmt.Fprintf(p.Out, "Run directory: %s\n  dataset.jsonl (%d turns), manifest.json, quality.json, comparison.txt\n\n%s", dir, agentic.Rows(sessions), comparison)
+	_, err = fmt.Fprintf(p.Out, "Run directory: %s\n  dataset.jsonl (%d turns), manifest.json, quality.json, cache_structure.json, comparison.txt\n"+
+		"  for a browser: report.html, cache_explorer.html, simulation.html\n\n%s", dir, agentic.Requests(sessions), comparison)
 	return err
+}
+
+// writeAgents writes a data set and its pages into a directory, which is there whole or not at all.
+func writeAgents(made *agentic.Made, dir string) (comparison string, err error) {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return "", err
+	}
+	part, err := os.MkdirTemp(filepath.Dir(dir), ".aiperf-*")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(part) // it is gone when it was renamed
+	if comparison, err = made.Write(part); err != nil {
+		return "", err
+	}
+	for _, one := range []struct {
+		file string
+		make func(*agentic.Made, string) ([]byte, error)
+	}{{htmlpage.AgentsReportFile, htmlpage.Agents}, {htmlpage.AgentsCacheFile, htmlpage.AgentsCache}, {htmlpage.AgentsSimulationFile, htmlpage.AgentsSimulation}} {
+		text, err := one.make(made, Version())
+		if err == nil {
+			err = os.WriteFile(filepath.Join(part, one.file), text, 0o644)
+		}
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", one.file, err)
+		}
+	}
+	return comparison, errors.Join(os.Chmod(part, 0o755), os.Rename(part, dir))
 }

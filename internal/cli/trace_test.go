@@ -125,7 +125,7 @@ func TestSynthesizeAgents(t *testing.T) {
 	if status != 0 || err != nil || len(entries) != 1 || !strings.HasPrefix(entries[0].Name(), "default_3s_seed7_20") {
 		t.Fatalf("%d %v %v\n%s%s", status, err, entries, out, errs)
 	}
-	for _, name := range []string{"dataset.jsonl", "manifest.json", "quality.json", "comparison.txt"} {
+	for _, name := range []string{"dataset.jsonl", "manifest.json", "quality.json", "comparison.txt", "cache_structure.json", "report.html", "cache_explorer.html", "simulation.html"} {
 		if info, err := os.Stat("traces/" + entries[0].Name() + "/" + name); err != nil || info.Size() == 0 {
 			t.Errorf("%s: %v", name, err)
 		}

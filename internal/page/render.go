@@ -72,11 +72,15 @@ func (c *content) cardRow() node {
 	if c.Cards == nil {
 		return ""
 	}
+	head := "h3"
+	if c.Verdict == "" { // nothing stands above them
+		head = "h2"
+	}
 	return el("section", attrs{"class", "cards", "aria-label", "Head figures"}, markup.Each(c.Cards, func(_ int, one card) node {
 		if one.None != "" {
-			return el("div", attrs{"class", "card"}, t("h3", "", one.Name), t("p", "none", one.None))
+			return el("div", attrs{"class", "card"}, t(head, "", one.Name), t("p", "none", one.None))
 		}
-		return el("div", attrs{"class", "card"}, t("h3", "", one.Name),
+		return el("div", attrs{"class", "card"}, t(head, "", one.Name),
 			el("p", attrs{"class", "big"}, text(one.Value+" "), t("small", "", one.Unit)), t("p", "of", one.Of),
 			el("dl", nil, markup.Each(one.More, func(_ int, m [2]string) node {
 				return el("div", nil, t("dt", "", m[0]), t("dd", "", m[1]))
@@ -85,7 +89,9 @@ func (c *content) cardRow() node {
 }
 
 // drawn tells whether a section is nothing without the script.
-func (s *section) drawn() bool { return s.Tables == nil && (s.Charts != nil || s.Waterfall) }
+func (s *section) drawn() bool {
+	return s.Tables == nil && s.Own == "" && (s.Charts != nil || s.Waterfall)
+}
 
 // node is a section with all that it holds.
 func (s *section) node() node {
@@ -96,7 +102,7 @@ func (s *section) node() node {
 	return el("section", about, el("h2", attrs{"id", s.ID + "-h"}, text(s.Title)),
 		markup.If(s.Lead != "", t("p", "lead", s.Lead)), markup.If(s.Empty != "", t("p", "empty", s.Empty)),
 		markup.If(s.Tools, clockTools), s.figures(), markup.Each(s.Notes, func(_ int, n string) node { return t("p", "note", n) }),
-		markup.If(s.Waterfall, waterfall), markup.Each(s.Tables, func(_ int, one *table) node { return one.node() }))
+		markup.If(s.Waterfall, waterfall), markup.Each(s.Tables, func(_ int, one *table) node { return one.node() }), s.Own)
 }
 
 func (s *section) figures() node {

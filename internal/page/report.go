@@ -67,6 +67,7 @@ type section struct {
 	Empty           string
 	Notes           []string
 	Tables          []*table
+	Own             node // what no other field has, at the end
 }
 
 // figureBox is where the script draws a chart.
@@ -104,7 +105,8 @@ type data struct {
 	IDs      []string
 	Total    int
 	Seconds  float64
-	Bands    []band // stretches of the clock that have a name
+	Bands    []band      // stretches of the clock that have a name
+	Agents   *agentsData `json:",omitempty"` // of the simulation of a cache
 }
 
 // builder collects a page.
@@ -149,7 +151,15 @@ func (b *builder) html() ([]byte, error) {
 	if err := z.Close(); err != nil {
 		return nil, err
 	}
-	return shell("page.html", b.Title, b.body(), markup.Node(base64.StdEncoding.EncodeToString(small.Bytes())), "requests.js", "page.js"), nil
+	return shell("page.html", b.Title, b.body(), markup.Node(base64.StdEncoding.EncodeToString(small.Bytes())), b.scripts()...), nil
+}
+
+// scripts are the parts of the page's script.
+func (b *builder) scripts() []string {
+	if b.Agents != nil {
+		return []string{"requests.js", "simulate.js", "agents.js", "page.js"}
+	}
+	return []string{"requests.js", "page.js"}
 }
 
 // shell is a page of the program's own files around a body. data is what its script unpacks.

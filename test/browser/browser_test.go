@@ -253,7 +253,13 @@ func TestSweep(t *testing.T) {
 
 // TestWidths: no page scrolls sideways on a phone, a laptop, a large screen.
 func TestWidths(t *testing.T) {
-	for _, page := range []string{file("c6", "report.html"), file("report.html")} {
+	list := []string{file("c6", "report.html"), file("report.html")}
+	for name, path := range pages(t) {
+		if strings.HasPrefix(name, "agents") {
+			list = append(list, "file://"+path)
+		}
+	}
+	for _, page := range list {
 		p := open(t, page, 360)
 		for _, width := range []int64{360, 900, 1920} {
 			p.do(emulation.SetDeviceMetricsOverride(width, 900, 1, false), chromedp.Sleep(200*time.Millisecond))

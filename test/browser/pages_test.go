@@ -30,7 +30,12 @@ var makePages = sync.OnceValues(func() (map[string]string, error) {
 			return nil, fmt.Errorf("%w\n%s", err, out)
 		}
 	}
+	agents, err := makeAgents()
+	if err != nil {
+		return nil, err
+	}
 	return map[string]string{
+		"agents": filepath.Join(agents, "report.html"), "agents' cache": filepath.Join(agents, "cache_explorer.html"), "agents' simulation": filepath.Join(agents, "simulation.html"),
 		"run": filepath.Join(work, "c6", "report.html"), "sweep": filepath.Join(work, "report.html"), "comparison": compared,
 		"swim lane": filepath.Join(work, "lanes.html"), "turns": filepath.Join(work, "c6", "turn_messages.html"),
 	}, nil

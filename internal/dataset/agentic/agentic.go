@@ -155,7 +155,7 @@ func (g *generator) ids(s *Session, n int) []int {
 
 // base is the first id of a session's own.
 func (g *generator) base(s *Session) int {
-	return g.l1 + maxGroups*groupBlocks + maxSessionBlocks*s.Number
+	return FirstOwn(g.Config) + maxSessionBlocks*s.Number
 }
 
 func (g *generator) output() int { return int(max(g.leastOut, g.Output.draw(g.draws))) }

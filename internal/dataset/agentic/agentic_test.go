@@ -129,11 +129,11 @@ func TestConfigs(t *testing.T) {
 	if err != nil || name != "default" || c.MaxPrompt != 167000 || *c.Output.Max != 1500 || c.NewTokens.Bias != 1.1 || c.NewTokens.Sigma != 0 {
 		t.Errorf("%s %+v %v", name, c, err)
 	}
-	out := filepath.Join(dir, "out")
-	if _, err := Write(out, c, 7, name, generate(t, c, 3)); err != nil {
+	made := &Made{Config: c, Name: name, Seed: 7, Sessions: generate(t, c, 3)}
+	if _, err := made.Write(dir); err != nil {
 		t.Fatal(err)
 	}
-	again, name, err := Load(filepath.Join(out, "manifest.json"))
+	again, name, err := Load(filepath.Join(dir, "manifest.json"))
 	if err != nil || name != "manifest" || !reflect.DeepEqual(again, c) {
 		t.Errorf("a manifest gives %+v, want %+v (%v)", again, c, err)
 	}

@@ -1,19 +1,11 @@
 package agentic
 
 import (
-	"bufio"
 	"errors"
-	"fmt"
-	"io"
-	"math"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
-	"strings"
 
 	"aiperf/internal/jsontext"
-	"aiperf/internal/stats"
 )
 
 // Manifest says what a directory was made of; it is a configuration for the next run too.
@@ -24,20 +16,29 @@ type Manifest struct {
 	Params   *Config `json:"generation_params"`
 }
 
-// Write writes dataset.jsonl, manifest.json, quality.json and comparison.txt into a directory that it makes, and returns the comparison.
-func Write(dir string, c *Config, seed uint64, name string, sessions []Session) (comparison string, err error) {
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		return "", err
-	}
+// Made is a data set with what it was made of.
+type Made struct {
+	*Config
+	Name     string // of the configuration
+	Seed     uint64
+	Sessions []Session
+	Command  string // that makes it again beside its manifest
+}
+
+// Write writes the files of a data set into a directory: dataset.jsonl, manifest.json, quality.json, cache_structure.json and comparison.txt. It
+// returns the comparison.
+func (m *Made) Write(dir string) (comparison string, err error) {
 	file, err := os.Create(filepath.Join(dir, "dataset.jsonl"))
 	if err != nil {
 		return "", err
 	}
-	if err := errors.Join(WriteRows(file, c, sessions), file.Close()); err != nil {
+	if err := errors.Join(WriteRows(file, m.Config, m.Sessions), file.Close()); err != nil {
 		return "", err
 	}
-	q := Judge(c, sessions)
-	for file, v := range map[string]any{"manifest.json": &Manifest{seed, len(sessions), name, c}, "quality.json": q} {
+	q := Judge(m.Config, m.Sessions)
+	for file, v := range map[string]any{
+		"manifest.json": &Manifest{m.Seed, len(m.Sessions), m.Name, m.Config}, "quality.json": q, "cache_structure.json": StructureOf(m.Config, m.Sessions),
+	} {
 		text, err := jsontext.Marshal(v)
 		if err == nil {
 			text, err = jsontext.Indent(text)
@@ -49,236 +50,6 @@ func Write(dir string, c *Config, seed uint64, name string, sessions []Session) 
 			return "", err
 		}
 	}
-	comparison = q.compare(c, sessions)
+	comparison = q.compare(m.Config, m.Sessions)
 	return comparison, os.WriteFile(filepath.Join(dir, "comparison.txt"), []byte(comparison), 0o644)
-}
-
-// WriteRows writes the sessions as rows of the mooncake format. A row holds what its turn adds: the first the whole prompt, the others the new
-// tokens and ids that nothing else has.
-func WriteRows(w io.Writer, c *Config, sessions []Session) error {
-	out := bufio.NewWriterSize(w, 1<<16)
-	next := map[int]int{} // free ids, by number of the session; what a split leaves shares one
-	var line []byte
-	for i := range sessions {
-		s := &sessions[i]
-		free := max(next[s.Number], s.Prefix[len(s.Prefix)-1]+1)
-		if own := blocksOf(c.Cache.Layer1, c.BlockSize) + maxGroups*groupBlocks + maxSessionBlocks*s.Number; free < own {
-			free = own // the first prompt has no block of its own
-		}
-		for k := range s.Turns {
-			t := &s.Turns[k]
-			o := jsontext.Open(line[:0])
-			o.Text("session_id", s.ID)
-			o.Int("input_length", int64(t.New))
-			o.Int("output_length", int64(t.Output))
-			o.Key("hash_ids")
-			ids := s.Prefix
-			if k > 0 {
-				ids = make([]int, blocksOf(t.New, c.BlockSize))
-				for n := range ids {
-					ids[n] = free
-					free++
-				}
-			}
-			o.B = appendIDs(o.B, ids)
-			if k == 0 {
-				o.Raw("timestamp", []byte("0.0"))
-				o.Int("group_id", int64(s.Group))
-				if s.Continues {
-					o.Bool("is_restart", true)
-				}
-			} else {
-				o.Float("delay", math.RoundToEven(t.Delay*10)/10)
-			}
-			line = append(o.Close(), '\n')
-			if _, err := out.Write(line); err != nil {
-				return err
-			}
-		}
-		next[s.Number] = free
-	}
-	return out.Flush()
-}
-
-func appendIDs(dst []byte, ids []int) []byte {
-	dst = append(dst, '[')
-	for i, id := range ids {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = strconv.AppendInt(dst, int64(id), 10)
-	}
-	return append(dst, ']')
-}
-
-// Spread describes what came out, rounded to two decimals.
-type Spread struct {
-	Count  int     `json:"count"`
-	Mean   float64 `json:"mean"`
-	Std    float64 `json:"std"`
-	Median float64 `json:"median"`
-	P05    float64 `json:"p05"`
-	P25    float64 `json:"p25"`
-	P75    float64 `json:"p75"`
-	P95    float64 `json:"p95"`
-	P99    float64 `json:"p99"`
-}
-
-func round2(f float64) float64 { return math.RoundToEven(f*100) / 100 }
-
-func spreadOf(v []float64) Spread {
-	if len(v) == 0 {
-		return Spread{}
-	}
-	d := stats.Describe(v)
-	at := func(level float64) float64 { return round2(stats.Percentile(v, level)) }
-	return Spread{d.Count, round2(d.Avg), round2(d.Std), at(50), at(5), at(25), at(75), at(95), at(99)}
-}
-
-// Compared is a quantity with the distribution that it was drawn from.
-type Compared struct {
-	TargetMean   *float64 `json:"target_mean"`
-	TargetMedian *float64 `json:"target_median"`
-	Observed     Spread   `json:"observed"`
-	ErrorMean    *float64 `json:"pct_error_mean"`
-	ErrorMedian  *float64 `json:"pct_error_median"`
-}
-
-func compared(v []float64, mean, median float64) Compared {
-	c := Compared{TargetMean: &mean, TargetMedian: &median, Observed: spreadOf(v)}
-	off := func(got, want float64) *float64 {
-		e := round2(math.Abs(got-want) / want * 100)
-		return &e
-	}
-	c.ErrorMean, c.ErrorMedian = off(c.Observed.Mean, mean), off(c.Observed.Median, median)
-	return c
-}
-
-// Quality holds sessions against their distributions.
-type Quality struct {
-	Config struct {
-		InitialMean   float64 `json:"initial_context_mean"`
-		InitialMedian float64 `json:"initial_context_median"`
-		Layer1        int     `json:"layer1_tokens"`
-		Layer15       int     `json:"layer1_5_tokens"`
-		Layer2Mean    float64 `json:"layer2_mean"`
-		Layer2Median  float64 `json:"layer2_median"`
-		Groups        int     `json:"num_groups"`
-		Alpha         float64 `json:"zipf_alpha"`
-		NewMean       float64 `json:"new_tokens_per_turn_mean"`
-		NewMedian     float64 `json:"new_tokens_per_turn_median"`
-		OutputMean    float64 `json:"generation_length_mean"`
-		OutputMedian  float64 `json:"generation_length_median"`
-		MaxPrompt     int     `json:"max_prompt_tokens"`
-		BlockSize     int     `json:"block_size"`
-		Agentic       float64 `json:"inter_turn_delay_agentic_fraction"`
-		AgenticMean   float64 `json:"inter_turn_delay_agentic_mean_ms"`
-		HumanMean     float64 `json:"inter_turn_delay_human_mean_ms"`
-		TurnMode      int     `json:"turn_mode_enabled"`
-		ResetChance   float64 `json:"reset_base_probability"`
-		ResetScaling  float64 `json:"reset_context_scaling"`
-	} `json:"config_summary"`
-	Observed struct {
-		Initial Compared `json:"initial_context"`
-		Output  Compared `json:"generation_length"`
-		New     Compared `json:"new_tokens_per_turn"`
-		Delay   Compared `json:"inter_turn_delay_ms"`
-		Turns   Compared `json:"turns_per_session"`
-	} `json:"observed_vs_target"`
-	Turns Spread `json:"session_stats"`
-	Ends  struct {
-		Sessions       int     `json:"total_sessions"`
-		Retired        int     `json:"forced_retires"`
-		Reset          int     `json:"probabilistic_resets"`
-		Completed      int     `json:"target_turn_completions"`
-		Split          int     `json:"restart_splits"`
-		RetiredShare   float64 `json:"retire_fraction"`
-		ResetShare     float64 `json:"reset_fraction"`
-		CompletedShare float64 `json:"target_turn_fraction"`
-		SplitShare     float64 `json:"restart_split_fraction"`
-		Utilization    Spread  `json:"final_context_utilization"` // last prompt over the longest allowed
-	} `json:"session_end_stats"`
-}
-
-// Judge holds sessions against the distributions.
-func Judge(c *Config, sessions []Session) *Quality {
-	q := &Quality{}
-	k, layer2, biased := &q.Config, c.Cache.Layer2, c.NewTokens.Bias
-	k.InitialMean, k.InitialMedian = float64(c.Cache.Layer1+c.Cache.Layer15)+layer2.Mean, float64(c.Cache.Layer1+c.Cache.Layer15)+layer2.Median
-	k.Layer1, k.Layer15, k.Layer2Mean, k.Layer2Median, k.Groups, k.Alpha = c.Cache.Layer1, c.Cache.Layer15, layer2.Mean, layer2.Median, c.Cache.Groups.Number, c.Cache.Groups.Alpha
-	k.NewMean, k.NewMedian, k.OutputMean, k.OutputMedian = c.NewTokens.Mean*biased, c.NewTokens.Median*biased, c.Output.Mean, c.Output.Median
-	k.MaxPrompt, k.BlockSize, k.Agentic, k.AgenticMean, k.HumanMean = c.MaxPrompt, c.BlockSize, c.Delay.AgenticFraction, c.Delay.Agentic.Mean, c.Delay.Human.Mean
-	if c.Turns != nil {
-		k.TurnMode = 1
-	}
-	if c.Reset != nil {
-		k.ResetChance, k.ResetScaling = c.Reset.Chance, c.Reset.Scaling
-	}
-	var initial, output, added, delays, turns, full []float64
-	ends := map[End]int{}
-	for i := range sessions {
-		s := &sessions[i]
-		initial = append(initial, float64(s.Turns[0].Input))
-		for n, t := range s.Turns {
-			output = append(output, float64(t.Output))
-			if n > 0 {
-				added, delays = append(added, float64(t.New)), append(delays, t.Delay)
-			}
-		}
-		turns = append(turns, float64(len(s.Turns)))
-		full = append(full, float64(s.Turns[len(s.Turns)-1].Input)/float64(c.MaxPrompt))
-		ends[s.End]++
-	}
-	o := &q.Observed
-	o.Initial, o.Output, o.New = compared(initial, k.InitialMean, k.InitialMedian), compared(output, k.OutputMean, k.OutputMedian), compared(added, k.NewMean, k.NewMedian)
-	o.Delay.Observed, o.Turns.Observed = spreadOf(delays), spreadOf(turns)
-	if c.Turns != nil {
-		o.Turns = compared(turns, c.Turns.Mean, c.Turns.Median)
-	}
-	q.Turns = o.Turns.Observed
-	e, n := &q.Ends, float64(len(sessions))
-	e.Sessions, e.Retired, e.Reset, e.Completed, e.Split = len(sessions), ends[Retired], ends[Reset], ends[Completed], ends[Split]
-	e.RetiredShare, e.ResetShare, e.CompletedShare, e.SplitShare = round2(float64(e.Retired)/n), round2(float64(e.Reset)/n), round2(float64(e.Completed)/n), round2(float64(e.Split)/n)
-	e.Utilization = spreadOf(full)
-	return q
-}
-
-// compare is the quality in a page of text.
-func (q *Quality) compare(c *Config, sessions []Session) string {
-	var b strings.Builder
-	turns := 0
-	for i := range sessions {
-		turns += len(sessions[i].Turns)
-	}
-	fmt.Fprintf(&b, "Coding agents: distributions and what was generated\n%d sessions, %d turns, blocks of %d tokens\n\n%-34s %12s %12s %8s\n", len(sessions), turns, c.BlockSize, "", "target", "generated", "error")
-	for _, one := range []struct {
-		name string
-		c    Compared
-	}{
-		{"first prompt (tokens)", q.Observed.Initial}, {"new tokens of a turn", q.Observed.New}, {"output (tokens)", q.Observed.Output},
-		{"pause before a turn (ms)", q.Observed.Delay}, {"turns of a session", q.Observed.Turns},
-	} {
-		for _, v := range []struct {
-			what string
-			want *float64
-			got  float64
-		}{{"mean", one.c.TargetMean, one.c.Observed.Mean}, {"median", one.c.TargetMedian, one.c.Observed.Median}} {
-			target, off := "-", ""
-			if v.want != nil {
-				target, off = fmt.Sprintf("%.0f", *v.want), fmt.Sprintf("%+.1f%%", (v.got / *v.want - 1)*100)
-			}
-			fmt.Fprintf(&b, "%-34s %12s %12.1f %8s\n", one.name+", "+v.what, target, v.got, off)
-		}
-	}
-	fmt.Fprintf(&b, "\nsessions that ended at the longest prompt %d, by a reset %d, with the turns drawn for them %d, split %d\n", q.Ends.Retired, q.Ends.Reset, q.Ends.Completed, q.Ends.Split)
-	return b.String()
-}
-
-// Rows is the number of requests of sessions.
-func Rows(sessions []Session) int {
-	n := 0
-	for s := range slices.Values(sessions) {
-		n += len(s.Turns)
-	}
-	return n
 }

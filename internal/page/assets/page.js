@@ -422,7 +422,8 @@
   }
 
   for (const host of $$("[data-chart]")) drawChart(host, data.Charts[+host.dataset.chart]);
-  for (const part of window.parts || []) part({ $, $$, make, figure, token, data, clock, setClock, moves, near, skipped, bands, mostMarks, redraws, dots });
+  const shared = { $, $$, make, figure, token, data, clock, setClock, moves, near, skipped, bands, mostMarks, redraws, dots, drawChart };
+  for (const part of window.parts || []) part(shared);
 
   /* ---- printing: light, every setting open ---- */
   let before;

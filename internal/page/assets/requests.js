@@ -1,35 +1,49 @@
 "use strict";
 /* The picture of single requests, and the phases of the one that is chosen. page.js calls it when charts and clock are there. */
-(window.parts ||= []).push(({ $, make, figure, token, data, clock, setClock, moves, near, skipped, bands, mostMarks, redraws, dots }) => {
+(window.parts ||= []).push((shared) => {
+  const { $, make, figure, token, data, clock, setClock, moves, near, skipped, bands, mostMarks, redraws, dots } = shared;
   const canvas = $("#waterfall");
-  if (!canvas || !data.Rows) return;
-  const rows = data.Rows.map((r, i) => ({ due: r[0], start: r[1], first: r[2], end: r[3], isl: r[4], osl: r[5], failure: r[6], said: r[7], id: data.IDs[i], row: 0, number: i }));
+  if (!canvas) return;
+  let rows = [], total = 0, noun = "requests", height = 0, slow = Infinity, chosen = -1;
 
   /* a request is its phases, from when it was due to its end: [kind, name, from, to] */
   function phases(r) {
     const list = [];
-    if (r.start > r.due) list.push(["wait", "waited in the client", r.due, r.start]);
+    const simulated = r.served != null; // when its prompt was read; what comes before is a pause, and the prompts of others
+    if (r.start > r.due) list.push(["wait", simulated ? "pause" : "waited in the client", r.due, r.start]);
+    if (simulated && r.served > r.start) list.push(["wait", "waited for other prompts", r.start, r.served]);
     if (r.failure) list.push(["fail", "until it failed", r.start, r.end]);
     else if (r.first < 0) list.push(["decode", "until its answer was whole", r.start, r.end]);
     else {
-      list.push(["prefill", "before the first token", r.start, r.first]);
+      if (!simulated || r.first > r.served) list.push(["prefill", simulated ? "its prompt is read" : "before the first token", simulated ? r.served : r.start, r.first]);
       if (r.said >= 0) list.push(["reason", "reasoning", r.first, r.said]);
       list.push(["decode", r.said >= 0 ? "the answer" : "after it", r.said >= 0 ? r.said : r.first, r.end]);
     }
     return list;
   }
-  $("#key-reason").hidden = !rows.some((r) => r.said >= 0);
 
-  const free = [];
-  for (const r of rows) { // the lowest row that is free
-    let k = free.findIndex((until) => until <= r.due);
-    if (k < 0) { k = free.length; free.push(0); }
-    free[k] = r.end;
-    r.row = k;
+  /* what is shown: rows with times in s, each on the row of the picture that it names, else on the lowest that is free */
+  function show(list, name, of = list.length) {
+    rows = list;
+    noun = name;
+    total = of;
+    chosen = -1;
+    const free = [];
+    rows.forEach((r, i) => {
+      r.number = i;
+      if (r.row == null) {
+        r.row = free.findIndex((until) => until <= r.due);
+        if (r.row < 0) r.row = free.length;
+      }
+      free[r.row] = r.end;
+    });
+    height = free.length;
+    const byTime = rows.filter((r) => !r.failure).map((r) => r.end - r.start).sort((a, b) => a - b);
+    slow = byTime[Math.floor(byTime.length * 0.99)] ?? Infinity;
+    if ($("#key-reason")) $("#key-reason").hidden = !rows.some((r) => r.said >= 0);
+    clock.users.push(() => draw());
+    draw();
   }
-  const byTime = rows.filter((r) => !r.failure).map((r) => r.end - r.start).sort((a, b) => a - b);
-  const slow = byTime[Math.floor(byTime.length * 0.99)] ?? Infinity;
-  let chosen = -1;
   const filter = $("#filter"), shown = () => ({ all: () => true, failed: (r) => r.failure, slow: (r) => r.failure === 0 && r.end - r.start >= slow })[filter.value];
   const g = canvas.getContext("2d");
   const left = 54, right = 28, bottom = 22; // as in the lanes, whose last tick may stand at the end: half of "0.015 s"
@@ -43,7 +57,7 @@
     canvas.width = w * k;
     canvas.height = h * k;
     g.setTransform(k, 0, 0, k, 0, 0);
-    const tall = (h - bottom) / Math.max(free.length, 1);
+    const tall = (h - bottom) / Math.max(height, 1);
     const hue = {};
     for (const name of ["wait", "prefill", "reason", "decode", "fail", "ink", "mute", "grid"]) hue[name] = token(name);
     g.font = "12px system-ui, sans-serif";
@@ -71,10 +85,11 @@
         if (hueNow !== kind) g.fillStyle = hue[hueNow = kind];
         g.fillRect(X(from), y, Math.max(X(to) - X(from), 0.7), high);
       }
+      if (r.begins) { g.fillStyle = hue[hueNow = r.begins === "rest" ? "fail" : "ink"]; g.fillRect(X(r.start), y, 2, high); }
       if (i === chosen) { g.strokeStyle = hue.ink; g.lineWidth = 2; g.strokeRect(X(r.due) - 1, y - 1, X(r.end) - X(r.due) + 2, high + 2); }
     });
     g.restore();
-    $("#shown").textContent = n.toLocaleString("en-US") + " of " + data.Total.toLocaleString("en-US") + " requests" + (every > 1 ? "; in this view one of " + every + " is drawn: zoom in for all" : "");
+    $("#shown").textContent = n.toLocaleString("en-US") + " of " + total.toLocaleString("en-US") + " " + noun + (every > 1 ? "; in this view one of " + every + " is drawn: zoom in for all" : "");
   }
 
   /* the chosen request: its figures, and a bar for each phase on the request's own clock. What was not waited in the client adds up to the latency. */
@@ -89,7 +104,7 @@
       bar.style.width = (100 * (to - from)) / whole + "%";
       list.append(make("li", {}, make("span", {}, name), make("span", { class: "track", "aria-hidden": "true" }, bar), make("span", {}, ms(to - from))));
     }
-    list.append(make("li", {}, make("span", {}, r.failure ? "time to the failure" : "request latency"), make("span"), make("strong", {}, ms(r.end - r.start))));
+    list.append(make("li", {}, make("span", {}, r.failure ? "time to the failure" : noun === "turns" ? "latency" : "request latency"), make("span"), make("strong", {}, ms(r.end - r.start))));
     $("#detail").replaceChildren(make("p", {}, parts.join(" · ")), ...(r.failure ? [make("p", {}, "Failed: " + data.Failures[r.failure - 1])] : []), list);
   }
 
@@ -103,7 +118,7 @@
     draw(true);
   }
   canvas.onclick = (e) => {
-    const tall = (canvas.clientHeight - bottom) / Math.max(free.length, 1), t = clock.from + ((e.offsetX - left) / (canvas.clientWidth - left - right)) * (clock.to - clock.from), beside = (clock.to - clock.from) / 100;
+    const tall = (canvas.clientHeight - bottom) / Math.max(height, 1), t = clock.from + ((e.offsetX - left) / (canvas.clientWidth - left - right)) * (clock.to - clock.from), beside = (clock.to - clock.from) / 100;
     let best = -1, least = Infinity;
     rows.forEach((r, i) => {
       const d = Math.abs(r.row * tall + tall / 2 - e.offsetY) + (t < r.due - beside || t > r.end + beside ? 1e6 : 0);
@@ -123,13 +138,14 @@
   };
   canvas.onwheel = (e) => { if (e.ctrlKey) { e.preventDefault(); setClock(...moves[e.deltaY < 0 ? "in" : "out"]()); } };
   filter.onchange = () => draw(true);
-  clock.users.push(() => draw());
   redraws.push(() => draw());
   new ResizeObserver(() => draw()).observe(canvas);
+  shared.showRequests = show;
+  if (!data.Rows) return;
+  show(data.Rows.map((r, i) => ({ due: r[0], start: r[1], first: r[2], end: r[3], isl: r[4], osl: r[5], failure: r[6], said: r[7], id: data.IDs[i] })), "requests", data.Total);
   if (rows.length > 3000) { // a stretch around the slowest request: more bars than points are texture
     const worst = rows.reduce((a, r) => (r.end - r.start > a.end - a.start ? r : a), rows[0]), wide = Math.max(clock.end * (1500 / rows.length), (worst.end - worst.start) * 2);
     $("#shown").after(make("button", { type: "button", id: "slowest" }, "Go to the slowest request"));
     $("#slowest").onclick = () => { setClock(worst.start - wide / 3, worst.start + wide * 0.67); choose(rows.indexOf(worst)); };
   }
-  draw();
 });
