@@ -33,7 +33,7 @@ type Agents struct {
 	dropped  int                               // agents that nobody starts
 	silent   int                               // traces without a request of their own
 	sink     func(*weka.Trace, []weka.Session) // takes a trace with its sessions, and nothing is made of them; nil = conversations are
-	grew     func()                            // is called when there is one more; nil = nobody waits for it
+	next     func() (enough bool)              // is called after each; nil = all are wanted at once
 }
 
 // Agents returns what gathers the traces of the source.
@@ -58,20 +58,30 @@ func (l *loader) Agents() *Agents {
 
 // AddJSON adds a trace in the schema of Weka. It tells whether there are as many as the user asked for.
 func (a *Agents) AddJSON(where string, text []byte) (enough bool) {
-	r := rows.Parse(where, text, &a.l.faults)
-	if r == nil {
-		return false
+	if r := rows.Parse(where, text, &a.l.faults); r != nil {
+		if t := weka.Read(r); t != nil {
+			return a.add(t, where)
+		}
 	}
-	t := weka.Read(r)
-	return t != nil && a.add(t, where)
+	return a.enough()
 }
 
-// add adds a trace, unless it is too long for the model.
-func (a *Agents) add(t *weka.Trace, where string) (enough bool) {
+// add adds a trace. It tells whether no more are wanted.
+func (a *Agents) add(t *weka.Trace, where string) bool {
+	a.take(t, where)
+	return a.enough()
+}
+
+func (a *Agents) enough() bool {
+	return a.next != nil && a.next() || a.l.Entries > 0 && a.set.roots.n >= a.l.Entries
+}
+
+// take takes a trace, unless it is too long for the model.
+func (a *Agents) take(t *weka.Trace, where string) {
 	l := a.l
 	if first, again := a.first(t.ID, where); again {
 		l.faults.Add(where, "id", "%q is there twice, first in %s", t.ID, first)
-		return false
+		return
 	}
 	peak := t.Peak(l.Limits.MaxOSL)
 	if a.scanned++; a.scanned == 1 || peak < a.smallest {
@@ -82,28 +92,21 @@ func (a *Agents) add(t *weka.Trace, where string) (enough bool) {
 	}
 	if l.MaxContext > 0 && peak > l.MaxContext {
 		a.longer++
-		return false
+		return
 	}
 	list, dropped := t.Sessions(a.options, &l.faults)
 	if a.sink != nil {
 		a.sink(t, list)
-		return false
+		return
 	}
 	a.empty += t.Empty()
 	a.dropped += dropped
-	if len(list) == 0 {
+	switch {
+	case len(list) == 0:
 		a.silent++
-		return false
+	case l.faults.Count() == 0: // else nothing will be sent
+		a.set.put(list)
 	}
-	if l.faults.Count() > 0 { // nothing will be sent
-		return false
-	}
-	a.set.put(list)
-	enough = l.Entries > 0 && a.set.roots.n >= l.Entries
-	if a.grew != nil {
-		a.grew()
-	}
-	return enough
 }
 
 // tellTraces is how many traces are read between two words about it.
@@ -214,17 +217,12 @@ func readWeka(l *loader, path string) error {
 
 // read adds the traces of files.
 func (a *Agents) read(path string) error {
-	return a.readUntil(path, func() bool { return false })
-}
-
-// readUntil adds the traces of files until told, after one of them, that no more are wanted.
-func (a *Agents) readUntil(path string, over func() bool) error {
 	files, err := traces(path)
 	if err != nil {
 		return err
 	}
 	for _, file := range files {
-		enough, err := eachValue(file, &a.l.faults, func(where string, text []byte) bool { return a.AddJSON(where, text) || over() })
+		enough, err := eachValue(file, &a.l.faults, a.AddJSON)
 		if err != nil {
 			return err
 		}

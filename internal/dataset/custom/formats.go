@@ -100,9 +100,9 @@ var Formats = []Format{
 		rank: 3, fits: func(r row) bool { return r.has("captureData") }},
 	{Name: "baseten_trace", Trace: true, Times: true, Unscaled: true, Columns: true, OwnBlocks: true, layout: callLayout, glance: glanceBaseten, heads: isBaseten,
 		mode: conversation.MessageArrayWithResponses},
-	{Name: "weka_trace", Trace: true, Times: true, Unpromoted: true, Unscaled: true, Agents: true, OwnBlocks: true, Folder: true, read: readWeka, grow: growWeka, glance: glanceWeka,
+	{Name: "weka_trace", Trace: true, Times: true, Unpromoted: true, Unscaled: true, Agents: true, OwnBlocks: true, Folder: true, read: readWeka, grow: growAgents((*Agents).read), glance: glanceWeka,
 		corpus: codingCorpus, rank: 4, fits: func(r row) bool { return r.is("requests", "array") && r.any("hash_id_scope", "block_size") }},
-	{Name: "tracelab", Trace: true, Times: true, Unscaled: true, Agents: true, read: readTraceLab, glance: glanceTraceLab, corpus: codingCorpus,
+	{Name: "tracelab", Trace: true, Times: true, Unscaled: true, Agents: true, read: readTraceLab, grow: growAgents((*Agents).readRounds), glance: glanceTraceLab, corpus: codingCorpus,
 		rank: 8, fits: func(r row) bool { return r.has("round_index", "input_tokens_total") }},
 	{Name: "dag_jsonl", read: readGraph, layout: graphLayout, rank: 5, fits: func(r row) bool {
 		return r.is("turns", "array") && r.turnsWithMessages() || r.any("spawns", "orchestrator", "rounds")

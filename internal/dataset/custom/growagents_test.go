@@ -135,3 +135,24 @@ func TestAgentsGrowBesideUse(t *testing.T) {
 		}
 	}
 }
+
+// TestRoundsGrow: all rounds of a recording are read before the first request, its traces are made while they are used.
+func TestRoundsGrow(t *testing.T) {
+	leave(t)
+	const count = 4 * grownAhead
+	var b strings.Builder
+	for _, number := range []int{1, 0} { // the rounds of a session stand apart
+		for i := range count {
+			b.WriteString(roundRow(fmt.Sprintf("s%d", i), number, fmt.Sprintf("00:%02d:%02d", i/60, i%60), "") + "\n")
+		}
+	}
+	o := agentsBase("tracelab")
+	o.Join.Agents, o.Early = false, true
+	s := open(t, b.String(), o).(*grownAgents)
+	if known := s.Known(); known > 2*grownAhead || len(s.Timings(0)) != 2 {
+		t.Errorf("%d traces were made for the first, which has %d requests", known, len(s.Timings(0)))
+	}
+	if s.Len() != count || s.Info().Turns != 2*count {
+		t.Errorf("%d traces, %+v", s.Len(), s.Info())
+	}
+}
