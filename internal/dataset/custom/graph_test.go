@@ -157,3 +157,12 @@ func TestThinkSpread(t *testing.T) {
 		}
 	}
 }
+
+// TestGraphDrawn: what others start is not drawn, also where rows stay in their file.
+func TestGraphDrawn(t *testing.T) {
+	leave(t)
+	s := open(t, `{"session_id":"r","turns":[{"messages":[`+user+`],"spawns":["k"]}]}`+"\n"+`{"session_id":"k","turns":[{"messages":[`+user+`]}]}`, base(""))
+	if ok, err := s.(dataset.Growing).Reach(1); ok || err != nil || s.Len() != 1 || s.ID(dataset.FirstStarted) != "k" {
+		t.Errorf("%v %v, %d drawn", ok, err, s.Len())
+	}
+}
