@@ -14,6 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"aiperf/internal/config"
+	"aiperf/internal/dataset/custom"
 	"aiperf/internal/setting"
 	"aiperf/internal/templates"
 )
@@ -37,7 +38,11 @@ func (p *Program) configCommand() *cobra.Command {
 	root.AddCommand(p.configInit(), p.configImport(), p.configValidate(), p.configShow(), p.configExpand(), &cobra.Command{
 		Use: "schema", Short: "print the JSON Schema of configuration files, for editors", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			text, err := config.Schema(profileTable.Rows, levelTags())
+			var inline []config.InlineKeys
+			for _, one := range custom.KeysOfRows() {
+				inline = append(inline, config.InlineKeys(one))
+			}
+			text, err := config.Schema(profileTable.Rows, levelTags(), inline)
 			if err == nil {
 				_, err = p.data().Write(text)
 			}

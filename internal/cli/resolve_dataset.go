@@ -161,6 +161,9 @@ func (r *resolver) fileDataset(d *config.Dataset, path, kind string) {
 	if r.has("--num-dataset-entries") || !r.over && (r.has("--num-sessions") || r.has("--request-count")) {
 		d.Entries = r.entries()
 	}
+	if !r.knownFormat(kind) {
+		return
+	}
 	look, err := custom.LookInto(path, kind, r.spell)
 	if err != nil && look != nil {
 		err = custom.AllFaults(path, look.Format.Name, custom.Options{Spell: r.spell, PayloadRows: d.PayloadRows}, err)
@@ -180,18 +183,39 @@ func (r *resolver) inlineDataset(d *config.Dataset, kind string) {
 	if r.has("--num-dataset-entries") {
 		d.Entries = r.entries()
 	}
+	if !r.knownFormat(kind) {
+		return
+	}
 	pools := make([]custom.Pool, len(d.Records))
 	for i, p := range d.Records {
-		pools[i] = custom.Pool{Name: p.Name, Rows: p.Rows}
+		list := r.run.LongKey("datasets.main.records")
+		if p.Name != "" {
+			list += "." + p.Name
+		}
+		pools[i] = custom.Pool{Name: p.Name, Rows: p.Rows, Where: func(i int) string { return r.place(fmt.Sprintf("%s[%d]", list, i)) }}
 	}
 	if n := d.Records.Count(); n > manyRecords {
 		r.warn("%s holds %d rows: a file of rows is read faster and leaves the configuration readable", r.spell("datasets.main.records"), n)
 	}
 	look, err := custom.LookAt(pools, kind, r.spell)
-	if err != nil && look != nil {
-		err = custom.AllFaults("", kind, custom.Options{Spell: r.spell, Records: pools}, err)
+	if look != nil {
+		if all := custom.CheckRecords(kind, custom.Options{Spell: r.spell, Records: pools, PayloadRows: d.PayloadRows}); all != nil {
+			err = all
+		}
 	}
 	r.looked(d, look, err)
+}
+
+// knownFormat refuses a format that there is not; "" = it is recognised.
+func (r *resolver) knownFormat(kind string) bool {
+	if kind == "" {
+		return true
+	}
+	err := custom.CheckType(kind)
+	if err != nil {
+		r.fail("%s: %v", r.spell("datasets.main.format"), err)
+	}
+	return err == nil
 }
 
 // looked takes what a look into the rows has found.

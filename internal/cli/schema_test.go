@@ -314,6 +314,13 @@ func TestSchemaAgreesWithTheBinary(t *testing.T) {
 		"device":   "phases: [{name: NUL, kind: profiling, type: concurrency, requests: 2}]",
 		"weights":  "models: {strategy: Weighted, items: [{name: a, weight: 1}, {name: b}]}",
 		"files":    "artifacts: {summary: false, records: [jsonl]}",
+		"inline":   "dataset: {type: file, records: [{text: a, role: user}]}",
+		"inline 2": "dataset: {type: file, records: [{text: a, txet: b}]}",
+		"inline 3": "dataset: {type: file, format: Multi-Turn, records: [{turns: [{text: a}, {text: b, dleay: 3}]}]}",
+		"inline 4": "dataset: {type: file, format: random_pool, records: {a: [{text: b}], c: [{text: d, delay: 3}]}}",
+		"inline 5": "dataset: {type: file, format: raw_payload, records: [{messages: [{role: user, content: a}], anything: 1}]}",
+		"inline 6": "dataset: {type: file, format: mooncake_trace, records: [{input_length: 5, outputLength: 3}]}",
+		"inline 7": "dataset: {type: file, format: mooncake_trace, payload_rows: true, records: [{input_length: 5, colour: 3}]}",
 		"rows":     "dataset: {type: file, path: x, records: [{text: a}]}",
 	} {
 		files[name] = completed("benchmark:\n  " + body)

@@ -18,9 +18,9 @@ const schemaURL = "https://json-schema.org/draft/2020-12/schema"
 
 // Schema returns the JSON Schema of a configuration file for editors: the layout that YAML prints, and the short forms that Load reads
 // beside it, a flat file among them. Descriptions, bounds and choices are those of rows, which may know choices that Rows does not; metrics are the
-// names that a service level may have.
-func Schema(rows []setting.Row, metrics []string) ([]byte, error) {
-	s := &schema{rows: map[string]*setting.Row{}, shared: scalars(), metrics: metrics}
+// names that a service level may have, inline the keys of rows that stand in the file.
+func Schema(rows []setting.Row, metrics []string, inline []InlineKeys) ([]byte, error) {
+	s := &schema{rows: map[string]*setting.Row{}, shared: scalars(), metrics: metrics, inline: inline}
 	for i := range rows {
 		if key := rows[i].Key; key != "" && s.rows[key] == nil {
 			s.rows[key] = &rows[i]
@@ -53,6 +53,12 @@ func Schema(rows []setting.Row, metrics []string) ([]byte, error) {
 	return append(out, '\n'), err
 }
 
+// InlineKeys are the keys of rows of a format, and those of the turns in them; nil = they have none. The first format is the one that is meant where none is named.
+type InlineKeys struct {
+	Format    string
+	Row, Turn []string
+}
+
 // ref stands for a shared schema.
 func ref(name string) object { return object{"$ref": "#/$defs/" + name} }
 
@@ -67,6 +73,7 @@ type (
 		rows    map[string]*setting.Row
 		shared  object // schemas that others refer to, by name
 		metrics []string
+		inline  []InlineKeys
 	}
 	object = map[string]any
 )

@@ -20,6 +20,7 @@ func (s *schema) shortForms(top object) {
 	s.shared["models"] = models
 	body["models"], body["model"] = ref("models"), ref("models")
 	s.shared["dataset"].(object)["not"] = object{"required": []string{"records", "path"}}
+	s.shared["dataset"].(object)["allOf"] = s.inlineRows()
 	for _, short := range []string{"isl", "osl"} {
 		dataset[short] = s.of(reflect.TypeFor[Distribution](), "datasets.main.prompts."+short)
 	}
@@ -76,6 +77,25 @@ func (s *schema) shortForms(top object) {
 	}
 	top["plot"] = object{"type": []any{"object", "null"}, "required": []string{"visualization"}, "description": "settings of the plots that are drawn after the run"}
 	body["slos"] = object{"type": []any{"object", "null"}, "propertyNames": object{"enum": s.metrics}, "additionalProperties": orComputed(object{"type": "number"})}
+}
+
+// inlineRows says which keys the rows of each format have.
+func (s *schema) inlineRows() (list []any) {
+	for i, one := range s.inline {
+		row := object{"propertyNames": object{"enum": one.Row}}
+		if one.Turn != nil {
+			row["properties"] = object{"turns": object{"items": object{"propertyNames": object{"enum": one.Turn}}}}
+		}
+		rows := object{"items": row}
+		format := object{"required": []string{"format"}, "properties": object{"format": object{"type": "string", "pattern": anyCase([]string{one.Format})}}}
+		if i == 0 {
+			format = object{"anyOf": []any{format, object{"not": object{"required": []string{"format"}}}}}
+		}
+		free := object{"required": []string{"payload_rows"}} // keys that are not known go into the body
+		list = append(list, object{"if": object{"allOf": []any{format, object{"not": free}}},
+			"then": object{"properties": object{"records": object{"items": row, "additionalProperties": rows}}}})
+	}
+	return list
 }
 
 // pacedPhase is what a phase of its type must have: an end, and what its pace needs.

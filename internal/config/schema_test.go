@@ -11,7 +11,7 @@ import (
 
 // TestSchema: the schema knows every key of every row with its description, and every key of what is printed.
 func TestSchema(t *testing.T) {
-	text, err := Schema(Rows(), []string{"request_latency"})
+	text, err := Schema(Rows(), []string{"request_latency"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,12 @@ func (f *Faults) Add(where, field, reason string, args ...any) {
 		f.more++
 		return
 	}
-	if field != "" {
+	switch {
+	case field == "":
+	case strings.HasSuffix(where, "]"): // an item of a list, whose field is part of its path
+		where += "." + field
+		field = ""
+	default:
 		field += ": "
 	}
 	f.lines = append(f.lines, where+": "+field+fmt.Sprintf(reason, args...))

@@ -164,7 +164,7 @@ func TestWekaFaults(t *testing.T) {
 		{`"in":260`, `"in":"x"`, `:1: requests[2].in: must be an integer, got "x"`},
 		{`"type":"s"`, `"type":"subagent"`, ":1: requests[1].requests[0].type: must be n or s"},
 		{`"t":1.6,`, ``, ":1: requests[2].t: missing"},
-		{`"hash_ids":[1,2],`, ``, ":1: requests[0]: hash_ids: the first message has 30 tokens, which are 1 blocks, but there are 0 ids"},
+		{`"hash_ids":[1,2],`, ``, ":1: requests[0].hash_ids: the first message has 30 tokens, which are 1 blocks, but there are 0 ids"},
 	} {
 		_, err := Open(write(t, strings.Replace(row, c.old, c.now, 1)), agentsBase("weka_trace"))
 		if err == nil || !strings.Contains(err.Error(), c.want) {

@@ -17,6 +17,7 @@ import (
 	"aiperf/internal/dataset/weka"
 	"aiperf/internal/rng"
 	"aiperf/internal/setting"
+	"aiperf/internal/suggest"
 )
 
 // Options say how a file is read.
@@ -64,6 +65,7 @@ type Options struct {
 	Separator func() *int32
 
 	folder bool // a folder is read
+	strict bool // keys of rows that are not known are faults
 }
 
 // Dataset is a dataset read from a file.
@@ -281,12 +283,27 @@ const tellRows = 1024
 
 // look notes the first keys of the file that are not known; nil = any key means something.
 func (l *loader) look(r *rows.Row, known []string) {
-	if l.unknown != "" || known == nil {
+	if known == nil || l.unknown != "" && !l.strict {
 		return
 	}
-	if keys := strange(r, known); keys != nil {
+	keys := strange(r, known)
+	if l.strict {
+		for _, key := range keys {
+			r.Fault(key, "unknown key%s; known here are %s", guess(key, known), strings.Join(known, ", "))
+		}
+		return
+	}
+	if keys != nil {
 		l.unknown = fmt.Sprintf("%s: unknown key %s is ignored (first seen here)", r.Where, strings.Join(keys, ", "))
 	}
+}
+
+// guess is what a misspelt name may have been meant to be, in parentheses behind a blank.
+func guess(name string, known []string) string {
+	if meant := suggest.Name(name, known); meant != "" {
+		return " (did you mean " + meant + "?)"
+	}
+	return ""
 }
 
 // strange lists the keys of a row that are not known.

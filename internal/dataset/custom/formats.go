@@ -140,7 +140,7 @@ func names() string {
 // CheckType tells whether a format name given by the user is one that can be read.
 func CheckType(name string) error {
 	if _, ok := Find(name); !ok {
-		return fmt.Errorf("type %q: must be one of %s", name, names())
+		return fmt.Errorf("type %q%s: must be one of %s", name, guess(name, strings.Split(names(), ", ")), names())
 	}
 	return nil
 }

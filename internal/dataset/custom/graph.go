@@ -35,7 +35,7 @@ type link struct {
 func readGraph(l *loader, path string) error {
 	var sessions []entry
 	g := newGraph(&l.faults, func(i int) entry { return sessions[i] })
-	err := l.rows(path, graphKeys, func(r *rows.Row) {
+	err := l.rows(path, nil, func(r *rows.Row) {
 		e := graphEntry(l, r)
 		g.add(&e)
 		sessions = append(sessions, e)
@@ -95,7 +95,7 @@ func (g *sessionRow) read(r *rows.Row) {
 	checkType(r, "dag_jsonl")
 	g.session = conversation.Conversation{Mode: contextMode(r)}
 	for _, key := range strange(r, graphKeys) {
-		r.Fault(key, "unknown key; allowed are %s", strings.Join(graphKeys, ", "))
+		r.Fault(key, "unknown key%s; allowed are %s", guess(key, graphKeys), strings.Join(graphKeys, ", "))
 	}
 	switch id := r.String("session_id"); {
 	case id == nil && !r.Has("session_id"):
@@ -134,7 +134,7 @@ func (g *sessionRow) read(r *rows.Row) {
 // turn reads a turn of the session that is being read.
 func (g *sessionRow) turn(r *rows.Row, index, turns int) conversation.Turn {
 	for _, key := range strange(r, graphTurnKeys) {
-		r.Fault(key, "unknown key; allowed are %s", strings.Join(graphTurnKeys, ", "))
+		r.Fault(key, "unknown key%s; allowed are %s", guess(key, graphTurnKeys), strings.Join(graphTurnKeys, ", "))
 	}
 	if !r.Has("messages") {
 		r.Fault("messages", "missing")

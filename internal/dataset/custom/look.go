@@ -55,26 +55,33 @@ func LookInto(path, named string, as setting.Spell) (*Look, error) {
 	return l, err
 }
 
-// AllFaults is what is wrong with data of which a look has found something wrong: a look sees few faults of a row, who reads the rows sees all.
+// AllFaults is what is wrong with a file of which a look has found something wrong: a look sees few faults of a row, who reads the rows sees all.
 func AllFaults(path, named string, o Options, seen error) error {
 	o.Root = rng.New(nil)
-	for _, p := range o.Records {
-		if path = p.Name; path == "" {
-			path = inlinePool
-		}
-		if named == "" {
-			named = "single_turn"
-		}
-		if _, _, all := Stream(path, named, o, func(Entry) error { return nil }); all != nil {
-			return all
-		}
-	}
-	if o.Records == nil && !isFolder(path) {
+	if !isFolder(path) {
 		if _, _, all := Stream(path, named, o, func(Entry) error { return nil }); all != nil {
 			return all
 		}
 	}
 	return seen
+}
+
+// CheckRecords is what is wrong with rows of a configuration; nil = nothing. Keys that are not known are, unlike in a file: nobody wrote them for another program.
+func CheckRecords(named string, o Options) error {
+	o.Root, o.strict = rng.New(nil), true
+	if named == "" {
+		named = "single_turn"
+	}
+	var errs []error
+	for _, p := range o.Records {
+		path := p.Name
+		if path == "" {
+			path = inlinePool
+		}
+		_, _, err := Stream(path, named, o, func(Entry) error { return nil })
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
 }
 
 // notFolder says that a format is read from a file.

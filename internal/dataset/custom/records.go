@@ -14,6 +14,8 @@ import (
 type Pool struct {
 	Name string // "" = the only one
 	Rows []json.RawMessage
+	// Where names the place of a row in messages; nil = records[i], or records.NAME[i].
+	Where func(i int) string
 }
 
 // inlineNamespace is the namespace of hash ids in rows of a configuration: the Python tool hashes the name of their file, which is None.
@@ -30,6 +32,14 @@ func (p Pool) place() string {
 	return "records." + p.Name
 }
 
+// row names the place of a row, for messages.
+func (p Pool) row(i int) string {
+	if p.Where != nil {
+		return p.Where(i)
+	}
+	return fmt.Sprintf("%s[%d]", p.place(), i)
+}
+
 // placeOf names a file, or the list that stands for it in a configuration, for messages.
 func placeOf(pools []Pool, file string) string {
 	for _, p := range pools {
@@ -44,7 +54,7 @@ func placeOf(pools []Pool, file string) string {
 func (l *loader) lines(path string, raw io.Writer, f func(rows.Line) bool) error {
 	for _, p := range l.Records {
 		if p.Name == path || p.Name == "" {
-			return rows.Listed(p.place(), p.Rows, raw, f)
+			return rows.Listed(p.row, p.Rows, raw, f)
 		}
 	}
 	return rows.ReadBytes(path, raw, f)
@@ -85,7 +95,7 @@ func LookAt(pools []Pool, named string, as setting.Spell) (*Look, error) {
 	}
 	var faults dataset.Faults
 	for _, p := range pools {
-		if err := rows.Listed(p.place(), p.Rows, io.Discard, rows.Each(&faults, see)); err != nil {
+		if err := rows.Listed(p.row, p.Rows, io.Discard, rows.Each(&faults, see)); err != nil {
 			return l, err
 		}
 	}
@@ -101,4 +111,25 @@ func inlinable(f Format, pools []Pool, as setting.Spell) error {
 		return fmt.Errorf("%s: lists by name are for type %s, not for %s", as.As("datasets.main.records"), poolType, f.Name)
 	}
 	return nil
+}
+
+// RowKeys are the keys of the rows of a format that can stand in a configuration, and those of the turns in them; nil = rows have no turns.
+type RowKeys struct {
+	Format    string
+	Row, Turn []string
+}
+
+// KeysOfRows are those of every such format whose rows have no others.
+func KeysOfRows() (list []RowKeys) {
+	turns := map[string][]string{"multi_turn": turnKeys, "dag_jsonl": graphTurnKeys}
+	for _, f := range Formats {
+		keys := f.layout.keys
+		if f.Name == poolType {
+			keys = poolKeys
+		}
+		if f.rowed() && keys != nil {
+			list = append(list, RowKeys{f.Name, keys, turns[f.Name]})
+		}
+	}
+	return list
 }

@@ -2,6 +2,7 @@ package custom
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -37,7 +38,7 @@ func TestInlineRecords(t *testing.T) {
 		pools  []Pool
 		want   string
 	}{
-		{"single_turn", []Pool{{Rows: raws(`{"text":"a"}`, `{"texts":5}`)}}, "records[1]: texts: must be a list"},
+		{"single_turn", []Pool{{Rows: raws(`{"text":"a"}`, `{"texts":5}`)}}, "records[1].texts: must be a list"},
 		{"random_pool", []Pool{{Name: "q", Rows: raws(`[1]`)}}, "records.q[0]: must be a JSON object, got array"},
 		{"random_pool", []Pool{{Name: "q", Rows: raws(`{"text":"a"}`)}, {Name: "p"}}, "records.p: no records"},
 		{"multi_turn", []Pool{{Name: "q", Rows: raws(`{"turns":[{"text":"a"}]}`)}}, "lists by name are for type random_pool"},
@@ -173,4 +174,31 @@ func refusal(t *testing.T, content string, o Options) string {
 		t.Fatalf("%s is taken", content)
 	}
 	return err.Error()
+}
+
+// TestCheckRecords: keys that are not known are faults of rows in a configuration, at every depth, with a guess; where any key means something none is.
+func TestCheckRecords(t *testing.T) {
+	for _, c := range []struct {
+		format, row, want string
+		payload           bool
+	}{
+		{format: "", row: `{"txet":"a","text":"b"}`, want: "c.yaml:7: rows[0].txet: unknown key (did you mean text?); known here are type, text, "},
+		{format: "single_turn", row: `{"text":"b","quite_another":1}`, want: "c.yaml:7: rows[0].quite_another: unknown key; known here are "},
+		{format: "single_turn", row: `{"text":"b","role":"user","extra":{"any":1}}`},
+		{format: "multi_turn", row: `{"turns":[{"text":"a"},{"text":"b","dleay":5}]}`, want: "c.yaml:7: rows[0].turns[1].dleay: unknown key (did you mean delay?)"},
+		{format: "multi_turn", row: `{"sesion_id":"s","turns":[{"text":"a"}]}`, want: "(did you mean session_id?)"},
+		{format: "random_pool", row: `{"text":"b","session_id":"s"}`, want: "rows[0].session_id: unknown key"},
+		{format: "mooncake_trace", row: `{"input_length":9,"outputlength":5}`, want: "(did you mean output_length?)"},
+		{format: "mooncake_trace", row: `{"input_length":9,"priority2":5}`, payload: true},
+		{format: "dag_jsonl", row: `{"session_id":"s","turns":[{"messages":[{"role":"user","content":"a"}],"modell":"m"}]}`, want: "rows[0].turns[0].modell: unknown key (did you mean model?)"},
+		{format: "raw_payload", row: `{"messages":[{"role":"user","content":"a"}],"anything":1}`},
+	} {
+		o := base(c.format)
+		o.PayloadRows = c.payload
+		o.Records = []Pool{{Rows: raws(c.row), Where: func(i int) string { return fmt.Sprintf("c.yaml:7: rows[%d]", i) }}}
+		err := CheckRecords(c.format, o)
+		if said := fmt.Sprint(err); (c.want == "") != (err == nil) || c.want != "" && !strings.Contains(said, c.want) || strings.Count(said, "unknown key") > 1 {
+			t.Errorf("%s %s: %v, want %q", c.format, c.row, err, c.want)
+		}
+	}
 }

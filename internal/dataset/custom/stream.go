@@ -85,8 +85,12 @@ func Stream(path, name string, o Options, f func(Entry) error) (format string, w
 
 // streamTurns reads rows of one turn.
 func streamTurns(name string) func(*loader, string, func(Entry)) error {
+	keys := turnKeys
+	if name == poolType {
+		keys = poolKeys
+	}
 	return func(l *loader, path string, f func(Entry)) error {
-		return l.rows(path, turnKeys, func(r *rows.Row) {
+		return l.rows(path, keys, func(r *rows.Row) {
 			checkType(r, name)
 			e := Entry{Where: r.Where, Mode: conversation.MessageArrayWithResponses, Turns: []conversation.Turn{l.readTurn(r)}}
 			if id := r.String("session_id"); id != nil {
@@ -98,7 +102,7 @@ func streamTurns(name string) func(*loader, string, func(Entry)) error {
 }
 
 func streamConversations(l *loader, path string, f func(Entry)) error {
-	return l.rows(path, []string{"type", "session_id", "turns"}, func(r *rows.Row) {
+	return l.rows(path, multiTurnKeys, func(r *rows.Row) {
 		checkType(r, "multi_turn")
 		e := Entry{Where: r.Where, Turns: l.turns(r)}
 		if id := r.String("session_id"); id != nil {
@@ -195,7 +199,7 @@ func streamConversation(read func(*loader, string) error) func(*loader, string, 
 // streamGraph reads sessions one by one. What they start is noted and not looked for.
 func streamGraph(l *loader, path string, f func(Entry)) error {
 	seen := map[string]bool{}
-	return l.rows(path, graphKeys, func(r *rows.Row) {
+	return l.rows(path, nil, func(r *rows.Row) {
 		e := graphEntry(l, r)
 		if seen[e.ID] {
 			r.Fault("session_id", "%q is there twice", e.ID)

@@ -102,7 +102,7 @@ func TestNotRows(t *testing.T) {
 // TestSources: lists that stand in a configuration are read as files are, files that are not there are named.
 func TestSources(t *testing.T) {
 	var seen []string
-	err := Listed("c.yaml: records", []json.RawMessage{json.RawMessage(`{"a":1}`), json.RawMessage(`{"a":2}`), nil}, io.Discard, func(l Line) bool {
+	err := Listed(func(i int) string { return fmt.Sprintf("c.yaml: records[%d]", i) }, []json.RawMessage{json.RawMessage(`{"a":1}`), json.RawMessage(`{"a":2}`), nil}, io.Discard, func(l Line) bool {
 		seen = append(seen, l.Where()+"="+string(l.Text))
 		return len(seen) < 2
 	})

@@ -26,22 +26,22 @@ type Line struct {
 	Offset int64  // of the text in the file, in bytes, where the file is not packed
 	Text   []byte // without white space around it
 
-	listed bool // an item of a list, which counts from 0, not a line
+	where func(i int) string // an item of a list, which counts from 0, not a line
 }
 
-// Where is the line's place, "path:line", or "name[item]".
+// Where is the line's place, "path:line", or that of an item of a list.
 func (l Line) Where() string {
-	if l.listed {
-		return fmt.Sprintf("%s[%d]", l.Path, l.Number)
+	if l.where != nil {
+		return l.where(l.Number)
 	}
 	return fmt.Sprintf("%s:%d", l.Path, l.Number)
 }
 
-// Listed calls f for every item of a list as if it were a line, until f returns false. Their texts go to raw, one a line.
-func Listed(name string, items []json.RawMessage, raw io.Writer, f func(Line) bool) error {
+// Listed calls f for every item of a list as if it were a line, until f returns false. Their texts go to raw, one a line. where names the place of an item.
+func Listed(where func(i int) string, items []json.RawMessage, raw io.Writer, f func(Line) bool) error {
 	for i, text := range items {
 		_, _ = raw.Write(append(text[:len(text):len(text)], '\n')) // raw is a hash, or nothing
-		if !f(Line{Path: name, Number: i, Text: text, listed: true}) {
+		if !f(Line{Number: i, Text: text, where: where}) {
 			return nil
 		}
 	}
