@@ -24,6 +24,8 @@ type Stalls struct {
 	Total   time.Duration // of the stalls
 	// ThreadWait is what all threads together spent on run queues, runnable and without a processor; 0 where the system does not tell.
 	ThreadWait time.Duration
+	// WakeDelay is what waking at an instant cost on average, delays below wakeNoise for nothing; 0 where the system has no such timer.
+	WakeDelay time.Duration
 }
 
 // Heartbeat watches whether the process runs. A thread of its own wakes every 20 ms and notes how late it was, and reads how long the threads
@@ -42,7 +44,8 @@ type Heartbeat struct {
 	mu      sync.Mutex
 	threads threadWaits
 	sum     Stalls // counted beats
-	late    int64  // of the last beat, ns, if it is not counted
+	woken   wakes
+	late    int64 // of the last beat, ns, if it is not counted
 	lateAt  int64
 	looks   lookLog
 	past    beatLog
@@ -108,6 +111,7 @@ func (h *Heartbeat) run() {
 		}
 		h.mu.Lock()
 		w := h.threads.look()
+		h.woken.add(k.seen - k.ready)
 		h.beat(k.seen-k.ready-w.most-w.second, w.all)
 		h.past.add(beat{k.seen, w.most})
 		h.mu.Unlock()
@@ -187,7 +191,7 @@ func (h *Heartbeat) Mark() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.threads.look()
-	h.sum, h.late = Stalls{}, 0
+	h.sum, h.late, h.woken = Stalls{}, 0, wakes{}
 }
 
 // Stalls is the count since Mark.
@@ -196,7 +200,30 @@ func (h *Heartbeat) Stalls() Stalls {
 	defer h.mu.Unlock()
 	h.countLast()
 	h.sum.ThreadWait += time.Duration(h.threads.look().all)
+	h.sum.WakeDelay = h.woken.mean()
 	return h.sum
+}
+
+// wakes sum up how late a thread was woken at instants of the heartbeat's grid.
+type wakes struct {
+	sum time.Duration
+	n   int64
+}
+
+// add takes in a beat that was late by some ns. Instants of the grid that passed meanwhile count too: whoever was due at one of them was kept waiting.
+func (w *wakes) add(late int64) {
+	for d := time.Duration(late); d >= 0; d -= beatPeriod {
+		if w.n++; d > wakeNoise {
+			w.sum += d
+		}
+	}
+}
+
+func (w *wakes) mean() time.Duration {
+	if w.n == 0 {
+		return 0
+	}
+	return w.sum / time.Duration(w.n)
 }
 
 // Unseen bounds how long before the instant at bytes may have arrived that were read together with what arrived at it, in ns: nobody looked

@@ -136,6 +136,24 @@ func TestBeats(t *testing.T) {
 	}
 }
 
+// TestWakes: what waking costs is the mean over the instants of the grid, those in a stop included; short delays are those of any machine.
+func TestWakes(t *testing.T) {
+	var w wakes
+	if w.mean() != 0 {
+		t.Error("a cost of nothing")
+	}
+	for _, late := range []time.Duration{0, 100 * time.Microsecond, wakeNoise, 3 * time.Millisecond} {
+		w.add(int64(late))
+	}
+	if got := w.mean(); got != 750*time.Microsecond {
+		t.Errorf("%v, want 3 ms over four", got)
+	}
+	w.add(int64(50 * time.Millisecond)) // 50, 30 and 10 ms late
+	if got := w.mean(); got != 93*time.Millisecond/7 {
+		t.Errorf("%v, want 93 ms over seven", got)
+	}
+}
+
 // TestHeartbeatLooks: it looks on the grid of its probe, and what is final moves on.
 func TestHeartbeatLooks(t *testing.T) {
 	ends := make(chan int64, 1000)

@@ -50,6 +50,7 @@ type Line struct {
 	more bool
 	half float64 // width of the interval of the logarithm
 	rare bool    // as rare as what the machine did to a run: longer runs would not help
+	wake float64 // largest part of a run's value that waking may have added: neither would they against that
 	log  float64
 }
 
@@ -222,6 +223,12 @@ func (r *Result) line(s *statistic, one bool) {
 	}
 	l.fill(&d, r.Options.Confidence, plain)
 	l.rare = one && s.p > 0 && max(r.A[0].tail(), r.B[0].tail()) > 1-s.p
+	for i, v := range a {
+		l.wake = max(l.wake, s.added(&r.A[i])/v)
+	}
+	for i, v := range b {
+		l.wake = max(l.wake, s.added(&r.B[i])/v)
+	}
 	r.withhold(&l, s, one)
 	r.Lines = append(r.Lines, l)
 }
@@ -363,7 +370,7 @@ func (r *Result) settle(l *Line) {
 	target := max(math.Abs(l.log), margin-math.Abs(l.log)) / 1.3
 	factor := (l.half / target) * (l.half / target)
 	switch {
-	case l.rare:
+	case l.rare || l.wake >= target:
 		l.Needed = "runs on a machine that is disturbed less"
 	case math.IsInf(factor, 0) || math.IsNaN(factor):
 		l.Needed = fmt.Sprintf("more requests: %.0f and %.0f independent ones do not bound it", l.EffectiveA, l.EffectiveB)

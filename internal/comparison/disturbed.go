@@ -10,21 +10,25 @@ import (
 	"aiperf/internal/stats"
 )
 
-// A machine that makes processes wait only ever adds to a latency. How much is not known; which share of the requests it may have touched is. So what
-// the slowest requests of that share took above the fastest of them may be the machine's: one end of every interval is that of the run without it
-// (Winsor's way with outliers, on one side).
+// A machine that makes processes wait only ever adds to a latency. Two things are known of it. The share of the requests that it may have touched: what
+// the slowest requests of that share took above the fastest of them may be its doing (Winsor's way with outliers, on one side). And what waking cost on
+// average in that run: every latency may be longer by it, twice. One end of every interval is that of the run without the larger of both.
 
 const (
 	// instants of a request at which a process of the server must run in time: when the request has arrived, and when the token is due.
 	instants = 2
-	// mostTouched is the largest share of the requests that is put down to the machine: pauses make a tail. What slows all requests alike is the noise from
-	// run to run (Options.Noise).
+	// mostTouched is the largest share of the requests that is put down to the machine: pauses make a tail. What slows all requests alike is in the cost
+	// of waking.
 	mostTouched = 0.1
+	// leastLeft is the least share of a value that is left of it without the machine, so that its logarithm is finite.
+	leastLeft = 1e-3
 	// unlike is how much larger the share of requests that the machine may have touched may be on one side: from half of them on even a median may be
 	// its doing.
 	unlike = 0.5
 	// muchDisturbed is a share of the time from which it is said.
 	muchDisturbed = 0.05
+	// muchWaking is a mean delay of waking, in ms, from which it is said.
+	muchWaking = 0.1
 )
 
 // touched is the share of requests that a machine may have kept waiting which is disturbed for a share of the time.
@@ -41,6 +45,25 @@ func disturbed(steal, pressure float64, urls []string) float64 {
 	}
 	return 1 - (1-steal/100)*(1-pressure/100)
 }
+
+// added is what the machine may have added to every value of a statistic, in ms: a request waits at each instant for as long as waking costs on average.
+// What waits before the first token and before the last one cancels out between them, on average; the difference of both is spread over the gaps.
+func (s *statistic) added(r *Run) float64 {
+	switch s.tag {
+	case "time_to_first_token", "request_latency":
+		return instants * r.Wake
+	case "inter_token_latency":
+		gaps := (stats.Mean(r.Values["request_latency"]) - stats.Mean(r.Values["time_to_first_token"])) / stats.Mean(r.Values["inter_token_latency"])
+		if !(gaps > 1) { // one gap, or nobody knows
+			gaps = 1
+		}
+		return r.Wake / gaps
+	}
+	return 0
+}
+
+// without is a value that is lower by what was added to it.
+func without(value, added float64) float64 { return max(value-added, leastLeft*value) }
 
 // shared tells whether a server runs on the client's machine: its address is one that only this machine knows, or it is the simulated one.
 func shared(urls []string) bool {
@@ -71,25 +94,28 @@ func calm(y []float64, share float64) []float64 {
 
 // calmest is what a statistic of a run would be if the machine was the reason for all that it may be the reason for: never a worse value.
 func (s *statistic) calmest(r *Run, value float64) float64 {
-	share := r.tail()
+	share, woken := r.tail(), without(value, s.added(r))
 	switch {
-	case share <= 0 || s.tag == "error_rate":
+	case s.tag == "error_rate":
 		return value
 	case s.more:
 		return value * s.gain(r)
+	case share <= 0:
+		return woken
 	case s.p == 0:
-		return stats.Mean(calm(r.Values[s.tag], share))
+		return min(woken, stats.Mean(calm(r.Values[s.tag], share)))
 	}
 	sorted := slices.Clone(r.Values[s.tag])
 	slices.Sort(sorted)
-	return stats.Percentile(sorted, 100*min(s.p, 1-share))
+	return min(woken, stats.Percentile(sorted, 100*min(s.p, 1-share)))
 }
 
 // gain is the factor by which a throughput may be higher without the disturbance: requests end sooner, and of those that missed an objective a touched
 // share may have kept it.
 func (s *statistic) gain(r *Run) float64 {
-	y := r.Values["request_latency"]
-	factor := stats.Mean(y) / stats.Mean(calm(y, r.tail()))
+	mean := statistic{tag: "request_latency"}
+	value := stats.Mean(r.Values[mean.tag])
+	factor := value / mean.calmest(r, value)
 	if kept := stats.Mean(r.Kept); s.tag == "goodput" && kept > 0 {
 		factor *= min(1, kept+r.tail()) / kept
 	}
@@ -98,8 +124,8 @@ func (s *statistic) gain(r *Run) float64 {
 
 // calmer takes the disturbance of a run into the interval of a statistic, on the side where the run without it may lie.
 func (s *statistic) calmer(e *Estimate, r *Run) {
-	share, plain := r.tail(), e.limits
-	if share <= 0 {
+	share, plain, added := r.tail(), e.limits, s.added(r)
+	if share <= 0 && r.Wake <= 0 {
 		return
 	}
 	if s.more {
@@ -110,39 +136,47 @@ func (s *statistic) calmer(e *Estimate, r *Run) {
 		}
 		return
 	}
-	var without Estimate
+	var cut Estimate
 	if s.p == 0 {
-		without = Mean(calm(r.Values[s.tag], share))
+		cut = Mean(calm(r.Values[s.tag], share))
 	} else {
-		without = Quantile(r.Values[s.tag], min(s.p, 1-share))
+		cut = Quantile(r.Values[s.tag], min(s.p, 1-share))
 	}
 	e.limits = func(level float64) (float64, float64) {
 		low, high := plain(level)
-		lowest, _ := without.limits(level)
-		return min(low, lowest), high
+		lowest, _ := cut.limits(level)
+		if s.tag == "inter_token_latency" { // the first token may have waited, and the last one not
+			high += added
+		}
+		return min(without(low, added), lowest), high
 	}
 }
 
 // disturbances tells of runs whose machine was disturbed: what differs may be its doing.
 func (r *Result) disturbances() {
-	mean := func(side []Run) float64 {
+	mean := func(side []Run, of func(*Run) float64) float64 {
 		sum := 0.0
 		for i := range side {
-			sum += side[i].Disturbed
+			sum += of(&side[i])
 		}
 		return sum / float64(len(side))
 	}
-	a, b := mean(r.A), mean(r.B)
+	share := func(run *Run) float64 { return run.Disturbed }
+	wake := func(run *Run) float64 { return run.Wake }
+	a, b := mean(r.A, share), mean(r.B, share)
 	if r.unlike = math.Abs(touched(a)-touched(b)) > unlike; max(a, b) > muchDisturbed {
 		r.Notes = append(r.Notes, fmt.Sprintf("processes on the machine of the client were kept waiting %.0f %% of the time in A and %.0f %% in B, by others or a hypervisor: "+
 			"what that may have added to the slowest requests is in the intervals", 100*a, 100*b))
+	}
+	if a, b := mean(r.A, wake), mean(r.B, wake); max(a, b) > muchWaking {
+		r.Notes = append(r.Notes, fmt.Sprintf("a process that was due on that machine was woken %.2g ms late on average in A and %.2g ms in B: what that may have added to every request is in the intervals", a, b))
 	}
 }
 
 // several is the difference of several runs a side (Several), a and b their values. Each end of the interval is the one at which the machine of that
 // side was the reason for all that it may be the reason for; the p-value is that of the end nearest to 0.
 func (s *statistic) several(sideA, sideB []Run, a, b []float64) (Difference, float64) {
-	without := func(side []Run, values []float64) []float64 {
+	still := func(side []Run, values []float64) []float64 {
 		out := make([]float64, len(values))
 		for i, v := range values {
 			out[i] = s.calmest(&side[i], v)
@@ -151,8 +185,8 @@ func (s *statistic) several(sideA, sideB []Run, a, b []float64) (Difference, flo
 	}
 	plain := s.tag == "error_rate"
 	d, _ := Several(a, b, plain)
-	fromA, pA := Several(without(sideA, a), b, plain)
-	fromB, pB := Several(a, without(sideB, b), plain)
+	fromA, pA := Several(still(sideA, a), b, plain)
+	fromB, pB := Several(a, still(sideB, b), plain)
 	low, high, pLow, pHigh := fromB, fromA, pB, pA
 	if s.more {
 		low, high, pLow, pHigh = fromA, fromB, pA, pB

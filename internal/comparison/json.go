@@ -19,7 +19,7 @@ func (r *Result) JSON() ([]byte, error) {
 		runs []Run
 	}{{"a", r.A}, {"b", r.B}} {
 		for _, run := range side.runs {
-			runs = append(runs, map[string]any{"side": side.name, "path": run.Path, "n": len(run.Values["request_latency"]), "failed": run.Failed, "seconds": run.Seconds, "doubt": run.Doubt, "disturbed": run.Disturbed})
+			runs = append(runs, map[string]any{"side": side.name, "path": run.Path, "n": len(run.Values["request_latency"]), "failed": run.Failed, "seconds": run.Seconds, "doubt": run.Doubt, "disturbed": run.Disturbed, "wake_delay_ms": run.Wake})
 		}
 	}
 	metrics := []map[string]any{}

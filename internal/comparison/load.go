@@ -225,6 +225,7 @@ func (r *Run) about() error {
 			Verdict  string  `json:"verdict"`
 			Steal    float64 `json:"machine_steal_percent"`
 			Pressure float64 `json:"machine_pressure_percent"`
+			Wake     float64 `json:"machine_wake_delay_ms"`
 		} `json:"validity"`
 		Config struct {
 			Tokenizer struct {
@@ -247,6 +248,9 @@ func (r *Run) about() error {
 		return fmt.Errorf("%s: %w", filepath.Join(r.Path, summaryFile), err)
 	}
 	r.Disturbed = disturbed(s.Validity.Steal, s.Validity.Pressure, s.Config.Endpoint.URLs)
+	if shared(s.Config.Endpoint.URLs) {
+		r.Wake = s.Validity.Wake
+	}
 	switch {
 	case s.Cut:
 		r.Doubt = "the run was cut short"

@@ -3,6 +3,7 @@ package comparison
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,6 +28,25 @@ func TestSummaryBesideRecords(t *testing.T) {
 	}
 	if _, err := Load(dir, 0); err == nil || !strings.Contains(err.Error(), summaryFile) {
 		t.Errorf("a summary that is a directory: %v", err)
+	}
+}
+
+// TestWakeOfTheServers: what waking costs on the client's machine is a matter of servers on it, and of no other.
+func TestWakeOfTheServers(t *testing.T) {
+	for url, want := range map[string]float64{"http://127.0.0.1:8000": 0.4, "http://10.0.0.1:8000": 0} {
+		dir := t.TempDir()
+		for name, text := range map[string]string{
+			recordsFile: `{"metadata":{"benchmark_phase":"profiling","request_start_ns":1,"request_end_ns":3},"metrics":{"request_latency":{"value":2}}}`,
+			summaryFile: fmt.Sprintf(`{"validity":{"verdict":"valid","machine_steal_percent":10,"machine_wake_delay_ms":0.4},"input_config":{"endpoint":{"urls":[%q]}}}`, url),
+		} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		runs, err := Load(dir, 0)
+		if err != nil || runs[0].Wake != want || math.Abs(runs[0].Disturbed-0.1) > 1e-9 {
+			t.Errorf("%s: %+v, %v; want %g ms", url, runs, err, want)
+		}
 	}
 }
 

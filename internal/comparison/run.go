@@ -25,6 +25,8 @@ type Run struct {
 	Wall     int64     // of the first start, Unix ns
 	// Disturbed is the share of the time in which the machine kept processes waiting that the latencies depend on, 0 to 1; 0: it did not, or nobody knows.
 	Disturbed float64
+	// Wake is how late a process that was due was woken on the servers' machine, mean in ms; 0: in time, or nobody knows.
+	Wake float64
 }
 
 // Setting is a setting that two runs must share to be compared.
@@ -134,11 +136,13 @@ func errorsOf(r *Run) Estimate {
 	}}
 }
 
-// drifting tells whether a metric of a run was still changing by more than half a margin.
+// drifting tells whether a metric of a run was still changing by more than half a margin and what its machine may have made of it by a change of its own.
 func drifting(r *Run, tag string, margin float64) (change float64, yes bool) {
 	if !slices.Contains(timed, tag) {
 		return 0, false
 	}
-	z, change := Drift(r.Values[tag])
-	return change, math.Abs(z) > 2.576 && math.Abs(change) > margin/2
+	y := r.Values[tag]
+	z, change := Drift(y)
+	machine := (&statistic{tag: tag}).added(r) / stats.Mean(y)
+	return change, math.Abs(z) > 2.576 && math.Abs(change) > margin/2+machine
 }
