@@ -50,3 +50,30 @@ func TestGatesOfFinishedRuns(t *testing.T) {
 		t.Errorf("%s %v", text, err)
 	}
 }
+
+// TestComparedSweeps: two sweeps are compared cell by cell, on the terminal, in JSON and on a page, and gates are tried on every cell.
+func TestComparedSweeps(t *testing.T) {
+	t.Parallel()
+	run := program(t, "--model", "m", "--url", "mock://?ttft=5ms&itl=1ms", "--endpoint-type", "chat", "--streaming", "--tokenizer", "builtin", "--isl", "8", "--osl", "4",
+		"--request-count", "4", "--concurrency", "1,2", "--no-gpu-telemetry", "--no-server-metrics").start()
+	if status := run.wait(); status != 0 {
+		t.Fatalf("%d %s", status, run.stderr.String())
+	}
+	other := filepath.Join(t.TempDir(), "other")
+	if err := os.CopyFS(other, os.DirFS(run.dir)); err != nil {
+		t.Fatal(err)
+	}
+	junit, file, page := filepath.Join(t.TempDir(), "junit.xml"), filepath.Join(t.TempDir(), "c.json"), filepath.Join(t.TempDir(), "c.html")
+	cmd := command(t, "compare", run.dir, other, "--allow-invalid", "--fail-if", "request_latency:avg>1", "--junit", junit, "--json", file, "--html", page, "--fail-on", "cannot-tell")
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	_ = cmd.Run() // the status is looked at below
+	if got := cmd.ProcessState.ExitCode(); got != 4 || !strings.Contains(errs.String(), "gate: concurrency_2: request_latency avg is ") || !strings.Contains(out.String(), "2 cells, 2 cannot tell: cannot tell") {
+		t.Errorf("status %d\n%s\n%s", got, out.String(), errs.String())
+	}
+	for path, want := range map[string]string{junit: `failures="2"`, file: `"kind": "comparison of series"`, page: "Series against series, 2 cells"} {
+		if text, err := os.ReadFile(path); err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("%s lacks %s: %v", path, want, err)
+		}
+	}
+}

@@ -78,6 +78,7 @@ var validityKeys = []validityKey{
 	{"machine_steal_max_percent", func(s *metric.ClientStats) any { return &s.StealMax }},
 	{"machine_pressure_percent", func(s *metric.ClientStats) any { return &s.Pressure }},
 	{"machine_wake_delay_ms", func(s *metric.ClientStats) any { return &s.WakeDelay }},
+	{"machine_wakes_late_percent", func(s *metric.ClientStats) any { return &s.WakesLate }},
 	{"machine_memory_max_percent", func(s *metric.ClientStats) any { return &s.MemoryMax }},
 	{"machine_ports_max_percent", func(s *metric.ClientStats) any { return &s.PortsMax }},
 	{"queue_correlation", func(s *metric.ClientStats) any { return &s.QueueCorrelation }},

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,6 +11,7 @@ import (
 	"aiperf/internal/comparison"
 	"aiperf/internal/gate"
 	htmlpage "aiperf/internal/page"
+	"aiperf/internal/terminal"
 )
 
 // worseStatus and cannotStatus are the exit statuses of a comparison that --fail-on names.
@@ -29,7 +31,8 @@ func (p *Program) compareCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "compare A B | compare A [A...] --with B [--with B...]", Short: "tell whether two finished runs, or two sets of runs, differ",
 		Long: "Reads the records of finished runs and says of every statistic whether B is the same as A, better, worse, or cannot be told. " +
-			"A directory of repetitions counts as its runs; several on each side tell more than one. Requests of one run are not taken for independent.",
+			"A directory of repetitions counts as its runs; several on each side tell more than one. Requests of one run are not taken for independent. " +
+			"Directories of two sweeps or searches are compared cell by cell, by the names of the cells; the confidence is then that of all cells together.",
 		Example: "  aiperf compare artifacts/before artifacts/after\n  aiperf compare before/ --with after/ --margin 3% --fail-on worse",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, words []string) error {
@@ -62,17 +65,27 @@ func (p *Program) compareCommand() *cobra.Command {
 			if err := checkFailOn(failOn); err != nil {
 				return err
 			}
+			series, err := comparison.IsSeries(slices.Concat(first, with))
+			if err != nil {
+				return err
+			}
+			out := telling{file: file, html: html, failOn: failOn}
+			if series {
+				s, err := comparison.CompareSeries(first, with, skip, o)
+				if err != nil {
+					return err
+				}
+				return p.tellSeries(s, &out, failIf, junit)
+			}
 			r, err := compared(first, with, skip, o)
 			if err != nil {
 				return err
 			}
-			if err := p.comparisonPage(r, html); err != nil {
+			code, err := p.tell(r, &out)
+			if err != nil {
 				return err
 			}
-			if err := p.writeComparison(r, file, failOn); err != nil || len(failIf) == 0 && junit == "" {
-				return err
-			}
-			return p.judgeSide(r, failIf, junit)
+			return p.judgeSides([]side{{"B", r.B}}, failIf, junit, code)
 		},
 	}
 	f := cmd.Flags()
@@ -93,17 +106,30 @@ func (p *Program) compareCommand() *cobra.Command {
 	return cmd
 }
 
-// judgeSide tries gates on the runs of B, by their summaries.
-func (p *Program) judgeSide(r *comparison.Result, failIf []string, junit string) error {
-	b := gate.Subject{Name: "B"}
-	for i := range r.B {
-		run, err := artifact.ReadSummary(artifact.NewLayout(r.B[i].Path, "").SummaryJSON())
-		if err != nil {
-			return fmt.Errorf("--fail-if: %w", err)
-		}
-		b.Runs = append(b.Runs, run)
+// side is runs that gates are tried on.
+type side struct {
+	name string
+	runs []comparison.Run
+}
+
+// judgeSides tries gates on runs, by their summaries; code is the exit status without them. Without gates and a file for them nothing is read.
+func (p *Program) judgeSides(sides []side, failIf []string, junit string, code int) error {
+	if len(failIf) == 0 && junit == "" {
+		return status(code)
 	}
-	code, err := p.gates(failIf, junit).Judge([]gate.Subject{b}, 0)
+	var subjects []gate.Subject
+	for _, s := range sides {
+		one := gate.Subject{Name: s.name}
+		for i := range s.runs {
+			run, err := artifact.ReadSummary(artifact.NewLayout(s.runs[i].Path, "").SummaryJSON())
+			if err != nil {
+				return fmt.Errorf("--fail-if: %w", err)
+			}
+			one.Runs = append(one.Runs, run)
+		}
+		subjects = append(subjects, one)
+	}
+	code, err := p.gates(failIf, junit).Judge(subjects, code)
 	if err != nil {
 		return err
 	}
@@ -142,56 +168,130 @@ func compared(first, second []string, skip float64, o comparison.Options) (*comp
 	return comparison.Compare(sides[0], sides[1], o)
 }
 
-// comparisonPage writes the page of a comparison; "" = none is wanted.
-func (p *Program) comparisonPage(r *comparison.Result, path string) error {
-	if path == "" {
-		return nil
+// telling is where a comparison is told beside the terminal, and when it fails.
+type telling struct {
+	file, html string // "" = none is wanted
+	failOn     string
+}
+
+// status is the exit status of a comparison; cannot tells whether some metric could not be told.
+func (t *telling) status(outcome comparison.Outcome, cannot bool) int {
+	switch {
+	case strings.Contains(t.failOn, "worse") && outcome == comparison.Worse:
+		return worseStatus
+	case strings.Contains(t.failOn, "cannot-tell") && cannot:
+		return cannotStatus
 	}
-	text, err := htmlpage.Compare(r, Version())
-	if err == nil {
-		err = artifact.WriteFile(path, text)
+	return 0
+}
+
+// files writes the page and the JSON of a comparison.
+func (p *Program) files(t *telling, page, text func() ([]byte, error)) error {
+	for _, f := range []struct {
+		flag, path string
+		make       func() ([]byte, error)
+	}{{"--html", t.html, page}, {"--json", t.file, text}} {
+		if f.path == "" {
+			continue
+		}
+		made, err := f.make()
+		if err == nil {
+			err = artifact.WriteFile(f.path, made)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.flag, err)
+		}
+		if f.flag == "--html" {
+			fmt.Fprintf(p.Err, "HTML Report: %s\n", f.path)
+		}
 	}
-	if err != nil {
-		return fmt.Errorf("--html: %w", err)
-	}
-	fmt.Fprintf(p.Err, "HTML Report: %s\n", path)
 	return nil
 }
 
-func (p *Program) writeComparison(r *comparison.Result, file, failOn string) error {
-	for _, d := range r.Other {
-		fmt.Fprintf(p.Out, "Differs: %s\n", d)
-	}
-	for _, n := range r.Notes {
-		fmt.Fprintf(p.Out, "Note: %s.\n", n)
-	}
-	told := true
+// tell writes a comparison to the terminal and to files, and gives the exit status.
+func (p *Program) tell(r *comparison.Result, t *telling) (int, error) {
+	p.remarks(r)
 	for _, l := range r.Worst() {
-		told = told && l.Outcome != comparison.Cannot
-		fmt.Fprintln(p.Out, l.Sentence(r.Options.Confidence))
+		p.line("%s", l.Sentence(r.Options.Confidence))
 	}
 	fmt.Fprintln(p.Out)
-	if err := r.WriteTable(p.Out); err != nil {
+	if err := r.WriteTable(p.Out, p.Width); err != nil {
+		return 1, err
+	}
+	fmt.Fprintln(p.Out)
+	if r.Refused != "" {
+		p.line("%s: not judged: %s", r.Basis, r.Refused)
+	} else {
+		p.line("%s: %s", r.Basis, r.Outcome)
+	}
+	p.assumed(r)
+	err := p.files(t, func() ([]byte, error) { return htmlpage.Compare(r, Version()) }, r.JSON)
+	return t.status(r.Outcome, r.Untold()), err
+}
+
+// line writes a line of a comparison; what does not fit a terminal goes on below it, indented.
+func (p *Program) line(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if p.Width > 0 {
+		text = terminal.Hang(text, p.Width, 2)
+	}
+	fmt.Fprintln(p.Out, text)
+}
+
+// remarks are what a reader of a comparison must know first.
+func (p *Program) remarks(r *comparison.Result) {
+	for _, d := range r.Other {
+		p.line("Differs: %s", d)
+	}
+	for _, n := range r.Notes {
+		p.line("Note: %s.", n)
+	}
+}
+
+// assumed says what was taken for granted.
+func (p *Program) assumed(r *comparison.Result) {
+	if r.Basis == "one run each" && r.Options.Noise > 0 {
+		p.line("Run-to-run noise of %g %% is assumed; several runs on each side would measure it.", 100*r.Options.Noise)
+	}
+}
+
+// tellSeries writes a comparison cell by cell, those lines that are not the same in words.
+func (p *Program) tellSeries(s *comparison.Series, t *telling, failIf []string, junit string) error {
+	for _, one := range []struct {
+		name  string
+		cells []string
+	}{{"A", s.OnlyA}, {"B", s.OnlyB}} {
+		if len(one.cells) > 0 {
+			p.line("Only in %s: %s", one.name, strings.Join(one.cells, ", "))
+		}
+	}
+	cannot := false
+	var sides []side
+	for k := range s.Cells {
+		c := &s.Cells[k]
+		sides = append(sides, side{c.Name, c.B})
+		fmt.Fprintf(p.Out, "\n%s\n", c.Name)
+		if c.Refused != "" {
+			p.line("Not judged: %s.", c.Refused)
+			cannot = true
+			continue
+		}
+		p.remarks(c.Result)
+		for _, l := range c.Worst() {
+			if l.Outcome == comparison.Better || l.Outcome == comparison.Worse {
+				p.line("%s", l.Sentence(c.Options.Confidence))
+			}
+		}
+		if err := c.WriteTable(p.Out, p.Width); err != nil {
+			return err
+		}
+		fmt.Fprintf(p.Out, "%s, %s: %s\n", c.Name, c.Basis, c.Outcome)
+		cannot = cannot || c.Untold()
+	}
+	fmt.Fprintf(p.Out, "\n%s: %s\n", s.Sentence(), s.Outcome)
+	p.assumed(s.Judged())
+	if err := p.files(t, func() ([]byte, error) { return htmlpage.CompareSeries(s, Version()) }, s.JSON); err != nil {
 		return err
 	}
-	fmt.Fprintf(p.Out, "\n%s: %s\n", r.Basis, r.Outcome)
-	if r.Basis == "one run each" && r.Options.Noise > 0 {
-		fmt.Fprintf(p.Out, "Run-to-run noise of %g %% is assumed; several runs on each side would measure it.\n", 100*r.Options.Noise)
-	}
-	if file != "" {
-		text, err := r.JSON()
-		if err == nil {
-			err = writeNew(file, string(text), true)
-		}
-		if err != nil {
-			return fmt.Errorf("--json: %w", err)
-		}
-	}
-	switch {
-	case strings.Contains(failOn, "worse") && r.Outcome == comparison.Worse:
-		return exit(worseStatus)
-	case strings.Contains(failOn, "cannot-tell") && !told:
-		return exit(cannotStatus)
-	}
-	return nil
+	return p.judgeSides(sides, failIf, junit, t.status(s.Outcome, cannot))
 }

@@ -62,6 +62,8 @@ func (p *Program) findCapacityCommand() *cobra.Command {
 			for _, g := range set.All() {
 				if key := g.Row.Key; strings.HasPrefix(key, "phases.profiling.") || strings.HasPrefix(key, "phases.warmup.") {
 					return 1, fmt.Errorf("%s: the search chooses the load itself", set.Spelled(g.Row.Name()))
+				} else if key == "fail_if" || key == "junit" {
+					return 1, fmt.Errorf("%s: a search is judged by its --slo; its exit status is 3 where even one user does not keep them, 4 where only a bound is known", set.Spelled(g.Row.Name()))
 				}
 			}
 			for i := range o.Objectives {
@@ -144,13 +146,16 @@ func (p *Program) turnsCommand() *cobra.Command {
 			if err != nil {
 				return 1, err
 			}
-			if err := p.comparisonPage(r, own.Text("--html", "")); err != nil {
-				return 1, err
+			code, err := p.tell(r, &telling{file: own.Text("--json", ""), html: own.Text("--html", ""), failOn: failOn})
+			if err == nil {
+				err = p.judgeSides([]side{{"B", r.B}}, run.FailIf, run.JUnit, code)
 			}
-			err = p.writeComparison(r, own.Text("--json", ""), failOn)
 			var status exit
-			if errors.As(err, &status) {
+			switch {
+			case errors.As(err, &status):
 				return int(status), nil
+			case err == nil && r.Refused != "": // which has been said
+				return 1, nil
 			}
 			return 0, err
 		})

@@ -26,6 +26,7 @@ type Stalls struct {
 	ThreadWait time.Duration
 	// WakeDelay is what waking at an instant cost on average, delays below wakeNoise for nothing; 0 where the system has no such timer.
 	WakeDelay time.Duration
+	WakesLate float64 // share of the instants that were later than that, 0 to 1
 }
 
 // Heartbeat watches whether the process runs. A thread of its own wakes every 20 ms and notes how late it was, and reads how long the threads
@@ -200,14 +201,14 @@ func (h *Heartbeat) Stalls() Stalls {
 	defer h.mu.Unlock()
 	h.countLast()
 	h.sum.ThreadWait += time.Duration(h.threads.look().all)
-	h.sum.WakeDelay = h.woken.mean()
+	h.sum.WakeDelay, h.sum.WakesLate = h.woken.mean(), h.woken.share()
 	return h.sum
 }
 
 // wakes sum up how late a thread was woken at instants of the heartbeat's grid.
 type wakes struct {
-	sum time.Duration
-	n   int64
+	sum     time.Duration
+	n, late int64
 }
 
 // add takes in a beat that was late by some ns. Instants of the grid that passed meanwhile count too: whoever was due at one of them was kept waiting.
@@ -215,6 +216,7 @@ func (w *wakes) add(late int64) {
 	for d := time.Duration(late); d >= 0; d -= beatPeriod {
 		if w.n++; d > wakeNoise {
 			w.sum += d
+			w.late++
 		}
 	}
 }
@@ -225,6 +227,8 @@ func (w *wakes) mean() time.Duration {
 	}
 	return w.sum / time.Duration(w.n)
 }
+
+func (w *wakes) share() float64 { return float64(w.late) / float64(max(1, w.n)) }
 
 // Unseen bounds how long before the instant at bytes may have arrived that were read together with what arrived at it, in ns: nobody looked
 // at connections meanwhile, or the one thread that was about to read this one waited for a processor. It is never more than at - from. An

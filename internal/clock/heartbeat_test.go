@@ -152,6 +152,9 @@ func TestWakes(t *testing.T) {
 	if got := w.mean(); got != 93*time.Millisecond/7 {
 		t.Errorf("%v, want 93 ms over seven", got)
 	}
+	if got := w.share(); got != 4./7 {
+		t.Errorf("a share of %g, want four of seven", got)
+	}
 }
 
 // TestHeartbeatLooks: it looks on the grid of its probe, and what is final moves on.

@@ -63,6 +63,8 @@ type Result struct {
 	Notes   []string // what is not judged, and why; what the reader should know of the runs
 	Lines   []Line
 	Outcome Outcome
+	// Refused says why nothing is judged although there are figures; empty: it is.
+	Refused string
 	// Difference of the two levels in time, of pairs: what the turns took out.
 	DriftA, DriftB float64
 
@@ -107,6 +109,15 @@ func (o *Options) margin(s *statistic) float64 {
 
 // Compare judges B against A. Both sides have one run, or two or more.
 func Compare(a, b []Run, o Options) (*Result, error) {
+	r, err := compared(a, b, o)
+	if err == nil {
+		judge([]*Result{r})
+	}
+	return r, err
+}
+
+// compared is a comparison that is not judged yet.
+func compared(a, b []Run, o Options) (*Result, error) {
 	one := len(a) == 1 && len(b) == 1
 	if len(a) == 0 || len(b) == 0 || !one && (len(a) < 2 || len(b) < 2) {
 		return nil, fmt.Errorf("%d runs against %d: give one on each side, or several on both", len(a), len(b))
@@ -132,7 +143,6 @@ func Compare(a, b []Run, o Options) (*Result, error) {
 	for i := range family {
 		r.line(&family[i], one)
 	}
-	r.judge()
 	return r, nil
 }
 
@@ -304,36 +314,51 @@ type (
 // manyErrors is the share of errors above which "better" latencies are not believed.
 const manyErrors = 0.05
 
-// judge gives every line its outcome, and the comparison one.
-func (r *Result) judge() {
+// judge gives every line its outcome, and every comparison one. The lines of all of them are one family.
+func judge(list []*Result) {
 	var p []float64
 	var open []*Line
-	for i := range r.Lines {
-		if l := &r.Lines[i]; l.Outcome == "" {
-			p, open = append(p, l.P), append(open, l)
+	alpha := 0.0
+	for _, r := range list {
+		alpha = 1 - r.Options.Confidence
+		for i := range r.Lines {
+			if l := &r.Lines[i]; l.Outcome == "" {
+				p, open = append(p, l.P), append(open, l)
+			}
 		}
 	}
 	for i, adjusted := range Holm(p) {
-		open[i].decide(adjusted, 1-r.Options.Confidence)
+		open[i].decide(adjusted, alpha)
 	}
-	for i := range r.Lines {
-		r.settle(&r.Lines[i])
+	for _, r := range list {
+		for i := range r.Lines {
+			r.settle(&r.Lines[i])
+		}
+		r.missing()
+		r.Outcome = outcome(r.Lines)
 	}
-	r.missing()
+}
+
+// outcome sums lines up.
+func outcome(lines []Line) Outcome {
 	count := map[Outcome]int{}
-	for i := range r.Lines {
-		count[r.Lines[i].Outcome]++
+	for i := range lines {
+		count[lines[i].Outcome]++
 	}
 	switch {
 	case count[Worse] > 0:
-		r.Outcome = Worse
+		return Worse
 	case count[Better] > 0:
-		r.Outcome = Better
-	case count[Same] == len(r.Lines) && len(r.Lines) > 0:
-		r.Outcome = Same
-	default:
-		r.Outcome = Cannot
+		return Better
+	case count[Same] == len(lines) && len(lines) > 0:
+		return Same
 	}
+	return Cannot
+}
+
+// Untold tells whether some statistic could not be told.
+func (r *Result) Untold() bool {
+	return slices.ContainsFunc(r.Lines, func(l Line) bool { return l.Outcome == Cannot })
 }
 
 // decide is the verdict of a line by its p-value among its family.

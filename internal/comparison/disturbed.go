@@ -62,6 +62,10 @@ func (s *statistic) added(r *Run) float64 {
 	return 0
 }
 
+// unmoved is the rank that a quantile has at the least among the requests that did not wait: if those that may have waited all lie above it, they are
+// missing there and nowhere else (the bounds of Horowitz and Manski 1995 for data of which a share is not as it would have been).
+func (s *statistic) unmoved(r *Run) float64 { return s.p * (1 - touched(r.Late)) }
+
 // without is a value that is lower by what was added to it.
 func without(value, added float64) float64 { return max(value-added, leastLeft*value) }
 
@@ -100,13 +104,12 @@ func (s *statistic) calmest(r *Run, value float64) float64 {
 		return value
 	case s.more:
 		return value * s.gain(r)
-	case share <= 0:
-		return woken
 	case s.p == 0:
 		return min(woken, stats.Mean(calm(r.Values[s.tag], share)))
 	}
 	sorted := slices.Clone(r.Values[s.tag])
 	slices.Sort(sorted)
+	woken = max(woken, stats.Percentile(sorted, 100*s.unmoved(r)))
 	return min(woken, stats.Percentile(sorted, 100*min(s.p, 1-share)))
 }
 
@@ -136,19 +139,27 @@ func (s *statistic) calmer(e *Estimate, r *Run) {
 		}
 		return
 	}
-	var cut Estimate
-	if s.p == 0 {
-		cut = Mean(calm(r.Values[s.tag], share))
-	} else {
-		cut = Quantile(r.Values[s.tag], min(s.p, 1-share))
+	at := func(p float64) Estimate {
+		if s.p == 0 {
+			return Mean(calm(r.Values[s.tag], share))
+		}
+		return Quantile(r.Values[s.tag], p)
+	}
+	cut, unmoved := Estimate{limits: plain}, Estimate{limits: func(float64) (float64, float64) { return 0, 0 }}
+	if share > 0 {
+		cut = at(min(s.p, 1-share))
+	}
+	if added > 0 && s.p > 0 {
+		unmoved = at(s.unmoved(r))
 	}
 	e.limits = func(level float64) (float64, float64) {
 		low, high := plain(level)
 		lowest, _ := cut.limits(level)
+		least, _ := unmoved.limits(level)
 		if s.tag == "inter_token_latency" { // the first token may have waited, and the last one not
 			high += added
 		}
-		return min(without(low, added), lowest), high
+		return min(max(without(low, added), least), lowest), high
 	}
 }
 

@@ -6,7 +6,27 @@ import (
 )
 
 // JSON is a comparison as a file. Relative figures are fractions, unbounded ends null.
-func (r *Result) JSON() ([]byte, error) {
+func (r *Result) JSON() ([]byte, error) { return document(r.members()) }
+
+// JSON is a comparison of two series as a file: that of each cell with its name.
+func (s *Series) JSON() ([]byte, error) {
+	cells := []map[string]any{}
+	for _, c := range s.Cells {
+		m := c.members()
+		m["cell"], m["refused"] = c.Name, c.Refused
+		cells = append(cells, m)
+	}
+	return document(map[string]any{
+		"schema_version": "1.0", "kind": "comparison of series", "cells": cells, "only_a": append([]string{}, s.OnlyA...), "only_b": append([]string{}, s.OnlyB...), "verdict": s.Outcome,
+	})
+}
+
+func document(v any) ([]byte, error) {
+	text, err := json.MarshalIndent(v, "", "  ")
+	return append(text, '\n'), err
+}
+
+func (r *Result) members() map[string]any {
 	end := func(v float64) any {
 		if math.IsInf(v, 0) || math.IsNaN(v) {
 			return nil
@@ -25,14 +45,13 @@ func (r *Result) JSON() ([]byte, error) {
 	metrics := []map[string]any{}
 	for _, l := range r.Lines {
 		metrics = append(metrics, map[string]any{
-			"tag": l.Tag, "stat": l.Stat, "unit": l.Unit, "a": l.A, "b": l.B, "difference": end(l.Difference), "low": end(l.Low), "high": end(l.High),
-			"low90": end(l.Low90), "high90": end(l.High90), "p": l.P, "p_holm": l.PHolm, "margin": l.Margin, "verdict": l.Outcome, "reason": l.Reason,
-			"k_a": l.BatchesA, "k_b": l.BatchesB, "effective_a": l.EffectiveA, "effective_b": l.EffectiveB, "needed": l.Needed,
+			"tag": l.Tag, "stat": l.Stat, "unit": l.Unit, "a": end(l.A), "b": end(l.B), "difference": end(l.Difference), "low": end(l.Low), "high": end(l.High),
+			"low90": end(l.Low90), "high90": end(l.High90), "p": end(l.P), "p_holm": end(l.PHolm), "margin": l.Margin, "verdict": l.Outcome, "reason": l.Reason,
+			"k_a": l.BatchesA, "k_b": l.BatchesB, "effective_a": end(l.EffectiveA), "effective_b": end(l.EffectiveB), "needed": l.Needed,
 		})
 	}
-	text, err := json.MarshalIndent(map[string]any{
-		"schema_version": "1.0", "kind": "comparison", "basis": r.Basis, "confidence": r.Options.Confidence, "run_noise": r.Options.Noise,
-		"differences": r.Other, "notes": r.Notes, "drift_a": r.DriftA, "drift_b": r.DriftB, "runs": runs, "metrics": metrics, "verdict": r.Outcome,
-	}, "", "  ")
-	return append(text, '\n'), err
+	return map[string]any{
+		"schema_version": "1.0", "kind": "comparison", "refused": r.Refused, "basis": r.Basis, "confidence": r.Options.Confidence, "run_noise": r.Options.Noise,
+		"differences": r.Other, "notes": r.Notes, "drift_a": end(r.DriftA), "drift_b": end(r.DriftB), "runs": runs, "metrics": metrics, "verdict": r.Outcome,
+	}
 }

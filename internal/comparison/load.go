@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/valyala/fastjson"
@@ -38,36 +37,17 @@ func Load(path string, skip float64) ([]Run, error) {
 	if !info.IsDir() {
 		return loadAll([]string{path}, skip)
 	}
-	if _, err := os.Stat(filepath.Join(path, recordsFile)); err == nil {
+	if hasRecords(path) {
 		return loadAll([]string{filepath.Join(path, recordsFile)}, skip)
 	}
-	below, err := filepath.Glob(filepath.Join(path, "profile_runs", "*", recordsFile))
-	if err != nil || len(below) == 0 {
-		return nil, fmt.Errorf("%s holds no %s, and no runs below profile_runs%s", path, recordsFile, cellsBelow(path))
+	var files []string
+	for _, dir := range repetitions(path) {
+		files = append(files, filepath.Join(dir, recordsFile))
 	}
-	slices.Sort(below)
-	return loadAll(below, skip)
-}
-
-// cellsBelow points to the cells of a sweep or search; nothing if there are none.
-func cellsBelow(path string) string {
-	var cells []string
-	for _, pattern := range []string{"*", filepath.Join("*", "profile_runs", "*")} {
-		found, err := filepath.Glob(filepath.Join(path, pattern, recordsFile))
-		if err != nil {
-			return "" // a path with characters of patterns
-		}
-		for _, f := range found {
-			if one, err := filepath.Rel(path, f); err == nil {
-				cells = append(cells, strings.Split(filepath.ToSlash(one), "/")[0])
-			}
-		}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("%s holds no %s, and no runs below profile_runs", path, recordsFile)
 	}
-	slices.Sort(cells)
-	if cells = slices.Compact(cells); len(cells) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("; it is a series of %d cells, which are compared one by one, as %s", len(cells), filepath.Join(path, cells[0]))
+	return loadAll(files, skip)
 }
 
 // loadAll reads runs side by side.
@@ -226,6 +206,7 @@ func (r *Run) about() error {
 			Steal    float64 `json:"machine_steal_percent"`
 			Pressure float64 `json:"machine_pressure_percent"`
 			Wake     float64 `json:"machine_wake_delay_ms"`
+			Late     float64 `json:"machine_wakes_late_percent"`
 		} `json:"validity"`
 		Config struct {
 			Tokenizer struct {
@@ -249,7 +230,7 @@ func (r *Run) about() error {
 	}
 	r.Disturbed = disturbed(s.Validity.Steal, s.Validity.Pressure, s.Config.Endpoint.URLs)
 	if shared(s.Config.Endpoint.URLs) {
-		r.Wake = s.Validity.Wake
+		r.Wake, r.Late = s.Validity.Wake, s.Validity.Late/100
 	}
 	switch {
 	case s.Cut:

@@ -1,6 +1,8 @@
 package comparison
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -21,8 +23,8 @@ const (
 const exactPairs = 12
 
 // Pairs judges B against A by blocks that took turns: a[i] and b[i] are a pair. Differences of pairs are tested by flips of their signs (Fisher 1935),
-// which the random order of a pair justifies whatever their distribution; intervals are Student's. Pairs with a doubt are dropped whole. seed draws
-// flips where there are too many.
+// which the random order of a pair justifies whatever their distribution; intervals are Student's. Pairs with a doubt are dropped whole; where too few
+// are left the figures are shown and nothing is judged. seed draws flips where there are too many.
 func Pairs(a, b []Run, o Options, seed uint64) (*Result, error) {
 	family, err := o.family()
 	if err != nil {
@@ -33,19 +35,22 @@ func Pairs(a, b []Run, o Options, seed uint64) (*Result, error) {
 	}
 	r := &Result{Basis: "pairs", Options: o}
 	for i := range a {
-		if doubt := a[i].Doubt + b[i].Doubt; doubt != "" && !o.Invalid {
+		if doubt := cmp.Or(a[i].Doubt, b[i].Doubt); doubt != "" && !o.Invalid {
 			r.Notes = append(r.Notes, fmt.Sprintf("pair %d is dropped: %s", i+1, doubt))
 			continue
 		}
 		r.A, r.B = append(r.A, a[i]), append(r.B, b[i])
 	}
 	if len(r.A) < leastPairs {
-		return nil, fmt.Errorf("%d of %d pairs are valid; %d or more are needed%s", len(r.A), len(a), leastPairs, commonDoubt(a, b))
+		r.Refused = fmt.Sprintf("%d of %d pairs are valid; %d or more are needed%s", len(r.A), len(a), leastPairs, commonDoubt(a, b))
+	}
+	if len(r.A) < 2 {
+		return nil, errors.New(r.Refused)
 	}
 	for i := range family {
 		r.pairLine(&family[i], seed)
 	}
-	r.judge()
+	judge([]*Result{r})
 	r.DriftA, r.DriftB = overBlocks(r.A), overBlocks(r.B)
 	return r, nil
 }
@@ -105,6 +110,9 @@ func (r *Result) pairLine(s *statistic, seed uint64) {
 	l.fill(&diff, r.Options.Confidence, plain)
 	if s.p == .99 && fewest < fewestTail {
 		l.Outcome, l.Reason = Cannot, fmt.Sprintf("%d requests in a block; a p99 needs %d", fewest, fewestTail)
+	}
+	if r.Refused != "" {
+		l.Outcome, l.Reason = Cannot, "too few pairs"
 	}
 	r.Lines = append(r.Lines, l)
 }

@@ -27,6 +27,8 @@ type Run struct {
 	Disturbed float64
 	// Wake is how late a process that was due was woken on the servers' machine, mean in ms; 0: in time, or nobody knows.
 	Wake float64
+	// Late is the share of such a process' instants that were not kept, 0 to 1.
+	Late float64
 }
 
 // Setting is a setting that two runs must share to be compared.

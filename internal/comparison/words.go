@@ -8,6 +8,7 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode/utf8"
 
 	"aiperf/internal/stats"
 )
@@ -22,6 +23,11 @@ func (r *Result) Worst() []Line {
 	return list
 }
 
+// Bounded tells whether an end of an interval is one: not beyond ten times as much more, nor all but a hundredth less.
+func (l *Line) Bounded(v float64) bool {
+	return !math.IsNaN(v) && !math.IsInf(v, 0) && (l.Tag == "error_rate" || v < 10 && v > -0.99)
+}
+
 // figures are both sides, the difference and the ends of its interval in words, the unit once.
 func (l *Line) figures() (a, b, difference, interval string) {
 	unit, show := " %", func(v float64) string { return fmt.Sprintf("%.4g", v) }
@@ -29,10 +35,10 @@ func (l *Line) figures() (a, b, difference, interval string) {
 		unit, show = " points", func(v float64) string { return fmt.Sprintf("%.4g %%", 100*v) }
 	}
 	share := func(v float64) string {
-		if math.IsInf(v, 0) || math.IsNaN(v) {
+		if !l.Bounded(v) {
 			return "unbounded"
 		}
-		return fmt.Sprintf("%+.1f", 100*v)
+		return strings.Replace(fmt.Sprintf("%+.1f", 100*v), "-0.0", "+0.0", 1)
 	}
 	return show(l.A), show(l.B), share(l.Difference) + unit, share(l.Low) + " to " + share(l.High) + unit
 }
@@ -64,20 +70,67 @@ func (l *Line) Sentence(confidence float64) string {
 	return text + "."
 }
 
-// WriteTable writes a row a statistic, in the order of the family.
-func (r *Result) WriteTable(w io.Writer) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	wide := len("metric")
-	for i := range r.Lines {
-		wide = max(wide, len(r.Lines[i].name()))
+// short names of metrics, for narrow tables; throughputs tell their unit.
+var short = map[string]string{
+	"time_to_first_token": "TTFT", "inter_token_latency": "ITL", "request_latency": "latency", "request_throughput": "requests/s", "output_token_throughput": "tokens/s",
+	"goodput": "goodput/s", "error_rate": "errors",
+}
+
+// brief is the name of a line in a narrow table.
+func (l *Line) brief() string {
+	if l.more || l.Tag == "error_rate" {
+		return short[l.Tag]
 	}
-	fmt.Fprintf(t, "%-*s\tA\tB\tunit\tdifference\t%g %% interval\tverdict\t\n", wide, "metric", 100*r.Options.Confidence)
+	return short[l.Tag] + " " + l.Stat
+}
+
+// WriteTable writes a row a statistic, in the order of the family. One that would be wider than so many columns has short names and no units; 0: it may be
+// as wide as it is.
+func (r *Result) WriteTable(w io.Writer, width int) error {
+	text, err := r.table(false)
+	if err == nil && width > 0 && widest(text) > width {
+		text, err = r.table(true)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, text)
+	return err
+}
+
+// widest is the length of the longest line in characters.
+func widest(text string) (most int) {
+	for line := range strings.Lines(text) {
+		most = max(most, utf8.RuneCountInString(strings.TrimRight(line, "\n")))
+	}
+	return most
+}
+
+func (r *Result) table(narrow bool) (string, error) {
+	var b strings.Builder
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	name, title, unit := (*Line).name, "metric", func(text string) string { return text + "\t" }
+	if narrow {
+		name, title, unit = (*Line).brief, "metric, ms", func(string) string { return "" }
+	}
+	wide := len(title)
+	for i := range r.Lines {
+		wide = max(wide, len(name(&r.Lines[i])))
+	}
+	fmt.Fprintf(t, "%-*s\tA\tB\t%sdifference\t%g %% interval\tverdict\t\n", wide, title, unit("unit"), 100*r.Options.Confidence)
 	for i := range r.Lines {
 		l := &r.Lines[i]
 		a, b, difference, interval := l.figures()
-		fmt.Fprintf(t, "%-*s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", wide, l.name(), a, b, l.Unit, difference, interval, l.Outcome)
+		fmt.Fprintf(t, "%-*s\t%s\t%s\t%s%s\t%s\t%s\t\n", wide, name(l), a, b, unit(l.Unit), difference, interval, l.Outcome)
 	}
-	return t.Flush()
+	if err := t.Flush(); err != nil {
+		return "", err
+	}
+	var out strings.Builder
+	for line := range strings.Lines(b.String()) {
+		out.WriteString(strings.TrimPrefix(line, "  ")) // room before the first column
+	}
+	return out.String(), nil
 }
 
 // apart is a time in which a machine may change.

@@ -2,8 +2,6 @@ package comparison
 
 import (
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -27,12 +25,38 @@ func TestWords(t *testing.T) {
 		}
 	}
 	var b strings.Builder
-	if err := r.WriteTable(&b); err != nil {
+	if err := r.WriteTable(&b, 0); err != nil {
 		t.Fatal(err)
 	}
 	rows := strings.Split(b.String(), "\n")
 	if len(rows) != 5 || strings.Join(strings.Fields(rows[2]), " ") != "time to first token p99 212 248 ms +17.0 % +9.0 to unbounded % worse" || !strings.HasPrefix(strings.TrimSpace(rows[3]), "error rate share  ") {
 		t.Errorf("%q", rows)
+	}
+}
+
+// TestNarrowTable: a table that is too wide for a terminal has short names and no units, and fits 80 columns.
+func TestNarrowTable(t *testing.T) {
+	r := &Result{Options: Options{Confidence: .95}}
+	for _, s := range allStatistics() {
+		r.Lines = append(r.Lines, Line{Tag: s.tag, Stat: s.stat, Unit: s.unit, A: 1234, B: .15, Difference: -.123, Low: -.3, High: 1.876, more: s.more, Outcome: Cannot})
+	}
+	r.Lines[len(r.Lines)-1].A = 0.0123 // a share
+	for _, width := range []int{0, 80, 200} {
+		var b strings.Builder
+		if err := r.WriteTable(&b, width); err != nil {
+			t.Fatal(err)
+		}
+		if narrow := strings.Contains(b.String(), "TTFT p99"); narrow != (width == 80) || narrow && widest(b.String()) > 80 || !narrow && !strings.Contains(b.String(), "requests/sec") {
+			t.Errorf("%d columns:\n%s", width, b.String())
+		}
+	}
+}
+
+// TestUnbounded: an end beyond what a reader wants to know is called so, and no figure is minus nothing.
+func TestUnbounded(t *testing.T) {
+	l := Line{Tag: "request_latency", Stat: "mean", Difference: -0.0001, Low: -0.999, High: 4e20}
+	if _, _, difference, interval := l.figures(); difference != "+0.0 %" || interval != "unbounded to unbounded %" {
+		t.Errorf("%q, %q", difference, interval)
 	}
 }
 
@@ -65,26 +89,6 @@ func TestNoTurns(t *testing.T) {
 	}
 }
 
-// TestCellsBelow: who names a series of cells is led to one of them.
-func TestCellsBelow(t *testing.T) {
-	dir := t.TempDir()
-	for _, path := range []string{"concurrency_2", "concurrency_4/profile_runs/trial_0001"} {
-		full := filepath.Join(dir, path)
-		if err := os.MkdirAll(full, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(full, recordsFile), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := Load(dir, 0); err == nil || !strings.Contains(err.Error(), "a series of 2 cells, which are compared one by one, as "+filepath.Join(dir, "concurrency_2")) {
-		t.Error(err)
-	}
-	if _, err := Load(t.TempDir(), 0); err == nil || strings.Contains(err.Error(), "series") {
-		t.Error(err)
-	}
-}
-
 // TestFewPairs: a comparison by turns that has too few of them says what is wrong with the others; several runs say how much they differ.
 func TestFewPairs(t *testing.T) {
 	var a, b []Run
@@ -92,7 +96,11 @@ func TestFewPairs(t *testing.T) {
 		a, b = append(a, made(i, 200, 100)), append(b, made(i+10, 200, 100))
 	}
 	b[2].Doubt = "its latencies are uncertain"
-	if _, err := Pairs(a, b, usual, 1); err == nil || err.Error() != "5 of 6 pairs are valid; 6 or more are needed: in 1 of 12 blocks its latencies are uncertain" {
+	few, err := Pairs(a, b, usual, 1)
+	if err != nil || few.Refused != "5 of 6 pairs are valid; 6 or more are needed: in 1 of 12 blocks its latencies are uncertain" || few.Outcome != Cannot || len(few.Lines) == 0 {
+		t.Errorf("%+v %v", few, err)
+	}
+	if _, err := Pairs(a[1:3], b[1:3], usual, 1); err == nil || !strings.HasPrefix(err.Error(), "1 of 2 pairs") {
 		t.Error(err)
 	}
 	b[2].Doubt = ""

@@ -16,6 +16,7 @@ type ClientStats struct {
 	StallLongest time.Duration // longest time that it did not run, as the heartbeat noticed it
 	StallTotal   time.Duration
 	WakeDelay    time.Duration // that a thread was woken after its instant, mean of 50 a second, below 0.5 ms as 0; 0 = also where the system does not tell
+	WakesLate    float64       // percent of those that came later than that
 	GCPauseMax   time.Duration // longest pause of the garbage collector, rounded up by the runtime
 	GCPauseTotal time.Duration
 	ReadDelays   int64 // reads with a kernel stamp; 0 = the platform has none

@@ -20,15 +20,24 @@ var outcomes = map[comparison.Outcome][2]string{
 	comparison.Worse: {"failed", "B is worse than A"}, comparison.Cannot: {"suspect", "Whether B differs from A cannot be told"},
 }
 
+// loudest are the outcomes in the order in which a reader wants to know of them.
+var loudest = []comparison.Outcome{comparison.Worse, comparison.Better, comparison.Cannot, comparison.Same}
+
 // Compare is the report of a comparison: what it says of every statistic, the intervals drawn, and the distributions of both sides.
 func Compare(r *comparison.Result, version string) ([]byte, error) {
 	b := &builder{}
 	b.Title, b.Eyebrow = sideName(r.A)+" against "+sideName(r.B), "Comparison, "+r.Basis
 	b.Facts = []string{"A: " + runsOf(r.A), "B: " + runsOf(r.B), fmt.Sprintf("%g %% intervals", 100*r.Options.Confidence)}
+	if r.Basis == "pairs" {
+		b.Title, b.Eyebrow = "Two targets in turns", "Comparison, "+terminal.Plural(len(r.A), "pair")
+	}
 	b.Foot = "Made by aiperf " + version + " from the records of the runs"
 	b.Level, b.Verdict = outcomes[r.Outcome][0], outcomes[r.Outcome][1]
 	if r.Basis == "one run each" && r.Options.Noise > 0 {
 		b.Why = fmt.Sprintf("Run-to-run noise of %g %% is assumed; several runs on each side would measure it.", 100*r.Options.Noise)
+	}
+	if r.Refused != "" {
+		b.Why = upper(r.Refused) + "."
 	}
 	short := shortPaths(r)
 	for _, d := range r.Other {
@@ -50,6 +59,59 @@ func Compare(r *comparison.Result, version string) ([]byte, error) {
 		b.Sections = append(b.Sections, shapes)
 	}
 	b.Sections = append(b.Sections, section{ID: "runs", Title: "Runs", Tables: []*table{runTable(r)}})
+	return b.html()
+}
+
+// CompareSeries is the report of a comparison cell by cell: what it says of each, and every statistic of each.
+func CompareSeries(s *comparison.Series, version string) ([]byte, error) {
+	b := &builder{}
+	first := s.Judged()
+	b.Title, b.Eyebrow = "Series against series, "+terminal.Plural(len(s.Cells), "cell"), "Comparison, cell by cell"
+	b.Facts = []string{s.Sentence(), fmt.Sprintf("%g %% intervals", 100*first.Options.Confidence)}
+	b.Foot = "Made by aiperf " + version + " from the records of the runs"
+	b.Level, b.Verdict = outcomes[s.Outcome][0], outcomes[s.Outcome][1]
+	if first.Basis == "one run each" && first.Options.Noise > 0 {
+		b.Why = fmt.Sprintf("Run-to-run noise of %g %% is assumed; several runs on each side would measure it.", 100*first.Options.Noise)
+	}
+	for name, cells := range map[string][]string{"A": s.OnlyA, "B": s.OnlyB} {
+		if len(cells) > 0 {
+			b.Findings = append(b.Findings, "Only in "+name+": "+strings.Join(cells, ", ")+".")
+		}
+	}
+	slices.Sort(b.Findings)
+	cells := &table{Caption: "Every cell that both sides have", Class: "numbers", Head: []string{"Cell", "Basis", "Verdict"}}
+	for _, o := range loudest {
+		cells.Head = append(cells.Head, upper(string(o)))
+	}
+	b.Sections = []section{{ID: "cells", Title: "Cells", Lead: "How many statistics of a cell have which verdict; all of them together are one family of tests.", Tables: []*table{cells}}}
+	for i := range s.Cells {
+		c := &s.Cells[i]
+		id := fmt.Sprintf("cell-%d", i+1)
+		row := []cellText{{Text: c.Name, Link: "#" + id}, {Text: c.Basis}, {Text: string(c.Outcome), Strong: c.Outcome != comparison.Same}}
+		number := map[comparison.Outcome]int{}
+		for k := range c.Lines {
+			number[c.Lines[k].Outcome]++
+		}
+		for _, o := range loudest {
+			row = append(row, cellText{Text: count(number[o])})
+		}
+		cells.Rows = append(cells.Rows, row)
+		one := section{ID: id, Title: c.Name}
+		names := shortPaths(c.Result)
+		for _, text := range c.Other {
+			one.Notes = append(one.Notes, "Differs: "+names.Replace(text)+".")
+		}
+		for _, text := range c.Notes {
+			one.Notes = append(one.Notes, upper(names.Replace(text))+".")
+		}
+		if c.Refused == "" {
+			one.Tables = append(one.Tables, forest(c.Result, names))
+		} else {
+			one.Empty = "Not judged: " + names.Replace(c.Refused) + "."
+		}
+		one.Tables = append(one.Tables, runTable(c.Result))
+		b.Sections = append(b.Sections, one)
+	}
 	return b.html()
 }
 
@@ -109,13 +171,13 @@ func forest(r *comparison.Result, short *strings.Replacer) *table {
 	for i := range r.Lines {
 		l := &r.Lines[i]
 		share := func(v float64) string {
-			if math.IsInf(v, 0) || math.IsNaN(v) {
+			if !l.Bounded(v) {
 				return "unbounded"
 			}
 			if l.Tag == "error_rate" {
 				return fmt.Sprintf("%+.1f points", 100*v)
 			}
-			return percent(v)
+			return strings.Replace(percent(v), "-0.0", "+0.0", 1)
 		}
 		value := figure
 		if l.Tag == "error_rate" {

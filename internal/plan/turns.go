@@ -1,11 +1,13 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"aiperf/internal/artifact"
@@ -30,7 +32,8 @@ type TurnOptions struct {
 }
 
 // Turns sends the same load to two targets in turns (comparison, section 4), so that a machine that changes changes for both, and judges B against A.
-// The blocks of a pair have the same prompts and arrivals. nil: there is no result.
+// The blocks of a pair have the same prompts and arrivals. For pairs that do not count because of the client others are made, half as many as were asked
+// for at the most. nil: there is no result.
 func Turns(ctx context.Context, run *config.Run, o TurnOptions, s Streams) (*comparison.Result, error) {
 	if s.Secrets == nil {
 		s.Secrets = redact.NewSecrets()
@@ -54,9 +57,10 @@ func (i *invocation) turns(o TurnOptions) (*comparison.Result, error) {
 	}
 	defer release()
 	number := rng.NewDecimal(string(*base)).Child("order of turns")
-	first := comparison.Order(o.Pairs, number)
+	most := o.Pairs + o.Pairs/2 // with those that are made again
+	first := comparison.Order(most, number)
 	var a, b []comparison.Run
-	for pair := range o.Pairs {
+	for pair, good := 0, 0; good < o.Pairs && pair < most; pair++ {
 		turns := [2]int{0, 1}
 		if !o.InOrder && !first[pair] {
 			turns = [2]int{1, 0}
@@ -69,6 +73,11 @@ func (i *invocation) turns(o TurnOptions) (*comparison.Result, error) {
 			return i.judged(a, b, &o, number)
 		}
 		a, b = append(a, *got[0]), append(b, *got[1])
+		if doubt := cmp.Or(got[0].Doubt, got[1].Doubt); doubt == "" || o.Compare.Invalid {
+			good++
+		} else if pair+1 < most {
+			fmt.Fprintf(i.Err, "aiperf: pair %d is made again: %s\n", pair+1, doubt)
+		}
 	}
 	return i.judged(a, b, &o, number)
 }
@@ -133,7 +142,7 @@ func (i *invocation) turn(ctx context.Context, o *TurnOptions, pair, side int, b
 	if d := b.Dataset(); d.RandomSeed != nil {
 		d.RandomSeed = seed
 	}
-	fmt.Fprintf(i.Err, "aiperf: %s of %d pairs: %s\n", label, o.Pairs, terminal.Line(url))
+	fmt.Fprintf(i.Err, "aiperf: pair %d of %d, %s: %s\n", pair+1, max(o.Pairs, pair+1), strings.ToUpper(name), terminal.Line(url))
 	done, err := i.runner(ctx, &b, seed, metric.RunInfo{RandomSeed: digits(seed), RunLabel: label}, id())
 	if cut := ctx.Err() != nil; cut || err != nil {
 		return nil, unless(cut, err)

@@ -89,6 +89,40 @@ func TestTurnsInParallel(t *testing.T) {
 	}
 }
 
+// TestTurnsAgain: pairs that the client could not keep are made again, half as many as were asked for at the most; what is there then is shown.
+func TestTurnsAgain(t *testing.T) {
+	for _, c := range []struct {
+		spoilt         string // pairs
+		blocks, counts int
+		refused        string
+	}{
+		{"01 04", 16, 6, ""},
+		{"01 02 03 04", 18, 5, "5 of 9 pairs are valid; 6 or more are needed: in 4 of 18 blocks its latencies are uncertain"},
+	} {
+		run := config.Default()
+		run.Artifacts.Dir = t.TempDir()
+		run.Phases = []config.Phase{{Name: "profiling", Kind: config.KindProfiling, Type: config.PhaseConcurrency}}
+		run.Datasets = []config.Dataset{{Type: config.DatasetSynthetic}}
+		i := invocation{Streams: Streams{Out: io.Discard, Err: io.Discard}, ctx: t.Context(), run: run}
+		blocks := 0
+		i.runner = func(_ context.Context, b *config.Benchmark, _ *config.Seed, info metric.RunInfo, _ string) (*metric.Run, error) {
+			blocks++
+			verdict := "valid"
+			if pair, side, _ := strings.Cut(strings.TrimPrefix(info.RunLabel, "pair_"), "_"); side == "b" && strings.Contains(c.spoilt, pair) {
+				verdict = "uncertain"
+			}
+			if err := blockFile(b.Artifacts.Dir, 1, uint64(blocks)); err != nil {
+				return nil, err
+			}
+			return measured(t, 3, 0), os.WriteFile(filepath.Join(b.Artifacts.Dir, "profile_export_aiperf.json"), []byte(`{"validity":{"verdict":"`+verdict+`"}}`), 0o600)
+		}
+		r, err := i.turns(TurnOptions{A: "http://a", B: "http://b", Pairs: 6, Block: 6, Wash: 2, Compare: comparison.Options{Confidence: .95, Margin: .05}})
+		if err != nil || blocks != c.blocks || len(r.A) != c.counts || r.Refused != c.refused {
+			t.Errorf("%s: %d blocks, %+v %v", c.spoilt, blocks, r, err)
+		}
+	}
+}
+
 // blockFile writes the records of a block of 6 s: 20 requests a second, the first 2 s ten times as slow.
 func blockFile(dir string, factor float64, seed uint64) error {
 	r := rand.New(rand.NewPCG(seed, 1))
