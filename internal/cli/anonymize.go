@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -69,14 +68,11 @@ func (p *Program) anonymize(tok *tokenizer.Tokenizer, input, output string, bloc
 		},
 		Count: tok.Count,
 	}
-	if err := os.MkdirAll(filepath.Dir(output), 0o755); err != nil {
-		return fmt.Errorf("--output-file: %w", err)
-	}
-	file, err := os.CreateTemp(filepath.Dir(output), ".aiperf-*")
+	file, err := p.draftFile(output)
 	if err != nil {
 		return fmt.Errorf("--output-file: %w", err)
 	}
-	defer os.Remove(file.Name()) // it is gone when it was renamed
+	defer file.drop()
 	n, m, out := 0, p.newMeter("anonymize-trace", "rows written"), bufio.NewWriter(file)
 	var line []byte
 	left, why, err := a.Anonymize(input, func(r *trace.Record) error {
@@ -90,13 +86,16 @@ func (p *Program) anonymize(tok *tokenizer.Tokenizer, input, output string, bloc
 	if err == nil && n == 0 {
 		err = fmt.Errorf("%s: no row is left: %w", input, why)
 	}
-	if err := errors.Join(err, out.Flush(), file.Chmod(0o644), file.Close()); err != nil {
+	if err == nil {
+		err = out.Flush()
+	}
+	if err != nil {
 		return err
 	}
 	if left > 0 {
 		p.warnf("%d rows are left out, the first: %v", left, why)
 	}
-	if err := os.Rename(file.Name(), output); err != nil {
+	if err := file.keep(); err != nil {
 		return fmt.Errorf("--output-file: %w", err)
 	}
 	_, err = fmt.Fprintf(p.Out, "%d rows written to %s\n", n, output)

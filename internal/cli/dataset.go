@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -16,6 +15,7 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/dataset/custom"
 	"aiperf/internal/dataset/survey"
+	"aiperf/internal/draw"
 	"aiperf/internal/jsontext"
 	"aiperf/internal/rng"
 	"aiperf/internal/terminal"
@@ -121,8 +121,9 @@ func (p *Program) drawSurvey(s *survey.Survey) error {
 	var b strings.Builder
 	n := func(v int) string { return thousands(float64(v), 0) }
 	fmt.Fprintf(&b, "%s: %s\nrows %s, sessions %s, turns %s\n", terminal.Line(s.Path), s.Format, n(s.Rows), n(s.Sessions), n(s.Turns))
-	drawTokens(&b, "Input tokens of a turn", s.Input)
-	drawTokens(&b, "Output tokens asked for", s.Output)
+	bar := min(barWidth, max(leastBar, p.columns()-besideBar))
+	drawTokens(&b, "Input tokens of a turn", s.Input, bar)
+	drawTokens(&b, "Output tokens asked for", s.Output, bar)
 	if m := s.Prefixes; m != nil {
 		fmt.Fprintf(&b, "\nPrefix sharing: %s leading sequences, %s groups\nreuse ratio %.3f, hit rate of a cache without end %.3f\n", n(m.Unique), n(m.Groups), m.ReuseRatio, m.HitRate)
 	}
@@ -137,14 +138,22 @@ func (p *Program) drawSurvey(s *survey.Survey) error {
 		fmt.Fprintf(&b, "\nArrivals: %s s, %.3g a second on average; each column %.3g s\n%s\n", thousands((a.Last-a.First)/1000, 1),
 			float64(s.Turns)/max(0.001, (a.Last-a.First)/1000), a.BucketMs/1000, columns(a.Counts))
 	}
-	_, err := fmt.Fprint(p.Out, b.String())
+	text := b.String()
+	if p.ASCII {
+		text = draw.ASCII(text)
+	}
+	_, err := fmt.Fprint(p.Out, text)
 	return err
 }
 
-// barWidth is the longest bar of a histogram, in characters.
-const barWidth = 40
+// A histogram, in characters: the longest bar where there is room, and where there is none; what stands beside it.
+const (
+	barWidth  = 40
+	leastBar  = 8
+	besideBar = 36
+)
 
-func drawTokens(b *strings.Builder, title string, t *survey.Tokens) {
+func drawTokens(b *strings.Builder, title string, t *survey.Tokens, width int) {
 	if t == nil {
 		return
 	}
@@ -155,7 +164,7 @@ func drawTokens(b *strings.Builder, title string, t *survey.Tokens) {
 		most = max(most, k.Count)
 	}
 	for _, k := range t.Buckets {
-		bar := int((k.Count*barWidth + most - 1) / most)
+		bar := int((k.Count*int64(width) + most - 1) / most)
 		fmt.Fprintf(b, "%10s – %-10s %s %s\n", thousands(float64(k.From), 0), thousands(float64(k.To), 0), strings.Repeat("█", bar), thousands(float64(k.Count), 0))
 	}
 }
@@ -181,7 +190,8 @@ func (p *Program) convertCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "convert FROM TO",
 		Short: "Write a data file in another format",
-		Long: "Reads FROM row by row and writes TO. What the format of TO cannot say is refused with the row, and nothing is written.\n" +
+		Long: "Reads FROM row by row and writes TO. What the format of TO cannot say is refused with the row, and nothing is written\n" +
+			"(rows for a pipe, as /dev/stdout, go out as they come).\n" +
 			"Formats of FROM: " + custom.Streamed() + ".\nFormats of TO: " + survey.Targets + ".",
 		Example: "  aiperf dataset convert chats.jsonl trace.jsonl --to mooncake_trace\n  aiperf dataset convert BurstGPT.csv trace.jsonl --to mooncake_trace",
 		Args:    cobra.ExactArgs(2),
@@ -190,14 +200,17 @@ func (p *Program) convertCommand() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("--to %w", err)
 			}
-			if _, err := os.Stat(args[1]); err == nil && !force {
+			w := p.Out
+			if info, err := os.Stat(args[1]); err == nil && !info.Mode().IsRegular() {
+				w = p.Err // TO may be the output itself
+			} else if err == nil && !force {
 				return fmt.Errorf("%s is there already; --force writes over it", args[1])
 			}
 			rows, err := p.convert(cmd.Context(), args[0], args[1], from, convert)
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(p.Out, "%s rows of %s written to %s as %s\n", thousands(float64(rows), 0), args[0], args[1], to)
+			_, err = fmt.Fprintf(w, "%s rows of %s written to %s as %s\n", thousands(float64(rows), 0), args[0], args[1], to)
 			return err
 		},
 	}
@@ -209,17 +222,14 @@ func (p *Program) convertCommand() *cobra.Command {
 }
 
 func (p *Program) convert(ctx context.Context, from, to, kind string, target *survey.Target) (rows int, err error) {
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-		return 0, err
-	}
-	file, err := os.CreateTemp(filepath.Dir(to), ".aiperf-*")
+	file, err := p.draftFile(to)
 	if err != nil {
 		return 0, err
 	}
-	defer os.Remove(file.Name()) // it is gone when it was renamed
+	defer file.drop()
 	out, m := bufio.NewWriterSize(file, 1<<16), p.newMeter("dataset convert", "rows read")
 	if _, err := out.WriteString(target.Head); err != nil {
-		return 0, errors.Join(err, file.Close())
+		return 0, err
 	}
 	var line []byte
 	_, warnings, err := custom.Stream(from, kind, custom.Options{Root: rng.New(nil)}, func(e custom.Entry) (err error) {
@@ -235,7 +245,10 @@ func (p *Program) convert(ctx context.Context, from, to, kind string, target *su
 	if err == nil {
 		_, err = out.WriteString(target.Foot)
 	}
-	if err := errors.Join(err, out.Flush(), file.Chmod(0o644), file.Close()); err != nil {
+	if err == nil {
+		err = out.Flush()
+	}
+	if err != nil {
 		return 0, err
 	}
 	for _, w := range warnings {
@@ -244,5 +257,5 @@ func (p *Program) convert(ctx context.Context, from, to, kind string, target *su
 	if target.Block > 0 {
 		p.warnf("its hash ids stand for %d tokens: replay it with --isl-block-size %[1]d", target.Block)
 	}
-	return rows, os.Rename(file.Name(), to)
+	return rows, file.keep()
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -91,7 +90,7 @@ func (p *Program) generateAgents(c *agentic.Config, name string, n int, seed uin
 	made := &agentic.Made{Config: c, Name: name, Seed: seed, Sessions: sessions}
 	made.Command = fmt.Sprintf("aiperf synthesize agentic-code --config manifest.json --num-sessions %d --seed %d", n, seed)
 	dir := filepath.Join(output, fmt.Sprintf("%s_%ds_seed%d_%s", name, n, seed, time.Now().UTC().Format("20060102-150405")))
-	comparison, err := writeAgents(made, dir)
+	comparison, err := p.writeAgents(made, dir)
 	if err != nil {
 		return fmt.Errorf("--output: %w", err)
 	}
@@ -101,16 +100,13 @@ func (p *Program) generateAgents(c *agentic.Config, name string, n int, seed uin
 }
 
 // writeAgents writes a data set and its pages into a directory, which is there whole or not at all.
-func writeAgents(made *agentic.Made, dir string) (comparison string, err error) {
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		return "", err
-	}
-	part, err := os.MkdirTemp(filepath.Dir(dir), ".aiperf-*")
+func (p *Program) writeAgents(made *agentic.Made, dir string) (comparison string, err error) {
+	part, err := p.draftDirectory(dir)
 	if err != nil {
 		return "", err
 	}
-	defer os.RemoveAll(part) // it is gone when it was renamed
-	if comparison, err = made.Write(part); err != nil {
+	defer part.drop()
+	if comparison, err = made.Write(part.path); err != nil {
 		return "", err
 	}
 	for _, one := range []struct {
@@ -119,11 +115,11 @@ func writeAgents(made *agentic.Made, dir string) (comparison string, err error) 
 	}{{htmlpage.AgentsReportFile, htmlpage.Agents}, {htmlpage.AgentsCacheFile, htmlpage.AgentsCache}, {htmlpage.AgentsSimulationFile, htmlpage.AgentsSimulation}} {
 		text, err := one.make(made, Version())
 		if err == nil {
-			err = os.WriteFile(filepath.Join(part, one.file), text, 0o644)
+			err = os.WriteFile(filepath.Join(part.path, one.file), text, 0o644)
 		}
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", one.file, err)
 		}
 	}
-	return comparison, errors.Join(os.Chmod(part, 0o755), os.Rename(part, dir))
+	return comparison, part.keep()
 }

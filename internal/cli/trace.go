@@ -255,7 +255,7 @@ func (p *Program) rewrite(r *rewrite, seeded bool) error {
 		return err
 	}
 	m.done()
-	if err := writeRows(r.output, all); err != nil {
+	if err := p.writeRows(r.output, all); err != nil {
 		return fmt.Errorf("--output-file: %w", err)
 	}
 	if info.TooLong+info.Capped > 0 {
@@ -278,19 +278,16 @@ func analysisOf(all []*trace.Record, block int) (*trace.Analysis, error) {
 }
 
 // writeRows writes a trace; on an error nothing is left.
-func writeRows(path string, all []*trace.Record) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	file, err := os.CreateTemp(filepath.Dir(path), ".aiperf-*")
+func (p *Program) writeRows(path string, all []*trace.Record) error {
+	file, err := p.draftFile(path)
 	if err != nil {
 		return err
 	}
-	defer os.Remove(file.Name()) // it is gone when it was renamed
-	if err := errors.Join(trace.WriteRows(file, all), file.Chmod(0o644), file.Close()); err != nil {
+	defer file.drop()
+	if err := trace.WriteRows(file, all); err != nil {
 		return err
 	}
-	return os.Rename(file.Name(), path)
+	return file.keep()
 }
 
 func (p *Program) printChange(path string, before, after *trace.Analysis) error {

@@ -77,18 +77,19 @@ def tracelab(i):
 
 
 def table(path, size):
-    """writes a table of completions whose prompts do not compress; returns the number of rows"""
+    """writes a table of completions whose prompts do not compress, those of a row group again in the next with other numbers before them; returns the number of rows"""
     import pyarrow, pyarrow.parquet
     draw = random.Random(1)
     words = [f"{draw.getrandbits(40):x}" for _ in range(50_000)]
     names = ["timestamp_start_unix_ms", "prompt", "input_tokens", "output_tokens", "duration_e2e_ms", "provided_session_id", "total_hashes", "block_size"]
+    texts = [" ".join(draw.choices(words, k=600)) for _ in range(5000)]
     writer, rows = None, 0
     while rows == 0 or os.path.getsize(path) < size:
         part = range(rows, rows + 5000)
-        columns = [[5 * i for i in part], [" ".join(draw.choices(words, k=600)) for _ in part], [1800] * 5000, [9] * 5000, [100] * 5000, [f"s{i // 4}" for i in part],
+        columns = [[5 * i for i in part], [f"{i} {text}" for i, text in zip(part, texts)], [1800] * 5000, [9] * 5000, [100] * 5000, [f"s{i // 4}" for i in part],
                    [[1, 2, i] for i in part], [64] * 5000]
         batch = pyarrow.table(columns, names=names)
-        writer = writer or pyarrow.parquet.ParquetWriter(path, batch.schema)
+        writer = writer or pyarrow.parquet.ParquetWriter(path, batch.schema, use_dictionary=["provided_session_id"])
         writer.write_table(batch)
         rows += 5000
     writer.close()

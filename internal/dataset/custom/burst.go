@@ -61,7 +61,7 @@ func (l *loader) burstRow() {
 // tellSkipped warns of rows that cannot be sent.
 func (l *loader) tellSkipped(t *burstTable) {
 	if t.skipped > 0 {
-		l.warn("%s: no three numbers (time, tokens from 1 to 10000000): left out, as are %d rows in all", t.firstSkipped, t.skipped)
+		l.warn("%s: no three numbers (time, tokens from 1 to 10000000): it is left out; rows left out in all: %d", t.firstSkipped, t.skipped)
 	}
 }
 

@@ -51,7 +51,7 @@ func newVideoDraws(ctx context.Context, o *Video, root *rng.Root, as setting.Spe
 	case o.Seconds <= 0 || o.FPS < 1:
 		return nil, fmt.Errorf("%s %g, %s %d: must be above 0", as.As("datasets.main.video.duration"), o.Seconds, as.As("datasets.main.video.fps"), o.FPS)
 	case raw > maxRaw || float64(o.Width)*float64(o.Height) > maxPixels:
-		return nil, fmt.Errorf("%s, %s, %s: a clip of %.3g MB before it is encoded; at most %d MB and %d megapixels a frame can be made", width, height,
+		return nil, fmt.Errorf("%s, %s, %s: a clip of %.0f MB before it is encoded; at most %d MB and %d megapixels a frame can be made", width, height,
 			as.As("datasets.main.video.duration"), raw/1e6, maxRaw/1_000_000, maxPixels>>20)
 	}
 	if s := o.Sound; s != nil {
