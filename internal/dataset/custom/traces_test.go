@@ -87,7 +87,7 @@ func TestBurst(t *testing.T) {
 	if want := []string{"12/5@10 :2", "8/3@50 :3", "7/230@45500 :9"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if w := s.Info().Warnings; len(w) != 1 || !strings.Contains(w[0], ":5: ") || !strings.Contains(w[0], "4 rows") {
+	if w := s.Info().Warnings; len(w) != 1 || !strings.Contains(w[0], ":5: ") || !strings.Contains(w[0], "in all: 4") {
 		t.Errorf("warnings %q", w)
 	}
 	o := base("burst_gpt_trace")
