@@ -131,6 +131,9 @@ func compared(a, b []Run, o Options) (*Result, error) {
 		r.Basis = "one run each"
 	}
 	for _, run := range append(slices.Clone(a), b...) {
+		if run.requests()+run.Failed == 0 {
+			return nil, fmt.Errorf("%s: no request of a profiling phase with a latency, and none that failed", run.Path)
+		}
 		if run.Doubt != "" && !o.Invalid {
 			return nil, fmt.Errorf("%s: %s; such a run is not judged", run.Path, run.Doubt)
 		}
@@ -205,7 +208,13 @@ func (r *Result) line(s *statistic, one bool) {
 	name := strings.ReplaceAll(s.tag, "_", " ")
 	switch {
 	case okA != okB:
-		r.Notes = append(r.Notes, fmt.Sprintf("%s %s is not judged: one side lacks it", name, s.stat))
+		lacking := "A"
+		if okA {
+			lacking = "B"
+		}
+		if said := fmt.Sprintf("%s is not judged: %s lacks it", name, lacking); !slices.Contains(r.Notes, said) {
+			r.Notes = append(r.Notes, said)
+		}
 		return
 	case !okA:
 		return
@@ -262,7 +271,11 @@ func (r *Result) withhold(l *Line, s *statistic, one bool) {
 	for _, side := range [][]Run{r.A, r.B} {
 		for i := range side {
 			run := &side[i]
-			if n := run.requests(); n < least(one) || one && run.Seconds < 10 {
+			n := run.requests()
+			if s.tag == "error_rate" {
+				n += run.Failed
+			}
+			if n < least(one) || one && run.Seconds < 10 {
 				l.Outcome, l.Reason = Cannot, fmt.Sprintf("%d requests in %.0f s are too few: %d or more, and 10 s of one run", n, run.Seconds, least(one))
 			}
 			if change, yes := r.drift(run, s.tag); yes {

@@ -3,6 +3,7 @@ package comparison
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -97,5 +98,32 @@ func TestEqualServersDoNotDiffer(t *testing.T) {
 	}
 	if alarms > 12 || found < 48 {
 		t.Errorf("%d of 200 equal servers differ, %d of 50 slower ones are found", alarms, found)
+	}
+}
+
+// TestHardlyAnyRequests: one request bounds nothing and is no error; a side whose every request failed is worse in that; a run of nothing is refused.
+func TestHardlyAnyRequests(t *testing.T) {
+	usually := made(1, 300, 100)
+	for _, n := range []int{1, 2, 3} {
+		for _, sides := range [][2][]Run{{{usually}, {made(2, n, 100)}}, {{made(2, n, 100)}, {made(3, n, 100)}}} {
+			r, err := Compare(sides[0], sides[1], usual)
+			if err != nil || r.Outcome != Cannot {
+				t.Errorf("%d requests: %+v %v", n, r, err)
+			}
+			if l := lineOf(t, r, "request_latency", "mean"); n == 1 && (l.Bounded(l.Low) || l.Bounded(l.High)) {
+				t.Errorf("one request: %+v", l)
+			}
+			if _, err := r.JSON(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	failed := Run{Path: "f", Failed: 300, Seconds: 30}
+	r, err := Compare([]Run{usually}, []Run{failed}, usual)
+	if err != nil || r.Outcome != Worse || lineOf(t, r, "error_rate", "share").Outcome != Worse || !slices.Contains(r.Notes, "request latency is not judged: B lacks it") {
+		t.Errorf("%+v %v", r, err)
+	}
+	if _, err := Compare([]Run{usually}, []Run{{Path: "e"}}, usual); err == nil || !strings.HasPrefix(err.Error(), "e: no request") {
+		t.Error(err)
 	}
 }

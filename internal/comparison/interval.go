@@ -52,7 +52,11 @@ func dependent(means []float64) bool {
 	return lag1(means) > 1.2816*math.Sqrt((k-2)/(k*k-1))-1/k
 }
 
+// studentT is the quantile of Student's distribution that leaves out as much on both sides; +Inf without a degree of freedom.
 func studentT(df, level float64) float64 {
+	if !(df > 0) {
+		return math.Inf(1)
+	}
 	return distuv.StudentsT{Sigma: 1, Nu: df}.Quantile((1 + level) / 2)
 }
 
@@ -75,6 +79,9 @@ func Mean(y []float64) Estimate {
 	m := stats.Mean(y)
 	se := stats.SampleStd(batchMeans(y, k)) / math.Sqrt(float64(k)) / m
 	return Estimate{Value: m, Batches: k, Effective: float64(len(y)), limits: func(level float64) (float64, float64) {
+		if k < 2 {
+			return 0, math.Inf(1)
+		}
 		h := studentT(float64(k-1), level) * se
 		return m * math.Exp(-h), m * math.Exp(h)
 	}}

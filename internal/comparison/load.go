@@ -146,7 +146,9 @@ func load(path string, skip float64) (*Run, error) {
 func (r *Run) take(good []request, failed []int64) {
 	slices.SortStableFunc(good, func(a, b request) int { return cmp.Compare(a.start, b.start) })
 	if len(good) == 0 {
-		r.Failed = len(failed)
+		if r.Failed = len(failed); r.Failed > 0 {
+			r.Wall, r.Seconds = slices.Min(failed), float64(slices.Max(failed)-slices.Min(failed))/1e9
+		}
 		return
 	}
 	first, last := good[0].start, int64(0)

@@ -8,8 +8,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"aiperf/internal/stats"
 )
 
@@ -41,8 +39,14 @@ func Pairs(a, b []Run, o Options, seed uint64) (*Result, error) {
 		}
 		r.A, r.B = append(r.A, a[i]), append(r.B, b[i])
 	}
+	if len(a) == 0 {
+		return nil, fmt.Errorf("no pair was complete; %d or more are needed", leastPairs)
+	}
 	if len(r.A) < leastPairs {
-		r.Refused = fmt.Sprintf("%d of %d pairs are valid; %d or more are needed%s", len(r.A), len(a), leastPairs, commonDoubt(a, b))
+		r.Refused = fmt.Sprintf("%d of %d pairs are valid; %d or more are needed", len(r.A), len(a), leastPairs)
+		if len(r.A) < len(a) {
+			r.Refused += commonDoubt(a, b)
+		}
 	}
 	if len(r.A) < 2 {
 		return nil, errors.New(r.Refused)
@@ -122,7 +126,7 @@ func Paired(d []float64) Difference {
 	n := float64(len(d))
 	m, se := stats.Mean(d), stats.SampleStd(d)/math.Sqrt(n)
 	return Difference{Log: m, limits: func(level float64) (float64, float64) {
-		h := distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile((1+level)/2) * se
+		h := studentT(n-1, level) * se
 		return m - h, m + h
 	}}
 }
