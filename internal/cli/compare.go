@@ -54,7 +54,7 @@ func (p *Program) compareCommand() *cobra.Command {
 				o.Metrics = append(o.Metrics, strings.Split(list, ",")...)
 			}
 			if !(skip >= 0) {
-				return fmt.Errorf("--skip-start %g is below 0", skip)
+				return fmt.Errorf("--skip-start %g is not 0 or more", skip)
 			}
 			if o.Noise, err = comparison.Percent(noise); err != nil {
 				return fmt.Errorf("--run-noise: %w", err)

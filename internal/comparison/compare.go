@@ -132,7 +132,11 @@ func compared(a, b []Run, o Options) (*Result, error) {
 	}
 	for _, run := range append(slices.Clone(a), b...) {
 		if run.requests()+run.Failed == 0 {
-			return nil, fmt.Errorf("%s: no request of a profiling phase with a latency, and none that failed", run.Path)
+			after := ""
+			if run.Skip > 0 {
+				after = fmt.Sprintf(" after its first %g s", run.Skip)
+			}
+			return nil, fmt.Errorf("%s: no request of a profiling phase with a latency, and none that failed%s", run.Path, after)
 		}
 		if run.Doubt != "" && !o.Invalid {
 			return nil, fmt.Errorf("%s: %s; such a run is not judged", run.Path, run.Doubt)
