@@ -24,13 +24,13 @@ func FuzzConvert(f *testing.F) {
 			t.Fatal(err)
 		}
 		kind := custom.Formats[int(from)%len(custom.Formats)].Name
-		target, err := survey.NewTarget(targets[int(to)%len(targets)])
+		target, err := survey.NewTarget(targets[int(to)%len(targets)], func(text string) int { return len(text) })
 		if err != nil {
 			t.Fatal(err)
 		}
 		as := targets[int(to)%len(targets)]
 		var said strings.Builder
-		n, err := (&Program{Streams: Streams{Out: &said, Err: &said}}).convert(t.Context(), in, out, kind, target)
+		n, err := (&Program{Streams: Streams{Out: &said, Err: &said}}).convert(t.Context(), in, out, kind, target, &counter{})
 		if err != nil {
 			if _, gone := os.Stat(out); gone == nil {
 				t.Fatalf("%s to %s: refused, and written: %v", kind, as, err)

@@ -185,7 +185,7 @@ func columns(counts []int64) string {
 
 // convertCommand writes a file in another format.
 func (p *Program) convertCommand() *cobra.Command {
-	var from, to string
+	var from, to, words string
 	var force bool
 	cmd := &cobra.Command{
 		Use:   "convert FROM TO",
@@ -196,7 +196,8 @@ func (p *Program) convertCommand() *cobra.Command {
 		Example: "  aiperf dataset convert chats.jsonl trace.jsonl --to mooncake_trace\n  aiperf dataset convert BurstGPT.csv trace.jsonl --to mooncake_trace",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			convert, err := survey.NewTarget(to)
+			count := p.counter(cmd.Context(), words)
+			convert, err := survey.NewTarget(to, count.count)
 			if err != nil {
 				return fmt.Errorf("--to %w", err)
 			}
@@ -206,7 +207,7 @@ func (p *Program) convertCommand() *cobra.Command {
 			} else if err == nil && !force {
 				return fmt.Errorf("%s is there already; --force writes over it", args[1])
 			}
-			rows, err := p.convert(cmd.Context(), args[0], args[1], from, convert)
+			rows, err := p.convert(cmd.Context(), args[0], args[1], from, convert, count)
 			if err != nil {
 				return err
 			}
@@ -217,11 +218,12 @@ func (p *Program) convertCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&from, "custom-dataset-type", "", "format of FROM (default: recognised from its content)")
 	f.StringVar(&to, "to", "", "format of TO: "+survey.Targets)
+	f.StringVar(&words, "tokenizer", tokenizer.BuiltinName, "tokenizer that counts prompts, for a format that states their tokens (baseten_trace)")
 	f.BoolVar(&force, "force", false, "write over a file")
 	return cmd
 }
 
-func (p *Program) convert(ctx context.Context, from, to, kind string, target *survey.Target) (rows int, err error) {
+func (p *Program) convert(ctx context.Context, from, to, kind string, target *survey.Target, count *counter) (rows int, err error) {
 	file, err := p.draftFile(to)
 	if err != nil {
 		return 0, err
@@ -239,11 +241,13 @@ func (p *Program) convert(ctx context.Context, from, to, kind string, target *su
 			return err
 		}
 		_, err = out.Write(line)
-		return errors.Join(err, ctx.Err())
+		return errors.Join(err, count.err, ctx.Err())
 	})
 	m.done()
 	if err == nil {
-		_, err = out.WriteString(target.Foot)
+		if line, err = target.End(); err == nil {
+			_, err = out.Write(line)
+		}
 	}
 	if err == nil {
 		err = out.Flush()
@@ -256,6 +260,9 @@ func (p *Program) convert(ctx context.Context, from, to, kind string, target *su
 	}
 	if target.Block > 0 {
 		p.warnf("its hash ids stand for %d tokens: replay it with --isl-block-size %[1]d", target.Block)
+	}
+	if target.Free {
+		p.warnf("its rows ask for no least length: replay it with --no-force-min-tokens")
 	}
 	return rows, file.keep()
 }

@@ -116,7 +116,8 @@ func TestConvert(t *testing.T) {
 		"multi.jsonl o --to single_turn": "multi.jsonl:1: session \"a\" goes on: its requests are sent as deltas_without_responses, those of single_turn as message_array_with_responses", "trace.jsonl o --to multi_turn": "trace.jsonl:1: a row of lengths", "single.jsonl o --to mooncake_trace": "single.jsonl:1: a row of mooncake_trace",
 		"forks.jsonl o --to mooncake_trace": "forks.jsonl:1: a turn that starts other sessions", "graph.jsonl o --to mooncake_trace": "models of a single turn", "trace.jsonl o --to burst_gpt_trace": "knows neither sessions nor",
 		"trace.jsonl o --to dag_jsonl": "no sessions of dag_jsonl", "multi.jsonl o --to random_pool": "drawn one by one", "multi.jsonl o --to inputs_json": "only whole request bodies",
-		"text.jsonl o --to bailian_trace": "texts are not measured", "burst.csv o --to sagemaker_data_capture": "has messages and a time", "text.jsonl o --to baseten_trace": "--to baseten_trace can be read only: its table holds",
+		"text.jsonl o --to bailian_trace": "texts are not measured", "burst.csv o --to sagemaker_data_capture": "has messages and a time", "text.jsonl o --to baseten_trace": "text.jsonl:1: timestamp: missing", "burst.csv o --to baseten_trace": "burst.csv:2: a row of lengths has no text",
+		"chats.jsonl o --to baseten_trace": "chats.jsonl:1: prompt: a row of baseten_trace is one text", "text.jsonl o --to tracelab": "text.jsonl:1: rounds of tracelab tell which agents asked",
 		"single.jsonl o --to raw_payload": "only whole request bodies", "single.jsonl o --to csv": `--to "csv"`, "single.jsonl trace.jsonl --to single_turn": "--force",
 	} {
 		status, _, errs := say(t, files, "dataset convert "+line)
@@ -137,6 +138,46 @@ func TestConvertTellsBlocks(t *testing.T) {
 	} {
 		if status, _, errs := say(t, files, "dataset convert "+line); status != 0 || strings.Contains(errs, "--isl-block-size") != (want != "") || !strings.Contains(errs, want) {
 			t.Errorf("%s: %d %q, want %q", line, status, errs, want)
+		}
+	}
+}
+
+// TestConvertToTable: what rows of a table can hold is there again when it is read, with the tokens of their prompts; what they cannot is refused by row and
+// key, and a flag that the replay needs is told.
+func TestConvertToTable(t *testing.T) {
+	const row = `{"session_id":"s","texts":[{"name":"text","contents":["one two three"]}],"timestamp":5,"output_length":7,"extra":{"min_tokens":7,"hash_ids":[1,2],"block_size":64}}` + "\n" +
+		`{"texts":[{"name":"text","contents":["ü"]}],"timestamp":9,"output_length":1,"extra":{"min_tokens":1}}` + "\n"
+	files := map[string]string{"in.jsonl": row, "free.jsonl": `{"text":"a","timestamp":0,"output_length":2}` + "\n"}
+	for _, line := range []string{"in.jsonl o.parquet --to baseten_trace", "o.parquet back.jsonl --to single_turn"} {
+		if status, _, errs := say(t, files, "dataset convert "+line); status != 0 || errs != "" {
+			t.Fatalf("%s: %d %s", line, status, errs)
+		}
+		table, err := os.ReadFile(strings.Fields(line)[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[strings.Fields(line)[1]] = string(table)
+	}
+	if want := strings.NewReplacer(`"timestamp":5`, `"timestamp":0`, `"timestamp":9`, `"timestamp":4`).Replace(row); files["back.jsonl"] != want { // times count from the first
+		t.Errorf("%s\nwant %s", files["back.jsonl"], want)
+	}
+	status, out, errs := say(t, files, "dataset describe o.parquet --json")
+	if status != 0 || !strings.Contains(out, `"rows": 2`) {
+		t.Errorf("%d %s%s", status, out, errs)
+	}
+	if status, _, errs := say(t, files, "dataset convert free.jsonl f.parquet --to baseten_trace"); status != 0 || !strings.Contains(errs, "--no-force-min-tokens") {
+		t.Errorf("%d %s", status, errs)
+	}
+	for old, want := range map[string]string{
+		`"timestamp":9`: "timestamp: 9.5", `"min_tokens":1`: "extra.min_tokens: 2", `"extra":{"min_tokens":1}`: "extra.min_tokens: rows", `"output_length":1,`: "output_length: missing",
+		`{"min_tokens":1}`: "extra: of its members", `"texts"`: "prompt: a row of baseten_trace holds one text",
+	} {
+		now := map[string]string{`"timestamp":9`: `"timestamp":9.5`, `"min_tokens":1`: `"min_tokens":2`, `"extra":{"min_tokens":1}`: `"type":"single_turn"`, `"output_length":1,`: "",
+			`{"min_tokens":1}`: `{"min_tokens":1,"top_p":1}`, `"texts"`: `"images":["https://h/a.png"],"texts"`}[old]
+		at := strings.LastIndex(row, old)
+		status, _, errs := say(t, map[string]string{"in.jsonl": row[:at] + now + row[at+len(old):]}, "dataset convert in.jsonl o.parquet --to baseten_trace")
+		if status != 1 || !strings.Contains(errs, "in.jsonl:2: "+want) {
+			t.Errorf("%s: %d %s, want %s", now, status, errs, want)
 		}
 	}
 }

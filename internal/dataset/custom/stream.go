@@ -23,6 +23,8 @@ type Entry struct {
 	Block   int           // tokens behind its hash ids; 0 = those of mooncake_trace
 	Agents  *weka.Trace   // that it is a request of; nil = no agents were recorded
 	First   bool          // of that trace
+	Tokens  int           // of the prompt, as a table of completions states them; 0 = not told
+	Took    float64       // ms until the whole answer, likewise
 	// Category is that of a question of speed_bench, whose turns are sent one by one, a leading system message too; "" = of no such file.
 	Category string
 }
@@ -231,7 +233,7 @@ func streamBaseten(l *loader, path string, f func(Entry)) error {
 	return l.eachCall(path, sampled, func(c *call) bool {
 		c.at -= sampled.zero
 		t := l.completion(path, c)
-		f(Entry{Where: t.Origin, Session: c.session, Mode: conversation.MessageArrayWithResponses, Turns: []conversation.Turn{t}})
+		f(Entry{Where: t.Origin, Session: c.session, Mode: conversation.MessageArrayWithResponses, Turns: []conversation.Turn{t}, Tokens: c.in, Took: c.service})
 		return true
 	})
 }

@@ -5,8 +5,8 @@ import (
 	"aiperf/internal/dataset/weka"
 )
 
-// tracelabBlock is the number of tokens that a block of a TraceLab recording has: it records lengths of shared prefixes, not blocks.
-const tracelabBlock = 64
+// TraceLabBlock is the number of tokens that a block of a TraceLab recording has: it records lengths of shared prefixes, not blocks.
+const TraceLabBlock = 64
 
 // readTraceLab reads recorded agents in the schema of TraceLab: a row a round, rows of one session in any order.
 func readTraceLab(l *loader, path string) error {
@@ -27,7 +27,7 @@ func (a *Agents) readRounds(path string) error {
 		return err
 	}
 	l.set.info.FirstHasTime = timed
-	block := tracelabBlock
+	block := TraceLabBlock
 	if l.BlockSize > 0 {
 		block = l.BlockSize
 	}

@@ -8,16 +8,32 @@ import (
 	"aiperf/internal/conversation"
 	"aiperf/internal/dataset/custom"
 	"aiperf/internal/dataset/trace"
+	"aiperf/internal/dataset/weka"
 	"aiperf/internal/jsontext"
 )
 
 // Target writes rows of a format.
 type Target struct {
-	Head, Foot string // of the file
-	row        func(dst []byte, e custom.Entry) ([]byte, error)
-	history    *history // how much of its session goes with a request of the format; nil = rows say it, or have no sessions
-	Block      int      // tokens behind the hash ids that were written; 0 = those that the format has unless somebody says otherwise
-	own        int      // those that the format has
+	Head    string // of the file
+	row     func(dst []byte, e custom.Entry) ([]byte, error)
+	end     func() ([]byte, error) // what follows the rows; nil = nothing
+	history *history               // how much of its session goes with a request of the format; nil = rows say it, or have no sessions
+	Block   int                    // tokens behind the hash ids that were written; 0 = those that the format has unless somebody says otherwise
+	own     int                    // those that the format has
+	Free    bool                   // told with the end: its rows ask for no least length, which the replay does unless it is told not to
+}
+
+// End is what follows the rows.
+func (t *Target) End() ([]byte, error) {
+	if t.end == nil {
+		return nil, nil
+	}
+	return t.end()
+}
+
+// foot ends a file with a text.
+func foot(text string) func() ([]byte, error) {
+	return func() ([]byte, error) { return []byte(text), nil }
 }
 
 // Append appends what a row is in the format. What the format cannot say is an error with the row's place.
@@ -25,6 +41,9 @@ func (t *Target) Append(dst []byte, e custom.Entry) ([]byte, error) {
 	out, err := dst, t.history.suits(e)
 	if err == nil {
 		out, err = t.row(dst, e)
+	}
+	if placed := (*weka.Unfit)(nil); errors.As(err, &placed) { // it tells its own place
+		return dst, err
 	}
 	if err != nil {
 		return dst, fmt.Errorf("%s: %w", e.Where, err)
@@ -42,26 +61,17 @@ func (t *Target) Append(dst []byte, e custom.Entry) ([]byte, error) {
 }
 
 // Targets lists the formats that can be written.
-const Targets = "single_turn, multi_turn, random_pool, mooncake_trace, bailian_trace, burst_gpt_trace, raw_payload, inputs_json, sagemaker_data_capture, dag_jsonl, speed_bench, weka_trace"
+const Targets = "single_turn, multi_turn, random_pool, mooncake_trace, bailian_trace, burst_gpt_trace, raw_payload, inputs_json, sagemaker_data_capture, dag_jsonl, speed_bench, weka_trace, tracelab, baseten_trace"
 
-// unwritten are the formats that are read only, and why.
-var unwritten = map[string]string{
-	"baseten_trace": "its table holds what a server measured (tokens of every prompt, its hashes), which no other format says",
-	"tracelab":      "its rounds hold what a recorder saw of agents (instants of every event, calls of tools), which no other format says",
-}
-
-// NewTarget returns what writes a format.
-func NewTarget(format string) (*Target, error) {
-	if t := newTarget(format); t != nil {
+// NewTarget returns what writes a format. count counts the tokens of a text, for a format that states them.
+func NewTarget(format string, count func(string) int) (*Target, error) {
+	if t := newTarget(format, count); t != nil {
 		return t, nil
-	}
-	if why := unwritten[format]; why != "" {
-		return nil, fmt.Errorf("%s can be read only: %s; allowed are %s", format, why, Targets)
 	}
 	return nil, fmt.Errorf("%q: must be one of %s", format, Targets)
 }
 
-func newTarget(format string) *Target {
+func newTarget(format string, count func(string) int) *Target {
 	switch format {
 	case "single_turn":
 		return &Target{row: appendSingle, history: &history{format: format, mode: conversation.MessageArrayWithResponses}}
@@ -78,13 +88,17 @@ func newTarget(format string) *Target {
 	case "raw_payload":
 		return &Target{row: appendPayload}
 	case "inputs_json":
-		return &Target{Head: `{"data":[`, Foot: "]}\n", row: (&bodies{}).append}
+		return &Target{Head: `{"data":[`, end: foot("]}\n"), row: (&bodies{}).append}
 	case "sagemaker_data_capture":
 		return &Target{row: appendCapture}
 	case "dag_jsonl":
 		return &Target{row: (&graphs{}).append}
 	case "weka_trace":
 		return &Target{row: appendAgents}
+	case "tracelab":
+		return &Target{row: appendRounds(weka.NewRoundWriter()), own: custom.TraceLabBlock}
+	case "baseten_trace":
+		return newCompletions(format, count)
 	case "speed_bench":
 		return &Target{row: (&questions{}).append, history: &history{format: format, mode: conversation.DeltasWithoutResponses}}
 	}

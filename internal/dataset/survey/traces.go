@@ -10,6 +10,7 @@ import (
 
 	"aiperf/internal/dataset/custom"
 	"aiperf/internal/dataset/trace"
+	"aiperf/internal/dataset/weka"
 	"aiperf/internal/jsontext"
 )
 
@@ -133,4 +134,17 @@ func appendAgents(dst []byte, e custom.Entry) ([]byte, error) {
 		return append(e.Agents.Append(dst), '\n'), nil
 	}
 	return dst, nil
+}
+
+// appendRounds writes the trace that a request is the first of as rounds.
+func appendRounds(w *weka.RoundWriter) func(dst []byte, e custom.Entry) ([]byte, error) {
+	return func(dst []byte, e custom.Entry) ([]byte, error) {
+		switch {
+		case e.Agents == nil:
+			return nil, errors.New("rounds of tracelab tell which agents asked, who started whom, and when every request was sent and answered: only weka_trace has all that")
+		case e.First:
+			return w.Append(dst, e.Agents)
+		}
+		return dst, nil
+	}
 }
