@@ -121,15 +121,13 @@ func (i *invocation) carryOut(g generator, cells []config.Cell) (results []trial
 	}
 }
 
-// showOne prints a run in one line, or its whole report when all tables are asked for, and leaves the report as a file.
+// showOne prints a run in one line, or its whole report when all tables are asked for.
 func (i *invocation) showOne(t *trial) error {
-	artifacts := config.Artifacts{Dir: t.dir, Prefix: i.run.Artifacts.Prefix}
 	if i.run.Tables == config.TablesAll {
-		return i.show(t.run, &config.Benchmark{Artifacts: artifacts})
+		return i.show(t.run, &config.Benchmark{Artifacts: config.Artifacts{Dir: t.dir, Prefix: i.run.Artifacts.Prefix}})
 	}
-	err := i.keep(t.run, artifact.NewLayout(artifacts.Dir, artifacts.Prefix))
-	_, e := fmt.Fprintln(i.Out, brief(t.label, t.run))
-	return errors.Join(err, ignoreGone(e))
+	_, err := fmt.Fprintln(i.Out, brief(t.label, t.run))
+	return ignoreGone(err)
 }
 
 // pause waits between two runs; false = the user interrupted.
@@ -179,20 +177,24 @@ func (i *invocation) prepared(t *trial, cell *config.Cell) (config.Benchmark, *c
 	return b, seed
 }
 
-// trial runs one, and marks it as finished.
+// trial runs one, leaves its report as a file, and then marks it as finished.
 func (i *invocation) trial(t *trial, cell *config.Cell, sweepID string) (*metric.Run, error) {
 	b, seed := i.prepared(t, cell)
 	info, err := t.info(cell, sweepID, seed)
 	if err != nil {
 		return nil, err
 	}
+	layout := artifact.NewLayout(t.dir, b.Artifacts.Prefix)
 	done, err := i.runner(i.ctx, &b, seed, info, id())
+	if done != nil {
+		err = errors.Join(err, i.keep(done, layout))
+	}
 	if err != nil || done == nil || done.Cancelled {
 		return done, err
 	}
 	digest, text, err := cellDigest(&b, seed)
 	if err == nil {
-		err = artifact.WriteCell(artifact.NewLayout(t.dir, b.Artifacts.Prefix), digest, text)
+		err = artifact.WriteCell(layout, digest, text)
 	}
 	return done, err
 }
@@ -208,7 +210,10 @@ func (t *trial) info(cell *config.Cell, sweepID string, seed *config.Seed) (metr
 
 // variationLabel names a cell.
 func variationLabel(cell *config.Cell) string {
-	if cell.Label == "" {
+	switch {
+	case cell.Variation != "":
+		return cell.Variation
+	case cell.Label == "":
 		return "base"
 	}
 	return cell.Label
