@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"strings"
 	"text/tabwriter"
@@ -273,6 +274,25 @@ func expand(i int, c *config.Cell, full bool) (e expanded, err error) {
 	return e, err
 }
 
+// spelledOut writes numbers that JSON does not have as the words that a file may hold for them.
+func spelledOut(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for key := range v {
+			v[key] = spelledOut(v[key])
+		}
+	case []any:
+		for i := range v {
+			v[i] = spelledOut(v[i])
+		}
+	case float64:
+		if math.IsInf(v, 0) {
+			return "inf"
+		}
+	}
+	return v
+}
+
 func (p *Program) writeExpanded(title string, list []expanded, of int, format string) error {
 	out := p.data()
 	switch format {
@@ -290,6 +310,7 @@ func (p *Program) writeExpanded(title string, list []expanded, of int, format st
 			if err := errors.Join(e.Values.Decode(&values), e.Benchmark.Decode(&body)); err != nil {
 				return err
 			}
+			values, body = spelledOut(values), spelledOut(body)
 			cell := map[string]any{"index": e.Index, "dir_name": e.Dir, "label": e.Label, "values": values}
 			if body != nil {
 				cell["benchmark"] = body

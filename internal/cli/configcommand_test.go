@@ -110,3 +110,22 @@ func TestConfigExpand(t *testing.T) {
 		t.Errorf("schema: %d", status)
 	}
 }
+
+// TestFlagsOverAFile: what a flag says lands where AIPerf 0.13 puts it, and what JSON has no number for is a word.
+func TestFlagsOverAFile(t *testing.T) {
+	t.Chdir(t.TempDir())
+	text := "benchmark:\n  model: m\n  tokenizer: {name: builtin}\n  endpoint: {url: 'localhost:1'}\n  dataset: {entries: 10, prompts: {isl: 9}, turns: 2}\n" +
+		"  phases: {type: user_centric, rate: 5, users: 3, sessions: 6, duration: 2m, grace_period: inf}\n"
+	if err := os.WriteFile("c.yaml", []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	status, out, errs := commanded(t, nil, "profile", "--config", "c.yaml", "--request-rate", "9", "--num-sessions", "12", "--dry-run")
+	for _, line := range []string{"      type: user_centric\n", "      rate: 9\n", "      users: 3\n", "      sessions: 12\n", "      entries: 12\n"} {
+		if status != 0 || !strings.Contains(out, line) {
+			t.Errorf("%d, no %q: %s", status, line, errs)
+		}
+	}
+	if status, out, errs := commanded(t, nil, "config", "expand", "c.yaml", "--full", "--format", "json"); status != 0 || !strings.Contains(out, `"grace_period": "inf"`) {
+		t.Errorf("%d %s", status, errs)
+	}
+}

@@ -88,7 +88,7 @@ func (r *resolver) setName(d *config.Dataset) string {
 
 // generated fills what is made here.
 func (r *resolver) generated(d *config.Dataset) {
-	if !r.over || r.has("--num-dataset-entries") {
+	if !r.over || r.has("--num-dataset-entries") || r.has("--num-sessions") {
 		d.Entries = r.entries()
 	}
 	p := d.Prompts

@@ -149,6 +149,8 @@ func (r *resolver) mode(p *config.Phase) {
 		p.Type = config.PhaseFixedSchedule
 	case l.users:
 		p.Type, p.Rate, p.RateSeries, p.RatePoints = config.PhaseUserCentric, &r.set.Floats("--user-centric-rate")[0], r.set.Text("--request-rate-series", ""), nil
+	case r.over && p.Type == config.PhaseUserCentric && l.rate != nil && !r.has("--request-rate-series"):
+		p.Rate = &l.rate[0] // of its users
 	case l.rated: // both, when both are given: config refuses that
 		p.Rate, p.RatePoints, p.RateSeries = nil, nil, r.set.Text("--request-rate-series", "")
 		if l.rate != nil {

@@ -13,10 +13,12 @@ import (
 
 // Cell is one combination of a sweep.
 type Cell struct {
-	Dir    string // name of its directory, empty without a sweep
-	Label  string // path=value, …
-	Values []Axis // one value an axis, in the order of the axes
-	Run    *Run   // the run of this cell alone: no sweep, its own seed, the base's artifact directory
+	Dir   string // name of its directory, empty without a sweep
+	Label string // path=value, …
+	// Variation names the cell in its files and in the seeds that are derived for it; empty: the label does.
+	Variation string
+	Values    []Axis // one value an axis, in the order of the axes
+	Run       *Run   // the run of this cell alone: no sweep, its own seed, the base's artifact directory
 }
 
 // Cells expands the sweep. Axes go in order of their paths, the last varies fastest. Without a sweep it is the run itself; a search, whose
@@ -44,7 +46,7 @@ func (r *Run) Cells() ([]Cell, error) {
 // CellAt is a cell of a search: some values at their paths.
 func (r *Run) CellAt(index int, values []Axis) (Cell, error) {
 	p := point{values: values}
-	p.dir, p.label = spelled(values)
+	p.dir, p.label = spelled(values, index)
 	return r.cell(index, &p)
 }
 
@@ -67,20 +69,22 @@ type point struct {
 	scenario   *Scenario
 }
 
-// points lists the cells of a sweep in their order. Points that would share a directory are there once.
+// points lists the cells of a sweep in their order. Points of the same values are there once.
 func (r *Run) points() ([]point, error) {
-	s := r.Sweep
+	s, used := r.Sweep, map[string]int{}
 	var all []point
 	switch {
 	case s.Type == SweepScenarios:
 		for i := range s.Runs {
 			one := &s.Runs[i]
-			p := point{dir: one.Name, label: one.Name, scenario: one, values: one.Values}
+			p := point{dir: segment(one.Name, i), label: one.Name, scenario: one, values: one.Values}
 			if len(one.Values) > 0 {
-				p.dir, _ = spelled(one.Values)
+				p.dir, _ = spelled(one.Values, i)
+				p.dir = only(used, p.dir)
 				all = append(all, p)
 				continue
 			}
+			p.dir = only(used, p.dir)
 			for _, part := range []struct {
 				path string
 				n    *yaml.Node
@@ -101,29 +105,18 @@ func (r *Run) points() ([]point, error) {
 		return nil, err
 	}
 	there := map[string]bool{}
-	for _, values := range combinations {
+	for n, values := range combinations {
 		p := point{}
 		for i, a := range s.Parameters {
 			p.values = append(p.values, Axis{Path: a.Path, Values: values[i : i+1]})
 		}
-		p.dir, p.label = spelled(p.values)
-		if !there[p.dir] {
+		if p.dir, p.label = spelled(p.values, n); !there[p.label] {
+			p.dir = only(used, p.dir)
 			all = append(all, p)
 		}
-		there[p.dir] = true
+		there[p.label] = true
 	}
 	return all, nil
-}
-
-// spelled names a point: the directory by the last parts of its paths, the label by the whole ones.
-func spelled(values []Axis) (dir, label string) {
-	var dirs, labels []string
-	for _, a := range values {
-		last := a.Path[strings.LastIndexByte(a.Path, '.')+1:]
-		dirs = append(dirs, last+"_"+strings.ReplaceAll(spell(a.Values[0]), "/", ""))
-		labels = append(labels, a.Path+"="+spell(a.Values[0]))
-	}
-	return strings.Join(dirs, "__"), strings.Join(labels, ", ")
 }
 
 func (s *Sweep) combinations() ([][]any, error) {
@@ -333,22 +326,6 @@ func overlaid(b *Benchmark, over *yaml.Node) (*Benchmark, error) {
 		return nil, plainer(err)
 	}
 	return c, nil
-}
-
-// spell prints a value the way Python does.
-func spell(v any) string {
-	switch v := v.(type) {
-	case float64:
-		return FormatFloat(v)
-	case int:
-		return strconv.Itoa(v)
-	case bool:
-		if v {
-			return "True"
-		}
-		return "False"
-	}
-	return fmt.Sprint(v)
 }
 
 // bodyNode is a body as a tree, secrets included.

@@ -25,13 +25,11 @@ func (r *Run) sampled() ([]point, error) {
 		for k := range s.Dimensions {
 			p.values = append(p.values, Axis{Path: s.Dimensions[k].Path, Values: []any{s.Dimensions[k].at(u[k])}})
 		}
-		p.dir, p.label = spelled(p.values)
+		p.dir, p.label = spelled(p.values, i)
 		if s.LabelFormat != "kv" {
 			p.label = fmt.Sprintf("%s_%04d", s.Type, i)
 		}
-		if used[p.dir]++; used[p.dir] > 1 { // integers repeat
-			p.dir += "_" + strconv.Itoa(used[p.dir])
-		}
+		p.dir = only(used, p.dir) // integers repeat
 	}
 	return all, nil
 }

@@ -12,6 +12,7 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/gate"
 	"aiperf/internal/metric"
+	"aiperf/internal/rng"
 	"aiperf/internal/run"
 	"aiperf/internal/terminal"
 )
@@ -175,8 +176,17 @@ func (q *search) try(n int, x []float64, sweepID string) error {
 	if q.run.RandomSeed != nil && q.run.Sweep.SameSeed {
 		cell.Run.RandomSeed = q.run.RandomSeed
 	}
+	name := fmt.Sprintf("search_iter_%04d", n)
+	if n > 0 && q.run.RandomSeed != nil && !q.run.Sweep.SameSeed {
+		seed := config.Seed(rng.NewDecimal(string(*q.run.RandomSeed)).Variation(name).Seed())
+		cell.Run.RandomSeed = &seed
+		if d := cell.Run.Dataset(); d.RandomSeed != nil {
+			d.RandomSeed = &seed
+		}
+	}
+	cell.Variation = name
 	q.cells = append(q.cells, cell)
-	base := filepath.Join(q.run.Artifacts.Dir, fmt.Sprintf("search_iter_%04d", n+1))
+	base := filepath.Join(q.run.Artifacts.Dir, name)
 	for k := range q.runs() {
 		t := trial{cell: n, n: k, label: cell.Label, dir: filepath.Join(base, "profile_runs", runLabel(k))}
 		if k > 0 {
