@@ -47,17 +47,11 @@ func disturbed(steal, pressure float64, urls []string) float64 {
 }
 
 // added is what the machine may have added to every value of a statistic, in ms: a request waits at each instant for as long as waking costs on average.
-// What waits before the first token and before the last one cancels out between them, on average; the difference of both is spread over the gaps.
+// In the inter token latency the wait of the first token and that of the last one cancel out on average; how they differ from request to request is in
+// its interval.
 func (s *statistic) added(r *Run) float64 {
-	switch s.tag {
-	case "time_to_first_token", "request_latency":
+	if s.tag == "time_to_first_token" || s.tag == "request_latency" {
 		return instants * r.Wake
-	case "inter_token_latency":
-		gaps := (stats.Mean(r.Values["request_latency"]) - stats.Mean(r.Values["time_to_first_token"])) / stats.Mean(r.Values["inter_token_latency"])
-		if !(gaps > 1) { // one gap, or nobody knows
-			gaps = 1
-		}
-		return r.Wake / gaps
 	}
 	return 0
 }
@@ -156,9 +150,6 @@ func (s *statistic) calmer(e *Estimate, r *Run) {
 		low, high := plain(level)
 		lowest, _ := cut.limits(level)
 		least, _ := unmoved.limits(level)
-		if s.tag == "inter_token_latency" { // the first token may have waited, and the last one not
-			high += added
-		}
 		return min(max(without(low, added), least), lowest), high
 	}
 }
