@@ -77,6 +77,13 @@ func NewStream(seed uint64) *Stream {
 	return s
 }
 
+// Reset makes the stream that of another child seed, at its beginning, in the memory that it has.
+func (s *Stream) Reset(seed uint64) {
+	s.seed, s.numpy = seed, nil
+	s.spare, s.held = 0, false
+	s.mt.seed(seed)
+}
+
 // Seed is the stream's own seed, from which further seeds can be derived.
 func (s *Stream) Seed() uint64 { return s.seed }
 

@@ -20,6 +20,7 @@ type Blocks struct {
 	namespace string
 
 	mu     sync.Mutex
+	draw   rng.Stream       // of the id that is drawn for: there are millions of them, each for one draw
 	starts map[int64]int32  // places in the corpus by id, as many as are kept
 	single map[uint64]int64 // first id behind the same blocks; its place is drawn when a second one comes: most have none beside them
 	taken  map[uint64]int64 // first id of a place behind the same blocks, where there are several
@@ -146,9 +147,10 @@ func (b *Blocks) start(id int64) int32 {
 	return at
 }
 
-// stream is where an id draws from.
+// stream is where an id draws from, until another one does.
 func (b *Blocks) stream(id int64) *rng.Stream {
-	return rng.NewStream(rng.ChildSeed(b.seed, b.namespace+":"+strconv.FormatInt(id, 10)))
+	b.draw.Reset(rng.ChildSeed(b.seed, b.namespace+":"+strconv.FormatInt(id, 10)))
+	return &b.draw
 }
 
 // Text decodes tokens.
