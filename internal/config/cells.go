@@ -246,7 +246,32 @@ func (r *Run) rebuilt(p *point) (*Benchmark, error) {
 	if flags == nil {
 		return &run.Benchmark, nil
 	}
-	return overlaid(&run.Benchmark, flags)
+	body, err := overlaid(&run.Benchmark, flags)
+	if err != nil || p.scenario == nil || p.scenario.Benchmark.IsZero() {
+		return body, err
+	}
+	return r.above(p.scenario, &run.Benchmark, body)
+}
+
+// above lays what a scenario says, which gives the body cell, over what flags changed in it: a flag speaks for what the scenarios leave open.
+func (r *Run) above(s *Scenario, cell, changed *Benchmark) (*Benchmark, error) {
+	without, _, err := r.source.build((&point{scenario: &Scenario{Variables: s.Variables}}).change)
+	if err != nil {
+		return nil, err
+	}
+	from, err := bodyNode(&without.Benchmark)
+	if err != nil {
+		return nil, err
+	}
+	to, err := bodyNode(cell)
+	if err != nil {
+		return nil, err
+	}
+	own := difference(from, to)
+	if own == nil {
+		return changed, nil
+	}
+	return overlaid(changed, own)
 }
 
 // change puts the values of a point into a file.

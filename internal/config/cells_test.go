@@ -121,3 +121,24 @@ func TestCellsOfAFile(t *testing.T) {
 		}
 	}
 }
+
+// TestScenariosAboveFlags: what a flag changed holds where a scenario says nothing of it, as in AIPerf 0.13.
+func TestScenariosAboveFlags(t *testing.T) {
+	run, err := loaded(t, "benchmark:\n  model: m\n  endpoint: {url: 'http://h:1'}\n  tokenizer: {name: builtin}\n  dataset: {type: synthetic}\n"+
+		"  phases: {type: concurrency, requests: 6, concurrency: 2}\nsweep: {type: scenarios, runs: [{name: a, benchmark: {phases: [{name: profiling, requests: 3}]}}, "+
+		"{name: b, benchmark: {phases: [{name: profiling, requests: 5}]}}, {name: c, benchmark: {phases: [{name: profiling, concurrency: 7}]}}]}\n", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run.TakeFirst()
+	*run.Phases[0].Requests, *run.Phases[0].Concurrency = 4, 9
+	cells, err := run.Cells()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, want := range [][2]int{{3, 9}, {5, 9}, {4, 7}} {
+		if p := cells[k].Run.Profiling(); *p.Requests != want[0] || *p.Concurrency != want[1] {
+			t.Errorf("%s: %d requests of %d users, want %v", cells[k].Label, *p.Requests, *p.Concurrency, want)
+		}
+	}
+}
