@@ -1,7 +1,6 @@
 package custom
 
 import (
-	"hash/maphash"
 	"slices"
 
 	"aiperf/internal/dataset/trace"
@@ -19,13 +18,13 @@ func (f Format) gathering() gathering {
 	if f.gather != nil {
 		return f.gather()
 	}
-	return &bySession{known: map[[2]uint64]uint32{}, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, kinds: map[kind]uint8{}, mixed: map[uint32]uint32{}}
+	return &bySession{names: newRegister(), kinds: map[kind]uint8{}, mixed: map[uint32]uint32{}}
 }
 
 // bySession brings rows of one session together, in the order of the sessions' first rows.
 type bySession struct {
-	known map[[2]uint64]uint32 // sessions by two hashes of their ids
-	seeds [2]maphash.Seed
+	names *register      // ids of sessions
+	named column[uint32] // sessions of the ids
 	of    column[uint32] // session of every row
 	bare  column[uint32] // sessions without an id before each
 	none  uint32         // sessions without an id
@@ -50,12 +49,11 @@ func (s *bySession) note(l *loader, row int, e *entry) {
 	if e.ID == "" {
 		s.none++
 	} else {
-		key := [2]uint64{maphash.String(s.seeds[0], e.ID), maphash.String(s.seeds[1], e.ID)}
-		var before uint32
-		if before, again = s.known[key]; again {
-			at = before
+		var id uint32
+		if id, again = s.names.number(e.ID); again {
+			at = *s.named.ref(int(id))
 		} else {
-			s.known[key] = at
+			s.named.add(at)
 		}
 	}
 	s.of.add(at)
@@ -81,7 +79,7 @@ func boolInt(b bool) int {
 func (s *bySession) done(x *indexed, l *loader) *membership {
 	sessions, all := s.bare.n, s.of.n
 	x.own = sessions - int(s.none)
-	s.known = nil
+	s.names, s.named = nil, column[uint32]{}
 	if sessions == all && (x.own == 0 || s.none == 0) {
 		return nil
 	}

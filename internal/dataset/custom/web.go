@@ -2,7 +2,6 @@ package custom
 
 import (
 	"encoding/json"
-	"hash/maphash"
 	"iter"
 	"slices"
 	"strings"
@@ -65,23 +64,19 @@ type graph struct {
 	faults *dataset.Faults
 	again  func(row int) entry // reads a session again, for what is told of its faults
 
-	numbers map[[2]uint64]uint32 // of the names that were met, by two hashes
-	seeds   [2]maphash.Seed
-	named   column[uint32] // row of a number, and one; 0 = none so far
-	twice   [][2]int       // rows of one name
+	names *register      // that were met
+	named column[uint32] // row of a name, and one; 0 = none so far
+	twice [][2]int       // rows of one name
 }
 
 func newGraph(faults *dataset.Faults, again func(row int) entry) *graph {
-	return &graph{faults: faults, again: again, numbers: map[[2]uint64]uint32{}, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}}
+	return &graph{faults: faults, again: again, names: newRegister()}
 }
 
 // number is the number of a name.
 func (g *graph) number(name string) uint32 {
-	key := [2]uint64{maphash.String(g.seeds[0], name), maphash.String(g.seeds[1], name)}
-	n, met := g.numbers[key]
+	n, met := g.names.number(name)
 	if !met {
-		n = uint32(g.named.n)
-		g.numbers[key] = n
 		g.named.add(0)
 	}
 	return n
@@ -161,7 +156,7 @@ func (g *graph) order() []uint32 {
 		g.faults.Add(other.Turns[0].Origin, "session_id", "%q is there twice, first in %s", other.ID, first.Turns[0].Origin)
 	}
 	g.each(g.connect)
-	g.numbers, g.named = nil, column[uint32]{}
+	g.names, g.named = nil, column[uint32]{}
 	g.each(g.isolated)
 	g.each(g.misplaced)
 	if g.faults.Count() > 0 {
