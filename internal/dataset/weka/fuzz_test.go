@@ -34,6 +34,9 @@ func FuzzTrace(f *testing.F) {
 		if trace == nil || trace.block > 1<<20 {
 			return
 		}
+		if out, err := NewRoundWriter().Append(nil, trace); (err == nil) != (len(out) > 0) { // it reads what it wrote
+			t.Fatalf("%s, %v", out, err)
+		}
 		idle := 1.0
 		list, _ := trace.Sessions(Options{Detection: detection, Tools: tools, IdleCap: &idle, Recorded: true}, &faults)
 		if faults.Count() > 0 {

@@ -69,6 +69,8 @@ type roundsOf struct {
 func (o *roundsOf) plain(w *RoundWriter) (*Trace, error) {
 	t := o.trace
 	switch {
+	case len(t.requests) == 0:
+		return nil, &Unfit{t.where, "requests", "the main agent has none that can be sent"}
 	case t.tool > 0:
 		return nil, &Unfit{t.where, "tool_tokens", "tracelab does not tell how long the first message is"}
 	case t.system > 0:
