@@ -132,7 +132,7 @@ type state struct {
 	Plots   []drawn
 	Metrics []metricGroup
 	Columns []string
-	Stats   map[string][]string // of each metric, those that a chosen run has
+	Stats   map[string][]string // of each metric, those that a chosen run has; of one run, those that its time slices have
 	Types   []plots.Category
 }
 
@@ -240,9 +240,13 @@ func (d *Dashboard) plots(q question) (*state, error) {
 	return s, nil
 }
 
-// statistics are what the summaries of the runs have of each metric, in the order in which they are offered.
+// statistics are what the summaries of the runs have of each metric, in the order in which they are offered. Of one run only its time slices are drawn by a
+// statistic.
 func statistics(runs []*runfiles.Run) map[string][]string {
 	list := map[string][]string{}
+	if len(runs) == 1 {
+		return sliceStatistics(runs[0])
+	}
 	for _, r := range runs {
 		s, err := r.Summary()
 		if err != nil {
@@ -253,6 +257,29 @@ func statistics(runs []*runfiles.Run) map[string][]string {
 				if _, ok := s.Stat(tag, stat); ok && !slices.Contains(list[tag], stat) {
 					list[tag] = append(list[tag], stat)
 				}
+			}
+		}
+	}
+	return list
+}
+
+// sliceStatistics are what the time slices of a run have of each metric of its summary.
+func sliceStatistics(r *runfiles.Run) map[string][]string {
+	list := map[string][]string{}
+	summary, err := r.Summary()
+	if err != nil {
+		return list
+	}
+	slices, err := r.Slices()
+	for _, tag := range summary.Tags {
+		list[tag] = []string{}
+		m, known := metric.Lookup(tag)
+		if err != nil || !known {
+			continue
+		}
+		for _, stat := range plots.Statistics() {
+			if at, _ := slices.Stat(m.Header, stat); len(at) > 0 {
+				list[tag] = append(list[tag], stat)
 			}
 		}
 	}

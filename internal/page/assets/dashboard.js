@@ -173,7 +173,7 @@
       list.push(select("x", "x metric", f.Metrics, x.metric), select("xstat", "x statistic", [], null), select("y", "y metric", f.Metrics, y.metric), select("ystat", "y statistic", [], null),
         select("label", "Label by", columns, one(s.labels)), select("group", "Group by", columns, one(s.groups) || "model"));
     } else {
-      list.push(select("x", "x axis", [["request_number", "request number"], ["timestamp", "end of the request"], ["timestamp_s", "time"], ["request_start_ns", "start of the request"], ["Timeslice", "time slice"], ...f.Metrics], x.metric), select("y", "y metric", [["throughput_tokens_per_sec", "token throughput over time"], ["active_requests", "active requests"], ...f.Metrics], y.metric), select("ystat", "y statistic (time slices)", [["", "none"], ...usual.concat("min", "max", "std").map((x) => [x, x])], s.stat || y.stat || ""), select("y2", "second metric (dual axis)", [["", "none"], ...f.Metrics], y2.metric || ""));
+      list.push(select("x", "x axis", [["request_number", "request number"], ["timestamp", "end of the request"], ["timestamp_s", "time"], ["request_start_ns", "start of the request"], ["Timeslice", "time slice"], ...f.Metrics], x.metric), select("y", "y metric", [["throughput_tokens_per_sec", "token throughput over time"], ["active_requests", "active requests"], ...f.Metrics], y.metric), select("ystat", "y statistic (time slices)", [["", "none"]], s.stat || y.stat || ""), select("y2", "second metric (dual axis)", [["", "none"], ...f.Metrics], y2.metric || ""));
     }
     list.push(input("title", "Title", s.title), input("xlabel", "x label", s.x_label), input("ylabel", "y label", s.y_label),
       select("scale", "Axes start", [["none", "at zero"], ["x", "x where the data do"], ["y", "y where the data do"], ["both", "both where the data do"]], s.autoscale || "none"),
@@ -187,8 +187,13 @@
         for (const o of field.x.options) o.hidden = o.disabled = only ? !only.includes(o.value) : slice.includes(o.value);
         if (field.x.selectedOptions[0].disabled) field.x.value = [...field.x.options].find((o) => !o.disabled).value;
         field.y2.disabled = field.type.value !== "dual_axis";
+        const chosen = field.ystat.value, of = field.y.selectedOptions[0];
+        const told = of && sources[of.parentNode.label] ? usual.concat("min", "max", "std") : []; // by servers, which have statistics of their own
+        const has = field.type.value === "timeslice" ? f.Stats[field.y.value] || told : chosen ? [chosen] : [];
+        field.ystat.replaceChildren(new Option("none", ""), ...has.map((x) => new Option(x, x)));
+        field.ystat.value = has.includes(chosen) ? chosen : "";
       };
-      field.type.onchange = fit;
+      field.type.onchange = field.y.onchange = fit;
       fit();
     }
     $("#edit-title").textContent = i < 0 ? "Create custom plot" : "Edit " + p.Name;
