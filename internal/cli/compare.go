@@ -43,6 +43,9 @@ func (p *Program) compareCommand() *cobra.Command {
 				}
 				first, with = words[:1], words[1:]
 			}
+			if slices.Contains(slices.Concat(first, with), "") {
+				return fmt.Errorf("the name of a directory is empty")
+			}
 			if _, err := gate.Parsed(failIf); err != nil {
 				return fmt.Errorf("--fail-if: %w", err)
 			}
