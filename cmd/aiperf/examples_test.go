@@ -105,6 +105,8 @@ func (e *example) completed() (args []string) {
 	case "report", "plot", "tokenizer", "compare": // a page that only names the command
 		if !slices.ContainsFunc(e.words[1:], func(w string) bool { return !strings.HasPrefix(w, "-") }) {
 			args = append(args, "--help")
+		} else if e.words[0] == "compare" { // small runs of a busy machine are shown, too
+			args = append(args, "--allow-invalid")
 		}
 	}
 	return args
@@ -190,6 +192,11 @@ func supplied(t *testing.T) *folder {
 			t.Fatalf("%v: %v: %s", args, err, errs)
 		}
 	}
+	for _, name := range []string{"BEFORE", "AFTER"} {
+		if err := os.CopyFS(filepath.Join(dir, "artifacts", name), os.DirFS(filepath.Join(dir, "artifacts", "RUN"))); err != nil {
+			t.Fatal(err)
+		}
+	}
 	return f
 }
 
@@ -220,7 +227,7 @@ func TestExamples(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"profile", "config", "report", "plot", "watch", "mock-server", "tokenizer", "dataset", "find-capacity", "ab"} {
+	for _, name := range []string{"profile", "config", "report", "plot", "watch", "mock-server", "tokenizer", "dataset", "find-capacity", "ab", "compare"} {
 		if tried[name] == 0 {
 			t.Errorf("no example of %s was found", name)
 		}
