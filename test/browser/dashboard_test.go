@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -59,6 +60,16 @@ func TestDashboardOfOneRun(t *testing.T) {
 	if got := choose("scatter"); !strings.HasPrefix(got, "request_number,timestamp,") || strings.Contains(got, "Timeslice") {
 		t.Errorf("scatter along %s", got)
 	}
+	stats := `(() => { const f = document.querySelector("#edit form"); f.y.value = "%s"; f.y.onchange(); return [...f.ystat.options].map((o) => o.value); })()`
+	if got := p.text(fmt.Sprintf(stats, "request_latency")); got != "" {
+		t.Errorf("a scatter of single requests offers the statistics %q", got)
+	}
+	choose("timeslice")
+	latency, none := p.text(fmt.Sprintf(stats, "request_latency")), p.text(fmt.Sprintf(stats, "active_requests"))
+	if !strings.Contains(latency, "p99") || none != "" {
+		t.Errorf("time slices offer %q of the latency and %q of what they do not have", latency, none)
+	}
+	choose("scatter")
 	// a gauge of the server, whose name does not say that it is one
 	gauge := p.text(`(() => { const y = document.querySelector("#edit form").y; return y.value = y.querySelector('[label="Server metrics"] option').value; })()`)
 	p.click("#save-new")
