@@ -25,11 +25,22 @@ func resolveFile(set *setting.CommandLine, environ []string, terminal bool, ask 
 		r.builtFile()
 		r.idleKeys()
 		r.sections()
+		run.GivenByFlags(r.givenKeys())
 	} else {
 		r.urls() // what else is wrong is not to be blamed on a URL without a scheme
 	}
 	r.validate()
 	return run, r.findings
+}
+
+// givenKeys are the keys that flags gave.
+func (r *resolver) givenKeys() (keys []string) {
+	for _, g := range r.set.All() {
+		if g.Row.Key != "" && r.has(g.Row.Name()) {
+			keys = append(keys, g.Row.Key)
+		}
+	}
+	return keys
 }
 
 // plainNames writes names that only this floor knows (of benchmarks, graders, formats, published datasets) as they are known, as flags do.

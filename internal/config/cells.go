@@ -242,7 +242,7 @@ func (r *Run) rebuilt(p *point) (*Benchmark, error) {
 	if err != nil {
 		return nil, err
 	}
-	flags := difference(r.source.loaded, now)
+	flags := difference(without(r.source.loaded, r.source.given), now)
 	if flags == nil {
 		return &run.Benchmark, nil
 	}
@@ -251,6 +251,32 @@ func (r *Run) rebuilt(p *point) (*Benchmark, error) {
 		return body, err
 	}
 	return r.above(p.scenario, &run.Benchmark, body)
+}
+
+// GivenByFlags tells of keys (of rows of settings) that flags gave: what they say holds in every cell, although the first one has the same of the file.
+func (r *Run) GivenByFlags(keys []string) {
+	for _, key := range keys {
+		if path, ok := strings.CutPrefix(r.LongKey(key), "benchmark."); ok && r.source != nil {
+			r.source.given = append(r.source.given, path)
+		}
+	}
+}
+
+// without is a body without the values at some paths. Nothing is equal to what stands there.
+func without(body *yaml.Node, paths []string) *yaml.Node {
+	body = copyNode(body)
+	for _, path := range paths {
+		n := body
+		for part := range strings.SplitSeq(path, ".") {
+			if n = step(n, part); n == nil {
+				break
+			}
+		}
+		if n != nil {
+			*n = yaml.Node{}
+		}
+	}
+	return body
 }
 
 // above lays what a scenario says, which gives the body cell, over what flags changed in it: a flag speaks for what the scenarios leave open.

@@ -122,6 +122,34 @@ func TestCellsOfAFile(t *testing.T) {
 	}
 }
 
+// TestFlagsOfTheFirstCell: what a flag gives holds in every cell that says nothing of it, also where the first cell has the same without it, and
+// in place of another kind of distribution.
+func TestFlagsOfTheFirstCell(t *testing.T) {
+	run, err := loaded(t, "benchmark:\n  model: m\n  endpoint: {url: 'http://h:1'}\n  tokenizer: {name: builtin}\n  dataset: {type: synthetic, prompts: {isl: 100}}\n"+
+		"  phases: {type: concurrency, requests: 6, concurrency: 2}\nsweep: {type: scenarios, runs: [{name: a, benchmark: {phases: [{name: profiling, requests: 3}]}}, "+
+		"{name: b, benchmark: {dataset: {prompts: {isl: {mean: 100, median: 80}}}}}, {name: c, benchmark: {dataset: {prompts: {isl: 50}}}}]}\n", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run.TakeFirst()
+	for key, value := range map[string]any{"phases.profiling.requests": 3, "datasets.main.prompts.isl.mean": 70.0} {
+		if err := run.Put(key, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run.GivenByFlags([]string{"phases.profiling.requests", "datasets.main.prompts.isl.mean", "random_seed"})
+	cells, err := run.Cells()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, want := range []float64{70, 100, 50} {
+		c := cells[k]
+		if p, isl := c.Run.Profiling(), c.Run.Dataset().Prompts.ISL; *p.Requests != 3 || isl.MeanOr(0) != want || (isl.Median != nil) != (k == 1) {
+			t.Errorf("%s: %d requests, ISL %+v", c.Label, *p.Requests, isl)
+		}
+	}
+}
+
 // TestScenariosAboveFlags: what a flag changed holds where a scenario says nothing of it, as in AIPerf 0.13.
 func TestScenariosAboveFlags(t *testing.T) {
 	run, err := loaded(t, "benchmark:\n  model: m\n  endpoint: {url: 'http://h:1'}\n  tokenizer: {name: builtin}\n  dataset: {type: synthetic}\n"+

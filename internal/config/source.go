@@ -18,6 +18,7 @@ type source struct {
 	templated   bool
 	environment Environment
 	loaded      *yaml.Node     // the body as the file alone gives it for the first cell; nil until TakeFirst
+	given       []string       // paths in the body whose values flags gave
 	lines       map[string]int // of the keys that somebody wrote
 	idle        []string       // keys that change nothing, each with its line
 }
@@ -85,9 +86,11 @@ func copyNode(n *yaml.Node) *yaml.Node {
 }
 
 // merge lays one tree over another: mappings key by key, lists whose entries all have names entry by name, anything else takes the place of
-// what was there.
+// what was there, and so does a distribution of another kind.
 func merge(under, over *yaml.Node) {
-	switch {
+	switch was, is := kindOf(under), kindOf(over); {
+	case is != "" && was != "" && is != was:
+		*under = *copyNode(over)
 	case under.Kind == yaml.MappingNode && over.Kind == yaml.MappingNode:
 		for i := 0; i+1 < len(over.Content); i += 2 {
 			key, value := over.Content[i].Value, over.Content[i+1]
@@ -110,6 +113,16 @@ func merge(under, over *yaml.Node) {
 		*under = *copyNode(over)
 		under.Line = max(line, over.Line)
 	}
+}
+
+// kindOf is the key that tells what kind of distribution a mapping is; "" = it is none.
+func kindOf(n *yaml.Node) string {
+	for _, key := range []string{"peaks", "points", "value", "median", "mean"} {
+		if v := step(n, key); n.Kind == yaml.MappingNode && v != nil && v.ShortTag() != "!!null" {
+			return key
+		}
+	}
+	return ""
 }
 
 func allNamed(n *yaml.Node) bool {
