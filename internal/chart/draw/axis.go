@@ -49,6 +49,9 @@ func newScale(a *chart.Axis, s span, marks int) scale {
 			x.hi += room
 		}
 	}
+	if !(x.hi > x.lo) { // nothing but zeros on an axis from zero: all would stand nowhere
+		x.hi = x.lo + max(1, 0.05*math.Abs(x.lo))
+	}
 	x.ticks = a.Ticks
 	if x.ticks == nil {
 		x.ticks = x.choose(marks)
