@@ -22,6 +22,8 @@ var (
 	// fenced are the blocks of commands of a page; anyFence is every block.
 	fenced   = regexp.MustCompile("(?s)```sh\n(.*?)```")
 	anyFence = regexp.MustCompile("(?s)```.*?```")
+	// commandLine is a line of a block that is a command.
+	commandLine = regexp.MustCompile(`(?m)^(\$ )?(\./)?aiperf [a-z]`)
 	// spoken are commands in the text.
 	spoken = regexp.MustCompile("`((?:\\./)?aiperf\\s[^`]+)`")
 	// shellWord is a word of a command line, quoted or not.
@@ -49,6 +51,11 @@ func examplesOf(t *testing.T, page string) (list []example) {
 		t.Fatal(err)
 	}
 	text, lines := string(b), []string(nil)
+	for _, block := range anyFence.FindAllString(text, -1) {
+		if !strings.HasPrefix(block, "```sh\n") && commandLine.MatchString(block) {
+			t.Errorf("%s: a block with commands is no sh block, so that nobody tries it: %s", page, block)
+		}
+	}
 	for _, block := range fenced.FindAllStringSubmatch(text, -1) {
 		lines = append(lines, strings.Split(strings.ReplaceAll(block[1], "\\\n", " "), "\n")...)
 	}
@@ -171,6 +178,7 @@ func supplied(t *testing.T) *folder {
 	const model, commit = "cache/hub/models--Qwen--Qwen2.5-7B-Instruct", "0123456789abcdef0123456789abcdef01234567"
 	for name, text := range map[string]string{
 		"prompts.jsonl": `{"text":"one two"}` + "\n", "trace.jsonl": `{"timestamp":0,"input_length":20,"output_length":4}` + "\n",
+		"BurstGPT.csv":       "Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type\n5,ChatGPT,472,18,490,Conversation log\n",
 		model + "/refs/main": commit, model + "/snapshots/" + commit + "/tokenizer.json": string(vocabulary),
 	} {
 		path := filepath.Join(dir, name)
