@@ -1,14 +1,12 @@
 package plan
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
 	"strconv"
 
-	"aiperf/internal/artifact"
 	"aiperf/internal/config"
 	"aiperf/internal/gate"
 	"aiperf/internal/metric"
@@ -18,16 +16,6 @@ import (
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
-
-// iteration is a cell of a search as its history shows it.
-type iteration struct {
-	Index     int                `json:"iteration_idx"`
-	Values    map[string]any     `json:"variation_values"`
-	Objective map[string]float64 `json:"objective_values"`
-	Feasible  bool               `json:"feasible"`
-	Breach    string             `json:"first_breach,omitempty"`
-	Reason    string             `json:"reason,omitempty"`
-}
 
 // search is a search under way.
 type search struct {
@@ -223,9 +211,8 @@ func (q *search) try(n int, x []float64, sweepID string) error {
 // judgeCell adds what came of a cell to the history. A cell whose client could not send its load keeps no condition: it was not measured.
 func (q *search) judgeCell(n int, x []float64, cell *config.Cell) {
 	swept := sweptCell(cell, nil, ofCell(q.trials, n))
-	o := q.run.Sweep.Objectives[0]
 	p := probe{values: x, objective: q.value(&swept, ofCell(q.trials, n)), margin: math.NaN()}
-	it := iteration{Index: n, Values: map[string]any{}, Objective: map[string]float64{}}
+	it := iteration{Index: n, Values: map[string]any{}}
 	for _, a := range cell.Values {
 		it.Values[a.Path] = a.Values[0]
 	}
@@ -243,15 +230,15 @@ func (q *search) judgeCell(n int, x []float64, cell *config.Cell) {
 		p.tiers = append(p.tiers, verdict{feasible: measured && breach == nil, margin: margin(&swept, t.conditions), breach: breach})
 	}
 	if !math.IsNaN(p.objective) {
-		it.Objective[o.Metric] = p.objective
+		it.Objectives = []float64{p.objective}
 	}
 	if p.breach != nil {
-		it.Breach = p.breach.String()
+		it.Breach = newFirstBreach(p.breach, &swept)
 	}
 	if len(swept.Runs) == 0 {
 		it.Reason = "no run succeeded"
 	}
-	it.Feasible = p.feasible
+	it.Feasible, it.NotMonotonic = p.feasible, q.notMonotonic(&p)
 	q.seen, q.history = append(q.seen, p), append(q.history, it)
 }
 
@@ -300,46 +287,6 @@ func (q *search) best() int {
 		}
 	}
 	return best
-}
-
-// write writes the history.
-func (q *search) write(reason string) error {
-	s := q.run.Sweep
-	best := []iteration{}
-	if k := q.best(); k >= 0 {
-		best = append(best, q.history[k])
-	}
-	out := map[string]any{
-		"config": map[string]any{
-			"planner": s.Planner, "search_space": s.SearchSpace, "objectives": s.Objectives, "sla_filters": s.SLAFilters, "max_iterations": s.MaxIterations,
-		},
-		"iterations": q.history, "best_trials": best, "convergence_reason": nil,
-	}
-	if reason != "" {
-		out["convergence_reason"] = reason
-	}
-	if len(q.tiers) > 0 {
-		out["tier_results"] = q.tierResults()
-	}
-	if len(s.SearchSpace) == 1 && len(q.conditions) > 0 {
-		pass, fail, _, _ := boundaryOf(s).bracket(q.evidence())
-		summary := map[string]any{"swept_dim_path": s.SearchSpace[0].Path, "feasible_max": nil, "infeasible_min": nil}
-		if !math.IsInf(pass, 0) {
-			summary["feasible_max"] = pass
-		}
-		for k := range q.seen {
-			if p := &q.seen[k]; p.doubt == "" && !p.feasible && p.values[0] == fail {
-				summary["infeasible_min"] = map[string]any{"value": fail, "first_breach": q.history[k].Breach}
-				break
-			}
-		}
-		out["boundary_summary"] = summary
-	}
-	data, err := json.MarshalIndent(out, "", "  ")
-	if err != nil {
-		return err
-	}
-	return artifact.WriteFile(filepath.Join(q.run.Artifacts.Dir, "search_history.json"), append(data, '\n'))
 }
 
 // tried says how many cells were, and how many of them told nothing.

@@ -304,10 +304,18 @@ func TestSearch(t *testing.T) {
 		t.Errorf("tried %v\n%s", tried, out)
 	}
 	edge := history["boundary_summary"].(map[string]any)
-	if most := edge["feasible_max"].(float64); most > 37 || most < 35 || history["convergence_reason"] != "converged" || len(history["iterations"].([]any)) != len(tried) {
+	high, low := edge["feasible_max"].(map[string]any), edge["infeasible_min"].(map[string]any)
+	if b := low["first_breach"].(map[string]any); !(low["value"].(float64) > high["value"].(float64)) || b["metric_tag"] != "request_latency" || !(b["observed"].(float64) > b["threshold"].(float64)) {
+		t.Errorf("%v", edge)
+	}
+	best := history["best_trials"].([]any)[0].(map[string]any)
+	if best["iteration_idx"] != high["iteration_idx"] || best["objective_values"].([]any)[0] != high["objective_value"] || best["feasible"] != true || best["feasible_count"].(float64) < 2 {
+		t.Errorf("best %v, edge %v", best, high)
+	}
+	if most := high["value"].(float64); most > 37 || most < 35 || history["convergence_reason"] != "converged" || len(history["iterations"].([]any)) != len(tried) {
 		t.Errorf("%v", history)
 	}
-	if status, out, _, _, history, err = searched(t, func(r *config.Run) { r.Sweep.SLAFilters[0].Threshold = 1 }); status != 1 || err != nil || !strings.Contains(out, "no cell keeps all conditions") || len(history["best_trials"].([]any)) != 0 {
+	if status, out, _, _, history, err = searched(t, func(r *config.Run) { r.Sweep.SLAFilters[0].Threshold = 1 }); status != 1 || err != nil || !strings.Contains(out, "no cell keeps all conditions") || history["best_trials"].([]any)[0].(map[string]any)["feasible_count"] != 0. {
 		t.Errorf("%d %v %s", status, err, out)
 	}
 	status, out, told, tried, _, err = searched(t, func(r *config.Run) { // without conditions, the lowest objective, three runs a cell
