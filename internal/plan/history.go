@@ -7,7 +7,6 @@ import (
 
 	"aiperf/internal/artifact"
 	"aiperf/internal/config"
-	"aiperf/internal/metric"
 )
 
 // historyFile is what a search leaves beside its cells: its configuration, cells in their order, and what was found (AIPerf 0.13,
@@ -21,25 +20,8 @@ type iteration struct {
 	Objectives   []float64      `json:"objective_values"` // null: not measured
 	Feasible     bool           `json:"feasible"`
 	NotMonotonic bool           `json:"non_monotonic_warning"` // kept the conditions above a cell that did not, or the reverse
-	Breach       *firstBreach   `json:"first_breach,omitempty"`
+	Breach       *breach        `json:"first_breach,omitempty"`
 	Reason       string         `json:"reason,omitempty"`
-}
-
-// firstBreach is the first condition that a cell does not keep.
-type firstBreach struct {
-	Metric    string   `json:"metric_tag"`
-	Stat      string   `json:"stat"`
-	Op        string   `json:"op"`
-	Threshold float64  `json:"threshold"`
-	Observed  *float64 `json:"observed"` // mean of the runs; null: not measured
-}
-
-func newFirstBreach(c *metric.Condition, swept *metric.SweptCell) *firstBreach {
-	b := &firstBreach{Metric: c.Tag, Stat: c.Stat.String(), Op: c.Op, Threshold: c.Limit}
-	if v := swept.Mean(c.Tag, c.Stat); !math.IsNaN(v) {
-		b.Observed = &v
-	}
-	return b
 }
 
 // bestTrial is the best cell. A search here has one objective, so that there is one, and its rank is 0.
@@ -61,10 +43,10 @@ type boundarySummary struct {
 
 // boundaryEdge is one side of it.
 type boundaryEdge struct {
-	Value     float64      `json:"value"`
-	Index     int          `json:"iteration_idx"`
-	Objective *float64     `json:"objective_value,omitempty"`
-	Breach    *firstBreach `json:"first_breach,omitempty"`
+	Value     float64  `json:"value"`
+	Index     int      `json:"iteration_idx"`
+	Objective *float64 `json:"objective_value,omitempty"`
+	Breach    *breach  `json:"first_breach,omitempty"`
 }
 
 // notMonotonic tells whether a cell of a search over one setting disagrees with one before it.

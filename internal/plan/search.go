@@ -233,7 +233,7 @@ func (q *search) judgeCell(n int, x []float64, cell *config.Cell) {
 		it.Objectives = []float64{p.objective}
 	}
 	if p.breach != nil {
-		it.Breach = newFirstBreach(p.breach, &swept)
+		it.Breach = &breachesOf(&swept, q.conditions)[0]
 	}
 	if len(swept.Runs) == 0 {
 		it.Reason = "no run succeeded"
