@@ -157,8 +157,8 @@ func drawTokens(b *strings.Builder, title string, t *survey.Tokens, width int) {
 	if t == nil {
 		return
 	}
-	fmt.Fprintf(b, "\n%s\nmean %s, min %s, p50 %s, p90 %s, p99 %s, max %s\n", title, thousands(t.Mean, 1), thousands(float64(t.Min), 0), thousands(float64(t.P50), 0),
-		thousands(float64(t.P90), 0), thousands(float64(t.P99), 0), thousands(float64(t.Max), 0))
+	fmt.Fprintf(b, "\n%s\nmean %s, min %s, p50 %s, p90 %s, p99 %s, max %s\n", title, thousands(t.Mean, 1), thousands(float64(t.Min), 0), thousands(t.P50, 0),
+		thousands(t.P90, 0), thousands(t.P99, 0), thousands(float64(t.Max), 0))
 	most := int64(1)
 	for _, k := range t.Buckets {
 		most = max(most, k.Count)

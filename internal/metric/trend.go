@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"aiperf/internal/stats"
 )
 
 // Trend compares the first and the last requests of the phase, and what was answered with what was sent. Cut requests are not in it.
@@ -33,7 +35,7 @@ func (r *Reducer) Trend() Trend {
 			took[i] = part[i].took
 		}
 		slices.Sort(took)
-		return time.Duration(math.Round(took[len(took)/2]))
+		return time.Duration(math.Round(stats.Percentile(took, 50)))
 	}
 	return Trend{
 		SentRate: float64(n-1) / seconds, AnsweredRate: float64(answered) / seconds,

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+
+	"aiperf/internal/stats"
 )
 
 // table prints rows of cells under section titles.
@@ -36,13 +38,10 @@ type sample []float64
 
 func (s *sample) add(ns int64) { *s = append(*s, float64(ns)) }
 
-// at is the q-quantile, nearest rank; NaN of an empty sample.
+// at is the q-quantile, interpolated; NaN of an empty sample.
 func (s sample) at(q float64) float64 {
-	if len(s) == 0 {
-		return math.NaN()
-	}
 	slices.Sort(s)
-	return s[min(int(q*float64(len(s))), len(s)-1)]
+	return stats.Percentile(s, 100*q)
 }
 
 // spread is p50, p99 and the largest, as text.

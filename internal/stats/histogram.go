@@ -34,20 +34,32 @@ func (h *Histogram) Mean() float64 {
 	return h.Sum / float64(h.Count)
 }
 
-// Quantile is the q-quantile (0..1) in ns, to the precision of a bucket (the upper end, never above Max); 0 of no samples.
+// Quantile is the q-quantile (0..1) in ns, interpolated between two samples as Percentile does, to the precision of a bucket: each sample
+// counts as the upper end of its bucket, and none as more than Max. It is 0 of no samples.
 func (h *Histogram) Quantile(q float64) int64 {
 	if h.Count == 0 {
 		return 0
 	}
-	rank := max(1, int64(math.Ceil(q*float64(h.Count))))
+	at := min(max(q, 0), 1) * float64(h.Count-1)
+	rank := int64(at)
+	low, high := h.samples(rank)
+	return low + int64(math.Round(float64(high-low)*(at-float64(rank))))
+}
+
+// samples are the sample of an ascending rank (from 0) and the next one, the last one twice.
+func (h *Histogram) samples(rank int64) (at, next int64) {
+	at, next = -1, h.Max
 	var seen int64
 	for i, n := range h.bins {
 		seen += int64(n)
-		if seen >= rank {
-			return min(binEnd(i), h.Max)
+		if at < 0 && seen > rank {
+			at = min(binEnd(i), h.Max)
+		}
+		if seen > rank+1 {
+			return at, min(binEnd(i), h.Max)
 		}
 	}
-	return h.Max
+	return at, next
 }
 
 // binOf maps small numbers to themselves, larger ones to their leading bit and the subBits below it.

@@ -22,8 +22,12 @@ func TestHistogramQuantilesAreWithinABucket(t *testing.T) {
 	}
 	left.Merge(&right)
 	slices.Sort(values)
+	floats := make([]float64, len(values))
+	for i, v := range values {
+		floats[i] = float64(v)
+	}
 	for _, q := range []float64{0.001, 0.5, 0.9, 0.99, 1} {
-		exact := values[max(1, int(math.Ceil(q*float64(len(values)))))-1]
+		exact := int64(Percentile(floats, 100*q))
 		got := whole.Quantile(q)
 		if got < exact || float64(got) > 1.04*float64(exact)+1 {
 			t.Errorf("quantile %v: %d, exact %d", q, got, exact)
@@ -34,5 +38,25 @@ func TestHistogramQuantilesAreWithinABucket(t *testing.T) {
 	}
 	if left.Count != whole.Count || left.Max != whole.Max || math.Abs(left.Mean()-whole.Mean()) > 1e-6*whole.Mean() {
 		t.Error("a merged histogram differs from the whole in count, maximum or mean")
+	}
+}
+
+// TestHistogramInterpolates: quantiles of few samples lie between them, as those of the summary do. The samples are small enough to have buckets
+// of their own.
+func TestHistogramInterpolates(t *testing.T) {
+	var h Histogram
+	if q := h.Quantile(0.5); q != 0 {
+		t.Errorf("median of nothing: %d", q)
+	}
+	for _, v := range []int64{30, 10, 20} {
+		h.Add(v)
+	}
+	for _, c := range []struct {
+		q    float64
+		want int64
+	}{{-1, 10}, {0, 10}, {0.25, 15}, {0.5, 20}, {0.9, 28}, {1, 30}, {2, 30}} {
+		if got := h.Quantile(c.q); got != c.want {
+			t.Errorf("quantile %v of 10, 20, 30: %d, want %d", c.q, got, c.want)
+		}
 	}
 }

@@ -12,7 +12,7 @@ const exactSamples = 4096
 const bucketBits = 10
 
 // Sketch is a distribution that grows while it is read: exact up to 4096 values, then counts in buckets whose middle is at most 0.05 % away
-// from its values. The zero value is empty. It takes room for some buckets of 4 KB, whatever the number of values. NaN is ignored.
+// from its values. The zero value is empty. It takes 32 KB, later some pages of 4 KB, whatever the number of values. NaN is ignored.
 type Sketch struct {
 	Count    int64
 	Min, Max float64
@@ -22,7 +22,7 @@ type Sketch struct {
 	sorted   []float64                           // while there are few values
 	pages    map[uint64]*[1 << bucketBits]uint32 // by sign and exponent of the values; nil while they are exact
 	order    []uint64                            // the pages' keys, ascending
-	zeros    int64                               // values that are zero or negative
+	zeros    int64
 }
 
 // Add counts one value.
@@ -55,12 +55,12 @@ func (s *Sketch) Add(v float64) {
 }
 
 func (s *Sketch) bucket(v float64) {
-	if v <= 0 {
+	if v == 0 {
 		s.zeros++
 		return
 	}
-	bits := math.Float64bits(v) >> (52 - bucketBits)
-	key := bits >> bucketBits
+	at := ordered(v) >> (52 - bucketBits)
+	key := at >> bucketBits
 	page := s.pages[key]
 	if page == nil {
 		page = new([1 << bucketBits]uint32)
@@ -68,7 +68,27 @@ func (s *Sketch) bucket(v float64) {
 		at, _ := slices.BinarySearch(s.order, key)
 		s.order = slices.Insert(s.order, at, key)
 	}
-	page[bits&(1<<bucketBits-1)]++
+	page[at&(1<<bucketBits-1)]++
+}
+
+// sign is the sign bit of a float64.
+const sign = 1 << 63
+
+// ordered maps a number to an integer so that both ascend together.
+func ordered(v float64) uint64 {
+	b := math.Float64bits(v)
+	if b&sign != 0 {
+		return ^b
+	}
+	return b | sign
+}
+
+// fromOrdered is the inverse of ordered.
+func fromOrdered(b uint64) float64 {
+	if b&sign != 0 {
+		return math.Float64frombits(b &^ sign)
+	}
+	return math.Float64frombits(^b)
 }
 
 // Each visits the values in ascending order: those of a bucket together, as its middle.
@@ -78,21 +98,36 @@ func (s *Sketch) Each(visit func(v float64, n int64) bool) {
 			return
 		}
 	}
-	if s.zeros > 0 && !visit(min(s.Min, 0), s.zeros) {
-		return
-	}
+	zeros := s.zeros
 	for _, key := range s.order {
-		for i, n := range s.pages[key] {
-			if n == 0 {
-				continue
-			}
-			low := key<<bucketBits | uint64(i)
-			from, to := math.Float64frombits(low<<(52-bucketBits)), math.Float64frombits((low+1)<<(52-bucketBits))
-			if !visit(min(max((from+to)/2, s.Min), s.Max), int64(n)) {
+		if zeros > 0 && key >= sign>>52 {
+			if !visit(0, zeros) {
 				return
 			}
+			zeros = 0
+		}
+		if !s.page(key, visit) {
+			return
 		}
 	}
+	if zeros > 0 {
+		visit(0, zeros)
+	}
+}
+
+// page visits the buckets of a page; false if the visitor wants no more.
+func (s *Sketch) page(key uint64, visit func(v float64, n int64) bool) bool {
+	for i, n := range s.pages[key] {
+		if n == 0 {
+			continue
+		}
+		low := (key<<bucketBits | uint64(i)) << (52 - bucketBits)
+		from, to := fromOrdered(low), fromOrdered(low+(1<<(52-bucketBits)-1))
+		if !visit(min(max(from/2+to/2, s.Min), s.Max), int64(n)) {
+			return false
+		}
+	}
+	return true
 }
 
 // Percentiles are the values at ascending levels (0 to 100), interpolated as Percentile does; NaN of nothing.

@@ -62,3 +62,34 @@ func TestSketchOfZeros(t *testing.T) {
 		t.Errorf("%d values, quartiles %v", s.Count, p)
 	}
 }
+
+// TestSketchOfBothSigns: negative values, zeros and positive ones keep their order and their precision when they are counted in buckets.
+func TestSketchOfBothSigns(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	var s Sketch
+	values := make([]float64, 9000)
+	for i := range values {
+		switch i % 3 {
+		case 0:
+			values[i] = -math.Exp(r.NormFloat64())
+		case 1:
+			values[i] = math.Exp(r.NormFloat64())
+		}
+		s.Add(values[i])
+	}
+	slices.Sort(values)
+	levels := []float64{0, 1, 25, 34, 50, 65, 75, 99, 100}
+	for i, got := range s.Percentiles(levels...) {
+		if want := Percentile(values, levels[i]); math.Abs(got-want) > 5e-4*math.Abs(want) {
+			t.Errorf("p%v: %v, want %v", levels[i], got, want)
+		}
+	}
+	var below Sketch
+	for range 3000 {
+		below.Add(-1)
+		below.Add(0)
+	}
+	if p := below.Percentiles(25, 75, 100); math.Abs(p[0]+1) > 5e-4 || p[1] != 0 || p[2] != 0 {
+		t.Errorf("half -1, half 0: %v", p)
+	}
+}

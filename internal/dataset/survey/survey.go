@@ -28,14 +28,14 @@ type Survey struct {
 	Arrivals *Arrivals      `json:"arrivals"`      // nil = no row has a timestamp
 }
 
-// Tokens describes lengths. Quantiles are exact up to 32 tokens, and within 3 % above.
+// Tokens describes lengths. Quantiles interpolate between two lengths; they are exact up to 4096 lengths and within 0.05 % above.
 type Tokens struct {
 	Count   int64    `json:"count"`
 	Mean    float64  `json:"mean"`
 	Min     int64    `json:"min"`
-	P50     int64    `json:"p50"`
-	P90     int64    `json:"p90"`
-	P99     int64    `json:"p99"`
+	P50     float64  `json:"p50"`
+	P90     float64  `json:"p90"`
+	P99     float64  `json:"p99"`
 	Max     int64    `json:"max"`
 	Buckets []Bucket `json:"buckets"` // of powers of two
 }
@@ -167,30 +167,29 @@ func (c *Collector) Result(format string) (*Survey, error) {
 
 // tokens counts lengths in constant space.
 type tokens struct {
-	h       stats.Histogram
-	min     int64
+	lengths stats.Sketch
 	buckets [64]int64
 }
 
 func (t *tokens) add(n int64) {
-	if t.h.Count == 0 || n < t.min {
-		t.min = n
-	}
-	t.h.Add(n)
+	n = max(0, n)
+	t.lengths.Add(float64(n))
 	t.buckets[bits.Len64(uint64(n))]++
 }
 
 func (t *tokens) result() *Tokens {
-	if t.h.Count == 0 {
+	l := &t.lengths
+	if l.Count == 0 {
 		return nil
 	}
-	r := &Tokens{Count: t.h.Count, Mean: t.h.Mean(), Min: t.min, P50: t.h.Quantile(0.5), P90: t.h.Quantile(0.9), P99: t.h.Quantile(0.99), Max: t.h.Max}
+	p := l.Percentiles(50, 90, 99)
+	r := &Tokens{Count: l.Count, Mean: l.Mean(), Min: int64(l.Min), P50: p[0], P90: p[1], P99: p[2], Max: int64(l.Max)}
 	for i, n := range t.buckets {
 		from, to := int64(0), int64(0)
 		if i > 0 {
 			from, to = 1<<(i-1), 1<<i-1
 		}
-		if to >= t.min && from <= t.h.Max {
+		if to >= r.Min && from <= r.Max {
 			r.Buckets = append(r.Buckets, Bucket{from, to, n})
 		}
 	}

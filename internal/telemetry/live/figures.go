@@ -31,37 +31,22 @@ var metrics = func() (list []*metric.Metric) {
 
 // column is the values of one metric so far, in its unit.
 type column struct {
-	count              int64
-	sum, mean, squares float64 // squares: of the differences from the mean
-	min, max, last     float64
-	bins               stats.Histogram // of the values in thousandths, unless one is below 0
+	stats.Sketch
+	last float64
 }
-
-// scale makes whole numbers of values with a fraction.
-const scale = 1000
 
 func (c *column) add(v float64) {
-	if c.count == 0 {
-		c.min, c.max = v, v
-	}
-	c.count++
-	c.sum += v
-	d := v - c.mean
-	c.mean += d / float64(c.count)
-	c.squares += d * (v - c.mean)
-	c.min, c.max, c.last = min(c.min, v), max(c.max, v), v
-	if v*scale < math.MaxInt64 {
-		c.bins.Add(int64(v * scale))
-	}
+	c.Add(v)
+	c.last = v
 }
 
-// Figure is how a metric stands, in its display unit: exact but for the quantiles, which are so to 3 %.
+// Figure is how a metric stands, in its display unit. It is exact, but for the quantiles of more than 4096 values: they are so to 0.05 %.
 type Figure struct {
 	*metric.Metric
 	Count             int64
 	Sum, Avg, Std     float64 // Std: divisor n
 	Min, Max, Current float64
-	Quantiles         [9]float64 // stats.Levels; NaN = there are none
+	Quantiles         [9]float64 // stats.Levels, interpolated as those of the summary; NaN = none
 	HasDistribution   bool
 }
 
@@ -107,7 +92,7 @@ func (f *Figures) Now() (list []Figure) {
 	for i, c := range f.columns {
 		if c != nil {
 			list = append(list, c.figure(metrics[i]))
-			totals[metrics[i].Tag] = c.sum
+			totals[metrics[i].Tag] = c.Total()
 		}
 	}
 	seconds := float64(f.to-f.from) / 1e9
@@ -133,14 +118,11 @@ func (f *Figures) Now() (list []Figure) {
 func (c *column) figure(m *metric.Metric) Figure {
 	factor := m.Factor()
 	g := Figure{
-		Metric: m, HasDistribution: true, Count: c.count, Sum: c.sum / factor, Avg: c.mean / factor, Std: math.Sqrt(c.squares/float64(c.count)) / factor,
-		Min: c.min / factor, Max: c.max / factor, Current: c.last / factor,
+		Metric: m, HasDistribution: true, Count: c.Count, Sum: c.Total() / factor, Avg: c.Mean() / factor, Std: c.Std() / factor,
+		Min: c.Min / factor, Max: c.Max / factor, Current: c.last / factor,
 	}
-	for i, level := range stats.Levels {
-		g.Quantiles[i] = math.NaN()
-		if c.min >= 0 {
-			g.Quantiles[i] = min(max(float64(c.bins.Quantile(level/100))/scale, c.min), c.max) / factor
-		}
+	for i, p := range c.Percentiles(stats.Levels[:]...) {
+		g.Quantiles[i] = p / factor
 	}
 	return g
 }

@@ -64,8 +64,10 @@ func TestPage(t *testing.T) {
 			t.Errorf("%s: %v, want %v", line, got, want)
 		}
 	}
-	for line, want := range map[string]float64{`aiperf_request_latency_ms{,quantile="0.5"}`: 30, `aiperf_request_latency_ms{,quantile="0.99"}`: 40} {
-		if got := value(line); !(math.Abs(got-want) <= 0.032*want) {
+	for line, want := range map[string]float64{ // of 10, 30 and 40 ms
+		`aiperf_request_latency_ms{,quantile="0.05"}`: 12, `aiperf_request_latency_ms{,quantile="0.5"}`: 30, `aiperf_request_latency_ms{,quantile="0.9"}`: 38, `aiperf_request_latency_ms{,quantile="0.99"}`: 39.8,
+	} {
+		if got := value(line); !(math.Abs(got-want) <= 1e-9*want) {
 			t.Errorf("%s: %v, want %v", line, got, want)
 		}
 	}
@@ -130,5 +132,44 @@ func TestServerFails(t *testing.T) {
 	}
 	if err := s.Failed(t.Context()); err != nil {
 		t.Errorf("closed, and %v", err)
+	}
+}
+
+// TestFiguresOfTheSummary: every statistic of every metric of requests is that of the summary of the same requests, also in a small run.
+func TestFiguresOfTheSummary(t *testing.T) {
+	set, err := metric.NewSelection(metric.Options{Streaming: true, ProducesTokens: true, TokenizesInput: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, reducer := NewFigures(), set.NewReducer()
+	for i := range 7 {
+		rec := &record.Record{Start: int64(i+1) * 1e9, Status: 200}
+		first := rec.Start + int64(1+i*i)*7e6
+		rec.End = first + int64(8-i)*11e6
+		rec.Messages = []record.Message{{At: first, Raw: []byte("x"), Body: true}, {At: rec.End, Raw: []byte("y"), Body: true}}
+		reply := &record.Reply{Contents: []record.Content{{At: first}, {At: rec.End}}}
+		row := set.Row(rec, reply, record.Counts{Input: 5 + i, Output: 20 - i, Reasoning: -1})
+		f.Observe(row)
+		reducer.Add(row)
+	}
+	summary, compared := reducer.Summary(metric.Window{}), 0
+	for _, g := range f.Now() {
+		r, ok := summary.Get(g.Tag)
+		if !g.HasDistribution || !ok {
+			continue
+		}
+		compared++
+		got := map[metric.Stat]float64{metric.Avg: g.Avg, metric.Min: g.Min, metric.Max: g.Max, metric.Std: g.Std, metric.Sum: g.Sum, metric.Count: float64(g.Count)}
+		for k, q := range g.Quantiles {
+			got[metric.P1+metric.Stat(k)] = q
+		}
+		for stat, v := range got {
+			if want := r.Values[stat]; !(math.Abs(v-want) <= 1e-9*math.Abs(want)+1e-9) {
+				t.Errorf("%s, statistic %d: %v, summary %v", g.Tag, stat, v, want)
+			}
+		}
+	}
+	if compared < 6 {
+		t.Errorf("%d metrics compared", compared)
 	}
 }
