@@ -76,7 +76,7 @@ func TestErrorsAtATerminal(t *testing.T) {
 			t.Helper()
 			return serve(t, answers(401, `{"error":{"message":"invalid api key"}}`))
 		},
-			[]string{"   20  100.0 %   401  Unauthorized  invalid api key", "All 20 requests failed; there is nothing to measure.", "The server wants a key; none was given, so none was sent.", "Set --api-key", "✘ no result. No request succeeded.", "Log File:"},
+			[]string{"   20  100.0 %   401  Unauthorized  invalid api key", "All 20 requests failed; there is nothing to measure.", "The server wants a key; none was given, so none was sent.", "Set --api-key", "✘ 100 % of the requests failed. Verdict: no result. No request succeeded.", "Log File:"},
 			[]string{"error:", "INCOMPLETE", "their time is in no latency", "does not accept"}},
 		{"dies midway", func(t *testing.T) string {
 			t.Helper()

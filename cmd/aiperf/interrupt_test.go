@@ -270,3 +270,25 @@ func TestInterruptedRepeats(t *testing.T) {
 		t.Errorf("the run that was cut says was_cancelled %s", second.text("was_cancelled"))
 	}
 }
+
+// TestInterruptedSweep: a signal in the second of three cells: no cell without a result is called valid, and the last line says how to run the rest.
+func TestInterruptedSweep(t *testing.T) {
+	t.Parallel()
+	server := newScripted(t, 6)
+	p := program(t, towards(server.URL, "--concurrency", "1,2,4", "--request-count", "6")...).start()
+	server.await(t, 2)
+	p.signal(os.Interrupt)
+	if got := p.wait(); got != 0 {
+		t.Errorf("exit status %d, want 0\n%s", got, p.stderr.String())
+	}
+	text := p.stdout.String()
+	_, table, _ := strings.Cut(text, "Sweep: 3 cells")
+	for _, want := range []string{" interrupted", " not run", "\nInterrupted: 1 of 3 cells ran to the end. To run the rest, give the same command with --resume " + p.dir + " in place of --artifact-dir.\n"} {
+		if !strings.Contains(table, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if n := strings.Count(table, " valid"); n > 1 {
+		t.Errorf("%d cells are valid, 1 has a result:\n%s", n, text)
+	}
+}

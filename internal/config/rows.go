@@ -55,10 +55,13 @@ func Rows() []setting.Row {
 	)
 }
 
+// ResumeFlag is the flag that continues a series. It is in no file, so it has no key.
+const ResumeFlag = "--resume"
+
 var ourRows = group("Ours", []setting.Row{
 	{Flags: []string{"--no-fail-fast"}, Key: "environment.timing.no_fail_fast", Kind: setting.Bool, Help: "with a duration: go on where the run would end because 100 connections in a row failed, for 3 s or more"},
 	{Flags: []string{"--fail-if"}, Key: "fail_if", Manual: true, Kind: setting.Text, List: true, Whole: true, Help: "exit with status 3 if this holds: time_to_first_token:p99>200, error_rate>1 (percent)"},
 	{Flags: []string{"--junit"}, Key: "junit", Kind: setting.Path, Help: "write what came of the gates as JUnit XML"},
-	{Flags: []string{"--resume"}, Kind: setting.Path, Folder: true, Help: "go on with the series in this directory: finished runs are kept, the others are made; runs of other settings are refused"},
+	{Flags: []string{ResumeFlag}, Kind: setting.Path, Folder: true, Help: "go on with the series in this directory: finished runs are kept, the others are made; runs of other settings are refused"},
 	{Flags: []string{"--dry-run"}, Common: true, Kind: setting.Bool, Help: "check everything, print the resolved configuration as YAML, send nothing"},
 })

@@ -162,8 +162,12 @@ func TestStates(t *testing.T) {
 		"all failed":  {made(t, `{"validity":{"verdict":"no result","reason":"why"},"error_summary":[{"count":1,"error_details":{"code":500,"type":"`+evil+`","message":"m"}}]}`, failed), []string{"The run has no result", "1 of 1 request failed (100 %)", "&lt;/script&gt;&lt;img"}},
 		"one request": {made(t, `{"request_latency":{"unit":"ms","p50":5,"p90":5,"p99":5,"count":1}}`, request(1, 6, "")), []string{"A distribution needs two requests", "<dt>p90</dt><dd>needs 10</dd>", "<dt>p99</dt><dd>needs 100</dd>", "holds no times of single tokens", "not measured in this run"}},
 		"cut":         {made(t, `{"validity":{"verdict":"valid"},"was_cancelled":true,"is_complete":false,"incomplete_reason":"Run cancelled."}`, request(1, 6, "")), []string{"valid, and not complete", "a part of the run. Run cancelled."}},
-		"warm-up":     {made(t, `{}`, strings.Replace(request(1, 6, ""), "profiling", "warmup", 1)), []string{"No request of the measured phase"}},
-		"evil model":  {made(t, `{"input_config":{"models":{"items":[{"name":"`+evil+`"}]}}}`, request(1, 6, ""), request(2, 9, "")), []string{"&lt;/script&gt;&lt;img"}},
+		"some failed": {made(t, `{"validity":{"verdict":"valid","reason":"All is well."},"request_count":{"unit":"requests","avg":143},"error_request_count":{"unit":"requests","avg":57}}`, request(1, 6, "")),
+			[]string{`class="verdict suspect"`, `<h2 id="verdict">28.5 % of the requests failed</h2><p>The measurement is valid. All is well.</p>`}},
+		"few failed": {made(t, `{"validity":{"verdict":"valid"},"request_count":{"unit":"requests","avg":199},"error_request_count":{"unit":"requests","avg":1}}`, request(1, 6, "")),
+			[]string{`class="verdict valid"`, "The measurement is valid</h2>"}},
+		"warm-up":    {made(t, `{}`, strings.Replace(request(1, 6, ""), "profiling", "warmup", 1)), []string{"No request of the measured phase"}},
+		"evil model": {made(t, `{"input_config":{"models":{"items":[{"name":"`+evil+`"}]}}}`, request(1, 6, ""), request(2, 9, "")), []string{"&lt;/script&gt;&lt;img"}},
 	} {
 		page, err := Run(c.run, "test")
 		if err != nil {

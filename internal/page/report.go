@@ -282,6 +282,7 @@ func (b *builder) verdict(sum *runfiles.Summary) {
 	default:
 		b.Level, b.Verdict = "suspect", "Verdict: "+v.Word
 	}
+	b.failures(sum)
 	if sum.Cancelled || !sum.Complete {
 		why := sum.IncompleteReason
 		if why == "" {
@@ -292,6 +293,21 @@ func (b *builder) verdict(sum *runfiles.Summary) {
 			b.Level, b.Verdict = "suspect", "The measurement is valid, and not complete"
 		}
 	}
+}
+
+// failures leads the verdict with the share of failed requests, from 1 % on.
+func (b *builder) failures(sum *runfiles.Summary) {
+	failed, _ := sum.Stat("error_request_count", "avg")
+	valid, _ := sum.Stat("request_count", "avg")
+	share := metric.FailureSentence(int64(failed), int64(failed+valid))
+	if share == "" {
+		return
+	}
+	if b.Level == "valid" {
+		b.Level = "suspect"
+	}
+	b.Why = strings.TrimSpace(b.Verdict + ". " + b.Why)
+	b.Verdict = share
 }
 
 // facts are the line below the title.

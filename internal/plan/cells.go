@@ -97,7 +97,7 @@ func (i *invocation) sweep(cells []config.Cell, byCell [][]*trial) error {
 		for _, c := range shown {
 			fmt.Fprintf(w, "%s\t", terminal.Figure(meanOf(byCell[k], c.tag, c.of)))
 		}
-		fmt.Fprintf(w, "%s\t\n", worst(byCell[k]))
+		fmt.Fprintf(w, "%s\t\n", i.cellVerdict(byCell[k]))
 	}
 	if err := w.Flush(); err != nil {
 		return err

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"context"
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -64,6 +66,7 @@ func TestSweepTable(t *testing.T) {
 	for k, n := range []int{1, 1024} {
 		cells = append(cells, config.Cell{Values: []config.Axis{{Path: "phases.profiling.concurrency", Values: []any{n}}}})
 		trials = append(trials, trial{cell: k, run: measured(t, 3, 1)})
+		trials[k].run.Validity = &metric.Validity{Verdict: metric.VerdictValid}
 	}
 	if _, err := i.conclude(cells, trials); err != nil {
 		t.Fatal(err)
@@ -76,10 +79,59 @@ func TestSweepTable(t *testing.T) {
 	text := strings.Join(strings.Fields(out.String()), " ")
 	for _, want := range []string{
 		"latencies in ms concurrency req/s latency latency TTFT TTFT ITL tok/s verdict avg p99 avg p99 avg",
-		"1024 2.00 1,500 1,500 50.0 50.0 207 16.0 valid",
+		"1024 2.00 1,500 1,500 50.0 50.0 207 16.0 25 % failed",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, out.String())
+		}
+	}
+}
+
+// TestUnfinishedSeries: cells that did not run say so and never count as valid; the line below the table says how to run the rest.
+func TestUnfinishedSeries(t *testing.T) {
+	judged := func(v metric.Verdict, failures int) *metric.Run {
+		r := measured(t, 300, failures)
+		r.Validity = &metric.Validity{Verdict: v}
+		return r
+	}
+	cut := judged(metric.VerdictValid, 0)
+	cut.Cancelled, cut.IncompleteReason = true, "Run cancelled."
+	interruptedCtx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, c := range map[string]struct {
+		ctx    context.Context
+		runs   int
+		trials []trial
+		want   []string // verdicts of the cells
+		line   string
+	}{
+		"interrupted": {interruptedCtx, 1, []trial{{cell: 0, run: judged("valid", 0)}, {cell: 1, run: cut}}, []string{"valid", "interrupted", "not run"},
+			"Interrupted: 1 of 3 cells ran to the end. To run the rest, give the same command with --resume 'my runs' in place of --artifact-dir."},
+		"between cells": {interruptedCtx, 1, []trial{{cell: 0, run: judged("valid", 0)}}, []string{"valid", "not run", "not run"}, "Interrupted: 1 of 3 cells ran to the end."},
+		"ended early":   {t.Context(), 1, []trial{{cell: 0, run: judged("valid", 0)}, {cell: 1, err: errors.New("no server")}}, []string{"valid", "failed: no server", "not run"}, "Ended early: 2 of 3 cells"},
+		"gravest of repeats": {t.Context(), 2, []trial{{cell: 0, run: judged("client limited", 0)}, {cell: 0, run: judged("valid", 0)}, {cell: 1, run: judged("uncertain", 0)}, {cell: 1, run: judged("server limited", 0)},
+			{cell: 2, run: judged("valid", 0)}, {cell: 2, run: judged("valid", 100)}}, []string{"client limited", "uncertain", "14.3 % failed"}, ""},
+		"repeats left out": {interruptedCtx, 2, []trial{{cell: 0, run: judged("valid", 0)}, {cell: 0, run: judged("valid", 0)}, {cell: 1, run: judged("valid", 0)}}, []string{"valid", "valid, 1 of 2 runs", "not run"}, "Interrupted: 1 of 3 cells"},
+		"no verdict":       {t.Context(), 1, []trial{{cell: 0, run: measured(t, 3, 0)}, {cell: 1, run: judged("a new word", 0)}, {cell: 2, run: judged("valid", 0)}}, []string{"no verdict", "a new word", "valid"}, ""},
+	} {
+		var out strings.Builder
+		i := invocation{Streams: Streams{Out: &out, Err: io.Discard}, run: sweep(c.runs, "repeated"), ctx: c.ctx}
+		i.run.Artifacts.Dir = "my runs"
+		cells := make([]config.Cell, 3)
+		byCell := make([][]*trial, 3)
+		for k := range c.trials {
+			byCell[c.trials[k].cell] = append(byCell[c.trials[k].cell], &c.trials[k])
+		}
+		for k := range cells {
+			if got := i.cellVerdict(byCell[k]); got != c.want[k] {
+				t.Errorf("%s, cell %d: %q, want %q", name, k, got, c.want[k])
+			}
+		}
+		if err := i.sayUnfinished(cells, byCell); err != nil {
+			t.Fatal(err)
+		}
+		if got := out.String(); (c.line == "") != (got == "") || !strings.Contains(got, c.line) {
+			t.Errorf("%s: %q, want %q", name, got, c.line)
 		}
 	}
 }

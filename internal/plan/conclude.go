@@ -29,6 +29,7 @@ func (i *invocation) conclude(cells []config.Cell, trials []trial) (int, error) 
 	if i.run.Sweep != nil && served {
 		errs = append(errs, i.sweepFiles(cells, byCell), i.sweep(cells, byCell))
 	}
+	errs = append(errs, i.sayUnfinished(cells, byCell))
 	code := 0
 	if !served {
 		code = 1
@@ -179,20 +180,6 @@ func meanOf(trials []*trial, tag string, stat metric.Stat) float64 {
 		return math.NaN()
 	}
 	return sum / float64(n)
-}
-
-// worst is the worst that was said of a cell's trials.
-func worst(trials []*trial) string {
-	word := string(metric.VerdictValid)
-	for _, t := range trials {
-		switch {
-		case !t.ok():
-			return "failed: " + t.fault()
-		case t.run.Validity != nil && t.run.Validity.Verdict != metric.VerdictValid:
-			word = string(t.run.Validity.Verdict)
-		}
-	}
-	return word
 }
 
 func show(v float64) string {

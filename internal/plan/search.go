@@ -101,7 +101,7 @@ func (i *invocation) searching() (int, error) {
 	}
 	switch {
 	case i.ctx.Err() != nil:
-		reason = "interrupted"
+		reason = interrupted
 	case reason == "":
 		_, reason = plan.next(q.evidence())
 		if reason == "" {
@@ -311,6 +311,9 @@ func (q *search) end(reason string) (int, error) {
 		if err := q.sweep(q.cells, byCell); err != nil {
 			return 1, err
 		}
+	}
+	if reason == interrupted {
+		fmt.Fprintf(q.Out, "\nInterrupted after %s. %s\n", terminal.Plural(len(q.cells), "cell"), q.resumeHint())
 	}
 	if len(q.tiers) > 0 {
 		fmt.Fprintf(q.Out, "\nSearch for %s: %s, %s\n", terminal.Plural(len(q.tiers), "tier"), q.tried(), reason)

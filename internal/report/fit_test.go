@@ -71,7 +71,7 @@ func TestTerminalTables(t *testing.T) {
 	if strings.Contains(text, "LLM Metrics: Active") || strings.Contains(text, missing) || !strings.Contains(text, "tables all") || strings.ContainsAny(text, "┃│┏└╭") {
 		t.Errorf("the terminal's own tables:\n%s", text)
 	}
-	for _, want := range []string{"Requests (requests)", "\n    2  40.0 %", "\nVerdict ─", "\n! rate not reached. "} {
+	for _, want := range []string{"Requests (requests)", "\n    2  40.0 %", "\nVerdict ─", "\n! 40 % of the requests failed. Verdict: rate not reached. "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
@@ -112,7 +112,7 @@ func TestHeadline(t *testing.T) {
   Requests/s Tokens/s out           TTFT             ITL         Latency  Errors
         2.00        16.0     p50 50.0 ms      p50 207 ms    p50 1,500 ms       2
         3 ok  4.83 /user     p99 50.0 ms      p99 207 ms    p99 1,500 ms  40.0 %
-Verdict     rate not reached. 50.0 % of the schedule was sent (5 of 10 requests…
+Verdict     40 % of the requests failed. rate not reached. 50.0 % of the schedu…
 Results     1 file in artifacts/x
 `
 	if b.String() != want {

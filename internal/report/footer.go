@@ -39,13 +39,27 @@ func Footer(w io.Writer, run *metric.Run, o Options) error {
 			d.say("%d requests were cut off at the end of the run; they are listed in the records and in no metric.\n", n)
 		}
 	}
-	if run.Validity != nil && run.Validity.Verdict != metric.VerdictValid && !o.Terminal { // there the headline says so
-		d.print("%s\n", d.style.red("Not a clean measurement: "+run.Validity.Sentence()))
+	if !o.Terminal { // there the headline says so
+		d.doubt()
 	}
 	if run.Cancelled {
 		d.say("%s\n", d.style.paint("3", "The run was cancelled early: the results cover a part of it."))
 	}
 	return d.err
+}
+
+// doubt says why the measurement is not clean: failed requests, or a verdict other than valid.
+func (d *drawing) doubt() {
+	v, failed := d.run.Validity, d.run.FailureSentence()
+	switch {
+	case v == nil:
+	case v.Verdict != metric.VerdictValid && failed != "":
+		d.print("%s\n", d.style.red("Not a clean measurement: "+failed+"; "+v.Sentence()))
+	case v.Verdict != metric.VerdictValid:
+		d.print("%s\n", d.style.red("Not a clean measurement: "+v.Sentence()))
+	case failed != "":
+		d.print("%s\n", d.style.paint(paintWarn, "Not a clean measurement: "+failed+"."))
+	}
 }
 
 // absolute is a path that can be used anywhere.

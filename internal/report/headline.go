@@ -20,7 +20,11 @@ func Headline(w io.Writer, run *metric.Run, dir string, files int, o Options) er
 		if v.Verdict != metric.VerdictValid {
 			paint = d.style.red
 		}
-		text := cut(word+". "+v.Reason, max(d.room()-labelled, len(word)))
+		rest := v.Reason
+		if failed := run.FailureSentence(); failed != "" {
+			word, rest, paint = failed, string(v.Verdict)+". "+v.Reason, func(text string) string { return d.style.paint(paintWarn, text) }
+		}
+		text := cut(word+". "+rest, max(d.room()-labelled, len(word)))
 		d.headline("Verdict", paint(text[:len(word)])+text[len(word):])
 	}
 	d.headline("Results", terminal.Plural(files, "file")+" in "+terminal.Line(dir))

@@ -103,13 +103,46 @@ func TestNotices(t *testing.T) {
 	}
 	for _, s := range []string{"INCOMPLETE RESULTS", "Run cancelled.", "The server limits the rate.", "All 4 requests failed", "rate not reached", "5.00 requests/s of 10.00 asked for; the schedule drew 10.00, of which 50.0 % were sent",
 		"Schedule lag: p50 0 µs, p99 0 µs, max 1 s", "20 µs", "Note: 4 of 8 requests failed", "CLI Command: aiperf profile\nBenchmark Duration: 0.00 sec (cancelled early)\nLog File: /x/logs/aiperf.log\n",
-		"Not a clean measurement: rate not reached: 50.0 % of the schedule was sent (5 of 10 requests", "\x1b[1m"} {
+		"Not a clean measurement: 100 % of the requests failed; rate not reached: 50.0 % of the schedule was sent (5 of 10 requests", "\x1b[1m"} {
 		if !strings.Contains(b.String(), s) {
 			t.Errorf("no %q in\n%s", s, b.String())
 		}
 	}
 	if strings.Contains(b.String(), "LLM Metrics") {
 		t.Error("a metric table without metrics")
+	}
+}
+
+// TestFailedRequests: from 1 % of failed requests on a valid run is amber and begins with their share, in the report, in its last line and at a terminal.
+func TestFailedRequests(t *testing.T) {
+	for _, c := range []struct {
+		valid, failed int
+		share         string
+	}{{143, 57, "28.5 % of the requests failed"}, {99, 1, "1 % of the requests failed"}, {199, 1, ""}} {
+		r := run(t, c.valid, c.failed)
+		r.Validity = &metric.Validity{Verdict: metric.VerdictValid, Reason: "All is well."}
+		var pipe, screen, last bytes.Buffer
+		terminal := Options{Colour: true, Terminal: true, Width: 120}
+		if err := errors.Join(Console(&pipe, r, Options{}), Footer(&pipe, r, Options{}), Console(&screen, r, terminal), Headline(&last, r, "x", 1, terminal)); err != nil {
+			t.Fatal(err)
+		}
+		want := map[*bytes.Buffer][]string{
+			&pipe:   {"\nValidity: " + c.share + ". Verdict: valid. All is well.", "\nNot a clean measurement: " + c.share + "."},
+			&screen: {"\x1b[33m!\x1b[0m \x1b[33m" + c.share + "\x1b[0m. Verdict: "}, &last: {"\x1b[33m" + c.share + "\x1b[0m. valid. All is well."},
+		}
+		if c.share == "" {
+			want = map[*bytes.Buffer][]string{&pipe: {"\nValidity: valid. All is well."}, &screen: {"\x1b[32m✔\x1b[0m \x1b[1mvalid\x1b[0m."}, &last: {"\x1b[1mvalid\x1b[0m. All is well."}}
+		}
+		for b, list := range want {
+			for _, s := range list {
+				if !strings.Contains(b.String(), s) {
+					t.Errorf("%d of %d failed: no %q in\n%s", c.failed, c.valid+c.failed, s, b.String())
+				}
+			}
+		}
+		if c.share == "" && strings.Contains(pipe.String(), "Not a clean") {
+			t.Errorf("few failures are a doubt:\n%s", pipe.String())
+		}
 	}
 }
 

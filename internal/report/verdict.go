@@ -22,11 +22,7 @@ func (d *drawing) verdict() {
 		d.evidence(v)
 		return
 	}
-	word := d.style.bold(string(v.Verdict))
-	if v.Verdict != metric.VerdictValid {
-		word = d.style.red(word)
-	}
-	d.say("\nValidity: %s. %s\n", word, v.Reason)
+	d.say("\nValidity: %s\n", d.banner(v))
 	d.evidence(v)
 }
 
@@ -43,16 +39,29 @@ func (d *drawing) judged(v *metric.Validity) {
 		d.print("%s %s\n", d.style.paint(paint, mark), strings.ReplaceAll(terminal.Hang(text, d.room()-2, 0), "\n", "\n  "))
 	}
 	switch {
-	case v.Verdict == metric.VerdictValid:
-		line(markGood, paintGood, d.style.bold(string(v.Verdict))+". "+v.Reason)
 	case v.Verdict == metric.VerdictClientLimited, d.run.AllFailed():
-		line(markBad, paintBad, d.style.red(string(v.Verdict))+". "+v.Reason)
+		line(markBad, paintBad, d.banner(v))
+	case v.Verdict != metric.VerdictValid, d.run.FailureSentence() != "":
+		line(markWarn, paintWarn, d.banner(v))
 	default:
-		line(markWarn, paintWarn, d.style.red(string(v.Verdict))+". "+v.Reason)
+		line(markGood, paintGood, d.banner(v))
 	}
 	for _, n := range v.Notes {
 		line(markWarn, paintWarn, n)
 	}
+}
+
+// banner is the verdict and its reason. From 1 % of failed requests on it begins with their share: they are missing from every latency.
+func (d *drawing) banner(v *metric.Validity) string {
+	word := d.style.bold(string(v.Verdict))
+	if v.Verdict != metric.VerdictValid {
+		word = d.style.red(string(v.Verdict))
+	}
+	text := word + ". " + v.Reason
+	if failed := d.run.FailureSentence(); failed != "" {
+		text = d.style.paint(paintWarn, failed) + ". Verdict: " + text
+	}
+	return text
 }
 
 // evidence is what the verdict rests on.
