@@ -22,6 +22,7 @@ func TestScripts(t *testing.T) {
 	}
 	testscript.Run(t, testscript.Params{Dir: "testdata", Setup: func(env *testscript.Env) error {
 		env.Setenv(asProgram, "1")
+		env.Setenv("BIN", bin)
 		env.Setenv("PATH", bin+string(os.PathListSeparator)+env.Getenv("PATH"))
 		return nil
 	}})

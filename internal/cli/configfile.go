@@ -30,6 +30,7 @@ func resolveFile(set *setting.CommandLine, environ []string, terminal bool, ask 
 		r.urls() // what else is wrong is not to be blamed on a URL without a scheme
 	}
 	r.validate()
+	r.askModel()
 	return run, r.findings
 }
 

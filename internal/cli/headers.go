@@ -21,7 +21,7 @@ func parseHeaders(items []string) (config.Headers, error) {
 		name, value, ok := strings.Cut(item, ":")
 		if !ok {
 			word, _, _ := strings.Cut(strings.TrimSpace(item), " ") // the rest may be a secret
-			return nil, fmt.Errorf("%q has no \":\"; write \"Name: value\"", word)
+			return nil, fmt.Errorf("a colon is missing after %q; write --header \"Name: value\"", word)
 		}
 		if err := setHeader(&headers, name, value); err != nil {
 			return nil, err

@@ -13,18 +13,18 @@ import (
 
 // resolver turns what was given into a run. Everything worth saying is collected.
 type resolver struct {
-	set      *setting.CommandLine
-	terminal bool // standard output is a terminal
-	over     bool // the run comes from a file: what is not given stays as it is
-	run      *config.Run
-	place    func(path string) string // where a value stands in the file; nil without a file
-	endpoint *endpoint.Endpoint
-	file     *custom.Look // nil without an input file
-	load     load
-	axes     config.Axes // that no flag can say: those of GenAI-Perf's sweeps
-	ask      lister      // for the models of the server; nil = nothing may be sent
-	// simulated: the model was asked for, and a simulated server of this program answered.
-	simulated bool
+	set         *setting.CommandLine
+	terminal    bool // standard output is a terminal
+	over        bool // the run comes from a file: what is not given stays as it is
+	run         *config.Run
+	place       func(path string) string // where a value stands in the file; nil without a file
+	endpoint    *endpoint.Endpoint
+	file        *custom.Look // nil without an input file
+	load        load
+	axes        config.Axes // that no flag can say: those of GenAI-Perf's sweeps
+	ask         lister      // for the models of the server; nil = nothing may be sent
+	modelWanted bool        // nobody named a model; askModel asks the server
+	simulated   bool        // askModel asked, and a simulated server of this program answered
 	findings
 }
 
@@ -90,6 +90,7 @@ func resolveWith(set *setting.CommandLine, environ []string, terminal bool, ask 
 	r.sections()
 	r.advise()
 	r.validate()
+	r.askModel()
 	return r.run, r.findings
 }
 
@@ -100,7 +101,10 @@ func (r *resolver) validate() {
 	r.run.Spelling = r.spell
 	for _, one := range r.run.Violations() {
 		told := func(p string) bool {
-			return strings.HasPrefix(p, r.spell(one.Key)+":") || strings.HasPrefix(p, r.spell(one.Key)+" ") || one.Key == "benchmark.models" && (strings.HasPrefix(p, "no model") || len(r.run.Endpoint.URLs) == 0) // a server without a URL is not asked for its model
+			return strings.HasPrefix(p, r.spell(one.Key)+":") || strings.HasPrefix(p, r.spell(one.Key)+" ")
+		}
+		if one.Key == "benchmark.models" && (r.modelWanted || len(r.run.Endpoint.URLs) == 0) { // askModel finds it, or says why not
+			continue
 		}
 		if !slices.ContainsFunc(before, told) {
 			r.problems = append(r.problems, one.Text)
@@ -187,7 +191,7 @@ func (r *resolver) oldNames() {
 		if r.on(config.NoLegacyFlags) {
 			r.fail("%s of GenAI-Perf: write --benchmark-duration; %s refuses it", r.as("--measurement-interval"), config.NoLegacyFlags)
 		}
-		r.warn("%s: three windows in one, as --benchmark-duration", r.as("--measurement-interval"))
+		r.warn("%s is run as --benchmark-duration of three times its length (GenAI-Perf measured three intervals)", r.as("--measurement-interval"))
 	}
 }
 
@@ -214,9 +218,7 @@ func (r *resolver) models() {
 	}
 	if len(names) == 0 && !r.has("--model") && len(r.set.Words) == 0 {
 		if !r.mocked() {
-			if m, ok := r.servedModel(); ok {
-				r.run.Models.Items = []config.Model{m}
-			}
+			r.modelWanted = true
 			return
 		}
 		names = []string{"mock"}

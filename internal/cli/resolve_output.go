@@ -26,12 +26,8 @@ func (r *resolver) output() {
 	if r.has("--resume") {
 		a.Dir, r.run.Resume = r.set.Text("--resume", ""), true
 	}
-	if a.Dir == "" {
-		series, _ := r.series() // a rule reports what is wrong with it
-		a.Dir = config.DefaultDir(&r.run.Benchmark, series)
-	}
-	if err := dirExists(a.Dir); err != nil {
-		r.fail("%s %s: %v", r.spell("artifacts.dir"), a.Dir, err)
+	if !r.modelWanted { // else askModel does it
+		r.directory()
 	}
 	switch r.set.Text("--export-level", "") {
 	case "summary":
@@ -51,6 +47,18 @@ func (r *resolver) output() {
 			merged.Set(one.Tag, one.Threshold)
 		}
 		r.run.SLOs = merged
+	}
+}
+
+// directory names the directory of the artifacts and refuses a file in its place.
+func (r *resolver) directory() {
+	a := &r.run.Artifacts
+	if a.Dir == "" {
+		series, _ := r.series() // a rule reports what is wrong with it
+		a.Dir = config.DefaultDir(&r.run.Benchmark, series)
+	}
+	if err := dirExists(a.Dir); err != nil {
+		r.fail("%s %s: %v", r.spell("artifacts.dir"), a.Dir, err)
 	}
 }
 
@@ -136,9 +144,8 @@ func (r *resolver) level() string {
 	return r.set.Text("--log-level", r.run.Logging.Level)
 }
 
-// tokenizer names the tokenizer; a model name that looks like a stand-in gets the built-in one.
+// tokenizer reads the settings of the tokenizer and chooses one where nobody names it.
 func (r *resolver) tokenizer() {
-	t := &r.run.Tokenizer
 	r.bind("tokenizer.")
 	if r.has("--tokenizer") {
 		r.run.OneTokenizer()
@@ -146,6 +153,12 @@ func (r *resolver) tokenizer() {
 	if r.on("--tokenizer-trust-remote-code") {
 		r.warn("%s: code of a repository is never run; the tokenizer's files are used", r.as("--tokenizer-trust-remote-code"))
 	}
+	r.nameTokenizer()
+}
+
+// nameTokenizer chooses the built-in tokenizer for a simulated server and for models with the name of a stand-in.
+func (r *resolver) nameTokenizer() {
+	t := &r.run.Tokenizer
 	if t.Name != "" || len(r.run.Models.Items) == 0 || !needsTokenizer(r.run) {
 		return
 	}

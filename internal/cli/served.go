@@ -2,10 +2,14 @@ package cli
 
 import (
 	"context"
+	"crypto/tls"
+	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
+	"syscall"
 
 	"aiperf/internal/config"
 	"aiperf/internal/endpoint"
@@ -27,62 +31,79 @@ func served(ctx context.Context, dry bool) lister {
 	return func(url string, o models.Options) (models.List, error) { return models.Get(ctx, url, o) }
 }
 
-// servedModel takes the only model that the server serves when nobody named one. It reports whether there is one; else it has said why not.
-func (r *resolver) servedModel() (config.Model, bool) {
+// askModel takes the only model that the server serves when nobody named one. It is the last step: all other mistakes come first, for they are
+// mended without a server.
+func (r *resolver) askModel() {
+	if !r.modelWanted || len(r.run.Models.Items) > 0 || len(r.run.Endpoint.URLs) == 0 {
+		return
+	}
 	e := &r.run.Endpoint
-	if len(r.problems) > 0 && len(e.URLs) == 0 { // there is nobody to ask until the URL is mended
-		return config.Model{}, false
+	switch {
+	case e.Type == "dynamic_grpc": // its messages name what they like
+		r.run.Models.Items = []config.Model{{Name: e.Type}}
+	case r.ask == nil:
+		r.fail("no model: name it with --model (a run asks the server for it; a dry run sends nothing)")
+		return
+	case e.Transport == grpcScheme: // there is no list of models over gRPC
+		r.fail("no model: name it with --model (a server of gRPC has no list of models)")
+		return
+	case len(r.problems) > 0:
+		return
+	default:
+		found, err := modelFinder{r.ask, &r.run.Benchmark, r.spell}.only()
+		if err != nil {
+			r.fail("%v", err)
+			return
+		}
+		r.note("model: %s, the only one that %s serves; --model names another", found.Names[0], redact.URL(servedBase(e)))
+		r.simulated, r.run.Models.Items = found.Simulated, []config.Model{{Name: found.Names[0]}}
 	}
-	if r.ask == nil {
-		r.fail("no model: name it with --model; a run asks the server for it, a dry run sends nothing")
-		return config.Model{}, false
-	}
-	if len(r.problems) > 0 { // what is wrong already is to be mended first
-		r.fail("no model: name it with --model")
-		return config.Model{}, false
-	}
-	if e.Type == "dynamic_grpc" { // its messages name what they like
-		return config.Model{Name: e.Type}, true
-	}
-	if e.Transport == grpcScheme { // there is no list of models over gRPC
-		r.fail("no model: name it with --model")
-		return config.Model{}, false
-	}
-	base := e.URLs[slices.IndexFunc(e.URLs, func(u string) bool { return !isMock(u) })]
+	r.nameTokenizer()
+	r.directory()
+}
+
+// modelFinder asks the first server of a benchmark for its models. spell words a key of the configuration.
+type modelFinder struct {
+	ask       lister
+	benchmark *config.Benchmark
+	spell     func(key string) string
+}
+
+// servedBase is the URL of the server that is asked: the first one that is not simulated.
+func servedBase(e *config.Endpoint) string {
+	return e.URLs[max(0, slices.IndexFunc(e.URLs, func(u string) bool { return !isMock(u) }))]
+}
+
+// only returns a list with exactly one model. The error says what failed and what to type.
+func (f modelFinder) only() (models.List, error) {
+	base := servedBase(&f.benchmark.Endpoint)
 	address, err := listAddress(base)
 	if err != nil {
-		r.fail("no model: name it with --model")
-		return config.Model{}, false
+		return models.List{}, fmt.Errorf("no model: name it with --model")
 	}
-	shown := redact.URL(address)
-	list, err := r.list(address)
+	list, err := f.list(address)
 	switch {
 	case err != nil:
-		r.fail("no model: name it with --model; %s was asked: %v%s", shown, err, hintOn(err, e))
-		return config.Model{}, false
+		return list, f.worded(redact.URL(base), redact.URL(address), err)
 	case len(list.Names) == 0:
-		r.fail("no model: name it with --model; %s lists none", shown)
-		return config.Model{}, false
+		return list, fmt.Errorf("no model: %s lists none; name it with --model", redact.URL(address))
 	case len(list.Names) > 1:
-		r.fail("no model: name one with --model; %s serves %d:\n%s", redact.URL(base), len(list.Names), listed(list.Names))
-		return config.Model{}, false
+		return list, fmt.Errorf("no model: %s serves %d; name one with --model:\n%s", redact.URL(base), len(list.Names), listed(list.Names))
 	}
-	r.note("model: %s, the only one that %s serves; --model names another", list.Names[0], redact.URL(base))
-	r.simulated = list.Simulated
-	return config.Model{Name: list.Names[0]}, true
+	return list, nil
 }
 
 // list asks for the models behind an address, over connections as those of the run.
-func (r *resolver) list(address string) (models.List, error) {
+func (f modelFinder) list(address string) (models.List, error) {
 	target, err := transport.NewTarget(address)
 	if err != nil {
 		return models.List{}, err
 	}
-	through, address, err := run.Connections(&r.run.Benchmark, nil).RoundTripper(target)
+	through, address, err := run.Connections(f.benchmark, nil).RoundTripper(target)
 	if err != nil {
 		return models.List{}, err
 	}
-	return r.ask(address, models.Options{Headers: listHeaders(&r.run.Endpoint), Through: through})
+	return f.ask(address, models.Options{Headers: listHeaders(&f.benchmark.Endpoint), Through: through})
 }
 
 // listAddress is the URL of the list of models of a base URL, which may name an API's root or one of its endpoints.
@@ -119,23 +140,69 @@ func givenHeaders(e *config.Endpoint) (list []record.Header) {
 	return list
 }
 
-// hintOn is what a failure asks the user to look at.
-func hintOn(err error, e *config.Endpoint) string {
+// worded says why a server gave no list of models: a wrong setting, a server that cannot be reached, or its answer.
+func (f modelFinder) worded(base, address string, err error) error {
+	var bad *transport.SettingError
+	if errors.As(err, &bad) {
+		return fmt.Errorf("%s: %w", f.spell("endpoint."+bad.Key), bad.Err)
+	}
+	if cause, hint := f.unreachable(err); cause != "" {
+		return fmt.Errorf("cannot reach %s: %s; %s", base, cause, hint)
+	}
+	return fmt.Errorf("no model: %s answers %w; %s", address, err, f.hintOnAnswer(err.Error()))
+}
+
+// unreachable is why no request got through, and what to look at; "" when the server did answer.
+func (f modelFinder) unreachable(err error) (cause, hint string) {
+	url := f.spell("endpoint.urls")
+	alive := "is the server running, and is " + url + " right?"
+	var dns *net.DNSError
+	var dial *net.OpError
+	var certificate *tls.CertificateVerificationError
 	text := err.Error()
 	switch {
-	case strings.HasPrefix(text, "401"), strings.HasPrefix(text, "403"):
-		if e.APIKey == "" {
-			return "; --api-key gives the server a key"
-		}
-		return "; it does not take the key of --api-key"
-	case strings.Contains(text, "refused"):
-		return "; is the server up, and its port right? --url names it"
+	case errors.As(err, &certificate):
+		return certificate.Err.Error(), f.spell("endpoint.tls.ca_file") + " FILE names its authority, " + f.spell("endpoint.tls.insecure") + " skips the check"
+	case errors.As(err, &dns) && dns.IsNotFound:
+		return "no host has the name " + dns.Name, "is " + url + " right?"
+	case errors.As(err, &dns):
+		return dns.Err, alive
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "connection refused", alive
+	case errors.As(err, &dial) && dial.Op == "dial":
+		return innermost(dial).Error(), alive
+	case errors.Is(err, models.ErrSilent):
+		return text, alive
 	case strings.Contains(text, "HTTP response to HTTPS"):
-		return "; it speaks http, not https"
-	case strings.Contains(text, "malformed HTTP"), strings.HasPrefix(text, "400"), strings.Contains(text, "EOF"):
-		return "; does it speak https?"
+		return text, "it speaks http: write " + url + " http://…"
+	case strings.Contains(text, "malformed HTTP"), strings.Contains(text, "EOF"), errors.Is(err, syscall.ECONNRESET):
+		return text, "does it speak https, and is " + url + " right?"
 	}
-	return ""
+	return "", ""
+}
+
+// innermost is the error that all others wrap.
+func innermost(err error) error {
+	for {
+		next := errors.Unwrap(err)
+		if next == nil {
+			return err
+		}
+		err = next
+	}
+}
+
+// hintOnAnswer is what to type after an answer that is not a list of models.
+func (f modelFinder) hintOnAnswer(text string) string {
+	switch locked := strings.HasPrefix(text, "401") || strings.HasPrefix(text, "403"); {
+	case locked && f.benchmark.Endpoint.APIKey == "":
+		return "give the key of the server with --api-key"
+	case locked:
+		return "the server refuses the key of --api-key"
+	case strings.HasPrefix(text, "400"):
+		return "does the server speak https? Else name the model with --model"
+	}
+	return "name the model with --model"
 }
 
 // mostListed is how many models an error names.

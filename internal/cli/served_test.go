@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -23,11 +25,11 @@ func TestServedModel(t *testing.T) {
 		"one":      {200, `{"data":[{"id":"org/one","owned_by":"vllm"}]}`, "", "org/one", "", []string{"note: model: org/one, the only one that http://"}},
 		"ours":     {200, `{"data":[{"id":"tiny","owned_by":"aiperf"}]}`, "", "tiny", "builtin", []string{"note: a simulated server answers"}},
 		"ours too": {200, `{"data":[{"id":"tiny","owned_by":"aiperf"}]}`, "--tokenizer cl100k_base", "tiny", "cl100k_base", nil},
-		"several":  {200, `{"data":[{"id":"org/one"},{"id":"two"}]}`, "", "", "", []string{"error: no model: name one with --model", "serves 2:\n  org/one\n  two\n"}},
+		"several":  {200, `{"data":[{"id":"org/one"},{"id":"two"}]}`, "", "", "", []string{"error: no model: http://", "serves 2; name one with --model:\n  org/one\n  two\n"}},
 		"none":     {200, `{"data":[]}`, "", "", "", []string{"/v1/models lists none"}},
-		"locked":   {401, ``, "", "", "", []string{"/v1/models was asked: 401 Unauthorized; --api-key gives"}},
-		"wrong":    {403, ``, "--api-key k", "", "", []string{"403 Forbidden; it does not take the key"}},
-		"no list":  {404, ``, "", "", "", []string{"404 Not Found"}},
+		"locked":   {401, ``, "", "", "", []string{"/v1/models answers 401 Unauthorized; give the key of the server with --api-key"}},
+		"wrong":    {403, ``, "--api-key k", "", "", []string{"403 Forbidden; the server refuses the key of --api-key"}},
+		"no list":  {404, ``, "", "", "", []string{"answers 404 Not Found; name the model with --model"}},
 		"dry":      {200, `{"data":[{"id":"one"}]}`, "--dry-run", "", "", []string{"a dry run sends nothing"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -68,12 +70,35 @@ func TestServedModel(t *testing.T) {
 	}
 }
 
-// TestServedModelUnreachable: a closed port is told with what to look at, and the key in the URL is not shown.
+// TestServedModelUnreachable: the cause comes first, with what to look at; nothing of the credentials in the URL is shown.
 func TestServedModelUnreachable(t *testing.T) {
-	var out, errs strings.Builder
-	p := &Program{Streams: Streams{Out: &out, Err: &errs}}
-	status := Main(t.Context(), p, []string{"profile", "--url", "http://me:geheim@127.0.0.1:1"})
-	if status != 1 || !strings.Contains(errs.String(), "connection refused; is the server up") || strings.Contains(errs.String(), "geheim") {
-		t.Errorf("exit status %d\n%s", status, errs.String())
+	t.Chdir(t.TempDir())
+	plain := httptest.NewServer(http.NotFoundHandler())
+	defer plain.Close()
+	secure := httptest.NewTLSServer(http.NotFoundHandler())
+	defer secure.Close()
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
+	for name, c := range map[string]struct{ flags, said string }{
+		"closed port":       {"--url http://me:geheim@127.0.0.1:1", "error: cannot reach http://<redacted>@127.0.0.1:1: connection refused; is the server running, and is --url right?\n"},
+		"unknown name":      {"--url http://me:geheim@nobody.invalid:8000", "error: cannot reach http://<redacted>@nobody.invalid:8000: "},
+		"unknown authority": {"--url " + secure.URL, "--tls-ca-file FILE names its authority, --tls-insecure skips the check\n"},
+		"no TLS":            {"--url https" + strings.TrimPrefix(plain.URL, "http"), "it speaks http: write --url http://…\n"},
+		"TLS":               {"--url http" + strings.TrimPrefix(secure.URL, "https"), "answers 400 Bad Request; does the server speak https?"},
+		"no CA file":        {"--url https://127.0.0.1:1 --tls-ca-file nosuch.pem", "error: --tls-ca-file: open nosuch.pem: "},
+		"flag first":        {"--url http://127.0.0.1:1 --extra-inputs foo", `error: --extra-inputs: "foo" has no ":"`},
+		"header first":      {"--url http://127.0.0.1:1 --header Accept", `error: --header: a colon is missing after "Accept"; write --header "Name: value"`},
+		"rule first":        {"--url http://127.0.0.1:1 --concurrency 3 --request-rate 5 --fixed-schedule", "error: --request-rate cannot be combined with --fixed-schedule"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out, errs strings.Builder
+			p := &Program{Streams: Streams{Out: &out, Err: &errs}}
+			status := Main(t.Context(), p, append([]string{"profile"}, strings.Fields(c.flags)...))
+			if said := errs.String(); status != 1 || !strings.Contains(said, c.said) || strings.Contains(said, "geheim") {
+				t.Errorf("exit status %d\n%s\nwant %s", status, said, c.said)
+			}
+			if strings.Contains(errs.String(), "no model") != (name == "TLS") || strings.Contains(c.flags, "127.0.0.1:1 --") && strings.Contains(errs.String(), "refused") {
+				t.Errorf("more than the cause:\n%s", errs.String())
+			}
+		})
 	}
 }

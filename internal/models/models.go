@@ -26,6 +26,9 @@ const (
 	maxNames = 10_000
 )
 
+// ErrSilent is the error of a server that does not answer in time.
+var ErrSilent = fmt.Errorf("no answer within %v", patience)
+
 // Options say how to ask.
 type Options struct {
 	Headers http.Header       // of the request, credentials included
@@ -80,7 +83,7 @@ func Get(ctx context.Context, address string, o Options) (List, error) {
 // plain is the cause of a failure without the URL, which the caller knows and shows without its secrets.
 func plain(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("no answer within %v", patience)
+		return ErrSilent
 	}
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {

@@ -13,8 +13,8 @@ import (
 const kindsTold = 3
 
 // reportFailure says on the error stream, in one line, why a run gives no result. The report says more, but may go elsewhere; reported: it follows on
-// the same screen, and the log is told alone.
-func reportFailure(say *reporter, run *metric.Run, result *load.Result, templateFailures int64, reported bool, as func(key string) string) {
+// the same screen, and the log is told alone. ended: an error ended the run; it is the cause, and the caller prints it.
+func reportFailure(say *reporter, run *metric.Run, result *load.Result, templateFailures int64, reported, ended bool, as func(key string) string) {
 	fail := say.fail
 	if reported {
 		fail = func(text string) { say.log.Error(text) }
@@ -38,7 +38,7 @@ func reportFailure(say *reporter, run *metric.Run, result *load.Result, template
 	if n := templateFailures; n > 0 {
 		say.warn(fmt.Sprintf("%s: the template refused the messages of %d requests; their input tokens are those of the texts alone", as("tokenizer.apply_chat_template"), n))
 	}
-	if text := complaint(run.Profiling); text != "" {
+	if text := complaint(run.Profiling); text != "" && (!ended || run.Profiling.Failed > 0) {
 		fail(text)
 	}
 }

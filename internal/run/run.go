@@ -91,7 +91,7 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 	begun.api.over(run)
 	begun.upload(ctx, cfg, &opts, run, say)
 	logVerdict(say.log, run)
-	reportFailure(say, run, result, begun.results.TemplateFailures(), opts.Reported, cfg.As)
+	reportFailure(say, run, result, begun.results.TemplateFailures(), opts.Reported, loadErr != nil, cfg.As)
 	if loadErr != nil {
 		return run, loadErr
 	}
