@@ -19,8 +19,14 @@ func (l Layout) results() []string {
 // phaseManifest is the list of the phases.
 func (l Layout) phaseManifest() string { return filepath.Join(l.Dir, "phase_manifest.json") }
 
-// phase names the files of a phase's own summary.
-func (l Layout) phase(name string) Layout { return NewLayout(filepath.Join(l.Dir, "phases", name), "") }
+// phase names the files of a phase's own summary: as those of the run, but below its own directory whatever the prefix.
+func (l Layout) phase(name string) Layout {
+	of := Layout{Dir: filepath.Join(l.Dir, "phases", name), Secrets: l.Secrets, NoJSON: l.NoJSON}
+	if l.prefix != "" {
+		of.prefix = filepath.Base(l.prefix)
+	}
+	return of
+}
 
 // Clear removes what an earlier run left under these names, so that no file of one run lies beside those of another. keep tells which files
 // are not to be touched: the run may read one of them. It returns how many there were.
@@ -45,6 +51,9 @@ func (l Layout) Clear(keep func(path string) bool) (removed int, err error) {
 		of := l.phase(p.Name())
 		drop(of.SummaryJSON())
 		drop(of.SummaryCSV())
+		for _, name := range phaseFiles {
+			drop(filepath.Join(of.Dir, name))
+		}
 		drop(l.AdaptiveEvents(p.Name()))
 		drop(l.AdaptiveSummary(p.Name()))
 		_ = os.Remove(of.Dir) // stays if the user keeps something there

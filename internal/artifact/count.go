@@ -16,8 +16,11 @@ func (l Layout) Count() (n int) {
 	}
 	dirs, _ := os.ReadDir(filepath.Join(l.Dir, "phases")) // most runs have none
 	for _, d := range dirs {
-		phase := NewLayout(filepath.Join(l.Dir, "phases", d.Name()), "")
+		phase := l.phase(d.Name())
 		paths = append(paths, phase.SummaryJSON(), phase.SummaryCSV())
+		for _, name := range phaseFiles {
+			paths = append(paths, filepath.Join(phase.Dir, name))
+		}
 	}
 	for _, p := range paths {
 		if info, err := os.Stat(p); err == nil && info.Mode().IsRegular() {

@@ -12,7 +12,7 @@ func TestCount(t *testing.T) {
 	l := NewLayout(dir, "mine")
 	own := []string{
 		l.SummaryJSON(), l.Records(), l.Console(), l.Log(), l.Inputs(), filepath.Join(dir, "phase_manifest.json"),
-		NewLayout(filepath.Join(dir, "phases", "warmup"), "").SummaryCSV(),
+		filepath.Join(dir, "phases", "warmup", "mine.csv"), filepath.Join(dir, "phases", "warmup", PhaseServerMetrics),
 	}
 	for _, path := range append(own, filepath.Join(dir, "notes.txt"), filepath.Join(dir, "profile_export.jsonl")) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -14,7 +14,12 @@ func appendTelemetry(o *jsontext.Object, t *metric.GPUTelemetry) {
 		return
 	}
 	o.Key("telemetry_data")
-	d := jsontext.Open(o.B)
+	o.B = telemetryObject(o.B, t)
+}
+
+// telemetryObject writes what the GPUs did as one object.
+func telemetryObject(dst []byte, t *metric.GPUTelemetry) []byte {
+	d := jsontext.Open(dst)
 	d.Key("summary")
 	s := jsontext.Open(d.B)
 	s.Texts("endpoints_configured", t.Configured)
@@ -39,7 +44,7 @@ func appendTelemetry(o *jsontext.Object, t *metric.GPUTelemetry) {
 	}
 	d.B = all.Close()
 	appendErrors(&d, t.Errors)
-	o.B = d.Close()
+	return d.Close()
 }
 
 func appendGPU(o *jsontext.Object, gpu *metric.GPU) {

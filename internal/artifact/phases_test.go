@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -29,8 +30,9 @@ func TestPhasesHaveASummaryEachAndAManifest(t *testing.T) {
 		return r.Summary(metric.Window{})
 	}
 	dir := t.TempDir()
-	err = WritePhases(NewLayout(dir, "prefix"), []Phase{
-		{Run: metric.Run{Profiling: summary(2, 0), Start: time.Unix(1, 0), End: time.Unix(2, 0)}, Name: "warmup", ProfilingIndex: -1, Warmup: true},
+	watched := []PhaseFile{{PhaseServerMetrics, json.RawMessage(`{"b":1.50,"a":[{"d":2,"c":12345678901234567890}]}`)}}
+	err = WritePhases(NewLayout(dir, "below/prefix"), []Phase{
+		{Watched: watched, Run: metric.Run{Profiling: summary(2, 0), Start: time.Unix(1, 0), End: time.Unix(2, 0)}, Name: "warmup", ProfilingIndex: -1, Warmup: true},
 		{Run: metric.Run{Profiling: summary(3, 1), Start: time.Unix(2, 0), End: time.Unix(3, 0)}, Name: "profiling", Index: 1},
 	})
 	if err != nil {
@@ -43,6 +45,8 @@ func TestPhasesHaveASummaryEachAndAManifest(t *testing.T) {
 	var manifest struct {
 		Phases []struct {
 			Name       string `json:"phase_name"`
+			Servers    string `json:"server_metrics_json"`
+			GPUs       string `json:"gpu_telemetry_json"`
 			Kind       string `json:"phase_kind"`
 			JSON       string `json:"metrics_json"`
 			Profiling  *int   `json:"profiling_index"`
@@ -64,6 +68,18 @@ func TestPhasesHaveASummaryEachAndAManifest(t *testing.T) {
 	}
 	if p.Kind != "profiling" || p.Profiling == nil || p.Successful != 3 || p.Failed != 1 {
 		t.Errorf("profiling: %+v", p)
+	}
+	if p.JSON != "phases/profiling/prefix.json" || p.Servers != "" || w.GPUs != "" || w.Servers != "phases/warmup/server_metrics.json" {
+		t.Errorf("names of files: %+v %+v", w, p)
+	}
+	data, err = os.ReadFile(filepath.Join(dir, w.Servers))
+	const want = "{\n  \"data\": {\n    \"a\": [\n      {\n        \"c\": 12345678901234567890,\n        \"d\": 2\n      }\n    ],\n    \"b\": 1.50\n  },\n  \"phase\": {\n    \"end_ns\": 2000000000,\n"
+	if err != nil || !strings.HasPrefix(string(data), want) || !strings.HasSuffix(string(data), "\n  \"schema_version\": 1,\n  \"warnings\": []\n}\n") {
+		t.Errorf("%v: %s", err, data)
+	}
+	again, err := ReadPhases(NewLayout(dir, "below/prefix"))
+	if err != nil || len(again) != 2 || len(again[0].Watched) != 1 || again[0].Watched[0].Name != PhaseServerMetrics || again[1].Watched != nil {
+		t.Errorf("read again: %v %+v", err, again)
 	}
 	data, err = os.ReadFile(filepath.Join(dir, p.JSON))
 	if err != nil {

@@ -46,6 +46,7 @@ type Phase struct {
 	Warmup    bool
 	Window    metric.Window // zero until it is known
 	Cancelled bool          // it was cut by the user
+	Watched   []artifact.PhaseFile
 }
 
 // Assembly takes the finished requests of one run in.

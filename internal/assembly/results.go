@@ -81,7 +81,7 @@ func (a *Assembly) writePhases(run *metric.Run, o Outcome) error {
 	}
 	var phases []artifact.Phase
 	for _, f := range o.Phases {
-		p := artifact.Phase{Run: *run, Name: f.Name, Index: f.Index, ProfilingIndex: f.Profiling, Warmup: f.Warmup}
+		p := artifact.Phase{Run: *run, Name: f.Name, Index: f.Index, ProfilingIndex: f.Profiling, Warmup: f.Warmup, Watched: f.Watched}
 		p.Start, p.End = time.Unix(0, f.Window.From), time.Unix(0, f.Window.To)
 		p.Run.Warmup, p.Run.Slices, p.Run.Validity, p.Run.Accuracy = nil, nil, nil, nil
 		p.Run.GPU, p.Run.Course = nil, nil // of the whole run, not of a phase

@@ -94,6 +94,17 @@ func Indent(compact []byte) ([]byte, error) {
 	return buf.Bytes(), err
 }
 
+// Sorted is a JSON text with the members of every object in the order of their names. Numbers keep their spelling.
+func Sorted(text []byte) ([]byte, error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, err
+	}
+	return Marshal(v)
+}
+
 // Check tells what is wrong with a JSON text, nil = nothing: one value, and nothing behind it.
 func Check(text []byte) error {
 	var v json.RawMessage

@@ -106,7 +106,7 @@ func readPhases(l artifact.Layout) ([]assembly.Phase, error) {
 	for _, p := range list {
 		phases = append(phases, assembly.Phase{
 			Name: p.Name, Index: p.Index, Profiling: p.ProfilingIndex, Warmup: p.Warmup, Cancelled: p.Cancelled,
-			Window: metric.Window{From: p.Start.UnixNano(), To: p.End.UnixNano()},
+			Window: metric.Window{From: p.Start.UnixNano(), To: p.End.UnixNano()}, Watched: p.Watched,
 		})
 	}
 	return phases, err

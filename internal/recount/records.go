@@ -47,13 +47,14 @@ type tally struct {
 // Records is the file of records beside a summary, and the phase of it that the summary is about ("" = all that are measured).
 func Records(path string) (records, phase string) {
 	dir, name := filepath.Split(filepath.Clean(path))
-	if name != summaryName {
-		return strings.TrimSuffix(path, filepath.Ext(path)) + ".jsonl", ""
+	lines := strings.TrimSuffix(name, filepath.Ext(name)) + ".jsonl"
+	if name == summaryName {
+		lines = recordsName
 	}
 	if up := filepath.Dir(filepath.Clean(dir)); filepath.Base(up) == "phases" {
-		return filepath.Join(filepath.Dir(up), recordsName), filepath.Base(dir)
+		return filepath.Join(filepath.Dir(up), lines), filepath.Base(dir)
 	}
-	return filepath.Join(dir, recordsName), ""
+	return filepath.Join(dir, lines), ""
 }
 
 // follow tells where the summary says something else than its records. Where there are none, nothing is known.

@@ -280,10 +280,7 @@ func (w *watched) PhaseStart(p *load.PhaseInfo) {
 }
 
 // PhaseEnd implements component.
-func (w *watched) PhaseEnd(f *load.PhaseStats) {
-	if f.Info.Warmup {
-		return
-	}
+func (w *watched) PhaseEnd(*load.PhaseStats) {
 	for _, one := range w.watches() {
 		one.Kick()
 	}

@@ -2,9 +2,11 @@ package run
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 
 	"aiperf/internal/artifact"
+	"aiperf/internal/assembly"
 	"aiperf/internal/metric"
 	"aiperf/internal/telemetry/servermetrics"
 	"aiperf/internal/telemetry/timeline"
@@ -15,8 +17,13 @@ func (w *watched) gpuFigures(window metric.Window) *metric.GPUTelemetry {
 	if w == nil || w.gpu == nil {
 		return nil
 	}
+	return w.gpu.Result(w.late(window))
+}
+
+// late is a window with the time for the last reading of GPUs.
+func (w *watched) late(window metric.Window) metric.Window {
 	window.To += int64(w.cfg.Environment.GPU.FinalScrapeGraceNs)
-	return w.gpu.Result(window)
+	return window
 }
 
 // roundTrip is the network's, in ns: the one that the user told, or the mean of the probes; 0 = neither.
@@ -73,28 +80,109 @@ func (w *watched) witness(client *metric.ClientStats, window metric.Window) erro
 	return file.Close()
 }
 
-// write leaves the files of what servers told, if they told something.
-func (w *watched) write(run *metric.Run) error {
-	if w == nil || w.servers == nil || run.End.IsZero() {
+// phaseFiles adds to each phase of several what was watched in it. Servers count late and GPUs are read on a pace, so a phase lasts until the
+// next one starts.
+func (w *watched) phaseFiles(h *servermetrics.Head, phases []assembly.Phase) {
+	if w == nil || len(phases) < 2 {
+		return
+	}
+	for i := range phases {
+		p := &phases[i]
+		next := int64(0)
+		if i+1 < len(phases) {
+			next = phases[i+1].Window.From
+		}
+		add := func(name string, data json.RawMessage) {
+			if data != nil {
+				p.Watched = append(p.Watched, artifact.PhaseFile{Name: name, Data: data})
+			}
+		}
+		add(artifact.PhaseGPUTelemetry, w.phaseGPUs(p.Window, next))
+		add(artifact.PhaseServerMetrics, w.phaseServers(h, p, next))
+	}
+}
+
+// phaseGPUs are the figures of GPUs in a phase; nil = none was read.
+func (w *watched) phaseGPUs(window metric.Window, next int64) json.RawMessage {
+	if w.gpu == nil {
+		return nil
+	}
+	window = w.late(window)
+	if next != 0 {
+		window.To = min(window.To, max(next, window.From))
+	}
+	return artifact.GPUData(w.gpu.Within(window))
+}
+
+// phaseServers are the figures of servers in a phase; nil = none was read.
+func (w *watched) phaseServers(h *servermetrics.Head, p *assembly.Phase, next int64) json.RawMessage {
+	if h == nil {
+		return nil
+	}
+	r := w.servers.Phase(servermetrics.Window(p.Window), next, w.slice())
+	if len(r.Endpoints) == 0 {
+		return nil
+	}
+	return r.PhaseJSON(h, &servermetrics.Phase{Name: p.Name, Warmup: p.Warmup, Index: p.Index, Profiling: p.Profiling})
+}
+
+// slice is the length of a time slice in seconds, 0 = none are made.
+func (w *watched) slice() float64 {
+	if d := w.cfg.Artifacts.SliceDuration; d != nil {
+		return float64(*d)
+	}
+	return 0
+}
+
+// warmup adds the figures of the warm-up phases to what the files say; there may be none.
+func (w *watched) warmup(h *servermetrics.Head, phases []assembly.Phase) {
+	var all metric.Window
+	next := int64(0)
+	for _, p := range phases {
+		if !p.Warmup {
+			next = p.Window.From
+			break
+		}
+		if all.From == 0 {
+			all.From = p.Window.From
+		}
+		all.To = p.Window.To
+	}
+	if all.To > all.From {
+		h.WarmupWindow = servermetrics.Window(all)
+		h.Warmup = w.servers.Phase(h.WarmupWindow, next, w.slice())
+	}
+}
+
+// head is what the files say of the servers and the run; nil = no servers are watched.
+func (w *watched) head(run *metric.Run) *servermetrics.Head {
+	if w == nil || w.servers == nil {
 		return nil
 	}
 	h := &servermetrics.Head{
 		Version: run.Version, BenchmarkID: run.BenchmarkID, Start: artifact.LocalTime(run.Start), End: artifact.LocalTime(run.End),
-		Window: servermetrics.Window{From: run.Start.UnixNano(), To: run.End.UnixNano()}, InputConfig: run.InputConfig,
-		Models: w.cfg.Models.Names(),
+		InputConfig: run.InputConfig, Models: w.cfg.Models.Names(),
+	}
+	if !run.End.IsZero() {
+		h.Window = servermetrics.Window{From: run.Start.UnixNano(), To: run.End.UnixNano()}
 	}
 	if p := w.cfg.Profiling(); p != nil {
 		h.Concurrency, h.RequestRate = value(p.Concurrency), value(p.Rate)
 	}
-	slice := 0.0
-	if d := w.cfg.Artifacts.SliceDuration; d != nil {
-		slice = float64(*d)
-	}
-	results := w.servers.Results(h.Window, slice)
 	w.servers.Complete(h)
+	return h
+}
+
+// write leaves the files of what servers told, if they told something.
+func (w *watched) write(run *metric.Run, h *servermetrics.Head, phases []assembly.Phase) error {
+	if h == nil || run.End.IsZero() {
+		return nil
+	}
+	results := w.servers.Results(h.Window, w.slice())
 	if len(results.Metrics) == 0 {
 		return nil
 	}
+	w.warmup(h, phases)
 	var errs []error
 	for _, f := range []struct {
 		format, kind string

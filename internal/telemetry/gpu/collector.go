@@ -168,14 +168,20 @@ func (c *Collector) Stop() {
 	}
 }
 
-// Result are the figures of a window. The watch has stopped.
-func (c *Collector) Result(w metric.Window) *metric.GPUTelemetry {
+// Within are the figures of a window, without what could not be read.
+func (c *Collector) Within(w metric.Window) *metric.GPUTelemetry {
 	t := &metric.GPUTelemetry{Configured: c.configured, Successful: c.successful, Window: w}
 	for _, u := range c.configured {
 		if gpus := c.series.Figures(u, w); len(gpus) > 0 {
 			t.Endpoints = append(t.Endpoints, metric.GPUEndpoint{Name: telemetry.Name(u), GPUs: gpus})
 		}
 	}
+	return t
+}
+
+// Result are the figures of a window, and what could not be read. The watch has stopped.
+func (c *Collector) Result(w metric.Window) *metric.GPUTelemetry {
+	t := c.Within(w)
 	for _, s := range c.sources {
 		c.losses.Add(s.Skipped())
 	}

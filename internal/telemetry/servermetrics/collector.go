@@ -242,6 +242,11 @@ func (c *Collector) Results(w Window, slice float64) *Results {
 	return r
 }
 
+// Phase reduces the pages of one phase, as Store.Phase does.
+func (c *Collector) Phase(w Window, next int64, slice float64) *Results {
+	return c.store.Phase(w, next, slice)
+}
+
 // Complete fills what the files say of the endpoints.
 func (c *Collector) Complete(h *Head) {
 	h.Configured, h.Successful = c.configured, c.successful

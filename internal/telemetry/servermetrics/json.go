@@ -16,17 +16,19 @@ const (
 
 // Head is what the files say of the run beside the figures.
 type Head struct {
-	Version     string // of this program
-	BenchmarkID string
-	Configured  []string // URLs that were to be asked
-	Successful  []string // that answered
-	Start, End  string   // of the profiling phases, as the summary spells it
-	Window      Window   // of them, wall, ns
-	InputConfig json.RawMessage
-	Lost        []Lost // what could not be read
-	Models      []string
-	Concurrency int     // 0 = not fixed
-	RequestRate float64 // requests per second; 0 = none
+	Version      string // of this program
+	BenchmarkID  string
+	Configured   []string // URLs that were to be asked
+	Successful   []string // that answered
+	Start, End   string   // of the profiling phases, as the summary spells it
+	Window       Window   // of them, wall, ns
+	Warmup       *Results // figures of the warm-up; nil = there was none
+	WarmupWindow Window
+	InputConfig  json.RawMessage
+	Lost         []Lost // what could not be read
+	Models       []string
+	Concurrency  int     // 0 = not fixed
+	RequestRate  float64 // requests per second; 0 = none
 }
 
 // Lost is a kind of reading that was lost at an endpoint, and how often.
@@ -44,7 +46,19 @@ func (r *Results) JSON(h *Head) ([]byte, error) {
 	o.Key("summary")
 	o.B = r.appendSummary(o.B, h)
 	o.Text("metrics_phase", "profiling")
-	o.Key("metrics")
+	r.appendMetrics(&o, "metrics")
+	if h.Warmup != nil && len(h.Warmup.Metrics) > 0 {
+		h.Warmup.appendMetrics(&o, "warmup_metrics")
+	}
+	if len(h.InputConfig) > 0 {
+		o.Raw("input_config", h.InputConfig)
+	}
+	return jsontext.Indent(o.Close())
+}
+
+// appendMetrics writes the figures of all metrics under a key.
+func (r *Results) appendMetrics(o *jsontext.Object, key string) {
+	o.Key(key)
 	all := jsontext.Open(o.B)
 	for i := range r.Metrics {
 		m := &r.Metrics[i]
@@ -52,10 +66,15 @@ func (r *Results) JSON(h *Head) ([]byte, error) {
 		all.B = m.append(all.B)
 	}
 	o.B = all.Close()
-	if len(h.InputConfig) > 0 {
-		o.Raw("input_config", h.InputConfig)
-	}
-	return jsontext.Indent(o.Close())
+}
+
+// append writes a window under a key.
+func (w *Window) append(o *jsontext.Object, key string) {
+	o.Key(key)
+	p := jsontext.Open(o.B)
+	p.Int("start_ns", w.From)
+	p.Int("end_ns", w.To)
+	o.B = p.Close()
 }
 
 func (r *Results) appendSummary(dst []byte, h *Head) []byte {
@@ -68,28 +87,16 @@ func (r *Results) appendSummary(dst []byte, h *Head) []byte {
 	all := jsontext.Open(s.B)
 	for _, e := range r.Endpoints {
 		all.Key(e.URL)
-		i := jsontext.Open(all.B)
-		i.Int("total_fetches", int64(e.Fetches))
-		i.Int("first_fetch_ns", e.FirstFetch)
-		i.Int("last_fetch_ns", e.LastFetch)
-		i.Float("avg_fetch_latency_ms", e.MeanLatency)
-		i.Int("unique_updates", int64(e.Updates))
-		i.Int("first_update_ns", e.FirstUpdate)
-		i.Int("last_update_ns", e.LastUpdate)
-		i.Float("duration_seconds", float64(e.LastUpdate-e.FirstUpdate)/1e9)
-		i.Float("avg_update_interval_ms", e.MeanInterval)
-		if !math.IsNaN(e.MedianInterval) {
-			i.Float("median_update_interval_ms", e.MedianInterval)
-		}
-		all.B = i.Close()
+		all.B = e.append(all.B)
 	}
 	s.B = all.Close()
 	s.Key("phase_time_ranges")
-	s.B = append(s.B, `{"profiling":`...)
-	p := jsontext.Open(s.B)
-	p.Int("start_ns", h.Window.From)
-	p.Int("end_ns", h.Window.To)
-	s.B = append(p.Close(), '}')
+	ranges := jsontext.Open(s.B)
+	h.Window.append(&ranges, "profiling")
+	if h.Warmup != nil {
+		h.WarmupWindow.append(&ranges, "warmup")
+	}
+	s.B = ranges.Close()
 	if len(h.Lost) > 0 {
 		s.Key("error_summary")
 		s.B = append(s.B, '[')
@@ -106,6 +113,24 @@ func (r *Results) appendSummary(dst []byte, h *Head) []byte {
 		s.B = append(s.B, ']')
 	}
 	return s.Close()
+}
+
+// append writes how an endpoint was read.
+func (e *EndpointInfo) append(dst []byte) []byte {
+	i := jsontext.Open(dst)
+	i.Int("total_fetches", int64(e.Fetches))
+	i.Int("first_fetch_ns", e.FirstFetch)
+	i.Int("last_fetch_ns", e.LastFetch)
+	i.Float("avg_fetch_latency_ms", e.MeanLatency)
+	i.Int("unique_updates", int64(e.Updates))
+	i.Int("first_update_ns", e.FirstUpdate)
+	i.Int("last_update_ns", e.LastUpdate)
+	i.Float("duration_seconds", float64(e.LastUpdate-e.FirstUpdate)/1e9)
+	i.Float("avg_update_interval_ms", e.MeanInterval)
+	if !math.IsNaN(e.MedianInterval) {
+		i.Float("median_update_interval_ms", e.MedianInterval)
+	}
+	return i.Close()
 }
 
 func (m *Metric) append(dst []byte) []byte {
@@ -127,7 +152,7 @@ func (m *Metric) append(dst []byte) []byte {
 
 func (s *Series) append(dst []byte) []byte {
 	o := jsontext.Open(dst)
-	o.Text("endpoint_url", s.URL)
+	o.TextIfAny("endpoint_url", s.URL)
 	appendLabels(&o, s.Labels)
 	o.Key("stats")
 	st := jsontext.Open(o.B)

@@ -31,10 +31,7 @@ func appendLine(dst []byte, url string, s *snapshot, f Fetch) []byte {
 	o.Int("request_sent_ns", f.Sent)
 	o.Int("first_byte_ns", f.FirstByte)
 	if p := f.Phase; p != nil {
-		kind := "profiling"
-		if p.Warmup {
-			kind = "warmup"
-		}
+		kind := p.kind()
 		o.Text("benchmark_phase", kind)
 		o.Int("phase_index", int64(p.Index))
 		if !p.Warmup {

@@ -64,8 +64,39 @@ type Count struct {
 // percentiles are the keys of the levels of package stats.
 var percentiles = [...]string{"p1", "p5", "p10", "p25", "p50", "p75", "p90", "p95", "p99"}
 
-// Results reduces everything that was told from the window's start on; slice is the length of a time slice in seconds, 0 = none are made.
+// Results reduces every page from the window's start on; slice is the length of a time slice in seconds, 0 = none are made.
 func (s *Store) Results(w Window, slice float64) *Results {
+	return s.reduce(slice, func(e *endpoint) (figures, pages Window) {
+		return Window{w.From, max(w.To, e.at[len(e.at)-1])}, Window{0, math.MaxInt64}
+	})
+}
+
+// Phase reduces the pages of one phase of a run of several. next is the start of the phase after it, 0 = it was the last: servers count late,
+// so every page up to that start belongs to the phase. An endpoint without a page in the phase is left out.
+func (s *Store) Phase(w Window, next int64, slice float64) *Results {
+	return s.reduce(slice, func(e *endpoint) (figures, pages Window) {
+		w := Window{w.From, e.end(w, next)}
+		return w, w
+	})
+}
+
+// end is the instant of the last page of a phase: the last one before the next phase, or the first one after this phase where none came between.
+func (e *endpoint) end(w Window, next int64) int64 {
+	last := e.at[len(e.at)-1]
+	if next == 0 {
+		return max(w.To, last)
+	}
+	if i, _ := slices.BinarySearch(e.at, next); i > 0 && e.at[i-1] >= w.To {
+		return e.at[i-1]
+	}
+	if i, _ := slices.BinarySearch(e.at, w.To); i < len(e.at) {
+		return e.at[i]
+	}
+	return w.To
+}
+
+// reduce makes the figures of all endpoints; windows gives the stretch that an endpoint's figures cover, and that of the pages to count.
+func (s *Store) reduce(slice float64, windows func(*endpoint) (figures, pages Window)) *Results {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := &Results{}
@@ -74,9 +105,14 @@ func (s *Store) Results(w Window, slice float64) *Results {
 		if len(e.at) == 0 {
 			continue
 		}
-		r.Endpoints = append(r.Endpoints, e.info())
+		figures, pages := windows(e)
+		info := e.info(pages)
+		if info.Fetches == 0 {
+			continue
+		}
+		r.Endpoints = append(r.Endpoints, info)
 		for _, t := range e.series {
-			one, reset := t.figures(e, Window{w.From, max(w.To, e.at[len(e.at)-1])}, slice)
+			one, reset := t.figures(e, figures, slice)
 			if one == nil {
 				continue
 			}
@@ -105,19 +141,43 @@ func (s *Store) Results(w Window, slice float64) *Results {
 	return r
 }
 
-func (e *endpoint) info() EndpointInfo {
+// within are the positions of the instants in a window, from the first up to but not with the last.
+func within(at []int64, w Window) (from, to int) {
+	from, _ = slices.BinarySearch(at, w.From)
+	to, found := slices.BinarySearch(at, w.To)
+	if found {
+		to++
+	}
+	return from, max(from, to)
+}
+
+// info tells how an endpoint was read in a window.
+func (e *endpoint) info(w Window) EndpointInfo {
 	const ms = 1e6
-	n, u := len(e.at), len(e.updates)
-	i := EndpointInfo{URL: e.url, Fetches: n, FirstFetch: e.at[0], LastFetch: e.at[n-1], MeanLatency: float64(e.latency) / float64(n) / ms, Updates: u, MedianInterval: math.NaN()}
+	from, to := within(e.at, w)
+	i := EndpointInfo{URL: e.url, Fetches: to - from, MedianInterval: math.NaN()}
+	if from == to {
+		return i
+	}
+	i.FirstFetch, i.LastFetch = e.at[from], e.at[to-1]
+	var took int64
+	for _, t := range e.took[from:to] {
+		took += t
+	}
+	i.MeanLatency = float64(took) / float64(to-from) / ms
+	from, to = within(e.updates, w)
+	updates := e.updates[from:to]
+	u := len(updates)
+	i.Updates = u
 	if u == 0 {
 		return i
 	}
-	i.FirstUpdate, i.LastUpdate = e.updates[0], e.updates[u-1]
+	i.FirstUpdate, i.LastUpdate = updates[0], updates[u-1]
 	if u > 1 {
 		i.MeanInterval = float64(i.LastUpdate-i.FirstUpdate) / ms / float64(u-1)
 		gaps := make([]float64, u-1)
 		for k := range gaps {
-			gaps[k] = float64(e.updates[k+1]-e.updates[k]) / ms
+			gaps[k] = float64(updates[k+1]-updates[k]) / ms
 		}
 		slices.Sort(gaps)
 		i.MedianInterval = stats.Percentile(gaps, 50)
@@ -143,7 +203,7 @@ func (t *series) span(e *endpoint, w Window) span {
 	s := span{window: w}
 	before := -1
 	for i := range column.Len() {
-		if math.IsNaN(column.At(i)) {
+		if math.IsNaN(column.At(i)) || e.at[i] > w.To {
 			continue
 		}
 		if e.at[i] < w.From {

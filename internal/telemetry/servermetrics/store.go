@@ -45,7 +45,7 @@ type meta struct {
 type endpoint struct {
 	url     string // as files show it
 	at      []int64
-	latency int64 // sum, ns
+	took    []int64 // by a page to come, from the request to its end, ns
 	updates []int64
 	series  map[string]*series // by metric and labels
 }
@@ -90,7 +90,7 @@ func (s *Store) Add(url string, page *exposition.Page, f Fetch, same bool) Told 
 		return told
 	}
 	e.at = append(e.at, f.FirstByte)
-	e.latency += f.Done - f.Sent
+	e.took = append(e.took, f.Done-f.Sent)
 	if !same {
 		e.updates = append(e.updates, f.FirstByte)
 	}

@@ -158,3 +158,33 @@ func FuzzStore(f *testing.F) {
 		}
 	})
 }
+
+// TestPhasesShareTheRun: by hand, a counter that grew by 1, 2, 4, 8 from page to page. A phase counts from the last page before it to the last
+// before the next one, which may come after its end; without such a page, to the first one after its end.
+func TestPhasesShareTheRun(t *testing.T) {
+	s := told(counterPage(0), counterPage(1), counterPage(3), counterPage(7), counterPage(15)) // at 1, 2, 3, 4, 5 s
+	const second = 1_000_000_000
+	for _, c := range []struct {
+		name         string
+		from, to     int64
+		next         int64
+		total        float64
+		pages        int
+		first, until int64
+	}{
+		{"the page before the next phase", 1.5 * second, 2.2 * second, 3.1 * second, 3, 2, 2 * second, 3 * second},
+		{"no page before the next phase", 1.5 * second, 2.2 * second, 2.3 * second, 3, 2, 2 * second, 3 * second},
+		{"the last phase", 3.1 * second, 3.9 * second, 0, 12, 2, 4 * second, 5 * second},
+	} {
+		r := s.Phase(Window{c.from, c.to}, c.next, 0)
+		if total := value1(t, find(t, r, "c").Stats, "total"); total != c.total {
+			t.Errorf("%s: grew by %v, want %v", c.name, total, c.total)
+		}
+		if e := r.Endpoints[0]; e.Fetches != c.pages || e.Updates != c.pages || e.FirstFetch != c.first || e.LastFetch != c.until {
+			t.Errorf("%s: %+v", c.name, e)
+		}
+	}
+	if r := s.Phase(Window{6 * second, 7 * second}, 0, 0); len(r.Endpoints) != 0 || len(r.Metrics) != 0 {
+		t.Errorf("a phase without a page: %+v", r)
+	}
+}
