@@ -24,7 +24,6 @@ func Assess(e ClientStats, spell setting.Spell) *Validity {
 	v := &Validity{ClientStats: e, Verdict: VerdictValid}
 	client := e.clientFaults()
 	short := e.Drawn > 0 && !e.CancelledByUser && float64(e.Sent) < rateShare*e.Drawn
-	late := e.OpenLoop && e.OwnLagP99 > e.lagLimit()
 	switch {
 	case e.Valid == 0 && e.FileLimitHits == 0:
 		v.Verdict, v.Reason = VerdictNoResult, "No request succeeded."
@@ -34,7 +33,7 @@ func Assess(e ClientStats, spell setting.Spell) *Validity {
 		v.Verdict, v.Reason = e.shortfall()
 	case e.OpenLoop && e.BusyShare > capShare:
 		v.Verdict, v.Reason = VerdictServerLimited, "The server answered too slowly for the load asked for: "+e.capClause()+"."
-	case late || e.Reanchors > 0:
+	case e.gaveUp() || e.late():
 		v.Verdict, v.Reason = VerdictClientLimited, e.lateReason()
 	default:
 		v.Reason = e.allWell()
@@ -64,16 +63,7 @@ func (e *ClientStats) clientFaults() []string {
 // Hindered tells whether the client was the bottleneck for a reason that has nothing to do with pauses of its machine: its cores, its ports or files,
 // or requests that left late although it never gave a part of the schedule up.
 func (e *ClientStats) Hindered() bool {
-	return len(e.clientFaults()) > 0 || e.OpenLoop && e.Reanchors == 0 && e.OwnLagP99 > e.lagLimit()
-}
-
-// GivenUp is the share of the schedule that the client gave up because it did not look at it in time, 0 to 1.
-func (e *ClientStats) GivenUp() float64 {
-	share := rateOf(e.ReanchorLost.Seconds(), e.RateSeconds)
-	if e.Drawn > 0 {
-		share = max(share, e.Lost.Client/e.Drawn)
-	}
-	return min(1, share)
+	return len(e.clientFaults()) > 0 || e.Reanchors == 0 && e.late()
 }
 
 // wrongFirst tells whether the p99 of the first message's latency may be wrong by too much.
@@ -171,7 +161,7 @@ func (e *ClientStats) lagLimit() time.Duration {
 }
 
 func (e *ClientStats) lateReason() string {
-	if e.Reanchors > 0 {
+	if e.gaveUp() {
 		return fmt.Sprintf("The client fell behind its schedule: %s.", e.behindClause())
 	}
 	return fmt.Sprintf("Requests that nothing but the client kept left %s late at p99 (allowed: %s).", shown(e.OwnLagP99), shown(e.lagLimit()))

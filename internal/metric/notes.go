@@ -86,6 +86,8 @@ func (e *ClientStats) notes() []string {
 		e.ResentRequests, e.Paths, counted(e.ResentSegments, "segment"), e.UnorderedRequests, shown(e.SmoothedRTT))
 	note(e.QueueSeconds > 0 && math.Abs(e.QueueCorrelation) > strongTrend,
 		"Second by second the time to the first token went with the length of the server's queue (r = %.2f over %d s); that alone tells no cause.", e.QueueCorrelation, e.QueueSeconds)
+	reanchors := e.reanchorNote()
+	note(reanchors != "", "%s", reanchors)
 	note(e.TicksSkipped > 0, "%s skipped.", counted(int64(e.TicksSkipped), "planned send"))
 	return out
 }

@@ -54,6 +54,13 @@ func TestAssess(t *testing.T) {
 		{"late for want of slots", open(), func(e *ClientStats) { e.LagP99 = time.Second }, VerdictValid, ""},
 		{"late, slow rate", open(), func(e *ClientStats) { e.OwnLagP99, e.Asked, e.Drawn, e.Sent = 11*msec, 20, 20, 20 }, VerdictValid, ""},
 		{"reanchored", open(), func(e *ClientStats) { e.Reanchors, e.ReanchorLost = 2, 3*time.Second }, VerdictClientLimited, "began anew 2 times and lost 3.00 s"},
+		{"reanchored, almost nothing lost", open(), func(e *ClientStats) { e.Reanchors, e.ReanchorLost, e.Lost.Client = 1, 12700*time.Microsecond, 1 }, VerdictValid, "The schedule was kept"},
+		{"reanchored, just allowed", open(), func(e *ClientStats) { e.Reanchors, e.ReanchorLost = 9, 100 * msec }, VerdictValid, ""},
+		{"reanchored, more than one percent", open(), func(e *ClientStats) { e.Reanchors, e.ReanchorLost = 9, 101 * msec }, VerdictClientLimited, "began anew 9 times and lost 101 ms"},
+		{"reanchored in a ramp that never ended", open(), func(e *ClientStats) {
+			e.Reanchors, e.ReanchorLost, e.RateSeconds, e.Asked, e.Drawn, e.Sent = 1, 13*msec, 0, 0, 0, 0
+		}, VerdictClientLimited, "began anew once"},
+		{"reanchored and late", open(), func(e *ClientStats) { e.Reanchors, e.ReanchorLost, e.OwnLagP99 = 1, 12*msec, 11*msec }, VerdictClientLimited, "left 11 ms late at p99"},
 		{"busy", calm(), func(e *ClientStats) { e.CPUShare = 0.97 }, VerdictClientLimited, "97 % of its 2 cores"},
 		{"slow reads of kernel stamps", calm(), func(e *ClientStats) { e.ReadDelayP99 = 80 * msec }, VerdictValid, ""},
 		{"stopped three times", calm(), func(e *ClientStats) {
@@ -106,6 +113,11 @@ func TestNotes(t *testing.T) {
 		if !strings.Contains(all, say) {
 			t.Errorf("no note says %q:\n%s", say, all)
 		}
+	}
+	e = open()
+	e.Reanchors, e.ReanchorLost = 1, 12700*time.Microsecond
+	if notes := Assess(e, nil).Notes; len(notes) != 1 || notes[0] != "The client fell behind its schedule once and skipped 12.7 ms of it: 0.13 %." {
+		t.Errorf("one re-anchor: %q", notes)
 	}
 	for _, e := range []ClientStats{{Valid: 100, ReadDelays: 5}, calm(), open(), {Valid: 100, ReadDelays: 5, ReadDelayP99: msec / 2, CPUTime: time.Second, ThreadWait: 5 * time.Second}} {
 		if v := Assess(e, nil); len(v.Notes) != 0 {
