@@ -84,6 +84,7 @@ var validityKeys = []validityKey{
 	{"queue_correlation", func(s *metric.ClientStats) any { return &s.QueueCorrelation }},
 	{"queue_correlation_seconds", func(s *metric.ClientStats) any { return &s.QueueSeconds }},
 	{"tcp_requests", func(s *metric.ClientStats) any { return &s.Paths }},
+	{"tcp_remote_requests", func(s *metric.ClientStats) any { return &s.RemotePaths }},
 	{"tcp_retransmit_requests", func(s *metric.ClientStats) any { return &s.ResentRequests }},
 	{"tcp_retransmits", func(s *metric.ClientStats) any { return &s.ResentSegments }},
 	{"tcp_out_of_order_requests", func(s *metric.ClientStats) any { return &s.UnorderedRequests }},

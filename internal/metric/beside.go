@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"time"
 
 	"aiperf/internal/stats"
 )
@@ -28,27 +27,6 @@ func (s *Summary) sort() {
 	for i := range s.Results {
 		s.byTag[s.Results[i].Tag] = i
 	}
-}
-
-// Paths is what the kernel told of the connections of the requests.
-func (r *Reducer) Paths() (u PathUse) {
-	for _, n := range r.known("tcp_retransmits") {
-		u.Paths++
-		if n > 0 {
-			u.ResentRequests++
-			u.ResentSegments += int64(n)
-		}
-	}
-	for _, n := range r.known("tcp_out_of_order") {
-		if n > 0 {
-			u.UnorderedRequests++
-		}
-	}
-	if rtts := r.known("tcp_smoothed_rtt"); len(rtts) > 0 {
-		slices.Sort(rtts)
-		u.SmoothedRTT = time.Duration(stats.Percentile(rtts, 50))
-	}
-	return u
 }
 
 // known are the values of a metric that requests have, in its unit.

@@ -11,7 +11,7 @@ import (
 )
 
 // reducerLayout is the version of the binary form of a reducer; another one is refused.
-const reducerLayout = 2
+const reducerLayout = 3
 
 // errOtherMetrics is the refusal to put together what was reduced by different metrics.
 var errOtherMetrics = errors.New("the requests were reduced by other metrics")
@@ -56,6 +56,7 @@ func (r *Reducer) Merge(o *Reducer) error {
 	r.reads += o.reads
 	r.readDelay += o.readDelay
 	r.sharedReads += o.sharedReads
+	r.remotePaths += o.remotePaths
 	r.drafts = pooled(r.drafts, o.drafts)
 	r.rows += o.rows
 	return nil
@@ -112,7 +113,7 @@ func (r *Reducer) visit(c *marshal.Coder) {
 	c.Int(&r.rows)
 	for _, n := range []*int64{
 		&r.base, &r.counts[Valid], &r.counts[Failed], &r.counts[Cut], &r.oneMessage, &r.firstIssued, &r.firstStart, &r.lastEnd,
-		&r.reads, &r.readDelay, &r.sharedReads,
+		&r.reads, &r.readDelay, &r.sharedReads, &r.remotePaths,
 	} {
 		c.Int64(n)
 	}

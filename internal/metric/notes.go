@@ -81,9 +81,8 @@ func (e *ClientStats) notes() []string {
 	note(e.Pressure > waitedShare, "For %.0f %% of the time something on this machine waited for a processor; a server on it was slowed down as well.", e.Pressure)
 	note(e.MemoryMax > fullMemory, "The memory of this machine was full to %.0f %%.", e.MemoryMax)
 	note(e.PortsMax > usedPorts, "%.0f %% of the ports that connections may leave from were in use.", e.PortsMax)
-	note(e.ResentRequests > 0 || e.UnorderedRequests > 0,
-		"%d of %d requests saw a retransmit (%s), %d a segment of their answer out of order: the network loses or overtakes packets. Its median round trip was %s.",
-		e.ResentRequests, e.Paths, counted(e.ResentSegments, "segment"), e.UnorderedRequests, shown(e.SmoothedRTT))
+	paths := e.pathNote()
+	note(paths != "", "%s", paths)
 	note(e.QueueSeconds > 0 && math.Abs(e.QueueCorrelation) > strongTrend,
 		"Second by second the time to the first token went with the length of the server's queue (r = %.2f over %d s); that alone tells no cause.", e.QueueCorrelation, e.QueueSeconds)
 	reanchors := e.reanchorNote()

@@ -33,6 +33,7 @@ type Reducer struct {
 	reads       int64
 	readDelay   int64
 	sharedReads int64
+	remotePaths int64
 	drafts      []int64 // steps of verification by their right guesses
 }
 
@@ -104,6 +105,9 @@ func (r *Reducer) Add(row *Row) {
 	r.reads += row.Reads
 	r.readDelay += row.ReadDelay
 	r.sharedReads += row.SharedReads
+	if row.remote {
+		r.remotePaths++
+	}
 	r.rows++
 }
 

@@ -151,6 +151,7 @@ type Row struct {
 	// Drafts is what a server that guesses tokens ahead said; nil = nothing.
 	Drafts *record.Drafts
 	doubt  doubt
+	remote bool // the kernel knows its connection, which leads to another machine
 
 	set    *Selection
 	values []float64 // by column, NaN = absent
@@ -162,6 +163,7 @@ func (s *Selection) Row(rec *record.Record, reply *record.Reply, counts record.C
 	if rec.Issued != 0 {
 		r.Issued = rec.Wall(rec.Issued)
 	}
+	r.remote = remote(rec.Trace)
 	if t := rec.Trace; t != nil {
 		r.Reads, r.ReadDelay = int64(t.Reads), t.ReadDelaySum
 	}

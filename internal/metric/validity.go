@@ -46,6 +46,7 @@ type ClientStats struct {
 // PathUse is what the kernel told of the connections of requests, failed ones included.
 type PathUse struct {
 	Paths             int64         // requests that it rests on; 0 = the system does not tell
+	RemotePaths       int64         // of them, requests to another machine
 	ResentRequests    int64         // that saw a segment of theirs sent again
 	ResentSegments    int64         // all of those
 	UnorderedRequests int64         // whose answers came out of order in part

@@ -55,8 +55,8 @@ func TestAssess(t *testing.T) {
 		{"late, slow rate", open(), func(e *ClientStats) { e.OwnLagP99, e.Asked, e.Drawn, e.Sent = 11*msec, 20, 20, 20 }, VerdictValid, ""},
 		{"reanchored", open(), func(e *ClientStats) { e.Reanchors, e.ReanchorLost = 2, 3*time.Second }, VerdictClientLimited, "began anew 2 times and lost 3.00 s"},
 		{"reanchored, almost nothing lost", open(), func(e *ClientStats) { e.Reanchors, e.ReanchorLost, e.Lost.Client = 1, 12700*time.Microsecond, 1 }, VerdictValid, "The schedule was kept"},
-		{"reanchored, just allowed", open(), func(e *ClientStats) { e.Reanchors, e.ReanchorLost = 9, 100 * msec }, VerdictValid, ""},
-		{"reanchored, more than one percent", open(), func(e *ClientStats) { e.Reanchors, e.ReanchorLost = 9, 101 * msec }, VerdictClientLimited, "began anew 9 times and lost 101 ms"},
+		{"reanchored, just allowed", open(), func(e *ClientStats) { e.Reanchors, e.ReanchorLost = 9, 100*msec }, VerdictValid, ""},
+		{"reanchored, more than one percent", open(), func(e *ClientStats) { e.Reanchors, e.ReanchorLost = 9, 101*msec }, VerdictClientLimited, "began anew 9 times and lost 101 ms"},
 		{"reanchored in a ramp that never ended", open(), func(e *ClientStats) {
 			e.Reanchors, e.ReanchorLost, e.RateSeconds, e.Asked, e.Drawn, e.Sent = 1, 13*msec, 0, 0, 0, 0
 		}, VerdictClientLimited, "began anew once"},
@@ -136,14 +136,14 @@ func TestPaths(t *testing.T) {
 	for i, p := range []record.Path{
 		{Known: true, SmoothedRTT: 3e6, Resent: 2, Window: 10}, {}, {Known: true, SmoothedRTT: 1e6, Unordered: 4}, {Known: true, SmoothedRTT: 2e6, Resent: 1, Unordered: 1},
 	} {
-		rec := &record.Record{Start: 1, End: 2, Trace: &record.Trace{Path: p}}
+		rec := &record.Record{Start: 1, End: 2, Trace: &record.Trace{Path: p, LocalIP: "10.0.0.2", RemoteIP: "10.0.0.3"}}
 		if i == 3 {
 			rec.Error = &record.Error{Type: "E"}
 		}
 		r.Add(set.Row(rec, nil, record.Counts{}))
 	}
 	u := r.Paths()
-	if want := (PathUse{Paths: 3, ResentRequests: 2, ResentSegments: 3, UnorderedRequests: 2, SmoothedRTT: 2 * msec}); u != want {
+	if want := (PathUse{Paths: 3, RemotePaths: 3, ResentRequests: 2, ResentSegments: 3, UnorderedRequests: 2, SmoothedRTT: 2 * msec}); u != want {
 		t.Errorf("%+v, want %+v", u, want)
 	}
 	e := calm()
@@ -151,9 +151,33 @@ func TestPaths(t *testing.T) {
 	if say := "2 of 3 requests saw a retransmit (3 segments), 2 a segment"; !strings.Contains(strings.Join(Assess(e, nil).Notes, ""), say) {
 		t.Errorf("no note says %q: %v", say, Assess(e, nil).Notes)
 	}
+	for cause, turn := range map[string]func(*ClientStats){
+		"order: the network loses or overtakes packets. The median":                           func(*ClientStats) {},
+		"order: client and server are on one machine":                                         func(e *ClientStats) { e.RemotePaths = 0 },
+		"packets, or this machine was too busy to receive them":                               func(e *ClientStats) { e.ThreadWait, e.ReadDelayP99 = time.Second, 2*msec },
+		"the network loses or overtakes packets, or this machine was too busy to receive the": func(e *ClientStats) { e.StallLongest = 201 * msec },
+	} {
+		e := e
+		if turn(&e); !strings.Contains(e.pathNote(), cause) {
+			t.Errorf("%q does not say %q", e.pathNote(), cause)
+		}
+	}
 	s := r.Summary(Window{})
 	if got := s.Value("tcp_smoothed_rtt", P50); got != 2 {
 		t.Errorf("median round trip %v ms", got)
+	}
+}
+
+// TestRemote: who connects to itself has no network between.
+func TestRemote(t *testing.T) {
+	for ips, want := range map[[2]string]bool{{"10.0.0.2", "10.0.0.3"}: true, {"fd00::2", "fd00::3"}: true, {"127.0.0.1", "127.0.0.1"}: false, {"127.0.0.1", "127.0.1.1"}: false,
+		{"::1", "::1"}: false, {"::ffff:127.0.0.1", "::ffff:127.0.0.2"}: false, {"10.0.0.2", "10.0.0.2"}: false, {"", ""}: false} {
+		if got := remote(&record.Trace{Path: record.Path{Known: true}, LocalIP: ips[0], RemoteIP: ips[1]}); got != want {
+			t.Errorf("%q: %t", ips, got)
+		}
+	}
+	if remote(nil) || remote(&record.Trace{LocalIP: "10.0.0.2", RemoteIP: "10.0.0.3"}) {
+		t.Error("a connection that the kernel does not know")
 	}
 }
 

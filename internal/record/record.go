@@ -188,7 +188,7 @@ type Path struct {
 	Known       bool
 	SmoothedRTT int64 // ns: the kernel's average of what acknowledgements took
 	Window      int   // congestion window: segments of ours that may be on their way at once
-	// Segments, since the request got the connection: of ours, sent again; of the server's, received ahead of an earlier one, which was lost
+	// Segments, since the request got the connection: of ours, sent again because they were lost; of the server's, received ahead of an earlier one, which was lost
 	// or overtaken.
 	Resent, Unordered int
 }

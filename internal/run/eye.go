@@ -113,7 +113,8 @@ func (v *eye) stall(s *board.State, now *load.Snapshot) {
 	at := clock.Now()
 	s.Stall = board.Stall{}
 	if current := v.pulse.now(at); current.To != 0 && s.Stage != board.Processing {
-		s.Stall.Now, s.Stall.Waits = time.Duration(at-max(current.From, now.Started)), current.Waiting
+		from := max(current.From, now.Started)
+		s.Stall.Now, s.Stall.NowAt, s.Stall.Waits = time.Duration(at-from), float64(from-now.Started)/1e9, current.Waiting
 		return
 	}
 	started := clock.Wall(now.Started)

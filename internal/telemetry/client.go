@@ -26,6 +26,7 @@ type Answer struct {
 	Body                  []byte
 	Err                   *record.Error // nil = the page is there
 	TooLarge              bool          // the page has more than MostBody bytes
+	Pause                 time.Duration // that the server asks for with status 429 or 503; 0 = none
 }
 
 // Client asks exporters. It follows no redirect, uses no proxy and sends none of the user's headers.
@@ -90,6 +91,7 @@ func (c *Client) get(ctx context.Context, address string, reading chan struct{})
 		_, _ = io.CopyN(io.Discard, resp.Body, 4<<10) // what is short is read, so that the connection can be used again
 		a.Err = failure("ClientResponseError", Shown(address), fmt.Errorf("status %d", resp.StatusCode))
 		a.Err.Code = resp.StatusCode
+		a.Pause = retryAfter(resp.StatusCode, resp.Header, time.Now())
 		return a
 	}
 	if resp.ContentLength > MostBody {

@@ -28,6 +28,7 @@ type Exporter struct {
 	mu      sync.Mutex
 	address string
 	over    bool
+	pauses  pauses
 	busy    atomic.Int32
 	skipped atomic.Int64
 }
@@ -50,7 +51,7 @@ func (e *Exporter) Address() string {
 // Scrape asks once, for at most so long, and hands the answer over.
 func (e *Exporter) Scrape(ctx context.Context, most time.Duration) {
 	address := e.Address()
-	if address == "" {
+	if address == "" || e.pauses.on(time.Now()) {
 		return
 	}
 	if e.busy.Add(1) > mostAtOnce {
@@ -99,6 +100,9 @@ func (e *Exporter) hand(a *Answer, address string) string {
 	}
 	if a.Err == nil {
 		e.arrived = a.FirstByte
+	}
+	if pause := e.pauses.answered(a, time.Now()); pause > 0 {
+		a.Pause = pause
 	}
 	e.take(a)
 	if now := e.Address(); now != address {

@@ -6,7 +6,7 @@ import "aiperf/internal/record"
 type tcpState struct {
 	known             bool
 	smoothedRTT       int64  // ns
-	resent, unordered uint32 // segments: sent again; received ahead of an earlier one
+	resent, unordered uint32 // segments: sent again because they were lost; received ahead of an earlier one
 	window            uint32 // congestion window, segments
 }
 
@@ -17,9 +17,12 @@ func (s tcpState) since(before tcpState) record.Path {
 	}
 	return record.Path{
 		Known: true, SmoothedRTT: s.smoothedRTT, Window: int(s.window),
-		Resent: int(s.resent - before.resent), Unordered: int(s.unordered - before.unordered), // differences are right when a counter wraps, too
+		Resent: grown(s.resent, before.resent), Unordered: grown(s.unordered, before.unordered),
 	}
 }
+
+// grown is by how much a counter has grown, also where it wrapped. A counter of lost segments can shrink: the peer reports later that it had one.
+func grown(now, before uint32) int { return max(0, int(int32(now-before))) }
 
 // path is what the kernel tells of the connection since path was called before.
 func (c *conn) path() record.Path {

@@ -2,14 +2,15 @@ package transport
 
 import "golang.org/x/sys/unix"
 
-// tcpState asks the kernel; a Unix socket has none.
+// tcpState asks the kernel; a Unix socket has none. A segment that the peer reports as received twice (RFC 2883) was late and not lost: a machine that
+// is short of CPU causes many of them.
 func (c *conn) tcpState() (s tcpState) {
 	err := c.raw.Control(func(fd uintptr) {
 		i, err := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO)
 		if err != nil {
 			return
 		}
-		s = tcpState{known: true, smoothedRTT: 1000 * int64(i.Rtt), resent: i.Total_retrans, unordered: i.Rcv_ooopack, window: i.Snd_cwnd}
+		s = tcpState{known: true, smoothedRTT: 1000 * int64(i.Rtt), resent: i.Total_retrans - i.Dsack_dups, unordered: i.Rcv_ooopack, window: i.Snd_cwnd}
 	})
 	if err != nil { // closed already
 		return tcpState{}

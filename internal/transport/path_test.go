@@ -16,6 +16,9 @@ func TestPath(t *testing.T) {
 	if got := (tcpState{}).since(before); got != (record.Path{}) {
 		t.Errorf("%+v", got)
 	}
+	if got := (tcpState{known: true, resent: 4}).since(tcpState{known: true, resent: 5}); got.Resent != 0 {
+		t.Errorf("a segment that proved to be received twice: %+v", got)
+	}
 	a, c := newAnswers(t, okAnswer), mustClient(t, nil)
 	for range 2 {
 		rec := do(c, &Request{Target: a.target, Body: record.Plain([]byte("{}"))})

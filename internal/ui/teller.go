@@ -17,13 +17,12 @@ type Teller struct {
 	Say   func(sentence string) // statistics, and what goes on
 	Warn  func(sentence string) // servers that stand still
 
-	steps   []board.StepState
-	phase   string
-	tenths  int
-	last    time.Time
-	drains  bool
-	silent  bool
-	silence int // that are over
+	steps  []board.StepState
+	phase  string
+	tenths int
+	last   time.Time
+	drains bool
+	stalls stallNews
 }
 
 // Tell says what is new in a state.
@@ -36,10 +35,10 @@ func (t *Teller) Tell(s *board.State, now time.Time) {
 		if t.ended(s); t.last.IsZero() || t.phase != "" {
 			t.last = now
 		}
-		t.phase, t.tenths, t.drains, t.silent, t.silence = s.Phase, 0, false, false, 0
+		t.phase, t.tenths, t.drains, t.stalls = s.Phase, 0, false, stallNews{}
 	}
 	t.begun(s)
-	t.stalls(s)
+	t.stalled(&s.Stall)
 	switch tenths := int(10 * s.Share); {
 	case s.Stage == board.Processing:
 	case t.Steps && s.Known && tenths > t.tenths, t.Pause > 0 && now.Sub(t.last) >= t.Pause:
@@ -75,20 +74,5 @@ func (t *Teller) ended(s *board.State) {
 				t.Say(fmt.Sprintf("%s complete: %s, %.1f s", board.Spoken(one.Name), one.Text, one.Took.Seconds()))
 			}
 		}
-	}
-}
-
-// stalls tells of servers that stand still, when that is known and when it is over.
-func (t *Teller) stalls(s *board.State) {
-	st := &s.Stall
-	if now := st.Now > 0; now != t.silent {
-		t.silent = now
-		if now {
-			t.Warn(fmt.Sprintf("no answer for %.1f s, %s", st.Now.Seconds(), board.Waiting(st.Waits)))
-		}
-	}
-	if st.Count > t.silence {
-		t.silence = st.Count
-		t.Warn(fmt.Sprintf("no answer for %.1f s at %.1f s, %s waited", st.Past.Seconds(), st.PastAt, terminal.Plural(st.Waits, "request")))
 	}
 }

@@ -46,7 +46,10 @@ func story() (list []board.State) {
 		c := board.Counts{Elapsed: time.Duration(i) * 250 * time.Millisecond, Duration: 10 * time.Second, OK: int64(i), InFlight: 1, ETA: -1}
 		one := board.State{Stage: board.Profiling, Phase: "Profiling", Steps: steps(board.Done, board.Runs, board.Waits), Counts: c, Known: true, Share: float64(i) / 40}
 		if i >= 20 && i < 25 {
-			one.Stall = board.Stall{Now: time.Duration(i-16) * 250 * time.Millisecond, Waits: 1}
+			one.Stall = board.Stall{Now: time.Duration(i-16) * 250 * time.Millisecond, NowAt: 4, Waits: 1}
+			if i == 22 { // a pause of the client puts it in doubt
+				one.Stall = board.Stall{}
+			}
 		} else if i >= 25 {
 			one.Stall = board.Stall{Past: 2200 * time.Millisecond, PastAt: 4, Waits: 1, Count: 1}
 		}
@@ -68,7 +71,7 @@ func TestTeller(t *testing.T) {
 	want := []string{
 		"warm-up: 2 requests", "warm-up complete: 2 requests, 0 errors, 0.5 s", "profiling: 1 in flight for 10 s",
 		at("10", "1", "4"), at("20", "2", "8"), at("30", "3", "12"), at("40", "4", "16"), "warning: no answer for 1.0 s, 1 request waits",
-		at("50", "5", "20"), at("60", "6", "24"), "warning: no answer for 2.2 s at 4.0 s, 1 request waited",
+		at("50", "5", "20"), at("60", "6", "24"), "answers come again after 2.2 s",
 		at("70", "7", "28"), at("80", "8", "32"), at("90", "9", "36"), at("100", "10", "39") + ", draining",
 		"draining: 1 answer to come", "profiling complete: 40 requests, 1 error, 11.0 s", "processing: reduce, write files",
 	}
@@ -83,11 +86,33 @@ func TestTeller(t *testing.T) {
 	}
 	said = told(&Teller{Pause: 5 * time.Second}, story())
 	if want := []string{
-		"warning: no answer for 1.0 s, 1 request waits", at("50", "5", "20"), "warning: no answer for 2.2 s at 4.0 s, 1 request waited", at("100", "10", "39") + ", draining",
+		"warning: no answer for 1.0 s, 1 request waits", at("50", "5", "20"), "answers come again after 2.2 s", at("100", "10", "39") + ", draining",
 	}; !slices.Equal(said, want) {
 		t.Errorf("every 5 s\n%q\nwant\n%q", said, want)
 	}
 	if said := told(&Teller{}, story()); len(said) != 2 {
 		t.Errorf("without statistics: %q", said)
+	}
+}
+
+// TestTellerReportsAStallOnce: one warning a stall, however often it is looked at and also where it ended between two looks.
+func TestTellerReportsAStallOnce(t *testing.T) {
+	var states []board.State
+	add := func(times int, st board.Stall) {
+		for range times {
+			states = append(states, board.State{Stage: board.Profiling, Phase: "Profiling", Stall: st})
+		}
+	}
+	add(3, board.Stall{})
+	add(4, board.Stall{Now: 1500 * time.Millisecond, NowAt: 2, Waits: 4})
+	add(2, board.Stall{}) // in doubt for a moment
+	add(2, board.Stall{Now: 3 * time.Second, NowAt: 2.0000004, Waits: 4})
+	add(3, board.Stall{Past: 3200 * time.Millisecond, PastAt: 2.0000001, Waits: 4, Count: 1})
+	add(3, board.Stall{Past: 1100 * time.Millisecond, PastAt: 7, Waits: 2, Count: 2})
+	add(2, board.Stall{Now: 1200 * time.Millisecond, NowAt: 9, Waits: 1})
+	want := []string{"warning: no answer for 1.5 s, 4 requests wait", "answers come again after 3.2 s", "warning: no answer for 1.1 s at 7.0 s, 2 requests waited",
+		"warning: no answer for 1.2 s, 1 request waits"}
+	if said := told(&Teller{}, states); !slices.Equal(said, want) {
+		t.Errorf("%q\nwant %q", said, want)
 	}
 }

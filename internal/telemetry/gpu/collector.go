@@ -184,6 +184,7 @@ func (c *Collector) Result(w metric.Window) *metric.GPUTelemetry {
 	t := c.Within(w)
 	for _, s := range c.sources {
 		c.losses.Add(s.Skipped())
+		c.losses.Add(s.Paused())
 	}
 	if text := c.losses.Text(); text != "" {
 		c.Warn("GPU telemetry is incomplete: " + text)

@@ -71,7 +71,7 @@ func Open(ctx context.Context, o Options) *Collector {
 	for i, address := range asked {
 		a := answers[i]
 		c.configured = append(c.configured, telemetry.Shown(address))
-		if a.Err != nil {
+		if a.Err != nil && !a.Busy() {
 			missing = append(missing, telemetry.Shown(address))
 			o.Log.Debug("server metrics: no endpoint", "url", telemetry.Shown(address), "error", a.Err.Message)
 			continue
@@ -146,6 +146,9 @@ func (c *Collector) take(s *source, a *telemetry.Answer) {
 			return
 		}
 		c.losses.Add(a.Err, 1)
+		if a.Pause > 0 && c.once("pause "+s.first) {
+			c.Log.Info("server metrics: " + telemetry.PauseText(s.Address(), a.Pause))
+		}
 		if a.TooLarge {
 			c.retire(s, fmt.Sprintf("its page has more than %d MiB", telemetry.MostBody>>20))
 		}
@@ -252,6 +255,7 @@ func (c *Collector) Complete(h *Head) {
 	h.Configured, h.Successful = c.configured, c.successful
 	for _, s := range c.sources {
 		c.losses.Add(s.Skipped())
+		c.losses.Add(s.Paused())
 	}
 	if text := c.losses.Text(); text != "" {
 		c.Warn("server metrics are incomplete: " + text)

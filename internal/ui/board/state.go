@@ -152,6 +152,7 @@ type Slow struct {
 // Stall is a time in which servers sent nothing although requests waited.
 type Stall struct {
 	Now    time.Duration // 0 = there is none now
+	NowAt  float64       // its start, s after that of the phase
 	Waits  int64
 	Past   time.Duration // the last one that is over; 0 = there was none
 	PastAt float64
