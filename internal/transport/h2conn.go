@@ -3,6 +3,7 @@ package transport
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"strconv"
@@ -19,7 +20,8 @@ import (
 const (
 	h2StreamWindow = 8 << 20
 	h2ConnWindow   = 1 << 30
-	h2FirstWindow  = 65535 // of a connection, and of a stream until settings say otherwise
+	h2FirstWindow  = 65535   // of a connection, and of a stream until settings say otherwise
+	h2PaddingShare = 1 << 20 // of a stream's window that padding may hold
 )
 
 // h2MaxFrame is the largest frame that either side sends: what every peer must take (RFC 9113, section 4.2). Small frames keep streams apart.
@@ -134,7 +136,7 @@ func (h *h2conn) more() error {
 func (h *h2conn) frame() error {
 	fh, err := h.frames.ReadFrameHeader()
 	if err != nil {
-		return h.worded(err)
+		return h.worded(fh, err)
 	}
 	if !h.greeted && fh.Type != http2.FrameSettings {
 		return malformed("The server does not speak HTTP/2: its first frame is %v", fh.Type)
@@ -144,26 +146,40 @@ func (h *h2conn) frame() error {
 	}
 	f, err := h.frames.ReadFrameForHeader(fh)
 	var one http2.StreamError
-	if errors.As(err, &one) {
-		h.reset(one.StreamID, one.Code, malformed("Bad HTTP/2 headers: %v", one.Cause))
-		return nil
-	}
-	if err != nil {
-		return h.worded(err)
+	switch {
+	case errors.As(err, &one) && one.Cause != nil:
+		return h.reset(one.StreamID, one.Code, malformed("Bad HTTP/2 headers: %v", one.Cause))
+	case errors.As(err, &one):
+		return h.reset(one.StreamID, one.Code, malformed("Bad HTTP/2 frame: %s", flaw(fh, one.Code)))
+	case err != nil:
+		return h.worded(fh, err)
 	}
 	return h.control(f)
 }
 
+// flaw says what is wrong with a frame of which the framer gives an error code only.
+func flaw(fh http2.FrameHeader, code http2.ErrCode) string {
+	if fh.Type == http2.FrameWindowUpdate && fh.Length == 4 {
+		return fmt.Sprintf("WINDOW_UPDATE of 0 bytes on stream %d", fh.StreamID)
+	}
+	return fmt.Sprintf("%v of %d bytes on stream %d (%v)", fh.Type, fh.Length, fh.StreamID, code)
+}
+
+// broken ends a connection on which the server broke the rules.
+func (h *h2conn) broken(code http2.ErrCode, why string) error {
+	_ = h.goAway(code) // the connection is over either way
+	return malformed("Bad HTTP/2 frame: %s", why)
+}
+
 // worded words the error of a connection whose peer broke the rules.
-func (h *h2conn) worded(err error) error {
+func (h *h2conn) worded(fh http2.FrameHeader, err error) error {
 	var broken http2.ConnectionError
 	if errors.As(err, &broken) {
-		_ = h.goAway(http2.ErrCode(broken)) // the connection is over either way
-		why := broken.Error()
+		why := flaw(fh, http2.ErrCode(broken))
 		if detail := h.frames.ErrorDetail(); detail != nil {
 			why = detail.Error()
 		}
-		return malformed("Bad HTTP/2 frame: %s", why)
+		return h.broken(http2.ErrCode(broken), why)
 	}
 	if errors.Is(err, http2.ErrFrameTooLarge) {
 		return malformed("Bad HTTP/2 frame: larger than %d bytes", h2MaxFrame)
@@ -173,18 +189,12 @@ func (h *h2conn) worded(err error) error {
 
 // data hands the content of a DATA frame on, piece by piece as it comes in.
 func (h *h2conn) data(fh http2.FrameHeader) error {
-	left, padding := int(fh.Length), 0
-	if fh.Flags.Has(http2.FlagDataPadded) && left > 0 {
-		if err := h.more(); err != nil {
-			return err
-		}
-		padding, h.unread = int(h.unread[0]), h.unread[1:]
-		left--
-	}
-	if fh.StreamID == 0 || padding > left {
-		return h.worded(http2.ConnectionError(http2.ErrCodeProtocol))
+	left, padding, err := h.padding(fh)
+	if err != nil {
+		return err
 	}
 	s, over := h.stream(fh.StreamID), fh.Flags.Has(http2.FlagDataEndStream)
+	unused := int(fh.Length) - left + padding // of the stream's window
 	for left -= padding; left > 0; {
 		if err := h.more(); err != nil {
 			return err
@@ -206,7 +216,40 @@ func (h *h2conn) data(fh http2.FrameHeader) error {
 	if over && s != nil {
 		s.finish(h.arrived())
 	}
+	if s != nil && !over {
+		h.padded(s, unused)
+	}
 	return h.received(int(fh.Length))
+}
+
+// padding reads the length of a frame's padding. left is what follows in the frame: content and padding.
+func (h *h2conn) padding(fh http2.FrameHeader) (left, padding int, err error) {
+	left = int(fh.Length)
+	if fh.StreamID == 0 {
+		return 0, 0, h.broken(http2.ErrCodeProtocol, "DATA on stream 0")
+	}
+	if !fh.Flags.Has(http2.FlagDataPadded) {
+		return left, 0, nil
+	}
+	if left == 0 {
+		return 0, 0, h.broken(http2.ErrCodeFrameSize, "DATA with the flag PADDED and a length of 0")
+	}
+	if err := h.more(); err != nil {
+		return 0, 0, err
+	}
+	padding, h.unread = int(h.unread[0]), h.unread[1:]
+	if left--; padding > left {
+		return 0, 0, h.broken(http2.ErrCodeProtocol, fmt.Sprintf("DATA with %d bytes of padding in a frame of %d", padding, fh.Length))
+	}
+	return left, padding, nil
+}
+
+// padded gives the server's window of a stream back what padding used of it, now and then. Nobody reads padding, so it is given back here.
+func (h *h2conn) padded(s *h2stream, n int) {
+	if s.padding += n; s.padding >= h2PaddingShare {
+		h.consumed(s.id, s.padding)
+		s.padding = 0
+	}
 }
 
 // arrived tells how the bytes that were just taken from what is unread came in.
@@ -236,7 +279,7 @@ func (h *h2conn) control(f http2.Frame) error {
 		return h.answerPing(f.Data)
 	case *http2.WindowUpdateFrame:
 		if !h.grow(f.StreamID, int64(f.Increment)) {
-			return h.worded(http2.ConnectionError(http2.ErrCodeFlowControl))
+			return h.broken(http2.ErrCodeFlowControl, fmt.Sprintf("WINDOW_UPDATE to more than %d bytes on stream %d", h2MaxID, f.StreamID))
 		}
 	case *http2.RSTStreamFrame:
 		if s := h.stream(f.StreamID); s != nil {
@@ -245,7 +288,7 @@ func (h *h2conn) control(f http2.Frame) error {
 	case *http2.GoAwayFrame:
 		h.goneAway(f)
 	case *http2.PushPromiseFrame:
-		return h.worded(http2.ConnectionError(http2.ErrCodeProtocol)) // our settings forbid it
+		return h.broken(http2.ErrCodeProtocol, "PUSH_PROMISE, which the client's settings forbid")
 	}
 	return nil
 }
@@ -256,20 +299,8 @@ func (h *h2conn) headers(f *http2.MetaHeadersFrame) error {
 	if s == nil {
 		return nil
 	}
-	if f.PseudoValue("status") != "" {
-		head, err := h2Head(f)
-		if err != nil {
-			h.reset(f.StreamID, http2.ErrCodeProtocol, err)
-			return nil
-		}
-		if head.status >= 200 {
-			p := h.arrived()
-			p.head = head
-			s.putHead(p)
-		} else if !s.interim() {
-			h.reset(f.StreamID, http2.ErrCodeEnhanceYourCalm, malformed("More than %d interim responses", maxInterim))
-			return nil
-		}
+	if code, err := h.head(s, f); err != nil {
+		return h.reset(f.StreamID, code, err)
 	}
 	if f.StreamEnded() {
 		s.finish(h.arrived())
@@ -277,10 +308,40 @@ func (h *h2conn) headers(f *http2.MetaHeadersFrame) error {
 	return nil
 }
 
+// head hands on what a HEADERS frame says, or tells with which code its stream is refused.
+func (h *h2conn) head(s *h2stream, f *http2.MetaHeadersFrame) (http2.ErrCode, error) {
+	if s.hasHead() {
+		if len(f.PseudoFields()) > 0 {
+			return http2.ErrCodeProtocol, malformed("Bad HTTP/2 headers: a second :status behind the response head")
+		}
+		if !f.StreamEnded() {
+			return http2.ErrCodeProtocol, malformed("Bad HTTP/2 headers: a trailer that does not end its stream")
+		}
+		return 0, nil
+	}
+	head, err := h2Head(f)
+	if err != nil {
+		return http2.ErrCodeProtocol, err
+	}
+	if head.status < 200 {
+		if !s.interim() {
+			return http2.ErrCodeEnhanceYourCalm, malformed("More than %d interim responses", maxInterim)
+		}
+		return 0, nil
+	}
+	p := h.arrived()
+	p.head = head
+	s.putHead(p)
+	return 0, nil
+}
+
 // h2Head makes a head of a HEADERS frame.
 func h2Head(f *http2.MetaHeadersFrame) (*head, error) {
 	if f.Truncated {
 		return nil, malformed("Response head larger than %d bytes", maxHead)
+	}
+	if len(f.PseudoFields()) == 0 {
+		return nil, malformed("Bad HTTP/2 headers: a response head without :status")
 	}
 	status, err := strconv.ParseUint(f.PseudoValue("status"), 10, 16)
 	if err != nil || status < 100 || status > 999 {
@@ -302,10 +363,10 @@ func h2Head(f *http2.MetaHeadersFrame) (*head, error) {
 func (h *h2conn) settings(f *http2.SettingsFrame) error {
 	var limits h2limits
 	if err := f.ForeachSetting(limits.take); err != nil {
-		return h.worded(err)
+		return h.worded(f.FrameHeader, err)
 	}
 	if limits.window != nil && !h.resize(int64(*limits.window)) {
-		return h.worded(http2.ConnectionError(http2.ErrCodeFlowControl))
+		return h.broken(http2.ErrCodeFlowControl, fmt.Sprintf("SETTINGS_INITIAL_WINDOW_SIZE moves a window beyond %d bytes", h2MaxID))
 	}
 	h.mu.Lock()
 	if limits.streams != nil {

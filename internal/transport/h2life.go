@@ -16,12 +16,12 @@ func (h *h2conn) stream(id uint32) *h2stream {
 	return h.streams[id]
 }
 
-// reset ends one stream from our side.
-func (h *h2conn) reset(id uint32, code http2.ErrCode, err error) {
+// reset ends one stream on which the server broke the rules. An error ends the connection.
+func (h *h2conn) reset(id uint32, code http2.ErrCode, err error) error {
 	if s := h.stream(id); s != nil {
 		s.end(err)
 	}
-	_ = h.resetStream(id, code) // a connection that is gone is noticed by its reader
+	return h.refuse(id, code)
 }
 
 // reserve takes room for one more stream; false = there is none.

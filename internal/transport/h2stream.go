@@ -27,6 +27,8 @@ type h2stream struct {
 	nbyte  int    // of bytes, those that were given
 	used   int    // bytes given and not told to the server's window
 
+	padding int // bytes of padding not told to the server's window; of the connection's reading goroutine
+
 	changed chan struct{} // of capacity 1: something was put in, or the deadline has moved
 
 	mu       sync.Mutex // guards what follows
@@ -83,7 +85,14 @@ func (s *h2stream) put(b []byte, p piece, over bool) {
 	s.wake()
 }
 
-// putHead takes in the final head; a later one is trailers.
+// hasHead tells whether the final head came.
+func (s *h2stream) hasHead() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.headed
+}
+
+// putHead takes in the final head.
 func (s *h2stream) putHead(p piece) {
 	s.mu.Lock()
 	if !s.headed && !s.over {

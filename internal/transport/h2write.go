@@ -32,6 +32,8 @@ type h2writer struct {
 	rounds   uint64 // writes of it that have ended
 	cut      bool   // the one that goes on was ended before its time
 	closed   error
+
+	replies replyQueue
 }
 
 // frameBuffer is where the framer writes.
@@ -74,16 +76,7 @@ func (w *h2writer) say(frames func(f *http2.Framer) error) error {
 	if err := frames(w.frames); err != nil {
 		return err
 	}
-	if w.backlog() > h2Backlog {
-		return malformed("The server takes nothing and asks for answers")
-	}
 	return w.write(w.queue.b)
-}
-
-func (w *h2writer) acceptSettings() error { return w.say((*http2.Framer).WriteSettingsAck) }
-
-func (w *h2writer) answerPing(data [8]byte) error {
-	return w.say(func(f *http2.Framer) error { return f.WritePing(true, data) })
 }
 
 func (w *h2writer) goAway(code http2.ErrCode) error {
