@@ -123,6 +123,8 @@ func (s *search) bound(c *Cell, err error, full bool) (failed bool, _ error) {
 	switch {
 	case errors.Is(err, errClient): // the ceiling is lower
 		return false, nil
+	case errors.Is(err, ErrTime): // no more can be known of the client's limit
+		return false, errClient
 	case err != nil || c.Limited:
 		return false, err
 	case c.State == Over || c.State == Fail && c.Bad >= plain:

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"aiperf/internal/comparison/batching"
 )
 
 // queue is a server of places that each take as long for a request, s, with Poisson arrivals in one line (M/D/c); the objective is on the latency.
@@ -91,5 +93,64 @@ func TestQueue(t *testing.T) {
 		if limit := .9 * float64(n); float64(settled) < limit || float64(near) < limit || float64(holds) < limit || seconds > 400 {
 			t.Errorf("%d places, truth %.2f: settled %d, within 10 %% %d, interval holds %d of %d, %.0f s", one.places, low, settled, near, holds, n, seconds)
 		}
+	}
+}
+
+// timed is a server whose cells take so many s more than they count, by a clock.
+type timed struct {
+	simulated
+	clock, extra float64
+}
+
+// Alone implements Server.
+func (s *timed) Alone(ctx context.Context) (float64, []Request, error) {
+	s.clock += 3 + s.extra
+	return s.simulated.Alone(ctx)
+}
+
+// Cell implements Server.
+func (s *timed) Cell(ctx context.Context, load float64, looks []float64, done func(float64, []Request) bool) (Kept, error) {
+	last := looks[len(looks)-1]
+	kept, err := s.simulated.Cell(ctx, load, looks, func(at float64, list []Request) bool {
+		enough := done(at, list)
+		if enough {
+			last = at
+		}
+		return enough
+	})
+	s.clock += last + s.extra
+	return kept, err
+}
+
+// TestTimeLimit: a search ends within its time, also where a cell takes longer than it counts. A cell that would not fit is not begun, and the answer
+// says how long it would have taken.
+func TestTimeLimit(t *testing.T) {
+	const longestAlone = 8 // s: what one user takes at the start cannot be shortened
+	unfitted := 0
+	for _, limit := range []float64{5, 12, 30, 75} {
+		for _, extra := range []float64{0.4, 3} {
+			s := &timed{simulated: simulated{o: batching.Default(), limit: 200, seed: 100}, extra: extra}
+			a, err := Find(t.Context(), s, Options{
+				Objectives: []Objective{{"objective", 200, .01}}, Precision: .07, Seconds: limit, Cells: 40, Size: 10, Looks: 4, Elapsed: func() float64 { return s.clock },
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a.Seconds > max(limit, longestAlone) {
+				t.Errorf("limit %g s, %g s beside each cell: took %.1f s", limit, extra, a.Seconds)
+			}
+			if a.Needed == 0 && a.Why == Time && a.Seconds < limit-1 {
+				t.Errorf("limit %g s: the time is used up, and no cell was left out", limit)
+			}
+			if a.Needed > 0 {
+				unfitted++
+				if a.Left >= a.Needed || a.Left < 0 || a.Why == Settled {
+					t.Errorf("limit %g s: %.1f s left, %.1f s needed, %s", limit, a.Left, a.Needed, a.Why)
+				}
+			}
+		}
+	}
+	if unfitted == 0 {
+		t.Error("no search left a cell out")
 	}
 }

@@ -68,6 +68,8 @@ type Answer struct {
 	Ceiling   float64 // load that the client could not keep; 0: there is none
 	Alone     float64 // s, latency of one user
 	Failed    float64 // lowest load above the capacity at which the queue grew without end; 0: none
+	// Left and Needed are s: what was left of the time when the search ended, and what the next cell would have taken at least. 0: no cell was left out.
+	Left, Needed float64
 }
 
 // Constants of the method, chosen by simulation.
@@ -81,7 +83,12 @@ const (
 	mostGuards  = 3
 	mostHolds   = 4
 	pause       = 0.5 // s between cells
+	fewAlone    = 5   // answers of one user at the most, before the first cell
+	leastHold   = 0.5 // of the full length of the cell that holds an answer
 )
+
+// ErrTime ends a search: the time that is left is too short for the next cell. A Server may return it as well.
+var ErrTime = errors.New("the time is used up")
 
 // search is a search under way.
 type search struct {
@@ -95,6 +102,7 @@ type search struct {
 	guards  int
 	misses  map[float64]int // cells in a row that the client could not keep, by the logarithm of their load
 	lost    int             // cells in a row that the client could not keep, at whatever load
+	extra   float64         // s that the last cell took beside its wash-in and what it counted
 }
 
 // Find searches. An interrupted search gives what is known, and the reason Stopped.
@@ -106,6 +114,7 @@ func Find(ctx context.Context, server Server, o Options) (*Answer, error) {
 	}
 	s.ans.Alone, s.latency = alone, alone
 	s.spend(3 + alone)
+	s.extra = max(0, s.ans.Seconds-min(3, fewAlone*alone))
 	if name, broken := s.notMet(list); broken {
 		s.ans.Why, s.ans.Binding = NotMet, name
 		return &s.ans, nil
@@ -129,6 +138,8 @@ func Find(ctx context.Context, server Server, o Options) (*Answer, error) {
 		s.ans.Why = Client
 	case errors.Is(err, errDisturbed):
 		s.ans.Why = Disturbed
+	case errors.Is(err, ErrTime):
+		s.ans.Why = Time
 	case ctx.Err() != nil:
 		s.ans.Why = Stopped
 	case err != nil:
@@ -143,6 +154,17 @@ func (s *search) spend(planned float64) {
 	if s.ans.Seconds += planned; s.Elapsed != nil {
 		s.ans.Seconds = s.Elapsed()
 	}
+}
+
+// fitted shortens a cell to the time that is left, in s that count after its wash-in. ErrTime: less than its shortest length is left. Time is taken
+// off for what the last cell took beside its own length: starting a run, and reading the answers that were in flight at its end.
+func (s *search) fitted(wash, shortest, longest float64) (float64, error) {
+	left := s.Options.Seconds - s.ans.Seconds - max(s.extra, pause)
+	if left < wash+shortest {
+		s.ans.Left, s.ans.Needed = max(0, s.Options.Seconds-s.ans.Seconds), wash+shortest+max(s.extra, pause)
+		return 0, ErrTime
+	}
+	return min(longest, left-wash), nil
 }
 
 // notMet tells whether one user alone breaks an objective: more requests than may are bad beyond doubt, or most of a few.
@@ -207,6 +229,10 @@ func (s *search) length(x, times float64) float64 {
 func (s *search) cell(ctx context.Context, x, shortest, longest float64, settle bool) (Cell, error) {
 	x = s.round(x)
 	wash := s.wash()
+	longest, err := s.fitted(wash, shortest, longest)
+	if err != nil {
+		return Cell{}, err
+	}
 	looks := []float64{wash + longest}
 	if s.Looks > 1 && longest > 1.2*shortest {
 		looks = looks[:0]
@@ -228,7 +254,9 @@ func (s *search) cell(ctx context.Context, x, shortest, longest float64, settle 
 		grew = c.State == Over
 		return c.State != Open && !once
 	})
+	before := s.ans.Seconds
 	s.spend(wash + c.Seconds + pause)
+	s.extra = max(0, s.ans.Seconds-before-wash-c.Seconds)
 	if err != nil {
 		return c, err
 	}
@@ -401,7 +429,8 @@ func (s *search) failedAbove(m, allowed float64) bool {
 func (s *search) hold(ctx context.Context) error {
 	for range mostHolds {
 		m := s.post[s.binding()].quantile(.5)
-		c, err := s.cell(ctx, m, 8, s.length(m, 2), true)
+		longest := s.length(m, 2)
+		c, err := s.cell(ctx, m, max(8, leastHold*longest), longest, true)
 		if err != nil {
 			return err
 		}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"time"
 
@@ -187,9 +186,9 @@ func (p *Program) seconds(name string, otherwise time.Duration) (time.Duration, 
 	if text == "" {
 		return otherwise, nil
 	}
-	s, err := strconv.ParseFloat(text, 64)
+	s, err := setting.ParseTime(text, "s", false)
 	if err != nil || !(s > 0 && s <= 86400) {
-		return 0, fmt.Errorf("%s=%q: want seconds, above 0 and at most 86400", name, text)
+		return 0, fmt.Errorf("%s=%q: want a length of time above 0 and at most 24h, such as 10s or 2m", name, text)
 	}
 	return time.Duration(s * float64(time.Second)), nil
 }

@@ -24,7 +24,8 @@ const (
 func (p *Program) compareCommand() *cobra.Command {
 	var with []string
 	var noise, failOn, file, html string
-	var confidence, skip float64
+	var confidence float64
+	var skip length
 	var margins, metrics, failIf []string
 	var junit string
 	o := comparison.Options{}
@@ -56,9 +57,6 @@ func (p *Program) compareCommand() *cobra.Command {
 			for _, list := range metrics {
 				o.Metrics = append(o.Metrics, strings.Split(list, ",")...)
 			}
-			if !(skip >= 0) {
-				return fmt.Errorf("--skip-start %g is not 0 or more", skip)
-			}
 			if o.Noise, err = comparison.Percent(noise); err != nil {
 				return fmt.Errorf("--run-noise: %w", err)
 			}
@@ -74,13 +72,13 @@ func (p *Program) compareCommand() *cobra.Command {
 			}
 			out := telling{file: file, html: html, failOn: failOn}
 			if series {
-				s, err := comparison.CompareSeries(first, with, skip, o)
+				s, err := comparison.CompareSeries(first, with, float64(skip), o)
 				if err != nil {
 					return err
 				}
 				return p.tellSeries(s, &out, failIf, junit)
 			}
-			r, err := compared(first, with, skip, o)
+			r, err := compared(first, with, float64(skip), o)
 			if err != nil {
 				return err
 			}
@@ -96,7 +94,7 @@ func (p *Program) compareCommand() *cobra.Command {
 	f.StringArrayVar(&with, "with", nil, "a run of the other side; may be repeated")
 	f.StringArrayVar(&margins, "margin", nil, "a difference that does not matter (5%; twice as much for p90 and p99; 0.5 points of errors), or tag:stat:X% of one statistic")
 	f.StringArrayVar(&metrics, "metrics", nil, "tag:stat,… to compare in place of all; fewer tell more")
-	f.Float64Var(&skip, "skip-start", 0, "seconds at the start of each run that are left out")
+	f.Var(&skip, "skip-start", "start of each run that is left out, in s; 500ms and 2m are values too")
 	f.StringVar(&noise, "run-noise", "1%", "how much runs of one server differ, where there is one run on each side")
 	f.Float64Var(&confidence, "confidence", 0.95, "level of the intervals and of the whole")
 	f.StringVar(&failOn, "fail-on", "", "worse: status 3 if a metric is; cannot-tell: status 4 if one cannot be told")

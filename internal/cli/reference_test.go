@@ -48,7 +48,7 @@ func reference() string {
 	for _, c := range []struct {
 		name  string
 		table *setting.Table
-	}{{"report", reportTable()}, {"plot", plotTable()}, {"mock-server", mockServerTable()}, {"chat", chatTable()}, {"watch", watchTable()}, {"tokenizer info, count, encode, decode", tokenizerTable([]string{"--jsonl", "--special", "--chat"})}} {
+	}{{"report", reportTable()}, {"plot", plotTable()}, {"find-capacity, beside the flags of profile", capacityTable()}, {"ab, beside the flags of profile", turnsTable()}, {"mock-server", mockServerTable()}, {"chat", chatTable()}, {"watch", watchTable()}, {"tokenizer info, count, encode, decode", tokenizerTable([]string{"--jsonl", "--special", "--chat"})}} {
 		fmt.Fprintf(&b, "\n## aiperf %s\n\n| flag | value | what |\n|---|---|---|\n", c.name)
 		for i := range c.table.Rows {
 			f := &c.table.Rows[i]

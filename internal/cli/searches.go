@@ -21,7 +21,7 @@ func capacityTable() *setting.Table {
 		{Flags: []string{"--vary"}, Kind: setting.Enum, Choices: []string{"rate", "concurrency"}, Default: "rate", Help: "what is raised: Poisson arrivals per second, or users"},
 		{Flags: []string{"--start"}, Kind: setting.Float, Bounds: "> 0", Default: "what one user does", Help: "first load"},
 		{Flags: []string{"--precision"}, Kind: setting.Text, Default: "7%", Help: "half-width at which the search may stop"},
-		{Flags: []string{"--max-time"}, Kind: setting.Float, Bounds: "> 0", Default: "600", Help: "seconds that the search may take"},
+		{Flags: []string{"--max-time"}, Kind: setting.Float, Unit: "s", Bounds: "> 0", Default: "600", Help: "longest time of the search, in s; no cell is started that would exceed it"},
 		{Flags: []string{"--max-cells"}, Kind: setting.Int, Bounds: ">= 1", Default: "40", Help: "loads that may be tried"},
 		{Flags: []string{"--cell-size"}, Kind: setting.Float, Bounds: "> 0", Default: "10", Help: "bad requests that a whole cell at the limit has on average"},
 		{Flags: []string{"--json"}, Kind: setting.Path, Help: "write the result to this file as well as to capacity.json"},
@@ -88,8 +88,8 @@ func turnsTable() *setting.Table {
 		{Flags: []string{"--a"}, Kind: setting.Text, Help: "URL of the first target, the baseline"},
 		{Flags: []string{"--b"}, Kind: setting.Text, Help: "URL of the second target"},
 		{Flags: []string{"--pairs"}, Kind: setting.Int, Bounds: ">= 6", Default: "12", Help: "turns of each target"},
-		{Flags: []string{"--block"}, Kind: setting.Float, Bounds: "> 0", Default: "6", Help: "seconds of a turn"},
-		{Flags: []string{"--wash-in"}, Kind: setting.Float, Bounds: ">= 0", Default: "2", Help: "seconds at the start of a turn that are sent and not counted"},
+		{Flags: []string{"--block"}, Kind: setting.Float, Unit: "s", Bounds: "> 0", Default: "6", Help: "length of a turn, in s"},
+		{Flags: []string{"--wash-in"}, Kind: setting.Float, Unit: "s", Bounds: ">= 0", Default: "2", Help: "start of a turn whose requests are sent and not counted, in s"},
 		{Flags: []string{"--order"}, Kind: setting.Enum, Choices: []string{"random", "ab"}, Default: "random", Help: "which of a pair goes first: drawn from the seed, or always a"},
 		{Flags: []string{"--parallel"}, Kind: setting.Bool, Help: "send to both at once, for targets on hardware of their own; the blocks stay pairs"},
 		{Flags: []string{"--margin"}, Kind: setting.Text, List: true, Default: "5%", Help: "a difference that does not matter, or tag:stat:X% of one statistic"},
@@ -117,7 +117,7 @@ func (p *Program) turnsCommand() *cobra.Command {
 			return 1, errors.New("--a and --b are the URLs of the two targets; both are needed")
 		}
 		if o.Wash >= o.Block {
-			return 1, fmt.Errorf("--wash-in %g leaves nothing of --block %g", o.Wash, o.Block)
+			return 1, fmt.Errorf("--wash-in %gs leaves nothing of --block %gs; give a longer --block, such as --block %gs", o.Wash, o.Block, 3*o.Wash)
 		}
 		if o.Parallel && own.Get("--order") != nil {
 			return 1, errors.New("--order has no meaning with --parallel: both go first")

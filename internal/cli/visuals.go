@@ -69,17 +69,17 @@ func (p *Program) save(path string, data []byte) error {
 func (p *Program) swimLaneCommand() *cobra.Command {
 	v := visual{name: "swim_lane.png"}
 	var target int
-	var ramp float64
+	var ramp length
 	var page bool
 	cmd := &cobra.Command{
 		Use: "swim-lane RUN-DIR…", Short: "one lane a session, with the concurrency below, as a picture",
 		Long: "Draws every session of a run as a lane: requests solid, delays between turns pale. A session takes the lowest lane that is free. Below: how many requests are active.",
 		RunE: func(_ *cobra.Command, words []string) error {
-			if target < 0 || ramp < 0 {
-				return fmt.Errorf("--concurrency %d, --ramp %g: must not be below 0", target, ramp)
+			if target < 0 {
+				return fmt.Errorf("--concurrency %d: must be >= 0", target)
 			}
 			return v.each(p, words, func(run *runfiles.Run, path string) error {
-				lanes, err := plots.NewSwimLane(run, target, ramp)
+				lanes, err := plots.NewSwimLane(run, target, float64(ramp))
 				if err != nil {
 					return err
 				}
@@ -100,7 +100,7 @@ func (p *Program) swimLaneCommand() *cobra.Command {
 	}
 	v.flags(cmd)
 	cmd.Flags().IntVarP(&target, "concurrency", "c", 0, "draw this target as a line")
-	cmd.Flags().Float64Var(&ramp, "ramp", 0, "mark the end of a ramp of so many seconds, in place of that of the run's settings")
+	cmd.Flags().Var(&ramp, "ramp", "mark the end of a ramp of this length, in s, in place of that of the run's settings")
 	cmd.Flags().BoolVar(&page, "html", false, "also write a page that zooms")
 	return cmd
 }

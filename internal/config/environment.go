@@ -242,7 +242,7 @@ var environmentRows = group("Environment", []setting.Row{
 	{Env: "DATASET_WEKA_PARALLEL_THRESHOLD", Key: "environment.dataset.weka.parallel_threshold", Kind: setting.Int, Bounds: ">= 1", NoEffect: "a prompt is made when it is needed", Help: "traces from which they are used"},
 	{Env: "DATASET_TRACELAB_SUBAGENT_JOIN", Key: "environment.dataset.tracelab.subagent_join", Kind: setting.Bool, Help: "find the agents that a session of TraceLab started"},
 	{Env: "DATASET_TRACELAB_CODEX_SUBAGENT_JOIN", Key: "environment.dataset.tracelab.codex_subagent_join", Kind: setting.Bool, Help: "also those of Codex"},
-	{Env: "DATASET_TRACELAB_MIN_SPAWN_MS", Key: "environment.dataset.tracelab.min_spawn_ms", Kind: setting.Float, Bounds: ">= 0", Help: "a shorter call of a tool started no agent, in ms"},
+	{Env: "DATASET_TRACELAB_MIN_SPAWN_MS", Key: "environment.dataset.tracelab.min_spawn_ms", Unit: "ms", Kind: setting.Float, Bounds: ">= 0", Help: "a shorter call of a tool started no agent, in ms"},
 	{Env: "DATASET_BASETEN_SESSION_COLUMN", Key: "environment.dataset.baseten_session_column", Kind: setting.Text, Help: "column of a baseten_trace that names sessions"},
 	{Env: "API_SERVER_PORT", Key: "environment.api_server.port", Kind: setting.Int, Bounds: ">= 1, <= 65535", Zero: true, Help: "port of the API that tells how the run goes, where --api-port is not given"},
 	{Env: "API_SERVER_HOST", Key: "environment.api_server.host", Kind: setting.Text, Help: "address of the API, where --api-host is not given"},

@@ -54,6 +54,7 @@ func findCapacity(ctx context.Context, run *config.Run, o CapacityOptions, s Str
 	s.Secrets.Add(run.Secrets()...)
 	began := time.Now()
 	t := &target{invocation: invocation{Streams: s, ctx: ctx, run: run, command: commandLine(s.Args)}, users: o.Concurrency, fixed: o.Entries}
+	t.left = func() float64 { return o.Seconds - time.Since(began).Seconds() }
 	t.runner = t.benchmark
 	options := capacity.Options{
 		Concurrency: o.Concurrency, Start: o.Start, Precision: o.Precision, Seconds: o.Seconds, Cells: o.Cells, Size: o.Size, Looks: 4,
@@ -98,9 +99,10 @@ type target struct {
 	invocation
 	objectives []Objective
 	users      bool
-	fixed      bool    // the user says how many prompts there are
-	alone      float64 // s, latency of one user
-	behind     int     // requests that the last cell left waiting at the server
+	fixed      bool           // the user says how many prompts there are
+	alone      float64        // s, latency of one user
+	behind     int            // requests that the last cell left waiting at the server
+	left       func() float64 // s of the search that are left; nil: nobody counts them
 	cells      int
 	results    []cellResult // of the cells of the search, in their order
 }
@@ -110,6 +112,14 @@ type cellResult struct {
 	dir        string
 	throughput float64
 	quantiles  map[string]comparison.Estimate
+}
+
+// remaining is the time of the search that is left, in s; below 0 where it is over.
+func (t *target) remaining() float64 {
+	if t.left == nil {
+		return math.Inf(1)
+	}
+	return t.left()
 }
 
 // mostEntries is how many prompts a cell makes at most.
@@ -178,7 +188,12 @@ func (t *target) Alone(ctx context.Context) (float64, []capacity.Request, error)
 	one, n, length := 1, 5, config.Seconds(3)
 	f := newFollower(t.objectives, []float64{3}, nil)
 	name := "one_user"
-	if _, _, err := t.phase(ctx, name, config.Phase{Type: config.PhaseConcurrency, Concurrency: &one, Requests: &n, Duration: &length}, float64(n), f); err != nil {
+	p := config.Phase{Type: config.PhaseConcurrency, Concurrency: &one, Requests: &n, Duration: &length}
+	if left := t.remaining(); !math.IsInf(left, 1) {
+		grace := config.Seconds(max(0, left-3))
+		p.GracePeriod = &grace
+	}
+	if _, _, err := t.phase(ctx, name, p, float64(n), f); err != nil {
 		return 0, nil, err
 	}
 	latency := f.median()
@@ -196,6 +211,12 @@ func (t *target) Alone(ctx context.Context) (float64, []capacity.Request, error)
 
 // Cell implements capacity.Server.
 func (t *target) Cell(ctx context.Context, load float64, looks []float64, done func(float64, []capacity.Request) bool) (kept capacity.Kept, err error) {
+	if err := t.settle(ctx); err != nil {
+		return kept, err
+	}
+	if looks = looksWithin(looks, t.remaining()); looks == nil {
+		return kept, capacity.ErrTime
+	}
 	end, none := looks[len(looks)-1], config.Seconds(0)
 	length := config.Seconds(end)
 	p := config.Phase{Type: config.PhasePoisson, Rate: &load, Duration: &length, GracePeriod: &none}
@@ -204,9 +225,6 @@ func (t *target) Cell(ctx context.Context, load float64, looks []float64, done f
 		n := int(math.Round(load))
 		p = config.Phase{Type: config.PhaseConcurrency, Concurrency: &n, Duration: &length, GracePeriod: &none}
 		name, most = fmt.Sprintf("cell_%02d_concurrency_%d", t.cells, n), load*end/t.alone
-	}
-	if err := t.settle(ctx); err != nil {
-		return kept, err
 	}
 	f := newFollower(t.objectives, looks, done)
 	r, kept, err := t.phase(ctx, name, p, most, f)
@@ -217,6 +235,21 @@ func (t *target) Cell(ctx context.Context, load float64, looks []float64, done f
 	t.results = append(t.results, r)
 	f.conclude()
 	return kept, nil
+}
+
+// looksWithin are the looks at a cell that fall into the time that is left, in s; a last one at its end takes the place of those after it. nil: not even the
+// first look does.
+func looksWithin(looks []float64, left float64) (list []float64) {
+	for _, at := range looks {
+		if at > left {
+			break
+		}
+		list = append(list, at)
+	}
+	if n := len(list); n > 0 && n < len(looks) && left > list[n-1] {
+		list = append(list, left)
+	}
+	return list
 }
 
 // mostSettling is how often a single user asks at most whether the server has got rid of what a cell left behind, and calm how many times as long as
@@ -232,10 +265,19 @@ func (t *target) settle(ctx context.Context) error {
 	if t.behind == 0 {
 		return nil
 	}
-	one, n := 1, 1
+	one, n, none := 1, 1, config.Seconds(0)
 	for range mostSettling {
+		left := t.remaining()
+		if left <= 0 {
+			return capacity.ErrTime
+		}
 		f := newFollower(t.objectives, []float64{0}, nil)
-		if _, _, err := t.phase(ctx, fmt.Sprintf("cell_%02d_settling", t.cells), config.Phase{Type: config.PhaseConcurrency, Concurrency: &one, Requests: &n}, 1, f); err != nil {
+		p := config.Phase{Type: config.PhaseConcurrency, Concurrency: &one, Requests: &n}
+		if !math.IsInf(left, 1) {
+			length := config.Seconds(left)
+			p.Duration, p.GracePeriod = &length, &none
+		}
+		if _, _, err := t.phase(ctx, fmt.Sprintf("cell_%02d_settling", t.cells), p, 1, f); err != nil && t.remaining() > 0 {
 			return err
 		}
 		if f.median() <= calm*t.alone {

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -27,12 +28,28 @@ func TestParseObjective(t *testing.T) {
 	if o, err = ParseObjective(" error_rate < 2% "); err != nil || o.Allowed != .02 || o.tag != errorRate {
 		t.Errorf("%+v %v", o, err)
 	}
+	for text, want := range map[string]float64{"time_to_first_token:p99<200ms": 200, "time_to_first_token:p99 < 0.2 s": 200, "request_latency:p95<1m": 60_000, "request_latency:p95<2e3": 2000} {
+		if o, err := ParseObjective(text); err != nil || math.Abs(o.Limit-want) > 1e-9 {
+			t.Errorf("%s: %+v %v", text, o, err)
+		}
+	}
 	for text, want := range map[string]string{
-		"time_to_first_token:avg<200": "averages and throughputs are not taken", "request_throughput:p99<2": "no latency of single requests",
+		"time_to_first_token:p99<200 parsecs": "the unit parsecs is none of time",
+		"time_to_first_token:avg<200":         "averages and throughputs are not taken", "request_throughput:p99<2": "no latency of single requests",
 		"request_latency:p30<2": "percentile is 50 or more", "error_rate<0": "above 0", "nonsense": "is no objective", "request_latency:p99<-1": "limit is above 0",
 	} {
 		if _, err := ParseObjective(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// TestLooksWithin: a cell ends with the time that is left; its first look must fall into it.
+func TestLooksWithin(t *testing.T) {
+	looks := []float64{5, 7, 10, 14}
+	for left, want := range map[float64][]float64{20: {5, 7, 10, 14}, 14: {5, 7, 10, 14}, 12: {5, 7, 10, 12}, 7: {5, 7}, 5.5: {5, 5.5}, 4: nil, -1: nil} {
+		if got := looksWithin(looks, left); !slices.Equal(got, want) {
+			t.Errorf("%g s left: %v, want %v", left, got, want)
 		}
 	}
 }

@@ -165,7 +165,7 @@ func (t *target) sentence(a *capacity.Answer, o *CapacityOptions) (string, int) 
 	if a.Failed > 0 {
 		tail = fmt.Sprintf(" At %s %s the queue grows without end.", terminal.Figure(a.Failed), t.unit())
 	}
-	tail += t.disturbed(a)
+	tail += t.disturbed(a) + unstarted(a)
 	took := terminal.Plural(len(a.Cells), "cell") + ", " + minutes(a.Seconds)
 	switch {
 	case a.Why == capacity.NotMet:
@@ -203,6 +203,14 @@ func (t *target) disturbed(a *capacity.Answer) string {
 		return " One cell is no evidence: this client could not send it as it should have been."
 	}
 	return fmt.Sprintf(" %d cells are no evidence: this client could not send them as they should have been.", n)
+}
+
+// unstarted says that the time that was left was too short for another cell.
+func unstarted(a *capacity.Answer) string {
+	if a.Needed == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" %.0f s were left, too few for another cell (%.0f s).", math.Floor(a.Left), math.Ceil(a.Needed))
 }
 
 // more says what would settle a search that its time ended: the width of an interval falls with the root of the time (a rule of thumb).

@@ -11,6 +11,7 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/endpoint"
 	"aiperf/internal/metric"
+	"aiperf/internal/setting"
 	"aiperf/internal/suggest"
 )
 
@@ -35,7 +36,7 @@ const (
 const errorRate = "error_rate"
 
 var (
-	quantileForm = regexp.MustCompile(`^\s*([a-z0-9_]+):p([0-9.]+)\s*<=?\s*([0-9.eE+-]+)\s*$`)
+	quantileForm = regexp.MustCompile(`^\s*([a-z0-9_]+):p([0-9.]+)\s*<=?\s*([0-9.eE+-]+?)\s*([a-zµ]+)?\s*$`)
 	errorForm    = regexp.MustCompile(`^\s*error_rate\s*<=?\s*([0-9.eE+-]+)\s*%?\s*$`)
 )
 
@@ -108,10 +109,18 @@ func ParseObjective(text string) (o Objective, err error) {
 		}
 		return o, fmt.Errorf("%q: %s is no latency of single requests; %s", text, m[1], hint)
 	}
+	own, _ := setting.UnitSeconds(one.Display)
+	if m[4] != "" {
+		unit, known := setting.UnitSeconds(m[4])
+		if !known {
+			return o, fmt.Errorf("%q: the unit %s is none of time; limits of %s are in %s, such as %s%s", text, m[4], m[1], one.Display, m[3], one.Display)
+		}
+		limit *= unit / own
+	}
 	o.tag, o.at, o.factor = m[1], waited[m[1]], 1e-6
 	if one.Display == "sec" {
 		o.factor = 1e-9
 	}
-	o.Objective = capacity.Objective{Name: m[1] + " p" + m[2] + " < " + m[3] + " " + one.Display, Limit: limit, Allowed: 1 - q/100}
+	o.Objective = capacity.Objective{Name: m[1] + " p" + m[2] + " < " + strconv.FormatFloat(limit, 'g', -1, 64) + " " + one.Display, Limit: limit, Allowed: 1 - q/100}
 	return o, nil
 }

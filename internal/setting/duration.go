@@ -13,6 +13,12 @@ var units = map[string]float64{
 	"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600, "hr": 3600, "hour": 3600,
 }
 
+// UnitSeconds is a unit of time in s; false: it is none.
+func UnitSeconds(unit string) (float64, bool) {
+	s, ok := units[strings.ToLower(unit)]
+	return s, ok
+}
+
 // errTime is what a length of time may be.
 var errTime = errors.New("is not a length of time; write a number, or 500ms, 90s, 2m, 1h")
 
