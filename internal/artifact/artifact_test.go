@@ -117,7 +117,7 @@ func TestRecordsLine(t *testing.T) {
 
 func TestSummaryFiles(t *testing.T) {
 	_, _, run := sample(t)
-	run.Validity = metric.Assess(metric.ClientStats{Valid: 1, ReadDelays: 1}, nil)
+	run.Validity = metric.Assess(metric.ClientStats{Valid: 1, ReadDelays: 1}, nil, nil)
 	run.InputConfig = json.RawMessage(`{"z":1,"a":{}}`)
 	energy := metric.GPUMetric{Tag: "nvidia_energy_consumption", Name: "NVIDIA Energy Consumption", Unit: "MJ", Values: metric.NoStats()}
 	energy.Values[metric.Avg] = 0.00012345678

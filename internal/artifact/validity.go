@@ -95,8 +95,6 @@ var validityKeys = []validityKey{
 	{"server_silence_at_seconds", func(s *metric.ClientStats) any { return &s.SilenceAt }},
 	{"server_silence_waiting", func(s *metric.ClientStats) any { return &s.SilenceWaiting }},
 	{"one_message_answers", func(s *metric.ClientStats) any { return &s.OneMessage }},
-	{"first_p99_ms", func(s *metric.ClientStats) any { return &s.FirstP99 }},
-	{"first_p99_at_least_ms", func(s *metric.ClientStats) any { return &s.FirstP99Low }},
 	{"uncertain_requests", func(s *metric.ClientStats) any { return &s.Uncertain }},
 	{"uncertain_first_messages", func(s *metric.ClientStats) any { return &s.UncertainFirst }},
 	{"uncertain_gaps", func(s *metric.ClientStats) any { return &s.UncertainGaps }},
@@ -138,10 +136,41 @@ func appendValidity(b []byte, v *metric.Validity) []byte {
 		}
 		o.B = c.Close()
 	}
+	appendBounds(&o, v.Bounds)
 	for _, k := range validityKeys {
 		appendFigure(&o, k.key, k.ref(&v.ClientStats), always[k.key] || v.OpenLoop && alwaysOpen[k.key])
 	}
 	return o.Close()
+}
+
+// appendBounds writes the limits of the statistics that are not exact: {"TAG": {"STAT": {"low": x, "high": y}}} in the metric's unit. A limit that does
+// not exist is left out.
+func appendBounds(o *jsontext.Object, b metric.Bounds) {
+	if len(b) == 0 {
+		return
+	}
+	o.Key("bounds")
+	tags := jsontext.Open(o.B)
+	for _, m := range metric.All() {
+		if len(b[m.Tag]) == 0 || m.Hidden() {
+			continue
+		}
+		tags.Key(m.Tag)
+		stats := jsontext.Open(tags.B)
+		for s := metric.Avg; s < metric.Stats; s++ {
+			if r, ok := b[m.Tag][s]; ok {
+				stats.Key(s.String())
+				limits := jsontext.Open(stats.B)
+				limits.Float("low", r.Low)
+				if !math.IsInf(r.High, 1) {
+					limits.Float("high", r.High)
+				}
+				stats.B = limits.Close()
+			}
+		}
+		tags.B = stats.Close()
+	}
+	o.B = tags.Close()
 }
 
 func appendFigure(o *jsontext.Object, key string, ref any, zero bool) {

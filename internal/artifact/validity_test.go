@@ -1,6 +1,8 @@
 package artifact
 
 import (
+	"encoding/json"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -33,15 +35,40 @@ func TestValidityComesBack(t *testing.T) {
 				r.Fatalf("%s is a %T", k.key, p)
 			}
 		}
-		v := metric.Assess(want, nil)
+		v := metric.Assess(want, nil, nil)
 		got, err := ReadValidity(appendValidity(nil, v))
 		if err != nil || !reflect.DeepEqual(got, want) {
 			r.Fatalf("read %+v, written %+v (%v)", got, want, err)
 		}
-		if again := metric.Assess(got, nil); again.Sentence() != v.Sentence() || !reflect.DeepEqual(again.Notes, v.Notes) {
+		if again := metric.Assess(got, nil, nil); again.Sentence() != v.Sentence() || !reflect.DeepEqual(again.Notes, v.Notes) {
 			r.Errorf("%s, then %s", v.Sentence(), again.Sentence())
 		}
 	})
+}
+
+// TestBoundsComeBack: limits are written by metric and statistic and read again; a limit that does not exist is left out.
+func TestBoundsComeBack(t *testing.T) {
+	want := metric.Bounds{
+		"time_to_first_token":              {metric.Avg: {Low: 56.25, High: 75}, metric.P99: {Low: 1, High: 1e3}},
+		"output_token_throughput_per_user": {metric.P1: {Low: 3, High: math.Inf(1)}},
+	}
+	text := appendValidity(nil, &metric.Validity{Bounds: want})
+	if say := `"bounds":{"time_to_first_token":{"avg":{"low":56.25,"high":75.0},"p99":{"low":1.0,"high":1000.0}},"output_token_throughput_per_user":{"p1":{"low":3.0}}}`; !strings.Contains(string(text), say) {
+		t.Errorf("%s is not in %s", say, text)
+	}
+	var got struct{ Bounds metric.Bounds }
+	if err := json.Unmarshal(text, &got); err != nil || !reflect.DeepEqual(got.Bounds, want) {
+		t.Errorf("%+v, %v", got.Bounds, err)
+	}
+	if text := appendValidity(nil, &metric.Validity{}); strings.Contains(string(text), "bounds") {
+		t.Errorf("an exact run has bounds: %s", text)
+	}
+	for text, says := range map[string]string{`{"x":{"avg":{"low":3,"high":1}}}`: "from 3 to 1 is empty", `{"x":{"mean":{"low":3}}}`: `"mean" is not a statistic`} {
+		var b metric.Bounds
+		if err := json.Unmarshal([]byte(text), &b); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
 }
 
 // TestValidityIsWhole: no field of ClientStats is missing in the file.

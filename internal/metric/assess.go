@@ -10,18 +10,20 @@ import (
 
 // The limits of the judgement (timing, section 16.2).
 const (
-	rateShare       = 0.99 // sent of drawn
-	lagFloor        = 10 * time.Millisecond
-	lagOfInterval   = 0.1 // of the mean time between requests
-	capShare        = 0.01
-	busyCPU         = 0.9
-	firstError      = 0.04                  // of the p99 of the first message's latency: 5 % must never pass for valid
-	firstErrorLeast = 50 * time.Microsecond // below it the stamps themselves are no better
+	rateShare     = 0.99 // sent of drawn
+	lagFloor      = 10 * time.Millisecond
+	lagOfInterval = 0.1 // of the mean time between requests
+	capShare      = 0.01
+	busyCPU       = 0.9
 )
 
-// Assess weighs what the client measured; spell words the settings that would have helped.
-func Assess(e ClientStats, spell setting.Spell) *Validity {
+// Assess judges a run by what the client measured about itself and by how exact the run's statistics are (nil = they are exact). spell words the
+// settings that would have helped.
+func Assess(e ClientStats, run *Summary, spell setting.Spell) *Validity {
 	v := &Validity{ClientStats: e, Verdict: VerdictValid}
+	if run != nil {
+		v.Certain, v.Bounds = run.Certain, run.Bounds
+	}
 	client := e.clientFaults()
 	short := e.Drawn > 0 && !e.CancelledByUser && float64(e.Sent) < rateShare*e.Drawn
 	switch {
@@ -36,13 +38,13 @@ func Assess(e ClientStats, spell setting.Spell) *Validity {
 	case e.gaveUp() || e.late():
 		v.Verdict, v.Reason = VerdictClientLimited, e.lateReason()
 	default:
-		v.Reason = e.allWell()
+		v.Reason = e.allWell(run.precision())
 	}
-	if e.wrongFirst() {
-		e.doubtFirst(v)
+	if list := run.doubtful(); len(list) > 0 {
+		v.doubt(e.doubtClause(list, len(run.judged())))
 	}
 	v.Reason = spell.Text(v.Reason)
-	for _, note := range e.notes() {
+	for _, note := range e.notes(len(run.doubtful()) == 0) {
 		v.Notes = append(v.Notes, spell.Text(note))
 	}
 	return v
@@ -66,15 +68,9 @@ func (e *ClientStats) Hindered() bool {
 	return len(e.clientFaults()) > 0 || e.Reanchors == 0 && e.late()
 }
 
-// wrongFirst tells whether the p99 of the first message's latency may be wrong by too much.
-func (e *ClientStats) wrongFirst() bool {
-	return e.FirstP99-e.FirstP99Low > firstErrorLeast && e.FirstError() > firstError
-}
-
-// doubtFirst turns a verdict into doubt where the latency of the first message may be wrong by too much: the bounds tell how wrong it may be and not how
-// wrong it is, so neither "valid" nor the client's blame would be known to be true.
-func (e *ClientStats) doubtFirst(v *Validity) {
-	why := e.firstClause()
+// doubt turns a verdict into "uncertain", because the ranges of statistics are too wide. They tell how wrong a figure may be, not how wrong it is, so
+// neither "valid" nor the client's blame would be known to be true.
+func (v *Validity) doubt(why string) {
 	switch v.Verdict {
 	case VerdictNoResult:
 	case VerdictClientLimited:
@@ -86,20 +82,27 @@ func (e *ClientStats) doubtFirst(v *Validity) {
 	}
 }
 
-// firstClause says by how much the latency of the first message may be wrong, why, and what would help.
-func (e *ClientStats) firstClause() string {
-	what := "request latency"
-	if e.Messages > e.Valid {
-		what = "time to first token"
+// doubtClause names the statistics whose ranges are too wide, why they are, and what would help.
+func (e *ClientStats) doubtClause(list []estimate, judged int) string {
+	text := "aiperf read some answers late" + e.lateReads() + ", so these figures are known only approximately: " + ranges(list) + "."
+	if len(list) < judged {
+		text += " The other averages, p50, p90 and p99 of TTFT, ITL and latency are exact to 4 %."
 	}
-	text := fmt.Sprintf("The %s at p99 lies between %s and %s, because bytes waited unread", what, shown(e.FirstP99Low), shown(e.FirstP99))
+	if e.PacketStamps == 0 {
+		text += " Packet capture ({endpoint.capture} auto) would give exact times."
+	}
+	return text
+}
+
+// lateReads says what kept the client from reading.
+func (e *ClientStats) lateReads() string {
 	switch {
-	case e.Stalls > 0 && e.StallLongest > (e.FirstP99-e.FirstP99Low)/2:
-		text += fmt.Sprintf(" while the process stood still (%s, longest %s)", times(e.Stalls), shown(e.StallLongest))
+	case e.Stalls > 0 && e.StallLongest > longPause:
+		return fmt.Sprintf(" because it was stopped %s (longest %s)", times(e.Stalls), shown(e.StallLongest))
 	case e.ThreadWait > 0:
-		text += fmt.Sprintf(" while its threads waited for processors (%s in all, %.0f %% of what they needed)", shown(e.ThreadWait), 100*e.waitShare())
+		return fmt.Sprintf(" because it waited for a free CPU (%s in all, %.0f %% of the time it wanted to run)", shown(e.ThreadWait), 100*e.waitShare())
 	}
-	return text + "; packet capture ({endpoint.capture} auto) would tell when they arrived."
+	return ""
 }
 
 // waitShare is the part of the time in which threads could have run that they waited.
@@ -167,17 +170,22 @@ func (e *ClientStats) lateReason() string {
 	return fmt.Sprintf("Requests that nothing but the client kept left %s late at p99 (allowed: %s).", shown(e.OwnLagP99), shown(e.lagLimit()))
 }
 
-func (e *ClientStats) allWell() string {
+// allWell is the reason of a valid verdict. precision is how accurate the latencies are, as a share.
+func (e *ClientStats) allWell(precision float64) string {
 	text := "The client had room to spare."
 	if e.OpenLoop {
 		text = fmt.Sprintf("The schedule was kept (p99 %s late) and the client had room to spare.", shown(e.OwnLagP99))
 	}
-	if e.gapsDoubtful() {
-		text = strings.Replace(text, "the client had room to spare", "latencies are certain", 1)
-		text = strings.Replace(text, "The client had room to spare", "Latencies are certain", 1)
-		text += fmt.Sprintf(" Gaps between messages are not: in %.1f %% of the requests.", 100*float64(e.UncertainGaps)/float64(max(1, e.Valid)))
+	if !e.gapsDoubtful() {
+		return text
 	}
-	return text
+	exact := "are exact"
+	if precision > 0 {
+		exact = fmt.Sprintf("are accurate to %.2g %%", 100*precision)
+	}
+	text = strings.Replace(text, "the client had room to spare", "latencies "+exact, 1)
+	text = strings.Replace(text, "The client had room to spare", "Latencies "+exact, 1)
+	return text + fmt.Sprintf(" In %.1f %% of the requests some tokens arrived together, so single gaps between tokens are approximate.", 100*float64(e.UncertainGaps)/float64(max(1, e.Valid)))
 }
 
 // join lists parts as a sentence does.

@@ -64,7 +64,6 @@ func wrong(by, of float64) bool { return by > certainWithin && by > certainShare
 
 // doubts are the uncertainties of all rows.
 type doubts struct {
-	first stats.Column // ns
 	wrong stats.Column // 1 first, 2 gaps, 3 both
 	sum   Certainty
 }
@@ -88,13 +87,11 @@ func (c *doubts) add(d *doubt, valid bool) {
 	c.sum.FirstErrorMax = max(c.sum.FirstErrorMax, time.Duration(d.first+d.send))
 	c.sum.GapErrorMax = max(c.sum.GapErrorMax, time.Duration(d.gap))
 	c.sum.PacketStamps += d.packets
-	c.first.Append(d.first)
 	c.wrong.Append(bits)
 }
 
 // merge takes in the uncertainties of rows that come after these.
 func (c *doubts) merge(o *doubts) {
-	c.first.AppendAll(&o.first)
 	c.wrong.AppendAll(&o.wrong)
 	c.sum.UncertainFirst += o.sum.UncertainFirst
 	c.sum.UncertainGaps += o.sum.UncertainGaps
@@ -106,7 +103,6 @@ func (c *doubts) merge(o *doubts) {
 
 // visit is the binary form.
 func (c *doubts) visit(m *marshal.Coder) {
-	c.first.Visit(m)
 	c.wrong.Visit(m)
 	for _, n := range []*int64{&c.sum.UncertainFirst, &c.sum.UncertainGaps, &c.sum.Uncertain, &c.sum.PacketStamps, (*int64)(&c.sum.FirstErrorMax), (*int64)(&c.sum.GapErrorMax)} {
 		m.Int64(n)
@@ -116,14 +112,9 @@ func (c *doubts) visit(m *marshal.Coder) {
 // certainTags are the metrics that are given for the certain requests alone, too.
 var certainTags = []string{"time_to_first_token", "inter_token_latency", "inter_chunk_latency", "request_latency"}
 
-// certainty bounds the p99 of the first message's latency, and gives the metrics of the certain requests where there are others.
+// certainty sums up how uncertain the instants are, and gives the metrics of the certain requests where there are others.
 func (r *Reducer) certainty() (sum Certainty, certain []Result) {
 	sum = r.doubts.sum
-	tag := "time_to_first_token"
-	if r.column(tag).Len() == 0 {
-		tag = "request_latency"
-	}
-	sum.FirstP99, sum.FirstP99Low = r.bounds(tag)
 	if sum.Uncertain == 0 {
 		return sum, nil
 	}
@@ -137,28 +128,6 @@ func (r *Reducer) certainty() (sum Certainty, certain []Result) {
 		}
 	}
 	return sum, certain
-}
-
-// bounds are the p99 of a latency as measured, and with every first message as early as it may have come. When the request left is not
-// varied: who waits for a processor around a write mostly has written (a server's log says so of 8 in 11).
-func (r *Reducer) bounds(tag string) (p99, low time.Duration) {
-	var all, least []float64
-	values, first := r.column(tag).Cursor(), r.doubts.first.Cursor()
-	for range r.rows {
-		v, by := values.Next(), first.Next()
-		if v >= 0 { // not absent
-			all = append(all, v)
-			least = append(least, max(0, v-by))
-		}
-	}
-	at99 := func(v []float64) time.Duration {
-		d := stats.Describe(v)
-		if d.Count == 0 {
-			return 0
-		}
-		return time.Duration(distribution(&d, 1)[P99])
-	}
-	return at99(all), at99(least)
 }
 
 // certainValues are the values of a metric in the rows that are certain.

@@ -14,12 +14,13 @@ type facts struct {
 	counts record.Counts
 	valid  bool
 
+	start                     int64 // of the request
 	first, second, last, seen int64 // content messages: first, second, last, first with visible output
 	measured                  bool  // content came in two messages at least
 }
 
 func newFacts(set *Selection, rec *record.Record, reply *record.Reply, counts record.Counts, valid bool) facts {
-	f := facts{set: set, rec: rec, reply: reply, counts: counts, valid: valid}
+	f := facts{set: set, rec: rec, reply: reply, counts: counts, valid: valid, start: rec.Start}
 	if reply == nil || len(reply.Contents) == 0 {
 		return f
 	}
@@ -64,10 +65,10 @@ func positive(v float64) float64 {
 	return absent()
 }
 
-func (f *facts) ttft() float64    { return between(f.rec.Start, f.first) }
+func (f *facts) ttft() float64    { return between(f.start, f.first) }
 func (f *facts) ttst() float64    { return between(f.first, f.second) }
-func (f *facts) ttfo() float64    { return between(f.rec.Start, f.seen) }
-func (f *facts) latency() float64 { return between(f.rec.Start, f.last) }
+func (f *facts) ttfo() float64    { return between(f.start, f.seen) }
+func (f *facts) latency() float64 { return between(f.start, f.last) }
 func (f *facts) decode() float64  { return between(f.first, f.last) }
 func (f *facts) setup() float64   { return between(f.rec.Start, f.rec.Ack) }
 func (f *facts) prefill() float64 { return between(f.rec.Ack, f.first) }

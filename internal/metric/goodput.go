@@ -126,13 +126,20 @@ func (s *Selection) meant(tag string) string {
 	return ""
 }
 
-// meets is 1 if the row meets every objective, else 0. A missing value fails, equality passes.
+// meets is 1 if the row meets every objective, else 0.
 func (r *Row) meets(goals []Objective) float64 {
 	for _, g := range goals {
-		v, ok := r.Value(g.Metric.Tag)
-		if !ok || g.Metric.Better == Larger && v < g.Bound || g.Metric.Better != Larger && v > g.Bound {
+		if v, _ := r.Value(g.Metric.Tag); !g.met(v) {
 			return 0
 		}
 	}
 	return 1
+}
+
+// met reports whether a value keeps the objective. A missing value (NaN) does not, equality does.
+func (g *Objective) met(v float64) bool {
+	if g.Metric.Better == Larger {
+		return v >= g.Bound
+	}
+	return v <= g.Bound
 }

@@ -45,6 +45,7 @@ func (r *Reducer) Merge(o *Reducer) error {
 			r.values[i].AppendAll(o.values[i])
 		}
 	}
+	r.margins.merge(&o.margins, r.rows, r.gaps.Len())
 	for _, pair := range [][2]*stats.Column{{&r.class, &o.class}, {&r.end, &o.end}, {&r.lens, &o.lens}, {&r.gaps, &o.gaps}, {&r.overflow, &o.overflow}} {
 		pair[0].AppendAll(pair[1])
 	}
@@ -124,6 +125,7 @@ func (r *Reducer) visit(c *marshal.Coder) {
 		column.Visit(c)
 	}
 	r.doubts.visit(c)
+	r.margins.visit(c)
 	marshal.Slice(c, &r.drafts, (*marshal.Coder).Int64)
 	marshal.Slice(c, &r.order, func(c *marshal.Coder, g **ErrorGroup) {
 		if c.Reading() {
@@ -139,7 +141,7 @@ func (r *Reducer) visit(c *marshal.Coder) {
 
 // sound tells whether the columns are of one number of rows, and the gaps of all rows as many as there are.
 func (r *Reducer) sound() bool {
-	for _, c := range []*stats.Column{&r.class, &r.start, &r.end, &r.overflow, &r.doubts.first, &r.doubts.wrong} {
+	for _, c := range []*stats.Column{&r.class, &r.start, &r.end, &r.overflow, &r.doubts.wrong} {
 		if c.Len() != r.rows {
 			return false
 		}
@@ -152,5 +154,5 @@ func (r *Reducer) sound() bool {
 		}
 		gaps += n
 	}
-	return gaps == float64(r.gaps.Len())
+	return gaps == float64(r.gaps.Len()) && r.margins.sound(r.rows, r.gaps.Len())
 }

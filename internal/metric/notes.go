@@ -48,8 +48,8 @@ func (e *ClientStats) captureClause() string {
 	return ": no packet capture (" + e.CaptureMissing + ")"
 }
 
-// notes are facts that a reader of the numbers should know.
-func (e *ClientStats) notes() []string {
+// notes are facts that a reader of the numbers should know. certain: every latency is exact enough.
+func (e *ClientStats) notes(certain bool) []string {
 	var out []string
 	note := func(yes bool, format string, args ...any) {
 		if yes {
@@ -62,12 +62,12 @@ func (e *ClientStats) notes() []string {
 		"The server fell behind: answered %.3g/s of %.3g/s sent. Latency measures the length of the run.", e.AnsweredRate, e.SentRate)
 	note(e.SilenceCount > 0, "The server sent nothing for %s (%s), while %s waited%s.", shown(e.SilenceLongest), e.silenceSpan(), counted(e.SilenceWaiting, "request"), e.moreSilences())
 	note(e.ReadDelays == 0 && total > 0 && e.PacketStamps == 0, "Instants were taken by the client, not by the kernel: its own delays are in them.")
-	note(e.Uncertain > 0, "%d of %d requests may be off by more than max(1 ms, 1 %%): the first message by up to %s (%s), gaps by up to %s (%s). The summary gives all requests and the certain ones.",
+	note(e.Uncertain > 0, "aiperf may have noticed tokens late: in %d of %d requests by more than 1 ms or 1 %% (the first token by up to %s in %s, gaps between tokens by up to %s in %s). The JSON summary has the limits of every statistic.",
 		e.Uncertain, e.Valid, shown(e.FirstErrorMax), counted(e.UncertainFirst, "request"), shown(e.GapErrorMax), counted(e.UncertainGaps, "request"))
-	note(e.Uncertain > 0 && !e.wrongFirst() && e.gapsDoubtful(), "Packet capture ({endpoint.capture} auto) would make the gaps certain.")
+	note(e.Uncertain > 0 && certain && e.gapsDoubtful(), "Packet capture ({endpoint.capture} auto) would make the gaps exact.")
 	note(e.StallLongest > longPause, "The client stood still for %s at the longest, %s, %s in all; in that time it sent nothing.", shown(e.StallLongest), times(e.Stalls), shown(e.StallTotal))
 	note(e.waitShare() > longWait && (e.Uncertain > 0 || e.ReadDelayP99 > longDelay),
-		"Its threads waited for processors %.0f %% of the time that they needed: other programs (a server on this machine is one) kept the cores busy.", 100*e.waitShare())
+		"aiperf waited for a free CPU %.0f %% of the time it wanted to run: other programs on this machine (perhaps the server itself) kept the cores busy.", 100*e.waitShare())
 	note(e.GCPauseMax > longPause, "The longest pause of its garbage collector was %s at most.", shown(e.GCPauseMax))
 	note(e.Messages > 0 && float64(e.SharedReads) > sharedReadLimit*float64(e.Messages) && e.Uncertain == 0,
 		"%.0f %% of the messages arrived together with a later one.", 100*float64(e.SharedReads)/float64(max(1, e.Messages)))

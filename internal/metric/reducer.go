@@ -22,6 +22,8 @@ type Reducer struct {
 	gaps   stats.Column // ns
 	doubts doubts
 
+	margins marginColumns
+
 	counts      [3]int64 // by class
 	oneMessage  int64
 	overflow    stats.Column // 1 where the error says that the context was exceeded
@@ -51,7 +53,7 @@ type ErrorGroup struct {
 
 // NewReducer makes an empty reducer.
 func (s *Selection) NewReducer() *Reducer {
-	r := &Reducer{set: s, values: make([]*stats.Column, len(s.columns)), errors: map[errorKey]*ErrorGroup{}}
+	r := &Reducer{set: s, values: make([]*stats.Column, len(s.columns)), errors: map[errorKey]*ErrorGroup{}, margins: newMarginColumns(len(s.columns))}
 	for i := range r.values {
 		r.values[i] = new(stats.Column)
 	}
@@ -81,6 +83,7 @@ func (r *Reducer) Add(row *Row) {
 			r.values[i].Append(v)
 		}
 	}
+	r.margins.add(row.margins, r.rows, r.gaps.Len(), len(row.Gaps))
 	if r.set.gaps {
 		r.lens.Append(float64(len(row.Gaps)))
 		for _, g := range row.Gaps {

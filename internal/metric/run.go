@@ -58,5 +58,10 @@ type RunInfo struct {
 	CLICommand     string          `json:"cli_command,omitempty"`
 }
 
+// Exact reports whether a statistic is known well enough to be stated as a number.
+func (r *Run) Exact(m *Result, s Stat) bool {
+	return r.Validity == nil || !m.Has(s) || r.Validity.Bounds.Certain(m.Tag, s, m.Values[s])
+}
+
 // AllFailed tells whether requests finished and none was valid.
 func (r *Run) AllFailed() bool { return r.Profiling.Valid == 0 && r.Profiling.Failed > 0 }

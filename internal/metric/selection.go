@@ -152,6 +152,8 @@ type Row struct {
 	Drafts *record.Drafts
 	doubt  doubt
 	remote bool // the kernel knows its connection, which leads to another machine
+	// margins tells how wrong the values may be; nil = they are exact.
+	margins *margins
 
 	set    *Selection
 	values []float64 // by column, NaN = absent
@@ -191,6 +193,7 @@ func (s *Selection) Row(rec *record.Record, reply *record.Reply, counts record.C
 		if s.good >= 0 {
 			r.values[s.good] = r.meets(s.goals)
 		}
+		r.margins = f.margins(r)
 	}
 	return r
 }

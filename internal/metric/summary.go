@@ -27,6 +27,7 @@ type Summary struct {
 	Thresholds  Thresholds
 	Certainty   Certainty
 	Certain     []Result // metrics of the certain requests alone, where there are others
+	Bounds      Bounds   // of the statistics that are not exact
 
 	byTag map[string]int
 }
@@ -62,7 +63,8 @@ func (r *Reducer) Summary(window Window) *Summary {
 	if r.set.opts.As013 {
 		one.seconds = float64(window.To-window.From) / 1e9
 	}
-	s := r.reduce(nil, []bucket{one})[0]
+	t := r.totals(nil, []bucket{one})[0]
+	s := t.summary(r.curves([]bucket{one})[0])
 	s.Cut = r.counts[Cut]
 	s.DraftSteps = r.drafts
 	s.OneMessage, s.Reads, s.ReadDelay, s.SharedReads = r.oneMessage, r.reads, r.readDelay, r.sharedReads
@@ -71,6 +73,7 @@ func (r *Reducer) Summary(window Window) *Summary {
 	}
 	slices.SortStableFunc(s.Errors, func(a, b ErrorGroup) int { return cmp.Compare(b.Count, a.Count) })
 	s.Certainty, s.Certain = r.certainty()
+	s.Bounds = r.bounds(t)
 	s.Span, s.Window, s.Thresholds = r.Span(), window, *r.set.opts.Thresholds
 	return s
 }
@@ -84,6 +87,16 @@ type bucket struct {
 
 // reduce summarises rows by bucket; of tells the bucket of a row, nil = all in the first.
 func (r *Reducer) reduce(of []int32, buckets []bucket) []*Summary {
+	all, curves := r.totals(of, buckets), r.curves(buckets)
+	out := make([]*Summary, len(buckets))
+	for i := range out {
+		out[i] = all[i].summary(curves[i])
+	}
+	return out
+}
+
+// totals sums rows up by bucket.
+func (r *Reducer) totals(of []int32, buckets []bucket) []*totals {
 	all := make([]*totals, len(buckets))
 	for i := range all {
 		all[i] = newTotals(r.set, buckets[i])
@@ -91,12 +104,7 @@ func (r *Reducer) reduce(of []int32, buckets []bucket) []*Summary {
 	all[0].nCut = r.counts[Cut]
 	r.count(of, all)
 	r.describe(of, all)
-	curves := r.curves(buckets)
-	out := make([]*Summary, len(buckets))
-	for i := range out {
-		out[i] = all[i].summary(curves[i])
-	}
-	return out
+	return all
 }
 
 // count fills the counts of the totals.

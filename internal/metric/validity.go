@@ -148,25 +148,11 @@ func rateOf(n, seconds float64) float64 {
 // Certainty is how far the instants of messages can be wrong. A message that shares its read with a later one may have arrived earlier
 // than its stamp says, by no more than the client was blind.
 type Certainty struct {
-	// First is about the time to the first token of streams, else about the request latency: p99 over all valid requests, and what it
-	// would be at least.
-	FirstP99, FirstP99Low time.Duration
 	// Requests whose first message, or any gap between messages, may be wrong by more than max(1 ms, 1 %), and the largest such error.
 	UncertainFirst, UncertainGaps int64
 	Uncertain                     int64 // either
 	FirstErrorMax, GapErrorMax    time.Duration
 	PacketStamps                  int64 // messages whose instant is a captured packet's
-}
-
-// FirstError is how much too high the p99 may be, as a share of its lower bound.
-func (c *Certainty) FirstError() float64 {
-	if c.FirstP99Low <= 0 {
-		if c.FirstP99 > 0 {
-			return 1
-		}
-		return 0
-	}
-	return float64(c.FirstP99-c.FirstP99Low) / float64(c.FirstP99Low)
 }
 
 // Trend tells a server that falls behind its open loop from one that keeps up.
@@ -196,6 +182,7 @@ type Validity struct {
 	Reason  string   // one sentence
 	Notes   []string // what to keep in mind although the verdict stands
 	Certain []Result // metrics of the certain requests alone, where there are others
+	Bounds  Bounds   // of the statistics that are not exact
 	ClientStats
 }
 

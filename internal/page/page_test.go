@@ -113,6 +113,22 @@ func request(start, end int, more string) string {
 	return fmt.Sprintf(`{"metadata":{"x_request_id":"r%d","benchmark_phase":"profiling","request_start_ns":%d000000,"request_end_ns":%d000000},"metrics":{"request_latency":{"value":%d,"unit":"ms"}}%s}`, start, start, end, end-start, more)
 }
 
+// TestApproximateOnAPage: a figure whose limits are too far apart is marked in its card and in the table, with its limits; others are not.
+func TestApproximateOnAPage(t *testing.T) {
+	run := made(t, `{"request_latency":{"unit":"ms","avg":80,"p50":80,"p99":90,"max":91,"count":200},"output_token_throughput_per_user":{"unit":"tokens/sec/user","avg":7,"p50":7,"count":200},
+		"validity":{"verdict":"uncertain","reason":"why","bounds":{"request_latency":{"p50":{"low":60.5,"high":80},"p99":{"low":89.5,"high":90}},"output_token_throughput_per_user":{"p50":{"low":3}}}}}`, request(1, 6, ""))
+	page, err := Run(run, "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(page)
+	for _, say := range []string{`~80`, `<abbr title="between 60.50 and 80.00">~80.00</abbr>`, `<abbr title="at least 3.00">~7.00</abbr>`, "~ marks a figure", `<td data-name="p99">90.00</td>`} {
+		if !strings.Contains(text, say) {
+			t.Errorf("no %q", say)
+		}
+	}
+}
+
 // TestSearchOnAPage: the windows and the answer of a load that seeks its limit are on the page, in the words of the terminal; a killed run has no answer.
 func TestSearchOnAPage(t *testing.T) {
 	run := made(t, `{"validity":{"verdict":"valid"}}`, request(1, 6, ""))

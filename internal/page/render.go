@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"aiperf/internal/markup"
+	"aiperf/internal/metric"
 	"aiperf/internal/terminal"
 )
 
@@ -153,12 +154,33 @@ func (c *content) allFigures() node {
 	}
 	head := el("th", attrs{"scope", "col"}, "Metric") + markup.Each(tableStats, func(_ int, s string) node { return el("th", attrs{"scope", "col"}, text(s)) })
 	rows := markup.Each(c.Metrics, func(_ int, m metricRow) node {
-		return el("tr", nil, el("th", attrs{"scope", "row"}, text(m.Name)), markup.Each(m.Cell, func(i int, v string) node { return el("td", attrs{"data-name", tableStats[i]}, text(v)) }))
+		return el("tr", nil, el("th", attrs{"scope", "row"}, text(m.Name)), markup.Each(m.Cell, func(i int, v string) node { return el("td", attrs{"data-name", tableStats[i]}, m.cell(i, v)) }))
 	})
 	return el("section", attrs{"id", "figures", "aria-labelledby", "figures-h"}, el("h2", attrs{"id", "figures-h"}, "All figures"),
-		t("p", "lead", "Names, units and numbers as on the console and in the files."),
+		t("p", "lead", c.figuresLead()),
 		el("details", attrs{"class", "panel"}, t("summary", "", terminal.Plural(len(c.Metrics), "metric")),
 			el("table", attrs{"class", "numbers"}, el("thead", nil, el("tr", nil, head)), el("tbody", nil, rows))))
+}
+
+// cell is a figure; one that is known only approximately has its limits at hand.
+func (m *metricRow) cell(i int, v string) node {
+	if m.Limits == nil || m.Limits[i] == "" {
+		return text(v)
+	}
+	return el("abbr", attrs{"title", m.Limits[i]}, text(v))
+}
+
+// figuresLead explains the table of all figures.
+func (c *content) figuresLead() string {
+	lead := "Names, units and numbers as on the console and in the files."
+	for _, m := range c.Metrics {
+		for _, limits := range m.Limits {
+			if limits != "" {
+				return lead + " " + metric.ApproximateMark + " marks a figure that is known only approximately: point at it for its limits, or see validity.bounds in the JSON summary."
+			}
+		}
+	}
+	return lead
 }
 
 // commandLine is a command whose flags are not broken at their hyphens.

@@ -93,8 +93,9 @@ type cellText struct {
 }
 
 type metricRow struct {
-	Name string
-	Cell []string
+	Name   string
+	Cell   []string
+	Limits []string // by cell, of a figure that is known only approximately; "" = it is exact
 }
 
 // data is what the script gets.
@@ -358,7 +359,7 @@ func (b *builder) cards(s *runfiles.Summary) {
 			return
 		}
 		n := f.Stats["count"]
-		c := card{Name: name, Value: figure(f.Stats["p50"]), Unit: f.Unit, Of: "p50 of " + count(int(n)) + together}
+		c := card{Name: name, Value: stated(s, tag, "p50"), Unit: f.Unit, Of: "p50 of " + count(int(n)) + together}
 		more := []struct {
 			name, stat string
 			fewest     float64
@@ -370,10 +371,10 @@ func (b *builder) cards(s *runfiles.Summary) {
 		}
 		for _, one := range more {
 			text := "–"
-			if v, ok := f.Stats[one.stat]; ok && n > 0 && n < one.fewest {
+			if _, ok := f.Stats[one.stat]; ok && n > 0 && n < one.fewest {
 				text = fmt.Sprintf("needs %.0f", one.fewest)
 			} else if ok {
-				text = figure(v)
+				text = stated(s, tag, one.stat)
 			}
 			c.More = append(c.More, [2]string{one.name, text})
 		}
@@ -389,7 +390,7 @@ func (b *builder) cards(s *runfiles.Summary) {
 			b.Cards = append(b.Cards, card{Name: name, None: "not measured in this run"})
 			return
 		}
-		c := card{Name: name, Value: figure(f.Stats["avg"]), Unit: f.Unit, Of: of}
+		c := card{Name: name, Value: stated(s, tag, "avg"), Unit: f.Unit, Of: of}
 		for _, one := range more {
 			if v, ok := s.Stat(one[1], "avg"); ok {
 				text := figure(v)
@@ -418,15 +419,35 @@ func metricRows(s *runfiles.Summary) []metricRow {
 		}
 		row := metricRow{Name: name + " (" + f.Unit + ")"}
 		for _, stat := range tableStats {
-			text := ""
+			text, limits := "", ""
 			if v, ok := f.Stats[stat]; ok {
 				text = terminal.Exact(v)
 			}
-			row.Cell = append(row.Cell, text)
+			if r, ok := s.Approximate(tag, stat); ok {
+				text, limits = metric.ApproximateMark+text, limitsText(r)
+			}
+			row.Cell, row.Limits = append(row.Cell, text), append(row.Limits, limits)
 		}
 		list = append(list, row)
 	}
 	return list
+}
+
+// limitsText is the range of a figure in words.
+func limitsText(r metric.Range) string {
+	if math.IsInf(r.High, 1) {
+		return "at least " + terminal.Exact(r.Low)
+	}
+	return "between " + terminal.Exact(r.Low) + " and " + terminal.Exact(r.High)
+}
+
+// stated is a statistic of the summary as a card shows it: marked if it is known only approximately.
+func stated(s *runfiles.Summary, tag, stat string) string {
+	v, _ := s.Stat(tag, stat)
+	if _, ok := s.Approximate(tag, stat); ok {
+		return metric.ApproximateMark + figure(v)
+	}
+	return figure(v)
 }
 
 // settings are what the run was told to do, by key.

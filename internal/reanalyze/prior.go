@@ -88,7 +88,7 @@ func (p *priorSummary) window(span metric.Window, python bool) metric.Window {
 }
 
 // validity is the run's own, made again of what it rested on; nil = the run was not judged.
-func (p *priorSummary) validity() (*metric.Validity, error) {
+func (p *priorSummary) validity(run *metric.Summary) (*metric.Validity, error) {
 	if p.Validity == nil {
 		return nil, nil
 	}
@@ -96,7 +96,7 @@ func (p *priorSummary) validity() (*metric.Validity, error) {
 	if err != nil {
 		return nil, err
 	}
-	return metric.Assess(stats, config.FlagOf), nil
+	return metric.Assess(stats, run, config.FlagOf), nil
 }
 
 // readPhases reads the list of phases that a run of several leaves; nil = there is none.

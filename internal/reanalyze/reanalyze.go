@@ -94,11 +94,10 @@ func Report(ctx context.Context, o Options) (*Result, error) {
 	if s := src.prior.Metadata; s != nil && s.Scenario != "" {
 		r.Run.Submission = s
 	}
-	if r.Run.Validity, err = src.prior.validity(); err != nil {
+	if r.Run.Validity, err = src.prior.validity(r.Run.Profiling); err != nil {
 		return nil, fmt.Errorf("report: the summary of the run: %w", err)
 	}
 	if r.Run.Validity != nil {
-		r.Run.Validity.Certain = r.Run.Profiling.Certain
 		r.Run.Branches, r.Run.Probe = src.prior.Branches, src.prior.Probe
 		r.Run.Validity.Observe(r.Run.Probe)
 	}

@@ -99,8 +99,10 @@ type drawing struct {
 	ascii bool // pictures are made of ASCII
 	most  int  // groups of errors to show
 	all   bool // all metric tables
-	spell setting.Spell
-	err   error
+	// approximate: a figure was marked as known only approximately.
+	approximate bool
+	spell       setting.Spell
+	err         error
 }
 
 // leastWidth is the narrowest terminal that texts are fitted to.
@@ -287,6 +289,10 @@ func withUnit(name, unit string) string {
 func (d *drawing) number(r *metric.Result, s metric.Stat) string {
 	if d.fits && s == metric.Avg && r.Integer && r.Has(s) && !r.Has(metric.Max) && r.Values[s] == math.Trunc(r.Values[s]) {
 		return trim(r.Values[s])
+	}
+	if !d.run.Exact(r, s) {
+		d.approximate = true
+		return metric.ApproximateMark + number(r, s)
 	}
 	return number(r, s)
 }

@@ -26,7 +26,7 @@ func onTerminal(t *testing.T, r *metric.Run, o Options) string {
 func judged(t *testing.T) *metric.Run {
 	r := run(t, 3, 2)
 	r.IncompleteReason = "Run cancelled before all records were processed."
-	r.Validity = metric.Assess(metric.ClientStats{ScheduleStats: metric.ScheduleStats{OpenLoop: true, RateSeconds: 1, Asked: 10, Drawn: 10, Sent: 5, LagMax: time.Second}, ReadDelays: 9, ReadDelayP99: 20 * time.Microsecond, Cores: 2, Valid: 3, Failed: 2}, nil)
+	r.Validity = metric.Assess(metric.ClientStats{ScheduleStats: metric.ScheduleStats{OpenLoop: true, RateSeconds: 1, Asked: 10, Drawn: 10, Sent: 5, LagMax: time.Second}, ReadDelays: 9, ReadDelayP99: 20 * time.Microsecond, Cores: 2, Valid: 3, Failed: 2}, nil, nil)
 	return r
 }
 

@@ -58,7 +58,11 @@ func (d *drawing) figures() {
 	for _, l := range []struct{ name, tag string }{{"TTFT", "time_to_first_token"}, {"ITL", "inter_token_latency"}, {"Latency", "request_latency"}} {
 		if r, ok := s.Get(l.tag); ok && !math.IsNaN(r.Values[metric.P50]) {
 			of := func(name string, q metric.Stat) string {
-				return name + " " + terminal.Figure(r.Values[q]) + " " + r.Display
+				mark := ""
+				if !d.run.Exact(&r, q) {
+					mark = metric.ApproximateMark
+				}
+				return name + " " + mark + terminal.Figure(r.Values[q]) + " " + r.Display
 			}
 			list = append(list, headColumn{l.name, of("p50", metric.P50), of("p99", metric.P99), 4})
 		}

@@ -96,7 +96,7 @@ func TestTables(t *testing.T) {
 func TestNotices(t *testing.T) {
 	r := run(t, 0, 4)
 	r.IncompleteReason, r.Cancelled = "Run cancelled.", true
-	r.Validity = metric.Assess(metric.ClientStats{ScheduleStats: metric.ScheduleStats{OpenLoop: true, RateSeconds: 1, Asked: 10, Drawn: 10, Sent: 5, LagMax: time.Second}, ReadDelays: 9, ReadDelayP99: 20 * time.Microsecond, Cores: 2, Valid: 4, Failed: 4}, nil)
+	r.Validity = metric.Assess(metric.ClientStats{ScheduleStats: metric.ScheduleStats{OpenLoop: true, RateSeconds: 1, Asked: 10, Drawn: 10, Sent: 5, LagMax: time.Second}, ReadDelays: 9, ReadDelayP99: 20 * time.Microsecond, Cores: 2, Valid: 4, Failed: 4}, nil, nil)
 	var b bytes.Buffer
 	if err := errors.Join(Console(&b, r, Options{Colour: true, Width: 200}), Footer(&b, r, Options{})); err != nil {
 		t.Fatal(err)
@@ -142,6 +142,31 @@ func TestFailedRequests(t *testing.T) {
 		}
 		if c.share == "" && strings.Contains(pipe.String(), "Not a clean") {
 			t.Errorf("few failures are a doubt:\n%s", pipe.String())
+		}
+	}
+}
+
+// TestApproximateFigures: a figure whose limits are too far apart is marked, in the table and in the headline, and the mark is explained.
+func TestApproximateFigures(t *testing.T) {
+	for _, terminal := range []bool{false, true} {
+		r := run(t, 4, 0)
+		latency, _ := r.Profiling.Get("request_latency")
+		v := latency.Values[metric.P99]
+		bounds := metric.Bounds{"request_latency": {metric.P99: {Low: v / 2, High: v}, metric.P50: {Low: latency.Values[metric.P50] * 0.99, High: latency.Values[metric.P50]}}}
+		r.Validity = &metric.Validity{Verdict: metric.VerdictUncertain, Reason: "Why.", Bounds: bounds}
+		var b bytes.Buffer
+		o := Options{Width: 120, Terminal: terminal}
+		if err := errors.Join(Console(&b, r, o), Headline(&b, r, "dir", 3, o)); err != nil {
+			t.Fatal(err)
+		}
+		text := b.String()
+		for _, say := range []string{"~" + number(&latency, metric.P99), "p99 ~", "~ marks figures that are known only approximately"} {
+			if !strings.Contains(text, say) {
+				t.Errorf("no %q in\n%s", say, text)
+			}
+		}
+		if n := strings.Count(text, "~"); n != 3 {
+			t.Errorf("%d marks, want 3 in\n%s", n, text)
 		}
 	}
 }

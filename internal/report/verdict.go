@@ -80,6 +80,9 @@ func (d *drawing) evidence(v *metric.Validity) {
 		d.say("  Read delay (kernel to client): p50 %s, p99 %s; coalesced messages: %s\n", span(v.ReadDelayP50), span(v.ReadDelayP99), sharedReads(v))
 	}
 	d.say("  Client: CPU %.0f %% of %s, longest stop %s, record backlog %d of %d\n", 100*v.CPUShare, terminal.Plural(v.Cores, "core"), span(v.StallLongest), v.BacklogMax, v.BacklogSize)
+	if d.approximate {
+		d.say("  %s marks figures that are known only approximately; validity.bounds in the JSON summary has their limits\n", metric.ApproximateMark)
+	}
 	for _, c := range v.Certain {
 		if all, ok := d.run.Profiling.Get(c.Tag); ok && (c.Tag == "time_to_first_token" || c.Tag == "inter_chunk_latency") {
 			d.say("  %s: p99 of all requests %s, of the certain ones %s\n", c.Header, inUnit(all, metric.P99), inUnit(c, metric.P99))

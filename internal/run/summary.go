@@ -40,8 +40,7 @@ func judge(run *metric.Run, result *load.Result, client metric.ClientStats, as f
 	if result != nil && result.Unreachable != nil && run.IncompleteReason == "" {
 		run.IncompleteReason = "Run aborted: " + unreachable(result.Unreachable, run.Profiling, as("environment.timing.no_fail_fast")) + "."
 	}
-	run.Validity = metric.Assess(client, config.FlagOf)
-	run.Validity.Certain = run.Profiling.Certain
+	run.Validity = metric.Assess(client, run.Profiling, config.FlagOf)
 	run.Validity.Observe(run.Probe)
 }
 

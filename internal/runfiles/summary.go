@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"aiperf/internal/metric"
 )
 
 // Summary is what a run says of itself as a whole.
@@ -24,6 +26,7 @@ type Summary struct {
 	Start, End           string // as in the file
 	Errors               []ErrorGroup
 	Validity             json.RawMessage // the verdict; nil = the run says none
+	Bounds               metric.Bounds   // of the statistics that are not exact
 	GPUs                 int             // that the summary lists
 	Variation            string          // what the cell of a sweep varies
 }
@@ -50,6 +53,16 @@ func (s *Summary) Stat(tag, stat string) (float64, bool) {
 	}
 	v, ok := f.Stats[stat]
 	return v, ok
+}
+
+// Approximate is the range of a statistic that is known too roughly to be stated as a number; false = it is exact enough, or does not exist.
+func (s *Summary) Approximate(tag, stat string) (metric.Range, bool) {
+	v, ok := s.Stat(tag, stat)
+	at, known := metric.StatByName(stat)
+	if !ok || !known || s.Bounds.Certain(tag, at, v) {
+		return metric.Range{}, false
+	}
+	return s.Bounds.Of(tag, at, v), true
 }
 
 // Verdict is what a run says of its own measurement.
@@ -126,6 +139,11 @@ func (s *Summary) read(text []byte) error {
 	s.Complete = known.Complete == nil || *known.Complete
 	if len(known.Validity) > 0 && string(known.Validity) != "null" {
 		s.Validity = known.Validity
+		var v struct{ Bounds metric.Bounds }
+		if err := json.Unmarshal(s.Validity, &v); err != nil {
+			return fmt.Errorf("validity: %w", err)
+		}
+		s.Bounds = v.Bounds
 	}
 	for _, e := range known.Errors {
 		s.Errors = append(s.Errors, ErrorGroup{e.Details.Code, e.Details.Type, e.Details.Message, e.Count})
