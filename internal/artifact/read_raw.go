@@ -8,6 +8,7 @@ import (
 
 	"github.com/valyala/fastjson"
 
+	"aiperf/internal/endpoint"
 	"aiperf/internal/infile"
 	"aiperf/internal/record"
 )
@@ -80,8 +81,8 @@ func rawRecord(v *fastjson.Value, messages []record.Message) (*record.Record, er
 			r.Payload = record.Plain(p.MarshalTo(nil))
 		}
 		r.Model = text(p.Get("model"))
-		if v.Get("benchmark_id") == nil { // ours says what was asked for below; a length inside a body that came ready was not
-			r.MaxTokens = requestedTokens(p)
+		if v.Get("benchmark_id") == nil { // our own lines say below what was asked for: a default of an endpoint type was not
+			r.MaxTokens = endpoint.RequestedTokens(r.Payload.Bytes())
 		}
 	}
 	if n := v.GetInt("requested_osl"); n > 0 {
@@ -105,14 +106,4 @@ func statusError(r *record.Record, reason string) *record.Error {
 		e.Message = string(r.Messages[0].Raw)
 	}
 	return e
-}
-
-// requestedTokens is the output length that a payload asks for, 0 = none.
-func requestedTokens(p *fastjson.Value) int {
-	for _, key := range []string{"max_completion_tokens", "max_tokens", "max_output_tokens", "max_new_tokens"} {
-		if n := p.GetInt(key); n > 0 {
-			return n
-		}
-	}
-	return p.GetInt("parameters", "max_new_tokens")
 }

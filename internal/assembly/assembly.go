@@ -77,8 +77,9 @@ func New(o Options) (*Assembly, error) {
 	}
 	p := pipeline.Options{
 		Metrics: o.Metrics, Count: count, Sinks: sinks, Split: split(o.Phases), Observers: append([]pipeline.Observer{&a.slowest}, o.Observers...), SpillDir: o.Layout.Dir, Clean: o.Clean, Secrets: o.Secrets,
-		Decode:  func(rec *record.Record) (*record.Reply, *record.Error) { return o.Decode(rec, input) },
-		Workers: max(1, runtime.GOMAXPROCS(0)-1), // one core stays free for the load: a read that comes late joins messages
+		Decode:          func(rec *record.Record) (*record.Reply, *record.Error) { return o.Decode(rec, input) },
+		RequestedTokens: endpoint.RequestedTokens,
+		Workers:         max(1, runtime.GOMAXPROCS(0)-1), // one core stays free for the load: a read that comes late joins messages
 	}
 	if a.chat != nil {
 		p.Input = a.chat.input

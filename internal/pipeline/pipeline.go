@@ -26,6 +26,8 @@ type Options struct {
 	// Input counts the tokens of a request where the bare rule (texts joined by blanks, one encode) is not wanted; -1 = use that rule.
 	// nil = always use it.
 	Input func(rec *record.Record, reply *record.Reply) int
+	// RequestedTokens reads the output length that a payload asks for, 0 = none. It is called for records with LengthInBody; nil = never.
+	RequestedTokens func(payload []byte) int
 	// Sinks get every request. They are closed by the pipeline.
 	Sinks []Sink
 	// Secrets, if set, are the values that nothing written of a request may show.
@@ -201,6 +203,11 @@ func (p *Pipeline) reduce(rec *record.Record) result {
 	}
 	hide := p.secrets(rec)
 	p.clean(rec, hide)
+	if rec.LengthInBody && p.opts.RequestedTokens != nil {
+		if n := p.opts.RequestedTokens(rec.Payload.Bytes()); n > 0 {
+			rec.MaxTokens = n
+		}
+	}
 	row := p.opts.Metrics.Row(rec, reply, p.counts(rec, reply))
 	if rec.Error == nil {
 		rec.Error = row.Err

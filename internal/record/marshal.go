@@ -53,6 +53,7 @@ func (m *Meta) visit(c *marshal.Coder) {
 		c.Int(n)
 	}
 	c.Bool(&m.Warmup)
+	c.Bool(&m.LengthInBody)
 	marshal.Pointer(c, &m.TurnTimestamp, (*marshal.Coder).Float64)
 	c.Float64(&m.AudioSeconds)
 }

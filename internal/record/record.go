@@ -56,6 +56,7 @@ type Meta struct {
 	ProfilingIndex int // over profiling phases; -1 in warm-up
 	PhaseName      string
 	MaxTokens      int      // output length asked for, 0 = not asked
+	LengthInBody   bool     // the body came ready or has extras: the output length that it names counts
 	TurnTimestamp  *float64 // ms, trace time of the turn, fixed schedules
 	AudioSeconds   float64  // length of the first clip that was sent, in s; 0 = none, or not known
 }

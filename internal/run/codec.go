@@ -5,6 +5,7 @@ import (
 
 	"aiperf/internal/assembly"
 	"aiperf/internal/config"
+	"aiperf/internal/endpoint"
 	"aiperf/internal/load"
 	"aiperf/internal/metric"
 	"aiperf/internal/record"
@@ -33,7 +34,8 @@ func newExecutor(cfg *config.Benchmark, version string, r *resolved, over carrie
 		dialLate: reuse == transport.Never,
 		sticky:   reuse == transport.Sticky,
 		replies:  r.endpoint.Replies, followsUp: r.endpoint.FollowsUp,
-		worker: "worker_" + rng.UUID()[:8], processor: "record_processor_" + rng.UUID()[:8],
+		lengthInBody: r.endpoint.Name == "template" || endpoint.LimitsOutput(assembly.CodecSettings(cfg, false).Extras),
+		worker:       "worker_" + rng.UUID()[:8], processor: "record_processor_" + rng.UUID()[:8],
 	}
 	e.headers.Streaming = r.metrics.Options().Streaming
 	if r.endpoint.Auth != nil {

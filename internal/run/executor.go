@@ -34,14 +34,16 @@ type executor struct {
 
 	// dialLate connects at the instant instead of before it: with a connection of its own for every request, connecting is part of
 	// what is measured.
-	dialLate   bool
-	sticky     bool
-	overflow   func(*record.Error) bool // tells errors of prompts that are too long; nil = nobody asks
-	firstToken bool                     // somebody waits for first tokens: look for content while reading
-	replies    bool                     // answers become part of the history
-	followsUp  bool                     // answers may ask for further requests
-	worker     string
-	processor  string
+	dialLate bool
+	sticky   bool
+	// lengthInBody says that every body may limit its output by itself: a template makes it, or the extras of the run have a limit.
+	lengthInBody bool
+	overflow     func(*record.Error) bool // tells errors of prompts that are too long; nil = nobody asks
+	firstToken   bool                     // somebody waits for first tokens: look for content while reading
+	replies      bool                     // answers become part of the history
+	followsUp    bool                     // answers may ask for further requests
+	worker       string
+	processor    string
 }
 
 var _ load.Executor = (*executor)(nil)
@@ -290,6 +292,7 @@ func (a *armed) meta() record.Meta {
 	if p.Primes {
 		m.MaxTokens = 1
 	}
+	m.LengthInBody = a.lengthInBody || t.RawPayload != nil || t.ExtraBody != nil && endpoint.RequestedTokens(t.ExtraBody) > 0
 	if p.Mode == load.FixedSchedule {
 		m.TurnTimestamp = t.Timestamp
 	}

@@ -109,7 +109,12 @@ func pageLabels(cfg *config.Benchmark, opts *Options) []live.Label {
 }
 
 // operations are the names that the conventions of OpenTelemetry have for what endpoint types do; for others it is the type's own.
-var operations = map[string]string{"chat": "chat", "responses": "chat", "messages": "chat", "completions": "text_completion", "embeddings": "embeddings"}
+var operations = map[string]string{
+	"chat": "chat", "responses": "chat", "messages": "chat", "kserve_chat": "chat",
+	"completions": "text_completion", "kserve_completions": "text_completion", "huggingface_generate": "text_completion", "generate": "text_completion",
+	"sglang_generate": "text_completion", "vllm_generate": "text_completion", "kserve": "text_completion", "kserve_v2_infer": "text_completion",
+	"embeddings": "embeddings", "chat_embeddings": "embeddings", "nim_embeddings": "embeddings", "kserve_embeddings": "embeddings", "kserve_v2_embeddings": "embeddings", "nvclip": "embeddings",
+}
 
 func operation(endpoint string) string {
 	if name, ok := operations[endpoint]; ok {

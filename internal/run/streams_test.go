@@ -120,6 +120,12 @@ func TestCollector(t *testing.T) {
 			t.Errorf("%s: %d values, sum %v s, want %v s", name, p.Count, p.GetSum(), want)
 		}
 	}
+	gaps := c.metrics["gen_ai.client.operation.time_per_output_chunk"]
+	if r, ok := run.Profiling.Get("inter_chunk_latency"); !ok || gaps.GetUnit() != "s" || len(gaps.GetHistogram().GetDataPoints()) != 1 {
+		t.Errorf("times between chunks: %v", gaps)
+	} else if p := gaps.GetHistogram().DataPoints[0]; float64(p.Count) != r.Values[metric.Count] || p.Count <= 12 || math.Abs(p.GetSum()-r.Values[metric.Sum]/1e3) > 1e-6*p.GetSum() {
+		t.Errorf("times between chunks: %d values, sum %v s, want %v, %v ms", p.Count, p.GetSum(), r.Values[metric.Count], r.Values[metric.Sum])
+	}
 	tokens := map[string]float64{}
 	for _, p := range c.metrics["gen_ai.client.token.usage"].GetHistogram().GetDataPoints() {
 		for _, a := range p.Attributes {

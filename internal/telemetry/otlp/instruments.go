@@ -28,7 +28,8 @@ type instruments struct {
 	tracer trace.Tracer // nil = no spans
 	begins atomic.Int64 // spans that were begun
 
-	seconds []seconds // of requests; empty = no metrics are streamed
+	seconds []seconds               // of requests; empty = no metrics are streamed
+	chunks  metric.Float64Histogram // times between content messages; nil = no metrics of requests are streamed
 	tokens  metric.Int64Histogram
 }
 
@@ -85,10 +86,8 @@ func (i *instruments) requests(meter metric.Meter) error {
 	if err != nil {
 		return err
 	}
-	i.tokens = usage.Int64Histogram
-	i.seconds = append(i.seconds,
-		seconds{tag: "time_to_first_token", to: first.Float64Histogram}, seconds{tag: "inter_token_latency", to: chunk.Float64Histogram},
-		seconds{tag: "", failed: true, to: duration.Float64Histogram})
+	i.tokens, i.chunks = usage.Int64Histogram, chunk.Float64Histogram
+	i.seconds = append(i.seconds, seconds{tag: "time_to_first_token", to: first.Float64Histogram}, seconds{tag: "", failed: true, to: duration.Float64Histogram})
 	return nil
 }
 
@@ -152,6 +151,9 @@ func (i *instruments) Observe(row *rows.Row) {
 	}
 	if i.tokens == nil {
 		return
+	}
+	for _, gap := range row.Gaps {
+		i.chunks.Record(ctx, gap/1e9, with)
 	}
 	for _, t := range []struct {
 		tag  string
