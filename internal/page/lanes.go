@@ -149,7 +149,8 @@ func withValues(all ...chart.Trace) []chart.Trace {
 	})
 }
 
-// flow are the lanes of rates: tokens, requests in flight, requests sent and failed.
+// flow are the lanes of rates: tokens, requests in flight, requests sent and failed. The tokens of an answer count where its messages came, as many
+// for each; without recorded gaps they are spread from the first token to the end.
 func (c *clock) flow(q *runfiles.Requests, asked float64) []*chart.Chart {
 	tokens, flying, before, sent, failed := make([]float64, c.n), make([]float64, c.n), make([]float64, c.n), make([]float64, c.n), chart.Trace{}
 	osl, _ := q.Column("output_sequence_length")
@@ -160,6 +161,7 @@ func (c *clock) flow(q *runfiles.Requests, asked float64) []*chart.Chart {
 			into[k] += amount * max(0, min(b, to)-max(a, from)) / c.width(k)
 		}
 	}
+	put := func(at, amount float64) { tokens[c.slice(at)] += amount / c.width(c.slice(at)) }
 	for i := range q.Len() {
 		a, b := c.at(q.Start[i]), c.at(q.End[i])
 		sent[c.slice(a)] += 1 / c.width(c.slice(a))
@@ -173,10 +175,17 @@ func (c *clock) flow(q *runfiles.Requests, asked float64) []*chart.Chart {
 		case q.Failure[i] != "":
 			failed.X, failed.Y = append(failed.X, b), append(failed.Y, 0)
 		case osl == nil || math.IsNaN(osl[i]):
-		case b > first:
+		case len(q.Gaps(i)) > 0:
+			each := osl[i] / float64(len(q.Gaps(i))+1)
+			put(first, each)
+			for at, k := first, 0; k < len(q.Gaps(i)); k++ {
+				at += q.Gaps(i)[k] / 1e3
+				put(at, each)
+			}
+		case first < b: // nothing is known of what came between: it is drawn evenly
 			spread(tokens, first, b, osl[i]/(b-first))
 		default:
-			tokens[c.slice(b)] += osl[i] / c.width(c.slice(b))
+			put(b, osl[i])
 		}
 	}
 	var list []*chart.Chart

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -263,6 +264,31 @@ func TestSliceFigures(t *testing.T) {
 		t.Errorf("most at once %v", y)
 	}
 }
+
+// TestStallInOutput: the lane of tokens shows a stall: the tokens of an answer lie where its messages came. Two requests of 11 tokens stream for half a
+// second, stand still for three seconds and end in half a second.
+func TestStallInOutput(t *testing.T) {
+	var lines []string
+	for i := range 2 {
+		lines = append(lines, fmt.Sprintf(`{"metadata":{"benchmark_phase":"profiling","request_start_ns":%d,"request_end_ns":%d},"metrics":{"time_to_first_token":{"value":100},`+
+			`"inter_chunk_latency":{"value":[100,100,100,100,3000,100,100,100,100,100]},"request_latency":{"value":4000},"output_sequence_length":{"value":11}}}`, i*10_000_000, i*10_000_000+4_000_000_000))
+	}
+	q, err := made(t, "{}", lines...).Requests()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newClock(q)
+	flow := c.flow(q, 0)
+	if flow[0].Name != "tokens" || c.step != 1 || c.n != 4 {
+		t.Fatalf("%s, %+v", flow[0].Name, c)
+	}
+	y := flow[0].Traces[0].Y
+	if !near(y[0], 10) || y[1] != 0 || y[2] != 0 || !near(y[3]*c.width(3), 12) {
+		t.Errorf("tokens/s %v", y)
+	}
+}
+
+func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
 
 // TestPeaks: the most requests at once in each slice, by hand: failures of no length count, one that lasts through a slice counts in it, and one that
 // begins when another ends is not beside it.

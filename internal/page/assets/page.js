@@ -396,9 +396,9 @@
       tip.hidden = !best;
       picked = best;
       if (!best) return;
-      const [t, i] = best;
+      const [t, i] = best, y = t.Second ? c.Y2 : c.Y;
       const x = c.X.Scale === "category" ? c.X.Labels[t.X[i]] : figure(t.X[i]);
-      tip.textContent = [t.Name, x + " " + (c.X.Title.match(/\(([^)]*)\)/) || ["", ""])[1], figure(t.Y[i]) + " " + (t.Second ? c.Y2 : c.Y).Title, t.Text && t.Text[i], t.Hover && t.Hover[i]].filter(Boolean).join(" · ");
+      tip.textContent = [t.Name, x + (c.X.Unit ? " " + c.X.Unit : ""), figure(t.Y[i]) + (y.Unit ? " " + y.Unit : ""), t.Text && t.Text[i], t.Hover && t.Hover[i]].filter(Boolean).join(" · ");
       tip.style.left = Math.min(left + 66, wide - tip.offsetWidth - 4) + "px";
       tip.style.top = top + 30 + "px";
     }
