@@ -44,6 +44,9 @@ func (p *Program) command(c tableCommand) *cobra.Command {
 			if len(problems) == 0 && !c.words && len(set.Words) > 0 {
 				problems = append(problems, fmt.Sprintf("unexpected word %q: %s takes flags only", set.Words[0], cmd.Name()))
 			}
+			for _, line := range set.Warnings {
+				p.warnf("%s", line)
+			}
 			for _, line := range problems {
 				p.errorf("%s", line)
 			}

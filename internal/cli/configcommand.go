@@ -58,9 +58,15 @@ func (p *Program) configInit() *cobra.Command {
 	var name, search, category, model, url, output string
 	var list, verbose, force bool
 	cmd := &cobra.Command{
-		Use: "init", Short: "print a template of a configuration file, or write it", Args: cobra.NoArgs,
-		Example: "  aiperf config init --list\n  aiperf config init --template minimal --model my/model --url localhost:8000 --output run.yaml",
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Use: "init [TEMPLATE]", Short: "print a template of a configuration file, or write it", Args: cobra.ArbitraryArgs,
+		Example: "  aiperf config init --list\n  aiperf config init minimal\n  aiperf config init minimal --model my/model --url localhost:8000 --output run.yaml",
+		RunE: func(cmd *cobra.Command, words []string) error {
+			if len(words) > 1 || len(words) == 1 && name != "" {
+				return fmt.Errorf("config init takes one template, not %s", strings.Join(append(words, name), " and "))
+			}
+			if len(words) == 1 {
+				name = words[0]
+			}
 			switch {
 			case list || search != "" || category != "":
 				return p.listTemplates(search, category, verbose)
@@ -72,7 +78,7 @@ func (p *Program) configInit() *cobra.Command {
 			}
 			t, err := templates.Find(name)
 			if err != nil {
-				return fmt.Errorf("--template: %w", err)
+				return fmt.Errorf("config init: %w", err)
 			}
 			text := t.With(model, url)
 			if output == "" {

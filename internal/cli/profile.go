@@ -196,6 +196,14 @@ func (p *Program) say(run *config.Run, found findings) {
 
 // resolve reads the command line. Mistakes in single flags are reported alone: what follows from a wrong value helps nobody.
 func (p *Program) resolve(ctx context.Context, words []string) (run *config.Run, set *setting.CommandLine, found findings) {
+	words, note, err := infiniteRate(words)
+	if err != nil {
+		set, _ := setting.Scan(profileTable, words)
+		return nil, set, findings{problems: []string{err.Error()}}
+	}
+	if note != "" {
+		defer func() { found.notes = slices.Concat([]string{note}, found.notes) }()
+	}
 	set, faults := setting.Scan(profileTable, words)
 	if faults = append(faults, notBuilt(set)...); len(faults) > 0 {
 		return nil, set, findings{problems: faults}

@@ -87,6 +87,7 @@ func resolve(set *setting.CommandLine, environ []string, terminal bool, ask list
 func resolveWith(set *setting.CommandLine, environ []string, terminal bool, ask lister, axes config.Axes) (*config.Run, findings) {
 	r := &resolver{set: set, terminal: terminal, run: config.Default(), ask: ask, axes: axes}
 	r.problems, r.warnings = readEnvironment(environ, &r.run.Environment)
+	r.warnings = append(r.warnings, set.Warnings...)
 	r.sections()
 	r.advise()
 	r.validate()

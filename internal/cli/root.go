@@ -8,7 +8,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"aiperf/internal/setting"
 	"aiperf/internal/suggest"
 	"aiperf/internal/ui/dashboard"
 )
@@ -28,7 +30,7 @@ func Main(ctx context.Context, p *Program, argv []string) int {
 	}
 	defer p.flush()
 	if wantsVersion(argv) {
-		fmt.Fprintf(p.Out, "aiperf %s (command line, files and numbers of NVIDIA AIPerf %s)\n", Version(), ContractVersion)
+		_ = p.printVersion() // nobody reads standard output any more
 		return 0
 	}
 	if strings.TrimSuffix(filepath.Base(p.Name), ".exe") == oldName {
@@ -52,6 +54,40 @@ func Main(ctx context.Context, p *Program, argv []string) int {
 	}
 	p.errorf("%v", err)
 	return 1
+}
+
+// flagError says what was meant by a flag that a command of cobra's does not have.
+func flagError(cmd *cobra.Command, err error) error {
+	hint := ""
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) {
+		hint = cobraTable(cmd).Hint(dashed(unknown.GetSpecifiedName()))
+	}
+	if hint == "" {
+		hint = ";"
+	}
+	return fmt.Errorf("%w%s see %s --help", err, hint, cmd.CommandPath())
+}
+
+// dashed is the name of a flag with its dashes.
+func dashed(name string) string {
+	if len(name) == 1 {
+		return "-" + name
+	}
+	return "--" + name
+}
+
+// cobraTable is the flags of a command of cobra's as a table of rows, for hints.
+func cobraTable(cmd *cobra.Command) *setting.Table {
+	var rows []setting.Row
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		row := setting.Row{Flags: []string{"--" + f.Name}, Kind: setting.Text}
+		if f.Shorthand != "" {
+			row.Flags = append(row.Flags, "-"+f.Shorthand)
+		}
+		rows = append(rows, row)
+	})
+	return setting.NewTable(rows)
 }
 
 // wantsVersion reports whether --version stands anywhere before "--".
@@ -83,15 +119,13 @@ func (p *Program) root() *cobra.Command {
 			return unknownCommand(cmd, words[0])
 		},
 	}
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
-	})
+	root.SetFlagErrorFunc(flagError)
 	tokenizers := p.newTokenizerCommand()
 	tokenizers.SetOut(p.data()) // texts and ids as they are
 	root.AddCommand(p.profileCommand(), p.mockServerCommand(), p.newReportCommand(), tokenizers, p.configCommand(), p.analyzeCommand(), p.createTemplate(), p.compareCommand(), p.plotCommand(), p.chatCommand(), p.watchCommand())
 	root.AddCommand(p.mergeCommand(), p.processExportFiles(), p.findCapacityCommand(), p.turnsCommand())
 	root.AddCommand(p.traceCommands()...)
-	root.AddCommand(p.datasetCommand(), p.accuracyCommand(), p.speedBenchReport())
+	root.AddCommand(p.datasetCommand(), p.accuracyCommand(), p.speedBenchReport(), p.versionCommand())
 	p.completionCommands(root)
 	root.AddGroup(&cobra.Group{ID: groupBuilt, Title: "Commands:"}, &cobra.Group{ID: groupLater, Title: "Known, not built yet:"})
 	root.SetHelpCommandGroupID(groupBuilt)
@@ -99,6 +133,7 @@ func (p *Program) root() *cobra.Command {
 		c.GroupID = groupBuilt
 	}
 	addRefused(root)
+	root.SetHelpCommand(p.helpCommand(root))
 	return root
 }
 

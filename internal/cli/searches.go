@@ -186,6 +186,8 @@ func (p *Program) overProfile(name, short, long string, table func() *setting.Ta
 			}
 			ownWords, rest := apart(table(), words)
 			own, problems := setting.Scan(table(), ownWords)
+			_, faults := setting.Scan(profileTable, rest)
+			problems = append(problems, faults...)
 			for _, line := range problems {
 				p.errorf("%s", line)
 			}

@@ -1,6 +1,11 @@
 package cli
 
-import "runtime/debug"
+import (
+	"fmt"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
 
 // version is set by the linker of a release build.
 var version = ""
@@ -23,4 +28,16 @@ func Version() string {
 		}
 	}
 	return "dev"
+}
+
+// versionCommand prints the version, as --version does.
+func (p *Program) versionCommand() *cobra.Command {
+	return &cobra.Command{Use: "version", Short: "version of this program", Args: cobra.NoArgs, RunE: func(*cobra.Command, []string) error {
+		return p.printVersion()
+	}}
+}
+
+func (p *Program) printVersion() error {
+	_, err := fmt.Fprintf(p.Out, "aiperf %s (command line, files and numbers of NVIDIA AIPerf %s)\n", Version(), ContractVersion)
+	return err
 }

@@ -2,42 +2,52 @@ package setting
 
 import "strings"
 
-// passed are arguments that GenAI-Perf passed on to its load generator, with what says the same here; a name that ends with * stands for all
-// that begin so.
-var passed = [][2]string{
-	{"--max-threads", "--workers-max, if anything"},
-	{"--request-distribution", "--arrival-pattern poisson (or constant)"},
-	{"--request-intervals", "times in an input file (--fixed-schedule) or --request-rate-series"},
-	{"--request-rate-range", "--request-rate with a list of rates"},
-	{"--concurrency-range", "--concurrency with a list"},
-	{"--periodic-concurrency-range", "--concurrency-ramp-duration"},
-	{"-l", "--search-sla, or aiperf find-capacity --slo"},
-	{"--latency-threshold", "--search-sla, or aiperf find-capacity --slo"},
-	{"--binary-search", "--search-sla, or aiperf find-capacity --slo"},
-	{"--ssl-*", "--tls-ca-file, --tls-cert-file, --tls-key-file, --tls-insecure"},
-	{"-H", "--header"},
-	{"--request-count", "--request-count in front of the --"},
-	{"--warmup-request-count", "--warmup-request-count in front of the --"},
-	{"--measurement-interval", "--benchmark-duration"},
-	{"-p", "--benchmark-duration"},
+// idleArguments are the arguments of perf_analyzer that change nothing of a measurement: true where a value follows.
+var idleArguments = map[string]bool{
+	"-v": false, "--verbose": false, "--extra-verbose": false, "--verbose-csv": false, "--async": false, "-a": false, "--sync": false,
+	"--collect-metrics": false, "--max-threads": true, "--log-frequency": true, "--metrics-url": true, "--metrics-interval": true,
+	"-s": true, "--stability-percentage": true, "-r": true, "--max-trials": true, "--percentile": true,
 }
 
-// passedHint says what stands for the arguments after a bare "--" that are known, empty when none is.
-func passedHint(words []string) string {
-	var hints []string
-	said := map[string]bool{}
-	for _, word := range words {
+// passedOn handles what follows a bare "--": GenAI-Perf handed it to perf_analyzer, which aiperf does not start. Arguments without effect on the
+// measurement are ignored with a warning; others are refused, with the flag that does the same.
+func (s *scanner) passedOn() {
+	words := s.rest
+	s.rest = nil
+	refused, hints := otherArguments(words), []string(nil)
+	if len(words) == 0 {
+		return
+	}
+	if len(refused) == 0 {
+		s.set.Warnings = append(s.set.Warnings, "-- "+strings.Join(words, " ")+" is ignored: aiperf does not start perf_analyzer, so nothing is passed on")
+		return
+	}
+	for _, word := range refused {
 		name, _, _ := strings.Cut(word, "=")
-		for _, one := range passed {
-			stem, all := strings.CutSuffix(one[0], "*")
-			if (name == stem || all && strings.HasPrefix(name, stem)) && !said[one[1]] {
-				said[one[1]] = true
-				hints = append(hints, "for "+name+" write "+one[1])
-			}
+		hint := ""
+		if _, _, known := s.table.Lookup(name); known {
+			hint = "write " + name + " in front of the --"
+		} else if write := s.table.peerOf(name); write != "" {
+			hint = "for " + name + " write " + write
+		}
+		if hint != "" && isFlag(name) {
+			hints = append(hints, "; "+hint)
 		}
 	}
-	if len(hints) == 0 {
-		return ""
+	s.problems.addf("%s after \"--\": aiperf does not start perf_analyzer, so arguments are not passed on%s", strings.Join(words, " "), strings.Join(hints, ""))
+}
+
+// otherArguments are those words that are not idle arguments or their values.
+func otherArguments(words []string) (others []string) {
+	for i := 0; i < len(words); i++ {
+		name, _, joined := strings.Cut(words[i], "=")
+		value, idle := idleArguments[name]
+		switch {
+		case !idle:
+			others = append(others, words[i])
+		case value && !joined:
+			i++
+		}
 	}
-	return "; " + strings.Join(hints, "; ")
+	return others
 }

@@ -9,9 +9,10 @@ import (
 
 // CommandLine is what the user gave: only flags that stand on the command line.
 type CommandLine struct {
-	Words []string // words that belong to no flag
-	given map[string]*Given
-	order []*Given
+	Words    []string // words that belong to no flag
+	Warnings []string // of what is ignored
+	given    map[string]*Given
+	order    []*Given
 }
 
 // Given is one flag as given.
@@ -61,10 +62,7 @@ func (s *scanner) step() {
 	s.after = nil
 	switch {
 	case token == "--":
-		if len(s.rest) > 0 {
-			s.problems.addf("%s after \"--\": arguments are not passed on to another program%s", strings.Join(s.rest, " "), passedHint(s.rest))
-			s.rest = nil
-		}
+		s.passedOn()
 	case isFlag(token):
 		s.flag(token)
 	case after != nil:
@@ -97,7 +95,7 @@ func (s *scanner) flag(token string) {
 		g.Values = append(g.Values, s.rest[0])
 		s.rest = s.rest[1:]
 	default:
-		s.problems.addf("%s needs a value%s", name, f.wants())
+		s.problems.addf("%s needs a value%s", name, s.wants(f, name))
 	}
 	if f.Sweep && len(g.Values) > 0 {
 		s.after = g
@@ -106,11 +104,7 @@ func (s *scanner) flag(token string) {
 
 // unknown reports a flag that is in no table and skips the words that look like its values.
 func (s *scanner) unknown(name string) {
-	hint := ""
-	if near := s.table.Suggest(name); near != "" {
-		hint = "; did you mean " + near + "?"
-	}
-	s.problems.addf("unknown flag %s%s", name, hint)
+	s.problems.addf("unknown flag %s%s", name, s.table.Hint(name))
 	for len(s.rest) > 0 && !isFlag(s.rest[0]) {
 		s.rest = s.rest[1:]
 	}
@@ -177,8 +171,16 @@ func (s *scanner) list(g *Given, value string, hasValue bool) {
 		n++
 	}
 	if n == 0 && !g.Row.Optional {
-		s.problems.addf("%s needs a value%s", g.spelled(), g.Row.wants())
+		s.problems.addf("%s needs a value%s", g.spelled(), s.wants(g.Row, g.spelled()))
 	}
+}
+
+// wants says what a flag without a value takes, and which flag another tool means by the word.
+func (s *scanner) wants(f *Row, name string) string {
+	if write := s.table.peerOf(name); strings.HasPrefix(write, "--") {
+		return f.wants() + "; or did you mean " + write + "?"
+	}
+	return f.wants()
 }
 
 // spelled is the latest spelling of a flag.

@@ -159,11 +159,10 @@ func (f *Row) bounds(v float64) error {
 }
 
 func unknownChoice(word string, choices []string) error {
-	hint := ""
 	if near := suggest.Name(word, choices); near != "" {
-		hint = fmt.Sprintf(" (did you mean %s?)", near)
+		return fmt.Errorf("is unknown; did you mean %s? Values: %s", near, strings.Join(choices, ", "))
 	}
-	return fmt.Errorf("is not one of %s%s", strings.Join(choices, ", "), hint)
+	return fmt.Errorf("is not one of %s", strings.Join(choices, ", "))
 }
 
 // Value is the first value by the kind of the flag: int64, float64, string or bool; of a list all of them.

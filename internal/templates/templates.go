@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"aiperf/internal/suggest"
 )
 
 //go:embed files/*.yaml
@@ -65,7 +67,11 @@ func Find(name string) (Template, error) {
 		}
 		names = append(names, t.Name)
 	}
-	return Template{}, fmt.Errorf("there is no template %q; there are %s", name, strings.Join(names, ", "))
+	hint := ""
+	if near := suggest.Name(name, names); near != "" {
+		hint = "did you mean " + near + "? "
+	}
+	return Template{}, fmt.Errorf("there is no template %q; %stemplates: %s", name, hint, strings.Join(names, ", "))
 }
 
 // Matches tells whether a text is in anything that is said of the template.

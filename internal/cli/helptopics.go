@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"aiperf/internal/metric"
+	"aiperf/internal/suggest"
+)
+
+// helpCommand explains commands, pages and flags of profile, and concepts.
+func (p *Program) helpCommand(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use: "help [WORD]", Short: "help on a command, a flag or a topic", DisableFlagParsing: true,
+		Long:    "Explains a command, a flag of profile or a topic.\n\nTopics: " + strings.Join(helpTopics(), ", ") + ".",
+		Example: "  aiperf help compare\n  aiperf help slo\n  aiperf help request-rate",
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			names := helpTopics()
+			for _, c := range root.Commands() {
+				names = append(names, c.Name())
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(_ *cobra.Command, words []string) error {
+			words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "-h" || w == "--help" })
+			if len(words) == 0 {
+				return root.Help()
+			}
+			if found, rest, err := root.Find(words); err == nil && found != root && len(rest) == 0 {
+				return found.Help()
+			}
+			return p.helpOn(root, strings.TrimLeft(words[0], "-"))
+		},
+	}
+}
+
+// helpTopics are the words that help explains beside commands and flags.
+func helpTopics() (names []string) {
+	for _, one := range concepts {
+		names = append(names, one.names[0])
+	}
+	for _, one := range topics {
+		names = append(names, one.name)
+	}
+	return names
+}
+
+// helpOn explains one word: a concept, else a page or a flag of profile.
+func (p *Program) helpOn(root *cobra.Command, word string) error {
+	for _, one := range concepts {
+		if slices.Contains(one.names, strings.ToLower(word)) {
+			_, err := fmt.Fprintln(p.Out, one.text())
+			return err
+		}
+	}
+	_, _, flag := profileTable.Lookup("--" + word)
+	if flag || slices.ContainsFunc(topics, func(one topic) bool { return one.name == word }) {
+		return writeHelp(p.Out, profileTable, word, p.columns())
+	}
+	known := helpTopics()
+	for _, c := range root.Commands() {
+		known = append(known, c.Name())
+	}
+	hint := ""
+	if near := suggest.Name(word, known); near != "" {
+		hint = "; did you mean " + near + "?"
+	}
+	return fmt.Errorf("no help on %q%s\ntopics: %s; commands and flags have help too: aiperf --help, aiperf profile --help all", word, hint, strings.Join(helpTopics(), ", "))
+}
+
+// concept is a page of help about something that several commands share.
+type concept struct {
+	names []string
+	text  func() string
+}
+
+// concepts are the pages beside commands and flags.
+var concepts = []concept{
+	{[]string{"slo", "slos", "objective", "objectives", "sla"}, func() string { return sloPage }},
+	{[]string{"metrics", "metric", "tags"}, metricsPage},
+}
+
+const sloPage = `Objectives: how good a server has to be.
+
+  aiperf find-capacity --slo 'time_to_first_token:p99<200'    the highest load that keeps it
+  aiperf profile --goodput 'time_to_first_token:200'          the share of requests that keep it
+  aiperf profile --search-sla time_to_first_token:p95:lt:200  a search under this limit
+  aiperf profile --fail-if 'time_to_first_token:p99>200'      exit status 3 when this is true
+
+Times are in milliseconds. aiperf help metrics lists the metrics.`
+
+// metricsPage lists the metrics with their units.
+func metricsPage() string {
+	var b strings.Builder
+	b.WriteString("Metrics, with their units\n\n")
+	for _, one := range metric.All() {
+		fmt.Fprintf(&b, "  %s: %s (%s)\n", one.Tag, one.Header, one.Unit)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
