@@ -17,15 +17,15 @@ var flagWord = regexp.MustCompile(`(^|[^-A-Za-z0-9])--[a-z][a-z-]*`)
 
 // flagsAllowed are the places below the command line that may spell flags, and why.
 var flagsAllowed = map[string]string{
-	"internal/config":                      "holds the rows of the settings, their flags among them",
-	"internal/setting":                     "reads command lines",
-	"internal/selfbench":                   "starts the program with command lines of its own",
-	"internal/cli":                         "is the command line",
-	"internal/run/mock.go":                 "starts the simulated server with a command line",
-	"internal/accuracy/sandbox/sandbox.go": "starts bwrap and unshare with command lines",
-	"internal/telemetry/gpu/smi.go":        "starts nvidia-smi with a command line",
-	"internal/telemetry/gpu/amd.go":        "starts amd-smi with a command line",
-	"internal/report/panels.go":            "names flags of servers (vLLM, SGLang), which are no settings of ours",
+	"internal/config":                        "holds the rows of the settings, their flags among them",
+	"internal/setting":                       "reads command lines",
+	"internal/selfbench":                     "starts the program with command lines of its own",
+	"internal/cli":                           "is the command line",
+	"internal/run/mock.go":                   "starts the simulated server with a command line",
+	"internal/accuracy/sandbox/launchers.go": "starts bwrap with a command line",
+	"internal/telemetry/gpu/smi.go":          "starts nvidia-smi with a command line",
+	"internal/telemetry/gpu/amd.go":          "starts amd-smi with a command line",
+	"internal/report/panels.go":              "names flags of servers (vLLM, SGLang), which are no settings of ours",
 }
 
 // TestNoFlagsBelowTheCommandLine: a text below internal/cli names a setting by its key and gets the user's word for it (setting.Spell): who

@@ -1,5 +1,6 @@
-// Package sandbox runs programs that a model wrote, in Python, where they can do no harm: in namespaces of their own without a network, on a
-// file system that cannot be written but for a small one in memory, with bounds on time, memory, files and output.
+// Package sandbox runs programs that a model wrote, in Python, where they can do no harm. A program runs in namespaces of its own, without a
+// network. It sees the files of its interpreter, read-only, and a small file system in memory. A filter of system calls keeps it from sockets
+// and from what it could reach the kernel or other processes with. Time, memory, processes, files and output have bounds.
 package sandbox
 
 import (
@@ -8,21 +9,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"time"
-)
-
-// Bounds of one program.
-const (
-	// Time is how long it may run.
-	Time       = 6 * time.Second
-	startTime  = 2 * time.Second // what the sandbox and the interpreter may need to begin
-	memory     = 4 << 30         // bytes of address space
-	fileSize   = 64 << 20        // bytes of a file
-	openFiles  = 64
-	mostOutput = 64 << 20 // bytes
 )
 
 // Job is one run of a program.
@@ -42,105 +31,77 @@ type Result struct {
 	Fault    string
 }
 
-// way is a program that makes a sandbox.
-type way struct {
-	name string
-	args []string // before the command
+// runner runs programs in one kind of sandbox.
+type runner struct {
+	launch launcher
+	python interpreter
+	shares []share
+	bounds bounds
+	err    error // why no sandbox can be made
 }
 
-// open tries whether a way holds on this machine.
-func (w way) open(ctx context.Context, python string) (runner, error) {
-	path, err := exec.LookPath(w.name)
-	if err != nil {
-		return runner{}, fmt.Errorf("%s is not installed", w.name)
-	}
-	r := runner{prefix: append([]string{path}, w.args...), python: python}
+// open returns a runner of a kind of sandbox after a trial.
+func open(ctx context.Context, launch launcher, python interpreter) (runner, error) {
+	r := runner{launch: launch, python: python, shares: python.shares(), bounds: usualBounds}
 	if err := r.probe(ctx); err != nil {
-		return runner{}, fmt.Errorf("%s: %w", w.name, err)
+		return runner{}, fmt.Errorf("%s: %w", launch.name, err)
 	}
 	return r, nil
-}
-
-// ways are those that are tried, the better one first.
-var ways = []way{
-	{"bwrap", []string{"--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc",
-		"--size", "67108864", "--tmpfs", "/tmp", "--chdir", "/tmp", "--"}},
-	{"unshare", []string{"--user", "--map-root-user", "--net", "--pid", "--ipc", "--uts", "--mount", "--mount-proc", "--fork", "--kill-child=KILL", "sh", "-c", mounts, "sh"}},
-}
-
-// mounts makes every file system read-only but for one in memory, hides devices, and goes on without the rights that it needed. What cannot be
-// made read-only ends it. Its arguments are the command.
-const mounts = `set -e
-fail() { echo "cannot make $1 safe" >&2; exit 97; }
-mount -t tmpfs -o size=64m,nosuid,nodev none /tmp || fail /tmp
-for d in null zero random urandom; do : > /tmp/$d; mount --bind /dev/$d /tmp/$d || fail /dev/$d; done
-mount -t tmpfs -o size=1m,nosuid none /dev || fail /dev
-for d in null zero random urandom; do : > /dev/$d; mount --move /tmp/$d /dev/$d || fail /dev/$d; rm /tmp/$d; done
-while read -r _ where kind options _; do
-  case "$where" in /tmp|/dev|/dev/*|/proc) continue;; esac
-  case ",$options," in *,ro,*) continue;; esac
-  flags=remount,bind,ro
-  for f in nosuid nodev noexec noatime nodiratime relatime; do case ",$options," in *,$f,*) flags=$flags,$f;; esac; done
-  mount -o $flags "$(printf '%b' "$where")" 2>/dev/null || case $kind in proc|sysfs|cgroup*|securityfs|debugfs|tracefs|pstore|bpf|configfs|mqueue|devpts|binfmt_misc|fusectl|autofs) ;; *) fail "$where";; esac
-done < /proc/self/mounts
-cd /tmp
-exec unshare --user --map-user=65534 --map-group=65534 "$@"`
-
-// runner is how programs are run on this machine.
-type runner struct {
-	prefix []string // command and arguments before the interpreter
-	python string
-	err    error // why none can be
 }
 
 // find looks for a sandbox and an interpreter once.
 var find = sync.OnceValue(func() runner {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, "python3", "-I", "-c", "import sys; print(sys.executable)").Output()
-	python := strings.TrimSpace(string(out))
-	if err != nil || python == "" {
-		return runner{err: errors.New("programs are run with python3, which is not there or does not start")}
+	python, err := findInterpreter(ctx)
+	if err != nil {
+		return runner{err: err}
 	}
 	var why []string
-	for _, w := range ways {
-		r, err := w.open(ctx, python)
+	for _, launch := range launchers() {
+		r, err := open(ctx, launch, python)
 		if err == nil {
 			return r
 		}
 		why = append(why, err.Error())
 	}
-	return runner{err: fmt.Errorf("programs of a model run only in a sandbox, and none can be made on this machine (%s)", strings.Join(why, "; "))}
+	return runner{err: fmt.Errorf("aiperf runs the programs of a model only in a sandbox, and this machine permits none (%s); %s", strings.Join(why, "; "), remedy)}
 })
 
-// probe tries whether the sandbox holds: a program there must run, must not write where this process can, and must not reach a network.
+// remedy says how a machine can permit a sandbox.
+const remedy = "permit user namespaces or install bubblewrap; in a container, permit them in its seccomp profile (Docker's option security-opt with seccomp=unconfined)"
+
+// probeProgram prints what a sandbox fails to prevent. It is called with paths of this machine that must not be there.
+const probeProgram = `
+import os, socket
+def place(*hidden):
+    wrong = ['it shows ' + h for h in hidden if os.path.exists(h)]
+    for d in os.listdir('/') + ['', 'usr/lib']:
+        try:
+            open('/' + d + '/aiperf-sandbox-probe', 'w')
+            if d != 'tmp': wrong.append('it can write to /' + d)
+        except OSError: pass
+    for family in (socket.AF_UNIX, socket.AF_INET, socket.AF_NETLINK):
+        try:
+            socket.socket(family, socket.SOCK_DGRAM)
+            wrong.append('it can open a socket of family %d' % family)
+        except OSError: pass
+    return '; '.join(wrong)
+`
+
+// probe tries whether the sandbox holds: a program must run there, must not see or write the files of this process, and must open no socket.
 func (r runner) probe(ctx context.Context) error {
 	dir, err := os.MkdirTemp("", "aiperf-sandbox-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	home, err := os.Getwd()
-	if err != nil {
-		home = dir
-	}
-	result := r.run(ctx, Job{Code: fmt.Sprintf(`
-import socket
-for place in (%q, %q, '/'):
-    try:
-        open(place + '/aiperf-sandbox-probe', 'w')
-        print('writes to ' + place)
-    except OSError:
-        pass
-try:
-    socket.create_connection(('192.0.2.1', 9), 0.2)
-    print('has a network')
-except OSError as e:
-    if isinstance(e, TimeoutError): print('has a network')
-print('runs')
-`, dir, home)})
-	if said := strings.TrimSpace(result.Output); said != "runs" {
-		return errors.New(strings.TrimSpace(firstLine(said) + " " + firstLine(result.Fault)))
+	result := r.run(ctx, Job{Code: probeProgram, Function: "place", Input: fmt.Sprintf("%q", dir)})
+	switch {
+	case !result.Ended:
+		return errors.New(firstLine(result.Fault))
+	case result.Returned != `""`:
+		return fmt.Errorf("it does not hold: %s", result.Returned)
 	}
 	return nil
 }
@@ -180,21 +141,13 @@ func (l *limited) Write(p []byte) (int, error) {
 func (r runner) run(ctx context.Context, job Job) Result {
 	ctx, cancel := context.WithTimeout(ctx, Time+startTime)
 	defer cancel()
-	limits := fmt.Sprintf(`ulimit -v %d; ulimit -f %d; ulimit -n %d; ulimit -c 0; ulimit -t %d; exec "$@"`, memory>>10, fileSize>>9, openFiles, int((Time+startTime)/time.Second))
-	args := append(append([]string{}, r.prefix[1:]...), "sh", "-c", limits, "sh", r.python, "-I", "-X", "utf8", "-c", driver)
-	cmd := exec.CommandContext(ctx, r.prefix[0], args...)
-	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/tmp", "LANG=C.UTF-8", "OMP_NUM_THREADS=1"}
-	cmd.SysProcAttr = ownGroup()
-	cmd.Cancel = func() error { return killGroup(cmd.Process) }
-	cmd.WaitDelay = time.Second
 	var out, faults limited
-	cmd.Stdout, cmd.Stderr = &out, &faults
-	if job.Function == "" {
-		cmd.Stdin = strings.NewReader(job.Input)
-	}
-	verdict, err := exchange(cmd, job)
+	e := execution{runner: r, job: job, out: &out, faults: &faults}
+	verdict, excess, err := e.run(ctx)
 	result := Result{Output: out.text.String(), Fault: faults.text.String()}
 	switch {
+	case excess != "":
+		result.Fault = excess
 	case ctx.Err() != nil:
 		result.Fault = fmt.Sprintf("it ran longer than %v", Time)
 	case out.over:
@@ -209,41 +162,4 @@ func (r runner) run(ctx context.Context, job Job) Result {
 		result.Fault = "it ended without a word"
 	}
 	return result
-}
-
-// exchange starts the command with the job on descriptor 3 and returns what comes back on descriptor 4.
-func exchange(cmd *exec.Cmd, job Job) (verdict string, err error) {
-	text, err := encode(job)
-	if err != nil {
-		return "", err
-	}
-	jobRead, jobWrite, err := os.Pipe()
-	if err != nil {
-		return "", err
-	}
-	defer jobWrite.Close()
-	saidRead, saidWrite, err := os.Pipe()
-	if err != nil {
-		_ = jobRead.Close() // nothing was read
-		return "", err
-	}
-	defer saidRead.Close()
-	cmd.ExtraFiles = []*os.File{jobRead, saidWrite}
-	err = cmd.Start()
-	_, _ = jobRead.Close(), saidWrite.Close() // the child has its own
-	if err != nil {
-		return "", err
-	}
-	said := make(chan string, 1)
-	go func() {
-		b, _ := io.ReadAll(io.LimitReader(saidRead, mostOutput)) // what was said before the end counts
-		said <- string(b)
-	}()
-	go func() {
-		_, _ = jobWrite.Write(text) // a child that reads nothing says nothing
-		_ = jobWrite.Close()
-	}()
-	err = cmd.Wait()
-	_ = saidRead.SetReadDeadline(time.Now().Add(time.Second)) // a descendant may hold the descriptor
-	return <-said, err
 }
