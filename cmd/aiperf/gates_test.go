@@ -28,10 +28,10 @@ func TestGatesOfFinishedRuns(t *testing.T) {
 		status int
 		says   string
 	}{
-		{[]string{"report", run.dir, "--fail-if", "request_latency:avg>1", "--junit", junit}, 3, "gate: request_latency avg is "},
+		{[]string{"report", run.dir, "--fail-if", "request_latency:avg>1", "--junit", junit}, 3, "gate: FAILED: request_latency avg is "},
 		{[]string{"report", run.dir, "--fail-if", "request_latency:avg>100000"}, 0, ""},
 		{[]string{"report", run.dir, "--fail-if", "latency>1"}, 1, "there is no metric latency"},
-		{[]string{"compare", run.dir, other, "--allow-invalid", "--fail-if", "request_latency:avg>1"}, 3, "gate: B: request_latency avg is "},
+		{[]string{"compare", run.dir, other, "--allow-invalid", "--fail-if", "request_latency:avg>1"}, 3, "gate: FAILED: B: request_latency avg is "},
 		{[]string{"compare", run.dir, other, "--allow-invalid", "--fail-if", "error_rate>50"}, 0, ""},
 	} {
 		cmd := command(t, c.args...)
@@ -68,7 +68,7 @@ func TestComparedSweeps(t *testing.T) {
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	_ = cmd.Run() // the status is looked at below
-	if got := cmd.ProcessState.ExitCode(); got != 4 || !strings.Contains(errs.String(), "gate: concurrency_2: request_latency avg is ") || !strings.Contains(out.String(), "2 cells, 2 cannot tell: cannot tell") {
+	if got := cmd.ProcessState.ExitCode(); got != 4 || !strings.Contains(errs.String(), "gate: FAILED: concurrency_2: request_latency avg is ") || !strings.Contains(out.String(), "2 cells, 2 cannot tell: cannot tell") {
 		t.Errorf("status %d\n%s\n%s", got, out.String(), errs.String())
 	}
 	for path, want := range map[string]string{junit: `failures="2"`, file: `"kind": "comparison of series"`, page: "Series against series, 2 cells"} {

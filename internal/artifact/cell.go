@@ -108,13 +108,7 @@ func ReadSummary(path string) (*metric.Run, error) {
 	}
 	run := &metric.Run{Profiling: metric.SummaryOf(values, count("request_count"), count("error_request_count"))}
 	if raw := all["validity"]; raw != nil {
-		run.Validity = &metric.Validity{}
-		var said struct {
-			Verdict metric.Verdict `json:"verdict"`
-		}
-		if json.Unmarshal(raw, &said) == nil {
-			run.Validity.Verdict = said.Verdict
-		}
+		run.Validity = readVerdict(raw)
 	}
 	var cut bool
 	_ = json.Unmarshal(all["was_cancelled"], &cut) // absent: it was not
@@ -126,6 +120,24 @@ func ReadSummary(path string) (*metric.Run, error) {
 		run.Submission = &submission
 	}
 	return run, nil
+}
+
+// readVerdict reads the verdict of a run, the ranges of its statistics and what the verdict rests on. What cannot be read is left out.
+func readVerdict(raw json.RawMessage) *metric.Validity {
+	var said struct {
+		Verdict metric.Verdict `json:"verdict"`
+		Reason  string         `json:"reason"`
+		Notes   []string       `json:"notes"`
+		Bounds  metric.Bounds  `json:"bounds"`
+	}
+	v := &metric.Validity{}
+	if json.Unmarshal(raw, &said) == nil {
+		v.Verdict, v.Reason, v.Notes, v.Bounds = said.Verdict, said.Reason, said.Notes, said.Bounds
+	}
+	if stats, err := ReadValidity(raw); err == nil {
+		v.ClientStats = stats
+	}
+	return v
 }
 
 // localInstant reads what LocalTime wrote; the zero time where there is none.

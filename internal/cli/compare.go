@@ -26,8 +26,8 @@ func (p *Program) compareCommand() *cobra.Command {
 	var noise, failOn, file, html string
 	var confidence float64
 	var skip length
-	var margins, metrics, failIf []string
-	var junit string
+	var margins, metrics []string
+	var judging gating
 	o := comparison.Options{}
 	cmd := &cobra.Command{
 		Use: "compare A B | compare A [A...] --with B [--with B...]", Short: "tell whether two finished runs, or two sets of runs, differ",
@@ -47,8 +47,11 @@ func (p *Program) compareCommand() *cobra.Command {
 			if slices.Contains(slices.Concat(first, with), "") {
 				return fmt.Errorf("the name of a directory is empty")
 			}
-			if _, err := gate.Parsed(failIf); err != nil {
+			if _, err := gate.Parsed(judging.failIf); err != nil {
 				return fmt.Errorf("--fail-if: %w", err)
+			}
+			if judging.AllowInvalid = o.Invalid; o.Invalid && judging.Verdict {
+				return errVerdictAllowed
 			}
 			var err error
 			if err := o.SetMargins(margins); err != nil {
@@ -76,7 +79,7 @@ func (p *Program) compareCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return p.tellSeries(s, &out, failIf, junit)
+				return p.tellSeries(s, &out, &judging)
 			}
 			r, err := compared(first, with, float64(skip), o)
 			if err != nil {
@@ -86,7 +89,7 @@ func (p *Program) compareCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return p.judgeSides([]side{{"B", r.B}}, failIf, junit, code)
+			return p.judgeSides([]side{{"B", r.B}}, &judging, code)
 		},
 	}
 	f := cmd.Flags()
@@ -98,12 +101,13 @@ func (p *Program) compareCommand() *cobra.Command {
 	f.StringVar(&noise, "run-noise", "1%", "how much runs of one server differ, where there is one run on each side")
 	f.Float64Var(&confidence, "confidence", 0.95, "level of the intervals and of the whole")
 	f.StringVar(&failOn, "fail-on", "", "worse: status 3 if a metric is; cannot-tell: status 4 if one cannot be told")
-	f.StringArrayVar(&failIf, "fail-if", nil, "status 3 if this holds for B: time_to_first_token:p99>200, error_rate>1 (percent); may be repeated")
-	f.StringVar(&junit, "junit", "", "write what came of the gates as JUnit XML")
+	f.StringArrayVar(&judging.failIf, "fail-if", nil, "status 3 if this holds for B or is undecided: time_to_first_token:p99>200, error_rate>1 (percent); may be repeated")
+	f.BoolVar(&judging.Verdict, "fail-on-verdict", false, "status 3 unless every run of B is valid or server limited")
+	f.StringVar(&judging.junit, "junit", "", "write the --fail-if results as JUnit XML")
 	f.StringVar(&file, "json", "", "write the comparison to this file")
 	f.StringVar(&html, "html", "", "write the comparison to this file, one page that one can send")
 	f.BoolVar(&o.Different, "allow-different-work", false, "judge runs whose load or endpoint differs")
-	f.BoolVar(&o.Invalid, "allow-invalid", false, "show runs that were cut short or limited by the client")
+	f.BoolVar(&o.Invalid, "allow-invalid", false, "show runs that were cut short or limited by the client, and judge --fail-if by the stated values")
 	return cmd
 }
 
@@ -114,8 +118,8 @@ type side struct {
 }
 
 // judgeSides tries gates on runs, by their summaries; code is the exit status without them. Without gates and a file for them nothing is read.
-func (p *Program) judgeSides(sides []side, failIf []string, junit string, code int) error {
-	if len(failIf) == 0 && junit == "" {
+func (p *Program) judgeSides(sides []side, g *gating, code int) error {
+	if !g.asked() {
 		return status(code)
 	}
 	var subjects []gate.Subject
@@ -126,11 +130,11 @@ func (p *Program) judgeSides(sides []side, failIf []string, junit string, code i
 			if err != nil {
 				return fmt.Errorf("--fail-if: %w", err)
 			}
-			one.Runs = append(one.Runs, run)
+			one.Runs, one.Interrupted = append(one.Runs, run), one.Interrupted || run.Cancelled
 		}
 		subjects = append(subjects, one)
 	}
-	code, err := p.gates(failIf, junit).Judge(subjects, code)
+	code, err := p.gates(g).Judge(subjects, code)
 	if err != nil {
 		return err
 	}
@@ -257,7 +261,7 @@ func (p *Program) assumed(r *comparison.Result) {
 }
 
 // tellSeries writes a comparison cell by cell, those lines that are not the same in words.
-func (p *Program) tellSeries(s *comparison.Series, t *telling, failIf []string, junit string) error {
+func (p *Program) tellSeries(s *comparison.Series, t *telling, g *gating) error {
 	for _, one := range []struct {
 		name  string
 		cells []string
@@ -294,5 +298,5 @@ func (p *Program) tellSeries(s *comparison.Series, t *telling, failIf []string, 
 	if err := p.files(t, func() ([]byte, error) { return htmlpage.CompareSeries(s, Version()) }, s.JSON); err != nil {
 		return err
 	}
-	return p.judgeSides(sides, failIf, junit, t.status(s.Outcome, cannot))
+	return p.judgeSides(sides, g, t.status(s.Outcome, cannot))
 }

@@ -27,7 +27,7 @@ func reportTable() *setting.Table {
 	return setting.NewTable(append(rowsOfProfile([][2]string{
 		{"--artifact-dir", "report/ beside the raw export"}, {"--profile-export-prefix", ""}, {"--endpoint-type", "the run's own"},
 		{"--streaming", "as the run was"}, {"--tokenizer", "the run's own, else builtin"}, {"--tokenizer-revision", "main"},
-		{"--use-server-token-count", ""}, {"--per-chunk-usage", ""}, {"--goodput", ""}, {"--slice-duration", ""}, {"--show-trace-timing", ""}, {"--tables", "main"}, {"--verbose-report", ""}, {"--fail-if", ""}, {"--junit", ""},
+		{"--use-server-token-count", ""}, {"--per-chunk-usage", ""}, {"--goodput", ""}, {"--slice-duration", ""}, {"--show-trace-timing", ""}, {"--tables", "main"}, {"--verbose-report", ""}, {"--fail-if", ""}, {"--fail-on-verdict", ""}, {"--allow-invalid", ""}, {"--junit", ""},
 		{"--accuracy-grader", "the run's own"}, {"--accuracy-dataset-path", "as the run had it"},
 	}...), setting.Row{Flags: []string{"--html"}, Kind: setting.Bool, Help: "only write report.html into the directory of the run, one page that one can send, from its files; a raw export is not needed"}))
 }
@@ -72,6 +72,14 @@ func (p *Program) report(ctx context.Context, set *setting.CommandLine, words []
 		p.errorf("%s: %v", set.Spelled("--fail-if"), err)
 		return 1
 	}
+	switch allow := set.True("--allow-invalid", false); {
+	case allow && set.True("--fail-on-verdict", false):
+		p.errorf("%v", errVerdictAllowed)
+		return 1
+	case allow && !set.Has("--fail-if"):
+		p.errorf("--allow-invalid needs --fail-if: nothing else is judged")
+		return 1
+	}
 	var judged []gate.Subject
 	out, failed := opts.Dir, 0
 	for k, run := range runs {
@@ -102,16 +110,30 @@ func (p *Program) report(ctx context.Context, set *setting.CommandLine, words []
 	if failed == len(runs) {
 		status = 1
 	}
-	status, err = p.gates(set.Texts("--fail-if"), set.Text("--junit", "")).Judge(judged, status)
+	judging := gating{failIf: set.Texts("--fail-if"), junit: set.Text("--junit", ""), Options: gate.Options{Verdict: set.True("--fail-on-verdict", false), AllowInvalid: set.True("--allow-invalid", false)}}
+	status, err = p.gates(&judging).Judge(judged, status)
 	if err != nil {
 		p.errorf("%v", err)
 	}
 	return status
 }
 
+// gating is what a command line says of gates over finished runs.
+type gating struct {
+	failIf []string
+	junit  string // "" = no file is wanted
+	gate.Options
+}
+
+// asked tells whether runs are judged, or a file wants their results.
+func (g *gating) asked() bool { return len(g.failIf) > 0 || g.junit != "" || g.Verdict }
+
+// errVerdictAllowed refuses two flags that contradict each other.
+var errVerdictAllowed = errors.New("--fail-on-verdict and --allow-invalid exclude each other: one fails for a verdict, the other ignores it; leave one out")
+
 // gates are those of a command line over finished runs.
-func (p *Program) gates(failIf []string, junit string) *plan.Gates {
-	return &plan.Gates{FailIf: failIf, JUnit: junit, StepSummary: lookup(p.Environ, "GITHUB_STEP_SUMMARY"), Err: p.Err, Spell: (&config.Benchmark{}).As}
+func (p *Program) gates(g *gating) *plan.Gates {
+	return &plan.Gates{FailIf: g.failIf, Options: g.Options, JUnit: g.junit, StepSummary: lookup(p.Environ, "GITHUB_STEP_SUMMARY"), Err: p.Err, Spell: config.FlagOf}
 }
 
 // reportRun makes and prints the report of one run; ok tells whether that has a result.

@@ -14,6 +14,8 @@ func (r *resolver) output() {
 	a := &r.run.Artifacts
 	r.bind("artifacts.")
 	r.bind("junit")
+	r.bind("fail_on_verdict")
+	r.bind("allow_invalid")
 	r.plots()
 	if r.has("--fail-if") {
 		r.run.FailIf = r.set.Texts("--fail-if")

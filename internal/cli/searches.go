@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"aiperf/internal/comparison"
 	"aiperf/internal/config"
+	"aiperf/internal/gate"
 	"aiperf/internal/plan"
 	"aiperf/internal/setting"
 )
@@ -62,7 +64,7 @@ func (p *Program) findCapacityCommand() *cobra.Command {
 			for _, g := range set.All() {
 				if key := g.Row.Key; strings.HasPrefix(key, "phases.profiling.") || strings.HasPrefix(key, "phases.warmup.") {
 					return 1, fmt.Errorf("%s: the search chooses the load itself", set.Spelled(g.Row.Name()))
-				} else if key == "fail_if" || key == "junit" {
+				} else if slices.Contains([]string{"fail_if", "junit", "fail_on_verdict", "allow_invalid"}, key) {
 					return 1, fmt.Errorf("%s: a search is judged by its --slo; its exit status is 3 where even one user does not keep them, 4 where only a bound is known", set.Spelled(g.Row.Name()))
 				}
 			}
@@ -148,7 +150,7 @@ func (p *Program) turnsCommand() *cobra.Command {
 			}
 			code, err := p.tell(r, &telling{file: own.Text("--json", ""), html: own.Text("--html", ""), failOn: failOn})
 			if err == nil {
-				err = p.judgeSides([]side{{"B", r.B}}, run.FailIf, run.JUnit, code)
+				err = p.judgeSides([]side{{"B", r.B}}, &gating{failIf: run.FailIf, junit: run.JUnit, Options: gate.Options{Verdict: run.FailOnVerdict, AllowInvalid: o.Compare.Invalid}}, code)
 			}
 			var status exit
 			switch {

@@ -34,6 +34,10 @@ type Run struct {
 	FailIf []string `yaml:"fail_if,omitempty"`
 	// JUnit is the file that gets what came of them; empty: none.
 	JUnit string `yaml:"junit,omitempty"`
+	// FailOnVerdict ends with status 3 unless every run is valid or limited by its server.
+	FailOnVerdict bool `yaml:"fail_on_verdict,omitempty"`
+	// AllowInvalid judges gates by the stated values where a verdict or the range of a value leaves them undecided.
+	AllowInvalid bool `yaml:"allow_invalid,omitempty"`
 	// Resume keeps the finished runs of the directory of a series.
 	Resume bool `yaml:"-"`
 	// source is the file that the run was read from; nil: it was not.

@@ -9,7 +9,7 @@ import (
 )
 
 // envelope are the keys that stand beside the body of a benchmark.
-var envelope = []string{"schemaVersion", "random_seed", "benchmark", "sweep", "multi_run", "no_sweep_table", "tables", "variables", "plot", "fail_if", "junit"}
+var envelope = []string{"schemaVersion", "random_seed", "benchmark", "sweep", "multi_run", "no_sweep_table", "tables", "variables", "plot", "fail_if", "junit", "fail_on_verdict", "allow_invalid"}
 
 // lift wraps a flat file, whose body keys stand at the top, and reports whether it did.
 func lift(root *yaml.Node) bool {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"aiperf/internal/metric"
+	"aiperf/internal/setting"
 	"aiperf/internal/suggest"
 )
 
@@ -25,7 +26,7 @@ type Gate struct {
 // errorRate is the share of failed requests, in percent.
 const errorRate = "error_rate"
 
-var pattern = regexp.MustCompile(`^\s*([a-z0-9_]+)\s*(?::\s*([a-z0-9]+))?\s*(>=|<=|>|<)\s*([-+0-9.eE]+)\s*(%|[a-zA-Z][a-zA-Z/]*)?\s*$`)
+var pattern = regexp.MustCompile(`^\s*([a-z0-9_]+)\s*(?::\s*([a-z0-9]+))?\s*(>=|<=|>|<)\s*([-+0-9.eE]+)\s*(%|[a-zA-Zµ][a-zA-Z/]*)?\s*$`)
 
 // Parse reads a condition.
 func Parse(text string) (Gate, error) {
@@ -60,9 +61,9 @@ func Parse(text string) (Gate, error) {
 	return g, g.check(m[5])
 }
 
-// check refuses a unit that is not the metric's, and a statistic that it never has.
+// check takes a limit in another unit of time over, and refuses a unit that is not the metric's and a statistic that it never has.
 func (g *Gate) check(unit string) error {
-	if own := g.unit(); unit != "" && !strings.EqualFold(unit, own) {
+	if own := g.unit(); unit != "" && !strings.EqualFold(unit, own) && !g.convert(unit, own) {
 		if own == "" {
 			own = "plain numbers"
 		}
@@ -73,6 +74,16 @@ func (g *Gate) check(unit string) error {
 		return fmt.Errorf("%q: %s is one value of a run, without %s; write %s%s%g", g.Text, g.Tag, g.Stat, g.Tag, g.Op, g.Limit)
 	}
 	return nil
+}
+
+// convert turns the limit from one unit of time into another; false: they are not both units of time.
+func (g *Gate) convert(from, to string) bool {
+	a, ok1 := setting.UnitSeconds(from)
+	b, ok2 := setting.UnitSeconds(to)
+	if ok1 && ok2 {
+		g.Limit *= a / b
+	}
+	return ok1 && ok2
 }
 
 // Parsed reads several conditions that were read before.
@@ -87,34 +98,78 @@ func Parsed(texts []string) ([]Gate, error) {
 	return list, nil
 }
 
-// Subject is what is judged: a run, or a cell of a sweep.
-type Subject struct {
-	Name string // "" = the one run
-	Runs []*metric.Run
-	// Fault says why there is no result, empty: there is one.
-	Fault string
-}
+// Outcome is what a gate says of a subject.
+type Outcome string
 
-// Result is what came of one gate for one subject.
+// The outcomes. What is undecided stops a pipeline like a failure: nobody can say that the condition was kept.
+const (
+	Passed    Outcome = "passed"
+	Failed    Outcome = "FAILED"
+	Undecided Outcome = "undecided"
+)
+
+// Result is what one gate says of one subject.
 type Result struct {
 	Gate    *Gate
 	Subject string
-	Value   float64 // the mean over the runs; NaN: not measured
+	Value   float64      // the mean over the runs; NaN: not measured
+	Range   metric.Range // of the value, as far as the runs know it; {Value, Value}: it is exact
 	Unit    string
-	Failed  bool
+	Outcome Outcome
+	Doubt   string // why the figures of the subject are not trusted as a whole; "": they are
+	ByValue bool   // judged by the stated value although there is a doubt, or the limit lies within the range
 }
 
-// Judge tries every gate on every subject. What was not measured fails: nobody can say that it was kept.
-func Judge(gates []Gate, subjects []Subject) (list []Result) {
-	for _, s := range subjects {
+// Options say how runs are judged.
+type Options struct {
+	// AllowInvalid judges by the stated value where a verdict or a range would leave a gate undecided.
+	AllowInvalid bool
+	// Verdict adds a gate on the verdict of every run.
+	Verdict bool
+}
+
+// Judge tries every gate on every subject. A gate passes if it holds at the worse end of what the value may be, and fails if it does not hold at the
+// better end; in between it is undecided, as is every gate of a subject in doubt. What was not measured fails.
+func Judge(gates []Gate, subjects []Subject, o Options) (list []Result) {
+	for k := range subjects {
+		s := &subjects[k]
+		if o.Verdict {
+			list = append(list, s.verdict())
+		}
 		for i := range gates {
-			g := &gates[i]
-			r := Result{Gate: g, Subject: s.Name, Value: g.mean(s.Runs), Unit: g.unit()}
-			r.Failed = math.IsNaN(r.Value) || g.hit(r.Value)
-			list = append(list, r)
+			list = append(list, gates[i].judge(s, o))
 		}
 	}
 	return list
+}
+
+func (g *Gate) judge(s *Subject, o Options) Result {
+	r := Result{Gate: g, Subject: s.Name, Unit: g.unit(), Doubt: s.Doubt()}
+	r.Value, r.Range = g.mean(s.Runs)
+	switch {
+	case r.Doubt != "" && !o.AllowInvalid:
+		r.Outcome = Undecided
+	case math.IsNaN(r.Value):
+		r.Outcome = Failed
+	default:
+		r.Outcome = g.outcome(r.Range)
+		if r.ByValue = r.Doubt != "" || r.Outcome == Undecided && o.AllowInvalid; r.ByValue {
+			r.Outcome = g.outcome(metric.Range{Low: r.Value, High: r.Value})
+		}
+	}
+	return r
+}
+
+// outcome judges a value that lies somewhere in a range.
+func (g *Gate) outcome(r metric.Range) Outcome {
+	low, high := g.hit(r.Low), g.hit(r.High)
+	switch {
+	case low && high:
+		return Failed
+	case low || high || math.IsNaN(r.Low) || math.IsNaN(r.High):
+		return Undecided
+	}
+	return Passed
 }
 
 func (g *Gate) hit(v float64) bool {
@@ -136,50 +191,28 @@ func (g *Gate) unit() string {
 	return "%"
 }
 
-// mean is the mean of the value over runs, NaN when one lacks it.
-func (g *Gate) mean(runs []*metric.Run) float64 {
+// mean is the mean of the value over runs, and of the ends of its range; NaN when one lacks it.
+func (g *Gate) mean(runs []*metric.Run) (v float64, r metric.Range) {
 	if len(runs) == 0 {
-		return math.NaN()
+		return math.NaN(), metric.Range{Low: math.NaN(), High: math.NaN()}
 	}
-	sum := 0.0
-	for _, r := range runs {
-		s := r.Profiling
-		if g.Tag == errorRate {
-			sum += 100 * float64(s.Failed) / float64(s.Valid+s.Failed)
-		} else {
-			sum += s.Value(g.Tag, g.Stat)
-		}
+	n := float64(len(runs))
+	for _, run := range runs {
+		one, of := g.value(run)
+		v += one / n
+		r.Low += of.Low / n
+		r.High += of.High / n
 	}
-	return sum / float64(len(runs))
+	return v, r
 }
 
-// Sentence says what came of a gate.
-func (r *Result) Sentence() string {
-	of := ""
-	if r.Subject != "" {
-		of = r.Subject + ": "
+// value is the value of a run and its range.
+func (g *Gate) value(run *metric.Run) (float64, metric.Range) {
+	s := run.Profiling
+	if g.Tag == errorRate {
+		v := 100 * float64(s.Failed) / float64(s.Valid+s.Failed)
+		return v, metric.Range{Low: v, High: v}
 	}
-	name := r.Gate.Tag
-	if r.Gate.Tag != errorRate {
-		name += " " + r.Gate.Stat.String()
-	}
-	switch {
-	case math.IsNaN(r.Value):
-		return fmt.Sprintf("%s%s was not measured, so %q cannot be ruled out", of, name, r.Gate.Text)
-	case r.Failed:
-		return fmt.Sprintf("%s%s is %s %s: %s", of, name, figure(r.Value), r.Unit, r.Gate.Text)
-	}
-	return fmt.Sprintf("%s%s is %s %s: not %s", of, name, figure(r.Value), r.Unit, r.Gate.Text)
-}
-
-func figure(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
-
-// Failures counts the gates that failed.
-func Failures(list []Result) (n int) {
-	for i := range list {
-		if list[i].Failed {
-			n++
-		}
-	}
-	return n
+	v := s.Value(g.Tag, g.Stat)
+	return v, rangeOf(run.Validity, s, g.Tag, g.Stat, v)
 }

@@ -24,14 +24,14 @@ func TestParse(t *testing.T) {
 	if err != nil || g.Tag != "time_to_first_token" || g.Stat != metric.P99 || g.Op != ">=" || g.Limit != 200 {
 		t.Errorf("%+v %v", g, err)
 	}
-	for text, want := range map[string]float64{"time_to_first_token:p99>200 ms": 200, "error_rate>1%": 1, "request_throughput<5 requests/sec": 5, "request_latency:p99>-1e2": -100} {
+	for text, want := range map[string]float64{"time_to_first_token:p99>200 ms": 200, "error_rate>1%": 1, "request_throughput<5 requests/sec": 5, "request_latency:p99>-1e2": -100, "time_to_first_token:p99>0.2s": 200, "request_latency:p99>1m": 60_000, "time_to_first_token:p99>200MS": 200} {
 		if g, err := Parse(text); err != nil || g.Limit != want {
 			t.Errorf("%s: %+v %v", text, g, err)
 		}
 	}
 	for text, want := range map[string]string{
 		"ttft": "is no condition", "time_to_first_tokn:p99>1": "did you mean time_to_first_token?", "error_rate:p98>1": "no statistic p98", "error_rate>1-": "not a number",
-		"time_to_first_token:p99>200s": "are in ms, not in s", "time_to_first_token:p99>200%": "are in ms, not in %", "error_rate>1ms": "are in %, not in ms",
+		"time_to_first_token:p99>200parsec": "are in ms, not in parsec", "request_throughput<5s": "are in requests/sec, not in s", "time_to_first_token:p99>200%": "are in ms, not in %", "error_rate>1ms": "are in %, not in ms",
 		"error_rate:p99>1": "one value of a run, without p99; write error_rate>1", "request_throughput:p99<5": "write request_throughput<5",
 		"request_latency:p99>nan": "is no condition", "request_latency:p99>1e999": "not a number", "request_latency==1": "is no condition",
 	} {
@@ -41,6 +41,15 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// outcomes are the outcomes of results in one letter each: passed, FAILED, undecided.
+func outcomes(list []Result) string {
+	var b strings.Builder
+	for i := range list {
+		b.WriteString(map[Outcome]string{Passed: "p", Failed: "F", Undecided: "u"}[list[i].Outcome])
+	}
+	return b.String()
+}
+
 // TestJudge: hand-computed means; what was not measured fails.
 func TestJudge(t *testing.T) {
 	gates, err := Parsed([]string{"time_to_first_token:p99>200", "error_rate>1", "inter_token_latency:p50>5", "error_rate < 1"})
@@ -48,19 +57,17 @@ func TestJudge(t *testing.T) {
 		t.Fatal(err)
 	}
 	subjects := []Subject{{Name: "a", Runs: []*metric.Run{run(150, 2), run(260, 2)}}, {Name: "b", Runs: []*metric.Run{run(100, 0)}}, {Name: "c", Fault: "unreachable"}}
-	results := Judge(gates, subjects)
-	var got strings.Builder
-	for i := range results {
-		got.WriteString(map[bool]string{true: "F", false: "."}[results[i].Failed])
+	results := Judge(gates, subjects, Options{})
+	if got := outcomes(results); got != "FFFp"+"ppFF"+"FFFF" || Count(results, Failed) != 9 {
+		t.Errorf("%s, %d failed", got, Count(results, Failed))
 	}
-	if got.String() != "FFF."+"..FF"+"FFFF" || Failures(results) != 9 {
-		t.Errorf("%s, %d failed", got.String(), Failures(results))
-	}
-	if s := results[0].Sentence(); s != "a: time_to_first_token p99 is 205 ms: time_to_first_token:p99>200" {
-		t.Error(s)
-	}
-	if s := results[1].Sentence(); s != "a: error_rate is 2 %: error_rate>1" {
-		t.Error(s)
+	for k, want := range []string{
+		"FAILED: a: time_to_first_token p99 is 205 ms: time_to_first_token:p99>200", "FAILED: a: error_rate is 2 %: error_rate>1",
+		`FAILED: a: inter_token_latency p50 was not measured, so "inter_token_latency:p50>5" cannot be ruled out`, "passed: a: error_rate is 2 %: not error_rate < 1",
+	} {
+		if s := results[k].Sentence(); s != want {
+			t.Errorf("%q, want %q", s, want)
+		}
 	}
 	text, err := JUnit(subjects, results)
 	var back struct {
@@ -70,8 +77,172 @@ func TestJudge(t *testing.T) {
 	if err != nil || xml.Unmarshal(text, &back) != nil || back.Tests != 15 || back.Failures != 10 {
 		t.Errorf("%v %+v\n%s", err, back, text)
 	}
-	if md := string(StepSummary(subjects, results)); !strings.Contains(md, "| a | – | – | – | 205 |") || !strings.Contains(md, "**failed**: a: error_rate is 2 %: error_rate>1") || !strings.Contains(md, "time_to_first_token p99 is 100 ms: not") {
+	if md := string(StepSummary(subjects, results)); !strings.Contains(md, "| a | – | – | – | 205 |") || !strings.Contains(md, "**failed**: a: error_rate is 2 %: error_rate>1") || !strings.Contains(md, "- passed: b: time_to_first_token p99 is 100 ms: not") {
 		t.Error(md)
+	}
+}
+
+// judgedRun is a run with a p99 of the time to first token that lies between two values, all in ms, and a verdict.
+func judgedRun(low, stated, high float64, verdict metric.Verdict) *metric.Run {
+	r := run(stated, 2)
+	r.Validity = &metric.Validity{Verdict: verdict, Reason: "why."}
+	if low < high {
+		r.Validity.Bounds = metric.Bounds{"time_to_first_token": {metric.P99: {Low: low, High: high}}}
+	}
+	return r
+}
+
+// TestOutcomes: the worse and the better end of a value against the limit, every verdict, interrupted and incomplete runs, with and without the stated
+// values being taken.
+func TestOutcomes(t *testing.T) {
+	bounded := func(v metric.Verdict) Subject { return Subject{Runs: []*metric.Run{judgedRun(60, 82, 82, v)}} }
+	stopped := bounded("valid")
+	stopped.Interrupted = true
+	incomplete := bounded("valid")
+	incomplete.Runs[0].IncompleteReason = "too many failures"
+	unlimited := Subject{Runs: []*metric.Run{judgedRun(60, 82, math.Inf(1), "uncertain")}}
+	missed := bounded("uncertain") // its latencies are, and besides it sent half of its schedule
+	missed.Runs[0].Validity.ScheduleStats = metric.ScheduleStats{OpenLoop: true, Drawn: 100, Sent: 50, RateSeconds: 1, Asked: 100, Lost: metric.Lost{NoTurn: 50}}
+	slow := bounded("uncertain") // besides, its server answered too slowly
+	slow.Runs[0].Validity.ScheduleStats = metric.ScheduleStats{OpenLoop: true, Drawn: 100, Sent: 50, RateSeconds: 1, Asked: 100, Lost: metric.Lost{Cap: 50}}
+	old := Subject{Runs: []*metric.Run{judgedRun(82, 82, 82, "uncertain")}}
+	for name, c := range map[string]struct {
+		subject Subject
+		// outcomes of p99>50, p99>70, p99>90, p99<50, p99<70, p99<90, error_rate>1, error_rate>5
+		want, byValue string
+	}{
+		"valid, exact":                 {Subject{Runs: []*metric.Run{judgedRun(82, 82, 82, "valid")}}, "FFppp" + "FFp", "FFppp" + "FFp"},
+		"valid, wide":                  {bounded("valid"), "FuppuF" + "Fp", "FFpppF" + "Fp"},
+		"uncertain":                    {bounded("uncertain"), "FuppuF" + "Fp", "FFpppF" + "Fp"},
+		"server limited":               {bounded("server limited"), "FuppuF" + "Fp", "FFpppF" + "Fp"},
+		"client limited":               {bounded("client limited"), "uuuuuuuu", "FFpppF" + "Fp"},
+		"rate not reached":             {bounded("rate not reached"), "uuuuuuuu", "FFpppF" + "Fp"},
+		"and rate missed":              {missed, "uuuuuuuu", "FFpppF" + "Fp"},
+		"and slow server":              {slow, "FuppuF" + "Fp", "FFpppF" + "Fp"},
+		"no verdict":                   {Subject{Runs: []*metric.Run{run(82, 2)}}, "FFpppF" + "Fp", "FFpppF" + "Fp"},
+		"unlimited":                    {unlimited, "FuupuuFp", "FFpppF" + "Fp"},
+		"uncertain, no bounds":         {old, "uuuuuu" + "Fp", "FFpppF" + "Fp"},
+		"interrupted":                  {stopped, "uuuuuuuu", "FFpppF" + "Fp"},
+		"incomplete":                   {incomplete, "uuuuuuuu", "FFpppF" + "Fp"},
+		"never run":                    {Subject{Fault: "not run", Interrupted: true}, "uuuuuuuu", "FFFFFFFF"},
+		"one run is missing":           {Subject{Fault: "unreachable", Runs: []*metric.Run{run(82, 2)}}, "uuuuuuuu", "FFpppF" + "Fp"},
+		"repeats":                      {Subject{Runs: []*metric.Run{judgedRun(60, 80, 80, "valid"), judgedRun(84, 84, 84, "valid")}}, "FuppuF" + "Fp", "FFpppF" + "Fp"}, // 72 to 82
+		"one repeat is client limited": {Subject{Runs: []*metric.Run{judgedRun(82, 82, 82, "valid"), judgedRun(82, 82, 82, "client limited")}}, "uuuuuuuu", "FFpppF" + "Fp"},
+	} {
+		gates, err := Parsed([]string{
+			"time_to_first_token:p99>50", "time_to_first_token:p99>70", "time_to_first_token:p99>90", "time_to_first_token:p99<50", "time_to_first_token:p99<70", "time_to_first_token:p99<90",
+			"error_rate>1", "error_rate>5",
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name == "repeats" {
+			gates[1].Limit, gates[4].Limit = 75, 75
+		}
+		results := Judge(gates, []Subject{c.subject}, Options{})
+		if got := outcomes(results); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+		if got := outcomes(Judge(gates, []Subject{c.subject}, Options{AllowInvalid: true})); got != c.byValue {
+			t.Errorf("%s by stated values: %s, want %s", name, got, c.byValue)
+		}
+		text, err := JUnit([]Subject{c.subject}, results)
+		var back suites
+		if err != nil || xml.Unmarshal(text, &back) != nil || back.Errors != Count(results, Undecided) {
+			t.Errorf("%s: %v, %d errors, want %d", name, err, back.Errors, Count(results, Undecided))
+		}
+	}
+}
+
+// TestWords: sentences, JUnit and the step summary carry ranges and verdicts.
+func TestWords(t *testing.T) {
+	gates, err := Parsed([]string{"time_to_first_token:p99>70", "time_to_first_token:p99>90"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		verdict metric.Verdict
+		o       Options
+		want    []string
+	}{
+		{"uncertain", Options{}, []string{
+			"undecided: time_to_first_token p99 is 82 ms (60 to 82 ms): nobody can tell whether time_to_first_token:p99>70, because the limit lies within the range",
+			"passed: time_to_first_token p99 is 82 ms (60 to 82 ms): not time_to_first_token:p99>90",
+		}},
+		{"client limited", Options{}, []string{
+			`undecided: time_to_first_token p99 is 82 ms (60 to 82 ms): nobody can tell whether time_to_first_token:p99>70, because the verdict is "client limited"`,
+			`undecided: time_to_first_token p99 is 82 ms (60 to 82 ms): nobody can tell whether time_to_first_token:p99>90, because the verdict is "client limited"`,
+		}},
+		{"client limited", Options{AllowInvalid: true}, []string{
+			`FAILED: time_to_first_token p99 is 82 ms (60 to 82 ms): time_to_first_token:p99>70 (judged by the stated value, although the verdict is "client limited")`,
+			`passed: time_to_first_token p99 is 82 ms (60 to 82 ms): not time_to_first_token:p99>90 (judged by the stated value, although the verdict is "client limited")`,
+		}},
+		{"uncertain", Options{AllowInvalid: true}, []string{
+			"FAILED: time_to_first_token p99 is 82 ms (60 to 82 ms): time_to_first_token:p99>70 (judged by the stated value, although the limit lies within its range)",
+			"passed: time_to_first_token p99 is 82 ms (60 to 82 ms): not time_to_first_token:p99>90",
+		}},
+	} {
+		subjects := []Subject{{Runs: []*metric.Run{judgedRun(60, 82, 82, c.verdict)}}}
+		results := Judge(gates, subjects, c.o)
+		for k, want := range c.want {
+			if got := results[k].Sentence(); got != want {
+				t.Errorf("%q, want %q", got, want)
+			}
+		}
+		text, err := JUnit(subjects, results)
+		if err != nil || !strings.Contains(string(text), `<property name="verdict" value="`+string(c.verdict)+`"`) || !strings.Contains(string(text), "82 ms (60 to 82 ms)") {
+			t.Errorf("%v\n%s", err, text)
+		}
+		if md := string(StepSummary(subjects, results)); !strings.Contains(md, "82 (60 to 82) |") || !strings.Contains(md, "| "+string(c.verdict)+" |") {
+			t.Error(md)
+		}
+	}
+}
+
+// TestVerdictGate: valid runs and those that their server limits pass; a run without a verdict, or that was interrupted, is undecided.
+func TestVerdictGate(t *testing.T) {
+	subject := func(list ...metric.Verdict) (s Subject) {
+		for _, v := range list {
+			s.Runs = append(s.Runs, judgedRun(1, 1, 1, v))
+		}
+		return s
+	}
+	cut := subject("valid")
+	cut.Interrupted = true
+	for name, c := range map[string]struct {
+		s        Subject
+		want     Outcome
+		sentence string
+	}{
+		"valid":          {subject("valid"), Passed, "passed: the verdict is valid or server limited"},
+		"server limited": {subject("server limited", "valid"), Passed, ""},
+		"uncertain":      {subject("valid", "uncertain"), Failed, "FAILED: the verdict is uncertain: why."},
+		"client limited": {subject("client limited"), Failed, ""}, "rate not reached": {subject("rate not reached"), Failed, ""}, "no result": {subject("no result"), Failed, ""},
+		"no verdict":  {Subject{Runs: []*metric.Run{run(1, 0)}}, Undecided, "undecided: a run has no verdict"},
+		"interrupted": {cut, Undecided, ""}, "not run": {Subject{Fault: "not run", Interrupted: true}, Undecided, "undecided: not run"},
+	} {
+		results := Judge(nil, []Subject{c.s}, Options{Verdict: true})
+		if len(results) != 1 || results[0].Outcome != c.want || c.sentence != "" && results[0].Sentence() != c.sentence {
+			t.Errorf("%s: %+v %q", name, results, results[0].Sentence())
+		}
+	}
+}
+
+// TestDerivedRange: a metric that is another one less the network's round trip is as uncertain as that one.
+func TestDerivedRange(t *testing.T) {
+	values := func(v float64) (list [metric.Stats]float64) {
+		for i := range list {
+			list[i] = v
+		}
+		return list
+	}
+	r := &metric.Run{Profiling: metric.SummaryOf(map[string][metric.Stats]float64{"time_to_first_token": values(82), "network_adjusted_time_to_first_token": values(80)}, 98, 0)}
+	r.Validity = &metric.Validity{Verdict: "uncertain", Bounds: metric.Bounds{"time_to_first_token": {metric.P99: {Low: 60, High: 83}}}}
+	if got := rangeOf(r.Validity, r.Profiling, "network_adjusted_time_to_first_token", metric.P99, 80); got != (metric.Range{Low: 58, High: 81}) {
+		t.Errorf("%+v", got)
+	}
+	if got := rangeOf(r.Validity, r.Profiling, "network_adjusted_time_to_first_token", metric.P50, 80); got != (metric.Range{Low: 80, High: 80}) {
+		t.Errorf("the median is exact: %+v", got)
 	}
 }
 
@@ -83,7 +254,7 @@ func TestOddNames(t *testing.T) {
 	}
 	name := "a|b\r\n<x>&\"'\x01]]> ![i](http://h) *é`\\"
 	subjects := []Subject{{Name: name, Runs: []*metric.Run{run(1, 0)}}}
-	text, err := JUnit(subjects, Judge(gates, subjects))
+	text, err := JUnit(subjects, Judge(gates, subjects, Options{}))
 	var back suites
 	if err != nil || xml.Unmarshal(text, &back) != nil || len(back.Suites) != 1 || len(back.Suites[0].Cases) != 2 {
 		t.Fatalf("%v\n%s", err, text)
@@ -98,7 +269,7 @@ func TestOddNames(t *testing.T) {
 			row = line
 		}
 	}
-	if strings.Count(row, "|")-strings.Count(row, `\|`) != 9 || strings.Contains(row, "<x>") || strings.Contains(row, "![i](") {
+	if strings.Count(row, "|")-strings.Count(row, `\|`) != 10 || strings.Contains(row, "<x>") || strings.Contains(row, "![i](") {
 		t.Errorf("%q", row)
 	}
 }

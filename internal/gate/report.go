@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"strconv"
@@ -19,19 +20,29 @@ type (
 		Suites   []suite  `xml:"testsuite"`
 	}
 	suite struct {
-		Name     string     `xml:"name,attr"`
-		Tests    int        `xml:"tests,attr"`
-		Failures int        `xml:"failures,attr"`
-		Errors   int        `xml:"errors,attr"`
-		Skipped  int        `xml:"skipped,attr"`
-		Time     string     `xml:"time,attr"`
-		Cases    []testCase `xml:"testcase"`
+		Name       string      `xml:"name,attr"`
+		Tests      int         `xml:"tests,attr"`
+		Failures   int         `xml:"failures,attr"`
+		Errors     int         `xml:"errors,attr"`
+		Skipped    int         `xml:"skipped,attr"`
+		Time       string      `xml:"time,attr"`
+		Properties *properties `xml:"properties,omitempty"`
+		Cases      []testCase  `xml:"testcase"`
+	}
+	properties struct {
+		List []property `xml:"property"`
+	}
+	property struct {
+		Name  string `xml:"name,attr"`
+		Value string `xml:"value,attr"`
 	}
 	testCase struct {
 		Class   string   `xml:"classname,attr"`
 		Time    string   `xml:"time,attr"`
 		Name    string   `xml:"name,attr"`
 		Failure *failure `xml:"failure,omitempty"`
+		Error   *failure `xml:"error,omitempty"`
+		Out     string   `xml:"system-out,omitempty"`
 	}
 	failure struct {
 		Message string `xml:"message,attr"`
@@ -40,54 +51,76 @@ type (
 	}
 )
 
-// JUnit writes the results as a JUnit XML file: a suite for every subject, in it a case "requests succeeded" and one for every gate.
+// JUnit writes the results as a JUnit XML file: a suite for every subject with its verdict as properties, in it a case "requests succeeded" and one for
+// every gate. A gate that is undecided is an error, one that passed says what was measured.
 func JUnit(subjects []Subject, results []Result) ([]byte, error) {
 	all, total := suites{}, 0.0
-	for _, s := range subjects {
-		name := s.Name
-		if name == "" {
-			name = "aiperf"
-		}
-		one := suite{Name: name, Time: clock(s.seconds())}
-		add := func(what, kind, fault string, took float64) {
-			c := testCase{Class: name, Name: what, Time: clock(took)}
-			if fault != "" {
-				c.Failure = &failure{fault, kind, fault}
-				one.Failures++
-			}
-			one.Cases = append(one.Cases, c)
-			one.Tests++
-		}
-		add("requests succeeded", "run", s.Fault, s.seconds())
-		for i := range results {
-			if r := &results[i]; r.Subject == s.Name {
-				fault := ""
-				if r.Failed {
-					fault = r.Sentence()
-				}
-				add(r.Gate.Text, "gate", fault, 0)
-			}
-		}
+	for i := range subjects {
+		one := subjects[i].suite(results)
 		all.Suites = append(all.Suites, one)
 		all.Tests += one.Tests
 		all.Failures += one.Failures
-		total += s.seconds()
+		all.Errors += one.Errors
+		total += subjects[i].seconds()
 	}
 	all.Time = clock(total)
 	out, err := xml.MarshalIndent(all, "", "  ")
 	return append([]byte(xml.Header), append(out, '\n')...), err
 }
 
+// suite is the suite of a subject.
+func (s *Subject) suite(results []Result) suite {
+	one := suite{Name: cmp.Or(s.Name, "aiperf"), Time: clock(s.seconds()), Properties: s.properties()}
+	first := testCase{Class: one.Name, Name: "requests succeeded", Time: one.Time}
+	if s.Fault != "" {
+		first.Failure = &failure{s.Fault, "run", s.Fault}
+		one.Failures++
+	}
+	one.Cases = append(one.Cases, first)
+	for i := range results {
+		r := &results[i]
+		if r.Subject != s.Name {
+			continue
+		}
+		c, text := testCase{Class: one.Name, Name: r.Gate.Text, Time: clock(0)}, r.Sentence()
+		switch r.Outcome {
+		case Failed:
+			c.Failure = &failure{text, "gate", text}
+			one.Failures++
+		case Undecided:
+			c.Error = &failure{text, "undecided", text}
+			one.Errors++
+		default:
+			c.Out = text
+		}
+		one.Cases = append(one.Cases, c)
+	}
+	one.Tests = len(one.Cases)
+	return one
+}
+
+// properties are the verdict of every run of a subject and the sentence behind it; nil: no run has one.
+func (s *Subject) properties() *properties {
+	var list []property
+	for k, run := range s.Runs {
+		v := run.Validity
+		if v == nil || v.Verdict == "" {
+			continue
+		}
+		name := "verdict"
+		if len(s.Runs) > 1 {
+			name = fmt.Sprintf("verdict of run %d", k+1)
+		}
+		list = append(list, property{name, string(v.Verdict)}, property{name + " reason", v.Reason})
+	}
+	if list == nil {
+		return nil
+	}
+	return &properties{list}
+}
+
 // clock is a time in s as JUnit writes it.
 func clock(seconds float64) string { return strconv.FormatFloat(seconds, 'f', 3, 64) }
-
-// seconds is how long the runs of a subject took.
-func (s *Subject) seconds() (sum float64) {
-	for _, r := range s.Runs {
-		sum += max(0, r.End.Sub(r.Start).Seconds())
-	}
-	return sum
-}
 
 // columns of the step summary.
 var columns = []struct {
@@ -108,38 +141,47 @@ func StepSummary(subjects []Subject, results []Result) []byte {
 		fmt.Fprintf(&b, " %s |", c.title)
 		line += "---:|"
 	}
-	b.WriteString(" failed |\n" + line + "---:|\n")
-	for _, s := range subjects {
-		name := s.Name
-		if name == "" {
-			name = "all"
-		}
-		fmt.Fprintf(&b, "| %s |", cell(name))
-		failed := int64(0)
-		for _, c := range columns {
-			g := Gate{Tag: c.tag, Stat: c.stat}
-			if v := g.mean(s.Runs); v == v {
-				fmt.Fprintf(&b, " %s |", figure(v))
-			} else {
-				b.WriteString(" – |")
-			}
-		}
-		for _, r := range s.Runs {
-			failed += r.Profiling.Failed
-		}
-		fmt.Fprintf(&b, " %d |\n", failed)
+	b.WriteString(" failed | verdict |\n" + line + "---:|---|\n")
+	for i := range subjects {
+		subjects[i].row(&b)
 	}
 	if len(results) > 0 {
 		b.WriteString("\n")
 	}
 	for i := range results {
-		mark := "passed"
-		if results[i].Failed {
-			mark = "**failed**"
+		text := cell(results[i].Sentence())
+		if o := string(results[i].Outcome); results[i].Outcome != Passed {
+			text = "**" + strings.ToLower(o) + "**" + strings.TrimPrefix(text, o)
 		}
-		fmt.Fprintf(&b, "- %s: %s\n", mark, cell(results[i].Sentence()))
+		fmt.Fprintf(&b, "- %s\n", text)
 	}
 	return []byte(b.String() + "\n")
+}
+
+// row is the line of a subject in the table: figures, with their ranges where they are not certain, failed requests, verdict.
+func (s *Subject) row(b *strings.Builder) {
+	fmt.Fprintf(b, "| %s |", cell(cmp.Or(s.Name, "all")))
+	failed := int64(0)
+	for _, c := range columns {
+		g := Gate{Tag: c.tag, Stat: c.stat}
+		if v, r := g.mean(s.Runs); v == v {
+			fmt.Fprintf(b, " %s |", withRange(v, shown(v, r), ""))
+		} else {
+			b.WriteString(" – |")
+		}
+	}
+	for _, r := range s.Runs {
+		failed += r.Profiling.Failed
+	}
+	fmt.Fprintf(b, " %d | %s |\n", failed, cell(cmp.Or(s.verdicts(), "–")))
+}
+
+// shown is the range of a figure, closed where the figure rounds to it.
+func shown(v float64, r metric.Range) metric.Range {
+	if figure(r.Low) == figure(v) && figure(r.High) == figure(v) {
+		return metric.Range{Low: v, High: v}
+	}
+	return r
 }
 
 // cell is text that stays in its cell and is not markup.

@@ -35,7 +35,7 @@ func (i *invocation) conclude(cells []config.Cell, trials []trial) (int, error) 
 		code = 1
 		errs = append(errs, errNothing)
 	}
-	code, err := i.judge(subjects(cells, byCell), code)
+	code, err := i.judge(i.subjects(cells, byCell), code)
 	return code, errors.Join(append(errs, err)...)
 }
 

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -20,24 +21,21 @@ const Gated = 3
 // Gates are what is judged of finished runs, and where it is told.
 type Gates struct {
 	FailIf      []string // conditions (package gate)
-	JUnit       string   // file; empty: none is written
-	StepSummary string   // of a GitHub step; empty: there is none
+	Options     gate.Options
+	JUnit       string // file; empty: none is written
+	StepSummary string // of a GitHub step; empty: there is none
 	Err         io.Writer
 	Spell       setting.Spell
 }
 
-// Judge tries the gates, writes what was asked for, and turns an exit status of 0 into Gated when one failed.
+// Judge tries the gates, prints a line for each, writes what was asked for, and turns an exit status of 0 into Gated when one did not pass.
 func (g *Gates) Judge(subjects []gate.Subject, status int) (int, error) {
 	gates, err := gate.Parsed(g.FailIf)
 	if err != nil {
 		return 1, fmt.Errorf("%s: %w", g.Spell.As("fail_if"), err)
 	}
-	results := gate.Judge(gates, subjects)
-	for k := range results {
-		if r := &results[k]; r.Failed {
-			fmt.Fprintf(g.Err, "gate: %s\n", terminal.Text(r.Sentence()))
-		}
-	}
+	results := gate.Judge(gates, subjects, g.Options)
+	g.print(results)
 	if g.JUnit != "" {
 		text, err := gate.JUnit(subjects, results)
 		if err == nil {
@@ -52,15 +50,32 @@ func (g *Gates) Judge(subjects []gate.Subject, status int) (int, error) {
 			fmt.Fprintf(g.Err, "warning: GITHUB_STEP_SUMMARY: %s\n", terminal.Text(err.Error()))
 		}
 	}
-	if status == 0 && gate.Failures(results) > 0 {
+	if status == 0 && gate.Count(results, gate.Passed) < len(results) {
 		status = Gated
 	}
 	return status, nil
 }
 
+// print writes a line for every gate, and one that says what to do about those that are undecided.
+func (g *Gates) print(results []gate.Result) {
+	for k := range results {
+		fmt.Fprintf(g.Err, "gate: %s\n", terminal.Text(results[k].Sentence()))
+	}
+	n := gate.Count(results, gate.Undecided)
+	if n == 0 {
+		return
+	}
+	are := "is undecided: its run does not tell"
+	if n > 1 {
+		are = "are undecided: their runs do not tell"
+	}
+	fmt.Fprintf(g.Err, "%s %s. Repeat the measurement on a quieter machine, or with more room for the client; %s judges by the stated values.\n",
+		terminal.Plural(n, "gate"), are, g.Spell.As("allow_invalid"))
+}
+
 // judge tries the gates of an invocation.
 func (i *invocation) judge(subjects []gate.Subject, status int) (int, error) {
-	g := Gates{FailIf: i.run.FailIf, JUnit: i.run.JUnit, StepSummary: i.StepSummary, Err: i.Err, Spell: i.run.As}
+	g := Gates{FailIf: i.run.FailIf, Options: gate.Options{AllowInvalid: i.run.AllowInvalid, Verdict: i.run.FailOnVerdict}, JUnit: i.run.JUnit, StepSummary: i.StepSummary, Err: i.Err, Spell: i.run.As}
 	return g.Judge(subjects, status)
 }
 
@@ -77,18 +92,22 @@ func appendFile(path string, text []byte) error {
 }
 
 // subjects are the cells of a series as gates see them.
-func subjects(cells []config.Cell, byCell [][]*trial) (list []gate.Subject) {
+func (i *invocation) subjects(cells []config.Cell, byCell [][]*trial) (list []gate.Subject) {
 	for k := range cells {
 		s := gate.Subject{Name: cells[k].Label}
 		for _, t := range byCell[k] {
 			if t.ok() {
 				s.Runs = append(s.Runs, t.run)
 			} else {
-				s.Fault = t.fault()
+				s.Fault, s.Interrupted = t.fault(), s.Interrupted || t.err == nil && t.run != nil && t.run.Cancelled
 			}
 		}
-		if len(byCell[k]) == 0 {
-			s.Fault = "not run"
+		if n := i.missingRuns(byCell[k]); n > 0 {
+			s.Interrupted = true
+			s.Fault = cmp.Or(s.Fault, notRun)
+			if len(byCell[k]) > 0 {
+				s.Fault = fmt.Sprintf("%s of %d not run", terminal.Plural(n, "run"), n+len(byCell[k]))
+			}
 		}
 		list = append(list, s)
 	}
@@ -97,7 +116,7 @@ func subjects(cells []config.Cell, byCell [][]*trial) (list []gate.Subject) {
 
 // Subject is one finished run.
 func Subject(run *metric.Run) gate.Subject {
-	s := gate.Subject{Runs: []*metric.Run{run}}
+	s := gate.Subject{Runs: []*metric.Run{run}, Interrupted: run.Cancelled}
 	if status(run) != 0 {
 		s.Fault = "no request succeeded"
 		if run.IncompleteReason != "" {

@@ -320,7 +320,7 @@ func (q *search) end(reason string) (int, error) {
 		if q.sayTiers(q.Out) == 0 {
 			return 1, nil
 		}
-		return q.judge(subjects(q.cells, byCell), 0)
+		return q.judge(q.subjects(q.cells, byCell), 0)
 	}
 	k := q.best()
 	if k < 0 {
@@ -332,5 +332,5 @@ func (q *search) end(reason string) (int, error) {
 		fmt.Fprintf(q.Out, ", %s %s", q.run.Sweep.Objectives[0].Metric, terminal.Figure(v))
 	}
 	fmt.Fprintf(q.Out, " (%s; %s)\n", q.tried(), reason)
-	return q.judge([]gate.Subject{subjects(q.cells[k:k+1], byCell[k:k+1])[0]}, 0)
+	return q.judge([]gate.Subject{q.subjects(q.cells[k:k+1], byCell[k:k+1])[0]}, 0)
 }

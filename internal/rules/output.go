@@ -37,5 +37,7 @@ var outputRules = []rule{
 	{row: "75", keys: []string{"multi_run.convergence.mode"}, when: all(not(records), func(s *Subject) bool {
 		return s.MultiRun.Convergence != nil && s.MultiRun.Convergence.Mode == "distribution"
 	}), text: "distribution compares single requests: it needs {artifacts.records}, and not a summary alone"},
+	both("ours", "fail_on_verdict", "allow_invalid", "one fails for a verdict, the other ignores it; leave one out"),
+	{row: "ours", keys: []string{"allow_invalid"}, when: func(s *Subject) bool { return len(s.FailIf) == 0 }, text: "needs {fail_if}: nothing else is judged", level: idle},
 	{row: "8", keys: []string{"sweep", "no_sweep_table"}, when: func(s *Subject) bool { return s.Sweep == nil }, text: "has no effect without a list of values to sweep", level: warned},
 }
