@@ -57,10 +57,10 @@ func (r *wireRequest) Fire(issue Issue) {
 	r.w.mu.Unlock()
 }
 
-func (r *wireRequest) Wait(firstToken func()) Outcome {
+func (r *wireRequest) Wait(firstToken func(int64)) Outcome {
 	var b [1]byte
 	_, err := r.c.Read(b[:])
-	firstToken()
+	firstToken(0)
 	r.put()
 	return Outcome{Failed: err != nil}
 }
@@ -181,9 +181,9 @@ func (d idler) Prepare(context.Context, *Request) Armed { return d }
 func (d idler) Close(*Session)                          {}
 func (d idler) Fire(Issue)                              {}
 func (d idler) Discard()                                {}
-func (d idler) Wait(firstToken func()) Outcome {
+func (d idler) Wait(firstToken func(int64)) Outcome {
 	time.Sleep(d.Duration / 2)
-	firstToken()
+	firstToken(0)
 	time.Sleep(d.Duration / 2)
 	return Outcome{}
 }

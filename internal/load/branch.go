@@ -10,6 +10,8 @@ type family struct {
 	slot bool  // holds a session slot
 	owed int64 // turns that it will send, until it has taken its slot
 
+	arrived int64 // the answer that came last, of a closed loop; 0 = the request failed
+
 	// Of a replay:
 	reached map[int]int // by conversation, the turns that have been answered; nil = it is not known
 	held    int         // sessions that wait for others

@@ -65,7 +65,8 @@ func (g *Generator) complete(p *phase) {
 		t.finished = true
 		p.stats.Abandoned++
 		p.count.cancelled.Add(1)
-		g.givePrefill(t, now)
+		p.busy(t.issue.Granted, now)
+		g.givePrefill(t, 0, now)
 		p.endSession(t.ses, false, now) // the executor closes it when it comes back, if it does
 	}
 	clear(p.inFlight)

@@ -59,6 +59,7 @@ func (p *phase) admit(t *ticket, intended, now int64) {
 	g, s := p.g, t.ses
 	if !t.primes {
 		if !s.family.slot {
+			t.vacant = g.session.vacant.take(g.session.free())
 			p.enter(s.family, now)
 		}
 		p.countGrant(t)
@@ -68,6 +69,7 @@ func (p *phase) admit(t *ticket, intended, now int64) {
 	if t.silent() {
 		t.issue = Issue{Granted: now, CancelAfter: -1}
 	} else {
+		t.gate = g.prefill.vacant.take(g.prefill.free())
 		g.prefill.take(now)
 		t.prefill = true
 		p.owed--
@@ -116,6 +118,9 @@ func (p *phase) enter(f *family, now int64) {
 	p.g.session.take(now)
 	f.slot = true
 	p.count.sessions.Add(1)
+	if !p.mayStart() {
+		p.loseVacant(now)
+	}
 	p.count.turns.Add(f.owed)
 	p.owed += f.owed
 	f.owed = 0
@@ -134,8 +139,9 @@ func (g *Generator) returned(t *ticket, out Outcome) {
 	t.finished = true
 	delete(p.inFlight, t)
 	p.book(t, out)
+	p.countSlot(t, out, now)
 	matters := g.session.free() == 0 // to the rest of the machine
-	g.givePrefill(t, now)
+	g.givePrefill(t, t.arrived, now)
 	if !t.primes {
 		p.countReturn(t, out, now)
 		p.answered(t, now)
@@ -198,6 +204,7 @@ func (p *phase) schedule(next, after *ticket, now int64) {
 		g.kept = append(g.kept, next)
 		return
 	}
+	next.vacant, next.think = after.arrived, thinkTime(next)
 	next.due = p.driver.due(after, next, now)
 	if next.due <= now {
 		p.ready.push(next)
@@ -246,4 +253,5 @@ func (p *phase) endFamily(f *family, now int64) {
 	}
 	f.slot = false
 	p.g.session.give(now)
+	p.vacate(f)
 }

@@ -73,6 +73,8 @@ type manner struct {
 	ttft    time.Duration // 0 = not streamed: no first token
 	total   time.Duration // from the write to the end
 	fail    bool
+	// unread is how long the first content and the end of the answer lay unread when they were reported; connect how long a connection took to be made
+	unread, connect time.Duration
 	// unreachable: it fails because no connection can be made
 	unreachable bool
 	deaf        bool // does not notice that it was cut, and never ends before the test does
@@ -213,13 +215,13 @@ func (r *simRequest) Discard() {
 	r.s.discarded++
 }
 
-func (r *simRequest) Wait(firstToken func()) Outcome {
+func (r *simRequest) Wait(firstToken func(int64)) Outcome {
 	if r.m.ttft > 0 && r.sleep(r.m.ttft) {
 		r.s.mu.Lock()
 		r.seen.first = clock.Now()
 		r.s.waiting--
 		r.s.mu.Unlock()
-		firstToken()
+		firstToken(r.seen.first - int64(r.m.unread))
 	}
 	ok := r.ctx.Err() == nil && r.sleep(r.m.total-r.m.ttft)
 	if r.m.deaf {
@@ -235,6 +237,10 @@ func (r *simRequest) Wait(firstToken func()) Outcome {
 	r.seen.end = clock.Now()
 	r.s.sessions[r.key] = visit{r.req.Phase.Index, r.seen.end}
 	r.seen.outcome = Outcome{Failed: r.m.fail, Cancelled: !ok, NoConnection: ok && r.m.unreachable}
+	if !r.m.fail {
+		r.seen.outcome.Arrived = r.seen.end - int64(r.m.unread)
+	}
+	r.seen.outcome.Connecting = r.m.connect
 	r.seen.outcome.Overflow = r.s.overflow != nil && r.s.overflow(&r.req)
 	r.seen.cause = context.Cause(r.ctx)
 	return r.seen.outcome

@@ -119,6 +119,8 @@ func (p *phase) setLimits(t0 int64) {
 	case PrefillSlots:
 		prefills = int(p.Moving.From)
 	}
+	p.g.session.vacant.begin(p.Mode == ClosedLoop)
+	p.g.prefill.vacant.begin(p.Mode == ClosedLoop && p.g.limitsPrefill)
 	p.g.session.begin(limitSteps(p.ConcurrencyRamp, sessions, stream), t0)
 	p.g.prefill.begin(limitSteps(p.PrefillRamp, prefills, stream), t0)
 }

@@ -108,8 +108,9 @@ type Executor interface {
 type Armed interface {
 	// Fire writes the request. It must not block: it runs on the scheduler's thread. Once the context has ended it writes nothing.
 	Fire(issue Issue)
-	// Wait reads the answer to its end. It calls firstToken, at most once, at the first content of a streamed answer.
-	Wait(firstToken func()) Outcome
+	// Wait reads the answer to its end. It calls firstToken, at most once, at the first content of a streamed answer, with the instant at which that
+	// arrived.
+	Wait(firstToken func(at int64)) Outcome
 	// Discard drops a request that will not be sent. It must not block.
 	Discard()
 }
@@ -121,6 +122,12 @@ type Outcome struct {
 	Overflow  bool // the prompt is longer than the model's context
 	// NoConnection tells that the server was not reached, for a reason that lies outside this machine.
 	NoConnection bool
+	// Sent is the instant right before the request was written, or its connection was made; 0 = that of Fire.
+	Sent int64
+	// Arrived is the instant at which the last byte of the answer arrived, by the best clock that there is; 0 = when Wait returned.
+	Arrived int64
+	// Connecting is for how long, before Sent, a connection was made.
+	Connecting time.Duration
 }
 
 // Why a request was cut: causes of its context's end.

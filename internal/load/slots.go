@@ -8,6 +8,8 @@ type slots struct {
 	used  int
 	idle  int // used by those who wait for nobody: sessions in a delay of their own
 
+	vacant vacancies // of a closed loop
+
 	full fullTime // none is free
 	busy fullTime // none would be free without those that are idle, either
 }

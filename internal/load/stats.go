@@ -30,6 +30,7 @@ type PhaseStats struct {
 
 	Branches *BranchStats // nil = no session that was drawn starts others, or waits for them
 	Schedule ScheduleStats
+	Slots    SlotUse // of a closed loop
 }
 
 // Stop is the rule that ended the sending of a phase.

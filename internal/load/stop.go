@@ -31,6 +31,9 @@ func (p *phase) stop(why Stop, now int64) {
 	p.stats.SentAll = now
 	p.count.sentAll.Store(now)
 	s := &p.stats.Schedule
+	if p.mayStart() {
+		p.loseVacant(now)
+	}
 	if p.t0 != 0 {
 		s.SendSeconds = seconds(now - p.t0)
 		s.Caps = p.capsUntil(now)

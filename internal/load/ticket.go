@@ -44,6 +44,13 @@ type ticket struct {
 	signal   chan decision
 	issue    Issue
 	prefill  bool // holds a prefill slot
+
+	// Of a closed loop, instants and a length in ns; 0 = there is none.
+	vacant  int64 // arrival of the answer that this request follows in its slot
+	think   int64 // delay of its own after that
+	gate    int64 // arrival of the first content that left a prefill slot free for it
+	arrived int64 // of its own answer
+
 	finished bool
 	punctual bool // armed when granted, and had not to wait for slots
 }
@@ -114,8 +121,8 @@ func (t *ticket) fire() {
 	}
 }
 
-// firstToken gives the prefill slot back.
-func (t *ticket) firstToken() {
+// firstToken gives the prefill slot back; the first content arrived at an instant.
+func (t *ticket) firstToken(at int64) {
 	g := t.p.g
 	if !g.limitsPrefill { // nobody waits for it
 		t.p.count.prefills.Add(1)
@@ -124,21 +131,22 @@ func (t *ticket) firstToken() {
 	g.mu.Lock()
 	if t.prefill && !t.finished {
 		t.p.count.prefills.Add(1)
-		g.givePrefill(t, clock.Now())
+		g.givePrefill(t, at, clock.Now())
 	}
 	w := g.takeWork()
 	g.mu.Unlock()
 	g.do(w)
 }
 
-// givePrefill returns the slot, once, and lets others have it.
-func (g *Generator) givePrefill(t *ticket, now int64) {
+// givePrefill returns the slot, once, and lets others have it. What ends the prefill arrived at an instant; 0 = nothing did.
+func (g *Generator) givePrefill(t *ticket, at, now int64) {
 	if !t.prefill {
 		return
 	}
 	t.prefill = false
 	full := g.prefill.free() == 0
 	g.prefill.give(now)
+	g.prefill.vacant.add(at)
 	if full {
 		g.poke(now)
 	}

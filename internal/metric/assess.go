@@ -35,6 +35,8 @@ func Assess(e ClientStats, run *Summary, spell setting.Spell) *Validity {
 		v.Verdict, v.Reason = e.shortfall()
 	case e.OpenLoop && e.BusyShare > capShare:
 		v.Verdict, v.Reason = VerdictServerLimited, "The server answered too slowly for the load asked for: "+e.capClause()+"."
+	case e.unfilled():
+		v.Verdict, v.Reason = VerdictClientLimited, e.slotReason()
 	case e.gaveUp() || e.late():
 		v.Verdict, v.Reason = VerdictClientLimited, e.lateReason()
 	default:
@@ -65,7 +67,7 @@ func (e *ClientStats) clientFaults() []string {
 // Hindered tells whether the client was the bottleneck for a reason that has nothing to do with pauses of its machine: its cores, its ports or files,
 // or requests that left late although it never gave a part of the schedule up.
 func (e *ClientStats) Hindered() bool {
-	return len(e.clientFaults()) > 0 || e.Reanchors == 0 && e.late()
+	return len(e.clientFaults()) > 0 || e.unfilled() || e.Reanchors == 0 && e.late()
 }
 
 // doubt turns a verdict into "uncertain", because the ranges of statistics are too wide. They tell how wrong a figure may be, not how wrong it is, so

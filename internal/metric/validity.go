@@ -41,6 +41,7 @@ type ClientStats struct {
 	QueueTrend
 	PathUse
 	Silences
+	SlotUse
 }
 
 // PathUse is what the kernel told of the connections of requests, failed ones included.

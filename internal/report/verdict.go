@@ -73,6 +73,9 @@ func (d *drawing) evidence(v *metric.Validity) {
 		d.say("  Rate: %.2f requests/s of %.2f asked for; the schedule drew %.2f, of which %.1f %% were sent\n",
 			v.AchievedRate(), target, v.DrawnRate(), 100*min(1, float64(v.Sent)/max(v.Drawn, 1)))
 	}
+	if v.Slots > 0 {
+		d.say("  Slots: %.3g of %.3g in use; %.1f %% of their time an answer had arrived and the next request was not sent yet\n", v.SlotsInUse(), v.Slots, 100*v.SlotLoss())
+	}
 	if v.Valid > 0 {
 		d.say("  Instants: %s\n", v.Instants())
 	}

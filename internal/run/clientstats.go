@@ -34,6 +34,7 @@ func clientStats(run *metric.Run, phases []*load.PhaseStats, used usage, client 
 		}
 	}
 	e.ScheduleStats = scheduleStats(s, phases)
+	e.SlotUse = slotUse(phases)
 	e.CancelledByUser = run.Cancelled
 	e.Certainty = s.Certainty
 	e.PathUse = results.Profiling().Paths()

@@ -170,7 +170,7 @@ type silent struct{}
 func (silent) Fire(load.Issue) {}
 
 // Wait implements load.Armed.
-func (silent) Wait(func()) load.Outcome { return load.Outcome{} }
+func (silent) Wait(func(int64)) load.Outcome { return load.Outcome{} }
 
 // Discard implements load.Armed.
 func (silent) Discard() {}
@@ -227,7 +227,7 @@ func (a *armed) Discard() {
 func (a *armed) followed() bool { return a.watcher != nil && !a.request.Phase.Warmup }
 
 // Wait implements load.Armed.
-func (a *armed) Wait(firstToken func()) load.Outcome {
+func (a *armed) Wait(firstToken func(at int64)) load.Outcome {
 	if a.followed() {
 		firstToken = a.tellFirst(firstToken)
 	}
@@ -262,10 +262,10 @@ func (a *armed) Wait(firstToken func()) load.Outcome {
 }
 
 // tellFirst tells who watches of the first content before the load hears of it.
-func (a *armed) tellFirst(firstToken func()) func() {
-	return func() {
+func (a *armed) tellFirst(firstToken func(at int64)) func(at int64) {
+	return func(at int64) {
 		a.watcher.First(a.id, clock.Wall(a.clock()))
-		firstToken()
+		firstToken(at)
 	}
 }
 
@@ -309,7 +309,7 @@ func (a *armed) read() *endpoint.Reading {
 
 // watch looks at the messages of a stream as they arrive: for the first content, if anybody waits for it, and for reports of failure,
 // which end the request. Everything else is read later and elsewhere.
-func (a *armed) watch(firstToken func()) transport.OnMessage {
+func (a *armed) watch(firstToken func(at int64)) transport.OnMessage {
 	waiting := a.firstToken
 	return func(all []record.Message) *record.Error {
 		if a.pulse != nil {
@@ -322,7 +322,7 @@ func (a *armed) watch(firstToken func()) transport.OnMessage {
 			}
 			if content {
 				waiting = false
-				firstToken()
+				firstToken(all[len(all)-1].At)
 			}
 		}
 		if last := &all[len(all)-1]; last.Body || !sse.MayFail(last.Raw, last.Line) {
@@ -362,13 +362,29 @@ func (a *armed) refuse(rec *record.Record) {
 // outcome says how the request ended, and marks records that the run itself cut.
 func (a *armed) outcome(rec *record.Record) load.Outcome {
 	if rec.Error == nil {
-		return load.Outcome{Failed: a.read().Failed(rec)}
+		return load.Outcome{Failed: a.read().Failed(rec), Sent: rec.Start, Arrived: rec.End, Connecting: connecting(rec)}
 	}
 	if rec.Cut != "" {
 		rec.Error.Message = "Request cancelled: " + rec.Cut
-		return load.Outcome{Failed: true, Cancelled: true}
+		return load.Outcome{Failed: true, Cancelled: true, Sent: rec.Start, Connecting: connecting(rec)}
 	}
-	return load.Outcome{Failed: true, NoConnection: noConnection(rec), Overflow: a.overflow != nil && a.overflow(rec.Error)}
+	return load.Outcome{Failed: true, Sent: rec.Start, Connecting: connecting(rec), NoConnection: noConnection(rec), Overflow: a.overflow != nil && a.overflow(rec.Error)}
+}
+
+// connecting returns how long, before its start, a request waited for a connection: for a free one where their number is limited, or for the name and
+// the server.
+func connecting(rec *record.Record) time.Duration {
+	t := rec.Trace
+	if t == nil {
+		return 0
+	}
+	sum := int64(0)
+	for _, span := range [][2]int64{{t.PoolWaitStart, t.PoolWaitEnd}, {t.DNSStart, t.DNSEnd}, {t.ConnectStart, t.ConnectEnd}} {
+		if span[0] != 0 {
+			sum += max(0, min(span[1], rec.Start)-span[0])
+		}
+	}
+	return time.Duration(sum)
 }
 
 // noConnection tells whether a request failed because the server was not reached, and not for want of room on this machine.

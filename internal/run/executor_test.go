@@ -88,7 +88,7 @@ func bench(t *testing.T, codec endpoint.Codec, w *wire, turns ...conversation.Tu
 }
 
 // serve runs all turns of a session.
-func serve(e *executor, turns int, firstToken func()) (outcomes []load.Outcome) {
+func serve(e *executor, turns int, firstToken func(int64)) (outcomes []load.Outcome) {
 	s := &load.Session{ID: "s", Turns: turns}
 	for i := range turns {
 		a := e.Prepare(context.Background(), &load.Request{Phase: &load.PhaseInfo{}, Session: s, Turn: i})
@@ -334,7 +334,7 @@ func TestMessagesAreDecodedOnce(t *testing.T) {
 		e, done := bench(t, codec, w, turns[:c.turns]...)
 		e.firstToken, e.replies = c.prefill, true
 		tokens := 0
-		serve(e, c.turns, func() { tokens++ })
+		serve(e, c.turns, func(int64) { tokens++ })
 		if codec.added != c.early || c.prefill != (tokens == c.turns) {
 			t.Errorf("%+v: %d messages decoded for the load, %d first tokens", c, codec.added, tokens)
 		}
@@ -361,7 +361,7 @@ func TestAFailureInAStreamIsSeenAtOnce(t *testing.T) {
 				record.Message{Line: true, Raw: []byte(`data: {"error":{"message":"boom","code":503}}`)}, event(`"content":"never"`))
 		}}, conversation.Turn{Parts: conversation.Texts("", "x")})
 		e.firstToken = prefill
-		out := serve(e, 1, func() {})
+		out := serve(e, 1, func(int64) {})
 		rec := (*done)[0]
 		reply, failure := endpoint.Decode(codec, rec, endpoint.DecodeOptions{})
 		if !out[0].Failed || failure == nil || failure.Code != 503 || failure.Message != "boom" || len(rec.Messages) != 2 || reply.Output != `the "error" ofb` {
@@ -414,5 +414,37 @@ func TestForkHistory(t *testing.T) {
 	spawned := e.session(&load.Session{Turns: 2, Parent: &load.Session{State: parent, Turns: 2}}, false)
 	if h := spawned.before(0); len(h.Past) != 0 || h.System != "" {
 		t.Errorf("history %+v", h)
+	}
+}
+
+// TestOutcomeInstants: the load learns when a request left and when the last byte of its answer arrived, and for how long before that a connection was
+// made; a failed request has no answer.
+func TestOutcomeInstants(t *testing.T) {
+	ms := int64(1e6)
+	for name, c := range map[string]struct {
+		trace      record.Trace
+		failure    *record.Error
+		arrived    bool
+		connecting time.Duration
+	}{
+		"idle connection":    {record.Trace{Reused: 90 * ms}, nil, true, 0},
+		"connected before":   {record.Trace{PoolWaitStart: 50 * ms, PoolWaitEnd: 55 * ms, DNSStart: 60 * ms, DNSEnd: 61 * ms, ConnectStart: 62 * ms, ConnectEnd: 92 * ms}, nil, true, 36 * time.Millisecond},
+		"connected in part":  {record.Trace{ConnectStart: 90 * ms, ConnectEnd: 120 * ms}, nil, true, 10 * time.Millisecond},
+		"connected at start": {record.Trace{ConnectStart: 101 * ms, ConnectEnd: 120 * ms}, nil, true, 0},
+		"failed":             {record.Trace{}, &record.Error{Type: "E"}, false, 0},
+	} {
+		e, done := bench(t, chat(t), &wire{answer: func(_ *transport.Request, rec *record.Record, on transport.OnMessage) {
+			says(rec, on, event(`"content":"a"`))
+			rec.Start, rec.Error = 100*ms, c.failure
+			rec.Trace = &c.trace
+		}}, conversation.Turn{Parts: conversation.Texts("", "x")})
+		out := serve(e, 1, func(int64) {})[0]
+		arrived := int64(0)
+		if c.arrived {
+			arrived = (*done)[0].End
+		}
+		if out.Sent != 100*ms || out.Arrived != arrived || out.Connecting != c.connecting || out.Failed != (c.failure != nil) {
+			t.Errorf("%s: %+v", name, out)
+		}
 	}
 }

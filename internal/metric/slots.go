@@ -1,0 +1,40 @@
+package metric
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// slotShare is the share of slot time that a client may leave unused: as much as a latency may be wrong (timing, section 16.2).
+const slotShare = 0.04
+
+// SlotUse is how a client used the slots of its closed loops while it was sending.
+type SlotUse struct {
+	Slots        float64       // in use at a time, or free although the next request could have been sent; the mean; 0 = there was no closed loop
+	SlotTime     time.Duration // of all of them together
+	SlotTimeLost time.Duration // part in which the answer before had arrived and the next request could have been sent
+}
+
+// SlotLoss is the share of the slot time that the client lost, 0 to 1.
+func (u *SlotUse) SlotLoss() float64 { return rateOf(u.SlotTimeLost.Seconds(), u.SlotTime.Seconds()) }
+
+// SlotsInUse is the mean number of slots that did not wait for the client.
+func (u *SlotUse) SlotsInUse() float64 { return u.Slots * (1 - u.SlotLoss()) }
+
+// unfilled reports whether the client could not fill its closed loop.
+func (u *SlotUse) unfilled() bool { return u.SlotLoss() > slotShare }
+
+// slotReason says how much of a closed loop the client could fill.
+func (u *SlotUse) slotReason() string {
+	return fmt.Sprintf("%s of %s slots were in use: this machine could not send faster. For %.1f %% of the slots' time an answer had arrived and the next request was not sent yet.",
+		slots(u.SlotsInUse()), slots(u.Slots), 100*u.SlotLoss())
+}
+
+// slots is a number of slots with as many digits as say something.
+func slots(n float64) string {
+	if n >= 10 || n-math.Trunc(n) < .05 {
+		return fmt.Sprintf("%.0f", n)
+	}
+	return fmt.Sprintf("%.1f", n)
+}
