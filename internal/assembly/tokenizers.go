@@ -6,6 +6,8 @@ import (
 	"log/slog"
 
 	"aiperf/internal/config"
+	"aiperf/internal/endpoint"
+	"aiperf/internal/record"
 	"aiperf/internal/tokenizer"
 )
 
@@ -25,6 +27,11 @@ func OpenTokenizers(ctx context.Context, b *config.Benchmark, log *slog.Logger, 
 		name := b.TokenizerOf(model)
 		if opened[name] == nil {
 			tok, err := tokenizer.Open(ctx, name, tokenizer.Options{Revision: b.Tokenizer.Revision, Progress: progress, Info: info})
+			if tokenizer.IsMissing(err) && !NeedsOwnTokenizer(b, model) {
+				if tok, err = tokenizer.Builtin(); err == nil && info != nil {
+					info("no tokenizer found for model %q: using the built-in one, so lengths of prompts are approximate (choose another with %s)", name, b.As("tokenizer.name"))
+				}
+			}
 			if err != nil {
 				return nil, tokenizerError(b, name, err)
 			}
@@ -38,6 +45,21 @@ func OpenTokenizers(ctx context.Context, b *config.Benchmark, log *slog.Logger, 
 		}
 	}
 	return t, nil
+}
+
+// NeedsOwnTokenizer tells whether the built-in tokenizer may not stand in for the tokenizer of a model: somebody names one, or token counts of
+// this client are results. They are not where answers are pictures, videos or transcripts, nor where the server counts the input of embeddings and
+// rankings.
+func NeedsOwnTokenizer(b *config.Benchmark, m *config.Model) bool {
+	e, _, err := endpoint.Lookup(b.Endpoint.Type)
+	if err != nil || b.TokenizerOf(m) != m.Name || b.Tokenizer.Name != "" || (b.Tokenizer.Revision != "" && b.Tokenizer.Revision != "main") {
+		return true
+	}
+	e = e.Given(b.Endpoint.Extra.Has)
+	if e.Produces == record.Embeddings || e.Ranks() {
+		return !b.Endpoint.UseServerTokenCount
+	}
+	return e.ProducesTokens
 }
 
 // tokenizerError names the flag where it was given; a model's own name was not.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"aiperf/internal/assembly"
 	"aiperf/internal/config"
 	"aiperf/internal/tokenizer"
 )
@@ -18,7 +19,11 @@ func findTokenizers(ctx context.Context, run *config.Run) error {
 	ctx, cancel := context.WithTimeout(ctx, findLimit)
 	defer cancel()
 	for _, name := range tokenizerNames(run) {
-		if _, err := tokenizer.Open(ctx, name, tokenizer.Options{Revision: run.Tokenizer.Revision}); err != nil {
+		_, err := tokenizer.Open(ctx, name, tokenizer.Options{Revision: run.Tokenizer.Revision})
+		if tokenizer.IsMissing(err) && !needsOwn(run, name) {
+			continue // the run uses the built-in one, with a note
+		}
+		if err != nil {
 			err = tokenizer.Worded(err, run.As)
 			if tokenizer.IsMissing(err) {
 				return err
@@ -27,6 +32,16 @@ func findTokenizers(ctx context.Context, run *config.Run) error {
 		}
 	}
 	return nil
+}
+
+// needsOwn tells whether the built-in tokenizer may not stand in for one of a run's tokenizers.
+func needsOwn(run *config.Run, name string) bool {
+	for i := range run.Models.Items {
+		if m := &run.Models.Items[i]; run.TokenizerOf(m) == name && assembly.NeedsOwnTokenizer(&run.Benchmark, m) {
+			return true
+		}
+	}
+	return false
 }
 
 // published reports whether all tokenizers of a run are published encodings: the names are right, only the lists may have to be fetched

@@ -1,7 +1,11 @@
 package hub
 
 import (
+	"errors"
 	"fmt"
+	"net"
+	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -52,15 +56,7 @@ func (e *Error) Error() string {
 	if e.Err != nil || len(e.Tried) > 0 {
 		b.WriteString("\n  why: ")
 	}
-	if e.Err != nil {
-		b.WriteString(e.Err.Error())
-	}
-	if len(e.Tried) > 0 {
-		if e.Err != nil {
-			b.WriteString("; ")
-		}
-		fmt.Fprintf(&b, "looked at %s", strings.Join(e.Tried, ", "))
-	}
+	b.WriteString(strings.Join(e.reasons(), "; "))
 	if len(e.Do) > 0 {
 		do := strings.Join(e.Do, ", ")
 		if e.Spell == nil {
@@ -71,6 +67,45 @@ func (e *Error) Error() string {
 		fmt.Fprintf(&b, "\n  try: %s", do)
 	}
 	return b.String()
+}
+
+// reasons are the cause, and where was looked without success. A URL is named once.
+func (e *Error) reasons() (list []string) {
+	tried := e.Tried
+	if e.Err != nil {
+		text := e.Err.Error()
+		tried = slices.DeleteFunc(slices.Clone(tried), func(one string) bool { return strings.Contains(text, one) })
+		if host, cause := unreachable(e.Err); host != "" {
+			text = "cannot reach " + host + ": " + cause
+		}
+		list = append(list, text)
+	}
+	if len(tried) > 0 {
+		list = append(list, "looked at "+strings.Join(tried, ", "))
+	}
+	return list
+}
+
+// unreachable is the host that no connection could be made to, and why; "" for other failures.
+func unreachable(err error) (host, cause string) {
+	var request *url.Error
+	var dial *net.OpError
+	if !errors.As(err, &request) || !errors.As(err, &dial) || dial.Op != "dial" {
+		return "", ""
+	}
+	u, parsed := url.Parse(request.URL)
+	if parsed != nil {
+		return "", ""
+	}
+	var name *net.DNSError
+	if errors.As(err, &name) {
+		return u.Host, name.Err
+	}
+	last := error(dial)
+	for next := last; next != nil; next = errors.Unwrap(next) {
+		last = next
+	}
+	return u.Host, last.Error()
 }
 
 func (e *Error) Unwrap() error { return e.Err }

@@ -225,7 +225,7 @@ func TestFetchFailures(t *testing.T) {
 		"no entry":    {func(s *standIn, _ *Config) { s.refuse = code(404, "EntryNotFound") }, NoFiles, "base model"},
 		"overload":    {func(s *standIn, _ *Config) { s.broken = 99 }, Down, "503"},
 		"rate limit":  {func(s *standIn, _ *Config) { s.refuse = code(429, "") }, Busy, "429"},
-		"down":        {func(_ *standIn, c *Config) { c.Endpoint = "http://127.0.0.1:1" }, Offline, "connection refused; looked at"},
+		"down":        {func(_ *standIn, c *Config) { c.Endpoint = "http://127.0.0.1:1" }, Offline, "why: cannot reach 127.0.0.1:1: connection refused; looked at /"},
 		"offline":     {func(_ *standIn, c *Config) { c.Offline = "HF_HUB_OFFLINE" }, Offline, "is not present in the HuggingFace cache"},
 		"stall":       {func(s *standIn, c *Config) { s.stall, c.Stall = true, 500*time.Millisecond }, "", "tokenizer.json"},
 		"wrong bytes": {func(s *standIn, _ *Config) {
