@@ -57,7 +57,7 @@ func (r *resolver) directory() {
 	a := &r.run.Artifacts
 	if a.Dir == "" {
 		series, _ := r.series() // a rule reports what is wrong with it
-		a.Dir = config.DefaultDir(&r.run.Benchmark, series)
+		a.Dir, a.KeepPrevious = config.DefaultDir(&r.run.Benchmark, series), true
 	}
 	if err := dirExists(a.Dir); err != nil {
 		r.fail("%s %s: %v", r.spell("artifacts.dir"), a.Dir, err)

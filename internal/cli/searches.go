@@ -244,7 +244,7 @@ func (p *Program) resolved(ctx context.Context, words []string, name string, do 
 		return done(1), nil
 	}
 	if !set.Has("--artifact-dir") {
-		run.Artifacts.Dir = "artifacts/" + name
+		run.Artifacts.Dir, run.Artifacts.KeepPrevious = "artifacts/"+name, true
 	}
 	switch {
 	case run.MultiRun.NumRuns > 1:

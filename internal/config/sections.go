@@ -21,6 +21,8 @@ type Artifacts struct {
 	PlotRequired    bool     `yaml:"plot_required"`
 	OutputsJSON     bool     `yaml:"export_outputs_json"`
 	HTML            bool     `yaml:"export_html,omitempty"`
+	// KeepPrevious moves the results of the run before to a directory beside Dir, in place of removing them.
+	KeepPrevious bool `yaml:"-"`
 	// UserFiles are files that a run writes beside its results, made from its own values.
 	UserFiles []UserFile `yaml:"user_files,omitempty"`
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"sync"
 	"syscall"
 
 	"aiperf/internal/artifact"
@@ -40,7 +41,8 @@ type Streams struct {
 	Args      []string // the command line after the program's name
 	Notes     []string // what the user was told before; the log of every run repeats it
 	Warnings  []string
-	Secrets   *redact.Secrets // that are known; nil = none yet
+	Secrets   *redact.Secrets                    // that are known; nil = none yet
+	Next      func(dir string) []report.NextStep // commands that continue from the results in a directory; nil = none
 	// StepSummary is the file of GITHUB_STEP_SUMMARY, empty: there is none.
 	StepSummary string
 }
@@ -79,6 +81,7 @@ type invocation struct {
 	command string
 	runner  runner
 	begun   bool              // some run has been started
+	rotated sync.Once         // the results of the run before were moved aside
 	clear   func() error      // removes what an earlier series left, once; nil = there is nothing to remove
 	observe pipeline.Observer // sees every row; nil = nobody does
 	watch   run.Watcher       // follows the requests and may end a run; nil = nobody does
@@ -140,10 +143,14 @@ func (i *invocation) benchmark(ctx context.Context, b *config.Benchmark, seed *c
 	if b.Runtime.UI == config.UIDashboard && id == "" { // of one run: one screen shows one
 		screen = i.Dashboard
 	}
-	return run.Run(ctx, b, seed, run.Options{
+	done, err := run.Run(ctx, b, seed, run.Options{
 		Dashboard: screen, Version: i.Version, BenchmarkID: id, Info: info, Err: i.Err, Interactive: i.first(), Reported: i.Terminal && i.Progress > 0 && id == "", Progress: progress, Paint: i.Paint, InputConfig: json.RawMessage(settings),
 		Notes: i.Notes, Warnings: i.Warnings, Secrets: i.Secrets, Observe: i.observe, Watch: i.watch, Begin: func() error { return i.begins(b.Artifacts.Dir) },
 	})
+	if i.run.Artifacts.KeepPrevious && done != nil && done.Profiling.Valid > 0 {
+		err = errors.Join(err, artifact.DropOldest(i.run.Artifacts.Dir))
+	}
+	return done, err
 }
 
 // first tells whether this is the first run of an invocation at a terminal.
@@ -163,6 +170,9 @@ func (i *invocation) show(run *metric.Run, b *config.Benchmark) error {
 		e = report.Footer(i.Out, run, o)
 	}
 	if e == nil && i.Terminal {
+		if i.Next != nil && run.Profiling.Valid > 0 {
+			o.Next = i.Next(b.Artifacts.Dir)
+		}
 		e = report.Headline(i.Out, run, b.Artifacts.Dir, layout.Count(), o)
 	}
 	return errors.Join(err, ignoreGone(e))

@@ -77,6 +77,9 @@ func (i *invocation) clearSeries(base string) error {
 
 // begins is what happens when a run of a directory is certain to begin: it takes the place of what was there.
 func (i *invocation) begins(dir string) error {
+	if err := i.previous(); err != nil {
+		return err
+	}
 	if i.clear != nil {
 		if err := i.clear(); err != nil {
 			return err

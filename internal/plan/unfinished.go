@@ -111,11 +111,16 @@ func (i *invocation) sayUnfinished(cells []config.Cell, byCell [][]*trial) error
 	return ignoreGone(err)
 }
 
+// ShellWord quotes a word for a shell if it must be.
+func ShellWord(word string) string {
+	if strings.ContainsAny(word, " \t'\"$&|;<>()*?`\\") {
+		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	}
+	return word
+}
+
 // resumeHint says how to run the rest of a series.
 func (i *invocation) resumeHint() string {
-	dir := terminal.Line(i.run.Artifacts.Dir)
-	if strings.ContainsAny(dir, " \t'\"$&|;<>()*?`\\") {
-		dir = "'" + strings.ReplaceAll(dir, "'", `'\''`) + "'"
-	}
+	dir := ShellWord(terminal.Line(i.run.Artifacts.Dir))
 	return fmt.Sprintf("To run the rest, give the same command with %s %s in place of %s.", config.ResumeFlag, dir, config.FlagOf("artifacts.dir"))
 }

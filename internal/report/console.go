@@ -35,6 +35,7 @@ type Options struct {
 	ASCII     bool          // the terminal shows ASCII only: pictures are made of that
 	AllTables bool          // on a terminal: all metric tables, not the main one alone
 	Spell     setting.Spell // words the settings that advice speaks of
+	Next      []NextStep    // what the user may want to do with the results, below the headline
 	AllErrors bool          // every group of errors, not the most frequent ones alone
 }
 

@@ -28,8 +28,14 @@ func Headline(w io.Writer, run *metric.Run, dir string, files int, o Options) er
 		d.headline("Verdict", paint(text[:len(word)])+text[len(word):])
 	}
 	d.headline("Results", terminal.Plural(files, "file")+" in "+terminal.Line(dir))
+	for _, n := range o.Next {
+		d.headline(n.Label, terminal.Line(n.Command))
+	}
 	return d.err
 }
+
+// NextStep is a command that continues from the results of a run.
+type NextStep struct{ Label, Command string }
 
 // headColumn is one figure of the headline: its name, what is read first, what is read second.
 type headColumn struct {

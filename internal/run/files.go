@@ -64,7 +64,7 @@ func (o *opened) makeFiles(cfg *config.Benchmark, opts *Options, say *reporter) 
 	if err := o.makeDirs(cfg); err != nil { // what began may have emptied them
 		return err
 	}
-	n, err := o.layout.Clear(func(path string) bool { return reads(cfg, path) })
+	n, err := o.layout.Clear(func(path string) bool { return Reads(cfg, path) })
 	if n > 0 {
 		say.note("removed the files of an earlier run from %s (%d)", o.layout.Dir, n)
 	}
@@ -97,8 +97,8 @@ func (o *opened) keepLog(say *reporter) {
 	o.held.opened(f.Close)
 }
 
-// reads tells whether a file is one that this run reads.
-func reads(cfg *config.Benchmark, path string) bool {
+// Reads reports whether a file is one that a run with this configuration reads.
+func Reads(cfg *config.Benchmark, path string) bool {
 	info, err := os.Stat(path)
 	if err != nil {
 		return false

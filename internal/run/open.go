@@ -136,7 +136,7 @@ func (o *opened) abandon(ctx context.Context, cfg *config.Benchmark, say *report
 		inputs.unwanted = true
 	}
 	err := o.written.stop(ctx)
-	_, clearErr := o.layout.Clear(func(path string) bool { return reads(cfg, path) })
+	_, clearErr := o.layout.Clear(func(path string) bool { return Reads(cfg, path) })
 	if err = errors.Join(err, clearErr); err != nil {
 		say.tell("aiperf: warning: " + err.Error())
 	}
