@@ -165,6 +165,10 @@ func (r *resolver) fileDataset(d *config.Dataset, path, kind string) {
 		return
 	}
 	look, err := custom.LookInto(path, kind, r.spell)
+	if err == nil && r.drawsTexts(look) {
+		d.Format = "random_pool"
+		look, err = custom.LookInto(path, d.Format, r.spell)
+	}
 	if err != nil && look != nil {
 		err = custom.AllFaults(path, look.Format.Name, custom.Options{Spell: r.spell, PayloadRows: d.PayloadRows}, err)
 	}
@@ -172,6 +176,16 @@ func (r *resolver) fileDataset(d *config.Dataset, path, kind string) {
 		d.Entries = 0 // a recording is replayed whole
 	}
 	r.looked(d, look, err)
+}
+
+// drawsTexts tells whether a recognised file of prompts is a pool that texts are drawn from: GenAI-Perf's --batch-size-text with a file.
+func (r *resolver) drawsTexts(look *custom.Look) bool {
+	n := r.set.Ints("--batch-size-text")
+	if !look.Recognised || look.Format.Name != "single_turn" || look.Timed || len(n) == 0 || n[0] < 2 {
+		return false
+	}
+	r.old("--batch-size-text", fmt.Sprintf("--custom-dataset-type random_pool: %d texts are drawn from the file for each request", n[0]))
+	return true
 }
 
 // manyRecords is how many rows a configuration holds without a word.

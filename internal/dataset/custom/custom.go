@@ -259,6 +259,7 @@ func (l *loader) heldRows(file *rows.Held, known []string, f func(*rows.Row), mo
 // taking makes rows of lines for f, and counts them.
 func (l *loader) taking(known []string, f func(*rows.Row)) func(rows.Line) bool {
 	return rows.Each(&l.faults, func(r *rows.Row) {
+		spellPrompt(r, known)
 		l.look(r, known)
 		if l.rowNo == 0 {
 			l.set.info.FirstHasTime = r.Has("timestamp")

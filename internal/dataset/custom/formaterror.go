@@ -13,12 +13,20 @@ type FormatError struct {
 	Spell   setting.Spell // words the setting that names it
 }
 
+// commonRows shows the formats that most files have.
+const commonRows = `
+  the commonest formats, one JSON object a line:
+    single_turn     {"text": "What is a mutex?"}   (or "prompt", "question")
+    multi_turn      {"turns": [{"text": "Hello"}, {"text": "And then?"}]}
+    raw_payload     {"messages": [{"role": "user", "content": "Hello"}]}
+    mooncake_trace  {"timestamp": 0, "input_length": 512, "output_length": 64}`
+
 func (e *FormatError) Error() string {
 	text := e.What + "; name it with " + e.Spell.As("datasets.main.format")
 	if e.Formats != "" {
 		text += ": " + e.Formats
 	}
-	return text
+	return text + commonRows
 }
 
 // worded gives a FormatError the user's words.

@@ -3,6 +3,7 @@ package custom
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"aiperf/internal/conversation"
@@ -81,7 +82,9 @@ const codingCorpus = "coding"
 
 // Formats lists every format in the order in which they are shown.
 var Formats = []Format{
-	{Name: "single_turn", Times: true, read: readSingleTurn, layout: singleTurnLayout, rank: 13, fits: hasContent},
+	{Name: "single_turn", Times: true, read: readSingleTurn, layout: singleTurnLayout, rank: 13, fits: func(r row) bool {
+		return hasContent(r) || slices.ContainsFunc(promptKeys, func(key string) bool { return r.is(key, "string") })
+	}},
 	{Name: "multi_turn", Times: true, read: readMultiTurn, layout: multiTurnLayout, rank: 6, fits: func(r row) bool { return r.is("turns", "array") }},
 	{Name: trace.MooncakeType, Trace: true, Times: true, read: readMooncake, layout: mooncakeLayout, rank: 10, fits: func(r row) bool {
 		return r.any("input_length", "text_input") || r.is("payload", "object") ||
@@ -110,9 +113,15 @@ var Formats = []Format{
 	{Name: "speed_bench", read: readSpeedBench, layout: questionLayout, glance: glanceQuestions, rank: 9, fits: func(r row) bool { return r.has("question_id", "category", "messages") }},
 }
 
+// contentKeys are the keys of the texts and media of a row.
+var contentKeys = []string{"text", "texts", "image", "images", "audio", "audios", "video", "videos", "token_ids"}
+
+// promptKeys are what other programs call the text of a row.
+var promptKeys = []string{"prompt", "question"}
+
 // hasContent tells whether a row has texts or media.
 func hasContent(r row) bool {
-	return r.any("text", "texts", "image", "images", "audio", "audios", "video", "videos", "token_ids")
+	return r.any(contentKeys...)
 }
 
 // Find returns the format of a name.

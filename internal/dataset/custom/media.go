@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 
 	"aiperf/internal/conversation"
 	"aiperf/internal/dataset/rows"
@@ -25,6 +26,7 @@ var turnKeys = []string{
 
 // readTurn reads what single_turn rows and the turns of multi_turn rows have in common.
 func (l *loader) readTurn(r *rows.Row) conversation.Turn {
+	spellPrompt(r, turnKeys)
 	wait := r.Duration("delay")
 	t := conversation.Turn{
 		Timestamp: r.Number("timestamp"),
@@ -42,6 +44,19 @@ func (l *loader) readTurn(r *rows.Row) conversation.Turn {
 		r.Fault("", "timestamp and delay cannot be set together")
 	}
 	return t
+}
+
+// spellPrompt gives the prompt of a row the name text, where the row has no content under names of ours.
+func spellPrompt(r *rows.Row, known []string) {
+	if !contains(known, "text") || slices.ContainsFunc(contentKeys, r.Has) {
+		return
+	}
+	for _, key := range promptKeys {
+		if rows.Kind(r.Raw(key)) == "string" {
+			r.Respell(key, "text")
+			return
+		}
+	}
 }
 
 // tokenIDs reads a prompt that is token ids already.
