@@ -10,7 +10,7 @@ FUZZTIME ?= 60s
 TEXTS    ?= 1500
 PYTHON   ?= python3
 
-.PHONY: acceptance acceptance-wire all build test test-browser gallery gallery-terminal test-real test-wide test-media test-parquet parquet-tools test-hub test-schema test-accuracy-reference wide-data data-figures race race-fast lint vet-others bench fuzz tools page-tools
+.PHONY: acceptance acceptance-wire all build certainty test test-browser gallery gallery-terminal test-real test-wide test-media test-parquet parquet-tools test-hub test-schema test-accuracy-reference wide-data data-figures race race-fast lint vet-others bench fuzz tools page-tools
 
 all: build
 
@@ -101,6 +101,9 @@ race-fast: ## the same on the packages where goroutines meet, four tests at a ti
 
 bench: build ## figures as ratios against a baseline in the same run
 	$(GO) run ./internal/selfbench -aiperf ./aiperf
+
+certainty: build ## what a disturbed client states of its instants, against a server's own log: some 35 situations (10 minutes; CERTAINTY="-quick -situation stop": some of them; root sees packets)
+	$(GO) run ./internal/selfbench -aiperf ./aiperf -run certainty $(CERTAINTY)
 
 acceptance: ## comparisons, the search for capacity and turns on simulated servers, with all their repeats
 	$(GO) test ./internal/comparison ./internal/capacity -run 'Coverage|Alarms|Margin|Turns|Drift|Find|Client|Standing|Starved' -bench 'Compare|Posterior|Load' -benchtime 3x -full -v -timeout 30m

@@ -63,14 +63,14 @@ func (t *gridTimer) set(spec unix.ItimerSpec) {
 }
 
 // wait blocks until it is readable and reads it; an error says that it was closed.
-func (t *gridTimer) wait() (look, error) {
+func (t *gridTimer) wait() (probeRead, error) {
 	if err := t.raw.Read(t.read); err != nil {
-		return look{}, err
+		return probeRead{}, err
 	}
 	if t.errno != 0 {
-		return look{}, os.NewSyscallError("read", t.errno)
+		return probeRead{}, os.NewSyscallError("read", t.errno)
 	}
-	k := look{ready: t.first + t.gone*t.period, seen: Now()}
+	k := probeRead{ready: t.first + t.gone*t.period, seen: Now()}
 	t.gone += int64(binary.NativeEndian.Uint64(t.buf[:]))
 	k.seen = max(k.seen, k.ready)
 	return k, nil

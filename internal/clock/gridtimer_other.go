@@ -48,12 +48,12 @@ func (t *gridTimer) due() int64 {
 }
 
 // wait blocks until the next instant; an error says that the timer was closed.
-func (t *gridTimer) wait() (look, error) {
+func (t *gridTimer) wait() (probeRead, error) {
 	at := t.due()
 	for ; at == 0; at = t.due() {
 		select {
 		case <-t.stop:
-			return look{}, os.ErrClosed
+			return probeRead{}, os.ErrClosed
 		case <-t.begun:
 		}
 	}
@@ -61,10 +61,10 @@ func (t *gridTimer) wait() (look, error) {
 	defer timer.Stop()
 	select {
 	case <-t.stop:
-		return look{}, os.ErrClosed
+		return probeRead{}, os.ErrClosed
 	case <-timer.C:
 	}
-	k := look{ready: at, seen: max(at, Now())}
+	k := probeRead{ready: at, seen: max(at, Now())}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.next = at + max(1, (k.seen-at)/t.period+1)*t.period

@@ -11,8 +11,7 @@ import (
 const (
 	beatPeriod  = 20 * time.Millisecond
 	probePeriod = 2 * time.Millisecond
-	lingerLooks = 50                     // looks of the probe after the last request has ended
-	tellEvery   = 20 * time.Millisecond  // between two calls of after
+	lingerReads = 50                     // readings of the probe after the last request has ended
 	stallFloor  = 10 * time.Millisecond  // a beat that comes later than this is a stall
 	wakeNoise   = 500 * time.Microsecond // what is late by no more may be so because a core slept
 )
@@ -29,15 +28,15 @@ type Stalls struct {
 	WakesLate float64 // share of the instants that were later than that, 0 to 1
 }
 
-// Heartbeat watches whether the process runs. A thread of its own wakes every 20 ms and notes how late it was, and reads how long the threads
-// of the process waited for processors. It spins never and asks for no priority. Beside it, while requests are under way, a goroutine
-// reads a probe every 2 ms, the way connections are read, and notes how late that was.
+// Heartbeat watches whether the process runs. A thread of its own wakes every 20 ms, records how late it was, and reads how long the threads
+// of the process waited for processors. It never spins and asks for no priority. While requests are in flight, a goroutine reads a probe every
+// 2 ms, the way connections are read, and records how late that was.
 type Heartbeat struct {
 	beats   *gridTimer // nil where the system has none
 	probe   *gridTimer // nil where the system has none
 	done    sync.WaitGroup
-	flights atomic.Int64 // requests under way
-	after   func(upTo int64)
+	flights atomic.Int64 // requests in flight
+	check   func()       // called at each reading of the probe; may be nil
 
 	probing sync.Mutex
 	runs    bool // the probe does
@@ -48,15 +47,13 @@ type Heartbeat struct {
 	woken   wakes
 	late    int64 // of the last beat, ns, if it is not counted
 	lateAt  int64
-	looks   lookLog
-	past    beatLog
+	reads   probeLog
 }
 
-// StartHeartbeat starts one. after, if not nil, is called every 20 ms or so while requests are under way, and once after the last: what
-// Unseen says of instants up to upTo is final. It must not take long.
-func StartHeartbeat(after func(upTo int64)) *Heartbeat {
-	h := &Heartbeat{after: after, looks: newLookLog(), past: newBeatLog()}
-	h.threads.look()
+// StartHeartbeat starts one. It calls check, if not nil, every 2 ms while requests are in flight. check must not wait.
+func StartHeartbeat(check func()) *Heartbeat {
+	h := &Heartbeat{check: check, reads: newProbeLog()}
+	h.threads.read()
 	if t, err := newGridTimer(beatPeriod); err == nil {
 		h.beats = t
 		t.start()
@@ -79,13 +76,10 @@ func (h *Heartbeat) Stop() {
 	h.done.Wait()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if now, n := Now(), h.looks.n; n > 0 { // who calls this looks, too
-		h.looks.add(look{min(now, h.looks.at(n-1).ready+int64(probePeriod)), now})
-	}
 	h.threads.close()
 }
 
-// Enter tells that a request is about to be sent, Leave that nothing more is read for it.
+// Enter says that a request is about to be sent, Leave that its answer was read.
 func (h *Heartbeat) Enter() {
 	if h.flights.Add(1) > 1 || h.probe == nil {
 		return
@@ -111,44 +105,32 @@ func (h *Heartbeat) run() {
 			return
 		}
 		h.mu.Lock()
-		w := h.threads.look()
-		h.woken.add(k.seen - k.ready)
-		h.beat(k.seen-k.ready-w.most-w.second, w.all)
-		h.past.add(beat{k.seen, w.most})
+		w := h.threads.read()
+		h.woken.add(k.late())
+		h.beat(k.late()-w.most-w.second, w.all)
 		h.mu.Unlock()
 	}
 }
 
 // watch reads the probe until it is closed.
 func (h *Heartbeat) watch() {
-	told, idle := Now(), 0
-	var since int64 // the first look after the last request
-	var said int64  // what after was told
+	idle := 0 // readings without a request in flight
 	for {
 		k, err := h.probe.wait()
 		if err != nil {
 			return
 		}
-		h.mu.Lock()
-		h.looks.add(k)
-		final := k.seen
-		if h.beats != nil {
-			final = min(final, h.past.last())
+		if h.check != nil {
+			h.check()
 		}
+		h.mu.Lock()
+		h.reads.add(k)
 		h.mu.Unlock()
 		if idle++; h.flights.Load() > 0 {
 			idle = 0
 		}
-		if idle == 1 {
-			since = k.seen
-		}
-		rests := idle >= lingerLooks && final >= since && h.rest()
-		if rests {
+		if idle >= lingerReads && h.rest() {
 			idle = 0
-		}
-		if h.after != nil && final > said && (rests || k.seen-told >= int64(tellEvery)) {
-			told, said = k.seen, final
-			h.after(final)
 		}
 	}
 }
@@ -179,7 +161,7 @@ func (h *Heartbeat) beat(late, waited int64) {
 func (h *Heartbeat) countLast() {
 	d := time.Duration(h.late)
 	if d >= stallFloor {
-		d = min(d+beatPeriod, max(d, time.Duration(h.looks.longest(h.lateAt-h.late, h.lateAt))))
+		d = min(d+beatPeriod, max(d, time.Duration(h.reads.longest(h.lateAt-h.late, h.lateAt))))
 		h.sum.Count++
 		h.sum.Total += d
 	}
@@ -191,7 +173,7 @@ func (h *Heartbeat) countLast() {
 func (h *Heartbeat) Mark() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.threads.look()
+	h.threads.read()
 	h.sum, h.late, h.woken = Stalls{}, 0, wakes{}
 }
 
@@ -200,7 +182,7 @@ func (h *Heartbeat) Stalls() Stalls {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.countLast()
-	h.sum.ThreadWait += time.Duration(h.threads.look().all)
+	h.sum.ThreadWait += time.Duration(h.threads.read().all)
 	h.sum.WakeDelay, h.sum.WakesLate = h.woken.mean(), h.woken.share()
 	return h.sum
 }
@@ -230,23 +212,9 @@ func (w *wakes) mean() time.Duration {
 
 func (w *wakes) share() float64 { return float64(w.late) / float64(max(1, w.n)) }
 
-// Unseen bounds how long before the instant at bytes may have arrived that were read together with what arrived at it, in ns: nobody looked
-// at connections meanwhile, or the one thread that was about to read this one waited for a processor. It is never more than at - from. An
-// instant that no look followed, or of longer ago than the log goes (a minute of requests under way), says nothing: all of at - from counts
-// as unseen.
-func (h *Heartbeat) Unseen(from, at int64) int64 {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	u := h.looks.unseen(from, at)
-	if w := h.past.waited(at, at+int64(beatPeriod)); w > int64(wakeNoise) {
-		u = max(u, min(at-from, w))
-	}
-	return u
-}
-
-// Blind is the longest time within a span in which nobody looked at connections, as far as the log goes back (a minute of requests under way).
+// Blind is the longest time within a span in which the probe was not read, as far as the log goes back (two minutes of requests in flight).
 func (h *Heartbeat) Blind(from, to int64) int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.looks.longest(from, to)
+	return h.reads.longest(from, to)
 }

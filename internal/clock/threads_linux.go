@@ -8,14 +8,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// scanEvery is how many looks pass between two searches for new threads.
+// scanEvery is how many readings lie between two searches for new threads.
 const scanEvery = 50
 
 // threadWaits reads how long each thread of the process was runnable and had no processor: the second number of
 // /proc/self/task/*/schedstat, ns. A wait is counted when it ends.
 type threadWaits struct {
 	files map[int]*threadFile
-	looks int
+	reads int
 }
 
 type threadFile struct {
@@ -36,13 +36,13 @@ func (f *threadFile) grown() (d int64, ok bool) {
 	return d, true
 }
 
-// look tells what threads waited since the look before.
-func (w *threadWaits) look() (s waits) {
+// read is what threads waited since the reading before.
+func (w *threadWaits) read() (s waits) {
 	first := w.files == nil
-	if w.looks%scanEvery == 0 {
+	if w.reads%scanEvery == 0 {
 		w.scan()
 	}
-	w.looks++
+	w.reads++
 	for id, f := range w.files {
 		d, ok := f.grown()
 		if !ok {

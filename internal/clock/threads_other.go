@@ -5,5 +5,5 @@ package clock
 // threadWaits knows nothing where the system does not tell how long threads wait for processors.
 type threadWaits struct{}
 
-func (w *threadWaits) look() waits { return waits{} }
+func (w *threadWaits) read() waits { return waits{} }
 func (w *threadWaits) close()      {}

@@ -1,22 +1,24 @@
 package run
 
-import "context"
+import (
+	"context"
 
-// admission is the component that lets finished records in while the load goes on: to those that know how certain their instants are, and
-// from there to the results. What comes back later finds it closed.
+	"aiperf/internal/record"
+)
+
+// admission is the component that passes finished records to the results while the load runs. Records that come later are refused.
 type admission struct {
 	passive
 	gate     *gate
-	doubts   *certainty
-	meter    *meter // knows when the client was blind, as long as it knows of requests; started before
+	put      func(*record.Record)
+	meter    *meter // counts the requests in flight; started before
 	executor *executor
 }
 
 // Start implements component.
 func (a admission) Start(context.Context) error {
-	a.doubts.watch(a.meter.heart)
 	a.executor.flights = a.meter.heart
-	a.gate.open(a.doubts.put)
+	a.gate.open(a.put)
 	return nil
 }
 

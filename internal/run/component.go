@@ -37,9 +37,6 @@ type closing struct {
 // Stop implements component.
 func (c closing) Stop(context.Context) error { return c.close() }
 
-// handing is one that hands on what requests have brought. None of that is left behind: it is waited for however long it takes.
-type handing struct{ closing }
-
 // stopTime is how long a component may take to stop; what takes longer is left behind, and said.
 const stopTime = 10 * time.Second
 
@@ -75,12 +72,12 @@ func (c *components) phaseEnd(f *load.PhaseStats) {
 	}
 }
 
-// stop stops all that run, each within stopTime whatever became of the run's context (unhurried or handing: for as long as it takes), and tells
-// what went wrong.
+// stop stops all that run, each within stopTime whatever became of the run's context (unhurried: for as long as it takes), and tells what
+// went wrong.
 func (c *components) stop(ctx context.Context) error {
 	var errs []error
 	for i := len(c.running) - 1; i >= 0; i-- {
-		if _, hands := c.running[i].(handing); hands || c.unhurried {
+		if c.unhurried {
 			errs = append(errs, c.running[i].Stop(ctx))
 			continue
 		}

@@ -84,16 +84,3 @@ func TestAComponentThatHangsIsLeftBehind(t *testing.T) {
 		close(c.free)
 	})
 }
-
-// TestRecordsAreNotLeftBehind: what hands on records is waited for, however long a busy machine needs for it.
-func TestRecordsAreNotLeftBehind(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var all components
-		if err := all.start(t.Context(), handing{closing{close: func() error { <-time.After(3 * stopTime); return nil }}}); err != nil {
-			t.Fatal(err)
-		}
-		if err := all.stop(t.Context()); err != nil {
-			t.Error(err)
-		}
-	})
-}

@@ -15,7 +15,7 @@ import (
 // meter measures what the client itself used during the profiling phases, from the start of the first to the end of the last: processor
 // time, pauses of the garbage collector, stops of the process and waits of its threads.
 type meter struct {
-	after func(upTo int64) // told every instant up to which what the heartbeat says is final; nil = nobody is
+	check func() // called every 2 ms while requests are in flight; may be nil
 	cores int
 	heart *clock.Heartbeat
 
@@ -39,7 +39,7 @@ const pauseMetric = "/sched/pauses/total/gc:seconds"
 // Start implements component: the heart begins to beat.
 func (m *meter) Start(context.Context) error {
 	clock.AskShortSlices()
-	m.cores, m.heart = runtime.GOMAXPROCS(0), clock.StartHeartbeat(m.after)
+	m.cores, m.heart = runtime.GOMAXPROCS(0), clock.StartHeartbeat(m.check)
 	return nil
 }
 

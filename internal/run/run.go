@@ -122,14 +122,12 @@ func (o *opened) runLoad(ctx context.Context, cfg *config.Benchmark, opts *Optio
 
 // watchers are the components beside the load, in the order in which they start.
 func (o *opened) watchers(cfg *config.Benchmark, m *meter, opts *Options, say *reporter) []component {
-	doubts := newCertainty(o.results.Put)
-	m.after = doubts.known
+	m.check = o.client.CheckEmptiness
 	list := []component{
 		o.watched,
-		handing{closing{close: func() error { doubts.close(); return nil }}},
 		m,
 		say.view,
-		admission{gate: o.gate, doubts: doubts, meter: m, executor: o.executor},
+		admission{gate: o.gate, put: o.results.Put, meter: m, executor: o.executor},
 		newProgress(cfg, opts, say),
 		phaseLog{log: say.log},
 		newLooks(opts.Watch, o.load),

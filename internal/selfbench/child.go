@@ -15,7 +15,7 @@ import (
 var roles = map[string]func(args []string) error{
 	"floor":   playFloor,
 	"nethttp": playNetHTTP, "nethttp2": playNetHTTP2,
-	"wire": playWire,
+	"wire": playWire, "witness": playWitness,
 	"spin": playSpin,
 }
 

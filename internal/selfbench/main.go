@@ -36,6 +36,7 @@ var figures = []figure{
 	{"crowd", "Many slow streams at once", false, crowdFigure},
 	{"replay", "Replay of a trace", false, replayFigure},
 	{"tokenizer", "Tokenizer: loading, encoding and decoding; medians", false, tokenizerFigure},
+	{"certainty", "What a disturbed client states of its instants against the server's own log", true, certaintyFigure},
 	{"million", "A million short requests", true, millionFigure},
 }
 
@@ -47,6 +48,7 @@ type suite struct {
 	runs   int
 	python string // that may have tiktoken, "" = the one in PATH
 
+	situation      string // of the figure certainty: those whose name contains it
 	tokenizerFiles string // more tokenizers to measure, a comma list
 	table
 }
@@ -64,6 +66,7 @@ func main() {
 	b := &suite{table: table{out: os.Stdout}}
 	flag.StringVar(&b.python, "python", "", "a Python with tiktoken, to compare the tokenizer with (default: the one in PATH, if it has it)")
 	flag.StringVar(&b.tokenizerFiles, "tokenizer-file", "", "comma list of further tokenizer files or folders to measure")
+	flag.StringVar(&b.situation, "situation", "", "for -run certainty: only situations whose name contains this text")
 	flag.Parse()
 	b.quick, b.aiperf = *quick, *aiperf
 	exit(b.measure(*only))

@@ -31,6 +31,7 @@ type Client struct {
 	warned      sync.Map // kinds of warnings given
 	count       counters
 	delays      delayLog
+	empty       emptinessLog
 	closePolicy closePolicy
 
 	capture        *capture.Capture // nil = none
@@ -109,7 +110,12 @@ func (c *Client) Close() {
 	c.pool.close()
 	c.streams.close()
 	c.closeCapture()
+	c.empty.close()
 }
+
+// CheckEmptiness finds out which connections hold no unread bytes at this instant. Readers do so after their reads; where they are few and
+// far between, the bounds of instants (record.Message.UncertainNs) narrow when it is called every few milliseconds. It never waits.
+func (c *Client) CheckEmptiness() { c.empty.check() }
 
 // CloseSession closes the connection of a session that ends early (sticky connections).
 func (c *Client) CloseSession(session string) {

@@ -36,8 +36,10 @@ type conn struct {
 	cipher  []byte       // bytes read and not handed to TLS yet
 	records recordCutter // of cipher
 	stamper
-	intake        // of the running request; over HTTP/2, of all of them
-	drained int64 // just before the last read, or look, that left nothing in the socket
+	intake               // of the running request; over HTTP/2, of all of them
+	drained int64        // instant just before the last read, or attempt, that left no bytes in the socket
+	quiet   int64        // instant just before the last attempt that found neither bytes nor the end of the stream
+	unread  *socketState // what checks of all sockets found of this one; nil = nothing is known
 
 	// Writing. out holds what TLS has encrypted and the socket has not taken yet; hold makes Write collect instead of send.
 	outMu sync.Mutex
@@ -60,7 +62,7 @@ const (
 
 var scratchPool = sync.Pool{New: func() any { return new([scratchSize]byte) }}
 
-func newConn(s socket, key string, tie *clock.Tie, kernelStamps bool) (*conn, error) {
+func newConn(s socket, key string, tie *clock.Tie, kernelStamps bool, log *emptinessLog) (*conn, error) {
 	raw, err := s.SyscallConn()
 	if err != nil {
 		return nil, err
@@ -70,7 +72,7 @@ func newConn(s socket, key string, tie *clock.Tie, kernelStamps bool) (*conn, er
 	c.localIP, c.localPort = hostPort(s.LocalAddr())
 	c.remoteIP, c.remotePort = hostPort(s.RemoteAddr())
 	c.stamper.init(c, kernelStamps)
-	return c, nil
+	return c, raw.Control(func(fd uintptr) { c.unread = log.add(int(fd)) })
 }
 
 func hostPort(a net.Addr) (string, int) {
@@ -132,13 +134,29 @@ func (c *conn) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// stamp takes in the outcome of a read of n bytes that began at an instant: kernel is its real-time stamp, 0 = none.
-func (c *conn) stamp(began int64, n int, kernel int64) {
+// attempt is what was known just before a read.
+type attempt struct {
+	began int64 // instant
+	empty int64 // the last check that found the socket empty began at this instant; 0 = none did
+}
+
+func (c *conn) attempt() attempt { return attempt{clock.Now(), c.unread.emptyAt()} }
+
+// nothing notes that a read found neither bytes nor the end of the stream.
+func (c *conn) nothing(a attempt) { c.drained, c.quiet = a.began, a.began }
+
+// stamp takes in the outcome of a read of n bytes: kernel is its real-time stamp, 0 = none. A read that does not fill its buffer leaves no
+// bytes behind. It may leave the end of the stream behind, so that of the end less is known.
+func (c *conn) stamp(a attempt, n int, kernel int64) {
 	user, steady := c.tie.Now()
-	c.user, c.since = user, c.drained
+	c.user, c.over = user, n == 0
+	c.since = max(c.drained, a.empty)
+	if c.over {
+		c.since = max(c.quiet, a.empty)
+	}
 	c.fills++
-	if c.full = n == scratchSize; !c.full {
-		c.drained = began
+	if c.full = n == scratchSize; !c.full && !c.over {
+		c.drained = a.began
 	}
 	if n == 0 || kernel == 0 || !steady {
 		c.at, c.clock = max(user, c.at), record.UserClock
@@ -148,6 +166,7 @@ func (c *conn) stamp(began int64, n int, kernel int64) {
 	if n > 0 {
 		c.count()
 	}
+	c.unread.checkIfDue(user)
 }
 
 // Write is what TLS writes through. While bytes of a request are held back, everything else queues behind them.

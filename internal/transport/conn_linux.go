@@ -10,8 +10,6 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
-
-	"aiperf/internal/clock"
 )
 
 // stamper reads with recvmsg, so that the kernel's software receive timestamp comes with the bytes. It allocates nothing a read.
@@ -62,7 +60,7 @@ func (s *stamper) receive(fd uintptr) bool {
 	s.iov.Base = &c.scratch[0]
 	s.iov.SetLen(scratchSize)
 	s.msg.Iov, s.msg.Iovlen = &s.iov, 1
-	began := clock.Now()
+	before := c.attempt()
 	for {
 		s.msg.Control = &s.oob[0]
 		s.msg.SetControllen(len(s.oob))
@@ -72,7 +70,7 @@ func (s *stamper) receive(fd uintptr) bool {
 			continue
 		}
 		if errno == syscall.EAGAIN {
-			c.drained = began
+			c.nothing(before)
 			c.release()
 			return false
 		}
@@ -81,7 +79,7 @@ func (s *stamper) receive(fd uintptr) bool {
 			s.n = 0
 		}
 		received(fd)
-		c.stamp(began, s.n, s.kernelStamp())
+		c.stamp(before, s.n, s.kernelStamp())
 		return true
 	}
 }

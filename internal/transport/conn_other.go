@@ -1,12 +1,8 @@
-//go:build !(linux && (amd64 || arm64))
+//go:build !unix
 
 package transport
 
-import (
-	"syscall"
-
-	"aiperf/internal/clock"
-)
+import "syscall"
 
 // stamper takes user time: this platform gives no receive timestamps.
 type stamper struct{}
@@ -18,9 +14,9 @@ func (c *conn) read() (int, error) {
 	if c.scratch == nil {
 		c.scratch = scratchPool.Get().(*[scratchSize]byte)
 	}
-	began := clock.Now()
+	before := c.attempt()
 	n, err := c.socket.Read(c.scratch[:])
-	c.stamp(began, n, 0)
+	c.stamp(before, n, 0)
 	if err != nil {
 		c.release()
 	}

@@ -28,7 +28,7 @@ func (c *Client) dial(ctx context.Context, t *Target, tr *record.Trace) (*conn, 
 	if err != nil {
 		return nil, err
 	}
-	k, err := newConn(s, t.key, c.tie, !c.opt.UserStamps)
+	k, err := newConn(s, t.key, c.tie, !c.opt.UserStamps, &c.empty)
 	if err != nil {
 		s.Close()
 		return nil, &dialError{stage: stageTCP, err: err}

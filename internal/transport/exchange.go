@@ -34,6 +34,7 @@ type Exchange struct {
 	sendErr   error
 	trace     record.Trace
 	sendOver  chan struct{} // closed when the goroutine that sends the rest is done; nil = there is none
+	rest      sendRest
 
 	mu       sync.Mutex // guards what deadlines are made of: sent, sendErr and the following
 	doneMark int64      // a stream's end mark came, 0 = not yet
@@ -52,6 +53,7 @@ type Exchange struct {
 	arena *arena
 	count int // number of the last read that brought body bytes
 	tail  tail
+	last  tail       // the last message that is exact because nothing followed it in its read
 	wire  *wireBytes // what a content coding is fed from; nil = there is none
 	ended int64      // instant at which the answer was over, as packets tell; 0 = they do not
 	packets

@@ -218,6 +218,9 @@ func (s *h2stream) fill() ([]byte, error) {
 // left implements link.
 func (s *h2stream) left() bool { return s.behind }
 
+// finished implements link.
+func (s *h2stream) finished() bool { return s.conn.k.finished() }
+
 // release implements link: pieces hold no buffer of the connection.
 func (s *h2stream) release() {}
 

@@ -100,7 +100,7 @@ func TestInstantsOfAStalledClientAreBounds(t *testing.T) {
 				}
 			}
 			m := rec.Messages
-			if m[1].UncertainNs < p.wrote[3]-p.wrote[2] || m[2].UncertainNs == 0 || m[0].UncertainNs != 0 {
+			if m[1].UncertainNs < p.wrote[3]-p.wrote[2] || m[2].UncertainNs == 0 || m[0].UncertainNs != 0 && m[0].Clock == record.KernelClock {
 				t.Errorf("uncertain by %d, %d, %d ns", m[0].UncertainNs, m[1].UncertainNs, m[2].UncertainNs)
 			}
 			tr := rec.Trace
@@ -142,8 +142,12 @@ func TestInstantsOfAPromptClientAreCertain(t *testing.T) {
 				}
 				return nil
 			})
-			if rec.Error != nil || rec.Trace.FirstUncertainNs != 0 || rec.Messages[0].UncertainNs != 0 {
-				t.Errorf("error %+v, uncertain by %d", rec.Error, rec.Trace.FirstUncertainNs)
+			if rec.Error != nil || len(rec.Messages) == 0 {
+				t.Fatalf("error %+v, %d messages", rec.Error, len(rec.Messages))
+			}
+			// The kernel begins to stamp a moment after the first socket of the machine asks for it: the first segments may have no stamp.
+			if m := rec.Messages[0]; m.Clock == record.KernelClock && (rec.Trace.FirstUncertainNs != 0 || m.UncertainNs != 0) {
+				t.Errorf("uncertain by %d", rec.Trace.FirstUncertainNs)
 			}
 		})
 	}

@@ -69,7 +69,7 @@ func (l *Line) Read(b []byte) (int, error) {
 			l.conn.delays.n = 0
 		}
 		l.conn.delays.flush()
-		a := Arrival{At: l.conn.at, User: l.conn.user, Since: l.conn.since, Clock: l.conn.clock, Full: l.conn.left()}
+		a := Arrival{At: l.conn.at, User: l.conn.user, Since: l.conn.since - deliveryTime, Clock: l.conn.clock, Full: l.conn.left()}
 		if a.Clock == record.UserClock {
 			l.client.count.unstamped.Add(1)
 		} else {

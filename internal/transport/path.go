@@ -8,6 +8,7 @@ type tcpState struct {
 	smoothedRTT       int64  // ns
 	resent, unordered uint32 // segments: sent again because they were lost; received ahead of an earlier one
 	window            uint32 // congestion window, segments
+	busy              int64  // ns during which something waited to be sent, or to be acknowledged; to a tick of the kernel
 }
 
 // since is what the kernel tells of the time since an earlier state of the same connection; the zero state is its beginning.

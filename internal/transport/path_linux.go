@@ -10,7 +10,10 @@ func (c *conn) tcpState() (s tcpState) {
 		if err != nil {
 			return
 		}
-		s = tcpState{known: true, smoothedRTT: 1000 * int64(i.Rtt), resent: i.Total_retrans - i.Dsack_dups, unordered: i.Rcv_ooopack, window: i.Snd_cwnd}
+		s = tcpState{
+			known: true, smoothedRTT: 1000 * int64(i.Rtt), resent: i.Total_retrans - i.Dsack_dups, unordered: i.Rcv_ooopack, window: i.Snd_cwnd,
+			busy: 1000 * int64(i.Busy_time),
+		}
 	})
 	if err != nil { // closed already
 		return tcpState{}

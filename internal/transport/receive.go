@@ -325,6 +325,7 @@ func (x *Exchange) socket() *conn {
 func (x *Exchange) fill() {
 	if x.in != nil {
 		x.packetsOver()
+		x.doubtLast()
 	}
 	r, t := x.rec, new(record.Trace) // of its own: the record outlives the exchange and its connection
 	*t = x.trace
@@ -345,6 +346,7 @@ func (x *Exchange) fill() {
 			t.SendEnd = t.HeadersReceived // the answer's stamp is the kernel's: it may precede our return from the write
 		}
 		t.HeadersSent = t.SendEnd
+		t.SendUncertainNs = x.sendUncertainty(t)
 	}
 	if x.err != nil {
 		r.End = max(clock.Now(), x.start+1)

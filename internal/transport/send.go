@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"aiperf/internal/clock"
+	"aiperf/internal/record"
 )
 
 // staleAfter is how long, in ns, an armed connection may wait before it is checked once more ahead of the write.
@@ -107,8 +108,34 @@ func (x *Exchange) took(n int) {
 	x.conn.out = x.conn.out[n:]
 }
 
+// sendRest is where the sending of a request stood when the socket took no more of it at once.
+type sendRest struct {
+	began int64 // instant; 0 = the socket took all
+	busy  int64 // tcpState.busy then
+	paced int64 // ns of the rest in which the connection was busy: the network or the server set the pace, not the client
+}
+
+// SureSend is the time, in ns, that sending may take without making the instant of the start uncertain.
+const SureSend = 50_000
+
+// sendUncertainty is by how much later than its start the request may have left, ns. The request left between the two instants around its
+// write. Where the socket took it piece by piece, the time in which the connection had something to send is no delay of the client's.
+func (x *Exchange) sendUncertainty(t *record.Trace) int64 {
+	if x.sent == 0 || t.SendStart == 0 {
+		return 0
+	}
+	d := t.SendEnd - t.SendStart - x.rest.paced
+	if d <= SureSend {
+		return 0
+	}
+	return d
+}
+
 func (x *Exchange) allSent() {
 	x.sent = clock.Now()
+	if r := &x.rest; r.began != 0 {
+		r.paced = min(max(0, x.socket().tcpState().busy-r.busy), x.sent-r.began)
+	}
 	x.trace.SendEnd = x.sent
 	x.trace.BytesSent = x.req.Body.Len()
 	x.link.quickAck()
@@ -150,8 +177,8 @@ func (x *Exchange) resend() {
 	}
 }
 
-// sendRest goes on where push stopped, on a goroutine of its own: the answer may come before the request is out.
-func (x *Exchange) sendRest() {
+// writeRest continues where push stopped, on a goroutine of its own: the answer may come before the request is out.
+func (x *Exchange) writeRest() {
 	defer close(x.sendOver)
 	k := x.conn
 	var err error
@@ -178,11 +205,12 @@ func (x *Exchange) restSent(err error, stop func()) {
 	}
 }
 
-// startRest starts sendRest if there is a rest. The sending ends with the request, or with its own bound if it is to be cancelled.
+// startRest starts writeRest if there is a rest. The sending ends with the request, or with its own bound if it is to be cancelled.
 func (x *Exchange) startRest() {
 	if x.sent != 0 || x.sendErr != nil {
 		return
 	}
+	x.rest = sendRest{began: clock.Now(), busy: x.socket().tcpState().busy}
 	end := x.deadline
 	if end == 0 && x.req.Cancel {
 		end = x.trace.SendStart + int64(x.client.opt.SendTimeout)
@@ -198,10 +226,10 @@ func (x *Exchange) startRest() {
 	}
 	x.conn.SetWriteDeadline(at)
 	x.sendOver = make(chan struct{})
-	go x.sendRest()
+	go x.writeRest()
 }
 
-// endSending stops sendRest if it still runs, and waits for it.
+// endSending stops writeRest if it still runs, and waits for it.
 func (x *Exchange) endSending() {
 	if x.sendOver == nil {
 		return

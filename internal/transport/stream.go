@@ -143,11 +143,7 @@ func (x *Exchange) readBody(src source, onMessage OnMessage) error {
 		return err
 	}
 	m = x.stamped(m)
-	if x.body.kind != untilClose && len(x.body.buf) == 0 && !x.link.left() {
-		x.certain(&m)
-	} else {
-		x.waited()
-	}
+	last := x.tailOf(1)
 	switch {
 	case !binary:
 		m.Raw = text(body, h.charset)
@@ -157,6 +153,11 @@ func (x *Exchange) readBody(src source, onMessage OnMessage) error {
 		m.Size = size
 	}
 	x.arena.messages = append(x.arena.messages, m)
+	if x.body.kind != untilClose && len(x.body.buf) == 0 && !x.link.left() {
+		x.certain(last)
+	} else {
+		x.waited()
+	}
 	x.note(0, x.endPosition())
 	x.fails(onMessage)
 	return nil

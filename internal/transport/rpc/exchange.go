@@ -248,12 +248,16 @@ func (x *Exchange) keep(text []byte, streams bool, place int) int {
 	a, place, ok := x.channel.watch.at(x.received, place)
 	if ok {
 		m.At, m.Clock = max(a.At, x.start), a.Clock
-		if !a.sole || a.end != x.received {
-			m.UncertainNs = max(0, m.At-max(a.Since, x.start))
+		shared := !a.sole || a.end != x.received
+		if shared {
 			x.trace.SharedReads++
+		}
+		if shared || a.Clock == record.UserClock {
+			m.UncertainNs = max(0, m.At-max(a.Since, x.start))
 		}
 	} else {
 		m.At, m.Clock = clock.Now(), record.UserClock
+		m.UncertainNs = max(0, m.At-x.start)
 	}
 	x.answer = append(x.answer, m)
 	return place
@@ -322,6 +326,9 @@ func (x *Exchange) fill(seen timeline) {
 		x.headers()
 	}
 	t.SendStart, t.SendEnd, t.HeadersSent = seen.began, seen.sent, seen.sent
+	if d := seen.sent - x.start; seen.sent != 0 && d > transport.SureSend {
+		t.SendUncertainNs = d // the library writes on a goroutine of its own, which may wait for a processor
+	}
 	t.HeadersReceived = seen.headers
 	if seen.headers != 0 && t.SendEnd > seen.headers {
 		t.SendEnd, t.HeadersSent = seen.headers, seen.headers // the answer's stamp is the kernel's: it may precede our return from the write
