@@ -32,7 +32,7 @@ func streams(s cli.Streams) plan.Streams {
 	return plan.Streams{
 		StepSummary: os.Getenv("GITHUB_STEP_SUMMARY"),
 		Out:         s.Out, Err: s.Err, Width: s.Width, Resized: s.Resized, Paint: s.Paint, Terminal: s.Terminal, Colour: s.Colour, ASCII: s.ASCII, Progress: s.Progress, Dashboard: s.Dashboard, Version: cli.Version(), Args: os.Args[1:],
-		Notes: s.Notes, Warnings: s.Warnings, Secrets: s.Secrets,
+		Notes: s.Notes, Warnings: s.Warnings, Secrets: s.Secrets, Next: cli.NextSteps,
 	}
 }
 

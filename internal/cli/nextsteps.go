@@ -8,8 +8,8 @@ import (
 	"aiperf/internal/report"
 )
 
-// nextSteps are commands that continue from the results of a run: a page of them, and what has changed since the run before.
-func nextSteps(dir string) []report.NextStep {
+// NextSteps returns the commands that continue from the results of a run: a page of them, and what has changed since the run before.
+func NextSteps(dir string) []report.NextStep {
 	steps := []report.NextStep{{Label: "Page", Command: "aiperf report --html " + plan.ShellWord(dir)}}
 	previous := artifact.Previous(dir)
 	if info, err := os.Stat(previous); err == nil && info.IsDir() {

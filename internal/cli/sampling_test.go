@@ -137,7 +137,7 @@ func TestSamplingOfFormats(t *testing.T) {
 			}
 			var out, errs strings.Builder
 			p := &Program{Streams: Streams{Out: &out, Err: &errs}, Profile: func(ctx context.Context, run *config.Run, s Streams) int {
-				return plan.Profile(ctx, run, plan.Streams{Next: nextSteps, Out: s.Out, Err: s.Err})
+				return plan.Profile(ctx, run, plan.Streams{Out: s.Out, Err: s.Err})
 			}}
 			if status := Main(t.Context(), p, args); status != 0 {
 				t.Errorf("%s %s: %d\n%s", f.format, strategy, status, errs.String())
