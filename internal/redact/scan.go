@@ -23,10 +23,13 @@ const (
 	authStop // ends a value of Authorization
 	pairStop // ends a value of a pair
 	urlStop
+	escapeByte // begins an escape
+	base64Byte
+	hexByte
 )
 
-var classes = func() (c [256]uint8) {
-	mark := func(class uint8, bytes string) {
+var classes = func() (c [256]uint16) {
+	mark := func(class uint16, bytes string) {
 		for i := range len(bytes) {
 			c[bytes[i]] |= class
 		}
@@ -41,6 +44,9 @@ var classes = func() (c [256]uint8) {
 	mark(authStop, blanks+`"',;<>`)
 	mark(pairStop, blanks+`"',;&<>`)
 	mark(urlStop, blanks+`"'<>`)
+	mark(escapeByte, escapeBytes)
+	mark(hexByte, "0123456789abcdefABCDEF")
+	mark(base64Byte, letters+"0123456789+/_-")
 	return c
 }()
 
@@ -78,7 +84,7 @@ func (s *scanner) text(urls bool) string {
 }
 
 // run is the end of the bytes of a class from i on.
-func (s *scanner) run(i int, class uint8) int {
+func (s *scanner) run(i int, class uint16) int {
 	for i < len(s.in) && classes[s.in[i]]&class != 0 {
 		i++
 	}
@@ -86,7 +92,7 @@ func (s *scanner) run(i int, class uint8) int {
 }
 
 // value is the end of the bytes from i on that are none of a class.
-func (s *scanner) value(i int, stop uint8) int {
+func (s *scanner) value(i int, stop uint16) int {
 	for i < len(s.in) && classes[s.in[i]]&stop == 0 {
 		i++
 	}
@@ -118,7 +124,11 @@ func (s *scanner) word(i, end int) int {
 	if at == len(s.in) || s.in[at] != ':' && s.in[at] != '=' {
 		return end
 	}
-	at = s.quoteMark(s.blanks(at + 1))
+	from := at + 1
+	at = s.quoteMark(s.blanks(from))
+	if at > from && s.sentence(at) {
+		return at
+	}
 	if s.authWord(at, s.run(at, wordByte)) {
 		return at
 	}
@@ -129,6 +139,18 @@ func (s *scanner) word(i, end int) int {
 }
 
 const authorization = "authorization"
+
+// sentence tells whether two words of small letters stand at i: what they belong to explains a key and does not give its value.
+func (s *scanner) sentence(i int) bool {
+	small := func(i int) int {
+		for i < len(s.in) && s.in[i] >= 'a' && s.in[i] <= 'z' {
+			i++
+		}
+		return i
+	}
+	end := small(i)
+	return end > i && i > 0 && classes[s.in[i-1]]&blankByte != 0 && end+1 < len(s.in) && s.in[end] == ' ' && small(end+1) > end+1
+}
 
 // authWord tells whether a word is Authorization, or ends with it behind a dash.
 func (s *scanner) authWord(i, end int) bool {
@@ -162,10 +184,11 @@ func (s *scanner) lower(low *[64]byte, i, end int) []byte {
 	return low[:n]
 }
 
-// authorized replaces what follows the word Authorization.
+// authorized replaces the credential behind the word Authorization: a colon or an equals sign leads to it, or the name of a scheme.
 func (s *scanner) authorized(end int) int {
 	at := s.blanks(s.quoteMark(end))
-	if at < len(s.in) && (s.in[at] == ':' || s.in[at] == '=') {
+	given := at < len(s.in) && (s.in[at] == ':' || s.in[at] == '=')
+	if given {
 		at++
 	}
 	at = s.quoteMark(s.blanks(at))
@@ -178,9 +201,12 @@ func (s *scanner) authorized(end int) int {
 		if strings.HasPrefix(s.in[next:], Placeholder) { // it has been here before
 			return next
 		}
-		if last := s.value(next, authStop); next > to && last > next {
-			at, to = next, last
+		if last := s.value(next, authStop); next > to && last > next && (given || !lowerLetters(s.in[next:last])) {
+			return s.replace(next, last, Placeholder)
 		}
+	}
+	if !given || s.sentence(at) {
+		return at
 	}
 	return s.replace(at, to, Placeholder)
 }

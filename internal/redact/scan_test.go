@@ -12,7 +12,7 @@ import (
 // rules are the four rules of Text as regular expressions, the slow way to say what the scanner does.
 var rules = func() (r struct{ auth, pair, url, query *regexp.Regexp }) {
 	keys := strings.Join(slices.Concat(textKeys, headerNames()), "|")
-	r.auth = regexp.MustCompile(`(?i)(\b(?:proxy-)?authorization["']?\s*[:=]?\s*["']?(?:(?:bearer|basic|digest|token|negotiate)\s+)?)[^\s"',;<>]+`)
+	r.auth = regexp.MustCompile(`(?i)(\b(?:proxy-)?authorization["']?\s*[:=]\s*["']?(?:(?:bearer|basic|digest|token|negotiate)\s+)?)[^\s"',;<>]+`)
 	r.pair = regexp.MustCompile(`(?i)((?:^|[^a-z0-9_-])["']?(?:` + keys + `)["']?\s*[:=]\s*["']?)[^\s"',;&<>]+`)
 	r.url = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>]+`)
 	r.query = regexp.MustCompile(`(?i)([?&;](?:` + strings.Join(slices.Sorted(maps.Keys(secretQuery)), "|") + `)=)[^\s"',;&<>]+`)
@@ -38,9 +38,9 @@ func TestScannerFollowsTheRules(t *testing.T) {
 		for range 1 + r.IntN(6) {
 			switch r.IntN(5) {
 			case 0:
-				b.WriteString(pick("Authorization", "proxy-AUTHORIZATION", "x-authorization") + mark() + pick("", "Bearer ", "basic  ") + "v" + value())
+				b.WriteString(pick("Authorization", "proxy-AUTHORIZATION", "x-authorization") + mark() + pick("", "Bearer ", "basic  ") + "V" + value())
 			case 1:
-				b.WriteString(pick("api_key", "API_KEY", "X-Api-Key", "token", "max_tokens", "my-secret", "cookie", `"password`) + mark() + "v" + value())
+				b.WriteString(pick("api_key", "API_KEY", "X-Api-Key", "token", "max_tokens", "my-secret", "cookie", `"password`) + mark() + "V" + value())
 			case 2:
 				b.WriteString(pick("http://u:p@h/", "see HTTPS://h:1/x?token=S&a=b#f", "h?sig=1", "/v1/x?a=1&KEY=ab&sig='", "1://x", "://", "s3://k?KEY=1&x-api-key=2"))
 			default:

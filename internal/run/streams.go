@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,7 +47,7 @@ func (o *opened) startStreams(ctx context.Context, cfg *config.Benchmark, opts *
 	if t := &cfg.OTel; t.MetricsURL != "" && (t.StreamMetrics || t.StreamTiming || t.StreamTraces) {
 		tuning := &cfg.Environment.OTel
 		stream, err := otlp.Open(ctx, otlp.Options{
-			URL: t.MetricsURL, Metrics: t.StreamMetrics, Timing: t.StreamTiming, Traces: t.StreamTraces, Attributes: t.ResourceAttributes,
+			URL: t.MetricsURL, Metrics: t.StreamMetrics, Timing: t.StreamTiming, Traces: t.StreamTraces, Attributes: t.ResourceAttributes, Headers: otlp.HeadersOf(os.Getenv),
 			Run: otlp.Run{
 				Version: opts.Version, BenchmarkID: opts.BenchmarkID, Provider: provider(t.GenAIProvider, o.urls), Operation: operation(r.endpoint.Name),
 				Streaming: cfg.Endpoint.Streaming, Servers: o.urls,

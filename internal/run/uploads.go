@@ -19,6 +19,7 @@ import (
 	"aiperf/internal/metric"
 	"aiperf/internal/redact"
 	"aiperf/internal/rng"
+	"aiperf/internal/telemetry/otlp"
 	"aiperf/internal/telemetry/tracker"
 )
 
@@ -38,7 +39,7 @@ func trackerSecrets() (list []string) {
 			list = append(list, v)
 		}
 	}
-	return list
+	return append(list, otlp.HeadersOf(os.Getenv).Values()...)
 }
 
 // upload gives the results to the trackers that the user named. What fails is a warning: the files of the run are complete. An interrupted

@@ -28,6 +28,7 @@ type Options struct {
 	Timing     bool   // how the load goes
 	Traces     bool   // a span of every request
 	Attributes map[string]string
+	Headers    Headers
 	Run        Run
 	Load       func() Load // how the load stands; called while the stream is open
 
@@ -85,7 +86,7 @@ func Open(ctx context.Context, o Options) (*Stream, error) {
 	s := &Stream{lost: &losses{}, warn: o.Warn}
 	if o.Metrics || o.Timing {
 		options := []otlpmetrichttp.Option{
-			otlpmetrichttp.WithEndpointURL(to.base + metricsPath), otlpmetrichttp.WithHeaders(to.headers), otlpmetrichttp.WithTimeout(o.Timeout),
+			otlpmetrichttp.WithEndpointURL(to.base + metricsPath), otlpmetrichttp.WithHeaders(to.with(o.Headers.Metrics)), otlpmetrichttp.WithTimeout(o.Timeout),
 			otlpmetrichttp.WithCompression(otlpmetrichttp.GzipCompression),
 			otlpmetrichttp.WithRetry(otlpmetrichttp.RetryConfig{}), // the next delivery has the same counters, grown on
 		}
@@ -101,7 +102,7 @@ func Open(ctx context.Context, o Options) (*Stream, error) {
 	}
 	if o.Traces {
 		options := []otlptracehttp.Option{
-			otlptracehttp.WithEndpointURL(to.base + tracesPath), otlptracehttp.WithHeaders(to.headers), otlptracehttp.WithTimeout(o.Timeout),
+			otlptracehttp.WithEndpointURL(to.base + tracesPath), otlptracehttp.WithHeaders(to.with(o.Headers.Traces)), otlptracehttp.WithTimeout(o.Timeout),
 			otlptracehttp.WithCompression(otlptracehttp.GzipCompression),
 			otlptracehttp.WithRetry(otlptracehttp.RetryConfig{Enabled: true, InitialInterval: o.Flush / 4, MaxInterval: o.Flush, MaxElapsedTime: o.Timeout}),
 		}
@@ -133,9 +134,23 @@ func (o *Options) resource() []attribute.KeyValue {
 
 // target is where a collector is, and what requests to it carry.
 type target struct {
-	base    string
-	tls     bool
-	headers map[string]string
+	base string
+	tls  bool
+	auth string // value of Authorization, from a user in the URL
+}
+
+// with are headers and the one of the URL, which goes first.
+func (t target) with(headers map[string]string) map[string]string {
+	if t.auth == "" {
+		return headers
+	}
+	all := map[string]string{"Authorization": t.auth}
+	for name, value := range headers {
+		if !strings.EqualFold(name, "Authorization") {
+			all[name] = value
+		}
+	}
+	return all
 }
 
 // parse reads a collector's URL. A user in it becomes a header.
@@ -145,7 +160,7 @@ func parse(text string) (t target, err error) {
 		return t, err
 	}
 	if u.User != nil {
-		t.headers = map[string]string{"Authorization": "Basic " + base64.StdEncoding.EncodeToString([]byte(userinfo(u.User)))}
+		t.auth = "Basic " + base64.StdEncoding.EncodeToString([]byte(userinfo(u.User)))
 		u.User = nil
 	}
 	path := strings.TrimRight(u.Path, "/")

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"aiperf/internal/redact"
 	"aiperf/internal/telemetry"
 )
 
@@ -124,9 +125,18 @@ func (c *client) do(ctx context.Context, method, address, kind string, body io.R
 	defer resp.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(resp.Body, mostAnswer))
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return text, &statusError{method, place(address), resp.StatusCode, string(text)}
+		return text, &statusError{method, place(address), resp.StatusCode, credentials(req).Text(string(text))} // its words are cut later
 	}
 	return text, err
+}
+
+// credentials are the secrets of a request. A server may repeat them in its answer.
+func credentials(req *http.Request) *redact.Secrets {
+	found := redact.URLSecrets(req.URL.String())
+	for name := range req.Header {
+		found = append(found, redact.HeaderSecrets(name, req.Header.Get(name))...)
+	}
+	return redact.NewSecrets(found...)
 }
 
 // place is a URL as messages show it: addresses for uploads carry signatures in their query.

@@ -1,6 +1,10 @@
 package tracker
 
 import (
+	"encoding/base64"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -52,5 +56,28 @@ func TestFiles(t *testing.T) {
 func TestPlace(t *testing.T) {
 	if got := place("https://me:secret@h/x?signature=secret"); got != "https://h/x" {
 		t.Error(got)
+	}
+}
+
+// TestRepeatedCredentials: the words of a server that repeats what it got show nothing of the credentials, although they are cut.
+func TestRepeatedCredentials(t *testing.T) {
+	const key = "0123456789abcdef0123456789abcdef01234567"
+	for before := 0; before < 220; before += 11 {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(http.StatusForbidden)
+			_, _ = io.WriteString(w, strings.Repeat("x", before)+" you sent "+r.Header.Get("Authorization"))
+		}))
+		w := WandB{Base: server.URL, Key: key, Project: "p"}
+		_, err := w.Upload(t.Context(), &Report{})
+		server.Close()
+		if err == nil {
+			t.Fatal("the server refused")
+		}
+		sent := base64.StdEncoding.EncodeToString([]byte("api:" + key))
+		for at := 6; at+8 <= len(sent); at++ { // the user before it is none of the key
+			if strings.Contains(err.Error(), sent[at:at+8]) {
+				t.Fatalf("%d before: %v", before, err)
+			}
+		}
 	}
 }
