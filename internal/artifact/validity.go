@@ -52,6 +52,7 @@ var validityKeys = []validityKey{
 	{"slot_lost_seconds", func(s *metric.ClientStats) any { return &s.SlotTimeLost }},
 	{"client_cpu_share", func(s *metric.ClientStats) any { return &s.CPUShare }},
 	{"client_cores", func(s *metric.ClientStats) any { return &s.Cores }},
+	{"client_machine", func(s *metric.ClientStats) any { return &s.Machine }},
 	{"client_cpu_ms", func(s *metric.ClientStats) any { return &s.CPUTime }},
 	{"run_queue_wait_ms", func(s *metric.ClientStats) any { return &s.ThreadWait }},
 	{"stall_count", func(s *metric.ClientStats) any { return &s.Stalls }},

@@ -225,7 +225,7 @@ func (p *Program) tell(r *comparison.Result, t *telling) (int, error) {
 	}
 	fmt.Fprintln(p.Out)
 	if r.Refused != "" {
-		p.line("%s: not judged: %s", r.Basis, r.Refused)
+		p.line("%s: not judged: %s. Take more pairs with --pairs; --allow-invalid counts blocks that this client limited.", r.Basis, r.Refused)
 	} else {
 		p.line("%s: %s", r.Basis, r.Outcome)
 	}

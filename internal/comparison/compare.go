@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"aiperf/internal/config"
 	"aiperf/internal/stats"
 )
 
@@ -69,6 +70,7 @@ type Result struct {
 	DriftA, DriftB float64
 
 	drifts map[driftKey]drifted
+	twice  bool // a run is there twice
 	unlike bool // the machine was disturbed on one side far more than on the other
 }
 
@@ -139,9 +141,13 @@ func compared(a, b []Run, o Options) (*Result, error) {
 			return nil, fmt.Errorf("%s: no request of a profiling phase with a latency, and none that failed%s", run.Path, after)
 		}
 		if run.Doubt != "" && !o.Invalid {
-			return nil, fmt.Errorf("%s: %s; such a run is not judged", run.Path, run.Doubt)
+			return nil, fmt.Errorf("%s: %s; such a run is not judged. Repeat it, or add %s to see its figures without a judgement", run.Path, run.Doubt, config.FlagOf("allow_invalid"))
 		}
 	}
+	if err := r.sameRun(); err != nil {
+		return nil, err
+	}
+	r.machines()
 	r.Other = otherSettings(a[0].Settings, b[0].Settings)
 	r.sameLengths()
 	r.disturbances()
@@ -290,10 +296,16 @@ func (r *Result) withhold(l *Line, s *statistic, one bool) {
 					r.Notes = append(r.Notes, said)
 				}
 			}
+			if doubt := s.doubt(run); doubt != "" {
+				l.Outcome, l.Reason = Cannot, doubt
+			}
 			if run.Doubt != "" {
 				l.Outcome, l.Reason = Cannot, "a run is not valid"
 			}
 		}
+	}
+	if r.twice {
+		l.Outcome, l.Reason = Cannot, "a run is there twice"
 	}
 	if r.unlike && s.tag != "error_rate" {
 		l.Outcome, l.Reason = Cannot, "the machine was disturbed far more on one side"

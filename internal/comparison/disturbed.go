@@ -175,24 +175,15 @@ func (r *Result) disturbances() {
 	}
 }
 
-// several is the difference of several runs a side (Several), a and b their values. Each end of the interval is the one at which the machine of that
-// side was the reason for all that it may be the reason for; the p-value is that of the end nearest to 0.
+// several is the difference of several runs a side (Several), a and b their values. Each end of the interval is the one at which the machine and
+// the uncertain instants of a side were the reason for all that they may be the reason for; the p-value is that of the end nearest to 0.
 func (s *statistic) several(sideA, sideB []Run, a, b []float64) (Difference, float64) {
-	still := func(side []Run, values []float64) []float64 {
-		out := make([]float64, len(values))
-		for i, v := range values {
-			out[i] = s.calmest(&side[i], v)
-		}
-		return out
-	}
 	plain := s.tag == "error_rate"
 	d, _ := Several(a, b, plain)
-	fromA, pA := Several(still(sideA, a), b, plain)
-	fromB, pB := Several(a, still(sideB, b), plain)
-	low, high, pLow, pHigh := fromB, fromA, pB, pA
-	if s.more {
-		low, high, pLow, pHigh = fromA, fromB, pA, pB
-	}
+	leastA, mostA := s.ends(sideA, a)
+	leastB, mostB := s.ends(sideB, b)
+	low, pLow := Several(mostA, leastB, plain)
+	high, pHigh := Several(leastA, mostB, plain)
 	p := 1.0
 	switch {
 	case low.Log > 0:

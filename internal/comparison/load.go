@@ -17,6 +17,7 @@ import (
 	"github.com/valyala/fastjson"
 
 	"aiperf/internal/infile"
+	"aiperf/internal/metric"
 )
 
 // Names of the files of a run.
@@ -204,12 +205,16 @@ func (r *Run) about() error {
 		Cut      bool  `json:"was_cancelled"`
 		Complete *bool `json:"is_complete"`
 		Validity struct {
-			Verdict  string  `json:"verdict"`
-			Steal    float64 `json:"machine_steal_percent"`
-			Pressure float64 `json:"machine_pressure_percent"`
-			Wake     float64 `json:"machine_wake_delay_ms"`
-			Late     float64 `json:"machine_wakes_late_percent"`
+			Verdict  string        `json:"verdict"`
+			Steal    float64       `json:"machine_steal_percent"`
+			Pressure float64       `json:"machine_pressure_percent"`
+			Wake     float64       `json:"machine_wake_delay_ms"`
+			Late     float64       `json:"machine_wakes_late_percent"`
+			Bounds   metric.Bounds `json:"bounds"`
+			Machine  string        `json:"client_machine"`
+			Cores    int           `json:"client_cores"`
 		} `json:"validity"`
+		ID     string `json:"benchmark_id"`
 		Config struct {
 			Tokenizer struct {
 				Name string `json:"name"`
@@ -234,12 +239,16 @@ func (r *Run) about() error {
 	if shared(s.Config.Endpoint.URLs) {
 		r.Wake, r.Late = s.Validity.Wake, s.Validity.Late/100
 	}
+	r.ID, r.Machine, r.Bounds = s.ID, machineOf(s.Validity.Machine, s.Validity.Cores), s.Validity.Bounds
+	if err := r.readStated(text); err != nil {
+		return err
+	}
 	switch {
 	case s.Cut:
 		r.Doubt = "the run was cut short"
 	case s.Validity.Verdict == "client limited":
 		r.Doubt = "the client was the limit"
-	case s.Validity.Verdict == "uncertain":
+	case s.Validity.Verdict == "uncertain" && len(s.Validity.Bounds) == 0: // of a version that did not say of which
 		r.Doubt = "its latencies are uncertain"
 	}
 	if s.Complete != nil && !*s.Complete && r.Doubt == "" {
@@ -259,6 +268,40 @@ func (r *Run) about() error {
 			load += fmt.Sprintf(", rate %g", *p.Rate)
 		}
 		r.Settings = append(r.Settings, Setting{"load", load})
+	}
+	return nil
+}
+
+// machineOf words the machine of a client; "" where nothing is known of it.
+func machineOf(fingerprint string, cores int) string {
+	switch {
+	case fingerprint != "" && cores > 0:
+		return fmt.Sprintf("%s, %d cores", fingerprint, cores)
+	case cores > 0:
+		return fmt.Sprintf("%d cores", cores)
+	}
+	return fingerprint
+}
+
+// readStated takes the statistics of a summary that may be compared.
+func (r *Run) readStated(text []byte) error {
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(text, &all); err != nil {
+		return fmt.Errorf("%s: %w", filepath.Join(r.Path, summaryFile), err)
+	}
+	r.Stated = map[string]map[metric.Stat]float64{}
+	for _, s := range allStatistics() {
+		var one map[string]any
+		if json.Unmarshal(all[s.tag], &one) != nil {
+			continue
+		}
+		stat := s.statOf()
+		if v, ok := one[stat.String()].(float64); ok {
+			if r.Stated[s.tag] == nil {
+				r.Stated[s.tag] = map[metric.Stat]float64{}
+			}
+			r.Stated[s.tag][stat] = v
+		}
 	}
 	return nil
 }

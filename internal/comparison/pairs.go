@@ -55,6 +55,7 @@ func Pairs(a, b []Run, o Options, seed uint64) (*Result, error) {
 		r.pairLine(&family[i], seed)
 	}
 	judge([]*Result{r})
+	r.eachPair(family)
 	r.DriftA, r.DriftB = overBlocks(r.A), overBlocks(r.B)
 	return r, nil
 }
@@ -109,16 +110,41 @@ func (r *Result) pairLine(s *statistic, seed uint64) {
 			d[i] = math.Log(b[i]) - math.Log(a[i])
 		}
 	}
-	l.P = FlipP(d, seed)
-	diff := Paired(d)
+	diff := s.paired(r, d, a, b, seed, &l)
 	l.fill(&diff, r.Options.Confidence, plain)
 	if s.p == .99 && fewest < fewestTail {
 		l.Outcome, l.Reason = Cannot, fmt.Sprintf("%d requests in a block; a p99 needs %d", fewest, fewestTail)
 	}
 	if r.Refused != "" {
-		l.Outcome, l.Reason = Cannot, "too few pairs"
+		l.Outcome, l.Reason = Cannot, tooFew
 	}
 	r.Lines = append(r.Lines, l)
+}
+
+// paired is the mean difference of pairs, and its p-value in l. The instants of blocks may be known only approximately: each end of the interval is the one
+// at which these limits were the reason for all that they may be, and the p-value is that of the end nearest to 0.
+func (s *statistic) paired(r *Result, d, a, b []float64, seed uint64, l *Line) Difference {
+	low, high := slices.Clone(d), slices.Clone(d)
+	for i := range d {
+		lowA, highA := s.stretch(&r.A[i])
+		lowB, highB := s.stretch(&r.B[i])
+		low[i] += math.Log(lowB / highA)
+		high[i] += math.Log(highB / lowA)
+	}
+	least, most := Paired(low), Paired(high)
+	switch {
+	case least.Log > 0:
+		l.P = FlipP(low, seed)
+	case most.Log < 0:
+		l.P = FlipP(high, seed)
+	default:
+		l.P = 1
+	}
+	return Difference{Log: stats.Mean(d), limits: func(level float64) (float64, float64) {
+		from, _ := least.limits(level)
+		_, to := most.limits(level)
+		return from, to
+	}}
 }
 
 // Paired is the mean of differences with Student's interval.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"aiperf/internal/metric"
 	"aiperf/internal/stats"
 )
 
@@ -23,6 +24,11 @@ type Run struct {
 	Settings []Setting // of its configuration: what makes it the same work
 	Doubt    string    // why it must not be judged, empty: nothing
 	Wall     int64     // of the first start, Unix ns
+	ID       string    // benchmark id, "": not known
+	Machine  string    // of the client, as far as its summary tells; "": it does not
+	// Bounds are the limits of the statistics that are not exact, Stated the statistics themselves as the summary has them, both in display units.
+	Bounds metric.Bounds
+	Stated map[string]map[metric.Stat]float64
 	// Disturbed is the share of the time in which the machine kept processes waiting that the latencies depend on, 0 to 1; 0: it did not, or nobody knows.
 	Disturbed float64
 	// Wake is how late a process that was due was woken on the servers' machine, mean in ms; 0: in time, or nobody knows.
@@ -97,7 +103,7 @@ func (s *statistic) value(r *Run) (float64, bool) {
 	return stats.Percentile(sorted, 100*s.p), true
 }
 
-// rate estimates a throughput of a run, counted by completion between the first start and the last one.
+// rate estimates a throughput of a run as its report has it: what ended, over the time from the first start to the last end.
 func (s *statistic) rate(r *Run) (Estimate, bool) {
 	weights := []float64(nil)
 	switch s.tag {
@@ -110,7 +116,42 @@ func (s *statistic) rate(r *Run) (Estimate, bool) {
 		return Estimate{}, false
 	}
 	e := Rate(r.Ends, weights, r.Skip, r.Starts)
+	s.toTheEnd(&e, r, weights)
 	return e, e.Value > 0
+}
+
+// toTheEnd makes the rate until the last start the rate of the report: until the last end. In between nothing is sent any more, so that spans of time there are
+// no sample of the rate. How long the last requests take is chance: the interval has room for an end as short as the median latency and as long as p99.
+func (s *statistic) toTheEnd(e *Estimate, r *Run, weights []float64) {
+	sum := 0.0
+	end := slices.Max(r.Ends)
+	for i, at := range r.Ends {
+		switch {
+		case at < r.Skip:
+		case weights != nil:
+			sum += weights[i]
+		default:
+			sum++
+		}
+	}
+	sending, drain := r.Starts-r.Skip, end-r.Starts
+	value := sum / (sending + drain)
+	if stated := r.Stated[s.tag][metric.Avg]; r.Skip == 0 && stated > 0 {
+		value = stated
+	}
+	latency := slices.Clone(r.Values["request_latency"])
+	slices.Sort(latency)
+	shortest, longest := drain, drain
+	if len(latency) > 0 {
+		shortest, longest = min(drain, stats.Percentile(latency, 50)/1000), max(drain, stats.Percentile(latency, 99)/1000)
+	}
+	steady, plain := e.Value, e.limits
+	e.Value = value
+	e.limits = func(level float64) (float64, float64) {
+		low, high := plain(level)
+		scale := value / steady
+		return low * scale * (sending + drain) / (sending + longest), high * scale * (sending + drain) / (sending + shortest)
+	}
 }
 
 // estimate is the statistic with its interval.
@@ -125,6 +166,7 @@ func (s *statistic) estimate(r *Run) Estimate {
 		e = Quantile(r.Values[s.tag], s.p)
 	}
 	s.calmer(&e, r)
+	s.widen(&e, r)
 	return e
 }
 

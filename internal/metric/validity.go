@@ -10,6 +10,7 @@ type ClientStats struct {
 	// Client.
 	CPUShare     float64       // 0..1 of the cores that the process may use
 	Cores        int           // that many
+	Machine      string        // fingerprint of the client's machine: equal for runs from one machine; "" = not known
 	CPUTime      time.Duration // user and system, all threads
 	ThreadWait   time.Duration // that all threads together waited for a processor; 0 = the system does not tell
 	Stalls       int64         // times that the whole process did not run for 10 ms or more

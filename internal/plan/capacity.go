@@ -168,7 +168,40 @@ func (t *target) phase(ctx context.Context, name string, p config.Phase, most fl
 			r.quantiles[o.Name] = comparison.Quantile(list, 1-o.Allowed)
 		}
 	}
-	return r, keptOf(done.Validity), nil
+	kept = keptOf(done.Validity)
+	kept.Limited = kept.Limited || t.unclear(done.Validity)
+	return r, kept, nil
+}
+
+// unclear tells whether the limit of an objective lies within what its quantile may be, because instants are known only approximately: then a cell says
+// neither that the objective was kept nor that it was not.
+func (t *target) unclear(v *metric.Validity) bool {
+	if v == nil {
+		return false
+	}
+	for i := range t.objectives {
+		o := &t.objectives[i]
+		if o.tag == errorRate {
+			continue
+		}
+		q := 100 * (1 - o.Allowed)
+		low, high := v.Bounds[o.tag][percentile(math.Floor(q+1e-9))], v.Bounds[o.tag][percentile(math.Ceil(q-1e-9))]
+		if r := (metric.Range{Low: low.Low, High: high.High}); r.Width() > tolerated*o.Limit && r.Low <= o.Limit && o.Limit < r.High {
+			return true
+		}
+	}
+	return false
+}
+
+// tolerated is the width of a quantile's range, as a share of the limit, that a search takes for exact.
+const tolerated = 0.04
+
+// percentile is a whole percentile as a statistic; beyond p99 it is the largest value.
+func percentile(q float64) metric.Stat {
+	if stat, ok := metric.StatByName(fmt.Sprintf("p%.0f", q)); ok {
+		return stat
+	}
+	return metric.Max
 }
 
 // keptOf is how well the client kept a load. Pauses of its machine are no limit of the client by themselves: what they cost is known, and a cell without

@@ -1,0 +1,101 @@
+package comparison
+
+import (
+	"strings"
+	"testing"
+)
+
+// blocks are pairs of blocks, B slower by a factor.
+func blocks(pairs, n int, factors ...float64) (a, b []Run) {
+	for i := range pairs {
+		a, b = append(a, made(uint64(100+i), n, 100)), append(b, made(uint64(200+i), n, 100*factors[i%len(factors)]))
+	}
+	return a, b
+}
+
+// TestEachPair: an effect that every pair shows by itself is judged although there are too few pairs for their test; one that a single pair does not show, or
+// that is near the margin, is not.
+func TestEachPair(t *testing.T) {
+	for name, c := range map[string]struct {
+		pairs   int
+		n       int
+		factors []float64
+		want    Outcome
+		refused bool
+	}{
+		"twice as slow":               {4, 400, []float64{2}, Worse, false},
+		"half as slow":                {4, 400, []float64{0.5}, Better, false},
+		"two pairs":                   {2, 400, []float64{2}, Cannot, true},
+		"one pair does not":           {4, 400, []float64{2, 2, 2, 1.04}, Cannot, true},
+		"one pair the other way":      {4, 400, []float64{2, 2, 2, 0.5}, Cannot, true},
+		"equal":                       {5, 400, []float64{1}, Cannot, true},
+		"a little more than a margin": {5, 400, []float64{1.07}, Cannot, true},
+		"small blocks":                {4, 15, []float64{2}, Cannot, true},
+	} {
+		a, b := blocks(c.pairs, c.n, c.factors...)
+		r, err := Pairs(a, b, usual, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := lineOf(t, r, "request_latency", "mean")
+		if l.Outcome != c.want || (r.Refused != "") != c.refused || r.Outcome != c.want {
+			t.Errorf("%s: %s; refused: %q, in all %s", name, l.Sentence(0.95), r.Refused, r.Outcome)
+		}
+		if c.want == Worse && (!strings.Contains(l.Reason, "each of the 4 pairs shows it by itself, by +8") || len(r.Notes) == 0 || !strings.Contains(r.Notes[0], "only what every pair shows by itself is judged")) {
+			t.Errorf("%q, %q", l.Reason, r.Notes)
+		}
+	}
+}
+
+// TestFewTestedPairs: eight pairs of a large effect cannot pass a family of twenty lines by their signs, but each shows it.
+func TestFewTestedPairs(t *testing.T) {
+	a, b := blocks(6, 400, 1.99, 1.995, 2)
+	r, err := Pairs(a, b, usual, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l := lineOf(t, r, "request_latency", "mean"); l.Outcome != Worse || !strings.Contains(l.Reason, "each of the 6 pairs") || l.PHolm < 0.05 {
+		t.Errorf("%s, p %v", l.Sentence(0.95), l.PHolm)
+	}
+	if r.Untold() && r.Outcome != Worse {
+		t.Errorf("in all %s", r.Outcome)
+	}
+}
+
+// TestUncertainPairs: limits of blocks move the interval of the pairs, and an effect outside of all of them is found.
+func TestUncertainPairs(t *testing.T) {
+	a, plain := blocks(12, 400, 1.2)
+	near, far := make([]Run, 12), make([]Run, 12)
+	for i := range plain {
+		near[i], far[i] = withBounds(plain[i], 0.75, 1), withBounds(made(uint64(300+i), 400, 300), 0.75, 1)
+	}
+	for _, c := range []struct {
+		b    []Run
+		want Outcome
+	}{{plain, Worse}, {near, Cannot}, {far, Worse}} {
+		r, err := Pairs(a, c.b, usual, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l := lineOf(t, r, "request_latency", "p99"); l.Outcome != c.want {
+			t.Errorf("%s, want %s", l.Sentence(0.95), c.want)
+		}
+	}
+}
+
+// TestEachPairFalseAlarms: of 200 comparisons of three blocks a side of equal servers none is told.
+func TestEachPairFalseAlarms(t *testing.T) {
+	for k := range uint64(200) {
+		var a, b []Run
+		for i := range uint64(3) {
+			a, b = append(a, made(1000+k*10+i, 60, 100)), append(b, made(9000+k*10+i, 60, 100))
+		}
+		r, err := Pairs(a, b, usual, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Outcome != Cannot {
+			t.Errorf("%d: %s", k, r.Outcome)
+		}
+	}
+}
