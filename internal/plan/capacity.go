@@ -169,39 +169,50 @@ func (t *target) phase(ctx context.Context, name string, p config.Phase, most fl
 		}
 	}
 	kept = keptOf(done.Validity)
-	kept.Limited = kept.Limited || t.unclear(done.Validity)
+	kept.Limited = kept.Limited || t.unclear(done)
 	return r, kept, nil
 }
 
 // unclear tells whether the limit of an objective lies within what its quantile may be, because instants are known only approximately: then a cell says
 // neither that the objective was kept nor that it was not.
-func (t *target) unclear(v *metric.Validity) bool {
+func (t *target) unclear(run *metric.Run) bool {
+	v := run.Validity
 	if v == nil {
 		return false
 	}
 	for i := range t.objectives {
 		o := &t.objectives[i]
-		if o.tag == errorRate {
+		if o.tag == errorRate || v.Bounds[o.tag] == nil {
 			continue
 		}
-		q := 100 * (1 - o.Allowed)
-		low, high := v.Bounds[o.tag][percentile(math.Floor(q+1e-9))], v.Bounds[o.tag][percentile(math.Ceil(q-1e-9))]
-		if r := (metric.Range{Low: low.Low, High: high.High}); r.Width() > tolerated*o.Limit && r.Low <= o.Limit && o.Limit < r.High {
+		below, above := around(100 * (1 - o.Allowed))
+		low := v.Bounds.Of(o.tag, below, run.Profiling.Value(o.tag, below)).Low
+		high := v.Bounds.Of(o.tag, above, run.Profiling.Value(o.tag, above)).High
+		certain := v.Bounds.Certain(o.tag, below, run.Profiling.Value(o.tag, below)) && v.Bounds.Certain(o.tag, above, run.Profiling.Value(o.tag, above))
+		if !certain && low <= o.Limit && o.Limit < high {
 			return true
 		}
 	}
 	return false
 }
 
-// tolerated is the width of a quantile's range, as a share of the limit, that a search takes for exact.
-const tolerated = 0.04
-
-// percentile is a whole percentile as a statistic; beyond p99 it is the largest value.
-func percentile(q float64) metric.Stat {
-	if stat, ok := metric.StatByName(fmt.Sprintf("p%.0f", q)); ok {
-		return stat
+// around are the statistics between which a percentile lies, twice itself where it is one: summaries have a few percentiles only.
+func around(q float64) (below, above metric.Stat) {
+	below, above = metric.Min, metric.Max
+	for x := 1; x <= 99; x++ {
+		stat, ok := metric.StatByName(fmt.Sprintf("p%d", x))
+		switch p := float64(x); {
+		case !ok:
+		case p <= q+1e-9:
+			below = stat
+			if p >= q-1e-9 {
+				return stat, stat
+			}
+		case above == metric.Max:
+			above = stat
+		}
 	}
-	return metric.Max
+	return below, above
 }
 
 // keptOf is how well the client kept a load. Pauses of its machine are no limit of the client by themselves: what they cost is known, and a cell without

@@ -54,6 +54,55 @@ func TestLooksWithin(t *testing.T) {
 	}
 }
 
+// TestUnclearCell: a cell says nothing where the limit of an objective lies within a wide range of its quantile, and something where the range is narrow, lies on
+// one side, or is of another metric.
+func TestUnclearCell(t *testing.T) {
+	objective := func(text string) *target {
+		o, err := ParseObjective(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &target{objectives: []Objective{o}}
+	}
+	bounds := func(tag string, stat metric.Stat, low, high float64) *metric.Validity {
+		return &metric.Validity{Verdict: metric.VerdictUncertain, Bounds: metric.Bounds{tag: {stat: {Low: low, High: high}}}}
+	}
+	run := func(v *metric.Validity) *metric.Run {
+		var values [metric.Stats]float64
+		for i := range values {
+			values[i] = 180
+		}
+		all := map[string][metric.Stats]float64{"time_to_first_token": values, "request_latency": values}
+		return &metric.Run{Validity: v, Profiling: metric.SummaryOf(all, 100, 0)}
+	}
+	for name, c := range map[string]struct {
+		t    *target
+		v    *metric.Validity
+		want bool
+	}{
+		"no verdict": {objective("time_to_first_token:p99<200"), nil, false}, "no ranges": {objective("time_to_first_token:p99<200"), &metric.Validity{}, false},
+		"around the limit": {objective("time_to_first_token:p99<200"), bounds("time_to_first_token", metric.P99, 150, 260), true},
+		"above it":         {objective("time_to_first_token:p99<200"), bounds("time_to_first_token", metric.P99, 210, 260), false},
+		"below it":         {objective("time_to_first_token:p99<200"), bounds("time_to_first_token", metric.P99, 100, 190), false},
+		"narrow":           {objective("time_to_first_token:p99<200"), bounds("time_to_first_token", metric.P99, 197, 203), false},
+		"another metric":   {objective("request_latency:p99<200"), bounds("time_to_first_token", metric.P99, 150, 260), false},
+		"the error rate":   {objective("error_rate<1"), bounds("time_to_first_token", metric.P99, 150, 260), false},
+	} {
+		if got := c.t.unclear(run(c.v)); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	between := objective("time_to_first_token:p97.5<200")
+	if v := bounds("time_to_first_token", metric.P99, 190, 260); !between.unclear(run(v)) {
+		t.Error("a quantile between two percentiles lies between the lower limit of one and the upper of the other")
+	}
+	for q, want := range map[float64][2]metric.Stat{99: {metric.P99, metric.P99}, 97.5: {metric.P95, metric.P99}, 95: {metric.P95, metric.P95}, 99.9: {metric.P99, metric.Max}, 0.5: {metric.Min, metric.P1}} {
+		if a, b := around(q); a != want[0] || b != want[1] {
+			t.Errorf("p%g lies between %s and %s", q, a, b)
+		}
+	}
+}
+
 // TestJudge: what a request says of an objective, finished, failed or cut.
 func TestJudge(t *testing.T) {
 	set, err := metric.NewSelection(metric.Options{Streaming: true, ProducesTokens: true, TokenizesInput: true})
