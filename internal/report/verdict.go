@@ -86,12 +86,7 @@ func (d *drawing) evidence(v *metric.Validity) {
 	if d.approximate {
 		d.say("  %s marks figures that are known only approximately; validity.bounds in the JSON summary has their limits\n", metric.ApproximateMark)
 	}
-	for _, c := range v.Certain {
-		if all, ok := d.run.Profiling.Get(c.Tag); ok && (c.Tag == "time_to_first_token" || c.Tag == "inter_chunk_latency") {
-			d.say("  %s: p99 of all requests %s, of the certain ones %s\n", c.Header, inUnit(all, metric.P99), inUnit(c, metric.P99))
-		}
-	}
-	if d.fits { // told with their marks
+	if d.fits { // the notes stand above, with their marks
 		return
 	}
 	for _, n := range v.Notes {
@@ -104,11 +99,6 @@ func sharedReads(v *metric.Validity) string {
 		return strconv.FormatInt(v.SharedReads, 10)
 	}
 	return fmt.Sprintf("%.1f %%", 100*float64(v.SharedReads)/float64(v.Messages))
-}
-
-// inUnit is a statistic with its unit.
-func inUnit(r metric.Result, s metric.Stat) string {
-	return fmt.Sprintf("%s %s", strconv.FormatFloat(r.Values[s], 'f', 2, 64), r.Display)
 }
 
 // span is a duration with three digits at most.
