@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"bytes"
 	"encoding/json"
 
 	"aiperf/internal/jsontext"
@@ -9,24 +10,59 @@ import (
 // responseDoc is what the document that is being read holds besides what all types have: an event of a stream, or a whole response.
 // Nested values stay unread until they are needed.
 type responseDoc struct {
-	delta, text           jsontext.Text
-	outputIndex           float64
-	contentIndex          float64
+	delta, full           jsontext.Text // of an event: a piece, or all that the pieces of its place said
+	place                 responsePlace
 	item                  []byte
 	id, status            jsontext.Text
 	output                []byte
 	outputText            jsontext.Text
 	stored                bool
-	seen                  map[[2]float64]bool // places whose text came in deltas; of the whole answer
-	lastID                string              // of the whole answer
-	failedStatus, storing bool                // of the whole answer
+	seen                  responseSeen // of the whole answer
+	lastID                string       // of the whole answer
+	failedStatus, storing bool         // of the whole answer
+}
+
+// outputClass is what a part of a response counts as. Text, refusals and transcripts are one class: each is what the user is told.
+type outputClass byte
+
+const (
+	visibleOutput outputClass = iota
+	reasoningOutput
+	argumentsOutput
+	outputClasses
+)
+
+// responsePlace is where a part stands in the response. An index that is not given is 0.
+type responsePlace struct {
+	class           outputClass
+	output, content float64
+}
+
+// responseSeen says which parts of a response came already. A server says each part up to four times: in pieces, whole at the end of the pieces, in
+// its item, and in the response that ends the stream. The first of them counts.
+type responseSeen struct {
+	places  map[responsePlace]bool
+	classes [outputClasses]bool
+	name    bool // of a call
+}
+
+// take tells whether a part is new, and remembers it. pieces of one place follow each other.
+func (x *responseSeen) take(at responsePlace, piece bool, t jsontext.Text) bool {
+	if t.Empty() || !piece && x.places[at] {
+		return false
+	}
+	if !x.places[at] {
+		x.places[at] = true
+	}
+	x.classes[at.class] = true
+	return true
 }
 
 // beginResponse forgets the document before.
 func beginResponse(d *jsonAnswer) {
 	r := stateOf[responseDoc](d)
-	if r.seen == nil {
-		r.seen = map[[2]float64]bool{}
+	if r.seen.places == nil {
+		r.seen.places = map[responsePlace]bool{}
 	}
 	*r = responseDoc{seen: r.seen, lastID: r.lastID, failedStatus: r.failedStatus, storing: r.storing}
 }
@@ -37,12 +73,12 @@ func responsesMember(d *jsonAnswer, s *jsontext.Scanner, key []byte) bool {
 	switch string(key) {
 	case "delta":
 		r.delta = s.Text()
-	case "text":
-		r.text = s.Text()
+	case "text", "refusal", "transcript", "arguments":
+		r.full = s.Text()
 	case "output_index":
-		r.outputIndex, _ = number(s)
-	case "content_index":
-		r.contentIndex, _ = number(s)
+		r.place.output, _ = number(s)
+	case "content_index", "summary_index":
+		r.place.content, _ = number(s)
 	case "item":
 		r.item = s.Raw()
 	case "response":
@@ -83,29 +119,13 @@ func afterResponse(d *jsonAnswer) {
 	r, p := d.state.(*responseDoc), &d.chunk.delta
 	p.reset()
 	p.set = true
-	at := [2]float64{r.outputIndex, r.contentIndex}
-	switch kind := string(d.chunk.typ.Raw); kind {
-	case "response.output_text.delta":
-		p.content = r.delta
-		r.seen[at] = r.seen[at] || !r.delta.Empty()
-	case "response.reasoning_text.delta", "response.reasoning_summary_text.delta":
-		p.reasoning = r.delta
-	case "response.refusal.delta":
-		p.refusal = r.delta
-	case "response.audio.transcript.delta", "response.output_audio_transcript.delta":
-		p.transcript = r.delta
-	case "response.function_call_arguments.delta":
-		p.tools = append(p.tools, call{arguments: r.delta})
+	switch kind := d.chunk.typ.Raw; string(kind) {
 	case "response.output_item.added":
-		p.begun(r.item)
-	case "response.output_text.done":
-		if !r.seen[at] {
-			p.content = r.text
-		}
+		p.begun(r)
 	case "response.completed", "response.incomplete", "":
-		if len(d.cuts) == 0 {
-			p.output(r)
-		}
+		p.output(r)
+	default:
+		p.event(r, kind)
 	}
 	if !r.id.Empty() {
 		r.lastID = r.id.String()
@@ -118,11 +138,49 @@ func afterResponse(d *jsonAnswer) {
 	r.storing = r.storing || r.stored
 }
 
+// event takes what an event about a part says: a piece of it (.delta), or the whole part (.done) if no piece of it came.
+func (p *part) event(r *responseDoc, kind []byte) {
+	stem, piece := bytes.CutSuffix(kind, []byte(".delta"))
+	said := r.delta
+	if !piece {
+		var done bool
+		if stem, done = bytes.CutSuffix(kind, []byte(".done")); !done {
+			return
+		}
+		said = r.full
+	}
+	var to *jsontext.Text
+	class := visibleOutput
+	switch string(stem) {
+	case "response.output_text":
+		to = &p.content
+	case "response.refusal":
+		to = &p.refusal
+	case "response.audio.transcript", "response.audio_transcript", "response.output_audio_transcript":
+		to = &p.transcript
+	case "response.reasoning_text", "response.reasoning_summary_text":
+		to, class = &p.reasoning, reasoningOutput
+	case "response.function_call_arguments":
+		class = argumentsOutput
+	default:
+		return
+	}
+	r.place.class = class
+	switch {
+	case !r.seen.take(r.place, piece, said):
+	case to != nil:
+		*to = said
+	default:
+		p.tools = append(p.tools, call{arguments: said})
+	}
+}
+
 // begun takes the name of a call that begins.
-func (p *part) begun(item []byte) {
-	i := readItem(item)
+func (p *part) begun(r *responseDoc) {
+	i := readItem(r.item)
 	if string(i.kind.Raw) == "function_call" {
 		p.tools = append(p.tools, call{name: i.name})
+		r.seen.name = r.seen.name || !i.name.Empty()
 	}
 }
 
@@ -184,12 +242,24 @@ func (i *outputItem) piece(s *jsontext.Scanner) {
 	}
 }
 
-// output takes all that a whole response says.
+// output takes of a whole response what did not come before it: everything if nothing came, text and calls if only reasoning came, and the arguments
+// of calls of which only the names came.
 func (p *part) output(r *responseDoc) {
+	x := &r.seen
+	if x.classes[visibleOutput] || x.classes[argumentsOutput] {
+		return
+	}
 	var thoughts []byte
 	s := &jsontext.Scanner{Doc: r.output}
 	elements(s, func() {
 		i := readItem(s.Raw())
+		called := string(i.kind.Raw) == "function_call"
+		if x.name {
+			if called {
+				p.tools = append(p.tools, call{arguments: i.arguments})
+			}
+			return
+		}
 		p.parts = append(p.parts, i.texts...)
 		if !i.refusal.Empty() {
 			p.parts = append(p.parts, i.refusal)
@@ -197,13 +267,15 @@ func (p *part) output(r *responseDoc) {
 		for _, t := range i.thoughts {
 			thoughts = t.Append(thoughts)
 		}
-		if string(i.kind.Raw) == "function_call" {
+		if called {
 			p.tools = append(p.tools, call{name: i.name, arguments: i.arguments})
 		}
 	})
-	p.reasoning = jsontext.Text{Raw: thoughts, Set: len(thoughts) > 0}
-	if len(p.parts)+len(p.tools)+len(thoughts) == 0 {
+	if len(p.parts)+len(p.tools) == 0 && !x.name {
 		p.content = r.outputText
+	}
+	if !x.classes[reasoningOutput] {
+		p.reasoning = jsontext.Text{Raw: thoughts, Set: len(thoughts) > 0}
 	}
 }
 
