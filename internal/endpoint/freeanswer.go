@@ -13,7 +13,7 @@ import (
 // freeType is a type whose answers have no shape of their own: template and raw (endpoints, section 9.16). field picks the value that
 // counts; nil = the first of the well-known members. What is not JSON is the text itself.
 func freeType(field *jmespath.JMESPath) jsonType {
-	t := jsonType{input: freeInput, loose: looseAnswer}
+	t := jsonType{input: freeInput, loose: looseAnswer, lastEnds: true}
 	if field != nil {
 		t.after = func(d *jsonAnswer) { d.chunk.take(selected(field, d.scan.Doc)) }
 		t.member = func(*jsonAnswer, *jsontext.Scanner, []byte) bool { return false }

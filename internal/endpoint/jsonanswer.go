@@ -19,6 +19,7 @@ type jsonAnswer struct {
 	out       []byte // visible text so far
 	reasoning []byte
 	cuts      []cut
+	last      cut    // the last document, with content or without; [DONE] is none
 	usage     []byte // last usage object that is not empty
 	early     []byte // usage object of the first content
 	drafts    []byte // object about speculative decoding
@@ -241,6 +242,7 @@ func (d *jsonAnswer) suspicious() bool {
 
 // keep takes what counts out of the document that was just read.
 func (d *jsonAnswer) keep(at int64, index int) {
+	d.last.at, d.last.message = at, index
 	c := &d.chunk
 	if len(c.usage) > 0 && !emptyObject(c.usage) {
 		d.usage = append(d.usage[:0], c.usage...)
@@ -318,6 +320,9 @@ func (d *jsonAnswer) fill(r *record.Reply) {
 	if len(d.cuts) == 0 {
 		r.ServerError = string(d.failure)
 		return
+	}
+	if d.lastEnds && d.last.message != d.cuts[len(d.cuts)-1].message {
+		r.End, r.EndMessage = d.last.at, d.last.message
 	}
 	r.Contents = make([]record.Content, len(d.cuts))
 	for i, c := range d.cuts {

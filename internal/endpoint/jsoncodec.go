@@ -21,9 +21,11 @@ type jsonType struct {
 	array  func(d *jsonAnswer, s *jsontext.Scanner) bool             // reads a top-level array; nil = such an answer has no data
 	begin  func(d *jsonAnswer)                                       // a document is about to be read; nil = nothing to do
 	after  func(d *jsonAnswer)                                       // makes sense of the document that was read; nil = nothing to do
-	plain  bool                                                      // a body that is no JSON object is the text itself
-	loose  func(d *jsonAnswer, doc []byte)                           // takes a document, body or event, that is not JSON; nil = it is skipped
-	keeper func() keeper                                             // makes the Memory of an answer; nil = answers leave nothing
+	// lastEnds says that the last message ends the answer, whether it has content or not.
+	lastEnds bool
+	plain    bool                            // a body that is no JSON object is the text itself
+	loose    func(d *jsonAnswer, doc []byte) // takes a document, body or event, that is not JSON; nil = it is skipped
+	keeper   func() keeper                   // makes the Memory of an answer; nil = answers leave nothing
 }
 
 // open makes the codec of a run. It refuses extras that are no JSON.

@@ -85,6 +85,9 @@ func (r *Reading) restamp(messages []record.Message) {
 	if r.result.Reply == nil {
 		return
 	}
+	if reply := r.result.Reply; reply.End != 0 && reply.EndMessage < len(messages) {
+		reply.End = messages[reply.EndMessage].At
+	}
 	for i := range r.result.Reply.Contents {
 		if c := &r.result.Reply.Contents[i]; c.Message < len(messages) {
 			c.At = messages[c.Message].At

@@ -16,6 +16,7 @@ type facts struct {
 
 	start                     int64 // of the request
 	first, second, last, seen int64 // content messages: first, second, last, first with visible output
+	end                       int64 // what ends the answer: the last content message, or a later one without content
 	measured                  bool  // content came in two messages at least
 }
 
@@ -26,6 +27,7 @@ func newFacts(set *Selection, rec *record.Record, reply *record.Reply, counts re
 	}
 	c := reply.Contents
 	f.first, f.last = c[0].At, c[len(c)-1].At
+	f.end = max(f.last, reply.End)
 	if f.measured = len(c) > 1; f.measured {
 		f.second = c[1].At
 	}
@@ -68,7 +70,7 @@ func positive(v float64) float64 {
 func (f *facts) ttft() float64    { return between(f.start, f.first) }
 func (f *facts) ttst() float64    { return between(f.first, f.second) }
 func (f *facts) ttfo() float64    { return between(f.start, f.seen) }
-func (f *facts) latency() float64 { return between(f.start, f.last) }
+func (f *facts) latency() float64 { return between(f.start, f.end) }
 func (f *facts) decode() float64  { return between(f.first, f.last) }
 func (f *facts) setup() float64   { return between(f.rec.Start, f.rec.Ack) }
 func (f *facts) prefill() float64 { return between(f.rec.Ack, f.first) }
@@ -156,7 +158,7 @@ func (f *facts) scheduleLag() float64 {
 	return float64(max(0, f.rec.Issued-f.rec.Intended))
 }
 func (f *facts) fromSchedule() float64        { return between(f.rec.Intended, f.rec.End) }
-func (f *facts) latencyFromSchedule() float64 { return between(f.rec.Intended, f.last) }
+func (f *facts) latencyFromSchedule() float64 { return between(f.rec.Intended, f.end) }
 func (f *facts) ttftFromSchedule() float64    { return between(f.rec.Intended, f.first) }
 
 // dispatchLag is from issue to the first byte written, where the socket instants are known.

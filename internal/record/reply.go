@@ -18,9 +18,12 @@ type Reply struct {
 	// OutputTokens counts the tokens of the answer that came as ids, or as a count in place of them, and not as text.
 	OutputTokens int
 	Images       int // images in the request payload
-	Skipped      int // messages whose data was no usable JSON
-	Job          *Job
-	Drafts       *Drafts // nil = the server says nothing of it, or says it more than once
+	// End is the instant of message EndMessage, which ends the answer without content of its own; 0 = the last of Contents ends it.
+	End        int64
+	EndMessage int
+	Skipped    int // messages whose data was no usable JSON
+	Job        *Job
+	Drafts     *Drafts // nil = the server says nothing of it, or says it more than once
 }
 
 // Drafts is what a server that guesses tokens ahead (speculative decoding) says of a request.
