@@ -103,10 +103,14 @@ func (n *Node) decimal() bool {
 	return n.Kind == Num && n.Float
 }
 
-// spells tells whether letters side by side spell a symbol, in any case: Evelyn is \text{Evelyn}.
+// spells tells whether letters side by side spell a symbol, in any case: Evelyn is \text{Evelyn}. A number spells the symbol of its digits: 5 is
+// \text{5}. A decimal fraction does not: the reference writes it with all its digits.
 func spells(word, letters *Node) bool {
 	if word.Kind != Sym {
 		return false
+	}
+	if letters.Kind == Num {
+		return !letters.Float && word.Name == letters.Rat.RatString()
 	}
 	parts := letters.Args
 	if letters.Kind == Const {
@@ -209,7 +213,8 @@ func distinct(list []*Node) (out []*Node) {
 	return out
 }
 
-// SameFormula tells whether two formulas have the same structure or value; values without symbols may differ by tolerance, or by a billionth.
+// SameFormula tells whether two formulas have the same structure or value; values without symbols may differ by tolerance, or by a billionth. Sets are
+// the same if they have the same elements, in any order. An infinite value is near no other.
 func SameFormula(a, b *Node, tolerance float64) bool {
 	if a.Key() == b.Key() {
 		return true
@@ -217,12 +222,15 @@ func SameFormula(a, b *Node, tolerance float64) bool {
 	switch {
 	case a.relational() && b.relational():
 		return sameRelation(a, b, 0)
+	case a.setLike() && b.setLike():
+		x, y := a.segments(), b.segments()
+		return x != nil && y != nil && a.exactSet() == b.exactSet() && slices.EqualFunc(x, y, func(u, v segment) bool { return u.same(v) })
 	case !a.scalar() || !b.scalar():
 		return false
-	case sameValue(a, b):
+	case sameValue(a, b) || spells(a, b) || spells(b, a):
 		return true
 	}
 	x, okX := a.realValue()
 	y, okY := b.realValue()
-	return okX && okY && math.Abs(x-y) <= math.Max(tolerance, 1e-9*math.Max(math.Abs(x), math.Abs(y)))
+	return okX && okY && !math.IsInf(x, 0) && !math.IsInf(y, 0) && math.Abs(x-y) <= math.Max(tolerance, 1e-9*math.Max(math.Abs(x), math.Abs(y)))
 }

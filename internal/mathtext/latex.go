@@ -339,13 +339,13 @@ func failure(err error) error {
 	return err
 }
 
-// beside is the product of two factors side by side; a whole number before a fraction is a mixed number. Two plain numbers are neither:
-// the reference adds them, which makes 235 of 1\,234.
+// beside is the product of two factors side by side; a whole number before a fraction is a mixed number. Two plain numbers are neither: releases of
+// the reference add or multiply them, which makes 235 or 234 of 1\,234. Here they have no value of a number: they equal their like alone.
 func (p *latex) beside(left, right *Node, at int) (*Node, error) {
 	switch p.tokens[at].kind {
 	case "num", "pct":
-		if left.Kind == Num {
-			return nil, errSyntax
+		if left.Kind == Num || left.Kind == Opaque && left.Name == numbersBeside {
+			return &Node{Kind: Opaque, Name: numbersBeside, Args: []*Node{left, right}}, nil
 		}
 	case `\frac`:
 		if left.Kind == Num && left.Rat.IsInt() && !left.Float && right.Kind == Num && right.Rat.Sign() > 0 {
@@ -358,6 +358,9 @@ func (p *latex) beside(left, right *Node, at int) (*Node, error) {
 	}
 	return mul(left, right), nil
 }
+
+// numbersBeside is the name of two numbers side by side.
+const numbersBeside = "numbers side by side"
 
 // begins tells whether a factor may begin here.
 func (p *latex) begins(functions bool) bool {

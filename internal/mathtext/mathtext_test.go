@@ -97,7 +97,7 @@ func TestEqual(t *testing.T) {
 // TestNotUnderstood: what is no formula is told to be none, at once.
 func TestNotUnderstood(t *testing.T) {
 	for _, s := range []string{
-		"", `\`, "5.", "x+", "(1", "1)", "2 3", `1\,234`, `\frac{1}`, `\begin{cases} x & y \end{cases}`, `\begin{pmatrix}1&2\\3\end{pmatrix}`, "x^", "|x", "[1,2,3)",
+		"", `\`, "5.", "x+", "(1", "1)", `\frac{1}`, `\begin{cases} x & y \end{cases}`, `\begin{pmatrix}1&2\\3\end{pmatrix}`, "x^", "|x", "[1,2,3)",
 		"5°", "答", `\unknown`, "{1", `\{x | x>1\}`, strings.Repeat("(", 100_000), strings.Repeat("(", 60) + "5" + strings.Repeat(")", 60),
 	} {
 		if n, err := LaTeX(s); err == nil {
@@ -153,5 +153,35 @@ func TestNormal(t *testing.T) {
 	}
 	if got := Normal(`\boxed{1} no, \boxed{2}, \boxed{3}`, Norm{LastBox: true}); got != "2,3" {
 		t.Errorf("last box: %q", got)
+	}
+}
+
+// TestSameFormula: infinite values are near no other, the elements of sets have no order, and a number may stand in a text.
+func TestSameFormula(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{"7", `\infty`, false}, {"7", `-\infty`, false}, {`\infty`, `-\infty`, false}, {`\infty`, `\infty`, true}, {`\infty`, `\infty+7`, true}, {`\infty`, `2\infty`, true},
+		{`-\infty`, `-2\infty`, true}, {`\infty`, `\infty-\infty`, false}, {"0", `0\infty`, false}, {"7", `\frac{1}{0}`, false}, {"x", `\infty`, false},
+		{`\{1,2\}`, `\{2,1\}`, true}, {`\{1,2\}`, `\{2,1,1\}`, true}, {`\{1,2\}`, `\{1,3\}`, false}, {`\{1,2\}`, "(1,2)", false}, {`\{\frac{1}{2}\}`, `\{0.5\}`, false},
+		{`(1,2)\cup(3,4)`, `(3,4)\cup(1,2)`, true}, {`(1,2)\cup(3,4)`, `[3,4]\cup(1,2)`, false}, {`(-\infty,1)\cup(2,\infty)`, `(2,\infty)\cup(-\infty,1)`, true},
+		{`(-\infty,1)`, `(-\infty,1]`, false}, {`(1,\infty)`, `(1,+\infty)`, true}, {`\emptyset`, `\emptyset`, true}, {`\emptyset`, `\{0\}`, false}, {`\emptyset`, "0", false},
+		{"5", `\text{5}`, true}, {"5", `\text{ 5 }`, true}, {"-5", `\text{-5}`, true}, {"5", `\mbox{6}`, false}, {"5", `\text{x}`, false},
+		{"1000", "1 000", false}, {"0", "1 000", false}, {"1", "1 000", false}, {"234", `1\,234`, false}, {"1 000", "1 000", true}, {"6", "2 3", false}, {"1000", "1,000", true},
+	} {
+		a, err := LaTeX(c.a)
+		if err != nil {
+			t.Fatal(c.a, err)
+		}
+		b, err := LaTeX(c.b)
+		if err != nil {
+			t.Fatal(c.b, err)
+		}
+		for _, got := range []bool{SameFormula(a, b, 1e-4), SameFormula(b, a, 1e-4)} {
+			if got != c.want {
+				t.Errorf("%s and %s: %v, want %v (%s, %s)", c.a, c.b, got, c.want, a.Key(), b.Key())
+			}
+		}
 	}
 }

@@ -135,6 +135,9 @@ func sameValue(a, b *Node) bool {
 	if okX && okY {
 		return x.Cmp(y) == 0
 	}
+	if u, v := a.infinite(), b.infinite(); u != 0 || v != 0 {
+		return u == v
+	}
 	found := map[string]bool{}
 	a.symbols(found)
 	b.symbols(found)
@@ -200,15 +203,45 @@ func compare(a, b *Node) (order int, known bool) {
 	return 1, true
 }
 
+// infinite is the sign of an infinite value, of sums and products with finite ones, too; 0 = n is finite, unknown or undefined.
+func (n *Node) infinite() (sign int) {
+	switch {
+	case n.Kind == Const && n.Name == infinity:
+		return 1
+	case n.Kind == Const && n.Name == minusInfinity:
+		return -1
+	case n.Kind != Add && n.Kind != Mul:
+		return 0
+	}
+	some, value := false, 0.0
+	if n.Kind == Mul {
+		value = 1
+	}
+	for _, a := range n.Args {
+		v, ok := a.realValue()
+		if !ok {
+			return 0
+		}
+		some = some || math.IsInf(v, 0)
+		if n.Kind == Add {
+			value += v
+		} else {
+			value *= v
+		}
+	}
+	switch {
+	case !some || !math.IsInf(value, 0):
+		return 0
+	case value > 0:
+		return 1
+	}
+	return -1
+}
+
 // realValue is the value of a real number, infinities included.
 func (n *Node) realValue() (float64, bool) {
-	if n.Kind == Const {
-		switch n.Name {
-		case infinity:
-			return math.Inf(1), true
-		case minusInfinity:
-			return math.Inf(-1), true
-		}
+	if sign := n.infinite(); sign != 0 {
+		return math.Inf(sign), true
 	}
 	v, ok := n.constantValue()
 	return real(v), ok && math.Abs(imag(v)) <= smallest*(1+math.Abs(real(v)))

@@ -66,13 +66,16 @@ func (p *plain) take(words ...string) string {
 	return ""
 }
 
-// listed reads one value, or several with commas between them: a tuple, whose Name is the bracket around it.
+// listed reads one value, or several with commas between them: a set in braces, else a tuple, whose Name is the bracket around it.
 func (p *plain) listed(bracket string) (*Node, error) {
 	n, err := p.comparison()
 	if err != nil || p.peek() != "," && (bracket == "" || bracket == "(") {
 		return n, err
 	}
 	list := &Node{Kind: Tuple, Name: bracket, Args: []*Node{n}}
+	if bracket == "{" {
+		list = &Node{Kind: Set, Args: []*Node{n}}
+	}
 	for p.take(",") != "" {
 		if w := p.peek(); w == "" || w == ")" || w == "]" || w == "}" {
 			break

@@ -19,6 +19,11 @@ func (s segment) empty() bool { return s.from > s.to || s.from == s.to && (s.fro
 
 var wholeLine = segment{from: math.Inf(-1), to: math.Inf(1), fromOpen: true, toOpen: true}
 
+// exactSet tells whether a set is written without decimal fractions: the reference holds 0.5 and 1/2 for different elements.
+func (n *Node) exactSet() bool {
+	return !n.Float && !slices.ContainsFunc(n.Args, func(a *Node) bool { return !a.exactSet() })
+}
+
 // segments is n as a set of real numbers: stretches in order that do not touch. nil = it is none.
 func (n *Node) segments() []segment {
 	switch n.Kind {

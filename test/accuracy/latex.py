@@ -10,13 +10,33 @@ def atom():
     a, b, x = small(), small(), rnd.choice("xyna")
     return rnd.choice([num(), num(), x, f"\\frac{{{a}}}{{{b}}}", f"\\dfrac{{{a}}}{{{b}}}", f"\\frac {a}{b}", f"{a}/{b}", f"\\sqrt{{{a}}}", f"{a}\\sqrt{{{b}}}", f"\\sqrt[3]{{{a}}}", "\\pi", f"{a}\\pi",
                        f"{x}^{{{a}}}", f"{a}{x}", f"2^{{{a}}}", f"\\sin({x})", f"\\cos\\frac{{\\pi}}{{{b}}}", f"\\log_{{2}}({a})", f"e^{{{a}}}", f"{a}!", f"\\binom{{{a}}}{{1}}", f"|-{a}|", f"{a}^\\circ", f"{a}\\%"])
+OO, CUP = "\\infty", "\\cup "
+def pick(*choices): return rnd.choice(choices)
+def end(): return pick(num(), num(), OO, "-" + OO, small())
+def interval(): return pick("(", "[") + pick("-" + OO, "0", "-" + small()) + ", " + pick(OO, "+" + OO, str(rnd.randint(10, 20))) + pick(")", "]")
+def union(): return CUP.join(f"({i}, {i + 1}" + pick(")", "]") for i in rnd.sample(range(0, 20, 3), pick(2, 2, 3)))
+def finite(): return "\\{" + ", ".join(str(i) for i in rnd.sample(range(-5, 9), rnd.randint(1, 4))) + "\\}"
+def grouped(): return str(rnd.randint(1, 9)) + pick(",", "{,}", " ", "\\,", "\\ ", "\\;", "\\!") + pick("000", "234", "500")
+def word(): return "\\" + pick("text", "mathrm", "textbf", "mbox") + "{" + pick("", "-") + str(rnd.randint(1, 30)) + "}"
+def rare():
+    """Infinities, intervals, unions, sets, thousands set apart, numbers as text."""
+    return pick(end, interval, union, finite, finite, grouped, word, lambda: pick("\\emptyset", "\\varnothing", "\\{0\\}", "\\mathbb{R}"), lambda: str(1000 * rnd.randint(1, 9)))()
+def reordered(g):
+    """The parts of a set or union in another order, a number as text or with its thousands set apart; None = nothing of it."""
+    if CUP in g: return CUP.join(rnd.sample(g.split(CUP), g.count(CUP) + 1))
+    if g.startswith("\\{"): return "\\{" + ", ".join(rnd.sample(g[2:-2].split(", "), g.count(", ") + 1)) + "\\}"
+    if g.isdigit(): return pick("\\text{" + g + "}", "\\mathrm{" + g + "}", g[:-3] + pick(",", "{,}", " ", "\\,") + g[-3:] if len(g) > 3 else g)
 def expr(): return rnd.choice([atom, atom, lambda: f"{atom()}+{atom()}", lambda: f"{atom()}-{small()}", lambda: f"{small()}\\cdot {atom()}", lambda: f"\\left({atom()}+{small()}\\right)^2"])()
 def whole():
     e = expr
+    if rnd.random() < .3: return rare()
     return rnd.choice([e, e, e, e, lambda: f"({small()}, {small()})", lambda: f"\\left[{small()}, {num()}\\right)", lambda: f"\\{{{small()}, {small()}\\}}", lambda: f"x={e()}", lambda: f"{small()}, {small()}",
                        lambda: f"x \\le {small()}", lambda: f"\\begin{{pmatrix}} {small()} & {small()} \\\\ {small()} & {small()} \\end{{pmatrix}}", lambda: f"\\text{{{rnd.choice(['even', 'odd', 'none'])}}}"])()
 def other(g):
     """The same in other words, or nearly."""
+    new = reordered(g) if rnd.random() < .7 else None
+    if new: return new
+    if rnd.random() < .1: return rare()
     k = rnd.randrange(8)
     if k == 0: return g
     if k == 1: return g.replace("\\dfrac", "\\frac").replace("\\frac ", "\\tfrac ")

@@ -2,6 +2,7 @@ package grade
 
 import (
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -14,8 +15,14 @@ func signed(s string, i int) bool {
 	return size == 0 || r != ')' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
 }
 
-// float reads a number; too large ones are infinite.
+// apartDigits is an underscore between two digits, as programs set digits apart.
+var apartDigits = regexp.MustCompile(`(\d)_(\d)`)
+
+// float reads a number as Python does; too large ones are infinite.
 func float(s string) (float64, bool) {
+	for range 2 { // every second underscore of 1_2_3 is found at a time
+		s = apartDigits.ReplaceAllString(s, "$1$2")
+	}
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil && !math.IsInf(v, 0) || strings.ContainsAny(s, "xXpP_") {
 		return 0, false
