@@ -101,12 +101,14 @@ func (f *facts) sendDelay() int64 {
 func (f *facts) extremes(late []float64, send int64) []facts {
 	early := *f
 	early.start += send
+	early.end = f.earliestEnd(early.last)
 	if late == nil {
 		return []facts{early}
 	}
 	at := func(i int) int64 { return f.reply.Contents[i].At - int64(late[i]) }
 	last := len(late) - 1
 	early.first, early.last = max(at(0), early.start), max(at(last), at(0), early.start)
+	early.end = f.earliestEnd(early.last)
 	if f.measured {
 		early.second = max(at(1), early.first)
 	}
@@ -119,7 +121,21 @@ func (f *facts) extremes(late []float64, send int64) []facts {
 	long, short := *f, *f
 	long.first = early.first
 	short.second, short.last = max(early.second, f.first), max(early.last, f.first)
+	short.end = f.earliestEnd(short.last)
 	return []facts{early, long, short}
+}
+
+// earliestEnd is the earliest end of an answer whose last content came at an instant: that instant, or the earliest one of a later message without
+// content.
+func (f *facts) earliestEnd(last int64) int64 {
+	if f.end <= f.last {
+		return last
+	}
+	end := f.end
+	if i := f.reply.EndMessage; i < len(f.rec.Messages) {
+		end -= f.rec.Messages[i].UncertainNs
+	}
+	return max(end, last)
 }
 
 // marginColumns are the margins of all rows. A column that was never needed is empty.
