@@ -167,8 +167,10 @@ func lag(level float64) func(*totals) float64 {
 }
 
 // degraded is 1 if the p99 of the schedule lag is above 500 ms.
-func (t *totals) degraded() float64 {
-	p := t.get("replay_sched_lag_p99")
+func (t *totals) degraded() float64 { return degradedOf(t.get("replay_sched_lag_p99")) }
+
+// degradedOf is 1 if a lag in ms is above 500.
+func degradedOf(p float64) float64 {
 	switch {
 	case math.IsNaN(p):
 		return absent()

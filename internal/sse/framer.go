@@ -56,9 +56,6 @@ func (f *Framer) Next(buf []byte) (Span, bool) {
 
 // Finish gives the message that the end of the stream left unterminated, if there is one. Call it after Next has found no more.
 func (f *Framer) Finish(buf []byte) (Span, bool) {
-	if f.skipLF && f.pos < len(buf) && buf[f.pos] == '\n' {
-		f.line++
-	}
 	f.skipLF, f.begun = false, true
 	if f.line < len(buf) {
 		if s, ok := f.closeLine(buf, len(buf)); ok {

@@ -140,3 +140,23 @@ func TestWithinAgainstSampling(t *testing.T) {
 		}
 	})
 }
+
+// TestRestsOfRounding: what rounding leaves of a sum is 0, a value of a millionth of the largest one stays.
+func TestRestsOfRounding(t *testing.T) {
+	var s Steps
+	s.Add(0, 1e6)
+	s.Add(1, 1-1e6)
+	s.Add(2, -1)
+	s.Add(3, 0.1)
+	s.Add(3, 0.2)
+	s.Add(4, -0.3)
+	c := s.Curve()
+	for i, want := range []float64{1e6, 1, 0} {
+		if c[i].V != want {
+			t.Errorf("value %d is %v, want %v", i, c[i].V, want)
+		}
+	}
+	if last := c[len(c)-1]; last.V != 0 {
+		t.Errorf("0.1 + 0.2 - 0.3 leaves %v, want 0", last.V)
+	}
+}

@@ -1,0 +1,51 @@
+package metric
+
+import (
+	"math"
+	"testing"
+
+	"aiperf/internal/record"
+)
+
+// TestWholeITL: a whole number of ns is rounded to the even one where it lies in the middle.
+func TestWholeITL(t *testing.T) {
+	whole := chat
+	whole.WholeITL = true
+	set := newSelection(t, whole)
+	for decode, want := range map[int64]float64{5: 2, 7: 4, 6: 3} {
+		rec := &record.Record{Start: 1, End: 100, Status: 200}
+		reply := &record.Reply{Contents: []record.Content{{At: 11}, {At: 11 + decode, Message: 1}}, PerChunkTokens: -1}
+		row := set.Row(rec, reply, record.Counts{Input: 1, Output: 3, Reasoning: -1})
+		if got, _ := row.Value("inter_token_latency"); got != want {
+			t.Errorf("%d ns over two gaps: ITL %v, want %v", decode, got, want)
+		}
+	}
+}
+
+// TestDispatchLagNeedsInstants: an export that has only the lengths of the parts tells no lag.
+func TestDispatchLagNeedsInstants(t *testing.T) {
+	set := newSelection(t, chat)
+	for spans, want := range map[bool]bool{false: true, true: false} {
+		rec := &record.Record{Start: 10, Issued: 5, End: 100, Status: 200, Trace: &record.Trace{SendStart: 12, Spans: spans}}
+		reply := &record.Reply{Contents: []record.Content{{At: 50}}, PerChunkTokens: -1}
+		v, ok := set.Row(rec, reply, record.Counts{Input: 1, Output: 1, Reasoning: -1}).Value("dispatch_lag")
+		if ok != want || ok && v != 7 {
+			t.Errorf("only lengths: %v: lag %v, %v, want %v", spans, v, ok, want)
+		}
+	}
+}
+
+// TestDegraded: a schedule is degraded above 500 ms, not at it.
+func TestDegraded(t *testing.T) {
+	for last, want := range map[float64]float64{500e6: 0, 500e6 + 1e3: 1} {
+		offsets := make([]float64, 201)
+		for i := 198; i < len(offsets); i++ {
+			offsets[i] = last
+		}
+		sum := &totals{offsets: offsets}
+		p := (lag(99)(sum)) // of 201 values the 99th percentile is value 198
+		if got := degradedOf(p); math.Abs(p-last/1e6) > 1e-9 || got != want {
+			t.Errorf("p99 %v ms: %v, want %v", p, got, want)
+		}
+	}
+}
