@@ -10,7 +10,7 @@ FUZZTIME ?= 60s
 TEXTS    ?= 1500
 PYTHON   ?= python3
 
-.PHONY: acceptance acceptance-wire all build certainty test test-browser gallery gallery-terminal test-real test-wide test-media test-parquet parquet-tools test-hub test-schema test-accuracy-reference wide-data data-figures race race-fast lint vet-others bench fuzz tools page-tools
+.PHONY: acceptance acceptance-wire all build certainty test test-browser gallery gallery-terminal test-real test-wide test-media test-parquet parquet-tools test-classes classes-tools test-hub test-schema test-accuracy-reference wide-data data-figures race race-fast lint vet-others bench fuzz tools page-tools
 
 all: build
 
@@ -53,6 +53,13 @@ test-parquet: build parquet-tools ## the Parquet of server metrics as pyarrow an
 
 parquet-tools: ## what test-parquet reads with, from PyPI
 	@test -e .real/parquet/installed || { python3 -m venv .real/parquet && .real/parquet/bin/pip install -q pyarrow duckdb && touch .real/parquet/installed; }
+
+test-classes: build classes-tools ## the files of a random set of runs, read by AIPerf's own classes (SEED, RUNS)
+	.real/classes/bin/python test/classes/check.py ./aiperf $(or $(SEED),24) $(or $(RUNS),40)
+
+classes-tools: ## what test-classes reads with, from PyPI: the package without most of what it needs to run
+	@test -e .real/classes/installed || { python3 -m venv .real/classes && .real/classes/bin/pip install -q --no-deps aiperf==0.13.0 && \
+	  .real/classes/bin/pip install -q pydantic pydantic-settings orjson msgspec ruamel.yaml pyyaml jinja2 cyclopts numpy 2>/dev/null && touch .real/classes/installed; }
 
 test-hub: build ## the cache of data sets shared with the Python hub library, each without a network, from a stand-in hub
 	@test -e .real/hub/installed || { python3 -m venv .real/hub && .real/hub/bin/pip install -q huggingface_hub pyarrow && touch .real/hub/installed; }

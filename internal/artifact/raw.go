@@ -3,6 +3,8 @@ package artifact
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
+	"strconv"
 
 	"aiperf/internal/endpoint"
 	"aiperf/internal/jsontext"
@@ -46,9 +48,10 @@ func (w *Raw) Encode(dst []byte, rec *record.Record, _ *record.Reply, row *metri
 		if i > 0 {
 			o.B = append(o.B, ',')
 		}
-		o.B = appendMessage(o.B, &rec.Messages[i], rec.Messages[0].Clock)
+		o.B = appendMessage(o.B, &rec.Messages[i])
 	}
 	o.B = append(o.B, ']')
+	appendBeside(&o, rec.Messages)
 	appendExchanges(&o, rec.Exchanges)
 	if row.Err != nil {
 		o.Key("error")
@@ -77,19 +80,14 @@ func (w *Raw) Encode(dst []byte, rec *record.Record, _ *record.Reply, row *metri
 	return append(o.Close(), '\n')
 }
 
-// appendMessage writes one event with its fields, or one body. How uncertain its instant is stands beside it; its clock where it is
-// not that of the first message, which stands in the trace.
-func appendMessage(b []byte, m *record.Message, first record.Clock) []byte {
+// appendMessage writes one event with its fields, or one body. AIPerf's classes refuse any other key here.
+func appendMessage(b []byte, m *record.Message) []byte {
 	o := jsontext.Open(b)
 	o.Int("perf_ns", m.At)
-	o.IntIfPositive("uncertain_ns", m.UncertainNs)
-	if m.Clock != first {
-		o.Text("clock", m.Clock.String())
-	}
 	switch {
-	case m.Body && m.Raw == nil && m.Size > 0:
+	case binary(m):
+		o.Text("raw_bytes", "") // the bytes are not kept
 		o.Text("content_type", m.ContentType)
-		o.Int("size", int64(m.Size))
 	case m.Body:
 		o.Text("text", string(m.Raw))
 		o.TextIfAny("content_type", m.ContentType)
@@ -98,6 +96,43 @@ func appendMessage(b []byte, m *record.Message, first record.Clock) []byte {
 		o.B = appendPackets(o.B, m)
 	}
 	return o.Close()
+}
+
+// binary tells whether a message is a body that is not text, of which the size alone is known.
+func binary(m *record.Message) bool { return m.Body && m.Raw == nil && m.Size > 0 }
+
+// appendBeside writes what is known of the responses beyond AIPerf's keys, as lists with an entry for each response: response_uncertain_ns (by how
+// much earlier one may have come), response_clocks (where they differ) and response_sizes (of binary bodies). A list without anything is left out.
+func appendBeside(o *jsontext.Object, list []record.Message) {
+	numbers := func(key string, of func(*record.Message) int64) {
+		last := len(list)
+		for last > 0 && of(&list[last-1]) <= 0 {
+			last--
+		}
+		if last == 0 {
+			return
+		}
+		o.Key(key)
+		for i := range last {
+			o.B = strconv.AppendInt(append(o.B, "[,"[min(i, 1)]), max(of(&list[i]), 0), 10)
+		}
+		o.B = append(o.B, ']')
+	}
+	numbers("response_uncertain_ns", func(m *record.Message) int64 { return m.UncertainNs })
+	numbers("response_sizes", func(m *record.Message) int64 {
+		if binary(m) {
+			return int64(m.Size)
+		}
+		return 0
+	})
+	if !slices.ContainsFunc(list, func(m record.Message) bool { return m.Clock != list[0].Clock }) {
+		return
+	}
+	o.Key("response_clocks")
+	for i := range list {
+		o.B = jsontext.AppendString(append(o.B, "[,"[min(i, 1)]), list[i].Clock.String())
+	}
+	o.B = append(o.B, ']')
 }
 
 // appendExchanges writes what followed the first exchange of a request, polls and downloads, each with its instants.

@@ -61,7 +61,8 @@ func readHeaders(v *fastjson.Value, to *[]record.Header) {
 	})
 }
 
-// readMessage reads an event with its packets, or a body. A message that names no clock has ownClock.
+// readMessage reads an event with its packets, or a body. A message that names no clock has ownClock. uncertain_ns, clock and size stand inside of
+// exports of older versions.
 func readMessage(v *fastjson.Value) record.Message {
 	m := record.Message{At: v.GetInt64("perf_ns"), UncertainNs: v.GetInt64("uncertain_ns"), Clock: ownClock}
 	if c := v.Get("clock"); c != nil {

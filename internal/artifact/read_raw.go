@@ -67,6 +67,7 @@ func rawRecord(v *fastjson.Value, messages []record.Message) (*record.Record, er
 	for _, m := range v.GetArray("responses") { // none, unless the key was spelled in an odd way
 		messages = append(messages, readMessage(m))
 	}
+	readBeside(v, messages)
 	for i := range messages {
 		if messages[i].Clock == ownClock {
 			messages[i].Clock = first
@@ -94,6 +95,24 @@ func rawRecord(v *fastjson.Value, messages []record.Message) (*record.Record, er
 	r.BenchmarkID = text(v.Get("benchmark_id"))
 	r.Trace = readTrace(v.Get("trace_data"), r.WallOffset)
 	return r, nil
+}
+
+// readBeside reads the lists beside the responses.
+func readBeside(v *fastjson.Value, messages []record.Message) {
+	each := func(key string, set func(*record.Message, *fastjson.Value)) {
+		for i, one := range v.GetArray(key) {
+			if i < len(messages) {
+				set(&messages[i], one)
+			}
+		}
+	}
+	each("response_uncertain_ns", func(m *record.Message, one *fastjson.Value) { m.UncertainNs, _ = one.Int64() })
+	each("response_sizes", func(m *record.Message, one *fastjson.Value) {
+		if n, err := one.Int(); err == nil && n > 0 {
+			m.Size = n
+		}
+	})
+	each("response_clocks", func(m *record.Message, one *fastjson.Value) { m.Clock = record.ParseClock(text(one)) })
 }
 
 // statusError is the failure that a status tells where the line names no error.

@@ -84,6 +84,9 @@ func SummaryJSON(run *metric.Run) ([]byte, error) {
 		w.Int("end_ns", p.To)
 		o.B = w.Close()
 	}
+	if len(run.OwnConfig) > 0 {
+		o.Raw("own_config", run.OwnConfig)
+	}
 	if run.Validity != nil {
 		o.Key("validity")
 		o.B = appendValidity(o.B, run.Validity)

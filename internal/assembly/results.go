@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"aiperf/internal/artifact"
+	"aiperf/internal/config"
 	"aiperf/internal/metric"
 )
 
@@ -37,6 +38,9 @@ func (a *Assembly) Run(o Outcome) *metric.Run {
 		Cancelled: o.Cancelled, IncompleteReason: o.IncompleteReason,
 		Profiling: reducer.Summary(o.Window), Course: reducer.Course(o.Window), Slowest: a.slowest.List,
 		ShowTrace: a.Config.Artifacts.ShowTraceTiming, LogFile: o.LogFile,
+	}
+	if upstream, own, err := config.SplitInputConfig(o.InputConfig); err == nil { // else it is of another tool
+		run.InputConfig, run.OwnConfig = upstream, own
 	}
 	run.Info.BenchmarkID = a.BenchmarkID
 	if a.Grades != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"aiperf/internal/config"
+	"aiperf/internal/dataset/custom"
 	"aiperf/internal/dataset/public"
 	"aiperf/internal/setting"
 )
@@ -202,6 +203,9 @@ func (r *resolver) stops(p *config.Phase) {
 	if r.run.Accuracy != nil {
 		return // every problem once
 	}
+	if r.rootSessions(p); p.Sessions != nil {
+		return
+	}
 	switch p.Type {
 	case config.PhaseUserCentric: // no default: ten requests cannot show a steady state
 	case config.PhaseFixedSchedule:
@@ -211,6 +215,20 @@ func (r *resolver) stops(p *config.Phase) {
 	default:
 		n := config.DefaultRequests(p)
 		p.Requests = &n
+	}
+}
+
+// rootSessions lets a phase send every session of a graph once that no other session starts.
+func (r *resolver) rootSessions(p *config.Phase) {
+	if r.file == nil || r.file.Format.Name != "dag_jsonl" || p.Kind != config.KindProfiling {
+		return
+	}
+	n := custom.RootSessions(r.run.Dataset().Path)
+	if most := r.run.Dataset().Entries; most > 0 {
+		n = min(n, most)
+	}
+	if n > 0 {
+		p.Sessions = &n
 	}
 }
 

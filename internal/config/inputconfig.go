@@ -1,6 +1,10 @@
 package config
 
-import "go.yaml.in/yaml/v3"
+import (
+	"strconv"
+
+	"go.yaml.in/yaml/v3"
+)
 
 // alwaysShown are the values of the input configuration that stand there even when they are the defaults.
 var alwaysShown = map[string]bool{
@@ -102,4 +106,20 @@ func same(a, b *yaml.Node) bool {
 	x, errX := appendJSON(nil, a)
 	y, errY := appendJSON(nil, b)
 	return errX == nil && errY == nil && string(x) == string(y)
+}
+
+// StateRequests adds the number of requests to the phases of an input configuration that state no end, by the name of the phase: how many
+// problems a benchmark has is known only when it is read.
+func StateRequests(text []byte, requests map[string]int64) ([]byte, error) {
+	root, err := inputNode(text)
+	if err != nil || len(requests) == 0 {
+		return text, err
+	}
+	for _, p := range step(root, "phases").Content {
+		n, some := requests[step(p, "name").Value]
+		if some && step(p, "requests") == nil && step(p, "sessions") == nil && step(p, "duration") == nil {
+			add(p, "requests", &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: strconv.FormatInt(n, 10)})
+		}
+	}
+	return appendJSON(nil, root)
 }

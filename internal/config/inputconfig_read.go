@@ -1,23 +1,16 @@
 package config
 
-import (
-	"fmt"
-
-	"go.yaml.in/yaml/v3"
-)
+import "fmt"
 
 // ReadInputConfig reads what InputConfig wrote: a benchmark whose values are those of the run, and the defaults where nothing was set. Keys
 // that are not known are ignored, what was masked stays so. The benchmark has one dataset and one phase at least.
 func ReadInputConfig(text []byte) (*Benchmark, error) {
-	var doc yaml.Node // JSON is YAML
-	if err := yaml.Unmarshal(text, &doc); err != nil {
-		return nil, fmt.Errorf("input_config: %w", plainer(err))
-	}
-	if len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode {
-		return nil, fmt.Errorf("input_config is no object")
+	input, err := inputNode(text)
+	if err != nil {
+		return nil, err
 	}
 	root := mapping()
-	add(root, "benchmark", doc.Content[0])
+	add(root, "benchmark", input)
 	snake(root)
 	if _, err := normalise(root); err != nil {
 		return nil, fmt.Errorf("input_config: %w", err)

@@ -55,7 +55,7 @@ func (v *violations) limits(path string, p *Phase, streaming bool) {
 	}
 	v.when(p.RateRamp != nil && !p.Type.HasRate(), path+".rate_ramp.duration", "needs a request rate, which a phase of type %s has not", p.Type)
 	if c := p.Cancellation; c != nil {
-		v.when(!(c.Rate > 0 && c.Rate <= 100), path+".cancellation.rate", "must be > 0 and <= 100 percent")
+		v.when(!(c.Rate >= 0 && c.Rate <= 100), path+".cancellation.rate", "must be >= 0 (off) and <= 100 percent")
 	}
 }
 

@@ -13,6 +13,7 @@ type Run struct {
 	Subject     string // model, server and load in words; "" = not known
 	Info        RunInfo
 	InputConfig json.RawMessage // the effective configuration, an ordered JSON object; nil = {}
+	OwnConfig   json.RawMessage // the part of it that AIPerf has no keys for, in the same layout; nil = none
 	GPU         *GPUTelemetry   // nil = nobody looked for GPUs
 
 	Start, End time.Time // of the profiling phase; zero = unknown

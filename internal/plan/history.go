@@ -86,14 +86,17 @@ func (q *search) bestTrials() []bestTrial {
 	return []bestTrial{{Index: h.Index, Objectives: h.Objectives, Values: h.Values, Feasible: h.Feasible, FeasibleCount: kept}}
 }
 
-// boundary is the edge that was found so far; nil: there is none to find.
+// boundary is the edge that was found so far; nil: the search has no cell yet, or several settings. Without conditions every cell keeps them.
 func (q *search) boundary() *boundarySummary {
 	s := q.run.Sweep
-	if len(s.SearchSpace) != 1 || len(q.conditions) == 0 {
+	if len(s.SearchSpace) != 1 || len(q.seen) == 0 {
 		return nil
 	}
-	pass, fail, _, _ := boundaryOf(s).bracket(q.evidence())
 	b := &boundarySummary{Path: s.SearchSpace[0].Path}
+	pass, fail := q.highest(), math.NaN()
+	if len(q.conditions) > 0 {
+		pass, fail, _, _ = boundaryOf(s).bracket(q.evidence())
+	}
 	for k := range q.seen {
 		p := &q.seen[k]
 		switch {
@@ -108,6 +111,17 @@ func (q *search) boundary() *boundarySummary {
 		}
 	}
 	return b
+}
+
+// highest is the highest value of a cell that counts; NaN without one.
+func (q *search) highest() float64 {
+	v := math.NaN()
+	for k := range q.seen {
+		if p := &q.seen[k]; p.doubt == "" && !(p.values[0] <= v) {
+			v = p.values[0]
+		}
+	}
+	return v
 }
 
 // configuration is what was asked for, with the keys of a file.

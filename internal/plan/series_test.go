@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -446,5 +447,22 @@ func TestSettled(t *testing.T) {
 		if i.sayConvergence(list); out.String() != c.want {
 			t.Errorf("%q, want %q", out.String(), c.want)
 		}
+	}
+}
+
+// TestBoundaryWithoutConditions: every cell keeps no conditions at all, so the highest value that was measured is the boundary.
+func TestBoundaryWithoutConditions(t *testing.T) {
+	_, _, told, tried, history, err := searched(t, func(r *config.Run) {
+		r.Sweep.SLAFilters = nil
+		r.Sweep.Planner, r.Sweep.MaxIterations = "bayesian", 3
+		r.Sweep.Objectives[0].Direction = "minimize"
+	})
+	edge, ok := history["boundary_summary"].(map[string]any)
+	if err != nil || !ok {
+		t.Fatal(err, told, history)
+	}
+	high, ok := edge["feasible_max"].(map[string]any)
+	if !ok || high["value"] != float64(slices.Max(tried)) || edge["infeasible_min"] != nil || edge["swept_dim_path"] == "" {
+		t.Errorf("tried %v: %v", tried, edge)
 	}
 }

@@ -18,6 +18,7 @@ import (
 type priorSummary struct {
 	BenchmarkID      string              `json:"benchmark_id"`
 	InputConfig      json.RawMessage     `json:"input_config"`
+	OwnConfig        json.RawMessage     `json:"own_config"`
 	Info             metric.RunInfo      `json:"run_info"`
 	Cancelled        bool                `json:"was_cancelled"`
 	Complete         *bool               `json:"is_complete"`
@@ -48,6 +49,9 @@ func readPrior(l artifact.Layout) (p priorSummary) {
 	if data, err := infile.ReadAll(l.SummaryJSON(), maxSummary); err == nil {
 		if json.Unmarshal(data, &p) != nil {
 			p = priorSummary{}
+		}
+		if whole, err := config.MergeInputConfig(p.InputConfig, p.OwnConfig); err == nil {
+			p.InputConfig = whole
 		}
 	}
 	if _, err := os.Stat(l.Log()); err == nil {

@@ -46,6 +46,9 @@ type opened struct {
 
 // open goes through the stages that make them. It leaves nothing open on an error.
 func open(ctx context.Context, cfg *config.Benchmark, opts *Options, r *resolved, say *reporter) (*opened, error) {
+	if err := r.stateRequests(opts); err != nil {
+		return nil, err
+	}
 	o := &opened{gate: new(gate), written: components{unhurried: true}}
 	err := pass(say, o.stages(ctx, cfg, opts, r, say))
 	if err != nil {

@@ -19,16 +19,23 @@ func TestCancellationOfPhases(t *testing.T) {
 		{Name: "b", Kind: config.KindProfiling, Cancellation: two},
 		{Name: "c", Kind: config.KindProfiling, Cancellation: &config.Cancellation{Rate: 100}},
 		{Name: "d", Kind: config.KindProfiling},
+		{Name: "off", Kind: config.KindProfiling, Cancellation: &config.Cancellation{}},
 	}
 	for i := range b.Phases {
 		b.Phases[i].Type, b.Phases[i].Requests, b.Phases[i].Concurrency = config.PhaseConcurrency, &one, &one
+	}
+	whole := config.Default()
+	whole.Phases = b.Phases[len(b.Phases)-1:]
+	whole.Models.Items, whole.Endpoint.URLs = []config.Model{{Name: "m"}}, []string{"http://h"}
+	if err := whole.Validate(); err != nil {
+		t.Errorf("a cancellation of 0 %% is off: %v", err)
 	}
 	p, err := scenario(&b)
 	if err != nil {
 		t.Fatal(err)
 	}
 	inherited := load.Cancellation{Percent: 20, Delay: 500 * time.Millisecond}
-	for i, want := range []load.Cancellation{{Percent: 90}, inherited, inherited, {Percent: 100}, inherited} {
+	for i, want := range []load.Cancellation{{Percent: 90}, inherited, inherited, {Percent: 100}, inherited, {}} {
 		if got := p.Phases[i].Cancellation; got != want {
 			t.Errorf("phase %s: %+v, want %+v", p.Phases[i].Name, got, want)
 		}

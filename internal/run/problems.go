@@ -80,3 +80,18 @@ func askAll(s *load.Scenario, set *accuracy.Set, b *config.Benchmark, warn func(
 		}
 	}
 }
+
+// stateRequests puts the number of problems into the configuration that files show, where nothing else ends a phase.
+func (r *resolved) stateRequests(opts *Options) (err error) {
+	if r.problems == nil || len(opts.InputConfig) == 0 {
+		return nil
+	}
+	requests := map[string]int64{}
+	for i := range r.scenario.Phases {
+		if p := &r.scenario.Phases[i]; p.Requests > 0 {
+			requests[p.Name] = p.Requests
+		}
+	}
+	opts.InputConfig, err = config.StateRequests(opts.InputConfig, requests)
+	return err
+}

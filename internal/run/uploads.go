@@ -30,7 +30,21 @@ const (
 	mlflowToken    = "MLFLOW_TRACKING_TOKEN"
 	wandbKey       = "WANDB_API_KEY"
 	wandbBase      = "WANDB_BASE_URL"
+	wandbMode      = "WANDB_MODE"
 )
+
+// wandbOnline tells whether the run is uploaded to Weights & Biases. Their library writes runs of its own format without a network; aiperf does not.
+func wandbOnline(warn func(string)) bool {
+	switch mode := os.Getenv(wandbMode); mode {
+	case "offline", "dryrun":
+		warn("Weights & Biases: nothing is uploaded and no offline run is written, because " + wandbMode + " is " + mode +
+			". The results are in the artifact directory; unset " + wandbMode + " to upload the next run.")
+		return false
+	case "disabled":
+		return false
+	}
+	return true
+}
 
 // trackerSecrets are the credentials that nothing written may show.
 func trackerSecrets() (list []string) {
@@ -57,7 +71,7 @@ func (o *opened) upload(ctx context.Context, cfg *config.Benchmark, opts *Option
 			o.noteMLflow(m, sent, ok, opts, say)
 		}
 	}
-	if w := &cfg.WandB; w.Project != "" {
+	if w := &cfg.WandB; w.Project != "" && wandbOnline(say.warn) {
 		report := o.report(cfg, opts, run, w.RunName, nil, say)
 		to := tracker.WandB{
 			Base: cmp.Or(os.Getenv(wandbBase), tracker.WandBase), Key: os.Getenv(wandbKey), Project: w.Project, Entity: w.Entity, Tags: w.Tags,
@@ -119,7 +133,7 @@ func (o *opened) report(cfg *config.Benchmark, opts *Options, run *metric.Run, n
 			r.Metrics = append(r.Metrics, tracker.Metric{Key: key, Value: v})
 		}
 	}
-	r.Params = append(flat(nil, "", run.InputConfig), tracker.Param{Key: "benchmark_id", Value: opts.BenchmarkID}, tracker.Param{Key: "aiperf_version", Value: opts.Version})
+	r.Params = append(flat(nil, "", opts.InputConfig), tracker.Param{Key: "benchmark_id", Value: opts.BenchmarkID}, tracker.Param{Key: "aiperf_version", Value: opts.Version})
 	if run.Validity != nil {
 		r.Params = append(r.Params, tracker.Param{Key: "verdict", Value: string(run.Validity.Verdict)})
 	}

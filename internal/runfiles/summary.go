@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"aiperf/internal/config"
 	"aiperf/internal/metric"
 )
 
@@ -106,7 +107,8 @@ func (s *Summary) read(text []byte) error {
 	var known struct {
 		Version     string          `json:"aiperf_version"`
 		BenchmarkID string          `json:"benchmark_id"`
-		Config      map[string]any  `json:"input_config"`
+		Config      json.RawMessage `json:"input_config"`
+		Own         json.RawMessage `json:"own_config"`
 		Cancelled   bool            `json:"was_cancelled"`
 		Complete    *bool           `json:"is_complete"`
 		Reason      string          `json:"incomplete_reason"`
@@ -134,7 +136,16 @@ func (s *Summary) read(text []byte) error {
 	if err := json.Unmarshal(text, &known); err != nil {
 		return err
 	}
-	s.Version, s.BenchmarkID, s.Config, s.Cancelled = known.Version, known.BenchmarkID, known.Config, known.Cancelled
+	if len(known.Config) > 0 {
+		whole, err := config.MergeInputConfig(known.Config, known.Own)
+		if err == nil {
+			err = json.Unmarshal(whole, &s.Config)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	s.Version, s.BenchmarkID, s.Cancelled = known.Version, known.BenchmarkID, known.Cancelled
 	s.IncompleteReason, s.Start, s.End, s.Command, s.Variation = known.Reason, known.Start, known.End, known.Info.Command, known.Info.Variation
 	s.Complete = known.Complete == nil || *known.Complete
 	if len(known.Validity) > 0 && string(known.Validity) != "null" {

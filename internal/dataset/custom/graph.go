@@ -8,6 +8,7 @@ import (
 	"aiperf/internal/conversation"
 	"aiperf/internal/dataset/rows"
 	"aiperf/internal/dataset/trace"
+	"aiperf/internal/rng"
 )
 
 // The keys of a session of a graph and of its turns; others are faults.
@@ -254,4 +255,28 @@ func (g *sessionRow) entry(r *rows.Row, field string, i int, raw json.RawMessage
 		list = append(list, link{target: c, join: next})
 	}
 	return list
+}
+
+// RootSessions counts the sessions of a dag_jsonl file that no other starts; 0 where the file cannot be read, of which reading it tells more.
+func RootSessions(path string) int {
+	l := &loader{Options: Options{Root: rng.New(nil)}, set: &Dataset{}, media: newLibrary()}
+	l.DelayRatio, l.Type = 1, "dag_jsonl"
+	all, started := map[string]bool{}, map[string]bool{}
+	err := l.rows(path, nil, func(r *rows.Row) {
+		e := graphEntry(l, r)
+		all[e.ID] = true
+		for _, k := range e.links {
+			started[k.target] = true
+		}
+	})
+	if err != nil || l.faults.Count() > 0 {
+		return 0
+	}
+	n := 0
+	for id := range all {
+		if !started[id] {
+			n++
+		}
+	}
+	return n
 }

@@ -3,6 +3,8 @@ package custom
 import (
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -164,5 +166,25 @@ func TestGraphDrawn(t *testing.T) {
 	s := open(t, `{"session_id":"r","turns":[{"messages":[`+user+`],"spawns":["k"]}]}`+"\n"+`{"session_id":"k","turns":[{"messages":[`+user+`]}]}`, base(""))
 	if ok, err := s.(dataset.Growing).Reach(1); ok || err != nil || s.Len() != 1 || s.ID(dataset.FirstStarted) != "k" {
 		t.Errorf("%v %v, %d drawn", ok, err, s.Len())
+	}
+}
+
+// TestRootSessionsAreCounted: those that no fork, spawn or pre-session spawn names; a file that cannot be read has none.
+func TestRootSessionsAreCounted(t *testing.T) {
+	for text, want := range map[string]int{
+		`{"session_id":"a","turns":[{"messages":[{"role":"user","content":"x"}],"spawns":["b"]},{"messages":[{"role":"user","content":"x"}]}]}
+{"session_id":"b","turns":[{"messages":[{"role":"user","content":"x"}],"forks":["c"]}]}
+{"session_id":"c","turns":[{"messages":[{"role":"user","content":"x"}]}]}
+{"session_id":"d","pre_session_spawns":["e"],"turns":[{"messages":[{"role":"user","content":"x"}]}]}
+{"session_id":"e","turns":[{"messages":[{"role":"user","content":"x"}]}]}`: 2,
+		`{"session_id":"a"}`: 0,
+	} {
+		path := filepath.Join(t.TempDir(), "graph.jsonl")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := RootSessions(path); got != want {
+			t.Errorf("%d root sessions, want %d: %s", got, want, text)
+		}
 	}
 }
