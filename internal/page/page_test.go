@@ -335,6 +335,30 @@ func TestSweepPage(t *testing.T) {
 	}
 }
 
+// TestUnfinishedSweepPage: a sweep of five cells of which three have runs is not complete, whatever the verdicts of the three.
+func TestUnfinishedSweepPage(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join(recorded, "multi_c1_c4_c8"))); err != nil {
+		t.Fatal(err)
+	}
+	for planned, want := range map[int]bool{5: true, 3: false} {
+		if err := os.MkdirAll(filepath.Join(dir, "sweep_aggregate"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "sweep_aggregate", "profile_export_aiperf_sweep.json"), fmt.Appendf(nil, `{"metadata":{"num_combinations":%d}}`, planned), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		runs, err := runfiles.Find([]string{dir}, func(string, ...any) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		page, err := Sweep(dir, runs, "report.html", "test")
+		if err != nil || bytes.Contains(page, []byte("The sweep is not complete: 3 of 5 cells ran to the end")) != want {
+			t.Errorf("%d cells planned: %v", planned, err)
+		}
+	}
+}
+
 // story is a run of 40 s with a warm-up, a slow phase from 20 to 30 s, failures and a schedule that was kept but for 3 ms.
 func story(t *testing.T) *runfiles.Run {
 	t.Helper()

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"fmt"
 	"path/filepath"
 
 	"aiperf/internal/chart"
@@ -33,6 +34,7 @@ func Sweep(dir string, runs []*runfiles.Run, file, version string) ([]byte, erro
 			}
 		}
 	}
+	b.unfinished(dir, cells)
 	g := newGrid(cells)
 	b.Findings = append(g.findings(), b.Findings...)
 	trade := section{ID: "trade", Title: "Trade-off", Lead: "What the server gives in all against what each user sees. The line joins the cells that no other beats in both; a point is a run."}
@@ -81,6 +83,30 @@ func Sweep(dir string, runs []*runfiles.Run, file, version string) ([]byte, erro
 	}
 	b.shared(runs)
 	return b.html()
+}
+
+// unfinished says that a sweep ended before all of its cells ran to the end.
+func (b *builder) unfinished(dir string, cells []cell) {
+	planned, done := runfiles.PlannedCells(dir), 0
+	for i := range cells {
+		if cells[i].complete() {
+			done++
+		}
+	}
+	if done >= planned {
+		return
+	}
+	b.Level, b.Verdict = "suspect", fmt.Sprintf("The sweep is not complete: %d of %s ran to the end", done, terminal.Plural(planned, "cell"))
+}
+
+// complete tells whether no run of a cell was stopped before its end.
+func (c *cell) complete() bool {
+	for _, r := range c.runs {
+		if s, err := r.Summary(); err != nil || s.Cancelled {
+			return false
+		}
+	}
+	return true
 }
 
 // shared are the command and the settings that all runs have alike.
