@@ -117,9 +117,9 @@ type Header struct{ Name, Value string }
 // Message is one server-sent event or one whole response body.
 type Message struct {
 	At int64 // instant of the arrival that completed it, by Clock
-	// UncertainNs is by how many ns the message may have arrived before At: it shared its read with later bytes, and the stamp of a
-	// read is that of its last byte. All of them came after the read before had left nothing behind, and after the request was
-	// sent. 0 = At is the arrival, as exactly as Clock tells it.
+	// UncertainNs is by how many ns the message may have arrived before At. It shared its read with later bytes, and the stamp of a read is
+	// that of its last byte; or the client took the instant itself. The message came after the last instant at which its connection is known
+	// to have held no unread bytes, and after the request was sent. 0 = At is the arrival, as exactly as Clock says it.
 	UncertainNs int64
 	Clock       Clock
 	Body        bool   // a whole body, not an event
@@ -180,7 +180,8 @@ type Trace struct {
 	// FirstUncertainNs is the uncertainty of the first message, GapUncertainNs the largest of any gap between two events, which may
 	// be wrong by that much in either direction; the end mark of a stream is no event here. ns, 0 = certain.
 	FirstUncertainNs, GapUncertainNs int64
-	// SendUncertainNs is by how much later than Start the request may have left, because the client was kept from writing it.
+	// SendUncertainNs is by how much later than SendStart (gRPC: than Start) the request may have left, ns: the time that its write took,
+	// without the time in which the network or the server set the pace. 0 = 50 µs or less.
 	SendUncertainNs int64
 }
 

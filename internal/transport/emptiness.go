@@ -38,7 +38,7 @@ type socketState struct {
 // Pauses between two checks of readers, ns. Sockets that stay readable make a check dear; the pause then keeps its share below a fortieth of a
 // core.
 const (
-	leastPause   = 250_000
+	leastPause   = 500_000
 	socketsPause = 6_000 // for each readable socket
 )
 

@@ -422,3 +422,34 @@ func TestSendUncertainty(t *testing.T) {
 		t.Errorf("a request that was not sent: %d", got)
 	}
 }
+
+// BenchmarkEmptinessCheck: what a check costs, by the sockets that got bytes since the check before and were read.
+func BenchmarkEmptinessCheck(b *testing.B) {
+	for _, fresh := range []int{0, 1, 10} {
+		b.Run(fmt.Sprintf("fresh=%d", fresh), func(b *testing.B) {
+			var log emptinessLog
+			defer log.close()
+			var pairs [][2]int
+			for range 100 {
+				p, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK, 0)
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer unix.Close(p[0])
+				defer unix.Close(p[1])
+				log.add(p[0])
+				pairs = append(pairs, p)
+			}
+			var one [1]byte
+			for b.Loop() {
+				b.StopTimer()
+				for _, p := range pairs[:fresh] {
+					_, _ = unix.Write(p[1], one[:]) // a pair of our own
+					_, _ = unix.Read(p[0], one[:])
+				}
+				b.StartTimer()
+				log.check()
+			}
+		})
+	}
+}
