@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"aiperf/internal/record"
+	"aiperf/internal/stats"
 )
 
 // TestWholeITL: a whole number of ns is rounded to the even one where it lies in the middle.
@@ -46,6 +47,39 @@ func TestDegraded(t *testing.T) {
 		p := (lag(99)(sum)) // of 201 values the 99th percentile is value 198
 		if got := degradedOf(p); math.Abs(p-last/1e6) > 1e-9 || got != want {
 			t.Errorf("p99 %v ms: %v, want %v", p, got, want)
+		}
+	}
+}
+
+// TestEnergyFromPower: where a vendor reports power alone, energy is power over the time of the run; else power is energy over it.
+func TestEnergyFromPower(t *testing.T) {
+	r := newSelection(t, chat).NewReducer()
+	rec := &record.Record{Start: 1e9, End: 5e9, Status: 200}
+	r.Add(r.set.Row(rec, &record.Reply{Contents: []record.Content{{At: 5e9}}, PerChunkTokens: -1}, record.Counts{Input: 1, Output: 1, Reasoning: -1}))
+	for name, c := range map[string]struct{ energy, power, joules, watts float64 }{"power alone": {0, 300, 1200, 300}, "a meter": {2000, 300, 2000, 500}} {
+		s := r.Summary(Window{})
+		s.addEfficiency(Platforms[0], c.energy, c.power, 0)
+		if got := s.Value(Platforms[0]+"_total_gpu_energy", Avg); got != c.joules {
+			t.Errorf("%s: %v J, want %v", name, got, c.joules)
+		}
+		if got := s.Value(Platforms[0]+"_average_gpu_power", Avg); got != c.watts {
+			t.Errorf("%s: %v W, want %v", name, got, c.watts)
+		}
+	}
+}
+
+// TestDecodeRateOfTwoTokens: the one token after the first is decoded over the gap.
+func TestDecodeRateOfTwoTokens(t *testing.T) {
+	r := newSelection(t, chat).NewReducer()
+	for osl, want := range map[float64]float64{1: 0, 2: 1e-8, 3: 2e-8} {
+		var s stats.Steps
+		decodeRate(r, &timeline{start: 1, first: 100, end: 200, osl: osl, gaps: []float64{1e8}}, &s)
+		rate := 0.0
+		if c := s.Curve(); len(c) > 0 {
+			rate = c[0].V
+		}
+		if math.Abs(rate-want) > 1e-15 {
+			t.Errorf("%v tokens: %v a ns, want %v", osl, rate, want)
 		}
 	}
 }

@@ -160,3 +160,11 @@ func TestRestsOfRounding(t *testing.T) {
 		t.Errorf("0.1 + 0.2 - 0.3 leaves %v, want 0", last.V)
 	}
 }
+
+// TestPerHasNoRepeats: a quotient that does not change gives one point.
+func TestPerHasNoRepeats(t *testing.T) {
+	c := Curve{{0, 2}, {1, 4}, {2, 6}}.Per(Curve{{0, 1}, {1, 2}, {2, 3}})
+	if len(c) != 1 || c[0] != (Point{0, 2}) {
+		t.Errorf("%v, want one point of 2", c)
+	}
+}
