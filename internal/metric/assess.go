@@ -46,6 +46,9 @@ func Assess(e ClientStats, run *Summary, spell setting.Spell) *Validity {
 		v.doubt(e.doubtClause(list, len(run.judged())))
 	}
 	v.Reason = spell.Text(v.Reason)
+	if e.lumpy() && !strings.Contains(v.Reason, e.lumpSentence()) {
+		v.Notes = append(v.Notes, e.lumpReason())
+	}
 	for _, note := range e.notes(len(run.doubtful()) == 0) {
 		v.Notes = append(v.Notes, spell.Text(note))
 	}
@@ -87,10 +90,13 @@ func (v *Validity) doubt(why string) {
 // doubtClause names the statistics whose ranges are too wide, why they are, and what would help.
 func (e *ClientStats) doubtClause(list []estimate, judged int) string {
 	text := "aiperf read some answers late" + e.lateReads() + ", so these figures are known only approximately: " + ranges(list) + "."
+	if e.lumpy() {
+		text = e.lumpReason() + " These figures are known only approximately: " + ranges(list) + "."
+	}
 	if len(list) < judged {
 		text += " The other averages, p50, p90 and p99 of TTFT, ITL and latency are exact to 4 %."
 	}
-	if e.PacketStamps == 0 {
+	if e.PacketStamps == 0 && !e.lumpy() {
 		text += " Packet capture ({endpoint.capture} auto) would give exact times."
 	}
 	return text
@@ -177,6 +183,9 @@ func (e *ClientStats) allWell(precision float64) string {
 	text := "The client had room to spare."
 	if e.OpenLoop {
 		text = fmt.Sprintf("The schedule was kept (p99 %s late) and the client had room to spare.", shown(e.OwnLagP99))
+	}
+	if e.lumpy() {
+		return text + " " + e.lumpReason()
 	}
 	if !e.gapsDoubtful() {
 		return text

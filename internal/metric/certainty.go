@@ -21,6 +21,7 @@ type doubt struct {
 	gap        float64 // ns by which some gap may be wrong, the largest
 	firstWrong bool    // beyond what counts as certain
 	gapWrong   bool
+	oneLump    bool  // every gap is zero, because all messages came at one instant
 	packets    int64 // content messages with the stamp of a packet
 	shared     int64 // other content messages that share their read with a later message
 }
@@ -62,9 +63,12 @@ func (f *facts) doubt() (d doubt) {
 
 func wrong(by, of float64) bool { return by > certainWithin && by > certainShare*of }
 
+// noGaps marks rows whose gaps were not measured.
+const noGaps = 4
+
 // doubts are the uncertainties of all rows.
 type doubts struct {
-	wrong stats.Column // 1 first, 2 gaps, 3 both
+	wrong stats.Column // sum of 1 first, 2 gaps, noGaps
 	sum   Certainty
 }
 
@@ -83,6 +87,9 @@ func (c *doubts) add(d *doubt, valid bool) {
 	}
 	if bits > 0 {
 		c.sum.Uncertain++
+	}
+	if d.oneLump {
+		bits += noGaps
 	}
 	c.sum.FirstErrorMax = max(c.sum.FirstErrorMax, time.Duration(d.first+d.send))
 	c.sum.GapErrorMax = max(c.sum.GapErrorMax, time.Duration(d.gap))
@@ -147,7 +154,7 @@ func (r *Reducer) certainValues(m *Metric) (out []float64) {
 	}
 	values := r.column(m.Tag).Cursor()
 	for range r.rows {
-		if v, sure := values.Next(), wrong.Next() == 0; sure && v >= 0 {
+		if v, bits := values.Next(), wrong.Next(); (bits == 0 || bits == noGaps) && v >= 0 {
 			out = append(out, v)
 		}
 	}

@@ -17,7 +17,8 @@ type facts struct {
 	start                     int64 // of the request
 	first, second, last, seen int64 // content messages: first, second, last, first with visible output
 	end                       int64 // what ends the answer: the last content message, or a later one without content
-	measured                  bool  // content came in two messages at least
+	several                   bool  // content came in two messages at least
+	measured                  bool  // and not all of it at one instant
 }
 
 func newFacts(set *Selection, rec *record.Record, reply *record.Reply, counts record.Counts, valid bool) facts {
@@ -28,7 +29,8 @@ func newFacts(set *Selection, rec *record.Record, reply *record.Reply, counts re
 	c := reply.Contents
 	f.first, f.last = c[0].At, c[len(c)-1].At
 	f.end = max(f.last, reply.End)
-	if f.measured = len(c) > 1; f.measured {
+	f.measured = f.last > f.first
+	if f.several = len(c) > 1; f.several {
 		f.second = c[1].At
 	}
 	for i := range c {
@@ -88,7 +90,8 @@ func (f *facts) osl() float64 {
 	return known(f.counts.OSL())
 }
 
-// itl is the mean time per token after the first message. An answer that came in one message was not measured.
+// itl is the mean time per token after the first message. An answer whose messages all came at one instant, in one read, has none: its zero would
+// measure what held the messages back.
 func (f *facts) itl() float64 {
 	n := f.osl()
 	if !(n >= 2) || !f.measured && !f.set.opts.As013 {

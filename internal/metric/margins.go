@@ -109,7 +109,7 @@ func (f *facts) extremes(late []float64, send int64) []facts {
 	last := len(late) - 1
 	early.first, early.last = max(at(0), early.start), max(at(last), at(0), early.start)
 	early.end = f.earliestEnd(early.last)
-	if f.measured {
+	if f.several {
 		early.second = max(at(1), early.first)
 	}
 	for i := range f.reply.Contents {

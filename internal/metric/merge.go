@@ -11,7 +11,7 @@ import (
 )
 
 // reducerLayout is the version of the binary form of a reducer; another one is refused.
-const reducerLayout = 3
+const reducerLayout = 4
 
 // errOtherMetrics is the refusal to put together what was reduced by different metrics.
 var errOtherMetrics = errors.New("the requests were reduced by other metrics")
@@ -58,6 +58,7 @@ func (r *Reducer) Merge(o *Reducer) error {
 	r.readDelay += o.readDelay
 	r.sharedReads += o.sharedReads
 	r.remotePaths += o.remotePaths
+	r.lumps.merge(&o.lumps)
 	r.drafts = pooled(r.drafts, o.drafts)
 	r.rows += o.rows
 	return nil
@@ -125,6 +126,7 @@ func (r *Reducer) visit(c *marshal.Coder) {
 		column.Visit(c)
 	}
 	r.doubts.visit(c)
+	r.lumps.visit(c)
 	r.margins.visit(c)
 	marshal.Slice(c, &r.drafts, (*marshal.Coder).Int64)
 	marshal.Slice(c, &r.order, func(c *marshal.Coder, g **ErrorGroup) {

@@ -62,16 +62,17 @@ func (e *ClientStats) notes(certain bool) []string {
 		"The server fell behind: answered %.3g/s of %.3g/s sent. Latency measures the length of the run.", e.AnsweredRate, e.SentRate)
 	note(e.SilenceCount > 0, "The server sent nothing for %s (%s), while %s waited%s.", shown(e.SilenceLongest), e.silenceSpan(), counted(e.SilenceWaiting, "request"), e.moreSilences())
 	note(e.ReadDelays == 0 && total > 0 && e.PacketStamps == 0, "Instants were taken by the client, not by the kernel: its own delays are in them.")
-	note(e.Uncertain > 0, "aiperf may have noticed tokens late: in %d of %d requests by more than 1 ms or 1 %% (the first token by up to %s in %s, gaps between tokens by up to %s in %s). The JSON summary has the limits of every statistic.",
+	note(e.Uncertain > 0 && !(e.lumpy() && certain), "aiperf may have noticed tokens late: in %d of %d requests by more than 1 ms or 1 %% (the first token by up to %s in %s, gaps between tokens by up to %s in %s). The JSON summary has the limits of every statistic.",
 		e.Uncertain, e.Valid, shown(e.FirstErrorMax), counted(e.UncertainFirst, "request"), shown(e.GapErrorMax), counted(e.UncertainGaps, "request"))
-	note(e.Uncertain > 0 && certain && e.gapsDoubtful(), "Packet capture ({endpoint.capture} auto) would make the gaps exact.")
+	note(e.Uncertain > 0 && certain && e.gapsDoubtful() && !e.lumpy(), "Packet capture ({endpoint.capture} auto) would make the gaps exact.")
 	note(e.StallLongest > longPause, "The client stood still for %s at the longest, %s, %s in all; in that time it sent nothing.", shown(e.StallLongest), times(e.Stalls), shown(e.StallTotal))
 	note(e.waitShare() > longWait && (e.Uncertain > 0 || e.ReadDelayP99 > longDelay),
 		"aiperf waited for a free CPU %.0f %% of the time it wanted to run: other programs on this machine (perhaps the server itself) kept the cores busy.", 100*e.waitShare())
 	note(e.GCPauseMax > longPause, "The longest pause of its garbage collector was %s at most.", shown(e.GCPauseMax))
-	note(e.Messages > 0 && float64(e.SharedReads) > sharedReadLimit*float64(e.Messages) && e.Uncertain == 0,
+	note(e.Messages > 0 && float64(e.SharedReads) > sharedReadLimit*float64(e.Messages) && e.Uncertain == 0 && !e.lumpy(),
 		"%.0f %% of the messages arrived together with a later one.", 100*float64(e.SharedReads)/float64(max(1, e.Messages)))
 	note(e.OneMessage > 0, "%s came in one message: no inter token latency.", counted(e.OneMessage, "answer"))
+	note(e.OneLump > 0, "The events of %s arrived all at once: no inter token latency.", counted(e.OneLump, "answer"))
 	note(e.OpenLoop && e.LagP99 > e.lagLimit() && e.OwnLagP99 <= e.lagLimit(), "Requests left %s after their instants at p99, because they waited for slots or for the answers before them.", shown(e.LagP99))
 	note(e.OpenLoop && e.CapShare-e.BusyShare > capShare, "Sessions in delays of their own held every slot for %.1f %% of the sending time.", 100*(e.CapShare-e.BusyShare))
 	note(e.OpenLoop && e.PrefillShare > capShare, "Every prefill slot was taken for %.1f %% of the sending time.", 100*e.PrefillShare)

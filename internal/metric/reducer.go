@@ -36,6 +36,7 @@ type Reducer struct {
 	readDelay   int64
 	sharedReads int64
 	remotePaths int64
+	lumps       lumpSums
 	drafts      []int64 // steps of verification by their right guesses
 }
 
@@ -108,6 +109,7 @@ func (r *Reducer) Add(row *Row) {
 	r.reads += row.Reads
 	r.readDelay += row.ReadDelay
 	r.sharedReads += row.SharedReads
+	r.lumps.add(row.lumps)
 	if row.remote {
 		r.remotePaths++
 	}

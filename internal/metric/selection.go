@@ -151,6 +151,7 @@ type Row struct {
 	// Drafts is what a server that guesses tokens ahead said; nil = nothing.
 	Drafts *record.Drafts
 	doubt  doubt
+	lumps  lumpCount
 	remote bool // the kernel knows its connection, which leads to another machine
 	// margins tells how wrong the values may be; nil = they are exact.
 	margins *margins
@@ -189,7 +190,12 @@ func (s *Selection) Row(rec *record.Record, reply *record.Reply, counts record.C
 		if reply != nil {
 			r.Drafts = reply.Drafts
 		}
-		r.OneMessage = !f.measured && s.opts.Streaming && s.opts.ProducesTokens && f.osl() >= 2
+		r.OneMessage = !f.several && s.opts.Streaming && s.opts.ProducesTokens && f.osl() >= 2
+		if s.opts.Streaming && reply != nil {
+			r.lumps = lumpsOf(rec, reply.Contents, lateness(rec))
+			r.lumps.one = f.several && !f.measured && s.opts.ProducesTokens && f.osl() >= 2
+			r.doubt.oneLump = f.several && !f.measured
+		}
 		if s.good >= 0 {
 			r.values[s.good] = r.meets(s.goals)
 		}
@@ -219,7 +225,7 @@ func finite(v float64) float64 {
 
 // gaps are the times between content messages; nil if there are none, or one is negative.
 func (f *facts) gaps() []float64 {
-	if !f.set.gaps || !f.measured {
+	if !f.set.gaps || !f.several {
 		return nil
 	}
 	c := f.reply.Contents

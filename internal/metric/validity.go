@@ -43,6 +43,7 @@ type ClientStats struct {
 	PathUse
 	Silences
 	SlotUse
+	Lumps
 }
 
 // PathUse is what the kernel told of the connections of requests, failed ones included.

@@ -31,13 +31,14 @@ type Options struct {
 	EOS            string   // what becomes of ignore_eos and min_tokens: eosHonour, eosIgnore, eosRefuse
 	CountPrompt    bool     // count the prompt's tokens exactly (costs CPU); else report words
 	Seed           uint64
-	Model          string // what /v1/models names
-	AnswersAs      string // model that answers name, "" = the one that was asked for
-	Dimensions     int    // length of embedding vectors
-	Nagle          bool   // leave Nagle's algorithm on: a small event waits until the client has acknowledged the one before
-	DCGM           int    // GPUs that /dcgm/metrics tells of
-	Capacity       int    // requests over HTTP that are served at a time, the others wait in order; 0: all
-	TruthLog       string // file for the server's own instants, "" = none
+	Model          string        // what /v1/models names
+	AnswersAs      string        // model that answers name, "" = the one that was asked for
+	Dimensions     int           // length of embedding vectors
+	Nagle          bool          // leave Nagle's algorithm on: a small event waits until the client has acknowledged the one before
+	Lump           time.Duration // events of streams are held back and written together once in this time; 0 = each at its instant
+	DCGM           int           // GPUs that /dcgm/metrics tells of
+	Capacity       int           // requests over HTTP that are served at a time, the others wait in order; 0: all
+	TruthLog       string        // file for the server's own instants, "" = none
 }
 
 // Defaults are the knobs nobody turned.
@@ -152,6 +153,8 @@ var knobs = []Knob{
 		func(o *Options, v string) (err error) { o.Dimensions, err = whole(v, 1, 1<<20); return }},
 	{"nagle", "false", "leave Nagle's algorithm on, as some servers do: small events wait until the client has acknowledged those before",
 		func(o *Options, v string) (err error) { o.Nagle, err = yes(v); return }},
+	{"lump", "0s", "hold the events of streams over HTTP back and write those of each such time together, as a buffering proxy does; 0s writes each at its instant",
+		func(o *Options, v string) (err error) { o.Lump, err = duration(v); return }},
 	{"dcgm", "0", "simulated GPUs of an exporter at /dcgm/metrics: GPU i draws 100 (i + 1) W (0 to 64)",
 		func(o *Options, v string) (err error) { o.DCGM, err = whole(v, 0, 64); return }},
 	{"capacity", "0", "requests over HTTP that are served at a time; the others wait in order, so that no more than this over the latency of one are answered a second; 0 serves all at once",

@@ -63,6 +63,7 @@ type stream struct {
 	buf    []byte
 	rest   []byte // what the socket did not take at once
 	next   int64  // instant at which the next event is due
+	made   int64  // instant of the next event, of a stream in lumps; 0 = it has not begun
 	due    int64  // the same as wall time, of the event in buf
 	offset int64  // wall time minus instant
 	events int    // content events made
@@ -93,6 +94,10 @@ func (st *stream) begin(id string, created int64, model string) {
 
 // step makes and writes the next event; with the last one goes what ends the answer.
 func (st *stream) step(wait bool) {
+	if st.opts.Lump > 0 && st.whole == nil {
+		st.lump(wait)
+		return
+	}
 	st.due = st.next + st.offset
 	st.buf = st.buf[:0]
 	if st.whole != nil {

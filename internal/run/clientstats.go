@@ -37,6 +37,7 @@ func clientStats(run *metric.Run, phases []*load.PhaseStats, used usage, client 
 	e.SlotUse = slotUse(phases)
 	e.CancelledByUser = run.Cancelled
 	e.Certainty = s.Certainty
+	e.Lumps = results.Profiling().Lumps()
 	e.PathUse = results.Profiling().Paths()
 	if e.OpenLoop {
 		e.Trend = results.Profiling().Trend()

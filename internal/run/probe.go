@@ -93,7 +93,11 @@ func (o *opened) question(ctx context.Context, cfg *config.Benchmark, opts *Opti
 		}
 		asked.WithTemplate = r.templated(rec, reply)
 	}
-	return probe.Read(asked, rec.Messages, reply), nil
+	p := probe.Read(asked, rec.Messages, reply)
+	if lumps := metric.ProbeLumps(rec, reply.Contents); lumps != "" && asked.Streaming {
+		p.Findings = append(p.Findings, lumps)
+	}
+	return p, nil
 }
 
 // firstWords is the beginning of a text, on one line.
