@@ -15,10 +15,11 @@ import (
 
 	htmlpage "aiperf/internal/page"
 	"aiperf/internal/runfiles"
+	"aiperf/internal/telemetry/live"
 )
 
-// dashboard serves interactive charts of the runs until it is interrupted. Beyond the loopback everyone who knows the address sees them: it
-// carries a token.
+// dashboard serves interactive charts of the runs until it is interrupted. Other users of this machine do not see them: the address carries a
+// token.
 func (p *Program) dashboard(ctx context.Context, o *plotting, host string, port int64) error {
 	runs, err := runfiles.Find(o.paths, p.warnf)
 	if err != nil {
@@ -34,22 +35,25 @@ func (p *Program) dashboard(ctx context.Context, o *plotting, host string, port 
 	if err != nil {
 		return fmt.Errorf("--host, --port: %w", err)
 	}
-	address := "http://" + listener.Addr().String() + "/"
+	guard := &live.Guard{Token: o.token, Host: host}
+	address, choice := "http://"+listener.Addr().String()+"/", " (with the token that you gave)"
+	if guard.Token == "" {
+		guard.Token, choice = rand.Text(), ""
+		address = guard.Address(address)
+	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		d.Token = rand.Text()
-		address += "?token=" + d.Token
-		p.warnf("--host %s: whoever reaches this machine and knows the address sees the runs; nothing is encrypted, nobody logs in", host)
+		p.warnf("--host %s: whoever reaches this machine and knows the address sees the runs; nothing is encrypted", host)
 	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	server := &http.Server{Handler: d.Handler(), ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Handler: guard.Wrap(d.Handler()), ReadHeaderTimeout: 10 * time.Second}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
 	mode := "single-run"
 	if len(runs) > 1 {
 		mode = fmt.Sprintf("multi-run (%d runs)", len(runs))
 	}
-	fmt.Fprintf(p.Out, "Dashboard ready: %s\nMode: %s, Theme: %s\nPress Ctrl+C to stop\n", address, mode, o.theme)
+	fmt.Fprintf(p.Out, "Dashboard ready: %s%s\nMode: %s, Theme: %s\nPress Ctrl+C to stop\n", address, choice, mode, o.theme)
 	if p.Terminal {
 		_ = exec.CommandContext(ctx, "xdg-open", address).Start() // where there is no such program, people have the address
 	}

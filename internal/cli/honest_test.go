@@ -31,7 +31,7 @@ var trials = map[string][2]string{
 	"--url": {"h:1", ""}, "--url-strategy": {"round_robin", ""}, "--request-timeout-seconds": {"3", ""}, "--api-key": {"k", ""}, "--transport": {"http", "--endpoint-type kserve"}, "--backend": {"vllm", "--endpoint-type kserve"},
 	"--grpc-descriptors": {"p.txt", "--endpoint-type kserve"}, "--grpc-method": {"ModelInfer", "--endpoint-type kserve"},
 	"--no-legacy-flags": {}, "--use-legacy-max-tokens": {}, "--use-server-token-count": {}, "--connection-reuse-strategy": {"never", ""}, "--capture": {"auto", ""}, "--wait-for-model-timeout": {"5", ""}, "--wait-for-model-mode": {"models", awaited}, "--wait-for-model-interval": {"2", awaited}, "--http-version": {"2", ""},
-	"--api-port": {"9999", ""}, "--api-host": {"0.0.0.0", "--api-port 9999"},
+	"--api-port": {"9999", ""}, "--api-host": {"0.0.0.0", "--api-port 9999"}, "--api-token": {"secret-of-mine", "--api-port 9999"},
 	"--reset-kv-cache": {}, "--reset-kv-cache-timeout-seconds": {"3", ""}, "--reset-kv-cache-path": {"/x", ""},
 	"--server-profiler": {}, "--server-profiler-timeout-seconds": {"3", ""}, "--server-profiler-start-path": {"/x", ""}, "--server-profiler-stop-path": {"/x", ""},
 	"--tls-ca-file": {"ca.pem", ""}, "--tls-cert-file": {"ca.pem", "--tls-key-file p.txt"}, "--tls-key-file": {"p.txt", "--tls-cert-file ca.pem"}, "--tls-server-name": {"x", ""},

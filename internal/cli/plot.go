@@ -37,8 +37,9 @@ func plotTable() *setting.Table {
 		{Flags: []string{"--dump-charts"}, Kind: setting.Path, Help: "also write what the images show, as JSON"},
 		{Flags: []string{"--verbose"}, Not: []string{"--no-verbose"}, Kind: setting.Bool, Help: "show the log on standard error as well"},
 		{Flags: []string{"--dashboard"}, Not: []string{"--no-dashboard"}, Kind: setting.Bool, Help: "serve interactive charts instead of writing images"},
-		{Flags: []string{"--host"}, Kind: setting.Text, Default: "127.0.0.1", Help: "address of the dashboard; beyond the loopback its URL carries a token"},
+		{Flags: []string{"--host"}, Kind: setting.Text, Default: "127.0.0.1", Help: "address of the dashboard"},
 		{Flags: []string{"--port"}, Kind: setting.Int, Bounds: ">= 0, <= 65535", Default: "8050", Help: "port of the dashboard; 0 takes a free one"},
+		{Secret: redact.Secret, Flags: []string{"--api-token"}, Kind: setting.Text, Help: "token that opens the dashboard [default: a random one, part of the printed URL]"},
 		{Flags: []string{"--mlflow-upload"}, Not: []string{"--no-mlflow-upload"}, Kind: setting.Bool, Help: "upload the images to an MLflow run"},
 		{Secret: redact.Address, Flags: []string{"--mlflow-tracking-uri"}, Kind: setting.Text, Help: "MLflow server [default: MLFLOW_TRACKING_URI, else the one that the run was uploaded to]"},
 		{Flags: []string{"--mlflow-run-id"}, Kind: setting.Text, Help: "MLflow run [default: MLFLOW_RUN_ID, else the one of the upload]"},
@@ -59,7 +60,7 @@ func (p *Program) plotCommand() *cobra.Command {
 			}
 			o := plotting{
 				paths: set.Words, theme: set.Text("--theme", "light"), size: set.Text("--size", "large"), formats: set.Texts("--format"), dump: set.Text("--dump-charts", ""),
-				output: set.Text("--output", ""), verbose: set.True("--verbose", false),
+				output: set.Text("--output", ""), verbose: set.True("--verbose", false), token: set.Text("--api-token", ""),
 			}
 			if !set.True("--empty-paths", false) {
 				o.paths = append(o.paths, set.Texts("--paths")...)
@@ -81,7 +82,7 @@ func (p *Program) plotCommand() *cobra.Command {
 				}
 				return p.dashboard(cmd.Context(), &o, set.Text("--host", "127.0.0.1"), port)
 			}
-			for _, flag := range []string{"--host", "--port"} {
+			for _, flag := range []string{"--host", "--port", "--api-token"} {
 				if set.Has(flag) {
 					p.warnf("%s has no effect without --dashboard", flag)
 				}
@@ -97,6 +98,7 @@ type plotting struct {
 	config      *plots.Config
 	presets     []string // in place of the defaults; nil = those
 	theme, size string
+	token       string // of the dashboard; "" = a random one
 	formats     []string
 	output      string // "" = plots/ below the first path
 	dump        string

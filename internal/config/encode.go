@@ -47,6 +47,7 @@ func (r *Run) masked() *Run {
 	if c.Endpoint.APIKey != "" {
 		c.Endpoint.APIKey = Redacted
 	}
+	c.Runtime.APIToken, c.Environment.API.Token = "", "" // a later run has one of its own
 	for _, list := range []*[]string{&c.Endpoint.URLs, &c.GPUTelemetry.URLs, &c.ServerMetrics.URLs} {
 		shown := make([]string, len(*list))
 		for i, u := range *list {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"aiperf/internal/redact"
 	"aiperf/internal/setting"
 )
 
@@ -152,6 +153,7 @@ type AccuracyTuning struct {
 type APITuning struct {
 	Port            int     `yaml:"port,omitempty"` // 0 = there is none, unless runtime.api_port says so
 	Host            string  `yaml:"host,omitempty"`
+	Token           string  `yaml:"token,omitempty"`        // secret
 	CORSOrigins     string  `yaml:"cors_origins,omitempty"` // JSON list of the pages whose scripts may ask; "*" is any
 	ShutdownTimeout Seconds `yaml:"shutdown_timeout"`
 }
@@ -246,6 +248,7 @@ var environmentRows = group("Environment", []setting.Row{
 	{Env: "DATASET_BASETEN_SESSION_COLUMN", Key: "environment.dataset.baseten_session_column", Kind: setting.Text, Help: "column of a baseten_trace that names sessions"},
 	{Env: "API_SERVER_PORT", Key: "environment.api_server.port", Kind: setting.Int, Bounds: ">= 1, <= 65535", Zero: true, Help: "port of the API that tells how the run goes, where --api-port is not given"},
 	{Env: "API_SERVER_HOST", Key: "environment.api_server.host", Kind: setting.Text, Help: "address of the API, where --api-host is not given"},
+	{Secret: redact.Secret, Env: "API_SERVER_TOKEN", Key: "environment.api_server.token", Kind: setting.Text, Absent: true, Help: "token that opens the API, where --api-token is not given"},
 	{Env: "API_SERVER_CORS_ORIGINS", Key: "environment.api_server.cors_origins", Kind: setting.Text, Help: "JSON list of the web pages whose scripts may ask the API"},
 	{Env: "API_SERVER_SHUTDOWN_TIMEOUT", Key: "environment.api_server.shutdown_timeout", Kind: setting.Float, Bounds: ">= 0, <= 300", Unit: "s", Help: "how long answers of the API may take at the end of the run"},
 	{Env: "DAG_FAIL_FAST", Key: "environment.dag.fail_fast", Kind: setting.Bool, Help: "dag_jsonl: after a failed request of a session that another one started, nothing more of that graph is sent"},

@@ -13,7 +13,7 @@ func (r *Run) Secrets() []string { return r.Benchmark.Secrets() }
 
 // Secrets are the values of the credentials of one benchmark.
 func (b *Benchmark) Secrets() []string {
-	found := []string{b.Endpoint.APIKey}
+	found := []string{b.Endpoint.APIKey, b.Runtime.APIToken, b.Environment.API.Token}
 	for _, h := range b.Endpoint.Headers {
 		found = append(found, redact.HeaderSecrets(h.Name, h.Value)...)
 	}

@@ -107,6 +107,7 @@ type Runtime struct {
 	Communication    *Communication `yaml:"communication,omitempty"`
 	APIPort          *int           `yaml:"api_port,omitempty"`
 	APIHost          string         `yaml:"api_host,omitempty"`
+	APIToken         string         `yaml:"api_token,omitempty"`      // secret; "" = a random one
 	MetricsListen    string         `yaml:"metrics_listen,omitempty"` // host:port of the Prometheus page; "" = there is none
 	StatsInterval    *Seconds       `yaml:"stats_interval,omitempty"` // nil: 30 s, 5 s with the dashboard
 }
@@ -215,7 +216,8 @@ var serviceRows = group("Service", []setting.Row{
 	{Flags: []string{"--extra-verbose", "-vv"}, Key: "logging.level", Manual: true, Kind: setting.Bool, Help: "trace log lines"},
 	{Flags: []string{"--record-processor-service-count", "--record-processors"}, Key: "runtime.record_processors", Kind: setting.Int, Bounds: ">= 1", NoEffect: "records are worked on by as many goroutines as there are cores", Help: "accepted for old command lines"},
 	{Flags: []string{"--api-port"}, Key: "runtime.api_port", Kind: setting.Int, Bounds: ">= 1, <= 65535", Help: "tell how the run goes at http://HOST:PORT/api/progress, /api/metrics, /metrics and others, until it ends"},
-	{Flags: []string{"--api-host"}, Key: "runtime.api_host", Kind: setting.Text, Default: "127.0.0.1", Help: "address of that; there is no password, so that it should not be everybody's"},
+	{Flags: []string{"--api-host"}, Key: "runtime.api_host", Kind: setting.Text, Default: "127.0.0.1", Help: "address of the API"},
+	{Secret: redact.Secret, Flags: []string{"--api-token"}, Key: "runtime.api_token", Kind: setting.Text, Absent: true, Help: "token that opens the API; random by default, and part of the URL that aiperf prints"},
 	{Flags: []string{"--metrics-listen"}, Key: "runtime.metrics_listen", Kind: setting.Text, Help: "serve how the run stands at http://HOST:PORT/metrics for Prometheus; a port alone is one of this machine only"},
 	{Flags: []string{"--stats-interval"}, Key: "runtime.stats_interval", Unit: "s", Kind: setting.Float, Bounds: ">= 0, <= 1000", Default: "30; 5 with the dashboard", Help: "most pause between two lines of statistics, in s; 0 = none"},
 })

@@ -22,7 +22,7 @@ var outputRules = []rule{
 		when: func(s *Subject) bool { return s.MLflow.TrackingURI == "" }, text: "needs {mlflow.tracking_uri}: nothing is uploaded", level: idle},
 	{row: "70", keys: []string{"wandb.entity", "wandb.run_name", "wandb.tags"}, when: func(s *Subject) bool { return s.WandB.Project == "" },
 		text: "needs {wandb.project}: nothing is uploaded", level: idle},
-	{row: "71", keys: []string{"runtime.api_host"}, when: func(s *Subject) bool { return s.Runtime.APIPort == nil && s.Environment.API.Port == 0 },
+	{row: "71", keys: []string{"runtime.api_host", "runtime.api_token"}, when: func(s *Subject) bool { return s.Runtime.APIPort == nil && s.Environment.API.Port == 0 },
 		text: "needs {runtime.api_port}: without a port there is no API"},
 	{row: "74", keys: []string{"runtime.communication.host"}, when: func(s *Subject) bool { return s.wrote("runtime.communication.path") },
 		text: "and {runtime.communication.path}: neither has an effect", level: warned},

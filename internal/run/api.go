@@ -1,7 +1,9 @@
 package run
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -23,6 +25,12 @@ import (
 
 // apiHost is where the API answers unless the settings say otherwise: to nobody but this machine.
 const apiHost = "127.0.0.1"
+
+// openPaths need no token: probes of Kubernetes and the page of Prometheus, which has figures alone.
+var openPaths = map[string]bool{"/healthz": true, "/readyz": true, "/metrics": true}
+
+// processToken opens the API of every run of this process: those of a series follow each other at one address.
+var processToken = sync.OnceValue(rand.Text)
 
 // longestDownload bounds one answer of the API.
 const longestDownload = 10 * time.Minute
@@ -68,11 +76,12 @@ func (o *opened) startAPI(ctx context.Context, cfg *config.Benchmark, opts *Opti
 		Dir: cfg.Artifacts.Dir, Origins: origins,
 	}
 	address := net.JoinHostPort(host, strconv.Itoa(port))
-	server, err := live.Listen(ctx, address, longestDownload, source.Handler())
+	guard := &live.Guard{Token: cmp.Or(cfg.Runtime.APIToken, tuning.Token, processToken()), Host: host, Open: func(path string) bool { return openPaths[path] }}
+	server, err := live.Listen(ctx, address, longestDownload, guard.Wrap(source.Handler()))
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", cfg.As("runtime.api_port"), address, err)
 	}
-	say.note("API of this run: %s/api/progress", server.URL())
+	say.entrance("API of this run", server.URL()+"/api/progress", guard)
 	t.failed = server.Failed
 	o.api = t
 	o.held.opened(func() error {

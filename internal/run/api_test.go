@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,7 +44,7 @@ func freePort(t *testing.T) int {
 func TestAPI(t *testing.T) {
 	const requests = 6
 	b := whole(t.TempDir(), "", requests)
-	b.Environment.API = config.APITuning{Port: freePort(t), Host: "127.0.0.1", CORSOrigins: `["http://a"]`, ShutdownTimeout: 5}
+	b.Environment.API = config.APITuning{Port: freePort(t), Host: "127.0.0.1", CORSOrigins: `["http://a"]`, ShutdownTimeout: 5, Token: "of-this-test"}
 	base := "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(b.Environment.API.Port))
 	get := func(path string, into any) http.Header {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+path, nil)
@@ -49,6 +52,7 @@ func TestAPI(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.Header.Set("Origin", "http://a")
+		r.Header.Set("Authorization", "Bearer of-this-test")
 		resp, err := http.DefaultClient.Do(r)
 		if err != nil {
 			t.Error(err)
@@ -129,6 +133,63 @@ func TestAPI(t *testing.T) {
 	if c, err := net.Dial("tcp", strings.TrimPrefix(base, "http://")); err == nil {
 		_ = c.Close()
 		t.Error("the API outlives the run")
+	}
+}
+
+// TestAPIToken: without the token a run shows its figures for Prometheus and its health, and nothing else; a random token is in no file.
+func TestAPIToken(t *testing.T) {
+	b := whole(t.TempDir(), "", 1)
+	b.Environment.API = config.APITuning{Port: freePort(t), Host: "127.0.0.1", ShutdownTimeout: 5}
+	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(b.Environment.API.Port))
+	status := func(path, host string) int {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Host = host
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Error(err)
+			return 0
+		}
+		return resp.StatusCode
+	}
+	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		for path, want := range map[string]int{
+			"/healthz": 200, "/readyz": 200, "/metrics": 200, "/api/progress": 401, "/api/results/files/inputs.json": 401, "/api/config": 401, "/": 401,
+			"/api/run?token=" + processToken(): 200,
+		} {
+			if got := status(path, ""); got != want {
+				t.Errorf("%s: %d, want %d", path, got, want)
+			}
+			if got := status(path, "evil.example"); got != 403 {
+				t.Errorf("%s by another name: %d", path, got)
+			}
+		}
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, `{"choices":[{"message":{"role":"assistant","content":"yes"},"finish_reason":"stop"}]}`)
+	}))
+	defer model.Close()
+	b.Endpoint.URLs, b.Endpoint.Streaming = []string{model.URL}, false
+	var errs locked
+	if _, err := Run(t.Context(), b, nil, Options{Version: "test", Err: &errs}); err != nil {
+		t.Fatal(err, errs.String())
+	}
+	if !strings.Contains(errs.String(), "API of this run: http://"+address+"/api/progress?token="+processToken()) {
+		t.Errorf("no address in %s", errs.String())
+	}
+	err := filepath.WalkDir(b.Artifacts.Dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if strings.Contains(string(text), processToken()) {
+			t.Errorf("%s shows the token", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

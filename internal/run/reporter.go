@@ -11,6 +11,7 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/hub"
 	"aiperf/internal/redact"
+	"aiperf/internal/telemetry/live"
 	"aiperf/internal/terminal"
 	"aiperf/internal/ui"
 )
@@ -82,6 +83,18 @@ func (say *reporter) note(format string, args ...any) {
 		say.tell("aiperf: " + text)
 	}
 	say.log.Info(text)
+}
+
+// entrance tells the user where a server is. The token, if nobody has chosen it, goes to the error stream alone.
+func (say *reporter) entrance(what, address string, guard *live.Guard) {
+	say.log.Info(what + ": " + address)
+	switch {
+	case !say.levelEnabled(slog.LevelInfo):
+	case guard.Token == processToken():
+		fmt.Fprintln(say.err, terminal.Text("aiperf: "+what+": "+guard.Address(address)))
+	default:
+		say.tell("aiperf: " + what + ": " + address + " (with the token that you gave)")
+	}
 }
 
 // fail tells the user why a run gives no result.

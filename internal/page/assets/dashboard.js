@@ -5,7 +5,7 @@
   const { $, $$, make, drawChart } = window.aiperf;
   const token = new URLSearchParams(location.search).get("token") || "";
   const ask = async (path, question) => {
-    const r = await fetch("api/" + path, { method: "POST", headers: { "Content-Type": "application/json", "X-Token": token }, body: JSON.stringify(question) }).catch(() => {
+    const r = await fetch("api/" + path, { method: "POST", headers: { "Content-Type": "application/json", ...(token && { Authorization: "Bearer " + token }) }, body: JSON.stringify(question) }).catch(() => {
       throw new Error("The program that serves this page does not answer: it was stopped. Start aiperf plot --dashboard again and reload.");
     });
     if (!r.ok) throw new Error((await r.text()).trim());

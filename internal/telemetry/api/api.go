@@ -89,6 +89,7 @@ func (s *Source) allow(w http.ResponseWriter, r *http.Request) {
 		if asked := r.Header.Get("Origin"); asked != "" && (origin == "*" || origin == asked) {
 			w.Header().Set("Access-Control-Allow-Origin", origin)
 			w.Header().Set("Access-Control-Allow-Methods", "GET, HEAD")
+			w.Header().Set("Access-Control-Allow-Headers", "Authorization")
 			w.Header().Add("Vary", "Origin")
 			return
 		}
