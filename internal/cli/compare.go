@@ -22,7 +22,7 @@ const (
 
 // compareCommand compares finished runs.
 func (p *Program) compareCommand() *cobra.Command {
-	var with []string
+	var with, objectives []string
 	var noise, failOn, file, html string
 	var confidence float64
 	var skip length
@@ -48,12 +48,16 @@ func (p *Program) compareCommand() *cobra.Command {
 				return fmt.Errorf("the name of a directory is empty")
 			}
 			if _, err := gate.Parsed(judging.failIf); err != nil {
-				return fmt.Errorf("--fail-if: %w", err)
+				return fmt.Errorf("--fail-if: %w", gateFault(err))
 			}
+			conditions, err := failing(objectives)
+			if err != nil {
+				return fmt.Errorf("--objective: %w", err)
+			}
+			judging.failIf = append(judging.failIf, conditions...)
 			if judging.AllowInvalid = o.Invalid; o.Invalid && judging.Verdict {
 				return errVerdictAllowed
 			}
-			var err error
 			if err := o.SetMargins(margins); err != nil {
 				return fmt.Errorf("--margin: %w", err)
 			}
@@ -101,6 +105,7 @@ func (p *Program) compareCommand() *cobra.Command {
 	f.StringVar(&noise, "run-noise", "1%", "how much runs of one server differ, where there is one run on each side")
 	f.Float64Var(&confidence, "confidence", 0.95, "level of the intervals and of the whole")
 	f.StringVar(&failOn, "fail-on", "", "worse: status 3 if a metric is; cannot-tell: status 4 if one cannot be told")
+	f.StringArrayVar(&objectives, "objective", nil, "status 3 unless this holds for B: ttft:p99<200ms, p95(e2e)<2s, error_rate<1%; may be repeated")
 	f.StringArrayVar(&judging.failIf, "fail-if", nil, "status 3 if this holds for B or is undecided: time_to_first_token:p99>200, error_rate>1 (percent); may be repeated")
 	f.BoolVar(&judging.Verdict, "fail-on-verdict", false, "status 3 unless every run of B is valid or server limited")
 	f.StringVar(&judging.junit, "junit", "", "write the --fail-if results as JUnit XML")

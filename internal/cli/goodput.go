@@ -8,31 +8,64 @@ import (
 
 	"aiperf/internal/config"
 	"aiperf/internal/metric"
+	"aiperf/internal/objective"
 	"aiperf/internal/record"
 	"aiperf/internal/setting"
 )
 
-// parseGoodput reads "tag:number tag:number"; the last one of a tag wins.
+// parseGoodput reads "tag:number tag:number", or "tag<number" with a unit if any; the last one of a tag wins.
 func parseGoodput(text string) (config.SLOs, error) {
 	slos := config.SLOs{}
-	for _, item := range strings.Fields(text) {
-		tag, number, ok := strings.Cut(item, ":")
-		if !ok || tag == "" || number == "" {
-			return nil, fmt.Errorf("%q is not tag:number", item)
-		}
-		v, err := setting.ParseFloat(number, true)
+	for _, item := range objective.Words(text) {
+		tag, v, err := threshold(item)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %q %w; items are separated by blanks", tag, number, err)
+			return nil, err
 		}
 		if v < 0 || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("%s: the threshold %s must be finite and not negative", tag, number)
+			return nil, fmt.Errorf("%s: the threshold %g must be finite and not negative", tag, v)
 		}
 		slos.Set(tag, v)
 	}
 	if len(slos) == 0 {
-		return nil, fmt.Errorf("the value is empty; write tag:number")
+		return nil, fmt.Errorf("the value is empty; write tag<number, for example 'ttft<200ms request_latency<2s'")
 	}
 	return slos, nil
+}
+
+// threshold reads one objective of a request: tag:number, or a limit without a statistic.
+func threshold(item string) (tag string, v float64, err error) {
+	if !strings.ContainsAny(item, "<>") {
+		name, number, ok := strings.Cut(item, ":")
+		if !ok || name == "" || number == "" {
+			return "", 0, fmt.Errorf("%q is not tag:number", item)
+		}
+		if long := objective.ShortNames[strings.ToLower(name)]; long != "" {
+			name = long
+		}
+		if v, err = setting.ParseFloat(number, true); err == nil {
+			return name, v, nil
+		}
+		if _, known := metric.Lookup(name); known && !strings.ContainsAny(number, ",") {
+			l := objective.Limit{Tag: name}
+			if inUnit, bad := l.ParseValue(number); bad == nil {
+				return name, inUnit, nil
+			}
+		}
+		return "", 0, fmt.Errorf("%s: %q %w; items are separated by blanks", name, number, err)
+	}
+	l, err := objective.Parse(item)
+	good, certain := l.Good()
+	switch {
+	case err != nil:
+		return "", 0, err
+	case l.Stat != "":
+		return "", 0, fmt.Errorf("%q: goodput judges every request alone, without %s; write %s%s%g", item, l.Stat, l.Tag, l.Op, l.Value)
+	case certain && !good:
+		return "", 0, fmt.Errorf("%q describes a bad request; write %s", item, l.Opposite())
+	case !certain && l.Op[0] == '>':
+		return "", 0, fmt.Errorf("%q: requests are good at or below a threshold of %s; write %s<%g", item, l.Tag, l.Tag, l.Value)
+	}
+	return l.Tag, l.Value, nil
 }
 
 // objectives warns of the thresholds whose metric this run does not have, and says what would bring it: the run leaves them out. What is no
@@ -86,4 +119,13 @@ func levelTags() (tags []string) {
 		}
 	}
 	return tags
+}
+
+// goalWords writes objectives as "tag:number tag:number".
+func goalWords(slos config.SLOs) string {
+	var list []string
+	for _, one := range slos {
+		list = append(list, one.Tag+":"+config.FormatFloat(one.Threshold))
+	}
+	return strings.Join(list, " ")
 }

@@ -2,12 +2,14 @@ package cli
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"aiperf/internal/metric"
+	"aiperf/internal/objective"
 	"aiperf/internal/suggest"
 )
 
@@ -83,14 +85,34 @@ var concepts = []concept{
 	{[]string{"metrics", "metric", "tags"}, metricsPage},
 }
 
-const sloPage = `Objectives: how good a server has to be.
+var sloPage = `Objectives: how good a server has to be
 
-  aiperf find-capacity --slo 'time_to_first_token:p99<200'    the highest load that keeps it
-  aiperf profile --goodput 'time_to_first_token:200'          the share of requests that keep it
-  aiperf profile --search-sla time_to_first_token:p95:lt:200  a search under this limit
-  aiperf profile --fail-if 'time_to_first_token:p99>200'      exit status 3 when this is true
+  METRIC[:STAT] < VALUE[UNIT]     time_to_first_token:p99<200ms
+  STAT(METRIC) < VALUE[UNIT]      p99(ttft)<0.2s
 
-Times are in milliseconds. aiperf help metrics lists the metrics.`
+Also <=, and > or >= where more is better: tps>100. Times without a unit are in the unit of the
+metric (ms, or s where the report prints s); units are us, ms, s, m, h and %.
+Statistics are avg (if none is named), min, max, std and p1 to p99.
+
+  aiperf profile --objective 'ttft:p99<200ms'                 exit status 3 unless it holds
+  aiperf profile --goodput 'ttft<200ms request_latency<2s'    share of requests that keep all of these
+  aiperf profile --search-sla 'ttft:p95<200ms' …              constraint of a search
+  aiperf find-capacity --slo 'ttft:p99<200ms'                 highest load that keeps it
+  aiperf profile --fail-if 'ttft:p99>200ms'                   exit status 3 when this is true (the opposite)
+
+Short names: ` + shortNames() + `
+
+Old spellings stay: --goodput tag:200, --search-sla tag:p95:lt:200, --ttft-sla-ms 200.
+aiperf help metrics lists the metrics.`
+
+// shortNames lists the short names of metrics.
+func shortNames() string {
+	var list []string
+	for _, short := range slices.Sorted(maps.Keys(objective.ShortNames)) {
+		list = append(list, short+" = "+objective.ShortNames[short])
+	}
+	return "\n  " + strings.Join(list, "\n  ")
+}
 
 // metricsPage lists the metrics with their units.
 func metricsPage() string {

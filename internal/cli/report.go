@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -27,7 +28,7 @@ func reportTable() *setting.Table {
 	return setting.NewTable(append(rowsOfProfile([][2]string{
 		{"--artifact-dir", "report/ beside the raw export"}, {"--profile-export-prefix", ""}, {"--endpoint-type", "the run's own"},
 		{"--streaming", "as the run was"}, {"--tokenizer", "the run's own, else builtin"}, {"--tokenizer-revision", "main"},
-		{"--use-server-token-count", ""}, {"--per-chunk-usage", ""}, {"--goodput", ""}, {"--slice-duration", ""}, {"--show-trace-timing", ""}, {"--tables", "main"}, {"--verbose-report", ""}, {"--fail-if", ""}, {"--fail-on-verdict", ""}, {"--allow-invalid", ""}, {"--junit", ""},
+		{"--use-server-token-count", ""}, {"--per-chunk-usage", ""}, {"--goodput", ""}, {"--slice-duration", ""}, {"--show-trace-timing", ""}, {"--tables", "main"}, {"--verbose-report", ""}, {"--fail-if", ""}, {"--objective", ""}, {"--fail-on-verdict", ""}, {"--allow-invalid", ""}, {"--junit", ""},
 		{"--accuracy-grader", "the run's own"}, {"--accuracy-dataset-path", "as the run had it"},
 	}...), setting.Row{Flags: []string{"--html"}, Kind: setting.Bool, Help: "only write report.html into the directory of the run, one page that one can send, from its files; a raw export is not needed"}))
 }
@@ -69,15 +70,20 @@ func (p *Program) report(ctx context.Context, set *setting.CommandLine, words []
 		return 1
 	}
 	if _, err := gate.Parsed(set.Texts("--fail-if")); err != nil {
-		p.errorf("%s: %v", set.Spelled("--fail-if"), err)
+		p.errorf("%s: %v", set.Spelled("--fail-if"), gateFault(err))
+		return 1
+	}
+	objectives, err := failing(set.Texts("--objective"))
+	if err != nil {
+		p.errorf("%s: %v", set.Spelled("--objective"), err)
 		return 1
 	}
 	switch allow := set.True("--allow-invalid", false); {
 	case allow && set.True("--fail-on-verdict", false):
 		p.errorf("%v", errVerdictAllowed)
 		return 1
-	case allow && !set.Has("--fail-if"):
-		p.errorf("--allow-invalid needs --fail-if: nothing else is judged")
+	case allow && !set.Has("--fail-if") && len(objectives) == 0:
+		p.errorf("--allow-invalid needs --fail-if or --objective: nothing else is judged")
 		return 1
 	}
 	var judged []gate.Subject
@@ -110,7 +116,7 @@ func (p *Program) report(ctx context.Context, set *setting.CommandLine, words []
 	if failed == len(runs) {
 		status = 1
 	}
-	judging := gating{failIf: set.Texts("--fail-if"), junit: set.Text("--junit", ""), Options: gate.Options{Verdict: set.True("--fail-on-verdict", false), AllowInvalid: set.True("--allow-invalid", false)}}
+	judging := gating{failIf: slices.Concat(set.Texts("--fail-if"), objectives), junit: set.Text("--junit", ""), Options: gate.Options{Verdict: set.True("--fail-on-verdict", false), AllowInvalid: set.True("--allow-invalid", false)}}
 	status, err = p.gates(&judging).Judge(judged, status)
 	if err != nil {
 		p.errorf("%v", err)
@@ -192,7 +198,11 @@ func (p *Program) reportOptions(set *setting.CommandLine) (reanalyze.Options, er
 		o.Dir = dir
 	}
 	if set.Has("--goodput") {
-		goals := strings.Join(set.Texts("--goodput"), " ")
+		slos, err := parseGoodput(strings.Join(set.Texts("--goodput"), " "))
+		if err != nil {
+			return o, fmt.Errorf("%s: %w", set.Spelled("--goodput"), err)
+		}
+		goals := goalWords(slos)
 		o.Goodput = &goals
 	}
 	if v := set.Floats("--slice-duration"); len(v) > 0 {

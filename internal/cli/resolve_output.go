@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -20,9 +22,16 @@ func (r *resolver) output() {
 	if r.has("--fail-if") {
 		r.run.FailIf = r.set.Texts("--fail-if")
 	}
+	if r.has("--objective") {
+		given, err := failing(r.set.Texts("--objective"))
+		if err != nil {
+			r.fail("%s: %v", r.as("--objective"), err)
+		}
+		r.run.FailIf = append(slices.Clone(r.run.FailIf), given...)
+	}
 	for _, text := range r.run.FailIf {
 		if _, err := gate.Parse(text); err != nil {
-			r.fail("%s: %v", r.spell("fail_if"), err)
+			r.fail("%s: %v", r.spell("fail_if"), gateFault(err))
 		}
 	}
 	if r.has("--resume") {
@@ -50,6 +59,27 @@ func (r *resolver) output() {
 		}
 		r.run.SLOs = merged
 	}
+}
+
+// failing are the conditions under which objectives do not hold.
+func failing(objectives []string) (conditions []string, err error) {
+	for _, text := range objectives {
+		one, bad := gate.Objective(text)
+		if bad != nil {
+			return nil, gateFault(bad)
+		}
+		conditions = append(conditions, one)
+	}
+	return conditions, nil
+}
+
+// gateFault adds what to write in place of a limit on the wrong side.
+func gateFault(err error) error {
+	var side *gate.SideError
+	if errors.As(err, &side) {
+		return fmt.Errorf("%w; write --objective '%s', or --fail-if '%s'", err, side.Objective, side.Condition)
+	}
+	return err
 }
 
 // directory names the directory of the artifacts and refuses a file in its place.

@@ -7,6 +7,7 @@ import (
 
 	"aiperf/internal/config"
 	"aiperf/internal/metric"
+	"aiperf/internal/objective"
 )
 
 // searchFlags shape a search of --search-space; recipeFlags shape a recipe.
@@ -110,7 +111,8 @@ func (r *resolver) searchTiers() (list []config.SLATier) {
 	for i, text := range r.set.Texts("--search-sla-tier") {
 		t := config.SLATier{Label: fmt.Sprintf("tier_%d", i+1)}
 		rest := text
-		if first, _, _ := strings.Cut(text, ","); strings.Count(first, ":") != 3 {
+		first, _, _ := strings.Cut(text, ",")
+		if _, err := objective.Parse(first); err != nil && strings.Count(first, ":") != 3 {
 			t.Label, rest, _ = strings.Cut(text, ":")
 			t.Label = strings.TrimSpace(t.Label)
 		}
@@ -136,6 +138,9 @@ func (r *resolver) searchSLA() (list []config.SLAFilter) {
 
 // condition reads metric:stat:op:threshold of a flag.
 func (r *resolver) condition(flag, text string) (f config.SLAFilter, ok bool) {
+	if strings.ContainsAny(text, "<>") {
+		return r.limit(flag, text)
+	}
 	parts := strings.Split(text, ":")
 	var limit float64
 	err := fmt.Errorf("%d parts", len(parts))
@@ -143,7 +148,7 @@ func (r *resolver) condition(flag, text string) (f config.SLAFilter, ok bool) {
 		limit, err = strconv.ParseFloat(parts[3], 64)
 	}
 	if err != nil {
-		r.fail("%s %q: %v; write metric:stat:op:threshold, as time_to_first_token:p95:lt:200", r.as(flag), text, err)
+		r.fail("%s %q: %v; write METRIC:STAT<VALUE, for example ttft:p95<200ms, or metric:stat:op:threshold", r.as(flag), text, err)
 		return f, false
 	}
 	if _, known := metric.Lookup(parts[0]); !known {
@@ -151,6 +156,28 @@ func (r *resolver) condition(flag, text string) (f config.SLAFilter, ok bool) {
 		return f, false
 	}
 	return config.SLAFilter{MetricTag: parts[0], Stat: parts[1], Op: parts[2], Threshold: limit}, true
+}
+
+// operators are the words for comparisons in a configuration.
+var operators = map[string]string{"<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
+
+// limit reads a limit of a flag in the grammar of objectives.
+func (r *resolver) limit(flag, text string) (f config.SLAFilter, ok bool) {
+	l, err := objective.Parse(text)
+	if good, certain := l.Good(); err == nil && certain && !good {
+		err = fmt.Errorf("%q describes a bad run; write %s", text, l.Opposite())
+	}
+	if _, known := metric.Lookup(l.Tag); err == nil && !known {
+		err = fmt.Errorf("%q: %s is not a metric of a search; use --error-rate-sla with a recipe", text, l.Tag)
+	}
+	if err != nil {
+		r.fail("%s %v", r.as(flag), err)
+		return f, false
+	}
+	if l.Stat == "" {
+		l.Stat = "avg"
+	}
+	return config.SLAFilter{MetricTag: l.Tag, Stat: l.Stat, Op: operators[l.Op], Threshold: l.Value}, true
 }
 
 // dimension reads path:lo,hi[:int|real].

@@ -19,7 +19,7 @@ import (
 // capacityTable is the flags of find-capacity that profile does not have.
 func capacityTable() *setting.Table {
 	return setting.NewTable([]setting.Row{
-		{Flags: []string{"--slo"}, Kind: setting.Text, List: true, Whole: true, Help: "objective to keep, as time_to_first_token:p99<200 or error_rate<1%; may be repeated"},
+		{Flags: []string{"--slo"}, Kind: setting.Text, List: true, Whole: true, Help: "objective to keep: ttft:p99<200ms, p95(e2e)<2s, error_rate<1%; may be repeated"},
 		{Flags: []string{"--vary"}, Kind: setting.Enum, Choices: []string{"rate", "concurrency"}, Default: "rate", Help: "what is raised: Poisson arrivals per second, or users"},
 		{Flags: []string{"--start"}, Kind: setting.Float, Bounds: "> 0", Default: "what one user does", Help: "first load"},
 		{Flags: []string{"--precision"}, Kind: setting.Text, Default: "7%", Help: "half-width at which the search may stop"},
@@ -43,7 +43,7 @@ func (p *Program) findCapacityCommand() *cobra.Command {
 		}
 		texts := own.Texts("--slo")
 		if len(texts) == 0 {
-			return 1, errors.New("--slo is missing: the objective to keep, as --slo 'time_to_first_token:p99<200'")
+			return 1, errors.New("--slo is missing: it names the objective to keep; write for example --slo 'ttft:p99<200ms'")
 		}
 		var err error
 		for _, text := range texts {

@@ -66,7 +66,7 @@ var multiRunRows = group("Multi-Run", []setting.Row{
 	{Flags: []string{"--search-percentile-pooling"}, Kind: setting.Enum, Choices: []string{"mean", "pooled"}, Help: "how percentiles of repetitions are joined"},
 	{Flags: []string{"--bo-constraint-mode"}, Kind: setting.Enum, Choices: []string{"penalty", "eic"}, Help: "how constraints enter the search"},
 	{Flags: []string{"--variant", "--sweep-variant"}, Kind: setting.Text, List: true, Whole: true, Help: "one explicit cell: \"name: key=value, key=value\""},
-	{Flags: []string{"--search-sla"}, Kind: setting.Text, List: true, Whole: true, Help: "constraint: metric:stat:op:threshold"},
+	{Flags: []string{"--search-sla"}, Kind: setting.Text, List: true, Whole: true, Help: "constraint of a search: ttft:p95<200ms, or metric:stat:op:threshold"},
 	{Flags: []string{"--search-sla-tier"}, Kind: setting.Text, List: true, Whole: true, Help: "one of 2 to 10 service levels whose limits are searched together: [label:]metric:stat:op:threshold,…"},
 	{Flags: []string{"--search-recipe"}, Kind: setting.Enum, Choices: []string{"max-throughput-ttft-sla", "max-throughput-itl-sla", "max-concurrency-under-sla", "max-goodput-under-slo", "concurrency-ramp", "prefill-ttft-curve", "decode-itl-curve", "pareto-sweep"}, Help: "ready-made search or sweep"},
 	{Flags: []string{"--ttft-sla-ms"}, Unit: "ms", Kind: setting.Float, Bounds: "> 0", Help: "limit of the time to first token, in ms"},

@@ -154,7 +154,7 @@ var tokenizerRows = group("Tokenizer", []setting.Row{
 })
 
 var goodputRows = group("Goodput", []setting.Row{
-	{Flags: []string{"--goodput", "-g"}, Key: "slos", Manual: true, Common: true, Kind: setting.Text, Tokens: true, Help: "thresholds that make a request good: \"tag:number tag:number\""},
+	{Flags: []string{"--goodput", "-g"}, Key: "slos", Manual: true, Common: true, Kind: setting.Text, Tokens: true, Help: "thresholds that make a request good: \"ttft<200ms request_latency<2s\", or \"tag:number tag:number\""},
 })
 
 var outputRows = group("Output", []setting.Row{

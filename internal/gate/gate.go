@@ -5,13 +5,9 @@ package gate
 import (
 	"fmt"
 	"math"
-	"regexp"
-	"strconv"
-	"strings"
 
 	"aiperf/internal/metric"
-	"aiperf/internal/setting"
-	"aiperf/internal/suggest"
+	"aiperf/internal/objective"
 )
 
 // Gate is one condition under which a run fails: "time_to_first_token:p99>200", in the metric's display unit.
@@ -24,66 +20,65 @@ type Gate struct {
 }
 
 // errorRate is the share of failed requests, in percent.
-const errorRate = "error_rate"
+const errorRate = objective.ErrorRate
 
-var pattern = regexp.MustCompile(`^\s*([a-z0-9_]+)\s*(?::\s*([a-z0-9]+))?\s*(>=|<=|>|<)\s*([-+0-9.eE]+)\s*(%|[a-zA-Zµ][a-zA-Z/]*)?\s*$`)
-
-// Parse reads a condition.
+// Parse reads a condition. One that describes a good run is refused: every good run would fail.
 func Parse(text string) (Gate, error) {
-	m := pattern.FindStringSubmatch(text)
-	if m == nil {
-		return Gate{}, fmt.Errorf("%q is no condition; write metric:stat>limit, as time_to_first_token:p99>200 or error_rate>1", text)
+	l, err := objective.ParseLike(text, ">")
+	if err != nil {
+		return Gate{}, err
 	}
-	g := Gate{Text: strings.TrimSpace(text), Tag: m[1], Op: m[3]}
-	var err error
-	if g.Limit, err = strconv.ParseFloat(m[4], 64); err != nil {
-		return g, fmt.Errorf("%q: %s is not a number", text, m[4])
+	if good, certain := l.Good(); certain && good {
+		return Gate{}, &SideError{Text: text, Good: true, Objective: l.Text, Condition: l.Opposite()}
 	}
-	name := m[2]
+	return newGate(&l)
+}
+
+// SideError is a limit on the wrong side: a condition that good runs meet, or an objective that bad runs meet.
+type SideError struct {
+	Text                 string
+	Good                 bool   // good runs meet it
+	Objective, Condition string // what may have been meant
+}
+
+// Error says which runs meet the limit.
+func (e *SideError) Error() string {
+	if e.Good {
+		return fmt.Sprintf("%q is true in a good run, so it would fail good runs", e.Text)
+	}
+	return fmt.Sprintf("%q describes a bad run", e.Text)
+}
+
+// Objective reads what must hold and returns the condition under which it does not, as Parse reads it.
+func Objective(text string) (condition string, err error) {
+	l, err := objective.Parse(text)
+	if err != nil {
+		return "", err
+	}
+	if good, certain := l.Good(); certain && !good {
+		return "", &SideError{Text: text, Objective: l.Opposite(), Condition: l.Text}
+	}
+	condition = l.Opposite()
+	_, err = newGate(&l)
+	return condition, err
+}
+
+// newGate makes a gate of a limit whose statistic the metric has.
+func newGate(l *objective.Limit) (Gate, error) {
+	name := l.Stat
 	if name == "" {
 		name = "avg"
 	}
+	g := Gate{Text: l.Text, Tag: l.Tag, Op: l.Op, Limit: l.Value}
 	var ok bool
 	if g.Stat, ok = metric.StatByName(name); !ok {
-		return g, fmt.Errorf("%q: there is no statistic %s; known are avg, min, max, std and p1 to p99", text, name)
-	}
-	if _, known := metric.Lookup(g.Tag); !known && g.Tag != errorRate {
-		names := []string{errorRate}
-		for _, one := range metric.All() {
-			names = append(names, one.Tag)
-		}
-		hint := ""
-		if near := suggest.Name(g.Tag, names); near != "" {
-			hint = "; did you mean " + near + "?"
-		}
-		return g, fmt.Errorf("%q: there is no metric %s%s", text, g.Tag, hint)
-	}
-	return g, g.check(m[5])
-}
-
-// check takes a limit in another unit of time over, and refuses a unit that is not the metric's and a statistic that it never has.
-func (g *Gate) check(unit string) error {
-	if own := g.unit(); unit != "" && !strings.EqualFold(unit, own) && !g.convert(unit, own) {
-		if own == "" {
-			own = "plain numbers"
-		}
-		return fmt.Errorf("%q: limits of %s are in %s, not in %s", g.Text, g.Tag, own, unit)
+		return g, fmt.Errorf("%q: reports have no statistic %s; they have avg, min, max, std, p1, p5, p10, p25, p50, p75, p90, p95 and p99", l.Text, name)
 	}
 	m, _ := metric.Lookup(g.Tag)
 	if single := g.Tag == errorRate || m.Kind == metric.Derived; single && g.Stat != metric.Avg {
-		return fmt.Errorf("%q: %s is one value of a run, without %s; write %s%s%g", g.Text, g.Tag, g.Stat, g.Tag, g.Op, g.Limit)
+		return g, fmt.Errorf("%q: %s is one value of a run, without %s; write %s%s%g", l.Text, g.Tag, g.Stat, g.Tag, g.Op, g.Limit)
 	}
-	return nil
-}
-
-// convert turns the limit from one unit of time into another; false: they are not both units of time.
-func (g *Gate) convert(from, to string) bool {
-	a, ok1 := setting.UnitSeconds(from)
-	b, ok2 := setting.UnitSeconds(to)
-	if ok1 && ok2 {
-		g.Limit *= a / b
-	}
-	return ok1 && ok2
+	return g, nil
 }
 
 // Parsed reads several conditions that were read before.

@@ -30,10 +30,11 @@ func TestParse(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"ttft": "is no condition", "time_to_first_tokn:p99>1": "did you mean time_to_first_token?", "error_rate:p98>1": "no statistic p98", "error_rate>1-": "not a number",
+		"ttft": "is not a limit; write METRIC:STAT>VALUE", "time_to_first_tokn:p99>1": "did you mean time_to_first_token?", "error_rate:p98>1": "no statistic p98", "error_rate>1-": "not a number",
 		"time_to_first_token:p99>200parsec": "are in ms, not in parsec", "request_throughput<5s": "are in requests/sec, not in s", "time_to_first_token:p99>200%": "are in ms, not in %", "error_rate>1ms": "are in %, not in ms",
 		"error_rate:p99>1": "one value of a run, without p99; write error_rate>1", "request_throughput:p99<5": "write request_throughput<5",
-		"request_latency:p99>nan": "is no condition", "request_latency:p99>1e999": "not a number", "request_latency==1": "is no condition",
+		"request_latency:p99>nan": "is not a number", "request_latency:p99>1e999": "not a number", "request_latency==1": "is not a limit",
+		"ttft:p99<10": "is true in a good run, so it would fail good runs", "rps>5": "is true in a good run", "p98.5(e2e)>1": "have no statistic p98.5",
 	} {
 		if _, err := Parse(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
@@ -52,10 +53,11 @@ func outcomes(list []Result) string {
 
 // TestJudge: hand-computed means; what was not measured fails.
 func TestJudge(t *testing.T) {
-	gates, err := Parsed([]string{"time_to_first_token:p99>200", "error_rate>1", "inter_token_latency:p50>5", "error_rate < 1"})
+	gates, err := Parsed([]string{"time_to_first_token:p99>200", "error_rate>1", "inter_token_latency:p50>5"})
 	if err != nil {
 		t.Fatal(err)
 	}
+	gates = append(gates, Gate{Text: "error_rate < 1", Tag: errorRate, Op: "<", Limit: 1})
 	subjects := []Subject{{Name: "a", Runs: []*metric.Run{run(150, 2), run(260, 2)}}, {Name: "b", Runs: []*metric.Run{run(100, 0)}}, {Name: "c", Fault: "unreachable"}}
 	results := Judge(gates, subjects, Options{})
 	if got := outcomes(results); got != "FFFp"+"ppFF"+"FFFF" || Count(results, Failed) != 9 {
@@ -130,11 +132,14 @@ func TestOutcomes(t *testing.T) {
 		"one repeat is client limited": {Subject{Runs: []*metric.Run{judgedRun(82, 82, 82, "valid"), judgedRun(82, 82, 82, "client limited")}}, "uuuuuuuu", "FFpppF" + "Fp"},
 	} {
 		gates, err := Parsed([]string{
-			"time_to_first_token:p99>50", "time_to_first_token:p99>70", "time_to_first_token:p99>90", "time_to_first_token:p99<50", "time_to_first_token:p99<70", "time_to_first_token:p99<90",
+			"time_to_first_token:p99>50", "time_to_first_token:p99>70", "time_to_first_token:p99>90", "time_to_first_token:p99>50", "time_to_first_token:p99>70", "time_to_first_token:p99>90",
 			"error_rate>1", "error_rate>5",
 		})
 		if err != nil {
 			t.Fatal(err)
+		}
+		for i := 3; i < 6; i++ {
+			gates[i].Op = "<" // no command line says so of a latency
 		}
 		if name == "repeats" {
 			gates[1].Limit, gates[4].Limit = 75, 75
@@ -271,5 +276,22 @@ func TestOddNames(t *testing.T) {
 	}
 	if strings.Count(row, "|")-strings.Count(row, `\|`) != 10 || strings.Contains(row, "<x>") || strings.Contains(row, "![i](") {
 		t.Errorf("%q", row)
+	}
+}
+
+// TestObjective: what must hold becomes the condition under which it does not.
+func TestObjective(t *testing.T) {
+	for text, want := range map[string]string{
+		"ttft:p99<200ms": "time_to_first_token:p99>=200", "p95(e2e) <= 2s": "request_latency:p95>2000", "tps>100": "output_token_throughput<=100", "error_rate<1%": "error_rate>=1",
+	} {
+		got, err := Objective(text)
+		if _, bad := Parse(got); err != nil || bad != nil || got != want {
+			t.Errorf("%s: %q %v %v, want %q", text, got, err, bad, want)
+		}
+	}
+	for text, want := range map[string]string{"ttft:p99>200": "describes a bad run", "rps:p99>5": "one value of a run, without p99", "ttft": "is not a limit"} {
+		if _, err := Objective(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
 	}
 }

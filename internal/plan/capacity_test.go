@@ -28,15 +28,15 @@ func TestParseObjective(t *testing.T) {
 	if o, err = ParseObjective(" error_rate < 2% "); err != nil || o.Allowed != .02 || o.tag != errorRate {
 		t.Errorf("%+v %v", o, err)
 	}
-	for text, want := range map[string]float64{"time_to_first_token:p99<200ms": 200, "time_to_first_token:p99 < 0.2 s": 200, "request_latency:p95<1m": 60_000, "request_latency:p95<2e3": 2000} {
+	for text, want := range map[string]float64{"time_to_first_token:p99<200ms": 200, "time_to_first_token:p99 < 0.2 s": 200, "request_latency:p95<1m": 60_000, "request_latency:p95<2e3": 2000, "p99(ttft)<0.2s": 200, "P99.9(E2E) <= 1m": 60_000, "tpot:median<20": 20} {
 		if o, err := ParseObjective(text); err != nil || math.Abs(o.Limit-want) > 1e-9 {
 			t.Errorf("%s: %+v %v", text, o, err)
 		}
 	}
 	for text, want := range map[string]string{
-		"time_to_first_token:p99<200 parsecs": "the unit parsecs is none of time",
-		"time_to_first_token:avg<200":         "averages and throughputs are not taken", "request_throughput:p99<2": "no latency of single requests",
-		"request_latency:p30<2": "percentile is 50 or more", "error_rate<0": "above 0", "nonsense": "is no objective", "request_latency:p99<-1": "limit is above 0",
+		"time_to_first_token:p99<200 parsecs": "are in ms, not in parsecs",
+		"time_to_first_token:avg<200":         "avg cannot be used; write a percentile: time_to_first_token:p99<200", "request_throughput:p99<2": "not a latency of single requests",
+		"request_latency:p30<2": "percentile is 50 or more", "error_rate<0": "above 0", "nonsense": "is not a limit; write METRIC:STAT<VALUE", "ttft<200": "names no percentile; write time_to_first_token:p99<200", "ttft:p99>200": "write time_to_first_token:p99<=200", "request_latency:p99<-1": "limit is above 0",
 	} {
 		if _, err := ParseObjective(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
