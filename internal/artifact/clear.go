@@ -61,6 +61,7 @@ func (l Layout) Clear(keep func(path string) bool) (removed int, err error) {
 	_ = os.Remove(filepath.Join(l.Dir, "phases"))
 	if removed > 0 {
 		drop(l.Inputs())
+		drop(l.Inputs() + inputsDraft)
 		drop(l.Outputs())
 	}
 	return removed, errors.Join(errs...)

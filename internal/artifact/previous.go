@@ -68,7 +68,7 @@ func (l Layout) ofRun(e fs.DirEntry) bool {
 // Directories and files that runs leave beside those that Layout names.
 var (
 	runDirs  = []string{"aggregate", "blocks", "cells", "logs", "phases", "plots", "report", "sweep_aggregate"}
-	runFiles = []string{"comparison.json", "inputs.json", "outputs.json", "report.html"}
+	runFiles = []string{"comparison.json", "inputs.json", "inputs.json" + inputsDraft, "outputs.json", "report.html"}
 )
 
 // holds reports whether a file that must stay is at a path or below it.

@@ -36,7 +36,8 @@ func (p *Program) draftFile(to string) (*draft, error) {
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return nil, err
 	}
-	file, err := os.CreateTemp(filepath.Dir(to), ".aiperf-*")
+	sweepDrafts(filepath.Dir(to))
+	file, err := os.CreateTemp(filepath.Dir(to), draftPattern())
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +49,8 @@ func (p *Program) draftDirectory(to string) (*draft, error) {
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return nil, err
 	}
-	path, err := os.MkdirTemp(filepath.Dir(to), ".aiperf-*")
+	sweepDrafts(filepath.Dir(to))
+	path, err := os.MkdirTemp(filepath.Dir(to), draftPattern())
 	if err != nil {
 		return nil, err
 	}

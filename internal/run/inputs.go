@@ -2,9 +2,7 @@ package run
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"sync/atomic"
 	"time"
 
@@ -142,10 +140,10 @@ func (l *listing) Stop(ctx context.Context) error {
 	if l.unwanted {
 		close(l.over)
 		<-l.idle
-		return errors.Join(l.file.Close(), os.Remove(l.path))
+		return l.file.Drop()
 	}
 	missing, err := l.finish(ctx)
-	if n := dataset.All(l.data.data); missing > 0 {
+	if n := dataset.All(l.data.data); err == nil && missing > 0 {
 		l.warn(fmt.Sprintf("%s lists %d of %d conversations: the run was interrupted", l.path, n-missing, n))
 	}
 	return err
@@ -248,13 +246,11 @@ func (l *listing) finish(ctx context.Context) (missing int, err error) {
 		l.write(l.make())
 	}
 	missing = n - l.next
-	if err := l.file.Close(); l.err == nil {
-		l.err = err
-	}
 	if l.err != nil {
-		os.Remove(l.path)
+		_ = l.file.Drop() // the first error counts
+		return missing, l.err
 	}
-	return missing, l.err
+	return missing, l.file.Close()
 }
 
 // make gives the next conversation: as a request has made it, or made now.

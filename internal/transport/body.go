@@ -27,6 +27,7 @@ type bodyReader struct {
 	got  int64
 	size int64 // of the whole body: fixedLength; framedBody, -1 = not said
 	over bool
+	torn bool // TLS did not end before the connection did
 	dec  chunkDecoder
 	// clean tells that nothing but the end of a chunk had come behind the last bytes given when the connection was read once more.
 	clean bool
@@ -83,7 +84,8 @@ func (b *bodyReader) fill() error {
 	}
 	if errors.Is(err, io.EOF) {
 		if b.kind == untilClose || b.kind == framedBody && (b.size < 0 || b.size == b.got) {
-			b.over = true
+			c, ok := b.link.(*conn)
+			b.over, b.torn = true, ok && c.torn
 			return nil
 		}
 		return io.ErrUnexpectedEOF

@@ -2,6 +2,8 @@ package transport
 
 import (
 	"crypto/tls"
+	"errors"
+	"io"
 	"net"
 	"sync"
 	"syscall"
@@ -45,6 +47,8 @@ type conn struct {
 	outMu sync.Mutex
 	out   []byte
 	hold  bool
+
+	torn bool // the stream ended below TLS; a server that ends it itself says so first (close_notify)
 
 	idleSince int64
 	uses      int // requests that were carried
@@ -119,6 +123,7 @@ func (c *conn) Read(b []byte) (int, error) {
 	if len(c.cipher) == 0 {
 		n, err := c.read()
 		if err != nil {
+			c.torn = errors.Is(err, io.EOF)
 			return 0, err
 		}
 		c.cipher = c.scratch[:n]

@@ -2,6 +2,7 @@ package transport
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -22,6 +23,9 @@ const (
 	keptAfterEnd = 64 << 10 // bytes of a stream that are kept after its end mark: usage may follow it; more is counted only
 )
 
+// errTorn is the error of an answer that only the end of its connection ends, where TLS did not end first: it may lack its end (RFC 9112, section 9.8).
+var errTorn = &formatError{ErrPayload, "Response payload is not completed: the TLS connection was cut without close_notify"}
+
 // keptTooLarge is how many bytes of events are kept of an answer that was too large.
 const keptTooLarge = 1 << 20
 
@@ -35,6 +39,9 @@ func (x *Exchange) readStream(src source, onMessage OnMessage) error {
 	for {
 		span, err := src.next()
 		x.settleTail()
+		if errors.Is(err, io.EOF) && x.body.torn && x.doneMark == 0 {
+			return errTorn
+		}
 		if errors.Is(err, io.EOF) {
 			if a.cur != nil && after <= keptAfterEnd {
 				if s, ok := f.Finish(a.cur.buf); ok {
@@ -141,6 +148,9 @@ func (x *Exchange) readBody(src source, onMessage OnMessage) error {
 	body, size, err := x.collect(src, !binary || octets || x.req.KeepBinary)
 	if err != nil {
 		return err
+	}
+	if x.body.torn && !json.Valid(body) {
+		return errTorn
 	}
 	m = x.stamped(m)
 	last := x.tailOf(1)
