@@ -12,6 +12,7 @@ import (
 
 	"aiperf/internal/config"
 	"aiperf/internal/record"
+	"aiperf/internal/redact"
 	"aiperf/internal/run"
 	"aiperf/internal/setting"
 	"aiperf/internal/talk"
@@ -30,7 +31,7 @@ func chatTable() *setting.Table {
 		setting.Row{Flags: []string{"--quick", "-q"}, Kind: setting.Text, Help: "send this one message, print the answer and its figures, and end"},
 		setting.Row{Flags: []string{"--history"}, Not: []string{"--no-history"}, Kind: setting.Bool, Default: "on", Help: "send the conversation so far with every message"},
 	)
-	rows = append(rows, rowsOfProfile([2]string{"--api-key", "OPENAI_API_KEY of the environment"}, [2]string{"--header", ""}, [2]string{"--tokenizer", "the model's own"},
+	rows = append(rows, rowsOfProfile([2]string{"--api-key", "for api.openai.com alone, OPENAI_API_KEY of the environment"}, [2]string{"--header", ""}, [2]string{"--tokenizer", "the model's own"},
 		[2]string{"--tls-ca-file", ""}, [2]string{"--tls-insecure", ""}, [2]string{"--proxy", ""})...)
 	return setting.NewTable(rows)
 }
@@ -128,9 +129,6 @@ func (p *Program) lines(ctx context.Context) <-chan string {
 func (p *Program) chatOptions(ctx context.Context, set *setting.CommandLine) (o talk.Options, err error) {
 	b := &config.Default().Benchmark
 	o.Model, o.System, o.Forget = set.Text("--model", ""), set.Text("--system-prompt", ""), !set.True("--history", true)
-	if o.Model == "" {
-		return o, fmt.Errorf("--model is needed: the name by which the server knows the model")
-	}
 	if o.URL, err = parseURL(set.Text("--url", "http://localhost:8000")); err != nil {
 		return o, fmt.Errorf("%s: %w", set.Spelled("--url"), err)
 	}
@@ -141,12 +139,28 @@ func (p *Program) chatOptions(ctx context.Context, set *setting.CommandLine) (o 
 	if err != nil {
 		return o, fmt.Errorf("%s: %w", set.Spelled("--header"), err)
 	}
-	o.Headers = transport.HeaderSet{UserAgent: "aiperf/" + Version(), APIKey: set.Text("--api-key", lookup(p.Environ, "OPENAI_API_KEY"))}
-	p.Secrets.Add(o.Headers.APIKey)
+	key := ambientKey(o.URL, p.Environ)
+	if set.Has("--api-key") {
+		if key, err = keyOf(set.Text("--api-key", ""), p.Environ); err != nil {
+			return o, fmt.Errorf("%s: %w", set.Spelled("--api-key"), err)
+		}
+	}
+	o.Headers = transport.HeaderSet{UserAgent: "aiperf/" + Version(), APIKey: key}
+	p.Secrets.Add(key)
 	for _, h := range given {
 		o.Headers.User = append(o.Headers.User, record.Header{Name: h.Name, Value: h.Value})
 	}
 	b.Endpoint.TLS.CAFile, b.Endpoint.TLS.Insecure, b.Endpoint.Proxy = set.Text("--tls-ca-file", ""), set.True("--tls-insecure", false), set.Text("--proxy", "")
+	b.Endpoint.URLs, b.Endpoint.APIKey, b.Endpoint.Headers = []string{o.URL}, key, given
+	simulated := false
+	if o.Model == "" {
+		found, err := modelFinder{served(ctx, false), b, config.FlagOf}.only()
+		if err != nil {
+			return o, err
+		}
+		o.Model, simulated = found.Names[0], found.Simulated
+		p.printErr("note: model: %s, the only one that %s serves; --model names another", o.Model, redact.URL(o.URL))
+	}
 	o.Connections = run.Connections(b, p.chatWarning)
 	o.Connections.Timeout = 0 // a long answer may take its time
 	if o.Connect, err = p.seconds("AIPERF_CHAT_CONNECT_TIMEOUT", 10*time.Second); err != nil {
@@ -155,7 +169,7 @@ func (p *Program) chatOptions(ctx context.Context, set *setting.CommandLine) (o 
 	if o.Read, err = p.seconds("AIPERF_CHAT_READ_TIMEOUT", 300*time.Second); err != nil {
 		return o, err
 	}
-	words, err := p.chatTokenizer(ctx, set, o.Model)
+	words, err := p.chatTokenizer(ctx, set, o.Model, simulated)
 	if err != nil {
 		return o, err
 	}
@@ -170,13 +184,16 @@ func (p *Program) chatOptions(ctx context.Context, set *setting.CommandLine) (o 
 func (p *Program) chatWarning(text string) { p.warnf("%s", text) }
 
 // chatTokenizer counts what is answered: the one that was asked for, the model's, or else the built-in one.
-func (p *Program) chatTokenizer(ctx context.Context, set *setting.CommandLine, model string) (*tokenizer.Tokenizer, error) {
+func (p *Program) chatTokenizer(ctx context.Context, set *setting.CommandLine, model string, simulated bool) (*tokenizer.Tokenizer, error) {
+	if simulated && !set.Has("--tokenizer") {
+		return tokenizer.Builtin()
+	}
 	name := set.Text("--tokenizer", model)
 	tok, err := tokenizer.Open(ctx, name, tokenizer.Options{})
 	if err == nil || set.Has("--tokenizer") {
 		return tok, err
 	}
-	p.warnf("the tokenizer of %s is not to be had: tokens are counted with the built-in one; --tokenizer names another", model)
+	p.warnf("no tokenizer found for model %q; counting with the built-in one (choose another with --tokenizer)", model)
 	return tokenizer.Builtin()
 }
 

@@ -18,7 +18,7 @@ func resolveFile(set *setting.CommandLine, environ []string, terminal bool, ask 
 	if err != nil {
 		return nil, findings{problems: append(problems, set.Spelled("--config")+": "+err.Error())}
 	}
-	r := &resolver{set: set, terminal: terminal, run: run, over: true, ask: ask, place: run.Spelling, findings: findings{problems: problems, warnings: slices.Concat(warnings, set.Warnings, notes)}}
+	r := &resolver{set: set, terminal: terminal, run: run, over: true, ask: ask, environ: environ, place: run.Spelling, findings: findings{problems: problems, warnings: slices.Concat(warnings, set.Warnings, notes)}}
 	run.TakeFirst()
 	r.plainNames()
 	if len(run.Datasets) == 1 && run.Profiling() != nil {

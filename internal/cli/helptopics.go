@@ -16,7 +16,7 @@ import (
 // helpCommand explains commands, pages and flags of profile, and concepts.
 func (p *Program) helpCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
-		Use: "help [WORD]", Short: "help on a command, a flag or a topic", DisableFlagParsing: true,
+		Use: "help [WORD]", GroupID: groupOf("help"), Short: "help on a command, a flag or a topic", DisableFlagParsing: true,
 		Long:    "Explains a command, a flag of profile or a topic.\n\nTopics: " + strings.Join(helpTopics(), ", ") + ".",
 		Example: "  aiperf help compare\n  aiperf help slo\n  aiperf help request-rate",
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

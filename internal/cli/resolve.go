@@ -25,6 +25,7 @@ type resolver struct {
 	ask         lister      // for the models of the server; nil = nothing may be sent
 	modelWanted bool        // nobody named a model; askModel asks the server
 	simulated   bool        // askModel asked, and a simulated server of this program answered
+	environ     []string    // "KEY=value"
 	findings
 }
 
@@ -85,7 +86,7 @@ func resolve(set *setting.CommandLine, environ []string, terminal bool, ask list
 
 // resolveWith fills a run, and sweeps some axes beside those of flags.
 func resolveWith(set *setting.CommandLine, environ []string, terminal bool, ask lister, axes config.Axes) (*config.Run, findings) {
-	r := &resolver{set: set, terminal: terminal, run: config.Default(), ask: ask, axes: axes}
+	r := &resolver{set: set, terminal: terminal, run: config.Default(), ask: ask, axes: axes, environ: environ}
 	r.problems, r.warnings = readEnvironment(environ, &r.run.Environment)
 	r.warnings = append(r.warnings, set.Warnings...)
 	r.sections()

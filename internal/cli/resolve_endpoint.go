@@ -26,6 +26,13 @@ func (r *resolver) endpointSection() {
 	hook(r, "--reset-kv-cache", &e.ResetKVCache)
 	hook(r, "--server-profiler", &e.ServerProfiler)
 	r.bind("endpoint.")
+	if r.has("--api-key") {
+		key, err := keyOf(e.APIKey, r.environ)
+		if err != nil {
+			r.fail("%s: %v", r.as("--api-key"), err)
+		}
+		e.APIKey = key
+	}
 	r.streaming()
 	r.extraInputs()
 	if r.endpoint != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -106,9 +107,13 @@ func wantsVersion(argv []string) bool {
 // root builds the tree of commands.
 func (p *Program) root() *cobra.Command {
 	root := &cobra.Command{
-		Use:           "aiperf",
-		Short:         "benchmark LLM inference servers",
-		Long:          "aiperf sends load to an inference server and measures every answer.",
+		Use:   "aiperf",
+		Short: "benchmark LLM inference servers",
+		Long:  "aiperf sends load to an inference server and measures every answer.",
+		Example: "  aiperf profile --url mock:// --streaming --concurrency 8      without a server\n" +
+			"  aiperf profile --url localhost:8000 --streaming --request-rate 10 --benchmark-duration 2m\n" +
+			"  aiperf compare artifacts/before artifacts/after\n" +
+			"  aiperf help slo",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,
@@ -127,21 +132,41 @@ func (p *Program) root() *cobra.Command {
 	root.AddCommand(p.traceCommands()...)
 	root.AddCommand(p.datasetCommand(), p.accuracyCommand(), p.speedBenchReport(), p.versionCommand())
 	p.completionCommands(root)
-	root.AddGroup(&cobra.Group{ID: groupBuilt, Title: "Commands:"}, &cobra.Group{ID: groupLater, Title: "Known, not built yet:"})
-	root.SetHelpCommandGroupID(groupBuilt)
-	for _, c := range root.Commands() {
-		c.GroupID = groupBuilt
+	for _, g := range commandGroups {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title + ":"})
 	}
+	for _, c := range root.Commands() {
+		c.GroupID = groupOf(c.Name())
+	}
+	root.Flags().Bool("version", false, "version of this program") // Main prints it
 	addRefused(root)
 	root.SetHelpCommand(p.helpCommand(root))
 	return root
 }
 
-// The groups of commands in the help of the root.
-const (
-	groupBuilt = "built"
-	groupLater = "later"
-)
+// groupLater is the heading of the commands that are not built yet.
+const groupLater = "Known, not built yet"
+
+// commandGroups are the headings of the help of the root, each with its commands.
+var commandGroups = []struct{ title, commands string }{
+	{"Run", "profile chat find-capacity ab accuracy mock-server watch"},
+	{"Compare", "compare merge speed-bench-report"},
+	{"Reports", "report plot validate"},
+	{"Data", "dataset tokenizer analyze-trace anonymize-trace synthesize-trace synthesize"},
+	{"Configure", "config completion version help"},
+	{"Old names", "analyze create-template process-export-files"},
+	{groupLater, ""},
+}
+
+// groupOf is the heading of a command.
+func groupOf(command string) string {
+	for _, g := range commandGroups {
+		if slices.Contains(strings.Fields(g.commands), command) {
+			return g.title
+		}
+	}
+	return commandGroups[0].title
+}
 
 // strayCommand tells of a first word that is no command, whatever flags follow it, and of a flag of profile without that word.
 func strayCommand(root *cobra.Command, argv []string) error {

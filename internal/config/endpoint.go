@@ -198,7 +198,7 @@ var endpointRows = group("Endpoint", []setting.Row{
 	{Flags: []string{"--server-profiler-timeout-seconds"}, Key: "endpoint.server_profiler.timeout_seconds", Unit: "s", Kind: setting.Float, Bounds: "> 0", Default: "30", Help: "longest wait for the answer to one such request, in s; implies --server-profiler"},
 	{Flags: []string{"--server-profiler-start-path"}, Key: "endpoint.server_profiler.start_path", Kind: setting.Text, Default: "/start_profile", Help: "path that starts the profiler; implies --server-profiler"},
 	{Flags: []string{"--server-profiler-stop-path"}, Key: "endpoint.server_profiler.stop_path", Kind: setting.Text, Default: "/stop_profile", Help: "path that stops the profiler; implies --server-profiler"},
-	{Secret: redact.Secret, Flags: []string{"--api-key"}, Key: "endpoint.api_key", Common: true, Kind: setting.Text, Absent: true, Help: "key sent as bearer token; never written anywhere"},
+	{Secret: redact.Secret, Flags: []string{"--api-key"}, Key: "endpoint.api_key", Common: true, Kind: setting.Text, Absent: true, Help: "key sent as bearer token, or env:NAME for a variable of the environment; never written anywhere"},
 	{Flags: []string{"--transport", "--transport-type"}, Key: "endpoint.transport", Kind: setting.Enum, Choices: []string{"http", "grpc"}, Help: "transport, where the endpoint type knows both; else by the URL's scheme (grpc://, grpcs://)"},
 	{Flags: []string{"--grpc-method"}, Key: "endpoint.grpc_method", Kind: setting.Text, Help: "gRPC method package.Service/Method; kserve: ModelInfer in place of the stream"},
 	{Flags: []string{"--grpc-descriptors"}, Key: "endpoint.grpc_descriptors", Kind: setting.Path, Help: "descriptor set of dynamic_grpc's method, as protoc writes it; else the server is asked by reflection"},
