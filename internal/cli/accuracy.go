@@ -26,7 +26,7 @@ var accuracyRows = []setting.Row{
 // accuracyCommand builds "accuracy grade", the graders without a run.
 func (p *Program) accuracyCommand() *cobra.Command {
 	root := &cobra.Command{
-		Use: "accuracy", Short: "grade answers without a run", Args: cobra.ArbitraryArgs,
+		Use: "accuracy", Short: "grades of answers without a run", Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, words []string) error {
 			if len(words) == 0 {
 				return cmd.Help()

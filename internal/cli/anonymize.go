@@ -20,7 +20,7 @@ func (p *Program) anonymizeCommand() *cobra.Command {
 	var block int
 	cmd := &cobra.Command{
 		Use:   "anonymize-trace [IN [OUT]]",
-		Short: "Make a trace of lengths and hash ids of real conversations",
+		Short: "trace of lengths and hash ids from real conversations",
 		Long: "Reads rows {messages, output, timestamp?, session_id?}, writes the messages out with the model's chat template, and keeps of them their length\n" +
 			"and the ids of their blocks: equal blocks behind equal blocks have equal ids. Rows of a session continue each other. What cannot be read is left out.",
 		Example: "  aiperf anonymize-trace --input-file chats.jsonl --model Qwen/Qwen2.5-7B-Instruct --output-file trace.jsonl",

@@ -39,7 +39,7 @@ func chatTable() *setting.Table {
 // chatCommand talks to a server.
 func (p *Program) chatCommand() *cobra.Command {
 	return p.command(tableCommand{
-		use: "chat", short: "talk to a server and see the figures of each answer", long: chatLong, table: chatTable, bare: cobra.ShellCompDirectiveNoFileComp,
+		use: "chat", short: "conversation with a server, with the figures of each answer", long: chatLong, table: chatTable, bare: cobra.ShellCompDirectiveNoFileComp,
 		run: func(cmd *cobra.Command, set *setting.CommandLine, _ []string) error {
 			ctx, done := cmd.Context(), func(status int) int { return status }
 			if p.Watch != nil {

@@ -30,7 +30,7 @@ func (p *Program) compareCommand() *cobra.Command {
 	var judging gating
 	o := comparison.Options{}
 	cmd := &cobra.Command{
-		Use: "compare A B | compare A [A...] --with B [--with B...]", Short: "tell whether two finished runs, or two sets of runs, differ",
+		Use: "compare A B | compare A [A...] --with B [--with B...]", Short: "comparison of two finished runs, or of two sets of runs",
 		Long: "Reads the records of finished runs and says of every statistic whether B is the same as A, better, worse, or cannot be told. " +
 			"A directory of repetitions counts as its runs; several on each side tell more than one. Requests of one run are not taken for independent. " +
 			"Directories of two sweeps or searches are compared cell by cell, by the names of the cells; the confidence is then that of all cells together.",

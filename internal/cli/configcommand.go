@@ -23,7 +23,7 @@ import (
 // configCommand is what there is to do with configuration files.
 func (p *Program) configCommand() *cobra.Command {
 	root := &cobra.Command{
-		Use: "config", Short: "write, check and show configuration files",
+		Use: "config", Short: "configuration files: templates, checks, conversion",
 		Long:               "Configuration files say in one place what the flags of profile say: aiperf profile --config FILE runs one.",
 		DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, words []string) error {

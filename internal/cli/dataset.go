@@ -25,7 +25,7 @@ import (
 // datasetCommand tells what data files hold, and converts them.
 func (p *Program) datasetCommand() *cobra.Command {
 	root := &cobra.Command{
-		Use: "dataset", Short: "Tell what a data file holds; convert it; list and fetch published datasets", Args: cobra.ArbitraryArgs,
+		Use: "dataset", Short: "content, conversion and download of data files", Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, words []string) error {
 			if len(words) == 0 {
 				return cmd.Help()

@@ -114,7 +114,7 @@ func regular(path string) bool {
 // analyzeCommand is GenAI-Perf's sweep.
 func (p *Program) analyzeCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "analyze [flags]", Short: "GenAI-Perf's sweep: profile over a range of one setting",
+		Use: "analyze [flags]", Short: "GenAI-Perf's sweep over a range of one setting",
 		Long: "Runs profile once for every value of one setting. All flags of profile are taken, and:\n\n" +
 			"  --sweep-type TYPE      concurrency (default), request_rate, batch_size, input_sequence_length, num_dataset_entries\n" +
 			"  --sweep-range A:B[:S]  from A to B, doubled, or in steps of S\n" +
@@ -192,7 +192,7 @@ func (p *Program) createTemplate() *cobra.Command {
 	var file string
 	var verbose, force bool
 	cmd := &cobra.Command{
-		Use: "create-template", Short: "write GenAI-Perf's template of a configuration file", Args: cobra.NoArgs,
+		Use: "create-template", Short: "GenAI-Perf's template of a configuration file", Args: cobra.NoArgs,
 		Long: "Writes every key of GenAI-Perf's configuration files at its default. aiperf config init has templates of this program's own files.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := writeNew(file, genaiperf.Template(verbose), force); err != nil {

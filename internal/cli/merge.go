@@ -19,7 +19,7 @@ import (
 func (p *Program) mergeCommand() *cobra.Command {
 	o := reanalyze.MergeOptions{}
 	cmd := &cobra.Command{
-		Use: "merge RUN-DIR...", Short: "put runs of several machines together", Args: cobra.MinimumNArgs(1),
+		Use: "merge RUN-DIR...", Short: "merge of the runs of several machines", Args: cobra.MinimumNArgs(1),
 		Long: "Pools the requests of finished runs (of this program, the Python tool or GenAI-Perf, each with its raw export) and makes one report of them. Rates of runs that " +
 			"went on at the same time are those of their common window, else the sum of the runs' own; merged.json says which, and lists the runs. " +
 			"Runs that differ in model, endpoint type, streaming or load are refused.",

@@ -36,7 +36,7 @@ func mockServerTable() *setting.Table {
 // mockServerCommand is the simulated server in the foreground; its knobs are those of a mock:// URL.
 func (p *Program) mockServerCommand() *cobra.Command {
 	return p.command(tableCommand{
-		use: "mock-server", short: "simulate an inference server with known timing", long: mockServerLong,
+		use: "mock-server", short: "simulated inference server with known timing", long: mockServerLong,
 		table: mockServerTable, bare: cobra.ShellCompDirectiveNoFileComp,
 		run: func(cmd *cobra.Command, set *setting.CommandLine, _ []string) error {
 			options := mockserver.Defaults()

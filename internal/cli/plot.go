@@ -53,7 +53,7 @@ const plotLong = "Draws charts of finished runs as images, without a browser: of
 // plotCommand draws charts.
 func (p *Program) plotCommand() *cobra.Command {
 	return p.command(tableCommand{
-		use: "plot [RUN-DIR…]", short: "draw charts of one or more runs", long: plotLong, table: plotTable, bare: cobra.ShellCompDirectiveFilterDirs, words: true,
+		use: "plot [RUN-DIR…]", short: "charts of one or more runs", long: plotLong, table: plotTable, bare: cobra.ShellCompDirectiveFilterDirs, words: true,
 		run: func(cmd *cobra.Command, set *setting.CommandLine, _ []string) error {
 			if path := set.Text("--write-config", ""); path != "" {
 				return p.writePlotConfig(path)

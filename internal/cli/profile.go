@@ -22,7 +22,7 @@ import (
 func (p *Program) profileCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:                "profile [flags]",
-		Short:              "benchmark one or more servers",
+		Short:              "benchmark of one or more servers",
 		DisableFlagParsing: true,
 		ValidArgsFunction: func(_ *cobra.Command, words []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 			return completeFlags(profileTable, words, toComplete, cobra.ShellCompDirectiveNoFileComp)

@@ -39,7 +39,7 @@ const reportLong = "Reads the raw export of a run (profile_export_raw.jsonl, of 
 // newReportCommand makes a report again from a raw export.
 func (p *Program) newReportCommand() *cobra.Command {
 	return p.command(tableCommand{
-		use: "report RAW.jsonl|RUN-DIR|SERIES-DIR", short: "Make the report of a run again from its raw export", long: reportLong,
+		use: "report RAW.jsonl|RUN-DIR|SERIES-DIR", short: "new report of a run from its raw export", long: reportLong,
 		table: reportTable, bare: cobra.ShellCompDirectiveDefault, words: true,
 		run: func(cmd *cobra.Command, set *setting.CommandLine, words []string) error {
 			if len(set.Words) != 1 {

@@ -36,7 +36,7 @@ const capacityLong = "Finds the highest load at which the objectives are kept: d
 
 // findCapacityCommand finds the highest load that keeps objectives.
 func (p *Program) findCapacityCommand() *cobra.Command {
-	return p.overProfile("find-capacity", "find the highest load that keeps objectives", capacityLong, capacityTable, func(ctx context.Context, own *setting.CommandLine, words []string) (int, error) {
+	return p.overProfile("find-capacity", "search for the highest load that keeps objectives", capacityLong, capacityTable, func(ctx context.Context, own *setting.CommandLine, words []string) (int, error) {
 		o := plan.CapacityOptions{
 			Concurrency: own.Text("--vary", "rate") == "concurrency", Start: oneFloat(own, "--start", 0), Seconds: oneFloat(own, "--max-time", 600),
 			Cells: int(oneInt(own, "--max-cells", 40)), Size: oneFloat(own, "--cell-size", 10), JSON: own.Text("--json", ""),
@@ -109,7 +109,7 @@ const turnsLong = "Sends the same load to two targets in turns, so that a machin
 
 // turnsCommand compares two targets in turns.
 func (p *Program) turnsCommand() *cobra.Command {
-	return p.overProfile("ab", "compare two servers in turns", turnsLong, turnsTable, func(ctx context.Context, own *setting.CommandLine, words []string) (int, error) {
+	return p.overProfile("ab", "comparison of two servers in turns", turnsLong, turnsTable, func(ctx context.Context, own *setting.CommandLine, words []string) (int, error) {
 		o := plan.TurnOptions{
 			A: own.Text("--a", ""), B: own.Text("--b", ""), Pairs: int(oneInt(own, "--pairs", 12)), Block: oneFloat(own, "--block", 6), Wash: oneFloat(own, "--wash-in", 2),
 			InOrder: own.Text("--order", "random") == "ab", Parallel: own.True("--parallel", false),

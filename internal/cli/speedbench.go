@@ -22,7 +22,7 @@ var speedBenchRows = []setting.Row{
 // speedBenchReport builds "speed-bench-report".
 func (p *Program) speedBenchReport() *cobra.Command {
 	return p.command(tableCommand{
-		use: "speed-bench-report RUN-DIR…", short: "Join runs of SPEED-Bench into one table",
+		use: "speed-bench-report RUN-DIR…", short: "table of SPEED-Bench runs",
 		long: "Reads the directories of finished runs, or those below a directory, one run a category of SPEED-Bench, and shows a row a model and a column a category: " +
 			"tokens that a step of speculative decoding brings, the share of drafts that was accepted, or the throughput. The first two are metrics of the server.",
 		table: func() *setting.Table { return setting.NewTable(speedBenchRows) }, bare: cobra.ShellCompDirectiveFilterDirs, words: true,

@@ -17,7 +17,7 @@ import (
 func (p *Program) synthesizeCommand() *cobra.Command {
 	// Without a target word a trace is rewritten.
 	root := p.rewriteCommand("synthesize")
-	root.Short = "Rewrite a trace, or generate the trace of a workload"
+	root.Short = "rewritten trace, or generated trace of a workload"
 	rewriteTrace := root.RunE
 	root.Args = cobra.ArbitraryArgs
 	root.RunE = func(cmd *cobra.Command, words []string) error {

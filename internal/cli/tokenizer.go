@@ -60,7 +60,7 @@ const tokenizerLong = "Shows what a tokenizer makes of a text: from the argument
 // newTokenizerCommand builds "tokenizer info|count|encode|decode", for people who doubt a count.
 func (p *Program) newTokenizerCommand() *cobra.Command {
 	root := &cobra.Command{
-		Use: "tokenizer", Short: "count, encode and decode with the tokenizer of a run", Long: tokenizerLong,
+		Use: "tokenizer", Short: "counts, encoding and decoding with the tokenizer of a run", Long: tokenizerLong,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, words []string) error {
 			if len(words) == 0 {

@@ -29,7 +29,7 @@ func (p *Program) analyzeTraceCommand() *cobra.Command {
 	var block int
 	cmd := &cobra.Command{
 		Use:   "analyze-trace FILE [BLOCK-SIZE [OUTPUT-FILE]]",
-		Short: "Lengths, prefix reuse and cache hit rate of a trace",
+		Short: "lengths, prefix reuse and cache hit rate of a trace",
 		Long: "Reads a trace of rows in the mooncake format (input_length, output_length, hash_ids) twice and prints how long its inputs and outputs are, how\n" +
 			"much of them the rows share, and which part a prefix cache without end would have held. --output-file writes the same as JSON.",
 		Example: "  aiperf analyze-trace trace.jsonl\n  aiperf analyze-trace trace.jsonl --block-size 16 --output-file report.json",
@@ -147,7 +147,7 @@ type rewrite struct {
 func (p *Program) rewriteCommand(use string) *cobra.Command {
 	r := &rewrite{}
 	cmd := &cobra.Command{
-		Use: use, Short: "Rewrite a trace: scale time, prefixes, lengths; leave out and cap",
+		Use: use, Short: "rewritten trace: scaled and capped times, prefixes and lengths",
 		Long: "Reads recorded traffic, rescales it as profile --synthesis-… would, and writes it in the mooncake format. The ids of blocks form a prefix\n" +
 			"tree: what rows share is scaled by the prefix multiplier, copied by the root multiplier; the rest by the prompt multiplier.",
 		Example: "  aiperf synthesize trace trace.jsonl twice.jsonl --speedup-ratio 2 --prefix-len-multiplier 1.5",

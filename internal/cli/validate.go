@@ -34,7 +34,7 @@ func (p *Program) validateCommand() *cobra.Command {
 	var block int
 	cmd := &cobra.Command{
 		Use:   "validate [" + targetTrace + "|" + targetArtifacts + "] PATH",
-		Short: "Check a trace, or the files of a run",
+		Short: "check of a trace, or of the files of a run",
 		Long: targetTrace + ": every row of a file must be one that profile can replay; all bad lines are listed.\n" + targetArtifacts +
 			": every JSON and JSON Lines file of a directory must be whole, and every number of a summary that its records hold must follow from them:\n" +
 			"counts, tokens, statistics, duration, rates and failures are computed again.\nWithout a target a directory is one of artifacts and a file is a trace. The exit status is 1 if something is wrong.",

@@ -42,7 +42,7 @@ func watchTable() *setting.Table {
 // watchCommand shows a run of another process.
 func (p *Program) watchCommand() *cobra.Command {
 	return p.command(tableCommand{
-		use: "watch RUN-DIR|SERIES-DIR", short: "show a run that goes on in another process", long: watchLong, table: watchTable,
+		use: "watch RUN-DIR|SERIES-DIR", short: "live view of a run in another process", long: watchLong, table: watchTable,
 		bare: cobra.ShellCompDirectiveFilterDirs, words: true,
 		run: func(cmd *cobra.Command, set *setting.CommandLine, _ []string) error {
 			if len(set.Words) != 1 {
