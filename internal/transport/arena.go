@@ -78,16 +78,24 @@ const maxKeptMessages = 4096
 // shorten keeps the first messages, of so many bytes together, and gives the pages back: what a server sent too much of is not carried
 // through the run.
 func (a *arena) shorten(keep int) {
-	var kept []record.Message
-	for _, m := range a.messages {
-		if keep -= len(m.Raw); keep < 0 {
+	kept := beginning(a.messages, keep)
+	a.reset()
+	a.messages = kept
+}
+
+// Beginning copies the messages of an answer that are kept when it was too large.
+func Beginning(messages []record.Message) []record.Message { return beginning(messages, keptTooLarge) }
+
+// beginning copies the first messages, up to a number of bytes. An empty message counts as one of EventShare bytes.
+func beginning(messages []record.Message, keep int) (kept []record.Message) {
+	for _, m := range messages {
+		if keep -= max(len(m.Raw), EventShare); keep < 0 {
 			break
 		}
 		m.Raw = bytes.Clone(m.Raw)
 		kept = append(kept, m)
 	}
-	a.reset()
-	a.messages = kept
+	return kept
 }
 
 // free gives everything back.

@@ -18,13 +18,15 @@ import (
 const (
 	maxCounted   = 1 << 30  // bytes of a body that is counted and not kept
 	maxErrorBody = 1 << 20  // bytes of an error's body that are read
-	eventShare   = 128      // bytes of MaxResponse for each event of a stream: a record of an event takes about as much
 	lineShare    = 64       // bytes of MaxResponse for each line of its events
 	keptAfterEnd = 64 << 10 // bytes of a stream that are kept after its end mark: usage may follow it; more is counted only
 )
 
 // errTorn is the error of an answer that only the end of its connection ends, where TLS did not end first: it may lack its end (RFC 9112, section 9.8).
 var errTorn = &formatError{ErrPayload, "Response payload is not completed: the TLS connection was cut without close_notify"}
+
+// EventShare is how many bytes of MaxResponse each event of a stream takes at least: a record of an event takes about as much.
+const EventShare = 128
 
 // keptTooLarge is how many bytes of events are kept of an answer that was too large.
 const keptTooLarge = 1 << 20
@@ -88,8 +90,8 @@ func (x *Exchange) tooLarge(what string) error {
 	switch {
 	case int64(x.trace.BytesReceived) > limit:
 		return x.shortened(fmt.Sprintf("The %s is larger than %d bytes (AIPERF_HTTP_MAX_RESPONSE_BYTES)", what, limit))
-	case int64(len(x.arena.messages)) > limit/eventShare:
-		return x.shortened(fmt.Sprintf("The %s has more than %d events (one for %d bytes of AIPERF_HTTP_MAX_RESPONSE_BYTES)", what, limit/eventShare, eventShare))
+	case int64(len(x.arena.messages)) > limit/EventShare:
+		return x.shortened(fmt.Sprintf("The %s has more than %d events (one for %d bytes of AIPERF_HTTP_MAX_RESPONSE_BYTES)", what, limit/EventShare, EventShare))
 	}
 	return nil
 }

@@ -41,6 +41,7 @@ type Exchange struct {
 	rec      *record.Record
 	answer   []record.Message
 	received int // bytes of the answer's messages, with their prefixes
+	size     int // the same, or of their texts where those are longer
 	cutAt    int64
 }
 
@@ -219,11 +220,14 @@ func (x *Exchange) read(onMessage transport.OnMessage) error {
 		} else if err != nil {
 			return err
 		}
-		if x.received += prefix + len(raw); int64(x.received) > x.client.opt.MaxResponse {
-			x.err = transport.Failure(transport.ErrPayload, 0, fmt.Sprintf("The answer is larger than %d bytes (AIPERF_HTTP_MAX_RESPONSE_BYTES)", x.client.opt.MaxResponse))
+		if err := x.call.Err(); err != nil { // the library still hands out what has come
+			return status.FromContextError(err).Err()
+		}
+		x.received += prefix + len(raw)
+		text, failure := x.client.words.Unmarshal(x.method, raw)
+		if x.size += prefix + max(len(raw), len(text)); x.tooLarge() {
 			return nil
 		}
-		text, failure := x.client.words.Unmarshal(x.method, raw)
 		if failure == nil {
 			place = x.keep(text, streams, place)
 			if onMessage != nil {
@@ -237,6 +241,22 @@ func (x *Exchange) read(onMessage transport.OnMessage) error {
 			return nil
 		}
 	}
+}
+
+// tooLarge tells whether an answer has grown beyond the bounds of one over HTTP. Then it is an error, and only its beginning is kept.
+func (x *Exchange) tooLarge() bool {
+	most := x.client.opt.MaxResponse
+	switch {
+	case int64(x.size) > most:
+		x.err = transport.Failure(transport.ErrPayload, 0, fmt.Sprintf("The answer is larger than %d bytes (AIPERF_HTTP_MAX_RESPONSE_BYTES)", most))
+	case int64(len(x.answer)) > most/transport.EventShare:
+		x.err = transport.Failure(transport.ErrPayload, 0, fmt.Sprintf("The answer has more than %d messages (one for %d bytes of AIPERF_HTTP_MAX_RESPONSE_BYTES)",
+			most/transport.EventShare, transport.EventShare))
+	default:
+		return false
+	}
+	x.answer = transport.Beginning(x.answer)
+	return true
 }
 
 // keep makes a message of a text and stamps it with the read that brought its last byte. place is that read's, for the next message.

@@ -246,6 +246,46 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+// TestEndlessEmptyMessages: messages without content end at the number of events that HTTP allows, or at the request's timeout.
+func TestEndlessEmptyMessages(t *testing.T) {
+	var sent atomic.Int64
+	address := serve(t, func(s grpc.ServerStream) error {
+		var in []byte
+		if err := s.RecvMsg(&in); err != nil {
+			return err
+		}
+		for {
+			if err := s.SendMsg([]byte{}); err != nil {
+				return err
+			}
+			sent.Add(1)
+		}
+	})
+	rec := send(t, client(t, func(o *transport.Options) { o.MaxResponse = 1 << 20 }), "grpc://"+address+"/p.S/Stream", "a", nil)
+	want := "The answer has more than 8192 messages (one for 128 bytes of AIPERF_HTTP_MAX_RESPONSE_BYTES)"
+	if rec.Error == nil || rec.Error.Message != want || len(rec.Messages) > 8192 || len(rec.Messages) == 0 {
+		t.Errorf("%+v, %d messages", rec.Error, len(rec.Messages))
+	}
+	c := client(t, func(o *transport.Options) { o.Timeout = time.Second })
+	target, err := transport.NewTarget("grpc://" + address + "/p.S/Stream")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := c.Prepare(t.Context(), &transport.Request{Target: target, Body: record.Plain([]byte("a")), Session: "s"})
+	x.Send()
+	late, rec := 0, new(record.Record)
+	x.Receive(rec, func([]record.Message) *record.Error {
+		if x.call.Err() != nil {
+			late++
+		}
+		<-x.call.Done() // the messages behind the first wait in the library meanwhile
+		return nil
+	})
+	if rec.Error == nil || rec.Error.Type != transport.ErrTimeout || late != 0 {
+		t.Errorf("%+v, %d messages after the timeout", rec.Error, late)
+	}
+}
+
 // TestConnectionsThatFail: nobody listens, somebody who does not speak gRPC does, the connection breaks, the idle connection died.
 func TestConnectionsThatFail(t *testing.T) {
 	if rec := send(t, client(t, nil), "grpc://127.0.0.1:1/p.S/M", "a", nil); rec.Error == nil || rec.Error.Type != transport.ErrConnect {
