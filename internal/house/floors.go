@@ -76,6 +76,7 @@ var Floors = map[string]int{
 	"internal/setting":  -1,
 	"internal/jsontext": -3,
 	"internal/markup":   0,
+	"internal/budget":   -2,
 	"internal/suggest":  -2,
 	"internal/utf8text": -4,
 	"internal/terminal": -1,

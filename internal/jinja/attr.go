@@ -282,6 +282,9 @@ func sortValues(list []Value, by func(Value) (Value, error), reverse bool) ([]Va
 	}
 	var failed error
 	sort.SliceStable(order, func(i, j int) bool {
+		if failed != nil {
+			return false
+		}
 		a, b := keys[order[i]], keys[order[j]]
 		if reverse {
 			a, b = b, a

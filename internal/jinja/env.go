@@ -1,9 +1,12 @@
 package jinja
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
+
+	"aiperf/internal/budget"
 )
 
 // Environment is the settings of templates. The zero value is Jinja2's default; Chat is what chat templates expect. It must not be
@@ -74,6 +77,9 @@ type Template struct {
 
 // Parse compiles a template.
 func (e *Environment) Parse(src string) (*Template, error) {
+	if len(src) > maxSource {
+		return nil, fmt.Errorf("a template of %d bytes: at most %d are allowed", len(src), maxSource)
+	}
 	toks, err := e.lex(src)
 	if err != nil {
 		return nil, err
@@ -93,10 +99,8 @@ func (e *Environment) Parse(src string) (*Template, error) {
 // Render runs the template with variables.
 func (t *Template) Render(vars map[string]Value) (text string, err error) {
 	defer catch(&err)
-	r := &run{env: t.env, out: &strings.Builder{}, scope: &scope{vars: map[string]Value{}}, maxSteps: t.env.MaxSteps}
-	if r.maxSteps == 0 {
-		r.maxSteps = maxSteps
-	}
+	r := &run{env: t.env, out: &strings.Builder{}, scope: &scope{vars: map[string]Value{}}}
+	r.budget = budget.New(budget.Limits{Steps: int64(cmp.Or(t.env.MaxSteps, maxSteps)), Bytes: maxBytes, Time: maxTime})
 	for k, v := range vars {
 		r.scope.vars[k] = v
 	}
@@ -115,13 +119,12 @@ type scope struct {
 
 // run is one rendering.
 type run struct {
-	env      *Environment
-	out      *strings.Builder
-	scope    *scope
-	globals  *scope
-	steps    int
-	maxSteps int
-	calls    int
+	env     *Environment
+	out     *strings.Builder
+	scope   *scope
+	globals *scope
+	budget  *budget.Budget
+	calls   int
 }
 
 // wrap gives err a line unless it has one.
@@ -193,7 +196,11 @@ func (r *run) invoke(v Value, c *Call) (Value, error) {
 			return nil, fmt.Errorf("calls nested deeper than %d", maxCalls)
 		}
 		defer func() { r.calls-- }()
-		return f(c)
+		out, err := f(c)
+		if err == nil {
+			err = r.built(out)
+		}
+		return out, err
 	case *loop:
 		return f.recurse(r, c)
 	case Undefined:

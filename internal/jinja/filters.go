@@ -56,7 +56,7 @@ func init() { // the table and the environment refer to each other
 	f := map[string]Filter{
 		"upper": text(strings.ToUpper), "lower": text(strings.ToLower), "capitalize": text(capitalize), "title": text(title),
 		"string": text(func(s string) string { return s }), "safe": func(v Value, _ *Call) (Value, error) { return v, nil },
-		"escape": text(escapeHTML), "forceescape": text(escapeHTML), "urlencode": text(func(s string) string {
+		"escape": bounded(5, escapeHTML), "forceescape": bounded(5, escapeHTML), "urlencode": bounded(3, func(s string) string {
 			return strings.ReplaceAll(strings.ReplaceAll(url.QueryEscape(s), "+", "%20"), "%2F", "/")
 		}),
 		"trim": viaMethod("strip"), "replace": viaMethod("replace"), "center": func(v Value, c *Call) (Value, error) {
@@ -72,7 +72,13 @@ func init() { // the table and the environment refer to each other
 		"select": lazily(choose(false, true)), "reject": lazily(choose(false, false)),
 		"selectattr": lazily(choose(true, true)), "rejectattr": lazily(choose(true, false)),
 		"reverse": reverse, "default": otherwise, "items": itemsOf, "dictsort": dictsort, "int": toInt, "float": toFloat, "abs": absolute,
-		"round": round, "indent": indent, "wordcount": func(v Value, _ *Call) (Value, error) { return int64(len(strings.Fields(Str(v)))), nil },
+		"round": round, "indent": indent, "wordcount": func(v Value, _ *Call) (Value, error) {
+			words := int64(0)
+			for range strings.FieldsSeq(Str(v)) {
+				words++
+			}
+			return words, nil
+		},
 		"format": func(v Value, c *Call) (Value, error) {
 			if len(c.Names) > 0 {
 				d := NewDict()
@@ -121,12 +127,16 @@ func end(front bool) Filter {
 func join(l []Value, c *Call) (Value, error) {
 	by := path(c.run, c.Arg(1, "attribute", nil), nil)
 	parts := make([]string, len(l))
+	size := 0
 	for i, v := range l {
 		x, err := by(v)
 		if err != nil {
 			return nil, err
 		}
 		parts[i] = Str(x)
+		if size += len(parts[i]); size > maxString {
+			return nil, errString
+		}
 	}
 	return joined(parts, Str(c.Arg(0, "d", "")))
 }
@@ -138,6 +148,9 @@ func sum(l []Value, c *Call) (Value, error) {
 		x, err := by(v)
 		if err == nil {
 			total, err = add(total, x)
+		}
+		if err == nil {
+			err = c.run.built(total)
 		}
 		if err != nil {
 			return nil, err
@@ -188,21 +201,23 @@ func extreme(want int) func(l []Value, c *Call) (Value, error) {
 			return Undefined{"No aggregated item, sequence was empty."}, nil
 		}
 		by, fold := path(c.run, c.Arg(1, "attribute", nil), nil), folded(c, 0)
-		best := l[0]
-		for _, v := range l[1:] {
+		var best, key Value
+		for i, v := range l {
 			x, err := by(v)
 			if err != nil {
 				return nil, err
 			}
-			y, err := by(best)
-			if err != nil {
-				return nil, err
+			x = fold(x)
+			if i > 0 {
+				o, err := compare(x, key)
+				if err != nil {
+					return nil, err
+				}
+				if o != want {
+					continue
+				}
 			}
-			if o, err := compare(fold(x), fold(y)); err != nil {
-				return nil, err
-			} else if o == want {
-				best = v
-			}
+			best, key = v, x
 		}
 		return best, nil
 	}
@@ -266,7 +281,10 @@ func mapped(l []Value, c *Call) (Value, error) {
 	}
 	out := make([]Value, len(l))
 	for i, x := range l {
-		if out[i], err = f(x); err != nil {
+		if out[i], err = f(x); err == nil {
+			err = c.run.built(out[i])
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -444,7 +462,12 @@ func indent(v Value, c *Call) (Value, error) {
 	case string:
 		by = w
 	}
-	lines := strings.Split(Str(v), "\n")
+	s := Str(v)
+	n := strings.Count(s, "\n") + 1
+	if n > maxItems || len(by) > (maxString-min(len(s), maxString))/n {
+		return nil, errString
+	}
+	lines := strings.Split(s, "\n")
 	for i, s := range lines {
 		if i == 0 && !truth(c.Arg(1, "first", false)) || s == "" && !truth(c.Arg(2, "blank", false)) {
 			continue
@@ -460,10 +483,14 @@ func truncate(v Value, c *Call) (Value, error) {
 	if err = errors.Join(err, err2); err != nil {
 		return nil, err
 	}
-	s, tail := []rune(Str(v)), Str(c.Arg(2, "end", "..."))
-	if int64(len(s)) <= n+leeway {
-		return string(s), nil
+	whole, tail := Str(v), Str(c.Arg(2, "end", "..."))
+	switch length := int64(utf8.RuneCountInString(whole)); {
+	case length <= n+leeway:
+		return whole, nil
+	case len(whole) > maxString/4 || len(tail) > maxString/4:
+		return nil, errString
 	}
+	s := []rune(whole)
 	cut := string(s[:max(0, n-int64(utf8.RuneCountInString(tail)))])
 	if !truth(c.Arg(1, "killwords", false)) {
 		if k := strings.LastIndexByte(cut, ' '); k >= 0 {

@@ -104,7 +104,7 @@ func (e *Environment) tojson(v Value, c *Call) (Value, error) {
 	if e.PlainJSON {
 		return b.String(), nil
 	}
-	return strings.NewReplacer("<", `\u003c`, ">", `\u003e`, "&", `\u0026`, "'", `\u0027`).Replace(b.String()), nil
+	return bounded(6, strings.NewReplacer("<", `\u003c`, ">", `\u003e`, "&", `\u0026`, "'", `\u0027`).Replace)(b.String(), nil)
 }
 
 func (l layout) write(b *strings.Builder, v Value, depth int) error {
@@ -180,7 +180,11 @@ func (l layout) list(b *strings.Builder, open, end string, n, depth int, item fu
 func (l layout) newline(b *strings.Builder, depth int) {
 	if l.pretty {
 		b.WriteByte('\n')
-		b.WriteString(strings.Repeat(l.indent, depth))
+		for range depth {
+			if b.WriteString(l.indent); b.Len() > maxString {
+				panic(tooMuch{errString})
+			}
+		}
 	}
 }
 
@@ -200,6 +204,13 @@ var jsonEscapes = map[rune]string{'"': `\"`, '\\': `\\`, '\n': `\n`, '\r': `\r`,
 func (l layout) quote(b *strings.Builder, s string) {
 	b.WriteByte('"')
 	for _, r := range s {
+		if b.Len() > maxString {
+			panic(tooMuch{errString})
+		}
+		if r >= ' ' && r <= '~' && r != '"' && r != '\\' {
+			b.WriteByte(byte(r))
+			continue
+		}
 		e, ok := jsonEscapes[r]
 		switch {
 		case ok:

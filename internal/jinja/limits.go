@@ -1,19 +1,23 @@
 package jinja
 
 import (
-	"errors"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Limits of one rendering: a template cannot run for ever, nor fill the memory.
 const (
 	maxSteps  = 10_000_000 // unless Environment.MaxSteps says otherwise
-	maxOutput = 256 << 20
+	maxBytes  = 128 << 20  // that all operations build and all blocks write
+	maxTime   = time.Second
+	maxOutput = 48 << 20 // bytes of text
+	maxSource = 4 << 20  // bytes of a template
 	maxCalls  = 200
-	maxString = 64 << 20       // bytes that one operation may build
-	maxItems  = maxString / 16 // items of a list
-	maxEqual  = 1 << 22        // values that one comparison may look at
+	maxString = 32 << 20 // bytes that one operation may build
+	maxItems  = 1 << 20  // items of a list
+	maxEqual  = 1 << 22  // values that one comparison may look at
+	itemBytes = 32       // that an item of a list takes
 )
 
 // What a value costs to handle, in steps.
@@ -26,9 +30,9 @@ const (
 type tooMuch struct{ error }
 
 var (
-	errSteps  = errors.New("the template runs too long or writes too much")
 	errString = fmt.Errorf("a string beyond %d MiB", maxString>>20)
-	errItems  = fmt.Errorf("a list beyond %d million items", maxItems/1_000_000)
+	errOutput = fmt.Errorf("a text beyond %d MiB", maxOutput>>20)
+	errItems  = fmt.Errorf("a list beyond %d items", maxItems)
 	errEqual  = tooMuch{fmt.Errorf("a comparison of more than %d values", maxEqual)}
 )
 
@@ -43,12 +47,47 @@ func catch(err *error) {
 	}
 }
 
-// step counts work.
-func (r *run) step() error {
-	if r.steps++; r.steps > r.maxSteps || r.out.Len() > maxOutput {
-		return errSteps
+// step pays for one operation.
+func (r *run) step() error { return r.pay(1) }
+
+// pay pays for operations.
+func (r *run) pay(n int) error { return tooHeavy(r.budget.Step(int64(n))) }
+
+// tooHeavy words an error of the budget.
+func tooHeavy(err error) error {
+	if err == nil {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("the template %w", err)
+}
+
+// built pays for the memory of what an operation made. r is nil for a filter that is called from outside of a rendering.
+func (r *run) built(v Value) error {
+	n := 0
+	switch x := v.(type) {
+	case string:
+		n = len(x)
+	case Markup:
+		n = len(x)
+	case *List:
+		n = len(x.Items) * itemBytes
+	case Tuple:
+		n = len(x) * itemBytes
+	case *Dict:
+		n = len(x.keys) * 2 * itemBytes
+	}
+	if r == nil || n == 0 {
+		return nil
+	}
+	return tooHeavy(r.budget.Hold(int64(n)))
+}
+
+// write prints a text.
+func (r *run) write(s string) error {
+	if r.out.WriteString(s); r.out.Len() > maxOutput {
+		return errOutput
+	}
+	return tooHeavy(r.budget.Hold(int64(len(s))))
 }
 
 // charge counts the work of handling v: a step, and more for what is large.
@@ -65,6 +104,8 @@ func (r *run) charge(v Value) error {
 		n = len(x)
 	case *Dict:
 		n = len(x.keys)
+	default:
+		return r.pay(1)
 	}
 	if _, ok := v.(string); !ok {
 		if n > maxItems {
@@ -72,8 +113,7 @@ func (r *run) charge(v Value) error {
 		}
 		n /= itemsPerStep
 	}
-	r.steps += n
-	return r.step()
+	return r.pay(n + 1)
 }
 
 // chargeAll counts the work of handling each of l.
@@ -87,6 +127,28 @@ func (r *run) chargeAll(l []Value) error {
 		}
 	}
 	return nil
+}
+
+// repeated is strings.Repeat with a bound.
+func repeated(s string, n int64) (string, error) {
+	if n <= 0 || s == "" {
+		return "", nil
+	}
+	if n > maxString/int64(len(s)) {
+		return "", errString
+	}
+	return strings.Repeat(s, int(n)), nil
+}
+
+// bounded makes a filter of a function that makes a text grow, at the most by a factor.
+func bounded(factor int, f func(string) string) Filter {
+	return func(v Value, _ *Call) (Value, error) {
+		s := Str(v)
+		if len(s) > maxString/factor {
+			return nil, errString
+		}
+		return f(s), nil
+	}
 }
 
 // joined is strings.Join with a bound.

@@ -342,7 +342,6 @@ func (p *parser) callStmt(line int) (stmt, error) {
 		if err != nil {
 			return r.wrap(line, err)
 		}
-		r.out.WriteString(Str(v))
-		return nil
+		return r.write(Str(v))
 	}, err
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -39,14 +40,23 @@ func add(a, b Value) (Value, error) {
 	switch x := a.(type) {
 	case string:
 		if y, ok := b.(string); ok {
+			if len(x)+len(y) > maxString {
+				return nil, errString
+			}
 			return x + y, nil
 		}
 	case *List:
 		if y, ok := b.(*List); ok {
+			if len(x.Items)+len(y.Items) > maxItems {
+				return nil, errItems
+			}
 			return &List{Items: append(append([]Value{}, x.Items...), y.Items...)}, nil
 		}
 	case Tuple:
 		if y, ok := b.(Tuple); ok {
+			if len(x)+len(y) > maxItems {
+				return nil, errItems
+			}
 			return append(append(Tuple{}, x...), y...), nil
 		}
 	}
@@ -74,22 +84,17 @@ func multiply(a, b Value) (Value, error) {
 		}
 	}
 	if n, ok := integer(b); ok {
-		n = max(n, 0)
 		switch x := a.(type) {
 		case string:
-			if int64(len(x))*min(n, maxString) > maxString {
-				return nil, errString
-			}
-			return strings.Repeat(x, int(n)), nil
+			return repeated(x, n)
 		case *List:
-			if int64(len(x.Items))*min(n, maxString) > maxItems {
+			if n <= 0 || len(x.Items) == 0 {
+				return &List{}, nil
+			}
+			if n > maxItems/int64(len(x.Items)) {
 				return nil, errItems
 			}
-			var out []Value
-			for range n {
-				out = append(out, x.Items...)
-			}
-			return &List{Items: out}, nil
+			return &List{Items: slices.Repeat(x.Items, int(n))}, nil
 		}
 	}
 	return numbers("*", a, b, func(x, y int64) (Value, error) {

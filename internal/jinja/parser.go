@@ -2,6 +2,7 @@ package jinja
 
 import (
 	"strconv"
+	"strings"
 )
 
 // expr computes a value; stmt does something. Templates are compiled into these.
@@ -291,7 +292,11 @@ func (p *parser) binary(sub func() (expr, error), table map[string]func(a, b Val
 			if err != nil {
 				return nil, err
 			}
-			return r.env.operate(t.text, f, a, b)
+			v, err := r.env.operate(t.text, f, a, b)
+			if err == nil {
+				err = r.built(v)
+			}
+			return v, err
 		})
 	}
 	return left, err
@@ -299,7 +304,7 @@ func (p *parser) binary(sub func() (expr, error), table map[string]func(a, b Val
 
 var (
 	sums     = map[string]func(a, b Value) (Value, error){"+": add, "-": subtract}
-	concats  = map[string]func(a, b Value) (Value, error){"~": func(a, b Value) (Value, error) { return Str(a) + Str(b), nil }}
+	concats  = map[string]func(a, b Value) (Value, error){"~": func(a, b Value) (Value, error) { return add(Str(a), Str(b)) }}
 	products = map[string]func(a, b Value) (Value, error){"*": multiply, "/": divide, "//": floorDivide, "%": modulo}
 	powers   = map[string]func(a, b Value) (Value, error){"**": power}
 )
@@ -366,11 +371,11 @@ func (p *parser) primary() (expr, error) {
 		}
 		return at(t.line, func(r *run) (Value, error) { return r.lookup(t.text), nil }), nil
 	case t.kind == tString:
-		s := t.text
+		parts := []string{t.text}
 		for p.peek().kind == tString {
-			s += p.next().text
+			parts = append(parts, p.next().text)
 		}
-		return constant(s), nil
+		return constant(strings.Join(parts, "")), nil
 	case t.kind == tInt:
 		n, err := strconv.ParseInt(t.text, 10, 64)
 		if err != nil {

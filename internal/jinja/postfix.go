@@ -286,7 +286,11 @@ func (p *parser) filter(e expr) (expr, error) {
 		if err != nil {
 			return nil, err
 		}
-		return f(v, c)
+		out, err := f(v, c)
+		if err == nil {
+			err = r.built(out)
+		}
+		return out, err
 	}), nil
 }
 

@@ -60,6 +60,9 @@ func printf(format string, args Value) (string, error) {
 		if err != nil {
 			return "", err
 		}
+		if b.Len()+len(s) > maxString {
+			return "", errString
+		}
 		b.WriteString(s)
 	}
 	if used < len(list) && (many || dict == nil) {
@@ -72,6 +75,9 @@ func printf(format string, args Value) (string, error) {
 func directive(spec string, verb byte, v Value) (string, error) {
 	switch verb {
 	case 's':
+		if spec == "" {
+			return Str(v), nil
+		}
 		return fmt.Sprintf("%"+spec+"s", Str(v)), nil
 	case 'r':
 		return fmt.Sprintf("%"+spec+"s", repr(v)), nil

@@ -40,7 +40,7 @@ func (p *parser) block(ends ...string) (stmt, error) {
 			return sequence(list), nil
 		case tText:
 			p.pos++
-			list = append(list, func(r *run) error { r.out.WriteString(t.text); return nil })
+			list = append(list, func(r *run) error { return r.write(t.text) })
 			continue
 		case tOpen:
 			p.pos++
@@ -63,8 +63,7 @@ func (p *parser) block(ends ...string) (stmt, error) {
 				if u, ok := v.(Undefined); ok && r.env.Strict {
 					return r.wrap(t.line, fmt.Errorf("%s is undefined", u.what))
 				}
-				r.out.WriteString(r.env.printed(v))
-				return nil
+				return r.write(r.env.printed(v))
 			})
 			continue
 		}
@@ -308,8 +307,7 @@ func (p *parser) filterStmt(line int) (stmt, error) {
 		if err != nil {
 			return r.wrap(line, err)
 		}
-		r.out.WriteString(r.env.printed(v))
-		return nil
+		return r.write(r.env.printed(v))
 	}, err
 }
 

@@ -17,6 +17,9 @@ var timeFields = map[byte]string{
 func Strftime(t time.Time, format string) (string, error) {
 	var b strings.Builder
 	for i := 0; i < len(format); i++ {
+		if b.Len() > maxString {
+			return "", errString
+		}
 		if format[i] != '%' || i+1 >= len(format) {
 			b.WriteByte(format[i])
 			continue

@@ -1,7 +1,9 @@
 package jinja
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -129,6 +131,12 @@ func justify(left, right bool) stringMethod {
 			return nil, err
 		}
 		fill, err := strArg(c, 1, "fillchar", " ")
+		switch {
+		case err == nil && utf8.RuneCountInString(fill) != 1:
+			err = errors.New("the fill character must be exactly one character long")
+		case width > maxString:
+			err = errString
+		}
 		n := int(min(width, maxString)) - utf8.RuneCountInString(s)
 		if err != nil || n <= 0 {
 			return s, err
@@ -194,6 +202,9 @@ func partition(index func(s, sep string) int, last bool) stringMethod {
 
 func zfill(s string, c *Call) (Value, error) {
 	width, err := intArg(c, 0, "width", 0)
+	if width > maxString {
+		return nil, errString
+	}
 	n := int(min(width, maxString)) - utf8.RuneCountInString(s)
 	if err != nil || n <= 0 {
 		return s, err
@@ -221,6 +232,9 @@ func split(s string, c *Call) (Value, error) {
 		var parts []string
 		rest := strings.TrimLeftFunc(s, pySpace)
 		for rest != "" {
+			if len(parts) == maxItems {
+				return nil, errItems
+			}
 			k := strings.IndexFunc(rest, pySpace)
 			if k < 0 || limit >= 0 && int64(len(parts)) >= limit {
 				parts = append(parts, strings.TrimRightFunc(rest, pySpace))
@@ -238,6 +252,9 @@ func split(s string, c *Call) (Value, error) {
 	n := -1
 	if limit >= 0 {
 		n = int(min(limit, 1<<30)) + 1
+	}
+	if (n < 0 || n > maxItems) && strings.Count(s, sep) >= maxItems {
+		return nil, errItems
 	}
 	return texts(strings.SplitN(s, sep, n)), nil
 }
@@ -260,16 +277,24 @@ func rsplit(s string, c *Call) (Value, error) {
 		if k < 0 {
 			break
 		}
-		parts = append([]string{s[k+len(sep):]}, parts...)
+		if len(parts) == maxItems {
+			return nil, errItems
+		}
+		parts = append(parts, s[k+len(sep):])
 		s = s[:k]
 	}
-	return texts(append([]string{s}, parts...)), nil
+	parts = append(parts, s)
+	slices.Reverse(parts)
+	return texts(parts), nil
 }
 
 func splitlines(s string, c *Call) (Value, error) {
 	keep := truth(c.Arg(0, "keepends", false))
 	var parts []string
 	for s != "" {
+		if len(parts) == maxItems {
+			return nil, errItems
+		}
 		k := strings.IndexAny(s, "\n\r\v\f\x1c\x1d\x1e\u0085\u2028\u2029")
 		if k < 0 {
 			parts = append(parts, s)
@@ -357,7 +382,11 @@ func formatString(s string, c *Call) (Value, error) {
 			default:
 				return nil, fmt.Errorf("format field %q is not known here: want {}, {0} or {name} of an argument", field)
 			}
-			b.WriteString(Str(v))
+			text := Str(v)
+			if b.Len()+len(text) > maxString {
+				return nil, errString
+			}
+			b.WriteString(text)
 		default:
 			b.WriteByte(s[i])
 		}

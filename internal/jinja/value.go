@@ -432,7 +432,11 @@ func items(v Value) ([]Value, error) {
 	case Undefined:
 		return nil, nil
 	case string:
-		out := make([]Value, 0, len(x))
+		n := utf8.RuneCountInString(x)
+		if n > maxItems {
+			return nil, errItems
+		}
+		out := make([]Value, 0, n)
 		for _, r := range x {
 			out = append(out, string(r))
 		}
