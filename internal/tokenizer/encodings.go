@@ -17,6 +17,7 @@ import (
 
 	"aiperf/internal/hub"
 	"aiperf/internal/tokenizer/added"
+	"aiperf/internal/tokenizer/pretoken"
 	"aiperf/internal/tokenizer/rankfile"
 	"aiperf/internal/tokenizer/scan"
 )
@@ -38,19 +39,19 @@ const (
 	r50kSum   = "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930"
 )
 
-var o200k = scan.Known[scan.PatternO200K]
+var o200k = pretoken.Scanner{Func: scan.Known[scan.PatternO200K]}
 
 // encodings are the published rank lists by the name of the encoding.
 var encodings = map[string]encoding{
 	"o200k_base": {"o200k_base", o200kSum, ranks{scan: o200k, vocab: 200019, eos: endOfText, special: specials(map[string]int32{
 		endOfText: 199999, "<|endofprompt|>": 200018})}},
 	"o200k_harmony": {"o200k_base", o200kSum, ranks{scan: o200k, vocab: 201088, eos: endOfText, special: harmony()}},
-	"cl100k_base": {"cl100k_base", cl100kSum, ranks{scan: scan.CL100KRanks, vocab: 100277, eos: endOfText, special: specials(map[string]int32{
+	"cl100k_base": {"cl100k_base", cl100kSum, ranks{scan: pretoken.Scanner{Func: scan.CL100KRanks}, vocab: 100277, eos: endOfText, special: specials(map[string]int32{
 		endOfText: 100257, "<|fim_prefix|>": 100258, "<|fim_middle|>": 100259, "<|fim_suffix|>": 100260, "<|endofprompt|>": 100276})}},
-	"p50k_base": {"p50k_base", p50kSum, ranks{scan: scan.GPT2, vocab: 50281, eos: endOfText, special: specials(map[string]int32{endOfText: 50256})}},
-	"p50k_edit": {"p50k_base", p50kSum, ranks{scan: scan.GPT2, vocab: 50284, eos: endOfText, special: specials(map[string]int32{
+	"p50k_base": {"p50k_base", p50kSum, ranks{scan: pretoken.Scanner{Func: scan.GPT2}, vocab: 50281, eos: endOfText, special: specials(map[string]int32{endOfText: 50256})}},
+	"p50k_edit": {"p50k_base", p50kSum, ranks{scan: pretoken.Scanner{Func: scan.GPT2}, vocab: 50284, eos: endOfText, special: specials(map[string]int32{
 		endOfText: 50256, "<|fim_prefix|>": 50281, "<|fim_middle|>": 50282, "<|fim_suffix|>": 50283})}},
-	"r50k_base": {"r50k_base", r50kSum, ranks{scan: scan.GPT2, vocab: 50257, eos: endOfText, special: specials(map[string]int32{endOfText: 50256})}},
+	"r50k_base": {"r50k_base", r50kSum, ranks{scan: pretoken.Scanner{Func: scan.GPT2}, vocab: 50257, eos: endOfText, special: specials(map[string]int32{endOfText: 50256})}},
 }
 
 func specials(ids map[string]int32) (list []added.Token) {

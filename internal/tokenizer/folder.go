@@ -111,7 +111,7 @@ type folder struct {
 }
 
 // maxFile bounds what is read into memory.
-const maxFile = 1 << 30
+const maxFile = 96 << 20
 
 // read returns a file's content, nil if the folder does not have it.
 func (f *folder) read(name string) ([]byte, error) {
@@ -122,6 +122,9 @@ func (f *folder) read(name string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no regular file (%v): copy what it gives to a file", path, info.Mode().Type())
 	}
 	if info.Size() > maxFile {
 		return nil, fmt.Errorf("%s: %d bytes, at most %d are read", path, info.Size(), maxFile)
@@ -199,6 +202,9 @@ func loadWith(name string, files map[string]string, main string, kind format) (*
 		return nil, fmt.Errorf("%s: %w", files[main], err)
 	}
 	t.name = name
+	if err := t.probe(); err != nil {
+		return nil, fmt.Errorf("%s: %w", files[main], err)
+	}
 	if err := f.readTemplates(t); err != nil {
 		return nil, err
 	}

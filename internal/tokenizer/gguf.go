@@ -1,6 +1,7 @@
 package tokenizer
 
 import (
+	"aiperf/internal/tokenizer/model"
 	"bufio"
 	"encoding/binary"
 	"fmt"
@@ -65,6 +66,9 @@ func (g *ggufReader) value(kind uint32, depth int) any {
 		if depth > 2 && g.err == nil {
 			g.err = fmt.Errorf("lists nested deeper than 2")
 		}
+		if n > model.MaxRules && g.err == nil {
+			g.err = fmt.Errorf("a list of %d values: at most %d are read", n, model.MaxRules)
+		}
 		var list []any
 		for range n {
 			if g.err != nil {
@@ -110,6 +114,9 @@ func readGGUF(r io.Reader) (map[string]any, error) {
 
 // loadGGUF loads the vocabulary of a GGUF file.
 func loadGGUF(f *folder, name string) (*Tokenizer, error) {
+	if info, err := os.Stat(f.files[name]); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no regular file (%v): copy what it gives to a file", f.files[name], info.Mode().Type())
+	}
 	file, err := os.Open(f.files[name])
 	if err != nil {
 		return nil, err

@@ -5,12 +5,11 @@ import (
 	"aiperf/internal/tokenizer/model"
 	"aiperf/internal/tokenizer/pipeline"
 	"aiperf/internal/tokenizer/pretoken"
-	"aiperf/internal/tokenizer/scan"
 )
 
 // ranks says what a rank list is used with.
 type ranks struct {
-	scan    scan.Func
+	scan    pretoken.Scanner
 	shift   int32 // id = rank + shift
 	vocab   int   // one above the highest id; 0 = count
 	bos     string
@@ -44,7 +43,7 @@ func newRankTokenizer(name string, list *model.Vocab, r ranks) (*Tokenizer, erro
 		t.meta.vocabSize = int(highest) + 1
 	}
 	t.pipe = &pipeline.Pipeline{
-		Stages:  []pretoken.Stage{pretoken.Isolated(r.scan)},
+		Stages:  []pretoken.Stage{r.scan.Isolated()},
 		Model:   m,
 		Decoder: pipeline.BytesDecoder{Vocab: list, Shift: r.shift, Added: texts},
 	}

@@ -3,8 +3,12 @@
 package tokenizer
 
 import (
+	"fmt"
+	"strings"
 	"sync"
+	"sync/atomic"
 
+	"aiperf/internal/budget"
 	"aiperf/internal/tokenizer/pipeline"
 	"aiperf/internal/tokenizer/utf"
 )
@@ -14,6 +18,7 @@ type Tokenizer struct {
 	name string
 	pipe *pipeline.Pipeline
 	meta meta
+	err  atomic.Pointer[error] // the first text that was too heavy
 }
 
 // meta is what a tokenizer file says beside the way from text to ids.
@@ -33,16 +38,65 @@ func (t *Tokenizer) Name() string { return t.name }
 
 // Append adds the ids of text to dst. No special tokens are added; the texts of special tokens inside text become their ids. Bytes
 // that are not UTF-8 count as U+FFFD, one for each maximal invalid part.
-func (t *Tokenizer) Append(dst []int32, text string) []int32 { return t.pipe.Append(dst, text) }
+func (t *Tokenizer) Append(dst []int32, text string) []int32 {
+	if t.Err() != nil {
+		return dst
+	}
+	dst, err := t.pipe.Append(pipeline.Limits(len(text)), dst, text)
+	t.settle(err, text)
+	return dst
+}
+
+// Err tells that some text was too heavy for the patterns or the rules of the tokenizer. Then neither its ids nor those of any later text are
+// complete. Whoever encodes many texts looks once, behind them.
+func (t *Tokenizer) Err() error {
+	if p := t.err.Load(); p != nil {
+		return *p
+	}
+	return nil
+}
+
+// probe encodes runs of the commonest characters, so that rules that never end are found before they are needed.
+func (t *Tokenizer) probe() error {
+	for _, unit := range []string{"a", " ", "1", "\n", "A", "ab", "a ", ".", "é", "漢"} {
+		t.Count(strings.Repeat(unit, 500) + "!")
+	}
+	return t.Err()
+}
+
+// settle keeps the error of a text.
+func (t *Tokenizer) settle(err error, text string) {
+	if err == nil {
+		return
+	}
+	worded := fmt.Errorf("tokenizer %q: a text of %d bytes %w: the patterns or normalizers of its file are not fit for use", t.name, len(text), err)
+	t.err.CompareAndSwap(nil, &worded)
+}
+
+// CountWithin is Count within limits. An error says that they were too narrow; it leaves Err as it is.
+func (t *Tokenizer) CountWithin(l budget.Limits, text string) (int, error) {
+	n, err := t.pipe.Count(l, text)
+	if err != nil {
+		return -1, fmt.Errorf("a text of %d bytes %w", len(text), err)
+	}
+	return n, nil
+}
 
 // AppendSpecial is Append with the special tokens that the tokenizer puts around a text.
 func (t *Tokenizer) AppendSpecial(dst []int32, text string) []int32 {
 	dst = append(dst, t.meta.before...)
-	return append(t.pipe.Append(dst, text), t.meta.after...)
+	return append(t.Append(dst, text), t.meta.after...)
 }
 
 // Count is the number of ids that Append would add. It allocates nothing once it is warm.
-func (t *Tokenizer) Count(text string) int { return t.pipe.Count(text) }
+func (t *Tokenizer) Count(text string) int {
+	if t.Err() != nil {
+		return 0
+	}
+	n, err := t.pipe.Count(pipeline.Limits(len(text)), text)
+	t.settle(err, text)
+	return n
+}
 
 // Decode is the text of ids, special tokens included. Ids that are not in the vocabulary add nothing; bytes that are not UTF-8 come
 // out as U+FFFD.

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"aiperf/internal/tokenizer/model"
 )
 
 // document is a tokenizer.json that is put together from older files.
@@ -49,6 +51,9 @@ func loadVocabMerges(f *folder, name string) (*Tokenizer, error) {
 	if list == nil {
 		return nil, fmt.Errorf("merges.txt is missing beside it")
 	}
+	if n := bytes.Count(list, []byte{'\n'}); n > model.MaxRules {
+		return nil, fmt.Errorf("merges.txt: %d rules, at most %d are read", n, model.MaxRules)
+	}
 	var merges []string
 	for i, line := range strings.Split(string(list), "\n") {
 		line = strings.TrimSuffix(line, "\r")
@@ -77,6 +82,9 @@ func loadVocabMerges(f *folder, name string) (*Tokenizer, error) {
 func loadVocabTxt(f *folder, name string) (*Tokenizer, error) {
 	b, err := f.read(name)
 	if err != nil {
+		return nil, err
+	}
+	if err := model.FitTokens(bytes.Count(b, []byte{'\n'})); err != nil {
 		return nil, err
 	}
 	vocab := map[string]int{}

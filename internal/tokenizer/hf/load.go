@@ -3,6 +3,7 @@
 package hf
 
 import (
+	"aiperf/internal/budget"
 	"encoding/json"
 	"fmt"
 
@@ -181,7 +182,10 @@ func (f *File) readAdded(raw json.RawMessage, n normal.Normalizer, more []added.
 			asIs = append(asIs, t)
 		} else {
 			if n != nil {
-				t.Content = n.Normalize(t.Content)
+				left := budget.New(pipeline.Limits(len(t.Content)))
+				if t.Content = n.Normalize(left, t.Content); left.Err() != nil {
+					return fmt.Errorf("normalizer: the added token of id %d %w", t.ID, left.Err())
+				}
 			}
 			normalized = append(normalized, t)
 		}

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"aiperf/internal/tokenizer/pipeline"
 )
 
 const small = `{"version": "1.0", "truncation": {"max_length": 2}, "added_tokens": [{"id": 9, "content": "<s>", "special": true}],
@@ -21,7 +23,7 @@ func TestParseSmall(t *testing.T) {
 	for text, want := range map[string][]int32{
 		"": nil, "ab": {5}, "ab ab": {5, 5}, "a": {1, 2}, "xyz\n": {1, 6, 0}, "<s>ab": {9, 5}, `"`: {1, 7}, "ab  b": {5, 1, 1, 3},
 	} {
-		if got := f.Pipeline.Append(nil, text); !slices.Equal(got, want) {
+		if got := idsOf(t, f.Pipeline, nil, text); !slices.Equal(got, want) {
 			t.Errorf("%q gives %v, want %v", text, got, want)
 		}
 	}
@@ -73,9 +75,9 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		ids := x.Pipeline.Append(nil, text)
-		if x.Pipeline.Count(text) != len(ids) {
-			t.Errorf("Count = %d of %d ids", x.Pipeline.Count(text), len(ids))
+		ids, err := x.Pipeline.Append(pipeline.Limits(len(text)), nil, text)
+		if n, cerr := x.Pipeline.Count(pipeline.Limits(len(text)), text); err == nil && (cerr != nil || n != len(ids)) {
+			t.Errorf("Count = %d of %d ids, %v", n, len(ids), cerr)
 		}
 		_ = x.Pipeline.Decode(ids)
 	})
@@ -102,9 +104,19 @@ func TestRareFiles(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		got := f.Pipeline.Append(nil, c.text)
+		got := idsOf(t, f.Pipeline, nil, c.text)
 		if back := f.Pipeline.Decode(got); !slices.Equal(got, c.ids) || back != c.back {
 			t.Errorf("%s: %v %q, want %v %q", name, got, back, c.ids, c.back)
 		}
 	}
+}
+
+// idsOf are the ids of a text.
+func idsOf(t *testing.T, p *pipeline.Pipeline, dst []int32, text string) []int32 {
+	t.Helper()
+	ids, err := p.Append(pipeline.Limits(len(text)), dst, text)
+	if n, cerr := p.Count(pipeline.Limits(len(text)), text); err != nil || cerr != nil || n != len(ids)-len(dst) {
+		t.Errorf("%q: %v, %v, %d counted of %d ids", text, err, cerr, n, len(ids)-len(dst))
+	}
+	return ids
 }

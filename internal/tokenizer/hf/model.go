@@ -3,6 +3,7 @@ package hf
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"aiperf/internal/tokenizer/model"
@@ -126,6 +127,7 @@ func (m *modelFile) texts(raw bool) (*model.Vocab, error) {
 	if n < 2 { // all in one line
 		n = bytes.Count(m.vocab, []byte{':'})
 	}
+	n = min(n, model.MaxTokens)
 	v := model.NewVocab(n, max(0, len(m.vocab)-n*8))
 	l := &lexer{b: m.vocab}
 	var buf []byte
@@ -155,6 +157,7 @@ func (m *modelFile) texts(raw bool) (*model.Vocab, error) {
 				var id int32
 				if id, err = l.integer(); err == nil {
 					add(text, id)
+					err = model.FitTokens(v.Len())
 				}
 			}
 		}
@@ -272,7 +275,7 @@ func (m *modelFile) unigram() (*model.Unigram, error) {
 			if k == 0 {
 				s, err := l.str()
 				c.Texts = append(c.Texts, string(s))
-				return err
+				return errors.Join(err, model.FitTokens(len(c.Texts)))
 			}
 			x, err := l.float()
 			c.Scores = append(c.Scores, x)

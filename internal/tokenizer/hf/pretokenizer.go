@@ -56,7 +56,7 @@ var pretokenizers = map[string]func(s *stages, p *pretokenizerPart) error{
 		if n == 0 || n != len(p.Delimiter) {
 			return fmt.Errorf("delimiter %q: want one character", p.Delimiter)
 		}
-		return s.split(pretoken.Delimiter(r), pretoken.Removed, false)
+		return s.split(pretoken.Scanner{Func: pretoken.Delimiter(r)}, pretoken.Removed, false)
 	},
 	"Digits": func(s *stages, p *pretokenizerPart) error {
 		return s.add(pretoken.Isolated(pretoken.Digits(p.Individual)))
@@ -77,7 +77,7 @@ var pretokenizers = map[string]func(s *stages, p *pretokenizerPart) error{
 		if p.Behavior != "" {
 			b = pretoken.Behavior(p.Behavior)
 		}
-		return s.split(pretoken.Punctuation(), b, false)
+		return s.split(pretoken.Scanner{Func: pretoken.Punctuation()}, b, false)
 	},
 	"Split": func(s *stages, p *pretokenizerPart) error {
 		f, err := p.Pattern.scanner()
@@ -88,7 +88,7 @@ var pretokenizers = map[string]func(s *stages, p *pretokenizerPart) error{
 	},
 	"UnicodeScripts": func(s *stages, _ *pretokenizerPart) error { return s.add(pretoken.NewScripts()) },
 	"Whitespace": func(s *stages, _ *pretokenizerPart) error {
-		return s.split(pretoken.Whitespace(), pretoken.Removed, true)
+		return s.split(pretoken.Scanner{Func: pretoken.Whitespace()}, pretoken.Removed, true)
 	},
 	"WhitespaceSplit": func(s *stages, _ *pretokenizerPart) error { return s.add(pretoken.WhitespaceSplit{}) },
 }
@@ -98,7 +98,7 @@ func (s *stages) add(st pretoken.Stage) error {
 	return nil
 }
 
-func (s *stages) split(f scan.Func, b pretoken.Behavior, invert bool) error {
+func (s *stages) split(f pretoken.Scanner, b pretoken.Behavior, invert bool) error {
 	st, err := pretoken.NewSplit(f, b, invert)
 	if err != nil {
 		return err
@@ -106,14 +106,14 @@ func (s *stages) split(f scan.Func, b pretoken.Behavior, invert bool) error {
 	return s.add(st)
 }
 
-func (p pattern) scanner() (scan.Func, error) {
+func (p pattern) scanner() (pretoken.Scanner, error) {
 	switch {
 	case p.Regex != nil:
 		return pretoken.Regex(*p.Regex)
 	case p.String != nil && *p.String != "":
-		return pretoken.Text(*p.String), nil
+		return pretoken.Scanner{Func: pretoken.Text(*p.String)}, nil
 	}
-	return nil, fmt.Errorf(`pattern is neither {"String": …} nor {"Regex": …}`)
+	return pretoken.Scanner{}, fmt.Errorf(`pattern is neither {"String": …} nor {"Regex": …}`)
 }
 
 func newMetaspace(s *stages, p *pretokenizerPart) error {

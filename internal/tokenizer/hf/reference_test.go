@@ -28,7 +28,7 @@ func TestAgainstTheReference(t *testing.T) {
 			continue
 		}
 		for i, in := range c.In {
-			got := f.Pipeline.Append(nil, in)
+			got := idsOf(t, f.Pipeline, nil, in)
 			if !slices.Equal(got, c.IDs[i]) {
 				t.Errorf("%s: %q is %v, the reference says %v", c.Name, in, got, c.IDs[i])
 			}

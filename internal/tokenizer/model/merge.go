@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"unicode/utf8"
+
+	"aiperf/internal/budget"
 )
 
 // symbol merging: the part that all byte-pair models share.
@@ -33,6 +35,8 @@ type Scratch struct {
 	symbols    int32
 	heap       []candidate
 
+	Budget *budget.Budget // ends the work on a long piece early; nil = no limit
+
 	path []node // Unigram: best way to each byte
 	segs []span
 }
@@ -51,7 +55,7 @@ func (s *Scratch) begin(piece string) {
 
 // Trim drops buffers that one huge piece has blown up, so that a pool of scratches stays small.
 func (s *Scratch) Trim() {
-	if cap(s.ids) > keep || cap(s.path) > keep {
+	if s.Budget = nil; cap(s.ids) > keep || cap(s.path) > keep {
 		*s = Scratch{}
 	}
 }

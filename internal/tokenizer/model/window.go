@@ -29,7 +29,7 @@ type windows[P pairer] struct {
 // mergeWindows is merge for pieces of many windows.
 func mergeWindows[P pairer](p P, s *Scratch, piece string, size int) {
 	w := windows[P]{p: p, piece: piece, ids: s.ids, start: s.start}
-	for begin := 0; begin < len(w.ids); {
+	for begin := 0; begin < len(w.ids) && s.Budget.Step(window) == nil; {
 		end := min(begin+size, len(w.ids))
 		w.merge(&w.work, begin, end)
 		if w.fits(begin) {

@@ -1,6 +1,7 @@
 package normal
 
 import (
+	"aiperf/internal/budget"
 	"strings"
 
 	cc "aiperf/internal/tokenizer/charclass"
@@ -17,7 +18,7 @@ type Bert struct {
 }
 
 // Normalize implements Normalizer.
-func (n Bert) Normalize(s string) string {
+func (n Bert) Normalize(_ *budget.Budget, s string) string {
 	plain := ascii(s)
 	if n.CleanText || n.ChineseChars && !plain {
 		s = n.clean(s)

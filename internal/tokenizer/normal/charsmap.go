@@ -1,6 +1,7 @@
 package normal
 
 import (
+	"aiperf/internal/budget"
 	"encoding/binary"
 	"fmt"
 	"strings"
@@ -77,7 +78,7 @@ const cluster = 6
 
 // Normalize implements Normalizer as the tokenizer.json pipeline does: a short grapheme cluster is looked up as a whole, and the
 // shortest key at its beginning replaces all of it; else its characters one by one.
-func (m *Charsmap) Normalize(s string) string {
+func (m *Charsmap) Normalize(_ *budget.Budget, s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
 	state := -1
@@ -118,7 +119,7 @@ func (m *Charsmap) one(b *strings.Builder, c string) {
 type Longest struct{ *Charsmap }
 
 // Normalize implements Normalizer.
-func (m Longest) Normalize(s string) string {
+func (m Longest) Normalize(_ *budget.Budget, s string) string {
 	if len(m.units) == 0 {
 		return s
 	}

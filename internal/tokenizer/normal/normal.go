@@ -7,28 +7,32 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"aiperf/internal/budget"
 	cc "aiperf/internal/tokenizer/charclass"
 	"aiperf/internal/tokenizer/regex"
 )
 
 // Normalizer rewrites a text. Normalisers are immutable and safe for concurrent use.
 type Normalizer interface {
-	Normalize(s string) string
+	// Normalize pays for what it builds. Where the budget ends, the text is not to be used.
+	Normalize(b *budget.Budget, s string) string
 }
 
 // Func is a normaliser without settings.
 type Func func(string) string
 
 // Normalize implements Normalizer.
-func (f Func) Normalize(s string) string { return f(s) }
+func (f Func) Normalize(_ *budget.Budget, s string) string { return f(s) }
 
 // Sequence applies normalisers one after the other.
 type Sequence []Normalizer
 
 // Normalize implements Normalizer.
-func (q Sequence) Normalize(s string) string {
+func (q Sequence) Normalize(b *budget.Budget, s string) string {
 	for _, n := range q {
-		s = n.Normalize(s)
+		if s = n.Normalize(b, s); b.Hold(int64(len(s))) != nil {
+			return ""
+		}
 	}
 	return s
 }
@@ -37,7 +41,7 @@ func (q Sequence) Normalize(s string) string {
 type Prepend string
 
 // Normalize implements Normalizer.
-func (p Prepend) Normalize(s string) string {
+func (p Prepend) Normalize(_ *budget.Budget, s string) string {
 	if s == "" {
 		return s
 	}
@@ -48,9 +52,12 @@ func (p Prepend) Normalize(s string) string {
 type ReplaceText struct{ Old, New string }
 
 // Normalize implements Normalizer.
-func (r ReplaceText) Normalize(s string) string {
+func (r ReplaceText) Normalize(b *budget.Budget, s string) string {
 	if r.Old == "" {
 		return s
+	}
+	if more := len(r.New) - len(r.Old); more > 0 && b.Hold(int64(strings.Count(s, r.Old))*int64(more)) != nil {
+		return ""
 	}
 	return strings.ReplaceAll(s, r.Old, r.New)
 }
@@ -62,13 +69,16 @@ type ReplaceRegex struct {
 }
 
 // Normalize implements Normalizer.
-func (r ReplaceRegex) Normalize(s string) string {
+func (r ReplaceRegex) Normalize(left *budget.Budget, s string) string {
 	var b strings.Builder
 	from := 0
 	for {
-		begin, end, ok := r.Pattern.Find(s, from)
+		begin, end, ok := r.Pattern.Find(left, s, from)
 		if !ok {
 			break
+		}
+		if left.Hold(int64(begin-from+len(r.New))) != nil {
+			return ""
 		}
 		b.WriteString(s[from:begin])
 		b.WriteString(r.New)
@@ -85,7 +95,7 @@ func (r ReplaceRegex) Normalize(s string) string {
 type Strip struct{ Left, Right bool }
 
 // Normalize implements Normalizer.
-func (t Strip) Normalize(s string) string {
+func (t Strip) Normalize(_ *budget.Budget, s string) string {
 	if t.Left {
 		s = strings.TrimLeftFunc(s, isSpace)
 	}

@@ -49,7 +49,7 @@ func TestAgainstTheReference(t *testing.T) {
 			continue
 		}
 		for i, in := range c.In {
-			if got := n.Normalize(in); got != c.Out[i] {
+			if got := n.Normalize(nil, in); got != c.Out[i] {
 				t.Errorf("%s: %q becomes %q, the reference says %q", c.Name, in, got, c.Out[i])
 			}
 		}
@@ -78,7 +78,7 @@ func TestBrokenCharsmaps(t *testing.T) {
 		}
 	}
 	for _, empty := range []Normalizer{&Charsmap{}, Longest{&Charsmap{}}} {
-		if got := empty.Normalize("①"); got != "①" {
+		if got := empty.Normalize(nil, "①"); got != "①" {
 			t.Errorf("a map of nothing makes %q of ①", got)
 		}
 	}
@@ -103,7 +103,7 @@ func TestLongestKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	for in, want := range map[string]string{"a①½b": "a11/2b", "e\u0301e": "ée", "ﬁ x": "fi x", "漢": "漢"} {
-		if got := (Longest{m}).Normalize(in); got != want {
+		if got := (Longest{m}).Normalize(nil, in); got != want {
 			t.Errorf("%q becomes %q, not %q", in, got, want)
 		}
 	}

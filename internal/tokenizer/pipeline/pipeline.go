@@ -4,6 +4,7 @@ package pipeline
 import (
 	"sync"
 
+	"aiperf/internal/budget"
 	"aiperf/internal/tokenizer/added"
 	"aiperf/internal/tokenizer/model"
 	"aiperf/internal/tokenizer/pretoken"
@@ -17,7 +18,7 @@ type Model interface {
 
 // Normalizer rewrites a text before it is cut.
 type Normalizer interface {
-	Normalize(s string) string
+	Normalize(b *budget.Budget, s string) string
 }
 
 // Pipeline is one tokenizer's way from text to ids. Its fields are set before the first use and never after; it is safe for
@@ -33,19 +34,32 @@ type Pipeline struct {
 	pool sync.Pool // of *encoder
 }
 
-// Append adds the ids of text to dst.
-func (p *Pipeline) Append(dst []int32, text string) []int32 {
-	e := p.encoder()
+// What work on a text costs, in steps of the regular expression engine.
+const (
+	shortByte = 16      // a byte of a piece of usual length
+	longByte  = 128     // a byte of a long piece, which no cache holds
+	longPiece = 4 << 10 // bytes
+)
+
+// Limits are those of a text of n bytes that is encoded for its own sake: many times what published tokenizers need.
+func Limits(n int) budget.Limits {
+	return budget.Limits{Steps: 4<<20 + 1<<10*int64(n), Bytes: 64<<20 + 64*int64(n)}
+}
+
+// Append adds the ids of text to dst. An error says that the limits are too narrow; then the ids are not complete.
+func (p *Pipeline) Append(l budget.Limits, dst []int32, text string) ([]int32, error) {
+	e := p.encoder(l)
 	e.dst = dst
 	e.encode(utf.Valid(text))
 	dst, e.dst = e.dst, nil
+	err := e.budget.Err()
 	p.release(e)
-	return dst
+	return dst, err
 }
 
-// Count is the number of ids of text.
-func (p *Pipeline) Count(text string) int {
-	e := p.encoder()
+// Count is the number of ids of text. An error says that the limits are too narrow.
+func (p *Pipeline) Count(l budget.Limits, text string) (int, error) {
+	e := p.encoder(l)
 	e.dst, e.counting, e.counted = e.buf[:0], true, 0
 	e.encode(utf.Valid(text))
 	n := e.counted + len(e.dst)
@@ -53,15 +67,17 @@ func (p *Pipeline) Count(text string) int {
 	if e.buf, e.dst = e.dst, nil; cap(e.buf) > 2*countedIDs {
 		e.buf = nil
 	}
+	err := e.budget.Err()
 	p.release(e)
-	return n
+	return n, err
 }
 
-func (p *Pipeline) encoder() *encoder {
+func (p *Pipeline) encoder(l budget.Limits) *encoder {
 	if e, ok := p.pool.Get().(*encoder); ok {
+		e.budget.Reset(l)
 		return e
 	}
-	e := &encoder{p: p, links: make([]link, len(p.Stages))}
+	e := &encoder{p: p, budget: budget.New(l), links: make([]link, len(p.Stages))}
 	e.head = e
 	for i := len(p.Stages) - 1; i >= 0; i-- {
 		e.links[i] = link{p.Stages[i], e.head}
@@ -82,6 +98,7 @@ type encoder struct {
 	head    pretoken.Sink // first stage, or the encoder itself
 	dst     []int32
 	scratch model.Scratch
+	budget  *budget.Budget // of the text
 
 	// For Count:
 	buf      []int32
@@ -98,11 +115,25 @@ type link struct {
 // Piece implements pretoken.Sink.
 func (l *link) Piece(s string, first bool) { l.stage.Split(s, first, l.next) }
 
+// Budget implements pretoken.Sink.
+func (l *link) Budget() *budget.Budget { return l.next.Budget() }
+
+// Budget implements pretoken.Sink.
+func (e *encoder) Budget() *budget.Budget { return e.budget }
+
 // countedIDs is how many ids Count holds before it forgets them.
 const countedIDs = 1 << 15
 
 // Piece implements pretoken.Sink: the end of the chain.
 func (e *encoder) Piece(s string, _ bool) {
+	cost := shortByte
+	if len(s) > longPiece {
+		cost = longByte
+	}
+	if e.budget.Step(int64(cost*len(s))) != nil {
+		return
+	}
+	e.scratch.Budget = e.budget
 	e.dst = e.p.Model.Append(e.dst, s, &e.scratch)
 	if e.counting && len(e.dst) >= countedIDs {
 		e.counted += len(e.dst)
@@ -113,7 +144,7 @@ func (e *encoder) Piece(s string, _ bool) {
 // encode looks for the added tokens of the raw text.
 func (e *encoder) encode(s string) {
 	from, search := 0, 0
-	for {
+	for e.budget.Err() == nil {
 		x, ok := e.p.Raw.Next(s, from, search)
 		if !ok {
 			break
@@ -133,7 +164,9 @@ func (e *encoder) segment(s string, first bool) {
 		return
 	}
 	if e.p.Normalizer != nil {
-		s = e.p.Normalizer.Normalize(s)
+		if s = e.p.Normalizer.Normalize(e.budget, s); e.budget.Err() != nil {
+			return
+		}
 	}
 	from, search := 0, 0
 	for {

@@ -106,11 +106,11 @@ func TestEncode(t *testing.T) {
 				"hello24 42":                {1, 3, 4, 4, 3},
 				"\xffhello":                 {0},
 			} {
-				got := p.Append(nil, text)
-				if !slices.Equal(got, want) || p.Count(text) != len(want) {
-					t.Errorf("%q: ids %v, count %d, want %v", text, got, p.Count(text), want)
+				got := idsOf(t, p, nil, text)
+				if !slices.Equal(got, want) {
+					t.Errorf("%q: ids %v, want %v", text, got, want)
 				}
-				if more := p.Append([]int32{7}, text); more[0] != 7 || !slices.Equal(more[1:], want) {
+				if more := idsOf(t, p, []int32{7}, text); more[0] != 7 || !slices.Equal(more[1:], want) {
 					t.Errorf("%q behind others: %v", text, more)
 				}
 			}
@@ -124,8 +124,8 @@ func TestCountOfMany(t *testing.T) {
 	p := &Pipeline{Raw: &added.Matcher{}, Normalized: &added.Matcher{}, Stages: []pretoken.Stage{cuts{}}, Model: single{}}
 	text := string(make([]byte, 3*countedIDs+5))
 	for range 2 {
-		if n, ids := p.Count(text), p.Append(nil, text); n != len(text) || len(ids) != n {
-			t.Errorf("%d counted, %d made, want %d", n, len(ids), len(text))
+		if ids := idsOf(t, p, nil, text); len(ids) != len(text) {
+			t.Errorf("%d ids, want %d", len(ids), len(text))
 		}
 	}
 }
@@ -143,3 +143,13 @@ func (cuts) Split(s string, first bool, next pretoken.Sink) {
 type single struct{}
 
 func (single) Append(dst []int32, _ string, _ *model.Scratch) []int32 { return append(dst, 1) }
+
+// idsOf are the ids of a text.
+func idsOf(t *testing.T, p *Pipeline, dst []int32, text string) []int32 {
+	t.Helper()
+	ids, err := p.Append(Limits(len(text)), dst, text)
+	if n, cerr := p.Count(Limits(len(text)), text); err != nil || cerr != nil || n != len(ids)-len(dst) {
+		t.Errorf("%q: %v, %v, %d counted of %d ids", text, err, cerr, n, len(ids)-len(dst))
+	}
+	return ids
+}

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"aiperf/internal/budget"
 	"strings"
 	"unicode/utf8"
 
@@ -199,7 +200,13 @@ func StripStep(c string, left, right int) Step {
 
 // ReplaceStep rewrites every token.
 func ReplaceStep(n Normalizer) Step {
-	return each(func(_ int, s string) string { return n.Normalize(s) })
+	return func(tokens []string) []string {
+		left := budget.New(Limits(len(tokens)))
+		for i, s := range tokens {
+			tokens[i] = n.Normalize(left, s)
+		}
+		return tokens
+	}
 }
 
 // CTCStep drops repeats and padding of speech models and turns their word marks into blanks.

@@ -5,6 +5,7 @@ package pretoken
 import (
 	"unicode/utf8"
 
+	"aiperf/internal/budget"
 	"aiperf/internal/tokenizer/regex"
 	"aiperf/internal/tokenizer/scan"
 )
@@ -12,6 +13,8 @@ import (
 // Sink takes pieces in order. first tells that a piece stands at the very beginning of the input.
 type Sink interface {
 	Piece(s string, first bool)
+	// Budget pays for the work on the text; nil = it has no limits.
+	Budget() *budget.Budget
 }
 
 // Stage cuts one piece, never an empty one, and hands the parts to next. Empty parts are not handed on.
@@ -48,23 +51,48 @@ func (f Isolated) Split(s string, first bool, next Sink) {
 	}
 }
 
-// Regex is the scanner of a pattern: a hand-written one where the pattern is in common use, else the engine.
-func Regex(pattern string) (scan.Func, error) {
-	if f, ok := scan.Known[pattern]; ok {
-		return f, nil
-	}
-	re, err := regex.Compile(pattern)
-	if err != nil {
-		return nil, err
-	}
-	return Engine(re), nil
+// Scanner finds the matches of a pattern: by hand-written code, or by the regular expression engine.
+type Scanner struct {
+	scan.Func
+	Engine *regex.Regexp // nil = Func is complete
 }
 
-// Engine is the scanner that asks the regular expression engine.
-func Engine(re *regex.Regexp) scan.Func {
+// Regex is the scanner of a pattern: a hand-written one where the pattern is in common use, else the engine.
+func Regex(pattern string) (Scanner, error) {
+	if f, ok := scan.Known[pattern]; ok {
+		return Scanner{Func: f}, nil
+	}
+	re, err := regex.Compile(pattern)
+	return Scanner{Engine: re}, err
+}
+
+// Isolated is the stage whose pieces are the matches and the stretches between them.
+func (c Scanner) Isolated() Stage {
+	if c.Engine == nil {
+		return Isolated(c.Func)
+	}
+	return isolatedEngine{c}
+}
+
+// isolatedEngine is Isolated for the regular expression engine.
+type isolatedEngine struct{ c Scanner }
+
+// Split implements Stage.
+func (e isolatedEngine) Split(s string, first bool, next Sink) {
+	Isolated(e.c.Within(next.Budget())).Split(s, first, next)
+}
+
+// Within is the scanner of one text; what the engine does is paid from b. Where the budget ends, the rest of the text is no match.
+func (c Scanner) Within(b *budget.Budget) scan.Func {
+	if c.Engine == nil {
+		return c.Func
+	}
 	return func(s string, i int) (int, bool) {
-		if end := re.Match(s, i); end > i {
+		if end := c.Engine.Match(b, s, i); end > i {
 			return end, false
+		}
+		if b.Err() != nil {
+			return len(s), true
 		}
 		_, n := utf8.DecodeRuneInString(s[i:])
 		return i + n, true

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"aiperf/internal/budget"
 	"aiperf/internal/tokenizer/normal"
 	"aiperf/internal/tokenizer/regex"
 	"aiperf/internal/tokenizer/scan"
@@ -27,6 +28,9 @@ func (c chain) Piece(s string, first bool) {
 	c.stages[0].Split(s, first, chain{c.stages[1:], c.pieces})
 }
 
+// Budget implements Sink.
+func (c chain) Budget() *budget.Budget { return nil }
+
 // cut is what stages make of a text.
 func cut(s string, stages ...Stage) []string {
 	pieces := []string{}
@@ -39,7 +43,7 @@ func cut(s string, stages ...Stage) []string {
 // split is the stage of a scanner and a behaviour.
 func split(t *testing.T, f scan.Func, b Behavior, invert bool) Stage {
 	t.Helper()
-	s, err := NewSplit(f, b, invert)
+	s, err := NewSplit(Scanner{Func: f}, b, invert)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,8 +79,8 @@ func TestAgainstTheReference(t *testing.T) {
 	for name, b := range map[string]Behavior{
 		"removed": Removed, "isolated": IsolatedBehavior, "merged_with_previous": MergedWithPrevious, "merged_with_next": MergedWithNext, "contiguous": Contiguous,
 	} {
-		all["Regex "+name] = []Stage{split(t, Engine(letters), b, false)}
-		all["Inverted "+name] = []Stage{split(t, Engine(letters), b, true)}
+		all["Regex "+name] = []Stage{split(t, Scanner{Engine: letters}.Within(nil), b, false)}
+		all["Inverted "+name] = []Stage{split(t, Scanner{Engine: letters}.Within(nil), b, true)}
 	}
 	for _, c := range cases {
 		stages := all[c.Name]
@@ -107,6 +111,9 @@ type told struct{ first *[]bool }
 
 func (o told) Piece(_ string, first bool) { *o.first = append(*o.first, first) }
 
+// Budget implements Sink.
+func (o told) Budget() *budget.Budget { return nil }
+
 // TestPatterns: common patterns have scanners of their own, others go to the engine, and nonsense is refused.
 func TestPatterns(t *testing.T) {
 	for pattern := range scan.Known {
@@ -119,17 +126,17 @@ func TestPatterns(t *testing.T) {
 			t.Fatal(err)
 		}
 		const text = "It's 1234 o'clock,\n\n  naïve 漢字!"
-		if got, want := cut(text, Isolated(f)), cut(text, Isolated(Engine(re))); !slices.Equal(got, want) {
+		if got, want := cut(text, f.Isolated()), cut(text, Scanner{Engine: re}.Isolated()); !slices.Equal(got, want) {
 			t.Errorf("%s: the scanner cuts %q, the engine %q", pattern, got, want)
 		}
 	}
-	if f, err := Regex(`b+`); err != nil || !slices.Equal(cut("abba", Isolated(f)), []string{"a", "bb", "a"}) {
+	if f, err := Regex(`b+`); err != nil || !slices.Equal(cut("abba", f.Isolated()), []string{"a", "bb", "a"}) {
 		t.Error(err)
 	}
 	if _, err := Regex(`(`); err == nil {
 		t.Error("an open bracket is a pattern")
 	}
-	if _, err := NewSplit(Punctuation(), "Mixed", false); err == nil || !strings.Contains(err.Error(), `behavior "Mixed" is not known`) {
+	if _, err := NewSplit(Scanner{Func: Punctuation()}, "Mixed", false); err == nil || !strings.Contains(err.Error(), `behavior "Mixed" is not known`) {
 		t.Error(err)
 	}
 }

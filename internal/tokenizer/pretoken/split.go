@@ -1,10 +1,6 @@
 package pretoken
 
-import (
-	"fmt"
-
-	"aiperf/internal/tokenizer/scan"
-)
+import "fmt"
 
 // Behavior says what becomes of the matches of a Split.
 type Behavior string
@@ -19,10 +15,10 @@ const (
 )
 
 // NewSplit returns the stage that cuts by a scanner. invert swaps matches and the stretches between them.
-func NewSplit(f scan.Func, b Behavior, invert bool) (Stage, error) {
+func NewSplit(f Scanner, b Behavior, invert bool) (Stage, error) {
 	switch b {
 	case IsolatedBehavior:
-		return Isolated(f), nil // the same for both
+		return f.Isolated(), nil // the same for both
 	case Removed, MergedWithPrevious, MergedWithNext, Contiguous:
 		return Split{Scan: f, Behavior: b, Invert: invert}, nil
 	}
@@ -32,7 +28,7 @@ func NewSplit(f scan.Func, b Behavior, invert bool) (Stage, error) {
 
 // Split cuts by a scanner and does with the matches as its behaviour says.
 type Split struct {
-	Scan     scan.Func
+	Scan     Scanner
 	Behavior Behavior
 	Invert   bool
 }
@@ -41,10 +37,11 @@ var _ Stage = Split{}
 
 // Split implements Stage.
 func (p Split) Split(s string, first bool, next Sink) {
+	scan := p.Scan.Within(next.Budget())
 	out := joiner{s: s, first: first, next: next, behavior: p.Behavior}
 	gap := 0
 	for i := 0; i < len(s); {
-		end, miss := p.Scan(s, i)
+		end, miss := scan(s, i)
 		if !miss {
 			if i > gap {
 				out.add(gap, i, p.Invert)

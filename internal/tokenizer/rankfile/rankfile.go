@@ -19,7 +19,7 @@ const maxRank = 1 << 24
 
 // Parse reads a rank list.
 func Parse(text []byte) (*model.Vocab, error) {
-	v := model.NewVocab(len(text)/16, len(text)/2)
+	v := model.NewVocab(min(len(text)/16, model.MaxTokens), len(text)/2)
 	var buf []byte
 	for n := 1; len(text) > 0; n++ {
 		var line []byte
@@ -41,6 +41,9 @@ func Parse(text []byte) (*model.Vocab, error) {
 			return nil, fmt.Errorf("line %d: rank %q is no number below %d", n, clip(number), maxRank)
 		}
 		v.Add(buf, int32(rank))
+		if err := model.FitTokens(v.Len()); err != nil {
+			return nil, fmt.Errorf("line %d: %w", n, err)
+		}
 	}
 	if v.Len() == 0 {
 		return nil, fmt.Errorf("rank list is empty")

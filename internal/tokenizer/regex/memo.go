@@ -22,6 +22,8 @@ const (
 	perCharacter = 8
 	// maxMarks is the number of loops that place tells apart.
 	maxMarks = 64
+	// lookUp is the cost of a look into the table, in steps.
+	lookUp = 16
 )
 
 // again tells, of a place that a run has come back to, whether it failed from there before.
@@ -43,6 +45,7 @@ func (t *memo) first(m *machine, pc, pos int) bool {
 			at.entered |= 1 << i
 		}
 	}
+	m.steps += lookUp
 	if _, ok := t.seen[at]; ok {
 		return false
 	}

@@ -51,7 +51,7 @@ func FuzzCompile(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if b, e, ok := re.Find(text, 0); ok && (b < 0 || e <= b || e > len(text)) {
+		if b, e, ok := re.Find(nil, text, 0); ok && (b < 0 || e <= b || e > len(text)) {
 			t.Errorf("%q in %q: %d to %d", pattern, text, b, e)
 		}
 		if len(pattern) > 30 || len(re.prog) > 60 || !utf8.ValidString(text) {

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"aiperf/internal/budget"
 	cc "aiperf/internal/tokenizer/charclass"
 )
 
@@ -69,8 +70,11 @@ func Compile(pattern string) (*Regexp, error) {
 	return re, nil
 }
 
-// Match returns the end of the match that begins exactly at s[at:], -1 for none.
-func (re *Regexp) Match(s string, at int) int {
+// Match returns the end of the match that begins exactly at s[at:], -1 for none. It pays for its steps; where the budget ends, nothing matches.
+func (re *Regexp) Match(b *budget.Budget, s string, at int) int {
+	if b.Err() != nil {
+		return -1
+	}
 	if at < len(s) {
 		if c := s[at]; c < utf8.RuneSelf && re.starts[c>>6]>>(c&63)&1 == 0 {
 			return -1
@@ -80,8 +84,13 @@ func (re *Regexp) Match(s string, at int) int {
 	if !ok {
 		m = &machine{after: memoAfter}
 	}
-	m.stack = m.stack[:0]
+	m.stack, m.budget = m.stack[:0], b
+	m.paid, m.due = m.steps, m.steps+stepsPaid
 	end := m.run(re.prog, s, at)
+	if !m.pay() {
+		end = -1
+	}
+	m.budget = nil
 	if cap(m.stack) < 1<<16 {
 		re.stacks.Put(m)
 	}
@@ -89,9 +98,9 @@ func (re *Regexp) Match(s string, at int) int {
 }
 
 // Find returns the first match at or behind from; ok is false if there is none. Empty matches are passed over.
-func (re *Regexp) Find(s string, from int) (begin, end int, ok bool) {
-	for i := from; i < len(s); {
-		if e := re.Match(s, i); e > i {
+func (re *Regexp) Find(b *budget.Budget, s string, from int) (begin, end int, ok bool) {
+	for i := from; i < len(s) && b.Err() == nil; {
+		if e := re.Match(b, s, i); e > i {
 			return i, e, true
 		}
 		_, n := utf8.DecodeRuneInString(s[i:])
@@ -122,8 +131,22 @@ type machine struct {
 	stack []state
 	marks []int
 	after int // times to go back before a run remembers its failures
-	steps int // instructions so far: what the bound is told by
+	steps int // instructions so far
+	// Who pays for them; nil = nobody.
+	budget *budget.Budget
+	paid   int // steps that were paid for
+	due    int // steps at which the next ones are paid for
 }
+
+// pay pays for the steps so far; false = the budget has ended.
+func (m *machine) pay() bool {
+	n := m.steps - m.paid
+	m.paid, m.due = m.steps, m.steps+stepsPaid
+	return m.budget.Step(int64(n)) == nil
+}
+
+// stepsPaid is how many steps are paid for at once.
+const stepsPaid = 1 << 10
 
 // run executes prog at pos and returns the end of the match, -1 for none. The stack above its length at entry is its own.
 func (m *machine) run(prog []inst, s string, pos int) int { //nolint:gocyclo // a case for each instruction, and a call for each would cost
@@ -134,7 +157,10 @@ func (m *machine) run(prog []inst, s string, pos int) int { //nolint:gocyclo // 
 		tried.left += m.after / memoAfter * perCharacter * (len(s) - pos)
 	}
 	for {
-		m.steps++
+		if m.steps++; m.steps >= m.due && !m.pay() {
+			m.stack = m.stack[:base]
+			return -1
+		}
 		in := &prog[pc]
 		ok := true
 		switch in.op {

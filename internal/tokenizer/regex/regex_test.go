@@ -46,7 +46,7 @@ func TestFind(t *testing.T) {
 			continue
 		}
 		got := ""
-		if b, e, ok := re.Find(c.text, 0); ok {
+		if b, e, ok := re.Find(nil, c.text, 0); ok {
 			got = c.text[b:e]
 		}
 		if got != c.want {
@@ -76,7 +76,7 @@ func TestLongText(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, s := range []string{strings.Repeat(" ", 1<<20), strings.Repeat("a", 1<<20)} {
-			re.Find(s, 0)
+			re.Find(nil, s, 0)
 		}
 	}
 	if d := time.Since(start); d > 20*time.Second {

@@ -25,7 +25,7 @@ func check(t *testing.T, s string) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			engine = pretoken.Engine(re)
+			engine = pretoken.Scanner{Engine: re}.Within(nil)
 			engines[pattern] = engine
 		}
 		for i := 0; i < len(s); {

@@ -1,6 +1,7 @@
 package spm
 
 import (
+	"aiperf/internal/budget"
 	"strings"
 
 	"aiperf/internal/tokenizer/added"
@@ -119,7 +120,7 @@ type normalizer struct {
 }
 
 // Normalize implements pipeline.Normalizer.
-func (n normalizer) Normalize(s string) string {
+func (n normalizer) Normalize(left *budget.Budget, s string) string {
 	var b strings.Builder
 	from := 0
 	for {
@@ -127,11 +128,11 @@ func (n normalizer) Normalize(s string) string {
 		if !ok {
 			break
 		}
-		b.WriteString(n.chars.Normalize(s[from:x.Begin]))
+		b.WriteString(n.chars.Normalize(left, s[from:x.Begin]))
 		b.WriteString(s[x.Begin:x.End])
 		from = x.End
 	}
-	b.WriteString(n.chars.Normalize(s[from:]))
+	b.WriteString(n.chars.Normalize(left, s[from:]))
 	s = b.String()
 	if n.m.removeSpaces {
 		s = squeeze(s)

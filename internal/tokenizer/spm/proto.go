@@ -2,7 +2,9 @@
 package spm
 
 import (
+	"aiperf/internal/tokenizer/model"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 )
@@ -74,7 +76,7 @@ func Parse(b []byte) (*Model, error) {
 		case 1:
 			p, err := piece(v.bytes)
 			m.Pieces = append(m.Pieces, p)
-			return err
+			return errors.Join(err, model.FitTokens(len(m.Pieces)))
 		case 2:
 			return m.trainer(v.bytes)
 		case 3:

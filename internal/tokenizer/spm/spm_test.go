@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"aiperf/internal/tokenizer/added"
+	"aiperf/internal/tokenizer/pipeline"
 )
 
 // field writes a protobuf field of bytes.
@@ -51,7 +52,7 @@ func TestEncode(t *testing.T) {
 		for text, want := range map[string][]int32{
 			"": nil, "ab": {7}, "  ab   ab ": {7, 7}, "ba": {3, 5, 4}, "a??b": {3, 4, 0, 5}, "ab<x>b": {7, 8, 5}, "<s>": {3, 0},
 		} {
-			if got := p.Append(nil, text); !slices.Equal(got, want) {
+			if got := idsOf(t, p, nil, text); !slices.Equal(got, want) {
 				t.Errorf("kind %d: %q gives %v, want %v", kind, text, got, want)
 			}
 		}
@@ -86,7 +87,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		_ = p.Decode(p.Append(nil, text))
+		_ = p.Decode(idsOf(t, p, nil, text))
 	})
 }
 
@@ -105,7 +106,7 @@ func TestModelOfPieces(t *testing.T) {
 		if !front {
 			want = []int32{6, 20, 4}
 		}
-		if got := p.Append(nil, "ab<new>a"); !slices.Equal(got, want) {
+		if got := idsOf(t, p, nil, "ab<new>a"); !slices.Equal(got, want) {
 			t.Errorf("front %v: %v, want %v", front, got, want)
 		}
 		id := m.ID([]added.Token{{ID: 20, Content: "<new>"}})
@@ -113,4 +114,14 @@ func TestModelOfPieces(t *testing.T) {
 			t.Errorf("ids %d %d %d, text %q", id("<new>"), id("ab"), id("none"), m.Text(6))
 		}
 	}
+}
+
+// idsOf are the ids of a text.
+func idsOf(t *testing.T, p *pipeline.Pipeline, dst []int32, text string) []int32 {
+	t.Helper()
+	ids, err := p.Append(pipeline.Limits(len(text)), dst, text)
+	if n, cerr := p.Count(pipeline.Limits(len(text)), text); err != nil || cerr != nil || n != len(ids)-len(dst) {
+		t.Errorf("%q: %v, %v, %d counted of %d ids", text, err, cerr, n, len(ids)-len(dst))
+	}
+	return ids
 }

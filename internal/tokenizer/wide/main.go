@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"aiperf/internal/tokenizer/hf"
+	"aiperf/internal/tokenizer/pipeline"
 	"aiperf/internal/tokenizer/utf"
 )
 
@@ -200,7 +201,9 @@ func (c *comparison) text(f *hf.File, s string, answer []byte) error {
 		return err
 	}
 	c.texts++
-	if got := f.Pipeline.Append(nil, s); !slices.Equal(got, want.IDs) || f.Pipeline.Count(s) != len(want.IDs) {
+	limits := pipeline.Limits(len(s))
+	got, err := f.Pipeline.Append(limits, nil, s)
+	if n, cerr := f.Pipeline.Count(limits, s); err != nil || cerr != nil || !slices.Equal(got, want.IDs) || n != len(want.IDs) {
 		if c.ids++; c.ids <= c.show {
 			fmt.Printf("  ids of %.200q\n    got  %v\n    want %v\n", s, clip(got), clip(want.IDs))
 		}
