@@ -38,6 +38,10 @@ func (w *Records) Encode(dst []byte, rec *record.Record, _ *record.Reply, row *m
 		o.Key("spec_decode_acceptance")
 		o.B = appendDrafts(o.B, row.Drafts)
 	}
+	if row.Uncounted != "" {
+		o.Key("tokens_not_counted")
+		o.B = jsontext.AppendString(o.B, row.Uncounted)
+	}
 	if row.Err != nil {
 		o.Key("error")
 		o.B = appendError(o.B, row.Err)

@@ -98,6 +98,7 @@ var validityKeys = []validityKey{
 	{"server_silence_total_ms", func(s *metric.ClientStats) any { return &s.SilenceTotal }},
 	{"server_silence_at_seconds", func(s *metric.ClientStats) any { return &s.SilenceAt }},
 	{"server_silence_waiting", func(s *metric.ClientStats) any { return &s.SilenceWaiting }},
+	{"uncounted_requests", func(s *metric.ClientStats) any { return &s.Uncounted }},
 	{"one_message_answers", func(s *metric.ClientStats) any { return &s.OneMessage }},
 	{"one_read_answers", func(s *metric.ClientStats) any { return &s.OneLump }},
 	{"streamed_answers", func(s *metric.ClientStats) any { return &s.StreamAnswers }},

@@ -36,6 +36,7 @@ type Options struct {
 	Secrets func(*record.Record) *redact.Secrets
 	Grades  *accuracy.Grades // judges the answers; nil = no benchmark is asked
 	Raw     bool             // the raw export is written, if the settings ask for it
+	Hurry   func() bool      // the user waits for the end: large texts are not counted any more; nil = never
 }
 
 // Phase is one phase of the run.
@@ -89,14 +90,17 @@ func New(o Options) (*Assembly, error) {
 }
 
 // counter is how tokens are counted; the function is never called when the server counts.
-func (a *Assembly) counter() (func(model, text string) int, error) {
+func (a *Assembly) counter() (func(model, text string) (int, error), error) {
 	if !Counts(a.Config, a.Endpoint) {
-		return func(string, string) int { return -1 }, nil
+		return func(string, string) (int, error) { return -1, nil }, nil
 	}
 	all, err := a.Tokenizers()
 	if err != nil {
 		return nil, err
 	}
+	hurried := *all
+	hurried.hurry = a.Hurry
+	all = &hurried
 	if Templated(a.Config, a.Endpoint) {
 		a.chat = &chatCounter{tokenizers: all}
 	}

@@ -61,7 +61,11 @@ func TemplateTokens(all *Tokenizers, rec *record.Record, reply *record.Reply) (i
 	if err != nil {
 		return -1, err
 	}
-	return tok.Count(text) + reply.InputTokens, nil
+	n, err := all.Count(rec.Model, text)
+	if err != nil {
+		return -1, err
+	}
+	return n + reply.InputTokens, nil
 }
 
 // chatBody is what a template writes.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 
+	"aiperf/internal/budget"
 	"aiperf/internal/config"
 	"aiperf/internal/endpoint"
 	"aiperf/internal/record"
@@ -16,6 +17,7 @@ type Tokenizers struct {
 	byModel map[string]*tokenizer.Tokenizer
 	first   *tokenizer.Tokenizer
 	all     []*tokenizer.Tokenizer // each once
+	hurry   func() bool            // the user waits for the end; nil = never
 }
 
 // OpenTokenizers opens the tokenizer that the settings name for all models, or else each model's own.
@@ -82,8 +84,29 @@ func (t *Tokenizers) Of(model string) *tokenizer.Tokenizer {
 	return t.first
 }
 
-// Count is the number of tokens of a text for a model.
-func (t *Tokenizers) Count(model, text string) int { return t.Of(model).Count(text) }
+// What counting one text of a request may cost, in steps of the tokenizer: about 10 s, and more for a text of many words; 0.2 s when the user
+// waits for the end.
+const (
+	countSteps   = 1 << 30
+	stepsPerByte = 64
+	countBytes   = 256 << 20
+	hurriedSteps = 16 << 20
+)
+
+// Count is the number of tokens of a text of a request for a model. An error says that counting it takes too much.
+func (t *Tokenizers) Count(model, text string) (int, error) {
+	return t.Of(model).CountWithin(budget.Limits{Steps: countSteps + stepsPerByte*int64(len(text)), Bytes: countBytes, Stop: t.hurry, Free: hurriedSteps}, text)
+}
+
+// Err is the first error of a tokenizer whose rules no text can be encoded by.
+func (t *Tokenizers) Err() error {
+	for _, tok := range t.all {
+		if err := tok.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // First is the tokenizer of the first model.
 func (t *Tokenizers) First() *tokenizer.Tokenizer { return t.first }

@@ -64,7 +64,7 @@ func (p *Program) anonymize(tok *tokenizer.Tokenizer, input, output string, bloc
 			if err != nil {
 				return nil, err
 			}
-			return tok.Append(nil, text), nil
+			return tok.Append(nil, text), tok.Err()
 		},
 		Count: tok.Count,
 	}

@@ -122,7 +122,7 @@ func tokenizerText(result func(ids []int32) any) func(*cobra.Command, *tokenizer
 			if ids == nil {
 				ids = []int32{}
 			}
-			return result(ids), nil
+			return result(ids), t.Err()
 		})
 	}
 }

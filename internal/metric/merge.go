@@ -54,6 +54,7 @@ func (r *Reducer) Merge(o *Reducer) error {
 		r.failed(&g.Error, g.Count)
 	}
 	r.oneMessage += o.oneMessage
+	r.uncounted += o.uncounted
 	r.reads += o.reads
 	r.readDelay += o.readDelay
 	r.sharedReads += o.sharedReads
@@ -114,7 +115,7 @@ func (r *Reducer) visit(c *marshal.Coder) {
 	}
 	c.Int(&r.rows)
 	for _, n := range []*int64{
-		&r.base, &r.counts[Valid], &r.counts[Failed], &r.counts[Cut], &r.oneMessage, &r.firstIssued, &r.firstStart, &r.lastEnd,
+		&r.base, &r.counts[Valid], &r.counts[Failed], &r.counts[Cut], &r.oneMessage, &r.uncounted, &r.firstIssued, &r.firstStart, &r.lastEnd,
 		&r.reads, &r.readDelay, &r.sharedReads, &r.remotePaths,
 	} {
 		c.Int64(n)

@@ -71,6 +71,7 @@ func (e *ClientStats) notes(certain bool) []string {
 	note(e.GCPauseMax > longPause, "The longest pause of its garbage collector was %s at most.", shown(e.GCPauseMax))
 	note(e.Messages > 0 && float64(e.SharedReads) > sharedReadLimit*float64(e.Messages) && e.Uncertain == 0 && !e.lumpy(),
 		"%.0f %% of the messages arrived together with a later one.", 100*float64(e.SharedReads)/float64(max(1, e.Messages)))
+	note(e.Uncounted > 0, "Tokens not counted: %s. Counting would have taken too long or was interrupted; no metric of tokens has them.", counted(e.Uncounted, "request"))
 	note(e.OneMessage > 0, "%s came in one message: no inter token latency.", counted(e.OneMessage, "answer"))
 	note(e.OneLump > 0, "The events of %s arrived all at once: no inter token latency.", counted(e.OneLump, "answer"))
 	note(e.OpenLoop && e.LagP99 > e.lagLimit() && e.OwnLagP99 <= e.lagLimit(), "Requests left %s after their instants at p99, because they waited for slots or for the answers before them.", shown(e.LagP99))

@@ -26,6 +26,7 @@ type Reducer struct {
 
 	counts      [3]int64 // by class
 	oneMessage  int64
+	uncounted   int64
 	overflow    stats.Column // 1 where the error says that the context was exceeded
 	errors      map[errorKey]*ErrorGroup
 	order       []*ErrorGroup
@@ -102,6 +103,9 @@ func (r *Reducer) Add(row *Row) {
 	r.doubts.add(&row.doubt, row.Class == Valid)
 	if row.Drafts != nil {
 		r.drafts = pooled(r.drafts, row.Drafts.Buckets)
+	}
+	if row.Uncounted != "" {
+		r.uncounted++
 	}
 	if row.OneMessage {
 		r.oneMessage++

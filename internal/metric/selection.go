@@ -145,9 +145,10 @@ type Row struct {
 	Gaps   []float64     // ns between content messages; nil = fewer than two messages, or not a streaming run
 	// OneMessage marks an answer of two tokens or more that came in one message, so that its ITL could not be measured.
 	OneMessage  bool
-	Reads       int64 // reads with a kernel stamp
-	ReadDelay   int64 // their summed delay in ns
-	SharedReads int64 // content messages that share their read with a later message, and whose instant is no packet's
+	Uncounted   string // why its tokens were not counted; "" = they were, or nobody asked
+	Reads       int64  // reads with a kernel stamp
+	ReadDelay   int64  // their summed delay in ns
+	SharedReads int64  // content messages that share their read with a later message, and whose instant is no packet's
 	// Drafts is what a server that guesses tokens ahead said; nil = nothing.
 	Drafts *record.Drafts
 	doubt  doubt
@@ -162,7 +163,7 @@ type Row struct {
 
 // Row computes the values of one request. reply is nil if there was none.
 func (s *Selection) Row(rec *record.Record, reply *record.Reply, counts record.Counts) *Row {
-	r := &Row{Meta: rec.Meta, set: s, values: make([]float64, len(s.columns)), Start: rec.Wall(rec.Start), End: rec.Wall(rec.End), Err: Failure(rec, reply)}
+	r := &Row{Meta: rec.Meta, Uncounted: counts.Missing, set: s, values: make([]float64, len(s.columns)), Start: rec.Wall(rec.Start), End: rec.Wall(rec.End), Err: Failure(rec, reply)}
 	if rec.Issued != 0 {
 		r.Issued = rec.Wall(rec.Issued)
 	}

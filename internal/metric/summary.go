@@ -19,7 +19,9 @@ type Summary struct {
 	Span               Window       // what the requests cover, wall
 	Window             Window       // what the curves were made of
 	// OneMessage counts answers of two tokens or more that came in one message: they have no ITL.
-	OneMessage  int64
+	OneMessage int64
+	// Uncounted counts requests whose tokens were not counted: they are in no number of tokens.
+	Uncounted   int64
 	Reads       int64   // socket reads with a kernel stamp
 	ReadDelay   int64   // their summed delay until the client had read, ns
 	SharedReads int64   // content messages that share their read with a later message: their instant is an upper bound
@@ -67,6 +69,7 @@ func (r *Reducer) Summary(window Window) *Summary {
 	s := t.summary(r.curves([]bucket{one})[0])
 	s.Cut = r.counts[Cut]
 	s.DraftSteps = r.drafts
+	s.Uncounted = r.uncounted
 	s.OneMessage, s.Reads, s.ReadDelay, s.SharedReads = r.oneMessage, r.reads, r.readDelay, r.sharedReads
 	for _, g := range r.order {
 		s.Errors = append(s.Errors, *g)

@@ -36,6 +36,7 @@ type ClientStats struct {
 	Messages      int64 // content messages
 	SharedReads   int64 // content messages that share their read with a later message, unless a packet tells their instant
 	OneMessage    int64 // answers in one message, without ITL
+	Uncounted     int64 // requests whose tokens were not counted
 	Certainty
 	Trend
 	MachineUse

@@ -17,12 +17,15 @@ func (p *Pipeline) counts(rec *record.Record, reply *record.Reply) record.Counts
 		c = serverCounts(reply.Usage)
 	} else {
 		if o.TokenizesInput {
-			c.Input = p.inputTokens(rec, reply)
+			c.Input = p.inputTokens(rec, reply, &c)
 		}
 		if o.ProducesTokens {
-			c.Output, c.Reasoning = p.tokens(rec.Model, reply.Output), p.tokens(rec.Model, reply.Reasoning)
+			c.Output, c.Reasoning = p.tokens(rec.Model, reply.Output, &c), p.tokens(rec.Model, reply.Reasoning, &c)
 			if n := reply.OutputTokens; n > 0 {
 				c.Output = max(c.Output, 0) + n
+			}
+			if c.Missing != "" { // a part of the answer is no count of it
+				c.Output, c.Reasoning = -1, -1
 			}
 		}
 	}
@@ -35,16 +38,21 @@ func (p *Pipeline) counts(rec *record.Record, reply *record.Reply) record.Counts
 	return c
 }
 
-// tokens counts a joined text with one encode; no text is unknown, not 0.
-func (p *Pipeline) tokens(model, text string) int {
+// tokens counts a joined text with one encode; no text is unknown, not 0. c takes the reason why a text was not counted.
+func (p *Pipeline) tokens(model, text string, c *record.Counts) int {
 	if text == "" {
 		return -1
 	}
-	return p.opts.Count(model, text)
+	n, err := p.opts.Count(model, text)
+	if err != nil {
+		c.Missing = err.Error()
+		return -1
+	}
+	return n
 }
 
 // inputTokens counts the texts of the payload, joined by blanks, and the ids that were tokens already.
-func (p *Pipeline) inputTokens(rec *record.Record, reply *record.Reply) int {
+func (p *Pipeline) inputTokens(rec *record.Record, reply *record.Reply, c *record.Counts) int {
 	if p.opts.Input != nil {
 		if n := p.opts.Input(rec, reply); n >= 0 {
 			return n
@@ -56,7 +64,12 @@ func (p *Pipeline) inputTokens(rec *record.Record, reply *record.Reply) int {
 		}
 		return -1
 	}
-	return p.opts.Count(rec.Model, strings.Join(reply.InputTexts, " ")) + reply.InputTokens
+	n, err := p.opts.Count(rec.Model, strings.Join(reply.InputTexts, " "))
+	if err != nil {
+		c.Missing = err.Error()
+		return -1
+	}
+	return n + reply.InputTokens
 }
 
 // serverCounts takes the counts from the server's last usage object.

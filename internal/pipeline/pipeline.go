@@ -21,8 +21,9 @@ type Options struct {
 	Decode func(*record.Record) (*record.Reply, *record.Error)
 	// Clean takes secrets out of the error of a record, before anything else sees it; nil = it stays as it is.
 	Clean func(*record.Record, *redact.Secrets)
-	// Count is the number of tokens of a text for a model, without special tokens. It is not called when counts come from the server.
-	Count func(model, text string) int
+	// Count is the number of tokens of a text for a model, without special tokens. It is not called when counts come from the server. An error
+	// says that counting takes too much; then the number is unknown.
+	Count func(model, text string) (int, error)
 	// Input counts the tokens of a request where the bare rule (texts joined by blanks, one encode) is not wanted; -1 = use that rule.
 	// nil = always use it.
 	Input func(rec *record.Record, reply *record.Reply) int

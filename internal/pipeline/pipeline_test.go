@@ -56,7 +56,7 @@ func decode(rec *record.Record) (*record.Reply, *record.Error) {
 	return reply, nil
 }
 
-func words(_, text string) int { return len(strings.Fields(text)) }
+func words(_, text string) (int, error) { return len(strings.Fields(text)), nil }
 
 func options(t *testing.T, sinks ...Sink) Options {
 	t.Helper()
@@ -213,5 +213,29 @@ func TestCounts(t *testing.T) {
 		if got := p.counts(&record.Record{Meta: record.Meta{Model: "m"}}, c.reply); got != c.want {
 			t.Errorf("%s: %+v, not %+v", c.name, got, c.want)
 		}
+	}
+}
+
+// TestUncountedTexts: a text whose tokens cannot be counted has no number of tokens, and the row says why.
+func TestUncountedTexts(t *testing.T) {
+	opts := options(t)
+	opts.Count = func(_, text string) (int, error) {
+		if text == "a b" {
+			return 7, errors.New("a text of 3 bytes needs more than 2 steps")
+		}
+		return 2, nil
+	}
+	p := New(opts)
+	p.Feed(request(1))
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	rec := request(2)
+	reply, _ := decode(rec)
+	if c := p.counts(rec, reply); c.Output != -1 || c.Input != 2 || c.Missing != "a text of 3 bytes needs more than 2 steps" {
+		t.Errorf("%+v", c)
+	}
+	if n := p.Profiling().Summary(metric.Window{}).Uncounted; n != 1 {
+		t.Errorf("%d requests without a count", n)
 	}
 }

@@ -182,7 +182,7 @@ func (g *golden) reduced(t *testing.T, raw string, as013 bool) (rows map[string]
 	countText := count(t)
 	rows = map[string]*metric.Row{}
 	p = pipeline.New(pipeline.Options{
-		Metrics: set, Count: func(_, text string) int { return countText(text) },
+		Metrics: set, Count: func(_, text string) (int, error) { return countText(text), nil },
 		Decode: func(rec *record.Record) (*record.Reply, *record.Error) {
 			return decoder(e, codec, true)(rec, endpoint.DecodeOptions{})
 		},

@@ -127,7 +127,7 @@ func (o *Options) assemble(ctx context.Context, cfg *config.Benchmark, src *sour
 	grades := o.grades(ctx, cfg)
 	a, err := assembly.New(assembly.Options{
 		Config: cfg, Endpoint: o.Endpoint, Codec: codec, Metrics: set, Layout: layout, BenchmarkID: src.prior.BenchmarkID, Phases: src.phases,
-		Decode: decoder(o.Endpoint, codec, src.python), Grades: grades,
+		Decode: decoder(o.Endpoint, codec, src.python), Grades: grades, Hurry: func() bool { return ctx.Err() != nil },
 		Tokenizers: func() (*assembly.Tokenizers, error) {
 			return assembly.OpenTokenizers(ctx, cfg, slog.New(slog.DiscardHandler), o.Info, nil)
 		},

@@ -84,6 +84,8 @@ type Counts struct {
 	Input     int // ISL
 	Output    int // visible output tokens
 	Reasoning int
+	// Missing says why texts of the request were not counted; "" = nothing kept them from it.
+	Missing string
 }
 
 // OSL is output + reasoning; -1 when both are unknown.

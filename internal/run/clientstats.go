@@ -21,7 +21,7 @@ func clientStats(run *metric.Run, phases []*load.PhaseStats, used usage, client 
 		CPUShare: used.share(), Cores: used.Cores, Machine: fingerprint(), CPUTime: used.CPU, GCPauseMax: used.MaxPause, GCPauseTotal: used.TotalPause,
 		ThreadWait: used.Stalls.ThreadWait, Stalls: used.Stalls.Count, StallLongest: used.Stalls.Longest, StallTotal: used.Stalls.Total, WakeDelay: used.Stalls.WakeDelay, WakesLate: 100 * used.Stalls.WakesLate,
 		BacklogMax: int(backlog), BacklogSize: pipelineQueue, Spilled: spilled,
-		Valid: s.Valid, Failed: s.Failed, SharedReads: s.SharedReads, OneMessage: s.OneMessage, Messages: messages(s),
+		Valid: s.Valid, Failed: s.Failed, SharedReads: s.SharedReads, OneMessage: s.OneMessage, Uncounted: s.Uncounted, Messages: messages(s),
 	}
 	delays := client.ReadDelays()
 	e.ReadDelays = delays.Count

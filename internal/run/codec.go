@@ -20,7 +20,8 @@ func appendTokens(tokenizers func() (*assembly.Tokenizers, error)) func(ids []in
 		if err != nil {
 			return nil, err
 		}
-		return all.Of(model).Append(ids, text), nil
+		tok := all.Of(model)
+		return tok.Append(ids, text), tok.Err()
 	}
 }
 

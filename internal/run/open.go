@@ -38,6 +38,7 @@ type opened struct {
 	streams   *streams
 	steering  *steering // of adaptive phases; nil = there is none
 	load      *load.Generator
+	encodes   func() error // whether the tokenizers could encode every text so far
 
 	held    components // until the run ends: servers, connections, files
 	written components // until the last request is in them: results, inputs.json
@@ -49,7 +50,7 @@ func open(ctx context.Context, cfg *config.Benchmark, opts *Options, r *resolved
 	if err := r.stateRequests(opts); err != nil {
 		return nil, err
 	}
-	o := &opened{gate: new(gate), written: components{unhurried: true}}
+	o := &opened{encodes: r.encodes, gate: new(gate), written: components{unhurried: true}}
 	err := pass(say, o.stages(ctx, cfg, opts, r, say))
 	if err != nil {
 		o.keepLog(say)

@@ -149,7 +149,13 @@ func (r *resolved) asked(cfg *config.Benchmark, model string) (*probe.Asked, err
 	if err != nil {
 		return nil, err
 	}
-	a.Tokenizer, a.Count = all.Of(model).Name(), func(text string) int { return all.Count(model, text) }
+	a.Tokenizer, a.Count = all.Of(model).Name(), func(text string) int {
+		n, err := all.Count(model, text)
+		if err != nil {
+			return -1
+		}
+		return n
+	}
 	return a, nil
 }
 

@@ -2,9 +2,11 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"aiperf/internal/accuracy"
 	"aiperf/internal/accuracy/grade"
@@ -24,6 +26,7 @@ type resolved struct {
 	metrics    *metric.Selection
 	root       *rng.Root
 	tokenizers func() (*assembly.Tokenizers, error) // opened when first asked for
+	opened     atomic.Pointer[assembly.Tokenizers]  // them, once they are
 	problems   *accuracy.Set                        // of the benchmark that is asked; nil = none
 	grader     *grade.Grader                        // of the answers to them
 	data       dataset.Dataset
@@ -35,7 +38,11 @@ type resolved struct {
 func resolve(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, version string, say *reporter) (*resolved, error) {
 	r := &resolved{root: root(seed)}
 	r.tokenizers = sync.OnceValues(func() (*assembly.Tokenizers, error) {
-		return assembly.OpenTokenizers(ctx, cfg, say.log, say.note, say.download)
+		all, err := assembly.OpenTokenizers(ctx, cfg, say.log, say.note, say.download)
+		if err == nil {
+			r.opened.Store(all)
+		}
+		return all, err
 	})
 	return r, pass(say, r.stages(ctx, cfg, userAgent(version), say))
 }
@@ -76,7 +83,7 @@ func (r *resolved) stages(ctx context.Context, cfg *config.Benchmark, agent stri
 			if assembly.Counts(cfg, r.endpoint) {
 				_, err = r.tokenizers()
 			}
-			return err
+			return errors.Join(err, r.encodes())
 		}},
 		{"templates", func() error { return warnOfTemplates(cfg, r.endpoint, r.tokenizers, say.warn) }},
 		{"scenario", func() (err error) {
@@ -85,6 +92,14 @@ func (r *resolved) stages(ctx context.Context, cfg *config.Benchmark, agent stri
 			return err
 		}},
 	}
+}
+
+// encodes tells whether the tokenizers could encode every text so far.
+func (r *resolved) encodes() error {
+	if all := r.opened.Load(); all != nil {
+		return all.Err()
+	}
+	return nil
 }
 
 // userAgent is the name by which servers know this program.

@@ -97,7 +97,7 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 	if loadErr != nil {
 		return run, loadErr
 	}
-	return run, errors.Join(pipeErr, writeErr)
+	return run, errors.Join(pipeErr, writeErr, begun.encodes())
 }
 
 // runLoad sends the requests, with everything running that watches them. used is what the client needed for it.
