@@ -8,6 +8,7 @@ import (
 	"aiperf/internal/cli"
 	"aiperf/internal/comparison"
 	"aiperf/internal/config"
+	_ "aiperf/internal/openfiles" // first of all
 	"aiperf/internal/plan"
 )
 

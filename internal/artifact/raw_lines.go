@@ -1,6 +1,7 @@
 package artifact
 
 import (
+	"aiperf/internal/jsontext"
 	"bufio"
 	"bytes"
 	"errors"
@@ -64,6 +65,9 @@ func (l *rawLines) next() (*fastjson.Value, []record.Message, error) {
 		var v *fastjson.Value
 		if err = l.bad; err == nil {
 			v, err = l.lineParser.ParseBytes(l.rest)
+		}
+		if bad := jsontext.OutOfRange(l.rest); err == nil && bad != "" {
+			return nil, nil, fmt.Errorf("%s:%d: the number %.40s is no finite number of 64 bits; the file is damaged: restore it", l.path, l.n, bad)
 		}
 		if err == nil {
 			return v, l.messages, nil

@@ -1,6 +1,7 @@
 package comparison
 
 import (
+	"aiperf/internal/jsontext"
 	"bufio"
 	"cmp"
 	"encoding/json"
@@ -126,6 +127,9 @@ func load(path string, skip float64) (*Run, error) {
 		v, err := p.ParseBytes(in.Bytes())
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", path, n, err)
+		}
+		if bad := jsontext.OutOfRange(in.Bytes()); bad != "" {
+			return nil, fmt.Errorf("%s:%d: the number %.40s is no finite number of 64 bits; the file is damaged: restore it, or repeat the run", path, n, bad)
 		}
 		switch q, bad, skipped := readRequest(v); {
 		case skipped:

@@ -6,7 +6,14 @@ import (
 	"path/filepath"
 
 	"github.com/valyala/fastjson"
+
+	"aiperf/internal/jsontext"
 )
+
+// rangeError says that a number is one that nobody can calculate with.
+func rangeError(number string) error {
+	return fmt.Errorf("the number %.40s is no finite number of 64 bits; the file is damaged: restore it, or repeat the run", number)
+}
 
 // lines visits the lines of a file as JSON objects; what is visited is valid until the visit ends. A last line without an end, of a run that
 // was killed, is left out.
@@ -31,6 +38,9 @@ func (r *Run) lines(name string, visit func(v *fastjson.Value) error) error {
 		if err != nil {
 			broken = fmt.Errorf("%s:%d: %w", filepath.Join(r.Dir, name), n, err)
 			continue
+		}
+		if bad := jsontext.OutOfRange(in.Bytes()); bad != "" {
+			return fmt.Errorf("%s:%d: %w", filepath.Join(r.Dir, name), n, rangeError(bad))
 		}
 		if err := visit(v); err != nil {
 			return fmt.Errorf("%s:%d: %w", filepath.Join(r.Dir, name), n, err)

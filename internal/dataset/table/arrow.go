@@ -22,6 +22,8 @@ type arrowReader struct {
 	close  func() error
 	batch  arrow.RecordBatch
 	row    int
+
+	batches int // read so far
 }
 
 func openArrow(in Input, size int64, _ []string) (Reader, error) {
@@ -32,9 +34,9 @@ func openArrow(in Input, size int64, _ []string) (Reader, error) {
 	if bytes.Equal(magic, []byte("ARROW1")) {
 		return openArrowFile(in, size)
 	}
-	r, err := ipc.NewReaderFromMessageReader(&messages{in: in, size: size})
+	r, err := guarded(func() (*ipc.Reader, error) { return ipc.NewReaderFromMessageReader(&messages{in: in, size: size}) })
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("its schema: %w", err)
 	}
 	return &arrowReader{
 		schema: r.Schema(),
@@ -138,9 +140,9 @@ func openArrowFile(in Input, size int64) (Reader, error) {
 	if err := checkFooter(footer, in, size); err != nil {
 		return nil, err
 	}
-	r, err := ipc.NewFileReader(seek)
+	r, err := guarded(func() (*ipc.FileReader, error) { return ipc.NewFileReader(seek) })
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("its schema: %w", err)
 	}
 	i := 0
 	return &arrowReader{
@@ -166,18 +168,27 @@ func (a *arrowReader) Columns() []string {
 
 func (a *arrowReader) Next() (Row, error) {
 	for a.batch == nil || a.row == int(a.batch.NumRows()) {
-		b, err := a.next()
+		b, err := guarded(a.next)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("record batch %d: %w", a.batches, err)
 		}
 		if b == nil {
 			return nil, io.EOF
 		}
 		a.batch, a.row = b, 0
+		a.batches++
 	}
-	row := Row{}
-	for i, f := range a.schema.Fields() {
-		row[f.Name] = cell(a.batch.Column(i), a.row)
+	column := ""
+	row, err := guarded(func() (Row, error) {
+		row := Row{}
+		for i, f := range a.schema.Fields() {
+			column = f.Name
+			row[f.Name] = cell(a.batch.Column(i), a.row)
+		}
+		return row, nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("column %s, row %d of record batch %d: %w", column, a.row, a.batches-1, errValues)
 	}
 	a.row++
 	return row, nil

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/parquet-go/parquet-go"
 )
@@ -12,6 +13,7 @@ import (
 const batch = 16
 
 type parquetReader struct {
+	pages   *pages
 	rows    *parquet.GenericReader[map[string]any]
 	columns []string
 	read    []map[string]any
@@ -28,12 +30,14 @@ func openParquet(in Input, size int64, columns []string) (Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := parquet.OpenFile(checked, size, parquet.SkipBloomFilters(true), parquet.SkipPageIndex(true))
+	file, err := guarded(func() (*parquet.File, error) {
+		return parquet.OpenFile(checked, size, parquet.SkipBloomFilters(true), parquet.SkipPageIndex(true))
+	})
 	if err != nil {
-		return nil, err
+		return nil, checked.failed(err)
 	}
 	checked.opened(file)
-	p := &parquetReader{}
+	p := &parquetReader{pages: checked}
 	wanted := parquet.Group{}
 	for _, f := range file.Schema().Fields() {
 		p.columns = append(p.columns, f.Name())
@@ -60,8 +64,13 @@ func (p *parquetReader) Next() (Row, error) {
 		for i := range rows {
 			rows[i] = map[string]any{}
 		}
-		n, err := p.rows.Read(rows)
-		if err != nil && !errors.Is(err, io.EOF) {
+		n, err := guarded(func() (int, error) { return p.rows.Read(rows) })
+		switch {
+		case errors.Is(err, errPanic):
+			return nil, p.pages.failed(errValues)
+		case err != nil && !errors.Is(err, io.EOF) && !strings.HasPrefix(err.Error(), "column "):
+			return nil, p.pages.failed(err)
+		case err != nil && !errors.Is(err, io.EOF):
 			return nil, err
 		}
 		p.ended = err != nil

@@ -64,6 +64,7 @@ type pages struct {
 	room   int64    // bytes that pages may need at once
 	chunks []*chunk // by their places
 	groups []int64  // bytes that the pages need that are read at once, by row group
+	latest *chunk   // the library read from it last; nil = from none
 }
 
 // chunk is a column of a row group: pages that lie one behind the other.
@@ -151,8 +152,20 @@ func (p *pages) ReadAt(b []byte, off int64) (int, error) {
 				return 0, fmt.Errorf("column %s, page %d of row group %d: %w", c.column, c.pages, c.group, err)
 			}
 		}
+		p.latest = p.chunks[i]
 	}
 	return p.Input.ReadAt(b, off)
+}
+
+// errValues is what the library made of values that do not fit the headers around them.
+var errValues = errors.New("damaged: the values do not fit their header")
+
+// failed names the place at which the library failed. It decodes a page when it has read it.
+func (p *pages) failed(err error) error {
+	if c := p.latest; c != nil {
+		return fmt.Errorf("column %s, page %d of row group %d: %w", c.column, max(c.pages-1, 0), c.group, err)
+	}
+	return fmt.Errorf("its index: %w", err)
 }
 
 // check looks through the next page of a column.

@@ -2,6 +2,7 @@
 package table
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -129,12 +130,19 @@ func (n *named) Close() error {
 	return err
 }
 
-// guarded turns a panic of a library over a damaged file into an error.
+// errPanic is a panic of a library over a damaged file.
+var errPanic = errors.New("damaged: its parts do not fit together")
+
+// guarded turns a panic of a library over a damaged file into errPanic.
 func guarded[T any](do func() (T, error)) (v T, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("damaged: %v", r)
+			err = errPanic
 		}
 	}()
-	return do()
+	v, err = do()
+	if err != nil && strings.Contains(err.Error(), "runtime error") { // the library caught its own panic
+		err = errPanic
+	}
+	return v, err
 }
