@@ -8,6 +8,7 @@ import (
 	"embed"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -195,6 +196,9 @@ func Run(run *runfiles.Run, version string) ([]byte, error) {
 	}
 	b.Foot = "Made by aiperf " + version + " from the files of the run"
 	q, err := run.Requests()
+	if errors.Is(err, runfiles.ErrRange) {
+		return nil, err
+	}
 	if err != nil {
 		b.errors(sum, nil, nil)
 		b.Sections = append(b.Sections, section{ID: "time", Title: "Over time", Empty: "The run left no records of single requests, so there are no curves and no shapes of distributions. The figures of the whole run stand below."})

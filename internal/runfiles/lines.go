@@ -2,6 +2,7 @@ package runfiles
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -10,10 +11,8 @@ import (
 	"aiperf/internal/jsontext"
 )
 
-// rangeError says that a number is one that nobody can calculate with.
-func rangeError(number string) error {
-	return fmt.Errorf("the number %.40s is no finite number of 64 bits; the file is damaged: restore it, or repeat the run", number)
-}
+// ErrRange is the error of a file with a number that nobody can calculate with.
+var ErrRange = errors.New("no finite number of 64 bits; the file is damaged: restore it, or repeat the run")
 
 // lines visits the lines of a file as JSON objects; what is visited is valid until the visit ends. A last line without an end, of a run that
 // was killed, is left out.
@@ -40,7 +39,7 @@ func (r *Run) lines(name string, visit func(v *fastjson.Value) error) error {
 			continue
 		}
 		if bad := jsontext.OutOfRange(in.Bytes()); bad != "" {
-			return fmt.Errorf("%s:%d: %w", filepath.Join(r.Dir, name), n, rangeError(bad))
+			return fmt.Errorf("%s:%d: the number %.40s is %w", filepath.Join(r.Dir, name), n, bad, ErrRange)
 		}
 		if err := visit(v); err != nil {
 			return fmt.Errorf("%s:%d: %w", filepath.Join(r.Dir, name), n, err)
