@@ -30,7 +30,7 @@ func TestGatesOfFinishedRuns(t *testing.T) {
 	}{
 		{[]string{"report", run.dir, "--allow-invalid", "--fail-if", "request_latency:avg>1", "--junit", junit}, 3, "gate: FAILED: request_latency avg is "},
 		{[]string{"report", run.dir, "--allow-invalid", "--fail-if", "request_latency:avg>100000"}, 0, ""},
-		{[]string{"report", run.dir, "--fail-if", "latency>1"}, 1, "there is no metric latency"},
+		{[]string{"report", run.dir, "--fail-if", "latncy>1"}, 1, "there is no metric latncy"},
 		{[]string{"compare", run.dir, other, "--allow-invalid", "--fail-if", "request_latency:avg>1"}, 3, "gate: FAILED: B: request_latency avg is "},
 		{[]string{"compare", run.dir, other, "--allow-invalid", "--fail-if", "error_rate>50"}, 0, ""},
 	} {

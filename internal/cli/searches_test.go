@@ -14,14 +14,14 @@ import (
 func TestFindCapacityRefuses(t *testing.T) {
 	const latency = "--slo request_latency:p99<200 "
 	for words, wants := range map[string][]string{
-		"--slo ttft:p99<200 --slo request_latncy:p99<1": {`--slo "ttft:p99<200": ttft is no latency`, "did you mean request_latency?"},
-		"--slo time_to_first_token:p99<200":             {"time_to_first_token does not exist in this run (needs --streaming)"},
-		"--slo inter_chunk_latency:p99<2 --streaming":   {"inter_chunk_latency is not one number per successful request"},
-		latency + "--concurrency 1,4":                   {"--concurrency makes a series"},
-		latency + "--search-recipe concurrency-ramp":    {"--search-recipe makes a series"},
-		latency + "--num-profile-runs 3":                {"--num-profile-runs: this command makes runs"},
-		latency + "--request-rate 4":                    {"--request-rate: the search chooses"},
-		latency + "--slo error_rate<1%":                 nil,
+		"--slo osl:p99<200 --slo request_latncy:p99<1": {"did you mean request_latency?"},
+		"--slo time_to_first_token:p99<200":            {"time_to_first_token does not exist in this run (needs --streaming)"},
+		"--slo inter_chunk_latency:p99<2 --streaming":  {"inter_chunk_latency is not one number per successful request"},
+		latency + "--concurrency 1,4":                  {"--concurrency makes a series"},
+		latency + "--search-recipe concurrency-ramp":   {"--search-recipe makes a series"},
+		latency + "--num-profile-runs 3":               {"--num-profile-runs: this command makes runs"},
+		latency + "--request-rate 4":                   {"--request-rate: the search chooses"},
+		latency + "--slo error_rate<1%":                nil,
 	} {
 		for _, dry := range []string{"", " --dry-run"} {
 			var out, errs bytes.Buffer

@@ -28,7 +28,7 @@ func (u *SlotUse) unfilled() bool { return u.SlotLoss() > slotShare }
 // slotReason says how much of a closed loop the client could fill.
 func (u *SlotUse) slotReason() string {
 	return fmt.Sprintf("%s of %s slots were in use: this machine could not send faster. For %.1f %% of the slots' time an answer had arrived and the next request was not sent yet.",
-		slots(u.SlotsInUse()), slots(u.Slots), 100*u.SlotLoss())
+		slots(u.SlotsInUse()), slots(max(1, math.Round(u.Slots))), 100*u.SlotLoss())
 }
 
 // slots is a number of slots with as many digits as say something.
