@@ -10,12 +10,19 @@ FUZZTIME ?= 60s
 TEXTS    ?= 1500
 PYTHON   ?= python3
 
-.PHONY: acceptance acceptance-wire all build certainty test test-browser gallery gallery-terminal test-real test-wide test-media test-parquet parquet-tools test-classes classes-tools test-hub test-schema test-accuracy-reference wide-data data-figures race race-fast lint vet-others bench fuzz tools page-tools
+.PHONY: acceptance acceptance-wire all build install certainty test test-browser gallery gallery-terminal test-real test-wide test-media test-parquet parquet-tools test-classes classes-tools test-hub test-schema test-accuracy-reference wide-data data-figures race race-fast lint vet-others bench fuzz tools page-tools
 
 all: build
 
 build: ## one static binary: ./aiperf
 	$(GO) build -trimpath -tags $(TAGS) -ldflags '$(LDFLAGS)' -o aiperf ./cmd/aiperf
+
+PREFIX ?= /usr/local
+
+install: build ## aiperf and a link with the old name genai-perf, into $(DESTDIR)$(PREFIX)/bin
+	install -d $(DESTDIR)$(PREFIX)/bin
+	install -m 755 aiperf $(DESTDIR)$(PREFIX)/bin/aiperf
+	ln -sf aiperf $(DESTDIR)$(PREFIX)/bin/genai-perf
 
 test: ## every test
 	$(GO) vet ./...

@@ -36,7 +36,7 @@ func (p *Program) resolveOld(ctx context.Context, f *genaiperf.File, rest []stri
 	if faults = append(faults, notBuilt(set)...); len(faults) > 0 {
 		return nil, set, findings{problems: faults, notes: f.Notes}
 	}
-	if set.Get("--model") == nil {
+	if set.Get("--model") == nil && f.Needs {
 		return nil, set, findings{problems: []string{"model_names is missing in the file, and no --model is given: no model"}}
 	}
 	var axes config.Axes
@@ -129,7 +129,13 @@ func (p *Program) analyzeCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return status(p.profileOld(cmd.Context(), f, without(words, "--sweep-type", "--sweep-list", "--sweep-range")))
+			words = without(words, "--sweep-type", "--sweep-list", "--sweep-range")
+			if p.old {
+				var defaults *genaiperf.File
+				defaults, words = oldDefaults(words)
+				f.Flags = append(f.Flags, defaults.Flags...)
+			}
+			return status(p.profileOld(cmd.Context(), f, words))
 		},
 	}
 	cmd.AddCommand(p.swimLaneCommand(), p.turnMessagesCommand())
@@ -195,7 +201,7 @@ func (p *Program) createTemplate() *cobra.Command {
 		Use: "create-template", Short: "GenAI-Perf's template of a configuration file", Args: cobra.NoArgs,
 		Long: "Writes every key of GenAI-Perf's configuration files at its default. aiperf config init has templates of this program's own files.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := writeNew(file, genaiperf.Template(verbose), force); err != nil {
+			if err := writeNew(file, genaiperf.Template(verbose, p.old), force); err != nil {
 				return err
 			}
 			p.printErr("%s: written; aiperf profile --config %s runs it", file, file)

@@ -196,6 +196,9 @@ func (p *Program) say(run *config.Run, found findings) {
 
 // resolve reads the command line. Mistakes in single flags are reported alone: what follows from a wrong value helps nobody.
 func (p *Program) resolve(ctx context.Context, words []string) (run *config.Run, set *setting.CommandLine, found findings) {
+	if p.old {
+		words = withoutUnset(words)
+	}
 	words, note, err := infiniteRate(words)
 	if err != nil {
 		set, _ := setting.Scan(profileTable, words)
@@ -213,6 +216,9 @@ func (p *Program) resolve(ctx context.Context, words []string) (run *config.Run,
 		return nil, set, findings{problems: []string{set.Spelled("--config") + ": " + err.Error()}}
 	case old != nil:
 		return p.resolveOld(ctx, old, without(words, "--config", "-f"))
+	case p.old && !set.Has("--config"):
+		defaults, words := oldDefaults(words)
+		return p.resolveOld(ctx, defaults, words)
 	}
 	ask := served(ctx, set.True("--dry-run", false))
 	if set.Has("--config") {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -21,9 +20,6 @@ type exit int
 
 func (e exit) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
-// oldName is the program whose command lines are understood too; people link it to this one.
-const oldName = "genai-perf"
-
 // Main runs one command line (without the program's name) and returns the exit status.
 func Main(ctx context.Context, p *Program, argv []string) int {
 	if len(argv) == 2 && argv[0] == dashboard.KeeperCommand {
@@ -34,9 +30,7 @@ func Main(ctx context.Context, p *Program, argv []string) int {
 		_ = p.printVersion() // nobody reads standard output any more
 		return 0
 	}
-	if strings.TrimSuffix(filepath.Base(p.Name), ".exe") == oldName {
-		fmt.Fprintf(p.Err, "note: this is aiperf under the name of %s\n", oldName)
-	}
+	argv = p.takeOldName(argv)
 	root := p.root()
 	root.SetArgs(argv)
 	root.SetIn(p.In)
@@ -130,7 +124,7 @@ func (p *Program) root() *cobra.Command {
 	root.AddCommand(p.profileCommand(), p.mockServerCommand(), p.newReportCommand(), tokenizers, p.configCommand(), p.analyzeCommand(), p.createTemplate(), p.compareCommand(), p.plotCommand(), p.chatCommand(), p.watchCommand())
 	root.AddCommand(p.mergeCommand(), p.processExportFiles(), p.findCapacityCommand(), p.turnsCommand())
 	root.AddCommand(p.traceCommands()...)
-	root.AddCommand(p.datasetCommand(), p.accuracyCommand(), p.speedBenchReport(), p.versionCommand())
+	root.AddCommand(p.datasetCommand(), p.accuracyCommand(), p.speedBenchReport(), p.versionCommand(), p.oldNameCommand())
 	p.completionCommands(root)
 	for _, g := range commandGroups {
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title + ":"})
@@ -154,7 +148,7 @@ var commandGroups = []struct{ title, commands string }{
 	{"Reports", "report plot validate"},
 	{"Data", "dataset tokenizer analyze-trace anonymize-trace synthesize-trace synthesize"},
 	{"Configure", "config completion version help"},
-	{"Old names", "analyze create-template process-export-files"},
+	{"Old names", "genai-perf analyze create-template process-export-files"},
 	{groupLater, ""},
 }
 

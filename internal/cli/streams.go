@@ -159,6 +159,7 @@ type Runner func(ctx context.Context, run *config.Run, streams Streams) int
 type Program struct {
 	Streams
 	Name string // that the program was called by; "" = its own
+	old  bool   // it runs under GenAI-Perf's name
 	// Profile executes the run of the profile command.
 	Profile Runner
 	// Check tries what a run would refuse before its first request, and says in one line what it would do; nil tries nothing.

@@ -79,10 +79,16 @@ var template = []line{
 	{"#   input_path: aggregated", "its directory"},
 }
 
-// Template is a file with every key at its default; verbose puts a comment before each.
-func Template(verbose bool) string {
+// tritonLines take the place of lines of the template that is GenAI-Perf's own default: Triton over gRPC.
+var tritonLines = map[string]string{"  type: chat": "  type: kserve", "  url:": "  url: localhost:8001"}
+
+// Template is a file with every key at its default; verbose puts a comment before each. triton: the default is that of GenAI-Perf, not ours.
+func Template(verbose, triton bool) string {
 	var b strings.Builder
 	for _, l := range template {
+		if text := tritonLines[l.text]; triton && text != "" {
+			l.text = text
+		}
 		if verbose && l.comment != "" {
 			indent := l.text[:len(l.text)-len(strings.TrimLeft(l.text, " "))]
 			b.WriteString(indent + "# " + l.comment + "\n")

@@ -26,6 +26,18 @@ type File struct {
 	Flags [][2]string // flag and value, in a fixed order
 	Axes  []Axis      // of its analyze section
 	Notes []string    // what was dropped or means something else here
+	Needs bool        // a model must be named, here or beside the file
+}
+
+// ServiceKinds are the values of --service-kind that choose a default endpoint type.
+var ServiceKinds = []string{"openai", "triton"}
+
+// Defaults are the flags that GenAI-Perf adds to a command line of a kind of service; "" is its default, triton.
+func Defaults(serviceKind string) [][2]string {
+	if serviceKind == "openai" {
+		return [][2]string{{"--endpoint-type", "chat"}}
+	}
+	return [][2]string{{"--endpoint-type", "kserve"}}
 }
 
 // largest is the size of the largest file that is read, in bytes.
@@ -97,7 +109,7 @@ func (r *reader) text(path, def string) string {
 
 // translate says the values in flags.
 func (r *reader) translate() *File {
-	f := &File{}
+	f := &File{Needs: true}
 	say := func(flag, value string) { f.Flags = append(f.Flags, [2]string{flag, value}) }
 	note := func(format string, a ...any) { f.Notes = append(f.Notes, fmt.Sprintf(format, a...)) }
 	if r.has("process.input_path") {
@@ -368,7 +380,7 @@ func Analyze(typ, list, span string) (*File, error) {
 			return nil, err
 		}
 	}
-	f := &File{}
+	f := &File{Needs: true}
 	f.sweep(name, values, func(flag, value string) { f.Flags = append(f.Flags, [2]string{flag, value}) })
 	return f, nil
 }
