@@ -15,6 +15,7 @@ import (
 	"aiperf/internal/jsontext"
 	"aiperf/internal/report"
 	"aiperf/internal/rng"
+	"aiperf/internal/terminal"
 )
 
 // traceCommands are the commands about recorded traffic.
@@ -120,19 +121,7 @@ func spreadRow(name string, s *trace.Spread) []string {
 
 // thousands writes a number with so many decimals and a comma every three digits.
 func thousands(v float64, decimals int) string {
-	text := strconv.FormatFloat(v, 'f', decimals, 64)
-	sign := ""
-	if strings.HasPrefix(text, "-") {
-		sign, text = "-", text[1:]
-	}
-	whole, rest, _ := strings.Cut(text, ".")
-	for i := len(whole) - 3; i > 0; i -= 3 {
-		whole = whole[:i] + "," + whole[i:]
-	}
-	if rest != "" {
-		rest = "." + rest
-	}
-	return sign + whole + rest
+	return terminal.Thousands(strconv.FormatFloat(v, 'f', decimals, 64))
 }
 
 // rewrite are the flags of the command that rewrites a trace.

@@ -2,10 +2,13 @@ package metric
 
 import (
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
 	"time"
 
 	"aiperf/internal/setting"
+	"aiperf/internal/terminal"
 )
 
 // The limits of the judgement (timing, section 16.2).
@@ -23,15 +26,15 @@ func Assess(e ClientStats, run *Summary, spell setting.Spell) *Validity {
 	v := &Validity{ClientStats: e, Verdict: VerdictValid}
 	if run != nil {
 		v.Certain, v.Bounds = run.Certain, run.Bounds
+		v.doubtful, v.judged = run.doubtful(), len(run.judged())
 	}
 	client := e.clientFaults()
-	short := e.Drawn > 0 && !e.CancelledByUser && float64(e.Sent) < rateShare*e.Drawn
 	switch {
 	case e.Valid == 0 && e.FileLimitHits == 0:
 		v.Verdict, v.Reason = VerdictNoResult, "No request succeeded."
 	case len(client) > 0:
 		v.Verdict, v.Reason = VerdictClientLimited, "The client was the bottleneck: "+join(client)+"."
-	case short:
+	case e.short():
 		v.Verdict, v.Reason = e.shortfall()
 	case e.OpenLoop && e.BusyShare > capShare:
 		v.Verdict, v.Reason = VerdictServerLimited, "The server answered too slowly for the load asked for: "+e.capClause()+"."
@@ -42,14 +45,14 @@ func Assess(e ClientStats, run *Summary, spell setting.Spell) *Validity {
 	default:
 		v.Reason = e.allWell(run.precision())
 	}
-	if list := run.doubtful(); len(list) > 0 {
-		v.doubt(e.doubtClause(list, len(run.judged())))
+	if len(v.doubtful) > 0 {
+		v.doubt(e.doubtClause(v.doubtful, v.judged))
 	}
 	v.Reason = spell.Text(v.Reason)
 	if e.lumpy() && !strings.Contains(v.Reason, e.lumpSentence()) {
 		v.Notes = append(v.Notes, e.lumpReason())
 	}
-	for _, note := range e.notes(len(run.doubtful()) == 0) {
+	for _, note := range e.notes(len(v.doubtful) == 0) {
 		v.Notes = append(v.Notes, spell.Text(note))
 	}
 	return v
@@ -59,10 +62,10 @@ func Assess(e ClientStats, run *Summary, spell setting.Spell) *Validity {
 func (e *ClientStats) clientFaults() []string {
 	var out []string
 	if e.CPUShare > busyCPU {
-		out = append(out, fmt.Sprintf("it used %.0f %% of its %s", 100*e.CPUShare, counted(int64(e.Cores), "core")))
+		out = append(out, fmt.Sprintf("it used %.0f %% of its %s", 100*e.CPUShare, terminal.Plural(int64(e.Cores), "core")))
 	}
 	if e.FileLimitHits > 0 {
-		out = append(out, fmt.Sprintf("%s failed on its own limits (open files or ports)", counted(e.FileLimitHits, "connection")))
+		out = append(out, fmt.Sprintf("%s failed on its own limits (open files or ports)", terminal.Plural(e.FileLimitHits, "connection")))
 	}
 	return out
 }
@@ -123,12 +126,12 @@ func (e *ClientStats) waitShare() float64 {
 
 // shortfall judges arrivals that were drawn and not sent by what kept most of them.
 func (e *ClientStats) shortfall() (Verdict, string) {
-	sent := fmt.Sprintf("%.1f %% of the schedule was sent (%d of %.0f requests, %.4g of %.4g requests/s)",
-		100*float64(e.Sent)/e.Drawn, e.Sent, e.Drawn, e.AchievedRate(), e.DrawnRate())
+	sent := fmt.Sprintf("%.1f %% of the schedule was sent (%s of %s requests, %s of %s requests/s)",
+		100*e.sentShare(), terminal.Count(e.Sent), terminal.Count(int64(math.Round(e.Drawn))), figure(e.AchievedRate(), 4), figure(e.DrawnRate(), 4))
 	most := max(e.Lost.Client, e.Lost.Cap, e.Lost.Rest, e.Lost.Prefill, e.Lost.NoTurn)
 	switch {
 	case most == 0 && e.LateAnswers > 0:
-		return VerdictServerLimited, fmt.Sprintf("%s: %s came due before the server had answered the turn before.", sent, counted(e.LateAnswers, "turn"))
+		return VerdictServerLimited, fmt.Sprintf("%s: %s came due before the server had answered the turn before.", sent, terminal.Plural(e.LateAnswers, "turn"))
 	case most == 0:
 		return VerdictRateNotReached, sent + "; what kept the rest was not measured."
 	case e.Lost.Client == most:
@@ -142,6 +145,9 @@ func (e *ClientStats) shortfall() (Verdict, string) {
 	}
 	return VerdictRateNotReached, sent + ": every session had been started, and none had a turn to send."
 }
+
+// sentShare is the share of the drawn arrivals that were sent, 0 to 1.
+func (e *ClientStats) sentShare() float64 { return float64(e.Sent) / e.Drawn }
 
 // behindClause says how the client fell behind.
 func (e *ClientStats) behindClause() string {
@@ -211,16 +217,27 @@ func times(n int64) string {
 	if n == 1 {
 		return "once"
 	}
-	return fmt.Sprintf("%d times", n)
+	return terminal.Count(n) + " times"
 }
 
 // shown is a duration with three digits at most.
 func shown(d time.Duration) string {
 	switch {
 	case d >= time.Second:
-		return fmt.Sprintf("%.2f s", d.Seconds())
+		return terminal.Exact(d.Seconds()) + " s"
 	case d >= time.Millisecond:
 		return fmt.Sprintf("%.3g ms", float64(d)/1e6)
 	}
 	return fmt.Sprintf("%.3g µs", float64(d)/1e3)
+}
+
+// mostWhole bounds the numbers that are written without an exponent.
+const mostWhole = 1e15
+
+// figure is a number with so many significant digits at most. From 1,000 on it is whole and has thousands separators.
+func figure(v float64, digits int) string {
+	if size := math.Abs(v); size >= 999.5 && size < mostWhole {
+		return terminal.Thousands(strconv.FormatFloat(v, 'f', 0, 64))
+	}
+	return strconv.FormatFloat(v, 'g', digits, 64)
 }

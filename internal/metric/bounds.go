@@ -153,7 +153,7 @@ func ranges(list []estimate) string {
 		tag, stats := list[i].tag, []string(nil)
 		for ; i < len(list) && list[i].tag == tag; i++ {
 			e := list[i]
-			stats = append(stats, fmt.Sprintf("%s %.3g to %.3g ms", e.stat, e.Low, e.High))
+			stats = append(stats, fmt.Sprintf("%s %s to %s ms", e.stat, figure(e.Low, 3), figure(e.High, 3)))
 		}
 		clauses = append(clauses, fmt.Sprintf("%s (%s)", shortName(tag), strings.Join(stats, ", ")))
 	}

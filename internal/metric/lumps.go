@@ -35,7 +35,7 @@ func (l *Lumps) lumpSentence() string {
 	if l.LumpInterval == 0 {
 		every = ", one for each answer"
 	}
-	return fmt.Sprintf("The stream arrives in lumps of %.2g events%s: a proxy or the server buffers it.", l.LumpEvents, every)
+	return fmt.Sprintf("The stream arrives in lumps of %s events%s: a proxy or the server buffers it.", figure(l.LumpEvents, 2), every)
 }
 
 // lumpReason is the sentence with how many answers it is about, and what it means.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"aiperf/internal/terminal"
 )
 
 // The limits beyond which a fact becomes a note.
@@ -33,7 +35,7 @@ func (e *ClientStats) gapsDoubtful() bool {
 func (e *ClientStats) Instants() string {
 	switch {
 	case e.PacketStamps > 0 || e.PacketsLost > 0:
-		return fmt.Sprintf("packet stamps, %d of %d events, %d packets lost", e.PacketStamps, e.Messages, e.PacketsLost)
+		return fmt.Sprintf("packet stamps, %s of %s events, %s packets lost", terminal.Count(e.PacketStamps), terminal.Count(e.Messages), terminal.Count(e.PacketsLost))
 	case e.ReadDelays == 0:
 		return "taken by the client" + e.captureClause()
 	}
@@ -57,13 +59,13 @@ func (e *ClientStats) notes(certain bool) []string {
 		}
 	}
 	total := e.Valid + e.Failed
-	note(total > e.Failed && float64(e.Failed) > failedShare*float64(total), "%d of %d requests failed; their time is in no latency.", e.Failed, total)
+	note(total > e.Failed && float64(e.Failed) > failedShare*float64(total), "%s of %s requests failed; their time is in no latency.", terminal.Count(e.Failed), terminal.Count(total))
 	note(e.OpenLoop && e.AnsweredRate < behindRate*e.SentRate && e.LateLatency > time.Duration(behindLatency*float64(e.EarlyLatency)),
-		"The server fell behind: answered %.3g/s of %.3g/s sent. Latency measures the length of the run.", e.AnsweredRate, e.SentRate)
-	note(e.SilenceCount > 0, "The server sent nothing for %s (%s), while %s waited%s.", shown(e.SilenceLongest), e.silenceSpan(), counted(e.SilenceWaiting, "request"), e.moreSilences())
+		"The server fell behind: answered %s/s of %s/s sent. Latency measures the length of the run.", figure(e.AnsweredRate, 3), figure(e.SentRate, 3))
+	note(e.SilenceCount > 0, "The server sent nothing for %s (%s), while %s waited%s.", shown(e.SilenceLongest), e.silenceSpan(), terminal.Plural(e.SilenceWaiting, "request"), e.moreSilences())
 	note(e.ReadDelays == 0 && total > 0 && e.PacketStamps == 0, "Instants were taken by the client, not by the kernel: its own delays are in them.")
-	note(e.Uncertain > 0 && !(e.lumpy() && certain), "aiperf may have noticed tokens late: in %d of %d requests by more than 1 ms or 1 %% (the first token by up to %s in %s, gaps between tokens by up to %s in %s). The JSON summary has the limits of every statistic.",
-		e.Uncertain, e.Valid, shown(e.FirstErrorMax), counted(e.UncertainFirst, "request"), shown(e.GapErrorMax), counted(e.UncertainGaps, "request"))
+	note(e.Uncertain > 0 && !(e.lumpy() && certain), "aiperf may have noticed tokens late: in %s of %s requests by more than 1 ms or 1 %% (the first token by up to %s in %s, gaps between tokens by up to %s in %s). The JSON summary has the limits of every statistic.",
+		terminal.Count(e.Uncertain), terminal.Count(e.Valid), shown(e.FirstErrorMax), terminal.Plural(e.UncertainFirst, "request"), shown(e.GapErrorMax), terminal.Plural(e.UncertainGaps, "request"))
 	note(e.Uncertain > 0 && certain && e.gapsDoubtful() && !e.lumpy(), "Packet capture ({endpoint.capture} auto) would make the gaps exact.")
 	note(e.StallLongest > longPause, "The client stood still for %s at the longest, %s, %s in all; in that time it sent nothing.", shown(e.StallLongest), times(e.Stalls), shown(e.StallTotal))
 	note(e.waitShare() > longWait && (e.Uncertain > 0 || e.ReadDelayP99 > longDelay),
@@ -71,14 +73,14 @@ func (e *ClientStats) notes(certain bool) []string {
 	note(e.GCPauseMax > longPause, "The longest pause of its garbage collector was %s at most.", shown(e.GCPauseMax))
 	note(e.Messages > 0 && float64(e.SharedReads) > sharedReadLimit*float64(e.Messages) && e.Uncertain == 0 && !e.lumpy(),
 		"%.0f %% of the messages arrived together with a later one.", 100*float64(e.SharedReads)/float64(max(1, e.Messages)))
-	note(e.Uncounted > 0, "Tokens not counted: %s. Counting would have taken too long or was interrupted; no metric of tokens has them.", counted(e.Uncounted, "request"))
-	note(e.OneMessage > 0, "%s came in one message: no inter token latency.", counted(e.OneMessage, "answer"))
-	note(e.OneLump > 0, "The events of %s arrived all at once: no inter token latency.", counted(e.OneLump, "answer"))
+	note(e.Uncounted > 0, "Tokens not counted: %s. Counting would have taken too long or was interrupted; no metric of tokens has them.", terminal.Plural(e.Uncounted, "request"))
+	note(e.OneMessage > 0, "%s came in one message: no inter token latency.", terminal.Plural(e.OneMessage, "answer"))
+	note(e.OneLump > 0, "The events of %s arrived all at once: no inter token latency.", terminal.Plural(e.OneLump, "answer"))
 	note(e.OpenLoop && e.LagP99 > e.lagLimit() && e.OwnLagP99 <= e.lagLimit(), "Requests left %s after their instants at p99, because they waited for slots or for the answers before them.", shown(e.LagP99))
 	note(e.OpenLoop && e.CapShare-e.BusyShare > capShare, "Sessions in delays of their own held every slot for %.1f %% of the sending time.", 100*(e.CapShare-e.BusyShare))
 	note(e.OpenLoop && e.PrefillShare > capShare, "Every prefill slot was taken for %.1f %% of the sending time.", 100*e.PrefillShare)
-	note(e.Spilled > 0, "Record processing fell behind: %s went through a temporary file (no effect on the measurement).", counted(e.Spilled, "record"))
-	note(e.MachineCPU > busyMachine, "The processors of this machine were busy to %.0f %% (mean of %s).", e.MachineCPU, counted(e.MachineSamples, "reading"))
+	note(e.Spilled > 0, "Record processing fell behind: %s went through a temporary file (no effect on the measurement).", terminal.Plural(e.Spilled, "record"))
+	note(e.MachineCPU > busyMachine, "The processors of this machine were busy to %.0f %% (mean of %s).", e.MachineCPU, terminal.Plural(e.MachineSamples, "reading"))
 	note(e.Steal > stolenShare, "A hypervisor took %.1f %% of this machine's processors away, %.1f %% at the most.", e.Steal, e.StealMax)
 	note(e.Pressure > waitedShare, "For %.0f %% of the time something on this machine waited for a processor; a server on it was slowed down as well.", e.Pressure)
 	note(e.MemoryMax > fullMemory, "The memory of this machine was full to %.0f %%.", e.MemoryMax)
@@ -86,16 +88,17 @@ func (e *ClientStats) notes(certain bool) []string {
 	paths := e.pathNote()
 	note(paths != "", "%s", paths)
 	note(e.QueueSeconds > 0 && math.Abs(e.QueueCorrelation) > strongTrend,
-		"Second by second the time to the first token went with the length of the server's queue (r = %.2f over %d s); that alone tells no cause.", e.QueueCorrelation, e.QueueSeconds)
+		"Second by second the time to the first token went with the length of the server's queue (r = %.2f over %s s); that alone tells no cause.", e.QueueCorrelation, terminal.Count(e.QueueSeconds))
 	reanchors := e.reanchorNote()
 	note(reanchors != "", "%s", reanchors)
-	note(e.TicksSkipped > 0, "%s skipped.", counted(int64(e.TicksSkipped), "planned send"))
+	note(e.TicksSkipped > 0, "%s skipped.", terminal.Plural(int64(e.TicksSkipped), "planned send"))
 	return out
 }
 
 // silenceSpan is when the longest silence was, in seconds since the start of the profiling.
 func (e *ClientStats) silenceSpan() string {
-	return fmt.Sprintf("%.1f – %.1f s", e.SilenceAt.Seconds(), (e.SilenceAt + e.SilenceLongest).Seconds())
+	second := func(d time.Duration) string { return terminal.Thousands(fmt.Sprintf("%.1f", d.Seconds())) }
+	return second(e.SilenceAt) + " – " + second(e.SilenceAt+e.SilenceLongest) + " s"
 }
 
 // moreSilences tells of those beside the longest.
@@ -104,12 +107,4 @@ func (e *ClientStats) moreSilences() string {
 		return ""
 	}
 	return fmt.Sprintf("; it did so %s, %s in all", times(e.SilenceCount), shown(e.SilenceTotal))
-}
-
-// counted is a number of things with their noun.
-func counted(n int64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

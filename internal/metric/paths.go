@@ -8,6 +8,7 @@ import (
 
 	"aiperf/internal/record"
 	"aiperf/internal/stats"
+	"aiperf/internal/terminal"
 )
 
 // Paths is what the kernel told of the connections of the requests.
@@ -46,8 +47,8 @@ func (e *ClientStats) pathNote() string {
 	if e.ResentRequests == 0 && e.UnorderedRequests == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d requests saw a retransmit (%s), %d a segment of their answer out of order: %s. The median round trip was %s.",
-		e.ResentRequests, e.Paths, counted(e.ResentSegments, "segment"), e.UnorderedRequests, e.pathCause(), shown(e.SmoothedRTT))
+	return fmt.Sprintf("%s of %s requests saw a retransmit (%s), %s a segment of their answer out of order: %s. The median round trip was %s.",
+		terminal.Count(e.ResentRequests), terminal.Count(e.Paths), terminal.Plural(e.ResentSegments, "segment"), terminal.Count(e.UnorderedRequests), e.pathCause(), shown(e.SmoothedRTT))
 }
 
 // pathCause blames the network only where there is one and where this machine was not too busy to receive.

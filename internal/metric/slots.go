@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"aiperf/internal/terminal"
 )
 
 // slotShare is the share of slot time that a client may leave unused: as much as a latency may be wrong (timing, section 16.2).
@@ -34,7 +36,7 @@ func (u *SlotUse) slotReason() string {
 // slots is a number of slots with as many digits as say something.
 func slots(n float64) string {
 	if n >= 10 || n-math.Trunc(n) < .05 {
-		return fmt.Sprintf("%.0f", n)
+		return terminal.Thousands(fmt.Sprintf("%.0f", n))
 	}
 	return fmt.Sprintf("%.1f", n)
 }

@@ -188,6 +188,9 @@ type Validity struct {
 	Certain []Result // metrics of the certain requests alone, where there are others
 	Bounds  Bounds   // of the statistics that are not exact
 	ClientStats
+
+	doubtful []estimate // statistics whose ranges are too wide
+	judged   int        // statistics that were checked for that
 }
 
 // Sentence is the verdict in words, one line.

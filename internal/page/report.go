@@ -266,7 +266,7 @@ func (b *builder) requests(run *runfiles.Run, sum *runfiles.Summary, q *runfiles
 }
 
 // count is a whole number with thousands separators.
-func count(n int) string { return strings.TrimSuffix(terminal.Exact(float64(n)), ".00") }
+func count(n int) string { return terminal.Count(n) }
 
 // verdict says whether the figures may be taken for the server's.
 func (b *builder) verdict(sum *runfiles.Summary) {

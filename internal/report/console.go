@@ -338,22 +338,6 @@ func number(r *metric.Result, s metric.Stat) string {
 	return terminal.Exact(r.Values[s])
 }
 
-// thousands puts commas between the groups of three digits before the point.
-func thousands(digits string) string {
-	sign := ""
-	if strings.HasPrefix(digits, "-") {
-		sign, digits = "-", digits[1:]
-	}
-	whole, rest, point := strings.Cut(digits, ".")
-	for i := len(whole) - 3; i > 0; i -= 3 {
-		whole = whole[:i] + "," + whole[i:]
-	}
-	if point {
-		whole += "." + rest
-	}
-	return sign + whole
-}
-
 // errorsShown is how many groups of errors a person gets to see; all of them stand in the files.
 const errorsShown = 20
 
@@ -386,7 +370,7 @@ func (d *drawing) errorTable() {
 		if g.Error.Message != "" {
 			text = wrap(shorten(g.Error.Said()), room)
 		}
-		t.rows = append(t.rows, []string{code, kind, text, thousands(strconv.FormatInt(g.Count, 10))})
+		t.rows = append(t.rows, []string{code, kind, text, terminal.Count(g.Count)})
 	}
 	d.print("\n")
 	d.table(t)
@@ -425,7 +409,7 @@ func (d *drawing) otherErrors(others []metric.ErrorGroup) {
 		for _, g := range others {
 			n += g.Count
 		}
-		d.say("%s\n", d.style.dim("and "+thousands(strconv.Itoa(len(others)))+" more kinds of errors, of "+thousands(strconv.FormatInt(n, 10))+
+		d.say("%s\n", d.style.dim("and "+terminal.Count(len(others))+" more kinds of errors, of "+terminal.Count(n)+
 			" requests; the files list them all"))
 	}
 }

@@ -112,7 +112,7 @@ func TestHeadline(t *testing.T) {
   Requests/s Tokens/s out           TTFT             ITL         Latency  Errors
         2.00        16.0     p50 50.0 ms      p50 207 ms    p50 1,500 ms       2
         3 ok  4.83 /user     p99 50.0 ms      p99 207 ms    p99 1,500 ms  40.0 %
-Verdict     40 % of the requests failed. rate not reached. 50.0 % of the schedu…
+Verdict     40 % failed; rate not reached: 50.0 % of the schedule sent
 Results     1 file in artifacts/x
 `
 	if b.String() != want {

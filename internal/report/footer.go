@@ -36,7 +36,7 @@ func Footer(w io.Writer, run *metric.Run, o Options) error {
 		if n == 1 {
 			d.say("1 request was cut off at the end of the run; it is listed in the records and in no metric.\n")
 		} else {
-			d.say("%d requests were cut off at the end of the run; they are listed in the records and in no metric.\n", n)
+			d.say("%s requests were cut off at the end of the run; they are listed in the records and in no metric.\n", terminal.Count(n))
 		}
 	}
 	if !o.Terminal { // there the headline says so

@@ -130,6 +130,6 @@ func gpuNumber(m *metric.GPUMetric, s metric.Stat) string {
 	case m.Unit == "MJ" && v != 0 && math.Abs(v) < 1:
 		return strconv.FormatFloat(v, 'g', 3, 64)
 	default:
-		return thousands(strconv.FormatFloat(v, 'f', 2, 64))
+		return terminal.Thousands(strconv.FormatFloat(v, 'f', 2, 64))
 	}
 }

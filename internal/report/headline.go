@@ -16,22 +16,25 @@ func Headline(w io.Writer, run *metric.Run, dir string, files int, o Options) er
 	run = d.run
 	d.figures()
 	if v := run.Validity; v != nil {
-		word, paint := string(v.Verdict), d.style.bold
-		if v.Verdict != metric.VerdictValid {
-			paint = d.style.red
-		}
-		rest := v.Reason
-		if failed := run.FailureSentence(); failed != "" {
-			word, rest, paint = failed, string(v.Verdict)+". "+v.Reason, func(text string) string { return d.style.paint(paintWarn, text) }
-		}
-		text := cut(word+". "+rest, max(d.room()-labelled, len(word)))
-		d.headline("Verdict", paint(text[:len(word)])+text[len(word):])
+		d.headline("Verdict", d.shortVerdict(v))
 	}
 	d.headline("Results", terminal.Plural(files, "file")+" in "+terminal.Line(dir))
 	for _, n := range o.Next {
 		d.headline(n.Label, terminal.Line(n.Command))
 	}
 	return d.err
+}
+
+// shortVerdict is the verdict in one clause. From 1 % of failed requests on it begins with their share.
+func (d *drawing) shortVerdict(v *metric.Validity) string {
+	word, rest, paint := string(v.Verdict), strings.TrimPrefix(v.Short(), string(v.Verdict)), d.style.bold
+	if v.Verdict != metric.VerdictValid {
+		paint = d.style.red
+	}
+	if failed := metric.FailedPercent(d.run.Profiling.Failed, d.run.Profiling.Valid+d.run.Profiling.Failed); failed != "" {
+		word, rest, paint = failed+" failed", "; "+word+rest, func(text string) string { return d.style.paint(paintWarn, text) }
+	}
+	return paint(word) + cut(rest, max(d.room()-labelled-len(word), 0))
 }
 
 // NextStep is a command that continues from the results of a run.

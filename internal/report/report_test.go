@@ -33,14 +33,6 @@ func run(t *testing.T, valid, failures int) *metric.Run {
 	return &metric.Run{Title: "LLM Metrics", Profiling: r.Summary(metric.Window{}), Info: metric.RunInfo{CLICommand: "aiperf profile"}, LogFile: "/x/logs/aiperf.log"}
 }
 
-func TestThousands(t *testing.T) {
-	for in, want := range map[string]string{"0.00": "0.00", "999.50": "999.50", "1000.00": "1,000.00", "-1234567.1": "-1,234,567.1", "12": "12", "123456": "123,456"} {
-		if got := thousands(in); got != want {
-			t.Errorf("%s is shown as %s, not %s", in, got, want)
-		}
-	}
-}
-
 func TestWrap(t *testing.T) {
 	if got := wrap("aaa bbb ccc", 7); got != "aaa bbb\nccc" {
 		t.Errorf("%q", got)
@@ -102,7 +94,7 @@ func TestNotices(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range []string{"INCOMPLETE RESULTS", "Run cancelled.", "The server limits the rate.", "All 4 requests failed", "rate not reached", "5.00 requests/s of 10.00 asked for; the schedule drew 10.00, of which 50.0 % were sent",
-		"Schedule lag: p50 0 µs, p99 0 µs, max 1 s", "20 µs", "Note: 4 of 8 requests failed", "CLI Command: aiperf profile\nBenchmark Duration: 0.00 sec (cancelled early)\nLog File: /x/logs/aiperf.log\n",
+		"Schedule lag: p50 0 µs, p99 0 µs, max 1.00 s", "20 µs", "Note: 4 of 8 requests failed", "CLI Command: aiperf profile\nBenchmark Duration: 0.00 sec (cancelled early)\nLog File: /x/logs/aiperf.log\n",
 		"Not a clean measurement: 100 % of the requests failed; rate not reached: 50.0 % of the schedule was sent (5 of 10 requests", "\x1b[1m"} {
 		if !strings.Contains(b.String(), s) {
 			t.Errorf("no %q in\n%s", s, b.String())
@@ -117,8 +109,8 @@ func TestNotices(t *testing.T) {
 func TestFailedRequests(t *testing.T) {
 	for _, c := range []struct {
 		valid, failed int
-		share         string
-	}{{143, 57, "28.5 % of the requests failed"}, {99, 1, "1 % of the requests failed"}, {199, 1, ""}} {
+		share, short  string
+	}{{143, 57, "28.5 % of the requests failed", "28.5 % failed"}, {99, 1, "1 % of the requests failed", "1 % failed"}, {199, 1, "", ""}} {
 		r := run(t, c.valid, c.failed)
 		r.Validity = &metric.Validity{Verdict: metric.VerdictValid, Reason: "All is well."}
 		var pipe, screen, last bytes.Buffer
@@ -128,10 +120,10 @@ func TestFailedRequests(t *testing.T) {
 		}
 		want := map[*bytes.Buffer][]string{
 			&pipe:   {"\nValidity: " + c.share + ". Verdict: valid. All is well.", "\nNot a clean measurement: " + c.share + "."},
-			&screen: {"\x1b[33m!\x1b[0m \x1b[33m" + c.share + "\x1b[0m. Verdict: "}, &last: {"\x1b[33m" + c.share + "\x1b[0m. valid. All is well."},
+			&screen: {"\x1b[33m!\x1b[0m \x1b[33m" + c.share + "\x1b[0m. Verdict: "}, &last: {"\x1b[33m" + c.short + "\x1b[0m; valid\n"},
 		}
 		if c.share == "" {
-			want = map[*bytes.Buffer][]string{&pipe: {"\nValidity: valid. All is well."}, &screen: {"\x1b[32m✔\x1b[0m \x1b[1mvalid\x1b[0m."}, &last: {"\x1b[1mvalid\x1b[0m. All is well."}}
+			want = map[*bytes.Buffer][]string{&pipe: {"\nValidity: valid. All is well."}, &screen: {"\x1b[32m✔\x1b[0m \x1b[1mvalid\x1b[0m."}, &last: {"Verdict\x1b[0m     \x1b[1mvalid\x1b[0m\n"}}
 		}
 		for b, list := range want {
 			for _, s := range list {

@@ -70,11 +70,11 @@ func (d *drawing) evidence(v *metric.Validity) {
 		d.say("  Schedule lag: p50 %s, p99 %s, max %s\n", span(v.LagP50), span(v.LagP99), span(v.LagMax))
 	}
 	if target := v.TargetRate(); target > 0 {
-		d.say("  Rate: %.2f requests/s of %.2f asked for; the schedule drew %.2f, of which %.1f %% were sent\n",
-			v.AchievedRate(), target, v.DrawnRate(), 100*min(1, float64(v.Sent)/max(v.Drawn, 1)))
+		d.say("  Rate: %s requests/s of %s asked for; the schedule drew %s, of which %.1f %% were sent\n",
+			terminal.Exact(v.AchievedRate()), terminal.Exact(target), terminal.Exact(v.DrawnRate()), 100*min(1, float64(v.Sent)/max(v.Drawn, 1)))
 	}
 	if v.Slots > 0 {
-		d.say("  Slots: %.3g of %.3g in use; %.1f %% of their time an answer had arrived and the next request was not sent yet\n", v.SlotsInUse(), v.Slots, 100*v.SlotLoss())
+		d.say("  Slots: %s of %s in use; %.1f %% of their time an answer had arrived and the next request was not sent yet\n", terminal.Figure(v.SlotsInUse()), terminal.Figure(v.Slots), 100*v.SlotLoss())
 	}
 	if v.Valid > 0 {
 		d.say("  Instants: %s\n", v.Instants())
@@ -82,7 +82,7 @@ func (d *drawing) evidence(v *metric.Validity) {
 	if v.ReadDelays > 0 {
 		d.say("  Read delay (kernel to client): p50 %s, p99 %s; coalesced messages: %s\n", span(v.ReadDelayP50), span(v.ReadDelayP99), sharedReads(v))
 	}
-	d.say("  Client: CPU %.0f %% of %s, longest stop %s, record backlog %d of %d\n", 100*v.CPUShare, terminal.Plural(v.Cores, "core"), span(v.StallLongest), v.BacklogMax, v.BacklogSize)
+	d.say("  Client: CPU %.0f %% of %s, longest stop %s, record backlog %s of %s\n", 100*v.CPUShare, terminal.Plural(v.Cores, "core"), span(v.StallLongest), terminal.Count(v.BacklogMax), terminal.Count(v.BacklogSize))
 	if d.approximate {
 		d.say("  %s marks figures that are known only approximately; validity.bounds in the JSON summary has their limits\n", metric.ApproximateMark)
 	}
@@ -96,7 +96,7 @@ func (d *drawing) evidence(v *metric.Validity) {
 
 func sharedReads(v *metric.Validity) string {
 	if v.Messages == 0 {
-		return strconv.FormatInt(v.SharedReads, 10)
+		return terminal.Count(v.SharedReads)
 	}
 	return fmt.Sprintf("%.1f %%", 100*float64(v.SharedReads)/float64(v.Messages))
 }
@@ -107,7 +107,7 @@ func span(d time.Duration) string {
 	case d == 0:
 		return "0 µs"
 	case d >= time.Second:
-		return fmt.Sprintf("%.3g s", d.Seconds())
+		return terminal.Figure(d.Seconds()) + " s"
 	case d >= time.Millisecond:
 		return fmt.Sprintf("%.3g ms", float64(d)/1e6)
 	}
@@ -115,8 +115,8 @@ func span(d time.Duration) string {
 }
 
 // trim is a whole number with thousands separators, trim1 one with one decimal.
-func trim(v float64) string  { return thousands(strconv.FormatFloat(v, 'f', 0, 64)) }
-func trim1(v float64) string { return thousands(strconv.FormatFloat(v, 'f', 1, 64)) }
+func trim(v float64) string  { return terminal.Thousands(strconv.FormatFloat(v, 'f', 0, 64)) }
+func trim1(v float64) string { return terminal.Thousands(strconv.FormatFloat(v, 'f', 1, 64)) }
 
 // plain spells a number that a user gave.
 func plain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }

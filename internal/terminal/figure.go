@@ -16,7 +16,7 @@ func Figure(v float64) string {
 	case v == 0:
 		return "0"
 	case size >= 99.95:
-		return separated(strconv.FormatFloat(v, 'f', 0, 64))
+		return Thousands(strconv.FormatFloat(v, 'f', 0, 64))
 	case size >= 9.995:
 		return strconv.FormatFloat(v, 'f', 1, 64)
 	case size >= 0.9995:
@@ -27,8 +27,7 @@ func Figure(v float64) string {
 
 // Exact is a number as tables have it: two decimals, thousands separators.
 func Exact(v float64) string {
-	whole, rest, _ := strings.Cut(strconv.FormatFloat(v, 'f', 2, 64), ".")
-	return separated(whole) + "." + rest
+	return Thousands(strconv.FormatFloat(v, 'f', 2, 64))
 }
 
 // Plural is a number of things with their noun, whose plural ends in s.
@@ -36,17 +35,26 @@ func Plural[N int | int64](n N, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	return separated(strconv.FormatInt(int64(n), 10)) + " " + noun + "s"
+	return Count(n) + " " + noun + "s"
 }
 
-// separated puts commas between the groups of three digits of a whole number.
-func separated(digits string) string {
-	sign := ""
-	if strings.HasPrefix(digits, "-") {
-		sign, digits = "-", digits[1:]
+// Count is a whole number with thousands separators: 8,269.
+func Count[N int | int64](n N) string { return Thousands(strconv.FormatInt(int64(n), 10)) }
+
+// Thousands puts commas between the groups of three digits before the decimal point of a number: "1234.5" becomes "1,234.5". Text that is not a
+// plain decimal number stays as it is: "+Inf", "1e+20".
+func Thousands(number string) string {
+	digits := strings.TrimPrefix(number, "-")
+	sign := number[:len(number)-len(digits)]
+	whole, fraction := digits, ""
+	if point := strings.IndexByte(digits, '.'); point >= 0 {
+		whole, fraction = digits[:point], digits[point:]
 	}
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
+	if strings.Trim(whole, "0123456789") != "" {
+		return number
 	}
-	return sign + digits
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	return sign + whole + fraction
 }

@@ -17,3 +17,14 @@ func TestFigure(t *testing.T) {
 		t.Errorf("nothing is %s", got)
 	}
 }
+
+func TestThousands(t *testing.T) {
+	for number, want := range map[string]string{"0": "0", "999": "999", "1000": "1,000", "-1234567.25": "-1,234,567.25", "-100": "-100", "1234.5678": "1,234.5678", "+Inf": "+Inf", "NaN": "NaN", "1e+20": "1e+20"} {
+		if got := Thousands(number); got != want {
+			t.Errorf("%s: %s, want %s", number, got, want)
+		}
+	}
+	if got := Count(int64(8269)); got != "8,269" {
+		t.Error(got)
+	}
+}
