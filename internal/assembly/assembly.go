@@ -37,6 +37,8 @@ type Options struct {
 	Grades  *accuracy.Grades // judges the answers; nil = no benchmark is asked
 	Raw     bool             // the raw export is written, if the settings ask for it
 	Hurry   func() bool      // the user waits for the end: large texts are not counted any more; nil = never
+	// Prefixes gets the prompts of endpoint types that answer prompts with text; nil = nobody does.
+	Prefixes *metric.Prefixes
 }
 
 // Phase is one phase of the run.
@@ -84,6 +86,9 @@ func New(o Options) (*Assembly, error) {
 	}
 	if a.chat != nil {
 		p.Input = a.chat.input
+	}
+	if o.Prefixes != nil && Generates(o.Endpoint) {
+		p.Prompt = a.prompt
 	}
 	a.pipe = pipeline.New(p)
 	return a, nil

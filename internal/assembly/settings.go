@@ -12,6 +12,9 @@ func Counts(b *config.Benchmark, e *endpoint.Endpoint) bool {
 	return !b.Endpoint.UseServerTokenCount && (e.ProducesTokens || e.TokenizesInput)
 }
 
+// Generates reports whether an endpoint type answers prompts with text.
+func Generates(e *endpoint.Endpoint) bool { return e.ProducesTokens && e.TokenizesInput }
+
 // Templated tells whether inputs are measured as the server's chat template writes them (tokenizer.apply_chat_template).
 func Templated(b *config.Benchmark, e *endpoint.Endpoint) bool {
 	return b.Tokenizer.ApplyChatTemplate && e.SystemMessage

@@ -41,9 +41,9 @@ func (s *Subject) Doubt() string {
 	return ""
 }
 
-// untrusted tells whether a verdict makes every figure doubtful: the client was the limit, or did not offer the load. Uncertain latencies have ranges.
+// untrusted tells whether a verdict makes every figure doubtful: the client was the limit, or did not offer the load, or a cache was warm before the run. Uncertain latencies have ranges.
 func untrusted(v *metric.Validity) bool {
-	return v.Verdict == metric.VerdictClientLimited || v.Verdict == metric.VerdictRateNotReached || v.RateMissed()
+	return v.Verdict == metric.VerdictClientLimited || v.Verdict == metric.VerdictRateNotReached || v.RateMissed() || v.Warm()
 }
 
 // verdictGate is the gate on the verdict itself.

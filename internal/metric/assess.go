@@ -48,6 +48,7 @@ func Assess(e ClientStats, run *Summary, spell setting.Spell) *Validity {
 	if len(v.doubtful) > 0 {
 		v.doubt(e.doubtClause(v.doubtful, v.judged))
 	}
+	v.warm()
 	v.Reason = spell.Text(v.Reason)
 	if e.lumpy() && !strings.Contains(v.Reason, e.lumpSentence()) {
 		v.Notes = append(v.Notes, e.lumpReason())

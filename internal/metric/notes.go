@@ -85,6 +85,8 @@ func (e *ClientStats) notes(certain bool) []string {
 	note(e.Pressure > waitedShare, "For %.0f %% of the time something on this machine waited for a processor; a server on it was slowed down as well.", e.Pressure)
 	note(e.MemoryMax > fullMemory, "The memory of this machine was full to %.0f %%.", e.MemoryMax)
 	note(e.PortsMax > usedPorts, "%.0f %% of the ports that connections may leave from were in use.", e.PortsMax)
+	cache := e.cacheNote()
+	note(cache != "", "%s", cache)
 	paths := e.pathNote()
 	note(paths != "", "%s", paths)
 	note(e.QueueSeconds > 0 && math.Abs(e.QueueCorrelation) > strongTrend,

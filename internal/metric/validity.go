@@ -45,6 +45,7 @@ type ClientStats struct {
 	Silences
 	SlotUse
 	Lumps
+	CacheUse
 }
 
 // PathUse is what the kernel told of the connections of requests, failed ones included.
@@ -174,7 +175,7 @@ type Verdict string
 const (
 	VerdictValid          Verdict = "valid"
 	VerdictClientLimited  Verdict = "client limited"
-	VerdictUncertain      Verdict = "uncertain" // latencies may be wrong by more than a few percent, because the client was stopped or starved
+	VerdictUncertain      Verdict = "uncertain" // latencies may be wrong by more than a few percent, because the client was stopped or starved; or a cache was warm before the run
 	VerdictServerLimited  Verdict = "server limited"
 	VerdictRateNotReached Verdict = "rate not reached"
 	VerdictNoResult       Verdict = "no result" // nothing succeeded: there are no numbers to judge

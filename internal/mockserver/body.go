@@ -14,13 +14,19 @@ func simulated(status int) string {
 	return `{"error":{"message":"simulated failure","type":"server_error","code":` + strconv.Itoa(status) + `}}`
 }
 
-func appendUsage(b []byte, prompt, tokens, reasoning int) []byte {
+// appendUsage writes the token counts of an answer. cached are the prompt tokens from the prefix cache, -1 = not reported.
+func appendUsage(b []byte, prompt, cached, tokens, reasoning int) []byte {
 	b = append(b, `{"prompt_tokens":`...)
 	b = strconv.AppendInt(b, int64(prompt), 10)
 	b = append(b, `,"completion_tokens":`...)
 	b = strconv.AppendInt(b, int64(tokens+reasoning), 10)
 	b = append(b, `,"total_tokens":`...)
 	b = strconv.AppendInt(b, int64(prompt+tokens+reasoning), 10)
+	if cached >= 0 {
+		b = append(b, `,"prompt_tokens_details":{"cached_tokens":`...)
+		b = strconv.AppendInt(b, int64(cached), 10)
+		b = append(b, '}')
+	}
 	if reasoning > 0 {
 		b = append(b, `,"completion_tokens_details":{"reasoning_tokens":`...)
 		b = strconv.AppendInt(b, int64(reasoning), 10)
@@ -56,7 +62,7 @@ func (st *stream) generated(id string, created int64, model string) []byte {
 	b = append(b, `"}]`...)
 	if st.opts.Usage {
 		b = append(b, `,"usage":`...)
-		b = appendUsage(b, st.prompt, st.truth.Tokens, st.truth.Reasoning)
+		b = appendUsage(b, st.prompt, st.cached, st.truth.Tokens, st.truth.Reasoning)
 	}
 	return append(b, '}')
 }

@@ -91,10 +91,13 @@ func (c *conn) route(req *request) bool {
 	return c.infer(req)
 }
 
-// controls are what vLLM and SGLang are asked to do around a benchmark. Here there is nothing to do: the truth log tells that it was asked.
+// controls are what vLLM and SGLang are asked to do around a benchmark. The first two empty the prefix cache. The truth log has a line for each.
 var controls = []string{"/reset_prefix_cache", "/flush_cache", "/start_profile", "/stop_profile"}
 
 func (c *conn) control(req *request) bool {
+	if req.path == controls[0] || req.path == controls[1] {
+		c.cache.clear()
+	}
 	c.truth.write(&Truth{Number: c.number.Add(1), RequestID: req.id, Correlation: req.correlation, Path: req.path, Status: 200, Arrival: wallNow(), Outcome: outcomeOK})
 	return c.plain(req, 200, "text/plain", "", false)
 }
@@ -120,7 +123,7 @@ func (c *conn) page(path string) func(*request) bool {
 		return func(r *request) bool { return c.plain(r, 200, "application/json", `{"status":"ok"}`, false) }
 	case "/metrics":
 		return func(r *request) bool {
-			return c.plain(r, 200, "text/plain; version=0.0.4; charset=utf-8", c.metrics.text(c.opts.Model), false)
+			return c.plain(r, 200, "text/plain; version=0.0.4; charset=utf-8", c.metrics.text(c.opts.Model)+c.cache.text(c.opts.Model), false)
 		}
 	case dcgmPath:
 		if c.opts.DCGM == 0 {
@@ -306,6 +309,7 @@ func (c *conn) open(req *request, st *stream) bool {
 		st.truth.Prompt = st.ask.promptTokens(c.opts.CountPrompt)
 		st.prompt = int(math.Round(float64(st.truth.Prompt) * c.opts.PromptFactor))
 	}
+	c.lookUp(st, model)
 	if streams {
 		return c.openStream(req, st, id, created, model)
 	}
@@ -325,6 +329,21 @@ func (c *conn) open(req *request, st *stream) bool {
 	}
 	st.breakWhole(req)
 	return true
+}
+
+// lookUp takes the prompt to the prefix cache, if there is one.
+func (c *conn) lookUp(st *stream, model string) {
+	st.cached = -1
+	if c.cache == nil {
+		return
+	}
+	tokens := st.prompt
+	if tokens == 0 { // nobody asked for the usage
+		tokens = int(math.Round(float64(st.ask.promptTokens(c.opts.CountPrompt)) * c.opts.PromptFactor))
+	}
+	if found := c.cache.take(model, st.ask.text, tokens); c.opts.PrefixCache == cacheOn {
+		st.cached = found
+	}
 }
 
 func (c *conn) openStream(req *request, st *stream, id string, created int64, model string) bool {

@@ -37,6 +37,7 @@ type Options struct {
 	Nagle          bool          // leave Nagle's algorithm on: a small event waits until the client has acknowledged the one before
 	Lump           time.Duration // events of streams are held back and written together once in this time; 0 = each at its instant
 	DCGM           int           // GPUs that /dcgm/metrics tells of
+	PrefixCache    string        // cacheOff, cacheOn, cacheCounters
 	Capacity       int           // requests over HTTP that are served at a time, the others wait in order; 0: all
 	TruthLog       string        // file for the server's own instants, "" = none
 }
@@ -155,6 +156,11 @@ var knobs = []Knob{
 		func(o *Options, v string) (err error) { o.Nagle, err = yes(v); return }},
 	{"lump", "0s", "hold the events of streams over HTTP back and write those of each such time together, as a buffering proxy does; 0s writes each at its instant",
 		func(o *Options, v string) (err error) { o.Lump, err = duration(v); return }},
+	{"prefix-cache", cacheOff, "cache of the beginnings of prompts, in blocks of 64 bytes; latencies stay the same. on: usage (chat, completions) and /metrics report the tokens from it; counters: only /metrics; off",
+		func(o *Options, v string) (err error) {
+			o.PrefixCache, err = oneOf(v, cacheOff, cacheOn, cacheCounters)
+			return
+		}},
 	{"dcgm", "0", "simulated GPUs of an exporter at /dcgm/metrics: GPU i draws 100 (i + 1) W (0 to 64)",
 		func(o *Options, v string) (err error) { o.DCGM, err = whole(v, 0, 64); return }},
 	{"capacity", "0", "requests over HTTP that are served at a time; the others wait in order, so that no more than this over the latency of one are answered a second; 0 serves all at once",

@@ -19,6 +19,7 @@ type Server struct {
 	metrics metrics
 	number  atomic.Uint64
 	grpc    *grpcSide
+	cache   *prefixCache  // nil = there is none
 	slots   chan struct{} // held by requests that are served; nil = all are at once
 
 	mu       sync.Mutex
@@ -40,6 +41,9 @@ func New(o Options) (*Server, error) {
 	s := &Server{opts: o, started: time.Now(), truth: log, pacers: newPacers(), conns: map[*net.TCPConn]struct{}{},
 		over: make(chan struct{}), warm: make(chan struct{}), load: func() { counter() }}
 	s.grpc = newGRPCSide(s)
+	if o.PrefixCache != cacheOff {
+		s.cache = newPrefixCache()
+	}
 	if o.Capacity > 0 {
 		s.slots = make(chan struct{}, o.Capacity)
 	}

@@ -70,6 +70,7 @@ type stream struct {
 	left   int    // visible tokens to come
 	think  int    // reasoning tokens to come
 	prompt int    // prompt tokens
+	cached int    // of them, from the prefix cache; -1 = not reported
 	framed bool   // chunked transfer coding
 	over   bool
 	turned bool   // the text has begun
@@ -260,7 +261,7 @@ func (st *stream) choice(open string) {
 
 func (st *stream) usage() {
 	st.buf = append(st.buf, `,"usage":`...)
-	st.buf = appendUsage(st.buf, st.prompt, st.truth.Tokens, st.truth.Reasoning)
+	st.buf = appendUsage(st.buf, st.prompt, st.cached, st.truth.Tokens, st.truth.Reasoning)
 }
 
 // send writes the buffer and notes when.

@@ -29,6 +29,8 @@ type Options struct {
 	Input func(rec *record.Record, reply *record.Reply) int
 	// RequestedTokens reads the output length that a payload asks for, 0 = none. It is called for records with LengthInBody; nil = never.
 	RequestedTokens func(payload []byte) int
+	// Prompt sees what every request sent and what came of it. Workers call it side by side; it must keep nothing of the record. nil = nobody does.
+	Prompt func(rec *record.Record, reply *record.Reply, counts record.Counts, row *metric.Row)
 	// Sinks get every request. They are closed by the pipeline.
 	Sinks []Sink
 	// Secrets, if set, are the values that nothing written of a request may show.
@@ -209,7 +211,11 @@ func (p *Pipeline) reduce(rec *record.Record) result {
 			rec.MaxTokens = n
 		}
 	}
-	row := p.opts.Metrics.Row(rec, reply, p.counts(rec, reply))
+	counts := p.counts(rec, reply)
+	row := p.opts.Metrics.Row(rec, reply, counts)
+	if p.opts.Prompt != nil {
+		p.opts.Prompt(rec, reply, counts, row)
+	}
 	if rec.Error == nil {
 		rec.Error = row.Err
 		p.clean(rec, hide)

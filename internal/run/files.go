@@ -137,8 +137,10 @@ func (o *opened) startResults(ctx context.Context, cfg *config.Benchmark, opts *
 		grades = accuracy.NewGrades(context.WithoutCancel(ctx), r.problems, r.grader, tell) // an interrupted run grades what has come
 	}
 	o.steering = newSteering(cfg, opts.BenchmarkID, o.layout, opts.Secrets, say.log.Info)
+	o.prefixes = o.newPrefixes()
 	o.results, err = assembly.New(assembly.Options{
-		Config: cfg, Endpoint: r.endpoint, Codec: r.codec, Metrics: r.metrics, Tokenizers: r.tokenizers, Layout: o.layout,
+		Prefixes: o.prefixes,
+		Config:   cfg, Endpoint: r.endpoint, Codec: r.codec, Metrics: r.metrics, Tokenizers: r.tokenizers, Layout: o.layout,
 		BenchmarkID: opts.BenchmarkID, Phases: phases, Raw: true, Grades: grades, Observers: slices.Concat(observers(ctx, say.log, say.view), o.streams.observers, o.steering.observers(), others(o.seconds, opts.Observe)), Clean: transport.CleanError,
 		Hurry:   func() bool { return ctx.Err() != nil },
 		Secrets: func(rec *record.Record) *redact.Secrets { return secretsOf(opts.Secrets, rec) },

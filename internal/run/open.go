@@ -33,6 +33,7 @@ type opened struct {
 	api       *apiState     // what the API tells; nil = nobody asks
 	profiler  *profiler     // of the servers; nil = nobody asks for it
 	results   *assembly.Assembly
+	prefixes  *metric.Prefixes // of the prompts
 	seconds   *timeline.Timeline
 	watched   *watched
 	streams   *streams

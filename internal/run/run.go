@@ -83,6 +83,7 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 	client := clientStats(run, phases, used, begun.client, begun.results)
 	client.Silences = metric.SumSilences(run.Silences, window.From)
 	seenErr := begun.watched.witness(&client, window)
+	client.CacheUse = begun.cacheUse(cfg, &opts, window)
 	run.Probe, run.Branches = begun.probed, branchStats(result)
 	run.Keyless = keyless(&cfg.Endpoint)
 	judge(run, result, client, cfg.As)
