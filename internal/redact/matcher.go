@@ -262,7 +262,21 @@ func (m *matcher) begun(text string) (most int) {
 		}
 	}
 	at, _ := m.spelledEnd(text)
-	return max(most, len(text)-at)
+	return len(text) - m.wholeBefore(text, min(len(text)-most, at))
+}
+
+// wholeBefore moves a cut of a text to the front of the values that it would divide: the end of one value may be the beginning of another.
+func (m *matcher) wholeBefore(text string, cut int) int {
+	for moved := true; moved; {
+		moved = false
+		for _, p := range m.patterns {
+			from := max(cut-len(p.text)+1, 0)
+			if i := strings.Index(text[from:min(cut+len(p.text)-1, len(text))], p.text); i >= 0 {
+				cut, moved = from+i, true
+			}
+		}
+	}
+	return cut
 }
 
 // longestUnit is how many bytes an escape may have for each byte of a value: more than \\\\u0053.
