@@ -10,7 +10,7 @@ FUZZTIME ?= 60s
 TEXTS    ?= 1500
 PYTHON   ?= python3
 
-.PHONY: acceptance acceptance-wire all build install certainty test test-browser gallery gallery-terminal test-real test-wide test-media test-parquet parquet-tools test-classes classes-tools test-hub test-schema test-accuracy-reference wide-data data-figures race race-fast lint vet-others bench fuzz tools page-tools
+.PHONY: acceptance acceptance-wire all build install certainty test test-browser gallery gallery-terminal test-real test-wide test-media test-parquet parquet-tools test-classes classes-tools test-hub test-schema test-accuracy-reference wide-data data-figures race race-fast lint vet-others mutants bench fuzz tools page-tools
 
 all: build
 

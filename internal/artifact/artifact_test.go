@@ -113,6 +113,11 @@ func TestRecordsLine(t *testing.T) {
 	if strings.Contains(line, "null") || strings.Contains(line, `"error"`) {
 		t.Error(line)
 	}
+	rec.Messages = nil // no answer, nothing to be uncertain of
+	line = string((&Records{trace: true}).Encode(nil, rec, nil, row))
+	if strings.Contains(line, "clock") || strings.Contains(line, "uncertain") || !strings.Contains(line, `"read_count":3`) {
+		t.Errorf("without messages: %s", line)
+	}
 }
 
 func TestSummaryFiles(t *testing.T) {

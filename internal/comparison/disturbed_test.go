@@ -146,6 +146,31 @@ func TestDisturbedIntervals(t *testing.T) {
 	}
 }
 
+// TestWhatIsSaidOfMachines: a disturbance is reported above 5 % of the time or 0.1 ms of waking, on either side. Sides are unlike when the shares of
+// requests that may have waited differ by more than half.
+func TestWhatIsSaidOfMachines(t *testing.T) {
+	share := 1 - math.Sqrt(0.5) // of the time: half the requests may have waited
+	for _, c := range []struct {
+		a, b   Run
+		notes  int
+		unlike bool
+	}{
+		{Run{Disturbed: 0.05, Wake: 0.1}, Run{Disturbed: 0.05, Wake: 0.1}, 0, false},
+		{Run{Disturbed: 0.051}, Run{}, 1, false},
+		{Run{}, Run{Disturbed: 0.051}, 1, false},
+		{Run{Wake: 0.11}, Run{}, 1, false},
+		{Run{}, Run{Wake: 0.11}, 1, false},
+		{Run{}, Run{Disturbed: share - 0.001}, 1, false},
+		{Run{}, Run{Disturbed: share + 0.001}, 1, true},
+		{Run{Disturbed: share + 0.001}, Run{}, 1, true},
+	} {
+		r := Result{A: []Run{c.a}, B: []Run{c.b}}
+		if r.disturbances(); len(r.Notes) != c.notes || r.unlike != c.unlike {
+			t.Errorf("%g and %g of the time, %g and %g ms: unlike %v, %q", c.a.Disturbed, c.b.Disturbed, c.a.Wake, c.b.Wake, r.unlike, r.Notes)
+		}
+	}
+}
+
 // TestUnlikeMachines: a side whose machine was busy nearly all the time says nothing against one whose machine was not; two such sides do.
 func TestUnlikeMachines(t *testing.T) {
 	for _, c := range []struct {

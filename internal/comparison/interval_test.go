@@ -7,6 +7,25 @@ import (
 	"testing"
 )
 
+// TestSharesByHand: the difference of two shares is that of B less that of A, and its interval is that of A against B with the sign turned.
+func TestSharesByHand(t *testing.T) {
+	a, b := errorsOf(&Run{Values: map[string][]float64{"request_latency": make([]float64, 90)}, Failed: 10}), errorsOf(&Run{Values: map[string][]float64{"request_latency": make([]float64, 150)}, Failed: 50})
+	there, back := Shares(&a, &b), Shares(&b, &a)
+	if math.Abs(there.Log-0.15) > 1e-12 || math.Abs(back.Log+0.15) > 1e-12 {
+		t.Errorf("10 of 100 and 50 of 200 failed: %g and %g, want 0.15 more", there.Log, back.Log)
+	}
+	low, high := there.Limits(0.95)
+	if l, h := back.Limits(0.95); math.Abs(l+high) > 1e-12 || math.Abs(h+low) > 1e-12 {
+		t.Errorf("%g to %g, and the other way %g to %g", low, high, l, h)
+	}
+	// MOVER by hand: each end is as far as the two limits that speak for it, squared and added.
+	la, ua := a.Limits(0.95)
+	lb, ub := b.Limits(0.95)
+	if l, h := 0.15-math.Hypot(0.25-lb, ua-0.1), 0.15+math.Hypot(ub-0.25, 0.1-la); math.Abs(low-l) > 1e-12 || math.Abs(high-h) > 1e-12 || low < 0.05 || high > 0.25 {
+		t.Errorf("%g to %g, want %g to %g", low, high, l, h)
+	}
+}
+
 func near(a float64, b *float64) bool {
 	if b == nil {
 		return math.IsInf(a, 0)

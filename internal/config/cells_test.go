@@ -119,6 +119,9 @@ func TestCellsOfAFile(t *testing.T) {
 		if got := cells[i].Run.Models.Asked(); !reflect.DeepEqual(got, want) {
 			t.Errorf("cell %d asks for %v, want %v", i, got, want)
 		}
+		if v := cells[i].Values; len(v) != 1 || v[0].Path != "benchmark" {
+			t.Errorf("cell %d has the values %v, want its benchmark alone", i, v)
+		}
 	}
 }
 

@@ -35,6 +35,22 @@ func TestDistribution(t *testing.T) {
 	}
 }
 
+// TestShaped: a number and a normal distribution are plain, every other is shaped.
+func TestShaped(t *testing.T) {
+	for text, want := range map[string]bool{
+		"7": false, "{mean: 7}": false, "{mean: 7, stddev: 2}": false, "{mean: 7, median: 5}": true, "{mean: 7, min: 1}": true, "{mean: 7, max: 9}": true,
+		"{points: [{value: 4}, {value: 8}]}": true, "{peaks: [1, 2]}": true,
+	} {
+		var d Distribution
+		if err := yaml.Unmarshal([]byte(text), &d); err != nil || d.Shaped() != want {
+			t.Errorf("%s: shaped %v, %v", text, d.Shaped(), err)
+		}
+	}
+	if (*Distribution)(nil).Shaped() {
+		t.Error("no distribution has a shape")
+	}
+}
+
 // TestDistributionRefused: what is wrong is named with its place.
 func TestDistributionRefused(t *testing.T) {
 	for text, want := range map[string]string{

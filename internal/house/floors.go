@@ -8,6 +8,7 @@ import "strings"
 var Floors = map[string]int{
 	"cmd/aiperf":         7,
 	"internal/selfbench": 7,
+	"test/mutants":       7,
 
 	"internal/cli": 6,
 

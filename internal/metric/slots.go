@@ -3,6 +3,7 @@ package metric
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"time"
 
 	"aiperf/internal/terminal"
@@ -33,10 +34,10 @@ func (u *SlotUse) slotReason() string {
 		slots(u.SlotsInUse()), slots(max(1, math.Round(u.Slots))), 100*u.SlotLoss())
 }
 
-// slots is a number of slots with as many digits as say something.
+// slots writes a number of slots: whole ones from 10 on, with at most one decimal below.
 func slots(n float64) string {
-	if n >= 10 || n-math.Trunc(n) < .05 {
+	if n >= 10 {
 		return terminal.Thousands(fmt.Sprintf("%.0f", n))
 	}
-	return fmt.Sprintf("%.1f", n)
+	return strconv.FormatFloat(math.Round(10*n)/10, 'f', -1, 64)
 }

@@ -39,3 +39,12 @@ func TestSlots(t *testing.T) {
 		t.Errorf("an open loop: %+v", v)
 	}
 }
+
+// TestSlotsAsWords: a number of slots has a decimal only where it says something.
+func TestSlotsAsWords(t *testing.T) {
+	for n, want := range map[float64]string{0: "0", 0.04: "0", 0.06: "0.1", 6: "6", 6.04: "6", 6.26: "6.3", 1.99: "2", 9.94: "9.9", 9.97: "10", 10: "10", 12.6: "13"} {
+		if got := slots(n); got != want {
+			t.Errorf("%g slots are written as %s, want %s", n, got, want)
+		}
+	}
+}

@@ -29,6 +29,7 @@ func TestEvent(t *testing.T) {
 		{"braces in a string", "data: {\"a\":\"}\nid: {\"}", `{"a":"}\nid: {"}`, `{"a":"}\nid: {"}`, nil},
 		{"closed value is not continued", "data: {}\nid: 1", "{}", "{}", []Field{{Name: "data", Value: "{}"}, {Name: "id", Value: "1"}}},
 		{"broken UTF-8", "data: a\xFFb", "a\uFFFDb", "a\uFFFDb", []Field{{Name: "data", Value: "a\uFFFDb"}}},
+		{"empty lines", "\n\ndata: a\n\nid: 7\n", "a", "a", []Field{{Name: "data", Value: "a"}, {Name: "id", Value: "7"}}},
 		{"leading blank of a token", "data:  tok", "tok", " tok", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -46,6 +46,7 @@ func TestFraming(t *testing.T) {
 		{"blank lines end nothing", "data: a\n \t\ndata: b\n\n", []string{"2|data: a\n \t\ndata: b"}},
 		{"only blanks", " \n\n\t\n\n", nil},
 		{"no end", "data: a\n\ndata: b", []string{"1|data: a", "1|data: b"}},
+		{"one byte without an end", "data: a\nx", []string{"2|data: a\nx"}},
 		{"one line end", "data: a\n", []string{"1|data: a"}},
 		{"one CR", "data: a\r", []string{"1|data: a"}},
 		{"separators of Unicode", "data: \u2028\u2029\u0085\n\n", []string{"1|data: \u2028\u2029\u0085"}},
