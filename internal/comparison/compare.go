@@ -69,9 +69,9 @@ type Result struct {
 	// Difference of the two levels in time, of pairs: what the turns took out.
 	DriftA, DriftB float64
 
-	drifts map[driftKey]drifted
-	twice  bool // a run is there twice
-	unlike bool // the machine was disturbed on one side far more than on the other
+	drifts   map[driftKey]drifted
+	withheld string // why nothing is judged; "" = there is no such reason
+	unlike   bool   // the machine was disturbed on one side far more than on the other
 }
 
 // family are the statistics that are compared.
@@ -145,6 +145,9 @@ func compared(a, b []Run, o Options) (*Result, error) {
 		}
 	}
 	if err := r.sameRun(); err != nil {
+		return nil, err
+	}
+	if err := r.caches(); err != nil {
 		return nil, err
 	}
 	r.machines()
@@ -304,8 +307,8 @@ func (r *Result) withhold(l *Line, s *statistic, one bool) {
 			}
 		}
 	}
-	if r.twice {
-		l.Outcome, l.Reason = Cannot, "a run is there twice"
+	if r.withheld != "" {
+		l.Outcome, l.Reason = Cannot, r.withheld
 	}
 	if r.unlike && s.tag != "error_rate" {
 		l.Outcome, l.Reason = Cannot, "the machine was disturbed far more on one side"

@@ -217,6 +217,9 @@ func (r *Run) about() error {
 			Bounds   metric.Bounds `json:"bounds"`
 			Machine  string        `json:"client_machine"`
 			Cores    int           `json:"client_cores"`
+			Source   string        `json:"prompt_cache_source"`
+			Reported float64       `json:"prompt_cache_reported_percent"`
+			Most     float64       `json:"prompt_cache_expected_max_percent"`
 		} `json:"validity"`
 		ID     string `json:"benchmark_id"`
 		Config struct {
@@ -244,6 +247,7 @@ func (r *Run) about() error {
 		r.Wake, r.Late = s.Validity.Wake, s.Validity.Late/100
 	}
 	r.ID, r.Machine, r.Bounds = s.ID, machineOf(s.Validity.Machine, s.Validity.Cores), s.Validity.Bounds
+	r.Cache = metric.CacheUse{CacheSource: s.Validity.Source, CacheReported: s.Validity.Reported, CacheExpectedMax: s.Validity.Most}
 	if err := r.readStated(text); err != nil {
 		return err
 	}
@@ -252,7 +256,7 @@ func (r *Run) about() error {
 		r.Doubt = "the run was cut short"
 	case s.Validity.Verdict == "client limited":
 		r.Doubt = "the client was the limit"
-	case s.Validity.Verdict == "uncertain" && len(s.Validity.Bounds) == 0: // of a version that did not say of which
+	case s.Validity.Verdict == "uncertain" && len(s.Validity.Bounds) == 0 && !r.Cache.Warm(): // of a version that did not say of which
 		r.Doubt = "its latencies are uncertain"
 	}
 	if s.Complete != nil && !*s.Complete && r.Doubt == "" {

@@ -56,6 +56,7 @@ func Pairs(a, b []Run, o Options, seed uint64) (*Result, error) {
 	}
 	judge([]*Result{r})
 	r.eachPair(family)
+	r.pairedCaches()
 	r.DriftA, r.DriftB = overBlocks(r.A), overBlocks(r.B)
 	return r, nil
 }

@@ -16,16 +16,17 @@ type Run struct {
 	Output   []float64            // tokens of each, as Ends; empty: not counted
 	Kept     []float64            // 1 where it kept the objectives, as Ends; empty: there are none
 	Failed   int
-	Starts   float64   // the last start, in s from the first
-	Skip     float64   // s at the start that are left out
-	Seconds  float64   // from the first start to the last end
-	Tokens   float64   // of all answers
-	Fixed    bool      // the load is a rate: throughputs follow from it
-	Settings []Setting // of its configuration: what makes it the same work
-	Doubt    string    // why it must not be judged, empty: nothing
-	Wall     int64     // of the first start, Unix ns
-	ID       string    // benchmark id, "": not known
-	Machine  string    // of the client, as far as its summary tells; "": it does not
+	Starts   float64         // the last start, in s from the first
+	Skip     float64         // s at the start that are left out
+	Seconds  float64         // from the first start to the last end
+	Tokens   float64         // of all answers
+	Fixed    bool            // the load is a rate: throughputs follow from it
+	Settings []Setting       // of its configuration: what makes it the same work
+	Doubt    string          // why it must not be judged, empty: nothing
+	Wall     int64           // of the first start, Unix ns
+	ID       string          // benchmark id, "": not known
+	Machine  string          // of the client, as far as its summary tells; "": it does not
+	Cache    metric.CacheUse // what its server reported of its prefix cache
 	// Bounds are the limits of the statistics that are not exact, Stated the statistics themselves as the summary has them, both in display units.
 	Bounds metric.Bounds
 	Stated map[string]map[metric.Stat]float64

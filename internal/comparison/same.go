@@ -25,7 +25,7 @@ func (r *Result) sameRun() error {
 				return fmt.Errorf("%s. Compare two runs, or add %s to see the figures without a judgement", said, config.FlagOf("allow_invalid"))
 			}
 			r.Notes = append(r.Notes, said)
-			r.twice = true
+			r.withheld = "a run is there twice"
 		}
 	}
 	return nil
