@@ -75,7 +75,7 @@ func TestFullDisk(t *testing.T) {
 		if got := p.run(); got != 1 {
 			t.Errorf("exit status %d, want 1", got)
 		}
-		if text := p.stderr.String(); !strings.Contains(text, "inputs.json: file too large") {
+		if text := p.stderr.String(); !strings.Contains(text, "inputs.json.part: file too large") {
 			t.Errorf("stderr does not name the file:\n%s", text)
 		}
 		if _, err := os.Stat(filepath.Join(p.dir, "inputs.json")); err == nil {

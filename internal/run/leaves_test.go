@@ -31,6 +31,8 @@ var elsewhere = map[string]string{
 	"datasets.main.name":                    "a name, for messages", "phases.profiling.exclude_from_results": "follows the kind, Validate refuses another",
 	"phases.warmup.exclude_from_results": "follows the kind, Validate refuses another",
 	"endpoint.probe":                     "TestProbe",
+	"runtime.api_token":                  "TestAPIToken",
+	"environment.api_server.token":       "TestAPIToken",
 	"endpoint.transport":                 "one choice", "endpoint.url_strategy": "one choice",
 	"datasets.main.type": "the bases differ in it", "datasets.main.prompts.block_size": "told to have no effect: generated prompts have no hash ids",
 	"datasets.main.format":  "TestRecordedFiles of package cli",

@@ -44,6 +44,7 @@ func (s *State) Visit(c *marshal.Coder) {
 		c.String(&q.Conversation)
 	})
 	span(c, &s.Stall.Now)
+	c.Float64(&s.Stall.NowAt)
 	c.Int64(&s.Stall.Waits)
 	span(c, &s.Stall.Past)
 	c.Float64(&s.Stall.PastAt)

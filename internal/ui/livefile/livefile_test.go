@@ -2,6 +2,7 @@ package livefile
 
 import (
 	"errors"
+	"github.com/google/go-cmp/cmp"
 	"io/fs"
 	"math"
 	"os"
@@ -72,7 +73,7 @@ func TestWhatIsToldIsRead(t *testing.T) {
 	put(t, dir, told.Bytes())
 	got, err := Read(dir)
 	if err != nil || !reflect.DeepEqual(got, told) {
-		t.Errorf("%v\n got %+v\nwant %+v", err, got, told)
+		t.Errorf("%v\n%s", err, cmp.Diff(told, got))
 	}
 	told.State.Figures.TTFT.Run = math.NaN()
 	put(t, dir, told.Bytes())
