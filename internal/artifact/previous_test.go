@@ -105,3 +105,59 @@ func TestClearSeriesOfSearch(t *testing.T) {
 		t.Errorf("left: %v", got)
 	}
 }
+
+// TestSucceeded: what counts as a run with a success: a summary that counts one, or records of a run that was killed before its summary. A directory of
+// the user's, or of a report, does not count.
+func TestSucceeded(t *testing.T) {
+	const summary, records = "profile_export_aiperf.json", "profile_export.jsonl"
+	const success, failure = `{"request_count":{"avg":3}}`, `{"error_request_count":{"avg":3}}`
+	for name, c := range map[string]struct {
+		files map[string]string
+		want  bool
+	}{
+		"a success":                     {map[string]string{summary: success}, true},
+		"failures alone":                {map[string]string{summary: failure}, false},
+		"failures, with their records":  {map[string]string{summary: failure, records: "{}\n"}, false},
+		"killed before its summary":     {map[string]string{records: "{}\n"}, true},
+		"killed before its first":       {map[string]string{records: ""}, false},
+		"a success in a hidden folder":  {map[string]string{".old/" + summary: success}, false},
+		"a success of a report":         {map[string]string{"report/" + summary: success}, false},
+		"a success far below":           {map[string]string{"a/b/c/d/e/f/" + summary: success}, false},
+		"one cell failed, one did not":  {map[string]string{"a/" + summary: failure, "b/" + summary: success}, true},
+		"a summary that is no JSON":     {map[string]string{summary: "{"}, false},
+		"a success, and a hidden other": {map[string]string{summary: success, ".old/" + summary: success, "logs/aiperf.log": ""}, true},
+	} {
+		dir := filepath.Join(t.TempDir(), "run")
+		for path, text := range c.files {
+			leave(t, filepath.Join(dir, path), text)
+		}
+		l := NewLayout(dir, "")
+		if moved, err := l.KeepPrevious(none); moved != c.want || err != nil {
+			t.Errorf("%s: moved %v, %v", name, moved, err)
+		}
+		if hidden := filepath.Join(dir, ".old"); c.files[".old/"+summary] != "" && !exists(hidden) {
+			t.Errorf("%s: the user's hidden folder is gone", name)
+		}
+	}
+}
+
+// TestKeepPreviousInPart: a directory with a file that must stay stays whole. Results that cannot be moved are an error.
+func TestKeepPreviousInPart(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	l := NewLayout(dir, "")
+	leave(t, l.SummaryJSON(), `{"request_count":{"avg":3}}`)
+	leave(t, l.Log(), "log")
+	leave(t, filepath.Join(dir, "cells", "a", "inputs.json"), "{}")
+	moved, err := l.KeepPrevious(func(path string) bool {
+		if path == l.Log() { // somebody writes to the place meanwhile
+			leave(t, filepath.Join(Previous(dir), "logs", "other"), "x")
+		}
+		return filepath.Base(path) == "inputs.json"
+	})
+	if !moved || err == nil || !exists(l.Log()) || exists(l.SummaryJSON()) {
+		t.Errorf("moved %v, %v, log there %v", moved, err, exists(l.Log()))
+	}
+	if !exists(filepath.Join(dir, "cells", "a", "inputs.json")) {
+		t.Error("a file that must stay was moved with its directory")
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"aiperf/internal/metric"
 )
@@ -292,6 +293,82 @@ func TestObjective(t *testing.T) {
 	for text, want := range map[string]string{"ttft:p99>200": "describes a bad run", "rps:p99>5": "one value of a run, without p99", "ttft": "is not a limit"} {
 		if _, err := Objective(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// TestAtTheLimit: a condition with an equals sign holds at its limit, one without does not. A value of which an end is unknown is undecided.
+func TestAtTheLimit(t *testing.T) {
+	const limit = 200
+	for op, want := range map[string][3]Outcome{
+		">": {Passed, Passed, Failed}, ">=": {Passed, Failed, Failed}, "<": {Failed, Passed, Passed}, "<=": {Failed, Failed, Passed},
+	} {
+		g := Gate{Op: op, Limit: limit}
+		for i, v := range []float64{math.Nextafter(limit, 0), limit, math.Nextafter(limit, 2*limit)} {
+			if got := g.outcome(metric.Range{Low: v, High: v}); got != want[i] {
+				t.Errorf("%g %s %d: %s, want %s", v, op, limit, got, want[i])
+			}
+		}
+		for _, r := range []metric.Range{{Low: math.NaN(), High: math.NaN()}, {Low: 1, High: math.NaN()}, {Low: math.NaN(), High: 1e6}} {
+			if got := g.outcome(r); got != Undecided && !(got == Failed && g.hit(r.Low) && g.hit(r.High)) {
+				t.Errorf("%+v %s %d: %s", r, op, limit, got)
+			}
+		}
+	}
+	if got := (&Gate{Op: ">", Limit: limit}).outcome(metric.Range{Low: math.NaN(), High: math.NaN()}); got != Undecided {
+		t.Errorf("nothing is known, and the gate says %s", got)
+	}
+}
+
+// TestMeasured: a fault beside a run of which nothing succeeded is no doubt about its figures: it has none.
+func TestMeasured(t *testing.T) {
+	dead := run(100, 2)
+	dead.Profiling.Valid = 0
+	for _, c := range []struct {
+		run  *metric.Run
+		want string
+	}{{run(100, 2), "another run has no result: unreachable"}, {dead, ""}} {
+		s := Subject{Runs: []*metric.Run{c.run}, Fault: "unreachable"}
+		if got := s.Doubt(); got != c.want {
+			t.Errorf("%d succeeded: %q, want %q", c.run.Profiling.Valid, got, c.want)
+		}
+	}
+}
+
+// TestVerdictOfSeveral: one run that is not valid fails the gate on the verdict, whatever the others lack.
+func TestVerdictOfSeveral(t *testing.T) {
+	limited, bare := judgedRun(1, 1, 1, "client limited"), run(1, 0)
+	for _, runs := range [][]*metric.Run{{limited, bare}, {bare, limited}} {
+		s := Subject{Runs: runs}
+		if r := s.verdict(); r.Outcome != Failed || r.Doubt != "client limited: why." {
+			t.Errorf("%s: %q", r.Outcome, r.Doubt)
+		}
+	}
+}
+
+// TestSecondsOfRuns: a run whose end is not known takes no time off the others.
+func TestSecondsOfRuns(t *testing.T) {
+	start := time.Unix(1_800_000_000, 0)
+	a, b := run(1, 0), run(1, 0)
+	a.Start, a.End, b.Start = start, start.Add(3*time.Second), start
+	if s := (Subject{Runs: []*metric.Run{a, b}}); s.seconds() != 3 {
+		t.Errorf("%g s, want 3", s.seconds())
+	}
+}
+
+// TestRangeOfOldRuns: an uncertain run of a version without bounds leaves everything open that is made of instants, and nothing else.
+func TestRangeOfOldRuns(t *testing.T) {
+	v := &metric.Validity{Verdict: metric.VerdictUncertain}
+	for tag, open := range map[string]bool{
+		"time_to_first_token": true, "request_latency": true, "output_token_throughput_per_user": true,
+		"request_count": false, "output_sequence_length": false,
+	} {
+		want := metric.Range{Low: 7, High: 7}
+		if open {
+			want = metric.Range{Low: 0, High: math.Inf(1)}
+		}
+		if got := rangeOf(v, nil, tag, metric.Avg, 7); got != want {
+			t.Errorf("%s: %+v, want %+v", tag, got, want)
 		}
 	}
 }

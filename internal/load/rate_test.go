@@ -187,16 +187,22 @@ func TestReanchor(t *testing.T) { // row 6
 			t.Errorf("largest lag %v", time.Duration(f.Schedule.Lag.Max))
 		}
 	})
-	bubble(t, "within the window", func(t *testing.T) {
-		s := newSim(t, manner{})
-		now := clock.Now()
-		w := &stalled{clock.NewTimerWaiter(), now + int64(2*sec), now + int64(2*sec+9*ms)}
-		r, err := playCtx(t, t.Context(), one(Phase{Mode: Rate, Pattern: Constant, Rate: 1000, Duration: 5 * sec}),
-			Options{Source: talk(10, 1, 0), Executor: s, Waiter: w})
-		if err != nil || r.Phases[0].Sent != 4999 || r.Phases[0].Schedule.Reanchors != 0 {
-			t.Errorf("%v %+v", err, r.Phases[0].Sent)
-		}
-	})
+	for stop, reanchors := range map[time.Duration]int{9 * ms: 0, 11 * ms: 0, 12 * ms: 1} { // the first arrival that is missed is due after 1 ms; 10 ms are caught up
+		bubble(t, "stopped for "+stop.String(), func(t *testing.T) {
+			s := newSim(t, manner{})
+			now := clock.Now()
+			w := &stalled{clock.NewTimerWaiter(), now + int64(2*sec), now + int64(2*sec+stop)}
+			r, err := playCtx(t, t.Context(), one(Phase{Mode: Rate, Pattern: Constant, Rate: 1000, Duration: 5 * sec}),
+				Options{Source: talk(10, 1, 0), Executor: s, Waiter: w})
+			if err != nil {
+				t.Fatal(err)
+			}
+			f := r.Phases[0]
+			if int(f.Schedule.Reanchors) != reanchors || reanchors == 0 && f.Sent != 4999 {
+				t.Errorf("sent %d, began anew %d times, want %d", f.Sent, f.Schedule.Reanchors, reanchors)
+			}
+		})
+	}
 }
 
 func TestRateMultiTurn(t *testing.T) { // row 8

@@ -378,11 +378,11 @@ func (r *Reducer) earliestResponse(last int64) int64 {
 	if col < 0 || r.margins.below[col].Len() == 0 {
 		return last
 	}
-	class, start, values, below := r.class.Cursor(), r.start.Cursor(), r.values[col].Cursor(), padded(&r.margins.below[col])
+	start, values, below := r.start.Cursor(), r.values[col].Cursor(), padded(&r.margins.below[col])
 	earliest := int64(0)
 	for range r.rows {
-		valid, began, took, by := Class(class.Next()) == Valid, start.Next(), values.Next(), below()
-		if valid && !math.IsNaN(took) {
+		began, took, by := start.Next(), values.Next(), below()
+		if !math.IsNaN(took) { // it is valid
 			earliest = max(earliest, r.base+int64(began)+int64(took-by))
 		}
 	}
