@@ -64,3 +64,24 @@ func (v *Validity) warm() {
 	}
 	v.Reason = v.warmSentence() + " " + v.Reason
 }
+
+// Measured reports whether the figures of a run are those of what it met: the client was not the limit, and the judged statistics are exact. A warm cache
+// makes a verdict uncertain, but not the figures. A run without a verdict is measured.
+func (r *Run) Measured() bool {
+	v := r.Validity
+	switch {
+	case v == nil || v.Verdict != VerdictClientLimited && v.Verdict != VerdictUncertain:
+		return true
+	case v.Verdict == VerdictClientLimited || !v.Warm():
+		return false
+	}
+	for _, tag := range judgedTags {
+		m, ok := r.Profiling.Get(tag)
+		for _, s := range judgedStats {
+			if ok && !r.Exact(&m, s) {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -117,6 +117,30 @@ func TestWarmCache(t *testing.T) {
 	}
 }
 
+// TestMeasuredOnAWarmCache: a warm cache alone does not make a run one that was not measured; a figure that is known only within limits does.
+func TestMeasuredOnAWarmCache(t *testing.T) {
+	warm := ClientStats{CacheUse: CacheUse{CacheSource: "usage", CacheReported: 92}}
+	ttft := Result{Metric: &Metric{Tag: "time_to_first_token", Unit: "ns", Display: "ms"}}
+	ttft.Values[P99] = 80
+	wide := Bounds{"time_to_first_token": {P99: {Low: 40, High: 80}}}
+	for name, c := range map[string]struct {
+		v    *Validity
+		want bool
+	}{
+		"no verdict":         {nil, true},
+		"valid":              {&Validity{Verdict: VerdictValid}, true},
+		"client limited":     {&Validity{Verdict: VerdictClientLimited, ClientStats: warm}, false},
+		"uncertain":          {&Validity{Verdict: VerdictUncertain}, false},
+		"warm":               {&Validity{Verdict: VerdictUncertain, ClientStats: warm}, true},
+		"warm and uncertain": {&Validity{Verdict: VerdictUncertain, ClientStats: warm, Bounds: wide}, false},
+	} {
+		run := Run{Validity: c.v, Profiling: &Summary{Results: []Result{ttft}, byTag: map[string]int{ttft.Tag: 0}}}
+		if got := run.Measured(); got != c.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
 // TestPrefixesUnknown: what cannot be proven new counts as explained, and what nobody reads is not collected.
 func TestPrefixesUnknown(t *testing.T) {
 	whole := NewPrefixes(nil)

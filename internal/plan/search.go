@@ -219,7 +219,7 @@ func (q *search) judgeCell(n int, x []float64, cell *config.Cell) {
 	p.breach = swept.Breach(q.conditions)
 	p.feasible = len(swept.Runs) > 0 && p.breach == nil
 	for _, r := range swept.Runs {
-		if v := r.Validity; v != nil && (v.Verdict == metric.VerdictClientLimited || v.Verdict == metric.VerdictUncertain) {
+		if v := r.Validity; !r.Measured() {
 			p.feasible, p.doubt, it.Reason = false, string(v.Verdict), string(v.Verdict)+": not measured"
 		}
 	}
