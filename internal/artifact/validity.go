@@ -153,7 +153,7 @@ func appendValidity(b []byte, v *metric.Validity) []byte {
 	}
 	appendBounds(&o, v.Bounds)
 	for _, k := range validityKeys {
-		appendFigure(&o, k.key, k.ref(&v.ClientStats), always[k.key] || v.OpenLoop && alwaysOpen[k.key])
+		appendFigure(&o, k.key, k.ref(&v.ClientStats), always[k.key] || v.OpenLoop && alwaysOpen[k.key] || v.CacheSource != "" && strings.HasPrefix(k.key, "prompt_cache_"))
 	}
 	return o.Close()
 }

@@ -33,7 +33,7 @@ func (o *opened) cacheUse(cfg *config.Benchmark, opts *Options, window metric.Wi
 		return metric.CacheUse{}
 	}
 	u := o.prefixes.Use()
-	if u.CacheSource == "" {
+	if o.prefixes.Tokens() > 0 {
 		o.watched.cacheCounters(&u, o.prefixes.Tokens(), window)
 	}
 	if u.CacheSource == "" {
@@ -42,13 +42,17 @@ func (o *opened) cacheUse(cfg *config.Benchmark, opts *Options, window metric.Wi
 	return u
 }
 
-// cacheCounters fills in the share of the server's counters, if they count about as many prompt tokens as the run sent.
+// cacheCounters fills in the share of the server's counters where usage has none, if they count about as many prompt tokens as the run sent. Where workers hand
+// prompts to each other, usage counts them as cached: then nothing is known to be in excess.
 func (w *watched) cacheCounters(u *metric.CacheUse, tokens float64, window metric.Window) {
-	if w.servers == nil || tokens == 0 {
+	if w.servers == nil {
 		return
 	}
 	l, ok := w.servers.CacheLookups(servermetrics.Window{From: window.From, To: window.To})
-	if ok && l.Asked > 0 && math.Abs(l.Asked/tokens-1) <= otherTraffic {
+	if l.Transferred > 0 {
+		u.CacheExpectedMax = 100
+	}
+	if u.CacheSource == "" && ok && l.Asked > 0 && math.Abs(l.Asked/tokens-1) <= otherTraffic {
 		u.CacheSource, u.CacheReported = l.Name, 100*min(1, l.Found/l.Asked)
 	}
 }

@@ -3,24 +3,26 @@ package servermetrics
 import "slices"
 
 // cacheCounters are a server's counters of its prefix cache: prompt tokens that were looked up, and those that were found. Histograms count by their sum.
-type cacheCounters struct {
-	asked string
-	found []string
-}
+type cacheCounters struct{ asked, found string }
 
-// prefixCaches are the counters of vLLM (v1/metrics/loggers.py; gpu_… in older ones, external_… for a cache beside the server's), SGLang
+// prefixCaches are the counters of vLLM (v1/metrics/loggers.py; gpu_… in older ones), SGLang
 // (metrics_collector.py) and Dynamo (prometheus_names.rs), without _total. The first whose name an endpoint has counts.
 var prefixCaches = []cacheCounters{
-	{"vllm:prefix_cache_queries", []string{"vllm:prefix_cache_hits", "vllm:external_prefix_cache_hits"}},
-	{"vllm:gpu_prefix_cache_queries", []string{"vllm:gpu_prefix_cache_hits"}},
-	{"sglang:prompt_tokens", []string{"sglang:cached_tokens"}},
-	{"dynamo_frontend_input_sequence_tokens", []string{"dynamo_frontend_cached_tokens"}},
+	{"vllm:prefix_cache_queries", "vllm:prefix_cache_hits"},
+	{"vllm:gpu_prefix_cache_queries", "vllm:gpu_prefix_cache_hits"},
+	{"sglang:prompt_tokens", "sglang:cached_tokens"},
+	{"dynamo_frontend_input_sequence_tokens", "dynamo_frontend_cached_tokens"},
 }
+
+// transferred counts the prompt tokens whose keys and values vLLM got from elsewhere: from another worker that made them for the same request, or from a cache
+// outside the server. Its usage counts both as cached.
+const transferred = "vllm:external_prefix_cache_hits"
 
 // CacheLookups is what the servers' counters of their prefix cache grew by in a window.
 type CacheLookups struct {
 	Name         string  // of the counter of what was found
 	Asked, Found float64 // prompt tokens
+	Transferred  float64 // prompt tokens that came from another worker or an outside cache; not in Found
 }
 
 // CacheLookups returns what the counters of the prefix cache grew by; false = no server has them.
@@ -31,14 +33,9 @@ func (c *Collector) CacheLookups(w Window) (CacheLookups, bool) {
 		if !ok {
 			continue
 		}
-		l := CacheLookups{Name: names.found[0], Asked: asked}
-		known := false
-		for _, name := range names.found {
-			found, ok := r.growth(name)
-			l.Found += found
-			known = known || ok
-		}
-		if known {
+		if found, ok := r.growth(names.found); ok {
+			l := CacheLookups{Name: names.found, Asked: asked, Found: found}
+			l.Transferred, _ = r.growth(transferred)
 			return l, true
 		}
 	}
@@ -50,7 +47,7 @@ func (c *Collector) CountsCache() bool {
 	c.store.mu.Lock()
 	defer c.store.mu.Unlock()
 	return slices.ContainsFunc(prefixCaches, func(names cacheCounters) bool {
-		return c.store.metrics[names.asked] != nil && slices.ContainsFunc(names.found, func(name string) bool { return c.store.metrics[name] != nil })
+		return c.store.metrics[names.asked] != nil && c.store.metrics[names.found] != nil
 	})
 }
 

@@ -33,8 +33,15 @@ func TestCacheLookups(t *testing.T) {
 	} {
 		c := &Collector{store: told(p(100, 90), p(1000, 100), p(3000, 1500))}
 		l, ok := c.CacheLookups(Window{15e8, 4e9})
-		if ok != (name != "") || c.CountsCache() != ok || ok && (l != CacheLookups{name, 2900, 1410}) {
+		if ok != (name != "") || c.CountsCache() != ok || ok && (l != CacheLookups{Name: name, Asked: 2900, Found: 1410}) {
 			t.Errorf("%q: %+v %t, has counters %t", name, l, ok, c.CountsCache())
 		}
+	}
+	worker := func(v float64) string {
+		return fmt.Sprintf("# TYPE %[2]s_total counter\n%[2]s_total %[1]g\n", v, transferred) + page("vllm:prefix_cache_queries_total", "vllm:prefix_cache_hits_total")(v, 0)
+	}
+	c := &Collector{store: told(worker(0), worker(500))}
+	if l, _ := c.CacheLookups(Window{15e8, 4e9}); l.Transferred != 500 || l.Found != 0 {
+		t.Errorf("tokens from another worker: %+v", l)
 	}
 }
