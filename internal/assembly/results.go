@@ -43,6 +43,9 @@ func (a *Assembly) Run(o Outcome) *metric.Run {
 		run.InputConfig, run.OwnConfig = upstream, own
 	}
 	run.Info.BenchmarkID = a.BenchmarkID
+	if a.Config.Artifacts.OldFiles != "" {
+		run.Brand = "GenAI-Perf"
+	}
 	if a.Grades != nil {
 		run.Accuracy = a.Grades.Results()
 	}

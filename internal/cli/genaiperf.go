@@ -54,6 +54,11 @@ func (p *Program) resolveOld(ctx context.Context, f *genaiperf.File, rest []stri
 			found.problems = append(found.problems, err.Error())
 		}
 	}
+	if p.old && run != nil && len(found.problems) == 0 {
+		if err := oldArtifacts(run, set); err != nil {
+			found.problems = append(found.problems, err.Error())
+		}
+	}
 	return run, set, found
 }
 

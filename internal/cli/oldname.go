@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"cmp"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -8,6 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"aiperf/internal/cli/genaiperf"
+	"aiperf/internal/config"
+	"aiperf/internal/reanalyze"
+	"aiperf/internal/runfiles"
 	"aiperf/internal/setting"
 )
 
@@ -71,4 +76,38 @@ func withoutUnset(words []string) (rest []string) {
 		}
 	}
 	return rest
+}
+
+// oldArtifacts lets a run write GenAI-Perf's files beside ours, in a directory of its name. Ours keep their own names: --profile-export-file is
+// about the old ones.
+func oldArtifacts(run *config.Run, set *setting.CommandLine) error {
+	a := &run.Artifacts
+	a.OldFiles, a.Prefix = cmp.Or(strings.TrimSuffix(a.Prefix, ".json"), reanalyze.OldStem), ""
+	a.Raw, a.Records = true, config.Formats{"jsonl"}
+	several := run.Sweep != nil || run.MultiRun.NumRuns > 1
+	if several && filepath.IsAbs(a.OldFiles) {
+		return fmt.Errorf("%s %s.json: several runs cannot write one file; give a name without a directory", set.Spelled("--profile-export-file"), a.OldFiles)
+	}
+	if run.Resume || several && !a.KeepPrevious {
+		return nil
+	}
+	ownLoad := strings.HasPrefix(set.Text("--input-file", ""), "payload:") && len(setPace(set)) == 0
+	name := config.OldDir(&run.Benchmark, set.Text("--endpoint-type", run.Endpoint.Type), ownLoad)
+	a.Dir = filepath.Join(set.Text("--artifact-dir", "artifacts"), name)
+	if err := dirExists(a.Dir); err != nil {
+		return fmt.Errorf("%s %s: %w", set.Spelled("--artifact-dir"), a.Dir, err)
+	}
+	return nil
+}
+
+// oldFiles writes GenAI-Perf's files of a finished run and returns the exit status.
+func (p *Program) oldFiles(run *config.Run, status int) int {
+	if !runfiles.HasRun(run.Artifacts.Dir) {
+		return status
+	}
+	if err := reanalyze.WriteOld(run.Artifacts.Dir, run.Artifacts.OldFiles); err != nil {
+		p.errorf("files of %s: %v", oldName, err)
+		return max(status, 1)
+	}
+	return status
 }

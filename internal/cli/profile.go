@@ -111,6 +111,9 @@ func (p *Program) profileWatched(ctx context.Context, words []string, resolve fu
 			status = max(status, 1)
 		}
 	}
+	if run.Artifacts.OldFiles != "" {
+		status = p.oldFiles(run, status)
+	}
 	if status == 0 && run.Artifacts.AutoPlot {
 		status = p.autoPlot(ctx, run, genaiPlots)
 	}

@@ -18,6 +18,33 @@ func DefaultRequests(p *Phase) int {
 // DefaultDir is the artifact directory of a run for which none was given: artifacts/<model>-openai-<type>-<load>. series is the rate series
 // of the measured phase, empty when there is none or it is not known yet.
 func DefaultDir(b *Benchmark, series []RatePoint) string {
+	return "artifacts/" + strings.Join([]string{modelDir(b), "openai", b.Endpoint.Type, stimulus(b.Profiling(), series)}, "-")
+}
+
+// OldDir is the name of GenAI-Perf's directory of a run: <model>-<kind>-<backend or type>-<load>. typ is the endpoint type in its words; a file of
+// payloads that chooses its own load has none (genai-perf, section 14).
+func OldDir(b *Benchmark, typ string, ownLoad bool) string {
+	parts := []string{modelDir(b)}
+	switch b.Endpoint.Type {
+	case "kserve":
+		backend := b.Endpoint.Backend
+		if backend == "" {
+			backend = "tensorrtllm"
+		}
+		parts = append(parts, "triton", backend)
+	case "dynamic_grpc":
+		parts = append(parts, "dynamic_grpc", typ)
+	default:
+		parts = append(parts, "openai", typ)
+	}
+	if !ownLoad {
+		parts = append(parts, stimulus(b.Profiling(), nil))
+	}
+	return strings.Join(parts, "-")
+}
+
+// modelDir is the models of a run in the name of its directory.
+func modelDir(b *Benchmark) string {
 	model := "model"
 	if len(b.Models.Items) > 0 {
 		model = strings.NewReplacer("/", "_", `\`, "_").Replace(b.Models.Items[0].Name)
@@ -25,7 +52,7 @@ func DefaultDir(b *Benchmark, series []RatePoint) string {
 	if len(b.Models.Items) > 1 {
 		model += "_multi"
 	}
-	return "artifacts/" + strings.Join([]string{model, "openai", b.Endpoint.Type, stimulus(b.Profiling(), series)}, "-")
+	return model
 }
 
 // stimulus is the load of a phase in a few letters. A rate series goes by its first rate.

@@ -23,6 +23,8 @@ type Artifacts struct {
 	HTML            bool     `yaml:"export_html,omitempty"`
 	// KeepPrevious moves the results of the run before to a directory beside Dir, in place of removing them.
 	KeepPrevious bool `yaml:"-"`
+	// OldFiles is the name without its ending of GenAI-Perf's files, which the run writes beside ours; "" = none. Its report has that tool's name.
+	OldFiles string `yaml:"-"`
 	// UserFiles are files that a run writes beside its results, made from its own values.
 	UserFiles []UserFile `yaml:"user_files,omitempty"`
 }

@@ -10,6 +10,7 @@ type Run struct {
 	Version     string // of this program
 	BenchmarkID string // 12 hex digits (32 in multi-run)
 	Title       string // of the metric tables, like "LLM Metrics"
+	Brand       string // before the titles; "" = this program's
 	Subject     string // model, server and load in words; "" = not known
 	Info        RunInfo
 	InputConfig json.RawMessage // the effective configuration, an ordered JSON object; nil = {}

@@ -207,7 +207,7 @@ func (o *MergeOptions) open() ([]part, error) {
 			return nil, fmt.Errorf("%s is one of the runs: its files would be overwritten; choose another directory for the result", dir)
 		}
 		p := part{name: filepath.Base(filepath.Clean(dir))}
-		old, err := openOld(dir)
+		old, err := openOldAlone(dir)
 		if err != nil {
 			return nil, err
 		}
@@ -318,6 +318,7 @@ func Below(dir string) (runs []string, err error) {
 	if err != nil {
 		return nil, err
 	}
+	var bare []string // with a summary of ours and no raw export
 	for _, e := range entries {
 		sub := filepath.Join(dir, e.Name())
 		if !e.IsDir() {
@@ -330,7 +331,12 @@ func Below(dir string) (runs []string, err error) {
 		found, err := Find(sub)
 		if len(old) > 0 || err == nil && len(found) == 1 {
 			runs = append(runs, sub)
+		} else if _, statErr := os.Stat(artifact.NewLayout(sub, "").SummaryJSON()); statErr == nil && len(found) == 0 {
+			bare = append(bare, sub)
 		}
+	}
+	if len(bare) > 0 {
+		return nil, fmt.Errorf("%s: the run has no raw export, which a merge reads; make it again with --export-level raw", strings.Join(bare, ", "))
 	}
 	if len(runs) == 0 {
 		return nil, fmt.Errorf("no sub-directory of %s holds a run", dir)

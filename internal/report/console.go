@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -213,6 +214,9 @@ func (d *drawing) metricTables() {
 // adjusted tells metrics that are others, set right for errors.
 func adjusted(m *metric.Metric) bool { return m.Kind == metric.Adjustment }
 
+// brand stands before every title of the run.
+func (d *drawing) brand() string { return cmp.Or(d.run.Brand, Brand) }
+
 // belonging are the shown results of the metrics that a table takes.
 func (d *drawing) belonging(belongs func(*metric.Metric) bool) []metric.Result {
 	return slices.DeleteFunc(d.run.Profiling.Shown(), func(r metric.Result) bool { return !belongs(r.Metric) })
@@ -223,7 +227,7 @@ var columns = []metric.Stat{metric.Avg, metric.Min, metric.Max, metric.P99, metr
 
 // metrics writes the table of the metrics that belong to it; nothing if there are none.
 func (d *drawing) metrics(title string, belongs func(*metric.Metric) bool) {
-	t := &table{title: Brand + " | " + title, head: []string{"Metric"}}
+	t := &table{title: d.brand() + " | " + title, head: []string{"Metric"}}
 	if d.fits {
 		t.title = title
 	}
@@ -353,7 +357,7 @@ func (d *drawing) errorTable() {
 		d.otherErrors(others)
 		return
 	}
-	t := &table{title: Brand + " | Error Summary", head: []string{"Code", "Type", "Message", "Count"}, left: []bool{false, false, true, false}}
+	t := &table{title: d.brand() + " | Error Summary", head: []string{"Code", "Type", "Message", "Count"}, left: []bool{false, false, true, false}}
 	room := 0
 	for _, g := range groups {
 		room = max(room, len(g.Error.Type)+len(strconv.FormatInt(g.Count, 10)))

@@ -26,7 +26,7 @@ func (d *drawing) gpus() {
 	for _, p := range metric.Platforms {
 		d.efficiency(p)
 	}
-	d.print("\n%s\n", d.style.bold(Brand+" | GPU Telemetry Summary"))
+	d.print("\n%s\n", d.style.bold(d.brand()+" | GPU Telemetry Summary"))
 	d.sources(t)
 	for i := range t.Endpoints {
 		for k := range t.Endpoints[i].GPUs {

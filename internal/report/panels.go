@@ -13,7 +13,7 @@ func (d *drawing) incomplete() {
 	if d.run.IncompleteReason == "" || d.fits && d.run.AllFailed() { // there are no numbers to be careful with
 		return
 	}
-	d.say("\n%s\n%s\n%s\n\n", d.style.bold(Brand+" | INCOMPLETE RESULTS"), d.run.IncompleteReason,
+	d.say("\n%s\n%s\n%s\n\n", d.style.bold(d.brand()+" | INCOMPLETE RESULTS"), d.run.IncompleteReason,
 		"The numbers cover a part of the run: do not compare them with those of a complete one.")
 }
 
@@ -169,7 +169,7 @@ func (d *drawing) allFailed() {
 	if d.run.LogFile != "" {
 		lines = append(lines, "Log: "+d.run.LogFile)
 	}
-	d.panel(Brand+" System Exit Errors", lines...)
+	d.panel(d.brand()+" System Exit Errors", lines...)
 }
 
 // nothing is allFailed at a terminal: every fact once.

@@ -11,7 +11,7 @@ import (
 // later, so nothing of a run can pass for one.
 func shown(run *metric.Run) *metric.Run {
 	r := *run
-	for _, text := range []*string{&r.Version, &r.BenchmarkID, &r.Title, &r.Subject, &r.IncompleteReason, &r.LogFile, &r.Info.BenchmarkID, &r.Info.SweepID,
+	for _, text := range []*string{&r.Version, &r.BenchmarkID, &r.Title, &r.Brand, &r.Subject, &r.IncompleteReason, &r.LogFile, &r.Info.BenchmarkID, &r.Info.SweepID,
 		&r.Info.RunLabel, &r.Info.VariationLabel, &r.Info.CLICommand} {
 		*text = terminal.Line(*text)
 	}
