@@ -26,7 +26,7 @@ func readEnvironment(environ []string, into *config.Environment) (problems, warn
 		row, ok := known[name]
 		switch {
 		case ok && row.Key == "":
-			warnings = append(warnings, key+" is set, but has no effect on a run")
+			warnings = append(warnings, key+" is known, without effect here")
 		case ok:
 			if row.Kind == setting.Bool {
 				value = asFlag(value)

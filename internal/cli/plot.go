@@ -159,7 +159,12 @@ func (p *Program) autoPlot(ctx context.Context, run *config.Run, genaiPerf bool)
 				return err
 			}
 		}
-		if o.config, err = p.plotConfig("", run.Artifacts.Dir); err != nil {
+		if genaiPerf { // its five plots stand in the shipped settings alone
+			o.config, err = plots.ParseConfig(plots.Default, "the shipped settings")
+		} else {
+			o.config, err = p.plotConfig("", run.Artifacts.Dir)
+		}
+		if err != nil {
 			return err
 		}
 		return p.plot(ctx, &o)

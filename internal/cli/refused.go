@@ -31,7 +31,7 @@ func kubeCommands() []refusedCommand {
 	return list
 }
 
-// addRefused hangs the refused commands below a parent. A word that only groups others prints help when it stands alone.
+// addRefused adds the refused commands below a parent.
 func addRefused(parent *cobra.Command) {
 	for _, c := range refusedCommands {
 		cmd := c.command()
@@ -51,12 +51,6 @@ func (c refusedCommand) command() *cobra.Command {
 				if w == "-h" || w == "--help" {
 					return cmd.Help()
 				}
-			}
-			if cmd.HasSubCommands() && len(words) == 0 {
-				return cmd.Help()
-			}
-			if cmd.HasSubCommands() && words[0][:min(1, len(words[0]))] != "-" {
-				return unknownCommand(cmd, words[0])
 			}
 			return fmt.Errorf("%s: not built yet", cmd.CommandPath())
 		},

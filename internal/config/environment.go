@@ -256,16 +256,3 @@ var environmentRows = group("Environment", []setting.Row{
 	{Env: "DEV_SHOW_INTERNAL_METRICS", Key: "environment.dev.show_internal_metrics", Kind: setting.Bool, NoEffect: "not built yet: there are no hidden metrics", Help: "show internal metrics"},
 	{Env: "DEV_SHOW_EXPERIMENTAL_METRICS", Key: "environment.dev.show_experimental_metrics", Kind: setting.Bool, NoEffect: "not built yet: there are no hidden metrics", Help: "show experimental metrics"},
 })
-
-// UnsupportedVariables are known variables without an effect on a run, without the prefix: those of other commands, of what is not built, or of processes and caches that the
-// Python tool has.
-var UnsupportedVariables = []string{
-	"DATASET_PUBLIC_DATASET_TIMEOUT", "DATASET_MMAP_CACHE_ENABLED", "DATASET_MMAP_CACHE_DIR", "DATASET_INLINE_RECORDS_WARN_THRESHOLD",
-	"UI_REALTIME_METRICS_INTERVAL", "UI_REALTIME_METRICS_ENABLED", "WORKER_CPU_UTILIZATION_FACTOR", "WORKER_MAX_WORKERS_CAP",
-	"RECORD_PROCESSOR_SCALE_FACTOR", "RECORD_PROCESS_RECORDS_TIMEOUT", "SERVICE_PROFILE_CONFIGURE_TIMEOUT", "SERVICE_HEALTH_HOST",
-	"SERVICE_HEALTH_PORT", "SERVICE_WARMUP_PROGRESS_LOG_INTERVAL",
-	"CHAT_CONNECT_TIMEOUT", "CHAT_READ_TIMEOUT", "NETWORK_LATENCY_DEFAULT_PROBE_INTERVAL",
-	"TOKENIZER_PRELOAD_TIMEOUT",
-	"GPU_EXPORT_BATCH_SIZE", "GPU_SHUTDOWN_DELAY", "SERVER_METRICS_EXPORT_BATCH_SIZE", "SERVER_METRICS_SHUTDOWN_DELAY", "HTTP_METRICS_SCRAPE_READ_TIMEOUT",
-	"SEARCH_PLANNER_SLA_PRECISION_DEFAULT", "SEARCH_PLANNER_DEFAULT_WARMUP_SECONDS",
-}
