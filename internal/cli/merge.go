@@ -39,7 +39,12 @@ func (p *Program) processExportFiles() *cobra.Command {
 		Long: "Merges the runs in the sub-directories of a directory. The same: aiperf merge DIR/*",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var err error
-			if o.Dirs, err = reanalyze.Below(dir); err != nil {
+			o.Dirs, err = reanalyze.Below(dir)
+			var bare *reanalyze.BareError
+			if errors.As(err, &bare) {
+				return fmt.Errorf("%w; make it again with --export-level raw", err)
+			}
+			if err != nil {
 				return fmt.Errorf("--input-directory: %w", err)
 			}
 			if a, err := filepath.Abs(dir); err == nil {

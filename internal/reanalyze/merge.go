@@ -312,7 +312,15 @@ func (r ownRun) load() string {
 	return text
 }
 
-// Below lists the direct sub-directories of a directory that hold a run.
+// BareError tells of runs that a merge cannot read, as they left no raw export.
+type BareError struct{ Dirs []string }
+
+// Error implements error.
+func (e *BareError) Error() string {
+	return strings.Join(e.Dirs, ", ") + ": the run has no raw export, which a merge reads"
+}
+
+// Below lists the direct sub-directories of a directory that hold a run. A run without its raw export gives a *BareError.
 func Below(dir string) (runs []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -336,7 +344,7 @@ func Below(dir string) (runs []string, err error) {
 		}
 	}
 	if len(bare) > 0 {
-		return nil, fmt.Errorf("%s: the run has no raw export, which a merge reads; make it again with --export-level raw", strings.Join(bare, ", "))
+		return nil, &BareError{Dirs: bare}
 	}
 	if len(runs) == 0 {
 		return nil, fmt.Errorf("no sub-directory of %s holds a run", dir)
