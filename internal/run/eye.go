@@ -68,6 +68,7 @@ func (v *eye) fill(shown board.View, s *board.State) {
 	v.usage(&s.Counts.CPU)
 	v.stall(s, &now)
 	v.tracker.Fill(&line, time.Now(), shown, s)
+	v.listing.fill(s, time.Now())
 	if final != nil {
 		keep := s.Figures
 		s.Figures = *final

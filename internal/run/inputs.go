@@ -11,6 +11,7 @@ import (
 	"aiperf/internal/dataset"
 	"aiperf/internal/endpoint"
 	"aiperf/internal/redact"
+	"aiperf/internal/terminal"
 )
 
 // checkBodies formats every turn that somebody wrote, alone, and the first conversation of those that are made: a turn that cannot be sent
@@ -86,15 +87,17 @@ type listing struct {
 	hide  *redact.Secrets
 	warn  func(string)
 	tell  func(done, of int) // every tellEvery while it is waited for; nil = nobody asked
-	file  *artifact.Inputs
-	given chan draft
-	held  atomic.Int64  // bytes of the bodies given and not written yet
-	over  chan struct{} // the load is over
-	idle  chan struct{} // run has ended
-	next  int           // conversation to be written, by its place in the file
-	drawn int           // conversations that are drawn, which stand first; FirstStarted = it is not known yet
-	early map[int]draft // those that came before their turn
-	err   error
+	// progress is called for every conversation while the run waits for the file; nil = nobody asked.
+	progress func(done, of int)
+	file     *artifact.Inputs
+	given    chan draft
+	held     atomic.Int64  // bytes of the bodies given and not written yet
+	over     chan struct{} // the load is over
+	idle     chan struct{} // run has ended
+	next     int           // conversation to be written, by its place in the file
+	drawn    int           // conversations that are drawn, which stand first; FirstStarted = it is not known yet
+	early    map[int]draft // those that came before their turn
+	err      error
 
 	unwanted bool // nothing was sent: there shall be no file
 }
@@ -144,7 +147,7 @@ func (l *listing) Stop(ctx context.Context) error {
 	}
 	missing, err := l.finish(ctx)
 	if n := dataset.All(l.data.data); err == nil && missing > 0 {
-		l.warn(fmt.Sprintf("%s lists %d of %d conversations: the run was interrupted", l.path, n-missing, n))
+		l.warn(fmt.Sprintf("%s lists %s of %s: the run was interrupted", l.path, terminal.Count(n-missing), terminal.Plural(n, "conversation")))
 	}
 	return err
 }
@@ -230,12 +233,15 @@ func (l *listing) finish(ctx context.Context) (missing int, err error) {
 	close(l.over)
 	<-l.idle
 	if a, ok := l.data.data.(dataset.Abridged); ok && !a.Abridge() {
-		l.warn(fmt.Sprintf("%s lists the %d conversations that were read; the dataset holds more", l.path, l.data.data.Len()))
+		l.warn(fmt.Sprintf("%s lists the %s that were read; the dataset holds more", l.path, terminal.Plural(l.data.data.Len(), "conversation")))
 	}
 	l.drawn = l.data.data.Len()
 	n, late := dataset.All(l.data.data), 0
 	told := time.Now()
 	for l.next < n && l.err == nil && late < mostLate {
+		if l.progress != nil {
+			l.progress(l.next, n)
+		}
 		if l.tell != nil && time.Since(told) >= tellEvery {
 			told = time.Now()
 			l.tell(l.next, n)
@@ -244,6 +250,9 @@ func (l *listing) finish(ctx context.Context) (missing int, err error) {
 			late++
 		}
 		l.write(l.make())
+	}
+	if l.progress != nil {
+		l.progress(n, n) // the file is as complete as it will be
 	}
 	missing = n - l.next
 	if l.err != nil {

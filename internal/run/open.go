@@ -16,6 +16,7 @@ import (
 	"aiperf/internal/load"
 	"aiperf/internal/metric"
 	"aiperf/internal/telemetry/timeline"
+	"aiperf/internal/terminal"
 	"aiperf/internal/transport"
 	"aiperf/internal/transport/rpc"
 )
@@ -242,8 +243,12 @@ func (o *opened) listInputs(ctx context.Context, r *resolved, opts *Options, say
 		return nil
 	}
 	inputs := newListing(o.layout.Inputs(), opts.Secrets, o.executor.data, r.codec, say.warn)
+	drawn, hints := say.screen != nil || say.view.shown != nil, 0
+	inputs.progress = say.view.listing.set
 	inputs.tell = func(done, of int) {
-		say.note("writing %s: %d of %d conversations; Ctrl-C leaves out the rest, the results are complete", inputs.path, done, of)
+		if hints++; hints == 1 || !drawn { // what is drawn shows how far the file is
+			say.note("writing %s: %s of %s; Ctrl-C leaves out the rest, the results are complete", inputs.path, terminal.Count(done), terminal.Plural(of, "conversation"))
+		}
 	}
 	o.executor.inputs = inputs
 	return o.written.start(ctx, inputs)

@@ -42,7 +42,7 @@ func TestWhatIsWrittenIsNotHurried(t *testing.T) {
 	if err := c.start(t.Context(), l); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.stop(ctx); err != nil || len(told) != 1 || !strings.Contains(told[0], "lists 1000 of 1007 conversations") {
+	if err := c.stop(ctx); err != nil || len(told) != 1 || !strings.Contains(told[0], "lists 1,000 of 1,007 conversations") {
 		t.Errorf("%v, told %q", err, told)
 	}
 }

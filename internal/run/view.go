@@ -32,7 +32,8 @@ type liveView struct {
 	stopping func() bool
 	secrets  *redact.Secrets      // nothing that is shown has them
 	shown    *dashboard.Dashboard // nil = none is
-	cores    int                  // that the process may use, before the load takes what it needs of them
+	listing  listingProgress
+	cores    int // that the process may use, before the load takes what it needs of them
 
 	mu      sync.Mutex // of what the parts of a run tell
 	steps   []board.Step

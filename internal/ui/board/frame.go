@@ -154,7 +154,7 @@ func (s *State) title() string {
 // header is what goes on, how far it is, and the plan.
 func header(s *State, v View) draw.Rows {
 	eta := ""
-	if s.Counts.ETA >= 0 && (s.Stage == Warmup || s.Stage == Profiling) {
+	if s.estimates() {
 		eta = "ETA " + Span(s.Counts.ETA)
 	}
 	if left, ok := s.Counts.grace(); ok && s.Stage == Draining {
@@ -172,6 +172,11 @@ func header(s *State, v View) draw.Rows {
 	return draw.Rows{left, plan}
 }
 
+// estimates reports whether the time that is left of the stage is known.
+func (s *State) estimates() bool {
+	return s.Counts.ETA >= 0 && (s.Stage == Warmup || s.Stage == Profiling || s.Stage == Processing && s.Writing.Of > 0)
+}
+
 // count is how far the phase is, in its own terms.
 func (s *State) count() string {
 	c := &s.Counts
@@ -181,6 +186,9 @@ func (s *State) count() string {
 	case Draining:
 		return fmt.Sprintf("%s to come", number(c.InFlight))
 	case Processing:
+		if w := s.Writing; w.Of > 0 {
+			return fmt.Sprintf("%s of %s", number(w.Done), number(w.Of))
+		}
 		return "writing files"
 	}
 	switch {

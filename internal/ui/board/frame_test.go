@@ -303,3 +303,22 @@ func TestProgressTellsTheClock(t *testing.T) {
 		s.Counts.Began, s.Counts.RecordsShare = time.Time{}, math.NaN()
 	}
 }
+
+// TestWriting: while the run waits for inputs.json, the bar, the count and the time left are those of the conversations written.
+func TestWriting(t *testing.T) {
+	s := sampled(Processing, "m")
+	s.Writing, s.Share, s.Known, s.Counts.ETA = Writing{Done: 12345, Of: 60000}, 12345./60000, true, 130*time.Second
+	for width, want := range map[int]string{120: "12,345 of 60,000 conversations", 80: "12,345 of 60,000 conversations", 60: "20 %"} {
+		row := Simple(s, width)
+		if got := row.Plain(); !strings.Contains(got, want) || !strings.Contains(got, " 20 %") || !strings.Contains(got, "ETA 2m 10s") || strings.Contains(got, "req/s") {
+			t.Errorf("at %d %q", width, got)
+		}
+	}
+	if head := Frame(s, View{Width: 80, Height: 24})[0].Plain(); !strings.Contains(head, "20 %") || !strings.Contains(head, "12,345 of 60,000") || !strings.Contains(head, "ETA 2m 10s") {
+		t.Errorf("the head of the view is %q", head)
+	}
+	s.Writing, s.Share = Writing{}, 1
+	if row := Simple(s, 120); !strings.Contains(row.Plain(), "writing files") || strings.Contains(row.Plain(), "ETA") {
+		t.Errorf("when it is written %q", row.Plain())
+	}
+}

@@ -50,6 +50,8 @@ func (s *State) Visit(c *marshal.Coder) {
 	c.Float64(&s.Stall.PastAt)
 	c.Int(&s.Stall.Count)
 	c.Bool(&s.Stopping)
+	c.Int64(&s.Writing.Done)
+	c.Int64(&s.Writing.Of)
 	marshal.Slice(c, &s.Timelines, func(c *marshal.Coder, one *Sized) {
 		c.Int(&one.Width)
 		visitTimeline(c, &one.Timeline)

@@ -2,6 +2,7 @@ package board
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"aiperf/internal/draw"
@@ -25,7 +26,7 @@ func Simple(s *State, width int) draw.Row {
 	head.Left(s.boldInk(), draw.Cut(s.title(), 10), 11)
 	percent := "     "
 	if s.Known {
-		percent = fmt.Sprintf("%3.0f %%", 100*s.Share)
+		percent = fmt.Sprintf("%3.0f %%", math.Floor(100*s.Share))
 	}
 	head.Put(draw.Plain, percent)
 	rates := [2]draw.Row{
@@ -40,14 +41,19 @@ func Simple(s *State, width int) draw.Row {
 		errors = errorInk(s.Figures.Errors.Run)
 	}
 	left := ""
-	if c.ETA >= 0 && (s.Stage == Warmup || s.Stage == Profiling) {
+	if s.estimates() {
 		left = "ETA " + Span(c.ETA)
+	}
+	count := s.count()
+	if s.Stage == Processing && s.Writing.Of > 0 {
+		count += " conversations"
+		rates = [2]draw.Row{} // nothing is measured any more
 	}
 	fields := []struct {
 		draw.Row
 		rank int // the lowest leaves first; 0 stays
 	}{
-		{head, 0}, {draw.Bar(s.Share, 20, s.ink()), 1}, {draw.Text(draw.Plain, fmt.Sprintf("%14s", s.count())), 4}, {rates[0], 3}, {rates[1], 2},
+		{head, 0}, {draw.Bar(s.Share, 20, s.ink()), 1}, {draw.Text(draw.Plain, fmt.Sprintf("%14s", count)), 4}, {rates[0], 3}, {rates[1], 2},
 		{draw.Text(errors, fmt.Sprintf("%4s err", number(c.Errors))), 5}, {draw.Text(draw.Plain, left), 0},
 	}
 	const most = 5

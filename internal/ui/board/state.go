@@ -45,6 +45,7 @@ type State struct {
 	Stopping bool          // the user asked for the end
 	NoNews   time.Duration // of a run in another process that has said nothing for so long; 0 = it speaks
 	Timeline draw.Timeline
+	Writing  Writing
 
 	Timelines []Sized             // for terminals that are not known yet, by ascending width
 	Pictures  []draw.Distribution // TTFT (where there is one) and latency
@@ -55,6 +56,9 @@ type State struct {
 	Gauges    []Gauge  // of the servers' own metrics, and of all GPUs together
 	Log       []Line
 }
+
+// Writing is how far inputs.json is while the run waits for it, in conversations; Of is 0 when it does not wait.
+type Writing struct{ Done, Of int64 }
 
 // Sized is a timeline for terminals of a width and more.
 type Sized struct {
