@@ -236,6 +236,10 @@ func (l *rawLines) response() {
 		l.bad = err
 		return
 	}
+	if bad := jsontext.OutOfRange(l.element); bad != "" {
+		l.fail(fmt.Sprintf("the number %.40s of a response is no finite number of 64 bits; the file is damaged: restore it", bad))
+		return
+	}
 	if len(l.messages) == maxResponses {
 		l.fail(fmt.Sprintf("more than %d responses", maxResponses))
 		return

@@ -175,3 +175,17 @@ func ordinary(v *fastjson.Value) bool {
 	}
 	return n < 2
 }
+
+// TestRawNumbersOutOfRange: a number of a raw line that a double cannot hold is an error with its line, beside the responses and in them.
+func TestRawNumbersOutOfRange(t *testing.T) {
+	const line = `{"metadata":{"request_start_ns":5},"start_perf_ns":1,"responses":[{"perf_ns":2,"packets":[{"name":"data","value":"{}"}]}],"status":200}` + "\n"
+	for _, c := range []struct{ was, is string }{{`_start_ns":5`, `_start_ns":1e400`}, {`"start_perf_ns":1`, `"start_perf_ns":-1e999`}, {`{"perf_ns":2`, `{"perf_ns":1e400`}} {
+		lines := newRawLines(strings.NewReader(line+strings.Replace(line, c.was, c.is, 1)+line), "raw.jsonl")
+		if _, _, err := lines.next(); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := lines.next(); err == nil || !strings.Contains(err.Error(), "raw.jsonl:2: ") {
+			t.Errorf("%s: %v", c.is, err)
+		}
+	}
+}

@@ -242,6 +242,9 @@ func (r *Run) about() error {
 	if err := json.Unmarshal(text, &s); err != nil {
 		return fmt.Errorf("%s: %w", filepath.Join(r.Path, summaryFile), err)
 	}
+	if key, bad := jsontext.Overflow(text); bad != "" {
+		return fmt.Errorf("%s: %s: the number %.40s is no finite number of 64 bits; the file is damaged: restore it, or repeat the run", filepath.Join(r.Path, summaryFile), key, bad)
+	}
 	r.Disturbed = disturbed(s.Validity.Steal, s.Validity.Pressure, s.Config.Endpoint.URLs)
 	if shared(s.Config.Endpoint.URLs) {
 		r.Wake, r.Late = s.Validity.Wake, s.Validity.Late/100

@@ -3,8 +3,10 @@ package plan
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"text/tabwriter"
+	"unicode/utf8"
 
 	"aiperf/internal/config"
 	"aiperf/internal/metric"
@@ -34,19 +36,25 @@ func brief(label string, run *metric.Run) string {
 			median = ""
 		}
 	}
+	var state []string
 	switch {
 	case s.Valid+s.Failed == 0:
-		parts = append(parts, "no request finished")
+		state = append(state, "no request finished")
 	case s.Failed > 0:
-		parts = append(parts, fmt.Sprintf("%d of %d failed", s.Failed, s.Valid+s.Failed))
+		state = append(state, terminal.Count(s.Failed)+" of "+terminal.Count(s.Valid+s.Failed)+" failed")
 	}
 	if run.IncompleteReason != "" {
-		parts = append(parts, "incomplete")
+		state = append(state, "incomplete")
 	}
 	if v := run.Validity; v != nil && v.Verdict != metric.VerdictValid {
-		parts = append(parts, string(v.Verdict))
+		state = append(state, string(v.Verdict))
 	}
-	figures := ": " + strings.Join(parts, ", ")
+	name := min(utf8.RuneCountInString(label), leastName)
+	figures := ": " + strings.Join(slices.Concat(parts, state), ", ")
+	for len(parts) > 1 && name+len(figures) > lineWidth { // the last figures leave, so that no terminal breaks the verdict
+		parts = parts[:len(parts)-1]
+		figures = ": " + strings.Join(slices.Concat(parts, state), ", ")
+	}
 	return terminal.Shorten(label, max(leastName, lineWidth-len(figures))) + figures
 }
 

@@ -41,6 +41,10 @@ func TestBrief(t *testing.T) {
 	if got := brief("a", r); !strings.HasSuffix(got, ", 2 of 5 failed, incomplete, client limited") {
 		t.Errorf("%q", got)
 	}
+	r.IncompleteReason, r.Validity = "", &metric.Validity{Verdict: metric.VerdictRateNotReached}
+	if got, want := brief("trial_0001/concurrency_128", r), "trial_0001/…urrency_128: 16.0 tok/s, 2.00 req/s, 2 of 5 failed, rate not reached"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
 	if got := brief("a", measured(t, 0, 0)); got != "a: no request finished" {
 		t.Errorf("%q", got)
 	}

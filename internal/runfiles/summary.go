@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"aiperf/internal/config"
+	"aiperf/internal/jsontext"
 	"aiperf/internal/metric"
 )
 
@@ -95,6 +96,9 @@ func (r *Run) readSummary() (*Summary, error) {
 	var text json.RawMessage
 	if err := r.document(summaryFile, &text); err != nil {
 		return nil, err
+	}
+	if key, bad := jsontext.Overflow(text); bad != "" {
+		return nil, fmt.Errorf("%s: %s: the number %.40s is %w", filepath.Join(r.Dir, summaryFile), key, bad, ErrRange)
 	}
 	s := &Summary{Figures: map[string]*Figures{}, Complete: true}
 	if err := s.read(text); err != nil {
