@@ -30,7 +30,7 @@ func FuzzConvert(f *testing.F) {
 		}
 		as := targets[int(to)%len(targets)]
 		var said strings.Builder
-		n, err := (&Program{Streams: Streams{Out: &said, Err: &said}}).convert(t.Context(), in, out, kind, target, &counter{})
+		n, err := (&Program{Streams: Streams{Out: &said, Err: &said}}).convert(t.Context(), in, out, custom.Options{Type: kind}, target, &counter{})
 		if err != nil {
 			if _, gone := os.Stat(out); gone == nil {
 				t.Fatalf("%s to %s: refused, and written: %v", kind, as, err)

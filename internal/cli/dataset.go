@@ -39,7 +39,7 @@ func (p *Program) datasetCommand() *cobra.Command {
 
 // describeCommand tells what a file holds.
 func (p *Program) describeCommand() *cobra.Command {
-	var kind, words, output string
+	var kind, column, words, output string
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "describe FILE",
@@ -53,7 +53,7 @@ func (p *Program) describeCommand() *cobra.Command {
 			m := p.newMeter("dataset describe", "rows read")
 			defer m.done()
 			c := survey.NewCollector(args[0], count.count, m.tick)
-			format, warnings, err := custom.Stream(args[0], kind, custom.Options{Root: rng.New(nil)}, func(e custom.Entry) error {
+			format, warnings, err := custom.Stream(args[0], kind, custom.Options{Root: rng.New(nil), InputColumn: column}, func(e custom.Entry) error {
 				return errors.Join(c.Add(e), count.err, cmd.Context().Err())
 			})
 			if m.done(); err != nil {
@@ -86,6 +86,7 @@ func (p *Program) describeCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&kind, "custom-dataset-type", "", "format of the file (default: recognised from its content)")
+	f.StringVar(&column, "input-column", "", "key or column of the prompts (default: text, prompt, question, instruction, input or query)")
 	f.StringVar(&words, "tokenizer", tokenizer.BuiltinName, "tokenizer that counts texts")
 	f.StringVar(&output, "output-file", "", "write the figures as JSON too")
 	f.BoolVar(&asJSON, "json", false, "print JSON in place of the picture")
@@ -185,7 +186,7 @@ func columns(counts []int64) string {
 
 // convertCommand writes a file in another format.
 func (p *Program) convertCommand() *cobra.Command {
-	var from, to, words string
+	var from, column, to, words string
 	var force bool
 	cmd := &cobra.Command{
 		Use:   "convert FROM TO",
@@ -207,7 +208,7 @@ func (p *Program) convertCommand() *cobra.Command {
 			} else if err == nil && !force {
 				return fmt.Errorf("%s is there already; --force writes over it", args[1])
 			}
-			rows, err := p.convert(cmd.Context(), args[0], args[1], from, convert, count)
+			rows, err := p.convert(cmd.Context(), args[0], args[1], custom.Options{Type: from, InputColumn: column}, convert, count)
 			if err != nil {
 				return err
 			}
@@ -217,13 +218,14 @@ func (p *Program) convertCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&from, "custom-dataset-type", "", "format of FROM (default: recognised from its content)")
+	f.StringVar(&column, "input-column", "", "key or column of the prompts (default: text, prompt, question, instruction, input or query)")
 	f.StringVar(&to, "to", "", "format of TO: "+survey.Targets)
 	f.StringVar(&words, "tokenizer", tokenizer.BuiltinName, "tokenizer that counts prompts, for a format that states their tokens (baseten_trace)")
 	f.BoolVar(&force, "force", false, "write over a file")
 	return cmd
 }
 
-func (p *Program) convert(ctx context.Context, from, to, kind string, target *survey.Target, count *counter) (rows int, err error) {
+func (p *Program) convert(ctx context.Context, from, to string, o custom.Options, target *survey.Target, count *counter) (rows int, err error) {
 	file, err := p.draftFile(to)
 	if err != nil {
 		return 0, err
@@ -234,7 +236,8 @@ func (p *Program) convert(ctx context.Context, from, to, kind string, target *su
 		return 0, err
 	}
 	var line []byte
-	_, warnings, err := custom.Stream(from, kind, custom.Options{Root: rng.New(nil)}, func(e custom.Entry) (err error) {
+	o.Root = rng.New(nil)
+	_, warnings, err := custom.Stream(from, o.Type, o, func(e custom.Entry) (err error) {
 		rows++
 		m.tick()
 		if line, err = target.Append(line[:0], e); err != nil {

@@ -103,6 +103,7 @@ var trials = map[string][2]string{
 	"--system-idle-gap-cap-seconds": {"9", scenario + " --unsafe-override"}, "--agentic-cache-warmup-duration": {"9", scenario}, "--agentic-warmup-grace-period": {"9", scenario},
 	"--accuracy-benchmark": {"mmlu", ""}, "--accuracy-tasks": {"anatomy", graded}, "--accuracy-n-shots": {"2", graded}, "--accuracy-enable-cot": {"", graded},
 	"--accuracy-grader": {"mmlu_pro", graded}, "--accuracy-system-prompt": {"s", graded}, "--accuracy-verbose": {"", graded}, "--accuracy-dataset-path": {".", graded},
+	"--input-column":   {"text", "--input-file i.jsonl"},
 	"--public-dataset": {"spec_bench", ""}, "--hf-subset": {"other", "--public-dataset mmstar"}, "--public-dataset-path": {".", "--public-dataset mmstar"}, "--dataset-filter": {"harness=claude_code", "--public-dataset exgentic"},
 }
 

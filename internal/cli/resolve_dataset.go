@@ -164,13 +164,14 @@ func (r *resolver) fileDataset(d *config.Dataset, path, kind string) {
 	if !r.knownFormat(kind) {
 		return
 	}
-	look, err := custom.LookInto(path, kind, r.spell)
+	column := r.set.Text("--input-column", d.InputColumn)
+	look, err := custom.LookInto(path, kind, column, r.spell)
 	if err == nil && r.drawsTexts(look) {
 		d.Format = "random_pool"
-		look, err = custom.LookInto(path, d.Format, r.spell)
+		look, err = custom.LookInto(path, d.Format, column, r.spell)
 	}
 	if err != nil && look != nil {
-		err = custom.AllFaults(path, look.Format.Name, custom.Options{Spell: r.spell, PayloadRows: d.PayloadRows}, err)
+		err = custom.AllFaults(path, look.Format.Name, custom.Options{Spell: r.spell, PayloadRows: d.PayloadRows, InputColumn: column}, err)
 	}
 	if look != nil && look.Format.Agents && !r.over && !r.has("--num-dataset-entries") {
 		d.Entries = 0 // a recording is replayed whole
@@ -213,7 +214,7 @@ func (r *resolver) inlineDataset(d *config.Dataset, kind string) {
 	}
 	look, err := custom.LookAt(pools, kind, r.spell)
 	if look != nil {
-		if all := custom.CheckRecords(kind, custom.Options{Spell: r.spell, Records: pools, PayloadRows: d.PayloadRows}); all != nil {
+		if all := custom.CheckRecords(kind, custom.Options{Spell: r.spell, Records: pools, PayloadRows: d.PayloadRows, InputColumn: r.set.Text("--input-column", d.InputColumn)}); all != nil {
 			err = all
 		}
 	}

@@ -86,7 +86,7 @@ var ruleLines = []struct{ line, want string }{
 	{"--num-users 2", "!needs --user-centric-rate"},
 	{"--num-sessions 4" + users, "!at least 2 turns"},
 	{"--num-sessions 4 --session-turns-mean 1,3" + users, "!at least 2 turns"},
-	{"--num-sessions 4" + users + rowsPath, "!is a single_turn file"},
+	{"--num-sessions 4" + users + rowsPath, "!are single prompts"},
 	{"--num-sessions 4 --input-file multi.jsonl" + users, ""},
 	{"--num-sessions 1" + users + turns2, "!--num-sessions 1 is below --num-users 2"},
 	{"--request-count 1" + users + turns2, "!--request-count 1 is below --num-users 2"},

@@ -42,6 +42,8 @@ type Dataset struct {
 	Records Records `yaml:"records,omitempty"` // rows in place of a file
 	Format  string  `yaml:"format,omitempty"`  // snake-case file type; empty: recognised from the content
 
+	InputColumn string `yaml:"input_column,omitempty"` // key or column of the prompts of a file; "": text, prompt and other usual names
+
 	CacheBust *CacheBust `yaml:"cache_bust,omitempty"` // nil: as prompts say
 	// PayloadRows: rows of a mooncake_trace are those of GenAI-Perf's payload files: a delay follows its row, unknown keys go into the body.
 	PayloadRows bool `yaml:"payload_rows,omitempty"`
@@ -176,6 +178,7 @@ var inputRows = group("Input", []setting.Row{
 	{Flags: []string{"--hf-weka-dataset"}, Key: "datasets.main.hf_weka_dataset", Kind: setting.Text, Help: "recorded agents in the schema of Weka: OWNER/NAME of the hub"},
 	{Flags: []string{"--dataset-filter"}, Key: "datasets.main.filters", Manual: true, Kind: setting.Text, List: true, Whole: true, Help: "keep the sessions of an exgentic dataset where key=value: harness, source_model, benchmark"},
 	{Flags: []string{"--custom-dataset-type"}, Key: "datasets.main.format", Manual: true, Common: true, Kind: setting.Enum, Help: "format of the input file; recognised from its content when absent"},
+	{Flags: []string{"--input-column"}, Key: "datasets.main.input_column", Kind: setting.Text, Default: "text, prompt, question, instruction, input or query", Help: "key or column of the prompts in the input file"},
 	{Flags: []string{"--ignore-trace-delays"}, Key: "datasets.main.ignore_trace_delays", Kind: setting.Bool, Help: "recorded agents ask at once, without the recorded times"},
 	{Flags: []string{"--use-think-time-only"}, Key: "datasets.main.use_think_time_only", Kind: setting.Bool, Help: "recorded agents pause as long as they thought, not until the recorded instant"},
 	{Flags: []string{"--max-context-length"}, Key: "datasets.main.max_context_length", Kind: setting.Int, Bounds: ">= 1", Help: "leave out traces of agents with a longer prompt and answer, in tokens"},

@@ -29,6 +29,8 @@ var dataRules = []rule{
 	both("32", data+"dataset", data+"path", "give one source of data"),
 	both("32", data+"dataset", data+"format", "the type is for {"+data+"path}"),
 	{row: "33", keys: []string{data + "format"}, when: generated, text: "needs {" + data + "path}: it is the format of that file"},
+	{row: "ours", keys: []string{data + "input_column"}, when: generated, text: "needs {" + data + "path}: it names the key or the column of that file"},
+	both("ours", data+"dataset", data+"input_column", "the column is that of {"+data+"path}"),
 	{row: "45", keys: []string{data + "filters"}, when: unpublished, text: "needs {" + data + "dataset}: it chooses among its rows"},
 	{row: "45", keys: []string{data + "hf_subset"}, when: unpublished, text: "needs {" + data + "dataset}: it names a part of it"},
 	{row: "ours", keys: []string{data + "dataset_path"}, when: unpublished, text: "needs {" + data + "dataset}: it is a copy of that dataset's repository"},

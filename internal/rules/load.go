@@ -37,8 +37,8 @@ var loadRules = []rule{
 		slices.Sort(names)
 		return strings.Join(names, ", ") + ": a list of values cannot be swept over " + s.schedule()
 	}},
-	{row: "12 E10", keys: []string{measured + "rate"}, when: all(users, func(s *Subject) bool { return s.File != nil && s.File.Format.Name == "single_turn" }),
-		text: "needs conversations of several turns; {" + data + "path} is a single_turn file"},
+	{row: "12 E10", keys: []string{measured + "rate"}, when: all(users, func(s *Subject) bool { return s.File != nil && s.File.Format.Single() }),
+		text: "needs conversations of several turns; rows of {" + data + "path} are single prompts"},
 	{row: "26", keys: []string{measured + "agentic_cache_warmup_duration"}, when: not(replayed), text: "is for an agentic replay: " + howToReplay},
 	{row: "26", keys: []string{measured + "agentic_cache_warmup_duration"}, when: all(replayed, func(s *Subject) bool { return s.wrote("phases.warmup") }),
 		tell: func(s *Subject) string {

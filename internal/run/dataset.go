@@ -231,7 +231,7 @@ func sourced(ctx context.Context, agent string, b *config.Benchmark, d *config.D
 	open func() (*tokenizer.Tokenizer, error)) custom.Options {
 	var tok *tokenizer.Tokenizer
 	o := custom.Options{
-		Spell: b.As, Root: root, Type: d.Format, Entries: d.Entries, Assignment: assignment, DelayRatio: d.TurnDelayRatio,
+		Spell: b.As, Root: root, Type: d.Format, InputColumn: d.InputColumn, Entries: d.Entries, Assignment: assignment, DelayRatio: d.TurnDelayRatio,
 		HoistSystem: e.SystemMessage, StripKnown: b.Endpoint.UUIDAndStrip,
 		Context: around, BlockSize: d.BlockSize,
 		Corpus: func(standard string) (*synth.Corpus, error) {

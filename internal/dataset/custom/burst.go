@@ -185,7 +185,7 @@ func (t *burstTable) records(from io.Reader, headed bool, f func(rows.Line, trac
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
-			return t.broken(err, line+1)
+			return brokenTable(t.path, err, line+1)
 		}
 		first, _ := table.FieldPos(0)
 		line, _ = table.FieldPos(len(cells) - 1)
@@ -260,13 +260,13 @@ func (t *burstTable) row(where string, cells []string) (rec trace.Record, ok boo
 	return trace.Record{Where: where, Timestamp: &ms, InputLength: int(v[1]), OutputLength: &out}, true
 }
 
-// broken tells of a table whose quotes do not match, in the row that begins at a line.
-func (t *burstTable) broken(err error, line int) error {
+// brokenTable is the error of a table whose quotes do not match, in the row that begins at a line.
+func brokenTable(path string, err error, line int) error {
 	var bad *csv.ParseError
 	if errors.As(err, &bad) {
-		return fmt.Errorf("%s:%d: column %d: %w", t.path, bad.Line, bad.Column, bad.Err)
+		return fmt.Errorf("%s:%d: column %d: %w", path, bad.Line, bad.Column, bad.Err)
 	}
-	return fmt.Errorf("%s:%d: %w", t.path, line, err)
+	return fmt.Errorf("%s:%d: %w", path, line, err)
 }
 
 // longestRecord bounds a row of a table, bytes: a quote that is never closed must not take the whole file into memory.

@@ -22,10 +22,12 @@ import (
 
 // Options say how a file is read.
 type Options struct {
-	Spell   setting.Spell `json:"-"` // words the settings that errors speak of
-	Root    *rng.Root
-	Type    string // format named by the user, "" = recognised from the content
-	Records []Pool // rows in place of a file; nil = there is a file
+	Spell setting.Spell `json:"-"` // words the settings that errors speak of
+	Root  *rng.Root
+	Type  string // format named by the user, "" = recognised from the content
+	// InputColumn is the key or the column of the prompts; "" = the first that is there of text, prompt and other usual names.
+	InputColumn string
+	Records     []Pool // rows in place of a file; nil = there is a file
 	// PayloadRows: rows of a mooncake file are those of GenAI-Perf's payload files.
 	PayloadRows bool
 	Assignment  dataset.Assignment
@@ -128,7 +130,7 @@ func Open(path string, o Options) (dataset.Dataset, error) {
 	}
 	if name == "" {
 		var err error
-		if name, err = detect(path); err != nil {
+		if name, err = detect(path, o.InputColumn); err != nil {
 			return nil, worded(err, o.Spell)
 		}
 	}
@@ -177,6 +179,9 @@ func (o Options) suit(path string, format Format) error {
 		}
 	case o.folder && !format.Folder:
 		return fmt.Errorf("%s %w", o.Spell.As("datasets.main.path"), notFolder(path, format.Name))
+	}
+	if o.InputColumn != "" && !format.Column {
+		return columnless(path, format, o.Spell)
 	}
 	if o.StripKnown && format.Name == "multi_turn" {
 		return fmt.Errorf("%s: %s is multi_turn, whose turns repeat the history; give single_turn rows of one session_id", o.Spell.As("endpoint.uuid_and_strip"), path)
@@ -259,7 +264,9 @@ func (l *loader) heldRows(file *rows.Held, known []string, f func(*rows.Row), mo
 // taking makes rows of lines for f, and counts them.
 func (l *loader) taking(known []string, f func(*rows.Row)) func(rows.Line) bool {
 	return rows.Each(&l.faults, func(r *rows.Row) {
-		spellPrompt(r, known)
+		if l.InputColumn == "" {
+			spellPrompt(r, known)
+		}
 		l.look(r, known)
 		if l.rowNo == 0 {
 			l.set.info.FirstHasTime = r.Has("timestamp")
@@ -287,14 +294,14 @@ func (l *loader) look(r *rows.Row, known []string) {
 	if known == nil || l.unknown != "" && !l.strict {
 		return
 	}
-	keys := strange(r, known)
+	keys := slices.DeleteFunc(strange(r, known), func(key string) bool { return key == l.InputColumn })
 	if l.strict {
 		for _, key := range keys {
 			r.Fault(key, "unknown key%s; known here are %s", guess(key, known), strings.Join(known, ", "))
 		}
 		return
 	}
-	if keys != nil {
+	if len(keys) > 0 {
 		l.unknown = fmt.Sprintf("%s: unknown key %s is ignored (first seen here)", r.Where, strings.Join(keys, ", "))
 	}
 }

@@ -57,8 +57,8 @@ func ranked() []Format {
 	return list
 }
 
-// detect finds the format of a file by its first row, that of a folder by its files.
-func detect(path string) (string, error) {
+// detect finds the format of a file by its first row, that of a folder by its files. column names where the prompts are, "" = nobody said so.
+func detect(path, column string) (string, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return detectFolder(path)
 	}
@@ -69,6 +69,9 @@ func detect(path string) (string, error) {
 		return "weka_trace", nil
 	}
 	if name, err := byHead(path); name != "" || err != nil {
+		if name == basetenType && (column != "" || holdsPrompts(path)) {
+			name = tableType
+		}
 		return name, err
 	}
 	var first rows.Line
@@ -82,11 +85,14 @@ func detect(path string) (string, error) {
 	case first.Text[0] == '{' || first.Text[0] == '[':
 		return "", faults.Err()
 	default:
-		return "", unknown(first.Where(), "the first line is no JSON object")
+		return promptFormat(path, first, column)
 	}
 	r := row{}
 	for key := range fields.Names() {
 		r[key] = fields.Raw(key)
+	}
+	if _, typed := r.typed(); !typed && column != "" && r.is(column, "string") {
+		return singleType, nil
 	}
 	if name, ok := r.format(); ok {
 		return name, nil

@@ -101,7 +101,7 @@ func detectMember(path string) (string, error) {
 			return name, nil
 		}
 	}
-	if name, err := detect(path); err == nil {
+	if name, err := detect(path, ""); err == nil {
 		return name, nil
 	}
 	return "", &FormatError{What: path + ": cannot tell the format of the folder by this file", Formats: names()}

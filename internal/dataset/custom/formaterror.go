@@ -2,6 +2,7 @@ package custom
 
 import (
 	"errors"
+	"fmt"
 
 	"aiperf/internal/setting"
 )
@@ -16,7 +17,7 @@ type FormatError struct {
 // commonRows shows the formats that most files have.
 const commonRows = `
   the commonest formats, one JSON object a line:
-    single_turn     {"text": "What is a mutex?"}   (or "prompt", "question")
+    single_turn     {"text": "What is a mutex?"}   (or "prompt", "question"; --input-column NAME names another key)
     multi_turn      {"turns": [{"text": "Hello"}, {"text": "And then?"}]}
     raw_payload     {"messages": [{"role": "user", "content": "Hello"}]}
     mooncake_trace  {"timestamp": 0, "input_length": 512, "output_length": 64}`
@@ -36,4 +37,9 @@ func worded(err error, as setting.Spell) error {
 		format.Spell = as
 	}
 	return err
+}
+
+// columnless is the error of a named column for a format whose prompts stand in fixed places.
+func columnless(path string, f Format, as setting.Spell) error {
+	return fmt.Errorf("%s: %s is %s, whose prompts have fixed keys; it is for %s, %s and %s", as.As("datasets.main.input_column"), path, f.Name, singleType, poolType, tableType)
 }

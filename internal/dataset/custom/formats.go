@@ -25,6 +25,8 @@ type Format struct {
 	Agents     bool // recorded agents
 	OwnBlocks  bool // it tells how many tokens a hash id stands for, or has none
 	Columns    bool // a table of columns with texts
+	Prompts    bool // prompts and nothing else: plain text, or a column of a table
+	Column     bool // the user may name the key or the column of the prompts
 	// read reads the file; nil = its rows are never kept in memory.
 	read func(l *loader, path string) error
 	// grow reads a large file while it is used, where its conversations are used as they stand; nil = no such.
@@ -63,18 +65,24 @@ type layout struct {
 	timeIn func() func(line []byte) (at float64, ok bool)
 }
 
+// Single tells whether a row of the format is one request.
+func (f Format) Single() bool { return f.Name == singleType || f.Prompts }
+
 // Verbatim tells whether bodies are sent as they stand in the file.
 func (f Format) Verbatim() bool { return f.verbatim }
 
 // rowed tells whether files of the format are rows of JSON.
 func (f Format) rowed() bool {
-	return f.heads == nil && f.Name != inputsType && !f.Agents
+	return f.heads == nil && f.Name != inputsType && !f.Agents && !f.Prompts
 }
 
 // Names of formats that detection speaks of.
 const (
 	inputsType = "inputs_json"
 	poolType   = "random_pool"
+
+	basetenType = "baseten_trace"
+	singleType  = "single_turn"
 )
 
 // codingCorpus is the name of the text of programmers.
@@ -82,7 +90,7 @@ const codingCorpus = "coding"
 
 // Formats lists every format in the order in which they are shown.
 var Formats = []Format{
-	{Name: "single_turn", Times: true, read: readSingleTurn, layout: singleTurnLayout, rank: 13, fits: func(r row) bool {
+	{Name: singleType, Times: true, Column: true, read: readSingleTurn, layout: singleTurnLayout, rank: 13, fits: func(r row) bool {
 		return hasContent(r) || slices.ContainsFunc(promptKeys, func(key string) bool { return r.is(key, "string") })
 	}},
 	{Name: "multi_turn", Times: true, read: readMultiTurn, layout: multiTurnLayout, rank: 6, fits: func(r row) bool { return r.is("turns", "array") }},
@@ -94,14 +102,14 @@ var Formats = []Format{
 		return r.is("messages", "array") && !r.has("conversation_id") && !r.is("data", "array")
 	}},
 	{Name: inputsType, read: readInputs, layout: inputsLayout, glance: glanceInputs, verbatim: true, mode: conversation.MessageArrayWithResponses},
-	{Name: poolType, Folder: true, Sampled: true, read: readPool, glance: glancePool},
+	{Name: poolType, Folder: true, Sampled: true, Column: true, read: readPool, glance: glancePool},
 	{Name: "bailian_trace", Trace: true, Times: true, read: readBailian, layout: bailianLayout, mode: conversation.MessageArrayWithResponses, rank: 7, fits: func(r row) bool {
 		return r.has("chat_id", "timestamp", "input_length", "output_length")
 	}},
 	{Name: "burst_gpt_trace", Trace: true, Times: true, Unpromoted: true, read: readBurst, layout: burstLayout, glance: glanceBurst, heads: isBurst},
 	{Name: "sagemaker_data_capture", Trace: true, Times: true, Unpromoted: true, Folder: true, read: readSageMaker, layout: captureLayout, glance: glanceSageMaker,
 		rank: 3, fits: func(r row) bool { return r.has("captureData") }},
-	{Name: "baseten_trace", Trace: true, Times: true, Unscaled: true, Columns: true, OwnBlocks: true, layout: callLayout, glance: glanceBaseten, heads: isBaseten,
+	{Name: basetenType, Trace: true, Times: true, Unscaled: true, Columns: true, OwnBlocks: true, layout: callLayout, glance: glanceBaseten, heads: isBaseten,
 		mode: conversation.MessageArrayWithResponses},
 	{Name: "weka_trace", Trace: true, Times: true, Unpromoted: true, Unscaled: true, Agents: true, OwnBlocks: true, Folder: true, read: readWeka, grow: growAgents((*Agents).read), glance: glanceWeka,
 		corpus: codingCorpus, rank: 4, fits: func(r row) bool { return r.is("requests", "array") && r.any("hash_id_scope", "block_size") }},
@@ -110,6 +118,8 @@ var Formats = []Format{
 	{Name: "dag_jsonl", read: readGraph, layout: graphLayout, rank: 5, fits: func(r row) bool {
 		return r.is("turns", "array") && r.turnsWithMessages() || r.any("spawns", "orchestrator", "rounds")
 	}},
+	{Name: linesType, Prompts: true, read: readPrompts(eachLine), glance: glancePrompts(eachLine)},
+	{Name: tableType, Prompts: true, Column: true, read: readPrompts(eachCell), glance: glancePrompts(eachCell)},
 	{Name: "speed_bench", read: readSpeedBench, layout: questionLayout, glance: glanceQuestions, rank: 9, fits: func(r row) bool { return r.has("question_id", "category", "messages") }},
 }
 
@@ -117,7 +127,7 @@ var Formats = []Format{
 var contentKeys = []string{"text", "texts", "image", "images", "audio", "audios", "video", "videos", "token_ids"}
 
 // promptKeys are what other programs call the text of a row.
-var promptKeys = []string{"prompt", "question"}
+var promptKeys = []string{"prompt", "question", "instruction", "input", "query"}
 
 // hasContent tells whether a row has texts or media.
 func hasContent(r row) bool {

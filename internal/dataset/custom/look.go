@@ -22,11 +22,12 @@ type Look struct {
 	AllTimed   bool   // every row has one
 	First      string // where the first row stands, "path:line"
 
-	named string // format that the user named, "" = recognised
+	named  string // format that the user named, "" = recognised
+	column string // of the prompts, as the user named it, "" = one of ours
 }
 
-// LookInto tells the format of a file, checks that its rows are JSON objects and counts them. as words settings in errors. The error has a line for each of the first ten faults.
-func LookInto(path, named string, as setting.Spell) (*Look, error) {
+// LookInto tells the format of a file, checks that its rows are JSON objects and counts them. column names where the prompts are, "" = nobody said so. as words settings in errors. The error has a line for each of the first ten faults.
+func LookInto(path, named, column string, as setting.Spell) (*Look, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
@@ -34,9 +35,9 @@ func LookInto(path, named string, as setting.Spell) (*Look, error) {
 	case err != nil:
 		return nil, err
 	}
-	l := &Look{Recognised: named == "", named: named}
+	l := &Look{Recognised: named == "", named: named, column: column}
 	if named == "" {
-		if named, err = detect(path); err != nil {
+		if named, err = detect(path, column); err != nil {
 			return nil, worded(err, as)
 		}
 	}
@@ -47,6 +48,8 @@ func LookInto(path, named string, as setting.Spell) (*Look, error) {
 	switch {
 	case info.IsDir() && !l.Format.Folder:
 		return nil, notFolder(path, named)
+	case column != "" && !l.Format.Column:
+		return nil, columnless(path, l.Format, as)
 	case l.Format.glance != nil:
 		err = l.Format.glance(l, path)
 	default:

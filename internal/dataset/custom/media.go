@@ -26,7 +26,6 @@ var turnKeys = []string{
 
 // readTurn reads what single_turn rows and the turns of multi_turn rows have in common.
 func (l *loader) readTurn(r *rows.Row) conversation.Turn {
-	spellPrompt(r, turnKeys)
 	wait := r.Duration("delay")
 	t := conversation.Turn{
 		Timestamp: r.Number("timestamp"),
@@ -46,7 +45,7 @@ func (l *loader) readTurn(r *rows.Row) conversation.Turn {
 	return t
 }
 
-// spellPrompt gives the prompt of a row the name text, where the row has no content under names of ours.
+// spellPrompt gives the prompt of a row the name text, where the row has no content under names of ours. A second call changes nothing.
 func spellPrompt(r *rows.Row, known []string) {
 	if !contains(known, "text") || slices.ContainsFunc(contentKeys, r.Has) {
 		return
@@ -57,6 +56,16 @@ func spellPrompt(r *rows.Row, known []string) {
 			return
 		}
 	}
+}
+
+// columnText makes the key that the user named the text of a row. It returns false for a row without it, and notes the fault.
+func (l *loader) columnText(r *rows.Row) bool {
+	if rows.Kind(r.Raw(l.InputColumn)) != "string" {
+		r.Fault(l.InputColumn, "must be a text (%s), got %s", l.Spell.As("datasets.main.input_column"), rows.Kind(r.Raw(l.InputColumn)))
+		return false
+	}
+	r.Copy(l.InputColumn, "text")
+	return true
 }
 
 // tokenIDs reads a prompt that is token ids already.
@@ -108,6 +117,11 @@ func filled(r *rows.Row, key string) bool {
 // objects is several entries. name is what plain strings are called.
 // given tells that the row says something in another way already.
 func (l *loader) parts(r *rows.Row, name string, given bool) (parts []conversation.Part) {
+	if l.InputColumn == "" {
+		spellPrompt(r, turnKeys)
+	} else if !l.columnText(r) {
+		return nil
+	}
 	for _, m := range modalities {
 		e := entries{loader: l, row: r, kind: m.kind, name: name}
 		given = e.read(m.key) || given

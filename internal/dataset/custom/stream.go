@@ -31,7 +31,9 @@ type Entry struct {
 
 // streamed are the formats whose rows can be taken one by one, and how.
 var streamed = map[string]func(l *loader, path string, f func(Entry)) error{
-	"single_turn":            streamTurns("single_turn"),
+	singleType:               streamTurns(singleType),
+	linesType:                streamConversation(readPrompts(eachLine)),
+	tableType:                streamConversation(readPrompts(eachCell)),
 	poolType:                 streamTurns(poolType),
 	"multi_turn":             streamConversations,
 	trace.MooncakeType:       streamMooncake,
@@ -55,13 +57,16 @@ func Streamed() string { return names() }
 // first ten faults.
 func Stream(path, name string, o Options, f func(Entry) error) (format string, warnings []string, err error) {
 	if name == "" {
-		if name, err = detect(path); err != nil {
+		if name, err = detect(path, o.InputColumn); err != nil {
 			return "", nil, worded(err, o.Spell)
 		}
 	}
 	known, ok := Find(name)
 	if !ok {
 		return name, nil, CheckType(name)
+	}
+	if o.InputColumn != "" && !known.Column {
+		return name, nil, columnless(path, known, o.Spell)
 	}
 	read := streamed[known.Name]
 	if isFolder(path) && !known.Agents && known.Name != "sagemaker_data_capture" {

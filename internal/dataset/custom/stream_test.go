@@ -45,6 +45,8 @@ func TestStreamEveryFormat(t *testing.T) {
 		{"weka_trace", put("l.json", wekaTrace), []string{"t 130 [1 2]@0", "t 260 [1 2 3 4]@1600", "t::sa:x 100 [5]@700"}},
 		{"tracelab", put("m", `{"session_id":"p","round_index":0,"input_tokens_total":130,"prefix_tokens":0,"timing_events":[{"event_type":"user_message","timestamp":"2026-01-01T00:00:00Z"}]}`),
 			[]string{"p 130 [1 2]@0"}},
+		{linesType, put("n", "a\n\nb\n"), []string{"session_000000 [a]", "session_000001 [b]"}},
+		{tableType, put("o.csv", "id,prompt\n1,\"a, b\"\n2,c\n"), []string{"session_000000 [a, b]", "session_000001 [c]"}},
 	} {
 		var got []string
 		o := agentsBase("")

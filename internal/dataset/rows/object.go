@@ -83,3 +83,9 @@ func (r *Row) Respell(field, as string) {
 		r.fields[as] = raw
 	}
 }
+
+// Copy gives a field a second name, in place of what had that name.
+func (r *Row) Copy(field, as string) { r.fields[as] = r.fields[field] }
+
+// Drop removes a field.
+func (r *Row) Drop(field string) { delete(r.fields, field) }
