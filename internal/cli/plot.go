@@ -26,7 +26,7 @@ import (
 // plotTable is the flags of plot.
 func plotTable() *setting.Table {
 	return setting.NewTable([]setting.Row{
-		{Flags: []string{"--paths"}, Not: nil, Kind: setting.Path, Folder: true, List: true, Whole: true, Default: "./artifacts", Help: "directories of runs, or above them; words without a flag are taken as well"},
+		{Flags: []string{"--paths"}, Not: nil, Kind: setting.Path, Folder: true, List: true, Whole: true, Default: "./artifacts", Help: "directories of runs or above them; also accepted without the flag"},
 		{Flags: []string{"--empty-paths"}, Kind: setting.Bool, Help: "take no directory but those named by words"},
 		{Flags: []string{"--output"}, Kind: setting.Path, Folder: true, Default: "<first path>/plots", Help: "directory of the images; it is made"},
 		{Flags: []string{"--theme"}, Kind: setting.Enum, Choices: []string{"light", "dark"}, Default: "light", Help: "colours"},
@@ -39,7 +39,7 @@ func plotTable() *setting.Table {
 		{Flags: []string{"--dashboard"}, Not: []string{"--no-dashboard"}, Kind: setting.Bool, Help: "serve interactive charts instead of writing images"},
 		{Flags: []string{"--host"}, Kind: setting.Text, Default: "127.0.0.1", Help: "address of the dashboard"},
 		{Flags: []string{"--port"}, Kind: setting.Int, Bounds: ">= 0, <= 65535", Default: "8050", Help: "port of the dashboard; 0 takes a free one"},
-		{Secret: redact.Secret, Flags: []string{"--api-token"}, Kind: setting.Text, Help: "token that opens the dashboard [default: a random one, part of the printed URL]"},
+		{Secret: redact.Secret, Flags: []string{"--api-token"}, Kind: setting.Text, Help: "access token of the dashboard [default: random, part of the printed URL]"},
 		{Flags: []string{"--mlflow-upload"}, Not: []string{"--no-mlflow-upload"}, Kind: setting.Bool, Help: "upload the images to an MLflow run"},
 		{Secret: redact.Address, Flags: []string{"--mlflow-tracking-uri"}, Kind: setting.Text, Help: "MLflow server [default: MLFLOW_TRACKING_URI, else the one that the run was uploaded to]"},
 		{Flags: []string{"--mlflow-run-id"}, Kind: setting.Text, Help: "MLflow run [default: MLFLOW_RUN_ID, else the one of the upload]"},

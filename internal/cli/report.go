@@ -30,7 +30,7 @@ func reportTable() *setting.Table {
 		{"--streaming", "as the run was"}, {"--tokenizer", "the run's own, else builtin"}, {"--tokenizer-revision", "main"},
 		{"--use-server-token-count", ""}, {"--per-chunk-usage", ""}, {"--goodput", ""}, {"--slice-duration", ""}, {"--show-trace-timing", ""}, {"--tables", "main"}, {"--verbose-report", ""}, {"--fail-if", ""}, {"--objective", ""}, {"--fail-on-verdict", ""}, {"--allow-invalid", ""}, {"--junit", ""},
 		{"--accuracy-grader", "the run's own"}, {"--accuracy-dataset-path", "as the run had it"},
-	}...), setting.Row{Flags: []string{"--html"}, Kind: setting.Bool, Help: "only write report.html into the directory of the run, one page that one can send, from its files; a raw export is not needed"}))
+	}...), setting.Row{Flags: []string{"--html"}, Kind: setting.Bool, Help: "write only report.html, a single self-contained file; needs no raw export"}))
 }
 
 const reportLong = "Reads the raw export of a run (profile_export_raw.jsonl, of this program or of the Python tool), alone, in the directory of its run or below that of a series, " +

@@ -20,12 +20,12 @@ import (
 func capacityTable() *setting.Table {
 	return setting.NewTable([]setting.Row{
 		{Flags: []string{"--slo"}, Kind: setting.Text, List: true, Whole: true, Help: "objective to keep: ttft:p99<200ms, p95(e2e)<2s, error_rate<1%; may be repeated"},
-		{Flags: []string{"--vary"}, Kind: setting.Enum, Choices: []string{"rate", "concurrency"}, Default: "rate", Help: "what is raised: Poisson arrivals per second, or users"},
+		{Flags: []string{"--vary"}, Kind: setting.Enum, Choices: []string{"rate", "concurrency"}, Default: "rate", Help: "load that grows: Poisson arrivals per second, or users"},
 		{Flags: []string{"--start"}, Kind: setting.Float, Bounds: "> 0", Default: "what one user does", Help: "first load"},
-		{Flags: []string{"--precision"}, Kind: setting.Text, Default: "7%", Help: "half-width at which the search may stop"},
-		{Flags: []string{"--max-time"}, Kind: setting.Float, Unit: "s", Bounds: "> 0", Default: "600", Help: "longest time of the search, in s; no cell is started that would exceed it"},
+		{Flags: []string{"--precision"}, Kind: setting.Text, Default: "7%", Help: "stop when the answer is known to ± this much"},
+		{Flags: []string{"--max-time"}, Kind: setting.Float, Unit: "s", Bounds: "> 0", Default: "600", Help: "time limit of the search, in s; no step starts that would exceed it"},
 		{Flags: []string{"--max-cells"}, Kind: setting.Int, Bounds: ">= 1", Default: "40", Help: "loads that may be tried"},
-		{Flags: []string{"--cell-size"}, Kind: setting.Float, Bounds: "> 0", Default: "10", Help: "bad requests that a whole cell at the limit has on average"},
+		{Flags: []string{"--cell-size"}, Kind: setting.Float, Bounds: "> 0", Default: "10", Help: "requests that should miss the objective in one step at the limit"},
 		{Flags: []string{"--json"}, Kind: setting.Path, Help: "write the result to this file as well as to capacity.json"},
 	})
 }
@@ -93,13 +93,13 @@ func turnsTable() *setting.Table {
 		{Flags: []string{"--block"}, Kind: setting.Float, Unit: "s", Bounds: "> 0", Default: "6", Help: "length of a turn, in s"},
 		{Flags: []string{"--wash-in"}, Kind: setting.Float, Unit: "s", Bounds: ">= 0", Default: "2", Help: "start of a turn whose requests are sent and not counted, in s"},
 		{Flags: []string{"--order"}, Kind: setting.Enum, Choices: []string{"random", "ab"}, Default: "random", Help: "which of a pair goes first: drawn from the seed, or always a"},
-		{Flags: []string{"--parallel"}, Kind: setting.Bool, Help: "send to both at once, for targets on hardware of their own; the blocks stay pairs"},
+		{Flags: []string{"--parallel"}, Kind: setting.Bool, Help: "send to both at once, for targets on separate hardware"},
 		{Flags: []string{"--margin"}, Kind: setting.Text, List: true, Default: "5%", Help: "a difference that does not matter, or tag:stat:X% of one statistic"},
-		{Flags: []string{"--metrics"}, Kind: setting.Text, List: true, Help: "tag:stat to compare in place of all; fewer tell more"},
+		{Flags: []string{"--metrics"}, Kind: setting.Text, List: true, Help: "tag:stat to compare instead of all; fewer metrics make each test stronger"},
 		{Flags: []string{"--confidence"}, Kind: setting.Float, Bounds: "> 0.5, < 1", Default: "0.95", Help: "level of the intervals and of the whole"},
-		{Flags: []string{"--fail-on"}, Kind: setting.Text, List: true, Help: "worse: status 3 if a metric is; cannot-tell: status 4 if one cannot be told"},
+		{Flags: []string{"--fail-on"}, Kind: setting.Text, List: true, Help: "worse: status 3 if a metric is worse; cannot-tell: status 4 if undecided"},
 		{Flags: []string{"--json"}, Kind: setting.Path, Help: "write the comparison to this file as well as to comparison.json"},
-		{Flags: []string{"--html"}, Kind: setting.Path, Help: "write the comparison to this file, one page that one can send"},
+		{Flags: []string{"--html"}, Kind: setting.Path, Help: "write the comparison to this file, a single self-contained HTML page"},
 		{Flags: []string{"--allow-invalid"}, Kind: setting.Bool, Help: "count blocks that were limited by the client"},
 	})
 }

@@ -15,8 +15,8 @@ import (
 // speedBenchRows are the flags of speed-bench-report.
 var speedBenchRows = []setting.Row{
 	{Flags: []string{"--output"}, Kind: setting.Path, Default: "speed_bench_report.csv", Help: "the table as CSV"},
-	{Flags: []string{"--format"}, Kind: setting.Enum, Choices: []string{"csv", "table", "both"}, Default: "both", Help: "what is made"},
-	{Flags: []string{"--metric"}, Kind: setting.Enum, Choices: speedbench.Metrics, Default: "accept_length", Help: "what is shown"},
+	{Flags: []string{"--format"}, Kind: setting.Enum, Choices: []string{"csv", "table", "both"}, Default: "both", Help: "output format"},
+	{Flags: []string{"--metric"}, Kind: setting.Enum, Choices: speedbench.Metrics, Default: "accept_length", Help: "metric to show"},
 }
 
 // speedBenchReport builds "speed-bench-report".

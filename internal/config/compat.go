@@ -13,7 +13,7 @@ const NoLegacyFlags = "--no-legacy-flags"
 const GroupGenAIPerf = "GenAI-Perf compatibility"
 
 var genaiPerfCompatibilityRows = group(GroupGenAIPerf, []setting.Row{
-	{Flags: []string{NoLegacyFlags}, Kind: setting.Bool, Help: "refuse what is written in the words of GenAI-Perf"},
+	{Flags: []string{NoLegacyFlags}, Kind: setting.Bool, Help: "refuse flags and values of GenAI-Perf"},
 	{Flags: []string{"--service-kind"}, Kind: setting.Enum, Choices: []string{"openai", "triton", "tensorrtllm_engine", "dynamic_grpc"}, NoEffect: "--endpoint-type decides", Help: "accepted from GenAI-Perf"},
 	{Secret: redact.Address, Flags: []string{"--server-metrics-urls", "--server-metrics-url"}, Key: "gpu_telemetry.urls", Manual: true, Kind: setting.Text, List: true, Help: "GenAI-Perf's name of --gpu-telemetry"},
 	{Flags: []string{"--output-tokens-mean-deterministic"}, Kind: setting.Bool, Help: "make the server produce exactly --osl tokens"},

@@ -119,8 +119,8 @@ var fixedScheduleRows = group("Fixed Schedule", []setting.Row{
 var loadGeneratorRows = group("Load Generator", []setting.Row{
 	{Flags: []string{"--benchmark-duration"}, Key: "phases.profiling.duration", Manual: true, Common: true, Unit: "s", Kind: setting.Float, Bounds: "> 0", Sweep: true, Help: "stop sending after this many s"},
 	{Flags: []string{"--benchmark-grace-period"}, Key: "phases.profiling.grace_period", Unit: "s", Kind: setting.Float, Bounds: ">= 0", Default: "30", Inf: true, Help: "wait this long for answers after the duration, in s"},
-	{Flags: []string{"--concurrency"}, Key: "phases.profiling.concurrency", Pace: true, Common: true, Kind: setting.Int, Bounds: ">= 1", Default: "1 without a rate, schedule or users; else unlimited", Sweep: true, Help: "sessions in flight: the driver without a rate, else a ceiling"},
-	{Flags: []string{"--prefill-concurrency"}, Key: "phases.profiling.prefill_concurrency", Pace: true, Common: true, Kind: setting.Int, Bounds: ">= 1", Sweep: true, Help: "requests that may wait for their first token; needs --streaming"},
+	{Flags: []string{"--concurrency"}, Key: "phases.profiling.concurrency", Pace: true, Common: true, Kind: setting.Int, Bounds: ">= 1", Default: "1 without a rate, schedule or users; else unlimited", Sweep: true, Help: "number of concurrent sessions; with --request-rate, the maximum"},
+	{Flags: []string{"--prefill-concurrency"}, Key: "phases.profiling.prefill_concurrency", Pace: true, Common: true, Kind: setting.Int, Bounds: ">= 1", Sweep: true, Help: "maximum number of requests still waiting for their first token; needs --streaming"},
 	{Flags: []string{"--request-rate"}, Key: "phases.profiling.rate", Manual: true, Pace: true, Common: true, Kind: setting.Float, Bounds: "> 0", Sweep: true, Help: "requests per second, sent whatever the answers do"},
 	{Flags: []string{"--arrival-pattern", "--request-rate-mode"}, Key: "phases.profiling.type", Manual: true, Common: true, Kind: setting.Enum, Choices: []string{"constant", "poisson", "gamma", "concurrency_burst"}, Default: "poisson", Help: "distribution of the gaps between requests of a rate"},
 	{Flags: []string{"--arrival-smoothness", "--vllm-burstiness"}, Key: "phases.profiling.smoothness", Manual: true, Kind: setting.Float, Bounds: "> 0", Default: "1", Help: "shape of gamma gaps: 1 is poisson, larger is smoother"},
@@ -145,8 +145,8 @@ var userCentricRateRows = group("User-Centric Rate", []setting.Row{
 var warmupRows = group("Warmup", []setting.Row{
 	{Flags: []string{"--warmup-request-count", "--num-warmup-requests"}, Key: "phases.warmup.requests", Trigger: true, Common: true, Kind: setting.Int, Bounds: "> 0", Zero: true, Help: "warm up with this many requests"},
 	{Flags: []string{"--warmup-duration"}, Key: "phases.warmup.duration", Trigger: true, Unit: "s", Kind: setting.Float, Bounds: "> 0", Help: "warm up for this many s"},
-	{Flags: []string{"--agentic-cache-warmup-duration"}, Key: "phases.profiling.agentic_cache_warmup_duration", Unit: "s", Kind: setting.Float, Bounds: "> 0", Help: "agentic replay: after priming the caches, let the agents go on without pauses for this many s"},
-	{Flags: []string{"--agentic-warmup-grace-period"}, Key: "phases.profiling.agentic_warmup_grace_period", Unit: "s", Kind: setting.Float, Bounds: ">= 0", Default: "unlimited; with --agentic-cache-warmup-duration as long as that, 300 at the most", Help: "agentic replay: wait this long for the last answers of its warm-up, in s"},
+	{Flags: []string{"--agentic-cache-warmup-duration"}, Key: "phases.profiling.agentic_cache_warmup_duration", Unit: "s", Kind: setting.Float, Bounds: "> 0", Help: "agentic replay: seconds without pauses after the caches are primed"},
+	{Flags: []string{"--agentic-warmup-grace-period"}, Key: "phases.profiling.agentic_warmup_grace_period", Unit: "s", Kind: setting.Float, Bounds: ">= 0", Default: "unlimited; with --agentic-cache-warmup-duration as long as that, 300 at the most", Help: "agentic replay: longest wait for the warm-up's last answers, in s"},
 	{Flags: []string{"--num-warmup-sessions"}, Hidden: []string{"--warmup-num-sessions"}, Key: "phases.warmup.sessions", Trigger: true, Kind: setting.Int, Bounds: ">= 1", Help: "warm up with this many sessions"},
 	{Flags: []string{"--warmup-concurrency"}, Key: "phases.warmup.concurrency", Kind: setting.Int, Bounds: ">= 1", Default: "as in the run", Help: "concurrency of the warm-up"},
 	{Flags: []string{"--warmup-prefill-concurrency"}, Key: "phases.warmup.prefill_concurrency", Kind: setting.Int, Bounds: ">= 1", Default: "as in the run", Help: "prefill concurrency of the warm-up"},
@@ -165,5 +165,5 @@ var requestCancellationRows = group("Request Cancellation", []setting.Row{
 
 var scenarioRows = group("Scenario", []setting.Row{
 	{Flags: []string{"--scenario"}, Key: "scenario", Kind: setting.Enum, Choices: Scenarios, Help: "run a named benchmark, whose settings are locked"},
-	{Flags: []string{"--unsafe-override"}, Key: "unsafe_override", Kind: setting.Bool, Help: "run with settings that break the scenario's locks: the result is no valid submission"},
+	{Flags: []string{"--unsafe-override"}, Key: "unsafe_override", Kind: setting.Bool, Help: "allow settings that the scenario forbids; the result is not a valid submission"},
 })

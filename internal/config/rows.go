@@ -59,10 +59,10 @@ func Rows() []setting.Row {
 const ResumeFlag = "--resume"
 
 var ourRows = group("Ours", []setting.Row{
-	{Flags: []string{"--no-fail-fast"}, Key: "environment.timing.no_fail_fast", Kind: setting.Bool, Help: "with a duration: go on where the run would end because 100 connections in a row failed, for 3 s or more"},
+	{Flags: []string{"--no-fail-fast"}, Key: "environment.timing.no_fail_fast", Kind: setting.Bool, Help: "with a duration, continue after 100 failed connections in a row (3 s or more)"},
 	{Flags: []string{"--fail-if"}, Key: "fail_if", Manual: true, Kind: setting.Text, List: true, Whole: true, Help: "status 3 if this holds or is undecided: time_to_first_token:p99>200ms, error_rate>1 (percent)"},
 	{Flags: []string{"--objective"}, Key: "fail_if", Manual: true, Kind: setting.Text, List: true, Whole: true, Help: "status 3 unless this holds: ttft:p99<200ms, p95(e2e)<2s, tps>100, error_rate<1%"},
-	{Flags: []string{"--fail-on-verdict"}, Key: "fail_on_verdict", Kind: setting.Bool, Help: "status 3 unless the verdict is valid or server limited; --fail-if alone needs less"},
+	{Flags: []string{"--fail-on-verdict"}, Key: "fail_on_verdict", Kind: setting.Bool, Help: "exit status 3 unless the verdict is valid or server limited"},
 	{Flags: []string{"--allow-invalid"}, Key: "allow_invalid", Kind: setting.Bool, Help: "judge --fail-if by the stated values whatever verdict and ranges say"},
 	{Flags: []string{"--junit"}, Key: "junit", Kind: setting.Path, Help: "write the --fail-if results as JUnit XML"},
 	{Flags: []string{ResumeFlag}, Kind: setting.Path, Folder: true, Help: "go on with the series in this directory: finished runs are kept, the others are made; runs of other settings are refused"},

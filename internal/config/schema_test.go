@@ -57,7 +57,7 @@ func TestSchema(t *testing.T) {
 		}
 	}
 	walk(doc.Content[0], nil)
-	if !strings.Contains(string(text), `"description": "sessions in flight`) || !strings.Contains(string(text), `"exclusiveMinimum": 0`) {
+	if !strings.Contains(string(text), `"description": "number of concurrent sessions`) || !strings.Contains(string(text), `"exclusiveMinimum": 0`) {
 		t.Error("descriptions or bounds are missing")
 	}
 }

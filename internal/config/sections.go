@@ -162,14 +162,14 @@ var goodputRows = group("Goodput", []setting.Row{
 var outputRows = group("Output", []setting.Row{
 	{Flags: []string{"--artifact-dir", "--output-artifact-dir"}, Folder: true, Key: "artifacts.dir", Common: true, Kind: setting.Path, Absent: true, Default: "artifacts/<model>-openai-<type>-<load>", Help: "directory of everything that the run writes"},
 	{Flags: []string{"--profile-export-prefix", "--profile-export-file"}, Key: "artifacts.prefix", Common: true, Kind: setting.Path, Help: "name of the result files in place of profile_export"},
-	{Flags: []string{"--export-level", "--profile-export-level"}, Key: "artifacts.records", Manual: true, Common: true, Kind: setting.Enum, Choices: []string{"summary", "records", "raw"}, Default: "records", Help: "how much is written: figures, also a line a request, also all bytes"},
+	{Flags: []string{"--export-level", "--profile-export-level"}, Key: "artifacts.records", Manual: true, Common: true, Kind: setting.Enum, Choices: []string{"summary", "records", "raw"}, Default: "records", Help: "detail of the files: summary, one line per request, or all bytes"},
 	{Flags: []string{"--slice-duration"}, Key: "artifacts.slice_duration", Unit: "s", Kind: setting.Float, Bounds: "> 0", Help: "figures for every stretch of this many s as well"},
-	{Flags: []string{"--auto-plot"}, Not: []string{"--no-auto-plot"}, Key: "artifacts.auto_plot", Manual: true, Kind: setting.Bool, Help: "draw plots after the run, into plots/ of its directory; some recipes do so by themselves"},
+	{Flags: []string{"--auto-plot"}, Not: []string{"--no-auto-plot"}, Key: "artifacts.auto_plot", Manual: true, Kind: setting.Bool, Help: "draw plots into plots/ after the run; some recipes always do"},
 	{Flags: []string{"--plot-required"}, Key: "artifacts.plot_required", Kind: setting.Bool, Help: "fail when the plots after the run cannot be drawn"},
-	{Flags: []string{"--export-html"}, Key: "artifacts.export_html", Kind: setting.Bool, Help: "write report.html, one page that one can send"},
+	{Flags: []string{"--export-html"}, Key: "artifacts.export_html", Kind: setting.Bool, Help: "write report.html, a single self-contained file"},
 	{Flags: []string{"--export-outputs-json"}, Key: "artifacts.export_outputs_json", Kind: setting.Bool, Help: "write the text of every answer into outputs.json"},
 	{Secret: redact.Address, Flags: []string{"--otel-url"}, Key: "otel.metrics_url", Kind: setting.Text, Help: "stream metrics to this OpenTelemetry collector"},
-	{Flags: []string{"--stream"}, Key: "otel.stream_metrics_enabled", Manual: true, Kind: setting.Enum, Choices: []string{"metrics", "timing", "default", "traces", "none"}, Default: "metrics timing", List: true, Help: "what to stream there: figures of requests, the load, both, a span of every request"},
+	{Flags: []string{"--stream"}, Key: "otel.stream_metrics_enabled", Manual: true, Kind: setting.Enum, Choices: []string{"metrics", "timing", "default", "traces", "none"}, Default: "metrics timing", List: true, Help: "data to stream: request metrics, load, both, or a span per request"},
 	{Flags: []string{"--otel-resource-attributes"}, Key: "otel.custom_resource_attributes", Manual: true, Kind: setting.Text, List: true, Help: "attributes of the stream: key=value"},
 	{Flags: []string{"--gen-ai-provider"}, Key: "otel.gen_ai_provider", Kind: setting.Text, Help: "provider name in the stream"},
 	{Secret: redact.Address, Flags: []string{"--mlflow-tracking-uri"}, Key: "mlflow.tracking_uri", Kind: setting.Text, Help: "upload results to this MLflow server"},
@@ -190,13 +190,13 @@ var httpTraceRows = group("HTTP Trace", []setting.Row{
 })
 
 var serverMetricsRows = group("Server Metrics", []setting.Row{
-	{Secret: redact.Address, Flags: []string{"--server-metrics"}, Key: "server_metrics.urls", Manual: true, Kind: setting.Text, List: true, Optional: true, Help: "read these Prometheus endpoints beside /metrics of the servers (which are read anyway): URLs or host:port"},
+	{Secret: redact.Address, Flags: []string{"--server-metrics"}, Key: "server_metrics.urls", Manual: true, Kind: setting.Text, List: true, Optional: true, Help: "more Prometheus endpoints (URL or host:port) besides /metrics of each server"},
 	{Flags: []string{"--no-server-metrics"}, Key: "server_metrics.enabled", Manual: true, Kind: setting.Bool, Help: "do not collect server metrics"},
 	{Flags: []string{"--server-metrics-formats"}, Key: "server_metrics.formats", Kind: setting.Enum, Choices: []string{"json", "csv", "jsonl", "parquet"}, Default: "json csv", List: true, Help: "files to write for server metrics"},
 })
 
 var gpuTelemetryRows = group("GPU Telemetry", []setting.Row{
-	{Secret: redact.Address, Flags: []string{"--gpu-telemetry"}, Key: "gpu_telemetry.urls", Manual: true, Kind: setting.Text, List: true, Optional: true, Help: "read GPU figures there (exporters at localhost:9400 and :9401 are looked for anyway): URLs of DCGM exporters, pynvml, amdsmi, dashboard, a CSV file of more metrics"},
+	{Secret: redact.Address, Flags: []string{"--gpu-telemetry"}, Key: "gpu_telemetry.urls", Manual: true, Kind: setting.Text, List: true, Optional: true, Help: "GPU metrics: URLs of DCGM exporters, pynvml, amdsmi, dashboard, a metrics CSV; localhost:9400 and :9401 are always tried"},
 	{Flags: []string{"--no-gpu-telemetry"}, Key: "gpu_telemetry.enabled", Manual: true, Kind: setting.Bool, Help: "do not collect GPU figures"},
 })
 
@@ -217,10 +217,10 @@ var serviceRows = group("Service", []setting.Row{
 	{Flags: []string{"--verbose", "-v"}, Again: true, Key: "logging.level", Manual: true, Kind: setting.Bool, Help: "debug log lines; twice: trace"},
 	{Flags: []string{"--extra-verbose", "-vv"}, Key: "logging.level", Manual: true, Kind: setting.Bool, Help: "trace log lines"},
 	{Flags: []string{"--record-processor-service-count", "--record-processors"}, Key: "runtime.record_processors", Kind: setting.Int, Bounds: ">= 1", NoEffect: "records are worked on by as many goroutines as there are cores", Help: "accepted for old command lines"},
-	{Flags: []string{"--api-port"}, Key: "runtime.api_port", Kind: setting.Int, Bounds: ">= 1, <= 65535", Help: "tell how the run goes at http://HOST:PORT/api/progress, /api/metrics, /metrics and others, until it ends"},
+	{Flags: []string{"--api-port"}, Key: "runtime.api_port", Kind: setting.Int, Bounds: ">= 1, <= 65535", Help: "serve progress at http://HOST:PORT/api/progress, /api/metrics and /metrics during the run"},
 	{Flags: []string{"--api-host"}, Key: "runtime.api_host", Kind: setting.Text, Default: "127.0.0.1", Help: "address of the API"},
-	{Secret: redact.Secret, Flags: []string{"--api-token"}, Key: "runtime.api_token", Kind: setting.Text, Absent: true, Help: "token that opens the API; random by default, and part of the URL that aiperf prints"},
-	{Flags: []string{"--metrics-listen"}, Key: "runtime.metrics_listen", Kind: setting.Text, Help: "serve how the run stands at http://HOST:PORT/metrics for Prometheus; a port alone is one of this machine only"},
+	{Secret: redact.Secret, Flags: []string{"--api-token"}, Key: "runtime.api_token", Kind: setting.Text, Absent: true, Help: "access token of the API; random by default, part of the printed URL"},
+	{Flags: []string{"--metrics-listen"}, Key: "runtime.metrics_listen", Kind: setting.Text, Help: "live metrics for Prometheus at http://HOST:PORT/metrics; PORT alone listens on localhost only"},
 	{Flags: []string{"--stats-interval"}, Key: "runtime.stats_interval", Unit: "s", Kind: setting.Float, Bounds: ">= 0, <= 1000", Default: "30; 5 with the dashboard", Help: "most pause between two lines of statistics, in s; 0 = none"},
 })
 

@@ -17,7 +17,7 @@ type FormatError struct {
 // commonRows shows the formats that most files have.
 const commonRows = `
   the commonest formats, one JSON object a line:
-    single_turn     {"text": "What is a mutex?"}   (or "prompt", "question"; --input-column NAME names another key)
+    single_turn     {"text": "What is a mutex?"}   (or "prompt", "question")
     multi_turn      {"turns": [{"text": "Hello"}, {"text": "And then?"}]}
     raw_payload     {"messages": [{"role": "user", "content": "Hello"}]}
     mooncake_trace  {"timestamp": 0, "input_length": 512, "output_length": 64}`
@@ -27,7 +27,7 @@ func (e *FormatError) Error() string {
 	if e.Formats != "" {
 		text += ": " + e.Formats
 	}
-	return text + commonRows
+	return text + commonRows + "\n  another key or column of prompts: " + e.Spell.As("datasets.main.input_column") + " NAME"
 }
 
 // worded gives a FormatError the user's words.
@@ -36,7 +36,21 @@ func worded(err error, as setting.Spell) error {
 	if errors.As(err, &format) {
 		format.Spell = as
 	}
+	var column *columnError
+	if errors.As(err, &column) {
+		column.spell = as
+	}
 	return err
+}
+
+// columnError says that a table has no column of prompts under a usual name.
+type columnError struct {
+	what  string
+	spell setting.Spell // words the setting that names the column
+}
+
+func (e *columnError) Error() string {
+	return e.what + ". Name one with " + e.spell.As("datasets.main.input_column") + " NAME"
 }
 
 // columnless is the error of a named column for a format whose prompts stand in fixed places.

@@ -51,7 +51,7 @@ func LookInto(path, named, column string, as setting.Spell) (*Look, error) {
 	case column != "" && !l.Format.Column:
 		return nil, columnless(path, l.Format, as)
 	case l.Format.glance != nil:
-		err = l.Format.glance(l, path)
+		err = worded(l.Format.glance(l, path), as)
 	default:
 		err = l.rows(path)
 	}

@@ -41,10 +41,9 @@ func readPrompts(each eachPrompt) func(*loader, string) error {
 			return !over && !l.faults.Enough()
 		})
 		if err == nil && over {
-			err = fmt.Errorf("%s: more than %d prompts or %d MiB of text; rows of JSON have no such limit: aiperf dataset convert %s prompts.jsonl --to single_turn",
-				path, maxPrompts, maxPromptBytes>>20, path)
+			err = fmt.Errorf("%s: more than %d prompts or %d MiB of text; convert the file to %s (aiperf dataset convert), which has no such limit", path, maxPrompts, maxPromptBytes>>20, singleType)
 		}
-		return err
+		return worded(err, l.Spell)
 	}
 }
 

@@ -54,7 +54,7 @@ func noColumn(where string, cells []string, column string) error {
 	if column != "" {
 		return fmt.Errorf("%s: no column %q%s; the table has %s", where, column, guess(column, cells), printable(cells))
 	}
-	return fmt.Errorf("%s: no column is called %s; the table has %s. Name one with --input-column", where, strings.Join(columnNames, ", "), printable(cells))
+	return &columnError{what: fmt.Sprintf("%s: no column is called %s; the table has %s", where, strings.Join(columnNames, ", "), printable(cells))}
 }
 
 // eachCell is eachPrompt of a table: a prompt is a cell of one column. The table is CSV or TSV with a header, Parquet or Arrow.
