@@ -76,6 +76,9 @@ func (p *Program) tableHelp(cmd *cobra.Command, table *setting.Table) error {
 	for i := range table.Rows {
 		writeFlag(out, &table.Rows[i], width)
 	}
+	if cmd.Example != "" {
+		fmt.Fprintf(out, "\nExamples:\n%s\n", cmd.Example)
+	}
 	return out.Flush()
 }
 

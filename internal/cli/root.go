@@ -135,6 +135,7 @@ func (p *Program) root() *cobra.Command {
 	root.Flags().Bool("version", false, "version of this program") // Main prints it
 	addRefused(root)
 	root.SetHelpCommand(p.helpCommand(root))
+	giveExamples(root)
 	return root
 }
 

@@ -139,8 +139,7 @@ func (p *Program) rewriteCommand(use string) *cobra.Command {
 		Use: use, Short: "rewritten trace: scaled and capped times, prefixes and lengths",
 		Long: "Reads recorded traffic, rescales it as profile --synthesis-… would, and writes it in the mooncake format. The ids of blocks form a prefix\n" +
 			"tree: what rows share is scaled by the prefix multiplier, copied by the root multiplier; the rest by the prompt multiplier.",
-		Example: "  aiperf synthesize trace trace.jsonl twice.jsonl --speedup-ratio 2 --prefix-len-multiplier 1.5",
-		Args:    cobra.MaximumNArgs(2),
+		Args: cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			if err := positional(cmd, words, "input-file", "output-file"); err != nil {
 				return err

@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// commandExamples are the examples of commands by their words behind aiperf. A command that has examples of its own is not listed.
+var commandExamples = map[string]string{
+	"ab": "ab --a http://old:8000 --b http://new:8000 --model m --streaming --concurrency 8\nab --a mock:// --b mock://?ttft=60ms --model m --streaming --concurrency 4",
+
+	"accuracy":       "accuracy grade --grader mmlu --answer \"The answer is B.\" --gold B",
+	"accuracy grade": "accuracy grade --grader mmlu --answer \"The answer is B.\" --gold B",
+
+	"chat":          "chat --url mock:// --model m --quick Hello\nchat --url http://localhost:8000 --api-key env:MY_KEY",
+	"find-capacity": "find-capacity --url mock:// --model m --streaming --objective \"ttft:p99<200ms\"",
+	"mock-server":   "mock-server --port 8000 --ttft 50",
+	"watch":         "watch artifacts/my-run",
+
+	"speed-bench-report": "speed-bench-report artifacts",
+	"plot":               "plot artifacts/my-run\nplot --dashboard artifacts",
+	"report":             "report artifacts/my-run\nreport --html artifacts/my-run",
+
+	"dataset": "dataset describe prompts.csv\ndataset convert prompts.csv prompts.jsonl --to single_turn\ndataset pull aimo_aime",
+
+	"tokenizer":        "tokenizer count \"What is a mutex?\"\ntokenizer info --tokenizer builtin",
+	"tokenizer count":  "tokenizer count \"What is a mutex?\"",
+	"tokenizer encode": "tokenizer encode \"What is a mutex?\"",
+	"tokenizer decode": "tokenizer decode 4827 382 261",
+	"tokenizer info":   "tokenizer info --tokenizer builtin",
+
+	"completion":       "completion bash\ncompletion zsh",
+	"config":           "config init minimal\nconfig validate run.yaml",
+	"config schema":    "config schema",
+	"config validate":  "config validate run.yaml",
+	"config show":      "config show run.yaml",
+	"config expand":    "config expand sweep.yaml",
+	"config import":    "config import genai_perf_config.yaml",
+	"synthesize":       "synthesize agentic-code --num-sessions 200 --output traces\nsynthesize trace trace.jsonl twice.jsonl --speedup-ratio 2",
+	"synthesize trace": "synthesize trace trace.jsonl twice.jsonl --speedup-ratio 2 --prefix-len-multiplier 1.5",
+	"synthesize-trace": "synthesize-trace trace.jsonl twice.jsonl --speedup-ratio 2 --prefix-len-multiplier 1.5",
+	"version":          "version",
+
+	"analyze":              "analyze --model m --url localhost:8000 --sweep-type concurrency --sweep-range 1:64",
+	"create-template":      "create-template",
+	"process-export-files": "process-export-files --input-directory artifacts",
+
+	"analyze swim-lane":     "analyze swim-lane artifacts/my-run",
+	"analyze turn-messages": "analyze turn-messages artifacts/my-run",
+}
+
+// giveExamples adds the examples to a command and to those below it.
+func giveExamples(cmd *cobra.Command) {
+	words := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
+	if lines, ok := commandExamples[words]; ok && cmd.Example == "" {
+		cmd.Example = "  aiperf " + strings.ReplaceAll(lines, "\n", "\n  aiperf ")
+	}
+	for _, child := range cmd.Commands() {
+		giveExamples(child)
+	}
+}
