@@ -1,6 +1,7 @@
 package comparison
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -25,6 +26,9 @@ func TestEachPair(t *testing.T) {
 	}{
 		"twice as slow":               {4, 400, []float64{2}, Worse, false},
 		"half as slow":                {4, 400, []float64{0.5}, Better, false},
+		"three pairs":                 {3, 400, []float64{2}, Worse, false},
+		"blocks of twenty":            {4, 20, []float64{3}, Worse, false},
+		"twice as slow and more":      {4, 400, []float64{1.95, 4}, Worse, false},
 		"two pairs":                   {2, 400, []float64{2}, Cannot, true},
 		"one pair does not":           {4, 400, []float64{2, 2, 2, 1.04}, Cannot, true},
 		"one pair the other way":      {4, 400, []float64{2, 2, 2, 0.5}, Cannot, true},
@@ -41,7 +45,7 @@ func TestEachPair(t *testing.T) {
 		if l.Outcome != c.want || (r.Refused != "") != c.refused || r.Outcome != c.want {
 			t.Errorf("%s: %s; refused: %q, in all %s", name, l.Sentence(0.95), r.Refused, r.Outcome)
 		}
-		if c.want == Worse && (!strings.Contains(l.Reason, "each of the 4 pairs shows it by itself, by +8") || len(r.Notes) == 0 || !strings.Contains(r.Notes[0], "only what every pair shows by itself is judged")) {
+		if c.want == Worse && (!strings.Contains(l.Reason, fmt.Sprintf("each of the %d pairs shows it by itself, by +8", c.pairs)) && c.n == 400 || len(r.Notes) == 0 || !strings.Contains(r.Notes[0], "only what every pair shows by itself is judged")) {
 			t.Errorf("%q, %q", l.Reason, r.Notes)
 		}
 	}

@@ -3,6 +3,7 @@ package metric
 import (
 	"encoding/json"
 	"math"
+	"strings"
 	"testing"
 
 	"aiperf/internal/record"
@@ -109,5 +110,18 @@ func TestLimitsOfTheVerdict(t *testing.T) {
 	e := ClientStats{ThreadWait: 1, CPUTime: 3}
 	if e.waitShare() != 0.25 {
 		t.Errorf("1 s of waiting and 3 s of running: %g of the time it wanted to run", e.waitShare())
+	}
+}
+
+// TestNothingIsExact: where every figure that decides is known only approximately, none is called exact.
+func TestNothingIsExact(t *testing.T) {
+	s := stated(150, 100, 150)
+	for _, tag := range []string{"time_to_first_token", "request_latency"} {
+		for _, stat := range judgedStats {
+			s.Bounds.set(tag, stat, 50, 150)
+		}
+	}
+	if v := Assess(calm(), s, nil); v.Verdict != VerdictUncertain || strings.Contains(v.Reason, "exact to 4 %") {
+		t.Error(v.Sentence())
 	}
 }
