@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,11 +23,11 @@ func TestLimits(t *testing.T) {
 	if err := b.Hold(2 << 20); err != nil {
 		t.Error(err)
 	}
-	if err := b.Hold(1); err == nil || err.Error() != "builds more than 2 MiB" || b.Step(1) != err || b.Err() != err {
+	if err := b.Hold(1); err == nil || err.Error() != "builds more than 2 MiB" || !errors.Is(b.Step(1), err) || !errors.Is(b.Err(), err) {
 		t.Error(err)
 	}
 	calls := 0
-	if n, err := spend(New(Limits{Stop: func() bool { calls++; return calls == 3 }})); n != 3*between || err != errStopped {
+	if n, err := spend(New(Limits{Stop: func() bool { calls++; return calls == 3 }})); n != 3*between || !errors.Is(err, errStopped) {
 		t.Errorf("%d, %v", n, err)
 	}
 	if n, err := spend(New(Limits{})); n != 1_000_000 || err != nil {

@@ -51,7 +51,7 @@ func ended(pid int) bool {
 	if err != nil {
 		return true
 	}
-	defer p.Release()
+	defer func() { _ = p.Release() }()
 	err = p.Signal(syscall.Signal(0))
 	return errors.Is(err, os.ErrProcessDone) || errors.Is(err, syscall.ESRCH)
 }

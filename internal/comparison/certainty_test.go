@@ -26,13 +26,13 @@ func withBounds(r Run, low, high float64) Run {
 // widen its interval.
 func TestBoundsPerStatistic(t *testing.T) {
 	for _, several := range []bool{false, true} {
-		a, exact, close, wide := []Run{made(1, 4000, 100)}, []Run{made(2, 4000, 130)}, []Run{withBounds(made(2, 4000, 130), 0.97, 1)}, []Run{withBounds(made(2, 4000, 130), 0.7, 1)}
+		a, exact, narrow, wide := []Run{made(1, 4000, 100)}, []Run{made(2, 4000, 130)}, []Run{withBounds(made(2, 4000, 130), 0.97, 1)}, []Run{withBounds(made(2, 4000, 130), 0.7, 1)}
 		if several {
 			a = append(a, made(3, 4000, 100))
-			exact, close, wide = append(exact, made(4, 4000, 130)), append(close, withBounds(made(4, 4000, 130), 0.97, 1)), append(wide, withBounds(made(4, 4000, 130), 0.7, 1))
+			exact, narrow, wide = append(exact, made(4, 4000, 130)), append(narrow, withBounds(made(4, 4000, 130), 0.97, 1)), append(wide, withBounds(made(4, 4000, 130), 0.7, 1))
 		}
 		var p99 []*Line
-		for _, b := range [][]Run{exact, close, wide} {
+		for _, b := range [][]Run{exact, narrow, wide} {
 			r, err := Compare(a, b, usual)
 			if err != nil {
 				t.Fatal(err)

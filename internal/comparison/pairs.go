@@ -111,7 +111,7 @@ func (r *Result) pairLine(s *statistic, seed uint64) {
 			d[i] = math.Log(b[i]) - math.Log(a[i])
 		}
 	}
-	diff := s.paired(r, d, a, b, seed, &l)
+	diff := s.paired(r, d, seed, &l)
 	l.fill(&diff, r.Options.Confidence, plain)
 	if s.p == .99 && fewest < fewestTail {
 		l.Outcome, l.Reason = Cannot, fmt.Sprintf("%d requests in a block; a p99 needs %d", fewest, fewestTail)
@@ -124,7 +124,7 @@ func (r *Result) pairLine(s *statistic, seed uint64) {
 
 // paired is the mean difference of pairs, and its p-value in l. The instants of blocks may be known only approximately: each end of the interval is the one
 // at which these limits were the reason for all that they may be, and the p-value is that of the end nearest to 0.
-func (s *statistic) paired(r *Result, d, a, b []float64, seed uint64, l *Line) Difference {
+func (s *statistic) paired(r *Result, d []float64, seed uint64, l *Line) Difference {
 	low, high := slices.Clone(d), slices.Clone(d)
 	for i := range d {
 		lowA, highA := s.stretch(&r.A[i])

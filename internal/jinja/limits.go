@@ -63,7 +63,7 @@ func tooHeavy(err error) error {
 
 // built pays for the memory of what an operation made. r is nil for a filter that is called from outside of a rendering.
 func (r *run) built(v Value) error {
-	n := 0
+	var n int
 	switch x := v.(type) {
 	case string:
 		n = len(x)
@@ -92,7 +92,7 @@ func (r *run) write(s string) error {
 
 // charge counts the work of handling v: a step, and more for what is large.
 func (r *run) charge(v Value) error {
-	n := 0
+	var n int
 	switch x := v.(type) {
 	case string:
 		if n = len(x) / bytesPerStep; len(x) > maxString {

@@ -20,20 +20,12 @@ func printf(format string, args Value) (string, error) {
 			b.WriteByte(format[i])
 			continue
 		}
-		var v Value
-		named := false
-		if i++; i < len(format) && format[i] == '(' {
-			end := strings.IndexByte(format[i:], ')')
-			if end < 0 || dict == nil {
-				return "", fmt.Errorf("format requires a mapping")
-			}
-			var ok bool
-			if v, ok = dict.Get(format[i+1 : i+end]); !ok {
-				return "", fmt.Errorf("the format names %q, which is not there", format[i+1:i+end])
-			}
-			named = true
-			i += end + 1
+		i++
+		v, named, name, err := namedValue(format[i:], dict)
+		if err != nil {
+			return "", err
 		}
+		i += name
 		begin := i
 		for i < len(format) && strings.IndexByte("-+ #0123456789.", format[i]) >= 0 {
 			i++
@@ -113,3 +105,19 @@ func directive(spec string, verb byte, v Value) (string, error) {
 }
 
 func pad(spec, s string) string { return fmt.Sprintf("%"+strings.Trim(spec, "+# ")+"s", s) }
+
+// namedValue is the value that a directive names in parentheses, and the length of that name; named is false where it names none.
+func namedValue(directive string, dict *Dict) (v Value, named bool, length int, err error) {
+	if !strings.HasPrefix(directive, "(") {
+		return nil, false, 0, nil
+	}
+	end := strings.IndexByte(directive, ')')
+	if end < 0 || dict == nil {
+		return nil, false, 0, fmt.Errorf("format requires a mapping")
+	}
+	v, ok := dict.Get(directive[1:end])
+	if !ok {
+		return nil, false, 0, fmt.Errorf("the format names %q, which is not there", directive[1:end])
+	}
+	return v, true, end + 1, nil
+}

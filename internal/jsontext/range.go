@@ -50,13 +50,13 @@ func behindString(doc []byte, i int) int {
 // inRange tells whether a number can be held. Short ones without an exponent always can.
 func inRange(word []byte) bool {
 	last := word[len(word)-1]
-	if len(word) < 19 && last >= '0' && last <= '9' && bytes.IndexAny(word, "eE") < 0 {
+	if len(word) < 19 && last >= '0' && last <= '9' && !bytes.ContainsAny(word, "eE") {
 		return true
 	}
 	if _, err := strconv.ParseFloat(string(word), 64); err != nil || last < '0' || last > '9' {
 		return false
 	}
-	if bytes.IndexAny(word, ".eE") >= 0 {
+	if bytes.ContainsAny(word, ".eE") {
 		return true
 	}
 	if word[0] == '-' {

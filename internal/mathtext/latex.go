@@ -324,9 +324,7 @@ func (p *latex) signed(functions bool) (*Node, error) {
 		if !computable(left, right) {
 			return nil, errSyntax
 		}
-		if left, err = p.beside(left, right, at); err != nil {
-			return nil, err
-		}
+		left = p.beside(left, right, at)
 	}
 	return left, err
 }
@@ -341,11 +339,11 @@ func failure(err error) error {
 
 // beside is the product of two factors side by side; a whole number before a fraction is a mixed number. Two plain numbers are neither: releases of
 // the reference add or multiply them, which makes 235 or 234 of 1\,234. Here they have no value of a number: they equal their like alone.
-func (p *latex) beside(left, right *Node, at int) (*Node, error) {
+func (p *latex) beside(left, right *Node, at int) *Node {
 	switch p.tokens[at].kind {
 	case "num", "pct":
 		if left.Kind == Num || left.Kind == Opaque && left.Name == numbersBeside {
-			return &Node{Kind: Opaque, Name: numbersBeside, Args: []*Node{left, right}}, nil
+			return &Node{Kind: Opaque, Name: numbersBeside, Args: []*Node{left, right}}
 		}
 	case `\frac`:
 		if left.Kind == Num && left.Rat.IsInt() && !left.Float && right.Kind == Num && right.Rat.Sign() > 0 {
@@ -353,10 +351,10 @@ func (p *latex) beside(left, right *Node, at int) (*Node, error) {
 			if left.Rat.Sign() < 0 {
 				sum.Neg(sum)
 			}
-			return number(sum), nil
+			return number(sum)
 		}
 	}
-	return mul(left, right), nil
+	return mul(left, right)
 }
 
 // numbersBeside is the name of two numbers side by side.

@@ -60,7 +60,7 @@ func drawLate(t *rapid.T, set *Selection) (stamped, really *Row) {
 	rec := &record.Record{Start: ms(100), Issued: ms(99), Intended: ms(98), End: ms(300), WallOffset: 1_800_000_000_000_000_000, Trace: &record.Trace{}}
 	reply := &record.Reply{PerChunkTokens: -1}
 	trueReply, trueRec := *reply, *rec
-	at, was := int64(ms(100)), int64(ms(100))
+	at, was := ms(100), ms(100)
 	for k := range rapid.IntRange(1, 5).Draw(t, "messages") {
 		was = max(was, at) + rapid.Int64Range(0, 30e6).Draw(t, "gap")
 		if rapid.Bool().Draw(t, "together") {

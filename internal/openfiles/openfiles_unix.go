@@ -16,7 +16,7 @@ const least = 16
 func init() {
 	var r syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &r) == nil && uint64(r.Cur) < least { //nolint:unconvert // signed on FreeBSD
-		os.Stderr.WriteString(tooFew(uint64(r.Cur))) //nolint:errcheck // there is nobody else to tell
+		os.Stderr.WriteString(tooFew(uint64(r.Cur))) //nolint:errcheck,unconvert // there is nobody else to tell
 		os.Exit(1)
 	}
 }

@@ -152,6 +152,7 @@ func TestAPIToken(t *testing.T) {
 			t.Error(err)
 			return 0
 		}
+		defer resp.Body.Close()
 		return resp.StatusCode
 	}
 	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -73,7 +73,7 @@ func (r *readiness) close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if epoll := r.epoll.Swap(0); epoll != 0 {
-		unix.Close(int(epoll) - 1)
+		_ = unix.Close(int(epoll) - 1)
 	}
 	r.closed = true
 }

@@ -41,12 +41,12 @@ var packageStores = []string{"/nix/store", "/gnu/store"}
 // paths lists the files and directories that the interpreter needs.
 func (p interpreter) paths() []string {
 	list := slices.Clone(systemPaths)
-	real, err := filepath.EvalSymlinks(p.Path)
+	resolved, err := filepath.EvalSymlinks(p.Path)
 	if err != nil {
-		real = p.Path
+		resolved = p.Path
 	}
 	for _, store := range packageStores {
-		if strings.HasPrefix(real, store+"/") {
+		if strings.HasPrefix(resolved, store+"/") {
 			list = append(list, store)
 		}
 	}
@@ -85,17 +85,17 @@ func (p interpreter) shares() []share {
 
 // appendShare adds a path to the shares, and the place that it is a link to. A link of the root directory stays a link.
 func appendShare(list []share, path string) []share {
-	real, err := filepath.EvalSymlinks(path)
+	resolved, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return list
 	}
 	link, err := os.Readlink(path)
 	if err == nil && filepath.Dir(path) == "/" {
-		return append(appendShare(list, real), share{Target: path, Link: link})
+		return append(appendShare(list, resolved), share{Target: path, Link: link})
 	}
-	for _, target := range []string{real, path} {
+	for _, target := range []string{resolved, path} {
 		if !covered(list, target) {
-			list = append(list, share{Source: real, Target: target})
+			list = append(list, share{Source: resolved, Target: target})
 		}
 	}
 	return list
@@ -110,7 +110,7 @@ func covered(list []share, path string) bool {
 
 // withLinks adds the links between the name of the interpreter and its file.
 func (p interpreter) withLinks(list []share) []share {
-	real, err := filepath.EvalSymlinks(p.Path)
+	resolved, err := filepath.EvalSymlinks(p.Path)
 	if err != nil {
 		return list
 	}
@@ -118,7 +118,7 @@ func (p interpreter) withLinks(list []share) []share {
 	path := p.Path
 	for range mostLinks {
 		if !covered(list, path) {
-			list = append(list, share{Source: real, Target: path})
+			list = append(list, share{Source: resolved, Target: path})
 		}
 		next, err := os.Readlink(path)
 		if err != nil {

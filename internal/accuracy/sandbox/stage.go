@@ -143,7 +143,7 @@ func dropBoundingSet() error {
 	for c := uintptr(0); c <= unix.CAP_LAST_CAP+8; c++ { // newer kernels know more
 		has, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, c, 0, 0, 0)
 		if err != nil {
-			return nil // the last one was the one before
+			return nil //nolint:nilerr // the last one was the one before
 		}
 		if has == 0 {
 			continue
@@ -180,7 +180,7 @@ func becomeUser(id int) error {
 func ownPipe(fd, user int) error {
 	var info unix.Stat_t
 	if err := unix.Fstat(fd, &info); err != nil || info.Mode&unix.S_IFMT != unix.S_IFIFO {
-		return nil // nothing to open again
+		return nil //nolint:nilerr // nothing to open again
 	}
 	if err := unix.Fchown(fd, user, user); err != nil {
 		return fmt.Errorf("cannot give pipe %d to user %d: %w", fd, user, err)
