@@ -251,29 +251,8 @@ func (m *matcher) replaceEnd(text string) string {
 	return text
 }
 
-// begun is the length of the longest end of a text that begins a pattern, and of the whole value that such an end cuts: the last digit of a value may be
-// the first one of its form in hexadecimal digits.
-func (m *matcher) begun(text string) int {
-	most := m.openEnd(text)
-	for i := 0; i+minWord <= len(text) && i < len(text)-most; {
-		found := m.at(text, i, false)
-		if found.to == 0 {
-			found = m.spelledAt(text, i, false)
-		}
-		switch {
-		case found.to > len(text)-most:
-			return len(text) - found.from
-		case found.to > 0:
-			i = found.to
-		default:
-			i++
-		}
-	}
-	return most
-}
-
-// openEnd is the length of the longest end of a text that begins a pattern.
-func (m *matcher) openEnd(text string) (most int) {
+// begun is the length of the longest end of a text that begins a pattern, and of the whole value that such an end would divide.
+func (m *matcher) begun(text string) (most int) {
 	for _, p := range m.patterns {
 		for n := min(len(p.text)-1, len(text)); n > most; n-- {
 			if strings.HasSuffix(text, p.text[:n]) {
