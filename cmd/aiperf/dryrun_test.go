@@ -38,7 +38,7 @@ func TestDryRun(t *testing.T) {
 		{"--input-file texts.jsonl --concurrency 1,2,4 --request-count 20 --num-profile-runs 2 --profile-run-cooldown-seconds 30", 0,
 			"dry run: 3 cells, 6 runs, 120 requests, pauses of about 30 s; the first: 2 prompts, mean 4 tokens, 20 requests as fast as the server answers"},
 		{"--input-file image.jsonl", 1, "error: image.jsonl:2: image: file not found: x.png"},
-		{"--input-file texts.jsonl --user-centric-rate 1 --num-users 2 --request-count 4", 1, "error: --user-centric-rate needs conversations of several turns; --input-file is a single_turn file"},
+		{"--input-file texts.jsonl --user-centric-rate 1 --num-users 2 --request-count 4", 1, "error: --user-centric-rate needs conversations of several turns; rows of --input-file are single prompts"},
 		{"--isl 0", 0, "warning: all generated data are switched off: set --isl (now 0) and --batch-size-text (now 1) above 0, or ask for images (--image-width-mean), audio (--audio-length-mean) or video (--video-width); a run would be refused"},
 		{"--request-rate-series texts.jsonl --benchmark-duration 9", 1, ""},
 	} {

@@ -20,19 +20,7 @@ func (p *Program) resolveOld(ctx context.Context, f *genaiperf.File, rest []stri
 	if len(faults) > 0 {
 		return nil, set, findings{problems: faults}
 	}
-	var words []string
-	for _, one := range f.Flags {
-		row, _, ok := profileTable.Lookup(one[0])
-		if !ok || set.Get(row.Name()) != nil || row.Pace && len(setPace(set)) > 0 {
-			continue
-		}
-		if row.Kind == setting.Bool {
-			words = append(words, one[0]+"="+one[1])
-		} else {
-			words = append(words, one[0], one[1])
-		}
-	}
-	set, faults = setting.Scan(profileTable, append(words, rest...))
+	set, faults = setting.Scan(profileTable, append(flagsOfFile(f, set), rest...))
 	if faults = append(faults, notBuilt(set)...); len(faults) > 0 {
 		return nil, set, findings{problems: faults, notes: f.Notes}
 	}
@@ -60,6 +48,22 @@ func (p *Program) resolveOld(ctx context.Context, f *genaiperf.File, rest []stri
 		}
 	}
 	return run, set, found
+}
+
+// flagsOfFile are the flags that a file of GenAI-Perf stands for, but for those that the command line gives.
+func flagsOfFile(f *genaiperf.File, given *setting.CommandLine) (words []string) {
+	for _, one := range f.Flags {
+		row, _, ok := profileTable.Lookup(one[0])
+		if !ok || given.Get(row.Name()) != nil || row.Pace && len(setPace(given)) > 0 {
+			continue
+		}
+		if row.Kind == setting.Bool {
+			words = append(words, one[0]+"="+one[1])
+		} else {
+			words = append(words, one[0], one[1])
+		}
+	}
+	return words
 }
 
 // setPace are the flags of a command line that choose a pace.
