@@ -141,7 +141,8 @@ func (f *firefox) note(a answer) {
 // open loads a page; what it may ask for begins with its own address.
 func (f *firefox) open(address string) {
 	f.t.Helper()
-	f.address, f.complaints = address, nil
+	f.address, _, _ = strings.Cut(address, "?")
+	f.complaints = nil
 	f.do("browsingContext.navigate", map[string]any{"context": f.context, "url": address, "wait": "complete"}, nil)
 }
 
