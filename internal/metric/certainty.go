@@ -26,19 +26,24 @@ type doubt struct {
 	shared     int64 // other content messages that share their read with a later message
 }
 
+// noMessage stands for one that the record does not hold: its instant is exact.
+var noMessage record.Message
+
+// messageOf is the message that brought a content.
+func messageOf(rec *record.Record, c *record.Content) *record.Message {
+	if c.Message < len(rec.Messages) {
+		return &rec.Messages[c.Message]
+	}
+	return &noMessage
+}
+
 // doubt sums up the uncertainty of a request's content messages.
 func (f *facts) doubt() (d doubt) {
 	if f.reply == nil || len(f.reply.Contents) == 0 {
 		return d
 	}
 	c := f.reply.Contents
-	message := func(i int) (m record.Message) {
-		if k := c[i].Message; k < len(f.rec.Messages) {
-			m = f.rec.Messages[k]
-		}
-		return m
-	}
-	uncertain := func(i int) float64 { return float64(message(i).UncertainNs) }
+	uncertain := func(i int) float64 { return float64(messageOf(f.rec, &c[i]).UncertainNs) }
 	d.first = uncertain(0)
 	if f.rec.Trace != nil {
 		d.send = float64(f.rec.Trace.SendUncertainNs)
@@ -46,7 +51,7 @@ func (f *facts) doubt() (d doubt) {
 	d.firstWrong = wrong(d.first+d.send, f.ttft())
 	for i := range c {
 		switch {
-		case message(i).Clock == record.PacketClock:
+		case messageOf(f.rec, &c[i]).Clock == record.PacketClock:
 			d.packets++
 		case uncertain(i) > 0, i+1 < len(c) && c[i+1].At == c[i].At: // imported records know of equal instants only
 			d.shared++

@@ -105,16 +105,6 @@ func lumpsOf(rec *record.Record, c []record.Content, late func(*record.Content) 
 	return n
 }
 
-// lateness returns by how many ns content events of a record may have arrived before their instants.
-func lateness(rec *record.Record) func(*record.Content) int64 {
-	return func(c *record.Content) int64 {
-		if c.Message >= len(rec.Messages) {
-			return 0
-		}
-		return rec.Messages[c.Message].UncertainNs
-	}
-}
-
 // lumpSums adds up the lumps of answers.
 type lumpSums struct {
 	answers, lumped, events, lumpsSeen, span, one int64

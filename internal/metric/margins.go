@@ -76,14 +76,15 @@ func (f *facts) lateness() []float64 {
 		return nil
 	}
 	var late []float64
-	for i, c := range f.reply.Contents {
-		if c.Message >= len(f.rec.Messages) || f.rec.Messages[c.Message].UncertainNs <= 0 {
+	for i := range f.reply.Contents {
+		by := messageOf(f.rec, &f.reply.Contents[i]).UncertainNs
+		if by <= 0 {
 			continue
 		}
 		if late == nil {
 			late = make([]float64, len(f.reply.Contents))
 		}
-		late[i] = float64(f.rec.Messages[c.Message].UncertainNs)
+		late[i] = float64(by)
 	}
 	return late
 }

@@ -193,7 +193,7 @@ func (s *Selection) Row(rec *record.Record, reply *record.Reply, counts record.C
 		}
 		r.OneMessage = !f.several && s.opts.Streaming && s.opts.ProducesTokens && f.osl() >= 2
 		if s.opts.Streaming && reply != nil {
-			r.lumps = lumpsOf(rec, reply.Contents, lateness(rec))
+			r.lumps = lumpsOf(rec, reply.Contents, func(c *record.Content) int64 { return messageOf(rec, c).UncertainNs })
 			r.lumps.one = f.several && !f.measured && s.opts.ProducesTokens && f.osl() >= 2
 			r.doubt.oneLump = f.several && !f.measured
 		}

@@ -75,7 +75,7 @@ func (e *ClientStats) shortFault() string {
 	case e.short():
 		return e.shortLoad()
 	case e.unfilled():
-		return slots(e.SlotsInUse()) + " of " + slots(e.Slots) + " slots in use"
+		return e.slotShare() + " in use"
 	case e.gaveUp():
 		return shown(e.ReanchorLost) + " of the schedule lost"
 	case e.late():

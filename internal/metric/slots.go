@@ -9,8 +9,8 @@ import (
 	"aiperf/internal/terminal"
 )
 
-// slotShare is the share of slot time that a client may leave unused: as much as a latency may be wrong (timing, section 16.2).
-const slotShare = 0.04
+// slotLossLimit is the share of slot time that a client may leave unused: as much as a latency may be wrong (timing, section 16.2).
+const slotLossLimit = 0.04
 
 // SlotUse is how a client used the slots of its closed loops while it was sending.
 type SlotUse struct {
@@ -26,12 +26,17 @@ func (u *SlotUse) SlotLoss() float64 { return rateOf(u.SlotTimeLost.Seconds(), u
 func (u *SlotUse) SlotsInUse() float64 { return u.Slots * (1 - u.SlotLoss()) }
 
 // unfilled reports whether the client could not fill its closed loop.
-func (u *SlotUse) unfilled() bool { return u.SlotLoss() > slotShare }
+func (u *SlotUse) unfilled() bool { return u.SlotLoss() > slotLossLimit }
 
 // slotReason says how much of a closed loop the client could fill.
 func (u *SlotUse) slotReason() string {
-	return fmt.Sprintf("%s of %s slots were in use: this machine could not send faster. For %.1f %% of the slots' time an answer had arrived and the next request was not sent yet.",
-		slots(u.SlotsInUse()), slots(max(1, math.Round(u.Slots))), 100*u.SlotLoss())
+	return fmt.Sprintf("%s were in use: this machine could not send faster. For %.1f %% of the slots' time an answer had arrived and the next request was not sent yet.",
+		u.slotShare(), 100*u.SlotLoss())
+}
+
+// slotShare says how many of the slots were in use: "4.7 of 16 slots".
+func (u *SlotUse) slotShare() string {
+	return slots(u.SlotsInUse()) + " of " + slots(max(1, math.Round(u.Slots))) + " slots"
 }
 
 // slots writes a number of slots: whole ones from 10 on, with at most one decimal below.
