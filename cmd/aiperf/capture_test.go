@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/capture"
-	"aiperf/internal/mockserver"
+	"aiperf/internal/sim/mockserver"
+	"aiperf/internal/wire/capture"
 )
 
 // rawInstants is what the test reads of a raw line.

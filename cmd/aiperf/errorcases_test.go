@@ -76,8 +76,8 @@ func TestErrorsAtATerminal(t *testing.T) {
 			t.Helper()
 			return serve(t, answers(401, `{"error":{"message":"invalid api key"}}`))
 		},
-			[]string{"   20  100.0 %   401  Unauthorized  invalid api key", "All 20 requests failed; there is nothing to measure.", "The server wants a key; none was given, so none was sent.", "Set --api-key", "✘ 100 % of the requests failed. Verdict: no result. No request succeeded.", "Log File:"},
-			[]string{"error:", "INCOMPLETE", "their time is in no latency", "does not accept"}},
+			[]string{"   20  100.0 %   401  Unauthorized  invalid api key", "All 20 requests failed; there is nothing to measure.", "The server requires a key, but none was given.", "Set --api-key", "✘ 100 % of the requests failed. Verdict: no result. No request succeeded.", "Log File:"},
+			[]string{"error:", "INCOMPLETE", "they are not part of any latency", "does not accept"}},
 		{"dies midway", func(t *testing.T) string {
 			t.Helper()
 			s := httptest.NewUnstartedServer(nil)
@@ -92,7 +92,7 @@ func TestErrorsAtATerminal(t *testing.T) {
 			t.Cleanup(s.Close)
 			return s.URL
 		},
-			[]string{"INCOMPLETE RESULTS", "Run aborted: no connection to the server could be made from", "--no-fail-fast goes on all the same", "requests failed; their time is in no latency"},
+			[]string{"INCOMPLETE RESULTS", "Run aborted: no connection to the server could be made from", "--no-fail-fast continues anyway", "requests failed; they are not part of any latency"},
 			[]string{"error:", "API Error", "Check --url"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

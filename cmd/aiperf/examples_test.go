@@ -162,7 +162,7 @@ func (f *folder) carry(t *testing.T, args ...string) (stdout, stderr string, err
 func supplied(t *testing.T) *folder {
 	t.Helper()
 	dir := t.TempDir()
-	packed, err := os.ReadFile("../../internal/tokenizer/testdata/qwen2_5.json.zst")
+	packed, err := os.ReadFile("../../internal/text/tokenizer/testdata/qwen2_5.json.zst")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -123,7 +123,7 @@ func TestKilledPullGoesOn(t *testing.T) {
 	h.gate, h.sent, h.ranges = nil, 0, nil
 	h.mu.Unlock()
 	close(release)
-	if p = puller(t, h, cache); p.run() != 0 || !strings.Contains(p.stderr.String(), "goes on after 25.2 MB") {
+	if p = puller(t, h, cache); p.run() != 0 || !strings.Contains(p.stderr.String(), "continues after 25.2 MB") {
 		t.Fatalf("%s%s", &p.stdout, p.stderr.String())
 	}
 	if len(h.ranges) != parts-3 || slices.ContainsFunc(h.ranges, func(one string) bool { return slices.Contains(brought, one) }) {

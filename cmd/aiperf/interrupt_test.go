@@ -283,7 +283,7 @@ func TestInterruptedSweep(t *testing.T) {
 	}
 	text := p.stdout.String()
 	_, table, _ := strings.Cut(text, "Sweep: 3 cells")
-	for _, want := range []string{" interrupted", " not run", "\nInterrupted: 1 of 3 cells ran to the end. To run the rest, give the same command with --resume " + p.dir + " in place of --artifact-dir.\n"} {
+	for _, want := range []string{" interrupted", " not run", "\nInterrupted: 1 of 3 cells ran to the end. To run the rest, give the same command with --resume " + p.dir + " instead of --artifact-dir.\n"} {
 		if !strings.Contains(table, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

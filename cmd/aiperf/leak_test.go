@@ -12,7 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"aiperf/internal/cli"
-	"aiperf/internal/plan"
+	"aiperf/internal/series/plan"
 )
 
 // TestNothingIsLeftRunning: a whole invocation in this process, whatever becomes of it, ends all its goroutines.

@@ -5,11 +5,11 @@ import (
 	"context"
 	"os"
 
+	_ "aiperf/internal/base/openfiles" // first of all
 	"aiperf/internal/cli"
-	"aiperf/internal/comparison"
 	"aiperf/internal/config"
-	_ "aiperf/internal/openfiles" // first of all
-	"aiperf/internal/plan"
+	"aiperf/internal/measure/comparison"
+	"aiperf/internal/series/plan"
 )
 
 func main() {
@@ -32,7 +32,7 @@ func takeTurns(ctx context.Context, run *config.Run, o plan.TurnOptions, s cli.S
 func streams(s cli.Streams) plan.Streams {
 	return plan.Streams{
 		StepSummary: os.Getenv("GITHUB_STEP_SUMMARY"),
-		Out:         s.Out, Err: s.Err, Width: s.Width, Resized: s.Resized, Paint: s.Paint, Terminal: s.Terminal, Colour: s.Colour, ASCII: s.ASCII, Progress: s.Progress, Dashboard: s.Dashboard, Version: cli.Version(), Args: os.Args[1:],
+		Out:         s.Out, Err: s.Err, Width: s.Width, Resized: s.Resized, Paint: s.Paint, Terminal: s.Terminal, Colour: s.Colour, ASCII: s.ASCII, Progress: s.Progress, Dashboard: s.Dashboard, Version: cli.Version(), Args: cli.Words(os.Args),
 		Notes: s.Notes, Warnings: s.Warnings, Secrets: s.Secrets, Next: cli.NextSteps,
 	}
 }

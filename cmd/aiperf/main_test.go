@@ -20,6 +20,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"aiperf/internal/base/testhome"
 )
 
 // asProgram in the environment makes the test binary the program itself, so that tests run real processes (and these their mock server).
@@ -31,7 +33,7 @@ func TestMain(m *testing.M) {
 		main()
 	}
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // what nohup ignores would be ignored by every process of these tests
-	os.Exit(m.Run())
+	os.Exit(testhome.Run(m))
 }
 
 // patience is the longest that any process of these tests may run. None comes near it; one that does hangs.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/mockserver"
+	"aiperf/internal/sim/mockserver"
 )
 
 const (

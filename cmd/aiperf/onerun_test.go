@@ -14,8 +14,8 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/metric"
-	"aiperf/internal/terminal"
+	"aiperf/internal/base/terminal"
+	"aiperf/internal/measure/metric"
 )
 
 // TestOneRunEverywhere: names, units and numbers of a run are the same on the console, in CSV and JSON, in the data of the plots and on the page.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"aiperf/internal/mockserver"
+	"aiperf/internal/sim/mockserver"
 )
 
 // TestFirstCommand: the command of the first tour prints a report and leaves all files; its first request comes soon.
@@ -53,7 +53,7 @@ func TestServerLimited(t *testing.T) {
 		t.Errorf("all slots are taken for %.2f of the time only", v.Cap)
 	}
 	// A test machine may really be too slow; then, and only then, the client is to blame.
-	if v.Verdict != "server limited" && v.Verdict != "client limited" && v.Verdict != "uncertain" || v.Verdict == "server limited" && !strings.Contains(v.Reason, "every slot was taken") {
+	if v.Verdict != "server limited" && v.Verdict != "client limited" && v.Verdict != "uncertain" || v.Verdict == "server limited" && !strings.Contains(v.Reason, "requests in flight used every slot") {
 		t.Errorf("%s: %s", v.Verdict, v.Reason)
 	}
 	if !strings.Contains(p.stdout.String(), "Not a clean measurement") {

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"aiperf/internal/mockserver"
+	"aiperf/internal/sim/mockserver"
 )
 
 // TestScheduleOfSessions: a file of conversations with times is replayed without any flag, every turn of it, at its instants.

@@ -13,8 +13,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"aiperf/internal/cli"
-	"aiperf/internal/mockserver"
-	"aiperf/internal/templates"
+	"aiperf/internal/cli/exampleconfigs"
+	"aiperf/internal/sim/mockserver"
 )
 
 // small are the settings of a template that a test makes small: what they are at the most.
@@ -69,7 +69,7 @@ func TestTemplatesRun(t *testing.T) {
 		t.Setenv(name, server.URL())
 	}
 	t.Setenv("MODEL_NAME", "m")
-	for _, one := range templates.All() {
+	for _, one := range exampleconfigs.All() {
 		t.Run(one.Name, func(t *testing.T) {
 			dir := t.TempDir()
 			t.Chdir(dir)

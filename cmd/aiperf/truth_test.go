@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"aiperf/internal/mockserver"
+	"aiperf/internal/sim/mockserver"
 )
 
 // TestTokensAreTheServers: whatever the server does, the tokens that a record counts are those that the server wrote, in every record.

@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"aiperf/internal/metric"
-	"aiperf/internal/mockserver"
-	"aiperf/internal/stats"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/measure/stats"
+	"aiperf/internal/sim/mockserver"
 )
 
 // judged is what a run says of itself, beside what the server knows.
@@ -127,7 +127,7 @@ func TestVerdictOfStoppedClient(t *testing.T) {
 	if c := j.Certain["time_to_first_token"]; j.Uncertain == 0 || c.Count != float64(240-j.Uncertain) {
 		t.Errorf("%d of 240 requests are uncertain, %v certain", j.Uncertain, c.Count)
 	}
-	if notes := strings.Join(j.Notes, "\n"); !strings.Contains(notes, "The client stood still for") || !strings.Contains(notes, "by more than 1 ms or 1 %") {
+	if notes := strings.Join(j.Notes, "\n"); !strings.Contains(notes, "The client was paused for") || !strings.Contains(notes, "by more than 1 ms or 1 %") {
 		t.Errorf("notes:\n%s", notes)
 	}
 	if !strings.Contains(p.stdout.String(), "~ marks figures") {

@@ -43,7 +43,7 @@ func TestWatchTerminal(t *testing.T) {
 	}
 	s.types("\x03")
 	status, left := s.ends()
-	if status != 0 || !strings.Contains(left, "goes on") {
+	if status != 0 || !strings.Contains(left, "continues") {
 		t.Errorf("status %d, %q", status, left)
 	}
 	run.signal(syscall.SIGINT)
@@ -83,7 +83,7 @@ func TestWatchTerminals(t *testing.T) {
 			s := startScreen(t, p, 80, 24, c.environ...)
 			s.shows("Profiling", "Requests /s", "q leave")
 			s.types(c.keys)
-			if status, left := s.ends(); status != 0 || !strings.Contains(left, "goes on") {
+			if status, left := s.ends(); status != 0 || !strings.Contains(left, "continues") {
 				t.Errorf("status %d, %q", status, left)
 			}
 		})
@@ -135,7 +135,7 @@ func TestWatchLines(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for dir, want := range map[string]string{filepath.Join(none, "nowhere"): "there is no directory", file: "is no directory", none: "holds no run"} {
+	for dir, want := range map[string]string{filepath.Join(none, "nowhere"): "there is no directory", file: "is not a directory", none: "contains no run"} {
 		p = watcher(t, dir)
 		if status := p.run(); status != 1 || !strings.Contains(p.stderr.String(), want) || bytes.Count([]byte(p.stderr.String()), []byte("\n")) != 1 {
 			t.Errorf("%s: %d, %q, want %q", dir, status, p.stderr.String(), want)

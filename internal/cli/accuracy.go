@@ -10,20 +10,20 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"aiperf/internal/accuracy/grade"
-	"aiperf/internal/jsontext"
-	"aiperf/internal/setting"
+	"aiperf/internal/base/jsontext"
+	"aiperf/internal/base/setting"
+	"aiperf/internal/workload/accuracy/grade"
 )
 
-// accuracyRows are the flags of accuracy grade.
+// accuracyRows lists the flags of accuracy grade.
 var accuracyRows = []setting.Row{
-	{Flags: []string{"--grader"}, Kind: setting.Enum, Choices: grade.Names(), Help: "how answers are graded"},
-	{Flags: []string{"--jsonl"}, Kind: setting.Bool, Help: "one object {\"answer\": …, \"gold\": …} a line in, one with its grade a line out"},
+	{Flags: []string{"--grader"}, Kind: setting.Enum, Choices: grade.Names(), Help: "grading method"},
+	{Flags: []string{"--jsonl"}, Kind: setting.Bool, Help: "read objects {\"answer\": …, \"gold\": …}, one per line, and write their grades"},
 	{Flags: []string{"--answer"}, Kind: setting.Text, Empty: true, Help: "the answer, without --jsonl"},
-	{Flags: []string{"--gold"}, Kind: setting.Text, Empty: true, Help: "the right answer, as the benchmark has it"},
+	{Flags: []string{"--gold"}, Kind: setting.Text, Empty: true, Help: "the benchmark's correct answer"},
 }
 
-// accuracyCommand builds "accuracy grade", the graders without a run.
+// accuracyCommand builds "accuracy grade", which grades answers without a run.
 func (p *Program) accuracyCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use: "accuracy", Short: "grades of answers without a run", Args: cobra.ArbitraryArgs,
@@ -35,13 +35,13 @@ func (p *Program) accuracyCommand() *cobra.Command {
 		},
 	}
 	grades := p.command(tableCommand{
-		use: "grade", short: "grade answers against the right ones",
-		long: "Grades one answer, or with --jsonl one a line of standard input, as a run with --accuracy-benchmark does.\n" +
-			"What cannot be graded is incorrect and unparsed, and its explanation says why.",
+		use: "grade", short: "grades of given answers",
+		long: "Grades one answer, or with --jsonl every line of standard input, in the same way as a run with --accuracy-benchmark.\n" +
+			"An answer that cannot be graded counts as incorrect and unparsed; its explanation gives the reason.",
 		table: func() *setting.Table { return setting.NewTable(accuracyRows) },
 		run:   gradeAnswers,
 	})
-	grades.SetOut(p.data()) // answers as they are
+	grades.SetOut(p.data()) // print answers unchanged
 	root.AddCommand(grades)
 	return root
 }
@@ -65,7 +65,7 @@ func gradeAnswers(cmd *cobra.Command, set *setting.CommandLine, _ []string) erro
 	if !set.True("--jsonl", false) {
 		answer, gold := set.Text("--answer", "\x00"), set.Text("--gold", "\x00")
 		if answer == "\x00" || gold == "\x00" {
-			return errors.New("--answer, --gold: both are needed, or --jsonl")
+			return errors.New("--answer and --gold are both required, or --jsonl")
 		}
 		return write(jsontext.Open(nil), grader.Grade(cmd.Context(), answer, gold))
 	}
@@ -110,7 +110,7 @@ func readPair(line string) (others jsontext.Object, answer, gold string, err err
 		if err != nil {
 			return others, "", "", fmt.Errorf("%.40q: %w", strings.TrimSpace(line), err)
 		}
-		name, _ := key.(string) // keys of objects are text
+		name, _ := key.(string) // keys of objects are strings
 		if _, ok := texts[name]; !ok {
 			others.Raw(name, raw)
 			continue

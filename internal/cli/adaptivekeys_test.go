@@ -37,7 +37,7 @@ func TestAdaptiveKeys(t *testing.T) {
 		closed(flat + ", adaptive_scale_base_step: 0"):               "adaptive_scale_base_step must be >= 1",
 		closed(flat + ", adaptive_scale_max_step_multiplier: 0"):     "adaptive_scale_max_step_multiplier must be >= 1",
 		closed(flat + ", adaptive_scale_step_percent: 0"):            "adaptive_scale_step_percent must be > 0",
-		closed(flat + ", timing_mode: agentic_replay"):               "recorded agents have a load of their own",
+		closed(flat + ", timing_mode: agentic_replay"):               "recorded agents set their own load",
 		closed("adaptive_scale: {sustain: 3}"):                       "unknown key adaptive_scale.sustain; known are ",
 		closed("adaptive_scale: {control: {least: 3}}"):              "unknown key adaptive_scale.control.least; known are max, min, variable",
 		closed("adaptive_scale: {control: 3}"):                       "adaptive_scale.control must be a mapping",

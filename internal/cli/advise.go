@@ -4,11 +4,11 @@ import (
 	"path"
 	"slices"
 
+	"aiperf/internal/base/terminal"
 	"aiperf/internal/config"
-	"aiperf/internal/terminal"
 )
 
-// advise says what was chosen for the user and what may surprise (spec: cli, section 13).
+// advise adds notes on values that were chosen for the user, and on possible surprises (spec: cli, section 13).
 func (r *resolver) advise() {
 	p := r.run.Profiling()
 	if p == nil {
@@ -31,7 +31,7 @@ func (r *resolver) advise() {
 		r.note("%s: gaps follow a gamma distribution", r.as("--arrival-smoothness"))
 	}
 	if p.Type.HasRate() && p.Concurrency == nil && p.PrefillConcurrency == nil {
-		r.note("the rate has no ceiling: a slow server gets more and more requests at once; --concurrency sets one")
+		r.note("the number of concurrent requests is unlimited and grows on a slow server; limit it with --concurrency")
 	}
 	r.adviseWarmup(p)
 	if !r.run.Environment.HTTP.SSLVerify {
@@ -42,19 +42,19 @@ func (r *resolver) advise() {
 	}
 }
 
-// searches tells whether the run is a search over a key of its phases.
+// searches reports whether the run searches over a key of its phases.
 func (r *resolver) searches(key string) bool {
 	return r.run.Sweep != nil && slices.ContainsFunc(r.run.Sweep.SearchSpace, func(d config.SearchDimension) bool { return path.Ext(d.Path) == "."+key })
 }
 
-// adviseWarmup warns when the run sends prompts that the warm-up has sent: a prefix cache answers them from memory.
+// adviseWarmup warns if the run sends prompts that the warm-up has already sent: a prefix cache would answer them from memory.
 func (r *resolver) adviseWarmup(p *config.Phase) {
 	w, d := r.run.Warmup(), r.run.Dataset()
 	if w == nil || w.Requests == nil || p.Requests == nil || d.Type != config.DatasetSynthetic || d.Turns.MeanOr(1) > 1 {
 		return
 	}
 	if sent := *w.Requests + *p.Requests; sent > d.Entries {
-		r.warn("%d prompts for %d requests with the warm-up: the run repeats prompts that a prefix cache may know; %s raises their number",
+		r.warn("%d prompts for %d requests with the warm-up: the run repeats prompts, which a prefix cache may hold; raise their number with %s",
 			d.Entries, sent, "--num-dataset-entries")
 	}
 }

@@ -10,19 +10,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"aiperf/internal/config"
-	"aiperf/internal/dataset/trace"
-	"aiperf/internal/tokenizer"
+	"aiperf/internal/text/tokenizer"
+	"aiperf/internal/workload/dataset/trace"
 )
 
-// anonymizeCommand makes a trace of lengths and ids of conversations.
+// anonymizeCommand builds the command that converts conversations to a trace of lengths and ids.
 func (p *Program) anonymizeCommand() *cobra.Command {
 	var input, model, output string
 	var block int
 	cmd := &cobra.Command{
 		Use:   "anonymize-trace [IN [OUT]]",
 		Short: "trace of lengths and hash ids from real conversations",
-		Long: "Reads rows {messages, output, timestamp?, session_id?}, writes the messages out with the model's chat template, and keeps of them their length\n" +
-			"and the ids of their blocks: equal blocks behind equal blocks have equal ids. Rows of a session continue each other. What cannot be read is left out.",
+		Long: "Reads rows {messages, output, timestamp?, session_id?} and renders the messages with the model's chat template. The new trace has only their lengths\n" +
+			"and the ids of their blocks: equal blocks after equal blocks have equal ids. Rows of a session continue each other. Unreadable rows are skipped.",
 		Example: "  aiperf anonymize-trace --input-file chats.jsonl --model Qwen/Qwen2.5-7B-Instruct --output-file trace.jsonl",
 		Args:    cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, words []string) error {
@@ -31,7 +31,7 @@ func (p *Program) anonymizeCommand() *cobra.Command {
 			}
 			switch {
 			case input == "" || model == "":
-				return errors.New("--input-file, --model: both are needed; the model names the tokenizer and its chat template")
+				return errors.New("--input-file and --model are both required; the model gives the tokenizer and its chat template")
 			case block < 1:
 				return fmt.Errorf("--block-size %d: must be at least 1", block)
 			}
@@ -43,7 +43,7 @@ func (p *Program) anonymizeCommand() *cobra.Command {
 				return fmt.Errorf("--model: %w", tokenizer.Worded(err, (&config.Benchmark{}).As))
 			}
 			if _, chat := tok.ChatTemplate(false); !chat {
-				return fmt.Errorf("--model %s: its tokenizer has no chat template, so the length of a prompt is not known", model)
+				return fmt.Errorf("--model %s: its tokenizer has no chat template, so prompt lengths are unknown", model)
 			}
 			return p.anonymize(tok, input, output, block)
 		},
@@ -52,7 +52,7 @@ func (p *Program) anonymizeCommand() *cobra.Command {
 	f.StringVar(&input, "input-file", "", "the conversations: JSON Lines")
 	f.StringVar(&model, "model", "", "tokenizer with the chat template: owner/name or a directory")
 	f.StringVar(&output, "output-file", "", "trace to write (default: IN with _anonymized before its ending)")
-	f.IntVar(&block, "block-size", 512, "tokens behind a hash id")
+	f.IntVar(&block, "block-size", 512, "number of tokens per hash id")
 	return cmd
 }
 
@@ -84,7 +84,7 @@ func (p *Program) anonymize(tok *tokenizer.Tokenizer, input, output string, bloc
 	})
 	m.done()
 	if err == nil && n == 0 {
-		err = fmt.Errorf("%s: no row is left: %w", input, why)
+		err = fmt.Errorf("%s: every row was skipped: %w", input, why)
 	}
 	if err == nil {
 		err = out.Flush()
@@ -93,7 +93,7 @@ func (p *Program) anonymize(tok *tokenizer.Tokenizer, input, output string, bloc
 		return err
 	}
 	if left > 0 {
-		p.warnf("%d rows are left out, the first: %v", left, why)
+		p.warnf("%d rows skipped, the first: %v", left, why)
 	}
 	if err := file.keep(); err != nil {
 		return fmt.Errorf("--output-file: %w", err)

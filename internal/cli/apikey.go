@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// keyOf is the key that a value of --api-key names: the value itself, or with env:NAME that of a variable of the environment.
+// keyOf returns the key that a value of --api-key means: the value itself, or for env:NAME the value of that environment variable.
 func keyOf(value string, environ []string) (string, error) {
 	name, named := strings.CutPrefix(value, "env:")
 	if !named {
@@ -18,10 +18,10 @@ func keyOf(value string, environ []string) (string, error) {
 	return "", fmt.Errorf("the environment has no variable %s; set it with: export %s=KEY", name, name)
 }
 
-// openAIHost is the host that the key in OPENAI_API_KEY is made for.
+// openAIHost is the only host that gets the key in OPENAI_API_KEY.
 const openAIHost = "api.openai.com"
 
-// ambientKey is the key of the environment for a URL that nobody gave a key for: OPENAI_API_KEY, for OpenAI's own host over TLS alone.
+// ambientKey returns the key from the environment for a URL without a key: OPENAI_API_KEY, but only for OpenAI's own host over TLS.
 func ambientKey(base string, environ []string) string {
 	if u, err := url.Parse(base); err == nil && u.Scheme == "https" && strings.EqualFold(u.Hostname(), openAIHost) {
 		return lookup(environ, "OPENAI_API_KEY")

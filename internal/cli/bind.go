@@ -4,11 +4,11 @@ import (
 	"slices"
 	"strings"
 
+	"aiperf/internal/base/setting"
 	"aiperf/internal/config"
-	"aiperf/internal/setting"
 )
 
-// bind puts the values of the given flags whose key begins with a prefix, but for some, where the key says. Flags that need code of their own are left out.
+// bind stores every given flag whose key has this prefix (except the listed ones) at its key in the run. It skips flags that have their own code.
 func (r *resolver) bind(prefix string, except ...string) {
 	for _, g := range r.set.All() {
 		f := g.Row
@@ -21,7 +21,7 @@ func (r *resolver) bind(prefix string, except ...string) {
 	}
 }
 
-// flagsOf lists the flags whose rows a test picks.
+// flagsOf lists the flags whose rows satisfy a condition.
 func flagsOf(pick func(*setting.Row) bool) []string {
 	var names []string
 	for i := range profileTable.Rows {
@@ -32,7 +32,7 @@ func flagsOf(pick func(*setting.Row) bool) []string {
 	return names
 }
 
-// measuredPhase and warmupPhase begin the keys of the settings of a phase.
+// measuredPhase and warmupPhase are the prefixes of the keys of a phase's settings.
 const (
 	measuredPhase = "phases.profiling."
 	warmupPhase   = "phases.warmup."
@@ -42,15 +42,15 @@ func withKey(prefix string) func(*setting.Row) bool {
 	return func(f *setting.Row) bool { return strings.HasPrefix(f.Key, prefix) }
 }
 
-// put puts one value at a key of the run, which has it.
+// put stores one value at a key of the run. The key must exist.
 func (r *resolver) put(key string, value any) {
 	if err := r.run.Put(key, value); err != nil {
 		r.fail("%v", err)
 	}
 }
 
-// inherit gives the warm-up what it has no value of its own for: the value of the same key of the measured phase, if a flag gives one that
-// is not swept. Its stops are its own.
+// inherit copies settings to the warm-up that have no value there: the value of the same key of the measured phase, if a flag gives one that is not
+// swept. Stop conditions are not inherited.
 func (r *resolver) inherit() {
 	for _, f := range config.Rows() {
 		rest, ok := strings.CutPrefix(f.Key, warmupPhase)

@@ -5,12 +5,12 @@ import (
 	"slices"
 	"strings"
 
+	"aiperf/internal/base/setting"
 	"aiperf/internal/config"
-	"aiperf/internal/setting"
 )
 
-// infiniteRate reads --request-rate inf as vLLM's bench means it: no rate at all. Without a --concurrency all requests are sent at once, so that
-// the concurrency is their number. It returns the command line that says so, and a note; other command lines come back as they are.
+// infiniteRate handles --request-rate inf, which in vLLM's bench means no rate. Without --concurrency all requests are sent at once, so the
+// concurrency is set to their number. It returns the changed command line and a note; other command lines are returned unchanged.
 func infiniteRate(words []string) (rest []string, note string, err error) {
 	if v := strings.ToLower(wordAfter(words, "--request-rate")); v != "inf" && v != "infinity" {
 		return words, "", nil
@@ -36,7 +36,7 @@ func infiniteRate(words []string) (rest []string, note string, err error) {
 	return slices.Concat([]string{flag}, rest), fmt.Sprintf("--request-rate inf: all %d requests are sent at once, as in vLLM's bench; the same as --concurrency %d", n, n), nil
 }
 
-// atOnce is the number of requests, or of sessions, of a command line.
+// atOnce returns the number of requests, or of sessions, of a command line.
 func atOnce(set *setting.CommandLine) (int64, error) {
 	for _, flag := range []string{"--request-count", "--num-sessions"} {
 		if n := set.Ints(flag); len(n) == 1 {

@@ -10,25 +10,25 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"aiperf/internal/base/redact"
+	"aiperf/internal/base/setting"
 	"aiperf/internal/config"
-	"aiperf/internal/record"
-	"aiperf/internal/redact"
+	"aiperf/internal/measure/record"
 	"aiperf/internal/run"
-	"aiperf/internal/setting"
-	"aiperf/internal/talk"
-	"aiperf/internal/tokenizer"
-	"aiperf/internal/transport"
+	"aiperf/internal/run/chat"
+	"aiperf/internal/text/tokenizer"
+	"aiperf/internal/wire/transport"
 )
 
-const chatLong = "Talks to a server that speaks OpenAI's chat completions, one line a message, and prints the time to the first token, the speed and what came " +
-	"from the prompt cache after each answer. Ctrl-D ends it.\n\n" +
+const chatLong = "Chats with a server through OpenAI's chat completions API, one message per line. After each answer it prints the time to first token, the speed " +
+	"and the cached prompt tokens. Ctrl-D ends the conversation.\n\n" +
 	"The whole conversation is sent again with every message, unless --no-history says otherwise."
 
-// chatTable is the flags of chat.
+// chatTable returns the flags of chat.
 func chatTable() *setting.Table {
 	rows := rowsOfProfile([2]string{"--model", ""}, [2]string{"--url", "http://localhost:8000"}, [2]string{"--system-prompt", ""})
 	rows = append(rows,
-		setting.Row{Flags: []string{"--quick", "-q"}, Kind: setting.Text, Help: "send this one message, print the answer and its figures, and end"},
+		setting.Row{Flags: []string{"--quick", "-q"}, Kind: setting.Text, Help: "send this one message, print the answer and its figures, then exit"},
 		setting.Row{Flags: []string{"--history"}, Not: []string{"--no-history"}, Kind: setting.Bool, Default: "on", Help: "send the conversation so far with every message"},
 	)
 	rows = append(rows, rowsOfProfile([2]string{"--api-key", "for api.openai.com alone, OPENAI_API_KEY of the environment"}, [2]string{"--header", ""}, [2]string{"--tokenizer", "the model's own"},
@@ -36,7 +36,7 @@ func chatTable() *setting.Table {
 	return setting.NewTable(rows)
 }
 
-// chatCommand talks to a server.
+// chatCommand builds the command that talks to a server.
 func (p *Program) chatCommand() *cobra.Command {
 	return p.command(tableCommand{
 		use: "chat", short: "conversation with a server, with the figures of each answer", long: chatLong, table: chatTable, bare: cobra.ShellCompDirectiveNoFileComp,
@@ -47,22 +47,22 @@ func (p *Program) chatCommand() *cobra.Command {
 			}
 			status := done(p.chat(ctx, set))
 			if ctx.Err() != nil {
-				status = 0 // Ctrl-C is a way to leave
+				status = 0 // Ctrl-C is a normal way to leave
 			}
 			if status != 0 {
-				return exit(status)
+				return exitStatus(status)
 			}
 			return nil
 		},
 	})
 }
 
-// chat holds the conversation and gives the exit status.
+// chat runs the conversation and returns the exit status.
 func (p *Program) chat(ctx context.Context, set *setting.CommandLine) int {
 	o, err := p.chatOptions(ctx, set)
-	var t *talk.Talk
+	var t *chat.Session
 	if err == nil {
-		t, err = talk.Open(o)
+		t, err = chat.Open(o)
 	}
 	if err != nil {
 		p.errorf("%v", err)
@@ -92,8 +92,8 @@ func (p *Program) chat(ctx context.Context, set *setting.CommandLine) int {
 	}
 }
 
-// exchange sends one message and prints what comes of it.
-func (p *Program) exchange(ctx context.Context, t *talk.Talk, text string) int {
+// exchange sends one message and prints the answer.
+func (p *Program) exchange(ctx context.Context, t *chat.Session, text string) int {
 	f, err := t.Say(ctx, text)
 	fmt.Fprintln(p.Out)
 	if err != nil {
@@ -104,10 +104,10 @@ func (p *Program) exchange(ctx context.Context, t *talk.Talk, text string) int {
 	return 0
 }
 
-// maxMessage is the longest line that is a message, in bytes.
+// maxMessage is the length of the longest line that is accepted as a message, in bytes.
 const maxMessage = 16 << 20
 
-// lines are those of standard input; they end with it.
+// lines returns the lines of standard input; the channel is closed at its end.
 func (p *Program) lines(ctx context.Context) <-chan string {
 	lines := make(chan string)
 	go func() {
@@ -125,15 +125,15 @@ func (p *Program) lines(ctx context.Context) <-chan string {
 	return lines
 }
 
-// chatOptions are those of the command line and of the environment.
-func (p *Program) chatOptions(ctx context.Context, set *setting.CommandLine) (o talk.Options, err error) {
+// chatOptions returns the options from the command line and the environment.
+func (p *Program) chatOptions(ctx context.Context, set *setting.CommandLine) (o chat.Options, err error) {
 	b := &config.Default().Benchmark
 	o.Model, o.System, o.Forget = set.Text("--model", ""), set.Text("--system-prompt", ""), !set.True("--history", true)
 	if o.URL, err = parseURL(set.Text("--url", "http://localhost:8000")); err != nil {
 		return o, fmt.Errorf("%s: %w", set.Spelled("--url"), err)
 	}
 	if isMock(o.URL) {
-		return o, fmt.Errorf("%s: chat talks to servers that run; aiperf mock-server starts a simulated one", set.Spelled("--url"))
+		return o, fmt.Errorf("%s: chat needs a running server; start a simulated one with aiperf mock-server", set.Spelled("--url"))
 	}
 	given, err := parseHeaders(set.Texts("--header"))
 	if err != nil {
@@ -162,7 +162,7 @@ func (p *Program) chatOptions(ctx context.Context, set *setting.CommandLine) (o 
 		p.printErr("note: model: %s, the only one that %s serves; --model names another", o.Model, redact.URL(o.URL))
 	}
 	o.Connections = run.Connections(b, p.chatWarning)
-	o.Connections.Timeout = 0 // a long answer may take its time
+	o.Connections.Timeout = 0 // a long answer must not time out
 	if o.Connect, err = p.seconds("AIPERF_CHAT_CONNECT_TIMEOUT", 10*time.Second); err != nil {
 		return o, err
 	}
@@ -183,7 +183,7 @@ func (p *Program) chatOptions(ctx context.Context, set *setting.CommandLine) (o 
 
 func (p *Program) chatWarning(text string) { p.warnf("%s", text) }
 
-// chatTokenizer counts what is answered: the one that was asked for, the model's, or else the built-in one.
+// chatTokenizer returns the tokenizer that counts answers: the requested one, the model's, or else the built-in one.
 func (p *Program) chatTokenizer(ctx context.Context, set *setting.CommandLine, model string, simulated bool) (*tokenizer.Tokenizer, error) {
 	if simulated && !set.Has("--tokenizer") {
 		return tokenizer.Builtin()
@@ -197,7 +197,7 @@ func (p *Program) chatTokenizer(ctx context.Context, set *setting.CommandLine, m
 	return tokenizer.Builtin()
 }
 
-// seconds is a length of time of the environment.
+// seconds reads a duration from the environment.
 func (p *Program) seconds(name string, otherwise time.Duration) (time.Duration, error) {
 	text := lookup(p.Environ, name)
 	if text == "" {
@@ -205,7 +205,7 @@ func (p *Program) seconds(name string, otherwise time.Duration) (time.Duration, 
 	}
 	s, err := setting.ParseTime(text, "s", false)
 	if err != nil || !(s > 0 && s <= 86400) {
-		return 0, fmt.Errorf("%s=%q: want a length of time above 0 and at most 24h, such as 10s or 2m", name, text)
+		return 0, fmt.Errorf("%s=%q: must be a duration above 0 and at most 24h, for example 10s or 2m", name, text)
 	}
 	return time.Duration(s * float64(time.Second)), nil
 }

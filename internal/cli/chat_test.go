@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/mockserver"
+	"aiperf/internal/sim/mockserver"
 )
 
 // TestChat: lines are messages, a failure does not end the conversation, --quick is one exchange whose failure is the status.

@@ -8,21 +8,21 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"aiperf/internal/base/redact"
+	"aiperf/internal/base/setting"
 	"aiperf/internal/config"
-	"aiperf/internal/redact"
-	"aiperf/internal/setting"
 )
 
-// tableCommand is a command whose flags are rows: help, completion and the page of settings follow from them.
+// tableCommand is a command whose flags are rows of a table: help, completion and the page of settings are derived from them.
 type tableCommand struct {
 	use, short, long string
 	table            func() *setting.Table
-	bare             cobra.ShellCompDirective // what completes words that belong to no flag
-	words            bool                     // there may be such words; what follows "--" are some as well
+	bare             cobra.ShellCompDirective // completion for words that are not flags or their values
+	words            bool                     // such words are allowed, including those after "--"
 	run              func(cmd *cobra.Command, set *setting.CommandLine, words []string) error
 }
 
-// command makes the command.
+// command builds the command.
 func (p *Program) command(c tableCommand) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: c.use, Short: c.short, Long: c.long, DisableFlagParsing: true,
@@ -51,18 +51,18 @@ func (p *Program) command(c tableCommand) *cobra.Command {
 				p.errorf("%s", line)
 			}
 			if len(problems) > 0 {
-				return exit(1)
+				return exitStatus(1)
 			}
 			return c.run(cmd, set, words)
 		},
 	}
 	cmd.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
-		_ = p.tableHelp(cmd, c.table()) // there is nobody to tell that standard output is gone
+		_ = p.tableHelp(cmd, c.table()) // an error of standard output cannot be reported
 	})
 	return cmd
 }
 
-// tableHelp prints what a command does and its flags.
+// tableHelp prints the purpose of a command and its flags.
 func (p *Program) tableHelp(cmd *cobra.Command, table *setting.Table) error {
 	width := min(max(p.columns(), 60), 140)
 	out := bufio.NewWriter(p.Out)
@@ -82,7 +82,7 @@ func (p *Program) tableHelp(cmd *cobra.Command, table *setting.Table) error {
 	return out.Flush()
 }
 
-// rowsOfProfile are rows of profile that mean the same for another command, with defaults of that command's own.
+// rowsOfProfile returns rows of profile that have the same meaning for another command, with that command's own defaults.
 func rowsOfProfile(flags ...[2]string) []setting.Row {
 	var rows []setting.Row
 	for _, one := range flags {

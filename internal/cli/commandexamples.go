@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// commandExamples are the examples of commands by their words behind aiperf. A command that has examples of its own is not listed.
+// commandExamples maps commands, without "aiperf", to their examples. Commands that define their own examples are not listed.
 var commandExamples = map[string]string{
 	"ab": "ab --a http://old:8000 --b http://new:8000 --model m --streaming --concurrency 8\nab --a mock:// --b mock://?ttft=60ms --model m --streaming --concurrency 4",
 
@@ -15,7 +15,7 @@ var commandExamples = map[string]string{
 
 	"chat":          "chat --url mock:// --model m --quick Hello\nchat --url http://localhost:8000 --api-key env:MY_KEY",
 	"find-capacity": "find-capacity --url mock:// --model m --streaming --objective \"ttft:p99<200ms\"",
-	"mock-server":   "mock-server --port 8000 --ttft 50",
+	"mock-server":   "mock-server --port 8000 --ttft 50ms",
 	"watch":         "watch artifacts/my-run",
 
 	"speed-bench-report": "speed-bench-report artifacts",
@@ -50,11 +50,11 @@ var commandExamples = map[string]string{
 	"analyze turn-messages": "analyze turn-messages artifacts/my-run",
 }
 
-// giveExamples adds the examples to a command and to those below it.
+// giveExamples adds the examples to a command and its subcommands.
 func giveExamples(cmd *cobra.Command) {
-	words := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
-	if lines, ok := commandExamples[words]; ok && cmd.Example == "" {
-		cmd.Example = "  aiperf " + strings.ReplaceAll(lines, "\n", "\n  aiperf ")
+	program := cmd.Root().Name() + " "
+	if lines, ok := commandExamples[strings.TrimPrefix(cmd.CommandPath(), program)]; ok && cmd.Example == "" {
+		cmd.Example = "  " + program + strings.ReplaceAll(lines, "\n", "\n  "+program)
 	}
 	for _, child := range cmd.Commands() {
 		giveExamples(child)

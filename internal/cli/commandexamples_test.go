@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"regexp"
 	"strings"
 	"testing"
@@ -70,5 +71,16 @@ func exampleFlags(t *testing.T, cmd *cobra.Command, flags []string, line string)
 		if !known && !strings.Contains(help, f) {
 			t.Errorf("%s: the command has no %s", line, f)
 		}
+	}
+}
+
+// TestTheExampleOfTheMockServerStarts: its values are ones that the server takes.
+func TestTheExampleOfTheMockServerStarts(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	var out, errs strings.Builder
+	p := &Program{Streams: Streams{Out: &out, Err: &errs}}
+	if status := Main(ctx, p, strings.Fields(strings.Replace(commandExamples["mock-server"], "8000", "0", 1))); status != 0 {
+		t.Errorf("status %d, %s%s", status, out.String(), errs.String())
 	}
 }

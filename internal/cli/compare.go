@@ -7,33 +7,33 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"aiperf/internal/artifact"
-	"aiperf/internal/comparison"
-	"aiperf/internal/gate"
-	htmlpage "aiperf/internal/page"
-	"aiperf/internal/terminal"
+	"aiperf/internal/base/terminal"
+	"aiperf/internal/measure/comparison"
+	"aiperf/internal/report/artifact"
+	htmlpage "aiperf/internal/report/htmlreport"
+	"aiperf/internal/series/gate"
 )
 
-// worseStatus and cannotStatus are the exit statuses of a comparison that --fail-on names.
+// worseStatus and cannotStatus are the exit statuses for the outcomes that --fail-on names.
 const (
 	worseStatus  = 3
 	cannotStatus = 4
 )
 
-// compareCommand compares finished runs.
+// compareCommand builds the command that compares finished runs.
 func (p *Program) compareCommand() *cobra.Command {
 	var with, objectives []string
 	var noise, failOn, file, html string
 	var confidence float64
-	var skip length
+	var skip durationValue
 	var margins, metrics []string
-	var judging gating
+	var judging gateOptions
 	o := comparison.Options{}
 	cmd := &cobra.Command{
 		Use: "compare A B | compare A [A...] --with B [--with B...]", Short: "comparison of two finished runs, or of two sets of runs",
-		Long: "Reads the records of finished runs and says of every statistic whether B is the same as A, better, worse, or cannot be told. " +
-			"A directory of repetitions counts as its runs; several on each side tell more than one. Requests of one run are not taken for independent. " +
-			"Directories of two sweeps or searches are compared cell by cell, by the names of the cells; the confidence is then that of all cells together.",
+		Long: "Reads the records of finished runs and reports for every statistic whether B is the same as A, better, worse, or whether the data cannot tell. " +
+			"A directory of repetitions stands for its runs; several runs on each side give a sharper answer. Requests of one run are not treated as independent. " +
+			"Two sweeps or searches are compared cell by cell, matched by name; the confidence level then covers all cells together.",
 		Example: "  aiperf compare artifacts/before artifacts/after\n  aiperf compare before/ --with after/ --margin 3% --fail-on worse",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, words []string) error {
@@ -77,7 +77,7 @@ func (p *Program) compareCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			out := telling{file: file, html: html, failOn: failOn}
+			out := comparisonOutput{file: file, html: html, failOn: failOn}
 			if series {
 				s, err := comparison.CompareSeries(first, with, float64(skip), o)
 				if err != nil {
@@ -98,32 +98,32 @@ func (p *Program) compareCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringArrayVar(&with, "with", nil, "a run of the other side; may be repeated")
-	f.StringArrayVar(&margins, "margin", nil, "a difference that does not matter (5%; twice as much for p90 and p99; 0.5 points of errors), or tag:stat:X% of one statistic")
-	f.StringArrayVar(&metrics, "metrics", nil, "tag:stat,… to compare instead of all; fewer metrics make each test stronger")
-	f.Var(&skip, "skip-start", "start of each run that is left out, in s; 500ms and 2m are values too")
-	f.StringVar(&noise, "run-noise", "1%", "how much runs of one server differ, where there is one run on each side")
-	f.Float64Var(&confidence, "confidence", 0.95, "level of the intervals and of the whole")
+	f.StringArrayVar(&with, "with", nil, "run directory of the other side; may be repeated")
+	f.StringArrayVar(&margins, "margin", nil, "largest difference that does not matter, or tag:stat:X% for one statistic")
+	f.StringArrayVar(&metrics, "metrics", nil, "statistics to compare (tag:stat,…); fewer make each test stronger")
+	f.Var(&skip, "skip-start", "time skipped at the start of each run, in s (or 500ms, 2m)")
+	f.StringVar(&noise, "run-noise", "1%", "assumed run-to-run noise, with only one run on each side")
+	f.Float64Var(&confidence, "confidence", 0.95, "confidence level of the intervals and of the overall result")
 	f.StringVar(&failOn, "fail-on", "", "worse: status 3 if a metric is worse; cannot-tell: status 4 if undecided")
 	f.StringArrayVar(&objectives, "objective", nil, "status 3 unless this holds for B: ttft:p99<200ms, p95(e2e)<2s, error_rate<1%; may be repeated")
 	f.StringArrayVar(&judging.failIf, "fail-if", nil, "status 3 if this holds for B or is undecided: time_to_first_token:p99>200, error_rate>1 (percent); may be repeated")
 	f.BoolVar(&judging.Verdict, "fail-on-verdict", false, "status 3 unless every run of B is valid or server limited")
 	f.StringVar(&judging.junit, "junit", "", "write the --fail-if results as JUnit XML")
 	f.StringVar(&file, "json", "", "write the comparison to this file")
-	f.StringVar(&html, "html", "", "write the comparison to this file, a single self-contained HTML page")
+	f.StringVar(&html, "html", "", "write the comparison to this self-contained HTML page")
 	f.BoolVar(&o.Different, "allow-different-work", false, "judge runs whose load or endpoint differs")
 	f.BoolVar(&o.Invalid, "allow-invalid", false, "show runs that were cut short or limited by the client, and judge --fail-if by the stated values")
 	return cmd
 }
 
-// side is runs that gates are tried on.
+// side is a set of runs that gates judge.
 type side struct {
 	name string
 	runs []comparison.Run
 }
 
-// judgeSides tries gates on runs, by their summaries; code is the exit status without them. Without gates and a file for them nothing is read.
-func (p *Program) judgeSides(sides []side, g *gating, code int) error {
+// judgeSides judges runs by their summaries. code is the exit status without gates. Without gates and an output file it reads nothing.
+func (p *Program) judgeSides(sides []side, g *gateOptions, code int) error {
 	if !g.asked() {
 		return status(code)
 	}
@@ -146,7 +146,7 @@ func (p *Program) judgeSides(sides []side, g *gating, code int) error {
 	return status(code)
 }
 
-// checkFailOn refuses words of --fail-on that there are not.
+// checkFailOn refuses unknown words of --fail-on.
 func checkFailOn(words string) error {
 	for word := range strings.SplitSeq(words, ",") {
 		if word != "" && word != "worse" && word != "cannot-tell" {
@@ -168,7 +168,7 @@ func compared(first, second []string, skip float64, o comparison.Options) (*comp
 			}
 			for _, r := range runs {
 				if seen[r.Path] {
-					return nil, fmt.Errorf("%s is there twice", r.Path)
+					return nil, fmt.Errorf("%s is listed twice", r.Path)
 				}
 				seen[r.Path] = true
 			}
@@ -178,14 +178,14 @@ func compared(first, second []string, skip float64, o comparison.Options) (*comp
 	return comparison.Compare(sides[0], sides[1], o)
 }
 
-// telling is where a comparison is told beside the terminal, and when it fails.
-type telling struct {
-	file, html string // "" = none is wanted
+// comparisonOutput says where a comparison is written besides the terminal, and when the command fails.
+type comparisonOutput struct {
+	file, html string // "" = none
 	failOn     string
 }
 
-// status is the exit status of a comparison; cannot tells whether some metric could not be told.
-func (t *telling) status(outcome comparison.Outcome, cannot bool) int {
+// status returns the exit status of a comparison; cannot = some metric could not be compared.
+func (t *comparisonOutput) status(outcome comparison.Outcome, cannot bool) int {
 	switch {
 	case strings.Contains(t.failOn, "worse") && outcome == comparison.Worse:
 		return worseStatus
@@ -196,7 +196,7 @@ func (t *telling) status(outcome comparison.Outcome, cannot bool) int {
 }
 
 // files writes the page and the JSON of a comparison.
-func (p *Program) files(t *telling, page, text func() ([]byte, error)) error {
+func (p *Program) files(t *comparisonOutput, page, text func() ([]byte, error)) error {
 	for _, f := range []struct {
 		flag, path string
 		make       func() ([]byte, error)
@@ -218,8 +218,8 @@ func (p *Program) files(t *telling, page, text func() ([]byte, error)) error {
 	return nil
 }
 
-// tell writes a comparison to the terminal and to files, and gives the exit status.
-func (p *Program) tell(r *comparison.Result, t *telling) (int, error) {
+// tell writes a comparison to the terminal and to files, and returns the exit status.
+func (p *Program) tell(r *comparison.Result, t *comparisonOutput) (int, error) {
 	p.remarks(r)
 	for _, l := range r.Worst() {
 		p.line("%s", l.Sentence(r.Options.Confidence))
@@ -239,7 +239,7 @@ func (p *Program) tell(r *comparison.Result, t *telling) (int, error) {
 	return t.status(r.Outcome, r.Untold()), err
 }
 
-// line writes a line of a comparison; what does not fit a terminal goes on below it, indented.
+// line writes a line of a comparison; on a terminal it is wrapped with indentation.
 func (p *Program) line(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if p.Width > 0 {
@@ -248,7 +248,7 @@ func (p *Program) line(format string, args ...any) {
 	fmt.Fprintln(p.Out, text)
 }
 
-// remarks are what a reader of a comparison must know first.
+// remarks prints what a reader of a comparison must know first.
 func (p *Program) remarks(r *comparison.Result) {
 	for _, d := range r.Other {
 		p.line("Differs: %s", d)
@@ -258,15 +258,15 @@ func (p *Program) remarks(r *comparison.Result) {
 	}
 }
 
-// assumed says what was taken for granted.
+// assumed prints the assumptions.
 func (p *Program) assumed(r *comparison.Result) {
 	if r.Basis == "one run each" && r.Options.Noise > 0 {
 		p.line("Run-to-run noise of %g %% is assumed; several runs on each side would measure it.", 100*r.Options.Noise)
 	}
 }
 
-// tellSeries writes a comparison cell by cell, those lines that are not the same in words.
-func (p *Program) tellSeries(s *comparison.Series, t *telling, g *gating) error {
+// tellSeries prints a comparison cell by cell; only differences are described in words.
+func (p *Program) tellSeries(s *comparison.Series, t *comparisonOutput, g *gateOptions) error {
 	for _, one := range []struct {
 		name  string
 		cells []string

@@ -5,11 +5,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"aiperf/internal/setting"
+	"aiperf/internal/base/setting"
 )
 
-// completeFlags offers the flags of a table, or the values of the flag before or before "=". A shell puts what stands before "=" back
-// itself. bare is what may stand where no flag waits for a value.
+// completeFlags offers the flags of a table, or the values of the flag before the cursor or before "=". The shell adds the text before "=" itself.
+// bare is the completion for words that are not the value of a flag.
 func completeFlags(t *setting.Table, words []string, toComplete string, bare cobra.ShellCompDirective) ([]string, cobra.ShellCompDirective) {
 	if name, _, inline := strings.Cut(toComplete, "="); inline && strings.HasPrefix(name, "-") {
 		if f, _, ok := t.Lookup(name); ok {
@@ -38,7 +38,7 @@ func completeFlags(t *setting.Table, words []string, toComplete string, bare cob
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// waiting is the flag whose value comes next: the last word, or of a list the last flag. nil when none waits.
+// waiting returns the flag that expects a value next: the last word, or the last flag if it takes a list; nil if there is none.
 func waiting(t *setting.Table, words []string) *setting.Row {
 	for i := len(words) - 1; i >= 0; i-- {
 		if !strings.HasPrefix(words[i], "-") {
@@ -53,7 +53,7 @@ func waiting(t *setting.Table, words []string) *setting.Row {
 	return nil
 }
 
-// completeValue offers the values of a flag: names, or files and folders where it takes a path.
+// completeValue offers the values of a flag: names, or files and directories if it takes a path.
 func completeValue(f *setting.Row) ([]string, cobra.ShellCompDirective) {
 	switch {
 	case f.Folder:

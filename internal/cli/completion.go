@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// shells are the shells that completion is written for, each with the place below the home directory where the shell looks for it.
+// shells lists the supported shells, each with the path below the home directory where it looks for completions.
 var shells = []struct {
 	name, place, hint string
 	write             func(root *cobra.Command, w io.Writer) error
@@ -36,7 +36,7 @@ func (p *Program) completionCommands(root *cobra.Command) {
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(&cobra.Command{
 		Use:       "completion SHELL",
-		Short:     "print a shell completion script (" + shellNames() + ")",
+		Short:     "shell completion script (" + shellNames() + ")",
 		ValidArgs: strings.Split(shellNames(), ", "),
 		Args: func(_ *cobra.Command, words []string) error {
 			if len(words) != 1 {

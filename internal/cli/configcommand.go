@@ -14,17 +14,17 @@ import (
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 
+	"aiperf/internal/base/setting"
+	"aiperf/internal/cli/exampleconfigs"
 	"aiperf/internal/config"
-	"aiperf/internal/dataset/custom"
-	"aiperf/internal/setting"
-	"aiperf/internal/templates"
+	"aiperf/internal/workload/dataset/custom"
 )
 
-// configCommand is what there is to do with configuration files.
+// configCommand builds the commands for configuration files.
 func (p *Program) configCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use: "config", Short: "configuration files: templates, checks, conversion",
-		Long:               "Configuration files say in one place what the flags of profile say: aiperf profile --config FILE runs one.",
+		Long:               "A configuration file holds the settings that profile takes as flags. Run one with: aiperf profile --config FILE",
 		DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, words []string) error {
 			switch {
@@ -37,7 +37,7 @@ func (p *Program) configCommand() *cobra.Command {
 		},
 	}
 	root.AddCommand(p.configInit(), p.configImport(), p.configValidate(), p.configShow(), p.configExpand(), &cobra.Command{
-		Use: "schema", Short: "print the JSON Schema of configuration files, for editors", Args: cobra.NoArgs,
+		Use: "schema", Short: "JSON Schema of configuration files, for editors", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var inline []config.InlineKeys
 			for _, one := range custom.KeysOfRows() {
@@ -53,12 +53,12 @@ func (p *Program) configCommand() *cobra.Command {
 	return root
 }
 
-// configInit prints or writes a template.
+// configInit builds the command that prints or writes a template.
 func (p *Program) configInit() *cobra.Command {
 	var name, search, category, model, url, output string
 	var list, verbose, force bool
 	cmd := &cobra.Command{
-		Use: "init [TEMPLATE]", Short: "print a template of a configuration file, or write it", Args: cobra.ArbitraryArgs,
+		Use: "init [TEMPLATE]", Short: "template of a configuration file, printed or written", Args: cobra.ArbitraryArgs,
 		Example: "  aiperf config init --list\n  aiperf config init minimal\n  aiperf config init minimal --model my/model --url localhost:8000 --output run.yaml",
 		RunE: func(cmd *cobra.Command, words []string) error {
 			if len(words) > 1 || len(words) == 1 && name != "" {
@@ -71,12 +71,12 @@ func (p *Program) configInit() *cobra.Command {
 			case list || search != "" || category != "":
 				return p.listTemplates(search, category, verbose)
 			case name == "" && output == "" && model == "" && url == "":
-				p.errorf("config init: nothing is asked for; --template NAME prints a template, --list shows all, --search TEXT some")
-				return exit(2)
+				p.errorf("config init needs --template NAME (prints a template), --list (lists all) or --search TEXT (lists matches)")
+				return exitStatus(2)
 			case name == "":
 				name = "minimal"
 			}
-			t, err := templates.Find(name)
+			t, err := exampleconfigs.Find(name)
 			if err != nil {
 				return fmt.Errorf("config init: %w", err)
 			}
@@ -96,17 +96,17 @@ func (p *Program) configInit() *cobra.Command {
 	f.SortFlags = false
 	f.StringVarP(&name, "template", "t", "", "name of the template")
 	f.BoolVarP(&list, "list", "l", false, "list the templates by category")
-	f.StringVarP(&search, "search", "s", "", "list the templates that speak of this")
+	f.StringVarP(&search, "search", "s", "", "list the templates that mention this text")
 	f.StringVarP(&category, "category", "c", "", "list the templates of this category")
 	f.BoolVarP(&verbose, "verbose", "v", false, "list tags and difficulty too")
-	f.StringVarP(&model, "model", "m", "", "put this model in")
-	f.StringVarP(&url, "url", "u", "", "put this server in")
-	f.StringVarP(&output, "output", "o", "", "write to this file, which must not exist")
-	f.BoolVar(&force, "force", false, "write over a file that exists")
+	f.StringVarP(&model, "model", "m", "", "model name to insert")
+	f.StringVarP(&url, "url", "u", "", "server URL to insert")
+	f.StringVarP(&output, "output", "o", "", "new file to write")
+	f.BoolVar(&force, "force", false, "overwrite an existing file")
 	return cmd
 }
 
-// writeNew writes a file that is not there yet.
+// writeNew writes a file that does not exist yet, or replaces it with force.
 func writeNew(path, text string, force bool) error {
 	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
 	if force {
@@ -114,7 +114,7 @@ func writeNew(path, text string, force bool) error {
 	}
 	file, err := os.OpenFile(path, flags, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s exists; --force writes over it", path)
+		return fmt.Errorf("%s exists; overwrite it with --force", path)
 	}
 	if err != nil {
 		return err
@@ -126,7 +126,7 @@ func writeNew(path, text string, force bool) error {
 func (p *Program) listTemplates(search, category string, verbose bool) error {
 	w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)
 	last := ""
-	for _, t := range templates.All() {
+	for _, t := range exampleconfigs.All() {
 		if search != "" && !t.Matches(search) || category != "" && !strings.Contains(strings.ToLower(t.Category), strings.ToLower(category)) {
 			continue
 		}
@@ -144,16 +144,16 @@ func (p *Program) listTemplates(search, category string, verbose bool) error {
 		fmt.Fprintln(w)
 	}
 	if last == "" {
-		return fmt.Errorf("no template speaks of that; aiperf config init --list shows all")
+		return fmt.Errorf("no template matches; list all with aiperf config init --list")
 	}
 	return w.Flush()
 }
 
-// loadFile resolves a file as profile would, with nothing beside it. problems are printed; nil: there were some.
+// loadFile resolves a file as profile would without flags. It prints problems and returns nil if there are any.
 func (p *Program) loadFile(ctx context.Context, path string) *config.Run {
 	set, faults := setting.Scan(profileTable, []string{"--config", path})
 	if len(faults) > 0 {
-		p.say(nil, findings{problems: faults})
+		p.say(nil, lintFindings{problems: faults})
 		return nil
 	}
 	run, found := resolveFile(set, p.Environ, p.Terminal, served(ctx, true))
@@ -170,10 +170,10 @@ func (p *Program) loadFile(ctx context.Context, path string) *config.Run {
 
 func (p *Program) configValidate() *cobra.Command {
 	return &cobra.Command{
-		Use: "validate FILE", Short: "check a configuration file", Args: oneFile,
+		Use: "validate FILE", Short: "check of a configuration file", Args: oneFile,
 		RunE: func(cmd *cobra.Command, words []string) error {
 			if p.loadFile(cmd.Context(), words[0]) == nil {
-				return exit(1)
+				return exitStatus(1)
 			}
 			_, err := fmt.Fprintf(p.Out, "Configuration valid: %s\n", words[0])
 			return err
@@ -181,7 +181,7 @@ func (p *Program) configValidate() *cobra.Command {
 	}
 }
 
-// oneFile wants the name of one file.
+// oneFile requires the name of exactly one file.
 func oneFile(cmd *cobra.Command, words []string) error {
 	if len(words) != 1 {
 		return fmt.Errorf("%s takes one file, not %d", cmd.CommandPath(), len(words))
@@ -191,22 +191,22 @@ func oneFile(cmd *cobra.Command, words []string) error {
 
 func (p *Program) configShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show FILE", Short: "print a file with every default, as profile understands it", Args: oneFile,
+		Use: "show FILE", Short: "configuration file with every default, as profile understands it", Args: oneFile,
 		RunE: func(cmd *cobra.Command, words []string) error {
 			run := p.loadFile(cmd.Context(), words[0])
 			if run == nil {
-				return exit(1)
+				return exitStatus(1)
 			}
 			if status := p.print(run); status != 0 {
-				return exit(status)
+				return exitStatus(status)
 			}
 			return nil
 		},
 	}
 }
 
-// expanded is one cell as config expand shows it.
-type expanded struct {
+// expandedCell is one cell in the output of config expand.
+type expandedCell struct {
 	Index     int       `yaml:"index" json:"index"`
 	Dir       string    `yaml:"dir_name" json:"dir_name"`
 	Label     string    `yaml:"label" json:"label"`
@@ -214,21 +214,21 @@ type expanded struct {
 	Benchmark yaml.Node `yaml:"benchmark,omitempty" json:"-"`
 }
 
-// configExpand shows the cells of a sweep.
+// configExpand builds the command that shows the cells of a sweep.
 func (p *Program) configExpand() *cobra.Command {
 	var full bool
 	var index int
 	var format string
 	cmd := &cobra.Command{
-		Use: "expand FILE", Short: "show the cells that a sweep has", Args: oneFile,
+		Use: "expand FILE", Short: "cells of a sweep", Args: oneFile,
 		RunE: func(cmd *cobra.Command, words []string) error {
 			run := p.loadFile(cmd.Context(), words[0])
 			if run == nil {
-				return exit(1)
+				return exitStatus(1)
 			}
 			if run.Sweep != nil && run.Sweep.Type == config.SweepSearch {
-				p.errorf("%s: sweep.type adaptive_search: its cells come out of results", words[0])
-				return exit(2)
+				p.errorf("%s: sweep.type adaptive_search: its cells depend on results", words[0])
+				return exitStatus(2)
 			}
 			cells, err := run.Cells()
 			if err != nil {
@@ -238,7 +238,7 @@ func (p *Program) configExpand() *cobra.Command {
 			if one && (index < 0 || index >= len(cells)) {
 				return fmt.Errorf("--index %d: the file has the cells 0 to %d", index, len(cells)-1)
 			}
-			var list []expanded
+			var list []expandedCell
 			for i := range cells {
 				if one && i != index {
 					continue
@@ -253,13 +253,13 @@ func (p *Program) configExpand() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVarP(&full, "full", "F", false, "with the whole benchmark of every cell")
-	f.IntVarP(&index, "index", "i", 0, "this cell only, with its benchmark")
+	f.BoolVarP(&full, "full", "F", false, "print the whole benchmark of every cell")
+	f.IntVarP(&index, "index", "i", 0, "print only this cell, with its benchmark")
 	f.StringVarP(&format, "format", "f", "text", "text, yaml or json")
 	return cmd
 }
 
-// sweepTitle is the name of a type of sweep in the listing.
+// sweepTitle returns the name of a type of sweep for the listing.
 func sweepTitle(run *config.Run) string {
 	if run.Sweep == nil {
 		return "none"
@@ -269,8 +269,8 @@ func sweepTitle(run *config.Run) string {
 	}[run.Sweep.Type]
 }
 
-func expand(i int, c *config.Cell, full bool) (e expanded, err error) {
-	e = expanded{Index: i, Dir: c.Dir, Label: c.Label}
+func expand(i int, c *config.Cell, full bool) (e expandedCell, err error) {
+	e = expandedCell{Index: i, Dir: c.Dir, Label: c.Label}
 	if c.Dir == "" {
 		e.Dir, e.Label = "base", "base"
 	}
@@ -280,7 +280,7 @@ func expand(i int, c *config.Cell, full bool) (e expanded, err error) {
 	return e, err
 }
 
-// spelledOut writes numbers that JSON does not have as the words that a file may hold for them.
+// spelledOut replaces numbers that JSON does not support by the words that a file may contain for them.
 func spelledOut(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -299,15 +299,15 @@ func spelledOut(v any) any {
 	return v
 }
 
-func (p *Program) writeExpanded(title string, list []expanded, of int, format string) error {
+func (p *Program) writeExpanded(title string, list []expandedCell, of int, format string) error {
 	out := p.data()
 	switch format {
 	case "yaml":
 		enc := yaml.NewEncoder(out)
 		enc.SetIndent(2)
 		return errors.Join(enc.Encode(struct {
-			Type       string     `yaml:"sweep_type"`
-			Variations []expanded `yaml:"variations"`
+			Type       string         `yaml:"sweep_type"`
+			Variations []expandedCell `yaml:"variations"`
 		}{title, list}), enc.Close())
 	case "json":
 		var cells []map[string]any

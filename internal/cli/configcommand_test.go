@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"aiperf/internal/cli/exampleconfigs"
 	"aiperf/internal/config"
-	"aiperf/internal/templates"
 )
 
 // commanded runs a command line in this directory.
@@ -27,7 +27,7 @@ func commanded(t *testing.T, environ []string, argv ...string) (status int, stdo
 // TestTemplates: every template says what it is and is valid.
 func TestTemplates(t *testing.T) {
 	t.Chdir(t.TempDir())
-	all := templates.All()
+	all := exampleconfigs.All()
 	if len(all) != 27 || all[0].Name != "minimal" {
 		t.Fatalf("%d templates, the first is %s", len(all), all[0].Name)
 	}

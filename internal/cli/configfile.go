@@ -6,19 +6,19 @@ import (
 	"slices"
 	"strings"
 
+	"aiperf/internal/base/setting"
 	"aiperf/internal/config"
-	"aiperf/internal/setting"
 )
 
-// resolveFile reads a run from --config and puts the flags beside it on top.
-func resolveFile(set *setting.CommandLine, environ []string, terminal bool, ask lister) (*config.Run, findings) {
+// resolveFile reads a run from --config and applies the flags on top of it.
+func resolveFile(set *setting.CommandLine, environ []string, terminal bool, ask lister) (*config.Run, lintFindings) {
 	environment := config.DefaultEnvironment()
 	problems, warnings := readEnvironment(environ, &environment)
 	run, notes, err := config.Load(set.Text("--config", ""), environment, getenv(environ))
 	if err != nil {
-		return nil, findings{problems: append(problems, set.Spelled("--config")+": "+err.Error())}
+		return nil, lintFindings{problems: append(problems, set.Spelled("--config")+": "+err.Error())}
 	}
-	r := &resolver{set: set, terminal: terminal, run: run, over: true, ask: ask, environ: environ, place: run.Spelling, findings: findings{problems: problems, warnings: slices.Concat(warnings, set.Warnings, notes)}}
+	r := &resolver{set: set, terminal: terminal, run: run, over: true, ask: ask, environ: environ, place: run.Spelling, lintFindings: lintFindings{problems: problems, warnings: slices.Concat(warnings, set.Warnings, notes)}}
 	run.TakeFirst()
 	r.plainNames()
 	if len(run.Datasets) == 1 && run.Profiling() != nil {
@@ -27,14 +27,14 @@ func resolveFile(set *setting.CommandLine, environ []string, terminal bool, ask 
 		r.sections()
 		run.GivenByFlags(r.givenKeys())
 	} else {
-		r.urls() // what else is wrong is not to be blamed on a URL without a scheme
+		r.urls() // check URLs first, so that a URL without a scheme causes no further errors
 	}
 	r.validate()
 	r.askModel()
-	return run, r.findings
+	return run, r.lintFindings
 }
 
-// givenKeys are the keys that flags gave.
+// givenKeys returns the keys that flags set.
 func (r *resolver) givenKeys() (keys []string) {
 	for _, g := range r.set.All() {
 		if g.Row.Key != "" && r.has(g.Row.Name()) {
@@ -44,7 +44,7 @@ func (r *resolver) givenKeys() (keys []string) {
 	return keys
 }
 
-// plainNames writes names that only this floor knows (of benchmarks, graders, formats, published datasets) as they are known, as flags do.
+// plainNames normalises names that only this package knows (of benchmarks, graders, formats, public datasets), as for flags.
 func (r *resolver) plainNames() {
 	if len(r.run.Datasets) != 1 {
 		return
@@ -60,7 +60,7 @@ func (r *resolver) plainNames() {
 	}
 }
 
-// getenv looks variables up in an environment ("KEY=value").
+// getenv returns a lookup function for an environment ("KEY=value").
 func getenv(environ []string) config.Getenv {
 	return func(name string) (string, bool) {
 		for _, one := range slices.Backward(environ) {
@@ -87,7 +87,7 @@ func (r *resolver) fileURLs() {
 	}
 }
 
-// builtFile refuses what a file may name and this build cannot run: every key whose settings are not built, and what no row tells.
+// builtFile refuses settings of a file that this build does not support: every key whose settings are not built, unless a rule reports it.
 func (r *resolver) builtFile() {
 	run := r.run
 	told := map[string]bool{}
@@ -103,7 +103,7 @@ func (r *resolver) builtFile() {
 	}
 }
 
-// neutral reports whether a key says what happens anyway though its section is not the default one.
+// neutral reports whether a key has the default effect although its section is not the default one.
 func (r *resolver) neutral(key string) bool {
 	switch v := r.run.Lookup(key).(type) {
 	case nil:
@@ -116,7 +116,7 @@ func (r *resolver) neutral(key string) bool {
 	return false
 }
 
-// idleKeys warns of keys that are accepted and change nothing, as their flags do.
+// idleKeys warns of keys that are accepted but have no effect, as for flags.
 func (r *resolver) idleKeys() {
 	for _, row := range config.Rows() {
 		if row.NoEffect == "" || row.Env != "" || row.Key == "" || r.set.Get(row.Name()) != nil {

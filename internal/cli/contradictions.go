@@ -6,15 +6,15 @@ import (
 	"aiperf/internal/config"
 )
 
-// contradictions refuses flags that say two things about one setting. They are matters of the command line: the resolved run, and a file,
-// have one value there.
+// contradictions refuses flags that set one setting to two values. Only the command line can do that: the resolved run and a file have one value
+// there.
 func (r *resolver) contradictions() {
 	for _, pair := range []struct{ a, b, why string }{
 		{"--user-centric-rate", "--request-rate", "give one of them"},
 		{"--measurement-interval", "--request-count", "give one of them"},
 		{"--measurement-interval", "--benchmark-duration", "give one of them"},
 		{"--network-latency-automatic", "--network-latency-mean", "measure the round trip, or give it"},
-		{"--resume", "--artifact-dir", "the series goes on in the directory of --resume"},
+		{"--resume", "--artifact-dir", "the series continues in the directory of --resume"},
 	} {
 		if r.has(pair.a) && r.has(pair.b) {
 			r.fail("%s and %s: %s", r.as(pair.a), r.as(pair.b), pair.why)
@@ -39,7 +39,7 @@ func (r *resolver) contradictions() {
 	r.patterns()
 }
 
-// legacy refuses flags that GenAI-Perf alone had, where that is asked for; those with another name here are refused as they are translated.
+// legacy refuses flags that only GenAI-Perf had, if strict mode is requested. Flags that have another name here are refused when they are translated.
 func (r *resolver) legacy() {
 	if !r.on(config.NoLegacyFlags) {
 		return
@@ -59,7 +59,7 @@ func (r *resolver) legacy() {
 	}
 }
 
-// patterns holds the pattern of arrivals against the pace, which other flags set: both are one type of phase (contract: rows 8, 14, 15).
+// patterns checks that the arrival pattern agrees with the other load flags: together they select one type of phase (specification: rows 8, 14, 15).
 func (r *resolver) patterns() {
 	l := &r.load
 	pattern := r.set.Text("--arrival-pattern", "")
@@ -77,5 +77,5 @@ func (r *resolver) patterns() {
 	}
 }
 
-// burst is the pattern of a run without a rate: as many requests at once as the concurrency allows.
+// burst is the arrival pattern of a run without a rate: the concurrency alone limits how many requests are sent at once.
 const burst = "concurrency_burst"

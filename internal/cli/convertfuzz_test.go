@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/dataset/custom"
-	"aiperf/internal/dataset/survey"
-	"aiperf/internal/rng"
+	"aiperf/internal/base/rng"
+	"aiperf/internal/workload/dataset/convert"
+	"aiperf/internal/workload/dataset/custom"
 )
 
 // FuzzConvert converts any file, as a format, to another: an error and no file, or a file that is read as that format, row by row.
 func FuzzConvert(f *testing.F) {
-	targets := strings.Split(survey.Targets, ", ")
+	targets := strings.Split(convert.Targets, ", ")
 	for i, s := range sourcesOfConvert {
 		f.Add([]byte(s.text), uint8(i), uint8(i))
 	}
@@ -24,13 +24,13 @@ func FuzzConvert(f *testing.F) {
 			t.Fatal(err)
 		}
 		kind := custom.Formats[int(from)%len(custom.Formats)].Name
-		target, err := survey.NewTarget(targets[int(to)%len(targets)], func(text string) int { return len(text) })
+		target, err := convert.NewTarget(targets[int(to)%len(targets)], func(text string) int { return len(text) })
 		if err != nil {
 			t.Fatal(err)
 		}
 		as := targets[int(to)%len(targets)]
 		var said strings.Builder
-		n, err := (&Program{Streams: Streams{Out: &said, Err: &said}}).convert(t.Context(), in, out, custom.Options{Type: kind}, target, &counter{})
+		n, err := (&Program{Streams: Streams{Out: &said, Err: &said}}).convert(t.Context(), in, out, custom.Options{Type: kind}, target, &tokenCounter{})
 		if err != nil {
 			if _, gone := os.Stat(out); gone == nil {
 				t.Fatalf("%s to %s: refused, and written: %v", kind, as, err)

@@ -12,14 +12,14 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/conversation"
-	"aiperf/internal/dataset"
-	"aiperf/internal/dataset/custom"
-	"aiperf/internal/dataset/survey"
-	"aiperf/internal/dataset/synth"
-	"aiperf/internal/dataset/weka"
-	"aiperf/internal/rng"
-	"aiperf/internal/tokenizer"
+	"aiperf/internal/base/rng"
+	"aiperf/internal/text/tokenizer"
+	"aiperf/internal/workload/conversation"
+	"aiperf/internal/workload/dataset"
+	"aiperf/internal/workload/dataset/convert"
+	"aiperf/internal/workload/dataset/custom"
+	"aiperf/internal/workload/dataset/synth"
+	"aiperf/internal/workload/dataset/weka"
 )
 
 // recordedCalls is a table of calls, some of one session.
@@ -171,7 +171,7 @@ func TestConvertKeepsRequests(t *testing.T) {
 	block := map[string]int{"bailian_trace": 16, "weka_trace": 64, "tracelab": 64}
 	kept, back := 0, 0
 	for _, from := range sourcesOfConvert {
-		for to := range strings.SplitSeq(survey.Targets, ", ") {
+		for to := range strings.SplitSeq(convert.Targets, ", ") {
 			if to == "random_pool" { // its rows are drawn
 				continue
 			}
@@ -218,7 +218,7 @@ func TestConvertPairs(t *testing.T) {
 	// of what becomes ready messages, which nothing measures (TestConvert has their words).
 	describe := func(name, format string, messages bool) string {
 		var o, e strings.Builder
-		var s survey.Survey
+		var s convert.Survey
 		status := Main(t.Context(), &Program{Streams: Streams{Out: &o, Err: &e}}, []string{"dataset", "describe", name, "--custom-dataset-type", format, "--json"})
 		if err := json.Unmarshal([]byte(o.String()), &s); err != nil || status != 0 {
 			t.Fatalf("describe %s as %s: %d %v %s", name, format, status, err, e.String())
@@ -238,7 +238,7 @@ func TestConvertPairs(t *testing.T) {
 	}
 	kept := 0
 	for _, from := range sourcesOfConvert {
-		for to := range strings.SplitSeq(survey.Targets, ", ") {
+		for to := range strings.SplitSeq(convert.Targets, ", ") {
 			status, _, errs := say(t, files, "dataset convert "+from.name+" out --to "+to+" --custom-dataset-type "+from.format)
 			if status != 0 {
 				if _, err := os.Stat("out"); err == nil || !refused.MatchString(errs) || from.format == to && from.name != "forks.jsonl" {

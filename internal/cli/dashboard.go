@@ -13,14 +13,14 @@ import (
 	"syscall"
 	"time"
 
-	htmlpage "aiperf/internal/page"
-	"aiperf/internal/runfiles"
-	"aiperf/internal/telemetry/live"
+	htmlpage "aiperf/internal/report/htmlreport"
+	"aiperf/internal/report/runfiles"
+	"aiperf/internal/telemetry/promserver"
 )
 
-// dashboard serves interactive charts of the runs until it is interrupted. Other users of this machine do not see them: the address carries a
-// token.
-func (p *Program) dashboard(ctx context.Context, o *plotting, host string, port int64) error {
+// dashboard serves interactive charts of the runs until it is interrupted. The address contains a token, so other users of this machine cannot see
+// them.
+func (p *Program) dashboard(ctx context.Context, o *plotCall, host string, port int64) error {
 	runs, err := runfiles.Find(o.paths, p.warnf)
 	if err != nil {
 		return err
@@ -35,14 +35,14 @@ func (p *Program) dashboard(ctx context.Context, o *plotting, host string, port 
 	if err != nil {
 		return fmt.Errorf("--host, --port: %w", err)
 	}
-	guard := &live.Guard{Token: o.token, Host: host}
+	guard := &promserver.AccessGuard{Token: o.token, Host: host}
 	address, choice := "http://"+listener.Addr().String()+"/", " (with the token that you gave)"
 	if guard.Token == "" {
 		guard.Token, choice = rand.Text(), ""
 		address = guard.Address(address)
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		p.warnf("--host %s: whoever reaches this machine and knows the address sees the runs; nothing is encrypted", host)
+		p.warnf("--host %s: anyone who can reach this machine and knows the address can see the runs; nothing is encrypted", host)
 	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
@@ -55,7 +55,7 @@ func (p *Program) dashboard(ctx context.Context, o *plotting, host string, port 
 	}
 	fmt.Fprintf(p.Out, "Dashboard ready: %s%s\nMode: %s, Theme: %s\nPress Ctrl+C to stop\n", address, choice, mode, o.theme)
 	if p.Terminal {
-		_ = exec.CommandContext(ctx, "xdg-open", address).Start() // where there is no such program, people have the address
+		_ = exec.CommandContext(ctx, "xdg-open", address).Start() // without such a program, the user opens the printed address
 	}
 	select {
 	case err := <-ended:

@@ -12,17 +12,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"aiperf/internal/base/jsontext"
+	"aiperf/internal/base/rng"
+	"aiperf/internal/base/terminal"
 	"aiperf/internal/config"
-	"aiperf/internal/dataset/custom"
-	"aiperf/internal/dataset/survey"
-	"aiperf/internal/draw"
-	"aiperf/internal/jsontext"
-	"aiperf/internal/rng"
-	"aiperf/internal/terminal"
-	"aiperf/internal/tokenizer"
+	"aiperf/internal/report/termdraw"
+	"aiperf/internal/text/tokenizer"
+	"aiperf/internal/workload/dataset/convert"
+	"aiperf/internal/workload/dataset/custom"
 )
 
-// datasetCommand tells what data files hold, and converts them.
+// datasetCommand builds the commands that describe and convert data files.
 func (p *Program) datasetCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use: "dataset", Short: "content, conversion and download of data files", Args: cobra.ArbitraryArgs,
@@ -37,14 +37,14 @@ func (p *Program) datasetCommand() *cobra.Command {
 	return root
 }
 
-// describeCommand tells what a file holds.
+// describeCommand builds the command that describes the content of a file.
 func (p *Program) describeCommand() *cobra.Command {
 	var kind, column, words, output string
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "describe FILE",
-		Short: "Rows, sessions, token lengths, prefix sharing, media, arrivals of a file",
-		Long: "Reads a data file row by row and tells what it holds. Lengths are those that rows state, else tokens counted with --tokenizer.\n" +
+		Short: "rows, sessions, token lengths, prefix sharing, media, arrivals of a file",
+		Long: "Reads a data file row by row and describes its content. Lengths come from the rows, or are counted with --tokenizer.\n" +
 			"Formats: " + custom.Streamed() + ".",
 		Example: "  aiperf dataset describe trace.jsonl\n  aiperf dataset describe prompts.jsonl --json",
 		Args:    cobra.ExactArgs(1),
@@ -52,8 +52,8 @@ func (p *Program) describeCommand() *cobra.Command {
 			count := p.counter(cmd.Context(), words)
 			m := p.newMeter("dataset describe", "rows read")
 			defer m.done()
-			c := survey.NewCollector(args[0], count.count, m.tick)
-			format, warnings, err := custom.Stream(args[0], kind, custom.Options{Root: rng.New(nil), InputColumn: column}, func(e custom.Entry) error {
+			c := convert.NewCollector(args[0], count.count, m.tick)
+			format, warnings, err := custom.Stream(args[0], kind, custom.Options{Root: rng.New(nil), InputColumn: column, Spell: config.FlagOf}, func(e custom.Entry) error {
 				return errors.Join(c.Add(e), count.err, cmd.Context().Err())
 			})
 			if m.done(); err != nil {
@@ -88,26 +88,26 @@ func (p *Program) describeCommand() *cobra.Command {
 	f.StringVar(&kind, "custom-dataset-type", "", "format of the file (default: recognised from its content)")
 	f.StringVar(&column, "input-column", "", "key or column of the prompts (default: text, prompt, question, instruction, input or query)")
 	f.StringVar(&words, "tokenizer", tokenizer.BuiltinName, "tokenizer that counts texts")
-	f.StringVar(&output, "output-file", "", "write the figures as JSON too")
-	f.BoolVar(&asJSON, "json", false, "print JSON in place of the picture")
+	f.StringVar(&output, "output-file", "", "also write the figures to this JSON file")
+	f.BoolVar(&asJSON, "json", false, "print JSON instead of the charts")
 	return cmd
 }
 
-// counter counts the tokens of texts with a tokenizer that is opened for the first of them.
-type counter struct {
+// tokenCounter counts the tokens of texts; it opens the tokenizer at the first text.
+type tokenCounter struct {
 	open func() (*tokenizer.Tokenizer, error)
 	tok  *tokenizer.Tokenizer
 	err  error
 }
 
-func (p *Program) counter(ctx context.Context, name string) *counter {
-	return &counter{open: func() (*tokenizer.Tokenizer, error) {
+func (p *Program) counter(ctx context.Context, name string) *tokenCounter {
+	return &tokenCounter{open: func() (*tokenizer.Tokenizer, error) {
 		tok, err := tokenizer.Open(ctx, name, tokenizer.Options{})
 		return tok, tokenizer.Worded(err, (&config.Benchmark{}).As)
 	}}
 }
 
-func (c *counter) count(text string) int {
+func (c *tokenCounter) count(text string) int {
 	if c.tok == nil && c.err == nil {
 		c.tok, c.err = c.open()
 	}
@@ -117,16 +117,16 @@ func (c *counter) count(text string) int {
 	return c.tok.Count(text)
 }
 
-// drawSurvey draws what a file holds.
-func (p *Program) drawSurvey(s *survey.Survey) error {
+// drawSurvey prints the description of a file.
+func (p *Program) drawSurvey(s *convert.Survey) error {
 	var b strings.Builder
 	n := func(v int) string { return thousands(float64(v), 0) }
 	fmt.Fprintf(&b, "%s: %s\nrows %s, sessions %s, turns %s\n", terminal.Line(s.Path), s.Format, n(s.Rows), n(s.Sessions), n(s.Turns))
 	bar := min(barWidth, max(leastBar, p.columns()-besideBar))
 	drawTokens(&b, "Input tokens of a turn", s.Input, bar)
-	drawTokens(&b, "Output tokens asked for", s.Output, bar)
+	drawTokens(&b, "Requested output tokens", s.Output, bar)
 	if m := s.Prefixes; m != nil {
-		fmt.Fprintf(&b, "\nPrefix sharing: %s leading sequences, %s groups\nreuse ratio %.3f, hit rate of a cache without end %.3f\n", n(m.Unique), n(m.Groups), m.ReuseRatio, m.HitRate)
+		fmt.Fprintf(&b, "\nPrefix sharing: %s leading sequences, %s groups\nreuse ratio %.3f, hit rate of an unlimited cache %.3f\n", n(m.Unique), n(m.Groups), m.ReuseRatio, m.HitRate)
 	}
 	if len(s.Media) > 0 {
 		b.WriteString("\nMedia:")
@@ -141,20 +141,20 @@ func (p *Program) drawSurvey(s *survey.Survey) error {
 	}
 	text := b.String()
 	if p.ASCII {
-		text = draw.ASCII(text)
+		text = termdraw.ASCII(text)
 	}
 	_, err := fmt.Fprint(p.Out, text)
 	return err
 }
 
-// A histogram, in characters: the longest bar where there is room, and where there is none; what stands beside it.
+// Sizes of a histogram, in characters: the longest bar on wide and on narrow screens, and the text next to it.
 const (
 	barWidth  = 40
 	leastBar  = 8
 	besideBar = 36
 )
 
-func drawTokens(b *strings.Builder, title string, t *survey.Tokens, width int) {
+func drawTokens(b *strings.Builder, title string, t *convert.Tokens, width int) {
 	if t == nil {
 		return
 	}
@@ -170,7 +170,7 @@ func drawTokens(b *strings.Builder, title string, t *survey.Tokens, width int) {
 	}
 }
 
-// columns draws counts as columns of eight heights; a count that is not 0 is seen.
+// columns draws counts as columns of eight heights; every count except 0 is visible.
 func columns(counts []int64) string {
 	most := max(1, slices.Max(counts))
 	var b strings.Builder
@@ -184,31 +184,31 @@ func columns(counts []int64) string {
 	return b.String()
 }
 
-// convertCommand writes a file in another format.
+// convertCommand builds the command that converts a file to another format.
 func (p *Program) convertCommand() *cobra.Command {
 	var from, column, to, words string
 	var force bool
 	cmd := &cobra.Command{
 		Use:   "convert FROM TO",
-		Short: "Write a data file in another format",
-		Long: "Reads FROM row by row and writes TO. What the format of TO cannot say is refused with the row, and nothing is written\n" +
-			"(rows for a pipe, as /dev/stdout, go out as they come).\n" +
-			"Formats of FROM: " + custom.Streamed() + ".\nFormats of TO: " + survey.Targets + ".",
+		Short: "conversion of a data file to another format",
+		Long: "Reads FROM row by row and writes TO. If the format of TO cannot hold a row, convert stops, names the row and writes nothing\n" +
+			"(a pipe such as /dev/stdout gets the rows as they are converted).\n" +
+			"Formats of FROM: " + custom.Streamed() + ".\nFormats of TO: " + convert.Targets + ".",
 		Example: "  aiperf dataset convert chats.jsonl trace.jsonl --to mooncake_trace\n  aiperf dataset convert BurstGPT.csv trace.jsonl --to mooncake_trace",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			count := p.counter(cmd.Context(), words)
-			convert, err := survey.NewTarget(to, count.count)
+			convert, err := convert.NewTarget(to, count.count)
 			if err != nil {
 				return fmt.Errorf("--to %w", err)
 			}
 			w := p.Out
 			if info, err := os.Stat(args[1]); err == nil && !info.Mode().IsRegular() {
-				w = p.Err // TO may be the output itself
+				w = p.Err // TO may be standard output
 			} else if err == nil && !force {
-				return fmt.Errorf("%s is there already; --force writes over it", args[1])
+				return fmt.Errorf("%s exists; overwrite it with --force", args[1])
 			}
-			rows, err := p.convert(cmd.Context(), args[0], args[1], custom.Options{Type: from, InputColumn: column}, convert, count)
+			rows, err := p.convert(cmd.Context(), args[0], args[1], custom.Options{Type: from, InputColumn: column, Spell: config.FlagOf}, convert, count)
 			if err != nil {
 				return err
 			}
@@ -219,13 +219,13 @@ func (p *Program) convertCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&from, "custom-dataset-type", "", "format of FROM (default: recognised from its content)")
 	f.StringVar(&column, "input-column", "", "key or column of the prompts (default: text, prompt, question, instruction, input or query)")
-	f.StringVar(&to, "to", "", "format of TO: "+survey.Targets)
-	f.StringVar(&words, "tokenizer", tokenizer.BuiltinName, "tokenizer that counts prompts, for a format that states their tokens (baseten_trace)")
-	f.BoolVar(&force, "force", false, "write over a file")
+	f.StringVar(&to, "to", "", "format of TO: "+convert.Targets)
+	f.StringVar(&words, "tokenizer", tokenizer.BuiltinName, "tokenizer that counts prompts, for formats with token counts (baseten_trace)")
+	f.BoolVar(&force, "force", false, "overwrite an existing file")
 	return cmd
 }
 
-func (p *Program) convert(ctx context.Context, from, to string, o custom.Options, target *survey.Target, count *counter) (rows int, err error) {
+func (p *Program) convert(ctx context.Context, from, to string, o custom.Options, target *convert.Target, count *tokenCounter) (rows int, err error) {
 	file, err := p.draftFile(to)
 	if err != nil {
 		return 0, err
@@ -265,7 +265,7 @@ func (p *Program) convert(ctx context.Context, from, to string, o custom.Options
 		p.warnf("its hash ids stand for %d tokens: replay it with --isl-block-size %[1]d", target.Block)
 	}
 	if target.Free {
-		p.warnf("its rows ask for no least length: replay it with --no-force-min-tokens")
+		p.warnf("its rows have no minimum output length: replay it with --no-force-min-tokens")
 	}
 	return rows, file.keep()
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"aiperf/internal/dataset/survey"
+	"aiperf/internal/workload/dataset/convert"
 )
 
 const chats = `{"text":"Hello there","output_length":9,"timestamp":1000}
@@ -21,9 +21,9 @@ func TestDescribe(t *testing.T) {
 {"session_id":"b","turns":[{"text":"two","audio":"wav,AAEC","timestamp":5}]}
 `, "trace.jsonl": worked, "burst.csv": "Timestamp,Request tokens,Response tokens\n5,472,18\n45.5,1087,230\n",
 	}
-	describe := func(line string) *survey.Survey {
+	describe := func(line string) *convert.Survey {
 		status, out, errs := say(t, files, "dataset describe "+line+" --json")
-		var s survey.Survey
+		var s convert.Survey
 		if err := json.Unmarshal([]byte(out), &s); err != nil || status != 0 {
 			t.Fatalf("%s: %d %v\n%s%s", line, status, err, out, errs)
 		}

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 )
 
-// dirExists reports whether a directory can be made or is there: no part of its path is a file.
+// dirExists returns an error unless a directory exists or can be created: no part of its path may be a file.
 func dirExists(dir string) error {
 	for p := filepath.Clean(dir); ; p = filepath.Dir(p) {
 		info, err := os.Stat(p)

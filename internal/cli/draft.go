@@ -10,26 +10,26 @@ import (
 	"syscall"
 )
 
-// draft is a file or a directory that is being written: under a name of its own beside its place, which it gets when it is whole. A signal that
-// ends the program meanwhile takes it away. What is neither, a pipe or a device, is written as it comes.
-type draft struct {
-	*os.File        // nil of a directory
-	path     string // "" of a pipe
+// draftFile is a file or a directory that is being written. It has a temporary name next to its destination and is renamed when it is complete. A
+// signal that ends the program removes it. Pipes and devices are written directly.
+type draftFile struct {
+	*os.File        // nil for a directory
+	path     string // "" for a pipe
 	to       string
 	signals  chan os.Signal
 }
 
-// draftFile begins a file. Whoever begins one calls drop, whatever happens.
-func (p *Program) draftFile(to string) (*draft, error) {
+// draftFile creates a draft of a file. The caller must call drop in any case.
+func (p *Program) draftFile(to string) (*draftFile, error) {
 	if info, err := os.Stat(to); err == nil {
 		switch {
 		case info.IsDir():
 			return nil, fmt.Errorf("%s is a directory", to)
 		case !info.Mode().IsRegular():
 			file, err := os.OpenFile(to, os.O_WRONLY, 0)
-			return &draft{File: file, to: to}, err
+			return &draftFile{File: file, to: to}, err
 		}
-		if to, err = filepath.EvalSymlinks(to); err != nil { // a link stays one
+		if to, err = filepath.EvalSymlinks(to); err != nil { // keep a symbolic link and replace its target
 			return nil, err
 		}
 	}
@@ -44,8 +44,8 @@ func (p *Program) draftFile(to string) (*draft, error) {
 	return newDraft(file, file.Name(), to, p.Err, os.Exit), nil
 }
 
-// draftDirectory begins a directory, likewise.
-func (p *Program) draftDirectory(to string) (*draft, error) {
+// draftDirectory creates a draft of a directory; the caller must call drop too.
+func (p *Program) draftDirectory(to string) (*draftFile, error) {
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return nil, err
 	}
@@ -57,21 +57,21 @@ func (p *Program) draftDirectory(to string) (*draft, error) {
 	return newDraft(nil, path, to, p.Err, os.Exit), nil
 }
 
-func newDraft(file *os.File, path, to string, w io.Writer, exit func(int)) *draft {
-	d := &draft{File: file, path: path, to: to, signals: make(chan os.Signal, 1)}
+func newDraft(file *os.File, path, to string, w io.Writer, exit func(int)) *draftFile {
+	d := &draftFile{File: file, path: path, to: to, signals: make(chan os.Signal, 1)}
 	signal.Notify(d.signals, os.Interrupt, syscall.SIGTERM)
-	if !signal.Ignored(syscall.SIGHUP) { // nohup
+	if !signal.Ignored(syscall.SIGHUP) { // started with nohup: leave it ignored
 		signal.Notify(d.signals, syscall.SIGHUP)
 	}
 	go d.watch(w, exit)
 	return d
 }
 
-// removals is how often a directory is emptied into which files may still come.
+// removals is how often the removal of a directory is tried, because files may still be written to it.
 const removals = 10
 
-// watch ends the program at a signal.
-func (d *draft) watch(w io.Writer, exit func(int)) {
+// watch exits the program after a signal and removes the draft.
+func (d *draftFile) watch(w io.Writer, exit func(int)) {
 	s, ok := <-d.signals
 	if !ok {
 		return
@@ -84,13 +84,13 @@ func (d *draft) watch(w io.Writer, exit func(int)) {
 	fmt.Fprintf(w, "\naiperf: %v: %s was not written\n", s, d.to)
 	status := 1
 	if n, ok := s.(syscall.Signal); ok {
-		status = 128 + int(n) // as shells tell it
+		status = 128 + int(n) // as shells report it
 	}
 	exit(status)
 }
 
-// keep closes what was written and gives it its name.
-func (d *draft) keep() error {
+// keep closes the draft and gives it its final name.
+func (d *draftFile) keep() error {
 	if d.path == "" {
 		return d.Close()
 	}
@@ -104,14 +104,14 @@ func (d *draft) keep() error {
 	return os.Rename(d.path, d.to)
 }
 
-// drop takes away what was not kept, and gives the signals back to the system.
-func (d *draft) drop() {
+// drop removes a draft that was not kept, and stops handling signals.
+func (d *draftFile) drop() {
 	if d.signals != nil {
 		signal.Stop(d.signals)
 		close(d.signals)
 	}
 	if d.File != nil {
-		_ = d.Close() // of no use any more, or closed
+		_ = d.Close() // it is useless now, or already closed
 	}
-	_ = os.RemoveAll(d.path) // it is gone when it was kept
+	_ = os.RemoveAll(d.path) // it does not exist if it was kept
 }

@@ -6,12 +6,12 @@ import (
 	"sort"
 	"strings"
 
+	"aiperf/internal/base/setting"
+	"aiperf/internal/base/suggest"
 	"aiperf/internal/config"
-	"aiperf/internal/setting"
-	"aiperf/internal/suggest"
 )
 
-// readEnvironment reads the AIPERF_* variables of an environment ("KEY=value") into the places that their rows name.
+// readEnvironment reads the AIPERF_* variables of an environment ("KEY=value") into the settings that their rows name.
 func readEnvironment(environ []string, into *config.Environment) (problems, warnings []string) {
 	known, names := variables()
 	run := &config.Run{Benchmark: config.Benchmark{Environment: *into}}
@@ -50,7 +50,7 @@ func readEnvironment(environ []string, into *config.Environment) (problems, warn
 	return problems, warnings
 }
 
-// asFlag spells a boolean of a variable as flags do: variables also take on, off and the first letters, as the Python tool does.
+// asFlag converts a boolean variable to the spelling of flags: as in the Python tool, variables also accept on, off and first letters.
 func asFlag(value string) string {
 	switch strings.ToLower(strings.TrimSpace(value)) {
 	case "on", "t", "y":
@@ -61,7 +61,7 @@ func asFlag(value string) string {
 	return value
 }
 
-// variables are the rows of all variables by name, without a key those of what is not built, and the names in full.
+// variables returns the rows of all variables by name, and the full names. Rows without a key are not supported by this build.
 func variables() (known map[string]setting.Row, names []string) {
 	known = map[string]setting.Row{}
 	for _, row := range config.Rows() {
@@ -79,8 +79,7 @@ func variables() (known map[string]setting.Row, names []string) {
 	return known, names
 }
 
-// tuned tells of every setting of the environment that differs from its default and has no effect, wherever it was made: in a variable or in
-// a file.
+// tuned warns of every environment setting that differs from its default and has no effect, whether a variable or a file sets it.
 func (r *resolver) tuned() {
 	for _, row := range config.Rows() {
 		if row.Env == "" || row.NoEffect == "" || reflect.DeepEqual(r.run.Lookup(row.Key), standard.Lookup(row.Key)) {

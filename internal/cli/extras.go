@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
+	"aiperf/internal/base/jsontext"
+	"aiperf/internal/base/redact"
 	"aiperf/internal/config"
-	"aiperf/internal/jsontext"
-	"aiperf/internal/redact"
 )
 
 // parseExtras reads the items of --extra-inputs: "key:value,key:value", a JSON object, or a JSON array of such items.
@@ -58,8 +58,7 @@ func addExtra(extra *config.Extra, item string, arrays bool) error {
 	return nil
 }
 
-// typedValue gives a bare word its JSON type: true, false, null, an integer without leading zeros, digits with one point; the rest
-// is text.
+// typedValue converts a bare word to JSON: true, false, null, an integer without leading zeros, or digits with one point; anything else is a string.
 func typedValue(word string) json.RawMessage {
 	switch strings.ToLower(word) {
 	case "true", "false":
@@ -105,7 +104,7 @@ func digits(s string) bool {
 	return true
 }
 
-// addObject hands every member of a JSON object to set, in order, as compact JSON.
+// addObject calls set for every member of a JSON object, in order, with the value as compact JSON.
 func addObject(text string, set func(key string, value json.RawMessage)) error {
 	if err := jsontext.Check([]byte(text)); err != nil {
 		return badObject(text, err)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/setting"
+	"aiperf/internal/base/setting"
 )
 
 // FuzzResolveFile puts flags over any file: there is a run that may be printed, or something is said, and nothing panics.

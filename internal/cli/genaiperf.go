@@ -9,27 +9,28 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"aiperf/internal/base/setting"
 	"aiperf/internal/cli/genaiperf"
 	"aiperf/internal/config"
-	"aiperf/internal/setting"
 )
 
-// resolveOld resolves a file of GenAI-Perf, or a sweep of its analyze command, and the flags beside it, which win.
-func (p *Program) resolveOld(ctx context.Context, f *genaiperf.File, rest []string) (*config.Run, *setting.CommandLine, findings) {
+// resolveOld resolves a file of GenAI-Perf, or a sweep of its analyze command, together with flags, which take precedence.
+func (p *Program) resolveOld(ctx context.Context, f *genaiperf.File, rest []string) (*config.Run, *setting.CommandLine, lintFindings) {
 	set, faults := setting.Scan(profileTable, rest)
 	if len(faults) > 0 {
-		return nil, set, findings{problems: faults}
+		return nil, set, lintFindings{problems: faults}
 	}
-	set, faults = setting.Scan(profileTable, append(flagsOfFile(f, set), rest...))
+	words, sizes := oldRankings(append(flagsOfFile(f, set), rest...))
+	set, faults = setting.Scan(profileTable, words)
 	if faults = append(faults, notBuilt(set)...); len(faults) > 0 {
-		return nil, set, findings{problems: faults, notes: f.Notes}
+		return nil, set, lintFindings{problems: faults, notes: f.Notes}
 	}
 	if set.Get("--model") == nil && f.Needs {
-		return nil, set, findings{problems: []string{"model_names is missing in the file, and no --model is given: no model"}}
+		return nil, set, lintFindings{problems: []string{"model_names is missing in the file, and no --model is given: no model"}}
 	}
 	var axes config.Axes
 	for _, a := range f.Axes {
-		axis := config.Axis{Path: a.Key}
+		axis := config.Axis{Path: rankingAxis(a.Key, set)}
 		for _, v := range a.Values {
 			axis.Values = append(axis.Values, v)
 		}
@@ -37,10 +38,14 @@ func (p *Program) resolveOld(ctx context.Context, f *genaiperf.File, rest []stri
 	}
 	run, found := resolveWith(set, p.Environ, p.Terminal, served(ctx, set.True("--dry-run", false)), axes)
 	found.warnings = append(slices.Clone(f.Notes), found.warnings...)
+	found.notes = append(sizes, found.notes...)
 	if run != nil && run.Sweep != nil && len(axes) > 0 && run.Sweep.PostProcess == nil {
 		if err := run.AnalyzeReport(); err != nil {
 			found.problems = append(found.problems, err.Error())
 		}
+	}
+	if p.old {
+		found.problems = append(found.problems, oldImages(set)...)
 	}
 	if p.old && run != nil && len(found.problems) == 0 {
 		if err := oldArtifacts(run, set); err != nil {
@@ -50,7 +55,7 @@ func (p *Program) resolveOld(ctx context.Context, f *genaiperf.File, rest []stri
 	return run, set, found
 }
 
-// flagsOfFile are the flags that a file of GenAI-Perf stands for, but for those that the command line gives.
+// flagsOfFile returns the flags of a GenAI-Perf file, except those that the command line gives.
 func flagsOfFile(f *genaiperf.File, given *setting.CommandLine) (words []string) {
 	for _, one := range f.Flags {
 		row, _, ok := profileTable.Lookup(one[0])
@@ -66,7 +71,7 @@ func flagsOfFile(f *genaiperf.File, given *setting.CommandLine) (words []string)
 	return words
 }
 
-// setPace are the flags of a command line that choose a pace.
+// setPace lists the given flags that select a pace.
 func setPace(set *setting.CommandLine) (names []string) {
 	for _, name := range loadFlagsOfPace {
 		if set.Get(name) != nil {
@@ -76,7 +81,7 @@ func setPace(set *setting.CommandLine) (names []string) {
 	return names
 }
 
-// without takes flags with their values out of a command line.
+// without removes flags with their values from a command line.
 func without(words []string, flags ...string) (rest []string) {
 	for i := 0; i < len(words); i++ {
 		name, _, joined := strings.Cut(words[i], "=")
@@ -92,7 +97,7 @@ func without(words []string, flags ...string) (rest []string) {
 	return rest
 }
 
-// wordAfter is the value of a flag of a command line that is in no table, empty when it is not given.
+// wordAfter returns the value of a flag that is in no table; empty if it is not given.
 func wordAfter(words []string, flag string) string {
 	for i, w := range words {
 		if w == flag && i+1 < len(words) {
@@ -105,30 +110,30 @@ func wordAfter(words []string, flag string) string {
 	return ""
 }
 
-// oldFile is the file of --config when it is one of GenAI-Perf.
+// oldFile returns the file of --config if it is in the format of GenAI-Perf.
 func oldFile(set *setting.CommandLine) (*genaiperf.File, error) {
 	path := set.Text("--config", "")
-	if !regular(path) || !genaiperf.Is(path) { // a pipe is read once, by what reads it to its end
+	if !regular(path) || !genaiperf.Is(path) { // a pipe can be read only once, so its format is not tested here
 		return nil, nil
 	}
 	return genaiperf.Read(path)
 }
 
-// regular tells whether a path leads to a plain file.
+// regular reports whether a path is a regular file.
 func regular(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()
 }
 
-// analyzeCommand is GenAI-Perf's sweep.
+// analyzeCommand builds GenAI-Perf's command for sweeps.
 func (p *Program) analyzeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "analyze [flags]", Short: "GenAI-Perf's sweep over a range of one setting",
-		Long: "Runs profile once for every value of one setting. All flags of profile are taken, and:\n\n" +
+		Long: "Runs profile once for every value of one setting. It accepts all flags of profile, and:\n\n" +
 			"  --sweep-type TYPE      concurrency (default), request_rate, batch_size, input_sequence_length, num_dataset_entries\n" +
 			"  --sweep-range A:B[:S]  from A to B, doubled, or in steps of S\n" +
 			"  --sweep-list A,B,C     these values\n\n" +
-			"Beside the files of a sweep it leaves sweep_aggregate/analyze_export_genai_perf.csv.\n\nThe same without this command: aiperf profile --concurrency 1,2,4,8",
+			"In addition to the files of a sweep it writes sweep_aggregate/analyze_export_genai_perf.csv.\n\nThe same without this command: aiperf profile --concurrency 1,2,4,8",
 		DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, words []string) error {
 			if wantsHelp(words) || len(words) == 0 {
@@ -151,22 +156,22 @@ func (p *Program) analyzeCommand() *cobra.Command {
 	return cmd
 }
 
-// status is an exit status as the error of a command.
+// status returns an exit status as the error of a command.
 func status(code int) error {
 	if code == 0 {
 		return nil
 	}
-	return exit(code)
+	return exitStatus(code)
 }
 
-// profileOld runs or prints what resolveOld gives.
+// profileOld runs or prints the result of resolveOld.
 func (p *Program) profileOld(ctx context.Context, f *genaiperf.File, words []string) int {
-	return p.watching(ctx, words, func(ctx context.Context) (*config.Run, *setting.CommandLine, findings) {
+	return p.watching(ctx, words, func(ctx context.Context) (*config.Run, *setting.CommandLine, lintFindings) {
 		return p.resolveOld(ctx, f, words)
 	})
 }
 
-// configFile is GenAI-Perf's "config -f FILE": profile with a file of either kind.
+// configFile implements GenAI-Perf's "config -f FILE": profile with a file of either format.
 func (p *Program) configFile(ctx context.Context, words []string) error {
 	path := wordAfter(words, "-f")
 	for _, other := range []string{"--file", "--config"} {
@@ -175,17 +180,34 @@ func (p *Program) configFile(ctx context.Context, words []string) error {
 		}
 	}
 	if path == "" {
-		return fmt.Errorf("config -f FILE runs a file; aiperf config --help lists what else there is")
+		return fmt.Errorf("config -f FILE runs a file; aiperf config --help lists the other commands")
 	}
 	rest := without(words, "-f", "--file", "--config")
 	rest = slices.DeleteFunc(rest, func(w string) bool { return w == "--override-config" })
-	return status(p.profile(ctx, append([]string{"--config", path}, rest...)))
+	span, list := wordAfter(rest, "--sweep-range"), wordAfter(rest, "--sweep-list")
+	if span == "" && list == "" || !regular(path) || !genaiperf.Is(path) {
+		return status(p.profile(ctx, append([]string{"--config", path}, rest...)))
+	}
+	f, err := genaiperf.Read(path)
+	if err != nil {
+		return err
+	}
+	sweep, err := genaiperf.Analyze(wordAfter(rest, "--sweep-type"), list, span)
+	if err != nil {
+		return err
+	}
+	f.Replace(sweep)
+	rest = without(rest, "--sweep-type", "--sweep-list", "--sweep-range")
+	if p.old {
+		rest = withoutUnset(rest)
+	}
+	return status(p.profileOld(ctx, f, rest))
 }
 
-// configImport converts a file of GenAI-Perf.
+// configImport builds the command that converts a GenAI-Perf file.
 func (p *Program) configImport() *cobra.Command {
 	return &cobra.Command{
-		Use: "import FILE", Short: "convert a configuration file of GenAI-Perf", Args: oneFile,
+		Use: "import FILE", Short: "conversion of a configuration file of GenAI-Perf", Args: oneFile,
 		RunE: func(cmd *cobra.Command, words []string) error {
 			f, err := genaiperf.Read(words[0])
 			if err != nil {
@@ -195,14 +217,14 @@ func (p *Program) configImport() *cobra.Command {
 			found.notes = nil
 			p.say(run, found)
 			if len(found.problems) > 0 {
-				return exit(1)
+				return exitStatus(1)
 			}
 			return status(p.print(run))
 		},
 	}
 }
 
-// createTemplate writes GenAI-Perf's template.
+// createTemplate builds the command that writes GenAI-Perf's template.
 func (p *Program) createTemplate() *cobra.Command {
 	var file string
 	var verbose, force bool
@@ -213,12 +235,16 @@ func (p *Program) createTemplate() *cobra.Command {
 			if err := writeNew(file, genaiperf.Template(verbose, p.old), force); err != nil {
 				return err
 			}
-			p.printErr("%s: written; aiperf profile --config %s runs it", file, file)
+			run := "aiperf profile --config"
+			if p.old {
+				run = oldName + " config -f"
+			}
+			p.printErr("%s: written; %s %s runs it", file, run, file)
 			return nil
 		},
 	}
 	cmd.Flags().StringVarP(&file, "file", "f", "genai_perf_config.yaml", "file to write, which must not exist")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "with a comment for every key")
-	cmd.Flags().BoolVar(&force, "force", false, "write over a file that exists")
+	cmd.Flags().BoolVar(&force, "force", false, "overwrite an existing file")
 	return cmd
 }

@@ -15,8 +15,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"aiperf/internal/base/testrecording"
 	"aiperf/internal/config"
-	"aiperf/internal/golden"
 )
 
 // recorded is one command line with what the Python tool 0.13.0 made of it and what we make of it where that differs.
@@ -73,7 +73,7 @@ var settledOtherwise = map[string][2]string{
 
 func readGolden[T any](t testing.TB, name string) []T {
 	t.Helper()
-	list := golden.Lines[T](t, filepath.Join("testdata", "golden", name))
+	list := testrecording.Lines[T](t, filepath.Join("testdata", "golden", name))
 	if len(list) == 0 {
 		t.Fatalf("%s: no lines", name)
 	}

@@ -6,14 +6,14 @@ import (
 	"math"
 	"strings"
 
+	"aiperf/internal/base/setting"
 	"aiperf/internal/config"
-	"aiperf/internal/metric"
-	"aiperf/internal/objective"
-	"aiperf/internal/record"
-	"aiperf/internal/setting"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/measure/objective"
+	"aiperf/internal/measure/record"
 )
 
-// parseGoodput reads "tag:number tag:number", or "tag<number" with a unit if any; the last one of a tag wins.
+// parseGoodput reads "tag:number tag:number", or "tag<number" with an optional unit; the last value of a tag counts.
 func parseGoodput(text string) (config.SLOs, error) {
 	slos := config.SLOs{}
 	for _, item := range objective.Words(text) {
@@ -32,7 +32,7 @@ func parseGoodput(text string) (config.SLOs, error) {
 	return slos, nil
 }
 
-// threshold reads one objective of a request: tag:number, or a limit without a statistic.
+// threshold reads one objective for a request: tag:number, or a limit without a statistic.
 func threshold(item string) (tag string, v float64, err error) {
 	if !strings.ContainsAny(item, "<>") {
 		name, number, ok := strings.Cut(item, ":")
@@ -51,7 +51,7 @@ func threshold(item string) (tag string, v float64, err error) {
 				return name, inUnit, nil
 			}
 		}
-		return "", 0, fmt.Errorf("%s: %q %w; items are separated by blanks", name, number, err)
+		return "", 0, fmt.Errorf("%s: %q %w; separate the items with spaces", name, number, err)
 	}
 	l, err := objective.Parse(item)
 	good, certain := l.Good()
@@ -68,8 +68,8 @@ func threshold(item string) (tag string, v float64, err error) {
 	return l.Tag, l.Value, nil
 }
 
-// objectives warns of the thresholds whose metric this run does not have, and says what would bring it: the run leaves them out. What is no
-// metric of a request is refused, and so is a goodput of which nothing is left.
+// objectives warns of thresholds whose metric this run does not have, and says how to get it; the run ignores them. It refuses metrics that are not
+// per request, and a goodput without any remaining threshold.
 func (r *resolver) objectives() {
 	if len(r.run.SLOs) == 0 || r.endpoint == nil {
 		return
@@ -98,7 +98,7 @@ func (r *resolver) objectives() {
 	}
 }
 
-// objective says what keeps a threshold from being judged in this run, nil when nothing does.
+// objective returns why a threshold cannot be judged in this run; nil if it can.
 func (r *resolver) objective(one config.SLO) error {
 	_, err := metric.NewSelection(metric.Options{
 		Spell:     r.spell,
@@ -109,7 +109,7 @@ func (r *resolver) objective(one config.SLO) error {
 	return err
 }
 
-// levelTags are the metrics that a service level may name in some run.
+// levelTags lists the metrics that a service level may name in some run.
 func levelTags() (tags []string) {
 	for _, one := range metric.All() {
 		_, err := metric.NewSelection(metric.Options{Goodput: one.Tag + ":1"})
@@ -121,7 +121,7 @@ func levelTags() (tags []string) {
 	return tags
 }
 
-// goalWords writes objectives as "tag:number tag:number".
+// goalWords formats objectives as "tag:number tag:number".
 func goalWords(slos config.SLOs) string {
 	var list []string
 	for _, one := range slos {

@@ -9,7 +9,7 @@ import (
 // TestGPUWordsLive: the live table is the dashboard's; who asks for it where none is shown is told, however it is said.
 func TestGPUWordsLive(t *testing.T) {
 	t.Chdir(t.TempDir())
-	const panel = "only the dashboard has a live table; the figures stand in the report"
+	const panel = "only the dashboard has a live table; the report has the figures"
 	for _, c := range []struct {
 		flags, file string // the words of the line, or what a file says of gpu_telemetry
 		terminal    bool

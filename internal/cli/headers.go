@@ -8,7 +8,7 @@ import (
 	"aiperf/internal/config"
 )
 
-// parseHeaders reads the items of --header: "Name: value" kept as text, or a JSON object of several.
+// parseHeaders reads the items of --header: "Name: value" as text, or a JSON object with several headers.
 func parseHeaders(items []string) (config.Headers, error) {
 	headers := config.Headers{}
 	for _, item := range items {
@@ -35,7 +35,7 @@ func addHeaderObject(headers *config.Headers, item string) error {
 	err := addObject(item, func(key string, raw json.RawMessage) {
 		var text string
 		if json.Unmarshal(raw, &text) != nil {
-			text = string(raw) // a number or a truth value keeps its spelling
+			text = string(raw) // numbers and booleans keep their spelling
 		}
 		if err := setHeader(headers, key, text); err != nil && bad == nil {
 			bad = err
@@ -53,7 +53,7 @@ func setHeader(headers *config.Headers, name, value string) error {
 		return fmt.Errorf("a header has no name; write \"Name: value\"")
 	}
 	if c, bad := config.BadHeaderByte(name); bad {
-		return fmt.Errorf("%q is not a header name: %q may not be in one", name, c)
+		return fmt.Errorf("%q is not a valid header name: it contains %q", name, c)
 	}
 	if c, bad := config.BadValueByte(value); bad {
 		return fmt.Errorf("the value of header %s holds the control character %q", name, c)

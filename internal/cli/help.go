@@ -7,46 +7,46 @@ import (
 	"slices"
 	"strings"
 
-	"aiperf/internal/setting"
-	"aiperf/internal/suggest"
+	"aiperf/internal/base/setting"
+	"aiperf/internal/base/suggest"
 )
 
-// helpIndent is the column where the text of a flag begins.
+// helpIndent is the column where the description of a flag begins.
 const helpIndent = 34
 
-// topic is one page of the help of profile: the groups of rows that it shows.
-type topic struct {
+// helpTopic is one page of the help of profile, with the groups of rows that it shows.
+type helpTopic struct {
 	name, text string
 	groups     []string
 }
 
-// topics are the pages of the help; every group of the table stands on one.
-var topics = []topic{
+// topics lists the pages of the help; every group of the table is on one of them.
+var topics = []helpTopic{
 	{"endpoint", "server, API, credentials, connections, tokenizer", []string{"Endpoint", "Tokenizer"}},
 	{"input", "prompts: files, generated text, lengths, conversations", []string{
 		"Input", "Conversation Input", "Prompt", "Cache Bust", "Prefix Prompt", "Input Sequence Length (ISL)", "Output Sequence Length (OSL)", "Rankings",
 	}},
 	{"media", "generated audio, images and video", []string{"Audio Input", "Image Input", "Video Input"}},
 	{"trace", "recorded traffic: schedules, synthesis", []string{"Fixed Schedule", "Synthesis", "Scenario"}},
-	{"load", "when requests leave, warm-up, cancellation, the end", []string{"Load Generator", "User-Centric Rate", "Warmup", "Request Cancellation"}},
+	{"load", "timing of requests, warm-up, cancellation, stop conditions", []string{"Load Generator", "User-Centric Rate", "Warmup", "Request Cancellation"}},
 	{"output", "files, tables, goodput, live view, log", []string{"Output", "Goodput", "HTTP Trace", "UI", "Service"}},
 	{"telemetry", "GPU and server metrics, network latency", []string{"Server Metrics", "GPU Telemetry", "Network Latency"}},
 	{"runs", "repetitions, sweeps, searches", []string{"Multi-Run"}},
 	{"accuracy", "graded answers", []string{"Accuracy"}},
-	{"compat", "flags of older tools, and what has no effect here", []string{"Workers", "ZMQ Communication", "GenAI-Perf compatibility", "Ours"}},
+	{"compat", "flags of older tools, and flags without effect", []string{"Workers", "ZMQ Communication", "GenAI-Perf compatibility", "Ours"}},
 }
 
-// examples are the command lines of the short help.
+// examples lists the command lines of the short help.
 var examples = [][2]string{
 	{"try it without a server", "--url mock:// --streaming --concurrency 8 --request-count 200"},
-	{"16 requests at a time for two minutes", "--model Qwen/Qwen3-0.6B --url localhost:8000 --streaming --concurrency 16 --benchmark-duration 2m"},
+	{"16 concurrent requests for two minutes", "--model Qwen/Qwen3-0.6B --url localhost:8000 --streaming --concurrency 16 --benchmark-duration 2m"},
 	{"10 requests a second of given lengths", "--model m --streaming --request-rate 10 --isl 512 --osl 128 --extra-inputs ignore_eos:true --request-count 300"},
-	{"replay a trace, count what meets the objectives", `--model m --streaming --input-file trace.jsonl --fixed-schedule --goodput "time_to_first_token:500 request_latency:5000"`},
+	{"replay a trace and count the requests that meet the objectives", `--model m --streaming --input-file trace.jsonl --fixed-schedule --goodput "time_to_first_token:500 request_latency:5000"`},
 	{"sweep the concurrency, three runs each", "--model m --streaming --concurrency 1,2,4,8 --num-profile-runs 3"},
-	{"print what a file means, then run it", "--config run.yaml --dry-run"},
+	{"print the resolved configuration of a file, then run it", "--config run.yaml --dry-run"},
 }
 
-// helpPage is what stands after -h or --help: the name of a topic or of a flag, "all", empty for the short help.
+// helpPage returns the word after -h or --help: the name of a topic or of a flag, or "all"; empty for the short help.
 func helpPage(words []string) string {
 	for i, w := range words {
 		if w != "-h" && w != "--help" {
@@ -60,15 +60,23 @@ func helpPage(words []string) string {
 	return ""
 }
 
-// writeHelp prints a page of the help of profile, fitted to a width in columns.
-func writeHelp(w io.Writer, t *setting.Table, page string, width int) error {
+// profileHelp prints a page of the help of profile under the name that the program runs under.
+func (p *Program) profileHelp(page string) error {
+	if p.old {
+		return writeHelp(p.Out, profileTable, oldName, oldProfileExamples, page, p.columns())
+	}
+	return writeHelp(p.Out, profileTable, "aiperf", examples, page, p.columns())
+}
+
+// writeHelp prints a page of the help of a program's profile command, wrapped at a width in columns. examples are shown in the short help.
+func writeHelp(w io.Writer, t *setting.Table, program string, examples [][2]string, page string, width int) error {
 	width = min(max(width, 60), 140)
 	out := bufio.NewWriter(w)
-	i := slices.IndexFunc(topics, func(one topic) bool { return one.name == page })
+	i := slices.IndexFunc(topics, func(one helpTopic) bool { return one.name == page })
 	f, _, known := t.Lookup("--" + page)
 	switch {
 	case page == "":
-		shortHelp(out, t, width)
+		shortHelp(out, t, program, examples, width)
 	case page == "all":
 		for _, one := range topics {
 			writeTopic(out, t, one, width)
@@ -88,14 +96,14 @@ func writeHelp(w io.Writer, t *setting.Table, page string, width int) error {
 		if near := suggest.Name(page, names); near != "" {
 			hint = "; did you mean " + near + "?"
 		}
-		return fmt.Errorf("--help %s: there is no such page%s; pages are all, %s, and the name of every flag", page, hint, strings.Join(names, ", "))
+		return fmt.Errorf("--help %s: there is no such page%s; pages are all, %s, and every flag name", page, hint, strings.Join(names, ", "))
 	}
 	return out.Flush()
 }
 
-// shortHelp is one screen or two: examples, the flags that most people use, the names of the other pages.
-func shortHelp(out *bufio.Writer, t *setting.Table, width int) {
-	fmt.Fprintln(out, "Usage: aiperf profile --model NAME --url URL [flags]")
+// shortHelp prints one or two screens: examples, the most common flags, the names of the other pages.
+func shortHelp(out *bufio.Writer, t *setting.Table, program string, examples [][2]string, width int) {
+	fmt.Fprintf(out, "Usage: %s profile --model NAME --url URL [flags]\n", program)
 	fmt.Fprintln(out)
 	for _, line := range wrap("Sends load to an inference server, measures every answer, prints a report and writes it to a directory.", width) {
 		fmt.Fprintln(out, line)
@@ -103,7 +111,7 @@ func shortHelp(out *bufio.Writer, t *setting.Table, width int) {
 	fmt.Fprintln(out, "\nExamples")
 	for _, e := range examples {
 		fmt.Fprintf(out, "  # %s\n", e[0])
-		for i, line := range wrapIndent("  aiperf profile "+quoted(e[1]), width-2, "    ") {
+		for i, line := range wrapIndent("  "+program+" profile "+quoted(e[1]), width-2, "    ") {
 			if i > 0 {
 				fmt.Fprint(out, " \\\n")
 			}
@@ -117,19 +125,19 @@ func shortHelp(out *bufio.Writer, t *setting.Table, width int) {
 			writeFlag(out, f, width)
 		}
 	}
-	fmt.Fprintln(out, "\nMore help: aiperf profile --help PAGE")
+	fmt.Fprintf(out, "\nMore help: %s profile --help PAGE\n", program)
 	for _, one := range topics {
 		fmt.Fprintf(out, "  %-12s%s\n", one.name, one.text)
 	}
-	fmt.Fprintf(out, "  %-12s%s\n", "all", "every flag, those included that are not built yet")
+	fmt.Fprintf(out, "  %-12s%s\n", "all", "every flag, including flags that are not built yet")
 	fmt.Fprintf(out, "  %-12s%s\n", "FLAG", "one flag: --help concurrency")
 	writeNotation(out, width)
 }
 
-// hard is a blank that is no place to break a line.
+// hard replaces a blank at which a line must not break.
 const hard = "\u2060"
 
-// quoted keeps what stands in quotes on one line.
+// quoted keeps quoted text on one line.
 func quoted(line string) string {
 	parts := strings.Split(line, `"`)
 	for i := 1; i < len(parts); i += 2 {
@@ -138,8 +146,8 @@ func quoted(line string) string {
 	return strings.Join(parts, `"`)
 }
 
-// writeTopic prints the groups of a topic: the flags of this build, then those that it only knows.
-func writeTopic(out *bufio.Writer, t *setting.Table, one topic, width int) {
+// writeTopic prints the groups of a topic: the flags that this build supports, then those that it only recognises.
+func writeTopic(out *bufio.Writer, t *setting.Table, one helpTopic, width int) {
 	for _, group := range one.groups {
 		fmt.Fprintf(out, "%s\n", group)
 		for _, later := range []bool{false, true} {
@@ -183,7 +191,7 @@ func writeFlag(out *bufio.Writer, f *setting.Row, width int) {
 	}
 }
 
-// placeholder is what stands for the value of a flag.
+// placeholder returns the word for the value of a flag.
 func placeholder(f *setting.Row) string {
 	v := map[setting.Kind]string{setting.Int: "N", setting.Float: "X", setting.Text: "TEXT", setting.Path: "PATH", setting.Enum: "NAME"}[f.Kind]
 	if f.Unit != "" {
@@ -201,7 +209,7 @@ func placeholder(f *setting.Row) string {
 	return v
 }
 
-// remarks are choices, bounds and default.
+// remarks returns choices, range and default of a flag.
 func remarks(f *setting.Row) string {
 	var notes []string
 	if f.NotBuilt {
@@ -231,7 +239,7 @@ func remarks(f *setting.Row) string {
 	return strings.Join(notes, "; ")
 }
 
-// wrap breaks text at blanks into lines of at most width columns; a longer word stands alone.
+// wrap breaks text at blanks into lines of at most width columns; a longer word gets its own line.
 func wrap(text string, width int) []string { return wrapIndent(text, width, "") }
 
 func wrapIndent(text string, width int, indent string) []string {

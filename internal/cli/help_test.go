@@ -11,7 +11,7 @@ import (
 func page(t *testing.T, name string, width int) string {
 	t.Helper()
 	var out strings.Builder
-	if err := writeHelp(&out, profileTable, name, width); err != nil {
+	if err := writeHelp(&out, profileTable, "aiperf", examples, name, width); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()

@@ -8,12 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"aiperf/internal/metric"
-	"aiperf/internal/objective"
-	"aiperf/internal/suggest"
+	"aiperf/internal/base/suggest"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/measure/objective"
 )
 
-// helpCommand explains commands, pages and flags of profile, and concepts.
+// helpCommand builds the command that explains commands, pages and flags of profile, and concepts.
 func (p *Program) helpCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use: "help [WORD]", GroupID: groupOf("help"), Short: "help on a command, a flag or a topic", DisableFlagParsing: true,
@@ -39,7 +39,7 @@ func (p *Program) helpCommand(root *cobra.Command) *cobra.Command {
 	}
 }
 
-// helpTopics are the words that help explains beside commands and flags.
+// helpTopics lists the words that help explains besides commands and flags.
 func helpTopics() (names []string) {
 	for _, one := range concepts {
 		names = append(names, one.names[0])
@@ -50,7 +50,7 @@ func helpTopics() (names []string) {
 	return names
 }
 
-// helpOn explains one word: a concept, else a page or a flag of profile.
+// helpOn explains one word: a concept, or else a page or a flag of profile.
 func (p *Program) helpOn(root *cobra.Command, word string) error {
 	for _, one := range concepts {
 		if slices.Contains(one.names, strings.ToLower(word)) {
@@ -59,8 +59,8 @@ func (p *Program) helpOn(root *cobra.Command, word string) error {
 		}
 	}
 	_, _, flag := profileTable.Lookup("--" + word)
-	if flag || slices.ContainsFunc(topics, func(one topic) bool { return one.name == word }) {
-		return writeHelp(p.Out, profileTable, word, p.columns())
+	if flag || slices.ContainsFunc(topics, func(one helpTopic) bool { return one.name == word }) {
+		return p.profileHelp(word)
 	}
 	known := helpTopics()
 	for _, c := range root.Commands() {
@@ -73,26 +73,26 @@ func (p *Program) helpOn(root *cobra.Command, word string) error {
 	return fmt.Errorf("no help on %q%s\ntopics: %s; commands and flags have help too: aiperf --help, aiperf profile --help all", word, hint, strings.Join(helpTopics(), ", "))
 }
 
-// concept is a page of help about something that several commands share.
+// concept is a page of help about a subject that several commands share.
 type concept struct {
 	names []string
 	text  func() string
 }
 
-// concepts are the pages beside commands and flags.
+// concepts lists these pages.
 var concepts = []concept{
 	{[]string{"slo", "slos", "objective", "objectives", "sla"}, func() string { return sloPage }},
 	{[]string{"metrics", "metric", "tags"}, metricsPage},
 }
 
-var sloPage = `Objectives: how good a server has to be
+var sloPage = `Objectives: limits that a server has to meet
 
   METRIC[:STAT] < VALUE[UNIT]     time_to_first_token:p99<200ms
   STAT(METRIC) < VALUE[UNIT]      p99(ttft)<0.2s
 
-Also <=, and > or >= where more is better: tps>100. Times without a unit are in the unit of the
+Also <=, and > or >= if more is better: tps>100. Times without a unit are in the unit of the
 metric (ms, or s where the report prints s); units are us, ms, s, m, h and %.
-Statistics are avg (if none is named), min, max, std and p1 to p99.
+Statistics are avg (the default), min, max, std and p1 to p99.
 
   aiperf profile --objective 'ttft:p99<200ms'                 exit status 3 unless it holds
   aiperf profile --goodput 'ttft<200ms request_latency<2s'    share of requests that keep all of these

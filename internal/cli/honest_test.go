@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"aiperf/internal/base/setting"
 	"aiperf/internal/config"
-	"aiperf/internal/setting"
 )
 
 // trials are, for every flag that is accepted, other than those that say they have no effect: its arguments and what must stand beside it.
@@ -134,7 +134,7 @@ var single = map[string]bool{"--api-token": true, "--url-strategy": true, config
 // TestEveryFlagDoesSomething: no flag is taken in silence. It changes the resolved run, or standard error says what becomes of it.
 func TestEveryFlagDoesSomething(t *testing.T) {
 	dir := t.TempDir()
-	columns, err := os.ReadFile("../dataset/custom/testdata/baseten.parquet")
+	columns, err := os.ReadFile("../workload/dataset/custom/testdata/baseten.parquet")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,14 +9,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"aiperf/internal/accuracy"
-	"aiperf/internal/dataset/public"
-	"aiperf/internal/hub"
-	"aiperf/internal/jsontext"
-	"aiperf/internal/terminal"
+	"aiperf/internal/base/jsontext"
+	"aiperf/internal/base/terminal"
+	"aiperf/internal/text/hfhub"
+	"aiperf/internal/workload/accuracy"
+	"aiperf/internal/workload/dataset/public"
 )
 
-// benchmarkAbout is what is known of the dataset of an accuracy benchmark.
+// benchmarkAbout describes the dataset of an accuracy benchmark.
 type benchmarkAbout struct {
 	Name   string `json:"name"`
 	Repo   string `json:"repository"`
@@ -25,20 +25,20 @@ type benchmarkAbout struct {
 	Cached string `json:"cached"`
 }
 
-// setList is the answer of dataset list.
+// setList is the output of dataset list.
 type setList struct {
-	Datasets   []public.About   `json:"datasets"`
-	Benchmarks []benchmarkAbout `json:"benchmarks"`
+	Datasets   []public.SetDescription `json:"datasets"`
+	Benchmarks []benchmarkAbout        `json:"benchmarks"`
 }
 
-// listCommand shows the published datasets.
+// listCommand builds the command that lists the public datasets.
 func (p *Program) listCommand() *cobra.Command {
 	var asJSON, online bool
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "All published datasets: rows, size, modality, licence, whether they are cached",
-		Long: "Lists the sets of --public-dataset and the benchmarks of --accuracy-benchmark. Without --online nothing is asked of the network: sizes are those\n" +
-			"of cached files, rows and licences those that the sets' pages stated when this program was made, or a cached page states (- = not known).",
+		Short: "published datasets: rows, size, modality, licence, cache state",
+		Long: "Lists the sets of --public-dataset and the benchmarks of --accuracy-benchmark. Without --online it uses no network: sizes are those\n" +
+			"of cached files, rows and licences those of a cached page, or of the page when aiperf was built (- = unknown).",
 		Example: "  aiperf dataset list\n  aiperf dataset list --online --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -61,15 +61,15 @@ func (p *Program) listCommand() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&asJSON, "json", false, "print JSON in place of the table")
-	f.BoolVar(&online, "online", false, "ask the hub for sizes and licences")
+	f.BoolVar(&asJSON, "json", false, "print JSON instead of the table")
+	f.BoolVar(&online, "online", false, "request sizes and licences from the hub")
 	return cmd
 }
 
-// listSets gathers what is known. A set of which the hub does not tell stays as it is known here, with a warning.
+// listSets collects the descriptions. If the hub does not answer for a dataset, the built-in description is used with a warning.
 func (p *Program) listSets(ctx context.Context, online bool) (*setList, error) {
-	h := hub.FromEnv(os.Getenv)
-	h.Content = hub.Datasets
+	h := hfhub.FromEnv(os.Getenv)
+	h.Content = hfhub.Datasets
 	if h.Offline == "" && !online {
 		h.Offline = "dataset list without --online"
 	}
@@ -95,14 +95,14 @@ func (p *Program) listSets(ctx context.Context, online bool) (*setList, error) {
 	return list, nil
 }
 
-// table draws the lists.
+// table formats the lists.
 func (l *setList) table() string {
 	rows := [][]string{{"NAME", "MODALITY", "ROWS", "SIZE", "LICENCE", "CACHED", "REPOSITORY"}}
 	for i := range l.Datasets {
 		a := &l.Datasets[i]
 		size := "-"
 		if a.Bytes > 0 {
-			size = hub.Size(a.Bytes)
+			size = hfhub.Size(a.Bytes)
 		}
 		count := "-"
 		if a.Rows > 0 {
@@ -132,7 +132,7 @@ func dash(s string) string {
 	return s
 }
 
-// aligned draws rows in columns two blanks apart.
+// aligned formats rows in columns, two blanks apart.
 func aligned(rows [][]string) string {
 	widths := make([]int, len(rows[0]))
 	for _, r := range rows {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,18 +11,18 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"aiperf/internal/artifact"
-	"aiperf/internal/reanalyze"
-	"aiperf/internal/report"
+	"aiperf/internal/report/artifact"
+	"aiperf/internal/report/console"
+	"aiperf/internal/run/rereport"
 )
 
-// mergeCommand puts runs together that were made on several machines.
+// mergeCommand builds the command that merges runs from several machines.
 func (p *Program) mergeCommand() *cobra.Command {
-	o := reanalyze.MergeOptions{}
+	o := rereport.MergeOptions{}
 	cmd := &cobra.Command{
 		Use: "merge RUN-DIR...", Short: "merge of the runs of several machines", Args: cobra.MinimumNArgs(1),
-		Long: "Pools the requests of finished runs (of this program, the Python tool or GenAI-Perf, each with its raw export) and makes one report of them. Rates of runs that " +
-			"went on at the same time are those of their common window, else the sum of the runs' own; merged.json says which, and lists the runs. " +
+		Long: "Combines the requests of finished runs (of aiperf, the Python tool or GenAI-Perf, each with its raw export) into one report. If the runs " +
+			"overlapped in time, rates are computed over their common window, otherwise they are added; merged.json records which, and lists the runs. " +
 			"Runs that differ in model, endpoint type, streaming or load are refused.",
 		Example: "  aiperf merge host1/run host2/run --output merged",
 		RunE:    func(cmd *cobra.Command, words []string) error { o.Dirs = words; return p.merge(cmd.Context(), &o) },
@@ -30,26 +31,26 @@ func (p *Program) mergeCommand() *cobra.Command {
 	return cmd
 }
 
-// processExportFiles is GenAI-Perf's word for a merge.
+// processExportFiles is GenAI-Perf's name for a merge.
 func (p *Program) processExportFiles() *cobra.Command {
-	o := reanalyze.MergeOptions{}
+	o := rereport.MergeOptions{}
 	var dir string
 	cmd := &cobra.Command{
 		Use: "process-export-files", Short: "GenAI-Perf's merge of distributed runs", Args: cobra.NoArgs,
 		Long: "Merges the runs in the sub-directories of a directory. The same: aiperf merge DIR/*",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var err error
-			o.Dirs, err = reanalyze.Below(dir)
-			var bare *reanalyze.BareError
+			o.Dirs, err = rereport.Below(dir)
+			var bare *rereport.BareError
 			if errors.As(err, &bare) {
-				return fmt.Errorf("%w; make it again with --export-level raw", err)
+				return fmt.Errorf("%w; repeat the run with --export-level raw", err)
 			}
 			if err != nil {
 				return fmt.Errorf("--input-directory: %w", err)
 			}
 			if a, err := filepath.Abs(dir); err == nil {
 				if b, err := filepath.Abs(o.Out); err == nil && a == b {
-					p.warnf("--artifact-dir %s is the input directory as well", o.Out)
+					p.warnf("--artifact-dir %s is also the input directory; choose another one", o.Out)
 				}
 			}
 			return p.merge(cmd.Context(), &o)
@@ -60,37 +61,47 @@ func (p *Program) processExportFiles() *cobra.Command {
 	return cmd
 }
 
-// mergeFlags adds the flags that both words have.
-func (p *Program) mergeFlags(cmd *cobra.Command, o *reanalyze.MergeOptions, out, short string) {
+// mergeFlags adds the flags that both commands have.
+func (p *Program) mergeFlags(cmd *cobra.Command, o *rereport.MergeOptions, out, short string) {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVarP(&o.Out, out, short, filepath.Join("artifacts", "merged"), "directory of the result")
-	f.StringVar(&o.Prefix, "profile-export-file", "", "name that those of the files begin with")
-	f.BoolVar(&o.Force, "force", false, "merge runs of different work")
+	f.StringVar(&o.Prefix, "profile-export-file", "", "prefix of the file names")
+	f.BoolVar(&o.Force, "force", false, "merge runs with different settings")
 }
 
-func (p *Program) merge(ctx context.Context, o *reanalyze.MergeOptions) error {
+func (p *Program) merge(ctx context.Context, o *rereport.MergeOptions) error {
 	for _, dir := range o.Dirs {
 		if info, err := os.Stat(dir); err != nil {
 			return err
 		} else if !info.IsDir() {
-			return fmt.Errorf("%s is no directory", dir)
+			return fmt.Errorf("%s is not a directory", dir)
 		}
 	}
 	o.Prefix = strings.TrimSuffix(o.Prefix, ".json")
+	stem := cmp.Or(o.Prefix, rereport.OldStem)
+	if p.old { // the prefix is for GenAI-Perf's files; ours keep their names
+		o.Prefix = ""
+	}
 	o.Info, o.Version = p.warnf, Version()
 	o.CLICommand = strings.Join(append([]string{"aiperf", "merge"}, o.Dirs...), " ")
-	made, err := reanalyze.Merge(ctx, *o)
-	var unlike *reanalyze.UnlikeError
+	made, err := rereport.Merge(ctx, *o)
+	var unlike *rereport.DifferentWorkError
 	if errors.As(err, &unlike) {
-		return fmt.Errorf("%w; --force merges them all the same", err)
+		return fmt.Errorf("%w; merge them anyway with --force", err)
 	}
 	if err != nil {
 		return err
 	}
-	look := report.Options{Spell: made.Config.As, Width: p.Width, Colour: p.Colour, Terminal: p.Terminal}
+	if p.old {
+		made.Run.Brand = oldBrand
+		if err := rereport.WriteOldSummary(o.Out, stem); err != nil {
+			return fmt.Errorf("files of %s: %w", oldName, err)
+		}
+	}
+	look := console.Options{Spell: made.Config.As, Width: p.Width, Colour: p.Colour, Terminal: p.Terminal}
 	return errors.Join(
-		artifact.WriteFile(made.Layout.Console(), report.ConsoleText(made.Run, made.Config.Environment.UI.ConsoleExportWidth, made.Config.As)),
-		report.Console(p.Out, made.Run, look), report.Footer(p.Out, made.Run, look),
+		artifact.WriteFile(made.Layout.Console(), console.Text(made.Run, made.Config.Environment.UI.ConsoleExportWidth, made.Config.As)),
+		console.Console(p.Out, made.Run, look), console.Footer(p.Out, made.Run, look),
 	)
 }

@@ -4,16 +4,16 @@ import (
 	"fmt"
 	"time"
 
-	"aiperf/internal/terminal"
-	"aiperf/internal/ui"
+	"aiperf/internal/base/terminal"
+	"aiperf/internal/report/ui"
 )
 
-// meterPause is the pause between two drawings of a live line.
+// meterPause is the pause between two updates of a live line.
 const meterPause = 200 * time.Millisecond
 
-// meter is a live line that tells how far long work is. Where the error stream is no terminal it says nothing.
+// meter shows the progress of long work in a live line. It shows nothing if the error stream is not a terminal.
 type meter struct {
-	screen *ui.Screen // nil = there is no terminal
+	screen *ui.Screen // nil = no terminal
 	width  int
 	what   string // "analyze-trace"
 	unit   string // "rows read"
@@ -29,10 +29,10 @@ func (p *Program) newMeter(what, unit string) *meter {
 	return m
 }
 
-// tick counts one more.
+// tick counts one more item.
 func (m *meter) tick() { m.reach(m.n + 1) }
 
-// reach says that n are done.
+// reach sets the number of finished items.
 func (m *meter) reach(n int) {
 	m.n = n
 	if m.screen == nil {
@@ -44,7 +44,7 @@ func (m *meter) reach(n int) {
 	}
 }
 
-// done takes the line away.
+// done removes the line.
 func (m *meter) done() {
 	if m.screen != nil {
 		m.screen.Clear()

@@ -11,29 +11,29 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"aiperf/internal/mockserver"
-	"aiperf/internal/setting"
+	"aiperf/internal/base/setting"
+	"aiperf/internal/sim/mockserver"
 )
 
-const mockServerLong = "Serves chat, completions, embeddings, rankings, images, films and transcripts with timing that you set, until Ctrl-C. " +
+const mockServerLong = "Simulates a server for chat, completions, embeddings, rankings, images, videos and transcripts, with the timing you set, until Ctrl-C. " +
 	"The first line on standard output ends in its address.\n\n" +
 	"The same options are the parameters of a mock:// URL: aiperf profile --url 'mock://?ttft=50ms&itl=10ms'"
 
-// mockServerTable is the flags of mock-server: where it listens, then the knobs.
+// mockServerTable returns the flags of mock-server: its address, then its options.
 func mockServerTable() *setting.Table {
 	rows := []setting.Row{
 		{Flags: []string{"--host"}, Kind: setting.Text, Default: "127.0.0.1", Help: "address to listen on"},
-		{Flags: []string{"--port"}, Kind: setting.Int, Bounds: ">= 0, <= 65535", Default: "8000", Help: "port to listen on; 0 takes a free one"},
+		{Flags: []string{"--port"}, Kind: setting.Int, Bounds: ">= 0, <= 65535", Default: "8000", Help: "port to listen on; 0 = any free port"},
 	}
 	for _, k := range mockserver.Knobs() {
 		rows = append(rows, k.Row())
 	}
 	return setting.NewTable(append(rows, setting.Row{
-		Flags: []string{"--" + mockserver.LifelineFlag}, Kind: setting.Bool, Help: "end when standard input does, for programs that start a server",
+		Flags: []string{"--" + mockserver.LifelineFlag}, Kind: setting.Bool, Help: "exit when standard input closes (for programs that start a server)",
 	}))
 }
 
-// mockServerCommand is the simulated server in the foreground; its knobs are those of a mock:// URL.
+// mockServerCommand runs the simulated server in the foreground; its options are those of a mock:// URL.
 func (p *Program) mockServerCommand() *cobra.Command {
 	return p.command(tableCommand{
 		use: "mock-server", short: "simulated inference server with known timing", long: mockServerLong,
@@ -60,7 +60,7 @@ func (p *Program) mockServerCommand() *cobra.Command {
 	})
 }
 
-// serveMock answers until a signal, or until standard input ends when a parent holds it.
+// serveMock serves until a signal. With lifeline it also stops when standard input is closed, because the parent process has ended.
 func (p *Program) serveMock(ctx context.Context, options mockserver.Options, address string, lifeline bool) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()

@@ -1,8 +1,8 @@
 package cli
 
-import "aiperf/internal/dataset/custom"
+import "aiperf/internal/workload/dataset/custom"
 
-// speedBench are the parts of SPEED-Bench, each a file type of its own.
+// speedBench lists the parts of SPEED-Bench, each of which is a file type.
 var speedBench = []string{
 	"speed_bench_qualitative", "speed_bench_coding", "speed_bench_humanities", "speed_bench_math",
 	"speed_bench_multilingual", "speed_bench_qa", "speed_bench_rag", "speed_bench_reasoning", "speed_bench_roleplay",
@@ -18,7 +18,7 @@ var speedBench = []string{
 	"speed_bench_throughput_32k_high_entropy",
 }
 
-// fileTypes are the names of --custom-dataset-type.
+// fileTypes returns the names of --custom-dataset-type.
 func fileTypes() []string {
 	var names []string
 	for _, f := range custom.Formats {
@@ -31,7 +31,7 @@ func fileTypes() []string {
 	return names
 }
 
-// shownFileTypes are those that the help names.
+// shownFileTypes returns the file types that the help lists.
 func shownFileTypes() []string {
 	var names []string
 	for _, f := range custom.Formats {

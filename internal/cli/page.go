@@ -4,15 +4,15 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"aiperf/internal/artifact"
-	htmlpage "aiperf/internal/page"
-	"aiperf/internal/runfiles"
+	"aiperf/internal/report/artifact"
+	htmlpage "aiperf/internal/report/htmlreport"
+	"aiperf/internal/report/runfiles"
 )
 
-// pageFile is the report that one can send, in the directory of a run or a series.
+// pageFile is the name of the HTML report in the directory of a run or a series.
 const pageFile = "report.html"
 
-// htmlReports writes the report of every run at and below a directory, and of a series one over all of its runs.
+// htmlReports writes the report of every run in and below a directory, and for a series one report over all its runs.
 func (p *Program) htmlReports(dir string) error {
 	runs, err := runfiles.Find([]string{dir}, p.warnf)
 	if err != nil {
@@ -25,7 +25,7 @@ func (p *Program) htmlReports(dir string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
-		if full, err := filepath.Abs(path); err == nil { // as the other files of a run are told
+		if full, err := filepath.Abs(path); err == nil { // print full paths, as for the other files of a run
 			path = full
 		}
 		fmt.Fprintf(p.Out, "HTML Report: %s\n", path)

@@ -14,43 +14,43 @@ import (
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 
-	"aiperf/internal/artifact"
-	"aiperf/internal/chart"
+	"aiperf/internal/base/boundedfile"
+	"aiperf/internal/base/redact"
+	"aiperf/internal/base/setting"
 	"aiperf/internal/config"
-	"aiperf/internal/infile"
-	"aiperf/internal/plots"
-	"aiperf/internal/redact"
-	"aiperf/internal/setting"
+	"aiperf/internal/report/artifact"
+	"aiperf/internal/report/chart"
+	"aiperf/internal/report/plots"
 )
 
-// plotTable is the flags of plot.
+// plotTable returns the flags of plot.
 func plotTable() *setting.Table {
 	return setting.NewTable([]setting.Row{
-		{Flags: []string{"--paths"}, Not: nil, Kind: setting.Path, Folder: true, List: true, Whole: true, Default: "./artifacts", Help: "directories of runs or above them; also accepted without the flag"},
-		{Flags: []string{"--empty-paths"}, Kind: setting.Bool, Help: "take no directory but those named by words"},
-		{Flags: []string{"--output"}, Kind: setting.Path, Folder: true, Default: "<first path>/plots", Help: "directory of the images; it is made"},
+		{Flags: []string{"--paths"}, Not: nil, Kind: setting.Path, Folder: true, List: true, Whole: true, Default: "./artifacts", Help: "run directories or their parent directories; the flag name is optional"},
+		{Flags: []string{"--empty-paths"}, Kind: setting.Bool, Help: "use only directories given without a flag"},
+		{Flags: []string{"--output"}, Kind: setting.Path, Folder: true, Default: "<first path>/plots", Help: "output directory of the images; created if missing"},
 		{Flags: []string{"--theme"}, Kind: setting.Enum, Choices: []string{"light", "dark"}, Default: "light", Help: "colours"},
-		{Flags: []string{"--config"}, Kind: setting.Path, Default: "~/.aiperf/plot_config.yaml, else the shipped settings", Help: "which plots to draw, and how"},
-		{Flags: []string{"--write-config"}, Kind: setting.Path, Help: "write the shipped settings to this file, to be edited, and end"},
+		{Flags: []string{"--config"}, Kind: setting.Path, Default: "~/.aiperf/plot_config.yaml, else the shipped settings", Help: "settings file: which plots to draw, and how"},
+		{Flags: []string{"--write-config"}, Kind: setting.Path, Help: "write the shipped settings to this file for editing, then exit"},
 		{Flags: []string{"--format"}, Kind: setting.Enum, Choices: []string{plots.PNG, plots.SVG}, Default: plots.PNG, List: true, Help: "formats of the images"},
 		{Flags: []string{"--size"}, Kind: setting.Enum, Choices: []string{"small", "medium", "large"}, Default: "large", Help: "size of PNG images: 800x400, 1600x800, 2400x1200 pixels"},
-		{Flags: []string{"--dump-charts"}, Kind: setting.Path, Help: "also write what the images show, as JSON"},
-		{Flags: []string{"--verbose"}, Not: []string{"--no-verbose"}, Kind: setting.Bool, Help: "show the log on standard error as well"},
+		{Flags: []string{"--dump-charts"}, Kind: setting.Path, Help: "also write the data of the images, as JSON"},
+		{Flags: []string{"--verbose"}, Not: []string{"--no-verbose"}, Kind: setting.Bool, Help: "also show the log on standard error"},
 		{Flags: []string{"--dashboard"}, Not: []string{"--no-dashboard"}, Kind: setting.Bool, Help: "serve interactive charts instead of writing images"},
 		{Flags: []string{"--host"}, Kind: setting.Text, Default: "127.0.0.1", Help: "address of the dashboard"},
-		{Flags: []string{"--port"}, Kind: setting.Int, Bounds: ">= 0, <= 65535", Default: "8050", Help: "port of the dashboard; 0 takes a free one"},
+		{Flags: []string{"--port"}, Kind: setting.Int, Bounds: ">= 0, <= 65535", Default: "8050", Help: "port of the dashboard; 0 = any free port"},
 		{Secret: redact.Secret, Flags: []string{"--api-token"}, Kind: setting.Text, Help: "access token of the dashboard [default: random, part of the printed URL]"},
 		{Flags: []string{"--mlflow-upload"}, Not: []string{"--no-mlflow-upload"}, Kind: setting.Bool, Help: "upload the images to an MLflow run"},
-		{Secret: redact.Address, Flags: []string{"--mlflow-tracking-uri"}, Kind: setting.Text, Help: "MLflow server [default: MLFLOW_TRACKING_URI, else the one that the run was uploaded to]"},
-		{Flags: []string{"--mlflow-run-id"}, Kind: setting.Text, Help: "MLflow run [default: MLFLOW_RUN_ID, else the one of the upload]"},
+		{Secret: redact.Address, Flags: []string{"--mlflow-tracking-uri"}, Kind: setting.Text, Help: "MLflow server [default: MLFLOW_TRACKING_URI, else the server of the run's upload]"},
+		{Flags: []string{"--mlflow-run-id"}, Kind: setting.Text, Help: "MLflow run [default: MLFLOW_RUN_ID, else the run's upload]"},
 	})
 }
 
-const plotLong = "Draws charts of finished runs as images, without a browser: of one run over its requests and its time, of several runs one point a run. " +
-	"A run is a directory with profile_export.jsonl and profile_export_aiperf.json; directories above runs stand for all runs below them.\n\n" +
-	"A plot whose data are missing is left out with a warning. The settings file says which plots there are (aiperf plot --write-config FILE gives one to edit)."
+const plotLong = "Draws charts of finished runs as images, without a browser. One run is plotted over its requests and its time; of several runs, each is one point. " +
+	"A run is a directory with profile_export.jsonl and profile_export_aiperf.json; a parent directory stands for all runs below it.\n\n" +
+	"A plot without data is skipped with a warning. The settings file lists the plots (aiperf plot --write-config FILE writes a copy to edit)."
 
-// plotCommand draws charts.
+// plotCommand builds the command that draws charts.
 func (p *Program) plotCommand() *cobra.Command {
 	return p.command(tableCommand{
 		use: "plot [RUN-DIR…]", short: "charts of one or more runs", long: plotLong, table: plotTable, bare: cobra.ShellCompDirectiveFilterDirs, words: true,
@@ -58,7 +58,7 @@ func (p *Program) plotCommand() *cobra.Command {
 			if path := set.Text("--write-config", ""); path != "" {
 				return p.writePlotConfig(path)
 			}
-			o := plotting{
+			o := plotCall{
 				paths: set.Words, theme: set.Text("--theme", "light"), size: set.Text("--size", "large"), formats: set.Texts("--format"), dump: set.Text("--dump-charts", ""),
 				output: set.Text("--output", ""), verbose: set.True("--verbose", false), token: set.Text("--api-token", ""),
 			}
@@ -92,13 +92,13 @@ func (p *Program) plotCommand() *cobra.Command {
 	})
 }
 
-// plotting is one call of plot.
-type plotting struct {
+// plotCall holds the options of one call of plot.
+type plotCall struct {
 	paths       []string
 	config      *plots.Config
-	presets     []string // in place of the defaults; nil = those
+	presets     []string // replaces the defaults; nil = use them
 	theme, size string
-	token       string // of the dashboard; "" = a random one
+	token       string // for the dashboard; "" = a random one
 	formats     []string
 	output      string // "" = plots/ below the first path
 	dump        string
@@ -106,16 +106,16 @@ type plotting struct {
 	upload      *plotUpload // nil = none
 }
 
-// homePlotConfig is the settings file of a user, below the home directory.
+// homePlotConfig is the path of the user's settings file, below the home directory.
 var homePlotConfig = filepath.Join(".aiperf", "plot_config.yaml")
 
-// plotConfig reads the settings: a file that is named, that of the run or series in dir, that of the user, the shipped ones.
+// plotConfig reads the settings: from the given file, or that of the run or series in dir, or the user's, or the built-in ones.
 func (p *Program) plotConfig(path, dir string) (*plots.Config, error) {
 	if own := filepath.Join(dir, runPlotConfig); path == "" && regular(own) {
 		path = own
 	}
 	if path != "" {
-		text, err := infile.ReadAll(path, 16<<20)
+		text, err := boundedfile.ReadAll(path, 16<<20)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("--config %s: there is no such file", path)
 		}
@@ -140,12 +140,12 @@ func (p *Program) plotConfig(path, dir string) (*plots.Config, error) {
 	return plots.ParseConfig(plots.Default, "the shipped settings")
 }
 
-// runPlotConfig is the settings file that a run with settings of plots leaves in its directory.
+// runPlotConfig is the settings file in the directory of a run that has settings for plots.
 const runPlotConfig = ".aiperf-plot-config.yaml"
 
-// autoPlot draws the plots of a run or a series that is over. It fails the command only where the plots are required.
+// autoPlot draws the plots of a finished run or series. It fails the command only if the plots are required.
 func (p *Program) autoPlot(ctx context.Context, run *config.Run, genaiPerf bool) int {
-	o := plotting{paths: []string{run.Artifacts.Dir}, theme: "light", size: "large"}
+	o := plotCall{paths: []string{run.Artifacts.Dir}, theme: "light", size: "large"}
 	if genaiPerf {
 		o.presets = plots.GenAIPerf
 	}
@@ -159,7 +159,7 @@ func (p *Program) autoPlot(ctx context.Context, run *config.Run, genaiPerf bool)
 				return err
 			}
 		}
-		if genaiPerf { // its five plots stand in the shipped settings alone
+		if genaiPerf { // GenAI-Perf's five plots are only in the built-in settings
 			o.config, err = plots.ParseConfig(plots.Default, "the shipped settings")
 		} else {
 			o.config, err = p.plotConfig("", run.Artifacts.Dir)
@@ -180,7 +180,7 @@ func (p *Program) autoPlot(ctx context.Context, run *config.Run, genaiPerf bool)
 	return 0
 }
 
-// writePlotConfig writes the shipped settings to a new file.
+// writePlotConfig writes the built-in settings to a new file.
 func (p *Program) writePlotConfig(path string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
@@ -194,8 +194,8 @@ func (p *Program) writePlotConfig(path string) error {
 	return nil
 }
 
-// plot draws and writes.
-func (p *Program) plot(ctx context.Context, o *plotting) error {
+// plot draws and writes the charts.
+func (p *Program) plot(ctx context.Context, o *plotCall) error {
 	if o.output == "" {
 		o.output = filepath.Join(o.paths[0], "plots")
 	}
@@ -248,7 +248,7 @@ func (p *Program) plot(ctx context.Context, o *plotting) error {
 	return nil
 }
 
-// dumpCharts writes what the images show.
+// dumpCharts writes the data of the images.
 func dumpCharts(path string, charts []*chart.Chart, ending string) error {
 	text, err := chart.Dump(charts, ending)
 	if err == nil {
@@ -260,8 +260,8 @@ func dumpCharts(path string, charts []*chart.Chart, ending string) error {
 	return nil
 }
 
-// plotLog opens the log beside the images, or below the home directory where that is not writable.
-func (p *Program) plotLog(o *plotting) (*os.File, string, error) {
+// plotLog opens the log next to the images, or below the home directory if that is not writable.
+func (p *Program) plotLog(o *plotCall) (*os.File, string, error) {
 	places := []string{filepath.Join(o.output, "aiperf_plot.log")}
 	if home := lookup(p.Environ, "HOME"); home != "" {
 		places = append(places, filepath.Join(home, ".aiperf", "plot.log"))

@@ -11,20 +11,19 @@ import (
 	"path/filepath"
 	"strings"
 
-	"aiperf/internal/artifact"
-	"aiperf/internal/plots"
-	"aiperf/internal/setting"
-	"aiperf/internal/telemetry/tracker"
+	"aiperf/internal/base/setting"
+	"aiperf/internal/report/artifact"
+	"aiperf/internal/report/plots"
+	"aiperf/internal/telemetry/mlops"
 )
 
-// plotUpload is where the images go: to a run of an MLflow server; nil = nowhere.
+// plotUpload is the destination of the images: a run of an MLflow server; nil = none.
 type plotUpload struct {
-	to  tracker.MLflow
+	to  mlops.MLflow
 	run string
 }
 
-// plotUploadOf reads where images go. What no flag says is taken from the environment, then from the file that an upload of the run left in its
-// directory.
+// plotUploadOf reads the destination of images from the flags, then the environment, then the file that an upload of the run wrote to its directory.
 func (p *Program) plotUploadOf(set *setting.CommandLine, dir string) (*plotUpload, error) {
 	if !set.True("--mlflow-upload", false) {
 		for _, name := range []string{"--mlflow-tracking-uri", "--mlflow-run-id"} {
@@ -48,29 +47,29 @@ func (p *Program) plotUploadOf(set *setting.CommandLine, dir string) (*plotUploa
 	}
 	env := func(name string) string { return lookup(p.Environ, name) }
 	u := &plotUpload{run: cmp.Or(set.Text("--mlflow-run-id", ""), env("MLFLOW_RUN_ID"), left.Run)}
-	u.to = tracker.MLflow{
+	u.to = mlops.MLflow{
 		URI: strings.TrimSpace(cmp.Or(set.Text("--mlflow-tracking-uri", ""), env("MLFLOW_TRACKING_URI"), left.URI)), Agent: "aiperf/" + Version(),
 		User: env("MLFLOW_TRACKING_USERNAME"), Password: env("MLFLOW_TRACKING_PASSWORD"), Token: env("MLFLOW_TRACKING_TOKEN"),
 	}
 	at, err := url.Parse(u.to.URI)
 	switch {
 	case u.to.URI == "":
-		return nil, errors.New("--mlflow-upload: no server is known; --mlflow-tracking-uri names it")
+		return nil, errors.New("--mlflow-upload: no MLflow server is known; give one with --mlflow-tracking-uri")
 	case err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "":
-		return nil, errors.New("--mlflow-tracking-uri: want http://HOST:PORT or https://HOST")
+		return nil, errors.New("--mlflow-tracking-uri: must be http://HOST:PORT or https://HOST")
 	case u.run == "":
-		return nil, errors.New("--mlflow-upload: no run is known; --mlflow-run-id names it")
+		return nil, errors.New("--mlflow-upload: no MLflow run is known; give one with --mlflow-run-id")
 	}
 	return u, nil
 }
 
 // send uploads the images of a set below plots/.
-func (u *plotUpload) send(ctx context.Context, p *Program, set *plots.Set, o *plotting) error {
-	var files []tracker.File
+func (u *plotUpload) send(ctx context.Context, p *Program, set *plots.Set, o *plotCall) error {
+	var files []mlops.File
 	for _, c := range set.Charts {
 		for _, format := range o.formats {
 			name := c.Name + "." + format
-			files = append(files, tracker.File{Path: filepath.Join(o.output, name), Name: "plots/" + name})
+			files = append(files, mlops.File{Path: filepath.Join(o.output, name), Name: "plots/" + name})
 		}
 	}
 	if err := u.to.Add(ctx, u.run, files); err != nil {

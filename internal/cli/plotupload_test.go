@@ -33,7 +33,7 @@ func TestPlotUpload(t *testing.T) {
 		calls = append(calls, r.Method+" "+r.URL.Path+image)
 	}))
 	defer server.Close()
-	golden := filepath.Join("..", "plots", "testdata", "golden", "multi_c1_c4_c8")
+	golden := filepath.Join("..", "report", "plots", "testdata", "golden", "multi_c1_c4_c8")
 	plot := func(dir string, words ...string) (int, string) {
 		var out, errs strings.Builder
 		p := &Program{Streams: Streams{Out: &out, Err: &errs, Environ: []string{"MLFLOW_TRACKING_TOKEN=tok"}}}
@@ -63,8 +63,8 @@ func TestPlotUpload(t *testing.T) {
 		t.Errorf("status %d\n%s\n%v", status, said, calls)
 	}
 	for _, c := range [][2]string{
-		{"--mlflow-upload", "--mlflow-tracking-uri names it"}, {"--mlflow-upload --mlflow-tracking-uri " + server.URL, "--mlflow-run-id names it"}, {"--mlflow-run-id x", "needs --mlflow-upload"},
-		{"--mlflow-upload --mlflow-run-id x --mlflow-tracking-uri file:///x", "want http://HOST:PORT"}, {"--mlflow-upload --dashboard", "--dashboard makes none"},
+		{"--mlflow-upload", "give one with --mlflow-tracking-uri"}, {"--mlflow-upload --mlflow-tracking-uri " + server.URL, "give one with --mlflow-run-id"}, {"--mlflow-run-id x", "needs --mlflow-upload"},
+		{"--mlflow-upload --mlflow-run-id x --mlflow-tracking-uri file:///x", "must be http://HOST:PORT"}, {"--mlflow-upload --dashboard", "--dashboard makes none"},
 		{"--mlflow-upload --mlflow-run-id x --mlflow-tracking-uri http://127.0.0.1:1", "refused"},
 	} {
 		if status, said := plot(golden, strings.Fields(c[0])...); status != 1 || !strings.Contains(said, c[1]) {

@@ -10,15 +10,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"aiperf/internal/base/redact"
+	"aiperf/internal/base/setting"
 	"aiperf/internal/config"
-	"aiperf/internal/dataset"
-	"aiperf/internal/redact"
-	"aiperf/internal/runfiles"
-	"aiperf/internal/setting"
-	"aiperf/internal/tokenizer"
+	"aiperf/internal/report/runfiles"
+	"aiperf/internal/text/tokenizer"
+	"aiperf/internal/workload/dataset"
 )
 
-// profileCommand is the benchmark.
+// profileCommand builds the command that runs a benchmark.
 func (p *Program) profileCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:                "profile [flags]",
@@ -29,21 +29,21 @@ func (p *Program) profileCommand() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, words []string) error {
 			if wantsHelp(words) {
-				return writeHelp(p.Out, profileTable, helpPage(words), p.columns())
+				return p.profileHelp(helpPage(words))
 			}
 			if status := p.profile(cmd.Context(), words); status != 0 {
-				return exit(status)
+				return exitStatus(status)
 			}
 			return nil
 		},
 	}
 	cmd.SetHelpFunc(func(*cobra.Command, []string) {
-		_ = writeHelp(p.Out, profileTable, "", p.columns()) // there is nobody to tell that standard output is gone
+		_ = p.profileHelp("") // an error of standard output cannot be reported
 	})
 	return cmd
 }
 
-// wantsHelp reports whether -h or --help stands before "--".
+// wantsHelp reports whether -h or --help occurs before "--".
 func wantsHelp(words []string) bool {
 	for _, w := range words {
 		switch w {
@@ -56,13 +56,15 @@ func wantsHelp(words []string) bool {
 	return false
 }
 
-// profile resolves the command line and runs it, or prints it. It can be interrupted from the beginning.
+// profile resolves the command line and runs it, or prints it. It can be interrupted at any time.
 func (p *Program) profile(ctx context.Context, words []string) int {
-	return p.watching(ctx, words, func(ctx context.Context) (*config.Run, *setting.CommandLine, findings) { return p.resolve(ctx, words) })
+	return p.watching(ctx, words, func(ctx context.Context) (*config.Run, *setting.CommandLine, lintFindings) {
+		return p.resolve(ctx, words)
+	})
 }
 
-// watching runs or prints what a way to resolve a command line gives.
-func (p *Program) watching(ctx context.Context, words []string, resolve func(context.Context) (*config.Run, *setting.CommandLine, findings)) int {
+// watching runs or prints the run that resolve returns.
+func (p *Program) watching(ctx context.Context, words []string, resolve func(context.Context) (*config.Run, *setting.CommandLine, lintFindings)) int {
 	done := func(status int) int { return status }
 	if p.Watch != nil {
 		ctx, done = p.Watch(ctx, p.Err)
@@ -70,10 +72,10 @@ func (p *Program) watching(ctx context.Context, words []string, resolve func(con
 	return done(p.profileWatched(ctx, words, resolve))
 }
 
-func (p *Program) profileWatched(ctx context.Context, words []string, resolve func(context.Context) (*config.Run, *setting.CommandLine, findings)) int {
+func (p *Program) profileWatched(ctx context.Context, words []string, resolve func(context.Context) (*config.Run, *setting.CommandLine, lintFindings)) int {
 	var run *config.Run
 	var dry, genaiPlots bool
-	var found findings
+	var found lintFindings
 	var forecast string
 	p.Secrets.Add(redact.ArgSecrets(words, config.FlagSecret)...)
 	if !within(ctx, func() {
@@ -120,8 +122,8 @@ func (p *Program) profileWatched(ctx context.Context, words []string, resolve fu
 	return status
 }
 
-// within does something that may take long, such as reading a file that does not answer, and waits for it while nobody interrupts; what it
-// does must have no effect when it is left alone.
+// within runs do, which may block (for example on a file that does not answer), and waits for it unless the user interrupts. do must have no effect if
+// it is abandoned.
 func within(ctx context.Context, do func()) bool {
 	over := make(chan struct{})
 	go func() {
@@ -136,8 +138,8 @@ func within(ctx context.Context, do func()) bool {
 	}
 }
 
-// tokenizerFinding adds what is wrong with the tokenizer of a run that is only checked.
-func (p *Program) tokenizerFinding(ctx context.Context, run *config.Run, set *setting.CommandLine, found *findings) {
+// tokenizerFinding adds a problem of the tokenizer for a run that is only checked.
+func (p *Program) tokenizerFinding(ctx context.Context, run *config.Run, set *setting.CommandLine, found *lintFindings) {
 	switch fault := p.tokenizerFault(ctx, run, set); {
 	case fault == "":
 	case published(run):
@@ -147,23 +149,23 @@ func (p *Program) tokenizerFinding(ctx context.Context, run *config.Run, set *se
 	}
 }
 
-// check tries what the run would refuse beside its flags, and says what it would do; "" when that cannot be told.
-func (p *Program) check(ctx context.Context, run *config.Run, found *findings) string {
+// check tests what can fail besides the flags, and describes what the run would do; "" if that is unknown.
+func (p *Program) check(ctx context.Context, run *config.Run, found *lintFindings) string {
 	if p.Check == nil || len(found.problems) > 0 || found.unfetched {
 		return ""
 	}
 	if d := run.Dataset(); d.Type == config.DatasetPublic {
-		found.notes = append(found.notes, "the rows of "+d.Dataset+" are fetched when the run begins, and not looked at now")
+		found.notes = append(found.notes, "the rows of "+d.Dataset+" are fetched when the run starts; this check does not read them")
 		return ""
 	}
 	if a := run.Accuracy; a != nil && a.DatasetPath == "" {
-		found.notes = append(found.notes, "the problems of "+a.Benchmark+" are fetched when the run begins, and not looked at now")
+		found.notes = append(found.notes, "the problems of "+a.Benchmark+" are fetched when the run starts; this check does not read them")
 		return ""
 	}
 	text, err := p.Check(ctx, run, p.Streams)
 	var nothing *dataset.NothingError
 	switch {
-	case errors.As(err, &nothing): // the configuration is a valid one, and its run is refused
+	case errors.As(err, &nothing): // the configuration is valid, but its run is refused
 		found.warnings = append(found.warnings, err.Error()+"; a run would be refused")
 	case err != nil:
 		found.problems = append(found.problems, err.Error())
@@ -171,13 +173,13 @@ func (p *Program) check(ctx context.Context, run *config.Run, found *findings) s
 	return text
 }
 
-// informs tells whether the log level lets information through.
+// informs reports whether the log level allows informational messages.
 func informs(run *config.Run) bool {
 	return slices.Contains([]string{"TRACE", "DEBUG", "INFO"}, run.Logging.Level)
 }
 
-// say prints what there is to say, as far as the log level lets it through.
-func (p *Program) say(run *config.Run, found findings) {
+// say prints the findings that the log level allows.
+func (p *Program) say(run *config.Run, found lintFindings) {
 	level := "INFO"
 	if run != nil {
 		level = run.Logging.Level
@@ -197,26 +199,26 @@ func (p *Program) say(run *config.Run, found findings) {
 	}
 }
 
-// resolve reads the command line. Mistakes in single flags are reported alone: what follows from a wrong value helps nobody.
-func (p *Program) resolve(ctx context.Context, words []string) (run *config.Run, set *setting.CommandLine, found findings) {
+// resolve resolves the command line. Errors in single flags are reported alone, because errors that follow from them do not help.
+func (p *Program) resolve(ctx context.Context, words []string) (run *config.Run, set *setting.CommandLine, found lintFindings) {
 	if p.old {
 		words = withoutUnset(words)
 	}
 	words, note, err := infiniteRate(words)
 	if err != nil {
 		set, _ := setting.Scan(profileTable, words)
-		return nil, set, findings{problems: []string{err.Error()}}
+		return nil, set, lintFindings{problems: []string{err.Error()}}
 	}
 	if note != "" {
 		defer func() { found.notes = slices.Concat([]string{note}, found.notes) }()
 	}
 	set, faults := setting.Scan(profileTable, words)
 	if faults = append(faults, notBuilt(set)...); len(faults) > 0 {
-		return nil, set, findings{problems: faults}
+		return nil, set, lintFindings{problems: faults}
 	}
 	switch old, err := oldFile(set); {
 	case err != nil:
-		return nil, set, findings{problems: []string{set.Spelled("--config") + ": " + err.Error()}}
+		return nil, set, lintFindings{problems: []string{set.Spelled("--config") + ": " + err.Error()}}
 	case old != nil:
 		return p.resolveOld(ctx, old, without(words, "--config", "-f"))
 	case p.old && !set.Has("--config"):
@@ -232,7 +234,7 @@ func (p *Program) resolve(ctx context.Context, words []string) (run *config.Run,
 	return run, set, found
 }
 
-// notBuilt refuses flags that this build only knows. Turning one off that is off anyway is no harm.
+// notBuilt refuses flags that this build only recognises. Switching off something that is off anyway is allowed.
 func notBuilt(set *setting.CommandLine) []string {
 	var problems []string
 	for _, g := range set.All() {
@@ -243,7 +245,7 @@ func notBuilt(set *setting.CommandLine) []string {
 	return problems
 }
 
-// tokenizerFault says why the tokenizer of a run cannot be had, empty when it can or is not needed.
+// tokenizerFault says why the tokenizer of a run is not available; empty if it is, or is not needed.
 func (p *Program) tokenizerFault(ctx context.Context, run *config.Run, set *setting.CommandLine) string {
 	if slices.Equal(tokenizerNames(run), []string{tokenizer.BuiltinName}) || !needsTokenizer(run) {
 		return ""
@@ -256,7 +258,7 @@ func (p *Program) tokenizerFault(ctx context.Context, run *config.Run, set *sett
 	if err == nil {
 		return ""
 	}
-	if tokenizer.IsMissing(err) { // says what to do
+	if tokenizer.IsMissing(err) { // the error already says what to do
 		return err.Error()
 	}
 	return fmt.Sprintf("%s: %v; --tokenizer builtin needs no files", set.Spelled("--tokenizer"), err)
@@ -268,7 +270,7 @@ func (p *Program) print(run *config.Run) int {
 	if err == nil {
 		_, err = io.WriteString(p.data(), p.Secrets.Values(string(out)))
 	}
-	if errors.Is(err, syscall.EPIPE) { // whoever reads has seen enough
+	if errors.Is(err, syscall.EPIPE) { // the reader has closed the pipe
 		return 0
 	}
 	if err != nil {

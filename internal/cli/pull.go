@@ -11,29 +11,29 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"aiperf/internal/accuracy"
+	"aiperf/internal/base/suggest"
+	"aiperf/internal/base/terminal"
 	"aiperf/internal/config"
-	"aiperf/internal/dataset/public"
-	"aiperf/internal/hub"
-	"aiperf/internal/suggest"
-	"aiperf/internal/terminal"
-	"aiperf/internal/ui"
+	"aiperf/internal/report/ui"
+	"aiperf/internal/text/hfhub"
+	"aiperf/internal/workload/accuracy"
+	"aiperf/internal/workload/dataset/public"
 )
 
-// pullCommand fetches a published dataset ahead of its use.
+// pullCommand builds the command that downloads a public dataset before its use.
 func (p *Program) pullCommand() *cobra.Command {
 	var subset, repo, to string
 	cmd := &cobra.Command{
 		Use:   "pull NAME...",
-		Short: "Fetch published datasets, or those of accuracy benchmarks, ahead of their use",
-		Long: "Brings the files of a set into the cache that the Python libraries of the hub share (HF_HOME, HF_HUB_CACHE), large files in parts\n" +
-			"side by side. A download that was cut off goes on where it stopped. With --to the files are copied into a directory, which stands for\n" +
+		Short: "download of published datasets, or of those of accuracy benchmarks",
+		Long: "Downloads the files of a set into the cache that the hub's Python libraries also use (HF_HOME, HF_HUB_CACHE), large files in parallel\n" +
+			"parts. An interrupted download continues where it stopped. With --to the files are copied into a directory, which replaces\n" +
 			"the repository on machines without a network: --public-dataset-path, --accuracy-dataset-path.",
 		Example: "  aiperf dataset pull aimo_aime\n  aiperf dataset pull mmlu --to /media/stick/mmlu",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, names []string) error {
 			if to != "" && len(names) > 1 {
-				return fmt.Errorf("--to %s: is for one set, found %s", to, strings.Join(names, ", "))
+				return fmt.Errorf("--to %s: is for one set, not for %s", to, strings.Join(names, ", "))
 			}
 			for _, name := range names {
 				if err := p.pull(cmd.Context(), public.Options{Name: name, Subset: subset, Repo: repo}, to); err != nil {
@@ -50,7 +50,7 @@ func (p *Program) pullCommand() *cobra.Command {
 	return cmd
 }
 
-// pull fetches one set and tells where it lies.
+// pull downloads one dataset and prints its path.
 func (p *Program) pull(ctx context.Context, o public.Options, to string) error {
 	set, bench := public.Find(o.Name), accuracy.Find(o.Name)
 	if set == nil && bench == nil {
@@ -63,9 +63,9 @@ func (p *Program) pull(ctx context.Context, o public.Options, to string) error {
 	environment := new(config.Benchmark)
 	bar := p.newPullBar(o.Name)
 	defer bar.close()
-	from := hub.FromEnv(os.Getenv)
-	from.Content, from.Progress, from.Notice = hub.Datasets, bar.tick, bar.note
-	var snapshot *hub.Snapshot
+	from := hfhub.FromEnv(os.Getenv)
+	from.Content, from.Progress, from.Notice = hfhub.Datasets, bar.tick, bar.note
+	var snapshot *hfhub.Snapshot
 	switch {
 	case set != nil:
 		o.Hub, o.Cache, o.Spell = from, public.Cache, environment.As
@@ -78,11 +78,11 @@ func (p *Program) pull(ctx context.Context, o public.Options, to string) error {
 		if snapshot = got.Snapshot; snapshot != nil {
 			where = snapshot.Folder()
 		}
-		if _, err := fmt.Fprintf(p.Out, "%s: %d files, %s in %s\n", o.Name, got.Files, hub.Size(got.Bytes), where); err != nil {
+		if _, err := fmt.Fprintf(p.Out, "%s: %d files, %s in %s\n", o.Name, got.Files, hfhub.Size(got.Bytes), where); err != nil {
 			return err
 		}
 		if snapshot == nil && to != "" {
-			return fmt.Errorf("--to: %s is one file; copy it into a directory of its own", got.Path)
+			return fmt.Errorf("--to: %s is a single file; copy it into its own directory", got.Path)
 		}
 	default:
 		loaded, err := accuracy.Load(ctx, accuracy.Options{Benchmark: o.Name, Hub: from, Release: p.release(), Spell: environment.As})
@@ -90,7 +90,7 @@ func (p *Program) pull(ctx context.Context, o public.Options, to string) error {
 			return err
 		}
 		bar.close()
-		from.Content = hub.Datasets
+		from.Content = hfhub.Datasets
 		snapshot = from.Stored(bench.Repo, "main")
 		if _, err := fmt.Fprintf(p.Out, "%s: %d problems in %s\n", o.Name, len(loaded.Problems), snapshot.Folder()); err != nil {
 			return err
@@ -107,27 +107,27 @@ func (p *Program) pull(ctx context.Context, o public.Options, to string) error {
 	return err
 }
 
-// release is the release of LiveCodeBench that the environment names.
+// release returns the release of LiveCodeBench that the environment selects.
 func (p *Program) release() string {
 	environment := config.DefaultEnvironment()
-	_, _ = readEnvironment(p.Environ, &environment) // a run tells what is wrong with others
+	_, _ = readEnvironment(p.Environ, &environment) // other errors are reported by a run
 	return environment.Accuracy.LCBReleaseTag
 }
 
-// pullBar shows how far downloads are: a live line at a terminal, else a line now and then.
+// pullBar shows the progress of downloads: in a live line on a terminal, otherwise in occasional lines.
 type pullBar struct {
 	name   string
 	screen *ui.Screen // nil = no terminal
 	p      *Program
 	mu     sync.Mutex
-	done   map[string]int64 // bytes of files on their way and finished
+	done   map[string]int64 // bytes of files, in progress and finished
 	total  map[string]int64
-	first  map[string]int64 // what was there when a file began
+	first  map[string]int64 // bytes that existed when a download began
 	began  time.Time
 	last   time.Time
 }
 
-// Pauses between two drawings of the line, and between two lines where there is no terminal.
+// Pauses between two updates of the live line, and between two lines without a terminal.
 const (
 	pullRedraw = 100 * time.Millisecond
 	pullLine   = 5 * time.Second
@@ -141,14 +141,14 @@ func (p *Program) newPullBar(name string) *pullBar {
 	return b
 }
 
-// tick is told how far a file is.
+// tick reports the progress of a file.
 func (b *pullBar) tick(file string, done, total int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if _, known := b.done[file]; !known {
 		b.first[file] = done
 		if done > 0 && done < total {
-			b.say(fmt.Sprintf("%s: %s goes on after %s", b.name, file, hub.Size(done)))
+			b.say(fmt.Sprintf("%s: %s continues after %s", b.name, file, hfhub.Size(done)))
 		}
 	}
 	b.done[file], b.total[file] = done, max(total, done)
@@ -166,7 +166,7 @@ func (b *pullBar) tick(file string, done, total int64) {
 	}
 }
 
-// line is one line about all files so far.
+// line describes the progress of all files in one line.
 func (b *pullBar) line(now time.Time) string {
 	var done, total, came int64
 	whole := 0
@@ -176,15 +176,15 @@ func (b *pullBar) line(now time.Time) string {
 			whole++
 		}
 	}
-	text := fmt.Sprintf("%s: %d of %d files, %s of %s", b.name, whole, len(b.done), hub.Size(done), hub.Size(total))
+	text := fmt.Sprintf("%s: %d of %d files, %s of %s", b.name, whole, len(b.done), hfhub.Size(done), hfhub.Size(total))
 	rate := float64(came) / max(0.001, now.Sub(b.began).Seconds())
 	if came > 0 && now.Sub(b.began) > time.Second {
-		text += fmt.Sprintf(", %s/s, %v left", hub.Size(int64(rate)), (time.Duration(float64(total-done)/rate) * time.Second).Round(time.Second))
+		text += fmt.Sprintf(", %s/s, %v left", hfhub.Size(int64(rate)), (time.Duration(float64(total-done)/rate) * time.Second).Round(time.Second))
 	}
 	return text
 }
 
-// note tells what the hub has to say.
+// note prints a message of the hub.
 func (b *pullBar) note(text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -194,13 +194,13 @@ func (b *pullBar) note(text string) {
 func (b *pullBar) say(text string) {
 	line := terminal.Line(text) + "\n"
 	if b.screen != nil {
-		_, _ = b.screen.Write([]byte(line)) // a terminal that is gone is no reason to stop
+		_, _ = b.screen.Write([]byte(line)) // errors of the terminal are ignored
 		return
 	}
 	_, _ = fmt.Fprint(b.p.Err, line)
 }
 
-// close takes the live line away.
+// close removes the live line.
 func (b *pullBar) close() {
 	if b.screen != nil {
 		b.screen.Clear()

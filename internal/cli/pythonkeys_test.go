@@ -30,7 +30,7 @@ func TestKeysOfThePythonTool(t *testing.T) {
 		model + phase + "  artifacts: {summary: false}\n":                                                   "",
 		model + phase + "  artifacts: {summary: [json, csv]}\n":                                             "",
 		model + phase + "  artifacts: {summary: [yaml]}\n":                                                  "error: run.yaml:7: benchmark.artifacts.summary \"yaml\" is not one of json, csv",
-		model + phase + "  artifacts: {summary: false}\nmulti_run: {num_runs: 2}\n":                         "run.yaml:7: benchmark.artifacts.summary has no json: the files of a series",
+		model + phase + "  artifacts: {summary: false}\nmulti_run: {num_runs: 2}\n":                         "run.yaml:7: benchmark.artifacts.summary has no json: a series and its continuation",
 		phase + "  models: {strategy: weighted, items: [{name: a, weight: 0.2}, {name: b, weight: 0.8}]}\n": "",
 		phase + "  models: {strategy: weighted, items: [{name: a, weight: 0.2}, {name: b, weight: 0.7}]}\n": "sum to 0.89",
 		phase + "  models: {items: [{name: a, weight: 1}]}\n":                                               "warning: run.yaml:6: benchmark.models.items[0].weight has no effect: the strategy is round_robin",

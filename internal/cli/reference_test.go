@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"aiperf/internal/base/setting"
 	"aiperf/internal/config"
-	"aiperf/internal/setting"
 )
 
 var update = flag.Bool("update", false, "write docs/reference.md")

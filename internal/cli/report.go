@@ -11,32 +11,32 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"aiperf/internal/artifact"
+	"aiperf/internal/base/redact"
+	"aiperf/internal/base/setting"
 	"aiperf/internal/config"
-	"aiperf/internal/endpoint"
-	"aiperf/internal/gate"
-	"aiperf/internal/metric"
-	"aiperf/internal/plan"
-	"aiperf/internal/reanalyze"
-	"aiperf/internal/redact"
-	"aiperf/internal/report"
-	"aiperf/internal/setting"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/report/artifact"
+	"aiperf/internal/report/console"
+	"aiperf/internal/run/rereport"
+	"aiperf/internal/series/gate"
+	"aiperf/internal/series/plan"
+	"aiperf/internal/wire/endpoint"
 )
 
-// reportTable is the flags of report: those of profile that mean something for a run that is over.
+// reportTable returns the flags of report: those of profile that apply to a finished run.
 func reportTable() *setting.Table {
 	return setting.NewTable(append(rowsOfProfile([][2]string{
-		{"--artifact-dir", "report/ beside the raw export"}, {"--profile-export-prefix", ""}, {"--endpoint-type", "the run's own"},
+		{"--artifact-dir", "report/ next to the raw export"}, {"--profile-export-prefix", ""}, {"--endpoint-type", "the run's own"},
 		{"--streaming", "as the run was"}, {"--tokenizer", "the run's own, else builtin"}, {"--tokenizer-revision", "main"},
 		{"--use-server-token-count", ""}, {"--per-chunk-usage", ""}, {"--goodput", ""}, {"--slice-duration", ""}, {"--show-trace-timing", ""}, {"--tables", "main"}, {"--verbose-report", ""}, {"--fail-if", ""}, {"--objective", ""}, {"--fail-on-verdict", ""}, {"--allow-invalid", ""}, {"--junit", ""},
 		{"--accuracy-grader", "the run's own"}, {"--accuracy-dataset-path", "as the run had it"},
 	}...), setting.Row{Flags: []string{"--html"}, Kind: setting.Bool, Help: "write only report.html, a single self-contained file; needs no raw export"}))
 }
 
-const reportLong = "Reads the raw export of a run (profile_export_raw.jsonl, of this program or of the Python tool), alone, in the directory of its run or below that of a series, " +
-	"and makes records, summaries, time slices and tables of it again, without a server. What no flag says is taken from the run."
+const reportLong = "Reads the raw export of a run (profile_export_raw.jsonl, of aiperf or of the Python tool): the file, its run directory or the directory of its series, " +
+	"and computes records, summaries, time slices and tables again, without a server. Settings without a flag are those of the run."
 
-// newReportCommand makes a report again from a raw export.
+// newReportCommand builds the command that makes a report again from a raw export.
 func (p *Program) newReportCommand() *cobra.Command {
 	return p.command(tableCommand{
 		use: "report RAW.jsonl|RUN-DIR|SERIES-DIR", short: "new report of a run from its raw export", long: reportLong,
@@ -49,7 +49,7 @@ func (p *Program) newReportCommand() *cobra.Command {
 				return p.htmlReports(set.Words[0])
 			}
 			if status := p.report(cmd.Context(), set, words); status != 0 {
-				return exit(status)
+				return exitStatus(status)
 			}
 			return nil
 		},
@@ -64,7 +64,7 @@ func (p *Program) report(ctx context.Context, set *setting.CommandLine, words []
 		return 1
 	}
 	opts.CLICommand = strings.Join(append([]string{"aiperf", "report"}, redact.Args(words, config.FlagSecret)...), " ")
-	runs, err := reanalyze.Find(set.Words[0])
+	runs, err := rereport.Find(set.Words[0])
 	if err != nil {
 		p.errorf("%v", err)
 		return 1
@@ -90,7 +90,7 @@ func (p *Program) report(ctx context.Context, set *setting.CommandLine, words []
 	out, failed := opts.Dir, 0
 	for k, run := range runs {
 		opts.Input, opts.Dir = run, out
-		if len(runs) > 1 { // of a series: its runs lie in the report as they lie there
+		if len(runs) > 1 { // a series: the reports have the same directories as its runs
 			rel, err := filepath.Rel(set.Words[0], run.Dir)
 			if err != nil {
 				p.errorf("%v", err)
@@ -116,7 +116,7 @@ func (p *Program) report(ctx context.Context, set *setting.CommandLine, words []
 	if failed == len(runs) {
 		status = 1
 	}
-	judging := gating{failIf: slices.Concat(set.Texts("--fail-if"), objectives), junit: set.Text("--junit", ""), Options: gate.Options{Verdict: set.True("--fail-on-verdict", false), AllowInvalid: set.True("--allow-invalid", false)}}
+	judging := gateOptions{failIf: slices.Concat(set.Texts("--fail-if"), objectives), junit: set.Text("--junit", ""), Options: gate.Options{Verdict: set.True("--fail-on-verdict", false), AllowInvalid: set.True("--allow-invalid", false)}}
 	status, err = p.gates(&judging).Judge(judged, status)
 	if err != nil {
 		p.errorf("%v", err)
@@ -124,48 +124,48 @@ func (p *Program) report(ctx context.Context, set *setting.CommandLine, words []
 	return status
 }
 
-// gating is what a command line says of gates over finished runs.
-type gating struct {
+// gateOptions holds the options for gates on finished runs.
+type gateOptions struct {
 	failIf []string
-	junit  string // "" = no file is wanted
+	junit  string // "" = no file
 	gate.Options
 }
 
-// asked tells whether runs are judged, or a file wants their results.
-func (g *gating) asked() bool { return len(g.failIf) > 0 || g.junit != "" || g.Verdict }
+// asked reports whether runs are judged, or an output file is requested.
+func (g *gateOptions) asked() bool { return len(g.failIf) > 0 || g.junit != "" || g.Verdict }
 
 // errVerdictAllowed refuses two flags that contradict each other.
 var errVerdictAllowed = errors.New("--fail-on-verdict and --allow-invalid exclude each other: one fails for a verdict, the other ignores it; leave one out")
 
-// gates are those of a command line over finished runs.
-func (p *Program) gates(g *gating) *plan.Gates {
+// gates returns the gates of a command line for finished runs.
+func (p *Program) gates(g *gateOptions) *plan.Gates {
 	return &plan.Gates{FailIf: g.failIf, Options: g.Options, JUnit: g.junit, StepSummary: lookup(p.Environ, "GITHUB_STEP_SUMMARY"), Err: p.Err, Spell: config.FlagOf}
 }
 
-// reportRun makes and prints the report of one run; ok tells whether that has a result.
-func (p *Program) reportRun(ctx context.Context, set *setting.CommandLine, opts reanalyze.Options) (run *metric.Run, ok bool) {
-	made, err := reanalyze.Report(ctx, opts)
+// reportRun makes and prints the report of one run; ok reports whether it has a result.
+func (p *Program) reportRun(ctx context.Context, set *setting.CommandLine, opts rereport.Options) (run *metric.Run, ok bool) {
+	made, err := rereport.Report(ctx, opts)
 	if err != nil {
 		p.errorf("%v", err)
 		return nil, false
 	}
 	layout, environment := made.Layout, made.Config.Environment
 	run = made.Run
-	problems, _ := readEnvironment(p.Environ, &environment) // what else is wrong there is no matter of a report
+	problems, _ := readEnvironment(p.Environ, &environment) // other errors in the environment do not affect a report
 	for _, line := range problems {
 		p.warnf("%s", line)
 	}
-	look := report.Options{Spell: made.Config.As, Width: p.Width, Colour: p.Colour, ASCII: p.ASCII, Terminal: p.Terminal, AllTables: set.Text("--tables", "") == string(config.TablesAll) || set.True("--verbose-report", false)}
+	look := console.Options{Spell: made.Config.As, Width: p.Width, Colour: p.Colour, ASCII: p.ASCII, Terminal: p.Terminal, AllTables: set.Text("--tables", "") == string(config.TablesAll) || set.True("--verbose-report", false)}
 	if look.Width == 0 {
 		look.Width = environment.UI.ConsoleExportWidth
 	}
 	err = errors.Join(
-		artifact.WriteFile(layout.Console(), report.ConsoleText(run, environment.UI.ConsoleExportWidth, made.Config.As)),
-		report.Console(p.Out, run, look),
-		report.Footer(p.Out, run, look),
+		artifact.WriteFile(layout.Console(), console.Text(run, environment.UI.ConsoleExportWidth, made.Config.As)),
+		console.Console(p.Out, run, look),
+		console.Footer(p.Out, run, look),
 	)
 	if err == nil && p.Terminal {
-		err = report.Headline(p.Out, run, layout.Dir, layout.Count(), look)
+		err = console.Headline(p.Out, run, layout.Dir, layout.Count(), look)
 	}
 	if err != nil {
 		p.errorf("%v", err)
@@ -177,9 +177,9 @@ func (p *Program) reportRun(ctx context.Context, set *setting.CommandLine, opts 
 	return run, !run.AllFailed()
 }
 
-// reportOptions turns the flags into options.
-func (p *Program) reportOptions(set *setting.CommandLine) (reanalyze.Options, error) {
-	o := reanalyze.Options{
+// reportOptions converts the flags to options.
+func (p *Program) reportOptions(set *setting.CommandLine) (rereport.Options, error) {
+	o := rereport.Options{
 		Spell: (&config.Benchmark{}).As,
 		Dir:   set.Text("--artifact-dir", ""), Prefix: set.Text("--profile-export-prefix", ""),
 		Streaming: truth(set, "--streaming"), ServerTokens: truth(set, "--use-server-token-count"), PerChunkUsage: truth(set, "--per-chunk-usage"),
@@ -221,7 +221,7 @@ func (p *Program) reportOptions(set *setting.CommandLine) (reanalyze.Options, er
 	return o, nil
 }
 
-// truth is what a switch was set to; nil = it was not given.
+// truth returns the value of a switch; nil = it is not given.
 func truth(set *setting.CommandLine, flag string) *bool {
 	if !set.Has(flag) {
 		return nil

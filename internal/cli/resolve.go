@@ -5,34 +5,34 @@ import (
 	"slices"
 	"strings"
 
+	"aiperf/internal/base/setting"
 	"aiperf/internal/config"
-	"aiperf/internal/dataset/custom"
-	"aiperf/internal/endpoint"
-	"aiperf/internal/setting"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/workload/dataset/custom"
 )
 
-// resolver turns what was given into a run. Everything worth saying is collected.
+// resolver makes a run from flags, environment and files, and collects messages.
 type resolver struct {
 	set         *setting.CommandLine
 	terminal    bool // standard output is a terminal
-	over        bool // the run comes from a file: what is not given stays as it is
+	over        bool // the run comes from a file: settings without a flag stay unchanged
 	run         *config.Run
-	place       func(path string) string // where a value stands in the file; nil without a file
+	place       func(path string) string // returns where a value is in the file; nil without a file
 	endpoint    *endpoint.Endpoint
-	file        *custom.Look // nil without an input file
-	load        load
-	axes        config.Axes // that no flag can say: those of GenAI-Perf's sweeps
-	ask         lister      // for the models of the server; nil = nothing may be sent
-	modelWanted bool        // nobody named a model; askModel asks the server
+	file        *custom.FileSample // nil without an input file
+	load        loadFlags
+	axes        config.Axes // that no flag can express: those of GenAI-Perf's sweeps
+	ask         lister      // returns the models of the server; nil = no request may be sent
+	modelWanted bool        // the user named no model; askModel asks the server
 	simulated   bool        // askModel asked, and a simulated server of this program answered
 	environ     []string    // "KEY=value"
-	findings
+	lintFindings
 }
 
-// findings is what there is to say about a command line. A problem means that the run must not be used; a note is for information.
-type findings struct {
+// lintFindings holds the messages about a command line. A problem means that the run must not be used; a note is only information.
+type lintFindings struct {
 	problems, warnings, notes []string
-	unfetched                 bool // the tokenizer's list has to be fetched before the run
+	unfetched                 bool // the tokenizer's vocabulary must be downloaded before the run
 }
 
 func (r *resolver) fail(format string, a ...any) {
@@ -47,16 +47,16 @@ func (r *resolver) note(format string, a ...any) {
 	r.notes = append(r.notes, fmt.Sprintf(format, a...))
 }
 
-// has reports whether a flag is given (and not as a 0 that means off).
+// has reports whether a flag is given (a 0 that means off does not count).
 func (r *resolver) has(flag string) bool { return r.set.Has(flag) }
 
 // on reports whether a boolean flag is given as true.
 func (r *resolver) on(flag string) bool { return r.set.True(flag, false) }
 
-// as is a flag as the user spelled it.
+// as returns a flag as the user spelled it.
 func (r *resolver) as(flag string) string { return r.set.Spelled(flag) }
 
-// given lists those of some flags that are given, as the user spelled them.
+// given lists which of some flags are given, as the user spelled them.
 func (r *resolver) given(flags ...string) []string {
 	var names []string
 	for _, f := range flags {
@@ -67,25 +67,25 @@ func (r *resolver) given(flags ...string) []string {
 	return names
 }
 
-// old says what a flag of GenAI-Perf is here.
+// old notes how a flag of GenAI-Perf is translated.
 func (r *resolver) old(flag, now string) { r.translated(r.as(flag), now) }
 
-// translated says as what the words of GenAI-Perf are taken, or refuses them.
+// translated notes how words of GenAI-Perf are translated, or refuses them.
 func (r *resolver) translated(words, now string) {
 	if r.on(config.NoLegacyFlags) {
 		r.fail("%s of GenAI-Perf: write %s; %s refuses it", words, now, config.NoLegacyFlags)
 		return
 	}
-	r.note("%s of GenAI-Perf: taken as %s", words, now)
+	r.note("%s is a GenAI-Perf flag; it is run as %s", words, now)
 }
 
-// resolve fills a run from flags and environment. The run is complete only if there are no problems.
-func resolve(set *setting.CommandLine, environ []string, terminal bool, ask lister) (*config.Run, findings) {
+// resolve makes a run from flags and environment. The run is complete only if there are no problems.
+func resolve(set *setting.CommandLine, environ []string, terminal bool, ask lister) (*config.Run, lintFindings) {
 	return resolveWith(set, environ, terminal, ask, nil)
 }
 
-// resolveWith fills a run, and sweeps some axes beside those of flags.
-func resolveWith(set *setting.CommandLine, environ []string, terminal bool, ask lister, axes config.Axes) (*config.Run, findings) {
+// resolveWith makes a run that also sweeps the given axes.
+func resolveWith(set *setting.CommandLine, environ []string, terminal bool, ask lister, axes config.Axes) (*config.Run, lintFindings) {
 	r := &resolver{set: set, terminal: terminal, run: config.Default(), ask: ask, axes: axes, environ: environ}
 	r.problems, r.warnings = readEnvironment(environ, &r.run.Environment)
 	r.warnings = append(r.warnings, set.Warnings...)
@@ -93,10 +93,10 @@ func resolveWith(set *setting.CommandLine, environ []string, terminal bool, ask 
 	r.advise()
 	r.validate()
 	r.askModel()
-	return r.run, r.findings
+	return r.run, r.lintFindings
 }
 
-// validate adds what is wrong with the resolved run. A setting that is complained of already is not complained of again.
+// validate adds the problems of the resolved run. A setting with an earlier problem is not reported again.
 func (r *resolver) validate() {
 	r.judgedBy()
 	before := r.problems
@@ -105,7 +105,7 @@ func (r *resolver) validate() {
 		told := func(p string) bool {
 			return strings.HasPrefix(p, r.spell(one.Key)+":") || strings.HasPrefix(p, r.spell(one.Key)+" ")
 		}
-		if one.Key == "benchmark.models" && (r.modelWanted || len(r.run.Endpoint.URLs) == 0) { // askModel finds it, or says why not
+		if one.Key == "benchmark.models" && (r.modelWanted || len(r.run.Endpoint.URLs) == 0) { // askModel finds it, or reports the error
 			continue
 		}
 		if !slices.ContainsFunc(before, told) {
@@ -114,8 +114,8 @@ func (r *resolver) validate() {
 	}
 }
 
-// spell words the path of a value as the user wrote it: the flag that is given, else file and line, else the flag that there is. With
-// "=value" it words what chooses that value.
+// spell returns the path of a value as the user wrote it: the given flag, else file and line, else the flag that exists. With "=value" it names the
+// setting that selects the value.
 func (r *resolver) spell(path string) string {
 	path, value, chosen := strings.Cut(path, "=")
 	key := r.run.ShortKey(path)
@@ -156,13 +156,13 @@ func (r *resolver) spell(path string) string {
 	return path
 }
 
-// choosers are flags that choose one value of a key.
+// choosers maps values of a key to flags that select them.
 var choosers = map[string]string{
 	measuredPhase + "type=fixed_schedule": "--fixed-schedule",
 	measuredPhase + "type=user_centric":   "--user-centric-rate",
 }
 
-// sections puts what is given into every section of the run, and checks how it goes together.
+// sections fills every section of the run and checks the combination.
 func (r *resolver) sections() {
 	r.tuned()
 	r.oldNames()
@@ -182,7 +182,7 @@ func (r *resolver) sections() {
 	r.check()
 }
 
-// oldNames says what GenAI-Perf's flags without effect do here, and what they stand for.
+// oldNames notes which of GenAI-Perf's flags have no effect here, and what others are translated to.
 func (r *resolver) oldNames() {
 	for _, g := range r.set.All() {
 		if g.Row.NoEffect != "" {
@@ -197,7 +197,7 @@ func (r *resolver) oldNames() {
 	}
 }
 
-// models takes the names of --model, of one bare word, or "mock" for the embedded server.
+// models reads the names from --model, from one bare word, or "mock" for the embedded server.
 func (r *resolver) models() {
 	names := r.set.Texts("--model")
 	if words := r.set.Words; len(words) > 0 {

@@ -6,10 +6,10 @@ import (
 	"aiperf/internal/config"
 )
 
-// accuracyFlags are those of benchmarks whose answers are graded.
+// accuracyFlags lists the flags of accuracy benchmarks.
 var accuracyFlags = flagsOf(withKey("accuracy."))
 
-// accuracy fills which benchmark is asked.
+// accuracy fills in the settings of an accuracy benchmark.
 func (r *resolver) accuracy() {
 	if len(r.given(accuracyFlags...)) > 0 && r.run.Accuracy == nil {
 		r.run.Accuracy = &config.Accuracy{}

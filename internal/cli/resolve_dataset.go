@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strings"
 
+	"aiperf/internal/base/boundedfile"
 	"aiperf/internal/config"
-	"aiperf/internal/dataset/custom"
-	"aiperf/internal/dataset/public"
-	"aiperf/internal/infile"
+	"aiperf/internal/workload/dataset/custom"
+	"aiperf/internal/workload/dataset/public"
 )
 
-// dataset fills where conversations come from and what they look like.
+// dataset fills in the source and the shape of the conversations.
 func (r *resolver) dataset() {
 	d := r.run.Dataset()
 	if s := r.randomSeed(); s != nil {
@@ -55,7 +55,7 @@ func (r *resolver) dataset() {
 	}
 }
 
-// strayPath refuses the file of a dataset that is of another type.
+// strayPath refuses a file for a dataset of another type.
 func (r *resolver) strayPath(d *config.Dataset) {
 	if r.has("--input-file") {
 		r.fail("%s: the dataset of %s is of type %s; a flag does not change the type", r.as("--input-file"), r.as("--config"), d.Type)
@@ -64,7 +64,7 @@ func (r *resolver) strayPath(d *config.Dataset) {
 	}
 }
 
-// marker moves a marker that defeats prefix caches to where files and published sets have it: beside their prompts.
+// marker moves the cache-busting marker to where files and public datasets have it: next to their prompts.
 func (r *resolver) marker(d *config.Dataset) {
 	if !r.has("--cache-bust") || d.Type == config.DatasetSynthetic {
 		return
@@ -77,7 +77,7 @@ func (r *resolver) marker(d *config.Dataset) {
 	}
 }
 
-// setName is the name of the public set that is asked for, "" = none. A repository of recorded agents names one.
+// setName returns the name of the requested public dataset, "" = none. A repository of recorded agents implies one.
 func (r *resolver) setName(d *config.Dataset) string {
 	name := r.set.Text("--public-dataset", d.Dataset)
 	if d.HFWekaDataset = r.set.Text("--hf-weka-dataset", d.HFWekaDataset); d.HFWekaDataset != "" && name == "" {
@@ -86,14 +86,17 @@ func (r *resolver) setName(d *config.Dataset) string {
 	return name
 }
 
-// generated fills what is made here.
+// generated fills in the settings of generated data.
 func (r *resolver) generated(d *config.Dataset) {
 	if !r.over || r.has("--num-dataset-entries") || r.has("--num-sessions") {
 		d.Entries = r.entries()
 	}
+	if r.has("--user-context-prompt-length") && len(r.given("--num-dataset-entries", "--num-sessions", "--request-count")) == 0 && !r.over {
+		r.note("%s: %d different contexts are generated, one for each conversation; --num-dataset-entries sets how many", r.as("--user-context-prompt-length"), d.Entries)
+	}
 	p := d.Prompts
 	if p == nil {
-		return // only a file can lack them, and Validate says so
+		return // only a file can omit them, and Validate reports that
 	}
 	r.outputLength(&p.OSL)
 	if n := r.set.Ints("--isl-block-size"); n != nil {
@@ -108,7 +111,7 @@ func (r *resolver) generated(d *config.Dataset) {
 	}
 }
 
-// systemPrompt takes the user's own system message. Its file is read when the run begins, and looked into now.
+// systemPrompt sets the user's system message. Its file is read when the run begins, but checked now.
 func (r *resolver) systemPrompt(d *config.Dataset) {
 	if r.has("--system-prompt") || r.has("--system-prompt-file") {
 		d.SystemPrompt, d.SystemPromptFile = r.set.Text("--system-prompt", ""), r.set.Text("--system-prompt-file", "")
@@ -116,7 +119,7 @@ func (r *resolver) systemPrompt(d *config.Dataset) {
 	if d.SystemPromptFile == "" {
 		return
 	}
-	switch text, err := infile.ReadAll(d.SystemPromptFile, maxSystemPrompt); {
+	switch text, err := boundedfile.ReadAll(d.SystemPromptFile, maxSystemPrompt); {
 	case err != nil:
 		r.fail("%s: %v", r.spell("datasets.main.system_prompt_file"), err)
 	case len(bytes.TrimSpace(text)) == 0:
@@ -127,11 +130,11 @@ func (r *resolver) systemPrompt(d *config.Dataset) {
 // maxSystemPrompt is the length of the longest system prompt, in bytes.
 const maxSystemPrompt = 64 << 20
 
-// genAISpelling reads what GenAI-Perf writes in front of a file: payload: for a trace, synthetic: for generated files of rankings.
+// genAISpelling splits off GenAI-Perf's prefix of a file: payload: for a trace, synthetic: for generated files of rankings.
 func (r *resolver) genAISpelling(d *config.Dataset, path, kind string) (file, format string) {
 	switch rest, payload := strings.CutPrefix(path, "payload:"); {
 	case path == "payload:" || path == "synthetic:":
-		r.fail("%s: %s names no file; want payload:FILE or synthetic:queries,passages", r.spell("datasets.main.path"), path)
+		r.fail("%s: %s does not name a file; write payload:FILE or synthetic:queries,passages", r.spell("datasets.main.path"), path)
 		return "", kind
 	case payload:
 		r.translated(r.spell("datasets.main.path")+" "+path, rest+" with --custom-dataset-type mooncake_trace")
@@ -143,7 +146,7 @@ func (r *resolver) genAISpelling(d *config.Dataset, path, kind string) (file, fo
 	return path, kind
 }
 
-// entries is the number of conversations to generate.
+// entries returns the number of conversations to generate.
 func (r *resolver) entries() int {
 	for _, flag := range []string{"--num-dataset-entries", "--num-sessions", "--request-count"} {
 		if n := r.set.Ints(flag); n != nil {
@@ -174,13 +177,13 @@ func (r *resolver) fileDataset(d *config.Dataset, path, kind string) {
 		err = custom.AllFaults(path, look.Format.Name, custom.Options{Spell: r.spell, PayloadRows: d.PayloadRows, InputColumn: column}, err)
 	}
 	if look != nil && look.Format.Agents && !r.over && !r.has("--num-dataset-entries") {
-		d.Entries = 0 // a recording is replayed whole
+		d.Entries = 0 // a recording is replayed completely
 	}
 	r.looked(d, look, err)
 }
 
-// drawsTexts tells whether a recognised file of prompts is a pool that texts are drawn from: GenAI-Perf's --batch-size-text with a file.
-func (r *resolver) drawsTexts(look *custom.Look) bool {
+// drawsTexts reports whether a recognised file of prompts is a pool of texts: GenAI-Perf's --batch-size-text with a file.
+func (r *resolver) drawsTexts(look *custom.FileSample) bool {
 	n := r.set.Ints("--batch-size-text")
 	if !look.Recognised || look.Format.Name != "single_turn" || look.Timed || len(n) == 0 || n[0] < 2 {
 		return false
@@ -189,10 +192,10 @@ func (r *resolver) drawsTexts(look *custom.Look) bool {
 	return true
 }
 
-// manyRecords is how many rows a configuration holds without a word.
+// manyRecords is the largest number of rows in a configuration without a warning.
 const manyRecords = 500
 
-// inlineDataset takes rows that stand in the configuration.
+// inlineDataset reads rows that are part of the configuration.
 func (r *resolver) inlineDataset(d *config.Dataset, kind string) {
 	d.Format = kind
 	if r.has("--num-dataset-entries") {
@@ -210,7 +213,7 @@ func (r *resolver) inlineDataset(d *config.Dataset, kind string) {
 		pools[i] = custom.Pool{Name: p.Name, Rows: p.Rows, Where: func(i int) string { return r.place(fmt.Sprintf("%s[%d]", list, i)) }}
 	}
 	if n := d.Records.Count(); n > manyRecords {
-		r.warn("%s holds %d rows: a file of rows is read faster and leaves the configuration readable", r.spell("datasets.main.records"), n)
+		r.warn("%s holds %d rows: put them into a file, which is read faster and keeps the configuration readable", r.spell("datasets.main.records"), n)
 	}
 	look, err := custom.LookAt(pools, kind, r.spell)
 	if look != nil {
@@ -221,7 +224,7 @@ func (r *resolver) inlineDataset(d *config.Dataset, kind string) {
 	r.looked(d, look, err)
 }
 
-// knownFormat refuses a format that there is not; "" = it is recognised.
+// knownFormat refuses an unknown format; "" = it is detected.
 func (r *resolver) knownFormat(kind string) bool {
 	if kind == "" {
 		return true
@@ -233,8 +236,8 @@ func (r *resolver) knownFormat(kind string) bool {
 	return err == nil
 }
 
-// looked takes what a look into the rows has found.
-func (r *resolver) looked(d *config.Dataset, look *custom.Look, err error) {
+// looked stores the result of the check of the rows.
+func (r *resolver) looked(d *config.Dataset, look *custom.FileSample, err error) {
 	if err != nil {
 		if d.Records == nil {
 			err = fmt.Errorf("%s: %w", r.spell("datasets.main.path"), err)
@@ -249,7 +252,7 @@ func (r *resolver) looked(d *config.Dataset, look *custom.Look, err error) {
 	r.outputLength(&d.OSL)
 }
 
-// publicDataset fills in a published set.
+// publicDataset fills in a public dataset.
 func (r *resolver) publicDataset(d *config.Dataset, name string) {
 	d.Type, d.Dataset = config.DatasetPublic, name
 	if !r.over {
@@ -288,7 +291,7 @@ func (r *resolver) filters(d *config.Dataset, set *public.Set) {
 	}
 }
 
-// outputLength puts the flags of the output length over what was there before. A spread without a length asks for nothing.
+// outputLength applies the flags of the output length to the existing value. A spread without a length has no effect.
 func (r *resolver) outputLength(d **config.Distribution) {
 	mean, spread := r.set.Ints("--osl"), r.set.Floats("--osl-stddev")
 	if mean == nil && (spread == nil || (*d).MeanOr(0) <= 0) {
@@ -304,8 +307,8 @@ func (r *resolver) outputLength(d **config.Distribution) {
 	*d = n
 }
 
-// media counts one of every kind of media that has a size or length, unless the number is given. Files have contents of their own, of which a pool draws
-// so many.
+// media sets the number of every kind of media to one if it has a size or length and no number. Files have their own contents, of which a pool draws
+// that many.
 func (r *resolver) media(d *config.Dataset) {
 	if d.Type != config.DatasetSynthetic {
 		for flag, size := range map[string]**int{"--image-batch-size": &d.ImageBatchSize, "--audio-batch-size": &d.AudioBatchSize, "--video-batch-size": &d.VideoBatchSize} {
@@ -338,7 +341,7 @@ func (r *resolver) media(d *config.Dataset) {
 	}
 }
 
-// side gives a side of pictures of which only the spread is given its standard mean; the flag's own default, 0, means none.
+// side sets the standard mean for a side of images for which only the spread is given; the flag's own default, 0, means none.
 func (r *resolver) side(d *config.Distribution, mean string) {
 	if d != nil && r.set.Get(mean) == nil && d.MeanOr(0) == 0 {
 		d.Mean = ptr(float64(config.DefaultSide))
@@ -347,11 +350,11 @@ func (r *resolver) side(d *config.Distribution, mean string) {
 
 func ptr[T any](v T) *T { return &v }
 
-// poolOfGenAIPerf is that program's name of the flag for the number of prefixes; its prefixes have 100 tokens where no length is given.
-// Under the other names a pool without a length is no prefix at all, as in the Python tool.
+// poolOfGenAIPerf is GenAI-Perf's name of the flag for the number of prefixes; its prefixes have 100 tokens by default. With the other names, a pool
+// without a length has no prefix, as in the Python tool.
 const poolOfGenAIPerf, prefixOfGenAIPerf = "--num-prefix-prompts", 100
 
-// prefixes gives a pool under GenAI-Perf's name the length that it had there.
+// prefixes sets GenAI-Perf's default length for a pool that uses its flag.
 func (r *resolver) prefixes(d *config.Dataset) {
 	p := d.PrefixPrompts
 	if p != nil && p.PoolSize > 0 && p.Length == 0 && r.set.Get("--prefix-prompt-length") == nil && r.as(poolOfGenAIPerf) == poolOfGenAIPerf && r.has(poolOfGenAIPerf) {

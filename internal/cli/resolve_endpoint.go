@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"aiperf/internal/base/redact"
 	"aiperf/internal/config"
-	"aiperf/internal/endpoint"
-	"aiperf/internal/redact"
+	"aiperf/internal/wire/endpoint"
 )
 
-// endpointSection fills what is asked of whom.
+// endpointSection fills in the settings of the endpoint.
 func (r *resolver) endpointSection() {
 	e := &r.run.Endpoint
 	r.endpointType()
@@ -41,7 +41,7 @@ func (r *resolver) endpointSection() {
 	r.headers()
 }
 
-// hook switches a section of the endpoint on or off by its flag; a flag for something in it switches it on later.
+// hook enables or disables a section of the endpoint by its flag; a later flag for a setting in it enables it.
 func hook[T any](r *resolver, flag string, section **T) {
 	switch {
 	case !r.has(flag):
@@ -52,7 +52,7 @@ func hook[T any](r *resolver, flag string, section **T) {
 	}
 }
 
-// streaming is switched off where the endpoint type cannot stream.
+// streaming is disabled if the endpoint type cannot stream.
 func (r *resolver) streaming() {
 	e := &r.run.Endpoint
 	if e.Streaming && r.endpoint != nil && !r.endpoint.Streams {
@@ -65,10 +65,10 @@ func (r *resolver) streaming() {
 	}
 }
 
-// serverKinds are the values of GenAI-Perf's --service-kind that name an endpoint type of their own.
+// serverKinds lists the values of GenAI-Perf's --service-kind that imply an endpoint type.
 var serverKinds = []string{"tensorrtllm_engine", "dynamic_grpc"}
 
-// endpointType looks the type up; one that is not built is refused.
+// endpointType finds the type and refuses one that is not built.
 func (r *resolver) endpointType() {
 	said, name := r.spell("endpoint.type"), r.set.Text("--endpoint-type", r.run.Endpoint.Type)
 	if kind := r.set.Text("--service-kind", ""); slices.Contains(serverKinds, kind) {
@@ -122,7 +122,7 @@ func (r *resolver) urls() {
 	}
 }
 
-// scheme is that of URLs without one: gRPC's for types that speak it, unless HTTP is asked for.
+// scheme returns the default scheme of URLs: gRPC for types that use it, unless HTTP is requested.
 func (r *resolver) scheme() string {
 	if r.endpoint != nil && r.endpoint.GRPC && r.set.Text("--transport", r.run.Endpoint.Transport) != "http" {
 		return grpcScheme
@@ -130,7 +130,7 @@ func (r *resolver) scheme() string {
 	return "http"
 }
 
-// transport finds out whether the requests go over gRPC. A simulated server speaks both.
+// transport decides whether the requests use gRPC. A simulated server supports both.
 func (r *resolver) transport() {
 	e := &r.run.Endpoint
 	asked := r.set.Text("--transport", e.Transport)
@@ -142,11 +142,11 @@ func (r *resolver) transport() {
 	}
 	switch {
 	case r.endpoint == nil || len(e.URLs) == 0:
-	case asked == grpcScheme && !r.endpoint.GRPC: // a rule says so
+	case asked == grpcScheme && !r.endpoint.GRPC: // a rule reports this
 	case over != 0 && over != len(e.URLs):
-		r.fail("%s: some are gRPC's and some HTTP's; a run has one transport", r.spell("endpoint.urls"))
+		r.fail("%s: gRPC and HTTP addresses are mixed; a run has one transport", r.spell("endpoint.urls"))
 	case over == 0 && (asked == grpcScheme || r.endpoint.GRPC && r.endpoint.Path == ""):
-		r.fail("%s: %s is no URL of gRPC; write grpc://host:port, or grpcs:// for TLS", r.spell("endpoint.urls"), redact.URL(e.URLs[0]))
+		r.fail("%s: %s is not a gRPC URL; write grpc://host:port, or grpcs:// for TLS", r.spell("endpoint.urls"), redact.URL(e.URLs[0]))
 	case over != 0:
 		e.Transport = grpcScheme
 	}
@@ -159,14 +159,14 @@ func (r *resolver) extraInputs() {
 		return
 	}
 	if r.on("--output-tokens-mean-deterministic") {
-		r.old("--output-tokens-mean-deterministic", "--extra-inputs with the least length, min_tokens of most servers")
+		r.old("--output-tokens-mean-deterministic", "--extra-inputs with a minimum length, min_tokens for most servers")
 		osl := r.set.Ints("--osl")
 		if osl == nil {
 			r.fail("%s needs --osl", r.as("--output-tokens-mean-deterministic"))
 			return
 		}
 		if r.run.Endpoint.Type == "generate" {
-			r.fail("%s: endpoint type generate has no input for a least length", r.as("--output-tokens-mean-deterministic"))
+			r.fail("%s: endpoint type generate has no input for a minimum length", r.as("--output-tokens-mean-deterministic"))
 		}
 		if r.run.Endpoint.Type == "kserve" { // an input of the model
 			extra.Set("min_length", json.RawMessage(fmt.Sprint(osl[0])))
@@ -184,7 +184,7 @@ func (r *resolver) extraInputs() {
 	r.teiRankings()
 }
 
-// template puts the extra inputs that are the template of bodies, and where answers have their text, where files have them.
+// template sets the body template and the path of the answer text from the extra inputs, as files do.
 func (r *resolver) template() {
 	e := &r.run.Endpoint
 	if e.Type != "template" {
@@ -197,7 +197,7 @@ func (r *resolver) template() {
 	rest, found := config.Extra{}, false
 	for _, m := range e.Extra {
 		to := map[string]*string{"payload_template": &t.Body, "response_field": &t.ResponseField}[m.Key]
-		if to == nil || json.Unmarshal(m.Value, to) != nil { // what is no text is refused by the endpoint type
+		if to == nil || json.Unmarshal(m.Value, to) != nil { // the endpoint type refuses values that are not text
 			rest = append(rest, m)
 			continue
 		}
@@ -208,7 +208,7 @@ func (r *resolver) template() {
 	}
 }
 
-// teiRankings follows GenAI-Perf, whose type rankings spoke to text-embeddings-inference when the extra input rankings was tei.
+// teiRankings follows GenAI-Perf, whose type rankings used text-embeddings-inference if the extra input rankings was tei.
 func (r *resolver) teiRankings() {
 	e := &r.run.Endpoint
 	value, given := e.Extra.Get("rankings")

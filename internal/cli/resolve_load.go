@@ -4,20 +4,20 @@ import (
 	"os"
 	"strings"
 
+	"aiperf/internal/base/setting"
 	"aiperf/internal/config"
-	"aiperf/internal/dataset/custom"
-	"aiperf/internal/dataset/public"
-	"aiperf/internal/setting"
+	"aiperf/internal/workload/dataset/custom"
+	"aiperf/internal/workload/dataset/public"
 )
 
-// load is what the load flags mean before phases are made of them.
-type load struct {
-	fixed    bool // a schedule, written or promoted
+// loadFlags holds the meaning of the load flags before phases are made from them.
+type loadFlags struct {
+	fixed    bool // a schedule, explicit or promoted
 	promoted bool
 	users    bool
 	rated    bool // a rate or a rate series
 
-	concurrency []int64 // values, several when swept; nil when not given
+	concurrency []int64 // values, several if swept; nil if not given
 	prefill     []int64
 	requests    []int64
 	sessions    []int64
@@ -25,15 +25,15 @@ type load struct {
 	rate        []float64
 }
 
-// unbounded tells whether no flag says how many requests a run makes, how long it takes, or when it sends them.
-func (l *load) unbounded() bool {
+// unbounded reports whether no flag says how many requests a run makes, how long it takes, or when it sends them.
+func (l *loadFlags) unbounded() bool {
 	return l.requests == nil && l.sessions == nil && l.duration == nil && !l.fixed && !l.users
 }
 
-// loadFlagsOfPace are the flags that choose a pace and so speak against the timestamps of a file.
+// loadFlagsOfPace lists the flags that select a pace, which excludes the timestamps of a file.
 var loadFlagsOfPace = flagsOf(func(f *setting.Row) bool { return f.Pace })
 
-// loadShape decides which mode runs.
+// loadShape decides which load mode is used.
 func (r *resolver) loadShape() {
 	l := &r.load
 	l.concurrency = r.set.Ints("--concurrency")
@@ -63,7 +63,7 @@ func (r *resolver) loadShape() {
 	}
 }
 
-// promotes reports whether the times of the file make the run a schedule though nobody asked.
+// promotes reports whether the times of the file make the run a schedule although the user did not ask for one.
 func (r *resolver) promotes() bool {
 	f := r.file
 	if f == nil || !f.Format.Times || !f.Timed || r.run.Scenario != "" || r.on("--no-fixed-schedule") || r.set.Get("--fixed-schedule") != nil {
@@ -75,7 +75,7 @@ func (r *resolver) promotes() bool {
 		}
 		return false
 	}
-	written := f.Format.Trace && !f.Recognised // a recording by name: its times come first
+	written := f.Format.Trace && !f.Recognised && !f.Format.Yields // a recording selected by name: its times take precedence
 	switch pace := r.given(loadFlagsOfPace...); {
 	case !written && len(pace) > 0:
 		r.warn("%s has times, but %s sets the pace: the times are ignored; --fixed-schedule replays them", r.run.Dataset().Path, strings.Join(pace, " and "))
@@ -101,7 +101,7 @@ func (r *resolver) phases() {
 	}
 }
 
-// profiling makes the measured phase of flags alone.
+// profiling makes the measured phase from flags alone.
 func (r *resolver) profiling() config.Phase {
 	r.run.Phases = []config.Phase{{Name: "profiling", Kind: config.KindProfiling, Type: config.PhaseConcurrency}}
 	p := &r.run.Phases[0]
@@ -114,7 +114,7 @@ func (r *resolver) profiling() config.Phase {
 	return *p
 }
 
-// shape puts the flags of the measured phase on it: what stands at their keys, and what they say together.
+// shape applies the flags of the measured phase: their values, and what they imply together.
 func (r *resolver) shape(p *config.Phase) {
 	l := &r.load
 	r.bind(measuredPhase)
@@ -142,7 +142,7 @@ func (r *resolver) shape(p *config.Phase) {
 	}
 }
 
-// mode chooses the type of the measured phase and what belongs to it.
+// mode selects the type of the measured phase and its settings.
 func (r *resolver) mode(p *config.Phase) {
 	l := &r.load
 	switch {
@@ -151,8 +151,8 @@ func (r *resolver) mode(p *config.Phase) {
 	case l.users:
 		p.Type, p.Rate, p.RateSeries, p.RatePoints = config.PhaseUserCentric, &r.set.Floats("--user-centric-rate")[0], r.set.Text("--request-rate-series", ""), nil
 	case r.over && p.Type == config.PhaseUserCentric && l.rate != nil && !r.has("--request-rate-series"):
-		p.Rate = &l.rate[0] // of its users
-	case l.rated: // both, when both are given: config refuses that
+		p.Rate = &l.rate[0] // rate of its users
+	case l.rated: // if both are given, config refuses them
 		p.Rate, p.RatePoints, p.RateSeries = nil, nil, r.set.Text("--request-rate-series", "")
 		if l.rate != nil {
 			p.Rate = &l.rate[0]
@@ -169,7 +169,7 @@ func (r *resolver) mode(p *config.Phase) {
 	}
 }
 
-// gaps says how the gaps of a rate are distributed. A shape that is given stays, whether the type has one or not, so that config can refuse it.
+// gaps sets how the gaps of a rate are distributed. An explicit shape is kept even if the type has none, so that config can refuse it.
 func (r *resolver) gaps(p *config.Phase) {
 	shape := r.set.Floats("--arrival-smoothness")
 	if p.Type.HasRate() && (r.has("--arrival-pattern") || shape != nil) {
@@ -185,14 +185,14 @@ func (r *resolver) gaps(p *config.Phase) {
 	}
 }
 
-// stops gives a phase without a stop condition the default count.
+// stops sets the default count for a phase without a stop condition.
 func (r *resolver) stops(p *config.Phase) {
 	set := public.Find(r.set.Text("--public-dataset", r.run.Dataset().Dataset))
 	if set != nil && set.Sessions && p.Type == config.PhaseFixedSchedule {
-		p.Sessions = nil // it says how many are read; the schedule sends all of their requests
+		p.Sessions = nil // the count says how many are read; the schedule sends all of their requests
 	}
 	if r.run.Scenario != "" {
-		return // it has a length of its own
+		return // the series has its own length
 	}
 	if p.Requests != nil || p.Sessions != nil || p.Duration != nil {
 		if p.Type == config.PhaseFixedSchedule && p.Requests == nil && p.Sessions == nil && r.file != nil && r.file.Turns > 0 {
@@ -201,7 +201,7 @@ func (r *resolver) stops(p *config.Phase) {
 		return
 	}
 	if r.run.Accuracy != nil {
-		return // every problem once
+		return // the problem was already reported
 	}
 	if r.rootSessions(p); p.Sessions != nil {
 		return
@@ -218,7 +218,7 @@ func (r *resolver) stops(p *config.Phase) {
 	}
 }
 
-// rootSessions lets a phase send every session of a graph once that no other session starts.
+// rootSessions makes a phase send once every session of a graph that no other session starts.
 func (r *resolver) rootSessions(p *config.Phase) {
 	if r.file == nil || r.file.Format.Name != "dag_jsonl" || p.Kind != config.KindProfiling {
 		return
@@ -232,7 +232,7 @@ func (r *resolver) rootSessions(p *config.Phase) {
 	}
 }
 
-// arrival is the distribution of the gaps of a rate: as written, gamma when only its shape is given, else poisson.
+// arrival returns the distribution of the gaps of a rate: as given, gamma if only its shape is given, else poisson.
 func (r *resolver) arrival(pattern string) config.PhaseType {
 	switch pattern {
 	case "constant":
@@ -258,7 +258,7 @@ func (r *resolver) smoothness(t config.PhaseType) *float64 {
 	return &s
 }
 
-// first is the first value of a flag as an int, nil when it is not given.
+// first returns the first value of a flag as an int; nil if it is not given.
 func first(values []int64) *int {
 	if len(values) == 0 {
 		return nil
@@ -267,7 +267,7 @@ func first(values []int64) *int {
 	return &n
 }
 
-// setFirst puts the first value of a flag into a field, if the flag is given.
+// setFirst stores the first value of a flag in a field, if the flag is given.
 func setFirst(field **int, values []int64) {
 	if n := first(values); n != nil {
 		*field = n
@@ -281,7 +281,7 @@ func (r *resolver) rateSeries() {
 	}
 }
 
-// series reads the rate series of the measured phase, if it has one. A pipe gives its text once, so that is left to the run.
+// series reads the rate series of the measured phase, if it has one. A pipe can be read only once, so the run reads it.
 func (r *resolver) series() ([]config.RatePoint, error) {
 	p := r.run.Profiling()
 	if p == nil {

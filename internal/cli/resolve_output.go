@@ -7,11 +7,11 @@ import (
 	"strings"
 
 	"aiperf/internal/config"
-	"aiperf/internal/gate"
-	"aiperf/internal/tokenizer"
+	"aiperf/internal/series/gate"
+	"aiperf/internal/text/tokenizer"
 )
 
-// output fills what is written and where.
+// output fills in the settings of the results.
 func (r *resolver) output() {
 	a := &r.run.Artifacts
 	r.bind("artifacts.")
@@ -37,7 +37,7 @@ func (r *resolver) output() {
 	if r.has("--resume") {
 		a.Dir, r.run.Resume = r.set.Text("--resume", ""), true
 	}
-	if !r.modelWanted { // else askModel does it
+	if !r.modelWanted { // otherwise askModel does it
 		r.directory()
 	}
 	switch r.set.Text("--export-level", "") {
@@ -61,7 +61,7 @@ func (r *resolver) output() {
 	}
 }
 
-// failing are the conditions under which objectives do not hold.
+// failing converts objectives to the conditions that violate them.
 func failing(objectives []string) (conditions []string, err error) {
 	for _, text := range objectives {
 		one, bad := gate.Objective(text)
@@ -73,7 +73,7 @@ func failing(objectives []string) (conditions []string, err error) {
 	return conditions, nil
 }
 
-// gateFault adds what to write in place of a limit on the wrong side.
+// gateFault adds the suggested spelling for a limit on the wrong side.
 func gateFault(err error) error {
 	var side *gate.SideError
 	if errors.As(err, &side) {
@@ -82,11 +82,11 @@ func gateFault(err error) error {
 	return err
 }
 
-// directory names the directory of the artifacts and refuses a file in its place.
+// directory sets the artifact directory and refuses a file in its place.
 func (r *resolver) directory() {
 	a := &r.run.Artifacts
 	if a.Dir == "" {
-		series, _ := r.series() // a rule reports what is wrong with it
+		series, _ := r.series() // a rule reports its errors
 		a.Dir, a.KeepPrevious = config.DefaultDir(&r.run.Benchmark, series), true
 	}
 	if err := dirExists(a.Dir); err != nil {
@@ -94,10 +94,10 @@ func (r *resolver) directory() {
 	}
 }
 
-// plottedRecipes are the recipes whose series is drawn unless somebody says no.
+// plottedRecipes lists the recipes whose series is plotted by default.
 var plottedRecipes = []string{"concurrency-ramp", "prefill-ttft-curve", "decode-itl-curve"}
 
-// plots fills whether plots are drawn after the run: what a flag says, else the file (settings of plots ask for them), else the recipe.
+// plots decides whether plots are drawn after the run: as the flag says, else the file (settings for plots enable them), else the recipe.
 func (r *resolver) plots() {
 	a := &r.run.Artifacts
 	switch {
@@ -114,7 +114,7 @@ func (r *resolver) plots() {
 	}
 }
 
-// runtime fills how the tool itself runs and shows itself.
+// runtime fills in the settings of the tool itself.
 func (r *resolver) runtime() {
 	rt := &r.run.Runtime
 	r.bind("runtime.")
@@ -136,7 +136,7 @@ func (r *resolver) runtime() {
 	r.run.Logging.Level = r.level()
 }
 
-// view chooses the live view.
+// view selects the live view.
 func (r *resolver) view() config.UI {
 	asked := config.UI(r.set.Text("--ui", ""))
 	if r.over && asked == "" && r.run.Runtime.UI != config.UINone {
@@ -151,7 +151,7 @@ func (r *resolver) view() config.UI {
 		return config.UISimple
 	case asked != "":
 		return asked
-	case r.on("--verbose") || r.on("--extra-verbose"): // without a terminal too, as in recorded command lines
+	case r.on("--verbose") || r.on("--extra-verbose"): // even without a terminal, as in recorded command lines
 		return config.UISimple
 	case !r.terminal:
 		return config.UINone
@@ -161,7 +161,7 @@ func (r *resolver) view() config.UI {
 	return config.UIDashboard
 }
 
-// level is the log level: -vv beats -v beats --log-level, wherever they stand.
+// level returns the log level: -vv takes precedence over -v, and -v over --log-level, in any order.
 func (r *resolver) level() string {
 	verbose := 0
 	if g := r.set.Get("--verbose"); g != nil {
@@ -176,19 +176,19 @@ func (r *resolver) level() string {
 	return r.set.Text("--log-level", r.run.Logging.Level)
 }
 
-// tokenizer reads the settings of the tokenizer and chooses one where nobody names it.
+// tokenizer reads the settings of the tokenizer and selects one if none is given.
 func (r *resolver) tokenizer() {
 	r.bind("tokenizer.")
 	if r.has("--tokenizer") {
 		r.run.OneTokenizer()
 	}
 	if r.on("--tokenizer-trust-remote-code") {
-		r.warn("%s: code of a repository is never run; the tokenizer's files are used", r.as("--tokenizer-trust-remote-code"))
+		r.warn("%s: aiperf never runs code of a repository; it uses the tokenizer's files", r.as("--tokenizer-trust-remote-code"))
 	}
 	r.nameTokenizer()
 }
 
-// nameTokenizer chooses the built-in tokenizer for a simulated server and for models with the name of a stand-in.
+// nameTokenizer selects the built-in tokenizer for a simulated server and for models with a placeholder name.
 func (r *resolver) nameTokenizer() {
 	t := &r.run.Tokenizer
 	if t.Name != "" || len(r.run.Models.Items) == 0 || !needsTokenizer(r.run) {
@@ -196,7 +196,7 @@ func (r *resolver) nameTokenizer() {
 	}
 	if r.simulated {
 		t.Name = tokenizer.BuiltinName
-		r.note("a simulated server answers: counting with the builtin tokenizer; --tokenizer names another")
+		r.note("simulated server: counting with the builtin tokenizer (choose another with --tokenizer)")
 		return
 	}
 	names := r.run.Models.Names()
@@ -205,6 +205,6 @@ func (r *resolver) nameTokenizer() {
 	}
 	t.Name = "builtin"
 	if r.has("--model") || len(r.set.Words) > 0 || r.over {
-		r.warn("model %s looks like a stand-in: counting with the builtin tokenizer; --tokenizer names another", strings.Join(names, ", "))
+		r.warn("model %s looks like a placeholder: counting with the builtin tokenizer (choose another with --tokenizer)", strings.Join(names, ", "))
 	}
 }

@@ -6,12 +6,12 @@ import (
 	"aiperf/internal/config"
 )
 
-// profilingFlags shape the phase that is measured; over a file there must be one such phase only.
+// profilingFlags lists the flags that change the measured phase; with a file, there must be only one such phase.
 var profilingFlags = flagsOf(withKey(measuredPhase))
 
-// phasesOver puts load flags over the measured phase of a file, and lets warm-up flags add a warm-up or take the place of the file's.
+// phasesOver applies load flags to the measured phase of a file. Warm-up flags add a warm-up or replace the file's.
 func (r *resolver) phasesOver() {
-	warmup := r.warmup() // made of flags alone
+	warmup := r.warmup() // made from flags alone
 	if given := r.given(profilingFlags...); len(given) > 0 {
 		if names := r.measured(); len(names) != 1 {
 			r.fail("%s: %s has the profiling phases %s; a flag cannot tell which one is meant", strings.Join(given, ", "), r.set.Text("--config", ""), strings.Join(names, ", "))
@@ -33,7 +33,7 @@ func (r *resolver) phasesOver() {
 	}
 }
 
-// measured are the names of the profiling phases.
+// measured returns the names of the profiling phases.
 func (r *resolver) measured() []string {
 	var names []string
 	for _, p := range r.run.Phases {
@@ -44,7 +44,7 @@ func (r *resolver) measured() []string {
 	return names
 }
 
-// seen lets the rules for combinations see what the file says where no flag speaks.
+// seen copies settings of the file for the rules on combinations, where no flag is given.
 func (r *resolver) seen(p *config.Phase) {
 	l := &r.load
 	l.fixed, l.users, l.rated = p.Type == config.PhaseFixedSchedule, p.Type == config.PhaseUserCentric, p.Type.HasRate()

@@ -5,14 +5,14 @@ import (
 	"sort"
 	"strings"
 
+	"aiperf/internal/base/setting"
 	"aiperf/internal/config"
-	"aiperf/internal/setting"
 )
 
-// consistentSeed is the seed of repeated and swept runs for which nobody gave one.
+// consistentSeed is the default seed of repeated and swept runs.
 const consistentSeed config.Seed = "42"
 
-// sweepable are the rows that a comma list sweeps over their keys.
+// sweepable returns the rows for which a comma list is a sweep over their keys.
 func sweepable() []*setting.Row {
 	var rows []*setting.Row
 	for i := range profileTable.Rows {
@@ -23,7 +23,7 @@ func sweepable() []*setting.Row {
 	return rows
 }
 
-// swept lists the flags that hold several values, as the user spelled them.
+// swept lists the flags with several values, as the user spelled them.
 func (r *resolver) swept() []string {
 	var names []string
 	for _, f := range sweepable() {
@@ -34,7 +34,7 @@ func (r *resolver) swept() []string {
 	return names
 }
 
-// repetition fills repeats, sweeps and the seed that they share.
+// repetition fills in repeats, sweeps and the seed that they share.
 func (r *resolver) repetition() {
 	m := &r.run.MultiRun
 	r.bind("multi_run.")
@@ -51,7 +51,7 @@ func (r *resolver) repetition() {
 	}
 }
 
-// randomSeed is the seed of the command line, nil = none is given.
+// randomSeed returns the seed of the command line, nil = none.
 func (r *resolver) randomSeed() *config.Seed {
 	text := r.set.Text("--random-seed", "")
 	if text == "" {
@@ -87,7 +87,7 @@ func (r *resolver) sweep() {
 		return
 	case s.Type != config.SweepGrid && s.Type != config.SweepZip:
 		if lists := r.swept(); len(lists) > 0 {
-			r.fail("%s: lists join a grid; %s has a sweep of type %s", strings.Join(lists, ", "), r.set.Text("--config", ""), s.Type)
+			r.fail("%s: a list can only extend a grid sweep; %s has a sweep of type %s", strings.Join(lists, ", "), r.set.Text("--config", ""), s.Type)
 		}
 		r.bind("sweep.")
 		s.SLAFilters = append(s.SLAFilters, r.searchSLA()...)
@@ -102,7 +102,7 @@ func (r *resolver) sweep() {
 	s.SLAFilters = append(s.SLAFilters, r.searchSLA()...)
 }
 
-// sweptAxes are the flags that were given several values.
+// sweptAxes returns the axes of the flags with several values.
 func (r *resolver) sweptAxes() (axes config.Axes) {
 	for _, a := range r.axes {
 		axes = append(axes, config.Axis{Path: r.axisPath(a.Path), Values: a.Values})
@@ -113,7 +113,7 @@ func (r *resolver) sweptAxes() (axes config.Axes) {
 			continue
 		}
 		if g.Repeated {
-			r.warn("%s names a value twice; each is run once", r.as(f.Name()))
+			r.warn("%s has a value twice; each value is run once", r.as(f.Name()))
 		}
 		values := g.Numbers()
 		for i, v := range values {
@@ -122,7 +122,7 @@ func (r *resolver) sweptAxes() (axes config.Axes) {
 			}
 		}
 		if len(values) == 1 && r.run.Sweep != nil && slices.ContainsFunc(r.run.Sweep.Parameters, func(a config.Axis) bool { return a.Path == path }) {
-			r.fail("%s: %s sweeps it; a list of values takes the place of that", r.as(f.Name()), r.set.Text("--config", ""))
+			r.fail("%s: %s sweeps this setting; give a list of values to replace that", r.as(f.Name()), r.set.Text("--config", ""))
 		}
 		if len(values) > 1 {
 			axes = append(axes, config.Axis{Path: path, Values: values})
@@ -131,7 +131,7 @@ func (r *resolver) sweptAxes() (axes config.Axes) {
 	return axes
 }
 
-// axisPath puts the names that a file gave to its phase and its dataset into the path of an axis.
+// axisPath replaces the standard names in the path of an axis by the file's names of its phase and dataset.
 func (r *resolver) axisPath(path string) string {
 	if p := r.run.Profiling(); p != nil {
 		if rest, ok := strings.CutPrefix(path, "phases.profiling."); ok {

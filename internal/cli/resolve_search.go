@@ -6,11 +6,11 @@ import (
 	"strings"
 
 	"aiperf/internal/config"
-	"aiperf/internal/metric"
-	"aiperf/internal/objective"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/measure/objective"
 )
 
-// searchFlags shape a search of --search-space; recipeFlags shape a recipe.
+// searchFlags change a search of --search-space; recipeFlags change a recipe.
 var (
 	searchFlags = []string{
 		"--search-metric", "--search-stat", "--search-direction", "--search-max-iterations", "--search-initial-points", "--search-random-seed",
@@ -23,7 +23,7 @@ var (
 	}
 )
 
-// sweepOf is the sweep of --variant, --search-space or --search-recipe; nil: none is given.
+// sweepOf returns the sweep of --variant, --search-space or --search-recipe; nil: none is given.
 func (r *resolver) sweepOf() *config.Sweep {
 	kinds := r.given("--variant", "--search-space", "--search-recipe")
 	switch {
@@ -39,7 +39,7 @@ func (r *resolver) sweepOf() *config.Sweep {
 	}
 	if names := r.given(append(searchFlags, "--search-sla", "--search-sla-tier")...); len(names) > 0 && !r.has("--search-space") && !r.has("--search-recipe") &&
 		!(len(names) == 1 && r.has("--search-sla")) {
-		r.fail("%s needs --search-space: nothing is searched", strings.Join(names, ", "))
+		r.fail("%s needs --search-space; without it nothing is searched", strings.Join(names, ", "))
 	}
 	switch {
 	case r.has("--variant"):
@@ -52,7 +52,7 @@ func (r *resolver) sweepOf() *config.Sweep {
 	return nil
 }
 
-// searchSpace is the search of flags.
+// searchSpace returns the search that the flags define.
 func (r *resolver) searchSpace() *config.Sweep {
 	if lists := r.swept(); len(lists) > 0 {
 		r.fail("%s and a list in %s exclude each other: a search chooses its cells itself", r.as("--search-space"), strings.Join(lists, ", "))
@@ -83,7 +83,7 @@ func (r *resolver) searchSpace() *config.Sweep {
 	return s
 }
 
-// searchSettings puts what flags say of any search.
+// searchSettings applies the flags that any search has.
 func (r *resolver) searchSettings(s *config.Sweep) {
 	if n := first(r.set.Ints("--search-max-iterations")); n != nil {
 		s.MaxIterations = *n
@@ -106,7 +106,7 @@ func (r *resolver) searchSettings(s *config.Sweep) {
 	}
 }
 
-// searchTiers reads the service levels of --search-sla-tier: label:condition,condition; a label may be left out.
+// searchTiers reads the service levels of --search-sla-tier: label:condition,condition; the label is optional.
 func (r *resolver) searchTiers() (list []config.SLATier) {
 	for i, text := range r.set.Texts("--search-sla-tier") {
 		t := config.SLATier{Label: fmt.Sprintf("tier_%d", i+1)}
@@ -136,7 +136,7 @@ func (r *resolver) searchSLA() (list []config.SLAFilter) {
 	return list
 }
 
-// condition reads metric:stat:op:threshold of a flag.
+// condition reads metric:stat:op:threshold from a flag.
 func (r *resolver) condition(flag, text string) (f config.SLAFilter, ok bool) {
 	if strings.ContainsAny(text, "<>") {
 		return r.limit(flag, text)
@@ -158,10 +158,10 @@ func (r *resolver) condition(flag, text string) (f config.SLAFilter, ok bool) {
 	return config.SLAFilter{MetricTag: parts[0], Stat: parts[1], Op: parts[2], Threshold: limit}, true
 }
 
-// operators are the words for comparisons in a configuration.
+// operators maps comparison operators to their names in a configuration.
 var operators = map[string]string{"<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 
-// limit reads a limit of a flag in the grammar of objectives.
+// limit reads a limit from a flag in the grammar of objectives.
 func (r *resolver) limit(flag, text string) (f config.SLAFilter, ok bool) {
 	l, err := objective.Parse(text)
 	if good, certain := l.Good(); err == nil && certain && !good {
@@ -203,7 +203,7 @@ func dimension(text string) (d config.SearchDimension, err error) {
 	return d, nil
 }
 
-// recipe is the sweep or search of --search-recipe.
+// recipe returns the sweep or search of --search-recipe.
 func (r *resolver) recipe() *config.Sweep {
 	name := r.set.Text("--search-recipe", "")
 	if lists := r.swept(); len(lists) > 0 && (name != "pareto-sweep" || len(lists) > 1 || len(r.load.concurrency) < 2) {
@@ -227,7 +227,7 @@ func (r *resolver) recipe() *config.Sweep {
 	return s
 }
 
-// targets are what flags say to a recipe.
+// targets returns the parameters of a recipe from flags.
 func (r *resolver) targets() *config.Targets {
 	number := func(flag string) *float64 {
 		if f := r.set.Floats(flag); f != nil {
@@ -256,7 +256,7 @@ func (r *resolver) targets() *config.Targets {
 	}
 	if other := number("--tpot-sla-ms"); other != nil {
 		if t.ITL != nil && *t.ITL != *other {
-			r.fail("%s and %s are two names of one limit and differ", r.as("--itl-sla-ms"), r.as("--tpot-sla-ms"))
+			r.fail("%s and %s set the same limit and differ; give one of them", r.as("--itl-sla-ms"), r.as("--tpot-sla-ms"))
 		}
 		t.ITL = other
 	}

@@ -8,14 +8,14 @@ import (
 	"strconv"
 	"strings"
 
-	"aiperf/internal/redact"
-	"aiperf/internal/telemetry/tracker"
+	"aiperf/internal/base/redact"
+	"aiperf/internal/telemetry/mlops"
 )
 
-// metricsSignal is the end of the URL that takes metrics (OTLP over HTTP).
+// metricsSignal is the suffix of a URL that accepts metrics (OTLP over HTTP).
 const metricsSignal = "/v1/metrics"
 
-// streams fills where results go beside the files: a collector, trackers, a page for Prometheus.
+// streams fills in where results go besides the files: a collector, trackers, a page for Prometheus.
 func (r *resolver) streams() {
 	r.bind("otel.")
 	r.bind("mlflow.")
@@ -26,7 +26,7 @@ func (r *resolver) streams() {
 		has := func(name string) bool { return slices.Contains(asked, name) }
 		o.StreamMetrics, o.StreamTiming, o.StreamTraces = has("metrics") || has("default"), has("timing") || has("default"), has("traces")
 		if has("none") && len(asked) > 1 {
-			r.fail("%s: none stands alone", r.as("--stream"))
+			r.fail("%s: none cannot be combined with other values", r.as("--stream"))
 		}
 	}
 	if r.has("--otel-resource-attributes") {
@@ -44,14 +44,14 @@ func (r *resolver) streams() {
 	}
 	r.address("mlflow.tracking_uri", r.run.MLflow.TrackingURI)
 	for _, p := range r.run.MLflow.ArtifactGlobs {
-		if err := tracker.CheckPattern(p); err != nil || strings.TrimSpace(p) == "" {
+		if err := mlops.CheckPattern(p); err != nil || strings.TrimSpace(p) == "" {
 			r.fail("%s %q: want a pattern of paths below the artifact directory, such as *.json or plots/**", r.spell("mlflow.artifact_globs"), p)
 		}
 	}
 	r.listen()
 }
 
-// address checks the URL of a service that results go to.
+// address checks the URL of a service that receives results.
 func (r *resolver) address(key, text string) {
 	if text == "" {
 		return
@@ -62,14 +62,14 @@ func (r *resolver) address(key, text string) {
 	}
 }
 
-// pairs reads KEY<sep>VALUE items, or JSON objects of texts, numbers and booleans.
+// pairs reads KEY<sep>VALUE items, or JSON objects of strings, numbers and booleans.
 func (r *resolver) pairs(flag, sep string) map[string]string {
 	all := map[string]string{}
 	for _, item := range r.set.Texts(flag) {
 		if strings.HasPrefix(strings.TrimSpace(item), "{") {
 			var object map[string]any
 			if err := json.Unmarshal([]byte(item), &object); err != nil {
-				r.fail("%s: %q is no JSON object", r.as(flag), item)
+				r.fail("%s: %q is not a JSON object", r.as(flag), item)
 			}
 			for key, value := range object {
 				text, isText := value.(string)

@@ -5,12 +5,12 @@ import (
 	"slices"
 	"strings"
 
+	"aiperf/internal/base/redact"
 	"aiperf/internal/config"
-	"aiperf/internal/redact"
 	"aiperf/internal/telemetry"
 )
 
-// telemetry fills what is watched beside the requests.
+// telemetry fills in what is collected during the run besides the requests.
 func (r *resolver) telemetry() {
 	r.gpuTelemetry()
 	if r.has("--server-metrics") {
@@ -25,15 +25,15 @@ func (r *resolver) telemetry() {
 	r.run.ServerMetrics.Enabled = !r.set.True("--no-server-metrics", !r.run.ServerMetrics.Enabled)
 }
 
-// livePanel tells who asked for the live table of GPU figures and will see none.
+// livePanel warns if the live table of GPU figures was requested but cannot be shown.
 func (r *resolver) livePanel() {
 	g := &r.run.GPUTelemetry
 	if g.Enabled && g.Mode == config.GPULive && r.run.Runtime.UI != config.UIDashboard {
-		r.warn("%s: only the dashboard has a live table; the figures stand in the report", r.gpuWord("dashboard", "gpu_telemetry.mode", g.Mode))
+		r.warn("%s: only the dashboard has a live table; the report has the figures", r.gpuWord("dashboard", "gpu_telemetry.mode", g.Mode))
 	}
 }
 
-// gpuWord is how the user said something of the GPU figures: as a word among the items of a flag, or as the value of a key of a file.
+// gpuWord returns how the user selected a GPU setting: a word among the items of a flag, or the value of a key in a file.
 func (r *resolver) gpuWord(word, key, value string) string {
 	for _, flag := range gpuFlags {
 		if slices.ContainsFunc(r.set.Texts(flag), func(item string) bool { return strings.EqualFold(strings.TrimSpace(item), word) }) {
@@ -74,13 +74,13 @@ func (r *resolver) exporterURL(flag, item string) (string, bool) {
 	return u, err == nil
 }
 
-// gpuFlags name sources of GPU figures.
+// gpuFlags lists the flags that name sources of GPU figures.
 var gpuFlags = []string{"--gpu-telemetry", "--server-metrics-urls"}
 
 // gpuForms are the forms that an item of --gpu-telemetry may have.
 const gpuForms = "want pynvml, amdsmi, dashboard, a .csv file of metrics, or the URL (or host:port) of a DCGM exporter"
 
-// gpuTelemetry reads the items of --gpu-telemetry, in any order: a file of figures, a collector, the dashboard, URLs.
+// gpuTelemetry reads the items of --gpu-telemetry in any order: a file of figures, a collector, the dashboard, URLs.
 func (r *resolver) gpuTelemetry() {
 	g := &r.run.GPUTelemetry
 	for _, flag := range gpuFlags {
@@ -130,7 +130,7 @@ func (r *resolver) gpuTelemetry() {
 	}
 }
 
-// collectors may stand before the URL of an exporter.
+// collectors are prefixes for the URL of an exporter.
 var collectors = []string{"dcgm"}
 
 // gpuURL reads the address of an exporter: URL, collector:URL, host:port.

@@ -4,20 +4,20 @@ import (
 	"slices"
 	"strings"
 
+	"aiperf/internal/base/setting"
 	"aiperf/internal/config"
-	"aiperf/internal/setting"
 )
 
-// warmupTriggers are the flags that make a warm-up; the other warm-up flags only shape it.
+// warmupTriggers lists the flags that add a warm-up; the other warm-up flags only change it.
 var warmupTriggers = flagsOf(func(f *setting.Row) bool { return f.Trigger })
 
-// warmupShape are those others; a grace period without a duration is refused.
+// warmupShape lists those others; a grace period without a duration is refused.
 var warmupShape = flagsOf(func(f *setting.Row) bool {
 	return withKey(warmupPhase)(f) && !f.Trigger && !strings.HasSuffix(f.Key, ".grace_period")
 })
 
-// warmup makes the warm-up phase, nil without a trigger. What is not given is inherited from the profiling phase, swept lists are not. Over the
-// one warm-up of a file, flags change what they name.
+// warmup makes the warm-up phase, nil without a trigger. Missing settings are inherited from the profiling phase, except swept lists. If a file has
+// exactly one warm-up, flags change only the settings that they name.
 func (r *resolver) warmup() *config.Phase {
 	if p := r.fileWarmup(); p != nil {
 		return p
@@ -49,7 +49,7 @@ func (r *resolver) warmup() *config.Phase {
 	return p
 }
 
-// fileWarmup is the warm-up of a file with what flags say of it; nil: no flag does, or the file has not one warm-up.
+// fileWarmup returns the warm-up of a file with the changes of flags; nil if no flag changes it, or if the file does not have exactly one.
 func (r *resolver) fileWarmup() *config.Phase {
 	var of []config.Phase
 	for _, p := range r.run.Phases {
@@ -74,8 +74,8 @@ func (r *resolver) fileWarmup() *config.Phase {
 	return p
 }
 
-// warmupRate turns the warm-up into a rate phase when a rate is in force; a written burst pattern drops an inherited rate. A rate series is
-// the course of the measured phase and is not inherited.
+// warmupRate makes the warm-up a rate phase if a rate is given; an explicit burst pattern drops an inherited rate. A rate series belongs to the
+// measured phase and is not inherited.
 func (r *resolver) warmupRate(p *config.Phase) {
 	rate := own(r.set.Floats("--warmup-request-rate"), r.load.rate)
 	if rate == nil && p.Rate != nil {
@@ -90,7 +90,7 @@ func (r *resolver) warmupRate(p *config.Phase) {
 	p.Smoothness = r.smoothness(p.Type)
 }
 
-// warmupPrefill lets an inherited prefill limit give way to a smaller concurrency.
+// warmupPrefill lowers an inherited prefill limit to a smaller concurrency.
 func (r *resolver) warmupPrefill(p *config.Phase) {
 	if p.PrefillConcurrency == nil || p.Concurrency == nil || r.has("--warmup-prefill-concurrency") {
 		return
@@ -100,7 +100,7 @@ func (r *resolver) warmupPrefill(p *config.Phase) {
 	}
 }
 
-// own is the warm-up's own value, else the inherited one unless it is swept.
+// own returns the warm-up's own value, else the inherited one unless it is swept.
 func own[T any](given, inherited []T) []T {
 	if given != nil || len(inherited) != 1 {
 		return given

@@ -10,15 +10,15 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"aiperf/internal/setting"
-	"aiperf/internal/suggest"
-	"aiperf/internal/ui/dashboard"
+	"aiperf/internal/base/setting"
+	"aiperf/internal/base/suggest"
+	"aiperf/internal/report/ui/dashboard"
 )
 
-// exit is the error that carries an exit status; what there was to say has been said.
-type exit int
+// exitStatus is an error that carries an exit status; the messages have already been printed.
+type exitStatus int
 
-func (e exit) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
 // Main runs one command line (without the program's name) and returns the exit status.
 func Main(ctx context.Context, p *Program, argv []string) int {
@@ -27,7 +27,7 @@ func Main(ctx context.Context, p *Program, argv []string) int {
 	}
 	defer p.flush()
 	if wantsVersion(argv) {
-		_ = p.printVersion() // nobody reads standard output any more
+		_ = p.printVersion() // an error of standard output cannot be reported
 		return 0
 	}
 	argv = p.takeOldName(argv)
@@ -40,7 +40,7 @@ func Main(ctx context.Context, p *Program, argv []string) int {
 	if err == nil {
 		err = root.ExecuteContext(ctx)
 	}
-	var status exit
+	var status exitStatus
 	switch {
 	case err == nil:
 		return 0
@@ -51,7 +51,7 @@ func Main(ctx context.Context, p *Program, argv []string) int {
 	return 1
 }
 
-// flagError says what was meant by a flag that a command of cobra's does not have.
+// flagError adds a suggestion to the error about an unknown flag of a cobra command.
 func flagError(cmd *cobra.Command, err error) error {
 	hint := ""
 	var unknown *pflag.NotExistError
@@ -64,7 +64,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%w%s see %s --help", err, hint, cmd.CommandPath())
 }
 
-// dashed is the name of a flag with its dashes.
+// dashed returns the name of a flag with its dashes.
 func dashed(name string) string {
 	if len(name) == 1 {
 		return "-" + name
@@ -72,7 +72,7 @@ func dashed(name string) string {
 	return "--" + name
 }
 
-// cobraTable is the flags of a command of cobra's as a table of rows, for hints.
+// cobraTable returns the flags of a cobra command as a table of rows, for suggestions.
 func cobraTable(cmd *cobra.Command) *setting.Table {
 	var rows []setting.Row
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -85,7 +85,7 @@ func cobraTable(cmd *cobra.Command) *setting.Table {
 	return setting.NewTable(rows)
 }
 
-// wantsVersion reports whether --version stands anywhere before "--".
+// wantsVersion reports whether --version occurs anywhere before "--".
 func wantsVersion(argv []string) bool {
 	for _, a := range argv {
 		if a == "--" {
@@ -102,7 +102,7 @@ func wantsVersion(argv []string) bool {
 func (p *Program) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "aiperf",
-		Short: "benchmark LLM inference servers",
+		Short: "benchmarks of LLM inference servers",
 		Long:  "aiperf sends load to an inference server and measures every answer.",
 		Example: "  aiperf profile --url mock:// --streaming --concurrency 8      without a server\n" +
 			"  aiperf profile --url localhost:8000 --streaming --request-rate 10 --benchmark-duration 2m\n" +
@@ -120,21 +120,27 @@ func (p *Program) root() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(flagError)
 	tokenizers := p.newTokenizerCommand()
-	tokenizers.SetOut(p.data()) // texts and ids as they are
+	tokenizers.SetOut(p.data()) // print texts and ids unchanged
 	root.AddCommand(p.profileCommand(), p.mockServerCommand(), p.newReportCommand(), tokenizers, p.configCommand(), p.analyzeCommand(), p.createTemplate(), p.compareCommand(), p.plotCommand(), p.chatCommand(), p.watchCommand())
 	root.AddCommand(p.mergeCommand(), p.processExportFiles(), p.findCapacityCommand(), p.turnsCommand())
 	root.AddCommand(p.traceCommands()...)
 	root.AddCommand(p.datasetCommand(), p.accuracyCommand(), p.speedBenchReport(), p.versionCommand(), p.oldNameCommand())
 	p.completionCommands(root)
-	for _, g := range commandGroups {
-		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title + ":"})
-	}
 	for _, c := range root.Commands() {
 		c.GroupID = groupOf(c.Name())
 	}
 	root.Flags().Bool("version", false, "version of this program") // Main prints it
 	addRefused(root)
-	root.SetHelpCommand(p.helpCommand(root))
+	help := p.helpCommand(root)
+	if p.old {
+		underOldName(root)
+		help.GroupID, help.Example = "", "  "+oldName+" help profile\n  "+oldName+" help request-rate"
+	} else {
+		for _, g := range commandGroups {
+			root.AddGroup(&cobra.Group{ID: g.title, Title: g.title + ":"})
+		}
+	}
+	root.SetHelpCommand(help)
 	giveExamples(root)
 	return root
 }
@@ -142,7 +148,7 @@ func (p *Program) root() *cobra.Command {
 // groupLater is the heading of the commands that are not built yet.
 const groupLater = "Known, not built yet"
 
-// commandGroups are the headings of the help of the root, each with its commands.
+// commandGroups lists the headings of the main help, each with its commands.
 var commandGroups = []struct{ title, commands string }{
 	{"Run", "profile chat find-capacity ab accuracy mock-server watch"},
 	{"Compare", "compare merge speed-bench-report"},
@@ -153,7 +159,7 @@ var commandGroups = []struct{ title, commands string }{
 	{groupLater, ""},
 }
 
-// groupOf is the heading of a command.
+// groupOf returns the heading of a command.
 func groupOf(command string) string {
 	for _, g := range commandGroups {
 		if slices.Contains(strings.Fields(g.commands), command) {
@@ -163,7 +169,7 @@ func groupOf(command string) string {
 	return commandGroups[0].title
 }
 
-// strayCommand tells of a first word that is no command, whatever flags follow it, and of a flag of profile without that word.
+// strayCommand reports an unknown command as the first word, whatever flags follow it, and a flag of profile without that word.
 func strayCommand(root *cobra.Command, argv []string) error {
 	if len(argv) == 0 || strings.HasPrefix(argv[0], "__") {
 		return nil
@@ -181,7 +187,7 @@ func strayCommand(root *cobra.Command, argv []string) error {
 	return nil
 }
 
-// unknownCommand names the nearest command and lists all.
+// unknownCommand returns an error that names the most similar command and lists all.
 func unknownCommand(parent *cobra.Command, word string) error {
 	var names []string
 	for _, c := range parent.Commands() {

@@ -8,12 +8,12 @@ import (
 	"strconv"
 	"strings"
 
+	"aiperf/internal/base/setting"
 	"aiperf/internal/config"
-	"aiperf/internal/rules"
-	"aiperf/internal/setting"
+	"aiperf/internal/run/rules"
 )
 
-// check applies what is said about settings that stand beside each other; all findings are reported.
+// check applies the rules for combinations of settings; all findings are reported.
 func (r *resolver) check() {
 	r.objectives()
 	r.contradictions()
@@ -24,12 +24,12 @@ func (r *resolver) check() {
 	r.tell(rules.Check(subject))
 }
 
-// subject is the run as the rules see it.
+// subject returns the run for the rules.
 func (r *resolver) subject() *rules.Subject {
 	return &rules.Subject{Run: r.run, Endpoint: r.endpoint, File: r.file, Given: r.written, Mentioned: r.mentioned, Spell: r.spell}
 }
 
-// lock gives the run the settings of its scenario.
+// lock applies the settings of the scenario.
 func (r *resolver) lock() {
 	if p := r.run.Profiling(); p != nil && r.run.Scenario != "" && p.WarmupGrace == nil {
 		if s := r.set.Floats("--warmup-grace-period"); s != nil {
@@ -43,7 +43,7 @@ func (r *resolver) lock() {
 	}))
 }
 
-// tell passes on what the rules have found.
+// tell adds the findings of the rules.
 func (r *resolver) tell(all []rules.Finding) {
 	for _, found := range all {
 		if found.Warning {
@@ -54,12 +54,12 @@ func (r *resolver) tell(all []rules.Finding) {
 	}
 }
 
-// mentioned tells whether the user wrote a setting, whatever its value.
+// mentioned reports whether the user gave a setting, whatever its value.
 func (r *resolver) mentioned(key string) bool {
 	return slices.ContainsFunc(config.RowsOf(key), func(row setting.Row) bool { return row.Name() != "" && r.set.Get(row.Name()) != nil }) || r.run.Written(r.run.LongKey(key))
 }
 
-// written lists the settings at or below a key that the user wrote, see rules.Subject.
+// written lists the settings at or below a key that the user gave, see rules.Subject.
 func (r *resolver) written(key string) (list []rules.Setting) {
 	for i := range profileTable.Rows {
 		f := &profileTable.Rows[i]
@@ -75,5 +75,5 @@ func (r *resolver) written(key string) (list []rules.Setting) {
 	return list
 }
 
-// standard is what a run is when nobody says anything.
+// standard is the default run.
 var standard = config.Default()

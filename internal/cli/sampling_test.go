@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"aiperf/internal/config"
-	"aiperf/internal/plan"
+	"aiperf/internal/series/plan"
 )
 
 // fiveEntries are five requests as every format says them: each is known by the word L10 to L14 in it, or by that many tokens asked for. {n} is the

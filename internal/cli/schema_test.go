@@ -14,7 +14,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"aiperf/internal/templates"
+	"aiperf/internal/cli/exampleconfigs"
 )
 
 // schemaOf reads the schema that config schema prints.
@@ -221,7 +221,7 @@ func (c *schemaCheck) check(t *testing.T, text string) []string {
 func TestSchemaTakesWhatIsRight(t *testing.T) {
 	c := schemaOf(t)
 	n := 0
-	for _, one := range templates.All() {
+	for _, one := range exampleconfigs.All() {
 		n++
 		if wrong := c.check(t, one.With("", "")); len(wrong) > 0 {
 			t.Errorf("template %s: %s", one.Name, strings.Join(wrong, "\n"))

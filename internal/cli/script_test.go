@@ -8,6 +8,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/config"
 )
 
@@ -25,7 +26,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(Main(context.Background(), p, os.Args[1:]))
 	}
-	testscript.Main(m, map[string]func(){"aiperf": program, oldName: program})
+	testscript.Main(testhome.Tests{M: m}, map[string]func(){"aiperf": program, oldName: program})
 }
 
 func TestScripts(t *testing.T) {

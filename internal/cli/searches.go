@@ -9,41 +9,41 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"aiperf/internal/comparison"
+	"aiperf/internal/base/setting"
 	"aiperf/internal/config"
-	"aiperf/internal/gate"
-	"aiperf/internal/plan"
-	"aiperf/internal/setting"
+	"aiperf/internal/measure/comparison"
+	"aiperf/internal/series/gate"
+	"aiperf/internal/series/plan"
 )
 
-// capacityTable is the flags of find-capacity that profile does not have.
+// capacityTable returns the flags of find-capacity that profile does not have.
 func capacityTable() *setting.Table {
 	return setting.NewTable([]setting.Row{
-		{Flags: []string{"--slo"}, Kind: setting.Text, List: true, Whole: true, Help: "objective to keep: ttft:p99<200ms, p95(e2e)<2s, error_rate<1%; may be repeated"},
-		{Flags: []string{"--vary"}, Kind: setting.Enum, Choices: []string{"rate", "concurrency"}, Default: "rate", Help: "load that grows: Poisson arrivals per second, or users"},
-		{Flags: []string{"--start"}, Kind: setting.Float, Bounds: "> 0", Default: "what one user does", Help: "first load"},
+		{Flags: []string{"--slo"}, Kind: setting.Text, List: true, Whole: true, Help: "objective to meet: ttft:p99<200ms, p95(e2e)<2s, error_rate<1%; may be repeated"},
+		{Flags: []string{"--vary"}, Kind: setting.Enum, Choices: []string{"rate", "concurrency"}, Default: "rate", Help: "load to raise: Poisson arrivals per second, or users"},
+		{Flags: []string{"--start"}, Kind: setting.Float, Bounds: "> 0", Default: "the load of one user", Help: "first load"},
 		{Flags: []string{"--precision"}, Kind: setting.Text, Default: "7%", Help: "stop when the answer is known to ± this much"},
 		{Flags: []string{"--max-time"}, Kind: setting.Float, Unit: "s", Bounds: "> 0", Default: "600", Help: "time limit of the search, in s; no step starts that would exceed it"},
-		{Flags: []string{"--max-cells"}, Kind: setting.Int, Bounds: ">= 1", Default: "40", Help: "loads that may be tried"},
+		{Flags: []string{"--max-cells"}, Kind: setting.Int, Bounds: ">= 1", Default: "40", Help: "maximum number of loads to try"},
 		{Flags: []string{"--cell-size"}, Kind: setting.Float, Bounds: "> 0", Default: "10", Help: "requests that should miss the objective in one step at the limit"},
 		{Flags: []string{"--json"}, Kind: setting.Path, Help: "write the result to this file as well as to capacity.json"},
 	})
 }
 
-const capacityLong = "Finds the highest load at which the objectives are kept: doubles it until one is plainly broken, then tries loads around the limit until the answer is settled, " +
-	"and holds it. Says the answer with a 90 % interval; where this client is the limit, or time runs out, a bound (status 4). Status 3: not kept even by one user.\n\n" +
-	"Takes every flag of profile for endpoint, input and output, and none for the load."
+const capacityLong = "Finds the highest load that meets the objectives: doubles it until one is clearly broken, then tries loads around the limit until the answer is precise enough, " +
+	"and confirms it. Prints the answer with a 90 % interval, or a bound if this client is the limit or time runs out (status 4). Status 3: not met even with one user.\n\n" +
+	"Accepts every flag of profile for endpoint, input and output, but none for the load."
 
-// findCapacityCommand finds the highest load that keeps objectives.
+// findCapacityCommand builds the command that finds the highest load that meets objectives.
 func (p *Program) findCapacityCommand() *cobra.Command {
-	return p.overProfile("find-capacity", "search for the highest load that keeps objectives", capacityLong, capacityTable, func(ctx context.Context, own *setting.CommandLine, words []string) (int, error) {
+	return p.overProfile("find-capacity", "search for the highest load that meets objectives", capacityLong, capacityTable, func(ctx context.Context, own *setting.CommandLine, words []string) (int, error) {
 		o := plan.CapacityOptions{
 			Concurrency: own.Text("--vary", "rate") == "concurrency", Start: oneFloat(own, "--start", 0), Seconds: oneFloat(own, "--max-time", 600),
 			Cells: int(oneInt(own, "--max-cells", 40)), Size: oneFloat(own, "--cell-size", 10), JSON: own.Text("--json", ""),
 		}
 		texts := own.Texts("--slo")
 		if len(texts) == 0 {
-			return 1, errors.New("--slo is missing: it names the objective to keep; write for example --slo 'ttft:p99<200ms'")
+			return 1, errors.New("--slo is missing: give the objective to meet, for example --slo 'ttft:p99<200ms'")
 		}
 		var err error
 		for _, text := range texts {
@@ -58,14 +58,14 @@ func (p *Program) findCapacityCommand() *cobra.Command {
 			return 1, nil
 		}
 		if o.Precision, err = comparison.Percent(own.Text("--precision", "7%")); err != nil || o.Precision == 0 {
-			return 1, fmt.Errorf("--precision %s is no percentage above 0", own.Text("--precision", ""))
+			return 1, fmt.Errorf("--precision %s is not a percentage above 0", own.Text("--precision", ""))
 		}
 		return p.resolved(ctx, words, "capacity", func(ctx context.Context, run *config.Run, set *setting.CommandLine) (int, error) {
 			for _, g := range set.All() {
 				if key := g.Row.Key; strings.HasPrefix(key, "phases.profiling.") || strings.HasPrefix(key, "phases.warmup.") {
 					return 1, fmt.Errorf("%s: the search chooses the load itself", set.Spelled(g.Row.Name()))
 				} else if slices.Contains([]string{"fail_if", "junit", "fail_on_verdict", "allow_invalid"}, key) {
-					return 1, fmt.Errorf("%s: a search is judged by its --slo; its exit status is 3 where even one user does not keep them, 4 where only a bound is known", set.Spelled(g.Row.Name()))
+					return 1, fmt.Errorf("%s: a search is judged by its --slo; its exit status is 3 if even one user does not meet it, 4 if only a bound is known", set.Spelled(g.Row.Name()))
 				}
 			}
 			for i := range o.Objectives {
@@ -78,36 +78,36 @@ func (p *Program) findCapacityCommand() *cobra.Command {
 					o.Cells, o.Seconds, strings.Join(texts, ", "))
 				return 0, nil
 			}
-			o.Entries = set.Has("--num-dataset-entries") || set.Has("--config") // of a file: whoever writes one may mean its default
+			o.Entries = set.Has("--num-dataset-entries") || set.Has("--config") // the author of a file may mean its default
 			return p.Capacity(ctx, run, o, p.Streams), nil
 		})
 	})
 }
 
-// turnsTable is the flags of ab that profile does not have.
+// turnsTable returns the flags of ab that profile does not have.
 func turnsTable() *setting.Table {
 	return setting.NewTable([]setting.Row{
 		{Flags: []string{"--a"}, Kind: setting.Text, Help: "URL of the first target, the baseline"},
 		{Flags: []string{"--b"}, Kind: setting.Text, Help: "URL of the second target"},
-		{Flags: []string{"--pairs"}, Kind: setting.Int, Bounds: ">= 6", Default: "12", Help: "turns of each target"},
-		{Flags: []string{"--block"}, Kind: setting.Float, Unit: "s", Bounds: "> 0", Default: "6", Help: "length of a turn, in s"},
-		{Flags: []string{"--wash-in"}, Kind: setting.Float, Unit: "s", Bounds: ">= 0", Default: "2", Help: "start of a turn whose requests are sent and not counted, in s"},
-		{Flags: []string{"--order"}, Kind: setting.Enum, Choices: []string{"random", "ab"}, Default: "random", Help: "which of a pair goes first: drawn from the seed, or always a"},
+		{Flags: []string{"--pairs"}, Kind: setting.Int, Bounds: ">= 6", Default: "12", Help: "number of blocks of each target"},
+		{Flags: []string{"--block"}, Kind: setting.Float, Unit: "s", Bounds: "> 0", Default: "6", Help: "length of a block, in s"},
+		{Flags: []string{"--wash-in"}, Kind: setting.Float, Unit: "s", Bounds: ">= 0", Default: "2", Help: "time at the start of a block that is not counted, in s"},
+		{Flags: []string{"--order"}, Kind: setting.Enum, Choices: []string{"random", "ab"}, Default: "random", Help: "order within a pair: random (from the seed), or always a first"},
 		{Flags: []string{"--parallel"}, Kind: setting.Bool, Help: "send to both at once, for targets on separate hardware"},
-		{Flags: []string{"--margin"}, Kind: setting.Text, List: true, Default: "5%", Help: "a difference that does not matter, or tag:stat:X% of one statistic"},
-		{Flags: []string{"--metrics"}, Kind: setting.Text, List: true, Help: "tag:stat to compare instead of all; fewer metrics make each test stronger"},
-		{Flags: []string{"--confidence"}, Kind: setting.Float, Bounds: "> 0.5, < 1", Default: "0.95", Help: "level of the intervals and of the whole"},
+		{Flags: []string{"--margin"}, Kind: setting.Text, List: true, Default: "5%", Help: "largest difference that does not matter, or tag:stat:X% for one statistic"},
+		{Flags: []string{"--metrics"}, Kind: setting.Text, List: true, Help: "statistics to compare (tag:stat); fewer make each test stronger"},
+		{Flags: []string{"--confidence"}, Kind: setting.Float, Bounds: "> 0.5, < 1", Default: "0.95", Help: "confidence level of the intervals and of the overall result"},
 		{Flags: []string{"--fail-on"}, Kind: setting.Text, List: true, Help: "worse: status 3 if a metric is worse; cannot-tell: status 4 if undecided"},
 		{Flags: []string{"--json"}, Kind: setting.Path, Help: "write the comparison to this file as well as to comparison.json"},
-		{Flags: []string{"--html"}, Kind: setting.Path, Help: "write the comparison to this file, a single self-contained HTML page"},
+		{Flags: []string{"--html"}, Kind: setting.Path, Help: "write the comparison to this self-contained HTML page"},
 		{Flags: []string{"--allow-invalid"}, Kind: setting.Bool, Help: "count blocks that were limited by the client"},
 	})
 }
 
-const turnsLong = "Sends the same load to two targets in turns, so that a machine or a network that changes changes for both, and says of every statistic whether B is the same as A, " +
-	"better, worse, or cannot be told. The two blocks of a pair have the same prompts and arrivals.\n\nTakes every flag of profile but --url; all load flags apply to each block."
+const turnsLong = "Sends the same load to two targets in turn, so that changes of the machine or the network affect both, and reports for every statistic whether B is the same as A, " +
+	"better, worse, or whether the data cannot tell. The two blocks of a pair have the same prompts and arrivals.\n\nAccepts every flag of profile except --url; all load flags apply to each block."
 
-// turnsCommand compares two targets in turns.
+// turnsCommand builds the command that compares two targets in turns.
 func (p *Program) turnsCommand() *cobra.Command {
 	return p.overProfile("ab", "comparison of two servers in turns", turnsLong, turnsTable, func(ctx context.Context, own *setting.CommandLine, words []string) (int, error) {
 		o := plan.TurnOptions{
@@ -142,21 +142,21 @@ func (p *Program) turnsCommand() *cobra.Command {
 				return 0, nil
 			}
 			if port := sharedPort(run); o.Parallel && port != "" {
-				return 1, fmt.Errorf("%s: two runs at once cannot answer at one port; leave it out, or --parallel", port)
+				return 1, fmt.Errorf("%s: two parallel runs cannot share one port; leave it out, or leave out --parallel", port)
 			}
 			r, err := p.Turns(ctx, run, o, p.Streams)
 			if err != nil {
 				return 1, err
 			}
-			code, err := p.tell(r, &telling{file: own.Text("--json", ""), html: own.Text("--html", ""), failOn: failOn})
+			code, err := p.tell(r, &comparisonOutput{file: own.Text("--json", ""), html: own.Text("--html", ""), failOn: failOn})
 			if err == nil {
-				err = p.judgeSides([]side{{"B", r.B}}, &gating{failIf: run.FailIf, junit: run.JUnit, Options: gate.Options{Verdict: run.FailOnVerdict, AllowInvalid: o.Compare.Invalid}}, code)
+				err = p.judgeSides([]side{{"B", r.B}}, &gateOptions{failIf: run.FailIf, junit: run.JUnit, Options: gate.Options{Verdict: run.FailOnVerdict, AllowInvalid: o.Compare.Invalid}}, code)
 			}
-			var status exit
+			var status exitStatus
 			switch {
 			case errors.As(err, &status):
 				return int(status), nil
-			case err == nil && r.Refused != "": // which has been said
+			case err == nil && r.Refused != "": // the reason has been printed
 				return 1, nil
 			}
 			return 0, err
@@ -164,18 +164,18 @@ func (p *Program) turnsCommand() *cobra.Command {
 	})
 }
 
-// sharedPort names the setting by which every run would answer at the same port; "" = none does.
+// sharedPort returns the setting that makes every run listen on the same port; "" = none.
 func sharedPort(run *config.Run) string {
 	switch {
 	case run.Runtime.APIPort != nil || run.Environment.API.Port != 0:
 		return run.As("runtime.api_port")
-	case run.Runtime.MetricsListen != "" && !strings.HasSuffix(run.Runtime.MetricsListen, ":0"): // 0 is a free one for each
+	case run.Runtime.MetricsListen != "" && !strings.HasSuffix(run.Runtime.MetricsListen, ":0"): // port 0 gives each run a free port
 		return run.As("runtime.metrics_listen")
 	}
 	return ""
 }
 
-// overProfile is a command with flags of its own and those of profile.
+// overProfile builds a command with its own flags and those of profile.
 func (p *Program) overProfile(name, short, long string, table func() *setting.Table, run func(ctx context.Context, own *setting.CommandLine, words []string) (int, error)) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: name, Short: short, Long: long, DisableFlagParsing: true,
@@ -194,7 +194,7 @@ func (p *Program) overProfile(name, short, long string, table func() *setting.Ta
 				p.errorf("%s", line)
 			}
 			if len(problems) > 0 {
-				return exit(1)
+				return exitStatus(1)
 			}
 			code, err := run(cmd.Context(), own, rest)
 			if err != nil {
@@ -204,12 +204,12 @@ func (p *Program) overProfile(name, short, long string, table func() *setting.Ta
 		},
 	}
 	cmd.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
-		_ = p.tableHelp(cmd, table()) // there is nobody to tell that standard output is gone
+		_ = p.tableHelp(cmd, table()) // an error of standard output cannot be reported
 	})
 	return cmd
 }
 
-// apart takes the words of a table's flags out of a command line.
+// apart moves the words of a table's flags out of a command line.
 func apart(table *setting.Table, words []string) (own, rest []string) {
 	for i := 0; i < len(words); i++ {
 		name, _, joined := strings.Cut(words[i], "=")
@@ -227,8 +227,8 @@ func apart(table *setting.Table, words []string) (own, rest []string) {
 	return own, rest
 }
 
-// resolved resolves flags of profile and does something with the run, which may be interrupted. Its files go below artifacts/NAME unless the flags
-// say where.
+// resolved resolves flags of profile and calls do with the run, which the user may interrupt. Its files go below artifacts/NAME unless the flags name
+// a directory.
 func (p *Program) resolved(ctx context.Context, words []string, name string, do func(ctx context.Context, run *config.Run, set *setting.CommandLine) (int, error)) (int, error) {
 	done := func(status int) int { return status }
 	if p.Watch != nil {
@@ -238,7 +238,7 @@ func (p *Program) resolved(ctx context.Context, words []string, name string, do 
 	if run != nil {
 		p.Secrets.Add(run.Secrets()...)
 	}
-	found.notes = nil // they are about a load that is not sent
+	found.notes = nil // they describe a load that is not sent
 	p.say(run, found)
 	if len(found.problems) > 0 {
 		return done(1), nil
@@ -248,7 +248,7 @@ func (p *Program) resolved(ctx context.Context, words []string, name string, do 
 	}
 	switch {
 	case run.MultiRun.NumRuns > 1:
-		return done(1), fmt.Errorf("%s: this command makes runs of its own", run.As("multi_run.num_runs"))
+		return done(1), fmt.Errorf("%s: this command starts its own runs", run.As("multi_run.num_runs"))
 	case run.Sweep != nil:
 		return done(1), fmt.Errorf("%s makes a series: this command takes one value of each setting", seriesBy(run))
 	}
@@ -256,7 +256,7 @@ func (p *Program) resolved(ctx context.Context, words []string, name string, do 
 	return done(code), err
 }
 
-// seriesBy names a setting that makes a run a series.
+// seriesBy returns the setting that makes a run a series; "" = none.
 func seriesBy(run *config.Run) string {
 	switch s := run.Sweep; {
 	case s.RecipeName != "":
@@ -267,7 +267,7 @@ func seriesBy(run *config.Run) string {
 	return run.As("sweep")
 }
 
-// oneFloat and oneInt are the value of a flag that is given once.
+// oneFloat and oneInt return the value of a flag that is given once, or def.
 func oneFloat(set *setting.CommandLine, flag string, def float64) float64 {
 	if v := set.Floats(flag); len(v) > 0 {
 		return v[len(v)-1]

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"aiperf/internal/config"
-	"aiperf/internal/plan"
+	"aiperf/internal/series/plan"
 )
 
 // TestFindCapacityRefuses: what no search can judge, or leaves no search to do, is told before the first request, of a dry run too, each with its flag.
@@ -19,7 +19,7 @@ func TestFindCapacityRefuses(t *testing.T) {
 		"--slo inter_chunk_latency:p99<2 --streaming":  {"inter_chunk_latency is not one number per successful request"},
 		latency + "--concurrency 1,4":                  {"--concurrency makes a series"},
 		latency + "--search-recipe concurrency-ramp":   {"--search-recipe makes a series"},
-		latency + "--num-profile-runs 3":               {"--num-profile-runs: this command makes runs"},
+		latency + "--num-profile-runs 3":               {"--num-profile-runs: this command starts its own runs"},
 		latency + "--request-rate 4":                   {"--request-rate: the search chooses"},
 		latency + "--slo error_rate<1%":                nil,
 	} {

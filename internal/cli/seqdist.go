@@ -2,7 +2,7 @@ package cli
 
 import (
 	"aiperf/internal/config"
-	"aiperf/internal/dataset/synth"
+	"aiperf/internal/workload/dataset/synth"
 )
 
 // parseSeqDist reads --seq-dist in any of its three forms.

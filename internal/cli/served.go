@@ -11,40 +11,39 @@ import (
 	"strings"
 	"syscall"
 
+	"aiperf/internal/base/redact"
 	"aiperf/internal/config"
-	"aiperf/internal/endpoint"
-	"aiperf/internal/models"
-	"aiperf/internal/record"
-	"aiperf/internal/redact"
+	"aiperf/internal/measure/record"
 	"aiperf/internal/run"
-	"aiperf/internal/transport"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/wire/modellist"
+	"aiperf/internal/wire/transport"
 )
 
-// lister asks for the models behind a URL.
-type lister func(url string, o models.Options) (models.List, error)
+// lister asks a server for its models.
+type lister func(url string, o modellist.Options) (modellist.List, error)
 
-// served is the lister of an invocation; nil for a dry run, which sends nothing.
+// served returns the lister of an invocation; nil for a dry run, which sends nothing.
 func served(ctx context.Context, dry bool) lister {
 	if dry {
 		return nil
 	}
-	return func(url string, o models.Options) (models.List, error) { return models.Get(ctx, url, o) }
+	return func(url string, o modellist.Options) (modellist.List, error) { return modellist.Get(ctx, url, o) }
 }
 
-// askModel takes the only model that the server serves when nobody named one. It is the last step: all other mistakes come first, for they are
-// mended without a server.
+// askModel uses the server's only model if the user named none. It is the last step, so that all errors that need no server are reported first.
 func (r *resolver) askModel() {
 	if !r.modelWanted || len(r.run.Models.Items) > 0 || len(r.run.Endpoint.URLs) == 0 {
 		return
 	}
 	e := &r.run.Endpoint
 	switch {
-	case e.Type == "dynamic_grpc": // its messages name what they like
+	case e.Type == "dynamic_grpc": // its messages may use any names
 		r.run.Models.Items = []config.Model{{Name: e.Type}}
 	case r.ask == nil:
 		r.fail("no model: name it with --model (a run asks the server for it; a dry run sends nothing)")
 		return
-	case e.Transport == grpcScheme: // there is no list of models over gRPC
+	case e.Transport == grpcScheme: // gRPC has no list of models
 		r.fail("no model: name it with --model (a server of gRPC has no list of models)")
 		return
 	case len(r.problems) > 0:
@@ -62,24 +61,24 @@ func (r *resolver) askModel() {
 	r.directory()
 }
 
-// modelFinder asks the first server of a benchmark for its models. spell words a key of the configuration.
+// modelFinder asks the first server of a benchmark for its models. spell spells a key of the configuration.
 type modelFinder struct {
 	ask       lister
 	benchmark *config.Benchmark
 	spell     func(key string) string
 }
 
-// servedBase is the URL of the server that is asked: the first one that is not simulated.
+// servedBase returns the URL of the first server that is not simulated.
 func servedBase(e *config.Endpoint) string {
 	return e.URLs[max(0, slices.IndexFunc(e.URLs, func(u string) bool { return !isMock(u) }))]
 }
 
 // only returns a list with exactly one model. The error says what failed and what to type.
-func (f modelFinder) only() (models.List, error) {
+func (f modelFinder) only() (modellist.List, error) {
 	base := servedBase(&f.benchmark.Endpoint)
 	address, err := listAddress(base)
 	if err != nil {
-		return models.List{}, fmt.Errorf("no model: name it with --model")
+		return modellist.List{}, fmt.Errorf("no model: name it with --model")
 	}
 	list, err := f.list(address)
 	switch {
@@ -93,29 +92,29 @@ func (f modelFinder) only() (models.List, error) {
 	return list, nil
 }
 
-// list asks for the models behind an address, over connections as those of the run.
-func (f modelFinder) list(address string) (models.List, error) {
+// list asks for the models at an address, with connections like those of the run.
+func (f modelFinder) list(address string) (modellist.List, error) {
 	target, err := transport.NewTarget(address)
 	if err != nil {
-		return models.List{}, err
+		return modellist.List{}, err
 	}
 	through, address, err := run.Connections(f.benchmark, nil).RoundTripper(target)
 	if err != nil {
-		return models.List{}, err
+		return modellist.List{}, err
 	}
-	return f.ask(address, models.Options{Headers: listHeaders(&f.benchmark.Endpoint), Through: through})
+	return f.ask(address, modellist.Options{Headers: listHeaders(&f.benchmark.Endpoint), Through: through})
 }
 
-// listAddress is the URL of the list of models of a base URL, which may name an API's root or one of its endpoints.
+// listAddress returns the URL of the list of models for a base URL, which may be an API's root or one of its endpoints.
 func listAddress(base string) (string, error) {
 	head, _, _ := strings.Cut(base, "?")
 	if i := strings.Index(head, "/v1/"); i >= 0 {
 		head = head[:i]
 	}
-	return transport.JoinURL(head, models.Path)
+	return transport.JoinURL(head, modellist.Path)
 }
 
-// listHeaders are the headers of a run's requests that open the door.
+// listHeaders returns the headers of a run's requests that authenticate.
 func listHeaders(e *config.Endpoint) http.Header {
 	h := http.Header{}
 	h.Set("User-Agent", "aiperf/"+Version())
@@ -140,7 +139,7 @@ func givenHeaders(e *config.Endpoint) (list []record.Header) {
 	return list
 }
 
-// worded says why a server gave no list of models: a wrong setting, a server that cannot be reached, or its answer.
+// worded returns the error of a server without a list of models: a wrong setting, an unreachable server, or its answer.
 func (f modelFinder) worded(base, address string, err error) error {
 	var bad *transport.SettingError
 	if errors.As(err, &bad) {
@@ -152,7 +151,7 @@ func (f modelFinder) worded(base, address string, err error) error {
 	return fmt.Errorf("no model: %s answers %w; %s", address, err, f.hintOnAnswer(err.Error()))
 }
 
-// unreachable is why no request got through, and what to look at; "" when the server did answer.
+// unreachable returns why no request got through, and what to check; "" if the server answered.
 func (f modelFinder) unreachable(err error) (cause, hint string) {
 	url := f.spell("endpoint.urls")
 	alive := "is the server running, and is " + url + " right?"
@@ -171,7 +170,7 @@ func (f modelFinder) unreachable(err error) (cause, hint string) {
 		return "connection refused", alive
 	case errors.As(err, &dial) && dial.Op == "dial":
 		return innermost(dial).Error(), alive
-	case errors.Is(err, models.ErrSilent):
+	case errors.Is(err, modellist.ErrSilent):
 		return text, alive
 	case strings.Contains(text, "HTTP response to HTTPS"):
 		return text, "it speaks http: write " + url + " http://…"
@@ -181,7 +180,7 @@ func (f modelFinder) unreachable(err error) (cause, hint string) {
 	return "", ""
 }
 
-// innermost is the error that all others wrap.
+// innermost returns the error at the end of the chain of wrapped errors.
 func innermost(err error) error {
 	for {
 		next := errors.Unwrap(err)
@@ -192,7 +191,7 @@ func innermost(err error) error {
 	}
 }
 
-// hintOnAnswer is what to type after an answer that is not a list of models.
+// hintOnAnswer returns what to type after an answer that is not a list of models.
 func (f modelFinder) hintOnAnswer(text string) string {
 	switch locked := strings.HasPrefix(text, "401") || strings.HasPrefix(text, "403"); {
 	case locked && f.benchmark.Endpoint.APIKey == "":
@@ -205,10 +204,10 @@ func (f modelFinder) hintOnAnswer(text string) string {
 	return "name the model with --model"
 }
 
-// mostListed is how many models an error names.
+// mostListed is the largest number of models in an error.
 const mostListed = 20
 
-// listed shows names, one a line.
+// listed formats names, one per line.
 func listed(names []string) string {
 	more := ""
 	if n := len(names) - mostListed; n > 0 {

@@ -23,7 +23,7 @@ func TestServedModel(t *testing.T) {
 		said             []string
 	}{
 		"one":      {200, `{"data":[{"id":"org/one","owned_by":"vllm"}]}`, "", "org/one", "", []string{"note: model: org/one, the only one that http://"}},
-		"ours":     {200, `{"data":[{"id":"tiny","owned_by":"aiperf"}]}`, "", "tiny", "builtin", []string{"note: a simulated server answers"}},
+		"ours":     {200, `{"data":[{"id":"tiny","owned_by":"aiperf"}]}`, "", "tiny", "builtin", []string{"note: simulated server"}},
 		"ours too": {200, `{"data":[{"id":"tiny","owned_by":"aiperf"}]}`, "--tokenizer cl100k_base", "tiny", "cl100k_base", nil},
 		"several":  {200, `{"data":[{"id":"org/one"},{"id":"two"}]}`, "", "", "", []string{"error: no model: http://", "serves 2; name one with --model:\n  org/one\n  two\n"}},
 		"none":     {200, `{"data":[]}`, "", "", "", []string{"/v1/models lists none"}},

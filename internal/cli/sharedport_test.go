@@ -6,15 +6,15 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/comparison"
 	"aiperf/internal/config"
-	"aiperf/internal/plan"
+	"aiperf/internal/measure/comparison"
+	"aiperf/internal/series/plan"
 )
 
 // TestSharedPort: two targets are not asked at once where both runs would answer at one port; in turns each run has it.
 func TestSharedPort(t *testing.T) {
 	for words, refused := range map[string]string{
-		"--parallel --api-port 18080": "--api-port: two runs at once", "--parallel --metrics-listen 9464": "--metrics-listen: two runs at once",
+		"--parallel --api-port 18080": "--api-port: two parallel runs", "--parallel --metrics-listen 9464": "--metrics-listen: two parallel runs",
 		"--parallel --metrics-listen 0": "", "--api-port 18080": "", "--parallel": "",
 	} {
 		var out, errs bytes.Buffer

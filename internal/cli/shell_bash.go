@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// bashScript completes with what "aiperf __complete" prints: candidates, each with a text behind a tab, then a line ":N" with the directive
-// of package cobra. It needs nothing but bash 3.2: the words of COMP_WORDS, which bash cuts at "=" and ":" too, are put together again.
+// bashScript uses the output of "aiperf __complete": candidates, each with a description after a tab, then a line ":N" with the directive of package
+// cobra. It needs only bash 3.2. It joins the words of COMP_WORDS again, because bash also splits them at "=" and ":".
 const bashScript = `# bash completion for aiperf
 __aiperf_complete() {
     local words=() word cur out line directive=0 i joined=''

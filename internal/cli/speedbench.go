@@ -6,13 +6,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"aiperf/internal/artifact"
-	"aiperf/internal/report"
-	"aiperf/internal/setting"
-	"aiperf/internal/speedbench"
+	"aiperf/internal/base/setting"
+	"aiperf/internal/report/artifact"
+	"aiperf/internal/report/console"
+	"aiperf/internal/series/speedbench"
 )
 
-// speedBenchRows are the flags of speed-bench-report.
+// speedBenchRows lists the flags of speed-bench-report.
 var speedBenchRows = []setting.Row{
 	{Flags: []string{"--output"}, Kind: setting.Path, Default: "speed_bench_report.csv", Help: "the table as CSV"},
 	{Flags: []string{"--format"}, Kind: setting.Enum, Choices: []string{"csv", "table", "both"}, Default: "both", Help: "output format"},
@@ -23,12 +23,12 @@ var speedBenchRows = []setting.Row{
 func (p *Program) speedBenchReport() *cobra.Command {
 	return p.command(tableCommand{
 		use: "speed-bench-report RUN-DIR…", short: "table of SPEED-Bench runs",
-		long: "Reads the directories of finished runs, or those below a directory, one run a category of SPEED-Bench, and shows a row a model and a column a category: " +
-			"tokens that a step of speculative decoding brings, the share of drafts that was accepted, or the throughput. The first two are metrics of the server.",
+		long: "Reads finished runs (or all runs below a directory), one run per category of SPEED-Bench, and prints one row per model and one column per category: " +
+			"tokens per step of speculative decoding, the share of accepted drafts, or the throughput. The first two are server metrics.",
 		table: func() *setting.Table { return setting.NewTable(speedBenchRows) }, bare: cobra.ShellCompDirectiveFilterDirs, words: true,
 		run: func(_ *cobra.Command, set *setting.CommandLine, _ []string) error {
 			if len(set.Words) == 0 {
-				return errors.New("speed-bench-report takes the directories of runs, or one that holds them")
+				return errors.New("speed-bench-report takes run directories, or one parent directory")
 			}
 			return p.speedBench(set)
 		},
@@ -38,7 +38,7 @@ func (p *Program) speedBenchReport() *cobra.Command {
 func (p *Program) speedBench(set *setting.CommandLine) error {
 	refuse := func(err error) error {
 		p.printErr("Error: %v.", err)
-		return exit(1)
+		return exitStatus(1)
 	}
 	runs, err := speedbench.Runs(set.Words, p.warnf)
 	if err != nil {
@@ -60,7 +60,7 @@ func (p *Program) speedBench(set *setting.CommandLine) error {
 				rows[i] = append(rows[i], cell)
 			}
 		}
-		if err := report.Table(p.Out, false, metric.Title(), table.Head, rows); err != nil {
+		if err := console.Table(p.Out, false, metric.Title(), table.Head, rows); err != nil {
 			return err
 		}
 	}

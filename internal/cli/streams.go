@@ -1,5 +1,5 @@
-// Package cli is the command line: it turns arguments, environment and files into one resolved run, prints help and errors, and hands
-// the run to whoever executes it.
+// Package cli is the command line. It makes one resolved run from arguments, environment and files, prints help and errors, and passes the run to its
+// executor.
 package cli
 
 import (
@@ -11,35 +11,35 @@ import (
 
 	"golang.org/x/term"
 
-	"aiperf/internal/comparison"
+	"aiperf/internal/base/redact"
+	"aiperf/internal/base/terminal"
 	"aiperf/internal/config"
-	"aiperf/internal/draw"
-	"aiperf/internal/plan"
-	"aiperf/internal/redact"
-	"aiperf/internal/terminal"
-	"aiperf/internal/ui/dashboard"
+	"aiperf/internal/measure/comparison"
+	"aiperf/internal/report/termdraw"
+	"aiperf/internal/report/ui/dashboard"
+	"aiperf/internal/series/plan"
 )
 
-// Streams are the standard streams and what the program is told about them.
+// Streams holds the standard streams and their properties.
 type Streams struct {
 	In       io.Reader
-	Out      io.Writer // reports, and nothing else
+	Out      io.Writer // only results
 	Err      io.Writer // log lines, progress, warnings, errors
 	Terminal bool      // Out is a terminal
-	Colour   bool      // Out is a terminal that shows colours, and nobody asked for none
-	Progress int       // columns of the terminal behind Err, 0 when it is none, or one that cannot write over a line
-	ASCII    bool      // Out is a terminal that shows ASCII only
-	// Dashboard is the terminal of a full-screen view; nil = there is none that could show one.
+	Colour   bool      // Out is a terminal with colours, and the user did not disable them
+	Progress int       // columns of the terminal behind Err; 0 if it is none, or cannot overwrite a line
+	ASCII    bool      // Out is a terminal that shows only ASCII
+	// Dashboard is the terminal for a full-screen view; nil = there is none.
 	Dashboard *dashboard.Terminal
-	Width     int        // columns of Out, 0 when it is no terminal and nobody said
-	Resized   func() int // columns of Out by now; nil = they do not change
+	Width     int        // columns of Out; 0 if it is not a terminal and no width is set
+	Resized   func() int // returns the current columns of Out; nil = they do not change
 	Environ   []string   // "KEY=value"
-	Notes     []string   // what was said before the run; its log repeats it
+	Notes     []string   // messages from before the run; its log repeats them
 	Warnings  []string
-	Paint     *draw.Paint // how the live line of Err is drawn; nil = without colours
-	// Data is where commands write what programs read: as Out, but without a filter where that is no terminal. nil = Out.
+	Paint     *termdraw.Paint // style of the live line of Err; nil = without colours
+	// Data is the output for programs: like Out, but without a filter if it is not a terminal. nil = Out.
 	Data    io.Writer
-	Secrets *redact.Secrets // that are known so far; what is written goes through them. nil = none are
+	Secrets *redact.Secrets // known secrets, which are removed from all output; nil = none
 }
 
 // Standard returns the process's own streams.
@@ -86,38 +86,38 @@ func Standard() Streams {
 	return s
 }
 
-// dashboardOf is the terminal of this process if it can show a dashboard.
+// dashboardOf returns the terminal of this process if it can show a dashboard.
 func dashboardOf(environ []string, errors *terminal.Writer) *dashboard.Terminal {
 	t := &dashboard.Terminal{In: os.Stdin, Out: os.Stdout, Environ: environ, Paint: paint(environ)}
 	if lookup(environ, "TERM") == "dumb" || !t.Usable() {
 		return nil
 	}
-	if term.IsTerminal(int(os.Stderr.Fd())) { // what is written to a file disturbs no screen
+	if term.IsTerminal(int(os.Stderr.Fd())) { // errors written to a file do not disturb the screen
 		t.Err = errors
 	}
 	return t
 }
 
-// paint is how a terminal is drawn on.
-func paint(environ []string) *draw.Paint {
-	return draw.NewPaint(colours(environ), lookup(environ, "TERM") != "dumb", onlyASCII(environ))
+// paint returns the style of a terminal.
+func paint(environ []string) *termdraw.Paint {
+	return termdraw.NewPaint(colours(environ), lookup(environ, "TERM") != "dumb", onlyASCII(environ))
 }
 
-// onlyASCII tells whether a terminal shows no more than ASCII.
+// onlyASCII reports whether a terminal shows only ASCII.
 func onlyASCII(environ []string) bool {
-	return !draw.ShowsUnicode(func(name string) string { return lookup(environ, name) })
+	return !termdraw.ShowsUnicode(func(name string) string { return lookup(environ, name) })
 }
 
-// flush writes what the streams' filters keep back.
+// flush writes the text that the filters of the streams hold back.
 func (s Streams) flush() {
 	for _, w := range []io.Writer{s.Out, s.Err} {
 		if w, ok := w.(*terminal.Writer); ok {
-			_ = w.Flush() // who reads may be gone
+			_ = w.Flush() // the reader may be gone
 		}
 	}
 }
 
-// environSecrets are the credentials that the environment gives to this program.
+// environSecrets returns the credentials of this program in the environment.
 func environSecrets(environ []string) (found []string) {
 	for _, name := range []string{"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"} {
 		found = append(found, lookup(environ, name))
@@ -128,7 +128,7 @@ func environSecrets(environ []string) (found []string) {
 	return found
 }
 
-// data is where a command writes what programs read.
+// data returns the stream for output that programs read.
 func (s Streams) data() io.Writer {
 	if s.Data == nil {
 		return s.Out
@@ -136,15 +136,15 @@ func (s Streams) data() io.Writer {
 	return s.Data
 }
 
-// colours reports whether a terminal gets colours: not when NO_COLOR says so, nor when it is a dumb one.
+// colours reports whether a terminal gets colours: not if NO_COLOR is set, and not if it is a dumb terminal.
 func colours(environ []string) bool {
 	return lookup(environ, "NO_COLOR") == "" && lookup(environ, "TERM") != "dumb"
 }
 
-// helpWidth is the width of text for which nothing is known.
+// helpWidth is the default width of text.
 const helpWidth = 100
 
-// columns is the width for help.
+// columns returns the width of help.
 func (s Streams) columns() int {
 	if s.Width == 0 {
 		return helpWidth
@@ -155,22 +155,22 @@ func (s Streams) columns() int {
 // Runner executes a resolved run and returns the exit status.
 type Runner func(ctx context.Context, run *config.Run, streams Streams) int
 
-// Program is everything that the commands need from outside.
+// Program holds everything that the commands need from outside.
 type Program struct {
 	Streams
-	Name string // that the program was called by; "" = its own
+	Name string // name by which the program was called; "" = its own
 	old  bool   // it runs under GenAI-Perf's name
 	// Profile executes the run of the profile command.
 	Profile Runner
-	// Check tries what a run would refuse before its first request, and says in one line what it would do; nil tries nothing.
+	// Check tests what a run would refuse before its first request, and describes in one line what it would do; nil = no test.
 	Check func(ctx context.Context, run *config.Run, streams Streams) (string, error)
-	// Capacity searches for the highest load that keeps objectives and returns the exit status.
+	// Capacity searches for the highest load that meets objectives and returns the exit status.
 	Capacity func(ctx context.Context, run *config.Run, o plan.CapacityOptions, streams Streams) int
 	// Turns compares two targets in turns.
 	Turns func(ctx context.Context, run *config.Run, o plan.TurnOptions, streams Streams) (*comparison.Result, error)
-	// Watch makes a context that ends when the user interrupts; done ends the watch and gives the exit status after that. nil watches nothing.
+	// Watch returns a context that ends when the user interrupts; done stops watching and returns the resulting exit status. nil = no watching.
 	Watch func(ctx context.Context, w io.Writer) (watched context.Context, done func(status int) int)
-	// FindTokenizer reports to a dry run why a tokenizer cannot be had; nil looks where a run would look.
+	// FindTokenizer returns why a tokenizer is not available, for a dry run; nil = search where a run would.
 	FindTokenizer func(ctx context.Context, run *config.Run) error
 }
 
@@ -184,7 +184,7 @@ func (s Streams) errorf(format string, a ...any) {
 	s.printErr("error: "+format, a...)
 }
 
-// printErr writes a line without secrets and without what steers a terminal.
+// printErr writes a line without secrets and terminal control characters.
 func (s Streams) printErr(format string, a ...any) {
 	fmt.Fprintln(s.Err, terminal.Text(s.Secrets.Text(fmt.Sprintf(format, a...))))
 }

@@ -10,13 +10,13 @@ import (
 	"syscall"
 )
 
-// draftPrefix begins the names of drafts; the machine and the process that writes follow.
+// draftPrefix is the prefix of draft names; the machine and the process follow.
 const draftPrefix = ".aiperf-"
 
-// draftPattern is the name of a draft of this process, for os.CreateTemp. Other machines may write to the same directory.
+// draftPattern returns the name pattern of a draft of this process, for os.CreateTemp. Other machines may write to the same directory.
 func draftPattern() string { return fmt.Sprintf("%s%s-%d-*", draftPrefix, machineName(), os.Getpid()) }
 
-// machineName is the name of this machine with letters and digits alone.
+// machineName returns the name of this machine, reduced to letters and digits.
 func machineName() string {
 	name, err := os.Hostname()
 	if err != nil {
@@ -34,18 +34,18 @@ func machineName() string {
 func sweepDrafts(dir string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return // writing there tells why
+		return // a later write reports the error
 	}
 	for _, e := range entries {
 		rest, ours := strings.CutPrefix(e.Name(), draftPrefix+machineName()+"-")
 		number, _, ok := strings.Cut(rest, "-")
 		if pid, err := strconv.Atoi(number); ours && ok && err == nil && ended(pid) {
-			_ = os.RemoveAll(filepath.Join(dir, e.Name())) // of no use, and not in the way
+			_ = os.RemoveAll(filepath.Join(dir, e.Name())) // the draft is useless but harmless
 		}
 	}
 }
 
-// ended reports whether no process has a number any more.
+// ended reports whether no process with this number exists any more.
 func ended(pid int) bool {
 	p, err := os.FindProcess(pid)
 	if err != nil {

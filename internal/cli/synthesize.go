@@ -8,14 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"aiperf/internal/dataset/agentic"
-	htmlpage "aiperf/internal/page"
-	"aiperf/internal/rng"
+	"aiperf/internal/base/rng"
+	htmlpage "aiperf/internal/report/htmlreport"
+	"aiperf/internal/workload/dataset/agentic"
 )
 
-// synthesizeCommand makes traces: of a trace, or of the distributions of a workload.
+// synthesizeCommand builds the commands that make traces: from a trace, or from the distributions of a workload.
 func (p *Program) synthesizeCommand() *cobra.Command {
-	// Without a target word a trace is rewritten.
+	// Without a target word, a trace is rewritten.
 	root := p.rewriteCommand("synthesize")
 	root.Short = "rewritten trace, or generated trace of a workload"
 	rewriteTrace := root.RunE
@@ -33,17 +33,17 @@ func (p *Program) synthesizeCommand() *cobra.Command {
 	return root
 }
 
-// agenticCommand generates the trace of coding agents.
+// agenticCommand builds the command that generates the trace of coding agents.
 func (p *Program) agenticCommand() *cobra.Command {
 	var sessions, maxISL, maxOSL int
 	var output, config string
 	var seed uint64
 	cmd := &cobra.Command{
 		Use:   "agentic-code",
-		Short: "Generate the trace of coding agents: long prompts that grow and share prefixes",
-		Long: "Draws sessions by the distributions of a configuration and writes a directory with dataset.jsonl (mooncake rows, for profile --input-file), manifest.json\n" +
-			"(which --config takes too), quality.json and comparison.txt (the distributions and what came out), cache_structure.json (of which layers the prompts are),\n" +
-			"and pages for a browser, which load nothing: report.html, cache_explorer.html, simulation.html (a cache under these sessions).",
+		Short: "trace of coding agents: long prompts that grow and share prefixes",
+		Long: "Draws sessions from the distributions of a configuration and writes a directory with dataset.jsonl (mooncake rows, for profile --input-file), manifest.json\n" +
+			"(which --config takes too), quality.json and comparison.txt (target and actual distributions), cache_structure.json (the layers of the prompts),\n" +
+			"and self-contained pages for a browser: report.html, cache_explorer.html, simulation.html (a cache under these sessions).",
 		Example: "  aiperf synthesize agentic-code --num-sessions 200 --output traces --seed 7",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -70,12 +70,12 @@ func (p *Program) agenticCommand() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.IntVar(&sessions, "num-sessions", 1000, "sessions to generate; splits add more")
-	f.StringVar(&output, "output", ".", "directory in which the trace's own is made")
+	f.IntVar(&sessions, "num-sessions", 1000, "number of sessions to generate; splits add more")
+	f.StringVar(&output, "output", ".", "parent of the new trace directory")
 	f.StringVar(&config, "config", "", "a bundled name (default), a JSON file, or the manifest.json of a former run")
-	f.Uint64Var(&seed, "seed", 42, "seed: the same gives the same sessions")
-	f.IntVar(&maxISL, "max-isl", 0, "longest prompt, in place of the configuration's")
-	f.IntVar(&maxOSL, "max-osl", 0, "longest output, in place of the configuration's")
+	f.Uint64Var(&seed, "seed", 42, "random seed; the same seed gives the same sessions")
+	f.IntVar(&maxISL, "max-isl", 0, "longest prompt, in tokens; overrides the configuration")
+	f.IntVar(&maxOSL, "max-osl", 0, "longest output, in tokens; overrides the configuration")
 	return cmd
 }
 
@@ -99,7 +99,7 @@ func (p *Program) generateAgents(c *agentic.Config, name string, n int, seed uin
 	return err
 }
 
-// writeAgents writes a data set and its pages into a directory, which is there whole or not at all.
+// writeAgents writes a dataset and its pages into a directory, completely or not at all.
 func (p *Program) writeAgents(made *agentic.Made, dir string) (comparison string, err error) {
 	part, err := p.draftDirectory(dir)
 	if err != nil {

@@ -3,18 +3,18 @@ package cli
 import (
 	"slices"
 
-	"aiperf/internal/accuracy"
-	"aiperf/internal/accuracy/grade"
+	"aiperf/internal/base/setting"
 	"aiperf/internal/config"
-	"aiperf/internal/dataset/public"
-	"aiperf/internal/endpoint"
-	"aiperf/internal/setting"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/workload/accuracy"
+	"aiperf/internal/workload/accuracy/grade"
+	"aiperf/internal/workload/dataset/public"
 )
 
-// profileTable is the table of profile; it is made once, before anything runs.
+// profileTable is the table of profile; it is built once, before anything runs.
 var profileTable = setting.NewTable(registered(config.Rows()))
 
-// registered fills in what rows take from the registries of other packages.
+// registered fills in the values of rows that come from the registries of other packages.
 func registered(rows []setting.Row) []setting.Row {
 	for i := range rows {
 		switch f := &rows[i]; f.Name() {
@@ -35,12 +35,12 @@ func registered(rows []setting.Row) []setting.Row {
 	return rows
 }
 
-// shownSets are the public sets that the help names: not every release of recorded agents.
+// shownSets returns the public datasets that the help lists: not every release of recorded agents.
 func shownSets() []string {
 	return slices.DeleteFunc(public.Names(), func(name string) bool { return name != public.AnyAgents && public.Find(name).Agents })
 }
 
-// endpointTypes are the names of --endpoint-type, old ones included.
+// endpointTypes returns the names of --endpoint-type, including old ones.
 func endpointTypes() []string {
 	var names []string
 	for _, e := range endpoint.All() {
@@ -49,5 +49,5 @@ func endpointTypes() []string {
 	return append(names, oldEndpointTypes...)
 }
 
-// oldEndpointTypes are GenAI-Perf's names that stand for another type or for none.
+// oldEndpointTypes lists GenAI-Perf's names for other types or for none.
 var oldEndpointTypes = []string{"rankings", "multimodal", "vision", "tensorrtllm_engine"}

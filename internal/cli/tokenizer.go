@@ -11,39 +11,39 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"aiperf/internal/base/setting"
 	"aiperf/internal/config"
-	"aiperf/internal/setting"
-	"aiperf/internal/tokenizer"
+	"aiperf/internal/text/tokenizer"
 )
 
-// maxLine is the longest line of --jsonl.
+// maxLine is the length of the longest line of --jsonl, in bytes.
 const maxLine = 256 << 20
 
-// tokenizerFlags are what the flags of the tokenizer commands say.
+// tokenizerFlags holds the flags of the tokenizer commands.
 type tokenizerFlags struct{ jsonl, special, chat bool }
 
 // tokenizerUse is one of the tokenizer commands.
 type tokenizerUse struct {
 	use, short string
-	flags      []string // of tokenizerRows
+	flags      []string // names in tokenizerRows
 	run        func(cmd *cobra.Command, f *tokenizerFlags, t *tokenizer.Tokenizer, args []string) error
 }
 
 var tokenizerUses = []tokenizerUse{
-	{"info", "what the tokenizer says about itself", nil, tokenizerInfo},
+	{"info", "properties of the tokenizer", nil, tokenizerInfo},
 	{"count [TEXT…]", "number of tokens", []string{"--jsonl", "--special", "--chat"}, tokenizerText(func(ids []int32) any { return len(ids) })},
 	{"encode [TEXT…]", "token ids", []string{"--jsonl", "--special", "--chat"}, tokenizerText(func(ids []int32) any { return ids })},
 	{"decode [ID…]", "text of token ids", []string{"--jsonl"}, tokenizerDecode},
 }
 
-// tokenizerRows are the flags that the tokenizer commands have beside those of profile.
+// tokenizerRows lists the flags of the tokenizer commands besides those of profile.
 var tokenizerRows = []setting.Row{
-	{Flags: []string{"--jsonl"}, Kind: setting.Bool, Help: "one JSON value a line in, one a line out"},
+	{Flags: []string{"--jsonl"}, Kind: setting.Bool, Help: "read and write one JSON value per line"},
 	{Flags: []string{"--special"}, Kind: setting.Bool, Help: "add the special tokens that begin and end a sequence"},
 	{Flags: []string{"--chat"}, Kind: setting.Bool, Help: "the input is a JSON list of messages, put through the chat template"},
 }
 
-// tokenizerTable is the flags of a tokenizer command.
+// tokenizerTable returns the flags of a tokenizer command.
 func tokenizerTable(flags []string) *setting.Table {
 	rows := rowsOfProfile([2]string{"--tokenizer", tokenizer.BuiltinName}, [2]string{"--tokenizer-revision", "main"})
 	for _, row := range tokenizerRows {
@@ -54,10 +54,10 @@ func tokenizerTable(flags []string) *setting.Table {
 	return setting.NewTable(rows)
 }
 
-const tokenizerLong = "Shows what a tokenizer makes of a text: from the arguments, else from standard input.\n" +
-	"With --jsonl every line of the input is a JSON value and gives one line of output."
+const tokenizerLong = "Shows how a tokenizer splits a text, given as arguments or on standard input.\n" +
+	"With --jsonl every input line is a JSON value and produces one output line."
 
-// newTokenizerCommand builds "tokenizer info|count|encode|decode", for people who doubt a count.
+// newTokenizerCommand builds "tokenizer info|count|encode|decode", to check token counts.
 func (p *Program) newTokenizerCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use: "tokenizer", Short: "counts, encoding and decoding with the tokenizer of a run", Long: tokenizerLong,
@@ -86,7 +86,7 @@ func (p *Program) newTokenizerCommand() *cobra.Command {
 	return root
 }
 
-// tokenizerInfo prints facts, one a line.
+// tokenizerInfo prints facts, one per line.
 func tokenizerInfo(cmd *cobra.Command, _ *tokenizerFlags, t *tokenizer.Tokenizer, _ []string) error {
 	out := cmd.OutOrStdout()
 	fmt.Fprintf(out, "name             %s\nvocabulary size  %d\nspecial added    %d\n", t.Name(), t.VocabSize(), t.NumSpecialAdded())
@@ -105,7 +105,7 @@ func tokenizerInfo(cmd *cobra.Command, _ *tokenizerFlags, t *tokenizer.Tokenizer
 	return err
 }
 
-// tokenizerText makes the commands that encode: result is what is printed of the ids.
+// tokenizerText returns the function of a command that encodes; result converts the ids to output.
 func tokenizerText(result func(ids []int32) any) func(*cobra.Command, *tokenizerFlags, *tokenizer.Tokenizer, []string) error {
 	return func(cmd *cobra.Command, f *tokenizerFlags, t *tokenizer.Tokenizer, args []string) error {
 		var ids []int32
@@ -127,7 +127,7 @@ func tokenizerText(result func(ids []int32) any) func(*cobra.Command, *tokenizer
 	}
 }
 
-// text is the text to encode: the input, or what the chat template makes of it.
+// text returns the text to encode: the input, or its rendering by the chat template.
 func (f *tokenizerFlags) text(t *tokenizer.Tokenizer, raw []byte) (string, error) {
 	if f.chat {
 		return t.RenderChat(raw, tokenizer.ChatOptions{AddGenerationPrompt: true})
@@ -158,7 +158,7 @@ func tokenizerDecode(cmd *cobra.Command, f *tokenizerFlags, t *tokenizer.Tokeniz
 	})
 }
 
-// each runs do over the input and prints what it gives: as JSON, a line for a line, or plain.
+// each calls do for the input and prints the result: as JSON, one line per input line, or plain.
 func (f *tokenizerFlags) each(cmd *cobra.Command, args []string, do func(raw []byte) (any, error)) error {
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	err := f.run(cmd.InOrStdin(), args, func(raw []byte) error {

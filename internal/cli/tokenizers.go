@@ -6,15 +6,15 @@ import (
 	"slices"
 	"time"
 
-	"aiperf/internal/assembly"
 	"aiperf/internal/config"
-	"aiperf/internal/tokenizer"
+	"aiperf/internal/run/results"
+	"aiperf/internal/text/tokenizer"
 )
 
-// findLimit is how long a dry run may look for tokenizers.
+// findLimit is the time limit for a dry run to find tokenizers.
 const findLimit = 15 * time.Second
 
-// findTokenizers opens every tokenizer that a run needs and throws it away: a dry run tells today what the run would stumble over.
+// findTokenizers opens every tokenizer that a run needs and closes it, so that a dry run reports the errors of the run.
 func findTokenizers(ctx context.Context, run *config.Run) error {
 	ctx, cancel := context.WithTimeout(ctx, findLimit)
 	defer cancel()
@@ -34,18 +34,18 @@ func findTokenizers(ctx context.Context, run *config.Run) error {
 	return nil
 }
 
-// needsOwn tells whether the built-in tokenizer may not stand in for one of a run's tokenizers.
+// needsOwn reports whether the built-in tokenizer must not replace one of a run's tokenizers.
 func needsOwn(run *config.Run, name string) bool {
 	for i := range run.Models.Items {
-		if m := &run.Models.Items[i]; run.TokenizerOf(m) == name && assembly.NeedsOwnTokenizer(&run.Benchmark, m) {
+		if m := &run.Models.Items[i]; run.TokenizerOf(m) == name && results.NeedsOwnTokenizer(&run.Benchmark, m) {
 			return true
 		}
 	}
 	return false
 }
 
-// published reports whether all tokenizers of a run are published encodings: the names are right, only the lists may have to be fetched
-// before the run.
+// published reports whether all tokenizers of a run are published encodings: their names are right, and only their vocabularies may have to be
+// downloaded before the run.
 func published(run *config.Run) bool {
 	for _, name := range tokenizerNames(run) {
 		if _, ok := tokenizer.EncodingOf(name); !ok {
@@ -55,7 +55,7 @@ func published(run *config.Run) bool {
 	return true
 }
 
-// tokenizerNames are the tokenizers that a run opens, each once, in the order of the models.
+// tokenizerNames returns the tokenizers that a run opens, without duplicates, in the order of the models.
 func tokenizerNames(run *config.Run) (names []string) {
 	for i := range run.Models.Items {
 		if name := run.TokenizerOf(&run.Models.Items[i]); !slices.Contains(names, name) {

@@ -10,29 +10,30 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"aiperf/internal/dataset/custom"
-	"aiperf/internal/dataset/trace"
-	"aiperf/internal/jsontext"
-	"aiperf/internal/report"
-	"aiperf/internal/rng"
-	"aiperf/internal/terminal"
+	"aiperf/internal/base/jsontext"
+	"aiperf/internal/base/rng"
+	"aiperf/internal/base/terminal"
+	"aiperf/internal/config"
+	"aiperf/internal/report/console"
+	"aiperf/internal/workload/dataset/custom"
+	"aiperf/internal/workload/dataset/trace"
 )
 
-// traceCommands are the commands about recorded traffic.
+// traceCommands builds the commands for recorded traffic.
 func (p *Program) traceCommands() []*cobra.Command {
 	synthesize := p.synthesizeCommand()
 	return []*cobra.Command{p.analyzeTraceCommand(), synthesize, p.rewriteCommand("synthesize-trace IN [OUT]"), p.validateCommand(), p.anonymizeCommand()}
 }
 
-// analyzeTraceCommand tells lengths and prefix sharing of a trace.
+// analyzeTraceCommand builds the command that reports lengths and prefix sharing of a trace.
 func (p *Program) analyzeTraceCommand() *cobra.Command {
 	var input, output string
 	var block int
 	cmd := &cobra.Command{
 		Use:   "analyze-trace FILE [BLOCK-SIZE [OUTPUT-FILE]]",
 		Short: "lengths, prefix reuse and cache hit rate of a trace",
-		Long: "Reads a trace of rows in the mooncake format (input_length, output_length, hash_ids) twice and prints how long its inputs and outputs are, how\n" +
-			"much of them the rows share, and which part a prefix cache without end would have held. --output-file writes the same as JSON.",
+		Long: "Reads a trace of rows in the mooncake format (input_length, output_length, hash_ids) twice and prints the lengths of its inputs and outputs,\n" +
+			"how much of them the rows share, and the hit rate of an unlimited prefix cache. --output-file writes the same as JSON.",
 		Example: "  aiperf analyze-trace trace.jsonl\n  aiperf analyze-trace trace.jsonl --block-size 16 --output-file report.json",
 		Args:    cobra.MaximumNArgs(3),
 		RunE: func(cmd *cobra.Command, words []string) error {
@@ -64,13 +65,13 @@ func (p *Program) analyzeTraceCommand() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&input, "input-file", "", "the trace: JSON Lines, .gz too")
-	f.IntVar(&block, "block-size", 512, "tokens behind a hash id")
-	f.StringVar(&output, "output-file", "", "write the figures as JSON too")
+	f.StringVar(&input, "input-file", "", "trace file: JSON Lines, also .gz")
+	f.IntVar(&block, "block-size", 512, "number of tokens per hash id")
+	f.StringVar(&output, "output-file", "", "also write the figures to this JSON file")
 	return cmd
 }
 
-// positional gives the words of a command to the flags that they stand for, unless those are given.
+// positional assigns the words of a command to the flags that they represent, unless those are given.
 func positional(cmd *cobra.Command, words []string, flags ...string) error {
 	for i, w := range words {
 		if cmd.Flags().Changed(flags[i]) {
@@ -83,7 +84,7 @@ func positional(cmd *cobra.Command, words []string, flags ...string) error {
 	return nil
 }
 
-// writeJSON writes a value as indented JSON into a file, whose directory it makes.
+// writeJSON writes a value as indented JSON to a file and creates its directory.
 func writeJSON(path string, v any) error {
 	text, err := jsontext.Marshal(v)
 	if err == nil {
@@ -102,7 +103,7 @@ func writeJSON(path string, v any) error {
 func (p *Program) printAnalysis(a *trace.Analysis) error {
 	count := func(n int) string { return thousands(float64(n), 0) }
 	fmt.Fprintf(p.Out, "\nTrace Analysis Report\nTotal requests:   %s\nUnique prefixes:  %s\nPrefix groups:    %s\n\n", count(a.Requests), count(a.UniquePrefixes), count(a.PrefixGroups))
-	return report.Table(p.Out, p.Colour, "Trace Statistics", []string{"Metric", "Mean", "Std Dev", "Min", "P25", "Median", "P75", "Max"}, [][]string{
+	return console.Table(p.Out, p.Colour, "Trace Statistics", []string{"Metric", "Mean", "Std Dev", "Min", "P25", "Median", "P75", "Max"}, [][]string{
 		spreadRow("Input Length", a.ISL), spreadRow("Context Length", a.Context), spreadRow("Unique Prompt Length", a.Unique), spreadRow("Output Length", a.OSL),
 		spreadRow("Theoretical Hit Rates", a.HitRate),
 	})
@@ -119,26 +120,26 @@ func spreadRow(name string, s *trace.Spread) []string {
 	return row
 }
 
-// thousands writes a number with so many decimals and a comma every three digits.
+// thousands formats a number with decimals and thousands separators.
 func thousands(v float64, decimals int) string {
 	return terminal.Thousands(strconv.FormatFloat(v, 'f', decimals, 64))
 }
 
-// rewrite are the flags of the command that rewrites a trace.
-type rewrite struct {
+// traceRewrite holds the flags of the command that rewrites a trace.
+type traceRewrite struct {
 	input, output, kind   string
 	block, maxISL, maxOSL int
 	seed                  uint64
 	by                    trace.Synthesis
 }
 
-// rewriteCommand makes a trace of a trace.
+// rewriteCommand builds the command that makes a trace from a trace.
 func (p *Program) rewriteCommand(use string) *cobra.Command {
-	r := &rewrite{}
+	r := &traceRewrite{}
 	cmd := &cobra.Command{
 		Use: use, Short: "rewritten trace: scaled and capped times, prefixes and lengths",
-		Long: "Reads recorded traffic, rescales it as profile --synthesis-… would, and writes it in the mooncake format. The ids of blocks form a prefix\n" +
-			"tree: what rows share is scaled by the prefix multiplier, copied by the root multiplier; the rest by the prompt multiplier.",
+		Long: "Reads recorded traffic, rescales it like profile --synthesis-…, and writes it in the mooncake format. The block ids form a prefix\n" +
+			"tree: the prefix multiplier scales the shared parts, the root multiplier copies them, and the prompt multiplier scales the rest.",
 		Args: cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			if err := positional(cmd, words, "input-file", "output-file"); err != nil {
@@ -151,30 +152,30 @@ func (p *Program) rewriteCommand(use string) *cobra.Command {
 	return cmd
 }
 
-func (r *rewrite) flags(cmd *cobra.Command) {
+func (r *traceRewrite) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&r.input, "input-file", "", "the trace")
 	f.StringVar(&r.output, "output-file", "", "file to write (default: IN with _synth before its ending)")
 	f.StringVar(&r.kind, "custom-dataset-type", trace.MooncakeType, "format of the trace: mooncake_trace, bailian_trace, burst_gpt_trace")
-	f.IntVar(&r.block, "block-size", 0, "tokens behind a hash id (default: 512; 16 for bailian_trace)")
+	f.IntVar(&r.block, "block-size", 0, "number of tokens per hash id (default: 512; 16 for bailian_trace)")
 	f.Uint64Var(&r.seed, "random-seed", 0, "seed of the copies of --prefix-root-multiplier (default: entropy)")
-	for _, prefix := range []string{"", "synthesis-"} { // the names of profile serve too
+	for _, prefix := range []string{"", "synthesis-"} { // the names of profile are accepted too
 		f.Float64Var(&r.by.Speedup, prefix+"speedup-ratio", 1, "divide times by this")
-		f.Float64Var(&r.by.PrefixLen, prefix+"prefix-len-multiplier", 1, "factor for what rows share")
+		f.Float64Var(&r.by.PrefixLen, prefix+"prefix-len-multiplier", 1, "factor for shared prefix lengths")
 		f.IntVar(&r.by.PrefixRoot, prefix+"prefix-root-multiplier", 1, "independent copies of the prefix tree")
-		f.Float64Var(&r.by.PromptLen, prefix+"prompt-len-multiplier", 1, "factor for the rest of a prompt")
+		f.Float64Var(&r.by.PromptLen, prefix+"prompt-len-multiplier", 1, "factor for unshared prompt lengths")
 		f.Float64Var(&r.by.OutputLen, prefix+"output-len-multiplier", 1, "factor for output lengths")
-		f.IntVar(&r.maxISL, prefix+"max-isl", 0, "leave out rows with longer inputs (default: none)")
+		f.IntVar(&r.maxISL, prefix+"max-isl", 0, "skip rows with longer inputs (default: none)")
 		f.IntVar(&r.maxOSL, prefix+"max-osl", 0, "cut longer outputs (default: none)")
 		if prefix != "" {
 			for _, name := range []string{"speedup-ratio", "prefix-len-multiplier", "prefix-root-multiplier", "prompt-len-multiplier", "output-len-multiplier", "max-isl", "max-osl"} {
-				_ = f.MarkHidden(prefix + name) // it is there
+				_ = f.MarkHidden(prefix + name) // the flag exists
 			}
 		}
 	}
 }
 
-func (r *rewrite) check() error {
+func (r *traceRewrite) check() error {
 	for _, one := range []struct {
 		flag string
 		bad  bool
@@ -207,8 +208,8 @@ func (r *rewrite) check() error {
 	return nil
 }
 
-// rewrite reads, rescales, writes and says what changed.
-func (p *Program) rewrite(r *rewrite, seeded bool) error {
+// rewrite reads, rescales and writes a trace, and reports the changes.
+func (p *Program) rewrite(r *traceRewrite, seeded bool) error {
 	if err := r.check(); err != nil {
 		return err
 	}
@@ -219,7 +220,7 @@ func (p *Program) rewrite(r *rewrite, seeded bool) error {
 	r.by.MaxISL, r.by.MaxOSL = r.maxISL, r.maxOSL
 	m := p.newMeter("synthesize", "rows read")
 	defer m.done()
-	t, info, err := custom.ReadTraffic(r.input, custom.Options{Root: root, Type: r.kind, BlockSize: r.block, DelayRatio: 1, Limits: trace.Limits{MaxISL: r.maxISL, MaxOSL: r.maxOSL},
+	t, info, err := custom.ReadTraffic(r.input, custom.Options{Root: root, Type: r.kind, Spell: config.FlagOf, BlockSize: r.block, DelayRatio: 1, Limits: trace.Limits{MaxISL: r.maxISL, MaxOSL: r.maxOSL},
 		Reading: m.reach})
 	if err != nil {
 		return err
@@ -247,7 +248,7 @@ func (p *Program) rewrite(r *rewrite, seeded bool) error {
 		return fmt.Errorf("--output-file: %w", err)
 	}
 	if info.TooLong+info.Capped > 0 {
-		p.printErr("note: %d rows left out (input above %d), %d outputs cut to %d", info.TooLong, r.maxISL, info.Capped, r.maxOSL)
+		p.printErr("note: %d rows skipped (input above %d), %d outputs cut to %d", info.TooLong, r.maxISL, info.Capped, r.maxOSL)
 	}
 	return p.printChange(r.output, before, after)
 }
@@ -265,7 +266,7 @@ func analysisOf(all []*trace.Record, block int) (*trace.Analysis, error) {
 	})
 }
 
-// writeRows writes a trace; on an error nothing is left.
+// writeRows writes a trace; after an error no file remains.
 func (p *Program) writeRows(path string, all []*trace.Record) error {
 	file, err := p.draftFile(path)
 	if err != nil {
@@ -296,7 +297,7 @@ func (p *Program) printChange(path string, before, after *trace.Analysis) error 
 	add("Unique prefixes", 0, func(a *trace.Analysis) float64 { return float64(a.UniquePrefixes) })
 	add("Prefix groups", 0, func(a *trace.Analysis) float64 { return float64(a.PrefixGroups) })
 	add("Theoretical hit rate", 3, func(a *trace.Analysis) float64 { return a.CacheHitRate })
-	if err := report.Table(p.Out, p.Colour, "Trace Synthesis", []string{"Metric", "Before", "After"}, rows); err != nil {
+	if err := console.Table(p.Out, p.Colour, "Trace Synthesis", []string{"Metric", "Before", "After"}, rows); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(p.Out, "%d rows written to %s\n", after.Requests, path)

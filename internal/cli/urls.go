@@ -7,13 +7,13 @@ import (
 	"strconv"
 	"strings"
 
-	"aiperf/internal/mockserver"
-	"aiperf/internal/redact"
-	"aiperf/internal/transport"
+	"aiperf/internal/base/redact"
+	"aiperf/internal/sim/mockserver"
+	"aiperf/internal/wire/transport"
 )
 
-// splitURLs cuts one value of --url at commas. The settings of an embedded server may hold commas: there a comma ends the URL only when
-// another scheme follows.
+// splitURLs splits one value of --url at commas. The options of an embedded server may contain commas: there a comma ends the URL only if another
+// scheme follows.
 func splitURLs(token string) []string {
 	var urls []string
 	for piece := range strings.SplitSeq(token, ",") {
@@ -26,17 +26,17 @@ func splitURLs(token string) []string {
 	return urls
 }
 
-// parseURL completes and checks one base URL of HTTP; "mock://…" is the embedded server. Errors show it without its credentials.
+// parseURL completes and checks one HTTP base URL; "mock://…" is the embedded server. Errors show it without its credentials.
 func parseURL(text string) (string, error) { return parseURLOf("http", text) }
 
-// parseURLOf does so for URLs that have a scheme unless they say otherwise; where it is grpc, they may be gRPC's too.
+// parseURLOf is parseURL with a default scheme; if that is grpc, gRPC URLs are allowed too.
 func parseURLOf(scheme, text string) (string, error) {
 	s, shown := strings.TrimSpace(text), redact.URL(text)
 	if s == "" {
 		return "", fmt.Errorf("the URL is empty")
 	}
 	if strings.ContainsAny(s, " \t\r\n") {
-		return "", fmt.Errorf("%q holds a blank", shown)
+		return "", fmt.Errorf("%q contains a space", shown)
 	}
 	if strings.HasPrefix(strings.ToLower(s), "mock://") {
 		return parseMockURL(s)
@@ -67,7 +67,7 @@ func parseURLOf(scheme, text string) (string, error) {
 		return "", badScheme(shown, u.Scheme)
 	}
 	if u.Hostname() == "" {
-		return "", fmt.Errorf("%q names no host", shown)
+		return "", fmt.Errorf("%q has no host", shown)
 	}
 	if err := checkPort(u, shown); err != nil {
 		return "", err
@@ -78,18 +78,18 @@ func parseURLOf(scheme, text string) (string, error) {
 	return s, nil
 }
 
-// grpcScheme is that of plain gRPC.
+// grpcScheme is the scheme of gRPC without TLS.
 const grpcScheme = "grpc"
 
 func badScheme(shown, scheme string) error {
 	hint := ""
 	if strings.HasPrefix(strings.ToLower(scheme), grpcScheme) {
-		hint = "; gRPC is spoken by --endpoint-type kserve and dynamic_grpc"
+		hint = "; for gRPC use --endpoint-type kserve or dynamic_grpc"
 	}
 	return fmt.Errorf("%q: scheme %s is not http or https%s", shown, scheme, hint)
 }
 
-// isGRPC reports whether a URL says that it is gRPC's.
+// isGRPC reports whether a URL has a gRPC scheme.
 func isGRPC(u string) bool {
 	return strings.HasPrefix(u, "grpc://") || strings.HasPrefix(u, "grpcs://")
 }
@@ -108,7 +108,7 @@ func checkPort(u *url.URL, text string) error {
 	return nil
 }
 
-// wordScheme finds schemes that are written without "//" and would otherwise pass for a host and port.
+// wordScheme finds schemes that are written without "//" and would otherwise be read as a host and port.
 func wordScheme(s string) (string, bool) {
 	if strings.Contains(s, "://") {
 		return "", false
@@ -121,7 +121,7 @@ func wordScheme(s string) (string, bool) {
 	return "", false
 }
 
-// parseMockURL checks a URL of the embedded server: its knobs are query parameters, a path is put before the endpoint's own.
+// parseMockURL checks a URL of the embedded server: its options are query parameters, and its path comes before that of the endpoint.
 func parseMockURL(s string) (string, error) {
 	u, err := url.Parse(s)
 	if err != nil {

@@ -12,14 +12,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"aiperf/internal/dataset"
-	"aiperf/internal/dataset/custom"
-	"aiperf/internal/dataset/rows"
-	"aiperf/internal/dataset/trace"
-	"aiperf/internal/infile"
-	"aiperf/internal/jsontext"
-	"aiperf/internal/recount"
-	"aiperf/internal/terminal"
+	"aiperf/internal/base/boundedfile"
+	"aiperf/internal/base/jsontext"
+	"aiperf/internal/base/terminal"
+	"aiperf/internal/report/verify"
+	"aiperf/internal/workload/dataset"
+	"aiperf/internal/workload/dataset/custom"
+	"aiperf/internal/workload/dataset/rows"
+	"aiperf/internal/workload/dataset/trace"
 )
 
 // The targets of validate.
@@ -28,16 +28,16 @@ const (
 	targetArtifacts = "artifacts"
 )
 
-// validateCommand checks a trace or the files of a run.
+// validateCommand builds the command that checks a trace or the files of a run.
 func (p *Program) validateCommand() *cobra.Command {
 	var target, input string
 	var block int
 	cmd := &cobra.Command{
 		Use:   "validate [" + targetTrace + "|" + targetArtifacts + "] PATH",
 		Short: "check of a trace, or of the files of a run",
-		Long: targetTrace + ": every row of a file must be one that profile can replay; all bad lines are listed.\n" + targetArtifacts +
-			": every JSON and JSON Lines file of a directory must be whole, and every number of a summary that its records hold must follow from them:\n" +
-			"counts, tokens, statistics, duration, rates and failures are computed again.\nWithout a target a directory is one of artifacts and a file is a trace. The exit status is 1 if something is wrong.",
+		Long: targetTrace + ": checks that profile can replay every row of a file, and lists all bad lines.\n" + targetArtifacts +
+			": checks that every JSON and JSON Lines file of a directory is complete, and computes the numbers of the summary again from the records:\n" +
+			"counts, tokens, statistics, duration, rates and failures.\nWithout a target, a directory is checked as artifacts and a file as a trace. The exit status is 1 if something is wrong.",
 		Example: "  aiperf validate mooncake-trace --input trace.jsonl\n  aiperf validate artifacts/my-run",
 		Args:    cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, words []string) error {
@@ -58,7 +58,7 @@ func (p *Program) validateCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&target, "target", "", targetTrace+" or "+targetArtifacts)
 	f.StringVar(&input, "input", "", "the file or directory")
-	f.IntVar(&block, "block-size", custom.MooncakeBlock, "tokens behind a hash id of a trace")
+	f.IntVar(&block, "block-size", custom.MooncakeBlock, "number of tokens per hash id of a trace")
 	return cmd
 }
 
@@ -99,10 +99,10 @@ func (p *Program) validate(target, input string, block int) error {
 	for _, line := range faults {
 		fmt.Fprintln(p.Out, "  "+terminal.Line(line))
 	}
-	return exit(1)
+	return exitStatus(1)
 }
 
-// validateTrace lists what is wrong with the rows of a trace.
+// validateTrace lists the faults in the rows of a trace.
 func (p *Program) validateTrace(path string, block int) (faults []string, passed string, err error) {
 	n, m := 0, p.newMeter("validate", "rows read")
 	defer m.done()
@@ -133,17 +133,17 @@ func (p *Program) validateTrace(path string, block int) (faults []string, passed
 	return faults, fmt.Sprintf("%d rows are Mooncake-compatible", n), err
 }
 
-// isSummary tells whether a JSON file is the summary of a run: by its name, or where --profile-export-prefix gave another, by its keys.
+// isSummary reports whether a JSON file is the summary of a run, by its name, or for another --profile-export-prefix by its keys.
 func isSummary(path string, text []byte) bool {
 	if filepath.Base(path) == "profile_export_aiperf.json" {
 		return true
 	}
-	records, _ := recount.Records(path)
+	records, _ := verify.Records(path)
 	_, err := os.Stat(records)
 	return err == nil && bytes.Contains(text, []byte(`"input_config"`)) && bytes.Contains(text, []byte(`"was_cancelled"`))
 }
 
-// validateArtifacts lists what is wrong with the files of a directory.
+// validateArtifacts lists the faults in the files of a directory.
 func (p *Program) validateArtifacts(dir string) (faults []string, passed string, err error) {
 	files, lines := 0, 0
 	m := p.newMeter("validate", "lines read")
@@ -155,7 +155,7 @@ func (p *Program) validateArtifacts(dir string) (faults []string, passed string,
 		switch filepath.Ext(path) {
 		case ".json":
 			files++
-			text, err := infile.ReadAll(path, recount.MaxDocument)
+			text, err := boundedfile.ReadAll(path, verify.MaxDocument)
 			if err == nil {
 				err = jsontext.Check(text)
 			}
@@ -163,7 +163,7 @@ func (p *Program) validateArtifacts(dir string) (faults []string, passed string,
 				faults = append(faults, fmt.Sprintf("%s: %v", path, err))
 			}
 			if err == nil && isSummary(path, text) {
-				faults = append(faults, recount.Summary(path, m.tick)...)
+				faults = append(faults, verify.Summary(path, m.tick)...)
 			}
 		case ".jsonl":
 			files++
@@ -182,7 +182,7 @@ func (p *Program) validateArtifacts(dir string) (faults []string, passed string,
 		return nil
 	})
 	if err == nil && files == 0 {
-		faults = append(faults, dir+": no JSON file: not a directory of artifacts")
+		faults = append(faults, dir+": has no JSON file, so it is not an artifact directory")
 	}
 	return faults, fmt.Sprintf("%d JSON files, %d lines of records are whole", files, lines), err
 }

@@ -89,7 +89,7 @@ func TestParseHeaders(t *testing.T) {
 			t.Errorf("header %d: %q, want %q", i, got[i], want[i])
 		}
 	}
-	for item, words := range map[string]string{"abc": "a colon is missing after \"abc\"", ":v": "has no name", "a b:1": "not a header name", "A:x\ny": "control character", `{"A":1`: "not a JSON object"} {
+	for item, words := range map[string]string{"abc": "a colon is missing after \"abc\"", ":v": "has no name", "a b:1": "not a valid header name", "A:x\ny": "control character", `{"A":1`: "not a JSON object"} {
 		if _, err := parseHeaders([]string{item}); err == nil || !strings.Contains(err.Error(), words) {
 			t.Errorf("%q: error %v, want %q", item, err, words)
 		}

@@ -7,16 +7,16 @@ import (
 	"strconv"
 	"strings"
 
+	"aiperf/internal/base/setting"
+	"aiperf/internal/base/suggest"
 	"aiperf/internal/config"
-	"aiperf/internal/setting"
-	"aiperf/internal/suggest"
 )
 
-// variants are cells that are written out: "name: key=value, key=value".
+// variants returns the sweep of explicitly listed cells: "name: key=value, key=value".
 func (r *resolver) variants() *config.Sweep {
 	list := r.set.Texts("--variant")
 	if len(list) < 2 {
-		r.fail("%s: one variant is no sweep; give it twice or more", r.as("--variant"))
+		r.fail("%s: one variant is not a sweep; give the flag at least twice", r.as("--variant"))
 		return nil
 	}
 	if lists := r.swept(); len(lists) > 0 {
@@ -35,7 +35,7 @@ func (r *resolver) variants() *config.Sweep {
 	return s
 }
 
-// variant reads one of them. A key is that of a flag without its dashes, an alias of the measured phase, or a path.
+// variant reads one of them. A key is a flag without its dashes, an alias of the measured phase, or a path.
 func (r *resolver) variant(i int, text string) (*config.Scenario, error) {
 	name, rest, named := strings.Cut(text, ":")
 	if !named || strings.Contains(name, "=") {
@@ -62,7 +62,7 @@ func (r *resolver) variant(i int, text string) (*config.Scenario, error) {
 	return one, one.Benchmark.Encode(body)
 }
 
-// variantValue is the value of a key of a variant as a file has it: a flag of several values takes one here.
+// variantValue returns the value of a variant's key as in a file: a flag that takes several values takes one here.
 func (r *resolver) variantValue(key, path, word string) any {
 	row, _, isFlag := profileTable.Lookup("--" + key)
 	switch {
@@ -78,7 +78,7 @@ func (r *resolver) variantValue(key, path, word string) any {
 	return typed(word)
 }
 
-// follow lets what a variant says of the load bring what the same flags bring: a rate its type, a count of requests as many entries.
+// follow adds what the same flags would imply: a rate sets its type, a request count the same number of entries.
 func (r *resolver) follow(body map[string]any, seen map[string]bool) {
 	p := r.run.Profiling()
 	if p == nil {
@@ -94,7 +94,7 @@ func (r *resolver) follow(body map[string]any, seen map[string]bool) {
 			of = config.PhaseGamma
 		}
 		lay(body, strings.Split(typ, "."), string(of))
-		if ceiling := at + "concurrency"; !seen[ceiling] && !r.has("--concurrency") && !r.over { // it drove the load, nobody asked for a limit
+		if ceiling := at + "concurrency"; !seen[ceiling] && !r.has("--concurrency") && !r.over { // it made the load before; no limit was asked for
 			lay(body, strings.Split(ceiling, "."), nil)
 		}
 	}
@@ -111,7 +111,7 @@ func (r *resolver) follow(body map[string]any, seen map[string]bool) {
 	}
 }
 
-// value is what stands at a path of mappings, see lay; it is there.
+// value returns the value at a path of mappings, see lay; it must exist.
 func value(at any, path string) any {
 	for key := range strings.SplitSeq(path, ".") {
 		switch here := at.(type) {
@@ -124,7 +124,7 @@ func value(at any, path string) any {
 	return at
 }
 
-// variantPath is the path that a key of a variant stands for.
+// variantPath returns the path for a key of a variant.
 func (r *resolver) variantPath(key string) (string, error) {
 	if row, _, ok := profileTable.Lookup("--" + key); ok && row.Key != "" && !strings.Contains(key, ".") {
 		return r.axisPath(row.Key), nil
@@ -144,7 +144,7 @@ func (r *resolver) variantPath(key string) (string, error) {
 	return path, nil
 }
 
-// lay puts a value at a path of mappings; entries of phases and datasets are lists of named ones.
+// lay stores a value at a path of mappings; phases and datasets are lists of named entries.
 func lay(at map[string]any, path []string, value any) {
 	switch {
 	case len(path) == 1:
@@ -167,7 +167,7 @@ func lay(at map[string]any, path []string, value any) {
 	}
 }
 
-// typed is a word as a value of a file: true or false, a number, else text.
+// typed converts a word to a value of a file: a boolean, a number, else text.
 func typed(word string) any {
 	if i, err := strconv.Atoi(word); err == nil {
 		return i
@@ -184,7 +184,7 @@ func typed(word string) any {
 	return unquoted(word)
 }
 
-// unquoted is a text without the quotes around it.
+// unquoted removes the quotes around a text.
 func unquoted(word string) string {
 	if n := len(word); n > 1 && (word[0] == '"' || word[0] == '\'') && word[n-1] == word[0] {
 		return word[1 : n-1]

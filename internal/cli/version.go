@@ -10,10 +10,10 @@ import (
 // version is set by the linker of a release build.
 var version = ""
 
-// ContractVersion is the release of the Python tool whose command line, files and numbers this program follows.
+// ContractVersion is the release of the Python tool that this program follows in its command line, files and numbers.
 const ContractVersion = "0.13"
 
-// Version names this build: the release, else the revision that it was built from, else dev.
+// Version returns the version of this build: the release, else the revision it was built from, else dev.
 func Version() string {
 	if version != "" {
 		return version

@@ -15,31 +15,31 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"aiperf/internal/artifact"
-	"aiperf/internal/draw"
-	"aiperf/internal/runfiles"
-	"aiperf/internal/setting"
-	"aiperf/internal/terminal"
-	"aiperf/internal/ui"
-	"aiperf/internal/ui/board"
-	"aiperf/internal/ui/dashboard"
-	"aiperf/internal/ui/livefile"
+	"aiperf/internal/base/setting"
+	"aiperf/internal/base/terminal"
+	"aiperf/internal/report/artifact"
+	"aiperf/internal/report/runfiles"
+	"aiperf/internal/report/termdraw"
+	"aiperf/internal/report/ui"
+	"aiperf/internal/report/ui/dashboard"
+	"aiperf/internal/report/ui/livefile"
+	"aiperf/internal/report/ui/liveview"
 )
 
-const watchLong = "Shows a run that goes on in another process, from its artifact directory or that of its series, as the run itself would show it. " +
-	"The run is not disturbed, and goes on when this ends. A run that is over, or whose process died, is told of in one line. " +
-	"The files may lie on a slow file system: what is shown is as old as they are, and says so.\n\n" +
-	"Without a terminal it says how the run goes on in plain lines."
+const watchLong = "Shows a run of another process, from its artifact directory or that of its series, in the same view as the run itself. " +
+	"The run is not disturbed and continues after watch exits. A run that has ended, or whose process died, is reported in one line. " +
+	"On a slow file system the view is as old as the files, and says so.\n\n" +
+	"Without a terminal it prints plain progress lines."
 
-// watchTable is the flags of watch.
+// watchTable returns the flags of watch.
 func watchTable() *setting.Table {
 	rows := rowsOfProfile([2]string{"--ui", "dashboard; none without a terminal"}, [2]string{"--stats-interval", "30"})
 	return setting.NewTable(append(rows, setting.Row{
-		Flags: []string{"--wait"}, Kind: setting.Float, Unit: "s", Bounds: ">= 0", Default: "0", Help: "how long a run, or its directory, may take to begin, in s",
+		Flags: []string{"--wait"}, Kind: setting.Float, Unit: "s", Bounds: ">= 0", Default: "0", Help: "longest wait for a run or its directory to appear, in s",
 	}))
 }
 
-// watchCommand shows a run of another process.
+// watchCommand builds the command that shows a run of another process.
 func (p *Program) watchCommand() *cobra.Command {
 	return p.command(tableCommand{
 		use: "watch RUN-DIR|SERIES-DIR", short: "live view of a run in another process", long: watchLong, table: watchTable,
@@ -48,7 +48,7 @@ func (p *Program) watchCommand() *cobra.Command {
 			if len(set.Words) != 1 {
 				return fmt.Errorf("watch takes one directory of a run, not %d; see aiperf watch --help", len(set.Words))
 			}
-			w := &watching{Program: p, root: filepath.Clean(set.Words[0]), pause: 30 * time.Second, read: livefile.Read}
+			w := &watchedRun{Program: p, root: filepath.Clean(set.Words[0]), pause: 30 * time.Second, read: livefile.Read}
 			if list := set.Floats("--stats-interval"); len(list) > 0 {
 				w.pause = time.Duration(list[0] * float64(time.Second))
 			}
@@ -66,31 +66,31 @@ func (p *Program) watchCommand() *cobra.Command {
 				return err
 			}
 			if status != 0 {
-				return exit(status)
+				return exitStatus(status)
 			}
 			return nil
 		},
 	})
 }
 
-// watching is one run that is watched.
-type watching struct {
+// watchedRun is the run that is watched.
+type watchedRun struct {
 	*Program
-	root  string // that the user named
+	root  string // directory that the user named
 	pause time.Duration
-	wait  time.Duration // how long the run may take to begin
-	leave func()        // ends it, and not the run
-	read  func(dir string) (*livefile.Told, error)
+	wait  time.Duration // how long to wait for the run to begin
+	leave func()        // stops watching, not the run
+	read  func(dir string) (*livefile.LiveState, error)
 
 	mu     sync.Mutex
-	dir    string // of the run
-	told   *livefile.Told
+	dir    string // directory of the run
+	told   *livefile.LiveState
 	listen livefile.Listener
-	log    []board.Line
+	log    []liveview.Line
 }
 
-// watch follows the run until it is over, or nobody watches any more.
-func (w *watching) watch(ctx context.Context, set *setting.CommandLine) (status int, err error) {
+// watch follows the run until it is over, or until the user leaves.
+func (w *watchedRun) watch(ctx context.Context, set *setting.CommandLine) (status int, err error) {
 	if goes, err := w.begin(ctx); err != nil || !goes {
 		return w.conclude(err)
 	}
@@ -109,29 +109,29 @@ func (w *watching) watch(ctx context.Context, set *setting.CommandLine) (status 
 		return 1, err
 	}
 	err = w.follow(ctx, func() {})
-	if errors.Is(shown.Stop(), dashboard.ErrUnread) { // what is left to say would wait for a reader
+	if errors.Is(shown.Stop(), dashboard.ErrUnread) { // further output would block without a reader
 		return 0, nil
 	}
-	return w.conclude(err) // below the view, whatever became of it
+	return w.conclude(err) // printed below the view, whatever the result
 }
 
-// watchPause is the pause between two looks at the file of the run.
+// watchPause is the pause between two reads of the live file.
 const watchPause = 250 * time.Millisecond
 
-// errLeft tells that the user has seen enough.
+// errLeft means that the user has left.
 var errLeft = errors.New("left")
 
-// look is what one look at the files found: what the run tells, that there is none, or why nobody knows.
-type look struct {
+// liveLook is the result of one read: the state of the run, that there is none, or an error.
+type liveLook struct {
 	dir  string
-	told *livefile.Told
+	told *livefile.LiveState
 	err  error
 }
 
-// looking looks, in a goroutine of its own: a file system may take as long as it likes, and neither the view nor the user waits for it. below: the run
-// may be any that goes on at or below the root.
-func (w *watching) looking(dir string, below bool) <-chan look {
-	found := make(chan look, 1)
+// looking reads the files in a separate goroutine: a slow file system blocks neither the view nor the user. below: find any running run in or below
+// the root.
+func (w *watchedRun) looking(dir string, below bool) <-chan liveLook {
+	found := make(chan liveLook, 1)
 	go func() {
 		told, err := w.read(dir)
 		if errors.Is(err, fs.ErrNotExist) && below {
@@ -140,41 +140,41 @@ func (w *watching) looking(dir string, below bool) <-chan look {
 				told, err = w.read(dir)
 			}
 		}
-		found <- look{dir, told, err}
+		found <- liveLook{dir, told, err}
 	}()
 	return found
 }
 
-// readPatience is how long files may say what nobody understands: they may be copied in pieces from another machine, or replaced meanwhile.
+// readPatience is how long unreadable files are tolerated: they may be in the middle of a copy from another machine, or of a replacement.
 const readPatience = 10 * time.Second
 
-// trouble is why the files have not been understood, and since when.
-type trouble struct {
+// liveTrouble is the last read error, and since when it lasts.
+type liveTrouble struct {
 	err   error
 	since time.Time
 }
 
-// lasts notes how a look went, and returns the error that has lasted too long.
-func (t *trouble) lasts(err error, now time.Time) error {
+// lasts records the result of a read, and returns an error that has lasted too long.
+func (t *liveTrouble) lasts(err error, now time.Time) error {
 	switch {
 	case err == nil:
-		*t = trouble{}
+		*t = liveTrouble{}
 	case errors.Is(err, livefile.ErrVersion):
 		return err
 	case t.err == nil:
-		*t = trouble{err, now}
+		*t = liveTrouble{err, now}
 	case now.Sub(t.since) > readPatience:
 		return err
 	}
 	return nil
 }
 
-// begin looks for the run that goes on, and waits for one as long as asked; false = there is none.
-func (w *watching) begin(ctx context.Context) (bool, error) {
+// begin finds the running run, and waits for one as long as requested; false = there is none.
+func (w *watchedRun) begin(ctx context.Context) (bool, error) {
 	w.dir = w.root
-	until, bad, told := time.Now().Add(w.wait), trouble{}, false
+	until, bad, told := time.Now().Add(w.wait), liveTrouble{}, false
 	for {
-		var found look
+		var found liveLook
 		select {
 		case <-ctx.Done():
 			return false, errLeft
@@ -209,15 +209,15 @@ func (w *watching) begin(ctx context.Context) (bool, error) {
 	}
 }
 
-// place says what is wrong with the directory that the user named; nil = nothing.
-func (w *watching) place() error {
+// place returns what is wrong with the directory that the user named; nil = nothing.
+func (w *watchedRun) place() error {
 	switch info, err := os.Stat(w.root); {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("there is no directory %s; --wait SECONDS waits for a run to make it", w.root)
+		return fmt.Errorf("there is no directory %s; wait for a run to create it with --wait SECONDS", w.root)
 	case err != nil:
 		return err
 	case !info.IsDir():
-		return fmt.Errorf("%s is no directory; watch wants that of a run", w.root)
+		return fmt.Errorf("%s is not a directory; watch needs the directory of a run", w.root)
 	}
 	return nil
 }
@@ -230,14 +230,14 @@ func (e deadError) Error() string { return "the run has died: " + string(e) }
 // betweenRuns is how long the next run of a series may take to begin.
 const betweenRuns = 5 * time.Second
 
-// follow reads what the run tells until it tells no more, and calls each after every look, and where one takes its time.
-func (w *watching) follow(ctx context.Context, each func()) error {
+// follow reads the state of the run until its end. It calls each after every read, and also while a read is slow.
+func (w *watchedRun) follow(ctx context.Context, each func()) error {
 	tick := time.NewTicker(watchPause)
 	defer tick.Stop()
 	var (
 		gone    time.Time // since when the run is over
-		bad     trouble
-		pending <-chan look
+		bad     liveTrouble
+		pending <-chan liveLook
 	)
 	for {
 		each()
@@ -256,7 +256,7 @@ func (w *watching) follow(ctx context.Context, each func()) error {
 			now := time.Now()
 			switch {
 			case found.err == nil:
-				bad, gone = trouble{}, time.Time{}
+				bad, gone = liveTrouble{}, time.Time{}
 				w.take(found.dir, found.told, now)
 			case !errors.Is(found.err, fs.ErrNotExist):
 				if err := bad.lasts(found.err, now); err != nil {
@@ -271,15 +271,15 @@ func (w *watching) follow(ctx context.Context, each func()) error {
 	}
 }
 
-// dead tells that the run has ended without a word, and how that is known.
-func (w *watching) dead() string {
+// dead returns the evidence that the run has ended without removing its file; "" = it is alive.
+func (w *watchedRun) dead() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.listen.Dead(time.Now())
 }
 
-// take notes what the run of a directory told, and the lines of its log that are new.
-func (w *watching) take(dir string, told *livefile.Told, now time.Time) {
+// take stores the state of the run in a directory, and the new lines of its log.
+func (w *watchedRun) take(dir string, told *livefile.LiveState, now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if dir != w.dir { // the next run of a series
@@ -292,17 +292,17 @@ func (w *watching) take(dir string, told *livefile.Told, now time.Time) {
 	}
 	const most = 2000
 	w.log = append(w.log, lines...)
-	if len(w.log) > 2*most { // what is shown shares the array
-		w.log = append([]board.Line(nil), w.log[len(w.log)-most:]...)
+	if len(w.log) > 2*most { // the views share the array, so it is copied
+		w.log = append([]liveview.Line(nil), w.log[len(w.log)-most:]...)
 	}
 	w.told = told
 }
 
-// noNews is how long a run may say nothing until that is told.
+// noNews is how long a run may be silent before that is reported.
 const noNews = 4 * time.Second
 
-// fill makes the state that is shown.
-func (w *watching) fill(v board.View, s *board.State) {
+// fill fills in the state for the view.
+func (w *watchedRun) fill(v liveview.View, s *liveview.State) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	*s = w.told.State
@@ -313,41 +313,41 @@ func (w *watching) fill(v board.View, s *board.State) {
 	}
 }
 
-// copied is the log, for the clipboard.
-func (w *watching) copied() string {
+// copied returns the log, for the clipboard.
+func (w *watchedRun) copied() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return board.LogText(w.log)
+	return liveview.LogText(w.log)
 }
 
-// saveHere keeps a picture of the screen in the working directory: the run's own is the run's.
+// saveHere stores an image of the screen in the working directory, because the directory of the run belongs to the run.
 func saveHere(name string, content []byte) (string, error) {
 	return name, artifact.WriteFile(name, content)
 }
 
-// speak follows the run in plain lines, or in one line of a terminal.
-func (w *watching) speak(ctx context.Context, kind string) error {
-	teller := &ui.Teller{Pause: w.pause, Say: func(text string) { w.line(text) }, Warn: func(text string) { w.line("warning: " + text) }}
+// speak reports the run in plain lines, or in one line of a terminal.
+func (w *watchedRun) speak(ctx context.Context, kind string) error {
+	teller := &ui.PlainReporter{Pause: w.pause, Say: func(text string) { w.line(text) }, Warn: func(text string) { w.line("warning: " + text) }}
 	drawn := kind == "simple" && w.Progress > 0
 	if kind == "simple" && !drawn {
 		teller.Steps = true
 	}
 	screen, paint := ui.NewScreen(w.Err), w.Paint
-	var s board.State
-	w.fill(board.View{}, &s)
-	if s.Stage != board.Starting && !drawn {
-		w.line(board.Sentence(&s))
+	var s liveview.State
+	w.fill(liveview.View{}, &s)
+	if s.Stage != liveview.Starting && !drawn {
+		w.line(liveview.Sentence(&s))
 	}
 	silent := false
 	err := w.follow(ctx, func() {
-		w.fill(board.View{Width: w.Progress}, &s)
+		w.fill(liveview.View{Width: w.Progress}, &s)
 		if now := s.NoNews > 0; now != silent && !drawn {
 			if silent = now; now {
-				w.line(fmt.Sprintf("warning: no news of the run for %.0f s", s.NoNews.Seconds()))
+				w.line(fmt.Sprintf("warning: no update from the run for %.0f s", s.NoNews.Seconds()))
 			}
 		}
 		if drawn {
-			row := board.Simple(&s, w.Progress)
+			row := liveview.Simple(&s, w.Progress)
 			screen.Draw(string(row.Append(nil, paint)))
 			return
 		}
@@ -359,17 +359,17 @@ func (w *watching) speak(ctx context.Context, kind string) error {
 	return err
 }
 
-func (w *watching) line(text string) {
+func (w *watchedRun) line(text string) {
 	fmt.Fprintln(w.Out, terminal.Text(w.Secrets.Text(text)))
 	w.flush()
 }
 
-// conclude says how it ended.
-func (w *watching) conclude(err error) (int, error) {
+// conclude reports how the run ended.
+func (w *watchedRun) conclude(err error) (int, error) {
 	var dead deadError
 	switch {
 	case errors.Is(err, errLeft):
-		w.line("the run in " + w.dir + " goes on; aiperf watch " + w.root + " shows it again")
+		w.line("the run in " + w.dir + " continues; show it again with: aiperf watch " + w.root)
 		return 0, nil
 	case errors.As(err, &dead):
 		return 1, fmt.Errorf("%s: %w; what it wrote until then is readable, its log: %s", w.dir, err, artifact.NewLayout(w.dir, "").Log())
@@ -379,8 +379,8 @@ func (w *watching) conclude(err error) (int, error) {
 	return w.finished()
 }
 
-// finished tells of the run that has left the directory, from its files; those of another run are not its own.
-func (w *watching) finished() (int, error) {
+// finished reports the finished run from its files; files of another run are ignored.
+func (w *watchedRun) finished() (int, error) {
 	layout := artifact.NewLayout(w.dir, "")
 	runs, err := runfiles.Find([]string{w.dir}, func(string, ...any) {})
 	_, noLog := os.Stat(layout.Log())
@@ -395,19 +395,19 @@ func (w *watching) finished() (int, error) {
 		for _, r := range runs {
 			w.line(over(r))
 		}
-	case w.told != nil && w.told.State.Stage == board.Starting:
+	case w.told != nil && w.told.State.Stage == liveview.Starting:
 		return 1, fmt.Errorf("%s: the run ended before its first request", w.dir)
 	case w.told != nil && noLog == nil:
-		w.line("the run in " + w.dir + " is over; its log: " + layout.Log())
+		w.line("the run in " + w.dir + " has ended; its log: " + layout.Log())
 	case noLog == nil:
-		return 1, fmt.Errorf("%s: the run is over and left no results under the usual names; its log: %s", w.dir, layout.Log())
+		return 1, fmt.Errorf("%s: the run has ended and left no results under the usual names; its log: %s", w.dir, layout.Log())
 	default:
-		return 1, fmt.Errorf("%s holds no run, and no run goes on below it; --wait SECONDS waits for one", w.dir)
+		return 1, fmt.Errorf("%s contains no run, and no run is in progress below it; wait for one with --wait SECONDS", w.dir)
 	}
 	return 0, nil
 }
 
-// over is a finished run in one line.
+// over describes a finished run in one line.
 func over(r *runfiles.Run) string {
 	text := "the run in " + r.Dir + " is over"
 	s, err := r.Summary()
@@ -428,7 +428,7 @@ func over(r *runfiles.Run) string {
 		}
 	}
 	if rate, ok := s.Stat("request_throughput", "avg"); ok {
-		parts = append(parts, draw.Round(rate)+" requests/s")
+		parts = append(parts, termdraw.Round(rate)+" requests/s")
 	}
 	return strings.Join(parts, ", ") + "; its report: " + artifact.NewLayout(r.Dir, "").Console()
 }

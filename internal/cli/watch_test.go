@@ -12,15 +12,15 @@ import (
 	"testing/synctest"
 	"time"
 
-	"aiperf/internal/ui/board"
-	"aiperf/internal/ui/livefile"
+	"aiperf/internal/report/ui/livefile"
+	"aiperf/internal/report/ui/liveview"
 )
 
 // told is what a run tells as number n of its looks.
-func told(n int) *livefile.Told {
-	return &livefile.Told{
+func told(n int) *livefile.LiveState {
+	return &livefile.LiveState{
 		Version: "1", Run: "r", Host: "elsewhere", PID: 7, Written: time.Now(), Log: n,
-		State: board.State{Stage: board.Profiling, Phase: "Profiling", Log: []board.Line{{Text: "line"}}},
+		State: liveview.State{Stage: liveview.Profiling, Phase: "Profiling", Log: []liveview.Line{{Text: "line"}}},
 	}
 }
 
@@ -35,11 +35,11 @@ const (
 )
 
 // watched watches a file system as a run's reader sees it: one answer a look, the last one for ever. What hangs does so until release.
-func watched(root string, looks ...string) (w *watching, out *bytes.Buffer, release func()) {
+func watched(root string, looks ...string) (w *watchedRun, out *bytes.Buffer, release func()) {
 	out = new(bytes.Buffer)
-	w = &watching{Program: &Program{Streams: Streams{Out: out, Err: out}}, root: root, pause: time.Hour}
+	w = &watchedRun{Program: &Program{Streams: Streams{Out: out, Err: out}}, root: root, pause: time.Hour}
 	n, until := 0, make(chan struct{})
-	w.read = func(string) (*livefile.Told, error) {
+	w.read = func(string) (*livefile.LiveState, error) {
 		n++
 		switch looks[min(n, len(looks))-1] {
 		case isOver:
@@ -75,10 +75,10 @@ func TestWatchOddFiles(t *testing.T) {
 		"torn from the beginning": {[]string{torn}, 0, "too early", "", 30 * time.Second},
 		"of another version":      {[]string{other}, 0, "another version", "", time.Second},
 		"replaced by another":     {[]string{speaks, other}, 0, "another version", "", 5 * time.Second},
-		"slow":                    {[]string{speaks, slow, isOver}, 0, "", "no news of the run for 4 s", 30 * time.Second},
-		"hangs, the user leaves":  {[]string{speaks, hanging}, 10 * time.Second, "left", "no news", 11 * time.Second},
+		"slow":                    {[]string{speaks, slow, isOver}, 0, "", "no update from the run for 4 s", 30 * time.Second},
+		"hangs, the user leaves":  {[]string{speaks, hanging}, 10 * time.Second, "left", "no update", 11 * time.Second},
 		"hangs at once":           {[]string{hanging}, 2 * time.Second, "left", "", 3 * time.Second},
-		"hangs for ever":          {[]string{speaks, hanging}, 0, "it has said nothing for 1m", "no news", 90 * time.Second},
+		"hangs for ever":          {[]string{speaks, hanging}, 0, "it has said nothing for 1m", "no update", 90 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -139,7 +139,7 @@ func TestWatchForeignResults(t *testing.T) {
 	w, out, _ := watched(t.TempDir(), speaks)
 	w.dir = w.root
 	starting := told(1)
-	starting.State.Stage = board.Starting
+	starting.State.Stage = liveview.Starting
 	w.take(w.root, starting, time.Now())
 	for name, text := range map[string]string{"profile_export_aiperf.json": `{"benchmark_id": "earlier"}`, "profile_export.jsonl": ""} {
 		if err := os.WriteFile(filepath.Join(w.root, name), []byte(text), 0o600); err != nil {

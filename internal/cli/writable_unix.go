@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// writable reports whether files can be made in a directory.
+// writable returns an error if files cannot be created in a directory.
 func writable(dir string) error {
 	if err := unix.Access(dir, unix.W_OK|unix.X_OK); err != nil {
 		return fmt.Errorf("%s cannot be written: %w", dir, err)

@@ -10,30 +10,30 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Words of the keys of an adaptive phase.
+// Allowed values of the keys of an adaptive phase.
 var (
 	controlWords  = []string{"concurrency", "prefill_concurrency", "request_rate", "users"}
 	policyWords   = []string{"sla_margin", "fixed_percent_step"}
 	strategyWords = []string{"ramp_until_fail"}
 )
 
-// Adaptive is how an adaptive phase moves its load, with every default filled in.
+// Adaptive holds the settings of an adaptive phase, with every default filled in.
 type Adaptive struct {
 	Variable      string  // one of controlWords
-	Min, Max      float64 // Max 0: nobody says
-	Window        Seconds // length of the windows that are judged
-	Sustain       Seconds // how long the highest load that passed is held; 0: nobody says
-	Least         int     // finished requests below which a window decides nothing
+	Min, Max      float64 // Max 0: not specified
+	Window        Seconds // length of a judged window
+	Sustain       Seconds // how long the highest passing load lasts; 0: not specified
+	Least         int     // minimum number of finished requests for a window to count
 	Policy        string  // one of policyWords
 	BaseStep      int
 	MaxMultiplier int
 	StepPercent   float64
 }
 
-// Whole tells whether what is moved is counted.
+// Whole reports whether the variable is a whole number.
 func (a *Adaptive) Whole() bool { return a.Variable != "request_rate" }
 
-// Adaptive is how the phase moves its load. The highest value is, where none is written, what the phase itself says of the variable.
+// Adaptive returns the phase's adaptive settings. If the highest value is not set, it is the phase's own value of the variable.
 func (p *Phase) Adaptive() *Adaptive {
 	a := &Adaptive{
 		Variable: p.AdaptiveVariable, Min: or(p.AdaptiveMin, 1), Window: or(p.AdaptiveWindow, 30), Sustain: value(p.AdaptiveSustain), Least: or(p.AdaptiveLeast, 1),
@@ -52,7 +52,7 @@ func (p *Phase) Adaptive() *Adaptive {
 	return a
 }
 
-// or is what a pointer points to, another value for nil.
+// or returns the value that p points to, or otherwise if p is nil.
 func or[T any](p *T, otherwise T) T {
 	if p != nil {
 		return *p
@@ -60,7 +60,7 @@ func or[T any](p *T, otherwise T) T {
 	return otherwise
 }
 
-// adaptive checks what belongs to an adaptive phase. What its service level may speak of is told by package rules.
+// adaptive checks the settings of an adaptive phase. Package rules checks the metrics and statistics of its service level.
 func (v *violations) adaptive(path string, p *Phase) {
 	if p.AdaptiveVariable != "" {
 		v.oneOf(path+".adaptive_control_variable", p.AdaptiveVariable, controlWords...)
@@ -88,13 +88,13 @@ func (v *violations) adaptive(path string, p *Phase) {
 	v.when(p.Kind == KindWarmup, at, "is for measured phases: a warm-up has no service level")
 	v.when(p.Duration == nil, at, "needs %s: it may never find its limit", v.as(path+".duration"))
 	v.when(p.AdaptiveSustain == nil, at, "needs %s", v.as(path+".adaptive_sustain_duration"))
-	v.when(len(p.SLA) == 0, at, "needs %s: the conditions that the load is to keep", v.as(path+".sla"))
+	v.when(len(p.SLA) == 0, at, "needs %s: the conditions that the load must meet", v.as(path+".sla"))
 	v.when(p.Type == PhaseFixedSchedule, at, "is not for type %s, whose times are given", p.Type)
-	v.when(p.Replays(), at, "and %s: recorded agents have a load of their own", v.as(path+".timing_mode"))
+	v.when(p.Replays(), at, "and %s: recorded agents set their own load", v.as(path+".timing_mode"))
 	v.variable(path, p, a)
 }
 
-// variable checks what an adaptive phase moves.
+// variable checks the variable that an adaptive phase changes.
 func (v *violations) variable(path string, p *Phase, a *Adaptive) {
 	at := path + ".adaptive_scale"
 	switch a.Variable {
@@ -104,7 +104,7 @@ func (v *violations) variable(path string, p *Phase, a *Adaptive) {
 		v.when(a.Max > maxConcurrency, path+".adaptive_control_max", "%g is above %d, more than one machine has ports for", a.Max, maxConcurrency)
 	case "prefill_concurrency":
 		v.when(p.PrefillRamp != nil, at, "moves the prefill concurrency, and so does %s: give one of them", v.as(path+".prefill_ramp"))
-		v.when(p.Concurrency == nil, at, "moves the prefill concurrency, which needs %s beside it", v.as(path+".concurrency"))
+		v.when(p.Concurrency == nil, at, "moves the prefill concurrency, which also needs %s", v.as(path+".concurrency"))
 		v.when(p.Concurrency != nil && a.Max > float64(*p.Concurrency), path+".adaptive_control_max", "%g is above %s %d", a.Max, v.as(path+".concurrency"), value(p.Concurrency))
 	case "request_rate":
 		v.when(!p.Type.HasRate() || p.Rate == nil, at, "moves the request rate, which needs a phase with %s", v.as(path+".rate"))
@@ -123,14 +123,14 @@ func (v *violations) variable(path string, p *Phase, a *Adaptive) {
 	}
 }
 
-// adaptiveBlock are the keys of the mapping that may stand at adaptive_scale, and the phase's keys that they are short for.
+// adaptiveBlock maps the keys of a mapping at adaptive_scale to the phase's full keys.
 var adaptiveBlock = map[string]string{
 	"enabled": "adaptive_scale", "sla": "sla", "control_variable": "adaptive_control_variable", "control_min": "adaptive_control_min", "control_max": "adaptive_control_max",
 	"min_concurrency": "adaptive_control_min", "max_concurrency": "adaptive_control_max", "window": "adaptive_assessment_period",
 	"assessment_period": "adaptive_assessment_period", "min_completed_requests": "adaptive_min_completed_requests", "sustain_duration": "adaptive_sustain_duration",
 }
 
-// adaptiveParts are the mappings within it.
+// adaptiveParts are the nested mappings in it.
 var adaptiveParts = map[string]map[string]string{
 	"control": {"variable": "adaptive_control_variable", "min": "adaptive_control_min", "max": "adaptive_control_max"},
 	"strategy": {
@@ -139,8 +139,8 @@ var adaptiveParts = map[string]map[string]string{
 	},
 }
 
-// spreadAdaptive writes the short forms of an adaptive phase in full: a mapping in place of adaptive_scale, and a mapping of metrics in place
-// of the list of conditions.
+// spreadAdaptive expands the short forms of an adaptive phase: a mapping at adaptive_scale, and a mapping of metrics instead of the list of
+// conditions.
 func spreadAdaptive(p *yaml.Node) (wrong []string) {
 	if p.Kind != yaml.MappingNode {
 		return nil
@@ -158,7 +158,7 @@ func spreadAdaptive(p *yaml.Node) (wrong []string) {
 	return wrong
 }
 
-// spread moves the members of a mapping to the keys of the phase that they are short for.
+// spread moves the members of a mapping to the phase's full keys.
 func spread(p, block *yaml.Node, path string, keys map[string]string, parts map[string]map[string]string) (wrong []string) {
 	for i := 0; i+1 < len(block.Content); i += 2 {
 		key, v := block.Content[i], block.Content[i+1]
@@ -183,7 +183,7 @@ func spread(p, block *yaml.Node, path string, keys map[string]string, parts map[
 	return wrong
 }
 
-// listConditions makes the list of conditions of {metric: {statistic: {operator: threshold}}}.
+// listConditions converts {metric: {statistic: {operator: threshold}}} to a list of conditions.
 func listConditions(sla *yaml.Node) (wrong []string) {
 	list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Line: sla.Line, Column: sla.Column}
 	fault := func(n *yaml.Node, what string) {

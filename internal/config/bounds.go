@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"aiperf/internal/setting"
+	"aiperf/internal/base/setting"
 )
 
-// rows checks every value that a setting has against the bounds and the choices of its row, whoever put it there. The bounds of the measured
-// phase hold for every phase. Of several flags with one key the first one speaks.
+// rows checks every value against the bounds and the choices of its row, whether it came from a flag, a file or the environment. The bounds of the
+// measured phase apply to every phase. If several flags share a key, the bounds of the first one apply.
 func (v *violations) rows(r *Run) {
 	for _, row := range Rows() {
 		rest, phase := strings.CutPrefix(row.Key, "phases.profiling.")
@@ -71,7 +71,7 @@ func (v *violations) number(path string, row *setting.Row, f float64) {
 	}
 }
 
-// LongKey is the key of a setting as a file has it: below "benchmark:" or beside it, with the names of the data set and the phases.
+// LongKey returns the full path of a setting's key in a file: below "benchmark:" or at the top level, with the names of the data set and the phases.
 func (r *Run) LongKey(key string) string {
 	head, rest, _ := strings.Cut(key, ".")
 	switch {
@@ -89,7 +89,7 @@ func (r *Run) LongKey(key string) string {
 	return "benchmark." + key
 }
 
-// ShortKey is a key of a file as the rows of settings have it, see setting.Row.Key.
+// ShortKey returns the row's key (setting.Row.Key) for a path in a file.
 func (r *Run) ShortKey(path string) string {
 	key := strings.TrimPrefix(path, "benchmark.")
 	parts := strings.Split(key, ".")

@@ -11,24 +11,24 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Cell is one combination of a sweep.
+// Cell is one combination of a sweep's values.
 type Cell struct {
-	Dir   string // name of its directory, empty without a sweep
+	Dir   string // directory name; empty without a sweep
 	Label string // path=value, …
-	// Variation names the cell in its files and in the seeds that are derived for it; empty: the label does.
+	// Variation names the cell in its files and in its derived seeds; if empty, Label does.
 	Variation string
-	Values    []Axis // one value an axis, in the order of the axes
-	Run       *Run   // the run of this cell alone: no sweep, its own seed, the base's artifact directory
+	Values    []Axis // one value per axis, in the order of the axes
+	Run       *Run   // the run of this cell: no sweep, the cell's seed, the base's artifact directory
 }
 
-// Cells expands the sweep. Axes go in order of their paths, the last varies fastest. Without a sweep it is the run itself; a search, whose
-// cells come out of results, has the run itself too.
+// Cells expands the sweep. Axes are sorted by path, and the last one varies fastest. Without a sweep, the run itself is the only cell. So it is for a
+// search, whose further cells depend on results.
 func (r *Run) Cells() ([]Cell, error) {
 	if r.Sweep == nil {
 		return []Cell{{Run: r}}, nil
 	}
 	if r.Sweep.Type == SweepSearch {
-		return []Cell{{Run: r.alone()}}, nil
+		return []Cell{{Run: r.withoutSweep()}}, nil
 	}
 	points, err := r.points()
 	if err != nil {
@@ -43,14 +43,14 @@ func (r *Run) Cells() ([]Cell, error) {
 	return cells, nil
 }
 
-// CellAt is a cell of a search: some values at their paths.
+// CellAt returns a cell of a search, with the given values at their paths.
 func (r *Run) CellAt(index int, values []Axis) (Cell, error) {
 	p := point{values: values}
-	p.dir, p.label = spelled(values, index)
+	p.dir, p.label = cellName(values, index)
 	return r.cell(index, &p)
 }
 
-// FullPath writes the path of an axis in full.
+// FullPath returns the full path of an axis.
 func (r *Run) FullPath(path string) string {
 	n, err := bodyNode(&r.Benchmark)
 	if err != nil {
@@ -59,17 +59,17 @@ func (r *Run) FullPath(path string) string {
 	return fullPath(path, entries(step(n, "datasets")), entries(step(n, "phases")))
 }
 
-// maxCells bounds a sweep; nobody waits for more.
+// maxCells is the maximum number of cells of a sweep. More would take too long to run.
 const maxCells = 10000
 
-// point is a cell before its run is made: values at paths, or a scenario.
+// point describes a cell before its run is built: values at paths, or a scenario.
 type point struct {
 	dir, label string
 	values     []Axis
 	scenario   *Scenario
 }
 
-// points lists the cells of a sweep in their order. Points of the same values are there once.
+// points returns the cells of a sweep in order, without duplicates.
 func (r *Run) points() ([]point, error) {
 	s, used := r.Sweep, map[string]int{}
 	var all []point
@@ -79,12 +79,12 @@ func (r *Run) points() ([]point, error) {
 			one := &s.Runs[i]
 			p := point{dir: segment(one.Name, i), label: one.Name, scenario: one, values: one.Values}
 			if len(one.Values) > 0 {
-				p.dir, _ = spelled(one.Values, i)
-				p.dir = only(used, p.dir)
+				p.dir, _ = cellName(one.Values, i)
+				p.dir = uniqueDir(used, p.dir)
 				all = append(all, p)
 				continue
 			}
-			p.dir = only(used, p.dir)
+			p.dir = uniqueDir(used, p.dir)
 			for _, part := range []struct {
 				path string
 				n    *yaml.Node
@@ -110,8 +110,8 @@ func (r *Run) points() ([]point, error) {
 		for i, a := range s.Parameters {
 			p.values = append(p.values, Axis{Path: a.Path, Values: values[i : i+1]})
 		}
-		if p.dir, p.label = spelled(p.values, n); !there[p.label] {
-			p.dir = only(used, p.dir)
+		if p.dir, p.label = cellName(p.values, n); !there[p.label] {
+			p.dir = uniqueDir(used, p.dir)
 			all = append(all, p)
 		}
 		there[p.label] = true
@@ -147,22 +147,22 @@ func (s *Sweep) combinations() ([][]any, error) {
 	return all, nil
 }
 
-// alone is a copy of the run without its sweep.
-func (r *Run) alone() *Run {
+// withoutSweep returns a copy of the run without its sweep.
+func (r *Run) withoutSweep() *Run {
 	c := *r
 	c.Sweep = nil
 	return &c
 }
 
 func (r *Run) cell(index int, p *point) (Cell, error) {
-	c := Cell{Dir: p.dir, Label: p.label, Values: p.values, Run: r.alone()}
+	c := Cell{Dir: p.dir, Label: p.label, Values: p.values, Run: r.withoutSweep()}
 	body, err := r.bodyOf(p)
 	if err != nil {
 		return Cell{}, fmt.Errorf("cell %s: %s", p.label, strings.TrimPrefix(err.Error(), "line 0: "))
 	}
 	body.Spelling = r.Spelling
 	c.Run.Benchmark = *body
-	if q := c.Run.Profiling(); r.Sweep.DeriveRequests && q != nil && !p.says("phases", q.Name, "requests") {
+	if q := c.Run.Profiling(); r.Sweep.DeriveRequests && q != nil && !p.sets("phases", q.Name, "requests") {
 		if q.Requests = nil; q.Sessions == nil && q.Duration == nil {
 			n := DefaultRequests(q)
 			q.Requests = &n
@@ -181,13 +181,13 @@ func (r *Run) cell(index int, p *point) (Cell, error) {
 	return c, nil
 }
 
-// bodyOf is the benchmark at a point of the sweep. Where the file computes values, or a point changes what it computes them from, the file is
-// read again with the values of the point, and what flags changed is laid over it.
+// bodyOf returns the benchmark at a point of the sweep. It reads the file again with the values of the point if the file has expressions or the point
+// changes variables. Then it applies the changes that flags made.
 func (r *Run) bodyOf(p *point) (*Benchmark, error) {
 	var body *Benchmark
 	var err error
 	if s := r.source; s != nil && s.loaded != nil && (s.templated || p.rewrites()) {
-		body, err = r.rebuilt(p)
+		body, err = r.rebuild(p)
 	} else {
 		body, err = clone(&r.Benchmark)
 		if err == nil && p.scenario != nil {
@@ -207,14 +207,14 @@ func (r *Run) bodyOf(p *point) (*Benchmark, error) {
 			return nil, err
 		}
 	}
-	if d := one.Dataset(); bare && d.Images != nil && !p.says("datasets", d.Name, "images", "format") {
+	if d := one.Dataset(); bare && d.Images != nil && !p.sets("datasets", d.Name, "images", "format") {
 		d.Images.Format = DefaultImages().Format
 	}
 	return &one.Benchmark, nil
 }
 
-// says reports whether a point gives the setting at a path.
-func (p *point) says(path ...string) bool {
+// sets reports whether a point sets the value at a path.
+func (p *point) sets(path ...string) bool {
 	if p.scenario != nil {
 		n := &p.scenario.Benchmark
 		for _, part := range path {
@@ -232,8 +232,8 @@ func (p *point) rewrites() bool {
 	return p.scenario != nil || slices.ContainsFunc(p.values, func(a Axis) bool { return strings.HasPrefix(a.Path, "variables.") })
 }
 
-// rebuilt reads the file again at a point.
-func (r *Run) rebuilt(p *point) (*Benchmark, error) {
+// rebuild reads the file again with the values of a point.
+func (r *Run) rebuild(p *point) (*Benchmark, error) {
 	run, _, err := r.source.build(p.change)
 	if err != nil {
 		return nil, err
@@ -250,10 +250,11 @@ func (r *Run) rebuilt(p *point) (*Benchmark, error) {
 	if err != nil || p.scenario == nil || p.scenario.Benchmark.IsZero() {
 		return body, err
 	}
-	return r.above(p.scenario, &run.Benchmark, body)
+	return r.applyScenario(p.scenario, &run.Benchmark, body)
 }
 
-// GivenByFlags tells of keys (of rows of settings) that flags gave: what they say holds in every cell, although the first one has the same of the file.
+// GivenByFlags records the keys (of rows of settings) of values that flags set. They apply in every cell, even where the first cell has the same
+// value from the file.
 func (r *Run) GivenByFlags(keys []string) {
 	for _, key := range keys {
 		if path, ok := strings.CutPrefix(r.LongKey(key), "benchmark."); ok && r.source != nil {
@@ -262,7 +263,7 @@ func (r *Run) GivenByFlags(keys []string) {
 	}
 }
 
-// without is a body without the values at some paths. Nothing is equal to what stands there.
+// without returns a body in which the values at some paths are replaced by nodes that differ from any value.
 func without(body *yaml.Node, paths []string) *yaml.Node {
 	body = copyNode(body)
 	for _, path := range paths {
@@ -279,8 +280,9 @@ func without(body *yaml.Node, paths []string) *yaml.Node {
 	return body
 }
 
-// above lays what a scenario says, which gives the body cell, over what flags changed in it: a flag speaks for what the scenarios leave open.
-func (r *Run) above(s *Scenario, cell, changed *Benchmark) (*Benchmark, error) {
+// applyScenario applies a scenario's own changes to the body changed by flags, so a scenario has priority over flags. cell is the body of the scenario
+// without flags.
+func (r *Run) applyScenario(s *Scenario, cell, changed *Benchmark) (*Benchmark, error) {
 	without, _, err := r.source.build((&point{scenario: &Scenario{Variables: s.Variables}}).change)
 	if err != nil {
 		return nil, err
@@ -300,7 +302,7 @@ func (r *Run) above(s *Scenario, cell, changed *Benchmark) (*Benchmark, error) {
 	return overlaid(changed, own)
 }
 
-// change puts the values of a point into a file.
+// change sets the values of a point in a file.
 func (p *point) change(root, vars *yaml.Node) error {
 	body := step(root, "benchmark")
 	if s := p.scenario; s != nil {
@@ -330,14 +332,14 @@ func (p *point) change(root, vars *yaml.Node) error {
 				n = step(n, part)
 			}
 		}
-		if n != nil { // what the file leaves to its default is set later
+		if n != nil { // a value that the file does not set is set later
 			*n = *v
 		}
 	}
 	return nil
 }
 
-// mergeBody lays one body over another. Models that the upper one names are all that are asked for; phases and datasets are merged by name.
+// mergeBody merges one body into another. If the upper one names models, they replace the others. Phases and datasets are merged by name.
 func mergeBody(under, over *yaml.Node) {
 	if over.Kind == yaml.MappingNode {
 		if have, named := items(under), items(over); have != nil && named != nil {
@@ -347,7 +349,7 @@ func mergeBody(under, over *yaml.Node) {
 	merge(under, over)
 }
 
-// items are the models of a body; nil = it names none.
+// items returns the list of models of a body; nil if it has none.
 func items(body *yaml.Node) *yaml.Node {
 	if m := step(body, "models"); m != nil && m.Kind == yaml.MappingNode {
 		return step(m, "items")
@@ -355,7 +357,7 @@ func items(body *yaml.Node) *yaml.Node {
 	return nil
 }
 
-// overlaid is a body with a tree laid over it.
+// overlaid returns a body with a tree merged into it.
 func overlaid(b *Benchmark, over *yaml.Node) (*Benchmark, error) {
 	n, err := bodyNode(b)
 	if err != nil {
@@ -379,14 +381,14 @@ func overlaid(b *Benchmark, over *yaml.Node) (*Benchmark, error) {
 	return c, nil
 }
 
-// bodyNode is a body as a tree, secrets included.
+// bodyNode returns a body as a tree, including secrets.
 func bodyNode(b *Benchmark) (*yaml.Node, error) {
 	var n yaml.Node
 	err := n.Encode(b)
 	return &n, err
 }
 
-// clone copies a body by way of its file layout, secrets included.
+// clone copies a body, including secrets, by encoding and decoding it.
 func clone(b *Benchmark) (*Benchmark, error) {
 	n, err := bodyNode(b)
 	if err != nil {
@@ -396,7 +398,7 @@ func clone(b *Benchmark) (*Benchmark, error) {
 	return c, n.Decode(c)
 }
 
-// TakeFirst gives the run the values of the first cell of its sweep. What cannot be made is left for Validate.
+// TakeFirst sets the values of the first cell of the sweep in the run. It skips what fails, because Validate reports it.
 func (r *Run) TakeFirst() {
 	if r.Sweep != nil && r.Sweep.Type != SweepSearch {
 		if points, err := r.points(); err == nil && len(points) > 0 {
@@ -414,7 +416,7 @@ func (r *Run) TakeFirst() {
 	}
 }
 
-// set puts a value at a dotted path; entries of datasets and phases go by name or number.
+// set sets the value at a dotted path. Datasets and phases are selected by name or number.
 func (r *Run) set(path string, v any) error {
 	var body yaml.Node
 	if err := body.Encode(&r.Benchmark); err != nil {
@@ -424,10 +426,10 @@ func (r *Run) set(path string, v any) error {
 	if path == "model" || path == "models" {
 		path = "models.items.0.name"
 	}
-	made := false // a key that the run leaves to its default
+	made := false // the key was missing, because its value is the default
 	for part := range strings.SplitSeq(path, ".") {
 		if part == "mean" {
-			rename(n, "value", part) // of a length that is a number
+			rename(n, "value", part) // a fixed length, written as a number
 		}
 		next := step(n, part)
 		if next == nil && n.Kind == yaml.MappingNode {
@@ -449,7 +451,7 @@ func (r *Run) set(path string, v any) error {
 	} else if fractional(n) && len(wrong) > 0 {
 		return fmt.Errorf("sweep.parameters.%s: %s is not an integer", path, n.Value)
 	}
-	if made { // a section that a cell brings has its defaults
+	if made { // a section that a cell adds starts with its defaults
 		root := mapping()
 		add(root, "benchmark", &body)
 		if _, err := normalise(root); err != nil {
@@ -463,7 +465,7 @@ func (r *Run) set(path string, v any) error {
 	return nil
 }
 
-// step goes one part down a tree.
+// step returns the child of a node at one part of a path; nil if there is none.
 func step(n *yaml.Node, part string) *yaml.Node {
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -482,13 +484,13 @@ func step(n *yaml.Node, part string) *yaml.Node {
 	return nil
 }
 
-// ValuesNode is the values of a cell as a mapping in the order of the axes.
+// ValuesNode returns the values of a cell as a mapping in the order of the axes.
 func (c *Cell) ValuesNode() (yaml.Node, error) {
 	var n yaml.Node
 	return n, n.Encode(Values(c.Values))
 }
 
-// BodyNode is the benchmark of a run as a tree, secrets masked.
+// BodyNode returns the benchmark of a run as a tree with masked secrets.
 func (r *Run) BodyNode() (yaml.Node, error) {
 	n, err := r.node()
 	if err != nil {

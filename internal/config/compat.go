@@ -1,15 +1,15 @@
 package config
 
 import (
-	"aiperf/internal/setting"
+	"aiperf/internal/base/setting"
 
-	"aiperf/internal/redact"
+	"aiperf/internal/base/redact"
 )
 
-// NoLegacyFlags is the flag that refuses the words of GenAI-Perf.
+// NoLegacyFlags is the flag that rejects GenAI-Perf's flags.
 const NoLegacyFlags = "--no-legacy-flags"
 
-// GroupGenAIPerf heads the flags that only GenAI-Perf had.
+// GroupGenAIPerf is the help heading of the flags that only GenAI-Perf had.
 const GroupGenAIPerf = "GenAI-Perf compatibility"
 
 var genaiPerfCompatibilityRows = group(GroupGenAIPerf, []setting.Row{
@@ -17,12 +17,12 @@ var genaiPerfCompatibilityRows = group(GroupGenAIPerf, []setting.Row{
 	{Flags: []string{"--service-kind"}, Kind: setting.Enum, Choices: []string{"openai", "triton", "tensorrtllm_engine", "dynamic_grpc"}, NoEffect: "--endpoint-type decides", Help: "accepted from GenAI-Perf"},
 	{Secret: redact.Address, Flags: []string{"--server-metrics-urls", "--server-metrics-url"}, Key: "gpu_telemetry.urls", Manual: true, Kind: setting.Text, List: true, Help: "GenAI-Perf's name of --gpu-telemetry"},
 	{Flags: []string{"--output-tokens-mean-deterministic"}, Kind: setting.Bool, Help: "make the server produce exactly --osl tokens"},
-	{Flags: []string{"--measurement-interval", "-p"}, Key: "phases.profiling.duration", Manual: true, Unit: "ms", Kind: setting.Int, Bounds: ">= 1", Help: "GenAI-Perf's window in ms; runs three of them"},
+	{Flags: []string{"--measurement-interval", "-p"}, Key: "phases.profiling.duration", Manual: true, Unit: "ms", Kind: setting.Int, Bounds: ">= 1", Help: "GenAI-Perf's window, in ms; the run lasts three windows"},
 	{Flags: []string{"--stability-percentage", "-s"}, Kind: setting.Float, NoEffect: "a run has one window; see --num-profile-runs", Help: "accepted from GenAI-Perf"},
 	{Flags: []string{"--generate-plots"}, Key: "artifacts.auto_plot", Manual: true, Kind: setting.Bool, Help: "draw GenAI-Perf's five plots after the run"},
 	{Flags: []string{"--session-concurrency"}, Key: "phases.profiling.concurrency", Manual: true, Pace: true, Kind: setting.Int, Bounds: ">= 1", Zero: true, Help: "GenAI-Perf's name of --concurrency"},
-	{Flags: []string{"--checkpoint-dir"}, Kind: setting.Path, NoEffect: "a sweep that was stopped goes on with --resume", Help: "accepted from GenAI-Perf"},
-	{Flags: []string{"--enable-checkpointing"}, Kind: setting.Bool, NoEffect: "a sweep that was stopped goes on with --resume", Help: "accepted from GenAI-Perf"},
+	{Flags: []string{"--checkpoint-dir"}, Kind: setting.Path, NoEffect: "--resume continues a stopped sweep", Help: "accepted from GenAI-Perf"},
+	{Flags: []string{"--enable-checkpointing"}, Kind: setting.Bool, NoEffect: "--resume continues a stopped sweep", Help: "accepted from GenAI-Perf"},
 	{Flags: []string{"--override-config"}, Kind: setting.Bool, NoEffect: "flags always win over the file", Help: "accepted from GenAI-Perf"},
 	{Flags: []string{"--max-threads"}, Kind: setting.Int, NoEffect: "see --workers-max", Help: "accepted from GenAI-Perf"},
 })

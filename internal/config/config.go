@@ -1,66 +1,67 @@
-// Package config is the typed, fully resolved description of a run.
+// Package config defines the typed, fully resolved configuration of a run.
 //
-// A Run holds no "unset" that a reader would have to interpret: every default that depends on other values is filled in by
-// whoever builds the Run (the command line, a file), and what is optional is a pointer whose nil has one documented meaning.
-// The structure and the yaml names follow the configuration file of the contract (spec: config, sections 2 to 5), so a Run can be
-// printed as YAML, read back and run again.
+// A reader of a Run never has to interpret an unset value. The code that builds the Run (from the command line or a file) fills in every default that
+// depends on other values. Optional values are pointers, and the meaning of nil is documented.
+//
+// The structure and the yaml names follow the configuration file of the contract (spec: config, sections 2 to 5). So a Run can be printed as YAML,
+// read back and run again.
 //
 // Durations are Seconds, lengths are tokens, rates are requests per second, unless a field says otherwise.
 package config
 
 import "go.yaml.in/yaml/v3"
 
-// SchemaVersion is the only version of the file layout that is read and written.
+// SchemaVersion is the only supported version of the file layout.
 const SchemaVersion = "2.0"
 
-// Run is everything that one invocation does: one benchmark, or the base of a repeated or swept one.
+// Run is the configuration of one invocation: one benchmark, or the base of a repeated or swept one.
 type Run struct {
 	SchemaVersion string `yaml:"schemaVersion"`
-	// RandomSeed is the base seed of all named random streams; nil draws one from the system's entropy.
+	// RandomSeed is the base seed of all named random streams; nil draws one from the operating system.
 	RandomSeed *Seed `yaml:"random_seed,omitempty"`
-	// Benchmark is what one cell of the run does; its fields are promoted.
+	// Benchmark describes one cell of the run; its fields are promoted.
 	Benchmark `yaml:"benchmark"`
-	// Sweep lists the cells of a parameter sweep; nil is one cell. The Benchmark then holds the values of the first cell.
+	// Sweep defines the cells of a parameter sweep; nil means a single cell. The Benchmark then has the values of the first cell.
 	Sweep *Sweep `yaml:"sweep,omitempty"`
-	// MultiRun says how often each cell is repeated.
+	// MultiRun sets how often each cell is repeated.
 	MultiRun MultiRun `yaml:"multi_run"`
-	// NoSweepTable drops the console table of a sweep.
+	// NoSweepTable omits the console table of a sweep.
 	NoSweepTable bool `yaml:"no_sweep_table"`
-	// Tables says which metric tables a terminal gets; empty is TablesMain. Files and pipes get all.
+	// Tables selects the metric tables on a terminal; empty means TablesMain. Files and pipes get all tables.
 	Tables Tables `yaml:"tables,omitempty"`
-	// Plot is the configuration of plots of a file; zero: none.
+	// Plot is the file's configuration of plots; zero if it has none.
 	Plot yaml.Node `yaml:"plot,omitempty"`
-	// FailIf are conditions under which the exit status is 3: metric:stat>limit.
+	// FailIf lists conditions (metric:stat>limit). If one holds, the exit status is 3.
 	FailIf []string `yaml:"fail_if,omitempty"`
-	// JUnit is the file that gets what came of them; empty: none.
+	// JUnit is the file for the results of these conditions; empty: none.
 	JUnit string `yaml:"junit,omitempty"`
-	// FailOnVerdict ends with status 3 unless every run is valid or limited by its server.
+	// FailOnVerdict sets exit status 3 unless every run is valid or limited by its server.
 	FailOnVerdict bool `yaml:"fail_on_verdict,omitempty"`
-	// AllowInvalid judges gates by the stated values where a verdict or the range of a value leaves them undecided.
+	// AllowInvalid decides conditions by the reported values even if a verdict or the uncertainty of a value leaves them open.
 	AllowInvalid bool `yaml:"allow_invalid,omitempty"`
-	// Resume keeps the finished runs of the directory of a series.
+	// Resume reuses the finished runs in the directory of a series.
 	Resume bool `yaml:"-"`
-	// source is the file that the run was read from; nil: it was not.
+	// source is the file that the run was read from; nil if there is none.
 	source *source
 }
 
-// Tables names the metric tables that a terminal gets.
+// Tables selects the metric tables on a terminal.
 type Tables string
 
-// The choices of Tables.
+// The values of Tables.
 const (
 	TablesMain Tables = "main"
 	TablesAll  Tables = "all"
 )
 
-// Benchmark is the body of one benchmark.
+// Benchmark is the configuration of one benchmark.
 type Benchmark struct {
 	Models    Models    `yaml:"models"`
 	Endpoint  Endpoint  `yaml:"endpoint"`
 	Datasets  []Dataset `yaml:"datasets"` // exactly one
 	Phases    []Phase   `yaml:"phases"`   // in order of execution, at least one of kind profiling
 	Artifacts Artifacts `yaml:"artifacts"`
-	// SLOs are the goodput thresholds by metric tag in the metric's display unit; nil judges nothing.
+	// SLOs are the goodput thresholds by metric tag, in the metric's display unit; nil if there are none.
 	SLOs           SLOs           `yaml:"slos,omitempty"`
 	Tokenizer      Tokenizer      `yaml:"tokenizer"`
 	GPUTelemetry   GPUTelemetry   `yaml:"gpu_telemetry"`
@@ -72,21 +73,21 @@ type Benchmark struct {
 	Runtime        Runtime        `yaml:"runtime"`
 	Logging        Logging        `yaml:"logging"`
 	Accuracy       *Accuracy      `yaml:"accuracy,omitempty"`
-	// Scenario is the name of a locked set of values; empty is none.
+	// Scenario is the name of a locked set of values; empty means none.
 	Scenario       string `yaml:"scenario,omitempty"`
 	UnsafeOverride bool   `yaml:"unsafe_override"`
-	// Unlocked tells that a setting breaks a lock of the scenario.
+	// Unlocked means that a setting violates a lock of the scenario.
 	Unlocked bool `yaml:"-"`
-	// Environment holds what AIPERF_* variables tune (spec: cli, section 11). It is ours: the Python tool keeps it out of the file.
+	// Environment holds the settings of AIPERF_* variables (spec: cli, section 11). It is our addition: the Python tool omits them from the file.
 	Environment Environment `yaml:"environment"`
-	// Spelling words the path of a value as the user wrote it: a flag, or line and key of a file; see As.
+	// Spelling returns the user's spelling of a path: a flag, or line and key of a file; see As.
 	Spelling func(path string) string `yaml:"-"`
 
-	variables *yaml.Node // of the file, computed; nil: it has none
+	variables *yaml.Node // variables of the file, computed; nil if it has none
 }
 
-// As is the setting of a key (setting.Row.Key) in the words of the user: the flag that was given, or line and key of a file; the name of its
-// flag when nobody knows.
+// As returns the user's spelling of a setting, given its key (setting.Row.Key): the flag given, or line and key of a file. If Spelling is nil, it
+// returns the name of the flag.
 func (b *Benchmark) As(key string) string {
 	if b.Spelling == nil {
 		return FlagOf(key)
@@ -94,13 +95,13 @@ func (b *Benchmark) As(key string) string {
 	return b.Spelling(key)
 }
 
-// Dataset returns the run's one dataset.
+// Dataset returns the run's only dataset.
 func (b *Benchmark) Dataset() *Dataset { return &b.Datasets[0] }
 
-// Profiling returns the first phase of kind profiling, nil when there is none.
+// Profiling returns the first phase of kind profiling, or nil.
 func (b *Benchmark) Profiling() *Phase { return b.firstOf(KindProfiling) }
 
-// Warmup returns the first phase of kind warmup, nil when the run does not warm up.
+// Warmup returns the first phase of kind warmup, or nil.
 func (b *Benchmark) Warmup() *Phase { return b.firstOf(KindWarmup) }
 
 func (b *Benchmark) firstOf(kind PhaseKind) *Phase {

@@ -1,7 +1,7 @@
 package config
 
-// Default returns a run with every value that does not depend on others filled in: one burst phase without a stop condition over
-// synthetic prompts, no model.
+// Default returns a run with all defaults that do not depend on other values: one burst phase without a stop condition, synthetic prompts, and no
+// model.
 func Default() *Run {
 	return &Run{
 		SchemaVersion: SchemaVersion,
@@ -32,7 +32,7 @@ func defaultBenchmark() Benchmark {
 	}
 }
 
-// DefaultDataset returns synthetic single-turn prompts of 550 tokens, 100 of them.
+// DefaultDataset returns a data set of 100 synthetic single-turn prompts of 550 tokens.
 func DefaultDataset() Dataset {
 	return Dataset{
 		Name: "main", Type: DatasetSynthetic, Sampling: SampleSequential, Entries: 100,
@@ -40,12 +40,12 @@ func DefaultDataset() Dataset {
 	}
 }
 
-// DefaultPrompts returns prompts of 550 tokens with no output length.
+// DefaultPrompts returns prompts of 550 tokens without an output length.
 func DefaultPrompts() *Prompts {
 	return &Prompts{ISL: Normal(550, 0), BatchSize: 1, CacheBust: CacheBust{Target: "none"}, RandomCorpusStyle: "vllm"}
 }
 
-// DefaultEnvironment returns the values of the AIPERF_* variables when none is set (spec: cli, section 11).
+// DefaultEnvironment returns the defaults of the AIPERF_* variables (spec: cli, section 11).
 func DefaultEnvironment() Environment {
 	return Environment{
 		HTTP: HTTPTuning{

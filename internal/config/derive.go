@@ -2,8 +2,8 @@ package config
 
 import "strings"
 
-// DefaultRequests is the number of requests of a phase without a stop condition: max(10, 2 x concurrency), where prefill concurrency
-// stands in for an unlimited concurrency.
+// DefaultRequests returns the number of requests of a phase without a stop condition: max(10, 2 x concurrency). If the concurrency is unlimited,
+// prefill concurrency takes its place.
 func DefaultRequests(p *Phase) int {
 	limit := 1
 	switch {
@@ -15,14 +15,14 @@ func DefaultRequests(p *Phase) int {
 	return max(10, 2*limit)
 }
 
-// DefaultDir is the artifact directory of a run for which none was given: artifacts/<model>-openai-<type>-<load>. series is the rate series
-// of the measured phase, empty when there is none or it is not known yet.
+// DefaultDir returns the default artifact directory of a run: artifacts/<model>-openai-<type>-<load>. series is the rate series of the measured
+// phase; empty if there is none or it is not known yet.
 func DefaultDir(b *Benchmark, series []RatePoint) string {
 	return "artifacts/" + strings.Join([]string{modelDir(b), "openai", b.Endpoint.Type, stimulus(b.Profiling(), series)}, "-")
 }
 
-// OldDir is the name of GenAI-Perf's directory of a run: <model>-<kind>-<backend or type>-<load>. typ is the endpoint type in its words; a file of
-// payloads that chooses its own load has none (genai-perf, section 14).
+// OldDir returns the name of GenAI-Perf's directory of a run: <model>-<kind>-<backend or type>-<load>. typ is GenAI-Perf's name of the endpoint type.
+// With ownLoad, a payload file sets its own load and the name has no <load> (genai-perf, section 14).
 func OldDir(b *Benchmark, typ string, ownLoad bool) string {
 	parts := []string{modelDir(b)}
 	switch b.Endpoint.Type {
@@ -43,7 +43,7 @@ func OldDir(b *Benchmark, typ string, ownLoad bool) string {
 	return strings.Join(parts, "-")
 }
 
-// modelDir is the models of a run in the name of its directory.
+// modelDir returns the directory name part for the models of a run.
 func modelDir(b *Benchmark) string {
 	model := "model"
 	if len(b.Models.Items) > 0 {
@@ -55,7 +55,7 @@ func modelDir(b *Benchmark) string {
 	return model
 }
 
-// stimulus is the load of a phase in a few letters. A rate series goes by its first rate.
+// stimulus returns a short name of the load of a phase. For a rate series it uses the first rate.
 func stimulus(p *Phase, series []RatePoint) string {
 	concurrency := "concurrency"
 	if p.Concurrency != nil {

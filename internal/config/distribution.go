@@ -10,8 +10,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Distribution is a random quantity (spec: config, section 3.4). A plain number in a file is a fixed value. Which it is, is told by the first of its
-// keys that is there: peaks, points, median, stddev, value, mean.
+// Distribution is a random quantity (spec: config, section 3.4). A plain number in a file is a fixed value. The first key present of peaks, points,
+// median, stddev, value, mean determines the kind.
 type Distribution struct {
 	Value  *float64
 	Mean   *float64
@@ -23,27 +23,27 @@ type Distribution struct {
 	Points []Point
 }
 
-// Peak is one of several distributions. Weights are relative.
+// Peak is one component of a mixture. Weights are relative.
 type Peak struct {
 	Distribution Distribution
 	Weight       float64
 }
 
-// Point is one of several values. Weights are relative.
+// Point is one of several possible values. Weights are relative.
 type Point struct{ Value, Weight float64 }
 
-// Normal returns the normal distribution of a mean and a standard deviation.
+// Normal returns a normal distribution with a mean and a standard deviation.
 func Normal(mean, stddev float64) *Distribution { return &Distribution{Mean: &mean, Stddev: &stddev} }
 
-// Fixed is always the same value.
+// Fixed returns a distribution with a single value.
 func Fixed(value float64) *Distribution { return &Distribution{Value: &value} }
 
-// Shaped reports whether a distribution is more than a number or a normal distribution.
+// Shaped reports whether a distribution is neither a number nor a normal distribution.
 func (d *Distribution) Shaped() bool {
 	return d != nil && (d.Median != nil || d.Min != nil || d.Max != nil || len(d.Peaks) > 0 || len(d.Points) > 0)
 }
 
-// MeanOr returns the mean before bounds cut it, or def for a nil distribution.
+// MeanOr returns the mean without regard to min and max, or def for a nil distribution.
 func (d *Distribution) MeanOr(def float64) float64 {
 	switch {
 	case d == nil:
@@ -69,7 +69,7 @@ func weightedMean[T any](list []T, of func(*T) (value, weight float64)) float64 
 	return sum / total
 }
 
-// StddevOr0 returns the standard deviation of a normal distribution, 0 when it has none.
+// StddevOr0 returns the standard deviation of a normal distribution, otherwise 0.
 func (d *Distribution) StddevOr0() float64 {
 	if d == nil || d.Stddev == nil {
 		return 0
@@ -77,7 +77,7 @@ func (d *Distribution) StddevOr0() float64 {
 	return *d.Stddev
 }
 
-// keys are the members of the file layout that are numbers, in their order.
+// keys returns the numeric keys of the file layout, in order.
 func (d *Distribution) keys() []struct {
 	name  string
 	value **float64
@@ -88,7 +88,7 @@ func (d *Distribution) keys() []struct {
 	}{{"value", &d.Value}, {"mean", &d.Mean}, {"median", &d.Median}, {"stddev", &d.Stddev}, {"min", &d.Min}, {"max", &d.Max}}
 }
 
-// MarshalYAML writes the members that are set.
+// MarshalYAML writes the keys that are set.
 func (d Distribution) MarshalYAML() (any, error) { return d.node(), nil }
 
 func (d *Distribution) node() *yaml.Node {
@@ -123,7 +123,7 @@ func (d *Distribution) node() *yaml.Node {
 	return n
 }
 
-// UnmarshalYAML reads a plain number as a fixed value, else a mapping.
+// UnmarshalYAML reads a plain number as a fixed value, otherwise a mapping.
 func (d *Distribution) UnmarshalYAML(n *yaml.Node) error {
 	*d = Distribution{}
 	if n.Kind == yaml.ScalarNode {
@@ -157,7 +157,7 @@ func (d *Distribution) UnmarshalYAML(n *yaml.Node) error {
 	return d.mustBe(kind, n.Line)
 }
 
-// readEntries reads a list.
+// readEntries reads the entries of a list.
 func readEntries[T any](n *yaml.Node, into *[]T, read func(*yaml.Node) (T, error)) error {
 	if n.Kind != yaml.SequenceNode {
 		return fmt.Errorf("line %d: a list is expected", n.Line)
@@ -172,7 +172,7 @@ func readEntries[T any](n *yaml.Node, into *[]T, read func(*yaml.Node) (T, error
 	return nil
 }
 
-// readPeak reads {distribution, weight}, or a distribution with its weight beside its keys.
+// readPeak reads {distribution, weight}, or a distribution with the key weight added.
 func readPeak(n *yaml.Node) (p Peak, err error) {
 	p.Weight = 1
 	own, rest := (*yaml.Node)(nil), &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: n.Line}
@@ -220,7 +220,7 @@ func readPoint(n *yaml.Node) (p Point, err error) {
 	return p, err
 }
 
-// kinds of distributions and the keys of each beside min and max, the first of which tells the kind.
+// kinds lists the kinds of distributions and the keys of each besides min and max. The first key identifies the kind.
 var kinds = []struct {
 	name string
 	keys []string
@@ -229,7 +229,7 @@ var kinds = []struct {
 	{"normal", []string{"stddev", "mean"}}, {"fixed", []string{"value"}}, {"normal", []string{"mean", "stddev"}},
 }
 
-// mustBe checks the keys against the distribution that the file names, or that its keys tell.
+// mustBe checks the keys against the named kind of distribution, or the kind that the keys imply.
 func (d *Distribution) mustBe(name string, line int) error {
 	there := map[string]bool{"peaks": d.Peaks != nil, "points": d.Points != nil}
 	for _, k := range d.keys() {
@@ -253,7 +253,7 @@ func (d *Distribution) mustBe(name string, line int) error {
 	return nil
 }
 
-// fault is what is wrong with a distribution below a key of it; nil: nothing.
+// fault returns what is wrong with a distribution, and the key below it; nil if nothing is.
 func (d *Distribution) fault() (key string, err error) {
 	for _, k := range d.keys() {
 		if f := *k.value; f != nil && !measure(*f) {
@@ -276,7 +276,7 @@ func (d *Distribution) fault() (key string, err error) {
 	return d.pointsFault()
 }
 
-// pointsFault is what is wrong with the points.
+// pointsFault returns what is wrong with the points.
 func (d *Distribution) pointsFault() (key string, err error) {
 	for i, p := range d.Points {
 		switch {
@@ -289,7 +289,7 @@ func (d *Distribution) pointsFault() (key string, err error) {
 	return "", nil
 }
 
-// peaksFault is what is wrong with the peaks.
+// peaksFault returns what is wrong with the peaks.
 func (d *Distribution) peaksFault() (key string, err error) {
 	total := 0.0
 	for i := range d.Peaks {

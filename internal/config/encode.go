@@ -6,13 +6,13 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"aiperf/internal/redact"
+	"aiperf/internal/base/redact"
 )
 
-// Redacted is what stands in place of a secret in everything that is written.
+// Redacted replaces secrets in all output.
 const Redacted = redact.Placeholder
 
-// YAML returns the whole run as a file that Load reads again, secrets masked.
+// YAML returns the whole run as a file that Load can read, with masked secrets.
 func (r *Run) YAML() ([]byte, error) {
 	n, err := r.node()
 	if err != nil {
@@ -27,7 +27,7 @@ func (r *Run) YAML() ([]byte, error) {
 	return buf.Bytes(), enc.Close()
 }
 
-// node is the masked run as a tree.
+// node returns the masked run as a tree.
 func (r *Run) node() (*yaml.Node, error) {
 	shown, err := r.masked().explicit()
 	if err != nil {
@@ -41,13 +41,13 @@ func (r *Run) node() (*yaml.Node, error) {
 	return n, nil
 }
 
-// masked returns a copy without secrets; what it shares with r it does not change.
+// masked returns a copy of r without secrets. It does not change data shared with r.
 func (r *Run) masked() *Run {
 	c := *r
 	if c.Endpoint.APIKey != "" {
 		c.Endpoint.APIKey = Redacted
 	}
-	c.Runtime.APIToken, c.Environment.API.Token = "", "" // a later run has one of its own
+	c.Runtime.APIToken, c.Environment.API.Token = "", "" // a later run uses its own token
 	for _, list := range []*[]string{&c.Endpoint.URLs, &c.GPUTelemetry.URLs, &c.ServerMetrics.URLs} {
 		shown := make([]string, len(*list))
 		for i, u := range *list {
@@ -77,8 +77,8 @@ func (r *Run) masked() *Run {
 	return &c
 }
 
-// explicit returns a run whose sweep needs neither variables nor the file that the run was read from: cells that change more than values at
-// their paths become scenarios, each with what it changes.
+// explicit returns a run whose sweep needs neither variables nor the original file. Cells that change more than values at their paths become
+// scenarios that contain their changes.
 func (r *Run) explicit() (*Run, error) {
 	s := r.Sweep
 	if s == nil || s.Type == SweepSearch {
@@ -128,7 +128,7 @@ func (r *Run) explicit() (*Run, error) {
 	return &c, nil
 }
 
-// reaches reports whether the values of a point alone make a body of the run's own.
+// reaches reports whether the values of a point alone produce this body, without the file.
 func (r *Run) reaches(p *point, body *yaml.Node) bool {
 	plain := *r
 	plain.source = nil
@@ -140,7 +140,7 @@ func (r *Run) reaches(p *point, body *yaml.Node) bool {
 	return err == nil && difference(n, body) == nil
 }
 
-// tidy puts lists of scalars on one line.
+// tidy writes lists of scalars on one line.
 func tidy(n *yaml.Node) {
 	flat := n.Kind == yaml.SequenceNode
 	for _, c := range n.Content {

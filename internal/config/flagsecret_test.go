@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/redact"
+	"aiperf/internal/base/redact"
 )
 
 // TestFlagSecrets: what a flag hides is said by its row, by every spelling; no row that carries a credential forgets it.

@@ -6,7 +6,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// alwaysShown are the values of the input configuration that stand there even when they are the defaults.
+// alwaysShown are the values that the input configuration contains even if they equal the defaults.
 var alwaysShown = map[string]bool{
 	"models.items": true, "models.items.name": true,
 	"endpoint.urls": true, "endpoint.type": true, "endpoint.streaming": true,
@@ -18,17 +18,17 @@ var alwaysShown = map[string]bool{
 	"network_latency.enabled": true, "runtime.ui": true,
 }
 
-// sections are the parts of the input configuration, in their order; each is shown even when nothing in it was set.
+// sections are the parts of the input configuration, in order. Each is present even if none of its values was set.
 var sections = []string{
 	"models", "endpoint", "datasets", "phases", "artifacts", "slos", "tokenizer", "gpu_telemetry", "server_metrics", "network_latency",
 	"otel", "mlflow", "wandb", "runtime", "accuracy", "environment",
 }
 
-// optionalSections are left out when nothing in them was set.
+// optionalSections are omitted if none of their values was set.
 var optionalSections = map[string]bool{"slos": true, "accuracy": true, "environment": true}
 
-// InputConfig returns the effective configuration as the summary shows it: compact JSON in the order of the file layout, the values that
-// were set and a few that always stand there, secrets masked.
+// InputConfig returns the effective configuration for the summary: compact JSON in the order of the file layout, with masked secrets. It contains the
+// values that were set, and a few others.
 func (r *Run) InputConfig() ([]byte, error) {
 	whole, err := r.node()
 	if err != nil {
@@ -58,7 +58,7 @@ func (r *Run) InputConfig() ([]byte, error) {
 	return appendJSON(nil, out)
 }
 
-// prune returns what of a tree differs from the usual one or is always shown; nil = nothing.
+// prune returns the parts of a tree that differ from the defaults or are always shown; nil if there are none.
 func prune(n, usual *yaml.Node, path string) *yaml.Node {
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -101,15 +101,15 @@ func prune(n, usual *yaml.Node, path string) *yaml.Node {
 	return n
 }
 
-// same tells whether two values are written alike.
+// same reports whether two values have the same text.
 func same(a, b *yaml.Node) bool {
 	x, errX := appendJSON(nil, a)
 	y, errY := appendJSON(nil, b)
 	return errX == nil && errY == nil && string(x) == string(y)
 }
 
-// StateRequests adds the number of requests to the phases of an input configuration that state no end, by the name of the phase: how many
-// problems a benchmark has is known only when it is read.
+// StateRequests adds the number of requests to the phases of an input configuration without a stop condition, by the name of the phase. The number of
+// problems of a benchmark is known only once it is read.
 func StateRequests(text []byte, requests map[string]int64) ([]byte, error) {
 	root, err := inputNode(text)
 	if err != nil || len(requests) == 0 {

@@ -7,12 +7,12 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// ownKeys are the keys that AIPerf 0.13 has no place for, wherever they stand. Its classes refuse a summary whose input_config has one.
+// ownKeys are the keys that AIPerf 0.13 does not have at all. Its classes reject a summary whose input_config contains one.
 var ownKeys = wordSet(`accuracy.dataset_path artifacts.export_html datasets.dataset_path datasets.payload_rows endpoint.backend endpoint.capture
 	endpoint.grpc_descriptors endpoint.grpc_method endpoint.http_version endpoint.probe endpoint.proxy endpoint.require_stream_completion endpoint.tls
 	endpoint.uds_path environment otel.stream_traces_enabled phases.rate_points runtime.metrics_listen`)
 
-// ownKeysOf are the keys that AIPerf 0.13 has in entries of another type than these.
+// ownKeysOf are the keys that AIPerf 0.13 has only in entries of other types, by type.
 var ownKeysOf = map[string]map[string]bool{
 	"datasets file": wordSet(`audio dataset filters hf_subset hf_weka_dataset images prefix_prompts prompts.batch_size prompts.block_size prompts.cache_bust
 		prompts.isl prompts.osl prompts.random_corpus_style prompts.random_range_ratio prompts.sequence_distribution rankings turn_delay turn_delay_ratio turns video`),
@@ -39,8 +39,8 @@ func wordSet(words string) map[string]bool {
 	return set
 }
 
-// SplitInputConfig parts what InputConfig returned: the keys that AIPerf 0.13 reads, and the others in the same layout; own is nil without any.
-// Lists of own have an entry for each of the whole, which may be empty.
+// SplitInputConfig splits the result of InputConfig into the keys that AIPerf 0.13 reads, and the others in the same layout. own is nil if there are
+// no others. A list in own has an entry for each entry of the whole list, which may be empty.
 func SplitInputConfig(text []byte) (upstream, own []byte, err error) {
 	root, err := inputNode(text)
 	if err != nil {
@@ -53,7 +53,7 @@ func SplitInputConfig(text []byte) (upstream, own []byte, err error) {
 	return upstream, own, err
 }
 
-// MergeInputConfig joins the parts of SplitInputConfig again. Keys may stand in another order.
+// MergeInputConfig undoes SplitInputConfig, except for the order of keys.
 func MergeInputConfig(upstream, own []byte) ([]byte, error) {
 	if len(own) == 0 {
 		return upstream, nil
@@ -69,20 +69,20 @@ func MergeInputConfig(upstream, own []byte) ([]byte, error) {
 	return appendJSON(nil, joined(root, more))
 }
 
-// inputNode is the object of an input configuration.
+// inputNode returns the top-level object of an input configuration.
 func inputNode(text []byte) (*yaml.Node, error) {
 	var doc yaml.Node // JSON is YAML
 	if err := yaml.Unmarshal(text, &doc); err != nil {
 		return nil, fmt.Errorf("input_config: %w", plainer(err))
 	}
 	if len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode {
-		return nil, fmt.Errorf("input_config is no object")
+		return nil, fmt.Errorf("input_config is not an object")
 	}
 	return doc.Content[0], nil
 }
 
-// parted separates a tree: what AIPerf reads, and the rest (nil = nothing). of are the keys of the entry around it that are not for its type, by their
-// path inside the entry.
+// parted splits a tree into the part that AIPerf reads and the rest (nil if empty). of are the keys that do not fit the type of the enclosing entry,
+// by their path inside the entry.
 func parted(n *yaml.Node, path string, of map[string]bool) (keep, rest *yaml.Node) {
 	switch {
 	case n.Kind == yaml.MappingNode:
@@ -137,7 +137,7 @@ func partList(n *yaml.Node, path string, of map[string]bool) (keep, rest *yaml.N
 	return keep, rest
 }
 
-// joined is a tree with the members of another one added.
+// joined returns a tree with the members of another one added.
 func joined(n, more *yaml.Node) *yaml.Node {
 	switch {
 	case n.Kind == yaml.MappingNode && more.Kind == yaml.MappingNode:

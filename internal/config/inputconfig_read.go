@@ -2,8 +2,8 @@ package config
 
 import "fmt"
 
-// ReadInputConfig reads what InputConfig wrote: a benchmark whose values are those of the run, and the defaults where nothing was set. Keys
-// that are not known are ignored, what was masked stays so. The benchmark has one dataset and one phase at least.
+// ReadInputConfig reads the result of InputConfig: a benchmark with the values of the run, and defaults for unset values. It ignores unknown keys and
+// does not restore masked values. The benchmark has at least one dataset and one phase.
 func ReadInputConfig(text []byte) (*Benchmark, error) {
 	input, err := inputNode(text)
 	if err != nil {

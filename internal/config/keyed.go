@@ -8,11 +8,11 @@ import (
 	"strings"
 	"sync"
 
-	"aiperf/internal/setting"
+	"aiperf/internal/base/setting"
 )
 
-// Put sets what stands at the key of a setting, in the words of setting.Row.Key; what the way there lacks is made. A number becomes the
-// type of its place. Mean and spread of a distribution make it a normal one; what of the two is not put keeps its value, else its default.
+// Put sets the value at the key of a setting (setting.Row.Key). It creates missing parents and converts a number to the type of the field. Setting
+// the mean or the spread of a distribution makes it a normal one. The other of the two keeps its value, or gets its default.
 func (r *Run) Put(key string, value any) error {
 	v, _, ok := r.place(key, true)
 	if !ok {
@@ -39,7 +39,7 @@ func (r *Run) Put(key string, value any) error {
 	return nil
 }
 
-// Lookup returns what stands at the key of a setting, nil where it or the way there is missing.
+// Lookup returns the value at the key of a setting; nil if it or a parent is missing.
 func (r *Run) Lookup(key string) any {
 	v, _, ok := r.place(key, false)
 	if !ok || v.Kind() == reflect.Pointer && v.IsNil() {
@@ -48,7 +48,7 @@ func (r *Run) Lookup(key string) any {
 	return reflect.Indirect(v).Interface()
 }
 
-// place finds the field of a key; build makes what is missing on the way. omitted: a file leaves the zero value of the field out.
+// place returns the field of a key; if build is set, it creates missing parents. omitted means that a file omits the field's zero value.
 func (r *Run) place(key string, build bool) (field reflect.Value, omitted, ok bool) {
 	parts := strings.Split(key, ".")
 	v := reflect.ValueOf(&r.Benchmark).Elem()
@@ -77,7 +77,7 @@ func (r *Run) place(key string, build bool) (field reflect.Value, omitted, ok bo
 	return v, omitted, true
 }
 
-// fresh makes what a key lacks on its way, with the defaults that do not depend on others.
+// fresh creates a missing parent of a key, with the defaults that do not depend on others.
 func fresh(t reflect.Type) reflect.Value {
 	v := reflect.New(t)
 	switch p := v.Interface().(type) {
@@ -100,7 +100,7 @@ func fresh(t reflect.Type) reflect.Value {
 	return v
 }
 
-// enter goes one part of a key down.
+// enter descends one part of a key.
 func (r *Run) enter(v reflect.Value, part string) (field reflect.Value, omitted, ok bool) {
 	switch v.Kind() {
 	case reflect.Struct:
@@ -126,7 +126,7 @@ func (r *Run) enter(v reflect.Value, part string) (field reflect.Value, omitted,
 	return v, false, false
 }
 
-// fieldKey is the key of a field in a file; a distribution, which reads itself, has the names of its fields.
+// fieldKey returns the key of a field in a file. A distribution, which decodes itself, uses the names of its fields.
 func fieldKey(f reflect.StructField) string {
 	key, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
 	if key == "" {
@@ -135,7 +135,7 @@ func fieldKey(f reflect.StructField) string {
 	return key
 }
 
-// keyed are the rows by key. Of several flags with one key the first one whose value stands there as it is comes first.
+// keyed maps keys to rows. Of several flags with one key, flags that store their value unchanged come first.
 var keyed = sync.OnceValue(func() map[string][]setting.Row {
 	by := map[string][]setting.Row{}
 	for _, row := range Rows() {
@@ -157,10 +157,10 @@ var keyed = sync.OnceValue(func() map[string][]setting.Row {
 	return by
 })
 
-// RowsOf returns the settings of a key, none when no flag and no variable sets it.
+// RowsOf returns the settings of a key; none if no flag or variable sets it.
 func RowsOf(key string) []setting.Row { return keyed()[key] }
 
-// FlagOf is the first flag of a key, the key itself when no flag sets it.
+// FlagOf returns the first flag of a key, or the key itself if no flag sets it.
 func FlagOf(key string) string {
 	for _, row := range RowsOf(key) {
 		if row.Name() != "" {
@@ -170,7 +170,7 @@ func FlagOf(key string) string {
 	return key
 }
 
-// defaultMean is the mean of a distribution for which only a spread is given.
+// defaultMean returns the mean of a distribution for which only the spread is given.
 func defaultMean(distribution []string) float64 {
 	for _, row := range RowsOf(strings.Join(distribution, ".") + ".mean") {
 		if f, err := strconv.ParseFloat(row.Default, 64); err == nil {

@@ -10,11 +10,11 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"aiperf/internal/suggest"
+	"aiperf/internal/base/suggest"
 )
 
-// misfits lists what of a tree a type has no place for, each with its line and path: unknown keys, values of other types, and fractions where it
-// has integers, which the YAML library would cut. Numbers and truth values in quotes become what they say.
+// misfits lists the parts of a tree that do not fit a type, each with its line and path: unknown keys, values of other types, and fractions in place
+// of integers, which the YAML library would truncate. It converts quoted numbers and booleans.
 func misfits(n *yaml.Node, t reflect.Type, path string) []string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -23,7 +23,7 @@ func misfits(n *yaml.Node, t reflect.Type, path string) []string {
 		return nil
 	}
 	if reflect.PointerTo(t).Implements(reflect.TypeFor[yaml.Unmarshaler]()) {
-		return ownFaults(n, t, path)
+		return decodeErrors(n, t, path)
 	}
 	var wrong []string
 	switch {
@@ -39,10 +39,10 @@ func misfits(n *yaml.Node, t reflect.Type, path string) []string {
 	if fractional(n) && (t.Kind() == reflect.Int || t.Kind() == reflect.Int64) {
 		return []string{fmt.Sprintf("line %d: %s: %s is not an integer", n.Line, path, n.Value)}
 	}
-	return ownFaults(n, t, path)
+	return decodeErrors(n, t, path)
 }
 
-// wrongMembers are the misfits of a mapping.
+// wrongMembers returns the misfits of a mapping.
 func wrongMembers(n *yaml.Node, t reflect.Type, path string) (wrong []string) {
 	fields := map[string]reflect.Type{}
 	for i := range t.NumField() {
@@ -63,8 +63,9 @@ func wrongMembers(n *yaml.Node, t reflect.Type, path string) (wrong []string) {
 	return wrong
 }
 
-// ownFaults are what a type says that reads itself, or the YAML library of another, with the path behind the line.
-func ownFaults(n *yaml.Node, t reflect.Type, path string) (wrong []string) {
+// decodeErrors returns the errors of decoding a node into a type, with the path after the line. It serves types that decode themselves and plain types
+// alike.
+func decodeErrors(n *yaml.Node, t reflect.Type, path string) (wrong []string) {
 	err := n.Decode(reflect.New(t).Interface())
 	if err == nil {
 		return nil
@@ -80,7 +81,7 @@ func ownFaults(n *yaml.Node, t reflect.Type, path string) (wrong []string) {
 	return wrong
 }
 
-// unquote makes a number or a truth value of a text that says one, where one is wanted.
+// unquote converts a quoted number or boolean if the wanted type is one.
 func unquote(n *yaml.Node, wanted reflect.Kind) {
 	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!str" {
 		return
@@ -95,7 +96,7 @@ func unquote(n *yaml.Node, wanted reflect.Kind) {
 	}
 }
 
-// unknownKey says that a key is none of some fields, and which it may be meant to be.
+// unknownKey returns the error for a key that is not among the fields, with the nearest field as a suggestion.
 func unknownKey(key *yaml.Node, at string, fields map[string]reflect.Type) string {
 	var known []string
 	for k := range fields {
@@ -109,7 +110,7 @@ func unknownKey(key *yaml.Node, at string, fields map[string]reflect.Type) strin
 	return fmt.Sprintf("line %d: unknown key %s%s; known here are %s", key.Line, at, hint, strings.Join(known, ", "))
 }
 
-// fractional tells whether a node is a number that is no integer.
+// fractional reports whether a node is a number but not an integer.
 func fractional(n *yaml.Node) bool {
 	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!float" {
 		return false

@@ -5,22 +5,22 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
-	"aiperf/internal/infile"
+	"aiperf/internal/base/boundedfile"
+	"aiperf/internal/base/lazyregexp"
 )
 
-// maxFile is the size of the largest file of settings, in bytes.
+// maxFile is the maximum size of a configuration file, in bytes.
 const maxFile = 16 << 20
 
-// Load reads a run from a file in the layout that YAML writes, with ${VAR} and {{ expressions }} in its values. Keys that are absent have the
-// values of Default, those of the environment section the given ones; unknown keys are errors. getenv may be nil: nothing is set. notes say
-// what the user should know. The run is not validated.
+// Load reads a run from a file in the layout that YAML writes, with ${VAR} and {{ expressions }} in its values. Missing keys get the values of
+// Default, those of the environment section the given ones. Unknown keys are errors. If getenv is nil, no variable is set. notes contains information
+// for the user. The run is not validated.
 func Load(path string, environment Environment, getenv Getenv) (run *Run, notes []string, err error) {
-	text, err := infile.ReadAll(path, maxFile)
+	text, err := boundedfile.ReadAll(path, maxFile)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -54,15 +54,15 @@ func Load(path string, environment Environment, getenv Getenv) (run *Run, notes 
 		return path + ": " + key
 	}
 	if flat {
-		notes = append(notes, path+": the keys of the benchmark stand at the top; they belong below \"benchmark:\"")
+		notes = append(notes, path+": the keys of the benchmark are at the top level; move them below \"benchmark:\"")
 	}
 	return run, notes, nil
 }
 
-// Written reports whether the file that the run was read from holds a key, in the words of LongKey; false when there is no file.
+// Written reports whether the run's file contains a key, given by its LongKey; false if there is no file.
 func (r *Run) Written(path string) bool { return r.source != nil && r.source.lines[path] > 0 }
 
-// linesOf enters the line of every key below a node, entries of lists by name and by number.
+// linesOf records the line of every key below a node. Entries of lists are recorded by name and by number.
 func linesOf(n *yaml.Node, path string, lines map[string]int) {
 	enter := func(key string, line int, value *yaml.Node) {
 		key = strings.TrimPrefix(key, ".")
@@ -84,7 +84,7 @@ func linesOf(n *yaml.Node, path string, lines map[string]int) {
 	}
 }
 
-// parse reads a run and the tree that it was read from; flat: its body stands at the top.
+// parse returns a run and its tree. flat means that the body is at the top level.
 func parse(text []byte, environment Environment, getenv Getenv) (run *Run, root *yaml.Node, flat bool, err error) {
 	if root, err = tree(text); err != nil {
 		return nil, nil, false, err
@@ -97,10 +97,10 @@ func parse(text []byte, environment Environment, getenv Getenv) (run *Run, root 
 	return run, root, flat, err
 }
 
-// version is the directive of a later YAML, which the library refuses and of which files use nothing that it does not know.
-var version = regexp.MustCompile(`^%YAML 1\.[0-9]+`)
+// version matches the directive of a later YAML version. The library rejects it, although files use only features that the library supports.
+var version = lazyregexp.New(`^%YAML 1\.[0-9]+`)
 
-// tree reads the one mapping of a file.
+// tree parses a file, which must contain one mapping.
 func tree(text []byte) (*yaml.Node, error) {
 	dec := yaml.NewDecoder(bytes.NewReader(version.ReplaceAll(text, nil)))
 	var doc, more yaml.Node
@@ -123,7 +123,7 @@ func tree(text []byte) (*yaml.Node, error) {
 	return root, nil
 }
 
-// missing names the sections that a file must have: none of them has a default there.
+// missing returns an error that names missing sections that have no default in a file.
 func missing(body *yaml.Node) error {
 	var names []string
 	for _, key := range []string{"models", "endpoint", "datasets", "phases"} {
@@ -137,10 +137,10 @@ func missing(body *yaml.Node) error {
 	return fmt.Errorf("%s missing: a file has no default for it", strings.Join(names, ", "))
 }
 
-// goTypes are the YAML library's words for what it found and what it wanted, which nobody knows who writes a file.
-var goTypes = regexp.MustCompile("cannot unmarshal !!(\\w+)(?: `([^`]*)`)? into (\\S+)")
+// goTypes matches the YAML library's type errors, whose Go types mean nothing to the author of a file.
+var goTypes = lazyregexp.New("cannot unmarshal !!(\\w+)(?: `([^`]*)`)? into (\\S+)")
 
-// plainer says in the words of a file what only the YAML library's authors understand, on one line.
+// plainer rewrites an error of the YAML library for the author of a file, in one line.
 func plainer(err error) error {
 	text := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "yaml: "), "unmarshal errors:\n  ")
 	text = goTypes.ReplaceAllStringFunc(text, func(s string) string {
@@ -157,7 +157,7 @@ func plainer(err error) error {
 	return errors.New(strings.ReplaceAll(text, "\n  ", "; "))
 }
 
-// spokenType is a Go type in the words of a file.
+// spokenType returns the plain name of a Go type.
 func spokenType(name string) string {
 	switch name = strings.TrimLeft(name, "*"); {
 	case strings.HasPrefix(name, "int"), strings.HasPrefix(name, "uint"):

@@ -9,12 +9,12 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"aiperf/internal/jsontext"
+	"aiperf/internal/base/jsontext"
 )
 
 func mapping() *yaml.Node { return &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"} }
 
-// text is a string that stays one, however much it looks like a number.
+// text returns a string node that does not become a number when read back.
 func text(s string) *yaml.Node {
 	n := &yaml.Node{}
 	n.SetString(s)
@@ -26,7 +26,7 @@ func add(n *yaml.Node, key string, value *yaml.Node) {
 	n.Content = append(n.Content, text(key), value)
 }
 
-// eachPair walks a mapping in order; null is the empty mapping.
+// eachPair calls f for the members of a mapping in order. null counts as an empty mapping.
 func eachPair(n *yaml.Node, f func(key string, value *yaml.Node) error) error {
 	if n.Kind == yaml.ScalarNode && n.Tag == "!!null" {
 		return nil
@@ -42,7 +42,7 @@ func eachPair(n *yaml.Node, f func(key string, value *yaml.Node) error) error {
 	return nil
 }
 
-// fromJSON turns one JSON value into nodes, keeping the order of members and the spelling of numbers.
+// fromJSON converts one JSON value to nodes. It keeps the order of members and the spelling of numbers.
 func fromJSON(raw []byte) (*yaml.Node, error) {
 	if err := jsontext.Check(raw); err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func fromJSON(raw []byte) (*yaml.Node, error) {
 	return jsonNode(&jsontext.Scanner{Doc: raw}), nil
 }
 
-// jsonNode turns the next value of a sound document into a node.
+// jsonNode converts the next value of a valid document to a node.
 func jsonNode(s *jsontext.Scanner) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.ScalarNode}
 	switch s.Kind() {
@@ -84,7 +84,7 @@ func jsonNode(s *jsontext.Scanner) *yaml.Node {
 	return n
 }
 
-// appendJSON writes nodes as compact JSON in their order; an infinite number becomes the text "inf".
+// appendJSON writes nodes as compact JSON in their order. An infinite number becomes the text "inf".
 func appendJSON(b []byte, n *yaml.Node) ([]byte, error) {
 	switch n.Kind {
 	case yaml.MappingNode:

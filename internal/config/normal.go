@@ -11,27 +11,26 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// freeForm are the mappings whose keys are the user's own.
+// freeForm are the mappings whose keys the user chooses.
 var freeForm = map[string]bool{
 	"headers": true, "extra": true, "slos": true, "filters": true, "tags": true, "parameters": true, "custom_resource_attributes": true,
 	"variables": true, "records": true, "params": true,
 }
 
-// normalise brings the short forms of the file layout (spec: config, sections 2 to 4) into the one that a Run has, and fills in the
-// defaults of list entries. What it does not know it leaves for the check of keys. flat: the body
-// stood at the top.
+// normalise expands the short forms of the file layout (spec: config, sections 2 to 4) to the layout of a Run, and fills in the defaults of list
+// entries. It leaves unknown keys for the check of keys. flat means that the body was at the top level.
 func normalise(root *yaml.Node) (flat bool, err error) {
 	if genaiPerf(root) {
 		return false, fmt.Errorf("line %d: a file of GenAI-Perf: not built yet", root.Line)
 	}
-	flat = lift(root)
+	flat = wrapFlat(root)
 	plainWords(root, "")
 	if v := step(root, "schemaVersion"); v != nil && v.ShortTag() == "!!float" {
 		v.Tag = "!!str"
 	}
 	if m := step(root, "multi_run"); m != nil && step(m, "convergence") != nil {
 		def := &yaml.Node{}
-		if err := def.Encode(DefaultConvergence()); err == nil && step(m, "convergence").Kind == yaml.MappingNode { // plain data always encodes
+		if err := def.Encode(DefaultConvergence()); err == nil && step(m, "convergence").Kind == yaml.MappingNode { // encoding plain data cannot fail
 			take(def, "metric")
 			fill(step(m, "convergence"), def)
 		}
@@ -74,12 +73,12 @@ func normalise(root *yaml.Node) (flat bool, err error) {
 	return flat, sweepLists(root)
 }
 
-// shortAxis reports whether a sweep may name a key of the profiling phase alone.
+// shortAxis reports whether a sweep may use a key without the path of the profiling phase.
 func shortAxis(key string) bool {
 	return slices.Contains(phaseAxes(), key) || slices.Contains([]string{"grace_period", "concurrency_ramp", "prefill_ramp", "rate_ramp"}, key)
 }
 
-// snake turns camelCase keys into snake_case, but for free-form mappings and for schemaVersion.
+// snake converts camelCase keys to snake_case, except in free-form mappings and for schemaVersion.
 func snake(n *yaml.Node) {
 	for i, c := range n.Content {
 		if n.Kind != yaml.MappingNode {
@@ -109,7 +108,7 @@ func snakeKey(key string) string {
 	return b.String()
 }
 
-// rename renames a key, unless the new name is there too; it reports whether it did.
+// rename renames a key, unless the new name exists too. It reports whether it did.
 func rename(n *yaml.Node, from, to string) bool {
 	if step(n, to) != nil {
 		return false
@@ -123,7 +122,7 @@ func rename(n *yaml.Node, from, to string) bool {
 	return false
 }
 
-// listed makes a list of a single value and returns its entries.
+// listed converts a single value to a list and returns the entries.
 func listed(n *yaml.Node) []*yaml.Node {
 	if n == nil {
 		return nil
@@ -135,7 +134,7 @@ func listed(n *yaml.Node) []*yaml.Node {
 	return n.Content
 }
 
-// named makes {name: x} of every scalar x.
+// named converts every scalar x to {name: x}.
 func named(n *yaml.Node) *yaml.Node {
 	one := *n
 	for _, c := range listed(&one) {
@@ -154,17 +153,17 @@ func pairs(key string, value *yaml.Node) *yaml.Node {
 	return n
 }
 
-// ensure adds a key that is absent.
+// ensure adds a key if it is missing.
 func ensure(n *yaml.Node, key string, value *yaml.Node) {
 	if step(n, key) == nil {
 		add(n, key, value)
 	}
 }
 
-// drawn are the keys of a data set whose value may be a distribution.
+// drawn are the keys of a data set whose values may be distributions.
 var drawn = []string{"isl", "osl", "width", "height", "length"}
 
-// fill adds the keys of a default that are absent, in mappings of both sides likewise; a distribution that is there stays as it is.
+// fill adds the missing keys of a default, recursively. It does not change a distribution.
 func fill(n, def *yaml.Node) {
 	for i := 0; i+1 < len(def.Content); i += 2 {
 		key := def.Content[i].Value
@@ -178,7 +177,7 @@ func fill(n, def *yaml.Node) {
 	}
 }
 
-// switched are the sections of an endpoint that a file may switch on as they are, with true.
+// switched are the sections of an endpoint that a file may switch on with true.
 var switched = []string{"reset_kv_cache", "server_profiler"}
 
 func normalEndpoint(e *yaml.Node) {
@@ -196,7 +195,7 @@ func normalEndpoint(e *yaml.Node) {
 	}
 }
 
-// normalModels makes a list of named models, each tokenizer with its key.
+// normalModels makes a list of named models, and gives each tokenizer its key.
 func normalModels(m *yaml.Node) {
 	if m == nil {
 		return
@@ -231,13 +230,13 @@ func normalDataset(d *yaml.Node) {
 	} else {
 		shortLengths(d)
 	}
-	if err := def.Encode(standard); err == nil { // plain data always encodes
+	if err := def.Encode(standard); err == nil { // encoding plain data cannot fail
 		fill(d, def)
 	}
 }
 
-// normalMedia gives the kinds of media that a file speaks of their defaults, which are not those of flags: pictures are JPEG of 512 × 512
-// pixels, sounds last 10 s and clips 1 s. One whose size or length is said is sent, unless the file says how many.
+// normalMedia fills in the defaults of the media kinds in a file, which differ from those of flags: images are JPEGs of 512 × 512 pixels, sounds last
+// 10 s and clips 1 s. If the file sets a size or length but no number, one item is sent.
 func normalMedia(d *yaml.Node, standard *Dataset) {
 	one := func(kind string, shape ...string) *yaml.Node {
 		n := step(d, kind)
@@ -270,7 +269,7 @@ func normalMedia(d *yaml.Node, standard *Dataset) {
 	}
 }
 
-// shortLengths moves the lengths that stand directly in a data set to its prompts.
+// shortLengths moves the lengths directly in a data set to its prompts.
 func shortLengths(d *yaml.Node) {
 	for _, key := range []string{"isl", "osl"} {
 		if v := take(d, key); v != nil {
@@ -292,7 +291,7 @@ func take(n *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// phaseList returns the phases of a body in any of their forms: a list, one mapping, or the keys warmup and profiling.
+// phaseList returns the phases of a body, written as a list, a single mapping, or the keys warmup and profiling.
 func phaseList(body *yaml.Node) []*yaml.Node {
 	if step(body, "phases") == nil {
 		list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
@@ -314,7 +313,7 @@ func phaseList(body *yaml.Node) []*yaml.Node {
 	return listed(p)
 }
 
-// normalPhase infers the kind from the name and fills in what depends on other keys of the phase.
+// normalPhase infers the kind from the name and fills in the values that depend on other keys of the phase.
 func normalPhase(p *yaml.Node) {
 	if p.Kind != yaml.MappingNode {
 		return
@@ -341,7 +340,7 @@ func normalPhase(p *yaml.Node) {
 	}
 }
 
-// dropNulls takes out the keys of a mapping that are not given.
+// dropNulls removes the keys with null values from a mapping.
 func dropNulls(n *yaml.Node) {
 	for i := 0; i+1 < len(n.Content); {
 		if v := n.Content[i+1]; v.Kind == yaml.ScalarNode && v.ShortTag() == "!!null" {
@@ -352,7 +351,7 @@ func dropNulls(n *yaml.Node) {
 	}
 }
 
-// longRamps makes a ramp of every length of time that stands in its place.
+// longRamps converts durations in place of ramps to ramps.
 func longRamps(p *yaml.Node) {
 	for _, key := range []string{"concurrency_ramp", "prefill_ramp", "rate_ramp"} {
 		if v := step(p, key); v != nil && v.Kind == yaml.ScalarNode && v.ShortTag() != "!!null" {
@@ -362,7 +361,7 @@ func longRamps(p *yaml.Node) {
 	}
 }
 
-// splitSeries moves the file and the points of a rate series that has keys of its own to the phase.
+// splitSeries moves the file and the points of a rate series with its own keys to the phase.
 func splitSeries(p *yaml.Node) (wrong []string) {
 	series := step(p, "rate_series")
 	if series == nil || series.Kind != yaml.MappingNode {

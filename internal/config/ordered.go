@@ -13,10 +13,10 @@ import (
 // Header is one request header.
 type Header struct{ Name, Value string }
 
-// Headers are request headers in the order given; names are unique ignoring case.
+// Headers are request headers in the order given. Names are unique, ignoring case.
 type Headers []Header
 
-// Set adds a header; a name that is there already, in any case, is replaced by the new one.
+// Set adds a header. It replaces a header with the same name, ignoring case.
 func (h *Headers) Set(name, value string) {
 	for i := range *h {
 		if strings.EqualFold((*h)[i].Name, name) {
@@ -27,7 +27,7 @@ func (h *Headers) Set(name, value string) {
 	*h = append(*h, Header{name, value})
 }
 
-// Get returns the value of a header, whatever its case.
+// Get returns the value of a header, ignoring case.
 func (h Headers) Get(name string) (string, bool) {
 	for i := range h {
 		if strings.EqualFold(h[i].Name, name) {
@@ -43,10 +43,10 @@ type Member struct {
 	Value json.RawMessage // compact JSON text
 }
 
-// Extra are members that are added to every request body, in the order given; keys are unique.
+// Extra are members added to every request body, in the order given. Keys are unique.
 type Extra []Member
 
-// Set adds a member; a key that is there already keeps its place and gets the new value.
+// Set sets a member. An existing key keeps its position.
 func (e *Extra) Set(key string, value json.RawMessage) {
 	for i := range *e {
 		if (*e)[i].Key == key {
@@ -67,7 +67,7 @@ func (e Extra) Get(key string) (json.RawMessage, bool) {
 	return nil, false
 }
 
-// Has tells whether a member is there.
+// Has reports whether a key is set.
 func (e Extra) Has(key string) bool {
 	_, there := e.Get(key)
 	return there
@@ -79,10 +79,10 @@ type SLO struct {
 	Threshold float64
 }
 
-// SLOs are goodput thresholds in the order given; tags are unique.
+// SLOs are goodput thresholds in the order given. Tags are unique.
 type SLOs []SLO
 
-// Set adds a threshold; the last one of a tag wins.
+// Set sets the threshold of a tag.
 func (s *SLOs) Set(tag string, threshold float64) {
 	for i := range *s {
 		if (*s)[i].Tag == tag {
@@ -93,19 +93,19 @@ func (s *SLOs) Set(tag string, threshold float64) {
 	*s = append(*s, SLO{tag, threshold})
 }
 
-// RecordPool are rows of a dataset that stand in the configuration itself.
+// RecordPool is a list of dataset rows given in the configuration itself.
 type RecordPool struct {
-	Name string // "" = there is one list without names
+	Name string // empty if there is only one list, without a name
 	Rows []json.RawMessage
 }
 
-// Records are rows in a configuration: one list, or lists by name, which are pools to draw from.
+// Records are rows given in a configuration: one list, or named lists, which are pools to draw from.
 type Records []RecordPool
 
-// Formats is a list of file formats; the empty list is written as false, as the file layout has it.
+// Formats is a list of file formats. An empty list is written as false, as the file layout requires.
 type Formats []string
 
-// MarshalYAML writes the headers as a mapping in their order.
+// MarshalYAML writes the headers as a mapping, in order.
 func (h Headers) MarshalYAML() (any, error) {
 	n := mapping()
 	for _, one := range h {
@@ -114,7 +114,7 @@ func (h Headers) MarshalYAML() (any, error) {
 	return n, nil
 }
 
-// UnmarshalYAML reads a mapping of names to scalars; a value keeps its text as written.
+// UnmarshalYAML reads a mapping of names to scalars. A value keeps its spelling.
 func (h *Headers) UnmarshalYAML(n *yaml.Node) error {
 	*h = Headers{}
 	return eachPair(n, func(key string, v *yaml.Node) error {
@@ -126,7 +126,7 @@ func (h *Headers) UnmarshalYAML(n *yaml.Node) error {
 	})
 }
 
-// MarshalYAML writes the members as a mapping in their order.
+// MarshalYAML writes the members as a mapping, in order.
 func (e Extra) MarshalYAML() (any, error) {
 	n := mapping()
 	for _, m := range e {
@@ -139,7 +139,7 @@ func (e Extra) MarshalYAML() (any, error) {
 	return n, nil
 }
 
-// UnmarshalYAML reads a mapping of keys to any value that JSON can hold.
+// UnmarshalYAML reads a mapping of keys to any values that JSON can represent.
 func (e *Extra) UnmarshalYAML(n *yaml.Node) error {
 	*e = Extra{}
 	return eachPair(n, func(key string, v *yaml.Node) error {
@@ -197,7 +197,7 @@ func (r *Records) read(name string, list *yaml.Node) error {
 	return nil
 }
 
-// Count is the number of rows.
+// Count returns the number of rows.
 func (r Records) Count() int {
 	n := 0
 	for i := range r {
@@ -206,7 +206,7 @@ func (r Records) Count() int {
 	return n
 }
 
-// MarshalYAML writes the thresholds as a mapping in their order.
+// MarshalYAML writes the thresholds as a mapping, in order.
 func (s SLOs) MarshalYAML() (any, error) {
 	n := mapping()
 	for _, one := range s {
@@ -228,7 +228,7 @@ func (s *SLOs) UnmarshalYAML(n *yaml.Node) error {
 	})
 }
 
-// MarshalYAML writes the axes as a mapping in their order.
+// MarshalYAML writes the axes as a mapping, in order.
 func (a Axes) MarshalYAML() (any, error) {
 	n := mapping()
 	for _, axis := range a {
@@ -262,7 +262,7 @@ func (a *Axes) UnmarshalYAML(n *yaml.Node) error {
 	return err
 }
 
-// MarshalYAML writes false for the empty list.
+// MarshalYAML writes a list, or false if it is empty.
 func (f Formats) MarshalYAML() (any, error) {
 	if len(f) == 0 {
 		return false, nil
@@ -270,7 +270,7 @@ func (f Formats) MarshalYAML() (any, error) {
 	return []string(f), nil
 }
 
-// Has tells whether a format is listed.
+// Has reports whether a format is listed.
 func (f Formats) Has(format string) bool { return slices.Contains(f, format) }
 
 // UnmarshalYAML reads a list, or false for none.

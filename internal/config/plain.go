@@ -8,27 +8,27 @@ import (
 )
 
 const (
-	deepest  = 100     // nesting of a file
-	mostSaid = 100_000 // values of a file with its aliases written out: a small file could become a huge one
+	maxNesting = 100     // maximum nesting of a file
+	maxValues  = 100_000 // maximum number of values of a file with expanded aliases: a small file could become a huge one
 )
 
-// plainTags are the kinds of values of a configuration. A date is a text.
+// plainTags are the allowed types of values in a configuration. A date becomes a text.
 var plainTags = []string{"!!map", "!!seq", "!!str", "!!int", "!!float", "!!bool", "!!null", "!!timestamp", "!!merge"}
 
-// plainTree writes a file out in full: aliases become copies of what they name, and merged mappings keys of their own. It refuses what a
-// configuration has no use for: endless nesting, aliases without end, keys that are there twice, and values of other kinds.
+// plainTree expands a file: aliases become copies of their targets, and merged mappings become plain keys. It rejects endless nesting, endless
+// aliases, duplicate keys, and values of other types.
 type plainTree struct {
-	said int
-	open []*yaml.Node // whose members are written out now
+	count int
+	open  []*yaml.Node // nodes being expanded, to detect cycles
 }
 
-// spell writes a node out.
+// spell expands a node.
 func (p *plainTree) spell(n *yaml.Node, depth int) error {
-	if p.said++; p.said > mostSaid {
-		return fmt.Errorf("line %d: with its aliases written out the file holds more than %d values", n.Line, mostSaid)
+	if p.count++; p.count > maxValues {
+		return fmt.Errorf("line %d: with its aliases written out the file holds more than %d values", n.Line, maxValues)
 	}
-	if depth > deepest {
-		return fmt.Errorf("line %d: nested more than %d deep", n.Line, deepest)
+	if depth > maxNesting {
+		return fmt.Errorf("line %d: nested more than %d deep", n.Line, maxNesting)
 	}
 	if n.Kind == yaml.AliasNode {
 		if slices.Contains(p.open, n.Alias) {
@@ -42,9 +42,9 @@ func (p *plainTree) spell(n *yaml.Node, depth int) error {
 	}
 	n.Anchor = ""
 	if tag := n.ShortTag(); !slices.Contains(plainTags, tag) {
-		return fmt.Errorf("line %d: values of kind %s are not read", n.Line, tag)
+		return fmt.Errorf("line %d: values of kind %s are not supported", n.Line, tag)
 	}
-	if err := once(n); err != nil {
+	if err := rejectDuplicates(n); err != nil {
 		return err
 	}
 	p.open = append(p.open, n)
@@ -57,20 +57,21 @@ func (p *plainTree) spell(n *yaml.Node, depth int) error {
 	return mergeIn(n)
 }
 
-// once refuses a key that is there twice.
-func once(n *yaml.Node) error {
+// rejectDuplicates returns an error if a mapping has a key twice.
+func rejectDuplicates(n *yaml.Node) error {
 	keys := map[string]int{}
 	for i := 0; n.Kind == yaml.MappingNode && i < len(n.Content); i += 2 {
 		c := n.Content[i]
 		if line, twice := keys[c.Value]; twice && c.Kind == yaml.ScalarNode {
-			return fmt.Errorf("line %d, column %d: the key %s is there twice, first in line %d", c.Line, c.Column, c.Value, line)
+			return fmt.Errorf("line %d, column %d: the key %s occurs twice, first in line %d", c.Line, c.Column, c.Value, line)
 		}
 		keys[c.Value] = c.Line
 	}
 	return nil
 }
 
-// mergeIn puts the keys of merged mappings (<<: …) behind those of a mapping that has them not; of several mappings the first one wins.
+// mergeIn adds the keys of merged mappings (<<: …) after those of a mapping, unless it has them already. Of several merged mappings the first one
+// wins.
 func mergeIn(n *yaml.Node) error {
 	if n.Kind != yaml.MappingNode {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// processKeys are keys of the Python tool that shape its processes, by their place in the body. There are none of them here.
+// processKeys are keys that configure processes of the Python tool, by their place in the body. This tool has no such processes.
 var processKeys = map[string]string{
 	"runtime.workers_min":               "one process carries every connection",
 	"runtime.service_run_type":          "there is one process, and no pods",
@@ -18,13 +18,13 @@ var processKeys = map[string]string{
 	"runtime.dataset_api_base_url":      "there are no pods that fetch a dataset",
 }
 
-// busKeys are those of runtime.communication.
+// busKeys are the keys of runtime.communication.
 var busKeys = []string{
 	"records_port", "credit_router_port", "control_port", "credit_return_push_pull_port", "event_bus_proxy", "dataset_manager_proxy", "raw_inference_proxy", "ipc_path",
 	"tcp_host", "controller_host",
 }
 
-// modeOf is the Python tool's word for how a type of phase times its requests.
+// modeOf returns the Python tool's timing mode for a type of phase.
 func modeOf(phaseType string) string {
 	switch PhaseType(phaseType) {
 	case PhaseUserCentric:
@@ -35,7 +35,8 @@ func modeOf(phaseType string) string {
 	return "request_rate"
 }
 
-// dropIdle takes keys of the Python tool out of a file that change nothing here, and says so; those that say what happens anyway go without a word.
+// dropIdle removes keys of the Python tool that have no effect here, and returns a note for each. It removes keys that only state the default
+// behaviour without a note.
 func dropIdle(root *yaml.Node) (notes []string) {
 	body := step(root, "benchmark")
 	if body == nil || body.Kind != yaml.MappingNode {
@@ -61,25 +62,25 @@ func dropIdle(root *yaml.Node) (notes []string) {
 	}
 	if m := step(body, "models"); m != nil {
 		for i, item := range entries(step(m, "items")) {
-			drop(item, fmt.Sprintf("models.items[%d]", i), "modalities", "what is sent is the dataset's matter")
+			drop(item, fmt.Sprintf("models.items[%d]", i), "modalities", "the dataset decides what is sent")
 		}
 	}
 	dropEmpty(body, "metrics")
 	for _, p := range entries(step(body, "phases")) {
-		dropSaid(p)
+		dropImpliedTiming(p)
 	}
 	return notes
 }
 
-// dropEmpty takes out a section that has no keys.
+// dropEmpty removes a section without keys.
 func dropEmpty(body *yaml.Node, key string) {
 	if m := step(body, key); m != nil && len(m.Content) == 0 && (m.Kind == yaml.MappingNode || m.ShortTag() == "!!null") {
 		take(body, key)
 	}
 }
 
-// dropSaid takes out of a phase what says what happens anyway.
-func dropSaid(p *yaml.Node) {
+// dropImpliedTiming removes the timing mode of a phase if it only repeats what the type implies.
+func dropImpliedTiming(p *yaml.Node) {
 	if p.Kind == yaml.MappingNode {
 		v, t := step(p, "timing_mode"), step(p, "type")
 		if v != nil && (v.ShortTag() == "!!null" || t != nil && v.Value == modeOf(t.Value)) {
@@ -88,7 +89,7 @@ func dropSaid(p *yaml.Node) {
 	}
 }
 
-// lineOf is the line of a key of a mapping, 0 when it has none.
+// lineOf returns the line of a key of a mapping; 0 if it has no such key.
 func lineOf(n *yaml.Node, key string) int {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == key {

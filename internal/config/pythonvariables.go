@@ -2,8 +2,8 @@ package config
 
 import "strings"
 
-// UnsupportedVariables are known variables without an effect on a run, without the prefix: those of other commands, of what is not built, and of
-// processes, queues and caches that AIPerf 0.13 has.
+// UnsupportedVariables are known variables without an effect on a run, without the prefix. They belong to other commands, to features that are not
+// built, or to processes, queues and caches of AIPerf 0.13.
 var UnsupportedVariables = strings.Fields(`
 	ACCURACY_CANCEL_RESULT_WAIT_SEC ACCURACY_LCB_GRADE_TIMEOUT_MAX_S
 	AGENTX_CONTEXT_OVERFLOW_RATE_LIMIT AGENTX_CONTEXT_OVERFLOW_SUBSTRINGS AGENTX_RECYCLE_GUARD_MAX_WINDOW

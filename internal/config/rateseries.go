@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"aiperf/internal/infile"
+	"aiperf/internal/base/boundedfile"
 )
 
 // RatePoint is one corner of a piecewise-linear request rate.
@@ -14,10 +14,10 @@ type RatePoint struct {
 	QPS   float64 `yaml:"qps"`    // requests per second at that instant
 }
 
-// HasSeries reports whether the rate of a phase changes over time by points.
+// HasSeries reports whether the phase has a rate series.
 func (p *Phase) HasSeries() bool { return p.RateSeries != "" || len(p.RatePoints) > 0 }
 
-// Series are the points of a phase's rate, nil when it has none. Those of a file are read.
+// Series returns the points of a phase's rate series; nil if it has none. It reads the file if the points are in one.
 func (p *Phase) Series() ([]RatePoint, error) {
 	if p.RateSeries == "" {
 		return p.RatePoints, nil
@@ -25,10 +25,10 @@ func (p *Phase) Series() ([]RatePoint, error) {
 	return ReadRateSeries(p.RateSeries)
 }
 
-// ReadRateSeries reads the file of a rate series: a JSON list of {"time_s", "qps"}, or an object with such a list under "points". The
-// times rise from 0 on, the rates are above 0.
+// ReadRateSeries reads the file of a rate series: a JSON list of {"time_s", "qps"}, or an object with such a list under "points". Times must start at
+// 0 and increase, rates must be above 0.
 func ReadRateSeries(path string) ([]RatePoint, error) {
-	data, err := infile.ReadAll(path, maxFile)
+	data, err := boundedfile.ReadAll(path, maxFile)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func parseRateSeries(data []byte) ([]RatePoint, error) {
 	return points, checkSeries(points)
 }
 
-// checkSeries refuses times that do not rise and rates that are not above 0.
+// checkSeries returns an error unless times increase and rates are above 0.
 func checkSeries(points []RatePoint) error {
 	last := -1.0
 	for i, p := range points {

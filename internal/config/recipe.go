@@ -10,19 +10,19 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Targets are what a recipe is made from; nil and empty are not given.
+// Targets are the parameters of a recipe; nil and empty mean not given.
 type Targets struct {
 	TTFT, ITL, E2E *float64 // ms
-	ErrorRate      *float64 // share, 0 to 1
+	ErrorRate      *float64 // share of failed requests, 0 to 1
 	Attainment     *float64 // share of good requests
 
 	Pairs       string // input and output lengths: 128/128,512/256
-	Style       string // of max-concurrency-under-sla
+	Style       string // for max-concurrency-under-sla
 	Degradation *float64
 	Metric      string
 	Stat        string
 
-	Concurrency                []int // of pareto-sweep
+	Concurrency                []int // for pareto-sweep
 	ConcurrencyRange           [2]*int
 	ISLRange, OSLRange         [2]*int
 	ConcurrencySteps           *int
@@ -31,7 +31,7 @@ type Targets struct {
 	DatasetName, MeasuredPhase string
 }
 
-// recipe makes the sweep of a name (spec: timing, section 14.1).
+// recipe returns the sweep of a recipe (spec: timing, section 14.1).
 type recipe func(t *Targets) (*Sweep, error)
 
 var recipes = map[string]recipe{
@@ -45,7 +45,7 @@ var recipes = map[string]recipe{
 	"pareto-sweep":              paretoSweep,
 }
 
-// Recipe returns the sweep or search of a name, and the goodput thresholds that it brings along.
+// Recipe returns the sweep or search of a named recipe, and its goodput thresholds.
 func Recipe(name string, t *Targets) (*Sweep, SLOs, error) {
 	sweepFor, ok := recipes[name]
 	if !ok {
@@ -74,7 +74,7 @@ func (t *Targets) streams(what string) error {
 	return fmt.Errorf("needs --streaming: %s is only seen in a stream", what)
 }
 
-// between is a range with its defaults, which must rise.
+// between returns a range with its defaults filled in. It must be increasing.
 func between(r [2]*int, low, high int, what string) (int, int, error) {
 	if r[0] != nil {
 		low = *r[0]
@@ -88,7 +88,7 @@ func between(r [2]*int, low, high int, what string) (int, int, error) {
 	return low, high, nil
 }
 
-// logSteps are integers that rise by equal factors from low to high, both included, each once.
+// logSteps returns integers in equal ratios from low to high, both included, without duplicates.
 func logSteps(low, high, steps int) []any {
 	var list []any
 	last := 0
@@ -109,7 +109,7 @@ func orInt(p *int, def int) int {
 	return def
 }
 
-// overConcurrency is a search over the concurrency of the measured phase.
+// overConcurrency returns a search over the concurrency of the measured phase.
 func (t *Targets) overConcurrency(planner, prior, metric string, iterations, initial int, filters ...SLAFilter) (*Sweep, error) {
 	low, high, err := between(t.ConcurrencyRange, 1, 1000, "concurrency")
 	if err != nil {
@@ -122,7 +122,7 @@ func (t *Targets) overConcurrency(planner, prior, metric string, iterations, ini
 	return s, nil
 }
 
-// DefaultSearch is a search with its defaults and without a space.
+// DefaultSearch returns a search with its defaults and without a space.
 func DefaultSearch() *Sweep {
 	return &Sweep{
 		Type: SweepSearch, IterationOrder: "repeated", Planner: "bayesian", InitialPoints: 5, PlateauWindow: 8, PlateauThreshold: 0.01,
@@ -150,7 +150,7 @@ func maxThroughputITL(t *Targets) (*Sweep, error) {
 	return t.overConcurrency("bayesian", "log-uniform", "output_token_throughput", 30, 5, SLAFilter{"inter_token_latency", "p95", "lt", *t.ITL})
 }
 
-// filters are the conditions of the given targets.
+// filters returns the conditions of the given targets.
 func (t *Targets) filters() (list []SLAFilter) {
 	for _, one := range []struct {
 		limit     *float64
@@ -213,7 +213,7 @@ func gridOf(axes ...Axis) *Sweep {
 	return &Sweep{Type: SweepGrid, Parameters: axes}
 }
 
-// process is a handler with its parameters.
+// process returns a handler with its parameters.
 func process(handler, file string, params map[string]any) (*PostProcess, error) {
 	p := &PostProcess{Handler: handler, Filename: file}
 	return p, p.Params.Encode(params)
@@ -273,10 +273,10 @@ func decodeCurve(t *Targets) (*Sweep, error) {
 	return s, err
 }
 
-// paretoSweep pairs input and output lengths and crosses the pairs with concurrencies.
+// paretoSweep combines pairs of input and output lengths with concurrencies.
 func paretoSweep(t *Targets) (*Sweep, error) {
 	if t.Pairs == "" {
-		return nil, fmt.Errorf("needs --isl-osl-pairs, as 128/128,512/256")
+		return nil, fmt.Errorf("needs --isl-osl-pairs, for example 128/128,512/256")
 	}
 	if err := t.streams("the time to first token"); err != nil {
 		return nil, err
@@ -291,7 +291,7 @@ func paretoSweep(t *Targets) (*Sweep, error) {
 		isl, err1 := strconv.Atoi(strings.TrimSpace(in))
 		osl, err2 := strconv.Atoi(strings.TrimSpace(out))
 		if !ok || err1 != nil || err2 != nil || isl < 1 || osl < 1 {
-			return nil, fmt.Errorf("--isl-osl-pairs: %q is no pair of lengths; write 128/128,512/256", pair)
+			return nil, fmt.Errorf("--isl-osl-pairs: %q is not a pair of lengths; write 128/128,512/256", pair)
 		}
 		for _, c := range concurrency {
 			one, err := t.shape(isl, osl, c)
@@ -312,7 +312,7 @@ func paretoSweep(t *Targets) (*Sweep, error) {
 	return s, err
 }
 
-// shape is one point of paretoSweep.
+// shape returns one point of paretoSweep.
 func (t *Targets) shape(isl, osl, concurrency int) (Scenario, error) {
 	one := Scenario{Name: fmt.Sprintf("shape_%d_%d_c%d", isl, osl, concurrency)}
 	one.Values = Values{{"isl", []any{isl}}, {"osl", []any{osl}}, {"concurrency", []any{concurrency}}}
@@ -323,7 +323,7 @@ func (t *Targets) shape(isl, osl, concurrency int) (Scenario, error) {
 	return one, err
 }
 
-// Values are named values of a scenario in their order, one each: what its directory is called by.
+// Values are the named values of a scenario, in order. Its directory name is derived from them.
 type Values []Axis
 
 // MarshalYAML writes a mapping.
@@ -350,7 +350,7 @@ func (v *Values) UnmarshalYAML(n *yaml.Node) error {
 	})
 }
 
-// AnalyzeReport lets a sweep leave GenAI-Perf's report of its analyze command too.
+// AnalyzeReport makes a sweep also write the report of GenAI-Perf's analyze command.
 func (r *Run) AnalyzeReport() (err error) {
 	p := r.Profiling()
 	load, value := "concurrency", 1.0

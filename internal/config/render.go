@@ -3,35 +3,36 @@ package config
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
-	"aiperf/internal/jinja"
+	"aiperf/internal/base/lazyregexp"
+	"aiperf/internal/text/jinja"
 )
 
-// verbatim are the keys whose text is a template of something else.
+// verbatim are the keys whose text is a template for another purpose, so it stays as it is.
 var verbatim = []string{"template", "body", "payload_template", "user_files"}
 
-// renderer computes the values of a file that are Jinja expressions (spec: config, section 6). They see the variables of the file by name
-// and the other values by their path, with or without "benchmark."; list entries go by name or number. What a value reads is computed first.
+// renderer computes the Jinja expressions in the values of a file (spec: config, section 6). Expressions refer to the variables of the file by name,
+// and to other values by path, with or without "benchmark.". List entries are selected by name or number. The values that an expression uses are
+// computed first.
 type renderer struct {
 	root  *yaml.Node // the file, without its variables
-	vars  *yaml.Node // nil: there are none
+	vars  *yaml.Node // nil if the file has no variables
 	env   *jinja.Environment
-	state map[*yaml.Node]int // 1: under way, 2: done
+	state map[*yaml.Node]int // 1: in progress, 2: done
 	stack []string
 	wrong []string
 }
 
-// isTemplate tells whether a scalar is to be computed.
+// isTemplate reports whether a scalar is a template.
 func isTemplate(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode && n.Tag != "!!binary" && (strings.Contains(n.Value, "{{") || strings.Contains(n.Value, "{%"))
 }
 
-// render computes every template of a file in place; the error names all that failed, one a line.
+// render computes every template of a file in place. The error lists all that failed, one per line.
 func render(root, vars *yaml.Node) error {
 	r := &renderer{root: root, vars: vars, env: &jinja.Environment{Strict: true, Frozen: true}, state: map[*yaml.Node]int{}}
 	if vars != nil {
@@ -44,14 +45,14 @@ func render(root, vars *yaml.Node) error {
 	return nil
 }
 
-// hasTemplates tells whether anything below a node is to be computed.
+// hasTemplates reports whether a tree contains templates.
 func hasTemplates(n *yaml.Node) bool {
 	found := false
 	eachTemplate(n, "", func(*yaml.Node, string) { found = true })
 	return found
 }
 
-// eachTemplate walks the scalars that are to be computed.
+// eachTemplate calls f for each template in a tree.
 func eachTemplate(n *yaml.Node, path string, f func(n *yaml.Node, path string)) {
 	if n == nil {
 		return
@@ -75,17 +76,17 @@ func (r *renderer) all(n *yaml.Node, path string) {
 	})
 }
 
-// chains are the dotted names of an expression.
-var chains = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_-]*[A-Za-z0-9_]|\[[0-9]+\])*`)
+// chains matches the dotted names in an expression.
+var chains = lazyregexp.New(`[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_-]*[A-Za-z0-9_]|\[[0-9]+\])*`)
 
-// scalar computes one value, and before it those that it reads.
+// scalar computes one value, after the values that it uses.
 func (r *renderer) scalar(n *yaml.Node, path string) error {
 	switch r.state[n] {
 	case 2:
 		return nil
 	case 1:
 		first := max(0, slices.Index(r.stack, path))
-		return fmt.Errorf("line %d: values that need each other: %s", n.Line, strings.Join(append(slices.Clone(r.stack[first:]), path), " -> "))
+		return fmt.Errorf("line %d: values that refer to each other: %s", n.Line, strings.Join(append(slices.Clone(r.stack[first:]), path), " -> "))
 	}
 	r.state[n] = 1
 	r.stack = append(r.stack, path)
@@ -105,7 +106,7 @@ func (r *renderer) scalar(n *yaml.Node, path string) error {
 	return nil
 }
 
-// needs computes what a value reads.
+// needs computes the values that a value uses.
 func (r *renderer) needs(n *yaml.Node) (err error) {
 	for _, chain := range chains.FindAllString(n.Value, -1) {
 		parts := strings.FieldsFunc(chain, func(c rune) bool { return c == '.' || c == '[' || c == ']' })
@@ -114,7 +115,7 @@ func (r *renderer) needs(n *yaml.Node) (err error) {
 			if one != n && err == nil {
 				err = r.scalar(one, path)
 			} else if one == n && target == n && err == nil {
-				err = fmt.Errorf("line %d: %s needs itself", n.Line, path)
+				err = fmt.Errorf("line %d: %s refers to itself", n.Line, path)
 			}
 		})
 		if err != nil {
@@ -124,7 +125,7 @@ func (r *renderer) needs(n *yaml.Node) (err error) {
 	return nil
 }
 
-// find follows a dotted name as far as it leads; nil: nowhere.
+// find follows a dotted name as far as possible; nil if its first part does not exist.
 func (r *renderer) find(parts []string) (n *yaml.Node, path string) {
 	starts := []struct {
 		n    *yaml.Node
@@ -147,7 +148,7 @@ func (r *renderer) find(parts []string) (n *yaml.Node, path string) {
 	return nil, ""
 }
 
-// scope is what an expression sees.
+// scope returns the names that an expression can use.
 func (r *renderer) scope() map[string]jinja.Value {
 	vars := map[string]jinja.Value{}
 	enter := func(n *yaml.Node) {
@@ -164,7 +165,7 @@ func (r *renderer) scope() map[string]jinja.Value {
 	return vars
 }
 
-// seen is a node as an expression sees it. A list whose entries have names is a mapping by name and by number.
+// seen converts a node for use in an expression. A list whose entries have names becomes a mapping by name and by number.
 func seen(n *yaml.Node) jinja.Value {
 	switch n.Kind {
 	case yaml.MappingNode:

@@ -1,10 +1,10 @@
 package config
 
-import "aiperf/internal/setting"
+import "aiperf/internal/base/setting"
 
 // MultiRun repeats every cell.
 type MultiRun struct {
-	NumRuns                 int          `yaml:"num_runs"` // the maximum when Convergence is set
+	NumRuns                 int          `yaml:"num_runs"` // the maximum if Convergence is set
 	Cooldown                Seconds      `yaml:"cooldown_seconds"`
 	ConfidenceLevel         float64      `yaml:"confidence_level"` // 0 to 1, both exclusive
 	SetConsistentSeed       bool         `yaml:"set_consistent_seed"`
@@ -13,19 +13,19 @@ type MultiRun struct {
 	Convergence             *Convergence `yaml:"convergence,omitempty"`
 }
 
-// Convergence ends the repetitions early (spec: timing, section 12).
+// Convergence stops the repetitions early (spec: timing, section 12).
 type Convergence struct {
 	Metric    string   `yaml:"metric"`
 	Stat      string   `yaml:"stat"`
 	Mode      string   `yaml:"mode"`                // ci_width, cv, distribution
-	Threshold *float64 `yaml:"threshold,omitempty"` // nil: the mode's own
+	Threshold *float64 `yaml:"threshold,omitempty"` // nil: the mode's default
 	MinRuns   int      `yaml:"min_runs"`
 }
 
-// DefaultConvergence looks at the relative width of the confidence interval of a mean, after two runs.
+// DefaultConvergence uses the relative width of the confidence interval of a mean, after at least two runs.
 func DefaultConvergence() Convergence { return Convergence{Stat: "avg", Mode: "ci_width", MinRuns: 2} }
 
-// Limit is the threshold of the mode: the given one, else 0.10 for ci_width and 0.05 for the others.
+// Limit returns the threshold of the mode: the given one, otherwise 0.10 for ci_width and 0.05 for the other modes.
 func (c *Convergence) Limit() float64 {
 	switch {
 	case c.Threshold != nil:
@@ -42,32 +42,32 @@ var multiRunRows = group("Multi-Run", []setting.Row{
 	{Flags: []string{"--confidence-level"}, Key: "multi_run.confidence_level", Kind: setting.Float, Bounds: "> 0, < 1", Default: "0.95", Help: "level of the confidence intervals"},
 	{Flags: []string{"--profile-run-disable-warmup-after-first"}, Not: []string{"--no-profile-run-disable-warmup-after-first"}, Key: "multi_run.disable_warmup_after_first", Kind: setting.Bool, Default: "on", Help: "warm up before the first repetition only"},
 	{Flags: []string{"--set-consistent-seed"}, Not: []string{"--no-set-consistent-seed"}, Key: "multi_run.set_consistent_seed", Kind: setting.Bool, Default: "on", Help: "use seed 42 when repeating or sweeping without --random-seed"},
-	{Flags: []string{"--vary-seed-per-trial"}, Not: []string{"--no-vary-seed-per-trial"}, Key: "multi_run.vary_seed_per_trial", Kind: setting.Bool, Help: "a seed of its own for every repetition"},
-	{Flags: []string{"--convergence-metric"}, Key: "multi_run.convergence.metric", Kind: setting.Text, Help: "stop repeating once this metric has settled"},
-	{Flags: []string{"--convergence-stat"}, Key: "multi_run.convergence.stat", Kind: setting.Enum, Choices: []string{"avg", "p50", "p90", "p95", "p99", "min", "max"}, Default: "avg", Help: "statistic of that metric"},
-	{Flags: []string{"--convergence-threshold"}, Key: "multi_run.convergence.threshold", Kind: setting.Float, Bounds: "> 0, < 1", Help: "how settled it must be"},
-	{Flags: []string{"--convergence-mode"}, Key: "multi_run.convergence.mode", Kind: setting.Enum, Choices: []string{"ci_width", "cv", "distribution"}, Default: "ci_width", Help: "test for being settled"},
+	{Flags: []string{"--vary-seed-per-trial"}, Not: []string{"--no-vary-seed-per-trial"}, Key: "multi_run.vary_seed_per_trial", Kind: setting.Bool, Help: "use a different seed for every repetition"},
+	{Flags: []string{"--convergence-metric"}, Key: "multi_run.convergence.metric", Kind: setting.Text, Help: "stop repeating once this metric is stable"},
+	{Flags: []string{"--convergence-stat"}, Key: "multi_run.convergence.stat", Kind: setting.Enum, Choices: []string{"avg", "p50", "p90", "p95", "p99", "min", "max"}, Default: "avg", Help: "statistic of the convergence metric"},
+	{Flags: []string{"--convergence-threshold"}, Key: "multi_run.convergence.threshold", Kind: setting.Float, Bounds: "> 0, < 1", Help: "limit below which the metric is stable"},
+	{Flags: []string{"--convergence-mode"}, Key: "multi_run.convergence.mode", Kind: setting.Enum, Choices: []string{"ci_width", "cv", "distribution"}, Default: "ci_width", Help: "test of convergence"},
 	{Flags: []string{"--parameter-sweep-cooldown-seconds"}, Key: "sweep.cooldown_seconds", Unit: "s", Kind: setting.Float, Bounds: ">= 0", Default: "0", Help: "pause between two cells of a sweep, in s"},
-	{Flags: []string{"--parameter-sweep-same-seed"}, Not: []string{"--no-parameter-sweep-same-seed"}, Key: "sweep.same_seed", Kind: setting.Bool, Help: "the same seed for every cell"},
+	{Flags: []string{"--parameter-sweep-same-seed"}, Not: []string{"--no-parameter-sweep-same-seed"}, Key: "sweep.same_seed", Kind: setting.Bool, Help: "use the same seed for every cell"},
 	{Flags: []string{"--parameter-sweep-mode"}, Key: "sweep.iteration_order", Kind: setting.Enum, Choices: []string{"repeated", "independent"}, Default: "repeated", Help: "order of cells and repetitions"},
 	{Flags: []string{"--sweep-type"}, Key: "sweep.type", Kind: setting.Enum, Choices: []string{"grid", "zip"}, KeyChoices: []string{"grid", "zip", "scenarios", "sobol", "latin_hypercube", "adaptive_search"}, Default: "grid", Help: "grid: every combination; zip: value by value"},
-	{Flags: []string{"--no-sweep-table"}, Key: "no_sweep_table", Kind: setting.Bool, Help: "leave out the table of a sweep"},
+	{Flags: []string{"--no-sweep-table"}, Key: "no_sweep_table", Kind: setting.Bool, Help: "do not print the table of a sweep"},
 	{Flags: []string{"--search-space"}, Kind: setting.Text, List: true, Whole: true, Help: "key and range to search: path:lo,hi[:kind]"},
 	{Flags: []string{"--search-metric"}, Kind: setting.Text, Help: "metric to optimise"},
 	{Flags: []string{"--search-stat"}, Kind: setting.Enum, Choices: []string{"avg", "p50", "p90", "p95", "p99"}, Help: "its statistic"},
-	{Flags: []string{"--search-direction"}, Kind: setting.Enum, Choices: []string{"maximize", "minimize"}, Help: "maximise or minimise it"},
-	{Flags: []string{"--search-max-iterations"}, Kind: setting.Int, Bounds: ">= 2, <= 200", Help: "most cells of the search"},
-	{Flags: []string{"--search-initial-points"}, Kind: setting.Int, Bounds: ">= 1", Help: "cells before the model guides the search"},
+	{Flags: []string{"--search-direction"}, Kind: setting.Enum, Choices: []string{"maximize", "minimize"}, Help: "direction of the optimisation"},
+	{Flags: []string{"--search-max-iterations"}, Kind: setting.Int, Bounds: ">= 2, <= 200", Help: "maximum number of cells of the search"},
+	{Flags: []string{"--search-initial-points"}, Kind: setting.Int, Bounds: ">= 1", Help: "number of cells before the model guides the search"},
 	{Flags: []string{"--search-random-seed"}, Kind: setting.Int, Bounds: ">= 0", Help: "seed of the search"},
-	{Flags: []string{"--search-planner"}, Kind: setting.Enum, Choices: []string{"bayesian", "monotonic_sla", "smooth_isotonic", "optuna"}, Help: "how the next cell is chosen"},
+	{Flags: []string{"--search-planner"}, Kind: setting.Enum, Choices: []string{"bayesian", "monotonic_sla", "smooth_isotonic", "optuna"}, Help: "method that chooses the next cell"},
 	{Flags: []string{"--optuna-sampler"}, Kind: setting.Enum, Choices: []string{"gp", "tpe", "botorch"}, NoEffect: "the search has its own sampler: a Gaussian process with expected improvement", Help: "sampler of the search"},
 	{Flags: []string{"--optuna-acquisition"}, Kind: setting.Enum, Choices: []string{"logei", "qlogei", "qnei", "qlognei", "qehvi", "qnehvi", "qlognehvi"}, NoEffect: "the search has its own sampler: a Gaussian process with expected improvement", Help: "acquisition function of the search"},
-	{Flags: []string{"--optuna-terminator"}, Kind: setting.Enum, Choices: []string{"regret", "emmr", "none"}, NoEffect: "the search has its own sampler: a Gaussian process with expected improvement", Help: "when the search ends early"},
-	{Flags: []string{"--search-percentile-pooling"}, Kind: setting.Enum, Choices: []string{"mean", "pooled"}, Help: "how percentiles of repetitions are joined"},
-	{Flags: []string{"--bo-constraint-mode"}, Kind: setting.Enum, Choices: []string{"penalty", "eic"}, Help: "how constraints enter the search"},
+	{Flags: []string{"--optuna-terminator"}, Kind: setting.Enum, Choices: []string{"regret", "emmr", "none"}, NoEffect: "the search has its own sampler: a Gaussian process with expected improvement", Help: "rule for an early end of the search"},
+	{Flags: []string{"--search-percentile-pooling"}, Kind: setting.Enum, Choices: []string{"mean", "pooled"}, Help: "method that combines the percentiles of repetitions"},
+	{Flags: []string{"--bo-constraint-mode"}, Kind: setting.Enum, Choices: []string{"penalty", "eic"}, Help: "handling of constraints in the search"},
 	{Flags: []string{"--variant", "--sweep-variant"}, Kind: setting.Text, List: true, Whole: true, Help: "one explicit cell: \"name: key=value, key=value\""},
 	{Flags: []string{"--search-sla"}, Kind: setting.Text, List: true, Whole: true, Help: "constraint of a search: ttft:p95<200ms, or metric:stat:op:threshold"},
-	{Flags: []string{"--search-sla-tier"}, Kind: setting.Text, List: true, Whole: true, Help: "one of 2 to 10 service levels whose limits are searched together: [label:]metric:stat:op:threshold,…"},
+	{Flags: []string{"--search-sla-tier"}, Kind: setting.Text, List: true, Whole: true, Help: "one of 2 to 10 service levels to search together: [label:]metric:stat:op:threshold,…"},
 	{Flags: []string{"--search-recipe"}, Kind: setting.Enum, Choices: []string{"max-throughput-ttft-sla", "max-throughput-itl-sla", "max-concurrency-under-sla", "max-goodput-under-slo", "concurrency-ramp", "prefill-ttft-curve", "decode-itl-curve", "pareto-sweep"}, Help: "ready-made search or sweep"},
 	{Flags: []string{"--ttft-sla-ms"}, Unit: "ms", Kind: setting.Float, Bounds: "> 0", Help: "limit of the time to first token, in ms"},
 	{Flags: []string{"--isl-osl-pairs"}, Kind: setting.Text, Help: "pairs of lengths: 100/10,200/20"},
@@ -76,9 +76,9 @@ var multiRunRows = group("Multi-Run", []setting.Row{
 	{Flags: []string{"--e2e-sla-ms"}, Unit: "ms", Kind: setting.Float, Bounds: "> 0", Help: "limit of the request latency, in ms"},
 	{Flags: []string{"--error-rate-sla"}, Kind: setting.Float, Bounds: "> 0, < 1", Help: "limit of the error share, 0 to 1"},
 	{Flags: []string{"--slo-attainment-fraction"}, Kind: setting.Float, Bounds: "> 0, <= 1", Help: "share of requests that must be good"},
-	{Flags: []string{"--search-style"}, Kind: setting.Enum, Choices: []string{"smooth_isotonic", "monotonic", "bo", "optuna", "grid"}, Help: "method of a recipe"},
+	{Flags: []string{"--search-style"}, Kind: setting.Enum, Choices: []string{"smooth_isotonic", "monotonic", "bo", "optuna", "grid"}, Help: "search method of a recipe"},
 	{Flags: []string{"--degradation-threshold"}, Kind: setting.Float, Bounds: "> 0, < 1", Default: "0.2", Help: "relative loss that ends a ramp"},
-	{Flags: []string{"--degradation-metric-tag"}, Kind: setting.Text, Help: "metric of that loss"},
+	{Flags: []string{"--degradation-metric-tag"}, Kind: setting.Text, Help: "metric whose loss ends a ramp"},
 	{Flags: []string{"--degradation-stat"}, Kind: setting.Enum, Choices: []string{"avg", "p50", "p90", "p95", "p99"}, Help: "its statistic"},
 	{Flags: []string{"--isl-min"}, Kind: setting.Int, Bounds: ">= 1", Help: "shortest input of a recipe"},
 	{Flags: []string{"--isl-max"}, Kind: setting.Int, Bounds: ">= 1", Help: "longest input of a recipe"},

@@ -1,18 +1,18 @@
 package config
 
-// TimingReplay is the timing mode of a phase that takes recorded agents up in the middle of their recordings.
+// TimingReplay is the timing mode of a phase that resumes recorded agents in the middle of their recordings.
 const TimingReplay = "agentic_replay"
 
-// AgentX is the scenario that replays the recorded agents of one published set.
+// AgentX is the scenario that replays the recorded agents of one published data set.
 const AgentX = "inferencex-agentx-mvp"
 
-// Scenarios are the names of the benchmarks whose settings are locked.
+// Scenarios are the names of the benchmarks with locked settings.
 var Scenarios = []string{AgentX}
 
-// Replays tells whether the phase is a replay.
+// Replays reports whether the phase is a replay.
 func (p *Phase) Replays() bool { return p.TimingMode == TimingReplay }
 
-// Entry is the range of shares of a recording at which it is entered.
+// Entry returns the range of the start position in a recording, as shares of its length.
 func (p *Phase) Entry() (from, to float64) {
 	from, to = 0.25, 0.75
 	if p.StartMin != nil {
@@ -24,10 +24,10 @@ func (p *Phase) Entry() (from, to float64) {
 	return from, to
 }
 
-// longestDrain is the longest default of WarmupGrace, s.
+// longestDrain is the maximum default of WarmupGrace, s.
 const longestDrain = 300
 
-// Drain is how long the warm-up of a replay waits for its last answers; nil: without limit.
+// Drain returns how long the warm-up of a replay waits for its last answers; nil means without limit.
 func (p *Phase) Drain() *Seconds {
 	switch {
 	case p.WarmupGrace != nil:
@@ -42,7 +42,7 @@ func (p *Phase) Drain() *Seconds {
 	return &drain
 }
 
-// replay checks what belongs to a replay. Its settings mean nothing elsewhere, which package rules tells.
+// replay checks the settings of a replay. Package rules rejects them in other phases.
 func (v *violations) replay(path string, p *Phase) {
 	if p.TimingMode != "" {
 		v.oneOf(path+".timing_mode", p.TimingMode, TimingReplay)
@@ -54,5 +54,5 @@ func (v *violations) replay(path string, p *Phase) {
 	}
 	v.when(p.Type != PhaseConcurrency, path+".timing_mode", "%s is for phases of type concurrency, not %s", TimingReplay, p.Type)
 	v.when(p.Type == PhaseConcurrency && p.Concurrency == nil, path+".timing_mode", "%s needs %s: the number of agents", TimingReplay, v.as(path+".concurrency"))
-	v.when(p.Kind == KindWarmup, path+".timing_mode", "%s is for the measured phase: its warm-up comes by itself", TimingReplay)
+	v.when(p.Kind == KindWarmup, path+".timing_mode", "%s is for the measured phase: the warm-up starts by itself", TimingReplay)
 }

@@ -3,10 +3,10 @@ package config
 import (
 	"slices"
 
-	"aiperf/internal/setting"
+	"aiperf/internal/base/setting"
 )
 
-// group puts rows under one heading of the help.
+// group sets the help heading of rows.
 func group(name string, rows []setting.Row) []setting.Row {
 	for i := range rows {
 		rows[i].Group = name
@@ -14,8 +14,8 @@ func group(name string, rows []setting.Row) []setting.Row {
 	return rows
 }
 
-// Rows returns the settings of a run in the order of the help: every flag of profile and every AIPERF_* variable. Each stands beside the
-// structure that holds its value. The copy is the caller's.
+// Rows returns the settings of a run in the order of the help: every flag of profile and every AIPERF_* variable. Each row is defined next to the
+// structure with its value. The caller owns the returned copy.
 func Rows() []setting.Row {
 	return slices.Concat(
 		endpointRows,
@@ -55,7 +55,7 @@ func Rows() []setting.Row {
 	)
 }
 
-// ResumeFlag is the flag that continues a series. It is in no file, so it has no key.
+// ResumeFlag is the flag that continues a series. It has no key, because it is not part of a file.
 const ResumeFlag = "--resume"
 
 var ourRows = group("Ours", []setting.Row{
@@ -63,8 +63,8 @@ var ourRows = group("Ours", []setting.Row{
 	{Flags: []string{"--fail-if"}, Key: "fail_if", Manual: true, Kind: setting.Text, List: true, Whole: true, Help: "status 3 if this holds or is undecided: time_to_first_token:p99>200ms, error_rate>1 (percent)"},
 	{Flags: []string{"--objective"}, Key: "fail_if", Manual: true, Kind: setting.Text, List: true, Whole: true, Help: "status 3 unless this holds: ttft:p99<200ms, p95(e2e)<2s, tps>100, error_rate<1%"},
 	{Flags: []string{"--fail-on-verdict"}, Key: "fail_on_verdict", Kind: setting.Bool, Help: "exit status 3 unless the verdict is valid or server limited"},
-	{Flags: []string{"--allow-invalid"}, Key: "allow_invalid", Kind: setting.Bool, Help: "judge --fail-if by the stated values whatever verdict and ranges say"},
+	{Flags: []string{"--allow-invalid"}, Key: "allow_invalid", Kind: setting.Bool, Help: "judge --fail-if by the plain values, without verdict and ranges"},
 	{Flags: []string{"--junit"}, Key: "junit", Kind: setting.Path, Help: "write the --fail-if results as JUnit XML"},
-	{Flags: []string{ResumeFlag}, Kind: setting.Path, Folder: true, Help: "go on with the series in this directory: finished runs are kept, the others are made; runs of other settings are refused"},
+	{Flags: []string{ResumeFlag}, Kind: setting.Path, Folder: true, Help: "continue the series in this directory with the same settings"},
 	{Flags: []string{"--dry-run"}, Common: true, Kind: setting.Bool, Help: "check everything, print the resolved configuration as YAML, send nothing"},
 })

@@ -5,10 +5,10 @@ import (
 	"math"
 	"strconv"
 
-	"aiperf/internal/qmc"
+	"aiperf/internal/base/sobol"
 )
 
-// sampled lists the points of a Sobol sequence or a Latin hypercube.
+// sampled returns the points of a Sobol sequence or a Latin hypercube.
 func (r *Run) sampled() ([]point, error) {
 	s := r.Sweep
 	if s.Samples > maxCells {
@@ -25,26 +25,26 @@ func (r *Run) sampled() ([]point, error) {
 		for k := range s.Dimensions {
 			p.values = append(p.values, Axis{Path: s.Dimensions[k].Path, Values: []any{s.Dimensions[k].at(u[k])}})
 		}
-		p.dir, p.label = spelled(p.values, i)
+		p.dir, p.label = cellName(p.values, i)
 		if s.LabelFormat != "kv" {
 			p.label = fmt.Sprintf("%s_%04d", s.Type, i)
 		}
-		p.dir = only(used, p.dir) // integers repeat
+		p.dir = uniqueDir(used, p.dir) // rounded values may repeat
 	}
 	return all, nil
 }
 
-// unitPoints are the points of a sampled design in the unit cube.
+// unitPoints returns the points of a sampled design in the unit cube.
 func (r *Run) unitPoints() ([][]float64, error) {
 	s := r.Sweep
 	seed := r.DesignSeed(s.Seed)
 	if s.Type == SweepSobol {
-		return qmc.Sobol(len(s.Dimensions), s.Samples, seed, s.Scramble == nil || *s.Scramble)
+		return sobol.Sobol(len(s.Dimensions), s.Samples, seed, s.Scramble == nil || *s.Scramble)
 	}
-	return qmc.LatinHypercube(len(s.Dimensions), s.Samples, seed, s.Optimization != "none"), nil
+	return sobol.LatinHypercube(len(s.Dimensions), s.Samples, seed, s.Optimization != "none"), nil
 }
 
-// DesignSeed is the seed of what a sweep draws: its own, else the run's low 63 bits, else 42.
+// DesignSeed returns the seed for the random choices of a sweep: its own, otherwise the low 63 bits of the run's, otherwise 42.
 func (r *Run) DesignSeed(own *int64) uint64 {
 	if own != nil {
 		return uint64(*own)
@@ -57,8 +57,8 @@ func (r *Run) DesignSeed(own *int64) uint64 {
 	return 42
 }
 
-// at is the value of a dimension at a coordinate of [0, 1): a choice, or a place in the range, linear or logarithmic; integers are rounded
-// half to even and stay inside.
+// at returns the value of a dimension at a coordinate in [0, 1): a choice, or a position in the range, linear or logarithmic. Integers are rounded
+// half to even and stay in the range.
 func (d *Dimension) at(u float64) any {
 	if d.Choices != nil {
 		return d.Choices[min(int(u*float64(len(d.Choices))), len(d.Choices)-1)]

@@ -10,15 +10,15 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"aiperf/internal/setting"
+	"aiperf/internal/base/setting"
 )
 
-// schemaURL names the dialect that Schema is written in.
+// schemaURL identifies the JSON Schema dialect of Schema.
 const schemaURL = "https://json-schema.org/draft/2020-12/schema"
 
-// Schema returns the JSON Schema of a configuration file for editors: the layout that YAML prints, and the short forms that Load reads
-// beside it, a flat file among them. Descriptions, bounds and choices are those of rows, which may know choices that Rows does not; metrics are the
-// names that a service level may have, inline the keys of rows that stand in the file.
+// Schema returns the JSON Schema of a configuration file, for editors: the layout that YAML prints, and the short forms that Load also accepts,
+// including a flat file. Descriptions, bounds and choices come from rows, which may have more choices than Rows. metrics are the allowed names in a
+// service level, inline the keys of rows given in the file.
 func Schema(rows []setting.Row, metrics []string, inline []InlineKeys) ([]byte, error) {
 	s := &schema{rows: map[string]*setting.Row{}, shared: scalars(), metrics: metrics, inline: inline}
 	for i := range rows {
@@ -53,19 +53,19 @@ func Schema(rows []setting.Row, metrics []string, inline []InlineKeys) ([]byte, 
 	return append(out, '\n'), err
 }
 
-// InlineKeys are the keys of rows of a format, and those of the turns in them; nil = they have none. The first format is the one that is meant where none is named.
+// InlineKeys are the keys of the rows of a format, and the keys of their turns (nil if rows have no turns). The first format is the default.
 type InlineKeys struct {
 	Format    string
 	Row, Turn []string
 }
 
-// ref stands for a shared schema.
+// ref refers to a shared schema.
 func ref(name string) object { return object{"$ref": "#/$defs/" + name} }
 
-// part are the members of a mapping.
+// part returns the members of a mapping.
 func part(o object) object { return o["properties"].(object) }
 
-// sharedTypes are the types that stand in several places, each described once.
+// sharedTypes are types that occur in several places. The schema describes each once.
 var sharedTypes = map[reflect.Type]string{reflect.TypeFor[Benchmark](): "benchmark", reflect.TypeFor[Dataset](): "dataset", reflect.TypeFor[Phase](): "phase"}
 
 type (
@@ -78,7 +78,7 @@ type (
 	object = map[string]any
 )
 
-// of is the schema of a type at a key, in the words of setting.Row.Key.
+// of returns the schema of a type at a key (setting.Row.Key).
 func (s *schema) of(t reflect.Type, key string) object {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -111,7 +111,7 @@ func (s *schema) shape(t reflect.Type, key string) object {
 		return object{"anyOf": []any{rows, object{"type": "object", "additionalProperties": rows}}}
 	}
 	if t == reflect.TypeFor[yaml.Node]() && strings.HasSuffix(key, ".content") {
-		return object{} // of a file of the user's own: a text, a list, anything
+		return object{} // content of a user file: a text, a list, anything
 	}
 	if t == reflect.TypeFor[yaml.Node]() || reflect.PointerTo(t).Implements(reflect.TypeFor[yaml.Unmarshaler]()) || t.Kind() == reflect.Map {
 		return object{"type": "object"}
@@ -134,12 +134,12 @@ func (s *schema) shape(t reflect.Type, key string) object {
 	return text
 }
 
-// distributionShape is a number or the keys of a distribution.
+// distributionShape accepts a number or the keys of a distribution.
 func distributionShape() object {
 	return object{"anyOf": []any{orComputed(object{"type": "number"}), closed(distributionKeys())}}
 }
 
-// peakShape is one peak of several: a distribution with its weight beside its keys or around them.
+// peakShape accepts one peak: a distribution with the key weight added, or nested next to its weight.
 func peakShape() object {
 	members := distributionKeys()
 	members["weight"], members["distribution"] = orComputed(object{"type": "number", "minimum": 0}), object{"$ref": "#/$defs/distribution"}
@@ -161,12 +161,12 @@ func distributionKeys() object {
 	return members
 }
 
-// closed is a mapping that has these members only.
+// closed accepts a mapping with these members only.
 func closed(members object) object {
 	return object{"type": "object", "properties": members, "additionalProperties": false}
 }
 
-// entryKey is the key of the entries of a list: rows speak of the one data set and of the measured phase.
+// entryKey returns the key of the entries of a list. Keys of rows refer to the only data set and to the measured phase.
 func entryKey(key string) string {
 	switch key {
 	case "datasets":
@@ -194,7 +194,7 @@ func (s *schema) members(t reflect.Type, key string) object {
 	return closed(members)
 }
 
-// annotate puts on a schema what the row of a key says.
+// annotate adds the description, bounds and choices of a row to a schema.
 func annotate(o object, row *setting.Row) {
 	help := row.Help
 	if row.NotBuilt {
@@ -226,7 +226,7 @@ func annotate(o object, row *setting.Row) {
 	}
 }
 
-// bothSpellings names every key of several words in camelCase too, as a reference to its own schema; at is the JSON pointer of a node.
+// bothSpellings adds the camelCase form of every key of several words, as a reference to its schema. at is the JSON pointer of a node.
 func bothSpellings(node any, at string) {
 	switch n := node.(type) {
 	case []any:
@@ -249,7 +249,7 @@ func bothSpellings(node any, at string) {
 	}
 }
 
-// camel is the other spelling of a key; what has one alone is itself.
+// camel returns the camelCase form of a key; a key of one word is unchanged.
 func camel(key string) string {
 	if key == "schemaVersion" {
 		return "schema_version"

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// shortForms adds the spellings that are read beside the layout that is printed: one entry in place of a list, one name in place of a section.
+// shortForms adds the short forms that Load also accepts: a single entry instead of a list, a name instead of a section.
 func (s *schema) shortForms(top object) {
 	any1 := func(list ...any) object { return object{"anyOf": list} }
 	body, dataset, phase := part(s.shared["benchmark"].(object)), part(s.shared["dataset"].(object)), part(s.shared["phase"].(object))
@@ -79,7 +79,7 @@ func (s *schema) shortForms(top object) {
 	body["slos"] = object{"type": []any{"object", "null"}, "propertyNames": object{"enum": s.metrics}, "additionalProperties": orComputed(object{"type": "number"})}
 }
 
-// inlineRows says which keys the rows of each format have.
+// inlineRows returns the keys of the rows of each format.
 func (s *schema) inlineRows() (list []any) {
 	for i, one := range s.inline {
 		row := object{"propertyNames": object{"enum": one.Row}}
@@ -91,14 +91,14 @@ func (s *schema) inlineRows() (list []any) {
 		if i == 0 {
 			format = object{"anyOf": []any{format, object{"not": object{"required": []string{"format"}}}}}
 		}
-		free := object{"required": []string{"payload_rows"}} // keys that are not known go into the body
+		free := object{"required": []string{"payload_rows"}} // unknown keys go into the body
 		list = append(list, object{"if": object{"allOf": []any{format, object{"not": free}}},
 			"then": object{"properties": object{"records": object{"items": row, "additionalProperties": rows}}}})
 	}
 	return list
 }
 
-// pacedPhase is what a phase of its type must have: an end, and what its pace needs.
+// pacedPhase requires a stop condition of a phase, and the settings that its type needs.
 var pacedPhase = object{"allOf": []any{
 	object{"anyOf": []any{object{"required": []string{"requests"}}, object{"required": []string{"sessions"}}, object{"required": []string{"duration"}}, typed(PhaseFixedSchedule)}},
 	object{"if": typed(PhasePoisson, PhaseGamma, PhaseConstant), "then": object{"anyOf": []any{
@@ -108,15 +108,15 @@ var pacedPhase = object{"allOf": []any{
 	object{"if": object{"anyOf": []any{object{"required": []string{"grace_period"}}, object{"required": []string{"gracePeriod"}}}}, "then": object{"required": []string{"duration"}}},
 }}
 
-// namedPhase is what an entry of a list of phases must have beside that.
+// namedPhase adds the requirements for an entry of a list of phases.
 var namedPhase = object{"required": []string{"name", "type"}, "anyOf": []any{
 	object{"properties": object{"name": object{"enum": []string{"warmup", "profiling"}}}}, object{"required": []string{"kind"}},
 }}
 
-// first is what the first phase must not be.
+// first excludes values that the first phase must not have.
 var first = object{"properties": object{"seamless": object{"not": object{"const": true}}}}
 
-// deviceNames are the words of deviceName.
+// deviceNames returns the names that deviceName matches.
 func deviceNames() []string {
 	list := []string{"con", "prn", "aux", "nul"}
 	for n := range 10 {
@@ -125,7 +125,7 @@ func deviceNames() []string {
 	return list
 }
 
-// typed is a phase of one of some types, however they are written.
+// typed matches a phase of one of some types, in any spelling.
 func typed(types ...PhaseType) object {
 	var words []string
 	for _, t := range types {
@@ -134,7 +134,7 @@ func typed(types ...PhaseType) object {
 	return object{"required": []string{"type"}, "properties": object{"type": object{"type": "string", "pattern": anyCase(words)}}}
 }
 
-// needs says what a body must have, and what excludes each other in it.
+// needs adds the required keys of a body, and the keys that exclude each other.
 func (s *schema) needs() {
 	body := s.shared["benchmark"].(object)
 	one := func(names ...string) object {
@@ -152,7 +152,7 @@ func (s *schema) needs() {
 	body["allOf"] = []any{ref("needs")}
 }
 
-// idle adds the keys of the Python tool that change nothing here.
+// idle adds the keys of the Python tool that have no effect here.
 func (s *schema) idle() {
 	body := part(s.shared["benchmark"].(object))
 	nothing := func(why string) object { return object{"description": "no effect: " + why} }
@@ -164,7 +164,7 @@ func (s *schema) idle() {
 		part(runtime["communication"].(object))[key] = nothing("there is no message bus inside one process")
 	}
 	models := s.shared["models"].(object)["anyOf"].([]any)[2].(object)
-	part(part(models)["items"].(object)["items"].(object))["modalities"] = nothing("what is sent is the dataset's matter")
+	part(part(models)["items"].(object)["items"].(object))["modalities"] = nothing("the dataset decides what is sent")
 	body["metrics"] = object{"type": []any{"object", "null"}, "maxProperties": 0}
 	phase := part(s.shared["phase"].(object))
 	for _, key := range []string{"burst_phase_starts", "timing_mode"} {
@@ -174,18 +174,18 @@ func (s *schema) idle() {
 	}
 }
 
-// lengthOfTime is a text that is one, in the words of Seconds.
+// lengthOfTime matches a duration as Seconds reads it.
 const lengthOfTime = `^\s*\+?([iI][nN][fF]([iI][nN][iI][tT][yY])?|([0-9.][0-9.eE+_]*\s*([mM]?[sS]|[sS][eE][cC]|[mM]|[mM][iI][nN]|[hH]|[hH][rR]|[hH][oO][uU][rR])?\s*)+)\s*$`
 
-// expression is what a text holds that is computed before it is read: a variable of the environment, or a template.
+// expression matches a text that is computed before use: a variable of the environment, or a template.
 const expression = `\$\{[^}]*\}|\{\{|\{%`
 
-// figure is a number in quotes.
+// figure matches a quoted number.
 const figure = `^\s*[-+]?[0-9._]+([eE][-+]?[0-9]+)?\s*$`
 
-// orComputed lets a text with an expression stand where a schema wants a number, a truth value or one of several words, and a number or a truth
-// value in quotes; words are read in any case, with - for _. Bounds speak of numbers alone and the pattern of texts alone, so that both stand side by
-// side. What is null is not given.
+// orComputed extends a schema of a number, a boolean or an enum. It also accepts a text with an expression, a quoted number or boolean, and enum
+// values in any case, with - for _. Bounds apply only to numbers and patterns only to texts, so a schema can have both. null means that a value is
+// not given.
 func orComputed(o object) object {
 	switch kind := o["type"]; {
 	case kind == "boolean", kind == "integer", kind == "number":
@@ -203,7 +203,7 @@ func orComputed(o object) object {
 	return o
 }
 
-// scalars are the shared schemas of orComputed.
+// scalars returns the shared schemas for orComputed.
 func scalars() object {
 	one := func(kind, pattern string) object {
 		return object{"type": []any{kind, "string", "null"}, "pattern": pattern + "|" + expression}
@@ -211,7 +211,7 @@ func scalars() object {
 	return object{"boolean": one("boolean", anyCase([]string{"true", "false"})), "integer": one("integer", figure), "number": one("number", figure)}
 }
 
-// wordsOf are the texts of a list of any type of text.
+// wordsOf converts a list of any string type to strings.
 func wordsOf(list any) (words []string) {
 	v := reflect.ValueOf(list)
 	for i := range v.Len() {
@@ -222,7 +222,7 @@ func wordsOf(list any) (words []string) {
 	return words
 }
 
-// anyCase matches one of some words in any case, with - or nothing for _ and the reverse.
+// anyCase returns a pattern for some words in any case. It also allows - or nothing in place of _, and vice versa.
 func anyCase(words []string) string {
 	var list []string
 	for _, w := range words {

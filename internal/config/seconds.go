@@ -8,20 +8,20 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"aiperf/internal/jsontext"
-	"aiperf/internal/setting"
+	"aiperf/internal/base/jsontext"
+	"aiperf/internal/base/setting"
 )
 
-// Seconds is a length of time in s; +Inf is "without limit".
+// Seconds is a duration in s; +Inf means without limit.
 type Seconds float64
 
-// Forever is the length of time that never ends.
+// Forever is an unlimited duration.
 var Forever = Seconds(math.Inf(1))
 
-// Infinite reports whether s never ends.
+// Infinite reports whether s is unlimited.
 func (s Seconds) Infinite() bool { return math.IsInf(float64(s), 1) }
 
-// Duration returns s as a time.Duration, the longest one when s does not fit.
+// Duration returns s as a time.Duration; the maximum if s does not fit.
 func (s Seconds) Duration() time.Duration {
 	ns := float64(s) * float64(time.Second)
 	if ns >= math.MaxInt64 {
@@ -46,10 +46,10 @@ func (s *Seconds) UnmarshalYAML(n *yaml.Node) error {
 	return nil
 }
 
-// FormatFloat prints a number the way Python does: the shortest form that reads back, with a decimal point, "inf" without limit.
+// FormatFloat formats a number as Python does: the shortest form that reads back, with a decimal point; "inf" for infinity.
 func FormatFloat(f float64) string { return string(jsontext.AppendFloat(nil, f)) }
 
-// number is a scalar that reads back as a float.
+// number returns a scalar that is read back as a float.
 func number(f float64) *yaml.Node {
 	v := FormatFloat(f)
 	if math.IsInf(f, 0) {

@@ -4,14 +4,14 @@ import (
 	"slices"
 	"sync"
 
-	"aiperf/internal/redact"
+	"aiperf/internal/base/redact"
 )
 
-// Secrets are the values of all credentials that the run holds: what masked hides by its name, so that it is also found where something
-// else, such as a server, repeats it.
+// Secrets returns the values of all credentials of the run. masked hides them by key. With the values, they are also found where something else, such
+// as a server, repeats them.
 func (r *Run) Secrets() []string { return r.Benchmark.Secrets() }
 
-// Secrets are the values of the credentials of one benchmark.
+// Secrets returns the values of the credentials of one benchmark.
 func (b *Benchmark) Secrets() []string {
 	found := []string{b.Endpoint.APIKey, b.Runtime.APIToken, b.Environment.API.Token}
 	for _, h := range b.Endpoint.Headers {
@@ -30,7 +30,7 @@ func (b *Benchmark) Secrets() []string {
 	return found
 }
 
-// flagSecrets is what of a value is hidden, by every spelling of the flags that have a row.
+// flagSecrets maps every spelling of a flag with a row to the secret part of its values.
 var flagSecrets = sync.OnceValue(func() map[string]redact.ArgKind {
 	kinds := map[string]redact.ArgKind{}
 	for _, row := range Rows() {
@@ -41,7 +41,7 @@ var flagSecrets = sync.OnceValue(func() map[string]redact.ArgKind {
 	return kinds
 })
 
-// FlagSecret tells what of a flag's values is hidden; false of what is no flag of a row.
+// FlagSecret returns the secret part of a flag's values; false if the flag has no row.
 func FlagSecret(flag string) (redact.ArgKind, bool) {
 	kind, ok := flagSecrets()[flag]
 	return kind, ok

@@ -1,44 +1,44 @@
 package config
 
 import (
-	"aiperf/internal/redact"
-	"aiperf/internal/setting"
+	"aiperf/internal/base/redact"
+	"aiperf/internal/base/setting"
 )
 
-// Artifacts says what a run leaves on disk.
+// Artifacts sets the output files of a run.
 type Artifacts struct {
-	Dir    string `yaml:"dir"`              // empty until DefaultDir is filled in
+	Dir    string `yaml:"dir"`              // empty until filled in from DefaultDir
 	Prefix string `yaml:"prefix,omitempty"` // as given; empty: the default names
-	// Summary lists the summary files beside the CSV, which is always written; empty: none.
+	// Summary lists the summary files besides the CSV, which is always written; empty: none.
 	Summary Formats `yaml:"summary"`
 	// Records lists the per-record files; empty: none.
 	Records         Formats  `yaml:"records"`
 	Raw             bool     `yaml:"raw"`
-	Trace           bool     `yaml:"trace"` // HTTP trace instants in the record files
+	Trace           bool     `yaml:"trace"` // write HTTP trace timestamps to the record files
 	SliceDuration   *Seconds `yaml:"slice_duration,omitempty"`
 	ShowTraceTiming bool     `yaml:"show_trace_timing"`
 	AutoPlot        bool     `yaml:"auto_plot"`
 	PlotRequired    bool     `yaml:"plot_required"`
 	OutputsJSON     bool     `yaml:"export_outputs_json"`
 	HTML            bool     `yaml:"export_html,omitempty"`
-	// KeepPrevious moves the results of the run before to a directory beside Dir, in place of removing them.
+	// KeepPrevious moves the results of the previous run to a directory next to Dir instead of deleting them.
 	KeepPrevious bool `yaml:"-"`
-	// OldFiles is the name without its ending of GenAI-Perf's files, which the run writes beside ours; "" = none. Its report has that tool's name.
+	// OldFiles is the base name of the GenAI-Perf files that the run also writes; empty = none. With it, the console report has GenAI-Perf's title.
 	OldFiles string `yaml:"-"`
-	// UserFiles are files that a run writes beside its results, made from its own values.
+	// UserFiles are additional output files, made from the values of the run.
 	UserFiles []UserFile `yaml:"user_files,omitempty"`
 }
 
-// Tokenizer says how text becomes tokens.
+// Tokenizer sets how text is converted to tokens.
 type Tokenizer struct {
-	// Name is a model id, a path, an encoding name or "builtin"; empty: each model's own name.
+	// Name is a model id, a path, an encoding name or "builtin"; empty: each model's name.
 	Name              string `yaml:"name,omitempty"`
 	Revision          string `yaml:"revision"`
 	TrustRemoteCode   bool   `yaml:"trust_remote_code"`
 	ApplyChatTemplate bool   `yaml:"apply_chat_template"`
 }
 
-// GPUTelemetry says which GPU figures are collected.
+// GPUTelemetry sets which GPU metrics are collected.
 type GPUTelemetry struct {
 	Enabled     bool     `yaml:"enabled"`
 	URLs        []string `yaml:"urls"`
@@ -47,10 +47,10 @@ type GPUTelemetry struct {
 	Mode        string   `yaml:"mode"`      // summary, realtime_dashboard
 }
 
-// GPULive is the mode that shows GPU figures while they come in.
+// GPULive is the mode that shows GPU metrics during the run.
 const GPULive = "realtime_dashboard"
 
-// ServerMetrics says which Prometheus endpoints of servers are read.
+// ServerMetrics sets which Prometheus endpoints of servers are read.
 type ServerMetrics struct {
 	Enabled   bool      `yaml:"enabled"`
 	URLs      []string  `yaml:"urls"`
@@ -66,11 +66,11 @@ type Discovery struct {
 	Timeout       Seconds `yaml:"timeout_seconds"`
 }
 
-// NetworkLatency says whether and how the network's share is measured.
+// NetworkLatency sets whether and how the network latency is measured.
 type NetworkLatency struct {
 	Enabled      bool     `yaml:"enabled"`
 	PingInterval Seconds  `yaml:"ping_interval"`
-	MeanMs       *float64 `yaml:"mean_ms,omitempty"` // given, not measured
+	MeanMs       *float64 `yaml:"mean_ms,omitempty"` // a given value instead of a measured one
 }
 
 // OTel is the streaming export of metrics.
@@ -83,7 +83,7 @@ type OTel struct {
 	GenAIProvider      string            `yaml:"gen_ai_provider,omitempty"`
 }
 
-// MLflow is the upload to an MLflow tracker; an empty TrackingURI is none.
+// MLflow is the upload to an MLflow tracker; an empty TrackingURI means none.
 type MLflow struct {
 	TrackingURI   string            `yaml:"tracking_uri,omitempty"`
 	Experiment    string            `yaml:"experiment"`
@@ -93,7 +93,7 @@ type MLflow struct {
 	ArtifactGlobs []string          `yaml:"artifact_globs,omitempty"`
 }
 
-// WandB is the upload to Weights & Biases; an empty Project is none.
+// WandB is the upload to Weights & Biases; an empty Project means none.
 type WandB struct {
 	Project string   `yaml:"project,omitempty"`
 	Entity  string   `yaml:"entity,omitempty"`
@@ -101,7 +101,7 @@ type WandB struct {
 	Tags    []string `yaml:"tags,omitempty"`
 }
 
-// Runtime is how the tool itself runs. Nothing in it may change a result.
+// Runtime configures the tool itself. None of its values may affect a result.
 type Runtime struct {
 	UI               UI             `yaml:"ui"`
 	Workers          *int           `yaml:"workers,omitempty"`
@@ -109,9 +109,9 @@ type Runtime struct {
 	Communication    *Communication `yaml:"communication,omitempty"`
 	APIPort          *int           `yaml:"api_port,omitempty"`
 	APIHost          string         `yaml:"api_host,omitempty"`
-	APIToken         string         `yaml:"api_token,omitempty"`      // secret; "" = a random one
-	MetricsListen    string         `yaml:"metrics_listen,omitempty"` // host:port of the Prometheus page; "" = there is none
-	StatsInterval    *Seconds       `yaml:"stats_interval,omitempty"` // nil: 30 s, 5 s with the dashboard
+	APIToken         string         `yaml:"api_token,omitempty"`      // secret; empty = a random one
+	MetricsListen    string         `yaml:"metrics_listen,omitempty"` // host:port of the Prometheus page; empty = none
+	StatsInterval    *Seconds       `yaml:"stats_interval,omitempty"` // nil: 30 s, or 5 s with the dashboard
 }
 
 // UI is the live view of a run.
@@ -124,7 +124,7 @@ const (
 	UINone      UI = "none"
 )
 
-// Communication is accepted for the sake of old command lines; one process has no bus.
+// Communication is accepted for compatibility with old command lines and has no effect: a single process needs no message bus.
 type Communication struct {
 	Type string `yaml:"type"`
 	Host string `yaml:"host,omitempty"`
@@ -136,7 +136,7 @@ type Logging struct {
 	Level string `yaml:"level"`
 }
 
-// Accuracy grades answers of a benchmark.
+// Accuracy grades the answers to a benchmark.
 type Accuracy struct {
 	Benchmark    string   `yaml:"benchmark"`
 	Tasks        []string `yaml:"tasks,omitempty"`
@@ -145,7 +145,7 @@ type Accuracy struct {
 	Grader       string   `yaml:"grader,omitempty"`
 	SystemPrompt *string  `yaml:"system_prompt,omitempty"`
 	Verbose      bool     `yaml:"verbose,omitempty"`
-	DatasetPath  string   `yaml:"dataset_path,omitempty"` // copy of the data set's repository; "" = it is fetched
+	DatasetPath  string   `yaml:"dataset_path,omitempty"` // local copy of the data set's repository; empty = download it
 }
 
 var tokenizerRows = group("Tokenizer", []setting.Row{
@@ -160,10 +160,10 @@ var goodputRows = group("Goodput", []setting.Row{
 })
 
 var outputRows = group("Output", []setting.Row{
-	{Flags: []string{"--artifact-dir", "--output-artifact-dir"}, Folder: true, Key: "artifacts.dir", Common: true, Kind: setting.Path, Absent: true, Default: "artifacts/<model>-openai-<type>-<load>", Help: "directory of everything that the run writes"},
-	{Flags: []string{"--profile-export-prefix", "--profile-export-file"}, Key: "artifacts.prefix", Common: true, Kind: setting.Path, Help: "name of the result files in place of profile_export"},
+	{Flags: []string{"--artifact-dir", "--output-artifact-dir"}, Folder: true, Key: "artifacts.dir", Common: true, Kind: setting.Path, Absent: true, Default: "artifacts/<model>-openai-<type>-<load>", Help: "output directory of the run"},
+	{Flags: []string{"--profile-export-prefix", "--profile-export-file"}, Key: "artifacts.prefix", Common: true, Kind: setting.Path, Help: "base name of the result files"},
 	{Flags: []string{"--export-level", "--profile-export-level"}, Key: "artifacts.records", Manual: true, Common: true, Kind: setting.Enum, Choices: []string{"summary", "records", "raw"}, Default: "records", Help: "detail of the files: summary, one line per request, or all bytes"},
-	{Flags: []string{"--slice-duration"}, Key: "artifacts.slice_duration", Unit: "s", Kind: setting.Float, Bounds: "> 0", Help: "figures for every stretch of this many s as well"},
+	{Flags: []string{"--slice-duration"}, Key: "artifacts.slice_duration", Unit: "s", Kind: setting.Float, Bounds: "> 0", Help: "length of time slices for extra figures, in s"},
 	{Flags: []string{"--auto-plot"}, Not: []string{"--no-auto-plot"}, Key: "artifacts.auto_plot", Manual: true, Kind: setting.Bool, Help: "draw plots into plots/ after the run; some recipes always do"},
 	{Flags: []string{"--plot-required"}, Key: "artifacts.plot_required", Kind: setting.Bool, Help: "fail when the plots after the run cannot be drawn"},
 	{Flags: []string{"--export-html"}, Key: "artifacts.export_html", Kind: setting.Bool, Help: "write report.html, a single self-contained file"},
@@ -185,7 +185,7 @@ var outputRows = group("Output", []setting.Row{
 })
 
 var httpTraceRows = group("HTTP Trace", []setting.Row{
-	{Flags: []string{"--export-http-trace"}, Key: "artifacts.trace", Kind: setting.Bool, Help: "write the instants of every request into the record files"},
+	{Flags: []string{"--export-http-trace"}, Key: "artifacts.trace", Kind: setting.Bool, Help: "write the timestamps of every request into the record files"},
 	{Flags: []string{"--show-trace-timing"}, Key: "artifacts.show_trace_timing", Kind: setting.Bool, Help: "print the table of HTTP phases"},
 })
 
@@ -201,7 +201,7 @@ var gpuTelemetryRows = group("GPU Telemetry", []setting.Row{
 })
 
 var networkLatencyRows = group("Network Latency", []setting.Row{
-	{Flags: []string{"--network-latency-automatic"}, Key: "network_latency.enabled", Kind: setting.Bool, Help: "measure the network's share of the latency"},
+	{Flags: []string{"--network-latency-automatic"}, Key: "network_latency.enabled", Kind: setting.Bool, Help: "measure the network latency and subtract it"},
 	{Flags: []string{"--network-latency-mean"}, Key: "network_latency.mean_ms", Unit: "ms", Kind: setting.Float, Bounds: ">= 0", Help: "subtract this network latency, in ms"},
 	{Flags: []string{"--network-latency-ping-interval"}, Key: "network_latency.ping_interval", Unit: "s", Kind: setting.Float, Bounds: "> 0", Help: "pause between two measurements, in s"},
 })
@@ -213,15 +213,15 @@ var uiRows = group("UI", []setting.Row{
 })
 
 var serviceRows = group("Service", []setting.Row{
-	{Flags: []string{"--log-level"}, Key: "logging.level", Manual: true, Kind: setting.Enum, Choices: []string{"TRACE", "DEBUG", "INFO", "NOTICE", "WARNING", "SUCCESS", "ERROR", "CRITICAL"}, Default: "INFO", Help: "least severe log lines to keep"},
+	{Flags: []string{"--log-level"}, Key: "logging.level", Manual: true, Kind: setting.Enum, Choices: []string{"TRACE", "DEBUG", "INFO", "NOTICE", "WARNING", "SUCCESS", "ERROR", "CRITICAL"}, Default: "INFO", Help: "lowest log level to write"},
 	{Flags: []string{"--verbose", "-v"}, Again: true, Key: "logging.level", Manual: true, Kind: setting.Bool, Help: "debug log lines; twice: trace"},
 	{Flags: []string{"--extra-verbose", "-vv"}, Key: "logging.level", Manual: true, Kind: setting.Bool, Help: "trace log lines"},
-	{Flags: []string{"--record-processor-service-count", "--record-processors"}, Key: "runtime.record_processors", Kind: setting.Int, Bounds: ">= 1", NoEffect: "records are worked on by as many goroutines as there are cores", Help: "accepted for old command lines"},
+	{Flags: []string{"--record-processor-service-count", "--record-processors"}, Key: "runtime.record_processors", Kind: setting.Int, Bounds: ">= 1", NoEffect: "records are processed by one goroutine per core", Help: "accepted for old command lines"},
 	{Flags: []string{"--api-port"}, Key: "runtime.api_port", Kind: setting.Int, Bounds: ">= 1, <= 65535", Help: "serve progress at http://HOST:PORT/api/progress, /api/metrics and /metrics during the run"},
 	{Flags: []string{"--api-host"}, Key: "runtime.api_host", Kind: setting.Text, Default: "127.0.0.1", Help: "address of the API"},
 	{Secret: redact.Secret, Flags: []string{"--api-token"}, Key: "runtime.api_token", Kind: setting.Text, Absent: true, Help: "access token of the API; random by default, part of the printed URL"},
 	{Flags: []string{"--metrics-listen"}, Key: "runtime.metrics_listen", Kind: setting.Text, Help: "live metrics for Prometheus at http://HOST:PORT/metrics; PORT alone listens on localhost only"},
-	{Flags: []string{"--stats-interval"}, Key: "runtime.stats_interval", Unit: "s", Kind: setting.Float, Bounds: ">= 0, <= 1000", Default: "30; 5 with the dashboard", Help: "most pause between two lines of statistics, in s; 0 = none"},
+	{Flags: []string{"--stats-interval"}, Key: "runtime.stats_interval", Unit: "s", Kind: setting.Float, Bounds: ">= 0, <= 1000", Default: "30; 5 with the dashboard", Help: "longest pause between two progress lines, in s; 0 = none"},
 })
 
 var workersRows = group("Workers", []setting.Row{
@@ -235,11 +235,11 @@ var zmqCommunicationRows = group("ZMQ Communication", []setting.Row{
 })
 
 var accuracyRows = group("Accuracy", []setting.Row{
-	{Flags: []string{"--accuracy-benchmark"}, Key: "accuracy.benchmark", Kind: setting.Enum, Help: "ask the problems of this benchmark and grade the answers"},
-	{Flags: []string{"--accuracy-tasks"}, Key: "accuracy.tasks", Kind: setting.Text, List: true, Help: "tasks of the benchmark, all without it"},
-	{Flags: []string{"--accuracy-n-shots"}, Key: "accuracy.n_shots", Kind: setting.Int, Bounds: ">= 0, <= 32", Default: "the benchmark's own", Help: "worked examples before each problem"},
+	{Flags: []string{"--accuracy-benchmark"}, Key: "accuracy.benchmark", Kind: setting.Enum, Help: "accuracy benchmark to run and grade"},
+	{Flags: []string{"--accuracy-tasks"}, Key: "accuracy.tasks", Kind: setting.Text, List: true, Help: "tasks of the benchmark; default: all"},
+	{Flags: []string{"--accuracy-n-shots"}, Key: "accuracy.n_shots", Kind: setting.Int, Bounds: ">= 0, <= 32", Default: "the benchmark's own", Help: "number of worked examples before each problem"},
 	{Flags: []string{"--accuracy-enable-cot"}, Not: []string{"--accuracy-no-enable-cot"}, Key: "accuracy.enable_cot", Kind: setting.Bool, Default: "the benchmark's own", Help: "ask for reasoning before the answer"},
-	{Flags: []string{"--accuracy-grader"}, Key: "accuracy.grader", Kind: setting.Enum, Default: "the benchmark's own", Help: "how answers are graded"},
+	{Flags: []string{"--accuracy-grader"}, Key: "accuracy.grader", Kind: setting.Enum, Default: "the benchmark's own", Help: "grading method"},
 	{Flags: []string{"--accuracy-system-prompt"}, Key: "accuracy.system_prompt", Kind: setting.Text, Empty: true, Default: "the benchmark's own", Help: "system prompt of the problems; '' for none"},
 	{Flags: []string{"--accuracy-verbose"}, Key: "accuracy.verbose", Kind: setting.Bool, Help: "print every graded answer"},
 	{Flags: []string{"--accuracy-dataset-path"}, Key: "accuracy.dataset_path", Kind: setting.Path, Folder: true, Help: "directory with a copy of the benchmark's dataset repository; nothing is fetched"},

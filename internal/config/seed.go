@@ -8,14 +8,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Seed is the root of the random streams: an integer >= 0 of any size in decimal digits, without sign and leading zeros
-// (spec: synthetic, section 9.2).
+// Seed is the root of the random streams: an integer >= 0 of any size, in decimal digits without sign and leading zeros (spec: synthetic, section
+// 9.2).
 type Seed string
 
-// mostSeedDigits is the number of digits that a seed may have, the most that Python reads.
+// mostSeedDigits is the maximum number of digits of a seed. Python reads no longer ones.
 const mostSeedDigits = 4300
 
-// ParseSeed reads an integer >= 0: digits, with a "+" before them or "_" between them as Python reads them.
+// ParseSeed reads an integer >= 0: digits, with an optional leading "+" and "_" between digits, as Python does.
 func ParseSeed(text string) (Seed, error) {
 	text = strings.TrimSpace(text)
 	digits, minus := strings.CutPrefix(text, "-")
@@ -39,11 +39,11 @@ func ParseSeed(text string) (Seed, error) {
 	return Seed(digits), nil
 }
 
-// Plus is the seed n higher.
+// Plus returns s + n.
 func (s Seed) Plus(n int) Seed {
 	sum, ok := new(big.Int).SetString(string(s), 10)
 	if !ok {
-		panic("a seed that is no number: " + string(s)) // ParseSeed lets none through
+		panic("a seed that is not a number: " + string(s)) // ParseSeed accepts only numbers
 	}
 	return Seed(sum.Add(sum, big.NewInt(int64(n))).String())
 }
@@ -56,7 +56,7 @@ func (s Seed) MarshalYAML() (any, error) {
 // MarshalJSON writes the integer with all its digits.
 func (s Seed) MarshalJSON() ([]byte, error) { return []byte(s), nil }
 
-// UnmarshalYAML reads an integer. What YAML takes for a number because it is too long for an integer is one here.
+// UnmarshalYAML reads an integer, even one so long that YAML treats it as a float.
 func (s *Seed) UnmarshalYAML(n *yaml.Node) error {
 	if n.Kind != yaml.ScalarNode {
 		return fmt.Errorf("line %d: a random_seed is an integer >= 0", n.Line)

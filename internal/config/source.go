@@ -10,20 +10,19 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// source is a file before its expressions were computed: what the cells of a sweep are made from when their values show up in expressions
-// or variables.
+// source is a file before its expressions are computed. The cells of a sweep are built from it if their values occur in expressions or variables.
 type source struct {
 	root        *yaml.Node // in the layout of a Run, without variables
-	vars        *yaml.Node // nil: there are none
+	vars        *yaml.Node // nil if there are none
 	templated   bool
 	environment Environment
-	loaded      *yaml.Node     // the body as the file alone gives it for the first cell; nil until TakeFirst
-	given       []string       // paths in the body whose values flags gave
-	lines       map[string]int // of the keys that somebody wrote
-	idle        []string       // keys that change nothing, each with its line
+	loaded      *yaml.Node     // the body of the first cell from the file alone; nil before TakeFirst
+	given       []string       // paths in the body of values that flags set
+	lines       map[string]int // lines of the keys in the file
+	idle        []string       // notes on keys without effect, each with its line
 }
 
-// newSource prepares a tree: variables of the environment are in, its short forms are written in full. flat: its body stood at the top.
+// newSource prepares a tree: it substitutes environment variables and expands short forms. flat means that the body was at the top level.
 func newSource(root *yaml.Node, environment Environment, getenv Getenv) (s *source, flat bool, err error) {
 	snake(root)
 	if wrong := substitute(root, "", getenv); len(wrong) > 0 {
@@ -41,7 +40,7 @@ func newSource(root *yaml.Node, environment Environment, getenv Getenv) (s *sour
 	return s, flat, nil
 }
 
-// build reads a run after a change of its source; nil changes nothing. root is the tree that the run was read from.
+// build reads a run after changing its source; a nil change does nothing. root is the tree of the run.
 func (s *source) build(change func(root, vars *yaml.Node) error) (run *Run, root *yaml.Node, err error) {
 	root, vars := copyNode(s.root), copyNode(s.vars)
 	if vars == nil {
@@ -57,7 +56,7 @@ func (s *source) build(change func(root, vars *yaml.Node) error) (run *Run, root
 			return nil, nil, err
 		}
 	}
-	if _, err := normalise(root); err != nil { // what was computed or changed may be in a short form
+	if _, err := normalise(root); err != nil { // computed or changed values may have a short form
 		return nil, nil, err
 	}
 	if wrong := misfits(root, reflect.TypeFor[Run](), ""); len(wrong) > 0 {
@@ -72,7 +71,7 @@ func (s *source) build(change func(root, vars *yaml.Node) error) (run *Run, root
 	return run, root, missing(step(root, "benchmark"))
 }
 
-// copyNode copies a tree; nil is nil.
+// copyNode copies a tree; it returns nil for nil.
 func copyNode(n *yaml.Node) *yaml.Node {
 	if n == nil {
 		return nil
@@ -85,8 +84,8 @@ func copyNode(n *yaml.Node) *yaml.Node {
 	return &c
 }
 
-// merge lays one tree over another: mappings key by key, lists whose entries all have names entry by name, anything else takes the place of
-// what was there, and so does a distribution of another kind.
+// merge merges one tree into another: mappings key by key, and lists whose entries all have names entry by entry. Any other value replaces the old
+// one, and so does a distribution of another kind.
 func merge(under, over *yaml.Node) {
 	switch was, is := kindOf(under), kindOf(over); {
 	case is != "" && was != "" && is != was:
@@ -115,7 +114,7 @@ func merge(under, over *yaml.Node) {
 	}
 }
 
-// kindOf is the key that tells what kind of distribution a mapping is; "" = it is none.
+// kindOf returns the key that identifies the kind of a distribution; "" if a mapping is not a distribution.
 func kindOf(n *yaml.Node) string {
 	for _, key := range []string{"peaks", "points", "value", "median", "mean"} {
 		if v := step(n, key); n.Kind == yaml.MappingNode && v != nil && v.ShortTag() != "!!null" {
@@ -131,7 +130,7 @@ func allNamed(n *yaml.Node) bool {
 	})
 }
 
-// difference is what has to be laid over a tree to get another one, nil = they are the same. A key that only the first one has is null.
+// difference returns the tree that, merged into one tree, gives another one; nil if they are equal. A key that only the first tree has becomes null.
 func difference(from, to *yaml.Node) *yaml.Node {
 	switch {
 	case from.Kind == yaml.MappingNode && to.Kind == yaml.MappingNode:
@@ -172,7 +171,7 @@ func difference(from, to *yaml.Node) *yaml.Node {
 	return copyNode(to)
 }
 
-// namesAlike tells whether two lists have entries of the same names in the same order.
+// namesAlike reports whether two lists have entries with the same names in the same order.
 func namesAlike(a, b *yaml.Node) bool {
 	if len(a.Content) != len(b.Content) || !allNamed(a) || !allNamed(b) {
 		return false

@@ -54,7 +54,7 @@ func TestComputedValuesRefuse(t *testing.T) {
 		strings.Replace(body, "%", "${NO", 1):                                          "has no closing }",
 		strings.Replace(body, "%", "{{ nope }}", 1):                                    "benchmark.datasets[0].prompts.isl: template line 1: 'nope' is undefined",
 		strings.Replace(body, "%", "{{ 1 + }}", 1):                                     "line 2: benchmark.datasets[0].prompts.isl: template line 1",
-		"variables: {a: '{{ b }}', b: '{{ a }}'}" + strings.Replace(body, "%", "1", 1): "values that need each other: variables.a -> variables.b -> variables.a",
+		"variables: {a: '{{ b }}', b: '{{ a }}'}" + strings.Replace(body, "%", "1", 1): "values that refer to each other: variables.a -> variables.b -> variables.a",
 	} {
 		if _, err := loaded(t, text, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s\n got %v\nwant %s", text, err, want)

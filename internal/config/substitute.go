@@ -8,11 +8,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Getenv looks a variable of the environment up.
+// Getenv looks up an environment variable.
 type Getenv func(name string) (value string, ok bool)
 
-// substitute puts variables of the environment into the values below a node (spec: config, section 6): ${VAR}, and ${VAR:default} where it
-// may be unset. A value that is nothing else gets the type that it looks like. It returns what is wrong, one sentence a place.
+// substitute replaces environment variables in the values below a node (spec: config, section 6): ${VAR}, or ${VAR:default} if it may be unset. A
+// value that consists of one variable gets the type that its text suggests. It returns the errors, one sentence each.
 func substitute(n *yaml.Node, path string, getenv Getenv) (wrong []string) {
 	if n.Kind == yaml.ScalarNode && strings.Contains(n.Value, "${") {
 		text, whole, err := substituted(n.Value, getenv)
@@ -34,7 +34,7 @@ func substitute(n *yaml.Node, path string, getenv Getenv) (wrong []string) {
 	return wrong
 }
 
-// below is the path of the i-th content of a node.
+// below returns the path of child i of a node.
 func below(n *yaml.Node, i int, path string) string {
 	if n.Kind == yaml.SequenceNode {
 		return fmt.Sprintf("%s[%d]", path, i)
@@ -42,7 +42,7 @@ func below(n *yaml.Node, i int, path string) string {
 	return strings.TrimPrefix(path+"."+n.Content[i-1].Value, ".")
 }
 
-// substituted is a text with its variables put in; whole: it was one variable and nothing else.
+// substituted returns a text with its variables replaced. whole means that the text was a single variable.
 func substituted(text string, getenv Getenv) (out string, whole bool, err error) {
 	var b strings.Builder
 	rest := text
@@ -71,7 +71,7 @@ func substituted(text string, getenv Getenv) (out string, whole bool, err error)
 	}
 }
 
-// retype makes a scalar of a computed text: true or false, an integer, a number, else text.
+// retype sets the type of a scalar from its text: a boolean, an integer, a number, otherwise text.
 func retype(n *yaml.Node, value string) {
 	tag := "!!str"
 	if word := strings.ToLower(value); word == "true" || word == "false" {
@@ -87,7 +87,7 @@ func retype(n *yaml.Node, value string) {
 	}
 }
 
-// plainNumber tells whether a text is a decimal number; words such as inf and nan are texts.
+// plainNumber reports whether a text is a decimal number. Words such as inf and nan are texts.
 func plainNumber(s string) bool {
 	_, err := strconv.ParseFloat(s, 64)
 	return err == nil && strings.Trim(s, "0123456789+-.eE") == ""

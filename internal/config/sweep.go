@@ -8,27 +8,27 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Sweep lists the cells of a series, or how they are found. Which keys it has depends on its type (spec: config, section 5.2).
+// Sweep lists the cells of a series, or describes how to find them. Its keys depend on its type (spec: config, section 5.2).
 type Sweep struct {
 	Type SweepType `yaml:"type"`
-	// Parameters are the axes of a grid, or lists of one length that are paired.
+	// Parameters are the axes of a grid, or lists of equal length that are paired.
 	Parameters Axes `yaml:"parameters,omitempty"`
 	// Runs are the cells of a sweep of scenarios.
 	Runs []Scenario `yaml:"runs,omitempty"`
-	// Samples to Optimization are of the sampled designs.
+	// Samples to Optimization apply to sampled designs.
 	Samples      int         `yaml:"samples,omitempty"`
 	Seed         *int64      `yaml:"seed,omitempty"` // nil: the seed of the run
 	Dimensions   []Dimension `yaml:"dimensions,omitempty"`
-	LabelFormat  string      `yaml:"label_format,omitempty"` // index (as empty) or kv
+	LabelFormat  string      `yaml:"label_format,omitempty"` // index (default if empty) or kv
 	Scramble     *bool       `yaml:"scramble,omitempty"`     // of a Sobol sequence; nil: true
-	Optimization string      `yaml:"optimization,omitempty"` // of a Latin hypercube: random-cd (as empty) or none
+	Optimization string      `yaml:"optimization,omitempty"` // of a Latin hypercube: random-cd (default if empty) or none
 
 	Cooldown       Seconds `yaml:"cooldown_seconds"`
-	IterationOrder string  `yaml:"iteration_order"` // repeated: all cells, then all again; independent: all repetitions of a cell, then the next
-	SameSeed       bool    `yaml:"same_seed"`       // every cell the base seed, not base + index
-	// DeriveRequests lets every cell have the default request count of its own concurrency (ours): nobody gave a stop condition.
+	IterationOrder string  `yaml:"iteration_order"` // repeated: all cells, then all again; independent: all repetitions of a cell, then the next cell
+	SameSeed       bool    `yaml:"same_seed"`       // all cells use the base seed instead of base + index
+	// DeriveRequests gives each cell the default request count of its concurrency, because no stop condition was given. This key is ours.
 	DeriveRequests bool `yaml:"derive_requests,omitempty"`
-	// SLAFilters say which cells are feasible: the best and the Pareto-optimal ones are chosen among those.
+	// SLAFilters define the feasible cells. The best and the Pareto-optimal cells are chosen among those.
 	SLAFilters  []SLAFilter  `yaml:"sla_filters,omitempty"`
 	PostProcess *PostProcess `yaml:"post_process,omitempty"`
 	RecipeName  string       `yaml:"recipe_name,omitempty"`
@@ -56,7 +56,7 @@ type Sweep struct {
 	SLATiers                 []SLATier           `yaml:"sla_tiers,omitempty"`
 }
 
-// SweepType is the way cells are found.
+// SweepType is the method by which cells are found.
 type SweepType string
 
 // The types of sweeps.
@@ -69,13 +69,13 @@ const (
 	SweepSearch    SweepType = "adaptive_search"
 )
 
-// Sampled reports whether the cells of the type are drawn from a space.
+// Sampled reports whether the cells of this type are sampled from a space.
 func (t SweepType) Sampled() bool { return t == SweepSobol || t == SweepLatin }
 
-// Scenario is one cell that is written out: what it lays over the benchmark, and the values that it gives to variables.
+// Scenario is one cell given in full: its changes to the benchmark, and its values of variables.
 type Scenario struct {
 	Name string `yaml:"name,omitempty"`
-	// Values name the cell in figures and directories; none: its name does.
+	// Values name the cell in results and directories; if empty, Name does.
 	Values    Values    `yaml:"values,omitempty"`
 	Benchmark yaml.Node `yaml:"benchmark,omitempty"`
 	Variables yaml.Node `yaml:"variables,omitempty"`
@@ -86,8 +86,8 @@ type Dimension struct {
 	Path    string  `yaml:"path"`
 	Low     float64 `yaml:"lo,omitempty"`
 	High    float64 `yaml:"hi,omitempty"`
-	Scale   string  `yaml:"scale,omitempty"` // linear (as empty) or log
-	Kind    string  `yaml:"kind,omitempty"`  // real (as empty) or int
+	Scale   string  `yaml:"scale,omitempty"` // linear (default if empty) or log
+	Kind    string  `yaml:"kind,omitempty"`  // real (default if empty) or int
 	Choices []any   `yaml:"choices,omitempty"`
 }
 
@@ -96,22 +96,22 @@ type SearchDimension struct {
 	Path  string  `yaml:"path"`
 	Low   float64 `yaml:"lo"`
 	High  float64 `yaml:"hi"`
-	Kind  string  `yaml:"kind,omitempty"`  // real (as empty) or int
-	Prior string  `yaml:"prior,omitempty"` // uniform (as empty) or log-uniform
+	Kind  string  `yaml:"kind,omitempty"`  // real (default if empty) or int
+	Prior string  `yaml:"prior,omitempty"` // uniform (default if empty) or log-uniform
 }
 
-// Objective is what a search improves.
+// Objective is the quantity that a search optimizes.
 type Objective struct {
 	Metric    string   `yaml:"metric"`
-	Stat      string   `yaml:"stat,omitempty"` // avg as empty
+	Stat      string   `yaml:"stat,omitempty"` // default if empty: avg
 	Direction string   `yaml:"direction"`      // maximize or minimize
 	Threshold *float64 `yaml:"threshold,omitempty"`
 }
 
-// OutcomeConstraint is what a feasible cell keeps.
+// OutcomeConstraint is a condition for a feasible cell.
 type OutcomeConstraint struct {
 	Metric string  `yaml:"metric"`
-	Stat   string  `yaml:"stat,omitempty"` // avg as empty
+	Stat   string  `yaml:"stat,omitempty"` // default if empty: avg
 	Op     string  `yaml:"op"`
 	Bound  float64 `yaml:"bound"`
 }
@@ -119,7 +119,7 @@ type OutcomeConstraint struct {
 // SLAFilter is one condition of a service level, in the metric's display unit.
 type SLAFilter struct {
 	MetricTag string  `yaml:"metric_tag" json:"metric_tag"`
-	Stat      string  `yaml:"stat,omitempty" json:"stat,omitempty"` // p95 as empty
+	Stat      string  `yaml:"stat,omitempty" json:"stat,omitempty"` // default if empty: p95
 	Op        string  `yaml:"op" json:"op"`                         // lt, le, gt, ge
 	Threshold float64 `yaml:"threshold" json:"threshold"`
 }
@@ -128,10 +128,10 @@ type SLAFilter struct {
 type SLATier struct {
 	Label        string      `yaml:"label"`
 	Filters      []SLAFilter `yaml:"filters"`
-	OrderingRank *int        `yaml:"ordering_rank,omitempty"` // changes nothing: every cell is judged for every tier
+	OrderingRank *int        `yaml:"ordering_rank,omitempty"` // no effect: every cell is judged for every tier
 }
 
-// PostProcess names what is computed of a finished sweep and where it is written.
+// PostProcess sets what is computed from a finished sweep, and the output file.
 type PostProcess struct {
 	Handler  string    `yaml:"handler"`
 	Params   yaml.Node `yaml:"params,omitempty"`
@@ -144,10 +144,10 @@ type Axis struct {
 	Values []any
 }
 
-// Axes are the axes of a sweep in order of their paths.
+// Axes are the axes of a sweep, sorted by path.
 type Axes []Axis
 
-// normalSweep fills in the keys of a sweep that have defaults and writes its paths in full.
+// normalSweep fills in the defaults of a sweep and expands its paths.
 func normalSweep(s *yaml.Node, datasets []*yaml.Node, phases []*yaml.Node) {
 	if s.Kind != yaml.MappingNode {
 		return
@@ -180,10 +180,10 @@ func normalSweep(s *yaml.Node, datasets []*yaml.Node, phases []*yaml.Node) {
 	}
 }
 
-// unnamed is what a scenario without a name is called.
+// unnamed returns the name of a scenario without a name.
 func unnamed(i int) string { return fmt.Sprintf("scenario_%d", i) }
 
-// normalOverlay brings the short forms of what a scenario lays over the benchmark into those of the benchmark.
+// normalOverlay expands the short forms in a scenario's changes to the benchmark.
 func normalOverlay(b *yaml.Node, datasets []*yaml.Node) {
 	name := "default"
 	if len(datasets) == 1 && step(datasets[0], "name") != nil {
@@ -212,7 +212,7 @@ func normalOverlay(b *yaml.Node, datasets []*yaml.Node) {
 	}
 }
 
-// entries are the members of a list, none of anything else.
+// entries returns the members of a list; none if the node is not a list.
 func entries(n *yaml.Node) []*yaml.Node {
 	if n == nil || n.Kind != yaml.SequenceNode {
 		return nil
@@ -220,8 +220,8 @@ func entries(n *yaml.Node) []*yaml.Node {
 	return n.Content
 }
 
-// fullPath writes the path of an axis in full: a phase goes by its number or name, and "profiling" is the measured one whatever its name; the one
-// data set by its name.
+// fullPath returns the full path of an axis. A phase is given by number or name; "profiling" means the measured phase, whatever its name. The only
+// data set is given by its name.
 func fullPath(path string, datasets, phases []*yaml.Node) string {
 	path = strings.TrimPrefix(path, "benchmark.")
 	if shortAxis(path) {
@@ -252,7 +252,7 @@ func fullPath(path string, datasets, phases []*yaml.Node) string {
 	return head + "." + step(entry, "name").Value + "." + tail
 }
 
-// measuredOf is the first phase that counts.
+// measuredOf returns the first measured phase.
 func measuredOf(phases []*yaml.Node) *yaml.Node {
 	for _, p := range phases {
 		if k := step(p, "kind"); p.Kind == yaml.MappingNode && k != nil && k.Value == string(KindProfiling) {
@@ -262,7 +262,7 @@ func measuredOf(phases []*yaml.Node) *yaml.Node {
 	return nil
 }
 
-// keysOf are the keys that a type of sweep has beside those of all types.
+// keysOf are the keys of each type of sweep besides the common ones.
 var keysOf = map[SweepType][]string{
 	SweepGrid: {"parameters"}, SweepZip: {"parameters"}, SweepScenarios: {"runs"},
 	SweepSobol: {"samples", "seed", "dimensions", "label_format", "scramble"},
@@ -274,7 +274,7 @@ var keysOf = map[SweepType][]string{
 	},
 }
 
-// strayKeys names the keys of a sweep that its type does not have, each with the line where it stands; a sweep without a type is a grid.
+// strayKeys lists the keys of a sweep that its type does not have, each with its line. A sweep without a type is a grid.
 func strayKeys(s *yaml.Node) (wrong []string) {
 	t := step(s, "type")
 	if t == nil {
@@ -282,7 +282,7 @@ func strayKeys(s *yaml.Node) (wrong []string) {
 	}
 	own, known := keysOf[SweepType(t.Value)]
 	if !known {
-		return nil // the bounds of the setting speak
+		return nil // the check of the setting's choices reports it
 	}
 	for i := 0; i+1 < len(s.Content); i += 2 {
 		key := s.Content[i]
@@ -292,7 +292,7 @@ func strayKeys(s *yaml.Node) (wrong []string) {
 				if key.Value == "variables" || key.Value == "parameters" {
 					hint = "; known are " + strings.Join(own, ", ")
 				}
-				wrong = append(wrong, fmt.Sprintf("line %d: sweep.%s is no key of a sweep of type %s%s", key.Line, key.Value, t.Value, hint))
+				wrong = append(wrong, fmt.Sprintf("line %d: sweep.%s is not a key of a sweep of type %s%s", key.Line, key.Value, t.Value, hint))
 				break
 			}
 		}

@@ -11,18 +11,18 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"aiperf/internal/jinja"
-	"aiperf/internal/redact"
+	"aiperf/internal/base/redact"
+	"aiperf/internal/text/jinja"
 )
 
-// UserFile is one file of the user's own, written into the directory of a run before its first request.
+// UserFile is an additional output file, written to the directory of a run before its first request.
 type UserFile struct {
-	Path    string    `yaml:"path"`             // below the directory of the run
-	Format  string    `yaml:"format,omitempty"` // json, yaml, text; empty: text for a text, else json
+	Path    string    `yaml:"path"`             // relative to the directory of the run
+	Format  string    `yaml:"format,omitempty"` // json, yaml, text; empty: text if the content is a text, otherwise json
 	Content yaml.Node `yaml:"content"`          // its texts are templates
 }
 
-// format is what a file is written as.
+// format returns the output format of a file.
 func (f *UserFile) format() string {
 	switch {
 	case f.Format != "":
@@ -37,7 +37,7 @@ func (f *UserFile) isText() bool {
 	return f.Content.Kind == yaml.ScalarNode && f.Content.ShortTag() == "!!str"
 }
 
-// fault is what is wrong with a file below a key of it; nil: nothing.
+// fault returns what is wrong with a file, and the key below it; nil if nothing is.
 func (f *UserFile) fault() (key string, err error) {
 	clean := path.Clean(f.Path)
 	switch {
@@ -59,7 +59,7 @@ func (f *UserFile) fault() (key string, err error) {
 	return "", nil
 }
 
-// Facts are what the templates of a user's files see beside the variables of the file, by name.
+// Facts returns the names that templates of user files can use besides the variables of the file.
 func (b *Benchmark) Facts(epoch, dir string) map[string]string {
 	facts := map[string]string{"epoch": epoch, "job_name": path.Base(dir), "namespace": "", "artifact_dir": dir, "model": "", "endpoint_url": ""}
 	if len(b.Models.Items) > 0 {
@@ -71,7 +71,7 @@ func (b *Benchmark) Facts(epoch, dir string) map[string]string {
 	return facts
 }
 
-// UserFile is the text of one of the files of the user's own. Facts win over variables of the same name; a name that there is not is an error.
+// UserFile returns the text of a user file. Facts have priority over variables of the same name. An unknown name is an error.
 func (b *Benchmark) UserFile(f *UserFile, facts map[string]string) ([]byte, error) {
 	scope := map[string]jinja.Value{}
 	for i := 0; b.variables != nil && i+1 < len(b.variables.Content); i += 2 {
@@ -100,7 +100,7 @@ func (b *Benchmark) UserFile(f *UserFile, facts map[string]string) ([]byte, erro
 	return out.Bytes(), err
 }
 
-// renderTexts computes the templates below a node; typed makes numbers and truth values of what says one.
+// renderTexts computes the templates below a node. If typed is set, results that look like numbers and booleans become such values.
 func renderTexts(n *yaml.Node, env *jinja.Environment, scope map[string]jinja.Value, typed bool) error {
 	if isTemplate(n) {
 		t, err := env.Parse(n.Value)

@@ -8,18 +8,18 @@ import (
 	"strings"
 	"unicode"
 
-	"aiperf/internal/redact"
+	"aiperf/internal/base/redact"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// Violation is one thing that is wrong with a run.
+// Violation is one error in a run.
 type Violation struct {
 	Key  string // path of the value in a file
-	Text string // a sentence that begins with the value as the user wrote it
+	Text string // a sentence that begins with the user's spelling of the setting
 }
 
-// Validate checks the run and changes nothing. All violations are reported, one a line.
+// Validate checks the run without changing it. The error lists all violations, one per line.
 func (r *Run) Validate() error {
 	var lines []string
 	for _, one := range r.Violations() {
@@ -31,8 +31,7 @@ func (r *Run) Validate() error {
 	return errors.New(strings.Join(lines, "\n"))
 }
 
-// Violations lists everything that is wrong with the run: values out of the bounds of their rows, and values that do not go together. Settings
-// are spelled by Run.Spelling.
+// Violations returns all errors in the run: values outside the bounds of their rows, and values that conflict. Run.Spelling names the settings.
 func (r *Run) Violations() []Violation {
 	v := &violations{spell: r.Spelling}
 	v.when(r.SchemaVersion != SchemaVersion, "schemaVersion", "must be \"%s\", not %q", SchemaVersion, r.SchemaVersion)
@@ -46,13 +45,13 @@ func (r *Run) Violations() []Violation {
 	return v.list
 }
 
-// violations collects what is wrong.
+// violations collects errors.
 type violations struct {
 	list  []Violation
 	spell func(key string) string
 }
 
-// as is a setting as the user wrote it; its path when nobody knows.
+// as returns the user's spelling of a setting, or its path if Spelling is nil.
 func (v *violations) as(path string) string {
 	if v.spell == nil {
 		return path
@@ -66,7 +65,7 @@ func (v *violations) when(wrong bool, path, format string, a ...any) {
 	}
 }
 
-// files checks what is written, the files of the user's own among it.
+// files checks the output files, including user files.
 func (v *violations) files(b *Benchmark) {
 	for _, f := range b.Artifacts.Summary {
 		v.oneOf("benchmark.artifacts.summary", f, "json", "csv")
@@ -129,7 +128,7 @@ func (v *violations) endpoint(b *Benchmark) {
 	v.oneOf("benchmark.logging.level", b.Logging.Level, "TRACE", "DEBUG", "INFO", "NOTICE", "WARNING", "SUCCESS", "ERROR", "CRITICAL")
 }
 
-// connection names the settings of an endpoint that ask for other connections than HTTP/1.1 over TCP.
+// connection returns the settings of an endpoint that need another connection than HTTP/1.1 over TCP.
 func (v *violations) connection(e *Endpoint) (names []string) {
 	for key, given := range map[string]bool{"http_version": e.HTTPVersion == HTTP2, "uds_path": e.Socket != "", "proxy": e.Proxy != ""} {
 		if given {
@@ -140,27 +139,27 @@ func (v *violations) connection(e *Endpoint) (names []string) {
 	return names
 }
 
-// hookPath refuses what is no path on the servers of the run; empty is the usual one.
+// hookPath rejects a value that is not a path on the servers of the run; empty means the default.
 func (v *violations) hookPath(path, value string) {
 	wrong := !strings.HasPrefix(value, "/") || strings.Contains(value, "://") || strings.ContainsFunc(value, func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) })
 	v.when(value != "" && wrong, path, "%q is not a path on the server: want /PATH, with its query if any, without a host or white space", value)
 }
 
-// headerName refuses what would not be one header: a name is a token (RFC 9110, section 5.6.2). Empty is none.
+// headerName rejects an invalid header name: it must be a token (RFC 9110, section 5.6.2). Empty means no header.
 func (v *violations) headerName(path, name string) {
 	if c, bad := BadHeaderByte(name); bad {
-		v.when(true, path, "%q is not a header name: %q may not be in one", name, c)
+		v.when(true, path, "%q is not a valid header name: it contains %q", name, c)
 	}
 }
 
-// headerValue refuses a value that would end its line; the message does not show it.
+// headerValue rejects a value with a line end. The message does not show the value.
 func (v *violations) headerValue(path, value string) {
 	if c, bad := BadValueByte(value); bad {
 		v.when(true, path, "holds the control character %q", c)
 	}
 }
 
-// BadHeaderByte finds a byte that may not be in the name of a header.
+// BadHeaderByte returns the first byte that is not allowed in a header name.
 func BadHeaderByte(name string) (c byte, bad bool) {
 	for _, c := range []byte(name) {
 		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
@@ -171,7 +170,7 @@ func BadHeaderByte(name string) (c byte, bad bool) {
 	return 0, false
 }
 
-// BadValueByte finds a control character, which may not be in the value of a header.
+// BadValueByte returns the first control character, which is not allowed in a header value.
 func BadValueByte(value string) (c byte, bad bool) {
 	for _, c := range []byte(value) {
 		if c < ' ' && c != '\t' || c == 0x7f {

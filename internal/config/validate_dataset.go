@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// maxPrompt is the mean length of the longest prompts that are made, in tokens: many times the longest context there is.
+// maxPrompt is the maximum mean length of generated prompts, in tokens. It is many times the longest context of any model.
 const maxPrompt = 10_000_000
 
-// maxDataset bounds the tokens of all prompts that are made, which inputs.json lists: some 100 GB.
+// maxDataset is the maximum number of tokens of all generated prompts, which inputs.json lists: some 100 GB.
 const maxDataset = 20_000_000_000
 
 func (v *violations) dataset(b *Benchmark) {
@@ -31,7 +31,7 @@ func (v *violations) dataset(b *Benchmark) {
 	switch d.Type {
 	case DatasetFile:
 		v.when(d.Path == "" && d.Records == nil, path+".path", "is empty")
-		v.when(d.Path != "" && d.Records != nil, path+".records", "excludes %s: the rows stand here or in a file", v.as(path+".path"))
+		v.when(d.Path != "" && d.Records != nil, path+".records", "excludes %s: give the rows here or in a file", v.as(path+".path"))
 		v.when(d.Records != nil && d.Records.Count() == 0, path+".records", "has no rows")
 	case DatasetPublic:
 		v.when(d.Dataset == "", path+".dataset", "is empty")
@@ -103,5 +103,5 @@ func (v *violations) distribution(path string, d *Distribution) {
 	}
 }
 
-// measure tells whether a number can be an amount of something: from 0 on, not infinite, not NaN.
+// measure reports whether a number is a valid amount: >= 0, finite, not NaN.
 func measure(f float64) bool { return f >= 0 && f <= math.MaxFloat64 }

@@ -2,17 +2,18 @@ package config
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"aiperf/internal/base/lazyregexp"
 )
 
 // Names of phases become names of directories.
 var (
-	phaseName  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
-	deviceName = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[0-9]|lpt[0-9])$`)
+	phaseName  = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_-]*$`)
+	deviceName = lazyregexp.New(`(?i)^(con|prn|aux|nul|com[0-9]|lpt[0-9])$`)
 )
 
-// maxConcurrency bounds sessions in flight: each may hold a connection, and no machine has more ports.
+// maxConcurrency is the maximum number of sessions in flight. Each may use a connection, and no machine has more ports.
 const maxConcurrency = 1 << 20
 
 func (v *violations) phases(b *Benchmark) {
@@ -28,7 +29,7 @@ func (v *violations) phases(b *Benchmark) {
 		v.when(p.Name == "", fmt.Sprintf("benchmark.phases[%d].name", i), "is empty")
 		v.when(p.Name != "" && !phaseName.MatchString(p.Name), path, "is not a name: a letter or _, then letters, digits, _ and -")
 		v.when(deviceName.MatchString(p.Name), path, "is the name of a device on some systems")
-		v.when(names[strings.ToLower(p.Name)], path, "is there twice")
+		v.when(names[strings.ToLower(p.Name)], path, "is listed twice")
 		names[strings.ToLower(p.Name)] = true
 		v.oneOf(path+".kind", string(p.Kind), "warmup", "profiling")
 		v.oneOf(path+".type", string(p.Type), phaseTypes...)
@@ -53,13 +54,13 @@ func (v *violations) limits(path string, p *Phase, streaming bool) {
 			v.oneOf(path+"."+name+".strategy", r.Strategy, "linear", "exponential", "poisson")
 		}
 	}
-	v.when(p.RateRamp != nil && !p.Type.HasRate(), path+".rate_ramp.duration", "needs a request rate, which a phase of type %s has not", p.Type)
+	v.when(p.RateRamp != nil && !p.Type.HasRate(), path+".rate_ramp.duration", "needs a request rate, which a phase of type %s does not have", p.Type)
 	if c := p.Cancellation; c != nil {
 		v.when(!(c.Rate >= 0 && c.Rate <= 100), path+".cancellation.rate", "must be >= 0 (off) and <= 100 percent")
 	}
 }
 
-// stops checks what ends a phase; one that asks every problem of a benchmark ends with the last.
+// stops checks the stop conditions of a phase. A phase that sends every problem of a benchmark ends with the last one.
 func (v *violations) stops(path string, p *Phase, problems bool) {
 	v.when(p.GracePeriod != nil && p.Duration == nil, path+".grace_period", "needs %s: there is no deadline without one", v.as(path+".duration"))
 	none := p.Requests == nil && p.Sessions == nil && p.Duration == nil
@@ -70,7 +71,7 @@ func (v *violations) stops(path string, p *Phase, problems bool) {
 	v.when(none && !problems && p.Type != PhaseFixedSchedule, whose, "has no end: no stop condition of %s, %s or %s", v.as(path+".requests"), v.as(path+".sessions"), v.as(path+".duration"))
 }
 
-// pace checks what belongs to one type only.
+// pace checks settings that belong to one type of phase.
 func (v *violations) pace(path string, p *Phase, d *Dataset) {
 	v.gaps(path, p)
 	v.when(p.Type.HasRate() && p.Rate == nil && !p.HasSeries(), path, "of type %s needs rate or rate_series", p.Type)
@@ -93,7 +94,7 @@ func (v *violations) pace(path string, p *Phase, d *Dataset) {
 	v.schedule(path, p, d)
 }
 
-// gaps refuses the shape of gaps where there are none to shape.
+// gaps rejects a shape of gaps if the phase has no random gaps.
 func (v *violations) gaps(path string, p *Phase) {
 	switch at := path + ".smoothness"; {
 	case p.Smoothness == nil || p.Type == PhaseGamma:
@@ -106,7 +107,7 @@ func (v *violations) gaps(path string, p *Phase) {
 	}
 }
 
-// schedule checks what belongs to a fixed schedule.
+// schedule checks the settings of a fixed schedule.
 func (v *violations) schedule(path string, p *Phase, d *Dataset) {
 	fixed := p.Type == PhaseFixedSchedule
 	v.when(fixed && d.Type == DatasetSynthetic, path+".type", "asks for a fixed schedule, which needs a dataset with times: %s", v.as("benchmark.datasets."+d.Name+".path"))

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// repetition checks how often runs are repeated, and the sweep.
+// repetition checks the number of repetitions and the sweep.
 func (v *violations) repetition(r *Run) {
 	if c := r.MultiRun.Convergence; c != nil {
 		v.when(c.Metric == "", "multi_run.convergence.metric", "is missing")
@@ -57,7 +57,7 @@ func (v *violations) axes(s *Sweep) {
 	}
 }
 
-// sweepPath refuses what a cell cannot have of its own.
+// sweepPath rejects paths that cannot differ between cells.
 func (v *violations) sweepPath(at, path string) {
 	head, _, _ := strings.Cut(path, ".")
 	v.when(slices.Contains([]string{"sweep", "multi_run", "random_seed"}, head), at, "cannot be swept: it belongs to the whole series")
@@ -69,7 +69,7 @@ func (v *violations) scenarios(s *Sweep) {
 	for i := range s.Runs {
 		at := fmt.Sprintf("sweep.runs[%d].name", i)
 		name := s.Runs[i].Name
-		v.when(there[name], at, "%q is there twice; names of scenarios are names of directories", name)
+		v.when(there[name], at, "%q is listed twice; names of scenarios are names of directories", name)
 		v.when(strings.ContainsAny(name, "/\\") || name == "." || name == "..", at, "%q is not the name of a directory", name)
 		there[name] = true
 	}
@@ -80,7 +80,7 @@ func (v *violations) dimensions(s *Sweep) {
 	v.when(len(s.Dimensions) == 0, "sweep.dimensions", "is empty")
 	v.when(s.Seed != nil && *s.Seed < 0, "sweep.seed", "must be >= 0")
 	v.oneOf("sweep.label_format", s.LabelFormat, "index", "kv", "")
-	v.when(s.Optimization == "lloyd", "sweep.optimization", "lloyd moves the points off their slices and is not offered; known are random-cd, null")
+	v.when(s.Optimization == "lloyd", "sweep.optimization", "lloyd is not supported, because it moves the points off their slices; allowed are random-cd, null")
 	v.when(!slices.Contains([]string{"", "random-cd", "none", "lloyd"}, s.Optimization), "sweep.optimization", "%q is not one of random-cd, null", s.Optimization)
 	for i := range s.Dimensions {
 		d := &s.Dimensions[i]
@@ -91,7 +91,7 @@ func (v *violations) dimensions(s *Sweep) {
 		v.oneOf(at+".kind", d.Kind, "real", "int", "")
 		if d.Choices != nil {
 			v.when(len(d.Choices) == 0, at+".choices", "is empty")
-			v.when(d.Low != 0 || d.High != 0, at, "has choices and a range; one of them")
+			v.when(d.Low != 0 || d.High != 0, at, "has choices and a range; give one of them")
 			continue
 		}
 		v.when(!(d.Low < d.High), at, "needs lo < hi, or choices")
@@ -99,7 +99,7 @@ func (v *violations) dimensions(s *Sweep) {
 	}
 }
 
-// statistics are what a condition may speak of.
+// statistics are the statistics allowed in a condition.
 var statistics = []string{"avg", "p1", "p5", "p10", "p25", "p50", "p75", "p90", "p95", "p99", "min", "max"}
 
 func (v *violations) filter(at string, f *SLAFilter) {
@@ -153,13 +153,13 @@ func (v *violations) searchRest(s *Sweep) {
 func (v *violations) tiers(s *Sweep, boundary bool) {
 	n := len(s.SLATiers)
 	v.when(n > 0 && !boundary, "sweep.sla_tiers", "need planner monotonic_sla or smooth_isotonic, not %s: each is a limit of one value", s.Planner)
-	v.when(n == 1 || n > 10, "sweep.sla_tiers", "are %d: give 2 to 10, one alone is sla_filters", n)
+	v.when(n == 1 || n > 10, "sweep.sla_tiers", "are %d: give 2 to 10; for a single one use sla_filters", n)
 	labels := map[string]bool{}
 	for i := range s.SLATiers {
 		t := &s.SLATiers[i]
 		at := fmt.Sprintf("sweep.sla_tiers[%d]", i)
 		v.when(t.Label == "", at+".label", "is missing")
-		v.when(labels[t.Label], at+".label", "%q is there twice", t.Label)
+		v.when(labels[t.Label], at+".label", "%q is listed twice", t.Label)
 		v.when(len(t.Filters) == 0, at+".filters", "is empty")
 		labels[t.Label] = true
 		for k := range t.Filters {

@@ -4,17 +4,17 @@ import (
 	"slices"
 )
 
-// The collectors of GPU figures, and where live figures go.
+// The collectors and display modes of GPU metrics.
 var (
 	gpuCollectors = []string{"dcgm", "pynvml", "amdsmi"}
 	gpuModes      = []string{"summary", GPULive}
 )
 
-// telemetry checks what is watched beside the requests.
+// telemetry checks the settings of GPU and server metrics.
 func (v *violations) telemetry(b *Benchmark) {
 	g := &b.GPUTelemetry
-	v.when(!slices.Contains(gpuCollectors, g.Collector), "benchmark.gpu_telemetry.collector", "%q is none of %q", g.Collector, gpuCollectors)
-	v.when(!slices.Contains(gpuModes, g.Mode), "benchmark.gpu_telemetry.mode", "%q is none of %q", g.Mode, gpuModes)
+	v.when(!slices.Contains(gpuCollectors, g.Collector), "benchmark.gpu_telemetry.collector", "%q is not one of %q", g.Collector, gpuCollectors)
+	v.when(!slices.Contains(gpuModes, g.Mode), "benchmark.gpu_telemetry.mode", "%q is not one of %q", g.Mode, gpuModes)
 	v.when(g.Enabled && g.Collector != "dcgm" && len(g.URLs) > 0, "benchmark.gpu_telemetry.urls", "cannot go with %s, which reads the GPUs of this machine: choose one", g.Collector)
 	d := &b.ServerMetrics.Discovery
 	v.when(d.Mode == "disabled" && d.LabelSelector != "", "benchmark.server_metrics.discovery.label_selector", "is for mode auto or kubernetes")

@@ -19,8 +19,8 @@ func TestValidate(t *testing.T) {
 	}{
 		"schema":      {func(r *Run, _ *Phase) { r.SchemaVersion = "1" }, `schemaVersion must be "2.0"`},
 		"api key":     {func(r *Run, _ *Phase) { r.Endpoint.APIKey = "a\r\nX: y" }, `benchmark.endpoint.api_key holds the control character '\r'`},
-		"session":     {func(r *Run, _ *Phase) { r.Endpoint.SessionHeader = "A\nB" }, `benchmark.endpoint.session_header "A\nB" is not a header name`},
-		"header name": {func(r *Run, _ *Phase) { r.Endpoint.Headers = Headers{{"A B", "1"}} }, `benchmark.endpoint.headers "A B" is not a header name: ' '`},
+		"session":     {func(r *Run, _ *Phase) { r.Endpoint.SessionHeader = "A\nB" }, `benchmark.endpoint.session_header "A\nB" is not a valid header name`},
+		"header name": {func(r *Run, _ *Phase) { r.Endpoint.Headers = Headers{{"A B", "1"}} }, `benchmark.endpoint.headers "A B" is not a valid header name: it contains ' '`},
 		"header":      {func(r *Run, _ *Phase) { r.Endpoint.Headers = Headers{{"A", "1\r\nB: 2"}} }, `benchmark.endpoint.headers.A holds the control character '\r'`},
 		"masked":      {func(r *Run, _ *Phase) { r.Endpoint.Extra = Extra{{"api_key", json.RawMessage(`"<redacted>"`)}} }, `extra.api_key is masked`},
 		"no model":    {func(r *Run, _ *Phase) { r.Models.Items = nil }, "benchmark.models names no model"},

@@ -5,10 +5,10 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"aiperf/internal/setting"
+	"aiperf/internal/base/setting"
 )
 
-// keyWords are the words of keys that no row with choices tells, or tells otherwise.
+// keyWords are the allowed words of keys whose row has no choices, or other ones.
 var keyWords = map[string][]string{
 	"phases.profiling.type": phaseTypes, "phases.profiling.kind": {string(KindWarmup), string(KindProfiling)},
 	"phases.profiling.concurrency_ramp.strategy": rampWords, "phases.profiling.prefill_ramp.strategy": rampWords, "phases.profiling.rate_ramp.strategy": rampWords,
@@ -39,8 +39,8 @@ var (
 	comparisons = []string{"lt", "le", "gt", "ge"}
 )
 
-// plainWords writes the words of a file as they are known here: any case is read, and - and _ are alike. Paths are those of the body; a list or one
-// entry in its place is all the same. What is no word of its key stays, for the checks to name.
+// plainWords normalises words in a file: case and -/_ do not matter. Paths are relative to the body; a list and a single entry are treated alike. An
+// unknown word is left for the checks to report.
 func plainWords(n *yaml.Node, path string) {
 	switch n.Kind {
 	case yaml.ScalarNode:
@@ -60,7 +60,7 @@ func plainWords(n *yaml.Node, path string) {
 	}
 }
 
-// keyBelow is the path of a key, in the words of setting.Row.Key.
+// keyBelow returns the path of a key (setting.Row.Key).
 func keyBelow(path, key string) string {
 	switch {
 	case path == "" && key == "benchmark":
@@ -73,7 +73,7 @@ func keyBelow(path, key string) string {
 	return strings.TrimPrefix(path+"."+key, ".")
 }
 
-// wordsOfKey are the words of a key; nil: it has none.
+// wordsOfKey returns the allowed words of a key; nil if it has none.
 func wordsOfKey(key string) []string {
 	if words, ok := keyWords[key]; ok {
 		return words

@@ -7,40 +7,40 @@ import (
 	"sync"
 	"time"
 
-	"aiperf/internal/adaptive"
-	"aiperf/internal/artifact"
+	"aiperf/internal/base/redact"
 	"aiperf/internal/config"
-	"aiperf/internal/load"
-	"aiperf/internal/metric"
-	"aiperf/internal/pipeline"
-	"aiperf/internal/redact"
-	"aiperf/internal/rules"
-	"aiperf/internal/transport"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/measure/pipeline"
+	"aiperf/internal/report/artifact"
+	"aiperf/internal/run/rules"
+	"aiperf/internal/wire/transport"
+	"aiperf/internal/workload/adaptive"
+	"aiperf/internal/workload/load"
 )
 
-// movable is a load whose phases can be moved and ended: the generator.
-type movable interface {
+// movableLoad is a load whose phases can be changed and ended while they run. The load generator implements it.
+type movableLoad interface {
 	Move(index int, to float64)
 	End(index int)
 	Snapshots() []load.Snapshot
 }
 
-// steering is the component that lets the load of adaptive phases follow what their requests bring. It is an observer of requests too.
-type steering struct {
-	passive
-	load    movable // set before the load begins
+// adaptiveComponent is the component that adjusts the load of adaptive phases to the results of their requests. It also observes the requests.
+type adaptiveComponent struct {
+	passiveComponent
+	load    movableLoad // set before the load begins
 	layout  artifact.Layout
 	secrets *redact.Secrets
 	log     func(text string, about ...any)
-	phases  map[int]*steered // by index
+	phases  map[int]*steeredPhase // by phase index
 	order   []adaptive.Origin
 
 	mu  sync.Mutex
-	err error // of files
+	err error // first error of writing a file
 }
 
-// steered is an adaptive phase. mu guards what is below it.
-type steered struct {
+// steeredPhase is the state of one adaptive phase. mu guards the fields below it.
+type steeredPhase struct {
 	of       adaptive.Origin
 	settings adaptive.Settings
 	every    time.Duration
@@ -53,15 +53,15 @@ type steered struct {
 	window  adaptive.Window
 }
 
-// newSteering finds the adaptive phases of a run; nil: there is none.
-func newSteering(cfg *config.Benchmark, id string, layout artifact.Layout, secrets *redact.Secrets, log func(string, ...any)) *steering {
-	s := &steering{layout: layout, secrets: secrets, log: log, phases: map[int]*steered{}}
+// newSteering makes the component for the adaptive phases of a run; nil if the run has none.
+func newSteering(cfg *config.Benchmark, id string, layout artifact.Layout, secrets *redact.Secrets, log func(string, ...any)) *adaptiveComponent {
+	s := &adaptiveComponent{layout: layout, secrets: secrets, log: log, phases: map[int]*steeredPhase{}}
 	measured := 0
 	for i := range cfg.Phases {
 		p := &cfg.Phases[i]
 		if p.AdaptiveScale {
 			a := p.Adaptive()
-			one := &steered{every: a.Window.Duration(), stop: make(chan struct{}), settings: adaptive.Settings{
+			one := &steeredPhase{every: a.Window.Duration(), stop: make(chan struct{}), settings: adaptive.Settings{
 				Variable: a.Variable, Whole: a.Whole(), Min: a.Min, Max: a.Max, Conditions: rules.Conditions(p), Policy: a.Policy, BaseStep: a.BaseStep,
 				MaxMultiplier: a.MaxMultiplier, StepPercent: a.StepPercent, Least: a.Least, Sustain: a.Sustain.Duration(),
 			}}
@@ -81,16 +81,16 @@ func newSteering(cfg *config.Benchmark, id string, layout artifact.Layout, secre
 	return s
 }
 
-// observers is the steering as a list; nil has none.
-func (s *steering) observers() []pipeline.Observer {
+// observers returns the component as a list of observers; the list of a nil component is empty.
+func (s *adaptiveComponent) observers() []pipeline.Observer {
 	if s == nil {
 		return nil
 	}
 	return []pipeline.Observer{s}
 }
 
-// users is how many users of a phase have begun and not finished.
-func (s *steering) users(index int) int {
+// users returns the number of users of a phase that have begun and not yet finished.
+func (s *adaptiveComponent) users(index int) int {
 	for _, one := range s.load.Snapshots() {
 		if one.Info.Index == index {
 			return int(one.Sessions - one.Finished - one.Cut)
@@ -99,8 +99,8 @@ func (s *steering) users(index int) int {
 	return 0
 }
 
-// sending tells whether a phase sends.
-func (s *steering) sending(index int) bool {
+// sending reports whether a phase still sends requests.
+func (s *adaptiveComponent) sending(index int) bool {
 	for _, one := range s.load.Snapshots() {
 		if one.Info.Index == index {
 			return one.SentAll == 0
@@ -110,14 +110,14 @@ func (s *steering) sending(index int) bool {
 }
 
 // Observe implements pipeline.Observer.
-func (s *steering) Observe(row *metric.Row) {
+func (s *adaptiveComponent) Observe(row *metric.Row) {
 	if one := s.phases[row.Meta.PhaseIndex]; one != nil {
 		one.add(row)
 	}
 }
 
-// add enters a finished request into the window, unless it was sent before the load that is now held.
-func (p *steered) add(row *metric.Row) {
+// add adds a finished request to the current window, unless the request was sent before the current load was set.
+func (p *steeredPhase) add(row *metric.Row) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.control == nil {
@@ -150,7 +150,7 @@ func (p *steered) add(row *metric.Row) {
 }
 
 // PhaseStart implements component.
-func (s *steering) PhaseStart(p *load.PhaseInfo) {
+func (s *adaptiveComponent) PhaseStart(p *load.PhaseInfo) {
 	one := s.phases[p.Index]
 	if one == nil {
 		return
@@ -171,8 +171,8 @@ func (s *steering) PhaseStart(p *load.PhaseInfo) {
 	one.loop.Go(func() { s.follow(one) })
 }
 
-// tell writes an event down.
-func (s *steering) tell(p *steered, e *adaptive.Event) {
+// tell writes an event to the files of the phase.
+func (s *adaptiveComponent) tell(p *steeredPhase, e *adaptive.Event) {
 	s.log("adaptive load", "phase", p.of.Phase, "event", e.Name, p.settings.Variable, e.Now(), "reason", e.Reason)
 	line, err := e.JSON(&p.of)
 	if err != nil {
@@ -182,8 +182,9 @@ func (s *steering) tell(p *steered, e *adaptive.Event) {
 	p.events.Write(s.secrets.JSON(append(line, '\n')))
 }
 
-// follow judges a phase's windows, one after the other. None is shorter than asked for: whole windows fill the time to sustain.
-func (s *steering) follow(p *steered) {
+// follow judges the windows of a phase, one after the other. No window is shorter than the configured length, and the time to sustain a load consists
+// of whole windows.
+func (s *adaptiveComponent) follow(p *steeredPhase) {
 	timer := time.NewTimer(p.every)
 	defer timer.Stop()
 	for {
@@ -199,8 +200,8 @@ func (s *steering) follow(p *steered) {
 	}
 }
 
-// assess judges the window that ends now and moves the load; done: nothing is left to find.
-func (s *steering) assess(p *steered) (done bool) {
+// assess judges the window that ends now and changes the load. done is true when the search is over.
+func (s *adaptiveComponent) assess(p *steeredPhase) (done bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	w := p.window
@@ -218,7 +219,7 @@ func (s *steering) assess(p *steered) (done bool) {
 }
 
 // PhaseEnd implements component.
-func (s *steering) PhaseEnd(f *load.PhaseStats) {
+func (s *adaptiveComponent) PhaseEnd(f *load.PhaseStats) {
 	one := s.phases[f.Info.Index]
 	if one == nil {
 		return
@@ -232,7 +233,7 @@ func (s *steering) PhaseEnd(f *load.PhaseStats) {
 }
 
 // end completes the files of a phase.
-func (s *steering) end(p *steered, reason string) {
+func (s *adaptiveComponent) end(p *steeredPhase, reason string) {
 	p.mu.Lock()
 	c := p.control
 	p.mu.Unlock()
@@ -252,14 +253,14 @@ func (s *steering) end(p *steered, reason string) {
 	s.failed(errors.Join(err, p.events.Close()))
 }
 
-func (s *steering) failed(err error) {
+func (s *adaptiveComponent) failed(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.err = errors.Join(s.err, err)
 }
 
 // Stop implements component.
-func (s *steering) Stop(context.Context) error {
+func (s *adaptiveComponent) Stop(context.Context) error {
 	for _, one := range s.phases {
 		s.end(one, adaptive.PhaseCut)
 	}

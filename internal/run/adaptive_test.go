@@ -13,13 +13,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"aiperf/internal/adaptive"
-	"aiperf/internal/artifact"
 	"aiperf/internal/config"
-	"aiperf/internal/load"
-	"aiperf/internal/metric"
-	"aiperf/internal/record"
-	"aiperf/internal/transport"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/report/artifact"
+	"aiperf/internal/wire/transport"
+	"aiperf/internal/workload/adaptive"
+	"aiperf/internal/workload/load"
 )
 
 // adaptivePhase is one in which every key says something of its own.

@@ -6,17 +6,17 @@ import (
 	"sync"
 
 	"aiperf/internal/config"
-	"aiperf/internal/endpoint"
-	"aiperf/internal/transport"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/wire/transport"
 )
 
-// addresses are where the requests of a run go.
+// addresses holds the targets that the requests of a run are sent to.
 type addresses struct {
-	bases  []string            // the base URLs
-	full   []string            // the complete URLs, one for each base
-	list   []*transport.Target // of full
-	fixed  bool                // the user gave the path himself
-	others sync.Map            // complete URL -> *transport.Target: paths that a codec names, a handful
+	bases  []string            // base URLs
+	full   []string            // complete URLs, one for each base URL
+	list   []*transport.Target // targets of full
+	fixed  bool                // the user gave the path explicitly
+	others sync.Map            // complete URL -> *transport.Target, for paths that a codec names; a handful of entries
 }
 
 // newAddresses joins the base URLs with the path of the endpoint.
@@ -40,7 +40,7 @@ func newAddresses(urls []string, b *config.Benchmark, e *endpoint.Endpoint) (*ad
 	return a, nil
 }
 
-// of finds the target of a path as a codec gives it (endpoint.Request.Path), for the base URL with an index.
+// of returns the target of a path that a codec gives (endpoint.Request.Path), for the base URL with the index url.
 func (a *addresses) of(url int, path string) (*transport.Target, error) {
 	switch below, under := strings.CutPrefix(path, "./"); {
 	case path == "", strings.HasPrefix(path, "/") && a.fixed:

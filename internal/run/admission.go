@@ -3,15 +3,15 @@ package run
 import (
 	"context"
 
-	"aiperf/internal/record"
+	"aiperf/internal/measure/record"
 )
 
-// admission is the component that passes finished records to the results while the load runs. Records that come later are refused.
+// admission is the component that passes finished records to the results while the load runs. It refuses records that arrive after the load.
 type admission struct {
-	passive
+	passiveComponent
 	gate     *gate
 	put      func(*record.Record)
-	meter    *meter // counts the requests in flight; started before
+	meter    *meter // counts the requests in flight; it is started before this component
 	executor *executor
 }
 

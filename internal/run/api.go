@@ -14,46 +14,46 @@ import (
 	"sync/atomic"
 	"time"
 
-	"aiperf/internal/clock"
+	"aiperf/internal/base/clock"
 	"aiperf/internal/config"
-	"aiperf/internal/load"
-	"aiperf/internal/metric"
-	"aiperf/internal/stats"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/measure/stats"
 	"aiperf/internal/telemetry/api"
-	"aiperf/internal/telemetry/live"
+	"aiperf/internal/telemetry/promserver"
+	"aiperf/internal/workload/load"
 )
 
-// apiHost is where the API answers unless the settings say otherwise: to nobody but this machine.
+// apiHost is the default address of the API: only this machine can reach it.
 const apiHost = "127.0.0.1"
 
-// openPaths need no token: probes of Kubernetes and the page of Prometheus, which has figures alone.
+// openPaths lists the paths that need no token: the Kubernetes probes, and the Prometheus page, which shows only numbers.
 var openPaths = map[string]bool{"/healthz": true, "/readyz": true, "/metrics": true}
 
-// processToken opens the API of every run of this process: those of a series follow each other at one address.
+// processToken is the access token of the API of every run of this process. The runs of a series use one address, one after the other.
 var processToken = sync.OnceValue(rand.Text)
 
-// longestDownload bounds one answer of the API.
+// longestDownload limits the time of one answer of the API.
 const longestDownload = 10 * time.Minute
 
-// apiState is what the API tells of a run. It is there before the run is open.
+// apiState is the state of the run that the API reports. It exists before the run is open.
 type apiState struct {
 	cfg     *config.Benchmark
 	opts    *Options
-	figures *live.Figures
-	load    atomic.Pointer[load.Generator] // nil until there is one
+	figures *promserver.Figures
+	load    atomic.Pointer[load.Generator] // nil until the load exists
 	results atomic.Pointer[api.Results]    // nil until the files are written
-	worker  atomic.Pointer[string]         // name of what sends the requests
+	worker  atomic.Pointer[string]         // name of the process that sends the requests
 	began   time.Time
-	failed  func(ctx context.Context) error // waits for the end of the server, or of the context; nil when it did not fail
+	failed  func(ctx context.Context) error // waits until the server or the context ends; returns nil if the server did not fail
 
 	mu     sync.Mutex
-	ended  map[int]*load.PhaseStats // by the index of the phase
-	counts map[int]*[2]int64        // rows by the index of their phase: good ones and errors
-	worked map[int]int64            // instant of the last of them
+	ended  map[int]*load.PhaseStats // by phase index
+	counts map[int]*[2]int64        // numbers of successful and failed rows by phase index
+	worked map[int]int64            // instant of the last processed row by phase index
 }
 
-// startAPI answers questions about the run from now until its end, where that is asked for.
-func (o *opened) startAPI(ctx context.Context, cfg *config.Benchmark, opts *Options, say *reporter) error {
+// startAPI starts the API server if the settings ask for one. It answers from now until the end of the run.
+func (o *runResources) startAPI(ctx context.Context, cfg *config.Benchmark, opts *Options, say *reporter) error {
 	port, host := apiAddress(cfg)
 	if port == 0 {
 		return nil
@@ -63,7 +63,7 @@ func (o *opened) startAPI(ctx context.Context, cfg *config.Benchmark, opts *Opti
 	if err != nil {
 		return fmt.Errorf("%s: %w", cfg.As("environment.api_server.cors_origins"), err)
 	}
-	t := &apiState{cfg: cfg, opts: opts, figures: live.NewFigures(), began: time.Now(), ended: map[int]*load.PhaseStats{}, counts: map[int]*[2]int64{}, worked: map[int]int64{}}
+	t := &apiState{cfg: cfg, opts: opts, figures: promserver.NewFigures(), began: time.Now(), ended: map[int]*load.PhaseStats{}, counts: map[int]*[2]int64{}, worked: map[int]int64{}}
 	settings, err := withoutKey(opts.InputConfig)
 	if err != nil {
 		return err
@@ -71,13 +71,13 @@ func (o *opened) startAPI(ctx context.Context, cfg *config.Benchmark, opts *Opti
 	source := &api.Source{
 		Ready: t.ready, Config: settings, Run: opts.Info, Metrics: t.metrics, Progress: t.progress, Workers: t.workers, Results: t.outcome,
 		Page: func() []byte {
-			return live.Page(opts.Version, pageLabels(cfg, opts), gaugesOf(standingOf(t.load.Load())), t.figures.Now())
+			return promserver.Page(opts.Version, pageLabels(cfg, opts), gaugesOf(standingOf(t.load.Load())), t.figures.Now())
 		},
 		Dir: cfg.Artifacts.Dir, Origins: origins,
 	}
 	address := net.JoinHostPort(host, strconv.Itoa(port))
-	guard := &live.Guard{Token: cmp.Or(cfg.Runtime.APIToken, tuning.Token, processToken()), Host: host, Open: func(path string) bool { return openPaths[path] }}
-	server, err := live.Listen(ctx, address, longestDownload, guard.Wrap(source.Handler()))
+	guard := &promserver.AccessGuard{Token: cmp.Or(cfg.Runtime.APIToken, tuning.Token, processToken()), Host: host, Open: func(path string) bool { return openPaths[path] }}
+	server, err := promserver.Listen(ctx, address, longestDownload, guard.Wrap(source.Handler()))
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", cfg.As("runtime.api_port"), address, err)
 	}
@@ -92,7 +92,7 @@ func (o *opened) startAPI(ctx context.Context, cfg *config.Benchmark, opts *Opti
 	return nil
 }
 
-// apiAddress is where the API is to answer; port 0 = nowhere.
+// apiAddress returns the port and host of the API. Port 0 means that there is no API.
 func apiAddress(cfg *config.Benchmark) (port int, host string) {
 	port, host = cfg.Environment.API.Port, cfg.Environment.API.Host
 	if p := cfg.Runtime.APIPort; p != nil {
@@ -107,7 +107,7 @@ func apiAddress(cfg *config.Benchmark) (port int, host string) {
 	return port, host
 }
 
-// withoutKey is the configuration that a run shows, without the place of its key.
+// withoutKey returns the shown configuration of the run without the API key of the endpoint.
 func withoutKey(shown []byte) (json.RawMessage, error) {
 	if len(shown) == 0 {
 		return json.RawMessage("{}"), nil
@@ -128,16 +128,16 @@ func withoutKey(shown []byte) (json.RawMessage, error) {
 	return json.Marshal(all)
 }
 
-// begin tells that there is something to ask. A nil one is asked by nobody.
-func (t *apiState) begin(o *opened) {
+// begin gives the API the resources of the run to report on. It does nothing on a nil state.
+func (t *apiState) begin(o *runResources) {
 	if t != nil {
 		t.worker.Store(&o.executor.worker)
 		t.load.Store(o.load)
 	}
 }
 
-// watch ends a context when the API fails: whoever follows the run through it would go on with a run that nobody can see. The returned function
-// ends the watch and tells what went wrong.
+// watch returns a context that ends when the API server fails, because nobody could follow the run any more. The function end stops watching and
+// returns the error of the server.
 func (t *apiState) watch(ctx context.Context) (watched context.Context, end func() error) {
 	if t == nil {
 		return ctx, func() error { return nil }
@@ -160,7 +160,7 @@ func (t *apiState) watch(ctx context.Context) (watched context.Context, end func
 	}
 }
 
-// over tells that the files of the run are written.
+// over publishes the results after the files of the run are written.
 func (t *apiState) over(run *metric.Run) {
 	if t == nil {
 		return
@@ -172,7 +172,7 @@ func (t *apiState) over(run *metric.Run) {
 	t.results.Store(r)
 }
 
-// after notes how a phase ended.
+// after stores the final statistics of a phase.
 func (t *apiState) after(f *load.PhaseStats) {
 	if t == nil {
 		return
@@ -211,7 +211,7 @@ func (t *apiState) outcome() api.Results {
 	return api.Results{Status: "running"}
 }
 
-// metrics are the figures of the requests so far.
+// metrics returns the figures of the requests so far.
 func (t *apiState) metrics() any {
 	all := map[string]any{}
 	for _, f := range t.figures.Now() {
@@ -237,7 +237,7 @@ func (t *apiState) metrics() any {
 	return out
 }
 
-// workers is the one thing that sends requests here: this process.
+// workers returns the only worker there is: this process.
 func (t *apiState) workers() any {
 	name := t.worker.Load()
 	if name == nil {

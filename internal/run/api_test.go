@@ -19,11 +19,11 @@ import (
 	"time"
 
 	"aiperf/internal/config"
-	"aiperf/internal/exposition"
-	"aiperf/internal/load"
-	"aiperf/internal/metric"
-	"aiperf/internal/record"
-	"aiperf/internal/telemetry/live"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/telemetry/exposition"
+	"aiperf/internal/telemetry/promserver"
+	"aiperf/internal/workload/load"
 )
 
 // freePort is one that nobody has, and that no connection gets before it is used: systems give those ports above 32767.
@@ -218,7 +218,7 @@ func TestAPIFails(t *testing.T) {
 
 // TestRecordsEnd: the records of a phase end when the last of them is worked up, and not before.
 func TestRecordsEnd(t *testing.T) {
-	state := &apiState{figures: live.NewFigures(), counts: map[int]*[2]int64{}, ended: map[int]*load.PhaseStats{}, worked: map[int]int64{}}
+	state := &apiState{figures: promserver.NewFigures(), counts: map[int]*[2]int64{}, ended: map[int]*load.PhaseStats{}, worked: map[int]int64{}}
 	set, err := metric.NewSelection(metric.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -3,12 +3,13 @@ package run
 import (
 	"math"
 
-	"aiperf/internal/clock"
-	"aiperf/internal/load"
-	"aiperf/internal/metric"
+	"aiperf/internal/base/clock"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/workload/load"
 )
 
-// phaseProgress is how a phase stands (extensibility, section 6.2). Instants are Unix ns; nil = not applicable, or not yet known.
+// phaseProgress is the progress of a phase as the API reports it (extensibility, section 6.2). Instants are Unix ns; nil means not applicable or not
+// yet known.
 type phaseProgress struct {
 	Phase               string   `json:"phase"`
 	Start               *int64   `json:"start_ns"`
@@ -46,7 +47,7 @@ type phaseProgress struct {
 	LastUpdate          int64    `json:"last_update_ns"`
 }
 
-// progress is how the phases stand that have begun, by their names.
+// progress returns the progress of the phases that have begun, by their names.
 func (t *apiState) progress() any {
 	phases := map[string]*phaseProgress{}
 	if g := t.load.Load(); g != nil {
@@ -65,7 +66,7 @@ func (t *apiState) progress() any {
 	return map[string]any{"phases": phases}
 }
 
-// recordsEnd is when the last record of a finished phase was worked up, nil as long as some are missing.
+// recordsEnd returns the instant at which the last record of a finished phase was processed; nil while records are missing.
 func (t *apiState) recordsEnd(phase int, end *load.PhaseStats) *int64 {
 	var rows int64
 	if c := t.counts[phase]; c != nil {
@@ -77,8 +78,8 @@ func (t *apiState) recordsEnd(phase int, end *load.PhaseStats) *int64 {
 	return wallOf(max(end.Ended, t.worked[phase]))
 }
 
-// progressOf words a phase. end is nil until it is over; rows are the good and the failed requests that are worked up; now is an instant of
-// package clock.
+// progressOf returns the progress of a phase. end is nil until the phase is over; rows are the numbers of successful and failed requests that have
+// been processed; now is an instant of package clock.
 func progressOf(s *load.Snapshot, end *load.PhaseStats, rows [2]int64, now int64) *phaseProgress {
 	p := &phaseProgress{
 		Phase: s.Info.Name, Start: wallOf(s.Started), SentEnd: wallOf(s.SentAll), RequestsEnd: wallOf(s.Ended),
@@ -130,7 +131,7 @@ func progressOf(s *load.Snapshot, end *load.PhaseStats, rows [2]int64, now int64
 
 func some[T any](v T) *T { return &v }
 
-// wallOf is an instant of package clock as Unix ns, nil for none.
+// wallOf converts an instant of package clock to Unix ns; it returns nil for 0.
 func wallOf(at int64) *int64 {
 	if at == 0 {
 		return nil
@@ -145,7 +146,7 @@ func positive(n int64) *int64 {
 	return &n
 }
 
-// final are the results of a run.
+// final returns the results of a finished run.
 func final(run *metric.Run) any {
 	records := []map[string]any{}
 	for _, r := range run.Profiling.Shown() {

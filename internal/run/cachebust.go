@@ -11,29 +11,30 @@ import (
 	"strings"
 
 	"aiperf/internal/config"
-	"aiperf/internal/conversation"
-	"aiperf/internal/dataset"
-	"aiperf/internal/dataset/custom"
-	"aiperf/internal/load"
-	"aiperf/internal/tokenizer"
+	"aiperf/internal/text/tokenizer"
+	"aiperf/internal/workload/conversation"
+	"aiperf/internal/workload/dataset"
+	"aiperf/internal/workload/dataset/custom"
+	"aiperf/internal/workload/load"
 )
 
-// buster puts a marker into every session, so that no prefix cache of a server knows what it is sent (timing, section 11).
-type buster struct {
+// cacheBuster puts a unique marker into every session, so that no prefix cache of a server can answer it (timing, section 11).
+type cacheBuster struct {
 	target    string
 	benchmark string // id of the run
-	// count counts tokens, where a marker's were taken off a generated text: a marker is chosen that has as many; nil = any will do.
+	// count counts the tokens of a text. It is set when generated texts were shortened to make room for the marker: the marker must then have exactly
+	// cost tokens. nil = any marker will do.
 	count func(text string) int
-	cost  int // tokens of a marker
+	cost  int // tokens reserved for a marker
 }
 
-// newBuster is the marker of a run; nil = there is none. exact = texts of the data were made shorter by it.
-func newBuster(d *config.Dataset, exact bool, benchmark string, tok func() (*tokenizer.Tokenizer, error)) (*buster, error) {
+// newBuster returns the cacheBuster of a run, or nil if sessions get no marker. exact = generated texts were shortened to make room for the marker.
+func newBuster(d *config.Dataset, exact bool, benchmark string, tok func() (*tokenizer.Tokenizer, error)) (*cacheBuster, error) {
 	target := d.CacheBustTarget()
 	if target == config.CacheBustNone {
 		return nil, nil
 	}
-	b := &buster{target: target, benchmark: benchmark}
+	b := &cacheBuster{target: target, benchmark: benchmark}
 	if !exact || isolates(target) {
 		return b, nil
 	}
@@ -45,24 +46,25 @@ func newBuster(d *config.Dataset, exact bool, benchmark string, tok func() (*tok
 	return b, nil
 }
 
-// leavesRoom tells whether texts of the data were made, and shorter by a marker: generated data, lengths of a trace, a shared system prompt.
+// leavesRoom reports whether the texts of the dataset are generated and shortened to make room for the marker: synthetic data, lengths of a trace, or
+// a shared system prompt.
 func leavesRoom(d *config.Dataset, info dataset.Info) bool {
 	format, _ := custom.Find(info.Type)
 	return d.Type == config.DatasetSynthetic || info.Trace && !format.Agents && !format.Columns || d.PrefixPrompts != nil && d.PrefixPrompts.SharedSystemLength > 0
 }
 
-// isolates tells whether only a warm-up is marked.
+// isolates reports whether only the warm-up gets a marker.
 func isolates(target string) bool { return strings.HasPrefix(target, "warmup_isolation_") }
 
-// onSystem tells whether a marker goes into the system message.
+// onSystem reports whether the marker goes into the system message.
 func onSystem(target string) bool {
 	return strings.HasPrefix(target, "system_") || target == "warmup_isolation_system"
 }
 
-// suffixed tells whether it goes behind the text.
+// suffixed reports whether the marker follows the text.
 func suffixed(target string) bool { return strings.HasSuffix(target, "_suffix") }
 
-// markerText is the marker for a position: 12 hexadecimal digits of the SHA-256 of the run's id, the pass, the place and the id of the
+// markerText returns the marker of a session: 12 hexadecimal digits of the SHA-256 of the run's id, the pass, the place and the id of the
 // conversation.
 func markerText(target, benchmark string, pass, place int, id string) string {
 	if isolates(target) {
@@ -76,10 +78,10 @@ func markerText(target, benchmark string, pass, place int, id string) string {
 	return rid + "\n\n"
 }
 
-// markerSamples are the markers whose mean length is the cost of one, as in the Python tool.
+// markerSamples is the number of markers whose mean length is the cost of one, as in the Python tool.
 const markerSamples = 8
 
-// markerCost is the number of tokens that a marker is taken to have: the mean of some.
+// markerCost returns the number of tokens to reserve for a marker: the mean length of markerSamples markers.
 func markerCost(target string, count func(string) int) int {
 	if target == config.CacheBustNone || isolates(target) {
 		return 0
@@ -91,8 +93,8 @@ func markerCost(target string, count func(string) int) int {
 	return int(math.RoundToEven(float64(total) / markerSamples))
 }
 
-// mark returns the conversation of a session with its marker. Sessions that others start bear that of the one that was drawn.
-func (b *buster) mark(s *load.Session, warmup bool, c *conversation.Conversation) *conversation.Conversation {
+// mark returns the conversation of a session with its marker. Sessions started by other sessions get the marker of the root session that was drawn.
+func (b *cacheBuster) mark(s *load.Session, warmup bool, c *conversation.Conversation) *conversation.Conversation {
 	if b == nil || isolates(b.target) && !warmup {
 		return c
 	}
@@ -107,14 +109,14 @@ func (b *buster) mark(s *load.Session, warmup bool, c *conversation.Conversation
 		return &marked
 	}
 	marked.Turns = slices.Clone(c.Turns)
-	beginnings := marked.Turns[:1] // what the requests of a session begin with
+	beginnings := marked.Turns[:1] // turns whose text the requests of the session begin with
 	switch {
 	case c.Mode == conversation.MessageArrayWithResponses:
 		beginnings = marked.Turns
 	case c.Live():
 		beginnings = marked.Turns[s.From : s.From+1]
 	}
-	known := map[*byte]json.RawMessage{} // marked messages: the requests of a recording share theirs
+	known := map[*byte]json.RawMessage{} // messages that already have their marker: the requests of a recording share messages
 	for i := range beginnings {
 		switch t := &beginnings[i]; {
 		case t.RawPayload != nil:
@@ -127,11 +129,11 @@ func (b *buster) mark(s *load.Session, warmup bool, c *conversation.Conversation
 	return &marked
 }
 
-// mostMarkers bounds the search for a marker of the wanted length.
+// mostMarkers limits how many markers are tried to find one of the wanted length.
 const mostMarkers = 64
 
 // put joins a text and the marker.
-func (b *buster) put(text string, pass int, root *load.Session) string {
+func (b *cacheBuster) put(text string, pass int, root *load.Session) string {
 	join := func(try int) string {
 		id := root.Shape.ID
 		if try > 0 {
@@ -155,8 +157,8 @@ func (b *buster) put(text string, pass int, root *load.Session) string {
 	return join(0)
 }
 
-// putPart marks the first text, or the last one.
-func (b *buster) putPart(parts []conversation.Part, pass int, root *load.Session) []conversation.Part {
+// putPart adds the marker to the first text part, or to the last one if the target is a suffix. It inserts a text part if there is none.
+func (b *cacheBuster) putPart(parts []conversation.Part, pass int, root *load.Session) []conversation.Part {
 	at := -1
 	for i := range parts {
 		if parts[i].Kind == conversation.Text && (at < 0 || suffixed(b.target)) {
@@ -171,8 +173,8 @@ func (b *buster) putPart(parts []conversation.Part, pass int, root *load.Session
 	return marked
 }
 
-// putMessage marks the first message of the role that the marker is for: as text, or as a part of a list.
-func (b *buster) putMessage(messages []json.RawMessage, pass int, root *load.Session, known map[*byte]json.RawMessage) []json.RawMessage {
+// putMessage adds the marker to the first message of the role that the target names, as text or as a part of a list.
+func (b *cacheBuster) putMessage(messages []json.RawMessage, pass int, root *load.Session, known map[*byte]json.RawMessage) []json.RawMessage {
 	roles := []string{"user"}
 	if onSystem(b.target) {
 		roles = []string{"system", "user"}
@@ -200,7 +202,7 @@ func (b *buster) putMessage(messages []json.RawMessage, pass int, root *load.Ses
 	return messages
 }
 
-// withMember is an object with another value of a key; what stands around it stays as it is.
+// withMember returns a JSON object with a new value for a key; all other bytes are unchanged.
 func withMember(object json.RawMessage, key string, value json.RawMessage) json.RawMessage {
 	in := json.NewDecoder(bytes.NewReader(object))
 	_, err := in.Token()
@@ -217,8 +219,8 @@ func withMember(object json.RawMessage, key string, value json.RawMessage) json.
 	return object
 }
 
-// putContent marks the content of a message; false = it is neither text nor a list of parts.
-func (b *buster) putContent(content json.RawMessage, pass int, root *load.Session) (json.RawMessage, bool) {
+// putContent adds the marker to the content of a message. It returns false if the content is neither a text nor a list of parts.
+func (b *cacheBuster) putContent(content json.RawMessage, pass int, root *load.Session) (json.RawMessage, bool) {
 	var text string
 	if json.Unmarshal(content, &text) == nil {
 		marked, err := json.Marshal(b.put(text, pass, root))

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"aiperf/internal/config"
-	"aiperf/internal/conversation"
-	"aiperf/internal/load"
-	"aiperf/internal/tokenizer"
+	"aiperf/internal/text/tokenizer"
+	"aiperf/internal/workload/conversation"
+	"aiperf/internal/workload/load"
 )
 
 func dialogue() *conversation.Conversation {
@@ -26,7 +26,7 @@ func TestMarkers(t *testing.T) {
 		"first_turn_prefix": "^sys/" + rid + "\n\nfirst/second/later$", "first_turn_suffix": "^sys/first/second\n\n" + rid + "/later$",
 		"warmup_isolation_system": "^\\[warmup\\]\n\nsys/first/second/later$", "warmup_isolation_first_turn": "^sys/\\[warmup\\]\n\nfirst/second/later$",
 	} {
-		b := &buster{target: target, benchmark: "run"}
+		b := &cacheBuster{target: target, benchmark: "run"}
 		c := dialogue()
 		m := b.mark(&load.Session{Shape: load.Shape{ID: "c"}}, true, c)
 		text := m.System + "/" + strings.Join(append(m.Turns[0].Contents(), m.Turns[1].Contents()...), "/")
@@ -41,7 +41,7 @@ func TestMarkers(t *testing.T) {
 
 // TestMarkersDiffer: every session of a run has its own, a session and what it starts have the same one, and it is that of the contract.
 func TestMarkersDiffer(t *testing.T) {
-	b := &buster{target: "first_turn_prefix", benchmark: "run"}
+	b := &cacheBuster{target: "first_turn_prefix", benchmark: "run"}
 	of := func(s *load.Session) string { return b.mark(s, false, dialogue()).Turns[0].Parts[0].Text }
 	root := &load.Session{Conversation: 3, Shape: load.Shape{ID: "c"}}
 	first, child := of(root), of(&load.Session{Conversation: 4, Parent: root})
@@ -63,7 +63,7 @@ func TestMarkedMessages(t *testing.T) {
 		{"first_turn_prefix", `{"role":"assistant","content":"s"}`, `^\{"role":"assistant","content":"s"\}$`},
 		{"first_turn_prefix", `{"role":"user","content":5}`, `^\{"role":"user","content":5\}$`},
 	} {
-		b := &buster{target: c[0], benchmark: "run"}
+		b := &cacheBuster{target: c[0], benchmark: "run"}
 		conv := &conversation.Conversation{Turns: []conversation.Turn{{RawMessages: []json.RawMessage{[]byte(c[1])}}}}
 		if got := b.mark(&load.Session{}, false, conv).Turns[0].RawMessages[0]; !regexp.MustCompile(c[2]).Match(got) || string(conv.Turns[0].RawMessages[0]) != c[1] {
 			t.Errorf("%s %s: %s", c[0], c[1], got)

@@ -8,28 +8,28 @@ import (
 	"reflect"
 	"strings"
 
-	"aiperf/internal/artifact"
-	"aiperf/internal/assembly"
 	"aiperf/internal/config"
-	"aiperf/internal/metric"
-	"aiperf/internal/runfiles"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/report/artifact"
+	"aiperf/internal/report/runfiles"
+	"aiperf/internal/run/results"
 	"aiperf/internal/telemetry/servermetrics"
 )
 
 const (
-	otherTraffic = 0.25 // by which the server's count of prompt tokens may differ from the run's, as a share; beyond it others used the server
-	mostSiblings = 50   // directories beside that of the run that are looked at
+	otherTraffic = 0.25 // largest relative difference between the prompt tokens of the server and of the run; above it, other clients used the server
+	mostSiblings = 50   // largest number of neighbouring directories that are searched
 )
 
-// newPrefixes makes what collects the prompts. The telemetry starts before the first request.
-func (o *opened) newPrefixes() *metric.Prefixes {
+// newPrefixes makes the collector of prompts. The telemetry must start before the first request.
+func (o *runResources) newPrefixes() *metric.Prefixes {
 	return metric.NewPrefixes(func() bool { return o.watched != nil && o.watched.servers != nil && o.watched.servers.CountsCache() })
 }
 
-// cacheUse returns what is known of the server's prefix cache: from usage, else from the server's counters. Where the server reports nothing, it names an
-// earlier run that sent the same prompts.
-func (o *opened) cacheUse(cfg *config.Benchmark, opts *Options, window metric.Window) metric.CacheUse {
-	if !assembly.Generates(o.results.Endpoint) {
+// cacheUse returns what is known about the server's prefix cache: from the usage in the answers, else from the server's counters. If the server
+// reports neither, the result names an earlier run that sent the same prompts.
+func (o *runResources) cacheUse(cfg *config.Benchmark, opts *Options, window metric.Window) metric.CacheUse {
+	if !results.Generates(o.results.Endpoint) {
 		return metric.CacheUse{}
 	}
 	u := o.prefixes.Use()
@@ -42,9 +42,10 @@ func (o *opened) cacheUse(cfg *config.Benchmark, opts *Options, window metric.Wi
 	return u
 }
 
-// cacheCounters fills in the share of the server's counters where usage has none, if they count about as many prompt tokens as the run sent. Where workers hand
-// prompts to each other, usage counts them as cached: then nothing is known to be in excess.
-func (w *watched) cacheCounters(u *metric.CacheUse, tokens float64, window metric.Window) {
+// cacheCounters adds the hit share of the server's counters to u, if they count about as many prompt tokens as the run sent. The share replaces that
+// of usage where the answers have none; otherwise both are kept. Where workers transfer prompts to each other, usage counts these as cached, so the
+// expected maximum becomes 100 %.
+func (w *exporterCollection) cacheCounters(u *metric.CacheUse, tokens float64, window metric.Window) {
 	if w.servers == nil {
 		return
 	}
@@ -52,20 +53,26 @@ func (w *watched) cacheCounters(u *metric.CacheUse, tokens float64, window metri
 	if l.Transferred > 0 {
 		u.CacheExpectedMax = 100
 	}
-	if u.CacheSource == "" && ok && l.Asked > 0 && math.Abs(l.Asked/tokens-1) <= otherTraffic {
-		u.CacheSource, u.CacheReported = l.Name, 100*min(1, l.Found/l.Asked)
+	if !ok || l.Asked <= 0 || math.Abs(l.Asked/tokens-1) > otherTraffic {
+		return
+	}
+	share := 100 * min(1, l.Found/l.Asked)
+	if u.CacheSource == "" {
+		u.CacheSource, u.CacheReported = l.Name, share
+	} else {
+		u.CacheCounter, u.CacheCounted = l.Name, share
 	}
 }
 
-// earlierRun returns a directory beside that of the run whose run sent the same prompts to the same servers; "" = there is none, or the run makes its
-// prompts new or the cache empty.
+// earlierRun returns a neighbouring directory whose run sent the same prompts to the same servers. It returns "" if there is none, or if the run uses
+// new prompts or empties the cache.
 func earlierRun(cfg *config.Benchmark, opts *Options) string {
 	bust := cfg.Dataset().CacheBustTarget()
 	if bust != config.CacheBustNone && !isolates(bust) || cfg.Endpoint.ResetKVCache != nil {
 		return ""
 	}
 	for _, u := range cfg.Endpoint.URLs {
-		if strings.HasPrefix(u, mockScheme) { // each run starts its own
+		if strings.HasPrefix(u, mockScheme) { // each run starts its own simulated server
 			return ""
 		}
 	}
@@ -89,7 +96,7 @@ func earlierRun(cfg *config.Benchmark, opts *Options) string {
 	return ""
 }
 
-// siblings are the directory of the results before those of a directory, and the first directories beside it.
+// siblings returns the directory with the previous results of dir, and the first mostSiblings directories next to dir.
 func siblings(dir string) []string {
 	list := []string{artifact.Previous(dir)}
 	dir, err := filepath.Abs(dir)
@@ -109,7 +116,7 @@ func siblings(dir string) []string {
 	return list
 }
 
-// promptsOf are the settings that decide which prompts are sent where; nil = they are drawn anew in each run.
+// promptsOf returns the settings that decide which prompts are sent to which servers; nil if each run draws new prompts.
 func promptsOf(settings map[string]any) []any {
 	datasets, _ := settings["datasets"].([]any)
 	endpoint, _ := settings["endpoint"].(map[string]any)

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/artifact"
 	"aiperf/internal/config"
-	"aiperf/internal/metric"
-	"aiperf/internal/mockserver"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/report/artifact"
+	"aiperf/internal/sim/mockserver"
 )
 
 // listening starts a simulated server that outlives a run.
@@ -87,7 +87,7 @@ func TestWarmCacheOfAServer(t *testing.T) {
 			}
 			dir := filepath.Join(top, "b")
 			v := seeded(t, dir, url, change).Validity
-			if !v.Warm() || v.Verdict == metric.VerdictValid || !strings.Contains(v.Reason, "of the prompt tokens came from a cache, this run's own prompts share 0 %") ||
+			if !v.Warm() || v.Verdict == metric.VerdictValid || !strings.Contains(v.Reason, "of the prompt tokens came from a cache, but this run's prompts share only 0 %") ||
 				!strings.Contains(v.Reason, "change --random-seed, or use --cache-bust or --reset-kv-cache") {
 				t.Errorf("warm: %+v: %s", v.CacheUse, v.Sentence())
 			}

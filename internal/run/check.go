@@ -8,24 +8,24 @@ import (
 	"strings"
 	"time"
 
-	"aiperf/internal/assembly"
+	"aiperf/internal/base/terminal"
 	"aiperf/internal/config"
-	"aiperf/internal/dataset"
-	"aiperf/internal/terminal"
+	"aiperf/internal/run/results"
+	"aiperf/internal/workload/dataset"
 )
 
-// Forecast is what a run would send, as far as it can be told before.
+// Forecast is what a run would send, as far as it is known before the run.
 type Forecast struct {
 	Prompts  int           // request bodies of the dataset
-	Tokens   float64       // of a prompt, on average; NaN = they are not counted here
-	First    int           // conversations at the beginning that the average is of; 0 = of all, or of some from everywhere
-	Requests int           // of all profiling phases; 0 = something but requests ends one of them
-	Time     time.Duration // of sending, of the phases that say how long they send
-	Open     bool          // the server's speed decides how long the others send
+	Tokens   float64       // mean tokens of a prompt; NaN = the client does not count them
+	First    int           // number of first conversations in the mean; 0 = all, or a sample of the whole dataset
+	Requests int           // of all profiling phases; 0 = at least one of them is not ended by a request count
+	Time     time.Duration // sending time of the phases with a known duration
+	Open     bool          // the speed of the server decides how long the other phases send
 }
 
-// Check tries everything that a run may refuse before its first request: every row of the data as a request body, the tokenizer, the
-// schedule, the limits of this machine. It writes no file and sends nothing. Warnings go where those of the run would.
+// Check tests everything that can make a run fail before its first request: every row of the data as a request body, the tokenizer, the schedule, and
+// the limits of this machine. It writes no file and sends nothing. Warnings go to the same place as those of the run.
 func Check(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Options) (*Forecast, error) {
 	opts.Progress = 0
 	say := newReporter(ctx, cfg.Logging.Level, &opts, cfg)
@@ -36,7 +36,7 @@ func Check(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts O
 	if err := checkMachine(cfg, r, say.warn); err != nil {
 		return nil, err
 	}
-	if err := checkBodies(ctx, r, &prepared{data: r.data}, true, say.warn); err != nil {
+	if err := checkBodies(ctx, r, &preparedStore{data: r.data}, true, say.warn); err != nil {
 		return nil, err
 	}
 	f := &Forecast{Prompts: r.data.Info().Turns, Tokens: math.NaN()}
@@ -48,14 +48,15 @@ func Check(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts O
 	return f, nil
 }
 
-// countedConversations is about how many conversations of a dataset are counted for the mean.
+// countedConversations is the approximate number of conversations whose tokens are counted for the mean.
 const countedConversations = 500
 
-// madeTokens is how many tokens are made for it.
+// madeTokens limits how many tokens are generated and counted for the mean.
 var madeTokens = 2_000_000
 
-// countPrompts takes the mean over conversations from all over the dataset; where their texts are made, one after the other, over the first.
-func (r *resolved) countPrompts(ctx context.Context, cfg *config.Benchmark, f *Forecast) error {
+// countPrompts sets the mean tokens per prompt. It samples the whole dataset; where texts must be generated in order, it takes the first
+// conversations.
+func (r *runPlan) countPrompts(ctx context.Context, cfg *config.Benchmark, f *Forecast) error {
 	count, err := r.promptCounter(cfg)
 	if err != nil || count == nil {
 		return err
@@ -93,8 +94,8 @@ func (r *resolved) countPrompts(ctx context.Context, cfg *config.Benchmark, f *F
 	return nil
 }
 
-// checkMachine checks the limits of the machine. A simulated server stands for any.
-func checkMachine(cfg *config.Benchmark, r *resolved, warn func(string)) error {
+// checkMachine compares the run with the limits of the machine. A placeholder target represents simulated servers, which do not run yet.
+func checkMachine(cfg *config.Benchmark, r *runPlan, warn func(string)) error {
 	urls := make([]string, len(cfg.Endpoint.URLs))
 	for i, u := range cfg.Endpoint.URLs {
 		if urls[i] = u; strings.HasPrefix(u, mockScheme) {
@@ -116,9 +117,9 @@ func checkMachine(cfg *config.Benchmark, r *resolved, warn func(string)) error {
 	return err
 }
 
-// promptCounter counts the tokens of a request body as the run counts its input; nil where the run does not.
-func (r *resolved) promptCounter(cfg *config.Benchmark) (func(payload []byte) int, error) {
-	if !assembly.Counts(cfg, r.endpoint) || !r.endpoint.TokenizesInput {
+// promptCounter returns a function that counts the input tokens of a request body as the run does; nil if the run does not count them.
+func (r *runPlan) promptCounter(cfg *config.Benchmark) (func(payload []byte) int, error) {
+	if !results.Counts(cfg, r.endpoint) || !r.endpoint.TokenizesInput {
 		return nil, nil
 	}
 	all, err := r.tokenizers()
@@ -135,7 +136,7 @@ func (r *resolved) promptCounter(cfg *config.Benchmark) (func(payload []byte) in
 	}, nil
 }
 
-// requests are those of all profiling phases; 0 when one of them ends otherwise.
+// requests returns the number of requests of all profiling phases; 0 if something else ends one of them.
 func requests(cfg *config.Benchmark) int {
 	n := 0
 	for i := range cfg.Phases {
@@ -149,7 +150,7 @@ func requests(cfg *config.Benchmark) int {
 	return n
 }
 
-// sendingTime is how long the phases send, one after the other; open when some of them, not counted here, go as fast as the server answers.
+// sendingTime returns the total sending time of the phases. open is true if the server's speed decides the time of some phases, which are not counted.
 func sendingTime(cfg *config.Benchmark, data dataset.Dataset) (total time.Duration, open bool) {
 	for i := range cfg.Phases {
 		p := &cfg.Phases[i]
@@ -160,14 +161,14 @@ func sendingTime(cfg *config.Benchmark, data dataset.Dataset) (total time.Durati
 		case p.Type == config.PhaseFixedSchedule:
 			t = shorter(t, scheduleLength(data))
 		case !paced && (value(p.Requests) > 0 || value(p.Sessions) > 0):
-			t = 0 // these may end it long before its time
+			t = 0 // the request or session count may end the phase long before its duration
 		}
 		total, open = total+t, open || t == 0
 	}
 	return total, open
 }
 
-// shorter is the shorter of two times of which 0 is none.
+// shorter returns the shorter of two times; 0 means no limit.
 func shorter(a, b time.Duration) time.Duration {
 	if a == 0 || b > 0 && b < a {
 		return b
@@ -175,7 +176,7 @@ func shorter(a, b time.Duration) time.Duration {
 	return a
 }
 
-// scheduleLength is the time between the first and the last instant of the data.
+// scheduleLength returns the time between the first and the last instant of the data.
 func scheduleLength(data dataset.Dataset) time.Duration {
 	first, last := math.Inf(1), math.Inf(-1)
 	drawn := data.Len()
@@ -199,7 +200,7 @@ func scheduleLength(data dataset.Dataset) time.Duration {
 	return time.Duration((last - first) * float64(time.Millisecond))
 }
 
-// String is the forecast in one line: "37 prompts, mean 512 tokens, about 3 min".
+// String formats the forecast in one line: "37 prompts, mean 512 tokens, about 3 min".
 func (f *Forecast) String() string {
 	text := strconv.Itoa(f.Prompts) + " prompts"
 	if f.Prompts == 1 {
@@ -223,7 +224,7 @@ func (f *Forecast) String() string {
 	return text
 }
 
-// About is a length of time in words, no more exact than a forecast is; open when it is the least that it can be.
+// About formats a duration, rounded because it is only a forecast; open = the duration is a lower bound.
 func About(d time.Duration, open bool) string {
 	text := "about "
 	if open {

@@ -4,17 +4,17 @@ import (
 	"math"
 	"time"
 
-	"aiperf/internal/assembly"
-	"aiperf/internal/load"
-	"aiperf/internal/metric"
-	"aiperf/internal/transport"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/run/results"
+	"aiperf/internal/wire/transport"
+	"aiperf/internal/workload/load"
 )
 
-// pipelineQueue is how many finished records may wait in memory.
+// pipelineQueue is the largest number of finished records that wait in memory.
 const pipelineQueue = 1024
 
-// clientStats gathers what the client measured about itself during the profiling phases.
-func clientStats(run *metric.Run, phases []*load.PhaseStats, used usage, client *transport.Client, results *assembly.Assembly) metric.ClientStats {
+// clientStats collects the client's measurements of itself during the profiling phases.
+func clientStats(run *metric.Run, phases []*load.PhaseStats, used usage, client *transport.Client, results *results.Assembly) metric.ClientStats {
 	s := run.Profiling
 	backlog, spilled := results.Backlog()
 	e := metric.ClientStats{
@@ -37,7 +37,7 @@ func clientStats(run *metric.Run, phases []*load.PhaseStats, used usage, client 
 	e.SlotUse = slotUse(phases)
 	e.CancelledByUser = run.Cancelled
 	e.Certainty = s.Certainty
-	e.Lumps = results.Profiling().Lumps()
+	e.LumpStats = results.Profiling().Lumps()
 	e.PathUse = results.Profiling().Paths()
 	if e.OpenLoop {
 		e.Trend = results.Profiling().Trend()
@@ -45,7 +45,7 @@ func clientStats(run *metric.Run, phases []*load.PhaseStats, used usage, client 
 	return e
 }
 
-// messages is the number of content messages: one more than the gaps of each streamed answer.
+// messages returns the number of content messages: each streamed answer has one more than it has gaps.
 func messages(s *metric.Summary) int64 {
 	n := s.Value("inter_chunk_latency", metric.Count)
 	if math.IsNaN(n) {
@@ -54,8 +54,8 @@ func messages(s *metric.Summary) int64 {
 	return s.Valid + int64(n)
 }
 
-// scheduleStats tells how well the profiling phases kept their schedules. The lags are those of the metric, so that a report has one p99 of
-// one thing.
+// scheduleStats reports how well the profiling phases kept their schedules. The lags are those of the metric, so that a report shows only one p99 of
+// the schedule lag.
 func scheduleStats(s *metric.Summary, phases []*load.PhaseStats) metric.ScheduleStats {
 	var e metric.ScheduleStats
 	var own load.Histogram
@@ -90,7 +90,7 @@ func scheduleStats(s *metric.Summary, phases []*load.PhaseStats) metric.Schedule
 	}
 	e.LagP50, e.LagP99, e.LagMax = lagStat(s, metric.P50), lagStat(s, metric.P99), lagStat(s, metric.Max)
 	e.OwnLagP99 = min(time.Duration(own.Quantile(0.99)), e.LagMax)
-	if own.Count == issued && e.LateAnswers == 0 { // nobody waited for anything else: it is the very same distribution
+	if own.Count == issued && e.LateAnswers == 0 { // no request waited for anything else, so both distributions are the same
 		e.OwnLagP99 = e.LagP99
 	}
 	if e.RateSeconds > 0 {
@@ -101,7 +101,7 @@ func scheduleStats(s *metric.Summary, phases []*load.PhaseStats) metric.Schedule
 	return e
 }
 
-// lagStat is a statistic of the schedule lag; 0 = there is none.
+// lagStat returns a statistic of the schedule lag; 0 if the metric is missing.
 func lagStat(s *metric.Summary, stat metric.Stat) time.Duration {
 	v := s.Value("schedule_lag", stat)
 	if math.IsNaN(v) {

@@ -13,7 +13,7 @@ import (
 func TestInCluster(t *testing.T) {
 	t.Setenv("AIPERF_NAMESPACE", "x")
 	for _, c := range []struct{ mode, host, want string }{
-		{"auto", "", ""}, {"disabled", "127.0.0.1", ""}, {"kubernetes", "", "this run is in no Kubernetes cluster"},
+		{"auto", "", ""}, {"disabled", "127.0.0.1", ""}, {"kubernetes", "", "this run is not in a Kubernetes cluster"},
 		{"auto", "127.0.0.1", "looking for servers in the Kubernetes cluster: "}, {"kubernetes", "127.0.0.1", "looking for servers in the Kubernetes cluster: "},
 	} {
 		t.Setenv("KUBERNETES_SERVICE_HOST", c.host)
@@ -21,7 +21,7 @@ func TestInCluster(t *testing.T) {
 		b := &config.Default().Benchmark
 		b.ServerMetrics.Discovery.Mode = c.mode
 		var errs locked
-		w := &watched{cfg: b, say: newReporter(context.Background(), "INFO", &Options{Err: &errs}, b)}
+		w := &exporterCollection{cfg: b, say: newReporter(context.Background(), "INFO", &Options{Err: &errs}, b)}
 		if found := w.inCluster(t.Context()); found != nil || !strings.Contains(errs.String(), c.want) || c.want == "" && errs.String() != "" {
 			t.Errorf("%s at %q: %q, said %q, want %q", c.mode, c.host, found, errs.String(), c.want)
 		}

@@ -3,18 +3,18 @@ package run
 import (
 	"fmt"
 
-	"aiperf/internal/assembly"
+	"aiperf/internal/base/rng"
 	"aiperf/internal/config"
-	"aiperf/internal/endpoint"
-	"aiperf/internal/load"
-	"aiperf/internal/metric"
-	"aiperf/internal/record"
-	"aiperf/internal/rng"
-	"aiperf/internal/transport"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/run/results"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/wire/transport"
+	"aiperf/internal/workload/load"
 )
 
-// appendTokens is how a codec makes token ids of texts.
-func appendTokens(tokenizers func() (*assembly.Tokenizers, error)) func(ids []int32, model, text string) ([]int32, error) {
+// appendTokens returns the function with which a codec converts texts to token ids.
+func appendTokens(tokenizers func() (*results.Tokenizers, error)) func(ids []int32, model, text string) ([]int32, error) {
 	return func(ids []int32, model, text string) ([]int32, error) {
 		all, err := tokenizers()
 		if err != nil {
@@ -25,19 +25,20 @@ func appendTokens(tokenizers func() (*assembly.Tokenizers, error)) func(ids []in
 	}
 }
 
-// newExecutor makes what sends the requests of a run over a carrier and hands the finished records on.
-func newExecutor(cfg *config.Benchmark, version string, r *resolved, over carrier, to *addresses, put func(*record.Record), warn func(string)) *executor {
+// newExecutor makes the executor of a run. It sends requests with the client over and passes finished records to put.
+func newExecutor(cfg *config.Benchmark, version string, r *runPlan, over protocolClient, to *addresses, put func(*record.Record), warn func(string)) *executor {
 	reuse := transport.Reuse(cfg.Endpoint.ConnectionReuse)
 	e := &executor{
-		data: &prepared{data: r.data}, codec: r.codec, carrier: over, addresses: to, put: put,
+		data: &preparedStore{data: r.data}, codec: r.codec, framing: r.endpoint.Framing, carrier: over, addresses: to, put: put,
 		model:    cfg.Models.Items[0].Asked(),
 		headers:  headers(cfg, userAgent(version)),
 		dialLate: reuse == transport.Never,
 		sticky:   reuse == transport.Sticky,
 		replies:  r.endpoint.Replies, followsUp: r.endpoint.FollowsUp,
-		lengthInBody: r.endpoint.Name == "template" || endpoint.LimitsOutput(assembly.CodecSettings(cfg, false).Extras),
+		lengthInBody: r.endpoint.Name == "template" || endpoint.LimitsOutput(results.CodecSettings(cfg, false).Extras),
 		worker:       "worker_" + rng.UUID()[:8], processor: "record_processor_" + rng.UUID()[:8],
 	}
+	e.headers.Framing = e.framing
 	e.headers.Streaming = r.metrics.Options().Streaming
 	if r.endpoint.Auth != nil {
 		e.headers.Auth = r.endpoint.Auth(e.headers.APIKey, e.headers.User)
@@ -52,7 +53,7 @@ func newExecutor(cfg *config.Benchmark, version string, r *resolved, over carrie
 		}
 	}
 	for _, name := range e.headers.Overridden() {
-		warn(fmt.Sprintf("%s %s: this header is set by the client itself; the given value is not sent", cfg.As("endpoint.headers"), name))
+		warn(fmt.Sprintf("%s %s: the client sets this header itself; the given value is not sent", cfg.As("endpoint.headers"), name))
 	}
 	return e
 }

@@ -6,47 +6,48 @@ import (
 	"fmt"
 	"time"
 
-	"aiperf/internal/load"
+	"aiperf/internal/workload/load"
 )
 
-// component is something that lives beside the requests of a run: a simulated server, a file, a meter, a live view, telemetry. It embeds
-// passive for what does not concern it. PhaseStart and PhaseEnd are called between two phases' requests and must not take long.
+// component is a part of a run that works next to its requests: a simulated server, a file, a meter, a live view, telemetry. A component embeds
+// passiveComponent for the methods that it does not need. PhaseStart and PhaseEnd are called between the requests of two phases and must return
+// quickly.
 type component interface {
-	// Start begins it; what it needs is open. The context ends with the run's start: it is not to be kept.
+	// Start starts the component after everything that it needs is open. The context is valid only during the start, so Start must not store it.
 	Start(ctx context.Context) error
 	PhaseStart(p *load.PhaseInfo)
 	PhaseEnd(f *load.PhaseStats)
-	// Stop ends it within the context's deadline. It is called once, and only after Start succeeded.
+	// Stop ends the component within the context's deadline. It is called once, and only if Start succeeded.
 	Stop(ctx context.Context) error
 }
 
-// passive is a component that does nothing.
-type passive struct{}
+// passiveComponent implements component with methods that do nothing.
+type passiveComponent struct{}
 
-func (passive) Start(context.Context) error { return nil }
-func (passive) PhaseStart(*load.PhaseInfo)  {}
-func (passive) PhaseEnd(*load.PhaseStats)   {}
-func (passive) Stop(context.Context) error  { return nil }
+func (passiveComponent) Start(context.Context) error { return nil }
+func (passiveComponent) PhaseStart(*load.PhaseInfo)  {}
+func (passiveComponent) PhaseEnd(*load.PhaseStats)   {}
+func (passiveComponent) Stop(context.Context) error  { return nil }
 
-// closing is a component that is open already and is closed with the run.
+// closing is a component that is already open and is closed with the run.
 type closing struct {
-	passive
+	passiveComponent
 	close func() error
 }
 
 // Stop implements component.
 func (c closing) Stop(context.Context) error { return c.close() }
 
-// stopTime is how long a component may take to stop; what takes longer is left behind, and said.
+// stopTime is the time limit for stopping a component. A component that takes longer is abandoned and reported.
 const stopTime = 10 * time.Second
 
-// components are started in their order and stopped in the opposite one. They are not safe for concurrent use.
+// components is a list that is started in order and stopped in the opposite order. It is not safe for concurrent use.
 type components struct {
 	running   []component
-	unhurried bool // what is stopped completes what it has, however long that takes; the context tells it of an interruption
+	unhurried bool // Stop of a component may take as long as it needs; the context only reports an interruption
 }
 
-// start starts one more. An error leaves those before it running.
+// start starts one more component. After an error the earlier ones keep running.
 func (c *components) start(ctx context.Context, one component) error {
 	if err := one.Start(ctx); err != nil {
 		return err
@@ -55,7 +56,7 @@ func (c *components) start(ctx context.Context, one component) error {
 	return nil
 }
 
-// opened adds what is open already.
+// opened adds something that is already open; stop calls end.
 func (c *components) opened(end func() error) {
 	c.running = append(c.running, closing{close: end})
 }
@@ -72,8 +73,8 @@ func (c *components) phaseEnd(f *load.PhaseStats) {
 	}
 }
 
-// stop stops all that run, each within stopTime whatever became of the run's context (unhurried: for as long as it takes), and tells what
-// went wrong.
+// stop stops all components that run and returns their errors. Each gets stopTime, even if the context of the run has ended; unhurried components get
+// as long as they need.
 func (c *components) stop(ctx context.Context) error {
 	var errs []error
 	for i := len(c.running) - 1; i >= 0; i-- {

@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"aiperf/internal/load"
+	"aiperf/internal/workload/load"
 )
 
 // told is a component that writes down what it is told.
@@ -58,7 +58,7 @@ func TestComponentsStopInTheOppositeOrder(t *testing.T) {
 
 // stuck is a component that does not stop by itself.
 type stuck struct {
-	passive
+	passiveComponent
 	free chan struct{}
 }
 

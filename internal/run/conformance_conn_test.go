@@ -20,10 +20,10 @@ import (
 	"testing"
 	"time"
 
-	"aiperf/internal/clock"
+	"aiperf/internal/base/clock"
 	"aiperf/internal/config"
-	"aiperf/internal/endpoint"
-	"aiperf/internal/transport"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/wire/transport"
 )
 
 // connectionCases are the rows of section 16.2 that the tests below settle, with TestConformanceOfRequestHeads and

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"aiperf/internal/record"
-	"aiperf/internal/transport"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/wire/transport"
 )
 
 // Bodies and heads of answers.

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"aiperf/internal/endpoint"
-	"aiperf/internal/transport"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/wire/transport"
 )
 
 // chunkMark is a chunk in the notation of the corpus.

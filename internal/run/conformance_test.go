@@ -13,13 +13,13 @@ import (
 	"testing"
 	"time"
 
-	"aiperf/internal/clock"
+	"aiperf/internal/base/clock"
 	"aiperf/internal/config"
-	"aiperf/internal/conversation"
-	"aiperf/internal/endpoint"
-	"aiperf/internal/load"
-	"aiperf/internal/record"
-	"aiperf/internal/transport"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/wire/transport"
+	"aiperf/internal/workload/conversation"
+	"aiperf/internal/workload/load"
 )
 
 // The cases of the conformance corpus (spec: transport, section 16) go over real sockets through the executor, and their records are read as
@@ -212,7 +212,7 @@ func newAsker(t testing.TB, url string, a asked) *asker {
 		t.Fatal(err)
 	}
 	q := &asker{asked: a}
-	if q.codec, err = kind.Open(endpoint.Settings{Model: "m", Streaming: !a.whole, Complete: a.strict, Extras: a.extras}); err != nil {
+	if q.codec, err = kind.Codec(endpoint.Settings{Model: "m", Streaming: !a.whole, Complete: a.strict, Extras: a.extras}); err != nil {
 		t.Fatal(err)
 	}
 	o := transport.DefaultOptions()
@@ -239,7 +239,7 @@ func newAsker(t testing.TB, url string, a asked) *asker {
 		turns[i] = conversation.Turn{Parts: conversation.Texts("", "hello")}
 	}
 	q.executor = &executor{
-		data: &prepared{data: &fixed{c: conversation.Conversation{ID: "c", Turns: turns}}}, codec: q.codec, carrier: overHTTP{q.client}, addresses: to, model: "m",
+		data: &preparedStore{data: &fixed{c: conversation.Conversation{ID: "c", Turns: turns}}}, codec: q.codec, carrier: overHTTP{q.client}, addresses: to, model: "m",
 		headers: a.headers, put: func(r *record.Record) { q.done = append(q.done, r) },
 		sticky: o.Reuse == transport.Sticky, dialLate: o.Reuse == transport.Never,
 	}

@@ -7,21 +7,21 @@ import (
 	"strings"
 	"sync"
 
-	"aiperf/internal/assembly"
+	"aiperf/internal/base/boundedfile"
+	"aiperf/internal/base/rng"
 	"aiperf/internal/config"
-	"aiperf/internal/conversation"
-	"aiperf/internal/dataset"
-	"aiperf/internal/dataset/custom"
-	"aiperf/internal/dataset/public"
-	"aiperf/internal/dataset/synth"
-	"aiperf/internal/dataset/trace"
-	"aiperf/internal/endpoint"
-	"aiperf/internal/infile"
-	"aiperf/internal/rng"
-	"aiperf/internal/tokenizer"
+	"aiperf/internal/run/results"
+	"aiperf/internal/text/tokenizer"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/workload/conversation"
+	"aiperf/internal/workload/dataset"
+	"aiperf/internal/workload/dataset/custom"
+	"aiperf/internal/workload/dataset/public"
+	"aiperf/internal/workload/dataset/synth"
+	"aiperf/internal/workload/dataset/trace"
 )
 
-// openDataset opens what a run sends. agent is the name by which media are fetched, tok is called only if prompts have to be made.
+// openDataset opens the dataset of a run. agent is the user agent for downloading media. tok is called only if prompts must be generated.
 func openDataset(ctx context.Context, agent string, b *config.Benchmark, e *endpoint.Endpoint, root *rng.Root, tok func() (*tokenizer.Tokenizer, error),
 	say *reporter) (dataset.Dataset, error) {
 	d := b.Dataset()
@@ -56,7 +56,7 @@ func openDataset(ctx context.Context, agent string, b *config.Benchmark, e *endp
 	return nil, fmt.Errorf("datasets of type %s are not built yet", d.Type)
 }
 
-// datasetRoot is where a dataset draws from: the run's own root, unless the dataset has a seed of its own.
+// datasetRoot returns the random source of a dataset: its own if it has a seed, else that of the run.
 func datasetRoot(b *config.Benchmark, root *rng.Root) *rng.Root {
 	if seed := b.Dataset().RandomSeed; seed != nil {
 		return rng.NewDecimal(string(*seed))
@@ -67,12 +67,12 @@ func datasetRoot(b *config.Benchmark, root *rng.Root) *rng.Root {
 // maxSystemPrompt is the length of the longest system prompt, in bytes.
 const maxSystemPrompt = 64 << 20
 
-// systemPrompt is the user's own system message: the text, or what the file holds.
+// systemPrompt returns the user's system message: the text itself, or the content of the file.
 func systemPrompt(b *config.Benchmark, d *config.Dataset) (string, error) {
 	if d.SystemPromptFile == "" {
 		return d.SystemPrompt, nil
 	}
-	text, err := infile.ReadAll(d.SystemPromptFile, maxSystemPrompt)
+	text, err := boundedfile.ReadAll(d.SystemPromptFile, maxSystemPrompt)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", b.As("datasets.main.system_prompt_file"), err)
 	}
@@ -82,7 +82,7 @@ func systemPrompt(b *config.Benchmark, d *config.Dataset) (string, error) {
 	return string(text), nil
 }
 
-// outputLength is the distribution of requested output lengths; nil = none is asked for.
+// outputLength returns the distribution of requested output lengths; nil if the settings name none.
 func outputLength(d *config.Dataset) *dataset.Distribution {
 	osl := d.OSL
 	if d.Prompts != nil && d.Prompts.OSL != nil {
@@ -95,7 +95,7 @@ func outputLength(d *config.Dataset) *dataset.Distribution {
 	return &l
 }
 
-// distribution cuts means and deviations to whole numbers, as the contract has it. A shape keeps its numbers.
+// distribution truncates means and deviations to whole numbers, as the specification demands. The parameters of a shape are not truncated.
 func distribution(d *config.Distribution) dataset.Distribution {
 	out := dataset.Distribution{Mean: int(d.MeanOr(0)), StdDev: int(d.StddevOr0()), Shape: shape(d)}
 	if out.Shape != nil && d.MeanOr(0) > 0 {
@@ -104,7 +104,7 @@ func distribution(d *config.Distribution) dataset.Distribution {
 	return out
 }
 
-// shape is what a mean and a deviation do not tell of a distribution; nil: nothing.
+// shape returns the parameters of a distribution besides mean and deviation; nil if there are none.
 func shape(d *config.Distribution) *dataset.Shape {
 	if !d.Shaped() {
 		return nil
@@ -134,7 +134,7 @@ func openSynthetic(ctx context.Context, b *config.Benchmark, d *config.Dataset, 
 		Spell: b.As, Root: root, Entries: d.Entries, Turns: distribution(d.Turns), Delay: turnDelay(d), DelayRatio: d.TurnDelayRatio,
 		Context: around, Assignment: assignment, Media: maker,
 	}
-	if !e.TokenizesInput && !e.ProducesTokens && maker.Count() > 0 { // no text goes out
+	if !e.TokenizesInput && !e.ProducesTokens && maker.Count() > 0 { // no text is sent
 		o.Context.PrefixLength, o.Context.SharedSystem, o.Context.User = 0, 0, 0
 		return synth.New(o)
 	}
@@ -151,7 +151,7 @@ func openSynthetic(ctx context.Context, b *config.Benchmark, d *config.Dataset, 
 		o.FirstTurnCost, o.CostLast = cost, suffixed(d.CacheBustTarget())
 	}
 	if b.Tokenizer.ApplyChatTemplate && e.SystemMessage {
-		o.Template = assembly.TemplateCost(tok)
+		o.Template = results.TemplateCost(tok)
 	}
 	if d.Prompts != nil {
 		if err := promptLengths(&o, b, d.Prompts); err != nil {
@@ -169,7 +169,7 @@ func openSynthetic(ctx context.Context, b *config.Benchmark, d *config.Dataset, 
 	return synth.New(o)
 }
 
-// promptLengths fills how long prompts and answers are.
+// promptLengths sets the lengths of prompts and answers.
 func promptLengths(o *synth.Options, b *config.Benchmark, p *config.Prompts) error {
 	o.ISL, o.Batch = distribution(p.ISL), p.BatchSize
 	for _, s := range p.SequenceDistribution {
@@ -191,7 +191,8 @@ func promptLengths(o *synth.Options, b *config.Benchmark, p *config.Prompts) err
 	return nil
 }
 
-// turnDelay is the distribution of the pauses before turns in ms; nil = none. Half a millisecond is cut to a distribution of 0, whose draws are at least 1.
+// turnDelay returns the distribution of the pauses before turns in ms; nil if there are none. Half a millisecond is truncated to a distribution of 0,
+// whose draws are at least 1.
 func turnDelay(d *config.Dataset) *dataset.Distribution {
 	if d.TurnDelay.MeanOr(0) <= 0 {
 		return nil
@@ -200,7 +201,7 @@ func turnDelay(d *config.Dataset) *dataset.Distribution {
 	return &l
 }
 
-// vocabulary lists the token ids that random prompts are made of: vLLM leaves out special tokens, SGLang does not.
+// vocabulary lists the token ids that random prompts consist of. The style of vLLM leaves out special tokens, that of SGLang does not.
 func vocabulary(tok *tokenizer.Tokenizer, style synth.Style) synth.Vocabulary {
 	v := synth.Vocabulary{Size: tok.VocabSize()}
 	for id := range int32(v.Size) {
@@ -215,7 +216,7 @@ func vocabulary(tok *tokenizer.Tokenizer, style synth.Style) synth.Vocabulary {
 	return v
 }
 
-// corpusFor tokenizes the prompt corpus. The built-in tokenizer's chunk lengths of the collected works are known, so that it begins at once.
+// corpusFor tokenizes the prompt corpus. The chunk lengths of the collected works are known for the built-in tokenizer, so it starts without a delay.
 func corpusFor(tok *tokenizer.Tokenizer, p *config.Prompts, root *rng.Root) (*synth.Corpus, error) {
 	if p != nil && p.Corpus == "coding" {
 		return synth.NewCodingCorpus(tok, root)
@@ -226,7 +227,7 @@ func corpusFor(tok *tokenizer.Tokenizer, p *config.Prompts, root *rng.Root) (*sy
 	return synth.NewCorpus(tok)
 }
 
-// sourced are the options of data that somebody else wrote.
+// sourced returns the options for data that come from a file or a published set.
 func sourced(ctx context.Context, agent string, b *config.Benchmark, d *config.Dataset, e *endpoint.Endpoint, root *rng.Root, around synth.Context, assignment dataset.Assignment,
 	open func() (*tokenizer.Tokenizer, error)) custom.Options {
 	var tok *tokenizer.Tokenizer
@@ -251,7 +252,7 @@ func sourced(ctx context.Context, agent string, b *config.Benchmark, d *config.D
 		o.Marker = sync.OnceValues(func() (system, text int) {
 			words, err := open()
 			switch {
-			case err != nil: // who makes a text tells it
+			case err != nil: // the function that makes the text reports this error
 				return 0, 0
 			case onSystem(target) && (around.System != "" || around.SharedSystem > 0):
 				return markerCost(target, words.Count), 0
@@ -284,14 +285,13 @@ func sourced(ctx context.Context, agent string, b *config.Benchmark, d *config.D
 	return o
 }
 
-// inOrder tells whether conversations are used in the order in which they stand, or in that of their times, as long as there are some. A replay has
-// to know how many there are.
+// inOrder reports whether conversations are used once each, in the order of the data or of their times. A replay must know their number.
 func inOrder(b *config.Benchmark, d *config.Dataset) bool {
 	replays := slices.ContainsFunc(b.Phases, func(p config.Phase) bool { return p.Replays() })
 	return !replays && !hasPhase(b, config.PhaseUserCentric) && (d.Sampling == config.SampleSequential || d.Sampling == "")
 }
 
-// together is how many conversations a phase begins at once, at the most.
+// together returns the largest number of conversations that a phase starts at once.
 func together(b *config.Benchmark) int {
 	most := 1
 	for i := range b.Phases {
@@ -300,14 +300,14 @@ func together(b *config.Benchmark) int {
 	return most
 }
 
-// scheduled tells whether conversations leave at their own times.
+// scheduled reports whether conversations start at their own times.
 func scheduled(b *config.Benchmark) bool { return hasPhase(b, config.PhaseFixedSchedule) }
 
 func hasPhase(b *config.Benchmark, kind config.PhaseType) bool {
 	return slices.ContainsFunc(b.Phases, func(p config.Phase) bool { return p.Type == kind })
 }
 
-// batches is how many contents of each kind a turn takes that is drawn from a pool.
+// batches returns, for each kind of content, how many items a turn draws from a pool.
 func batches(d *config.Dataset) map[conversation.Kind]int {
 	sizes := map[conversation.Kind]int{}
 	if d.Prompts != nil {
@@ -332,7 +332,7 @@ func batches(d *config.Dataset) map[conversation.Kind]int {
 	return sizes
 }
 
-// separator is the token that keeps neighbouring blocks of hash ids apart: the tokenizer's first token of a text, else its last one.
+// separator returns the token that separates neighbouring blocks of hash ids: the tokenizer's beginning-of-text token, else its end-of-text token.
 func separator(tok *tokenizer.Tokenizer) *int32 {
 	if id, ok := tok.BOS(); ok {
 		return &id
@@ -351,8 +351,8 @@ func milliseconds(v *int64) *float64 {
 	return &f
 }
 
-// lazyTokenizer opens the first model's tokenizer when it is first asked for, and remembers how that went.
-func lazyTokenizer(ctx context.Context, t func() (*assembly.Tokenizers, error)) func() (*tokenizer.Tokenizer, error) {
+// lazyTokenizer returns a function that opens the tokenizer of the first model at its first call and keeps the result or the error.
+func lazyTokenizer(ctx context.Context, t func() (*results.Tokenizers, error)) func() (*tokenizer.Tokenizer, error) {
 	return func() (*tokenizer.Tokenizer, error) {
 		all, err := t()
 		if err != nil {

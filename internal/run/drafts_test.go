@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/metric"
-	"aiperf/internal/report"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/report/console"
 )
 
 // TestDrafts: the figures of a server that guesses tokens ahead are those that follow from its counts, in the summary, the records and the
@@ -49,7 +49,7 @@ func TestDrafts(t *testing.T) {
 			t.Errorf("%s %v: no %s", file, err, want)
 		}
 	}
-	console := string(report.ConsoleText(run, 140, nil))
+	console := string(console.Text(run, 140, nil))
 	for _, want := range []string{"LLM Metrics: Spec Decode", "Accepted drafts per step (% of steps):  0: 33%   1: 17%   2: 50%"} {
 		if !strings.Contains(console, want) {
 			t.Errorf("the console has no %q", want)

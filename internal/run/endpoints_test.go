@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"aiperf/internal/config"
-	"aiperf/internal/endpoint"
-	"aiperf/internal/mockserver"
+	"aiperf/internal/sim/mockserver"
+	"aiperf/internal/wire/endpoint"
 )
 
 const (

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"aiperf/internal/dataset"
-	"aiperf/internal/metric"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/workload/dataset"
 )
 
 // levels maps the names of --log-level.
@@ -17,23 +17,23 @@ var levels = map[string]slog.Level{
 	"WARNING": slog.LevelWarn, "SUCCESS": slog.LevelWarn + 1, "ERROR": slog.LevelError, "CRITICAL": slog.LevelError + 4,
 }
 
-// heldEvents is how much of the log waits in memory for its file, in bytes. A start that says more has lost its way.
+// heldEvents is the largest part of the log that waits in memory for its file, in bytes. Only a broken start logs more.
 const heldEvents = 1 << 20
 
-// events is where the lines of the log go: into its file, which is opened late, and with -v to the error stream at once.
+// events receives the lines of the log. It writes them to the log file, which is opened late, and with -v to the error stream at once.
 type events struct {
 	mu   sync.Mutex
-	held bytes.Buffer // what came before there was a file
-	file io.Writer    // nil = not yet
-	live io.Writer    // nil = nobody asked
+	held bytes.Buffer // lines logged before the file was open
+	file io.Writer    // nil = not open yet
+	live io.Writer    // nil = lines are not shown
 }
 
-// Write takes one line.
+// Write implements io.Writer for one line.
 func (e *events) Write(line []byte) (int, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.live != nil {
-		_, _ = e.live.Write(line) // there is nobody to tell that the error stream is gone
+		_, _ = e.live.Write(line) // an error of the error stream cannot be reported anywhere
 	}
 	if e.file != nil {
 		return e.file.Write(line)
@@ -44,7 +44,7 @@ func (e *events) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// into gives the log its file, and the file what came before.
+// into sets the log file and writes the earlier lines to it.
 func (e *events) into(file io.Writer) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -53,17 +53,17 @@ func (e *events) into(file io.Writer) {
 	e.held.Reset()
 }
 
-// logDataset notes in the log what will be sent.
+// logDataset logs the size and origin of the dataset.
 func logDataset(log *slog.Logger, path string, data dataset.Dataset) {
 	f := data.Info()
-	if _, grows := data.(dataset.Growing); grows {
+	if _, grows := data.(dataset.OpenEnded); grows {
 		log.Info("dataset", "type", f.Type, "path", path, "conversations", "read as they are needed")
 		return
 	}
 	log.Info("dataset", "type", f.Type, "path", path, "conversations", dataset.All(data), "turns", f.Turns)
 }
 
-// logVerdict notes in the log how the run ended.
+// logVerdict logs how the run ended.
 func logVerdict(log *slog.Logger, run *metric.Run) {
 	s := run.Profiling
 	about := []any{"valid", s.Valid, "failed", s.Failed, "cut", s.Cut, "seconds", run.End.Sub(run.Start).Round(time.Millisecond).Seconds()}

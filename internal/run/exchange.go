@@ -4,48 +4,48 @@ import (
 	"context"
 
 	"aiperf/internal/config"
-	"aiperf/internal/record"
-	"aiperf/internal/transport"
-	"aiperf/internal/transport/rpc"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/wire/transport"
+	"aiperf/internal/wire/transport/rpc"
 )
 
-// carrier carries requests over one protocol. HTTP is one, gRPC another; the executor knows of none.
-type carrier interface {
-	// Prepare gets everything ready that can be ready before the instant at which the request leaves. What fails is for Receive to report.
+// protocolClient sends requests over one protocol, HTTP or gRPC. The executor does not know which.
+type protocolClient interface {
+	// Prepare does all work that can be done before the request must be sent. Receive reports its errors.
 	Prepare(ctx context.Context, r *transport.Request) exchange
-	// CloseSession ends what is kept for a session. It must not block.
+	// CloseSession releases the state of a session. It must not block.
 	CloseSession(id string)
 }
 
-// exchange is one request on its way: Send and then Receive are called once each, or Drop alone.
+// exchange is one request and its answer: the caller calls Send and then Receive, once each, or only Drop.
 type exchange interface {
-	// Send stamps the start and writes; it must not block.
+	// Send records the start and writes the request; it must not block.
 	Send()
-	// Receive reads the answer to its end and fills the record; it always returns, at the latest when the context ends.
+	// Receive reads the whole answer and fills the record; it returns at the latest when the context ends.
 	Receive(rec *record.Record, onMessage transport.OnMessage)
-	// Drop gives up a request that will not be sent; it must not block.
+	// Drop cancels a request that will not be sent; it must not block.
 	Drop()
 }
 
-// overHTTP carries requests over HTTP/1.1 or HTTP/2, as its client was told.
+// overHTTP sends requests over HTTP/1.1 or HTTP/2, as its client is configured.
 type overHTTP struct{ *transport.Client }
 
-var _ carrier = overHTTP{}
+var _ protocolClient = overHTTP{}
 
-// Prepare implements carrier.
+// Prepare implements protocolClient.
 func (h overHTTP) Prepare(ctx context.Context, r *transport.Request) exchange {
 	return h.Client.Prepare(ctx, r)
 }
 
-// grpc carries requests over gRPC.
+// grpc sends requests over gRPC.
 type grpc struct{ *rpc.Client }
 
-var _ carrier = grpc{}
+var _ protocolClient = grpc{}
 
-// Prepare implements carrier.
+// Prepare implements protocolClient.
 func (g grpc) Prepare(ctx context.Context, r *transport.Request) exchange {
 	return g.Client.Prepare(ctx, r)
 }
 
-// overGRPC tells whether the requests of a run go over gRPC.
+// overGRPC reports whether the requests of a run go over gRPC.
 func overGRPC(b *config.Benchmark) bool { return b.Endpoint.Transport == "grpc" }

@@ -5,51 +5,52 @@ import (
 	"errors"
 	"time"
 
-	"aiperf/internal/clock"
-	"aiperf/internal/conversation"
-	"aiperf/internal/endpoint"
-	"aiperf/internal/load"
-	"aiperf/internal/record"
-	"aiperf/internal/rng"
-	"aiperf/internal/sse"
-	"aiperf/internal/transport"
+	"aiperf/internal/base/clock"
+	"aiperf/internal/base/rng"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/wire/framing"
+	"aiperf/internal/wire/transport"
+	"aiperf/internal/workload/conversation"
+	"aiperf/internal/workload/load"
 )
 
-// executor carries requests out: it has turns put into words, sends them, has the answers read as far as the load needs it, remembers what
-// they leave for the turns that follow, and hands the finished records on.
+// executor executes requests: it encodes turns, sends them, and reads as much of the answers as the load needs. It stores what later turns need of an
+// answer and passes the finished records on.
 type executor struct {
-	data      *prepared
-	inputs    *listing // what goes into inputs.json; nil = there is none
-	bust      *buster  // marks sessions; nil = they are not
+	data      *preparedStore
+	inputs    *inputsWriter // writer of inputs.json; nil = there is no such file
+	bust      *cacheBuster  // adds markers to sessions; nil = sessions get none
 	codec     endpoint.Codec
 	headers   transport.HeaderSet
-	carrier   carrier
+	framing   framing.Format // of answers that stream; nil = server-sent events
+	carrier   protocolClient
 	addresses *addresses
-	model     string               // of turns that name none
-	put       func(*record.Record) // the pipeline
-	flights   flights              // nil = nobody asks
-	pulse     *pulse               // nil = nobody watches the servers
-	watcher   Watcher              // nil = nobody follows the requests
-	timeout   time.Duration        // of the follow-ups of a request together; 0 = none
+	model     string               // model of turns that name none
+	put       func(*record.Record) // passes a record to the pipeline
+	flights   flightObserver       // nil = no observer
+	pulse     *stallDetector       // nil = servers are not watched for stalls
+	watcher   Watcher              // nil = no watcher
+	timeout   time.Duration        // limit for all follow-ups of a request together; 0 = none
 
-	// dialLate connects at the instant instead of before it: with a connection of its own for every request, connecting is part of
-	// what is measured.
+	// dialLate connects when the request is due instead of before it: if every request has its own connection, the time to connect is part of the
+	// measurement.
 	dialLate bool
 	sticky   bool
-	// lengthInBody says that every body may limit its output by itself: a template makes it, or the extras of the run have a limit.
+	// lengthInBody is true if bodies may limit the output themselves: a template makes them, or the extra inputs contain a limit.
 	lengthInBody bool
-	overflow     func(*record.Error) bool // tells errors of prompts that are too long; nil = nobody asks
-	firstToken   bool                     // somebody waits for first tokens: look for content while reading
+	overflow     func(*record.Error) bool // reports whether an error means that the prompt is too long; nil = not needed
+	firstToken   bool                     // decode while streaming, to detect the first content
 	replies      bool                     // answers become part of the history
-	followsUp    bool                     // answers may ask for further requests
+	followsUp    bool                     // answers may require further requests
 	worker       string
 	processor    string
 }
 
 var _ load.Executor = (*executor)(nil)
 
-// flights is told of every request that is sent, and of its end (clock.Heartbeat).
-type flights interface {
+// flightObserver is notified when a request is sent and when it ends (clock.Heartbeat).
+type flightObserver interface {
 	Enter()
 	Leave()
 }
@@ -57,11 +58,11 @@ type flights interface {
 // session is the state of a running session. Its turns never overlap.
 type session struct {
 	conversation *conversation.Conversation
-	first        *endpoint.Request // of the first turn, if it is known already
-	replies      []endpoint.Memory // what the answers left, by turn
-	inherited    *endpoint.History // what came before the first turn of a fork; nil = nothing
-	marked       bool              // the conversation is that of this session alone
-	from         int               // its first turn
+	first        *endpoint.Request // encoded first turn, if it is already known
+	replies      []endpoint.Memory // what later turns need of the answers, by turn
+	inherited    *endpoint.History // history before the first turn of a fork; nil = none
+	marked       bool              // the conversation belongs to this session only
+	from         int               // index of its first turn
 }
 
 func (e *executor) session(s *load.Session, warmup bool) *session {
@@ -71,22 +72,22 @@ func (e *executor) session(s *load.Session, warmup bool) *session {
 		if marked := e.bust.mark(s, warmup, ses.conversation); marked != ses.conversation {
 			ses.conversation, ses.first, ses.marked = marked, nil, true
 		}
-		ses.replies = make([]endpoint.Memory, s.Turns) // of a fixed length: forks read it while later turns write
+		ses.replies = make([]endpoint.Memory, s.Turns) // the length is fixed: forks read the list while later turns write to it
 		if s.Fork {
 			parent := e.session(s.Parent, warmup)
 			ses.inherited = parent.before(s.ParentTurn + 1)
-			ses.first = nil // it was worded as if nothing came before it
+			ses.first = nil // it was encoded without the inherited history
 		}
 		s.State = ses
 	}
 	return s.State.(*session)
 }
 
-// before is the history of a turn, up to a fork's beginnings.
+// before returns the history of a turn, including that of the sessions from which this one was forked.
 func (s *session) before(turn int) *endpoint.History {
 	h := endpoint.Before(s.conversation, turn, s.replies)
 	if s.conversation.Live() && s.from > 0 && s.from <= len(h.Past) {
-		h.Past = h.Past[s.from:] // what was never sent has no answer
+		h.Past = h.Past[s.from:] // turns that were never sent have no answer
 	}
 	if in := s.inherited; in != nil {
 		h.System, h.UserContext, h.Past = in.System, in.UserContext, append(in.Past[:len(in.Past):len(in.Past)], h.Past...)
@@ -94,7 +95,7 @@ func (s *session) before(turn int) *endpoint.History {
 	return h
 }
 
-// encode words a turn.
+// encode encodes a turn as a request.
 func (e *executor) encode(ses *session, r *load.Request, id string) (endpoint.Request, error) {
 	if r.Turn == 0 && ses.first != nil && !r.Phase.Primes {
 		return *ses.first, nil
@@ -113,7 +114,7 @@ func (e *executor) encode(ses *session, r *load.Request, id string) (endpoint.Re
 	return req, err
 }
 
-// oneToken is a turn that asks for an answer of one token.
+// oneToken returns a turn that asks for an answer of one token.
 func oneToken(t *conversation.Turn) *conversation.Turn {
 	short := *t
 	one := 1
@@ -122,12 +123,12 @@ func oneToken(t *conversation.Turn) *conversation.Turn {
 }
 
 // Prepare implements load.Executor.
-func (e *executor) Prepare(ctx context.Context, r *load.Request) load.Armed {
+func (e *executor) Prepare(ctx context.Context, r *load.Request) load.ArmedRequest {
 	ses := e.session(r.Session, r.Phase.Warmup)
 	if ses.conversation.Turns[r.Turn].Silent {
-		return silent{}
+		return silentTurn{}
 	}
-	a := &armed{executor: e, ctx: ctx, request: r, session: ses, id: rng.UUID()}
+	a := &armedRequest{executor: e, ctx: ctx, request: r, session: ses, id: rng.UUID()}
 	req, err := e.encode(ses, r, a.id)
 	if err == nil {
 		a.wire.Target, err = e.addresses.of(r.Session.URL, req.Path)
@@ -135,7 +136,7 @@ func (e *executor) Prepare(ctx context.Context, r *load.Request) load.Armed {
 	if a.formatError = err; err != nil {
 		return a
 	}
-	a.wire.Method, a.wire.Body = req.Method, req.Body
+	a.wire.Method, a.wire.Body, a.wire.Framing = req.Method, req.Body, e.framing
 	a.wire.Headers = e.headers.Build(transport.Identity{RequestID: a.id, CorrelationID: r.Session.ID, ContentType: req.ContentType,
 		Extra: append(extraHeaders(a.turn()), req.Headers...)})
 	a.wire.Session = r.Session.ID
@@ -163,20 +164,20 @@ func (e *executor) Close(s *load.Session) {
 	}
 }
 
-// silent is a turn that sends nothing.
-type silent struct{}
+// silentTurn is a turn that sends nothing.
+type silentTurn struct{}
 
-// Fire implements load.Armed.
-func (silent) Fire(load.Issue) {}
+// Fire implements load.ArmedRequest.
+func (silentTurn) Fire(load.Issue) {}
 
-// Wait implements load.Armed.
-func (silent) Wait(func(int64)) load.Outcome { return load.Outcome{} }
+// Wait implements load.ArmedRequest.
+func (silentTurn) Wait(func(int64)) load.Outcome { return load.Outcome{} }
 
-// Discard implements load.Armed.
-func (silent) Discard() {}
+// Discard implements load.ArmedRequest.
+func (silentTurn) Discard() {}
 
-// armed is one request that waits for its instant.
-type armed struct {
+// armedRequest is a request that is ready to be sent when it is due.
+type armedRequest struct {
 	*executor
 	ctx         context.Context
 	request     *load.Request
@@ -184,20 +185,22 @@ type armed struct {
 	id          string
 	wire        transport.Request
 	exchange    exchange
-	reading     *endpoint.Reading // nil = nobody has looked into the answer yet
+	reading     *endpoint.Reading // nil = the answer has not been decoded yet
 	formatError error
 	issue       load.Issue
 }
 
-var _ load.Armed = (*armed)(nil)
+var _ load.ArmedRequest = (*armedRequest)(nil)
 
-func (a *armed) turn() *conversation.Turn { return &a.session.conversation.Turns[a.request.Turn] }
+func (a *armedRequest) turn() *conversation.Turn {
+	return &a.session.conversation.Turns[a.request.Turn]
+}
 
-// clock is now, for instants that no socket stamps.
-func (a *armed) clock() int64 { return clock.Now() }
+// clock returns the current time, for instants that no socket timestamps.
+func (a *armedRequest) clock() int64 { return clock.Now() }
 
-// Fire implements load.Armed.
-func (a *armed) Fire(issue load.Issue) {
+// Fire implements load.ArmedRequest.
+func (a *armedRequest) Fire(issue load.Issue) {
 	a.issue = issue
 	if a.flights != nil {
 		a.flights.Enter()
@@ -216,18 +219,18 @@ func (a *armed) Fire(issue load.Issue) {
 	}
 }
 
-// Discard implements load.Armed.
-func (a *armed) Discard() {
+// Discard implements load.ArmedRequest.
+func (a *armedRequest) Discard() {
 	if a.exchange != nil {
 		a.exchange.Drop()
 	}
 }
 
-// followed tells whether somebody watches the request.
-func (a *armed) followed() bool { return a.watcher != nil && !a.request.Phase.Warmup }
+// followed reports whether the watcher follows this request.
+func (a *armedRequest) followed() bool { return a.watcher != nil && !a.request.Phase.Warmup }
 
-// Wait implements load.Armed.
-func (a *armed) Wait(firstToken func(at int64)) load.Outcome {
+// Wait implements load.ArmedRequest.
+func (a *armedRequest) Wait(firstToken func(at int64)) load.Outcome {
 	if a.followed() {
 		firstToken = a.tellFirst(firstToken)
 	}
@@ -248,7 +251,7 @@ func (a *armed) Wait(firstToken func(at int64)) load.Outcome {
 	out := a.outcome(rec)
 	a.remember(rec)
 	if a.reading != nil {
-		rec.Attach(a.reading)
+		rec.Reading = a.reading
 	}
 	a.beat(rec)
 	if a.followed() {
@@ -261,16 +264,16 @@ func (a *armed) Wait(firstToken func(at int64)) load.Outcome {
 	return out
 }
 
-// tellFirst tells who watches of the first content before the load hears of it.
-func (a *armed) tellFirst(firstToken func(at int64)) func(at int64) {
+// tellFirst returns a function that reports the first content to the watcher and then to the load.
+func (a *armedRequest) tellFirst(firstToken func(at int64)) func(at int64) {
 	return func(at int64) {
 		a.watcher.First(a.id, clock.Wall(a.clock()))
 		firstToken(at)
 	}
 }
 
-// meta says which request this is.
-func (a *armed) meta() record.Meta {
+// meta returns the metadata of the request for its record.
+func (a *armedRequest) meta() record.Meta {
 	p, t := a.request.Phase, a.turn()
 	m := record.Meta{
 		SessionNum: a.issue.Number, RequestID: a.id, CorrelationID: a.request.Session.ID, ConversationID: a.session.conversation.ID,
@@ -299,18 +302,18 @@ func (a *armed) meta() record.Meta {
 	return m
 }
 
-// read is the reading of the answer, begun when somebody first needs it.
-func (a *armed) read() *endpoint.Reading {
+// read returns the decoder of the answer; it is created at the first call.
+func (a *armedRequest) read() *endpoint.Reading {
 	if a.reading == nil {
 		a.reading = endpoint.NewReading(a.codec, a.remembers())
 	}
 	return a.reading
 }
 
-// watch looks at the messages of a stream as they arrive: for the first content, if anybody waits for it, and for reports of failure,
-// which end the request. Everything else is read later and elsewhere.
-func (a *armed) watch(firstToken func(at int64)) transport.OnMessage {
-	waiting := a.firstToken
+// watch returns a function that inspects the messages of a stream when they arrive. It looks for the first content if anybody needs it, and for
+// reported errors, which end the request. All other parsing happens later, in the pipeline.
+func (a *armedRequest) watch(firstToken func(at int64)) transport.OnMessage {
+	waiting, format := a.firstToken, framing.OrSSE(a.framing)
 	return func(all []record.Message) *record.Error {
 		if a.pulse != nil {
 			a.pulse.event(all[len(all)-1].At)
@@ -325,15 +328,15 @@ func (a *armed) watch(firstToken func(at int64)) transport.OnMessage {
 				firstToken(all[len(all)-1].At)
 			}
 		}
-		if last := &all[len(all)-1]; last.Body || !sse.MayFail(last.Raw, last.Line) {
+		if last := &all[len(all)-1]; last.Body || !format.MayFail(last.Raw, last.Line) {
 			return nil
 		}
 		return a.read().All(all)
 	}
 }
 
-// beat tells who watches the servers that a request is over.
-func (a *armed) beat(rec *record.Record) {
+// beat reports the end of a request to the stall detector.
+func (a *armedRequest) beat(rec *record.Record) {
 	p := a.pulse
 	if p == nil {
 		return
@@ -341,13 +344,13 @@ func (a *armed) beat(rec *record.Record) {
 	if len(rec.Messages) > 0 {
 		p.first(rec.Messages[0].At - rec.Start)
 	} else if rec.Error != nil && rec.Cut == "" && rec.Error.Type != transport.ErrTimeout && a.formatError == nil {
-		p.event(rec.End) // a refusal is an answer, too
+		p.event(rec.End) // an answer with an error status is an event, too
 	}
 	p.Leave()
 }
 
-// refuse makes the record of a request that could not be put into words: nothing went over the wire.
-func (a *armed) refuse(rec *record.Record) {
+// refuse fills the record of a request that could not be encoded: nothing was sent.
+func (a *armedRequest) refuse(rec *record.Record) {
 	rec.Start = a.issue.At
 	rec.End = a.clock()
 	rec.WallOffset = clock.Wall(rec.Start) - rec.Start
@@ -359,8 +362,8 @@ func (a *armed) refuse(rec *record.Record) {
 	rec.Error = &record.Error{Type: class, Message: a.formatError.Error()}
 }
 
-// outcome says how the request ended, and marks records that the run itself cut.
-func (a *armed) outcome(rec *record.Record) load.Outcome {
+// outcome returns how the request ended, and marks records of requests that the run itself cancelled.
+func (a *armedRequest) outcome(rec *record.Record) load.Outcome {
 	if rec.Error == nil {
 		return load.Outcome{Failed: a.read().Failed(rec), Sent: rec.Start, Arrived: rec.End, Connecting: connecting(rec)}
 	}
@@ -371,8 +374,8 @@ func (a *armed) outcome(rec *record.Record) load.Outcome {
 	return load.Outcome{Failed: true, Sent: rec.Start, Connecting: connecting(rec), NoConnection: noConnection(rec), Overflow: a.overflow != nil && a.overflow(rec.Error)}
 }
 
-// connecting returns how long, before its start, a request waited for a connection: for a free one where their number is limited, or for the name and
-// the server.
+// connecting returns how long a request waited for a connection before its start: for a free one if their number is limited, or for name resolution
+// and the server.
 func connecting(rec *record.Record) time.Duration {
 	t := rec.Trace
 	if t == nil {
@@ -387,7 +390,7 @@ func connecting(rec *record.Record) time.Duration {
 	return time.Duration(sum)
 }
 
-// noConnection tells whether a request failed because the server was not reached, and not for want of room on this machine.
+// noConnection reports whether a request failed because the server could not be reached. Local limits of this machine do not count.
 func noConnection(rec *record.Record) bool {
 	switch e := rec.Error; e.Type {
 	case transport.ErrDNS, transport.ErrConnect, transport.ErrTLS, transport.ErrCertificate:
@@ -398,14 +401,14 @@ func noConnection(rec *record.Record) bool {
 	return false
 }
 
-// remembers tells whether a later turn sends the answer again: one of the session, or of a fork of it.
-func (a *armed) remembers() bool {
+// remembers reports whether a later turn of the session, or of a fork of it, sends the answer again.
+func (a *armedRequest) remembers() bool {
 	s, turn := a.request.Session, a.request.Turn
 	return a.replies && (turn+1 < s.Turns || s.Shape.Forks(turn)) && a.session.conversation.Live()
 }
 
-// remember keeps what the answer leaves for the turns that follow.
-func (a *armed) remember(rec *record.Record) {
+// remember stores what later turns need of the answer.
+func (a *armedRequest) remember(rec *record.Record) {
 	if a.remembers() {
 		a.session.replies[a.request.Turn] = a.read().Memory(rec)
 	}

@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"aiperf/internal/config"
-	"aiperf/internal/conversation"
-	"aiperf/internal/dataset"
-	"aiperf/internal/endpoint"
-	"aiperf/internal/load"
-	"aiperf/internal/record"
-	"aiperf/internal/transport"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/wire/transport"
+	"aiperf/internal/workload/conversation"
+	"aiperf/internal/workload/dataset"
+	"aiperf/internal/workload/load"
 )
 
 // wire is a carrier without sockets: a second implementation of what the executor sends through.
@@ -82,7 +82,7 @@ func bench(t *testing.T, codec endpoint.Codec, w *wire, turns ...conversation.Tu
 	}
 	done = new([]*record.Record)
 	return &executor{
-		data: &prepared{data: &fixed{c: conversation.Conversation{ID: "c", Turns: turns}}}, codec: codec, carrier: w, addresses: at, model: "m",
+		data: &preparedStore{data: &fixed{c: conversation.Conversation{ID: "c", Turns: turns}}}, codec: codec, carrier: w, addresses: at, model: "m",
 		headers: transport.HeaderSet{UserAgent: "ua", APIKey: "secret"}, put: func(r *record.Record) { *done = append(*done, r) },
 	}, done
 }
@@ -259,7 +259,7 @@ func TestDownloadsAreSentOn(t *testing.T) {
 		final int
 		want  string
 	}{"sent on": {5, 200, ""}, "too often": {6, 200, "302 VideoDownloadError"}, "gone": {0, 404, "404 VideoDownloadError"}} {
-		codec, err := film.Open(endpoint.Settings{Model: "m", Download: true, PollInterval: time.Nanosecond})
+		codec, err := film.Codec(endpoint.Settings{Model: "m", Download: true, PollInterval: time.Nanosecond})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -312,7 +312,7 @@ func chat(t *testing.T) *counting {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := e.Open(endpoint.Settings{Model: "m", Streaming: true})
+	c, err := e.Codec(endpoint.Settings{Model: "m", Streaming: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -404,7 +404,7 @@ func TestAddresses(t *testing.T) {
 func TestForkHistory(t *testing.T) {
 	turns := make([]conversation.Turn, 2)
 	parent := &session{conversation: &conversation.Conversation{System: "S", Turns: turns}, replies: []endpoint.Memory{"a", "later"}}
-	e := &executor{data: &prepared{data: &fixed{c: conversation.Conversation{ID: "c", Turns: make([]conversation.Turn, 2)}}}}
+	e := &executor{data: &preparedStore{data: &fixed{c: conversation.Conversation{ID: "c", Turns: make([]conversation.Turn, 2)}}}}
 	child := e.session(&load.Session{Turns: 2, Fork: true, Parent: &load.Session{State: parent, Turns: 2}}, false)
 	child.replies[0] = "b"
 	h := child.before(1)

@@ -4,16 +4,16 @@ import (
 	"fmt"
 	"strings"
 
-	"aiperf/internal/load"
-	"aiperf/internal/metric"
-	"aiperf/internal/record"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/workload/load"
 )
 
-// kindsTold is the number of distinct errors that one line names.
+// kindsTold is the number of distinct errors that one line lists.
 const kindsTold = 3
 
-// reportFailure says on the error stream, in one line, why a run gives no result. The report says more, but may go elsewhere; reported: it follows on
-// the same screen, and the log is told alone. ended: an error ended the run; it is the cause, and the caller prints it.
+// reportFailure prints one line on the error stream that says why a run has no result. The report has the details but may go elsewhere. reported: the
+// report follows on the same screen, so only the log gets the line. ended: an error ended the run; it is the cause, and the caller prints it.
 func reportFailure(say *reporter, run *metric.Run, result *load.Result, templateFailures int64, reported, ended bool, as func(key string) string) {
 	fail := say.fail
 	if reported {
@@ -25,7 +25,7 @@ func reportFailure(say *reporter, run *metric.Run, result *load.Result, template
 			abandoned += int(f.Abandoned)
 		}
 		if abandoned > 0 {
-			say.warn(fmt.Sprintf("%d requests did not come back after they were cut off; they are in no file", abandoned))
+			say.warn(fmt.Sprintf("%d requests did not return after they were cancelled; no file lists them", abandoned))
 		}
 	}
 	if result != nil && result.TooManyFail {
@@ -33,37 +33,37 @@ func reportFailure(say *reporter, run *metric.Run, result *load.Result, template
 		fail(text)
 	}
 	if result != nil && result.Unreachable != nil {
-		fail("the run was ended: " + unreachable(result.Unreachable, run.Profiling, as("environment.timing.no_fail_fast")))
+		fail("the run was stopped: " + unreachable(result.Unreachable, run.Profiling, as("environment.timing.no_fail_fast")))
 	}
 	if n := templateFailures; n > 0 {
-		say.warn(fmt.Sprintf("%s: the template refused the messages of %d requests; their input tokens are those of the texts alone", as("tokenizer.apply_chat_template"), n))
+		say.warn(fmt.Sprintf("%s: the template refused the messages of %d requests; their input tokens count the texts only", as("tokenizer.apply_chat_template"), n))
 	}
 	if text := complaint(run.Profiling); text != "" && (!ended || run.Profiling.Failed > 0) {
 		fail(text)
 	}
 }
 
-// threshold says how many requests had failed when the run was ended for it.
+// threshold returns how many requests had failed when the failed-request threshold ended the run.
 func threshold(phases []*load.PhaseStats, as string) string {
 	for _, f := range phases {
 		if f.TooManyFails {
-			return fmt.Sprintf("the run was ended: %d of the %d requests of phase %s that finished had failed, more than %s allows",
+			return fmt.Sprintf("the run was stopped: %d of %d finished requests of phase %s failed, more than %s allows",
 				f.Errors, f.Completed, f.Info.Name, as)
 		}
 	}
-	return "the run was ended: more requests failed than " + as + " allows"
+	return "the run was stopped: more requests failed than " + as + " allows"
 }
 
-// unreachable says that no connection could be made any more, and why.
-func unreachable(u *load.Unreachable, s *metric.Summary, as string) string {
+// unreachable returns why no more connections could be made.
+func unreachable(u *load.UnreachableError, s *metric.Summary, as string) string {
 	text := fmt.Sprintf("no connection to the server could be made from %.1f s on, %d times in a row for %.1f s", u.At.Seconds(), u.Failures, u.For.Seconds())
 	if len(s.Errors) > 0 {
 		text += " (" + named(&s.Errors[0].Error) + ")"
 	}
-	return text + "; " + as + " goes on all the same"
+	return text + "; " + as + " continues anyway"
 }
 
-// complaint is why no request can be reported; "" = one can.
+// complaint returns why no request can be reported; "" if there are results.
 func complaint(s *metric.Summary) string {
 	switch {
 	case s.Valid > 0:
@@ -85,7 +85,7 @@ func complaint(s *metric.Summary) string {
 	return text
 }
 
-// named is an error in one line.
+// named formats an error in one line.
 func named(e *record.Error) string {
 	const most = 160
 	text := strings.Join(strings.Fields(e.Said()), " ")

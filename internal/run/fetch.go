@@ -10,12 +10,12 @@ import (
 	"sync"
 
 	"aiperf/internal/config"
-	"aiperf/internal/dataset/custom"
+	"aiperf/internal/workload/dataset/custom"
 )
 
-// fetcher downloads the media of a file before the run, for endpoint types that send content and no addresses. It uses connections of its
-// own: none of them is measured, and no credentials of the endpoint go with it. They trust whom the run trusts, and use its proxy or else that of
-// the environment.
+// fetcher downloads the media of a file before the run, for endpoint types that send content instead of addresses. It has its own connections: they
+// are not measured and carry no credentials of the endpoint. They use the trusted certificates and the proxy of the run, or else the proxy of the
+// environment.
 func fetcher(ctx context.Context, agent string, b *config.Benchmark) func(addresses []string, got func(int, custom.Download)) {
 	tuning := b.Environment.Dataset
 	over, bad := Connections(b, nil).Downloads()
@@ -27,7 +27,7 @@ func fetcher(ctx context.Context, agent string, b *config.Benchmark) func(addres
 		defer over.CloseIdleConnections()
 		next := make(chan int)
 		var workers sync.WaitGroup
-		var one sync.Mutex // of them is handed over at a time
+		var one sync.Mutex // results are handed over one at a time
 		for range min(max(1, tuning.MediaDownloadMax), len(addresses)) {
 			workers.Go(func() {
 				for i := range next {
@@ -49,7 +49,7 @@ func fetcher(ctx context.Context, agent string, b *config.Benchmark) func(addres
 	}
 }
 
-// fetch downloads one address, limit bytes at the most.
+// fetch downloads one address, at most limit bytes.
 func fetch(ctx context.Context, client *http.Client, agent, address string, limit int64) (d custom.Download) {
 	if !strings.HasPrefix(address, "http://") && !strings.HasPrefix(address, "https://") {
 		d.Err = errors.New("only http and https addresses can be fetched")

@@ -10,10 +10,10 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"aiperf/internal/base/rng"
 	"aiperf/internal/config"
-	"aiperf/internal/conversation"
-	"aiperf/internal/endpoint"
-	"aiperf/internal/rng"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/workload/conversation"
 )
 
 // TestFetch: addresses are fetched once each and become content, no more at a time than allowed; what cannot be fetched names its row.

@@ -7,23 +7,26 @@ import (
 	"path/filepath"
 	"slices"
 
-	"aiperf/internal/accuracy"
-	"aiperf/internal/artifact"
-	"aiperf/internal/assembly"
+	"aiperf/internal/base/redact"
 	"aiperf/internal/config"
-	"aiperf/internal/record"
-	"aiperf/internal/redact"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/report/artifact"
+	"aiperf/internal/run/results"
 	"aiperf/internal/telemetry/timeline"
-	"aiperf/internal/transport"
+	"aiperf/internal/wire/transport"
+	"aiperf/internal/workload/accuracy"
 )
 
-// takeDir makes the artifact directory and takes it for this run. What an earlier run left there stays until this one has something to write: it may
-// never begin.
-func (o *opened) takeDir(ctx context.Context, cfg *config.Benchmark, opts *Options, say *reporter) error {
+// takeDir creates the artifact directory and reserves it for this run. It leaves the files of an earlier run alone until this run has something to
+// write, because the run may never begin.
+func (o *runResources) takeDir(ctx context.Context, cfg *config.Benchmark, opts *Options, say *reporter) error {
 	a := &cfg.Artifacts
 	o.layout = artifact.NewLayout(a.Dir, a.Prefix)
 	o.layout.Secrets = opts.Secrets
 	o.layout.NoJSON = !a.Summary.Has("json")
+	if err := o.sparesInput(cfg); err != nil {
+		return err
+	}
 	if err := o.makeDirs(cfg); err != nil {
 		return err
 	}
@@ -32,7 +35,7 @@ func (o *opened) takeDir(ctx context.Context, cfg *config.Benchmark, opts *Optio
 		return fmt.Errorf("%s %w", cfg.As("artifacts.dir"), err)
 	}
 	o.held.opened(func() error { release(); return nil })
-	if err := artifact.Writable(filepath.Dir(o.layout.Log())); err != nil { // told before anybody waits for a server
+	if err := artifact.Writable(filepath.Dir(o.layout.Log())); err != nil { // reported before the run waits for a server
 		return fmt.Errorf("%s %s: %w", cfg.As("artifacts.dir"), a.Dir, err)
 	}
 	if !cfg.Environment.UI.LiveFile {
@@ -41,8 +44,23 @@ func (o *opened) takeDir(ctx context.Context, cfg *config.Benchmark, opts *Optio
 	return o.held.start(ctx, newPublisher(say.view, o.layout.Dir, opts.Version, opts.BenchmarkID))
 }
 
-// makeDirs makes the artifact directory and that of the log.
-func (o *opened) makeDirs(cfg *config.Benchmark) error {
+// sparesInput returns an error if a result file would overwrite an input file of the run.
+func (o *runResources) sparesInput(cfg *config.Benchmark) error {
+	l := o.layout
+	written := []string{l.SummaryJSON(), l.SummaryCSV(), l.Records(), l.Console(), l.SlicesCSV(), l.SlicesJSON()}
+	if cfg.Artifacts.Raw {
+		written = append(written, l.Raw())
+	}
+	for _, path := range written {
+		if Reads(cfg, path) {
+			return fmt.Errorf("%s %s: the run reads %s and would overwrite it with its results; choose another directory", cfg.As("artifacts.dir"), cfg.Artifacts.Dir, path)
+		}
+	}
+	return nil
+}
+
+// makeDirs creates the artifact directory and that of the log.
+func (o *runResources) makeDirs(cfg *config.Benchmark) error {
 	a := &cfg.Artifacts
 	err := artifact.MakeDir(a.Dir, a.Raw || a.Trace)
 	if err == nil {
@@ -54,14 +72,14 @@ func (o *opened) makeDirs(cfg *config.Benchmark) error {
 	return nil
 }
 
-// makeFiles puts the files of this run in the place of those that an earlier run left under the same names, and begins the log.
-func (o *opened) makeFiles(cfg *config.Benchmark, opts *Options, say *reporter) error {
+// makeFiles replaces the files that an earlier run left under the same names, and starts the log file.
+func (o *runResources) makeFiles(cfg *config.Benchmark, opts *Options, say *reporter) error {
 	if opts.Begin != nil {
 		if err := opts.Begin(); err != nil {
 			return err
 		}
 	}
-	if err := o.makeDirs(cfg); err != nil { // what began may have emptied them
+	if err := o.makeDirs(cfg); err != nil { // Begin may have removed them
 		return err
 	}
 	n, err := o.layout.Clear(func(path string) bool { return Reads(cfg, path) })
@@ -84,20 +102,20 @@ func (o *opened) makeFiles(cfg *config.Benchmark, opts *Options, say *reporter) 
 	return nil
 }
 
-// keepLog leaves the log of a run that never began, where no earlier one has left its own.
-func (o *opened) keepLog(say *reporter) {
+// keepLog writes the log of a run that never began, unless an earlier run left its own log there.
+func (o *runResources) keepLog(say *reporter) {
 	if say.file != "" || o.layout.Dir == "" {
 		return
 	}
 	f, err := os.OpenFile(o.layout.Log(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
-		return // it is an earlier run's, or nobody's: the error is told in any case
+		return // it belongs to an earlier run, or cannot be written: the caller reports the error in any case
 	}
 	say.into(f, o.layout.Log())
 	o.held.opened(f.Close)
 }
 
-// Reads reports whether a file is one that a run with this configuration reads.
+// Reads reports whether a run with this configuration reads the file at path.
 func Reads(cfg *config.Benchmark, path string) bool {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -115,12 +133,12 @@ func Reads(cfg *config.Benchmark, path string) bool {
 	return false
 }
 
-// startResults starts what makes the results of finished requests.
-func (o *opened) startResults(ctx context.Context, cfg *config.Benchmark, opts *Options, r *resolved, say *reporter) (err error) {
-	var phases []assembly.Phase
+// startResults starts the processing of finished requests.
+func (o *runResources) startResults(ctx context.Context, cfg *config.Benchmark, opts *Options, r *runPlan, say *reporter) (err error) {
+	var phases []results.Phase
 	profiling := 0
 	for i, p := range r.scenario.Phases {
-		one := assembly.Phase{Name: p.Name, Index: i, Profiling: -1, Warmup: p.Warmup}
+		one := results.Phase{Name: p.Name, Index: i, Profiling: -1, Warmup: p.Warmup}
 		if !p.Warmup {
 			one.Profiling = profiling
 			profiling++
@@ -134,11 +152,11 @@ func (o *opened) startResults(ctx context.Context, cfg *config.Benchmark, opts *
 		if cfg.Accuracy.Verbose {
 			tell = say.tell
 		}
-		grades = accuracy.NewGrades(context.WithoutCancel(ctx), r.problems, r.grader, tell) // an interrupted run grades what has come
+		grades = accuracy.NewGrades(context.WithoutCancel(ctx), r.problems, r.grader, tell) // an interrupted run still grades the answers it has
 	}
 	o.steering = newSteering(cfg, opts.BenchmarkID, o.layout, opts.Secrets, say.log.Info)
 	o.prefixes = o.newPrefixes()
-	o.results, err = assembly.New(assembly.Options{
+	o.results, err = results.New(results.Options{
 		Prefixes: o.prefixes,
 		Config:   cfg, Endpoint: r.endpoint, Codec: r.codec, Metrics: r.metrics, Tokenizers: r.tokenizers, Layout: o.layout,
 		BenchmarkID: opts.BenchmarkID, Phases: phases, Raw: true, Grades: grades, Observers: slices.Concat(observers(ctx, say.log, say.view), o.streams.observers, o.steering.observers(), others(o.seconds, opts.Observe)), Clean: transport.CleanError,

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// machineFiles name this machine on systems that have them; the first that can be read counts.
+// machineFiles hold the id of this machine on systems that have one; the first readable file counts.
 var machineFiles = []string{"/etc/machine-id", "/var/lib/dbus/machine-id"}
 
-// fingerprint tells this machine from others: 8 hex digits of a digest of its id, or of its name where it has no id. "" = it has neither. Neither can be read
-// from the fingerprint.
+// fingerprint returns 8 hex digits that distinguish this machine from others: a digest of its id, or of its host name if it has no id. It returns ""
+// if it has neither. The id and the name cannot be derived from it.
 func fingerprint() string {
 	name := ""
 	for _, path := range machineFiles {
@@ -21,7 +21,7 @@ func fingerprint() string {
 		}
 	}
 	if name == "" {
-		name, _ = os.Hostname() // without one nothing is known
+		name, _ = os.Hostname() // an empty name means that nothing is known
 	}
 	if name == "" {
 		return ""

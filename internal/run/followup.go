@@ -7,14 +7,14 @@ import (
 	"strings"
 	"time"
 
-	"aiperf/internal/endpoint"
-	"aiperf/internal/record"
-	"aiperf/internal/transport"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/wire/transport"
 )
 
-// followUp sends what an answer asks for before it is whole: polls, downloads. All of it is one request of the load: the record ends with
-// the last exchange, and each exchange has a line of its own in it. The request timeout counts again from the first of them.
-func (a *armed) followUp(rec *record.Record) {
+// followUp sends the requests that an answer needs to be complete: polls and downloads. All of them belong to one request of the load: the record ends
+// with the last exchange, and each exchange has a line in it. The request timeout starts again with the first follow-up.
+func (a *armedRequest) followUp(rec *record.Record) {
 	f := a.next(rec)
 	if f == nil {
 		return
@@ -39,8 +39,8 @@ func (a *armed) followUp(rec *record.Record) {
 	}
 }
 
-// follow makes the exchange of a follow-up, at another address as often as it is sent on and may be.
-func (a *armed) follow(ctx context.Context, rec *record.Record, wire *transport.Request, f *endpoint.FollowUp) {
+// follow sends one follow-up. It follows redirects as often as is allowed.
+func (a *armedRequest) follow(ctx context.Context, rec *record.Record, wire *transport.Request, f *endpoint.FollowUp) {
 	for left := f.Redirects; ; left-- {
 		x := a.carrier.Prepare(ctx, wire)
 		x.Send()
@@ -65,8 +65,8 @@ func (a *armed) follow(ctx context.Context, rec *record.Record, wire *transport.
 	}
 }
 
-// sentOn is the request to the address that an answer names; nil = it names none.
-func (a *armed) sentOn(wire *transport.Request, step *record.Record) *transport.Request {
+// sentOn returns the request to the address that a redirect names; nil if the answer is not a redirect.
+func (a *armedRequest) sentOn(wire *transport.Request, step *record.Record) *transport.Request {
 	switch step.Status {
 	case 301, 302, 303, 307, 308:
 	default:
@@ -97,13 +97,13 @@ func (a *armed) sentOn(wire *transport.Request, step *record.Record) *transport.
 	return nil
 }
 
-// foreign are the headers for another server than the endpoint's: no credentials.
-func (a *armed) foreign() []record.Header {
+// foreign returns the headers for a server other than the endpoint: without credentials.
+func (a *armedRequest) foreign() []record.Header {
 	return []record.Header{{Name: "User-Agent", Value: a.headers.UserAgent}}
 }
 
-// next is what the answer asks for now; a message that led nowhere but here is taken out of the record.
-func (a *armed) next(rec *record.Record) *endpoint.FollowUp {
+// next returns the follow-up that the answer needs now. A message that only led to a follow-up is removed from the record.
+func (a *armedRequest) next(rec *record.Record) *endpoint.FollowUp {
 	if rec.Error != nil {
 		return nil
 	}
@@ -114,13 +114,13 @@ func (a *armed) next(rec *record.Record) *endpoint.FollowUp {
 	return f
 }
 
-// following words a follow-up: the headers of the request itself, but no credentials for another server.
-func (a *armed) following(f *endpoint.FollowUp) (*transport.Request, error) {
+// following builds the request of a follow-up. It has the headers of the original request, but no credentials for another server.
+func (a *armedRequest) following(f *endpoint.FollowUp) (*transport.Request, error) {
 	target, err := a.addresses.of(a.request.Session.URL, f.Path)
 	if err != nil {
 		return nil, err
 	}
-	wire := &transport.Request{Target: target, Method: f.Method, Body: f.Body, Session: a.wire.Session, LastTurn: a.wire.LastTurn, WarmUp: a.wire.WarmUp}
+	wire := &transport.Request{Target: target, Method: f.Method, Body: f.Body, Session: a.wire.Session, LastTurn: a.wire.LastTurn, WarmUp: a.wire.WarmUp, Framing: a.framing}
 	if wire.Method == "" {
 		wire.Method = "POST"
 	}
@@ -134,16 +134,16 @@ func (a *armed) following(f *endpoint.FollowUp) (*transport.Request, error) {
 	return wire, nil
 }
 
-// late is the error of a request whose follow-ups took too long.
+// late returns the error of a request whose follow-ups took too long.
 func late(f *endpoint.FollowUp) *record.Error {
 	if f.Late != nil {
-		e := *f.Late // errors are cleaned in place
+		e := *f.Late // errors are modified in place to remove secrets
 		return &e
 	}
 	return &record.Error{Type: transport.ErrTimeout, Message: "the request timeout passed while waiting for the result"}
 }
 
-// pause waits; false = the context ended first.
+// pause waits for d and returns false if the context ends first.
 func pause(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil

@@ -4,5 +4,5 @@ package run
 
 import "syscall"
 
-// ownGroup keeps the signals of the terminal from a child.
+// ownGroup returns attributes that protect a child process from the signals of the terminal.
 func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

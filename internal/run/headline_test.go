@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/metric"
-	"aiperf/internal/record"
-	"aiperf/internal/report"
-	"aiperf/internal/terminal"
-	"aiperf/internal/ui/board"
+	"aiperf/internal/base/terminal"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/report/console"
+	"aiperf/internal/report/ui/liveview"
 )
 
 // TestLastFrameIsTheHeadline: the six figures of the last frame of the live view are those of the summary, and so are those with which the report ends.
@@ -31,7 +31,7 @@ func TestLastFrameIsTheHeadline(t *testing.T) {
 		r.Add(set.Row(rec, reply, record.Counts{Input: 5, Output: 60, Reasoning: -1}))
 	}
 	s := r.Summary(metric.Window{From: wall + 1000*ms, To: wall + 9500*ms})
-	rows := board.Frame(&board.State{Stage: board.Processing, Figures: *figuresOf(s)}, board.View{Width: 120, Height: 40})
+	rows := liveview.Frame(&liveview.State{Stage: liveview.Processing, Figures: *figuresOf(s)}, liveview.View{Width: 120, Height: 40})
 	live := map[string][]string{} // by the first word of a row
 	for i := range rows {
 		if fields := strings.Fields(rows[i].Plain()); len(fields) > 2 {
@@ -39,7 +39,7 @@ func TestLastFrameIsTheHeadline(t *testing.T) {
 		}
 	}
 	var b bytes.Buffer
-	if err := report.Headline(&b, &metric.Run{Title: "LLM Metrics", Profiling: s}, "dir", 1, report.Options{Terminal: true, Width: 120}); err != nil {
+	if err := console.Headline(&b, &metric.Run{Title: "LLM Metrics", Profiling: s}, "dir", 1, console.Options{Terminal: true, Width: 120}); err != nil {
 		t.Fatal(err)
 	}
 	ends := strings.Join(strings.Fields(b.String()), " ")

@@ -8,23 +8,23 @@ import (
 	"time"
 
 	"aiperf/internal/config"
-	"aiperf/internal/endpoint"
-	"aiperf/internal/transport"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/wire/transport"
 )
 
-// hookTime is how long a server may take for a hook, unless the settings say otherwise.
+// hookTime is the default time limit of a hook on a server.
 const hookTime = 30 * time.Second
 
-// hooks are what the servers are asked to do around the load (transport, section 13.2). No result holds these requests; they have connections
-// of their own and go through no proxy.
+// hooks sends the requests to servers that come before and after the load (transport, section 13.2). They are not part of any result. They have their
+// own connections and use no proxy.
 type hooks struct {
 	*executor
-	over    carrier
-	servers []*transport.Target // each once, in the order of the URLs
+	over    protocolClient
+	servers []*transport.Target // each server once, in the order of the URLs
 }
 
-// startHooks empties the caches of the servers and makes ready what starts their profilers, where that is asked for.
-func (o *opened) startHooks(ctx context.Context, cfg *config.Benchmark, opts *Options, r *resolved, say *reporter) error {
+// startHooks resets the caches of the servers and prepares the profiler, if the settings ask for it.
+func (o *runResources) startHooks(ctx context.Context, cfg *config.Benchmark, opts *Options, r *runPlan, say *reporter) error {
 	reset, profile := cfg.Endpoint.ResetKVCache, cfg.Endpoint.ServerProfiler
 	if reset == nil && profile == nil {
 		return nil
@@ -53,7 +53,7 @@ func (o *opened) startHooks(ctx context.Context, cfg *config.Benchmark, opts *Op
 	return nil
 }
 
-// post asks one server. An error may pass where again says so.
+// post sends one hook to one server. again is true if the error may be temporary.
 func (h *hooks) post(ctx context.Context, server *transport.Target, path string, limit time.Duration) (again bool, err error) {
 	to, err := server.At(path)
 	if err != nil {
@@ -66,7 +66,7 @@ func (h *hooks) post(ctx context.Context, server *transport.Target, path string,
 	switch {
 	case rec.Status >= 200 && rec.Status < 300:
 		return false, nil
-	case rec.Status > 0: // the body may hold what is to be told to nobody
+	case rec.Status > 0: // the body may contain secrets
 		return slices.Contains(passing, rec.Status), fmt.Errorf("POST %s: %d %s", to.URL, rec.Status, http.StatusText(rec.Status))
 	case ctx.Err() == context.DeadlineExceeded:
 		return true, fmt.Errorf("POST %s: no answer within %s", to.URL, limit)
@@ -74,13 +74,13 @@ func (h *hooks) post(ctx context.Context, server *transport.Target, path string,
 	return true, fmt.Errorf("POST %s: %w", to.URL, failed(rec.Error))
 }
 
-// passing are the statuses of a server that is busy with something else.
+// passing lists the statuses of a server that is temporarily busy.
 var passing = []int{http.StatusConflict, http.StatusLocked, http.StatusTooManyRequests, http.StatusServiceUnavailable}
 
-// retries is how often a server is asked again.
+// retries says how often and how long a hook is retried.
 type retries struct {
-	first, most time.Duration // pause after the first try, doubled each time up to most
-	whole       time.Duration // no try begins so long after the first one
+	first, most time.Duration // pause after the first try; it doubles each time up to most
+	whole       time.Duration // no new try begins after this time since the first one
 }
 
 func retriesOf(c *config.ResetKVCache) retries {
@@ -91,7 +91,7 @@ func retriesOf(c *config.ResetKVCache) retries {
 	return p
 }
 
-// keep tries until it succeeds, fails for good, or time is up. begin is told the first failure that is waited for.
+// keep calls try until it succeeds, fails for good, or the time is up. It calls begin with the first error that is retried.
 func (p retries) keep(ctx context.Context, begin func(error), try func() (again bool, err error)) error {
 	end, pause, told := time.Now().Add(p.whole), p.first, false
 	for {
@@ -112,7 +112,7 @@ func (p retries) keep(ctx context.Context, begin func(error), try func() (again 
 	}
 }
 
-// reset empties the prefix caches, one server after the other. The first that does not ends it.
+// reset resets the prefix caches, one server after the other. The first failure ends it.
 func (h *hooks) reset(ctx context.Context, set *config.ResetKVCache, p retries, say *reporter) error {
 	path := set.Path
 	if path == "" {
@@ -120,21 +120,21 @@ func (h *hooks) reset(ctx context.Context, set *config.ResetKVCache, p retries, 
 	}
 	for _, server := range h.servers {
 		err := p.keep(ctx, func(why error) {
-			say.note("asking again to empty the prefix cache, for %s at the most: %v", p.whole, why)
+			say.note("retrying to empty the prefix cache, for at most %s: %v", p.whole, why)
 		},
 			func() (bool, error) { return h.post(ctx, server, path, timeOr(set.Timeout, hookTime)) })
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if err != nil {
-			return fmt.Errorf("%w; vLLM has %s with VLLM_SERVER_DEV_MODE=1 alone, SGLang has /flush_cache", err, config.ResetPath)
+			return fmt.Errorf("%w; vLLM has %s only with VLLM_SERVER_DEV_MODE=1, SGLang has /flush_cache", err, config.ResetPath)
 		}
 	}
 	say.note("prefix caches emptied: POST %s, servers: %d", path, len(h.servers))
 	return nil
 }
 
-// timeOr is a setting, or what it is where nobody set it.
+// timeOr returns the setting, or the default if it is not set.
 func timeOr(s *config.Seconds, otherwise time.Duration) time.Duration {
 	if s == nil {
 		return otherwise

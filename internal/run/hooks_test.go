@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"aiperf/internal/config"
-	"aiperf/internal/metric"
+	"aiperf/internal/measure/metric"
 )
 
 // heard is what some servers were asked, in order, as "NAME PATH".
@@ -135,7 +135,7 @@ func TestFailedHooks(t *testing.T) {
 	}{
 		"reset":    {"two /reset_prefix_cache", false, "500 Internal Server Error", "", []string{"one /reset_prefix_cache", "two /reset_prefix_cache"}},
 		"start":    {"three /start_profile", true, "three", "", []string{"one /start_profile", "two /start_profile", "three /start_profile", "two /stop_profile", "one /stop_profile"}},
-		"stop":     {"one /stop_profile", true, "", "a profiler may still run: POST ", []string{"one /stop_profile", "two /stop_profile", "three /stop_profile"}},
+		"stop":     {"one /stop_profile", true, "", "the server's profiler may still be running: POST ", []string{"one /stop_profile", "two /stop_profile", "three /stop_profile"}},
 		"redirect": {"one /reset_prefix_cache 307", false, "307 Temporary Redirect", "", []string{"one /reset_prefix_cache"}},
 	} {
 		t.Run(name, func(t *testing.T) {

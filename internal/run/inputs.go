@@ -6,21 +6,21 @@ import (
 	"sync/atomic"
 	"time"
 
-	"aiperf/internal/artifact"
-	"aiperf/internal/conversation"
-	"aiperf/internal/dataset"
-	"aiperf/internal/endpoint"
-	"aiperf/internal/redact"
-	"aiperf/internal/terminal"
+	"aiperf/internal/base/redact"
+	"aiperf/internal/base/terminal"
+	"aiperf/internal/report/artifact"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/workload/conversation"
+	"aiperf/internal/workload/dataset"
 )
 
-// checkBodies formats every turn that somebody wrote, alone, and the first conversation of those that are made: a turn that cannot be sent
-// ends the run before anything is. What the bodies leave out is told once. Of data that are read while they are used, only the first are
-// looked at, unless whole is set.
-func checkBodies(ctx context.Context, r *resolved, data *prepared, whole bool, warn func(string)) error {
+// checkBodies encodes every turn of user data on its own, and the first conversation of generated data. A turn that cannot be sent makes the run fail
+// before it sends anything. It warns once about everything that the bodies leave out. Of data that are read during the run only the first
+// conversations are checked, unless whole is set.
+func checkBodies(ctx context.Context, r *runPlan, data *preparedStore, whole bool, warn func(string)) error {
 	told := map[string]bool{}
 	var drawn, n int
-	if g, ok := r.data.(dataset.Growing); ok && !whole {
+	if g, ok := r.data.(dataset.OpenEnded); ok && !whole {
 		drawn = g.Known()
 		n = min(drawn+r.data.Info().Started, checkedEarly)
 	} else {
@@ -60,10 +60,10 @@ func checkBodies(ctx context.Context, r *resolved, data *prepared, whole bool, w
 	return nil
 }
 
-// checkedEarly is how many conversations are looked at of data that are read while they are used.
+// checkedEarly is the number of conversations that are checked of data that are read during the run.
 const checkedEarly = 1000
 
-// remark says where something was seen first, if it was read somewhere.
+// remark adds the place where something was first found, if the data come from a file.
 func remark(origin, text string) string {
 	if origin == "" {
 		return text
@@ -71,65 +71,65 @@ func remark(origin, text string) string {
 	return origin + ": " + text + " (first seen here)"
 }
 
-// alone words a turn as if it were the only one of its conversation.
+// alone encodes a turn as if it were the only one of its conversation.
 func alone(codec endpoint.Codec, c *conversation.Conversation, turn int) (endpoint.Request, error) {
 	return codec.Encode(&c.Turns[turn], endpoint.Before(c, 0, nil))
 }
 
-// listing is the component that writes inputs.json: the body of every turn, formatted alone, of every conversation in the order of the dataset. What requests
-// are made of anyway is written down beside the load; the rest is made when the load is over, so that nothing is made for the file alone
-// while requests are measured.
-type listing struct {
-	passive
-	data  *prepared
+// inputsWriter is the component that writes inputs.json. The file holds the body of every turn, encoded on its own, of every conversation in the order
+// of the dataset. Conversations of requests are written during the load. The others are generated after the load, so that the file costs no work while
+// requests are measured.
+type inputsWriter struct {
+	passiveComponent
+	data  *preparedStore
 	codec endpoint.Codec
 	path  string
 	hide  *redact.Secrets
 	warn  func(string)
-	tell  func(done, of int) // every tellEvery while it is waited for; nil = nobody asked
-	// progress is called for every conversation while the run waits for the file; nil = nobody asked.
+	tell  func(done, of int) // called once per tellEvery while the run waits for the file; nil = not needed
+	// progress is called for every conversation while the run waits for the file; nil = not needed.
 	progress func(done, of int)
 	file     *artifact.Inputs
-	given    chan draft
-	held     atomic.Int64  // bytes of the bodies given and not written yet
-	over     chan struct{} // the load is over
-	idle     chan struct{} // run has ended
-	next     int           // conversation to be written, by its place in the file
-	drawn    int           // conversations that are drawn, which stand first; FirstStarted = it is not known yet
-	early    map[int]draft // those that came before their turn
+	given    chan draftConversation
+	held     atomic.Int64              // bytes of the bodies that were offered and not yet written
+	over     chan struct{}             // closed when the load is over
+	idle     chan struct{}             // closed when run has returned
+	next     int                       // next conversation to write, by its place in the file
+	drawn    int                       // number of drawn conversations, which come first; FirstStarted = not known yet
+	early    map[int]draftConversation // conversations that were offered before their turn
 	err      error
 
-	unwanted bool // nothing was sent: there shall be no file
+	unwanted bool // nothing was sent: the file is not written
 }
 
-// draft is a conversation that a request has made.
-type draft struct {
+// draftConversation is a conversation that a request has generated.
+type draftConversation struct {
 	index        int
 	conversation *conversation.Conversation
-	first        *endpoint.Request // of its first turn; nil = not made
+	first        *endpoint.Request // encoded first turn; nil = not encoded
 }
 
-// mostEarly bounds the conversations that wait for those before them, and mostHeld the bytes of their bodies; what is refused is made again
+// mostEarly limits the conversations that wait for earlier ones, and mostHeld the bytes of their bodies. Conversations beyond that are generated again
 // at the end.
 const (
 	mostEarly = 256
 	mostHeld  = 32 << 20
 )
 
-// mostLate is how many conversations are still made when the user has ended the run.
+// mostLate is the largest number of conversations that are generated after the user has interrupted the run.
 const mostLate = 1000
 
-// tellEvery is the pause between two words about a file that takes long to complete.
+// tellEvery is the interval of progress messages while a slow file is completed.
 const tellEvery = 5 * time.Second
 
-// newListing makes the component. hide are the secrets that the file must not show.
-func newListing(path string, hide *redact.Secrets, data *prepared, codec endpoint.Codec, warn func(string)) *listing {
-	return &listing{data: data, codec: codec, path: path, hide: hide, warn: warn, given: make(chan draft, mostEarly), over: make(chan struct{}),
-		idle: make(chan struct{}), early: map[int]draft{}, drawn: dataset.FirstStarted}
+// newListing makes the component. hide holds the secrets that the file must not contain.
+func newListing(path string, hide *redact.Secrets, data *preparedStore, codec endpoint.Codec, warn func(string)) *inputsWriter {
+	return &inputsWriter{data: data, codec: codec, path: path, hide: hide, warn: warn, given: make(chan draftConversation, mostEarly), over: make(chan struct{}),
+		idle: make(chan struct{}), early: map[int]draftConversation{}, drawn: dataset.FirstStarted}
 }
 
-// Start implements component: it begins the file.
-func (l *listing) Start(context.Context) error {
+// Start implements component: it creates the file.
+func (l *inputsWriter) Start(context.Context) error {
 	var err error
 	if l.file, err = artifact.CreateInputs(l.path, l.hide); err != nil {
 		return err
@@ -138,8 +138,8 @@ func (l *listing) Start(context.Context) error {
 	return nil
 }
 
-// Stop implements component: it completes the file. Once the context has ended that is not waited for beyond mostLate conversations.
-func (l *listing) Stop(ctx context.Context) error {
+// Stop implements component: it completes the file. After the context has ended, it adds at most mostLate conversations.
+func (l *inputsWriter) Stop(ctx context.Context) error {
 	if l.unwanted {
 		close(l.over)
 		<-l.idle
@@ -152,13 +152,13 @@ func (l *listing) Stop(ctx context.Context) error {
 	return err
 }
 
-// offer hands a conversation over that a request has made, and the body of its first turn. It never waits. A nil listing takes nothing, and none takes
-// what others start: that stands behind all that is drawn.
-func (l *listing) offer(i int, c *conversation.Conversation, first *endpoint.Request) {
+// offer passes a conversation that a request has generated to the writer, with the body of its first turn. It never waits. A nil writer ignores it.
+// Conversations started by other sessions are ignored too: they follow all drawn ones in the file.
+func (l *inputsWriter) offer(i int, c *conversation.Conversation, first *endpoint.Request) {
 	if l == nil || i >= dataset.FirstStarted {
 		return
 	}
-	d := draft{i, c, first}
+	d := draftConversation{i, c, first}
 	if l.held.Add(d.size()) > mostHeld {
 		l.held.Add(-d.size())
 		return
@@ -170,10 +170,10 @@ func (l *listing) offer(i int, c *conversation.Conversation, first *endpoint.Req
 	}
 }
 
-// size is the number of bytes that the draft holds, about.
-func (d draft) size() int64 { return int64(d.first.Body.Len()) }
+// size returns the approximate number of bytes of the draft.
+func (d draftConversation) size() int64 { return int64(d.first.Body.Len()) }
 
-func (l *listing) run() {
+func (l *inputsWriter) run() {
 	defer close(l.idle)
 	for {
 		select {
@@ -192,17 +192,17 @@ func (l *listing) run() {
 	}
 }
 
-// known tells whether the next conversation was made, given here or kept for the requests to come. Of the latter it looks only at those
-// before last: the listing keeps pace with the requests and does not run ahead of them.
-func (l *listing) known(last int) bool {
+// known reports whether the next conversation is available: offered here, or prepared for coming requests. It looks at prepared ones only before last,
+// so that the file keeps pace with the requests and does not run ahead of them.
+func (l *inputsWriter) known(last int) bool {
 	if _, ok := l.early[l.next]; ok {
 		return true
 	}
 	return l.next < last && l.data.holds(l.next)
 }
 
-// write appends the next conversation.
-func (l *listing) write(d draft) {
+// write appends the next conversation to the file.
+func (l *inputsWriter) write(d draftConversation) {
 	payloads := make([][]byte, 0, len(d.conversation.Turns))
 	for k := range d.conversation.Turns {
 		if d.conversation.Turns[k].Silent {
@@ -227,13 +227,13 @@ func (l *listing) write(d draft) {
 	l.err = l.file.Add(d.conversation.ID, payloads)
 }
 
-// finish makes what no request was made of and completes the file. Once the context has ended it makes mostLate
-// more at the most: missing is the number of conversations that the file lacks. On an error there is no file.
-func (l *listing) finish(ctx context.Context) (missing int, err error) {
+// finish generates the conversations that no request has generated and completes the file. After the context has ended it generates at most mostLate
+// more; missing is the number of conversations that the file lacks. On an error there is no file.
+func (l *inputsWriter) finish(ctx context.Context) (missing int, err error) {
 	close(l.over)
 	<-l.idle
-	if a, ok := l.data.data.(dataset.Abridged); ok && !a.Abridge() {
-		l.warn(fmt.Sprintf("%s lists the %s that were read; the dataset holds more", l.path, terminal.Plural(l.data.data.Len(), "conversation")))
+	if a, ok := l.data.data.(dataset.PartiallyRead); ok && !a.Abridge() {
+		l.warn(fmt.Sprintf("%s lists only the %s that were read; the dataset has more", l.path, terminal.Plural(l.data.data.Len(), "conversation")))
 	}
 	l.drawn = l.data.data.Len()
 	n, late := dataset.All(l.data.data), 0
@@ -252,23 +252,23 @@ func (l *listing) finish(ctx context.Context) (missing int, err error) {
 		l.write(l.make())
 	}
 	if l.progress != nil {
-		l.progress(n, n) // the file is as complete as it will be
+		l.progress(n, n) // the file gets no further conversations
 	}
 	missing = n - l.next
 	if l.err != nil {
-		_ = l.file.Drop() // the first error counts
+		_ = l.file.Drop() // the first error is reported
 		return missing, l.err
 	}
 	return missing, l.file.Close()
 }
 
-// make gives the next conversation: as a request has made it, or made now.
-func (l *listing) make() draft {
+// make returns the next conversation: the one that a request has offered, or a new one.
+func (l *inputsWriter) make() draftConversation {
 	if d, ok := l.early[l.next]; ok {
 		return d
 	}
 	s := l.data.session(dataset.Nth(l.next, l.drawn))
-	d := draft{index: l.next, conversation: s.conversation}
+	d := draftConversation{index: l.next, conversation: s.conversation}
 	d.first = s.first
 	return d
 }

@@ -12,10 +12,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"aiperf/internal/conversation"
-	"aiperf/internal/dataset"
-	"aiperf/internal/endpoint"
-	"aiperf/internal/record"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/workload/conversation"
+	"aiperf/internal/workload/dataset"
 )
 
 // generated is a dataset whose texts are made; it counts how often.
@@ -62,8 +62,8 @@ func listed(t *testing.T, path string) (ids []string, payloads []string) {
 // order of the dataset, every turn alone.
 func TestInputsAreListedBesideTheRun(t *testing.T) {
 	data := &generated{n: 6, made: map[int]int{}}
-	p, codec, path := &prepared{data: data}, chat(t), filepath.Join(t.TempDir(), "inputs.json")
-	r := &resolved{data: data, codec: codec, endpoint: &endpoint.Endpoint{}}
+	p, codec, path := &preparedStore{data: data}, chat(t), filepath.Join(t.TempDir(), "inputs.json")
+	r := &runPlan{data: data, codec: codec, endpoint: &endpoint.Endpoint{}}
 	if err := checkBodies(context.Background(), r, p, true, func(string) {}); err != nil || len(data.made) != 1 {
 		t.Fatalf("%v; %d conversations were made before the run", err, len(data.made))
 	}
@@ -103,8 +103,8 @@ func TestInputsAreListedBesideTheRun(t *testing.T) {
 func TestListingKeepsPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		data := &generated{n: 300, made: map[int]int{}}
-		p, codec := &prepared{data: data}, chat(t)
-		if err := checkBodies(t.Context(), &resolved{data: data, codec: codec, endpoint: &endpoint.Endpoint{}}, p, true, func(string) {}); err != nil {
+		p, codec := &preparedStore{data: data}, chat(t)
+		if err := checkBodies(t.Context(), &runPlan{data: data, codec: codec, endpoint: &endpoint.Endpoint{}}, p, true, func(string) {}); err != nil {
 			t.Fatal(err)
 		}
 		l := newListing(filepath.Join(t.TempDir(), "inputs.json"), nil, p, codec, func(string) {})
@@ -138,7 +138,7 @@ func TestListingKeepsPace(t *testing.T) {
 func TestInterruptedListing(t *testing.T) {
 	data := &generated{n: 1 << 40, made: map[int]int{}}
 	path := filepath.Join(t.TempDir(), "inputs.json")
-	l := newListing(path, nil, &prepared{data: data}, chat(t), func(string) {})
+	l := newListing(path, nil, &preparedStore{data: data}, chat(t), func(string) {})
 	if err := l.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestInterruptedListing(t *testing.T) {
 func TestALongListingIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		data := &generated{n: 30, made: map[int]int{}}
-		l := newListing(filepath.Join(t.TempDir(), "inputs.json"), nil, &prepared{data: data}, slowly{chat(t)}, func(string) {})
+		l := newListing(filepath.Join(t.TempDir(), "inputs.json"), nil, &preparedStore{data: data}, slowly{chat(t)}, func(string) {})
 		var told []string
 		l.tell = func(done, of int) { told = append(told, fmt.Sprint(done, " of ", of)) }
 		if err := l.Start(t.Context()); err != nil {
@@ -192,7 +192,7 @@ func (r refusing) Encode(t *conversation.Turn, h *endpoint.History) (endpoint.Re
 
 func TestAListingThatCannotBeMadeIsNoFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "inputs.json")
-	l := newListing(path, nil, &prepared{data: &generated{n: 6, made: map[int]int{}}}, refusing{chat(t)}, func(string) {})
+	l := newListing(path, nil, &preparedStore{data: &generated{n: 6, made: map[int]int{}}}, refusing{chat(t)}, func(string) {})
 	if err := l.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -14,20 +14,20 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"aiperf/internal/artifact"
-	"aiperf/internal/assembly"
+	"aiperf/internal/base/setting"
 	"aiperf/internal/config"
-	"aiperf/internal/dataset/public"
-	"aiperf/internal/endpoint"
-	"aiperf/internal/metric"
-	"aiperf/internal/setting"
-	"aiperf/internal/tokenizer"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/report/artifact"
+	"aiperf/internal/run/results"
+	"aiperf/internal/text/tokenizer"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/workload/dataset/public"
 )
 
 // elsewhere are the leaves of the configuration that show in no option, and where their effect is seen.
 var elsewhere = map[string]string{
-	"environment.accuracy.lcb_release_tag":  "TestReleases (internal/accuracy)",
-	"environment.accuracy.bfcl_version_pin": "TestBFCLRefusals (internal/accuracy)",
+	"environment.accuracy.lcb_release_tag":  "TestReleases (internal/workload/accuracy)",
+	"environment.accuracy.bfcl_version_pin": "TestBFCLRefusals (internal/workload/accuracy)",
 	"datasets.main.name":                    "a name, for messages", "phases.profiling.exclude_from_results": "follows the kind, Validate refuses another",
 	"phases.warmup.exclude_from_results": "follows the kind, Validate refuses another",
 	"endpoint.probe":                     "TestProbe",
@@ -58,7 +58,7 @@ var elsewhere = map[string]string{
 	"mlflow.parent_run_id": "TestTrackers", "mlflow.artifact_globs": "TestTrackers", "environment.mlflow.export_timeout": "TestTrackers",
 	"wandb.project": "TestTrackers", "wandb.entity": "TestTrackers", "wandb.run_name": "TestTrackers", "wandb.tags": "TestTrackers",
 	"environment.wandb.export_timeout": "TestTrackers",
-	"scenario":                         "TestLocks (internal/rules)", "unsafe_override": "TestLocks (internal/rules)", "datasets.main.synthesis.allow_dataset_wrap": "TestLanes",
+	"scenario":                         "TestLocks (internal/run/rules)", "unsafe_override": "TestLocks (internal/run/rules)", "datasets.main.synthesis.allow_dataset_wrap": "TestLanes",
 	"phases.profiling.timing_mode": "TestWiringOfReplays", "phases.profiling.burst_phase_starts": "TestWiringOfReplays",
 	"phases.warmup.timing_mode": "TestWiringOfReplays", "phases.warmup.burst_phase_starts": "TestWiringOfReplays",
 	"phases.profiling.adaptive_scale": "TestWiringOfAdaptivePhases", "phases.profiling.adaptive_control_variable": "TestWiringOfAdaptivePhases",
@@ -182,7 +182,7 @@ func view(b *config.Benchmark, words *tokenizer.Tokenizer, data bool) string {
 		data, err := json.Marshal(v)
 		fmt.Fprintln(&text, name, string(data), err)
 	}
-	var r resolved
+	var r runPlan
 	var err error
 	if r.endpoint, _, err = endpoint.Lookup(b.Endpoint.Type); err != nil {
 		return err.Error()
@@ -191,22 +191,22 @@ func view(b *config.Benchmark, words *tokenizer.Tokenizer, data bool) string {
 	connections := Connections(b, nil)
 	fmt.Fprintf(&text, "transport %+v\n", connections) // functions are nil
 	say("headers", headers(b, "v"))
-	say("metrics", assembly.MetricOptions(b, r.endpoint))
+	say("metrics", results.MetricOptions(b, r.endpoint))
 	say("exact", waiter(b) == nil)
 	fmt.Fprintf(&text, "readiness %+v\n", waitOf(b))
 	fmt.Fprintf(&text, "layout %+v\n", artifact.NewLayout(b.Artifacts.Dir, b.Artifacts.Prefix))
 	say("records", []bool{len(b.Artifacts.Records) > 0, b.Artifacts.Raw})
 	r.scenario, err = scenario(b)
 	say("scenario", []any{r.scenario, fmt.Sprint(err)})
-	if r.metrics, err = metric.NewSelection(assembly.MetricOptions(b, r.endpoint)); err != nil {
+	if r.metrics, err = metric.NewSelection(results.MetricOptions(b, r.endpoint)); err != nil {
 		return text.String() + err.Error()
 	}
-	say("codec", assembly.CodecSettings(b, r.metrics.Options().Streaming))
+	say("codec", results.CodecSettings(b, r.metrics.Options().Streaming))
 	to, err := newAddresses(b.Endpoint.URLs, b, r.endpoint)
 	if err == nil {
 		say("addresses", to.full)
 	}
-	say("tokenizer", []any{b.Tokenizer.Name, b.Tokenizer.Revision, assembly.Templated(b, r.endpoint), assembly.Counts(b, r.endpoint)})
+	say("tokenizer", []any{b.Tokenizer.Name, b.Tokenizer.Revision, results.Templated(b, r.endpoint), results.Counts(b, r.endpoint)})
 	say("recordings", []any{agents(b, b.Dataset()), joins(b), columnar(b, b.Dataset()), published(b, b.Dataset(), public.Options{}).Repo})
 	if !data {
 		return text.String()

@@ -6,26 +6,26 @@ import (
 	"os"
 	"runtime"
 
-	"aiperf/internal/load"
-	"aiperf/internal/transport"
+	"aiperf/internal/wire/transport"
+	"aiperf/internal/workload/load"
 )
 
-// spareFiles are the descriptors that the run itself needs beside its connections and those it has now: files, pipes, the poller.
+// spareFiles is the number of file descriptors that the run needs besides its connections and the open ones: files, pipes, the poller.
 const spareFiles = 32
 
-// timeWait is how long the system keeps the port of a connection that this side closed, in seconds.
+// timeWait is how long the system reserves the port of a connection that this side closed, in seconds.
 const timeWait = 60
 
-// budget is what the machine can carry.
+// budget holds the limits of this machine.
 type budget struct {
-	files int // files that this process may have open; 0 = unknown
-	spare int // of them those that are open already, or that the run needs beside its connections
-	ports int // local ports towards one server address; 0 = unknown
+	files int // files that this process may open; 0 = unknown
+	spare int // files that are already open, or that the run needs besides its connections
+	ports int // local ports for one server address; 0 = unknown
 }
 
-// machineBudget asks the system. The Go runtime has raised the soft limit of open files to the hard one already.
+// machineBudget reads the limits of the system. The Go runtime has already raised the soft limit of open files to the hard one.
 func machineBudget() budget {
-	b := budget{files: openFileLimit(), spare: spareFiles + 2*runtime.GOMAXPROCS(0)} // the heartbeat reads a file of every thread
+	b := budget{files: openFileLimit(), spare: spareFiles + 2*runtime.GOMAXPROCS(0)} // the heartbeat reads one file per thread
 	if open, err := os.ReadDir("/proc/self/fd"); err == nil {
 		b.spare += len(open)
 	}
@@ -38,18 +38,18 @@ func machineBudget() budget {
 	return b
 }
 
-// demand is how many connections a phase uses at once.
-type demand struct {
-	most    int  // 0 = nobody knows: an open loop without a ceiling
-	certain bool // a closed loop reaches it; else it is a ceiling that the server's pace may keep the run far below
+// connectionDemand is the number of connections that a phase uses at once.
+type connectionDemand struct {
+	most    int  // 0 = unknown: an open loop without a limit
+	certain bool // a closed loop reaches the number; otherwise it is an upper limit, and a fast server may keep the run far below it
 	key     string
-	value   int // of the key
+	value   int // value of the setting
 }
 
-// demandOf counts the sessions at once, no more than there are requests or sessions in all.
-func demandOf(p *load.Phase, profiling *load.Phase) demand {
-	d := demand{value: p.Concurrency, key: "phases.profiling.concurrency", certain: p.Mode == load.ClosedLoop || p.Mode == load.UserCentric}
-	if p.Warmup && (profiling == nil || p.Concurrency != profiling.Concurrency) { // else the warm-up took it from the run
+// demandOf counts the concurrent sessions, but no more than there are requests or sessions in all.
+func demandOf(p *load.Phase, profiling *load.Phase) connectionDemand {
+	d := connectionDemand{value: p.Concurrency, key: "phases.profiling.concurrency", certain: p.Mode == load.ClosedLoop || p.Mode == load.UserCentric}
+	if p.Warmup && (profiling == nil || p.Concurrency != profiling.Concurrency) { // otherwise the warm-up uses the concurrency of the run
 		d.key = "phases.warmup.concurrency"
 	}
 	if p.Users > 0 && (d.value == 0 || p.Users < d.value) {
@@ -64,8 +64,8 @@ func demandOf(p *load.Phase, profiling *load.Phase) demand {
 	return d
 }
 
-// check compares what a plan needs with what there is; as words the key of a setting. More sessions at once than files is an error where
-// the load surely gets there: the run could not reach what it was asked for. Everything that may end well is a warning.
+// check compares the connections of a plan with the limits. as spells the key of a setting. More concurrent sessions than files are an error if the
+// load certainly reaches them: the run could not make the requested load. Everything that may go well is a warning.
 func (b budget) check(p load.Scenario, targets []*transport.Target, reuse transport.Reuse, as func(key string) string) (warnings []string, err error) {
 	addresses := map[string]bool{}
 	for _, t := range targets {
@@ -79,7 +79,7 @@ func (b budget) check(p load.Scenario, targets []*transport.Target, reuse transp
 			break
 		}
 	}
-	before := 0 // connections of a phase whose answers still come while the next one sends
+	before := 0 // connections of a phase whose answers arrive while the next one sends
 	for i := range p.Phases {
 		phase := &p.Phases[i]
 		d := demandOf(phase, profiling)
@@ -92,7 +92,7 @@ func (b budget) check(p load.Scenario, targets []*transport.Target, reuse transp
 			if !d.certain {
 				over = "may need"
 			}
-			text := fmt.Sprintf("%s %d of phase %s %s %d connections at once, this process may open %d files and needs %d otherwise; raise the limit with ulimit -n",
+			text := fmt.Sprintf("%s %d of phase %s %s %d connections at once, but this process may open only %d files and needs %d for other purposes; raise the limit with ulimit -n",
 				as(d.key), d.value, phase.Name, over, need, b.files, b.spare)
 			if d.certain {
 				return nil, errors.New(text)
@@ -107,7 +107,7 @@ func (b budget) check(p load.Scenario, targets []*transport.Target, reuse transp
 				phase.Name, as(d.key), d.value, ports, len(addresses)))
 		}
 		if turnover := phase.Rate * timeWait; reuse == transport.Never && turnover > float64(ports) {
-			warnings = append(warnings, fmt.Sprintf("phase %s: %g new connections a second, each keeping its port for %d s after it was closed, need more than the %d local ports there are; use %s pooled",
+			warnings = append(warnings, fmt.Sprintf("phase %s: %g new connections per second need more than the %d local ports, because a closed connection blocks its port for %d s; use %s pooled",
 				phase.Name, phase.Rate, timeWait, ports, as("endpoint.connection_reuse")))
 		}
 	}

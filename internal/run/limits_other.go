@@ -6,5 +6,5 @@ import "time"
 
 func openFileLimit() int { return 0 }
 
-// processCPU is not told in the same way by this system: shares of processors are 0.
+// processCPU returns 0: this system does not report the CPU time in the same way, so CPU shares are 0.
 func processCPU() time.Duration { return 0 }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// openFileLimit is the number of files that this process may have open; 0 = unknown or unlimited.
+// openFileLimit returns the number of files that this process may open; 0 if unknown or unlimited.
 func openFileLimit() int {
 	var r syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &r) != nil || uint64(r.Cur) > math.MaxInt32 { //nolint:unconvert // signed on FreeBSD
@@ -17,7 +17,7 @@ func openFileLimit() int {
 	return int(r.Cur)
 }
 
-// processCPU is the processor time of the process so far; 0 where the system does not tell.
+// processCPU returns the CPU time of the process so far; 0 if the system does not report it.
 func processCPU() time.Duration {
 	var ru syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &ru) != nil {

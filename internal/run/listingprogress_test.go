@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"aiperf/internal/ui/board"
+	"aiperf/internal/report/ui/liveview"
 )
 
 // TestListingProgress: a view shows which share of inputs.json is written and how long the rest takes, by the conversations written since the
@@ -14,17 +14,17 @@ import (
 func TestListingProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var seen listingProgress
-		l := newListing(filepath.Join(t.TempDir(), "inputs.json"), nil, &prepared{data: &generated{n: 30, made: map[int]int{}}}, slowly{chat(t)}, func(string) {})
+		l := newListing(filepath.Join(t.TempDir(), "inputs.json"), nil, &preparedStore{data: &generated{n: 30, made: map[int]int{}}}, slowly{chat(t)}, func(string) {})
 		l.progress = seen.set
 		if err := l.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		state := func(stage board.Stage) board.State {
-			s := board.State{Stage: stage, Share: 1, Known: true, Counts: board.Counts{ETA: 0}}
+		state := func(stage liveview.Stage) liveview.State {
+			s := liveview.State{Stage: stage, Share: 1, Known: true, Counts: liveview.Counts{ETA: 0}}
 			seen.fill(&s, time.Now())
 			return s
 		}
-		if s := state(board.Processing); s.Writing.Of != 0 || s.Share != 1 {
+		if s := state(liveview.Processing); s.Writing.Of != 0 || s.Share != 1 {
 			t.Errorf("before the run waits: %+v", s.Writing)
 		}
 		done := make(chan error)
@@ -33,17 +33,17 @@ func TestListingProgress(t *testing.T) {
 			done <- err
 		}()
 		time.Sleep(5*time.Second + 100*time.Millisecond)
-		s := state(board.Processing)
-		if s.Writing != (board.Writing{Done: 5, Of: 30}) || s.Share != 5./30 || s.Counts.ETA != 25500*time.Millisecond {
+		s := state(liveview.Processing)
+		if s.Writing != (liveview.WriteProgress{Done: 5, Of: 30}) || s.Share != 5./30 || s.Counts.ETA != 25500*time.Millisecond {
 			t.Errorf("after 5 s: %+v, share %v, %v left", s.Writing, s.Share, s.Counts.ETA)
 		}
-		if s := state(board.Profiling); s.Writing.Of != 0 || s.Share != 1 {
+		if s := state(liveview.Profiling); s.Writing.Of != 0 || s.Share != 1 {
 			t.Errorf("while requests are sent: %+v", s.Writing)
 		}
 		if err := <-done; err != nil {
 			t.Fatal(err)
 		}
-		if s := state(board.Processing); s.Writing.Of != 0 || s.Share != 1 {
+		if s := state(liveview.Processing); s.Writing.Of != 0 || s.Share != 1 {
 			t.Errorf("when the file is written: %+v, share %v", s.Writing, s.Share)
 		}
 	})

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/metric"
+	"aiperf/internal/measure/metric"
 )
 
 // TestLumpsOfAServer: a server that holds its stream back is named in the verdict, in the probe and in the files; the client is not blamed, and
@@ -18,7 +18,7 @@ func TestLumpsOfAServer(t *testing.T) {
 		itl         float64 // number of answers that have one
 	}{
 		{"three lumps", "ttft=100ms&itl=20ms&tokens=56&lump=400ms", "events every 40", 4},
-		{"one lump", "ttft=50ms&itl=10ms&tokens=16&lump=600ms", "The stream arrives in lumps of 16 events, one for each answer", 0},
+		{"one lump", "ttft=50ms&itl=10ms&tokens=16&lump=600ms", "The stream arrives in bursts of 16 events, one for each answer", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -30,15 +30,15 @@ func TestLumpsOfAServer(t *testing.T) {
 				t.Fatal(err)
 			}
 			v := run.Validity
-			if text := v.Reason + strings.Join(v.Notes, " "); v.LumpedAnswers != 4 || !strings.Contains(text, "The stream arrives in lumps") || !strings.Contains(text, c.says) ||
+			if text := v.Reason + strings.Join(v.Notes, " "); v.LumpedAnswers != 4 || !strings.Contains(text, "The stream arrives in bursts") || !strings.Contains(text, c.says) ||
 				strings.Contains(text, "capture") {
-				t.Errorf("%+v, %s", v.Lumps, text)
+				t.Errorf("%+v, %s", v.LumpStats, text)
 			}
 			itl, measured := run.Profiling.Get("inter_token_latency")
 			if measured != (c.itl > 0) || measured && itl.Values[metric.Count] != c.itl {
 				t.Errorf("%v answers with ITL, want %v", itl.Values[metric.Count], c.itl)
 			}
-			if run.Probe == nil || !strings.Contains(strings.Join(run.Probe.Findings, " "), "The stream arrives in lumps") {
+			if run.Probe == nil || !strings.Contains(strings.Join(run.Probe.Findings, " "), "The stream arrives in bursts") {
 				t.Errorf("the probe: %+v", run.Probe)
 			}
 			data, err := os.ReadFile(filepath.Join(dir, "profile_export_aiperf.json"))

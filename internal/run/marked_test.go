@@ -8,12 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"aiperf/internal/base/rng"
 	"aiperf/internal/config"
-	"aiperf/internal/conversation"
-	"aiperf/internal/endpoint"
-	"aiperf/internal/load"
-	"aiperf/internal/rng"
-	"aiperf/internal/tokenizer"
+	"aiperf/internal/text/tokenizer"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/workload/conversation"
+	"aiperf/internal/workload/load"
 )
 
 // markedTrace has lengths alone, blocks of hash ids, and blocks with a rest behind them.

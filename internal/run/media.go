@@ -3,14 +3,14 @@ package run
 import (
 	"context"
 
+	"aiperf/internal/base/rng"
 	"aiperf/internal/config"
-	"aiperf/internal/dataset"
-	"aiperf/internal/dataset/media"
-	"aiperf/internal/endpoint"
-	"aiperf/internal/rng"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/workload/dataset"
+	"aiperf/internal/workload/dataset/media"
 )
 
-// openMedia opens what makes the media that the endpoint type sends; nil = none.
+// openMedia creates the generator of the media that the endpoint type sends; nil if it sends none.
 func openMedia(ctx context.Context, b *config.Benchmark, d *config.Dataset, e *endpoint.Endpoint, root *rng.Root) (*media.Maker, error) {
 	o := media.Options{Spell: b.As, Root: root}
 	if e.Images {
@@ -28,7 +28,7 @@ func openMedia(ctx context.Context, b *config.Benchmark, d *config.Dataset, e *e
 	return media.New(ctx, o)
 }
 
-// pictures are those of a turn; nil = none.
+// pictures returns the options for the pictures of a turn; nil = none.
 func pictures(i *config.Images) *media.Images {
 	if !i.Enabled() || i.BatchSize <= 0 {
 		return nil
@@ -36,7 +36,7 @@ func pictures(i *config.Images) *media.Images {
 	return &media.Images{Batch: i.BatchSize, Width: side(i.Width), Height: side(i.Height), Format: i.Format, Source: i.Source, Sampling: i.SourceSampling}
 }
 
-// sounds are those of a turn; nil = none.
+// sounds returns the options for the sounds of a turn; nil = none.
 func sounds(a *config.Audio) *media.Audio {
 	if a == nil || a.BatchSize <= 0 || !a.Enabled() {
 		return nil
@@ -50,7 +50,7 @@ func sounds(a *config.Audio) *media.Audio {
 	return o
 }
 
-// clips are those of a turn; nil = none.
+// clips returns the options for the videos of a turn; nil = none.
 func clips(v *config.Video) *media.Video {
 	if v == nil || v.BatchSize <= 0 || !v.Enabled() {
 		return nil
@@ -64,7 +64,7 @@ func clips(v *config.Video) *media.Video {
 	return o
 }
 
-// side is the distribution of a picture's width or height.
+// side returns the distribution of a picture's width or height.
 func side(d *config.Distribution) dataset.Distribution {
 	if d == nil {
 		return dataset.Distribution{Mean: config.DefaultSide}

@@ -8,42 +8,44 @@ import (
 	"sync"
 	"time"
 
-	"aiperf/internal/clock"
-	"aiperf/internal/load"
+	"aiperf/internal/base/clock"
+	"aiperf/internal/workload/load"
 )
 
-// meter measures what the client itself used during the profiling phases, from the start of the first to the end of the last: processor
-// time, pauses of the garbage collector, stops of the process and waits of its threads.
+// meter measures the resources that the client itself uses, from the start of the first profiling phase to the end of the last: CPU time, pauses of
+// the garbage collector, stops of the process and waits of its threads.
 type meter struct {
 	check func() // called every 2 ms while requests are in flight; may be nil
 	cores int
 	heart *clock.Heartbeat
 
 	mu    sync.Mutex
-	begun *reading
+	begun *clientSample
 	used  usage
 }
 
-// reading is what the system tells at an instant.
-type reading struct {
+// clientSample is what the system reports at one instant.
+type clientSample struct {
 	at     int64
 	cpu    time.Duration
 	pauses *metrics.Float64Histogram
 }
 
-func read() *reading { return &reading{at: clock.Now(), cpu: processCPU(), pauses: readPauses()} }
+func read() *clientSample {
+	return &clientSample{at: clock.Now(), cpu: processCPU(), pauses: readPauses()}
+}
 
 // pauseMetric is the runtime's histogram of stop-the-world pauses of the garbage collector, in seconds.
 const pauseMetric = "/sched/pauses/total/gc:seconds"
 
-// Start implements component: the heart begins to beat.
+// Start implements component: it starts the heartbeat.
 func (m *meter) Start(context.Context) error {
-	clock.AskShortSlices()
+	clock.RequestShortTimeslices()
 	m.cores, m.heart = runtime.GOMAXPROCS(0), clock.StartHeartbeat(m.check)
 	return nil
 }
 
-// PhaseStart implements component. With the first profiling phase the measurement begins: what a warm-up did is in no verdict.
+// PhaseStart implements component. The measurement begins with the first profiling phase: the warm-up does not affect the verdict.
 func (m *meter) PhaseStart(p *load.PhaseInfo) {
 	if p.Warmup {
 		return
@@ -77,24 +79,24 @@ func (m *meter) Stop(context.Context) error {
 	return nil
 }
 
-// usage is what the profiling phases used, so far as they are complete.
+// usage returns the resources that the completed profiling phases used.
 func (m *meter) usage() usage {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.used
 }
 
-// usage is what a meter found.
+// usage is the result of a meter.
 type usage struct {
 	Wall  time.Duration
-	CPU   time.Duration // user and system, all threads
-	Cores int           // that the process may use
-	// Collection pauses, as the runtime's histogram tells them: upper bounds.
+	CPU   time.Duration // user and system time of all threads
+	Cores int           // cores that the process may use
+	// Pauses of the garbage collector, from the runtime's histogram: upper bounds.
 	MaxPause, TotalPause time.Duration
 	Stalls               clock.Stalls
 }
 
-// share is the part of the available cores that the process used, 0 to 1.
+// share returns the part of the available cores that the process used, 0 to 1.
 func (u usage) share() float64 {
 	if u.Wall <= 0 || u.Cores == 0 {
 		return 0
@@ -111,7 +113,7 @@ func readPauses() *metrics.Float64Histogram {
 	return sample[0].Value.Float64Histogram()
 }
 
-// pauses are the longest and the sum of what was added between two readings, every pause taken as long as its bucket allows.
+// pauses returns the longest and the total pause between two readings. Every pause counts as the upper end of its bucket.
 func pauses(before, after *metrics.Float64Histogram) (longest, total time.Duration) {
 	if before == nil || after == nil {
 		return 0, 0

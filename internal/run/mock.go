@@ -12,24 +12,25 @@ import (
 	"strings"
 	"time"
 
-	"aiperf/internal/mockserver"
+	"aiperf/internal/sim/mockserver"
 )
 
-// mockScheme marks a URL that stands for the simulated server.
+// mockScheme is the URL scheme of the simulated server.
 const mockScheme = "mock://"
 
-// mockStart is the longest that a simulated server may take to listen; on a machine with much else to do a process may need many seconds.
+// mockStart is the time limit for a simulated server to start listening; on a busy machine a process may need many seconds.
 const mockStart = time.Minute
 
-// mockChild is a simulated server in a process of its own: in this one it would share the scheduler and the collector with the client, and
-// spoil what it is there to prove.
+// mockChild is a simulated server in a separate process. In this process it would share the scheduler and the garbage collector with the client and
+// disturb the measurement.
 type mockChild struct {
 	cmd  *exec.Cmd
-	life io.WriteCloser // its standard input: the child ends when it is closed, also when this process dies
+	life io.WriteCloser // its standard input: the child exits when it is closed, even if this process dies
 	url  string
 }
 
-// startMock starts the server that a mock:// URL, given by the setting as, describes and waits until it listens. Its path becomes part of the returned URL.
+// startMock starts the server of a mock:// URL and waits until it listens. as is the spelling of the setting that holds the URL. The path of the URL
+// becomes part of the returned one.
 func startMock(ctx context.Context, as, raw string) (*mockChild, error) {
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -41,11 +42,11 @@ func startMock(ctx context.Context, as, raw string) (*mockChild, error) {
 	}
 	exe, err := os.Executable()
 	if err != nil {
-		return nil, fmt.Errorf("%s %s: this program cannot find itself to start the simulated server: %w", as, raw, err)
+		return nil, fmt.Errorf("%s %s: aiperf cannot find its own program file to start the simulated server: %w", as, raw, err)
 	}
 	cmd := exec.Command(exe, append([]string{"mock-server", "--port=0", "--lifeline"}, args...)...)
 	cmd.Stderr = os.Stderr
-	cmd.SysProcAttr = ownGroup() // Ctrl-C is for the client, which ends the server when it is done
+	cmd.SysProcAttr = ownGroup() // Ctrl-C is handled by the client, which stops the server at its end
 	life, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, fmt.Errorf("simulated server: %w", err)
@@ -67,7 +68,7 @@ func startMock(ctx context.Context, as, raw string) (*mockChild, error) {
 	return m, nil
 }
 
-// announced reads the address that the server prints once it listens, as the last word of its first line.
+// announced reads the server's address: the last word of the first line that it prints once it listens.
 func announced(ctx context.Context, out io.Reader) (string, error) {
 	type result struct {
 		line string
@@ -84,7 +85,7 @@ func announced(ctx context.Context, out io.Reader) (string, error) {
 	case r := <-lines:
 		words := strings.Fields(r.line)
 		if r.err != nil || len(words) == 0 {
-			return "", fmt.Errorf("ended before it listened: %w", r.err)
+			return "", fmt.Errorf("exited before it listened: %w", r.err)
 		}
 		return words[len(words)-1], nil
 	case <-timer.C:
@@ -94,7 +95,7 @@ func announced(ctx context.Context, out io.Reader) (string, error) {
 	}
 }
 
-// stop ends the server.
+// stop stops the server.
 func (m *mockChild) stop() {
 	_ = m.life.Close()
 	done := make(chan error, 1)
@@ -110,10 +111,10 @@ func (m *mockChild) stop() {
 
 // mockServers is the component that runs the servers of all mock:// URLs, one for each distinct URL.
 type mockServers struct {
-	passive
-	as       string   // the setting that holds them, in the user's words
+	passiveComponent
+	as       string   // setting that holds the URLs, as the user spells it
 	asked    []string // URLs as given
-	urls     []string // where they really lead
+	urls     []string // URLs of the started servers
 	children map[string]*mockChild
 }
 

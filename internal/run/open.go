@@ -7,52 +7,52 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"aiperf/internal/artifact"
-	"aiperf/internal/assembly"
-	"aiperf/internal/clock"
+	"aiperf/internal/base/clock"
+	"aiperf/internal/base/terminal"
 	"aiperf/internal/config"
-	"aiperf/internal/dataset"
-	"aiperf/internal/endpoint"
-	"aiperf/internal/load"
-	"aiperf/internal/metric"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/report/artifact"
+	"aiperf/internal/run/results"
 	"aiperf/internal/telemetry/timeline"
-	"aiperf/internal/terminal"
-	"aiperf/internal/transport"
-	"aiperf/internal/transport/rpc"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/wire/transport"
+	"aiperf/internal/wire/transport/rpc"
+	"aiperf/internal/workload/dataset"
+	"aiperf/internal/workload/load"
 )
 
-// opened are the connections, files and workers of a run.
-type opened struct {
-	urls      []string // of the servers, simulated ones started
+// runResources holds the connections, files and workers of a run.
+type runResources struct {
+	urls      []string // URLs of the servers, after simulated ones have started
 	addresses *addresses
 	client    *transport.Client
-	carrier   carrier
+	carrier   protocolClient
 	layout    artifact.Layout
 	gate      *gate
 	executor  *executor
-	probed    *metric.Probe // what one request before the load told of the server; nil = nobody asked
-	api       *apiState     // what the API tells; nil = nobody asks
-	profiler  *profiler     // of the servers; nil = nobody asks for it
-	results   *assembly.Assembly
-	prefixes  *metric.Prefixes // of the prompts
+	probed    *metric.Probe // result of the request before the load; nil = none was sent
+	api       *apiState     // state for the API; nil = there is no API
+	profiler  *profiler     // profiler of the servers; nil = not used
+	results   *results.Assembly
+	prefixes  *metric.Prefixes // prompts of the run
 	seconds   *timeline.Timeline
-	watched   *watched
+	watched   *exporterCollection
 	streams   *streams
-	steering  *steering // of adaptive phases; nil = there is none
+	steering  *adaptiveComponent // component of adaptive phases; nil = there are none
 	load      *load.Generator
-	encodes   func() error // whether the tokenizers could encode every text so far
+	encodes   func() error // returns an error if a tokenizer could not encode a text so far
 
 	held    components // until the run ends: servers, connections, files
-	written components // until the last request is in them: results, inputs.json
-	beside  components // while the load goes on: the meter, the live view, the log of phases
+	written components // until they have the last request: results, inputs.json
+	beside  components // while the load runs: the meter, the live view, the log of phases
 }
 
-// open goes through the stages that make them. It leaves nothing open on an error.
-func open(ctx context.Context, cfg *config.Benchmark, opts *Options, r *resolved, say *reporter) (*opened, error) {
+// open runs the stages that create the resources. On an error it leaves nothing open.
+func open(ctx context.Context, cfg *config.Benchmark, opts *Options, r *runPlan, say *reporter) (*runResources, error) {
 	if err := r.stateRequests(opts); err != nil {
 		return nil, err
 	}
-	o := &opened{encodes: r.encodes, gate: new(gate), written: components{unhurried: true}}
+	o := &runResources{encodes: r.encodes, gate: new(gate), written: components{unhurried: true}}
 	err := pass(say, o.stages(ctx, cfg, opts, r, say))
 	if err != nil {
 		o.keepLog(say)
@@ -62,8 +62,8 @@ func open(ctx context.Context, cfg *config.Benchmark, opts *Options, r *resolved
 	return o, nil
 }
 
-// stages are those of open, in their order.
-func (o *opened) stages(ctx context.Context, cfg *config.Benchmark, opts *Options, r *resolved, say *reporter) []stage {
+// stages lists the stages of open in their order.
+func (o *runResources) stages(ctx context.Context, cfg *config.Benchmark, opts *Options, r *runPlan, say *reporter) []stage {
 	return []stage{
 		{"api", func() error { return o.startAPI(ctx, cfg, opts, say) }},
 		{"servers", func() error { return o.startServers(ctx, cfg) }},
@@ -88,10 +88,10 @@ func (o *opened) stages(ctx context.Context, cfg *config.Benchmark, opts *Option
 		{"probe", func() error { return o.probe(ctx, cfg, opts, r, say) }},
 		{"hooks", func() error { return o.startHooks(ctx, cfg, opts, r, say) }},
 		{"streams", func() error { return o.startStreams(ctx, cfg, opts, r, say) }},
-		{"files", func() error { return o.makeFiles(cfg, opts, say) }}, // the last stage that leaves an earlier run alone comes before it
+		{"files", func() error { return o.makeFiles(cfg, opts, say) }}, // no stage before this one touches the files of an earlier run
 		{"results", func() error { return o.startResults(ctx, cfg, opts, r, say) }},
 		{"telemetry", func() error {
-			o.watched = &watched{cfg: cfg, opts: opts, urls: o.urls, layout: o.layout, say: say, seconds: o.seconds}
+			o.watched = &exporterCollection{cfg: cfg, opts: opts, urls: o.urls, layout: o.layout, say: say, seconds: o.seconds}
 			return nil
 		}},
 		{"load", func() (err error) {
@@ -105,21 +105,21 @@ func (o *opened) stages(ctx context.Context, cfg *config.Benchmark, opts *Option
 			}
 			return err
 		}},
-		{"inputs", func() error { return o.listInputs(ctx, r, opts, say) }},
+		{"inputs", func() error { return o.listInputs(ctx, cfg, r, opts, say) }},
 	}
 }
 
-// bytesGC is the growth of the heap in percent at which garbage is collected while media are made or long rows are read: they fill the heap with
-// bytes that hold no pointers, so that a collection costs little, and a heap of twice what is needed would be large.
+// bytesGC is the garbage collector's growth target in percent while media are generated or long rows are read. They fill the heap with bytes without
+// pointers: a collection costs little, and a heap of twice the needed size would be large.
 const bytesGC = 30
 
-// holdData prepares for what the data are like until the run ends: memory for media, and letting go of data that are read while they are used.
-func (o *opened) holdData(ctx context.Context, r *resolved, warn func(string)) error {
+// holdData adapts the run to its data: it sets the memory target for media, and stops the reader of streamed data at the end of the run.
+func (o *runResources) holdData(ctx context.Context, r *runPlan, warn func(string)) error {
 	if info := r.data.Info(); info.MadeMedia || info.LongRows {
 		before := debug.SetGCPercent(bytesGC)
 		o.held.opened(func() error { debug.SetGCPercent(before); return nil })
 	}
-	if g, ok := r.data.(dataset.Growing); ok {
+	if g, ok := r.data.(dataset.OpenEnded); ok {
 		return o.held.start(ctx, closing{close: func() error {
 			err := g.Close()
 			r.warnOfData(warn)
@@ -130,14 +130,14 @@ func (o *opened) holdData(ctx context.Context, r *resolved, warn func(string)) e
 }
 
 // close releases everything in the opposite order.
-func (o *opened) close(ctx context.Context, say *reporter) {
+func (o *runResources) close(ctx context.Context, say *reporter) {
 	if err := errors.Join(o.written.stop(ctx), o.held.stop(ctx)); err != nil {
 		say.tell("aiperf: warning: " + err.Error())
 	}
 }
 
 // abandon closes a run that was interrupted before it sent anything, and removes the results that it had begun.
-func (o *opened) abandon(ctx context.Context, cfg *config.Benchmark, say *reporter) {
+func (o *runResources) abandon(ctx context.Context, cfg *config.Benchmark, say *reporter) {
 	if inputs := o.executor.inputs; inputs != nil {
 		inputs.unwanted = true
 	}
@@ -150,20 +150,20 @@ func (o *opened) abandon(ctx context.Context, cfg *config.Benchmark, say *report
 }
 
 // startServers starts the simulated servers.
-func (o *opened) startServers(ctx context.Context, cfg *config.Benchmark) error {
+func (o *runResources) startServers(ctx context.Context, cfg *config.Benchmark) error {
 	servers := &mockServers{as: cfg.As("endpoint.urls"), asked: cfg.Endpoint.URLs}
 	err := o.held.start(ctx, servers)
 	o.urls = servers.urls
 	for i, asked := range cfg.Endpoint.URLs {
-		if err == nil && overGRPC(cfg) && strings.HasPrefix(asked, mockScheme) { // the server speaks both on its port
+		if err == nil && overGRPC(cfg) && strings.HasPrefix(asked, mockScheme) { // the simulated server accepts HTTP and gRPC on one port
 			o.urls[i] = "grpc" + strings.TrimPrefix(o.urls[i], "http")
 		}
 	}
 	return err
 }
 
-// connect makes the client, if this machine can carry its connections.
-func (o *opened) connect(cfg *config.Benchmark, r *resolved, agent string, warn func(string)) (err error) {
+// connect creates the client, after checking that this machine supports its connections.
+func (o *runResources) connect(cfg *config.Benchmark, r *runPlan, agent string, warn func(string)) (err error) {
 	if o.addresses, err = newAddresses(o.urls, cfg, r.endpoint); err != nil {
 		return err
 	}
@@ -184,8 +184,8 @@ func (o *opened) connect(cfg *config.Benchmark, r *resolved, agent string, warn 
 	return nil
 }
 
-// carry makes what carries requests, and the client below it.
-func carry(cfg *config.Benchmark, r *resolved, connections transport.Options, agent string) (over carrier, client *transport.Client, release func(), err error) {
+// carry creates the protocolClient and the client below it.
+func carry(cfg *config.Benchmark, r *runPlan, connections transport.Options, agent string) (over protocolClient, client *transport.Client, release func(), err error) {
 	if overGRPC(cfg) {
 		words, ok := r.codec.(endpoint.RPC)
 		if !ok {
@@ -203,7 +203,7 @@ func carry(cfg *config.Benchmark, r *resolved, connections transport.Options, ag
 	return overHTTP{client}, client, client.Close, nil
 }
 
-// inWords names a setting of connections as the user does.
+// inWords spells the setting of a connection error as the user does.
 func inWords(cfg *config.Benchmark, err error) error {
 	var bad *transport.SettingError
 	if errors.As(err, &bad) {
@@ -212,16 +212,16 @@ func inWords(cfg *config.Benchmark, err error) error {
 	return err
 }
 
-// newLoad makes what sends the requests when they are due.
-func (o *opened) newLoad(cfg *config.Benchmark, r *resolved, busy int) (*load.Generator, error) {
+// newLoad creates the load generator, which sends the requests when they are due.
+func (o *runResources) newLoad(cfg *config.Benchmark, r *runPlan, busy int) (*load.Generator, error) {
 	return load.New(r.scenario, load.Options{
 		Source: newSource(r.data), Executor: o.executor, Root: r.root, Waiter: waiter(cfg), Busy: busy,
 		Hooks: load.Hooks{Before: o.before, Started: func(p *load.PhaseInfo, _ int64) { o.beside.phaseStart(p) }, After: o.after},
 	})
 }
 
-// before is what a phase waits for; an error ends the run.
-func (o *opened) before(ctx context.Context, p *load.PhaseInfo) error {
+// before runs what must be done before a phase; an error ends the run.
+func (o *runResources) before(ctx context.Context, p *load.PhaseInfo) error {
 	if err := o.profiler.before(ctx, p); err != nil {
 		return err
 	}
@@ -229,32 +229,36 @@ func (o *opened) before(ctx context.Context, p *load.PhaseInfo) error {
 	return nil
 }
 
-// after is what follows a phase.
-func (o *opened) after(f *load.PhaseStats) {
+// after runs what follows a phase.
+func (o *runResources) after(f *load.PhaseStats) {
 	o.api.after(f)
-	o.beside.phaseEnd(f) // before what may take its time
+	o.beside.phaseEnd(f) // runs first, since the steps below may take long
 	o.profiler.after(context.Background(), f)
 }
 
-// listInputs begins inputs.json, for the datasets that have one.
-func (o *opened) listInputs(ctx context.Context, r *resolved, opts *Options, say *reporter) error {
+// listInputs starts inputs.json for the datasets that have one. It does not overwrite a file of that name that is an input of the run.
+func (o *runResources) listInputs(ctx context.Context, cfg *config.Benchmark, r *runPlan, opts *Options, say *reporter) error {
 	f := r.data.Info()
 	if f.Trace || f.Verbatim {
+		return nil
+	}
+	if Reads(cfg, o.layout.Inputs()) {
+		say.note("%s is not overwritten, because the run reads it", o.layout.Inputs())
 		return nil
 	}
 	inputs := newListing(o.layout.Inputs(), opts.Secrets, o.executor.data, r.codec, say.warn)
 	drawn, hints := say.screen != nil || say.view.shown != nil, 0
 	inputs.progress = say.view.listing.set
 	inputs.tell = func(done, of int) {
-		if hints++; hints == 1 || !drawn { // what is drawn shows how far the file is
-			say.note("writing %s: %s of %s; Ctrl-C leaves out the rest, the results are complete", inputs.path, terminal.Count(done), terminal.Plural(of, "conversation"))
+		if hints++; hints == 1 || !drawn { // a live view shows the progress of the file
+			say.note("writing %s: %s of %s; Ctrl-C skips the rest (the results are complete)", inputs.path, terminal.Count(done), terminal.Plural(of, "conversation"))
 		}
 	}
 	o.executor.inputs = inputs
 	return o.written.start(ctx, inputs)
 }
 
-// waiter sleeps to the instants of the schedule; nil = as exactly as the platform can.
+// waiter returns the waiter for the instants of the schedule; nil = the most exact one of the platform.
 func waiter(cfg *config.Benchmark) clock.Waiter {
 	if cfg.Environment.Timing.HighResTimer {
 		return nil

@@ -19,8 +19,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"aiperf/internal/config"
-	"aiperf/internal/metric"
-	"aiperf/internal/mockserver"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/sim/mockserver"
 )
 
 // drops is a socket filter (socket(7), SO_ATTACH_FILTER) that loses segments with content. What it looks at begins with the TCP header, which
@@ -115,7 +115,7 @@ func TestLossyPath(t *testing.T) {
 	if v.Paths != 40 || v.ResentRequests != 8 || v.ResentSegments < 8 || float64(v.ResentSegments) != sum || v.SmoothedRTT <= 0 {
 		t.Errorf("%+v, %v segments", v.PathUse, sum)
 	}
-	if notes := strings.Join(v.Notes, "\n"); !strings.Contains(notes, "8 of 40 requests saw a retransmit") || !strings.Contains(notes, "are on one machine") || strings.Contains(notes, "the network loses") {
+	if notes := strings.Join(v.Notes, "\n"); !strings.Contains(notes, "8 of 40 requests saw a retransmit") || !strings.Contains(notes, "share a machine") || strings.Contains(notes, "the network loses") {
 		t.Errorf("no note says it: %s", notes)
 	}
 	if w := run.Profiling.Value("tcp_congestion_window", metric.Min); !(w >= 1) {

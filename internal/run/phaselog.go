@@ -3,12 +3,12 @@ package run
 import (
 	"log/slog"
 
-	"aiperf/internal/load"
+	"aiperf/internal/workload/load"
 )
 
-// phaseLog is the component that notes in the log when a phase's clock runs, and what a phase says about itself when it is over.
+// phaseLog is the component that logs when the clock of a phase starts, and the statistics of a finished phase.
 type phaseLog struct {
-	passive
+	passiveComponent
 	log *slog.Logger
 }
 

@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"aiperf/internal/config"
-	"aiperf/internal/load"
+	"aiperf/internal/workload/load"
 )
 
-// scenario turns the phases of a run into the load generator's terms.
+// scenario converts the phases of a run to a scenario of the load generator.
 func scenario(b *config.Benchmark) (load.Scenario, error) {
 	tuning := b.Environment.Timing
 	p := load.Scenario{
@@ -41,7 +41,7 @@ func scenario(b *config.Benchmark) (load.Scenario, error) {
 // replayWarmup is the name of the warm-up of a replay, as in the Python tool; no phase of a file can have it.
 const replayWarmup = "agentic.warmup"
 
-// phasesRun are the phases of a run. A replay has a warm-up of its own, which takes the place of others.
+// phasesRun returns the phases of a run. A replay has its own warm-up, which replaces all others.
 func phasesRun(b *config.Benchmark) (list []config.Phase) {
 	if p := b.Profiling(); p == nil || !p.Replays() {
 		return b.Phases
@@ -62,7 +62,7 @@ func phasesRun(b *config.Benchmark) (list []config.Phase) {
 	return list
 }
 
-// replayOf is how recorded agents are taken up in the middle of their recordings.
+// replayOf returns how recorded agents are started in the middle of their recordings.
 func replayOf(b *config.Benchmark, c *config.Phase) load.Replay {
 	r := load.Replay{Together: c.BurstStarts, IdleCap: -1, LeadCap: -1, Pressure: duration(c.CacheWarmup)}
 	r.From, r.To = c.Entry()
@@ -75,7 +75,7 @@ func replayOf(b *config.Benchmark, c *config.Phase) load.Replay {
 	return r
 }
 
-// cancellation is that of the phases that have none of their own: the first one written on a profiling phase.
+// cancellation returns the cancellation of phases that define none: the first one that a profiling phase defines.
 func cancellation(phases []config.Phase) load.Cancellation {
 	for i := range phases {
 		if c := phases[i].Cancellation; c != nil && phases[i].Kind == config.KindProfiling {
@@ -89,7 +89,7 @@ func cancellationOf(c *config.Cancellation) load.Cancellation {
 	return load.Cancellation{Percent: c.Rate, Delay: duration(&c.Delay)}
 }
 
-// noneIfZero spells "none" as package load does: 0 stands for the default there.
+// noneIfZero converts 0 to the value that means "none" in package load, where 0 means the default.
 func noneIfZero(d time.Duration) time.Duration {
 	if d == 0 {
 		return -1
@@ -97,7 +97,7 @@ func noneIfZero(d time.Duration) time.Duration {
 	return d
 }
 
-// modes maps the type of a phase to the algorithm and, where it has one, the distribution of its arrivals.
+// modes maps the type of a phase to the algorithm and, if it has one, the distribution of its arrivals.
 var modes = map[config.PhaseType]struct {
 	mode    load.Mode
 	pattern load.Pattern
@@ -157,9 +157,9 @@ func phaseOf(c *config.Phase, as func(key string) string) (load.Phase, error) {
 	return p, nil
 }
 
-// adapt lets the load of a phase be moved, up to its highest value.
+// adapt makes the load of a phase adjustable up to its highest value.
 func adapt(p *load.Phase, a *config.Adaptive) {
-	p.Moving = load.Moving{Quantity: load.Quantity(a.Variable), From: a.Min}
+	p.Moving = load.MovableQuantity{Quantity: load.Quantity(a.Variable), From: a.Min}
 	switch p.Moving.Quantity {
 	case load.SessionSlots:
 		p.Concurrency = int(a.Max)
@@ -172,7 +172,7 @@ func adapt(p *load.Phase, a *config.Adaptive) {
 	}
 }
 
-// value is what a pointer points to, zero for nil.
+// value returns the value of a pointer, zero for nil.
 func value[T any](p *T) (v T) {
 	if p != nil {
 		v = *p
@@ -187,7 +187,7 @@ func duration(s *config.Seconds) time.Duration {
 	return s.Duration()
 }
 
-// grace is how long answers may come after the duration; negative = for ever.
+// grace returns how long answers may arrive after the duration; negative = without limit.
 func grace(s *config.Seconds) time.Duration {
 	if s == nil || s.Infinite() {
 		return -1

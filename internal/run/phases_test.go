@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"aiperf/internal/config"
-	"aiperf/internal/dataset"
-	"aiperf/internal/load"
+	"aiperf/internal/workload/dataset"
+	"aiperf/internal/workload/load"
 )
 
 // TestCancellationOfPhases: a profiling phase without a cancellation has the first one that another profiling phase has.

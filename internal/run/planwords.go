@@ -4,20 +4,20 @@ import (
 	"fmt"
 	"strings"
 
+	"aiperf/internal/base/redact"
+	"aiperf/internal/base/terminal"
 	"aiperf/internal/config"
-	"aiperf/internal/draw"
-	"aiperf/internal/redact"
-	"aiperf/internal/terminal"
-	"aiperf/internal/ui/board"
+	"aiperf/internal/report/termdraw"
+	"aiperf/internal/report/ui/liveview"
 )
 
-// planWords is what a run is going to do, in words, for who watches.
-func planWords(cfg *config.Benchmark) board.Plan {
+// planWords describes in words what a run is going to do, for the live views.
+func planWords(cfg *config.Benchmark) liveview.Plan {
 	what := strings.ReplaceAll(cfg.Endpoint.Type, "_", " ")
 	if cfg.Endpoint.Streaming {
 		what += ", streaming"
 	}
-	p := board.Plan{
+	p := liveview.Plan{
 		Model: terminal.Line(strings.Join(cfg.Models.Names(), ", ")), Target: targets(cfg.Endpoint.URLs), What: []string{what}, Results: terminal.Line(cfg.Artifacts.Dir),
 	}
 	if profiling := cfg.Profiling(); profiling != nil {
@@ -39,7 +39,7 @@ func planWords(cfg *config.Benchmark) board.Plan {
 	return p
 }
 
-// measuredWords are the measured phases in short: the first one's load, or the names of several.
+// measuredWords describes the measured phases briefly: the load of the first one, or the names of several.
 func measuredWords(cfg *config.Benchmark, first *config.Phase) string {
 	var names []string
 	for _, one := range phasesRun(cfg) {
@@ -53,13 +53,13 @@ func measuredWords(cfg *config.Benchmark, first *config.Phase) string {
 	return fmt.Sprintf("%d measured phases: %s", len(names), strings.Join(names, ", "))
 }
 
-// targets are the servers, without secrets.
+// targets lists the servers without secrets.
 func targets(urls []string) string {
 	if len(urls) == 0 {
 		return ""
 	}
 	text := terminal.Line(redact.URL(urls[0]))
-	if strings.HasPrefix(text, mockScheme) { // its knobs say too much here
+	if strings.HasPrefix(text, mockScheme) { // the options of the simulated server are too long for this line
 		text, _, _ = strings.Cut(text, "?")
 	}
 	if len(urls) > 1 {
@@ -68,7 +68,7 @@ func targets(urls []string) string {
 	return text
 }
 
-// loadWords is how a phase makes load.
+// loadWords describes the load of a phase.
 func loadWords(p *config.Phase) string {
 	switch {
 	case p.Replays() && p.Kind == config.KindWarmup:
@@ -76,24 +76,24 @@ func loadWords(p *config.Phase) string {
 	case p.Replays():
 		return plain(value(p.Concurrency), "recorded agent") + " at once, from the middle of their recordings"
 	case p.Users != nil:
-		return fmt.Sprintf("%s, %s requests/s", terminal.Plural(*p.Users, "user"), draw.Round(value(p.Rate)))
+		return fmt.Sprintf("%s, %s requests/s", terminal.Plural(*p.Users, "user"), termdraw.Round(value(p.Rate)))
 	case p.Type == config.PhaseFixedSchedule:
-		return "by the schedule of the data"
+		return "on the schedule of the dataset"
 	case p.Rate != nil && p.Concurrency != nil:
-		return fmt.Sprintf("%s requests/s (%s), at most %d in flight", draw.Round(*p.Rate), p.Type, *p.Concurrency)
+		return fmt.Sprintf("%s requests/s (%s), at most %d in flight", termdraw.Round(*p.Rate), p.Type, *p.Concurrency)
 	case p.Rate != nil:
-		return fmt.Sprintf("%s requests/s (%s)", draw.Round(*p.Rate), p.Type)
+		return fmt.Sprintf("%s requests/s (%s)", termdraw.Round(*p.Rate), p.Type)
 	case p.RateSeries != "":
 		return "at the rates of " + terminal.Line(p.RateSeries)
 	case p.HasSeries():
-		return fmt.Sprintf("at rates that %d points set", len(p.RatePoints))
+		return fmt.Sprintf("at the rates of %d points", len(p.RatePoints))
 	case p.Concurrency != nil:
 		return fmt.Sprintf("%d in flight", *p.Concurrency)
 	}
 	return ""
 }
 
-// limitWords is what ends the sending of a phase.
+// limitWords describes what ends the sending of a phase.
 func limitWords(p *config.Phase) string {
 	var parts []string
 	if p.Requests != nil {
@@ -103,7 +103,7 @@ func limitWords(p *config.Phase) string {
 		parts = append(parts, plain(*p.Sessions, "session"))
 	}
 	if p.Duration != nil {
-		parts = append(parts, draw.Round(p.Duration.Duration().Seconds())+" s")
+		parts = append(parts, termdraw.Round(p.Duration.Duration().Seconds())+" s")
 	}
 	return strings.Join(parts, " or ")
 }
@@ -112,7 +112,7 @@ func plain(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	return draw.Round(float64(n)) + " " + noun + "s"
+	return termdraw.Round(float64(n)) + " " + noun + "s"
 }
 
 func shortPhase(p *config.Phase) string {
@@ -131,21 +131,21 @@ func shortPhase(p *config.Phase) string {
 func phaseWords(p *config.Phase) string {
 	text := shortPhase(p)
 	if p.CacheWarmup != nil {
-		text += ", then all of them without pauses for " + draw.Round(p.CacheWarmup.Duration().Seconds()) + " s"
+		text += ", then all of them without pauses for " + termdraw.Round(p.CacheWarmup.Duration().Seconds()) + " s"
 	}
 	if p.Duration == nil || p.GracePeriod == nil {
 		return text
 	}
 	if p.GracePeriod.Infinite() {
-		return text + ", then as long as the last answers take"
+		return text + ", then until the last answers arrive"
 	}
 	if g := p.GracePeriod.Duration().Seconds(); g > 0 {
-		return text + ", then up to " + draw.Round(g) + " s for the last answers"
+		return text + ", then up to " + termdraw.Round(g) + " s for the last answers"
 	}
 	return text
 }
 
-// lengthWords are the lengths of generated prompts and answers; "" where they are not generated.
+// lengthWords describes the lengths of generated prompts and answers; "" if they are not generated.
 func lengthWords(d *config.Dataset) string {
 	if d.Prompts == nil {
 		return ""
@@ -158,12 +158,12 @@ func lengthWords(d *config.Dataset) string {
 		if one.of == nil {
 			continue
 		}
-		text := one.name + " " + draw.Round(one.of.MeanOr(0))
+		text := one.name + " " + termdraw.Round(one.of.MeanOr(0))
 		switch spread := one.of.StddevOr0(); {
 		case one.of.Shaped():
 			text += " on average"
 		case spread > 0:
-			text += " ±" + draw.Round(spread)
+			text += " ±" + termdraw.Round(spread)
 		}
 		parts = append(parts, text)
 	}

@@ -4,27 +4,27 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"aiperf/internal/conversation"
-	"aiperf/internal/dataset"
-	"aiperf/internal/endpoint"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/workload/conversation"
+	"aiperf/internal/workload/dataset"
 )
 
-// preparedLimit bounds what is kept of conversations that come again, in bytes of their first requests.
+// preparedLimit limits the conversations that are stored for reuse, in bytes of their first requests.
 const preparedLimit = 64 << 20
 
-// keptBeside is about what a conversation and its request need beside their texts, in bytes.
+// keptBeside is the approximate memory of a conversation and its request besides their texts, in bytes.
 const keptBeside = 4 << 10
 
-// prepared keeps conversations and their first requests, so that a dataset that is used over and over is made once. It stops
-// keeping at its limit; what it does not hold is made again, equal. Safe for concurrent use.
-type prepared struct {
+// preparedStore stores conversations and their first requests, so that a dataset that is used repeatedly is generated once. It stops storing at its
+// limit; other conversations are generated again, with equal content. Safe for concurrent use.
+type preparedStore struct {
 	data dataset.Dataset
 	held atomic.Int64
-	all  sync.Map // conversation index -> *session, never changed
+	all  sync.Map // conversation index -> *session; entries never change
 }
 
-// session begins a session of conversation i.
-func (p *prepared) session(i int) *session {
+// session starts a session of conversation i.
+func (p *preparedStore) session(i int) *session {
 	if f, ok := p.all.Load(i); ok {
 		begun := *f.(*session)
 		return &begun
@@ -32,14 +32,14 @@ func (p *prepared) session(i int) *session {
 	return &session{conversation: p.data.Conversation(i)}
 }
 
-// holds tells whether conversation i and its first request are kept.
-func (p *prepared) holds(i int) bool {
+// holds reports whether conversation i and its first request are stored.
+func (p *preparedStore) holds(i int) bool {
 	_, ok := p.all.Load(i)
 	return ok
 }
 
-// keep remembers a conversation and its first request, if there is room.
-func (p *prepared) keep(i int, c *conversation.Conversation, r *endpoint.Request) {
+// keep stores a conversation and its first request, if there is room.
+func (p *preparedStore) keep(i int, c *conversation.Conversation, r *endpoint.Request) {
 	if _, known := p.all.Load(i); known {
 		return
 	}

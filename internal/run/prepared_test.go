@@ -4,10 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/conversation"
-	"aiperf/internal/dataset"
-	"aiperf/internal/endpoint"
-	"aiperf/internal/record"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/workload/conversation"
+	"aiperf/internal/workload/dataset"
 )
 
 // counted is a dataset that counts how often its conversations are made.
@@ -23,7 +23,7 @@ func (c *counted) Conversation(i int) *conversation.Conversation {
 
 func TestPreparedConversationsAreMadeOnceUpToTheLimit(t *testing.T) {
 	data := &counted{}
-	p := &prepared{data: data}
+	p := &preparedStore{data: data}
 	big := &endpoint.Request{Body: record.Plain([]byte(strings.Repeat("x", (preparedLimit/2-keptBeside)/2)))}
 	for range 3 {
 		for i := range 4 {

@@ -8,22 +8,22 @@ import (
 	"strings"
 	"time"
 
-	"aiperf/internal/assembly"
 	"aiperf/internal/config"
-	"aiperf/internal/conversation"
-	"aiperf/internal/endpoint"
-	"aiperf/internal/metric"
-	"aiperf/internal/probe"
-	"aiperf/internal/record"
-	"aiperf/internal/transport"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/run/results"
+	"aiperf/internal/run/serverprobe"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/wire/transport"
+	"aiperf/internal/workload/conversation"
 )
 
-// probeTime is how long a server may take to answer the probe: a queue is no reason to hold up the run.
+// probeTime is the time limit of the probe: a server with a queue must not delay the run.
 const probeTime = 30 * time.Second
 
-// probe sends one request before the load and tells what its answer shows of the server. It has a connection of its own, and no result
-// holds it. The run goes on whatever becomes of it, unless it is hopeless.
-func (o *opened) probe(ctx context.Context, cfg *config.Benchmark, opts *Options, r *resolved, say *reporter) error {
+// probe sends one request before the load and reports what its answer shows about the server. It has its own connection and is not part of any result.
+// The run continues after a failed probe, unless the failure is hopeless.
+func (o *runResources) probe(ctx context.Context, cfg *config.Benchmark, opts *Options, r *runPlan, say *reporter) error {
 	asked := cfg.Endpoint.Probe
 	if asked == nil && !opts.Interactive || asked != nil && !*asked {
 		return nil
@@ -40,7 +40,7 @@ func (o *opened) probe(ctx context.Context, cfg *config.Benchmark, opts *Options
 	}
 	if err != nil {
 		p = &metric.Probe{Failure: opts.Secrets.Text(firstWords(err.Error()))}
-		say.note("probe: nothing was learnt: %s", p.Failure)
+		say.note("probe: no result: %s", p.Failure)
 	}
 	for _, text := range p.Findings {
 		say.note("probe: %s", text)
@@ -49,13 +49,13 @@ func (o *opened) probe(ctx context.Context, cfg *config.Benchmark, opts *Options
 	return nil
 }
 
-// probes tells whether an endpoint type is asked in words and answers with text or vectors: pictures and films cost too much.
+// probes reports whether an endpoint type is probed: it takes text and answers with text or vectors. Images and videos cost too much.
 func probes(e *endpoint.Endpoint) bool {
 	return e.TokenizesInput && !e.Ranks() && (e.Produces == record.Text || e.Produces == record.Embeddings)
 }
 
-// question asks, without what fixes the length where the server refuses that.
-func (o *opened) question(ctx context.Context, cfg *config.Benchmark, opts *Options, r *resolved) (*metric.Probe, error) {
+// question sends the probe. If the server refuses the settings that fix the length of the answer, it sends the probe again without them.
+func (o *runResources) question(ctx context.Context, cfg *config.Benchmark, opts *Options, r *runPlan) (*metric.Probe, error) {
 	ctx, stop := context.WithTimeout(ctx, probeTime)
 	defer stop()
 	connections := Connections(cfg, nil)
@@ -84,7 +84,7 @@ func (o *opened) question(ctx context.Context, cfg *config.Benchmark, opts *Opti
 		failure = rec.Error
 	}
 	if failure != nil {
-		return nil, refusal{failure}
+		return nil, probeRefusal{failure}
 	}
 	if asked.Count != nil {
 		asked.PromptTokens = reply.InputTokens
@@ -93,14 +93,14 @@ func (o *opened) question(ctx context.Context, cfg *config.Benchmark, opts *Opti
 		}
 		asked.WithTemplate = r.templated(rec, reply)
 	}
-	p := probe.Read(asked, rec.Messages, reply)
+	p := serverprobe.Read(asked, rec.Messages, reply)
 	if lumps := metric.ProbeLumps(rec, reply.Contents); lumps != "" && asked.Streaming {
 		p.Findings = append(p.Findings, lumps)
 	}
 	return p, nil
 }
 
-// firstWords is the beginning of a text, on one line.
+// firstWords returns the beginning of a text, on one line.
 func firstWords(text string) string {
 	const most = 300
 	text = strings.Join(strings.Fields(text), " ")
@@ -110,15 +110,15 @@ func firstWords(text string) string {
 	return text
 }
 
-// rejected tells whether the server did not like the request itself.
+// rejected reports whether the server refused the content of the request.
 func rejected(e *record.Error) bool {
 	return e != nil && (e.Code == http.StatusBadRequest || e.Code == http.StatusUnprocessableEntity)
 }
 
-// answer sends the probe.
-func (o *opened) answer(ctx context.Context, over carrier, fixed bool) (*record.Record, error) {
-	length := probe.Tokens
-	turn := conversation.Turn{MaxTokens: &length, Parts: conversation.Texts("", probe.Prompt)}
+// answer sends the probe and returns its record. fixed = the length of the answer is fixed.
+func (o *runResources) answer(ctx context.Context, over protocolClient, fixed bool) (*record.Record, error) {
+	length := serverprobe.Tokens
+	turn := conversation.Turn{MaxTokens: &length, Parts: conversation.Texts("", serverprobe.Prompt)}
 	if fixed {
 		turn.ExtraBody = json.RawMessage(fmt.Sprintf(`{"ignore_eos":true,"min_tokens":%d}`, length))
 	}
@@ -133,16 +133,16 @@ func (o *opened) answer(ctx context.Context, over carrier, fixed bool) (*record.
 	return rec, err
 }
 
-// asked says what the probe asks for, and what its answer is held against.
-func (r *resolved) asked(cfg *config.Benchmark, model string) (*probe.Asked, error) {
+// asked returns what the probe asks for, and what is needed to judge its answer.
+func (r *runPlan) asked(cfg *config.Benchmark, model string) (*serverprobe.ProbeRequest, error) {
 	e := &cfg.Endpoint
 	_, exact := e.Extra.Get("ignore_eos")
 	osl := cfg.Dataset().Prompts != nil && cfg.Dataset().Prompts.OSL != nil
-	a := &probe.Asked{
-		Streaming: r.metrics.Options().Streaming, Model: model, FixedLength: r.endpoint.FixesLength, Bounded: osl && !exact,
-		ServerTokens: e.UseServerTokenCount, PerChunk: e.PerChunkUsage, Templated: assembly.Templated(cfg, r.endpoint), Marked: r.endpoint.Marked, Complete: e.RequireCompletion, As: cfg.As,
+	a := &serverprobe.ProbeRequest{
+		Streaming: r.metrics.Options().Streaming, Framing: r.endpoint.Framing, Model: model, FixedLength: r.endpoint.FixesLength, Bounded: osl && !exact,
+		ServerTokens: e.UseServerTokenCount, PerChunk: e.PerChunkUsage, Templated: results.Templated(cfg, r.endpoint), Marked: r.endpoint.Marked, Complete: e.RequireCompletion, As: cfg.As,
 	}
-	if !assembly.Counts(cfg, r.endpoint) {
+	if !results.Counts(cfg, r.endpoint) {
 		return a, nil
 	}
 	all, err := r.tokenizers()
@@ -159,13 +159,13 @@ func (r *resolved) asked(cfg *config.Benchmark, model string) (*probe.Asked, err
 	return a, nil
 }
 
-// templated counts the tokens of a request in the model's chat template; 0 = there is none for it.
-func (r *resolved) templated(rec *record.Record, reply *record.Reply) int {
+// templated counts the tokens of a request with the model's chat template; 0 if there is no template.
+func (r *runPlan) templated(rec *record.Record, reply *record.Reply) int {
 	all, err := r.tokenizers()
 	if err != nil || !r.endpoint.SystemMessage {
 		return 0
 	}
-	n, err := assembly.TemplateTokens(all, rec, reply)
+	n, err := results.TemplateTokens(all, rec, reply)
 	if err != nil {
 		return 0
 	}

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"aiperf/internal/config"
-	"aiperf/internal/metric"
-	"aiperf/internal/probe"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/run/serverprobe"
 )
 
 // TestProbe: every finding, made by a knob of the simulated server, stands in the output, in the verdict and in the summary; what the server
@@ -24,8 +24,8 @@ func TestProbe(t *testing.T) {
 		facts       func(p *metric.Probe) bool
 	}{
 		{"nothing", "", chat, "", "", func(p *metric.Probe) bool {
-			return p.Streamed && p.Done && p.Usage == metric.UsageEnd && p.TokensPerEvent == 1 && p.ContentEvents == probe.Tokens && p.Length == metric.LengthReached &&
-				p.Model == "m" && p.Prompt.Server == p.Prompt.Client && p.Prompt.Client > 40 && p.Output.Server == probe.Tokens
+			return p.Streamed && p.Done && p.Usage == metric.UsageEnd && p.TokensPerEvent == 1 && p.ContentEvents == serverprobe.Tokens && p.Length == metric.LengthReached &&
+				p.Model == "m" && p.Prompt.Server == p.Prompt.Client && p.Prompt.Client > 40 && p.Output.Server == serverprobe.Tokens
 		}},
 		{"tokens of an event", "tokens-per-event=4", chat, "holds 4.0 tokens", "--per-chunk-usage", func(p *metric.Probe) bool { return p.TokensPerEvent == 4 }},
 		{"no usage", "usage=false", chat, "counts no tokens", "--use-server-token-count", func(p *metric.Probe) bool { return p.Usage == metric.UsageNone && p.Output.Server == 0 }},

@@ -10,23 +10,23 @@ import (
 	"time"
 
 	"aiperf/internal/config"
-	"aiperf/internal/load"
-	"aiperf/internal/transport"
+	"aiperf/internal/wire/transport"
+	"aiperf/internal/workload/load"
 )
 
-// profiler has the servers profile themselves while measured phases go on. Phases that overlap or follow each other seamlessly have one
-// profile together: nothing is asked between them. A nil profiler asks nothing.
+// profiler starts and stops the servers' own profilers around the measured phases. Phases that overlap or follow each other without a pause share one
+// profile: nothing is sent between them. A nil profiler does nothing.
 type profiler struct {
 	*hooks
-	as          string // how the user asked for it
+	as          string // spelling of the setting that enables it
 	start, stop string // paths
 	limit       time.Duration
-	seamless    []bool // by phase: it follows the one before it at once
+	seamless    []bool // by phase index: the phase follows the previous one without a pause
 	warn        func(string)
 
 	mu      sync.Mutex
-	phases  int  // measured ones under way
-	running bool // on the servers
+	phases  int  // number of running measured phases
+	running bool // the servers' profilers run
 }
 
 func newProfiler(h *hooks, cfg *config.Benchmark, warn func(string)) *profiler {
@@ -44,7 +44,7 @@ func newProfiler(h *hooks, cfg *config.Benchmark, warn func(string)) *profiler {
 	return p
 }
 
-// before starts the profilers for a measured phase. Where one server does not, those that did are stopped again.
+// before starts the profilers for a measured phase. If one server fails, the profilers that were started are stopped again.
 func (p *profiler) before(ctx context.Context, phase *load.PhaseInfo) error {
 	if p == nil || phase.Warmup {
 		return nil
@@ -67,7 +67,7 @@ func (p *profiler) before(ctx context.Context, phase *load.PhaseInfo) error {
 	return nil
 }
 
-// after stops the profilers once nothing measured goes on or follows at once.
+// after stops the profilers if no measured phase runs or follows without a pause.
 func (p *profiler) after(ctx context.Context, f *load.PhaseStats) {
 	if p == nil || f.Info.Warmup {
 		return
@@ -81,7 +81,7 @@ func (p *profiler) after(ctx context.Context, f *load.PhaseStats) {
 	}
 }
 
-// over stops them where the run ended before a phase that would have.
+// over stops the profilers at the end of a run that ended before the next phase.
 func (p *profiler) over(ctx context.Context) {
 	if p == nil {
 		return
@@ -99,7 +99,7 @@ func (p *profiler) end(ctx context.Context) {
 	}
 }
 
-// halt asks servers to stop, all of them whatever becomes of the run and of the others.
+// halt asks servers to stop their profilers. It asks all of them, even if the run has ended or other servers fail.
 func (p *profiler) halt(ctx context.Context, servers []*transport.Target) {
 	var errs []error
 	for _, server := range servers {
@@ -108,6 +108,6 @@ func (p *profiler) halt(ctx context.Context, servers []*transport.Target) {
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
-		p.warn(fmt.Sprintf("%s: a profiler may still run: %s", p.as, strings.ReplaceAll(err.Error(), "\n", "; ")))
+		p.warn(fmt.Sprintf("%s: the server's profiler may still be running: %s", p.as, strings.ReplaceAll(err.Error(), "\n", "; ")))
 	}
 }

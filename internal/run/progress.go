@@ -4,24 +4,24 @@ import (
 	"context"
 	"time"
 
-	"aiperf/internal/clock"
+	"aiperf/internal/base/clock"
 	"aiperf/internal/config"
-	"aiperf/internal/draw"
-	"aiperf/internal/load"
-	"aiperf/internal/ui"
-	"aiperf/internal/ui/board"
+	"aiperf/internal/report/termdraw"
+	"aiperf/internal/report/ui"
+	"aiperf/internal/report/ui/liveview"
+	"aiperf/internal/workload/load"
 )
 
-// Pauses between two lines of statistics when nobody gave one: in the log beside a dashboard they are what was shown, later.
+// Default pauses between two lines of statistics. Next to a dashboard the lines go to the log, as a record of what was shown.
 const (
 	statsInterval      = 30 * time.Second
 	statsIntervalShown = 5 * time.Second
 )
 
-// mostSilent is the longest pause of the view that tells of every tenth of a phase.
+// mostSilent is the longest pause of the view that reports every tenth of a phase.
 const mostSilent = time.Minute
 
-// statsPause is the pause between two lines of statistics; 0 = there are none.
+// statsPause returns the pause between two lines of statistics; 0 = no lines.
 func statsPause(cfg *config.Benchmark, shown bool) time.Duration {
 	switch s := cfg.Runtime.StatsInterval; {
 	case s != nil:
@@ -32,17 +32,17 @@ func statsPause(cfg *config.Benchmark, shown bool) time.Duration {
 	return statsInterval
 }
 
-// progressPause is the pause between two looks.
+// progressPause is the pause between two updates.
 const progressPause = 250 * time.Millisecond
 
-// progress is the component that shows how the load goes: the live line, if there is a terminal for it, and lines of statistics, into the log,
-// and to the error stream where nothing is drawn.
+// progress is the component that shows the progress of the load: the live line, if there is a terminal for it, and lines of statistics. These go to
+// the log if a live line or dashboard is shown, otherwise to the error stream.
 type progress struct {
-	passive
-	eye     *eye
-	teller  *ui.Teller
-	columns int         // of the live line
-	paint   *draw.Paint // of the live line
+	passiveComponent
+	eye     *uiSnapshotter
+	teller  *ui.PlainReporter
+	columns int             // of the live line
+	paint   *termdraw.Paint // of the live line
 	say     *reporter
 	stop    chan struct{}
 	done    chan struct{}
@@ -51,17 +51,17 @@ type progress struct {
 func newProgress(cfg *config.Benchmark, opts *Options, say *reporter) *progress {
 	p := &progress{eye: newEye(say.view), columns: max(opts.Progress, 20), paint: opts.Paint, say: say, stop: make(chan struct{}), done: make(chan struct{})}
 	if p.paint == nil {
-		p.paint = draw.NewPaint(false, false, false)
+		p.paint = termdraw.NewPaint(false, false, false)
 	}
 	drawn := say.screen != nil || say.view.shown != nil
-	p.teller = &ui.Teller{Pause: statsPause(cfg, say.view.shown != nil), Say: func(text string) {
+	p.teller = &ui.PlainReporter{Pause: statsPause(cfg, say.view.shown != nil), Say: func(text string) {
 		if drawn {
 			say.log.Info(text)
 		} else {
 			say.note("%s", text)
 		}
 	}, Warn: func(text string) {
-		if say.view.shown != nil { // it has a place for it
+		if say.view.shown != nil { // the dashboard shows the progress
 			say.log.Warn(text)
 		} else {
 			say.warn(text)
@@ -97,7 +97,7 @@ func (p *progress) run() {
 	}
 	tick := time.NewTicker(pause)
 	defer tick.Stop()
-	var s board.State
+	var s liveview.State
 	for {
 		select {
 		case <-p.stop:
@@ -112,16 +112,16 @@ func (p *progress) run() {
 	}
 }
 
-func (p *progress) look(s *board.State, now time.Time) {
-	p.eye.fill(board.View{Width: p.columns}, s)
+func (p *progress) look(s *liveview.State, now time.Time) {
+	p.eye.fill(liveview.View{Width: p.columns}, s)
 	p.teller.Tell(s, now)
-	if p.say.screen != nil && s.Stage != board.Starting {
-		row := board.Simple(s, p.columns)
+	if p.say.screen != nil && s.Stage != liveview.Starting {
+		row := liveview.Simple(s, p.columns)
 		p.say.screen.Draw(string(row.Append(nil, p.paint)))
 	}
 }
 
-// snapshot is how the load stands.
+// snapshot converts the state of the load for the line of progress.
 func snapshot(s load.Snapshot) (ui.Snapshot, bool) {
 	if s.Info == nil || s.Started == 0 {
 		return ui.Snapshot{}, false

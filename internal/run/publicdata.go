@@ -7,22 +7,22 @@ import (
 	"slices"
 
 	"aiperf/internal/config"
-	"aiperf/internal/dataset"
-	"aiperf/internal/dataset/public"
-	"aiperf/internal/hub"
-	"aiperf/internal/tokenizer"
+	"aiperf/internal/text/hfhub"
+	"aiperf/internal/text/tokenizer"
+	"aiperf/internal/workload/dataset"
+	"aiperf/internal/workload/dataset/public"
 )
 
-// openPublic opens a published set.
+// openPublic opens a public dataset.
 func openPublic(ctx context.Context, b *config.Benchmark, d *config.Dataset, o public.Options, say *reporter) (dataset.Dataset, error) {
 	o = published(b, d, o)
 	o.Hub.Progress, o.Hub.Notice = say.download, func(text string) { say.note("%s", text) }
 	return public.Open(ctx, o)
 }
 
-// published fills in what the settings of a published set say.
+// published fills in the options that the settings of a public dataset give.
 func published(b *config.Benchmark, d *config.Dataset, o public.Options) public.Options {
-	o.Hub = hub.FromEnv(os.Getenv)
+	o.Hub = hfhub.FromEnv(os.Getenv)
 	o.Hub.Dir = d.DatasetPath
 	o.Name, o.Subset, o.Repo, o.Entries, o.Cache = d.Dataset, d.HFSubset, d.HFWekaDataset, d.Entries, public.Cache
 	for _, key := range slices.Sorted(maps.Keys(d.Filters)) {
@@ -38,7 +38,7 @@ func published(b *config.Benchmark, d *config.Dataset, o public.Options) public.
 	return o
 }
 
-// counter counts the tokens of texts with the tokenizer that open gives.
+// counter returns a function that counts tokens with the tokenizer that open returns.
 func counter(open func() (*tokenizer.Tokenizer, error)) func() (func(string) int, error) {
 	return func() (func(string) int, error) {
 		tok, err := open()

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"aiperf/internal/config"
-	"aiperf/internal/dataset/public"
+	"aiperf/internal/workload/dataset/public"
 )
 
 func TestPublicOptions(t *testing.T) {

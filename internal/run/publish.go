@@ -7,27 +7,27 @@ import (
 	"slices"
 	"time"
 
-	"aiperf/internal/artifact"
-	"aiperf/internal/ui/board"
-	"aiperf/internal/ui/livefile"
+	"aiperf/internal/report/artifact"
+	"aiperf/internal/report/ui/livefile"
+	"aiperf/internal/report/ui/liveview"
 )
 
-// Pauses of the file that other processes read, and how long the end of a run waits for a file system that takes nothing.
+// Pauses between two writes of the live file, and how long the end of a run waits for a file system that does not respond.
 const (
 	publishPause = 250 * time.Millisecond
 	publishMost  = 2 * time.Second
-	publishShare = 20 // times what a look and a write take
+	publishShare = 20 // pause as a multiple of the time that a snapshot and its write take
 	unpublish    = 500 * time.Millisecond
 )
 
-// publisher is the component that keeps the file in which other processes see how the run goes on. It has a goroutine of its own: nothing waits
+// publisher is the component that writes the live file, in which other processes see the progress of the run. It has its own goroutine: nothing waits
 // for the file.
 type publisher struct {
-	passive
-	eye     *eye
+	passiveComponent
+	eye     *uiSnapshotter
 	dir     string
 	version string
-	id      string // of the run
+	id      string // id of the run
 	stop    chan struct{}
 	done    chan struct{}
 }
@@ -42,7 +42,7 @@ func (p *publisher) Start(context.Context) error {
 	return nil
 }
 
-// Stop implements component: the run is over, and so is the file.
+// Stop implements component: it removes the file.
 func (p *publisher) Stop(context.Context) error {
 	close(p.stop)
 	select {
@@ -55,33 +55,33 @@ func (p *publisher) Stop(context.Context) error {
 func (p *publisher) run() {
 	defer close(p.done)
 	path := filepath.Join(p.dir, livefile.Name)
-	told := livefile.Told{Version: p.version, Run: p.id, PID: int64(os.Getpid())}
-	told.Host, _ = os.Hostname() // without one nobody can tell that the process is gone
+	told := livefile.LiveState{Version: p.version, Run: p.id, PID: int64(os.Getpid())}
+	told.Host, _ = os.Hostname() // without a host name nobody can tell whether the process still exists
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
 		select {
 		case <-p.stop:
-			_ = os.Remove(path) // what is left behind counts as a run that died, and the next one replaces it
+			_ = os.Remove(path) // a file that stays counts as a run that died, and the next run replaces it
 			return
 		case from := <-timer.C:
 			p.look(&told)
-			_ = artifact.WriteFile(path, told.Bytes()) // without it nobody can watch; the run has no other need of it
+			_ = artifact.WriteFile(path, told.Bytes()) // an error only means that nobody can watch the run
 			timer.Reset(min(max(publishPause, publishShare*time.Since(from)), publishMost))
 		}
 	}
 }
 
-// sharedLines are the last lines of the log that the file has.
+// sharedLines is the number of log lines in the file; the last ones are kept.
 const sharedLines = 100
 
-func (p *publisher) look(told *livefile.Told) {
+func (p *publisher) look(told *livefile.LiveState) {
 	told.Written = time.Now()
 	s := &told.State
 	const widest = 200
-	p.eye.fill(board.View{Width: widest, All: true}, s)
+	p.eye.fill(liveview.View{Width: widest, All: true}, s)
 	p.eye.mu.Lock()
 	told.Log = p.eye.told
 	p.eye.mu.Unlock()
-	s.Log = slices.Clone(s.Log[max(0, len(s.Log)-sharedLines):]) // a coder writes to what it visits, and the log is the view's
+	s.Log = slices.Clone(s.Log[max(0, len(s.Log)-sharedLines):]) // the encoder modifies what it visits, and the log belongs to the view
 }

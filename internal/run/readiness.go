@@ -9,30 +9,30 @@ import (
 	"time"
 
 	"aiperf/internal/config"
-	"aiperf/internal/conversation"
-	"aiperf/internal/endpoint"
-	"aiperf/internal/models"
-	"aiperf/internal/transport"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/wire/modellist"
+	"aiperf/internal/wire/transport"
+	"aiperf/internal/workload/conversation"
 )
 
-// What proves that a model is ready (transport, section 13.1); any other word asks for both.
+// What shows that a model is ready (transport, section 13.1). Any other value requires both.
 const (
 	readyByList   = "models"
 	readyByAnswer = "inference"
 )
 
-// readiness waits for the servers before anything is measured. No result holds its requests; they have connections of their own.
+// readiness waits for the servers before the measurement. Its requests are not part of any result and have their own connections.
 type readiness struct {
 	modelWait
 	*executor
-	over carrier
+	over protocolClient
 }
 
-// modelWait is how long is waited for what.
+// modelWait holds the limits of the wait.
 type modelWait struct {
 	mode  string
 	limit time.Duration // for one model of one server
-	pause time.Duration // between two questions
+	pause time.Duration // between two tries
 }
 
 func waitOf(b *config.Benchmark) modelWait {
@@ -40,8 +40,8 @@ func waitOf(b *config.Benchmark) modelWait {
 	return modelWait{e.WaitForModelMode, e.WaitForModelTimeout.Duration(), e.WaitForModelEvery.Duration()}
 }
 
-// awaitModels waits until every server answers for every model. Whoever does not in time ends the run, with what was last heard.
-func (o *opened) awaitModels(ctx context.Context, cfg *config.Benchmark, opts *Options, r *resolved, say *reporter) error {
+// awaitModels waits until every server answers for every model. If one does not answer in time, the run ends with the last error.
+func (o *runResources) awaitModels(ctx context.Context, cfg *config.Benchmark, opts *Options, r *runPlan, say *reporter) error {
 	e := &cfg.Endpoint
 	if e.WaitForModelTimeout <= 0 {
 		return nil
@@ -77,7 +77,7 @@ func (o *opened) awaitModels(ctx context.Context, cfg *config.Benchmark, opts *O
 	return nil
 }
 
-// await asks until a model is ready. begin is told why it is not at first; the error is the last reason.
+// await asks until a model is ready. It calls begin with the reason if the model is not ready at first. The error is the last reason.
 func (w *readiness) await(ctx context.Context, url int, model string, begin func(why error)) (waited bool, err error) {
 	ctx, stop := context.WithTimeout(ctx, w.limit)
 	defer stop()
@@ -102,7 +102,7 @@ func (w *readiness) await(ctx context.Context, url int, model string, begin func
 	}
 }
 
-// ready asks once; nil = the model is ready. cut: the answer was not waited for any longer.
+// ready asks once and returns nil if the model is ready. cut is true if the answer took too long.
 func (w *readiness) ready(ctx context.Context, url int, model string) (why error, cut bool) {
 	most := max(w.pause, time.Second)
 	begun := time.Now()
@@ -121,7 +121,7 @@ func (w *readiness) ready(ctx context.Context, url int, model string) (why error
 	return why, false
 }
 
-// listed asks for what the server tells of the model, where the API has that, else for the list of models.
+// listed asks for the description of the model if the API has one, otherwise for the list of models.
 func (w *readiness) listed(ctx context.Context, url int, model string) error {
 	if codec, ok := w.codec.(endpoint.Learner); ok {
 		if question := codec.Ask(model); question != nil {
@@ -129,29 +129,29 @@ func (w *readiness) listed(ctx context.Context, url int, model string) error {
 			return err
 		}
 	}
-	path, err := transport.JoinURL(w.addresses.bases[url], models.Path)
+	path, err := transport.JoinURL(w.addresses.bases[url], modellist.Path)
 	if err != nil {
 		return err
 	}
 	body, status, err := w.send(ctx, url, &endpoint.Request{Method: http.MethodGet, Path: path})
-	if status == http.StatusNotFound { // no list; then a server that answers at all will do
+	if status == http.StatusNotFound { // the server has no list, so any answer counts as ready
 		_, _, err := w.send(ctx, url, &endpoint.Request{Method: http.MethodGet, Path: w.addresses.bases[url]})
 		return err
 	}
 	if err != nil {
 		return err
 	}
-	list, err := models.Parse(body)
+	list, err := modellist.Parse(body)
 	if err != nil {
-		return fmt.Errorf("%s: %w", models.Path, err)
+		return fmt.Errorf("%s: %w", modellist.Path, err)
 	}
 	if !slices.Contains(list.Names, model) {
-		return fmt.Errorf("%s lists %d models, not this one", models.Path, len(list.Names))
+		return fmt.Errorf("%s lists %d models, not this one", modellist.Path, len(list.Names))
 	}
 	return nil
 }
 
-// answers sends a request for one token. A status below 500 is an answer: who refuses these words is there.
+// answers sends a request for one token. Every status below 500 counts as an answer: the server is up even if it refuses this request.
 func (w *readiness) answers(ctx context.Context, url int, model string) error {
 	req, err := w.words(model)
 	if err != nil {
@@ -164,13 +164,13 @@ func (w *readiness) answers(ctx context.Context, url int, model string) error {
 	return err
 }
 
-// words are a request for one token.
+// words returns a request for one token.
 func (w *readiness) words(model string) (endpoint.Request, error) {
 	one := 1
 	return w.codec.Encode(&conversation.Turn{Model: model, MaxTokens: &one, Parts: conversation.Texts("", "Lo")}, &endpoint.History{RequestID: "readiness"})
 }
 
-// send sends a request and gives the body and the status of the answer; status 0 = there was none, or the protocol has none.
+// send sends a request and returns the body and the status of the answer. Status 0 means that there was no answer, or that the protocol has no status.
 func (w *readiness) send(ctx context.Context, url int, req *endpoint.Request) (body []byte, status int, err error) {
 	rec, err := w.aside(ctx, w.over, url, req)
 	if err != nil {

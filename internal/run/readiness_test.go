@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"aiperf/internal/config"
-	"aiperf/internal/metric"
+	"aiperf/internal/measure/metric"
 )
 
 // starting is a server whose model comes up.

@@ -2,11 +2,11 @@ package run
 
 import (
 	"aiperf/internal/config"
-	"aiperf/internal/dataset/custom"
-	"aiperf/internal/dataset/weka"
+	"aiperf/internal/workload/dataset/custom"
+	"aiperf/internal/workload/dataset/weka"
 )
 
-// agents is what becomes of recorded agents.
+// agents returns the options for recorded agents.
 func agents(b *config.Benchmark, d *config.Dataset) weka.Options {
 	t := &b.Environment.Dataset.Weka
 	o := weka.Options{
@@ -27,13 +27,13 @@ func agents(b *config.Benchmark, d *config.Dataset) weka.Options {
 	return o
 }
 
-// joins is how recorded agents find those that they started.
+// joins returns how recorded agents are matched with the sub-agents that they started.
 func joins(b *config.Benchmark) weka.Join {
 	t := &b.Environment.Dataset.TraceLab
 	return weka.Join{Agents: t.SubagentJoin, Codex: t.CodexSubagentJoin, Least: t.MinSpawn}
 }
 
-// columnar is what becomes of a trace of columns.
+// columnar returns the options for a trace in columns.
 func columnar(b *config.Benchmark, d *config.Dataset) custom.Columnar {
 	c := custom.Columnar{
 		SessionColumn: b.Environment.Dataset.BasetenColumn, Share: value(d.SessionSampleRatio), Speedup: value(d.ReplaySpeedup),

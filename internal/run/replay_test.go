@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"aiperf/internal/config"
-	"aiperf/internal/dataset"
-	"aiperf/internal/load"
+	"aiperf/internal/workload/dataset"
+	"aiperf/internal/workload/load"
 )
 
 // TestWiringOfReplays: every setting of a replay arrives, in the phase and in the warm-up that comes by itself in place of others.
@@ -83,7 +83,7 @@ func TestLanes(t *testing.T) {
 		p.TimingMode, p.Concurrency, p.Requests = config.TimingReplay, ptr(4), ptr(8)
 		c.change(b, p)
 		err := checkLanes(b, recordings{n: 5, started: 2})
-		if (err == nil) != c.ok || err != nil && !strings.HasPrefix(err.Error(), "--concurrency 4: there are 3 recordings") {
+		if (err == nil) != c.ok || err != nil && !strings.HasPrefix(err.Error(), "--concurrency 4: there are only 3 recordings,") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

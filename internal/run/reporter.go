@@ -8,30 +8,30 @@ import (
 	"sync"
 	"time"
 
+	"aiperf/internal/base/redact"
+	"aiperf/internal/base/terminal"
 	"aiperf/internal/config"
-	"aiperf/internal/hub"
-	"aiperf/internal/redact"
-	"aiperf/internal/telemetry/live"
-	"aiperf/internal/terminal"
-	"aiperf/internal/ui"
+	"aiperf/internal/report/ui"
+	"aiperf/internal/telemetry/promserver"
+	"aiperf/internal/text/hfhub"
 )
 
-// reporter tells the user what a run has to say: in its log, and on the error stream what is worth a line there.
+// reporter reports events of a run to the user: all of them in the log, the important ones also on the error stream.
 type reporter struct {
 	log     *slog.Logger
-	events  *events         // where the log goes
-	level   slog.Level      // what is below it is not told
+	events  *events         // receives the log
+	level   slog.Level      // messages below this level are not reported
 	err     io.Writer       // the error stream
-	screen  *ui.Screen      // the error stream, where it shows the live line; nil = it shows none
-	secrets *redact.Secrets // nothing that is told shows them
-	view    *liveView       // what is shown of the run
-	file    string          // the log's path; "" = it has none yet
+	screen  *ui.Screen      // the live line on the error stream; nil = none
+	secrets *redact.Secrets // removed from every message
+	view    *liveView       // live view of the run
+	file    string          // path of the log; "" = the file is not open yet
 
 	mu        sync.Mutex
-	downloads map[string]time.Time // files on their way -> when they were told of last
+	downloads map[string]time.Time // files being downloaded -> time of the last message about them
 }
 
-// newReporter begins the log of a run at a level of --log-level with what the user was told before.
+// newReporter starts the log of a run at a level of --log-level. Messages from before the run come first.
 func newReporter(ctx context.Context, level string, o *Options, cfg *config.Benchmark) *reporter {
 	say := &reporter{events: new(events), view: newView(cfg, o.Secrets, func() bool { return ctx.Err() != nil }), level: levels[level], err: o.Err, secrets: o.Secrets}
 	if o.Progress > 0 {
@@ -41,7 +41,7 @@ func newReporter(ctx context.Context, level string, o *Options, cfg *config.Benc
 	if say.verbose() {
 		say.events.live = say.err
 	}
-	say.log = slog.New(tee{Handler: slog.NewTextHandler(o.Secrets.Writer(say.events), &slog.HandlerOptions{Level: say.level}), view: say.view})
+	say.log = slog.New(teeHandler{Handler: slog.NewTextHandler(o.Secrets.Writer(say.events), &slog.HandlerOptions{Level: say.level}), view: say.view})
 	for _, text := range o.Notes {
 		say.log.Info(text)
 	}
@@ -51,24 +51,24 @@ func newReporter(ctx context.Context, level string, o *Options, cfg *config.Benc
 	return say
 }
 
-// into gives the log its file.
+// into opens the log into its file.
 func (say *reporter) into(file io.Writer, path string) {
 	say.events.into(file)
 	say.file = path
 }
 
-// verbose tells whether the error stream gets the lines of the log: -v and -vv, or a level like theirs.
+// verbose reports whether log lines also go to the error stream: with -v and -vv, or a level as low.
 func (say *reporter) verbose() bool { return say.level < slog.LevelInfo }
 
-// levelEnabled tells whether lines of a level are wanted.
+// levelEnabled reports whether lines of a level are wanted.
 func (say *reporter) levelEnabled(level slog.Level) bool { return say.level <= level }
 
-// tell writes a line on the error stream, without secrets and without what steers a terminal.
+// tell writes a line to the error stream, without secrets and terminal control characters.
 func (say *reporter) tell(text string) {
 	fmt.Fprintln(say.err, terminal.Text(say.secrets.Text(text)))
 }
 
-// warn tells the user something that does not stop the run, unless the level lets only errors through.
+// warn reports a problem that does not stop the run, unless the level allows only errors.
 func (say *reporter) warn(text string) {
 	if say.levelEnabled(slog.LevelWarn) && !say.verbose() {
 		say.tell("aiperf: warning: " + text)
@@ -76,7 +76,7 @@ func (say *reporter) warn(text string) {
 	say.log.Warn(text)
 }
 
-// note tells the user something that is no reason to worry.
+// note reports something that is not a problem.
 func (say *reporter) note(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if say.levelEnabled(slog.LevelInfo) && !say.verbose() {
@@ -85,8 +85,8 @@ func (say *reporter) note(format string, args ...any) {
 	say.log.Info(text)
 }
 
-// entrance tells the user where a server is. The token, if nobody has chosen it, goes to the error stream alone.
-func (say *reporter) entrance(what, address string, guard *live.Guard) {
+// entrance reports the address of a server of this process. A token that was drawn is printed on the error stream only, not in the log.
+func (say *reporter) entrance(what, address string, guard *promserver.AccessGuard) {
 	say.log.Info(what + ": " + address)
 	switch {
 	case !say.levelEnabled(slog.LevelInfo):
@@ -97,16 +97,16 @@ func (say *reporter) entrance(what, address string, guard *live.Guard) {
 	}
 }
 
-// fail tells the user why a run gives no result.
+// fail reports why a run has no result.
 func (say *reporter) fail(text string) {
 	say.tell(fmt.Sprintf("error: %s; log: %s", text, say.file))
 	say.log.Error(text)
 }
 
-// tellReading is the pause between two drawings of how far a file is.
+// tellReading is the pause between two updates of the progress of reading a file.
 const tellReading = 200 * time.Millisecond
 
-// reading shows, at a terminal, how many rows of a file were read; done takes the line away.
+// reading shows on a terminal how many rows of a file have been read; done removes the line.
 func (say *reporter) reading(path string) (tell func(rows int), done func()) {
 	if say.screen == nil {
 		return nil, func() {}
@@ -120,10 +120,10 @@ func (say *reporter) reading(path string) (tell func(rows int), done func()) {
 	}, say.screen.Clear
 }
 
-// tellDownload is the pause between two words about a file that takes long to come.
+// tellDownload is the pause between two messages about a slow download.
 const tellDownload = 5 * time.Second
 
-// download tells when a file of a tokenizer or dataset begins to come, how far it is, and when it is there.
+// download reports when the download of a tokenizer or dataset file begins, its progress, and its end.
 func (say *reporter) download(file string, done, total int64) {
 	say.mu.Lock()
 	last, known := say.downloads[file]
@@ -144,16 +144,16 @@ func (say *reporter) download(file string, done, total int64) {
 	case whole && known:
 		say.note("downloaded %s", file)
 	case whole:
-		say.note("downloaded %s (%s)", file, hub.Size(total))
+		say.note("downloaded %s (%s)", file, hfhub.Size(total))
 	case !known && total > 0 && done > 0:
-		say.note("downloading %s (%s), going on after %s", file, hub.Size(total), hub.Size(done))
+		say.note("downloading %s (%s), continuing after %s", file, hfhub.Size(total), hfhub.Size(done))
 	case !known && total > 0:
-		say.note("downloading %s (%s)", file, hub.Size(total))
+		say.note("downloading %s (%s)", file, hfhub.Size(total))
 	case !known:
 		say.note("downloading %s", file)
 	case total > 0:
-		say.note("downloading %s: %s of %s", file, hub.Size(done), hub.Size(total))
+		say.note("downloading %s: %s of %s", file, hfhub.Size(done), hfhub.Size(total))
 	default:
-		say.note("downloading %s: %s", file, hub.Size(done))
+		say.note("downloading %s: %s", file, hfhub.Size(done))
 	}
 }

@@ -8,37 +8,37 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"aiperf/internal/accuracy"
-	"aiperf/internal/accuracy/grade"
-	"aiperf/internal/assembly"
+	"aiperf/internal/base/rng"
 	"aiperf/internal/config"
-	"aiperf/internal/dataset"
-	"aiperf/internal/endpoint"
-	"aiperf/internal/load"
-	"aiperf/internal/metric"
-	"aiperf/internal/rng"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/run/results"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/workload/accuracy"
+	"aiperf/internal/workload/accuracy/grade"
+	"aiperf/internal/workload/dataset"
+	"aiperf/internal/workload/load"
 )
 
-// resolved is everything that a run may be refused for. It is found without writing or sending anything.
-type resolved struct {
+// runPlan holds everything that can make a run invalid. It is found without writing or sending anything.
+type runPlan struct {
 	endpoint   *endpoint.Endpoint
 	codec      endpoint.Codec
 	metrics    *metric.Selection
 	root       *rng.Root
-	tokenizers func() (*assembly.Tokenizers, error) // opened when first asked for
-	opened     atomic.Pointer[assembly.Tokenizers]  // them, once they are
-	problems   *accuracy.Set                        // of the benchmark that is asked; nil = none
-	grader     *grade.Grader                        // of the answers to them
+	tokenizers func() (*results.Tokenizers, error) // opens the tokenizers at its first call
+	opened     atomic.Pointer[results.Tokenizers]  // the tokenizers, once they are open
+	problems   *accuracy.Set                       // problems of the benchmark; nil = none
+	grader     *grade.Grader                       // grader of the answers to the problems
 	data       dataset.Dataset
-	said       []string // warnings of the data that were told
+	said       []string // warnings of the data that were reported
 	scenario   load.Scenario
 }
 
-// resolve goes through the stages that find it.
-func resolve(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, version string, say *reporter) (*resolved, error) {
-	r := &resolved{root: root(seed)}
-	r.tokenizers = sync.OnceValues(func() (*assembly.Tokenizers, error) {
-		all, err := assembly.OpenTokenizers(ctx, cfg, say.log, say.note, say.download)
+// resolve runs the stages that find the plan.
+func resolve(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, version string, say *reporter) (*runPlan, error) {
+	r := &runPlan{root: root(seed)}
+	r.tokenizers = sync.OnceValues(func() (*results.Tokenizers, error) {
+		all, err := results.OpenTokenizers(ctx, cfg, say.log, say.note, say.download)
 		if err == nil {
 			r.opened.Store(all)
 		}
@@ -47,26 +47,26 @@ func resolve(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, vers
 	return r, pass(say, r.stages(ctx, cfg, userAgent(version), say))
 }
 
-// stages are those of resolve, in their order.
-func (r *resolved) stages(ctx context.Context, cfg *config.Benchmark, agent string, say *reporter) []stage {
+// stages lists the stages of resolve in their order.
+func (r *runPlan) stages(ctx context.Context, cfg *config.Benchmark, agent string, say *reporter) []stage {
 	return []stage{
 		{"endpoint", func() (err error) { r.endpoint, err = findEndpoint(cfg, say.warn); return err }},
 		{"metrics", func() (err error) {
-			r.metrics, err = metric.NewSelection(assembly.MetricOptions(cfg, r.endpoint))
+			r.metrics, err = metric.NewSelection(results.MetricOptions(cfg, r.endpoint))
 			return err
 		}},
 		{"codec", func() (err error) {
-			set := assembly.CodecSettings(cfg, r.metrics.Options().Streaming)
+			set := results.CodecSettings(cfg, r.metrics.Options().Streaming)
 			set.Tokens = appendTokens(r.tokenizers)
-			r.codec, err = r.endpoint.Open(set)
+			r.codec, err = r.endpoint.Codec(set)
 			return err
 		}},
 		{"dataset", func() (err error) {
-			if r.problems, err = assembly.Problems(ctx, cfg, say.download, func(text string) { say.note("%s", text) }); err != nil {
+			if r.problems, err = results.Problems(ctx, cfg, say.download, func(text string) { say.note("%s", text) }); err != nil {
 				return err
 			}
 			if r.problems != nil {
-				if r.grader, err = assembly.Grader(ctx, cfg); err != nil {
+				if r.grader, err = results.Grader(ctx, cfg); err != nil {
 					return err
 				}
 				r.data, err = openProblems(ctx, agent, cfg, r.endpoint, datasetRoot(cfg, r.root), r.problems)
@@ -80,7 +80,7 @@ func (r *resolved) stages(ctx context.Context, cfg *config.Benchmark, agent stri
 			return checkData(cfg, r.data, say)
 		}},
 		{"tokenizers", func() (err error) {
-			if assembly.Counts(cfg, r.endpoint) {
+			if results.Counts(cfg, r.endpoint) {
 				_, err = r.tokenizers()
 			}
 			return errors.Join(err, r.encodes())
@@ -94,15 +94,15 @@ func (r *resolved) stages(ctx context.Context, cfg *config.Benchmark, agent stri
 	}
 }
 
-// encodes tells whether the tokenizers could encode every text so far.
-func (r *resolved) encodes() error {
+// encodes returns an error if a tokenizer could not encode a text so far.
+func (r *runPlan) encodes() error {
 	if all := r.opened.Load(); all != nil {
 		return all.Err()
 	}
 	return nil
 }
 
-// userAgent is the name by which servers know this program.
+// userAgent returns the User-Agent of all requests.
 func userAgent(version string) string { return "aiperf/" + version }
 
 // findEndpoint finds the endpoint type of a run.
@@ -120,7 +120,7 @@ func findEndpoint(b *config.Benchmark, warn func(string)) (*endpoint.Endpoint, e
 	return e.Given(b.Endpoint.Extra.Has), nil
 }
 
-// root is where everything random is drawn from; nil = a seed of the system's.
+// root returns the source of all random numbers; a nil seed gives a random one.
 func root(seed *config.Seed) *rng.Root {
 	if seed == nil {
 		return rng.New(nil)
@@ -128,8 +128,8 @@ func root(seed *config.Seed) *rng.Root {
 	return rng.NewDecimal(string(*seed))
 }
 
-// warnOfData tells what the dataset says of itself and nobody was told yet: of data that are read while they are used more comes later.
-func (r *resolved) warnOfData(warn func(string)) {
+// warnOfData reports new warnings of the dataset. Data that are read during the run may add more later.
+func (r *runPlan) warnOfData(warn func(string)) {
 	for _, w := range r.data.Info().Warnings {
 		if !slices.Contains(r.said, w) {
 			r.said = append(r.said, w)
@@ -150,7 +150,7 @@ func checkData(b *config.Benchmark, data dataset.Dataset, say *reporter) error {
 	return checkTurns(b, data)
 }
 
-// checkSchedule refuses a schedule without times.
+// checkSchedule refuses a fixed schedule without times.
 func checkSchedule(b *config.Benchmark, f dataset.Info) error {
 	p := b.Profiling()
 	if p == nil || p.Type != config.PhaseFixedSchedule || f.UntimedOrigin == "" {
@@ -159,8 +159,8 @@ func checkSchedule(b *config.Benchmark, f dataset.Info) error {
 	return fmt.Errorf("%s: the first turn has no timestamp, which %s needs", f.UntimedOrigin, b.As("phases.profiling.type"))
 }
 
-// checkLanes refuses a replay of more lanes than there are recordings: several lanes would send the same prompts, and servers answer those from
-// their caches. A marker in the prompts keeps them apart; the user may want it so.
+// checkLanes refuses a replay with more lanes than recordings: several lanes would send the same prompts, and servers answer those from their caches.
+// A cache-busting marker makes the prompts different, and the user can allow equal prompts.
 func checkLanes(b *config.Benchmark, d dataset.Dataset) error {
 	p := b.Profiling()
 	if p == nil || !p.Replays() || b.Dataset().CacheBustTarget() != config.CacheBustNone {
@@ -174,11 +174,11 @@ func checkLanes(b *config.Benchmark, d dataset.Dataset) error {
 	if whole || p.Sessions != nil && *p.Sessions <= n || value(p.Concurrency) <= n {
 		return nil
 	}
-	return fmt.Errorf("%s %d: there are %d recordings, and the lanes beyond would repeat their prompts; lower it, or give %s or %s",
+	return fmt.Errorf("%s %d: there are only %d recordings, and further lanes would repeat their prompts; lower it, or give %s or %s",
 		b.As("phases.profiling.concurrency"), value(p.Concurrency), n, b.As("datasets.main.synthesis.allow_dataset_wrap"), b.As("datasets.main.prompts.cache_bust.target"))
 }
 
-// checkTurns refuses users without a second turn to come back for. Generated conversations are checked where their mean is known.
+// checkTurns refuses a user-centric load whose conversations have only one turn. Generated conversations are checked where their mean length is known.
 func checkTurns(b *config.Benchmark, d dataset.Dataset) error {
 	users := slices.ContainsFunc(b.Phases, func(p config.Phase) bool { return p.Type == config.PhaseUserCentric })
 	if b.Dataset().Type == config.DatasetSynthetic || !users {

@@ -1,5 +1,5 @@
-// Package run is one run: it wires dataset, load, endpoint, transport, pipeline and report together, from a resolved configuration to
-// the files that a run leaves, and owns its lifecycle.
+// Package run executes one run from a resolved configuration to its result files. It connects dataset, load, endpoint, transport, pipeline and report,
+// and owns their lifecycle.
 package run
 
 import (
@@ -7,42 +7,42 @@ import (
 	"errors"
 	"io"
 
+	"aiperf/internal/base/redact"
+	"aiperf/internal/base/rng"
 	"aiperf/internal/config"
-	"aiperf/internal/draw"
-	"aiperf/internal/load"
-	"aiperf/internal/metric"
-	"aiperf/internal/pipeline"
-	"aiperf/internal/redact"
-	"aiperf/internal/rng"
-	"aiperf/internal/runfiles"
-	"aiperf/internal/ui/dashboard"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/measure/pipeline"
+	"aiperf/internal/report/runfiles"
+	"aiperf/internal/report/termdraw"
+	"aiperf/internal/report/ui/dashboard"
+	"aiperf/internal/workload/load"
 )
 
-// Options are what a run gets beside its configuration.
+// Options holds the inputs of a run besides its configuration.
 type Options struct {
 	Version     string // of this program
 	BenchmarkID string // "" = a new one
 	Info        metric.RunInfo
-	Err         io.Writer           // warnings and progress
-	Dashboard   *dashboard.Terminal // where a dashboard is shown; nil = nowhere
-	Interactive bool                // somebody watches: a probe is sent unless the settings say otherwise
-	Reported    bool                // its report follows on the screen of Err
-	Progress    int                 // columns of the terminal that shows progress, 0 = none does
-	Paint       *draw.Paint         // how progress is drawn there; nil = without colours
+	Err         io.Writer           // for warnings and progress
+	Dashboard   *dashboard.Terminal // terminal of the dashboard; nil = no dashboard
+	Interactive bool                // a person is watching: a probe is sent by default
+	Reported    bool                // the report follows on the screen of Err
+	Progress    int                 // columns of the terminal that shows progress; 0 = none
+	Paint       *termdraw.Paint     // style of the progress; nil = without colours
 	InputConfig []byte              // the configuration as the summary shows it
-	Notes       []string            // what the user was told before the run; the log repeats it
+	Notes       []string            // messages to the user from before the run; the log repeats them
 	Warnings    []string
-	Secrets     *redact.Secrets // that are known besides those of the configuration
-	// Begin is called once, when the run is about to write its first result: from then on it is certain to begin. nil = nobody waits for that.
+	Secrets     *redact.Secrets // secrets known besides those of the configuration
+	// Begin is called once, just before the run writes its first result: from then on it is certain to begin. nil = not needed.
 	Begin func() error
-	// Observe sees every row as well; nil = nobody does.
+	// Observe also receives every row; nil = not needed.
 	Observe pipeline.Observer
-	// Watch follows the requests of the profiling phases and may end the run; nil = nobody does.
+	// Watch follows the requests of the profiling phases and may end the run; nil = not needed.
 	Watch Watcher
 }
 
-// Run carries a benchmark out and writes its files. Before the first request an error leaves nothing behind but the directory; afterwards
-// there is always a report. The context's end is the user's interruption: the run drains and reports what it has.
+// Run executes a benchmark and writes its files. An error before the first request leaves only the directory behind; after it there is always a
+// report. When the user interrupts the run, the context ends: the run drains and reports what it has.
 func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Options) (*metric.Run, error) {
 	if opts.BenchmarkID == "" {
 		opts.BenchmarkID = rng.UUID()[24:]
@@ -54,7 +54,7 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 	say := newReporter(ctx, cfg.Logging.Level, &opts, cfg)
 	if opts.Dashboard != nil {
 		if err := say.view.show(opts.Dashboard, cfg.Artifacts.Dir); err != nil {
-			say.warn("the dashboard cannot be shown: " + err.Error())
+			say.warn("the dashboard cannot be displayed: " + err.Error())
 		}
 		defer say.view.hide()
 	}
@@ -77,11 +77,11 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 	if begun.steering != nil {
 		var err error
 		if run.Sought, err = runfiles.Open(cfg.Artifacts.Dir).Sought(); err != nil {
-			say.warn("the search for the limit cannot be shown: " + err.Error())
+			say.warn("the search for the limit cannot be displayed: " + err.Error())
 		}
 	}
 	client := clientStats(run, phases, used, begun.client, begun.results)
-	client.Silences = metric.SumSilences(run.Silences, window.From)
+	client.ServerSilences = metric.SumSilences(run.Silences, window.From)
 	seenErr := begun.watched.witness(&client, window)
 	client.CacheUse = begun.cacheUse(cfg, &opts, window)
 	run.Probe, run.Branches = begun.probed, branchStats(result)
@@ -101,8 +101,8 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 	return run, errors.Join(pipeErr, writeErr, begun.encodes())
 }
 
-// runLoad sends the requests, with everything running that watches them. used is what the client needed for it.
-func (o *opened) runLoad(ctx context.Context, cfg *config.Benchmark, opts *Options, say *reporter) (result *load.Result, used usage, err error) {
+// runLoad sends the requests while all components that watch them run. used holds the resources that the client used.
+func (o *runResources) runLoad(ctx context.Context, cfg *config.Benchmark, opts *Options, say *reporter) (result *load.Result, used usage, err error) {
 	m := new(meter)
 	for _, one := range o.watchers(cfg, m, opts, say) {
 		if err := o.beside.start(ctx, one); err != nil {
@@ -121,8 +121,8 @@ func (o *opened) runLoad(ctx context.Context, cfg *config.Benchmark, opts *Optio
 	return result, m.usage(), err
 }
 
-// watchers are the components beside the load, in the order in which they start.
-func (o *opened) watchers(cfg *config.Benchmark, m *meter, opts *Options, say *reporter) []component {
+// watchers returns the components that run during the load, in the order of their start.
+func (o *runResources) watchers(cfg *config.Benchmark, m *meter, opts *Options, say *reporter) []component {
 	m.check = o.client.CheckEmptiness
 	list := []component{
 		o.watched,

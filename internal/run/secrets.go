@@ -3,12 +3,12 @@ package run
 import (
 	"strings"
 
-	"aiperf/internal/record"
-	"aiperf/internal/redact"
+	"aiperf/internal/base/redact"
+	"aiperf/internal/measure/record"
 )
 
-// secretsOf are the values that nothing written of a request may show: those of the run, and of headers that the request alone had, from a
-// file of prompts. The ids of sessions, which stand in headers as well as in the records, are none.
+// secretsOf returns the values that must not appear in any output of a request: those of the run, and headers that only this request had, from a file
+// of prompts. Session ids occur in headers too, but they are not secret.
 func secretsOf(run *redact.Secrets, rec *record.Record) *redact.Secrets {
 	var own []string
 	for _, h := range rec.RequestHeaders {

@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"testing"
 
-	"aiperf/internal/mockserver"
-	"aiperf/internal/stats"
+	"aiperf/internal/measure/stats"
+	"aiperf/internal/sim/mockserver"
 )
 
 // TestSimulatedServerCounts: what the simulated server counted, against its own log of every request: tokens, the histogram of times to the first

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"aiperf/internal/config"
-	"aiperf/internal/dataset/custom"
+	"aiperf/internal/workload/dataset/custom"
 )
 
 // TestSideRequestsTrustTheSameRoots: downloads and exporters behind a certificate of one's own are reached with --tls-ca-file, and not without;

@@ -11,45 +11,45 @@ import (
 	"syscall"
 	"time"
 
-	"aiperf/internal/artifact"
-	"aiperf/internal/terminal"
+	"aiperf/internal/base/terminal"
+	"aiperf/internal/report/artifact"
 )
 
-// Exit statuses that signals give.
+// Exit statuses after signals.
 const (
 	exitForced     = 130 // second Ctrl-C
 	exitTerminated = 143 // SIGTERM, SIGHUP
 )
 
-// lastWords is how long a process that leaves at once may try to say so: the reader of its messages may be gone or asleep.
+// lastWords is the time limit for the last message of a process that exits at once: the reader of its messages may be gone or stopped.
 const lastWords = 100 * time.Millisecond
 
 // lastWrite is how long such a process waits for a write in progress.
 const lastWrite = 500 * time.Millisecond
 
-// ErrSignal is why the context of a run ends when the user interrupts it.
+// ErrSignal is the cause of a cancelled context when the user interrupts a run.
 var ErrSignal = errors.New("interrupted by a signal")
 
-// Signals watches for Ctrl-C, SIGTERM and SIGHUP: the first ends the context, so that the run drains and reports what it has; the second
-// leaves at once. While it watches, a reader of the output that goes away does not end the process: the files are to be complete.
+// Signals handles Ctrl-C, SIGTERM and SIGHUP. The first signal ends the context: the run drains and reports what it has. The second exits at once.
+// While it watches, a closed output pipe does not end the process, so that the files are complete.
 type Signals struct {
 	received chan os.Signal
-	pipes    chan os.Signal // SIGPIPE; nobody reads it
+	pipes    chan os.Signal // receives SIGPIPE; never read
 	done     chan struct{}
 	exit     func(int)
-	first    atomic.Int32 // signal number, 0 = none yet
+	first    atomic.Int32 // signal number; 0 = none yet
 }
 
 func newSignals(exit func(int)) *Signals {
 	return &Signals{received: make(chan os.Signal, 4), pipes: make(chan os.Signal, 1), done: make(chan struct{}), exit: exit}
 }
 
-// Watch begins to listen. w gets a word about what the first signal does. Stop ends it.
+// Watch starts handling signals. It writes to w what the first signal does. Stop ends it.
 func Watch(parent context.Context, w io.Writer) (context.Context, *Signals) {
 	s := newSignals(leave)
 	ctx, cancel := context.WithCancelCause(parent)
 	signal.Notify(s.received, os.Interrupt, syscall.SIGTERM)
-	if !signal.Ignored(syscall.SIGHUP) { // nohup
+	if !signal.Ignored(syscall.SIGHUP) { // started with nohup: leave it ignored
 		signal.Notify(s.received, syscall.SIGHUP)
 	}
 	signal.Notify(s.pipes, syscall.SIGPIPE)
@@ -57,21 +57,21 @@ func Watch(parent context.Context, w io.Writer) (context.Context, *Signals) {
 	return ctx, s
 }
 
-// leave ends the process between two writes: the files that grow end with whole lines.
+// leave exits between two writes, so that result files end with a whole line.
 func leave(status int) {
 	terminal.Restore()
 	artifact.AwaitWrites(lastWrite)
 	os.Exit(status)
 }
 
-// Stop gives the signals back to the system.
+// Stop restores the default handling of the signals.
 func (s *Signals) Stop() {
 	signal.Stop(s.received)
 	signal.Stop(s.pipes)
 	close(s.done)
 }
 
-// Exit is the status that an interrupted run ends with: 143 after SIGTERM or SIGHUP, else otherwise.
+// Exit returns the status of an interrupted run: 143 after SIGTERM or SIGHUP, else otherwise.
 func (s *Signals) Exit(otherwise int) int {
 	switch syscall.Signal(s.first.Load()) {
 	case syscall.SIGTERM, syscall.SIGHUP:
@@ -86,12 +86,12 @@ func (s *Signals) watch(cancel context.CancelCauseFunc, w io.Writer) {
 		case got := <-s.received:
 			number, _ := got.(syscall.Signal)
 			if !s.first.CompareAndSwap(0, int32(number)) {
-				say(w, "\naiperf: leaving at once, without a report; what was written so far is readable\n")
+				say(w, "\naiperf: exiting now, without a report; the files written so far are readable\n")
 				s.exit(forced(number))
 				return
 			}
 			cancel(ErrSignal)
-			say(w, fmt.Sprintf("\naiperf: %v: nothing more is sent; the report of what is done follows\n        once more: leaves at once, without a report\n", got))
+			say(w, fmt.Sprintf("\naiperf: %v: sending has stopped; the report of the finished requests follows\n        a second signal exits now, without a report\n", got))
 		case <-s.done:
 			cancel(context.Canceled)
 			return
@@ -99,7 +99,7 @@ func (s *Signals) watch(cancel context.CancelCauseFunc, w io.Writer) {
 	}
 }
 
-// say writes a line, but does not wait long for a reader that takes none.
+// say writes a line, but waits only lastWords for a blocked reader.
 func say(w io.Writer, text string) {
 	said := make(chan struct{})
 	go func() {

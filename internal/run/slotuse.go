@@ -3,11 +3,11 @@ package run
 import (
 	"time"
 
-	"aiperf/internal/load"
-	"aiperf/internal/metric"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/workload/load"
 )
 
-// slotUse is how the closed loops among the profiling phases used their slots.
+// slotUse reports how the closed loops among the profiling phases used their slots.
 func slotUse(phases []*load.PhaseStats) (u metric.SlotUse) {
 	var use load.SlotUse
 	var sending float64

@@ -1,44 +1,44 @@
 package run
 
 import (
-	"aiperf/internal/dataset"
-	"aiperf/internal/load"
+	"aiperf/internal/workload/dataset"
+	"aiperf/internal/workload/load"
 )
 
-// source shows the load generator what timing needs of a dataset: ids and instants, no texts.
+// source gives the load generator what it needs of a dataset for timing: ids and instants, no texts.
 type source struct {
 	data     dataset.Dataset
-	branches map[int]*load.Shape // of conversations that those under way start: in a graph several may start one
+	branches map[int]*load.Shape // shapes of conversations that the current one starts: in a graph, several turns may start the same one
 }
 
 var _ load.Source = (*source)(nil)
 
-// newSource shows a dataset, and that it grows if it does.
+// newSource returns the source of a dataset. It is open-ended if the dataset is.
 func newSource(d dataset.Dataset) load.Source {
 	s := &source{data: d, branches: map[int]*load.Shape{}}
-	if g, ok := d.(dataset.Growing); ok {
-		return growing{s, g}
+	if g, ok := d.(dataset.OpenEnded); ok {
+		return openEndedSource{s, g}
 	}
 	return s
 }
 
-// growing is a source of data that are read while they are used.
-type growing struct {
+// openEndedSource is the source of data that are read during the run.
+type openEndedSource struct {
 	*source
-	data dataset.Growing
+	data dataset.OpenEnded
 }
 
-// Has tells whether there is such a conversation. One that cannot be read is: its Shape is an error.
-func (g growing) Has(i int) bool {
+// Has reports whether conversation i exists. A conversation that cannot be read exists too: its Shape returns the error.
+func (g openEndedSource) Has(i int) bool {
 	ok, err := g.data.Reach(i)
 	return ok || err != nil
 }
 
-// Ordered tells whether conversations start in the order in which they stand.
-func (g growing) Ordered() bool { return g.data.Ordered() }
+// Ordered reports whether conversations start in the order of the data.
+func (g openEndedSource) Ordered() bool { return g.data.Ordered() }
 
-// Shape is that of the source, or why there is none.
-func (g growing) Shape(i int) (load.Shape, error) {
+// Shape returns the shape of a conversation, or an error if it cannot be read.
+func (g openEndedSource) Shape(i int) (load.Shape, error) {
 	if ok, err := g.data.Reach(i); !ok {
 		return load.Shape{}, err
 	}
@@ -47,14 +47,14 @@ func (g growing) Shape(i int) (load.Shape, error) {
 
 func (s *source) Len() int { return s.data.Len() }
 
-// Shape is called in the order in which conversations will be sent, well before they are: what takes long is begun here.
+// Shape is called in the order in which conversations will be sent, well before that, so slow preparation starts here.
 func (s *source) Shape(i int) (load.Shape, error) {
 	clear(s.branches)
 	return s.shape(i)
 }
 
 func (s *source) shape(i int) (load.Shape, error) {
-	if d, ok := s.data.(dataset.Forethought); ok {
+	if d, ok := s.data.(dataset.Preparer); ok {
 		d.Ahead(i)
 	}
 	timings := s.data.Timings(i)
@@ -75,7 +75,7 @@ func (s *source) shape(i int) (load.Shape, error) {
 	return shape, nil
 }
 
-// branch is the shape of a conversation that others start.
+// branch returns the shape of a conversation that others start.
 func (s *source) branch(i int) (*load.Shape, error) {
 	if known := s.branches[i]; known != nil {
 		return known, nil

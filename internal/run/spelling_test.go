@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"aiperf/internal/config"
-	"aiperf/internal/endpoint"
+	"aiperf/internal/wire/endpoint"
 )
 
 // TestErrorsSpellSettings: an error names the setting as the user wrote it, and its flag when nobody knows.

@@ -1,12 +1,12 @@
 package run
 
-// stage is one step of a run's start. What it needs is there from the stages before it.
+// stage is one step of the start of a run. It may use the results of the stages before it.
 type stage struct {
 	name string
 	do   func() error
 }
 
-// pass goes through stages until one refuses.
+// pass runs stages until one returns an error.
 func pass(say *reporter, stages []stage) error {
 	for _, one := range stages {
 		say.view.stage(one.name, false)

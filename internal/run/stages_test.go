@@ -25,7 +25,7 @@ func TestAStageThatRefusesIsTheLast(t *testing.T) {
 
 // TestInputsAreTheLastStage: an error before the first request must leave no inputs.json, so nothing that can be refused follows it.
 func TestInputsAreTheLastStage(t *testing.T) {
-	stages := new(opened).stages(t.Context(), nil, nil, nil, nil)
+	stages := new(runResources).stages(t.Context(), nil, nil, nil, nil)
 	if last := stages[len(stages)-1]; last.name != "inputs" {
 		t.Errorf("the last stage is %s", last.name)
 	}
@@ -37,7 +37,7 @@ func TestWhatIsWrittenIsNotHurried(t *testing.T) {
 	cancel()
 	var told []string
 	data := &generated{n: mostLate + 7, made: map[int]int{}}
-	l := newListing(filepath.Join(t.TempDir(), "inputs.json"), nil, &prepared{data: data}, chat(t), func(s string) { told = append(told, s) })
+	l := newListing(filepath.Join(t.TempDir(), "inputs.json"), nil, &preparedStore{data: data}, chat(t), func(s string) { told = append(told, s) })
 	c := components{unhurried: true}
 	if err := c.start(t.Context(), l); err != nil {
 		t.Fatal(err)

@@ -7,30 +7,30 @@ import (
 	"time"
 
 	"aiperf/internal/config"
-	"aiperf/internal/record"
+	"aiperf/internal/measure/record"
 )
 
-// patience is how long a start that the user interrupted may take to notice it.
+// patience is the time limit for a start to react to an interruption by the user.
 const patience = time.Second
 
-// start resolves and opens a run. When the context ends it gives up within patience, whatever the packages below are busy with: a tokenizer that
-// loads, a file that does not answer, a terminal that takes nothing. On an error nothing stays open.
-func start(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts *Options, say *reporter) (*opened, error) {
+// start resolves and opens a run. When the context ends it gives up within patience, whatever blocks the packages below: a tokenizer that loads, a
+// file that does not answer, a terminal that accepts no output. On an error nothing stays open.
+func start(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts *Options, say *reporter) (*runResources, error) {
 	type result struct {
-		*opened
+		*runResources
 		err error
 	}
 	done := make(chan result, 1)
 	go func() {
 		r, err := resolve(ctx, cfg, seed, opts.Version, say)
-		var o *opened
+		var o *runResources
 		if err == nil && ctx.Err() == nil {
 			o, err = open(ctx, cfg, opts, r, say)
 		}
 		done <- result{o, err}
 	}()
 	release := func(got result) {
-		if got.opened != nil {
+		if got.runResources != nil {
 			got.abandon(ctx, cfg, say)
 		}
 	}
@@ -51,15 +51,15 @@ func start(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts *
 		release(got)
 		return nil, early(ctx)
 	}
-	return got.opened, got.err
+	return got.runResources, got.err
 }
 
-// early is the error of a run that was interrupted before it sent anything.
+// early returns the error of a run that was interrupted before it sent anything.
 func early(ctx context.Context) error {
 	return fmt.Errorf("%w before the first request; there is nothing to report", context.Cause(ctx))
 }
 
-// gate lets finished records into the pipeline until it is shut: a request that comes back after its phase was given up finds it closed.
+// gate passes finished records to the pipeline until it is closed. It drops requests that return after their phase was abandoned.
 type gate struct {
 	mu   sync.RWMutex
 	into func(*record.Record)

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"testing"
 
-	"aiperf/internal/metric"
-	"aiperf/internal/record"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/measure/record"
 )
 
 // TestGate: after the gate is shut no record gets through, and each that comes late is released.

@@ -12,27 +12,29 @@ import (
 	"time"
 
 	"aiperf/internal/config"
-	"aiperf/internal/load"
-	"aiperf/internal/pipeline"
-	"aiperf/internal/telemetry/live"
+	"aiperf/internal/measure/pipeline"
 	"aiperf/internal/telemetry/otlp"
+	"aiperf/internal/telemetry/promserver"
+	"aiperf/internal/workload/load"
 )
 
-// streams are where a run tells how it goes while it goes: a page for Prometheus, a collector of OpenTelemetry.
+// streams sends live figures of a run to other programs: a page for Prometheus, a collector of OpenTelemetry.
 type streams struct {
 	observers []pipeline.Observer
-	load      atomic.Pointer[load.Generator] // nil until there is one
+	load      atomic.Pointer[load.Generator] // nil until the load exists
 }
 
-// startStreams opens those that are wanted. They end when the last request is in the results, the page with the run.
-func (o *opened) startStreams(ctx context.Context, cfg *config.Benchmark, opts *Options, r *resolved, say *reporter) error {
+// startStreams opens the configured streams. They end when the results have the last request; the page ends with the run.
+func (o *runResources) startStreams(ctx context.Context, cfg *config.Benchmark, opts *Options, r *runPlan, say *reporter) error {
 	o.streams = new(streams)
 	if o.api != nil {
 		o.streams.observers = append(o.streams.observers, o.api)
 	}
 	if address := cfg.Runtime.MetricsListen; address != "" {
-		figures, labels := live.NewFigures(), pageLabels(cfg, opts)
-		server, err := live.Listen(ctx, address, 10*time.Second, live.Metrics(func() []byte { return live.Page(opts.Version, labels, gaugesOf(o.streams.standing()), figures.Now()) }))
+		figures, labels := promserver.NewFigures(), pageLabels(cfg, opts)
+		server, err := promserver.Listen(ctx, address, 10*time.Second, promserver.Metrics(func() []byte {
+			return promserver.Page(opts.Version, labels, gaugesOf(o.streams.standing()), figures.Now())
+		}))
 		if err != nil {
 			return fmt.Errorf("%s %s: %w", cfg.As("runtime.metrics_listen"), address, err)
 		}
@@ -53,7 +55,7 @@ func (o *opened) startStreams(ctx context.Context, cfg *config.Benchmark, opts *
 				Streaming: cfg.Endpoint.Streaming, Servers: o.urls,
 			},
 			Load: o.streams.standing, Flush: tuning.FlushInterval.Duration(), Batch: tuning.MaxBatch, Buffered: tuning.MaxBuffered,
-			Timeout: tuning.RequestTimeout.Duration(), VerifyTLS: cfg.Environment.HTTP.SSLVerify && !cfg.Endpoint.TLS.Insecure, Warn: say.warn,
+			Timeout: tuning.RequestTimeout.Duration(), VerifyTLS: cfg.Environment.HTTP.SSLVerify && !cfg.Endpoint.TLS.Insecure, Getenv: os.Getenv, Warn: say.warn,
 		})
 		if err != nil {
 			return fmt.Errorf("%s: %w", cfg.As("otel.metrics_url"), err)
@@ -64,10 +66,10 @@ func (o *opened) startStreams(ctx context.Context, cfg *config.Benchmark, opts *
 	return nil
 }
 
-// standing is how the load stands.
+// standing returns the current state of the load.
 func (s *streams) standing() otlp.Load { return standingOf(s.load.Load()) }
 
-// standingOf is how a load stands; nil has not begun.
+// standingOf returns the current state of a load; zero for nil, which has not begun.
 func standingOf(g *load.Generator) otlp.Load {
 	if g == nil {
 		return otlp.Load{}
@@ -80,36 +82,36 @@ func standingOf(g *load.Generator) otlp.Load {
 	return l
 }
 
-// gaugesOf are the same for a page.
-func gaugesOf(now otlp.Load) []live.Gauge {
-	return []live.Gauge{
-		{Name: "aiperf_requests_sent", Help: "Requests sent in the phase that is on", Value: float64(now.Sent)},
+// gaugesOf returns the state of a load as gauges for the Prometheus page.
+func gaugesOf(now otlp.Load) []promserver.Gauge {
+	return []promserver.Gauge{
+		{Name: "aiperf_requests_sent", Help: "Requests sent in the current phase", Value: float64(now.Sent)},
 		{Name: "aiperf_requests_completed", Help: "Requests of the phase that were answered, errors included", Value: float64(now.Completed)},
 		{Name: "aiperf_requests_failed", Help: "Requests of the phase that failed", Value: float64(now.Failed)},
-		{Name: "aiperf_requests_cancelled", Help: "Requests of the phase that were cut", Value: float64(now.Cut)},
-		{Name: "aiperf_requests_in_flight", Help: "Requests that were sent and have not ended", Value: float64(now.InFlight)},
+		{Name: "aiperf_requests_cancelled", Help: "Requests of the phase that were cancelled", Value: float64(now.Cut)},
+		{Name: "aiperf_requests_in_flight", Help: "Requests in flight", Value: float64(now.InFlight)},
 	}
 }
 
-// pageLabels stand at every sample of the page.
-func pageLabels(cfg *config.Benchmark, opts *Options) []live.Label {
+// pageLabels returns the labels of every sample of the page.
+func pageLabels(cfg *config.Benchmark, opts *Options) []promserver.Label {
 	names := slices.Sorted(slices.Values(cfg.Models.Names()))
-	list := []live.Label{
+	list := []promserver.Label{
 		{Name: "benchmark_id", Value: opts.BenchmarkID}, {Name: "model", Value: strings.Join(names, ",")}, {Name: "endpoint_type", Value: cfg.Endpoint.Type},
 		{Name: "streaming", Value: strconv.FormatBool(cfg.Endpoint.Streaming)},
 	}
 	if p := cfg.Profiling(); p != nil {
 		if p.Concurrency != nil {
-			list = append(list, live.Label{Name: "concurrency", Value: strconv.Itoa(*p.Concurrency)})
+			list = append(list, promserver.Label{Name: "concurrency", Value: strconv.Itoa(*p.Concurrency)})
 		}
 		if p.Rate != nil {
-			list = append(list, live.Label{Name: "request_rate", Value: strconv.FormatFloat(*p.Rate, 'g', -1, 64)})
+			list = append(list, promserver.Label{Name: "request_rate", Value: strconv.FormatFloat(*p.Rate, 'g', -1, 64)})
 		}
 	}
 	return list
 }
 
-// operations are the names that the conventions of OpenTelemetry have for what endpoint types do; for others it is the type's own.
+// operations maps endpoint types to the operation names of the OpenTelemetry conventions. Other types keep their own name.
 var operations = map[string]string{
 	"chat": "chat", "responses": "chat", "messages": "chat", "kserve_chat": "chat",
 	"completions": "text_completion", "kserve_completions": "text_completion", "huggingface_generate": "text_completion", "generate": "text_completion",
@@ -124,14 +126,14 @@ func operation(endpoint string) string {
 	return endpoint
 }
 
-// providers are the names of the conventions for hosts that end so.
+// providers maps the ends of host names to the provider names of the conventions.
 var providers = [][2]string{
 	{"openai.azure.com", "azure.ai.openai"}, {"inference.ai.azure.com", "azure.ai.inference"}, {"openai.com", "openai"}, {"anthropic.com", "anthropic"}, {"amazonaws.com", "aws.bedrock"},
 	{"generativelanguage.googleapis.com", "gcp.gemini"}, {"aiplatform.googleapis.com", "gcp.vertex_ai"}, {"cohere.com", "cohere"}, {"cohere.ai", "cohere"},
 	{"groq.com", "groq"}, {"mistral.ai", "mistral_ai"}, {"deepseek.com", "deepseek"}, {"perplexity.ai", "perplexity"}, {"x.ai", "x_ai"}, {"ml.cloud.ibm.com", "ibm.watsonx.ai"},
 }
 
-// provider is the user's word for who serves, else what the first server's host tells.
+// provider returns the provider that the user gave, else the one of the first server's host name.
 func provider(given string, urls []string) string {
 	if given != "" {
 		return given

@@ -24,7 +24,7 @@ import (
 	spans "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
-	"aiperf/internal/metric"
+	"aiperf/internal/measure/metric"
 )
 
 // collector takes what is streamed in, as OTLP over HTTP has it.

@@ -3,16 +3,16 @@ package run
 import (
 	"strings"
 
-	"aiperf/internal/assembly"
-	"aiperf/internal/clock"
+	"aiperf/internal/base/clock"
 	"aiperf/internal/config"
-	"aiperf/internal/load"
-	"aiperf/internal/metric"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/run/results"
+	"aiperf/internal/workload/load"
 )
 
-// outcome is how the run went.
-func outcome(cfg *config.Benchmark, opts *Options, result *load.Result, window metric.Window, logFile string) assembly.Outcome {
-	o := assembly.Outcome{
+// outcome collects the facts about the whole run for its results.
+func outcome(cfg *config.Benchmark, opts *Options, result *load.Result, window metric.Window, logFile string) results.Outcome {
+	o := results.Outcome{
 		Version: opts.Version, Info: opts.Info, InputConfig: opts.InputConfig,
 		Window: window, LogFile: logFile,
 	}
@@ -27,7 +27,7 @@ func outcome(cfg *config.Benchmark, opts *Options, result *load.Result, window m
 		o.IncompleteReason = "Run aborted: " + load.ErrFailures.Error() + " (" + cfg.As("phases.profiling.failed_request_threshold") + ")."
 	}
 	for _, f := range result.Phases {
-		o.Phases = append(o.Phases, assembly.Phase{
+		o.Phases = append(o.Phases, results.Phase{
 			Name: f.Info.Name, Index: f.Info.Index, Profiling: f.Info.Profiling, Warmup: f.Info.Warmup, Cancelled: f.Interrupted,
 			Window: metric.Window{From: clock.Wall(f.Started), To: clock.Wall(f.Ended)},
 		})
@@ -35,7 +35,7 @@ func outcome(cfg *config.Benchmark, opts *Options, result *load.Result, window m
 	return o
 }
 
-// judge says what the numbers of a finished run are worth.
+// judge adds the verdict to a finished run.
 func judge(run *metric.Run, result *load.Result, client metric.ClientStats, as func(key string) string) {
 	if result != nil && result.Unreachable != nil && run.IncompleteReason == "" {
 		run.IncompleteReason = "Run aborted: " + unreachable(result.Unreachable, run.Profiling, as("environment.timing.no_fail_fast")) + "."
@@ -44,7 +44,7 @@ func judge(run *metric.Run, result *load.Result, client metric.ClientStats, as f
 	run.Validity.Observe(run.Probe)
 }
 
-// keyless tells whether the settings of an endpoint hold nothing that could say who sends: any header may.
+// keyless reports whether the settings of an endpoint contain nothing that could identify the sender. Any header may.
 func keyless(e *config.Endpoint) bool {
 	for _, u := range e.URLs {
 		if strings.ContainsAny(u, "@?") {
@@ -54,7 +54,7 @@ func keyless(e *config.Endpoint) bool {
 	return e.APIKey == "" && len(e.Headers) == 0 && e.TLS.CertFile == ""
 }
 
-// profilingWindow is the wall time from the start of the first profiling phase to the end of the last, and their facts.
+// profilingWindow returns the wall time from the start of the first profiling phase to the end of the last, and the statistics of these phases.
 func profilingWindow(result *load.Result) (metric.Window, []*load.PhaseStats) {
 	var w metric.Window
 	var list []*load.PhaseStats
@@ -76,7 +76,7 @@ func profilingWindow(result *load.Result) (metric.Window, []*load.PhaseStats) {
 	return w, list
 }
 
-// branchStats are those of the profiling phases together; nil = no session started others.
+// branchStats returns the sums of the profiling phases; nil if no session started others.
 func branchStats(result *load.Result) *metric.BranchStats {
 	var all *metric.BranchStats
 	_, phases := profilingWindow(result)

@@ -3,17 +3,17 @@ package run
 import (
 	"fmt"
 
-	"aiperf/internal/assembly"
 	"aiperf/internal/config"
-	"aiperf/internal/endpoint"
+	"aiperf/internal/run/results"
+	"aiperf/internal/wire/endpoint"
 )
 
-// warnOfTemplates says where a chat template does nothing.
-func warnOfTemplates(cfg *config.Benchmark, e *endpoint.Endpoint, open func() (*assembly.Tokenizers, error), warn func(string)) error {
+// warnOfTemplates warns if a chat template has no effect.
+func warnOfTemplates(cfg *config.Benchmark, e *endpoint.Endpoint, open func() (*results.Tokenizers, error), warn func(string)) error {
 	if !cfg.Tokenizer.ApplyChatTemplate {
 		return nil
 	}
-	if !assembly.Templated(cfg, e) {
+	if !results.Templated(cfg, e) {
 		warn(fmt.Sprintf("%s has no effect: endpoint type %s sends no chat messages", cfg.As("tokenizer.apply_chat_template"), e.Name))
 		return nil
 	}
@@ -23,7 +23,7 @@ func warnOfTemplates(cfg *config.Benchmark, e *endpoint.Endpoint, open func() (*
 	}
 	for _, tok := range tokenizers.All() {
 		if _, ok := tok.ChatTemplate(false); !ok {
-			warn(fmt.Sprintf("%s: tokenizer %s has no chat template; input tokens are those of the texts alone", cfg.As("tokenizer.apply_chat_template"), tok.Name()))
+			warn(fmt.Sprintf("%s: tokenizer %s has no chat template; input tokens count the texts only", cfg.As("tokenizer.apply_chat_template"), tok.Name()))
 		}
 	}
 	return nil

@@ -5,11 +5,11 @@ import (
 	"log/slog"
 	"time"
 
-	"aiperf/internal/metric"
-	"aiperf/internal/pipeline"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/measure/pipeline"
 )
 
-// observers are who sees every finished request while the run goes on: the live figures, and at level DEBUG the log.
+// observers returns what receives every finished request during the run: the live figures, and at level DEBUG the log.
 func observers(ctx context.Context, log *slog.Logger, shown *liveView) []pipeline.Observer {
 	list := []pipeline.Observer{liveFigures{shown}}
 	if log.Enabled(ctx, slog.LevelDebug) {
@@ -18,7 +18,7 @@ func observers(ctx context.Context, log *slog.Logger, shown *liveView) []pipelin
 	return list
 }
 
-// others is a list of an observer and of one that need not be there.
+// others returns the list of its arguments; perhaps may be nil.
 func others(always, perhaps pipeline.Observer) []pipeline.Observer {
 	if perhaps == nil {
 		return []pipeline.Observer{always}
@@ -29,7 +29,7 @@ func others(always, perhaps pipeline.Observer) []pipeline.Observer {
 // requestLog writes a line of the log for every finished request.
 type requestLog struct {
 	log   *slog.Logger
-	trace bool // tells how the answer was read as well
+	trace bool // also log how the answer was read
 }
 
 // Observe implements pipeline.Observer.
@@ -48,7 +48,7 @@ func (l requestLog) Observe(row *metric.Row) {
 	l.log.Debug("request", about...)
 }
 
-// liveFigures keeps what the views tell of answers.
+// liveFigures updates the figures of answers in the live view.
 type liveFigures struct{ *liveView }
 
 // Observe implements pipeline.Observer.

@@ -2,11 +2,11 @@ package run
 
 import (
 	"aiperf/internal/config"
-	"aiperf/internal/record"
-	"aiperf/internal/transport"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/wire/transport"
 )
 
-// Connections are what a run asks for of its connections; warn is told of oddities, nil = nobody is.
+// Connections returns the options of the connections of a run. It calls warn for unusual settings; nil = no warnings.
 func Connections(b *config.Benchmark, warn func(string)) transport.Options {
 	o, tuning := transport.DefaultOptions(), b.Environment.HTTP
 	o.Reuse = transport.Reuse(b.Endpoint.ConnectionReuse)
@@ -32,7 +32,7 @@ func Connections(b *config.Benchmark, warn func(string)) transport.Options {
 	return o
 }
 
-// headers are the request headers of a run.
+// headers returns the request headers of a run.
 func headers(b *config.Benchmark, agent string) transport.HeaderSet {
 	tuning := b.Environment.HTTP
 	h := transport.HeaderSet{

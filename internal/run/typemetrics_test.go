@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"aiperf/internal/config"
-	"aiperf/internal/endpoint"
-	"aiperf/internal/metric"
-	"aiperf/internal/report"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/report/console"
+	"aiperf/internal/wire/endpoint"
 )
 
 // mediaSpeech are the ways to speak types that are about media, beside those of speech.
@@ -60,7 +60,7 @@ func readable(e *endpoint.Endpoint, row string) bool {
 // metricsOf checks which metrics a run has, those that follow from others, and what the console shows of them.
 func metricsOf(t *testing.T, e *endpoint.Endpoint, streamed bool, row string, run *metric.Run) {
 	t.Helper()
-	console := string(report.ConsoleText(run, 160, func(key string) string { return key }))
+	console := string(console.Text(run, 160, func(key string) string { return key }))
 	if !strings.Contains(console, e.Title) {
 		t.Errorf("the console has no table %q", e.Title)
 	}

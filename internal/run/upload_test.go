@@ -10,13 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"aiperf/internal/clock"
-	"aiperf/internal/conversation"
-	"aiperf/internal/endpoint"
-	"aiperf/internal/load"
-	"aiperf/internal/metric"
-	"aiperf/internal/record"
-	"aiperf/internal/transport"
+	"aiperf/internal/base/clock"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/wire/transport"
+	"aiperf/internal/workload/conversation"
+	"aiperf/internal/workload/load"
 )
 
 // TestUploadTime: the time that a large body takes to be taken is http_req_sending, and part of the latency; over HTTP/2 as well.

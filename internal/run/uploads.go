@@ -14,16 +14,16 @@ import (
 	"strings"
 	"time"
 
-	"aiperf/internal/artifact"
+	"aiperf/internal/base/redact"
+	"aiperf/internal/base/rng"
 	"aiperf/internal/config"
-	"aiperf/internal/metric"
-	"aiperf/internal/redact"
-	"aiperf/internal/rng"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/report/artifact"
+	"aiperf/internal/telemetry/mlops"
 	"aiperf/internal/telemetry/otlp"
-	"aiperf/internal/telemetry/tracker"
 )
 
-// Credentials of trackers, as their own programs have them.
+// Environment variables with the credentials of trackers, as their own programs use them.
 const (
 	mlflowUser     = "MLFLOW_TRACKING_USERNAME"
 	mlflowPassword = "MLFLOW_TRACKING_PASSWORD"
@@ -33,7 +33,8 @@ const (
 	wandbMode      = "WANDB_MODE"
 )
 
-// wandbOnline tells whether the run is uploaded to Weights & Biases. Their library writes runs of its own format without a network; aiperf does not.
+// wandbOnline reports whether the run is uploaded to Weights & Biases. Their library writes runs in its own format when it is offline; aiperf does
+// not.
 func wandbOnline(warn func(string)) bool {
 	switch mode := os.Getenv(wandbMode); mode {
 	case "offline", "dryrun":
@@ -46,7 +47,7 @@ func wandbOnline(warn func(string)) bool {
 	return true
 }
 
-// trackerSecrets are the credentials that nothing written may show.
+// trackerSecrets returns the credentials that must not appear in any output.
 func trackerSecrets() (list []string) {
 	for _, name := range []string{mlflowPassword, mlflowToken, wandbKey} {
 		if v := os.Getenv(name); v != "" {
@@ -56,33 +57,33 @@ func trackerSecrets() (list []string) {
 	return append(list, otlp.HeadersOf(os.Getenv).Values()...)
 }
 
-// upload gives the results to the trackers that the user named. What fails is a warning: the files of the run are complete. An interrupted
-// run is uploaded, too; each tracker has its time.
-func (o *opened) upload(ctx context.Context, cfg *config.Benchmark, opts *Options, run *metric.Run, say *reporter) {
+// upload sends the results to the trackers that the user named. A failure is a warning: the files of the run are complete. An interrupted run is
+// uploaded too. Each tracker has its own time limit.
+func (o *runResources) upload(ctx context.Context, cfg *config.Benchmark, opts *Options, run *metric.Run, say *reporter) {
 	ctx = context.WithoutCancel(ctx)
 	if m := &cfg.MLflow; m.TrackingURI != "" {
 		report := o.report(cfg, opts, run, m.RunName, m.ArtifactGlobs, say)
-		to := tracker.MLflow{
+		to := mlops.MLflow{
 			URI: strings.TrimSpace(m.TrackingURI), Experiment: m.Experiment, Parent: m.ParentRunID, Tags: m.Tags, Agent: userAgent(opts.Version),
 			User: os.Getenv(mlflowUser), Password: os.Getenv(mlflowPassword), Token: os.Getenv(mlflowToken),
 		}
-		sent, ok := deliver(ctx, "MLflow", cfg.Environment.MLflow.ExportTimeout.Duration(), say, func(ctx context.Context) (tracker.Sent, error) { return to.Upload(ctx, report) })
+		sent, ok := deliver(ctx, "MLflow", cfg.Environment.MLflow.ExportTimeout.Duration(), say, func(ctx context.Context) (mlops.Sent, error) { return to.Upload(ctx, report) })
 		if sent.RunID != "" {
 			o.noteMLflow(m, sent, ok, opts, say)
 		}
 	}
 	if w := &cfg.WandB; w.Project != "" && wandbOnline(say.warn) {
 		report := o.report(cfg, opts, run, w.RunName, nil, say)
-		to := tracker.WandB{
-			Base: cmp.Or(os.Getenv(wandbBase), tracker.WandBase), Key: os.Getenv(wandbKey), Project: w.Project, Entity: w.Entity, Tags: w.Tags,
+		to := mlops.WandB{
+			Base: cmp.Or(os.Getenv(wandbBase), mlops.WandBase), Key: os.Getenv(wandbKey), Project: w.Project, Entity: w.Entity, Tags: w.Tags,
 			RunID: strings.ReplaceAll(rng.UUID(), "-", "")[:8], Agent: userAgent(opts.Version),
 		}
-		deliver(ctx, "Weights & Biases", cfg.Environment.WandB.ExportTimeout.Duration(), say, func(ctx context.Context) (tracker.Sent, error) { return to.Upload(ctx, report) })
+		deliver(ctx, "Weights & Biases", cfg.Environment.WandB.ExportTimeout.Duration(), say, func(ctx context.Context) (mlops.Sent, error) { return to.Upload(ctx, report) })
 	}
 }
 
-// deliver uploads within a time and says what came of it; false = something of it failed.
-func deliver(ctx context.Context, name string, most time.Duration, say *reporter, upload func(context.Context) (tracker.Sent, error)) (tracker.Sent, bool) {
+// deliver uploads to one tracker within a time limit and reports the result. It returns false if a part failed.
+func deliver(ctx context.Context, name string, most time.Duration, say *reporter, upload func(context.Context) (mlops.Sent, error)) (mlops.Sent, bool) {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	sent, err := upload(ctx)
@@ -99,8 +100,8 @@ func deliver(ctx context.Context, name string, most time.Duration, say *reporter
 	return sent, err == nil
 }
 
-// noteMLflow leaves the file that says where the run is.
-func (o *opened) noteMLflow(m *config.MLflow, sent tracker.Sent, complete bool, opts *Options, say *reporter) {
+// noteMLflow writes the file that says where the run is.
+func (o *runResources) noteMLflow(m *config.MLflow, sent mlops.Sent, complete bool, opts *Options, say *reporter) {
 	text, err := json.MarshalIndent(map[string]any{
 		"tracking_uri": redact.URL(m.TrackingURI), "experiment": m.Experiment, "experiment_id": sent.ExperimentID, "run_id": sent.RunID, "run_url": sent.URL,
 		"benchmark_id": opts.BenchmarkID, "complete": complete,
@@ -113,9 +114,9 @@ func (o *opened) noteMLflow(m *config.MLflow, sent tracker.Sent, complete bool, 
 	}
 }
 
-// report is what of a run is uploaded: every statistic that the summary shows, the configuration as it shows it, and files.
-func (o *opened) report(cfg *config.Benchmark, opts *Options, run *metric.Run, name string, globs []string, say *reporter) *tracker.Report {
-	r := &tracker.Report{
+// report collects what is uploaded: every statistic of the summary, the configuration as the summary shows it, and files.
+func (o *runResources) report(cfg *config.Benchmark, opts *Options, run *metric.Run, name string, globs []string, say *reporter) *mlops.Report {
+	r := &mlops.Report{
 		Name: cmp.Or(strings.TrimSpace(name), "aiperf-"+opts.BenchmarkID), Start: run.Start, End: run.End, Failed: run.AllFailed(), Cancelled: run.Cancelled,
 	}
 	if r.Start.IsZero() {
@@ -130,25 +131,25 @@ func (o *opened) report(cfg *config.Benchmark, opts *Options, run *metric.Run, n
 			if one.Kind != metric.Derived || metric.Stat(stat) != metric.Avg {
 				key += "_" + metric.Stat(stat).String()
 			}
-			r.Metrics = append(r.Metrics, tracker.Metric{Key: key, Value: v})
+			r.Metrics = append(r.Metrics, mlops.Metric{Key: key, Value: v})
 		}
 	}
-	r.Params = append(flat(nil, "", opts.InputConfig), tracker.Param{Key: "benchmark_id", Value: opts.BenchmarkID}, tracker.Param{Key: "aiperf_version", Value: opts.Version})
+	r.Params = append(flat(nil, "", opts.InputConfig), mlops.Param{Key: "benchmark_id", Value: opts.BenchmarkID}, mlops.Param{Key: "aiperf_version", Value: opts.Version})
 	if run.Validity != nil {
-		r.Params = append(r.Params, tracker.Param{Key: "verdict", Value: string(run.Validity.Verdict)})
+		r.Params = append(r.Params, mlops.Param{Key: "verdict", Value: string(run.Validity.Verdict)})
 	}
-	files, err := tracker.Files(o.layout.Dir, globs)
+	files, err := mlops.Files(o.layout.Dir, globs)
 	if err != nil {
 		say.warn(cfg.As("mlflow.artifact_globs") + ": " + err.Error())
 	}
 	if globs == nil {
-		files, err = tracker.Files(o.layout.Dir, []string{"plots/**"})
+		files, err = mlops.Files(o.layout.Dir, []string{"plots/**"})
 		if err != nil {
 			say.warn("plots: " + err.Error())
 		}
 		for _, f := range run.Files {
 			if rel, err := filepath.Rel(o.layout.Dir, f.Path); err == nil && filepath.IsLocal(rel) {
-				files = append(files, tracker.File{Path: f.Path, Name: filepath.ToSlash(rel)})
+				files = append(files, mlops.File{Path: f.Path, Name: filepath.ToSlash(rel)})
 			}
 		}
 	}
@@ -156,8 +157,8 @@ func (o *opened) report(cfg *config.Benchmark, opts *Options, run *metric.Run, n
 	return r
 }
 
-// flat makes dotted keys of a JSON value.
-func flat(list []tracker.Param, key string, value json.RawMessage) []tracker.Param {
+// flat converts a JSON value to dotted keys.
+func flat(list []mlops.Param, key string, value json.RawMessage) []mlops.Param {
 	under := func(name string) string {
 		if key == "" {
 			return name
@@ -178,9 +179,9 @@ func flat(list []tracker.Param, key string, value json.RawMessage) []tracker.Par
 			list = flat(list, under(strconv.Itoa(i)), one)
 		}
 	case json.Unmarshal(value, &text) == nil:
-		list = append(list, tracker.Param{Key: key, Value: text})
+		list = append(list, mlops.Param{Key: key, Value: text})
 	default:
-		list = append(list, tracker.Param{Key: key, Value: string(value)})
+		list = append(list, mlops.Param{Key: key, Value: string(value)})
 	}
 	return list
 }

@@ -11,7 +11,7 @@ import (
 	"aiperf/internal/config"
 )
 
-// writeUserFiles writes the files of the user's own below the directory of a run. A link there cannot lead out of it.
+// writeUserFiles writes the user's own files below the directory of a run. Symbolic links cannot lead out of it.
 func writeUserFiles(cfg *config.Benchmark, dir string) (err error) {
 	if len(cfg.Artifacts.UserFiles) == 0 {
 		return nil

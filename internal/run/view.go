@@ -10,59 +10,58 @@ import (
 	"sync"
 	"time"
 
-	"aiperf/internal/artifact"
+	"aiperf/internal/base/redact"
+	"aiperf/internal/base/terminal"
 	"aiperf/internal/config"
-	"aiperf/internal/load"
-	"aiperf/internal/metric"
-	"aiperf/internal/redact"
-	"aiperf/internal/terminal"
-	"aiperf/internal/ui"
-	"aiperf/internal/ui/board"
-	"aiperf/internal/ui/dashboard"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/report/artifact"
+	"aiperf/internal/report/ui"
+	"aiperf/internal/report/ui/dashboard"
+	"aiperf/internal/report/ui/liveview"
+	"aiperf/internal/workload/load"
 )
 
-// liveView is what a dashboard shows of a run. It is there before the run has anything to show, and gathers what it can: who makes load does not
-// wait for it.
+// liveView is the state of a run that a dashboard shows. It exists before the run has anything to show. The load never waits for it.
 type liveView struct {
-	passive
+	passiveComponent
 	cfg      *config.Benchmark
 	running  *ui.Running
-	pulse    *pulse
+	pulse    *stallDetector
 	began    time.Time
 	stopping func() bool
-	secrets  *redact.Secrets      // nothing that is shown has them
-	shown    *dashboard.Dashboard // nil = none is
+	secrets  *redact.Secrets      // removed from everything that is shown
+	shown    *dashboard.Dashboard // nil = no dashboard
 	listing  listingProgress
-	cores    int // that the process may use, before the load takes what it needs of them
+	cores    int // cores that the process may use, read before the load reserves some
 
-	mu      sync.Mutex // of what the parts of a run tell
-	steps   []board.Step
+	mu      sync.Mutex // guards what the parts of a run report
+	steps   []liveview.Step
 	stepped time.Time
 	load    *load.Generator
-	watched *watched
+	watched *exporterCollection
 	over    bool // the load has ended
-	final   *board.Figures
-	log     []board.Line
-	told    int // lines of the log so far
+	final   *liveview.Figures
+	log     []liveview.Line
+	told    int // number of log lines so far
 	errors  errorLines
 }
 
-// startSteps are the stages of a start that a person waits for, and their names.
+// startSteps lists the stages of a start that may take long, with the names that are shown.
 var startSteps = []struct{ stage, name string }{
 	{"dataset", "Dataset"}, {"tokenizers", "Tokenizer"}, {"servers", "Simulation"}, {"connections", "Connections"}, {"probe", "Server"}, {"telemetry", "Telemetry"},
 }
 
 func newView(cfg *config.Benchmark, secrets *redact.Secrets, stopping func() bool) *liveView {
-	v := &liveView{cfg: cfg, secrets: secrets, running: ui.NewRunning(), pulse: new(pulse), cores: runtime.GOMAXPROCS(0), began: time.Now(), stopping: stopping}
+	v := &liveView{cfg: cfg, secrets: secrets, running: ui.NewRunning(), pulse: new(stallDetector), cores: runtime.GOMAXPROCS(0), began: time.Now(), stopping: stopping}
 	for _, s := range startSteps {
 		if s.stage != "servers" || simulates(cfg) {
-			v.steps = append(v.steps, board.Step{Name: s.name})
+			v.steps = append(v.steps, liveview.Step{Name: s.name})
 		}
 	}
 	return v
 }
 
-// simulates tells whether some server of the run is a simulated one.
+// simulates reports whether a server of the run is simulated.
 func simulates(cfg *config.Benchmark) bool {
 	for _, u := range cfg.Endpoint.URLs {
 		if strings.HasPrefix(u, mockScheme) {
@@ -72,7 +71,7 @@ func simulates(cfg *config.Benchmark) bool {
 	return false
 }
 
-// show puts the view on a terminal until hide.
+// show shows the view on a terminal until hide.
 func (v *liveView) show(t *dashboard.Terminal, dir string) error {
 	shown, err := dashboard.Start(dashboard.Options{
 		Terminal: *t, Fill: newEye(v).fill, Copy: v.whole,
@@ -93,7 +92,7 @@ func (v *liveView) show(t *dashboard.Terminal, dir string) error {
 	return err
 }
 
-// busy is how many goroutines of views draw, a few milliseconds at a time.
+// busy returns how many goroutines of views draw, a few milliseconds at a time.
 func (v *liveView) busy() int {
 	if v.shown != nil {
 		return 1
@@ -101,15 +100,15 @@ func (v *liveView) busy() int {
 	return 0
 }
 
-// hide gives the terminal back.
+// hide restores the terminal.
 func (v *liveView) hide() {
 	if v.shown != nil {
-		_ = v.shown.Stop() // a view that broke is no reason to lose a run; the log has what there was to say
+		_ = v.shown.Stop() // a broken view must not end the run; the log has the same information
 		v.shown = nil
 	}
 }
 
-// stage tells that a stage of the start begins, or is done.
+// stage records that a stage of the start begins or is done.
 func (v *liveView) stage(name string, done bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -122,33 +121,33 @@ func (v *liveView) stage(name string, done bool) {
 				continue
 			}
 			if !done {
-				v.steps[i].State, v.stepped = board.Runs, time.Now()
+				v.steps[i].State, v.stepped = liveview.Runs, time.Now()
 			} else {
-				v.steps[i].State, v.steps[i].Took = board.Done, time.Since(v.stepped)
+				v.steps[i].State, v.steps[i].Took = liveview.Done, time.Since(v.stepped)
 			}
 		}
 	}
 }
 
-// begin tells that the load begins.
-func (v *liveView) begin(g *load.Generator, w *watched) {
+// begin records that the load begins.
+func (v *liveView) begin(g *load.Generator, w *exporterCollection) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.load, v.watched = g, w
-	v.steps = []board.Step{{Name: board.Starting.String(), Text: "ready", State: board.Done, Took: time.Since(v.began)}}
+	v.steps = []liveview.Step{{Name: liveview.Starting.String(), Text: "ready", State: liveview.Done, Took: time.Since(v.began)}}
 	for _, p := range phasesRun(v.cfg) {
-		v.steps = append(v.steps, board.Step{Name: phaseTitle(p.Name), Text: phaseWords(&p)})
+		v.steps = append(v.steps, liveview.Step{Name: phaseTitle(p.Name), Text: phaseWords(&p)})
 	}
-	v.steps = append(v.steps, board.Step{Name: board.Processing.String(), Text: "reduce, write files"})
+	v.steps = append(v.steps, liveview.Step{Name: liveview.Processing.String(), Text: "reduce, write files"})
 }
 
-// phaseTitle is the name of a phase as it is shown.
+// phaseTitle returns the name of a phase as it is shown.
 func phaseTitle(name string) string {
 	switch name {
 	case "profiling":
-		return board.Profiling.String()
+		return liveview.Profiling.String()
 	case "warmup", replayWarmup:
-		return board.Warmup.String()
+		return liveview.Warmup.String()
 	}
 	return terminal.Line(name)
 }
@@ -162,7 +161,7 @@ func (v *liveView) PhaseStart(p *load.PhaseInfo) {
 	defer v.mu.Unlock()
 	v.errors = errorLines{}
 	if i := p.Index + 1; i < len(v.steps) {
-		v.steps[i].State = board.Runs
+		v.steps[i].State = liveview.Runs
 	}
 }
 
@@ -172,33 +171,33 @@ func (v *liveView) PhaseEnd(f *load.PhaseStats) {
 	defer v.mu.Unlock()
 	if i := f.Info.Index + 1; i < len(v.steps) {
 		s := &v.steps[i]
-		s.State, s.Took = board.Done, time.Duration(f.Ended-f.Started)
+		s.State, s.Took = liveview.Done, time.Duration(f.Ended-f.Started)
 		s.Text = terminal.Plural(f.Completed, "request") + ", " + terminal.Plural(f.Errors, "error")
 	}
 }
 
-// ended tells that the load is over.
+// ended records that the load is over.
 func (v *liveView) ended() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.over = true
 	if n := len(v.steps); n > 0 {
-		v.steps[n-1].State = board.Runs
+		v.steps[n-1].State = liveview.Runs
 	}
 }
 
-// conclude makes the last frame show what the report says.
+// conclude makes the last frame show the figures of the report.
 func (v *liveView) conclude(s *metric.Summary) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.final = figuresOf(s)
 }
 
-// figuresOf are the six figures of a finished run.
-func figuresOf(s *metric.Summary) *board.Figures {
+// figuresOf returns the six figures of a finished run.
+func figuresOf(s *metric.Summary) *liveview.Figures {
 	none := math.NaN()
-	one := func(tag string) board.Figure {
-		f := board.Figure{Recent: none, Run: none, P90: none, P99: none, Avg: none, Max: none, Min: none, Std: none}
+	one := func(tag string) liveview.Figure {
+		f := liveview.Figure{Recent: none, Run: none, P90: none, P99: none, Avg: none, Max: none, Min: none, Std: none}
 		r, ok := s.Get(tag)
 		switch {
 		case ok && r.Kind == metric.Record:
@@ -209,7 +208,7 @@ func figuresOf(s *metric.Summary) *board.Figures {
 		}
 		return f
 	}
-	return &board.Figures{
+	return &liveview.Figures{
 		Requests: one("request_throughput"), Tokens: one("output_token_throughput"), TTFT: one("time_to_first_token"),
 		ITL: one("inter_token_latency"), Latency: one("request_latency"), Errors: one("request_error_rate"),
 	}

@@ -6,58 +6,59 @@ import (
 	"log/slog"
 	"time"
 
-	"aiperf/internal/metric"
-	"aiperf/internal/terminal"
-	"aiperf/internal/ui/board"
+	"aiperf/internal/base/terminal"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/report/ui/liveview"
 )
 
-// Bounds of the log that is shown.
+// Limits of the log that is shown.
 const (
 	keptLines  = 2000
 	keptLetter = 500
 )
 
-// line takes one line of the log.
-func (v *liveView) line(at time.Time, level board.Level, text string) {
+// line adds one line to the log.
+func (v *liveView) line(at time.Time, level liveview.Level, text string) {
 	text = terminal.Line(v.secrets.Text(text))
 	if r := []rune(text); len(r) > keptLetter {
 		text = string(r[:keptLetter]) + "…"
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if len(v.log) >= 2*keptLines { // what is shown shares the array: it is never written to again
-		v.log = append([]board.Line(nil), v.log[len(v.log)-keptLines:]...)
+	if len(v.log) >= 2*keptLines { // the views share the array, so it is never written to again
+		v.log = append([]liveview.Line(nil), v.log[len(v.log)-keptLines:]...)
 	}
 	v.told++
-	v.log = append(v.log, board.Line{At: at, Level: level, Text: text})
+	v.log = append(v.log, liveview.Line{At: at, Level: level, Text: text})
 }
 
-// whole is the log as text.
+// whole returns the log as text.
 func (v *liveView) whole() string {
 	v.mu.Lock()
 	lines := v.log
 	v.mu.Unlock()
-	return board.LogText(lines[max(0, len(lines)-keptLines):])
+	return liveview.LogText(lines[max(0, len(lines)-keptLines):])
 }
 
-// errorLines are the lines that failed requests get in the log that is shown: each kind is told at once, what follows of it is counted.
+// errorLines limits the lines about failed requests in the log that is shown. The first failure of each kind is shown at once, later ones are counted.
 type errorLines struct {
 	kinds map[string]*errorLine
 }
 
-// errorLine is one kind.
+// errorLine is the state of one kind of error.
 type errorLine struct {
 	told int64 // instant of the last line, wall ns
-	more int64 // since then
+	more int64 // failures since then
 }
 
-// Bounds of those lines: the pause between two of one kind, and the kinds that are kept apart, since servers put ids and times into their messages.
+// Limits of these lines: the pause between two lines of one kind, and the number of kinds. It is limited because servers put ids and times into their
+// messages.
 const (
 	errorPause = 5 * time.Second
 	errorKinds = 50
 )
 
-// take counts a failure; tell: it is time for a line about it and so many more before it.
+// take counts a failure. tell is true if it is time for a line; more is the number of failures since the last line.
 func (e *errorLines) take(kind string, at int64) (more int64, tell bool) {
 	if e.kinds == nil {
 		e.kinds = map[string]*errorLine{}
@@ -80,7 +81,7 @@ func (e *errorLines) take(kind string, at int64) (more int64, tell bool) {
 	return more, true
 }
 
-// failed tells of a failed request.
+// failed adds a line about a failed request, if it is time for one.
 func (v *liveView) failed(row *metric.Row) {
 	e := row.Err
 	kind := e.Type + ": " + e.Said()
@@ -97,25 +98,25 @@ func (v *liveView) failed(row *metric.Row) {
 	if more > 0 {
 		about += fmt.Sprintf("; %d more since the last line", more)
 	}
-	v.line(time.Unix(0, row.End), board.Warning, fmt.Sprintf("%s (%s)", kind, about))
+	v.line(time.Unix(0, row.End), liveview.Warning, fmt.Sprintf("%s (%s)", kind, about))
 }
 
-// tee is the handler of the log that also tells the view.
-type tee struct {
+// teeHandler is the handler of the log that also passes the lines to the view.
+type teeHandler struct {
 	slog.Handler
 	view *liveView
 	with string
 }
 
 // Handle implements slog.Handler.
-func (t tee) Handle(ctx context.Context, r slog.Record) error {
+func (t teeHandler) Handle(ctx context.Context, r slog.Record) error {
 	if r.Level >= slog.LevelInfo {
-		level := board.Info
+		level := liveview.Info
 		switch {
 		case r.Level >= slog.LevelError:
-			level = board.Error
+			level = liveview.Error
 		case r.Level >= slog.LevelWarn:
-			level = board.Warning
+			level = liveview.Warning
 		}
 		text := r.Message + t.with
 		r.Attrs(func(a slog.Attr) bool {
@@ -128,7 +129,7 @@ func (t tee) Handle(ctx context.Context, r slog.Record) error {
 }
 
 // WithAttrs implements slog.Handler.
-func (t tee) WithAttrs(attrs []slog.Attr) slog.Handler {
+func (t teeHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	for _, a := range attrs {
 		t.with += " " + a.Key + "=" + a.Value.String()
 	}
@@ -137,7 +138,7 @@ func (t tee) WithAttrs(attrs []slog.Attr) slog.Handler {
 }
 
 // WithGroup implements slog.Handler.
-func (t tee) WithGroup(name string) slog.Handler {
+func (t teeHandler) WithGroup(name string) slog.Handler {
 	t.Handler = t.Handler.WithGroup(name)
 	return t
 }

@@ -5,29 +5,29 @@ import (
 	"encoding/json"
 	"errors"
 
-	"aiperf/internal/artifact"
-	"aiperf/internal/assembly"
-	"aiperf/internal/metric"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/report/artifact"
+	"aiperf/internal/run/results"
 	"aiperf/internal/telemetry/servermetrics"
 	"aiperf/internal/telemetry/timeline"
 )
 
-// gpuFigures are those of the profiling phases; nil = nobody looked for GPUs.
-func (w *watched) gpuFigures(window metric.Window) *metric.GPUTelemetry {
+// gpuFigures returns the GPU statistics of the profiling phases; nil = GPUs were not collected.
+func (w *exporterCollection) gpuFigures(window metric.Window) *metric.GPUTelemetry {
 	if w == nil || w.gpu == nil {
 		return nil
 	}
 	return w.gpu.Result(w.late(window))
 }
 
-// late is a window with the time for the last reading of GPUs.
-func (w *watched) late(window metric.Window) metric.Window {
+// late returns a window extended by the time for the last reading of GPUs.
+func (w *exporterCollection) late(window metric.Window) metric.Window {
 	window.To += int64(w.cfg.Environment.GPU.FinalScrapeGraceNs)
 	return window
 }
 
-// roundTrip is the network's, in ns: the one that the user told, or the mean of the probes; 0 = neither.
-func (w *watched) roundTrip() float64 {
+// roundTrip returns the network round trip in ns: the one that the user gave, or the mean of the probes; 0 = neither.
+func (w *exporterCollection) roundTrip() float64 {
 	if ms := w.cfg.NetworkLatency.MeanMs; ms != nil {
 		return *ms * 1e6
 	}
@@ -36,14 +36,14 @@ func (w *watched) roundTrip() float64 {
 	}
 	mean, ok := w.network.Mean()
 	if !ok {
-		w.say.warn("the network's round trip is not known: no probe reached a server")
+		w.say.warn("the network round trip is unknown: no probe reached a server")
 		return 0
 	}
 	return mean
 }
 
-// gauges are what servers and GPUs told, second by second.
-func (w *watched) gauges() (list []timeline.Gauge) {
+// gauges returns the readings of servers and GPUs per second.
+func (w *exporterCollection) gauges() (list []timeline.Gauge) {
 	add := func(key string, values map[int64]float64) {
 		if len(values) > 0 {
 			list = append(list, timeline.Gauge{Key: key, Values: values})
@@ -55,7 +55,7 @@ func (w *watched) gauges() (list []timeline.Gauge) {
 		}
 	}
 	if w.gpu != nil {
-		for _, tags := range [][2]string{{"nvidia_power_usage", "nvidia_gpu_utilization"}, {"amd_power", "amd_gfx_activity"}} { // a collector has those of one vendor
+		for _, tags := range [][2]string{{"nvidia_power_usage", "nvidia_gpu_utilization"}, {"amd_power", "amd_gfx_activity"}} { // one vendor per collector
 			add("gpu_power_w", w.gpu.PerSecond(tags[0], false))
 			add("gpu_utilization_percent", w.gpu.PerSecond(tags[1], true))
 		}
@@ -63,8 +63,8 @@ func (w *watched) gauges() (list []timeline.Gauge) {
 	return list
 }
 
-// witness adds what was seen beside the requests to what the verdict rests on, and leaves the timeline.
-func (w *watched) witness(client *metric.ClientStats, window metric.Window) error {
+// witness adds the observations of the machine and the servers to the basis of the verdict, and writes the timeline.
+func (w *exporterCollection) witness(client *metric.ClientStats, window metric.Window) error {
 	client.MachineUse = w.machine.Use(window)
 	gauges := w.gauges()
 	for _, g := range gauges {
@@ -80,9 +80,9 @@ func (w *watched) witness(client *metric.ClientStats, window metric.Window) erro
 	return file.Close()
 }
 
-// phaseFiles adds to each phase of several what was watched in it. Servers count late and GPUs are read on a pace, so a phase lasts until the
-// next one starts.
-func (w *watched) phaseFiles(h *servermetrics.Head, phases []assembly.Phase) {
+// phaseFiles adds the readings of each phase to the phases of a run with several. Servers count late and GPUs are read at intervals, so a phase lasts
+// until the next one starts.
+func (w *exporterCollection) phaseFiles(h *servermetrics.Head, phases []results.Phase) {
 	if w == nil || len(phases) < 2 {
 		return
 	}
@@ -102,8 +102,8 @@ func (w *watched) phaseFiles(h *servermetrics.Head, phases []assembly.Phase) {
 	}
 }
 
-// phaseGPUs are the figures of GPUs in a phase; nil = none was read.
-func (w *watched) phaseGPUs(window metric.Window, next int64) json.RawMessage {
+// phaseGPUs returns the GPU statistics of a phase; nil = no reading.
+func (w *exporterCollection) phaseGPUs(window metric.Window, next int64) json.RawMessage {
 	if w.gpu == nil {
 		return nil
 	}
@@ -114,8 +114,8 @@ func (w *watched) phaseGPUs(window metric.Window, next int64) json.RawMessage {
 	return artifact.GPUData(w.gpu.Within(window))
 }
 
-// phaseServers are the figures of servers in a phase; nil = none was read.
-func (w *watched) phaseServers(h *servermetrics.Head, p *assembly.Phase, next int64) json.RawMessage {
+// phaseServers returns the server statistics of a phase; nil = no reading.
+func (w *exporterCollection) phaseServers(h *servermetrics.Head, p *results.Phase, next int64) json.RawMessage {
 	if h == nil {
 		return nil
 	}
@@ -126,16 +126,16 @@ func (w *watched) phaseServers(h *servermetrics.Head, p *assembly.Phase, next in
 	return r.PhaseJSON(h, &servermetrics.Phase{Name: p.Name, Warmup: p.Warmup, Index: p.Index, Profiling: p.Profiling})
 }
 
-// slice is the length of a time slice in seconds, 0 = none are made.
-func (w *watched) slice() float64 {
+// slice returns the length of a time slice in seconds; 0 = no slices.
+func (w *exporterCollection) slice() float64 {
 	if d := w.cfg.Artifacts.SliceDuration; d != nil {
 		return float64(*d)
 	}
 	return 0
 }
 
-// warmup adds the figures of the warm-up phases to what the files say; there may be none.
-func (w *watched) warmup(h *servermetrics.Head, phases []assembly.Phase) {
+// warmup adds the statistics of the warm-up phases to the head of the files, if there are such phases.
+func (w *exporterCollection) warmup(h *servermetrics.Head, phases []results.Phase) {
 	var all metric.Window
 	next := int64(0)
 	for _, p := range phases {
@@ -154,8 +154,8 @@ func (w *watched) warmup(h *servermetrics.Head, phases []assembly.Phase) {
 	}
 }
 
-// head is what the files say of the servers and the run; nil = no servers are watched.
-func (w *watched) head(run *metric.Run) *servermetrics.Head {
+// head returns the information about the servers and the run at the beginning of the files; nil = servers are not collected.
+func (w *exporterCollection) head(run *metric.Run) *servermetrics.Head {
 	if w == nil || w.servers == nil {
 		return nil
 	}
@@ -173,8 +173,8 @@ func (w *watched) head(run *metric.Run) *servermetrics.Head {
 	return h
 }
 
-// write leaves the files of what servers told, if they told something.
-func (w *watched) write(run *metric.Run, h *servermetrics.Head, phases []assembly.Phase) error {
+// write writes the files of server metrics, if there are any readings.
+func (w *exporterCollection) write(run *metric.Run, h *servermetrics.Head, phases []results.Phase) error {
 	if h == nil || run.End.IsZero() {
 		return nil
 	}

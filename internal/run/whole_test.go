@@ -19,9 +19,10 @@ import (
 	"testing"
 	"time"
 
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/config"
-	"aiperf/internal/metric"
-	"aiperf/internal/mockserver"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/sim/mockserver"
 )
 
 // TestMain lets the test program be the simulated server that a mock:// URL starts, as the real one is.
@@ -44,7 +45,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	os.Exit(testhome.Run(m))
 }
 
 // whole is a configuration of a small run against a server.
@@ -168,7 +169,7 @@ func TestRunOfFailures(t *testing.T) {
 		finished  func(n int64) bool
 	}{
 		{nil, "all 40 requests failed: 40 × 503", func(n int64) bool { return n == 40 }},
-		{ptr(0.5), "had failed, more than --failed-request-threshold allows", func(n int64) bool { return n > 0 && n < 40 }},
+		{ptr(0.5), "failed, more than --failed-request-threshold allows", func(n int64) bool { return n > 0 && n < 40 }},
 	} {
 		b := whole(t.TempDir(), server.URL, 40)
 		b.Phases[0].FailedRequestThreshold = c.threshold

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"aiperf/internal/config"
-	"aiperf/internal/load"
-	"aiperf/internal/transport"
+	"aiperf/internal/wire/transport"
+	"aiperf/internal/workload/load"
 )
 
 // TestWiringOfTheTransport: every setting arrives in its own option. No two of one type are alike, so that none can stand in for another.

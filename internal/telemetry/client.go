@@ -13,29 +13,29 @@ import (
 	"syscall"
 	"time"
 
-	"aiperf/internal/record"
+	"aiperf/internal/measure/record"
 )
 
-// MostBody is the largest page that is read.
+// MostBody is the size of the largest page that is read, in bytes.
 const MostBody = 64 << 20
 
-// Answer is one page of an exporter, or why there is none. Instants are wall time in ns.
+// Answer is one page of an exporter, or the error. Instants are wall time in ns.
 type Answer struct {
 	Sent, FirstByte, Done int64
 	ContentType           string
 	Body                  []byte
-	Err                   *record.Error // nil = the page is there
+	Err                   *record.Error // nil = the page was read
 	TooLarge              bool          // the page has more than MostBody bytes
-	Pause                 time.Duration // that the server asks for with status 429 or 503; 0 = none
+	Pause                 time.Duration // requested by the server with status 429 or 503; 0 = none
 }
 
-// Client asks exporters. It follows no redirect, uses no proxy and sends none of the user's headers.
+// Client reads exporters. It follows no redirects, uses no proxy and sends none of the user's headers.
 type Client struct {
 	http  *http.Client
 	agent string
 }
 
-// NewClient makes a client that calls itself agent. secure gives the TLS for HOST:PORT; it is not changed afterwards.
+// NewClient returns a client with the user agent agent. secure returns the TLS configuration for HOST:PORT, which must not change afterwards.
 func NewClient(agent string, secure func(address string) *tls.Config) *Client {
 	dialer := &net.Dialer{Timeout: 10 * time.Second}
 	return &Client{agent: agent, http: &http.Client{
@@ -56,19 +56,19 @@ func NewClient(agent string, secure func(address string) *tls.Config) *Client {
 	}}
 }
 
-// Close ends idle connections.
+// Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// Get asks for a page. Errors are part of the answer.
+// Get reads a page. Errors are part of the answer.
 func (c *Client) Get(ctx context.Context, address string) *Answer {
 	return c.get(ctx, address, make(chan struct{}, 1))
 }
 
-// patience is how long an answer waits while another one comes in.
+// patience is how long an answer waits while another one is being read.
 const patience = 200 * time.Millisecond
 
-// get is Get for pages of which one at a time is read, whose reader has put a token into reading: an answer that begins while another one comes
-// in waits for it, and is given up after patience.
+// get is Get for pages that are read one at a time; the reader puts a token into reading. An answer that begins while another one is being read waits
+// for it, and is given up after patience.
 func (c *Client) get(ctx context.Context, address string, reading chan struct{}) *Answer {
 	a := &Answer{}
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotFirstResponseByte: func() { a.FirstByte = time.Now().UnixNano() }})
@@ -88,7 +88,7 @@ func (c *Client) get(ctx context.Context, address string, reading chan struct{})
 	defer resp.Body.Close()
 	a.ContentType = resp.Header.Get("Content-Type")
 	if resp.StatusCode != http.StatusOK {
-		_, _ = io.CopyN(io.Discard, resp.Body, 4<<10) // what is short is read, so that the connection can be used again
+		_, _ = io.CopyN(io.Discard, resp.Body, 4<<10) // a short body is read, so that the connection can be reused
 		a.Err = failure("ClientResponseError", Shown(address), fmt.Errorf("status %d", resp.StatusCode))
 		a.Err.Code = resp.StatusCode
 		a.Pause = retryAfter(resp.StatusCode, resp.Header, time.Now())
@@ -126,12 +126,12 @@ func (a *Answer) tooLarge(address string) {
 	a.Err = failure("PayloadTooLarge", Shown(address), fmt.Errorf("the page has more than %d MiB", MostBody>>20))
 }
 
-// failure is an error with the address that it is about. Types are those that the Python tool's files use.
+// failure returns an error that names its address. The types are those in the Python tool's files.
 func failure(kind, address string, err error) *record.Error {
 	return &record.Error{Type: kind, Message: address + ": " + err.Error(), Chain: []string{kind}}
 }
 
-// plain takes the words of net/http away, which hold the whole URL.
+// plain removes the wrapper of net/http, which contains the whole URL.
 func plain(err error) error {
 	if u := (*url.Error)(nil); errors.As(err, &u) {
 		return u.Err
@@ -139,7 +139,7 @@ func plain(err error) error {
 	return err
 }
 
-// cancelled is the error of a scrape that the end of the watch cut.
+// cancelled is the error type of a scrape that was cancelled by the end of the watch.
 const cancelled = "CancelledError"
 
 func kind(err error) string {

@@ -8,20 +8,20 @@ import (
 	"sync"
 	"time"
 
-	"aiperf/internal/record"
+	"aiperf/internal/measure/record"
 )
 
-// Bounds of the pauses that an exporter gets which answers 429 without saying for how long.
+// Limits of the pause for an exporter that answers 429 without saying for how long.
 const (
 	firstPause = time.Second
 	mostPause  = time.Minute
 )
 
-// longestPause bounds what Retry-After may ask for.
+// longestPause limits the pause that Retry-After may request.
 const longestPause = 24 * time.Hour
 
-// retryAfter returns how long a server wants not to be asked (RFC 9110, section 10.2.3): with status 429 or 503, Retry-After in seconds or as a
-// date. 0 = it does not say.
+// retryAfter returns the pause that a server requests (RFC 9110, section 10.2.3): with status 429 or 503, Retry-After in seconds or as a date. 0 =
+// none.
 func retryAfter(status int, h http.Header, now time.Time) time.Duration {
 	if status != http.StatusTooManyRequests && status != http.StatusServiceUnavailable {
 		return 0
@@ -37,20 +37,20 @@ func retryAfter(status int, h http.Header, now time.Time) time.Duration {
 	return time.Duration(min(seconds, longestPause.Seconds()) * float64(time.Second))
 }
 
-// Busy reports whether the exporter answered that it is asked too often, or asked for a pause.
+// Busy reports whether the exporter answered that it is scraped too often, or requested a pause.
 func (a *Answer) Busy() bool {
 	return a.Pause > 0 || a.Err != nil && a.Err.Code == http.StatusTooManyRequests
 }
 
-// pauses keeps an exporter from being asked while it wants a pause. A 429 without a length doubles the pause before, from one second on.
+// pauses prevents scrapes of an exporter while it wants a pause. A 429 without a duration doubles the previous pause, from one second on.
 type pauses struct {
 	mu      sync.Mutex
 	until   time.Time
-	last    time.Duration // without a length
-	skipped int64         // scrapes left out
+	last    time.Duration // for an answer without a duration
+	skipped int64         // number of skipped scrapes
 }
 
-// answered takes an answer in and returns the pause that it asks for; 0 = none.
+// answered processes an answer and returns the pause that it requests; 0 = none.
 func (p *pauses) answered(a *Answer, now time.Time) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -71,7 +71,7 @@ func (p *pauses) answered(a *Answer, now time.Time) time.Duration {
 	return pause
 }
 
-// on reports whether a scrape has to be left out, and counts it.
+// on reports whether a scrape must be skipped, and counts it.
 func (p *pauses) on(now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -82,7 +82,7 @@ func (p *pauses) on(now time.Time) bool {
 	return true
 }
 
-// Paused returns the error of the scrapes that were left out because the exporter asked for a pause, and their number.
+// Paused returns the error of the scrapes that were skipped because the exporter requested a pause, and their number.
 func (e *Exporter) Paused() (*record.Error, int64) {
 	e.pauses.mu.Lock()
 	defer e.pauses.mu.Unlock()
@@ -91,7 +91,7 @@ func (e *Exporter) Paused() (*record.Error, int64) {
 	return Fault("ScrapePaused", e.address, "not asked: the server asked for a pause (429 or Retry-After)"), e.pauses.skipped
 }
 
-// PauseText says that an exporter is not asked for a while.
+// PauseText says that an exporter is not scraped for a while.
 func PauseText(address string, pause time.Duration) string {
 	return fmt.Sprintf("%s asks for a pause: it is not asked again for %.3g s", Shown(address), pause.Seconds())
 }

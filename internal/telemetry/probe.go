@@ -9,10 +9,10 @@ import (
 	"sync"
 	"time"
 
-	"aiperf/internal/record"
+	"aiperf/internal/measure/record"
 )
 
-// Probe asks all addresses at once, each for at most so long.
+// Probe reads all addresses concurrently, each for at most most.
 func Probe(ctx context.Context, c *Client, addresses []string, most time.Duration) []*Answer {
 	answers := make([]*Answer, len(addresses))
 	var all sync.WaitGroup
@@ -27,7 +27,7 @@ func Probe(ctx context.Context, c *Client, addresses []string, most time.Duratio
 	return answers
 }
 
-// Losses counts readings that were lost, by type and message. The methods may be called from any goroutine.
+// Losses counts lost readings by type and message. The methods may be called from any goroutine.
 type Losses struct {
 	mu   sync.Mutex
 	list []Loss
@@ -39,10 +39,10 @@ type Loss struct {
 	Count int64
 }
 
-// mostLosses bounds the kinds that are told apart.
+// mostLosses limits the number of distinct kinds.
 const mostLosses = 100
 
-// Add counts n of a kind.
+// Add adds n losses of a kind.
 func (l *Losses) Add(e *record.Error, n int64) {
 	if n <= 0 {
 		return
@@ -60,7 +60,7 @@ func (l *Losses) Add(e *record.Error, n int64) {
 	}
 }
 
-// List are the kinds, the most frequent first.
+// List returns the kinds, the most frequent first.
 func (l *Losses) List() []Loss {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -69,10 +69,10 @@ func (l *Losses) List() []Loss {
 	return out
 }
 
-// mostTold bounds the kinds that a sentence names.
+// mostTold limits the number of kinds that a sentence names.
 const mostTold = 5
 
-// Text says in a line what was lost; "" if nothing was.
+// Text describes the losses in one line; "" = none.
 func (l *Losses) Text() string {
 	list := l.List()
 	var parts []string
@@ -86,7 +86,7 @@ func (l *Losses) Text() string {
 	return strings.Join(parts, "; ")
 }
 
-// Fault is an error of a page's content.
+// Fault returns an error about the content of a page.
 func Fault(kind, address, text string) *record.Error {
 	return &record.Error{Type: kind, Message: Shown(address) + ": " + text, Chain: []string{kind}}
 }

@@ -1,5 +1,5 @@
-// Package telemetry watches what stands beside the requests of a run: exporters of metrics. It knows where they are, asks them on a cadence
-// and within bounds; the packages below it make figures of what they answer.
+// Package telemetry reads exporters of metrics during a run. It finds their addresses and reads them at intervals and within limits; the packages
+// below it compute figures from their answers.
 package telemetry
 
 import (
@@ -9,7 +9,8 @@ import (
 
 const metricsPath = "/metrics"
 
-// URL completes the address of an exporter: http:// unless a scheme stands there, no slash at the end, /metrics unless the path ends so.
+// URL completes the address of an exporter: it adds http:// if there is no scheme, removes a slash at the end, and adds /metrics if the path does not
+// end so.
 func URL(text string) string {
 	text = strings.TrimSpace(text)
 	if !strings.Contains(text, "://") {
@@ -22,7 +23,7 @@ func URL(text string) string {
 	return text
 }
 
-// URLs completes a list; of equal ones the first stays.
+// URLs completes a list and removes duplicates; the first one stays.
 func URLs(lists ...[]string) (out []string) {
 	seen := map[string]bool{}
 	for _, list := range lists {
@@ -36,7 +37,7 @@ func URLs(lists ...[]string) (out []string) {
 	return out
 }
 
-// Shown is an exporter's URL as files and tables show it: without the name and the password of a user.
+// Shown returns an exporter's URL for files and tables: without user name and password.
 func Shown(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.User == nil {
@@ -46,7 +47,7 @@ func Shown(address string) string {
 	return u.String()
 }
 
-// Name is an exporter's URL without its scheme and /metrics.
+// Name returns an exporter's URL without its scheme and /metrics.
 func Name(address string) string {
 	address = Shown(address)
 	if _, rest, ok := strings.Cut(address, "://"); ok {
@@ -55,7 +56,7 @@ func Name(address string) string {
 	return strings.TrimSuffix(address, metricsPath)
 }
 
-// TensorRT is where TensorRT-LLM has its Prometheus page when /metrics answers in JSON; "" if the address is that one.
+// TensorRT returns the address of TensorRT-LLM's Prometheus page, for servers whose /metrics answers in JSON; "" if the address is already that one.
 func TensorRT(address string) string {
 	const path = "/prometheus/metrics"
 	if !strings.HasSuffix(address, metricsPath) || strings.HasSuffix(address, path) {
@@ -64,7 +65,7 @@ func TensorRT(address string) string {
 	return strings.TrimSuffix(address, metricsPath) + path
 }
 
-// AtRoot is the metrics page at the root of the server of an address with a path of its own; "" if the address is that one.
+// AtRoot returns the metrics page at the root of a server whose address has a path; "" if the address is already that one.
 func AtRoot(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Path == metricsPath {

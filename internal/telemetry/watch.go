@@ -6,24 +6,24 @@ import (
 	"sync/atomic"
 	"time"
 
-	"aiperf/internal/record"
+	"aiperf/internal/measure/record"
 )
 
-// mostAtOnce is how many scrapes of one exporter may be under way: one that answers slowly is asked on the cadence all the same, one that
-// does not answer at all is not asked without end.
+// mostAtOnce is the largest number of concurrent scrapes of one exporter: a slow exporter is still scraped at the interval, but one that never answers
+// does not collect more and more scrapes.
 const mostAtOnce = 4
 
-// skipped is the error of scrapes that were left out for others.
+// skipped is the error type of scrapes that were skipped because others were still running.
 const skipped = "ScrapeSkipped"
 
-// Exporter is one address that is asked. What it answers is handed over one page at a time, in the order in which the pages came in.
+// Exporter is one address that is scraped. Its answers are passed on one at a time, in the order of their arrival.
 type Exporter struct {
 	client *Client
 	take   func(*Answer)
 
-	taking  sync.Mutex    // one page at a time
-	arrived int64         // when the page that was taken last began to come, wall, ns
-	reading chan struct{} // of capacity 1, full while a page comes in: a long one comes alone
+	taking  sync.Mutex    // for one page at a time
+	arrived int64         // when the latest processed page began to arrive, wall, ns
+	reading chan struct{} // of capacity 1, full while a page is being read: long pages are read one at a time
 
 	mu      sync.Mutex
 	address string
@@ -33,12 +33,12 @@ type Exporter struct {
 	skipped atomic.Int64
 }
 
-// NewExporter makes one; take gets every answer.
+// NewExporter returns an exporter; take receives every answer.
 func NewExporter(c *Client, address string, take func(*Answer)) *Exporter {
 	return &Exporter{client: c, address: address, take: take, reading: make(chan struct{}, 1)}
 }
 
-// Address is where it is asked; "" = nowhere any more.
+// Address returns the present address; "" = it was retired.
 func (e *Exporter) Address() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -48,7 +48,7 @@ func (e *Exporter) Address() string {
 	return e.address
 }
 
-// Scrape asks once, for at most so long, and hands the answer over.
+// Scrape reads the page once, for at most most, and passes the answer on.
 func (e *Exporter) Scrape(ctx context.Context, most time.Duration) {
 	address := e.Address()
 	if address == "" || e.pauses.on(time.Now()) {
@@ -65,7 +65,7 @@ func (e *Exporter) Scrape(ctx context.Context, most time.Duration) {
 	e.ask(ctx, address)
 }
 
-// ask asks at an address, and once more where take has moved the exporter to.
+// ask reads an address, and once more if take has moved the exporter to another one.
 func (e *Exporter) ask(ctx context.Context, address string) {
 	for range 2 {
 		a := e.client.get(ctx, address, e.reading)
@@ -75,7 +75,7 @@ func (e *Exporter) ask(ctx context.Context, address string) {
 	}
 }
 
-// Deliver hands an answer over that somebody else has asked for, and asks where take has moved the exporter to, for at most so long.
+// Deliver passes on an answer that was read elsewhere. If take has moved the exporter, it reads the new address, for at most most.
 func (e *Exporter) Deliver(ctx context.Context, a *Answer, most time.Duration) {
 	if address := e.hand(a, e.Address()); address != "" {
 		ctx, cancel := context.WithTimeout(ctx, most)
@@ -84,18 +84,18 @@ func (e *Exporter) Deliver(ctx context.Context, a *Answer, most time.Duration) {
 	}
 }
 
-// hand gives an answer to take and returns where to ask next for it; "" = nowhere.
+// hand passes an answer to take and returns the address to read next; "" = none.
 func (e *Exporter) hand(a *Answer, address string) string {
 	e.taking.Lock()
 	defer e.taking.Unlock()
-	if address != e.Address() || a.Err != nil && a.Err.Type == cancelled { // the watch has ended: nobody waited for the answer
+	if address != e.Address() || a.Err != nil && a.Err.Type == cancelled { // the watch has ended, so nobody waited for the answer
 		return ""
 	}
 	if a.Err != nil && a.Err.Type == skipped {
 		e.skipped.Add(1)
 		return ""
 	}
-	if a.Err == nil && a.Sent < e.arrived { // of two that were under way at once nobody knows which is the older: one is enough
+	if a.Err == nil && a.Sent < e.arrived { // if two scrapes ran concurrently, their order is unknown, and one page is enough
 		return ""
 	}
 	if a.Err == nil {
@@ -111,34 +111,34 @@ func (e *Exporter) hand(a *Answer, address string) string {
 	return ""
 }
 
-// Retire ends the scrapes of an exporter whose pages cannot be used.
+// Retire ends the scrapes of an exporter whose pages are unusable.
 func (e *Exporter) Retire() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.over = true
 }
 
-// MoveTo asks elsewhere from now on.
+// MoveTo changes the address for later scrapes.
 func (e *Exporter) MoveTo(address string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.address = address
 }
 
-// Skipped is the error of the scrapes that were left out, and their number.
+// Skipped returns the error of the skipped scrapes, and their number.
 func (e *Exporter) Skipped() (*record.Error, int64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return Fault(skipped, e.address, "not asked while others were under way"), e.skipped.Load()
 }
 
-// Cadence says how often exporters are asked and how long one may take to answer.
+// Cadence is the interval of scrapes and their time limit.
 type Cadence struct {
 	Interval time.Duration
 	Timeout  time.Duration
 }
 
-// Watch asks exporters on a cadence, on goroutines of its own. The methods may be called from any goroutine.
+// Watch scrapes exporters at an interval, in its own goroutines. The methods may be called from any goroutine.
 type Watch struct {
 	exporters []*Exporter
 	cadence   Cadence
@@ -151,14 +151,14 @@ type Watch struct {
 	wg     sync.WaitGroup
 }
 
-// NewWatch makes a watch that asks nobody yet.
+// NewWatch returns a watch that is not started.
 func NewWatch(exporters []*Exporter, c Cadence) *Watch {
 	w := &Watch{exporters: exporters, cadence: c}
 	w.ctx, w.end = context.WithCancel(context.Background())
 	return w
 }
 
-// Begin asks from now on, at once and then on the cadence. Called again it does nothing.
+// Begin starts scraping, at once and then at the interval. Further calls do nothing.
 func (w *Watch) Begin() {
 	w.begin.Do(func() {
 		w.spawn(func() {
@@ -186,14 +186,14 @@ func (w *Watch) spawn(f func()) bool {
 	return !w.closed
 }
 
-// Kick asks every exporter once and does not wait.
+// Kick scrapes every exporter once without waiting.
 func (w *Watch) Kick() {
 	for _, e := range w.exporters {
 		w.spawn(func() { e.Scrape(w.ctx, w.cadence.Timeout) })
 	}
 }
 
-// Once asks every exporter once and waits until all have answered, but no longer than most. A scrape that takes longer goes on.
+// Once scrapes every exporter once and waits until all have answered, at most for most. A slower scrape continues.
 func (w *Watch) Once(ctx context.Context, most time.Duration) {
 	var all sync.WaitGroup
 	for _, e := range w.exporters {
@@ -219,7 +219,7 @@ func (w *Watch) Once(ctx context.Context, most time.Duration) {
 	}
 }
 
-// Stop ends everything that is under way and waits for it.
+// Stop ends all scrapes and waits for them.
 func (w *Watch) Stop() {
 	w.end()
 	w.mu.Lock()

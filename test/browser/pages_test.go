@@ -53,7 +53,7 @@ func pages(t *testing.T) map[string]string {
 
 // TestValid: html-validate finds no error in any page, with its recommended rules (styles of the page stand in it: a report is one file).
 func TestValid(t *testing.T) {
-	words := []string{"--config", "htmlvalidate.json", "../../internal/page/assets/dashboard.html"}
+	words := []string{"--config", "htmlvalidate.json", "../../internal/report/htmlreport/assets/dashboard.html"}
 	for _, path := range pages(t) {
 		words = append(words, path)
 	}

@@ -170,7 +170,7 @@ func TestWithoutScript(t *testing.T) {
 		p := openAny(t, "about:blank", 1280)
 		p.do(emulation.SetScriptExecutionDisabled(true), chromedp.Navigate("file://"+path))
 		seen := p.text(`document.body.innerText`)
-		for _, want := range []string{"drawn by a script inside this page", "Settings, and how to repeat the run"} {
+		for _, want := range []string{"A script inside this page draws", "Settings and command of the run"} {
 			if !strings.Contains(seen, want) {
 				t.Errorf("%s: without a script the page lacks %q", name, want)
 			}

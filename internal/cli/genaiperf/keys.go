@@ -1,5 +1,5 @@
-// Package genaiperf reads configuration files of GenAI-Perf 0.0.16 and says them in flags of profile (spec: genai-perf, sections 3, 12 and 16).
-// Empty and default values are not set; unknown keys, wrong types and values out of bounds are refused with their line.
+// Package genaiperf reads configuration files of GenAI-Perf 0.0.16 and translates them to flags of profile (spec: genai-perf, sections 3, 12 and 16).
+// Empty and default values are ignored. Unknown keys, wrong types and values out of range are refused with their line.
 package genaiperf
 
 import (
@@ -10,7 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"aiperf/internal/suggest"
+	"aiperf/internal/base/suggest"
 )
 
 // kind is the type of a value.
@@ -22,21 +22,21 @@ const (
 	whole                // an integer
 	number               // a number
 	truth                // true or false
-	table                // a mapping of the user's own keys
-	anything             // looked at by code of its own
+	table                // a mapping with the user's own keys
+	anything             // handled by separate code
 )
 
 // key is one key of a file.
 type key struct {
 	kind     kind
-	low      float64 // least value of a number
-	high     float64 // 0: there is none
+	low      float64 // smallest number
+	high     float64 // largest number; 0 = no limit
 	choices  []string
-	standard string // what is as good as not set
-	flag     string // of profile; empty: code of its own, or no equivalent
+	standard string // value that counts as not set
+	flag     string // flag of profile; empty: handled by separate code, or no equivalent
 }
 
-// keys of a file by their path.
+// keys maps the paths of a file to their definitions.
 var keys = map[string]key{
 	"model_name": {kind: list, flag: "--model"}, "model_names": {kind: list, flag: "--model"},
 
@@ -115,7 +115,7 @@ func init() {
 	}
 }
 
-// order in which flags are said; a map has none.
+// order returns the paths in the order of the flags; a map has no order.
 func order() []string {
 	all := make([]string, 0, len(keys))
 	for path := range keys {
@@ -125,11 +125,11 @@ func order() []string {
 	return all
 }
 
-// value is a set value of a file.
+// value is a given value of a file.
 type value struct {
 	line  int
-	texts []string   // one, but of a list
-	node  *yaml.Node // of a table, or of what has code of its own
+	texts []string   // one text, or the elements of a list
+	node  *yaml.Node // for a table, or a value handled by separate code
 }
 
 // reader collects the values of a file.
@@ -166,7 +166,7 @@ func (r *reader) section(n *yaml.Node, path string) {
 	}
 }
 
-// isSection tells whether keys stand below a path.
+// isSection reports whether there are keys below a path.
 func isSection(path string) bool {
 	for k := range keys {
 		if strings.HasPrefix(k, path+".") {
@@ -176,7 +176,7 @@ func isSection(path string) bool {
 	return false
 }
 
-// unknown refuses a key, and names the nearest that there is.
+// unknown refuses a key and names the most similar one.
 func (r *reader) unknown(name *yaml.Node, path string) {
 	var there []string
 	for k := range keys {
@@ -195,10 +195,10 @@ func (r *reader) unknown(name *yaml.Node, path string) {
 	if where == "" {
 		where = "the file"
 	}
-	r.fault(name.Line, "%s is no key of %s%s; known are %s", name.Value, where, hint, strings.Join(there, ", "))
+	r.fault(name.Line, "%s is not a key of %s%s; known are %s", name.Value, where, hint, strings.Join(there, ", "))
 }
 
-// value reads one value; null and the empty text are not set.
+// value reads one value; null and the empty text count as not set.
 func (r *reader) value(n *yaml.Node, path string, k *key) {
 	if n.Kind == yaml.ScalarNode && (n.ShortTag() == "!!null" || strings.TrimSpace(n.Value) == "") {
 		return
@@ -230,7 +230,7 @@ func (r *reader) value(n *yaml.Node, path string, k *key) {
 	r.values[path] = v
 }
 
-// fits checks a single value, and spells it as flags do.
+// fits checks a single value and converts it to the spelling of flags.
 func (r *reader) fits(n *yaml.Node, path string, k *key, v *value) bool {
 	switch k.kind {
 	case truth:

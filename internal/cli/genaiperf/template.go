@@ -2,10 +2,10 @@ package genaiperf
 
 import "strings"
 
-// line is one line of the template: key with its default, and what it is; nothing but a comment where key is empty.
+// line is one line of the template: a key with its default, and its description. If the key is empty, the line is only a comment.
 type line struct{ text, comment string }
 
-// template is every key at its default. Its values are those of an unset file, so that it is the default run.
+// template lists every key with its default, so that an unchanged file is the default run.
 var template = []line{
 	{"model_names:", "models to ask for: a name, a list, or names with commas; needed"},
 	{"", ""},
@@ -14,8 +14,8 @@ var template = []line{
 	{"  backend: tensorrtllm", "server behind type kserve: tensorrtllm or vllm"},
 	{"  custom:", "path of requests; empty: the type's own"},
 	{"  type: chat", "kind of endpoint"},
-	{"  streaming: false", "ask for answers in parts"},
-	{"  server_metrics_urls: http://localhost:9400/metrics", "exporters of GPU figures"},
+	{"  streaming: false", "stream the answers"},
+	{"  server_metrics_urls: http://localhost:9400/metrics", "GPU metrics exporters"},
 	{"  url:", "address of the server; empty: localhost:8000, and 8001 for kserve"},
 	{"  grpc_method:", "method of a gRPC endpoint"},
 	{"", ""},
@@ -24,35 +24,35 @@ var template = []line{
 	{"  verbose: false", "has no meaning here"},
 	{"  stimulus: {concurrency: 1}", "concurrency, request_rate or session_concurrency with a value, or the word fixed_schedule"},
 	{"  stability_percentage: 999", "has no meaning here"},
-	{"  warmup_request_count: 0", "requests before those that count"},
+	{"  warmup_request_count: 0", "warm-up requests"},
 	{"  measurement:", "the end"},
 	{"    mode: request_count", "request_count or interval"},
 	{"    num:", "requests, or ms of one of three windows; empty: the default of the mode"},
 	{"", ""},
-	{"input:", "what is sent"},
+	{"input:", "input of the requests"},
 	{"  batch_size: 1", "texts in one request"},
 	{"  extra:", "members added to every request body"},
-	{"  goodput:", "limits that a good request keeps: metric: value"},
+	{"  goodput:", "limits that a good request meets: metric: value"},
 	{"  header:", "headers, as Name: value"},
 	{"  file:", "a file of prompts; payload:FILE is a trace"},
 	{"  num_dataset_entries: 100", "different prompts"},
-	{"  random_seed: 0", "seed of everything random"},
+	{"  random_seed: 0", "random seed"},
 	{"  audio:", "generated sound"},
-	{"    batch_size: 1", "sounds in one request"},
-	{"    length: {mean: 0, stddev: 0}", "seconds; 0: no sound"},
+	{"    batch_size: 1", "audio clips per request"},
+	{"    length: {mean: 0, stddev: 0}", "seconds; 0: no audio"},
 	{"    format: wav", "wav or mp3"},
 	{"    depths: 16", "bits"},
 	{"    sample_rates: 16", "kHz"},
 	{"    num_channels: 1", "1 or 2"},
 	{"  image:", "generated pictures"},
-	{"    batch_size: 1", "pictures in one request"},
-	{"    width: {mean: 0, stddev: 0}", "pixels; 0: no picture"},
+	{"    batch_size: 1", "images per request"},
+	{"    width: {mean: 0, stddev: 0}", "pixels; 0: no image"},
 	{"    height: {mean: 0, stddev: 0}", "pixels"},
 	{"    format: png", "png or jpeg"},
 	{"  output_tokens:", "length of answers"},
-	{"    mean:", "tokens; empty: not asked for"},
-	{"    deterministic: false", "exactly that many"},
-	{"    stddev: 0", "spread of the length"},
+	{"    mean:", "tokens; empty: not requested"},
+	{"    deterministic: false", "exactly this length"},
+	{"    stddev: 0", "standard deviation of the length"},
 	{"  synthetic_tokens: {mean: 550, stddev: 0}", "length of generated prompts, in tokens"},
 	{"  prefix_prompt: {num: 0, length: 100}", "prefixes that prompts share, and their length in tokens"},
 	{"  sessions:", "conversations"},
@@ -60,14 +60,14 @@ var template = []line{
 	{"    turns: {mean: 1, stddev: 0}", "requests of a conversation"},
 	{"    turn_delay: {mean: 0, stddev: 0, ratio: 1.0}", "ms between an answer and the next request; ratio multiplies them"},
 	{"", ""},
-	{"output:", "what is written"},
+	{"output:", "output files"},
 	{"  artifact_directory: artifacts", "where"},
-	{"  checkpoint_directory: checkpoint", "has no meaning here: --resume DIR goes on with a series"},
-	{"  profile_export_file: profile_export.json", "name that those of the files begin with"},
+	{"  checkpoint_directory: checkpoint", "has no meaning here: --resume DIR continues a series"},
+	{"  profile_export_file: profile_export.json", "prefix of the file names"},
 	{"  generate_plots: false", "draw charts"},
 	{"  enable_checkpointing: false", "has no meaning here"},
 	{"", ""},
-	{"tokenizer:", "how tokens are counted"},
+	{"tokenizer:", "tokenizer that counts tokens"},
 	{"  name:", "empty: the model's own"},
 	{"  revision: main", "of its repository"},
 	{"  trust_remote_code: false", "has no meaning here"},
@@ -79,10 +79,10 @@ var template = []line{
 	{"#   input_path: aggregated", "its directory"},
 }
 
-// tritonLines take the place of lines of the template that is GenAI-Perf's own default: Triton over gRPC.
+// tritonLines replaces lines of the template for GenAI-Perf's own default: Triton over gRPC.
 var tritonLines = map[string]string{"  type: chat": "  type: kserve", "  url:": "  url: localhost:8001"}
 
-// Template is a file with every key at its default; verbose puts a comment before each. triton: the default is that of GenAI-Perf, not ours.
+// Template returns a file with every key at its default; verbose adds a comment before each. triton selects the default of GenAI-Perf instead of ours.
 func Template(verbose, triton bool) string {
 	var b strings.Builder
 	for _, l := range template {

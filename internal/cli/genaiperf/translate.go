@@ -12,27 +12,27 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"aiperf/internal/infile"
+	"aiperf/internal/base/boundedfile"
 )
 
-// Axis is a swept setting: the key of its setting and its values.
+// Axis is a swept setting: its key and its values.
 type Axis struct {
 	Key    string
 	Values []int
 }
 
-// File is what a configuration file says in the words of profile.
+// File is a configuration file, translated to flags of profile.
 type File struct {
 	Flags [][2]string // flag and value, in a fixed order
 	Axes  []Axis      // of its analyze section
-	Notes []string    // what was dropped or means something else here
-	Needs bool        // a model must be named, here or beside the file
+	Notes []string    // what was dropped or has another meaning here
+	Needs bool        // a model must be given, in the file or by a flag
 }
 
-// ServiceKinds are the values of --service-kind that choose a default endpoint type.
+// ServiceKinds lists the values of --service-kind that select a default endpoint type.
 var ServiceKinds = []string{"openai", "triton"}
 
-// Defaults are the flags that GenAI-Perf adds to a command line of a kind of service; "" is its default, triton.
+// Defaults returns the flags that GenAI-Perf adds to a command line for a kind of service; "" is its default, triton.
 func Defaults(serviceKind string) [][2]string {
 	if serviceKind == "openai" {
 		return [][2]string{{"--endpoint-type", "chat"}}
@@ -43,7 +43,7 @@ func Defaults(serviceKind string) [][2]string {
 // largest is the size of the largest file that is read, in bytes.
 const largest = 1 << 20
 
-// sweeps are the settings that may be swept: their key here, and the range that GenAI-Perf has for them.
+// sweeps maps the settings that can be swept to their key here and their range in GenAI-Perf.
 var sweeps = map[string]struct {
 	key, flag   string
 	first, last int
@@ -55,12 +55,12 @@ var sweeps = map[string]struct {
 	"num_dataset_entries":   {"datasets.main.entries", "--num-dataset-entries", 100, 1000},
 }
 
-// topKeys tell a file of GenAI-Perf.
+// topKeys lists the top-level keys by which a GenAI-Perf file is recognised.
 var topKeys = []string{"model_name", "model_names", "perf_analyzer", "analyze", "input", "output", "process"}
 
-// Is tells whether a file is one of GenAI-Perf; one that cannot be read is not.
+// Is reports whether a file is in the format of GenAI-Perf; an unreadable file is not.
 func Is(path string) bool {
-	text, err := infile.ReadAll(path, largest)
+	text, err := boundedfile.ReadAll(path, largest)
 	if err != nil {
 		return false
 	}
@@ -76,9 +76,9 @@ func Is(path string) bool {
 	return false
 }
 
-// Read reads a file. The error has a line for everything that is wrong.
+// Read reads a file. The error has one line per fault.
 func Read(path string) (*File, error) {
-	text, err := infile.ReadAll(path, largest)
+	text, err := boundedfile.ReadAll(path, largest)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func Read(path string) (*File, error) {
 
 func (r *reader) has(path string) bool { _, ok := r.values[path]; return ok }
 
-// text is a single value, otherwise def.
+// text returns a single value, or def if it is not set.
 func (r *reader) text(path, def string) string {
 	if v, ok := r.values[path]; ok && len(v.texts) > 0 {
 		return v.texts[0]
@@ -107,7 +107,7 @@ func (r *reader) text(path, def string) string {
 	return def
 }
 
-// translate says the values in flags.
+// translate converts the values to flags.
 func (r *reader) translate() *File {
 	f := &File{Needs: true}
 	say := func(flag, value string) { f.Flags = append(f.Flags, [2]string{flag, value}) }
@@ -137,7 +137,7 @@ func (r *reader) translate() *File {
 	return f
 }
 
-// unused drops what says nothing without another key.
+// unused drops values that have no effect without another key.
 func (r *reader) unused() {
 	drop := func(prefix string) {
 		for path := range r.values {
@@ -180,7 +180,7 @@ func (r *reader) endpoint(say func(flag, value string)) {
 	}
 }
 
-// stimuli are the loads of a file and their flags; "" needs code of its own.
+// stimuli maps the loads of a file to flags; "" is handled by separate code.
 var stimuli = map[string]string{"concurrency": "--concurrency", "request_rate": "--request-rate", "session_concurrency": "--session-concurrency", "fixed_schedule": ""}
 
 func (r *reader) load(say func(flag, value string)) {
@@ -209,7 +209,7 @@ func (r *reader) load(say func(flag, value string)) {
 	case flag == "":
 		say("--fixed-schedule", "true")
 	case err != nil || !(f > 0):
-		r.fault(v.line, "perf_analyzer.stimulus: %s needs a value above 0, as {%s: 4}", name, name)
+		r.fault(v.line, "perf_analyzer.stimulus: %s needs a value above 0, for example {%s: 4}", name, name)
 	default:
 		say(flag, amount)
 		if name == "request_rate" {
@@ -244,7 +244,7 @@ func (r *reader) input(say func(flag, value string), note func(string, ...any)) 
 	switch head, _, prefixed := strings.Cut(file, ":"); {
 	case file == "":
 	case prefixed && head == "payload":
-		say("--input-file", file) // profile knows the word, and reads the rows as GenAI-Perf did
+		say("--input-file", file) // profile knows this prefix and reads the rows as GenAI-Perf did
 	case prefixed && head == "synthetic":
 		note("input.file %s: queries and passages are generated by the endpoint type", file)
 	default:
@@ -261,11 +261,11 @@ func (r *reader) output(say func(flag, value string), note func(string, ...any))
 		say("--profile-export-prefix", strings.TrimSuffix(name, ".json"))
 	}
 	for _, one := range [][2]string{
-		{"perf_analyzer.path", "there is no perf_analyzer: requests are sent by this program"},
-		{"perf_analyzer.verbose", "--verbose says more"},
+		{"perf_analyzer.path", "aiperf sends the requests itself, without perf_analyzer"},
+		{"perf_analyzer.verbose", "use --verbose for details"},
 		{"perf_analyzer.stability_percentage", "a run has one window; --num-profile-runs and --convergence-metric judge stability"},
-		{"output.checkpoint_directory", "--resume DIR goes on with a series"},
-		{"output.enable_checkpointing", "--resume DIR goes on with a series"},
+		{"output.checkpoint_directory", "--resume DIR continues a series"},
+		{"output.enable_checkpointing", "--resume DIR continues a series"},
 		{"output.generate_plots", "aiperf plot draws them from the finished directory"},
 	} {
 		if r.has(one[0]) && r.text(one[0], "") != "false" {
@@ -312,10 +312,19 @@ func (f *File) sweep(name string, values []int, say func(flag, value string)) {
 	}
 }
 
-// mostValues bounds an axis.
+// Replace replaces the axes of the file by those of a sweep, and flags by the same ones of the sweep.
+func (f *File) Replace(sweep *File) {
+	f.Axes = sweep.Axes
+	f.Flags = slices.DeleteFunc(f.Flags, func(one [2]string) bool {
+		return slices.ContainsFunc(sweep.Flags, func(other [2]string) bool { return one[0] == other[0] })
+	})
+	f.Flags = append(f.Flags, sweep.Flags...)
+}
+
+// mostValues limits the length of an axis.
 const mostValues = 10000
 
-// Range lists the values from start to stop: in equal steps, or doubled where there is no step; numbers of entries rise by 1 then.
+// Range lists the values from start to stop in equal steps. Without a step each value is double the previous one; numbers of entries increase by 1.
 func Range(name string, start, stop, step int) (values []int, err error) {
 	if start < 1 || stop < start || step < 0 {
 		return nil, fmt.Errorf("start %d, stop %d, step %d: start must be 1 or more, stop not below it", start, stop, step)
@@ -334,7 +343,8 @@ func Range(name string, start, stop, step int) (values []int, err error) {
 	return values, nil
 }
 
-// Analyze is a sweep of the command line: its type, a list or a range "min:max[:step]"; both empty is the type's own range.
+// Analyze returns a sweep from the command line: its type, and a list or a range "min:max[:step]". If both are empty, it uses the type's default
+// range.
 func Analyze(typ, list, span string) (*File, error) {
 	if typ == "" {
 		typ = "concurrency"

@@ -1,4 +1,4 @@
-// Package api answers questions about a run over HTTP while it goes on (spec: extensibility, section 6).
+// Package api serves the state of a running run over HTTP (spec: extensibility, section 6).
 package api
 
 import (
@@ -8,36 +8,36 @@ import (
 	"strconv"
 	"strings"
 
-	"aiperf/internal/jsontext"
+	"aiperf/internal/base/jsontext"
 )
 
-// Source is the run that is asked about. Its functions are called by many goroutines, and must not wait for the load.
+// Source provides the state of the run. Many goroutines call its functions, which must not wait for the load.
 type Source struct {
-	Ready    func() bool     // requests are being sent, or about to be
+	Ready    func() bool     // requests are being sent, or are about to be
 	Config   json.RawMessage // the settings, without secrets
-	Run      any             // which run this is
-	Page     func() []byte   // of Prometheus
+	Run      any             // description of the run
+	Page     func() []byte   // Prometheus page
 	Metrics  func() any
 	Progress func() any
 	Workers  func() any
 	Results  func() Results
-	Dir      string // of the files
+	Dir      string // directory of the files
 	Origins  []string
 }
 
-// Results are how a run ended.
+// Results is the result of a run.
 type Results struct {
 	Status  string `json:"status"`  // running, complete, cancelled
-	Results any    `json:"results"` // nil while it runs
+	Results any    `json:"results"` // nil while the run is running
 }
 
-// Handler answers the questions. There are no others: what changes a run is not to be had over HTTP.
+// Handler returns the handler of all requests. None of them can change the run.
 func (s *Source) Handler() http.Handler { return http.HandlerFunc(s.serve) }
 
-// filesPath begins the addresses of files.
+// filesPath is the prefix of the addresses of files.
 const filesPath = "/api/results/files/"
 
-// serve finds what a path asks for. Paths are looked at as they came: what climbs out of a folder is to be refused, not put right.
+// serve finds the resource of a path. It does not normalise paths: one that leaves the directory is refused, not corrected.
 func (s *Source) serve(w http.ResponseWriter, r *http.Request) {
 	s.allow(w, r)
 	switch {
@@ -83,7 +83,7 @@ func (s *Source) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// allow tells browsers which pages of others may read the answers; by default none.
+// allow sets which foreign pages may read the answers in a browser; by default none.
 func (s *Source) allow(w http.ResponseWriter, r *http.Request) {
 	for _, origin := range s.Origins {
 		if asked := r.Header.Get("Origin"); asked != "" && (origin == "*" || origin == asked) {
@@ -96,7 +96,7 @@ func (s *Source) allow(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// document answers with JSON. What cannot be told is null.
+// document answers with JSON. Values that JSON cannot express become null.
 func document(w http.ResponseWriter, r *http.Request, v any) {
 	text, err := jsontext.Marshal(v)
 	if err != nil {
@@ -106,16 +106,16 @@ func document(w http.ResponseWriter, r *http.Request, v any) {
 	answer(w, r, http.StatusOK, "application/json", text)
 }
 
-// refuse answers with a reason.
+// refuse answers with an error message.
 func refuse(w http.ResponseWriter, r *http.Request, status int, why string) {
 	text, err := json.Marshal(map[string]string{"detail": why})
-	if err != nil { // a text always has a JSON form
+	if err != nil { // a string always has a JSON form
 		text = []byte("{}")
 	}
 	answer(w, r, status, "application/json", text)
 }
 
-// answer sends a body that is held whole, compressed if the client likes that.
+// answer sends a body, compressed if the client accepts that.
 func answer(w http.ResponseWriter, r *http.Request, status int, kind string, body []byte) {
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("X-Content-Type-Options", "nosniff")

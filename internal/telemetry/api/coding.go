@@ -10,7 +10,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// accepted is the content coding for a client that accepts some (RFC 9110, section 12.5.3): zstd before gzip, "" = none.
+// accepted selects a content coding that the client accepts (RFC 9110, section 12.5.3): zstd before gzip, "" = none.
 func accepted(header string) string {
 	wanted := map[string]bool{}
 	for item := range strings.SplitSeq(header, ",") {
@@ -25,7 +25,7 @@ func accepted(header string) string {
 	return ""
 }
 
-// weight is the q of a coding, 1 where none can be read.
+// weight returns the q value of a coding, 1 if it has none that can be parsed.
 func weight(params string) float64 {
 	key, value, _ := strings.Cut(strings.TrimSpace(params), "=")
 	if q, err := strconv.ParseFloat(strings.TrimSpace(value), 64); err == nil && strings.EqualFold(strings.TrimSpace(key), "q") {
@@ -34,7 +34,7 @@ func weight(params string) float64 {
 	return 1
 }
 
-// stream sends a body as it is read. Whoever asked may be gone: what cannot be sent is lost.
+// stream sends a body while reading it. Errors are ignored, because the client may be gone.
 func stream(w http.ResponseWriter, r *http.Request, status int, coding string, body io.Reader) {
 	w.Header().Add("Vary", "Accept-Encoding")
 	if coding != "" {
@@ -44,12 +44,12 @@ func stream(w http.ResponseWriter, r *http.Request, status int, coding string, b
 	if r.Method == http.MethodHead {
 		return
 	}
-	out := io.WriteCloser(plain{w})
+	out := io.WriteCloser(plainWriter{w})
 	switch coding {
 	case "gzip":
 		out = gzip.NewWriter(w)
 	case "zstd":
-		if z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1)); err == nil { // the settings are right
+		if z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1)); err == nil { // the options are valid, so there is no error
 			out = z
 		}
 	}
@@ -58,8 +58,8 @@ func stream(w http.ResponseWriter, r *http.Request, status int, coding string, b
 	}
 }
 
-// plain writes as it is.
-type plain struct{ io.Writer }
+// plainWriter writes without compression.
+type plainWriter struct{ io.Writer }
 
 // Close implements io.Closer.
-func (plain) Close() error { return nil }
+func (plainWriter) Close() error { return nil }

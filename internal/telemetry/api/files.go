@@ -11,15 +11,15 @@ import (
 	"strings"
 )
 
-// listed is one file of a run.
-type listed struct {
+// listedFile is one file of a run.
+type listedFile struct {
 	Name string `json:"name"`
 	Size int64  `json:"size"` // bytes
 }
 
-// list names the files directly in the folder, in the order of their names (os.ReadDir). None of a folder that is not there.
+// list lists the files directly in the directory, sorted by name (os.ReadDir); none if the directory does not exist.
 func (s *Source) list(w http.ResponseWriter, r *http.Request) {
-	files := []listed{}
+	files := []listedFile{}
 	entries, err := os.ReadDir(s.Dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		refuse(w, r, http.StatusInternalServerError, "the folder of the run cannot be read")
@@ -27,18 +27,18 @@ func (s *Source) list(w http.ResponseWriter, r *http.Request) {
 	}
 	for _, one := range entries {
 		if info, err := one.Info(); err == nil && info.Mode().IsRegular() {
-			files = append(files, listed{one.Name(), info.Size()})
+			files = append(files, listedFile{one.Name(), info.Size()})
 		}
 	}
 	document(w, r, map[string]any{"files": files})
 }
 
-// kinds are the types of files by their names' ends.
+// kinds maps file extensions to content types.
 var kinds = map[string]string{
 	".json": "application/json", ".jsonl": "application/x-ndjson", ".csv": "text/csv", ".parquet": "application/vnd.apache.parquet", ".txt": "text/plain",
 }
 
-// file sends a file from the folder of the run. A name that leaves the folder, by itself or by a link, is refused.
+// file sends a file from the directory of the run. It refuses a name that leaves the directory, directly or through a link.
 func (s *Source) file(w http.ResponseWriter, r *http.Request, name string) {
 	if !fs.ValidPath(name) || !filepath.IsLocal(filepath.FromSlash(name)) || strings.ContainsAny(name, "\\\x00") {
 		refuse(w, r, http.StatusBadRequest, "Invalid filename")
@@ -51,7 +51,7 @@ func (s *Source) file(w http.ResponseWriter, r *http.Request, name string) {
 	}
 	defer folder.Close()
 	info, err := folder.Stat(name)
-	if err != nil || !info.Mode().IsRegular() { // a pipe would be waited for
+	if err != nil || !info.Mode().IsRegular() { // opening a pipe would block
 		refuse(w, r, http.StatusNotFound, "Result file not found: "+name)
 		return
 	}

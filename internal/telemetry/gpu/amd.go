@@ -14,23 +14,23 @@ import (
 	"aiperf/internal/telemetry"
 )
 
-// AMDURL is the source of samples of AMD's GPUs of this machine.
+// AMDURL is the source name for samples of AMD's GPUs of this machine.
 const AMDURL = "amdsmi://localhost"
 
-// The collector of AMD's GPUs asks amd-smi, which comes with the driver, for its JSON on the cadence: `amd-smi metric --json`, and once
-// `amd-smi list --json` and `amd-smi static --asic --json` for what the GPUs are. Versions name things differently; what a GPU does not have is "N/A".
+// The collector of AMD's GPUs runs amd-smi, which is part of the driver, at every interval: `amd-smi metric --json`. It runs `amd-smi list --json` and
+// `amd-smi static --asic --json` once, to identify the GPUs. Versions use different names; a figure that a GPU does not have is "N/A".
 
-// mostJSON bounds what is read of one answer.
+// mostJSON limits the size of one output, in bytes.
 const mostJSON = 16 << 20
 
-// quantity is a figure of amd-smi: a number, a text with one, or {"value", "unit"}.
+// quantity is a figure of amd-smi: a number, a string with a number, or {"value", "unit"}.
 type quantity struct {
 	value float64
 	unit  string
 	known bool
 }
 
-// UnmarshalJSON implements json.Unmarshaler. What is no figure is unknown and no error: one bad figure does not cost the others.
+// UnmarshalJSON implements json.Unmarshaler. An invalid figure is unknown and not an error, so that the others are still read.
 func (q *quantity) UnmarshalJSON(text []byte) error {
 	*q = quantity{}
 	var object struct {
@@ -53,10 +53,10 @@ func (q *quantity) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// amdMetric is what amd-smi metric tells of one GPU: figures by section. A section that a GPU does not have is a text.
+// amdMetric holds the figures of amd-smi metric for one GPU, by section. A section that a GPU does not have is a string.
 type amdMetric map[string]json.RawMessage
 
-// at is a figure of a section; of the GPU itself where the section is "".
+// at returns a figure of a section; section "" is the GPU itself.
 func (m amdMetric) at(section, key string) (q quantity) {
 	of := m
 	if section != "" {
@@ -65,11 +65,11 @@ func (m amdMetric) at(section, key string) (q quantity) {
 			return q
 		}
 	}
-	_ = q.UnmarshalJSON(of[key]) // what is no figure is unknown
+	_ = q.UnmarshalJSON(of[key]) // an invalid figure is unknown
 	return q
 }
 
-// amdDevice is what amd-smi list and static tell of one GPU.
+// amdDevice is the description of one GPU by amd-smi list and static.
 type amdDevice struct {
 	GPU  quantity `json:"gpu"`
 	UUID string   `json:"uuid"`
@@ -79,7 +79,7 @@ type amdDevice struct {
 	} `json:"asic"`
 }
 
-// amdList reads an answer: a list of GPUs, or one below gpu_data.
+// amdList parses an output: a list of GPUs, or one below gpu_data.
 func amdList[T any](text []byte) ([]T, error) {
 	var list []T
 	err := json.Unmarshal(text, &list)
@@ -95,16 +95,16 @@ func amdList[T any](text []byte) ([]T, error) {
 	return nil, fmt.Errorf("no list of GPUs: %w", err)
 }
 
-// memoryUnits are in GB, energyUnits in MJ.
+// memoryUnits convert to GB, energyUnits to MJ.
 var (
 	memoryUnits = map[string]float64{"B": 1e-9, "KB": 1024e-9, "MB": mebibyte, "MiB": mebibyte, "GB": 1.073741824, "GiB": 1.073741824}
 	energyUnits = map[string]float64{"uJ": 1e-12, "mJ": 1e-9, "J": 1e-6, "kJ": 1e-3, "MJ": 1}
 )
 
-// amdSources say where the figures stand, the first that is there counts.
+// amdSources lists where each figure may be; the first that exists counts.
 var amdSources = []struct {
 	tag   string
-	units map[string]float64 // nil = one unit only
+	units map[string]float64 // nil = there is only one unit
 	from  [][2]string
 }{
 	{"amd_power", nil, [][2]string{{"power", "socket_power"}, {"power", "current_socket_power"}, {"power", "average_socket_power"}}},
@@ -117,7 +117,7 @@ var amdSources = []struct {
 	{"amd_ecc_uncorrectable", nil, [][2]string{{"ecc", "total_uncorrectable_count"}, {"ecc", "total_uncorrected_count"}}},
 }
 
-// values are the figures by tag. Old drivers tell temperatures in thousandths.
+// values returns the figures by tag. Old drivers report temperatures in thousandths.
 func (m amdMetric) values() map[string]float64 {
 	out := map[string]float64{}
 	for _, s := range amdSources {
@@ -141,10 +141,10 @@ func (m amdMetric) values() map[string]float64 {
 	return out
 }
 
-// amdViolations are what newer versions tell in place of one status.
+// amdViolations lists what newer versions report instead of one status.
 var amdViolations = []string{"prochot", "ppt", "socket_thermal", "vr_thermal", "hbm_thermal"}
 
-// throttled is 1 while a GPU is slowed down, else 0.
+// throttled returns 1 while a GPU is throttled, else 0.
 func (m amdMetric) throttled() (v float64, told bool) {
 	words := []string{m.word("power", "throttle_status")}
 	for _, name := range amdViolations {
@@ -161,7 +161,7 @@ func (m amdMetric) throttled() (v float64, told bool) {
 	return 0, told
 }
 
-// word is a text of a section, in capitals; "" if there is none.
+// word returns a string of a section in capitals; "" if there is none.
 func (m amdMetric) word(section, key string) string {
 	var of map[string]json.RawMessage
 	if json.Unmarshal(m[section], &of) != nil {
@@ -170,7 +170,7 @@ func (m amdMetric) word(section, key string) string {
 	return strings.ToUpper(strings.Trim(string(of[key]), `"`))
 }
 
-// amdSMI is the program, and what it told of the GPUs.
+// amdSMI is the program and the identified GPUs.
 type amdSMI struct {
 	command string
 	devices map[int]Device
@@ -213,8 +213,8 @@ func OpenAMD(ctx context.Context, o Options, command string) (*Collector, error)
 // ask runs the program once.
 func (a *amdSMI) ask(ctx context.Context, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, a.command, args...)
-	cmd.WaitDelay = time.Second // children of it may hold its pipe
-	var out, errs limited
+	cmd.WaitDelay = time.Second // its children may keep the pipe open
+	var out, errs limitedBuffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err != nil {
 		return nil, fmt.Errorf("%s %s: %w: %.200q", a.command, args[0], err, out.text(errs.b))
@@ -222,23 +222,23 @@ func (a *amdSMI) ask(ctx context.Context, args ...string) ([]byte, error) {
 	return out.b, nil
 }
 
-// limited keeps the first mostJSON bytes.
-type limited struct{ b []byte }
+// limitedBuffer stores the first mostJSON bytes.
+type limitedBuffer struct{ b []byte }
 
-func (l *limited) Write(b []byte) (int, error) {
+func (l *limitedBuffer) Write(b []byte) (int, error) {
 	l.b = append(l.b, b[:min(len(b), mostJSON-len(l.b))]...)
 	return len(b), nil
 }
 
-// text is what was said, or else what was said elsewhere.
-func (l *limited) text(other []byte) string {
+// text returns the content, or other if it is empty.
+func (l *limitedBuffer) text(other []byte) string {
 	if len(other) > 0 {
 		return string(other)
 	}
 	return string(l.b)
 }
 
-// identify asks what the GPUs are. What is not told has stand-ins.
+// identify reads the descriptions of the GPUs. Missing values get placeholders.
 func (a *amdSMI) identify(ctx context.Context) {
 	for _, args := range [][]string{{"list", "--json"}, {"static", "--asic", "--json"}} {
 		text, err := a.ask(ctx, args...)
@@ -265,7 +265,7 @@ func (a *amdSMI) identify(ctx context.Context) {
 	}
 }
 
-// index is the number of a GPU; its place where there is none.
+// index returns the number of a GPU, or its place in the list if it has none.
 func (q *quantity) index(place int) int {
 	if q.known && q.value >= 0 && q.value < 1<<16 {
 		return int(q.value)

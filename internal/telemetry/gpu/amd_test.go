@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"aiperf/internal/metric"
+	"aiperf/internal/measure/metric"
 	"aiperf/internal/telemetry"
 )
 

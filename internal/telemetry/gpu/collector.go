@@ -10,26 +10,26 @@ import (
 	"sync/atomic"
 	"time"
 
-	"aiperf/internal/exposition"
-	"aiperf/internal/metric"
+	"aiperf/internal/measure/metric"
 	"aiperf/internal/telemetry"
+	"aiperf/internal/telemetry/exposition"
 )
 
-// Options say whom to ask for GPUs and what becomes of the answers.
+// Options selects the exporters of GPU figures and the destination of the samples.
 type Options struct {
 	Client    *telemetry.Client
 	URLs      []string // of exporters that the user named, complete
-	Defaults  []string // that are looked for beside them
-	More      []Field  // beside the usual figures
+	Defaults  []string // of exporters that are also tried
+	More      []Field  // additional figures
 	Cadence   telemetry.Cadence
-	Reachable time.Duration // how long an exporter may take to answer the first time
-	Line      func([]byte)  // takes lines of the file of samples, one at a time
+	Reachable time.Duration // time limit for the first answer of an exporter
+	Line      func([]byte)  // receives lines of the file of samples, one at a time
 	Warn      func(string)
-	Silence   string // what takes warnings away
+	Silence   string // setting that disables warnings
 	Log       *slog.Logger
 }
 
-// Collector watches exporters of GPU figures.
+// Collector reads exporters of GPU figures.
 type Collector struct {
 	Options
 	*telemetry.Watch
@@ -39,27 +39,27 @@ type Collector struct {
 	successful []string
 	sources    []*source
 	losses     telemetry.Losses
-	local      local       // nil = exporters are asked
-	stopping   atomic.Bool // the end of the local collector is wanted
+	local      local       // nil = exporters are read
+	stopping   atomic.Bool // the local collector is being stopped
 
-	mu sync.Mutex // of the file of samples
+	mu sync.Mutex // guards the file of samples
 }
 
 // local is a program that reads the GPUs of this machine.
 type local interface {
-	now(ctx context.Context) // one reading more, if the program is not reading all the time
+	now(ctx context.Context) // takes one more reading, unless the program reads continuously
 	stop()
 }
 
 // source is one exporter.
 type source struct {
 	*telemetry.Exporter
-	shown  string // its URL as files show it
-	body   []byte // the page before
+	shown  string // its URL for files
+	body   []byte // the previous page
 	warned bool
 }
 
-// Open looks for exporters; the first page of each that answers is taken. With none it watches nobody.
+// Open looks for exporters and takes the first page of each that answers. Without any the collector does nothing.
 func Open(ctx context.Context, o Options) *Collector {
 	c := &Collector{Options: o, fields: NewFields("nvidia", o.More)}
 	c.series = NewSeries(c.fields)
@@ -103,7 +103,7 @@ func shown(addresses []string) (out []string) {
 	return out
 }
 
-// take makes samples of a page. One that is the page before once more is none: exporters read the GPUs less often than they are asked.
+// take makes samples of a page. A page equal to the previous one adds none: exporters read the GPUs less often than they are scraped.
 func (c *Collector) take(s *source, a *telemetry.Answer) {
 	if a.Err != nil {
 		c.losses.Add(a.Err, 1)
@@ -129,7 +129,7 @@ func (c *Collector) take(s *source, a *telemetry.Answer) {
 	}
 }
 
-// bad tells once of an exporter whose page has lines that are none, and counts them.
+// bad warns once about an exporter whose page has invalid lines, and counts them.
 func (c *Collector) bad(s *source, page *exposition.Page) {
 	text := fmt.Sprintf("line %d is no metric, want %s", page.First.Line, page.First.Why)
 	if !page.IsText() {
@@ -149,7 +149,7 @@ func (c *Collector) add(one *Sample) {
 	c.Line(c.fields.AppendLine(nil, one, one.Source))
 }
 
-// Once asks every source once and waits for the answers, but no longer than most.
+// Once reads every source once and waits for the answers, at most for most.
 func (c *Collector) Once(ctx context.Context, most time.Duration) {
 	if c.local == nil {
 		c.Watch.Once(ctx, most)
@@ -160,7 +160,7 @@ func (c *Collector) Once(ctx context.Context, most time.Duration) {
 	c.local.now(ctx)
 }
 
-// Stop ends everything that is under way and waits for it.
+// Stop ends all readings and waits for them.
 func (c *Collector) Stop() {
 	c.Watch.Stop()
 	if c.local != nil && !c.stopping.Swap(true) {
@@ -168,7 +168,7 @@ func (c *Collector) Stop() {
 	}
 }
 
-// Within are the figures of a window, without what could not be read.
+// Within returns the figures of a window, without the losses.
 func (c *Collector) Within(w metric.Window) *metric.GPUTelemetry {
 	t := &metric.GPUTelemetry{Configured: c.configured, Successful: c.successful, Window: w}
 	for _, u := range c.configured {
@@ -179,7 +179,7 @@ func (c *Collector) Within(w metric.Window) *metric.GPUTelemetry {
 	return t
 }
 
-// Result are the figures of a window, and what could not be read. The watch has stopped.
+// Result returns the figures of a window with the losses. The watch must have stopped.
 func (c *Collector) Result(w metric.Window) *metric.GPUTelemetry {
 	t := c.Within(w)
 	for _, s := range c.sources {

@@ -6,16 +6,16 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"aiperf/internal/infile"
+	"aiperf/internal/base/boundedfile"
 )
 
-// mostCustom bounds a file of custom figures.
+// mostCustom limits the size of a file of custom figures, in bytes.
 const mostCustom = 1 << 20
 
-// ReadCustom reads figures beside the usual ones from a file in the format of the DCGM exporter's own: FIELD, type, help. Lines that are
-// none are told in warnings and left out, what is known already is left out.
+// ReadCustom reads additional figures from a file in the format of the DCGM exporter: FIELD, type, help. Invalid lines are skipped with a warning;
+// known figures are skipped.
 func ReadCustom(path string) (fields []Field, warnings []string, err error) {
-	text, err := infile.ReadAll(path, mostCustom)
+	text, err := boundedfile.ReadAll(path, mostCustom)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -23,7 +23,7 @@ func ReadCustom(path string) (fields []Field, warnings []string, err error) {
 	return fields, warnings, nil
 }
 
-// ParseCustom reads the text of a file of custom figures; name stands before the line in warnings.
+// ParseCustom parses the text of a file of custom figures; warnings begin with name and the line.
 func ParseCustom(name, text string) (fields []Field, warnings []string) {
 	taken, sources := map[string]bool{}, map[string]bool{}
 	for _, f := range nvidia {
@@ -81,7 +81,7 @@ var abbreviations = map[string]bool{
 	"gpu": true, "xid": true, "sm": true, "nvlink": true, "pci": true, "pcie": true, "cpu": true, "ram": true, "vram": true, "ecc": true,
 }
 
-// titled writes every word with a capital.
+// titled capitalises every word.
 func titled(text string) string {
 	words := strings.Fields(text)
 	for i, w := range words {
@@ -96,13 +96,13 @@ func titled(text string) string {
 	return strings.Join(words, " ")
 }
 
-// customUnits are the units that a help text may name, as "(in X)".
+// customUnits maps the units that a help text may name, as in "(in X)".
 var customUnits = map[string]string{
 	"w": "W", "%": "%", "percent": "%", "gb": "GB", "mb": "MB", "kb": "KB", "gib": "GB", "mib": "MB", "kib": "KB", "mhz": "MHz", "ghz": "GHz",
 	"c": "°C", "°c": "°C", "celsius": "°C", "us": "us", "ms": "ms", "s": "sec", "mj": "MJ", "j": "J", "count": "count",
 }
 
-// customUnit is the unit of a help text; what says nothing is counted.
+// customUnit returns the unit of a help text; a figure without one is a count.
 func customUnit(help string) string {
 	low := strings.ToLower(help)
 	for {

@@ -1,20 +1,20 @@
-// Package gpu makes figures of what exporters tell of GPUs. Rules: telemetry, section 1.
+// Package gpu computes GPU figures from the data of exporters. Rules: telemetry, section 1.
 package gpu
 
 // Field is one figure of a GPU.
 type Field struct {
-	Source  string // name in the exporter's page; "" = the vendor's library alone tells it
+	Source  string // name in the exporter's page; "" = only the vendor's library provides it
 	Tag     string // in files
 	Name    string // in tables
 	Unit    string
-	Scale   float64 // value of the source times this is in Unit
-	Counter bool    // grows; the figure of a run is by how much
+	Scale   float64 // factor from the source to Unit
+	Counter bool    // increasing; the figure of a run is the increase
 }
 
-// mebibyte in gigabytes.
+// mebibyte is a mebibyte in gigabytes.
 const mebibyte = 1.048576e-3
 
-// nvidia are the figures of NVIDIA's GPUs, in the order of tables and files. Sources: field identifiers of the Data Center GPU Manager.
+// nvidia lists the figures of NVIDIA's GPUs, in the order of tables and files. Sources: field identifiers of the Data Center GPU Manager.
 var nvidia = []Field{
 	{"DCGM_FI_DEV_POWER_USAGE", "nvidia_power_usage", "NVIDIA GPU Power Usage", "W", 1, false},
 	{"DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", "nvidia_energy_consumption", "NVIDIA Energy Consumption", "MJ", 1e-9, true}, // mJ
@@ -30,7 +30,7 @@ var nvidia = []Field{
 	{"DCGM_FI_DEV_POWER_VIOLATION", "nvidia_power_violation", "NVIDIA Power Violation", "us", 1e-3, true},
 }
 
-// amd are the figures of AMD's GPUs.
+// amd lists the figures of AMD's GPUs.
 var amd = []Field{
 	{"", "amd_power", "AMD Power", "W", 1, false},
 	{"", "amd_energy_consumption", "AMD Energy Consumption", "MJ", 1, true},
@@ -43,6 +43,19 @@ var amd = []Field{
 	{"", "amd_throttle_status", "AMD Throttle Status", "count", 1, false},
 }
 
+// Old lists additional figures of NVIDIA's GPUs in GenAI-Perf, for runs under its name.
+var Old = []Field{
+	{"DCGM_FI_DEV_POWER_MGMT_LIMIT", "nvidia_power_limit", "NVIDIA GPU Power Limit", "W", 1, false},
+	{"DCGM_FI_DEV_FB_TOTAL", "nvidia_memory_total", "NVIDIA GPU Memory Total", "GB", mebibyte, false},
+	{"DCGM_FI_DEV_FB_FREE", "nvidia_memory_free", "NVIDIA GPU Memory Free", "GB", mebibyte, false},
+	{"DCGM_FI_DEV_MEMORY_TEMP", "nvidia_memory_temperature", "NVIDIA GPU Memory Temperature", "°C", 1, false},
+	{"DCGM_FI_DEV_SM_CLOCK", "nvidia_sm_clock", "NVIDIA SM Clock", "MHz", 1, false},
+	{"DCGM_FI_DEV_MEM_CLOCK", "nvidia_memory_clock", "NVIDIA Memory Clock", "MHz", 1, false},
+}
+
+// usual lists the figures that are known by their tags.
+var usual = [][]Field{nvidia, amd, Old}
+
 // Fields is a table of figures in their order.
 type Fields struct {
 	list     []Field
@@ -50,7 +63,7 @@ type Fields struct {
 	byTag    map[string]int
 }
 
-// NewFields is the figures of a vendor (nvidia, amd) and some more.
+// NewFields returns the figures of a vendor (nvidia, amd) and additional ones. If several fields have one source or tag, the first counts.
 func NewFields(platform string, more []Field) *Fields {
 	f := &Fields{bySource: map[string]int{}, byTag: map[string]int{}}
 	own := nvidia
@@ -59,6 +72,10 @@ func NewFields(platform string, more []Field) *Fields {
 	}
 	for _, list := range [][]Field{own, more} {
 		for _, one := range list {
+			_, read := f.bySource[one.Source]
+			if _, known := f.byTag[one.Tag]; read || known {
+				continue
+			}
 			if one.Source != "" {
 				f.bySource[one.Source] = len(f.list)
 			}
@@ -69,9 +86,9 @@ func NewFields(platform string, more []Field) *Fields {
 	return f
 }
 
-// NameOf is the name in tables of a tag; "" if it is none of the usual ones.
+// NameOf returns the display name of a tag; "" if it is unknown.
 func NameOf(tag string) string {
-	for _, list := range [][]Field{nvidia, amd} {
+	for _, list := range usual {
 		for _, f := range list {
 			if f.Tag == tag {
 				return f.Name
@@ -81,9 +98,9 @@ func NameOf(tag string) string {
 	return ""
 }
 
-// UnitOf is the unit of a tag; "" if it is none of the usual ones.
+// UnitOf returns the unit of a tag; "" if it is unknown.
 func UnitOf(tag string) string {
-	for _, list := range [][]Field{nvidia, amd} {
+	for _, list := range usual {
 		for _, f := range list {
 			if f.Tag == tag {
 				return f.Unit

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"aiperf/internal/exposition"
-	"aiperf/internal/golden"
-	"aiperf/internal/metric"
+	"aiperf/internal/base/testrecording"
+	"aiperf/internal/measure/metric"
 	"aiperf/internal/telemetry"
+	"aiperf/internal/telemetry/exposition"
 )
 
 // recording is a run of the Python tool against exporters: what they answered and what it made of that.
@@ -35,7 +35,7 @@ type recording struct {
 // TestRecordedRun: lines and figures are those of the recorded run, from the same pages at the same instants.
 func TestRecordedRun(t *testing.T) {
 	var in recording
-	golden.JSON(t, "../testdata/gpu_two.json.gz", &in)
+	testrecording.JSON(t, "../testdata/gpu_two.json.gz", &in)
 	var times struct {
 		Data struct {
 			Summary struct {
@@ -44,7 +44,7 @@ func TestRecordedRun(t *testing.T) {
 			}
 		} `json:"telemetry_data"`
 	}
-	golden.JSON(t, "../testdata/gpu_two.json.gz", &times)
+	testrecording.JSON(t, "../testdata/gpu_two.json.gz", &times)
 	fields := NewFields("nvidia", nil)
 	series := NewSeries(fields)
 	type key struct {

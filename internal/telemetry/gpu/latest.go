@@ -3,19 +3,20 @@ package gpu
 import (
 	"math"
 
-	"aiperf/internal/metric"
-	"aiperf/internal/stats"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/measure/stats"
 	"aiperf/internal/telemetry"
 )
 
-// Live is one GPU while the run goes on: its figures so far, and by their tags the values that were told last.
+// Live is one GPU during a run: its statistics so far, and its latest values by tag.
 type Live struct {
 	Endpoint string
 	metric.GPU
 	Current map[string]float64
 }
 
-// Live are the GPUs as they stand, of the samples within a window. It looks at all of them: it is for somebody who watches, not for every second.
+// Live returns the GPUs from the samples within a window. It processes all samples, so it should only be called while somebody watches, and not every
+// second.
 func (c *Collector) Live(w metric.Window) (list []Live) {
 	for _, source := range c.configured {
 		for _, g := range c.series.Figures(source, w) {
@@ -25,7 +26,7 @@ func (c *Collector) Live(w metric.Window) (list []Live) {
 	return list
 }
 
-// Sources are those that were asked, and those that answered.
+// Sources returns the configured sources and those that answered.
 func (c *Collector) Sources() (configured, successful []string) { return c.configured, c.successful }
 
 func (s *Series) latest(source string, index int) map[string]float64 {
@@ -44,7 +45,7 @@ func (s *Series) latest(source string, index int) map[string]float64 {
 	return values
 }
 
-// Latest is what the GPUs told last of a figure: their sum, or their mean; false = none has told it.
+// Latest returns the latest values of a figure over the GPUs: their sum, or their mean; false = no value.
 func (c *Collector) Latest(tag string, mean bool) (float64, bool) {
 	s := c.series
 	s.mu.Lock()
@@ -66,7 +67,7 @@ func (c *Collector) Latest(tag string, mean bool) (float64, bool) {
 	return sum, n > 0
 }
 
-// last is the last value of a column that is one.
+// last returns the last value of a column that is not NaN.
 func last(column *stats.Column) (float64, bool) {
 	for k := column.Len() - 1; k >= 0; k-- {
 		if v := column.At(k); !math.IsNaN(v) {

@@ -4,23 +4,23 @@ import (
 	"context"
 	"time"
 
-	"aiperf/internal/record"
+	"aiperf/internal/measure/record"
 )
 
-// poller asks a source of this machine on the cadence, and out of turn when somebody wants it.
+// poller reads a local source at every interval, and on request.
 type poller struct {
-	asked chan chan struct{} // for a reading out of turn; what is sent is closed when it is there
+	asked chan chan struct{} // requests for a reading; the channel that is sent is closed when it is done
 	end   context.CancelFunc
 	done  chan struct{}
 }
 
-// poll asks from now on. read takes one reading; its errors are losses of the source.
+// poll starts the readings. read takes one reading; its errors are counted as losses of the source.
 func (c *Collector) poll(ctx context.Context, source string, read func(context.Context) error) *poller {
 	running, end := context.WithCancel(context.WithoutCancel(ctx))
 	p := &poller{asked: make(chan chan struct{}), end: end, done: make(chan struct{})}
 	go func() {
 		defer close(p.done)
-		tick := time.NewTicker(c.Cadence.Interval) // a source that is slower than the cadence is asked as often as it can
+		tick := time.NewTicker(c.Cadence.Interval) // a source that is slower than the interval is read without a pause
 		defer tick.Stop()
 		for {
 			var waits chan struct{}

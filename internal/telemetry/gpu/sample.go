@@ -6,11 +6,11 @@ import (
 	"strconv"
 	"strings"
 
-	"aiperf/internal/exposition"
-	"aiperf/internal/jsontext"
+	"aiperf/internal/base/jsontext"
+	"aiperf/internal/telemetry/exposition"
 )
 
-// Device is which GPU a sample is of. Empty texts are unknown.
+// Device identifies the GPU of a sample. Empty strings are unknown.
 type Device struct {
 	Index              int
 	UUID, Model        string
@@ -20,7 +20,7 @@ type Device struct {
 	Platform           string // nvidia, amd
 }
 
-// Sample is what one GPU told at one instant; values in the units of the fields, NaN = not told.
+// Sample holds the values of one GPU at one instant in the units of the fields; NaN = missing.
 type Sample struct {
 	Device
 	At     int64 // wall, ns
@@ -28,7 +28,7 @@ type Sample struct {
 	Values []float64 // by field
 }
 
-// Page makes samples of an exporter's page, one a GPU in the order of their indices. What has no index or no known field is left out.
+// Page makes samples from an exporter's page, one per GPU in the order of their indices. Samples without an index or a known field are ignored.
 func (f *Fields) Page(page *exposition.Page, at int64, source string) []Sample {
 	byIndex := map[int]*Sample{}
 	for _, family := range page.Families {
@@ -47,7 +47,7 @@ func (f *Fields) Page(page *exposition.Page, at int64, source string) []Sample {
 	return out
 }
 
-// mostGPUs bounds what one page may tell of.
+// mostGPUs is the largest number of GPUs of one page.
 const mostGPUs = 4096
 
 func (f *Fields) take(byIndex map[int]*Sample, in *exposition.Sample) {
@@ -87,7 +87,7 @@ func (f *Fields) take(byIndex map[int]*Sample, in *exposition.Sample) {
 	}
 }
 
-// none are values of which no one was told.
+// none returns a list of missing values.
 func (f *Fields) none() []float64 {
 	v := make([]float64, len(f.list))
 	for i := range v {

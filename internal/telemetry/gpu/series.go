@@ -5,16 +5,16 @@ import (
 	"slices"
 	"sync"
 
-	"aiperf/internal/metric"
-	"aiperf/internal/stats"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/measure/stats"
 )
 
-// Series keep what GPUs told, for the figures of the run. The methods may be called from any goroutine.
+// Series stores the values of GPUs for the statistics of the run. The methods may be called from any goroutine.
 type Series struct {
 	fields *Fields
 
 	mu   sync.Mutex
-	gpus map[gpuKey]*track
+	gpus map[gpuKey]*gpuTrack
 }
 
 type gpuKey struct {
@@ -22,24 +22,24 @@ type gpuKey struct {
 	index  int
 }
 
-// track is what one GPU told.
-type track struct {
-	device Device // as it was told last
+// gpuTrack holds the values of one GPU.
+type gpuTrack struct {
+	device Device // latest description
 	at     []int64
-	values []stats.Column // by field, one value an instant
+	values []stats.Column // by field, one value per instant
 }
 
-// NewSeries makes empty ones.
-func NewSeries(f *Fields) *Series { return &Series{fields: f, gpus: map[gpuKey]*track{}} }
+// NewSeries returns an empty Series.
+func NewSeries(f *Fields) *Series { return &Series{fields: f, gpus: map[gpuKey]*gpuTrack{}} }
 
-// Add takes a sample in.
+// Add adds a sample.
 func (s *Series) Add(one *Sample) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := gpuKey{one.Source, one.Index}
 	t := s.gpus[key]
 	if t == nil {
-		t = &track{values: make([]stats.Column, len(s.fields.list))}
+		t = &gpuTrack{values: make([]stats.Column, len(s.fields.list))}
 		s.gpus[key] = t
 	}
 	t.device = one.Device
@@ -49,7 +49,7 @@ func (s *Series) Add(one *Sample) {
 	}
 }
 
-// Figures are those of every GPU that a source told of within a window, by ascending index.
+// Figures returns the statistics of every GPU of a source within a window, by ascending index.
 func (s *Series) Figures(source string, w metric.Window) []metric.GPU {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,8 +73,8 @@ func (s *Series) Figures(source string, w metric.Window) []metric.GPU {
 	return out
 }
 
-// figure is what the values of a field add up to in a window; false = none was told there.
-func (t *track) figure(f *Field, column *stats.Column, w metric.Window) (metric.GPUMetric, bool) {
+// figure returns the statistics of a field in a window; false = it has no value there.
+func (t *gpuTrack) figure(f *Field, column *stats.Column, w metric.Window) (metric.GPUMetric, bool) {
 	m := metric.GPUMetric{Tag: f.Tag, Name: f.Name, Unit: f.Unit, Values: metric.NoStats()}
 	var inside []float64
 	reference := math.NaN()
@@ -111,7 +111,7 @@ func (t *track) figure(f *Field, column *stats.Column, w metric.Window) (metric.
 	return m, true
 }
 
-// PerSecond is a figure of every second since 1970 that has one: in each second the mean of a GPU's readings, over all GPUs their sum or mean.
+// PerSecond returns a figure by second since 1970: in each second the mean of a GPU's readings, over all GPUs their sum or mean.
 func (c *Collector) PerSecond(tag string, mean bool) map[int64]float64 {
 	s := c.series
 	s.mu.Lock()

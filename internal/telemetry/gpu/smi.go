@@ -9,16 +9,19 @@ import (
 	"io"
 	"math"
 	"os/exec"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"aiperf/internal/base/lazyregexp"
 	"aiperf/internal/telemetry"
 )
 
-// smiColumns are what is asked of nvidia-smi (nvidia-smi --help-query-gpu) behind the four that say which GPU it is.
+// LocalURL is the source name for samples of NVIDIA's GPUs of this machine, as AIPerf names it.
+const LocalURL = "pynvml://localhost"
+
+// smiColumns lists the columns requested from nvidia-smi (nvidia-smi --help-query-gpu) after the four that identify the GPU.
 var smiColumns = []struct {
 	query, tag string
 	scale      float64
@@ -35,19 +38,26 @@ var smiColumns = []struct {
 
 var smiIdentity = []string{"index", "uuid", "name", "pci.bus_id"}
 
-// smiUnknown is how nvidia-smi refuses a column that its version lacks.
-var smiUnknown = regexp.MustCompile(`Field "([^"]+)" is not a valid field`)
+// smiUnknown matches the error of nvidia-smi for a column that its version does not have.
+var smiUnknown = lazyregexp.New(`Field "([^"]+)" is not a valid field`)
 
 // smi is a running nvidia-smi.
 type smi struct {
 	cmd  *exec.Cmd
 	out  io.ReadCloser
-	tags []int // field of each column behind the identity
+	tags []int // field of each column after the identity
 	done chan struct{}
+
+	energy map[int]*energy // by index of the GPU; read after the program has ended
+	warn   func(string)
 }
 
-// OpenSMI starts the collector for machines where the driver's library cannot be opened, and waits for its first reading. command is the program
-// to ask, usually nvidia-smi, which comes with the driver. It tells neither energy nor multiprocessors nor throttling.
+// mostDoubt is the largest uncertain share of the energy without a warning.
+const mostDoubt = 0.02
+
+// OpenSMI starts the collector of NVIDIA's GPUs of this machine and waits for its first reading. command is the program, usually nvidia-smi, which is
+// part of the driver. It has no energy counter, so energy is integrated from the readings of power. It reports neither the use of multiprocessors nor
+// throttling. NVML has all of them, but a static program cannot load that library.
 func OpenSMI(ctx context.Context, o Options, command string) (*Collector, error) {
 	c := &Collector{Options: o, fields: NewFields("nvidia", nil), configured: []string{LocalURL}}
 	c.series = NewSeries(c.fields)
@@ -71,10 +81,10 @@ func OpenSMI(ctx context.Context, o Options, command string) (*Collector, error)
 	}
 }
 
-// start runs nvidia-smi with some columns. missing names one that it does not know.
+// start runs nvidia-smi with some columns. missing names a column that it does not know.
 func (c *Collector) start(ctx context.Context, command string, queries []int) (s *smi, missing string, err error) {
 	columns := slices.Clone(smiIdentity)
-	s = &smi{done: make(chan struct{})}
+	s = &smi{done: make(chan struct{}), energy: map[int]*energy{}, warn: c.Warn}
 	for _, i := range queries {
 		columns = append(columns, smiColumns[i].query)
 		s.tags = append(s.tags, i)
@@ -88,7 +98,7 @@ func (c *Collector) start(ctx context.Context, command string, queries []int) (s
 	if err := s.cmd.Start(); err != nil {
 		return nil, "", fmt.Errorf("no GPU of this machine can be read: %w", err)
 	}
-	first := make(chan string, 1) // "" = a reading came, else what came in its place
+	first := make(chan string, 1) // "" = a reading arrived, otherwise the output that arrived instead
 	go func() {
 		defer close(s.done)
 		c.read(s, first)
@@ -113,16 +123,23 @@ func (c *Collector) start(ctx context.Context, command string, queries []int) (s
 	return nil, missing, err
 }
 
-// now implements local: nvidia-smi reads on the cadence by itself.
+// now implements local: nvidia-smi reads at the interval by itself.
 func (s *smi) now(context.Context) {}
 
-// stop ends the program and waits for it.
+// stop ends the program, waits for it and warns if the energy is too uncertain.
 func (s *smi) stop() {
 	_ = s.cmd.Process.Kill()
 	<-s.done
+	joules, doubt := 0.0, 0.0
+	for _, e := range s.energy {
+		joules, doubt = joules+e.joules, doubt+e.doubt
+	}
+	if doubt > mostDoubt*joules {
+		s.warn(fmt.Sprintf("GPU energy is accurate to %.1f %% only: it is integrated from readings of power, which changed fast. A DCGM exporter reads the energy counter.", 100*doubt/joules))
+	}
 }
 
-// read takes lines until the program ends. One that never gave a reading is refused by who started it: its end is no loss.
+// read reads lines until the program ends. If it never gave a reading, the caller of start reports that, so its end is not counted as a loss.
 func (c *Collector) read(s *smi, first chan<- string) {
 	in := bufio.NewScanner(io.LimitReader(s.out, math.MaxInt64))
 	told, gave := false, false
@@ -151,7 +168,7 @@ func (c *Collector) read(s *smi, first chan<- string) {
 	}
 }
 
-// smiLine makes a sample of a line: index, uuid, name, bus, and the columns that were asked for; what a GPU does not tell is in brackets.
+// smiLine makes a sample from a line: index, uuid, name, bus, and the requested columns; a value that a GPU does not have is in brackets.
 func (c *Collector) smiLine(s *smi, line string) (*Sample, error) {
 	r := csv.NewReader(strings.NewReader(line))
 	r.TrimLeadingSpace = true
@@ -179,5 +196,9 @@ func (c *Collector) smiLine(s *smi, line string) (*Sample, error) {
 			one.Values[c.fields.byTag[smiColumns[i].tag]] = v * smiColumns[i].scale
 		}
 	}
+	if s.energy[index] == nil {
+		s.energy[index] = &energy{}
+	}
+	one.Values[c.fields.byTag["nvidia_energy_consumption"]] = s.energy[index].add(one.At, one.Values[c.fields.byTag["nvidia_power_usage"]])
 	return one, nil
 }

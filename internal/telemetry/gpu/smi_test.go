@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"aiperf/internal/metric"
+	"aiperf/internal/measure/metric"
 	"aiperf/internal/telemetry"
 )
 
@@ -60,7 +61,7 @@ done
 		t.Fatalf("%+v", r)
 	}
 	want := []map[string]float64{
-		{"nvidia_power_usage": 100.5, "nvidia_gpu_utilization": 40, "nvidia_memory_utilization": 5, "nvidia_memory_used": 1.073741824, "nvidia_temperature": 41, "nvidia_encoder_utilization": 0},
+		{"nvidia_power_usage": 100.5, "nvidia_energy_consumption": 0, "nvidia_gpu_utilization": 40, "nvidia_memory_utilization": 5, "nvidia_memory_used": 1.073741824, "nvidia_temperature": 41, "nvidia_encoder_utilization": 0},
 		{"nvidia_gpu_utilization": 60, "nvidia_memory_utilization": 5, "nvidia_memory_used": 2.147483648, "nvidia_temperature": 42, "nvidia_decoder_utilization": 1, "nvidia_encoder_utilization": 2},
 	}
 	for i, g := range r.Endpoints[0].GPUs {
@@ -68,6 +69,20 @@ done
 			t.Errorf("GPU %d: %+v", i, g.Metrics)
 		}
 		for _, m := range g.Metrics {
+			if m.Tag == "nvidia_energy_consumption" {
+				var first, last float64 // readings are of 100.5 W
+				for _, line := range lines {
+					if at := stamp(t, line, i); at != 0 && first == 0 {
+						first = at
+					} else if at != 0 {
+						last = at
+					}
+				}
+				if got, want := m.Values[metric.Avg]*1e6, 100.5*(last-first); math.Abs(got-want) > .01*want || want == 0 {
+					t.Errorf("GPU %d: %v J, want %v", i, got, want)
+				}
+				continue
+			}
 			if m.Values[metric.Avg] != want[i][m.Tag] {
 				t.Errorf("GPU %d %s: %v", i, m.Tag, m.Values[metric.Avg])
 			}
@@ -83,6 +98,72 @@ done
 	}
 	if err := json.Unmarshal([]byte(lines[1]), &line); err != nil || line.URL != LocalURL || line.Hostname != "localhost" || line.Device != "nvidia1" {
 		t.Errorf("%s", lines[1])
+	}
+}
+
+// stamp returns when a line of samples was read, in s; 0 if it is of another GPU.
+func stamp(t *testing.T, line string, gpu int) float64 {
+	t.Helper()
+	var one struct {
+		Index int   `json:"gpu_index"`
+		At    int64 `json:"timestamp_ns"`
+	}
+	if err := json.Unmarshal([]byte(line), &one); err != nil {
+		t.Fatal(err)
+	}
+	if one.Index != gpu {
+		return 0
+	}
+	return float64(one.At) / 1e9
+}
+
+// TestEnergy: energy is the integral of power; its doubt is half of what power changed. Readings without power are passed over.
+func TestEnergy(t *testing.T) {
+	e := &energy{}
+	const second = 1_000_000_000
+	start := int64(1_700_000_000 * second)
+	for _, r := range []struct {
+		at         int64
+		watts, sum float64 // J so far
+	}{{0, 100, 0}, {1, 300, 200}, {2, math.NaN(), math.NaN()}, {3, 300, 800}, {3, 500, 800}, {4, 100, 1100}} {
+		got := e.add(start+r.at*second, r.watts) * 1e6
+		if math.Abs(got-r.sum) > 1e-6 || math.IsNaN(got) != math.IsNaN(r.sum) {
+			t.Errorf("%d s, %v W: %v J, want %v", r.at, r.watts, got, r.sum)
+		}
+	}
+	if want := 100.0 + 200; e.doubt != want {
+		t.Errorf("doubt %v J, want %v", e.doubt, want)
+	}
+}
+
+// TestEnergyDoubt: energy from readings of power that jump is reported with its bound, from steady ones it is not.
+func TestEnergyDoubt(t *testing.T) {
+	for name, c := range map[string]struct {
+		watts string
+		warns bool
+	}{"steady": {"400 401", false}, "jumping": {"100 400", true}} {
+		path := fake(t, "while :; do for w in "+c.watts+`; do echo "0, GPU-1, H100, 00000000:0A:00.0, $w, 40, 5, 1024, 41, 0, 0, 0"; sleep 0.02; done; done
+`)
+		var warnings []string
+		enough := make(chan struct{})
+		n := 0
+		g, err := OpenSMI(t.Context(), Options{
+			Cadence: telemetry.Cadence{Interval: 20 * time.Millisecond}, Reachable: 30 * time.Second, Log: slog.New(slog.DiscardHandler),
+			Line: func([]byte) {
+				if n++; n == 8 {
+					close(enough)
+				}
+			},
+			Warn: func(text string) { warnings = append(warnings, text) },
+		}, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-enough
+		g.Stop()
+		if said := strings.Contains(strings.Join(warnings, "\n"), "GPU energy is accurate to "); said != c.warns || len(warnings) > 1 {
+			t.Errorf("%s: %q", name, warnings)
+		}
 	}
 }
 

@@ -1,5 +1,5 @@
-// Package machine notes what the client's machine does while it sends requests: its processors, memory, sockets and ports, four times a second.
-// Whoever asks why a number is odd sees whether this side was the reason.
+// Package machine records the state of the client's machine while it sends requests: its CPUs, memory, sockets and ports, four times a second. It
+// shows whether an unusual figure was caused by this side.
 package machine
 
 import (
@@ -9,29 +9,29 @@ import (
 	"sync"
 	"time"
 
-	"aiperf/internal/jsontext"
-	"aiperf/internal/metric"
+	"aiperf/internal/base/jsontext"
+	"aiperf/internal/measure/metric"
 )
 
 // Interval is how often the machine is read.
 const Interval = 250 * time.Millisecond
 
-// Source is the name of the source of the lines.
+// Source is the name of the source in the lines.
 const Source = "proc://localhost"
 
-// state is what the system tells at an instant. Counters go on from the start of the system; 0 = not told, where that is no value.
+// state is one reading of the system. Counters start with the system; 0 = missing, where 0 is not a valid value.
 type state struct {
 	all                     cpu
 	cores                   []cpu
-	switches                float64 // of contexts
+	switches                float64 // context switches
 	memoryTotal, memoryFree float64 // bytes
 	sockets, timeWait       float64 // TCP
-	ports                   float64 // that connections may leave from
+	ports                   float64 // that connections may use locally
 	megahertz               float64 // mean of the cores
-	waited                  float64 // s in which some task had no processor; NaN = not told
+	waited                  float64 // s in which a task waited for a CPU; NaN = missing
 }
 
-// cpu is the time of a processor, in jiffies.
+// cpu is the time of a CPU, in jiffies.
 type cpu struct{ total, idle, steal float64 }
 
 // Watcher reads the machine until it is stopped.
@@ -39,24 +39,24 @@ type Watcher struct {
 	root string // of the file system
 	line func([]byte)
 	host string
-	end  func() // may be called again
+	end  func() // may be called several times
 	done chan struct{}
 
 	mu      sync.Mutex
 	samples []sample
 }
 
-// sample is what happened between two readings, and what was at the second.
+// sample holds the changes between two readings, and the state at the second.
 type sample struct {
 	at                int64   // wall, ns
-	busy, steal, most float64 // percent: of all processors, of them what a hypervisor took, of the busiest one
+	busy, steal, most float64 // percent: busy time of all CPUs, the part taken by a hypervisor, and the busiest CPU
 	memory            float64 // percent
-	ports             float64 // percent of those that connections may leave from
-	switches          float64 // a second
-	waited            float64 // percent of the time in which some task had no processor; NaN = not told
+	ports             float64 // percent of the ports that connections may use
+	switches          float64 // per second
+	waited            float64 // percent of the time in which a task waited for a CPU; NaN = missing
 }
 
-// Start reads the machine from now on; line takes lines of the file, one at a time. nil = this system does not tell.
+// Start starts the readings; line receives lines of the file, one at a time. nil = this system does not provide the data.
 func Start(line func([]byte)) *Watcher { return start("/", line) }
 
 func start(root string, line func([]byte)) *Watcher {
@@ -64,7 +64,7 @@ func start(root string, line func([]byte)) *Watcher {
 	if !ok {
 		return nil
 	}
-	host, _ := os.Hostname() // a machine without a name has none in the file
+	host, _ := os.Hostname() // the file has no host name then
 	w := &Watcher{root: root, line: line, host: host, done: make(chan struct{})}
 	ended := make(chan struct{})
 	w.end = sync.OnceFunc(func() { close(ended) })
@@ -81,7 +81,7 @@ func (w *Watcher) run(ended <-chan struct{}, before state, last time.Time) {
 		select {
 		case <-tick.C:
 		case <-ended:
-			if last.Equal(begun) { // a run shorter than the interval has a reading too
+			if last.Equal(begun) { // a run shorter than the interval gets a reading too
 				w.read(&before, &last)
 			}
 			return
@@ -90,7 +90,7 @@ func (w *Watcher) run(ended <-chan struct{}, before state, last time.Time) {
 	}
 }
 
-// read takes a reading and makes a sample of it and the one before.
+// read takes a reading and makes a sample from it and the previous one.
 func (w *Watcher) read(before *state, last *time.Time) {
 	now := time.Now()
 	if s, ok := read(w.root); ok {
@@ -107,7 +107,7 @@ func (w *Watcher) Stop() {
 	}
 }
 
-// take makes a sample of two readings.
+// take makes a sample from two readings.
 func (w *Watcher) take(a, b *state, at time.Time, passed time.Duration) {
 	s := sample{at: at.UnixNano()}
 	s.busy, s.steal = used(a.all, b.all)
@@ -134,7 +134,7 @@ func (w *Watcher) take(a, b *state, at time.Time, passed time.Duration) {
 	w.line(w.appendLine(b, &s, cores))
 }
 
-// used are the shares of a processor's time between two readings, in percent: what was not idle, and of it what a hypervisor took away.
+// used returns shares of a CPU's time between two readings, in percent: the time that was not idle, and the part of it that a hypervisor took.
 func used(a, b cpu) (busy, steal float64) {
 	total := b.total - a.total
 	if total <= 0 {
@@ -143,7 +143,7 @@ func used(a, b cpu) (busy, steal float64) {
 	return max(0, 100*(1-(b.idle-a.idle)/total)), max(0, 100*(b.steal-a.steal)/total)
 }
 
-// appendLine writes a line in the shape of those of GPU telemetry.
+// appendLine writes a line in the format of GPU telemetry.
 func (w *Watcher) appendLine(b *state, s *sample, cores []float64) []byte {
 	o := jsontext.Open(nil)
 	o.TextIfAny("hostname", w.host)
@@ -177,7 +177,7 @@ func (w *Watcher) appendLine(b *state, s *sample, cores []float64) []byte {
 	return append(o.Close(), '\n')
 }
 
-// Use is what the machine did in a window, means and largest values.
+// Use returns the means and largest values in a window.
 func (w *Watcher) Use(window metric.Window) (u metric.MachineUse) {
 	if w == nil {
 		return u
@@ -186,7 +186,7 @@ func (w *Watcher) Use(window metric.Window) (u metric.MachineUse) {
 	defer w.mu.Unlock()
 	told := 0
 	for _, s := range w.samples {
-		if s.at < window.From || s.at > window.To+int64(Interval) { // a sample tells of the time before it
+		if s.at < window.From || s.at > window.To+int64(Interval) { // a sample covers the time before it
 			continue
 		}
 		u.MachineSamples++

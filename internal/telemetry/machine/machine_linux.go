@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// read reads /proc and /sys; what a file does not tell is left out.
+// read reads /proc and /sys; missing values stay unset.
 func read(root string) (s state, ok bool) {
 	text, err := os.ReadFile(filepath.Join(root, "proc/stat"))
 	if err != nil {
@@ -33,7 +33,7 @@ func read(root string) (s state, ok bool) {
 			s.ports = number(f[1]) - number(f[0]) + 1
 		}
 	}
-	paths, _ := filepath.Glob(filepath.Join(root, "sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_cur_freq")) // a machine without them has none
+	paths, _ := filepath.Glob(filepath.Join(root, "sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_cur_freq")) // not every machine has them
 	sum := 0.0
 	for _, p := range paths {
 		if text, err := os.ReadFile(p); err == nil {
@@ -46,7 +46,7 @@ func read(root string) (s state, ok bool) {
 	return s, true
 }
 
-// parseStat reads /proc/stat (proc_stat(5)): jiffies of every processor by what it did, and context switches since the start.
+// parseStat parses /proc/stat (proc_stat(5)): jiffies of every CPU by state, and context switches since boot.
 func (s *state) parseStat(text []byte) {
 	for line := range bytes.Lines(text) {
 		f := strings.Fields(string(line))
@@ -74,8 +74,8 @@ func (s *state) parseStat(text []byte) {
 	}
 }
 
-// parsePressure reads /proc/pressure/cpu (the kernel's accounting/psi.rst): its line "some ... total=N" counts the us in which at least one task had no
-// processor. The result is in s; NaN if the line is not there.
+// parsePressure parses /proc/pressure/cpu (the kernel's accounting/psi.rst): its line "some ... total=N" counts the us in which at least one task
+// waited for a CPU. The result is in s; NaN if the line is missing.
 func parsePressure(text []byte) float64 {
 	for line := range bytes.Lines(text) {
 		if f := strings.Fields(string(line)); len(f) > 1 && f[0] == "some" {
@@ -87,7 +87,7 @@ func parsePressure(text []byte) float64 {
 	return math.NaN()
 }
 
-// parseSockets reads /proc/net/sockstat: lines as "TCP: inuse 5 orphan 0 tw 2 alloc 9 mem 1".
+// parseSockets parses /proc/net/sockstat: lines such as "TCP: inuse 5 orphan 0 tw 2 alloc 9 mem 1".
 func (s *state) parseSockets(text []byte) {
 	for line := range bytes.Lines(text) {
 		f := strings.Fields(string(line))
@@ -105,7 +105,7 @@ func (s *state) parseSockets(text []byte) {
 	}
 }
 
-// kilobytes is a line of /proc/meminfo in bytes; 0 if it is not there.
+// kilobytes returns a line of /proc/meminfo in bytes; 0 if it is missing.
 func kilobytes(text []byte, key string) float64 {
 	for line := range bytes.Lines(text) {
 		if f := strings.Fields(string(line)); len(f) >= 2 && f[0] == key {

@@ -2,5 +2,5 @@
 
 package machine
 
-// read tells nothing: only Linux has /proc.
+// read returns false: only Linux has /proc.
 func read(string) (state, bool) { return state{}, false }

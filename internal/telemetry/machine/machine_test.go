@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"aiperf/internal/metric"
+	"aiperf/internal/measure/metric"
 )
 
 // TestReading: by hand, from two states of /proc of a machine with two cores: 100 jiffies each, of which 30 idle, 10 of them stolen.

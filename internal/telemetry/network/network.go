@@ -1,4 +1,4 @@
-// Package network measures the round trip to the servers by fresh TCP connections. Rules: telemetry, section 3.
+// Package network measures the round trip to the servers with new TCP connections. Rules: telemetry, section 3.
 package network
 
 import (
@@ -8,21 +8,21 @@ import (
 	"sync"
 	"time"
 
-	"aiperf/internal/jsontext"
-	"aiperf/internal/stats"
+	"aiperf/internal/base/jsontext"
+	"aiperf/internal/measure/stats"
 	"aiperf/internal/telemetry"
 )
 
-// Options say whom to probe and how often.
+// Options selects the servers to probe and how often.
 type Options struct {
 	URLs     []string      // of the servers
 	Interval time.Duration // between two probes of a target
 	Timeout  time.Duration // of one probe
-	Least    int           // successful probes of each target that the mean should rest on
-	Line     func([]byte)  // takes lines of the file of probes, one at a time
+	Least    int           // number of successful probes of each target for the mean
+	Line     func([]byte)  // receives lines of the file of probes, one at a time
 }
 
-// Probes measure until they are stopped.
+// Probes measures round trips until it is stopped.
 type Probes struct {
 	Options
 	targets []*target
@@ -42,7 +42,7 @@ type target struct {
 	good            int
 }
 
-// New makes probes of every distinct host and port.
+// New returns probes of every distinct host and port.
 func New(o Options) *Probes {
 	p := &Probes{Options: o}
 	p.ctx, p.end = context.WithCancel(context.Background())
@@ -67,7 +67,7 @@ func New(o Options) *Probes {
 	return p
 }
 
-// Begin probes from now on, at once and then on the interval. Called again it does nothing.
+// Begin starts the probes, at once and then at the interval. Further calls do nothing.
 func (p *Probes) Begin() {
 	p.begin.Do(func() {
 		for _, t := range p.targets {
@@ -86,8 +86,7 @@ func (p *Probes) Begin() {
 	})
 }
 
-// Finish ends the probes on the interval and makes up for those that are missing: at most twice as many of a target as it should have, and all
-// of them before the context ends.
+// Finish ends the periodic probes and adds missing ones until the context ends: at most twice the required number per target.
 func (p *Probes) Finish(ctx context.Context) {
 	p.end()
 	p.wg.Wait()
@@ -102,7 +101,7 @@ func (p *Probes) Finish(ctx context.Context) {
 	all.Wait()
 }
 
-// Mean is the mean round trip in ns; false if no probe succeeded.
+// Mean returns the mean round trip in ns; false if no probe succeeded.
 func (p *Probes) Mean() (float64, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -124,7 +123,7 @@ func (p *Probes) probe(ctx context.Context, t *target) {
 			t.good++
 		}
 	}
-	if err != nil && p.ctx.Err() != nil && ctx.Err() == context.Canceled { // the end of the run cut it
+	if err != nil && p.ctx.Err() != nil && ctx.Err() == context.Canceled { // cancelled by the end of the run
 		return
 	}
 	p.mu.Lock()
@@ -135,7 +134,7 @@ func (p *Probes) probe(ctx context.Context, t *target) {
 	p.Line(t.line(at, took, err))
 }
 
-// resolve looks the host up, once.
+// resolve resolves the host, once.
 func (t *target) resolve(ctx context.Context) error {
 	if t.address != "" {
 		return nil
@@ -147,13 +146,13 @@ func (t *target) resolve(ctx context.Context) error {
 	return err
 }
 
-// line is a line of profile_export_network_latency.jsonl.
+// line returns a line of profile_export_network_latency.jsonl.
 func (t *target) line(at time.Time, took time.Duration, err error) []byte {
 	o := jsontext.Open(nil)
 	o.Int("timestamp_ns", at.UnixNano())
 	o.Text("target_url", t.url)
 	o.Text("target_host", t.host)
-	port, _ := net.LookupPort("tcp", t.port) // it was part of a URL that parsed
+	port, _ := net.LookupPort("tcp", t.port) // the port was part of a valid URL
 	o.Int("target_port", int64(port))
 	o.Text("probe_type", "tcp_connect")
 	if err == nil {

@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// Headers are sent with every delivery, by signal.
+// Headers holds the headers of every delivery, by signal.
 type Headers struct{ Metrics, Traces map[string]string }
 
-// Variables of the OTLP exporter specification: headers of every signal, and of one.
+// Variables of the OTLP exporter specification: headers of all signals, and of one.
 const (
 	allHeaders    = "OTEL_EXPORTER_OTLP_HEADERS"
 	metricHeaders = "OTEL_EXPORTER_OTLP_METRICS_HEADERS"
 	traceHeaders  = "OTEL_EXPORTER_OTLP_TRACES_HEADERS"
 )
 
-// HeadersOf reads the headers of the environment. The variable of a signal replaces the one of all signals, as in the specification.
+// HeadersOf reads the headers from the environment. The variable of a signal replaces that of all signals, as specified.
 func HeadersOf(getenv func(string) string) Headers {
 	of := func(name string) map[string]string {
 		text := getenv(name)
@@ -29,7 +29,7 @@ func HeadersOf(getenv func(string) string) Headers {
 	return Headers{of(metricHeaders), of(traceHeaders)}
 }
 
-// readHeaders reads "name=value,name=value" with percent escapes in the values. Pairs without a name are no headers.
+// readHeaders parses "name=value,name=value" with percent escapes in the values. Pairs without a name are ignored.
 func readHeaders(text string) map[string]string {
 	found := map[string]string{}
 	for item := range strings.SplitSeq(text, ",") {
@@ -46,7 +46,7 @@ func readHeaders(text string) map[string]string {
 	return found
 }
 
-// Values are the values of all headers.
+// Values returns the values of all headers.
 func (h Headers) Values() []string {
 	return slices.Concat(slices.Collect(maps.Values(h.Metrics)), slices.Collect(maps.Values(h.Traces)))
 }

@@ -1,46 +1,48 @@
 package otlp
 
 import (
-	"context"
+	"encoding/binary"
 	"math"
+	"math/rand/v2"
 	"net/url"
 	"strconv"
 	"sync/atomic"
-	"time"
 
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/metric"
-	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
-	sdktrace "go.opentelemetry.io/otel/sdk/trace"
-	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
-	"go.opentelemetry.io/otel/semconv/v1.41.0/genaiconv"
-	"go.opentelemetry.io/otel/trace"
-
-	rows "aiperf/internal/metric"
+	rows "aiperf/internal/measure/metric"
 )
 
-const scope = "aiperf"
+// scope names the program as the source of the data, schemaURL the version of the conventions.
+const (
+	scope     = "aiperf"
+	schemaURL = "https://opentelemetry.io/schemas/1.41.0"
+)
 
-// instruments make metrics and spans of finished requests.
+// instruments makes metrics and spans from finished requests.
 type instruments struct {
 	run    *Run
-	tracer trace.Tracer // nil = no spans
-	begins atomic.Int64 // spans that were begun
+	load   func() Load      // nil = the state of the load is not streamed
+	queue  chan []byte      // encoded spans that wait; nil = no spans
+	begins atomic.Int64     // number of started spans
+	start  int64            // of the metrics, ns
+	last   int64            // previous delivery, ns; used only by collect
+	counts map[string]int64 // of the previous delivery; used only by collect
 
-	seconds []seconds               // of requests; empty = no metrics are streamed
-	chunks  metric.Float64Histogram // times between content messages; nil = no metrics of requests are streamed
-	tokens  metric.Int64Histogram
+	histograms, counters temporality
+
+	all     []*histogram
+	seconds []seconds  // of requests; empty = no metrics are streamed
+	chunks  *histogram // times between content messages; nil = no metrics of requests are streamed
+	tokens  *histogram
 }
 
-// seconds is a distribution of a metric that requests have in ns.
+// seconds is a distribution of a request metric that is stored in ns.
 type seconds struct {
 	tag    string
-	failed bool // failed requests have it, too
-	to     metric.Float64Histogram
+	failed bool // failed requests have it too
+	to     *histogram
 }
 
-// Bounds of the histograms, as the conventions advise them: latencies and times between chunks in s, tokens.
+// Bucket bounds as the conventions recommend: latencies and times between chunks in s, tokens.
 var (
 	durationBounds = []float64{0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92}
 	firstBounds    = []float64{0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10}
@@ -48,124 +50,112 @@ var (
 	tokenBounds    = []float64{1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864}
 )
 
-func newInstruments(o *Options, meters *sdkmetric.MeterProvider, tracers *sdktrace.TracerProvider) (*instruments, error) {
-	i := &instruments{run: &o.Run}
-	if tracers != nil {
-		i.tracer = tracers.Tracer(scope, trace.WithInstrumentationVersion(o.Run.Version), trace.WithSchemaURL(semconv.SchemaURL))
+func newInstruments(o *Options) *instruments {
+	i := &instruments{run: &o.Run, counts: map[string]int64{}}
+	i.histograms, i.counters = temporalities(o.Getenv(preference))
+	i.start = wall()
+	i.last = i.start
+	if o.Traces {
+		i.queue = make(chan []byte, max(1, o.Buffered))
 	}
-	if meters == nil {
-		return i, nil
-	}
-	meter := meters.Meter(scope, metric.WithInstrumentationVersion(o.Run.Version), metric.WithSchemaURL(semconv.SchemaURL))
 	if o.Metrics {
-		if err := i.requests(meter); err != nil {
-			return nil, err
-		}
+		i.requests()
 	}
 	if o.Timing {
-		return i, i.timing(meter, o.Load)
+		i.load = o.Load
+		i.timing()
 	}
-	return i, nil
+	return i
 }
 
-// requests makes the instruments of what requests took.
-func (i *instruments) requests(meter metric.Meter) error {
-	duration, err := genaiconv.NewClientOperationDuration(meter, metric.WithExplicitBucketBoundaries(durationBounds...))
-	if err != nil {
-		return err
-	}
-	first, err := genaiconv.NewClientOperationTimeToFirstChunk(meter, metric.WithExplicitBucketBoundaries(firstBounds...))
-	if err != nil {
-		return err
-	}
-	chunk, err := genaiconv.NewClientOperationTimePerOutputChunk(meter, metric.WithExplicitBucketBoundaries(chunkBounds...))
-	if err != nil {
-		return err
-	}
-	usage, err := genaiconv.NewClientTokenUsage(meter, metric.WithExplicitBucketBoundaries(tokenBounds...))
-	if err != nil {
-		return err
-	}
-	i.tokens, i.chunks = usage.Int64Histogram, chunk.Float64Histogram
-	i.seconds = append(i.seconds, seconds{tag: "time_to_first_token", to: first.Float64Histogram}, seconds{tag: "", failed: true, to: duration.Float64Histogram})
-	return nil
+// histogram creates a histogram and adds it to the deliveries.
+func (i *instruments) histogram(name, unit, about string, bounds []float64) *histogram {
+	h := newHistogram(name, unit, about, bounds)
+	i.all = append(i.all, h)
+	return h
 }
 
-// timing makes the instruments of how the load goes.
-func (i *instruments) timing(meter metric.Meter, load func() Load) error {
+// requests creates the instruments of request metrics. Names, units and descriptions are those of the conventions.
+func (i *instruments) requests() {
+	first := i.histogram("gen_ai.client.operation.time_to_first_chunk", "s", "Time to receive the first chunk, measured from when the client issues the generation request "+
+		"to when the first chunk is received in the response stream.", firstBounds)
+	duration := i.histogram("gen_ai.client.operation.duration", "s", "GenAI operation duration.", durationBounds)
+	i.chunks = i.histogram("gen_ai.client.operation.time_per_output_chunk", "s", "Time per output chunk, recorded for each chunk received after the first one, "+
+		"measured as the time elapsed from the end of the previous chunk to the end of the current chunk.", chunkBounds)
+	i.tokens = i.histogram("gen_ai.client.token.usage", "{token}", "Number of input and output tokens used.", tokenBounds)
+	i.seconds = append(i.seconds, seconds{tag: "time_to_first_token", to: first}, seconds{tag: "", failed: true, to: duration})
+}
+
+// timing creates the instruments of the load.
+func (i *instruments) timing() {
 	for _, d := range []struct{ name, tag, about string }{
 		{"aiperf.schedule.lag", "schedule_lag", "Time from the instant at which a request should have left to that at which it was let go."},
 		{"aiperf.dispatch.lag", "dispatch_lag", "Time from letting a request go to its first byte."},
 	} {
-		h, err := meter.Float64Histogram(d.name, metric.WithUnit("s"), metric.WithDescription(d.about), metric.WithExplicitBucketBoundaries(firstBounds...))
-		if err != nil {
-			return err
-		}
-		i.seconds = append(i.seconds, seconds{tag: d.tag, failed: true, to: h})
+		i.seconds = append(i.seconds, seconds{tag: d.tag, failed: true, to: i.histogram(d.name, "s", d.about, firstBounds)})
 	}
-	sent, err := meter.Int64ObservableCounter("aiperf.requests.sent", metric.WithUnit("{request}"), metric.WithDescription("Requests sent in the phase that is on."))
-	if err != nil {
-		return err
-	}
-	ended, err := meter.Int64ObservableCounter("aiperf.requests.ended", metric.WithUnit("{request}"), metric.WithDescription("Requests of the phase that have ended, by outcome."))
-	if err != nil {
-		return err
-	}
-	flight, err := meter.Int64ObservableGauge("aiperf.requests.in_flight", metric.WithUnit("{request}"), metric.WithDescription("Requests that were sent and have not ended."))
-	if err != nil {
-		return err
-	}
-	_, err = meter.RegisterCallback(func(_ context.Context, to metric.Observer) error {
-		now := load()
-		phase := attribute.String("aiperf.phase.name", now.Phase)
-		outcome := func(name string) metric.MeasurementOption {
-			return metric.WithAttributes(phase, attribute.String("aiperf.outcome", name))
-		}
-		to.ObserveInt64(sent, now.Sent, metric.WithAttributes(phase))
-		to.ObserveInt64(ended, now.Completed-now.Failed, outcome("success"))
-		to.ObserveInt64(ended, now.Failed, outcome("error"))
-		to.ObserveInt64(ended, now.Cut, outcome("cancelled"))
-		to.ObserveInt64(flight, now.InFlight, metric.WithAttributes(phase))
-		return nil
-	}, sent, ended, flight)
-	return err
 }
 
-// Observe takes a finished request in. It does not wait for the collector.
+// collect encodes all metrics that have values, at an instant in ns.
+func (i *instruments) collect(now int64) (list [][]byte) {
+	since := func(kind temporality) int64 {
+		if kind == delta {
+			return i.last
+		}
+		return i.start
+	}
+	for _, h := range i.all {
+		if m, ok := h.metric(since(i.histograms), now, i.histograms); ok {
+			list = append(list, m)
+		}
+	}
+	if i.load != nil {
+		l, began := i.load(), since(i.counters)
+		phase := attribute{"aiperf.phase.name", l.Phase}
+		ended := func(outcome string, n int64) observed {
+			return observed{n, []attribute{phase, {"aiperf.outcome", outcome}}}
+		}
+		list = append(list,
+			counter("aiperf.requests.sent", "{request}", "Requests sent in the phase that is on.", began, now, i.counters, []observed{{l.Sent, []attribute{phase}}}, i.counts),
+			counter("aiperf.requests.ended", "{request}", "Requests of the phase that have ended, by outcome.", began, now, i.counters,
+				[]observed{ended("success", l.Completed-l.Failed), ended("error", l.Failed), ended("cancelled", l.Cut)}, i.counts),
+			gauge("aiperf.requests.in_flight", "{request}", "Requests that were sent and have not ended.", now, observed{l.InFlight, []attribute{phase}}))
+	}
+	i.last = now
+	return list
+}
+
+// Observe adds a finished request. It does not wait for the collector.
 func (i *instruments) Observe(row *rows.Row) {
-	ctx, about := context.Background(), i.about(row)
-	if i.tracer != nil {
-		i.span(ctx, row, about)
+	about := i.about(row)
+	if i.queue != nil {
+		i.span(row, about)
 	}
 	if row.Class == rows.Cut || len(i.seconds) == 0 {
 		return
 	}
 	if row.Err != nil {
-		about = append(about, semconv.ErrorTypeKey.String(errorType(row)))
+		about = append(about, attribute{"error.type", errorType(row)})
 	}
-	with := metric.WithAttributeSet(attribute.NewSet(about...))
 	for _, d := range i.seconds {
 		if v, ok := d.of(row); ok {
-			d.to.Record(ctx, v, with)
+			d.to.record(v, about)
 		}
 	}
 	if i.tokens == nil {
 		return
 	}
 	for _, gap := range row.Gaps {
-		i.chunks.Record(ctx, gap/1e9, with)
+		i.chunks.record(gap/1e9, about)
 	}
-	for _, t := range []struct {
-		tag  string
-		kind genaiconv.TokenTypeAttr
-	}{{"input_sequence_length", genaiconv.TokenTypeInput}, {"output_sequence_length", genaiconv.TokenTypeOutput}} {
+	for _, t := range []struct{ tag, kind string }{{"input_sequence_length", "input"}, {"output_sequence_length", "output"}} {
 		if v, ok := row.Value(t.tag); ok {
-			i.tokens.Record(ctx, int64(math.Round(v)), with, metric.WithAttributes(semconv.GenAITokenTypeKey.String(string(t.kind))))
+			i.tokens.record(math.Round(v), append(about[:len(about):len(about)], attribute{"gen_ai.token.type", t.kind}))
 		}
 	}
 }
 
-// of is the value of a request in s. Without a tag it is the time from its start to its end.
+// of returns the value of a request in s. Without a tag it is the time from its start to its end.
 func (d *seconds) of(row *rows.Row) (float64, bool) {
 	if row.Class != rows.Valid && !d.failed {
 		return 0, false
@@ -180,15 +170,14 @@ func (d *seconds) of(row *rows.Row) (float64, bool) {
 	return v / 1e9, ok
 }
 
-// about is what the conventions want to stand beside a request.
-func (i *instruments) about(row *rows.Row) []attribute.KeyValue {
+// about returns the attributes of a request that the conventions require.
+func (i *instruments) about(row *rows.Row) []attribute {
 	phase := "profiling"
 	if row.Meta.Warmup {
 		phase = "warmup"
 	}
-	list := []attribute.KeyValue{
-		semconv.GenAIOperationNameKey.String(i.run.Operation), semconv.GenAIProviderNameKey.String(i.run.Provider),
-		semconv.GenAIRequestModel(row.Meta.Model), attribute.String("aiperf.phase", phase),
+	list := []attribute{
+		{"gen_ai.operation.name", i.run.Operation}, {"gen_ai.provider.name", i.run.Provider}, {"gen_ai.request.model", row.Meta.Model}, {"aiperf.phase", phase},
 	}
 	if n := row.Meta.URLIndex; n >= 0 && n < len(i.run.Servers) {
 		list = append(list, server(i.run.Servers[n])...)
@@ -196,20 +185,20 @@ func (i *instruments) about(row *rows.Row) []attribute.KeyValue {
 	return list
 }
 
-// server is the address of a server.
-func server(address string) []attribute.KeyValue {
+// server returns the attributes for the address of a server.
+func server(address string) []attribute {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" {
 		return nil
 	}
-	list := []attribute.KeyValue{semconv.ServerAddress(u.Hostname())}
+	list := []attribute{{"server.address", u.Hostname()}}
 	if port, err := strconv.Atoi(u.Port()); err == nil {
-		list = append(list, semconv.ServerPort(port))
+		list = append(list, attribute{"server.port", int64(port)})
 	}
 	return list
 }
 
-// errorType is the status of an HTTP error, else the kind of the failure: both of few values.
+// errorType returns the status of an HTTP error, else the kind of the failure; both have few distinct values.
 func errorType(row *rows.Row) string {
 	if row.Err.Code >= 400 && row.Err.Code != 499 {
 		return strconv.Itoa(row.Err.Code)
@@ -217,37 +206,63 @@ func errorType(row *rows.Row) string {
 	return row.Err.Type
 }
 
-// span makes the span of a request, from its start to its end on the wall clock.
-func (i *instruments) span(ctx context.Context, row *rows.Row, about []attribute.KeyValue) {
+// Field values of OTLP's span.
+const (
+	kindClient  = 3
+	statusError = 2
+	// sampled; the parent, which does not exist, is not remote.
+	spanFlags = 0x101
+)
+
+// span encodes the span of a request, from its start to its end on the wall clock. It is dropped if too many spans wait.
+func (i *instruments) span(row *rows.Row, about []attribute) {
 	m := &row.Meta
 	about = append(about[:len(about):len(about)],
-		semconv.GenAIConversationID(m.CorrelationID), semconv.GenAIRequestStream(i.run.Streaming),
-		attribute.String("aiperf.request_id", m.RequestID), attribute.Int("aiperf.turn", m.TurnIndex), attribute.Int64("aiperf.session", m.SessionNum))
+		attribute{"gen_ai.conversation.id", m.CorrelationID}, attribute{"gen_ai.request.stream", i.run.Streaming},
+		attribute{"aiperf.request_id", m.RequestID}, attribute{"aiperf.turn", int64(m.TurnIndex)}, attribute{"aiperf.session", m.SessionNum})
 	if m.MaxTokens > 0 {
-		about = append(about, semconv.GenAIRequestMaxTokens(m.MaxTokens))
+		about = append(about, attribute{"gen_ai.request.max_tokens", int64(m.MaxTokens)})
 	}
 	if v, ok := row.Value("input_sequence_length"); ok {
-		about = append(about, semconv.GenAIUsageInputTokens(int(v)))
+		about = append(about, attribute{"gen_ai.usage.input_tokens", int64(v)})
 	}
 	if v, ok := row.Value("output_sequence_length"); ok {
-		about = append(about, semconv.GenAIUsageOutputTokens(int(v)))
+		about = append(about, attribute{"gen_ai.usage.output_tokens", int64(v)})
 	}
 	first, streamed := row.Value("time_to_first_token")
 	if streamed {
-		about = append(about, semconv.GenAIResponseTimeToFirstChunk(first/1e9))
-	}
-	i.begins.Add(1)
-	_, span := i.tracer.Start(ctx, i.run.Operation+" "+m.Model, trace.WithSpanKind(trace.SpanKindClient), trace.WithTimestamp(time.Unix(0, row.Start)),
-		trace.WithAttributes(about...))
-	if streamed {
-		span.AddEvent("aiperf.first_token", trace.WithTimestamp(time.Unix(0, row.Start+int64(first))))
+		about = append(about, attribute{"gen_ai.response.time_to_first_chunk", first / 1e9})
 	}
 	if row.Err != nil {
-		span.SetAttributes(semconv.ErrorTypeKey.String(errorType(row)))
-		span.SetStatus(codes.Error, row.Err.Type)
+		about = append(about, attribute{"error.type", errorType(row)})
 	}
-	span.End(trace.WithTimestamp(time.Unix(0, row.End)))
+	i.begins.Add(1)
+	var span message
+	span.bytes(1, binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, rand.Uint64()), rand.Uint64()|1)) // ids must not be zero
+	span.bytes(2, binary.LittleEndian.AppendUint64(nil, rand.Uint64()|1))
+	span.text(5, i.run.Operation+" "+m.Model)
+	span.varint(6, kindClient)
+	span.fixed64(7, uint64(row.Start))
+	span.fixed64(8, uint64(row.End))
+	span.attributes(9, about)
+	if streamed {
+		var event message
+		event.fixed64(1, uint64(row.Start+int64(first)))
+		event.text(2, "aiperf.first_token")
+		span.bytes(11, event)
+	}
+	if row.Err != nil {
+		var status message
+		status.text(2, row.Err.Type)
+		status.varint(3, statusError)
+		span.bytes(15, status)
+	}
+	span.fixed32(16, spanFlags)
+	select {
+	case i.queue <- span:
+	default: // Close counts the spans that were started but not delivered
+	}
 }
 
-// begun is the number of spans so far.
+// begun returns the number of spans so far.
 func (i *instruments) begun() int64 { return i.begins.Load() }

@@ -1,53 +1,46 @@
-// Package otlp streams what finished requests tell to an OpenTelemetry collector while the run goes on: OTLP over HTTP, names after the
-// semantic conventions for generative AI (1.41), and aiperf.* for what they have no name for. Nothing waits for the collector: what it does
-// not take in time is lost, and counted.
+// Package otlp streams the results of finished requests to an OpenTelemetry collector during the run: OTLP over HTTP, with the names of the semantic
+// conventions for generative AI (1.41), and aiperf.* for everything else. Nothing waits for the collector: what it does not accept in time is dropped
+// and counted.
 package otlp
 
 import (
 	"context"
-	"crypto/tls"
 	"encoding/base64"
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
-
-	"github.com/go-logr/logr"
-	"go.opentelemetry.io/otel"
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
-	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
-	"go.opentelemetry.io/otel/sdk/resource"
-	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// Options say what is streamed, and where to.
+// Options selects what is streamed, and its destination.
 type Options struct {
 	URL        string // of the collector, with or without /v1/metrics
-	Metrics    bool   // what finished requests took
-	Timing     bool   // how the load goes
-	Traces     bool   // a span of every request
+	Metrics    bool   // stream metrics of finished requests
+	Timing     bool   // stream the state of the load
+	Traces     bool   // stream a span for every request
 	Attributes map[string]string
 	Headers    Headers
 	Run        Run
-	Load       func() Load // how the load stands; called while the stream is open
+	Load       func() Load // returns the state of the load; called while the stream is open
 
-	Flush     time.Duration // between two deliveries
-	Batch     int           // spans of a delivery
-	Buffered  int           // spans that wait at most
+	Flush     time.Duration // interval of deliveries
+	Batch     int           // spans per delivery
+	Buffered  int           // largest number of waiting spans
 	Timeout   time.Duration // of a delivery
 	VerifyTLS bool
+	Getenv    func(string) string // variables of the OTLP specification besides the headers; nil = none
 	Warn      func(string)
 }
 
-// Run is what stands beside every request of the run.
+// Run holds the attributes of every request of the run.
 type Run struct {
 	Version, BenchmarkID, Provider, Operation string
 	Streaming                                 bool
-	Servers                                   []string // URLs, by the index that requests have
+	Servers                                   []string // URLs, by the index in requests
 }
 
-// Load is how the load stands.
+// Load is the state of the load.
 type Load struct {
 	Phase                                  string
 	Sent, Completed, Failed, Cut, InFlight int64
@@ -59,87 +52,143 @@ const (
 	tracesPath  = "/v1/traces"
 )
 
-// finalTime is how long the last delivery may take.
+// finalTime is the time limit for the last delivery.
 const finalTime = 5 * time.Second
 
 // Stream is an open stream. It observes finished requests.
 type Stream struct {
 	*instruments
-	meters  *sdkmetric.MeterProvider // nil = no metrics are streamed
-	tracers *sdktrace.TracerProvider // nil = no spans are
-	lost    *losses
-	warn    func(string)
+	resource []attribute
+	metrics  *sender // nil = no metrics are streamed
+	spans    *sender // nil = no spans are streamed
+	lost     *losses
+	o        Options
+
+	running context.Context // never ends: Close does not cut a delivery of spans short
+	closing context.Context // ends when Close begins
+	stop    context.CancelFunc
+	final   context.Context // context of the last deliveries; set before closing ends
+	loops   chan struct{}   // receives one value from each loop that has ended
 }
 
-// Open opens a stream. Nothing is sent yet; a collector that does not answer is told of by Close.
+// Open opens a stream without sending anything. Close reports a collector that does not answer.
 func Open(ctx context.Context, o Options) (*Stream, error) {
-	otel.SetLogger(logr.Discard()) // its words go to the error stream otherwise; failures are counted by the sinks
-	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(error) {}))
-	about, err := resource.New(ctx, resource.WithAttributes(o.resource()...))
-	if err != nil {
-		return nil, err
+	if o.Getenv == nil {
+		o.Getenv = func(string) string { return "" }
 	}
 	to, err := parse(o.URL)
 	if err != nil {
 		return nil, err
 	}
-	s := &Stream{lost: &losses{}, warn: o.Warn}
+	s := &Stream{resource: o.resource(), lost: &losses{}, o: o, instruments: newInstruments(&o), loops: make(chan struct{}, 2)}
+	s.running = context.WithoutCancel(ctx)
+	s.closing, s.stop = context.WithCancel(s.running)
 	if o.Metrics || o.Timing {
-		options := []otlpmetrichttp.Option{
-			otlpmetrichttp.WithEndpointURL(to.base + metricsPath), otlpmetrichttp.WithHeaders(to.with(o.Headers.Metrics)), otlpmetrichttp.WithTimeout(o.Timeout),
-			otlpmetrichttp.WithCompression(otlpmetrichttp.GzipCompression),
-			otlpmetrichttp.WithRetry(otlpmetrichttp.RetryConfig{}), // the next delivery has the same counters, grown on
-		}
-		if to.tls {
-			options = append(options, otlpmetrichttp.WithTLSClientConfig(&tls.Config{InsecureSkipVerify: !o.VerifyTLS}))
-		}
-		e, err := otlpmetrichttp.New(ctx, options...)
-		if err != nil {
-			return nil, err
-		}
-		s.meters = sdkmetric.NewMeterProvider(sdkmetric.WithResource(about),
-			sdkmetric.WithReader(sdkmetric.NewPeriodicReader(&metricSink{e, s.lost}, sdkmetric.WithInterval(o.Flush), sdkmetric.WithTimeout(o.Timeout))))
+		s.metrics = newSender(&o, to, metricsPath, o.Headers.Metrics)
+		go s.streamMetrics()
 	}
 	if o.Traces {
-		options := []otlptracehttp.Option{
-			otlptracehttp.WithEndpointURL(to.base + tracesPath), otlptracehttp.WithHeaders(to.with(o.Headers.Traces)), otlptracehttp.WithTimeout(o.Timeout),
-			otlptracehttp.WithCompression(otlptracehttp.GzipCompression),
-			otlptracehttp.WithRetry(otlptracehttp.RetryConfig{Enabled: true, InitialInterval: o.Flush / 4, MaxInterval: o.Flush, MaxElapsedTime: o.Timeout}),
-		}
-		if to.tls {
-			options = append(options, otlptracehttp.WithTLSClientConfig(&tls.Config{InsecureSkipVerify: !o.VerifyTLS}))
-		}
-		e, err := otlptracehttp.New(ctx, options...)
-		if err != nil {
-			return nil, err
-		}
-		s.tracers = sdktrace.NewTracerProvider(sdktrace.WithResource(about), sdktrace.WithSampler(sdktrace.AlwaysSample()),
-			sdktrace.WithBatcher(&spanSink{e, s.lost}, sdktrace.WithBatchTimeout(o.Flush), sdktrace.WithMaxExportBatchSize(min(o.Batch, o.Buffered)),
-				sdktrace.WithMaxQueueSize(o.Buffered), sdktrace.WithExportTimeout(o.Timeout)))
+		s.spans = newSender(&o, to, tracesPath, o.Headers.Traces)
+		go s.streamSpans()
 	}
-	s.instruments, err = newInstruments(&o, s.meters, s.tracers)
-	return s, err
+	return s, nil
 }
 
-// resource is what stands beside everything that is streamed.
-func (o *Options) resource() []attribute.KeyValue {
-	list := []attribute.KeyValue{
-		attribute.String("service.name", "aiperf"), attribute.String("service.version", o.Run.Version), attribute.String("aiperf.benchmark_id", o.Run.BenchmarkID),
+// streamMetrics delivers the metrics at the interval until the stream closes, and once more then. A failed delivery is not repeated: the next one
+// contains the same counters with later values.
+func (s *Stream) streamMetrics() {
+	defer func() { s.loops <- struct{}{} }()
+	tick := time.NewTicker(s.o.Flush)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			if s.closing.Err() != nil { // the last delivery has everything
+				continue
+			}
+			if err := s.deliverMetrics(s.closing); s.closing.Err() == nil { // otherwise Close has stopped it
+				s.lost.note("metrics", err)
+			}
+		case <-s.closing.Done():
+			s.lost.note("metrics", s.deliverMetrics(s.final))
+			return
+		}
 	}
-	for key, value := range o.Attributes {
-		list = append(list, attribute.String(key, value))
+}
+
+func (s *Stream) deliverMetrics(ctx context.Context) error {
+	return s.metrics.deliver(ctx, export(s.resource, s.o.Run.Version, s.collect(wall())))
+}
+
+// streamSpans delivers spans when a batch is full or old, until the stream closes, and then the remaining ones.
+func (s *Stream) streamSpans() {
+	defer func() { s.loops <- struct{}{} }()
+	batch, most := [][]byte(nil), max(1, min(s.o.Batch, s.o.Buffered))
+	tick := time.NewTicker(s.o.Flush)
+	defer tick.Stop()
+	for {
+		select {
+		case span := <-s.queue:
+			if batch = append(batch, span); len(batch) < most {
+				continue
+			}
+		case <-tick.C:
+		case <-s.closing.Done():
+			for s.final.Err() == nil {
+				select {
+				case span := <-s.queue:
+					if batch = append(batch, span); len(batch) < most {
+						continue
+					}
+					s.deliverSpans(s.final, batch)
+					batch = nil
+					continue
+				default:
+				}
+				break
+			}
+			s.deliverSpans(s.final, batch)
+			return
+		}
+		s.deliverSpans(s.running, batch)
+		batch = nil
+	}
+}
+
+// deliverSpans delivers a batch, with retries after temporary failures.
+func (s *Stream) deliverSpans(ctx context.Context, batch [][]byte) {
+	if len(batch) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.o.Timeout)
+	defer cancel()
+	err := s.spans.insist(ctx, export(s.resource, s.o.Run.Version, batch), s.o.Flush/4, s.o.Flush, s.o.Timeout)
+	if err == nil {
+		s.lost.deliver(len(batch))
+	}
+	s.lost.note("spans", err)
+}
+
+// resource returns the attributes of everything that is streamed: those of OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME, then those of the run,
+// which replace them, sorted by name.
+func (o *Options) resource() (list []attribute) {
+	all := readHeaders(o.Getenv("OTEL_RESOURCE_ATTRIBUTES"))
+	all["service.name"], all["service.version"], all["aiperf.benchmark_id"] = "aiperf", o.Run.Version, o.Run.BenchmarkID
+	maps.Copy(all, o.Attributes)
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		list = append(list, attribute{key, all[key]})
 	}
 	return list
 }
 
-// target is where a collector is, and what requests to it carry.
+// target is the address of a collector, and the headers of requests to it.
 type target struct {
 	base string
 	tls  bool
 	auth string // value of Authorization, from a user in the URL
 }
 
-// with are headers and the one of the URL, which goes first.
+// with returns headers plus that of the URL, which takes precedence.
 func (t target) with(headers map[string]string) map[string]string {
 	if t.auth == "" {
 		return headers
@@ -153,7 +202,7 @@ func (t target) with(headers map[string]string) map[string]string {
 	return all
 }
 
-// parse reads a collector's URL. A user in it becomes a header.
+// parse parses a collector's URL. A user in it becomes a header.
 func parse(text string) (t target, err error) {
 	u, err := url.Parse(strings.TrimSpace(text))
 	if err != nil {
@@ -177,20 +226,21 @@ func userinfo(u *url.Userinfo) string {
 	return u.Username() + ":" + password
 }
 
-// Close delivers what is left, within finalTime, and tells what was lost.
+// Close delivers what is left, within finalTime, and reports losses.
 func (s *Stream) Close(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finalTime)
 	defer cancel()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		if s.meters != nil {
-			s.lost.note("metrics", s.meters.Shutdown(ctx))
+	s.final = ctx
+	s.stop()
+	for _, one := range []*sender{s.metrics, s.spans} {
+		if one == nil {
+			continue
 		}
-	}()
-	if s.tracers != nil {
-		s.lost.note("spans", s.tracers.Shutdown(ctx))
+		select {
+		case <-s.loops:
+		case <-ctx.Done(): // a delivery that began before is limited by its own timeout
+		}
+		defer one.client.CloseIdleConnections()
 	}
-	<-done
-	s.lost.tell(s.begun(), s.warn)
+	s.lost.tell(s.begun(), s.o.Warn)
 }

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// podList is what is read of the API's answer.
+// podList is the part of the API's answer that is used.
 type podList struct {
 	Metadata struct {
-		Continue string `json:"continue"` // where the next page begins; "" = there is none
+		Continue string `json:"continue"` // token of the next page; "" = there is none
 	} `json:"metadata"`
 	Items []pod `json:"items"`
 }
@@ -34,10 +34,10 @@ type pod struct {
 	} `json:"status"`
 }
 
-// What pods say of their metrics.
+// Labels and annotations with which pods describe their metrics.
 const (
 	enabledLabel   = "nvidia.com/metrics-enabled"      // of Dynamo
-	pathsNote      = "aiperf.nvidia.com/metrics-paths" // several, with commas
+	pathsNote      = "aiperf.nvidia.com/metrics-paths" // several, separated by commas
 	portNote       = "prometheus.io/port"
 	pathNote       = "prometheus.io/path"
 	schemeNote     = "prometheus.io/scheme"
@@ -46,12 +46,12 @@ const (
 	standardScheme = "http"
 )
 
-// serverImages are parts of the names of images that serve models.
+// serverImages lists parts of the names of images that serve models.
 var serverImages = []string{
 	"vllm", "sglang", "tritonserver", "triton-server", "triton-inference-server", "tensorrt-llm", "tensorrtllm", "trt-llm", "trtllm", "dynamo",
 }
 
-// serves tells whether a pod serves models, or says that it has metrics for us.
+// serves reports whether a pod serves models, or says that it has metrics for us.
 func (p *pod) serves() bool {
 	if strings.EqualFold(p.Metadata.Labels[enabledLabel], "true") || p.Metadata.Annotations[pathsNote] != "" {
 		return true
@@ -65,7 +65,8 @@ func (p *pod) serves() bool {
 	return false
 }
 
-// urls are the pages of a pod; none where it serves nothing, unless it was picked by its labels, and where it has no address or port.
+// urls returns the metrics pages of a pod. It returns none if the pod has no address or port, or if it is not a server and was not picked by its
+// labels.
 func (p *pod) urls(picked bool) (list []string) {
 	port := p.port()
 	if p.Status.PodIP == "" || port == 0 || !picked && !p.serves() {
@@ -94,7 +95,7 @@ func (p *pod) urls(picked bool) (list []string) {
 	return list
 }
 
-// port is that of the annotation, else the one called metrics, else the first of a container; 0 = there is none.
+// port returns the port of the annotation, else the one called metrics, else the first of a container; 0 = none.
 func (p *pod) port() (first int) {
 	if n, err := strconv.Atoi(p.Metadata.Annotations[portNote]); err == nil {
 		return n

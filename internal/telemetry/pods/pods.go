@@ -1,6 +1,6 @@
-// Package pods finds the pages of metrics of inference servers in the Kubernetes cluster that the run is in: it asks the API of the cluster for
-// the pods that are running, with the service account of its own pod, and makes URLs of those that serve models. Labels, annotations and
-// images are those that the Python tool looks at.
+// Package pods finds the metrics pages of inference servers in the Kubernetes cluster of the run. It asks the API of the cluster for the running pods,
+// with the service account of its own pod, and returns URLs of those that serve models. It checks the same labels, annotations and images as the
+// Python tool.
 package pods
 
 import (
@@ -21,29 +21,29 @@ import (
 	"time"
 )
 
-// AllNamespaces is the namespace that stands for all of them.
+// AllNamespaces means all namespaces.
 const AllNamespaces = "*"
 
-// Where Kubernetes puts the service account of a pod, and the variables by which it tells where its API is.
+// Paths of the service account of a pod, and the variables with the address of the API.
 const (
 	accountFolder = "/var/run/secrets/kubernetes.io/serviceaccount"
 	hostVariable  = "KUBERNETES_SERVICE_HOST"
 	portVariable  = "KUBERNETES_SERVICE_PORT"
 )
 
-// Options say whom to ask and for what.
+// Options selects the pods.
 type Options struct {
-	Namespace string        // "" = that of the pod, AllNamespaces = every one
-	Selector  string        // of labels, as app=vllm,env=prod; pods that it picks need no other sign of a server
-	Timeout   time.Duration // of all questions together; 0 = none
+	Namespace string        // "" = that of this pod, AllNamespaces = all
+	Selector  string        // label selector such as app=vllm,env=prod; pods that match need no other sign of a server
+	Timeout   time.Duration // for all requests together; 0 = none
 	Getenv    func(string) string
-	Account   string // folder of the service account; "" = where Kubernetes puts it
+	Account   string // directory of the service account; "" = the default of Kubernetes
 }
 
-// Inside tells whether this process runs in a pod of a cluster.
+// Inside reports whether this process runs in a pod of a cluster.
 func Inside(getenv func(string) string) bool { return getenv(hostVariable) != "" }
 
-// Find lists the pages of metrics of the servers in the cluster, sorted, each once.
+// Find lists the metrics pages of the servers in the cluster, sorted, without duplicates.
 func Find(ctx context.Context, o Options) ([]string, error) {
 	if o.Timeout > 0 {
 		var cancel context.CancelFunc
@@ -81,7 +81,7 @@ func Find(ctx context.Context, o Options) ([]string, error) {
 	}
 }
 
-// ownNamespace is that of this pod.
+// ownNamespace returns the namespace of this pod.
 func ownNamespace(o Options) (string, error) {
 	if name := o.Getenv("AIPERF_NAMESPACE"); name != "" {
 		return name, nil
@@ -93,7 +93,7 @@ func ownNamespace(o Options) (string, error) {
 	return "", errors.New("the namespace of this pod is not known (no AIPERF_NAMESPACE, no service account)")
 }
 
-// client trusts the cluster's own authority.
+// client returns a client that trusts the cluster's own certificate authority.
 func (o *Options) client() (*http.Client, error) {
 	text, err := os.ReadFile(filepath.Join(o.Account, "ca.crt"))
 	if err != nil {
@@ -106,13 +106,13 @@ func (o *Options) client() (*http.Client, error) {
 	return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}}, nil
 }
 
-// The most that is read of one page of pods, and the pods of one.
+// The largest size of one page of pods, and the number of pods on it.
 const (
 	mostBytes = 64 << 20
 	pageSize  = "500"
 )
 
-// page asks for one page of the pods that run; next is where the last one ended.
+// page requests one page of the running pods; next is the token from the previous one.
 func (o *Options) page(ctx context.Context, c *http.Client, next string) (*podList, error) {
 	token, err := os.ReadFile(filepath.Join(o.Account, "token")) // read for each page: Kubernetes renews it
 	if err != nil {
@@ -159,7 +159,7 @@ func (o *Options) page(ctx context.Context, c *http.Client, next string) (*podLi
 	return page, nil
 }
 
-// forbidden says what the service account lacks.
+// forbidden says which permission the service account needs.
 func (o *Options) forbidden() string {
 	if o.Namespace == AllNamespaces {
 		return "the service account may not list the pods of all namespaces: it needs a ClusterRole with the verb list on pods, or name one namespace"

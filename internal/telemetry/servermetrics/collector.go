@@ -11,25 +11,25 @@ import (
 	"sync/atomic"
 	"time"
 
-	"aiperf/internal/exposition"
 	"aiperf/internal/telemetry"
+	"aiperf/internal/telemetry/exposition"
 )
 
-// Options say whom to ask and what becomes of the answers.
+// Options selects the endpoints and the destination of the samples.
 type Options struct {
 	Client    *telemetry.Client
 	Servers   []string // base URLs of the inference servers
 	URLs      []string // of endpoints that the user named
-	Found     []string // URLs of pages that were found in a cluster, as they are asked
+	Found     []string // complete URLs of pages found in a cluster
 	Cadence   telemetry.Cadence
-	Reachable time.Duration // how long an endpoint may take to answer the first time
-	Line      func([]byte)  // takes lines of the JSONL file, one at a time; nil = there is none
+	Reachable time.Duration // time limit for the first answer of an endpoint
+	Line      func([]byte)  // receives lines of the JSONL file, one at a time; nil = no such file
 	Warn      func(string)
-	Silence   string // what takes warnings away
+	Silence   string // setting that disables warnings
 	Log       *slog.Logger
 }
 
-// Collector watches Prometheus endpoints.
+// Collector reads Prometheus endpoints.
 type Collector struct {
 	Options
 	*telemetry.Watch
@@ -38,24 +38,24 @@ type Collector struct {
 	successful []string
 	sources    []*source
 	losses     telemetry.Losses
-	answered   atomic.Bool // a page of metrics came
+	answered   atomic.Bool // a metrics page has arrived
 
 	mu    sync.Mutex
 	phase *Phase
-	told  map[string]bool // what was said once
+	told  map[string]bool // warnings that were given
 }
 
 // source is one endpoint.
 type source struct {
 	*telemetry.Exporter
-	first string // URL that it was asked at first
+	first string // its first URL
 	body  []byte
 	page  *exposition.Page // of body
-	good  bool             // a page of metrics came
-	why   string           // it was none
+	good  bool             // a metrics page has arrived
+	why   string           // why the answer was not one
 }
 
-// Open looks for endpoints; the first page of each that answers is taken.
+// Open looks for endpoints and takes the first page of each that answers.
 func Open(ctx context.Context, o Options) *Collector {
 	c := &Collector{Options: o, store: NewStore(o.Line), told: map[string]bool{}}
 	asked := telemetry.URLs(o.Servers, o.URLs)
@@ -96,7 +96,7 @@ func Open(ctx context.Context, o Options) *Collector {
 	return c
 }
 
-// named are the URLs that the user gave.
+// named returns the URLs that the user gave.
 func (c *Collector) named() (out []string) {
 	for _, u := range telemetry.URLs(c.URLs) {
 		out = append(out, telemetry.Shown(u))
@@ -104,7 +104,7 @@ func (c *Collector) named() (out []string) {
 	return out
 }
 
-// atRoot asks servers that have no metrics below the path of their URL at their root.
+// atRoot tries the root of servers that have no metrics below the path of their URL.
 func (c *Collector) atRoot(ctx context.Context, asked []string, answers []*telemetry.Answer) {
 	for i := range min(len(c.Servers), len(asked)) {
 		root := telemetry.AtRoot(asked[i])
@@ -117,17 +117,17 @@ func (c *Collector) atRoot(ctx context.Context, asked []string, answers []*telem
 	}
 }
 
-// Answered tells whether a page of metrics has come.
+// Answered reports whether a metrics page has arrived.
 func (c *Collector) Answered() bool { return c.answered.Load() }
 
-// Enter tells which phase is on.
+// Enter sets the current phase.
 func (c *Collector) Enter(p *Phase) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.phase = p
 }
 
-// once tells whether something is said for the first time.
+// once reports whether a message is new.
 func (c *Collector) once(what string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -138,10 +138,10 @@ func (c *Collector) once(what string) bool {
 	return true
 }
 
-// take takes a page in.
+// take processes a page.
 func (c *Collector) take(s *source, a *telemetry.Answer) {
 	if a.Err != nil {
-		if s.why != "" && !s.good { // the second address, after a page that was none at the first
+		if s.why != "" && !s.good { // the second address, after the first had no metrics page
 			c.retire(s, a.Err.Message+trtHint)
 			return
 		}
@@ -179,8 +179,8 @@ func (c *Collector) take(s *source, a *telemetry.Answer) {
 	c.say(s, c.store.Add(telemetry.Shown(s.Address()), s.page, Fetch{a.Sent, a.FirstByte, a.Done, phase}, same))
 }
 
-// say tells what a page had that is left out, each once.
-func (c *Collector) say(s *source, told Told) {
+// say warns once about each kind of ignored data in a page.
+func (c *Collector) say(s *source, told PageFindings) {
 	for _, name := range told.Dropped {
 		c.losses.Add(telemetry.Fault("NotFinite", s.Address(), name+" had a value that is no finite number"), 1)
 		if c.once("finite " + name) {
@@ -203,7 +203,7 @@ func (c *Collector) say(s *source, told Told) {
 	}
 }
 
-// foreign takes an answer that is no page of metrics: once TensorRT-LLM's other address is tried, then the endpoint is given up.
+// foreign handles an answer that is not a metrics page: it first tries the other address of TensorRT-LLM, then gives the endpoint up.
 func (c *Collector) foreign(s *source) {
 	why := "the answer is JSON"
 	if s.page != nil {
@@ -222,10 +222,10 @@ func (c *Collector) foreign(s *source) {
 	c.retire(s, why+trtHint)
 }
 
-// trtHint is what the operator of a server of TensorRT-LLM can do.
+// trtHint is advice for the operator of a TensorRT-LLM server.
 const trtHint = ". TensorRT-LLM has metrics with return_perf_metrics: true"
 
-// retire gives an endpoint up.
+// retire stops reading an endpoint.
 func (c *Collector) retire(s *source, why string) {
 	text := "server metrics: " + s.first + " is asked no more: "
 	if s.why != "" {
@@ -236,7 +236,7 @@ func (c *Collector) retire(s *source, why string) {
 	s.Retire()
 }
 
-// Results reduces what was told. The watch has stopped.
+// Results reduces all readings. The watch must have stopped.
 func (c *Collector) Results(w Window, slice float64) *Results {
 	r := c.store.Results(w, slice)
 	for _, name := range r.Resets {
@@ -250,7 +250,7 @@ func (c *Collector) Phase(w Window, next int64, slice float64) *Results {
 	return c.store.Phase(w, next, slice)
 }
 
-// Complete fills what the files say of the endpoints.
+// Complete fills in the information about the endpoints.
 func (c *Collector) Complete(h *Head) {
 	h.Configured, h.Successful = c.configured, c.successful
 	for _, s := range c.sources {
@@ -261,6 +261,6 @@ func (c *Collector) Complete(h *Head) {
 		c.Warn("server metrics are incomplete: " + text)
 	}
 	for _, l := range c.losses.List() {
-		h.Lost = append(h.Lost, Lost{l.Error.Type, l.Error.Message, l.Count})
+		h.Lost = append(h.Lost, LostReading{l.Error.Type, l.Error.Message, l.Count})
 	}
 }

@@ -9,11 +9,11 @@ import (
 	"strconv"
 	"strings"
 
-	"aiperf/internal/exposition"
 	"aiperf/internal/telemetry"
+	"aiperf/internal/telemetry/exposition"
 )
 
-// sections are those of the CSV in their order, and the figures that are their columns.
+// sections lists the sections of the CSV in their order, with the figures in their columns.
 var sections = []struct {
 	kind  Type
 	stats []string
@@ -27,7 +27,7 @@ var sections = []struct {
 
 var gaugeColumns = []string{"avg", "min", "max", "std", "p1", "p5", "p10", "p25", "p50", "p75", "p90", "p95", "p99"}
 
-// CSV is server_metrics_export.csv.
+// CSV returns server_metrics_export.csv.
 func (r *Results) CSV(h *Head) ([]byte, error) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# AIPerf Server Metrics Export (CSV)\n# aiperf_version: %s\n# schema_version: %s\n# benchmark_id: %s\n"+
@@ -146,8 +146,8 @@ func bucketCell(list []Count) string {
 	return strings.Join(parts, ";")
 }
 
-// labelColumns orders the labels of a section: labels that some series carries together, over however many steps, are a family; families
-// stand by their smallest label, in a family first the labels of one series alone, then the others.
+// labelColumns orders the labels of a section. Labels connected by series that have them together are a family. Families are sorted by their smallest
+// label; in a family, labels that one series has alone come first.
 func labelColumns(rows []csvRow) []string {
 	carried := map[string]int{}
 	parent := map[string]string{}
@@ -181,7 +181,7 @@ func labelColumns(rows []csvRow) []string {
 	return names
 }
 
-// information is a row for every label of metrics that are constant.
+// information returns a row for every label of constant metrics.
 func (r *Results) information() (rows [][]string) {
 	for _, m := range r.Metrics {
 		if !m.Info {

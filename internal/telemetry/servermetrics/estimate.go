@@ -4,38 +4,38 @@ import (
 	"math"
 	"slices"
 
-	"aiperf/internal/stats"
+	"aiperf/internal/measure/stats"
 )
 
-// mostObservations is how many are placed at most; a histogram of more is scaled down.
+// mostObservations is the largest number of observations that are placed; a larger histogram is scaled down.
 const mostObservations = 100_000
 
-// histogram is what a histogram grew by, for the estimate of its percentiles: observations in each bucket (not cumulative), the bounds
-// (the last may be +Inf) and the sum of all.
+// histogram is the growth of a histogram, for the estimate of its percentiles: observations in each bucket (not cumulative), the bounds (the last may
+// be +Inf) and the sum of all.
 type histogram struct {
 	bounds []float64
 	counts []float64
 	sum    float64
-	means  [][]observed // what is known of the place of observations, by bucket
+	means  [][]observedGroup // what is known about the position of observations, by bucket
 }
 
-// observed are observations that came together, all in one bucket: their mean.
-type observed struct{ mean, count float64 }
+// observedGroup is the mean of observations that arrived together, all in one bucket.
+type observedGroup struct{ mean, count float64 }
 
-// placed are the observations of one finite bucket.
-type placed struct {
+// bucketObservations holds the observations of one finite bucket.
+type bucketObservations struct {
 	low, high float64
 	sum       float64
 	values    []float64
 }
 
-// estimate tells percentiles of a histogram (stats.Levels); false if it does not allow for it. Steps: telemetry, section 2.7, after "polynomial
-// histograms" (arXiv 2504.00001): means of buckets are learned, what lies beyond the last bound follows from the sum, the rest is placed so that
-// the sum is kept.
+// estimate returns percentiles of a histogram (stats.Levels); false if that is impossible. Steps: telemetry, section 2.7, after "polynomial
+// histograms" (arXiv 2504.00001): the means of buckets are learned, observations beyond the last bound follow from the sum, and the rest is placed so
+// that the sum is preserved.
 func (h *histogram) estimate() (p [9]float64, ok bool) {
 	total := 0.0
 	for _, n := range h.counts {
-		if !(n >= 0) { // a bucket with fewer observations than the one below: this is no histogram
+		if !(n >= 0) { // a cumulative bucket below the previous one: the histogram is invalid
 			return p, false
 		}
 		total += n
@@ -52,7 +52,7 @@ func (h *histogram) estimate() (p [9]float64, ok bool) {
 	}
 	scale := min(1, mostObservations/total)
 	sum := h.sum * scale
-	var groups []placed
+	var groups []bucketObservations
 	inside := 0.0
 	for i := range finite {
 		if g := h.place(i, int(h.counts[i]*scale), total); g != nil {
@@ -79,8 +79,8 @@ func (h *histogram) estimate() (p [9]float64, ok bool) {
 	return p, true
 }
 
-// place puts n observations into bucket i; nil if there are none.
-func (h *histogram) place(i, n int, total float64) *placed {
+// place places n observations in bucket i; nil if there are none.
+func (h *histogram) place(i, n int, total float64) *bucketObservations {
 	if n <= 0 {
 		return nil
 	}
@@ -88,13 +88,13 @@ func (h *histogram) place(i, n int, total float64) *placed {
 	if i > 0 {
 		low = h.bounds[i-1]
 	}
-	g := &placed{low: min(low, h.bounds[i]), high: h.bounds[i]}
+	g := &bucketObservations{low: min(low, h.bounds[i]), high: h.bounds[i]}
 	centre := (g.low + g.high) / 2
 	mean, variance := learned(h.means[i])
 	if !(g.low < mean && mean < g.high) {
 		mean = math.NaN()
 	}
-	if h.counts[i] >= 0.95*total { // nearly all are here: their mean is that of all
+	if h.counts[i] >= 0.95*total { // nearly all observations are here, so their mean is that of all
 		mean = min(max(h.sum/total, g.low), g.high)
 	}
 	switch {
@@ -114,8 +114,8 @@ func (h *histogram) place(i, n int, total float64) *placed {
 	return g
 }
 
-// around places n observations by their mean and variance.
-func (g *placed) around(mean, variance float64, n int) []float64 {
+// around places n observations with a given mean and variance.
+func (g *bucketObservations) around(mean, variance float64, n int) []float64 {
 	width, std := g.high-g.low, math.Sqrt(variance)
 	spread := 4 * std / width
 	offset := math.Abs(mean-(g.low+g.high)/2) / width
@@ -134,8 +134,8 @@ func (g *placed) around(mean, variance float64, n int) []float64 {
 	return evenly(mean-reach, mean+reach, n)
 }
 
-// twoPoints places observations at the lower edge and at one other point so that mean and variance are kept.
-func (g *placed) twoPoints(mean, variance float64, n int) []float64 {
+// twoPoints places observations at the lower edge and at one other point, so that mean and variance are preserved.
+func (g *bucketObservations) twoPoints(mean, variance float64, n int) []float64 {
 	distance := mean - g.low
 	at, weight := mean, 0.0
 	if distance > 0 {
@@ -153,8 +153,8 @@ func (g *placed) twoPoints(mean, variance float64, n int) []float64 {
 	return v
 }
 
-// shifted moves the observations by their bucket's share of what is missing from the sum, each by 0.4 of the width at most.
-func (g *placed) shifted(rest, inside float64) []float64 {
+// shifted moves the observations by their bucket's share of the difference to the sum, each by at most 0.4 of the width.
+func (g *bucketObservations) shifted(rest, inside float64) []float64 {
 	if inside <= 0 {
 		return g.values
 	}
@@ -166,8 +166,8 @@ func (g *placed) shifted(rest, inside float64) []float64 {
 	return g.values
 }
 
-// learned is the mean of observations in a bucket, NaN = unknown, and the variance of those means, NaN = fewer than three are known.
-func learned(list []observed) (mean, variance float64) {
+// learned returns the mean of observations in a bucket, NaN = unknown, and the variance of those means, NaN = fewer than three are known.
+func learned(list []observedGroup) (mean, variance float64) {
 	if len(list) == 0 {
 		return math.NaN(), math.NaN()
 	}
@@ -183,7 +183,7 @@ func learned(list []observed) (mean, variance float64) {
 	return sum / n, std * std
 }
 
-// tail places n observations beyond the last bound that sum up to sum.
+// tail places n observations beyond the last bound, with the given sum.
 func tail(bound, sum float64, n int) []float64 {
 	if n <= 0 {
 		return nil
@@ -202,7 +202,7 @@ func tail(bound, sum float64, n int) []float64 {
 	return evenly(bound, high, n)
 }
 
-// evenly are n values between two bounds, each in the middle of its share.
+// evenly returns n values between two bounds, each in the middle of its share.
 func evenly(low, high float64, n int) []float64 {
 	v := make([]float64, n)
 	for i := range v {

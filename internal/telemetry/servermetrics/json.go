@@ -5,39 +5,39 @@ import (
 	"math"
 	"strconv"
 
-	"aiperf/internal/jsontext"
+	"aiperf/internal/base/jsontext"
 )
 
-// Versions of the files' layouts.
+// Versions of the file layouts.
 const (
 	jsonSchema = "1.1"
 	textSchema = "1.0" // of CSV and Parquet
 )
 
-// Head is what the files say of the run beside the figures.
+// Head is the information about the run in the files, besides the figures.
 type Head struct {
 	Version      string // of this program
 	BenchmarkID  string
-	Configured   []string // URLs that were to be asked
-	Successful   []string // that answered
-	Start, End   string   // of the profiling phases, as the summary spells it
-	Window       Window   // of them, wall, ns
+	Configured   []string // all configured URLs
+	Successful   []string // URLs that answered
+	Start, End   string   // of the profiling phases, in the format of the summary
+	Window       Window   // of the profiling phases, wall, ns
 	Warmup       *Results // figures of the warm-up; nil = there was none
 	WarmupWindow Window
 	InputConfig  json.RawMessage
-	Lost         []Lost // what could not be read
+	Lost         []LostReading // readings that were lost
 	Models       []string
 	Concurrency  int     // 0 = not fixed
 	RequestRate  float64 // requests per second; 0 = none
 }
 
-// Lost is a kind of reading that was lost at an endpoint, and how often.
-type Lost struct {
+// LostReading is a kind of lost reading at an endpoint, with its number.
+type LostReading struct {
 	Type, Message string
 	Count         int64
 }
 
-// JSON is server_metrics_export.json.
+// JSON returns server_metrics_export.json.
 func (r *Results) JSON(h *Head) ([]byte, error) {
 	o := jsontext.Open(nil)
 	o.Text("schema_version", jsonSchema)
@@ -115,7 +115,7 @@ func (r *Results) appendSummary(dst []byte, h *Head) []byte {
 	return s.Close()
 }
 
-// append writes how an endpoint was read.
+// append writes the information about an endpoint.
 func (e *EndpointInfo) append(dst []byte) []byte {
 	i := jsontext.Open(dst)
 	i.Int("total_fetches", int64(e.Fetches))
@@ -204,7 +204,7 @@ func appendBuckets(o *jsontext.Object, list []Count) {
 	o.B = b.Close()
 }
 
-// text is a figure of the CSV: four decimals, counts plain.
+// text formats a figure for the CSV: four decimals, counts without.
 func (s *Stat) text() string {
 	if s.Whole {
 		return strconv.FormatInt(int64(s.Value), 10)

@@ -1,11 +1,11 @@
 package servermetrics
 
 import (
-	"aiperf/internal/exposition"
-	"aiperf/internal/jsontext"
+	"aiperf/internal/base/jsontext"
+	"aiperf/internal/telemetry/exposition"
 )
 
-// appendLine writes a page as a line of server_metrics_export.jsonl. Constant information is left out.
+// appendLine writes a page as a line of server_metrics_export.jsonl, without constant information.
 func appendLine(dst []byte, url string, s *snapshot, f Fetch) []byte {
 	o := jsontext.Open(dst)
 	o.Text("endpoint_url", url)

@@ -14,16 +14,16 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"aiperf/internal/exposition"
+	"aiperf/internal/telemetry/exposition"
 )
 
-// Columns of the Parquet file in front of those of the labels, and behind them.
+// Columns of the Parquet file before and after those of the labels.
 var (
 	leading  = []string{"endpoint_url", "metric_name", "metric_type", "unit", "description", "timestamp_ns"}
 	trailing = []string{"value", "sum", "count", "bucket_le", "bucket_count"}
 )
 
-// batch is how many rows are handed to the writer at once.
+// batch is the number of rows that are passed to the writer at once.
 const batch = 1024
 
 // table writes rows of samples.
@@ -35,8 +35,8 @@ type table struct {
 	err    error
 }
 
-// Parquet writes server_metrics_export.parquet: every sample from the window's start on, counters and histograms as what they grew by since the
-// reference. Every text passes through hide. Of a file that could not be written in full an error tells.
+// Parquet writes server_metrics_export.parquet: every sample from the window's start on; counters and histograms as their growth since the reference.
+// Every text passes through hide. It returns an error if the file could not be written completely.
 func (c *Collector) Parquet(w io.Writer, h *Head, hide func(string) string) error {
 	c.store.mu.Lock()
 	defer c.store.mu.Unlock()
@@ -66,7 +66,7 @@ type sampled struct {
 	span span
 }
 
-// inWindow lists the series that have samples in a window, by name, endpoint and labels.
+// inWindow lists the series with samples in a window, sorted by name, endpoint and labels.
 func (s *Store) inWindow(w Window) (list []sampled) {
 	for _, e := range s.endpoints {
 		if len(e.at) == 0 {
@@ -84,7 +84,7 @@ func (s *Store) inWindow(w Window) (list []sampled) {
 	return list
 }
 
-// labelNames are the labels of all series; one named like a fixed column is dropped.
+// labelNames returns the labels of all series, except those named like a fixed column.
 func labelNames(list []sampled) (names []string) {
 	for _, s := range list {
 		for _, l := range s.labels {
@@ -97,7 +97,7 @@ func labelNames(list []sampled) (names []string) {
 	return names
 }
 
-// record is a group whose fields stand in the order of the columns.
+// record is a group whose fields are in the order of the columns.
 type record struct {
 	parquet.Group
 	order []string
@@ -159,7 +159,7 @@ func (t *table) series(s *sampled) {
 	}
 }
 
-// row is one with who told it and when.
+// row starts a row with its source and time.
 func (t *table) row(s *sampled, at int64) parquet.Row {
 	r := make(parquet.Row, len(t.column))
 	for i := range r {
@@ -194,7 +194,7 @@ func (t *table) flush() {
 	t.rows = t.rows[:0]
 }
 
-// metadata is what the file says of the run, in the order of its keys.
+// metadata returns the information about the run, sorted by key.
 func (h *Head) metadata(list []sampled, labels []string) [][2]string {
 	end := h.Window.To
 	var urls []string
@@ -204,7 +204,7 @@ func (h *Head) metadata(list []sampled, labels []string) [][2]string {
 		if !slices.Contains(urls, s.e.url) {
 			urls = append(urls, s.e.url)
 		}
-		kinds[s.kind]++ // the Python tool's counts of metrics are counts of label sets
+		kinds[s.kind]++ // the Python tool counts label sets as metrics
 	}
 	slices.Sort(urls)
 	var counts []string
@@ -213,7 +213,7 @@ func (h *Head) metadata(list []sampled, labels []string) [][2]string {
 			counts = append(counts, fmt.Sprintf("%q:%d", k, kinds[k]))
 		}
 	}
-	host, _ := os.Hostname() // a machine without a name has none in the file
+	host, _ := os.Hostname() // the file has no host name then
 	length := end - h.Window.From
 	out := [][2]string{
 		{"schema_version", textSchema}, {"version", h.Version}, {"benchmark_id", h.BenchmarkID},

@@ -10,7 +10,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"aiperf/internal/redact"
+	"aiperf/internal/base/redact"
 )
 
 // TestParquetHidesSecrets: a server that quotes a secret in a label or a description shows it in no column and in nothing that the file says of

@@ -1,11 +1,12 @@
 package servermetrics
 
 import (
-	"aiperf/internal/jsontext"
+	"aiperf/internal/base/jsontext"
 	"aiperf/internal/telemetry"
 )
 
-// PhaseJSON is the member "data" of phases/NAME/server_metrics.json, with the keys of ServerMetricsResults of the Python tool. r covers the phase.
+// PhaseJSON returns the member "data" of phases/NAME/server_metrics.json, with the keys of ServerMetricsResults of the Python tool. r must cover the
+// phase.
 func (r *Results) PhaseJSON(h *Head, p *Phase) []byte {
 	o := jsontext.Open(nil)
 	o.TextIfAny("benchmark_id", h.BenchmarkID)
@@ -40,7 +41,7 @@ func (r *Results) PhaseJSON(h *Head, p *Phase) []byte {
 	return o.Close()
 }
 
-// kind is the phase's word in files.
+// kind returns the name of the phase's kind in files.
 func (p *Phase) kind() string {
 	if p.Warmup {
 		return "warmup"
@@ -48,7 +49,7 @@ func (p *Phase) kind() string {
 	return "profiling"
 }
 
-// pages is the stretch from the first page to the last, of all endpoints.
+// pages returns the time from the first page to the last, of all endpoints.
 func (r *Results) pages() (w Window) {
 	for i := range r.Endpoints {
 		e := &r.Endpoints[i]
@@ -60,7 +61,7 @@ func (r *Results) pages() (w Window) {
 	return w
 }
 
-// of are the figures of one endpoint, whose series do not repeat its URL.
+// of returns the figures of one endpoint; their series omit its URL.
 func (r *Results) of(url string) *Results {
 	one := &Results{}
 	for _, m := range r.Metrics {
@@ -79,8 +80,8 @@ func (r *Results) of(url string) *Results {
 	return one
 }
 
-// appendLost writes what could not be read as the Python tool groups errors.
-func appendLost(o *jsontext.Object, list []Lost) {
+// appendLost writes the lost readings, grouped as in the Python tool.
+func appendLost(o *jsontext.Object, list []LostReading) {
 	o.Key("error_summary")
 	o.B = append(o.B, '[')
 	for i, l := range list {

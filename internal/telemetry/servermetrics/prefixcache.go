@@ -2,11 +2,12 @@ package servermetrics
 
 import "slices"
 
-// cacheCounters are a server's counters of its prefix cache: prompt tokens that were looked up, and those that were found. Histograms count by their sum.
+// cacheCounters names a server's counters of its prefix cache: prompt tokens that were looked up, and those that were found. For histograms the sum
+// counts.
 type cacheCounters struct{ asked, found string }
 
-// prefixCaches are the counters of vLLM (v1/metrics/loggers.py; gpu_… in older ones), SGLang
-// (metrics_collector.py) and Dynamo (prometheus_names.rs), without _total. The first whose name an endpoint has counts.
+// prefixCaches lists the counters of vLLM (v1/metrics/loggers.py; gpu_… in older versions), SGLang (metrics_collector.py) and Dynamo
+// (prometheus_names.rs), without _total. The first pair that an endpoint has counts.
 var prefixCaches = []cacheCounters{
 	{"vllm:prefix_cache_queries", "vllm:prefix_cache_hits"},
 	{"vllm:gpu_prefix_cache_queries", "vllm:gpu_prefix_cache_hits"},
@@ -14,18 +15,18 @@ var prefixCaches = []cacheCounters{
 	{"dynamo_frontend_input_sequence_tokens", "dynamo_frontend_cached_tokens"},
 }
 
-// transferred counts the prompt tokens whose keys and values vLLM got from elsewhere: from another worker that made them for the same request, or from a cache
-// outside the server. Its usage counts both as cached.
+// transferred counts the prompt tokens whose keys and values vLLM got from elsewhere: from another worker that computed them for the same request, or
+// from a cache outside the server. Its usage counts both as cached.
 const transferred = "vllm:external_prefix_cache_hits"
 
-// CacheLookups is what the servers' counters of their prefix cache grew by in a window.
+// CacheLookups is the growth of the servers' counters of their prefix cache in a window.
 type CacheLookups struct {
-	Name         string  // of the counter of what was found
+	Name         string  // of the counter of found tokens
 	Asked, Found float64 // prompt tokens
 	Transferred  float64 // prompt tokens that came from another worker or an outside cache; not in Found
 }
 
-// CacheLookups returns what the counters of the prefix cache grew by; false = no server has them.
+// CacheLookups returns the growth of the counters of the prefix cache; false = no server has them.
 func (c *Collector) CacheLookups(w Window) (CacheLookups, bool) {
 	r := c.store.Results(w, 0)
 	for _, names := range prefixCaches {
@@ -51,7 +52,7 @@ func (c *Collector) CountsCache() bool {
 	})
 }
 
-// growth is by how much a counter, or the sum of a histogram, grew over all series; false = there is none.
+// growth returns how much a counter, or the sum of a histogram, grew over all series; false = it does not exist.
 func (r *Results) growth(name string) (sum float64, ok bool) {
 	for i := range r.Metrics {
 		if r.Metrics[i].Name != name {

@@ -4,23 +4,23 @@ import (
 	"math"
 	"slices"
 
-	"aiperf/internal/exposition"
+	"aiperf/internal/telemetry/exposition"
 )
 
-// Preset is a gauge that inference servers have under names of their own.
+// Preset is a gauge that inference servers provide under different names.
 type Preset struct {
 	Key  string // in the timeline
-	Mean bool   // of several label sets the mean counts, else the sum
+	Mean bool   // combine label sets by their mean instead of their sum
 	From []Source
 }
 
-// Source is one server's name of a gauge. Label and Value pick the label sets, where one metric holds several gauges; "" = all.
+// Source is one server's name of a gauge. Label and Value select the label sets if one metric holds several gauges; "" = all.
 type Source struct{ Server, Name, Label, Value string }
 
-// Queue, Running and Cache are the gauges that explain latencies. An endpoint's first source that it tells counts. Names as in the sources of vLLM
-// (v1/metrics/loggers.py; gpu_cache_usage_perc in older ones), SGLang 0.5.10 (metrics_collector.py), TensorRT-LLM (metrics/collector.py), Dynamo
-// (prometheus_names.rs), Triton and its TensorRT-LLM backend (README, "Triton Metrics"), TGI (reference of its metrics), and on the page of a
-// running server of llama.cpp; kv_cache_usage_ratio is on those of older builds only. docs/servermetrics.md lists them.
+// Queue, Running and Cache are the gauges that explain latencies. For an endpoint, the first source that it has counts. Names are from the sources of
+// vLLM (v1/metrics/loggers.py; gpu_cache_usage_perc in older versions), SGLang 0.5.10 (metrics_collector.py), TensorRT-LLM (metrics/collector.py),
+// Dynamo (prometheus_names.rs), Triton and its TensorRT-LLM backend (README, "Triton Metrics"), TGI (reference of its metrics), and from the page of a
+// running llama.cpp server, where kv_cache_usage_ratio exists only in older builds. docs/servermetrics.md lists them.
 var (
 	Queue = &Preset{Key: "server_queue_length", From: []Source{
 		{Server: "vLLM", Name: "vllm:num_requests_waiting"},
@@ -52,10 +52,10 @@ var (
 	}}
 )
 
-// Presets are all of them, in the order of the timeline.
+// Presets lists all of them, in the order of the timeline.
 var Presets = []*Preset{Queue, Running, Cache}
 
-// of are the label sets of an endpoint that a preset is about.
+// of returns the label sets of an endpoint for a preset.
 func (s *Store) of(p *Preset, e *endpoint) (list []*series) {
 	for _, from := range p.From {
 		if s.metrics[from.Name] == nil {
@@ -73,8 +73,7 @@ func (s *Store) of(p *Preset, e *endpoint) (list []*series) {
 	return nil
 }
 
-// PerSecond is a preset's value of every second since 1970 that has one: in each second the mean of the readings, over label sets and endpoints
-// their sum or mean.
+// PerSecond returns a preset's value by second since 1970: in each second the mean of the readings, over label sets and endpoints their sum or mean.
 func (s *Store) PerSecond(p *Preset) map[int64]float64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,7 +101,7 @@ func (s *Store) PerSecond(p *Preset) map[int64]float64 {
 	return total
 }
 
-// Latest is a preset's value as the servers told it last: over label sets and endpoints their sum or mean.
+// Latest returns the latest value of a preset: over label sets and endpoints their sum or mean.
 func (s *Store) Latest(p *Preset) (float64, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,8 +122,8 @@ func (s *Store) Latest(p *Preset) (float64, bool) {
 	return total, n > 0
 }
 
-// PerSecond is Store.PerSecond of what the collector read.
+// PerSecond is Store.PerSecond for the collector's readings.
 func (c *Collector) PerSecond(p *Preset) map[int64]float64 { return c.store.PerSecond(p) }
 
-// Latest is Store.Latest of what the collector read.
+// Latest is Store.Latest for the collector's readings.
 func (c *Collector) Latest(p *Preset) (float64, bool) { return c.store.Latest(p) }

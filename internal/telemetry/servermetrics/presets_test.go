@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/exposition"
+	"aiperf/internal/telemetry/exposition"
 )
 
 // TestPresets: every server's gauge is found under its name, and of a metric that holds several gauges the one that is meant.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/exposition"
-	"aiperf/internal/golden"
+	"aiperf/internal/base/testrecording"
+	"aiperf/internal/telemetry/exposition"
 )
 
 // recording is a run of the Python tool against a server: its pages and the files that were made of them.
@@ -80,7 +80,7 @@ func TestRecordedRuns(t *testing.T) {
 	for _, file := range []string{"srv_vllm", "srv_many"} {
 		t.Run(file, func(t *testing.T) {
 			var in recording
-			golden.JSON(t, "../testdata/"+file+".json.gz", &in)
+			testrecording.JSON(t, "../testdata/"+file+".json.gz", &in)
 			// The Python tool gives the whole page up for one family of type info, which ours reads.
 			store, lines := replay(t, &in, func(port int) bool { return port == 22623 })
 			p := in.Summary.Summary.Phases["profiling"]

@@ -6,27 +6,27 @@ import (
 	"slices"
 	"strings"
 
-	"aiperf/internal/exposition"
-	"aiperf/internal/stats"
+	"aiperf/internal/measure/stats"
+	"aiperf/internal/telemetry/exposition"
 )
 
-// Window is a stretch of wall time in ns.
+// Window is an interval of wall time in ns.
 type Window struct{ From, To int64 }
 
-// Results are the figures of a run.
+// Results holds the figures of a run.
 type Results struct {
 	Endpoints []EndpointInfo
 	Metrics   []Metric // by name
-	Resets    []string // counters and histograms that began anew while the run went on
+	Resets    []string // counters and histograms that were reset during the run
 }
 
-// EndpointInfo tells how one endpoint was read. Instants are wall time in ns.
+// EndpointInfo describes the readings of one endpoint. Instants are wall time in ns.
 type EndpointInfo struct {
 	URL                          string
 	Fetches                      int
 	FirstFetch, LastFetch        int64
 	MeanLatency                  float64 // ms
-	Updates                      int     // pages that differed from the one before
+	Updates                      int     // pages that differed from the previous one
 	FirstUpdate, LastUpdate      int64
 	MeanInterval, MedianInterval float64 // between updates, ms; the median is NaN with fewer than two
 }
@@ -39,12 +39,12 @@ type Metric struct {
 	Series           []Series // by endpoint, then labels
 }
 
-// Series are the figures of one label set of one endpoint.
+// Series holds the figures of one label set of one endpoint.
 type Series struct {
 	URL     string
 	Labels  []exposition.Label
 	Stats   []Stat
-	Buckets []Count // cumulative; nil = none, or they are not to be trusted
+	Buckets []Count // cumulative; nil = none, or not reliable
 	Slices  []Slice
 }
 
@@ -52,27 +52,27 @@ type Series struct {
 type Stat struct {
 	Key   string
 	Value float64
-	Whole bool // is a count
+	Whole bool // the value is a count
 }
 
-// Count is a bucket of a histogram: its bound as the server spells it, and how many observations were at most that.
+// Count is a bucket of a histogram: its bound in the server's spelling, and the number of observations up to it.
 type Count struct {
 	Le string
 	N  int64
 }
 
-// percentiles are the keys of the levels of package stats.
+// percentiles lists the keys of the levels of package stats.
 var percentiles = [...]string{"p1", "p5", "p10", "p25", "p50", "p75", "p90", "p95", "p99"}
 
-// Results reduces every page from the window's start on; slice is the length of a time slice in seconds, 0 = none are made.
+// Results reduces every page from the window's start on; slice is the length of a time slice in seconds, 0 = no slices.
 func (s *Store) Results(w Window, slice float64) *Results {
 	return s.reduce(slice, func(e *endpoint) (figures, pages Window) {
 		return Window{w.From, max(w.To, e.at[len(e.at)-1])}, Window{0, math.MaxInt64}
 	})
 }
 
-// Phase reduces the pages of one phase of a run of several. next is the start of the phase after it, 0 = it was the last: servers count late,
-// so every page up to that start belongs to the phase. An endpoint without a page in the phase is left out.
+// Phase reduces the pages of one phase of a run with several. next is the start of the following phase, 0 = it was the last. Servers count late, so
+// every page up to that start belongs to the phase. An endpoint without a page in the phase is left out.
 func (s *Store) Phase(w Window, next int64, slice float64) *Results {
 	return s.reduce(slice, func(e *endpoint) (figures, pages Window) {
 		w := Window{w.From, e.end(w, next)}
@@ -80,7 +80,8 @@ func (s *Store) Phase(w Window, next int64, slice float64) *Results {
 	})
 }
 
-// end is the instant of the last page of a phase: the last one before the next phase, or the first one after this phase where none came between.
+// end returns the instant of the last page of a phase: the last one before the next phase, or the first one after this phase if there is none in
+// between.
 func (e *endpoint) end(w Window, next int64) int64 {
 	last := e.at[len(e.at)-1]
 	if next == 0 {
@@ -95,7 +96,7 @@ func (e *endpoint) end(w Window, next int64) int64 {
 	return w.To
 }
 
-// reduce makes the figures of all endpoints; windows gives the stretch that an endpoint's figures cover, and that of the pages to count.
+// reduce computes the figures of all endpoints; windows returns the interval of an endpoint's figures, and that of the pages to count.
 func (s *Store) reduce(slice float64, windows func(*endpoint) (figures, pages Window)) *Results {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -141,7 +142,7 @@ func (s *Store) reduce(slice float64, windows func(*endpoint) (figures, pages Wi
 	return r
 }
 
-// within are the positions of the instants in a window, from the first up to but not with the last.
+// within returns the positions of the instants in a window: the first, and the one after the last.
 func within(at []int64, w Window) (from, to int) {
 	from, _ = slices.BinarySearch(at, w.From)
 	to, found := slices.BinarySearch(at, w.To)
@@ -151,7 +152,7 @@ func within(at []int64, w Window) (from, to int) {
 	return from, max(from, to)
 }
 
-// info tells how an endpoint was read in a window.
+// info describes the readings of an endpoint in a window.
 func (e *endpoint) info(w Window) EndpointInfo {
 	const ms = 1e6
 	from, to := within(e.at, w)
@@ -185,16 +186,16 @@ func (e *endpoint) info(w Window) EndpointInfo {
 	return i
 }
 
-// span is the samples of a series that count: those from the window's start on, and the one before them as the reference; where there is none,
+// span holds the samples of a series that count: those from the window's start on, with the one before them as the reference. If there is none before,
 // the first inside is the reference.
 type span struct {
-	at        []int64 // of all samples, the reference in front
+	at        []int64 // of all samples, the reference first
 	rows      []int   // their rows in the columns
-	reference bool    // the first sample lies before the window
+	reference bool    // the first sample is before the window
 	window    Window
 }
 
-// span finds the samples of a series.
+// span selects the samples of a series.
 func (t *series) span(e *endpoint, w Window) span {
 	column := &t.value
 	if t.kind == exposition.Histogram {
@@ -219,7 +220,7 @@ func (t *series) span(e *endpoint, w Window) span {
 	return s
 }
 
-// inside are the rows within the window.
+// inside returns the rows within the window.
 func (s *span) inside() []int {
 	if s.reference {
 		return s.rows[1:]
@@ -227,10 +228,10 @@ func (s *span) inside() []int {
 	return s.rows
 }
 
-// seconds is from the reference to the last sample.
+// seconds returns the time from the reference to the last sample.
 func (s *span) seconds() float64 { return float64(s.at[len(s.at)-1]-s.at[0]) / 1e9 }
 
-// figures are those of one series; nil = it told nothing in the window. reset tells that it began anew.
+// figures computes the figures of one series; nil = it has no sample in the window. reset reports whether it was reset.
 func (t *series) figures(e *endpoint, w Window, slice float64) (out *Series, reset bool) {
 	s := t.span(e, w)
 	if len(s.rows) == 0 {
@@ -274,7 +275,7 @@ func (t *series) gauge(out *Series, s *span, slice float64) {
 	}
 }
 
-// grown is by how much a counter grew from one sample to the last; one that is less than before has begun anew from 0.
+// grown returns how much a counter grew from the first sample to the last. A value below the previous one means that it was reset to 0.
 func grown(values []float64) (total float64, reset bool) {
 	for i := 1; i < len(values); i++ {
 		if values[i] < values[i-1] {
@@ -284,7 +285,7 @@ func grown(values []float64) (total float64, reset bool) {
 		total += values[i] - values[i-1]
 	}
 	if !reset && len(values) > 0 {
-		total = values[len(values)-1] - values[0] // without the rounding of many sums
+		total = values[len(values)-1] - values[0] // avoids the rounding errors of many sums
 	}
 	return total, reset
 }
@@ -303,7 +304,7 @@ func (t *series) counter(out *Series, s *span, slice float64) (reset bool) {
 	return reset
 }
 
-// per is a total per second; 0 if no time went by.
+// per returns a total per second; 0 if no time passed.
 func per(total, seconds float64) float64 {
 	if seconds <= 0 {
 		return 0
@@ -311,8 +312,7 @@ func per(total, seconds float64) float64 {
 	return total / seconds
 }
 
-// histogram fills what a histogram grew by. After a restart the counts are those of all pieces together, and neither buckets nor percentiles are
-// told.
+// histogram computes the growth of a histogram. After a reset the counts are those of all parts together, without buckets and percentiles.
 func (t *series) histogram(out *Series, s *span, slice float64) (reset bool) {
 	g := t.growth(s.rows)
 	out.Stats = append(out.Stats, Stat{Key: "count", Value: g.count, Whole: true})
@@ -340,10 +340,10 @@ func (t *series) histogram(out *Series, s *span, slice float64) (reset bool) {
 	return g.reset
 }
 
-// growth is what a histogram grew by over some samples.
+// growth is the growth of a histogram over some samples.
 type growth struct {
 	count, sum float64
-	buckets    []float64 // cumulative, as the server counts
+	buckets    []float64 // cumulative, as on the server
 	reset      bool
 }
 
@@ -369,7 +369,7 @@ func (t *series) growth(rows []int) growth {
 	return g
 }
 
-// at is a bucket at a row; NaN where the page did not tell it.
+// at returns a bucket at a row; NaN if the page did not have it.
 func (t *series) at(i, row int) float64 {
 	if row >= t.counts[i].Len() {
 		return math.NaN()
@@ -377,7 +377,7 @@ func (t *series) at(i, row int) float64 {
 	return t.counts[i].At(row)
 }
 
-// restarted tells whether a histogram began anew between two rows.
+// restarted reports whether a histogram was reset between two rows.
 func (t *series) restarted(a, b int) bool {
 	if t.count.At(b) < t.count.At(a) {
 		return true
@@ -404,9 +404,9 @@ func (t *series) buckets(counts []float64) []Count {
 	return out
 }
 
-// estimated is what a histogram grew by with what its samples tell of the place of observations.
+// estimated returns the growth of a histogram, with what its samples reveal about the position of observations.
 func (t *series) estimated(g growth, rows []int) *histogram {
-	h := &histogram{sum: g.sum, means: make([][]observed, len(t.les))}
+	h := &histogram{sum: g.sum, means: make([][]observedGroup, len(t.les))}
 	for i, b := range t.les {
 		h.bounds = append(h.bounds, b.bound)
 		h.counts = append(h.counts, alone(g.buckets, i))
@@ -424,13 +424,13 @@ func (t *series) estimated(g growth, rows []int) *histogram {
 			below = upTo
 		}
 		if n := t.count.At(b) - t.count.At(a); only >= 0 && !many && n > 0 {
-			h.means[only] = append(h.means[only], observed{(t.sum.At(b) - t.sum.At(a)) / n, n})
+			h.means[only] = append(h.means[only], observedGroup{(t.sum.At(b) - t.sum.At(a)) / n, n})
 		}
 	}
 	return h
 }
 
-// alone is the part of a cumulative bucket that is not in the one below.
+// alone returns the part of a cumulative bucket that is not in the one below.
 func alone(cumulative []float64, i int) float64 {
 	if i == 0 {
 		return cumulative[0]

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// token is a word, a number or a sign of a description.
+// token is a word, a number or a punctuation mark of a description.
 type token struct {
 	written string
 	word    string // in lower case
@@ -20,8 +20,8 @@ func (t token) is(number float64) bool     { return t.numeric && t.number == num
 func (t token) oneOf(words ...string) bool { return slices.Contains(words, t.word) }
 func (t token) percent() bool              { return t.oneOf("%", "percent") }
 
-// scan splits a description. A point belongs to a number when digits stand on both sides, a slash to a word when letters do; every other
-// sign is a token of its own.
+// scan splits a description into tokens. A point is part of a number between digits, a slash part of a word between letters; every other punctuation
+// mark is a separate token.
 func scan(text string) (list []token) {
 	for text != "" {
 		r, size := utf8.DecodeRuneInString(text)
@@ -46,7 +46,7 @@ func newToken(written string) token {
 	return t
 }
 
-// wordLength is the length in bytes of the word or number that a text begins with.
+// wordLength returns the length in bytes of the word or number at the beginning of a text.
 func wordLength(text string) int {
 	n := 0
 	for n < len(text) {
@@ -64,7 +64,7 @@ func wordLength(text string) int {
 	return n
 }
 
-// inWord reports whether a rune belongs to words: letters, digits, the underscore of names, the degree of °C.
+// inWord reports whether a rune can be part of a word: letters, digits, the underscore of names, the degree of °C.
 func inWord(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '°')
 }

@@ -4,10 +4,10 @@ import (
 	"math"
 	"slices"
 
-	"aiperf/internal/stats"
+	"aiperf/internal/measure/stats"
 )
 
-// Slice is a stretch of the run with its figures. Instants are wall time in ns.
+// Slice is a part of the run with its figures. Instants are wall time in ns.
 type Slice struct {
 	Start, End int64
 	Stats      []Stat
@@ -17,10 +17,10 @@ type Slice struct {
 
 func (s *Slice) stat(key string, v float64) { s.Stats = append(s.Stats, Stat{Key: key, Value: v}) }
 
-// mostSlices bounds how many are made.
+// mostSlices limits the number of slices.
 const mostSlices = 100_000
 
-// cut makes the empty slices of a window, seconds long each; the last may be shorter.
+// cut returns the empty slices of a window, each seconds long; the last may be shorter.
 func cut(w Window, seconds float64) (out []Slice) {
 	length := int64(seconds * 1e9)
 	if length <= 0 || (w.To-w.From)/length >= mostSlices {
@@ -32,7 +32,7 @@ func cut(w Window, seconds float64) (out []Slice) {
 	return out
 }
 
-// upTo is the position of the last sample at or before an instant; the first where there is none.
+// upTo returns the position of the last sample at or before an instant; the first if there is none.
 func (s *span) upTo(at int64) int {
 	i, found := slices.BinarySearch(s.at, at)
 	if !found {
@@ -61,7 +61,7 @@ func (t *series) gaugeSlices(s *span, seconds float64) (out []Slice) {
 	return out
 }
 
-// counterSlices also adds the spread of the rates of whole slices.
+// counterSlices also computes the spread of the rates of complete slices.
 func (t *series) counterSlices(out *Series, s *span, values []float64, seconds float64) {
 	if len(values) < 2 {
 		return

@@ -1,4 +1,4 @@
-// Package servermetrics makes figures of what Prometheus endpoints of inference servers tell while a run goes on. Rules: telemetry, section 2.
+// Package servermetrics computes figures from the Prometheus endpoints of inference servers during a run. Rules: telemetry, section 2.
 package servermetrics
 
 import (
@@ -8,29 +8,29 @@ import (
 	"strconv"
 	"strings"
 
-	"aiperf/internal/exposition"
+	"aiperf/internal/telemetry/exposition"
 )
 
-// Type is the kind of a metric in the files.
+// Type is the type of a metric in the files.
 type Type = exposition.Type
 
-// snapshot is what one page tells, in its order.
+// snapshot is the content of one page, in its order.
 type snapshot struct {
 	metrics []*snapMetric
 	names   map[string]bool // of all families
-	dropped []string        // metrics that had values which are no finite numbers
-	skipped []string        // families of types that are left out
+	dropped []string        // metrics with values that are not finite
+	skipped []string        // families of unsupported types
 }
 
 // snapMetric is one metric of a page.
 type snapMetric struct {
 	name, help string
 	kind       Type
-	info       bool // constant: its labels carry what it says
+	info       bool // constant: the information is in its labels
 	samples    []*snapSample
 }
 
-// snapSample is one label set. Labels ascend by name.
+// snapSample is one label set. Labels are sorted by name.
 type snapSample struct {
 	labels  []exposition.Label
 	value   float64 // of a gauge or counter
@@ -39,14 +39,14 @@ type snapSample struct {
 	count   float64
 }
 
-// bucket is one of a histogram: how many observations were at most its bound.
+// bucket is a bucket of a histogram: the number of observations up to its bound.
 type bucket struct {
 	le    string
 	bound float64
 	count float64
 }
 
-// read makes a snapshot of a page by the rules of section 2.4.
+// read makes a snapshot from a page by the rules of section 2.4.
 func read(page *exposition.Page) *snapshot {
 	s := &snapshot{names: map[string]bool{}}
 	for _, f := range page.Families {
@@ -66,17 +66,17 @@ func read(page *exposition.Page) *snapshot {
 	return s
 }
 
-// ignored tells whether a metric is about when things were created or how long they run.
+// ignored reports whether a metric is a creation time or an uptime.
 func ignored(name string) bool {
 	return strings.HasSuffix(name, "_created") || strings.HasSuffix(name, "_uptime") || strings.Contains(name, "_uptime_")
 }
 
-// scalars takes a family of single values.
+// scalars reads a family of single values.
 func (s *snapshot) scalars(f *exposition.Family) {
 	m := &snapMetric{name: f.Name, help: f.Help, kind: f.Type}
 	switch f.Type {
 	case exposition.Counter:
-		// Go's programs have a gauge go_memstats_alloc_bytes and a counter go_memstats_alloc_bytes_total: there the counter keeps its name.
+		// Go programs have a gauge go_memstats_alloc_bytes and a counter go_memstats_alloc_bytes_total: in that case the counter keeps its full name.
 		if short := strings.TrimSuffix(f.Name, "_total"); !s.names[short] {
 			m.name = short
 		}
@@ -108,7 +108,7 @@ func (s *snapshot) scalars(f *exposition.Family) {
 	s.add(m, bad)
 }
 
-// histogram takes a family of buckets. A label set with a part that is no finite number is left out as a whole.
+// histogram reads a family of buckets. A label set with a value that is not finite is dropped completely.
 func (s *snapshot) histogram(f *exposition.Family) {
 	m := &snapMetric{name: f.Name, help: f.Help, kind: exposition.Histogram}
 	at := map[string]*snapSample{}
@@ -153,7 +153,7 @@ func (s *snapshot) histogram(f *exposition.Family) {
 	s.add(m, len(broken) > 0)
 }
 
-// put sets a bucket; of equal bounds the last counts.
+// put stores a bucket; of equal bounds the last counts.
 func (one *snapSample) put(b bucket) {
 	i, found := slices.BinarySearchFunc(one.buckets, b.bound, func(have bucket, bound float64) int { return cmp.Compare(have.bound, bound) })
 	if found {
@@ -163,7 +163,7 @@ func (one *snapSample) put(b bucket) {
 	one.buckets = slices.Insert(one.buckets, i, b)
 }
 
-// complete fills the count of a histogram that tells it as its last bucket alone.
+// complete sets the count of a histogram that has it only as its last bucket.
 func (one *snapSample) complete() {
 	n := len(one.buckets)
 	if math.IsNaN(one.count) && n > 0 && math.IsInf(one.buckets[n-1].bound, 1) {
@@ -182,7 +182,7 @@ func (s *snapshot) add(m *snapMetric, bad bool) {
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// sortedLabels are labels by ascending name, without one; of equal names the last counts.
+// sortedLabels returns labels sorted by name, except the one named without; of equal names the last counts.
 func sortedLabels(labels []exposition.Label, without string) []exposition.Label {
 	out := make([]exposition.Label, 0, len(labels))
 	for _, l := range labels {
@@ -199,7 +199,7 @@ func sortedLabels(labels []exposition.Label, without string) []exposition.Label 
 	return out
 }
 
-// labelKey tells label sets apart.
+// labelKey returns a key that is unique for a label set.
 func labelKey(labels []exposition.Label) string {
 	var b strings.Builder
 	for _, l := range labels {

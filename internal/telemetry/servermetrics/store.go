@@ -5,52 +5,52 @@ import (
 	"slices"
 	"sync"
 
-	"aiperf/internal/exposition"
-	"aiperf/internal/stats"
+	"aiperf/internal/measure/stats"
+	"aiperf/internal/telemetry/exposition"
 )
 
 // Phase is the phase of the run in which a page was read.
 type Phase struct {
 	Name             string
 	Warmup           bool
-	Index, Profiling int // over all phases; over profiling phases, -1 in a warm-up
+	Index, Profiling int // among all phases; among profiling phases, -1 in a warm-up
 }
 
-// Fetch is one page and the instants of its way, wall time in ns.
+// Fetch holds the instants of reading one page, wall time in ns.
 type Fetch struct {
 	Sent, FirstByte, Done int64
 	Phase                 *Phase // nil = before the first
 }
 
-// Store keeps what endpoints told. The methods may be called from any goroutine.
+// Store stores the readings of endpoints. The methods may be called from any goroutine.
 type Store struct {
 	mu        sync.Mutex
 	metrics   map[string]*meta
 	endpoints []*endpoint
-	lines     func(line []byte) // takes lines of the JSONL file; nil = there is none
-	size      int               // label sets
+	lines     func(line []byte) // receives lines of the JSONL file; nil = no such file
+	size      int               // number of label sets
 }
 
-// mostSeries bounds the label sets that are kept.
+// mostSeries limits the number of stored label sets.
 const mostSeries = 100_000
 
-// meta is what is known of a metric whichever endpoint tells it.
+// meta describes a metric, independent of the endpoint.
 type meta struct {
 	name, help string
 	kind       Type
 	info       bool
 }
 
-// endpoint is what one address told.
+// endpoint holds the readings of one address.
 type endpoint struct {
-	url     string // as files show it
+	url     string // URL for files
 	at      []int64
-	took    []int64 // by a page to come, from the request to its end, ns
+	took    []int64 // by page: time from the request to its end, ns
 	updates []int64
 	series  map[string]*series // by metric and labels
 }
 
-// series is one label set of one endpoint, a value a page; NaN = the page did not tell it.
+// series is one label set of one endpoint, with one value per page; NaN = missing on the page.
 type series struct {
 	*meta
 	labels []exposition.Label
@@ -59,34 +59,34 @@ type series struct {
 	count  stats.Column
 	counts []stats.Column // by bucket
 	les    []bucket       // bounds of the buckets
-	odd    bool           // buckets changed their bounds while the run went on
+	odd    bool           // the bounds of the buckets changed during the run
 }
 
-// NewStore makes an empty one; lines takes those of the JSONL file, nil = nobody does.
+// NewStore returns an empty store; lines receives the lines of the JSONL file, nil = not needed.
 func NewStore(lines func(line []byte)) *Store {
 	return &Store{metrics: map[string]*meta{}, lines: lines}
 }
 
-// Told is what is to be said of a page.
-type Told struct {
-	Samples  bool     // the page had something
-	Dropped  []string // metrics with values that are no finite numbers
-	Skipped  []string // families of types that are left out
-	Conflict []string // metrics that changed their type
-	Full     bool     // there are more label sets than are kept
+// PageFindings holds the remarks about a page.
+type PageFindings struct {
+	Samples  bool     // the page had samples
+	Dropped  []string // metrics with values that are not finite
+	Skipped  []string // families of unsupported types
+	Conflict []string // metrics whose type changed
+	Full     bool     // there are too many label sets
 }
 
-// Add takes a page of an endpoint in. same says that it is the one before once more.
-func (s *Store) Add(url string, page *exposition.Page, f Fetch, same bool) Told {
+// Add adds a page of an endpoint. same = it equals the previous one.
+func (s *Store) Add(url string, page *exposition.Page, f Fetch, same bool) PageFindings {
 	snap := read(page)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	told := Told{Dropped: snap.dropped, Skipped: snap.skipped, Samples: len(snap.metrics) > 0}
+	told := PageFindings{Dropped: snap.dropped, Skipped: snap.skipped, Samples: len(snap.metrics) > 0}
 	if !told.Samples {
 		return told
 	}
 	e := s.endpoint(url)
-	if n := len(e.at); n > 0 && f.FirstByte <= e.at[n-1] { // overtaken by a later one
+	if n := len(e.at); n > 0 && f.FirstByte <= e.at[n-1] { // a later page has arrived before it
 		return told
 	}
 	e.at = append(e.at, f.FirstByte)
@@ -128,7 +128,7 @@ func (s *Store) endpoint(url string) *endpoint {
 	return s.endpoints[i]
 }
 
-// put keeps one label set of the newest page; false = there is no room for another one.
+// put stores one label set of the newest page; false = there is no room for another one.
 func (s *Store) put(e *endpoint, m *meta, one *snapSample) bool {
 	key := m.name + "\x00" + labelKey(one.labels)
 	t := e.series[key]

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/exposition"
+	"aiperf/internal/telemetry/exposition"
 )
 
 // told makes a store of pages, one a second from instant 1 s on.
@@ -121,22 +121,22 @@ func TestChangesOnTheWay(t *testing.T) {
 // TestEstimates: percentiles of known observations lie nearer to the truth than a bucket is wide, and their sum is kept.
 func TestEstimates(t *testing.T) {
 	// By hand: 100 observations evenly from 0 to 1, and one of 9 beyond the last bound.
-	h := histogram{bounds: []float64{0.5, 1, math.Inf(1)}, counts: []float64{50, 50, 1}, sum: 50 + 9, means: make([][]observed, 3)}
+	h := histogram{bounds: []float64{0.5, 1, math.Inf(1)}, counts: []float64{50, 50, 1}, sum: 50 + 9, means: make([][]observedGroup, 3)}
 	p, ok := h.estimate()
 	if !ok || math.Abs(p[4]-0.5) > 0.02 || math.Abs(p[7]-0.95) > 0.02 || p[8] < 0.95 || p[8] > 1 {
 		t.Errorf("%v", p)
 	}
 	// What lies in a bucket is told by the samples: all near 0.1 of a bucket up to 1.
-	known := histogram{bounds: []float64{1, math.Inf(1)}, counts: []float64{10, 0}, sum: 1, means: [][]observed{{{0.1, 4}, {0.1, 3}, {0.1, 3}}, nil}}
+	known := histogram{bounds: []float64{1, math.Inf(1)}, counts: []float64{10, 0}, sum: 1, means: [][]observedGroup{{{0.1, 4}, {0.1, 3}, {0.1, 3}}, nil}}
 	if p, ok := known.estimate(); !ok || math.Abs(p[4]-0.1) > 1e-9 || math.Abs(p[8]-0.1) > 1e-9 {
 		t.Errorf("%v", p)
 	}
 	for _, bad := range []histogram{
-		{bounds: []float64{math.Inf(1)}, counts: []float64{1}, sum: 1, means: make([][]observed, 1)},
-		{bounds: []float64{1}, counts: []float64{0}, sum: 1, means: make([][]observed, 1)},
-		{bounds: []float64{1}, counts: []float64{1}, sum: -1, means: make([][]observed, 1)},
-		{bounds: []float64{1}, counts: []float64{1}, sum: math.NaN(), means: make([][]observed, 1)},
-		{bounds: []float64{1, 2}, counts: []float64{1e18, 1 - 1e18}, sum: 1, means: make([][]observed, 2)},
+		{bounds: []float64{math.Inf(1)}, counts: []float64{1}, sum: 1, means: make([][]observedGroup, 1)},
+		{bounds: []float64{1}, counts: []float64{0}, sum: 1, means: make([][]observedGroup, 1)},
+		{bounds: []float64{1}, counts: []float64{1}, sum: -1, means: make([][]observedGroup, 1)},
+		{bounds: []float64{1}, counts: []float64{1}, sum: math.NaN(), means: make([][]observedGroup, 1)},
+		{bounds: []float64{1, 2}, counts: []float64{1e18, 1 - 1e18}, sum: 1, means: make([][]observedGroup, 2)},
 	} {
 		if p, ok := bad.estimate(); ok {
 			t.Errorf("%+v: %v", bad, p)

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// unitOf is the unit of a metric, "" when nothing tells it: the scale that its description states, else the unit that its description
-// states, else what its name ends in. Units are lower-case names; "per second" is "/s".
+// unitOf returns the unit of a metric, "" = unknown. It uses the scale in its description, else the unit in its description, else the end of its name.
+// Units are lower-case names; "per second" is "/s".
 func unitOf(name, help string) string {
 	text := scan(help)
 	return cmp.Or(scaleOf(text), statedUnit(text), nameUnit(name))
 }
 
-// scaleOf is ratio for a description of values from 0 to 1 (or of a 1 that means 100 %), percent for one from 0 to 100.
+// scaleOf returns ratio for a description of values from 0 to 1 (or of a 1 that means 100 %), percent for one from 0 to 100.
 func scaleOf(text []token) string {
 	for i, t := range text {
 		rest := text[i+1:]
@@ -34,8 +34,8 @@ func scaleOf(text []token) string {
 	return ""
 }
 
-// upperEnd is the upper end of a range whose lower end was read: "- 1", "to 100%", ".. 1", "and 1" where "between" stood before; and
-// whether a percent sign follows it. A token that is no number stands for no range.
+// upperEnd returns the upper end of a range whose lower end was read: "- 1", "to 100%", ".. 1", or "and 1" after "between". percent reports whether a
+// percent sign follows. A token that is not a number means that there is no range.
 func upperEnd(rest []token, between bool) (high token, percent bool) {
 	if len(rest) > 0 && rest[0].percent() {
 		rest = rest[1:]
@@ -58,21 +58,21 @@ func upperEnd(rest []token, between bool) (high token, percent bool) {
 	return rest[0], len(rest) > 1 && rest[1].percent()
 }
 
-// plainUnits are the units that a description may state by a word; "tokens" only after "in": alone in brackets it says what is counted.
+// plainUnits maps the words for units in a description; "tokens" only counts after "in", since alone in brackets it is what is counted.
 var plainUnits = map[string]string{
 	"seconds": "seconds", "milliseconds": "milliseconds", "ms": "milliseconds", "nanoseconds": "nanoseconds", "ns": "nanoseconds",
 	"bytes": "bytes", "tokens": "tokens",
 }
 
-// rates are what a description may state per second.
+// rates maps the units that a description may give per second.
 var rates = map[string]string{
 	"gb": "gb/s", "mb": "mb/s", "bytes": "bytes/s", "token": "tokens/s", "tokens": "tokens/s", "request": "requests/s", "requests": "requests/s",
 }
 
-// second are the words for the second of a rate.
+// second lists the words for the second of a rate.
 var second = []string{"s", "sec", "second"}
 
-// statedUnit is the first unit that a description states: "in seconds", "(seconds)", "in GB/s", "(in W)".
+// statedUnit returns the first unit in a description: "in seconds", "(seconds)", "in GB/s", "(in W)".
 func statedUnit(text []token) string {
 	for i, t := range text {
 		bracketed := i > 0 && text[i-1].oneOf("(", "[")
@@ -91,7 +91,7 @@ func statedUnit(text []token) string {
 	return ""
 }
 
-// wordedUnit is the unit that a text begins with, and how many tokens name it.
+// wordedUnit returns the unit at the beginning of a text, and the number of its tokens.
 func wordedUnit(text []token) (unit string, used int) {
 	if len(text) == 0 {
 		return "", 0
@@ -110,20 +110,20 @@ func wordedUnit(text []token) (unit string, used int) {
 	return "", used
 }
 
-// closed reports whether a bracket closes a text after n tokens.
+// closed reports whether a closing bracket follows n tokens.
 func closed(text []token, n int) bool { return n > 0 && len(text) > n && text[n].oneOf(")", "]") }
 
-// abbreviations are the symbols that "(in X)" may name: units of the SI and multiples of the byte. Case tells milli from mega.
+// abbreviations maps the symbols in "(in X)": SI units and multiples of the byte. Upper and lower case distinguish mega from milli.
 var abbreviations = map[string]string{
 	"s": "seconds", "sec": "seconds", "ms": "milliseconds", "us": "microseconds", "µs": "microseconds", "μs": "microseconds", "ns": "nanoseconds",
 	"B": "bytes", "kB": "kilobytes", "KB": "kilobytes", "MB": "megabytes", "GB": "gigabytes", "TB": "terabytes",
-	"KiB": "kilobytes", "MiB": "megabytes", "GiB": "gigabytes", "TiB": "terabytes", // names that the Python tool's files have
+	"KiB": "kilobytes", "MiB": "megabytes", "GiB": "gigabytes", "TiB": "terabytes", // the Python tool's files use these names
 	"Hz": "hertz", "kHz": "kilohertz", "MHz": "megahertz", "GHz": "gigahertz",
 	"mW": "milliwatt", "W": "watt", "kW": "kilowatt", "mJ": "millijoule", "J": "joule", "kJ": "kilojoule", "MJ": "megajoule",
 	"C": "celsius", "°C": "celsius", "F": "fahrenheit", "°F": "fahrenheit", "K": "kelvin", "%": "percent", "percent": "percent",
 }
 
-// endings are the last words of a name that tell its unit.
+// endings maps the last words of a name to its unit.
 var endings = map[string]string{
 	"seconds": "seconds", "milliseconds": "milliseconds", "ms": "milliseconds", "nanoseconds": "nanoseconds", "ns": "nanoseconds",
 	"bytes": "bytes", "kilobytes": "kilobytes", "megabytes": "megabytes", "gigabytes": "gigabytes", "gb_s": "gb/s",
@@ -132,8 +132,8 @@ var endings = map[string]string{
 	"ratio": "ratio", "percent": "percent", "perc": "percent", "celsius": "celsius", "joules": "joule", "watts": "watt",
 }
 
-// nameUnit is the unit that a name ends in. The total of a unit is in that unit; any other total, and a name of how many requests are in
-// some state, counts.
+// nameUnit returns the unit at the end of a name. The total of a unit has that unit. Any other total, and a name for the number of requests in some
+// state, is a count.
 func nameUnit(name string) string {
 	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r == '_' || r == ':' })
 	total := len(words) > 1 && words[len(words)-1] == "total"

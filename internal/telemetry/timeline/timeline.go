@@ -1,5 +1,5 @@
-// Package timeline tells a run second by second, on one clock: what was sent and answered, how long it took, and what servers and GPUs did
-// meanwhile. "Why did the first token take so long at 12:00:31" is then one look.
+// Package timeline records a run second by second on one clock: what was sent and answered, how long it took, and the state of servers and GPUs. It
+// answers questions such as "why did the first token take so long at 12:00:31?"
 package timeline
 
 import (
@@ -7,9 +7,9 @@ import (
 	"slices"
 	"sync"
 
-	"aiperf/internal/jsontext"
-	"aiperf/internal/metric"
-	"aiperf/internal/stats"
+	"aiperf/internal/base/jsontext"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/measure/stats"
 )
 
 const second = int64(1e9)
@@ -24,13 +24,13 @@ type Timeline struct {
 type bin struct {
 	started, ended, errors int
 	tokens                 float64
-	ttft, latency          []float64 // ms, of requests that ended in it
+	ttft, latency          []float64 // ms, of requests that ended in this second
 }
 
-// New makes an empty one.
+// New returns an empty timeline.
 func New() *Timeline { return &Timeline{seconds: map[int64]*bin{}} }
 
-// mostSeconds bounds the length of what is told: a day.
+// mostSeconds limits the length of a timeline: a day.
 const mostSeconds = 86_400
 
 func (t *Timeline) at(ns int64) *bin {
@@ -67,13 +67,13 @@ func (t *Timeline) Observe(row *metric.Row) {
 	}
 }
 
-// Gauge is a value of each second since 1970 that something beside the requests told.
+// Gauge is a value by second since 1970 from a source other than the requests.
 type Gauge struct {
 	Key    string
 	Values map[int64]float64
 }
 
-// Lines are those of profile_export_timeline.jsonl: a line for every second from the first request to the last, also where nothing happened.
+// Lines returns the lines of profile_export_timeline.jsonl: one for every second from the first request to the last, even if nothing happened.
 func (t *Timeline) Lines(gauges []Gauge) [][]byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -112,7 +112,7 @@ func (t *Timeline) Lines(gauges []Gauge) [][]byte {
 	return lines
 }
 
-// quantiles writes those of some values; nothing if there are none.
+// quantiles writes the quantiles of some values; nothing if there are none.
 func quantiles(o *jsontext.Object, key string, values []float64) {
 	if len(values) == 0 {
 		return
@@ -130,11 +130,11 @@ func quantiles(o *jsontext.Object, key string, values []float64) {
 	o.B = q.Close()
 }
 
-// leastSeconds is how many seconds a correlation rests on at least.
+// leastSeconds is the smallest number of seconds for a correlation.
 const leastSeconds = 10
 
-// Correlation is Pearson's coefficient of a gauge and the median time to the first token of the same seconds, and how many seconds have both; 0
-// seconds = too few, or one of the two never changed.
+// Correlation returns Pearson's coefficient of a gauge and the median time to first token in the same seconds, and the number of seconds with both
+// values. 0 seconds = there are too few, or one of the two never changed.
 func (t *Timeline) Correlation(g Gauge) (r float64, seconds int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -5,8 +5,8 @@ import (
 	"math"
 	"testing"
 
-	"aiperf/internal/metric"
-	"aiperf/internal/record"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/measure/record"
 )
 
 // answered is a row of a streamed answer, with instants in ms from 100 s on.

@@ -1,0 +1,79 @@
+package boundedfile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// KeptHead is the number of stored bytes that stay in memory. The rest goes to a temporary file.
+var KeptHead = 8 << 20
+
+// SpooledBytes stores bytes for random access: the beginning in memory, the rest in an unlinked temporary file that disappears with the process.
+type SpooledBytes struct {
+	Name string // name of the source, for errors
+
+	head []byte
+	rest *os.File // nil = everything is in head
+	size int64
+}
+
+// Size returns the number of bytes stored so far.
+func (k *SpooledBytes) Size() int64 { return k.size }
+
+// Write appends bytes.
+func (k *SpooledBytes) Write(b []byte) (int, error) {
+	if k.rest == nil && len(k.head)+len(b) <= KeptHead {
+		k.head = append(k.head, b...)
+		k.size = int64(len(k.head))
+		return len(b), nil
+	}
+	if k.rest == nil {
+		f, err := os.CreateTemp("", ".aiperf-content-*")
+		if err != nil {
+			return 0, k.failed(err)
+		}
+		if err := os.Remove(f.Name()); err != nil { // the file exists until it is closed
+			return 0, k.failed(errors.Join(err, f.Close()))
+		}
+		k.rest = f
+	}
+	n, err := k.rest.Write(b)
+	k.size += int64(n)
+	if err != nil {
+		return n, k.failed(err)
+	}
+	return n, nil
+}
+
+// failed wraps an error of storing content, with advice on what to do.
+func (k *SpooledBytes) failed(err error) error {
+	return fmt.Errorf("what %s holds is kept in a temporary file, which failed after %d MiB (TMPDIR names another folder): %w", k.Name, k.size>>20, err)
+}
+
+// ReadAt implements io.ReaderAt.
+func (k *SpooledBytes) ReadAt(p []byte, at int64) (n int, err error) {
+	if at < int64(len(k.head)) {
+		n = copy(p, k.head[at:])
+	}
+	if n == len(p) {
+		return n, nil
+	}
+	if at += int64(n); at >= k.size {
+		return n, io.EOF
+	}
+	more, err := k.rest.ReadAt(p[n:], at-int64(len(k.head)))
+	return n + more, err
+}
+
+// Close deletes the stored bytes.
+func (k *SpooledBytes) Close() error {
+	k.size, k.head = 0, nil
+	if k.rest == nil {
+		return nil
+	}
+	err := k.rest.Close()
+	k.rest = nil
+	return err
+}

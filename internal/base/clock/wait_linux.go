@@ -1,0 +1,158 @@
+//go:build linux && (amd64 || arm64 || ppc64le || s390x || riscv64 || loong64)
+
+package clock
+
+import (
+	"runtime"
+	"sync/atomic"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// States of the futex word.
+const (
+	idle     = iota
+	woken    // Wake was called, and no Until has returned for it yet
+	sleeping // a thread sleeps on the word
+)
+
+// Futex operations, which x/sys does not define.
+const (
+	futexWake       = 1 | 128 // private to the process
+	futexWaitBitset = 9 | 128
+	futexAnyBit     = 0xffffffff
+)
+
+// FutexWaiter sleeps in the kernel: a futex with an absolute deadline on the monotonic clock. It has its own thread with a timer slack of one
+// nanosecond, and bypasses the runtime's poller, which counts in milliseconds.
+//
+// An idle core needs some tens of microseconds to wake up, on a virtual machine hundreds. The waiter learns how long that takes and asks the kernel
+// to wake it that much earlier. It spins for the rest, as far as its budget of CPU time allows.
+type FutexWaiter struct {
+	word   atomic.Uint32
+	offset int64 // kernel's monotonic ns minus our instant
+	early  int64 // ns by which the kernel is asked to wake before the instant
+	budget budget
+	nice   int  // nice value of the thread before Attach
+	thrift bool // no spinning, no priority
+}
+
+// Parameters of the spin before a deadline.
+const (
+	mostEarly  = 1_000_000 // ns
+	earlyDown  = 500       // ns by which early shrinks after a wake-up in time
+	earlyUp    = 49_500    // ns by which it grows after a late one: in balance, 99 of 100 come in time
+	bestNice   = -20
+	niceOffset = 20 // the system call returns 40..1
+)
+
+// NewWaiter returns the most precise waiter of the platform.
+func NewWaiter() Waiter {
+	return &FutexWaiter{offset: monotonicOffset(), budget: newBudget(runtime.GOMAXPROCS(0), Now())}
+}
+
+// NewThriftyWaiter returns a waiter that never spins and needs no priority. It wakes tens of microseconds late, at a fraction of the CPU time. It
+// suits callers that record when they really acted.
+func NewThriftyWaiter() Waiter { return &FutexWaiter{offset: monotonicOffset(), thrift: true} }
+
+// monotonicOffset returns the kernel's monotonic clock minus ours, in ns, from the tightest of several bracketed readings.
+func monotonicOffset() int64 {
+	var offset int64
+	best := int64(1 << 62)
+	for range 32 {
+		var ts unix.Timespec
+		before := Now()
+		if unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts) != nil {
+			break
+		}
+		after := Now()
+		if after-before < best {
+			best = after - before
+			offset = ts.Nano() - (before+after)/2
+		}
+	}
+	return offset
+}
+
+// Attach locks the calling goroutine to its thread and sets the thread's timer slack.
+func (w *FutexWaiter) Attach() {
+	runtime.LockOSThread()
+	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
+	if w.thrift {
+		return
+	}
+	w.nice = bestNice
+	if p, err := unix.Getpriority(unix.PRIO_PROCESS, unix.Gettid()); err == nil {
+		w.nice = niceOffset - p
+	}
+	_ = unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), bestNice) // needs a privilege; without it, busy cores make wake-ups later
+}
+
+// Detach restores the thread.
+func (w *FutexWaiter) Detach() {
+	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 0, 0, 0, 0) // 0 = the default
+	if !w.thrift {
+		_ = unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), w.nice)
+	}
+	runtime.UnlockOSThread()
+}
+
+// Precise returns true.
+func (w *FutexWaiter) Precise() bool { return true }
+
+// Until sleeps until the instant or the next Wake.
+func (w *FutexWaiter) Until(at int64) bool {
+	ask := at - w.budget.grant(w.early, Now())
+	deadline := unix.NsecToTimespec(ask + w.offset)
+	slept := false
+	for {
+		if w.word.CompareAndSwap(woken, idle) {
+			return false
+		}
+		now := Now()
+		if now >= ask {
+			if slept && !w.thrift {
+				w.learn(now > at)
+			}
+			return w.spin(now, at)
+		}
+		slept = true
+		if !w.word.CompareAndSwap(idle, sleeping) {
+			continue
+		}
+		_, _, _ = unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&w.word)), futexWaitBitset, sleeping,
+			uintptr(unsafe.Pointer(&deadline)), 0, futexAnyBit)
+		w.word.CompareAndSwap(sleeping, idle) // Timeout or signal: the loop finds out which, and sees a Wake that came in the meantime.
+	}
+}
+
+// learn moves early towards the point at which 99 of 100 wake-ups come before the instant.
+func (w *FutexWaiter) learn(late bool) {
+	if late {
+		w.early = min(mostEarly, w.early+earlyUp)
+	} else {
+		w.early = max(0, w.early-earlyDown)
+	}
+}
+
+// spin waits actively until the instant; it returns false if Wake came before.
+func (w *FutexWaiter) spin(begin, at int64) bool {
+	now := begin
+	for now < at {
+		if w.word.CompareAndSwap(woken, idle) {
+			w.budget.spend(now - begin)
+			return false
+		}
+		now = Now()
+	}
+	w.budget.spend(now - begin)
+	return true
+}
+
+// Wake ends the current or the next Until.
+func (w *FutexWaiter) Wake() {
+	if w.word.Swap(woken) == sleeping {
+		_, _, _ = unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&w.word)), futexWake, 1, 0, 0, 0)
+	}
+}

@@ -1,0 +1,58 @@
+package jsontext
+
+import (
+	"slices"
+	"unicode/utf8"
+
+	"aiperf/internal/base/utf8text"
+)
+
+// longString is the length in bytes from which AppendString reserves room for the string plus a little more. Without that, the next appended byte
+// would copy the string again.
+const longString = 64 << 10
+
+// AppendString writes s as a JSON string. It escapes only quotes, backslashes and control characters.
+func AppendString(dst []byte, s string) []byte {
+	if len(s) >= longString {
+		dst = slices.Grow(dst, len(s)+len(s)/64)
+	}
+	dst = append(dst, '"')
+	start := 0
+	for i := 0; i < len(s); i++ {
+		if !special[s[i]] {
+			continue
+		}
+		dst = AppendUTF8(dst, []byte(s[start:i]))
+		dst = appendEscape(dst, s[i])
+		start = i + 1
+	}
+	dst = AppendUTF8(dst, []byte(s[start:]))
+	return append(dst, '"')
+}
+
+func appendEscape(dst []byte, c byte) []byte {
+	const hexDigits = "0123456789abcdef"
+	switch c {
+	case '"', '\\':
+		return append(dst, '\\', c)
+	case '\b':
+		return append(dst, '\\', 'b')
+	case '\f':
+		return append(dst, '\\', 'f')
+	case '\n':
+		return append(dst, '\\', 'n')
+	case '\r':
+		return append(dst, '\\', 'r')
+	case '\t':
+		return append(dst, '\\', 't')
+	}
+	return append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+}
+
+// AppendUTF8 appends b with invalid UTF-8 replaced.
+func AppendUTF8(dst, b []byte) []byte {
+	if utf8.Valid(b) {
+		return append(dst, b...)
+	}
+	return append(dst, utf8text.Valid(b)...)
+}

@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+// refusedCommand is a command of the specification that this build recognises but does not support.
+type refusedCommand struct {
+	name, summary string
+	children      []refusedCommand
+}
+
+// refusedCommands are listed in help and refused by name.
+var refusedCommands = []refusedCommand{
+	{name: "plugins", summary: "features of this build, by category"},
+	{name: "service", summary: "process of a cluster run"},
+	{name: "kube", summary: "runs on a Kubernetes cluster", children: kubeCommands()},
+	{name: "proxy", summary: "message proxy of the Python tool, not needed in one process"},
+}
+
+func kubeCommands() []refusedCommand {
+	var list []refusedCommand
+	for _, name := range []string{
+		"init", "validate", "profile", "sweep", "generate", "delete", "cleanup", "shutdown", "cancel", "attach", "list", "logs", "results",
+		"show", "debug", "preflight", "dashboard",
+	} {
+		list = append(list, refusedCommand{name: name, summary: "part of kube; needs a cluster"})
+	}
+	return list
+}
+
+// addRefused adds the refused commands below a parent.
+func addRefused(parent *cobra.Command) {
+	for _, c := range refusedCommands {
+		cmd := c.command()
+		cmd.GroupID = groupLater
+		parent.AddCommand(cmd)
+	}
+}
+
+func (c refusedCommand) command() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:                c.name,
+		Short:              c.summary,
+		Long:               c.summary + "\n\nNot built yet.",
+		DisableFlagParsing: true,
+		RunE: func(cmd *cobra.Command, words []string) error {
+			for _, w := range words {
+				if w == "-h" || w == "--help" {
+					return cmd.Help()
+				}
+			}
+			return fmt.Errorf("%s: not built yet", cmd.CommandPath())
+		},
+	}
+	for _, child := range c.children {
+		cmd.AddCommand(child.command())
+	}
+	return cmd
+}

@@ -1,9 +1,0 @@
-//go:build !linux || !(amd64 || arm64 || ppc64le || s390x || riscv64 || loong64)
-
-package clock
-
-// NewWaiter returns the best waiter of the platform.
-func NewWaiter() Waiter { return NewTimerWaiter() }
-
-// NewThriftyWaiter returns a waiter that never spins; here every waiter is one.
-func NewThriftyWaiter() Waiter { return NewTimerWaiter() }

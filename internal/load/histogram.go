@@ -1,6 +1,0 @@
-package load
-
-import "aiperf/internal/stats"
-
-// Histogram counts lateness in ns.
-type Histogram = stats.Histogram

@@ -1,0 +1,244 @@
+package metric
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"aiperf/internal/base/setting"
+	"aiperf/internal/base/terminal"
+)
+
+// Limits of the judgement (timing, section 16.2).
+const (
+	rateShare     = 0.99 // sent requests as a share of drawn ones
+	lagFloor      = 10 * time.Millisecond
+	lagOfInterval = 0.1 // share of the mean time between requests
+	capShare      = 0.01
+	busyCPU       = 0.9
+)
+
+// Assess judges a run by what the client measured about itself, and by the accuracy of the run's statistics (nil = exact). spell words the settings
+// in the advice.
+func Assess(e ClientStats, run *Summary, spell setting.Spell) *Validity {
+	v := &Validity{ClientStats: e, Verdict: VerdictValid}
+	if run != nil {
+		v.Certain, v.Bounds = run.Certain, run.Bounds
+		v.doubtful, v.judged = run.doubtful(), len(run.judged())
+	}
+	client := e.clientFaults()
+	switch {
+	case e.Valid == 0 && e.FileLimitHits == 0:
+		v.Verdict, v.Reason = VerdictNoResult, "No request succeeded."
+	case len(client) > 0:
+		v.Verdict, v.Reason = VerdictClientLimited, "The client was the bottleneck: "+join(client)+"."
+	case e.short():
+		v.Verdict, v.Reason = e.shortfall()
+	case e.OpenLoop && e.BusyShare > capShare:
+		v.Verdict, v.Reason = VerdictServerLimited, "The server answered too slowly for the requested load: "+e.capClause()+"."
+	case e.unfilled():
+		v.Verdict, v.Reason = VerdictClientLimited, e.slotReason()
+	case e.gaveUp() || e.late():
+		v.Verdict, v.Reason = VerdictClientLimited, e.lateReason()
+	default:
+		v.Reason = e.allWell(run.precision())
+	}
+	if len(v.doubtful) > 0 {
+		v.doubt(e.doubtClause(v.doubtful, v.judged))
+	}
+	v.warm()
+	v.Reason = spell.Text(v.Reason)
+	if e.lumpy() && !strings.Contains(v.Reason, e.lumpSentence()) {
+		v.Notes = append(v.Notes, e.lumpReason())
+	}
+	for _, note := range e.notes(len(v.doubtful) == 0) {
+		v.Notes = append(v.Notes, spell.Text(note))
+	}
+	return v
+}
+
+// clientFaults lists the faults of the client alone.
+func (e *ClientStats) clientFaults() []string {
+	var out []string
+	if e.CPUShare > busyCPU {
+		out = append(out, fmt.Sprintf("it used %.0f %% of its %s", 100*e.CPUShare, terminal.Plural(int64(e.Cores), "core")))
+	}
+	if e.FileLimitHits > 0 {
+		out = append(out, fmt.Sprintf("%s failed on its own limits (open files or ports)", terminal.Plural(e.FileLimitHits, "connection")))
+	}
+	return out
+}
+
+// Hindered reports whether the client was the bottleneck for a reason other than pauses of its machine. Such reasons are CPU load, missing ports or
+// files, and requests that were sent late although the client never skipped a part of the schedule.
+func (e *ClientStats) Hindered() bool {
+	return len(e.clientFaults()) > 0 || e.unfilled() || e.Reanchors == 0 && e.late()
+}
+
+// doubt changes a verdict to "uncertain", because the ranges of statistics are too wide. Ranges limit the possible error but do not tell the actual
+// one. So neither "valid" nor "client limited" would be certain.
+func (v *Validity) doubt(why string) {
+	switch v.Verdict {
+	case VerdictNoResult:
+	case VerdictClientLimited:
+		v.Reason += " " + why
+	case VerdictValid:
+		v.Verdict, v.Reason = VerdictUncertain, why
+	default:
+		v.Verdict, v.Reason = VerdictUncertain, why+" Besides, "+string(v.Verdict)+": "+v.Reason
+	}
+}
+
+// doubtClause names the statistics whose ranges are too wide, the cause, and the remedy.
+func (e *ClientStats) doubtClause(list []estimate, judged int) string {
+	text := "aiperf read some answers late" + e.lateReads() + ", so these figures are known only approximately: " + ranges(list) + "."
+	if e.lumpy() {
+		text = e.lumpReason() + " These figures are known only approximately: " + ranges(list) + "."
+	}
+	if len(list) < judged {
+		text += " The other averages, p50, p90 and p99 of TTFT, ITL and latency are exact to 4 %."
+	}
+	if e.PacketStamps == 0 && !e.lumpy() {
+		text += " Packet capture ({endpoint.capture} auto) would give exact times."
+	}
+	return text
+}
+
+// lateReads describes what kept the client from reading.
+func (e *ClientStats) lateReads() string {
+	switch {
+	case e.Stalls > 0 && e.StallLongest > longPause:
+		return fmt.Sprintf(" because it was stopped %s (longest %s)", times(e.Stalls), shown(e.StallLongest))
+	case e.ThreadWait > 0:
+		return fmt.Sprintf(" because it waited for a free CPU (%s in all, %.0f %% of the time it wanted to run)", shown(e.ThreadWait), 100*e.waitShare())
+	}
+	return ""
+}
+
+// waitShare returns the share of their runnable time that threads waited for a CPU.
+func (e *ClientStats) waitShare() float64 {
+	if e.ThreadWait <= 0 {
+		return 0
+	}
+	return float64(e.ThreadWait) / float64(e.ThreadWait+e.CPUTime)
+}
+
+// shortfall judges arrivals that were drawn and not sent by their most frequent cause.
+func (e *ClientStats) shortfall() (Verdict, string) {
+	sent := fmt.Sprintf("%.1f %% of the schedule was sent (%s of %s requests, %s of %s requests/s)",
+		100*e.sentShare(), terminal.Count(e.Sent), terminal.Count(int64(math.Round(e.Drawn))), figure(e.AchievedRate(), 4), figure(e.DrawnRate(), 4))
+	most := max(e.Lost.Client, e.Lost.Cap, e.Lost.Rest, e.Lost.Prefill, e.Lost.NoTurn)
+	switch {
+	case most == 0 && e.LateAnswers > 0:
+		return VerdictServerLimited, fmt.Sprintf("%s: %s came due before the server had answered the turn before.", sent, terminal.Plural(e.LateAnswers, "turn"))
+	case most == 0:
+		return VerdictRateNotReached, sent + "; the cause of the rest was not measured."
+	case e.Lost.Client == most:
+		return VerdictClientLimited, fmt.Sprintf("%s: the client fell behind and skipped the rest (%s).", sent, e.behindClause())
+	case e.Lost.Cap == most:
+		return VerdictServerLimited, sent + ": the server answered too slowly, and " + e.capClause() + "."
+	case e.Lost.Prefill == most:
+		return VerdictRateNotReached, fmt.Sprintf("%s: the limit of requests in prefill was reached for %.1f %% of the sending time.", sent, 100*e.PrefillShare)
+	case e.Lost.Rest == most:
+		return VerdictRateNotReached, fmt.Sprintf("%s: the concurrency limit was reached for %.1f %% of the sending time, by sessions that waited in their own delays.", sent, 100*e.CapShare)
+	}
+	return VerdictRateNotReached, sent + ": every session had been started, and none had a turn to send."
+}
+
+// sentShare returns the share of the drawn arrivals that were sent, 0 to 1.
+func (e *ClientStats) sentShare() float64 { return float64(e.Sent) / e.Drawn }
+
+// behindClause describes how the client fell behind.
+func (e *ClientStats) behindClause() string {
+	var parts []string
+	if e.Reanchors > 0 {
+		parts = append(parts, fmt.Sprintf("its schedule restarted %s and lost %s", times(int64(e.Reanchors)), shown(e.ReanchorLost)))
+	}
+	if e.Stalls > 0 {
+		parts = append(parts, fmt.Sprintf("it was paused %s, longest %s", times(e.Stalls), shown(e.StallLongest)))
+	}
+	if len(parts) == 0 {
+		return "at the end of the sending"
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (e *ClientStats) capClause() string {
+	return fmt.Sprintf("requests in flight used every slot for %.1f %% of the sending time", 100*e.BusyShare)
+}
+
+// lagLimit returns the acceptable schedule lag at p99.
+func (e *ClientStats) lagLimit() time.Duration {
+	rate := e.TargetRate()
+	if rate <= 0 {
+		return lagFloor
+	}
+	return max(lagFloor, time.Duration(lagOfInterval*1e9/rate))
+}
+
+func (e *ClientStats) lateReason() string {
+	if e.gaveUp() {
+		return fmt.Sprintf("The client fell behind its schedule: %s.", e.behindClause())
+	}
+	return fmt.Sprintf("Requests that waited only for the client left %s late at p99 (allowed: %s).", shown(e.OwnLagP99), shown(e.lagLimit()))
+}
+
+// allWell returns the reason of a valid verdict. precision is the accuracy of the latencies, as a share.
+func (e *ClientStats) allWell(precision float64) string {
+	text := "The client had spare capacity."
+	if e.OpenLoop {
+		text = fmt.Sprintf("The schedule was kept (p99 %s late) and the client had spare capacity.", shown(e.OwnLagP99))
+	}
+	if e.lumpy() {
+		return text + " " + e.lumpReason()
+	}
+	if !e.gapsDoubtful() {
+		return text
+	}
+	exact := "are exact"
+	if precision > 0 {
+		exact = fmt.Sprintf("are accurate to %.2g %%", 100*precision)
+	}
+	text = strings.Replace(text, "the client had spare capacity", "latencies "+exact, 1)
+	text = strings.Replace(text, "The client had spare capacity", "Latencies "+exact, 1)
+	return text + fmt.Sprintf(" In %.1f %% of the requests some tokens arrived together, so single gaps between tokens are approximate.", 100*float64(e.UncertainGaps)/float64(max(1, e.Valid)))
+}
+
+// join joins parts with commas and a final "and".
+func join(parts []string) string {
+	if n := len(parts); n > 1 {
+		return strings.Join(parts[:n-1], ", ") + " and " + parts[n-1]
+	}
+	return strings.Join(parts, "")
+}
+
+func times(n int64) string {
+	if n == 1 {
+		return "once"
+	}
+	return terminal.Count(n) + " times"
+}
+
+// shown formats a duration with at most three digits.
+func shown(d time.Duration) string {
+	switch {
+	case d >= time.Second:
+		return terminal.Exact(d.Seconds()) + " s"
+	case d >= time.Millisecond:
+		return fmt.Sprintf("%.3g ms", float64(d)/1e6)
+	}
+	return fmt.Sprintf("%.3g µs", float64(d)/1e3)
+}
+
+// mostWhole limits the numbers that are written without an exponent.
+const mostWhole = 1e15
+
+// figure formats a number with at most as many significant digits as given. From 1,000 on it is a whole number with thousands separators.
+func figure(v float64, digits int) string {
+	if size := math.Abs(v); size >= 999.5 && size < mostWhole {
+		return terminal.Thousands(strconv.FormatFloat(v, 'f', 0, 64))
+	}
+	return strconv.FormatFloat(v, 'g', digits, 64)
+}

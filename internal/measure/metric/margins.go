@@ -1,0 +1,404 @@
+package metric
+
+import (
+	"math"
+	"slices"
+
+	"aiperf/internal/base/binenc"
+	"aiperf/internal/measure/stats"
+)
+
+// margins holds the possible errors of the values of one request, because its messages may have arrived before their timestamps.
+type margins struct {
+	below, above []float64 // by column: stated value minus minimum, maximum minus stated value
+	late         []float64 // ns by which each content message may have arrived before its timestamp
+}
+
+// margins evaluates every metric with the instants at the ends of their ranges. Each metric is monotonic in each instant, so the ends of its range
+// result from ends of theirs. nil = every instant is exact.
+func (f *requestFacts) margins(r *Row) *margins {
+	late := f.lateness()
+	send := f.sendDelay()
+	if late == nil && send == 0 {
+		return nil
+	}
+	m := &margins{below: make([]float64, len(r.values)), above: make([]float64, len(r.values)), late: late}
+	extremes := f.extremes(late, send)
+	for _, c := range extremes {
+		for col, pos := range r.set.columns {
+			stated := r.values[col]
+			if d := &table[pos]; d.record != nil && !math.IsNaN(stated) {
+				m.widen(col, stated, d.record(&c))
+			}
+		}
+	}
+	if col := r.set.good; col >= 0 {
+		least, most := r.goodEnds(extremes)
+		m.widen(col, r.values[col], least)
+		m.widen(col, r.values[col], most)
+	}
+	return m
+}
+
+// widen extends the range of a column to include a value. A missing value is a rate over no time.
+func (m *margins) widen(col int, stated, v float64) {
+	if math.IsNaN(v) {
+		v = unbounded
+	}
+	m.below[col] = max(m.below[col], stated-v)
+	m.above[col] = max(m.above[col], v-stated)
+}
+
+// goodEnds returns two values, 0 or 1. least is 1 if the request meets every objective at all ends of its instants. most is 1 if it meets each one at
+// some end.
+func (r *Row) goodEnds(extremes []requestFacts) (least, most float64) {
+	least, most = 1, 1
+	for _, g := range r.set.goals {
+		stated, _ := r.Value(g.Metric.Tag)
+		always, ever := g.met(stated), g.met(stated)
+		for _, f := range extremes {
+			v := finite(g.Metric.record(&f))
+			met, noTime := g.met(v), math.IsNaN(v) // a rate over no time may be any rate, or none
+			always, ever = always && met, ever || met || noTime
+		}
+		if !always {
+			least = 0
+		}
+		if !ever {
+			most = 0
+		}
+	}
+	return least, most
+}
+
+// lateness returns by how many ns each content message may have arrived before its timestamp; nil = all are exact.
+func (f *requestFacts) lateness() []float64 {
+	if f.reply == nil {
+		return nil
+	}
+	var late []float64
+	for i := range f.reply.Contents {
+		by := messageOf(f.rec, &f.reply.Contents[i]).UncertainNs
+		if by <= 0 {
+			continue
+		}
+		if late == nil {
+			late = make([]float64, len(f.reply.Contents))
+		}
+		late[i] = float64(by)
+	}
+	return late
+}
+
+// sendDelay returns by how many ns the request may have been sent later than its start.
+func (f *requestFacts) sendDelay() int64 {
+	if f.rec.Trace == nil {
+		return 0
+	}
+	return f.rec.Trace.SendUncertainNs
+}
+
+// extremes returns the facts with instants at the ends of their ranges: everything as early as possible after the latest start, only the first
+// message early, and all but the first early. Messages keep their order.
+func (f *requestFacts) extremes(late []float64, send int64) []requestFacts {
+	early := *f
+	early.start += send
+	early.end = f.earliestEnd(early.last)
+	if late == nil {
+		return []requestFacts{early}
+	}
+	at := func(i int) int64 { return f.reply.Contents[i].At - int64(late[i]) }
+	last := len(late) - 1
+	early.first, early.last = max(at(0), early.start), max(at(last), at(0), early.start)
+	early.end = f.earliestEnd(early.last)
+	if f.several {
+		early.second = max(at(1), early.first)
+	}
+	for i := range f.reply.Contents {
+		if f.reply.Contents[i].Visible() {
+			early.seen = max(at(i), early.first)
+			break
+		}
+	}
+	long, short := *f, *f
+	long.first = early.first
+	short.second, short.last = max(early.second, f.first), max(early.last, f.first)
+	short.end = f.earliestEnd(short.last)
+	return []requestFacts{early, long, short}
+}
+
+// earliestEnd returns the earliest end of an answer whose last content arrived at an instant: that instant, or the earliest one of a later message
+// without content.
+func (f *requestFacts) earliestEnd(last int64) int64 {
+	if f.end <= f.last {
+		return last
+	}
+	end := f.end
+	if i := f.reply.EndMessage; i < len(f.rec.Messages) {
+		end -= f.rec.Messages[i].UncertainNs
+	}
+	return max(end, last)
+}
+
+// marginColumns holds the margins of all rows. A column that was never needed is empty.
+type marginColumns struct {
+	below, above []stats.Column // by column of the selection
+	late         stats.Column   // ns, for the message that ends a gap: one per gap
+	firstLate    stats.Column   // ns, for the first message of a row
+}
+
+func newMarginColumns(columns int) marginColumns {
+	return marginColumns{below: make([]stats.Column, columns), above: make([]stats.Column, columns)}
+}
+
+// add appends the margins of a row; row and gap are the numbers of rows and gaps before it.
+func (c *marginColumns) add(m *margins, row, gap int, gaps int) {
+	if m == nil {
+		return
+	}
+	put := func(column *stats.Column, at int, v float64) {
+		column.Pad(at, 0)
+		column.Append(v)
+	}
+	for col := range m.below {
+		if m.below[col] > 0 {
+			put(&c.below[col], row, m.below[col])
+		}
+		if m.above[col] > 0 {
+			put(&c.above[col], row, m.above[col])
+		}
+	}
+	if m.late == nil {
+		return
+	}
+	put(&c.firstLate, row, m.late[0])
+	for i := 1; i < len(m.late) && i <= gaps; i++ {
+		if m.late[i] > 0 {
+			put(&c.late, gap+i-1, m.late[i])
+		}
+	}
+}
+
+// each calls visit for the columns, with the number of rows or gaps that they belong to.
+func (c *marginColumns) each(o *marginColumns, rows, gaps int, visit func(mine, other *stats.Column, n int)) {
+	for i := range c.below {
+		visit(&c.below[i], &o.below[i], rows)
+		visit(&c.above[i], &o.above[i], rows)
+	}
+	visit(&c.firstLate, &o.firstLate, rows)
+	visit(&c.late, &o.late, gaps)
+}
+
+// merge appends the margins of rows that come after these rows and gaps.
+func (c *marginColumns) merge(o *marginColumns, rows, gaps int) {
+	c.each(o, rows, gaps, func(mine, other *stats.Column, n int) {
+		if other.Len() > 0 {
+			mine.Pad(n, 0)
+			mine.AppendAll(other)
+		}
+	})
+}
+
+// visit encodes or decodes the binary form.
+func (c *marginColumns) visit(m *binenc.Coder) {
+	c.each(c, 0, 0, func(mine, _ *stats.Column, _ int) { mine.Visit(m) })
+}
+
+// sound reports whether every column is at most as long as the rows or gaps that it belongs to.
+func (c *marginColumns) sound(rows, gaps int) bool {
+	ok := true
+	c.each(c, rows, gaps, func(mine, _ *stats.Column, n int) { ok = ok && mine.Len() <= n })
+	return ok
+}
+
+// bounds returns the ranges of every statistic of a summary, from the margins of its requests:
+//   - order statistics lie between those of the lowest and of the highest values, and so do sums and means;
+//   - the sum of the gaps of an answer depends only on its first and last message;
+//   - a standard deviation differs from that of the midpoints by at most the root mean square of half the widths (triangle inequality).
+func (r *Reducer) bounds(t *totals) Bounds {
+	b := Bounds{}
+	for col, pos := range r.set.columns {
+		if m := &table[pos]; m.record != nil {
+			r.boundColumn(b, col, m)
+		}
+	}
+	r.boundGaps(b)
+	r.boundTotals(b, t)
+	return b
+}
+
+// boundColumn bounds the statistics of a metric with one value per request.
+func (r *Reducer) boundColumn(b Bounds, col int, m *Metric) {
+	low, high := r.endsOf(col)
+	if low == nil {
+		return
+	}
+	b.distribution(m.Tag, low, high, m.Factor())
+	if failed := r.counts[Failed]; m.Flags&Adjusted != 0 && failed > 0 {
+		for i := range table {
+			if a := &table[i]; a.Kind == Adjustment && a.of == m.Tag && r.set.use[i] {
+				b.statistics(a.Tag, adjust(low, failed, m.Factor()), adjust(high, failed, m.Factor()))
+			}
+		}
+	}
+}
+
+// endsOf returns the lowest and the highest values of a column, without absent ones; nil if all are exact.
+func (r *Reducer) endsOf(col int) (low, high []float64) {
+	c := &r.margins
+	if c.below[col].Len() == 0 && c.above[col].Len() == 0 {
+		return nil, nil
+	}
+	values, below, above := r.values[col].Cursor(), padded(&c.below[col]), padded(&c.above[col])
+	for range r.rows {
+		v, by, to := values.Next(), below(), above()
+		if !math.IsNaN(v) {
+			low, high = append(low, v-by), append(high, v+to)
+		}
+	}
+	return low, high
+}
+
+// padded returns a reader of a column that may be shorter than its rows. It returns 0 after the end.
+func padded(c *stats.Column) func() float64 {
+	cursor := c.Cursor()
+	return func() float64 {
+		if v := cursor.Next(); !math.IsNaN(v) {
+			return v
+		}
+		return 0
+	}
+}
+
+// distribution bounds the statistics of values between low[i] and high[i]. It reorders both.
+func (b Bounds) distribution(tag string, low, high []float64, factor float64) {
+	mid, half := make([]float64, len(low)), make([]float64, len(low))
+	for i := range low {
+		mid[i], half[i] = (low[i]+high[i])/2, (high[i]-low[i])/2
+	}
+	from, to := stats.Describe(low), stats.Describe(high)
+	least, most := distribution(&from, factor), distribution(&to, factor)
+	centre, spread := stats.PopulationStd(mid), rootMeanSquare(half)
+	least[Std], most[Std] = max(0, centre-spread)/factor, (centre+spread)/factor
+	if !(centre+spread < limitless) { // also true for NaN, because the squares of unbounded values overflow
+		least[Std], most[Std] = 0, unbounded
+	}
+	b.statistics(tag, &least, &most)
+}
+
+// statistics stores the ranges between two sets of statistics.
+func (b Bounds) statistics(tag string, least, most *[Stats]float64) {
+	if least == nil || most == nil {
+		return
+	}
+	for s := Avg; s < Stats; s++ {
+		b.set(tag, s, least[s], most[s])
+	}
+}
+
+func rootMeanSquare(v []float64) float64 {
+	var sum stats.Sum
+	for _, x := range v {
+		sum.Add(x * x)
+	}
+	return math.Sqrt(sum.Value() / float64(len(v)))
+}
+
+// boundGaps bounds the statistics of single gaps. A gap may start as much earlier as the message before it, and end as much earlier as its own
+// message.
+func (r *Reducer) boundGaps(b Bounds) {
+	c := &r.margins
+	if !r.set.gaps || c.late.Len() == 0 && c.firstLate.Len() == 0 {
+		return
+	}
+	gaps, lens, late, first := r.gaps.Cursor(), r.lens.Cursor(), padded(&c.late), padded(&c.firstLate)
+	low, high := make([]float64, 0, r.gaps.Len()), make([]float64, 0, r.gaps.Len())
+	var shortest, longest stats.Sum // over all answers, from the first to the last message
+	for range r.rows {
+		before, n := first(), int(lens.Next())
+		if n > 0 {
+			longest.Add(before)
+		}
+		for range n {
+			g, own := gaps.Next(), late()
+			low, high = append(low, max(0, g-own)), append(high, g+before)
+			shortest.Add(g)
+			longest.Add(g)
+			before = own
+		}
+		if n > 0 {
+			shortest.Add(-before)
+		}
+	}
+	if len(low) == 0 {
+		return
+	}
+	const tag = "inter_chunk_latency"
+	m := &table[index[tag]]
+	b.distribution(tag, low, high, m.Factor())
+	n := float64(len(low)) * m.Factor()
+	delete(b[tag], Avg)
+	delete(b[tag], Sum)
+	b.set(tag, Avg, max(0, shortest.Value())/n, longest.Value()/n)
+	b.set(tag, Sum, max(0, shortest.Value())/m.Factor(), longest.Value()/m.Factor())
+}
+
+// boundTotals bounds the values of the whole run: its last answer may have ended earlier, and some requests may or may not be good.
+func (r *Reducer) boundTotals(b Bounds, stated *totals) {
+	for _, response := range []int64{stated.response, r.earliestResponse(stated.response)} {
+		for _, good := range r.goodCounts() {
+			t := *stated
+			t.response, t.done, t.dist = response, map[string]float64{}, slices.Clone(stated.dist)
+			if r.set.good >= 0 {
+				t.dist[r.set.columns[r.set.good]].Sum = good
+			}
+			for i := range table {
+				if m := &table[i]; m.derive != nil && r.set.use[i] {
+					b.include(m, stated.get(m.Tag)/m.Factor(), t.get(m.Tag)/m.Factor())
+				}
+			}
+		}
+	}
+}
+
+// include extends the range of a metric's stated average to include a value. A missing value is that of a run that took no time.
+func (b Bounds) include(m *Metric, stated, v float64) {
+	switch {
+	case math.IsNaN(stated):
+		return
+	case math.IsNaN(v) && m.Better == Larger:
+		v = unbounded
+	case math.IsNaN(v):
+		v = 0
+	}
+	old := b.Of(m.Tag, Avg, stated)
+	b.set(m.Tag, Avg, min(old.Low, v), max(old.High, v))
+}
+
+// earliestResponse returns the earliest wall instant at which the last content of all valid requests may have arrived; last is the stated one.
+func (r *Reducer) earliestResponse(last int64) int64 {
+	col := r.set.slot[index["request_latency"]]
+	if col < 0 || r.margins.below[col].Len() == 0 {
+		return last
+	}
+	start, values, below := r.start.Cursor(), r.values[col].Cursor(), padded(&r.margins.below[col])
+	earliest := int64(0)
+	for range r.rows {
+		began, took, by := start.Next(), values.Next(), below()
+		if !math.IsNaN(took) { // a valid request
+			earliest = max(earliest, r.base+int64(began)+int64(took-by))
+		}
+	}
+	return earliest
+}
+
+// goodCounts returns the minimum and the maximum number of good requests.
+func (r *Reducer) goodCounts() []float64 {
+	if r.set.good < 0 {
+		return []float64{0}
+	}
+	if low, high := r.endsOf(r.set.good); low != nil {
+		return []float64{stats.Total(low), stats.Total(high)}
+	}
+	return []float64{stats.Total(r.known("good_request_count"))}
+}

@@ -1,0 +1,45 @@
+package metric
+
+import "math"
+
+// rates are the metrics of all requests divided by the duration.
+var rates = []string{"request_throughput", "output_token_throughput", "input_token_throughput", "total_token_throughput", "image_samples_per_second"}
+
+// Apart combines runs that each have their own clock. A rate is the sum of the runs' rates, the duration is the sum of theirs, and goodput is the
+// good requests over that duration. Curves are omitted, because the runs share no time.
+func (s *Summary) Apart(runs []*Summary) {
+	duration := 0.0
+	for _, r := range runs {
+		duration += r.Value("benchmark_duration", Avg)
+	}
+	kept := s.Results[:0]
+	for _, r := range s.Results {
+		switch {
+		case r.Kind == Sweep:
+			continue
+		case r.Tag == "benchmark_duration":
+			r.Values[Avg] = duration
+		case r.Tag == "goodput":
+			r.Values[Avg] = s.Value("good_request_count", Avg) / duration
+		}
+		for _, tag := range rates {
+			if r.Tag == tag {
+				r.Values[Avg] = sumOver(runs, tag)
+			}
+		}
+		kept = append(kept, r)
+	}
+	s.Results, s.byTag = kept, map[string]int{}
+	s.sort()
+}
+
+// sumOver returns the sum of a value over runs; missing values count as 0.
+func sumOver(runs []*Summary, tag string) float64 {
+	sum := 0.0
+	for _, r := range runs {
+		if v := r.Value(tag, Avg); !math.IsNaN(v) {
+			sum += v
+		}
+	}
+	return sum
+}

@@ -1,0 +1,143 @@
+package metric
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"aiperf/internal/base/terminal"
+)
+
+// The limits beyond which a fact becomes a note.
+const (
+	longPause       = 10 * time.Millisecond
+	longWait        = 0.2              // share of the time that the threads wanted to run
+	longDelay       = time.Millisecond // delay of reads at p99; waits for a CPU matter only above it
+	sharedReadLimit = 0.05
+	failedShare     = 0.01
+	uncertainShare  = 0.01 // share of the requests
+	behindRate      = 0.9  // rate of answers divided by the rate of requests
+	behindLatency   = 1.5  // latency of the last third divided by that of the first
+	busyMachine     = 90   // percent
+	stolenShare     = 1    // percent
+	waitedShare     = 25   // percent
+	fullMemory      = 95   // percent
+	usedPorts       = 80   // percent
+	strongTrend     = 0.7  // correlation coefficient
+)
+
+// gapsDoubtful reports whether gaps between messages may be wrong in more than a few requests.
+func (e *ClientStats) gapsDoubtful() bool {
+	return float64(e.UncertainGaps) > uncertainShare*float64(e.Valid)
+}
+
+// Instants returns the source of the message timestamps.
+func (e *ClientStats) Instants() string {
+	switch {
+	case e.PacketStamps > 0 || e.PacketsLost > 0:
+		return fmt.Sprintf("packet timestamps for %s of %s events, %s packets lost", terminal.Count(e.PacketStamps), terminal.Count(e.Messages), terminal.Count(e.PacketsLost))
+	case e.ReadDelays == 0:
+		return "taken by the client" + e.captureClause()
+	}
+	return "kernel stamps" + e.captureClause()
+}
+
+// captureClause explains why there was no packet capture, and how to get one.
+func (e *ClientStats) captureClause() string {
+	if e.CaptureMissing == "" {
+		return ""
+	}
+	return ": no packet capture (" + e.CaptureMissing + ")"
+}
+
+// notes returns facts that a reader of the numbers should know. certain means that every latency is exact enough.
+func (e *ClientStats) notes(certain bool) []string {
+	var list noteList
+	e.answerNotes(list.add)
+	e.instantNotes(list.add, certain)
+	e.loadNotes(list.add)
+	e.machineNotes(list.add)
+	for _, text := range []string{e.cacheNote(), e.pathNote()} {
+		list.add(text != "", "%s", text)
+	}
+	e.timeNotes(list.add)
+	return list
+}
+
+// noteList collects notes.
+type noteList []string
+
+// addNote adds a note if it applies.
+type addNote = func(applies bool, format string, args ...any)
+
+func (l *noteList) add(applies bool, format string, args ...any) {
+	if applies {
+		*l = append(*l, fmt.Sprintf(format, args...))
+	}
+}
+
+// answerNotes adds notes about failed requests, and about a server that fell behind or was silent.
+func (e *ClientStats) answerNotes(note addNote) {
+	total := e.Valid + e.Failed
+	note(total > e.Failed && float64(e.Failed) > failedShare*float64(total), "%s of %s requests failed; they are not part of any latency.", terminal.Count(e.Failed), terminal.Count(total))
+	note(e.OpenLoop && e.AnsweredRate < behindRate*e.SentRate && e.LateLatency > time.Duration(behindLatency*float64(e.EarlyLatency)),
+		"The server fell behind: answered %s/s of %s/s sent. Latency measures the length of the run.", figure(e.AnsweredRate, 3), figure(e.SentRate, 3))
+	note(e.SilenceCount > 0, "The server sent nothing for %s (%s), while %s waited%s.", shown(e.SilenceLongest), e.silenceSpan(), terminal.Plural(e.SilenceWaiting, "request"), e.moreSilences())
+}
+
+// instantNotes adds notes about the timestamps of messages, and about requests without figures.
+func (e *ClientStats) instantNotes(note addNote, certain bool) {
+	note(e.ReadDelays == 0 && e.Valid+e.Failed > 0 && e.PacketStamps == 0, "Timestamps are from the client, not from the kernel, so they include the client's own delays.")
+	note(e.Uncertain > 0 && !(e.lumpy() && certain), "aiperf may have noticed tokens late: in %s of %s requests by more than 1 ms or 1 %% (the first token by up to %s in %s, gaps between tokens by up to %s in %s). The JSON summary has the limits of every statistic.",
+		terminal.Count(e.Uncertain), terminal.Count(e.Valid), shown(e.FirstErrorMax), terminal.Plural(e.UncertainFirst, "request"), shown(e.GapErrorMax), terminal.Plural(e.UncertainGaps, "request"))
+	note(e.Uncertain > 0 && certain && e.gapsDoubtful() && !e.lumpy(), "Packet capture ({endpoint.capture} auto) would make the gaps exact.")
+	note(e.StallLongest > longPause, "The client was paused for at most %s, %s, %s in total; during a pause it sends nothing.", shown(e.StallLongest), times(e.Stalls), shown(e.StallTotal))
+	note(e.waitShare() > longWait && (e.Uncertain > 0 || e.ReadDelayP99 > longDelay),
+		"aiperf waited for a free CPU %.0f %% of the time it wanted to run: other programs on this machine (perhaps the server itself) kept the cores busy.", 100*e.waitShare())
+	note(e.GCPauseMax > longPause, "The longest pause of its garbage collector was at most %s.", shown(e.GCPauseMax))
+	note(e.Messages > 0 && float64(e.SharedReads) > sharedReadLimit*float64(e.Messages) && e.Uncertain == 0 && !e.lumpy(),
+		"%.0f %% of the messages arrived together with a later one.", 100*float64(e.SharedReads)/float64(max(1, e.Messages)))
+	note(e.Uncounted > 0, "Tokens not counted: %s. Counting would have taken too long or was interrupted; no token metric includes them.", terminal.Plural(e.Uncounted, "request"))
+	note(e.OneMessage > 0, "%s arrived in one message: no inter token latency.", terminal.Plural(e.OneMessage, "answer"))
+	note(e.OneLump > 0, "All events of %s arrived together: no inter token latency.", terminal.Plural(e.OneLump, "answer"))
+}
+
+// loadNotes adds notes about deviations of the load from its schedule.
+func (e *ClientStats) loadNotes(note addNote) {
+	note(e.OpenLoop && e.LagP99 > e.lagLimit() && e.OwnLagP99 <= e.lagLimit(), "Requests left %s after their scheduled times at p99, because they waited for slots or earlier answers.", shown(e.LagP99))
+	note(e.OpenLoop && e.CapShare-e.BusyShare > capShare, "Sessions in their own delays used every slot for %.1f %% of the sending time.", 100*(e.CapShare-e.BusyShare))
+	note(e.OpenLoop && e.PrefillShare > capShare, "Every prefill slot was in use for %.1f %% of the sending time.", 100*e.PrefillShare)
+	note(e.Spilled > 0, "Record processing fell behind: %s went through a temporary file (no effect on the measurement).", terminal.Plural(e.Spilled, "record"))
+}
+
+// machineNotes adds notes about the client's machine.
+func (e *ClientStats) machineNotes(note addNote) {
+	note(e.MachineCPU > busyMachine, "The CPUs of this machine were %.0f %% busy (mean of %s).", e.MachineCPU, terminal.Plural(e.MachineSamples, "reading"))
+	note(e.Steal > stolenShare, "A hypervisor took %.1f %% of this machine's CPU time (at most %.1f %%).", e.Steal, e.StealMax)
+	note(e.Pressure > waitedShare, "For %.0f %% of the time some program on this machine waited for a CPU; a server on it was slowed down as well.", e.Pressure)
+	note(e.MemoryMax > fullMemory, "The memory of this machine was %.0f %% full.", e.MemoryMax)
+	note(e.PortsMax > usedPorts, "%.0f %% of the ports that connections may leave from were in use.", e.PortsMax)
+}
+
+// timeNotes adds notes about changes during the run.
+func (e *ClientStats) timeNotes(note addNote) {
+	note(e.QueueSeconds > 0 && math.Abs(e.QueueCorrelation) > strongTrend,
+		"The time to first token followed the server's queue length second by second (r = %.2f over %s s); this alone does not prove a cause.", e.QueueCorrelation, terminal.Count(e.QueueSeconds))
+	reanchors := e.reanchorNote()
+	note(reanchors != "", "%s", reanchors)
+	note(e.TicksSkipped > 0, "%s skipped.", terminal.Plural(int64(e.TicksSkipped), "planned send"))
+}
+
+// silenceSpan returns the time of the longest silence, in seconds since the start of the profiling.
+func (e *ClientStats) silenceSpan() string {
+	second := func(d time.Duration) string { return terminal.Thousands(fmt.Sprintf("%.1f", d.Seconds())) }
+	return second(e.SilenceAt) + " – " + second(e.SilenceAt+e.SilenceLongest) + " s"
+}
+
+// moreSilences mentions silences other than the longest.
+func (e *ClientStats) moreSilences() string {
+	if e.SilenceCount < 2 {
+		return ""
+	}
+	return fmt.Sprintf("; it did so %s, %s in total", times(e.SilenceCount), shown(e.SilenceTotal))
+}

@@ -1,0 +1,48 @@
+package metric
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"aiperf/internal/base/terminal"
+)
+
+// slotLossLimit is the share of slot time that a client may leave unused: the accepted error of a latency (timing, section 16.2).
+const slotLossLimit = 0.04
+
+// SlotUse describes how a client used the slots of its closed loops while it was sending.
+type SlotUse struct {
+	Slots        float64       // mean number of slots in use, or free although the next request could have been sent; 0 = no closed loop
+	SlotTime     time.Duration // sum over all slots
+	SlotTimeLost time.Duration // part in which the previous answer had arrived and the next request could have been sent
+}
+
+// SlotLoss returns the share of the slot time that the client lost, 0 to 1.
+func (u *SlotUse) SlotLoss() float64 { return rateOf(u.SlotTimeLost.Seconds(), u.SlotTime.Seconds()) }
+
+// SlotsInUse returns the mean number of slots that did not wait for the client.
+func (u *SlotUse) SlotsInUse() float64 { return u.Slots * (1 - u.SlotLoss()) }
+
+// unfilled reports whether the client could not fill its closed loop.
+func (u *SlotUse) unfilled() bool { return u.SlotLoss() > slotLossLimit }
+
+// slotReason describes how much of a closed loop the client could fill.
+func (u *SlotUse) slotReason() string {
+	return fmt.Sprintf("%s were in use: this machine could not send faster. For %.1f %% of the slots' time an answer had arrived but the next request was not yet sent.",
+		u.slotShare(), 100*u.SlotLoss())
+}
+
+// slotShare describes how many of the slots were in use: "4.7 of 16 slots".
+func (u *SlotUse) slotShare() string {
+	return slots(u.SlotsInUse()) + " of " + slots(max(1, math.Round(u.Slots))) + " slots"
+}
+
+// slots formats a number of slots: whole from 10 on, with at most one decimal below.
+func slots(n float64) string {
+	if n >= 10 {
+		return terminal.Thousands(fmt.Sprintf("%.0f", n))
+	}
+	return strconv.FormatFloat(math.Round(10*n)/10, 'f', -1, 64)
+}

@@ -1,0 +1,230 @@
+package metric
+
+import (
+	"cmp"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+
+	"aiperf/internal/measure/stats"
+)
+
+// Summary holds the metrics of a run, of its warm-up, or of a slice.
+type Summary struct {
+	Results []Result // in the order of the exports, including hidden ones
+
+	Valid, Failed, Cut int64
+	Errors             []ErrorGroup // most frequent first
+	Span               Window       // wall time of the requests
+	Window             Window       // window of the curves
+	// OneMessage counts answers of two or more tokens in one message, which have no ITL.
+	OneMessage int64
+	// Uncounted counts requests whose tokens were not counted. They are not part of any token metric.
+	Uncounted   int64
+	Reads       int64   // socket reads with a kernel timestamp
+	ReadDelay   int64   // sum of their delays until the client's read, ns
+	SharedReads int64   // content messages that share their read with a later message: their timestamp is an upper bound
+	DraftSteps  []int64 // verification steps by their number of accepted tokens; nil = no speculative decoding
+	Thresholds  Thresholds
+	Certainty   Certainty
+	Certain     []Result // metrics of the certain requests alone, if there are uncertain ones
+	Bounds      Bounds   // ranges of the inexact statistics
+
+	byTag map[string]int
+}
+
+// Get returns the result of a metric.
+func (s *Summary) Get(tag string) (Result, bool) {
+	i, ok := s.byTag[tag]
+	if !ok {
+		return Result{}, false
+	}
+	return s.Results[i], true
+}
+
+// Value returns one statistic of a metric, NaN if it does not exist.
+func (s *Summary) Value(tag string, stat Stat) float64 {
+	if r, ok := s.Get(tag); ok {
+		return r.Values[stat]
+	}
+	return math.NaN()
+}
+
+// Shown returns the results that outputs show.
+func (s *Summary) Shown() []Result {
+	return slices.DeleteFunc(slices.Clone(s.Results), func(r Result) bool { return r.Hidden() })
+}
+
+// Summary reduces all rows. window is the phase, for curves over time; zero = the span of the requests.
+func (r *Reducer) Summary(window Window) *Summary {
+	if window.To <= window.From {
+		window = r.Span()
+	}
+	one := bucket{window: window}
+	if r.set.opts.As013 {
+		one.seconds = float64(window.To-window.From) / 1e9
+	}
+	t := r.totals(nil, []bucket{one})[0]
+	s := t.summary(r.curves([]bucket{one})[0])
+	s.Cut = r.counts[Cut]
+	s.DraftSteps = r.drafts
+	s.Uncounted = r.uncounted
+	s.OneMessage, s.Reads, s.ReadDelay, s.SharedReads = r.oneMessage, r.reads, r.readDelay, r.sharedReads
+	for _, g := range r.order {
+		s.Errors = append(s.Errors, *g)
+	}
+	slices.SortStableFunc(s.Errors, func(a, b ErrorGroup) int { return cmp.Compare(b.Count, a.Count) })
+	s.Certainty, s.Certain = r.certainty()
+	s.Bounds = r.bounds(t)
+	s.Span, s.Window, s.Thresholds = r.Span(), window, *r.set.opts.Thresholds
+	return s
+}
+
+// bucket is a set of rows with a common summary.
+type bucket struct {
+	window  Window  // window of the curves
+	seconds float64 // divisor of rates, 0 = the duration of the requests
+	slice   bool
+}
+
+// reduce summarises rows by bucket. of contains the bucket of each row; nil = all rows in the first bucket.
+func (r *Reducer) reduce(of []int32, buckets []bucket) []*Summary {
+	all, curves := r.totals(of, buckets), r.curves(buckets)
+	out := make([]*Summary, len(buckets))
+	for i := range out {
+		out[i] = all[i].summary(curves[i])
+	}
+	return out
+}
+
+// totals computes the totals by bucket.
+func (r *Reducer) totals(of []int32, buckets []bucket) []*totals {
+	all := make([]*totals, len(buckets))
+	for i := range all {
+		all[i] = newTotals(r.set, buckets[i])
+	}
+	all[0].nCut = r.counts[Cut]
+	r.count(of, all)
+	r.describe(of, all)
+	return all
+}
+
+// count fills the counts of the totals.
+func (r *Reducer) count(of []int32, all []*totals) {
+	cursor := func(tag string) *stats.Cursor { return r.column(tag).Cursor() }
+	class, start, over := r.class.Cursor(), r.start.Cursor(), r.overflow.Cursor()
+	latency, osl, want := cursor("request_latency"), cursor("output_sequence_length"), cursor("requested_osl")
+	diffs := [3]*stats.Cursor{cursor("usage_prompt_tokens_diff_pct"), cursor("usage_completion_tokens_diff_pct"), cursor("usage_reasoning_tokens_diff_pct")}
+	limits := r.set.opts.Thresholds
+	for i := range r.rows {
+		t := all[0]
+		if of != nil {
+			t = all[of[i]]
+		}
+		begin := r.base + int64(start.Next())
+		took := latency.Next()
+		if Class(class.Next()) == Valid {
+			if t.nValid == 0 {
+				t.start, t.response = begin, begin
+			}
+			t.nValid++
+			t.start = min(t.start, begin)
+			if !math.IsNaN(took) {
+				t.response = max(t.response, begin+int64(took))
+			}
+		} else {
+			t.nFailed++
+		}
+		t.nOverflow += int64(over.Next())
+		if n, w := osl.Next(), want.Next(); n >= 0 && w > 0 {
+			t.anyMismatch = true
+			if math.Abs(n-w) > min(w*limits.OSLPct/100, limits.OSLTokens) {
+				t.nMismatch++
+			}
+		}
+		prompt, completion, reasoning := diffs[0].Next(), diffs[1].Next(), diffs[2].Next()
+		if !math.IsNaN(prompt) && !math.IsNaN(completion) {
+			t.anyDiff = true
+			if prompt > limits.UsagePct || completion > limits.UsagePct || reasoning > limits.UsagePct {
+				t.nDiscrepant++
+			}
+		}
+	}
+}
+
+// column returns the values of a metric; empty if the set does not have it.
+func (r *Reducer) column(tag string) *stats.Column {
+	if i := r.set.slot[index[tag]]; i >= 0 {
+		return r.values[i]
+	}
+	return new(stats.Column)
+}
+
+// describe computes the distributions of the totals, with columns in parallel.
+func (r *Reducer) describe(of []int32, all []*totals) {
+	work := make(chan int)
+	var wg sync.WaitGroup
+	for range min(4, runtime.GOMAXPROCS(0)) {
+		wg.Go(func() {
+			for pos := range work {
+				r.describeOne(pos, of, all)
+			}
+		})
+	}
+	for _, pos := range r.set.columns {
+		work <- pos
+	}
+	if i := index["inter_chunk_latency"]; r.set.use[i] {
+		work <- i
+	}
+	close(work)
+	wg.Wait()
+}
+
+// length returns the number of values of a metric, including absent ones.
+func (r *Reducer) length(pos int) int {
+	if table[pos].gaps {
+		return r.gaps.Len()
+	}
+	return r.values[r.set.slot[pos]].Len()
+}
+
+func (r *Reducer) describeOne(pos int, of []int32, all []*totals) {
+	split := make([][]float64, len(all))
+	if of == nil { // growing a slice leaves garbage of several times its size
+		split[0] = make([]float64, 0, r.length(pos))
+	}
+	put := func(row int, v float64) {
+		if math.IsNaN(v) {
+			return
+		}
+		b := 0
+		if of != nil {
+			b = int(of[row])
+		}
+		split[b] = append(split[b], v)
+	}
+	if table[pos].gaps {
+		gaps, lens := r.gaps.Cursor(), r.lens.Cursor()
+		for row := range r.rows {
+			for range int(lens.Next()) {
+				put(row, gaps.Next())
+			}
+		}
+	} else {
+		c := r.values[r.set.slot[pos]].Cursor()
+		for row := range r.rows {
+			put(row, c.Next())
+		}
+	}
+	for b, values := range split {
+		if table[pos].Tag == "replay_send_schedule_offset" {
+			all[b].offsets = slices.Clone(values)
+		}
+		all[b].dist[pos] = stats.Describe(values)
+		if table[pos].Flags&Adjusted != 0 && all[b].nFailed > 0 {
+			all[b].adjusted[pos] = adjust(values, all[b].nFailed, table[pos].Factor())
+		}
+	}
+}

@@ -1,0 +1,259 @@
+package metric
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"aiperf/internal/measure/record"
+)
+
+const msec = time.Millisecond
+
+// calm is a closed loop that went well, open an open one.
+func calm() ClientStats {
+	return ClientStats{CPUShare: 0.2, Cores: 2, CPUTime: time.Second, ReadDelays: 100, ReadDelayP50: 10 * time.Microsecond, ReadDelayP99: 100 * time.Microsecond,
+		Valid: 100, Messages: 1000, BacklogSize: 1024, StallLongest: msec / 5}
+}
+
+func open() ClientStats {
+	e := calm()
+	e.ScheduleStats = ScheduleStats{OpenLoop: true, RateSeconds: 10, Asked: 1000, Drawn: 1000, Sent: 1000, LagP99: 80 * time.Microsecond, OwnLagP99: 80 * time.Microsecond}
+	return e
+}
+
+func TestAssess(t *testing.T) {
+	flags := func(key string) string { return map[string]string{"endpoint.capture": "--capture"}[key] }
+	for _, c := range []struct {
+		name    string
+		from    ClientStats
+		turn    func(*ClientStats)
+		verdict Verdict
+		says    string
+	}{
+		{"closed loop", calm(), func(*ClientStats) {}, VerdictValid, "spare capacity"},
+		{"open loop", open(), func(*ClientStats) {}, VerdictValid, "schedule was kept (p99 80 µs late)"},
+		{"rate just reached", open(), func(e *ClientStats) { e.Sent = 991 }, VerdictValid, ""},
+		{"rate missed, nobody knows why", open(), func(e *ClientStats) { e.Sent = 900 }, VerdictRateNotReached, "90.0 % of the schedule was sent (900 of 1,000 requests, 90 of 100 requests/s)"},
+		{"cut short", open(), func(e *ClientStats) { e.Sent, e.CancelledByUser = 500, true }, VerdictValid, ""},
+		{"a draw below its mean is no cause", open(), func(e *ClientStats) { e.Drawn, e.Sent = 900, 900 }, VerdictValid, ""},
+		{"the sentence uses the figures of its test", open(), func(e *ClientStats) { e.Drawn, e.Sent = 1100, 1000 }, VerdictRateNotReached, "90.9 % of the schedule was sent (1,000 of 1,100 requests, 100 of 110 requests/s)"},
+		{"slots taken by requests", open(), func(e *ClientStats) { e.CapShare, e.BusyShare = 0.4, 0.4 }, VerdictServerLimited, "requests in flight used every slot for 40.0 %"},
+		{"slots taken, rate missed", open(), func(e *ClientStats) { e.CapShare, e.BusyShare, e.Sent, e.Lost.Cap = 0.4, 0.4, 600, 400 }, VerdictServerLimited, "60.0 % of the schedule was sent"},
+		{"slots taken in the users' own delays", open(), func(e *ClientStats) { e.CapShare = 0.4 }, VerdictValid, ""},
+		{"such delays keep the rate down", open(), func(e *ClientStats) { e.CapShare, e.Sent, e.Lost.Rest = 0.4, 600, 400 }, VerdictRateNotReached, "sessions that waited in their own delays"},
+		{"prefill cap", open(), func(e *ClientStats) { e.PrefillShare, e.Sent, e.Lost.Prefill = 0.9, 600, 400 }, VerdictRateNotReached, "limit of requests in prefill was reached for 90.0 %"},
+		{"no turn to send", open(), func(e *ClientStats) { e.Sent, e.Lost.NoTurn = 600, 400 }, VerdictRateNotReached, "none had a turn to send"},
+		{"users waited for answers", open(), func(e *ClientStats) { e.Sent, e.LateAnswers = 600, 70 }, VerdictServerLimited, "70 turns came due before the server had answered"},
+		{"the client gave arrivals up", open(), func(e *ClientStats) {
+			e.Sent, e.Lost.Client, e.Reanchors, e.ReanchorLost, e.Stalls, e.StallLongest = 900, 100, 1, time.Second, 1, time.Second
+		}, VerdictClientLimited, "its schedule restarted once and lost 1.00 s; it was paused once, longest 1.00 s"},
+		{"late", open(), func(e *ClientStats) { e.LagP99, e.OwnLagP99 = 11*msec, 11*msec }, VerdictClientLimited, "left 11 ms late at p99 (allowed: 10 ms)"},
+		{"late for want of slots", open(), func(e *ClientStats) { e.LagP99 = time.Second }, VerdictValid, ""},
+		{"late, slow rate", open(), func(e *ClientStats) { e.OwnLagP99, e.Asked, e.Drawn, e.Sent = 11*msec, 20, 20, 20 }, VerdictValid, ""},
+		{"reanchored", open(), func(e *ClientStats) { e.Reanchors, e.ReanchorLost = 2, 3*time.Second }, VerdictClientLimited, "restarted 2 times and lost 3.00 s"},
+		{"reanchored, almost nothing lost", open(), func(e *ClientStats) { e.Reanchors, e.ReanchorLost, e.Lost.Client = 1, 12700*time.Microsecond, 1 }, VerdictValid, "The schedule was kept"},
+		{"reanchored, just allowed", open(), func(e *ClientStats) { e.Reanchors, e.ReanchorLost = 9, 100*msec }, VerdictValid, ""},
+		{"reanchored, more than one percent", open(), func(e *ClientStats) { e.Reanchors, e.ReanchorLost = 9, 101*msec }, VerdictClientLimited, "restarted 9 times and lost 101 ms"},
+		{"reanchored in a ramp that never ended", open(), func(e *ClientStats) {
+			e.Reanchors, e.ReanchorLost, e.RateSeconds, e.Asked, e.Drawn, e.Sent = 1, 13*msec, 0, 0, 0, 0
+		}, VerdictClientLimited, "restarted once"},
+		{"reanchored and late", open(), func(e *ClientStats) { e.Reanchors, e.ReanchorLost, e.OwnLagP99 = 1, 12*msec, 11*msec }, VerdictClientLimited, "left 11 ms late at p99"},
+		{"busy", calm(), func(e *ClientStats) { e.CPUShare = 0.97 }, VerdictClientLimited, "97 % of its 2 cores"},
+		{"slow reads of kernel stamps", calm(), func(e *ClientStats) { e.ReadDelayP99 = 80 * msec }, VerdictValid, ""},
+		{"stopped, and captured", calm(), func(e *ClientStats) { e.Stalls, e.StallLongest, e.StallTotal = 3, 298*msec, 890*msec }, VerdictValid, ""},
+		{"gaps alone", calm(), func(e *ClientStats) { e.Uncertain, e.UncertainGaps = 40, 40 }, VerdictValid, "Latencies are exact. In 40.0 % of the requests some tokens arrived together, so single gaps between tokens are approximate."},
+		{"out of ports", calm(), func(e *ClientStats) { e.FileLimitHits = 4 }, VerdictClientLimited, "4 connections failed on its own limits"},
+		{"nothing succeeded", calm(), func(e *ClientStats) { e.Valid, e.Failed, e.CPUShare = 0, 100, 0.97 }, VerdictNoResult, "No request succeeded"},
+		{"nothing succeeded, out of ports", calm(), func(e *ClientStats) { e.Valid, e.Failed, e.FileLimitHits = 0, 100, 100 }, VerdictClientLimited, "own limits"},
+		{"busy and capped", open(), func(e *ClientStats) { e.CPUShare, e.BusyShare = 0.97, 0.5 }, VerdictClientLimited, "97 %"},
+	} {
+		e := c.from
+		c.turn(&e)
+		v := Assess(e, nil, flags)
+		if v.Verdict != c.verdict || !strings.Contains(v.Reason, c.says) {
+			t.Errorf("%s: %s", c.name, v.Sentence())
+		}
+	}
+}
+
+// stated is a summary whose TTFT has one p99 and one range for it, all in ms, and exact other figures.
+func stated(p99, low, high float64) *Summary {
+	ttft, _ := Lookup("time_to_first_token")
+	latency, _ := Lookup("request_latency")
+	values := noStats()
+	values[Avg], values[P50], values[P90], values[P99] = 100, 100, 120, p99
+	s := &Summary{Results: []Result{{ttft, values}, {latency, values}}, byTag: map[string]int{ttft.Tag: 0, latency.Tag: 1}, Bounds: Bounds{}}
+	s.Bounds.set(ttft.Tag, P99, low, high)
+	return s
+}
+
+// TestAssessDoubt: figures that are known only approximately turn a verdict into "uncertain", named with their ranges and the cause.
+func TestAssessDoubt(t *testing.T) {
+	flags := func(key string) string { return map[string]string{"endpoint.capture": "--capture"}[key] }
+	for _, c := range []struct {
+		name    string
+		from    ClientStats
+		turn    func(*ClientStats)
+		run     *Summary
+		verdict Verdict
+		says    []string
+	}{
+		{"stopped three times", calm(), func(e *ClientStats) { e.Stalls, e.StallLongest = 3, 298*msec }, stated(361, 140, 361), VerdictUncertain,
+			[]string{"because it was stopped 3 times (longest 298 ms)", "TTFT (p99 140 to 361 ms)", "The other averages, p50, p90 and p99 of TTFT, ITL and latency are exact to 4 %", "--capture auto"}},
+		{"starved", calm(), func(e *ClientStats) { e.ThreadWait = 3 * time.Second }, stated(150, 140, 150), VerdictUncertain,
+			[]string{"waited for a free CPU (3.00 s in all, 75 % of the time it wanted to run)"}},
+		{"captured", calm(), func(e *ClientStats) { e.PacketStamps = 9 }, stated(150, 140, 150), VerdictUncertain, []string{"TTFT (p99 140 to 150 ms)"}},
+		{"starved and busy", calm(), func(e *ClientStats) { e.CPUShare = 0.97 }, stated(150, 140, 150), VerdictClientLimited, []string{"97 % of its 2 cores. aiperf read some answers late"}},
+		{"starved and capped", open(), func(e *ClientStats) { e.BusyShare = 0.4 }, stated(150, 140, 150), VerdictUncertain, []string{"Besides, server limited: "}},
+		{"nothing succeeded", calm(), func(e *ClientStats) { e.Valid, e.Failed = 0, 9 }, stated(150, 140, 150), VerdictNoResult, []string{"No request succeeded"}},
+		{"4.1 %", calm(), func(*ClientStats) {}, stated(1000, 959, 1000), VerdictUncertain, nil},
+		{"3.9 %", calm(), func(*ClientStats) {}, stated(1000, 961, 1000), VerdictValid, []string{"spare capacity"}},
+		{"40 µs of 100 µs", calm(), func(*ClientStats) {}, stated(0.1, 0.06, 0.1), VerdictValid, nil},
+		{"60 µs of 100 µs", calm(), func(*ClientStats) {}, stated(0.1, 0.04, 0.1), VerdictUncertain, nil},
+		{"gaps too", calm(), func(e *ClientStats) { e.UncertainGaps = 40 }, stated(1000, 970, 1000), VerdictValid, []string{"Latencies are accurate to 3 %.", "In 40.0 % of the requests some tokens arrived together"}},
+	} {
+		e := c.from
+		c.turn(&e)
+		v := Assess(e, c.run, flags)
+		if v.Verdict != c.verdict {
+			t.Errorf("%s: %s", c.name, v.Sentence())
+		}
+		for _, say := range c.says {
+			if !strings.Contains(v.Reason, say) {
+				t.Errorf("%s: %q is missing in %s", c.name, say, v.Sentence())
+			}
+		}
+		if c.name == "captured" && strings.Contains(v.Reason, "--capture") {
+			t.Errorf("%s: %s", c.name, v.Sentence())
+		}
+	}
+}
+
+func TestNotes(t *testing.T) {
+	e := ClientStats{Valid: 90, Failed: 10, GCPauseMax: 30 * msec, Messages: 100, SharedReads: 50, OneMessage: 3, Spilled: 7,
+		StallLongest: 300 * msec, Stalls: 3, StallTotal: 900 * msec, CPUTime: time.Second, ThreadWait: time.Second, ReadDelayP99: 2 * msec,
+		ScheduleStats: ScheduleStats{TicksSkipped: 2, OpenLoop: true, LagP99: time.Second, CapShare: 0.3, BusyShare: 0.1, PrefillShare: 0.2},
+		Trend:         Trend{SentRate: 7.7, AnsweredRate: 2.8, EarlyLatency: time.Second, LateLatency: 9 * time.Second}}
+	all := strings.Join(Assess(e, nil, nil).Notes, "\n")
+	for _, say := range []string{"10 of 100 requests failed", "not from the kernel", "at most 30 ms", "50 % of the messages", "3 answers arrived in one message", "7 records went through", "2 planned sends",
+		"paused for at most 300 ms, 3 times, 900 ms in total", "waited for a free CPU 50 % of the time", "answered 2.8/s of 7.7/s sent", "1.00 s after their scheduled times", "20.0 % of the sending time", "every slot for 20.0 %"} {
+		if !strings.Contains(all, say) {
+			t.Errorf("no note says %q:\n%s", say, all)
+		}
+	}
+	e = open()
+	e.Reanchors, e.ReanchorLost = 1, 12700*time.Microsecond
+	if notes := Assess(e, nil, nil).Notes; len(notes) != 1 || notes[0] != "The client fell behind its schedule once and skipped 12.7 ms of it: 0.13 %." {
+		t.Errorf("one re-anchor: %q", notes)
+	}
+	for _, e := range []ClientStats{{Valid: 100, ReadDelays: 5}, calm(), open(), {Valid: 100, ReadDelays: 5, ReadDelayP99: msec / 2, CPUTime: time.Second, ThreadWait: 5 * time.Second}} {
+		if v := Assess(e, nil, nil); len(v.Notes) != 0 {
+			t.Errorf("notes without a reason: %v", v.Notes)
+		}
+	}
+}
+
+// TestPaths: by hand, of four requests of which one has no TCP connection and one failed.
+func TestPaths(t *testing.T) {
+	set, err := NewSelection(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := set.NewReducer()
+	for i, p := range []record.Path{
+		{Known: true, SmoothedRTT: 3e6, Resent: 2, Window: 10}, {}, {Known: true, SmoothedRTT: 1e6, Unordered: 4}, {Known: true, SmoothedRTT: 2e6, Resent: 1, Unordered: 1},
+	} {
+		rec := &record.Record{Start: 1, End: 2, Trace: &record.Trace{Path: p, LocalIP: "10.0.0.2", RemoteIP: "10.0.0.3"}}
+		if i == 3 {
+			rec.Error = &record.Error{Type: "E"}
+		}
+		r.Add(set.Row(rec, nil, record.Counts{}))
+	}
+	u := r.Paths()
+	if want := (PathUse{Paths: 3, RemotePaths: 3, ResentRequests: 2, ResentSegments: 3, UnorderedRequests: 2, SmoothedRTT: 2 * msec}); u != want {
+		t.Errorf("%+v, want %+v", u, want)
+	}
+	e := calm()
+	e.PathUse = u
+	if say := "2 of 3 requests saw a retransmit (3 segments), 2 a segment"; !strings.Contains(strings.Join(Assess(e, nil, nil).Notes, ""), say) {
+		t.Errorf("no note says %q: %v", say, Assess(e, nil, nil).Notes)
+	}
+	for cause, turn := range map[string]func(*ClientStats){
+		"order: the network loses or reorders packets. The median":                           func(*ClientStats) {},
+		"order: client and server share a machine":                                           func(e *ClientStats) { e.RemotePaths = 0 },
+		"packets, or this machine was too busy to receive them":                              func(e *ClientStats) { e.ThreadWait, e.ReadDelayP99 = time.Second, 2*msec },
+		"the network loses or reorders packets, or this machine was too busy to receive the": func(e *ClientStats) { e.StallLongest = 201 * msec },
+	} {
+		e := e
+		if turn(&e); !strings.Contains(e.pathNote(), cause) {
+			t.Errorf("%q does not say %q", e.pathNote(), cause)
+		}
+	}
+	s := r.Summary(Window{})
+	if got := s.Value("tcp_smoothed_rtt", P50); got != 2 {
+		t.Errorf("median round trip %v ms", got)
+	}
+}
+
+// TestRemote: who connects to itself has no network between.
+func TestRemote(t *testing.T) {
+	for ips, want := range map[[2]string]bool{{"10.0.0.2", "10.0.0.3"}: true, {"fd00::2", "fd00::3"}: true, {"127.0.0.1", "127.0.0.1"}: false, {"127.0.0.1", "127.0.1.1"}: false,
+		{"::1", "::1"}: false, {"::ffff:127.0.0.1", "::ffff:127.0.0.2"}: false, {"10.0.0.2", "10.0.0.2"}: false, {"", ""}: false} {
+		if got := remote(&record.Trace{Path: record.Path{Known: true}, LocalIP: ips[0], RemoteIP: ips[1]}); got != want {
+			t.Errorf("%q: %t", ips, got)
+		}
+	}
+	if remote(nil) || remote(&record.Trace{LocalIP: "10.0.0.2", RemoteIP: "10.0.0.3"}) {
+		t.Error("a connection that the kernel does not know")
+	}
+}
+
+// TestTrend: a server that falls behind is told from one that keeps up, also where answers take as long as the run.
+func TestTrend(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		latency func(i int) time.Duration // of request i of 100, one every 100 ms
+		behind  bool
+	}{
+		{"keeps up", func(int) time.Duration { return 300 * msec }, false},
+		{"answers take as long as the run", func(int) time.Duration { return 9 * time.Second }, false},
+		{"answers one in 300 ms", func(i int) time.Duration { return time.Duration(i+1)*300*msec - time.Duration(i)*100*msec }, true},
+	} {
+		set, err := NewSelection(Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := set.NewReducer()
+		for i := range 100 {
+			start := int64(i) * int64(100*msec)
+			r.Add(&Row{set: set, Start: start, End: start + int64(c.latency(i)), values: make([]float64, len(set.columns))})
+		}
+		e := open()
+		e.Trend = r.Trend()
+		if said := strings.Contains(strings.Join(Assess(e, nil, nil).Notes, ""), "fell behind"); said != c.behind {
+			t.Errorf("%s: %+v", c.name, e.Trend)
+		}
+	}
+}
+
+// TestGivenUp: pauses of the machine are a share of the schedule; what else keeps a client from its load is no pause.
+func TestGivenUp(t *testing.T) {
+	for name, c := range map[string]struct {
+		e        ClientStats
+		share    float64
+		hindered bool
+	}{
+		"kept":       {ClientStats{ScheduleStats: ScheduleStats{OpenLoop: true, RateSeconds: 20, Drawn: 400, Asked: 400}}, 0, false},
+		"paused":     {ClientStats{ScheduleStats: ScheduleStats{OpenLoop: true, RateSeconds: 20, Drawn: 400, Reanchors: 9, ReanchorLost: 400 * msec, OwnLagP99: 60 * msec}}, .02, false},
+		"not looked": {ClientStats{ScheduleStats: ScheduleStats{OpenLoop: true, RateSeconds: 20, Drawn: 400, Lost: LostArrivals{Client: 100}}}, .25, false},
+		"late":       {ClientStats{ScheduleStats: ScheduleStats{OpenLoop: true, RateSeconds: 20, Drawn: 400, Asked: 400, OwnLagP99: 11 * msec}}, 0, true},
+		"busy":       {ClientStats{CPUShare: .97}, 0, true},
+		"no ports":   {ClientStats{FileLimitHits: 1}, 0, true},
+	} {
+		if share := c.e.GivenUp(); math.Abs(share-c.share) > 1e-12 || c.e.Hindered() != c.hindered {
+			t.Errorf("%s: %v %t, want %v %t", name, share, c.e.Hindered(), c.share, c.hindered)
+		}
+	}
+}

@@ -1,0 +1,290 @@
+// Package pipeline converts finished requests to rows of metrics and lines of files, in parallel to the load and without delaying it. Workers decode
+// and count, and one collector reduces and writes. If all are busy, finished records wait in a temporary file.
+package pipeline
+
+import (
+	"errors"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"aiperf/internal/base/redact"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/measure/record"
+)
+
+// Options configure a pipeline.
+type Options struct {
+	Metrics *metric.Selection
+	// Decode reads the answer to a request. The error is why the request failed, nil = it is valid.
+	Decode func(*record.Record) (*record.Reply, *record.Error)
+	// Clean removes secrets from the error of a record before anything else uses it; nil = no cleaning.
+	Clean func(*record.Record, *redact.Secrets)
+	// Count returns the number of tokens of a text for a model, without special tokens. It is not called if counts come from the server. An error
+	// means that counting would take too long; then the number is unknown.
+	Count func(model, text string) (int, error)
+	// Input counts the tokens of a request if the simple rule (texts joined by blanks, one call of the tokenizer) does not apply; -1 = use that rule.
+	// nil = always use it.
+	Input func(rec *record.Record, reply *record.Reply) int
+	// RequestedTokens returns the output length that a payload requests, 0 = none. It is called for records with LengthInBody; nil = never.
+	RequestedTokens func(payload []byte) int
+	// Prompt receives every request and its result. Workers call it concurrently. It must not store parts of the record. nil = none.
+	Prompt func(rec *record.Record, reply *record.Reply, counts record.Counts, row *metric.Row)
+	// Sinks receive every request. The pipeline closes them.
+	Sinks []Sink
+	// Secrets, if set, returns the values to remove from all output about a request.
+	Secrets func(*record.Record) *redact.Secrets
+	// Observers receive every row.
+	Observers []Observer
+
+	// Split lists the phases (by index over all phases) with their own reducer, in addition to that of their kind.
+	Split []int
+
+	Workers  int    // 0 = one per core
+	Queue    int    // maximum number of finished records waiting in memory; 0 = 1024
+	Memory   int64  // maximum bytes of answers and media waiting in memory; 0 = 128 MiB
+	SpillDir string // directory of the temporary file; "" = the system's
+}
+
+// Sink is an output file with an entry for every request.
+type Sink interface {
+	// Encode appends the entry of a request to dst. Workers call it concurrently.
+	Encode(dst []byte, rec *record.Record, reply *record.Reply, row *metric.Row) []byte
+	// Write writes entries of Encode. Only one goroutine calls it.
+	Write(p []byte) error
+	// Close completes the file.
+	Close() error
+}
+
+// Pipeline processes finished records. Any goroutine may call Put until Close.
+type Pipeline struct {
+	opts      Options
+	queue     chan item
+	done      chan result
+	spill     spill
+	sums      *aggregate
+	observers []Observer
+	fed       int64
+	broken    []error // by sink: the error that stopped it
+
+	held      heldBytes
+	workers   sync.WaitGroup
+	collector sync.WaitGroup
+	backlog   atomic.Int64
+}
+
+// item is a record in the pipeline. place is the number of a record passed to Feed, from 1; 0 for others.
+type item struct {
+	rec   *record.Record
+	place int64
+	size  int64 // size of its answer
+}
+
+// result is what a worker passes to the collector for one request.
+type result struct {
+	place int64
+	size  int64
+	row   *metric.Row
+	lines *[]byte // entries of all sinks, concatenated
+	ends  []int   // end of each sink's entry
+}
+
+// New starts a pipeline.
+func New(opts Options) *Pipeline {
+	if opts.Workers <= 0 {
+		opts.Workers = runtime.GOMAXPROCS(0)
+	}
+	if opts.Queue <= 0 {
+		opts.Queue = 1024
+	}
+	p := &Pipeline{
+		opts: opts, queue: make(chan item, opts.Queue), done: make(chan result, 256),
+		spill:  spill{dir: opts.SpillDir},
+		sums:   newAggregate(opts.Metrics, opts.Split),
+		broken: make([]error, len(opts.Sinks)),
+	}
+	p.held.init(opts.Memory)
+	p.observers = append([]Observer{p.sums}, opts.Observers...)
+	for range opts.Workers {
+		p.workers.Go(p.work)
+	}
+	p.collector.Go(p.collect)
+	return p
+}
+
+// Put passes a finished record to the pipeline, which releases it. Put does not block. If the queue or the memory is full, the record goes to the
+// temporary file. Put waits for room only if that file cannot be written.
+func (p *Pipeline) Put(rec *record.Record) {
+	it := item{rec: rec, size: size(rec)}
+	if p.held.try(rec, it.size) {
+		select {
+		case p.queue <- it:
+			p.raise()
+			return
+		default:
+			p.held.sent(rec)
+			p.held.answered(it.size)
+		}
+	}
+	if p.spill.put(rec) == nil {
+		rec.Release()
+		return
+	}
+	p.wait(it)
+	p.raise()
+}
+
+// wait passes a record on once there is room for it.
+func (p *Pipeline) wait(it item) {
+	p.held.take(it.rec, it.size)
+	p.queue <- it
+}
+
+// Feed passes a record to the pipeline and waits for room. Records fed by one goroutine are reduced and written in that order.
+func (p *Pipeline) Feed(rec *record.Record) {
+	p.fed++
+	p.wait(item{rec, p.fed, size(rec)})
+}
+
+// raise updates the largest backlog.
+func (p *Pipeline) raise() {
+	n := int64(len(p.queue))
+	for {
+		top := p.backlog.Load()
+		if n <= top || p.backlog.CompareAndSwap(top, n) {
+			return
+		}
+	}
+}
+
+// Backlog returns the largest number of records that waited in memory at once, and the number of records that went through the temporary file.
+func (p *Pipeline) Backlog() (largest, spilled int64) { return p.backlog.Load(), p.spill.count() }
+
+// Close waits until every record is reduced, completes the files and returns their errors. The reducers may be read afterwards.
+func (p *Pipeline) Close() error {
+	err := p.spill.drain(func(rec *record.Record) { p.wait(item{rec: rec, size: size(rec)}) })
+	close(p.queue)
+	p.workers.Wait()
+	close(p.done)
+	p.collector.Wait()
+	errs := append(slices.Clone(p.broken), err)
+	for i, s := range p.opts.Sinks {
+		if err := s.Close(); err != nil && p.broken[i] == nil {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Profiling returns the reducer of profiling requests; valid after Close.
+func (p *Pipeline) Profiling() *metric.Reducer { return p.sums.profiling }
+
+// Warmup returns the reducer of warm-up requests; valid after Close.
+func (p *Pipeline) Warmup() *metric.Reducer { return p.sums.warmup }
+
+// Phase returns the reducer of a phase of Split; valid after Close.
+func (p *Pipeline) Phase(index int) *metric.Reducer { return p.sums.phases[index] }
+
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// work is the loop of a worker: it decodes, counts and encodes.
+func (p *Pipeline) work() {
+	for it := range p.queue {
+		res := p.reduce(it.rec)
+		p.held.sent(it.rec)
+		it.rec.Release()
+		res.place, res.size = it.place, it.size
+		p.done <- res
+	}
+}
+
+func (p *Pipeline) reduce(rec *record.Record) result {
+	reply, failure := p.opts.Decode(rec)
+	if rec.Error == nil {
+		rec.Error = failure
+	}
+	hide := p.secrets(rec)
+	p.clean(rec, hide)
+	if rec.LengthInBody && p.opts.RequestedTokens != nil {
+		if n := p.opts.RequestedTokens(rec.Payload.Bytes()); n > 0 {
+			rec.MaxTokens = n
+		}
+	}
+	counts := p.counts(rec, reply)
+	row := p.opts.Metrics.Row(rec, reply, counts)
+	if p.opts.Prompt != nil {
+		p.opts.Prompt(rec, reply, counts, row)
+	}
+	if rec.Error == nil {
+		rec.Error = row.Err
+		p.clean(rec, hide)
+	}
+	res := result{row: row}
+	if len(p.opts.Sinks) > 0 {
+		res.lines = buffers.Get().(*[]byte)
+		b := (*res.lines)[:0]
+		for _, s := range p.opts.Sinks {
+			from := len(b)
+			b = s.Encode(b, rec, reply, row)
+			b = append(b[:from], hide.JSON(b[from:])...)
+			res.ends = append(res.ends, len(b))
+		}
+		*res.lines = b
+	}
+	return res
+}
+
+// secrets returns the values to remove from all output about a request; nil = none.
+func (p *Pipeline) secrets(rec *record.Record) *redact.Secrets {
+	if p.opts.Secrets == nil {
+		return nil
+	}
+	return p.opts.Secrets(rec)
+}
+
+func (p *Pipeline) clean(rec *record.Record, hide *redact.Secrets) {
+	if rec.Error != nil && p.opts.Clean != nil {
+		p.opts.Clean(rec, hide)
+	}
+}
+
+// collect receives results in the order in which workers finish. Fed records are processed in the order of feeding.
+func (p *Pipeline) collect() {
+	early := map[int64]result{}
+	next := int64(1)
+	for res := range p.done {
+		if res.place == 0 {
+			p.take(res)
+			continue
+		}
+		early[res.place] = res
+		for {
+			res, ok := early[next]
+			if !ok {
+				break
+			}
+			delete(early, next)
+			next++
+			p.take(res)
+		}
+	}
+}
+
+// take reduces a row and writes its lines.
+func (p *Pipeline) take(res result) {
+	for _, o := range p.observers {
+		o.Observe(res.row)
+	}
+	from := 0
+	for i, end := range res.ends {
+		if part := (*res.lines)[from:end]; len(part) > 0 && p.broken[i] == nil {
+			p.broken[i] = p.opts.Sinks[i].Write(part) // a full disk stops this file, not the run
+		}
+		from = end
+	}
+	if res.lines != nil {
+		buffers.Put(res.lines)
+	}
+	p.held.answered(res.size)
+}

@@ -1,0 +1,278 @@
+package render
+
+import (
+	"iter"
+	"math"
+
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	vgdraw "gonum.org/v1/plot/vg/draw"
+
+	"aiperf/internal/report/chart"
+)
+
+// Font sizes, in points.
+const (
+	titleSize    = 22
+	subtitleSize = 14
+	axisSize     = 16
+	tickSize     = 14
+	noteSize     = 13
+)
+
+// painting is an image being drawn. Positions are in points from the left and the bottom.
+type painting struct {
+	vgdraw.Canvas
+	c     *chart.Chart
+	theme *chart.Theme
+	size  Size
+	x     scale
+	y, y2 scale // y2 only with a second axis
+	panel vg.Rectangle
+	taken []vg.Rectangle // boxes of the texts at points
+}
+
+// paint draws a chart on a canvas.
+func paint(canvas vgdraw.Canvas, c *chart.Chart, theme *chart.Theme, size Size) {
+	stacked(canvas, []*chart.Chart{c}, []float64{1}, theme, size)
+}
+
+// stacked draws charts one below the other, with panels of equal width. shares are the parts of the height.
+func stacked(canvas vgdraw.Canvas, list []*chart.Chart, shares []float64, theme *chart.Theme, size Size) {
+	top, left, right := size.Height, 0.0, 0.0
+	parts := make([]*painting, len(list))
+	for i, c := range list {
+		parts[i] = &painting{Canvas: canvas, c: c, theme: theme, size: Size{Width: size.Width, Height: size.Height * shares[i]}}
+		l, r := parts[i].margins()
+		left, right = max(left, l), max(right, r)
+	}
+	for _, p := range parts {
+		top -= p.size.Height
+		canvas.Push()
+		canvas.Translate(vg.Point{Y: vg.Length(top)})
+		p.layout(left, right)
+		p.draw()
+		canvas.Pop()
+	}
+}
+
+// draw draws the chart in its area.
+func (p *painting) draw() {
+	c, theme := p.c, p.theme
+	p.box(vg.Rectangle{Max: vg.Point{X: vg.Length(p.size.Width), Y: vg.Length(p.size.Height)}}, theme.Background)
+	p.box(p.panel, theme.Panel)
+	p.grid()
+	for i := 0; i < len(c.Traces); {
+		if n := p.segments(c.Traces[i:]); n > 0 {
+			i += n
+			continue
+		}
+		p.trace(&c.Traces[i])
+		i++
+	}
+	for i := range c.Traces {
+		p.labels(&c.Traces[i])
+	}
+	p.frame()
+}
+
+// margins returns the space left and right of the panel.
+func (p *painting) margins() (left, right float64) {
+	_, ys, y2s := spans(p.c)
+	p.y = newScale(&p.c.Y, ys, max(3, int(p.size.Height/90)))
+	right = 24
+	if p.c.Y2 != nil {
+		p.y2 = newScale(p.c.Y2, y2s, max(3, int(p.size.Height/90)))
+		right = 40 + p.widest(p.y2.ticks) + axisSize
+	}
+	return 44 + p.widest(p.y.ticks) + axisSize, right + p.legendWidth()
+}
+
+// layout finds the ends of the axes and the position of the panel.
+func (p *painting) layout(left, right float64) {
+	xs, _, _ := spans(p.c)
+	top := 28.0 + titleSize
+	if p.c.Subtitle != "" {
+		top += subtitleSize + 8
+	}
+	p.x = newScale(&p.c.X, xs, max(3, int((p.size.Width-left-right)/130)))
+	bottom := 40 + tickSize + axisSize + float64(len(p.c.Notes))*(noteSize+6)
+	if p.slanted() {
+		bottom += 0.7*p.widest(p.x.ticks) - tickSize/2
+	}
+	p.panel = vg.Rectangle{
+		Min: vg.Point{X: vg.Length(left), Y: vg.Length(bottom)},
+		Max: vg.Point{X: vg.Length(p.size.Width - right), Y: vg.Length(p.size.Height - top)},
+	}
+	p.x.from, p.x.to = left, p.size.Width-right
+	p.y.from, p.y.to = bottom, p.size.Height-top
+	p.y2.from, p.y2.to = p.y.from, p.y.to
+}
+
+// slanted reports whether the texts of the x axis must be rotated.
+func (p *painting) slanted() bool {
+	return p.c.X.Ticks != nil && float64(len(p.c.X.Ticks))*(p.widest(p.c.X.Ticks)+14) > 0.6*p.size.Width
+}
+
+// widest returns the width of the longest tick text, in points.
+func (p *painting) widest(ticks []chart.Tick) float64 {
+	most, style := 0.0, lettering(tickSize, p.theme.Text, false, text.XLeft, text.YBottom)
+	for _, t := range ticks {
+		most = max(most, float64(style.Width(t.Text)))
+	}
+	return most
+}
+
+func (p *painting) box(r vg.Rectangle, hue string) {
+	p.FillPolygon(tint(hue, 1), []vg.Point{r.Min, {X: r.Max.X, Y: r.Min.Y}, r.Max, {X: r.Min.X, Y: r.Max.Y}})
+}
+
+// rim is how much wider the edge of a pale line or marker is, in points.
+const rim = 1.6
+
+// dashes returns the dash pattern of a line of a width.
+func dashes(name string, width float64) []vg.Length {
+	switch w := vg.Length(width); name {
+	case "dash":
+		return []vg.Length{5 * w, 2.5 * w}
+	case "dot":
+		return []vg.Length{1.2 * w, 2 * w}
+	}
+	return nil
+}
+
+func (p *painting) stroke(hue string, opacity, width float64, dash string, line ...vg.Point) {
+	p.dashed(hue, opacity, width, dashes(dash, width), line...)
+}
+
+// dashed draws a line with a pattern, nil = solid.
+func (p *painting) dashed(hue string, opacity, width float64, pattern []vg.Length, line ...vg.Point) {
+	style := vgdraw.LineStyle{Color: tint(hue, opacity), Width: vg.Length(width), Dashes: pattern}
+	most := 200
+	if pattern != nil {
+		most = 1000 // the pattern restarts with every piece
+	}
+	for piece := range pieces(line, most) {
+		p.StrokeLines(style, piece)
+	}
+}
+
+// pieces cuts a line into parts of at most most points; each begins where the previous one ends. The rasterizer walks a list of the cells of a row for
+// every new cell, so a long line drawn at once would take quadratic time.
+func pieces(line []vg.Point, most int) iter.Seq[[]vg.Point] {
+	return func(yield func([]vg.Point) bool) {
+		for len(line) > most {
+			if !yield(line[:most]) {
+				return
+			}
+			line = line[most-1:]
+		}
+		yield(line)
+	}
+}
+
+// grid draws the grid lines below everything else.
+func (p *painting) grid() {
+	for _, t := range p.visible(&p.x) {
+		at := vg.Length(p.x.at(t.At))
+		p.stroke(p.theme.Grid, 0.6, 1, "", vg.Point{X: at, Y: p.panel.Min.Y}, vg.Point{X: at, Y: p.panel.Max.Y})
+	}
+	for _, t := range p.visible(&p.y) {
+		at := vg.Length(p.y.at(t.At))
+		p.stroke(p.theme.Grid, 0.6, 1, "", vg.Point{X: p.panel.Min.X, Y: at}, vg.Point{X: p.panel.Max.X, Y: at})
+	}
+}
+
+// visible returns the ticks within the panel.
+func (p *painting) visible(s *scale) []chart.Tick {
+	var list []chart.Tick
+	for _, t := range s.ticks {
+		if at := s.at(t.At); at >= min(s.from, s.to)-0.5 && at <= max(s.from, s.to)+0.5 {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// frame draws the axes, their texts, the title, the legend and the notes.
+func (p *painting) frame() {
+	lower, upper := p.panel.Min, p.panel.Max
+	p.stroke(p.theme.Muted, 1, 1.2, "", lower, vg.Point{X: upper.X, Y: lower.Y})
+	p.stroke(p.theme.Muted, 1, 1.2, "", lower, vg.Point{X: lower.X, Y: upper.Y})
+	below := lettering(tickSize, p.theme.Text, false, text.XCenter, text.YTop)
+	if p.slanted() {
+		below.XAlign, below.YAlign, below.Rotation = text.XRight, text.YCenter, math.Pi/4
+	}
+	for _, t := range p.fitting(below) {
+		p.FillText(below, vg.Point{X: vg.Length(p.x.at(t.At)), Y: lower.Y - 8}, t.Text)
+	}
+	for _, t := range p.visible(&p.y) {
+		p.FillText(lettering(tickSize, p.theme.Text, false, text.XRight, text.YCenter), vg.Point{X: lower.X - 8, Y: vg.Length(p.y.at(t.At))}, t.Text)
+	}
+	middle := vg.Length((p.y.from + p.y.to) / 2)
+	side := lettering(axisSize, p.theme.Text, false, text.XCenter, text.YTop)
+	side.Rotation = math.Pi / 2
+	high := vg.Length(p.size.Height) - 16
+	p.within(side, high, vg.Point{X: 16, Y: p.beside(side, high, p.c.Y.Title, middle)}, p.c.Y.Title)
+	if p.c.Y2 != nil {
+		p.stroke(p.theme.Muted, 1, 1.2, "", vg.Point{X: upper.X, Y: lower.Y}, upper)
+		for _, t := range p.visible(&p.y2) {
+			p.FillText(lettering(tickSize, p.theme.Text, false, text.XLeft, text.YCenter), vg.Point{X: upper.X + 8, Y: vg.Length(p.y2.at(t.At))}, t.Text)
+		}
+		p.within(side, high, vg.Point{X: upper.X + vg.Length(18+p.widest(p.y2.ticks)), Y: p.beside(side, high, p.c.Y2.Title, middle)}, p.c.Y2.Title)
+	}
+	p.texts()
+	p.legend()
+}
+
+// beside returns the middle of a title along an axis: the middle of the axis, or the nearest position where the title stays in the image.
+func (p *painting) beside(style text.Style, high vg.Length, words string, middle vg.Length) vg.Length {
+	half := min(style.Width(words), high) / 2
+	return min(max(middle, half+8), vg.Length(p.size.Height)-8-half)
+}
+
+// fitting returns the ticks of the x axis whose texts do not touch.
+func (p *painting) fitting(style text.Style) []chart.Tick {
+	all := p.visible(&p.x)
+	if p.slanted() {
+		every := 1 + int(float64(len(all))*(tickSize+8)/(p.x.to-p.x.from))
+		var some []chart.Tick
+		for i := 0; i < len(all); i += every {
+			some = append(some, all[i])
+		}
+		return some
+	}
+	var some []chart.Tick
+	last := math.Inf(-1)
+	for _, t := range all {
+		half := float64(style.Width(t.Text)) / 2
+		if at := p.x.at(t.At); at-half > last+10 {
+			some, last = append(some, t), at+half
+		}
+	}
+	return some
+}
+
+// texts draws the titles and the notes.
+func (p *painting) texts() {
+	y := vg.Length(p.size.Height - 18)
+	wide := vg.Length(p.size.Width) - p.panel.Min.X - 24
+	p.within(lettering(titleSize, p.theme.Text, true, text.XLeft, text.YTop), wide, vg.Point{X: p.panel.Min.X, Y: y}, p.c.Title)
+	if p.c.Subtitle != "" {
+		p.within(lettering(subtitleSize, p.theme.Muted, false, text.XLeft, text.YTop), wide, vg.Point{X: p.panel.Min.X, Y: y - titleSize - 8}, p.c.Subtitle)
+	}
+	notes := vg.Length(len(p.c.Notes)) * (noteSize + 6)
+	p.within(lettering(axisSize, p.theme.Text, false, text.XCenter, text.YBottom), p.panel.Max.X-p.panel.Min.X, vg.Point{X: vg.Length((p.x.from + p.x.to) / 2), Y: 12 + notes}, p.c.X.Title)
+	for i, note := range p.c.Notes {
+		p.within(lettering(noteSize, p.theme.Muted, false, text.XLeft, text.YBottom), wide, vg.Point{X: p.panel.Min.X, Y: 8 + vg.Length(len(p.c.Notes)-1-i)*(noteSize+6)}, note)
+	}
+}
+
+// within writes a text into a width. It shrinks a longer text to two thirds of its size at most, and then cuts it.
+func (p *painting) within(style text.Style, room vg.Length, at vg.Point, words string) {
+	if w := style.Width(words); w > room {
+		style.Font.Size *= max(room/w, 2./3)
+		words = shorter(style, words, room)
+	}
+	p.FillText(style, at, words)
+}

@@ -1,0 +1,122 @@
+package console
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"aiperf/internal/base/terminal"
+	"aiperf/internal/measure/metric"
+)
+
+// verdict writes whether the numbers describe the server, and the evidence for that.
+func (d *drawing) verdict() {
+	v := d.run.Validity
+	if v == nil {
+		return
+	}
+	if d.fits {
+		d.rule("Verdict")
+		d.judged(v)
+		d.evidence(v)
+		return
+	}
+	d.say("\nValidity: %s\n", d.banner(v))
+	d.evidence(v)
+}
+
+// Marks of the verdict on a terminal and their colours. The mark and the words say the same as the colour.
+const (
+	markGood, paintGood = "✔", "32"
+	markWarn, paintWarn = "!", "33"
+	markBad, paintBad   = "✘", "31"
+)
+
+// judged writes the verdict on a terminal, and what else affects the numbers: a stalled server, errors.
+func (d *drawing) judged(v *metric.Validity) {
+	line := func(mark, paint, text string) {
+		d.print("%s %s\n", d.style.paint(paint, mark), strings.ReplaceAll(terminal.Hang(text, d.room()-2, 0), "\n", "\n  "))
+	}
+	switch {
+	case v.Verdict == metric.VerdictClientLimited, d.run.AllFailed():
+		line(markBad, paintBad, d.banner(v))
+	case v.Verdict != metric.VerdictValid, d.run.FailureSentence() != "":
+		line(markWarn, paintWarn, d.banner(v))
+	default:
+		line(markGood, paintGood, d.banner(v))
+	}
+	for _, n := range v.Notes {
+		line(markWarn, paintWarn, n)
+	}
+}
+
+// banner returns the verdict and its reason. If 1 % of the requests or more failed, it begins with their share: they are missing from every latency.
+func (d *drawing) banner(v *metric.Validity) string {
+	word := d.style.bold(string(v.Verdict))
+	if v.Verdict != metric.VerdictValid {
+		word = d.style.red(string(v.Verdict))
+	}
+	text := word + ". " + v.Reason
+	if failed := d.run.FailureSentence(); failed != "" {
+		text = d.style.paint(paintWarn, failed) + ". Verdict: " + text
+	}
+	return text
+}
+
+// evidence lists the facts that the verdict is based on.
+func (d *drawing) evidence(v *metric.Validity) {
+	if v.OpenLoop {
+		d.say("  Schedule lag: p50 %s, p99 %s, max %s\n", span(v.LagP50), span(v.LagP99), span(v.LagMax))
+	}
+	if target := v.TargetRate(); target > 0 {
+		d.say("  Rate: %s of %s requests/s; the schedule planned %s, of which %.1f %% were sent\n",
+			terminal.Exact(v.AchievedRate()), terminal.Exact(target), terminal.Exact(v.DrawnRate()), 100*min(1, float64(v.Sent)/max(v.Drawn, 1)))
+	}
+	if v.Slots > 0 {
+		d.say("  Slots: %s of %s in use; %.1f %% of their time an answer had arrived but the next request was not yet sent\n", terminal.Figure(v.SlotsInUse()), terminal.Figure(v.Slots), 100*v.SlotLoss())
+	}
+	if v.Valid > 0 {
+		d.say("  Instants: %s\n", v.Instants())
+	}
+	if v.ReadDelays > 0 {
+		d.say("  Read delay (kernel to client): p50 %s, p99 %s; coalesced messages: %s\n", span(v.ReadDelayP50), span(v.ReadDelayP99), sharedReads(v))
+	}
+	d.say("  Client: CPU %.0f %% of %s, longest pause %s, record backlog %s of %s\n", 100*v.CPUShare, terminal.Plural(v.Cores, "core"), span(v.StallLongest), terminal.Count(v.BacklogMax), terminal.Count(v.BacklogSize))
+	if d.approximate {
+		d.say("  %s marks figures that are known only approximately; validity.bounds in the JSON summary has their limits\n", metric.ApproximateMark)
+	}
+	if d.fits { // a terminal shows the notes above, with their marks
+		return
+	}
+	for _, n := range v.Notes {
+		d.say("  Note: %s\n", n)
+	}
+}
+
+func sharedReads(v *metric.Validity) string {
+	if v.Messages == 0 {
+		return terminal.Count(v.SharedReads)
+	}
+	return fmt.Sprintf("%.1f %%", 100*float64(v.SharedReads)/float64(v.Messages))
+}
+
+// span formats a duration with at most three digits.
+func span(d time.Duration) string {
+	switch {
+	case d == 0:
+		return "0 µs"
+	case d >= time.Second:
+		return terminal.Figure(d.Seconds()) + " s"
+	case d >= time.Millisecond:
+		return fmt.Sprintf("%.3g ms", float64(d)/1e6)
+	}
+	return fmt.Sprintf("%.3g µs", float64(d)/1e3)
+}
+
+// trim formats an integer with thousands separators, trim1 a number with one decimal.
+func trim(v float64) string  { return terminal.Thousands(strconv.FormatFloat(v, 'f', 0, 64)) }
+func trim1(v float64) string { return terminal.Thousands(strconv.FormatFloat(v, 'f', 1, 64)) }
+
+// plain formats a number that a user gave.
+func plain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }

@@ -1,0 +1,349 @@
+package htmlreport
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"aiperf/internal/base/terminal"
+	"aiperf/internal/measure/stats"
+	"aiperf/internal/report/chart"
+	"aiperf/internal/report/runfiles"
+)
+
+// cell holds the runs of one setting.
+type cell struct {
+	name string
+	runs []*runfiles.Run
+}
+
+// sweepColumn is a column of the table of cells.
+type sweepColumn struct {
+	tag, stat, name string
+	larger          bool // larger values are better
+}
+
+var sweepColumns = []sweepColumn{
+	{"request_throughput", "avg", "Requests", true},
+	{"output_token_throughput", "avg", "Output tokens", true},
+	{"output_token_throughput_per_user", "p50", "Speed per user p50", true},
+	{"time_to_first_token", "p50", "TTFT p50", false},
+	{"time_to_first_token", "p99", "TTFT p99", false},
+	{"inter_token_latency", "p50", "ITL p50", false},
+	{"request_latency", "p50", "Latency p50", false},
+}
+
+// cellsOf groups runs by what their sweep varies, or else by the load.
+func cellsOf(runs []*runfiles.Run) []cell {
+	var list []cell
+	for _, r := range runs {
+		name := r.Name
+		if s, err := r.Summary(); err == nil {
+			switch {
+			case s.Variation != "":
+				name = s.Variation
+			case s.Phase("concurrency") != "":
+				name = "concurrency " + s.Phase("concurrency")
+			case s.Phase("rate") != "":
+				name = "rate " + s.Phase("rate")
+			}
+		}
+		name = strings.ReplaceAll(name, "phases.profiling.", "")
+		if k := slices.IndexFunc(list, func(c cell) bool { return c.name == name }); k >= 0 {
+			list[k].runs = append(list[k].runs, r)
+			continue
+		}
+		list = append(list, cell{name, []*runfiles.Run{r}})
+	}
+	slices.SortStableFunc(list, func(a, b cell) int {
+		return cmp.Or(cmp.Compare(trailing(a.name), trailing(b.name)), cmp.Compare(a.name, b.name))
+	})
+	return list
+}
+
+// trailing returns the number at the end of a name; 0 = none.
+func trailing(name string) float64 {
+	at := strings.LastIndexAny(name, " =_")
+	v, err := strconv.ParseFloat(name[at+1:], 64)
+	if err != nil {
+		return 0
+	}
+	return v
+}
+
+// estimate is the estimate of a figure of a cell.
+type estimate struct {
+	v, half float64
+	ok      bool
+}
+
+// grid holds the figures of all cells, by cell and column.
+type grid struct {
+	cells []cell
+	cols  []sweepColumn
+	units []string
+	v     [][]estimate
+	best  []int // best cell of each column; -1 = no cell has the figure
+	thin  bool  // no cell has enough requests for a p99
+}
+
+func newGrid(cells []cell) *grid {
+	g := &grid{cells: cells, v: make([][]estimate, len(cells))}
+	for _, col := range sweepColumns {
+		unit, best := "", -1
+		list := make([]estimate, len(cells))
+		for i := range cells {
+			e, u := cells[i].estimate(col.tag, col.stat)
+			list[i], unit = e, cmp.Or(u, unit)
+			if e.ok && (best < 0 || col.larger && e.v > list[best].v || !col.larger && e.v < list[best].v) {
+				best = i
+			}
+		}
+		if best < 0 {
+			g.thin = g.thin || col.stat == "p99"
+			continue // no cell has the figure
+		}
+		g.cols, g.units, g.best = append(g.cols, col), append(g.units, unit), append(g.best, best)
+		for i := range cells {
+			g.v[i] = append(g.v[i], list[i])
+		}
+	}
+	return g
+}
+
+// of returns a figure of a cell.
+func (g *grid) of(i int, tag, stat string) estimate {
+	for k, col := range g.cols {
+		if col.tag == tag && col.stat == stat {
+			return g.v[i][k]
+		}
+	}
+	return estimate{}
+}
+
+// both returns the two figures of the trade-off: the total output of the server, and the speed for each user.
+func (g *grid) both(i int) (total, user estimate) {
+	return g.of(i, "output_token_throughput", "avg"), g.of(i, "output_token_throughput_per_user", "p50")
+}
+
+// front reports whether no other cell is better in both figures.
+func (g *grid) front(i int) bool {
+	total, user := g.both(i)
+	if !total.ok || !user.ok {
+		return false
+	}
+	for k := range g.cells {
+		if t, u := g.both(k); t.ok && u.ok && t.v >= total.v && u.v >= user.v && (t.v > total.v || u.v > user.v) {
+			return false
+		}
+	}
+	return true
+}
+
+// diminishing is the share of the growth of the load, in logarithms, below which the growth of the throughput counts as diminishing.
+const diminishing = 0.75
+
+// findings returns sentences about the cells: the range, where more load begins to add less throughput, and whether the cells have few requests.
+func (g *grid) findings() (list []string) {
+	var has []int
+	fewest, most := math.Inf(1), 0.0
+	for i := range g.cells {
+		n := g.cells[i].requests()
+		fewest, most = min(fewest, n), max(most, n)
+		if t, u := g.both(i); t.ok && u.ok {
+			has = append(has, i)
+		}
+	}
+	if len(has) > 1 {
+		a, b := has[0], has[len(has)-1]
+		t, u := g.both(a)
+		t2, u2 := g.both(b)
+		list = append(list, fmt.Sprintf("From %s to %s the output changes from %s to %s %s, and the speed per user from %s to %s.", g.cells[a].name, g.cells[b].name, figure(t.v), figure(t2.v), "tokens/s", figure(u.v), figure(u2.v)))
+		list = append(list, g.knee(has)...)
+	}
+	if fewest < fewestP99 {
+		hold := count(int(fewest))
+		if most > fewest {
+			hold += " to " + count(int(most))
+		}
+		amount := "several"
+		if slices.ContainsFunc(g.cells, func(c cell) bool { return len(c.runs) > 1 }) {
+			amount = "more"
+		}
+		list = append(list, fmt.Sprintf("Runs of a cell have %s requests. Differences of a few percent need longer runs, or %s of each (%s).", hold, amount, spelled("multi_run.num_runs")))
+	}
+	return list
+}
+
+// knee returns a sentence about where more load begins to add less throughput.
+func (g *grid) knee(has []int) []string {
+	for n := 1; n < len(has); n++ {
+		i, k := has[n-1], has[n]
+		x, y := trailing(g.cells[i].name), trailing(g.cells[k].name)
+		t, _ := g.both(i)
+		t2, _ := g.both(k)
+		if x <= 0 || y <= x || t.v <= 0 || t2.v <= 0 {
+			return nil // the settings do not describe amounts of load
+		}
+		if load, gain := y/x, t2.v/t.v; math.Log(gain)/math.Log(load) < diminishing {
+			return []string{fmt.Sprintf("Returns diminish from %s on: %s times the load of the previous cell gives %s times the output.", g.cells[k].name, figure(load), figure(gain))}
+		}
+	}
+	return []string{"The output still grows in the last cell: the limit is higher."}
+}
+
+// requests returns the smallest number of successful requests in a run of a cell.
+func (c *cell) requests() float64 {
+	least := math.Inf(1)
+	for _, r := range c.runs {
+		if s, err := r.Summary(); err == nil {
+			n, _ := s.Stat("request_count", "avg")
+			least = min(least, n)
+		}
+	}
+	return least
+}
+
+// verdicts lists the verdicts of the runs of a cell, without duplicates.
+func (c *cell) verdicts() string {
+	var list []string
+	for _, r := range c.runs {
+		if s, err := r.Summary(); err == nil {
+			if word := cmp.Or(s.Verdict().Word, "none"); !slices.Contains(list, word) {
+				list = append(list, word)
+			}
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// table returns the table with one row per cell.
+func (g *grid) table(dir, file string) *table {
+	t := &table{Caption: "Figures of each cell", Class: "numbers sweep", Head: []string{"Cell"}}
+	for k, col := range g.cols {
+		t.Head = append(t.Head, col.name+", "+g.units[k])
+	}
+	t.Head = append(t.Head, "Failed, %", "Verdict")
+	for i := range g.cells {
+		c := &g.cells[i]
+		about := terminal.Plural(int64(c.requests()), "request")
+		if len(c.runs) > 1 {
+			about = fmt.Sprintf("%d runs, at least %s", len(c.runs), about)
+		}
+		if g.front(i) {
+			about += ", on the front"
+		}
+		row := []cellText{{Text: c.name, Link: link(dir, c.runs[0], file), Below: about}}
+		for k := range g.cols {
+			value, below := g.worded(i, k)
+			row = append(row, cellText{Text: value, Below: below, Strong: i == g.best[k]})
+		}
+		failed, _ := c.estimate("request_error_rate", "avg")
+		value := "0"
+		if failed.ok {
+			value = figure(failed.v)
+		}
+		t.Rows = append(t.Rows, append(row, cellText{Text: value}, cellText{Text: c.verdicts()}))
+	}
+	return t
+}
+
+// link returns the link from the page of the series to that of a run.
+func link(dir string, r *runfiles.Run, file string) string { return relative(dir, r) + "/" + file }
+
+// worded formats a figure with its interval, and its distance from the best.
+func (g *grid) worded(i, k int) (value, below string) {
+	e, best := g.v[i][k], g.v[g.best[k]][k]
+	if !e.ok {
+		return "–", ""
+	}
+	value = figure(e.v)
+	if e.half > 0 {
+		value += " ± " + figure(e.half)
+	}
+	switch {
+	case i == g.best[k]:
+		return value, "best"
+	case e.half+best.half > 0 && math.Abs(e.v-best.v) < e.half+best.half:
+		return value, "not distinguishable"
+	case best.v != 0:
+		return value, percent((e.v - best.v) / best.v)
+	}
+	return value, ""
+}
+
+// percent formats a share in percent with its sign: two digits below ten.
+func percent(share float64) string {
+	if v := 100 * share; math.Abs(v) < 9.95 {
+		return fmt.Sprintf("%+.1f %%", v)
+	}
+	return fmt.Sprintf("%+.0f %%", 100*share)
+}
+
+// estimate returns the mean of a figure over the runs of a cell. A p99 needs a hundred requests in every run.
+func (c *cell) estimate(tag, stat string) (e estimate, unit string) {
+	var v []float64
+	for _, r := range c.runs {
+		s, err := r.Summary()
+		if err != nil {
+			continue
+		}
+		n, counted := s.Stat(tag, "count")
+		if one, ok := s.Stat(tag, stat); ok && !(stat == "p99" && counted && n < fewestP99) {
+			v, unit = append(v, one), s.Figures[tag].Unit
+		}
+	}
+	if v == nil {
+		return e, unit
+	}
+	e = estimate{v: stats.Mean(v), ok: true}
+	if len(v) > 1 {
+		in := stats.Confidence(v, 0.95)
+		e.half = in.High - in.Mean
+	}
+	return e, unit
+}
+
+// mostWaits is the largest number of settings in one chart of waits.
+const mostWaits = 10
+
+// waits draws the share of requests that had their first token within a time, one line per cell; nil if answers were not streamed.
+func waits(cells []cell) *chart.Chart {
+	c := &chart.Chart{Name: "waits", Title: "Time to first token", X: chart.Axis{Title: "ms (log)", Scale: chart.Log}, Y: chart.Axis{Title: "share of the requests", FromZero: true, Max: 1, Fixed: true}}
+	step := (len(cells) + mostWaits - 1) / mostWaits
+	for i := 0; i < len(cells); i += step {
+		var v []float64
+		for _, r := range cells[i].runs {
+			q, err := r.Requests()
+			if err != nil {
+				continue
+			}
+			list, _ := q.Column("time_to_first_token")
+			for k := range list {
+				if list[k] > 0 && !q.Warmup[k] && q.Failure[k] == "" {
+					v = append(v, list[k])
+				}
+			}
+		}
+		if len(v) < 2 {
+			continue
+		}
+		slices.Sort(v)
+		n := len(c.Traces)
+		t := chart.Trace{Name: cells[i].name, Kind: chart.Scatter, Mode: chart.Lines, Style: chart.Style{Color: []string{hueP50, hueP90, hueP99, hueDecode, hueFail}[n%5], Width: 2, Dash: []string{"", "dash"}[n/5%2]}}
+		for k := range 101 {
+			t.X, t.Y = append(t.X, stats.Percentile(v, float64(k))), append(t.Y, float64(k)/100)
+		}
+		c.Traces = append(c.Traces, t)
+	}
+	if c.Traces == nil {
+		return nil
+	}
+	if step > 1 {
+		c.Notes = []string{fmt.Sprintf("One of %d settings is shown.", step)}
+	}
+	return c
+}

@@ -1,0 +1,169 @@
+package htmlreport
+
+import (
+	"bytes"
+	"compress/gzip"
+	"embed"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"aiperf/internal/base/terminal"
+	"aiperf/internal/report/chart"
+	"aiperf/internal/report/htmlgen"
+)
+
+//go:embed assets
+var assets embed.FS
+
+func asset(name string) string {
+	text, err := assets.ReadFile("assets/" + name)
+	if err != nil {
+		panic("page: " + err.Error()) // cannot happen: the file is embedded in the program
+	}
+	return string(text)
+}
+
+// figure formats a number as the headline of the console does.
+func figure(v float64) string { return terminal.Figure(v) }
+
+// content is what a page shows.
+type content struct {
+	Title, Eyebrow string
+	Facts          []string
+	Level          string // valid, suspect, failed
+	Verdict, Why   string
+	Findings       []string
+	Cards          []card
+	Sections       []section
+	Command        string
+	Settings       [][2]string
+	Metrics        []metricRow
+	Words          bool // show explanations of the latency terms
+	Foot           string
+}
+
+// card is a main figure with three more below it.
+type card struct {
+	Name, Value, Unit, Of string
+	More                  [][2]string
+	None                  string // why there is no figure
+}
+
+// section is a part of the page with charts; the charts are indices in Data.
+type section struct {
+	ID, Title, Lead string
+	Charts          []figureBox
+	Waterfall       bool
+	Tools           bool // show the buttons that zoom the clock
+	Empty           string
+	Notes           []string
+	Tables          []*table
+	Own             node // other content, at the end of the section
+}
+
+// figureBox is the element in which the script draws a chart.
+type figureBox struct {
+	Chart int
+	Title string
+	Tall  bool
+	Lane  bool
+}
+
+type table struct {
+	Caption string
+	Class   string // "numbers": right-aligned figures
+	Head    []string
+	Rows    [][]cellText
+}
+
+// cellText is a table cell: its text, a link, a smaller line below it, and a drawing.
+type cellText struct {
+	Text, Link, Below string
+	Strong            bool
+	Drawn             htmlgen.Node
+}
+
+type metricRow struct {
+	Name   string
+	Cell   []string
+	Limits []string // by cell: the range of an approximate figure; "" = the figure is exact
+}
+
+// data is the input of the script.
+type data struct {
+	Charts   []json.RawMessage
+	Rows     []requestRow
+	Failures []string
+	IDs      []string
+	Total    int
+	Seconds  float64
+	Bands    []band      // named stretches of the clock
+	Agents   *agentsData `json:",omitempty"` // for the simulation of a cache
+}
+
+// builder builds a page.
+type builder struct {
+	content
+	data
+}
+
+// chart adds a chart to a section; nil adds nothing.
+func (b *builder) chart(s *section, c *chart.Chart, lane, tall bool) error {
+	if c == nil {
+		return nil
+	}
+	text, err := c.Web()
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.Name, err)
+	}
+	s.Charts = append(s.Charts, figureBox{Chart: len(b.Charts), Title: c.Title, Lane: lane, Tall: tall})
+	b.Charts = append(b.Charts, text)
+	return nil
+}
+
+// library returns uPlot with its licence.
+func library() string {
+	return "/*! " + strings.ReplaceAll(asset("uplot.LICENSE"), "*/", "") + "*/\n" + asset("uplot.min.js")
+}
+
+// html returns the finished page.
+func (b *builder) html() ([]byte, error) {
+	text, err := json.Marshal(b.data)
+	if err != nil {
+		return nil, err
+	}
+	var small bytes.Buffer
+	z, err := gzip.NewWriterLevel(&small, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := z.Write(text); err != nil {
+		return nil, err
+	}
+	if err := z.Close(); err != nil {
+		return nil, err
+	}
+	return shell("page.html", b.Title, b.body(), htmlgen.Node(base64.StdEncoding.EncodeToString(small.Bytes())), b.scripts()...), nil
+}
+
+// scripts lists the parts of the page's script.
+func (b *builder) scripts() []string {
+	if b.Agents != nil {
+		return []string{"requests.js", "simulate.js", "agents.js", "page.js"}
+	}
+	return []string{"requests.js", "page.js"}
+}
+
+// shell returns a page around a body, with the embedded styles and scripts. data is the packed input of its script.
+func shell(name, title string, body, data htmlgen.Node, scripts ...string) []byte {
+	style, script := asset("page.css"), library()
+	for _, one := range scripts {
+		script += "\n" + asset(one)
+		if one == "dashboard.js" {
+			style += asset("dashboard.css")
+		}
+	}
+	return []byte(htmlgen.Fill(asset(name), map[string]htmlgen.Node{"Title": htmlgen.Text(title), "Style": htmlgen.Node(style), "Body": body, "Data": data, "Script": htmlgen.Node(script)}))
+}

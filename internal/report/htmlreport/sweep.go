@@ -1,0 +1,150 @@
+package htmlreport
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"aiperf/internal/base/terminal"
+	"aiperf/internal/report/chart"
+	"aiperf/internal/report/plots"
+	"aiperf/internal/report/runfiles"
+)
+
+// Sweep returns the report of several runs below a directory. file is the name of the report of each run, to which its row links.
+func Sweep(dir string, runs []*runfiles.Run, file, version string) ([]byte, error) {
+	cells := cellsOf(runs)
+	first, err := runs[0].Summary()
+	if err != nil {
+		return nil, err
+	}
+	b := &builder{}
+	b.Title, b.Eyebrow = first.Model(), terminal.Plural(len(runs), "run")+", "+terminal.Plural(len(cells), "cell")
+	if b.Title == "" {
+		b.Title = filepath.Base(dir)
+	}
+	b.Facts = []string{first.Setting("endpoint.type"), first.Setting("endpoint.urls"), wallTime(first.Start)}
+	b.Foot = "Made by aiperf " + version + " from the files of the runs"
+	b.Level, b.Verdict, b.Why = "valid", "Every run is valid", ""
+	for _, r := range runs {
+		one := &builder{}
+		if s, err := r.Summary(); err == nil {
+			if one.verdict(s); one.Level != "valid" {
+				b.Level, b.Verdict = "suspect", "Not every run is valid"
+				b.Findings = append(b.Findings, relative(dir, r)+": "+one.Verdict+". "+one.Why)
+			}
+		}
+	}
+	b.unfinished(dir, cells)
+	g := newGrid(cells)
+	b.Findings = append(g.findings(), b.Findings...)
+	trade := section{ID: "trade", Title: "Trade-off", Lead: "Total output of the server against the speed that each user sees. The line joins the cells that no other cell beats in both; a point is a run."}
+	per := section{ID: "growth", Title: "Latency against throughput", Lead: "Latency as the throughput grows."}
+	for _, one := range []struct {
+		to      *section
+		x, y    plots.Ref
+		kind, t string
+	}{
+		{&trade, plots.Ref{Metric: "output_token_throughput_per_user", Stat: "p50"}, plots.Ref{Metric: "output_token_throughput", Stat: "avg"}, "pareto", "Output throughput against speed per user"},
+		{&per, plots.Ref{Metric: "request_throughput", Stat: "avg"}, plots.Ref{Metric: "time_to_first_token", Stat: "p50"}, "scatter_line", "Time to first token"},
+		{&per, plots.Ref{Metric: "request_throughput", Stat: "avg"}, plots.Ref{Metric: "inter_token_latency", Stat: "p50"}, "scatter_line", "Inter-token latency"},
+		{&per, plots.Ref{Metric: "request_throughput", Stat: "avg"}, plots.Ref{Metric: "request_latency", Stat: "p50"}, "scatter_line", "Request latency"},
+	} {
+		m := &plots.Multi{Runs: runs, Theme: chart.Themes["light"], Warn: func(string, ...any) {}}
+		c, err := m.Draw(&plots.Preset{Name: one.t, Type: one.kind, X: one.x, Y: one.y, Title: one.t, Label: "concurrency", Group: "model", Level: 0.95})
+		if err != nil {
+			continue // a figure that the runs do not have
+		}
+		for i := range c.Traces {
+			c.Traces[i].Color = []string{hueP50, hueP90, hueP99, hueDecode, hueFail}[i/(1+b2i(one.kind == "pareto"))%5]
+		}
+		if err := b.chart(one.to, c, false, one.kind == "pareto"); err != nil {
+			return nil, err
+		}
+	}
+	for _, s := range []*section{&trade, &per} {
+		if s.Charts == nil {
+			s.Empty = "The runs do not have the figures of this section."
+		}
+	}
+	spread := section{ID: "spread", Title: "Distribution of the wait", Lead: "Share of requests of each cell that had their first token by this time. A steep line means that all users wait equally long."}
+	if err := b.chart(&spread, waits(cells), false, true); err != nil {
+		return nil, err
+	}
+	table := section{ID: "cells", Title: "Cells", Lead: "Means over the runs of a cell; ± is the half width of the 95 % interval (Student's t) where there are several. Below a figure stands its difference from the best of the column; where the intervals of both overlap, they are not distinguishable.", Tables: []*table{g.table(dir, file)}}
+	if every := g.trials(dir, file); every != nil {
+		table.Tables = append(table.Tables, every)
+	}
+	if g.thin {
+		table.Notes = append(table.Notes, "No cell has the hundred requests that p99 needs.")
+	}
+	b.Sections = append(b.Sections, trade, table, per)
+	if spread.Charts != nil {
+		b.Sections = append(b.Sections, spread)
+	}
+	b.shared(runs)
+	return b.html()
+}
+
+// unfinished says that a sweep ended before all of its cells were complete.
+func (b *builder) unfinished(dir string, cells []cell) {
+	planned, done := runfiles.PlannedCells(dir), 0
+	for i := range cells {
+		if cells[i].complete() {
+			done++
+		}
+	}
+	if done >= planned {
+		return
+	}
+	b.Level, b.Verdict = "suspect", fmt.Sprintf("The sweep is not complete: %d of %s ran to the end", done, terminal.Plural(planned, "cell"))
+}
+
+// complete reports whether no run of a cell was stopped early.
+func (c *cell) complete() bool {
+	for _, r := range c.runs {
+		if s, err := r.Summary(); err != nil || s.Cancelled {
+			return false
+		}
+	}
+	return true
+}
+
+// shared adds the command and the settings that all runs have in common.
+func (b *builder) shared(runs []*runfiles.Run) {
+	var same map[string]string
+	for i, r := range runs {
+		s, err := r.Summary()
+		if err != nil {
+			continue
+		}
+		command := withoutDirectories(s.Command)
+		if i == 0 {
+			b.Command, same = command, s.Flat()
+		}
+		if command != b.Command {
+			b.Command = ""
+		}
+		for key, v := range s.Flat() {
+			if same[key] != v {
+				delete(same, key)
+			}
+		}
+	}
+	b.Settings = shown(same)
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// relative returns the path of a run relative to a directory.
+func relative(dir string, r *runfiles.Run) string {
+	rel, err := filepath.Rel(dir, r.Dir)
+	if err != nil {
+		return r.Name
+	}
+	return filepath.ToSlash(rel)
+}

@@ -1,0 +1,330 @@
+package liveview
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"aiperf/internal/base/terminal"
+	"aiperf/internal/report/termdraw"
+)
+
+// figure is the width of a column of figures.
+const figure = 9
+
+// column is one column of the head besides "last 10 s" and "run".
+type column struct {
+	name  string
+	least int // smallest width of the terminal that shows it
+	of    func(*Figure) float64
+}
+
+var columns = []column{
+	{"p90", 100, func(f *Figure) float64 { return f.P90 }},
+	{"p99", 0, func(f *Figure) float64 { return f.P99 }},
+	{"avg", 120, func(f *Figure) float64 { return f.Avg }},
+	{"max", 120, func(f *Figure) float64 { return f.Max }},
+	{"min", 160, func(f *Figure) float64 { return f.Min }},
+	{"std", 160, func(f *Figure) float64 { return f.Std }},
+}
+
+// TrendCells returns the width for trends in the head; each cell is a second.
+func TrendCells(width int) int {
+	n := 2
+	for _, c := range columns {
+		if width >= c.least {
+			n++
+		}
+	}
+	return max(0, min(60, width-label-figure*n-4))
+}
+
+// head draws the six figures in fixed columns.
+func head(s *State, v View) termdraw.Rows {
+	var first termdraw.Row
+	first.To(label).Right(termdraw.Faint, "last 10 s", figure).Right(termdraw.Faint, "run", figure)
+	for _, c := range columns {
+		if v.Width >= c.least {
+			first.Right(termdraw.Faint, c.name, figure)
+		}
+	}
+	first.Put(termdraw.Faint, termdraw.Cut("   trend, 1 s a cell", v.Width-first.Cells()))
+	rows := termdraw.Rows{first}
+	f := &s.Figures
+	cells := TrendCells(v.Width)
+	for _, one := range []struct {
+		name, unit string
+		*Figure
+		kind int
+	}{
+		{"Requests", " /s", &f.Requests, 0}, {"Tokens out", " /s", &f.Tokens, 0}, {"TTFT", " p50 ms", &f.TTFT, 1}, {"ITL", " p50 ms", &f.ITL, 1},
+		{"Latency", " p50 ms", &f.Latency, 1}, {"Errors", " %", &f.Errors, 2},
+	} {
+		var r termdraw.Row
+		r.To(1).Put(termdraw.Plain, one.name).Put(termdraw.Faint, one.unit).To(label)
+		ink := termdraw.Bold
+		if one.kind == 2 {
+			ink = errorInk(one.Run)
+		}
+		r.Right(shade(one.Recent, termdraw.Plain), terminal.Figure(one.Recent), figure).Right(shade(one.Run, ink), terminal.Figure(one.Run), figure)
+		for _, c := range columns {
+			if v.Width < c.least {
+				continue
+			}
+			if one.kind != 1 {
+				r.To(r.Cells() + figure)
+				continue
+			}
+			value := c.of(one.Figure)
+			r.Right(shade(value, termdraw.Plain), terminal.Figure(value), figure)
+		}
+		r.Put(termdraw.Plain, "   ")
+		trend := one.Trend[max(0, len(one.Trend)-cells):]
+		switch one.kind {
+		case 0:
+			r.Row(termdraw.Lane(trend, termdraw.Top(trend), true, one.Silent[max(0, len(one.Silent)-cells):]))
+		case 1:
+			r.Row(termdraw.Lane(trend, termdraw.Top(trend), false, nil))
+		default:
+			r.Put(termdraw.Bad, termdraw.Columns(trend, max(4, termdraw.Top(trend)), 1)[0])
+		}
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+// shade returns the ink of a figure; the dash for a missing figure is faint.
+func shade(v float64, ink termdraw.Ink) termdraw.Ink {
+	if math.IsNaN(v) {
+		return termdraw.Faint
+	}
+	return ink
+}
+
+// errorInk returns the ink for a share of errors in percent.
+func errorInk(percent float64) termdraw.Ink {
+	switch {
+	case percent > 10:
+		return termdraw.Bad
+	case percent > 0:
+		return termdraw.WarnBold
+	}
+	return termdraw.GoodBold
+}
+
+// counts draws as many counts as fit.
+func counts(s *State, v View) termdraw.Row {
+	c := &s.Counts
+	var r termdraw.Row
+	add := func(name, value string, cells int) {
+		var one termdraw.Row
+		if r.Cells() > 0 {
+			one.Put(termdraw.Plain, "   ")
+		}
+		one.Put(termdraw.Faint, name+" ").Right(termdraw.Plain, value, max(cells, termdraw.Width(value)))
+		if r.Cells()+one.Cells() <= v.Width-label-1 {
+			r.Row(one)
+		}
+	}
+	add("in flight", number(c.InFlight), 3)
+	add("sent", number(c.Sent), 5)
+	add("ok", number(c.OK), 5)
+	add("errors", number(c.Errors), 4)
+	if v.Width >= 100 {
+		add("cancelled", number(c.Cancelled), 3)
+		add("records", number(c.Records), 5)
+	}
+	if v.Width >= 120 && !math.IsNaN(c.CPU) {
+		add("client CPU", fmt.Sprintf("%.0f %%", c.CPU), 5)
+	}
+	return labelled("Counts", termdraw.Rows{r})[0]
+}
+
+// gauges draws the latest readings of servers and GPUs in one row.
+func gauges(s *State, v View) termdraw.Row {
+	var r termdraw.Row
+	for i := range s.Gauges {
+		g := &s.Gauges[i]
+		var one termdraw.Row
+		if i > 0 {
+			one.Put(termdraw.Plain, "   ")
+		}
+		one.Put(termdraw.Faint, g.Name+" ").Right(termdraw.Plain, g.text(), max(5, termdraw.Width(g.text())))
+		if r.Cells()+one.Cells() <= v.Width-label-1 {
+			r.Row(one)
+		}
+	}
+	return labelled("Servers", termdraw.Rows{r})[0]
+}
+
+// PictureWidth is the width from which distributions are shown.
+const PictureWidth = 160
+
+// overview draws the head and as many other panels as fit, the most important first.
+func overview(s *State, v View, room int) termdraw.Rows {
+	rows := append(append(make(termdraw.Rows, 0, room), head(s, v)...), termdraw.Row{}, counts(s, v))
+	if len(s.Gauges) > 0 && room >= 16 {
+		rows = append(rows, gauges(s, v))
+	}
+	rest := func() int { return room - len(rows) }
+	if n := 3 + 1 + 1 + 2; rest() >= 24 && v.Width >= 100 && len(s.Timeline.Series) > 0 { // lanes, digits, axis
+		high := 2
+		if rest() >= 34 {
+			high = 3
+		}
+		if n+3*(high-1) < rest() {
+			rows = append(append(rows, termdraw.Row{}), termdraw.Indent(s.Timeline.Draw(v.Width-2, high), 1)...)
+		}
+	}
+	if v.Width >= PictureWidth && rest() >= 20 && len(s.Pictures) > 0 {
+		half := (v.Width - 6) / 2
+		left := s.Pictures[0].Draw(half, 3)
+		var right termdraw.Rows
+		if len(s.Pictures) > 1 {
+			right = s.Pictures[1].Draw(half, 3)
+		}
+		rows = append(append(rows, termdraw.Row{}), termdraw.Indent(termdraw.Beside(left, right, half+4), 1)...)
+	}
+	if v.Width >= 160 {
+		half := (v.Width - 4) / 2
+		errors := errorPanel(s, half-label, 4)
+		slowest := labelled("Slowest", slowRows(s, half-label, 4))
+		if rest() > 5 {
+			rows = append(rows, termdraw.Row{})
+		}
+		rows = append(rows, termdraw.Beside(errors, slowest, half+2)...)
+	} else {
+		kinds, slow := 3, 2
+		if rest() >= 15 {
+			slow = 4
+		}
+		air := rest() > 12
+		if air {
+			rows = append(rows, termdraw.Row{})
+		}
+		rows = append(rows, errorPanel(s, v.Width-label-1, kinds)...)
+		if air {
+			rows = append(rows, termdraw.Row{})
+		}
+		rows = append(rows, labelled("Slowest", slowRows(s, v.Width-label-1, slow))...)
+	}
+	if !v.HideLog && rest() > 0 {
+		if rest() > 4 {
+			rows = append(rows, termdraw.Row{})
+		}
+		rows = append(rows, labelled("Log", logLines(s, v.Width-label-1, rest(), 0))...)
+	}
+	return rows
+}
+
+// errorPanel draws the errors with their label. The last line counts errors that no row includes yet, because their answers have not been processed.
+func errorPanel(s *State, cells, n int) termdraw.Rows {
+	rows := errorRows(s, cells, n)
+	out := labelled("Errors", rows)
+	unread := s.Counts.Errors
+	for i := range s.Errors {
+		unread -= s.Errors[i].Count
+	}
+	if unread > 0 && n > 1 {
+		out[1] = termdraw.Row{}
+		out[1].To(1).Left(termdraw.Faint, "+"+number(unread)+" unread", label-2).To(label).Row(rows[1])
+	}
+	return out
+}
+
+// errorRows draws the kinds of errors in the order of their first occurrence, so that rows do not swap. If not all fit, it shows the most frequent
+// ones.
+func errorRows(s *State, cells, n int) termdraw.Rows {
+	rows := make(termdraw.Rows, n)
+	if len(s.Errors) == 0 {
+		if s.Counts.Errors == 0 {
+			rows[0].Put(termdraw.Faint, "none")
+		}
+		return rows
+	}
+	code := 0
+	for i := range s.Errors {
+		if s.Errors[i].Code != "" {
+			code = 5
+		}
+	}
+	for i, e := range most(s.Errors, n) {
+		var left, right termdraw.Row
+		left.Right(termdraw.Bad, number(e.Count), 6).Put(termdraw.Plain, "  ").Left(termdraw.Plain, e.Code, code).Left(termdraw.Plain, termdraw.Cut(e.Type, 21), 23).Put(termdraw.Faint, brief(e.Message))
+		right.Right(termdraw.Faint, Span(time.Duration((s.Counts.Elapsed.Seconds()-e.Last)*float64(time.Second)))+" ago", 10)
+		rows[i] = termdraw.Ends(left, right, cells)
+	}
+	return rows
+}
+
+// brief removes from a message what all errors of its kind contain: the address that was dialled.
+func brief(message string) string {
+	if _, why, found := strings.Cut(message, ": connect: "); found && strings.HasPrefix(message, "dial ") {
+		return why
+	}
+	return message
+}
+
+// most returns the n most frequent kinds in their original order.
+func most(all []ErrorKind, n int) []ErrorKind {
+	kept := append([]ErrorKind{}, all...)
+	for len(kept) > n {
+		least := 0
+		for i := range kept {
+			if kept[i].Count <= kept[least].Count {
+				least = i
+			}
+		}
+		kept = append(kept[:least], kept[least+1:]...)
+	}
+	return kept
+}
+
+func slowRows(s *State, cells, n int) termdraw.Rows {
+	rows := make(termdraw.Rows, n)
+	for i, q := range s.Slowest[:min(n, len(s.Slowest))] {
+		r := &rows[i]
+		r.Right(termdraw.Bold, terminal.Figure(q.Latency), 6).Put(termdraw.Plain, " ms")
+		for _, f := range []struct {
+			name  string
+			value float64
+		}{{"TTFT", q.TTFT}, {"ITL", q.ITL}, {"tokens", q.Tokens}} {
+			text := terminal.Figure(f.value)
+			switch {
+			case f.name == "tokens":
+				text = termdraw.Round(f.value)
+			case f.value < 0.1: // no more digits than fit into the field
+				text = fmt.Sprintf("%.3f", f.value)
+			}
+			r.Put(termdraw.Faint, "  "+f.name+" ").Right(shade(f.value, termdraw.Plain), text, 5)
+		}
+		r.Put(termdraw.Faint, "  at ").Right(termdraw.Plain, fmt.Sprintf("%.1f s", q.At), 7)
+		if r.Cells()+2+12 <= cells {
+			r.Put(termdraw.Faint, "  "+termdraw.Cut(q.Conversation, cells-r.Cells()-2))
+		}
+		rows[i] = r.Most(cells)
+	}
+	return rows
+}
+
+// logLines returns the last lines of the log; the last back lines are skipped.
+func logLines(s *State, cells, n, back int) termdraw.Rows {
+	end := max(len(s.Log)-max(back, 0), min(n, len(s.Log)))
+	lines := s.Log[max(0, end-n):end]
+	rows := make(termdraw.Rows, n)
+	for i, l := range lines {
+		r := &rows[i]
+		r.Put(termdraw.Faint, l.At.Format("15:04:05.000")+" ")
+		switch l.Level {
+		case Error:
+			r.Put(termdraw.Bad, l.Level.String()+" ").Put(termdraw.Plain, l.Text)
+		case Warning:
+			r.Put(termdraw.Warn, l.Level.String()+" ").Put(termdraw.Plain, l.Text)
+		default:
+			r.Put(termdraw.Faint, l.Level.String()+" "+l.Text)
+		}
+		rows[i] = r.Most(cells)
+	}
+	return rows
+}

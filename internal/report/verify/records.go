@@ -1,0 +1,341 @@
+package verify
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/workload/dataset/rows"
+)
+
+// Default file names of a run.
+const (
+	summaryName = "profile_export_aiperf.json"
+	recordsName = "profile_export.jsonl"
+)
+
+// line is a line of a records file, as far as the summary depends on it.
+type line struct {
+	Metadata struct {
+		Phase string `json:"benchmark_phase"`
+		Name  string `json:"phase_name"`
+		Start int64  `json:"request_start_ns"`
+		End   int64  `json:"request_end_ns"`
+		Cut   string `json:"cut_reason"`
+	}
+	Metrics map[string]struct{ Value json.RawMessage }
+	Error   *struct {
+		Code          *int
+		Type, Message string
+	}
+}
+
+// tally holds the sums over the records of a phase.
+type tally struct {
+	good, failed int
+	columns      map[string][]float64 // values of each metric, over the requests that it covers
+	groups       map[string]int       // failures, by code, type and message
+	first, last  float64              // of valid requests: the first start, the last content; Unix ns
+}
+
+// Records returns the records file next to a summary, and the phase that the summary covers ("" = all measured ones).
+func Records(path string) (records, phase string) {
+	dir, name := filepath.Split(filepath.Clean(path))
+	lines := strings.TrimSuffix(name, filepath.Ext(name)) + ".jsonl"
+	if name == summaryName {
+		lines = recordsName
+	}
+	if up := filepath.Dir(filepath.Clean(dir)); filepath.Base(up) == "phases" {
+		return filepath.Join(filepath.Dir(up), lines), filepath.Base(dir)
+	}
+	return filepath.Join(dir, lines), ""
+}
+
+// follow reports where the summary disagrees with its records. Without records nothing is checked.
+func (s *summary) follow(tick func()) {
+	path, phase := Records(s.path)
+	measured, warm := newTally(), newTally()
+	err := rows.Read(path, func(l rows.Line) bool {
+		tick()
+		var one line
+		if json.Unmarshal(l.Text, &one) != nil {
+			return true // reported with the file itself
+		}
+		if m := &one.Metadata; m.End > 0 && m.End < m.Start {
+			s.faults = append(s.faults, fmt.Sprintf("%s: request_end_ns is %d, before request_start_ns (%d)", l.Where(), m.End, m.Start))
+		}
+		switch is := one.Metadata.Phase; {
+		case phase != "" && one.Metadata.Name == phase, phase == "" && (is == "" || is == "profiling"):
+			measured.add(&one)
+		case phase == "" && is == "warmup":
+			warm.add(&one)
+		}
+		return true
+	})
+	if err != nil && !errors.Is(err, rows.ErrNoRecords) {
+		return
+	}
+	s.counts(path, measured)
+	s.distributions("", s.said, path, measured)
+	if all, ok := s.said["warmup_metrics"].(map[string]any); ok {
+		s.distributions("warmup_metrics.", all, path, warm)
+	}
+	s.totals(path, measured)
+	s.groups(path, measured)
+}
+
+func newTally() *tally {
+	return &tally{columns: map[string][]float64{}, groups: map[string]int{}, first: math.Inf(1), last: math.Inf(-1)}
+}
+
+func (t *tally) add(l *line) {
+	if l.Metadata.Cut != "" { // cancelled by the end of the run: it is in no metric
+		return
+	}
+	failed := l.Error != nil
+	if failed {
+		t.failed++
+		code := ""
+		if l.Error.Code != nil {
+			code = fmt.Sprint(*l.Error.Code)
+		}
+		t.groups[group(code, l.Error.Type, l.Error.Message)]++
+	} else {
+		t.good++
+	}
+	for tag, m := range l.Metrics {
+		if def, known := metric.Lookup(tag); known && def.Flags&metric.EveryRecord == 0 && failed != (def.Flags&metric.ErrorOnly != 0) || !known && failed {
+			continue
+		}
+		var one float64
+		var list []float64
+		switch {
+		case json.Unmarshal(m.Value, &one) == nil:
+			t.columns[tag] = append(t.columns[tag], one)
+		case json.Unmarshal(m.Value, &list) == nil:
+			t.columns[tag] = append(t.columns[tag], list...)
+		}
+	}
+	var latency float64
+	if m, ok := l.Metrics["request_latency"]; ok && !failed && json.Unmarshal(m.Value, &latency) == nil {
+		t.first = min(t.first, float64(l.Metadata.Start))
+		t.last = max(t.last, float64(l.Metadata.Start)+latency*1e6)
+	}
+}
+
+func group(code, kind, message string) string {
+	return strings.Join([]string{code, kind, message}, "\x00")
+}
+
+// counts compares the numbers of requests.
+func (s *summary) counts(path string, t *tally) {
+	_, some := s.value("request_count")
+	if _, failed := s.value("error_request_count"); !some && !failed && s.version == "" {
+		return // the summary has only a few metrics
+	}
+	for _, one := range []struct {
+		tag  string
+		held int
+	}{{"request_count", t.good}, {"error_request_count", t.failed}} {
+		said, there := s.value(one.tag)
+		if (there || one.held > 0) && said != float64(one.held) {
+			s.wrong(one.tag, "is %v, %s holds %d", said, path, one.held)
+		}
+	}
+}
+
+// distributions compares the statistics of every metric that occurs in the records.
+func (s *summary) distributions(prefix string, all map[string]any, path string, t *tally) {
+	tags := []string{}
+	for tag := range t.columns {
+		tags = append(tags, tag)
+	}
+	slices.Sort(tags)
+	for _, tag := range tags {
+		m, ok := all[tag].(map[string]any)
+		switch {
+		case !perRequest(tag):
+		case ok:
+			s.distribution(prefix+tag, m, path, t.columns[tag])
+		case s.version != "":
+			s.wrong(prefix+tag, "is missing, %s has %d values of it", path, len(t.columns[tag]))
+		}
+	}
+}
+
+func (s *summary) distribution(key string, m map[string]any, path string, values []float64) {
+	is := describe(values)
+	for i, stat := range stats {
+		switch said, there := m[stat].(float64); {
+		case !there && m[stat] == nil && (s.version == "" || s.version < "1.1" && (stat == "count" || stat == "sum")):
+		case !there && m[stat] == nil:
+			s.wrong(key, "has no %s: %s gives %v", stat, path, is[i])
+		case there && !closeTo(said, is[i], is[maxAt]):
+			s.wrong(key+"."+stat, "is %v, %s gives %v", said, path, is[i])
+		}
+	}
+}
+
+// stats lists the statistics of a distribution, in the order of describe.
+var stats = []string{"avg", "p1", "p5", "p10", "p25", "p50", "p75", "p90", "p95", "p99", "min", "max", "std", "count", "sum"}
+
+// maxAt is the index of max in stats. It gives the magnitude of a metric's values, on which the rounding of its deviation depends.
+const maxAt = 11
+
+// levels lists the percentiles in stats.
+var levels = []float64{1, 5, 10, 25, 50, 75, 90, 95, 99}
+
+// describe computes the statistics of values: population deviation, percentiles by linear interpolation between ranks (measurement, 6.2).
+func describe(values []float64) []float64 {
+	v := slices.Sorted(slices.Values(values))
+	n := float64(len(v))
+	if n == 0 {
+		return make([]float64, len(stats))
+	}
+	sum, spread := 0.0, 0.0
+	for _, x := range v {
+		sum += x
+	}
+	mean := sum / n
+	for _, x := range v {
+		spread += (x - mean) * (x - mean)
+	}
+	out := []float64{mean}
+	for _, q := range levels {
+		at := q / 100 * (n - 1)
+		low := int(at)
+		high := min(low+1, len(v)-1)
+		out = append(out, v[low]+(v[high]-v[low])*(at-float64(low)))
+	}
+	return append(out, v[0], v[len(v)-1], math.Sqrt(spread/n), n, sum)
+}
+
+// sums maps metrics of the whole run to the request metrics that they add up.
+var sums = [][2]string{
+	{"total_isl", "input_sequence_length"}, {"total_osl", "output_sequence_length"}, {"total_output_tokens", "output_token_count"},
+	{"total_reasoning_tokens", "reasoning_token_count"}, {"total_error_isl", "error_isl"}, {"total_num_images", "num_images"},
+	{"total_usage_prompt_tokens", "usage_prompt_tokens"}, {"total_usage_completion_tokens", "usage_completion_tokens"},
+	{"total_usage_total_tokens", "usage_total_tokens"},
+}
+
+// rates lists the totals per second.
+var rates = []struct {
+	tag string
+	of  []string
+}{
+	{"request_throughput", []string{"request_count"}}, {"output_token_throughput", []string{"total_osl"}}, {"input_token_throughput", []string{"total_isl"}},
+	{"total_token_throughput", []string{"total_isl", "total_osl"}}, {"goodput", []string{"good_request_count"}},
+}
+
+// spanStep is the tolerance of a duration, in seconds: the Python tool stores instants in steps of 256 ns.
+const spanStep = 1e-6
+
+// totals compares sums, the duration, and rates.
+func (s *summary) totals(path string, t *tally) {
+	for _, pair := range sums {
+		values := t.columns[pair[1]]
+		sum := 0.0
+		for _, v := range values {
+			sum += v
+		}
+		switch said, there := s.value(pair[0]); {
+		case there && !closeTo(said, sum, 0):
+			s.wrong(pair[0], "is %v, %s of %s adds up to %v", said, pair[1], path, sum)
+		case !there && sum > 0 && s.version != "" && s.said[pair[1]] != nil:
+			s.wrong(pair[0], "is missing, %s of %s adds up to %v", pair[1], path, sum)
+		}
+	}
+	span := (t.last - t.first) / 1e9
+	said, timed := s.value("benchmark_duration")
+	switch {
+	case t.last <= t.first: // valid requests have no duration
+	case timed && math.Abs(said-span) > spanStep+1e-9*span:
+		s.wrong("benchmark_duration", "is %v, from the first start to the last answer in %s are %v seconds", said, path, span)
+	case !timed && s.version != "":
+		s.wrong("benchmark_duration", "is missing, from the first start to the last answer in %s are %v seconds", path, span)
+	}
+	for _, r := range rates {
+		s.rate(r.tag, r.of, said)
+	}
+}
+
+// rate compares a rate. The Python tool divides by the time of the phase, which starts a little earlier.
+func (s *summary) rate(tag string, of []string, duration float64) {
+	said, there := s.value(tag)
+	if !there {
+		return
+	}
+	total := 0.0
+	for _, part := range of {
+		v, there := s.value(part)
+		if !there {
+			return
+		}
+		total += v
+	}
+	if duration > 0 && closeTo(said*duration, total, 0) {
+		return
+	}
+	phase := s.phase()
+	if phase > 0 && math.Abs(said*phase-total) <= total*2*spanStep/phase+1e-9*total {
+		return
+	}
+	s.wrong(tag, "is %v, %s is %v in %v seconds", said, strings.Join(of, " + "), total, duration)
+}
+
+// phase returns the time between the instants in the summary, in seconds.
+func (s *summary) phase() float64 {
+	at := func(key string) (time.Time, bool) {
+		text, _ := s.said[key].(string)
+		t, err := time.Parse("2006-01-02T15:04:05.999999", text)
+		return t, err == nil
+	}
+	from, ok := at("start_time")
+	to, also := at("end_time")
+	if !ok || !also {
+		return 0
+	}
+	return to.Sub(from).Seconds()
+}
+
+// groups compares the counts of every failure.
+func (s *summary) groups(path string, t *tally) {
+	list, ok := s.said["error_summary"].([]any)
+	if !ok {
+		return
+	}
+	said := map[string]int{}
+	for _, g := range list {
+		one, _ := g.(map[string]any)
+		details, _ := one["error_details"].(map[string]any)
+		code := ""
+		if c, ok := details["code"].(float64); ok {
+			code = fmt.Sprint(int(c))
+		}
+		kind, _ := details["type"].(string)
+		message, _ := details["message"].(string)
+		n, _ := one["count"].(float64)
+		said[group(code, kind, message)] += int(n)
+	}
+	keys := []string{}
+	for key := range said {
+		keys = append(keys, key)
+	}
+	for key := range t.groups {
+		if _, known := said[key]; !known {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		if said[key] != t.groups[key] {
+			s.wrong("error_summary", "counts %d of %q, %s holds %d", said[key], strings.ReplaceAll(key, "\x00", " "), path, t.groups[key])
+		}
+	}
+}

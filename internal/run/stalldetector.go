@@ -1,0 +1,178 @@
+package run
+
+import (
+	"math/bits"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"aiperf/internal/base/clock"
+	"aiperf/internal/measure/metric"
+)
+
+// Limits for a silence that counts as a stall of the servers.
+const (
+	leastSilence = time.Second // shorter silences are ignored
+	usualGaps    = 5           // multiple of the p99 of the other gaps between events
+	usualFirst   = 2           // multiple of the usual wait for the first event: a long prefill is not a stall
+)
+
+// stallDetector detects times in which no server sends anything although requests wait. An event is any data that arrives for any request. It is
+// called for every event while data are read, so it takes no locks there and only counts. Gaps of a second or more are rare and stored.
+type stallDetector struct {
+	last    atomic.Int64 // instant of the last event, or from which requests waited again
+	waiting atomic.Int64 // requests in flight
+	gaps    [64 << gapBits]atomic.Uint32
+	firsts  [64 << gapBits]atomic.Uint32
+	blind   func(from, to int64) int64 // returns how long the client itself was not reading between two instants; nil = never
+
+	mu   sync.Mutex
+	long []metric.ServerSilence // gaps of a second or more, monotonic ns
+}
+
+// gapBits is the number of bits below the leading one that choose a bucket: buckets have a relative width of 1/8.
+const gapBits = 3
+
+func gapBucket(ns int64) int {
+	lead := bits.Len64(uint64(ns)) - 1 - gapBits
+	if lead <= 0 {
+		return int(max(ns, 0))
+	}
+	return lead<<gapBits + int(ns>>lead)
+}
+
+// gapEnd returns the largest number of a bucket.
+func gapEnd(bucket int) int64 {
+	lead := bucket>>gapBits - 1
+	if lead <= 0 {
+		return int64(bucket)
+	}
+	return (int64(bucket&(1<<gapBits-1)|1<<gapBits)+1)<<lead - 1
+}
+
+// begin resets the detector at the start of the measured phases.
+func (p *stallDetector) begin() {
+	for i := range p.gaps {
+		p.gaps[i].Store(0)
+		p.firsts[i].Store(0)
+	}
+	p.mu.Lock()
+	p.long = nil
+	p.mu.Unlock()
+}
+
+// Enter is called when a request is sent.
+func (p *stallDetector) Enter() {
+	if p.waiting.Add(1) == 1 {
+		p.raise(clock.Now())
+	}
+}
+
+// Leave is called when a request is over, successful or not.
+func (p *stallDetector) Leave() {
+	if p.waiting.Add(-1) > 0 {
+		return
+	}
+	if now, last := clock.Now(), p.last.Load(); now-last >= int64(leastSilence) { // nothing arrived until the last request was given up
+		p.note(last, now, 1)
+	}
+}
+
+// raise moves the last event forward, never back. It returns the previous event, or 0 if nothing changed.
+func (p *stallDetector) raise(at int64) int64 {
+	for {
+		old := p.last.Load()
+		if at <= old {
+			return 0
+		}
+		if p.last.CompareAndSwap(old, at) {
+			return old
+		}
+	}
+}
+
+// event is called when data arrive.
+func (p *stallDetector) event(at int64) {
+	old := p.raise(at)
+	if old == 0 {
+		return
+	}
+	gap := at - old
+	p.gaps[gapBucket(gap)].Add(1)
+	if gap >= int64(leastSilence) {
+		p.note(old, at, p.waiting.Load())
+	}
+}
+
+// first is called with the time that a request waited for its first event.
+func (p *stallDetector) first(ns int64) { p.firsts[gapBucket(ns)].Add(1) }
+
+func (p *stallDetector) note(from, to, waiting int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	const most = 1000 // more do not change the picture
+	if len(p.long) < most {
+		p.long = append(p.long, metric.ServerSilence{From: from, To: to, Waiting: waiting})
+	}
+}
+
+// limit returns the shortest silence that counts as a stall, from the other gaps and the waits for first events. A finished silence is itself a gap:
+// bucket is its bucket, which is counted once less. -1 = the silence continues.
+func (p *stallDetector) limit(bucket int) time.Duration {
+	usual := usualGaps * quantile(p.gaps[:], 0.99, bucket)
+	return max(leastSilence, time.Duration(usual), time.Duration(usualFirst*quantile(p.firsts[:], 0.5, -1)))
+}
+
+// quantile returns the upper end of the bucket with the q-quantile; 0 if all buckets are empty. One sample of the bucket without is excluded; -1 =
+// none.
+func quantile(buckets []atomic.Uint32, q float64, without int) int64 {
+	count := func(i int) int64 {
+		n := int64(buckets[i].Load())
+		if i == without && n > 0 {
+			n--
+		}
+		return n
+	}
+	var total int64
+	for i := range buckets {
+		total += count(i)
+	}
+	rank, seen := q*float64(total), int64(0)
+	for i := range buckets {
+		n := count(i)
+		if seen += n; n > 0 && float64(seen) >= rank {
+			return gapEnd(i)
+		}
+	}
+	return 0
+}
+
+// real reports whether a silence was a stall of the servers: long enough, and not because the client was not reading. bucket is that of limit.
+func (p *stallDetector) real(s metric.ServerSilence, bucket int) bool {
+	length := s.To - s.From
+	if p.blind != nil {
+		length -= p.blind(s.From, s.To)
+	}
+	return length >= int64(p.limit(bucket))
+}
+
+// now returns the stall that continues at an instant; zero = none.
+func (p *stallDetector) now(at int64) metric.ServerSilence {
+	s := metric.ServerSilence{From: p.last.Load(), To: at, Waiting: p.waiting.Load()}
+	if s.Waiting == 0 || s.From == 0 || at-s.From < int64(leastSilence) || !p.real(s, -1) {
+		return metric.ServerSilence{}
+	}
+	return s
+}
+
+// silences returns the finished stalls so far, as instants of the wall clock.
+func (p *stallDetector) silences() (list []metric.ServerSilence) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range p.long {
+		if p.real(s, gapBucket(s.To-s.From)) {
+			list = append(list, metric.ServerSilence{From: clock.Wall(s.From), To: clock.Wall(s.To), Waiting: s.Waiting})
+		}
+	}
+	return list
+}

@@ -1,0 +1,260 @@
+package run
+
+import (
+	"fmt"
+	"math"
+	"runtime/metrics"
+	"strings"
+	"time"
+
+	"aiperf/internal/base/clock"
+	"aiperf/internal/base/terminal"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/report/ui"
+	"aiperf/internal/report/ui/liveview"
+	"aiperf/internal/telemetry/gpu"
+	"aiperf/internal/telemetry/servermetrics"
+	"aiperf/internal/workload/load"
+)
+
+// client holds the resources that the client itself uses.
+type client struct {
+	at     time.Time
+	cpu    time.Duration
+	share  float64 // percent of the cores that it may use
+	memory int64
+}
+
+// uiSnapshotter takes snapshots of a run for one reader: a dashboard, the line of progress, or the live file. Each reader has its own, because it
+// stores the previous snapshot. It is used by one goroutine.
+type uiSnapshotter struct {
+	*liveView
+	tracker  *ui.Tracker
+	client   client
+	gpuAfter time.Time // the GPUs are not read again before
+	gpus     []liveview.GPU
+	gpuNote  []string
+}
+
+func newEye(v *liveView) *uiSnapshotter {
+	return &uiSnapshotter{liveView: v, tracker: ui.NewTracker(v.running), client: client{share: math.NaN()}}
+}
+
+// fill updates the state.
+func (v *uiSnapshotter) fill(shown liveview.View, s *liveview.State) {
+	v.mu.Lock()
+	g, w, over, final := v.load, v.watched, v.over, v.final
+	s.Log, s.Steps = v.log, append(s.Steps[:0], v.steps...)
+	for i := range s.Steps {
+		if s.Steps[i].State == liveview.Runs && g == nil {
+			s.Steps[i].Took = time.Since(v.stepped)
+		}
+	}
+	v.mu.Unlock()
+	if s.Plan.Target == "" {
+		s.Plan = planWords(v.cfg)
+	}
+	s.Stopping = v.stopping()
+	var now load.Snapshot
+	if g != nil {
+		now = g.Snapshot()
+	}
+	line, ok := snapshot(now)
+	if !ok {
+		v.starting(s)
+		return
+	}
+	s.Stage, s.Phase = stageOf(&now, over), phaseTitle(now.Info.Name)
+	v.usage(&s.Counts.CPU)
+	v.stall(s, &now)
+	v.tracker.Fill(&line, time.Now(), shown, s)
+	v.listing.fill(s, time.Now())
+	if final != nil {
+		keep := s.Figures
+		s.Figures = *final
+		for _, pair := range [][2]*liveview.Figure{{&s.Figures.Requests, &keep.Requests}, {&s.Figures.Tokens, &keep.Tokens}, {&s.Figures.TTFT, &keep.TTFT}, {&s.Figures.ITL, &keep.ITL}, {&s.Figures.Latency, &keep.Latency}, {&s.Figures.Errors, &keep.Errors}} {
+			pair[0].Recent, pair[0].Trend, pair[0].Silent = pair[1].Recent, pair[1].Trend, pair[1].Silent
+		}
+		if math.IsNaN(s.Figures.Errors.Run) {
+			s.Figures.Errors.Run = keep.Errors.Run
+		}
+	}
+	s.Workers = v.workers(s)
+	v.telemetry(shown, w, clock.Wall(now.Started), s)
+}
+
+// starting fills the state before the first request.
+func (v *uiSnapshotter) starting(s *liveview.State) {
+	s.Stage, s.Known = liveview.Starting, true
+	done := 0
+	for _, one := range s.Steps {
+		if one.State == liveview.Done {
+			done++
+		}
+	}
+	s.Share = float64(done) / float64(max(len(s.Steps), 1))
+	s.Counts = liveview.Counts{ETA: -1, RecordsETA: -1, RecordsShare: math.NaN(), CPU: math.NaN()}
+}
+
+// stageOf returns the stage that a phase is in.
+func stageOf(s *load.Snapshot, over bool) liveview.Stage {
+	switch {
+	case over:
+		return liveview.Processing
+	case s.SentAll != 0:
+		return liveview.Draining
+	case s.Info.Warmup:
+		return liveview.Warmup
+	}
+	return liveview.Profiling
+}
+
+// stall fills in the stalls of the servers in the phase that is shown.
+func (v *uiSnapshotter) stall(s *liveview.State, now *load.Snapshot) {
+	at := clock.Now()
+	s.Stall = liveview.Stall{}
+	if current := v.pulse.now(at); current.To != 0 && s.Stage != liveview.Processing {
+		from := max(current.From, now.Started)
+		s.Stall.Now, s.Stall.NowAt, s.Stall.Waits = time.Duration(at-from), float64(from-now.Started)/1e9, current.Waiting
+		return
+	}
+	started := clock.Wall(now.Started)
+	for _, one := range v.pulse.silences() {
+		if one.From >= started {
+			s.Stall.Past, s.Stall.PastAt, s.Stall.Waits = time.Duration(one.To-one.From), float64(one.From-started)/1e9, one.Waiting
+			s.Stall.Count++
+		}
+	}
+}
+
+// usage updates the client's CPU share, once a second.
+func (v *uiSnapshotter) usage(cpu *float64) {
+	c := &v.client
+	if now := time.Now(); now.Sub(c.at) >= time.Second {
+		used := processCPU()
+		if !c.at.IsZero() && used > 0 {
+			c.share = 100 * float64(used-c.cpu) / float64(now.Sub(c.at)) / float64(v.cores)
+		}
+		c.at, c.cpu = now, used
+		c.memory = memoryInUse()
+	}
+	*cpu = c.share
+}
+
+// memoryInUse returns the memory that the process has from the system, in bytes; 0 = unknown.
+func memoryInUse() int64 {
+	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}}
+	if metrics.Read(sample); sample[0].Value.Kind() == metrics.KindUint64 {
+		return int64(sample[0].Value.Uint64())
+	}
+	return 0
+}
+
+// Limits of the state of workers.
+const (
+	highLoad    = 85 // percent of the CPU
+	errorLasts  = 3  // seconds after a failure
+	workersName = "all"
+)
+
+// workers returns the only group of workers: each request has its own goroutine.
+func (v *uiSnapshotter) workers(s *liveview.State) []liveview.Worker {
+	c := &s.Counts
+	w := liveview.Worker{Name: workersName, State: "healthy", InFlight: c.InFlight, Done: c.OK, Failed: c.Errors, CPU: v.client.share, Memory: v.client.memory}
+	w.Read, w.Written = v.running.Bytes()
+	last := math.Inf(-1)
+	for _, e := range s.Errors {
+		last = max(last, e.Last)
+	}
+	switch {
+	case c.Elapsed.Seconds()-last < errorLasts:
+		w.State = "error"
+	case v.client.share > highLoad:
+		w.State = "high load"
+	case c.InFlight == 0:
+		w.State = "idle"
+	}
+	return []liveview.Worker{w}
+}
+
+// gpuPace is the shortest pause between two evaluations of the GPU samples. gpuShare is the pause as a multiple of the time that one takes: the
+// statistics cover all samples so far, which takes long after hours.
+const (
+	gpuPace  = time.Second
+	gpuShare = 100
+)
+
+// gaugeNames maps the preset gauges to the names that are shown.
+var gaugeNames = map[string]string{"server_queue_length": "queue", "server_requests_running": "running", "server_kv_cache_usage": "KV cache"}
+
+// telemetry fills in the readings of the exporters; the statistics of GPUs only while they are shown.
+func (v *uiSnapshotter) telemetry(shown liveview.View, w *exporterCollection, from int64, s *liveview.State) {
+	s.Gauges = s.Gauges[:0]
+	if w == nil {
+		return
+	}
+	if w.servers != nil {
+		for _, p := range servermetrics.Presets {
+			if value, ok := w.servers.Latest(p); ok {
+				s.Gauges = append(s.Gauges, liveview.Gauge{Name: gaugeNames[p.Key], Value: value})
+			}
+		}
+	}
+	if w.gpu != nil {
+		s.Gauges = append(s.Gauges, gpuGauges(w.gpu)...)
+	}
+	if now := time.Now(); (shown.Panel == liveview.GPUs || shown.All) && now.After(v.gpuAfter) {
+		v.gpus, v.gpuNote = w.liveGPUs(from)
+		v.gpuAfter = time.Now().Add(max(gpuPace, gpuShare*time.Since(now)))
+	}
+	s.GPUs, s.GPUNote = v.gpus, v.gpuNote
+}
+
+// gpuGauges returns the gauges over all GPUs: their mean utilization and total power.
+func gpuGauges(c *gpu.Collector) (list []liveview.Gauge) {
+	for _, platform := range []string{"nvidia", "amd"} {
+		for _, g := range []struct {
+			tag, name, unit string
+			mean            bool
+		}{{platform + "_gpu_utilization", "GPUs", "%", true}, {platform + "_power_usage", "power", "W", false}} {
+			if value, ok := c.Latest(g.tag, g.mean); ok {
+				list = append(list, liveview.Gauge{Name: g.name, Unit: g.unit, Value: value})
+			}
+		}
+	}
+	return list
+}
+
+// liveGPUs returns the current state of the GPUs and their readings since an instant of the wall clock, or a note that says why there are none.
+func (w *exporterCollection) liveGPUs(from int64) (list []liveview.GPU, note []string) {
+	if w.gpu == nil {
+		return nil, []string{"GPU telemetry is disabled", w.cfg.As("gpu_telemetry.urls") + " URL asks an exporter; it is read from the start of a run"}
+	}
+	configured, successful := w.gpu.Sources()
+	if len(successful) == 0 {
+		asked := strings.Join(configured, ", ")
+		if asked == "" {
+			asked = strings.Join(w.cfg.Environment.GPU.DefaultDCGMEndpoints, ", ")
+		}
+		return nil, []string{"no exporter reachable at " + terminal.Line(asked), w.cfg.As("gpu_telemetry.urls") + " URL names another"}
+	}
+	for _, g := range w.gpu.Live(metric.Window{From: from, To: math.MaxInt64}) {
+		one := liveview.GPU{Title: terminal.Line(fmt.Sprintf("%s | GPU %d | %s", g.Endpoint, g.Index, g.Name))}
+		for i := range g.Metrics {
+			m := &g.Metrics[i]
+			value, ok := g.Current[m.Tag]
+			if !ok {
+				value = math.NaN()
+			}
+			one.Rows = append(one.Rows, liveview.GPUMetric{
+				Name: terminal.Line(m.Name), Unit: terminal.Line(m.Unit), Current: value, Avg: m.Values[metric.Avg], Min: m.Values[metric.Min], Max: m.Values[metric.Max],
+				P99: m.Values[metric.P99], P90: m.Values[metric.P90], P50: m.Values[metric.P50], Std: m.Values[metric.Std],
+			})
+		}
+		list = append(list, one)
+	}
+	if len(list) == 0 {
+		note = []string{"the exporter has not reported a GPU yet"}
+	}
+	return list, note
+}

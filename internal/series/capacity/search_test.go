@@ -1,0 +1,73 @@
+package capacity
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+)
+
+// TestNotMetBeyondDoubt: one user alone breaks an objective when a tenth or more of its requests is bad and that is more than allowed beyond doubt.
+func TestNotMetBeyondDoubt(t *testing.T) {
+	for _, c := range []struct {
+		bad, n  int
+		allowed float64
+		want    bool
+	}{
+		{10, 100, .01, true},
+		{9, 100, .01, false},  // certainly more than 1 %, but not yet plainly
+		{1, 3, .01, false},    // by chance
+		{3, 3, .05, true},     // all of a few
+		{10, 100, .1, false},  // as many as may
+		{10, 100, .04, true},  // the lower limit is 4.9 %
+		{10, 100, .06, false}, // it is not above 6 %
+	} {
+		list := make([]Request, c.n)
+		for i := range list {
+			list[i].Values = []float64{math.NaN(), 100} // at the limit is good; nobody knows the other figure
+			if i < c.bad {
+				list[i].Values[1] = 101
+			}
+		}
+		s := &search{Options: Options{Objectives: []Objective{{"unknown", 1, 0}, {"latency", 100, c.allowed}}}}
+		if name, broken := s.notMet(list); broken != c.want || broken && name != "latency" {
+			t.Errorf("%d of %d bad, %g allowed: %v %q", c.bad, c.n, c.allowed, broken, name)
+		}
+	}
+}
+
+// observed is a server that records at which instants it is looked at.
+type observed struct{ looks []float64 }
+
+func (o *observed) Alone(context.Context) (float64, []Request, error) { return 1, nil, nil }
+
+func (o *observed) Cell(_ context.Context, _ float64, looks []float64, done func(float64, []Request) bool) (LoadFidelity, error) {
+	o.looks = slices.Clone(looks)
+	for _, at := range looks {
+		done(at, nil)
+	}
+	return LoadFidelity{}, nil
+}
+
+// TestLooks: a cell is looked at from its shortest length to its longest in equal factors, after the wash-in; once, at its end, when there is nothing to shorten.
+func TestLooks(t *testing.T) {
+	for _, c := range []struct {
+		looks             int
+		shortest, longest float64
+		want              []float64
+	}{
+		{1, 4, 32, []float64{35}},
+		{4, 4, 32, []float64{7, 11, 19, 35}},
+		{4, 10, 12, []float64{15}},
+	} {
+		var server observed
+		s := &search{Options: Options{Objectives: []Objective{{"latency", 1, .01}}, Looks: c.looks, Seconds: 1000}, server: &server, latency: .1, misses: map[float64]int{}}
+		s.post = []*posterior{newPosterior(-1, 1, .01)}
+		if _, err := s.cell(t.Context(), 0, c.shortest, c.longest, false); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.EqualFunc(server.looks, c.want, func(a, b float64) bool { return math.Abs(a-b) < 1e-9 }) {
+			t.Errorf("%d looks from %g to %g s: %v, want %v", c.looks, c.shortest, c.longest, server.looks, c.want)
+		}
+	}
+}

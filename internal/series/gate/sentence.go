@@ -1,0 +1,98 @@
+package gate
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"aiperf/internal/measure/metric"
+)
+
+// Sentence describes the result: the outcome, the subject, the value with its range, the condition, and why it is undecided.
+func (r *Result) Sentence() string {
+	of := ""
+	if r.Subject != "" {
+		of = r.Subject + ": "
+	}
+	if r.Gate == &verdictGate {
+		return fmt.Sprintf("%s: %s%s", r.Outcome, of, r.verdictClause())
+	}
+	return fmt.Sprintf("%s: %s%s%s", r.Outcome, of, r.finding(), r.reason())
+}
+
+// verdictClause describes the result of the gate on the verdict.
+func (r *Result) verdictClause() string {
+	switch {
+	case r.Outcome == Passed:
+		return "the verdict is valid or server limited"
+	case r.Doubt == "":
+		return "there is no verdict"
+	case r.Outcome == Failed:
+		return "the verdict is " + r.Doubt
+	}
+	return r.Doubt
+}
+
+// finding describes the value and the condition.
+func (r *Result) finding() string {
+	name := r.Gate.Tag
+	if r.Gate.Tag != errorRate {
+		name += " " + r.Gate.Stat.String()
+	}
+	switch {
+	case math.IsNaN(r.Value) && r.Outcome == Undecided:
+		return fmt.Sprintf("%s was not measured, so it is unknown whether %s", name, r.Gate.Text)
+	case math.IsNaN(r.Value):
+		return fmt.Sprintf("%s was not measured, so %q cannot be ruled out", name, r.Gate.Text)
+	case r.Outcome == Passed:
+		return fmt.Sprintf("%s is %s: not %s", name, r.figures(), r.Gate.Text)
+	case r.Outcome == Undecided:
+		return fmt.Sprintf("%s is %s: undecided whether %s", name, r.figures(), r.Gate.Text)
+	}
+	return fmt.Sprintf("%s is %s: %s", name, r.figures(), r.Gate.Text)
+}
+
+// figures returns the value with its unit, and its range if it is not exact.
+func (r *Result) figures() string {
+	return withRange(r.Value, r.Range, " "+r.Unit)
+}
+
+// withRange formats a value with its unit, and its range in brackets if it is not exact.
+func withRange(v float64, of metric.Range, unit string) string {
+	text := figure(v) + unit
+	if of.Low == of.High {
+		return text
+	}
+	high := figure(of.High) + unit
+	if math.IsInf(of.High, 1) {
+		high = "any"
+	}
+	return fmt.Sprintf("%s (%s to %s)", text, figure(of.Low), high)
+}
+
+// reason says why a gate is undecided, or that it was judged by the stated value nevertheless; "" otherwise.
+func (r *Result) reason() string {
+	switch {
+	case r.ByValue && r.Doubt != "":
+		return fmt.Sprintf(" (judged by the plain value, although %s)", r.Doubt)
+	case r.ByValue:
+		return " (judged by the plain value, although the limit lies within its range)"
+	case r.Outcome == Undecided && r.Doubt != "":
+		return ", because " + r.Doubt
+	case r.Outcome == Undecided:
+		return ", because the limit lies within the range"
+	}
+	return ""
+}
+
+func figure(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
+
+// Count returns the number of results with an outcome.
+func Count(list []Result, o Outcome) (n int) {
+	for i := range list {
+		if list[i].Outcome == o {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,142 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"aiperf/internal/base/terminal"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/series/gate"
+)
+
+// clientLimited is the doubt about a cell whose client could not send its load.
+const clientLimited = string(metric.VerdictClientLimited)
+
+// judged returns the result of a cell for conditions. A condition is certain if it has the same outcome at both ends of its metric's range. One
+// certain violation decides alone; otherwise all must certainly hold.
+func judged(swept *metric.SweepCell, list []metric.Condition) verdict {
+	v := verdict{margin: margin(swept, list)}
+	for _, r := range swept.Runs {
+		if r.Validity != nil && r.Validity.Verdict == metric.VerdictClientLimited {
+			v.doubt = clientLimited
+			return v
+		}
+	}
+	for k := range list {
+		c := &list[k]
+		r := rangeOf(swept, c.Tag, c.Stat)
+		switch low, high := c.Holds(r.Low), c.Holds(r.High); {
+		case !low && !high:
+			v.doubt, v.breach = "", c
+			return v
+		case low != high && v.doubt == "":
+			v.doubt = unsure(c.Tag, c.Stat, r) + fmt.Sprintf(", around its limit of %g", c.Limit)
+		}
+	}
+	v.feasible = len(swept.Runs) > 0 && v.doubt == ""
+	return v
+}
+
+// rangeOf returns the range of the mean of a statistic over the runs of a cell that have it; {NaN, NaN}: none has.
+func rangeOf(swept *metric.SweepCell, tag string, stat metric.Stat) metric.Range {
+	var sum metric.Range
+	n := 0.0
+	for _, run := range swept.Runs {
+		if r := gate.RangeOf(run, tag, stat); !math.IsNaN(r.Low) {
+			sum.Low, sum.High, n = sum.Low+r.Low, sum.High+r.High, n+1
+		}
+	}
+	return metric.Range{Low: sum.Low / n, High: sum.High / n}
+}
+
+// objectiveDoubt says why the objective of a cell is not known well enough to compare it with other cells; "" = it is, or the search does not use it.
+func (q *search) objectiveDoubt(swept *metric.SweepCell, feasible bool) string {
+	s := q.run.Sweep
+	if seeksBoundary(s) || !feasible && s.ConstraintMode != "eic" {
+		return ""
+	}
+	tag := s.Objectives[0].Metric
+	r := rangeOf(swept, tag, q.objective)
+	if b := (metric.Bounds{tag: {q.objective: r}}); math.IsNaN(r.Low) || b.Certain(tag, q.objective, swept.Mean(tag, q.objective)) {
+		return ""
+	}
+	return unsure(tag, q.objective, r)
+}
+
+// unsure describes the range of a statistic.
+func unsure(tag string, stat metric.Stat, r metric.Range) string {
+	name := tag
+	if m, ok := metric.Lookup(tag); ok && m.Kind != metric.Derived {
+		name += " " + stat.String()
+	}
+	if math.IsInf(r.High, 1) {
+		return fmt.Sprintf("%s is %s or more", name, terminal.Figure(r.Low))
+	}
+	return fmt.Sprintf("%s lies between %s and %s", name, terminal.Figure(r.Low), terminal.Figure(r.High))
+}
+
+// margin returns the smallest relative distance to the limit of a condition, negative if it is violated; NaN: not measured.
+func margin(swept *metric.SweepCell, list []metric.Condition) float64 {
+	least := math.NaN()
+	for k := range list {
+		c := &list[k]
+		v := swept.Mean(c.Tag, c.Stat)
+		if math.IsNaN(v) || c.Limit == 0 {
+			continue
+		}
+		m := (c.Limit - v) / math.Abs(c.Limit)
+		if c.Op == "gt" || c.Op == "ge" {
+			m = -m
+		}
+		if math.IsNaN(least) || m < least {
+			least = m
+		}
+	}
+	return least
+}
+
+// evidence returns the cells that are meaningful.
+func (q *search) evidence() (list []probe) {
+	for _, p := range q.seen {
+		if p.doubt == "" {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// mostTries limits the tries of a cell that its client cannot measure; mostUncertain those of a cell whose figures are only approximate, because
+// disturbances of the machine pass. A planner does not see such a cell and requests it again.
+const (
+	mostTries     = 3
+	mostUncertain = 6
+)
+
+// givenUp says that the last cell was tried often enough; empty = it was not.
+func (q *search) givenUp() string {
+	n, limited, last := 0, 0, len(q.seen)-1
+	for k := last; k >= 0 && q.seen[k].unknown() != "" && slices.Equal(q.seen[k].values, q.seen[last].values); k-- {
+		n++
+		if q.seen[k].unknown() == clientLimited {
+			limited++
+		}
+	}
+	if limited < mostTries && n < mostUncertain {
+		return ""
+	}
+	return fmt.Sprintf("%s was run %d times without a valid measurement: %s", q.cells[last].Label, n, q.seen[last].unknown())
+}
+
+// unknown says what a cell leaves undecided, for the search or for one of its service levels; empty = nothing.
+func (p *probe) unknown() string {
+	if p.doubt != "" {
+		return p.doubt
+	}
+	for _, t := range p.tiers {
+		if t.doubt != "" {
+			return t.doubt
+		}
+	}
+	return ""
+}

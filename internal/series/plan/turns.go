@@ -1,0 +1,172 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"aiperf/internal/base/redact"
+	"aiperf/internal/base/rng"
+	"aiperf/internal/base/terminal"
+	"aiperf/internal/config"
+	"aiperf/internal/measure/comparison"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/measure/stats"
+	"aiperf/internal/report/artifact"
+)
+
+// TurnOptions holds the flags of a comparison of two targets in turns.
+type TurnOptions struct {
+	A, B     string // URLs
+	Pairs    int
+	Block    float64 // length of a turn, s
+	Wash     float64 // s at its start that are sent but not counted
+	Parallel bool    // both at once, for targets with separate hardware
+	InOrder  bool    // A is first in every pair; otherwise the order is random
+	Compare  comparison.Options
+}
+
+// Turns sends the same load to two targets in turns and compares B with A (comparison, section 4). A change of the machine then affects both. The
+// blocks of a pair have the same prompts and arrivals. Pairs that do not count because of the client are replaced, at most half as many as requested.
+// It returns nil if there is no result.
+func Turns(ctx context.Context, run *config.Run, o TurnOptions, s Streams) (*comparison.Result, error) {
+	if s.Secrets == nil {
+		s.Secrets = redact.NewSecrets()
+	}
+	s.Secrets.Add(run.Secrets()...)
+	i := session{Streams: s, ctx: ctx, run: run, command: commandLine(s.Args)}
+	i.runner = i.benchmark
+	return i.turns(o)
+}
+
+// turns executes the blocks.
+func (i *session) turns(o TurnOptions) (*comparison.Result, error) {
+	base := i.run.RandomSeed
+	if base == nil {
+		seed := config.Seed("42") // the default of a series
+		base = &seed
+	}
+	release, err := i.claim()
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	number := rng.NewDecimal(string(*base)).Child("order of turns")
+	most := o.Pairs + o.Pairs/2 // including replacements
+	first := comparison.Order(most, number)
+	var a, b []comparison.Run
+	for pair, good := 0, 0; good < o.Pairs && pair < most; pair++ {
+		turns := [2]int{0, 1}
+		if !o.InOrder && !first[pair] {
+			turns = [2]int{1, 0}
+		}
+		got, err := i.pair(&o, pair, turns, base)
+		if err != nil {
+			return nil, err
+		}
+		if got[0] == nil || got[1] == nil { // interrupted: judge the pairs so far
+			return i.judged(a, b, &o, number)
+		}
+		a, b = append(a, *got[0]), append(b, *got[1])
+		if doubt := cmp.Or(got[0].Doubt, got[1].Doubt); doubt == "" || o.Compare.Invalid {
+			good++
+		} else if pair+1 < most {
+			fmt.Fprintf(i.Err, "aiperf: repeating pair %d: %s\n", pair+1, doubt)
+		}
+	}
+	return i.judged(a, b, &o, number)
+}
+
+// pair executes the two blocks of a pair, one after the other or both at once. A side that the user interrupted is nil.
+func (i *session) pair(o *TurnOptions, pair int, turns [2]int, base *config.Seed) (got [2]*comparison.Run, err error) {
+	if !o.Parallel {
+		for _, side := range turns {
+			if got[side], err = i.turn(i.ctx, o, pair, side, base); err != nil || got[side] == nil {
+				return got, err
+			}
+		}
+		return got, nil
+	}
+	i.begun = true // the messages of a first run on a terminal do not belong between two blocks
+	var errs [2]error
+	var both sync.WaitGroup
+	for side := range got {
+		both.Go(func() { got[side], errs[side] = i.turn(i.ctx, o, pair, side, base) })
+	}
+	both.Wait()
+	return got, errors.Join(errs[:]...)
+}
+
+// judged compares the pairs and writes the result.
+func (i *session) judged(a, b []comparison.Run, o *TurnOptions, seed uint64) (*comparison.Result, error) {
+	r, err := comparison.Pairs(a, b, o.Compare, seed)
+	if err != nil {
+		return nil, err
+	}
+	text, err := r.JSON()
+	if err != nil {
+		return nil, err
+	}
+	return r, artifact.WriteFile(filepath.Join(i.run.Artifacts.Dir, "comparison.json"), text)
+}
+
+// turn executes one block of a target; nil: the user interrupted it.
+func (i *session) turn(ctx context.Context, o *TurnOptions, pair, side int, base *config.Seed) (*comparison.Run, error) {
+	name, url := "a", o.A
+	if side == 1 {
+		name, url = "b", o.B
+	}
+	label := fmt.Sprintf("pair_%02d_%s", pair+1, name)
+	b := i.run.Benchmark
+	b.Endpoint.URLs = []string{url}
+	b.Artifacts.Dir = filepath.Join(i.run.Artifacts.Dir, "blocks", label)
+	b.Artifacts.Records = config.Formats{"jsonl"}
+	b.Runtime.UI = config.UINone
+	if b.Phases = slices.Clone(b.Phases); pair > 0 {
+		b.Phases = withoutWarmup(b.Phases)
+	}
+	for k := range b.Phases {
+		if p := &b.Phases[k]; p.Kind != config.KindWarmup {
+			length := config.Seconds(o.Block)
+			p.Duration, p.Requests, p.Sessions, p.GracePeriod = &length, nil, nil, nil
+		}
+	}
+	cell := config.Cell{Label: fmt.Sprintf("pair %d", pair)}
+	seed := trialSeed(base, &cell, 0) // the same for both blocks of a pair
+	b.Datasets = slices.Clone(b.Datasets)
+	if d := b.Dataset(); d.RandomSeed != nil {
+		d.RandomSeed = seed
+	}
+	fmt.Fprintf(i.Err, "aiperf: pair %d of %d, %s: %s\n", pair+1, max(o.Pairs, pair+1), strings.ToUpper(name), terminal.Line(url))
+	done, err := i.runner(ctx, &b, seed, metric.RunInfo{RandomSeed: digits(seed), RunLabel: label}, id())
+	if cut := ctx.Err() != nil; cut || err != nil {
+		return nil, unless(cut, err)
+	}
+	if done == nil || done.Profiling.Valid == 0 {
+		return nil, fmt.Errorf("%s: no request succeeded", label)
+	}
+	if median := done.Profiling.Value("request_latency", metric.P50) / 1000; pair == 0 && o.Block < 3*(o.Wash+median) {
+		fmt.Fprintf(i.Err, "warning: a block of %g s is short for a latency of %.3g s; it should last %.0f s or more\n", o.Block, median, 3*(o.Wash+median))
+	}
+	runs, err := comparison.Load(b.Artifacts.Dir, o.Wash)
+	if err != nil {
+		return nil, err
+	}
+	if len(runs) != 1 || stats.Mean(runs[0].Values["request_latency"]) <= 0 {
+		return nil, errors.Join(errNothing, fmt.Errorf("%s has no requests after the first %g s", b.Artifacts.Dir, o.Wash))
+	}
+	return &runs[0], nil
+}
+
+// unless returns err, or nil if the user interrupted: the results so far count.
+func unless(interrupted bool, err error) error {
+	if interrupted {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,152 @@
+// Command selfbench prints the figures by which the program is judged: its cost, the accuracy of its stamps, how well it follows a schedule, and what
+// it needs at scale. Every figure that depends on the machine is shown next to a baseline from the same run. It checks nothing: read the table.
+//
+//	go run ./selfbench [-quick] [-run NAME] [-aiperf BINARY] [-python PYTHON] [-tokenizer-file PATH,PATH]
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// figure is one group of rows.
+type figure struct {
+	name       string
+	title      string
+	byNameOnly bool // runs only if -run names it, because it takes long
+	run        func(b *suite) error
+}
+
+var figures = []figure{
+	{"cpu", "CPU time (user and system) of the client per unit; marginal, so that start-up does not count; the least of several rounds", false, cpuFigure},
+	{"wire", "The same per event over TLS and over HTTP/2, from another server; ratios are to HTTP/1.1", false, wireFigure},
+	{"stamps", "Instants of messages against the server's own log of its writes", false, stampFigure},
+	{"badday", "A client that is stopped, or shares its cores with busy programs: time to first token at p99 against the server's own log", false, badDayFigure},
+	{"schedule", "Instants of sends against the instants asked for", false, scheduleFigure},
+	{"exporters", "A schedule while exporters are read beside it, and alone", false, exportersFigure},
+	{"dashboard", "What it costs to watch a run: an update, and the lag of a schedule with and without", false, dashboardFigure},
+	{"burst", "A burst", false, burstFigure},
+	{"crowd", "Many slow streams at once", false, crowdFigure},
+	{"replay", "Replay of a trace", false, replayFigure},
+	{"tokenizer", "Tokenizer: loading, encoding and decoding; medians", false, tokenizerFigure},
+	{"certainty", "What a disturbed client states of its instants against the server's own log", true, certaintyFigure},
+	{"million", "A million short requests", true, millionFigure},
+}
+
+// suite holds the settings of the figures.
+type suite struct {
+	aiperf string // the program under test
+	dir    string // scratch folder
+	quick  bool
+	runs   int
+	python string // Python that may have tiktoken, "" = the one in PATH
+
+	situation      string // for the figure certainty: only situations whose name contains it
+	tokenizerFiles string // more tokenizers to measure, comma-separated
+	table
+}
+
+func main() {
+	if len(os.Args) > 1 {
+		if play, ok := roles[os.Args[1]]; ok { // this program also plays the baselines, as its own child processes
+			exit(play(os.Args[2:]))
+			return
+		}
+	}
+	quick := flag.Bool("quick", false, "short runs: a look, not a figure")
+	only := flag.String("run", "", "comma list of the figures to take: "+names())
+	aiperf := flag.String("aiperf", "", "the program under test (default: built from this module)")
+	b := &suite{table: table{out: os.Stdout}}
+	flag.StringVar(&b.python, "python", "", "a Python with tiktoken, to compare the tokenizer with (default: the one in PATH, if it has it)")
+	flag.StringVar(&b.tokenizerFiles, "tokenizer-file", "", "comma list of further tokenizer files or folders to measure")
+	flag.StringVar(&b.situation, "situation", "", "for -run certainty: only situations whose name contains this text")
+	flag.Parse()
+	b.quick, b.aiperf = *quick, *aiperf
+	exit(b.measure(*only))
+}
+
+func exit(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "benchmark:", err)
+		os.Exit(1)
+	}
+}
+
+func names() string {
+	var list []string
+	for _, f := range figures {
+		list = append(list, f.name)
+	}
+	return strings.Join(list, ", ")
+}
+
+func (b *suite) measure(only string) error {
+	chosen, err := choose(only)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "aiperf-benchmark-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	b.dir = dir
+	if b.aiperf == "" {
+		b.aiperf = filepath.Join(dir, "aiperf")
+		if out, err := exec.Command("go", "build", "-o", b.aiperf, "./cmd/aiperf").CombinedOutput(); err != nil {
+			return fmt.Errorf("go build ./cmd/aiperf: %w\n%s", err, out)
+		}
+	}
+	fmt.Printf("%s/%s, %d cores%s, %s\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), load(), runtime.Version())
+	for _, f := range chosen {
+		began := time.Now()
+		b.section(f.title)
+		err := f.run(b)
+		b.flush()
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.name, err)
+		}
+		fmt.Printf("(%s: %.0f s)\n", f.name, time.Since(began).Seconds())
+	}
+	return nil
+}
+
+// choose returns the figures of a comma-separated list; an empty list selects all but the long ones.
+func choose(only string) ([]figure, error) {
+	var list []figure
+	if only == "" {
+		for _, f := range figures {
+			if !f.byNameOnly {
+				list = append(list, f)
+			}
+		}
+		return list, nil
+	}
+next:
+	for name := range strings.SplitSeq(only, ",") {
+		for _, f := range figures {
+			if f.name == name {
+				list = append(list, f)
+				continue next
+			}
+		}
+		return nil, fmt.Errorf("-run %s: no such figure; allowed: %s", name, names())
+	}
+	return list, nil
+}
+
+// load returns the load average of the machine. Other programs distort absolute figures, and ratios less so.
+func load() string {
+	b, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return ""
+	}
+	word, _, _ := strings.Cut(string(b), " ")
+	return ", load average " + word
+}

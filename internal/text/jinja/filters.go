@@ -1,0 +1,279 @@
+package jinja
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// text returns a filter that applies a function to a string.
+func text(f func(string) string) Filter {
+	return func(v Value, _ *Call) (Value, error) { return f(Str(v)), nil }
+}
+
+// lazily returns a filter whose result is a generator. A false input gives an empty one.
+func lazily(f func(l []Value, c *Call) (Value, error)) Filter {
+	return func(v Value, c *Call) (Value, error) {
+		if !truth(v) {
+			return &List{lazy: true}, nil
+		}
+		out, err := listed(f)(v, c)
+		if l, ok := out.(*List); ok {
+			l.lazy = true
+		}
+		return out, err
+	}
+}
+
+// listed returns a filter that applies a function to a list.
+func listed(f func(l []Value, c *Call) (Value, error)) Filter {
+	return func(v Value, c *Call) (Value, error) {
+		l, err := items(v)
+		if err != nil {
+			return nil, err
+		}
+		if err := c.run.chargeAll(l); err != nil {
+			return nil, err
+		}
+		return f(l, c)
+	}
+}
+
+// viaMethod returns a filter that calls a string method.
+func viaMethod(name string) Filter {
+	return func(v Value, c *Call) (Value, error) { return stringMethods[name](Str(v), c) }
+}
+
+// filters are the functions allowed after a bar; tojson belongs to the environment.
+var filters map[string]Filter
+
+func init() { // in init, because the table and the environment refer to each other
+	f := map[string]Filter{
+		"upper": text(strings.ToUpper), "lower": text(strings.ToLower), "capitalize": text(capitalize), "title": text(title),
+		"string": text(func(s string) string { return s }), "safe": func(v Value, _ *Call) (Value, error) { return v, nil },
+		"escape": bounded(5, escapeHTML), "forceescape": bounded(5, escapeHTML), "urlencode": bounded(3, func(s string) string {
+			return strings.ReplaceAll(strings.ReplaceAll(url.QueryEscape(s), "+", "%20"), "%2F", "/")
+		}),
+		"trim": viaMethod("strip"), "replace": viaMethod("replace"), "center": func(v Value, c *Call) (Value, error) {
+			if len(c.Args) == 0 {
+				c.Args = []Value{c.Arg(0, "width", int64(80))}
+			}
+			return stringMethods["center"](Str(v), c)
+		},
+		"length": length, "count": length, "first": end(true), "last": end(false),
+		"list": listed(func(l []Value, _ *Call) (Value, error) { return &List{Items: append([]Value{}, l...)}, nil }),
+		"join": listed(join), "sum": listed(sum), "sort": listed(sorted), "unique": lazily(unique), "min": listed(extreme(-1)), "max": listed(extreme(1)),
+		"batch": lazily(batch), "groupby": listed(groupby), "map": lazily(mapped),
+		"select": lazily(choose(false, true)), "reject": lazily(choose(false, false)),
+		"selectattr": lazily(choose(true, true)), "rejectattr": lazily(choose(true, false)),
+		"reverse": reverse, "default": otherwise, "items": itemsOf, "dictsort": dictsort, "int": toInt, "float": toFloat, "abs": absolute,
+		"round": round, "indent": indent, "wordcount": func(v Value, _ *Call) (Value, error) {
+			words := int64(0)
+			for range strings.FieldsSeq(Str(v)) {
+				words++
+			}
+			return words, nil
+		},
+		"format": func(v Value, c *Call) (Value, error) {
+			if len(c.Names) > 0 {
+				d := NewDict()
+				for _, n := range c.Names {
+					d.Set(n, c.Named[n])
+				}
+				return printf(Str(v), d)
+			}
+			return printf(Str(v), Tuple(c.Args))
+		},
+		"attr":     func(v Value, c *Call) (Value, error) { return c.run.attribute(v, Str(c.Arg(0, "name", ""))) },
+		"truncate": truncate, "pprint": func(v Value, _ *Call) (Value, error) { return repr(v), nil },
+	}
+	f["d"], f["e"] = f["default"], f["escape"]
+	filters = f
+}
+
+func escapeHTML(s string) string {
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;").Replace(s)
+}
+
+func length(v Value, _ *Call) (Value, error) {
+	if s, ok := v.(string); ok {
+		return int64(utf8.RuneCountInString(s)), nil
+	}
+	l, err := items(v)
+	if g, ok := v.(*List); err != nil || ok && g.lazy {
+		return nil, fmt.Errorf("object of type '%s' has no len()", typeName(v))
+	}
+	return int64(len(l)), nil
+}
+
+func reverse(v Value, _ *Call) (Value, error) {
+	l, err := items(v)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Value, 0, len(l))
+	for i := len(l) - 1; i >= 0; i-- {
+		out = append(out, l[i])
+	}
+	if _, ok := v.(string); ok {
+		return joinStrings("", &Call{Args: []Value{&List{Items: out}}})
+	}
+	return &List{Items: out}, nil
+}
+
+func otherwise(v Value, c *Call) (Value, error) {
+	if isType[Undefined](v) || truth(c.Arg(1, "boolean", false)) && !truth(v) {
+		return c.Arg(0, "default_value", ""), nil
+	}
+	return v, nil
+}
+
+func itemsOf(v Value, _ *Call) (Value, error) {
+	switch d := v.(type) {
+	case Undefined:
+		return &List{}, nil
+	case *Dict:
+		return dictMethods["items"](nil, d, nil)
+	}
+	return nil, errors.New("Can only get item pairs from a mapping.")
+}
+
+func dictsort(v Value, c *Call) (Value, error) {
+	pairs, err := itemsOf(v, nil)
+	if err != nil {
+		return nil, err
+	}
+	at, fold := 0, folded(c, 0)
+	if Str(c.Arg(1, "by", "key")) == "value" {
+		at = 1
+	}
+	out, err := sortValues(pairs.(*List).Items, func(v Value) (Value, error) { return fold(v.(Tuple)[at]), nil }, truth(c.Arg(2, "reverse", false)))
+	return &List{Items: out}, err
+}
+
+func toInt(v Value, c *Call) (Value, error) {
+	switch x := v.(type) {
+	case string:
+		s := strings.TrimSpace(x)
+		base, err := intArg(c, 1, "base", 10)
+		if err != nil {
+			return nil, err
+		}
+		if n, err := strconv.ParseInt(strings.ReplaceAll(s, "_", ""), int(base), 64); err == nil {
+			return n, nil
+		}
+		if f, err := strconv.ParseFloat(s, 64); err == nil && !math.IsInf(f, 0) && !math.IsNaN(f) {
+			return int64(f), nil
+		}
+	case float64:
+		if !math.IsInf(x, 0) && !math.IsNaN(x) {
+			return int64(x), nil
+		}
+	default:
+		if n, ok := integer(v); ok {
+			return n, nil
+		}
+	}
+	return c.Arg(0, "default", int64(0)), nil
+}
+
+func toFloat(v Value, c *Call) (Value, error) {
+	if x, ok := number(v); ok {
+		return x, nil
+	}
+	if s, ok := v.(string); ok {
+		if x, err := strconv.ParseFloat(strings.TrimSpace(s), 64); err == nil {
+			return x, nil
+		}
+	}
+	return c.Arg(0, "default", 0.0), nil
+}
+
+func absolute(v Value, _ *Call) (Value, error) {
+	if n, ok := integer(v); ok {
+		return max(n, -n), nil
+	}
+	x, ok := number(v)
+	if !ok {
+		return nil, fmt.Errorf("bad operand type for abs(): '%s'", typeName(v))
+	}
+	return math.Abs(x), nil
+}
+
+// round is exact: the decimal digits of the stored number decide, half to even.
+func round(v Value, c *Call) (Value, error) {
+	x, ok := number(v)
+	digits, err := intArg(c, 0, "precision", 0)
+	if !ok || err != nil || digits < -300 || digits > 300 {
+		return nil, fmt.Errorf("round wants a number and a precision, found %s", typeName(v))
+	}
+	scale := math.Pow(10, float64(digits))
+	switch method := Str(c.Arg(1, "method", "common")); method {
+	case "ceil":
+		return math.Ceil(x*scale) / scale, nil
+	case "floor":
+		return math.Floor(x*scale) / scale, nil
+	case "common":
+		if n, ok := integer(v); ok && digits >= 0 {
+			return n, nil
+		}
+	default:
+		return nil, fmt.Errorf("method must be common, ceil or floor, found %q", method)
+	}
+	if digits < 0 {
+		return math.RoundToEven(x*scale) / scale, nil
+	}
+	out, err := strconv.ParseFloat(new(big.Float).SetFloat64(x).Text('f', int(digits)), 64)
+	return out, err
+}
+
+func indent(v Value, c *Call) (Value, error) {
+	by := "    "
+	switch w := c.Arg(0, "width", int64(4)).(type) {
+	case int64:
+		by = strings.Repeat(" ", int(max(0, min(w, 1000))))
+	case string:
+		by = w
+	}
+	s := Str(v)
+	n := strings.Count(s, "\n") + 1
+	if n > maxItems || len(by) > (maxString-min(len(s), maxString))/n {
+		return nil, errString
+	}
+	lines := strings.Split(s, "\n")
+	for i, s := range lines {
+		if i == 0 && !truth(c.Arg(1, "first", false)) || s == "" && !truth(c.Arg(2, "blank", false)) {
+			continue
+		}
+		lines[i] = by + s
+	}
+	return strings.Join(lines, "\n"), nil
+}
+
+func truncate(v Value, c *Call) (Value, error) {
+	n, err := intArg(c, 0, "length", 255)
+	leeway, err2 := intArg(c, 3, "leeway", 5)
+	if err = errors.Join(err, err2); err != nil {
+		return nil, err
+	}
+	whole, tail := Str(v), Str(c.Arg(2, "end", "..."))
+	switch length := int64(utf8.RuneCountInString(whole)); {
+	case length <= n+leeway:
+		return whole, nil
+	case len(whole) > maxString/4 || len(tail) > maxString/4:
+		return nil, errString
+	}
+	s := []rune(whole)
+	cut := string(s[:max(0, n-int64(utf8.RuneCountInString(tail)))])
+	if !truth(c.Arg(1, "killwords", false)) {
+		if k := strings.LastIndexByte(cut, ' '); k >= 0 {
+			cut = cut[:k]
+		}
+	}
+	return cut + tail, nil
+}

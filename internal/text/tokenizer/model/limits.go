@@ -1,0 +1,17 @@
+package model
+
+import "fmt"
+
+// Maximum sizes of a tokenizer. Published ones have up to a million tokens and a quarter of a million rules.
+const (
+	MaxTokens = 1_500_000
+	MaxRules  = 3_000_000
+)
+
+// FitTokens returns an error if a vocabulary of n tokens is too large.
+func FitTokens(n int) error {
+	if n > MaxTokens {
+		return fmt.Errorf("more than %d tokens: no tokenizer is that large", MaxTokens)
+	}
+	return nil
+}

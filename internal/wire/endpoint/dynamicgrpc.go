@@ -1,0 +1,227 @@
+package endpoint
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+
+	reflection "google.golang.org/grpc/reflection/grpc_reflection_v1"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protodesc"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/descriptorpb"
+	"google.golang.org/protobuf/types/dynamicpb"
+
+	"aiperf/internal/base/boundedfile"
+	"aiperf/internal/base/jsontext"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/workload/conversation"
+)
+
+// reflectionMethod is gRPC's standard method to query the message types of a server's methods (grpc.reflection.v1).
+const reflectionMethod = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"
+
+// dynamicCodec calls any gRPC method by its description: a file written by protoc, or the server's answer to reflection (endpoints, section 11.4).
+// Bodies are the protobuf JSON of a message, or {"messages": [...]} for several. Answers are the JSON of their messages.
+type dynamicCodec struct {
+	jsonType
+	set    Settings
+	path   string
+	method atomic.Pointer[describedMethod] // nil = not known yet
+}
+
+// mostDescriptors is the maximum size of a file of descriptors, in bytes.
+const mostDescriptors = 64 << 20
+
+type describedMethod struct{ protoreflect.MethodDescriptor }
+
+func openDynamic(s Settings) (Codec, error) {
+	field, err := responseField(&s)
+	if err != nil {
+		return nil, err
+	}
+	c := &dynamicCodec{set: s, path: "/" + strings.TrimPrefix(s.Method, "/"), jsonType: opaqueType()}
+	if field != nil {
+		c.jsonType = freeType(field)
+	}
+	if s.ReadOnly {
+		return c, nil
+	}
+	if service, method, ok := strings.Cut(c.path[1:], "/"); !ok || service == "" || method == "" || strings.Contains(method, "/") {
+		return nil, fmt.Errorf("%s: want package.Service/Method, found %q", s.Spell.As("endpoint.grpc_method"), s.Method)
+	}
+	if s.Descriptors != "" {
+		raw, err := boundedfile.ReadAll(s.Descriptors, mostDescriptors)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", s.Spell.As("endpoint.grpc_descriptors"), err)
+		}
+		if err := c.describe(raw); err != nil {
+			return nil, fmt.Errorf("%s %s: %w", s.Spell.As("endpoint.grpc_descriptors"), s.Descriptors, err)
+		}
+	}
+	return c, nil
+}
+
+// opaqueType returns a type whose every message counts as content, whatever it holds.
+func opaqueType() jsonType {
+	return jsonType{
+		input:  func(*inputTexts, *jsontext.Scanner, []byte) bool { return false },
+		member: func(*jsonAnswer, *jsontext.Scanner, []byte) bool { return false },
+		after:  func(d *jsonAnswer) { d.chunk.kind, d.chunk.items = record.Other, 1 },
+	}
+}
+
+// describe finds the method in a FileDescriptorSet.
+func (c *dynamicCodec) describe(raw []byte) error {
+	set := new(descriptorpb.FileDescriptorSet)
+	if err := proto.Unmarshal(raw, set); err != nil {
+		return errors.New("it is no FileDescriptorSet, which protoc writes with all imports")
+	}
+	files, err := protodesc.NewFiles(set)
+	if err != nil {
+		return err
+	}
+	service, method, _ := strings.Cut(c.path[1:], "/")
+	d, err := files.FindDescriptorByName(protoreflect.FullName(service))
+	s, ok := d.(protoreflect.ServiceDescriptor)
+	if err != nil || !ok {
+		return fmt.Errorf("there is no service %s in it", service)
+	}
+	m := s.Methods().ByName(protoreflect.Name(method))
+	if m == nil {
+		return fmt.Errorf("service %s has no method %s", service, method)
+	}
+	c.method.Store(&describedMethod{m})
+	return nil
+}
+
+// NewAnswer implements Codec.
+func (c *dynamicCodec) NewAnswer(remember bool) Answer { return c.newAnswer(remember) }
+
+// Input implements Codec. It returns nothing, because it is unknown which part of a message is the prompt.
+func (c *dynamicCodec) Input([]byte) Input { return Input{} }
+
+// Encode implements Codec.
+func (c *dynamicCodec) Encode(t *conversation.Turn, _ *History) (Request, error) {
+	if t.RawPayload == nil {
+		return Request{}, invalid(t, `endpoint type dynamic_grpc sends ready messages: give a file of the type raw_payload whose rows are {"messages": [MESSAGE, ...]}`)
+	}
+	if c.method.Load() != nil {
+		if _, err := c.Marshal(c.path, record.Plain(t.RawPayload)); err != nil {
+			return Request{}, invalid(t, "%v", err)
+		}
+	}
+	return Request{Path: c.path, Body: record.Plain(t.RawPayload)}, nil
+}
+
+// Ask implements Learner.
+func (c *dynamicCodec) Ask(string) *Request {
+	if !c.Needs() {
+		return nil
+	}
+	return &Request{Path: reflectionMethod}
+}
+
+// Needs implements Learner.
+func (c *dynamicCodec) Needs() bool { return c.method.Load() == nil }
+
+// Learn implements Learner.
+func (c *dynamicCodec) Learn(_ string, answer []byte) ([]string, error) {
+	raw, err := base64.StdEncoding.DecodeString(strings.Trim(string(answer), `"`))
+	if err == nil {
+		err = c.describe(raw)
+	}
+	if err != nil {
+		err = fmt.Errorf("what the server tells of %s: %w; %s names a file that does", c.path[1:], err, c.set.Spell.As("endpoint.grpc_descriptors"))
+	}
+	return nil, err
+}
+
+// Streams implements RPC.
+func (c *dynamicCodec) Streams(method string) bool {
+	m := c.method.Load()
+	return method != reflectionMethod && m != nil && m.IsStreamingServer()
+}
+
+// Marshal implements RPC.
+func (c *dynamicCodec) Marshal(method string, whole record.Body) ([][]byte, error) {
+	body := whole.Bytes()
+	if method == reflectionMethod {
+		service, _, _ := strings.Cut(c.path[1:], "/")
+		raw, err := proto.Marshal(&reflection.ServerReflectionRequest{MessageRequest: &reflection.ServerReflectionRequest_FileContainingSymbol{FileContainingSymbol: service}})
+		return [][]byte{raw}, err
+	}
+	m := c.method.Load()
+	if m == nil {
+		return nil, fmt.Errorf("what %s takes is not known", c.path[1:])
+	}
+	list := []json.RawMessage{body}
+	var several map[string]json.RawMessage
+	if json.Unmarshal(body, &several) == nil && len(several) == 1 && several["messages"] != nil && m.Input().Fields().ByJSONName("messages") == nil {
+		list = nil // list shares the memory of the body
+		if err := json.Unmarshal(several["messages"], &list); err != nil {
+			return nil, fmt.Errorf("messages: want a list, found %.80s", several["messages"])
+		}
+	}
+	if len(list) != 1 && !m.IsStreamingClient() {
+		return nil, fmt.Errorf("%s takes one message, here are %d", c.path[1:], len(list))
+	}
+	messages := make([][]byte, len(list))
+	for i, text := range list {
+		one := dynamicpb.NewMessage(m.Input())
+		err := protojson.Unmarshal(text, one)
+		if err == nil {
+			messages[i], err = proto.MarshalOptions{Deterministic: true}.Marshal(one) // deterministic: the same row gives the same bytes
+		}
+		if err != nil {
+			return nil, fmt.Errorf("message %d is no %s: %w", i+1, m.Input().FullName(), err)
+		}
+	}
+	return messages, nil
+}
+
+// Unmarshal implements RPC. The answer of reflection is returned as a FileDescriptorSet in base64.
+func (c *dynamicCodec) Unmarshal(method string, message []byte) ([]byte, *record.Error) {
+	unread := func(err error) *record.Error {
+		return &record.Error{Type: "DecodeError", Message: fmt.Sprintf("the answer to %s cannot be read: %v", method, err)}
+	}
+	if method == reflectionMethod {
+		r := new(reflection.ServerReflectionResponse)
+		if err := proto.Unmarshal(message, r); err != nil {
+			return nil, unread(err)
+		}
+		if e := r.GetErrorResponse(); e != nil {
+			return nil, &record.Error{Code: 404, Type: "ReflectionError", Message: e.GetErrorMessage()}
+		}
+		var set []byte
+		for _, file := range r.GetFileDescriptorResponse().GetFileDescriptorProto() {
+			one := new(descriptorpb.FileDescriptorProto)
+			if err := proto.Unmarshal(file, one); err != nil {
+				return nil, unread(err)
+			}
+			raw, err := proto.Marshal(&descriptorpb.FileDescriptorSet{File: []*descriptorpb.FileDescriptorProto{one}})
+			if err != nil {
+				return nil, unread(err)
+			}
+			set = append(set, raw...) // concatenated lists of one message type are one list
+		}
+		return []byte(`"` + base64.StdEncoding.EncodeToString(set) + `"`), nil
+	}
+	m := c.method.Load()
+	if m == nil {
+		return nil, unread(errors.New("its type is not known"))
+	}
+	one := dynamicpb.NewMessage(m.Output())
+	if err := proto.Unmarshal(message, one); err != nil {
+		return nil, unread(err)
+	}
+	text, err := protojson.MarshalOptions{UseProtoNames: true}.Marshal(one)
+	if err != nil {
+		return nil, unread(err)
+	}
+	return jsontext.AppendCompact(nil, &jsontext.Scanner{Doc: text}), nil // the library inserts random spaces
+}

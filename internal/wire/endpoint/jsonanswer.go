@@ -1,0 +1,315 @@
+package endpoint
+
+import (
+	"bytes"
+	"slices"
+	"sync"
+
+	"aiperf/internal/base/jsontext"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/wire/framing"
+)
+
+// jsonAnswer decodes an answer of JSON documents: events of a stream, or one body.
+type jsonAnswer struct {
+	*jsonType
+	chunk     chunk
+	scan      jsontext.Scanner // scanner of the document that chunk points into
+	format    framing.Format
+	event     framing.Event
+	lines     [][]byte
+	out       []byte // visible text so far
+	reasoning []byte
+	cuts      []cut
+	last      cut    // the last document, with or without content; [DONE] does not count
+	usage     []byte // last non-empty usage object
+	early     []byte // usage object of the first content
+	drafts    []byte // object about speculative decoding
+	drafted   int    // number of documents that held one
+	finish    []byte
+	failure   []byte        // last error object of a document
+	failed    *record.Error // the server reported that the request failed
+	messages  int
+	tokens    int // number of tokens that came as ids
+	skipped   int
+	unframed  bool        // a body that looks like a stream
+	keeper    memoryMaker // nil = no Memory was requested
+	state     any         // state of the type across documents
+}
+
+// stateOf returns the state of a type across the documents of an answer. It makes the state at the first call.
+func stateOf[T any](d *jsonAnswer) *T {
+	v, ok := d.state.(*T)
+	if !ok {
+		v = new(T)
+		d.state = v
+	}
+	return v
+}
+
+// memoryMaker makes the Memory of an answer.
+type memoryMaker interface {
+	// take reads the current document.
+	take(d *jsonAnswer)
+	// memory returns the Memory at the end of an answer; nil = none.
+	memory(d *jsonAnswer) Memory
+}
+
+// cut is a content response whose texts are still offsets.
+type cut struct {
+	at          int64
+	message     int
+	kind        record.Kind
+	text, think [2]int // start and end
+}
+
+var answers = sync.Pool{New: func() any { return new(jsonAnswer) }}
+
+// newAnswer takes an answer from the pool; Result returns it.
+func (t *jsonType) newAnswer(remember bool) *jsonAnswer {
+	d := answers.Get().(*jsonAnswer)
+	*d = jsonAnswer{jsonType: t, format: framing.SSE, chunk: d.chunk, event: d.event, lines: d.lines[:0], out: d.out[:0], reasoning: d.reasoning[:0],
+		cuts: d.cuts[:0], usage: d.usage[:0], early: d.early[:0], drafts: d.drafts[:0], finish: d.finish[:0], failure: d.failure[:0]}
+	if remember && t.keeper != nil {
+		d.keeper = t.keeper()
+	}
+	return d
+}
+
+// Add implements Answer.
+func (d *jsonAnswer) Add(m *record.Message, index int) (content bool, failure *record.Error) {
+	n := len(d.cuts)
+	d.messages++
+	d.failed = d.read(m, index)
+	return len(d.cuts) > n, d.failed
+}
+
+// Next implements Answer: there is no follow-up.
+func (d *jsonAnswer) Next() *FollowUp { return nil }
+
+// Result implements Answer.
+func (d *jsonAnswer) Result() Result {
+	res := Result{Reply: new(record.Reply), Failure: d.failed}
+	d.fill(res.Reply)
+	if d.failed == nil && len(d.cuts) == 0 {
+		res.Failure = d.noContent()
+	}
+	if d.keeper != nil {
+		res.Memory = d.keeper.memory(d)
+	}
+	answers.Put(d)
+	return res
+}
+
+func (d *jsonAnswer) noContent() *record.Error {
+	text := "Invalid inference result: No responses with actual content were received"
+	switch {
+	case d.messages == 0:
+		text = "Invalid inference result: No responses were received"
+	case len(d.failure) > 0:
+		text += "; the server said: " + string(d.failure)
+	case d.unframed:
+		text += "; the body is a stream of events, but its Content-Type is not " + d.format.Media()[0]
+	case d.skipped > 0:
+		text += "; what came is not JSON"
+	}
+	return &record.Error{Type: invalidResult, Message: text}
+}
+
+// read reads one message.
+func (d *jsonAnswer) read(m *record.Message, index int) *record.Error {
+	if m.Body {
+		doc := bytes.TrimSpace(m.Raw)
+		if len(doc) == 0 {
+			return nil
+		}
+		if d.plain && doc[0] != '{' || !d.document(doc) {
+			if !d.plain {
+				d.unframed = d.unframed || d.format.Unlabelled(doc)
+				d.unread(doc, m.At, index)
+				return nil
+			}
+			d.chunk.reset()
+			d.chunk.delta.set, d.chunk.delta.content = true, jsontext.Text{Raw: m.Raw, Set: true}
+		}
+		d.keep(m.At, index)
+		return nil
+	}
+	if m.Fields != nil {
+		return d.readEvent(m, index)
+	}
+	doc, plain := d.format.Data(m.Raw, m.Line)
+	if !plain {
+		return d.readEvent(m, index)
+	}
+	switch {
+	case string(doc) == "[DONE]" || len(doc) == 0:
+	case !d.document(doc):
+		d.format.Parse(&d.event, m.Raw)
+		d.unread(d.event.Text(), m.At, index)
+	case d.suspicious():
+		d.format.Parse(&d.event, m.Raw)
+		if f := streamFailure(d.format, &d.event); f != nil {
+			return f
+		}
+		d.keep(m.At, index)
+	default:
+		d.keep(m.At, index)
+	}
+	return nil
+}
+
+// readEvent reads a message with several lines, or one from an export.
+func (d *jsonAnswer) readEvent(m *record.Message, index int) *record.Error {
+	framing.Take(d.format, &d.event, m)
+	if d.mayFail(m) {
+		if f := streamFailure(d.format, &d.event); f != nil {
+			return f
+		}
+	}
+	data := d.event.Data()
+	if len(data) == 0 || string(data) == "[DONE]" {
+		return nil
+	}
+	if d.document(data) {
+		d.keep(m.At, index)
+		return nil
+	}
+	d.lines = d.event.DataLines(d.lines[:0])
+	if len(d.lines) < 2 || !d.eachLine() {
+		d.unread(d.event.Text(), m.At, index)
+		return nil
+	}
+	for _, line := range d.lines {
+		if string(line) != "[DONE]" {
+			d.document(line)
+			d.keep(m.At, index)
+		}
+	}
+	return nil
+}
+
+// unread decodes a document that is not JSON, if the type supports it. White space in a text is kept.
+func (d *jsonAnswer) unread(doc []byte, at int64, index int) {
+	if d.loose == nil || d.unframed {
+		d.skipped++
+		return
+	}
+	d.loose(d, doc)
+	d.keep(at, index)
+}
+
+// eachLine reports whether every data line is a separate document.
+func (d *jsonAnswer) eachLine() bool {
+	for _, line := range d.lines {
+		if string(line) != "[DONE]" && !d.document(line) {
+			return false
+		}
+	}
+	return true
+}
+
+// mayFail is the cheap test of a message of several lines, or of one from an export.
+func (d *jsonAnswer) mayFail(m *record.Message) bool {
+	if m.Fields == nil {
+		return d.format.MayFail(m.Raw, false)
+	}
+	return slices.ContainsFunc(m.Fields, func(f record.Field) bool { return d.format.MayFail([]byte(f.Value), false) })
+}
+
+// suspicious reports whether the document may report a failure.
+func (d *jsonAnswer) suspicious() bool {
+	c := &d.chunk
+	return c.failure.Set || string(c.object.Raw) == "error" || string(c.typ.Raw) == "error" || string(c.typ.Raw) == "response.failed"
+}
+
+// keep adds the current document to the result.
+func (d *jsonAnswer) keep(at int64, index int) {
+	d.last.at, d.last.message = at, index
+	c := &d.chunk
+	if len(c.usage) > 0 && !emptyObject(c.usage) {
+		d.usage = append(d.usage[:0], c.usage...)
+	}
+	if len(c.drafts) > 0 {
+		d.drafts, d.drafted = append(d.drafts[:0], c.drafts...), d.drafted+1
+	}
+	if c.failure.Set {
+		d.failure = append(d.failure[:0], c.failure.Raw...)
+	}
+	if !c.finish.Empty() {
+		d.finish = c.finish.Append(d.finish[:0])
+	}
+	if d.keeper != nil {
+		d.keeper.take(d)
+	}
+	n, r := len(d.out), len(d.reasoning)
+	kind, ok := d.content()
+	if !ok {
+		return
+	}
+	if len(d.cuts) == 0 {
+		d.early = append(d.early[:0], c.usage...)
+	}
+	d.cuts = append(d.cuts, cut{at, index, kind, [2]int{n, len(d.out)}, [2]int{r, len(d.reasoning)}})
+}
+
+// content appends the texts of the document to the reply and returns their kind; false = no content.
+func (d *jsonAnswer) content() (record.Kind, bool) {
+	c := &d.chunk
+	if c.items > 0 {
+		return c.kind, true
+	}
+	p := c.chosen()
+	n := len(d.out)
+	d.out = p.prose(d.out)
+	called := p.called()
+	if called {
+		d.out = p.calls(d.out)
+	}
+	if think := p.thinking(); !think.Empty() {
+		d.reasoning = think.Append(d.reasoning)
+		return record.Reasoning, true
+	}
+	if called {
+		return record.ToolCall, true
+	}
+	return record.Text, len(d.out) > n || p.sound
+}
+
+func emptyObject(raw []byte) bool {
+	s := jsontext.Scanner{Doc: raw}
+	return s.Open('{') && s.Kind() == '}'
+}
+
+// fill builds the reply: one string for all visible text, one for all reasoning, and the contents as parts of them.
+func (d *jsonAnswer) fill(r *record.Reply) {
+	r.Output, r.Reasoning = string(d.out), string(d.reasoning)
+	r.PerChunkTokens = -1
+	r.FinishReason = string(d.finish)
+	r.Skipped, r.OutputTokens = d.skipped, d.tokens
+	if len(d.usage) > 0 {
+		r.Usage = parseUsage(d.usage)
+	}
+	if d.drafted == 1 {
+		r.Drafts = parseDrafts(d.drafts)
+	}
+	if len(d.early) > 0 {
+		u := r.Usage
+		if !bytes.Equal(d.early, d.usage) {
+			u = parseUsage(d.early)
+		}
+		r.PerChunkTokens = max(-1, int(u.Completion))
+	}
+	if len(d.cuts) == 0 {
+		r.ServerError = string(d.failure)
+		return
+	}
+	if d.lastEnds && d.last.message != d.cuts[len(d.cuts)-1].message {
+		r.End, r.EndMessage = d.last.at, d.last.message
+	}
+	r.Contents = make([]record.Content, len(d.cuts))
+	for i, c := range d.cuts {
+		r.Contents[i] = record.Content{At: c.at, Message: c.message, Kind: c.kind,
+			Text: r.Output[c.text[0]:c.text[1]], Reasoning: r.Reasoning[c.think[0]:c.think[1]]}
+	}
+}

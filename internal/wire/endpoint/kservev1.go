@@ -1,0 +1,103 @@
+package endpoint
+
+import (
+	"encoding/json"
+	"net/url"
+
+	"aiperf/internal/base/jsontext"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/workload/conversation"
+)
+
+// openKServeV1 makes the codec of the first version of KServe's protocol (endpoints, section 11.5): one instance, one prediction. The extras
+// v1_input_field and v1_output_field name the members that hold the input text and the output text.
+func openKServeV1(s Settings) (Codec, error) {
+	input, err := consume(&s, "v1_input_field")
+	if err != nil {
+		return nil, err
+	}
+	output, err := consume(&s, "v1_output_field")
+	if err != nil {
+		return nil, err
+	}
+	if input == "" {
+		input = "text"
+	}
+	if output == "" {
+		output = "output"
+	}
+	t := jsonType{
+		path: func(set *Settings, t *conversation.Turn) string {
+			return "/v1/models/" + url.PathEscape(set.model(t)) + ":predict"
+		},
+		encode: func(b *body, t *conversation.Turn, h *History) error {
+			if err := alone(t, h, "kserve_v1_predict"); err != nil {
+				return err
+			}
+			text, err := onePrompt(t, "kserve_v1_predict")
+			if err != nil {
+				return err
+			}
+			var instance object
+			instance.setString(input, text)
+			a := len(b.buf)
+			b.buf = append(instance.append(append(b.buf, '[')), ']')
+			b.end("instances", a)
+			return nil
+		},
+		input: func(x *inputTexts, s *jsontext.Scanner, key []byte) bool {
+			if string(key) != "instances" {
+				return false
+			}
+			elements(s, func() {
+				members(s, func(key string) {
+					if key == input {
+						x.prompt(s)
+					} else {
+						s.Skip()
+					}
+				})
+			})
+			return true
+		},
+		member: func(d *jsonAnswer, s *jsontext.Scanner, key []byte) bool {
+			if string(key) != "predictions" {
+				return false
+			}
+			prediction(d, s, output)
+			return true
+		},
+	}
+	return t.open(s)
+}
+
+// prediction reads the first element of a list: a text, or an object with a text. Any other value is content without text.
+func prediction(d *jsonAnswer, s *jsontext.Scanner, output string) {
+	first := true
+	text := func() {
+		p := &d.chunk.delta
+		p.reset()
+		p.set, p.content = true, s.Text()
+	}
+	elements(s, func() {
+		switch {
+		case !first:
+			s.Skip()
+		case s.Kind() == '"':
+			text()
+		case s.Kind() == '{':
+			members(s, func(key string) {
+				if key == output && s.Kind() == '"' {
+					text()
+				} else {
+					s.Skip()
+				}
+			})
+		default:
+			if v := s.Raw(); json.Valid(v) && string(v) != "null" {
+				d.chunk.kind, d.chunk.items = record.Other, 1
+			}
+		}
+		first = false
+	})
+}

@@ -1,0 +1,230 @@
+package transport
+
+import (
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"syscall"
+	"time"
+
+	"aiperf/internal/base/clock"
+	"aiperf/internal/measure/record"
+)
+
+// socket is a stream socket: TCP or Unix.
+type socket interface {
+	net.Conn
+	syscall.Conn
+}
+
+// conn is one connection that stamps what it reads. At most one goroutine reads it at a time and at most one writes it.
+//
+// A stamp is the kernel's receive timestamp of the last segment from which a read took bytes, converted to an instant. Stamps never decrease. A stamp
+// is never before the instant at which the request was sent and never after the return of the read.
+//
+// Ciphertext is passed to crypto/tls record by record, so that it is known which bytes have arrived when a record's plaintext is available.
+type conn struct {
+	socket
+	raw syscall.RawConn
+	tls *tls.Conn // nil = no TLS
+	key string    // key of the pool
+
+	// Reading. fill reads into scratch. The buffer is held only while it contains unprocessed bytes, so that a waiting connection costs no buffer.
+	scratch *[scratchSize]byte
+	plain   []byte       // decrypted bytes, TLS only
+	cipher  []byte       // bytes that were read but not passed to TLS yet
+	records recordCutter // record boundaries in cipher
+	stamper
+	readState              // state of the running request; with HTTP/2, of all of them
+	drained   int64        // instant just before the last read, or read attempt, that left the socket empty
+	quiet     int64        // instant just before the last attempt that found neither bytes nor the end of the stream
+	unread    *socketState // what the emptiness checks found for this socket; nil = nothing is known
+
+	// Writing. out holds what TLS has encrypted and the socket has not accepted yet. While hold is set, Write collects instead of sending.
+	outMu sync.Mutex
+	out   []byte
+	hold  bool
+
+	torn bool // the stream ended below TLS; a server that ends it properly sends close_notify first
+
+	idleSince int64
+	uses      int // number of requests that it carried
+	closeOnce sync.Once
+
+	lastTCP               tcpState // TCP state at the last query
+	localIP, remoteIP     string
+	localPort, remotePort int
+}
+
+const (
+	scratchSize = 64 << 10
+	plainSize   = 8 << 10
+)
+
+var scratchPool = sync.Pool{New: func() any { return new([scratchSize]byte) }}
+
+func newConn(s socket, key string, tie *clock.RealTimeOffset, kernelStamps bool, log *emptinessLog) (*conn, error) {
+	raw, err := s.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	c := &conn{socket: s, raw: raw, key: key}
+	c.tie = tie
+	c.localIP, c.localPort = hostPort(s.LocalAddr())
+	c.remoteIP, c.remotePort = hostPort(s.RemoteAddr())
+	c.stamper.init(c, kernelStamps)
+	return c, raw.Control(func(fd uintptr) { c.unread = log.add(int(fd)) })
+}
+
+func hostPort(a net.Addr) (string, int) {
+	t, ok := a.(*net.TCPAddr)
+	if !ok {
+		return "", 0
+	}
+	return t.IP.String(), t.Port
+}
+
+// fill reads once. The bytes are valid until the next call of fill or release.
+func (c *conn) fill() ([]byte, error) {
+	if c.tls == nil {
+		n, err := c.read()
+		if err != nil {
+			return nil, err
+		}
+		c.end += uint64(n)
+		return c.scratch[:n], nil
+	}
+	if c.plain == nil {
+		c.plain = make([]byte, plainSize)
+	}
+	n, err := c.tls.Read(c.plain)
+	return c.plain[:n], err
+}
+
+// release returns the read buffer to the pool.
+func (c *conn) release() {
+	if len(c.cipher) > 0 {
+		c.cipher = append([]byte(nil), c.cipher...) // the remaining bytes belong to the next request
+	}
+	if c.scratch != nil {
+		scratchPool.Put(c.scratch)
+		c.scratch = nil
+	}
+}
+
+// Read implements the input of TLS. One call never returns bytes of two records.
+func (c *conn) Read(b []byte) (int, error) {
+	if len(b) == 0 {
+		return 0, nil
+	}
+	if len(c.cipher) == 0 {
+		n, err := c.read()
+		if err != nil {
+			c.torn = errors.Is(err, io.EOF)
+			return 0, err
+		}
+		c.cipher = c.scratch[:n]
+	}
+	n := c.records.take(c.cipher, len(b))
+	copy(b, c.cipher[:n])
+	c.end += uint64(n)
+	c.cipher = c.cipher[n:]
+	if len(c.cipher) == 0 {
+		c.cipher = nil
+		c.release()
+	}
+	return n, nil
+}
+
+// attempt is what is known just before a read.
+type attempt struct {
+	began int64 // instant just before the read
+	empty int64 // instant at which the last check that found the socket empty began; 0 = none
+}
+
+func (c *conn) attempt() attempt { return attempt{clock.Now(), c.unread.emptyAt()} }
+
+// nothing records that a read found neither bytes nor the end of the stream.
+func (c *conn) nothing(a attempt) { c.drained, c.quiet = a.began, a.began }
+
+// stamp records the outcome of a read of n bytes. kernel is its real-time stamp, 0 = none. A read that does not fill its buffer leaves no bytes in
+// the socket. It may leave the end of the stream there, so less is known about the end.
+func (c *conn) stamp(a attempt, n int, kernel int64) {
+	user, steady := c.tie.Now()
+	c.user, c.over = user, n == 0
+	c.since = max(c.drained, a.empty)
+	if c.over {
+		c.since = max(c.quiet, a.empty)
+	}
+	c.fills++
+	if c.full = n == scratchSize; !c.full && !c.over {
+		c.drained = a.began
+	}
+	if n == 0 || kernel == 0 || !steady {
+		c.at, c.clock = max(user, c.at), record.UserClock
+	} else {
+		c.at, c.clock = min(max(c.tie.Instant(kernel), c.at), user), record.KernelClock
+	}
+	if n > 0 {
+		c.count()
+	}
+	c.unread.checkIfDue(user)
+}
+
+// Write implements the output of TLS. While bytes of a request are held back, later bytes queue behind them.
+func (c *conn) Write(b []byte) (int, error) {
+	c.outMu.Lock()
+	defer c.outMu.Unlock()
+	if c.hold || len(c.out) > 0 {
+		c.out = append(c.out, b...)
+		return len(b), nil
+	}
+	return c.socket.Write(b)
+}
+
+// encrypt turns a request into TLS records and collects them in c.out.
+func (c *conn) encrypt(parts ...[]byte) error {
+	c.setHold(true)
+	defer c.setHold(false)
+	for _, p := range parts {
+		if len(p) == 0 {
+			continue
+		}
+		if _, err := c.tls.Write(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *conn) setHold(on bool) {
+	c.outMu.Lock()
+	c.hold = on
+	c.outMu.Unlock()
+}
+
+// close ends the connection with FIN.
+func (c *conn) close() {
+	c.closeOnce.Do(func() {
+		if c.tls != nil {
+			c.socket.SetWriteDeadline(time.Now().Add(time.Second))
+			c.tls.CloseWrite() // sends close_notify; an error means that the peer is gone already
+		}
+		c.socket.Close()
+		c.flow.Close()
+	})
+}
+
+// expired is a deadline in the past.
+var expired = time.Unix(1, 0)
+
+// interrupt makes pending and later reads and writes end with a timeout.
+func (c *conn) interrupt() { c.SetDeadline(expired) }
+
+// isTimeout reports whether a deadline has passed. It does not unwrap the error: a system call that failed with ETIMEDOUT means a broken connection.
+func isTimeout(err error) bool {
+	e, ok := err.(net.Error) //nolint:errorlint // see above
+	return ok && e.Timeout()
+}

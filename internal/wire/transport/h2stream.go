@@ -1,0 +1,277 @@
+package transport
+
+import (
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/net/http2"
+
+	"aiperf/internal/wire/capture"
+)
+
+// h2stream is one exchange on an HTTP/2 connection: the bytes of its answer, each with the instant of the read that brought it. The connection's
+// reading goroutine stores them, the exchange takes them out.
+type h2stream struct {
+	conn   *h2conn
+	before tcpState // TCP state of the connection when the exchange got the stream
+
+	// Fields of the exchange.
+	readState
+	behind bool // more bytes of the same read follow those that were returned last
+	read   int  // number of the connection's last counted read
+	spans  []piece
+	nspan  int    // number of spans that were returned
+	bytes  []byte // bytes of spans
+	nbyte  int    // number of bytes that were returned
+	used   int    // bytes returned but not yet added back to the server's window
+
+	padding int // padding bytes not yet added back to the server's window; used only by the connection's reading goroutine
+
+	changed chan struct{} // capacity 1: something was stored, or the deadline has moved
+
+	mu       sync.Mutex // guards the fields below
+	queue    []piece
+	buffer   []byte // bytes of queue
+	headed   bool   // the final head arrived
+	early    int    // number of interim responses
+	over     bool   // nothing more will be stored
+	err      error  // why the stream has ended; nil = the answer is complete
+	deadline time.Time
+	timer    *time.Timer
+	expired  bool // the deadline has passed
+
+	// Guarded by the connection's wmu.
+	id      uint32 // 0 = not opened yet
+	window  int64  // bytes of content that may be sent
+	last    uint64 // the request is sent once the socket has accepted this many bytes of the connection
+	stopped bool   // sending must end
+	round   uint64 // number of the connection's write at the time of the stop
+	late    bool   // sending was stopped because its time is over
+}
+
+// piece is a run of bytes that one read brought for one stream, or the head of its answer.
+type piece struct {
+	arrival
+	marks  []capture.Mark // packets that brought the read; nil = no capture
+	n      int            // number of bytes
+	end    uint64         // offset in the connection behind the last byte
+	behind bool           // more bytes follow in the same read, for any stream
+	head   *head
+}
+
+func newStream(h *h2conn) *h2stream {
+	s := &h2stream{conn: h, changed: make(chan struct{}, 1)}
+	s.tie, s.sealed = h.k.tie, h.k.sealed
+	s.delays.log = &h.client.delays
+	return s
+}
+
+// put stores bytes that arrived as p describes. over means that they are the last.
+func (s *h2stream) put(b []byte, p piece, over bool) {
+	s.mu.Lock()
+	switch {
+	case s.over:
+	case !s.headed:
+		s.over, s.err = true, malformed("Content ahead of the response head")
+	case len(s.buffer)+len(b) > 2*h2StreamWindow:
+		s.over, s.err = true, malformed("The server sends more than its flow control window")
+	default:
+		p.n = len(b)
+		s.buffer, s.queue, s.over = append(s.buffer, b...), append(s.queue, p), over
+	}
+	s.mu.Unlock()
+	s.wake()
+}
+
+// hasHead reports whether the final head has arrived.
+func (s *h2stream) hasHead() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.headed
+}
+
+// putHead stores the final head.
+func (s *h2stream) putHead(p piece) {
+	s.mu.Lock()
+	if !s.headed && !s.over {
+		s.headed, s.queue = true, append(s.queue, p)
+	}
+	s.mu.Unlock()
+	s.wake()
+}
+
+// interim counts an interim response; false = there are too many.
+func (s *h2stream) interim() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.early++
+	return s.early <= maxInterim
+}
+
+// finish records that the answer is complete; p describes how its end arrived.
+func (s *h2stream) finish(p piece) {
+	s.mu.Lock()
+	if !s.over {
+		s.over, s.queue = true, append(s.queue, p)
+	}
+	s.mu.Unlock()
+	s.wake()
+}
+
+// end records that nothing more will arrive although the answer is incomplete.
+func (s *h2stream) end(err error) {
+	s.mu.Lock()
+	if !s.over {
+		s.over, s.err = true, err
+	}
+	s.mu.Unlock()
+	s.wake()
+}
+
+func (s *h2stream) wake() {
+	select {
+	case s.changed <- struct{}{}:
+	default:
+	}
+}
+
+// next returns the next piece, if there is one; io.EOF = the answer is complete.
+func (s *h2stream) next() (piece, error) {
+	for s.nspan == len(s.spans) {
+		ready, err := s.swap()
+		if err != nil {
+			return piece{}, err
+		}
+		if !ready {
+			<-s.changed
+		}
+	}
+	p := s.spans[s.nspan]
+	s.nspan++
+	return p, nil
+}
+
+// swap takes everything that was stored and reuses the buffers that the exchange has finished with.
+func (s *h2stream) swap() (ready bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.expired:
+		return false, os.ErrDeadlineExceeded
+	case len(s.queue) > 0:
+		s.spans, s.queue, s.nspan = s.queue, s.spans[:0], 0
+		s.bytes, s.buffer, s.nbyte = s.buffer, s.bytes[:0], 0
+		return true, nil
+	case s.over && s.err == nil:
+		return false, io.EOF
+	}
+	return false, s.err
+}
+
+// take copies the instants of a piece into the read state.
+func (s *h2stream) take(p piece) {
+	floor := s.at
+	s.arrival, s.marks, s.readState.end, s.behind = p.arrival, p.marks, p.end, p.behind
+	s.at = max(s.at, floor)
+	s.user = max(s.user, s.at)
+	if p.fills != s.read {
+		s.read = p.fills
+		s.count()
+	}
+}
+
+// answerHead waits for the final head.
+func (s *h2stream) answerHead() (*head, error) {
+	p, err := s.next()
+	if err != nil {
+		return nil, err
+	}
+	if s.take(p); p.head == nil {
+		return nil, malformed("The stream ended without a response head")
+	}
+	return p.head, nil
+}
+
+// fill implements link.
+func (s *h2stream) fill() ([]byte, error) {
+	if s.used >= h2StreamWindow/2 {
+		s.conn.consumed(s.id, s.used)
+		s.used = 0
+	}
+	p, err := s.next()
+	for err == nil && p.n == 0 { // an empty piece marks only the end
+		s.take(p)
+		p, err = s.next()
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.take(p)
+	b := s.bytes[s.nbyte : s.nbyte+p.n]
+	s.nbyte += p.n
+	s.used += p.n
+	return b, nil
+}
+
+// left implements link.
+func (s *h2stream) left() bool { return s.behind }
+
+// finished implements link.
+func (s *h2stream) finished() bool { return s.conn.k.finished() }
+
+// release implements link. It does nothing, because pieces hold no buffer of the connection.
+func (s *h2stream) release() {}
+
+// quickAck implements link. One acknowledgement mode serves all streams of the connection.
+func (s *h2stream) quickAck() { s.conn.k.quickAck() }
+
+// SetReadDeadline implements link.
+func (s *h2stream) SetReadDeadline(t time.Time) error {
+	s.mu.Lock()
+	s.deadline, s.expired = t, !t.IsZero() && time.Until(t) <= 0
+	switch {
+	case t.IsZero() || s.expired:
+		if s.timer != nil {
+			s.timer.Stop()
+		}
+	case s.timer == nil:
+		s.timer = time.AfterFunc(time.Until(t), s.expire)
+	default:
+		s.timer.Reset(time.Until(t))
+	}
+	s.mu.Unlock()
+	s.wake()
+	return nil
+}
+
+// expire checks whether the deadline has passed: it may have moved since the timer was set.
+func (s *h2stream) expire() {
+	s.mu.Lock()
+	s.expired = s.expired || !s.deadline.IsZero() && time.Until(s.deadline) <= 0
+	s.mu.Unlock()
+	s.wake()
+}
+
+// interrupt implements link.
+func (s *h2stream) interrupt() {
+	_ = s.SetReadDeadline(expired) // never fails
+	s.conn.stop(s)
+}
+
+// close gives the stream up. If the server is still working on it, it gets a RST_STREAM.
+func (s *h2stream) close(sent bool) {
+	s.mu.Lock()
+	if s.timer != nil {
+		s.timer.Stop()
+	}
+	answered := s.over && s.err == nil
+	s.over = true
+	s.mu.Unlock()
+	if s.id != 0 && !(answered && sent) {
+		_ = s.conn.resetStream(s.id, http2.ErrCodeCancel) // a connection that has ended needs no notice
+	}
+	s.conn.forget(s)
+	s.conn.leave(s.id)
+}

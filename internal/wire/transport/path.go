@@ -1,0 +1,45 @@
+package transport
+
+import "aiperf/internal/measure/record"
+
+// tcpState is the kernel's view of a TCP connection at an instant (tcp(7), TCP_INFO). The counters start with the connection.
+type tcpState struct {
+	known             bool
+	smoothedRTT       int64  // ns
+	resent, unordered uint32 // segments: retransmitted because they were lost; received ahead of an earlier one
+	window            uint32 // congestion window, segments
+	busy              int64  // ns during which data waited to be sent or acknowledged; resolution: one kernel tick
+}
+
+// since returns the changes since an earlier state of the same connection; the zero state is the beginning of the connection.
+func (s tcpState) since(before tcpState) record.Path {
+	if !s.known {
+		return record.Path{}
+	}
+	return record.Path{
+		Known: true, SmoothedRTT: s.smoothedRTT, Window: int(s.window),
+		Resent: grown(s.resent, before.resent), Unordered: grown(s.unordered, before.unordered),
+	}
+}
+
+// grown returns by how much a counter has grown; it handles wrap-around. A counter of lost segments can shrink, if the peer reports later that it had
+// received one.
+func grown(now, before uint32) int { return max(0, int(int32(now-before))) }
+
+// path returns the kernel's statistics of the connection since the previous call of path.
+func (c *conn) path() record.Path {
+	now := c.tcpState()
+	p := now.since(c.lastTCP)
+	if now.known {
+		c.lastTCP = now
+	}
+	return p
+}
+
+// path returns the kernel's statistics of the exchange's connection since the exchange got it. All streams of a connection share the same segments.
+func (x *Exchange) path() record.Path {
+	if s := x.stream; s != nil {
+		return s.conn.k.tcpState().since(s.before)
+	}
+	return x.conn.path()
+}

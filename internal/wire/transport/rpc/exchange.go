@@ -1,0 +1,420 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	"aiperf/internal/base/clock"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/wire/framing"
+	"aiperf/internal/wire/transport"
+)
+
+// Exchange is one request and its answer. Call Send and then Receive once each, or only Drop.
+type Exchange struct {
+	client   *Client
+	ctx      context.Context
+	req      *transport.Request
+	method   string
+	messages [][]byte
+	metadata []string // alternating names and values
+	channel  *channel
+	err      *record.Error // failure before the request was sent
+
+	start, deadline int64
+	trace           record.Trace
+	stale           bool // the idle connection died before anything was written
+
+	call    context.Context
+	end     context.CancelFunc
+	stream  grpc.ClientStream
+	callErr error
+
+	rec      *record.Record
+	answer   []record.Message
+	received int // bytes of the answer's messages, including their prefixes
+	size     int // the same, but counting the texts of messages where they are longer
+	cutAt    int64
+}
+
+// prefix is the size in bytes of the prefix of a message (gRPC over HTTP/2, Length-Prefixed-Message).
+const prefix = 5
+
+// Prepare encodes the request and gets a connection. It may wait for a server, but never beyond the request's timeout or the context.
+func (c *Client) Prepare(ctx context.Context, r *transport.Request) *Exchange {
+	x := &Exchange{client: c, ctx: ctx, req: r, method: r.Target.Path}
+	began := clock.Now()
+	if !r.Armed {
+		x.start = began
+	}
+	x.deadline = c.deadline(began)
+	var err error
+	if x.messages, err = c.words.Marshal(x.method, r.Body); err != nil {
+		x.err = transport.Failure("ValueError", 0, err.Error())
+		return x
+	}
+	for _, h := range metadataOf(r.Headers) {
+		x.metadata = append(x.metadata, h.Name, h.Value)
+	}
+	x.acquire()
+	return x
+}
+
+func (c *Client) deadline(start int64) int64 {
+	if c.opt.Timeout <= 0 {
+		return 0
+	}
+	return start + int64(c.opt.Timeout)
+}
+
+// bounded returns a context that ends at the request's timeout.
+func (x *Exchange) bounded() (context.Context, context.CancelFunc) {
+	if x.deadline == 0 {
+		return context.WithCancel(x.ctx)
+	}
+	return context.WithDeadline(x.ctx, wallTime(x.deadline))
+}
+
+// acquire takes an idle connection or makes a new one.
+func (x *Exchange) acquire() {
+	c := x.client
+	for c.opt.Reuse != transport.Never {
+		k := c.take(x.req.Target.Key(), x.req.Session)
+		if k == nil {
+			break
+		}
+		if k.ready() && (c.opt.IdleTimeout <= 0 || clock.Now()-k.since <= int64(c.opt.IdleTimeout)) {
+			x.trace.Reused = clock.Now()
+			x.channel = k
+			return
+		}
+		k.close()
+	}
+	ctx, stop := x.bounded()
+	defer stop()
+	x.channel, x.err = c.connect(ctx, x.req.Target, &x.trace)
+}
+
+// Send stamps the start and passes the request to the library, which writes it in a separate goroutine. It does not wait.
+func (x *Exchange) Send() {
+	now := clock.Now()
+	if x.req.Armed {
+		x.start = now
+		x.deadline = x.client.deadline(now)
+	}
+	if x.err != nil {
+		return
+	}
+	if x.stale = !x.channel.ready(); !x.stale {
+		x.launch()
+	}
+}
+
+// launch starts the call and sends its first message. That completes a call with one message.
+func (x *Exchange) launch() {
+	x.channel.watch.begin()
+	x.channel.line.Quiet.Store(x.req.WarmUp)
+	x.call, x.end = x.bounded()
+	ctx := metadata.AppendToOutgoingContext(x.call, x.metadata...)
+	several := len(x.messages) != 1
+	x.stream, x.callErr = x.channel.NewStream(ctx, &grpc.StreamDesc{ClientStreams: several, ServerStreams: true}, x.method)
+	if x.callErr == nil && !several {
+		x.callErr = x.stream.SendMsg(x.messages[0])
+	}
+}
+
+// sendAll sends the messages of a call with several, as fast as the server accepts them, and then half-closes the stream.
+func (x *Exchange) sendAll() {
+	for _, m := range x.messages {
+		if x.stream.SendMsg(m) != nil {
+			return // the reading side gets the reason
+		}
+	}
+	_ = x.stream.CloseSend() // the reading side gets the reason
+}
+
+// Drop gives up a request that will not be sent.
+func (x *Exchange) Drop() {
+	if x.channel != nil {
+		x.client.put(x.channel, x.req, x.channel.ready())
+	}
+}
+
+// Receive reads the answer to its end and fills the record. It always returns, at the latest at the request's timeout or when the context ends.
+func (x *Exchange) Receive(rec *record.Record, onMessage transport.OnMessage) {
+	x.rec = rec
+	if x.err == nil && x.stale {
+		x.channel.close()
+		x.trace.Reused = 0
+		if x.channel = nil; x.ctx.Err() == nil {
+			x.acquire()
+		}
+		if x.channel != nil {
+			x.launch()
+		}
+	}
+	if x.channel == nil {
+		x.fill(timeline{})
+		return
+	}
+	defer x.end()
+	over := make(chan struct{})
+	if x.req.Cancel {
+		go x.cutLater(over, x.channel.watch.now().written)
+	}
+	sending := make(chan struct{})
+	if x.callErr == nil && len(x.messages) != 1 {
+		go func() { defer close(sending); x.sendAll() }()
+	} else {
+		close(sending)
+	}
+	err := x.callErr
+	if err == nil || errors.Is(err, io.EOF) {
+		err = x.read(onMessage)
+	}
+	close(over)
+	if err != nil || x.err != nil {
+		x.end()
+	}
+	<-sending
+	seen := x.channel.watch.now()
+	x.judge(err, &seen)
+	x.fill(seen)
+	x.client.put(x.channel, x.req, seen.ended != 0 && !seen.reset && seen.sent != 0 && x.rec.CancelledAt == 0 && x.channel.ready())
+}
+
+// cutLater cancels the call some time after its last byte was written.
+func (x *Exchange) cutLater(over, written chan struct{}) {
+	select {
+	case <-written:
+	case <-over:
+		return
+	}
+	timer := time.NewTimer(x.req.CancelAfter)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		x.channel.watch.mu.Lock()
+		x.cutAt = clock.Now()
+		x.channel.watch.mu.Unlock()
+		x.end()
+	case <-over:
+	}
+}
+
+// read reads messages until the answer ends; nil = it ended without an error.
+func (x *Exchange) read(onMessage transport.OnMessage) error {
+	streams, place := x.client.words.Streams(x.method), 0
+	for {
+		var raw []byte
+		if err := x.stream.RecvMsg(&raw); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if err := x.call.Err(); err != nil { // the library still returns messages that have already arrived
+			return status.FromContextError(err).Err()
+		}
+		x.received += prefix + len(raw)
+		text, failure := x.client.words.Unmarshal(x.method, raw)
+		if x.size += prefix + max(len(raw), len(text)); x.tooLarge() {
+			return nil
+		}
+		if failure == nil {
+			place = x.keep(text, streams, place)
+			if onMessage != nil {
+				if failure = onMessage(x.answer); failure != nil {
+					x.answer = x.answer[:len(x.answer)-1]
+				}
+			}
+		}
+		if failure != nil {
+			x.err = transport.Failure(failure.Type, failure.Code, failure.Message)
+			return nil
+		}
+	}
+}
+
+// tooLarge reports whether an answer has exceeded the limits of an HTTP answer. It is then an error, and only its first part is kept.
+func (x *Exchange) tooLarge() bool {
+	most := x.client.opt.MaxResponse
+	switch {
+	case int64(x.size) > most:
+		x.err = transport.Failure(transport.ErrPayload, 0, fmt.Sprintf("The answer is larger than %d bytes (AIPERF_HTTP_MAX_RESPONSE_BYTES)", most))
+	case int64(len(x.answer)) > most/transport.EventShare:
+		x.err = transport.Failure(transport.ErrPayload, 0, fmt.Sprintf("The answer has more than %d messages (one for %d bytes of AIPERF_HTTP_MAX_RESPONSE_BYTES)",
+			most/transport.EventShare, transport.EventShare))
+	default:
+		return false
+	}
+	x.answer = transport.Beginning(x.answer)
+	return true
+}
+
+// keep stores a text as a message and stamps it with the read that brought its last byte. place is the index of that read, for the next message.
+func (x *Exchange) keep(text []byte, streams bool, place int) int {
+	m := record.Message{Body: true, Raw: text, ContentType: "application/json"}
+	if streams {
+		m = record.Message{Line: true, Raw: append([]byte("data: "), text...)}
+	}
+	a, place, ok := x.channel.watch.at(x.received, place)
+	if ok {
+		m.At, m.Clock = max(a.At, x.start), a.Clock
+		shared := !a.sole || a.end != x.received
+		if shared {
+			x.trace.SharedReads++
+		}
+		if shared || a.Clock == record.UserClock {
+			m.UncertainNs = max(0, m.At-max(a.Since, x.start))
+		}
+	} else {
+		m.At, m.Clock = clock.Now(), record.UserClock
+		m.UncertainNs = max(0, m.At-x.start)
+	}
+	x.answer = append(x.answer, m)
+	return place
+}
+
+// judge determines why a call ended.
+func (x *Exchange) judge(err error, seen *timeline) {
+	x.channel.watch.mu.Lock()
+	cutAt := x.cutAt
+	x.channel.watch.mu.Unlock()
+	x.rec.Status = 200
+	switch {
+	case x.err != nil: // the error is already known
+	case err == nil:
+		x.rec.Ack = seen.headers
+	case cutAt != 0:
+		x.err, x.rec.Status = transport.CutAfter(x.req.CancelAfter), 0
+		x.rec.CancelledAt = cutAt
+	case x.ctx.Err() != nil && !errors.Is(x.ctx.Err(), context.DeadlineExceeded):
+		x.err, x.rec.Status = transport.CutOff(), 0
+		x.rec.CancelledAt = clock.Now()
+		x.rec.Cut = context.Cause(x.ctx).Error()
+	case x.late(err):
+		x.err, x.rec.Status = transport.TimedOut(x.client.opt.Timeout, doing(seen)), 0
+	default:
+		s := status.Convert(err)
+		x.rec.Status = httpStatus(s.Code())
+		x.err = transport.Failure(codeName(s.Code()), x.rec.Status, s.Message())
+		x.trace.StatusReason = x.err.Type
+	}
+}
+
+// late reports whether the time of the call was over. The server knows the deadline too and may end the call before our timer fires. The library may
+// also report it before the context does.
+func (x *Exchange) late(err error) bool {
+	if x.call == nil {
+		return false
+	}
+	if errors.Is(x.call.Err(), context.DeadlineExceeded) {
+		return true
+	}
+	end, bounded := x.call.Deadline()
+	return bounded && status.Code(err) == codes.DeadlineExceeded && !time.Now().Before(end)
+}
+
+// doing describes what a call was doing when its time was over.
+func doing(seen *timeline) string {
+	switch {
+	case seen.sent == 0:
+		return "sending the request"
+	case seen.data == 0:
+		return "waiting for the first message"
+	}
+	return "the answer was still arriving"
+}
+
+// fill completes the record.
+func (x *Exchange) fill(seen timeline) {
+	r, t := x.rec, x.trace
+	t.Host = x.req.Target.Authority()
+	r.WallOffset = clock.Wall(0)
+	r.Start, r.Error = x.start, x.err
+	r.RequestHeaders, r.Payload, r.Messages = metadataOf(x.req.Headers), x.req.Body, x.answer
+	if x.channel != nil {
+		x.channel.line.Tell(&t)
+		x.headers()
+	}
+	t.SendStart, t.SendEnd, t.HeadersSent = seen.began, seen.sent, seen.sent
+	if d := seen.sent - x.start; seen.sent != 0 && d > transport.SureSend {
+		t.SendUncertainNs = d // the library writes in a separate goroutine, which may wait for a CPU
+	}
+	t.HeadersReceived = seen.headers
+	if seen.headers != 0 && t.SendEnd > seen.headers {
+		t.SendEnd, t.HeadersSent = seen.headers, seen.headers // the answer's stamp comes from the kernel and may precede the return of the write
+	}
+	t.ChunksSent, t.ChunksReceived, t.BytesReceived = seen.writes, len(seen.arrivals), seen.data
+	for _, m := range x.messages {
+		t.BytesSent += prefix + len(m)
+	}
+	if n := len(seen.arrivals); n > 0 {
+		t.FirstChunk, t.LastChunk = seen.arrivals[0].At, seen.arrivals[n-1].At
+	}
+	t.Reads, t.ReadDelaySum, t.ReadDelayMax, t.LastByteDelayMax = seen.reads, seen.delaySum, seen.delayMax, seen.lastMax
+	t.FirstUncertainNs, t.GapUncertainNs = transport.Uncertainty(framing.SSE, r.Messages)
+	r.End = max(seen.ended, t.LastChunk, x.start+1)
+	if x.err != nil {
+		if r.End = max(clock.Now(), x.start+1); r.CancelledAt != 0 {
+			r.End = max(r.CancelledAt, x.start+1)
+			r.CancelledAt = r.End
+		}
+		if t.ErrorAt == 0 {
+			t.ErrorAt = r.End
+		}
+		if x.channel == nil && x.ctx.Err() != nil && !errors.Is(x.ctx.Err(), context.DeadlineExceeded) {
+			r.CancelledAt, r.Cut = r.End, context.Cause(x.ctx).Error()
+		}
+	}
+	r.Trace = &t
+}
+
+// headers stores the metadata of the answer, sorted by name.
+func (x *Exchange) headers() {
+	if x.stream == nil || x.callErr != nil {
+		return
+	}
+	add := func(md metadata.MD) {
+		var names []string
+		for name := range md {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			for _, value := range md[name] {
+				x.rec.ResponseHeaders = append(x.rec.ResponseHeaders, record.Header{Name: name, Value: value})
+			}
+		}
+	}
+	if len(x.answer) > 0 { // otherwise the query may block
+		if md, err := x.stream.Header(); err == nil {
+			add(md)
+		}
+	}
+	if x.err == nil || x.rec.Status != 0 {
+		add(x.stream.Trailer())
+	}
+}
+
+// statuses maps gRPC codes to HTTP statuses (transport, section 14.4).
+var statuses = map[codes.Code]int{
+	codes.OK: 200, codes.Canceled: 499, codes.InvalidArgument: 400, codes.DeadlineExceeded: 504, codes.NotFound: 404, codes.PermissionDenied: 403,
+	codes.ResourceExhausted: 429, codes.Unimplemented: 501, codes.Internal: 500, codes.Unavailable: 503, codes.Unauthenticated: 401,
+}
+
+func httpStatus(c codes.Code) int {
+	if n, ok := statuses[c]; ok {
+		return n
+	}
+	return 500
+}

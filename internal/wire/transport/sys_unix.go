@@ -1,0 +1,70 @@
+//go:build unix
+
+package transport
+
+import (
+	"errors"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// tlsApplicationData is the type of the only TLS records that may arrive on an idle connection: session tickets.
+const tlsApplicationData = 23
+
+// alive reports whether an idle connection can carry a request: it is open and no unexpected bytes have arrived.
+func (c *conn) alive() bool {
+	if len(c.cipher) > 0 && c.cipher[0] != tlsApplicationData {
+		return false
+	}
+	ok := false
+	err := c.raw.Control(func(fd uintptr) {
+		var b [1]byte
+		n, _, err := unix.Recvfrom(int(fd), b[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
+		switch {
+		case errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR):
+			ok = true
+		case err == nil && n > 0 && c.tls != nil:
+			ok = b[0] == tlsApplicationData && !halfClosed(fd)
+		}
+	})
+	return err == nil && ok
+}
+
+// unasked peeks at the first bytes that have arrived although nothing was requested. Over TLS they may be session tickets, so it returns nil.
+func (c *conn) unasked(b []byte) []byte {
+	n := 0
+	if c.tls == nil {
+		c.raw.Control(func(fd uintptr) { n, _, _ = unix.Recvfrom(int(fd), b, unix.MSG_PEEK|unix.MSG_DONTWAIT) })
+	}
+	return b[:max(n, 0)]
+}
+
+// tryWrite writes what the socket accepts at once and never waits, so that a scheduler's thread can call it.
+func (c *conn) tryWrite(b []byte) (n int, err error) {
+	ctlErr := c.raw.Write(func(fd uintptr) bool {
+		for n < len(b) {
+			var m int
+			m, err = syscall.Write(int(fd), b[n:])
+			if errors.Is(err, syscall.EINTR) {
+				continue
+			}
+			if err != nil {
+				break
+			}
+			n += m
+		}
+		return true
+	})
+	if ctlErr != nil {
+		return n, ctlErr
+	}
+	if errors.Is(err, syscall.EAGAIN) {
+		return n, nil
+	}
+	if err != nil {
+		err = os.NewSyscallError("write", err)
+	}
+	return n, err
+}

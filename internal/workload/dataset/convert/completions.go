@@ -1,0 +1,158 @@
+package convert
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/parquet-go/parquet-go"
+
+	"aiperf/internal/workload/conversation"
+	"aiperf/internal/workload/dataset/custom"
+)
+
+// completion is a row of baseten_trace (contract: datasets.md, section 5.10).
+type completion struct {
+	At      int64   `parquet:"timestamp_start_unix_ms"`
+	Prompt  string  `parquet:"prompt"`
+	In      int64   `parquet:"input_tokens"`
+	Out     int64   `parquet:"output_tokens"`
+	Took    *int64  `parquet:"duration_e2e_ms,optional"`
+	Session *string `parquet:"provided_session_id,optional"`
+	Hashes  []int64 `parquet:"total_hashes,list"`
+	Block   *int64  `parquet:"block_size,optional"`
+}
+
+// completions writes calls with one text each as a Parquet table. It writes a row group when its texts reach heldTexts, which limits the memory.
+type completions struct {
+	count func(string) int // counts the tokens of a prompt whose row does not state them
+	table *parquet.GenericWriter[completion]
+	out   bytes.Buffer // output not yet returned
+	held  int          // bytes of text since the last row group
+	rows  int
+	least int // rows that ask for their length as the minimum
+}
+
+// heldTexts is the minimum size of the texts in a row group, in bytes.
+const heldTexts = 4 << 20
+
+func newCompletions(format string, count func(string) int) *Target {
+	c := &completions{count: count}
+	c.table = parquet.NewGenericWriter[completion](&c.out, parquet.Compression(&parquet.Snappy))
+	t := &Target{row: c.append, history: &history{format: format, mode: conversation.MessageArrayWithResponses}}
+	t.end = func() ([]byte, error) {
+		t.Free = c.rows > 0 && c.least == 0
+		return c.end()
+	}
+	return t
+}
+
+// append writes the rows of an entry to the table and appends the output so far to dst.
+func (c *completions) append(dst []byte, e custom.Entry) ([]byte, error) {
+	turns, err := turnsOf(e)
+	if err != nil {
+		return nil, err
+	}
+	for i := range turns {
+		row, err := c.completion(&turns[i], e)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := c.table.Write([]completion{row}); err != nil {
+			return nil, err
+		}
+		if c.held += len(row.Prompt) + 8*len(row.Hashes) + 64; c.held >= heldTexts {
+			c.held = 0
+			if err := c.table.Flush(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return c.drain(dst), nil
+}
+
+func (c *completions) drain(dst []byte) []byte {
+	dst = append(dst, c.out.Bytes()...)
+	c.out.Reset()
+	return dst
+}
+
+// end closes the table.
+func (c *completions) end() ([]byte, error) {
+	err := c.table.Close()
+	return c.drain(nil), err
+}
+
+// completion returns a turn as a row.
+func (c *completions) completion(t *conversation.Turn, e custom.Entry) (row completion, err error) {
+	if err := oneText(t); err != nil {
+		return row, err
+	}
+	switch {
+	case t.Timestamp == nil:
+		return row, errors.New("timestamp: missing; a row of baseten_trace has the instant at which it was sent")
+	case *t.Timestamp < 0 || *t.Timestamp != math.Trunc(*t.Timestamp) || *t.Timestamp >= 1<<53:
+		return row, fmt.Errorf("timestamp: %v: those of baseten_trace are whole milliseconds from 0", *t.Timestamp)
+	case t.Delay != nil:
+		return row, errors.New("delay: has no place in baseten_trace, whose rows have instants")
+	case t.MaxTokens == nil:
+		return row, errors.New("output_length: missing; a row of baseten_trace tells how long the answer was")
+	}
+	row = completion{At: int64(*t.Timestamp), Prompt: t.Contents()[0], In: int64(e.Tokens), Out: int64(*t.MaxTokens)}
+	if e.Session != "" {
+		row.Session = &e.Session
+	}
+	if e.Took > 0 {
+		took := int64(e.Took)
+		row.Took = &took
+	}
+	switch {
+	case e.Tokens > 0:
+	case e.Record != nil && e.Record.InputLength > 0:
+		row.In = int64(e.Record.InputLength)
+	default:
+		row.In = int64(c.count(row.Prompt))
+	}
+	return row, c.extra(t.ExtraBody, &row)
+}
+
+// oneText returns an error if a turn is not a single user text.
+func oneText(t *conversation.Turn) error {
+	if t.RawMessages != nil || t.RawPayload != nil || t.Silent || len(t.Branches) > 0 || t.TokenIDs != nil || t.ExtraHeaders != nil || t.Model != "" {
+		return errors.New("prompt: a row of baseten_trace is one text, without messages, bodies, models or headers of its own")
+	}
+	if len(t.Parts) != 1 || len(t.Contents()) != 1 || t.Role != "" && t.Role != "user" {
+		return errors.New("prompt: a row of baseten_trace holds one text of the user: no media, no lists, no other role")
+	}
+	return nil
+}
+
+// extra moves the body members that the format supports to the row. Either all rows ask for their length as the minimum, or none.
+func (c *completions) extra(body json.RawMessage, row *completion) error {
+	var has struct {
+		Least  *int64  `json:"min_tokens"`
+		Hashes []int64 `json:"hash_ids"`
+		Block  *int64  `json:"block_size"`
+	}
+	if body != nil {
+		d := json.NewDecoder(bytes.NewReader(body))
+		d.DisallowUnknownFields()
+		if err := d.Decode(&has); err != nil {
+			return fmt.Errorf("extra: of its members baseten_trace has min_tokens, hash_ids and block_size, as whole numbers: %s", strings.TrimPrefix(err.Error(), "json: "))
+		}
+	}
+	if has.Least != nil {
+		if *has.Least != row.Out {
+			return fmt.Errorf("extra.min_tokens: %d, but the answer has %d tokens, and baseten_trace has one length for both", *has.Least, row.Out)
+		}
+		c.least++
+	}
+	if c.rows++; c.least > 0 && c.least < c.rows {
+		return errors.New("extra.min_tokens: rows of baseten_trace ask for a least length all, or none does")
+	}
+	row.Hashes, row.Block = has.Hashes, has.Block
+	return nil
+}

@@ -1,0 +1,23 @@
+package custom
+
+import (
+	"fmt"
+	"testing"
+)
+
+// TestRegister checks that every text keeps its first number while the index grows.
+func TestRegister(t *testing.T) {
+	n, want := newRegister(), map[string]uint32{}
+	for i := range 60_000 {
+		text := fmt.Sprintf("session %d", i*7919%20_011)
+		number, met := n.number(text)
+		before, known := want[text]
+		if met != known || known && number != before || !known && int(number) != len(want) {
+			t.Fatalf("%q: %d, met %v; want %d, %v", text, number, met, before, known)
+		}
+		want[text] = number
+	}
+	if n.keys.n != len(want) || len(want) != 20_011 {
+		t.Errorf("%d names of %d", n.keys.n, len(want))
+	}
+}

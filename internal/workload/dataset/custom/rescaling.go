@@ -1,0 +1,121 @@
+package custom
+
+import (
+	"math"
+
+	"aiperf/internal/workload/conversation"
+	"aiperf/internal/workload/dataset/rows"
+	"aiperf/internal/workload/dataset/trace"
+)
+
+// rescaling holds what is needed to rescale each row of recorded traffic when it is read again: how many of its ids it shares with others, and which
+// new ids it gets. Rows that stay in their file are read twice for this.
+type rescaling struct {
+	trace.Synthesis
+	ids   trace.IDs // used until all rows are known
+	block int
+
+	shared column[uint32] // by row: number of leading shared ids, plus 1; 0 = the row has no ids
+	inputs column[uint32] // by row: input tokens; used until all rows are known
+	before column[int64]  // by row: the id before its own new ids
+	copies column[uint32] // by row: copy of the id space that it uses; shorter = the first copy
+	step   int64          // distance between the ids of two copies
+}
+
+// claimedAhead is the number of ids that are claimed before the first prompt is generated. Later ids may get the same text as others after the same
+// blocks.
+const claimedAhead = 1 << 20
+
+// note counts the ids of a row.
+func (r *rescaling) note(e *entry) {
+	r.block = e.block
+	r.ids.Add(e.prompt.HashIDs)
+}
+
+// rescale rescales the rows after all were recorded and grouped.
+func (x *indexed) rescale(l *loader) error {
+	r := x.rescaled
+	again := newLoader(x.Options, l.set.info)
+	again.Reading, again.media.fetched = l.Reading, l.media.fetched
+	err := x.from.each(again, func(_ rows.Line, e *entry) {
+		clear(again.media.known)
+		if e.left {
+			return
+		}
+		r.inputs.add(uint32(e.prompt.InputLength))
+		if len(e.prompt.HashIDs) == 0 {
+			r.shared.add(0)
+			return
+		}
+		r.shared.add(uint32(r.ids.Leading(&e.prompt, r.block) + 1))
+	}, func() bool { return true })
+	if err != nil {
+		return err
+	}
+	x.plant(r)
+	r.ids, r.inputs = trace.IDs{}, column[uint32]{}
+	return nil
+}
+
+// plant assigns new ids, lengths and times to the rows in the order of the conversations.
+func (x *indexed) plant(r *rescaling) {
+	last, roots := r.FirstID(&r.ids), r.Roots(x.Root)
+	var prefix []int64 // only its length matters here
+	for i := range x.conversations() {
+		for _, row := range x.rowsOf(i) {
+			at := int(row)
+			input, _ := r.inputs.at(at)
+			rec := trace.Record{InputLength: int(input)}
+			if n, _ := r.shared.at(at); n > 0 {
+				for len(prefix) < int(n) {
+					prefix = append(prefix, 0)
+				}
+				rec.HashIDs = prefix[:n-1]
+				r.before.set(at, last, 0)
+				last = r.Prompt(&rec, int(n-1), r.block, last)
+				if r.PrefixRoot > 1 && len(rec.HashIDs) > 0 {
+					r.copies.set(at, uint32(roots.Below(r.PrefixRoot)), 0)
+				}
+			}
+			r.Rest(&rec, r.block)
+			if want := wanted(&rec, r.block); want != 0 {
+				x.wants.set(at, int32(want), 0)
+			}
+			for slot := x.firstSlot(at); slot < x.firstSlot(at+1); slot++ {
+				if ms := x.time(slot); ms != nil {
+					x.times.set(slot, r.Instant(*ms), math.NaN())
+				}
+			}
+		}
+	}
+	x.shift, r.step = 0, last+1
+}
+
+// rescaledEntry rescales a row that was read again.
+func (x *indexed) rescaledEntry(l *loader, row int, e *entry) {
+	r, rec := x.rescaled, e.prompt
+	if n, _ := r.shared.at(row); n > 0 {
+		before, _ := r.before.at(row)
+		r.Prompt(&rec, int(n-1), r.block, before)
+		copied, _ := r.copies.at(row)
+		trace.Shift(&rec, int64(copied)*r.step)
+	}
+	r.Rest(&rec, r.block)
+	e.prompt = rec
+	one := []trace.Record{rec}
+	l.Limits.Cap(one, &l.set.info)
+	e.Turns = []conversation.Turn{l.recorded(&one[0])}
+}
+
+// claim claims the rescaled ids in the order of the conversations.
+func (x *indexed) claim() {
+	claimed := 0
+	for i := 0; x.made.corpus != nil && i < x.conversations() && claimed < claimedAhead; i++ {
+		for _, row := range x.rowsOf(i) {
+			if ids := x.row(int(row)).prompt.HashIDs; ids != nil {
+				x.made.blocks().Claim(ids)
+				claimed += len(ids)
+			}
+		}
+	}
+}

@@ -1,0 +1,298 @@
+package custom
+
+import (
+	"encoding/json"
+	"iter"
+	"slices"
+	"strings"
+
+	"aiperf/internal/workload/conversation"
+	"aiperf/internal/workload/dataset"
+)
+
+// maxRequestsPerRoot is the maximum number of requests that one drawn session leads to.
+const maxRequestsPerRoot = 100_000
+
+// startGraph stores which sessions start which. There may be millions, so it stores no text.
+type startGraph struct {
+	drawn int          // number of sessions that no other session starts
+	nodes column[node] // by row
+	links column[arc]  // links of all sessions, one after the other
+}
+
+// node is a session without its requests.
+type node struct {
+	links    uint32 // number of links of earlier sessions
+	requests int32  // requests of the session; after counting: of all sessions that it leads to
+	place    uint32 // position among the conversations
+	is       nodeMark
+}
+
+// nodeMark holds flags of a session.
+type nodeMark uint8
+
+const (
+	isStarted   nodeMark = 1 << iota // some session starts it
+	isForked                         // some session forks it
+	keepsArrays                      // its turns have whole message arrays
+	hasSystem                        // its first turn has a system message
+	isCounting
+	isCounted
+)
+
+// arc is a link without its text.
+type arc struct {
+	to   uint32 // number of the name, later the row of the session
+	turn uint32
+	join uint32
+	is   arcMark
+}
+
+// arcMark holds flags of a link.
+type arcMark uint8
+
+const (
+	isFork   arcMark = 1 << iota
+	cutsTurn         // a fork that is not in the last turn and does not run in the background
+	isBefore
+	isKnown // the target is in the file
+)
+
+// graph builds the startGraph of a file and checks it.
+type graph struct {
+	startGraph
+	faults *dataset.Faults
+	again  func(row int) entry // reads a session again, for error messages
+
+	names *register      // session ids seen
+	named column[uint32] // row of each name, plus 1; 0 = none so far
+	twice [][2]int       // pairs of rows with the same name
+}
+
+func newGraph(faults *dataset.Faults, again func(row int) entry) *graph {
+	return &graph{faults: faults, again: again, names: newRegister()}
+}
+
+// number returns the number of a name.
+func (g *graph) number(name string) uint32 {
+	n, met := g.names.number(name)
+	if !met {
+		g.named.add(0)
+	}
+	return n
+}
+
+// add records the session of the next row.
+func (g *graph) add(e *entry) {
+	row := g.nodes.n
+	if e.ID != "" {
+		switch name := g.named.ref(int(g.number(e.ID))); {
+		case *name == 0:
+			*name = uint32(row + 1)
+		case len(g.twice) < maxDuplicates:
+			g.twice = append(g.twice, [2]int{int(*name - 1), row})
+		}
+	}
+	n := node{links: uint32(g.links.n)}
+	for k := range e.Turns {
+		if !e.Turns[k].Silent {
+			n.requests++
+		}
+	}
+	if e.Mode == conversation.MessageArrayWithResponses {
+		n.is |= keepsArrays
+	}
+	for _, raw := range e.Turns[0].RawMessages {
+		var m struct{ Role any }
+		if json.Unmarshal(raw, &m) == nil && m.Role == "system" {
+			n.is |= hasSystem
+		}
+	}
+	g.nodes.add(n)
+	for _, k := range e.links {
+		a := arc{to: g.number(k.target), turn: uint32(k.turn), join: uint32(k.join)}
+		if k.fork {
+			a.is |= isFork
+		}
+		if k.fork && !k.background && k.turn+1 < len(e.Turns) {
+			a.is |= cutsTurn
+		}
+		if k.before {
+			a.is |= isBefore
+		}
+		g.links.add(a)
+	}
+}
+
+// maxDuplicates is the maximum number of repeated names that are recorded. It is more than are shown.
+const maxDuplicates = 100
+
+// linksOf returns the range [first, last) of a session's links in the list of all.
+func (w *startGraph) linksOf(row int) (first, last int) {
+	first, last = int(w.nodes.ref(row).links), w.links.n
+	if next, ok := w.nodes.at(row + 1); ok {
+		last = int(next.links)
+	}
+	return first, last
+}
+
+// started iterates over the conversations that a session starts.
+func (w *startGraph) started(row int) iter.Seq[startedConversation] {
+	return func(yield func(startedConversation) bool) {
+		for i, last := w.linksOf(row); i < last; i++ {
+			k := w.links.ref(i)
+			b := conversation.Branch{Conversation: dataset.Nth(int(w.nodes.ref(int(k.to)).place), w.drawn), Fork: k.is&isFork != 0, Join: int(k.join), Before: k.is&isBefore != 0}
+			if !yield(startedConversation{int(k.turn), b}) {
+				return
+			}
+		}
+	}
+}
+
+// order returns the rows of the sessions in their final order: first those that can be drawn, then those that others start. It returns nil after an
+// error.
+func (g *graph) order() []uint32 {
+	for _, rows := range g.twice {
+		first, other := g.again(rows[0]), g.again(rows[1])
+		g.faults.Add(other.Turns[0].Origin, "session_id", "%q is there twice, first in %s", other.ID, first.Turns[0].Origin)
+	}
+	g.each(g.connect)
+	g.names, g.named = nil, column[uint32]{}
+	g.each(g.isolated)
+	g.each(g.misplaced)
+	if g.faults.Count() > 0 {
+		return nil
+	}
+	for i := range g.nodes.n {
+		if !g.count(i, nil) {
+			return nil
+		}
+	}
+	order := make([]uint32, 0, g.nodes.n)
+	for _, started := range []bool{false, true} {
+		for i := range g.nodes.n {
+			if n := g.nodes.ref(i); n.is&isStarted != 0 == started {
+				n.place = uint32(len(order))
+				order = append(order, uint32(i))
+			}
+		}
+		if !started {
+			g.drawn = len(order)
+		}
+	}
+	return order
+}
+
+// startedCount returns the number of sessions that others start. It is valid after order.
+func (w *startGraph) startedCount() int { return w.nodes.n - w.drawn }
+
+// each calls f for every link, until there are too many errors. readLink reads the text of the link again.
+func (g *graph) each(f func(k *arc, readLink func() link)) {
+	for row := range g.nodes.n {
+		first, last := g.linksOf(row)
+		for i := first; i < last && !g.faults.Enough(); i++ {
+			f(g.links.ref(i), func() link { return g.again(row).links[i-first] })
+		}
+	}
+}
+
+// connect resolves the name of a link to its session.
+func (g *graph) connect(k *arc, readLink func() link) {
+	row, _ := g.named.at(int(k.to))
+	if row == 0 {
+		l := readLink()
+		g.faults.Add(l.where, l.at, "%q is no session of the file", l.target)
+		return
+	}
+	k.to, k.is = row-1, k.is|isKnown
+	n := g.nodes.ref(int(k.to))
+	n.is |= isStarted
+	if k.is&isFork == 0 {
+		return
+	}
+	if n.is&isForked != 0 {
+		l := readLink()
+		g.faults.Add(l.where, l.at, "%q is forked in %s too: a fork goes on from one history", l.target, g.forkOf(k.to).where)
+	}
+	n.is |= isForked
+	if k.is&cutsTurn != 0 {
+		l := readLink()
+		g.faults.Add(l.where, l.at, "%q: a session ends with its forks; write {\"child\": …, \"background\": true} where it goes on, or move them to the last turn", l.target)
+	}
+}
+
+// forkOf reads the first fork of a session.
+func (g *graph) forkOf(row uint32) (found link) {
+	for parent := range g.nodes.n {
+		first, last := g.linksOf(parent)
+		for i := first; i < last; i++ {
+			if k := g.links.ref(i); k.is&(isFork|isKnown) == isFork|isKnown && k.to == row {
+				return g.again(parent).links[i-first]
+			}
+		}
+	}
+	return found
+}
+
+// isolated reports forks that would lose the history that they continue.
+func (g *graph) isolated(k *arc, readLink func() link) {
+	if k.is&isKnown == 0 {
+		return
+	}
+	to := g.nodes.ref(int(k.to)).is
+	if to&isForked != 0 && k.is&isBefore != 0 {
+		l := readLink()
+		g.faults.Add(l.where, l.at, "%q is forked too: what begins before a session has no history to go on from", l.target)
+	}
+	if k.is&isFork != 0 && to&keepsArrays != 0 {
+		l := readLink()
+		g.faults.Add(l.where, l.at, "%q has context_mode %s, which drops the history that it would go on from", l.target, conversation.MessageArrayWithResponses)
+	}
+}
+
+// misplaced reports forks whose system message would follow other messages.
+func (g *graph) misplaced(k *arc, readLink func() link) {
+	if k.is&(isKnown|isFork) != isKnown|isFork {
+		return
+	}
+	if to := g.nodes.ref(int(k.to)).is; to&hasSystem != 0 && to&keepsArrays == 0 {
+		l := readLink()
+		g.faults.Add(l.where, l.at, "%q begins with a system message, which would stand behind the history that it goes on from", l.target)
+	}
+}
+
+// count adds up the requests that a session leads to. way is the path of sessions to it; a repetition is a cycle. It returns false after an error.
+func (g *graph) count(row int, way []int) bool {
+	node := g.nodes.ref(row)
+	switch {
+	case node.is&isCounted != 0:
+		return true
+	case node.is&isCounting != 0:
+		var names []string
+		for _, i := range append(way[slices.Index(way, row):], row) {
+			names = append(names, g.again(i).ID)
+		}
+		g.faults.Add(g.again(row).Turns[0].Origin, "session_id", "sessions start each other in a cycle: %s", strings.Join(names, " -> "))
+		return false
+	}
+	node.is |= isCounting
+	way = append(way, row)
+	for i, last := g.linksOf(row); i < last; i++ {
+		if len(way) > maxRequestsPerRoot {
+			node.requests = maxRequestsPerRoot + 1
+			break
+		}
+		to := int(g.links.ref(i).to)
+		if !g.count(to, way) {
+			return false
+		}
+		node.requests = min(node.requests+g.nodes.ref(to).requests, maxRequestsPerRoot+1)
+	}
+	if node.requests > maxRequestsPerRoot {
+		e := g.again(row)
+		g.faults.Add(e.Turns[0].Origin, "session_id", "%q leads to more than %d requests", e.ID, maxRequestsPerRoot)
+		return false
+	}
+	node.is |= isCounted
+	return true
+}

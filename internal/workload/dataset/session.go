@@ -1,0 +1,24 @@
+package dataset
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+
+	"aiperf/internal/base/rng"
+)
+
+// SessionID returns the id of the n-th conversation, for data without ids. If the user gave a seed, it is a counter, so that files of two runs can
+// be compared. Otherwise it is a random UUID, version 4, in lower case.
+func SessionID(root *rng.Root, n int) string {
+	if root.Seeded() {
+		return fmt.Sprintf("session_%06d", n)
+	}
+	var b [16]byte
+	binary.BigEndian.PutUint64(b[:], root.Child("dataset.session"))
+	binary.BigEndian.PutUint64(b[8:], uint64(n))
+	sum := sha256.Sum256(b[:])
+	sum[6] = sum[6]&0x0f | 0x40
+	sum[8] = sum[8]&0x3f | 0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
+}

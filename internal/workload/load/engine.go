@@ -1,0 +1,258 @@
+package load
+
+import (
+	"time"
+
+	"aiperf/internal/base/clock"
+)
+
+// step advances the current phase to now and returns the next instant at which it has something to do. The caller holds the mutex.
+func (g *Generator) step(now int64) int64 {
+	p := g.current
+	if p == nil || !p.sending {
+		return never
+	}
+	p.passRamps(now)
+	next := min(g.session.advance(now), g.prefill.advance(now), p.stopAt)
+	if now >= p.stopAt {
+		p.stats.TimedOut = true
+		p.stop(StopDuration, now)
+		return now
+	}
+	next = min(next, p.mature(now))
+	next = min(next, p.driver.advance(now))
+	if p.sending && p.exhausted() {
+		p.stop(p.exhaustedBy(), now)
+	}
+	if !p.sending || len(g.work.fire) > 0 { // send what is due before preparing what comes next
+		return now
+	}
+	return min(next, p.driver.ahead(now))
+}
+
+// poke advances the state machine after an event other than the passing of time, and wakes the scheduler if necessary.
+func (g *Generator) poke(now int64) {
+	p := g.current
+	if p == nil || !p.sending {
+		return
+	}
+	next := g.step(now)
+	if next < g.sleepsUntil || !p.sending {
+		g.sleepsUntil = next
+		g.wait.Wake()
+	}
+}
+
+// fed is called by the prefetcher when a conversation has arrived that was missing before.
+func (g *Generator) fed() {
+	g.mu.Lock()
+	g.poke(clock.Now())
+	w := g.takeWork()
+	g.mu.Unlock()
+	g.changed()
+	g.do(w)
+}
+
+// admit grants a ticket: the gate of section 5, whose conditions the caller has checked. It takes the slots, numbers the request and decides whether
+// it is the last one.
+func (p *phase) admit(t *ticket, intended, now int64) {
+	g, s := p.g, t.ses
+	if !t.primes {
+		if !s.family.slot {
+			t.vacant = g.session.vacant.take(g.session.free())
+			p.enter(s.family, now)
+		}
+		p.countGrant(t)
+	}
+	p.inFlight[t] = struct{}{}
+	byCount, final := false, false
+	if t.silent() {
+		t.issue = Issue{Granted: now, CancelAfter: -1}
+	} else {
+		t.gate = g.prefill.vacant.take(g.prefill.free())
+		g.prefill.take(now)
+		t.prefill = true
+		p.owed--
+		if !t.primes {
+			s.left--
+		}
+		number := p.count.sent.Add(1) - 1
+		cancelAfter := time.Duration(-1)
+		if !p.Warmup && p.Cancellation.Percent > 0 && g.cuts.Float64() < p.Cancellation.Percent/100 {
+			cancelAfter = p.Cancellation.Delay
+		}
+		byCount = p.Requests > 0 && number+1 >= p.Requests
+		final = byCount || p.exhausted()
+		t.issue = Issue{Number: number, Intended: intended, Granted: now, CancelAfter: cancelAfter, Final: final}
+	}
+	if !t.primes {
+		p.branch(t, true, now)
+	}
+
+	prepared := false
+	if t.launched {
+		p.armedUnsent--
+		prepared = !t.decide(fire) // otherwise the ticket's goroutine will fire it
+	}
+	if intended != 0 && !prepared && !t.waited && !t.silent() {
+		p.stats.Schedule.LateArmed++
+	}
+	switch {
+	case prepared:
+		t.punctual = !t.waited
+		g.work.fire = append(g.work.fire, t)
+	case !t.launched:
+		t.state.Store(uint32(fire))
+		g.launch(t)
+	}
+	switch {
+	case byCount:
+		p.stop(StopRequests, now)
+	case final:
+		p.stop(p.exhaustedBy(), now)
+	}
+}
+
+// enter starts a family: it takes its session slot, and its turns count as owed from now on.
+func (p *phase) enter(f *family, now int64) {
+	p.g.session.take(now)
+	f.slot = true
+	p.count.sessions.Add(1)
+	if !p.mayStart() {
+		p.loseVacant(now)
+	}
+	p.count.turns.Add(f.owed)
+	p.owed += f.owed
+	f.owed = 0
+}
+
+// returned handles a request that has returned.
+func (g *Generator) returned(t *ticket, out Outcome) {
+	now := clock.Now()
+	p, s := t.p, t.ses
+	g.mu.Lock()
+	if t.finished { // abandoned: its phase was completed without it
+		g.mu.Unlock()
+		g.exec.Close(&s.Session)
+		return
+	}
+	t.finished = true
+	delete(p.inFlight, t)
+	p.book(t, out)
+	p.countSlot(t, out, now)
+	matters := g.session.free() == 0 // whether the return affects the rest of the machine
+	g.givePrefill(t, t.arrived, now)
+	if !t.primes {
+		p.countReturn(t, out, now)
+		p.answered(t, now)
+	}
+	alone := len(s.Shape.Turns[t.req.Turn].Branches) == 0 && s.Parent == nil
+	matters = matters || !alone || t.req.Turn+1 < s.Turns || p.Mode == AgenticReplay
+	p.conclude(t, out, now)
+	if p.tooManyFail() {
+		g.failures = true
+		p.stats.TooManyFails = true
+		g.abort(StopFailures, ErrFailures)
+	}
+	if !t.silent() && g.streak.add(out, now) && p.Duration > 0 && g.scenario.FailFast && g.unreachable == nil {
+		g.unreachable = &UnreachableError{g.streak.n, time.Duration(now - g.streak.since), time.Duration(max(0, g.streak.since-p.stats.Started))}
+		g.abort(StopUnreachable, ErrUnreachable)
+	}
+	p.checkIdle()
+	if matters {
+		g.poke(now)
+	}
+	w := g.takeWork()
+	g.mu.Unlock()
+	g.do(w)
+}
+
+// book counts a request that has returned.
+func (p *phase) book(t *ticket, out Outcome) {
+	switch {
+	case t.silent():
+	case out.Cancelled:
+		p.count.cancelled.Add(1)
+	default:
+		p.count.completed.Add(1)
+		if out.Failed {
+			p.count.errors.Add(1)
+		}
+	}
+}
+
+// conclude continues a session after a turn, or ends it.
+func (p *phase) conclude(t *ticket, out Outcome, now int64) {
+	s := t.ses
+	switch {
+	case t.primes:
+		p.driver.(*primer).primed(now)
+	case out.Cancelled || p.overflowed(t, out) || p.proceed(t, now):
+		p.endSession(s, !out.Cancelled && s.left == 0, now)
+		p.g.work.close = append(p.g.work.close, &s.Session)
+	}
+	p.unpark(s.family)
+	if p.info.Primes && s.Parent == nil && (out.Failed || out.Cancelled) {
+		p.unprimed(t)
+	}
+}
+
+// schedule sets the instant at which a ticket may leave after another has returned. next and after are the same ticket if it waited for other
+// sessions.
+func (p *phase) schedule(next, after *ticket, now int64) {
+	if !p.sending && p.keeps {
+		g := p.g
+		g.nextTurns = append(g.nextTurns, next)
+		return
+	}
+	next.vacant, next.think = after.arrived, thinkTime(next)
+	next.due = p.driver.due(after, next, now)
+	if next.due <= now {
+		p.ready.push(next)
+		return
+	}
+	if f := next.ses.family; f.slot && f.live == 1 {
+		next.rests = true
+		p.g.session.rest(+1, now)
+	}
+	next.wakeAt = max(now, next.due-int64(p.g.scenario.ArmLead))
+	p.timed.push(next)
+}
+
+// endSession ends a session after the last of its turns that was sent. The last session of a family returns the family's slot.
+func (p *phase) endSession(s *session, complete bool, now int64) {
+	f := s.family
+	f.live--
+	f.cut = f.cut || !complete
+	if f.slot { // without a slot, nothing of the family was ever sent
+		p.owed -= s.left
+		p.stats.Unsent += s.left
+	}
+	s.left = 0
+	p.abandoned(s)
+	if b := p.stats.Branches; b != nil {
+		b.ended(s)
+	}
+	if f.live == 0 {
+		p.endFamily(f, now)
+	}
+	if other := s.awaitedBy; other != nil {
+		s.awaitedBy = nil
+		p.ended(other, s.joins, now)
+	}
+}
+
+// endFamily counts a drawn session with everything that it started, and returns its slot.
+func (p *phase) endFamily(f *family, now int64) {
+	if !f.slot {
+		return
+	}
+	if f.cut {
+		p.count.cutSessions.Add(1)
+	} else {
+		p.count.finished.Add(1)
+	}
+	f.slot = false
+	p.g.session.give(now)
+	p.vacate(f)
+}

@@ -1,0 +1,128 @@
+package load
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+)
+
+// fixedStarts replays the timestamps of a trace. For later conversations it stores only their indices and times; it requests the rest of their shape
+// shortly ahead. A source that is read during use returns its conversations in the order of their times.
+type fixedStarts struct {
+	p    *phase
+	feed *prefetcher
+	zero float64 // time on the trace's clock at the start of the phase, ms
+	last float64 // time of the last conversation taken, ms on the trace's clock
+}
+
+func (f *fixedStarts) build(ctx context.Context) error {
+	g := f.p.g
+	next, err := byTime(ctx, g.opts.Source)
+	if err != nil {
+		return err
+	}
+	f.feed = f.p.feed(next)
+	first, err := g.await(ctx, f.feed)
+	if err != nil {
+		return err
+	}
+	if err := checkTimed(first.shape); err != nil {
+		return err
+	}
+	f.feed.putBack([]sample{first})
+	f.zero, f.last = f.p.Schedule.Start, startOf(first)
+	if f.p.Schedule.Auto {
+		f.zero = f.last
+	}
+	return nil
+}
+
+// placedConversation is a conversation with its start time in ms on the trace's clock.
+type placedConversation struct {
+	at    float64
+	index int
+}
+
+// byTime returns the conversations of a source sorted by time, each once. Conversations with the same time keep their order.
+func byTime(ctx context.Context, source Source) (next func() (int, bool), err error) {
+	at := -1
+	if growing, grows := source.(OpenEndedSource); grows && growing.Ordered() {
+		return func() (int, bool) {
+			at++
+			return at, growing.Has(at)
+		}, nil
+	}
+	order := make([]placedConversation, source.Len())
+	for i := range order {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		shape, err := source.Shape(i)
+		if err != nil {
+			return nil, err
+		}
+		if err := checkShape(sample{index: i, shape: shape}); err != nil {
+			return nil, err
+		}
+		if err := checkTimed(shape); err != nil {
+			return nil, err
+		}
+		order[i] = placedConversation{*shape.Turns[0].Timestamp, i}
+	}
+	slices.SortStableFunc(order, func(a, b placedConversation) int { return cmp.Compare(a.at, b.at) })
+	return func() (int, bool) {
+		if at++; at >= len(order) {
+			return 0, false
+		}
+		return order[at].index, true
+	}, nil
+}
+
+// checkTimed returns an error for a conversation without a timestamp.
+func checkTimed(s Shape) error {
+	if s.Turns[0].Timestamp == nil {
+		return fmt.Errorf("fixed schedule: the first turn of session %q has no timestamp", s.ID)
+	}
+	return nil
+}
+
+func startOf(s sample) float64 { return *s.shape.Turns[0].Timestamp }
+
+// offset converts a time of the trace to an offset in the phase, ns.
+func (f *fixedStarts) offset(ms float64) int64 { return ns((ms - f.zero) / 1e3) }
+
+// peek returns the time of the next conversation. While that is not loaded, it returns the time of the previous one, because the next cannot be
+// earlier.
+func (f *fixedStarts) peek(int64) (int64, bool) {
+	next, ready, more := f.feed.head()
+	if ready && len(next.shape.Turns) > 0 && next.shape.Turns[0].Timestamp != nil { // otherwise pop returns the error
+		return f.offset(startOf(next)), true
+	}
+	return f.offset(f.last), more
+}
+
+func (f *fixedStarts) pop(t0 int64) *ticket {
+	d, ok := f.p.nextSample(f.feed)
+	if !ok {
+		return nil
+	}
+	err := checkTimed(d.shape)
+	if err == nil && startOf(d) < f.last {
+		err = fmt.Errorf("fixed schedule: session %q at %g ms comes behind one at %g ms", d.shape.ID, startOf(d), f.last)
+	}
+	if err != nil {
+		f.p.refuse(err)
+		return nil
+	}
+	f.last = startOf(d)
+	return f.p.newSession(d, "fixed-schedule-"+d.shape.ID, len(d.shape.Turns), t0+f.offset(f.last))
+}
+
+// due returns the turn's own timestamp, otherwise its delay after the answer, otherwise now. It is never before the answer.
+func (f *fixedStarts) due(_, next *ticket, now int64) int64 {
+	if at := next.ses.Shape.Turns[next.req.Turn].Timestamp; at != nil {
+		return max(now, f.p.t0+f.offset(*at))
+	}
+	return now + thinkTime(next)
+}

@@ -1,0 +1,6 @@
+package load
+
+import "aiperf/internal/measure/stats"
+
+// Histogram counts lateness in ns.
+type Histogram = stats.Histogram

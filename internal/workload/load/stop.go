@@ -1,0 +1,100 @@
+package load
+
+import "slices"
+
+// mayStart reports whether the session count allows another session.
+func (p *phase) mayStart() bool { return p.Sessions <= 0 || p.count.sessions.Load() < p.Sessions }
+
+// mayStock reports whether another session may be taken from the data, because it could still be started.
+func (p *phase) mayStock() bool {
+	n := int64(p.starts.len())
+	return (p.Sessions <= 0 || p.count.sessions.Load()+n < p.Sessions) && (p.Requests <= 0 || p.count.sent.Load()+n < p.Requests)
+}
+
+// exhausted reports whether nothing can ever be sent again.
+func (p *phase) exhausted() bool { return p.owed == 0 && (!p.mayStart() || p.driver.over()) }
+
+func (p *phase) exhaustedBy() Stop {
+	if !p.mayStart() {
+		return StopSessions
+	}
+	return StopData
+}
+
+// stop ends the sending: a ticket that was not granted will not leave.
+func (p *phase) stop(why Stop, now int64) {
+	if !p.sending {
+		return
+	}
+	p.sending = false
+	p.stats.StoppedBy = why
+	p.stats.SentAll = now
+	p.count.sentAll.Store(now)
+	s := &p.stats.Schedule
+	if p.mayStart() {
+		p.loseVacant(now)
+	}
+	if p.t0 != 0 {
+		s.SendSeconds = seconds(now - p.t0)
+		s.Caps = p.capsUntil(now)
+		p.passRamps(now)
+		if now > p.steadyAt {
+			s.Steady.Seconds = seconds(now - p.steadyAt)
+			s.Steady.Caps = s.Caps.minus(p.rampCaps)
+		}
+		s.Answered = p.count.completed.Load()
+		if d, ok := p.driver.(interface{ account(now int64) }); ok {
+			d.account(now)
+		}
+	}
+	p.keeps = p.keeps && why == StopDuration
+	var unused []sample
+	for t := range p.starts.all() {
+		if p.Mode != FixedSchedule {
+			unused = append(unused, t.ses.drawn)
+		}
+		p.g.nextURL--
+		p.g.passes[t.ses.Conversation]--
+		p.drop(t)
+	}
+	p.g.prefetcher.putBack(unused)
+	rest := slices.Concat(slices.Collect(p.ready.all()), p.timed, p.parked)
+	if d, ok := p.driver.(interface{ left() []*ticket }); ok {
+		rest = append(rest, d.left()...)
+	}
+	p.starts, p.ready, p.timed, p.parked = queue{}, queue{}, nil, nil
+	for _, t := range rest {
+		if p.keeps {
+			p.g.nextTurns = append(p.g.nextTurns, t)
+			continue
+		}
+		p.wakes(t, now)
+		p.suppress(t)
+		p.endSession(t.ses, false, now)
+		p.drop(t)
+	}
+	p.checkIdle()
+}
+
+// drop drops a ticket that was not granted, and ends its session.
+func (p *phase) drop(t *ticket) {
+	if !t.launched {
+		if t.req.Turn > 0 { // the executor has seen the session
+			p.g.work.close = append(p.g.work.close, &t.ses.Session)
+		}
+		return
+	}
+	p.armedUnsent--
+	if !t.decide(drop) {
+		t.signal <- drop
+	}
+}
+
+// tooManyFail checks the threshold of failed requests.
+func (p *phase) tooManyFail() bool {
+	if p.FailureThreshold == nil || p.Warmup || p.g.failures {
+		return false
+	}
+	finished, failed := p.count.completed.Load(), p.count.errors.Load()
+	return finished >= int64(max(p.Concurrency, 10)) && float64(failed) > *p.FailureThreshold*float64(finished)
+}

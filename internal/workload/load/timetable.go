@@ -1,0 +1,132 @@
+package load
+
+import "context"
+
+// timetable starts sessions at instants that are known in advance: fixed schedule (6.4) and user-centric (6.5). An entry that finds no slot waits;
+// the instants of the others do not change.
+type timetable struct {
+	p      *phase
+	starts starter
+}
+
+// starter provides the instants at which sessions start.
+type starter interface {
+	build(ctx context.Context) error
+	// peek returns the offset of the next session from the start of the phase, ns; false = none. It may drop users that are due by the offset by.
+	peek(by int64) (offset int64, ok bool)
+	// pop makes the ticket of that session; nil = its data are not available yet.
+	pop(t0 int64) *ticket
+	// due returns the instant of the turn after t.
+	due(t, next *ticket, now int64) int64
+}
+
+func (d *timetable) build(ctx context.Context) error { return d.starts.build(ctx) }
+
+func (d *timetable) prime() (short bool) {
+	_, short = d.bring(0, d.lead())
+	return short && d.p.sending
+}
+
+func (d *timetable) begin(t0 int64) {
+	for t := range d.p.starts.all() { // sessions that were brought before the clock started
+		t.due += t0
+	}
+}
+
+func (d *timetable) over() bool {
+	_, more := d.starts.peek(-never)
+	return !more && d.p.starts.len() == 0
+}
+
+func (d *timetable) due(t, next *ticket, now int64) int64 { return d.starts.due(t, next, now) }
+
+func (d *timetable) advance(now int64) int64 {
+	p := d.p
+	d.bring(now, 0)
+	for p.sending && p.g.prefill.free() > 0 {
+		t := p.starts.head()
+		if t != nil && (t.due > now || p.g.session.free() == 0 || !p.mayStart()) {
+			t = nil
+		}
+		if r := p.ready.head(); r != nil && (t == nil || r.due <= t.due) {
+			d.admit(p.ready.pop(), now)
+			continue
+		}
+		if t == nil {
+			break
+		}
+		d.admit(p.starts.pop(), now)
+	}
+	for t := range p.ready.all() {
+		t.waited = true
+	}
+	for t := range p.starts.all() {
+		if t.due > now {
+			break
+		}
+		t.waited = true
+	}
+	return never // ahead checks further
+}
+
+// admit grants a ticket at its scheduled instant.
+func (d *timetable) admit(t *ticket, now int64) {
+	intended := t.due
+	if t.asked != 0 {
+		intended = t.asked
+		d.p.stats.Schedule.LateAnswers++
+	}
+	if intended >= d.p.steadyAt {
+		d.p.stats.Schedule.Steady.Sent++
+	}
+	d.p.admit(t, intended, now)
+}
+
+// account records how many requests the rate demanded, at the end of sending; a trace demands none.
+func (d *timetable) account(int64) {
+	s := &d.p.stats.Schedule
+	if d.p.Mode != UserCentric {
+		return
+	}
+	s.Expected = d.p.Rate * s.SendSeconds
+	s.Steady.Expected = d.p.Rate * s.Steady.Seconds
+	s.Steady.Drawn = s.Steady.Expected
+}
+
+func (d *timetable) ahead(now int64) int64 {
+	next, _ := d.bring(now, d.lead())
+	if t := d.p.starts.after(now); t != nil {
+		next = min(next, t.due)
+	}
+	return next
+}
+
+// lead returns how long before its start a session is prepared, ns.
+func (d *timetable) lead() int64 { return int64(d.p.g.scenario.ArmLead) }
+
+// bring takes the sessions that start within lead (ns) from the timetable and prepares them. It returns the instant at which to bring the next one,
+// and whether missing data delayed it.
+func (d *timetable) bring(now, lead int64) (next int64, short bool) {
+	p := d.p
+	for p.sending && p.starts.len() < mostArmed {
+		offset, ok := d.starts.peek(now + lead - p.t0)
+		if !ok {
+			return never, false
+		}
+		if at := p.t0 + offset - lead; at > now {
+			return at, false
+		}
+		if !p.mayStock() {
+			return never, false
+		}
+		t := d.starts.pop(p.t0)
+		if t == nil {
+			return never, true
+		}
+		p.starts.push(t)
+		if p.g.session.free() >= p.starts.len() {
+			p.arm(t)
+		}
+	}
+	return never, false
+}

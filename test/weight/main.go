@@ -1,0 +1,170 @@
+//go:build linux
+
+// Weight measures what the program weighs and compares it with the limits in weight.txt: size of the binary, packages linked, resident memory of
+// --version and, with -cold, the CPU time of a build with an empty cache. It runs on linux/amd64, for which the limits are.
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// limitsFile holds the limits: "name number unit" on each line, comments begin with #.
+const limitsFile = "weight.txt"
+
+// measure is one figure of the weight.
+type measure struct {
+	name string
+	cold bool // takes minutes
+	take func(program, tags string) (float64, error)
+}
+
+var measures = []measure{
+	{name: "binary", take: binary},
+	{name: "packages", take: packages},
+	{name: "version_resident", take: resident},
+	{name: "cold_build_cpu", cold: true, take: coldBuild},
+}
+
+func main() {
+	program := flag.String("aiperf", "./aiperf", "the program, made by make build")
+	tags := flag.String("tags", "", "build tags of the program")
+	cold := flag.Bool("cold", false, "measure a build with an empty cache, too (minutes)")
+	flag.Parse()
+	if err := check(*program, *tags, *cold); err != nil {
+		fmt.Fprintln(os.Stderr, "weight:", err)
+		os.Exit(1)
+	}
+}
+
+// check measures and compares.
+func check(program, tags string, cold bool) error {
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		return fmt.Errorf("%s/%s: the limits are for linux/amd64", runtime.GOOS, runtime.GOARCH)
+	}
+	text, err := os.ReadFile(limitsFile)
+	if err != nil {
+		return err
+	}
+	limits, err := parse(string(text))
+	if err != nil {
+		return fmt.Errorf("%s: %w", limitsFile, err)
+	}
+	var faults []error
+	for _, m := range measures {
+		if m.cold && !cold {
+			continue
+		}
+		limit, known := limits[m.name]
+		if !known {
+			return fmt.Errorf("%s has no line %s", limitsFile, m.name)
+		}
+		got, err := m.take(program, tags)
+		if err != nil {
+			return fmt.Errorf("%s: %w", m.name, err)
+		}
+		fmt.Printf("%-17s %8.1f of %g\n", m.name, got, limit)
+		if got > limit {
+			faults = append(faults, fmt.Errorf("%s is %.1f, the limit is %g. Make it smaller, or raise the limit in %s in a commit of its own that says why", m.name, got, limit, limitsFile))
+		}
+	}
+	return errors.Join(append(faults, ownCommit())...)
+}
+
+// parse reads limits.
+func parse(text string) (map[string]float64, error) {
+	limits := map[string]float64{}
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		line, _, _ = strings.Cut(line, "#")
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		if len(words) < 2 || !slices.ContainsFunc(measures, func(m measure) bool { return m.name == words[0] }) {
+			return nil, fmt.Errorf("line %d: %q; want a measure and its limit", n, strings.TrimSpace(line))
+		}
+		v, err := strconv.ParseFloat(words[1], 64)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", n, err)
+		}
+		limits[words[0]] = v
+	}
+	return limits, nil
+}
+
+// ownCommit returns an error if the newest change of the limits stands in a commit with other changes. Without a history there is nothing to check.
+func ownCommit() error {
+	commit, _ := exec.Command("git", "log", "-1", "--format=%h", "--", limitsFile).Output()
+	hash := strings.TrimSpace(string(commit))
+	if hash == "" {
+		return nil
+	}
+	files, err := exec.Command("git", "show", "--format=", "--name-only", hash).Output()
+	if err != nil {
+		return fmt.Errorf("git show %s: %w", hash, err)
+	}
+	if list := strings.Fields(string(files)); len(list) > 1 {
+		return fmt.Errorf("commit %s changes %s and %d other files: a limit changes in a commit of its own, whose message says why", hash, limitsFile, len(list)-1)
+	}
+	return nil
+}
+
+// binary returns the size of the program in MB.
+func binary(program, _ string) (float64, error) {
+	info, err := os.Stat(program)
+	if err != nil {
+		return 0, err
+	}
+	return float64(info.Size()) / 1e6, nil
+}
+
+// packages counts the packages that are linked, the standard library included.
+func packages(_, tags string) (float64, error) {
+	out, err := exec.Command("go", "list", "-deps", "-tags", tags, "./cmd/aiperf").Output()
+	return float64(bytes.Count(out, []byte("\n"))), err
+}
+
+// resident returns the median of nine starts' largest resident memory, in MiB. Most of it are pages of the program file.
+func resident(program, _ string) (float64, error) {
+	path, err := filepath.Abs(program)
+	if err != nil {
+		return 0, err
+	}
+	sizes := make([]float64, 9)
+	for i := range sizes {
+		cmd := exec.Command(path, "--version")
+		if err := cmd.Run(); err != nil {
+			return 0, err
+		}
+		sizes[i] = float64(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss) / 1024
+	}
+	slices.Sort(sizes)
+	return sizes[len(sizes)/2], nil
+}
+
+// coldBuild returns the CPU time of a build whose cache is empty, in s.
+func coldBuild(_, tags string) (float64, error) {
+	dir, err := os.MkdirTemp("", "weight")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(dir)
+	cmd := exec.Command("go", "build", "-trimpath", "-tags", tags, "-ldflags", "-s -w", "-o", filepath.Join(dir, "aiperf"), "./cmd/aiperf")
+	cmd.Env = append(os.Environ(), "GOCACHE="+filepath.Join(dir, "cache"))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return 0, fmt.Errorf("%w: %s", err, out)
+	}
+	return (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds(), nil
+}
