@@ -114,18 +114,27 @@ func joined(before, line string) string {
 	return before + "\n" + line
 }
 
+// source returns the text of the mutant's file, which stands at where. It returns an error if the old text does not stand there exactly once.
+func (m *mutant) source(where string) (string, error) {
+	b, err := os.ReadFile(where)
+	if err != nil {
+		return "", err
+	}
+	if n := strings.Count(string(b), m.old); n != 1 || m.old == "" {
+		return "", fmt.Errorf("%s has the old text of %q %d times, not once", m.file, m.name, n)
+	}
+	return string(b), nil
+}
+
 // plant tests with the mutant in place of its file. how is a test that failed, or what else happened.
 func (m *mutant) plant(dir string) (killed bool, how string) {
 	where, err := filepath.Abs(filepath.Join("internal", m.file))
 	if err != nil {
 		stop(err)
 	}
-	b, err := os.ReadFile(where)
+	text, err := m.source(where)
 	if err != nil {
-		return false, "NO FILE"
-	}
-	if n := strings.Count(string(b), m.old); n != 1 || m.old == "" {
-		return false, fmt.Sprintf("STALE (the old text stands there %d times, not once)", n)
+		return false, "STALE: " + err.Error()
 	}
 	overlay := filepath.Join(dir, "overlay.json")
 	mutated := filepath.Join(dir, filepath.Base(where))
@@ -133,7 +142,7 @@ func (m *mutant) plant(dir string) (killed bool, how string) {
 	if err != nil {
 		stop(err)
 	}
-	for name, content := range map[string]string{mutated: strings.Replace(string(b), m.old, m.new, 1), overlay: string(places)} {
+	for name, content := range map[string]string{mutated: strings.Replace(text, m.old, m.new, 1), overlay: string(places)} {
 		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
 			stop(err)
 		}
