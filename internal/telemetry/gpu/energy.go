@@ -6,12 +6,12 @@ import "math"
 const joulesPerMJ = 1e6
 
 // energy integrates the power of one GPU over time, for sources without an energy counter (trapezoidal rule). As long as the true power lies between
-// two readings, the error of an interval is at most half their difference times its length; doubt is the sum of these errors.
+// two readings, the error of an interval is at most half their difference times its length; maxError is the sum of these errors.
 type energy struct {
-	at     int64   // of the previous reading, ns; 0 = none
-	watts  float64 // of the previous reading
-	joules float64
-	doubt  float64 // J
+	at       int64   // of the previous reading, ns; 0 = none
+	watts    float64 // of the previous reading
+	joules   float64
+	maxError float64 // J
 }
 
 // add adds a reading and returns the energy since the first one, in MJ. A reading without power (NaN) is ignored.
@@ -21,7 +21,7 @@ func (e *energy) add(at int64, watts float64) float64 {
 	}
 	if seconds := float64(at-e.at) / 1e9; e.at != 0 && seconds > 0 {
 		e.joules += (watts + e.watts) / 2 * seconds
-		e.doubt += math.Abs(watts-e.watts) / 2 * seconds
+		e.maxError += math.Abs(watts-e.watts) / 2 * seconds
 	}
 	e.at, e.watts = at, watts
 	return e.joules / joulesPerMJ

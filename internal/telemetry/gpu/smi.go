@@ -132,7 +132,7 @@ func (s *smi) stop() {
 	<-s.done
 	joules, doubt := 0.0, 0.0
 	for _, e := range s.energy {
-		joules, doubt = joules+e.joules, doubt+e.doubt
+		joules, doubt = joules+e.joules, doubt+e.maxError
 	}
 	if doubt > mostDoubt*joules {
 		s.warn(fmt.Sprintf("GPU energy is accurate to %.1f %% only: it is integrated from readings of power, which changed fast. A DCGM exporter reads the energy counter.", 100*doubt/joules))

@@ -131,8 +131,8 @@ func TestEnergy(t *testing.T) {
 			t.Errorf("%d s, %v W: %v J, want %v", r.at, r.watts, got, r.sum)
 		}
 	}
-	if want := 100.0 + 200; e.doubt != want {
-		t.Errorf("doubt %v J, want %v", e.doubt, want)
+	if want := 100.0 + 200; e.maxError != want {
+		t.Errorf("doubt %v J, want %v", e.maxError, want)
 	}
 }
 

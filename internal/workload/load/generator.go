@@ -92,7 +92,7 @@ func New(scenario Scenario, opts Options) (*Generator, error) {
 	if err := scenario.check(); err != nil {
 		return nil, err
 	}
-	opts.Source = inTurn(opts.Source)
+	opts.Source = serialize(opts.Source)
 	g := &Generator{scenario: scenario, opts: opts, exec: opts.Executor, wait: opts.Waiter, ready: make(chan struct{}, 1), passes: map[int]int{}}
 	if g.wait == nil {
 		g.wait = clock.NewWaiter()

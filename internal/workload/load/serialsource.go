@@ -15,8 +15,8 @@ func (s serialSource) Shape(i int) (Shape, error) {
 	return s.Source.Shape(i)
 }
 
-// inTurn wraps a source so that one goroutine at a time calls it. The result is open-ended if the source is.
-func inTurn(source Source) Source {
+// serialize wraps a source so that one goroutine at a time calls it. The result is open-ended if the source is.
+func serialize(source Source) Source {
 	s := serialSource{source, &sync.Mutex{}}
 	if growing, grows := source.(OpenEndedSource); grows {
 		return struct {
