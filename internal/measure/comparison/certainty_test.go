@@ -171,3 +171,17 @@ func TestUncertainRun(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestRemedy: a run that was cut short is repeated as it was; a quieter machine helps one whose client was the limit.
+func TestRemedy(t *testing.T) {
+	for summary, want := range map[string]string{
+		`{"was_cancelled":true}`:                    "cannot be compared: the run was cut short. Repeat it, or add --allow-invalid",
+		`{"is_complete":false}`:                     "cannot be compared: the run is not complete. Repeat it, or add --allow-invalid",
+		`{"validity":{"verdict":"client limited"}}`: "cannot be compared: the client was the limit. Repeat it on a quieter machine, or add --allow-invalid",
+	} {
+		run := loaded(t, summaries(t, t.TempDir(), summary), 0)
+		if _, err := Compare([]Run{run}, []Run{run}, usual); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", summary, err)
+		}
+	}
+}

@@ -143,7 +143,7 @@ func compared(a, b []Run, o Options) (*Result, error) {
 			return nil, fmt.Errorf("%s: no profiling request has a latency, and none failed%s", run.Path, after)
 		}
 		if run.Doubt != "" && !o.Invalid {
-			return nil, fmt.Errorf("%s cannot be compared: %s. Repeat it on a quieter machine, or add %s to see the figures without a judgement", run.Path, run.Doubt, config.FlagOf("allow_invalid"))
+			return nil, fmt.Errorf("%s cannot be compared: %s. %s, or add %s to see the figures without a judgement", run.Path, run.Doubt, run.remedy(), config.FlagOf("allow_invalid"))
 		}
 	}
 	if err := r.sameRun(); err != nil {

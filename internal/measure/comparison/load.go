@@ -259,14 +259,14 @@ func (r *Run) about() error {
 	}
 	switch {
 	case s.Cut:
-		r.Doubt = "the run was cut short"
+		r.Doubt = cutShort
 	case s.Validity.Verdict == "client limited":
 		r.Doubt = "the client was the limit"
 	case s.Validity.Verdict == "uncertain" && len(s.Validity.Bounds) == 0 && !r.Cache.Warm(): // written by a version that did not name the statistics
 		r.Doubt = "its latencies are uncertain"
 	}
 	if s.Complete != nil && !*s.Complete && r.Doubt == "" {
-		r.Doubt = "the run is not complete"
+		r.Doubt = incomplete
 	}
 	r.Settings = []Setting{{"endpoint type", s.Config.Endpoint.Type}, {"streaming", fmt.Sprint(s.Config.Endpoint.Streaming)}, {"tokenizer", s.Config.Tokenizer.Name}}
 	for _, p := range s.Config.Phases {

@@ -41,6 +41,20 @@ type Run struct {
 // Setting is a setting that must be equal in two compared runs.
 type Setting struct{ Name, Value string }
 
+// Doubts about runs that did not measure everything. A better machine does not help.
+const (
+	cutShort   = "the run was cut short"
+	incomplete = "the run is not complete"
+)
+
+// remedy says how to get a run without the doubt.
+func (r *Run) remedy() string {
+	if r.Doubt == cutShort || r.Doubt == incomplete {
+		return "Repeat it"
+	}
+	return "Repeat it on a quieter machine"
+}
+
 // requests returns the number of good requests.
 func (r *Run) requests() int { return len(r.Values["request_latency"]) }
 
