@@ -8,8 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -64,8 +64,8 @@ func (s *sender) deliver(ctx context.Context, body []byte) error {
 	req.Header.Set("Content-Type", "application/x-protobuf")
 	req.Header.Set("Content-Encoding", "gzip")
 	resp, err := s.client.Do(req)
-	var timeout net.Error
-	if errors.As(err, &timeout) && timeout.Timeout() {
+	var failed interface{ Temporary() bool } // a timeout, a name server that is busy, or no free descriptor
+	if errors.As(err, &failed) && failed.Temporary() {
 		return laterError{error: err}
 	}
 	if err != nil {
@@ -104,8 +104,8 @@ func (s *sender) judge(resp *http.Response, answer []byte) error {
 
 // retryAfter parses how long to wait: seconds, or an instant.
 func retryAfter(text string) time.Duration {
-	if n, err := strconv.Atoi(text); err == nil && n > 0 {
-		return time.Duration(n) * time.Second
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil && n > 0 {
+		return time.Duration(min(n, int64(math.MaxInt64/time.Second))) * time.Second
 	}
 	if at, err := http.ParseTime(text); err == nil {
 		return max(0, time.Until(at))
@@ -123,7 +123,7 @@ func (s *sender) insist(ctx context.Context, body []byte, first, longest, most t
 			return err
 		}
 		wait := max(later.after, time.Duration(float64(pause)*(.5+rand.Float64()))) // random, so that clients do not retry at the same time
-		if time.Since(begun)+wait > most {
+		if wait > most-time.Since(begun) {                                          // a sum could overflow
 			return err
 		}
 		timer := time.NewTimer(wait)
