@@ -179,9 +179,10 @@ func (b *batchReader) plain(text []byte) ([]byte, error) {
 	return out, nil
 }
 
-// unzstd decompresses text, which must fill out.
+// unzstd decompresses text, which must fill out. The window of a frame may be as large as its content, as the highest levels of zstd make it.
 func unzstd(text, out []byte) error {
-	d, err := zstd.NewReader(bytes.NewReader(text), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(max(1<<20, leastRoom)))
+	window := min(max(leastRoom, len(out)), zstd.MaxWindowSize)
+	d, err := zstd.NewReader(bytes.NewReader(text), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(uint64(window)))
 	if err != nil {
 		return err
 	}
