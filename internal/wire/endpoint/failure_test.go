@@ -57,3 +57,19 @@ func TestStreamFailure(t *testing.T) {
 		}
 	}
 }
+
+// TestFailureNeedsTheCheapTest: only a message that passes the cheap test of its format can fail a request. So the reader of the stream, the decoder
+// and a report from the export agree. The name of this member is escaped, which the cheap test does not see.
+func TestFailureNeedsTheCheapTest(t *testing.T) {
+	const doc = `{"\u0065rror":"x"}`
+	for name, raw := range map[string]string{"chat": "data: " + doc, "ollama_chat": doc} {
+		m := record.Message{At: 2, Raw: []byte(raw), Line: true}
+		export := record.Message{At: 2, Fields: []record.Field{{Name: "data", Value: doc}}}
+		for way, m := range map[string]record.Message{"stream": m, "export": export} {
+			rec := &record.Record{Start: 1, End: 9, Messages: []record.Message{m}}
+			if _, failure := Decode(codec(t, name, Settings{Streaming: true}), rec, DecodeOptions{}); failure == nil || failure.Type != invalidResult {
+				t.Errorf("%s, %s: %+v", name, way, failure)
+			}
+		}
+	}
+}

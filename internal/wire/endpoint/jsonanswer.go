@@ -147,7 +147,7 @@ func (d *jsonAnswer) read(m *record.Message, index int) *record.Error {
 	case !d.document(doc):
 		d.format.Parse(&d.event, m.Raw)
 		d.unread(d.event.Text(), m.At, index)
-	case d.suspicious():
+	case d.suspicious() && d.format.MayFail(m.Raw, true): // as the reader of the stream judges it, and a report from an export
 		d.format.Parse(&d.event, m.Raw)
 		if f := streamFailure(d.format, &d.event); f != nil {
 			return f
