@@ -108,7 +108,7 @@ func (b budget) check(p load.Scenario, targets []*transport.Target, reuse transp
 		}
 		if turnover := phase.Rate * timeWait; reuse == transport.Never && turnover > float64(ports) {
 			warnings = append(warnings, fmt.Sprintf("phase %s: %g new connections per second need more than the %d local ports, because a closed connection blocks its port for %d s; use %s pooled",
-				phase.Name, phase.Rate, timeWait, ports, as("endpoint.connection_reuse")))
+				phase.Name, phase.Rate, ports, timeWait, as("endpoint.connection_reuse")))
 		}
 	}
 	return warnings, nil

@@ -36,7 +36,7 @@ func TestBudget(t *testing.T) {
 		{"a warm-up of its own", load.Phase{Mode: load.ClosedLoop, Warmup: true, Concurrency: 1001}, one, transport.Pooled, "", "<phases.warmup.concurrency> 1001"},
 		{"more than ports", load.Phase{Concurrency: 501}, one, transport.Pooled, "above the 500 local ports", ""},
 		{"two addresses have twice the ports", load.Phase{Concurrency: 501}, two, transport.Pooled, "", ""},
-		{"ports in TIME_WAIT", load.Phase{Rate: 10}, one, transport.Never, "10 new connections per second", ""},
+		{"ports in TIME_WAIT", load.Phase{Rate: 10}, one, transport.Never, "10 new connections per second need more than the 500 local ports, because a closed connection blocks its port for 60 s", ""},
 		{"kept connections do not wait", load.Phase{Rate: 10}, one, transport.Pooled, "", ""},
 	}
 	as := func(key string) string { return "<" + key + ">" }
