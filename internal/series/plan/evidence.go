@@ -7,6 +7,7 @@ import (
 
 	"aiperf/internal/base/terminal"
 	"aiperf/internal/measure/metric"
+	"aiperf/internal/measure/stats"
 	"aiperf/internal/series/gate"
 )
 
@@ -38,16 +39,20 @@ func judged(swept *metric.SweepCell, list []metric.Condition) verdict {
 	return v
 }
 
-// rangeOf returns the range of the mean of a statistic over the runs of a cell that have it; {NaN, NaN}: none has.
+// rangeOf returns the range of the mean of a statistic over the runs of a cell that have it; {NaN, NaN}: none has. Both ends are computed as SweepCell
+// computes the mean, so a mean of exact figures is its own range.
 func rangeOf(swept *metric.SweepCell, tag string, stat metric.Stat) metric.Range {
-	var sum metric.Range
-	n := 0.0
+	var low, high []float64
 	for _, run := range swept.Runs {
 		if r := gate.RangeOf(run, tag, stat); !math.IsNaN(r.Low) {
-			sum.Low, sum.High, n = sum.Low+r.Low, sum.High+r.High, n+1
+			low, high = append(low, r.Low), append(high, r.High)
 		}
 	}
-	return metric.Range{Low: sum.Low / n, High: sum.High / n}
+	mean := metric.Range{Low: stats.Mean(low), High: math.Inf(1)}
+	if !slices.Contains(high, math.Inf(1)) {
+		mean.High = stats.Mean(high)
+	}
+	return mean
 }
 
 // objectiveDoubt says why the objective of a cell is not known well enough to compare it with other cells; "" = it is, or the search does not use it.

@@ -9,6 +9,7 @@ import (
 
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
+	"aiperf/internal/measure/record"
 )
 
 // TestUncertainCellsThatAreDecided: a cell with an uncertain verdict counts where its conditions hold, or do not, at both ends of what their metrics may
@@ -123,5 +124,30 @@ func TestTierThatIsSurelyBroken(t *testing.T) {
 	q.judgeCell(0, []float64{8}, &config.Cell{Label: "8"})
 	if broken, open := seenBy(q.evidence(), 0), seenBy(q.evidence(), 1); len(broken) != 1 || broken[0].feasible || len(open) != 0 || q.seen[0].feasible {
 		t.Errorf("the first level sees %+v, the second %+v", broken, open)
+	}
+}
+
+// TestMeanAtItsLimit: a cell of several exact runs is judged by the mean that its report shows, to the last digit.
+func TestMeanAtItsLimit(t *testing.T) {
+	set, err := metric.NewSelection(metric.Options{Streaming: true, ProducesTokens: true, TokenizesInput: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := searchOf("monotonic_sla", "int", 1, 1000)
+	r.Sweep.SLAFilters = []config.SLAFilter{{MetricTag: "request_latency", Stat: "avg", Op: "le", Threshold: 0.2}}
+	q, err := (&session{run: r}).newSearch()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, latency := range []int64{100_000, 200_000, 300_000} { // ns; the plain sum 0.1 + 0.2 + 0.3 is above 0.6
+		one := set.NewReducer()
+		at := 1_000_000 + latency
+		rec := &record.Record{Start: 1_000_000, End: at, WallOffset: 1e18}
+		one.Add(set.Row(rec, &record.Reply{PerChunkTokens: -1, Contents: []record.Content{{At: at, Text: "a"}}}, record.Counts{Input: 5, Output: 1, Reasoning: -1}))
+		q.trials = append(q.trials, trial{run: &metric.Run{Profiling: one.Summary(metric.Window{})}})
+	}
+	q.judgeCell(0, []float64{8}, &config.Cell{Label: "8"})
+	if h := q.history[0]; !h.Feasible || h.Breach != nil {
+		t.Errorf("feasible %v, breach %+v", h.Feasible, h.Breach)
 	}
 }

@@ -117,18 +117,21 @@ type breach struct {
 
 func breachesOf(c *metric.SweepCell, conditions []metric.Condition) []breach {
 	list := []breach{}
-	for _, one := range conditions {
-		v := c.Mean(one.Tag, one.Stat)
-		if one.Holds(v) {
-			continue
+	for i := range conditions {
+		if one := &conditions[i]; !one.Holds(c.Mean(one.Tag, one.Stat)) {
+			list = append(list, breachOf(c, one))
 		}
-		b := breach{one.Tag, one.Stat.String(), one.Op, one.Limit, nil}
-		if !math.IsNaN(v) {
-			b.Observed = &v
-		}
-		list = append(list, b)
 	}
 	return list
+}
+
+// breachOf describes a condition that a cell violates.
+func breachOf(c *metric.SweepCell, one *metric.Condition) breach {
+	b := breach{one.Tag, one.Stat.String(), one.Op, one.Limit, nil}
+	if v := c.Mean(one.Tag, one.Stat); !math.IsNaN(v) {
+		b.Observed = &v
+	}
+	return b
 }
 
 // slaBreach finds the largest value that meets all conditions and the smallest that does not.

@@ -201,7 +201,8 @@ func (q *search) judgeCell(n int, x []float64, cell *config.Cell) {
 		it.Objectives = []float64{p.objective}
 	}
 	if p.breach != nil {
-		it.Breach = &breachesOf(&swept, []metric.Condition{*p.breach})[0]
+		violated := breachOf(&swept, p.breach)
+		it.Breach = &violated
 	}
 	if len(swept.Runs) == 0 {
 		it.Reason = "no run succeeded"
