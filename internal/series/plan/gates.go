@@ -65,9 +65,9 @@ func (g *Gates) print(results []gate.Result) {
 	if n == 0 {
 		return
 	}
-	are := "is undecided: its run is not precise enough"
+	are := "is undecided: its run does not settle it"
 	if n > 1 {
-		are = "are undecided: their runs are not precise enough"
+		are = "are undecided: their runs do not settle them"
 	}
 	fmt.Fprintf(g.Err, "%s %s. Repeat the measurement on a quieter machine, or with more CPU for the client. %s judges by the plain values.\n",
 		terminal.Plural(n, "gate"), are, g.Spell.As("allow_invalid"))
