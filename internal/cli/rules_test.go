@@ -34,7 +34,7 @@ var ruleLines = []struct{ line, want string }{
 	{"--endpoint-type generate --osl 5 --output-tokens-mean-deterministic", "!has no input for a minimum length"},
 	{"--endpoint-type generate --extra-inputs min_tokens:5", ""},
 	{"--accuracy-n-shots 2", "!--accuracy-n-shots needs --accuracy-benchmark: one of mmlu, "},
-	{"--accuracy-benchmark mmlu", "?--accuracy-benchmark answers vary unless the temperature is 0"},
+	{"--accuracy-benchmark mmlu", "?--accuracy-benchmark: answers vary unless the temperature is 0; --extra-inputs temperature:0 gives scores"},
 	{"--accuracy-benchmark mmlu --extra-inputs temperature:0", ""},
 	{"--accuracy-benchmark mmul", "!did you mean mmlu?"},
 	{"--accuracy-benchmark mmlu --accuracy-grader maths", "!did you mean math?"},

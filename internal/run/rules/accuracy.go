@@ -48,7 +48,7 @@ var accuracyRules = []rule{
 	}),
 		text: "and {accuracy.benchmark}: this endpoint type does not produce text from text"},
 	{row: "accuracy 1", keys: []string{"accuracy.benchmark"}, when: all(graded, not(unvaried)),
-		text: "answers vary unless the temperature is 0: {endpoint.extra} temperature:0 gives scores comparable with published ones", level: warned},
+		text: ": answers vary unless the temperature is 0; {endpoint.extra} temperature:0 gives scores comparable with published ones", level: warned},
 }
 
 const single = " and {accuracy.benchmark}: its problems are single requests without times"

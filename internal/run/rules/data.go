@@ -72,7 +72,7 @@ var dataRules = []rule{
 		text: "has no effect without {" + data + "open_loop_replay}: without it every session waits for its answers", level: warned},
 	{row: "44", keys: []string{"endpoint.extra"}, when: not(columnless), tell: writtenByTrace},
 	{row: "2", keys: []string{data + "hf_weka_dataset"}, when: func(s *Subject) bool { set := s.published(); return set == nil || set.Name != public.AnyAgents },
-		text: "needs {" + data + "dataset} " + public.AnyAgents + ", or for no dataset: other datasets name their repository"},
+		text: "needs {" + data + "dataset} " + public.AnyAgents + ", or leave {" + data + "dataset} out: other public datasets have their own repository"},
 	{row: "2", tell: func(s *Subject) string {
 		if set := s.published(); set == nil || set.Name != public.AnyAgents || s.Dataset().HFWekaDataset != "" {
 			return ""
