@@ -45,7 +45,7 @@ var multiRunRows = group("Multi-Run", []setting.Row{
 	{Flags: []string{"--vary-seed-per-trial"}, Not: []string{"--no-vary-seed-per-trial"}, Key: "multi_run.vary_seed_per_trial", Kind: setting.Bool, Help: "use a different seed for every repetition"},
 	{Flags: []string{"--convergence-metric"}, Key: "multi_run.convergence.metric", Kind: setting.Text, Help: "stop repeating once this metric is stable"},
 	{Flags: []string{"--convergence-stat"}, Key: "multi_run.convergence.stat", Kind: setting.Enum, Choices: []string{"avg", "p50", "p90", "p95", "p99", "min", "max"}, Default: "avg", Help: "statistic of the convergence metric"},
-	{Flags: []string{"--convergence-threshold"}, Key: "multi_run.convergence.threshold", Kind: setting.Float, Bounds: "> 0, < 1", Help: "limit below which the metric is stable"},
+	{Flags: []string{"--convergence-threshold"}, Key: "multi_run.convergence.threshold", Kind: setting.Float, Bounds: "> 0, < 1", Help: "limit for a stable metric: value below it, with distribution p-value above"},
 	{Flags: []string{"--convergence-mode"}, Key: "multi_run.convergence.mode", Kind: setting.Enum, Choices: []string{"ci_width", "cv", "distribution"}, Default: "ci_width", Help: "test of convergence"},
 	{Flags: []string{"--parameter-sweep-cooldown-seconds"}, Key: "sweep.cooldown_seconds", Unit: "s", Kind: setting.Float, Bounds: ">= 0", Default: "0", Help: "pause between two cells of a sweep, in s"},
 	{Flags: []string{"--parameter-sweep-same-seed"}, Not: []string{"--no-parameter-sweep-same-seed"}, Key: "sweep.same_seed", Kind: setting.Bool, Help: "use the same seed for every cell"},
