@@ -94,3 +94,18 @@ func TestIDRuns(t *testing.T) {
 		}
 	}
 }
+
+// TestTermsOfTheSimulation: the page defines the terms that its cards show.
+func TestTermsOfTheSimulation(t *testing.T) {
+	terms := strings.Split(string(rulesOfCache), "<dt>")[1:]
+	if len(terms) < 4 {
+		t.Fatalf("%d terms, want at least 4", len(terms))
+	}
+	script := strings.ToLower(asset("agents.js"))
+	for _, term := range terms {
+		name, _, _ := strings.Cut(term, "</dt>")
+		if !strings.Contains(script, `["`+strings.ToLower(name)+`"`) {
+			t.Errorf("no card shows %q", name)
+		}
+	}
+}

@@ -94,4 +94,4 @@ const slots node = `<div class="panel drawn"><div class="tools no-print" role="g
 // rulesOfCache explains how the simulation counts.
 const rulesOfCache node = `<dl class="panel words"><div><dt>Hit rate</dt><dd>share of prompt blocks that were in the cache when needed; an unlimited cache with the sessions one after another gives the maximum</dd></div>
 <div><dt>Cache in use</dt><dd>tokens of the cached sessions, shared layers counted once; above its size only working sessions remain</dd></div>
-<div><dt>Evicted</dt><dd>sessions whose blocks left the cache, and blocks that no other session held</dd></div><div><dt>Read again</dt><dd>blocks thrown out and needed once more: of the group's layer (L1.5), of sessions (L2, L3)</dd></div></dl>`
+<div><dt>Evicted</dt><dd>sessions whose blocks left the cache, and blocks that no other session held</dd></div><div><dt>Read again</dt><dd>evicted blocks that were needed again: of the group's layer (L1.5), of sessions (L2, L3)</dd></div></dl>`

@@ -27,7 +27,7 @@
       ["Prompts of the requests at once", "tokens", [line("tokens", "p50", of((p) => p.prompts))]],
       ["Cache in use", "GB", [line("in use", "p50", of((p) => p.gigabytes), { Fill: "tozeroy", Filling: 0.15 }), limit("size", s.gigabytes)]],
       ["Different blocks in the cache", "blocks", [line("blocks", "p50", of((p) => p.blocks)), limit("room for", (s.gigabytes * 1e9) / (s.bytes * s.block))]],
-      ["Blocks thrown out so far", "blocks", [line("blocks", "fail", of((p) => p.evictedBlocks))]],
+      ["Evicted blocks so far", "blocks", [line("blocks", "fail", of((p) => p.evictedBlocks))]],
       ["Blocks read again so far", "blocks", [line("of sessions (L2, L3)", "p90", of((p) => p.missSession)), line("of groups (L1.5)", "fail", of((p) => p.missGroup), { Dash: "dash" })]],
     ].map(([Title, unit, list]) => ({ Title, Name: Title, X: { Title: "Time (s)", Fixed: true, Min: 0, Max: end, Clock: true, Scale: "linear" }, Y: { Title: unit, FromZero: true, Scale: "linear" }, Traces: list.map((t) => ({ X, ...t })), Legend: [] }));
   }
@@ -44,7 +44,7 @@
       ["Time to first token", ...span(r.averageTTFT), "mean of the turns", [["waiting, all", span(r.wait).join(" ")], ["reading, all", span(r.prefill).join(" ")], ["writing, all", span(r.decode).join(" ")]]],
       ["Requests at once", whole(most(r.series, (p) => p.active)), "requests", "at most", [["tokens", whole(most(r.series, (p) => p.prompts))]]],
       ["Cache in use", figure(most(r.series, (p) => p.gigabytes)), "GB", "at most", [["size, tokens", whole((s.gigabytes * 1e9) / s.bytes)], ["blocks", whole(blocks)], ["these are", gb(blocks)]]],
-      ["Thrown out", whole(r.evictions), "times a session", "of a full cache", [["blocks", whole(r.evictedBlocks)], ["read again", whole(again)], ["L1.5, L2 and L3", whole(r.missGroup) + ", " + whole(r.missSession)]]],
+      ["Evicted", whole(r.evictions), "times a session", "of a full cache", [["blocks", whole(r.evictedBlocks)], ["read again", whole(again)], ["L1.5, L2 and L3", whole(r.missGroup) + ", " + whole(r.missSession)]]],
     ].map(([name, value, unit, of, more]) => make("div", { class: "card" }, make("h3", {}, name), make("p", { class: "big" }, value + " ", make("small", {}, unit)), make("p", { class: "of" }, of),
       make("dl", {}, ...more.map(([k, v]) => make("div", {}, make("dt", {}, k), make("dd", {}, v))))));
   }

@@ -54,7 +54,7 @@ function simulateCache(sessions, settings) {
   }
   const inUse = () => Math.max(0, tokens - Math.max(0, holding - 1) * settings.layer1 - spare * settings.layer15);
 
-  const holders = new Map(), lost = new Set(); // sessions that hold a block; blocks that were thrown out
+  const holders = new Map(), lost = new Set(); // sessions that hold a block; evicted blocks
   const total = { evictions: 0, evictedBlocks: 0, missGroup: 0, missSession: 0, hit: 0, miss: 0, prefill: 0, decode: 0, wait: 0, ttft: 0, turns: 0, end: 0 };
   function hold(s, id) {
     if (s.blocks.has(id)) return;
