@@ -73,3 +73,16 @@ func TestFailureNeedsTheCheapTest(t *testing.T) {
 		}
 	}
 }
+
+// TestExportFailsLikeItsStream: the cheap test of an export sees all that the one of the stream sees, names of fields included.
+func TestExportFailsLikeItsStream(t *testing.T) {
+	const doc = `{"\u0065rror":"x"}`
+	stream := record.Message{At: 2, Raw: []byte("data: " + doc + "\nerror")}
+	export := record.Message{At: 2, Fields: []record.Field{{Name: "data", Value: doc}, {Name: "error"}}}
+	for way, m := range map[string]record.Message{"stream": stream, "export": export} {
+		rec := &record.Record{Start: 1, End: 9, Messages: []record.Message{m}}
+		if _, failure := Decode(chatCodec(t), rec, DecodeOptions{}); failure == nil || failure.Type != framing.SSE.Failure() || failure.Message != "x" {
+			t.Errorf("%s: %+v", way, failure)
+		}
+	}
+}

@@ -214,7 +214,9 @@ func (d *jsonAnswer) mayFail(m *record.Message) bool {
 	if m.Fields == nil {
 		return d.format.MayFail(m.Raw, false)
 	}
-	return slices.ContainsFunc(m.Fields, func(f record.Field) bool { return d.format.MayFail([]byte(f.Value), false) })
+	return slices.ContainsFunc(m.Fields, func(f record.Field) bool {
+		return d.format.MayFail([]byte(f.Name), false) || d.format.MayFail([]byte(f.Value), false)
+	})
 }
 
 // suspicious reports whether the document may report a failure.
