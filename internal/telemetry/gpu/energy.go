@@ -26,3 +26,11 @@ func (e *energy) add(at int64, watts float64) float64 {
 	e.at, e.watts = at, watts
 	return e.joules / joulesPerMJ
 }
+
+// until returns the energy from the first reading to an instant after the latest one, in MJ, as if the power had not changed since; NaN without any.
+func (e *energy) until(at int64) float64 {
+	if e.at == 0 {
+		return math.NaN()
+	}
+	return (e.joules + e.watts*max(0, float64(at-e.at)/1e9)) / joulesPerMJ
+}

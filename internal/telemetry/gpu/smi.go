@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"aiperf/internal/base/lazyregexp"
@@ -48,8 +50,11 @@ type smi struct {
 	tags []int // field of each column after the identity
 	done chan struct{}
 
-	energy map[int]*energy // by index of the GPU; read after the program has ended
-	warn   func(string)
+	mu      sync.Mutex      // held while a sample is made and added
+	energy  map[int]*energy // by index of the GPU
+	devices map[int]Device
+	add     func(energyMJ float64, of Device, at int64)
+	warn    func(string)
 }
 
 // mostDoubt is the largest uncertain share of the energy without a warning.
@@ -84,7 +89,12 @@ func OpenSMI(ctx context.Context, o Options, command string) (*Collector, error)
 // start runs nvidia-smi with some columns. missing names a column that it does not know.
 func (c *Collector) start(ctx context.Context, command string, queries []int) (s *smi, missing string, err error) {
 	columns := slices.Clone(smiIdentity)
-	s = &smi{done: make(chan struct{}), energy: map[int]*energy{}, warn: c.Warn}
+	s = &smi{done: make(chan struct{}), energy: map[int]*energy{}, devices: map[int]Device{}, warn: c.Warn}
+	s.add = func(energyMJ float64, of Device, at int64) {
+		one := &Sample{Device: of, At: at, Source: LocalURL, Values: c.fields.none()}
+		one.Values[c.fields.byTag["nvidia_energy_consumption"]] = energyMJ
+		c.add(one)
+	}
 	for _, i := range queries {
 		columns = append(columns, smiColumns[i].query)
 		s.tags = append(s.tags, i)
@@ -123,8 +133,18 @@ func (c *Collector) start(ctx context.Context, command string, queries []int) (s
 	return nil, missing, err
 }
 
-// now implements local: nvidia-smi reads at the interval by itself.
-func (s *smi) now(context.Context) {}
+// now implements local. nvidia-smi reads at the interval by itself, so a phase would begin and end up to one interval away from the readings of its
+// energy. now adds the energy up to this instant, as if the power had not changed since the latest reading.
+func (s *smi) now(context.Context) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := time.Now().UnixNano()
+	for _, index := range slices.Sorted(maps.Keys(s.energy)) {
+		if mj := s.energy[index].until(at); !math.IsNaN(mj) {
+			s.add(mj, s.devices[index], at)
+		}
+	}
+}
 
 // stop ends the program, waits for it and warns if the energy is too uncertain.
 func (s *smi) stop() {
@@ -144,10 +164,9 @@ func (c *Collector) read(s *smi, first chan<- string) {
 	in := bufio.NewScanner(io.LimitReader(s.out, math.MaxInt64))
 	told, gave := false, false
 	for in.Scan() {
-		one, err := c.smiLine(s, in.Text())
+		err := c.takeLine(s, in.Text())
 		switch {
 		case err == nil:
-			c.add(one)
 		case !told:
 			first <- in.Text()
 			told = true
@@ -166,6 +185,17 @@ func (c *Collector) read(s *smi, first chan<- string) {
 	if err := s.cmd.Wait(); err != nil && gave && !c.stopping.Load() {
 		c.losses.Add(telemetry.Fault("CollectorEnded", LocalURL, err.Error()), 1)
 	}
+}
+
+// takeLine adds the sample of a line.
+func (c *Collector) takeLine(s *smi, line string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one, err := c.smiLine(s, line)
+	if err == nil {
+		c.add(one)
+	}
+	return err
 }
 
 // smiLine makes a sample from a line: index, uuid, name, bus, and the requested columns; a value that a GPU does not have is in brackets.
@@ -199,6 +229,7 @@ func (c *Collector) smiLine(s *smi, line string) (*Sample, error) {
 	if s.energy[index] == nil {
 		s.energy[index] = &energy{}
 	}
+	s.devices[index] = one.Device
 	one.Values[c.fields.byTag["nvidia_energy_consumption"]] = s.energy[index].add(one.At, one.Values[c.fields.byTag["nvidia_power_usage"]])
 	return one, nil
 }

@@ -167,6 +167,36 @@ func TestEnergyDoubt(t *testing.T) {
 	}
 }
 
+// TestEnergyOfAPhase: the energy of a phase is that between its begin and its end, also if both lie between two readings.
+func TestEnergyOfAPhase(t *testing.T) {
+	path := fake(t, `echo "0, GPU-1, H100, 00000000:0A:00.0, 400, 40, 5, 1024, 41, 0, 0, 0"
+exec sleep 60
+`)
+	c, err := OpenSMI(t.Context(), Options{
+		Cadence: telemetry.Cadence{Interval: time.Minute}, Reachable: 30 * time.Second, Log: slog.New(slog.DiscardHandler), Line: func([]byte) {}, Warn: func(text string) { t.Error(text) },
+	}, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Once(t.Context(), time.Second)
+	from := time.Now()
+	time.Sleep(300 * time.Millisecond)
+	c.Once(t.Context(), time.Second)
+	seconds := time.Since(from).Seconds()
+	c.Stop()
+	r := c.Within(metric.Window{From: from.UnixNano(), To: time.Now().UnixNano()})
+	if len(r.Endpoints) != 1 || len(r.Endpoints[0].GPUs) != 1 {
+		t.Fatalf("%+v", r)
+	}
+	g := r.Endpoints[0].GPUs[0]
+	if len(g.Metrics) != 1 || g.Metrics[0].Tag != "nvidia_energy_consumption" || g.UUID != "GPU-1" {
+		t.Fatalf("%+v", g)
+	}
+	if got, want := g.Metrics[0].Values[metric.Avg]*1e6, 400*seconds; math.Abs(got-want) > .05*want {
+		t.Errorf("%v J, want %v", got, want)
+	}
+}
+
 func TestSMIRefusals(t *testing.T) {
 	for name, c := range map[string]struct{ command, says string }{
 		"no program": {filepath.Join(t.TempDir(), "nvidia-smi"), "no such file"},
