@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"aiperf/internal/base/terminal"
+	"aiperf/internal/report/chart"
 )
 
 // Series is one lane of a timeline.
@@ -58,14 +59,7 @@ func (t *Timeline) Draw(cells, rows int) Rows {
 }
 
 // step returns the number of bins between two ticks: a round number, at least ten cells.
-func (t *Timeline) step(each int) int {
-	for _, n := range []int{1, 2, 5, 10, 20, 50, 100, 200, 500} {
-		if n*each >= 10 {
-			return n
-		}
-	}
-	return 1000
-}
+func (t *Timeline) step(each int) int { return max(1, int(chart.RoundStep(10/float64(each)))) }
 
 func (s *Series) draw(each, rows int) Rows {
 	marks := s.Values == nil

@@ -78,14 +78,7 @@ func (s *scale) choose(marks int) []chart.Tick {
 
 // round returns multiples of 1, 2 or 5 times a power of ten.
 func round(lo, hi float64, marks int) []chart.Tick {
-	raw := (hi - lo) / float64(max(marks, 2))
-	step := math.Pow(10, math.Floor(math.Log10(raw)))
-	for _, k := range []float64{1, 2, 5, 10} {
-		if k*step >= raw {
-			step *= k
-			break
-		}
-	}
+	step := chart.RoundStep((hi - lo) / float64(max(marks, 2)))
 	decimals := max(0, -int(math.Floor(math.Log10(step)+1e-9)))
 	var list []chart.Tick
 	for k := math.Ceil(lo/step - 1e-9); k*step <= hi+1e-9*step; k++ {
