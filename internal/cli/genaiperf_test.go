@@ -148,3 +148,13 @@ func TestNoLegacyFlags(t *testing.T) {
 		}
 	}
 }
+
+// TestFractionOfRankings: a deviation that is no integer is not rewritten to flags that would refuse it by names that nobody wrote.
+func TestFractionOfRankings(t *testing.T) {
+	for deviation, want := range map[string]int{"1.5": 0, "2": 1} {
+		words, notes := oldRankings([]string{"--endpoint-type", "nim_rankings", "--isl-stddev", deviation})
+		if len(notes) != want || strings.Contains(strings.Join(words, " "), "stddev 1.5") != (want == 0) || strings.Contains(strings.Join(words, " "), "--rankings-query-prompt-token-stddev") != (want == 1) {
+			t.Errorf("%s: %q, %q", deviation, words, notes)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -102,6 +103,9 @@ func oldRankings(words []string) (rest, notes []string) {
 		g := set.Get(size.flag)
 		if g == nil || len(g.Numbers()) != 1 || slices.ContainsFunc(size.here, set.Has) {
 			continue
+		}
+		if v, fraction := g.Numbers()[0].(float64); fraction && v != math.Trunc(v) {
+			continue // the sizes here are integers: the flag stays as it is, and a rule says that it has no effect
 		}
 		words = without(words, g.Spelled...)
 		var now []string
