@@ -36,7 +36,7 @@ func (a *Adaptive) Whole() bool { return a.Variable != "request_rate" }
 // Adaptive returns the phase's adaptive settings. If the highest value is not set, it is the phase's own value of the variable.
 func (p *Phase) Adaptive() *Adaptive {
 	a := &Adaptive{
-		Variable: p.AdaptiveVariable, Min: or(p.AdaptiveMin, 1), Window: or(p.AdaptiveWindow, 30), Sustain: value(p.AdaptiveSustain), Least: or(p.AdaptiveLeast, 1),
+		Variable: p.AdaptiveVariable, Min: or(p.AdaptiveMin, 1), Window: or(p.AdaptiveWindow, 30), Sustain: Value(p.AdaptiveSustain), Least: or(p.AdaptiveLeast, 1),
 		Policy: p.AdaptivePolicy, BaseStep: or(p.AdaptiveBaseStep, 10), MaxMultiplier: or(p.AdaptiveMaxMultiplier, 4), StepPercent: or(p.AdaptiveStepPercent, 25),
 	}
 	if a.Variable == "" {
@@ -46,7 +46,7 @@ func (p *Phase) Adaptive() *Adaptive {
 		a.Policy = policyWords[0]
 	}
 	own := map[string]float64{
-		"concurrency": float64(value(p.Concurrency)), "prefill_concurrency": float64(value(p.PrefillConcurrency)), "request_rate": value(p.Rate), "users": float64(value(p.Users)),
+		"concurrency": float64(Value(p.Concurrency)), "prefill_concurrency": float64(Value(p.PrefillConcurrency)), "request_rate": Value(p.Rate), "users": float64(Value(p.Users)),
 	}
 	a.Max = or(p.AdaptiveMax, own[a.Variable])
 	return a
@@ -100,12 +100,12 @@ func (v *violations) variable(path string, p *Phase, a *Adaptive) {
 	switch a.Variable {
 	case "concurrency":
 		v.when(p.ConcurrencyRamp != nil, at, "moves the concurrency, and so does %s: give one of them", v.as(path+".concurrency_ramp"))
-		v.when(p.Concurrency != nil && a.Min > float64(*p.Concurrency), path+".adaptive_control_min", "%g is above %s %d", a.Min, v.as(path+".concurrency"), value(p.Concurrency))
+		v.when(p.Concurrency != nil && a.Min > float64(*p.Concurrency), path+".adaptive_control_min", "%g is above %s %d", a.Min, v.as(path+".concurrency"), Value(p.Concurrency))
 		v.when(a.Max > maxConcurrency, path+".adaptive_control_max", "%g is above %d, more than one machine has ports for", a.Max, maxConcurrency)
 	case "prefill_concurrency":
 		v.when(p.PrefillRamp != nil, at, "moves the prefill concurrency, and so does %s: give one of them", v.as(path+".prefill_ramp"))
 		v.when(p.Concurrency == nil, at, "moves the prefill concurrency, which also needs %s", v.as(path+".concurrency"))
-		v.when(p.Concurrency != nil && a.Max > float64(*p.Concurrency), path+".adaptive_control_max", "%g is above %s %d", a.Max, v.as(path+".concurrency"), value(p.Concurrency))
+		v.when(p.Concurrency != nil && a.Max > float64(*p.Concurrency), path+".adaptive_control_max", "%g is above %s %d", a.Max, v.as(path+".concurrency"), Value(p.Concurrency))
 	case "request_rate":
 		v.when(!p.Type.HasRate() || p.Rate == nil, at, "moves the request rate, which needs a phase with %s", v.as(path+".rate"))
 		v.when(p.RateRamp != nil, at, "moves the request rate, and so does %s: give one of them", v.as(path+".rate_ramp"))

@@ -1,6 +1,8 @@
 package config
 
-import "strings"
+import (
+	"strings"
+)
 
 // DefaultRequests returns the number of requests of a phase without a stop condition: max(10, 2 x concurrency). If the concurrency is unlimited,
 // prefill concurrency takes its place.
@@ -65,7 +67,7 @@ func stimulus(p *Phase, series []RatePoint) string {
 	case p.Type == PhaseFixedSchedule:
 		return "fixed_schedule"
 	case p.Type == PhaseUserCentric:
-		return "user_centric-users" + itoa(value(p.Users)) + "-qps" + FormatFloat(value(p.Rate))
+		return "user_centric-users" + itoa(Value(p.Users)) + "-qps" + FormatFloat(Value(p.Rate))
 	case p.Type.HasRate():
 		rate := "request_rate"
 		switch {
@@ -86,7 +88,8 @@ func stimulus(p *Phase, series []RatePoint) string {
 	return concurrency
 }
 
-func value[T any](p *T) (v T) {
+// Value returns what p points to, or zero for nil.
+func Value[T any](p *T) (v T) {
 	if p != nil {
 		v = *p
 	}

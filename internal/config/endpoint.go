@@ -1,9 +1,8 @@
 package config
 
 import (
-	"aiperf/internal/base/setting"
-
 	"aiperf/internal/base/redact"
+	"aiperf/internal/base/setting"
 )
 
 // Models lists the requested models and the way to choose among them.
@@ -68,7 +67,7 @@ func (m Models) Weights() (list []float64) {
 		return nil
 	}
 	for i := range m.Items {
-		list = append(list, value(m.Items[i].Weight))
+		list = append(list, Value(m.Items[i].Weight))
 	}
 	return list
 }

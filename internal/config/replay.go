@@ -56,3 +56,27 @@ func (v *violations) replay(path string, p *Phase) {
 	v.when(p.Type == PhaseConcurrency && p.Concurrency == nil, path+".timing_mode", "%s needs %s: the number of agents", TimingReplay, v.as(path+".concurrency"))
 	v.when(p.Kind == KindWarmup, path+".timing_mode", "%s is for the measured phase: the warm-up starts by itself", TimingReplay)
 }
+
+// ReplayWarmup is the name of the warm-up of a replay, as in the Python tool; no phase of a file can have it.
+const ReplayWarmup = "agentic.warmup"
+
+// PhasesSent returns the phases that a run sends. A replay has its own warm-up, which replaces all others.
+func (b *Benchmark) PhasesSent() (list []Phase) {
+	if p := b.Profiling(); p == nil || !p.Replays() {
+		return b.Phases
+	}
+	for _, p := range b.Phases {
+		switch {
+		case p.Kind == KindWarmup:
+			continue
+		case p.Replays():
+			w := Phase{Name: ReplayWarmup, Kind: KindWarmup, Type: p.Type, Concurrency: p.Concurrency, PrefillConcurrency: p.PrefillConcurrency,
+				TimingMode: p.TimingMode, StartMin: p.StartMin, StartMax: p.StartMax, BurstStarts: p.BurstStarts, SystemIdleCap: p.SystemIdleCap,
+				CacheWarmup: p.CacheWarmup, GracePeriod: p.Drain()}
+			list = append(list, w)
+			p.CacheWarmup = nil
+		}
+		list = append(list, p)
+	}
+	return list
+}

@@ -106,7 +106,7 @@ func (v *violations) endpoint(b *Benchmark) {
 	v.when(e.APIKey == Redacted, "benchmark.endpoint.api_key", "is masked; give the key with %s", FlagOf("endpoint.api_key"))
 	if c := e.ResetKVCache; c != nil {
 		v.hookPath("benchmark.endpoint.reset_kv_cache.path", c.Path)
-		again := value(c.MaxRetryBy)
+		again := Value(c.MaxRetryBy)
 		v.when(!(again >= 0) || again.Infinite(), "benchmark.endpoint.reset_kv_cache.max_retry_seconds", "must be >= 0 and finite, not %v", float64(again))
 	}
 	if c := e.ServerProfiler; c != nil {
@@ -187,7 +187,7 @@ func (v *violations) weights(m *Models) {
 	}
 	sum := 0.0
 	for i := range m.Items {
-		w := value(m.Items[i].Weight)
+		w := Value(m.Items[i].Weight)
 		v.when(m.Items[i].Weight == nil || !(w >= 0 && w <= 1), fmt.Sprintf("benchmark.models.items[%d].weight", i), "must be a share from 0 to 1")
 		sum += w
 	}

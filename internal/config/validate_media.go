@@ -1,6 +1,8 @@
 package config
 
-import "slices"
+import (
+	"slices"
+)
 
 func (v *violations) images(path string, i *Images) {
 	if i == nil {
@@ -34,8 +36,8 @@ func (v *violations) video(path string, d *Video) {
 		return
 	}
 	v.when(d.BatchSize < 0, path+".batch_size", "must be >= 0, not %d", d.BatchSize)
-	v.when(d.Width != nil && *d.Width < 1, path+".width", "must be >= 1, not %d", value(d.Width))
-	v.when(d.Height != nil && *d.Height < 1, path+".height", "must be >= 1, not %d", value(d.Height))
+	v.when(d.Width != nil && *d.Width < 1, path+".width", "must be >= 1, not %d", Value(d.Width))
+	v.when(d.Height != nil && *d.Height < 1, path+".height", "must be >= 1, not %d", Value(d.Height))
 	v.when(d.Width != nil && d.Height == nil, path+".width", "needs %s: a clip has both", v.as(path+".height"))
 	v.when(d.Height != nil && d.Width == nil, path+".height", "needs %s: a clip has both", v.as(path+".width"))
 	v.when(!(d.Duration > 0) || !measure(float64(d.Duration)), path+".duration", "must be > 0 and finite, not %v", float64(d.Duration))

@@ -45,9 +45,9 @@ func (v *violations) phases(b *Benchmark) {
 
 // limits checks slots, ramps and cancellation.
 func (v *violations) limits(path string, p *Phase, streaming bool) {
-	v.when(p.Concurrency != nil && *p.Concurrency > maxConcurrency, path+".concurrency", "%d is above %d, more than one machine has ports for", value(p.Concurrency), maxConcurrency)
+	v.when(p.Concurrency != nil && *p.Concurrency > maxConcurrency, path+".concurrency", "%d is above %d, more than one machine has ports for", Value(p.Concurrency), maxConcurrency)
 	v.when(p.PrefillConcurrency != nil && !streaming, path+".prefill_concurrency", "needs %s: only a stream shows its first token", v.as("benchmark.endpoint.streaming"))
-	v.when(p.PrefillConcurrency != nil && p.Concurrency != nil && *p.PrefillConcurrency > *p.Concurrency, path+".prefill_concurrency", "%d is above %s %d", value(p.PrefillConcurrency), v.as(path+".concurrency"), value(p.Concurrency))
+	v.when(p.PrefillConcurrency != nil && p.Concurrency != nil && *p.PrefillConcurrency > *p.Concurrency, path+".prefill_concurrency", "%d is above %s %d", Value(p.PrefillConcurrency), v.as(path+".concurrency"), Value(p.Concurrency))
 	for name, r := range map[string]*Ramp{"concurrency_ramp": p.ConcurrencyRamp, "prefill_ramp": p.PrefillRamp, "rate_ramp": p.RateRamp} {
 		v.when(r != nil && !(r.Duration > 0), path+"."+name+".duration", "must be > 0")
 		if r != nil && r.Strategy != "" {
@@ -87,8 +87,8 @@ func (v *violations) pace(path string, p *Phase, d *Dataset) {
 	v.when(p.Rate != nil && !users && !p.Type.HasRate(), path+".rate", "is not for type %s", p.Type)
 	v.when(p.HasSeries() && (p.Rate == nil || users) && !p.Type.HasRate(), path+".rate_series", "is not for type %s", p.Type)
 	if users && p.Users != nil {
-		v.when(p.Requests != nil && *p.Requests < *p.Users, path+".requests", "%d is below %s %d", value(p.Requests), v.as(path+".users"), *p.Users)
-		v.when(p.Sessions != nil && *p.Sessions < *p.Users, path+".sessions", "%d is below %s %d", value(p.Sessions), v.as(path+".users"), *p.Users)
+		v.when(p.Requests != nil && *p.Requests < *p.Users, path+".requests", "%d is below %s %d", Value(p.Requests), v.as(path+".users"), *p.Users)
+		v.when(p.Sessions != nil && *p.Sessions < *p.Users, path+".sessions", "%d is below %s %d", Value(p.Sessions), v.as(path+".users"), *p.Users)
 		v.when(d.Type == DatasetSynthetic && d.Turns.MeanOr(1) < 2, path+".rate", "of user_centric load needs conversations of at least 2 turns: %s 2 or more", v.as("benchmark.datasets."+d.Name+".turns.mean"))
 	}
 	v.schedule(path, p, d)
@@ -114,6 +114,6 @@ func (v *violations) schedule(path string, p *Phase, d *Dataset) {
 	for key, given := range map[string]bool{"start_offset": p.StartOffset != nil, "end_offset": p.EndOffset != nil, "auto_offset": p.AutoOffset != nil} {
 		v.when(!fixed && given, path+"."+key, "is for type fixed_schedule: there is no schedule to shift")
 	}
-	v.when(fixed && value(p.AutoOffset) && p.StartOffset != nil, path+".auto_offset", "excludes %s: the start offset is the origin already", v.as(path+".start_offset"))
-	v.when(p.StartOffset != nil && p.EndOffset != nil && *p.StartOffset > *p.EndOffset, path+".start_offset", "%d is after %s %d", value(p.StartOffset), v.as(path+".end_offset"), value(p.EndOffset))
+	v.when(fixed && Value(p.AutoOffset) && p.StartOffset != nil, path+".auto_offset", "excludes %s: the start offset is the origin already", v.as(path+".start_offset"))
+	v.when(p.StartOffset != nil && p.EndOffset != nil && *p.StartOffset > *p.EndOffset, path+".start_offset", "%d is after %s %d", Value(p.StartOffset), v.as(path+".end_offset"), Value(p.EndOffset))
 }

@@ -13,6 +13,7 @@ import (
 	"aiperf/internal/report/artifact"
 	"aiperf/internal/report/runfiles"
 	"aiperf/internal/run/results"
+	"aiperf/internal/sim/mockserver"
 	"aiperf/internal/telemetry/servermetrics"
 )
 
@@ -72,7 +73,7 @@ func earlierRun(cfg *config.Benchmark, opts *Options) string {
 		return ""
 	}
 	for _, u := range cfg.Endpoint.URLs {
-		if strings.HasPrefix(u, mockScheme) { // each run starts its own simulated server
+		if strings.HasPrefix(u, mockserver.Scheme) { // each run starts its own simulated server
 			return ""
 		}
 	}

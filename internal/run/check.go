@@ -11,6 +11,7 @@ import (
 	"aiperf/internal/base/terminal"
 	"aiperf/internal/config"
 	"aiperf/internal/run/results"
+	"aiperf/internal/sim/mockserver"
 	"aiperf/internal/workload/dataset"
 )
 
@@ -98,7 +99,7 @@ func (r *runPlan) countPrompts(ctx context.Context, cfg *config.Benchmark, f *Fo
 func checkMachine(cfg *config.Benchmark, r *runPlan, warn func(string)) error {
 	urls := make([]string, len(cfg.Endpoint.URLs))
 	for i, u := range cfg.Endpoint.URLs {
-		if urls[i] = u; strings.HasPrefix(u, mockScheme) {
+		if urls[i] = u; strings.HasPrefix(u, mockserver.Scheme) {
 			urls[i] = "http://127.0.0.1:1"
 		}
 	}
@@ -141,7 +142,7 @@ func requests(cfg *config.Benchmark) int {
 	n := 0
 	for i := range cfg.Phases {
 		if p := &cfg.Phases[i]; p.Kind == config.KindProfiling {
-			if value(p.Requests) == 0 {
+			if config.Value(p.Requests) == 0 {
 				return 0
 			}
 			n += *p.Requests
@@ -155,12 +156,12 @@ func sendingTime(cfg *config.Benchmark, data dataset.Dataset) (total time.Durati
 	for i := range cfg.Phases {
 		p := &cfg.Phases[i]
 		t := duration(p.Duration)
-		switch paced := (p.Type.HasRate() || p.Type == config.PhaseUserCentric) && value(p.Rate) > 0; {
-		case paced && value(p.Requests) > 0:
+		switch paced := (p.Type.HasRate() || p.Type == config.PhaseUserCentric) && config.Value(p.Rate) > 0; {
+		case paced && config.Value(p.Requests) > 0:
 			t = shorter(t, time.Duration(float64(*p.Requests) / *p.Rate * float64(time.Second)))
 		case p.Type == config.PhaseFixedSchedule:
 			t = shorter(t, scheduleLength(data))
-		case !paced && (value(p.Requests) > 0 || value(p.Sessions) > 0):
+		case !paced && (config.Value(p.Requests) > 0 || config.Value(p.Sessions) > 0):
 			t = 0 // the request or session count may end the phase long before its duration
 		}
 		total, open = total+t, open || t == 0

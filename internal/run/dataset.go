@@ -114,7 +114,7 @@ func shape(d *config.Distribution) *dataset.Shape {
 }
 
 func shapeOf(d *config.Distribution) dataset.Shape {
-	s := dataset.Shape{Mean: d.MeanOr(0), Median: value(d.Median), StdDev: d.StddevOr0(), Min: d.Min, Max: d.Max}
+	s := dataset.Shape{Mean: d.MeanOr(0), Median: config.Value(d.Median), StdDev: d.StddevOr0(), Min: d.Min, Max: d.Max}
 	for _, p := range d.Peaks {
 		s.Peaks = append(s.Peaks, dataset.Peak{Shape: shapeOf(&p.Distribution), Weight: p.Weight})
 	}
@@ -271,15 +271,15 @@ func sourced(ctx context.Context, agent string, b *config.Benchmark, d *config.D
 		ms := float64(*d.InterTurnDelayCap) * 1000
 		o.DelayCap = &ms
 	}
-	o.Agents, o.Join, o.Columnar, o.MaxContext = agents(b, d), joins(b), columnar(b, d), value(d.MaxContextLength)
+	o.Agents, o.Join, o.Columnar, o.MaxContext = agents(b, d), joins(b), columnar(b, d), config.Value(d.MaxContextLength)
 	if p := b.Profiling(); p != nil && p.Type == config.PhaseFixedSchedule {
 		o.Limits.Start, o.Limits.End = milliseconds(p.StartOffset), milliseconds(p.EndOffset)
 	}
 	if s := d.Synthesis; s != nil {
-		o.Limits.MaxISL, o.Limits.MaxOSL = value(s.MaxISL), value(s.MaxOSL)
+		o.Limits.MaxISL, o.Limits.MaxOSL = config.Value(s.MaxISL), config.Value(s.MaxOSL)
 		o.Synthesis = &trace.Synthesis{
 			Speedup: s.SpeedupRatio, PrefixLen: s.PrefixLenMultiplier, PrefixRoot: s.PrefixRootMultiplier, PromptLen: s.PromptLenMultiplier,
-			OutputLen: s.OutputLenMultiplier, MaxISL: value(s.MaxISL), MaxOSL: value(s.MaxOSL),
+			OutputLen: s.OutputLenMultiplier, MaxISL: config.Value(s.MaxISL), MaxOSL: config.Value(s.MaxOSL),
 		}
 	}
 	return o
@@ -295,7 +295,7 @@ func inOrder(b *config.Benchmark, d *config.Dataset) bool {
 func together(b *config.Benchmark) int {
 	most := 1
 	for i := range b.Phases {
-		most = max(most, value(b.Phases[i].Concurrency))
+		most = max(most, config.Value(b.Phases[i].Concurrency))
 	}
 	return most
 }

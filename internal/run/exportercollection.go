@@ -163,7 +163,7 @@ func (w *exporterCollection) gpuCollector(ctx context.Context) (open func(), err
 func (w *exporterCollection) simulatedGPUs() (list []string) {
 	for i, asked := range w.cfg.Endpoint.URLs {
 		u, err := url.Parse(asked)
-		if err != nil || !strings.HasPrefix(asked, mockScheme) {
+		if err != nil || !strings.HasPrefix(asked, mockserver.Scheme) {
 			continue
 		}
 		if o, err := mockserver.ParseQuery(u.RawQuery); err == nil && o.DCGM > 0 {
@@ -326,7 +326,7 @@ func (w *exporterCollection) readOn(ctx context.Context, flush time.Duration) {
 // simulated reports whether all servers are simulated.
 func (w *exporterCollection) simulated() bool {
 	for _, u := range w.cfg.Endpoint.URLs {
-		if !strings.HasPrefix(u, mockScheme) {
+		if !strings.HasPrefix(u, mockserver.Scheme) {
 			return false
 		}
 	}

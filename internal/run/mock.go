@@ -15,9 +15,6 @@ import (
 	"aiperf/internal/sim/mockserver"
 )
 
-// mockScheme is the URL scheme of the simulated server.
-const mockScheme = "mock://"
-
 // mockStart is the time limit for a simulated server to start listening; on a busy machine a process may need many seconds.
 const mockStart = time.Minute
 
@@ -124,7 +121,7 @@ func (s *mockServers) Start(ctx context.Context) error {
 	s.urls = make([]string, len(s.asked))
 	for i, u := range s.asked {
 		s.urls[i] = u
-		if !strings.HasPrefix(u, mockScheme) {
+		if !strings.HasPrefix(u, mockserver.Scheme) {
 			continue
 		}
 		if s.children[u] == nil {

@@ -13,6 +13,7 @@ import (
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/report/artifact"
 	"aiperf/internal/run/results"
+	"aiperf/internal/sim/mockserver"
 	"aiperf/internal/telemetry/timeline"
 	"aiperf/internal/wire/endpoint"
 	"aiperf/internal/wire/transport"
@@ -155,7 +156,7 @@ func (o *runResources) startServers(ctx context.Context, cfg *config.Benchmark) 
 	err := o.held.start(ctx, servers)
 	o.urls = servers.urls
 	for i, asked := range cfg.Endpoint.URLs {
-		if err == nil && overGRPC(cfg) && strings.HasPrefix(asked, mockScheme) { // the simulated server accepts HTTP and gRPC on one port
+		if err == nil && overGRPC(cfg) && strings.HasPrefix(asked, mockserver.Scheme) { // the simulated server accepts HTTP and gRPC on one port
 			o.urls[i] = "grpc" + strings.TrimPrefix(o.urls[i], "http")
 		}
 	}

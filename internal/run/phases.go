@@ -21,7 +21,7 @@ func scenario(b *config.Benchmark) (load.Scenario, error) {
 		GraphFailFast: b.Environment.DAG.FailFast,
 	}
 	cut := cancellation(b.Phases)
-	phases := phasesRun(b)
+	phases := b.PhasesSent()
 	for i := range phases {
 		phase, err := phaseOf(&phases[i], b.As)
 		if err != nil {
@@ -36,30 +36,6 @@ func scenario(b *config.Benchmark) (load.Scenario, error) {
 		p.Phases = append(p.Phases, phase)
 	}
 	return p, nil
-}
-
-// replayWarmup is the name of the warm-up of a replay, as in the Python tool; no phase of a file can have it.
-const replayWarmup = "agentic.warmup"
-
-// phasesRun returns the phases of a run. A replay has its own warm-up, which replaces all others.
-func phasesRun(b *config.Benchmark) (list []config.Phase) {
-	if p := b.Profiling(); p == nil || !p.Replays() {
-		return b.Phases
-	}
-	for _, p := range b.Phases {
-		switch {
-		case p.Kind == config.KindWarmup:
-			continue
-		case p.Replays():
-			w := config.Phase{Name: replayWarmup, Kind: config.KindWarmup, Type: p.Type, Concurrency: p.Concurrency, PrefillConcurrency: p.PrefillConcurrency,
-				TimingMode: p.TimingMode, StartMin: p.StartMin, StartMax: p.StartMax, BurstStarts: p.BurstStarts, SystemIdleCap: p.SystemIdleCap,
-				CacheWarmup: p.CacheWarmup, GracePeriod: p.Drain()}
-			list = append(list, w)
-			p.CacheWarmup = nil
-		}
-		list = append(list, p)
-	}
-	return list
 }
 
 // replayOf returns how recorded agents are started in the middle of their recordings.
@@ -120,16 +96,16 @@ func phaseOf(c *config.Phase, as func(key string) string) (load.Phase, error) {
 		Warmup:           c.Kind == config.KindWarmup,
 		Mode:             m.mode,
 		Pattern:          m.pattern,
-		Rate:             value(c.Rate),
-		Smoothness:       value(c.Smoothness),
+		Rate:             config.Value(c.Rate),
+		Smoothness:       config.Value(c.Smoothness),
 		RateRamp:         ramp(c.RateRamp),
-		Concurrency:      value(c.Concurrency),
+		Concurrency:      config.Value(c.Concurrency),
 		ConcurrencyRamp:  ramp(c.ConcurrencyRamp),
-		Prefill:          value(c.PrefillConcurrency),
+		Prefill:          config.Value(c.PrefillConcurrency),
 		PrefillRamp:      ramp(c.PrefillRamp),
-		Users:            value(c.Users),
-		Requests:         int64(value(c.Requests)),
-		Sessions:         int64(value(c.Sessions)),
+		Users:            config.Value(c.Users),
+		Requests:         int64(config.Value(c.Requests)),
+		Sessions:         int64(config.Value(c.Sessions)),
 		Duration:         duration(c.Duration),
 		Grace:            grace(c.GracePeriod),
 		Seamless:         c.Seamless,
@@ -139,7 +115,7 @@ func phaseOf(c *config.Phase, as func(key string) string) (load.Phase, error) {
 		p.Mode = load.AgenticReplay
 	}
 	if m.mode == load.FixedSchedule {
-		p.Schedule = load.ScheduleZero{Auto: value(c.AutoOffset), Start: float64(value(c.StartOffset))}
+		p.Schedule = load.ScheduleZero{Auto: config.Value(c.AutoOffset), Start: float64(config.Value(c.StartOffset))}
 	}
 	if c.Cancellation != nil {
 		p.Cancellation = cancellationOf(c.Cancellation)
@@ -170,14 +146,6 @@ func adapt(p *load.Phase, a *config.Adaptive) {
 	case load.UserCount:
 		p.Users = int(a.Max)
 	}
-}
-
-// value returns the value of a pointer, zero for nil.
-func value[T any](p *T) (v T) {
-	if p != nil {
-		v = *p
-	}
-	return v
 }
 
 func duration(s *config.Seconds) time.Duration {

@@ -9,6 +9,7 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/report/termdraw"
 	"aiperf/internal/report/ui/liveview"
+	"aiperf/internal/sim/mockserver"
 )
 
 // planWords describes in words what a run is going to do, for the live views.
@@ -27,7 +28,7 @@ func planWords(cfg *config.Benchmark) liveview.Plan {
 	if data != "" {
 		p.What = append(p.What, data)
 	}
-	for _, one := range phasesRun(cfg) {
+	for _, one := range cfg.PhasesSent() {
 		p.Phases = append(p.Phases, [2]string{phaseTitle(one.Name), phaseWords(&one)})
 	}
 	about := []string{what}
@@ -42,7 +43,7 @@ func planWords(cfg *config.Benchmark) liveview.Plan {
 // measuredWords describes the measured phases briefly: the load of the first one, or the names of several.
 func measuredWords(cfg *config.Benchmark, first *config.Phase) string {
 	var names []string
-	for _, one := range phasesRun(cfg) {
+	for _, one := range cfg.PhasesSent() {
 		if one.Kind == config.KindProfiling {
 			names = append(names, terminal.Line(one.Name))
 		}
@@ -59,7 +60,7 @@ func targets(urls []string) string {
 		return ""
 	}
 	text := terminal.Line(redact.URL(urls[0]))
-	if strings.HasPrefix(text, mockScheme) { // the options of the simulated server are too long for this line
+	if strings.HasPrefix(text, mockserver.Scheme) { // the options of the simulated server are too long for this line
 		text, _, _ = strings.Cut(text, "?")
 	}
 	if len(urls) > 1 {
@@ -72,11 +73,11 @@ func targets(urls []string) string {
 func loadWords(p *config.Phase) string {
 	switch {
 	case p.Replays() && p.Kind == config.KindWarmup:
-		return "the caches of " + plain(value(p.Concurrency), "recorded agent")
+		return "the caches of " + plain(config.Value(p.Concurrency), "recorded agent")
 	case p.Replays():
-		return plain(value(p.Concurrency), "recorded agent") + " at once, from the middle of their recordings"
+		return plain(config.Value(p.Concurrency), "recorded agent") + " at once, from the middle of their recordings"
 	case p.Users != nil:
-		return fmt.Sprintf("%s, %s requests/s", terminal.Plural(*p.Users, "user"), termdraw.Round(value(p.Rate)))
+		return fmt.Sprintf("%s, %s requests/s", terminal.Plural(*p.Users, "user"), termdraw.Round(config.Value(p.Rate)))
 	case p.Type == config.PhaseFixedSchedule:
 		return "on the schedule of the dataset"
 	case p.Rate != nil && p.Concurrency != nil:

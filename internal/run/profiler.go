@@ -38,7 +38,7 @@ func newProfiler(h *hooks, cfg *config.Benchmark, warn func(string)) *profiler {
 	if p.stop == "" {
 		p.stop = config.ProfilerStopPath
 	}
-	for _, one := range phasesRun(cfg) {
+	for _, one := range cfg.PhasesSent() {
 		p.seamless = append(p.seamless, one.Seamless)
 	}
 	return p

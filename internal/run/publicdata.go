@@ -31,7 +31,7 @@ func published(b *config.Benchmark, d *config.Dataset, o public.Options) public.
 	for i := range b.Phases {
 		p := &b.Phases[i]
 		if p.Kind == config.KindProfiling {
-			o.Requests = max(o.Requests, value(p.Requests))
+			o.Requests = max(o.Requests, config.Value(p.Requests))
 			o.Scheduled = o.Scheduled || p.Type == config.PhaseFixedSchedule
 		}
 	}

@@ -36,7 +36,7 @@ func joins(b *config.Benchmark) weka.Join {
 // columnar returns the options for a trace in columns.
 func columnar(b *config.Benchmark, d *config.Dataset) custom.Columnar {
 	c := custom.Columnar{
-		SessionColumn: b.Environment.Dataset.BasetenColumn, Share: value(d.SessionSampleRatio), Speedup: value(d.ReplaySpeedup),
+		SessionColumn: b.Environment.Dataset.BasetenColumn, Share: config.Value(d.SessionSampleRatio), Speedup: config.Value(d.ReplaySpeedup),
 		ClosedLoop: d.OpenLoopReplay != nil && !*d.OpenLoopReplay, Strict: d.OpenLoopStrict,
 		NoHints: d.OmitKVHints, FreeLength: d.ForceMinTokens != nil && !*d.ForceMinTokens,
 	}

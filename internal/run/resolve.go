@@ -171,11 +171,11 @@ func checkLanes(b *config.Benchmark, d dataset.Dataset) error {
 	}
 	n := d.Len()
 	whole := p.Requests == nil && p.Sessions == nil && p.Duration == nil
-	if whole || p.Sessions != nil && *p.Sessions <= n || value(p.Concurrency) <= n {
+	if whole || p.Sessions != nil && *p.Sessions <= n || config.Value(p.Concurrency) <= n {
 		return nil
 	}
 	return fmt.Errorf("%s %d: there are only %d recordings, and further lanes would repeat their prompts; lower it, or give %s or %s",
-		b.As("phases.profiling.concurrency"), value(p.Concurrency), n, b.As("datasets.main.synthesis.allow_dataset_wrap"), b.As("datasets.main.prompts.cache_bust.target"))
+		b.As("phases.profiling.concurrency"), config.Value(p.Concurrency), n, b.As("datasets.main.synthesis.allow_dataset_wrap"), b.As("datasets.main.prompts.cache_bust.target"))
 }
 
 // checkTurns refuses a user-centric load whose conversations have only one turn. Generated conversations are checked where their mean length is known.

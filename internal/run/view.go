@@ -18,6 +18,7 @@ import (
 	"aiperf/internal/report/ui"
 	"aiperf/internal/report/ui/dashboard"
 	"aiperf/internal/report/ui/liveview"
+	"aiperf/internal/sim/mockserver"
 	"aiperf/internal/workload/load"
 )
 
@@ -64,7 +65,7 @@ func newView(cfg *config.Benchmark, secrets *redact.Secrets, stopping func() boo
 // simulates reports whether a server of the run is simulated.
 func simulates(cfg *config.Benchmark) bool {
 	for _, u := range cfg.Endpoint.URLs {
-		if strings.HasPrefix(u, mockScheme) {
+		if strings.HasPrefix(u, mockserver.Scheme) {
 			return true
 		}
 	}
@@ -135,7 +136,7 @@ func (v *liveView) begin(g *load.Generator, w *exporterCollection) {
 	defer v.mu.Unlock()
 	v.load, v.watched = g, w
 	v.steps = []liveview.Step{{Name: liveview.Starting.String(), Text: "ready", State: liveview.Done, Took: time.Since(v.began)}}
-	for _, p := range phasesRun(v.cfg) {
+	for _, p := range v.cfg.PhasesSent() {
 		v.steps = append(v.steps, liveview.Step{Name: phaseTitle(p.Name), Text: phaseWords(&p)})
 	}
 	v.steps = append(v.steps, liveview.Step{Name: liveview.Processing.String(), Text: "reduce, write files"})
@@ -146,7 +147,7 @@ func phaseTitle(name string) string {
 	switch name {
 	case "profiling":
 		return liveview.Profiling.String()
-	case "warmup", replayWarmup:
+	case "warmup", config.ReplayWarmup:
 		return liveview.Warmup.String()
 	}
 	return terminal.Line(name)

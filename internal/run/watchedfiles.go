@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 
+	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/report/artifact"
 	"aiperf/internal/run/results"
@@ -167,7 +168,7 @@ func (w *exporterCollection) head(run *metric.Run) *servermetrics.Head {
 		h.Window = servermetrics.Window{From: run.Start.UnixNano(), To: run.End.UnixNano()}
 	}
 	if p := w.cfg.Profiling(); p != nil {
-		h.Concurrency, h.RequestRate = value(p.Concurrency), value(p.Rate)
+		h.Concurrency, h.RequestRate = config.Value(p.Concurrency), config.Value(p.Rate)
 	}
 	w.servers.Complete(h)
 	return h

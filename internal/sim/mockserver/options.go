@@ -190,6 +190,9 @@ func (o *Options) Set(name, value string) error {
 	return fmt.Errorf("unknown mock server option %q; allowed: %s", name, strings.Join(names, ", "))
 }
 
+// Scheme is the beginning of the URL of a simulated server.
+const Scheme = "mock://"
+
 // ParseQuery parses the parameters of a mock:// URL (RawQuery).
 func ParseQuery(query string) (Options, error) {
 	o := Defaults()
